@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# tracebuf: module, library and tool.
+#
+#   make                    everything, the module for the running kernel
+#   make module KDIR=...    the module for another kernel's headers
+#   make tools              library and tool, in build/user
+#   make install            library, tool and header: PREFIX=/usr/local DESTDIR=
+#   make modules_install    the module, for the kernel of KDIR
+#   make check              scripts/check
+#   make clean
+#
+# Objects go to build/, the module to build/RELEASE/tracebuf.ko.
+
+KDIR    ?= /lib/modules/$(shell uname -r)/build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+
+RELEASE  = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
+OUT      = $(CURDIR)/build/$(RELEASE)
+# without vmlinux there is no BTF to make for the module
+KMAKE    = $(MAKE) -C $(KDIR) M=$(OUT) CONFIG_DEBUG_INFO_BTF_MODULES=
+SOURCES  = Kbuild module uapi
+
+.PHONY: all module guest-module tools install modules_install check clean
+
+all: module tools
+
+# kbuild puts objects beside the sources: it gets a copy of them
+module guest-module:
+	@test -n "$(RELEASE)" || { echo "make: no kernel headers in KDIR=$(KDIR);" \
+		"install linux-headers-$$(uname -r) or name another KDIR" >&2; exit 2; }
+	@mkdir -p $(OUT)
+	@cp -pr $(SOURCES) $(OUT)/
+	$(KMAKE) $(KFLAGS) modules
+
+modules_install: module
+	$(KMAKE) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+
+tools:
+	$(MAKE) -C userspace all
+
+install: tools
+	$(MAKE) -C userspace install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+
+check:
+	scripts/check
+
+clean:
+	rm -rf build

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Differences between kernel versions, all of them, in one place.  What is
+ * there is found by the Kbuild, by looking into the headers (TB_HAVE_*).
+ */
+#ifndef TB_COMPAT_H
+#define TB_COMPAT_H
+
+#include <linux/irqnr.h>
+#include <linux/mm.h>
+
+/* irq_get_nr_irqs() took the place of the variable in 6.13 */
+static inline unsigned int tb_nr_irqs(void)
+{
+#ifdef TB_HAVE_IRQ_GET_NR_IRQS
+	return irq_get_nr_irqs();
+#else
+	return nr_irqs;
+#endif
+}
+
+/* vm_flags may only be changed through functions since 6.3 */
+static inline void tb_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
+{
+#ifdef TB_HAVE_VM_FLAGS_SET
+	vm_flags_mod(vma, set, clear);
+#else
+	vma->vm_flags |= set;
+	vma->vm_flags &= ~clear;
+#endif
+}
+
+/* no_llseek() went away in 6.12: a file that is not seekable needs none */
+#ifdef TB_HAVE_NO_LLSEEK
+#define TB_NO_LLSEEK	no_llseek
+#else
+#define TB_NO_LLSEEK	NULL
+#endif
+
+#endif /* TB_COMPAT_H */

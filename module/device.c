@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/tracebuf: file operations and ioctls.  Takes what user space hands
+ * in, checks it, and passes it on to the provider or the session.
+ */
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "compat.h"
+#include "device.h"
+#include "provider.h"
+#include "select.h"
+#include "session.h"
+
+#define TB_PATTERN_MAX	255
+#define TB_BATCH_MAX	1024
+
+static int tb_open(struct inode *inode, struct file *file)
+{
+	struct tb_session *s;
+
+	/* a trace of the kernel tells about everyone */
+	if (!perfmon_capable())
+		return -EPERM;
+	s = tb_session_create(&tb_kernel_provider);
+	if (!s)
+		return -ENOMEM;
+	file->private_data = s;
+	return nonseekable_open(inode, file);
+}
+
+static int tb_release(struct inode *inode, struct file *file)
+{
+	tb_session_destroy(file->private_data);
+	return 0;
+}
+
+static ssize_t tb_fop_read(struct file *file, char __user *to, size_t bytes, loff_t *pos)
+{
+	return tb_session_read(file->private_data, to, bytes, file->f_flags & O_NONBLOCK);
+}
+
+static __poll_t tb_poll(struct file *file, poll_table *table)
+{
+	return tb_session_poll(file->private_data, file, table);
+}
+
+static int tb_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct tb_session *s = file->private_data;
+
+	return tb_provider_mmap(s->provider, vma);
+}
+
+/* ---- ioctls ----------------------------------------------------------- */
+
+/* reserved fields all zero? */
+static bool tb_zero(const void *words, size_t bytes)
+{
+	return !memchr_inv(words, 0, bytes);
+}
+
+static int tb_ioc_query(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_query q;
+
+	tb_provider_query(s->provider, &q);
+	return copy_to_user(arg, &q, min(size, sizeof(q))) ? -EFAULT : 0;
+}
+
+static int tb_ioc_configure(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_config c;
+	int err = copy_struct_from_user(&c, sizeof(c), arg, size);
+
+	return err ?: tb_provider_configure(s->provider, &c);
+}
+
+static int tb_ioc_start(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_start start;
+	int err = copy_struct_from_user(&start, sizeof(start), arg, size);
+
+	if (err)
+		return err;
+	if ((start.flags & ~(TB_START_NO_STATE | TB_START_STOP_ON_CLOSE)) ||
+	    !tb_zero(start.reserved, sizeof(start.reserved)))
+		return -EINVAL;
+	err = tb_provider_start(s->provider, start.flags);
+	if (!err)
+		s->stop_on_close = start.flags & TB_START_STOP_ON_CLOSE;
+	return err;
+}
+
+static int tb_ioc_flush(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_flush f;
+	int err = copy_struct_from_user(&f, sizeof(f), arg, size);
+
+	if (err)
+		return err;
+	if (f.flags || f.reserved)
+		return -EINVAL;
+	return tb_provider_flush(s->provider, f.cpu);
+}
+
+static int tb_ioc_select(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_select sel;
+	char *pattern;
+	int err = copy_struct_from_user(&sel, sizeof(sel), arg, size);
+
+	if (err)
+		return err;
+	if (!sel.length || sel.length > TB_PATTERN_MAX ||
+	    !tb_zero(sel.reserved, sizeof(sel.reserved)))
+		return -EINVAL;
+	pattern = memdup_user_nul(u64_to_user_ptr(sel.pattern), sel.length);
+	if (IS_ERR(pattern))
+		return PTR_ERR(pattern);
+	if (strlen(pattern) != sel.length)
+		err = -EINVAL;
+	else
+		err = tb_provider_select(s->provider, pattern, sel.op, sel.form, &sel.matched);
+	kfree(pattern);
+	if (!err && copy_to_user(arg, &sel, min(size, sizeof(sel))))
+		err = -EFAULT;
+	return err;
+}
+
+static int tb_ioc_event(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_event_info info;
+	void *desc;
+	int err = copy_struct_from_user(&info, sizeof(info), arg, size);
+
+	if (err)
+		return err;
+	if (!tb_zero(info.reserved, sizeof(info.reserved)))
+		return -EINVAL;
+	err = tb_select_info(s->provider, &info, &desc);
+	if (err)
+		return err;
+	if (desc && copy_to_user(u64_to_user_ptr(info.desc), desc, info.desc_size))
+		err = -EFAULT;
+	kvfree(desc);
+	if (!err && copy_to_user(arg, &info, min(size, sizeof(info))))
+		err = -EFAULT;
+	return err;
+}
+
+static int tb_ioc_stats(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_stats st;
+	int err = copy_struct_from_user(&st, sizeof(st), arg, size);
+
+	if (err)
+		return err;
+	if (st.flags || st.reserved32 || !tb_zero(st.reserved, sizeof(st.reserved)))
+		return -EINVAL;
+	err = tb_provider_stats(s->provider, &st);
+	if (!err && copy_to_user(arg, &st, min(size, sizeof(st))))
+		err = -EFAULT;
+	return err;
+}
+
+static int tb_batch_get(struct tb_batch *b, void __user *arg, size_t size, u32 flags,
+			struct tb_ref **refs)
+{
+	int err = copy_struct_from_user(b, sizeof(*b), arg, size);
+
+	if (err)
+		return err;
+	if (!b->count || b->count > TB_BATCH_MAX || (b->flags & ~flags) || b->reserved)
+		return -EINVAL;
+	*refs = kvcalloc(b->count, sizeof(**refs), GFP_KERNEL);
+	return *refs ? 0 : -ENOMEM;
+}
+
+static int tb_ioc_acquire(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_ref *refs;
+	struct tb_batch b;
+	int n, err;
+
+	err = tb_batch_get(&b, arg, size, TB_ACQUIRE_FLUSH, &refs);
+	if (err)
+		return err;
+	n = tb_session_acquire(s, refs, b.count, b.flags);
+	if (n >= 0) {
+		b.count = n;
+		if (copy_to_user(u64_to_user_ptr(b.refs), refs, n * sizeof(*refs)) ||
+		    copy_to_user(arg, &b, min(size, sizeof(b)))) {
+			/* nobody will know of them: not delivered */
+			tb_session_unacquire(s, refs, n);
+			n = -EFAULT;
+		}
+	}
+	kvfree(refs);
+	return n < 0 ? n : 0;
+}
+
+static int tb_ioc_release(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_ref *refs;
+	struct tb_batch b;
+	int err;
+
+	err = tb_batch_get(&b, arg, size, 0, &refs);
+	if (err)
+		return err;
+	if (copy_from_user(refs, u64_to_user_ptr(b.refs), b.count * sizeof(*refs))) {
+		err = -EFAULT;
+	} else {
+		err = tb_session_release(s, refs, b.count, &b.count);
+		if (copy_to_user(arg, &b, min(size, sizeof(b))))
+			err = -EFAULT;
+	}
+	kvfree(refs);
+	return err;
+}
+
+/*
+ * The size of a command's structure is part of its number, so the number
+ * tells what the caller was built with.
+ */
+static long tb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct tb_session *s = file->private_data;
+	void __user *to = (void __user *)arg;
+	size_t size = _IOC_SIZE(cmd);
+
+	if (_IOC_TYPE(cmd) != TB_IOC_MAGIC)
+		return -ENOTTY;
+	switch (_IOC_NR(cmd)) {
+	case _IOC_NR(TB_IOC_QUERY):
+		return tb_ioc_query(s, to, size);
+	case _IOC_NR(TB_IOC_CONFIGURE):
+		return tb_ioc_configure(s, to, size);
+	case _IOC_NR(TB_IOC_START):
+		return tb_ioc_start(s, to, size);
+	case _IOC_NR(TB_IOC_STOP):
+		return tb_provider_stop(s->provider);
+	case _IOC_NR(TB_IOC_FLUSH):
+		return tb_ioc_flush(s, to, size);
+	case _IOC_NR(TB_IOC_SELECT):
+		return tb_ioc_select(s, to, size);
+	case _IOC_NR(TB_IOC_EVENT):
+		return tb_ioc_event(s, to, size);
+	case _IOC_NR(TB_IOC_STATS):
+		return tb_ioc_stats(s, to, size);
+	case _IOC_NR(TB_IOC_ACQUIRE):
+		return tb_ioc_acquire(s, to, size);
+	case _IOC_NR(TB_IOC_RELEASE):
+		return tb_ioc_release(s, to, size);
+	}
+	return -ENOTTY;
+}
+
+static const struct file_operations tb_fops = {
+	.owner = THIS_MODULE,
+	.open = tb_open,
+	.release = tb_release,
+	.read = tb_fop_read,
+	.poll = tb_poll,
+	.mmap = tb_mmap,
+	.unlocked_ioctl = tb_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.llseek = TB_NO_LLSEEK,
+};
+
+static struct miscdevice tb_misc = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "tracebuf",
+	.fops = &tb_fops,
+	.mode = 0600,
+};
+
+/**
+ * tb_device_init() - make /dev/tracebuf
+ *
+ * Context: module init.
+ * Return: 0 or -errno.
+ */
+int tb_device_init(void)
+{
+	return misc_register(&tb_misc);
+}
+
+/**
+ * tb_device_exit() - remove /dev/tracebuf
+ *
+ * Context: module exit, no open file left.
+ */
+void tb_device_exit(void)
+{
+	misc_deregister(&tb_misc);
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf: records events from any context into per-CPU rings of contiguous
+ * buffers.  Init, exit, and module parameters for the plain case:
+ *
+ *	insmod tracebuf.ko events=sched,irq
+ *	cat /dev/tracebuf >file
+ */
+#include <linux/cpuhotplug.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "capture/events.h"
+#include "device.h"
+#include "provider.h"
+
+static char *events;
+module_param(events, charp, 0444);
+MODULE_PARM_DESC(events, "events to record from now on: system, system:event, event, * and ?, separated by commas; all for all");
+
+static bool fast;
+module_param(fast, bool, 0444);
+MODULE_PARM_DESC(fast, "record one-element forms where there are any");
+
+static char *mode = "streaming";
+module_param(mode, charp, 0444);
+MODULE_PARM_DESC(mode, "streaming (default) or circular");
+
+static char *policy = "overwrite";
+module_param(policy, charp, 0444);
+MODULE_PARM_DESC(policy, "when the reader is behind: overwrite (default) or drop");
+
+static uint buffers;
+module_param(buffers, uint, 0444);
+MODULE_PARM_DESC(buffers, "buffers per CPU, 2 to 4096 (default 32)");
+
+static uint elements;
+module_param(elements, uint, 0444);
+MODULE_PARM_DESC(elements, "16-byte elements per buffer, a power of two from 64 to 65536 (default 1024)");
+
+static uint watermark;
+module_param(watermark, uint, 0444);
+MODULE_PARM_DESC(watermark, "percent of a buffer at which the reader is signalled (default 70)");
+
+static uint durable_kib;
+module_param(durable_kib, uint, 0444);
+MODULE_PARM_DESC(durable_kib, "size of the durable buffer in KiB, 64 to 65536 (default 1024)");
+
+static uint flush_ms;
+module_param(flush_ms, uint, 0444);
+MODULE_PARM_DESC(flush_ms, "hand over buffers at least this often in ms, 0: when they are full enough (default)");
+
+static char *clock = "auto";
+module_param(clock, charp, 0444);
+MODULE_PARM_DESC(clock, "auto (default), tsc, arch or mono");
+
+static bool state = true;
+module_param(state, bool, 0444);
+MODULE_PARM_DESC(state, "write the existing threads into the durable buffer at start (default)");
+
+static const char * const tb_modes[] = { "oneshot", "circular", "streaming" };
+static const char * const tb_policies[] = { "overwrite", "drop" };
+static const char * const tb_clocks[] = { "auto", "tsc", "arch", "mono" };
+
+/* Looks up what a parameter says; the values count from @first. */
+static int tb_param_choice(const char *name, const char *value, const char * const *choices, int n,
+			   int first, u32 *out)
+{
+	int i = match_string(choices, n, value);
+
+	if (i < 0) {
+		pr_err("tracebuf: %s=%s: not one of %s%s%s%s%s\n", name, value, choices[0],
+		       n > 1 ? ", " : "", n > 1 ? choices[1] : "",
+		       n > 2 ? ", ..., " : "", n > 2 ? choices[n - 1] : "");
+		return -EINVAL;
+	}
+	*out = first + i;
+	return 0;
+}
+
+static int tb_param_range(const char *name, u32 value, u32 min, u32 max)
+{
+	if (!value || (value >= min && value <= max))
+		return 0;
+	pr_err("tracebuf: %s=%u: not within %u..%u\n", name, value, min, max);
+	return -EINVAL;
+}
+
+static int tb_params_configure(void)
+{
+	struct tb_config c = {
+		.buffers = buffers,
+		.elements = elements,
+		.watermark = watermark,
+		.durable_kib = durable_kib,
+		.flush_ms = flush_ms,
+	};
+	int err;
+
+	err = tb_param_choice("mode", mode, tb_modes, ARRAY_SIZE(tb_modes), TB_MODE_ONESHOT,
+			      &c.mode);
+	if (!err && c.mode == TB_MODE_ONESHOT) {
+		pr_err("tracebuf: mode=oneshot: not one of circular, streaming\n");
+		err = -EINVAL;
+	}
+	if (!err)
+		err = tb_param_choice("policy", policy, tb_policies, ARRAY_SIZE(tb_policies),
+				      TB_POLICY_OVERWRITE, &c.policy);
+	if (!err)
+		err = tb_param_choice("clock", clock, tb_clocks, ARRAY_SIZE(tb_clocks),
+				      TB_CLOCK_AUTO, &c.clock);
+	if (!err)
+		err = tb_param_range("buffers", buffers, TB_BUFFERS_MIN, TB_BUFFERS_MAX);
+	if (!err)
+		err = tb_param_range("elements", elements, TB_BUFFER_ELEMENTS_MIN,
+				     TB_BUFFER_ELEMENTS_MAX);
+	if (!err && elements & (elements - 1)) {
+		pr_err("tracebuf: elements=%u: not a power of two\n", elements);
+		err = -EINVAL;
+	}
+	if (!err)
+		err = tb_param_range("watermark", watermark, 1, 100);
+	if (!err)
+		err = tb_param_range("durable_kib", durable_kib, 64, 65536);
+	if (!err) {
+		err = tb_provider_configure(&tb_kernel_provider, &c);
+		if (err == -EINVAL)
+			pr_err("tracebuf: these parameters do not go together: mode=%s policy=%s clock=%s flush_ms=%u\n",
+			       mode, policy, clock, flush_ms);
+	}
+	return err;
+}
+
+static int tb_params_select(void)
+{
+	char *list = kstrdup(events, GFP_KERNEL), *rest = list, *pattern;
+	int err = 0;
+
+	if (!list)
+		return -ENOMEM;
+	while (!err && (pattern = strsep(&rest, ",")) != NULL) {
+		if (!*pattern)
+			continue;
+		err = tb_provider_select(&tb_kernel_provider, pattern, TB_SELECT_ENABLE,
+					 fast ? TB_FORM_FAST : TB_FORM_DEFAULT, NULL);
+		if (err == -ENOENT) {
+			pr_err("tracebuf: events=%s: no event matches '%s'\n", events, pattern);
+			/* insmod would read ENOENT as an unknown symbol */
+			err = -EINVAL;
+		}
+	}
+	kfree(list);
+	return err;
+}
+
+/* Does what the parameters say; without events nothing is recorded yet. */
+static int tb_params_apply(void)
+{
+	int err = tb_params_configure();
+
+	if (err || !events || !*events)
+		return err;
+	err = tb_params_select();
+	return err ?: tb_provider_start(&tb_kernel_provider, state ? 0 : TB_START_NO_STATE);
+}
+
+/* A CPU is gone: what its ring holds can be read. */
+static int tb_cpu_dead(unsigned int cpu)
+{
+	struct tb_provider *p = &tb_kernel_provider;
+
+	/* the hotplug lock is held for writing: nobody else flushes this ring */
+	mutex_lock(&p->read_lock);
+	if (p->allocated)
+		tb_ring_flush(per_cpu_ptr(p->rings, cpu));
+	mutex_unlock(&p->read_lock);
+	return 0;
+}
+
+static int tb_hotplug_state;
+
+static int __init tb_init(void)
+{
+	int err;
+
+	err = tb_events_init();
+	if (err)
+		return err;
+	err = tb_provider_init(&tb_kernel_provider, "kernel", 0);
+	if (err)
+		goto events_exit;
+	err = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "tracebuf:dead", NULL, tb_cpu_dead);
+	if (err < 0)
+		goto provider_destroy;
+	tb_hotplug_state = err;
+	err = tb_params_apply();
+	if (err)
+		goto hotplug_exit;
+	err = tb_device_init();
+	if (err)
+		goto hotplug_exit;
+	return 0;
+
+hotplug_exit:
+	cpuhp_remove_state_nocalls(tb_hotplug_state);
+provider_destroy:
+	tb_provider_destroy(&tb_kernel_provider);
+events_exit:
+	tb_events_exit();
+	return err;
+}
+
+static void __exit tb_exit(void)
+{
+	tb_device_exit();
+	cpuhp_remove_state_nocalls(tb_hotplug_state);
+	tb_provider_destroy(&tb_kernel_provider);
+	tb_events_exit();
+}
+
+module_init(tb_init);
+module_exit(tb_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Always-on event recorder with per-CPU rings of contiguous buffers");
+MODULE_AUTHOR("The tracebuf authors");

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How capture code puts events into the ring of the CPU it runs on.
+ *
+ * Everything here may be called from any context, NMI included, does not
+ * sleep, and calls nothing that could be traced into itself.
+ */
+#ifndef TB_RECORD_H
+#define TB_RECORD_H
+
+#include <linux/kernel.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+
+#include "provider.h"
+#include "ring.h"
+#include "capture/capture.h"
+
+/*
+ * The context of the caller; @own: by how much the way from there to here
+ * has raised the preemption depth.
+ */
+static __always_inline u16 tb_context(unsigned int own)
+{
+	unsigned int pc = preempt_count();
+	unsigned int depth = pc & PREEMPT_MASK;
+	u16 context;
+
+	context = depth > own ? depth - own : 0;
+	if (pc & SOFTIRQ_OFFSET)
+		context |= TB_CONTEXT_SOFTIRQ;
+	if (pc & HARDIRQ_MASK)
+		context |= TB_CONTEXT_HARDIRQ;
+	if (pc & NMI_MASK)
+		context |= TB_CONTEXT_NMI;
+	return context;
+}
+
+/**
+ * tb_record_begin() - reserve a composite event on this CPU
+ * @p: the provider
+ * @slot: the reservation
+ * @id: event id
+ * @bytes: payload after the first element
+ * @own: see tb_context(), this function's own included
+ *
+ * Context: any. On success preemption is off until tb_record_end().
+ * Return: the first element, its tb_composite filled in, the tail of the
+ * payload zeroed; or NULL, and the loss is counted.
+ */
+static __always_inline struct tb_composite *tb_record_begin(struct tb_provider *p,
+							    struct tb_slot *slot,
+							    u32 id, u32 bytes, u32 own)
+{
+	u32 n = 1 + (bytes + TB_ELEMENT_SIZE - 1) / TB_ELEMENT_SIZE;
+	struct tb_composite *c;
+
+	preempt_disable_notrace();
+	if (unlikely(!tb_ring_reserve(this_cpu_ptr(p->rings), n, slot))) {
+		preempt_enable_notrace();
+		return NULL;
+	}
+	c = (struct tb_composite *)slot->element;
+	slot->head = TB_HEAD(TB_STRUCT_COMPOSITE, id, n, slot->seq);
+	tb_write(&c->head, TB_HEAD(TB_STRUCT_RESERVED, 0, n, slot->seq));
+	if (n > 1) {
+		u64 *tail = (u64 *)(slot->element + n - 1);
+
+		tail[0] = 0;
+		tail[1] = 0;
+	}
+	c->time = slot->time;
+	c->tid = current->pid;
+	c->length = bytes;
+	c->context = tb_context(own);
+	return c;
+}
+
+/**
+ * tb_record_end() - commit what tb_record_begin() reserved
+ * @slot: the reservation
+ */
+static __always_inline void tb_record_end(struct tb_slot *slot)
+{
+	tb_ring_commit(slot, slot->head);
+	preempt_enable_notrace();
+}
+
+/**
+ * tb_record_simple() - record a simple event on this CPU
+ * @p: the provider
+ * @id: event id
+ * @payload: 8 bytes
+ */
+static __always_inline void tb_record_simple(struct tb_provider *p, u32 id, u64 payload)
+{
+	struct tb_slot slot;
+
+	preempt_disable_notrace();
+	if (likely(tb_ring_reserve(this_cpu_ptr(p->rings), 1, &slot))) {
+		slot.element->time = slot.time;
+		slot.element->payload = payload;
+		tb_ring_commit(&slot, TB_HEAD(TB_STRUCT_SIMPLE, id, 1, slot.seq));
+	}
+	preempt_enable_notrace();
+}
+
+/**
+ * tb_record_control() - record a control event on this CPU
+ * @p: the provider
+ * @id: enum tb_control_event
+ * @payload: what follows the first element
+ * @bytes: how much
+ */
+static inline void tb_record_control(struct tb_provider *p, u16 id, const void *payload, u32 bytes)
+{
+	struct tb_slot slot;
+	struct tb_composite *c = tb_record_begin(p, &slot, id, bytes, 1);
+
+	if (c) {
+		memcpy(c + 1, payload, bytes);
+		tb_record_end(&slot);
+	}
+}
+
+/**
+ * tb_probe_begin() - a probe's tb_record_begin(), wide form
+ * @p: the probe
+ * @slot: the reservation
+ * @bytes: payload after the first element
+ *
+ * Return: the kernel's own trace_event_raw structure, whose trace_entry
+ * coincides with the end of the first element; or NULL.
+ */
+static __always_inline void *tb_probe_begin(struct tb_probe *p, struct tb_slot *slot, u32 bytes)
+{
+	/* a tracepoint calls its probes with preemption off */
+	struct tb_composite *c = tb_record_begin(p->provider, slot, p->id_wide, bytes, 2);
+	void *raw;
+
+	if (unlikely(!c))
+		return NULL;
+	/* more than the member it starts at: not for the compiler to check */
+	raw = &c->tid;
+	OPTIMIZER_HIDE_VAR(raw);
+	return raw;
+}
+
+static __always_inline void tb_probe_end(struct tb_slot *slot)
+{
+	tb_record_end(slot);
+}
+
+/**
+ * tb_probe_simple() - record the fast form of an event
+ * @p: the probe
+ * @payload: as the event's fast fields say
+ */
+static __always_inline void tb_probe_simple(struct tb_probe *p, u64 payload)
+{
+	tb_record_simple(p->provider, p->id_fast, payload);
+}
+
+#endif /* TB_RECORD_H */

@@ -1,0 +1,782 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ring of one CPU: reserve, commit, switch; acquire, release.
+ *
+ * No I/O, no locks, no allocation, no waiting.  Writers are the nested
+ * contexts of one CPU (task < softirq < hardirq < NMI); one reader, on any
+ * CPU, takes complete buffers.  The same file is compiled in user space by
+ * the tests; everything it needs of its surroundings is in ring_arch.h.
+ *
+ * The ideas come from LTTng's ring buffer (sub-buffers handed over whole,
+ * reserve by an unlocked compare-and-exchange, commit counters) and from the
+ * QNX tracelogger (a mark that leaves room for what interrupts record while
+ * the reader is on its way); the words in which they are put are new.
+ *
+ * Writing
+ * -------
+ * A writer reads head, then the clock, then moves head by the size of its
+ * event with a compare-and-exchange.  A context that interrupts it between
+ * the read and the exchange and records anything changes head, and the
+ * exchange fails: so within a ring the order of positions is the order of
+ * time stamps, and a position belongs to one writer.  head never repeats
+ * within any window a writer can be interrupted in: the buffer's sequence number (14 bits) is part
+ * of it.
+ *
+ * When the event does not fit, two steps follow, each with exactly one winner:
+ *
+ *   close: exchange head -> { same buffer, index = capacity }; the winner
+ *          turns the rest of the buffer into padding and commits it.  A
+ *          flush is this step alone.
+ *   open:  claim a buffer; exchange head -> { that buffer, header + gap slot
+ *          + event }; the winner writes header and gap slot and commits them.
+ *
+ * If no buffer can be claimed the event is dropped; since the old one is
+ * closed by then, everything dropped lies between two blocks, and the
+ * reader is not kept waiting for a buffer nobody can add to.
+ *
+ * A buffer is complete when as many elements are committed as it has.  Each
+ * element is committed once, by whoever owned it: so exactly one commit gets
+ * there, and then nobody is writing in it any more.  That one context fills in the end
+ * fields, sets the commit count back to zero and makes it READY.  No one
+ * else touches these words in between, because a buffer that is WRITING is
+ * claimed by nobody.
+ *
+ * The states of a buffer
+ * ----------------------
+ *   FREE -> CLAIMED       claim (locked: the reader may be releasing others,
+ *                         and nested claims compete)
+ *   READY -> CLAIMED      claim with policy overwrite; competes with acquire
+ *   CLAIMED -> CLAIMED    a claim renewed with another sequence number
+ *   CLAIMED -> WRITING    by the opener, or by a nested context that leaves
+ *                         the buffer before the opener came to it
+ *   WRITING -> READY      complete
+ *   READY -> HELD -> FREE acquire, release; HELD -> READY: the reader died
+ *
+ * A writer that has claimed a buffer but was overtaken leaves it CLAIMED:
+ * the next claim that comes by uses it.  The sequence number of a claimed
+ * buffer is that of the current one plus one; it is set before head points there, so
+ * whoever finds head at a buffer can tell its full number from the state
+ * word and the bits in head.
+ *
+ * Nobody leaves a buffer without making sure it is WRITING (tb_ring_leave()): so a
+ * buffer that is CLAIMED holds nothing, unless it is the current one.
+ *
+ * claim() walks on from the current buffer and takes the first it may.  Since
+ * buffers are filled in the order of the walk, the first READY one is the
+ * oldest.  The current one comes last: when the reader holds all others, new events win over
+ * old ones under policy overwrite.
+ *
+ * Reading
+ * -------
+ *	index = tb_ring_acquire(r)	READY -> HELD, lowest number first,
+ *					never past one still being written
+ *	... use r->bufs[index].block ...
+ *	tb_ring_release(r, index)	HELD -> FREE
+ *
+ * Ordering between CPUs: all stores into a buffer precede, in program order
+ * of the writing CPU, the store of READY, which is a release; acquire reads the state with acquire.  The
+ * reader's accesses precede its store of FREE (release); a claim succeeds
+ * only by a fully ordered exchange after having seen FREE.  Nothing else is
+ * shared: head, commits and totals are written by one CPU and only read by
+ * others, where any recent value does, except `overwritten`, see
+ * tb_ring_acquire().
+ */
+#include "ring.h"
+
+static u64 tb_head(u64 epoch, u64 seq, u32 buffer, u32 index)
+{
+	return (epoch & TB_HEAD_EPOCH_MASK) << TB_HEAD_EPOCH_SHIFT |
+	       (seq & TB_HEAD_SEQ_MASK) << TB_HEAD_SEQ_SHIFT |
+	       (u64)buffer << TB_HEAD_BUFFER_SHIFT | index;
+}
+
+static u32 tb_head_index(u64 h)
+{
+	return h & TB_HEAD_INDEX_MASK;
+}
+
+static u32 tb_head_buffer(u64 h)
+{
+	return h >> TB_HEAD_BUFFER_SHIFT & TB_HEAD_BUFFER_MASK;
+}
+
+/*
+ * Full sequence number of the buffer that head @h is in, from the low bits
+ * there and its state word, which has the same number or the next.
+ */
+static u64 tb_head_seq(u64 h, u64 state)
+{
+	u64 near = TB_BUF_SEQ(state);
+	u32 ahead = ((u32)(h >> TB_HEAD_SEQ_SHIFT) - (u32)near) & TB_HEAD_SEQ_MASK;
+
+	/* sign-extend the difference */
+	if (ahead > TB_HEAD_SEQ_MASK / 2)
+		return near + ahead - (TB_HEAD_SEQ_MASK + 1);
+	return near + ahead;
+}
+
+/**
+ * tb_ring_reset() - make the ring as new: empty, all totals zero
+ * @r: with bufs, nr and capacity set
+ * @now: the clock
+ *
+ * Context: no writer and no reader may be active.
+ */
+void tb_ring_reset(struct tb_ring *r, u64 now)
+{
+	u32 i;
+
+	for (i = 0; i < r->nr; i++) {
+		struct tb_buf *b = &r->bufs[i];
+
+		b->state = TB_BUF_WORD(0, TB_BUF_FREE);
+		tb_local_set(&b->committed, 0);
+		b->closed = 0;
+		b->events = 0;
+		b->told = 0;
+	}
+	r->max = r->capacity - TB_BLOCK_FIRST_ELEMENT;
+	if (r->max > TB_EVENT_ELEMENTS_MAX)
+		r->max = TB_EVENT_ELEMENTS_MAX;
+	/* as if the last buffer had just been filled, as number -1 */
+	r->head = tb_head(0, TB_HEAD_SEQ_MASK, r->nr - 1, r->capacity);
+	tb_local_set(&r->recorded, 0);
+	tb_local_set(&r->overwritten, 0);
+	tb_local_set(&r->dropped, 0);
+	tb_local_set(&r->oversize, 0);
+	tb_local_set(&r->marks, 0);
+	tb_local_set(&r->retries, 0);
+	tb_local_set(&r->ow_started, 0);
+	tb_local_set(&r->ow_done, 0);
+	r->drop_first = ~0ull;
+	r->drop_last = 0;
+	r->releases = 0;
+	r->full_seen = ~0ull;
+	r->start_time = now;
+	memset(&r->rd, 0, sizeof(r->rd));
+	r->rd.end = now;
+	r->delivered = 0;
+	r->delivered_bytes = 0;
+}
+
+/* ---- writing ---------------------------------------------------------- */
+
+/*
+ * Makes sure that the buffer @h is in is not CLAIMED any more, so that no later claim
+ * takes it for unused.  Its opener may be an interrupted outer context.
+ */
+static void tb_ring_leave(struct tb_ring *r, u64 h)
+{
+	struct tb_buf *b = &r->bufs[tb_head_buffer(h)];
+	u64 s = tb_read(&b->state);
+
+	if (TB_BUF_STATE(s) == TB_BUF_CLAIMED && TB_BUF_SEQ(s) == tb_head_seq(h, s))
+		tb_cmpxchg(&b->state, s, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_WRITING));
+}
+
+/*
+ * Tries to claim @b, for block number @seq that follows the one @h is in.
+ *
+ * An outer context whose @h is out of date does no harm by claiming what is
+ * free, but must not overwrite: the nested contexts that came first may just
+ * have filled @b.  Head is looked at after the state: should it move after
+ * that, either the state changes with it or @b is still the next to go.
+ */
+static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
+{
+	u64 s = tb_read(&b->state);
+	u64 claimed = TB_BUF_WORD(seq, TB_BUF_CLAIMED);
+	bool won;
+
+	switch (TB_BUF_STATE(s)) {
+	case TB_BUF_FREE:
+	case TB_BUF_CLAIMED:
+		/*
+		 * Fully ordered: after the reader's last access, pairs with
+		 * the release in tb_ring_release().
+		 */
+		return s == claimed || tb_cmpxchg(&b->state, s, claimed);
+	case TB_BUF_READY:
+		if (!r->overwrite || tb_read(&r->head) != h)
+			return false;
+		/*
+		 * Started before (the exchange orders it), done after
+		 * (tb_wmb()): pair with the two tb_rmb() in
+		 * tb_ring_acquire(), which trusts the total only between.
+		 */
+		tb_local_add(&r->ow_started, 1);
+		won = tb_cmpxchg(&b->state, s, claimed);
+		if (won)
+			tb_local_add(&r->overwritten, b->events);
+		tb_wmb();
+		tb_local_add(&r->ow_done, 1);
+		return won;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Finds the buffer that follows the one @h is in.  One round at most; a
+ * buffer that changes under our eyes is looked at a second time (the reader
+ * let go of it, or took it) and then passed by.  Returns its number, -1 if there
+ * is none, TB_CLAIM_AGAIN if a nested context moved head, so that this means nothing.
+ */
+#define TB_CLAIM_AGAIN	(-2)
+static int tb_ring_claim(struct tb_ring *r, u64 h, u64 seq)
+{
+	u64 releases = tb_load_acquire(&r->releases);
+	u32 b = tb_head_buffer(h);
+	u32 i;
+
+	/* full the last time, and nothing given back since */
+	if (!r->overwrite && tb_read(&r->full_seen) == releases)
+		return -1;
+	for (i = 0; i < r->nr; i++) {
+		struct tb_buf *buf;
+
+		b = b + 1 == r->nr ? 0 : b + 1;
+		buf = &r->bufs[b];
+		if (tb_buf_claim(r, buf, h, seq) || tb_buf_claim(r, buf, h, seq))
+			return b;
+	}
+	if (tb_read(&r->head) != h)
+		return TB_CLAIM_AGAIN;
+	if (!r->overwrite)
+		tb_write(&r->full_seen, releases);
+	return -1;
+}
+
+/*
+ * Takes what is left of the buffer @h is in out of use.  False if a nested
+ * context moved head first.
+ */
+static bool tb_ring_close(struct tb_ring *r, u64 h, bool flush)
+{
+	u32 index = tb_head_index(h), rest = r->capacity - index;
+	struct tb_buf *b = &r->bufs[tb_head_buffer(h)];
+	struct tb_element *pad = tb_buf_element(b, index);
+
+	if (!tb_cmpxchg_local(&r->head, h, h + rest))
+		return false;
+	tb_ring_leave(r, h);
+	tb_write(&b->closed, index * TB_ELEMENT_SIZE | flush);
+	tb_write(&pad->time, 0);
+	tb_write(&pad->payload, 0);
+	tb_store_release(&pad->head,
+			 TB_HEAD(TB_STRUCT_PAD, TB_EV_NONE,
+				 rest < TB_EVENT_ELEMENTS_MAX ? rest : TB_EVENT_ELEMENTS_MAX,
+				 h >> TB_HEAD_SEQ_SHIFT));
+	tb_buf_commit(r, b, rest, 0);
+	return true;
+}
+
+static void tb_lower(u64 *p, u64 to)
+{
+	u64 old;
+
+	do {
+		old = tb_read(p);
+	} while (to < old && !tb_cmpxchg_local(p, old, to));
+}
+
+static void tb_raise(u64 *p, u64 to)
+{
+	u64 old;
+
+	do {
+		old = tb_read(p);
+	} while (to > old && !tb_cmpxchg_local(p, old, to));
+}
+
+/* What the opener of a buffer knew before it won head. */
+struct tb_opening {
+	u64 seq;
+	u64 ts;
+	u64 dropped;
+	u64 drop_first;
+	u64 drop_last;
+};
+
+/* Writes header and gap slot of a buffer that head has just been moved to. */
+static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_opening *o)
+{
+	struct tb_block *block = b->block;
+	struct tb_composite *slot = (struct tb_composite *)tb_buf_element(b, TB_BLOCK_HEADER_ELEMENTS);
+	struct tb_gap *gap = (struct tb_gap *)(slot + 1);
+	u64 claimed = TB_BUF_WORD(o->seq, TB_BUF_CLAIMED);
+
+	tb_cmpxchg(&b->state, claimed, TB_BUF_WORD(o->seq, TB_BUF_WRITING));
+	/*
+	 * The drops told here are done with.  Those that nested contexts counted
+	 * since are the next block's, and later than our clock.
+	 */
+	if (o->drop_first != ~0ull) {
+		tb_cmpxchg_local(&r->drop_first, o->drop_first, ~0ull);
+		if (tb_local_read(&r->dropped) != o->dropped)
+			tb_lower(&r->drop_first, o->ts);
+	}
+
+	/* no valid header while the old one is being replaced, for whoever looks at the memory */
+	tb_write(&block->magic, 0);
+	tb_wmb();
+	block->version = TB_BLOCK_VERSION;
+	block->kind = TB_BLOCK_ROLLING;
+	block->size_log2 = __builtin_ctz(r->capacity * TB_ELEMENT_SIZE);
+	block->flags = 0;
+	block->provider = r->provider;
+	block->cpu = r->cpu;
+	block->tid = tb_current_tid();
+	block->sequence = o->seq;
+	block->time_start = o->ts;
+	block->time_end = 0;
+	block->data = 0;
+	block->events = 0;
+	block->overwritten = 0;
+	block->dropped = o->dropped;
+	slot->time = (u32)o->ts;
+	slot->tid = block->tid;
+	slot->length = sizeof(*gap);
+	slot->context = 0;
+	memset(gap, 0, sizeof(*gap));
+	gap->first = o->drop_first == ~0ull ? 0 : o->drop_first;
+	gap->last = o->drop_last;
+	tb_store_release(&slot->head, TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_GAP, TB_GAP_ELEMENTS, o->seq));
+	/* pairs with the reading of a buffer that is not complete, as above */
+	tb_store_release(&block->magic, TB_BLOCK_MAGIC);
+	tb_buf_commit(r, b, TB_BLOCK_FIRST_ELEMENT, 0);
+}
+
+static void tb_ring_drop(struct tb_ring *r, u64 ts)
+{
+	tb_lower(&r->drop_first, ts);
+	tb_raise(&r->drop_last, ts);
+	tb_local_add(&r->dropped, 1);
+	/* again: a block opened since the first time did not tell of this one */
+	tb_lower(&r->drop_first, ts);
+}
+
+/*
+ * Switches from the closed buffer @h is in to another and reserves @n
+ * elements there.  Returns 1, 0 if a nested context came first, -1 if there
+ * is no room.
+ */
+static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, struct tb_slot *s)
+{
+	struct tb_opening o = { .ts = ts };
+	u64 next;
+	int b;
+
+	/*
+	 * Before the exchange: what nested contexts drop later is then told
+	 * by the block they open, or the one after.
+	 */
+	o.dropped = tb_local_read(&r->dropped);
+	o.drop_first = tb_read(&r->drop_first);
+	o.drop_last = tb_read(&r->drop_last);
+	tb_ring_leave(r, h);
+	o.seq = tb_head_seq(h, tb_read(&r->bufs[tb_head_buffer(h)].state)) + 1;
+	b = tb_ring_claim(r, h, o.seq);
+	if (b < 0)
+		return b == TB_CLAIM_AGAIN ? 0 : -1;
+	next = tb_head(ts >> 32, o.seq, b, TB_BLOCK_FIRST_ELEMENT + n);
+	if (!tb_cmpxchg_local(&r->head, h, next))
+		return 0;
+	tb_ring_open(r, &r->bufs[b], &o);
+	tb_ring_slot(r, s, next, TB_BLOCK_FIRST_ELEMENT, n, ts);
+	return 1;
+}
+
+/**
+ * tb_ring_reserve_slow() - tb_ring_reserve() where it is not just moving head
+ * @r: the ring of this CPU
+ * @n: elements, >= 1
+ * @s: the reservation
+ *
+ * Puts a TIME element in front when the clock's upper half has moved,
+ * switches buffers, counts what finds no room.  Each repetition means that a
+ * nested context recorded something, so nesting bounds them.
+ *
+ * Context: as tb_ring_reserve().
+ * Return: as there.
+ */
+bool tb_ring_reserve_slow(struct tb_ring *r, u32 n, struct tb_slot *s)
+{
+	for (;; tb_local_add(&r->retries, 1)) {
+		u64 h = tb_read(&r->head);
+		u64 ts = tb_ring_clock(r);
+		u32 index = tb_head_index(h);
+		u32 room = r->capacity - index;
+		u32 x = !!(((ts >> 32) ^ (h >> TB_HEAD_EPOCH_SHIFT)) & TB_HEAD_EPOCH_MASK);
+		int won;
+
+		if (n > r->max) {
+			tb_local_add(&r->oversize, 1);
+			tb_ring_drop(r, ts);
+			return false;
+		}
+		if (n + x <= room) {
+			u64 next = tb_head(ts >> 32, h >> TB_HEAD_SEQ_SHIFT, tb_head_buffer(h),
+					   index + n + x);
+
+			if (!tb_cmpxchg_local(&r->head, h, next))
+				continue;
+			tb_ring_slot(r, s, h, index + x, n, ts);
+			if (x) {
+				struct tb_element *e = s->element - 1;
+
+				tb_write(&e->time, (u32)ts);
+				tb_write(&e->payload, ts);
+				/* as in tb_ring_commit() */
+				tb_store_release(&e->head, TB_HEAD(TB_STRUCT_SIMPLE, TB_EV_TIME, 1,
+								   s->seq));
+				tb_buf_commit(r, s->buf, 1, 0);
+			}
+			if (index + n + x - r->mark < n + x)
+				tb_ring_mark(r);
+			return true;
+		}
+		if (room) {
+			if (!tb_ring_close(r, h, false))
+				continue;
+			h += room;
+		}
+		won = tb_ring_switch(r, h, ts, n, s);
+		if (won > 0) {
+			if (TB_BLOCK_FIRST_ELEMENT + n >= r->mark)
+				tb_ring_mark(r);
+			return true;
+		}
+		if (won < 0) {
+			tb_ring_drop(r, ts);
+			return false;
+		}
+	}
+}
+
+/**
+ * tb_ring_mark() - the current buffer has got to the high-water mark
+ * @r: the ring of this CPU
+ *
+ * Context: any, NMI included.
+ */
+void tb_ring_mark(struct tb_ring *r)
+{
+	tb_local_add(&r->marks, 1);
+	tb_ring_notify(r);
+}
+
+/**
+ * tb_ring_complete() - everything in @b is committed: hand it over
+ * @r: the ring of this CPU
+ * @b: one of its buffers
+ *
+ * Reached by exactly one context per lap, the last to commit.
+ *
+ * Context: any, NMI included.
+ */
+void tb_ring_complete(struct tb_ring *r, struct tb_buf *b)
+{
+	u64 s = tb_read(&b->state);
+	struct tb_block *block = b->block;
+
+	b->events = tb_local_read(&b->committed) >> 32;
+	block->time_end = tb_ring_clock(r);
+	block->data = b->closed ? b->closed & ~1u : r->capacity * TB_ELEMENT_SIZE;
+	block->events = b->events;
+	block->flags = TB_BLOCK_COMPLETE | (b->closed & 1 ? TB_BLOCK_FLUSHED : 0);
+	b->closed = 0;
+	b->told = 0;
+	tb_local_add(&r->recorded, b->events);
+	tb_local_set(&b->committed, 0);
+	/* everything in the block before READY: pairs with tb_ring_acquire() */
+	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_READY));
+	tb_ring_notify(r);
+}
+
+/**
+ * tb_ring_flush() - close the current buffer if there is anything in it
+ * @r: the ring of this CPU
+ *
+ * Context: any on the ring's CPU, preemption off; or any CPU once that one
+ * records no more.
+ * Return: true if something was closed.
+ */
+bool tb_ring_flush(struct tb_ring *r)
+{
+	u64 h;
+
+	do {
+		h = tb_read(&r->head);
+		if (tb_head_index(h) == r->capacity)
+			return false;
+	} while (!tb_ring_close(r, h, true));
+	return true;
+}
+
+/* ---- reading ---------------------------------------------------------- */
+
+/*
+ * The READY buffer with the lowest number, or -1.  @limit: only below that
+ * number.
+ */
+static int tb_ring_lowest(struct tb_ring *r, u64 limit, u64 *state)
+{
+	int best = -1;
+	u32 i;
+
+	for (i = 0; i < r->nr; i++) {
+		/* pairs with the release in tb_ring_complete() */
+		u64 s = tb_load_acquire(&r->bufs[i].state);
+
+		if (TB_BUF_STATE(s) == TB_BUF_READY && TB_BUF_SEQ(s) < limit) {
+			best = i;
+			limit = TB_BUF_SEQ(s);
+			*state = s;
+		}
+	}
+	return best;
+}
+
+/*
+ * A block with a lower number than @seq that is still being written, or is
+ * ready after all: its state, or TB_BUF_FREE if there is none.
+ */
+static enum tb_buf_state tb_ring_earlier(struct tb_ring *r, u64 seq)
+{
+	enum tb_buf_state found = TB_BUF_FREE;
+	u32 i;
+
+	for (i = 0; i < r->nr; i++) {
+		u64 s = tb_load_acquire(&r->bufs[i].state);
+
+		if (TB_BUF_SEQ(s) >= seq)
+			continue;
+		if (TB_BUF_STATE(s) == TB_BUF_WRITING)
+			return TB_BUF_WRITING;
+		if (TB_BUF_STATE(s) == TB_BUF_READY)
+			found = TB_BUF_READY;
+	}
+	return found;
+}
+
+/*
+ * Fills in what is only known when a block is handed over: what is missing
+ * before it.  Overwritten events are told at a gap in the numbers; there is
+ * one wherever a block was overwritten.  @settled: the total of them is whole;
+ * else the next block tells the rest.
+ */
+static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u64 oversize,
+			 bool settled)
+{
+	struct tb_block *block = b->block;
+	struct tb_gap *gap = (struct tb_gap *)(tb_buf_element(b, TB_BLOCK_HEADER_ELEMENTS) + 1);
+	struct tb_rd *rd = &r->rd;
+	u64 first, last;
+
+	if (b->told && rd->next > block->sequence)
+		return;		/* put back, but blocks after it were delivered: as it was */
+	if (b->told && rd->next == b->rd.next) {
+		/* put back, nothing before it has changed: the same again */
+		overwritten = block->overwritten;
+		oversize = rd->oversize + gap->oversize;
+	} else if (block->sequence == rd->next && !rd->unsettled) {
+		overwritten = rd->overwritten;
+		settled = true;
+	}
+	b->told = 0;
+	b->rd = *rd;
+	gap->overwritten = overwritten - rd->overwritten;
+	gap->dropped = block->dropped - rd->dropped;
+	gap->oversize = oversize - rd->oversize;
+	if (gap->oversize > gap->dropped)
+		gap->oversize = gap->dropped;
+	first = gap->dropped ? gap->first : 0;
+	last = gap->dropped ? gap->last : 0;
+	if (gap->overwritten || gap->dropped) {
+		/* overwritten blocks may have told of drops: all within this span */
+		if (!first || (gap->overwritten && first > rd->end))
+			first = rd->end;
+		if (gap->overwritten && last < block->time_start)
+			last = block->time_start;
+		/* the block before may have been completed late */
+		if (first > last)
+			first = last;
+	}
+	gap->first = first;
+	gap->last = last;
+	block->overwritten = overwritten;
+	if (gap->overwritten || gap->dropped)
+		block->flags |= TB_BLOCK_GAP;
+	else
+		block->flags &= ~TB_BLOCK_GAP;
+	rd->next = block->sequence + 1;
+	rd->overwritten = overwritten;
+	rd->dropped = block->dropped;
+	rd->oversize += gap->oversize;
+	rd->end = block->time_end;
+	rd->unsettled = !settled;
+}
+
+#define TB_ACQUIRE_TRIES	16
+
+/**
+ * tb_ring_acquire() - take the oldest complete buffer
+ * @r: any CPU's ring
+ *
+ * Two scans: the first finds the lowest READY number q.  Every buffer below
+ * q that holds anything was made WRITING before q was opened, so a scan that
+ * starts after q was seen READY sees it so, or further on: nothing is
+ * handed over out of order.
+ *
+ * The total of overwritten events is read between the two counters of
+ * overwritings: if none was under way or began while we looked, it is whole.
+ * Should that fail TB_ACQUIRE_TRIES times in a row (the writer was interrupted
+ * in the middle of it, or wraps faster than we look), the next block tells the
+ * rest.  What is told before a block covers everything overwritten below it; it
+ * may include later blocks if this one was passed over, incomplete or held,
+ * while those were overwritten.  The sum is right in any case.
+ *
+ * Context: one reader at a time; any context otherwise.
+ * Return: index of a buffer that is now HELD, or -1.
+ */
+int tb_ring_acquire(struct tb_ring *r)
+{
+	int tries;
+
+	for (tries = 0; tries < 2 * TB_ACQUIRE_TRIES; tries++) {
+		u64 done, s = 0, overwritten, oversize;
+		enum tb_buf_state earlier;
+		bool settled;
+		int b;
+
+		done = tb_local_read(&r->ow_done);
+		tb_rmb(); /* the counter before the total: pairs with tb_wmb() in tb_buf_claim() */
+		b = tb_ring_lowest(r, ~0ull, &s);
+		if (b < 0)
+			return -1;
+		earlier = tb_ring_earlier(r, TB_BUF_SEQ(s));
+		if (earlier == TB_BUF_WRITING)
+			return -1;
+		if (earlier == TB_BUF_READY)
+			continue;
+		overwritten = tb_local_read(&r->overwritten);
+		oversize = tb_local_read(&r->oversize);
+		/* the total before the counter: pairs with the exchange in tb_buf_claim() */
+		tb_rmb();
+		settled = tb_local_read(&r->ow_started) == done;
+		if (!settled && tries < TB_ACQUIRE_TRIES)
+			continue;
+		if (tb_cmpxchg(&r->bufs[b].state, s, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_HELD))) {
+			tb_ring_tell(r, &r->bufs[b], overwritten, oversize, settled);
+			return b;
+		}
+	}
+	return -1;
+}
+
+/**
+ * tb_ring_release() - give a buffer back, its events are delivered
+ * @r: its ring
+ * @index: from tb_ring_acquire()
+ *
+ * Context: the reader's.
+ */
+void tb_ring_release(struct tb_ring *r, u32 index)
+{
+	struct tb_buf *b = &r->bufs[index];
+
+	tb_write(&r->delivered, r->delivered + b->events);
+	tb_write(&r->delivered_bytes, r->delivered_bytes + r->capacity * TB_ELEMENT_SIZE);
+	/* our reads before FREE: pairs with the exchange in tb_buf_claim() */
+	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(b->state), TB_BUF_FREE));
+	/* FREE before the count: pairs with the acquire in tb_ring_claim() */
+	tb_store_release(&r->releases, r->releases + 1);
+}
+
+/**
+ * tb_ring_unacquire() - put back a buffer as if it had not been taken
+ * @r: its ring
+ * @index: from tb_ring_acquire()
+ *
+ * For a reader that goes away: what it held is handed to the next one.  Put back the
+ * latest first, so that the books end up as they were before the earliest.  If
+ * later blocks have been released, the books stay, and so does what this one tells.
+ *
+ * Context: the reader's.
+ */
+void tb_ring_unacquire(struct tb_ring *r, u32 index)
+{
+	struct tb_buf *b = &r->bufs[index];
+
+	if (r->rd.next == b->block->sequence + 1)
+		r->rd = b->rd;
+	b->told = 1;
+	/* the header's end fields before READY: pairs with tb_ring_acquire() */
+	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(b->state), TB_BUF_READY));
+}
+
+/**
+ * tb_ring_past_mark() - is the current buffer past the high-water mark?
+ * @r: any CPU's ring
+ *
+ * Context: any; the answer may be out of date at once.
+ * Return: true if a flush would give the reader a buffer worth taking.
+ */
+bool tb_ring_past_mark(struct tb_ring *r)
+{
+	u32 index = tb_head_index(tb_read(&r->head));
+
+	return index >= r->mark && index < r->capacity;
+}
+
+/**
+ * tb_ring_readable() - is there anything a reader should come for?
+ * @r: any CPU's ring
+ *
+ * Context: any.
+ * Return: true if a buffer is complete, or the current one past the mark.
+ */
+bool tb_ring_readable(struct tb_ring *r)
+{
+	u64 s;
+
+	return tb_ring_past_mark(r) || tb_ring_lowest(r, ~0ull, &s) >= 0;
+}
+
+/**
+ * tb_ring_stats() - the totals of a ring
+ * @r: any CPU's ring
+ * @st: filled in
+ *
+ * While the ring's CPU records, the figures are those of slightly different
+ * moments; once quiet they are exact.
+ *
+ * Context: any.
+ */
+void tb_ring_stats(struct tb_ring *r, struct tb_ring_stats *st)
+{
+	u64 h = tb_read(&r->head);
+	u32 i;
+
+	memset(st, 0, sizeof(*st));
+	/* delivered and overwritten first: both are parts of what is recorded */
+	st->delivered = tb_read(&r->delivered);
+	st->bytes = tb_read(&r->delivered_bytes);
+	st->overwritten = tb_local_read(&r->overwritten);
+	st->oversize = tb_local_read(&r->oversize);
+	st->dropped = tb_local_read(&r->dropped);
+	st->marks = tb_local_read(&r->marks);
+	st->retries = tb_local_read(&r->retries);
+	tb_rmb(); /* a later total contains what the earlier ones are parts of */
+	st->recorded = tb_local_read(&r->recorded);
+	for (i = 0; i < r->nr; i++) {
+		u64 s = tb_load_acquire(&r->bufs[i].state);
+
+		st->ready += TB_BUF_STATE(s) == TB_BUF_READY;
+		st->held += TB_BUF_STATE(s) == TB_BUF_HELD;
+		st->recorded += tb_local_read(&r->bufs[i].committed) >> 32;
+	}
+	st->fill = tb_head_index(h);
+	st->blocks = tb_head_seq(h, tb_read(&r->bufs[tb_head_buffer(h)].state)) + 1;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The ring of one CPU: its state, and the hot path inline.  The algorithm and
+ * the argument for it stand at the top of ring.c.
+ */
+#ifndef TB_RING_H
+#define TB_RING_H
+
+#include "ring_arch.h"
+
+/*
+ * tb_ring.head, low to high: elements used in the current buffer (17 bits; equal to
+ * the capacity when it is closed), the current buffer (12), the low bits of
+ * its sequence number (14), the epoch: the clock above its low 32 bits (21).
+ */
+#define TB_HEAD_INDEX_BITS	17
+#define TB_HEAD_BUFFER_BITS	12
+#define TB_HEAD_SEQ_BITS	14
+#define TB_HEAD_EPOCH_BITS	21
+#define TB_HEAD_BUFFER_SHIFT	TB_HEAD_INDEX_BITS
+#define TB_HEAD_SEQ_SHIFT	(TB_HEAD_BUFFER_SHIFT + TB_HEAD_BUFFER_BITS)
+#define TB_HEAD_EPOCH_SHIFT	(TB_HEAD_SEQ_SHIFT + TB_HEAD_SEQ_BITS)
+#define TB_HEAD_INDEX_MASK	((1u << TB_HEAD_INDEX_BITS) - 1)
+#define TB_HEAD_BUFFER_MASK	((1u << TB_HEAD_BUFFER_BITS) - 1)
+#define TB_HEAD_SEQ_MASK	((1u << TB_HEAD_SEQ_BITS) - 1)
+#define TB_HEAD_EPOCH_MASK	((1u << TB_HEAD_EPOCH_BITS) - 1)
+
+/* tb_buf.state: sequence number << 3 | one of these */
+enum tb_buf_state {
+	TB_BUF_FREE	= 0,	/* nothing in it that anyone needs */
+	TB_BUF_CLAIMED	= 1,	/* a writer wants to switch to it */
+	TB_BUF_WRITING	= 2,	/* in use, or left with commits outstanding */
+	TB_BUF_READY	= 3,	/* complete, not collected */
+	TB_BUF_HELD	= 4,	/* a reader has it */
+};
+
+#define TB_BUF_STATE_BITS	3
+#define TB_BUF_STATE(s)		((enum tb_buf_state)((s) & 7))
+#define TB_BUF_SEQ(s)		((s) >> TB_BUF_STATE_BITS)
+#define TB_BUF_WORD(seq, st)	((u64)(seq) << TB_BUF_STATE_BITS | (st))
+
+/**
+ * struct tb_rd - how far the reader's books of a ring are
+ * @next: sequence number expected next
+ * @overwritten: overwritten events already told of
+ * @dropped: dropped events already told of
+ * @oversize: of those, the oversize ones
+ * @end: time at which the last block handed over was complete
+ * @unsettled: @overwritten was read in the middle of an overwriting
+ */
+struct tb_rd {
+	u64 next;
+	u64 overwritten;
+	u64 dropped;
+	u64 oversize;
+	u64 end;
+	u32 unsettled;
+};
+
+/**
+ * struct tb_buf - what the ring keeps of one buffer, apart from its memory
+ * @block: the memory, starting with its header
+ * @state: TB_BUF_WORD; shared with the reader's CPU
+ * @committed: elements committed in this lap (low half), events (high half)
+ * @closed: bytes used when it was closed early, else 0; bit 0: by a flush
+ * @events: events in it once it is READY
+ * @told: put back after it was acquired: its gap slot is filled in
+ * @rd: reader's: the books as they were before this one was acquired
+ *
+ * @block and @committed are the hot ones and share a line.
+ */
+struct tb_buf {
+	struct tb_block *block;
+	tb_local_t committed;
+	u64 state;
+	u32 closed;
+	u32 events;
+	u32 told;
+	struct tb_rd rd;
+} __attribute__((aligned(64)));
+
+/**
+ * struct tb_ring - the ring of one CPU
+ * @head: see above; the only word that reserving writes
+ * @bufs: @nr of them
+ * @capacity: elements per buffer
+ * @mark: the high-water mark in elements
+ * @nr: buffers
+ * @max: largest event, in elements
+ * @raw_clock: read the processor's counter, else ktime_get_mono_fast_ns()
+ * @overwrite: policy, else drop
+ *
+ * The rest is for the slow paths.  Totals count events.
+ * @recorded: in completed buffers, since the start
+ * @overwritten: of those, overwritten
+ * @dropped: not recorded: no room, or larger than @max
+ * @oversize: of those, larger than @max
+ * @marks: times the high-water mark was crossed
+ * @retries: reservations repeated because a nested context came in between
+ * @ow_started: overwritings begun
+ * @ow_done: overwritings finished; equal to the former when @overwritten can be trusted
+ * @drop_first: not later than the first drop that no block tells of; ~0: none
+ * @drop_last: time of the last drop
+ * @full_seen: @releases before the last walk that found no buffer
+ * @start_time: when recording began
+ * @releases: reader's: buffers given back, so room there may be
+ * @rd: reader's books
+ * @delivered: reader's: events given back
+ * @delivered_bytes: reader's: bytes given back
+ * @cpu: whose ring
+ * @provider: id for the block headers
+ * @owner: for tb_ring_notify()
+ */
+struct tb_ring {
+	u64 head;
+	struct tb_buf *bufs;
+	u32 capacity;
+	u32 mark;
+	u32 nr;
+	u32 max;
+	u8 raw_clock;
+	u8 overwrite;
+	u16 provider;
+	u32 cpu;
+	void *owner;
+	u64 start_time;
+
+	tb_local_t recorded __attribute__((aligned(64)));
+	tb_local_t overwritten;
+	tb_local_t dropped;
+	tb_local_t oversize;
+	tb_local_t marks;
+	tb_local_t retries;
+	tb_local_t ow_started;
+	tb_local_t ow_done;
+	u64 drop_first;
+	u64 drop_last;
+	u64 full_seen;
+
+	u64 releases __attribute__((aligned(64)));
+	struct tb_rd rd;
+	u64 delivered;
+	u64 delivered_bytes;
+} __attribute__((aligned(64)));
+
+/**
+ * struct tb_slot - a reservation
+ * @element: the first of @length elements, yours until the commit
+ * @ring: where it is
+ * @buf: the buffer it is in
+ * @time: low half of its time stamp
+ * @seq: low bits of the buffer's sequence number, for TB_HEAD()
+ * @length: in elements
+ * @head: for whoever reserved: the first word to be
+ */
+struct tb_slot {
+	struct tb_element *element;
+	struct tb_ring *ring;
+	struct tb_buf *buf;
+	u32 time;
+	u32 seq;
+	u32 length;
+	u32 head;
+};
+
+/**
+ * struct tb_ring_stats - totals of a ring, in events unless said otherwise
+ */
+struct tb_ring_stats {
+	u64 recorded;
+	u64 delivered;
+	u64 overwritten;
+	u64 dropped;
+	u64 oversize;
+	u64 bytes;
+	u64 blocks;
+	u64 marks;
+	u64 retries;
+	u32 ready;
+	u32 held;
+	u32 fill;
+};
+
+/* provided by the surroundings: a buffer got to its mark or complete; any context */
+void tb_ring_notify(struct tb_ring *r);
+
+void tb_ring_reset(struct tb_ring *r, u64 now);
+bool tb_ring_reserve_slow(struct tb_ring *r, u32 n, struct tb_slot *s);
+void tb_ring_mark(struct tb_ring *r);
+void tb_ring_complete(struct tb_ring *r, struct tb_buf *b);
+bool tb_ring_flush(struct tb_ring *r);
+
+int tb_ring_acquire(struct tb_ring *r);
+void tb_ring_release(struct tb_ring *r, u32 index);
+void tb_ring_unacquire(struct tb_ring *r, u32 index);
+bool tb_ring_readable(struct tb_ring *r);
+bool tb_ring_past_mark(struct tb_ring *r);
+void tb_ring_stats(struct tb_ring *r, struct tb_ring_stats *st);
+
+static __always_inline u64 tb_ring_clock(const struct tb_ring *r)
+{
+	return tb_clock_read(r->raw_clock);
+}
+
+static __always_inline struct tb_element *tb_buf_element(struct tb_buf *b, u32 index)
+{
+	return (struct tb_element *)b->block + index;
+}
+
+static __always_inline void tb_ring_slot(struct tb_ring *r, struct tb_slot *s,
+					 u64 head, u32 index, u32 n, u64 ts)
+{
+	s->ring = r;
+	s->buf = &r->bufs[head >> TB_HEAD_BUFFER_SHIFT & TB_HEAD_BUFFER_MASK];
+	s->element = tb_buf_element(s->buf, index);
+	s->time = (u32)ts;
+	s->seq = (u32)(head >> TB_HEAD_SEQ_SHIFT);
+	s->length = n;
+}
+
+/**
+ * tb_ring_reserve() - reserve an event of @n elements
+ * @r: the ring of this CPU
+ * @n: elements, >= 1
+ * @s: the reservation
+ *
+ * Context: any, NMI included; on the ring's CPU, preemption off until the
+ * commit.
+ * Return: false if there was no room; it is counted.
+ */
+static __always_inline bool tb_ring_reserve(struct tb_ring *r, u32 n, struct tb_slot *s)
+{
+	u64 h = tb_read(&r->head);
+	/*
+	 * Before the exchange: whatever nested records in between makes the
+	 * exchange fail, so the order in the buffer is the order in time.
+	 */
+	u64 ts = tb_ring_clock(r);
+	u32 index = h & TB_HEAD_INDEX_MASK;
+
+	if (unlikely(n > TB_EVENT_ELEMENTS_MAX ||
+		     (((ts >> 32) ^ (h >> TB_HEAD_EPOCH_SHIFT)) & TB_HEAD_EPOCH_MASK) ||
+		     n > r->capacity - index ||
+		     !tb_cmpxchg_local(&r->head, h, h + n)))
+		return tb_ring_reserve_slow(r, n, s);
+	tb_ring_slot(r, s, h, index, n, ts);
+	if (unlikely(index + n - r->mark < n))
+		tb_ring_mark(r);
+	return true;
+}
+
+/*
+ * Adds to the commits of a buffer.  Plain program order on this CPU makes every write to the
+ * buffer, by whichever context, come before the READY that the last commit
+ * leads to (tb_ring_complete(), which pairs with tb_ring_acquire()).
+ */
+static __always_inline void tb_buf_commit(struct tb_ring *r, struct tb_buf *b, u32 elements,
+					  u32 events)
+{
+	u64 c = tb_local_add_return(&b->committed, (u64)events << 32 | elements);
+
+	if (unlikely((u32)c == r->capacity))
+		tb_ring_complete(r, b);
+}
+
+/**
+ * tb_ring_commit() - make a reserved event part of the trace
+ * @s: from tb_ring_reserve(), its elements filled but for the first word
+ * @head: that word, TB_HEAD()
+ *
+ * Context: that of the reservation.  Every reservation must be committed.
+ */
+static __always_inline void tb_ring_commit(struct tb_slot *s, u32 head)
+{
+	/*
+	 * Last, so that a view of the memory alone never takes a half-written
+	 * event for a whole one.  Pairs with the load of the head by whoever
+	 * looks at a buffer that is not complete.
+	 */
+	tb_store_release(&s->element->head, head);
+	tb_buf_commit(s->ring, s->buf, s->length, 1);
+}
+
+#endif /* TB_RING_H */

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sessions: waiting for blocks, taking them, giving them back.
+ *
+ * One session at a time is the reader of a provider: the first that reads or
+ * acquires; others get EBUSY until it closes.  What a reader holds when it closes goes back
+ * into the ring, for the next.  Each reader gets the durable
+ * buffer from its start.
+ *
+ * Waking: a reader about to wait sets want_wake, then looks for blocks; a
+ * writer makes a block READY, then looks at want_wake.  A full barrier on
+ * either side between the two, so at least one of them sees the other.
+ */
+#include <linux/cpu.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "session.h"
+
+/* ---- waking ----------------------------------------------------------- */
+
+/**
+ * tb_ring_notify() - a buffer got to its mark or complete
+ * @r: the ring of this CPU
+ *
+ * Context: any, NMI and inside the scheduler included.
+ */
+void tb_ring_notify(struct tb_ring *r)
+{
+	struct tb_provider *p = r->owner;
+
+	smp_mb(); /* the block before the flag: pairs with tb_session_want() */
+	if (READ_ONCE(p->want_wake))
+		irq_work_queue(&p->wake);
+}
+
+static void tb_wake_work(struct irq_work *work)
+{
+	struct tb_provider *p = container_of(work, struct tb_provider, wake);
+
+	WRITE_ONCE(p->want_wake, 0);
+	wake_up_all(&p->wait);
+}
+
+/**
+ * tb_session_init_wake() - the part of tb_provider_init() that is about waiting
+ * @p: the provider
+ *
+ * Context: process.
+ */
+void tb_session_init_wake(struct tb_provider *p)
+{
+	init_irq_work(&p->wake, tb_wake_work);
+}
+
+/**
+ * tb_session_wake() - something has changed: let all who wait look
+ * @p: the provider
+ *
+ * Context: process.
+ */
+void tb_session_wake(struct tb_provider *p)
+{
+	wake_up_all(&p->wait);
+}
+
+static void tb_session_want(struct tb_provider *p)
+{
+	WRITE_ONCE(p->want_wake, 1);
+	smp_mb(); /* the flag before the blocks: pairs with tb_ring_notify() */
+}
+
+/* ---- the reader ------------------------------------------------------- */
+
+/* Makes @s the reader if there is none.  Under read_lock. */
+static int tb_session_attach(struct tb_session *s)
+{
+	struct tb_provider *p = s->provider;
+
+	if (p->reader == s)
+		return 0;
+	if (p->reader)
+		return -EBUSY;
+	WRITE_ONCE(p->reader, s);
+	p->durable.taken = 0;
+	p->durable.released = 0;
+	return 0;
+}
+
+/* Are the rings there for the taking now? */
+static bool tb_session_open_rings(struct tb_provider *p)
+{
+	u32 state = READ_ONCE(p->state);
+
+	return state == TB_STATE_STOPPED ||
+	       (state == TB_STATE_RUNNING && p->config.mode == TB_MODE_STREAMING);
+}
+
+/* Something to take?  A hint, without a lock. */
+static bool tb_session_readable(struct tb_session *s)
+{
+	struct tb_provider *p = s->provider;
+	unsigned int cpu;
+
+	if (!READ_ONCE(p->allocated))
+		return false;
+	if (READ_ONCE(p->durable.taken) < READ_ONCE(p->durable.used))
+		return true;
+	if (READ_ONCE(p->reader) != s && READ_ONCE(p->durable.used))
+		return true;
+	if (!tb_session_open_rings(p))
+		return false;
+	for_each_possible_cpu(cpu)
+		if (tb_ring_readable(per_cpu_ptr(p->rings, cpu)))
+			return true;
+	return false;
+}
+
+static void tb_ref_ring(struct tb_provider *p, struct tb_ref *ref, unsigned int cpu, u32 index)
+{
+	ref->ring = cpu;
+	ref->bytes = tb_provider_buffer_bytes(p);
+	ref->offset = cpu * tb_provider_ring_stride(p) + PAGE_SIZE + (u64)index * ref->bytes;
+}
+
+/* Takes durable blocks.  Under read_lock. */
+static u32 tb_take_durable(struct tb_provider *p, struct tb_ref *refs, u32 count)
+{
+	struct tb_durable *d = &p->durable;
+	u32 n = 0;
+
+	tb_durable_seal(d);
+	while (n < count && d->taken < d->sealed) {
+		refs[n].ring = TB_RING_DURABLE;
+		refs[n].bytes = TB_DURABLE_BLOCK;
+		refs[n].offset = tb_provider_durable_offset(p) + (u64)d->taken * TB_DURABLE_BLOCK;
+		WRITE_ONCE(d->taken, d->taken + 1);
+		n++;
+	}
+	return n;
+}
+
+/*
+ * One block of the ring of @cpu, closing the current one first if the
+ * reader would want it.
+ */
+static bool tb_take_ring(struct tb_provider *p, unsigned int cpu, u32 flags, struct tb_ref *ref)
+{
+	struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+	int index = tb_ring_acquire(r);
+
+	if (index < 0 && p->state == TB_STATE_RUNNING &&
+	    ((flags & TB_ACQUIRE_FLUSH) || tb_ring_past_mark(r))) {
+		tb_provider_flush_cpu(p, cpu);
+		index = tb_ring_acquire(r);
+	}
+	if (index < 0)
+		return false;
+	tb_ref_ring(p, ref, cpu, index);
+	return true;
+}
+
+/* Takes blocks of all rings in turn, going on where it left off. */
+static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count, u32 flags)
+{
+	unsigned int idle = 0, cpu = p->next_cpu;
+	u32 n = 0;
+
+	while (n < count && idle < nr_cpu_ids) {
+		if (cpu_possible(cpu) && tb_take_ring(p, cpu, flags, &refs[n])) {
+			idle = 0;
+			n++;
+		} else {
+			idle++;
+		}
+		cpu = cpu + 1 < nr_cpu_ids ? cpu + 1 : 0;
+	}
+	p->next_cpu = cpu;
+	return n;
+}
+
+/**
+ * tb_session_acquire() - take blocks
+ * @s: the session, the reader or to become it
+ * @refs: where to put them
+ * @count: how many at most
+ * @flags: TB_ACQUIRE_*
+ *
+ * Durable blocks first.  With TB_ACQUIRE_FLUSH a batch takes at most one not yet full
+ * buffer per ring and call.
+ *
+ * Context: process.
+ * Return: how many; -EBUSY another is the reader; -ENODATA stopped and
+ * nothing left.
+ */
+int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags)
+{
+	struct tb_provider *p = s->provider;
+	u32 n = 0;
+	int err;
+
+	cpus_read_lock();
+	mutex_lock(&p->read_lock);
+	err = tb_session_attach(s);
+	if (!err && p->allocated) {
+		/*
+		 * Both under read_lock: whatever describes an event in the
+		 * rings was appended before, see select.c.
+		 */
+		n = tb_take_durable(p, refs, count);
+		if (n < count && tb_session_open_rings(p))
+			n += tb_take_rings(p, refs + n, count - n, flags);
+		if (!n && p->state == TB_STATE_STOPPED)
+			err = -ENODATA;
+	}
+	mutex_unlock(&p->read_lock);
+	cpus_read_unlock();
+	return err ?: n;
+}
+
+/* The buffer that @ref, from user space, stands for if it is held, or -1. */
+static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
+{
+	u32 bytes = tb_provider_buffer_bytes(p);
+	struct tb_ring *r;
+	u64 at;
+
+	if (ref->ring >= nr_cpu_ids || !cpu_possible(ref->ring) || ref->bytes != bytes)
+		return -1;
+	at = ref->offset - ref->ring * tb_provider_ring_stride(p) - PAGE_SIZE;
+	if (at % bytes || at / bytes >= p->config.buffers)
+		return -1;
+	r = per_cpu_ptr(p->rings, ref->ring);
+	if (TB_BUF_STATE(READ_ONCE(r->bufs[at / bytes].state)) != TB_BUF_HELD)
+		return -1;
+	return at / bytes;
+}
+
+/* Gives one block back.  Under read_lock. */
+static int tb_give_back(struct tb_provider *p, const struct tb_ref *ref)
+{
+	int index;
+
+	if (ref->ring == TB_RING_DURABLE) {
+		if (p->durable.released >= p->durable.taken || ref->bytes != TB_DURABLE_BLOCK)
+			return -EINVAL;
+		p->durable.released++;
+		return 0;
+	}
+	index = tb_ref_index(p, ref);
+	if (index < 0)
+		return -EINVAL;
+	tb_ring_release(per_cpu_ptr(p->rings, ref->ring), index);
+	return 0;
+}
+
+/**
+ * tb_session_release() - give blocks back
+ * @s: the reader
+ * @refs: from tb_session_acquire(), in any order
+ * @count: how many
+ * @done: out: how many were given back
+ *
+ * Context: process.
+ * Return: 0, -EINVAL at the first that is not held, -EBUSY not the reader.
+ */
+int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 count, u32 *done)
+{
+	struct tb_provider *p = s->provider;
+	int err = 0;
+
+	*done = 0;
+	mutex_lock(&p->read_lock);
+	if (p->reader != s)
+		err = p->reader ? -EBUSY : -EINVAL;
+	while (!err && *done < count) {
+		err = p->allocated ? tb_give_back(p, &refs[*done]) : -EINVAL;
+		if (!err)
+			(*done)++;
+	}
+	mutex_unlock(&p->read_lock);
+	return err;
+}
+
+/**
+ * tb_session_unacquire() - put blocks back as if they had not been taken
+ * @s: the reader
+ * @refs: what the last tb_session_acquire() returned, all of it
+ * @count: how many
+ *
+ * Context: process.
+ */
+void tb_session_unacquire(struct tb_session *s, const struct tb_ref *refs, u32 count)
+{
+	struct tb_provider *p = s->provider;
+	int index;
+
+	mutex_lock(&p->read_lock);
+	while (p->reader == s && count--) {
+		if (refs[count].ring == TB_RING_DURABLE) {
+			WRITE_ONCE(p->durable.taken, p->durable.taken - 1);
+			continue;
+		}
+		index = tb_ref_index(p, &refs[count]);
+		if (index >= 0)
+			tb_ring_unacquire(per_cpu_ptr(p->rings, refs[count].ring), index);
+	}
+	mutex_unlock(&p->read_lock);
+}
+
+/* ---- read ------------------------------------------------------------- */
+
+static void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
+{
+	u64 at;
+
+	if (ref->ring == TB_RING_DURABLE) {
+		at = ref->offset - tb_provider_durable_offset(p);
+		return tb_mem_block(&p->durable.mem, at / TB_DURABLE_BLOCK);
+	}
+	at = ref->offset - ref->ring * tb_provider_ring_stride(p) - PAGE_SIZE;
+	return tb_mem_block(&p->mem[ref->ring], at / ref->bytes);
+}
+
+/* Waits until there is something to take or nothing more to come. */
+static int tb_session_wait(struct tb_session *s)
+{
+	struct tb_provider *p = s->provider;
+	DEFINE_WAIT(wait);
+	int err = 0;
+
+	for (;;) {
+		prepare_to_wait(&p->wait, &wait, TASK_INTERRUPTIBLE);
+		tb_session_want(p);
+		if (tb_session_readable(s) || READ_ONCE(p->state) == TB_STATE_STOPPED)
+			break;
+		if (signal_pending(current)) {
+			err = -ERESTARTSYS;
+			break;
+		}
+		schedule();
+	}
+	finish_wait(&p->wait, &wait);
+	return err;
+}
+
+/* Copies from the block we are in the middle of.  Returns bytes or -EFAULT. */
+static ssize_t tb_read_part(struct tb_session *s, char __user *to, size_t bytes)
+{
+	struct tb_provider *p = s->provider;
+	size_t n = min_t(size_t, bytes, s->part.bytes - s->offset);
+	u32 done;
+
+	/* the block is held: its memory stays where it is */
+	n -= copy_to_user(to, tb_ref_address(p, &s->part) + s->offset, n);
+	if (!n)
+		return -EFAULT;
+	s->offset += n;
+	if (s->offset == s->part.bytes) {
+		tb_session_release(s, &s->part, 1, &done);
+		s->part.bytes = 0;
+	}
+	return n;
+}
+
+/**
+ * tb_session_read() - read()
+ * @s: the session
+ * @to: user memory
+ * @bytes: its size
+ * @nonblock: O_NONBLOCK
+ *
+ * Whole blocks as long as they fit.  A buffer smaller than a block gets it
+ * in pieces, so that any program that reads a stream works.
+ *
+ * Context: process.
+ * Return: bytes; 0 when stopped and everything was read; -EAGAIN, -EBUSY,
+ * -EFAULT, -ERESTARTSYS.
+ */
+ssize_t tb_session_read(struct tb_session *s, char __user *to, size_t bytes, bool nonblock)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	if (!bytes)
+		return 0;
+	if (mutex_lock_interruptible(&s->lock))
+		return -ERESTARTSYS;
+	while (done < bytes) {
+		if (!s->part.bytes) {
+			n = tb_session_acquire(s, &s->part, 1, 0);
+			if (n <= 0) {
+				s->part.bytes = 0;
+				if (done)
+					break;
+				if (n == 0 && nonblock)
+					n = -EAGAIN;
+				else if (n == 0)
+					n = tb_session_wait(s);
+				else if (n == -ENODATA)
+					goto out; /* the end */
+				if (!n)
+					continue;
+				mutex_unlock(&s->lock);
+				return n;
+			}
+			s->offset = 0;
+		}
+		/* no piece of a block after whole ones: it waits for the next call */
+		if (done && bytes - done < s->part.bytes)
+			break;
+		n = tb_read_part(s, to + done, bytes - done);
+		if (n < 0) {
+			if (!done) {
+				mutex_unlock(&s->lock);
+				return n;
+			}
+			break;
+		}
+		done += n;
+	}
+out:
+	mutex_unlock(&s->lock);
+	return done;
+}
+
+/**
+ * tb_session_poll() - poll()
+ * @s: the session
+ * @file: its file
+ * @table: poll's
+ *
+ * Context: process.
+ * Return: EPOLLIN when there is a block to take or one past the high-water
+ * mark; EPOLLHUP when stopped and everything was taken; EPOLLERR when
+ * another session is the reader.
+ */
+__poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table)
+{
+	struct tb_provider *p = s->provider;
+	struct tb_session *reader;
+
+	poll_wait(file, &p->wait, table);
+	tb_session_want(p);
+	reader = READ_ONCE(p->reader);
+	if (reader && reader != s)
+		return EPOLLERR;
+	if (READ_ONCE(s->part.bytes) || tb_session_readable(s))
+		return EPOLLIN | EPOLLRDNORM;
+	return READ_ONCE(p->state) == TB_STATE_STOPPED ? EPOLLHUP : 0;
+}
+
+/* ---- life ------------------------------------------------------------- */
+
+/**
+ * tb_session_create() - for an open file
+ * @p: the provider
+ *
+ * Context: process.
+ * Return: the session or NULL.
+ */
+struct tb_session *tb_session_create(struct tb_provider *p)
+{
+	struct tb_session *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	if (s) {
+		s->provider = p;
+		mutex_init(&s->lock);
+	}
+	return s;
+}
+
+/* Puts back what the reader held, the latest first. */
+static void tb_session_put_back(struct tb_ring *r)
+{
+	for (;;) {
+		int latest = -1;
+		u64 seq = 0;
+		u32 i;
+
+		for (i = 0; i < r->nr; i++) {
+			u64 st = READ_ONCE(r->bufs[i].state);
+
+			if (TB_BUF_STATE(st) == TB_BUF_HELD && TB_BUF_SEQ(st) >= seq) {
+				latest = i;
+				seq = TB_BUF_SEQ(st);
+			}
+		}
+		if (latest < 0)
+			return;
+		tb_ring_unacquire(r, latest);
+	}
+}
+
+/**
+ * tb_session_destroy() - the file is closed for good
+ * @s: the session
+ *
+ * Context: process.
+ */
+void tb_session_destroy(struct tb_session *s)
+{
+	struct tb_provider *p = s->provider;
+	unsigned int cpu;
+
+	if (s->stop_on_close)
+		tb_provider_stop(p);
+	mutex_lock(&p->read_lock);
+	if (p->reader == s) {
+		if (p->allocated) {
+			for_each_possible_cpu(cpu)
+				tb_session_put_back(per_cpu_ptr(p->rings, cpu));
+		}
+		p->durable.released = p->durable.taken;
+		WRITE_ONCE(p->reader, NULL);
+	}
+	mutex_unlock(&p->read_lock);
+	tb_session_wake(p);
+	kfree(s);
+}

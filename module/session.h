@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A session: an open file on /dev/tracebuf, and the reader's side of a
+ * provider.
+ */
+#ifndef TB_SESSION_H
+#define TB_SESSION_H
+
+#include <linux/fs.h>
+#include <linux/poll.h>
+
+#include "provider.h"
+
+/**
+ * struct tb_session - an open file
+ * @provider: attached to
+ * @lock: one read() at a time
+ * @part: the block that read() is in the middle of, bytes 0 if none
+ * @offset: how much of it has been read
+ * @stop_on_close: this session started the recording and ends it
+ */
+struct tb_session {
+	struct tb_provider *provider;
+	struct mutex lock;	/* part, offset */
+	struct tb_ref part;
+	u32 offset;
+	bool stop_on_close;
+};
+
+struct tb_session *tb_session_create(struct tb_provider *p);
+void tb_session_destroy(struct tb_session *s);
+void tb_session_init_wake(struct tb_provider *p);
+void tb_session_wake(struct tb_provider *p);
+
+int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags);
+int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 count, u32 *done);
+void tb_session_unacquire(struct tb_session *s, const struct tb_ref *refs, u32 count);
+ssize_t tb_session_read(struct tb_session *s, char __user *to, size_t bytes, bool nonblock);
+__poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table);
+
+#endif /* TB_SESSION_H */

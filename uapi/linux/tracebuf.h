@@ -1,0 +1,630 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * tracebuf - the ABI: what the memory, a trace file and /dev/tracebuf look like.
+ *
+ * A trace is a row of blocks.  A block is a power of two of bytes, starts with
+ * struct tb_block (64 bytes) and holds events made of 16-byte elements.  A
+ * trace file is the concatenation of the blocks that read() or the mapping
+ * handed out, durable ones before the rolling ones that need them.  Files may
+ * be cut at block boundaries and concatenated.
+ *
+ * Everything is little-endian and naturally aligned.  Structures passed to
+ * ioctl are versioned by their size (it is part of the command's number):
+ * they only ever grow at the end, unknown bytes must be zero, and so must
+ * every reserved field and every unknown flag, else EINVAL (E2BIG for bytes
+ * beyond what the kernel knows).
+ */
+#ifndef _UAPI_LINUX_TRACEBUF_H
+#define _UAPI_LINUX_TRACEBUF_H
+
+#include <linux/types.h>
+#include <linux/ioctl.h>
+
+#define TB_ABI_VERSION		1
+
+/* ---- limits ----------------------------------------------------------- */
+
+#define TB_ELEMENT_SIZE		16	/* bytes */
+#define TB_BUFFER_ELEMENTS_MIN	64	/* elements per buffer, a power of two */
+#define TB_BUFFER_ELEMENTS_MAX	65536
+#define TB_BUFFERS_MIN		2	/* buffers per ring */
+#define TB_BUFFERS_MAX		4096
+#define TB_EVENT_ELEMENTS_MAX	1023	/* one event, its first element included */
+#define TB_NAME_MAX		64	/* system, event and field names, with NUL */
+#define TB_COMM_LEN		16
+
+/* ---- block ------------------------------------------------------------ */
+
+#define TB_BLOCK_MAGIC		0x46554254u	/* "TBUF" in memory */
+#define TB_BLOCK_VERSION	1
+
+enum tb_block_kind {
+	TB_BLOCK_DURABLE	= 1,	/* struct tb_block, then control events */
+	TB_BLOCK_ROLLING	= 2,	/* struct tb_block, gap slot, then events */
+};
+
+/* tb_block.flags */
+#define TB_BLOCK_COMPLETE	0x01	/* the end fields are valid */
+#define TB_BLOCK_FLUSHED	0x02	/* closed before it was full */
+#define TB_BLOCK_GAP		0x04	/* the gap slot tells of lost events */
+
+/**
+ * struct tb_block - the 64 bytes at the start of every buffer
+ * @magic: TB_BLOCK_MAGIC
+ * @version: TB_BLOCK_VERSION
+ * @kind: enum tb_block_kind
+ * @size_log2: the block's size in bytes, header included, is 1 << @size_log2
+ * @flags: TB_BLOCK_*
+ * @provider: id of the provider; "kernel" is 0
+ * @cpu: the CPU whose ring this is; 0 for durable blocks
+ * @tid: the thread that was running when the block was opened
+ * @sequence: number of the block in its ring (in its provider's durable
+ *	buffer), from 0, no number twice within one recording
+ * @time_start: full clock when the block was opened, <= every event in it
+ * @time_end: full clock when it was complete, >= every event in it
+ * @data: bytes used, header included; what follows is zero or padding
+ * @events: events in the block: everything except structural elements
+ * @overwritten: rolling: events of this ring overwritten so far, up to this
+ *	block's place in the order; filled in when the block is handed over
+ * @dropped: rolling: events of this ring dropped before this block was opened
+ */
+struct tb_block {
+	__u32 magic;
+	__u8  version;
+	__u8  kind;
+	__u8  size_log2;
+	__u8  flags;
+	__u16 provider;
+	__u16 cpu;
+	__u32 tid;
+	__u64 sequence;
+	__u64 time_start;
+	__u64 time_end;
+	__u32 data;
+	__u32 events;
+	__u64 overwritten;
+	__u64 dropped;
+};
+
+#define TB_BLOCK_HEADER_ELEMENTS	4	/* sizeof(struct tb_block) / 16 */
+
+/* ---- element ---------------------------------------------------------- */
+
+/*
+ * The first word of an event, struct tb_element.head:
+ *
+ *   bits  0-1   structure: enum tb_struct
+ *   bits  2-15  event id
+ *   bits 16-25  length of the event in elements, the first included
+ *   bits 26-31  low six bits of the block's sequence number
+ *
+ * It is stored last.  Until then a composite event's first word says
+ * TB_STRUCT_RESERVED with the length, so that it can be stepped over.
+ */
+enum tb_struct {
+	TB_STRUCT_RESERVED	= 0,	/* not committed (or never written) */
+	TB_STRUCT_SIMPLE	= 1,	/* one element, 8 bytes of payload */
+	TB_STRUCT_COMPOSITE	= 2,	/* see struct tb_composite */
+	TB_STRUCT_PAD		= 3,	/* nothing, up to the end of the block */
+};
+
+#define TB_HEAD_STRUCT(h)	((h) & 3u)
+#define TB_HEAD_ID(h)		(((h) >> 2) & 0x3fffu)
+#define TB_HEAD_LENGTH(h)	(((h) >> 16) & 0x3ffu)
+#define TB_HEAD_SEQ(h)		((h) >> 26)
+#define TB_HEAD(type, id, len, seq) \
+	((__u32)(type) | (__u32)(id) << 2 | (__u32)(len) << 16 | \
+	 ((__u32)(seq) & 0x3fu) << 26)
+
+/**
+ * struct tb_element - 16 bytes, the unit of every buffer
+ * @head: see above
+ * @time: low 32 bits of the clock; the upper half is that of @time_start of
+ *	the block or of the last TB_EV_TIME element before this one
+ * @payload: simple events: as the event's fields say, relative to here
+ */
+struct tb_element {
+	__u32 head;
+	__u32 time;
+	__u64 payload;
+};
+
+/**
+ * struct tb_composite - the first element of a composite event
+ * @head: structure TB_STRUCT_COMPOSITE, length >= 1
+ * @time: as above
+ * @tid: the thread that recorded it, 0 for an idle task
+ * @length: bytes of payload after this element, without the zeroed tail
+ * @context: TB_CONTEXT_*
+ */
+struct tb_composite {
+	__u32 head;
+	__u32 time;
+	__u32 tid;
+	__u16 length;
+	__u16 context;
+};
+
+/* tb_composite.context */
+#define TB_CONTEXT_PREEMPT_MASK	0x00ff	/* preemption depth, 255 at most */
+#define TB_CONTEXT_SOFTIRQ	0x0100	/* serving a softirq */
+#define TB_CONTEXT_HARDIRQ	0x0200
+#define TB_CONTEXT_NMI		0x0400
+
+/* ---- event ids -------------------------------------------------------- */
+
+#define TB_EV_CONTROL_LAST	63	/* 0..63: control; the rest is described */
+#define TB_EV_FIRST		64	/* 64 + 2n: event n, wide; 65 + 2n: fast */
+
+enum tb_control_event {
+	/* structural: not counted as events */
+	TB_EV_NONE	= 0,
+	TB_EV_TIME	= 1,	/* simple; payload: the full clock */
+	TB_EV_GAP	= 2,	/* struct tb_gap, first in every rolling block */
+	TB_EV_STRUCTURAL_LAST = 7,
+
+	/* counted, in rolling and durable blocks */
+	TB_EV_CLOCK	= 8,	/* struct tb_clock_sync */
+	TB_EV_THREAD	= 9,	/* struct tb_thread */
+	TB_EV_MARK	= 10,	/* text, not NUL-terminated */
+
+	/* durable blocks only */
+	TB_EV_INIT	= 16,	/* struct tb_init */
+	TB_EV_EVENT	= 17,	/* struct tb_event_desc */
+	TB_EV_TOTALS	= 18,	/* struct tb_totals, one per CPU, at stop */
+	TB_EV_STRING	= 19,	/* struct tb_string */
+};
+
+/**
+ * struct tb_gap - payload of TB_EV_GAP: what is missing before this block
+ * @overwritten: events overwritten since the previous block handed over
+ * @dropped: events dropped since then, @oversize included
+ * @oversize: of those, events larger than the largest that fits
+ * @first: start of the span of time in which they were
+ * @last: end of that span
+ *
+ * Always present as the first event of a rolling block, 64 bytes with its
+ * first element; all zero, and TB_BLOCK_GAP not set, when nothing is missing.
+ */
+struct tb_gap {
+	__u64 overwritten;
+	__u64 dropped;
+	__u64 oversize;
+	__u64 first;
+	__u64 last;
+	__u64 reserved;
+};
+
+#define TB_GAP_ELEMENTS		4
+#define TB_BLOCK_FIRST_ELEMENT	(TB_BLOCK_HEADER_ELEMENTS + TB_GAP_ELEMENTS)
+
+enum tb_clock_id {
+	TB_CLOCK_AUTO	= 0,	/* the best this machine has */
+	TB_CLOCK_TSC	= 1,	/* x86 invariant TSC, raw cycles */
+	TB_CLOCK_ARCH	= 2,	/* arm64 generic timer, raw ticks */
+	TB_CLOCK_MONO	= 3,	/* ktime_get_mono_fast_ns, nanoseconds */
+};
+
+/**
+ * struct tb_clock_sync - payload of TB_EV_CLOCK: ties the clock to others
+ * @clock: the trace clock, read between the two halves of the others
+ * @monotonic: CLOCK_MONOTONIC, ns
+ * @boottime: CLOCK_BOOTTIME, ns
+ * @realtime: CLOCK_REALTIME, ns
+ * @uncertainty: ticks of the trace clock that the four readings took
+ * @reserved: zero
+ */
+struct tb_clock_sync {
+	__u64 clock;
+	__u64 monotonic;
+	__u64 boottime;
+	__u64 realtime;
+	__u32 uncertainty;
+	__u32 reserved;
+};
+
+/* tb_thread.flags */
+#define TB_THREAD_KERNEL	0x01	/* a kernel thread */
+#define TB_THREAD_DUMP		0x02	/* existed at start */
+#define TB_THREAD_FORK		0x04	/* created now */
+#define TB_THREAD_NAME		0x08	/* name changed now (exec, prctl) */
+#define TB_THREAD_EXIT		0x10	/* ends now */
+
+/**
+ * struct tb_thread - payload of TB_EV_THREAD
+ * @tid: the thread; in the initial pid namespace, as everywhere
+ * @tgid: its process
+ * @parent: the parent process (tgid), 0 if unknown
+ * @flags: TB_THREAD_*
+ * @prio: kernel priority, 0..139
+ * @uid: real user id in the initial user namespace
+ * @comm: the name, NUL-padded
+ */
+struct tb_thread {
+	__u32 tid;
+	__u32 tgid;
+	__u32 parent;
+	__u16 flags;
+	__u16 prio;
+	__u32 uid;
+	__u32 reserved;
+	char  comm[TB_COMM_LEN];
+};
+
+/**
+ * struct tb_init - payload of TB_EV_INIT, the first event of a recording
+ * @abi: TB_ABI_VERSION
+ * @clock: enum tb_clock_id in use
+ * @frequency: ticks per second of the trace clock as far as known; the clock
+ *	records tell more exactly
+ * @mode: enum tb_mode
+ * @policy: enum tb_policy
+ * @nr_cpus: rings
+ * @buffers: buffers per ring
+ * @elements: elements per buffer
+ * @page_size: bytes
+ * @pid_max: thread ids are below this
+ * @flags: TB_INIT_*
+ * @generation: counts the recordings of this provider since it was made
+ * @boot_id: the kernel's boot id (16 bytes)
+ * @provider: its name
+ * @release: kernel release (uname -r)
+ * @version: kernel version (uname -v)
+ * @machine: uname -m
+ * @nodename: uname -n
+ */
+struct tb_init {
+	__u32 abi;
+	__u32 clock;
+	__u64 frequency;
+	__u32 mode;
+	__u32 policy;
+	__u32 nr_cpus;
+	__u32 buffers;
+	__u32 elements;
+	__u32 page_size;
+	__u32 pid_max;
+	__u32 flags;
+	__u64 generation;
+	__u8  boot_id[16];
+	char  provider[32];
+	char  release[64];
+	char  version[64];
+	char  machine[32];
+	char  nodename[64];
+};
+
+/* tb_init.flags */
+#define TB_INIT_STATE_DUMP	0x01	/* existing threads follow */
+#define TB_INIT_CLOCK_FALLBACK	0x02	/* the TSC was not usable */
+
+/* tb_field.flags */
+#define TB_FIELD_SIGNED		0x01
+#define TB_FIELD_STRING		0x02	/* char array, NUL-terminated or full */
+#define TB_FIELD_ARRAY		0x04	/* fixed array of @count elements */
+#define TB_FIELD_DATA_LOC	0x08	/* u32: length << 16 | offset, see below */
+#define TB_FIELD_REL_LOC	0x10	/* same, offset from the end of the word */
+#define TB_FIELD_HEX		0x20	/* better shown in hexadecimal */
+#define TB_FIELD_BITS		0x40	/* @bit and @bits are valid */
+#define TB_FIELD_CPUMASK	0x80
+
+/**
+ * struct tb_field - one field of an event, part of struct tb_event_desc
+ * @offset: bytes from the start of the payload (composite: what follows the
+ *	first element; simple: tb_element.payload)
+ * @size: bytes in all; for DATA_LOC and REL_LOC 4
+ * @count: elements of an array, else 0
+ * @flags: TB_FIELD_*
+ * @bit: TB_FIELD_BITS: first bit within the little-endian word at @offset
+ * @bits: TB_FIELD_BITS: how many
+ * @reserved: zero
+ * @name: offset of the name in the description's strings
+ * @type: offset of the C type there
+ *
+ * DATA_LOC: the offset in the word counts from 8 bytes before the payload
+ * (the kernel's own format: from its trace_entry).
+ */
+struct tb_field {
+	__u16 offset;
+	__u16 size;
+	__u16 count;
+	__u16 flags;
+	__u8  bit;
+	__u8  bits;
+	__u16 reserved;
+	__u16 name;
+	__u16 type;
+};
+
+/* tb_event_desc.flags */
+#define TB_EVENT_FAST		0x01	/* one-element form */
+#define TB_EVENT_SYSCALL	0x02
+
+/**
+ * struct tb_event_desc - payload of TB_EV_EVENT: what an event id means
+ * @id: the event id
+ * @flags: TB_EVENT_*
+ * @nr_fields: how many struct tb_field follow this structure
+ * @strings: bytes of NUL-terminated strings after the fields; offset 0 there
+ *	is an empty string
+ * @system: offset of the subsystem's name in the strings
+ * @name: offset of the event's name
+ * @print: offset of the kernel's print format, 0 if none
+ * @reserved: zero
+ */
+struct tb_event_desc {
+	__u16 id;
+	__u16 flags;
+	__u16 nr_fields;
+	__u16 strings;
+	__u16 system;
+	__u16 name;
+	__u16 print;
+	__u16 reserved;
+};
+
+/* tb_string.kind: what the strings are for */
+enum tb_string_kind {
+	TB_STRING_IRQ		= 1,	/* name of interrupt @key */
+	TB_STRING_SYSCALL	= 2,	/* name of system call @key */
+	TB_STRING_SOFTIRQ	= 3,	/* name of softirq @key */
+};
+
+/**
+ * struct tb_string - payload of TB_EV_STRING: a name for a number
+ * @kind: enum tb_string_kind
+ * @key: the number
+ * The text follows, not NUL-terminated, to the end of the payload.
+ */
+struct tb_string {
+	__u32 kind;
+	__u32 key;
+};
+
+/**
+ * struct tb_totals - payload of TB_EV_TOTALS: the books of one ring at stop
+ * @cpu: the ring
+ * @flags: zero
+ * @attempted: events offered = @recorded + @dropped
+ * @recorded: events that got into a buffer
+ * @overwritten: of those, overwritten before they could be handed over
+ * @dropped: events that found no room, @oversize included
+ * @oversize: of those, larger than the largest that fits
+ * @blocks: buffers opened, so the last sequence number + 1
+ */
+struct tb_totals {
+	__u32 cpu;
+	__u32 flags;
+	__u64 attempted;
+	__u64 recorded;
+	__u64 overwritten;
+	__u64 dropped;
+	__u64 oversize;
+	__u64 blocks;
+};
+
+/* ---- modes and policies ----------------------------------------------- */
+
+enum tb_mode {
+	TB_MODE_ONESHOT		= 1,	/* stop when full */
+	TB_MODE_CIRCULAR	= 2,	/* overwrite; read when stopped */
+	TB_MODE_STREAMING	= 3,	/* a reader takes blocks as they come */
+};
+
+enum tb_policy {
+	TB_POLICY_OVERWRITE	= 1,	/* the oldest goes */
+	TB_POLICY_DROP		= 2,	/* the newest goes */
+};
+
+enum tb_state {
+	TB_STATE_IDLE		= 0,	/* never started since configured */
+	TB_STATE_RUNNING	= 1,
+	TB_STATE_STOPPED	= 2,	/* stopped; undelivered blocks can be read */
+};
+
+/* ---- ioctl ------------------------------------------------------------ */
+
+#define TB_IOC_MAGIC		0xBB
+
+/**
+ * struct tb_query - TB_IOC_QUERY: what there is, in use and mapped
+ * @ring_stride: bytes from one ring to the next in the mapping; ring n is
+ *	that of CPU n and starts at n * @ring_stride
+ * @ring_header: bytes before the first buffer of a ring
+ * @buffer_bytes: bytes of a buffer
+ * @durable_offset: where the durable buffer starts in the mapping
+ * @durable_bytes: its size
+ * @map_bytes: size of the whole mapping
+ */
+struct tb_query {
+	__u32 abi;
+	__u32 state;		/* enum tb_state */
+	__u32 mode;
+	__u32 policy;
+	__u32 nr_cpus;
+	__u32 buffers;
+	__u32 elements;
+	__u32 watermark;	/* percent */
+	__u32 clock;
+	__u32 nr_events;	/* known; see TB_IOC_EVENT */
+	__u64 frequency;
+	__u64 generation;
+	__u64 ring_stride;
+	__u64 ring_header;
+	__u64 buffer_bytes;
+	__u64 durable_offset;
+	__u64 durable_bytes;
+	__u64 map_bytes;
+	__u32 flush_ms;
+	__u32 max_event;	/* largest payload of a composite event, bytes */
+	__u32 nr_enabled;	/* events enabled */
+	__u32 reader;		/* 1 when a session is attached as the reader */
+	__u64 reserved[4];
+};
+
+/**
+ * struct tb_config - TB_IOC_CONFIGURE: sizes and ways, while not running
+ * Zero in a field means: the default.  Undelivered blocks are discarded.
+ * Errors: EBUSY running, mapped or held; EINVAL; ENOMEM (nothing changed).
+ */
+struct tb_config {
+	__u32 mode;		/* streaming */
+	__u32 policy;		/* overwrite */
+	__u32 buffers;		/* per ring, 2..4096; 32 */
+	__u32 elements;		/* per buffer, power of two 64..65536; 1024 */
+	__u32 watermark;	/* percent, 1..100; 70 */
+	__u32 clock;		/* enum tb_clock_id; auto */
+	__u32 durable_kib;	/* size of the durable buffer; 1024 */
+	__u32 flush_ms;		/* flush this often if a reader waits; 0: never */
+	__u64 flags;		/* zero */
+	__u64 reserved[4];
+};
+
+/* tb_start.flags */
+#define TB_START_NO_STATE	0x01	/* do not dump existing threads */
+#define TB_START_STOP_ON_CLOSE	0x02	/* stop when this file is closed */
+
+/**
+ * struct tb_start - TB_IOC_START: begin a new recording
+ * @flags: TB_START_*
+ * What is left of an earlier recording is discarded.
+ * Errors: EBUSY running or blocks held, ENOSPC durable buffer too small.
+ */
+struct tb_start {
+	__u32 flags;
+	__u32 reserved[7];
+};
+
+/** struct tb_flush - TB_IOC_FLUSH: close the buffers that hold events */
+struct tb_flush {
+	__s32 cpu;		/* -1: all */
+	__u32 flags;		/* zero */
+	__u64 reserved;
+};
+
+enum tb_select_op {
+	TB_SELECT_ENABLE	= 1,
+	TB_SELECT_DISABLE	= 2,
+};
+
+enum tb_form {
+	TB_FORM_DEFAULT		= 0,	/* wide, or what was chosen before */
+	TB_FORM_WIDE		= 1,
+	TB_FORM_FAST		= 2,	/* where the event has none: wide */
+};
+
+/**
+ * struct tb_select - TB_IOC_SELECT: enable or disable events, any time
+ * @op: enum tb_select_op
+ * @form: enum tb_form; zero when disabling
+ * @pattern: address of the text: "system", "system:event", "event" or
+ *	"all"; '*' and '?' match as in a shell
+ * @length: its length in bytes, at most 255
+ * @matched: out: how many events it matched
+ * Errors: ENOENT nothing matches, EINVAL, ENOSPC durable buffer full.
+ */
+struct tb_select {
+	__u32 op;
+	__u32 form;
+	__u64 pattern;
+	__u32 length;
+	__u32 matched;
+	__u64 reserved[2];
+};
+
+/* tb_event_info.flags */
+#define TB_INFO_ENABLED		0x01
+#define TB_INFO_FAST		0x02	/* recorded in its fast form */
+#define TB_INFO_HAS_FAST	0x04
+#define TB_INFO_ABSENT		0x08	/* this kernel does not have the tracepoint */
+
+/**
+ * struct tb_event_info - TB_IOC_EVENT: the event with number @index
+ * @index: in: 0 .. tb_query.nr_events - 1, else ENOENT
+ * @desc: in: address for its struct tb_event_desc with fields and strings,
+ *	or 0; the wide form's
+ * @desc_size: in: room there; out: its size (nothing is written if the
+ *	room is too small)
+ */
+struct tb_event_info {
+	__u32 index;
+	__u32 flags;
+	__u32 id;
+	__u32 desc_size;
+	__u64 desc;
+	char  system[TB_NAME_MAX];
+	char  name[TB_NAME_MAX];
+	__u64 reserved[2];
+};
+
+/**
+ * struct tb_stats - TB_IOC_STATS: the books of one ring, live
+ * attempted = delivered + overwritten + dropped + pending at every moment.
+ */
+struct tb_stats {
+	__u32 cpu;		/* in */
+	__u32 flags;		/* zero */
+	__u64 attempted;	/* events offered */
+	__u64 recorded;		/* attempted - dropped */
+	__u64 delivered;	/* handed over and released, or read */
+	__u64 overwritten;
+	__u64 dropped;		/* oversize included */
+	__u64 oversize;
+	__u64 pending;		/* in buffers, not yet delivered */
+	__u64 bytes;		/* delivered, blocks as a whole */
+	__u64 blocks;		/* opened */
+	__u64 marks;		/* high-water mark crossed */
+	__u64 retries;		/* reservations tried again: nested in between */
+	__u32 ready;		/* blocks a reader could take now */
+	__u32 held;		/* blocks a reader has */
+	__u32 fill;		/* elements used in the current buffer */
+	__u32 reserved32;
+	__u64 reserved[4];
+};
+
+/* tb_ref.ring of a durable block */
+#define TB_RING_DURABLE		0xffffffffu
+
+/**
+ * struct tb_ref - a block handed over
+ * @offset: in the mapping
+ * @bytes: its size
+ * @ring: CPU, or TB_RING_DURABLE
+ */
+struct tb_ref {
+	__u64 offset;
+	__u32 bytes;
+	__u32 ring;
+};
+
+/**
+ * struct tb_batch - TB_IOC_ACQUIRE and TB_IOC_RELEASE: take and give back
+ * @refs: address of an array of struct tb_ref
+ * @count: in: its room (acquire; 1..1024), how many (release); out: how many
+ *	were taken or given back
+ * @flags: acquire: TB_ACQUIRE_*
+ * Acquire never blocks: count 0 when there is nothing.  Errors: EBUSY another
+ * session is the reader; EINVAL a reference that is not held (those before
+ * it are released, count says how many); ENODATA stopped and drained.
+ */
+struct tb_batch {
+	__u64 refs;
+	__u32 count;
+	__u32 flags;
+	__u64 reserved;
+};
+
+#define TB_ACQUIRE_FLUSH	0x01	/* close buffers that hold anything first */
+
+#define TB_IOC_QUERY		_IOR(TB_IOC_MAGIC, 0, struct tb_query)
+#define TB_IOC_CONFIGURE	_IOW(TB_IOC_MAGIC, 1, struct tb_config)
+#define TB_IOC_START		_IOW(TB_IOC_MAGIC, 2, struct tb_start)
+#define TB_IOC_STOP		_IO(TB_IOC_MAGIC, 3)
+#define TB_IOC_FLUSH		_IOW(TB_IOC_MAGIC, 4, struct tb_flush)
+#define TB_IOC_SELECT		_IOWR(TB_IOC_MAGIC, 5, struct tb_select)
+#define TB_IOC_EVENT		_IOWR(TB_IOC_MAGIC, 6, struct tb_event_info)
+#define TB_IOC_STATS		_IOWR(TB_IOC_MAGIC, 7, struct tb_stats)
+#define TB_IOC_ACQUIRE		_IOWR(TB_IOC_MAGIC, 8, struct tb_batch)
+#define TB_IOC_RELEASE		_IOWR(TB_IOC_MAGIC, 9, struct tb_batch)
+
+#endif /* _UAPI_LINUX_TRACEBUF_H */
