@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# cache.sh - where scripts/setup leaves kernels, and how to ask for them.
+#
+# Sourced by the other scripts (POSIX sh; defines functions only, runs
+# nothing):
+#
+#   cache_dir         the cache folder (it need not exist yet)
+#   kernel_dir K      what is kept of kernel K ("6.1", "6.12")
+#   kernel_headers K  headers of K, usable as KDIR
+#   kernel_image K    uncompressed vmlinux of K
+#   kernel_release K  `uname -r` of K
+#   kernel_names      the kernels there are, one a line
+#   linux_source      files kept of the kernel's sources (kselftest.h, checkpatch.pl)
+#
+# Those that take a K fail, naming scripts/setup, when it is not there.
+#
+# A kernel's folder holds:
+#
+#   release   the release, a text file
+#   headers   -> what modules are built against (KDIR)
+#   vmlinux   uncompressed, for a PVH boot
+#   bzImage   -> the image as Debian ships it
+#   modules   -> lib/modules/RELEASE, with modules.dep made
+#   root/     the packages, unpacked
+
+cache_dir()
+{
+	printf '%s/tracebuf\n' "${XDG_CACHE_HOME:-$HOME/.cache}"
+}
+
+kernel_dir()
+{
+	_kd="$(cache_dir)/kernels/$1"
+	if [ ! -s "$_kd/release" ]; then
+		echo "no kernel '$1' in $(cache_dir)/kernels; scripts/setup fetches 6.1 and 6.12" >&2
+		return 1
+	fi
+	printf '%s\n' "$_kd"
+}
+
+kernel_headers()
+{
+	_kh="$(kernel_dir "$1")" || return 1
+	if [ ! -e "$_kh/headers/Makefile" ]; then
+		echo "kernel '$1' has no headers in $_kh" >&2
+		return 1
+	fi
+	printf '%s/headers\n' "$_kh"
+}
+
+kernel_image()
+{
+	_ki="$(kernel_dir "$1")" && printf '%s/vmlinux\n' "$_ki"
+}
+
+kernel_release()
+{
+	_kr="$(kernel_dir "$1")" && cat "$_kr/release"
+}
+
+kernel_names()
+{
+	for _kn in "$(cache_dir)"/kernels/*/release; do
+		[ -s "$_kn" ] || continue
+		_kn="${_kn%/release}"
+		printf '%s\n' "${_kn##*/}"
+	done
+}
+
+linux_source()
+{
+	printf '%s/linux-source\n' "$(cache_dir)"
+}

@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * guest-init - process 1 of the guests that scripts/vm boots.
+ *
+ * Lives, statically linked, in an initramfs with the few modules it needs. It
+ * mounts the host's root (9p, read-only) under a writable overlay, runs one
+ * command there and reports everything about it through one virtio-serial
+ * port, as frames of
+ *
+ *	u8 type, u8[3] length (little endian), length bytes
+ *
+ * each written by one write() of at most 32 KiB, which is what the driver
+ * passes on as a whole. The types (vm-run.py is the other end):
+ *
+ *	'B'  init runs (no data)
+ *	'S'  the command starts (no data)
+ *	'1'  the command's standard output
+ *	'2'  its standard error
+ *	'K'  kernel log, whole lines
+ *	'T'  tar stream of /out
+ *	'X'  init failed; the text says at what
+ *	'E'  end: the command's exit status, one byte
+ *
+ * The command writes to pipes and not to the port, since a port can be opened
+ * only once and so /dev/stdout could not be.
+ *
+ * What to run is read from the file "job" in the folder that the last argument
+ * names, a path on the host: a sequence of records, each "key", NUL, "value", NUL.
+ *
+ *	dir   working directory
+ *	env   NAME=VALUE, for the command
+ *	arg   a word of the command
+ *	add   host path; the next record "at" says where in the guest
+ *	mod   host folder that makes up /lib/modules/RELEASE; the first is on top
+ *	ko    host path of the module built for this kernel
+ *	out   (no value) send /out at the end
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <net/if.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FRAME_HEAD	4
+#define FRAME_MAX	(32768 - FRAME_HEAD)
+#define WORDS_MAX	4096
+
+static int port = -1;
+static int kmsg = -1;
+
+/* The job, as read; the pointers are into its text. */
+static char *words[WORDS_MAX + 1];
+static char *envs[WORDS_MAX + 1];
+static char *mods[4];
+static char *adds[2 * WORDS_MAX];
+static int nwords, nenvs, nmods, nadds;
+static char *workdir = "/", *ko;
+static bool want_out;
+
+static void send_frame(char type, const void *data, size_t len)
+{
+	static uint8_t buf[FRAME_HEAD + FRAME_MAX];
+
+	buf[0] = type;
+	buf[1] = len;
+	buf[2] = len >> 8;
+	buf[3] = 0;
+	if (len)
+		memcpy(buf + FRAME_HEAD, data, len);
+	if (port >= 0)
+		while (write(port, buf, FRAME_HEAD + len) < 0 && errno == EINTR)
+			;
+}
+
+static void __attribute__((noreturn, format(printf, 1, 2))) fail(const char *fmt, ...)
+{
+	char text[1024];
+	int err = errno, n;
+	va_list ap;
+
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text) - 100, fmt, ap);
+	va_end(ap);
+	n += snprintf(text + n, 100, ": %s", strerror(err));
+	fprintf(stderr, "guest-init: %s\n", text);
+	send_frame('X', text, n);
+	/* The other end ends the guest when it has read that, if it gets it. */
+	sleep(port >= 0 ? 5 : 0);
+	reboot(RB_AUTOBOOT);	/* QEMU runs with -no-reboot */
+	for (;;)
+		pause();
+}
+
+static void put_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	/* Not every kernel has every knob. */
+	if (fd < 0)
+		return;
+	if (write(fd, text, strlen(text)) < 0)
+		fprintf(stderr, "guest-init: %s: %m\n", path);
+	close(fd);
+}
+
+/* The folders that the part of a path before its last slash names. */
+static void make_parents(const char *path)
+{
+	char buf[PATH_MAX], *p;
+
+	snprintf(buf, sizeof(buf), "%s", path);
+	for (p = buf + 1; (p = strchr(p, '/')); *p++ = '/') {
+		*p = 0;
+		mkdir(buf, 0755);
+	}
+}
+
+static void make_dirs(const char *path)
+{
+	make_parents(path);
+	mkdir(path, 0755);
+}
+
+static void mount_at(const char *what, const char *where, const char *type,
+		     unsigned long flags, const char *options)
+{
+	make_dirs(where);
+	if (mount(what, where, type, flags, options))
+		fail("mounting %s on %s", type ? type : what, where);
+}
+
+/* For file systems a kernel may lack. */
+static void try_mount(const char *type, const char *where)
+{
+	mkdir(where, 0755);
+	(void)!mount(type, where, type, 0, NULL);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* /m holds modules whose names sort in the order of their dependencies. */
+static void load_modules(void)
+{
+	struct dirent **list;
+	char path[PATH_MAX];
+	int i, fd, n = scandir("/m", &list, NULL, by_name);
+
+	for (i = 0; i < n; i++) {
+		if (list[i]->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/m/%s", list[i]->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || (syscall(SYS_finit_module, fd, "", 0) && errno != EEXIST))
+			fail("loading %s", path);
+		close(fd);
+	}
+}
+
+/* The port appears some time after the driver's module is loaded. */
+static void open_port(void)
+{
+	char path[PATH_MAX], name[32];
+	struct dirent *e;
+	int i, fd, n;
+	DIR *d;
+
+	for (i = 0; i < 5000; i++, usleep(2000)) {
+		d = opendir("/sys/class/virtio-ports");
+		while (d && port < 0 && (e = readdir(d))) {
+			snprintf(path, sizeof(path), "/sys/class/virtio-ports/%s/name", e->d_name);
+			fd = open(path, O_RDONLY | O_CLOEXEC);
+			if (fd < 0)
+				continue;
+			n = read(fd, name, sizeof(name) - 1);
+			close(fd);
+			if (n <= 0 || strncmp(name, "tracebuf.vm\n", n))
+				continue;
+			snprintf(path, sizeof(path), "/dev/%s", e->d_name);
+			port = open(path, O_RDWR | O_CLOEXEC);
+		}
+		if (d)
+			closedir(d);
+		if (port >= 0)
+			return;
+	}
+	fail("no virtio-serial port named tracebuf.vm");
+}
+
+static void read_job(const char *dir)
+{
+	static char text[2 << 20];
+	char path[PATH_MAX], *p = text, *end, *key, *val;
+	int fd;
+	ssize_t n, len = 0;
+
+	snprintf(path, sizeof(path), "/host%s/job", dir);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		fail("opening %s", path);
+	while ((n = read(fd, text + len, sizeof(text) - 1 - len)) > 0)
+		len += n;
+	close(fd);
+	for (end = text + len; p < end; p = val + strlen(val) + 1) {
+		key = p;
+		val = key + strlen(key) + 1;
+		if (nwords >= WORDS_MAX || nenvs >= WORDS_MAX || nadds >= WORDS_MAX)
+			fail("%s: more than %d records", path, WORDS_MAX);
+		if (!strcmp(key, "arg"))
+			words[nwords++] = val;
+		else if (!strcmp(key, "env"))
+			envs[nenvs++] = val;
+		else if (!strcmp(key, "dir"))
+			workdir = val;
+		else if (!strcmp(key, "add") || !strcmp(key, "at"))
+			adds[nadds++] = val;
+		else if (!strcmp(key, "mod") && nmods < 4)
+			mods[nmods++] = val;
+		else if (!strcmp(key, "ko"))
+			ko = val;
+		else if (!strcmp(key, "out"))
+			want_out = true;
+		else
+			fail("%s: record '%s' is unknown", path, key);
+	}
+	if (!nwords)
+		fail("%s: no command", path);
+}
+
+/*
+ * An overlay of host folders on `where`. They are bound to short names first:
+ * overlayfs gives a meaning to ':' and ',' in paths.
+ */
+static void mount_overlay(char *const *dirs, int ndirs, const char *where)
+{
+	static int serial;
+	char path[PATH_MAX], opts[512];
+	int i, n;
+
+	serial++;
+	n = snprintf(opts, sizeof(opts), "xino=off,upperdir=/rw/%d/u,workdir=/rw/%d/w,lowerdir=",
+		     serial, serial);
+	for (i = 0; i < ndirs; i++) {
+		char src[PATH_MAX];
+
+		snprintf(path, sizeof(path), "/src/%d.%d", serial, i);
+		snprintf(src, sizeof(src), "/host%s", dirs[i]);
+		mount_at(src, path, NULL, MS_BIND, NULL);
+		n += snprintf(opts + n, sizeof(opts) - n, "%s%s", i ? ":" : "", path);
+	}
+	snprintf(path, sizeof(path), "/rw/%d/u/", serial);
+	make_parents(path);
+	snprintf(path, sizeof(path), "/rw/%d/w/", serial);
+	make_parents(path);
+	mount_at("overlay", where, "overlay", 0, opts);
+}
+
+static void copy_file(const char *from, const char *to)
+{
+	char buf[65536];
+	struct stat st;
+	ssize_t n;
+	int in, out;
+
+	make_parents(to);
+	in = open(from, O_RDONLY | O_CLOEXEC);
+	if (in < 0 || fstat(in, &st))
+		fail("opening %s", from);
+	/* Not over the host's: the overlay would copy that up first. */
+	unlink(to);
+	out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, st.st_mode & 07777);
+	if (out < 0)
+		fail("creating %s", to);
+	while ((n = read(in, buf, sizeof(buf))) > 0)
+		if (write(out, buf, n) != n)
+			fail("writing %s", to);
+	if (n < 0)
+		fail("reading %s", from);
+	close(in);
+	close(out);
+}
+
+/* Make /root the guest's root: the host's, overlaid, and this run's additions. */
+static void make_root(void)
+{
+	char from[PATH_MAX], to[PATH_MAX], *all = "/";
+	struct utsname uts;
+	struct stat st;
+	int i;
+
+	mount_at("tmpfs", "/rw", "tmpfs", 0, "size=75%");
+	mount_overlay(&all, 1, "/root");
+	mount_at("/dev", "/root/dev", NULL, MS_MOVE, NULL);
+	mount_at("/proc", "/root/proc", NULL, MS_MOVE, NULL);
+	mount_at("/sys", "/root/sys", NULL, MS_MOVE, NULL);
+	mount_at("tmpfs", "/root/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
+	mount_at("tmpfs", "/root/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755");
+	make_dirs("/root/run/lock");
+	mount_at("tmpfs", "/root/out", "tmpfs", 0, "mode=1777,size=75%");
+
+	for (i = 0; i + 1 < nadds; i += 2) {
+		snprintf(from, sizeof(from), "/host%s", adds[i]);
+		snprintf(to, sizeof(to), "/root%s", adds[i + 1]);
+		if (stat(from, &st))
+			fail("adding %s", adds[i]);
+		if (S_ISDIR(st.st_mode))
+			mount_overlay(&adds[i], 1, to);
+		else
+			copy_file(from, to);
+	}
+
+	uname(&uts);
+	snprintf(to, sizeof(to), "/root/usr/lib/modules/%s", uts.release);
+	make_dirs(to);
+	if (nmods)
+		mount_overlay(mods, nmods, to);
+	if (ko) {
+		snprintf(from, sizeof(from), "/host%s", ko);
+		snprintf(to, sizeof(to), "/root/usr/lib/modules/%s/extra/tracebuf.ko", uts.release);
+		copy_file(from, to);
+		/* Where "insmod tracebuf.ko" finds it. */
+		snprintf(to, sizeof(to), "/root%s/tracebuf.ko", workdir);
+		copy_file(from, to);
+	}
+}
+
+static void enter_root(void)
+{
+	if (chdir("/root") || mount(".", "/", NULL, MS_MOVE, NULL) || chroot(".") || chdir("/"))
+		fail("entering the root file system");
+
+	mount_at("devpts", "/dev/pts", "devpts", 0, "mode=0620,ptmxmode=0666,gid=5");
+	mount_at("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
+	(void)!symlink("/proc/self/fd", "/dev/fd");
+	(void)!symlink("/proc/self/fd/0", "/dev/stdin");
+	(void)!symlink("/proc/self/fd/1", "/dev/stdout");
+	(void)!symlink("/proc/self/fd/2", "/dev/stderr");
+	try_mount("debugfs", "/sys/kernel/debug");
+	try_mount("tracefs", "/sys/kernel/tracing");
+	try_mount("bpf", "/sys/fs/bpf");
+	try_mount("cgroup2", "/sys/fs/cgroup");
+	if (sethostname("tracebuf", 8))
+		fail("setting the host name");
+}
+
+static void set_knobs(void)
+{
+	struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0) {
+		ioctl(fd, SIOCSIFFLAGS, &ifr);
+		close(fd);
+	}
+	/* Warnings to the console too: a guest that hangs cannot send them. */
+	put_file("/proc/sys/kernel/printk", "5 4 1 7");
+	put_file("/proc/sys/kernel/sysrq", "1");
+	/* Shorter than a test's deadline; emulation makes no task wait so long. */
+	put_file("/proc/sys/kernel/hung_task_timeout_secs", "30");
+	/* The command line has it on to boot faster; tests want usual delays. */
+	put_file("/sys/kernel/rcu_expedited", "0");
+}
+
+/*
+ * Start a program with the given output pipes (-1: the console). Returns its
+ * process id.
+ */
+static pid_t start(char *const *argv, int out, int err, const char *dir)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		fail("fork");
+	if (!pid) {
+		sigset_t none;
+		int why, nul = open("/dev/null", O_RDWR);
+
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		setsid();
+		dup2(nul, 0);
+		dup2(out >= 0 ? out : nul, 1);
+		dup2(err >= 0 ? err : nul, 2);
+		if (nul > 2)
+			close(nul);
+		if (chdir(dir)) {
+			fprintf(stderr, "vm: cannot enter %s: %m\n", dir);
+			_exit(126);
+		}
+		execvpe(argv[0], argv, envs);
+		why = errno;
+		fprintf(stderr, "vm: cannot run %s: %m\n", argv[0]);
+		_exit(why == ENOENT ? 127 : 126);
+	}
+	return pid;
+}
+
+/* One read() of a pipe into a frame; 0 at its end. */
+static ssize_t pump(int fd, char type)
+{
+	static char buf[FRAME_MAX];
+	ssize_t n = read(fd, buf, sizeof(buf));
+
+	if (n <= 0)
+		return 0;
+	send_frame(type, buf, n);
+	return n;
+}
+
+/* What is in a pipe now, and no more: someone may be writing on and on. */
+static void drain(int fd, char type)
+{
+	ssize_t n;
+	int left = 0;
+
+	ioctl(fd, FIONREAD, &left);
+	while (left > 0 && (n = pump(fd, type)))
+		left -= n;
+	close(fd);
+}
+
+/*
+ * Pass on a good part of the kernel's log; false when there is no more.
+ * /dev/kmsg gives "prio,seq,usec,flags;text\n", then " KEY=value\n" lines.
+ */
+static bool pump_kmsg(void)
+{
+	static char out[FRAME_MAX];
+	static const char lost[] = "[vm: kernel log overran, records are lost]\n";
+	char rec[8192], *text, *nl;
+	unsigned long long usec;
+	size_t len = 0;
+	ssize_t n = 0;
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		n = read(kmsg, rec, sizeof(rec) - 1);
+		if (n < 0 && errno == EPIPE) {
+			send_frame('K', lost, sizeof(lost) - 1);
+			continue;
+		}
+		if (n <= 0)
+			break;
+		rec[n] = 0;
+		text = strchr(rec, ';');
+		if (!text || sscanf(rec, "%*u,%*u,%llu", &usec) != 1)
+			continue;
+		nl = strchr(++text, '\n');
+		if (nl)
+			*nl = 0;
+		if (len + strlen(text) + 64 > sizeof(out)) {
+			send_frame('K', out, len);
+			len = 0;
+		}
+		len += snprintf(out + len, sizeof(out) - len, "[%5llu.%06llu] %s\n",
+				usec / 1000000, usec % 1000000, text);
+	}
+	if (len)
+		send_frame('K', out, len);
+	return n > 0;
+}
+
+/*
+ * Pass on what a program writes, and the kernel's log, until it ends. Others
+ * that hold its pipes open are not waited for; what is in the pipes is read.
+ */
+static int serve(pid_t pid, int sigs, int out, char out_type, int err)
+{
+	struct pollfd fds[4] = {
+		{ .fd = out, .events = POLLIN },
+		{ .fd = err, .events = POLLIN },
+		{ .fd = kmsg, .events = POLLIN },
+		{ .fd = sigs, .events = POLLIN },
+	};
+	struct signalfd_siginfo si;
+	int st, status = -1;
+	pid_t got;
+
+	while (status < 0) {
+		if (poll(fds, 4, -1) < 0)
+			continue;
+		if (fds[0].revents && !pump(out, out_type))
+			fds[0].fd = -1;
+		if (fds[1].revents && !pump(err, '2'))
+			fds[1].fd = -1;
+		if (fds[2].revents)
+			pump_kmsg();
+		if (fds[3].revents) {
+			(void)!read(sigs, &si, sizeof(si));
+			/* Orphans are ours to reap, too. */
+			while ((got = waitpid(-1, &st, WNOHANG)) > 0)
+				if (got == pid)
+					status = WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st);
+		}
+	}
+	drain(out, out_type);
+	drain(err, '2');
+	return status;
+}
+
+static int run(char *const *argv, char out_type, int sigs, const char *dir)
+{
+	int out[2], err[2];
+	pid_t pid;
+
+	if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
+		fail("pipe");
+	pid = start(argv, out[1], err[1], dir);
+	close(out[1]);
+	close(err[1]);
+	return serve(pid, sigs, out[0], out_type, err[0]);
+}
+
+static void send_out(int sigs)
+{
+	static char *tar[WORDS_MAX + 8] = { "tar", "-c", "--" };
+	struct dirent *e;
+	int n = 3;
+	DIR *d = opendir("/out");
+
+	/* By name: "." would bring along the mode of /out itself. */
+	while (d && n < WORDS_MAX && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			tar[n++] = strdup(e->d_name);
+	if (d)
+		closedir(d);
+	if (n > 3 && run(tar, 'T', sigs, "/out"))
+		fail("tar of /out");
+}
+
+int main(int argc, char **argv)
+{
+	uint8_t status;
+	sigset_t chld;
+	int sigs, i;
+
+	mount_at("proc", "/proc", "proc", 0, NULL);
+	mount_at("sysfs", "/sys", "sysfs", 0, NULL);
+	mount_at("devtmpfs", "/dev", "devtmpfs", 0, NULL);
+	load_modules();
+	open_port();
+	send_frame('B', NULL, 0);
+	kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (kmsg < 0)
+		fail("opening /dev/kmsg");
+	/* A break, and SysRq, are taken from a serial line that is open. */
+	(void)!open("/dev/ttyS0", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+
+	mount_at("host", "/host", "9p", MS_RDONLY,
+		 "trans=virtio,version=9p2000.L,cache=loose,msize=512000");
+	/* The last: words the kernel does not know come before it. */
+	read_job(argv[argc - 1]);
+	make_root();
+	enter_root();
+	set_knobs();
+
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &chld, NULL);
+	sigs = signalfd(-1, &chld, SFD_CLOEXEC);
+	if (sigs < 0)
+		fail("signalfd");
+
+	setenv("PATH", "/usr/sbin:/usr/bin", 1);
+	for (i = 0; i < nenvs; i++)
+		if (!strncmp(envs[i], "PATH=", 5))
+			setenv("PATH", envs[i] + 5, 1);	/* execvpe() looks in ours */
+
+	send_frame('S', NULL, 0);
+	status = run(words, '1', sigs, workdir);
+	if (want_out)
+		send_out(sigs);
+	sync();
+	for (i = 0; i < 1000 && pump_kmsg(); i++)
+		;
+	send_frame('E', &status, 1);
+	for (;;)
+		pause();	/* until QEMU is told to end */
+}

@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# vm-files.sh - the files a guest boots from, made once and kept in the cache.
+#
+# Sourced by scripts/vm, after lib/cache.sh, with die() defined and $here set
+# to scripts/. The results are named by a checksum of what they are made of,
+# and appear by a rename, so that runs side by side do not disturb each other.
+
+# Modules init needs before it can load any from the host's file system.
+guest_modules="virtio_pci virtio_console 9pnet_virtio 9p overlay"
+
+# kmod's programs are not in every user's PATH.
+PATH="$PATH:/usr/sbin:/sbin"
+
+vm_cache()
+{
+	_vc="$(cache_dir)/vm"
+	mkdir -p "$_vc"
+	printf '%s\n' "$_vc"
+}
+
+# Make room for new files: others of long ago are for other versions.
+prune()
+{
+	find "$(vm_cache)" -mindepth 1 -maxdepth 1 -mtime +14 -exec rm -rf {} +
+}
+
+# Checksum of standard input, as a word.
+sum_of()
+{
+	cksum | tr -d '\n' | tr ' ' '-'
+}
+
+# guest-init as a static program; prints its path.
+guest_init()
+{
+	# shellcheck disable=SC2154
+	_gi="$(vm_cache)/init-$(sum_of <"$here/lib/guest-init.c")"
+	if [ ! -x "$_gi" ]; then
+		prune
+		${CC:-gcc} -O2 -Wall -static -o "$_gi.$$" "$here/lib/guest-init.c" >&2 ||
+			die "cannot build scripts/lib/guest-init.c: is scripts/setup done?"
+		strip "$_gi.$$"
+		mv "$_gi.$$" "$_gi"
+	fi
+	printf '%s\n' "$_gi"
+}
+
+# The initramfs for the modules folder $1 ("" for a kernel with all it needs
+# built in) and the release $2; prints its path.
+guest_initrd()
+{
+	_init=$(guest_init)
+	_initrd="$(vm_cache)/initrd-${2:-none}-${_init##*/init-}"
+	if [ ! -s "$_initrd" ]; then
+		_tree=$(mktemp -d "$(vm_cache)/initrd.XXXXXX")
+		mkdir "$_tree/m"
+		cp "$_init" "$_tree/init"
+		if [ -n "$1" ]; then
+			_base=${1%/lib/modules/*}
+			# shellcheck disable=SC2086
+			modprobe -d "${_base:-/}" -S "$2" -a --show-depends $guest_modules |
+				unpack_modules "$_tree/m" || die "cannot collect the modules of $2"
+		fi
+		(cd "$_tree" && find . | cpio -o -H newc -R 0:0 --quiet) >"$_initrd.$$" ||
+			die "cannot make an initramfs"
+		mv "$_initrd.$$" "$_initrd"
+		rm -rf "$_tree"
+	fi
+	printf '%s\n' "$_initrd"
+}
+
+# Reads modprobe's "insmod PATH" lines; unpacks the modules into $1, numbered.
+unpack_modules()
+{
+	_n=100
+	while read -r _verb _path _; do
+		[ "$_verb" = insmod ] || continue
+		_name=${_path##*/}
+		_name=${_name%%.*}
+		# Dependencies are listed again for each that needs them.
+		set -- "$1" "$1"/*-"$_name.ko"
+		[ ! -e "$2" ] || continue
+		case $_path in
+		*.xz) xz -dc "$_path" ;;
+		*.zst) zstd -dcq "$_path" ;;
+		*.gz) gzip -dc "$_path" ;;
+		*) cat "$_path" ;;
+		esac >"$1/$_n-$_name.ko" || return 1
+		_n=$((_n + 1))
+	done
+}
+
+# depmod's files for the modules folder $1 ("" for none) of release $2 with
+# module $3 in extra/: "modprobe tracebuf" needs them. They change with the
+# module's aliases and dependencies only. Prints the folder.
+module_index()
+{
+	_key=$( (
+		printf '%s\n' "$1" "$2"
+		for _field in alias depends softdep; do
+			modinfo -F "$_field" "$3"
+		done
+	) | sum_of)
+	_index="$(vm_cache)/modules-$2-$_key"
+	if [ ! -d "$_index" ]; then
+		_tree=$(mktemp -d "$(vm_cache)/modules.XXXXXX")
+		_lib="$_tree/lib/modules/$2"
+		mkdir -p "$_lib/extra"
+		if [ -n "$1" ]; then
+			ln -s "$1/kernel" "$_lib/kernel"
+			cp "$1"/modules.builtin* "$1/modules.order" "$_lib/"
+		else
+			: >"$_lib/modules.order"
+			: >"$_lib/modules.builtin"
+		fi
+		cp "$3" "$_lib/extra/tracebuf.ko"
+		depmod -b "$_tree" "$2" >&2 || die "depmod failed for $2"
+		rm -rf "$_lib/kernel" "$_lib/extra"
+		# Another run may have been first; its files are as good.
+		mv -T "$_lib" "$_index" 2>/dev/null || [ -d "$_index" ] ||
+			die "cannot write $_index"
+		rm -rf "$_tree"
+	fi
+	printf '%s\n' "$_index"
+}
