@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The events of <trace/events/power.h>. */
+#define TB_UNIT_NAME	power
+#define TB_HEADER	"trace/events/power.h"
+#include "stage.h"

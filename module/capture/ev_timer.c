@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The events of <trace/events/timer.h>. */
+#include <linux/tick.h>
+
+#define TB_UNIT_NAME	timer
+#define TB_HEADER	"trace/events/timer.h"
+#include "stage.h"

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the rest of the module calls capture for.
+ */
+#ifndef TB_EVENTS_H
+#define TB_EVENTS_H
+
+#include "capture.h"
+
+/* events.c: which events there are, and switching them on and off */
+int tb_events_init(void);
+void tb_events_exit(void);
+unsigned int tb_events_count(void);
+const struct tb_event_def *tb_events_get(unsigned int index);
+bool tb_event_matches(const struct tb_event_def *def, const char *pattern);
+int tb_event_attach(struct tb_probe *p, bool fast);
+void tb_event_detach(struct tb_probe *p);
+void tb_events_synchronize(void);
+
+/* describe.c: telling readers what an event id means */
+int tb_event_describe(const struct tb_event_def *def, bool fast, u16 id,
+		      void *buf, size_t size);
+
+/* fast.c */
+const struct tb_fast_def *tb_fast_find(const char *name);
+
+/* state.c: what exists when a trace starts, and how it changes */
+int tb_dump_threads(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx);
+int tb_dump_strings(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key,
+				const char *text), void *ctx);
+int tb_track_attach(struct tb_provider *provider);
+void tb_track_detach(struct tb_provider *provider);
+
+#endif /* TB_EVENTS_H */

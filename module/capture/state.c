@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The state of the system: the threads that exist when a trace starts and how
+ * they come, are named and go while it runs, so that every thread id in it has
+ * a name; and names for the numbers of interrupts and softirqs.
+ *
+ * Attach the tracking before dumping: then a thread that starts in between is
+ * told of twice, rather than not at all.
+ */
+#include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/irqdesc.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/string.h>
+#include <trace/events/sched.h>
+#include <trace/events/task.h>
+
+#include "../compat.h"
+#include "../record.h"
+#include "events.h"
+
+/* threads looked at without letting go of RCU */
+#define TB_DUMP_BATCH	64
+
+/*
+ * Fills in what is known of a thread.  Under RCU, or in a tracepoint, which
+ * comes to the same but is not recognised as such by rcu_dereference().
+ */
+static notrace void tb_thread_fill(struct tb_thread *t, struct task_struct *p,
+				   const char *comm, u16 flags)
+{
+	memset(t, 0, sizeof(*t));
+	t->tid = p->pid;
+	t->tgid = p->tgid;
+	t->parent = rcu_dereference_raw(p->real_parent)->tgid;
+	t->flags = flags | (p->flags & PF_KTHREAD ? TB_THREAD_KERNEL : 0);
+	/* deadline threads have -1 */
+	t->prio = p->prio < 0 ? 0 : p->prio;
+	t->uid = __kuid_val(rcu_dereference_raw(p->real_cred)->uid);
+	/* the name may change meanwhile: a mixture then, but it ends */
+	strscpy(t->comm, comm, sizeof(t->comm));
+}
+
+/**
+ * tb_dump_threads() - tell of all threads there are
+ * @emit: called for each, under rcu_read_lock(): must not sleep; a negative
+ *	result ends the dump
+ * @ctx: for @emit
+ *
+ * In the order of their ids, which are those of the initial namespace.  The
+ * idle threads, all with id 0, count as one.
+ *
+ * Context: process, may sleep.
+ * Return: 0, or what @emit returned.
+ */
+int tb_dump_threads(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx)
+{
+	struct tb_thread t = {
+		.flags = TB_THREAD_KERNEL | TB_THREAD_DUMP,
+		.prio = MAX_PRIO,
+		.comm = "swapper",
+	};
+	int nr = 1, batch = 0, ret;
+	struct task_struct *p;
+	struct pid *pid;
+
+	ret = emit(ctx, &t);
+	if (ret < 0)
+		return ret;
+
+	rcu_read_lock();
+	while ((pid = find_ge_pid(nr, &init_pid_ns))) {
+		nr = pid_nr(pid) + 1;
+		p = pid_task(pid, PIDTYPE_PID);
+		if (p) {
+			tb_thread_fill(&t, p, p->comm, TB_THREAD_DUMP);
+			ret = emit(ctx, &t);
+			if (ret < 0)
+				break;
+		}
+		if (++batch == TB_DUMP_BATCH) {
+			batch = 0;
+			rcu_read_unlock();
+			cond_resched();
+			rcu_read_lock();
+		}
+	}
+	rcu_read_unlock();
+	return ret < 0 ? ret : 0;
+}
+
+/* The names of who handles interrupt @irq; false if nobody does. */
+static bool tb_irq_name(unsigned int irq, char *name, size_t size)
+{
+	struct irqaction *action;
+	struct irq_data *data;
+	struct irq_desc *desc;
+	unsigned long flags;
+	size_t len = 0;
+
+	*name = '\0';
+	/* descriptors are freed by way of RCU, actions removed under the lock */
+	rcu_read_lock();
+	data = irq_get_irq_data(irq);
+	if (data) {
+		desc = irq_data_to_desc(data);
+		raw_spin_lock_irqsave(&desc->lock, flags);
+		for (action = desc->action; action; action = action->next)
+			len += scnprintf(name + len, size - len, "%s%s",
+					 len ? ", " : "", action->name ?: "?");
+		raw_spin_unlock_irqrestore(&desc->lock, flags);
+	}
+	rcu_read_unlock();
+	return len;
+}
+
+/**
+ * tb_dump_strings() - tell the names of interrupts and softirqs
+ * @emit: called for each; a negative result ends the dump
+ * @ctx: for @emit
+ *
+ * Context: process, may sleep; so may @emit.
+ * Return: 0, or what @emit returned.
+ */
+int tb_dump_strings(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key,
+				const char *text), void *ctx)
+{
+	/* softirq_to_name[] is not for modules */
+	static const char *const softirqs[] = {
+		[HI_SOFTIRQ]		= "HI",
+		[TIMER_SOFTIRQ]		= "TIMER",
+		[NET_TX_SOFTIRQ]	= "NET_TX",
+		[NET_RX_SOFTIRQ]	= "NET_RX",
+		[BLOCK_SOFTIRQ]		= "BLOCK",
+		[IRQ_POLL_SOFTIRQ]	= "IRQ_POLL",
+		[TASKLET_SOFTIRQ]	= "TASKLET",
+		[SCHED_SOFTIRQ]		= "SCHED",
+		[HRTIMER_SOFTIRQ]	= "HRTIMER",
+		[RCU_SOFTIRQ]		= "RCU",
+	};
+	unsigned int i, n = tb_nr_irqs();
+	char name[64];
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(softirqs); i++) {
+		ret = emit(ctx, TB_STRING_SOFTIRQ, i, softirqs[i]);
+		if (ret < 0)
+			return ret;
+	}
+	for (i = 0; i < n; i++) {
+		cond_resched();
+		if (!tb_irq_name(i, name, sizeof(name)))
+			continue;
+		ret = emit(ctx, TB_STRING_IRQ, i, name);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static notrace void tb_track(struct tb_provider *provider, struct task_struct *p,
+			     const char *comm, u16 flags)
+{
+	struct tb_thread t;
+
+	tb_thread_fill(&t, p, comm, flags);
+	tb_record_control(provider, TB_EV_THREAD, &t, sizeof(t));
+}
+
+static notrace void tb_track_fork(void *data, struct task_struct *parent,
+				  struct task_struct *child)
+{
+	tb_track(data, child, child->comm, TB_THREAD_FORK);
+}
+
+static notrace void tb_track_exec(void *data, struct task_struct *p,
+				  pid_t old_pid, struct linux_binprm *bprm)
+{
+	/*
+	 * When another thread than the leader calls execve() it takes the
+	 * leader's id.  Nothing else tells that its old one is gone.
+	 */
+	if (old_pid != p->pid) {
+		struct tb_thread t;
+
+		tb_thread_fill(&t, p, p->comm, TB_THREAD_EXIT);
+		t.tid = old_pid;
+		tb_record_control(data, TB_EV_THREAD, &t, sizeof(t));
+	}
+	tb_track(data, p, p->comm, TB_THREAD_NAME);
+}
+
+/* comes before the name is changed */
+static notrace void tb_track_rename(void *data, struct task_struct *p,
+				    const char *comm)
+{
+	tb_track(data, p, comm, TB_THREAD_NAME);
+}
+
+static notrace void tb_track_exit(void *data, struct task_struct *p)
+{
+	tb_track(data, p, p->comm, TB_THREAD_EXIT);
+}
+
+static struct tb_track_point {
+	const char *name;
+	void *probe;
+} const tb_track_points[] = {
+	{ "sched_process_fork", tb_track_fork },
+	{ "sched_process_exec", tb_track_exec },
+	{ "task_rename", tb_track_rename },
+	{ "sched_process_exit", tb_track_exit },
+};
+
+/* Never called: the compiler is to compare the prototypes. */
+static void __maybe_unused tb_track_check(void)
+{
+	check_trace_callback_type_sched_process_fork(tb_track_fork);
+	check_trace_callback_type_sched_process_exec(tb_track_exec);
+	check_trace_callback_type_task_rename(tb_track_rename);
+	check_trace_callback_type_sched_process_exit(tb_track_exit);
+}
+
+static struct tracepoint *tb_track_tracepoint(const struct tb_track_point *point)
+{
+	const struct tb_event_def *def;
+	unsigned int i;
+
+	for (i = 0; (def = tb_events_get(i)); i++)
+		if (!strcmp(def->name, point->name))
+			return def->tp;
+	return NULL;
+}
+
+/**
+ * tb_track_attach() - record how threads come, change and go
+ * @provider: where to; must not be tracking already, and must live until
+ *	tb_events_synchronize() returned after tb_track_detach()
+ *
+ * Context: process.
+ * Return: 0, or a negative error and nothing is attached.
+ */
+int tb_track_attach(struct tb_provider *provider)
+{
+	struct tracepoint *tp;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(tb_track_points); i++) {
+		tp = tb_track_tracepoint(&tb_track_points[i]);
+		ret = tp ? tracepoint_probe_register(tp, tb_track_points[i].probe,
+						     provider) : -ENOENT;
+		if (ret) {
+			while (i--)
+				tracepoint_probe_unregister(
+					tb_track_tracepoint(&tb_track_points[i]),
+					tb_track_points[i].probe, provider);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/**
+ * tb_track_detach() - end tb_track_attach()
+ * @provider: which
+ *
+ * Context: process.
+ */
+void tb_track_detach(struct tb_provider *provider)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(tb_track_points); i++)
+		tracepoint_probe_unregister(tb_track_tracepoint(&tb_track_points[i]),
+					    tb_track_points[i].probe, provider);
+}
