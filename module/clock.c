@@ -17,13 +17,15 @@
 
 #if defined(CONFIG_X86)
 /*
- * Invariant, the same on every CPU, and not found out to be otherwise: the
- * kernel's own watchdog clears the rate's validity by marking it unstable.
+ * Of constant rate and running in idle states (or said to be reliable by
+ * whoever booted the kernel), and not found unstable by the kernel since.
  */
 static bool tb_clock_raw_usable(void)
 {
-	return boot_cpu_has(X86_FEATURE_CONSTANT_TSC) && boot_cpu_has(X86_FEATURE_TSC) &&
-	       !check_tsc_unstable();
+	return boot_cpu_has(X86_FEATURE_TSC) && !check_tsc_unstable() &&
+	       (boot_cpu_has(X86_FEATURE_TSC_RELIABLE) ||
+		(boot_cpu_has(X86_FEATURE_CONSTANT_TSC) &&
+		 boot_cpu_has(X86_FEATURE_NONSTOP_TSC)));
 }
 
 static u64 tb_clock_raw_frequency(void)

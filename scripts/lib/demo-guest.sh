@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What scripts/demo runs in the guest: a workload, recorded. $1: seconds.
+set -eu
+seconds=$1
+
+modprobe tracebuf
+
+# four kinds of work side by side, until told to stop
+( while :; do tar -cf - /usr/share/doc/base* /etc 2>/dev/null | gzip -1 >/tmp/demo.tgz; done ) &
+( while :; do find /etc /usr/bin -type f -newer /etc/passwd >/dev/null 2>&1; done ) &
+/usr/bin/python3 scripts/lib/ping-pong.py &
+( while :; do sha256sum /usr/bin/git /usr/bin/make >/dev/null; sleep 0.01; done ) &
+
+status=0
+tracebuf record -d "$seconds" -o /out/demo.tbuf || status=$?
+# the whole group of this shell but itself
+trap '' TERM
+kill 0 2>/dev/null || true
+wait 2>/dev/null || true
+exit $status
