@@ -64,18 +64,37 @@ static bool tb_zero(const void *words, size_t bytes)
 	return !memchr_inv(words, 0, bytes);
 }
 
+/*
+ * The structure of a command, as large as the caller knows it: one of a later
+ * version must have nothing but zeros where we know nothing; there is none of
+ * an earlier version than this one.
+ */
+static int tb_get(void *to, size_t known, const void __user *arg, size_t size)
+{
+	return size < known ? -EINVAL : copy_struct_from_user(to, known, arg, size);
+}
+
+static int tb_put(void __user *arg, size_t size, const void *from, size_t known)
+{
+	size_t n = min(size, known);
+
+	return copy_to_user(arg, from, n) || clear_user(arg + n, size - n) ? -EFAULT : 0;
+}
+
 static int tb_ioc_query(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_query q;
 
+	if (size < sizeof(q))
+		return -EINVAL;
 	tb_provider_query(s->provider, &q);
-	return copy_to_user(arg, &q, min(size, sizeof(q))) ? -EFAULT : 0;
+	return tb_put(arg, size, &q, sizeof(q));
 }
 
 static int tb_ioc_configure(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_config c;
-	int err = copy_struct_from_user(&c, sizeof(c), arg, size);
+	int err = tb_get(&c, sizeof(c), arg, size);
 
 	return err ?: tb_provider_configure(s->provider, &c);
 }
@@ -83,7 +102,7 @@ static int tb_ioc_configure(struct tb_session *s, void __user *arg, size_t size)
 static int tb_ioc_start(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_start start;
-	int err = copy_struct_from_user(&start, sizeof(start), arg, size);
+	int err = tb_get(&start, sizeof(start), arg, size);
 
 	if (err)
 		return err;
@@ -91,15 +110,15 @@ static int tb_ioc_start(struct tb_session *s, void __user *arg, size_t size)
 	    !tb_zero(start.reserved, sizeof(start.reserved)))
 		return -EINVAL;
 	err = tb_provider_start(s->provider, start.flags);
-	if (!err)
-		s->stop_on_close = start.flags & TB_START_STOP_ON_CLOSE;
+	if (!err && (start.flags & TB_START_STOP_ON_CLOSE))
+		s->stop_generation = READ_ONCE(s->provider->generation);
 	return err;
 }
 
 static int tb_ioc_flush(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_flush f;
-	int err = copy_struct_from_user(&f, sizeof(f), arg, size);
+	int err = tb_get(&f, sizeof(f), arg, size);
 
 	if (err)
 		return err;
@@ -112,7 +131,7 @@ static int tb_ioc_select(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_select sel;
 	char *pattern;
-	int err = copy_struct_from_user(&sel, sizeof(sel), arg, size);
+	int err = tb_get(&sel, sizeof(sel), arg, size);
 
 	if (err)
 		return err;
@@ -127,16 +146,14 @@ static int tb_ioc_select(struct tb_session *s, void __user *arg, size_t size)
 	else
 		err = tb_provider_select(s->provider, pattern, sel.op, sel.form, &sel.matched);
 	kfree(pattern);
-	if (!err && copy_to_user(arg, &sel, min(size, sizeof(sel))))
-		err = -EFAULT;
-	return err;
+	return err ?: tb_put(arg, size, &sel, sizeof(sel));
 }
 
 static int tb_ioc_event(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_event_info info;
 	void *desc;
-	int err = copy_struct_from_user(&info, sizeof(info), arg, size);
+	int err = tb_get(&info, sizeof(info), arg, size);
 
 	if (err)
 		return err;
@@ -148,30 +165,26 @@ static int tb_ioc_event(struct tb_session *s, void __user *arg, size_t size)
 	if (desc && copy_to_user(u64_to_user_ptr(info.desc), desc, info.desc_size))
 		err = -EFAULT;
 	kvfree(desc);
-	if (!err && copy_to_user(arg, &info, min(size, sizeof(info))))
-		err = -EFAULT;
-	return err;
+	return err ?: tb_put(arg, size, &info, sizeof(info));
 }
 
 static int tb_ioc_stats(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_stats st;
-	int err = copy_struct_from_user(&st, sizeof(st), arg, size);
+	int err = tb_get(&st, sizeof(st), arg, size);
 
 	if (err)
 		return err;
 	if (st.flags || st.reserved32 || !tb_zero(st.reserved, sizeof(st.reserved)))
 		return -EINVAL;
 	err = tb_provider_stats(s->provider, &st);
-	if (!err && copy_to_user(arg, &st, min(size, sizeof(st))))
-		err = -EFAULT;
-	return err;
+	return err ?: tb_put(arg, size, &st, sizeof(st));
 }
 
 static int tb_batch_get(struct tb_batch *b, void __user *arg, size_t size, u32 flags,
 			struct tb_ref **refs)
 {
-	int err = copy_struct_from_user(b, sizeof(*b), arg, size);
+	int err = tb_get(b, sizeof(*b), arg, size);
 
 	if (err)
 		return err;
@@ -194,7 +207,7 @@ static int tb_ioc_acquire(struct tb_session *s, void __user *arg, size_t size)
 	if (n >= 0) {
 		b.count = n;
 		if (copy_to_user(u64_to_user_ptr(b.refs), refs, n * sizeof(*refs)) ||
-		    copy_to_user(arg, &b, min(size, sizeof(b)))) {
+		    tb_put(arg, size, &b, sizeof(b))) {
 			/* nobody will know of them: not delivered */
 			tb_session_unacquire(s, refs, n);
 			n = -EFAULT;
@@ -217,7 +230,7 @@ static int tb_ioc_release(struct tb_session *s, void __user *arg, size_t size)
 		err = -EFAULT;
 	} else {
 		err = tb_session_release(s, refs, b.count, &b.count);
-		if (copy_to_user(arg, &b, min(size, sizeof(b))))
+		if (tb_put(arg, size, &b, sizeof(b)))
 			err = -EFAULT;
 	}
 	kvfree(refs);
@@ -244,7 +257,7 @@ static long tb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case _IOC_NR(TB_IOC_START):
 		return tb_ioc_start(s, to, size);
 	case _IOC_NR(TB_IOC_STOP):
-		return tb_provider_stop(s->provider);
+		return tb_provider_stop(s->provider, 0);
 	case _IOC_NR(TB_IOC_FLUSH):
 		return tb_ioc_flush(s, to, size);
 	case _IOC_NR(TB_IOC_SELECT):

@@ -60,7 +60,7 @@ static bool state = true;
 module_param(state, bool, 0444);
 MODULE_PARM_DESC(state, "write the existing threads into the durable buffer at start (default)");
 
-static const char * const tb_modes[] = { "oneshot", "circular", "streaming" };
+static const char * const tb_modes[] = { "circular", "streaming" };
 static const char * const tb_policies[] = { "overwrite", "drop" };
 static const char * const tb_clocks[] = { "auto", "tsc", "arch", "mono" };
 
@@ -71,9 +71,10 @@ static int tb_param_choice(const char *name, const char *value, const char * con
 	int i = match_string(choices, n, value);
 
 	if (i < 0) {
-		pr_err("tracebuf: %s=%s: not one of %s%s%s%s%s\n", name, value, choices[0],
-		       n > 1 ? ", " : "", n > 1 ? choices[1] : "",
-		       n > 2 ? ", ..., " : "", n > 2 ? choices[n - 1] : "");
+		pr_err("tracebuf: %s=%s: not one of", name, value);
+		for (i = 0; i < n; i++)
+			pr_cont(" %s", choices[i]);
+		pr_cont("\n");
 		return -EINVAL;
 	}
 	*out = first + i;
@@ -99,12 +100,8 @@ static int tb_params_configure(void)
 	};
 	int err;
 
-	err = tb_param_choice("mode", mode, tb_modes, ARRAY_SIZE(tb_modes), TB_MODE_ONESHOT,
+	err = tb_param_choice("mode", mode, tb_modes, ARRAY_SIZE(tb_modes), TB_MODE_CIRCULAR,
 			      &c.mode);
-	if (!err && c.mode == TB_MODE_ONESHOT) {
-		pr_err("tracebuf: mode=oneshot: not one of circular, streaming\n");
-		err = -EINVAL;
-	}
 	if (!err)
 		err = tb_param_choice("policy", policy, tb_policies, ARRAY_SIZE(tb_policies),
 				      TB_POLICY_OVERWRITE, &c.policy);

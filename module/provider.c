@@ -362,7 +362,7 @@ int tb_provider_start(struct tb_provider *p, u32 flags)
 		}
 		if (err) {
 			mutex_unlock(&p->lock);
-			tb_provider_stop(p);
+			tb_provider_stop(p, 0);
 			return err;
 		}
 		schedule_delayed_work(&p->sync_work, TB_SYNC_INTERVAL);
@@ -399,17 +399,18 @@ static void tb_append_totals(struct tb_provider *p)
 /**
  * tb_provider_stop() - end the recording; what is in the rings can be read
  * @p: the provider
+ * @generation: only if it is this one, or 0
  *
  * Context: process.
  * Return: 0, -EINVAL if it was not running.
  */
-int tb_provider_stop(struct tb_provider *p)
+int tb_provider_stop(struct tb_provider *p, u64 generation)
 {
 	unsigned int cpu;
 	int err = 0;
 
 	mutex_lock(&p->lock);
-	if (p->state != TB_STATE_RUNNING) {
+	if (p->state != TB_STATE_RUNNING || (generation && generation != p->generation)) {
 		err = -EINVAL;
 		goto out;
 	}
@@ -717,7 +718,7 @@ void tb_provider_destroy(struct tb_provider *p)
 {
 	unsigned int cpu;
 
-	tb_provider_stop(p);
+	tb_provider_stop(p, 0);
 	irq_work_sync(&p->wake);
 	for_each_possible_cpu(cpu)
 		kvfree(per_cpu_ptr(p->rings, cpu)->bufs);

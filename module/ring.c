@@ -58,13 +58,16 @@
  * whoever finds head at a buffer can tell its full number from the state
  * word and the bits in head.
  *
- * Nobody leaves a buffer without making sure it is WRITING (tb_ring_leave()): so a
- * buffer that is CLAIMED holds nothing, unless it is the current one.
+ * Nobody claims the next buffer without making sure that the current one is
+ * WRITING (tb_ring_leave()): so a buffer that is CLAIMED holds nothing, unless
+ * it is the current one.
  *
  * claim() walks on from the current buffer and takes the first it may.  Since
  * buffers are filled in the order of the walk, the first READY one is the
- * oldest.  The current one comes last: when the reader holds all others, new events win over
- * old ones under policy overwrite.
+ * oldest, unless the walk had to pass one by that was held or incomplete and is
+ * READY or FREE by now: that one is used when the walk comes round to it.  The
+ * current one comes last: when the reader holds all others, new events win
+ * over old ones under policy overwrite.
  *
  * Reading
  * -------
@@ -74,9 +77,10 @@
  *	tb_ring_release(r, index)	HELD -> FREE
  *
  * Ordering between CPUs: all stores into a buffer precede, in program order
- * of the writing CPU, the store of READY, which is a release; acquire reads the state with acquire.  The
- * reader's accesses precede its store of FREE (release); a claim succeeds
- * only by a fully ordered exchange after having seen FREE.  Nothing else is
+ * of the writing CPU, the store of READY, which is a release; acquire reads
+ * the state with acquire.  The reader's accesses precede its store of FREE
+ * (release); a claim succeeds only by a fully ordered exchange after having
+ * seen FREE.  Nothing else is
  * shared: head, commits and totals are written by one CPU and only read by
  * others, where any recent value does, except `overwritten`, see
  * tb_ring_acquire().
@@ -163,7 +167,8 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
 
 /*
  * Makes sure that the buffer @h is in is not CLAIMED any more, so that no later claim
- * takes it for unused.  Its opener may be an interrupted outer context.
+ * takes it for unused.  Its opener may be an interrupted outer context; until that
+ * goes on, the buffer cannot be completed, so a plain store is enough.
  */
 static void tb_ring_leave(struct tb_ring *r, u64 h)
 {
@@ -171,7 +176,7 @@ static void tb_ring_leave(struct tb_ring *r, u64 h)
 	u64 s = tb_read(&b->state);
 
 	if (TB_BUF_STATE(s) == TB_BUF_CLAIMED && TB_BUF_SEQ(s) == tb_head_seq(h, s))
-		tb_cmpxchg(&b->state, s, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_WRITING));
+		tb_write(&b->state, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_WRITING));
 }
 
 /*
@@ -216,23 +221,25 @@ static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
 	}
 }
 
+#define TB_CLAIM_NONE	(-1)	/* no room */
+#define TB_CLAIM_AGAIN	(-2)	/* nothing found, but head has moved: means nothing */
+
 /*
  * Finds the buffer that follows the one @h is in.  One round at most; a
  * buffer that changes under our eyes is looked at a second time (the reader
- * let go of it, or took it) and then passed by.  Returns its number, -1 if there
- * is none, TB_CLAIM_AGAIN if a nested context moved head, so that this means nothing.
+ * let go of it, or took it) and then passed by.  Returns its number, or one of
+ * the above.
  */
-#define TB_CLAIM_AGAIN	(-2)
 static int tb_ring_claim(struct tb_ring *r, u64 h, u64 seq)
 {
 	u64 releases = tb_load_acquire(&r->releases);
 	u32 b = tb_head_buffer(h);
-	u32 i;
+	u32 i = 0;
 
-	/* full the last time, and nothing given back since */
+	/* full the last time, and nothing given back since: no need to look */
 	if (!r->overwrite && tb_read(&r->full_seen) == releases)
-		return -1;
-	for (i = 0; i < r->nr; i++) {
+		i = r->nr;
+	for (; i < r->nr; i++) {
 		struct tb_buf *buf;
 
 		b = b + 1 == r->nr ? 0 : b + 1;
@@ -244,7 +251,7 @@ static int tb_ring_claim(struct tb_ring *r, u64 h, u64 seq)
 		return TB_CLAIM_AGAIN;
 	if (!r->overwrite)
 		tb_write(&r->full_seen, releases);
-	return -1;
+	return TB_CLAIM_NONE;
 }
 
 /*
@@ -259,7 +266,6 @@ static bool tb_ring_close(struct tb_ring *r, u64 h, bool flush)
 
 	if (!tb_cmpxchg_local(&r->head, h, h + rest))
 		return false;
-	tb_ring_leave(r, h);
 	tb_write(&b->closed, index * TB_ELEMENT_SIZE | flush);
 	tb_write(&pad->time, 0);
 	tb_write(&pad->payload, 0);
@@ -302,11 +308,11 @@ struct tb_opening {
 static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_opening *o)
 {
 	struct tb_block *block = b->block;
-	struct tb_composite *slot = (struct tb_composite *)tb_buf_element(b, TB_BLOCK_HEADER_ELEMENTS);
+	struct tb_composite *slot = (struct tb_composite *)(block + 1);
 	struct tb_gap *gap = (struct tb_gap *)(slot + 1);
-	u64 claimed = TB_BUF_WORD(o->seq, TB_BUF_CLAIMED);
 
-	tb_cmpxchg(&b->state, claimed, TB_BUF_WORD(o->seq, TB_BUF_WRITING));
+	/* ours, or made so by a nested context already: our event is not committed yet */
+	tb_write(&b->state, TB_BUF_WORD(o->seq, TB_BUF_WRITING));
 	/*
 	 * The drops told here are done with.  Those that nested contexts counted
 	 * since are the next block's, and later than our clock.
@@ -341,7 +347,8 @@ static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_op
 	memset(gap, 0, sizeof(*gap));
 	gap->first = o->drop_first == ~0ull ? 0 : o->drop_first;
 	gap->last = o->drop_last;
-	tb_store_release(&slot->head, TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_GAP, TB_GAP_ELEMENTS, o->seq));
+	tb_store_release(&slot->head,
+			 TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_GAP, TB_GAP_ELEMENTS, o->seq));
 	/* pairs with the reading of a buffer that is not complete, as above */
 	tb_store_release(&block->magic, TB_BLOCK_MAGIC);
 	tb_buf_commit(r, b, TB_BLOCK_FIRST_ELEMENT, 0);
@@ -709,9 +716,11 @@ void tb_ring_unacquire(struct tb_ring *r, u32 index)
 {
 	struct tb_buf *b = &r->bufs[index];
 
-	if (r->rd.next == b->block->sequence + 1)
-		r->rd = b->rd;
 	b->told = 1;
+	if (r->rd.next == b->block->sequence + 1) {
+		b->told = !r->rd.unsettled;
+		r->rd = b->rd;
+	}
 	/* the header's end fields before READY: pairs with tb_ring_acquire() */
 	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(b->state), TB_BUF_READY));
 }

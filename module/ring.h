@@ -77,7 +77,7 @@ struct tb_buf {
 	u32 events;
 	u32 told;
 	struct tb_rd rd;
-} __attribute__((aligned(64)));
+} __aligned(64);
 
 /**
  * struct tb_ring - the ring of one CPU
@@ -125,7 +125,7 @@ struct tb_ring {
 	void *owner;
 	u64 start_time;
 
-	tb_local_t recorded __attribute__((aligned(64)));
+	tb_local_t recorded __aligned(64);
 	tb_local_t overwritten;
 	tb_local_t dropped;
 	tb_local_t oversize;
@@ -137,11 +137,11 @@ struct tb_ring {
 	u64 drop_last;
 	u64 full_seen;
 
-	u64 releases __attribute__((aligned(64)));
+	u64 releases __aligned(64);
 	struct tb_rd rd;
 	u64 delivered;
 	u64 delivered_bytes;
-} __attribute__((aligned(64)));
+} __aligned(64);
 
 /**
  * struct tb_slot - a reservation
@@ -241,8 +241,15 @@ static __always_inline bool tb_ring_reserve(struct tb_ring *r, u32 n, struct tb_
 	if (unlikely(n > TB_EVENT_ELEMENTS_MAX ||
 		     (((ts >> 32) ^ (h >> TB_HEAD_EPOCH_SHIFT)) & TB_HEAD_EPOCH_MASK) ||
 		     n > r->capacity - index ||
-		     !tb_cmpxchg_local(&r->head, h, h + n)))
-		return tb_ring_reserve_slow(r, n, s);
+		     !tb_cmpxchg_local(&r->head, h, h + n))) {
+		struct tb_slot slot;
+
+		/* in a variable of its own, so that *s may live in registers */
+		if (!tb_ring_reserve_slow(r, n, &slot))
+			return false;
+		*s = slot;
+		return true;
+	}
 	tb_ring_slot(r, s, h, index, n, ts);
 	if (unlikely(index + n - r->mark < n))
 		tb_ring_mark(r);

@@ -145,13 +145,12 @@ static u32 tb_take_durable(struct tb_provider *p, struct tb_ref *refs, u32 count
  * One block of the ring of @cpu, closing the current one first if the
  * reader would want it.
  */
-static bool tb_take_ring(struct tb_provider *p, unsigned int cpu, u32 flags, struct tb_ref *ref)
+static bool tb_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref)
 {
 	struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
 	int index = tb_ring_acquire(r);
 
-	if (index < 0 && p->state == TB_STATE_RUNNING &&
-	    ((flags & TB_ACQUIRE_FLUSH) || tb_ring_past_mark(r))) {
+	if (index < 0 && p->state == TB_STATE_RUNNING && tb_ring_past_mark(r)) {
 		tb_provider_flush_cpu(p, cpu);
 		index = tb_ring_acquire(r);
 	}
@@ -162,13 +161,13 @@ static bool tb_take_ring(struct tb_provider *p, unsigned int cpu, u32 flags, str
 }
 
 /* Takes blocks of all rings in turn, going on where it left off. */
-static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count, u32 flags)
+static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count)
 {
 	unsigned int idle = 0, cpu = p->next_cpu;
 	u32 n = 0;
 
 	while (n < count && idle < nr_cpu_ids) {
-		if (cpu_possible(cpu) && tb_take_ring(p, cpu, flags, &refs[n])) {
+		if (cpu_possible(cpu) && tb_take_ring(p, cpu, &refs[n])) {
 			idle = 0;
 			n++;
 		} else {
@@ -187,8 +186,8 @@ static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count, 
  * @count: how many at most
  * @flags: TB_ACQUIRE_*
  *
- * Durable blocks first.  With TB_ACQUIRE_FLUSH a batch takes at most one not yet full
- * buffer per ring and call.
+ * Durable blocks first.  TB_ACQUIRE_FLUSH closes the buffer of each ring once, at the
+ * start: what it causes to be recorded itself is for the next time.
  *
  * Context: process.
  * Return: how many; -EBUSY another is the reader; -ENODATA stopped and
@@ -197,6 +196,7 @@ static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count, 
 int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags)
 {
 	struct tb_provider *p = s->provider;
+	unsigned int cpu;
 	u32 n = 0;
 	int err;
 
@@ -209,8 +209,12 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 		 * rings was appended before, see select.c.
 		 */
 		n = tb_take_durable(p, refs, count);
-		if (n < count && tb_session_open_rings(p))
-			n += tb_take_rings(p, refs + n, count - n, flags);
+		if (n < count && tb_session_open_rings(p)) {
+			if ((flags & TB_ACQUIRE_FLUSH) && p->state == TB_STATE_RUNNING)
+				for_each_possible_cpu(cpu)
+					tb_provider_flush_cpu(p, cpu);
+			n += tb_take_rings(p, refs + n, count - n);
+		}
 		if (!n && p->state == TB_STATE_STOPPED)
 			err = -ENODATA;
 	}
@@ -504,8 +508,8 @@ void tb_session_destroy(struct tb_session *s)
 	struct tb_provider *p = s->provider;
 	unsigned int cpu;
 
-	if (s->stop_on_close)
-		tb_provider_stop(p);
+	if (s->stop_generation)
+		tb_provider_stop(p, s->stop_generation);
 	mutex_lock(&p->read_lock);
 	if (p->reader == s) {
 		if (p->allocated) {

@@ -17,14 +17,14 @@
  * @lock: one read() at a time
  * @part: the block that read() is in the middle of, bytes 0 if none
  * @offset: how much of it has been read
- * @stop_on_close: this session started the recording and ends it
+ * @stop_generation: the recording that ends when this session does, or 0
  */
 struct tb_session {
 	struct tb_provider *provider;
 	struct mutex lock;	/* part, offset */
 	struct tb_ref part;
 	u32 offset;
-	bool stop_on_close;
+	u64 stop_generation;
 };
 
 struct tb_session *tb_session_create(struct tb_provider *p);

@@ -114,9 +114,9 @@ static bool tb_ends_with(const char *s, const char *end)
 /* What the type and the name say beyond the flags in the table. */
 static u16 tb_field_flags(const struct tb_field_def *f)
 {
-	static const char *const addresses[] = {
-		"ip", "addr", "address", "caller", "call_site", "callsite",
-		"function", "ptr",
+	static const char *const hex[] = {
+		"ip", "addr", "address", "args", "caller", "call_site",
+		"callsite", "flags", "function", "handler", "ptr",
 	};
 	u16 flags = f->flags;
 	size_t i;
@@ -128,9 +128,9 @@ static u16 tb_field_flags(const struct tb_field_def *f)
 	} else if (strchr(f->type, '*')) {
 		flags |= TB_FIELD_HEX;
 		flags &= ~TB_FIELD_SIGNED;
-	} else if (!strcmp(f->type, "unsigned long")) {
-		for (i = 0; i < ARRAY_SIZE(addresses); i++)
-			if (tb_ends_with(f->name, addresses[i]))
+	} else if (!(flags & TB_FIELD_SIGNED)) {
+		for (i = 0; i < ARRAY_SIZE(hex); i++)
+			if (tb_ends_with(f->name, hex[i]))
 				flags |= TB_FIELD_HEX;
 	}
 	return flags;

@@ -4,4 +4,5 @@
 
 #define TB_UNIT_NAME	timer
 #define TB_HEADER	"trace/events/timer.h"
+#define TB_EXTRA	"timer_extra.h"
 #include "stage.h"

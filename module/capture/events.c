@@ -21,6 +21,7 @@
 static void (*const tb_unit_inits[])(struct tb_unit *unit) __initconst = {
 #include "units.h"
 };
+
 #undef TB_UNIT
 
 static struct tb_unit tb_units[ARRAY_SIZE(tb_unit_inits)];

@@ -9,7 +9,8 @@
  *	TB_HEADER	the header, "trace/events/...h"
  *	TB_SKIP_name 1	leave out the event or event class of that name
  *	TB_EXTRA	a header with TB_REPLACE_EVENT() and TB_REPLACE_CLASS()
- *			for what is left out
+ *			for what is left out, and TRACE_DEFINE_ENUM() for what
+ *			print formats use and the header does not announce
  *
  * The header is read once as any user of it would, which declares the
  * tracepoints, and then once for each pass below, with TRACE_EVENT() and its
@@ -64,7 +65,7 @@ static_assert(sizeof(struct trace_entry) == sizeof(struct tb_composite) -
 	TB_EVENT_PRINT(template, name, PARAMS(print))
 #define TB_EVENT_PRINT_1(template, name, print)
 
-/* TB_EXTRA's, in place of what the header has but is left out */
+/* TB_EXTRA's, in place of what is left out of the header */
 #define TB_REPLACE_CLASS(call, proto, args, tstruct, assign, print)	\
 	TB_CLASS(call, PARAMS(proto), PARAMS(args), PARAMS(tstruct),	\
 		 PARAMS(assign), PARAMS(print))
@@ -255,20 +256,20 @@ static inline notrace int trace_event_get_offsets_##call(		\
 #undef __assign_str
 #define __assign_str(dst, ...)						\
 	TB_ASSIGN_PICK(dst, ##__VA_ARGS__, TB_ASSIGN_SOURCE,		\
-		       TB_ASSIGN_KEPT, )(dst, ##__VA_ARGS__)
+		       TB_ASSIGN_KEPT, -)(dst, ##__VA_ARGS__)
 #define TB_ASSIGN_PICK(dst, src, macro, ...)	macro
 #define TB_ASSIGN_SOURCE(dst, src)					\
 	strscpy(__get_str(dst), (src) ? (const char *)(src) : "(null)",	\
 		__get_dynamic_array_len(dst));
 #define TB_ASSIGN_KEPT(dst)						\
-	do {								\
+	({								\
 		char *__str__ = __get_str(dst);				\
 		int __len__ = __get_dynamic_array_len(dst) - 1;		\
 									\
 		memcpy(__str__, __data_offsets.dst##_ptr_ ? :		\
 		       EVENT_NULL_STR, __len__);			\
 		__str__[__len__] = '\0';				\
-	} while (0);
+	});
 
 #undef TB_CLASS
 #define TB_CLASS(call, proto, args, tstruct, assign, print)		\

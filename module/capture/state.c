@@ -60,7 +60,7 @@ int tb_dump_threads(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx
 {
 	struct tb_thread t = {
 		.flags = TB_THREAD_KERNEL | TB_THREAD_DUMP,
-		.prio = MAX_PRIO,
+		.prio = DEFAULT_PRIO,
 		.comm = "swapper",
 	};
 	int nr = 1, batch = 0, ret;
@@ -235,6 +235,17 @@ static struct tracepoint *tb_track_tracepoint(const struct tb_track_point *point
 	return NULL;
 }
 
+/* Detaches the first @n. */
+static void tb_track_detach_first(struct tb_provider *provider, unsigned int n)
+{
+	struct tracepoint *tp;
+
+	while (n--) {
+		tp = tb_track_tracepoint(&tb_track_points[n]);
+		tracepoint_probe_unregister(tp, tb_track_points[n].probe, provider);
+	}
+}
+
 /**
  * tb_track_attach() - record how threads come, change and go
  * @provider: where to; must not be tracking already, and must live until
@@ -254,10 +265,7 @@ int tb_track_attach(struct tb_provider *provider)
 		ret = tp ? tracepoint_probe_register(tp, tb_track_points[i].probe,
 						     provider) : -ENOENT;
 		if (ret) {
-			while (i--)
-				tracepoint_probe_unregister(
-					tb_track_tracepoint(&tb_track_points[i]),
-					tb_track_points[i].probe, provider);
+			tb_track_detach_first(provider, i);
 			return ret;
 		}
 	}
@@ -272,9 +280,5 @@ int tb_track_attach(struct tb_provider *provider)
  */
 void tb_track_detach(struct tb_provider *provider)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(tb_track_points); i++)
-		tracepoint_probe_unregister(tb_track_tracepoint(&tb_track_points[i]),
-					    tb_track_points[i].probe, provider);
+	tb_track_detach_first(provider, ARRAY_SIZE(tb_track_points));
 }

@@ -14,7 +14,7 @@ modprobe tracebuf
 ( while :; do sha256sum /usr/bin/git /usr/bin/make >/dev/null; sleep 0.01; done ) &
 
 status=0
-tracebuf record -d "$seconds" -o /out/demo.tbuf || status=$?
+tracebuf record -b 256 -d "$seconds" -o /out/demo.tbuf || status=$?
 # the whole group of this shell but itself
 trap '' TERM
 kill 0 2>/dev/null || true

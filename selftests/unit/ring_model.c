@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A ring under test and what must be true of it, see ring_model.h.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "ring_model.h"
+
+#define MODEL_PROVIDER	3
+#define MODEL_CPU	5
+#define MODEL_TID	77
+
+struct model *model;
+
+void (*tb_point_hook)(const volatile void *p);
+void (*tb_changed_hook)(const volatile void *p, u64 old, u64 new);
+
+u64 tb_user_clock(bool raw)
+{
+	(void)raw;
+	return __atomic_fetch_add(&model->clock, model->step, __ATOMIC_RELAXED);
+}
+
+u32 tb_user_tid(void)
+{
+	return MODEL_TID;
+}
+
+void tb_ring_notify(struct tb_ring *r)
+{
+	(void)r;
+	model->notified++;
+}
+
+void model_fail(struct model *m, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (m->error)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(m->error_text, sizeof(m->error_text), fmt, ap);
+	va_end(ap);
+	m->error = m->error_text;
+}
+
+static void *xalloc(size_t size, size_t align)
+{
+	void *p = aligned_alloc(align, (size + align - 1) / align * align);
+
+	if (!p) {
+		perror("aligned_alloc");
+		exit(2);
+	}
+	memset(p, 0, size);
+	return p;
+}
+
+struct model *model_new(u32 nr, u32 capacity, bool overwrite)
+{
+	struct model *m = xalloc(sizeof(*m), 64);
+	size_t bytes = (size_t)capacity * TB_ELEMENT_SIZE;
+	u32 i;
+
+	m->memory = xalloc(nr * bytes, 64);
+	m->max_events = 4096;
+	m->events = xalloc(m->max_events * sizeof(*m->events), 64);
+	m->drops = xalloc(m->max_events * sizeof(*m->drops), 64);
+	m->r.bufs = xalloc(nr * sizeof(*m->r.bufs), 64);
+	m->r.nr = nr;
+	m->r.capacity = capacity;
+	m->r.mark = capacity * 7 / 10;
+	m->r.overwrite = overwrite;
+	m->r.provider = MODEL_PROVIDER;
+	m->r.cpu = MODEL_CPU;
+	for (i = 0; i < nr; i++)
+		m->r.bufs[i].block = (void *)((char *)m->memory + i * bytes);
+	for (i = 0; i < MODEL_HELD; i++)
+		m->held[i].copy = xalloc(bytes, 64);
+	m->clock = 1000;
+	m->step = 1;
+	model_reset(m);
+	tb_changed_hook = model_changed;
+	return m;
+}
+
+/* The memory keeps what was in it: stale contents are part of the test. */
+void model_reset(struct model *m)
+{
+	model = m;
+	tb_ring_reset(&m->r, m->clock);
+	m->nr_events = 0;
+	m->nr_drops = 0;
+	m->drops_told = 0;
+	m->nr_held = 0;
+	m->next_seq = 0;
+	m->blocks = 0;
+	m->delivered = 0;
+	m->gap_blocks = 0;
+	memset(&m->told, 0, sizeof(m->told));
+	memset(&m->last_gap, 0, sizeof(m->last_gap));
+	m->notified = 0;
+	m->unacquired = 0;
+	m->error = NULL;
+}
+
+void model_free(struct model *m)
+{
+	int i;
+
+	for (i = 0; i < MODEL_HELD; i++)
+		free(m->held[i].copy);
+	free(m->r.bufs);
+	free(m->events);
+	free(m->drops);
+	free(m->memory);
+	free(m);
+}
+
+/* ---- writing ---------------------------------------------------------- */
+
+static u64 pattern(u32 event, u32 word)
+{
+	return (u64)event << 32 | ((event * 2654435761u + word) & 0xffffffffu);
+}
+
+void model_changed(const volatile void *p, u64 old, u64 new)
+{
+	(void)old;
+	(void)new;
+	if (p == &model->r.dropped)
+		model->drops[model->nr_drops++] = model->current;
+}
+
+static void grow(struct model *m)
+{
+	struct model_event *events = xalloc(2 * m->max_events * sizeof(*events), 64);
+	u32 *drops = xalloc(2 * m->max_events * sizeof(*drops), 64);
+
+	memcpy(events, m->events, m->max_events * sizeof(*events));
+	memcpy(drops, m->drops, m->max_events * sizeof(*drops));
+	free(m->events);
+	free(m->drops);
+	m->events = events;
+	m->drops = drops;
+	m->max_events *= 2;
+}
+
+int model_reserve(struct model *m, u32 n, struct tb_slot *s)
+{
+	struct model_event *e;
+	u32 outer = m->current;
+	int id = m->nr_events++;
+	bool got;
+
+	if (m->nr_events > m->max_events)
+		grow(m);
+	e = &m->events[id];
+	memset(e, 0, sizeof(*e));
+	e->length = n;
+	e->before = m->clock;
+	m->current = id;
+	got = tb_ring_reserve(&m->r, n, s);
+	m->current = outer;
+	if (!got) {
+		m->events[id].fate = FATE_DROPPED;
+		m->events[id].after = m->clock;
+		return -1;
+	}
+	e = &m->events[id];	/* nested events may have moved it */
+	e->index = s->element - (struct tb_element *)s->buf->block;
+	e->seq = TB_BUF_SEQ(s->buf->state);
+	e->time = s->time;
+	if (s->length != n)
+		model_fail(m, "slot of %u elements for an event of %u", s->length, n);
+	if (e->index < TB_BLOCK_FIRST_ELEMENT || e->index + n > m->r.capacity)
+		model_fail(m, "slot at %u + %u", e->index, n);
+	if ((e->seq ^ s->seq) & TB_HEAD_SEQ_MASK)
+		model_fail(m, "slot says block %x, the buffer %llx", s->seq & TB_HEAD_SEQ_MASK,
+			   (unsigned long long)e->seq);
+	return id;
+}
+
+void model_commit(struct model *m, int id, struct tb_slot *s)
+{
+	u32 n = s->length, i;
+
+	TB_POINT(s->element);
+	if (n == 1) {
+		s->element->time = s->time;
+		s->element->payload = pattern(id, 0);
+	} else {
+		struct tb_composite *c = (struct tb_composite *)s->element;
+		u64 *payload = (u64 *)(c + 1);
+
+		c->time = s->time;
+		c->tid = id;
+		c->length = (n - 1) * TB_ELEMENT_SIZE;
+		c->context = 0;
+		for (i = 0; i < 2 * (n - 1); i++)
+			payload[i] = pattern(id, i);
+	}
+	m->events[id].fate = FATE_RECORDED;
+	tb_ring_commit(s, TB_HEAD(n == 1 ? TB_STRUCT_SIMPLE : TB_STRUCT_COMPOSITE, TB_EV_FIRST, n,
+				  s->seq));
+	m->events[id].after = m->clock;
+}
+
+bool model_write(struct model *m, u32 n)
+{
+	struct tb_slot s;
+	int id = model_reserve(m, n, &s);
+
+	if (id < 0)
+		return false;
+	model_commit(m, id, &s);
+	return true;
+}
+
+/* ---- reading ---------------------------------------------------------- */
+
+/* One event of a block; @full: its time. */
+static void check_event(struct model *m, const struct tb_block *block,
+			const struct tb_element *e, u32 index, u64 full)
+{
+	u32 n = TB_HEAD_LENGTH(e->head), i;
+	struct model_event *ev;
+	u32 id;
+
+	if (TB_HEAD_STRUCT(e->head) == TB_STRUCT_SIMPLE)
+		id = e->payload >> 32;
+	else
+		id = ((const struct tb_composite *)e)->tid;
+	if (id >= m->nr_events) {
+		model_fail(m, "block %llu element %u: no event %u",
+			   (unsigned long long)block->sequence, index, id);
+		return;
+	}
+	ev = &m->events[id];
+	if (ev->fate != FATE_RECORDED)
+		model_fail(m, "event %u is handed over in fate %u", id, ev->fate);
+	if (ev->seq != block->sequence || ev->index != index || ev->length != n)
+		model_fail(m, "event %u: put at %llu/%u+%u, found at %llu/%u+%u", id,
+			   (unsigned long long)ev->seq, ev->index, ev->length,
+			   (unsigned long long)block->sequence, index, n);
+	if (full < ev->before || (ev->after && full >= ev->after))
+		model_fail(m, "event %u: time %llu", id, (unsigned long long)full);
+	if (TB_HEAD_ID(e->head) != TB_EV_FIRST)
+		model_fail(m, "event %u: id %u", id, TB_HEAD_ID(e->head));
+	if (n == 1 && e->payload != pattern(id, 0))
+		model_fail(m, "event %u: payload", id);
+	for (i = 0; n > 1 && i < 2 * (n - 1); i++) {
+		if (((const u64 *)(e + 1))[i] != pattern(id, i))
+			model_fail(m, "event %u: payload word %u", id, i);
+	}
+	ev->fate = FATE_DELIVERED;
+}
+
+static void check_gap(struct model *m, const struct tb_block *block, struct model_held *h)
+{
+	const struct tb_composite *slot = (const void *)(block + 1);
+	const struct tb_gap *gap = (const void *)(slot + 1);
+	bool any = gap->overwritten || gap->dropped;
+	u64 i;
+
+	if (slot->head != TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_GAP, TB_GAP_ELEMENTS,
+				  block->sequence) ||
+	    slot->time != (u32)block->time_start || slot->length != sizeof(*gap) ||
+	    slot->tid != block->tid || slot->context || gap->reserved)
+		model_fail(m, "gap slot of block %llu", (unsigned long long)block->sequence);
+	if (!!(block->flags & TB_BLOCK_GAP) != any)
+		model_fail(m, "TB_BLOCK_GAP of block %llu", (unsigned long long)block->sequence);
+	if (gap->oversize > gap->dropped)
+		model_fail(m, "oversize not part of dropped");
+	if (gap->overwritten > m->nr_events || gap->dropped > m->nr_events)
+		model_fail(m, "gap of %llu overwritten, %llu dropped",
+			   (unsigned long long)gap->overwritten, (unsigned long long)gap->dropped);
+	if (any ? !gap->first || gap->first > gap->last || gap->last > m->clock :
+		  gap->first || gap->last)
+		model_fail(m, "gap from %llu to %llu", (unsigned long long)gap->first,
+			   (unsigned long long)gap->last);
+	/* what was overwritten may have told of drops, and the span is wider then */
+	for (i = m->drops_told; i < m->drops_told + gap->dropped && i < m->nr_drops; i++) {
+		struct model_event *e = &m->events[m->drops[i]];
+
+		if (!gap->overwritten && (gap->first >= e->after || gap->last < e->before))
+			model_fail(m, "drop at %llu..%llu told of as %llu..%llu",
+				   (unsigned long long)e->before, (unsigned long long)e->after,
+				   (unsigned long long)gap->first, (unsigned long long)gap->last);
+	}
+	m->drops_told += gap->dropped;
+	h->gap.overwritten = gap->overwritten;
+	h->gap.dropped = gap->dropped;
+	h->gap.oversize = gap->oversize;
+	h->gap.first = gap->first;
+	h->gap.last = gap->last;
+}
+
+static void check_block(struct model *m, struct model_held *h)
+{
+	const struct tb_block *block = m->r.bufs[h->index].block;
+	const struct tb_element *e = (const struct tb_element *)block;
+	u32 bytes = m->r.capacity * TB_ELEMENT_SIZE, i, n, events = 0;
+	u64 full = block->time_start, last = full;
+
+	if (block->magic != TB_BLOCK_MAGIC || block->version != TB_BLOCK_VERSION ||
+	    block->kind != TB_BLOCK_ROLLING || 1u << block->size_log2 != bytes ||
+	    block->provider != MODEL_PROVIDER || block->cpu != MODEL_CPU ||
+	    block->tid != MODEL_TID || !(block->flags & TB_BLOCK_COMPLETE))
+		model_fail(m, "header of block %llu", (unsigned long long)block->sequence);
+	if (block->sequence < m->next_seq)
+		model_fail(m, "block %llu after block %llu", (unsigned long long)block->sequence,
+			   (unsigned long long)m->next_seq - 1);
+	if (TB_BUF_WORD(block->sequence, TB_BUF_HELD) != m->r.bufs[h->index].state)
+		model_fail(m, "block %llu in state %llx", (unsigned long long)block->sequence,
+			   (unsigned long long)m->r.bufs[h->index].state);
+	if (block->data > bytes || block->data % TB_ELEMENT_SIZE ||
+	    block->data <= TB_BLOCK_FIRST_ELEMENT * TB_ELEMENT_SIZE) {
+		model_fail(m, "block %llu: data %u", (unsigned long long)block->sequence,
+			   block->data);
+		return;
+	}
+	check_gap(m, block, h);
+	for (i = TB_BLOCK_FIRST_ELEMENT; i < block->data / TB_ELEMENT_SIZE; i += n) {
+		n = TB_HEAD_LENGTH(e[i].head);
+		if (TB_HEAD_SEQ(e[i].head) != (block->sequence & 0x3f) || !n ||
+		    (TB_HEAD_STRUCT(e[i].head) != TB_STRUCT_SIMPLE &&
+		     TB_HEAD_STRUCT(e[i].head) != TB_STRUCT_COMPOSITE) ||
+		    (TB_HEAD_STRUCT(e[i].head) == TB_STRUCT_SIMPLE && n != 1) ||
+		    i + n > block->data / TB_ELEMENT_SIZE) {
+			model_fail(m, "block %llu element %u: head %x",
+				   (unsigned long long)block->sequence, i, e[i].head);
+			return;
+		}
+		if (TB_HEAD_ID(e[i].head) == TB_EV_TIME) {
+			full = e[i].payload;
+			if (e[i].time != (u32)full)
+				model_fail(m, "TIME element: %x, %llx", e[i].time,
+					   (unsigned long long)full);
+		} else {
+			full = (full & ~0xffffffffull) | e[i].time;
+			check_event(m, block, &e[i], i, full);
+			events++;
+		}
+		if (full < last)
+			model_fail(m, "block %llu element %u: time goes back",
+				   (unsigned long long)block->sequence, i);
+		last = full;
+	}
+	if (i < m->r.capacity && (TB_HEAD_STRUCT(e[i].head) != TB_STRUCT_PAD ||
+				  TB_HEAD_SEQ(e[i].head) != (block->sequence & 0x3f)))
+		model_fail(m, "block %llu: no padding at %u", (unsigned long long)block->sequence, i);
+	if (events != block->events || !events)
+		model_fail(m, "block %llu: %u events, header says %u",
+			   (unsigned long long)block->sequence, events, block->events);
+	if (block->time_end < last || block->time_end > m->clock)
+		model_fail(m, "block %llu: ends at %llu", (unsigned long long)block->sequence,
+			   (unsigned long long)block->time_end);
+	h->events = events;
+	h->seq = block->sequence;
+}
+
+bool model_acquire(struct model *m)
+{
+	int b = tb_ring_acquire(&m->r);
+	struct model_held *h;
+
+	if (b < 0)
+		return false;
+	if (m->nr_held == MODEL_HELD) {
+		model_fail(m, "the model holds too many blocks");
+		return false;
+	}
+	h = &m->held[m->nr_held++];
+	h->index = b;
+	check_block(m, h);
+	m->next_seq = h->seq + 1;
+	m->last_gap = h->gap;
+	m->last_events = h->events;
+	m->last_data = m->r.bufs[b].block->data;
+	m->last_flags = m->r.bufs[b].block->flags;
+	memcpy(h->copy, m->r.bufs[b].block, m->r.capacity * TB_ELEMENT_SIZE);
+	return true;
+}
+
+void model_check_held(struct model *m)
+{
+	int i;
+
+	for (i = 0; i < m->nr_held; i++) {
+		struct model_held *h = &m->held[i];
+
+		if (memcmp(h->copy, m->r.bufs[h->index].block, m->r.capacity * TB_ELEMENT_SIZE))
+			model_fail(m, "held block %llu was written to", (unsigned long long)h->seq);
+	}
+}
+
+void model_release(struct model *m, int which)
+{
+	struct model_held h = m->held[which];
+	int i;
+
+	if (which >= m->nr_held) {
+		model_fail(m, "nothing to release");
+		return;
+	}
+	model_check_held(m);
+	m->blocks++;
+	m->delivered += h.events;
+	m->told.overwritten += h.gap.overwritten;
+	m->told.dropped += h.gap.dropped;
+	m->told.oversize += h.gap.oversize;
+	m->gap_blocks += h.gap.overwritten || h.gap.dropped;
+	for (i = which; i < m->nr_held - 1; i++)
+		m->held[i] = m->held[i + 1];
+	m->held[--m->nr_held].copy = h.copy;
+	tb_ring_release(&m->r, h.index);
+}
+
+void model_unacquire(struct model *m)
+{
+	struct model_held *h = &m->held[--m->nr_held];
+	u32 i;
+
+	m->drops_told -= h->gap.dropped;
+	model_check_held(m);
+	for (i = 0; i < m->nr_events; i++) {
+		if (m->events[i].fate == FATE_DELIVERED && m->events[i].seq == h->seq)
+			m->events[i].fate = FATE_RECORDED;
+	}
+	m->next_seq = h->seq;
+	m->unacquired++;
+	tb_ring_unacquire(&m->r, h->index);
+}
+
+void model_drain(struct model *m)
+{
+	while (m->nr_held)
+		model_release(m, 0);
+	tb_ring_flush(&m->r);
+	while (model_acquire(m))
+		model_release(m, 0);
+	if (!model_write(m, 1))
+		model_fail(m, "no room in an empty ring");
+	tb_ring_flush(&m->r);
+	while (model_acquire(m))
+		model_release(m, 0);
+}
+
+void model_check_books(struct model *m, bool drained)
+{
+	u64 recorded = 0, dropped = 0, delivered = 0, oversize = 0;
+	struct tb_ring_stats st;
+	u32 i, held = 0;
+
+	for (i = 0; i < m->nr_events; i++) {
+		struct model_event *e = &m->events[i];
+
+		recorded += e->fate == FATE_RECORDED || e->fate == FATE_DELIVERED;
+		delivered += e->fate == FATE_DELIVERED;
+		dropped += e->fate == FATE_DROPPED;
+		oversize += e->fate == FATE_DROPPED && e->length > m->r.max;
+	}
+	for (i = 0; i < (u32)m->nr_held; i++)
+		held += m->held[i].events;
+	tb_ring_stats(&m->r, &st);
+	if (st.recorded != recorded || st.dropped != dropped || st.oversize != oversize ||
+	    st.delivered != delivered - held || st.delivered != m->delivered ||
+	    st.bytes != m->blocks * m->r.capacity * TB_ELEMENT_SIZE)
+		model_fail(m, "books: ring %llu/%llu/%llu/%llu, counted %llu/%llu/%llu/%llu",
+			   (unsigned long long)st.recorded, (unsigned long long)st.dropped,
+			   (unsigned long long)st.oversize, (unsigned long long)st.delivered,
+			   (unsigned long long)recorded, (unsigned long long)dropped,
+			   (unsigned long long)oversize, (unsigned long long)delivered - held);
+	if (st.held != (u32)m->nr_held)
+		model_fail(m, "%u held, the ring says %u", m->nr_held, st.held);
+	if (st.delivered + st.overwritten > st.recorded)
+		model_fail(m, "more delivered and overwritten than recorded");
+	if (!drained)
+		return;
+	if (st.delivered + st.overwritten != st.recorded)
+		model_fail(m, "recorded %llu != delivered %llu + overwritten %llu",
+			   (unsigned long long)st.recorded, (unsigned long long)st.delivered,
+			   (unsigned long long)st.overwritten);
+	if (st.ready || st.held || st.fill != m->r.capacity || st.blocks != m->next_seq)
+		model_fail(m, "drained, but %u ready, %u held, fill %u, %llu blocks", st.ready,
+			   st.held, st.fill, (unsigned long long)st.blocks);
+	if (m->told.overwritten != st.overwritten || m->told.dropped != st.dropped ||
+	    m->told.oversize != st.oversize)
+		model_fail(m, "gap slots tell of %llu/%llu/%llu, totals are %llu/%llu/%llu",
+			   (unsigned long long)m->told.overwritten,
+			   (unsigned long long)m->told.dropped,
+			   (unsigned long long)m->told.oversize,
+			   (unsigned long long)st.overwritten, (unsigned long long)st.dropped,
+			   (unsigned long long)st.oversize);
+	for (i = 0; i < m->r.nr; i++) {
+		if (tb_local_read(&m->r.bufs[i].committed))
+			model_fail(m, "buffer %u has commits outstanding", i);
+	}
+}

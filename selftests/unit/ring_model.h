@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A ring under test and what must be true of it: events with contents that
+ * check themselves, a reader that verifies every block it takes, and the books
+ * kept by counting, to be compared with those of the ring.
+ */
+#ifndef RING_MODEL_H
+#define RING_MODEL_H
+
+#include "../../module/ring.h"
+
+#define MODEL_HELD	64	/* blocks the reader may have at once */
+
+enum model_fate {
+	FATE_OPEN,		/* being recorded */
+	FATE_RECORDED,		/* its commit was called */
+	FATE_DROPPED,
+	FATE_DELIVERED,
+};
+
+/* one attempted event; its number is its index */
+struct model_event {
+	u64 seq;		/* block it was put in */
+	u64 before, after;	/* the clock around the attempt */
+	u32 index;		/* element it starts at */
+	u32 length;
+	u32 time;		/* as the slot said */
+	enum model_fate fate;
+};
+
+/* what a gap slot said */
+struct model_gap {
+	u64 overwritten, dropped, oversize, first, last;
+};
+
+struct model_held {
+	u32 index;		/* buffer */
+	u32 events;
+	u64 seq;
+	struct model_gap gap;
+	void *copy;		/* of the block, to see that nobody writes to it */
+};
+
+struct model {
+	struct tb_ring r;
+	void *memory;
+	u64 clock;		/* next reading */
+	u64 step;		/* from one reading to the next */
+
+	struct model_event *events;
+	u32 nr_events, max_events;
+	u32 *drops;		/* the dropped ones in the order in which they were counted */
+	u32 nr_drops;
+	u32 current;		/* event being reserved, innermost */
+
+	/* the reader's side */
+	struct model_held held[MODEL_HELD];
+	int nr_held;
+	u64 drops_told;		/* of @drops, by the blocks handed over */
+	u64 next_seq;		/* nothing below it may be handed over */
+	u64 blocks;		/* handed over and released */
+	u64 delivered;
+	struct model_gap told;	/* sums over the released blocks */
+	struct model_gap last_gap;
+	u64 gap_blocks;		/* released blocks with TB_BLOCK_GAP */
+	u32 last_events;	/* events of the block acquired last */
+	u32 last_data;
+	u8 last_flags;
+
+	u64 notified;		/* calls of tb_ring_notify() */
+	u32 unacquired;		/* blocks put back: order of overwriting is no longer that of age */
+	const char *error;	/* the first thing that was wrong */
+	char error_text[256];
+};
+
+/* the model that clock, tid and notifications belong to */
+extern struct model *model;
+
+struct model *model_new(u32 nr, u32 capacity, bool overwrite);
+void model_reset(struct model *m);
+void model_free(struct model *m);
+void model_fail(struct model *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* records the next event with @n elements; true if there was room */
+bool model_write(struct model *m, u32 n);
+
+/* what tb_changed_hook is to call */
+void model_changed(const volatile void *p, u64 old, u64 new);
+
+/* in two steps; @s for model_commit() */
+int model_reserve(struct model *m, u32 n, struct tb_slot *s);
+void model_commit(struct model *m, int event, struct tb_slot *s);
+
+bool model_acquire(struct model *m);		/* false if there was nothing */
+void model_release(struct model *m, int which);	/* @which: of the held, 0 the oldest */
+void model_unacquire(struct model *m);		/* the latest */
+void model_check_held(struct model *m);
+
+/* releases, flushes and reads everything, with one event to make the last losses known */
+void model_drain(struct model *m);
+void model_check_books(struct model *m, bool drained);
+
+#endif /* RING_MODEL_H */

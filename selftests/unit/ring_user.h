@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The user-space side of module/ring_arch.h: what the ring needs of its
+ * surroundings when it runs in a test.
+ *
+ * Every access to shared memory is an __atomic builtin (relaxed where the
+ * kernel's is local to a CPU), so that the ring can be run by threads and signal
+ * handlers and looked at by the sanitizers.  Before every access TB_POINT(p)
+ * is called with the address; a test may define it (before this file is read)
+ * to run nested writers or a reader's steps there.  TB_CHANGED(p, old, new)
+ * follows every successful tb_cmpxchg() and every addition.
+ */
+#ifndef RING_USER_H
+#define RING_USER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <linux/tracebuf.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+#ifdef TB_RING_HOOKS
+/* what a test wants done at every access, NULL for nothing */
+extern void (*tb_point_hook)(const volatile void *p);
+extern void (*tb_changed_hook)(const volatile void *p, u64 old, u64 new);
+
+#define TB_POINT(p)							\
+	do {								\
+		if (tb_point_hook)					\
+			tb_point_hook(p);				\
+	} while (0)
+#define TB_CHANGED(p, old, new)						\
+	do {								\
+		if (tb_changed_hook)					\
+			tb_changed_hook(p, old, new);			\
+	} while (0)
+#endif
+
+#ifndef TB_POINT
+#define TB_POINT(p)		do { } while (0)
+#endif
+#ifndef TB_CHANGED
+#define TB_CHANGED(p, o, n)	do { } while (0)
+#endif
+
+#ifndef likely
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
+#endif
+#ifndef __always_inline
+#define __always_inline		inline __attribute__((always_inline))
+#endif
+#ifndef __aligned
+#define __aligned(x)		__attribute__((__aligned__(x)))
+#endif
+
+/* provided by the test */
+u64 tb_user_clock(bool raw);
+u32 tb_user_tid(void);
+
+typedef struct {
+	long v;
+} tb_local_t;
+
+/* what the kernel's "memory" clobbers say: the compiler moves nothing across */
+#define tb_user_barrier()	__atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+#define tb_read(p)							\
+({									\
+	TB_POINT(p);							\
+	__atomic_load_n(p, __ATOMIC_RELAXED);				\
+})
+#define tb_write(p, v)							\
+({									\
+	TB_POINT(p);							\
+	__atomic_store_n(p, v, __ATOMIC_RELAXED);			\
+})
+#define tb_load_acquire(p)						\
+({									\
+	TB_POINT(p);							\
+	__atomic_load_n(p, __ATOMIC_ACQUIRE);				\
+})
+#define tb_store_release(p, v)						\
+({									\
+	TB_POINT(p);							\
+	__atomic_store_n(p, v, __ATOMIC_RELEASE);			\
+})
+#define tb_rmb()		__atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define tb_wmb()		__atomic_thread_fence(__ATOMIC_RELEASE)
+
+static inline bool tb_cmpxchg_local(u64 *p, u64 old, u64 new)
+{
+	bool won;
+
+	TB_POINT(p);
+	tb_user_barrier();
+	won = __atomic_compare_exchange_n(p, &old, new, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	tb_user_barrier();
+	return won;
+}
+
+static inline bool tb_cmpxchg(u64 *p, u64 old, u64 new)
+{
+	u64 was = old;
+	bool won;
+
+	TB_POINT(p);
+	won = __atomic_compare_exchange_n(p, &was, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	if (won)
+		TB_CHANGED(p, old, new);
+	return won;
+}
+
+static inline u64 tb_local_read(const tb_local_t *l)
+{
+	TB_POINT(l);
+	return (u64)__atomic_load_n(&l->v, __ATOMIC_RELAXED);
+}
+
+static inline void tb_local_set(tb_local_t *l, u64 v)
+{
+	TB_POINT(l);
+	__atomic_store_n(&l->v, (long)v, __ATOMIC_RELAXED);
+}
+
+static inline u64 tb_local_add_return(tb_local_t *l, u64 v)
+{
+	u64 sum;
+
+	TB_POINT(l);
+	tb_user_barrier();
+	sum = (u64)__atomic_add_fetch(&l->v, (long)v, __ATOMIC_RELAXED);
+	tb_user_barrier();
+	TB_CHANGED(l, sum - v, sum);
+	return sum;
+}
+
+static inline void tb_local_add(tb_local_t *l, u64 v)
+{
+	tb_local_add_return(l, v);
+}
+
+static inline u64 tb_clock_read(bool raw)
+{
+	TB_POINT(NULL);
+	return tb_user_clock(raw);
+}
+
+static inline u32 tb_current_tid(void)
+{
+	return tb_user_tid();
+}
+
+#endif /* RING_USER_H */

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For test_export.sh: traces to be exported, and the exporter alone, so that it
+ * runs under the sanitizers.
+ *
+ *   test_export make FILE           one event of every kind that is written in
+ *                                   a way of its own
+ *   test_export big FILE N          N events of the common kinds on 4 CPUs
+ *   test_export export FILE OUT     what "tracebuf export" does
+ *   test_export damage FILE N       N times: damage a copy of FILE, export it
+ *   test_export full FILE           export to a disk that is full
+ */
+#include <errno.h>
+#include "test_lib_fixture.h"
+#include "export.h"
+
+/* Event ids beyond those of the fixture */
+enum {
+	EV_SWITCH_FAST = 81, EV_WAKING_FAST = 83, EV_ENTER_FAST = 85,
+	EV_EXIT_FAST = 87, EV_IRQ = 88, EV_IRQ_FAST = 89, EV_IRQ_EXIT_FAST = 91,
+	EV_SOFTIRQ_FAST = 93, EV_FREQUENCY = 94, EV_SAME_NAME = 96,
+	EV_UNDESCRIBED = 500,
+};
+
+#define START 1000000000ull
+
+static void describe(struct fx *fx)
+{
+	/* as module/capture/fast.c has them */
+	static const struct fx_field switch_fast[] = {
+		{ "prev_pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 0, 22 },
+		{ "next_pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 22, 22 },
+		{ "prev_state", "long", 0, 8, 0, TB_FIELD_BITS, 44, 9 },
+		{ "next_prio", "int", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 53, 9 },
+	};
+	static const struct fx_field waking_fast[] = {
+		{ "pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 0, 22 },
+		{ "prio", "int", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 22, 9 },
+		{ "target_cpu", "int", 0, 8, 0, TB_FIELD_BITS, 32, 16 },
+	};
+	static const struct fx_field enter_fast[] = {
+		{ "id", "long", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "tid", "pid_t", 4, 4, 0, 0, 0, 0 },
+	};
+	static const struct fx_field exit_fast[] = {
+		{ "id", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 0, 16 },
+		{ "ret", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 16, 48 },
+	};
+	static const struct fx_field irq[] = {
+		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "name", "__data_loc char[]", 4, 4, 0, TB_FIELD_DATA_LOC | TB_FIELD_STRING, 0, 0 },
+	};
+	static const struct fx_field irq_fast[] = {
+		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
+	static const struct fx_field irq_exit[] = {
+		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "ret", "int", 4, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
+	static const struct fx_field softirq[] = {
+		{ "vec", "unsigned int", 0, 4, 0, 0, 0, 0 },
+	};
+	static const struct fx_field frequency[] = {
+		{ "state", "u32", 0, 4, 0, 0, 0, 0 },
+		{ "cpu_id", "u32", 4, 4, 0, 0, 0, 0 },
+	};
+	static const struct fx_field same_name[] = {
+		{ "answer", "u32", 0, 4, 0, 0, 0, 0 },
+	};
+
+#define DESCRIBE(id, flags, system, name, fields) \
+	fx_describe(fx, id, flags, system, name, fields, \
+		    sizeof(fields) / sizeof(fields[0]))
+	DESCRIBE(EV_SWITCH_FAST, TB_EVENT_FAST, "sched", "sched_switch", switch_fast);
+	DESCRIBE(EV_WAKING_FAST, TB_EVENT_FAST, "sched", "sched_waking", waking_fast);
+	DESCRIBE(EV_ENTER_FAST, TB_EVENT_FAST, "raw_syscalls", "sys_enter", enter_fast);
+	DESCRIBE(EV_EXIT_FAST, TB_EVENT_FAST, "raw_syscalls", "sys_exit", exit_fast);
+	DESCRIBE(EV_IRQ, 0, "irq", "irq_handler_entry", irq);
+	DESCRIBE(EV_IRQ_FAST, TB_EVENT_FAST, "irq", "irq_handler_entry", irq_fast);
+	DESCRIBE(EV_IRQ_EXIT_FAST, TB_EVENT_FAST, "irq", "irq_handler_exit", irq_exit);
+	DESCRIBE(EV_SOFTIRQ_FAST, TB_EVENT_FAST, "irq", "softirq_exit", softirq);
+	DESCRIBE(EV_FREQUENCY, 0, "power", "cpu_frequency", frequency);
+	DESCRIBE(EV_SAME_NAME, 0, "other", "signal_deliver", same_name);
+#undef DESCRIBE
+}
+
+static uint64_t fast_switch(uint64_t prev, uint64_t next, uint64_t state,
+			    int prio)
+{
+	return prev | next << 22 | state << 44 | ((uint64_t)prio & 0x1ff) << 53;
+}
+
+static void sync_at(struct fx *fx, uint64_t clock, uint64_t boot_ahead)
+{
+	struct tb_clock_sync sync = {
+		.clock = clock, .monotonic = clock + 500,
+		.boottime = clock + 500 + boot_ahead,
+		.realtime = clock + 1700000000000000000ull,
+	};
+
+	fx_durable(fx, TB_EV_CLOCK, &sync, sizeof(sync));
+}
+
+static void string(struct fx *fx, uint32_t kind, uint32_t key, const char *text)
+{
+	unsigned char payload[64];
+	struct tb_string head = { .kind = kind, .key = key };
+
+	memcpy(payload, &head, sizeof(head));
+	memcpy(payload + sizeof(head), text, strlen(text));
+	fx_durable(fx, TB_EV_STRING, payload, sizeof(head) + strlen(text));
+}
+
+static void thread(struct fx *fx, unsigned int cpu, uint64_t time, uint32_t tid,
+		   uint32_t tgid, unsigned int flags, const char *comm)
+{
+	struct tb_thread record = {
+		.tid = tid, .tgid = tgid, .parent = 1,
+		.flags = (uint16_t)flags, .prio = 120, .uid = 1000,
+	};
+
+	strncpy(record.comm, comm, sizeof(record.comm));
+	fx_composite(fx, cpu, TB_EV_THREAD, time, tid, &record, sizeof(record));
+}
+
+static void start(struct fx *fx, unsigned int log2)
+{
+	fx_init(fx, log2, START);
+	describe(fx);
+	string(fx, TB_STRING_IRQ, 11, "eth0");
+	sync_at(fx, START, 2000000);
+	fx_thread(fx, 0, 0, 0, TB_THREAD_KERNEL | TB_THREAD_DUMP, "swapper");
+	fx_thread(fx, 1, 1, 0, TB_THREAD_DUMP, "init");
+	fx_thread(fx, 2, 2, 0, TB_THREAD_DUMP | TB_THREAD_KERNEL, "kthreadd");
+	fx_thread(fx, 100, 100, 1, TB_THREAD_DUMP, "server");
+	fx_thread(fx, 101, 100, 1, TB_THREAD_DUMP, "worker");
+}
+
+static void finish(struct fx *fx, unsigned int cpus)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < cpus; cpu++)
+		fx_totals(fx, cpu);
+	fx_durable_end(fx);
+}
+
+static void make_odd(struct fx *fx, unsigned int cpu, uint64_t time)
+{
+	struct fx_odd odd = {
+		.small = { -1, 2, -3 }, .bits = 0x2a << 4,
+		.pointer = 0xffff888012345678ull, .mask = { 0x0f, 0x80 },
+		.tiny = -5, .blob = { 0xde, 0xad },
+	};
+	uint32_t list[3] = { 1, 2, 3 };
+	size_t text = offsetof(struct fx_odd, text);
+
+	memcpy(odd.text, "loc", 4);
+	memcpy(odd.text + 4, "rel", 4);
+	memcpy(odd.text + 8, list, sizeof(list));
+	odd.loc = 4u << 16 | (uint32_t)(text + 8);
+	odd.rel = 4u << 16 | (uint32_t)(text + 4 -
+					(offsetof(struct fx_odd, rel) + 4));
+	odd.array_loc = 12u << 16 | (uint32_t)(text + 8 + 8);
+	fx_composite(fx, cpu, FX_ODD, time, 100, &odd, sizeof(odd));
+}
+
+static void make(struct fx *fx)
+{
+	const struct tb_gap gap = {
+		.overwritten = 7, .dropped = 5, .oversize = 1,
+		.first = START + 100, .last = START + 4000,
+	};
+	struct {
+		int32_t irq;
+		uint32_t loc;
+		char name[8];
+	} irq = { 11, 6u << 16 | 16, "eth0!" };
+	struct {
+		int64_t id;
+		uint64_t args[6];
+	} enter = { 1, { 3, 0x7fff00001000ull, 12, 0, 0, UINT64_MAX } };
+	struct {
+		int32_t pid;
+		char comm[16];
+		int32_t hole;
+	} renamed = { 200, "child", 0 };
+	struct fx_newtask newtask = { .pid = 200, .comm = "server" };
+	struct fx_switch wide;
+	uint32_t frequency[2] = { 2400000, 1 }, answer = 42;
+	char mark[] = "here I am";
+
+	start(fx, 14);
+	/* CPU 0: full forms */
+	fx_open(fx, 0, START, 0, NULL);
+	wide = fx_switch("swapper/0", 0, 0, "server", 100);
+	fx_composite(fx, 0, FX_SWITCH, START + 1000, 0, &wide, sizeof(wide));
+	fx_composite(fx, 0, FX_SYS_ENTER, START + 1100, 100, &enter, sizeof(enter));
+	fx_composite(fx, 0, FX_NEWTASK, START + 1200, 100, &newtask, sizeof(newtask));
+	thread(fx, 0, START + 1201, 200, 200, TB_THREAD_FORK, "server");
+	fx_composite(fx, 0, FX_RENAME, START + 1300, 200, &renamed, sizeof(renamed));
+	thread(fx, 0, START + 1301, 200, 200, TB_THREAD_NAME, "child");
+	fx_composite(fx, 0, EV_IRQ, START + 1400, 100, &irq, sizeof(irq));
+	make_odd(fx, 0, START + 1500);
+	fx_composite(fx, 0, TB_EV_MARK, START + 1600, 101, mark, strlen(mark));
+	fx_composite(fx, 0, EV_FREQUENCY, START + 1700, 100, frequency, sizeof(frequency));
+	fx_composite(fx, 0, EV_SAME_NAME, START + 1800, 100, &answer, sizeof(answer));
+	fx_composite(fx, 0, EV_UNDESCRIBED, START + 1900, 100, &answer, sizeof(answer));
+	wide = fx_switch("server", 100, 0x100, "swapper/0", 0);
+	fx_composite(fx, 0, FX_SWITCH, START + 2000, 100, &wide, sizeof(wide));
+	fx_close(fx, 0);
+
+	/* CPU 1: one-element forms, then a gap, then more */
+	fx_open(fx, 1, START, 0, NULL);
+	fx_simple(fx, 1, EV_WAKING_FAST, START + 50, 101 | 98ull << 22 | 1ull << 32);
+	fx_simple(fx, 1, EV_SWITCH_FAST, START + 60, fast_switch(0, 101, 0, 98));
+	fx_simple(fx, 1, EV_ENTER_FAST, START + 70, 232 | 101ull << 32);
+	fx_close(fx, 1);
+	fx_open(fx, 1, START + 5000, 101, &gap);
+	fx_simple(fx, 1, EV_EXIT_FAST, START + 5010,
+		  232 | (uint64_t)-4 << 16);
+	fx_simple(fx, 1, EV_IRQ_FAST, START + 5020, 11);
+	fx_simple(fx, 1, EV_IRQ_EXIT_FAST, START + 5030, 11 | 1ull << 32);
+	fx_simple(fx, 1, FX_SOFTIRQ_FAST, START + 5040, 3);
+	fx_simple(fx, 1, EV_SOFTIRQ_FAST, START + 5050, 3);
+	fx_simple(fx, 1, EV_SWITCH_FAST, START + 5060, fast_switch(101, 100, 2, 120));
+	fx_simple(fx, 1, EV_SWITCH_FAST, START + 5070, fast_switch(100, 0, 1, 120));
+	fx_close(fx, 1);
+
+	/* CPU 2: starts with a gap, ends with a loss that only the totals know */
+	fx_open(fx, 2, START + 6000, 0, &gap);
+	fx_simple(fx, 2, FX_SOFTIRQ_FAST, START + 6010, 1);
+	fx_close(fx, 2);
+	fx->rings[2].dropped += 9;
+
+	/* two seconds on, boot time has run ahead: the machine slept */
+	sync_at(fx, START + 2000000000, 1002000000);
+	fx_open(fx, 3, START + 1000000000, 0, NULL);
+	fx_simple(fx, 3, FX_SOFTIRQ_FAST, START + 1000000000, 6);
+	fx_simple(fx, 3, FX_SOFTIRQ_FAST, START + 3000000000u, 7);
+	fx_close(fx, 3);
+	finish(fx, 4);
+}
+
+/* A busy machine: half of the events full forms, half one element */
+static void make_big(struct fx *fx, uint64_t count)
+{
+	struct { int64_t id; uint64_t args[6]; } enter = { 1, { 3, 4, 5 } };
+	struct fx_switch wide;
+	uint64_t i, time = START;
+	unsigned int cpu;
+
+	start(fx, 16);
+	for (cpu = 0; cpu < 4; cpu++)
+		fx_open(fx, cpu, time, 0, NULL);
+	for (i = 0; i < count; i++, time += 250) {
+		cpu = (unsigned int)i & 3;
+		for (;;) {
+			bool done = false;
+			bool back = (i >> 5) & 1;
+
+			switch ((i >> 2) & 7) {
+			case 0:
+				wide = back ? fx_switch("server", 100, 1, "worker", 101) :
+					      fx_switch("worker", 101, 2, "server", 100);
+				done = fx_composite(fx, cpu, FX_SWITCH, time,
+						    back ? 100 : 101, &wide,
+						    sizeof(wide));
+				break;
+			case 1:
+				done = fx_composite(fx, cpu, FX_SYS_ENTER, time,
+						    100, &enter, sizeof(enter));
+				break;
+			case 2:
+				done = fx_simple(fx, cpu, EV_EXIT_FAST, time,
+						 1 | 4096u << 16);
+				break;
+			case 3:
+				done = fx_simple(fx, cpu, EV_IRQ_FAST, time, 11);
+				break;
+			case 4:
+				done = fx_simple(fx, cpu, EV_IRQ_EXIT_FAST, time,
+						 11 | 1ull << 32);
+				break;
+			case 5:
+				done = fx_simple(fx, cpu, EV_WAKING_FAST, time,
+						 101 | 120ull << 22);
+				break;
+			case 6:
+				done = fx_simple(fx, cpu, EV_SWITCH_FAST, time,
+						 fast_switch(100, 101, 1, 120));
+				break;
+			case 7:
+				done = fx_simple(fx, cpu, EV_ENTER_FAST, time,
+						 7 | 101ull << 32);
+				break;
+			}
+			if (done)
+				break;
+			fx_close(fx, cpu);
+			fx_open(fx, cpu, time, 100, NULL);
+		}
+		if (!((i + 1) & 0xffffff))
+			sync_at(fx, time, 2000000);
+		if (time >> 32 != (time + 1000) >> 32) {
+			/* blocks carry the upper half of the clock */
+			for (cpu = 0; cpu < 4; cpu++) {
+				fx_close(fx, cpu);
+				fx_open(fx, cpu, (time | 0xffffffff) + 1, 100, NULL);
+			}
+			time = (time | 0xffffffff) + 1;
+		}
+	}
+	for (cpu = 0; cpu < 4; cpu++)
+		fx_close(fx, cpu);
+	finish(fx, 4);
+}
+
+static int save(const struct fx *fx, const char *path)
+{
+	FILE *out = fopen(path, "wb");
+	size_t done = out ? fwrite(fx->data, 1, fx->size, out) : 0;
+
+	return !out || fclose(out) || done != fx->size;
+}
+
+static int export_to(struct tb_trace *trace, FILE *out)
+{
+	char text[256] = "";
+	struct tb_export_options options = {
+		.error = text, .error_size = sizeof(text),
+	};
+	int result = tb_export_perfetto(trace, out, &options);
+
+	if (result < 0)
+		fprintf(stderr, "%s\n", text[0] ? text : "no text of the error");
+	return result;
+}
+
+static int export_file(const char *path, const char *to)
+{
+	struct tb_trace *trace;
+	struct tb_error error;
+	int result = 1;
+	FILE *out;
+
+	if (tb_trace_open(path, &trace, &error) < 0) {
+		fprintf(stderr, "%s\n", error.text);
+		return 1;
+	}
+	out = fopen(to, "wb");
+	if (out) {
+		result = export_to(trace, out) < 0;
+		if (fclose(out))
+			result = 1;
+	}
+	tb_trace_close(trace);
+	return result;
+}
+
+/* Whatever the bytes are, the exporter must neither crash nor fail */
+static int damage(const char *path, unsigned int times)
+{
+	uint64_t random = 88172645463325252ull;
+	unsigned char *data, *copy;
+	struct tb_trace *trace;
+	unsigned int i, hits, opened = 0;
+	FILE *in = fopen(path, "rb"), *out = fopen("/dev/null", "wb");
+	size_t size;
+	int result = 0;
+
+	assert(in && out);
+	data = malloc(1 << 20);
+	copy = aligned_alloc(16, 1 << 20);
+	assert(data && copy);
+	size = fread(data, 1, 1 << 20, in);
+	fclose(in);
+	for (i = 0; i < times && !result; i++) {
+		memcpy(copy, data, size);
+		for (hits = 0; hits < 1 + i % 40; hits++) {
+			random ^= random << 13;
+			random ^= random >> 7;
+			random ^= random << 17;
+			/* most of a block is empty: keep to what is used */
+			copy[(random >> 16) % (size / 16384) * 16384 +
+			     (random >> 8) % 2500] = (unsigned char)random;
+		}
+		if (tb_trace_open_memory(copy, size, &trace, NULL) < 0)
+			continue;
+		opened++;
+		result = export_to(trace, out);
+		tb_trace_close(trace);
+	}
+	printf("%u of %u damaged traces exported\n", opened, times);
+	fclose(out);
+	free(data);
+	free(copy);
+	return result || opened < times / 2;
+}
+
+static int full(const char *path)
+{
+	struct tb_trace *trace;
+	FILE *out = fopen("/dev/full", "wb");
+	int result;
+
+	assert(out && !tb_trace_open(path, &trace, NULL));
+	result = export_to(trace, out);
+	tb_trace_close(trace);
+	fclose(out);
+	return result != -ENOSPC;
+}
+
+int main(int argc, char **argv)
+{
+	struct fx fx;
+
+	if (argc >= 3 && !strcmp(argv[1], "make")) {
+		make(&fx);
+	} else if (argc >= 4 && !strcmp(argv[1], "big")) {
+		make_big(&fx, strtoull(argv[3], NULL, 0));
+	} else if (argc >= 4 && !strcmp(argv[1], "export")) {
+		return export_file(argv[2], argv[3]);
+	} else if (argc >= 4 && !strcmp(argv[1], "damage")) {
+		return damage(argv[2], (unsigned int)strtoul(argv[3], NULL, 0));
+	} else if (argc >= 3 && !strcmp(argv[1], "full")) {
+		return full(argv[2]);
+	} else {
+		fprintf(stderr, "usage: see the top of %s\n", __FILE__);
+		return 2;
+	}
+	if (save(&fx, argv[2]))
+		return 1;
+	fx_free(&fx);
+	return 0;
+}

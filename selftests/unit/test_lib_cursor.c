@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libtracebuf: the cursor - order, losses, full times, whose an event is,
+ * what is known of threads, and the clock.
+ */
+#include <errno.h>
+#include "test_lib_fixture.h"
+
+static struct tb_trace *trace;
+static struct tb_cursor *cursor;
+
+static void open_all(struct fx *fx)
+{
+	struct tb_error error = { 0 };
+
+	fx_durable_end(fx);
+	trace = NULL;
+	cursor = NULL;
+	if (tb_trace_open_memory(fx->data, fx->size, &trace, &error) ||
+	    tb_cursor_open(trace, &cursor)) {
+		printf("Bail out! %s\n", error.text);
+		exit(1);
+	}
+	CHECK(!tb_trace_fault(trace));
+}
+
+static void close_all(struct fx *fx)
+{
+	tb_cursor_close(cursor);
+	tb_trace_close(trace);
+	fx_free(fx);
+}
+
+static void merge_order(void)
+{
+	struct tb_view view;
+	uint64_t last = 0, count = 0, i;
+	unsigned int cpu, last_cpu = 0;
+	uint64_t time[FX_CPUS];
+	struct fx fx;
+
+	fx_init(&fx, 10, 0);
+	fx_durable_end(&fx);
+	srandom(1);
+	for (cpu = 0; cpu < FX_CPUS; cpu++) {
+		time[cpu] = 100;
+		fx_open(&fx, cpu, time[cpu], 1, NULL);
+	}
+	for (i = 0; i < 5000; i++) {
+		cpu = (unsigned int)random() % FX_CPUS;
+		time[cpu] += (uint64_t)random() % 8;
+		while (!fx_simple(&fx, cpu, FX_SOFTIRQ_FAST, time[cpu], i)) {
+			fx_close(&fx, cpu);
+			fx_open(&fx, cpu, time[cpu], 1, NULL);
+		}
+	}
+	for (cpu = 0; cpu < FX_CPUS; cpu++)
+		fx_close(&fx, cpu);
+	open_all(&fx);
+	while (tb_cursor_next(cursor, &view) > 0) {
+		CHECK(view.ticks > last ||
+		      (view.ticks == last && view.cpu >= last_cpu) || !count);
+		last = view.ticks;
+		last_cpu = view.cpu;
+		count++;
+	}
+	CHECK_NUMBER(count, 5000);
+	close_all(&fx);
+}
+
+/* The upper half: from the header, then from TIME elements */
+static void full_times(void)
+{
+	static const uint64_t times[] = {
+		0x1fffffff0ull, 0x1fffffff5ull, 0x200000003ull, 0x500000001ull,
+		0x500000001ull,
+	};
+	struct tb_view view;
+	struct fx fx;
+	size_t i;
+
+	fx_init(&fx, 10, 0);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 0x1ffffffe0ull, 1, NULL);
+	for (i = 0; i < 5; i++) {
+		if (i && times[i] >> 32 != times[i - 1] >> 32)
+			fx_time(&fx, 0, times[i]);
+		fx_simple(&fx, 0, FX_SOFTIRQ_FAST, times[i], i);
+	}
+	fx_close(&fx, 0);
+	open_all(&fx);
+	for (i = 0; i < 5; i++) {
+		CHECK(tb_cursor_next(cursor, &view) == 1);
+		CHECK_NUMBER(view.ticks, times[i]);
+	}
+	CHECK(tb_cursor_next(cursor, &view) == 0);
+	CHECK(tb_cursor_next(cursor, &view) == 0);
+	close_all(&fx);
+}
+
+/* A loss comes between the events before and after it, on its CPU */
+static void losses(void)
+{
+	struct tb_gap gap = { 1200, 34, 4, 2100, 2900, 0 };
+	struct tb_view view;
+	char text[256];
+	struct fx fx;
+
+	fx_init(&fx, 10, 0);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 1000, 1, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 1001, 0);
+	fx_close(&fx, 0);
+	fx_open(&fx, 1, 2000, 1, NULL);
+	fx_simple(&fx, 1, FX_SOFTIRQ_FAST, 2500, 0);
+	fx_close(&fx, 1);
+	fx.rings[0].sequence += 7;	/* overwritten blocks */
+	fx_open(&fx, 0, 3000, 1, &gap);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 3001, 0);
+	fx_close(&fx, 0);
+	fx.rings[0].dropped += 5;	/* after the last block */
+	fx_totals(&fx, 0);
+	open_all(&fx);
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 1001);
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 2500);
+	CHECK(tb_cursor_next(cursor, &view) == 1);
+	CHECK_NUMBER(view.kind, TB_VIEW_LOST);
+	CHECK_NUMBER(view.cpu, 0);
+	CHECK_NUMBER(view.ticks, 3000);
+	CHECK_NUMBER(view.lost.overwritten, 1200);
+	CHECK_NUMBER(view.lost.dropped, 34);
+	CHECK_NUMBER(view.lost.oversize, 4);
+	tb_view_print(trace, &view, text, sizeof(text));
+	CHECK_TEXT(text, "LOST 1234 events (1200 overwritten, 34 dropped, 4 of these too large) between 0.000002100 and 0.000002900");
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 3001);
+	CHECK(tb_cursor_next(cursor, &view) == 1);
+	CHECK_NUMBER(view.kind, TB_VIEW_LOST);
+	CHECK_NUMBER(view.lost.dropped, 5);
+	CHECK_NUMBER(view.lost.overwritten, 0);
+	CHECK(tb_cursor_next(cursor, &view) == 0);
+	close_all(&fx);
+}
+
+static uint32_t next_tid(void)
+{
+	struct tb_view view = { .tid = 9999 };
+
+	if (tb_cursor_next(cursor, &view) != 1)
+		return 9999;
+	return view.tid;
+}
+
+/* Simple events: header, then switches (wide and fast), then composites */
+static void whose_event(void)
+{
+	struct fx_switch event = fx_switch("a", 10, 1, "b", 20);
+	struct tb_gap gap = { 10, 0, 0, 1, 2, 0 };
+	char wakeup[20] = "x";
+	struct fx fx;
+
+	fx_init(&fx, 10, 0);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 100, 10, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 101, 0);			/* 10 */
+	fx_composite(&fx, 0, FX_SWITCH, 102, 10, &event, sizeof(event)); /* 10 */
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 103, 0);			/* 20 */
+	/* still from the old thread: does not bring it back */
+	fx_composite(&fx, 0, FX_WAKEUP, 104, 10, wakeup, sizeof(wakeup)); /* 10 */
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 105, 0);			/* 20 */
+	fx_simple(&fx, 0, FX_SWITCH_FAST, 106, 30);			/* 20 */
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 107, 0);			/* 30 */
+	fx_close(&fx, 0);
+	fx_open(&fx, 0, 200, 20, NULL);	/* opened before the switch was done */
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 201, 0);			/* 30 */
+	fx_composite(&fx, 0, FX_WAKEUP, 202, 40, wakeup, sizeof(wakeup)); /* 40 */
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 203, 0);			/* 40 */
+	fx_close(&fx, 0);
+	fx_open(&fx, 0, 300, 20, &gap);	/* anything happened in between */
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 301, 0);			/* gap, 20 */
+	/* what was known of switches before the gap is void */
+	fx_composite(&fx, 0, FX_WAKEUP, 302, 50, wakeup, sizeof(wakeup)); /* 50 */
+	fx_composite(&fx, 0, FX_WAKEUP, 303, 20, wakeup, sizeof(wakeup)); /* 20 */
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 304, 0);			/* 20 */
+	fx_close(&fx, 0);
+	open_all(&fx);
+	CHECK_NUMBER(next_tid(), 10);
+	CHECK_NUMBER(next_tid(), 10);
+	CHECK_NUMBER(next_tid(), 20);
+	CHECK_NUMBER(next_tid(), 10);
+	CHECK_NUMBER(next_tid(), 20);
+	CHECK_NUMBER(next_tid(), 20);
+	CHECK_NUMBER(next_tid(), 30);
+	CHECK_NUMBER(next_tid(), 30);
+	CHECK_NUMBER(next_tid(), 40);
+	CHECK_NUMBER(next_tid(), 40);
+	CHECK_NUMBER(next_tid(), 20);
+	CHECK_NUMBER(next_tid(), 20);
+	CHECK_NUMBER(next_tid(), 50);
+	CHECK_NUMBER(next_tid(), 20);
+	CHECK_NUMBER(next_tid(), 20);
+	close_all(&fx);
+}
+
+static void threads(void)
+{
+	struct fx_newtask task = { .pid = 300, .comm = "bash" };
+	struct fx_newtask thread = { .pid = 301, .comm = "bash",
+				     .clone_flags = 0x10000 };
+	struct { int32_t pid; char name[16]; } rename = { 300, "ls" };
+	struct fx_switch event = fx_switch("ls", 300, 1, "kworker/0:1", 77);
+	const struct tb_task *known;
+	struct tb_view view;
+	struct fx fx;
+
+	fx_init(&fx, 10, 0);
+	fx_thread(&fx, 100, 100, 1, TB_THREAD_DUMP, "bash");
+	fx_thread(&fx, 2, 2, 0, TB_THREAD_DUMP | TB_THREAD_KERNEL, "kthreadd");
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 100, 100, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 101, 0);
+	fx_composite(&fx, 0, FX_NEWTASK, 102, 100, &task, sizeof(task));
+	fx_composite(&fx, 0, FX_RENAME, 103, 300, &rename, sizeof(rename));
+	fx_composite(&fx, 0, FX_NEWTASK, 104, 300, &thread, sizeof(thread));
+	fx_composite(&fx, 0, FX_SWITCH, 105, 300, &event, sizeof(event));
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 106, 0);
+	fx_simple(&fx, 0, FX_SWITCH_FAST, 107, 0);
+	fx_simple(&fx, 0, FX_SWITCH_FAST, 108, 4242);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 109, 0);
+	fx_close(&fx, 0);
+	open_all(&fx);
+	known = tb_cursor_task(cursor, 2);
+	CHECK(known && known->flags & TB_THREAD_KERNEL);
+	CHECK(!tb_cursor_task(cursor, 300));
+	CHECK(tb_cursor_next(cursor, &view) == 1);
+	CHECK_TEXT(view.comm, "bash");
+	CHECK(view.task && view.task->tgid == 100 && view.task->parent == 1);
+	CHECK(tb_cursor_next(cursor, &view) == 1);
+	known = tb_cursor_task(cursor, 300);
+	CHECK(known && known->tgid == 300 && known->parent == 100);
+	CHECK(known && !strcmp(known->comm, "bash"));
+	CHECK(tb_cursor_next(cursor, &view) == 1);
+	CHECK_TEXT(tb_cursor_task(cursor, 300)->comm, "ls");
+	CHECK(tb_cursor_next(cursor, &view) == 1);
+	CHECK_TEXT(view.comm, "ls");
+	known = tb_cursor_task(cursor, 301);
+	CHECK(known && known->tgid == 300 && known->parent == 100);
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.tid == 300);
+	CHECK(tb_cursor_next(cursor, &view) == 1);
+	CHECK_TEXT(view.comm, "kworker/0:1");
+	CHECK(tb_cursor_next(cursor, &view) == 1);
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.tid == 0);
+	CHECK_TEXT(view.comm, "<idle>");
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.tid == 4242);
+	CHECK_TEXT(view.comm, "<...>");
+	CHECK(!view.task);
+	close_all(&fx);
+}
+
+static int count_task(const struct tb_task *task, void *context)
+{
+	size_t *count = context;
+
+	CHECK(task->tid >= 1000 && task->tid < 6000);
+	return ++*count == 4999 ? 42 : 0;
+}
+
+static void many_threads(void)
+{
+	size_t count = 0;
+	char name[16];
+	uint32_t tid;
+	struct fx fx;
+
+	fx_init(&fx, 10, 0);
+	for (tid = 1000; tid < 6000; tid++) {
+		snprintf(name, sizeof(name), "t%u", tid);
+		fx_thread(&fx, tid, tid, 1, TB_THREAD_DUMP, name);
+	}
+	open_all(&fx);
+	for (tid = 1000; tid < 6000; tid++) {
+		snprintf(name, sizeof(name), "t%u", tid);
+		CHECK(tb_cursor_task(cursor, tid) &&
+		      !strcmp(tb_cursor_task(cursor, tid)->comm, name));
+	}
+	CHECK(!tb_cursor_task(cursor, 999) && !tb_cursor_task(cursor, 6000));
+	CHECK_NUMBER(tb_cursor_each_task(cursor, count_task, &count), 42);
+	CHECK_NUMBER(count, 4999);
+	close_all(&fx);
+}
+
+/* Durable events that belong to the flow come by in it */
+static void durable_flow(void)
+{
+	struct tb_view view;
+	struct fx fx;
+
+	fx_init(&fx, 10, 50);
+	fx_thread(&fx, 100, 100, 1, TB_THREAD_DUMP, "dumped");
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 100, 100, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 101, 0);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 300, 0);
+	fx_close(&fx, 0);
+	fx.start = 200;
+	fx_durable(&fx, TB_EV_MARK, "hello", 5);
+	fx_thread(&fx, 100, 100, 1, TB_THREAD_NAME, "renamed");
+	open_all(&fx);
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 101);
+	CHECK_TEXT(view.comm, "dumped");
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.id == TB_EV_MARK);
+	CHECK_NUMBER(view.cpu, TB_RING_DURABLE);
+	CHECK(view.length == 5 && !memcmp(view.payload, "hello", 5));
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.id == TB_EV_THREAD);
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 300);
+	CHECK_TEXT(view.comm, "renamed");
+	close_all(&fx);
+}
+
+static void clock_lines(void)
+{
+	uint64_t ticks, ns, last = 0;
+	size_t count;
+	struct fx fx;
+
+	/* 2 ticks a ns, then 4 */
+	fx_init(&fx, 10, 0);
+	fx_sync(&fx, 1000000, 5000000);
+	fx_sync(&fx, 3000000, 6000000);
+	fx_sync(&fx, 7000001, 7000000);
+	open_all(&fx);
+	CHECK(tb_trace_syncs(trace, &count) && count == 3);
+	CHECK_NUMBER(tb_trace_ns(trace, 1000000, TB_TIME_MONOTONIC), 5000000);
+	CHECK_NUMBER(tb_trace_ns(trace, 2000000, TB_TIME_MONOTONIC), 5500000);
+	CHECK_NUMBER(tb_trace_ns(trace, 3000000, TB_TIME_MONOTONIC), 6000000);
+	CHECK_NUMBER(tb_trace_ns(trace, 5000000, TB_TIME_MONOTONIC), 6499999);
+	CHECK_NUMBER(tb_trace_ns(trace, 7000001, TB_TIME_MONOTONIC), 7000000);
+	CHECK_NUMBER(tb_trace_ns(trace, 0, TB_TIME_MONOTONIC), 4500000);
+	CHECK_NUMBER(tb_trace_ns(trace, 11000002, TB_TIME_MONOTONIC), 8000000);
+	CHECK_NUMBER(tb_trace_ns(trace, 2000000, TB_TIME_BOOTTIME), 5501000);
+	CHECK_NUMBER(tb_trace_ns(trace, 2000000, TB_TIME_REALTIME),
+		     1700000000005500000ull);
+	for (ticks = 0; ticks < 12000000; ticks += 997) {
+		ns = tb_trace_ns(trace, ticks, TB_TIME_MONOTONIC);
+		CHECK(ns >= last);
+		last = ns;
+	}
+	close_all(&fx);
+
+	/* one record: the frequency of the initialisation record */
+	fx_init(&fx, 10, 0);
+	fx_sync(&fx, 1000, 7000);
+	open_all(&fx);
+	CHECK_NUMBER(tb_trace_ns(trace, 1500, TB_TIME_MONOTONIC), 7500);
+	CHECK_NUMBER(tb_trace_ns(trace, 500, TB_TIME_MONOTONIC), 6500);
+	/* a day later: exact to the ns */
+	CHECK_NUMBER(tb_trace_ns(trace, 1000 + 86400000000000ull,
+				 TB_TIME_MONOTONIC), 7000 + 86400000000000ull);
+	close_all(&fx);
+}
+
+/* The cursor's ns are those of tb_trace_ns() on every piece of the line */
+static void clock_in_cursor(void)
+{
+	struct tb_view view;
+	uint64_t time;
+	struct fx fx;
+	int count = 0;
+
+	fx_init(&fx, 14, 0);
+	fx_sync(&fx, 1000, 50000);
+	fx_sync(&fx, 3000, 51000);
+	fx_sync(&fx, 7000, 58000);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 1, 1, NULL);
+	for (time = 100; time < 9000; time += 100)
+		fx_simple(&fx, 0, FX_SOFTIRQ_FAST, time, 0);
+	fx_close(&fx, 0);
+	open_all(&fx);
+	while (tb_cursor_next(cursor, &view) > 0) {
+		if (view.cpu == TB_RING_DURABLE)
+			continue;
+		CHECK_NUMBER(view.ns, tb_trace_ns(trace, view.ticks,
+						  TB_TIME_MONOTONIC));
+		count++;
+	}
+	CHECK_NUMBER(count, 89);
+	close_all(&fx);
+}
+
+static const struct test tests[] = {
+	{ "cursor: order over CPUs", merge_order },
+	{ "cursor: upper half of the time", full_times },
+	{ "cursor: losses at their place and after the end", losses },
+	{ "cursor: whose a simple event is", whose_event },
+	{ "cursor: threads as they are made and renamed", threads },
+	{ "cursor: thousands of threads", many_threads },
+	{ "cursor: durable events in the flow of time", durable_flow },
+	{ "clock: lines between records and beyond", clock_lines },
+	{ "clock: the cursor's ns", clock_in_cursor },
+};
+
+TEST_MAIN(tests)

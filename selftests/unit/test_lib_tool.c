@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The tool tracebuf on trace files: what print shows, what verify finds, and
+ * what both say about files that are not what they should be.  The tool is
+ * $TRACEBUF, "tracebuf" by default; no module is needed.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "test_lib_fixture.h"
+
+static char file[] = "/tmp/test_lib_tool.XXXXXX";
+static char output[65536];
+
+static void save(const void *data, size_t size)
+{
+	FILE *out = fopen(file, "wb");
+
+	assert(out && fwrite(data, 1, size, out) == size);
+	assert(fclose(out) == 0);
+}
+
+/* Run the tool; its output (both streams) in output[], exit status returned */
+static int run(const char *arguments)
+{
+	const char *tool = getenv("TRACEBUF");
+	char command[1024];
+	size_t used = 0, got;
+	FILE *pipe;
+	int status;
+
+	snprintf(command, sizeof(command), "%s %s 2>&1",
+		 tool ? tool : "tracebuf", arguments);
+	fflush(stdout);
+	pipe = popen(command, "r");
+	assert(pipe);
+	while (used < sizeof(output) - 1 &&
+	       (got = fread(output + used, 1, sizeof(output) - 1 - used, pipe)))
+		used += got;
+	output[used] = 0;
+	status = pclose(pipe);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int run_on(const char *command, const char *options)
+{
+	char arguments[512];
+
+	snprintf(arguments, sizeof(arguments), "%s %s %s", command, options,
+		 file);
+	return run(arguments);
+}
+
+static int lines(void)
+{
+	int count = 0;
+	char *at;
+
+	for (at = output; *at; at++)
+		count += *at == '\n';
+	return count;
+}
+
+#define CHECK_HAS(text) \
+	do { \
+		if (!strstr(output, (text))) { \
+			printf("# %s:%d: \"%s\" is not in:\n", __FILE__, \
+			       __LINE__, (text)); \
+			printf("# %.2000s\n", output); \
+			test_failures++; \
+		} \
+	} while (0)
+
+/* Two CPUs; CPU 0 with a gap; wide and fast events; offsets in bytes */
+enum { BLOCK_A = 16384, BLOCK_B = 17408, BLOCK_C = 18432, DURABLE_2 = 19456 };
+
+static void make(struct fx *fx)
+{
+	struct tb_gap gap = { 30, 4, 1, 2200, 2900, 0 };
+	struct fx_switch event = fx_switch("bash", 100, 1, "cat", 200);
+
+	fx_init(fx, 10, 1000);
+	fx_thread(fx, 100, 100, 1, TB_THREAD_DUMP, "bash");
+	fx_sync(fx, 0, 5000000000);
+	fx_durable_end(fx);
+	fx_open(fx, 0, 2000, 100, NULL);
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+	fx_composite(fx, 0, FX_SWITCH, 2100, 100, &event, sizeof(event));
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 2150, 3);
+	fx_close(fx, 0);
+	fx_open(fx, 1, 2000, 0, NULL);
+	fx_simple(fx, 1, FX_SOFTIRQ_FAST, 2050, 9);
+	fx_simple(fx, 1, FX_SOFTIRQ_FAST, 2060, 9);
+	fx_close(fx, 1);
+	fx->rings[0].sequence += 2;
+	fx_open(fx, 0, 3000, 200, &gap);
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 3001, 2);
+	fx_put_composite(fx, &fx->rings[0], TB_EV_MARK, 3002, 200,
+			 TB_CONTEXT_HARDIRQ | 3, "here", 4);
+	fx_close(fx, 0);
+	fx_totals(fx, 0);
+	fx_totals(fx, 1);
+	fx_durable_end(fx);
+	assert(fx->size == DURABLE_2 + 16384);
+}
+
+static void print_all(void)
+{
+	struct fx fx;
+
+	make(&fx);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("print", ""), 0);
+	CHECK_TEXT(output,
+"               bash-100 [000] .. 5.000002001: irq:softirq_entry: vec=1(TIMER)\n"
+"               <idle>-0 [001] .. 5.000002050: irq:softirq_entry: vec=9(RCU)\n"
+"               <idle>-0 [001] .. 5.000002060: irq:softirq_entry: vec=9(RCU)\n"
+"               bash-100 [000] .1 5.000002100: sched:sched_switch: prev_comm=bash prev_pid=100 prev_prio=120 prev_state=S next_comm=cat next_pid=200 next_prio=120\n"
+"                cat-200 [000] .. 5.000002150: irq:softirq_entry: vec=3(NET_RX)\n"
+"-- CPU 0: LOST 34 events (30 overwritten, 4 dropped, 1 of these too large) between 5.000002200 and 5.000002900 --\n"
+"                cat-200 [000] .. 5.000003001: irq:softirq_entry: vec=2(NET_TX)\n"
+"                cat-200 [000] h3 5.000003002: tracebuf:mark: here\n");
+	fx_free(&fx);
+}
+
+static void print_options(void)
+{
+	struct fx fx;
+
+	make(&fx);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("print", "--cpu 1"), 0);
+	CHECK_NUMBER(lines(), 2);
+	CHECK_NUMBER(run_on("print", "-e sched"), 0);
+	CHECK_NUMBER(lines(), 3);	/* switch, loss, mark */
+	CHECK_NUMBER(run_on("print", "-e 'sched:*,soft*'"), 0);
+	CHECK_NUMBER(lines(), 8);
+	CHECK_NUMBER(run_on("print", "-n 2"), 0);
+	CHECK_NUMBER(lines(), 2);
+	CHECK_NUMBER(run_on("print", "-t 100"), 0);
+	CHECK_NUMBER(lines(), 3);
+	CHECK_NUMBER(run_on("print", "--raw-ticks -n 1"), 0);
+	CHECK_HAS(" 2001: irq:");
+	CHECK_NUMBER(run_on("print", "--time real -n 1"), 0);
+	CHECK_HAS(" 1700000005.000002001: ");
+	CHECK_NUMBER(run_on("print", "-v"), 0);
+	CHECK_HAS("tracebuf:clock: clock=0 monotonic=5000000000");
+	CHECK_NUMBER(run_on("print", "-e sched_swich"), 1);
+	CHECK_HAS("'sched_swich'; did you mean sched:sched_switch?");
+	CHECK_NUMBER(run_on("print", "--raw-ticks --time boot"), 2);
+	CHECK_HAS("exclude each other");
+	CHECK_NUMBER(run_on("print", "--cpu x"), 2);
+	CHECK_NUMBER(run_on("print", "--nonsense"), 2);
+	CHECK_NUMBER(run_on("list", "-i"), 0);
+	CHECK_HAS("  sched:sched_switch\nF sched:sched_switch\n");
+	fx_free(&fx);
+}
+
+static void print_broken_files(void)
+{
+	static const char text[] = "int main(void) { return 0; }\n";
+	struct fx fx;
+
+	CHECK_NUMBER(run("print /nonexistent.tbuf"), 1);
+	CHECK_HAS("/nonexistent.tbuf: cannot be opened: No such file");
+	save(text, sizeof(text));
+	CHECK_NUMBER(run_on("print", ""), 1);
+	CHECK_HAS("at byte 0: not a tracebuf trace");
+	save(text, 0);
+	CHECK_NUMBER(run_on("print", ""), 1);
+	CHECK_HAS("empty");
+
+	make(&fx);
+	save(fx.data, BLOCK_C + 100);	/* what comes before is printed */
+	CHECK_NUMBER(run_on("print", ""), 1);
+	CHECK_HAS("at byte 18532: cut off: 100 of the 1024 bytes of a block");
+	CHECK_HAS("3 blocks could be read, 5 lines were printed");
+	CHECK_NUMBER(lines(), 7);
+	((struct tb_element *)(fx.data + BLOCK_A + 128))->head = 0x41414141;
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("print", ""), 1);
+	CHECK_HAS("at byte 16512: CPU 0, block 0: ");
+	CHECK_HAS("vec=9(RCU)");
+	CHECK_HAS("mark: here");
+	fx_free(&fx);
+}
+
+static void verify_fine(void)
+{
+	char command[256];
+	struct fx fx;
+
+	make(&fx);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("verify", ""), 0);
+	CHECK_HAS("    0        2            5           30          4           39      1  exact");
+	CHECK_HAS("    1        1            2            0          0            2      0  exact");
+	CHECK_HAS(": fine\n");
+	CHECK_NUMBER(run_on("verify", "-q"), 0);
+	CHECK_TEXT(output, "");
+	snprintf(command, sizeof(command), "verify - <%s", file);
+	CHECK_NUMBER(run(command), 0);
+	/* with the first durable block once more, as a second reader gets it */
+	memcpy(fx.data + fx_extend(&fx, 16384), fx.data, 16384);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("verify", "-q"), 0);
+	/* without its end: still good, the books stay open */
+	save(fx.data, DURABLE_2);
+	CHECK_NUMBER(run_on("verify", ""), 0);
+	CHECK_HAS("open: no totals");
+	fx_free(&fx);
+}
+
+/* One thing spoilt at a time; verify must say what and where */
+struct spoil {
+	const char *name;
+	size_t offset;
+	unsigned int size;
+	uint64_t value;
+	const char *where, *what;
+};
+
+#define HEADER(block, field) \
+	(block) + offsetof(struct tb_block, field), \
+	sizeof(((struct tb_block *)0)->field)
+#define GAP(block, field) \
+	(block) + 80 + offsetof(struct tb_gap, field), 8
+
+static const struct spoil spoils[] = {
+	{ "block's magic", HEADER(BLOCK_B, magic), 1, "17408", "no block starts here" },
+	{ "events counted", HEADER(BLOCK_A, events), 4, "16384", "counts 4 events, there are 3" },
+	{ "sequence number", HEADER(BLOCK_C, sequence), 67, "", "CPU 0: 4 blocks opened, but the last is number 67" },
+	{ "sequence twice", HEADER(BLOCK_C, sequence), 0, "18432", "comes after block 0" },
+	{ "block missing", HEADER(BLOCK_B, sequence), 64, "17408", "is missing, and nothing says" },
+	{ "opened after its events", HEADER(BLOCK_B, time_start), 2055, "17536", "before its block was opened" },
+	{ "complete before its events", HEADER(BLOCK_B, time_end), 2055, "17552", "after its block was complete" },
+	{ "time backwards", BLOCK_B + 144 + 4, 4, 2040, "17552", "time goes backwards" },
+	{ "data used", HEADER(BLOCK_B, data), 1025, "17448", "bytes says" },
+	{ "overwritten in the header", HEADER(BLOCK_C, overwritten), 31, "18496", "header totals" },
+	{ "overwritten in the gap slot", GAP(BLOCK_C, overwritten), 29, "18496", "header totals" },
+	{ "dropped in the gap slot", GAP(BLOCK_C, dropped), 5, "18496", "header totals" },
+	{ "oversize in the gap slot", GAP(BLOCK_C, oversize), 9, "18496", "too large" },
+	{ "gap's span", GAP(BLOCK_C, last), 2100, "18496", "impossible span" },
+	{ "gap's flag", HEADER(BLOCK_C, flags), 3, "18496", "disagree" },
+	{ "gap slot gone", BLOCK_A + 64, 4, TB_HEAD(TB_STRUCT_COMPOSITE, 70, 4, 0), "16448", "gap slot" },
+	{ "length zero", BLOCK_A + 128, 4, TB_HEAD(TB_STRUCT_SIMPLE, 71, 0, 0), "16512", "length zero" },
+	{ "length too large", BLOCK_A + 144, 4, TB_HEAD(TB_STRUCT_COMPOSITE, 64, 99, 0), "16528", "beyond" },
+	{ "another block's event", BLOCK_A + 128, 4, TB_HEAD(TB_STRUCT_SIMPLE, 71, 1, 5), "16512", "sequence" },
+	{ "not committed", BLOCK_A + 128, 4, TB_HEAD(TB_STRUCT_RESERVED, 71, 1, 0), "16512", "never committed" },
+	{ "unknown event", BLOCK_A + 128, 4, TB_HEAD(TB_STRUCT_SIMPLE, 999, 1, 0), "16512", "999 is not described" },
+	{ "wrong form", BLOCK_A + 128, 4, TB_HEAD(TB_STRUCT_SIMPLE, 64, 1, 0), "16512", "described as composite" },
+	{ "payload too short", BLOCK_A + 144 + 12, 2, 40, "16528", "lies outside" },
+	{ "control event", BLOCK_A + 128, 4, TB_HEAD(TB_STRUCT_SIMPLE, 18, 1, 0), "16512", "does not belong" },
+	{ "CPU number", HEADER(BLOCK_B, cpu), 9, "17408", "CPU 9 of 8" },
+	{ "not complete", HEADER(BLOCK_A, flags), 0, "16384", "not complete" },
+	{ "unknown flag", HEADER(BLOCK_A, flags), 0x43, "16384", "unknown flags" },
+	{ "attempted in the totals", DURABLE_2 + 64 + 16 + 8, 8, 40, "", "CPU 0: 40 events attempted, but 5 in the file + 30 overwritten + 4 dropped = 39" },
+	{ "overwritten in the totals", DURABLE_2 + 64 + 16 + 24, 8, 31, "", "CPU 0: 39 events attempted" },
+	{ "recorded in the totals", DURABLE_2 + 64 + 16 + 16, 8, 34, "", "recorded 34 is not" },
+	{ "blocks in the totals", DURABLE_2 + 64 + 16 + 48, 8, 3, "", "3 blocks opened, but the last is number 3" },
+	{ "durable order", HEADER(DURABLE_2, sequence), 64, "19456", "comes after durable block 0" },
+};
+
+static void verify_spoilt(void)
+{
+	char where[64];
+	struct fx fx;
+	size_t i;
+
+	for (i = 0; i < sizeof(spoils) / sizeof(spoils[0]); i++) {
+		const struct spoil *spoil = &spoils[i];
+		int before = test_failures;
+
+		make(&fx);
+		memcpy(fx.data + spoil->offset, &spoil->value, spoil->size);
+		save(fx.data, fx.size);
+		CHECK_NUMBER(run_on("verify", "-q"), 1);
+		if (*spoil->where) {
+			snprintf(where, sizeof(where), "at byte %s", spoil->where);
+			CHECK_HAS(where);
+		}
+		CHECK_HAS(spoil->what);
+		if (test_failures != before)
+			printf("# spoilt: %s\n", spoil->name);
+		fx_free(&fx);
+	}
+}
+
+static void help_and_usage(void)
+{
+	static const char *const commands[] = {
+		"record", "print", "export", "verify", "list", "status",
+		"start", "stop", "flush", "enable", "disable", "save",
+	};
+	char arguments[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		snprintf(arguments, sizeof(arguments), "%s -h", commands[i]);
+		CHECK_NUMBER(run(arguments), 0);
+		snprintf(arguments, sizeof(arguments), "usage: tracebuf %s",
+			 commands[i]);
+		CHECK_HAS(arguments);
+		snprintf(arguments, sizeof(arguments), "help %s", commands[i]);
+		CHECK_NUMBER(run(arguments), 0);
+		snprintf(arguments, sizeof(arguments), "%s -Z", commands[i]);
+		CHECK_NUMBER(run(arguments), 2);
+	}
+	CHECK_NUMBER(run("-h"), 0);
+	CHECK_NUMBER(run("--version"), 0);
+	CHECK_NUMBER(run(""), 2);
+	CHECK_NUMBER(run("recrod"), 2);
+	CHECK_HAS("there is no command 'recrod'; did you mean record?");
+	CHECK_NUMBER(run("record -b 1"), 2);
+	CHECK_HAS("'1' is not a number from 2 to 4096");
+	CHECK_NUMBER(run("record -B 1000"), 2);
+	CHECK_HAS("power of two");
+	CHECK_NUMBER(run("record -m ring"), 2);
+	CHECK_NUMBER(run("record --policy both"), 2);
+	CHECK_NUMBER(run("record -w 0"), 2);
+	CHECK_NUMBER(run("record -d -3"), 2);
+	CHECK_NUMBER(run("record -e ''"), 2);
+	CHECK_NUMBER(run("enable -F -W sched"), 2);
+	CHECK_NUMBER(run("export --format vcd x"), 2);
+	CHECK_NUMBER(run("print a b"), 2);
+}
+
+static void no_module(void)
+{
+	if (access(TB_DEVICE_PATH, F_OK) == 0)
+		return;			/* it is loaded here */
+	CHECK_NUMBER(run("status"), 1);
+	CHECK_HAS("the module is not loaded; load it with 'modprobe tracebuf'");
+	CHECK_NUMBER(run("record"), 1);
+	CHECK_HAS("the module is not loaded");
+}
+
+static const struct test tests[] = {
+	{ "print: a whole trace", print_all },
+	{ "print: options", print_options },
+	{ "print: truncated, foreign and damaged files", print_broken_files },
+	{ "verify: a good trace", verify_fine },
+	{ "verify: every promise broken in turn", verify_spoilt },
+	{ "tool: help and wrong command lines", help_and_usage },
+	{ "tool: no module", no_module },
+};
+
+int main(void)
+{
+	int fd = mkstemp(file), result;
+
+	assert(fd >= 0);
+	close(fd);
+	result = test_main(tests, sizeof(tests) / sizeof(tests[0]));
+	unlink(file);
+	return result;
+}

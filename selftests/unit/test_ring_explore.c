@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Everything that can come between two accesses of the ring, on tiny rings.
+ *
+ * Before every access to shared memory (TB_POINT) the explorer chooses what
+ * happens there: nothing, a nested writer or a flush (an interrupt that runs
+ * to its end), or the reader, which is a fiber of its own, runs on for one
+ * access or more and may be left in the middle of its work.  The choices of
+ * one execution form a word; the words are enumerated depth first, by running the
+ * scenario again with the word's beginning and taking the next choice at its
+ * end.  What bounds them: the number of interventions in an execution and how
+ * deep writers nest.  After every execution the ring is drained and all books
+ * and contents are checked (ring_model.c), and in every one:
+ *
+ *   - no operation takes more accesses of its own than a bound for each
+ *     context that came in between (wait-freedom);
+ *   - an event is not dropped while head says that there is room;
+ *   - nothing is overwritten by a context whose view of head is out of date;
+ *   - the span of a gap covers the drops it tells of.
+ */
+#include <stdlib.h>
+#include <ucontext.h>
+#include <time.h>
+#include "ring_ktap.h"
+#include "ring_model.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#else
+#define __sanitizer_start_switch_fiber(save, bottom, size)	do { (void)(save); } while (0)
+#define __sanitizer_finish_switch_fiber(save, bottom, size)	do { (void)(save); } while (0)
+#endif
+
+#define MAX_DEPTH	4
+#define MAX_WORD	4096
+
+/*
+ * Operations: '1'..'9' an event of so many elements, 'f' flush; reader: 'a'
+ * acquire, 'r' release the oldest held, 'l' the latest, 'u' put the latest
+ * back; 'e' the clock's upper half moves.
+ */
+struct scenario {
+	const char *name;
+	u32 nr;
+	bool overwrite;
+	const char *before;	/* done undisturbed */
+	const char *root;	/* explored */
+	const char *nested;	/* what may come in between, one at a time */
+	const char *reader;	/* what the fiber does, NULL: no reader */
+	int depth;		/* of nesting, root is 0 */
+	int budget;		/* interventions in an execution */
+	u64 step;		/* of the clock */
+};
+
+/* a writer at work */
+struct context {
+	u32 points;		/* accesses of its own */
+	u32 nested;		/* contexts that came in between */
+	u32 nested_at;		/* @points when the last of them did */
+	bool head_fresh;	/* none has since it looked at head */
+};
+
+static const struct scenario *sc;
+static struct model *m;
+static struct context contexts[MAX_DEPTH + 1], reader_context;
+static int depth;		/* -1: no writer */
+static int budget;
+static bool exploring, in_reader;
+
+static struct {
+	u8 choice[MAX_WORD], of[MAX_WORD];
+	int length, at;
+} word;
+
+/* ---- choices ---------------------------------------------------------- */
+
+static int choose(int of)
+{
+	if (word.at == word.length) {
+		if (word.length == MAX_WORD) {
+			printf("Bail out! word too long\n");
+			exit(1);
+		}
+		word.choice[word.length] = 0;
+		word.of[word.length++] = of;
+	}
+	if (word.of[word.at] != of) {
+		printf("Bail out! not reproducible: %s\n", sc->name);
+		exit(1);
+	}
+	return word.choice[word.at++];
+}
+
+/* the next word, false if that was the last */
+static bool next_word(void)
+{
+	while (word.length && word.choice[word.length - 1] + 1 == word.of[word.length - 1])
+		word.length--;
+	if (!word.length)
+		return false;
+	word.choice[word.length - 1]++;
+	return true;
+}
+
+/* ---- the reader's fiber ------------------------------------------------ */
+
+#define FIBER_STACK	(64 * 1024)
+
+static char fiber_stack[FIBER_STACK] __attribute__((aligned(64)));
+static const void *main_stack;
+static size_t main_stack_size;
+static bool fiber_done;
+static const char *fiber_at;
+
+#ifdef __x86_64__
+/* pushes what a call must keep, changes stacks, pops it there */
+void fiber_switch(void **save, void *to);
+asm(".text\n"
+    "fiber_switch:\n"
+    "	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
+    "	mov %rsp, (%rdi)\n"
+    "	mov %rsi, %rsp\n"
+    "	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	pop %rbp\n"
+    "	ret\n");
+
+static void *main_sp, *fiber_sp;
+#define TO_MAIN()	fiber_switch(&fiber_sp, main_sp)
+#define TO_FIBER()	fiber_switch(&main_sp, fiber_sp)
+
+static void fiber_init(void (*run)(void))
+{
+	void **top = (void **)(fiber_stack + FIBER_STACK);
+
+	*--top = NULL;
+	*--top = (void *)run;
+	fiber_sp = top - 6;
+}
+#else
+static ucontext_t main_context, fiber_context;
+#define TO_MAIN()	swapcontext(&fiber_context, &main_context)
+#define TO_FIBER()	swapcontext(&main_context, &fiber_context)
+
+static void fiber_init(void (*run)(void))
+{
+	getcontext(&fiber_context);
+	fiber_context.uc_stack.ss_sp = fiber_stack;
+	fiber_context.uc_stack.ss_size = FIBER_STACK;
+	makecontext(&fiber_context, run, 0);
+}
+#endif
+
+static void do_reader(char op)
+{
+	switch (op) {
+	case 'a':
+		model_acquire(m);
+		break;
+	case 'r':
+		if (m->nr_held)
+			model_release(m, 0);
+		break;
+	case 'l':
+		if (m->nr_held)
+			model_release(m, m->nr_held - 1);
+		break;
+	case 'u':
+		if (m->nr_held)
+			model_unacquire(m);
+		break;
+	}
+}
+
+static void fiber_pause(void)
+{
+	void *fake;
+
+	__sanitizer_start_switch_fiber(&fake, main_stack, main_stack_size);
+	TO_MAIN();
+	__sanitizer_finish_switch_fiber(fake, &main_stack, &main_stack_size);
+}
+
+static void fiber_main(void)
+{
+	__sanitizer_finish_switch_fiber(NULL, &main_stack, &main_stack_size);
+	for (;;) {
+		while (*fiber_at) {
+			memset(&reader_context, 0, sizeof(reader_context));
+			do_reader(*fiber_at++);
+		}
+		fiber_done = true;
+		fiber_pause();
+	}
+}
+
+/* lets the reader run on until it pauses or is done */
+static void fiber_run(void)
+{
+	void *fake;
+
+	in_reader = true;
+	__sanitizer_start_switch_fiber(&fake, fiber_stack, FIBER_STACK);
+	TO_FIBER();
+	__sanitizer_finish_switch_fiber(fake, NULL, NULL);
+	in_reader = false;
+}
+
+/* ---- writers ------------------------------------------------------------ */
+
+static void do_write(u32 n)
+{
+	struct context *c = &contexts[depth];
+
+	if (model_write(m, n))
+		return;
+	/* at most this many accesses from the last look at head to the end */
+	if ((c->head_fresh || c->points - c->nested_at > 8) && n <= m->r.max &&
+	    n <= m->r.capacity - (m->r.head & TB_HEAD_INDEX_MASK))
+		model_fail(m, "dropped %u elements, head %llx", n, (unsigned long long)m->r.head);
+}
+
+static void do_op(char op)
+{
+	struct context *c = &contexts[++depth];
+	u32 bound = 48 + 12 * m->r.nr;
+
+	memset(c, 0, sizeof(*c));
+	if (op == 'f')
+		tb_ring_flush(&m->r);
+	else if (op == 'e')
+		m->clock += 1ull << 32;
+	else
+		do_write(op - '0');
+	if (c->points > bound * (1 + c->nested))
+		model_fail(m, "'%c' took %u accesses, %u nested", op, c->points, c->nested);
+	depth--;
+}
+
+static void point(const volatile void *p)
+{
+	int nested = 0, of, choice;
+	struct context *c;
+
+	if (depth < 0 && !in_reader)
+		return;
+	c = in_reader ? &reader_context : &contexts[depth];
+	if (++c->points > 100000) {
+		printf("not ok %d %s\nBail out! an operation does not end\n", ktap_count + 1,
+		       sc->name);
+		exit(1);
+	}
+	if (in_reader) {
+		/* a pause is worth it only if something can still be done about it */
+		if (exploring && budget > 0 && choose(2)) {
+			budget--;
+			fiber_pause();
+			in_reader = true;
+		}
+		return;
+	}
+	while (exploring && budget > 0) {
+		if (depth < sc->depth)
+			nested = strlen(sc->nested);
+		of = 1 + nested + (sc->reader && !fiber_done);
+		choice = of > 1 ? choose(of) : 0;
+		if (!choice)
+			break;
+		budget--;
+		if (choice <= nested) {
+			int i;
+
+			for (i = 0; i <= depth; i++) {
+				contexts[i].nested++;
+				contexts[i].nested_at = contexts[i].points;
+				contexts[i].head_fresh = false;
+			}
+			do_op(sc->nested[choice - 1]);
+		} else {
+			fiber_run();
+		}
+	}
+	if (p == &m->r.head)
+		c->head_fresh = true;
+}
+
+static void changed(const volatile void *p, u64 old, u64 new)
+{
+	struct context *c = &contexts[depth < 0 ? 0 : depth];
+	u32 i;
+
+	model_changed(p, old, new);
+	for (i = 0; i < m->r.nr && p != &m->r.bufs[i].state; i++)
+		;
+	if (i == m->r.nr)
+		return;
+	if (in_reader || depth < 0)
+		return;
+	if (TB_BUF_STATE(old) == TB_BUF_HELD)
+		model_fail(m, "a held buffer was changed");
+	if (TB_BUF_STATE(old) != TB_BUF_READY || TB_BUF_STATE(new) != TB_BUF_CLAIMED)
+		return;
+	if (!m->r.overwrite)
+		model_fail(m, "overwritten in spite of the policy");
+	/* head is where the claim was made for, or has moved just now */
+	if ((c->head_fresh || c->points - c->nested_at > 1) &&
+	    ((TB_BUF_SEQ(new) - 1) ^ m->r.head >> TB_HEAD_SEQ_SHIFT) & TB_HEAD_SEQ_MASK)
+		model_fail(m, "block %llu overwritten for %llu, head is in %llu",
+			   (unsigned long long)TB_BUF_SEQ(old), (unsigned long long)TB_BUF_SEQ(new),
+			   (unsigned long long)(m->r.head >> TB_HEAD_SEQ_SHIFT & TB_HEAD_SEQ_MASK));
+}
+
+/* ---- executions --------------------------------------------------------- */
+
+static void do_ops(const char *ops)
+{
+	for (; *ops; ops++) {
+		if (strchr("arlu", *ops)) {
+			do_reader(*ops);
+		} else {
+			memset(contexts, 0, sizeof(contexts));
+			do_op(*ops);
+		}
+	}
+}
+
+/* nothing may be left behind that makes a writer believe that the ring is full */
+static void check_usable(void)
+{
+	u32 i;
+
+	for (i = 0; i < m->r.nr; i++) {
+		enum tb_buf_state s = TB_BUF_STATE(m->r.bufs[i].state);
+
+		if (s == TB_BUF_FREE || s == TB_BUF_CLAIMED || (s == TB_BUF_READY && sc->overwrite))
+			break;
+	}
+	if (i < m->r.nr && !model_write(m, 8))
+		model_fail(m, "no room, but buffer %u is in state %llx", i,
+			   (unsigned long long)m->r.bufs[i].state);
+}
+
+static void execute(void)
+{
+	model_reset(m);
+	/* near the turn of the upper half, if the steps are large enough to matter */
+	m->clock = 1000;
+	depth = -1;
+	exploring = false;
+	fiber_done = true;
+	do_ops(sc->before);
+	budget = sc->budget;
+	word.at = 0;
+	if (sc->reader) {
+		fiber_done = false;
+		fiber_at = sc->reader;
+	}
+	exploring = true;
+	do_ops(sc->root);
+	exploring = false;
+	while (!fiber_done)
+		fiber_run();
+	model_check_books(m, false);
+	check_usable();
+	model_drain(m);
+	model_check_books(m, true);
+}
+
+static void show_word(void)
+{
+	int i, zeros = 0;
+
+	printf("# %u buffers, %s, before \"%s\" root \"%s\" nested \"%s\" reader \"%s\"\n# choices:",
+	       sc->nr, sc->overwrite ? "overwrite" : "drop", sc->before, sc->root, sc->nested,
+	       sc->reader ? sc->reader : "");
+	for (i = 0; i < word.at; i++) {
+		if (!word.choice[i]) {
+			zeros++;
+			continue;
+		}
+		printf(" +%d:%d", zeros, word.choice[i]);
+		zeros = 0;
+	}
+	printf("\n");
+}
+
+static unsigned long explore(const struct scenario *s)
+{
+	unsigned long executions = 0;
+
+	sc = s;
+	m = model_new(s->nr, 16, s->overwrite);
+	tb_changed_hook = changed;
+	m->r.mark = 12;
+	m->step = s->step ? s->step : 1;
+	word.length = 0;
+	do {
+		execute();
+		executions++;
+	} while (!m->error && next_word());
+	if (m->error)
+		show_word();
+	ktap_result(s->name, m->error);
+	model_free(m);
+	return executions;
+}
+
+#include "ring_scenarios.h"
+
+int main(int argc, char **argv)
+{
+	int n = sizeof(scenarios) / sizeof(scenarios[0]), i;
+	unsigned long executions = 0, one;
+	bool verbose = argc > 1;
+	struct timespec t0, t1;
+
+	(void)argv;
+	tb_point_hook = point;
+	depth = -1;
+	fiber_init(fiber_main);
+	ktap_start(n);
+	for (i = 0; i < n; i++) {
+		clock_gettime(CLOCK_MONOTONIC, &t0);
+		one = explore(&scenarios[i]);
+		executions += one;
+		clock_gettime(CLOCK_MONOTONIC, &t1);
+		if (verbose)
+			printf("#   %lu executions, %.2f s\n", one, (t1.tv_sec - t0.tv_sec) +
+			       (t1.tv_nsec - t0.tv_nsec) / 1e9);
+	}
+	printf("# %lu executions explored\n", executions);
+	return ktap_end();
+}

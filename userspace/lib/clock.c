@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * From ticks of the trace clock to nanoseconds of the clocks people know.
+ *
+ * The clock records are points (ticks, ns).  Between two neighbours the line
+ * is straight; before the first and after the last it goes on with the slope
+ * of the piece next to it; with a single point the slope is the frequency of
+ * the initialisation record.  A piece never exceeds the ns it ends at, so
+ * that rounding cannot make time go backwards where two pieces meet.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "internal.h"
+
+#define NS_PER_SECOND 1000000000ull
+
+int tb_clock_add(struct tb_recording *recording,
+		 const struct tb_clock_sync *sync)
+{
+	if (tb_array_grow(&recording->syncs, &recording->room_syncs,
+			  recording->nr_syncs, sizeof(*sync)))
+		return -ENOMEM;
+	recording->syncs[recording->nr_syncs++] = *sync;
+	return 0;
+}
+
+static int compare_syncs(const void *a, const void *b)
+{
+	const struct tb_clock_sync *first = a, *second = b;
+
+	return first->clock < second->clock ? -1 : first->clock > second->clock;
+}
+
+/* Order by time; of several at the same tick the first stays */
+void tb_clock_sort(struct tb_recording *recording)
+{
+	struct tb_clock_sync *syncs = recording->syncs;
+	size_t i, kept = 0;
+
+	if (!recording->nr_syncs)
+		return;
+	qsort(syncs, recording->nr_syncs, sizeof(*syncs), compare_syncs);
+	for (i = 0; i < recording->nr_syncs; i++)
+		if (!kept || syncs[i].clock != syncs[kept - 1].clock)
+			syncs[kept++] = syncs[i];
+	recording->nr_syncs = kept;
+}
+
+const struct tb_clock_sync *tb_trace_syncs(const struct tb_trace *trace,
+					   size_t *count)
+{
+	*count = trace->selected->nr_syncs;
+	return *count ? trace->selected->syncs : NULL;
+}
+
+static uint64_t sync_ns(const struct tb_clock_sync *sync,
+			enum tb_timebase base)
+{
+	switch (base) {
+	case TB_TIME_BOOTTIME:
+		return sync->boottime;
+	case TB_TIME_REALTIME:
+		return sync->realtime;
+	default:
+		return sync->monotonic;
+	}
+}
+
+/*
+ * slope = ns / ticks, with as many bits as fit into mult; rounded up, so that
+ * whole ns come out whole (what is too much is below 1 ns for centuries)
+ */
+static void line_slope(struct tb_line *line, uint64_t ns, uint64_t ticks)
+{
+	tb_u128 mult;
+
+	line->shift = 56;
+	for (;;) {
+		mult = (((tb_u128)ns << line->shift) + ticks - 1) / ticks;
+		if (!(mult >> 64) || !line->shift)
+			break;
+		line->shift -= 4;
+	}
+	line->mult = mult >> 64 ? UINT64_MAX : (uint64_t)mult;
+}
+
+void tb_clock_line(const struct tb_recording *recording, uint64_t ticks,
+		   enum tb_timebase base, struct tb_line *line)
+{
+	const struct tb_clock_sync *syncs = recording->syncs;
+	size_t count = recording->nr_syncs, low = 0, high, middle, piece;
+	uint64_t frequency = recording->has_init ? recording->init.frequency : 0;
+
+	line->from = 0;
+	line->to = UINT64_MAX;
+	line->base = 0;
+	line->base_ns = 0;
+	line->last_ns = UINT64_MAX;
+	if (count < 2) {
+		if (frequency)
+			line_slope(line, NS_PER_SECOND, frequency);
+		else
+			line_slope(line, 1, 1);
+		if (count) {
+			line->base = syncs[0].clock;
+			line->base_ns = sync_ns(&syncs[0], base);
+		}
+		return;
+	}
+
+	/* the last record at or before ticks; 0 if all are later */
+	high = count;
+	while (high - low > 1) {
+		middle = low + (high - low) / 2;
+		if (syncs[middle].clock <= ticks)
+			low = middle;
+		else
+			high = middle;
+	}
+	if (low)
+		line->from = syncs[low].clock;
+	piece = low;
+	if (low + 1 < count) {
+		line->to = syncs[low + 1].clock;
+		line->last_ns = sync_ns(&syncs[low + 1], base);
+	} else {
+		piece--;			/* after the last: its slope */
+	}
+	line->base = syncs[low].clock;
+	line->base_ns = sync_ns(&syncs[low], base);
+	if (sync_ns(&syncs[piece + 1], base) > sync_ns(&syncs[piece], base))
+		line_slope(line, sync_ns(&syncs[piece + 1], base) -
+			   sync_ns(&syncs[piece], base),
+			   syncs[piece + 1].clock - syncs[piece].clock);
+	else	/* set back in between: the frequency tells, the end does not */
+		line_slope(line, NS_PER_SECOND,
+			   frequency ? frequency : NS_PER_SECOND);
+	if (line->last_ns < line->base_ns)
+		line->last_ns = UINT64_MAX;
+}
+
+uint64_t tb_line_ns_slow(const struct tb_line *line, uint64_t ticks)
+{
+	tb_u128 back = (tb_u128)(line->base - ticks) * line->mult >> line->shift;
+
+	return back > line->base_ns ? 0 : line->base_ns - (uint64_t)back;
+}
+
+uint64_t tb_trace_ns(const struct tb_trace *trace, uint64_t ticks,
+		     enum tb_timebase base)
+{
+	struct tb_line line;
+
+	tb_clock_line(trace->selected, ticks, base, &line);
+	return tb_line_ns(&line, ticks);
+}

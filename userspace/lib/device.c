@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * /dev/tracebuf: the ioctls of linux/tracebuf.h as functions, and messages
+ * that say what is missing when it cannot be opened.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "internal.h"
+
+struct tb_device {
+	int    fd;
+	void  *map;
+	size_t map_size;
+	struct tb_query query;		/* the layout, as of tb_device_map() */
+};
+
+static int device_ioctl(const struct tb_device *device, unsigned long command,
+			void *argument)
+{
+	int result;
+
+	do
+		result = ioctl(device->fd, command, argument);
+	while (result < 0 && errno == EINTR);
+	return result < 0 ? -errno : result;
+}
+
+static int open_error(const char *path, int code, struct tb_error *error)
+{
+	struct stat status;
+
+	switch (code) {
+	case -ENOENT:
+		return tb_error_set(error, code, TB_OFFSET_NONE,
+			"%s does not exist: the module is not loaded; load it with 'modprobe tracebuf' or 'insmod tracebuf.ko' as root",
+			path);
+	case -ENXIO:
+	case -ENODEV:
+		return tb_error_set(error, code, TB_OFFSET_NONE,
+			"%s has nothing behind it: the module is not loaded; load it with 'modprobe tracebuf' or 'insmod tracebuf.ko' as root",
+			path);
+	case -EACCES:
+		if (!stat(path, &status))
+			return tb_error_set(error, code, TB_OFFSET_NONE,
+				"no permission to open %s (mode %04o, owner %u, group %u): run as root, or let the group of the node read and write it",
+				path, (unsigned int)status.st_mode & 07777,
+				(unsigned int)status.st_uid,
+				(unsigned int)status.st_gid);
+		return tb_error_set(error, code, TB_OFFSET_NONE,
+			"no permission to reach %s: run as root", path);
+	case -EPERM:
+		return tb_error_set(error, code, TB_OFFSET_NONE,
+			"the kernel refuses %s: kernel events need root or the capability CAP_PERFMON (or CAP_SYS_ADMIN)",
+			path);
+	case -EBUSY:
+		return tb_error_set(error, code, TB_OFFSET_NONE,
+			"%s is in use by another program", path);
+	}
+	return tb_error_set(error, code, TB_OFFSET_NONE, "%s: %s", path,
+			    strerror(-code));
+}
+
+int tb_device_open(const char *path, unsigned int flags,
+		   struct tb_device **out, struct tb_error *error)
+{
+	struct tb_device *device;
+	int result, way = O_RDWR | O_CLOEXEC;
+
+	*out = NULL;
+	if (!path)
+		path = TB_DEVICE_PATH;
+	if (flags & TB_DEVICE_NONBLOCK)
+		way |= O_NONBLOCK;
+	device = calloc(1, sizeof(*device));
+	if (!device)
+		return tb_error_set(error, -ENOMEM, TB_OFFSET_NONE,
+				    "out of memory");
+	device->fd = open(path, way);
+	if (device->fd < 0) {
+		result = open_error(path, -errno, error);
+		goto fail;
+	}
+	result = tb_device_query(device, &device->query);
+	if (result == -ENOTTY) {
+		tb_error_set(error, result, TB_OFFSET_NONE,
+			     "%s is not a tracebuf device", path);
+		goto fail;
+	}
+	if (result == -EPERM) {
+		open_error(path, result, error);
+		goto fail;
+	}
+	if (result < 0) {
+		tb_error_set(error, result, TB_OFFSET_NONE,
+			     "%s cannot be queried: %s", path, strerror(-result));
+		goto fail;
+	}
+	if (device->query.abi != TB_ABI_VERSION) {
+		result = tb_error_set(error, -EPROTO, TB_OFFSET_NONE,
+			"the module speaks ABI version %u, this program %u: install module and tools of the same release",
+			device->query.abi, TB_ABI_VERSION);
+		goto fail;
+	}
+	*out = device;
+	return 0;
+fail:
+	tb_device_close(device);
+	return result;
+}
+
+void tb_device_close(struct tb_device *device)
+{
+	if (!device)
+		return;
+	if (device->map)
+		munmap(device->map, device->map_size);
+	if (device->fd >= 0)
+		close(device->fd);
+	free(device);
+}
+
+int tb_device_fd(const struct tb_device *device)
+{
+	return device->fd;
+}
+
+int tb_device_query(struct tb_device *device, struct tb_query *query)
+{
+	memset(query, 0, sizeof(*query));
+	return device_ioctl(device, TB_IOC_QUERY, query);
+}
+
+int tb_device_configure(struct tb_device *device, const struct tb_config *config)
+{
+	struct tb_config own = *config;
+
+	return device_ioctl(device, TB_IOC_CONFIGURE, &own);
+}
+
+int tb_device_start(struct tb_device *device, uint32_t flags)
+{
+	struct tb_start start = { .flags = flags };
+
+	return device_ioctl(device, TB_IOC_START, &start);
+}
+
+int tb_device_stop(struct tb_device *device)
+{
+	return device_ioctl(device, TB_IOC_STOP, NULL);
+}
+
+int tb_device_flush(struct tb_device *device, int cpu)
+{
+	struct tb_flush flush = { .cpu = cpu };
+
+	return device_ioctl(device, TB_IOC_FLUSH, &flush);
+}
+
+int tb_device_stats(struct tb_device *device, unsigned int cpu,
+		    struct tb_stats *stats)
+{
+	memset(stats, 0, sizeof(*stats));
+	stats->cpu = cpu;
+	return device_ioctl(device, TB_IOC_STATS, stats);
+}
+
+int tb_device_select(struct tb_device *device, enum tb_select_op op,
+		     enum tb_form form, const char *pattern)
+{
+	struct tb_select select = {
+		.op = op,
+		.form = op == TB_SELECT_DISABLE ? 0 : form,
+		.pattern = (uint64_t)(uintptr_t)pattern,
+	};
+	size_t length = strlen(pattern);
+	int result;
+
+	if (!length || length > 255)
+		return -EINVAL;
+	select.length = (uint32_t)length;
+	result = device_ioctl(device, TB_IOC_SELECT, &select);
+	return result < 0 ? result : (int)select.matched;
+}
+
+int tb_device_event(struct tb_device *device, unsigned int index,
+		    struct tb_event_info *info)
+{
+	int result;
+
+	memset(info, 0, sizeof(*info));
+	info->index = index;
+	result = device_ioctl(device, TB_IOC_EVENT, info);
+	info->system[TB_NAME_MAX - 1] = 0;
+	info->name[TB_NAME_MAX - 1] = 0;
+	return result < 0 ? result : 0;
+}
+
+int tb_device_format(struct tb_device *device, unsigned int index,
+		     struct tb_format **format)
+{
+	struct tb_event_info info;
+	const char *wrong;
+	uint32_t room = 4096;
+	void *desc;
+	int result;
+
+	*format = NULL;
+	for (;;) {
+		desc = calloc(1, room);
+		if (!desc)
+			return -ENOMEM;
+		memset(&info, 0, sizeof(info));
+		info.index = index;
+		info.desc = (uint64_t)(uintptr_t)desc;
+		info.desc_size = room;
+		result = device_ioctl(device, TB_IOC_EVENT, &info);
+		if (result < 0 || info.desc_size <= room)
+			break;
+		free(desc);
+		room = info.desc_size;
+	}
+	if (result >= 0)
+		result = tb_format_parse(desc, info.desc_size, format, &wrong);
+	free(desc);
+	return result;
+}
+
+int tb_device_map(struct tb_device *device, const void **data, size_t *size)
+{
+	void *map;
+	int result;
+
+	if (!device->map) {
+		result = tb_device_query(device, &device->query);
+		if (result < 0)
+			return result;
+		map = mmap(NULL, device->query.map_bytes, PROT_READ,
+			   MAP_SHARED, device->fd, 0);
+		if (map == MAP_FAILED)
+			return -errno;
+		device->map = map;
+		device->map_size = device->query.map_bytes;
+	}
+	if (data)
+		*data = device->map;
+	if (size)
+		*size = device->map_size;
+	return 0;
+}
+
+int tb_device_acquire(struct tb_device *device, struct tb_ref *refs,
+		      unsigned int room, uint32_t flags)
+{
+	struct tb_batch batch = {
+		.refs = (uint64_t)(uintptr_t)refs,
+		.count = room,
+		.flags = flags,
+	};
+	unsigned int i;
+	int result;
+
+	if (!device->map)
+		return -EINVAL;
+	result = device_ioctl(device, TB_IOC_ACQUIRE, &batch);
+	if (result < 0)
+		return result;
+	for (i = 0; i < batch.count && i < room; i++)
+		if (refs[i].offset > device->map_size ||
+		    refs[i].bytes > device->map_size - refs[i].offset)
+			return -EBADMSG;
+	return (int)batch.count;
+}
+
+int tb_device_release(struct tb_device *device, const struct tb_ref *refs,
+		      unsigned int count)
+{
+	struct tb_batch batch = {
+		.refs = (uint64_t)(uintptr_t)refs,
+		.count = count,
+	};
+	int result = device_ioctl(device, TB_IOC_RELEASE, &batch);
+
+	return result < 0 ? result : (int)batch.count;
+}
+
+const struct tb_block *tb_device_block(const struct tb_device *device,
+				       const struct tb_ref *ref)
+{
+	return (const struct tb_block *)((const unsigned char *)device->map +
+					 ref->offset);
+}

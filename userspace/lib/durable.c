@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The durable blocks' contents: event descriptions, names, clock records and
+ * totals of a recording, read once when the trace is opened.  (The threads
+ * are a cursor's affair, because what is known of them changes with time.)
+ *
+ * Damage here costs what is damaged and is told by tb_trace_fault(); only a
+ * lack of memory makes opening fail.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include "internal.h"
+
+#define CPU_MAX 65535	/* tb_block.cpu has 16 bits */
+
+static void durable_fault(struct tb_trace *trace, const struct tb_walk *walk,
+			  const char *wrong)
+{
+	uint64_t offset;
+
+	if (trace->faulty)
+		return;
+	offset = (uint64_t)((const unsigned char *)walk->block - trace->data) +
+		 (uint64_t)walk->index * TB_ELEMENT_SIZE;
+	trace->faulty = true;
+	tb_error_set(&trace->fault, -EBADMSG, offset,
+		     "durable block %" PRIu64 ": %s",
+		     (uint64_t)walk->block->sequence, wrong);
+}
+
+static int add_format(struct tb_trace *trace, struct tb_recording *recording,
+		      const struct tb_walk *walk)
+{
+	struct tb_format *format;
+	const char *wrong;
+	int result;
+
+	result = tb_format_parse(walk->payload, walk->bytes, &format, &wrong);
+	if (result == -EBADMSG) {
+		durable_fault(trace, walk, wrong);
+		return 0;
+	}
+	if (result < 0)
+		return result;
+	if (!recording->by_id) {
+		recording->by_id = calloc(TB_EVENT_IDS,
+					  sizeof(*recording->by_id));
+		if (!recording->by_id) {
+			free(format);
+			return -ENOMEM;
+		}
+	}
+	if (recording->by_id[format->id]) {	/* told again: the same */
+		free(format);
+		return 0;
+	}
+	if (tb_array_grow(&recording->formats, &recording->room_formats,
+			  recording->nr_formats, sizeof(*recording->formats))) {
+		free(format);
+		return -ENOMEM;
+	}
+	format->index = (uint32_t)recording->nr_formats;
+	recording->formats[recording->nr_formats++] = format;
+	recording->by_id[format->id] = (uint16_t)recording->nr_formats;
+	return 0;
+}
+
+static int add_name(struct tb_recording *recording, const struct tb_walk *walk)
+{
+	const struct tb_string *string = walk->payload;
+	struct tb_name *name;
+	size_t length = walk->bytes - sizeof(*string);
+
+	if (tb_array_grow(&recording->names, &recording->room_names,
+			  recording->nr_names, sizeof(*name)))
+		return -ENOMEM;
+	name = &recording->names[recording->nr_names];
+	name->kind = string->kind;
+	name->key = string->key;
+	name->text = malloc(length + 1);
+	if (!name->text)
+		return -ENOMEM;
+	memcpy(name->text, string + 1, length);
+	name->text[length] = 0;
+	recording->nr_names++;
+	return 0;
+}
+
+static int add_totals(struct tb_recording *recording,
+		      const struct tb_totals *totals)
+{
+	size_t i;
+
+	for (i = 0; i < recording->nr_totals; i++)
+		if (recording->totals[i].cpu == totals->cpu) {
+			recording->totals[i] = *totals;
+			return 0;
+		}
+	if (tb_array_grow(&recording->totals, &recording->room_totals,
+			  recording->nr_totals, sizeof(*totals)))
+		return -ENOMEM;
+	recording->totals[recording->nr_totals++] = *totals;
+	return 0;
+}
+
+static int durable_event(struct tb_trace *trace,
+			 struct tb_recording *recording,
+			 const struct tb_walk *walk)
+{
+	if (walk->structure != TB_STRUCT_COMPOSITE)
+		return 0;
+	switch (walk->id) {
+	case TB_EV_EVENT:
+		return add_format(trace, recording, walk);
+	case TB_EV_CLOCK:
+		if (walk->bytes < sizeof(struct tb_clock_sync))
+			durable_fault(trace, walk, "a clock record is too short");
+		else
+			return tb_clock_add(recording, walk->payload);
+		break;
+	case TB_EV_TOTALS:
+		if (walk->bytes < sizeof(struct tb_totals))
+			durable_fault(trace, walk, "a totals record is too short");
+		else if (((const struct tb_totals *)walk->payload)->cpu > CPU_MAX)
+			durable_fault(trace, walk, "a totals record names an impossible CPU");
+		else
+			return add_totals(recording, walk->payload);
+		break;
+	case TB_EV_STRING:
+		if (walk->bytes < sizeof(struct tb_string))
+			durable_fault(trace, walk, "a string record is too short");
+		else
+			return add_name(recording, walk);
+		break;
+	}
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct tb_name *first = a, *second = b;
+
+	if (first->kind != second->kind)
+		return first->kind < second->kind ? -1 : 1;
+	if (first->key != second->key)
+		return first->key < second->key ? -1 : 1;
+	return 0;
+}
+
+int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording)
+{
+	struct tb_walk walk;
+	size_t i;
+	int step, result;
+
+	for (i = 0; i < recording->durable.count; i++) {
+		tb_walk_start(&walk, tb_block_at(trace, recording->durable.blocks[i]));
+		while ((step = tb_walk_next(&walk)) != 0) {
+			if (step == -EAGAIN)
+				continue;
+			if (step < 0) {
+				durable_fault(trace, &walk, walk.wrong);
+				break;
+			}
+			result = durable_event(trace, recording, &walk);
+			if (result < 0)
+				return result;
+		}
+	}
+	tb_clock_sort(recording);
+	if (recording->nr_names)
+		qsort(recording->names, recording->nr_names,
+		      sizeof(*recording->names), compare_names);
+	return 0;
+}
+
+void tb_durable_free(struct tb_recording *recording)
+{
+	size_t i;
+
+	for (i = 0; i < recording->nr_formats; i++)
+		free(recording->formats[i]);
+	for (i = 0; i < recording->nr_names; i++)
+		free(recording->names[i].text);
+	free(recording->formats);
+	free(recording->by_id);
+	free(recording->names);
+	free(recording->syncs);
+	free(recording->totals);
+}
+
+const struct tb_totals *tb_trace_totals(const struct tb_trace *trace,
+					unsigned int cpu)
+{
+	const struct tb_recording *recording = trace->selected;
+	size_t i;
+
+	for (i = 0; i < recording->nr_totals; i++)
+		if (recording->totals[i].cpu == cpu)
+			return &recording->totals[i];
+	return NULL;
+}
+
+const char *tb_trace_string(const struct tb_trace *trace, uint32_t kind,
+			    uint32_t key)
+{
+	const struct tb_recording *recording = trace->selected;
+	struct tb_name wanted = { .kind = kind, .key = key };
+	const struct tb_name *name = NULL;
+
+	if (recording->nr_names)
+		name = bsearch(&wanted, recording->names, recording->nr_names,
+			       sizeof(*name), compare_names);
+	if (name)
+		return name->text;
+	if (kind == TB_STRING_SYSCALL && tb_names_fit(recording))
+		return tb_syscall_name(key);
+	if (kind == TB_STRING_SOFTIRQ)
+		return tb_softirq_name(key);
+	return NULL;
+}
+
+const struct tb_format *tb_trace_format(const struct tb_trace *trace,
+					uint16_t id)
+{
+	const struct tb_recording *recording = trace->selected;
+
+	if (id >= TB_EVENT_IDS || !recording->by_id || !recording->by_id[id])
+		return NULL;
+	return recording->formats[recording->by_id[id] - 1];
+}
+
+unsigned int tb_trace_formats(const struct tb_trace *trace)
+{
+	return (unsigned int)trace->selected->nr_formats;
+}
+
+const struct tb_format *tb_trace_format_at(const struct tb_trace *trace,
+					   unsigned int index)
+{
+	return index < trace->selected->nr_formats ?
+	       trace->selected->formats[index] : NULL;
+}

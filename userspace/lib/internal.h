@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libtracebuf, inside: how an open trace is held, and what the parts of the
+ * library call of each other.  Nothing here is installed.
+ */
+#ifndef TB_INTERNAL_H
+#define TB_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include "tracebuf.h"
+
+/* tb_format_field.show: how print.c shows a value */
+enum tb_show {
+	TB_SHOW_SIGNED = 0,
+	TB_SHOW_UNSIGNED,
+	TB_SHOW_HEX,
+	TB_SHOW_TEXT,
+	TB_SHOW_ARRAY,
+	TB_SHOW_MASK,
+	TB_SHOW_BYTES,
+	TB_SHOW_STATE,		/* prev_state of sched_switch */
+	TB_SHOW_SYSCALL,	/* nr of sys_enter and sys_exit */
+	TB_SHOW_SOFTIRQ,	/* vec of softirq_* */
+};
+
+/* tb_format.known: events from which the cursor learns */
+enum tb_known {
+	TB_KNOWN_NONE = 0,
+	TB_KNOWN_SWITCH,
+	TB_KNOWN_NEWTASK,
+	TB_KNOWN_RENAME,
+	TB_KNOWN_FORK,
+	TB_KNOWN_WAKEUP,
+};
+
+/* Rolling blocks of one CPU, or the durable ones, as indices of blocks */
+struct tb_ring_index {
+	uint32_t  cpu;
+	uint32_t *blocks;
+	size_t    count;
+	size_t    room;
+	bool      disordered;	/* must be sorted by sequence */
+};
+
+struct tb_name {
+	uint32_t kind;
+	uint32_t key;
+	char    *text;
+};
+
+struct tb_recording {
+	bool     has_init;
+	bool     used;			/* it has a block */
+	uint16_t provider;
+	struct tb_init init;
+	struct tb_ring_index durable;
+	struct tb_ring_index *rings;	/* by CPU, ascending */
+	size_t   nr_rings;
+	struct tb_format **formats;
+	size_t   nr_formats, room_formats;
+	uint16_t *by_id;		/* index of the format + 1, by event id */
+	struct tb_name *names;
+	size_t   nr_names, room_names;
+	struct tb_clock_sync *syncs;
+	size_t   nr_syncs, room_syncs;
+	struct tb_totals *totals;
+	size_t   nr_totals, room_totals;
+};
+
+struct tb_block_place {
+	uint64_t offset;
+	uint32_t recording;
+};
+
+struct tb_trace {
+	const unsigned char *data;
+	uint64_t size;
+	void    *mapped;		/* to be unmapped, or NULL */
+	void    *owned;			/* to be freed, or NULL */
+	struct tb_block_place *blocks;
+	size_t   nr_blocks, room_blocks;
+	struct tb_recording *recordings;
+	size_t   nr_recordings;
+	struct tb_recording *selected;
+	bool     faulty;
+	struct tb_error fault;
+};
+
+#define TB_EVENT_IDS 16384	/* 14 bits of id */
+
+/* Straight piece of the clock's line: ns = base_ns + (ticks - base) * slope */
+struct tb_line {
+	uint64_t from, to;		/* valid for from <= ticks < to */
+	uint64_t base, base_ns;
+	uint64_t last_ns;		/* never shown beyond, within the piece */
+	uint64_t mult;			/* slope in 1/2^shift ns per tick */
+	unsigned int shift;
+};
+
+static inline const struct tb_block *tb_block_at(const struct tb_trace *trace,
+						 size_t index)
+{
+	return (const struct tb_block *)(trace->data +
+					 trace->blocks[index].offset);
+}
+
+/* error.c */
+__attribute__((format(printf, 4, 5)))
+int tb_error_set(struct tb_error *error, int code, uint64_t offset,
+		 const char *text, ...);
+
+/* array.c: room for one more at the end of an array; -ENOMEM */
+int tb_array_grow(void *array, size_t *room, size_t count, size_t size);
+
+/* durable.c */
+int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording);
+void tb_durable_free(struct tb_recording *recording);
+
+/* format.c */
+int tb_format_parse(const void *payload, size_t size, struct tb_format **out,
+		    const char **wrong);
+
+/* clock.c */
+int tb_clock_add(struct tb_recording *recording,
+		 const struct tb_clock_sync *sync);
+void tb_clock_sort(struct tb_recording *recording);
+void tb_clock_line(const struct tb_recording *recording, uint64_t ticks,
+		   enum tb_timebase base, struct tb_line *line);
+uint64_t tb_line_ns_slow(const struct tb_line *line, uint64_t ticks);
+
+__extension__ typedef unsigned __int128 tb_u128;
+
+static inline uint64_t tb_line_ns(const struct tb_line *line, uint64_t ticks)
+{
+	uint64_t ns;
+
+	if (ticks < line->base)
+		return tb_line_ns_slow(line, ticks);
+	ns = line->base_ns +
+	     (uint64_t)((tb_u128)(ticks - line->base) * line->mult >> line->shift);
+	return ns > line->last_ns ? line->last_ns : ns;
+}
+
+/* task.c */
+struct tb_tasks {
+	struct tb_task **slots;		/* open addressing, a power of two */
+	size_t nr_slots, used;
+	struct tb_task_chunk *chunks;
+};
+
+struct tb_task *tb_tasks_find(const struct tb_tasks *tasks, uint32_t tid);
+struct tb_task *tb_tasks_get(struct tb_tasks *tasks, uint32_t tid);
+void tb_tasks_free(struct tb_tasks *tasks);
+int tb_tasks_thread(struct tb_tasks *tasks, const void *payload, size_t size);
+int tb_tasks_learn(struct tb_tasks *tasks, const struct tb_view *view);
+void tb_task_name(struct tb_task *task, const char *comm, size_t size);
+
+/* names.c */
+bool tb_names_fit(const struct tb_recording *recording);
+const char *tb_control_name(uint16_t id);
+
+/* field.c: a number without its checks; false where the payload is short */
+static inline bool tb_read_uint(const void *payload, size_t length,
+				size_t offset, size_t width, uint64_t *value)
+{
+	const unsigned char *at = (const unsigned char *)payload + offset;
+
+	if (offset + width > length)
+		return false;
+	switch (width) {
+	case 1:
+		*value = *at;
+		return true;
+	case 2: {
+		uint16_t v;
+
+		memcpy(&v, at, sizeof(v));
+		*value = v;
+		return true;
+	}
+	case 4: {
+		uint32_t v;
+
+		memcpy(&v, at, sizeof(v));
+		*value = v;
+		return true;
+	}
+	case 8:
+		memcpy(value, at, sizeof(*value));
+		return true;
+	}
+	return false;
+}
+
+#endif /* TB_INTERNAL_H */

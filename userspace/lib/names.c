@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Names for numbers: system calls, softirqs, task states, the ABI's enums.
+ */
+#include <stdio.h>
+#include "internal.h"
+
+/* generated from asm/unistd.h: [number] = "name", */
+static const char *const syscalls[] = {
+#include "syscalls.inc"
+};
+
+/* The names of the architecture this was built for fit the trace's machine */
+bool tb_names_fit(const struct tb_recording *recording)
+{
+#if defined(__x86_64__)
+	static const char machine[] = "x86_64";
+#elif defined(__aarch64__)
+	static const char machine[] = "aarch64";
+#else
+	static const char machine[] = "?";
+#endif
+	return !recording->has_init || !recording->init.machine[0] ||
+	       !strcmp(recording->init.machine, machine);
+}
+
+const char *tb_syscall_name(uint64_t nr)
+{
+	return nr < sizeof(syscalls) / sizeof(syscalls[0]) ? syscalls[nr] : NULL;
+}
+
+const char *tb_softirq_name(uint64_t vector)
+{
+	static const char *const names[] = {
+		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL",
+		"TASKLET", "SCHED", "HRTIMER", "RCU",
+	};
+
+	return vector < sizeof(names) / sizeof(names[0]) ? names[vector] : NULL;
+}
+
+/* As the kernel's own format of sched_switch: TASK_REPORT bits, preempted */
+const char *tb_task_state(uint64_t state, char *buffer, size_t size)
+{
+	static const char letters[8] = "SDTtXZPI";
+	size_t used = 0;
+	unsigned int i;
+
+	if (size < 4)
+		return "?";
+	for (i = 0; i < sizeof(letters); i++) {
+		if (!(state & 1u << i) || used + 4 > size)
+			continue;
+		if (used)
+			buffer[used++] = '|';
+		buffer[used++] = letters[i];
+	}
+	if (!used)
+		buffer[used++] = 'R';
+	if (state & 0x100 && used + 1 < size)
+		buffer[used++] = '+';
+	buffer[used] = 0;
+	return buffer;
+}
+
+const char *tb_clock_name(uint32_t clock)
+{
+	static const char *const names[] = { "auto", "tsc", "arch", "mono" };
+
+	return clock < sizeof(names) / sizeof(names[0]) ? names[clock] : "?";
+}
+
+const char *tb_mode_name(uint32_t mode)
+{
+	static const char *const names[] = {
+		"?", "oneshot", "circular", "streaming",
+	};
+
+	return mode < sizeof(names) / sizeof(names[0]) ? names[mode] : "?";
+}
+
+const char *tb_policy_name(uint32_t policy)
+{
+	static const char *const names[] = { "?", "overwrite", "drop" };
+
+	return policy < sizeof(names) / sizeof(names[0]) ? names[policy] : "?";
+}
+
+const char *tb_state_name(uint32_t state)
+{
+	static const char *const names[] = { "idle", "running", "stopped" };
+
+	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
+}
+
+const char *tb_control_name(uint16_t id)
+{
+	static const char *const names[] = {
+		[TB_EV_NONE] = "none",		[TB_EV_TIME] = "time",
+		[TB_EV_GAP] = "gap",		[TB_EV_CLOCK] = "clock",
+		[TB_EV_THREAD] = "thread",	[TB_EV_MARK] = "mark",
+		[TB_EV_INIT] = "init",		[TB_EV_EVENT] = "event",
+		[TB_EV_TOTALS] = "totals",	[TB_EV_STRING] = "string",
+	};
+
+	return id < sizeof(names) / sizeof(names[0]) ? names[id] : NULL;
+}
+
+const char *tb_view_system(const struct tb_view *view)
+{
+	if (view->format)
+		return view->format->system;
+	return view->id <= TB_EV_CONTROL_LAST ? "tracebuf" : "unknown";
+}
+
+const char *tb_view_name(const struct tb_view *view, char spare[24])
+{
+	const char *name;
+
+	if (view->kind == TB_VIEW_LOST)
+		return "lost";
+	if (view->format)
+		return view->format->name;
+	name = tb_control_name(view->id);
+	if (name)
+		return name;
+	snprintf(spare, 24, "event_%u", view->id);
+	return spare;
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What is known of threads, by tid.
+ *
+ * A hash table of pointers (open addressing, linear probing) into chunks of
+ * tasks that never move, so that a pointer to a task stays good while the
+ * table grows.  Threads are never taken out: the record of one that has ended
+ * is what its later events are shown with, until its tid is used again.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "internal.h"
+
+#define CHUNK_TASKS 128
+
+struct tb_task_chunk {
+	struct tb_task_chunk *next;
+	size_t used;
+	struct tb_task tasks[CHUNK_TASKS];
+};
+
+static size_t slot_of(const struct tb_tasks *tasks, uint32_t tid)
+{
+	return (tid * 2654435769u >> 7) & (tasks->nr_slots - 1);
+}
+
+struct tb_task *tb_tasks_find(const struct tb_tasks *tasks, uint32_t tid)
+{
+	size_t slot;
+
+	if (!tasks->nr_slots)
+		return NULL;
+	slot = slot_of(tasks, tid);
+	while (tasks->slots[slot]) {
+		if (tasks->slots[slot]->tid == tid)
+			return tasks->slots[slot];
+		slot = (slot + 1) & (tasks->nr_slots - 1);
+	}
+	return NULL;
+}
+
+static void insert(struct tb_tasks *tasks, struct tb_task *task)
+{
+	size_t slot = slot_of(tasks, task->tid);
+
+	while (tasks->slots[slot])
+		slot = (slot + 1) & (tasks->nr_slots - 1);
+	tasks->slots[slot] = task;
+}
+
+static int grow(struct tb_tasks *tasks)
+{
+	struct tb_task **old = tasks->slots;
+	size_t nr_old = tasks->nr_slots, i;
+
+	tasks->nr_slots = nr_old ? nr_old * 2 : 1024;
+	tasks->slots = calloc(tasks->nr_slots, sizeof(*tasks->slots));
+	if (!tasks->slots) {
+		tasks->slots = old;
+		tasks->nr_slots = nr_old;
+		return -ENOMEM;
+	}
+	for (i = 0; i < nr_old; i++)
+		if (old[i])
+			insert(tasks, old[i]);
+	free(old);
+	return 0;
+}
+
+struct tb_task *tb_tasks_get(struct tb_tasks *tasks, uint32_t tid)
+{
+	struct tb_task *task = tb_tasks_find(tasks, tid);
+	struct tb_task_chunk *chunk;
+
+	if (task)
+		return task;
+	if (tasks->used * 2 >= tasks->nr_slots && grow(tasks))
+		return NULL;
+	chunk = tasks->chunks;
+	if (!chunk || chunk->used == CHUNK_TASKS) {
+		chunk = calloc(1, sizeof(*chunk));
+		if (!chunk)
+			return NULL;
+		chunk->next = tasks->chunks;
+		tasks->chunks = chunk;
+	}
+	task = &chunk->tasks[chunk->used++];
+	task->tid = tid;
+	insert(tasks, task);
+	tasks->used++;
+	return task;
+}
+
+void tb_tasks_free(struct tb_tasks *tasks)
+{
+	struct tb_task_chunk *chunk, *next;
+
+	for (chunk = tasks->chunks; chunk; chunk = next) {
+		next = chunk->next;
+		free(chunk);
+	}
+	free(tasks->slots);
+	memset(tasks, 0, sizeof(*tasks));
+}
+
+void tb_task_name(struct tb_task *task, const char *comm, size_t size)
+{
+	size_t length = strnlen(comm, size < TB_COMM_LEN ? size : TB_COMM_LEN);
+
+	if (!length)
+		return;
+	memset(task->comm, 0, sizeof(task->comm));
+	memcpy(task->comm, comm, length);
+}
+
+/* A TB_EV_THREAD record */
+int tb_tasks_thread(struct tb_tasks *tasks, const void *payload, size_t size)
+{
+	const struct tb_thread *thread = payload;
+	struct tb_task *task;
+
+	if (size < sizeof(*thread))
+		return 0;
+	task = tb_tasks_get(tasks, thread->tid);
+	if (!task)
+		return -ENOMEM;
+	task->tgid = thread->tgid;
+	task->parent = thread->parent;
+	task->uid = thread->uid;
+	task->flags = thread->flags | TB_TASK_LISTED;
+	task->prio = thread->prio;
+	tb_task_name(task, thread->comm, sizeof(thread->comm));
+	return 0;
+}
+
+/* ---- events that tell of threads ---- */
+
+#define CLONE_THREAD_FLAG 0x00010000
+#define CLONE_PARENT_FLAG 0x00008000
+
+static bool field_number(const struct tb_view *view, const char *name,
+			 uint64_t *value)
+{
+	const struct tb_format_field *field = tb_format_field(view->format, name);
+
+	return field && !tb_field_u64(view, field, value);
+}
+
+/* The name in field @comm is that of the thread in field @pid */
+static int learn_name(struct tb_tasks *tasks, const struct tb_view *view,
+		      const char *pid, const char *comm)
+{
+	const struct tb_format_field *field;
+	struct tb_task *task;
+	const char *text;
+	uint64_t tid;
+	size_t length;
+
+	field = tb_format_field(view->format, comm);
+	if (!field || tb_field_str(view, field, &text, &length) || !length ||
+	    !field_number(view, pid, &tid) || !tid)
+		return 0;
+	task = tb_tasks_get(tasks, (uint32_t)tid);
+	if (!task)
+		return -ENOMEM;
+	tb_task_name(task, text, length);
+	return 0;
+}
+
+/* A thread begins that the thread of this event has made */
+static int learn_new(struct tb_tasks *tasks, const struct tb_view *view)
+{
+	struct tb_task *task, *creator;
+	uint64_t flags = 0, tid;
+
+	if (!field_number(view, "pid", &tid))
+		return 0;
+	task = tb_tasks_get(tasks, (uint32_t)tid);
+	if (!task)
+		return -ENOMEM;
+	field_number(view, "clone_flags", &flags);
+	creator = tb_tasks_find(tasks, view->tid);
+	task->flags = TB_THREAD_FORK;
+	if (flags & CLONE_THREAD_FLAG) {
+		task->tgid = creator ? creator->tgid : 0;
+		task->parent = creator ? creator->parent : 0;
+	} else {
+		task->tgid = task->tid;
+		task->parent = !creator ? 0 : flags & CLONE_PARENT_FLAG ?
+			       creator->parent : creator->tgid;
+	}
+	if (creator && creator->flags & TB_TASK_LISTED) {
+		task->uid = creator->uid;
+		task->flags |= TB_TASK_LISTED;
+	}
+	return learn_name(tasks, view, "pid", "comm");
+}
+
+/* Called for events whose format is known to tell something */
+int tb_tasks_learn(struct tb_tasks *tasks, const struct tb_view *view)
+{
+	int result;
+
+	switch (view->format->known) {
+	case TB_KNOWN_SWITCH:
+		result = learn_name(tasks, view, "prev_pid", "prev_comm");
+		if (result < 0)
+			return result;
+		return learn_name(tasks, view, "next_pid", "next_comm");
+	case TB_KNOWN_WAKEUP:
+		return learn_name(tasks, view, "pid", "comm");
+	case TB_KNOWN_FORK:
+		return learn_name(tasks, view, "child_pid", "child_comm");
+	case TB_KNOWN_RENAME:
+		return learn_name(tasks, view, "pid", "newcomm");
+	case TB_KNOWN_NEWTASK:
+		return learn_new(tasks, view);
+	}
+	return 0;
+}

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libtracebuf - read trace files, decode events, drive /dev/tracebuf.
+ *
+ * The shortest program that prints a trace:
+ *
+ *	struct tb_trace *trace;
+ *	struct tb_cursor *cursor;
+ *	struct tb_error error;
+ *	struct tb_view view;
+ *	char text[512];
+ *
+ *	if (tb_trace_open("trace.tbuf", &trace, &error) < 0)
+ *		errx(1, "%s", error.text);
+ *	tb_cursor_open(trace, &cursor);
+ *	while (tb_cursor_next(cursor, &view) > 0)
+ *		if (tb_view_print(trace, &view, text, sizeof(text)) > 0)
+ *			puts(text);
+ *	tb_cursor_close(cursor);
+ *	tb_trace_close(trace);
+ *
+ * Conventions: functions return 0 or a count, and -errno on failure; none
+ * prints, none keeps global state.  Objects are not locked: one object, one
+ * thread at a time; a trace may be shared by cursors of several threads once
+ * it is open, as long as nobody selects or closes.  Times are ticks of the
+ * trace clock unless a name says ns.  The layouts in linux/tracebuf.h (struct
+ * tb_block, tb_gap, tb_init, ...) are used as they are.
+ */
+#ifndef TRACEBUF_H
+#define TRACEBUF_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/tracebuf.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tb_trace;
+struct tb_cursor;
+struct tb_device;
+
+/**
+ * struct tb_error - what went wrong, for a human
+ * @code: -errno, the same as the function returned
+ * @offset: where in the file, in bytes; TB_OFFSET_NONE if that says nothing
+ * @text: one sentence without a newline, without the file's name
+ */
+struct tb_error {
+	int      code;
+	uint64_t offset;
+	char     text[256];
+};
+
+#define TB_OFFSET_NONE UINT64_MAX
+
+/** tb_version - version of the library, "major.minor.patch" */
+const char *tb_version(void);
+
+/* ---- trace ------------------------------------------------------------ */
+
+/**
+ * tb_trace_open - open a trace file ("-": standard input) and index it
+ * @path: the file; one that can be mapped is, a pipe is read into memory
+ * @trace: out: the trace, NULL on failure
+ * @error: out, may be NULL
+ *
+ * A file that starts as a trace and breaks off later (truncated, foreign
+ * bytes) opens: what is whole can be read, and tb_trace_fault() tells of the
+ * rest.  Errors: -EINVAL not a trace at all, -ENODATA empty, -EPROTO unknown
+ * version, -ENOMEM, and those of open() and read().
+ */
+int tb_trace_open(const char *path, struct tb_trace **trace,
+		  struct tb_error *error);
+
+/** tb_trace_open_fd - the same for an open descriptor, which stays the caller's */
+int tb_trace_open_fd(int fd, struct tb_trace **trace, struct tb_error *error);
+
+/** tb_trace_open_memory - the same for @size bytes at @data (8-byte aligned),
+ *  which must stay as they are until the trace is closed */
+int tb_trace_open_memory(const void *data, size_t size,
+			 struct tb_trace **trace, struct tb_error *error);
+
+/** tb_trace_close - free everything; NULL is fine.  Close cursors first. */
+void tb_trace_close(struct tb_trace *trace);
+
+/** tb_trace_fault - the first thing wrong with the file's structure (offset
+ *  and text), NULL if nothing is.  What precedes the offset is readable. */
+const struct tb_error *tb_trace_fault(const struct tb_trace *trace);
+
+/** tb_trace_size - bytes of the file */
+uint64_t tb_trace_size(const struct tb_trace *trace);
+
+/**
+ * tb_trace_recordings - how many recordings the file holds, at least 1
+ *
+ * Files may be concatenated: every TB_EV_INIT of another recording starts
+ * one.  All functions below, cursors included, speak of the one selected,
+ * which is the first after opening.
+ */
+unsigned int tb_trace_recordings(const struct tb_trace *trace);
+
+/** tb_trace_select - select recording @index; -ERANGE.  No cursor may be open. */
+int tb_trace_select(struct tb_trace *trace, unsigned int index);
+
+/** tb_trace_init - the initialisation record, NULL if the file has none (cut) */
+const struct tb_init *tb_trace_init(const struct tb_trace *trace);
+
+/** tb_trace_nr_cpus - 1 + the highest CPU number with a block or totals */
+unsigned int tb_trace_nr_cpus(const struct tb_trace *trace);
+
+/** tb_trace_totals - the books of @cpu at stop, NULL if not recorded */
+const struct tb_totals *tb_trace_totals(const struct tb_trace *trace,
+					unsigned int cpu);
+
+/** tb_trace_string - name for a number (TB_STRING_*), NULL if none; system
+ *  calls and softirqs fall back to the built-in tables */
+const char *tb_trace_string(const struct tb_trace *trace, uint32_t kind,
+			    uint32_t key);
+
+/* ---- clock ------------------------------------------------------------ */
+
+enum tb_timebase {
+	TB_TIME_MONOTONIC = 0,
+	TB_TIME_BOOTTIME  = 1,
+	TB_TIME_REALTIME  = 2,
+};
+
+/**
+ * tb_trace_ns - @ticks of the trace clock as ns of @base
+ *
+ * Straight lines between the clock records; outside of them, and where there
+ * is only one, by the slope next to it or the recorded frequency.  Without
+ * any record, ticks / frequency; without a frequency, ticks.
+ */
+uint64_t tb_trace_ns(const struct tb_trace *trace, uint64_t ticks,
+		     enum tb_timebase base);
+
+/** tb_trace_syncs - the clock records by time; @count out, NULL if none */
+const struct tb_clock_sync *tb_trace_syncs(const struct tb_trace *trace,
+					   size_t *count);
+
+/* ---- formats ---------------------------------------------------------- */
+
+/**
+ * struct tb_format_field - one field of an event
+ * @name: its name
+ * @type: its C type as the kernel spells it
+ * @offset: bytes from the start of the payload
+ * @size: bytes in all; 4 for DATA_LOC and REL_LOC
+ * @count: elements of an array, else 0
+ * @flags: TB_FIELD_*
+ * @bit: first bit, if TB_FIELD_BITS
+ * @bits: bits, if TB_FIELD_BITS
+ * @width: bytes of one element: 1, 2, 4, 8, or 0 where it is not a number
+ * @show: private to the library
+ */
+struct tb_format_field {
+	const char *name;
+	const char *type;
+	uint16_t offset;
+	uint16_t size;
+	uint16_t count;
+	uint16_t flags;
+	uint8_t  bit;
+	uint8_t  bits;
+	uint8_t  width;
+	uint8_t  show;
+};
+
+/**
+ * struct tb_format - what an event id means
+ * @id: the id in the trace
+ * @flags: TB_EVENT_*
+ * @index: dense number of the format in its recording, from 0
+ * @nr_fields: how many @fields
+ * @system: "sched"
+ * @name: "sched_switch"; the same for the wide and the fast form
+ * @print: the kernel's print format, "" if none
+ * @fields: in the order of the description
+ */
+struct tb_format {
+	uint16_t id;
+	uint16_t flags;
+	uint32_t index;
+	uint32_t nr_fields;
+	uint32_t known;		/* private to the library */
+	const char *system;
+	const char *name;
+	const char *print;
+	const struct tb_format_field *fields;
+};
+
+/** tb_trace_format - the format of @id, NULL if it is not described */
+const struct tb_format *tb_trace_format(const struct tb_trace *trace,
+					uint16_t id);
+
+/** tb_trace_formats - how many formats the recording has */
+unsigned int tb_trace_formats(const struct tb_trace *trace);
+
+/** tb_trace_format_at - format number @index, NULL beyond the last */
+const struct tb_format *tb_trace_format_at(const struct tb_trace *trace,
+					   unsigned int index);
+
+/** tb_format_field - the field called @name, NULL if there is none */
+const struct tb_format_field *tb_format_field(const struct tb_format *format,
+					      const char *name);
+
+/* ---- threads ---------------------------------------------------------- */
+
+/**
+ * struct tb_task - a thread as known at a point of the trace
+ * @tgid: its process, 0 if unknown
+ * @parent: the parent process, 0 if unknown
+ * @uid: real user id, meaningful if TB_TASK_LISTED
+ * @flags: TB_THREAD_* of the last record about it, and TB_TASK_*
+ * @prio: kernel priority
+ * @comm: its name, NUL-terminated, "" if unknown
+ */
+struct tb_task {
+	uint32_t tid;
+	uint32_t tgid;
+	uint32_t parent;
+	uint32_t uid;
+	uint16_t flags;
+	uint16_t prio;
+	char     comm[TB_COMM_LEN + 4];
+};
+
+#define TB_TASK_LISTED 0x8000	/* there was a TB_EV_THREAD record about it */
+
+/* ---- cursor: all events of all CPUs, in time order -------------------- */
+
+enum tb_view_kind {
+	TB_VIEW_EVENT = 0,	/* an event */
+	TB_VIEW_LOST  = 1,	/* events are missing here */
+};
+
+/**
+ * struct tb_view - one event, or one loss, as the cursor comes by
+ * @kind: enum tb_view_kind
+ * @cpu: the ring, TB_RING_DURABLE for what came in a durable block
+ * @ticks: time; a loss: that of the block after it
+ * @ns: the same as CLOCK_MONOTONIC in ns
+ * @tid: the thread: of a composite event as recorded, of a simple one as
+ *	followed through block headers and sched_switch; 0: idle
+ * @id: event id; below TB_EV_FIRST a control event (TB_EV_*)
+ * @structure: TB_STRUCT_SIMPLE or TB_STRUCT_COMPOSITE
+ * @context: TB_CONTEXT_*; zero for simple events
+ * @length: bytes of @payload
+ * @payload: in the trace itself, valid until it is closed
+ * @format: NULL for control events and undescribed ids
+ * @task: what is known of @tid, NULL if nothing; valid until the next call
+ * @comm: its name, "<idle>" for 0, "<...>" if unknown; never NULL
+ * @lost: a loss: how many, why, the span of time; events of zero loss do not
+ *	come by
+ * @offset: of the event's first element (a loss: of the block) in the file
+ * @sequence: of its block
+ */
+struct tb_view {
+	uint32_t kind;
+	uint32_t cpu;
+	uint64_t ticks;
+	uint64_t ns;
+	uint32_t tid;
+	uint16_t id;
+	uint16_t structure;
+	uint16_t context;
+	uint16_t reserved;
+	uint32_t length;
+	const void *payload;
+	const struct tb_format *format;
+	const struct tb_task *task;
+	const char *comm;
+	struct tb_gap lost;
+	uint64_t offset;
+	uint64_t sequence;
+};
+
+/**
+ * tb_cursor_open - a cursor before the first event of the recording
+ *
+ * Threads of the state dump are known from the start; the table then follows
+ * TB_EV_THREAD, task_newtask, task_rename, sched_switch and the like as they
+ * go by.  Durable events other than TB_EV_INIT, EVENT, STRING, TOTALS and
+ * the state dump's TB_EV_THREAD come by as events, too.  Errors: -ENOMEM.
+ */
+int tb_cursor_open(struct tb_trace *trace, struct tb_cursor **cursor);
+void tb_cursor_close(struct tb_cursor *cursor);
+
+/**
+ * tb_cursor_next - the next event or loss
+ *
+ * Order: by time; on the same tick by CPU, within a CPU as recorded.  At the
+ * end, losses after the last block of each CPU (from the totals).
+ * Return: 1; 0 at the end; -ENOMEM.  Damage inside a block ends that block
+ * (see tb_cursor_fault()) and the cursor goes on with the next one.
+ * The fields of @view that it does not use for @kind are undefined.
+ */
+int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view);
+
+/** tb_cursor_fault - the first damaged block met so far, NULL if none */
+const struct tb_error *tb_cursor_fault(const struct tb_cursor *cursor);
+
+/** tb_cursor_uncommitted - elements met so far that were reserved but never
+ *  committed (stepped over) */
+uint64_t tb_cursor_uncommitted(const struct tb_cursor *cursor);
+
+/** tb_cursor_task - what is known of @tid at this point, NULL if nothing */
+const struct tb_task *tb_cursor_task(const struct tb_cursor *cursor,
+				     uint32_t tid);
+
+/**
+ * tb_cursor_each_task - call @each for every thread known at this point, in
+ * no particular order; stops and returns what it returned if not 0
+ */
+int tb_cursor_each_task(const struct tb_cursor *cursor,
+			int (*each)(const struct tb_task *task, void *context),
+			void *context);
+
+/* ---- fields of an event ----------------------------------------------- */
+
+/*
+ * All return -ERANGE where the payload is too short for the field and -EINVAL
+ * where the field is of another kind; nothing outside of the payload is read.
+ */
+
+/** tb_field_u64 - a number, zero-extended (sign-extended if TB_FIELD_SIGNED) */
+int tb_field_u64(const struct tb_view *view,
+		 const struct tb_format_field *field, uint64_t *value);
+
+/** tb_field_s64 - the same as signed */
+int tb_field_s64(const struct tb_view *view,
+		 const struct tb_format_field *field, int64_t *value);
+
+/** tb_field_str - text of a char array or of DATA_LOC/REL_LOC text: not
+ *  copied, not NUL-terminated; @length without the NUL */
+int tb_field_str(const struct tb_view *view,
+		 const struct tb_format_field *field,
+		 const char **text, size_t *length);
+
+/** tb_field_data - the bytes of any field, DATA_LOC and REL_LOC followed */
+int tb_field_data(const struct tb_view *view,
+		  const struct tb_format_field *field,
+		  const void **data, size_t *length);
+
+/** tb_field_count - elements: of an array or of dynamic data; 1 for numbers */
+int tb_field_count(const struct tb_view *view,
+		   const struct tb_format_field *field);
+
+/** tb_field_item - element @index of an array of numbers, fixed or dynamic */
+int tb_field_item(const struct tb_view *view,
+		  const struct tb_format_field *field, unsigned int index,
+		  uint64_t *value);
+
+/** tb_field_is_text - 1 if tb_field_str() is the way to read it */
+int tb_field_is_text(const struct tb_format_field *field);
+
+/* ---- text ------------------------------------------------------------- */
+
+/**
+ * tb_view_print - "name=value name=value" of an event's fields (or the text
+ * of a loss or control event), NUL-terminated
+ * Return: like snprintf(): the length wanted, more than @size - 1 if cut.
+ * Unprintable bytes of texts are shown as \xNN.
+ */
+int tb_view_print(const struct tb_trace *trace, const struct tb_view *view,
+		  char *buffer, size_t size);
+
+/** tb_view_name - "system" and "event" of an event, control events included;
+ *  undescribed ones are "unknown" and "event_ID".  Both never NULL. */
+const char *tb_view_system(const struct tb_view *view);
+const char *tb_view_name(const struct tb_view *view, char spare[24]);
+
+/** tb_syscall_name - of the architecture the library was built for; NULL */
+const char *tb_syscall_name(uint64_t nr);
+
+/** tb_softirq_name - "TIMER", ...; NULL */
+const char *tb_softirq_name(uint64_t vector);
+
+/** tb_task_state - "S", "D", "R+" of sched_switch's prev_state; @buffer >= 24 */
+const char *tb_task_state(uint64_t state, char *buffer, size_t size);
+
+/** tb_clock_name, tb_mode_name, tb_policy_name, tb_state_name - of enum
+ *  tb_clock_id, tb_mode, tb_policy, tb_state; "?" for others */
+const char *tb_clock_name(uint32_t clock);
+const char *tb_mode_name(uint32_t mode);
+const char *tb_policy_name(uint32_t policy);
+const char *tb_state_name(uint32_t state);
+
+/* ---- blocks and elements, raw ----------------------------------------- */
+
+/** tb_trace_blocks - whole blocks in the file, of all recordings */
+size_t tb_trace_blocks(const struct tb_trace *trace);
+
+/**
+ * tb_trace_block - block number @index of the file
+ * @offset: out, may be NULL: where it starts
+ * @recording: out, may be NULL: the recording it belongs to
+ * Return: the block, 1 << size_log2 bytes; NULL beyond the last.
+ */
+const struct tb_block *tb_trace_block(const struct tb_trace *trace,
+				      size_t index, uint64_t *offset,
+				      unsigned int *recording);
+
+/**
+ * tb_block_check - is there a valid block header at @data?
+ * @room: bytes from @data on, 64 at least
+ * @error: out, may be NULL: text, and offset relative to @data
+ * Return: the block's size in bytes; -EINVAL no block, -EPROTO a version
+ * this library does not know, -ENODATA it is cut off after @room bytes.
+ */
+int64_t tb_block_check(const void *data, size_t room, struct tb_error *error);
+
+/**
+ * struct tb_walk - a walk over the elements of one block
+ * @block: the block
+ * @position: element index of the next event
+ * @end: first element index not used
+ * @time: the clock as far as known, for the upper half
+ * @index: element index of the current event, as the following
+ * @id, @structure, @length: of the current event, @length in elements
+ * @ticks: its full time (of a RESERVED one: unknown, that before it)
+ * @tid, @context: composite events
+ * @payload: its payload; @bytes: of it
+ * @wrong: what is wrong where tb_walk_next() returned -EBADMSG
+ */
+struct tb_walk {
+	const struct tb_block *block;
+	uint32_t position;
+	uint32_t end;
+	uint64_t time;
+	uint32_t index;
+	uint16_t id;
+	uint16_t structure;
+	uint32_t length;
+	uint32_t tid;
+	uint16_t context;
+	uint16_t reserved;
+	uint32_t bytes;
+	uint64_t ticks;
+	const void *payload;
+	const char *wrong;
+};
+
+/** tb_walk_start - before the first element of @block (checked before), the
+ *  gap slot included */
+void tb_walk_start(struct tb_walk *walk, const struct tb_block *block);
+
+/**
+ * tb_walk_next - step to the next event, structural ones included (their
+ * effect on time is applied); PAD ends the walk
+ * Return: 1 an event; 0 end of the block; -EAGAIN an element reserved but
+ * not committed (call again to step over it); -EBADMSG damage: @wrong says
+ * what and @index where, the walk is over.
+ */
+int tb_walk_next(struct tb_walk *walk);
+
+/* ---- device ----------------------------------------------------------- */
+
+#define TB_DEVICE_PATH "/dev/tracebuf"
+
+/* tb_device_open() flags */
+#define TB_DEVICE_NONBLOCK 0x01
+
+/**
+ * tb_device_open - open the device
+ * @path: NULL: TB_DEVICE_PATH
+ * @flags: TB_DEVICE_*
+ * @error: out, may be NULL: says what is missing: the module, a permission
+ * Errors: -ENOENT/-ENXIO/-ENODEV no module, -EACCES/-EPERM, -EPROTO another
+ * ABI version, -EBUSY.
+ */
+int tb_device_open(const char *path, unsigned int flags,
+		   struct tb_device **device, struct tb_error *error);
+void tb_device_close(struct tb_device *device);
+
+/** tb_device_fd - its descriptor, for poll(): POLLIN blocks can be taken,
+ *  POLLHUP stopped and drained */
+int tb_device_fd(const struct tb_device *device);
+
+/* The ioctls of linux/tracebuf.h, one to one; -errno as documented there. */
+int tb_device_query(struct tb_device *device, struct tb_query *query);
+int tb_device_configure(struct tb_device *device, const struct tb_config *config);
+int tb_device_start(struct tb_device *device, uint32_t flags);
+int tb_device_stop(struct tb_device *device);
+/** tb_device_flush - @cpu -1: all */
+int tb_device_flush(struct tb_device *device, int cpu);
+int tb_device_stats(struct tb_device *device, unsigned int cpu,
+		    struct tb_stats *stats);
+
+/**
+ * tb_device_select - enable or disable the events that match @pattern
+ * Return: how many matched; -ENOENT none does.
+ */
+int tb_device_select(struct tb_device *device, enum tb_select_op op,
+		     enum tb_form form, const char *pattern);
+
+/** tb_device_event - event number @index: names, flags, id; -ENOENT beyond */
+int tb_device_event(struct tb_device *device, unsigned int index,
+		    struct tb_event_info *info);
+
+/**
+ * tb_device_format - the wide form of event number @index with its fields
+ * @format: out: to be freed with free(), everything it points to included
+ */
+int tb_device_format(struct tb_device *device, unsigned int index,
+		     struct tb_format **format);
+
+/**
+ * tb_device_map - map all buffers, read-only
+ * @data, @size: out, may be NULL.  Mapping again gives the same; it goes with
+ * the device.
+ */
+int tb_device_map(struct tb_device *device, const void **data, size_t *size);
+
+/**
+ * tb_device_acquire - take blocks that are complete (needs tb_device_map())
+ * @refs: room for @room references
+ * @flags: TB_ACQUIRE_*
+ * Return: how many, 0 when there is nothing now; -ENODATA stopped and
+ * drained, -EBUSY another session is the reader.
+ */
+int tb_device_acquire(struct tb_device *device, struct tb_ref *refs,
+		      unsigned int room, uint32_t flags);
+
+/** tb_device_release - give back @count blocks; returns how many or -EINVAL */
+int tb_device_release(struct tb_device *device, const struct tb_ref *refs,
+		      unsigned int count);
+
+/** tb_device_block - where the block of @ref is in the mapping */
+const struct tb_block *tb_device_block(const struct tb_device *device,
+				       const struct tb_ref *ref);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TRACEBUF_H */

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf start, stop, flush, enable, disable, save - control of a recorder
+ * that runs on its own, without 'record' attached.
+ */
+#include <errno.h>
+#include <string.h>
+#include "tool.h"
+
+static int start_run(int argc, char **argv);
+static int stop_run(int argc, char **argv);
+static int flush_run(int argc, char **argv);
+static int enable_run(int argc, char **argv);
+static int disable_run(int argc, char **argv);
+static int save_run(int argc, char **argv);
+
+const struct command cmd_start = {
+	.name  = "start",
+	.run   = start_run,
+	.brief = "start recording in the kernel and return",
+	.help  =
+	"usage: tracebuf start [OPTIONS]\n"
+	"\n"
+	"Starts a recording that goes on without this program, as a flight recorder\n"
+	"with '-m circular'; 'tracebuf stop' and 'tracebuf save' get it.  Without\n"
+	"options for the buffers the configuration stays as it is.\n"
+	"\n"
+	"  -e, --events LIST     enable these and no others (default: as they are):\n"
+	"                        system, system:event, event; with * and ?\n"
+	"  -F, --fast            their one-element forms where there are any\n"
+	CONFIG_HELP
+	"      --no-state        do not list the existing threads first\n"
+	"  -h, --help\n",
+};
+
+const struct command cmd_stop = {
+	.name  = "stop",
+	.run   = stop_run,
+	.brief = "stop recording; what is in the buffers stays",
+	.help  =
+	"usage: tracebuf stop\n"
+	"\n"
+	"Stops the recording.  What has not been read stays in the buffers for\n"
+	"'tracebuf save' or whoever reads " TB_DEVICE_PATH ".\n",
+};
+
+const struct command cmd_flush = {
+	.name  = "flush",
+	.run   = flush_run,
+	.brief = "hand over buffers that are not full yet",
+	.help  =
+	"usage: tracebuf flush [-C CPU]\n"
+	"\n"
+	"Closes the buffers that hold events, so that the reader gets them now.\n"
+	"\n"
+	"  -C, --cpu N           only of this CPU\n"
+	"  -h, --help\n",
+};
+
+const struct command cmd_enable = {
+	.name  = "enable",
+	.run   = enable_run,
+	.brief = "enable events, also while recording",
+	.help  =
+	"usage: tracebuf enable [-F|-W] [-e] EVENTS...\n"
+	"\n"
+	"  EVENTS                system, system:event, event, all; with * and ?,\n"
+	"                        separated by commas or spaces\n"
+	"  -F, --fast            in their one-element form where there is one\n"
+	"  -W, --wide            with all fields\n"
+	"  -h, --help\n",
+};
+
+const struct command cmd_disable = {
+	.name  = "disable",
+	.run   = disable_run,
+	.brief = "disable events, also while recording",
+	.help  =
+	"usage: tracebuf disable [-e] EVENTS...\n"
+	"\n"
+	"  EVENTS                system, system:event, event, all; with * and ?,\n"
+	"                        separated by commas or spaces\n"
+	"  -h, --help\n",
+};
+
+const struct command cmd_save = {
+	.name  = "save",
+	.run   = save_run,
+	.brief = "write what the buffers hold to a file",
+	.help  =
+	"usage: tracebuf save [-s] [-o FILE]\n"
+	"\n"
+	"Writes what is in the buffers of a stopped recording (see 'start -m\n"
+	"circular') to a file.  What was saved is gone from the buffers.\n"
+	"\n"
+	"  -o, --output FILE     (" DEFAULT_FILE "); '-': standard output\n"
+	"  -s, --stop            stop the recording first\n"
+	"  -h, --help\n",
+};
+
+static int start_device(struct tb_device *device, struct patterns *patterns,
+			enum tb_form form, const struct tb_config *config,
+			bool configure, uint32_t flags)
+{
+	int result;
+
+	if (configure) {
+		result = tb_device_configure(device, config);
+		if (result < 0)
+			return config_failed(config, result);
+	}
+	if (patterns->count) {
+		tb_device_select(device, TB_SELECT_DISABLE, 0, "all");
+		if (patterns_select(device, patterns, TB_SELECT_ENABLE, form,
+				    false))
+			return EXIT_WRONG;
+	}
+	result = tb_device_start(device, flags);
+	switch (-result) {
+	case 0:
+		return EXIT_FINE;
+	case EBUSY:
+		return complain("a recording is running already, or somebody holds buffers of the last one");
+	case ENOSPC:
+		return complain("the durable buffer is too small for the state of all threads: make it larger (--durable) or leave that out (--no-state)");
+	case EPERM:
+	case EACCES:
+		return complain("starting needs root or the capability CAP_PERFMON (or CAP_SYS_ADMIN)");
+	}
+	return complain("cannot start: %s", strerror(-result));
+}
+
+static int start_run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		CONFIG_LONG,
+		{ "events",   required_argument, NULL, 'e' },
+		{ "fast",     no_argument,       NULL, 'F' },
+		{ "no-state", no_argument,       NULL, 'N' },
+		{ "help",     no_argument,       NULL, 'h' },
+		{ 0 }
+	};
+	struct patterns patterns = { 0 };
+	struct tb_config config = { 0 };
+	struct tb_device *device;
+	enum tb_form form = TB_FORM_WIDE;
+	bool configure = false;
+	uint32_t flags = 0;
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, CONFIG_SHORT "e:Fh",
+				     long_options, NULL)) >= 0) {
+		status = config_option(&cmd_start, option, optarg, &config,
+				       &configure);
+		if (status < 0)
+			return EXIT_USAGE;
+		if (status)
+			continue;
+		switch (option) {
+		case 'e':
+			if (patterns_add(&patterns, optarg))
+				return misused(&cmd_start, "no events in '%s'",
+					       optarg);
+			break;
+		case 'F':
+			form = TB_FORM_FAST;
+			break;
+		case 'N':
+			flags |= TB_START_NO_STATE;
+			break;
+		default:
+			return show_help(&cmd_start, option);
+		}
+	}
+	if (optind < argc)
+		return misused(&cmd_start, "'%s' is too much (a command to run belongs to 'record')",
+			       argv[optind]);
+	if (form == TB_FORM_FAST && !patterns.count)
+		return misused(&cmd_start, "--fast goes with events (-e)");
+	device = open_device(NULL, 0);
+	status = device ? start_device(device, &patterns, form, &config,
+				       configure, flags) : EXIT_WRONG;
+	tb_device_close(device);
+	patterns_free(&patterns);
+	return status;
+}
+
+/* Commands with nothing but -h; -1: go on */
+static int only_help(int argc, char **argv, const struct command *command)
+{
+	static const struct option long_options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 }
+	};
+	int option = getopt_long(argc, argv, "h", long_options, NULL);
+
+	if (option >= 0)
+		return show_help(command, option);
+	if (optind < argc)
+		return misused(command, "'%s' is too much", argv[optind]);
+	return -1;
+}
+
+static int stop_run(int argc, char **argv)
+{
+	int result = only_help(argc, argv, &cmd_stop);
+	struct tb_device *device;
+
+	if (result >= 0)
+		return result;
+	device = open_device(NULL, 0);
+	if (!device)
+		return EXIT_WRONG;
+	result = tb_device_stop(device);
+	tb_device_close(device);
+	if (result == -EINVAL || result == -EALREADY)
+		return complain("nothing is running");
+	return result < 0 ? complain("cannot stop: %s", strerror(-result)) :
+			    EXIT_FINE;
+}
+
+static int flush_run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "cpu",  required_argument, NULL, 'C' },
+		{ "help", no_argument,       NULL, 'h' },
+		{ 0 }
+	};
+	struct tb_device *device;
+	uint32_t number;
+	int option, cpu = -1, result;
+
+	while ((option = getopt_long(argc, argv, "C:h", long_options, NULL)) >= 0) {
+		if (option != 'C')
+			return show_help(&cmd_flush, option);
+		if (parse_u32(optarg, 0, 65535, &number))
+			return misused(&cmd_flush, "'%s' is not a CPU number",
+				       optarg);
+		cpu = (int)number;
+	}
+	if (optind < argc)
+		return misused(&cmd_flush, "'%s' is too much", argv[optind]);
+	device = open_device(NULL, 0);
+	if (!device)
+		return EXIT_WRONG;
+	result = tb_device_flush(device, cpu);
+	tb_device_close(device);
+	if (result == -EINVAL && cpu >= 0)
+		return complain("there is no CPU %d", cpu);
+	return result < 0 ? complain("cannot flush: %s", strerror(-result)) :
+			    EXIT_FINE;
+}
+
+static int select_run(int argc, char **argv, const struct command *command,
+		      enum tb_select_op op)
+{
+	static const struct option long_options[] = {
+		{ "events", required_argument, NULL, 'e' },
+		{ "fast",   no_argument,       NULL, 'F' },
+		{ "wide",   no_argument,       NULL, 'W' },
+		{ "help",   no_argument,       NULL, 'h' },
+		{ 0 }
+	};
+	const char *short_options = op == TB_SELECT_ENABLE ? "e:FWh" : "e:h";
+	enum tb_form form = TB_FORM_DEFAULT, wanted;
+	struct patterns patterns = { 0 };
+	struct tb_device *device;
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, short_options, long_options,
+				     NULL)) >= 0) {
+		switch (option) {
+		case 'e':
+			if (patterns_add(&patterns, optarg))
+				return misused(command, "no events in '%s'", optarg);
+			break;
+		case 'F':
+		case 'W':
+			wanted = option == 'F' ? TB_FORM_FAST : TB_FORM_WIDE;
+			if (op != TB_SELECT_ENABLE)
+				return misused(command, "a form is for enabling");
+			if (form && form != wanted)
+				return misused(command, "--fast and --wide exclude each other");
+			form = wanted;
+			break;
+		default:
+			return show_help(command, option);
+		}
+	}
+	for (; optind < argc; optind++)
+		if (patterns_add(&patterns, argv[optind]))
+			return misused(command, "an empty pattern");
+	if (!patterns.count)
+		return misused(command, "which events?");
+	device = open_device(NULL, 0);
+	status = device ? patterns_select(device, &patterns, op, form, false) :
+			  EXIT_WRONG;
+	tb_device_close(device);
+	patterns_free(&patterns);
+	return status;
+}
+
+static int enable_run(int argc, char **argv)
+{
+	return select_run(argc, argv, &cmd_enable, TB_SELECT_ENABLE);
+}
+
+static int disable_run(int argc, char **argv)
+{
+	return select_run(argc, argv, &cmd_disable, TB_SELECT_DISABLE);
+}
+
+static int save_device(struct tb_device *device, const char *output, bool stop)
+{
+	struct tb_query query;
+	struct sink sink;
+	int result;
+
+	result = tb_device_query(device, &query);
+	if (result < 0)
+		return complain("cannot read the state: %s", strerror(-result));
+	if (query.state == TB_STATE_IDLE)
+		return complain("nothing was recorded yet: 'tracebuf start' or 'tracebuf record' does that");
+	if (query.state == TB_STATE_RUNNING) {
+		if (!stop)
+			return complain("the recording is running: 'tracebuf stop' first, or 'tracebuf save --stop'");
+		result = tb_device_stop(device);
+		if (result < 0)
+			return complain("cannot stop: %s", strerror(-result));
+	}
+	result = tb_device_map(device, NULL, NULL);
+	if (result < 0)
+		return complain("cannot map the buffers: %s", strerror(-result));
+	if (sink_open(&sink, output))
+		return EXIT_WRONG;
+	result = sink_drain(&sink, device);
+	if (sink_close(&sink))
+		return EXIT_WRONG;
+	if (result == -EBUSY)
+		return complain("another program is reading the buffers");
+	if (result < 0)
+		return complain("cannot read the buffers: %s", strerror(-result));
+	note("%s: %.2f MB", sink.name, (double)sink.bytes / 1e6);
+	if (!sink.rolling)
+		return complain("there were no events in the buffers: they have been read before");
+	return EXIT_FINE;
+}
+
+static int save_run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "stop",   no_argument,       NULL, 's' },
+		{ "help",   no_argument,       NULL, 'h' },
+		{ 0 }
+	};
+	const char *output = DEFAULT_FILE;
+	struct tb_device *device;
+	bool stop = false;
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "o:sh", long_options, NULL)) >= 0) {
+		switch (option) {
+		case 'o':
+			output = optarg;
+			break;
+		case 's':
+			stop = true;
+			break;
+		default:
+			return show_help(&cmd_save, option);
+		}
+	}
+	if (optind < argc)
+		return misused(&cmd_save, "'%s' is too much", argv[optind]);
+	device = open_device(NULL, TB_DEVICE_NONBLOCK);
+	status = device ? save_device(device, output, stop) : EXIT_WRONG;
+	tb_device_close(device);
+	return status;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf list - the events that can be enabled, or those a trace describes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tool.h"
+
+static int list_run(int argc, char **argv);
+
+const struct command cmd_list = {
+	.name  = "list",
+	.run   = list_run,
+	.brief = "the events that can be recorded",
+	.help  =
+	"usage: tracebuf list [-v] [-a] [-i FILE] [PATTERN]...\n"
+	"\n"
+	"Lists the events that can be enabled, or those that a trace file describes.\n"
+	"'*' before a name: enabled; 'F': recorded in its fast form; 'f': has one.\n"
+	"\n"
+	"  PATTERN               system, system:event, event; with * and ?\n"
+	"  -v, --verbose         with the fields of each\n"
+	"  -a, --all             also those whose tracepoint this kernel does not have\n"
+	"  -i, --input FILE      of a trace file instead of the running kernel\n"
+	"  -h, --help\n",
+};
+
+static void list_fields(const struct tb_format *format)
+{
+	const struct tb_format_field *field;
+	char type[2 * TB_NAME_MAX];
+	uint32_t i;
+
+	for (i = 0; i < format->nr_fields; i++) {
+		field = &format->fields[i];
+		snprintf(type, sizeof(type), field->count &&
+			 !strchr(field->type, '[') ? "%s[%u]" : "%s",
+			 field->type, field->count);
+		printf("        %-24s %s", type, field->name);
+		printf("  (offset %u, size %u", field->offset, field->size);
+		if (field->flags & TB_FIELD_SIGNED)
+			printf(", signed");
+		if (field->flags & TB_FIELD_BITS)
+			printf(", bits %u-%u", field->bit,
+			       field->bit + field->bits - 1);
+		printf(")\n");
+	}
+}
+
+static int list_file(const char *file, const struct patterns *patterns,
+		     bool verbose)
+{
+	const struct tb_format *format;
+	struct tb_trace *trace;
+	struct tb_error error;
+	unsigned int i, shown = 0;
+
+	if (tb_trace_open(file, &trace, &error) < 0)
+		return complain_file(file, &error);
+	for (i = 0; (format = tb_trace_format_at(trace, i)); i++) {
+		if (patterns->count &&
+		    !patterns_match(patterns, format->system, format->name))
+			continue;
+		printf("%s %s:%s\n", format->flags & TB_EVENT_FAST ? "F" : " ",
+		       format->system, format->name);
+		if (verbose)
+			list_fields(format);
+		shown++;
+	}
+	tb_trace_close(trace);
+	return shown || !patterns->count ? EXIT_FINE :
+	       complain("no event of %s matches", file);
+}
+
+static int list_device(struct tb_device *device,
+		       const struct patterns *patterns, bool verbose, bool all)
+{
+	struct tb_event_info info;
+	struct tb_format *format;
+	struct nearest nearest;
+	unsigned int i, shown = 0;
+	char text[512];
+	int result;
+
+	nearest_start(&nearest, patterns->count ? patterns->list[0] : "");
+	for (i = 0; (result = tb_device_event(device, i, &info)) == 0; i++) {
+		if (patterns->count) {
+			nearest_offer(&nearest, info.system, info.name);
+			if (!patterns_match(patterns, info.system, info.name))
+				continue;
+		}
+		if (info.flags & TB_INFO_ABSENT && !all)
+			continue;
+		printf("%c%c %s:%s%s\n",
+		       info.flags & TB_INFO_ENABLED ? '*' : ' ',
+		       info.flags & TB_INFO_FAST ? 'F' :
+		       info.flags & TB_INFO_HAS_FAST ? 'f' : ' ',
+		       info.system, info.name,
+		       info.flags & TB_INFO_ABSENT ? " (absent)" : "");
+		shown++;
+		if (!verbose || tb_device_format(device, i, &format) < 0)
+			continue;
+		list_fields(format);
+		free(format);
+	}
+	if (result != -ENOENT)
+		return complain("cannot list events: %s", strerror(-result));
+	if (!shown && patterns->count)
+		return complain("no event matches '%s'%s", patterns->list[0],
+				nearest_text(&nearest, text, sizeof(text)));
+	return EXIT_FINE;
+}
+
+static int list_run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "verbose", no_argument,       NULL, 'v' },
+		{ "all",     no_argument,       NULL, 'a' },
+		{ "input",   required_argument, NULL, 'i' },
+		{ "help",    no_argument,       NULL, 'h' },
+		{ 0 }
+	};
+	struct patterns patterns = { 0 };
+	struct tb_device *device;
+	const char *file = NULL;
+	bool verbose = false, all = false;
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "vai:h", long_options,
+				     NULL)) >= 0) {
+		switch (option) {
+		case 'v':
+			verbose = true;
+			break;
+		case 'a':
+			all = true;
+			break;
+		case 'i':
+			file = optarg;
+			break;
+		default:
+			return show_help(&cmd_list, option);
+		}
+	}
+	for (; optind < argc; optind++)
+		if (patterns_add(&patterns, argv[optind]))
+			return misused(&cmd_list, "an empty pattern");
+	if (file) {
+		status = list_file(file, &patterns, verbose);
+	} else {
+		device = open_device(NULL, 0);
+		status = device ? list_device(device, &patterns, verbose, all) :
+				  EXIT_WRONG;
+		tb_device_close(device);
+	}
+	patterns_free(&patterns);
+	return status;
+}

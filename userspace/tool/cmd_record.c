@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf record - record into a file until a command ends, a time is over
+ * or a signal comes.
+ *
+ * Signals come through a descriptor, so that one poll() waits for all there
+ * is to wait for: blocks, signals, the time.  However it ends - by itself,
+ * by Ctrl-C, with a full disk - the recording is stopped, what is in the
+ * buffers is fetched, the table is shown, and the file is valid.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+#include "tool.h"
+#include "workload.h"
+
+#define DEFAULT_EVENTS "sched_switch,sched_wak*,sched_migrate_task,sched_process_*," \
+	"irq,task,signal,power,raw_syscalls"
+#define PROGRESS_NS 250000000ull
+
+struct record {
+	const char *output;
+	struct patterns patterns;
+	bool defaults;			/* the patterns are DEFAULT_EVENTS */
+	enum tb_form form;
+	struct tb_config config;
+	uint32_t start_flags;
+	double seconds;
+	bool quiet;
+	char **command;
+
+	struct tb_device *device;
+	struct tb_query query;
+	struct sink sink;
+	struct workload workload;
+	int signals;
+	struct tb_stats *each;
+	uint64_t started, shown;	/* ns */
+	uint64_t shown_recorded;
+	bool progress, progress_used;
+	int caught;
+};
+
+static int record_run(int argc, char **argv);
+
+const struct command cmd_record = {
+	.name  = "record",
+	.run   = record_run,
+	.brief = "record into a file",
+	.help  =
+	"usage: tracebuf record [OPTIONS] [-- COMMAND ARGUMENTS...]\n"
+	"\n"
+	"Records into a file until COMMAND ends, the time is over, or Ctrl-C; then\n"
+	"shows per CPU what was recorded and what was lost.  With a COMMAND the exit\n"
+	"status is that of the command, if the recording went well.\n"
+	"\n"
+	"  -e, --events LIST     what to record (" DEFAULT_EVENTS "):\n"
+	"                        system, system:event, event, all; with * and ?;\n"
+	"                        'tracebuf list' shows what there is\n"
+	"  -F, --fast            the one-element forms where there are any\n"
+	"  -o, --output FILE     (" DEFAULT_FILE "); '-': standard output\n"
+	"  -d, --duration TIME   seconds, or with ms, s, m, h\n"
+	CONFIG_HELP
+	"      --no-state        do not list the existing threads first\n"
+	"  -q, --quiet           neither progress nor table\n"
+	"  -h, --help\n",
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+/* ---- progress ---- */
+
+static void progress_show(struct record *record)
+{
+	struct tb_stats sum;
+	uint64_t now = now_ns();
+	double span, rate;
+
+	if (!record->progress || now - record->shown < PROGRESS_NS ||
+	    read_stats(record->device, record->query.nr_cpus, NULL, &sum) < 0)
+		return;
+	span = (double)(now - record->shown) / 1e9;
+	rate = (double)(sum.recorded - record->shown_recorded) / span;
+	fprintf(stderr, "\r\033[K%6.1f s  %10.0f events/s  %10" PRIu64
+		" events  %8.1f MB  %" PRIu64 " lost",
+		(double)(now - record->started) / 1e9, rate,
+		(uint64_t)sum.recorded, (double)record->sink.bytes / 1e6,
+		(uint64_t)(sum.overwritten + sum.dropped));
+	fflush(stderr);
+	record->progress_used = true;
+	record->shown = now;
+	record->shown_recorded = sum.recorded;
+}
+
+static void progress_end(struct record *record)
+{
+	if (record->progress_used)
+		fputs("\r\033[K", stderr);
+	record->progress = record->progress_used = false;
+}
+
+/* ---- before ---- */
+
+static int catch_signals(struct record *record)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	signal(SIGPIPE, SIG_IGN);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	record->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return record->signals < 0 ? -errno : 0;
+}
+
+static int start_failed(int result)
+{
+	switch (-result) {
+	case EBUSY:
+		return complain("a recording is running already: end it with 'tracebuf stop' first");
+	case ENOSPC:
+		return complain("the durable buffer is too small for the state of all threads: make it larger (--durable) or leave that out (--no-state)");
+	case EPERM:
+	case EACCES:
+		return complain("recording kernel events needs root or the capability CAP_PERFMON (or CAP_SYS_ADMIN)");
+	}
+	return complain("cannot start: %s", strerror(-result));
+}
+
+/* Everything up to the running recording; EXIT_* */
+static int record_prepare(struct record *record)
+{
+	struct tb_device *device = record->device;
+	int result;
+
+	result = tb_device_query(device, &record->query);
+	if (result < 0)
+		return complain("cannot read the state: %s", strerror(-result));
+	if (record->query.state == TB_STATE_RUNNING)
+		return complain("a recording is running already: end it with 'tracebuf stop' first");
+	result = tb_device_configure(device, &record->config);
+	if (result < 0)
+		return config_failed(&record->config, result);
+	tb_device_select(device, TB_SELECT_DISABLE, TB_FORM_DEFAULT, "all");
+	result = patterns_select(device, &record->patterns, TB_SELECT_ENABLE,
+				 record->form, record->defaults);
+	if (result)
+		return result;
+	result = tb_device_map(device, NULL, NULL);
+	if (result < 0)
+		return complain("cannot map the buffers: %s", strerror(-result));
+	result = tb_device_query(device, &record->query);
+	if (result < 0)
+		return complain("cannot read the state: %s", strerror(-result));
+	record->each = calloc(record->query.nr_cpus + 1, sizeof(*record->each));
+	if (!record->each)
+		return complain("out of memory");
+	if (!record->query.nr_enabled)
+		note("warning: no event is enabled");
+	result = catch_signals(record);
+	if (result < 0)
+		return complain("signals: %s", strerror(-result));
+	if (sink_open(&record->sink, record->output))
+		return EXIT_WRONG;
+	if (record->command) {
+		result = workload_prepare(&record->workload, record->command);
+		if (result < 0)
+			return complain("cannot fork: %s", strerror(-result));
+	}
+	result = tb_device_start(device, record->start_flags |
+				 TB_START_STOP_ON_CLOSE);
+	return result < 0 ? start_failed(result) : EXIT_FINE;
+}
+
+/* ---- while it runs ---- */
+
+static int wait_ms(const struct record *record, uint64_t end)
+{
+	uint64_t now = now_ns(), left, most = 1000000000ull;
+
+	if (record->progress)
+		most = PROGRESS_NS;
+	left = end > now ? end - now : 0;
+	if (left > most)
+		left = most;
+	return (int)((left + 999999) / 1000000);
+}
+
+/* True when it is to end */
+static bool take_signals(struct record *record)
+{
+	struct signalfd_siginfo info;
+
+	while (read(record->signals, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGCHLD)
+			record->caught = (int)info.ssi_signo;
+	return record->caught || workload_ended(&record->workload);
+}
+
+static int record_loop(struct record *record)
+{
+	bool streaming = record->query.mode == TB_MODE_STREAMING;
+	struct pollfd wait[2] = {
+		{ .fd = record->signals, .events = POLLIN },
+		{ .fd = tb_device_fd(record->device),
+		  .events = streaming ? POLLIN : 0 },
+	};
+	uint64_t end = UINT64_MAX;
+	unsigned int passes;
+	int moved;
+
+	record->started = record->shown = now_ns();
+	if (record->seconds > 0)
+		end = record->started + (uint64_t)(record->seconds * 1e9);
+	for (;;) {
+		if (poll(wait, 2, wait_ms(record, end)) < 0 && errno != EINTR)
+			return -errno;
+		if ((wait[0].revents && take_signals(record)) || now_ns() >= end)
+			return 0;
+		if (wait[1].revents & (POLLHUP | POLLERR))
+			return 0;	/* stopped by someone else, or full */
+		/*
+		 * As few system calls as possible: where those are recorded,
+		 * these are, too, and with small buffers they would fill one
+		 * while they empty one.
+		 */
+		for (passes = 0; streaming && wait[1].revents & POLLIN &&
+				 passes < 64; passes++) {
+			moved = sink_move(&record->sink, record->device, 0);
+			if (moved == -ENODATA)
+				return 0;
+			if (moved < 0)
+				return moved;
+			if (!moved)
+				break;
+		}
+		progress_show(record);
+	}
+}
+
+/* ---- after ---- */
+
+static int record_finish(struct record *record, int result)
+{
+	double span = (double)(now_ns() - record->started) / 1e9;
+	struct tb_stats sum;
+	int status = EXIT_FINE, stopped, drained;
+
+	stopped = tb_device_stop(record->device);
+	if (stopped < 0 && stopped != -EINVAL && stopped != -EALREADY)
+		status = complain("cannot stop: %s", strerror(-stopped));
+	drained = record->sink.failed ? 0 :
+		  sink_drain(&record->sink, record->device);
+	progress_end(record);
+	if (sink_close(&record->sink))
+		status = EXIT_WRONG;
+	else if (result < 0)
+		status = complain("recording ended early: %s", strerror(-result));
+	else if (drained < 0)
+		status = complain("the last blocks could not be fetched: %s",
+				  strerror(-drained));
+	if (read_stats(record->device, record->query.nr_cpus, record->each,
+		       &sum) < 0)
+		return complain("cannot read the statistics");
+	if (!record->quiet) {
+		print_table(stderr, record->each, record->query.nr_cpus, &sum,
+			    false);
+		fprintf(stderr, "%s: %.2f MB in %.2f s\n", record->sink.name,
+			(double)record->sink.bytes / 1e6, span);
+	}
+	if (record->sink.unwritten)
+		note("warning: %" PRIu64 " of the events delivered could not be written",
+		     record->sink.unwritten);
+	warn_lost(&sum);
+	return status;
+}
+
+static int record_go(struct record *record)
+{
+	int status, result = 0;
+
+	record->device = open_device(NULL, TB_DEVICE_NONBLOCK);
+	if (!record->device)
+		return EXIT_WRONG;
+	record->sink.fd = -1;
+	status = record_prepare(record);
+	if (status == EXIT_FINE) {
+		record->progress = !record->quiet && isatty(STDERR_FILENO);
+		record->started = now_ns();
+		if (record->command)
+			result = workload_go(&record->workload);
+		if (result < 0) {
+			complain("%s: cannot be run: %s", record->command[0],
+				 strerror(-result));
+			tb_device_stop(record->device);
+			sink_close(&record->sink);
+			status = result == -ENOENT ? 127 : 126;
+		} else {
+			result = record_loop(record);
+			status = record_finish(record,
+					       result == -EIO ? 0 : result);
+		}
+	}
+	workload_end(&record->workload);
+	if (status == EXIT_FINE && !record->caught && !record->seconds)
+		status = workload_status(&record->workload);
+	free(record->each);
+	tb_device_close(record->device);
+	return status;
+}
+
+static int record_run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		CONFIG_LONG,
+		{ "events",   required_argument, NULL, 'e' },
+		{ "fast",     no_argument,       NULL, 'F' },
+		{ "output",   required_argument, NULL, 'o' },
+		{ "duration", required_argument, NULL, 'd' },
+		{ "no-state", no_argument,       NULL, 'N' },
+		{ "quiet",    no_argument,       NULL, 'q' },
+		{ "help",     no_argument,       NULL, 'h' },
+		{ 0 }
+	};
+	struct record record = { .output = DEFAULT_FILE, .form = TB_FORM_WIDE };
+	bool configured = false;
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "+" CONFIG_SHORT "e:Fo:d:qh",
+				     long_options, NULL)) >= 0) {
+		status = config_option(&cmd_record, option, optarg,
+				       &record.config, &configured);
+		if (status < 0)
+			return EXIT_USAGE;
+		if (status)
+			continue;
+		switch (option) {
+		case 'e':
+			if (patterns_add(&record.patterns, optarg))
+				return misused(&cmd_record, "no events in '%s'",
+					       optarg);
+			break;
+		case 'F':
+			record.form = TB_FORM_FAST;
+			break;
+		case 'o':
+			record.output = optarg;
+			break;
+		case 'd':
+			if (parse_seconds(optarg, &record.seconds))
+				return misused(&cmd_record, "'%s' is not a time",
+					       optarg);
+			break;
+		case 'N':
+			record.start_flags |= TB_START_NO_STATE;
+			break;
+		case 'q':
+			record.quiet = true;
+			break;
+		default:
+			return show_help(&cmd_record, option);
+		}
+	}
+	if (optind < argc)
+		record.command = argv + optind;
+	if (!record.patterns.count) {
+		record.defaults = true;
+		if (patterns_add(&record.patterns, DEFAULT_EVENTS))
+			return complain("out of memory");
+	}
+	status = record_go(&record);
+	patterns_free(&record.patterns);
+	return status;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf - record a running kernel and look at it.
+ *
+ * The first word says what to do; each subcommand is a cmd_*.c of its own.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "tool.h"
+
+static const struct command *const commands[] = {
+	&cmd_record, &cmd_print, &cmd_export, &cmd_verify, &cmd_list,
+	&cmd_status, &cmd_start, &cmd_stop, &cmd_flush, &cmd_enable,
+	&cmd_disable, &cmd_save,
+};
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void overview(FILE *out)
+{
+	size_t i;
+
+	fputs("usage: tracebuf COMMAND [OPTIONS]\n\n", out);
+	for (i = 0; i < NR_COMMANDS; i++)
+		fprintf(out, "  %-8s %s\n", commands[i]->name,
+			commands[i]->brief);
+	fputs("\n'tracebuf COMMAND -h' tells more about one.  To begin:\n\n"
+	      "  tracebuf record -d 5\n"
+	      "  tracebuf print | less\n", out);
+}
+
+static const struct command *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+	struct nearest nearest;
+	char text[256];
+	size_t i;
+
+	if (argc < 2) {
+		overview(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") ||
+	    !strcmp(argv[1], "help")) {
+		command = argc > 2 ? find(argv[2]) : NULL;
+		if (command)
+			return show_help(command, 'h');
+		overview(stdout);
+		return EXIT_FINE;
+	}
+	if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version")) {
+		printf("tracebuf %s\n", tb_version());
+		return EXIT_FINE;
+	}
+	command = find(argv[1]);
+	if (!command) {
+		nearest_start(&nearest, argv[1]);
+		for (i = 0; i < NR_COMMANDS; i++)
+			nearest_offer(&nearest, NULL, commands[i]->name);
+		complain("there is no command '%s'%s", argv[1],
+			 nearest_text(&nearest, text, sizeof(text)));
+		fputs("'tracebuf -h' lists them\n", stderr);
+		return EXIT_USAGE;
+	}
+	return command->run(argc - 1, argv + 1);
+}

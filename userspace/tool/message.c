@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Messages: all on standard error, all beginning with the program's name.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include "tool.h"
+
+static void say(const char *text, va_list arguments)
+{
+	fflush(stdout);
+	fputs("tracebuf: ", stderr);
+	vfprintf(stderr, text, arguments);
+	fputc('\n', stderr);
+}
+
+int complain(const char *text, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, text);
+	say(text, arguments);
+	va_end(arguments);
+	return EXIT_WRONG;
+}
+
+void note(const char *text, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, text);
+	say(text, arguments);
+	va_end(arguments);
+}
+
+int misused(const struct command *command, const char *text, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, text);
+	say(text, arguments);
+	va_end(arguments);
+	fprintf(stderr, "'tracebuf %s -h' shows its options\n", command->name);
+	return EXIT_USAGE;
+}
+
+int complain_file(const char *file, const struct tb_error *error)
+{
+	if (error->offset == TB_OFFSET_NONE)
+		return complain("%s: %s", file, error->text);
+	return complain("%s: at byte %" PRIu64 ": %s", file, error->offset,
+			error->text);
+}
+
+int show_help(const struct command *command, int option)
+{
+	if (option == 'h') {
+		fputs(command->help, stdout);
+		return EXIT_FINE;
+	}
+	fprintf(stderr, "'tracebuf %s -h' shows its options\n", command->name);
+	return EXIT_USAGE;
+}

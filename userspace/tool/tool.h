@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The tool tracebuf, inside: what its subcommands share.
+ */
+#ifndef TRACEBUF_TOOL_H
+#define TRACEBUF_TOOL_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "tracebuf.h"
+
+#define DEFAULT_FILE "trace.tbuf"
+
+/* Exit statuses */
+enum {
+	EXIT_FINE  = 0,
+	EXIT_WRONG = 1,		/* it did not work, or what was checked is bad */
+	EXIT_USAGE = 2,		/* the command line is wrong */
+};
+
+/**
+ * struct command - a subcommand
+ * @name: as typed
+ * @run: argv[0] is the name; returns the exit status
+ * @brief: one line for the overview
+ * @help: what -h shows
+ */
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *brief;
+	const char *help;
+};
+
+extern const struct command cmd_record, cmd_print, cmd_list, cmd_status,
+	cmd_start, cmd_stop, cmd_flush, cmd_enable, cmd_disable, cmd_verify,
+	cmd_save, cmd_export;
+
+/* ---- messages (message.c) ---- */
+
+/* "tracebuf: text" on standard error; the first returns EXIT_WRONG, the
+ * second adds how to get help and returns EXIT_USAGE */
+__attribute__((format(printf, 1, 2))) int complain(const char *text, ...);
+__attribute__((format(printf, 2, 3)))
+int misused(const struct command *command, const char *text, ...);
+__attribute__((format(printf, 1, 2))) void note(const char *text, ...);
+
+/* What is wrong with @file, where; returns EXIT_WRONG */
+int complain_file(const char *file, const struct tb_error *error);
+
+/* Help for -h (EXIT_FINE), or after a wrong option (EXIT_USAGE) */
+int show_help(const struct command *command, int option);
+
+/* ---- option values (options.c) ---- */
+
+int parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value);
+int parse_seconds(const char *text, double *seconds);
+
+/* Options for struct tb_config that record and start have in common */
+#define CONFIG_SHORT "b:B:m:w:"
+#define CONFIG_LONG \
+	{ "buffers",   required_argument, NULL, 'b' }, \
+	{ "elements",  required_argument, NULL, 'B' }, \
+	{ "mode",      required_argument, NULL, 'm' }, \
+	{ "watermark", required_argument, NULL, 'w' }, \
+	{ "policy",    required_argument, NULL, 0x100 }, \
+	{ "clock",     required_argument, NULL, 0x101 }, \
+	{ "durable",   required_argument, NULL, 0x102 }, \
+	{ "flush-ms",  required_argument, NULL, 0x103 }
+#define CONFIG_HELP \
+	"  -b, --buffers N       buffers per CPU, 2..4096 (32)\n" \
+	"  -B, --elements N      elements of 16 bytes per buffer, a power of two,\n" \
+	"                        64..65536 (1024)\n" \
+	"  -m, --mode MODE       streaming (default), circular, oneshot\n" \
+	"      --policy POLICY   when the reader is behind: overwrite the oldest\n" \
+	"                        (default) or drop the newest\n" \
+	"  -w, --watermark N     wake the reader at this fill level, percent (70)\n" \
+	"      --clock CLOCK     auto (default), tsc, arch, mono\n" \
+	"      --durable KIB     size of the durable buffer (1024)\n" \
+	"      --flush-ms N      hand over half-full buffers this often (never)\n"
+
+/* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
+int config_option(const struct command *command, int option, const char *value,
+		  struct tb_config *config, bool *given);
+
+/* What -EINVAL and the like of configure mean; returns EXIT_WRONG */
+int config_failed(const struct tb_config *config, int result);
+
+/* ---- events by name (events.c) ---- */
+
+struct patterns {
+	char   **list;
+	size_t   count;
+};
+
+/* Add the comma-separated patterns of @text; -ENOMEM, -EINVAL if empty */
+int patterns_add(struct patterns *patterns, const char *text);
+void patterns_free(struct patterns *patterns);
+
+/* Does "system:event" match one, as the kernel would say it? */
+bool patterns_match(const struct patterns *patterns, const char *system,
+		    const char *name);
+
+/* Enable or disable all of them; complains and returns EXIT_* */
+int patterns_select(struct tb_device *device, const struct patterns *patterns,
+		    enum tb_select_op op, enum tb_form form, bool optional);
+
+/* "did you mean" for @wanted over the names a callback yields */
+struct nearest {
+	const char *wanted;
+	struct { char name[2 * TB_NAME_MAX]; size_t distance; } best[4];
+};
+
+void nearest_start(struct nearest *nearest, const char *wanted);
+void nearest_offer(struct nearest *nearest, const char *system,
+		   const char *name);
+/* The message's tail: "; did you mean a, b or c?", "" if nothing is near */
+const char *nearest_text(const struct nearest *nearest, char *text, size_t size);
+
+/* ---- device (live.c) ---- */
+
+/* Open or complain; NULL */
+struct tb_device *open_device(const char *path, unsigned int flags);
+
+/* Sum of the books of all CPUs; @each may be NULL, room for nr_cpus */
+int read_stats(struct tb_device *device, unsigned int nr_cpus,
+	       struct tb_stats *each, struct tb_stats *sum);
+
+/* Table per CPU; @full: all columns */
+void print_table(FILE *out, const struct tb_stats *each, unsigned int nr_cpus,
+		 const struct tb_stats *sum, bool full);
+
+/* Warn when events are missing */
+void warn_lost(const struct tb_stats *sum);
+
+/* ---- blocks into a file (sink.c) ---- */
+
+/**
+ * struct sink - where the blocks go
+ * @fd: the file
+ * @name: for messages
+ * @regular: it can be truncated to whole blocks
+ * @bytes: written, whole blocks
+ * @rolling: of the blocks written, those with events of a CPU
+ * @unwritten: events taken from the buffers that could not be written
+ * @failed: -errno of the first failure, 0
+ */
+struct sink {
+	int         fd;
+	const char *name;
+	bool        regular;
+	uint64_t    bytes;
+	uint64_t    rolling;
+	uint64_t    unwritten;
+	int         failed;
+};
+
+/* "-" is standard output; EXIT_* */
+int sink_open(struct sink *sink, const char *path);
+/* Complains about what failed earlier or now; EXIT_* */
+int sink_close(struct sink *sink);
+/* Take what there is, write it, give it back.  Returns how many blocks, 0
+ * when there is nothing now, -ENODATA drained, -EIO the sink failed, others */
+int sink_move(struct sink *sink, struct tb_device *device, uint32_t flags);
+/* Until it is drained (the recording has stopped) */
+int sink_drain(struct sink *sink, struct tb_device *device);
+
+#endif /* TRACEBUF_TOOL_H */
