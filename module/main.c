@@ -69,12 +69,14 @@ static int tb_param_choice(const char *name, const char *value, const char * con
 			   int first, u32 *out)
 {
 	int i = match_string(choices, n, value);
+	char all[64] = "";
 
 	if (i < 0) {
-		pr_err("tracebuf: %s=%s: not one of", name, value);
-		for (i = 0; i < n; i++)
-			pr_cont(" %s", choices[i]);
-		pr_cont("\n");
+		for (i = 0; i < n; i++) {
+			strlcat(all, " ", sizeof(all));
+			strlcat(all, choices[i], sizeof(all));
+		}
+		pr_err("tracebuf: %s=%s: not one of%s\n", name, value, all);
 		return -EINVAL;
 	}
 	*out = first + i;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Life of a provider: memory, configuration, start and stop, flush, books.
- * Which events it records is in select.c, who reads it in session.c.
+ * Life of a provider: configuration, start and stop, flush, books.  Its memory
+ * is in memory.c, which events it records in select.c, who reads it in
+ * session.c.
  */
 #include <linux/cpu.h>
 #include <linux/log2.h>
-#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/pid_namespace.h>
 #include <linux/slab.h>
@@ -14,7 +14,6 @@
 
 #include "capture/capture.h"
 #include "capture/events.h"
-#include "compat.h"
 #include "provider.h"
 #include "record.h"
 #include "select.h"
@@ -28,117 +27,7 @@
 #define TB_DURABLE_KIB_MAX	65536
 #define TB_SYNC_INTERVAL	(10 * HZ)
 
-/* what stop appends: the clock, and the totals of every ring */
-#define TB_STOP_BYTES	(sizeof(struct tb_clock_sync) + TB_ELEMENT_SIZE * 2 + \
-			 nr_cpu_ids * (sizeof(struct tb_totals) + TB_ELEMENT_SIZE * 2))
-
 struct tb_provider tb_kernel_provider;
-
-/* ---- memory ----------------------------------------------------------- */
-
-u64 tb_provider_ring_stride(const struct tb_provider *p)
-{
-	u64 bytes = (u64)p->config.buffers * tb_provider_buffer_bytes(p);
-
-	return PAGE_SIZE + round_up(bytes, PAGE_SIZE);
-}
-
-u64 tb_provider_durable_offset(const struct tb_provider *p)
-{
-	return nr_cpu_ids * tb_provider_ring_stride(p);
-}
-
-static void tb_free_memory(struct tb_mem *mem, struct tb_mem *headers, struct tb_durable *d,
-			   struct tb_buf **bufs)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		if (mem)
-			tb_mem_free(&mem[cpu]);
-		if (bufs)
-			kvfree(bufs[cpu]);
-	}
-	kvfree(mem);
-	kvfree(bufs);
-	tb_mem_free(headers);
-	tb_mem_free(&d->mem);
-}
-
-/* The buffers' descriptors in use now, by CPU. */
-static struct tb_buf **tb_current_bufs(struct tb_provider *p)
-{
-	struct tb_buf **bufs = kvcalloc(nr_cpu_ids, sizeof(*bufs), GFP_KERNEL);
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		if (bufs)
-			bufs[cpu] = per_cpu_ptr(p->rings, cpu)->bufs;
-	return bufs;
-}
-
-/* Rings and durable buffer as @c says, in place of the old; all or nothing. */
-static int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c)
-{
-	struct tb_mem *mem = kvcalloc(nr_cpu_ids, sizeof(*mem), GFP_KERNEL);
-	struct tb_buf **bufs = kvcalloc(nr_cpu_ids, sizeof(*bufs), GFP_KERNEL);
-	struct tb_buf **old = tb_current_bufs(p);
-	struct tb_durable durable = { };
-	struct tb_mem headers = { };
-	unsigned int cpu, i;
-	char what[32];
-	int err = -ENOMEM;
-
-	if (!mem || !bufs || !old)
-		goto fail;
-	if (tb_mem_alloc(&headers, nr_cpu_ids, PAGE_SIZE, NUMA_NO_NODE, "header pages"))
-		goto fail;
-	if (tb_durable_alloc(&durable, c->durable_kib, TB_STOP_BYTES))
-		goto fail;
-	for_each_possible_cpu(cpu) {
-		snprintf(what, sizeof(what), "ring of CPU %u", cpu);
-		if (tb_mem_alloc(&mem[cpu], c->buffers, c->elements * TB_ELEMENT_SIZE,
-				 cpu_to_node(cpu), what))
-			goto fail;
-		bufs[cpu] = kvcalloc(c->buffers, sizeof(**bufs), GFP_KERNEL);
-		if (!bufs[cpu])
-			goto fail;
-		for (i = 0; i < c->buffers; i++)
-			bufs[cpu][i].block = tb_mem_block(&mem[cpu], i);
-	}
-
-	mutex_lock(&p->map_lock);
-	if (p->mappings) {
-		mutex_unlock(&p->map_lock);
-		err = -EBUSY;
-		goto fail;
-	}
-	swap(p->mem, mem);
-	swap(p->headers, headers);
-	swap(p->durable, durable);
-	for_each_possible_cpu(cpu) {
-		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
-
-		r->bufs = bufs[cpu];
-		r->nr = c->buffers;
-		r->capacity = c->elements;
-		r->cpu = cpu;
-		r->provider = p->id;
-		r->owner = p;
-	}
-	swap(bufs, old);
-	kvfree(old);
-	p->config = *c;
-	p->allocated = true;
-	mutex_unlock(&p->map_lock);
-	tb_free_memory(mem, &headers, &durable, bufs);
-	return 0;
-
-fail:
-	kvfree(old);
-	tb_free_memory(mem, &headers, &durable, bufs);
-	return err;
-}
 
 /* ---- configuration ---------------------------------------------------- */
 
@@ -247,7 +136,7 @@ int tb_provider_configure(struct tb_provider *p, const struct tb_config *config)
 	return err;
 }
 
-/* ---- start ------------------------------------------------------------ */
+/* ---- stop ------------------------------------------------------------- */
 
 static int tb_append_clock(struct tb_provider *p, bool last)
 {
@@ -256,6 +145,77 @@ static int tb_append_clock(struct tb_provider *p, bool last)
 	tb_clock_sync(&p->clock, &sync);
 	return tb_durable_append(&p->durable, TB_EV_CLOCK, &sync, sizeof(sync), last);
 }
+
+static void tb_append_totals(struct tb_provider *p)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct tb_totals t = { .cpu = cpu };
+		struct tb_ring_stats st;
+
+		tb_ring_stats(per_cpu_ptr(p->rings, cpu), &st);
+		t.attempted = st.recorded + st.dropped;
+		t.recorded = st.recorded;
+		t.overwritten = st.overwritten;
+		t.dropped = st.dropped;
+		t.oversize = st.oversize;
+		t.blocks = st.blocks;
+		WARN_ON_ONCE(tb_durable_append(&p->durable, TB_EV_TOTALS, &t, sizeof(t), true));
+	}
+}
+
+/* Ends a recording that is running.  Under lock. */
+static int tb_stop_locked(struct tb_provider *p)
+{
+	unsigned int cpu;
+
+	if (p->state != TB_STATE_RUNNING)
+		return -EINVAL;
+	tb_select_detach(p);
+	if (p->tracking)
+		tb_track_detach(p);
+	p->tracking = false;
+	/* the works record and flush; neither takes lock */
+	cancel_delayed_work_sync(&p->sync_work);
+	cancel_delayed_work_sync(&p->flush_work);
+	/* no probe runs from here on */
+	tb_events_synchronize();
+
+	cpus_read_lock();
+	mutex_lock(&p->read_lock);
+	for_each_possible_cpu(cpu)
+		tb_ring_flush(per_cpu_ptr(p->rings, cpu));
+	tb_append_clock(p, true);
+	tb_append_totals(p);
+	tb_durable_seal(&p->durable);
+	WRITE_ONCE(p->state, TB_STATE_STOPPED);
+	mutex_unlock(&p->read_lock);
+	cpus_read_unlock();
+	return 0;
+}
+
+/**
+ * tb_provider_stop() - end the recording; what is in the rings can be read
+ * @p: the provider
+ * @generation: only if it is this one, or 0
+ *
+ * Context: process.
+ * Return: 0, -EINVAL if it was not running.
+ */
+int tb_provider_stop(struct tb_provider *p, u64 generation)
+{
+	int err = -EINVAL;
+
+	mutex_lock(&p->lock);
+	if (!generation || generation == p->generation)
+		err = tb_stop_locked(p);
+	mutex_unlock(&p->lock);
+	tb_session_wake(p);
+	return err;
+}
+
+/* ---- start ------------------------------------------------------------ */
 
 static int tb_append_init(struct tb_provider *p, bool dump)
 {
@@ -300,7 +260,7 @@ static int tb_append_thread(void *ctx, const struct tb_thread *t)
 	return tb_durable_append(ctx, TB_EV_THREAD, t, sizeof(*t), false);
 }
 
-/* Everything that comes before the first event. */
+/* Everything that comes before the first event but the threads.  Under read_lock. */
 static int tb_write_prologue(struct tb_provider *p, bool dump)
 {
 	int err;
@@ -313,13 +273,44 @@ static int tb_write_prologue(struct tb_provider *p, bool dump)
 		err = tb_select_describe(p);
 	if (!err)
 		err = tb_dump_strings(tb_append_string, &p->durable);
-	if (!err && dump)
-		err = min(tb_dump_threads(tb_append_thread, &p->durable), 0);
-	if (err == -ENOSPC)
-		pr_warn("tracebuf: %s: durable buffer of %u KiB is too small for %s\n", p->name,
-			p->config.durable_kib, dump ? "the threads there are" : "the events");
-	tb_durable_seal(&p->durable);
 	return err;
+}
+
+/* The first half of a start: from here on the state is RUNNING.  Under lock. */
+static int tb_start_prepare(struct tb_provider *p, bool dump)
+{
+	int err = -EBUSY;
+
+	mutex_lock(&p->read_lock);
+	if (p->state != TB_STATE_RUNNING && !tb_provider_held(p)) {
+		p->generation++;
+		err = tb_write_prologue(p, dump);
+		if (err)
+			tb_provider_reset(p);
+		WRITE_ONCE(p->state, err ? TB_STATE_IDLE : TB_STATE_RUNNING);
+	}
+	mutex_unlock(&p->read_lock);
+	return err;
+}
+
+/*
+ * The second half.  Threads are followed before they are dumped, so that none
+ * is missed; probes are attached when all that describes them is there.  Under
+ * lock, but not read_lock: attaching takes the hotplug lock.
+ */
+static int tb_start_attach(struct tb_provider *p, bool dump)
+{
+	int err = tb_track_attach(p);
+
+	if (err)
+		return err;
+	p->tracking = true;
+	mutex_lock(&p->read_lock);
+	if (dump)
+		err = tb_dump_threads(tb_append_thread, &p->durable);
+	tb_durable_seal(&p->durable);
+	mutex_unlock(&p->read_lock);
+	return err ?: tb_select_attach(p);
 }
 
 /**
@@ -334,6 +325,7 @@ static int tb_write_prologue(struct tb_provider *p, bool dump)
  */
 int tb_provider_start(struct tb_provider *p, u32 flags)
 {
+	bool dump = !(flags & TB_START_NO_STATE);
 	struct tb_config defaults = { };
 	int err = 0;
 
@@ -343,98 +335,21 @@ int tb_provider_start(struct tb_provider *p, u32 flags)
 		return err;
 
 	mutex_lock(&p->lock);
-	mutex_lock(&p->read_lock);
-	if (p->state == TB_STATE_RUNNING || tb_provider_held(p)) {
-		err = -EBUSY;
-	} else {
-		p->generation++;
-		err = tb_write_prologue(p, !(flags & TB_START_NO_STATE));
-		if (err)
-			tb_provider_reset(p);
-		p->state = err ? TB_STATE_IDLE : TB_STATE_RUNNING;
-	}
-	mutex_unlock(&p->read_lock);
+	err = tb_start_prepare(p, dump);
 	if (!err) {
-		err = tb_track_attach(p);
-		if (!err) {
-			p->tracking = true;
-			err = tb_select_attach(p);
-		}
-		if (err) {
-			mutex_unlock(&p->lock);
-			tb_provider_stop(p, 0);
-			return err;
-		}
+		err = tb_start_attach(p, dump);
+		if (err)
+			tb_stop_locked(p);
+	}
+	if (err == -ENOSPC)
+		pr_warn("tracebuf: %s: durable buffer of %u KiB is too small for the events and threads there are\n",
+			p->name, p->config.durable_kib);
+	if (!err) {
 		schedule_delayed_work(&p->sync_work, TB_SYNC_INTERVAL);
 		if (p->config.flush_ms)
 			schedule_delayed_work(&p->flush_work,
 					      msecs_to_jiffies(p->config.flush_ms));
 	}
-	mutex_unlock(&p->lock);
-	tb_session_wake(p);
-	return err;
-}
-
-/* ---- stop ------------------------------------------------------------- */
-
-static void tb_append_totals(struct tb_provider *p)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct tb_totals t = { .cpu = cpu };
-		struct tb_ring_stats st;
-
-		tb_ring_stats(per_cpu_ptr(p->rings, cpu), &st);
-		t.attempted = st.recorded + st.dropped;
-		t.recorded = st.recorded;
-		t.overwritten = st.overwritten;
-		t.dropped = st.dropped;
-		t.oversize = st.oversize;
-		t.blocks = st.blocks;
-		WARN_ON_ONCE(tb_durable_append(&p->durable, TB_EV_TOTALS, &t, sizeof(t), true));
-	}
-}
-
-/**
- * tb_provider_stop() - end the recording; what is in the rings can be read
- * @p: the provider
- * @generation: only if it is this one, or 0
- *
- * Context: process.
- * Return: 0, -EINVAL if it was not running.
- */
-int tb_provider_stop(struct tb_provider *p, u64 generation)
-{
-	unsigned int cpu;
-	int err = 0;
-
-	mutex_lock(&p->lock);
-	if (p->state != TB_STATE_RUNNING || (generation && generation != p->generation)) {
-		err = -EINVAL;
-		goto out;
-	}
-	tb_select_detach(p);
-	if (p->tracking)
-		tb_track_detach(p);
-	p->tracking = false;
-	/* the works record and flush; neither takes lock */
-	cancel_delayed_work_sync(&p->sync_work);
-	cancel_delayed_work_sync(&p->flush_work);
-	/* no probe runs from here on */
-	tb_events_synchronize();
-
-	cpus_read_lock();
-	mutex_lock(&p->read_lock);
-	for_each_possible_cpu(cpu)
-		tb_ring_flush(per_cpu_ptr(p->rings, cpu));
-	tb_append_clock(p, true);
-	tb_append_totals(p);
-	tb_durable_seal(&p->durable);
-	WRITE_ONCE(p->state, TB_STATE_STOPPED);
-	mutex_unlock(&p->read_lock);
-	cpus_read_unlock();
-out:
 	mutex_unlock(&p->lock);
 	tb_session_wake(p);
 	return err;
@@ -592,88 +507,6 @@ int tb_provider_stats(struct tb_provider *p, struct tb_stats *st)
 	return 0;
 }
 
-/* ---- mapping ---------------------------------------------------------- */
-
-static void tb_vma_open(struct vm_area_struct *vma)
-{
-	struct tb_provider *p = vma->vm_private_data;
-
-	mutex_lock(&p->map_lock);
-	p->mappings++;
-	mutex_unlock(&p->map_lock);
-}
-
-static void tb_vma_close(struct vm_area_struct *vma)
-{
-	struct tb_provider *p = vma->vm_private_data;
-
-	mutex_lock(&p->map_lock);
-	p->mappings--;
-	mutex_unlock(&p->map_lock);
-}
-
-/* a part of a mapping would be unmapped at the wrong offsets: refuse */
-static int tb_vma_may_split(struct vm_area_struct *vma, unsigned long addr)
-{
-	return -EINVAL;
-}
-
-static const struct vm_operations_struct tb_vm_ops = {
-	.open = tb_vma_open,
-	.close = tb_vma_close,
-	.may_split = tb_vma_may_split,
-};
-
-/**
- * tb_provider_mmap() - map rings and durable buffer, read-only
- * @p: the provider
- * @vma: from its start: all or nothing
- *
- * Context: process, mmap lock held.
- * Return: 0, -EPERM if writable, -EINVAL for another size or offset,
- * -ENXIO if there is no memory yet.
- */
-int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma)
-{
-	unsigned long bytes = vma->vm_end - vma->vm_start;
-	unsigned int cpu;
-	u64 stride;
-	int err = 0;
-
-	if (vma->vm_flags & VM_WRITE)
-		return -EPERM;
-	mutex_lock(&p->map_lock);
-	if (!p->allocated) {
-		err = -ENXIO;
-		goto out;
-	}
-	stride = tb_provider_ring_stride(p);
-	if (vma->vm_pgoff ||
-	    bytes != tb_provider_durable_offset(p) + tb_mem_bytes(&p->durable.mem)) {
-		err = -EINVAL;
-		goto out;
-	}
-	tb_vma_flags(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY, VM_MAYWRITE);
-	for_each_possible_cpu(cpu) {
-		unsigned long addr = vma->vm_start + cpu * stride;
-
-		err = vm_insert_page(vma, addr, virt_to_page(tb_mem_block(&p->headers, cpu)));
-		if (!err)
-			err = tb_mem_map(&p->mem[cpu], vma, addr + PAGE_SIZE);
-		if (err)
-			goto out;
-	}
-	err = tb_mem_map(&p->durable.mem, vma, vma->vm_start + tb_provider_durable_offset(p));
-	if (!err) {
-		vma->vm_private_data = p;
-		vma->vm_ops = &tb_vm_ops;
-		p->mappings++;
-	}
-out:
-	mutex_unlock(&p->map_lock);
-	return err;
-}
-
 /* ---- life ------------------------------------------------------------- */
 
 /**
@@ -716,13 +549,9 @@ int tb_provider_init(struct tb_provider *p, const char *name, u32 id)
  */
 void tb_provider_destroy(struct tb_provider *p)
 {
-	unsigned int cpu;
-
 	tb_provider_stop(p, 0);
 	irq_work_sync(&p->wake);
-	for_each_possible_cpu(cpu)
-		kvfree(per_cpu_ptr(p->rings, cpu)->bufs);
-	tb_free_memory(p->mem, &p->headers, &p->durable, NULL);
+	tb_provider_free(p);
 	tb_select_exit(p);
 	free_percpu(p->rings);
 }

@@ -87,6 +87,9 @@ int tb_provider_flush(struct tb_provider *p, int cpu);
 void tb_provider_flush_cpu(struct tb_provider *p, unsigned int cpu);
 void tb_provider_query(struct tb_provider *p, struct tb_query *q);
 int tb_provider_stats(struct tb_provider *p, struct tb_stats *st);
+/* memory.c */
+int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c);
+void tb_provider_free(struct tb_provider *p);
 int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma);
 u64 tb_provider_ring_stride(const struct tb_provider *p);
 u64 tb_provider_durable_offset(const struct tb_provider *p);

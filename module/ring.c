@@ -365,10 +365,10 @@ static void tb_ring_drop(struct tb_ring *r, u64 ts)
 
 /*
  * Switches from the closed buffer @h is in to another and reserves @n
- * elements there.  Returns 1, 0 if a nested context came first, -1 if there
- * is no room.
+ * elements there, at *@place.  Returns 1, 0 if a nested context came first, -1 if
+ * there is no room.
  */
-static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, struct tb_slot *s)
+static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, u64 *place)
 {
 	struct tb_opening o = { .ts = ts };
 	u64 next;
@@ -390,7 +390,7 @@ static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, struct tb_slo
 	if (!tb_cmpxchg_local(&r->head, h, next))
 		return 0;
 	tb_ring_open(r, &r->bufs[b], &o);
-	tb_ring_slot(r, s, next, TB_BLOCK_FIRST_ELEMENT, n, ts);
+	*place = next - n;
 	return 1;
 }
 
@@ -398,17 +398,18 @@ static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, struct tb_slo
  * tb_ring_reserve_slow() - tb_ring_reserve() where it is not just moving head
  * @r: the ring of this CPU
  * @n: elements, >= 1
- * @s: the reservation
  *
  * Puts a TIME element in front when the clock's upper half has moved,
  * switches buffers, counts what finds no room.  Each repetition means that a
  * nested context recorded something, so nesting bounds them.
  *
  * Context: as tb_ring_reserve().
- * Return: as there.
+ * Return: where; head 0 if there was no room.
  */
-bool tb_ring_reserve_slow(struct tb_ring *r, u32 n, struct tb_slot *s)
+struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n)
 {
+	struct tb_place none = { 0 }, place;
+
 	for (;; tb_local_add(&r->retries, 1)) {
 		u64 h = tb_read(&r->head);
 		u64 ts = tb_ring_clock(r);
@@ -417,46 +418,48 @@ bool tb_ring_reserve_slow(struct tb_ring *r, u32 n, struct tb_slot *s)
 		u32 x = !!(((ts >> 32) ^ (h >> TB_HEAD_EPOCH_SHIFT)) & TB_HEAD_EPOCH_MASK);
 		int won;
 
+		place.time = ts;
 		if (n > r->max) {
 			tb_local_add(&r->oversize, 1);
 			tb_ring_drop(r, ts);
-			return false;
+			return none;
 		}
 		if (n + x <= room) {
+			struct tb_buf *b = &r->bufs[tb_head_buffer(h)];
 			u64 next = tb_head(ts >> 32, h >> TB_HEAD_SEQ_SHIFT, tb_head_buffer(h),
 					   index + n + x);
 
 			if (!tb_cmpxchg_local(&r->head, h, next))
 				continue;
-			tb_ring_slot(r, s, h, index + x, n, ts);
+			place.head = next - n;
 			if (x) {
-				struct tb_element *e = s->element - 1;
+				struct tb_element *e = tb_buf_element(b, index);
 
 				tb_write(&e->time, (u32)ts);
 				tb_write(&e->payload, ts);
 				/* as in tb_ring_commit() */
 				tb_store_release(&e->head, TB_HEAD(TB_STRUCT_SIMPLE, TB_EV_TIME, 1,
-								   s->seq));
-				tb_buf_commit(r, s->buf, 1, 0);
+								   h >> TB_HEAD_SEQ_SHIFT));
+				tb_buf_commit(r, b, 1, 0);
 			}
 			if (index + n + x - r->mark < n + x)
 				tb_ring_mark(r);
-			return true;
+			return place;
 		}
 		if (room) {
 			if (!tb_ring_close(r, h, false))
 				continue;
 			h += room;
 		}
-		won = tb_ring_switch(r, h, ts, n, s);
+		won = tb_ring_switch(r, h, ts, n, &place.head);
 		if (won > 0) {
 			if (TB_BLOCK_FIRST_ELEMENT + n >= r->mark)
 				tb_ring_mark(r);
-			return true;
+			return place;
 		}
 		if (won < 0) {
 			tb_ring_drop(r, ts);
-			return false;
+			return none;
 		}
 	}
 }

@@ -164,6 +164,16 @@ struct tb_slot {
 };
 
 /**
+ * struct tb_place - where a reservation is; two words, so it travels in registers
+ * @head: as tb_ring.head, but with the index of the first element; 0: no room
+ * @time: its time stamp
+ */
+struct tb_place {
+	u64 head;
+	u64 time;
+};
+
+/**
  * struct tb_ring_stats - totals of a ring, in events unless said otherwise
  */
 struct tb_ring_stats {
@@ -185,7 +195,7 @@ struct tb_ring_stats {
 void tb_ring_notify(struct tb_ring *r);
 
 void tb_ring_reset(struct tb_ring *r, u64 now);
-bool tb_ring_reserve_slow(struct tb_ring *r, u32 n, struct tb_slot *s);
+struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n);
 void tb_ring_mark(struct tb_ring *r);
 void tb_ring_complete(struct tb_ring *r, struct tb_buf *b);
 bool tb_ring_flush(struct tb_ring *r);
@@ -208,11 +218,11 @@ static __always_inline struct tb_element *tb_buf_element(struct tb_buf *b, u32 i
 }
 
 static __always_inline void tb_ring_slot(struct tb_ring *r, struct tb_slot *s,
-					 u64 head, u32 index, u32 n, u64 ts)
+					 u64 head, u32 n, u64 ts)
 {
 	s->ring = r;
 	s->buf = &r->bufs[head >> TB_HEAD_BUFFER_SHIFT & TB_HEAD_BUFFER_MASK];
-	s->element = tb_buf_element(s->buf, index);
+	s->element = tb_buf_element(s->buf, head & TB_HEAD_INDEX_MASK);
 	s->time = (u32)ts;
 	s->seq = (u32)(head >> TB_HEAD_SEQ_SHIFT);
 	s->length = n;
@@ -242,15 +252,14 @@ static __always_inline bool tb_ring_reserve(struct tb_ring *r, u32 n, struct tb_
 		     (((ts >> 32) ^ (h >> TB_HEAD_EPOCH_SHIFT)) & TB_HEAD_EPOCH_MASK) ||
 		     n > r->capacity - index ||
 		     !tb_cmpxchg_local(&r->head, h, h + n))) {
-		struct tb_slot slot;
+		struct tb_place p = tb_ring_reserve_slow(r, n);
 
-		/* in a variable of its own, so that *s may live in registers */
-		if (!tb_ring_reserve_slow(r, n, &slot))
+		if (!p.head)
 			return false;
-		*s = slot;
+		tb_ring_slot(r, s, p.head, n, p.time);
 		return true;
 	}
-	tb_ring_slot(r, s, h, index, n, ts);
+	tb_ring_slot(r, s, h, n, ts);
 	if (unlikely(index + n - r->mark < n))
 		tb_ring_mark(r);
 	return true;

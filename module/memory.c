@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The memory of a provider - rings, header pages, durable buffer - and the
+ * one mapping that shows all of it, read-only:
+ *
+ *	n * ring_stride			ring of CPU n: a header page, then its buffers
+ *	nr_cpu_ids * ring_stride	the durable buffer
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "provider.h"
+
+/* what stop appends: the clock, and the totals of every ring */
+#define TB_STOP_BYTES	(sizeof(struct tb_clock_sync) + TB_ELEMENT_SIZE * 2 + \
+			 nr_cpu_ids * (sizeof(struct tb_totals) + TB_ELEMENT_SIZE * 2))
+
+/**
+ * tb_provider_ring_stride() - bytes from one ring to the next in a mapping
+ * @p: the provider
+ *
+ * Return: bytes, whole pages.
+ */
+u64 tb_provider_ring_stride(const struct tb_provider *p)
+{
+	u64 bytes = (u64)p->config.buffers * tb_provider_buffer_bytes(p);
+
+	return PAGE_SIZE + round_up(bytes, PAGE_SIZE);
+}
+
+/**
+ * tb_provider_durable_offset() - where the durable buffer is in a mapping
+ * @p: the provider
+ *
+ * Return: bytes.
+ */
+u64 tb_provider_durable_offset(const struct tb_provider *p)
+{
+	return nr_cpu_ids * tb_provider_ring_stride(p);
+}
+
+static void tb_free_memory(struct tb_mem *mem, struct tb_mem *headers, struct tb_durable *d,
+			   struct tb_buf **bufs)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (mem)
+			tb_mem_free(&mem[cpu]);
+		if (bufs)
+			kvfree(bufs[cpu]);
+	}
+	kvfree(mem);
+	kvfree(bufs);
+	tb_mem_free(headers);
+	tb_mem_free(&d->mem);
+}
+
+/* The buffers' descriptors in use now, by CPU. */
+static struct tb_buf **tb_current_bufs(struct tb_provider *p)
+{
+	struct tb_buf **bufs = kvcalloc(nr_cpu_ids, sizeof(*bufs), GFP_KERNEL);
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (bufs)
+			bufs[cpu] = per_cpu_ptr(p->rings, cpu)->bufs;
+	return bufs;
+}
+
+/**
+ * tb_provider_allocate() - get rings and durable buffer in place of the old
+ * @p: the provider; its configuration becomes @c
+ * @c: checked
+ *
+ * Context: process, under read_lock; nobody records or holds anything.
+ * Return: 0, -ENOMEM, -EBUSY mapped; on error nothing has changed.
+ */
+int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c)
+{
+	struct tb_mem *mem = kvcalloc(nr_cpu_ids, sizeof(*mem), GFP_KERNEL);
+	struct tb_buf **bufs = kvcalloc(nr_cpu_ids, sizeof(*bufs), GFP_KERNEL);
+	struct tb_buf **old = tb_current_bufs(p);
+	struct tb_durable durable = { };
+	struct tb_mem headers = { };
+	unsigned int cpu, i;
+	char what[32];
+	int err = -ENOMEM;
+
+	if (!mem || !bufs || !old)
+		goto fail;
+	if (tb_mem_alloc(&headers, nr_cpu_ids, PAGE_SIZE, NUMA_NO_NODE, "header pages"))
+		goto fail;
+	if (tb_durable_alloc(&durable, c->durable_kib, TB_STOP_BYTES))
+		goto fail;
+	for_each_possible_cpu(cpu) {
+		snprintf(what, sizeof(what), "ring of CPU %u", cpu);
+		if (tb_mem_alloc(&mem[cpu], c->buffers, c->elements * TB_ELEMENT_SIZE,
+				 cpu_to_node(cpu), what))
+			goto fail;
+		bufs[cpu] = kvcalloc(c->buffers, sizeof(**bufs), GFP_KERNEL);
+		if (!bufs[cpu])
+			goto fail;
+		for (i = 0; i < c->buffers; i++)
+			bufs[cpu][i].block = tb_mem_block(&mem[cpu], i);
+	}
+
+	mutex_lock(&p->map_lock);
+	if (p->mappings) {
+		mutex_unlock(&p->map_lock);
+		err = -EBUSY;
+		goto fail;
+	}
+	swap(p->mem, mem);
+	swap(p->headers, headers);
+	swap(p->durable, durable);
+	for_each_possible_cpu(cpu) {
+		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+
+		r->bufs = bufs[cpu];
+		r->nr = c->buffers;
+		r->capacity = c->elements;
+		r->cpu = cpu;
+		r->provider = p->id;
+		r->owner = p;
+	}
+	swap(bufs, old);
+	kvfree(old);
+	p->config = *c;
+	p->allocated = true;
+	mutex_unlock(&p->map_lock);
+	tb_free_memory(mem, &headers, &durable, bufs);
+	return 0;
+
+fail:
+	kvfree(old);
+	tb_free_memory(mem, &headers, &durable, bufs);
+	return err;
+}
+
+/**
+ * tb_provider_free() - give all memory back
+ * @p: the provider, stopped, with no session and no mapping
+ *
+ * Context: process.
+ */
+void tb_provider_free(struct tb_provider *p)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		kvfree(per_cpu_ptr(p->rings, cpu)->bufs);
+	tb_free_memory(p->mem, &p->headers, &p->durable, NULL);
+}
+
+/* ---- mapping ---------------------------------------------------------- */
+
+static void tb_vma_open(struct vm_area_struct *vma)
+{
+	struct tb_provider *p = vma->vm_private_data;
+
+	mutex_lock(&p->map_lock);
+	p->mappings++;
+	mutex_unlock(&p->map_lock);
+}
+
+static void tb_vma_close(struct vm_area_struct *vma)
+{
+	struct tb_provider *p = vma->vm_private_data;
+
+	mutex_lock(&p->map_lock);
+	p->mappings--;
+	mutex_unlock(&p->map_lock);
+}
+
+/* a part of a mapping would be unmapped at the wrong offsets: refuse */
+static int tb_vma_may_split(struct vm_area_struct *vma, unsigned long addr)
+{
+	return -EINVAL;
+}
+
+static const struct vm_operations_struct tb_vm_ops = {
+	.open = tb_vma_open,
+	.close = tb_vma_close,
+	.may_split = tb_vma_may_split,
+};
+
+/**
+ * tb_provider_mmap() - map rings and durable buffer, read-only
+ * @p: the provider
+ * @vma: from its start: all or nothing
+ *
+ * Context: process, mmap lock held.
+ * Return: 0, -EPERM if writable, -EINVAL for another size or offset,
+ * -ENXIO if there is no memory yet.
+ */
+int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma)
+{
+	unsigned long bytes = vma->vm_end - vma->vm_start;
+	unsigned int cpu;
+	u64 stride;
+	int err = 0;
+
+	if (vma->vm_flags & VM_WRITE)
+		return -EPERM;
+	mutex_lock(&p->map_lock);
+	if (!p->allocated) {
+		err = -ENXIO;
+		goto out;
+	}
+	stride = tb_provider_ring_stride(p);
+	if (vma->vm_pgoff ||
+	    bytes != tb_provider_durable_offset(p) + tb_mem_bytes(&p->durable.mem)) {
+		err = -EINVAL;
+		goto out;
+	}
+	tb_vma_flags(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY, VM_MAYWRITE);
+	for_each_possible_cpu(cpu) {
+		unsigned long addr = vma->vm_start + cpu * stride;
+
+		err = vm_insert_page(vma, addr, virt_to_page(tb_mem_block(&p->headers, cpu)));
+		if (!err)
+			err = tb_mem_map(&p->mem[cpu], vma, addr + PAGE_SIZE);
+		if (err)
+			goto out;
+	}
+	err = tb_mem_map(&p->durable.mem, vma, vma->vm_start + tb_provider_durable_offset(p));
+	if (!err) {
+		vma->vm_private_data = p;
+		vma->vm_ops = &tb_vm_ops;
+		p->mappings++;
+	}
+out:
+	mutex_unlock(&p->map_lock);
+	return err;
+}
