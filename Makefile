@@ -8,6 +8,7 @@
 #   make install            library, tool and header: PREFIX=/usr/local DESTDIR=
 #   make modules_install    the module, for the kernel of KDIR
 #   make check              scripts/check
+#   make bench              scripts/bench
 #   make clean
 #
 # Objects go to build/, the module to build/RELEASE/tracebuf.ko.
@@ -22,7 +23,7 @@ OUT      = $(CURDIR)/build/$(RELEASE)
 KMAKE    = $(MAKE) -C $(KDIR) M=$(OUT) CONFIG_DEBUG_INFO_BTF_MODULES=
 SOURCES  = Kbuild module uapi
 
-.PHONY: all module guest-module tools install modules_install check clean
+.PHONY: all module guest-module tools install modules_install check bench clean
 
 all: module tools
 
@@ -45,6 +46,9 @@ install: tools
 
 check:
 	scripts/check
+
+bench:
+	scripts/bench
 
 clean:
 	rm -rf build

@@ -17,13 +17,13 @@
 
 #if defined(CONFIG_X86)
 /*
- * Of constant rate and running in idle states (or said to be reliable by
- * whoever booted the kernel), and not found unstable by the kernel since.
+ * Not found unstable by the kernel; and, unless somebody who must know better
+ * has asked for it, of constant rate and running in idle states, too.
  */
-static bool tb_clock_raw_usable(void)
+static bool tb_clock_raw_usable(bool asked)
 {
 	return boot_cpu_has(X86_FEATURE_TSC) && !check_tsc_unstable() &&
-	       (boot_cpu_has(X86_FEATURE_TSC_RELIABLE) ||
+	       (asked || boot_cpu_has(X86_FEATURE_TSC_RELIABLE) ||
 		(boot_cpu_has(X86_FEATURE_CONSTANT_TSC) &&
 		 boot_cpu_has(X86_FEATURE_NONSTOP_TSC)));
 }
@@ -33,7 +33,7 @@ static u64 tb_clock_raw_frequency(void)
 	return (u64)tsc_khz * 1000;
 }
 #elif defined(CONFIG_ARM64)
-static bool tb_clock_raw_usable(void)
+static bool tb_clock_raw_usable(bool asked)
 {
 	return true;
 }
@@ -43,7 +43,7 @@ static u64 tb_clock_raw_frequency(void)
 	return read_sysreg(cntfrq_el0);
 }
 #else
-static bool tb_clock_raw_usable(void)
+static bool tb_clock_raw_usable(bool asked)
 {
 	return false;
 }
@@ -60,7 +60,9 @@ static u64 tb_clock_raw_frequency(void)
  * @clock: what it will be
  *
  * A counter that is not usable falls back to CLOCK_MONOTONIC's fast variant,
- * which @clock and the log say.
+ * which @clock and the log say.  Asked for by name, the processor's counter is
+ * taken unless the kernel has found it unstable; else it must also be
+ * invariant.
  *
  * Context: process.
  * Return: 0, or -EINVAL for a clock this architecture does not have.
@@ -71,7 +73,7 @@ int tb_clock_choose(u32 id, struct tb_clock *clock)
 
 	if (id != TB_CLOCK_AUTO && id != TB_CLOCK_MONO && id != TB_CLOCK_RAW)
 		return -EINVAL;
-	clock->raw = want_raw && tb_clock_raw_usable();
+	clock->raw = want_raw && tb_clock_raw_usable(id == TB_CLOCK_RAW);
 	clock->fallback = want_raw && !clock->raw;
 	clock->id = clock->raw ? TB_CLOCK_RAW : TB_CLOCK_MONO;
 	clock->frequency = clock->raw ? tb_clock_raw_frequency() : NSEC_PER_SEC;

@@ -24,11 +24,82 @@ int tb_clock_add(struct tb_recording *recording,
 	return 0;
 }
 
+/*
+ * The clock records in rolling blocks: only heads are looked at, and nothing
+ * at all where the trace clock is CLOCK_MONOTONIC itself.
+ */
+static int scan_block(struct tb_recording *recording,
+		      const struct tb_block *block)
+{
+	const struct tb_element *elements = (const void *)block;
+	const struct tb_composite *composite;
+	uint32_t at = TB_BLOCK_FIRST_ELEMENT, end, head, length;
+
+	if (!(block->flags & TB_BLOCK_COMPLETE))
+		return 0;
+	end = block->data / TB_ELEMENT_SIZE;
+	while (at < end) {
+		head = elements[at].head;
+		length = TB_HEAD_LENGTH(head);
+		if (TB_HEAD_STRUCT(head) == TB_STRUCT_PAD || !length ||
+		    length > end - at)
+			break;
+		composite = (const void *)&elements[at];
+		if (TB_HEAD_STRUCT(head) == TB_STRUCT_COMPOSITE &&
+		    TB_HEAD_ID(head) == TB_EV_CLOCK &&
+		    composite->length >= sizeof(struct tb_clock_sync) &&
+		    composite->length <= (length - 1) * TB_ELEMENT_SIZE &&
+		    tb_clock_add(recording, (const void *)(composite + 1)))
+			return -ENOMEM;
+		at += length;
+	}
+	return 0;
+}
+
+int tb_clock_scan(struct tb_trace *trace, struct tb_recording *recording)
+{
+	size_t i, j;
+
+	if (recording->has_init && recording->init.clock == TB_CLOCK_MONO)
+		return 0;
+	for (i = 0; i < recording->nr_rings; i++)
+		for (j = 0; j < recording->rings[i].count; j++)
+			if (scan_block(recording, tb_block_at(trace,
+					recording->rings[i].blocks[j])))
+				return -ENOMEM;
+	return 0;
+}
+
 static int compare_syncs(const void *a, const void *b)
 {
 	const struct tb_clock_sync *first = a, *second = b;
 
 	return first->clock < second->clock ? -1 : first->clock > second->clock;
+}
+
+/*
+ * A record whose reading was interrupted says little: those that took much
+ * longer than the quickest, and more than 50 us, go if two others remain.
+ */
+static void drop_uncertain(struct tb_recording *recording)
+{
+	struct tb_clock_sync *syncs = recording->syncs;
+	uint64_t limit = UINT64_MAX;
+	size_t i, good = 0, kept = 0;
+
+	for (i = 0; i < recording->nr_syncs; i++)
+		if (syncs[i].uncertainty * 16ull < limit)
+			limit = syncs[i].uncertainty * 16ull;
+	if (recording->has_init && limit < recording->init.frequency / 20000)
+		limit = recording->init.frequency / 20000;
+	for (i = 0; i < recording->nr_syncs; i++)
+		good += syncs[i].uncertainty <= limit;
+	if (good < 2)
+		return;
+	for (i = 0; i < recording->nr_syncs; i++)
+		if (syncs[i].uncertainty <= limit)
+			syncs[kept++] = syncs[i];
+	recording->nr_syncs = kept;
 }
 
 /* Order by time; of several at the same tick the first stays */
@@ -39,6 +110,7 @@ void tb_clock_sort(struct tb_recording *recording)
 
 	if (!recording->nr_syncs)
 		return;
+	drop_uncertain(recording);
 	qsort(syncs, recording->nr_syncs, sizeof(*syncs), compare_syncs);
 	for (i = 0; i < recording->nr_syncs; i++)
 		if (!kept || syncs[i].clock != syncs[kept - 1].clock)

@@ -168,6 +168,8 @@ int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording)
 				return result;
 		}
 	}
+	if (tb_clock_scan(trace, recording))
+		return -ENOMEM;
 	tb_clock_sort(recording);
 	if (recording->nr_names)
 		qsort(recording->names, recording->nr_names,

@@ -126,6 +126,7 @@ int tb_format_parse(const void *payload, size_t size, struct tb_format **out,
 /* clock.c */
 int tb_clock_add(struct tb_recording *recording,
 		 const struct tb_clock_sync *sync);
+int tb_clock_scan(struct tb_trace *trace, struct tb_recording *recording);
 void tb_clock_sort(struct tb_recording *recording);
 void tb_clock_line(const struct tb_recording *recording, uint64_t ticks,
 		   enum tb_timebase base, struct tb_line *line);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Opening a trace: get the bytes, find the blocks, sort them into recordings
- * and rings.  Only block headers are touched here, and the durable blocks'
- * contents by durable.c; the rolling ones wait for a cursor.
+ * and rings.  Only block headers are touched here; durable.c then reads what
+ * the durable blocks say, and clock.c looks for clock records in the others.
  */
 #include <errno.h>
 #include <fcntl.h>

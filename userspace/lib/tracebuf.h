@@ -137,7 +137,8 @@ enum tb_timebase {
 uint64_t tb_trace_ns(const struct tb_trace *trace, uint64_t ticks,
 		     enum tb_timebase base);
 
-/** tb_trace_syncs - the clock records by time; @count out, NULL if none */
+/** tb_trace_syncs - the clock records by time, durable and rolling ones,
+ *  without those that took far longer to read than the others; @count out, NULL if none */
 const struct tb_clock_sync *tb_trace_syncs(const struct tb_trace *trace,
 					   size_t *count);
 

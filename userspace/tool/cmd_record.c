@@ -308,8 +308,8 @@ static int record_go(struct record *record)
 		if (result < 0) {
 			complain("%s: cannot be run: %s", record->command[0],
 				 strerror(-result));
-			tb_device_stop(record->device);
-			sink_close(&record->sink);
+			record->quiet = true;
+			record_finish(record, 0);	/* a valid file */
 			status = result == -ENOENT ? 127 : 126;
 		} else {
 			result = record_loop(record);

@@ -5,12 +5,11 @@
  * The file, in this order:
  *
  *   system info     machine and kernel: system calls and states are read by them
- *   clock snapshot  what CLOCK_BOOTTIME, in which all times are, is to others
+ *   clock snapshots what CLOCK_BOOTTIME, in which all times are, is to others
  *   statistics      of the start: zeros
  *   process tree    threads of the state dump
- *   bundles         events, each bundle of one CPU; between them more clock
- *                   snapshots, and process trees for threads that are new or
- *                   named anew
+ *   bundles         events, each bundle of one CPU; between them process trees
+ *                   for threads that are new or named anew
  *   statistics      of the end: every event lost, by CPU and cause
  *
  * A gap in the trace ends the CPU's bundle; the next one says `lost_events' and
@@ -63,7 +62,6 @@ struct export {
 	struct pf_books *books;
 	unsigned int nr_rings;
 	struct boot boot;
-	uint64_t first_sync;	/* already written */
 	bool forks;		/* there are events of them, too */
 	uint64_t cut, beyond, undescribed;
 	struct pf_event event;
@@ -234,15 +232,9 @@ static void take_thread(struct export *export, const struct tb_view *view)
 
 static int take_control(struct export *export, const struct tb_view *view)
 {
-	const struct tb_clock_sync *sync = view->payload;
 	unsigned int cpu = view->cpu == TB_RING_DURABLE ? 0 : view->cpu;
 
 	switch (view->id) {
-	case TB_EV_CLOCK:
-		if (view->length >= sizeof(*sync) &&
-		    sync->clock != export->first_sync)
-			pf_write_clocks(&export->out, sync);
-		break;
 	case TB_EV_THREAD:
 		take_thread(export, view);
 		break;
@@ -305,15 +297,13 @@ static int write_start(struct export *export)
 {
 	const struct tb_clock_sync *syncs;
 	uint64_t ns;
-	size_t count;
+	size_t count, i;
 	int result;
 
 	pf_write_system(&export->out, export->trace);
 	syncs = tb_trace_syncs(export->trace, &count);
-	if (syncs) {
-		export->first_sync = syncs[0].clock;
-		pf_write_clocks(&export->out, &syncs[0]);
-	}
+	for (i = 0; syncs && i < count; i++)
+		pf_write_clocks(&export->out, &syncs[i]);
 	result = pf_write_books(&export->out, export->books, export->nr_rings,
 				false);
 	if (!result)
@@ -373,8 +363,7 @@ static int run(struct export *export)
 	}
 	if (!result)
 		result = write_end(export);
-	if (!result && fflush(export->out.file))
-		result = -errno;
+	pf_flush(&export->out);
 	return result ? result : export->out.error;
 }
 

@@ -84,6 +84,9 @@ struct pf_out {
  */
 void pf_write(struct pf_out *out, const void *data, size_t size);
 
+/** pf_flush - what stdio still has; errors as above */
+void pf_flush(struct pf_out *out);
+
 /** pf_write_packet - a packet, its sequence filled in */
 void pf_write_packet(struct pf_out *out, enum pf_sequence sequence,
 		     Perfetto__Protos__TracePacket *packet);

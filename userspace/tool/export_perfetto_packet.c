@@ -31,6 +31,13 @@ void pf_write(struct pf_out *out, const void *data, size_t size)
 		out->error = errno ? -errno : -EIO;
 }
 
+void pf_flush(struct pf_out *out)
+{
+	errno = 0;
+	if (!out->error && fflush(out->file))
+		out->error = errno ? -errno : -EIO;
+}
+
 static void write_length(struct pf_out *out, uint32_t field, size_t size)
 {
 	uint8_t head[2 * PF_VARINT_MAX], *at;

@@ -52,9 +52,8 @@ static uint32_t choice(const char *value, const char *const *names)
 	return 0;
 }
 
-static const char *const modes[] = {
-	"", "oneshot", "circular", "streaming", NULL
-};
+/* from TB_MODE_CIRCULAR on */
+static const char *const modes[] = { "", "circular", "streaming", NULL };
 static const char *const policies[] = { "", "overwrite", "drop", NULL };
 static const char *const clocks[] = { "", "tsc", "arch", "mono", NULL };
 
@@ -86,10 +85,10 @@ int config_option(const struct command *command, int option, const char *value,
 	case 'm':
 		config->mode = choice(value, modes);
 		if (!config->mode) {
-			misused(command, "mode: '%s' is not streaming, circular or oneshot",
-				value);
+			misused(command, "mode: '%s' is neither streaming nor circular", value);
 			return -1;
 		}
+		config->mode += TB_MODE_CIRCULAR - 1;
 		break;
 	case 'w':
 		if (parse_u32(value, 1, 100, &number)) {

@@ -74,7 +74,7 @@ int parse_seconds(const char *text, double *seconds);
 	"  -b, --buffers N       buffers per CPU, 2..4096 (32)\n" \
 	"  -B, --elements N      elements of 16 bytes per buffer, a power of two,\n" \
 	"                        64..65536 (1024)\n" \
-	"  -m, --mode MODE       streaming (default), circular, oneshot\n" \
+	"  -m, --mode MODE       streaming (default) or circular\n" \
 	"      --policy POLICY   when the reader is behind: overwrite the oldest\n" \
 	"                        (default) or drop the newest\n" \
 	"  -w, --watermark N     wake the reader at this fill level, percent (70)\n" \
