@@ -18,8 +18,13 @@ void (*tb_changed_hook)(const volatile void *p, u64 old, u64 new);
 
 u64 tb_user_clock(bool raw)
 {
+	u64 now;
+
 	(void)raw;
-	return __atomic_fetch_add(&model->clock, model->step, __ATOMIC_RELAXED);
+	now = __atomic_fetch_add(&model->clock, model->step, __ATOMIC_RELAXED);
+	if (model->current >= 0)
+		model->events[model->current].stamp = now;
+	return now;
 }
 
 u32 tb_user_tid(void)
@@ -92,6 +97,7 @@ void model_reset(struct model *m)
 	tb_ring_reset(&m->r, m->clock);
 	m->nr_events = 0;
 	m->nr_drops = 0;
+	m->current = -1;
 	m->drops_told = 0;
 	m->nr_held = 0;
 	m->next_seq = 0;
@@ -150,8 +156,7 @@ static void grow(struct model *m)
 int model_reserve(struct model *m, u32 n, struct tb_slot *s)
 {
 	struct model_event *e;
-	u32 outer = m->current;
-	int id = m->nr_events++;
+	int outer = m->current, id = m->nr_events++;
 	bool got;
 
 	if (m->nr_events > m->max_events)
@@ -284,9 +289,9 @@ static void check_gap(struct model *m, const struct tb_block *block, struct mode
 	for (i = m->drops_told; i < m->drops_told + gap->dropped && i < m->nr_drops; i++) {
 		struct model_event *e = &m->events[m->drops[i]];
 
-		if (!gap->overwritten && (gap->first >= e->after || gap->last < e->before))
+		if (!gap->overwritten && (gap->first > e->stamp || gap->last < e->before))
 			model_fail(m, "drop at %llu..%llu told of as %llu..%llu",
-				   (unsigned long long)e->before, (unsigned long long)e->after,
+				   (unsigned long long)e->before, (unsigned long long)e->stamp,
 				   (unsigned long long)gap->first, (unsigned long long)gap->last);
 	}
 	m->drops_told += gap->dropped;
@@ -350,7 +355,8 @@ static void check_block(struct model *m, struct model_held *h)
 	}
 	if (i < m->r.capacity && (TB_HEAD_STRUCT(e[i].head) != TB_STRUCT_PAD ||
 				  TB_HEAD_SEQ(e[i].head) != (block->sequence & 0x3f)))
-		model_fail(m, "block %llu: no padding at %u", (unsigned long long)block->sequence, i);
+		model_fail(m, "block %llu: no padding at %u",
+			   (unsigned long long)block->sequence, i);
 	if (events != block->events || !events)
 		model_fail(m, "block %llu: %u events, header says %u",
 			   (unsigned long long)block->sequence, events, block->events);

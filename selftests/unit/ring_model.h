@@ -22,6 +22,7 @@ enum model_fate {
 struct model_event {
 	u64 seq;		/* block it was put in */
 	u64 before, after;	/* the clock around the attempt */
+	u64 stamp;		/* its last reading while reserving */
 	u32 index;		/* element it starts at */
 	u32 length;
 	u32 time;		/* as the slot said */
@@ -51,7 +52,7 @@ struct model {
 	u32 nr_events, max_events;
 	u32 *drops;		/* the dropped ones in the order in which they were counted */
 	u32 nr_drops;
-	u32 current;		/* event being reserved, innermost */
+	int current;		/* event being reserved, innermost; -1: none */
 
 	/* the reader's side */
 	struct model_held held[MODEL_HELD];

@@ -237,7 +237,7 @@ static void make(struct fx *fx)
 	sync_at(fx, START + 2000000000, 1002000000);
 	fx_open(fx, 3, START + 1000000000, 0, NULL);
 	fx_simple(fx, 3, FX_SOFTIRQ_FAST, START + 1000000000, 6);
-	fx_simple(fx, 3, FX_SOFTIRQ_FAST, START + 3000000000u, 7);
+	fx_simple(fx, 3, FX_SOFTIRQ_FAST, START + 1900000000, 7);
 	fx_close(fx, 3);
 	finish(fx, 4);
 }

@@ -358,6 +358,35 @@ static void clock_lines(void)
 	close_all(&fx);
 }
 
+/* Records in rolling blocks count, those read slowly do not */
+static void clock_records(void)
+{
+	struct tb_clock_sync sync = { .clock = 3000000, .monotonic = 6000000 };
+	const struct tb_clock_sync *syncs;
+	size_t count;
+	struct fx fx;
+
+	fx_init(&fx, 10, 0);
+	fx_sync(&fx, 1000000, 5000000);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 100, 1, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 101, 0);
+	fx_composite(&fx, 0, TB_EV_CLOCK, 3000000, 1, &sync, sizeof(sync));
+	sync.clock = 3500000;
+	sync.monotonic = 9000000;
+	sync.uncertainty = 400000;
+	fx_composite(&fx, 0, TB_EV_CLOCK, 3500000, 1, &sync, sizeof(sync));
+	fx_close(&fx, 0);
+	fx_sync(&fx, 7000001, 7000000);
+	open_all(&fx);
+	syncs = tb_trace_syncs(trace, &count);
+	CHECK_NUMBER(count, 3);
+	CHECK(syncs && syncs[1].clock == 3000000);
+	CHECK_NUMBER(tb_trace_ns(trace, 2000000, TB_TIME_MONOTONIC), 5500000);
+	CHECK_NUMBER(tb_trace_ns(trace, 3000000, TB_TIME_MONOTONIC), 6000000);
+	close_all(&fx);
+}
+
 /* The cursor's ns are those of tb_trace_ns() on every piece of the line */
 static void clock_in_cursor(void)
 {
@@ -396,6 +425,7 @@ static const struct test tests[] = {
 	{ "cursor: thousands of threads", many_threads },
 	{ "cursor: durable events in the flow of time", durable_flow },
 	{ "clock: lines between records and beyond", clock_lines },
+	{ "clock: records in rolling blocks, and slow ones", clock_records },
 	{ "clock: the cursor's ns", clock_in_cursor },
 };
 

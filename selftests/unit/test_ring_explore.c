@@ -330,7 +330,7 @@ static void check_usable(void)
 	for (i = 0; i < m->r.nr; i++) {
 		enum tb_buf_state s = TB_BUF_STATE(m->r.bufs[i].state);
 
-		if (s == TB_BUF_FREE || s == TB_BUF_CLAIMED || (s == TB_BUF_READY && sc->overwrite))
+		if (s == TB_BUF_FREE || s == TB_BUF_CLAIMED)
 			break;
 	}
 	if (i < m->r.nr && !model_write(m, 8))
@@ -359,7 +359,8 @@ static void execute(void)
 	while (!fiber_done)
 		fiber_run();
 	model_check_books(m, false);
-	check_usable();
+	if (!sc->overwrite)
+		check_usable();
 	model_drain(m);
 	model_check_books(m, true);
 }
@@ -368,7 +369,8 @@ static void show_word(void)
 {
 	int i, zeros = 0;
 
-	printf("# %u buffers, %s, before \"%s\" root \"%s\" nested \"%s\" reader \"%s\"\n# choices:",
+	printf("# %u buffers, %s, before \"%s\" root \"%s\" nested \"%s\" reader \"%s\"\n"
+	       "# choices (+accesses:choice):",
 	       sc->nr, sc->overwrite ? "overwrite" : "drop", sc->before, sc->root, sc->nested,
 	       sc->reader ? sc->reader : "");
 	for (i = 0; i < word.at; i++) {

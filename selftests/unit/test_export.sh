@@ -1,0 +1,289 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The Perfetto export: a trace with one event of every kind is exported, and
+# protoc reads it back, with our description of the format and without.  What
+# it says is held against what "tracebuf print" says about the same trace.
+#
+# Needs: TRACEBUF (the tool), TEST_EXPORT (test_export.c, built with the
+# sanitizers), protoc.  With Perfetto's trace_processor (TRACE_PROCESSOR, or in
+# PATH) that judges, too.
+
+set -u
+export LC_ALL=C
+here=$(cd "$(dirname "$0")" && pwd)
+proto=$here/../../userspace/perfetto
+TRACEBUF=${TRACEBUF:-tracebuf}
+TEST_EXPORT=${TEST_EXPORT:-test_export}
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+
+echo "TAP version 14"
+if ! command -v protoc >/dev/null || ! command -v "$TRACEBUF" >/dev/null ||
+   ! command -v "$TEST_EXPORT" >/dev/null; then
+	echo "1..0 # SKIP needs protoc, tracebuf and test_export"
+	exit 0
+fi
+echo "1..16"
+
+count=0 failed=0
+
+# result STATUS NAME: the last command's status, and what was tested
+result()
+{
+	count=$((count + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $count - $2"
+	else
+		echo "not ok $count - $2"
+		failed=1
+	fi
+}
+
+skip()
+{
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+# same HAVE WANT NAME: two files
+same()
+{
+	diff "$1" "$2" >diff.out
+	status=$?
+	sed 's/^/# /' diff.out
+	result $status "$3"
+}
+
+# has FILE NAME: all lines of standard input are lines of FILE
+has()
+{
+	missing=0
+	while IFS= read -r line; do
+		grep -qxF -- "$line" "$1" && continue
+		echo "# missing: $line"
+		missing=1
+	done
+	result $missing "$2"
+}
+
+decode()
+{
+	protoc --decode=perfetto.protos.Trace -I "$proto" perfetto.proto
+}
+
+# Each packet as one line: "ftrace_events{ cpu:0 event{ timestamp:1 ...".
+flat()
+{
+	awk '
+	/^packet \{/ || /^1 \{/ { line = ""; next }
+	/^\}/ { print line; next }
+	{ sub(/^ +/, ""); gsub(/: /, ":"); sub(/ \{$/, "{")
+	  line = line (line == "" ? "" : " ") $0 }'
+}
+
+# Of decoded packets the events, "CPU TIME TID NAME FIELDS", generic ones by
+# their name; and of each bundle "bundle CPU FIRST-TIME LOST VALID-FROM".
+events()
+{
+	awk '
+	/^  ftrace_events \{/ { bundle = 1; first = valid = "-"; lost = "whole" }
+	!bundle { next }
+	/^  \}/ { print "bundle", cpu, first, lost, valid; bundle = 0 }
+	/^    cpu:/ { cpu = $2 }
+	/^    lost_events: true/ { lost = "lost" }
+	/^    previous_bundle_end_timestamp:/ { valid = $2 }
+	/^    event \{/ { fields = ""; next }
+	/^    \}/ { print cpu, time, tid, name fields }
+	/^      timestamp:/ { time = $2; if (first == "-") first = time }
+	/^      pid:/ { tid = $2 }
+	/^      [a-z_]+ \{/ { name = $1 }
+	/^        event_name:/ && name == "generic" {
+		name = $2; gsub(/"/, "", name); next
+	}
+	/^        / {
+		sub(/^ +/, ""); sub(/: /, ":"); sub(/ \{$/, "{")
+		fields = fields " " $0
+	}'
+}
+
+# ---- the exporter runs ----
+
+"$TEST_EXPORT" make t.tbuf && "$TRACEBUF" export -o t.pf t.tbuf 2>err
+result $? "a trace is exported"
+sed 's/^/# /' err | grep -v ui.perfetto.dev
+
+"$TEST_EXPORT" export t.tbuf asan.pf && cmp t.pf asan.pf
+result $? "the same under the sanitizers"
+
+decode <t.pf >t.txt 2>err && [ ! -s err ] && ! grep -qE '^ *[0-9]+[: ]' t.txt
+result $? "protoc knows every field"
+flat <t.txt >t.flat
+events <t.txt >t.all
+grep -v '^bundle' t.all >t.events
+
+# ---- what is in it, against print ----
+
+# The times of print are seconds with 9 digits; boot time, as in the export
+"$TRACEBUF" print -T boot t.tbuf | awk '
+	/^--/ { cpu = $3; sub(/:/, "", cpu); print cpu, "tracebuf_lost"; next }
+	{
+		match($0, /-[0-9]+ \[/)
+		tid = substr($0, RSTART + 1, RLENGTH - 3)
+		rest = substr($0, RSTART + RLENGTH)
+		split(rest, word, " ")
+		cpu = word[1] + 0; time = word[3]; gsub(/[.:]/, "", time)
+		sub(/^0+/, "", time)
+		name = word[4]; sub(/:$/, "", name); sub(/.*:/, "", name)
+		if (name == "mark") name = "print"
+		if (name != "thread" && name != "clock") print cpu, time, tid, name
+	}' | sort >print.list
+awk '$4 == "tracebuf_lost" { print $1, $4; next } { print $1, $2, $3, $4 }' \
+	t.events | sort >export.list
+[ "$(wc -l <print.list)" -gt 20 ] || echo "lines are missing" >>print.list
+same export.list print.list "every event: CPU, time, thread and name as print shows them"
+
+has t.events "events in full form" <<'END'
+0 1002002000 0 sched_switch prev_comm:"swapper/0" prev_pid:0 prev_prio:120 prev_state:0 next_comm:"server" next_pid:100 next_prio:120
+0 1002003500 100 sched_switch prev_comm:"server" prev_pid:100 prev_prio:120 prev_state:256 next_comm:"swapper/0" next_pid:0 next_prio:120
+0 1002002150 100 sys_enter id:1 args:3 args:140733193392128 args:12 args:0 args:0 args:18446744073709551615
+0 1002002300 100 task_newtask pid:200 comm:"server" clone_flags:0
+0 1002002450 200 task_rename pid:200 newcomm:"child"
+0 1002002600 100 irq_handler_entry irq:11 name:"eth0!"
+0 1002003050 100 cpu_frequency state:2400000 cpu_id:1
+0 1002002900 101 print buf:"I|100|here I am"
+END
+
+has t.events "one-element forms, names and priorities added" <<'END'
+1 1002000575 0 sched_waking comm:"worker" pid:101 prio:98 target_cpu:1
+1 1002000590 0 sched_switch prev_comm:"swapper/1" prev_pid:0 prev_prio:120 prev_state:0 next_comm:"worker" next_pid:101 next_prio:98
+1 1002000605 101 sys_enter id:232
+1 1002008015 101 sys_exit id:232 ret:-4
+1 1002008030 101 irq_handler_entry irq:11 name:"eth0"
+1 1002008045 101 irq_handler_exit irq:11 ret:1
+1 1002008060 101 softirq_entry vec:3
+1 1002008075 101 softirq_exit vec:3
+1 1002008090 101 sched_switch prev_comm:"worker" prev_pid:101 prev_prio:120 prev_state:2 next_comm:"server" next_pid:100 next_prio:120
+1 1002008105 100 sched_switch prev_comm:"server" prev_pid:100 prev_prio:120 prev_state:1 next_comm:"swapper/1" next_pid:0 next_prio:120
+END
+
+has t.events "generic events: every kind of field, unknown and misleading names" <<'END'
+0 1002002750 100 odd field{ name:"loc" str_value:"loc" } field{ name:"rel" str_value:"rel" } field{ name:"list" str_value:"1, 2, 3" } field{ name:"small" str_value:"-1, 2, -3" } field{ name:"bits" uint_value:42 } field{ name:"pointer" uint_value:18446612682375452280 } field{ name:"mask" str_value:"000000000000800f" } field{ name:"tiny" int_value:-5 } field{ name:"blob" str_value:"dead0000000000" }
+0 1002003200 100 signal_deliver field{ name:"answer" uint_value:42 }
+0 1002003350 100 event_500
+END
+
+# ---- losses ----
+
+lost='field{ name:"overwritten" uint_value:7 } field{ name:"dropped" uint_value:5 } field{ name:"oversize" uint_value:1 } field{ name:"first_ns" uint_value:1002000650 } field{ name:"last_ns" uint_value:1002006500 }'
+has t.events "each gap is an event that counts it" <<END
+1 1002008000 101 tracebuf_lost $lost
+2 1002009500 0 tracebuf_lost $lost
+2 1002009515 0 tracebuf_lost field{ name:"overwritten" uint_value:0 } field{ name:"dropped" uint_value:9 } field{ name:"oversize" uint_value:0 } field{ name:"first_ns" uint_value:1002009500 } field{ name:"last_ns" uint_value:1002009515 }
+END
+
+grep '^bundle' t.all | cut -d' ' -f2- | sort >bundles
+cat >bundles.want <<'END'
+0 1002002000 whole -
+1 1002000575 whole -
+1 1002008000 lost -
+2 1002009500 lost 1002006500
+2 1002009515 lost -
+3 2502000500 whole -
+3 3852000500 whole -
+END
+same bundles bundles.want "bundles: one CPU, no gap inside, marked after one"
+
+grep -o 'phase:END_OF_TRACE.*' t.flat | grep -o 'cpu_stats{[^}]*' |
+	sed 's/entries:0 //; s/commit_overrun:0 //; s/read_events.*//' >books
+cat >books.want <<'END'
+cpu_stats{ cpu:0 overrun:0 dropped_events:0 
+cpu_stats{ cpu:1 overrun:7 dropped_events:5 
+cpu_stats{ cpu:2 overrun:7 dropped_events:14 
+cpu_stats{ cpu:3 overrun:0 dropped_events:0 
+END
+same books books.want "the books at the end are those of the trace"
+
+# ---- processes, clocks, machine ----
+
+grep -oE 'system_info.*|clock_snapshot.*|process_tree.*' t.flat |
+	sed 's/ timestamp:[0-9]* trusted_.*//; s/ first_packet.*//' |
+	sed 's/\(processes\|threads\){/\n&/g' | sed 's/ $//; s/ collection.*//' >system
+has system "system, clocks and threads" <<'END'
+system_info{ utsname{ sysname:"Linux" version:"#1" release:"6.12.0-test" machine:"x86_64" } tracing_service_version:"tracebuf 0.1.0" page_size:4096 num_cpus:8 }
+clock_snapshot{ clocks{ clock_id:6 timestamp:1002000500 } clocks{ clock_id:3 timestamp:1000000500 } clocks{ clock_id:1 timestamp:1700000001000000000 } primary_trace_clock:BUILTIN_CLOCK_BOOTTIME }
+clock_snapshot{ clocks{ clock_id:6 timestamp:4002000500 } clocks{ clock_id:3 timestamp:3000000500 } clocks{ clock_id:1 timestamp:1700000003000000000 } primary_trace_clock:BUILTIN_CLOCK_BOOTTIME }
+processes{ pid:1 ppid:0 cmdline:"init" uid:1000 cmdline_is_comm:true }
+processes{ pid:2 ppid:0 cmdline:"kthreadd" uid:1000 is_kthread:true cmdline_is_comm:true }
+threads{ tid:101 name:"worker" tgid:100 }
+processes{ pid:200 ppid:1 cmdline:"child" uid:1000 cmdline_is_comm:true }
+END
+
+# ---- without our description: the numbers are Perfetto's ----
+
+protoc --decode_raw <t.pf | flat >raw
+{
+	# TracePacket.ftrace_events=1 .cpu=1 .event=2; FtraceEvent.sched_switch=4
+	grep -q '^[^{]*1{ 1:0 2{ 1:1002002000 2:0 4{ 1:"swapper/0" 2:0 3:120 4:0 5:"server" 6:100 7:120 } }' raw &&
+	# sys_enter=329, args=2; generic=327: event_name=1 field=2, name=1 uint=5
+	grep -q ' 2{ 1:1002002150 2:100 329{ 1:1 2:3 2:140733193392128 ' raw &&
+	grep -q ' 327{ 1:"signal_deliver" 2{ 1:"answer" 5:42 } }' raw &&
+	# bundle: lost_events=3, previous_bundle_end_timestamp=10
+	grep -qE '1\{ 1:2 3:1 10:1002006500 2\{|3:1 10:1002006500 \}' raw &&
+	# packet: system_info=45, clock_snapshot=6, sequence=10, first=87
+	grep -q '45{ 1{ 1:"Linux" 2:"#1" 3:"6.12.0-test" 4:"x86_64" } 4:"tracebuf 0.1.0" 6:4096 8:8 }' raw &&
+	grep -qE '6\{ 1\{ 1:6 2:1002000500 \} 1\{ 1:3 2:1000000500 \}' raw &&
+	grep -q '10:1 .*87:1\|87:1 .*10:1' raw &&
+	# process_tree=2: processes=1, threads=2
+	grep -q '2{ 1{ 1:200 2:1 3:"child" 5:1000 9:1 } 2{ 1:200 2:"child" 3:200 } ' raw
+}
+result $? "the wire, number by number"
+
+# ---- robustness ----
+
+"$TEST_EXPORT" damage t.tbuf 3000 >out 2>&1
+result $? "damaged traces are exported as far as they go"
+sed 's/^/# /' out | tail -5
+"$TEST_EXPORT" full t.tbuf 2>out && grep -q 'cannot be written: No space' out
+result $? "a full disk is an error"
+
+# ---- a long trace ----
+
+# Memory of the exporter must not grow with it: 12 MB of data, the trace is 64
+"$TEST_EXPORT" big big.tbuf 2000000 &&
+	(ulimit -d 12288; "$TRACEBUF" export -o big.pf big.tbuf 2>/dev/null) &&
+	decode <big.pf | awk '
+	/^    cpu:/ { cpu = $2 }
+	/^    event \{/ { events++; inside = 1 }
+	/^      timestamp:/ && inside {
+		if ($2 < last[cpu]) back++
+		last[cpu] = $2
+		inside = 0
+	}
+	END { print events, back + 0; exit !(events == 2000000 && !back) }' >out
+result $? "two million events: all there, in order, in little memory"
+sed 's/^/# events, out of order: /' out
+
+# ---- Perfetto itself ----
+
+judge=${TRACE_PROCESSOR:-$(command -v trace_processor_shell ||
+			   command -v trace_processor)}
+if [ -n "$judge" ]; then
+	cat >query.sql <<'END'
+select 'sched=' || (select count(*) from sched where ts > 0) ||
+	' waking=' || (select count(*) from ftrace_event where name = 'sched_waking') ||
+	' odd=' || (select count(*) from ftrace_event where name = 'odd') ||
+	' lost=' || (select count(*) from ftrace_event where name = 'tracebuf_lost') ||
+	' errors=' || (select count(*) from stats where severity = 'error'
+		       and value > 0) as answer;
+END
+	"$judge" -q query.sql t.pf >out 2>err
+	grep -q 'sched=5 waking=1 odd=1 lost=3 errors=0' out
+	result $? "Perfetto's trace processor reads the same"
+	sed 's/^/# /' out
+else
+	skip "Perfetto's trace processor reads the same" "no trace_processor"
+fi
+
+exit $failed
