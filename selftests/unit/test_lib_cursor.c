@@ -181,6 +181,9 @@ static void whose_event(void)
 	fx_composite(&fx, 0, FX_WAKEUP, 302, 50, wakeup, sizeof(wakeup)); /* 50 */
 	fx_composite(&fx, 0, FX_WAKEUP, 303, 20, wakeup, sizeof(wakeup)); /* 20 */
 	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 304, 0);			/* 20 */
+	/* a one-element form that says whose it is */
+	fx_simple(&fx, 0, FX_SYS_ENTER_FAST, 305, 60ull << 32 | 1);	/* 60 */
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 306, 0);			/* 60 */
 	fx_close(&fx, 0);
 	open_all(&fx);
 	CHECK_NUMBER(next_tid(), 10);
@@ -198,6 +201,8 @@ static void whose_event(void)
 	CHECK_NUMBER(next_tid(), 50);
 	CHECK_NUMBER(next_tid(), 20);
 	CHECK_NUMBER(next_tid(), 20);
+	CHECK_NUMBER(next_tid(), 60);
+	CHECK_NUMBER(next_tid(), 60);
 	close_all(&fx);
 }
 

@@ -155,7 +155,7 @@ static void nice_values(void)
 	open_all();
 #if defined(__x86_64__)
 	CHECK_TEXT(next_text(&view), "id=257(openat) args=[0x1,0xffffffffffffff9c,0x3,0x0,0x0,0x0]");
-	CHECK_TEXT(next_text(&view), "id=1(write) arg0=0xabc");
+	CHECK_TEXT(next_text(&view), "id=1(write) tid=2748");
 #else
 	next_text(&view);
 	next_text(&view);
@@ -164,7 +164,7 @@ static void nice_values(void)
 	CHECK_TEXT(next_text(&view), "vec=77");
 	CHECK_TEXT(next_text(&view), "prev_comm=ba\\x09sh prev_pid=10 prev_prio=120 prev_state=S+ next_comm= next_pid=20 next_prio=120");
 	CHECK_TEXT(next_text(&view), "next_pid=30 prev_state=D next_prio=120");
-	CHECK_TEXT(next_text(&view), "id=-1 arg0=0x0");
+	CHECK_TEXT(next_text(&view), "id=-1 tid=0");
 	close_all();
 }
 

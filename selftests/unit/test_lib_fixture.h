@@ -435,7 +435,7 @@ static inline void fx_describe_all(struct fx *fx)
 	};
 	static const struct fx_field enter_fast[] = {
 		{ "id", "s32", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "arg0", "u32", 4, 4, 0, TB_FIELD_HEX, 0, 0 },
+		{ "tid", "u32", 4, 4, 0, 0, 0, 0 },
 	};
 	static const struct fx_field softirq_fast[] = {
 		{ "vec", "unsigned int", 0, 4, 0, 0, 0, 0 },

@@ -58,7 +58,9 @@ struct tb_cursor {
 	uint64_t uncommitted;
 	bool     faulty;
 	struct tb_error fault;
-	const struct tb_format_field **next_pid;	/* by format index */
+	/* by format index: who runs next; in fast forms, who runs now */
+	const struct tb_format_field **next_pid;
+	const struct tb_format_field **own_tid;
 };
 
 /* ---- streams ---- */
@@ -259,13 +261,19 @@ static int cursor_prepare(struct tb_cursor *cursor)
 	cursor->heap = calloc(cursor->nr_streams, sizeof(*cursor->heap));
 	cursor->next_pid = calloc(recording->nr_formats + 1,
 				  sizeof(*cursor->next_pid));
+	cursor->own_tid = calloc(recording->nr_formats + 1,
+				 sizeof(*cursor->own_tid));
 	if (!cursor->streams || !cursor->heap || !cursor->next_pid ||
-	    cursor_dump(cursor))
+	    !cursor->own_tid || cursor_dump(cursor))
 		return -ENOMEM;
-	for (i = 0; i < recording->nr_formats; i++)
+	for (i = 0; i < recording->nr_formats; i++) {
+		if (recording->formats[i]->flags & TB_EVENT_FAST)
+			cursor->own_tid[i] =
+				tb_format_field(recording->formats[i], "tid");
 		if (recording->formats[i]->known == TB_KNOWN_SWITCH)
 			cursor->next_pid[i] =
 				tb_format_field(recording->formats[i], "next_pid");
+	}
 	for (i = 0; i < cursor->nr_streams; i++) {
 		stream = &cursor->streams[i];
 		stream->ring = i ? &recording->rings[i - 1] : &recording->durable;
@@ -308,6 +316,7 @@ void tb_cursor_close(struct tb_cursor *cursor)
 	free(cursor->streams);
 	free(cursor->heap);
 	free(cursor->next_pid);
+	free(cursor->own_tid);
 	free(cursor);
 }
 
@@ -349,6 +358,12 @@ static void view_event(struct tb_cursor *cursor, struct stream *stream,
 		view->tid = walk->tid;
 		stream_claim(stream, walk->tid);
 	} else {
+		const struct tb_format_field *field = view->format ?
+			cursor->own_tid[view->format->index] : NULL;
+		uint64_t tid;
+
+		if (field && !tb_field_u64(view, field, &tid))
+			stream->current = (uint32_t)tid;
 		view->tid = stream->current;
 	}
 }
