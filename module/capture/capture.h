@@ -147,7 +147,7 @@ struct tb_probe {
 
 /* the function stage.h makes for each unit: it fills in *unit */
 #define TB_UNIT_INIT(name)	void tb_unit_init_##name(struct tb_unit *unit)
-#define TB_UNIT(name)		TB_UNIT_INIT(name);
+#define TB_UNIT(name)		TB_UNIT_INIT(name)
 #include "units.h"
 #undef TB_UNIT
 

@@ -17,14 +17,15 @@
 
 #include "events.h"
 
-#define TB_UNIT(name)	tb_unit_init_##name,
-static void (*const tb_unit_inits[])(struct tb_unit *unit) __initconst = {
+/* as many bytes as there are units */
+#define TB_UNIT(name)	u8 name
+struct tb_unit_count {
 #include "units.h"
 };
 
 #undef TB_UNIT
 
-static struct tb_unit tb_units[ARRAY_SIZE(tb_unit_inits)];
+static struct tb_unit tb_units[sizeof(struct tb_unit_count)];
 
 static struct tb_event_def **tb_events;
 static unsigned int tb_nr_events;
@@ -53,6 +54,19 @@ static void __init tb_events_resolve(struct tracepoint *tp, void *by_name)
 		(*def)->tp = tp;
 }
 
+static void __init tb_units_init(struct tb_unit *unit)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(tb_units); i++) {
+		INIT_LIST_HEAD(&tb_units[i].events);
+		INIT_LIST_HEAD(&tb_units[i].evals);
+	}
+#define TB_UNIT(name)	tb_unit_init_##name(unit++)
+#include "units.h"
+#undef TB_UNIT
+}
+
 /**
  * tb_events_init() - set up the registry
  *
@@ -64,13 +78,10 @@ int __init tb_events_init(void)
 	const struct tb_fast_def *fast;
 	unsigned int i, n = 0;
 
-	for (i = 0; i < ARRAY_SIZE(tb_units); i++) {
-		INIT_LIST_HEAD(&tb_units[i].events);
-		INIT_LIST_HEAD(&tb_units[i].evals);
-		tb_unit_inits[i](&tb_units[i]);
+	tb_units_init(tb_units);
+	for (i = 0; i < ARRAY_SIZE(tb_units); i++)
 		list_for_each_entry(def, &tb_units[i].events, list)
 			n++;
-	}
 	/* two ids for each event, and 14 bits for an id */
 	if (TB_EV_FIRST + 2 * n > TB_HEAD_ID(~0u) + 1)
 		return -EOVERFLOW;

@@ -199,13 +199,13 @@ static_assert(sizeof(struct trace_entry) == sizeof(struct tb_composite) -
 
 #include "stage_fields.h"
 
-/* In a function because the elements need a name for the type they are in. */
+/* In a function because the elements need a name for what they are in. */
 #undef TB_CLASS
 #define TB_CLASS(call, proto, args, tstruct, assign, print)		\
 static const struct tb_field_def * __init __maybe_unused		\
 tb_fields_##call(void)							\
 {									\
-	typedef struct trace_event_raw_##call tb_raw __maybe_unused;	\
+	struct trace_event_raw_##call *tb_raw __maybe_unused = NULL;	\
 	static const struct tb_field_def fields[] = {			\
 		tstruct							\
 		{}							\

@@ -8,7 +8,7 @@
  */
 
 #define TB_OFFSET(member) \
-	(offsetof(tb_raw, member) - sizeof(struct trace_entry))
+	(offsetof(typeof(*tb_raw), member) - sizeof(struct trace_entry))
 #define TB_SIGN(_type)		(is_signed_type(_type) ? TB_FIELD_SIGNED : 0)
 
 #define TB_FIELD(_type, _item, _flags)					\

@@ -4,11 +4,11 @@
  * some meaning is wanted for each of them; hence no guard.  The order is that
  * of the event numbers.
  */
-TB_UNIT(sched)
-TB_UNIT(irq)
-TB_UNIT(raw_syscalls)
-TB_UNIT(task)
-TB_UNIT(timer)
-TB_UNIT(workqueue)
-TB_UNIT(power)
-TB_UNIT(signal)
+TB_UNIT(sched);
+TB_UNIT(irq);
+TB_UNIT(raw_syscalls);
+TB_UNIT(task);
+TB_UNIT(timer);
+TB_UNIT(workqueue);
+TB_UNIT(power);
+TB_UNIT(signal);
