@@ -9,6 +9,7 @@
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/printk.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "buffer.h"
@@ -43,6 +44,8 @@ int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, cons
 	if (mem->order)
 		gfp |= __GFP_COMP;
 	for (i = 0; i < mem->nr_chunks; i++) {
+		/* gigabytes may be asked for, and they are cleared */
+		cond_resched();
 		mem->chunks[i] = alloc_pages_node(node, gfp, mem->order);
 		if (!mem->chunks[i]) {
 			pr_warn("tracebuf: %s: no contiguous block of %u bytes, %u of %u were there\n",
@@ -66,8 +69,10 @@ void tb_mem_free(struct tb_mem *mem)
 {
 	u32 i;
 
-	for (i = 0; mem->chunks && i < mem->nr_chunks && mem->chunks[i]; i++)
+	for (i = 0; mem->chunks && i < mem->nr_chunks && mem->chunks[i]; i++) {
+		cond_resched();
 		__free_pages(mem->chunks[i], mem->order);
+	}
 	kvfree(mem->chunks);
 	memset(mem, 0, sizeof(*mem));
 }

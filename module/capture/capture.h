@@ -129,7 +129,6 @@ struct tb_event_def {
  * @id_fast: event id of the one-element form
  * @enabled: wanted
  * @fast: wanted, or attached, in the one-element form
- * @described: forms that the durable buffer describes
  *
  * It is the data pointer of the registered probe, so it must live until
  * tb_events_synchronize() returned after the detach.
@@ -142,7 +141,6 @@ struct tb_probe {
 	u16 id_fast;
 	u8 enabled;
 	u8 fast;
-	u8 described;
 };
 
 /* the function stage.h makes for each unit: it fills in *unit */

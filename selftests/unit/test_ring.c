@@ -304,6 +304,16 @@ static struct model *test_mark_once(void)
 		model_write(m, 35);
 		EXPECT_EQ(m, stats(m).marks, 3);
 	}
+	/* begun by a TIME element, just at the mark */
+	for (mark = FIRST + 1; mark < 62; mark++) {
+		model_reset(m);
+		m->r.mark = mark;
+		write_many(m, 1, mark - FIRST);
+		EXPECT_EQ(m, stats(m).marks, 1);
+		m->clock += 1ull << 32;
+		model_write(m, 1);
+		EXPECT_EQ(m, stats(m).marks, 1);
+	}
 	return m;
 }
 

@@ -57,6 +57,7 @@ struct context {
 	u32 points;		/* accesses of its own */
 	u32 nested;		/* contexts that came in between */
 	u32 nested_at;		/* @points when the last of them did */
+	u32 head_at;		/* @points when it last looked at head */
 	bool head_fresh;	/* none has since it looked at head */
 };
 
@@ -206,18 +207,6 @@ static void fiber_run(void)
 
 /* ---- writers ------------------------------------------------------------ */
 
-static void do_write(u32 n)
-{
-	struct context *c = &contexts[depth];
-
-	if (model_write(m, n))
-		return;
-	/* at most this many accesses from the last look at head to the end */
-	if ((c->head_fresh || c->points - c->nested_at > 8) && n <= m->r.max &&
-	    n <= m->r.capacity - (m->r.head & TB_HEAD_INDEX_MASK))
-		model_fail(m, "dropped %u elements, head %llx", n, (unsigned long long)m->r.head);
-}
-
 static void do_op(char op)
 {
 	struct context *c = &contexts[++depth];
@@ -229,7 +218,7 @@ static void do_op(char op)
 	else if (op == 'e')
 		m->clock += 1ull << 32;
 	else
-		do_write(op - '0');
+		model_write(m, op - '0');
 	if (c->points > bound * (1 + c->nested))
 		model_fail(m, "'%c' took %u accesses, %u nested", op, c->points, c->nested);
 	depth--;
@@ -278,8 +267,22 @@ static void point(const volatile void *p)
 			fiber_run();
 		}
 	}
-	if (p == &m->r.head)
+	if (p == &m->r.head) {
 		c->head_fresh = true;
+		c->head_at = c->points;
+	}
+}
+
+/* An event is counted as dropped: head must have said so, or have moved just now. */
+static void check_drop(struct context *c)
+{
+	u32 n = m->events[m->current].length;
+
+	/* the accesses from the last look at head to the count, two more if one is repeated */
+	if (!c->head_fresh && c->nested_at - c->head_at <= 6 + 2 * (c->nested - 1))
+		return;
+	if (n <= m->r.max && n <= m->r.capacity - (m->r.head & TB_HEAD_INDEX_MASK))
+		model_fail(m, "dropped %u elements, head %llx", n, (unsigned long long)m->r.head);
 }
 
 static void changed(const volatile void *p, u64 old, u64 new)
@@ -288,6 +291,8 @@ static void changed(const volatile void *p, u64 old, u64 new)
 	u32 i;
 
 	model_changed(p, old, new);
+	if (p == &m->r.dropped && depth >= 0 && !in_reader)
+		check_drop(c);
 	for (i = 0; i < m->r.nr && p != &m->r.bufs[i].state; i++)
 		;
 	if (i == m->r.nr)

@@ -62,7 +62,8 @@ enum tb_block_kind {
  *	buffer), from 0, no number twice within one recording
  * @time_start: full clock when the block was opened, <= every event in it
  * @time_end: full clock when it was complete, >= every event in it
- * @data: bytes used, header included; what follows is zero or padding
+ * @data: bytes used, header included; what follows is one element that says
+ *	so (TB_STRUCT_PAD) and then whatever was there before
  * @events: events in the block: everything except structural elements
  * @overwritten: rolling: events of this ring overwritten so far, up to this
  *	block's place in the order; filled in when the block is handed over

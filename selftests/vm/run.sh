@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# run.sh - runs the tests of this folder in a guest, as root: those that load
+# the module themselves, then those that want it loaded.
+#
+#   run.sh [-o DIR] [TEST...]
+#
+# Each test's output, KTAP, goes to DIR/TEST.ktap (default /out), with a line
+# "# exit N" at its end.  Exits 1 if a test's program failed (what exactly did
+# is in the files), 3 if the module cannot be loaded or unloaded.
+
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd -P)
+programs=${TRACEBUF_SELFTESTS:-${here%/selftests/vm}/build/selftests}
+out=/out
+while getopts o: opt; do
+	case $opt in
+	o) out=$OPTARG ;;
+	*) exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+: "${TRACEBUF_KO:=tracebuf.ko}"
+export TRACEBUF_KO
+
+if [ $# = 0 ]; then
+	for t in "$here"/test_*.sh "$here"/test_*.c; do
+		t=${t##*/}
+		set -- "$@" "${t%.*}"
+	done
+fi
+
+status=0
+loaded()
+{
+	[ -d /sys/module/tracebuf ]
+}
+
+# NAME COMMAND...: run a test, keep its output.
+run()
+{
+	name=$1
+	shift
+	"$@" >"$out/$name.ktap" 2>&1 </dev/null
+	code=$?
+	echo "# exit $code" >>"$out/$name.ktap"
+	[ $code = 0 ] || status=1
+	echo "$name: exit $code"
+}
+
+for t; do
+	[ -e "$here/$t.sh" ] || continue
+	! loaded || rmmod tracebuf || exit 3
+	run "$t" sh "$here/$t.sh"
+done
+! loaded || rmmod tracebuf || exit 3
+for t; do
+	[ ! -e "$here/$t.sh" ] || continue
+	loaded || insmod "$TRACEBUF_KO" || exit 3
+	run "$t" "$programs/$t"
+done
+# nothing of all that may keep the module in use
+if loaded && ! rmmod tracebuf; then
+	echo "run.sh: the module cannot be unloaded after the tests" >&2
+	exit 3
+fi
+exit $status

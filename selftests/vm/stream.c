@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * See stream.h.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream.h"
+
+static bool fail(struct stream *s, const struct tb_block *b, const char *format, ...)
+{
+	char what[160];
+	va_list ap;
+
+	if (s->error[0])
+		return false;
+	va_start(ap, format);
+	vsnprintf(what, sizeof(what), format, ap);
+	va_end(ap);
+	snprintf(s->error, sizeof(s->error), "%s block %llu of cpu %u: %s",
+		 b->kind == TB_BLOCK_DURABLE ? "durable" : "rolling",
+		 (unsigned long long)b->sequence, b->cpu, what);
+	return false;
+}
+
+#define CHECK(cond, ...)						\
+	do {								\
+		if (!(cond))						\
+			return fail(s, b, __VA_ARGS__);			\
+	} while (0)
+
+void stream_init(struct stream *s)
+{
+	memset(s, 0, sizeof(*s));
+}
+
+void stream_free(struct stream *s)
+{
+	size_t i;
+
+	for (i = 0; i < STREAM_IDS; i++)
+		free(s->desc[i].desc);
+	stream_init(s);
+}
+
+uint64_t stream_events(const struct stream *s)
+{
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; i < STREAM_CPUS; i++)
+		n += s->ring[i].events;
+	return n;
+}
+
+static bool zero(const void *p, size_t bytes)
+{
+	const uint8_t *c = p;
+
+	while (bytes--)
+		if (*c++)
+			return false;
+	return true;
+}
+
+static bool check_header(struct stream *s, const struct tb_block *b, size_t bytes)
+{
+	CHECK(b->magic == TB_BLOCK_MAGIC, "magic %#x", b->magic);
+	CHECK(b->version == TB_BLOCK_VERSION, "version %u", b->version);
+	CHECK(b->kind == TB_BLOCK_DURABLE || b->kind == TB_BLOCK_ROLLING, "kind %u", b->kind);
+	CHECK(b->size_log2 < 32 && bytes == 1ull << b->size_log2,
+	      "size_log2 %u, but %zu bytes", b->size_log2, bytes);
+	CHECK(!(b->flags & ~(TB_BLOCK_COMPLETE | TB_BLOCK_FLUSHED | TB_BLOCK_GAP)),
+	      "flags %#x", b->flags);
+	CHECK(b->flags & TB_BLOCK_COMPLETE, "not complete");
+	CHECK(b->provider == 0, "provider %u", b->provider);
+	CHECK(b->cpu < STREAM_CPUS, "cpu %u", b->cpu);
+	CHECK(b->time_start <= b->time_end, "it ends before it starts");
+	CHECK(b->data >= sizeof(*b) && b->data <= bytes && b->data % TB_ELEMENT_SIZE == 0,
+	      "data %u", b->data);
+	return true;
+}
+
+/* ---- control events --------------------------------------------------- */
+
+static bool take_desc(struct stream *s, const struct tb_block *b, const struct stream_event *e)
+{
+	const struct tb_event_desc *d = (const void *)e->payload;
+	const char *wrong = desc_check(d, e->length);
+	struct stream_desc *to;
+
+	CHECK(!wrong, "event description: %s", wrong);
+	to = &s->desc[d->id];
+	CHECK(!to->desc, "id %u described twice", d->id);
+	to->desc = malloc(e->length);
+	memcpy(to->desc, d, e->length);
+	to->size = e->length;
+	s->descs++;
+	return true;
+}
+
+static bool take_totals(struct stream *s, const struct tb_block *b, const struct stream_event *e)
+{
+	struct tb_totals t;
+
+	CHECK(e->length == sizeof(t), "totals of %u bytes", e->length);
+	memcpy(&t, e->payload, sizeof(t));
+	CHECK(t.cpu < STREAM_CPUS && t.flags == 0, "totals: cpu %u flags %#x", t.cpu, t.flags);
+	CHECK(!s->ring[t.cpu].have_totals, "totals of cpu %u twice", t.cpu);
+	CHECK(t.attempted == t.recorded + t.dropped, "totals: attempted is not recorded + dropped");
+	CHECK(t.overwritten <= t.recorded && t.oversize <= t.dropped, "totals: parts too large");
+	s->ring[t.cpu].totals = t;
+	s->ring[t.cpu].have_totals = true;
+	return true;
+}
+
+static bool take_control(struct stream *s, const struct tb_block *b, const struct stream_event *e)
+{
+	switch (e->id) {
+	case TB_EV_CLOCK:
+		CHECK(e->length == sizeof(struct tb_clock_sync), "clock of %u bytes", e->length);
+		s->clocks++;
+		return true;
+	case TB_EV_THREAD:
+		CHECK(e->length == sizeof(struct tb_thread), "thread of %u bytes", e->length);
+		s->threads++;
+		return true;
+	case TB_EV_MARK:
+		return true;
+	}
+	CHECK(e->durable, "event %u in a rolling block", e->id);
+	switch (e->id) {
+	case TB_EV_INIT:
+		CHECK(e->length == sizeof(s->init), "init of %u bytes", e->length);
+		CHECK(s->durable_events == 0, "init is not the first event");
+		memcpy(&s->init, e->payload, sizeof(s->init));
+		CHECK(s->init.abi == TB_ABI_VERSION, "abi %u", s->init.abi);
+		s->inits++;
+		return true;
+	case TB_EV_EVENT:
+		return take_desc(s, b, e);
+	case TB_EV_TOTALS:
+		return take_totals(s, b, e);
+	case TB_EV_STRING:
+		CHECK(e->length >= sizeof(struct tb_string), "string of %u bytes", e->length);
+		s->strings++;
+		return true;
+	}
+	return fail(s, b, "control event %u", e->id);
+}
+
+/* A described event: does it have the form that was described? */
+static bool take_described(struct stream *s, const struct tb_block *b,
+			   const struct stream_event *e)
+{
+	const struct tb_event_desc *d = s->desc[e->id].desc;
+	const struct tb_field *f;
+	int i;
+
+	CHECK(!e->durable, "event %u in a durable block", e->id);
+	CHECK(d, "event %u is not described", e->id);
+	CHECK(e->simple == !!(d->flags & TB_EVENT_FAST), "event %u has the wrong form", e->id);
+	f = (const void *)(d + 1);
+	for (i = 0; i < d->nr_fields; i++)
+		CHECK(f[i].offset + f[i].size <= e->length, "event %u ends before its field %s",
+		      e->id, desc_string(d, f[i].name));
+	return true;
+}
+
+/* ---- elements --------------------------------------------------------- */
+
+static bool check_element(struct stream *s, const struct tb_block *b,
+			  const struct tb_element *el, uint32_t room, uint64_t *now,
+			  struct stream_event *e)
+{
+	uint32_t len = TB_HEAD_LENGTH(el->head), type = TB_HEAD_STRUCT(el->head);
+	uint64_t time;
+
+	CHECK(type == TB_STRUCT_SIMPLE || type == TB_STRUCT_COMPOSITE,
+	      "element %zu has structure %u", (size_t)(el - (const struct tb_element *)b), type);
+	CHECK(len >= 1 && len <= room, "event of %u elements where %u are left", len, room);
+	CHECK(TB_HEAD_SEQ(el->head) == (b->sequence & 0x3f), "an element of another lap: %u",
+	      TB_HEAD_SEQ(el->head));
+	memset(e, 0, sizeof(*e));
+	e->cpu = b->cpu;
+	e->durable = b->kind == TB_BLOCK_DURABLE;
+	e->block = b->sequence;
+	e->id = TB_HEAD_ID(el->head);
+	e->simple = type == TB_STRUCT_SIMPLE;
+	if (e->simple && e->id == TB_EV_TIME) {
+		CHECK((uint32_t)el->payload == el->time, "TIME: halves differ");
+		time = el->payload;
+	} else {
+		time = (*now & ~0xffffffffull) | el->time;
+	}
+	CHECK(time >= *now, "time goes back by %llu at event %u",
+	      (unsigned long long)(*now - time), e->id);
+	CHECK(time >= b->time_start && time <= b->time_end, "time outside the block");
+	*now = time;
+	e->time = time;
+	if (e->simple) {
+		CHECK(len == 1, "simple event of %u elements", len);
+		e->payload = (const void *)&el->payload;
+		e->length = 8;
+	} else {
+		const struct tb_composite *c = (const void *)el;
+
+		e->tid = c->tid;
+		e->context = c->context;
+		e->length = c->length;
+		e->payload = (const void *)(c + 1);
+		CHECK((c->length + 15u) / 16 == len - 1, "payload of %u bytes in %u elements",
+		      c->length, len);
+		CHECK(zero(e->payload + c->length, (len - 1) * 16 - c->length),
+		      "the tail of event %u is not zero", e->id);
+	}
+	return true;
+}
+
+static bool check_elements(struct stream *s, const struct tb_block *b)
+{
+	const struct tb_element *el = (const void *)b;
+	struct stream_ring *r = &s->ring[b->cpu];
+	bool durable = b->kind == TB_BLOCK_DURABLE;
+	uint32_t i = TB_BLOCK_HEADER_ELEMENTS, end = b->data / TB_ELEMENT_SIZE;
+	uint64_t now = b->time_start;
+	struct stream_event e;
+	uint32_t events = 0;
+
+	if (!durable)
+		CHECK(now >= r->last_time, "starts before the last event of the block before");
+	while (i < end) {
+		if (!check_element(s, b, &el[i], end - i, &now, &e))
+			return false;
+		if (e.id == TB_EV_GAP && !durable)
+			CHECK(i == TB_BLOCK_HEADER_ELEMENTS, "gap slot at element %u", i);
+		i += TB_HEAD_LENGTH(el[i].head);
+		if (e.id <= TB_EV_STRUCTURAL_LAST) {
+			CHECK(!durable && (e.id == TB_EV_GAP || (e.id == TB_EV_TIME && e.simple)),
+			      "structural event %u", e.id);
+			continue;
+		}
+		if (!(e.id <= TB_EV_CONTROL_LAST ? take_control(s, b, &e) :
+		      take_described(s, b, &e)))
+			return false;
+		events++;
+		if (durable)
+			s->durable_events++;
+		if (s->event)
+			s->event(s->ctx, &e);
+	}
+	CHECK(events == b->events, "%u events, the header says %u", events, b->events);
+	if (!durable) {
+		r->last_time = now;
+		r->events += events;
+	}
+	return true;
+}
+
+/* ---- blocks ----------------------------------------------------------- */
+
+static bool check_gap(struct stream *s, const struct tb_block *b, const struct tb_gap *gap)
+{
+	struct stream_ring *r = &s->ring[b->cpu];
+	bool lost = gap->overwritten || gap->dropped;
+
+	CHECK(b->overwritten == r->overwritten + gap->overwritten,
+	      "overwritten %llu, but %llu before and a gap of %llu",
+	      (unsigned long long)b->overwritten, (unsigned long long)r->overwritten,
+	      (unsigned long long)gap->overwritten);
+	CHECK(b->dropped == r->dropped + gap->dropped,
+	      "dropped %llu, but %llu before and a gap of %llu",
+	      (unsigned long long)b->dropped, (unsigned long long)r->dropped,
+	      (unsigned long long)gap->dropped);
+	CHECK(gap->oversize <= gap->dropped, "gap: oversize");
+	CHECK(lost == !!(b->flags & TB_BLOCK_GAP), "TB_BLOCK_GAP is %sset", lost ? "not " : "");
+	CHECK(lost || zero(gap, sizeof(*gap)), "the gap slot is not zero");
+	CHECK(gap->reserved == 0, "gap: reserved");
+	CHECK(gap->first <= gap->last, "gap: it ends before it starts");
+	CHECK(gap->overwritten || !r->blocks || b->sequence == r->last_seq + 1,
+	      "no overwritten events, but %llu comes after %llu",
+	      (unsigned long long)b->sequence, (unsigned long long)r->last_seq);
+	CHECK(gap->overwritten || r->blocks || b->sequence == 0,
+	      "no overwritten events, but it is the first");
+	r->overwritten = b->overwritten;
+	r->dropped = b->dropped;
+	r->gap_overwritten += gap->overwritten;
+	r->gap_dropped += gap->dropped;
+	r->gap_oversize += gap->oversize;
+	r->gaps += lost;
+	return true;
+}
+
+static bool check_rolling(struct stream *s, const struct tb_block *b, size_t bytes)
+{
+	const struct tb_composite *slot = (const void *)(b + 1);
+	const struct tb_element *pad = (const void *)((const char *)b + b->data);
+	struct stream_ring *r = &s->ring[b->cpu];
+	uint32_t rest = (bytes - b->data) / TB_ELEMENT_SIZE;
+
+	CHECK(s->inits == 1, "comes before the init record");
+	CHECK(b->data >= TB_BLOCK_FIRST_ELEMENT * TB_ELEMENT_SIZE, "data %u", b->data);
+	CHECK(TB_HEAD_STRUCT(slot->head) == TB_STRUCT_COMPOSITE &&
+	      TB_HEAD_ID(slot->head) == TB_EV_GAP &&
+	      TB_HEAD_LENGTH(slot->head) == TB_GAP_ELEMENTS &&
+	      slot->length == sizeof(struct tb_gap), "no gap slot");
+	CHECK(!r->blocks || b->sequence > r->last_seq, "comes after %llu",
+	      (unsigned long long)r->last_seq);
+	if (!check_gap(s, b, (const void *)(slot + 1)))
+		return false;
+	if (rest) {
+		CHECK(TB_HEAD_STRUCT(pad->head) == TB_STRUCT_PAD &&
+		      TB_HEAD_LENGTH(pad->head) == (rest < 1023 ? rest : 1023) &&
+		      TB_HEAD_SEQ(pad->head) == (b->sequence & 0x3f), "no padding after the data");
+	}
+	r->last_seq = b->sequence;
+	r->blocks++;
+	if (s->block)
+		s->block(s->ctx, b, (const void *)(slot + 1));
+	return check_elements(s, b);
+}
+
+static bool check_durable(struct stream *s, const struct tb_block *b, size_t bytes)
+{
+	CHECK(b->sequence == s->durable_blocks, "expected %llu",
+	      (unsigned long long)s->durable_blocks);
+	CHECK(b->cpu == 0 && b->overwritten == 0 && b->dropped == 0, "header fields not zero");
+	CHECK(b->flags == TB_BLOCK_COMPLETE, "flags %#x", b->flags);
+	CHECK(zero((const char *)b + b->data, bytes - b->data), "not zero after the data");
+	s->durable_blocks++;
+	return check_elements(s, b);
+}
+
+bool stream_block(struct stream *s, const void *block, size_t bytes)
+{
+	const struct tb_block *b = block;
+
+	if (s->error[0])
+		return false;
+	s->bytes += bytes;
+	if (bytes < sizeof(*b)) {
+		snprintf(s->error, sizeof(s->error), "a block of %zu bytes", bytes);
+		return false;
+	}
+	if (!check_header(s, b, bytes))
+		return false;
+	return b->kind == TB_BLOCK_DURABLE ? check_durable(s, b, bytes) :
+					     check_rolling(s, b, bytes);
+}
+
+bool stream_blocks(struct stream *s, const void *blocks, size_t bytes)
+{
+	while (bytes) {
+		const struct tb_block *b = blocks;
+		size_t n = bytes < sizeof(*b) || b->size_log2 > 31 ? bytes : 1ul << b->size_log2;
+
+		if (n > bytes || !stream_block(s, b, n)) {
+			if (!s->error[0])
+				snprintf(s->error, sizeof(s->error), "cut within a block");
+			return false;
+		}
+		blocks = (const char *)blocks + n;
+		bytes -= n;
+	}
+	return true;
+}
+
+bool stream_finish(struct stream *s)
+{
+	uint32_t i;
+
+	if (s->error[0])
+		return false;
+	for (i = 0; i < STREAM_CPUS; i++) {
+		struct stream_ring *r = &s->ring[i];
+		struct tb_block at = { .kind = TB_BLOCK_ROLLING, .cpu = i,
+				       .sequence = r->last_seq }, *b = &at;
+
+		if (!r->blocks && !r->have_totals)
+			continue;
+		CHECK(r->have_totals, "no totals of this ring");
+		CHECK(r->events + r->totals.overwritten == r->totals.recorded,
+		      "end: %llu events and %llu overwritten, but %llu were recorded",
+		      (unsigned long long)r->events, (unsigned long long)r->totals.overwritten,
+		      (unsigned long long)r->totals.recorded);
+		CHECK(r->overwritten == r->totals.overwritten &&
+		      r->gap_overwritten == r->totals.overwritten,
+		      "end: %llu overwritten, the gaps tell of %llu",
+		      (unsigned long long)r->totals.overwritten,
+		      (unsigned long long)r->gap_overwritten);
+		/* what was dropped after the last block is in the totals alone */
+		CHECK(r->dropped <= r->totals.dropped && r->gap_dropped == r->dropped,
+		      "end: more dropped than in all");
+		CHECK(r->totals.blocks == (r->blocks ? r->last_seq + 1 : 0),
+		      "end: %llu blocks were opened", (unsigned long long)r->totals.blocks);
+	}
+	return true;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A checker of the block stream, for the tests: follows a trace block by
+ * block, holds every block to what the ABI header promises, and keeps the
+ * books.  Written from the header alone, apart from libtracebuf, so that the
+ * two do not share mistakes.
+ */
+#ifndef STREAM_H
+#define STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/tracebuf.h>
+
+#define STREAM_CPUS	64
+#define STREAM_IDS	16384
+
+/* An event as handed to stream.event. */
+struct stream_event {
+	uint32_t cpu;
+	bool durable;
+	uint16_t id;
+	bool simple;
+	uint64_t time;
+	uint64_t block;			/* sequence number of its block */
+	/* composite events */
+	uint32_t tid;
+	uint16_t context;
+	/* simple: the 8 bytes */
+	uint16_t length;
+	const uint8_t *payload;
+};
+
+/* What was seen of one ring. */
+struct stream_ring {
+	uint64_t blocks;
+	uint64_t last_seq;		/* valid if blocks */
+	uint64_t last_time;
+	uint64_t events;
+	uint64_t overwritten;		/* as the last header says */
+	uint64_t dropped;
+	uint64_t gap_overwritten;	/* sums over the gap slots */
+	uint64_t gap_dropped;
+	uint64_t gap_oversize;
+	uint64_t gaps;
+	bool have_totals;
+	struct tb_totals totals;
+};
+
+struct stream_desc {
+	struct tb_event_desc *desc;	/* fields and strings follow it */
+	uint32_t size;
+};
+
+struct stream {
+	/* set by the user */
+	void (*event)(void *ctx, const struct stream_event *e);
+	void (*block)(void *ctx, const struct tb_block *b, const struct tb_gap *gap);
+	void *ctx;
+	/* results */
+	char error[256];
+	uint64_t bytes;
+	uint64_t durable_blocks;
+	uint64_t durable_events;
+	uint64_t inits, clocks, threads, strings, descs;
+	struct tb_init init;
+	struct stream_ring ring[STREAM_CPUS];
+	struct stream_desc desc[STREAM_IDS];
+};
+
+void stream_init(struct stream *s);
+void stream_free(struct stream *s);
+
+/* One block; false and s->error if there is anything wrong with it. */
+bool stream_block(struct stream *s, const void *block, size_t bytes);
+
+/* Any number of whole blocks. */
+bool stream_blocks(struct stream *s, const void *blocks, size_t bytes);
+
+/* After a recording that was read to its end: do the books add up? */
+bool stream_finish(struct stream *s);
+
+uint64_t stream_events(const struct stream *s);
+
+/* ---- describe.c: event descriptions ----------------------------------- */
+
+/* Is it well-formed?  NULL or what is wrong. */
+const char *desc_check(const struct tb_event_desc *d, size_t size);
+const char *desc_string(const struct tb_event_desc *d, uint16_t offset);
+const struct tb_field *desc_field(const struct tb_event_desc *d, const char *name);
+
+/* The value of an integer field; aborts if there is none of that name. */
+int64_t desc_value(const struct tb_event_desc *d, const char *name, const uint8_t *payload);
+
+/* Is event @e of this name? */
+bool stream_is(const struct stream *s, const struct stream_event *e, const char *name);
+int64_t stream_value(const struct stream *s, const struct stream_event *e, const char *name);
+
+#endif /* STREAM_H */

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * read() on /dev/tracebuf: blocking and not, whole blocks, pieces, the end,
+ * signals, bad addresses.
+ */
+#include "tbtest.h"
+
+#define BUFFERS		8
+#define ELEMENTS	256
+#define BLOCK		(ELEMENTS * TB_ELEMENT_SIZE)
+#define DURABLE_BLOCK	16384
+/* numbered events a buffer takes */
+#define PER_BLOCK	((ELEMENTS - TB_BLOCK_FIRST_ELEMENT) / FIRE_ELEMENTS)
+
+DEVICE_FIXTURE(read)
+
+static int record(int fd)
+{
+	int ret = tb_configure(fd, TB_MODE_STREAMING, TB_POLICY_OVERWRITE, BUFFERS, ELEMENTS);
+
+	if (!ret)
+		ret = tb_enable(fd, FIRE_EVENT) == 1 ? 0 : -ENOENT;
+	return ret ?: tb_start(fd, TB_START_NO_STATE);
+}
+
+static int nonblock(int fd, bool on)
+{
+	return fcntl(fd, F_SETFL, on ? O_NONBLOCK : 0);
+}
+
+struct counting {
+	struct stream *s;
+	uint32_t fired, next;
+	bool order;
+};
+
+static void count_fired(void *ctx, const struct stream_event *e)
+{
+	struct counting *c = ctx;
+	uint32_t number;
+
+	if (!is_fired(c->s, e, &number))
+		return;
+	if (number != c->next)
+		c->order = false;
+	c->next = number + 1;
+	c->fired++;
+}
+
+static void count(struct counting *c, struct stream *s)
+{
+	*c = (struct counting){ .s = s, .order = true };
+	s->event = count_fired;
+	s->ctx = c;
+}
+
+TEST_DEV(read, nothing_yet_is_EAGAIN)
+{
+	char byte;
+
+	ASSERT_EQ(0, nonblock(self->fd, true));
+	EXPECT_EQ(-1, read(self->fd, &byte, 1));
+	EXPECT_EQ(EAGAIN, errno);
+}
+
+TEST_DEV(read, zero_bytes_is_0)
+{
+	char byte;
+
+	ASSERT_EQ(0, record(self->fd));
+	EXPECT_EQ(0, read(self->fd, &byte, 0));
+}
+
+TEST_DEV(read, is_not_seekable)
+{
+	char byte;
+
+	EXPECT_EQ(-1, lseek(self->fd, 0, SEEK_SET));
+	EXPECT_EQ(ESPIPE, errno);
+	EXPECT_EQ(-1, pread(self->fd, &byte, 1, 0));
+	EXPECT_EQ(ESPIPE, errno);
+}
+
+TEST_DEV(read, durable_blocks_first_then_EAGAIN)
+{
+	static char buf[1 << 20];
+	ssize_t n;
+
+	ASSERT_EQ(0, record(self->fd));
+	ASSERT_EQ(0, nonblock(self->fd, true));
+	fire(0, 5);
+	n = read(self->fd, buf, sizeof(buf));
+	ASSERT_LT(0, n);
+	ASSERT_STREAM(stream_blocks(&self->s, buf, n), &self->s);
+	EXPECT_EQ(1, self->s.inits);
+	EXPECT_EQ(1, self->s.descs);
+	EXPECT_EQ(0, stream_events(&self->s));
+	EXPECT_EQ(-1, read(self->fd, buf, sizeof(buf)));
+	EXPECT_EQ(EAGAIN, errno);
+	/* one block's worth more: now there is one to read, and exactly one */
+	fire(5, PER_BLOCK);
+	n = read(self->fd, buf, sizeof(buf));
+	ASSERT_EQ(BLOCK, n);
+	ASSERT_STREAM(stream_blocks(&self->s, buf, n), &self->s);
+	EXPECT_EQ(PER_BLOCK, stream_events(&self->s));
+	EXPECT_EQ(-1, read(self->fd, buf, sizeof(buf)));
+	EXPECT_EQ(EAGAIN, errno);
+}
+
+TEST_DEV(read, gives_whole_blocks)
+{
+	static char buf[DURABLE_BLOCK + 2 * BLOCK + 100];
+	struct counting c;
+	ssize_t n;
+
+	count(&c, &self->s);
+	ASSERT_EQ(0, record(self->fd));
+	fire(0, 5 * PER_BLOCK);
+	ASSERT_EQ(0, tb_stop(self->fd));
+	while ((n = read(self->fd, buf, sizeof(buf))) > 0) {
+		/* would fail at a block cut short */
+		ASSERT_STREAM(stream_blocks(&self->s, buf, n), &self->s);
+		ASSERT_EQ(0, n % BLOCK);
+	}
+	ASSERT_EQ(0, n);
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+	EXPECT_EQ(5 * PER_BLOCK, c.fired);
+	EXPECT_TRUE(c.order);
+}
+
+TEST_DEV(read, small_buffer_gets_pieces)
+{
+	static char all[1 << 20];
+	struct counting c;
+	size_t at = 0;
+	ssize_t n;
+
+	count(&c, &self->s);
+	ASSERT_EQ(0, record(self->fd));
+	fire(0, 3 * PER_BLOCK);
+	ASSERT_EQ(0, tb_stop(self->fd));
+	/* one byte, then more and more: pieces never go beyond a block */
+	while ((n = read(self->fd, all + at, at < 100 ? 1 : 100 + at % 1000)) > 0) {
+		at += n;
+		ASSERT_LT(at, sizeof(all) - 2000);
+	}
+	ASSERT_EQ(0, n);
+	ASSERT_STREAM(stream_blocks(&self->s, all, at), &self->s);
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+	EXPECT_EQ(3 * PER_BLOCK, c.fired);
+	EXPECT_TRUE(c.order);
+}
+
+TEST_DEV(read, ends_after_stop_and_again)
+{
+	char byte;
+
+	ASSERT_EQ(0, record(self->fd));
+	fire(0, 10);
+	ASSERT_EQ(0, tb_stop(self->fd));
+	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+	EXPECT_EQ(0, read(self->fd, &byte, 1));
+	ASSERT_EQ(0, nonblock(self->fd, true));
+	EXPECT_EQ(0, read(self->fd, &byte, 1));
+}
+
+/* ---- a thread that sleeps in read() ----------------------------------- */
+
+struct reader {
+	pthread_t thread;
+	int fd;
+	pid_t tid;
+	ssize_t n;
+	int err;
+	char buf[DURABLE_BLOCK];
+	bool done;
+};
+
+static void *reader_main(void *arg)
+{
+	struct reader *r = arg;
+
+	__atomic_store_n(&r->tid, gettid(), __ATOMIC_RELEASE);
+	r->n = read(r->fd, r->buf, sizeof(r->buf));
+	r->err = errno;
+	__atomic_store_n(&r->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static bool reader_start(struct reader *r, int fd)
+{
+	memset(r, 0, sizeof(*r));
+	r->fd = fd;
+	if (pthread_create(&r->thread, NULL, reader_main, r))
+		return false;
+	for (WAIT(__atomic_load_n(&r->tid, __ATOMIC_ACQUIRE)))
+		;
+	return r->tid && wait_asleep(r->tid) && !r->done;
+}
+
+static bool reader_done(struct reader *r)
+{
+	bool done = false;
+
+	for (WAIT(done))
+		done = __atomic_load_n(&r->done, __ATOMIC_ACQUIRE);
+	if (done)
+		pthread_join(r->thread, NULL);
+	return done;
+}
+
+static void nothing(int sig)
+{
+}
+
+TEST_DEV(read, sleeps_until_a_block_is_there)
+{
+	static struct reader r;
+	int i;
+
+	ASSERT_EQ(0, record(self->fd));
+	ASSERT_LT(0, tb_skip_durable(self->fd));
+	ASSERT_TRUE(reader_start(&r, self->fd));
+	for (i = 0; i < PER_BLOCK; i++)
+		fire(i, 1);
+	ASSERT_TRUE(reader_done(&r));
+	EXPECT_LE(BLOCK, r.n);
+	EXPECT_EQ(0, r.n % BLOCK);
+}
+
+TEST_DEV(read, sleeps_until_start)
+{
+	static struct reader r;
+
+	ASSERT_TRUE(reader_start(&r, self->fd));
+	ASSERT_EQ(0, record(self->fd));
+	ASSERT_TRUE(reader_done(&r));
+	ASSERT_EQ(DURABLE_BLOCK, r.n);
+	ASSERT_STREAM(stream_blocks(&self->s, r.buf, r.n), &self->s);
+	EXPECT_EQ(1, self->s.inits);
+}
+
+TEST_DEV(read, sleeper_sees_stop)
+{
+	static struct reader r;
+
+	ASSERT_EQ(0, record(self->fd));
+	ASSERT_LT(0, tb_skip_durable(self->fd));
+	ASSERT_TRUE(reader_start(&r, self->fd));
+	ASSERT_EQ(0, tb_stop(self->fd));
+	ASSERT_TRUE(reader_done(&r));
+	/* what stop wrote */
+	EXPECT_EQ(DURABLE_BLOCK, r.n);
+}
+
+TEST_DEV(read, signal_interrupts)
+{
+	struct sigaction act = { .sa_handler = nothing };
+	static struct reader r;
+
+	ASSERT_EQ(0, sigaction(SIGUSR1, &act, NULL));
+	ASSERT_EQ(0, record(self->fd));
+	ASSERT_LT(0, tb_skip_durable(self->fd));
+	ASSERT_TRUE(reader_start(&r, self->fd));
+	ASSERT_EQ(0, pthread_kill(r.thread, SIGUSR1));
+	ASSERT_TRUE(reader_done(&r));
+	EXPECT_EQ(-1, r.n);
+	EXPECT_EQ(EINTR, r.err);
+}
+
+TEST_DEV(read, signal_with_restart_goes_on)
+{
+	struct sigaction act = { .sa_handler = nothing, .sa_flags = SA_RESTART };
+	static struct reader r;
+
+	ASSERT_EQ(0, sigaction(SIGUSR1, &act, NULL));
+	ASSERT_EQ(0, record(self->fd));
+	ASSERT_LT(0, tb_skip_durable(self->fd));
+	ASSERT_TRUE(reader_start(&r, self->fd));
+	ASSERT_EQ(0, pthread_kill(r.thread, SIGUSR1));
+	ASSERT_TRUE(wait_asleep(r.tid));
+	ASSERT_FALSE(r.done);
+	fire(0, PER_BLOCK);
+	ASSERT_TRUE(reader_done(&r));
+	EXPECT_LE(BLOCK, r.n);
+}
+
+/* ---- bad addresses ---------------------------------------------------- */
+
+TEST_DEV(read, bad_address_is_EFAULT_and_loses_nothing)
+{
+	struct counting c;
+
+	count(&c, &self->s);
+	ASSERT_EQ(0, record(self->fd));
+	fire(0, 2 * PER_BLOCK);
+	ASSERT_EQ(0, tb_stop(self->fd));
+	EXPECT_EQ(-1, syscall(SYS_read, self->fd, (void *)8, 1 << 20));
+	EXPECT_EQ(EFAULT, errno);
+	EXPECT_EQ(-1, syscall(SYS_read, self->fd, (void *)-4096l, 100));
+	EXPECT_EQ(EFAULT, errno);
+	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+	EXPECT_EQ(2 * PER_BLOCK, c.fired);
+}
+
+TEST_DEV(read, half_bad_address_gives_the_good_half)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	char *buf = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ssize_t n;
+
+	ASSERT_NE(MAP_FAILED, buf);
+	ASSERT_EQ(0, record(self->fd));
+	fire(0, PER_BLOCK);
+	ASSERT_EQ(0, tb_stop(self->fd));
+	ASSERT_EQ(0, mprotect(buf + page, page, PROT_NONE));
+	n = read(self->fd, buf, 1 << 20);
+	ASSERT_LT(0, n);
+	ASSERT_LE(n, page);
+	ASSERT_EQ(0, mprotect(buf + page, page, PROT_READ | PROT_WRITE));
+	/* goes on within the block */
+	ASSERT_EQ(DURABLE_BLOCK - n, read(self->fd, buf + n, DURABLE_BLOCK - n));
+	ASSERT_STREAM(stream_blocks(&self->s, buf, DURABLE_BLOCK), &self->s);
+	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+}
+
+TEST_DEV(read, rest_of_a_block_goes_back_at_close)
+{
+	char buf[DURABLE_BLOCK + 100];
+	struct counting c;
+	int fd;
+
+	count(&c, &self->s);
+	ASSERT_EQ(0, record(self->fd));
+	fire(0, 2 * PER_BLOCK);
+	ASSERT_EQ(0, tb_stop(self->fd));
+	ASSERT_LT(0, read(self->fd, buf, 100));
+	fd = tb_open(0);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(-1, read(fd, buf, 100));
+	EXPECT_EQ(EBUSY, errno);
+	close(self->fd);
+	self->fd = fd;
+	ASSERT_STREAM(tb_drain(fd, &self->s), &self->s);
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+	EXPECT_EQ(2 * PER_BLOCK, c.fired);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,432 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The tool against the real module: recording, showing and checking a workload
+# of which the number of events is known, control, and what it says when
+# something is amiss.
+
+# Functions are called by way of check.
+# shellcheck disable=SC2317,SC2086
+here=$(cd "$(dirname "$0")" && pwd -P)
+# shellcheck source=selftests/vm/ktap.sh
+. "$here/ktap.sh"
+
+work=${TRACEBUF_SELFTESTS:-${here%/selftests/vm}/build/selftests}/workload
+tmp=$(mktemp -d)
+cd "$tmp" || exit 1
+n=500
+
+# status WANTED COMMAND...: it exits with that; what it says stays in $tmp/said.
+status()
+{
+	wanted=$1
+	shift
+	"$@" >said 2>&1
+	got=$?
+	cat said
+	[ $got = "$wanted" ] || { echo "exit status $got, not $wanted: $*"; return 1; }
+}
+
+says()
+{
+	grep -qi -e "$1" said || { echo "does not say: $1"; return 1; }
+}
+
+# lines NUMBER PATTERN FILE
+lines()
+{
+	found=$(grep -c -E -e "$2" "$3")
+	[ "$found" = "$1" ] || { echo "$found lines, not $1: $2"; return 1; }
+}
+
+# Until COMMAND succeeds, or a minute has passed.
+until_it()
+{
+	tries=0
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries + 1))
+		[ $tries -lt 600 ] || return 1
+		sleep 0.1
+	done
+}
+
+# The numbered events in the output of print: all there, in order.
+numbered()
+{
+	sed -n 's/.*signal_generate:.* errno=\([0-9]*\).* comm="\{0,1\}workload.*/\1/p' "$1" >numbers
+	seq 0 $((n - 1)) | cmp -s - numbers || {
+		echo "$(wc -l <numbers) numbered events, not $n in order"
+		return 1
+	}
+}
+
+# ---- without the module -----------------------------------------------------
+
+no_module()
+{
+	status 1 tracebuf "$@" && says "module is not loaded" && says modprobe && says insmod
+}
+
+# ---- record, print, verify, export -----------------------------------------
+
+record_wide()
+{
+	status 0 tracebuf record -o wide.tbuf -e raw_syscalls,signal -b 64 -- "$work" $n &&
+		says "attempted\|recorded" && says '^ *all '
+}
+
+print_wide()
+{
+	status 0 tracebuf print wide.tbuf || return
+	lines $n 'workload-[0-9]+ +\[000\].*raw_syscalls:sys_enter: id=600' said &&
+		lines $n 'workload-[0-9]+ +\[000\].*raw_syscalls:sys_exit: id=600.* ret=-38' said &&
+		numbered said
+}
+
+print_filters()
+{
+	status 0 tracebuf print -e signal_generate -C 0 wide.tbuf || return
+	numbered said && lines 0 raw_syscalls said || return
+	status 0 tracebuf print -n 7 wide.tbuf && lines 7 '' said
+}
+
+record_fast()
+{
+	status 0 tracebuf record -F -q -o fast.tbuf -e raw_syscalls -b 64 -- "$work" $n &&
+		lines 0 . said || return
+	status 0 tracebuf print fast.tbuf || return
+	lines $n 'sys_enter: .*id=600' said && lines $n 'sys_exit: .*id=600.* ret=-38' said
+}
+
+verify()
+{
+	status 0 tracebuf verify wide.tbuf && says exact &&
+		status 0 tracebuf verify -q fast.tbuf && lines 0 . said
+}
+
+export_perfetto()
+{
+	status 0 tracebuf export -o wide.pftrace wide.tbuf || return
+	[ -s wide.pftrace ] || return
+	command -v protoc >/dev/null || { echo "no protoc"; return 1; }
+	protoc --decode_raw <wide.pftrace >decoded || return
+	# a system call's number is field 1 of its events
+	lines $((2 * n)) '^ +1: 600$' decoded
+}
+
+list_of_file()
+{
+	status 0 tracebuf list -i wide.tbuf && says raw_syscalls:sys_enter && says signal_generate
+}
+
+# ---- options of record ------------------------------------------------------
+
+for_a_while()
+{
+	status 0 tracebuf record -e sched -d 200ms -o while.tbuf && status 0 tracebuf verify while.tbuf
+}
+
+exit_status_of_the_command()
+{
+	status 7 tracebuf record -q -e irq -o status.tbuf -- sh -c 'exit 7' &&
+		status 0 tracebuf verify status.tbuf
+}
+
+no_such_command()
+{
+	status 127 tracebuf record -e irq -o none.tbuf -- ./no-such-command && says no-such-command
+}
+
+overload()
+{
+	status 0 tracebuf record -o lost.tbuf -e all -b 2 -B 64 -- "$work" 5000 || return
+	says "lost" || return
+	status 0 tracebuf verify lost.tbuf && says exact || return
+	status 0 tracebuf print lost.tbuf && lines 0 nonsense said && grep -q -e '^ *--.*\(lost\|missing\|overwritten\)' said
+}
+
+through_a_pipe()
+{
+	tracebuf record -q -o - -e raw_syscalls -b 64 -- "$work" $n | tracebuf verify - >said 2>&1
+	code=$?
+	cat said
+	[ $code = 0 ] && says exact
+}
+
+# ---- signals ----------------------------------------------------------------
+
+running()
+{
+	tracebuf status | grep -q running
+}
+
+# signal NAME: ends a recording that way; the file is whole, the table comes.
+ends_well()
+{
+	rm -f signal.tbuf
+	tracebuf record -o signal.tbuf -e raw_syscalls,sched >said 2>&1 &
+	pid=$!
+	until_it running || return
+	"$work" 1000
+	until_it test -s signal.tbuf || return
+	# a job of a shell without terminal ignores SIGINT unless told otherwise
+	kill -"$1" $pid
+	wait $pid
+	echo "exit status $?"
+	cat said
+	says '^ *all ' && ! running && status 0 tracebuf verify signal.tbuf || return
+	status 0 tracebuf print signal.tbuf && lines 1000 'sys_enter: id=600' said
+}
+
+# SIGINT is ignored in what a shell starts with &
+interrupt()
+{
+	cat >interrupt.py <<END
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])
+END
+	rm -f int.tbuf
+	python3 interrupt.py tracebuf record -o int.tbuf -e raw_syscalls >said 2>&1 &
+	pid=$!
+	until_it running || return
+	"$work" 1000
+	kill -INT $pid
+	wait $pid
+	echo "exit status $?"
+	cat said
+	says '^ *all ' && ! running && status 0 tracebuf verify int.tbuf || return
+	status 0 tracebuf print int.tbuf && lines 1000 'sys_enter: id=600' said
+}
+
+interrupt_with_command()
+{
+	python3 interrupt.py tracebuf record -o int.tbuf -e raw_syscalls -- "$work" -f 100 \
+		>said 2>&1 &
+	pid=$!
+	until_it running || return
+	until_it test -s int.tbuf || return
+	kill -INT $pid
+	wait $pid
+	echo "exit status $?"
+	cat said
+	says '^ *all ' && ! running && status 0 tracebuf verify int.tbuf &&
+		! pgrep workload
+}
+
+# ---- control ----------------------------------------------------------------
+
+control()
+{
+	status 0 tracebuf start -e raw_syscalls,signal -b 64 || return
+	status 0 tracebuf status && says running && says "events *[34] of" || return
+	"$work" $n
+	status 0 tracebuf flush || return
+	status 0 tracebuf stop || return
+	status 0 tracebuf status && says stopped || return
+	status 0 tracebuf save -o save.tbuf && status 0 tracebuf verify save.tbuf || return
+	status 0 tracebuf print save.tbuf && lines $n 'sys_enter: id=600' said && numbered said
+}
+
+control_twice()
+{
+	status 0 tracebuf start -e sched || return
+	tracebuf start -e sched >said 2>&1 && return 1
+	cat said
+	status 0 tracebuf stop || return
+	tracebuf stop >said 2>&1 && return 1
+	cat said
+	[ -s said ]
+}
+
+flight_recorder()
+{
+	status 0 tracebuf start -e signal -m circular -b 4 -B 64 || return
+	"$work" 2000
+	status 0 tracebuf save -s -o flight.tbuf && status 0 tracebuf verify flight.tbuf || return
+	# the last is there, the first is not
+	status 0 tracebuf print flight.tbuf && lines 1 'sig=34 errno=1999 ' said &&
+		lines 0 'sig=34 errno=0 ' said
+}
+
+enable_disable()
+{
+	# else the buffers are as they were
+	status 0 tracebuf start -e signal -m streaming -b 64 -B 1024 || return
+	status 0 tracebuf enable raw_syscalls || return
+	tracebuf list raw_syscalls | lines 2 '^\*' /dev/stdin || return
+	"$work" 10
+	status 0 tracebuf disable raw_syscalls || return
+	"$work" 10
+	status 0 tracebuf save -s -o enable.tbuf || return
+	status 0 tracebuf print enable.tbuf && lines 10 'sys_enter: id=600' said
+}
+
+plain_cat()
+{
+	status 0 tracebuf start -e raw_syscalls,signal -b 64 || return
+	"$work" $n
+	status 0 tracebuf stop || return
+	# ends by itself: there is nothing more to come
+	timeout 60 cat /dev/tracebuf >cat.tbuf || return
+	status 0 tracebuf verify cat.tbuf && says exact || return
+	status 0 tracebuf print cat.tbuf && lines $n 'sys_enter: id=600' said
+}
+
+list()
+{
+	status 0 tracebuf list && says sched:sched_switch && says irq:softirq_raise || return
+	status 0 tracebuf list 'sched:sched_sw*' && lines 1 sched_switch said || return
+	status 0 tracebuf list -v sched_switch && says next_pid
+}
+
+# ---- what is amiss ----------------------------------------------------------
+
+unknown_event()
+{
+	status 1 tracebuf record -e shced_switch -d 1 && says shced_switch && says sched:sched_switch
+}
+
+unknown_event_of_many()
+{
+	status 1 tracebuf record -e sched,softirq_rise -d 1 && says softirq_rise &&
+		says irq:softirq_raise
+}
+
+no_folder()
+{
+	status 1 tracebuf record -o ./no/such/file -e irq -d 1 && says no/such/file
+}
+
+not_root()
+{
+	for mode in 600 666; do
+		chmod $mode /dev/tracebuf
+		setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs \
+			tracebuf record -e sched -d 1 -o /dev/null >said 2>&1 && return 1
+		cat said
+		says 'root\|CAP_PERFMON' || return
+	done
+	chmod 600 /dev/tracebuf
+}
+
+busy()
+{
+	tracebuf record -q -o busy.tbuf -e sched &
+	pid=$!
+	until_it running || return
+	tracebuf record -e irq -o other.tbuf -d 1 >said 2>&1 && return 1
+	cat said
+	kill $pid
+	wait $pid
+	[ -s said ] && status 0 tracebuf verify busy.tbuf
+}
+
+disk_full()
+{
+	mkdir -p full && mount -t tmpfs -o size=500k none full || return
+	status 1 tracebuf record -o full/f.tbuf -e all -- "$work" 20000
+	code=$?
+	df full
+	[ $code = 0 ] && says "no space" && status 0 tracebuf verify full/f.tbuf &&
+		status 0 tracebuf print full/f.tbuf && [ -s said ]
+	code=$?
+	umount full
+	return $code
+}
+
+truncated()
+{
+	size=$(stat -c %s wide.tbuf)
+	cut=$((size - 20000))
+	head -c $cut wide.tbuf >cut.tbuf
+	status 1 tracebuf verify cut.tbuf && says "at byte $cut" || return
+	# what is whole is shown
+	tracebuf print cut.tbuf >said 2>err
+	cat err
+	[ "$(wc -l <said)" -gt 500 ] && grep -q "at byte $cut" err
+}
+
+foreign()
+{
+	for f in /bin/true /dev/null "$0"; do
+		status 1 tracebuf verify "$f" || return
+		tracebuf print "$f" >said 2>&1 && return 1
+		tracebuf export -o foreign.pftrace "$f" >said 2>&1 && return 1
+	done
+	status 1 tracebuf print ./no-such-file && says no-such-file
+}
+
+damaged()
+{
+	# the first event of a rolling block says that it was never committed
+	cp wide.tbuf damaged.tbuf
+	printf '\0' | dd of=damaged.tbuf bs=1 seek=$((16384 * 4 + 128)) conv=notrunc 2>/dev/null
+	tracebuf verify damaged.tbuf >said 2>&1
+	code=$?
+	cat said
+	[ $code = 1 ]
+}
+
+bad_options()
+{
+	for o in "-b 1" "-B 1000" "-w 101" "-m sideways" "--policy keep" "-d soon" "--nonsense"; do
+		# shellcheck disable=SC2086
+		tracebuf record $o -e irq -d 1 -o bad.tbuf >said 2>&1
+		code=$?
+		cat said
+		if [ $code = 0 ] || [ $code -ge 126 ] || [ ! -s said ]; then
+			echo "$o: exit status $code"
+			return 1
+		fi
+	done
+	tracebuf nonsense >said 2>&1 && return 1
+	says nonsense
+}
+
+unload()
+{
+	rmmod tracebuf
+}
+
+plan 37
+check "no module: status" no_module status
+check "no module: record" no_module record -d 1
+check "no module: list" no_module list
+check "load" insmod "$TRACEBUF_KO"
+check "list" list
+check "record a known workload" record_wide
+check "print has exactly its events" print_wide
+check "print: filters" print_filters
+check "record and print fast forms" record_fast
+check "verify" verify
+check "export to Perfetto has exactly its events" export_perfetto
+check "list of a file" list_of_file
+check "record: duration" for_a_while
+check "record: exit status of the command" exit_status_of_the_command
+check "record: no such command" no_such_command
+check "record: overload is told and exact" overload
+check "record: through a pipe" through_a_pipe
+check "record: SIGTERM" ends_well TERM
+check "record: SIGHUP" ends_well HUP
+check "record: Ctrl-C" interrupt
+check "record: Ctrl-C with a command" interrupt_with_command
+check "start, status, flush, stop, save" control
+check "start and stop twice" control_twice
+check "flight recorder" flight_recorder
+check "enable and disable" enable_disable
+check "cat of the device" plain_cat
+check "unknown event" unknown_event
+check "unknown event among others" unknown_event_of_many
+check "no such folder" no_folder
+check "not root" not_root
+check "another recorder" busy
+check "disk full" disk_full
+check "truncated file" truncated
+check "foreign file" foreign
+check "damaged file" damaged
+check "bad options" bad_options
+check "unload" unload
+cd /
+rm -rf "$tmp"
+finish
