@@ -9,10 +9,21 @@
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/printk.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "buffer.h"
+
+/* Page by page, because gigabytes may be asked for and others want the processor, too. */
+static void tb_clear(struct page *page, u32 order)
+{
+	u32 i;
+
+	for (i = 0; i < 1u << order; i++) {
+		clear_page(page_address(page + i));
+		cond_resched();
+	}
+}
 
 /**
  * tb_mem_alloc() - get memory
@@ -30,7 +41,7 @@
  */
 int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, const char *what)
 {
-	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
+	gfp_t gfp = GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
 	u32 i;
 
 	mem->blocks = blocks;
@@ -44,15 +55,15 @@ int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, cons
 	if (mem->order)
 		gfp |= __GFP_COMP;
 	for (i = 0; i < mem->nr_chunks; i++) {
-		/* gigabytes may be asked for, and they are cleared */
-		cond_resched();
-		mem->chunks[i] = alloc_pages_node(node, gfp, mem->order);
+		mem->chunks[i] = fatal_signal_pending(current) ? NULL :
+				 alloc_pages_node(node, gfp, mem->order);
 		if (!mem->chunks[i]) {
 			pr_warn("tracebuf: %s: no contiguous block of %u bytes, %u of %u were there\n",
 				what, mem->chunk_bytes, i, mem->nr_chunks);
 			tb_mem_free(mem);
 			return -ENOMEM;
 		}
+		tb_clear(mem->chunks[i], mem->order);
 	}
 	return 0;
 }
@@ -118,6 +129,7 @@ int tb_mem_map(const struct tb_mem *mem, struct vm_area_struct *vma, unsigned lo
 	int err;
 
 	for (i = 0; i < mem->nr_chunks; i++) {
+		cond_resched();
 		for (k = 0; k < 1u << mem->order; k++, addr += PAGE_SIZE) {
 			err = vm_insert_page(vma, addr, mem->chunks[i] + k);
 			if (err)

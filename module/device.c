@@ -102,6 +102,7 @@ static int tb_ioc_configure(struct tb_session *s, void __user *arg, size_t size)
 static int tb_ioc_start(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_start start;
+	u64 generation;
 	int err = tb_get(&start, sizeof(start), arg, size);
 
 	if (err)
@@ -109,9 +110,9 @@ static int tb_ioc_start(struct tb_session *s, void __user *arg, size_t size)
 	if ((start.flags & ~(TB_START_NO_STATE | TB_START_STOP_ON_CLOSE)) ||
 	    !tb_zero(start.reserved, sizeof(start.reserved)))
 		return -EINVAL;
-	err = tb_provider_start(s->provider, start.flags);
+	err = tb_provider_start(s->provider, start.flags, &generation);
 	if (!err && (start.flags & TB_START_STOP_ON_CLOSE))
-		s->stop_generation = READ_ONCE(s->provider->generation);
+		s->stop_generation = generation;
 	return err;
 }
 
@@ -203,6 +204,7 @@ static int tb_ioc_acquire(struct tb_session *s, void __user *arg, size_t size)
 	err = tb_batch_get(&b, arg, size, TB_ACQUIRE_FLUSH, &refs);
 	if (err)
 		return err;
+	mutex_lock(&s->batch);
 	n = tb_session_acquire(s, refs, b.count, b.flags);
 	if (n >= 0) {
 		b.count = n;
@@ -213,6 +215,7 @@ static int tb_ioc_acquire(struct tb_session *s, void __user *arg, size_t size)
 			n = -EFAULT;
 		}
 	}
+	mutex_unlock(&s->batch);
 	kvfree(refs);
 	return n < 0 ? n : 0;
 }
@@ -229,7 +232,9 @@ static int tb_ioc_release(struct tb_session *s, void __user *arg, size_t size)
 	if (copy_from_user(refs, u64_to_user_ptr(b.refs), b.count * sizeof(*refs))) {
 		err = -EFAULT;
 	} else {
+		mutex_lock(&s->batch);
 		err = tb_session_release(s, refs, b.count, &b.count);
+		mutex_unlock(&s->batch);
 		if (tb_put(arg, size, &b, sizeof(b)))
 			err = -EFAULT;
 	}

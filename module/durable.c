@@ -28,7 +28,8 @@ int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 reserve_bytes)
 {
 	u32 blocks = DIV_ROUND_UP(kib * 1024, TB_DURABLE_BLOCK);
 
-	d->reserve = DIV_ROUND_UP(reserve_bytes, TB_DURABLE_BLOCK / 2);
+	/* halves: blocks are not filled to the end; one more: the clock's upper half may move */
+	d->reserve = DIV_ROUND_UP(reserve_bytes, TB_DURABLE_BLOCK / 2) + 1;
 	return tb_mem_alloc(&d->mem, blocks + d->reserve, TB_DURABLE_BLOCK, NUMA_NO_NODE,
 			    "durable buffer");
 }

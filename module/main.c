@@ -162,7 +162,7 @@ static int tb_params_apply(void)
 	if (err || !events || !*events)
 		return err;
 	err = tb_params_select();
-	return err ?: tb_provider_start(&tb_kernel_provider, state ? 0 : TB_START_NO_STATE);
+	return err ?: tb_provider_start(&tb_kernel_provider, state ? 0 : TB_START_NO_STATE, NULL);
 }
 
 /* A CPU is gone: what its ring holds can be read. */

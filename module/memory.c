@@ -88,6 +88,11 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c)
 	char what[32];
 	int err = -ENOMEM;
 
+	/* looked at again below; here so as not to allocate for nothing */
+	if (READ_ONCE(p->mappings)) {
+		err = -EBUSY;
+		goto fail;
+	}
 	if (!mem || !bufs || !old)
 		goto fail;
 	if (tb_mem_alloc(&headers, nr_cpu_ids, PAGE_SIZE, NUMA_NO_NODE, "header pages"))
@@ -215,6 +220,10 @@ int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma)
 		err = -EINVAL;
 		goto out;
 	}
+	/*
+	 * Not VM_IO: O_DIRECT and io_uring are to write from it.  A program that
+	 * takes MADV_DONTNEED to its own mapping finds it empty.
+	 */
 	tb_vma_flags(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY, VM_MAYWRITE);
 	for_each_possible_cpu(cpu) {
 		unsigned long addr = vma->vm_start + cpu * stride;

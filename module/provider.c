@@ -7,7 +7,10 @@
 #include <linux/cpu.h>
 #include <linux/log2.h>
 #include <linux/module.h>
+#include <linux/nospec.h>
+#include <linux/once.h>
 #include <linux/pid_namespace.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/utsname.h>
@@ -94,15 +97,8 @@ static void tb_provider_reset(struct tb_provider *p)
 	tb_durable_reset(&p->durable, &p->clock, p->id);
 }
 
-/**
- * tb_provider_configure() - set sizes and ways
- * @p: the provider, not running
- * @config: as the ABI says; zero means default
- *
- * Context: process.
- * Return: 0, -EBUSY, -EINVAL, -ENOMEM; on error nothing has changed.
- */
-int tb_provider_configure(struct tb_provider *p, const struct tb_config *config)
+/* Under lock; what tb_provider_configure() does. */
+static int tb_configure_locked(struct tb_provider *p, const struct tb_config *config)
 {
 	struct tb_config c = *config;
 	struct tb_clock clock;
@@ -120,7 +116,6 @@ int tb_provider_configure(struct tb_provider *p, const struct tb_config *config)
 	if (err)
 		return err;
 
-	mutex_lock(&p->lock);
 	mutex_lock(&p->read_lock);
 	if (p->state == TB_STATE_RUNNING || tb_provider_held(p))
 		err = -EBUSY;
@@ -132,6 +127,23 @@ int tb_provider_configure(struct tb_provider *p, const struct tb_config *config)
 		tb_provider_reset(p);
 	}
 	mutex_unlock(&p->read_lock);
+	return err;
+}
+
+/**
+ * tb_provider_configure() - set sizes and ways
+ * @p: the provider, not running
+ * @config: as the ABI says; zero means default
+ *
+ * Context: process.
+ * Return: 0, -EBUSY, -EINVAL, -ENOMEM; on error nothing has changed.
+ */
+int tb_provider_configure(struct tb_provider *p, const struct tb_config *config)
+{
+	int err;
+
+	mutex_lock(&p->lock);
+	err = tb_configure_locked(p, config);
 	mutex_unlock(&p->lock);
 	return err;
 }
@@ -219,6 +231,7 @@ int tb_provider_stop(struct tb_provider *p, u64 generation)
 
 static int tb_append_init(struct tb_provider *p, bool dump)
 {
+	static u8 load_id[sizeof_field(struct tb_init, load_id)];
 	struct new_utsname *uts = init_utsname();
 	struct tb_init init = {
 		.abi = TB_ABI_VERSION,
@@ -236,6 +249,8 @@ static int tb_append_init(struct tb_provider *p, bool dump)
 		.generation = p->generation,
 	};
 
+	get_random_once(load_id, sizeof(load_id));
+	memcpy(init.load_id, load_id, sizeof(load_id));
 	strscpy(init.provider, p->name, sizeof(init.provider));
 	strscpy(init.release, uts->release, sizeof(init.release));
 	strscpy(init.version, uts->version, sizeof(init.version));
@@ -317,25 +332,24 @@ static int tb_start_attach(struct tb_provider *p, bool dump)
  * tb_provider_start() - begin a new recording
  * @p: the provider
  * @flags: TB_START_NO_STATE; others are not for here
+ * @generation: out: its number; may be NULL
  *
  * What was left of an earlier recording is gone.
  *
  * Context: process.
  * Return: 0, -EBUSY running or blocks held, -ENOMEM, -ENOSPC.
  */
-int tb_provider_start(struct tb_provider *p, u32 flags)
+int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation)
 {
 	bool dump = !(flags & TB_START_NO_STATE);
 	struct tb_config defaults = { };
 	int err = 0;
 
-	if (!READ_ONCE(p->allocated))
-		err = tb_provider_configure(p, &defaults);
-	if (err)
-		return err;
-
 	mutex_lock(&p->lock);
-	err = tb_start_prepare(p, dump);
+	if (!p->allocated)
+		err = tb_configure_locked(p, &defaults);
+	if (!err)
+		err = tb_start_prepare(p, dump);
 	if (!err) {
 		err = tb_start_attach(p, dump);
 		if (err)
@@ -349,6 +363,8 @@ int tb_provider_start(struct tb_provider *p, u32 flags)
 		if (p->config.flush_ms)
 			schedule_delayed_work(&p->flush_work,
 					      msecs_to_jiffies(p->config.flush_ms));
+		if (generation)
+			*generation = p->generation;
 	}
 	mutex_unlock(&p->lock);
 	tb_session_wake(p);
@@ -422,7 +438,7 @@ static void tb_sync_work(struct work_struct *work)
 	struct tb_clock_sync sync;
 
 	tb_clock_sync(&p->clock, &sync);
-	tb_record_control(p, TB_EV_CLOCK, &sync, sizeof(sync));
+	tb_record_control(p, TB_EV_CLOCK, &sync, sizeof(sync), 1);
 	schedule_delayed_work(&p->sync_work, TB_SYNC_INTERVAL);
 }
 
@@ -483,6 +499,7 @@ int tb_provider_stats(struct tb_provider *p, struct tb_stats *st)
 
 	if (cpu >= nr_cpu_ids || !cpu_possible(cpu))
 		return -EINVAL;
+	cpu = array_index_nospec(cpu, nr_cpu_ids);
 	mutex_lock(&p->read_lock);
 	if (p->allocated)
 		tb_ring_stats(per_cpu_ptr(p->rings, cpu), &s);

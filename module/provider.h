@@ -81,7 +81,7 @@ void tb_provider_destroy(struct tb_provider *p);
 
 int tb_provider_configure(struct tb_provider *p, const struct tb_config *config);
 int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 form, u32 *matched);
-int tb_provider_start(struct tb_provider *p, u32 flags);
+int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation);
 int tb_provider_stop(struct tb_provider *p, u64 generation);
 int tb_provider_flush(struct tb_provider *p, int cpu);
 void tb_provider_flush_cpu(struct tb_provider *p, unsigned int cpu);

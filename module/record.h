@@ -28,7 +28,8 @@ static __always_inline u16 tb_context(unsigned int own)
 	u16 context;
 
 	context = depth > own ? depth - own : 0;
-	if (pc & SOFTIRQ_OFFSET)
+	/* PREEMPT_RT keeps that elsewhere */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) ? in_serving_softirq() : pc & SOFTIRQ_OFFSET)
 		context |= TB_CONTEXT_SOFTIRQ;
 	if (pc & HARDIRQ_MASK)
 		context |= TB_CONTEXT_HARDIRQ;
@@ -112,11 +113,13 @@ static __always_inline void tb_record_simple(struct tb_provider *p, u32 id, u64 
  * @id: enum tb_control_event
  * @payload: what follows the first element
  * @bytes: how much
+ * @own: see tb_context(), this function's own included
  */
-static inline void tb_record_control(struct tb_provider *p, u16 id, const void *payload, u32 bytes)
+static inline void tb_record_control(struct tb_provider *p, u16 id, const void *payload,
+				     u32 bytes, u32 own)
 {
 	struct tb_slot slot;
-	struct tb_composite *c = tb_record_begin(p, &slot, id, bytes, 1);
+	struct tb_composite *c = tb_record_begin(p, &slot, id, bytes, own);
 
 	if (c) {
 		memcpy(c + 1, payload, bytes);

@@ -747,13 +747,17 @@ bool tb_ring_past_mark(struct tb_ring *r)
  * @r: any CPU's ring
  *
  * Context: any.
- * Return: true if a buffer is complete, or the current one past the mark.
+ * Return: true if a buffer can be taken, or the current one is past the mark.
  */
 bool tb_ring_readable(struct tb_ring *r)
 {
 	u64 s;
 
-	return tb_ring_past_mark(r) || tb_ring_lowest(r, ~0ull, &s) >= 0;
+	if (tb_ring_past_mark(r))
+		return true;
+	/* one that waits for an earlier one is for when that is complete */
+	return tb_ring_lowest(r, ~0ull, &s) >= 0 &&
+	       tb_ring_earlier(r, TB_BUF_SEQ(s)) != TB_BUF_WRITING;
 }
 
 /**

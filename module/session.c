@@ -24,7 +24,8 @@
  * tb_ring_notify() - a buffer got to its mark or complete
  * @r: the ring of this CPU
  *
- * Context: any, NMI and inside the scheduler included.
+ * Context: any, NMI and inside the scheduler included, on a CPU that is online
+ * (tracepoints see to that): on one that goes away the work would never run.
  */
 void tb_ring_notify(struct tb_ring *r)
 {
@@ -97,17 +98,14 @@ static bool tb_session_open_rings(struct tb_provider *p)
 	       (state == TB_STATE_RUNNING && p->config.mode == TB_MODE_STREAMING);
 }
 
-/* Something to take?  A hint, without a lock. */
-static bool tb_session_readable(struct tb_session *s)
+static bool tb_session_readable_locked(struct tb_session *s)
 {
 	struct tb_provider *p = s->provider;
 	unsigned int cpu;
 
-	if (!READ_ONCE(p->allocated))
+	if (!p->allocated)
 		return false;
-	if (READ_ONCE(p->durable.taken) < READ_ONCE(p->durable.used))
-		return true;
-	if (READ_ONCE(p->reader) != s && READ_ONCE(p->durable.used))
+	if (p->durable.used && (p->reader != s || p->durable.taken < p->durable.used))
 		return true;
 	if (!tb_session_open_rings(p))
 		return false;
@@ -115,6 +113,18 @@ static bool tb_session_readable(struct tb_session *s)
 		if (tb_ring_readable(per_cpu_ptr(p->rings, cpu)))
 			return true;
 	return false;
+}
+
+/* Something to take?  It may be gone by the time the caller comes for it. */
+static bool tb_session_readable(struct tb_session *s)
+{
+	bool readable;
+
+	/* the rings' memory must not be replaced meanwhile */
+	mutex_lock(&s->provider->read_lock);
+	readable = tb_session_readable_locked(s);
+	mutex_unlock(&s->provider->read_lock);
+	return readable;
 }
 
 static void tb_ref_ring(struct tb_provider *p, struct tb_ref *ref, unsigned int cpu, u32 index)
@@ -167,6 +177,7 @@ static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count)
 	u32 n = 0;
 
 	while (n < count && idle < nr_cpu_ids) {
+		cond_resched();
 		if (cpu_possible(cpu) && tb_take_ring(p, cpu, &refs[n])) {
 			idle = 0;
 			n++;
@@ -259,6 +270,21 @@ static int tb_give_back(struct tb_provider *p, const struct tb_ref *ref)
 	return 0;
 }
 
+/*
+ * Is @ref the block that read() is in the middle of?  Of durable blocks only
+ * the number counts.  Under read_lock.
+ */
+static bool tb_is_part(struct tb_session *s, const struct tb_ref *ref)
+{
+	struct tb_durable *d = &s->provider->durable;
+
+	if (!s->part.bytes || ref->ring != s->part.ring)
+		return false;
+	if (ref->ring == TB_RING_DURABLE)
+		return d->taken - d->released <= 1;
+	return ref->offset == s->part.offset;
+}
+
 /**
  * tb_session_release() - give blocks back
  * @s: the reader
@@ -279,7 +305,8 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
 	if (p->reader != s)
 		err = p->reader ? -EBUSY : -EINVAL;
 	while (!err && *done < count) {
-		err = p->allocated ? tb_give_back(p, &refs[*done]) : -EINVAL;
+		err = p->allocated && !tb_is_part(s, &refs[*done]) ?
+		      tb_give_back(p, &refs[*done]) : -EINVAL;
 		if (!err)
 			(*done)++;
 	}
@@ -293,7 +320,8 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
  * @refs: what the last tb_session_acquire() returned, all of it
  * @count: how many
  *
- * Context: process.
+ * Context: process, under batch since that call: so nothing was taken or
+ * given back in between.
  */
 void tb_session_unacquire(struct tb_session *s, const struct tb_ref *refs, u32 count)
 {
@@ -331,22 +359,48 @@ static void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
 static int tb_session_wait(struct tb_session *s)
 {
 	struct tb_provider *p = s->provider;
-	DEFINE_WAIT(wait);
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err = 0;
 
+	add_wait_queue(&p->wait, &wait);
 	for (;;) {
-		prepare_to_wait(&p->wait, &wait, TASK_INTERRUPTIBLE);
 		tb_session_want(p);
-		if (tb_session_readable(s) || READ_ONCE(p->state) == TB_STATE_STOPPED)
-			break;
+		/* first: a block that is there but cannot be taken yet must not hold us */
 		if (signal_pending(current)) {
 			err = -ERESTARTSYS;
 			break;
 		}
-		schedule();
+		if (tb_session_readable(s) || READ_ONCE(p->state) == TB_STATE_STOPPED)
+			break;
+		wait_woken(&wait, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
 	}
-	finish_wait(&p->wait, &wait);
+	remove_wait_queue(&p->wait, &wait);
 	return err;
+}
+
+/* Takes the next block for read(): its reference is written under read_lock. */
+static int tb_take_part(struct tb_session *s)
+{
+	int n;
+
+	mutex_lock(&s->batch);
+	n = tb_session_acquire(s, &s->part, 1, 0);
+	mutex_unlock(&s->batch);
+	s->offset = 0;
+	return n;
+}
+
+/* read() is through with its block. */
+static void tb_finish_part(struct tb_session *s)
+{
+	struct tb_provider *p = s->provider;
+
+	mutex_lock(&s->batch);
+	mutex_lock(&p->read_lock);
+	WARN_ON_ONCE(tb_give_back(p, &s->part));
+	s->part.bytes = 0;
+	mutex_unlock(&p->read_lock);
+	mutex_unlock(&s->batch);
 }
 
 /* Copies from the block we are in the middle of.  Returns bytes or -EFAULT. */
@@ -354,17 +408,14 @@ static ssize_t tb_read_part(struct tb_session *s, char __user *to, size_t bytes)
 {
 	struct tb_provider *p = s->provider;
 	size_t n = min_t(size_t, bytes, s->part.bytes - s->offset);
-	u32 done;
 
-	/* the block is held: its memory stays where it is */
+	/* held, and no ioctl can give it back: its memory stays where it is */
 	n -= copy_to_user(to, tb_ref_address(p, &s->part) + s->offset, n);
 	if (!n)
 		return -EFAULT;
 	s->offset += n;
-	if (s->offset == s->part.bytes) {
-		tb_session_release(s, &s->part, 1, &done);
-		s->part.bytes = 0;
-	}
+	if (s->offset == s->part.bytes)
+		tb_finish_part(s);
 	return n;
 }
 
@@ -393,9 +444,8 @@ ssize_t tb_session_read(struct tb_session *s, char __user *to, size_t bytes, boo
 		return -ERESTARTSYS;
 	while (done < bytes) {
 		if (!s->part.bytes) {
-			n = tb_session_acquire(s, &s->part, 1, 0);
+			n = tb_take_part(s);
 			if (n <= 0) {
-				s->part.bytes = 0;
 				if (done)
 					break;
 				if (n == 0 && nonblock)
@@ -409,7 +459,6 @@ ssize_t tb_session_read(struct tb_session *s, char __user *to, size_t bytes, boo
 				mutex_unlock(&s->lock);
 				return n;
 			}
-			s->offset = 0;
 		}
 		/* no piece of a block after whole ones: it waits for the next call */
 		if (done && bytes - done < s->part.bytes)
@@ -471,6 +520,7 @@ struct tb_session *tb_session_create(struct tb_provider *p)
 	if (s) {
 		s->provider = p;
 		mutex_init(&s->lock);
+		mutex_init(&s->batch);
 	}
 	return s;
 }
@@ -494,6 +544,7 @@ static void tb_session_put_back(struct tb_ring *r)
 		if (latest < 0)
 			return;
 		tb_ring_unacquire(r, latest);
+		cond_resched();
 	}
 }
 

@@ -15,13 +15,16 @@
  * struct tb_session - an open file
  * @provider: attached to
  * @lock: one read() at a time
- * @part: the block that read() is in the middle of, bytes 0 if none
+ * @batch: acquire and release, until user space knows what it has
+ * @part: the block that read() is in the middle of, bytes 0 if none; written
+ *	under read_lock, and not to be released by an ioctl
  * @offset: how much of it has been read
  * @stop_generation: the recording that ends when this session does, or 0
  */
 struct tb_session {
 	struct tb_provider *provider;
-	struct mutex lock;	/* part, offset */
+	struct mutex lock;	/* read() */
+	struct mutex batch;	/* inside lock, outside the provider's */
 	struct tb_ref part;
 	u32 offset;
 	u64 stop_generation;

@@ -167,7 +167,7 @@ static notrace void tb_track(struct tb_provider *provider, struct task_struct *p
 	struct tb_thread t;
 
 	tb_thread_fill(&t, p, comm, flags);
-	tb_record_control(provider, TB_EV_THREAD, &t, sizeof(t));
+	tb_record_control(provider, TB_EV_THREAD, &t, sizeof(t), 2);
 }
 
 static notrace void tb_track_fork(void *data, struct task_struct *parent,
@@ -188,7 +188,7 @@ static notrace void tb_track_exec(void *data, struct task_struct *p,
 
 		tb_thread_fill(&t, p, p->comm, TB_THREAD_EXIT);
 		t.tid = old_pid;
-		tb_record_control(data, TB_EV_THREAD, &t, sizeof(t));
+		tb_record_control(data, TB_EV_THREAD, &t, sizeof(t), 2);
 	}
 	tb_track(data, p, p->comm, TB_THREAD_NAME);
 }

@@ -487,7 +487,7 @@ static inline void fx_start_recording(struct fx *fx, uint64_t generation)
 		.buffers = 32, .elements = 1u << (fx->log2 - 4),
 		.page_size = 4096, .pid_max = 4194304,
 		.flags = TB_INIT_STATE_DUMP, .generation = generation,
-		.boot_id = { 1, 2, 3 }, .provider = "kernel",
+		.load_id = { 1, 2, 3 }, .provider = "kernel",
 		.release = "6.12.0-test", .version = "#1",
 		.machine = "x86_64", .nodename = "fixture",
 	};

@@ -267,7 +267,8 @@ struct tb_thread {
  * @pid_max: thread ids are below this
  * @flags: TB_INIT_*
  * @generation: counts the recordings of this provider since it was made
- * @boot_id: the kernel's boot id (16 bytes)
+ * @load_id: random, new each time the module is loaded: with @generation it
+ *	tells any two recordings apart
  * @provider: its name
  * @release: kernel release (uname -r)
  * @version: kernel version (uname -v)
@@ -287,7 +288,7 @@ struct tb_init {
 	__u32 pid_max;
 	__u32 flags;
 	__u64 generation;
-	__u8  boot_id[16];
+	__u8  load_id[16];
 	char  provider[32];
 	char  release[64];
 	char  version[64];
@@ -407,7 +408,7 @@ struct tb_totals {
 /* ---- modes and policies ----------------------------------------------- */
 
 enum tb_mode {
-	TB_MODE_ONESHOT		= 1,	/* stop when full */
+	TB_MODE_ONESHOT		= 1,	/* stop when full; not in this version: EINVAL */
 	TB_MODE_CIRCULAR	= 2,	/* overwrite; read when stopped */
 	TB_MODE_STREAMING	= 3,	/* a reader takes blocks as they come */
 };

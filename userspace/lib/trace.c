@@ -79,8 +79,8 @@ static bool same_recording(const struct tb_recording *recording,
 {
 	return recording->has_init &&
 	       recording->init.generation == init->generation &&
-	       !memcmp(recording->init.boot_id, init->boot_id,
-		       sizeof(init->boot_id));
+	       !memcmp(recording->init.load_id, init->load_id,
+		       sizeof(init->load_id));
 }
 
 /* Which recording is this block of?  Its index, or -ENOMEM. */
