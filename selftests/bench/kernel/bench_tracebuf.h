@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * bench_tracebuf.h - between record.c and tracebuf.c.
+ */
+#ifndef BENCH_TRACEBUF_H
+#define BENCH_TRACEBUF_H
+
+#include <linux/types.h>
+
+struct tb_provider;
+
+void bench_record(struct tb_provider *p, u32 id, u64 payload);
+void bench_record_2(struct tb_provider *p, u32 id, u64 payload);
+void bench_record_4(struct tb_provider *p, u32 id, u64 payload);
+void bench_record_16(struct tb_provider *p, u32 id, u64 payload);
+void bench_record_hollow(struct tb_provider *p, u32 id, u32 bytes);
+void bench_probe(void *data, u64 value);
+void bench_record_still(struct tb_provider *p, u32 id, u64 payload);
+void bench_record_4_still(struct tb_provider *p, u32 id, u64 payload);
+
+#endif /* BENCH_TRACEBUF_H */

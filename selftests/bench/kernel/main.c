@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * main.c - measures every case and prints a line for each:
+ *
+ *	BENCH who|case|minimum|median		in picoseconds per operation
+ *
+ * Each case runs in chunks of CHUNK operations; REPS times over all cases, PER_REP
+ * chunks of each.  The minimum over all chunks is what the operation costs;
+ * interrupts, the host's other work and its hypervisor only ever add.  The
+ * median says how far the machine was from quiet.
+ */
+#define pr_fmt(fmt) fmt
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/sort.h>
+#include <linux/timekeeping.h>
+#include <linux/vmalloc.h>
+
+#include "bench.h"
+
+#define CHUNK	10000
+#define REPS	7
+
+static unsigned int per_rep = 100;
+module_param(per_rep, uint, 0444);
+MODULE_PARM_DESC(per_rep, "chunks of a case in a repetition");
+
+#define MAX_CASES	64
+
+static struct {
+	const struct bench_case *c;
+	u64 *chunks;
+} cases[MAX_CASES];
+static unsigned int nr_cases;
+
+static u64 tsc_khz_found;
+
+static void calibrate(void)
+{
+	u64 t0 = ktime_get_raw_ns(), c0 = bench_time(), t1;
+
+	do {
+		t1 = ktime_get_raw_ns();
+	} while (t1 - t0 < 500 * NSEC_PER_MSEC);
+	tsc_khz_found = div64_u64((bench_time() - c0) * NSEC_PER_MSEC, t1 - t0);
+	pr_info("BENCH-TSC %llu kHz\n", tsc_khz_found);
+}
+
+static u64 picoseconds(u64 cycles, u32 ops)
+{
+	return div64_u64(mul_u64_u64_div_u64(cycles, 1000000000ULL, tsc_khz_found), ops);
+}
+
+static int compare(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int add(const struct bench_case *c)
+{
+	if (!c)
+		return -ENOMEM;
+	for (; c->name; c++) {
+		if (nr_cases == MAX_CASES)
+			return -ENOSPC;
+		cases[nr_cases].c = c;
+		cases[nr_cases].chunks = vmalloc(array3_size(per_rep, REPS, sizeof(u64)));
+		if (!cases[nr_cases].chunks)
+			return -ENOMEM;
+		nr_cases++;
+	}
+	return 0;
+}
+
+static void measure(const struct bench_case *c, u64 *chunks)
+{
+	unsigned int i;
+
+	for (i = 0; i < per_rep; i++) {
+		u64 start;
+
+		if (c->prepare)
+			c->prepare();
+		start = bench_time();
+		c->run(c->ops ?: CHUNK);
+		chunks[i] = bench_time() - start;
+	}
+	cond_resched();
+}
+
+static int __init bench_init(void)
+{
+	unsigned int i, rep, total = per_rep * REPS;
+	int err;
+
+	if (!per_rep)
+		return -EINVAL;
+	calibrate();
+	err = add(bench_primitives()) ?: add(bench_tracebuf()) ?:
+	      add(bench_ftrace()) ?: add(bench_relay());
+	for (rep = 0; !err && rep < REPS; rep++)
+		for (i = 0; i < nr_cases; i++)
+			measure(cases[i].c, cases[i].chunks + rep * per_rep);
+	for (i = 0; !err && i < nr_cases; i++) {
+		const struct bench_case *c = cases[i].c;
+		u64 *chunks = cases[i].chunks;
+
+		sort(chunks, total, sizeof(*chunks), compare, NULL);
+		pr_info("BENCH %s|%s|%llu|%llu\n", c->who, c->name,
+			picoseconds(chunks[0], c->ops ?: CHUNK),
+			picoseconds(chunks[total / 2], c->ops ?: CHUNK));
+	}
+	bench_relay_end();
+	bench_ftrace_end();
+	bench_tracebuf_end();
+	for (i = 0; i < nr_cases; i++)
+		vfree(cases[i].chunks);
+	pr_info("BENCH-END %d\n", err);
+	return err;
+}
+module_init(bench_init);
+
+static void __exit bench_exit(void)
+{
+}
+module_exit(bench_exit);
+
+MODULE_DESCRIPTION("cost of tracebuf and its peers");
+MODULE_LICENSE("GPL");

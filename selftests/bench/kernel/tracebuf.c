@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf.c - module/ring.c, module/buffer.c and module/record.h as they are, with
+ * as much of a provider as they need: rings, their memory, and a
+ * tb_ring_notify() that finds nobody waiting.
+ *
+ * The rings are set up once and reset before a case's chunks where the case
+ * needs that; otherwise they run on, overwriting, so that the
+ * cost of a switch is spread over the events as in use.
+ */
+#include <linux/percpu.h>
+#include <linux/slab.h>
+
+#include "record.h"
+#include "bench.h"
+#include "bench_trace.h"
+#include "bench_tracebuf.h"
+#include "sizes.h"
+
+#define EVENT_ID	TB_EV_FIRST
+#define ELEMENTS	(BUFFER_BYTES / TB_ELEMENT_SIZE)
+#define SMALL		TB_BUFFER_ELEMENTS_MIN
+#define MANY		512
+/* with the first element it fills a buffer of SMALL elements */
+#define WHOLE_BYTES	((SMALL - TB_BLOCK_FIRST_ELEMENT - 1) * TB_ELEMENT_SIZE)
+
+/* overwriting; full, dropping; few and many tiny buffers */
+static struct tb_provider over, full, few, many;
+static struct tb_mem over_mem, full_mem, few_mem, many_mem;
+static struct tb_probe probe = { .provider = &over, .id_fast = EVENT_ID };
+
+unsigned long long bench_still_clock;
+
+/* as provider.c's, as long as nobody waits */
+void tb_ring_notify(struct tb_ring *r)
+{
+	struct tb_provider *p = r->owner;
+
+	if (READ_ONCE(p->want_wake))
+		WRITE_ONCE(p->want_wake, 0);
+}
+
+static int set_up(struct tb_provider *p, struct tb_mem *mem, u32 buffers, u32 elements,
+		  bool overwrite)
+{
+	struct tb_ring *r;
+	u32 i;
+
+	p->rings = alloc_percpu(struct tb_ring);
+	if (!p->rings || tb_mem_alloc(mem, buffers, elements * TB_ELEMENT_SIZE, NUMA_NO_NODE, "bench"))
+		return -ENOMEM;
+	r = this_cpu_ptr(p->rings);
+	r->bufs = kvcalloc(buffers, sizeof(*r->bufs), GFP_KERNEL);
+	if (!r->bufs)
+		return -ENOMEM;
+	for (i = 0; i < buffers; i++)
+		r->bufs[i].block = tb_mem_block(mem, i);
+	r->nr = buffers;
+	r->capacity = elements;
+	r->mark = elements * 3 / 4;
+	r->owner = p;
+	r->raw_clock = true;
+	r->overwrite = overwrite;
+	tb_ring_reset(r, bench_rdtsc());
+	return 0;
+}
+
+static void tear_down(struct tb_provider *p, struct tb_mem *mem)
+{
+	if (p->rings)
+		kvfree(this_cpu_ptr(p->rings)->bufs);
+	free_percpu(p->rings);
+	if (mem->chunks)
+		tb_mem_free(mem);
+}
+
+static __always_inline void record_inline(u64 i)
+{
+	tb_record_simple(&over, EVENT_ID, i);
+}
+
+static __always_inline void record_and_flush(u64 i)
+{
+	bench_record(&few, EVENT_ID, i);
+	tb_ring_flush(this_cpu_ptr(few.rings));
+}
+
+static __always_inline void read_one(u64 i)
+{
+	struct tb_ring *r = this_cpu_ptr(few.rings);
+	int index;
+
+	bench_record_hollow(&few, EVENT_ID, WHOLE_BYTES);
+	index = tb_ring_acquire(r);
+	if (index >= 0)
+		tb_ring_release(r, index);
+}
+
+BENCH_RUN(run_simple, bench_record(&over, EVENT_ID, i))
+BENCH_RUN(run_inline, record_inline(i))
+BENCH_RUN(run_simple_alone, bench_fence(); bench_record(&over, EVENT_ID, i))
+BENCH_RUN(run_tracepoint_alone, bench_fence(); trace_bench_tracebuf(i))
+BENCH_RUN(run_simple_still, bench_record_still(&over, EVENT_ID, i))
+BENCH_RUN(run_2, bench_record_2(&over, EVENT_ID, i))
+BENCH_RUN(run_4, bench_record_4(&over, EVENT_ID, i))
+BENCH_RUN(run_4_alone, bench_fence(); bench_record_4(&over, EVENT_ID, i))
+BENCH_RUN(run_4_still, bench_record_4_still(&over, EVENT_ID, i))
+BENCH_RUN(run_16, bench_record_16(&over, EVENT_ID, i))
+BENCH_RUN(run_tracepoint, trace_bench_tracebuf(i))
+BENCH_RUN(run_disabled, trace_bench_nobody(i))
+BENCH_RUN(run_full, bench_record(&full, EVENT_ID, i))
+BENCH_RUN(run_overwriting, bench_record_hollow(&few, EVENT_ID, WHOLE_BYTES))
+BENCH_RUN(run_free, bench_record_hollow(&many, EVENT_ID, WHOLE_BYTES))
+BENCH_RUN(run_flush, record_and_flush(i))
+BENCH_RUN(run_read, read_one(i))
+
+/* near the real one, which the slow path reads: no TIME elements */
+static void stop_clock(void)
+{
+	bench_still_clock = bench_rdtsc();
+}
+
+static void empty_many(void)
+{
+	tb_ring_reset(this_cpu_ptr(many.rings), bench_rdtsc());
+}
+
+static const struct bench_case cases[] = {
+	{ "tracebuf", "simple event", run_simple },
+	{ "tracebuf", "simple event, inlined", run_inline },
+	{ "tracebuf", "simple event, through a tracepoint", run_tracepoint },
+	{ "tracebuf", "simple event" ALONE, run_simple_alone },
+	{ "tracebuf", "simple event, through a tracepoint" ALONE, run_tracepoint_alone },
+	{ "tracebuf", "simple event" STILL, run_simple_still, stop_clock },
+	{ "tracebuf", "composite of 2 elements", run_2 },
+	{ "tracebuf", "composite of 4 elements", run_4 },
+	{ "tracebuf", "composite of 4 elements" ALONE, run_4_alone },
+	{ "tracebuf", "composite of 4 elements" STILL, run_4_still, stop_clock },
+	{ "tracebuf", "composite of 16 elements", run_16 },
+	{ "tracebuf", "event into a full ring, dropped", run_full },
+	{ "tracebuf", "disabled event, tested in memory", run_disabled },
+	{ "tracebuf", "switch to a free buffer", run_free, empty_many, MANY },
+	{ "tracebuf", "switch, overwriting", run_overwriting },
+	{ "tracebuf", "event, flush, switch, overwriting", run_flush },
+	{ "tracebuf", "switch, acquire and release", run_read },
+	{}
+};
+
+const struct bench_case *bench_tracebuf(void)
+{
+	u32 i;
+
+	if (set_up(&over, &over_mem, BUFFERS, ELEMENTS, true) ||
+	    set_up(&full, &full_mem, BUFFERS, ELEMENTS, false) ||
+	    set_up(&few, &few_mem, BUFFERS, SMALL, true) ||
+	    set_up(&many, &many_mem, MANY, SMALL, false) ||
+	    register_trace_bench_tracebuf(bench_probe, &probe))
+		return NULL;
+	for (i = 0; i < RING_BYTES / TB_ELEMENT_SIZE; i++)
+		bench_record(&full, EVENT_ID, i);
+	return cases;
+}
+
+void bench_tracebuf_end(void)
+{
+	unregister_trace_bench_tracebuf(bench_probe, &probe);
+	tracepoint_synchronize_unregister();
+	tear_down(&over, &over_mem);
+	tear_down(&full, &full_mem);
+	tear_down(&few, &few_mem);
+	tear_down(&many, &many_mem);
+}

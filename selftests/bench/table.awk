@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# table.awk - what a native suite printed, as a table and as JSON.
+#
+#   awk -v suite=NAME -v rows=FILE -f table.awk OUTPUT >TABLE.md
+#
+# OUTPUT has a line "BENCH who|case|minimum|median", in picoseconds, for
+# each case; the rest is left out. FILE gets one JSON object a line.
+#
+# Ratios are those of minima, to the clock read and to each peer measured in the same
+# way: one operation after another, one at a time (the case's name ends so), or
+# without a clock.
+
+BEGIN {
+	FS = "|"
+	alone = ", one at a time"
+	still = ", without a clock"
+	clock = "clock read"
+	peers = split("ftrace|ring buffer, 16 bytes;" \
+		      "ftrace|TRACE_EVENT of 8 bytes, its own clock;" \
+		      "relay|clock and 16 bytes, interrupts off", peer, ";")
+	split("ftrace;TRACE_EVENT;relay", label, ";")
+}
+
+function way(name)
+{
+	if (name ~ (alone "$"))
+		return alone
+	if (name ~ (still "$"))
+		return still
+	return ""
+}
+
+function json(who, name, value, unit)
+{
+	printf "{\"suite\": \"%s\", \"who\": \"%s\", \"case\": \"%s\", \"value\": %s, \"unit\": \"%s\"}\n", \
+		suite, who, name, value, unit >rows
+}
+
+# a ratio for the table, and into the JSON
+function ratio(i, value, name)
+{
+	if (value == "")
+		return ""
+	json(who[i], cases[i] ": " name, sprintf("%.3f", value), "ratio")
+	return sprintf("%.2f", value)
+}
+
+/^BENCH / {
+	sub(/\r$/, "")
+	sub(/^BENCH /, "")
+	n++
+	who[n] = $1
+	cases[n] = $2
+	low[n] = $3 / 1000
+	mid[n] = $4 / 1000
+	cost[$1 "|" $2] = low[n]
+}
+
+/^BENCH-LOSS / {
+	sub(/^BENCH-LOSS /, "")
+	losses++
+	loss_case[losses] = $1
+	loss[losses] = $3 / 10
+}
+
+/^BENCH-NOTE / {
+	sub(/^BENCH-NOTE /, "")
+	notes = notes "\n" $0 "\n"
+}
+
+END {
+	head = "| who | case | ns | median | x clock read |"
+	line = "|---|---|---:|---:|---:|"
+	for (k = 1; k <= peers; k++) {
+		if (!(peer[k] in cost))
+			continue
+		head = head " " label[k] " / this |"
+		line = line "---:|"
+	}
+	print head
+	print line
+	for (i = 1; i <= n; i++) {
+		w = way(cases[i])
+		json(who[i], cases[i], sprintf("%.3f", low[i]), "ns")
+		json(who[i], cases[i] ": median", sprintf("%.3f", mid[i]), "ns")
+		printf "| %s | %s | %.2f | %.2f |", who[i], cases[i], low[i], mid[i]
+		base = cost["machine|" clock w]
+		printf " %s |", ratio(i, base && w != still ? low[i] / base : "", "x clock read")
+		for (k = 1; k <= peers; k++) {
+			if (!(peer[k] in cost))
+				continue
+			theirs = cost[peer[k] w]
+			printf " %s |", ratio(i, who[i] == "tracebuf" && cases[i] ~ /^(simple|composite)/ && theirs && low[i] ? theirs / low[i] : "", label[k] " / this")
+		}
+		print ""
+	}
+	for (i = 1; i <= losses; i++) {
+		if (i == 1)
+			print "\n| case | events lost |\n|---|---:|"
+		printf "| %s | %.1f %% |\n", loss_case[i], loss[i]
+		json("tracebuf", loss_case[i] ": lost", loss[i], "%")
+	}
+	printf "%s", notes
+	exit n ? 0 : 1
+}
