@@ -63,8 +63,10 @@ int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, cons
 			tb_mem_free(mem);
 			return -ENOMEM;
 		}
-		tb_clear(mem->chunks[i], mem->order);
 	}
+	/* now that all are there: what fails should cost little */
+	for (i = 0; i < mem->nr_chunks; i++)
+		tb_clear(mem->chunks[i], mem->order);
 	return 0;
 }
 
