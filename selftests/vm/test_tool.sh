@@ -110,8 +110,9 @@ export_perfetto()
 	[ -s wide.pftrace ] || return
 	command -v protoc >/dev/null || { echo "no protoc"; return 1; }
 	protoc --decode_raw <wide.pftrace >decoded || return
-	# a system call's number is field 1 of its events
-	lines $((2 * n)) '^ +1: 600$' decoded
+	# a system call's number is field 1 of sys_enter (329) and sys_exit (330)
+	awk '/^ *(329|330) \{$/ { call = 1; next } call { print } { call = 0 }' decoded >calls
+	lines $((2 * n)) '^ *1: 600$' calls
 }
 
 list_of_file()
