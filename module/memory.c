@@ -125,6 +125,8 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c)
 
 		r->bufs = bufs[cpu];
 		r->nr = c->buffers;
+		r->rd_bufs = r->bufs;
+		r->rd_nr = r->nr;
 		r->capacity = c->elements;
 		r->cpu = cpu;
 		r->provider = p->id;

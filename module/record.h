@@ -25,16 +25,23 @@ static __always_inline u16 tb_context(unsigned int own)
 {
 	unsigned int pc = preempt_count();
 	unsigned int depth = pc & PREEMPT_MASK;
-	u16 context;
+	u16 context = depth > own ? depth - own : 0;
 
-	context = depth > own ? depth - own : 0;
-	/* PREEMPT_RT keeps that elsewhere */
-	if (IS_ENABLED(CONFIG_PREEMPT_RT) ? in_serving_softirq() : pc & SOFTIRQ_OFFSET)
-		context |= TB_CONTEXT_SOFTIRQ;
-	if (pc & HARDIRQ_MASK)
-		context |= TB_CONTEXT_HARDIRQ;
-	if (pc & NMI_MASK)
-		context |= TB_CONTEXT_NMI;
+	if (IS_ENABLED(CONFIG_PREEMPT_RT)) {
+		/* kept elsewhere there */
+		if (in_serving_softirq())
+			context |= TB_CONTEXT_SOFTIRQ;
+	} else {
+		/* the same bit in both */
+		BUILD_BUG_ON(SOFTIRQ_OFFSET != TB_CONTEXT_SOFTIRQ);
+		context |= pc & SOFTIRQ_OFFSET;
+	}
+	if (unlikely(pc & (HARDIRQ_MASK | NMI_MASK))) {
+		if (pc & HARDIRQ_MASK)
+			context |= TB_CONTEXT_HARDIRQ;
+		if (pc & NMI_MASK)
+			context |= TB_CONTEXT_NMI;
+	}
 	return context;
 }
 
@@ -96,7 +103,8 @@ static __always_inline void tb_record_end(struct tb_slot *slot)
  */
 static __always_inline void tb_record_simple(struct tb_provider *p, u32 id, u64 payload)
 {
-	struct tb_slot slot;
+	/* not read unless it was filled in */
+	struct tb_slot slot __uninitialized;
 
 	preempt_disable_notrace();
 	if (likely(tb_ring_reserve(this_cpu_ptr(p->rings), 1, &slot))) {
@@ -118,7 +126,7 @@ static __always_inline void tb_record_simple(struct tb_provider *p, u32 id, u64 
 static inline void tb_record_control(struct tb_provider *p, u16 id, const void *payload,
 				     u32 bytes, u32 own)
 {
-	struct tb_slot slot;
+	struct tb_slot slot __uninitialized;
 	struct tb_composite *c = tb_record_begin(p, &slot, id, bytes, own);
 
 	if (c) {

@@ -134,7 +134,7 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
 		struct tb_buf *b = &r->bufs[i];
 
 		b->state = TB_BUF_WORD(0, TB_BUF_FREE);
-		tb_local_set(&b->committed, 0);
+		tb_local_set(&b->committed, TB_COMMITTED_NONE(r->capacity));
 		b->closed = 0;
 		b->events = 0;
 		b->told = 0;
@@ -156,6 +156,8 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
 	r->drop_last = 0;
 	r->releases = 0;
 	r->full_seen = ~0ull;
+	r->rd_bufs = r->bufs;
+	r->rd_nr = r->nr;
 	r->start_time = now;
 	memset(&r->rd, 0, sizeof(r->rd));
 	r->rd.end = now;
@@ -398,6 +400,8 @@ static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, u64 *place)
  * tb_ring_reserve_slow() - tb_ring_reserve() where it is not just moving head
  * @r: the ring of this CPU
  * @n: elements, >= 1
+ * @h: head, as it was before @ts was read; out of date does no harm
+ * @ts: the clock
  *
  * Puts a TIME element in front when the clock's upper half has moved,
  * switches buffers, counts what finds no room.  Each repetition means that a
@@ -406,13 +410,11 @@ static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, u64 *place)
  * Context: as tb_ring_reserve().
  * Return: where; head 0 if there was no room.
  */
-struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n)
+struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts)
 {
 	struct tb_place none = { 0 }, place;
 
-	for (;; tb_local_add(&r->retries, 1)) {
-		u64 h = tb_read(&r->head);
-		u64 ts = tb_ring_clock(r);
+	for (;; tb_local_add(&r->retries, 1), h = tb_read(&r->head), ts = tb_ring_clock(r)) {
 		u32 index = tb_head_index(h);
 		u32 room = r->capacity - index;
 		u32 x = !!(((ts >> 32) ^ (h >> TB_HEAD_EPOCH_SHIFT)) & TB_HEAD_EPOCH_MASK);
@@ -490,7 +492,7 @@ void tb_ring_complete(struct tb_ring *r, struct tb_buf *b)
 	u64 s = tb_read(&b->state);
 	struct tb_block *block = b->block;
 
-	b->events = tb_local_read(&b->committed) >> 32;
+	b->events = (u32)tb_local_read(&b->committed);
 	block->time_end = tb_ring_clock(r);
 	block->data = b->closed ? b->closed & ~1u : r->capacity * TB_ELEMENT_SIZE;
 	block->events = b->events;
@@ -498,7 +500,7 @@ void tb_ring_complete(struct tb_ring *r, struct tb_buf *b)
 	b->closed = 0;
 	b->told = 0;
 	tb_local_add(&r->recorded, b->events);
-	tb_local_set(&b->committed, 0);
+	tb_local_set(&b->committed, TB_COMMITTED_NONE(r->capacity));
 	/* everything in the block before READY: pairs with tb_ring_acquire() */
 	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_READY));
 	tb_ring_notify(r);
@@ -535,9 +537,9 @@ static int tb_ring_lowest(struct tb_ring *r, u64 limit, u64 *state)
 	int best = -1;
 	u32 i;
 
-	for (i = 0; i < r->nr; i++) {
+	for (i = 0; i < r->rd_nr; i++) {
 		/* pairs with the release in tb_ring_complete() */
-		u64 s = tb_load_acquire(&r->bufs[i].state);
+		u64 s = tb_load_acquire(&r->rd_bufs[i].state);
 
 		if (TB_BUF_STATE(s) == TB_BUF_READY && TB_BUF_SEQ(s) < limit) {
 			best = i;
@@ -557,8 +559,8 @@ static enum tb_buf_state tb_ring_earlier(struct tb_ring *r, u64 seq)
 	enum tb_buf_state found = TB_BUF_FREE;
 	u32 i;
 
-	for (i = 0; i < r->nr; i++) {
-		u64 s = tb_load_acquire(&r->bufs[i].state);
+	for (i = 0; i < r->rd_nr; i++) {
+		u64 s = tb_load_acquire(&r->rd_bufs[i].state);
 
 		if (TB_BUF_SEQ(s) >= seq)
 			continue;
@@ -791,7 +793,7 @@ void tb_ring_stats(struct tb_ring *r, struct tb_ring_stats *st)
 
 		st->ready += TB_BUF_STATE(s) == TB_BUF_READY;
 		st->held += TB_BUF_STATE(s) == TB_BUF_HELD;
-		st->recorded += tb_local_read(&r->bufs[i].committed) >> 32;
+		st->recorded += (u32)tb_local_read(&r->bufs[i].committed);
 	}
 	st->fill = tb_head_index(h);
 	st->blocks = tb_head_seq(h, tb_read(&r->bufs[tb_head_buffer(h)].state)) + 1;

@@ -57,24 +57,30 @@ struct tb_rd {
 	u32 unsettled;
 };
 
+/* tb_buf.committed of a buffer of @capacity elements, none committed */
+#define TB_COMMITTED_NONE(capacity)	(-(u64)(capacity) << 32)
+
 /**
  * struct tb_buf - what the ring keeps of one buffer, apart from its memory
  * @block: the memory, starting with its header
  * @state: TB_BUF_WORD; shared with the reader's CPU
- * @committed: elements committed in this lap (low half), events (high half)
+ * @committed: high half: elements committed in this lap minus the capacity,
+ *	so negative until all are; low half: events
  * @closed: bytes used when it was closed early, else 0; bit 0: by a flush
  * @events: events in it once it is READY
  * @told: put back after it was acquired: its gap slot is filled in
  * @rd: reader's: the books as they were before this one was acquired
  *
- * @block and @committed are the hot ones and share a line.
+ * Up to @events it is the writers'; a reader that polls @state must not take that
+ * line away from them.
  */
 struct tb_buf {
 	struct tb_block *block;
 	tb_local_t committed;
-	u64 state;
 	u32 closed;
 	u32 events;
+
+	u64 state __aligned(64);
 	u32 told;
 	struct tb_rd rd;
 } __aligned(64);
@@ -104,6 +110,8 @@ struct tb_buf {
  * @full_seen: @releases before the last walk that found no buffer
  * @start_time: when recording began
  * @releases: reader's: buffers given back, so room there may be
+ * @rd_bufs: reader's: @bufs, away from @head
+ * @rd_nr: reader's: @nr, likewise
  * @rd: reader's books
  * @delivered: reader's: events given back
  * @delivered_bytes: reader's: bytes given back
@@ -138,6 +146,8 @@ struct tb_ring {
 	u64 full_seen;
 
 	u64 releases __aligned(64);
+	struct tb_buf *rd_bufs;
+	u32 rd_nr;
 	struct tb_rd rd;
 	u64 delivered;
 	u64 delivered_bytes;
@@ -195,7 +205,7 @@ struct tb_ring_stats {
 void tb_ring_notify(struct tb_ring *r);
 
 void tb_ring_reset(struct tb_ring *r, u64 now);
-struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n);
+struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts);
 void tb_ring_mark(struct tb_ring *r);
 void tb_ring_complete(struct tb_ring *r, struct tb_buf *b);
 bool tb_ring_flush(struct tb_ring *r);
@@ -249,10 +259,10 @@ static __always_inline bool tb_ring_reserve(struct tb_ring *r, u32 n, struct tb_
 	u32 index = h & TB_HEAD_INDEX_MASK;
 
 	if (unlikely(n > TB_EVENT_ELEMENTS_MAX ||
-		     (((ts >> 32) ^ (h >> TB_HEAD_EPOCH_SHIFT)) & TB_HEAD_EPOCH_MASK) ||
+		     (((ts << (TB_HEAD_EPOCH_SHIFT - 32)) ^ h) >> TB_HEAD_EPOCH_SHIFT) ||
 		     n > r->capacity - index ||
 		     !tb_cmpxchg_local(&r->head, h, h + n))) {
-		struct tb_place p = tb_ring_reserve_slow(r, n);
+		struct tb_place p = tb_ring_reserve_slow(r, n, h, ts);
 
 		if (!p.head)
 			return false;
@@ -273,9 +283,7 @@ static __always_inline bool tb_ring_reserve(struct tb_ring *r, u32 n, struct tb_
 static __always_inline void tb_buf_commit(struct tb_ring *r, struct tb_buf *b, u32 elements,
 					  u32 events)
 {
-	u64 c = tb_local_add_return(&b->committed, (u64)events << 32 | elements);
-
-	if (unlikely((u32)c == r->capacity))
+	if (unlikely(!tb_local_add_negative(&b->committed, (u64)elements << 32 | events)))
 		tb_ring_complete(r, b);
 }
 

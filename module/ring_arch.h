@@ -39,7 +39,11 @@
 /* Against this CPU only: no lock prefix.  True if @p was @old and is now @new. */
 static __always_inline bool tb_cmpxchg_local(u64 *p, u64 old, u64 new)
 {
+#ifdef try_cmpxchg_local
+	return try_cmpxchg_local(p, &old, new);
+#else
 	return cmpxchg_local(p, old, new) == old;
+#endif
 }
 
 /* Against all CPUs, fully ordered. */
@@ -51,6 +55,7 @@ static __always_inline bool tb_cmpxchg(u64 *p, u64 old, u64 new)
 #define tb_local_read(l)		((u64)local_read(l))
 #define tb_local_set(l, v)		local_set(l, (long)(v))
 #define tb_local_add(l, v)		local_add((long)(v), l)
+#define tb_local_add_negative(l, v)	local_add_negative((long)(v), l)
 #define tb_local_add_return(l, v)	((u64)local_add_return((long)(v), l))
 #define tb_current_tid()		((u32)current->pid)
 

@@ -277,7 +277,7 @@ static notrace void tb_probe_##call(void *__data, proto)		\
 {									\
 	struct trace_event_data_offsets_##call __maybe_unused __data_offsets; \
 	struct trace_event_raw_##call *entry;				\
-	struct tb_slot __tb_slot;					\
+	struct tb_slot __tb_slot __uninitialized;			\
 	int __data_size;						\
 									\
 	__data_size = trace_event_get_offsets_##call(&__data_offsets, args); \

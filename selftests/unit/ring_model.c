@@ -501,7 +501,7 @@ void model_check_books(struct model *m, bool drained)
 			   (unsigned long long)st.overwritten, (unsigned long long)st.dropped,
 			   (unsigned long long)st.oversize);
 	for (i = 0; i < m->r.nr; i++) {
-		if (tb_local_read(&m->r.bufs[i].committed))
+		if (tb_local_read(&m->r.bufs[i].committed) != TB_COMMITTED_NONE(m->r.capacity))
 			model_fail(m, "buffer %u has commits outstanding", i);
 	}
 }

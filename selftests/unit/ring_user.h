@@ -140,6 +140,11 @@ static inline u64 tb_local_add_return(tb_local_t *l, u64 v)
 	return sum;
 }
 
+static inline bool tb_local_add_negative(tb_local_t *l, u64 v)
+{
+	return (int64_t)tb_local_add_return(l, v) < 0;
+}
+
 static inline void tb_local_add(tb_local_t *l, u64 v)
 {
 	tb_local_add_return(l, v);
