@@ -127,12 +127,14 @@ static void see(void *ctx, const struct stream_event *e)
 		if (!(in & TB_CONTEXT_HARDIRQ))
 			return;
 		c->timers++;
-		/* while a softirq runs, softirq or not is what the flag says */
-		if (in & TB_CONTEXT_SOFTIRQ) {
+		if (in & TB_CONTEXT_SOFTIRQ)
 			c->timers_nested++;
-			if (c->wide && c->inside && !e->cpu && !c->in_softirq)
-				wrong(c, e, "timer in a softirq that is not there");
-		}
+		/*
+		 * Not the other way round: the kernel is serving softirqs for
+		 * a while before the first entry and after the last exit.
+		 */
+		else if (c->wide && c->inside && !e->cpu && c->in_softirq)
+			wrong(c, e, "timer out of the softirq it came in");
 		bracket(c, e, stream_is(c->s, e, "hrtimer_expire_entry"), &c->in_timer,
 			"timer in timer");
 	}
