@@ -113,7 +113,9 @@ TEST_DEV(loss, overwritten_exactly)
 	}
 	ASSERT_GT(ROUNDS, round);
 	/* 1000 = 71 blocks of 14, and 6: three whole blocks and the last are there */
-	EXPECT_EQ((BUFFERS - 1) * PER_BLOCK + n % PER_BLOCK, g.count);
+	/* one more if the clock's upper half moved: a TIME element took its place earlier */
+	EXPECT_LE((BUFFERS - 1) * PER_BLOCK + n % PER_BLOCK, g.count);
+	EXPECT_GE((BUFFERS - 1) * PER_BLOCK + n % PER_BLOCK + 1, g.count);
 	EXPECT_EQ(n, g.next);
 	EXPECT_EQ(0, g.wrong);
 	EXPECT_EQ(n - g.count, self->s.ring[0].totals.overwritten);
@@ -335,7 +337,9 @@ TEST_DEV(loss, circular_keeps_the_latest)
 	}
 	ASSERT_GT(ROUNDS, round);
 	EXPECT_EQ(n, g.next);
-	EXPECT_EQ((BUFFERS - 1) * PER_BLOCK + n % PER_BLOCK, g.count);
+	/* one more if the clock's upper half moved: a TIME element took its place earlier */
+	EXPECT_LE((BUFFERS - 1) * PER_BLOCK + n % PER_BLOCK, g.count);
+	EXPECT_GE((BUFFERS - 1) * PER_BLOCK + n % PER_BLOCK + 1, g.count);
 	EXPECT_EQ(0, g.wrong);
 	EXPECT_EQ(TB_MODE_CIRCULAR, self->s.init.mode);
 }
