@@ -103,15 +103,8 @@ static __always_inline void tb_record_end(struct tb_slot *slot)
  */
 static __always_inline void tb_record_simple(struct tb_provider *p, u32 id, u64 payload)
 {
-	/* not read unless it was filled in */
-	struct tb_slot slot __uninitialized;
-
 	preempt_disable_notrace();
-	if (likely(tb_ring_reserve(this_cpu_ptr(p->rings), 1, &slot))) {
-		slot.element->time = slot.time;
-		slot.element->payload = payload;
-		tb_ring_commit(&slot, TB_HEAD(TB_STRUCT_SIMPLE, id, 1, slot.seq));
-	}
+	tb_ring_simple(this_cpu_ptr(p->rings), id, payload);
 	preempt_enable_notrace();
 }
 

@@ -83,41 +83,9 @@
  * seen FREE.  Nothing else is
  * shared: head, commits and totals are written by one CPU and only read by
  * others, where any recent value does, except `overwritten`, see
- * tb_ring_acquire().
+ * tb_ring_acquire().  The reader's side is in ring_read.c.
  */
 #include "ring.h"
-
-static u64 tb_head(u64 epoch, u64 seq, u32 buffer, u32 index)
-{
-	return (epoch & TB_HEAD_EPOCH_MASK) << TB_HEAD_EPOCH_SHIFT |
-	       (seq & TB_HEAD_SEQ_MASK) << TB_HEAD_SEQ_SHIFT |
-	       (u64)buffer << TB_HEAD_BUFFER_SHIFT | index;
-}
-
-static u32 tb_head_index(u64 h)
-{
-	return h & TB_HEAD_INDEX_MASK;
-}
-
-static u32 tb_head_buffer(u64 h)
-{
-	return h >> TB_HEAD_BUFFER_SHIFT & TB_HEAD_BUFFER_MASK;
-}
-
-/*
- * Full sequence number of the buffer that head @h is in, from the low bits
- * there and its state word, which has the same number or the next.
- */
-static u64 tb_head_seq(u64 h, u64 state)
-{
-	u64 near = TB_BUF_SEQ(state);
-	u32 ahead = ((u32)(h >> TB_HEAD_SEQ_SHIFT) - (u32)near) & TB_HEAD_SEQ_MASK;
-
-	/* sign-extend the difference */
-	if (ahead > TB_HEAD_SEQ_MASK / 2)
-		return near + ahead - (TB_HEAD_SEQ_MASK + 1);
-	return near + ahead;
-}
 
 /**
  * tb_ring_reset() - make the ring as new: empty, all totals zero
@@ -177,8 +145,10 @@ static void tb_ring_leave(struct tb_ring *r, u64 h)
 	struct tb_buf *b = &r->bufs[tb_head_buffer(h)];
 	u64 s = tb_read(&b->state);
 
-	if (TB_BUF_STATE(s) == TB_BUF_CLAIMED && TB_BUF_SEQ(s) == tb_head_seq(h, s))
+	if (TB_BUF_STATE(s) == TB_BUF_CLAIMED && TB_BUF_SEQ(s) == tb_head_seq(h, s)) {
+		TB_PATH(HELP_LEAVE);
 		tb_write(&b->state, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_WRITING));
+	}
 }
 
 /*
@@ -196,16 +166,27 @@ static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
 	bool won;
 
 	switch (TB_BUF_STATE(s)) {
-	case TB_BUF_FREE:
 	case TB_BUF_CLAIMED:
+		if (s == claimed) {
+			TB_PATH(HELP_CLAIM);
+			return true;
+		}
+		TB_PATH(CLAIM_RENEW);
+		fallthrough;
+	case TB_BUF_FREE:
 		/*
 		 * Fully ordered: after the reader's last access, pairs with
 		 * the release in tb_ring_release().
 		 */
-		return s == claimed || tb_cmpxchg(&b->state, s, claimed);
+		won = tb_cmpxchg(&b->state, s, claimed);
+		break;
 	case TB_BUF_READY:
-		if (!r->overwrite || tb_read(&r->head) != h)
+		if (!r->overwrite)
 			return false;
+		if (tb_read(&r->head) != h) {
+			TB_PATH(CLAIM_STALE);
+			return false;
+		}
 		/*
 		 * Started before (the exchange orders it), done after
 		 * (tb_wmb()): pair with the two tb_rmb() in
@@ -213,14 +194,23 @@ static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
 		 */
 		tb_local_add(&r->ow_started, 1);
 		won = tb_cmpxchg(&b->state, s, claimed);
-		if (won)
+		if (won) {
+			TB_PATH(OVERWRITE);
 			tb_local_add(&r->overwritten, b->events);
+		}
 		tb_wmb();
 		tb_local_add(&r->ow_done, 1);
-		return won;
+		break;
+	case TB_BUF_HELD:
+		TB_PATH(CLAIM_PASS_HELD);
+		return false;
 	default:
+		TB_PATH(CLAIM_PASS_WRITING);
 		return false;
 	}
+	if (!won)
+		TB_PATH(CLAIM_RACED);
+	return won;
 }
 
 #define TB_CLAIM_NONE	(-1)	/* no room */
@@ -239,8 +229,10 @@ static int tb_ring_claim(struct tb_ring *r, u64 h, u64 seq)
 	u32 i = 0;
 
 	/* full the last time, and nothing given back since: no need to look */
-	if (!r->overwrite && tb_read(&r->full_seen) == releases)
+	if (!r->overwrite && tb_read(&r->full_seen) == releases) {
+		TB_PATH(CLAIM_FULL);
 		i = r->nr;
+	}
 	for (; i < r->nr; i++) {
 		struct tb_buf *buf;
 
@@ -249,8 +241,11 @@ static int tb_ring_claim(struct tb_ring *r, u64 h, u64 seq)
 		if (tb_buf_claim(r, buf, h, seq) || tb_buf_claim(r, buf, h, seq))
 			return b;
 	}
-	if (tb_read(&r->head) != h)
+	if (tb_read(&r->head) != h) {
+		TB_PATH(CLAIM_AGAIN);
 		return TB_CLAIM_AGAIN;
+	}
+	TB_PATH(CLAIM_NONE);
 	if (!r->overwrite)
 		tb_write(&r->full_seen, releases);
 	return TB_CLAIM_NONE;
@@ -266,8 +261,10 @@ static bool tb_ring_close(struct tb_ring *r, u64 h, bool flush)
 	struct tb_buf *b = &r->bufs[tb_head_buffer(h)];
 	struct tb_element *pad = tb_buf_element(b, index);
 
-	if (!tb_cmpxchg_local(&r->head, h, h + rest))
+	if (!tb_cmpxchg_local(&r->head, h, h + rest)) {
+		TB_PATH(RETRY_CLOSE);
 		return false;
+	}
 	tb_write(&b->closed, index * TB_ELEMENT_SIZE | flush);
 	tb_write(&pad->time, 0);
 	tb_write(&pad->payload, 0);
@@ -321,8 +318,10 @@ static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_op
 	 */
 	if (o->drop_first != ~0ull) {
 		tb_cmpxchg_local(&r->drop_first, o->drop_first, ~0ull);
-		if (tb_local_read(&r->dropped) != o->dropped)
+		if (tb_local_read(&r->dropped) != o->dropped) {
+			TB_PATH(OPEN_DROPS);
 			tb_lower(&r->drop_first, o->ts);
+		}
 	}
 
 	/* no valid header while the old one is being replaced, for whoever looks at the memory */
@@ -389,8 +388,10 @@ static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, u64 *place)
 	if (b < 0)
 		return b == TB_CLAIM_AGAIN ? 0 : -1;
 	next = tb_head(ts >> 32, o.seq, b, TB_BLOCK_FIRST_ELEMENT + n);
-	if (!tb_cmpxchg_local(&r->head, h, next))
+	if (!tb_cmpxchg_local(&r->head, h, next)) {
+		TB_PATH(RETRY_OPEN);
 		return 0;
+	}
 	tb_ring_open(r, &r->bufs[b], &o);
 	*place = next - n;
 	return 1;
@@ -431,12 +432,15 @@ struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts)
 			u64 next = tb_head(ts >> 32, h >> TB_HEAD_SEQ_SHIFT, tb_head_buffer(h),
 					   index + n + x);
 
-			if (!tb_cmpxchg_local(&r->head, h, next))
+			if (!tb_cmpxchg_local(&r->head, h, next)) {
+				TB_PATH(RETRY_RESERVE);
 				continue;
+			}
 			place.head = next - n;
 			if (x) {
 				struct tb_element *e = tb_buf_element(b, index);
 
+				TB_PATH(TIME);
 				tb_write(&e->time, (u32)ts);
 				tb_write(&e->payload, ts);
 				/* as in tb_ring_commit() */
@@ -467,15 +471,62 @@ struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts)
 }
 
 /**
+ * tb_ring_simple_slow() - tb_ring_simple() where it is not just moving head
+ * @r: the ring of this CPU
+ * @id: event id
+ * @payload: 8 bytes
+ * @h: head as it was
+ * @ts: the clock as read after that, if it is the processor's counter
+ *
+ * Context: as tb_ring_simple().
+ * Return: false if there was no room; it is counted.
+ */
+bool tb_ring_simple_slow(struct tb_ring *r, u32 id, u64 payload, u64 h, u64 ts)
+{
+	struct tb_place place;
+	struct tb_slot slot;
+
+	if (!r->raw_clock)
+		ts = tb_ring_clock(r);
+	place = tb_ring_reserve_slow(r, 1, h, ts);
+	if (!place.head)
+		return false;
+	tb_ring_slot(r, &slot, place.head, 1, place.time);
+	tb_write(&slot.element->time, slot.time);
+	tb_write(&slot.element->payload, payload);
+	tb_ring_commit(&slot, TB_HEAD(TB_STRUCT_SIMPLE, id, 1, slot.seq));
+	return true;
+}
+
+/**
+ * tb_ring_simple_last() - tb_ring_simple() made the last commit of a buffer
+ * @r: the ring of this CPU
+ * @b: the buffer
+ * @index: of the event
+ *
+ * Context: as tb_ring_simple().
+ * Return: true.
+ */
+bool tb_ring_simple_last(struct tb_ring *r, struct tb_buf *b, u32 index)
+{
+	tb_ring_complete(r, b);
+	if (index + 1 == r->mark)
+		tb_ring_mark(r);
+	return true;
+}
+
+/**
  * tb_ring_mark() - the current buffer has got to the high-water mark
  * @r: the ring of this CPU
  *
  * Context: any, NMI included.
+ * Return: true, so that it can be the last call of those who return that.
  */
-void tb_ring_mark(struct tb_ring *r)
+bool tb_ring_mark(struct tb_ring *r)
 {
 	tb_local_add(&r->marks, 1);
 	tb_ring_notify(r);
+	return true;
 }
 
 /**
@@ -492,6 +543,7 @@ void tb_ring_complete(struct tb_ring *r, struct tb_buf *b)
 	u64 s = tb_read(&b->state);
 	struct tb_block *block = b->block;
 
+	TB_PATH_IF(COMPLETE_OUTER, tb_head_seq(tb_read(&r->head), s) != TB_BUF_SEQ(s));
 	b->events = (u32)tb_local_read(&b->committed);
 	block->time_end = tb_ring_clock(r);
 	block->data = b->closed ? b->closed & ~1u : r->capacity * TB_ELEMENT_SIZE;
@@ -524,277 +576,4 @@ bool tb_ring_flush(struct tb_ring *r)
 			return false;
 	} while (!tb_ring_close(r, h, true));
 	return true;
-}
-
-/* ---- reading ---------------------------------------------------------- */
-
-/*
- * The READY buffer with the lowest number, or -1.  @limit: only below that
- * number.
- */
-static int tb_ring_lowest(struct tb_ring *r, u64 limit, u64 *state)
-{
-	int best = -1;
-	u32 i;
-
-	for (i = 0; i < r->rd_nr; i++) {
-		/* pairs with the release in tb_ring_complete() */
-		u64 s = tb_load_acquire(&r->rd_bufs[i].state);
-
-		if (TB_BUF_STATE(s) == TB_BUF_READY && TB_BUF_SEQ(s) < limit) {
-			best = i;
-			limit = TB_BUF_SEQ(s);
-			*state = s;
-		}
-	}
-	return best;
-}
-
-/*
- * A block with a lower number than @seq that is still being written, or is
- * ready after all: its state, or TB_BUF_FREE if there is none.
- */
-static enum tb_buf_state tb_ring_earlier(struct tb_ring *r, u64 seq)
-{
-	enum tb_buf_state found = TB_BUF_FREE;
-	u32 i;
-
-	for (i = 0; i < r->rd_nr; i++) {
-		u64 s = tb_load_acquire(&r->rd_bufs[i].state);
-
-		if (TB_BUF_SEQ(s) >= seq)
-			continue;
-		if (TB_BUF_STATE(s) == TB_BUF_WRITING)
-			return TB_BUF_WRITING;
-		if (TB_BUF_STATE(s) == TB_BUF_READY)
-			found = TB_BUF_READY;
-	}
-	return found;
-}
-
-/*
- * Fills in what is only known when a block is handed over: what is missing
- * before it.  Overwritten events are told at a gap in the numbers; there is
- * one wherever a block was overwritten.  @settled: the total of them is whole;
- * else the next block tells the rest.
- */
-static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u64 oversize,
-			 bool settled)
-{
-	struct tb_block *block = b->block;
-	struct tb_gap *gap = (struct tb_gap *)(tb_buf_element(b, TB_BLOCK_HEADER_ELEMENTS) + 1);
-	struct tb_rd *rd = &r->rd;
-	u64 first, last;
-
-	if (b->told && rd->next > block->sequence)
-		return;		/* put back, but blocks after it were delivered: as it was */
-	if (b->told && rd->next == b->rd.next) {
-		/* put back, nothing before it has changed: the same again */
-		overwritten = block->overwritten;
-		oversize = rd->oversize + gap->oversize;
-	} else if (block->sequence == rd->next && !rd->unsettled) {
-		overwritten = rd->overwritten;
-		settled = true;
-	}
-	b->told = 0;
-	b->rd = *rd;
-	gap->overwritten = overwritten - rd->overwritten;
-	gap->dropped = block->dropped - rd->dropped;
-	gap->oversize = oversize - rd->oversize;
-	if (gap->oversize > gap->dropped)
-		gap->oversize = gap->dropped;
-	first = gap->dropped ? gap->first : 0;
-	last = gap->dropped ? gap->last : 0;
-	if (gap->overwritten || gap->dropped) {
-		/* overwritten blocks may have told of drops: all within this span */
-		if (!first || (gap->overwritten && first > rd->end))
-			first = rd->end;
-		if (gap->overwritten && last < block->time_start)
-			last = block->time_start;
-		/* the block before may have been completed late */
-		if (first > last)
-			first = last;
-	}
-	gap->first = first;
-	gap->last = last;
-	block->overwritten = overwritten;
-	if (gap->overwritten || gap->dropped)
-		block->flags |= TB_BLOCK_GAP;
-	else
-		block->flags &= ~TB_BLOCK_GAP;
-	rd->next = block->sequence + 1;
-	rd->overwritten = overwritten;
-	rd->dropped = block->dropped;
-	rd->oversize += gap->oversize;
-	rd->end = block->time_end;
-	rd->unsettled = !settled;
-}
-
-#define TB_ACQUIRE_TRIES	16
-
-/**
- * tb_ring_acquire() - take the oldest complete buffer
- * @r: any CPU's ring
- *
- * Two scans: the first finds the lowest READY number q.  Every buffer below
- * q that holds anything was made WRITING before q was opened, so a scan that
- * starts after q was seen READY sees it so, or further on: nothing is
- * handed over out of order.
- *
- * The total of overwritten events is read between the two counters of
- * overwritings: if none was under way or began while we looked, it is whole.
- * Should that fail TB_ACQUIRE_TRIES times in a row (the writer was interrupted
- * in the middle of it, or wraps faster than we look), the next block tells the
- * rest.  What is told before a block covers everything overwritten below it; it
- * may include later blocks if this one was passed over, incomplete or held,
- * while those were overwritten.  The sum is right in any case.
- *
- * Context: one reader at a time; any context otherwise.
- * Return: index of a buffer that is now HELD, or -1.
- */
-int tb_ring_acquire(struct tb_ring *r)
-{
-	int tries;
-
-	for (tries = 0; tries < 2 * TB_ACQUIRE_TRIES; tries++) {
-		u64 done, s = 0, overwritten, oversize;
-		enum tb_buf_state earlier;
-		bool settled;
-		int b;
-
-		done = tb_local_read(&r->ow_done);
-		tb_rmb(); /* the counter before the total: pairs with tb_wmb() in tb_buf_claim() */
-		b = tb_ring_lowest(r, ~0ull, &s);
-		if (b < 0)
-			return -1;
-		earlier = tb_ring_earlier(r, TB_BUF_SEQ(s));
-		if (earlier == TB_BUF_WRITING)
-			return -1;
-		if (earlier == TB_BUF_READY)
-			continue;
-		overwritten = tb_local_read(&r->overwritten);
-		oversize = tb_local_read(&r->oversize);
-		/* the total before the counter: pairs with the exchange in tb_buf_claim() */
-		tb_rmb();
-		settled = tb_local_read(&r->ow_started) == done;
-		if (!settled && tries < TB_ACQUIRE_TRIES)
-			continue;
-		if (tb_cmpxchg(&r->bufs[b].state, s, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_HELD))) {
-			tb_ring_tell(r, &r->bufs[b], overwritten, oversize, settled);
-			return b;
-		}
-	}
-	return -1;
-}
-
-/**
- * tb_ring_release() - give a buffer back, its events are delivered
- * @r: its ring
- * @index: from tb_ring_acquire()
- *
- * Context: the reader's.
- */
-void tb_ring_release(struct tb_ring *r, u32 index)
-{
-	struct tb_buf *b = &r->bufs[index];
-
-	tb_write(&r->delivered, r->delivered + b->events);
-	tb_write(&r->delivered_bytes, r->delivered_bytes + r->capacity * TB_ELEMENT_SIZE);
-	/* our reads before FREE: pairs with the exchange in tb_buf_claim() */
-	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(b->state), TB_BUF_FREE));
-	/* FREE before the count: pairs with the acquire in tb_ring_claim() */
-	tb_store_release(&r->releases, r->releases + 1);
-}
-
-/**
- * tb_ring_unacquire() - put back a buffer as if it had not been taken
- * @r: its ring
- * @index: from tb_ring_acquire()
- *
- * For a reader that goes away: what it held is handed to the next one.  Put back the
- * latest first, so that the books end up as they were before the earliest.  If
- * later blocks have been released, the books stay, and so does what this one tells.
- *
- * Context: the reader's.
- */
-void tb_ring_unacquire(struct tb_ring *r, u32 index)
-{
-	struct tb_buf *b = &r->bufs[index];
-
-	b->told = 1;
-	if (r->rd.next == b->block->sequence + 1) {
-		b->told = !r->rd.unsettled;
-		r->rd = b->rd;
-	}
-	/* the header's end fields before READY: pairs with tb_ring_acquire() */
-	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(b->state), TB_BUF_READY));
-}
-
-/**
- * tb_ring_past_mark() - is the current buffer past the high-water mark?
- * @r: any CPU's ring
- *
- * Context: any; the answer may be out of date at once.
- * Return: true if a flush would give the reader a buffer worth taking.
- */
-bool tb_ring_past_mark(struct tb_ring *r)
-{
-	u32 index = tb_head_index(tb_read(&r->head));
-
-	return index >= r->mark && index < r->capacity;
-}
-
-/**
- * tb_ring_readable() - is there anything a reader should come for?
- * @r: any CPU's ring
- *
- * Context: any.
- * Return: true if a buffer can be taken, or the current one is past the mark.
- */
-bool tb_ring_readable(struct tb_ring *r)
-{
-	u64 s;
-
-	if (tb_ring_past_mark(r))
-		return true;
-	/* one that waits for an earlier one is for when that is complete */
-	return tb_ring_lowest(r, ~0ull, &s) >= 0 &&
-	       tb_ring_earlier(r, TB_BUF_SEQ(s)) != TB_BUF_WRITING;
-}
-
-/**
- * tb_ring_stats() - the totals of a ring
- * @r: any CPU's ring
- * @st: filled in
- *
- * While the ring's CPU records, the figures are those of slightly different
- * moments; once quiet they are exact.
- *
- * Context: any.
- */
-void tb_ring_stats(struct tb_ring *r, struct tb_ring_stats *st)
-{
-	u64 h = tb_read(&r->head);
-	u32 i;
-
-	memset(st, 0, sizeof(*st));
-	/* delivered and overwritten first: both are parts of what is recorded */
-	st->delivered = tb_read(&r->delivered);
-	st->bytes = tb_read(&r->delivered_bytes);
-	st->overwritten = tb_local_read(&r->overwritten);
-	st->oversize = tb_local_read(&r->oversize);
-	st->dropped = tb_local_read(&r->dropped);
-	st->marks = tb_local_read(&r->marks);
-	st->retries = tb_local_read(&r->retries);
-	tb_rmb(); /* a later total contains what the earlier ones are parts of */
-	st->recorded = tb_local_read(&r->recorded);
-	for (i = 0; i < r->nr; i++) {
-		u64 s = tb_load_acquire(&r->bufs[i].state);
-
-		st->ready += TB_BUF_STATE(s) == TB_BUF_READY;
-		st->held += TB_BUF_STATE(s) == TB_BUF_HELD;
-		st->recorded += (u32)tb_local_read(&r->bufs[i].committed);
-	}
-	st->fill = tb_head_index(h);
-	st->blocks = tb_head_seq(h, tb_read(&r->bufs[tb_head_buffer(h)].state)) + 1;
 }

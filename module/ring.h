@@ -7,6 +7,7 @@
 #define TB_RING_H
 
 #include "ring_arch.h"
+#include "ring_path.h"
 
 /*
  * tb_ring.head, low to high: elements used in the current buffer (17 bits; equal to
@@ -201,12 +202,46 @@ struct tb_ring_stats {
 	u32 fill;
 };
 
+static inline u64 tb_head(u64 epoch, u64 seq, u32 buffer, u32 index)
+{
+	return (epoch & TB_HEAD_EPOCH_MASK) << TB_HEAD_EPOCH_SHIFT |
+	       (seq & TB_HEAD_SEQ_MASK) << TB_HEAD_SEQ_SHIFT |
+	       (u64)buffer << TB_HEAD_BUFFER_SHIFT | index;
+}
+
+static inline u32 tb_head_index(u64 h)
+{
+	return h & TB_HEAD_INDEX_MASK;
+}
+
+static inline u32 tb_head_buffer(u64 h)
+{
+	return h >> TB_HEAD_BUFFER_SHIFT & TB_HEAD_BUFFER_MASK;
+}
+
+/*
+ * Full sequence number of the buffer that head @h is in, from the low bits
+ * there and its state word, which has the same number or the next.
+ */
+static inline u64 tb_head_seq(u64 h, u64 state)
+{
+	u64 near = TB_BUF_SEQ(state);
+	u32 ahead = ((u32)(h >> TB_HEAD_SEQ_SHIFT) - (u32)near) & TB_HEAD_SEQ_MASK;
+
+	/* sign-extend the difference */
+	if (ahead > TB_HEAD_SEQ_MASK / 2)
+		return near + ahead - (TB_HEAD_SEQ_MASK + 1);
+	return near + ahead;
+}
+
 /* provided by the surroundings: a buffer got to its mark or complete; any context */
 void tb_ring_notify(struct tb_ring *r);
 
 void tb_ring_reset(struct tb_ring *r, u64 now);
 struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts);
-void tb_ring_mark(struct tb_ring *r);
+bool tb_ring_simple_slow(struct tb_ring *r, u32 id, u64 payload, u64 h, u64 ts);
+bool tb_ring_simple_last(struct tb_ring *r, struct tb_buf *b, u32 index);
+bool tb_ring_mark(struct tb_ring *r);
 void tb_ring_complete(struct tb_ring *r, struct tb_buf *b);
 bool tb_ring_flush(struct tb_ring *r);
 
@@ -303,6 +338,47 @@ static __always_inline void tb_ring_commit(struct tb_slot *s, u32 head)
 	 */
 	tb_store_release(&s->element->head, head);
 	tb_buf_commit(s->ring, s->buf, s->length, 1);
+}
+
+/**
+ * tb_ring_simple() - reserve, fill and commit a simple event
+ * @r: the ring of this CPU
+ * @id: event id
+ * @payload: 8 bytes
+ *
+ * What tb_ring_reserve() and tb_ring_commit() do, for the commonest event.  What
+ * is called out of line is called last, so that the way past it saves no
+ * registers.
+ *
+ * Context: any, NMI included; on the ring's CPU, preemption off.
+ * Return: false if there was no room; it is counted.
+ */
+static __always_inline bool tb_ring_simple(struct tb_ring *r, u32 id, u64 payload)
+{
+	u64 h = tb_read(&r->head);
+	u64 ts = 0;
+	u32 index = h & TB_HEAD_INDEX_MASK;
+	struct tb_element *e;
+	struct tb_buf *b;
+
+	/* the order of these is that of tb_ring_reserve(), and for its reasons */
+	if (unlikely(!r->raw_clock ||
+		     (ts = tb_clock_read(true),
+		      ((ts << (TB_HEAD_EPOCH_SHIFT - 32)) ^ h) >> TB_HEAD_EPOCH_SHIFT) ||
+		     index == r->capacity ||
+		     !tb_cmpxchg_local(&r->head, h, h + 1)))
+		return tb_ring_simple_slow(r, id, payload, h, ts);
+	b = &r->bufs[tb_head_buffer(h)];
+	e = tb_buf_element(b, index);
+	tb_write(&e->time, (u32)ts);
+	tb_write(&e->payload, payload);
+	/* as in tb_ring_commit() */
+	tb_store_release(&e->head, TB_HEAD(TB_STRUCT_SIMPLE, id, 1, h >> TB_HEAD_SEQ_SHIFT));
+	if (unlikely(!tb_local_add_negative(&b->committed, 1ull << 32 | 1)))
+		return tb_ring_simple_last(r, b, index);
+	if (unlikely(index + 1 == r->mark))
+		return tb_ring_mark(r);
+	return true;
 }
 
 #endif /* TB_RING_H */

@@ -10,7 +10,8 @@ RING_CC		?= $(CC)
 RING_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -fno-strict-aliasing \
 		   -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		   -DTB_RING_HOOKS -Iuapi -Iselftests/unit $(RING_EXTRA)
-RING_SRC	?= module/ring.c
+RING_DIR	?= module
+RING_OBJS	:= $(RING_O)/ring/ring.o $(RING_O)/ring/ring_read.o
 RING_DEPS	:= $(wildcard module/ring*.h selftests/unit/ring_*.h) uapi/linux/tracebuf.h \
 		   selftests/unit/ring.mk
 RING_TESTS	:= $(RING_O)/test_ring $(RING_O)/test_ring_explore
@@ -18,7 +19,7 @@ RING_TESTS	:= $(RING_O)/test_ring $(RING_O)/test_ring_explore
 .PHONY: ring-tests check-ring
 ring-tests: $(RING_TESTS)
 
-$(RING_O)/ring/ring.o: $(RING_SRC) $(RING_DEPS)
+$(RING_OBJS): $(RING_O)/ring/%.o: $(RING_DIR)/%.c $(RING_DEPS)
 	@mkdir -p $(@D)
 	$(RING_CC) $(RING_CFLAGS) -c -o $@ $<
 
@@ -26,7 +27,7 @@ $(RING_O)/ring/%.o: selftests/unit/%.c $(RING_DEPS)
 	@mkdir -p $(@D)
 	$(RING_CC) $(RING_CFLAGS) -c -o $@ $<
 
-$(RING_TESTS): $(RING_O)/%: $(RING_O)/ring/%.o $(RING_O)/ring/ring_model.o $(RING_O)/ring/ring.o
+$(RING_TESTS): $(RING_O)/%: $(RING_O)/ring/%.o $(RING_O)/ring/ring_model.o $(RING_OBJS)
 	$(RING_CC) $(RING_CFLAGS) -o $@ $^
 
 check-ring: ring-tests

@@ -55,6 +55,9 @@ extern void (*tb_changed_hook)(const volatile void *p, u64 old, u64 new);
 #ifndef __always_inline
 #define __always_inline		inline __attribute__((always_inline))
 #endif
+#ifndef fallthrough
+#define fallthrough		__attribute__((__fallthrough__))
+#endif
 #ifndef __aligned
 #define __aligned(x)		__attribute__((__aligned__(x)))
 #endif

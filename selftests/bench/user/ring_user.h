@@ -24,6 +24,9 @@ typedef uint64_t u64;
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #undef __always_inline
 #define __always_inline		inline __attribute__((always_inline))
+#ifndef fallthrough
+#define fallthrough		__attribute__((__fallthrough__))
+#endif
 #define __aligned(x)		__attribute__((__aligned__(x)))
 
 typedef struct {

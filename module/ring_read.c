@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The reader's side of a ring: taking complete buffers out of it in order, giving
+ * them back, and the books of what is missing before each.
+ *
+ * The algorithm and the argument for it, this side included, stand at the top of
+ * ring.c.  Nothing here touches what writers change but by the state words,
+ * and of a buffer's contents only what no writer touches while it is HELD.
+ */
+#include "ring.h"
+
+/*
+ * The READY buffer with the lowest number, or -1.  @limit: only below that
+ * number.
+ */
+static int tb_ring_lowest(struct tb_ring *r, u64 limit, u64 *state)
+{
+	int best = -1;
+	u32 i;
+
+	for (i = 0; i < r->rd_nr; i++) {
+		/* pairs with the release in tb_ring_complete() */
+		u64 s = tb_load_acquire(&r->rd_bufs[i].state);
+
+		if (TB_BUF_STATE(s) == TB_BUF_READY && TB_BUF_SEQ(s) < limit) {
+			best = i;
+			limit = TB_BUF_SEQ(s);
+			*state = s;
+		}
+	}
+	return best;
+}
+
+/*
+ * A block with a lower number than @seq that is still being written, or is
+ * ready after all: its state, or TB_BUF_FREE if there is none.
+ */
+static enum tb_buf_state tb_ring_earlier(struct tb_ring *r, u64 seq)
+{
+	enum tb_buf_state found = TB_BUF_FREE;
+	u32 i;
+
+	for (i = 0; i < r->rd_nr; i++) {
+		u64 s = tb_load_acquire(&r->rd_bufs[i].state);
+
+		if (TB_BUF_SEQ(s) >= seq)
+			continue;
+		if (TB_BUF_STATE(s) == TB_BUF_WRITING)
+			return TB_BUF_WRITING;
+		if (TB_BUF_STATE(s) == TB_BUF_READY)
+			found = TB_BUF_READY;
+	}
+	return found;
+}
+
+/*
+ * Fills in what is only known when a block is handed over: what is missing
+ * before it.  Overwritten events are told at a gap in the numbers; there is
+ * one wherever a block was overwritten.  @settled: the total of them is whole;
+ * else the next block tells the rest.
+ */
+static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u64 oversize,
+			 bool settled)
+{
+	struct tb_block *block = b->block;
+	struct tb_gap *gap = (struct tb_gap *)(tb_buf_element(b, TB_BLOCK_HEADER_ELEMENTS) + 1);
+	struct tb_rd *rd = &r->rd;
+	u64 first, last;
+
+	if (b->told && rd->next > block->sequence)
+		return;		/* put back, but blocks after it were delivered: as it was */
+	if (b->told && rd->next == b->rd.next) {
+		/* put back, nothing before it has changed: the same again */
+		TB_PATH(TELL_AGAIN);
+		overwritten = block->overwritten;
+		oversize = rd->oversize + gap->oversize;
+	} else if (block->sequence == rd->next && !rd->unsettled) {
+		overwritten = rd->overwritten;
+		settled = true;
+	}
+	b->told = 0;
+	b->rd = *rd;
+	gap->overwritten = overwritten - rd->overwritten;
+	gap->dropped = block->dropped - rd->dropped;
+	gap->oversize = oversize - rd->oversize;
+	if (gap->oversize > gap->dropped)
+		gap->oversize = gap->dropped;
+	first = gap->dropped ? gap->first : 0;
+	last = gap->dropped ? gap->last : 0;
+	if (gap->overwritten || gap->dropped) {
+		/* overwritten blocks may have told of drops: all within this span */
+		if (!first || (gap->overwritten && first > rd->end))
+			first = rd->end;
+		if (gap->overwritten && last < block->time_start)
+			last = block->time_start;
+		/* the block before may have been completed late */
+		if (first > last)
+			first = last;
+	}
+	gap->first = first;
+	gap->last = last;
+	block->overwritten = overwritten;
+	if (gap->overwritten || gap->dropped)
+		block->flags |= TB_BLOCK_GAP;
+	else
+		block->flags &= ~TB_BLOCK_GAP;
+	rd->next = block->sequence + 1;
+	rd->overwritten = overwritten;
+	rd->dropped = block->dropped;
+	rd->oversize += gap->oversize;
+	rd->end = block->time_end;
+	TB_PATH_IF(TELL_LATER, !settled);
+	rd->unsettled = !settled;
+}
+
+#define TB_ACQUIRE_TRIES	16
+
+/**
+ * tb_ring_acquire() - take the oldest complete buffer
+ * @r: any CPU's ring
+ *
+ * Two scans: the first finds the lowest READY number q.  Every buffer below
+ * q that holds anything was made WRITING before q was opened, so a scan that
+ * starts after q was seen READY sees it so, or further on: nothing is
+ * handed over out of order.
+ *
+ * The total of overwritten events is read between the two counters of
+ * overwritings: if none was under way or began while we looked, it is whole.
+ * Should that fail TB_ACQUIRE_TRIES times in a row (the writer was interrupted
+ * in the middle of it, or wraps faster than we look), the next block tells the
+ * rest.  What is told before a block covers everything overwritten below it; it
+ * may include later blocks if this one was passed over, incomplete or held,
+ * while those were overwritten.  The sum is right in any case.
+ *
+ * Context: one reader at a time; any context otherwise.
+ * Return: index of a buffer that is now HELD, or -1.
+ */
+int tb_ring_acquire(struct tb_ring *r)
+{
+	int tries;
+
+	for (tries = 0; tries < 2 * TB_ACQUIRE_TRIES; tries++) {
+		u64 done, s = 0, overwritten, oversize;
+		enum tb_buf_state earlier;
+		bool settled;
+		int b;
+
+		done = tb_local_read(&r->ow_done);
+		tb_rmb(); /* the counter before the total: pairs with tb_wmb() in tb_buf_claim() */
+		b = tb_ring_lowest(r, ~0ull, &s);
+		if (b < 0)
+			return -1;
+		earlier = tb_ring_earlier(r, TB_BUF_SEQ(s));
+		if (earlier == TB_BUF_WRITING) {
+			TB_PATH(ACQUIRE_EARLIER);
+			return -1;
+		}
+		if (earlier == TB_BUF_READY) {
+			TB_PATH(ACQUIRE_RESCAN);
+			continue;
+		}
+		overwritten = tb_local_read(&r->overwritten);
+		oversize = tb_local_read(&r->oversize);
+		/* the total before the counter: pairs with the exchange in tb_buf_claim() */
+		tb_rmb();
+		settled = tb_local_read(&r->ow_started) == done;
+		if (!settled && tries < TB_ACQUIRE_TRIES) {
+			TB_PATH(ACQUIRE_UNSETTLED);
+			continue;
+		}
+		if (tb_cmpxchg(&r->bufs[b].state, s, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_HELD))) {
+			tb_ring_tell(r, &r->bufs[b], overwritten, oversize, settled);
+			return b;
+		}
+		TB_PATH(ACQUIRE_LOST);
+	}
+	return -1;
+}
+
+/**
+ * tb_ring_release() - give a buffer back, its events are delivered
+ * @r: its ring
+ * @index: from tb_ring_acquire()
+ *
+ * Context: the reader's.
+ */
+void tb_ring_release(struct tb_ring *r, u32 index)
+{
+	struct tb_buf *b = &r->bufs[index];
+
+	tb_write(&r->delivered, r->delivered + b->events);
+	tb_write(&r->delivered_bytes, r->delivered_bytes + r->capacity * TB_ELEMENT_SIZE);
+	/* our reads before FREE: pairs with the exchange in tb_buf_claim() */
+	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(b->state), TB_BUF_FREE));
+	/* FREE before the count: pairs with the acquire in tb_ring_claim() */
+	tb_store_release(&r->releases, r->releases + 1);
+}
+
+/**
+ * tb_ring_unacquire() - put back a buffer as if it had not been taken
+ * @r: its ring
+ * @index: from tb_ring_acquire()
+ *
+ * For a reader that goes away: what it held is handed to the next one.  Put back the
+ * latest first, so that the books end up as they were before the earliest.  If
+ * later blocks have been released, the books stay, and so does what this one tells.
+ *
+ * Context: the reader's.
+ */
+void tb_ring_unacquire(struct tb_ring *r, u32 index)
+{
+	struct tb_buf *b = &r->bufs[index];
+
+	b->told = 1;
+	if (r->rd.next == b->block->sequence + 1) {
+		b->told = !r->rd.unsettled;
+		r->rd = b->rd;
+	}
+	/* the header's end fields before READY: pairs with tb_ring_acquire() */
+	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(b->state), TB_BUF_READY));
+}
+
+/**
+ * tb_ring_past_mark() - is the current buffer past the high-water mark?
+ * @r: any CPU's ring
+ *
+ * Context: any; the answer may be out of date at once.
+ * Return: true if a flush would give the reader a buffer worth taking.
+ */
+bool tb_ring_past_mark(struct tb_ring *r)
+{
+	u32 index = tb_head_index(tb_read(&r->head));
+
+	return index >= r->mark && index < r->capacity;
+}
+
+/**
+ * tb_ring_readable() - is there anything a reader should come for?
+ * @r: any CPU's ring
+ *
+ * Context: any.
+ * Return: true if a buffer can be taken, or the current one is past the mark.
+ */
+bool tb_ring_readable(struct tb_ring *r)
+{
+	u64 s;
+
+	if (tb_ring_past_mark(r))
+		return true;
+	/* one that waits for an earlier one is for when that is complete */
+	return tb_ring_lowest(r, ~0ull, &s) >= 0 &&
+	       tb_ring_earlier(r, TB_BUF_SEQ(s)) != TB_BUF_WRITING;
+}
+
+/**
+ * tb_ring_stats() - the totals of a ring
+ * @r: any CPU's ring
+ * @st: filled in
+ *
+ * While the ring's CPU records, the figures are those of slightly different
+ * moments; once quiet they are exact.
+ *
+ * Context: any.
+ */
+void tb_ring_stats(struct tb_ring *r, struct tb_ring_stats *st)
+{
+	u64 h = tb_read(&r->head);
+	u32 i;
+
+	memset(st, 0, sizeof(*st));
+	/* delivered and overwritten first: both are parts of what is recorded */
+	st->delivered = tb_read(&r->delivered);
+	st->bytes = tb_read(&r->delivered_bytes);
+	st->overwritten = tb_local_read(&r->overwritten);
+	st->oversize = tb_local_read(&r->oversize);
+	st->dropped = tb_local_read(&r->dropped);
+	st->marks = tb_local_read(&r->marks);
+	st->retries = tb_local_read(&r->retries);
+	tb_rmb(); /* a later total contains what the earlier ones are parts of */
+	st->recorded = tb_local_read(&r->recorded);
+	for (i = 0; i < r->nr; i++) {
+		u64 s = tb_load_acquire(&r->bufs[i].state);
+
+		st->ready += TB_BUF_STATE(s) == TB_BUF_READY;
+		st->held += TB_BUF_STATE(s) == TB_BUF_HELD;
+		st->recorded += (u32)tb_local_read(&r->bufs[i].committed);
+	}
+	st->fill = tb_head_index(h);
+	st->blocks = tb_head_seq(h, tb_read(&r->bufs[tb_head_buffer(h)].state)) + 1;
+}
