@@ -146,7 +146,7 @@ static void tb_ring_leave(struct tb_ring *r, u64 h)
 	u64 s = tb_read(&b->state);
 
 	if (TB_BUF_STATE(s) == TB_BUF_CLAIMED && TB_BUF_SEQ(s) == tb_head_seq(h, s)) {
-		TB_PATH(HELP_LEAVE);
+		tb_ring_path(TB_PATH_HELP_LEAVE);
 		tb_write(&b->state, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_WRITING));
 	}
 }
@@ -168,10 +168,10 @@ static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
 	switch (TB_BUF_STATE(s)) {
 	case TB_BUF_CLAIMED:
 		if (s == claimed) {
-			TB_PATH(HELP_CLAIM);
+			tb_ring_path(TB_PATH_HELP_CLAIM);
 			return true;
 		}
-		TB_PATH(CLAIM_RENEW);
+		tb_ring_path(TB_PATH_CLAIM_RENEW);
 		fallthrough;
 	case TB_BUF_FREE:
 		/*
@@ -184,7 +184,7 @@ static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
 		if (!r->overwrite)
 			return false;
 		if (tb_read(&r->head) != h) {
-			TB_PATH(CLAIM_STALE);
+			tb_ring_path(TB_PATH_CLAIM_STALE);
 			return false;
 		}
 		/*
@@ -195,21 +195,21 @@ static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
 		tb_local_add(&r->ow_started, 1);
 		won = tb_cmpxchg(&b->state, s, claimed);
 		if (won) {
-			TB_PATH(OVERWRITE);
+			tb_ring_path(TB_PATH_OVERWRITE);
 			tb_local_add(&r->overwritten, b->events);
 		}
 		tb_wmb();
 		tb_local_add(&r->ow_done, 1);
 		break;
 	case TB_BUF_HELD:
-		TB_PATH(CLAIM_PASS_HELD);
+		tb_ring_path(TB_PATH_CLAIM_PASS_HELD);
 		return false;
 	default:
-		TB_PATH(CLAIM_PASS_WRITING);
+		tb_ring_path(TB_PATH_CLAIM_PASS_WRITING);
 		return false;
 	}
 	if (!won)
-		TB_PATH(CLAIM_RACED);
+		tb_ring_path(TB_PATH_CLAIM_RACED);
 	return won;
 }
 
@@ -230,7 +230,7 @@ static int tb_ring_claim(struct tb_ring *r, u64 h, u64 seq)
 
 	/* full the last time, and nothing given back since: no need to look */
 	if (!r->overwrite && tb_read(&r->full_seen) == releases) {
-		TB_PATH(CLAIM_FULL);
+		tb_ring_path(TB_PATH_CLAIM_FULL);
 		i = r->nr;
 	}
 	for (; i < r->nr; i++) {
@@ -242,10 +242,10 @@ static int tb_ring_claim(struct tb_ring *r, u64 h, u64 seq)
 			return b;
 	}
 	if (tb_read(&r->head) != h) {
-		TB_PATH(CLAIM_AGAIN);
+		tb_ring_path(TB_PATH_CLAIM_AGAIN);
 		return TB_CLAIM_AGAIN;
 	}
-	TB_PATH(CLAIM_NONE);
+	tb_ring_path(TB_PATH_CLAIM_NONE);
 	if (!r->overwrite)
 		tb_write(&r->full_seen, releases);
 	return TB_CLAIM_NONE;
@@ -262,7 +262,7 @@ static bool tb_ring_close(struct tb_ring *r, u64 h, bool flush)
 	struct tb_element *pad = tb_buf_element(b, index);
 
 	if (!tb_cmpxchg_local(&r->head, h, h + rest)) {
-		TB_PATH(RETRY_CLOSE);
+		tb_ring_path(TB_PATH_RETRY_CLOSE);
 		return false;
 	}
 	tb_write(&b->closed, index * TB_ELEMENT_SIZE | flush);
@@ -319,7 +319,7 @@ static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_op
 	if (o->drop_first != ~0ull) {
 		tb_cmpxchg_local(&r->drop_first, o->drop_first, ~0ull);
 		if (tb_local_read(&r->dropped) != o->dropped) {
-			TB_PATH(OPEN_DROPS);
+			tb_ring_path(TB_PATH_OPEN_DROPS);
 			tb_lower(&r->drop_first, o->ts);
 		}
 	}
@@ -389,7 +389,7 @@ static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, u64 *place)
 		return b == TB_CLAIM_AGAIN ? 0 : -1;
 	next = tb_head(ts >> 32, o.seq, b, TB_BLOCK_FIRST_ELEMENT + n);
 	if (!tb_cmpxchg_local(&r->head, h, next)) {
-		TB_PATH(RETRY_OPEN);
+		tb_ring_path(TB_PATH_RETRY_OPEN);
 		return 0;
 	}
 	tb_ring_open(r, &r->bufs[b], &o);
@@ -433,14 +433,14 @@ struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts)
 					   index + n + x);
 
 			if (!tb_cmpxchg_local(&r->head, h, next)) {
-				TB_PATH(RETRY_RESERVE);
+				tb_ring_path(TB_PATH_RETRY_RESERVE);
 				continue;
 			}
 			place.head = next - n;
 			if (x) {
 				struct tb_element *e = tb_buf_element(b, index);
 
-				TB_PATH(TIME);
+				tb_ring_path(TB_PATH_TIME);
 				tb_write(&e->time, (u32)ts);
 				tb_write(&e->payload, ts);
 				/* as in tb_ring_commit() */
@@ -543,7 +543,8 @@ void tb_ring_complete(struct tb_ring *r, struct tb_buf *b)
 	u64 s = tb_read(&b->state);
 	struct tb_block *block = b->block;
 
-	TB_PATH_IF(COMPLETE_OUTER, tb_head_seq(tb_read(&r->head), s) != TB_BUF_SEQ(s));
+	if (TB_PATHS_COUNTED && tb_head_seq(tb_read(&r->head), s) != TB_BUF_SEQ(s))
+		tb_ring_path(TB_PATH_COMPLETE_OUTER);
 	b->events = (u32)tb_local_read(&b->committed);
 	block->time_end = tb_ring_clock(r);
 	block->data = b->closed ? b->closed & ~1u : r->capacity * TB_ELEMENT_SIZE;

@@ -356,15 +356,16 @@ static __always_inline void tb_ring_commit(struct tb_slot *s, u32 head)
 static __always_inline bool tb_ring_simple(struct tb_ring *r, u32 id, u64 payload)
 {
 	u64 h = tb_read(&r->head);
-	u64 ts = 0;
 	u32 index = h & TB_HEAD_INDEX_MASK;
 	struct tb_element *e;
 	struct tb_buf *b;
+	u64 ts;
 
 	/* the order of these is that of tb_ring_reserve(), and for its reasons */
-	if (unlikely(!r->raw_clock ||
-		     (ts = tb_clock_read(true),
-		      ((ts << (TB_HEAD_EPOCH_SHIFT - 32)) ^ h) >> TB_HEAD_EPOCH_SHIFT) ||
+	if (unlikely(!r->raw_clock))
+		return tb_ring_simple_slow(r, id, payload, h, 0);
+	ts = tb_clock_read(true);
+	if (unlikely((((ts << (TB_HEAD_EPOCH_SHIFT - 32)) ^ h) >> TB_HEAD_EPOCH_SHIFT) ||
 		     index == r->capacity ||
 		     !tb_cmpxchg_local(&r->head, h, h + 1)))
 		return tb_ring_simple_slow(r, id, payload, h, ts);

@@ -71,7 +71,7 @@ static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u
 		return;		/* put back, but blocks after it were delivered: as it was */
 	if (b->told && rd->next == b->rd.next) {
 		/* put back, nothing before it has changed: the same again */
-		TB_PATH(TELL_AGAIN);
+		tb_ring_path(TB_PATH_TELL_AGAIN);
 		overwritten = block->overwritten;
 		oversize = rd->oversize + gap->oversize;
 	} else if (block->sequence == rd->next && !rd->unsettled) {
@@ -109,7 +109,8 @@ static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u
 	rd->dropped = block->dropped;
 	rd->oversize += gap->oversize;
 	rd->end = block->time_end;
-	TB_PATH_IF(TELL_LATER, !settled);
+	if (!settled)
+		tb_ring_path(TB_PATH_TELL_LATER);
 	rd->unsettled = !settled;
 }
 
@@ -152,11 +153,11 @@ int tb_ring_acquire(struct tb_ring *r)
 			return -1;
 		earlier = tb_ring_earlier(r, TB_BUF_SEQ(s));
 		if (earlier == TB_BUF_WRITING) {
-			TB_PATH(ACQUIRE_EARLIER);
+			tb_ring_path(TB_PATH_ACQUIRE_EARLIER);
 			return -1;
 		}
 		if (earlier == TB_BUF_READY) {
-			TB_PATH(ACQUIRE_RESCAN);
+			tb_ring_path(TB_PATH_ACQUIRE_RESCAN);
 			continue;
 		}
 		overwritten = tb_local_read(&r->overwritten);
@@ -165,14 +166,14 @@ int tb_ring_acquire(struct tb_ring *r)
 		tb_rmb();
 		settled = tb_local_read(&r->ow_started) == done;
 		if (!settled && tries < TB_ACQUIRE_TRIES) {
-			TB_PATH(ACQUIRE_UNSETTLED);
+			tb_ring_path(TB_PATH_ACQUIRE_UNSETTLED);
 			continue;
 		}
 		if (tb_cmpxchg(&r->bufs[b].state, s, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_HELD))) {
 			tb_ring_tell(r, &r->bufs[b], overwritten, oversize, settled);
 			return b;
 		}
-		TB_PATH(ACQUIRE_LOST);
+		tb_ring_path(TB_PATH_ACQUIRE_LOST);
 	}
 	return -1;
 }

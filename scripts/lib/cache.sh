@@ -7,7 +7,7 @@
 # nothing):
 #
 #   cache_dir         the cache folder (it need not exist yet)
-#   kernel_dir K      what is kept of kernel K ("6.1", "6.12")
+#   kernel_dir K      what is kept of kernel K ("6.1", "6.12", "6.12-kasan" ...)
 #   kernel_headers K  headers of K, usable as KDIR
 #   kernel_image K    uncompressed vmlinux of K
 #   kernel_release K  `uname -r` of K
@@ -24,6 +24,12 @@
 #   bzImage   -> the image as Debian ships it
 #   modules   -> lib/modules/RELEASE, with modules.dep made
 #   root/     the packages, unpacked
+#
+# One that was built (lib/build.sh) has no bzImage, modules and root, and:
+#
+#   headers/  itself
+#   config    its configuration
+#   key       what it was built from
 
 cache_dir()
 {
@@ -34,7 +40,7 @@ kernel_dir()
 {
 	_kd="$(cache_dir)/kernels/$1"
 	if [ ! -s "$_kd/release" ]; then
-		echo "no kernel '$1' in $(cache_dir)/kernels; scripts/setup fetches 6.1 and 6.12" >&2
+		echo "no kernel '$1' in $(cache_dir)/kernels; scripts/setup fetches 6.1 and 6.12, with --kernel others" >&2
 		return 1
 	fi
 	printf '%s\n' "$_kd"

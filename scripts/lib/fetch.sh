@@ -29,15 +29,20 @@ have_package()
 	apt-cache show --no-all-versions "$1" >/dev/null 2>&1
 }
 
-# Newest release of series $1 ("6.12") of which image, headers and kbuild are
-# all in the package lists; sets release, image and kbuild.
+# Newest release of kernel $1 ("6.12", or with a flavour "6.12-rt") of which
+# image, headers and kbuild are all in the package lists; sets release, image,
+# common and kbuild.
 find_release()
 {
-	for release in $(apt-cache pkgnames "linux-headers-$1." |
-			sed -n 's/^linux-headers-\([0-9.]*\(-[0-9]*\|+deb[0-9]*\)-amd64\)$/\1/p' |
+	_series=${1%%-*}
+	_flavour=${1#"$_series"}
+	for release in $(apt-cache pkgnames "linux-headers-$_series." |
+			sed -n "s/^linux-headers-\\([0-9.]*\\(-[0-9]*\\|+deb[0-9]*\\)$_flavour-amd64\\)\$/\\1/p" |
 			sort -rV); do
-		have_package "linux-headers-${release%-amd64}-common" || continue
-		for kbuild in "linux-kbuild-${release%-amd64}" "linux-kbuild-$1" ""; do
+		_version=${release%"$_flavour-amd64"}
+		common=linux-headers-$_version-common$_flavour
+		have_package "$common" || continue
+		for kbuild in "linux-kbuild-$_version" "linux-kbuild-$_series" ""; do
 			[ -z "$kbuild" ] || ! have_package "$kbuild" || break
 		done
 		[ -n "$kbuild" ] || continue
@@ -72,7 +77,7 @@ extract_vmlinux()
 		die "$1: what unpacked is no ELF file"
 }
 
-# Kernel series $1 into the cache.
+# Kernel $1, one of Debian's, into the cache.
 fetch_kernel()
 {
 	_k="$(cache_dir)/kernels/$1"
@@ -80,7 +85,7 @@ fetch_kernel()
 	need_apt "kernel $1"
 	if ! find_release "$1"; then
 		apt_update || true
-		find_release "$1" || die "no linux-headers-$1.*-amd64 with its image in apt's lists.
+		find_release "$1" || die "no linux-headers of kernel $1 for amd64 with its image in apt's lists.
 Kernel $1 for Debian 12 is in these archives; add both lines to a file in
 /etc/apt/sources.list.d/, run apt-get update as root, and try again:
   deb http://deb.debian.org/debian bookworm-backports main
@@ -91,8 +96,7 @@ Kernel $1 for Debian 12 is in these archives; add both lines to a file in
 	mkdir -p "$_k.part/root"
 	(
 		cd "$_k.part" || exit
-		apt_download "$image" "linux-headers-$release" \
-			"linux-headers-${release%-amd64}-common" "$kbuild"
+		apt_download "$image" "linux-headers-$release" "$common" "$kbuild"
 		say "kernel $1: unpacking"
 		for _deb in *.deb; do
 			dpkg -x "$_deb" root
