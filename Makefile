@@ -21,7 +21,7 @@ RELEASE  = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/genera
 OUT      = $(CURDIR)/build/$(RELEASE)
 # without vmlinux there is no BTF to make for the module
 KMAKE    = $(MAKE) -C $(KDIR) M=$(OUT) CONFIG_DEBUG_INFO_BTF_MODULES=
-SOURCES  = Kbuild module uapi
+SOURCES  = Kbuild module include uapi
 
 .PHONY: all module guest-module tools install modules_install check bench clean
 

@@ -184,6 +184,7 @@ static int tb_stop_locked(struct tb_provider *p)
 
 	if (p->state != TB_STATE_RUNNING)
 		return -EINVAL;
+	WRITE_ONCE(p->live, NULL);
 	tb_select_detach(p);
 	if (p->tracking)
 		tb_track_detach(p);
@@ -191,7 +192,7 @@ static int tb_stop_locked(struct tb_provider *p)
 	/* the works record and flush; neither takes lock */
 	cancel_delayed_work_sync(&p->sync_work);
 	cancel_delayed_work_sync(&p->flush_work);
-	/* no probe runs from here on */
+	/* no probe runs from here on, and nobody who saw live set */
 	tb_events_synchronize();
 
 	cpus_read_lock();
@@ -325,7 +326,11 @@ static int tb_start_attach(struct tb_provider *p, bool dump)
 		err = tb_dump_threads(tb_append_thread, &p->durable);
 	tb_durable_seal(&p->durable);
 	mutex_unlock(&p->read_lock);
-	return err ?: tb_select_attach(p);
+	if (!err)
+		err = tb_select_attach(p);
+	if (!err)
+		WRITE_ONCE(p->live, p->rings);
+	return err;
 }
 
 /**

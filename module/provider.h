@@ -32,6 +32,7 @@ struct tb_session;
 /**
  * struct tb_provider - one provider
  * @rings: one per possible CPU; the memory of those without buffers is absent
+ * @live: @rings while others may record (api.c), else NULL
  * @mem: memory of the ring of CPU n
  * @headers: header page of the ring of CPU n, part of the mapping
  * @allocated: the memory is there
@@ -42,6 +43,7 @@ struct tb_session;
  */
 struct tb_provider {
 	struct tb_ring __percpu *rings;
+	struct tb_ring __percpu *live;
 
 	struct mutex lock;	/* see above, outermost */
 	char name[32];

@@ -14,7 +14,7 @@ enum tb_ring_path {
 	TB_PATH_HELP_LEAVE,		/* left a buffer for an opener that was interrupted */
 	TB_PATH_HELP_CLAIM,		/* used the claim of an interrupted context */
 	TB_PATH_CLAIM_RENEW,		/* used a claim left from an earlier block */
-	TB_PATH_CLAIM_RACED,		/* the reader or a nested context changed the buffer first */
+	TB_PATH_CLAIM_RACED,		/* someone else changed the buffer first */
 	TB_PATH_CLAIM_STALE,		/* head moved before an overwriting */
 	TB_PATH_CLAIM_AGAIN,		/* no buffer found, and head has moved */
 	TB_PATH_CLAIM_PASS_HELD,	/* passed by a buffer the reader has */
@@ -22,7 +22,7 @@ enum tb_ring_path {
 	TB_PATH_CLAIM_NONE,		/* no buffer to be had */
 	TB_PATH_CLAIM_FULL,		/* none given back since the last time */
 	TB_PATH_OVERWRITE,		/* a block was overwritten */
-	TB_PATH_COMPLETE_OUTER,		/* an interrupted context completed a buffer left meanwhile */
+	TB_PATH_COMPLETE_OUTER,		/* the last commit to a buffer left meanwhile */
 	TB_PATH_OPEN_DROPS,		/* nested contexts dropped events before the header */
 	TB_PATH_TIME,			/* the clock's upper half moved */
 	TB_PATH_ACQUIRE_EARLIER,	/* the reader waits for an earlier block */
@@ -39,9 +39,7 @@ enum tb_ring_path {
 void tb_ring_path(enum tb_ring_path path);
 #else
 #define TB_PATHS_COUNTED	false
-static inline void tb_ring_path(enum tb_ring_path path)
-{
-}
+#define tb_ring_path(path)	((void)(path))
 #endif
 
 #endif /* TB_RING_PATH_H */

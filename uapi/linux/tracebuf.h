@@ -174,6 +174,10 @@ enum tb_control_event {
 	TB_EV_EVENT	= 17,	/* struct tb_event_desc */
 	TB_EV_TOTALS	= 18,	/* struct tb_totals, one per CPU, at stop */
 	TB_EV_STRING	= 19,	/* struct tb_string */
+
+	/* rolling: their meaning is agreed between those who write and read them */
+	TB_EV_USER	= 32,
+	TB_EV_USER_LAST	= 63,
 };
 
 /**

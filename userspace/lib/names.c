@@ -124,6 +124,9 @@ const char *tb_view_name(const struct tb_view *view, char spare[24])
 	name = tb_control_name(view->id);
 	if (name)
 		return name;
-	snprintf(spare, 24, "event_%u", view->id);
+	if (view->id >= TB_EV_USER && view->id <= TB_EV_USER_LAST)
+		snprintf(spare, 24, "user_%u", view->id - TB_EV_USER);
+	else
+		snprintf(spare, 24, "event_%u", view->id);
 	return spare;
 }

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What other modules call (include/linux/tracebuf.h).
+ *
+ * A provider can be recorded into while its `live` is set.  Stopping clears it
+ * and then waits until whoever saw it set is done: everything here that records
+ * does so with preemption off.
+ */
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/string.h>
+#include <linux/tracebuf.h>
+
+#include "provider.h"
+#include "record.h"
+
+/**
+ * tracebuf_get() - find a provider by its name
+ * @name: "kernel"
+ *
+ * Context: process.
+ * Return: the provider, to be given back with tracebuf_put(); or
+ * ERR_PTR(-ENOENT).
+ */
+struct tb_provider *tracebuf_get(const char *name)
+{
+	if (strcmp(name, tb_kernel_provider.name))
+		return ERR_PTR(-ENOENT);
+	return &tb_kernel_provider;
+}
+EXPORT_SYMBOL_GPL(tracebuf_get);
+
+/**
+ * tracebuf_put() - give back what tracebuf_get() returned
+ * @p: the provider
+ *
+ * Context: process; nobody may be recording into @p on the caller's behalf any more.
+ */
+void tracebuf_put(struct tb_provider *p)
+{
+}
+EXPORT_SYMBOL_GPL(tracebuf_put);
+
+/**
+ * tracebuf_simple() - record an event of 8 bytes
+ * @p: the provider
+ * @id: event id, TB_EV_USER to TB_EV_USER_LAST
+ * @payload: the 8 bytes
+ *
+ * Context: any where RCU is watching, NMI included.
+ * Return: false if it was not recorded: @p is not recording, @id is no event, or
+ * there was no room, which is counted.
+ */
+bool tracebuf_simple(struct tb_provider *p, u32 id, u64 payload)
+{
+	struct tb_ring __percpu *rings;
+	bool ok = false;
+
+	preempt_disable_notrace();
+	rings = READ_ONCE(p->live);
+	if (likely(rings && id - TB_EV_USER <= TB_EV_USER_LAST - TB_EV_USER))
+		ok = tb_ring_simple(this_cpu_ptr(rings), id, payload);
+	preempt_enable_notrace();
+	return ok;
+}
+EXPORT_SYMBOL_GPL(tracebuf_simple);
+
+/**
+ * tracebuf_begin() - reserve a composite event
+ * @p: the provider
+ * @event: to be passed to tracebuf_end()
+ * @id: event id, TB_EV_USER to TB_EV_USER_LAST
+ * @bytes: of payload, at most the provider's max_event (TB_IOC_QUERY)
+ *
+ * Context: any where RCU is watching, NMI included.  If there is room preemption is off until
+ * tracebuf_end(), which must be called in the same context.
+ * Return: where the payload goes, 16-byte aligned; NULL if there is nothing to be
+ * filled in: @p is not recording, @id is no event, or there was no room or @bytes is
+ * too large, which is counted.
+ */
+void *tracebuf_begin(struct tb_provider *p, struct tracebuf_event *event, u32 id, u32 bytes)
+{
+	struct tb_slot *slot = (struct tb_slot *)event;
+	struct tb_composite *c = NULL;
+
+	BUILD_BUG_ON(sizeof(*slot) > sizeof(*event));
+	if (id - TB_EV_USER > TB_EV_USER_LAST - TB_EV_USER)
+		return NULL;
+	preempt_disable_notrace();
+	if (likely(READ_ONCE(p->live)))
+		c = tb_record_begin(p, slot, id, bytes, 2);
+	preempt_enable_notrace();
+	return c ? c + 1 : NULL;
+}
+EXPORT_SYMBOL_GPL(tracebuf_begin);
+
+/**
+ * tracebuf_end() - make an event part of the trace
+ * @event: from tracebuf_begin()
+ *
+ * Context: that of tracebuf_begin().
+ */
+void tracebuf_end(struct tracebuf_event *event)
+{
+	tb_record_end((struct tb_slot *)event);
+}
+EXPORT_SYMBOL_GPL(tracebuf_end);
+
+/**
+ * tracebuf_flush() - hand over this CPU's current buffer as it is
+ * @p: the provider
+ *
+ * For routines that record much with interrupts off, or want what they have
+ * recorded to be read soon.
+ *
+ * Context: any where RCU is watching, NMI included.
+ * Return: true if there was anything in it.
+ */
+bool tracebuf_flush(struct tb_provider *p)
+{
+	struct tb_ring __percpu *rings;
+	bool ok = false;
+
+	preempt_disable_notrace();
+	rings = READ_ONCE(p->live);
+	if (rings)
+		ok = tb_ring_flush(this_cpu_ptr(rings));
+	preempt_enable_notrace();
+	return ok;
+}
+EXPORT_SYMBOL_GPL(tracebuf_flush);
