@@ -11,22 +11,20 @@
 #include <linux/string.h>
 #include <linux/tracebuf.h>
 
-#include "provider.h"
 #include "record.h"
+#include "registry.h"
 
 /**
  * tracebuf_get() - find a provider by its name
- * @name: "kernel"
+ * @name: "kernel", or what was created by user space or a module
  *
  * Context: process.
- * Return: the provider, to be given back with tracebuf_put(); or
- * ERR_PTR(-ENOENT).
+ * Return: the provider, which cannot be removed until it is given back with
+ * tracebuf_put(); or ERR_PTR(-ENOENT).
  */
 struct tb_provider *tracebuf_get(const char *name)
 {
-	if (strcmp(name, tb_kernel_provider.name))
-		return ERR_PTR(-ENOENT);
-	return &tb_kernel_provider;
+	return tb_registry_find(name) ?: ERR_PTR(-ENOENT);
 }
 EXPORT_SYMBOL_GPL(tracebuf_get);
 
@@ -38,8 +36,75 @@ EXPORT_SYMBOL_GPL(tracebuf_get);
  */
 void tracebuf_put(struct tb_provider *p)
 {
+	tb_registry_unfind(p);
 }
 EXPORT_SYMBOL_GPL(tracebuf_put);
+
+/**
+ * tracebuf_create() - make a provider of one's own
+ * @name: 1 to 31 of A-Z a-z 0-9 _ - ., the first a letter
+ * @config: sizes and ways, zero for the defaults; or NULL for nothing but these
+ *
+ * Users find it by its name; they cannot remove it.
+ *
+ * Context: process.
+ * Return: the provider, to be removed with tracebuf_destroy(); or ERR_PTR() of
+ * -EINVAL, -EEXIST, -ENOSPC too many, -ENOMEM.
+ */
+struct tb_provider *tracebuf_create(const char *name, const struct tb_config *config)
+{
+	struct tb_provider *p;
+	int err = tb_registry_create(name, TB_PROVIDER_MODULE, &p);
+
+	if (!err && config) {
+		err = config->cpus || config->cpus_bytes ? -EINVAL :
+		      tb_provider_configure(p, config, cpu_possible_mask);
+		if (err)
+			tb_registry_abandon(p);
+	}
+	return err ? ERR_PTR(err) : p;
+}
+EXPORT_SYMBOL_GPL(tracebuf_create);
+
+/**
+ * tracebuf_destroy() - stop and remove a provider
+ * @p: from tracebuf_create()
+ *
+ * Open files keep what it has recorded until they are closed.
+ *
+ * Context: process; nobody may be recording into @p on the caller's behalf any more.
+ */
+void tracebuf_destroy(struct tb_provider *p)
+{
+	tb_registry_abandon(p);
+}
+EXPORT_SYMBOL_GPL(tracebuf_destroy);
+
+/**
+ * tracebuf_start() - begin a new recording
+ * @p: the provider
+ *
+ * Context: process.
+ * Return: 0, -EBUSY running or blocks held, -ENOMEM, -ENOSPC.
+ */
+int tracebuf_start(struct tb_provider *p)
+{
+	return tb_provider_start(p, 0, NULL);
+}
+EXPORT_SYMBOL_GPL(tracebuf_start);
+
+/**
+ * tracebuf_stop() - end the recording; what it has can be read
+ * @p: the provider
+ *
+ * Context: process.
+ * Return: 0, -EINVAL if it was not running.
+ */
+int tracebuf_stop(struct tb_provider *p)
+{
+	return tb_provider_stop(p, 0);
+}
+EXPORT_SYMBOL_GPL(tracebuf_stop);
 
 /**
  * tracebuf_simple() - record an event of 8 bytes

@@ -13,11 +13,13 @@
 #include "compat.h"
 #include "device.h"
 #include "provider.h"
+#include "registry.h"
 #include "select.h"
 #include "session.h"
 
 #define TB_PATTERN_MAX	255
 #define TB_BATCH_MAX	1024
+#define TB_CPUS_BYTES	1024
 
 static int tb_open(struct inode *inode, struct file *file)
 {
@@ -26,7 +28,7 @@ static int tb_open(struct inode *inode, struct file *file)
 	/* a trace of the kernel tells about everyone */
 	if (!perfmon_capable())
 		return -EPERM;
-	s = tb_session_create(&tb_kernel_provider);
+	s = tb_session_create();
 	if (!s)
 		return -ENOMEM;
 	file->private_data = s;
@@ -53,7 +55,7 @@ static int tb_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct tb_session *s = file->private_data;
 
-	return tb_provider_mmap(s->provider, vma);
+	return tb_provider_mmap(tb_session_bind(s), vma);
 }
 
 /* ---- ioctls ----------------------------------------------------------- */
@@ -87,16 +89,97 @@ static int tb_ioc_query(struct tb_session *s, void __user *arg, size_t size)
 
 	if (size < sizeof(q))
 		return -EINVAL;
-	tb_provider_query(s->provider, &q);
+	tb_provider_query(READ_ONCE(s->provider), &q);
 	return tb_put(arg, size, &q, sizeof(q));
+}
+
+/* Whose events to record: all, or the bits of user space's mask. */
+static int tb_get_cpus(const struct tb_config *c, struct cpumask *cpus)
+{
+	DECLARE_BITMAP(given, TB_CPUS_BYTES * BITS_PER_BYTE) = { };
+	int err;
+
+	if (!c->cpus != !c->cpus_bytes || c->cpus_bytes > TB_CPUS_BYTES)
+		return -EINVAL;
+	cpumask_copy(cpus, cpu_possible_mask);
+	if (!c->cpus)
+		return 0;
+	err = copy_from_user(given, u64_to_user_ptr(c->cpus), c->cpus_bytes) ? -EFAULT : 0;
+	if (err)
+		return err;
+	/* bytes in memory order are bits in order: little-endian, as the whole ABI */
+	if (find_last_bit(given, TB_CPUS_BYTES * BITS_PER_BYTE) >= nr_cpu_ids)
+		return -EINVAL;
+	bitmap_copy(cpumask_bits(cpus), given, nr_cpu_ids);
+	return cpumask_subset(cpus, cpu_possible_mask) ? 0 : -EINVAL;
 }
 
 static int tb_ioc_configure(struct tb_session *s, void __user *arg, size_t size)
 {
+	cpumask_var_t cpus;
 	struct tb_config c;
 	int err = tb_get(&c, sizeof(c), arg, size);
 
-	return err ?: tb_provider_configure(s->provider, &c);
+	if (err)
+		return err;
+	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
+		return -ENOMEM;
+	err = tb_get_cpus(&c, cpus);
+	if (!err)
+		err = tb_provider_configure(READ_ONCE(s->provider), &c, cpus);
+	free_cpumask_var(cpus);
+	return err;
+}
+
+static int tb_ioc_attach(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_attach a;
+	int err = tb_get(&a, sizeof(a), arg, size);
+
+	if (err)
+		return err;
+	if (strnlen(a.name, sizeof(a.name)) == sizeof(a.name) ||
+	    !tb_zero(a.reserved, sizeof(a.reserved)))
+		return -EINVAL;
+	return tb_session_attach_to(s, a.name);
+}
+
+static int tb_ioc_provider(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_provider_req r;
+	struct tb_provider *p;
+	int err = tb_get(&r, sizeof(r), arg, size);
+
+	if (err)
+		return err;
+	if (strnlen(r.name, sizeof(r.name)) == sizeof(r.name) || r.id ||
+	    !tb_zero(r.reserved, sizeof(r.reserved)))
+		return -EINVAL;
+	switch (r.op) {
+	case TB_PROVIDER_CREATE:
+		err = tb_registry_create(r.name, 0, &p);
+		if (err)
+			return err;
+		r.id = p->id;
+		tb_registry_put(p);
+		return tb_put(arg, size, &r, sizeof(r));
+	case TB_PROVIDER_DESTROY:
+		return tb_registry_destroy(r.name, READ_ONCE(s->provider));
+	}
+	return -EINVAL;
+}
+
+static int tb_ioc_providers(void __user *arg, size_t size)
+{
+	struct tb_provider_info info;
+	int err = tb_get(&info, sizeof(info), arg, size);
+
+	if (err)
+		return err;
+	if (!tb_zero(info.reserved, sizeof(info.reserved)))
+		return -EINVAL;
+	err = tb_registry_info(&info);
+	return err ?: tb_put(arg, size, &info, sizeof(info));
 }
 
 static int tb_ioc_start(struct tb_session *s, void __user *arg, size_t size)
@@ -110,7 +193,7 @@ static int tb_ioc_start(struct tb_session *s, void __user *arg, size_t size)
 	if ((start.flags & ~(TB_START_NO_STATE | TB_START_STOP_ON_CLOSE)) ||
 	    !tb_zero(start.reserved, sizeof(start.reserved)))
 		return -EINVAL;
-	err = tb_provider_start(s->provider, start.flags, &generation);
+	err = tb_provider_start(tb_session_bind(s), start.flags, &generation);
 	if (!err && (start.flags & TB_START_STOP_ON_CLOSE))
 		s->stop_generation = generation;
 	return err;
@@ -125,7 +208,7 @@ static int tb_ioc_flush(struct tb_session *s, void __user *arg, size_t size)
 		return err;
 	if (f.flags || f.reserved)
 		return -EINVAL;
-	return tb_provider_flush(s->provider, f.cpu);
+	return tb_provider_flush(READ_ONCE(s->provider), f.cpu);
 }
 
 static int tb_ioc_select(struct tb_session *s, void __user *arg, size_t size)
@@ -145,7 +228,8 @@ static int tb_ioc_select(struct tb_session *s, void __user *arg, size_t size)
 	if (strlen(pattern) != sel.length)
 		err = -EINVAL;
 	else
-		err = tb_provider_select(s->provider, pattern, sel.op, sel.form, &sel.matched);
+		err = tb_provider_select(READ_ONCE(s->provider), pattern, sel.op, sel.form,
+					 &sel.matched);
 	kfree(pattern);
 	return err ?: tb_put(arg, size, &sel, sizeof(sel));
 }
@@ -160,7 +244,7 @@ static int tb_ioc_event(struct tb_session *s, void __user *arg, size_t size)
 		return err;
 	if (!tb_zero(info.reserved, sizeof(info.reserved)))
 		return -EINVAL;
-	err = tb_select_info(s->provider, &info, &desc);
+	err = tb_select_info(READ_ONCE(s->provider), &info, &desc);
 	if (err)
 		return err;
 	if (desc && copy_to_user(u64_to_user_ptr(info.desc), desc, info.desc_size))
@@ -178,7 +262,7 @@ static int tb_ioc_stats(struct tb_session *s, void __user *arg, size_t size)
 		return err;
 	if (st.flags || st.reserved32 || !tb_zero(st.reserved, sizeof(st.reserved)))
 		return -EINVAL;
-	err = tb_provider_stats(s->provider, &st);
+	err = tb_provider_stats(READ_ONCE(s->provider), &st);
 	return err ?: tb_put(arg, size, &st, sizeof(st));
 }
 
@@ -201,7 +285,8 @@ static int tb_ioc_acquire(struct tb_session *s, void __user *arg, size_t size)
 	struct tb_batch b;
 	int n, err;
 
-	err = tb_batch_get(&b, arg, size, TB_ACQUIRE_FLUSH, &refs);
+	err = tb_batch_get(&b, arg, size, TB_ACQUIRE_FLUSH | TB_ACQUIRE_SNAPSHOT,
+			   &refs);
 	if (err)
 		return err;
 	mutex_lock(&s->batch);
@@ -262,7 +347,7 @@ static long tb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case _IOC_NR(TB_IOC_START):
 		return tb_ioc_start(s, to, size);
 	case _IOC_NR(TB_IOC_STOP):
-		return tb_provider_stop(s->provider, 0);
+		return tb_provider_stop(READ_ONCE(s->provider), 0);
 	case _IOC_NR(TB_IOC_FLUSH):
 		return tb_ioc_flush(s, to, size);
 	case _IOC_NR(TB_IOC_SELECT):
@@ -275,6 +360,12 @@ static long tb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return tb_ioc_acquire(s, to, size);
 	case _IOC_NR(TB_IOC_RELEASE):
 		return tb_ioc_release(s, to, size);
+	case _IOC_NR(TB_IOC_ATTACH):
+		return tb_ioc_attach(s, to, size);
+	case _IOC_NR(TB_IOC_PROVIDER):
+		return tb_ioc_provider(s, to, size);
+	case _IOC_NR(TB_IOC_PROVIDERS):
+		return tb_ioc_providers(to, size);
 	}
 	return -ENOTTY;
 }

@@ -5,41 +5,110 @@
 #ifndef TB_DURABLE_H
 #define TB_DURABLE_H
 
+#include <linux/mm.h>
 #include <linux/tracebuf.h>
 #include <linux/types.h>
 
-#include "buffer.h"
-#include "clock.h"
-
-#define TB_DURABLE_BLOCK	16384	/* bytes of a durable block */
+#define TB_DURABLE_SLOT		16384	/* bytes of memory handled as one, contiguous */
+#define TB_DURABLE_BLOCK_MIN	4096	/* bytes of the smallest block */
 /* largest payload of a durable event */
-#define TB_DURABLE_PAYLOAD	(TB_DURABLE_BLOCK - sizeof(struct tb_block) - TB_ELEMENT_SIZE)
+#define TB_DURABLE_PAYLOAD	(TB_DURABLE_SLOT - sizeof(struct tb_block) - TB_ELEMENT_SIZE)
+
+/**
+ * struct tb_durable_block - where a block is
+ * @at: offset in the buffer
+ * @bytes: its size; while it is open, the most it can become
+ */
+struct tb_durable_block {
+	u32 at;
+	u32 bytes;
+};
 
 /**
  * struct tb_durable - the durable buffer of a provider
- * @mem: its blocks
- * @clock: for the time stamps
+ * @slots: memory, TB_DURABLE_SLOT bytes each
+ * @nr_slots: how many there are
+ * @max_slots: how many there may be
+ * @free: numbers of slots without blocks, a stack
+ * @nr_free: how many
+ * @reserve: slots kept back for what must be written at stop
+ * @blocks: of the blocks there are, by number modulo @nr_blocks
+ * @nr_blocks: room there, a power of two
+ * @raw_clock: for the time stamps
  * @provider: id for the headers
+ * @last_time: of the latest event
+ * @first: number of the oldest block there is
  * @used: blocks begun
  * @sealed: blocks that may be handed out; the last one begun may not yet
  * @taken: blocks the reader has got
  * @released: blocks it is done with
- * @reserve: blocks kept back for what must be written at stop
+ * @bytes: of sealed blocks, all there ever were
+ * @state: number of the block that the newest complete state starts with; below @first
+ *	if that has been recycled since
+ * @state_time: when that was begun
+ * @state_slots: slots in use when it was complete
+ *
+ * Numbers of blocks only grow: first <= released <= taken <= sealed <= used.
  */
 struct tb_durable {
-	struct tb_mem mem;
-	const struct tb_clock *clock;
-	u32 provider;
-	u32 used;
-	u32 sealed;
-	u32 taken;
-	u32 released;
+	struct page **slots;
+	u32 nr_slots;
+	u32 max_slots;
+	u32 *free;
+	u32 nr_free;
 	u32 reserve;
+	struct tb_durable_block *blocks;
+	u32 nr_blocks;
+	u32 provider;
+	bool raw_clock;
+	u64 last_time;
+	u64 first;
+	u64 used;
+	u64 sealed;
+	u64 taken;
+	u64 released;
+	u64 bytes;
+	u64 state;
+	u64 state_time;
+	u32 state_slots;
 };
 
-int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 reserve_bytes);
-void tb_durable_reset(struct tb_durable *d, const struct tb_clock *clock, u32 provider);
+int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_bytes);
+void tb_durable_free(struct tb_durable *d);
+void tb_durable_reset(struct tb_durable *d, bool raw_clock, u32 provider);
+
 int tb_durable_append(struct tb_durable *d, u32 id, const void *payload, u32 bytes, bool last);
+int tb_durable_append_at(struct tb_durable *d, u64 time, u32 id, const void *payload, u32 bytes,
+			 bool last);
 void tb_durable_seal(struct tb_durable *d);
+void tb_durable_begin_state(struct tb_durable *d, u64 *number, u64 *time);
+void tb_durable_end_state(struct tb_durable *d, u64 number, u64 time);
+
+bool tb_durable_take(struct tb_durable *d, struct tb_durable_block *block);
+bool tb_durable_whole(const struct tb_durable *d);
+void tb_durable_rewind(struct tb_durable *d);
+void tb_durable_recycle(struct tb_durable *d, u64 number);
+
+u32 tb_durable_growth(const struct tb_durable *d);
+struct page **tb_durable_prepare(u32 count);
+u32 tb_durable_grow(struct tb_durable *d, struct page **pages, u32 count);
+void tb_durable_unprepare(struct page **pages, u32 count);
+struct page *tb_durable_page(const struct tb_durable *d, u64 offset);
+
+/* what a mapping shows of it, bytes */
+static inline u64 tb_durable_extent(const struct tb_durable *d)
+{
+	return (u64)d->max_slots * TB_DURABLE_SLOT;
+}
+
+static inline u32 tb_durable_used_slots(const struct tb_durable *d)
+{
+	return d->nr_slots - d->nr_free;
+}
+
+static inline void *tb_durable_address(const struct tb_durable *d, u64 offset)
+{
+	return page_address(d->slots[offset / TB_DURABLE_SLOT]) + offset % TB_DURABLE_SLOT;
+}
 
 #endif /* TB_DURABLE_H */

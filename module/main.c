@@ -6,7 +6,6 @@
  *	insmod tracebuf.ko events=sched,irq
  *	cat /dev/tracebuf >file
  */
-#include <linux/cpuhotplug.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -14,7 +13,7 @@
 
 #include "capture/events.h"
 #include "device.h"
-#include "provider.h"
+#include "registry.h"
 
 static char *events;
 module_param(events, charp, 0444);
@@ -26,11 +25,11 @@ MODULE_PARM_DESC(fast, "record one-element forms where there are any");
 
 static char *mode = "streaming";
 module_param(mode, charp, 0444);
-MODULE_PARM_DESC(mode, "streaming (default) or circular");
+MODULE_PARM_DESC(mode, "streaming (default), circular or oneshot");
 
-static char *policy = "overwrite";
+static char *policy;
 module_param(policy, charp, 0444);
-MODULE_PARM_DESC(policy, "when the reader is behind: overwrite (default) or drop");
+MODULE_PARM_DESC(policy, "when the reader is behind: overwrite (default) or drop; oneshot always drops");
 
 static uint buffers;
 module_param(buffers, uint, 0444);
@@ -60,7 +59,7 @@ static bool state = true;
 module_param(state, bool, 0444);
 MODULE_PARM_DESC(state, "write the existing threads into the durable buffer at start (default)");
 
-static const char * const tb_modes[] = { "circular", "streaming" };
+static const char * const tb_modes[] = { "oneshot", "circular", "streaming" };
 static const char * const tb_policies[] = { "overwrite", "drop" };
 static const char * const tb_clocks[] = { "auto", "tsc", "arch", "mono" };
 
@@ -102,9 +101,9 @@ static int tb_params_configure(void)
 	};
 	int err;
 
-	err = tb_param_choice("mode", mode, tb_modes, ARRAY_SIZE(tb_modes), TB_MODE_CIRCULAR,
+	err = tb_param_choice("mode", mode, tb_modes, ARRAY_SIZE(tb_modes), TB_MODE_ONESHOT,
 			      &c.mode);
-	if (!err)
+	if (!err && policy)
 		err = tb_param_choice("policy", policy, tb_policies, ARRAY_SIZE(tb_policies),
 				      TB_POLICY_OVERWRITE, &c.policy);
 	if (!err)
@@ -124,10 +123,10 @@ static int tb_params_configure(void)
 	if (!err)
 		err = tb_param_range("durable_kib", durable_kib, 64, 65536);
 	if (!err) {
-		err = tb_provider_configure(&tb_kernel_provider, &c);
+		err = tb_provider_configure(&tb_kernel_provider, &c, cpu_possible_mask);
 		if (err == -EINVAL)
 			pr_err("tracebuf: these parameters do not go together: mode=%s policy=%s clock=%s flush_ms=%u\n",
-			       mode, policy, clock, flush_ms);
+			       mode, policy ?: "default", clock, flush_ms);
 	}
 	return err;
 }
@@ -165,21 +164,6 @@ static int tb_params_apply(void)
 	return err ?: tb_provider_start(&tb_kernel_provider, state ? 0 : TB_START_NO_STATE, NULL);
 }
 
-/* A CPU is gone: what its ring holds can be read. */
-static int tb_cpu_dead(unsigned int cpu)
-{
-	struct tb_provider *p = &tb_kernel_provider;
-
-	/* the hotplug lock is held for writing: nobody else flushes this ring */
-	mutex_lock(&p->read_lock);
-	if (p->allocated)
-		tb_ring_flush(per_cpu_ptr(p->rings, cpu));
-	mutex_unlock(&p->read_lock);
-	return 0;
-}
-
-static int tb_hotplug_state;
-
 static int __init tb_init(void)
 {
 	int err;
@@ -187,25 +171,19 @@ static int __init tb_init(void)
 	err = tb_events_init();
 	if (err)
 		return err;
-	err = tb_provider_init(&tb_kernel_provider, "kernel", 0);
+	err = tb_registry_init();
 	if (err)
 		goto events_exit;
-	err = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "tracebuf:dead", NULL, tb_cpu_dead);
-	if (err < 0)
-		goto provider_destroy;
-	tb_hotplug_state = err;
 	err = tb_params_apply();
 	if (err)
-		goto hotplug_exit;
+		goto registry_exit;
 	err = tb_device_init();
 	if (err)
-		goto hotplug_exit;
+		goto registry_exit;
 	return 0;
 
-hotplug_exit:
-	cpuhp_remove_state_nocalls(tb_hotplug_state);
-provider_destroy:
-	tb_provider_destroy(&tb_kernel_provider);
+registry_exit:
+	tb_registry_exit();
 events_exit:
 	tb_events_exit();
 	return err;
@@ -214,8 +192,7 @@ events_exit:
 static void __exit tb_exit(void)
 {
 	tb_device_exit();
-	cpuhp_remove_state_nocalls(tb_hotplug_state);
-	tb_provider_destroy(&tb_kernel_provider);
+	tb_registry_exit();
 	tb_events_exit();
 }
 

@@ -54,7 +54,7 @@ static void tb_free_memory(struct tb_mem *mem, struct tb_mem *headers, struct tb
 	kvfree(mem);
 	kvfree(bufs);
 	tb_mem_free(headers);
-	tb_mem_free(&d->mem);
+	tb_durable_free(d);
 }
 
 /* The buffers' descriptors in use now, by CPU. */
@@ -73,11 +73,13 @@ static struct tb_buf **tb_current_bufs(struct tb_provider *p)
  * tb_provider_allocate() - get rings and durable buffer in place of the old
  * @p: the provider; its configuration becomes @c
  * @c: checked
+ * @cpus: which CPUs get a ring
  *
  * Context: process, under read_lock; nobody records or holds anything.
  * Return: 0, -ENOMEM, -EBUSY mapped; on error nothing has changed.
  */
-int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c)
+int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
+			 const struct cpumask *cpus)
 {
 	struct tb_mem *mem = kvcalloc(nr_cpu_ids, sizeof(*mem), GFP_KERNEL);
 	struct tb_buf **bufs = kvcalloc(nr_cpu_ids, sizeof(*bufs), GFP_KERNEL);
@@ -97,9 +99,12 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c)
 		goto fail;
 	if (tb_mem_alloc(&headers, nr_cpu_ids, PAGE_SIZE, NUMA_NO_NODE, "header pages"))
 		goto fail;
-	if (tb_durable_alloc(&durable, c->durable_kib, TB_STOP_BYTES))
+	if (tb_durable_alloc(&durable, c->durable_kib, c->durable_max_kib, TB_STOP_BYTES)) {
+		pr_warn("tracebuf: %s: no memory for a durable buffer of %u KiB\n", p->name,
+			c->durable_kib);
 		goto fail;
-	for_each_possible_cpu(cpu) {
+	}
+	for_each_cpu(cpu, cpus) {
 		snprintf(what, sizeof(what), "ring of CPU %u", cpu);
 		if (tb_mem_alloc(&mem[cpu], c->buffers, c->elements * TB_ELEMENT_SIZE,
 				 cpu_to_node(cpu), what))
@@ -123,6 +128,10 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c)
 	for_each_possible_cpu(cpu) {
 		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
 
+		/* that nothing is recorded there shows in nr */
+		memset(r, 0, sizeof(*r));
+		if (!bufs[cpu])
+			continue;
 		r->bufs = bufs[cpu];
 		r->nr = c->buffers;
 		r->rd_bufs = r->bufs;
@@ -135,6 +144,7 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c)
 	swap(bufs, old);
 	kvfree(old);
 	p->config = *c;
+	cpumask_copy(&p->cpus, cpus);
 	p->allocated = true;
 	mutex_unlock(&p->map_lock);
 	tb_free_memory(mem, &headers, &durable, bufs);
@@ -159,6 +169,28 @@ void tb_provider_free(struct tb_provider *p)
 	for_each_possible_cpu(cpu)
 		kvfree(per_cpu_ptr(p->rings, cpu)->bufs);
 	tb_free_memory(p->mem, &p->headers, &p->durable, NULL);
+}
+
+/**
+ * tb_provider_grow() - add memory to the durable buffer
+ * @p: the provider
+ * @slots: how many slots
+ *
+ * Context: process, under read_lock.
+ * Return: 0 or -ENOMEM, and nothing has changed.
+ */
+int tb_provider_grow(struct tb_provider *p, u32 slots)
+{
+	struct page **pages = tb_durable_prepare(slots);
+	u32 added;
+
+	if (!pages)
+		return -ENOMEM;
+	mutex_lock(&p->map_lock);
+	added = tb_durable_grow(&p->durable, pages, slots);
+	mutex_unlock(&p->map_lock);
+	tb_durable_unprepare(pages, slots - added);
+	return 0;
 }
 
 /* ---- mapping ---------------------------------------------------------- */
@@ -187,7 +219,28 @@ static int tb_vma_may_split(struct vm_area_struct *vma, unsigned long addr)
 	return -EINVAL;
 }
 
+/* The durable buffer's pages; those of rings are inserted when it is mapped. */
+static vm_fault_t tb_vma_fault(struct vm_fault *vmf)
+{
+	struct tb_provider *p = vmf->vma->vm_private_data;
+	u64 at = (u64)vmf->pgoff << PAGE_SHIFT;
+	vm_fault_t result = VM_FAULT_SIGBUS;
+	struct page *page = NULL;
+
+	mutex_lock(&p->map_lock);
+	if (at >= tb_provider_durable_offset(p))
+		page = tb_durable_page(&p->durable, at - tb_provider_durable_offset(p));
+	if (page) {
+		get_page(page);
+		vmf->page = page;
+		result = 0;
+	}
+	mutex_unlock(&p->map_lock);
+	return result;
+}
+
 static const struct vm_operations_struct tb_vm_ops = {
+	.fault = tb_vma_fault,
 	.open = tb_vma_open,
 	.close = tb_vma_close,
 	.may_split = tb_vma_may_split,
@@ -218,7 +271,7 @@ int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma)
 	}
 	stride = tb_provider_ring_stride(p);
 	if (vma->vm_pgoff ||
-	    bytes != tb_provider_durable_offset(p) + tb_mem_bytes(&p->durable.mem)) {
+	    bytes != tb_provider_durable_offset(p) + tb_durable_extent(&p->durable)) {
 		err = -EINVAL;
 		goto out;
 	}
@@ -230,18 +283,18 @@ int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma)
 	for_each_possible_cpu(cpu) {
 		unsigned long addr = vma->vm_start + cpu * stride;
 
+		if (!cpumask_test_cpu(cpu, &p->cpus))
+			continue;
 		err = vm_insert_page(vma, addr, virt_to_page(tb_mem_block(&p->headers, cpu)));
 		if (!err)
 			err = tb_mem_map(&p->mem[cpu], vma, addr + PAGE_SIZE);
 		if (err)
 			goto out;
 	}
-	err = tb_mem_map(&p->durable.mem, vma, vma->vm_start + tb_provider_durable_offset(p));
-	if (!err) {
-		vma->vm_private_data = p;
-		vma->vm_ops = &tb_vm_ops;
-		p->mappings++;
-	}
+	/* the durable buffer may grow: its pages come when they are touched */
+	vma->vm_private_data = p;
+	vma->vm_ops = &tb_vm_ops;
+	p->mappings++;
 out:
 	mutex_unlock(&p->map_lock);
 	return err;

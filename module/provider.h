@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A provider: a source of events with its own rings, durable buffer, mode
- * and policy.
+ * and policy, independent of every other.
  *
  * Locks, outermost first:
+ *	registry lock	which providers there are, who uses them (registry.c)
  *	lock		configuration, start, stop, which events are enabled
  *	cpus_read_lock	where rings of other CPUs are flushed
  *	read_lock	the reader's side of the rings, who the reader is, the durable buffer
@@ -15,7 +16,10 @@
 #ifndef TB_PROVIDER_H
 #define TB_PROVIDER_H
 
+#include <linux/cpumask.h>
 #include <linux/irq_work.h>
+#include <linux/kref.h>
+#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/tracebuf.h>
 #include <linux/wait.h>
@@ -25,30 +29,54 @@
 #include "clock.h"
 #include "durable.h"
 #include "ring.h"
+#include "track.h"
 
 struct tb_probe;
 struct tb_session;
 
 /**
  * struct tb_provider - one provider
- * @rings: one per possible CPU; the memory of those without buffers is absent
+ * @rings: one per possible CPU; those not in @cpus are all zero
  * @live: @rings while others may record (api.c), else NULL
+ * @node: in the list of providers
+ * @ref: open files, modules, and the list
+ * @files: open files that are for it
+ * @users: times modules have found it
+ * @flags: TB_PROVIDER_*
+ * @hotplug: to be told of CPUs that go
+ * @cpus: whose events it records
  * @mem: memory of the ring of CPU n
  * @headers: header page of the ring of CPU n, part of the mapping
  * @allocated: the memory is there
+ * @reason: enum tb_reason, why it is not running
+ * @track: threads on their way to @durable
+ * @durable_lost: records that found no room there
+ * @kick: @track fills
+ * @durable_work: empties it, makes room
+ * @stop_work: stops the recording, because of @reason
  * @probes: one per known event
  * @described: of each, which forms are in the durable buffer: 1 wide, 2 fast
  * @tracking: the probes that follow threads are attached
+ * @state_dump: the state has the threads in it
  * @want_wake: somebody waits, see tb_ring_notify()
  */
 struct tb_provider {
 	struct tb_ring __percpu *rings;
 	struct tb_ring __percpu *live;
 
-	struct mutex lock;	/* see above, outermost */
-	char name[32];
+	struct list_head node;
+	struct kref ref;
+	u32 files;
+	u32 users;
+	u32 flags;
+	struct hlist_node hotplug;
+
+	struct mutex lock;	/* see above, outermost but the registry's */
+	char name[TB_PROVIDER_NAME_MAX];
 	u32 id;
 	u32 state;
+	u32 reason;
+	struct cpumask cpus;
 	struct tb_config config;
 	struct tb_clock clock;
 	u64 generation;
@@ -57,11 +85,18 @@ struct tb_provider {
 	unsigned int nr_probes;
 	u32 nr_enabled;
 	bool tracking;
+	bool state_dump;
 	struct delayed_work sync_work;
 	struct delayed_work flush_work;
+	struct work_struct stop_work;
+
+	struct tb_track track;
+	struct irq_work kick;
+	struct work_struct durable_work;
 
 	struct mutex read_lock;	/* reader, durable buffer */
 	struct tb_durable durable;
+	u64 durable_lost;
 	struct tb_session *reader;
 	u32 next_cpu;
 
@@ -76,21 +111,36 @@ struct tb_provider {
 	wait_queue_head_t wait;
 };
 
-extern struct tb_provider tb_kernel_provider;
-
 int tb_provider_init(struct tb_provider *p, const char *name, u32 id);
 void tb_provider_destroy(struct tb_provider *p);
 
-int tb_provider_configure(struct tb_provider *p, const struct tb_config *config);
+int tb_provider_configure(struct tb_provider *p, const struct tb_config *config,
+			  const struct cpumask *cpus);
 int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 form, u32 *matched);
+bool tb_provider_held(struct tb_provider *p);
 int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation);
 int tb_provider_stop(struct tb_provider *p, u64 generation);
 int tb_provider_flush(struct tb_provider *p, int cpu);
 void tb_provider_flush_cpu(struct tb_provider *p, unsigned int cpu);
 void tb_provider_query(struct tb_provider *p, struct tb_query *q);
 int tb_provider_stats(struct tb_provider *p, struct tb_stats *st);
+/* recording.c */
+void tb_recording_init(struct tb_provider *p);
+void tb_recording_sync(struct tb_provider *p);
+void tb_recording_reset(struct tb_provider *p);
+int tb_recording_start(struct tb_provider *p, bool dump);
+void tb_recording_stop(struct tb_provider *p);
+/* keep.c */
+int tb_keep(struct tb_provider *p, u64 time, u32 id, const void *payload, u32 bytes);
+bool tb_keep_track(struct tb_provider *p);
+int tb_keep_state(struct tb_provider *p, bool dump);
+int tb_keep_whole(struct tb_provider *p);
+void tb_keep_end(struct tb_provider *p);
+void tb_keep_work(struct work_struct *work);
 /* memory.c */
-int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c);
+int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
+			 const struct cpumask *cpus);
+int tb_provider_grow(struct tb_provider *p, u32 slots);
 void tb_provider_free(struct tb_provider *p);
 int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma);
 u64 tb_provider_ring_stride(const struct tb_provider *p);

@@ -53,29 +53,45 @@ void tb_select_exit(struct tb_provider *p)
 	kvfree(p->described);
 }
 
-/* Describes the form of an event that is in use.  Under read_lock. */
-static int tb_select_describe_one(struct tb_provider *p, struct tb_probe *probe, void *buf)
-{
-	u16 id = probe->fast ? probe->id_fast : probe->id_wide;
-	u8 bit = probe->fast ? 2 : 1;
-	u8 *described = &p->described[probe->def->index];
-	size_t len;
-	int err;
+/* an event's forms, as bits in described */
+#define TB_WIDE	1
+#define TB_FAST	2
 
-	if (*described & bit)
-		return 0;
-	len = tb_event_describe(probe->def, probe->fast, id, buf, TB_DURABLE_PAYLOAD);
-	err = tb_durable_append(&p->durable, TB_EV_EVENT, buf, len, false);
+static u8 tb_select_form(const struct tb_probe *probe)
+{
+	return probe->fast ? TB_FAST : TB_WIDE;
+}
+
+/* Describes one form of an event.  Under read_lock. */
+static int tb_select_describe_form(struct tb_provider *p, const struct tb_probe *probe, u8 form,
+				   void *buf)
+{
+	bool fast = form == TB_FAST;
+	size_t len = tb_event_describe(probe->def, fast, fast ? probe->id_fast : probe->id_wide,
+				       buf, TB_DURABLE_PAYLOAD);
+	int err = tb_keep(p, tb_clock_read(p->clock.raw), TB_EV_EVENT, buf, len);
+
 	if (!err)
-		*described |= bit;
+		p->described[probe->def->index] |= form;
 	return err;
 }
 
 /**
- * tb_select_describe() - describe all enabled events at the start of a recording
+ * tb_select_forget() - nothing has been described yet
  * @p: the provider
  *
- * Context: under read_lock and lock.
+ * Context: under read_lock.
+ */
+void tb_select_forget(struct tb_provider *p)
+{
+	memset(p->described, 0, p->nr_probes);
+}
+
+/**
+ * tb_select_describe() - describe all enabled events, and again all that have been described
+ * @p: the provider
+ *
+ * Context: under read_lock.
  * Return: 0, -ENOMEM, -ENOSPC.
  */
 int tb_select_describe(struct tb_provider *p)
@@ -84,10 +100,15 @@ int tb_select_describe(struct tb_provider *p)
 	unsigned int i;
 	int err = buf ? 0 : -ENOMEM;
 
-	memset(p->described, 0, p->nr_probes);
-	for (i = 0; i < p->nr_probes && !err; i++)
-		if (p->probes[i].enabled)
-			err = tb_select_describe_one(p, &p->probes[i], buf);
+	for (i = 0; i < p->nr_probes && !err; i++) {
+		const struct tb_probe *probe = &p->probes[i];
+		u8 forms = p->described[i] | (probe->enabled ? tb_select_form(probe) : 0);
+
+		if (forms & TB_WIDE)
+			err = tb_select_describe_form(p, probe, TB_WIDE, buf);
+		if (!err && (forms & TB_FAST))
+			err = tb_select_describe_form(p, probe, TB_FAST, buf);
+	}
 	kvfree(buf);
 	return err;
 }
@@ -159,9 +180,13 @@ static int tb_select_apply(struct tb_provider *p, const u8 *before)
 	if (!buf)
 		return -ENOMEM;
 	mutex_lock(&p->read_lock);
-	for (i = 0; i < p->nr_probes && !err; i++)
-		if ((before[i] & TB_TOUCHED) && p->probes[i].enabled)
-			err = tb_select_describe_one(p, &p->probes[i], buf);
+	for (i = 0; i < p->nr_probes && !err; i++) {
+		u8 form = tb_select_form(&p->probes[i]);
+
+		if ((before[i] & TB_TOUCHED) && p->probes[i].enabled && !(p->described[i] & form))
+			err = tb_select_describe_form(p, &p->probes[i], form, buf);
+	}
+	tb_durable_seal(&p->durable);
 	mutex_unlock(&p->read_lock);
 	kvfree(buf);
 	for (i = 0; i < p->nr_probes && !err; i++) {

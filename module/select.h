@@ -9,6 +9,7 @@
 
 int tb_select_init(struct tb_provider *p);
 void tb_select_exit(struct tb_provider *p);
+void tb_select_forget(struct tb_provider *p);
 int tb_select_describe(struct tb_provider *p);
 int tb_select_attach(struct tb_provider *p);
 void tb_select_detach(struct tb_provider *p);

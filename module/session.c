@@ -12,10 +12,12 @@
  * either side between the two, so at least one of them sees the other.
  */
 #include <linux/cpu.h>
+#include <linux/log2.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "registry.h"
 #include "session.h"
 
 /* ---- waking ----------------------------------------------------------- */
@@ -72,6 +74,57 @@ static void tb_session_want(struct tb_provider *p)
 	smp_mb(); /* the flag before the blocks: pairs with tb_ring_notify() */
 }
 
+/* ---- the provider ----------------------------------------------------- */
+
+/**
+ * tb_session_bind() - the provider, which is this session's for good from now on
+ * @s: the session
+ *
+ * Context: any that may spin.
+ * Return: the provider.
+ */
+struct tb_provider *tb_session_bind(struct tb_session *s)
+{
+	struct tb_provider *p;
+
+	spin_lock(&s->bind);
+	s->bound = true;
+	p = s->provider;
+	spin_unlock(&s->bind);
+	return p;
+}
+
+/**
+ * tb_session_attach_to() - be for another provider than "kernel"
+ * @s: the session
+ * @name: of the provider
+ *
+ * Once, and before anything is done that binds it.  Whoever is in the middle of something
+ * with the old one may go on: "kernel" does not go away.
+ *
+ * Context: process.
+ * Return: 0, -ENOENT, -EBUSY.
+ */
+int tb_session_attach_to(struct tb_session *s, const char *name)
+{
+	struct tb_provider *p = tb_registry_open(name), *old;
+	int err = 0;
+
+	if (!p)
+		return -ENOENT;
+	spin_lock(&s->bind);
+	old = s->provider;
+	if (s->bound) {
+		err = -EBUSY;
+	} else {
+		WRITE_ONCE(s->provider, p);
+		s->bound = true;
+	}
+	spin_unlock(&s->bind);
+	tb_registry_close(err ? p : old);
+	return err;
+}
+
 /* ---- the reader ------------------------------------------------------- */
 
 /* Makes @s the reader if there is none.  Under read_lock. */
@@ -83,47 +136,57 @@ static int tb_session_attach(struct tb_session *s)
 		return 0;
 	if (p->reader)
 		return -EBUSY;
+	if (p->allocated) {
+		int err = tb_keep_whole(p);
+
+		if (err)
+			return err;
+		tb_durable_rewind(&p->durable);
+	}
 	WRITE_ONCE(p->reader, s);
-	p->durable.taken = 0;
-	p->durable.released = 0;
 	return 0;
 }
 
 /* Are the rings there for the taking now? */
-static bool tb_session_open_rings(struct tb_provider *p)
+static bool tb_session_open_rings(struct tb_provider *p, u32 flags)
 {
 	u32 state = READ_ONCE(p->state);
 
 	return state == TB_STATE_STOPPED ||
-	       (state == TB_STATE_RUNNING && p->config.mode == TB_MODE_STREAMING);
+	       (state == TB_STATE_RUNNING &&
+		(p->config.mode == TB_MODE_STREAMING ||
+		 (p->config.mode == TB_MODE_CIRCULAR && (flags & TB_ACQUIRE_SNAPSHOT))));
 }
 
-static bool tb_session_readable_locked(struct tb_session *s)
+/* Under read_lock. */
+static bool tb_rings_readable(struct tb_provider *p)
 {
-	struct tb_provider *p = s->provider;
 	unsigned int cpu;
 
-	if (!p->allocated)
-		return false;
-	if (p->durable.used && (p->reader != s || p->durable.taken < p->durable.used))
-		return true;
-	if (!tb_session_open_rings(p))
-		return false;
-	for_each_possible_cpu(cpu)
+	for_each_cpu(cpu, &p->cpus)
 		if (tb_ring_readable(per_cpu_ptr(p->rings, cpu)))
 			return true;
 	return false;
 }
 
+static bool tb_session_readable_locked(struct tb_session *s, struct tb_provider *p)
+{
+	if (!p->allocated)
+		return false;
+	if (p->durable.sealed && (p->reader != s || p->durable.taken < p->durable.sealed))
+		return true;
+	return tb_session_open_rings(p, 0) && tb_rings_readable(p);
+}
+
 /* Something to take?  It may be gone by the time the caller comes for it. */
-static bool tb_session_readable(struct tb_session *s)
+static bool tb_session_readable(struct tb_session *s, struct tb_provider *p)
 {
 	bool readable;
 
 	/* the rings' memory must not be replaced meanwhile */
-	mutex_lock(&s->provider->read_lock);
-	readable = tb_session_readable_locked(s);
-	mutex_unlock(&s->provider->read_lock);
+	mutex_lock(&p->read_lock);
+	readable = tb_session_readable_locked(s, p);
+	mutex_unlock(&p->read_lock);
 	return readable;
 }
 
@@ -137,15 +200,13 @@ static void tb_ref_ring(struct tb_provider *p, struct tb_ref *ref, unsigned int 
 /* Takes durable blocks.  Under read_lock. */
 static u32 tb_take_durable(struct tb_provider *p, struct tb_ref *refs, u32 count)
 {
-	struct tb_durable *d = &p->durable;
+	struct tb_durable_block block;
 	u32 n = 0;
 
-	tb_durable_seal(d);
-	while (n < count && d->taken < d->sealed) {
+	while (n < count && tb_durable_take(&p->durable, &block)) {
 		refs[n].ring = TB_RING_DURABLE;
-		refs[n].bytes = TB_DURABLE_BLOCK;
-		refs[n].offset = tb_provider_durable_offset(p) + (u64)d->taken * TB_DURABLE_BLOCK;
-		WRITE_ONCE(d->taken, d->taken + 1);
+		refs[n].bytes = block.bytes;
+		refs[n].offset = tb_provider_durable_offset(p) + block.at;
 		n++;
 	}
 	return n;
@@ -178,7 +239,7 @@ static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count)
 
 	while (n < count && idle < nr_cpu_ids) {
 		cond_resched();
-		if (cpu_possible(cpu) && tb_take_ring(p, cpu, &refs[n])) {
+		if (cpumask_test_cpu(cpu, &p->cpus) && tb_take_ring(p, cpu, &refs[n])) {
 			idle = 0;
 			n++;
 		} else {
@@ -187,6 +248,101 @@ static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count)
 		cpu = cpu + 1 < nr_cpu_ids ? cpu + 1 : 0;
 	}
 	p->next_cpu = cpu;
+	return n;
+}
+
+/* The buffer that @ref, from user space, stands for if it is held, or -1. */
+static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
+{
+	u32 bytes = tb_provider_buffer_bytes(p);
+	struct tb_ring *r;
+	u64 at;
+
+	if (ref->ring >= nr_cpu_ids || !cpumask_test_cpu(ref->ring, &p->cpus) ||
+	    ref->bytes != bytes)
+		return -1;
+	at = ref->offset - ref->ring * tb_provider_ring_stride(p) - PAGE_SIZE;
+	if (at % bytes || at / bytes >= p->config.buffers)
+		return -1;
+	r = per_cpu_ptr(p->rings, ref->ring);
+	if (TB_BUF_STATE(READ_ONCE(r->bufs[at / bytes].state)) != TB_BUF_HELD)
+		return -1;
+	return at / bytes;
+}
+
+static void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
+{
+	u64 at;
+
+	if (ref->ring == TB_RING_DURABLE) {
+		at = ref->offset - tb_provider_durable_offset(p);
+		return tb_durable_address(&p->durable, at);
+	}
+	at = ref->offset - ref->ring * tb_provider_ring_stride(p) - PAGE_SIZE;
+	return tb_mem_block(&p->mem[ref->ring], at / ref->bytes);
+}
+
+/* Puts blocks back as if they had not been taken, the latest first.  Under read_lock. */
+static void tb_put_back(struct tb_provider *p, const struct tb_ref *refs, u32 count)
+{
+	int index;
+
+	while (count--) {
+		if (refs[count].ring == TB_RING_DURABLE) {
+			WRITE_ONCE(p->durable.taken, p->durable.taken - 1);
+			continue;
+		}
+		index = tb_ref_index(p, &refs[count]);
+		if (index >= 0)
+			tb_ring_unacquire(per_cpu_ptr(p->rings, refs[count].ring), index);
+	}
+}
+
+/* Is anything of threads still to be told that happened before these blocks were complete? */
+static bool tb_untold(struct tb_provider *p, const struct tb_ref *refs, u32 count)
+{
+	const struct tb_track_slot *next = tb_track_peek(&p->track);
+	u64 end = 0;
+
+	if (!next)
+		return tb_track_count(&p->track);
+	while (count--) {
+		const struct tb_block *block = tb_ref_address(p, &refs[count]);
+
+		end = max(end, block->time_end);
+	}
+	return next->time <= end;
+}
+
+/*
+ * Durable blocks, then rolling ones.  What an event refers to was appended to the
+ * durable buffer under read_lock (select.c), or put into the queue of threads, before it was
+ * recorded.  So both are looked at once more when the rolling blocks have been
+ * chosen; if there is anything these may need, they must wait for the next time.
+ * The durable block that is being filled is not handed out unless there is a rolling one
+ * to go with it: a block for every thread that comes would be a waste.
+ * Under read_lock.
+ */
+static u32 tb_session_take(struct tb_provider *p, struct tb_ref *refs, u32 count, u32 flags)
+{
+	bool open = tb_session_open_rings(p, flags);
+	bool told = tb_keep_track(p);
+	u32 durable, n;
+
+	if ((flags & TB_ACQUIRE_FLUSH) || (open && tb_rings_readable(p)))
+		tb_durable_seal(&p->durable);
+	durable = tb_take_durable(p, refs, count);
+	n = durable;
+	if (n == count || !told || !open)
+		return n;
+	n += tb_take_rings(p, refs + n, count - n);
+	if (n > durable && (p->durable.used > p->durable.sealed ||
+			    tb_untold(p, refs + durable, n - durable))) {
+		tb_put_back(p, refs + durable, n - durable);
+		tb_keep_track(p);
+		tb_durable_seal(&p->durable);
+		n = durable + tb_take_durable(p, refs + durable, count - durable);
+	}
 	return n;
 }
 
@@ -206,7 +362,7 @@ static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count)
  */
 int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags)
 {
-	struct tb_provider *p = s->provider;
+	struct tb_provider *p = tb_session_bind(s);
 	unsigned int cpu;
 	u32 n = 0;
 	int err;
@@ -215,17 +371,11 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 	mutex_lock(&p->read_lock);
 	err = tb_session_attach(s);
 	if (!err && p->allocated) {
-		/*
-		 * Both under read_lock: whatever describes an event in the
-		 * rings was appended before, see select.c.
-		 */
-		n = tb_take_durable(p, refs, count);
-		if (n < count && tb_session_open_rings(p)) {
-			if ((flags & TB_ACQUIRE_FLUSH) && p->state == TB_STATE_RUNNING)
-				for_each_possible_cpu(cpu)
-					tb_provider_flush_cpu(p, cpu);
-			n += tb_take_rings(p, refs + n, count - n);
-		}
+		if ((flags & TB_ACQUIRE_FLUSH) && p->state == TB_STATE_RUNNING &&
+		    tb_session_open_rings(p, flags))
+			for_each_cpu(cpu, &p->cpus)
+				tb_provider_flush_cpu(p, cpu);
+		n = tb_session_take(p, refs, count, flags);
 		if (!n && p->state == TB_STATE_STOPPED)
 			err = -ENODATA;
 	}
@@ -234,22 +384,14 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 	return err ?: n;
 }
 
-/* The buffer that @ref, from user space, stands for if it is held, or -1. */
-static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
+/* Can @ref, from user space, stand for a durable block? */
+static bool tb_ref_durable(struct tb_provider *p, const struct tb_ref *ref)
 {
-	u32 bytes = tb_provider_buffer_bytes(p);
-	struct tb_ring *r;
-	u64 at;
+	u64 at = ref->offset - tb_provider_durable_offset(p);
 
-	if (ref->ring >= nr_cpu_ids || !cpu_possible(ref->ring) || ref->bytes != bytes)
-		return -1;
-	at = ref->offset - ref->ring * tb_provider_ring_stride(p) - PAGE_SIZE;
-	if (at % bytes || at / bytes >= p->config.buffers)
-		return -1;
-	r = per_cpu_ptr(p->rings, ref->ring);
-	if (TB_BUF_STATE(READ_ONCE(r->bufs[at / bytes].state)) != TB_BUF_HELD)
-		return -1;
-	return at / bytes;
+	return is_power_of_2(ref->bytes) && ref->bytes >= TB_DURABLE_BLOCK_MIN &&
+	       ref->bytes <= TB_DURABLE_SLOT && at % TB_DURABLE_BLOCK_MIN == 0 &&
+	       at < tb_durable_extent(&p->durable);
 }
 
 /* Gives one block back.  Under read_lock. */
@@ -258,7 +400,7 @@ static int tb_give_back(struct tb_provider *p, const struct tb_ref *ref)
 	int index;
 
 	if (ref->ring == TB_RING_DURABLE) {
-		if (p->durable.released >= p->durable.taken || ref->bytes != TB_DURABLE_BLOCK)
+		if (p->durable.released >= p->durable.taken || !tb_ref_durable(p, ref))
 			return -EINVAL;
 		p->durable.released++;
 		return 0;
@@ -326,34 +468,14 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
 void tb_session_unacquire(struct tb_session *s, const struct tb_ref *refs, u32 count)
 {
 	struct tb_provider *p = s->provider;
-	int index;
 
 	mutex_lock(&p->read_lock);
-	while (p->reader == s && count--) {
-		if (refs[count].ring == TB_RING_DURABLE) {
-			WRITE_ONCE(p->durable.taken, p->durable.taken - 1);
-			continue;
-		}
-		index = tb_ref_index(p, &refs[count]);
-		if (index >= 0)
-			tb_ring_unacquire(per_cpu_ptr(p->rings, refs[count].ring), index);
-	}
+	if (p->reader == s)
+		tb_put_back(p, refs, count);
 	mutex_unlock(&p->read_lock);
 }
 
 /* ---- read ------------------------------------------------------------- */
-
-static void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
-{
-	u64 at;
-
-	if (ref->ring == TB_RING_DURABLE) {
-		at = ref->offset - tb_provider_durable_offset(p);
-		return tb_mem_block(&p->durable.mem, at / TB_DURABLE_BLOCK);
-	}
-	at = ref->offset - ref->ring * tb_provider_ring_stride(p) - PAGE_SIZE;
-	return tb_mem_block(&p->mem[ref->ring], at / ref->bytes);
-}
 
 /* Waits until there is something to take or nothing more to come. */
 static int tb_session_wait(struct tb_session *s)
@@ -370,7 +492,7 @@ static int tb_session_wait(struct tb_session *s)
 			err = -ERESTARTSYS;
 			break;
 		}
-		if (tb_session_readable(s) || READ_ONCE(p->state) == TB_STATE_STOPPED)
+		if (tb_session_readable(s, p) || READ_ONCE(p->state) == TB_STATE_STOPPED)
 			break;
 		wait_woken(&wait, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
 	}
@@ -486,12 +608,12 @@ out:
  *
  * Context: process.
  * Return: EPOLLIN when there is a block to take or one past the high-water
- * mark; EPOLLHUP when stopped and everything was taken; EPOLLERR when
- * another session is the reader.
+ * mark; EPOLLHUP when stopped and everything was taken, with EPOLLERR if it
+ * stopped by itself; EPOLLERR alone when another session is the reader.
  */
 __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table)
 {
-	struct tb_provider *p = s->provider;
+	struct tb_provider *p = READ_ONCE(s->provider);
 	struct tb_session *reader;
 
 	poll_wait(file, &p->wait, table);
@@ -499,26 +621,28 @@ __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *ta
 	reader = READ_ONCE(p->reader);
 	if (reader && reader != s)
 		return EPOLLERR;
-	if (READ_ONCE(s->part.bytes) || tb_session_readable(s))
+	if (READ_ONCE(s->part.bytes) || tb_session_readable(s, p))
 		return EPOLLIN | EPOLLRDNORM;
-	return READ_ONCE(p->state) == TB_STATE_STOPPED ? EPOLLHUP : 0;
+	if (READ_ONCE(p->state) != TB_STATE_STOPPED)
+		return 0;
+	return EPOLLHUP | (READ_ONCE(p->reason) == TB_REASON_DURABLE_FULL ? EPOLLERR : 0);
 }
 
 /* ---- life ------------------------------------------------------------- */
 
 /**
- * tb_session_create() - for an open file
- * @p: the provider
+ * tb_session_create() - for an open file; for "kernel" at first
  *
  * Context: process.
  * Return: the session or NULL.
  */
-struct tb_session *tb_session_create(struct tb_provider *p)
+struct tb_session *tb_session_create(void)
 {
 	struct tb_session *s = kzalloc(sizeof(*s), GFP_KERNEL);
 
 	if (s) {
-		s->provider = p;
+		s->provider = tb_registry_open(tb_kernel_provider.name);
+		spin_lock_init(&s->bind);
 		mutex_init(&s->lock);
 		mutex_init(&s->batch);
 	}
@@ -564,7 +688,7 @@ void tb_session_destroy(struct tb_session *s)
 	mutex_lock(&p->read_lock);
 	if (p->reader == s) {
 		if (p->allocated) {
-			for_each_possible_cpu(cpu)
+			for_each_cpu(cpu, &p->cpus)
 				tb_session_put_back(per_cpu_ptr(p->rings, cpu));
 		}
 		p->durable.released = p->durable.taken;
@@ -572,5 +696,6 @@ void tb_session_destroy(struct tb_session *s)
 	}
 	mutex_unlock(&p->read_lock);
 	tb_session_wake(p);
+	tb_registry_close(p);
 	kfree(s);
 }

@@ -14,6 +14,8 @@
 /**
  * struct tb_session - an open file
  * @provider: attached to
+ * @bind: protects @provider until @bound
+ * @bound: @provider will not change any more
  * @lock: one read() at a time
  * @batch: acquire and release, until user space knows what it has
  * @part: the block that read() is in the middle of, bytes 0 if none; written
@@ -23,6 +25,8 @@
  */
 struct tb_session {
 	struct tb_provider *provider;
+	spinlock_t bind;	/* provider, bound; innermost */
+	bool bound;
 	struct mutex lock;	/* read() */
 	struct mutex batch;	/* inside lock, outside the provider's */
 	struct tb_ref part;
@@ -30,8 +34,10 @@ struct tb_session {
 	u64 stop_generation;
 };
 
-struct tb_session *tb_session_create(struct tb_provider *p);
+struct tb_session *tb_session_create(void);
 void tb_session_destroy(struct tb_session *s);
+struct tb_provider *tb_session_bind(struct tb_session *s);
+int tb_session_attach_to(struct tb_session *s, const char *name);
 void tb_session_init_wake(struct tb_provider *p);
 void tb_session_wake(struct tb_provider *p);
 

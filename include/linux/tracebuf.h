@@ -30,6 +30,10 @@ struct tracebuf_event {
 
 struct tb_provider *tracebuf_get(const char *name);
 void tracebuf_put(struct tb_provider *p);
+struct tb_provider *tracebuf_create(const char *name, const struct tb_config *config);
+void tracebuf_destroy(struct tb_provider *p);
+int tracebuf_start(struct tb_provider *p);
+int tracebuf_stop(struct tb_provider *p);
 bool tracebuf_simple(struct tb_provider *p, u32 id, u64 payload);
 void *tracebuf_begin(struct tb_provider *p, struct tracebuf_event *event, u32 id, u32 bytes);
 void tracebuf_end(struct tracebuf_event *event);

@@ -161,13 +161,22 @@ int tb_dump_strings(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key,
 	return 0;
 }
 
+/* Into the durable buffer, or where there is none or the queue is full into the ring. */
+static notrace void tb_track_thread(struct tb_provider *p, const struct tb_thread *t)
+{
+	if (p->config.mode == TB_MODE_ONESHOT || !tb_track_put(&p->track, p->clock.raw, t))
+		tb_record_control(p, TB_EV_THREAD, t, sizeof(*t), 2);
+	else if (tb_track_count(&p->track) > TB_TRACK_SLOTS / 2)
+		irq_work_queue(&p->kick);
+}
+
 static notrace void tb_track(struct tb_provider *provider, struct task_struct *p,
 			     const char *comm, u16 flags)
 {
 	struct tb_thread t;
 
 	tb_thread_fill(&t, p, comm, flags);
-	tb_record_control(provider, TB_EV_THREAD, &t, sizeof(t), 2);
+	tb_track_thread(provider, &t);
 }
 
 static notrace void tb_track_fork(void *data, struct task_struct *parent,
@@ -188,7 +197,7 @@ static notrace void tb_track_exec(void *data, struct task_struct *p,
 
 		tb_thread_fill(&t, p, p->comm, TB_THREAD_EXIT);
 		t.tid = old_pid;
-		tb_record_control(data, TB_EV_THREAD, &t, sizeof(t), 2);
+		tb_track_thread(data, &t);
 	}
 	tb_track(data, p, p->comm, TB_THREAD_NAME);
 }

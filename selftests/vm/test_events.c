@@ -345,7 +345,7 @@ static void see_life(void *ctx, const struct stream_event *e)
 	struct life *l = ctx;
 	struct tb_thread t;
 
-	if (e->id != TB_EV_THREAD || e->durable)
+	if (e->id != TB_EV_THREAD)
 		return;
 	memcpy(&t, e->payload, sizeof(t));
 	if (t.tid != l->tid)

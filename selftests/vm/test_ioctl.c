@@ -210,7 +210,7 @@ TEST_DEV(ioctl, unknown_commands_are_ENOTTY)
 	char arg[512] = "";
 	unsigned int nr;
 
-	for (nr = 10; nr < 256; nr++) {
+	for (nr = 14; nr < 256; nr++) {
 		ASSERT_EQ(-1, ioctl(self->fd, _IOWR(TB_IOC_MAGIC, nr, struct tb_start), arg));
 		ASSERT_EQ(ENOTTY, errno);
 	}
@@ -246,6 +246,9 @@ TEST_DEV(ioctl, reserved_fields_are_EINVAL)
 {
 	struct tb_event_info info = { 0 };
 	struct tb_batch batch = { .refs = (uintptr_t)refs, .count = 1 };
+	struct tb_provider_req req = { .op = TB_PROVIDER_CREATE, .name = "one" };
+	struct tb_provider_info each = { 0 };
+	struct tb_attach attach = { .name = "kernel" };
 	struct tb_config config = { 0 };
 	struct tb_select select = { 0 };
 	struct tb_flush flush = { .cpu = -1 };
@@ -255,7 +258,13 @@ TEST_DEV(ioctl, reserved_fields_are_EINVAL)
 	int fd = self->fd;
 
 	fill_select(&select);
-	reserved(_metadata, fd, TB_IOC_CONFIGURE, &config, &config.flags, sizeof(config.flags));
+	config.flags = ~(uint64_t)TB_CONFIG_DURABLE_STOP;
+	for (; config.flags; config.flags &= config.flags - 1) {
+		struct tb_config one = { .flags = config.flags & -config.flags };
+
+		ASSERT_EQ(-1, ioctl(fd, TB_IOC_CONFIGURE, &one));
+		ASSERT_EQ(EINVAL, errno);
+	}
 	reserved(_metadata, fd, TB_IOC_CONFIGURE, &config, config.reserved,
 		 sizeof(config.reserved));
 	reserved(_metadata, fd, TB_IOC_START, &start, start.reserved, sizeof(start.reserved));
@@ -268,6 +277,10 @@ TEST_DEV(ioctl, reserved_fields_are_EINVAL)
 	reserved(_metadata, fd, TB_IOC_ACQUIRE, &batch, &batch.reserved, sizeof(batch.reserved));
 	reserved(_metadata, fd, TB_IOC_RELEASE, &batch, &batch.reserved, sizeof(batch.reserved));
 	reserved(_metadata, fd, TB_IOC_RELEASE, &batch, &batch.flags, sizeof(batch.flags));
+	reserved(_metadata, fd, TB_IOC_ATTACH, &attach, attach.reserved, sizeof(attach.reserved));
+	reserved(_metadata, fd, TB_IOC_PROVIDER, &req, req.reserved, sizeof(req.reserved));
+	reserved(_metadata, fd, TB_IOC_PROVIDER, &req, &req.id, sizeof(req.id));
+	reserved(_metadata, fd, TB_IOC_PROVIDERS, &each, each.reserved, sizeof(each.reserved));
 	/* and nothing happened */
 	ASSERT_EQ(0, tb_query(fd, &q));
 	EXPECT_EQ(TB_STATE_IDLE, q.state);
@@ -286,7 +299,7 @@ TEST_DEV(ioctl, unknown_flags_are_EINVAL)
 		ASSERT_EQ(-1, ioctl(self->fd, TB_IOC_START, &start));
 		ASSERT_EQ(EINVAL, errno);
 	}
-	for (bit = 1; bit < 32; bit++) {
+	for (bit = 2; bit < 32; bit++) {
 		batch.flags = 1u << bit;
 		ASSERT_EQ(-1, ioctl(self->fd, TB_IOC_ACQUIRE, &batch));
 		ASSERT_EQ(EINVAL, errno);
@@ -308,7 +321,7 @@ TEST_DEV(ioctl, configure_values)
 		uint32_t value;
 	} bad[] = {
 #define BAD(field, value)	{ offsetof(struct tb_config, field), value }
-		BAD(mode, TB_MODE_ONESHOT), BAD(mode, 4), BAD(mode, ~0u),
+		BAD(mode, 4), BAD(mode, ~0u),
 		BAD(policy, 3), BAD(policy, ~0u),
 		BAD(buffers, 1), BAD(buffers, 4097), BAD(buffers, ~0u), BAD(buffers, 1u << 31),
 		BAD(elements, 1), BAD(elements, 32), BAD(elements, 63), BAD(elements, 65),
@@ -317,6 +330,8 @@ TEST_DEV(ioctl, configure_values)
 		BAD(watermark, 101), BAD(watermark, ~0u),
 		BAD(clock, 4), BAD(clock, ~0u), BAD(clock, TB_CLOCK_ARCH),
 		BAD(durable_kib, 63), BAD(durable_kib, 65537), BAD(durable_kib, ~0u),
+		BAD(durable_max_kib, 1023), BAD(durable_max_kib, 65537), BAD(durable_max_kib, ~0u),
+		BAD(cpus_bytes, 8),
 		BAD(flush_ms, 3600001), BAD(flush_ms, ~0u),
 	};
 	struct tb_config both = { .mode = TB_MODE_CIRCULAR, .policy = TB_POLICY_DROP };

@@ -207,7 +207,7 @@ check "bad: events is not an unknown symbol" says_invalid events=nonsense
 check "bad: event of another system" bad "no event matches 'irq:sched_switch'" events=irq:sched_switch
 check "bad: fast" bad "invalid for parameter" fast=maybe
 check "bad: mode" bad "mode=sideways: not one of" mode=sideways
-check "bad: mode oneshot" bad "mode=oneshot" mode=oneshot
+check "bad: mode oneshot that overwrites" bad "do not go together" mode=oneshot policy=overwrite
 check "bad: policy" bad "policy=keep: not one of" policy=keep
 check "bad: circular and drop" bad "do not go together: mode=circular policy=drop" \
 	mode=circular policy=drop

@@ -8,7 +8,7 @@
 #define BUFFERS		8
 #define ELEMENTS	256
 #define BLOCK		(ELEMENTS * TB_ELEMENT_SIZE)
-#define DURABLE_BLOCK	16384
+#define DURABLE_BLOCK	16384	/* the largest */
 /* numbered events a buffer takes */
 #define PER_BLOCK	((ELEMENTS - TB_BLOCK_FIRST_ELEMENT) / FIRE_ELEMENTS)
 
@@ -167,6 +167,12 @@ TEST_DEV(read, ends_after_stop_and_again)
 
 /* ---- a thread that sleeps in read() ----------------------------------- */
 
+/* of the block that starts at @at */
+static ssize_t block_bytes(const void *at)
+{
+	return 1l << ((const struct tb_block *)at)->size_log2;
+}
+
 struct reader {
 	pthread_t thread;
 	int fd;
@@ -236,7 +242,7 @@ TEST_DEV(read, sleeps_until_start)
 	ASSERT_TRUE(reader_start(&r, self->fd));
 	ASSERT_EQ(0, record(self->fd));
 	ASSERT_TRUE(reader_done(&r));
-	ASSERT_EQ(DURABLE_BLOCK, r.n);
+	ASSERT_EQ(block_bytes(r.buf), r.n);
 	ASSERT_STREAM(stream_blocks(&self->s, r.buf, r.n), &self->s);
 	EXPECT_EQ(1, self->s.inits);
 }
@@ -251,7 +257,7 @@ TEST_DEV(read, sleeper_sees_stop)
 	ASSERT_EQ(0, tb_stop(self->fd));
 	ASSERT_TRUE(reader_done(&r));
 	/* what stop wrote */
-	EXPECT_EQ(DURABLE_BLOCK, r.n);
+	EXPECT_EQ(block_bytes(r.buf), r.n);
 }
 
 TEST_DEV(read, signal_interrupts)
@@ -309,7 +315,7 @@ TEST_DEV(read, half_bad_address_gives_the_good_half)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 	char *buf = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	ssize_t n;
+	ssize_t n, bytes;
 
 	ASSERT_NE(MAP_FAILED, buf);
 	ASSERT_EQ(0, record(self->fd));
@@ -321,8 +327,9 @@ TEST_DEV(read, half_bad_address_gives_the_good_half)
 	ASSERT_LE(n, page);
 	ASSERT_EQ(0, mprotect(buf + page, page, PROT_READ | PROT_WRITE));
 	/* goes on within the block */
-	ASSERT_EQ(DURABLE_BLOCK - n, read(self->fd, buf + n, DURABLE_BLOCK - n));
-	ASSERT_STREAM(stream_blocks(&self->s, buf, DURABLE_BLOCK), &self->s);
+	bytes = block_bytes(buf);
+	ASSERT_EQ(bytes - n, n < bytes ? read(self->fd, buf + n, bytes - n) : 0);
+	ASSERT_STREAM(stream_blocks(&self->s, buf, bytes), &self->s);
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
 }

@@ -360,9 +360,14 @@ foreign()
 
 damaged()
 {
-	# the first event of a rolling block says that it was never committed
+	# the first event of a rolling block says that it was never committed; durable
+	# blocks, of kind 1, come before
 	cp wide.tbuf damaged.tbuf
-	printf '\0' | dd of=damaged.tbuf bs=1 seek=$((16384 * 4 + 128)) conv=notrunc 2>/dev/null
+	at=0
+	while [ "$(od -An -tu1 -j$((at + 5)) -N1 damaged.tbuf)" -eq 1 ]; do
+		at=$((at + (1 << $(od -An -tu1 -j$((at + 6)) -N1 damaged.tbuf))))
+	done
+	printf '\0' | dd of=damaged.tbuf bs=1 seek=$((at + 128)) conv=notrunc 2>/dev/null
 	tracebuf verify damaged.tbuf >said 2>&1
 	code=$?
 	cat said

@@ -32,6 +32,7 @@
 #define TB_EVENT_ELEMENTS_MAX	1023	/* one event, its first element included */
 #define TB_NAME_MAX		64	/* system, event and field names, with NUL */
 #define TB_COMM_LEN		16
+#define TB_PROVIDER_NAME_MAX	32	/* with NUL */
 
 /* ---- block ------------------------------------------------------------ */
 
@@ -293,7 +294,7 @@ struct tb_init {
 	__u32 flags;
 	__u64 generation;
 	__u8  load_id[16];
-	char  provider[32];
+	char  provider[TB_PROVIDER_NAME_MAX];
 	char  release[64];
 	char  version[64];
 	char  machine[32];
@@ -412,8 +413,8 @@ struct tb_totals {
 /* ---- modes and policies ----------------------------------------------- */
 
 enum tb_mode {
-	TB_MODE_ONESHOT		= 1,	/* stop when full; not in this version: EINVAL */
-	TB_MODE_CIRCULAR	= 2,	/* overwrite; read when stopped */
+	TB_MODE_ONESHOT		= 1,	/* each ring until it is full; read when stopped */
+	TB_MODE_CIRCULAR	= 2,	/* overwrite; read when stopped, or by a snapshot */
 	TB_MODE_STREAMING	= 3,	/* a reader takes blocks as they come */
 };
 
@@ -428,6 +429,61 @@ enum tb_state {
 	TB_STATE_STOPPED	= 2,	/* stopped; undelivered blocks can be read */
 };
 
+/* why a recording is not running, or not whole */
+enum tb_reason {
+	TB_REASON_NONE		= 0,
+	TB_REASON_REQUEST	= 1,	/* it was told to stop */
+	TB_REASON_DURABLE_FULL	= 2,	/* no room for what must not be lost */
+};
+
+/**
+ * struct tb_ring_header - first page(s) of each ring in the mapping
+ * @magic: TB_RING_MAGIC
+ * @version: TB_RING_VERSION
+ * @buffering_mode: enum tb_mode
+ * @reserved: zero
+ * @nr: rolling buffers
+ * @current_buffer: the one written to now, or last
+ * @wrapped_count: buffers that were begun after the first: low half of the sequence
+ *	number of @current_buffer
+ * @total_size: bytes; oneshot: @header_size + @rolling_size, else @header_size +
+ *	@durable_size + @nr * @rolling_size
+ * @header_size: bytes, whole pages
+ * @durable_size: bytes of the provider's durable buffer; oneshot: 0
+ * @rolling_size: bytes of a rolling buffer; oneshot: of all of them
+ * @durable_data_end: bytes written to the durable buffer since the start
+ * @records_dropped: events this ring has dropped
+ * @cpu: whose ring
+ * @provider: id
+ * @reserved64: zero
+ * @rolling_data_end: of each rolling buffer, bytes in it when it was filled last
+ *
+ * All sizes and ends are multiples of 8.  The ends and @records_dropped are written when a
+ * buffer fills, is closed, or the recording stops, not live.
+ */
+struct tb_ring_header {
+	__u64 magic;
+	__u16 version;
+	__u8  buffering_mode;
+	__u8  reserved;
+	__u32 nr;
+	__u32 current_buffer;
+	__u32 wrapped_count;
+	__u64 total_size;
+	__u64 header_size;
+	__u64 durable_size;
+	__u64 rolling_size;
+	__u64 durable_data_end;
+	__u64 records_dropped;
+	__u32 cpu;
+	__u32 provider;
+	__u64 reserved64[6];
+	__u64 rolling_data_end[];
+};
+
+#define TB_RING_MAGIC		0x31676e6972666274ull	/* "tbfring1" */
+#define TB_RING_VERSION		1
+
 /* ---- ioctl ------------------------------------------------------------ */
 
 #define TB_IOC_MAGIC		0xBB
@@ -439,7 +495,7 @@ enum tb_state {
  * @ring_header: bytes before the first buffer of a ring
  * @buffer_bytes: bytes of a buffer
  * @durable_offset: where the durable buffer starts in the mapping
- * @durable_bytes: its size
+ * @durable_bytes: its size there, what it may grow to
  * @map_bytes: size of the whole mapping
  */
 struct tb_query {
@@ -465,6 +521,12 @@ struct tb_query {
 	__u32 max_event;	/* largest payload of a composite event, bytes */
 	__u32 nr_enabled;	/* events enabled */
 	__u32 reader;		/* 1 when a session is attached as the reader */
+	__u32 reason;		/* enum tb_reason */
+	__u32 provider;		/* id, as in the block headers */
+	__u64 durable_used;	/* bytes of the durable buffer in use now */
+	__u64 durable_size;	/* bytes of memory it has now; behind, the mapping is empty */
+	__u64 durable_lost;	/* records that found no room there */
+	char  name[TB_PROVIDER_NAME_MAX];
 	__u64 reserved[4];
 };
 
@@ -482,9 +544,15 @@ struct tb_config {
 	__u32 clock;		/* enum tb_clock_id; auto */
 	__u32 durable_kib;	/* size of the durable buffer; 1024 */
 	__u32 flush_ms;		/* flush this often if a reader waits; 0: never */
-	__u64 flags;		/* zero */
-	__u64 reserved[4];
+	__u64 flags;		/* TB_CONFIG_* */
+	__u64 cpus;		/* address of a bit mask of CPUs to record; 0: all */
+	__u32 cpus_bytes;	/* its size, at most 1024 */
+	__u32 durable_max_kib;	/* the durable buffer may grow to this; 0: 16 times as much */
+	__u64 reserved[2];
 };
+
+/* tb_config.flags */
+#define TB_CONFIG_DURABLE_STOP	0x01	/* durable buffer full: stop; else it grows */
 
 /* tb_start.flags */
 #define TB_START_NO_STATE	0x01	/* do not dump existing threads */
@@ -621,6 +689,93 @@ struct tb_batch {
 };
 
 #define TB_ACQUIRE_FLUSH	0x01	/* close buffers that hold anything first */
+#define TB_ACQUIRE_SNAPSHOT	0x02	/* circular: also while running; put back at close */
+
+#define TB_PROVIDERS_MAX	64
+
+/**
+ * struct tb_attach - TB_IOC_ATTACH: this file is for that provider from now on
+ * @name: of the provider; a file just opened is for "kernel"
+ * Errors: ENOENT; EBUSY this file has read, mapped or started something.
+ */
+struct tb_attach {
+	char  name[TB_PROVIDER_NAME_MAX];
+	__u64 reserved[2];
+};
+
+enum tb_provider_op {
+	TB_PROVIDER_CREATE	= 1,
+	TB_PROVIDER_DESTROY	= 2,	/* stops it; what it has recorded is gone */
+};
+
+/**
+ * struct tb_provider_req - TB_IOC_PROVIDER: make or remove a provider
+ * @op: enum tb_provider_op
+ * @id: out: its id
+ * @name: 1 to 31 of A-Z a-z 0-9 _ - ., the first a letter
+ * Errors: EINVAL illegal name; EEXIST; ENOENT; EPERM "kernel"; EBUSY in use by another
+ * file or by a module; ENOSPC TB_PROVIDERS_MAX; ENOMEM.
+ */
+struct tb_provider_req {
+	__u32 op;
+	__u32 id;
+	char  name[TB_PROVIDER_NAME_MAX];
+	__u64 reserved[2];
+};
+
+/* tb_provider_info.flags */
+#define TB_PROVIDER_MODULE	0x01	/* made by a kernel module, which has it */
+
+/**
+ * struct tb_provider_info - TB_IOC_PROVIDERS: the providers, one by one
+ * @index: in: 0 is "kernel"; ENOENT past the last
+ */
+struct tb_provider_info {
+	__u32 index;
+	__u32 id;
+	__u32 state;		/* enum tb_state */
+	__u32 reason;		/* enum tb_reason */
+	__u32 flags;
+	__u32 files;		/* open files that are for it */
+	char  name[TB_PROVIDER_NAME_MAX];
+	__u64 reserved[2];
+};
+
+/**
+ * struct tb_fifo - TB_IOC_FIFO: the save/saved channel of one ring
+ * @cpu: which ring
+ * @version: TB_FIFO_VERSION; EPROTONOSUPPORT for another
+ * @flags: zero
+ * The result is a file descriptor, close-on-exec: read() gives whole packets from the
+ * ring, write() takes whole packets from the manager.  While one is open the
+ * blocks of its ring go there alone.  Streaming mode only, else EINVAL; EBUSY if
+ * the ring has a channel already or another session is the reader.
+ */
+struct tb_fifo {
+	__u32 cpu;
+	__u32 version;
+	__u64 flags;
+	__u64 reserved[2];
+};
+
+#define TB_FIFO_VERSION		1
+
+enum tb_fifo_request {
+	/* to the manager */
+	TB_FIFO_STARTED		= 1,	/* data32: version, data64: generation; the first */
+	TB_FIFO_SAVE_BUFFER	= 2,	/* data32: wrap count, data64: durable data end */
+	TB_FIFO_STOPPED		= 3,	/* data32: enum tb_reason, data64: durable data end */
+	/* from the manager */
+	TB_FIFO_BUFFER_SAVED	= 0x100, /* both as in the TB_FIFO_SAVE_BUFFER it answers */
+};
+
+/** struct tb_packet - what goes through the channel */
+struct tb_packet {
+	__u16 request;
+	__u16 reserved;		/* zero */
+	__u32 data32;
+	__u64 data64;
+};
 
 #define TB_IOC_QUERY		_IOR(TB_IOC_MAGIC, 0, struct tb_query)
 #define TB_IOC_CONFIGURE	_IOW(TB_IOC_MAGIC, 1, struct tb_config)
@@ -632,5 +787,9 @@ struct tb_batch {
 #define TB_IOC_STATS		_IOWR(TB_IOC_MAGIC, 7, struct tb_stats)
 #define TB_IOC_ACQUIRE		_IOWR(TB_IOC_MAGIC, 8, struct tb_batch)
 #define TB_IOC_RELEASE		_IOWR(TB_IOC_MAGIC, 9, struct tb_batch)
+#define TB_IOC_ATTACH		_IOW(TB_IOC_MAGIC, 10, struct tb_attach)
+#define TB_IOC_PROVIDER		_IOWR(TB_IOC_MAGIC, 11, struct tb_provider_req)
+#define TB_IOC_PROVIDERS	_IOWR(TB_IOC_MAGIC, 12, struct tb_provider_info)
+#define TB_IOC_FIFO		_IOW(TB_IOC_MAGIC, 13, struct tb_fifo)
 
 #endif /* _UAPI_LINUX_TRACEBUF_H */

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a provider keeps in its durable buffer, and what may leave it.
+ *
+ * The buffer starts with the complete state: initialisation, clock, descriptions of
+ * events, names, threads.  Threads that come, change and go are added.  When half of
+ * it is in use and that is twice what the state took, the state is written
+ * again.  As soon as no rolling buffer has anything older than that, all before it is
+ * recycled: so a recording can go on for ever, and the threads of all that is in
+ * its rings are known.  If there is still no room the buffer grows.
+ *
+ * In streaming mode what the reader has saved is recycled, too, when room
+ * is wanted; should another reader come later, it gets the state of then.
+ *
+ * When there is no room in spite of all that, or neither was wanted
+ * (TB_CONFIG_DURABLE_STOP), recording stops.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/utsname.h>
+#include <linux/once.h>
+#include <linux/pid_namespace.h>
+#include <linux/random.h>
+
+#include "capture/events.h"
+#include "provider.h"
+#include "select.h"
+
+/* ---- room ------------------------------------------------------------- */
+
+/* Not later than anything in the rings.  Under read_lock. */
+static u64 tb_keep_oldest(struct tb_provider *p)
+{
+	u64 oldest = tb_clock_read(p->clock.raw);
+	unsigned int cpu;
+	u32 i;
+
+	for_each_cpu(cpu, &p->cpus) {
+		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+
+		for (i = 0; i < r->nr; i++) {
+			/* pairs with the release in tb_ring_complete() */
+			u64 s = smp_load_acquire(&r->bufs[i].state);
+
+			/* one being opened: its time may still be that of the last lap */
+			if (TB_BUF_STATE(s) >= TB_BUF_WRITING)
+				oldest = min(oldest, READ_ONCE(r->bufs[i].block->time_start));
+		}
+	}
+	return oldest;
+}
+
+/* Recycles what is not needed any more.  Under read_lock. */
+static void tb_keep_recycle(struct tb_provider *p)
+{
+	struct tb_durable *d = &p->durable;
+	u64 limit = d->first;
+
+	if (d->state > d->first && d->state_time <= tb_keep_oldest(p))
+		limit = d->state;
+	if (p->reader) {
+		limit = min(limit, d->released);
+		/* saved; only when room is wanted: another reader may come */
+		if (p->config.mode == TB_MODE_STREAMING && d->nr_free < d->nr_slots / 4)
+			limit = d->released;
+	}
+	tb_durable_recycle(d, limit);
+}
+
+/* May sleep.  Under read_lock.  Returns false if nothing could be done. */
+static bool tb_keep_room(struct tb_provider *p)
+{
+	struct tb_durable *d = &p->durable;
+	u32 had = d->nr_free;
+
+	if (p->config.flags & TB_CONFIG_DURABLE_STOP)
+		return false;
+	tb_keep_recycle(p);
+	if (tb_durable_growth(d))
+		tb_provider_grow(p, tb_durable_growth(d));
+	return d->nr_free > had;
+}
+
+/* There is none: recording is to stop.  Under read_lock. */
+static void tb_keep_full(struct tb_provider *p)
+{
+	p->durable_lost++;
+	if (p->state != TB_STATE_RUNNING || p->reason)
+		return;
+	WRITE_ONCE(p->reason, TB_REASON_DURABLE_FULL);
+	pr_warn("tracebuf: %s: durable buffer of %llu KiB is full: recording stops\n",
+		p->name, (u64)p->durable.nr_slots * TB_DURABLE_SLOT / 1024);
+	schedule_work(&p->stop_work);
+}
+
+/**
+ * tb_keep() - add a record of something that happened
+ * @p: the provider
+ * @time: when
+ * @id: enum tb_control_event
+ * @payload: what follows the first element
+ * @bytes: how much
+ *
+ * Context: process, under read_lock.
+ * Return: 0; -ENOSPC: there was no way to make room.
+ */
+int tb_keep(struct tb_provider *p, u64 time, u32 id, const void *payload, u32 bytes)
+{
+	int err;
+
+	do {
+		err = tb_durable_append_at(&p->durable, time, id, payload, bytes, false);
+	} while (err == -ENOSPC && tb_keep_room(p));
+	return err;
+}
+
+/**
+ * tb_keep_track() - add what is known of threads by now
+ * @p: the provider
+ *
+ * Context: process, under read_lock.
+ * Return: false if somebody is in the middle of adding one more.
+ */
+bool tb_keep_track(struct tb_provider *p)
+{
+	const struct tb_track_slot *slot;
+
+	while ((slot = tb_track_peek(&p->track))) {
+		if (tb_keep(p, slot->time, TB_EV_THREAD, &slot->thread, sizeof(slot->thread)))
+			tb_keep_full(p);
+		tb_track_pop(&p->track);
+		cond_resched();
+	}
+	return !tb_track_count(&p->track);
+}
+
+/* ---- the state -------------------------------------------------------- */
+
+static int tb_keep_init(struct tb_provider *p, bool dump)
+{
+	static u8 load_id[sizeof_field(struct tb_init, load_id)];
+	struct new_utsname *uts = init_utsname();
+	struct tb_init init = {
+		.abi = TB_ABI_VERSION,
+		.clock = p->clock.id,
+		.frequency = p->clock.frequency,
+		.mode = p->config.mode,
+		.policy = p->config.policy,
+		.nr_cpus = nr_cpu_ids,
+		.buffers = p->config.buffers,
+		.elements = p->config.elements,
+		.page_size = PAGE_SIZE,
+		.pid_max = PID_MAX_LIMIT,
+		.flags = (dump ? TB_INIT_STATE_DUMP : 0) |
+			 (p->clock.fallback ? TB_INIT_CLOCK_FALLBACK : 0),
+		.generation = p->generation,
+	};
+
+	get_random_once(load_id, sizeof(load_id));
+	memcpy(init.load_id, load_id, sizeof(load_id));
+	strscpy(init.provider, p->name, sizeof(init.provider));
+	strscpy(init.release, uts->release, sizeof(init.release));
+	strscpy(init.version, uts->version, sizeof(init.version));
+	strscpy(init.machine, uts->machine, sizeof(init.machine));
+	strscpy(init.nodename, uts->nodename, sizeof(init.nodename));
+	return tb_durable_append(&p->durable, TB_EV_INIT, &init, sizeof(init), false);
+}
+
+static int tb_keep_string(void *ctx, enum tb_string_kind kind, u32 key, const char *text)
+{
+	struct {
+		struct tb_string head;
+		char text[64];
+	} s = { .head = { .kind = kind, .key = key } };
+	u32 len = strscpy(s.text, text, sizeof(s.text)) < 0 ? sizeof(s.text) - 1 : strlen(s.text);
+
+	return tb_durable_append(ctx, TB_EV_STRING, &s, sizeof(s.head) + len, false);
+}
+
+/* called under RCU: no room can be made here */
+static int tb_keep_thread(void *ctx, const struct tb_thread *t)
+{
+	return tb_durable_append(ctx, TB_EV_THREAD, t, sizeof(*t), false);
+}
+
+static int tb_keep_state_once(struct tb_provider *p, bool dump)
+{
+	struct tb_durable *d = &p->durable;
+	struct tb_clock_sync sync;
+	u64 number, time;
+	int err;
+
+	tb_durable_begin_state(d, &number, &time);
+	tb_clock_sync(&p->clock, &sync);
+	err = tb_keep_init(p, dump);
+	if (!err)
+		err = tb_durable_append(d, TB_EV_CLOCK, &sync, sizeof(sync), false);
+	if (!err)
+		err = tb_select_describe(p);
+	if (!err)
+		err = tb_dump_strings(tb_keep_string, d);
+	if (!err && dump)
+		err = tb_dump_threads(tb_keep_thread, d);
+	if (!err)
+		tb_durable_end_state(d, number, time);
+	return err;
+}
+
+/**
+ * tb_keep_state() - write the complete state
+ * @p: the provider
+ * @dump: with threads
+ *
+ * Context: process, under read_lock; threads are being followed.
+ * Return: 0, -ENOSPC, -ENOMEM.
+ */
+int tb_keep_state(struct tb_provider *p, bool dump)
+{
+	int err;
+
+	/* what a failed attempt has left does no harm: records may come twice */
+	do {
+		err = tb_keep_state_once(p, dump);
+	} while (err == -ENOSPC && tb_keep_room(p));
+	return err;
+}
+
+/**
+ * tb_keep_whole() - see to it that a new reader gets a complete state
+ * @p: the provider
+ *
+ * Context: process, under read_lock.
+ * Return: 0, -ENOSPC, -ENOMEM.
+ */
+int tb_keep_whole(struct tb_provider *p)
+{
+	return tb_durable_whole(&p->durable) ? 0 : tb_keep_state(p, p->state_dump);
+}
+
+/* Half full, and twice what the state took, and no other one is waiting to be used? */
+static bool tb_keep_state_wanted(struct tb_provider *p)
+{
+	struct tb_durable *d = &p->durable;
+	u32 used = tb_durable_used_slots(d);
+
+	return !(p->config.flags & TB_CONFIG_DURABLE_STOP) && p->state == TB_STATE_RUNNING &&
+	       d->state <= d->first && used > d->nr_slots / 2 && used > 2 * d->state_slots;
+}
+
+/**
+ * tb_keep_work() - empty the queue of threads, see to it that there is room
+ * @work: a provider's durable_work
+ *
+ * Context: process.
+ */
+void tb_keep_work(struct work_struct *work)
+{
+	struct tb_provider *p = container_of(work, struct tb_provider, durable_work);
+
+	mutex_lock(&p->read_lock);
+	if (p->allocated) {
+		tb_keep_track(p);
+		if (!(p->config.flags & TB_CONFIG_DURABLE_STOP))
+			tb_keep_recycle(p);
+		/* if it cannot be written now, the old one is still there */
+		if (tb_keep_state_wanted(p))
+			tb_keep_state_once(p, p->state_dump);
+		if (!(p->config.flags & TB_CONFIG_DURABLE_STOP) &&
+		    p->durable.nr_free < p->durable.nr_slots / 4)
+			tb_keep_room(p);
+	}
+	mutex_unlock(&p->read_lock);
+}
+
+/**
+ * tb_keep_end() - write what ends a recording: the clock, and the books of every ring
+ * @p: the provider, nobody records
+ *
+ * Context: process, under read_lock.
+ */
+void tb_keep_end(struct tb_provider *p)
+{
+	struct tb_clock_sync sync;
+	unsigned int cpu;
+
+	tb_keep_track(p);
+	tb_clock_sync(&p->clock, &sync);
+	tb_durable_append(&p->durable, TB_EV_CLOCK, &sync, sizeof(sync), true);
+	for_each_cpu(cpu, &p->cpus) {
+		struct tb_totals t = { .cpu = cpu };
+		struct tb_ring_stats st;
+
+		tb_ring_stats(per_cpu_ptr(p->rings, cpu), &st);
+		t.attempted = st.recorded + st.dropped;
+		t.recorded = st.recorded;
+		t.overwritten = st.overwritten;
+		t.dropped = st.dropped;
+		t.oversize = st.oversize;
+		t.blocks = st.blocks;
+		WARN_ON_ONCE(tb_durable_append(&p->durable, TB_EV_TOTALS, &t, sizeof(t), true));
+	}
+	tb_durable_seal(&p->durable);
+}

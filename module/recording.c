@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One recording of a provider: starting it, stopping it, flushing its rings,
+ * and what is done at intervals while it runs.
+ */
+#include <linux/cpu.h>
+#include <linux/module.h>
+#include <linux/smp.h>
+
+#include "capture/capture.h"
+#include "capture/events.h"
+#include "provider.h"
+#include "record.h"
+#include "select.h"
+#include "session.h"
+
+#define TB_SYNC_INTERVAL	(10 * HZ)
+
+/**
+ * tb_recording_reset() - as new: empty rings and durable buffer
+ * @p: the provider, with memory
+ *
+ * Context: process, under read_lock; nobody records.
+ */
+void tb_recording_reset(struct tb_provider *p)
+{
+	u64 now = tb_clock_read(p->clock.raw);
+	unsigned int cpu;
+
+	for_each_cpu(cpu, &p->cpus) {
+		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+
+		r->mark = max_t(u32, p->config.elements * p->config.watermark / 100,
+				TB_BLOCK_FIRST_ELEMENT + 1);
+		r->raw_clock = p->clock.raw;
+		r->overwrite = p->config.policy == TB_POLICY_OVERWRITE;
+		tb_ring_reset(r, now);
+	}
+	while (tb_track_peek(&p->track))
+		tb_track_pop(&p->track);
+	tb_durable_reset(&p->durable, p->clock.raw, p->id);
+	tb_select_forget(p);
+	p->durable_lost = 0;
+	WRITE_ONCE(p->reason, TB_REASON_NONE);
+}
+
+/* ---- stop ------------------------------------------------------------- */
+
+/* Nobody records any more, and nothing of what is done at intervals runs.  Under lock. */
+static void tb_recording_detach(struct tb_provider *p)
+{
+	WRITE_ONCE(p->live, NULL);
+	tb_select_detach(p);
+	if (p->tracking)
+		tb_track_detach(p);
+	p->tracking = false;
+	/* the works record and flush; none of them takes lock */
+	cancel_delayed_work_sync(&p->sync_work);
+	cancel_delayed_work_sync(&p->flush_work);
+	/* no probe runs from here on, and nobody who saw live set */
+	tb_events_synchronize();
+	irq_work_sync(&p->kick);
+	cancel_work_sync(&p->durable_work);
+}
+
+/**
+ * tb_recording_stop() - end a recording that is running
+ * @p: the provider
+ *
+ * Context: process, under lock.
+ */
+void tb_recording_stop(struct tb_provider *p)
+{
+	unsigned int cpu;
+
+	tb_recording_detach(p);
+	cpus_read_lock();
+	mutex_lock(&p->read_lock);
+	for_each_cpu(cpu, &p->cpus)
+		tb_ring_flush(per_cpu_ptr(p->rings, cpu));
+	tb_keep_end(p);
+	if (!p->reason)
+		WRITE_ONCE(p->reason, TB_REASON_REQUEST);
+	WRITE_ONCE(p->state, TB_STATE_STOPPED);
+	mutex_unlock(&p->read_lock);
+	cpus_read_unlock();
+}
+
+/* There is no going on. */
+static void tb_stop_work(struct work_struct *work)
+{
+	struct tb_provider *p = container_of(work, struct tb_provider, stop_work);
+
+	mutex_lock(&p->lock);
+	if (p->state == TB_STATE_RUNNING && p->reason)
+		tb_recording_stop(p);
+	mutex_unlock(&p->lock);
+	tb_session_wake(p);
+}
+
+/* ---- start ------------------------------------------------------------ */
+
+/* From here on the state is RUNNING. */
+static int tb_recording_prepare(struct tb_provider *p, bool dump)
+{
+	int err = 0;
+
+	mutex_lock(&p->read_lock);
+	if (p->state == TB_STATE_RUNNING || tb_provider_held(p)) {
+		err = -EBUSY;
+	} else {
+		p->generation++;
+		p->state_dump = dump;
+		tb_recording_reset(p);
+		WRITE_ONCE(p->state, TB_STATE_RUNNING);
+	}
+	mutex_unlock(&p->read_lock);
+	return err;
+}
+
+/*
+ * Threads are followed before the state is written, so that none is missed; probes
+ * are attached when all that describes them is there.  Not under read_lock:
+ * attaching takes the hotplug lock.
+ */
+static int tb_recording_attach(struct tb_provider *p, bool dump)
+{
+	int err = tb_track_attach(p);
+
+	if (err)
+		return err;
+	p->tracking = true;
+	mutex_lock(&p->read_lock);
+	err = tb_keep_state(p, dump);
+	tb_durable_seal(&p->durable);
+	mutex_unlock(&p->read_lock);
+	if (!err)
+		err = tb_select_attach(p);
+	if (!err)
+		WRITE_ONCE(p->live, p->rings);
+	return err;
+}
+
+/* As if it had not been started: what the last recording left was lost with the start. */
+static void tb_recording_abandon(struct tb_provider *p)
+{
+	tb_recording_detach(p);
+	mutex_lock(&p->read_lock);
+	tb_recording_reset(p);
+	WRITE_ONCE(p->state, TB_STATE_IDLE);
+	mutex_unlock(&p->read_lock);
+}
+
+/**
+ * tb_recording_start() - begin a new recording
+ * @p: the provider, with memory
+ * @dump: write the existing threads into the durable buffer
+ *
+ * Context: process, under lock.
+ * Return: 0, -EBUSY running or blocks held, -ENOMEM, -ENOSPC.
+ */
+int tb_recording_start(struct tb_provider *p, bool dump)
+{
+	int err = tb_recording_prepare(p, dump);
+
+	if (err)
+		return err;
+	err = tb_recording_attach(p, dump);
+	if (err) {
+		tb_recording_abandon(p);
+		return err;
+	}
+	schedule_delayed_work(&p->sync_work, TB_SYNC_INTERVAL);
+	if (p->config.flush_ms)
+		schedule_delayed_work(&p->flush_work, msecs_to_jiffies(p->config.flush_ms));
+	return 0;
+}
+
+/* ---- flush ------------------------------------------------------------ */
+
+static void tb_flush_local(void *ring)
+{
+	tb_ring_flush(ring);
+}
+
+/**
+ * tb_provider_flush_cpu() - close the current buffer of one CPU's ring
+ * @p: the provider, with memory
+ * @cpu: one of its CPUs
+ *
+ * Context: process, under cpus_read_lock and read_lock: so that only one
+ * flushes the ring of a CPU that is offline.
+ */
+void tb_provider_flush_cpu(struct tb_provider *p, unsigned int cpu)
+{
+	struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+
+	if (cpu_online(cpu))
+		smp_call_function_single(cpu, tb_flush_local, r, 1);
+	else
+		tb_ring_flush(r);
+}
+
+/**
+ * tb_provider_flush() - make what is in the buffers available to the reader
+ * @p: the provider
+ * @cpu: which ring, or -1 for all
+ *
+ * Context: process.
+ * Return: 0, -EINVAL for a CPU it does not have.
+ */
+int tb_provider_flush(struct tb_provider *p, int cpu)
+{
+	unsigned int i;
+	int err = 0;
+
+	cpus_read_lock();
+	mutex_lock(&p->read_lock);
+	if (cpu < -1 || (cpu >= 0 && (cpu >= nr_cpu_ids || !cpumask_test_cpu(cpu, &p->cpus)))) {
+		err = -EINVAL;
+	} else if (p->allocated) {
+		for_each_cpu(i, &p->cpus)
+			if (cpu < 0 || cpu == i)
+				tb_provider_flush_cpu(p, i);
+	}
+	mutex_unlock(&p->read_lock);
+	cpus_read_unlock();
+	return err;
+}
+
+/* ---- at intervals ----------------------------------------------------- */
+
+static void tb_flush_work(struct work_struct *work)
+{
+	struct tb_provider *p = container_of(work, struct tb_provider, flush_work.work);
+
+	if (READ_ONCE(p->reader))
+		tb_provider_flush(p, -1);
+	schedule_delayed_work(&p->flush_work, msecs_to_jiffies(p->config.flush_ms));
+}
+
+/* Ties the clocks together now and then: they drift. */
+static void tb_sync_work(struct work_struct *work)
+{
+	struct tb_provider *p = container_of(work, struct tb_provider, sync_work.work);
+	struct tb_clock_sync sync;
+
+	tb_clock_sync(&p->clock, &sync);
+	tb_record_control(p, TB_EV_CLOCK, &sync, sizeof(sync), 1);
+	schedule_work(&p->durable_work);
+	schedule_delayed_work(&p->sync_work, TB_SYNC_INTERVAL);
+}
+
+static void tb_kick_work(struct irq_work *work)
+{
+	schedule_work(&container_of(work, struct tb_provider, kick)->durable_work);
+}
+
+/* ---- life ------------------------------------------------------------- */
+
+/**
+ * tb_recording_init() - the part of tb_provider_init() that is about recording
+ * @p: the provider
+ *
+ * Context: process.
+ */
+void tb_recording_init(struct tb_provider *p)
+{
+	INIT_DELAYED_WORK(&p->sync_work, tb_sync_work);
+	INIT_DELAYED_WORK(&p->flush_work, tb_flush_work);
+	INIT_WORK(&p->stop_work, tb_stop_work);
+	INIT_WORK(&p->durable_work, tb_keep_work);
+	init_irq_work(&p->kick, tb_kick_work);
+}
+
+/**
+ * tb_recording_sync() - nothing of this is running or will run
+ * @p: the provider, stopped, with no session
+ *
+ * Context: process.
+ */
+void tb_recording_sync(struct tb_provider *p)
+{
+	cancel_work_sync(&p->stop_work);
+	irq_work_sync(&p->kick);
+	cancel_work_sync(&p->durable_work);
+}
