@@ -163,6 +163,7 @@ static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
 {
 	u64 s = tb_read(&b->state);
 	u64 claimed = TB_BUF_WORD(seq, TB_BUF_CLAIMED);
+	u32 events;
 	bool won;
 
 	switch (TB_BUF_STATE(s)) {
@@ -183,6 +184,8 @@ static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
 	case TB_BUF_READY:
 		if (!r->overwrite)
 			return false;
+		/* not after the exchange: nested contexts may then fill @b and complete it */
+		events = tb_read(&b->events);
 		if (tb_read(&r->head) != h) {
 			tb_ring_path(TB_PATH_CLAIM_STALE);
 			return false;
@@ -196,7 +199,7 @@ static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
 		won = tb_cmpxchg(&b->state, s, claimed);
 		if (won) {
 			tb_ring_path(TB_PATH_OVERWRITE);
-			tb_local_add(&r->overwritten, b->events);
+			tb_local_add(&r->overwritten, events);
 		}
 		tb_wmb();
 		tb_local_add(&r->ow_done, 1);
