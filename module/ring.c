@@ -53,7 +53,8 @@
  *   READY -> HELD -> FREE acquire, release; HELD -> READY: the reader died
  *
  * A writer that has claimed a buffer but was overtaken leaves it CLAIMED:
- * the next claim that comes by uses it.  The sequence number of a claimed
+ * the next claim that comes by uses it.  One that knows that it was overtaken claims
+ * nothing.  The sequence number of a claimed
  * buffer is that of the current one plus one; it is set before head points there, so
  * whoever finds head at a buffer can tell its full number from the state
  * word and the bits in head.
@@ -105,6 +106,9 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
 		tb_local_set(&b->committed, TB_COMMITTED_NONE(r->capacity));
 		b->closed = 0;
 		b->events = 0;
+		tb_local_set(&b->later, 0);
+		b->later_open = 0;
+		b->late = 0;
 		b->told = 0;
 	}
 	r->max = r->capacity - TB_BLOCK_FIRST_ELEMENT;
@@ -124,6 +128,7 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
 	r->drop_last = 0;
 	r->releases = 0;
 	r->full_seen = ~0ull;
+	r->passed = 0;
 	r->rd_bufs = r->bufs;
 	r->rd_nr = r->nr;
 	r->start_time = now;
@@ -151,19 +156,68 @@ static void tb_ring_leave(struct tb_ring *r, u64 h)
 	}
 }
 
+static void tb_lower(u64 *p, u64 to)
+{
+	u64 old;
+
+	do {
+		old = tb_read(p);
+	} while (to < old && !tb_cmpxchg_local(p, old, to));
+}
+
+static void tb_raise(u64 *p, u64 to)
+{
+	u64 old;
+
+	do {
+		old = tb_read(p);
+	} while (to > old && !tb_cmpxchg_local(p, old, to));
+}
+
+/*
+ * Block @seq with its @events is being overwritten: notes them in the blocks before it.
+ *
+ * Only a block that was passed by, incomplete, outlives a later one, so most
+ * often there is nothing to do.  Of the blocks the reader holds the books are closed.
+ */
+static void tb_ring_passed(struct tb_ring *r, u64 seq, u32 events)
+{
+	u64 passed = tb_read(&r->passed);
+	bool found = false;
+	u32 i;
+
+	if (!passed)
+		return;
+	for (i = 0; i < r->nr; i++) {
+		u64 s = tb_read(&r->bufs[i].state);
+
+		if (TB_BUF_SEQ(s) < seq && (TB_BUF_STATE(s) == TB_BUF_WRITING ||
+					    TB_BUF_STATE(s) == TB_BUF_READY)) {
+			tb_ring_path(TB_PATH_OVERWRITE_LATER);
+			tb_local_add(&r->bufs[i].later, events);
+			found = true;
+		}
+	}
+	/* all that were passed by are gone, unless a nested context does so now */
+	if (!found && seq >= passed)
+		tb_cmpxchg_local(&r->passed, passed, 0);
+}
+
 /*
  * Tries to claim @b, for block number @seq that follows the one @h is in.
  *
- * An outer context whose @h is out of date does no harm by claiming what is
- * free, but must not overwrite: the nested contexts that came first may just
- * have filled @b.  Head is looked at after the state: should it move after
- * that, either the state changes with it or @b is still the next to go.
+ * Head is looked at after the state, and before that is changed.  Should it move
+ * after we looked, either the state has changed with it or @b is not in use and still
+ * the next to go.  An outer context whose @h was out of date by then could claim
+ * what nested contexts filled: overwrite it, or, if it was read and given back
+ * already, make the current buffer look as if it waited for its opener.
  */
 static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
 {
 	u64 s = tb_read(&b->state);
 	u64 claimed = TB_BUF_WORD(seq, TB_BUF_CLAIMED);
-	bool won;
+	bool overwrite = false, won;
+	u32 events = 0;
 
 	switch (TB_BUF_STATE(s)) {
 	case TB_BUF_CLAIMED:
@@ -172,41 +226,48 @@ static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
 			return true;
 		}
 		tb_ring_path(TB_PATH_CLAIM_RENEW);
-		fallthrough;
+		break;
 	case TB_BUF_FREE:
-		/*
-		 * Fully ordered: after the reader's last access, pairs with
-		 * the release in tb_ring_release().
-		 */
-		won = tb_cmpxchg(&b->state, s, claimed);
 		break;
 	case TB_BUF_READY:
 		if (!r->overwrite)
 			return false;
-		if (tb_read(&r->head) != h) {
-			tb_ring_path(TB_PATH_CLAIM_STALE);
-			return false;
-		}
-		/*
-		 * Started before (the exchange orders it), done after
-		 * (tb_wmb()): pair with the two tb_rmb() in
-		 * tb_ring_acquire(), which trusts the total only between.
-		 */
-		tb_local_add(&r->ow_started, 1);
-		won = tb_cmpxchg(&b->state, s, claimed);
-		if (won) {
-			tb_ring_path(TB_PATH_OVERWRITE);
-			tb_local_add(&r->overwritten, b->events);
-		}
-		tb_wmb();
-		tb_local_add(&r->ow_done, 1);
+		/* now: once it is claimed, a nested context may fill and complete it */
+		events = tb_read(&b->events);
+		overwrite = true;
 		break;
 	case TB_BUF_HELD:
 		tb_ring_path(TB_PATH_CLAIM_PASS_HELD);
 		return false;
 	default:
 		tb_ring_path(TB_PATH_CLAIM_PASS_WRITING);
+		tb_raise(&r->passed, TB_BUF_SEQ(s) + 1);
 		return false;
+	}
+	if (tb_read(&r->head) != h) {
+		tb_ring_path(TB_PATH_CLAIM_STALE);
+		return false;
+	}
+	/*
+	 * Started before (the exchange orders it), done after (tb_wmb()): pair
+	 * with the two tb_rmb() in tb_ring_acquire(), which trusts the total only
+	 * between.
+	 */
+	if (overwrite)
+		tb_local_add(&r->ow_started, 1);
+	/*
+	 * Fully ordered: after the reader's last access, pairs with the release in
+	 * tb_ring_release().
+	 */
+	won = tb_cmpxchg(&b->state, s, claimed);
+	if (overwrite) {
+		if (won) {
+			tb_ring_path(TB_PATH_OVERWRITE);
+			tb_ring_passed(r, TB_BUF_SEQ(s), events);
+			tb_local_add(&r->overwritten, events);
+		}
+		tb_wmb();
+		tb_local_add(&r->ow_done, 1);
 	}
 	if (!won)
 		tb_ring_path(TB_PATH_CLAIM_RACED);
@@ -276,24 +337,6 @@ static bool tb_ring_close(struct tb_ring *r, u64 h, bool flush)
 	return true;
 }
 
-static void tb_lower(u64 *p, u64 to)
-{
-	u64 old;
-
-	do {
-		old = tb_read(p);
-	} while (to < old && !tb_cmpxchg_local(p, old, to));
-}
-
-static void tb_raise(u64 *p, u64 to)
-{
-	u64 old;
-
-	do {
-		old = tb_read(p);
-	} while (to > old && !tb_cmpxchg_local(p, old, to));
-}
-
 /* What the opener of a buffer knew before it won head. */
 struct tb_opening {
 	u64 seq;
@@ -301,6 +344,7 @@ struct tb_opening {
 	u64 dropped;
 	u64 drop_first;
 	u64 drop_last;
+	u64 later;
 };
 
 /* Writes header and gap slot of a buffer that head has just been moved to. */
@@ -312,6 +356,7 @@ static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_op
 
 	/* ours, or made so by a nested context already: our event is not committed yet */
 	tb_write(&b->state, TB_BUF_WORD(o->seq, TB_BUF_WRITING));
+	b->later_open = o->later;
 	/*
 	 * The drops told here are done with.  Those that nested contexts counted
 	 * since are the next block's, and later than our clock.
@@ -387,6 +432,8 @@ static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, u64 *place)
 	b = tb_ring_claim(r, h, o.seq);
 	if (b < 0)
 		return b == TB_CLAIM_AGAIN ? 0 : -1;
+	/* as above: whatever is overwritten from now on counts, and is later than the new block */
+	o.later = tb_local_read(&r->bufs[b].later);
 	next = tb_head(ts >> 32, o.seq, b, TB_BLOCK_FIRST_ELEMENT + n);
 	if (!tb_cmpxchg_local(&r->head, h, next)) {
 		tb_ring_path(TB_PATH_RETRY_OPEN);
@@ -545,10 +592,12 @@ void tb_ring_complete(struct tb_ring *r, struct tb_buf *b)
 	u64 s = tb_read(&b->state);
 	struct tb_block *block = b->block;
 
-	if (TB_PATHS_COUNTED && tb_head_seq(tb_read(&r->head), s) != TB_BUF_SEQ(s))
-		tb_ring_path(TB_PATH_COMPLETE_OUTER);
 	b->events = (u32)tb_local_read(&b->committed);
 	block->time_end = tb_ring_clock(r);
+	/* after the clock: if head is still here, so is everything that is older than that */
+	b->late = tb_head_seq(tb_read(&r->head), s) != TB_BUF_SEQ(s);
+	if (b->late)
+		tb_ring_path(TB_PATH_COMPLETE_OUTER);
 	block->data = b->closed ? b->closed & ~1u : r->capacity * TB_ELEMENT_SIZE;
 	block->events = b->events;
 	block->flags = TB_BLOCK_COMPLETE | (b->closed & 1 ? TB_BLOCK_FLUSHED : 0);

@@ -46,7 +46,8 @@ enum tb_buf_state {
  * @overwritten: overwritten events already told of
  * @dropped: dropped events already told of
  * @oversize: of those, the oversize ones
- * @end: time at which the last block handed over was complete
+ * @end: time at which the last block handed over was complete; when it was opened, if
+ *	others were before that
  * @unsettled: @overwritten was read in the middle of an overwriting
  */
 struct tb_rd {
@@ -69,10 +70,14 @@ struct tb_rd {
  *	so negative until all are; low half: events
  * @closed: bytes used when it was closed early, else 0; bit 0: by a flush
  * @events: events in it once it is READY
+ * @later: events overwritten in blocks after the one in it, and in those before it;
+ *	never set back
+ * @later_open: @later when it was opened
+ * @late: head had moved on when it was complete
  * @told: put back after it was acquired: its gap slot is filled in
  * @rd: reader's: the books as they were before this one was acquired
  *
- * Up to @events it is the writers'; a reader that polls @state must not take that
+ * Up to @late it is the writers'; a reader that polls @state must not take that
  * line away from them.
  */
 struct tb_buf {
@@ -80,6 +85,9 @@ struct tb_buf {
 	tb_local_t committed;
 	u32 closed;
 	u32 events;
+	tb_local_t later;
+	u64 later_open;
+	u32 late;
 
 	u64 state __aligned(64);
 	u32 told;
@@ -109,6 +117,8 @@ struct tb_buf {
  * @drop_first: not later than the first drop that no block tells of; ~0: none
  * @drop_last: time of the last drop
  * @full_seen: @releases before the last walk that found no buffer
+ * @passed: after a walk passed by an incomplete block: its number plus one, the highest
+ *	of them; 0: none, or they are gone
  * @start_time: when recording began
  * @releases: reader's: buffers given back, so room there may be
  * @rd_bufs: reader's: @bufs, away from @head
@@ -145,6 +155,7 @@ struct tb_ring {
 	u64 drop_first;
 	u64 drop_last;
 	u64 full_seen;
+	u64 passed;
 
 	u64 releases __aligned(64);
 	struct tb_buf *rd_bufs;

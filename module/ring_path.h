@@ -15,13 +15,14 @@ enum tb_ring_path {
 	TB_PATH_HELP_CLAIM,		/* used the claim of an interrupted context */
 	TB_PATH_CLAIM_RENEW,		/* used a claim left from an earlier block */
 	TB_PATH_CLAIM_RACED,		/* someone else changed the buffer first */
-	TB_PATH_CLAIM_STALE,		/* head moved before an overwriting */
+	TB_PATH_CLAIM_STALE,		/* head moved before a claim */
 	TB_PATH_CLAIM_AGAIN,		/* no buffer found, and head has moved */
 	TB_PATH_CLAIM_PASS_HELD,	/* passed by a buffer the reader has */
 	TB_PATH_CLAIM_PASS_WRITING,	/* passed by a buffer not complete */
 	TB_PATH_CLAIM_NONE,		/* no buffer to be had */
 	TB_PATH_CLAIM_FULL,		/* none given back since the last time */
 	TB_PATH_OVERWRITE,		/* a block was overwritten */
+	TB_PATH_OVERWRITE_LATER,	/* but not one that comes before it */
 	TB_PATH_COMPLETE_OUTER,		/* the last commit to a buffer left meanwhile */
 	TB_PATH_OPEN_DROPS,		/* nested contexts dropped events before the header */
 	TB_PATH_TIME,			/* the clock's upper half moved */

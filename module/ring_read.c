@@ -77,6 +77,8 @@ static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u
 	} else if (block->sequence == rd->next && !rd->unsettled) {
 		overwritten = rd->overwritten;
 		settled = true;
+	} else if (overwritten < rd->overwritten) {
+		overwritten = rd->overwritten;	/* more was told when it was not settled */
 	}
 	b->told = 0;
 	b->rd = *rd;
@@ -93,7 +95,7 @@ static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u
 			first = rd->end;
 		if (gap->overwritten && last < block->time_start)
 			last = block->time_start;
-		/* the block before may have been completed late */
+		/* nothing that is told when it is not settled has to make sense */
 		if (first > last)
 			first = last;
 	}
@@ -108,7 +110,7 @@ static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u
 	rd->overwritten = overwritten;
 	rd->dropped = block->dropped;
 	rd->oversize += gap->oversize;
-	rd->end = block->time_end;
+	rd->end = b->late ? block->time_start : block->time_end;
 	if (!settled)
 		tb_ring_path(TB_PATH_TELL_LATER);
 	rd->unsettled = !settled;
@@ -129,9 +131,10 @@ static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u
  * overwritings: if none was under way or began while we looked, it is whole.
  * Should that fail TB_ACQUIRE_TRIES times in a row (the writer was interrupted
  * in the middle of it, or wraps faster than we look), the next block tells the
- * rest.  What is told before a block covers everything overwritten below it; it
- * may include later blocks if this one was passed over, incomplete or held,
- * while those were overwritten.  The sum is right in any case.
+ * rest.  What is told before a block is what was overwritten below it: blocks after it that
+ * went first, while it was incomplete, are counted in its tb_buf.later and told where they
+ * are missing.  Only a block that was put back, and cannot tell the same again, may tell of
+ * later ones overwritten while it was held.  The sum is right in any case.
  *
  * Context: one reader at a time; any context otherwise.
  * Return: index of a buffer that is now HELD, or -1.
@@ -160,7 +163,8 @@ int tb_ring_acquire(struct tb_ring *r)
 			tb_ring_path(TB_PATH_ACQUIRE_RESCAN);
 			continue;
 		}
-		overwritten = tb_local_read(&r->overwritten);
+		overwritten = tb_local_read(&r->overwritten) -
+			      (tb_local_read(&r->bufs[b].later) - tb_read(&r->bufs[b].later_open));
 		oversize = tb_local_read(&r->oversize);
 		/* the total before the counter: pairs with the exchange in tb_buf_claim() */
 		tb_rmb();

@@ -12,6 +12,8 @@
 #define MODEL_TID	77
 
 struct model *model;
+bool model_raw_clock;
+unsigned long model_paths[TB_PATHS];
 
 void (*tb_point_hook)(const volatile void *p);
 void (*tb_changed_hook)(const volatile void *p, u64 old, u64 new);
@@ -36,6 +38,11 @@ void tb_ring_notify(struct tb_ring *r)
 {
 	(void)r;
 	model->notified++;
+}
+
+void tb_ring_path(enum tb_ring_path path)
+{
+	model_paths[path]++;
 }
 
 void model_fail(struct model *m, const char *fmt, ...)
@@ -77,6 +84,7 @@ struct model *model_new(u32 nr, u32 capacity, bool overwrite)
 	m->r.capacity = capacity;
 	m->r.mark = capacity * 7 / 10;
 	m->r.overwrite = overwrite;
+	m->r.raw_clock = model_raw_clock;
 	m->r.provider = MODEL_PROVIDER;
 	m->r.cpu = MODEL_CPU;
 	for (i = 0; i < nr; i++)
@@ -90,10 +98,14 @@ struct model *model_new(u32 nr, u32 capacity, bool overwrite)
 	return m;
 }
 
-/* The memory keeps what was in it: stale contents are part of the test. */
+/*
+ * What was in the memory is not what the ring expects there; within one recording stale
+ * contents are part of the test.
+ */
 void model_reset(struct model *m)
 {
 	model = m;
+	memset(m->memory, 0xa5, (size_t)m->r.nr * m->r.capacity * TB_ELEMENT_SIZE);
 	tb_ring_reset(&m->r, m->clock);
 	m->nr_events = 0;
 	m->nr_drops = 0;
@@ -101,6 +113,9 @@ void model_reset(struct model *m)
 	m->drops_told = 0;
 	m->nr_held = 0;
 	m->next_seq = 0;
+	m->last_time = 0;
+	m->overwritten_told = 0;
+	m->unsettled = 0;
 	m->blocks = 0;
 	m->delivered = 0;
 	m->gap_blocks = 0;
@@ -131,12 +146,62 @@ static u64 pattern(u32 event, u32 word)
 	return (u64)event << 32 | ((event * 2654435761u + word) & 0xffffffffu);
 }
 
+/* The element at @e as event @id should have left it there, in block @seq. */
+static const char *wrong(struct model *m, u32 id, const struct tb_element *e, u64 seq)
+{
+	const struct model_event *ev = &m->events[id];
+	const struct tb_composite *c = (const void *)e;
+	u32 n = ev->length, i;
+
+	if (e->head != TB_HEAD(ev->simple ? TB_STRUCT_SIMPLE : TB_STRUCT_COMPOSITE,
+			       TB_EV_FIRST + ev->simple, n, seq))
+		return "first word";
+	if (ev->simple)
+		return e->payload == pattern(id, 0) ? NULL : "payload";
+	if (c->tid != id || c->length != (n - 1) * TB_ELEMENT_SIZE || c->context)
+		return "first element";
+	for (i = 0; i < 2 * (n - 1); i++) {
+		if (((const u64 *)(e + 1))[i] != pattern(id, i))
+			return "payload";
+	}
+	return NULL;
+}
+
+/* The event being recorded has moved head: the last time it does it has its place. */
+static void placed(struct model *m, u64 head)
+{
+	struct model_event *ev = &m->events[m->current];
+
+	ev->buffer = tb_head_buffer(head);
+	ev->index = tb_head_index(head) - ev->length;
+	ev->seq = tb_head_seq(head, m->r.bufs[ev->buffer].state);
+}
+
+/* The commit of the event being recorded was counted. */
+static void committed(struct model *m)
+{
+	struct model_event *ev = &m->events[m->current];
+	const char *why = wrong(m, m->current, tb_buf_element(&m->r.bufs[ev->buffer], ev->index),
+				ev->seq);
+
+	if (ev->fate != FATE_OPEN)
+		model_fail(m, "event %d is committed twice", m->current);
+	if (why)
+		model_fail(m, "event %d is committed, but not its %s", m->current, why);
+	ev->fate = FATE_RECORDED;
+}
+
 void model_changed(const volatile void *p, u64 old, u64 new)
 {
-	(void)old;
-	(void)new;
+	if (model->current < 0)
+		return;
 	if (p == &model->r.dropped)
 		model->drops[model->nr_drops++] = model->current;
+	else if (p == &model->r.head)
+		placed(model, new);
+	else if (p == &model->r.bufs[model->events[model->current].buffer].committed &&
+		 (u32)(new - old) == 1)
+		committed(model);
 }
 
 static void grow(struct model *m)
@@ -153,66 +218,84 @@ static void grow(struct model *m)
 	m->max_events *= 2;
 }
 
-int model_reserve(struct model *m, u32 n, struct tb_slot *s)
+/* An attempt begins: its number. */
+static int begin(struct model *m, u32 n, bool simple)
 {
+	int id = m->nr_events++;
 	struct model_event *e;
-	int outer = m->current, id = m->nr_events++;
-	bool got;
 
 	if (m->nr_events > m->max_events)
 		grow(m);
 	e = &m->events[id];
 	memset(e, 0, sizeof(*e));
 	e->length = n;
+	e->simple = simple;
 	e->before = m->clock;
+	return id;
+}
+
+/* There was no room. */
+static void lost(struct model *m, int id)
+{
+	if (m->events[id].fate != FATE_OPEN)
+		model_fail(m, "event %d was committed, but not recorded", id);
+	m->events[id].fate = FATE_DROPPED;
+	m->events[id].after = m->clock;
+}
+
+static void recorded(struct model *m, int id)
+{
+	struct model_event *e = &m->events[id];
+
+	if (e->fate == FATE_OPEN)
+		model_fail(m, "event %d was recorded, but not committed", id);
+	if (e->index < TB_BLOCK_FIRST_ELEMENT || e->index + e->length > m->r.capacity)
+		model_fail(m, "event at %u + %u", e->index, e->length);
+	e->after = m->clock;
+}
+
+int model_reserve(struct model *m, u32 n, struct tb_slot *s)
+{
+	int outer = m->current, id = begin(m, n, false);
+	struct model_event *e;
+	bool got;
+
 	m->current = id;
 	got = tb_ring_reserve(&m->r, n, s);
 	m->current = outer;
 	if (!got) {
-		m->events[id].fate = FATE_DROPPED;
-		m->events[id].after = m->clock;
+		lost(m, id);
 		return -1;
 	}
 	e = &m->events[id];	/* nested events may have moved it */
-	e->index = s->element - (struct tb_element *)s->buf->block;
-	e->seq = TB_BUF_SEQ(s->buf->state);
-	e->time = s->time;
-	if (s->length != n)
-		model_fail(m, "slot of %u elements for an event of %u", s->length, n);
-	if (e->index < TB_BLOCK_FIRST_ELEMENT || e->index + n > m->r.capacity)
-		model_fail(m, "slot at %u + %u", e->index, n);
-	if ((e->seq ^ s->seq) & TB_HEAD_SEQ_MASK)
-		model_fail(m, "slot says block %x, the buffer %llx", s->seq & TB_HEAD_SEQ_MASK,
-			   (unsigned long long)e->seq);
+	if (s->length != n || s->element != tb_buf_element(s->buf, e->index) ||
+	    s->buf != &m->r.bufs[e->buffer] || ((e->seq ^ s->seq) & TB_HEAD_SEQ_MASK))
+		model_fail(m, "event %d: the slot is not what was reserved", id);
 	return id;
 }
 
+/* Fills in what record.h does, in its order. */
 void model_commit(struct model *m, int id, struct tb_slot *s)
 {
+	struct tb_composite *c = (struct tb_composite *)s->element;
 	u32 n = s->length, i;
+	int outer = m->current;
 
-	TB_POINT(s->element);
-	if (n == 1) {
-		s->element->time = s->time;
-		s->element->payload = pattern(id, 0);
-	} else {
-		struct tb_composite *c = (struct tb_composite *)s->element;
-		u64 *payload = (u64 *)(c + 1);
-
-		c->time = s->time;
-		c->tid = id;
-		c->length = (n - 1) * TB_ELEMENT_SIZE;
-		c->context = 0;
-		for (i = 0; i < 2 * (n - 1); i++)
-			payload[i] = pattern(id, i);
-	}
-	m->events[id].fate = FATE_RECORDED;
-	tb_ring_commit(s, TB_HEAD(n == 1 ? TB_STRUCT_SIMPLE : TB_STRUCT_COMPOSITE, TB_EV_FIRST, n,
-				  s->seq));
-	m->events[id].after = m->clock;
+	m->current = id;
+	tb_write(&c->head, TB_HEAD(TB_STRUCT_RESERVED, 0, n, s->seq));
+	c->time = s->time;
+	c->tid = id;
+	c->length = (n - 1) * TB_ELEMENT_SIZE;
+	c->context = 0;
+	TB_POINT(c + 1);
+	for (i = 0; i < 2 * (n - 1); i++)
+		((u64 *)(c + 1))[i] = pattern(id, i);
+	tb_ring_commit(s, TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_FIRST, n, s->seq));
+	m->current = outer;
+	recorded(m, id);
 }
 
-bool model_write(struct model *m, u32 n)
+bool model_composite(struct model *m, u32 n)
 {
 	struct tb_slot s;
 	int id = model_reserve(m, n, &s);
@@ -223,14 +306,45 @@ bool model_write(struct model *m, u32 n)
 	return true;
 }
 
+bool model_simple(struct model *m)
+{
+	int outer = m->current, id = begin(m, 1, true);
+	bool got;
+
+	m->current = id;
+	got = tb_ring_simple(&m->r, TB_EV_FIRST + 1, pattern(id, 0));
+	m->current = outer;
+	if (got)
+		recorded(m, id);
+	else
+		lost(m, id);
+	return got;
+}
+
+bool model_write(struct model *m, u32 n)
+{
+	return n == 1 ? model_simple(m) : model_composite(m, n);
+}
+
+bool model_flush(struct model *m)
+{
+	int outer = m->current;
+	bool closed;
+
+	m->current = -1;
+	closed = tb_ring_flush(&m->r);
+	m->current = outer;
+	return closed;
+}
+
 /* ---- reading ---------------------------------------------------------- */
 
 /* One event of a block; @full: its time. */
 static void check_event(struct model *m, const struct tb_block *block,
 			const struct tb_element *e, u32 index, u64 full)
 {
-	u32 n = TB_HEAD_LENGTH(e->head), i;
 	struct model_event *ev;
+	const char *why;
 	u32 id;
 
 	if (TB_HEAD_STRUCT(e->head) == TB_STRUCT_SIMPLE)
@@ -245,21 +359,54 @@ static void check_event(struct model *m, const struct tb_block *block,
 	ev = &m->events[id];
 	if (ev->fate != FATE_RECORDED)
 		model_fail(m, "event %u is handed over in fate %u", id, ev->fate);
-	if (ev->seq != block->sequence || ev->index != index || ev->length != n)
-		model_fail(m, "event %u: put at %llu/%u+%u, found at %llu/%u+%u", id,
-			   (unsigned long long)ev->seq, ev->index, ev->length,
-			   (unsigned long long)block->sequence, index, n);
-	if (full < ev->before || (ev->after && full >= ev->after))
+	if (ev->seq != block->sequence || ev->index != index)
+		model_fail(m, "event %u: put at %llu/%u, found at %llu/%u", id,
+			   (unsigned long long)ev->seq, ev->index,
+			   (unsigned long long)block->sequence, index);
+	if (m->error)
+		return;
+	if (full < ev->before || full > ev->stamp)
 		model_fail(m, "event %u: time %llu", id, (unsigned long long)full);
-	if (TB_HEAD_ID(e->head) != TB_EV_FIRST)
-		model_fail(m, "event %u: id %u", id, TB_HEAD_ID(e->head));
-	if (n == 1 && e->payload != pattern(id, 0))
-		model_fail(m, "event %u: payload", id);
-	for (i = 0; n > 1 && i < 2 * (n - 1); i++) {
-		if (((const u64 *)(e + 1))[i] != pattern(id, i))
-			model_fail(m, "event %u: payload word %u", id, i);
-	}
+	why = wrong(m, id, e, block->sequence);
+	if (why)
+		model_fail(m, "event %u: %s", id, why);
 	ev->fate = FATE_DELIVERED;
+}
+
+/* What was overwritten below @block: the gap's count and span have to cover it. */
+static void check_lost(struct model *m, const struct tb_block *block, const struct tb_gap *gap)
+{
+	u64 missing = 0;
+	u32 i;
+
+	m->overwritten_told += gap->overwritten;
+	for (i = 0; i < m->nr_events; i++) {
+		struct model_event *e = &m->events[i];
+
+		if (e->fate != FATE_RECORDED || e->seq >= block->sequence)
+			continue;
+		missing++;
+		if (e->lost_told || m->r.rd.unsettled)
+			continue;
+		e->lost_told = true;
+		/*
+		 * The block before may have told of it, not knowing whether that was all; or
+		 * one that was put back, see tb_ring_acquire().
+		 */
+		if (!m->unsettled && !m->unacquired && (gap->first > e->stamp || gap->last < e->before))
+			model_fail(m, "event %u, overwritten at %llu..%llu, told of as %llu..%llu",
+				   i, (unsigned long long)e->before, (unsigned long long)e->stamp,
+				   (unsigned long long)gap->first, (unsigned long long)gap->last);
+	}
+	if (missing > m->overwritten_told && !m->r.rd.unsettled)
+		model_fail(m, "block %llu: %llu overwritten before it, %llu told of",
+			   (unsigned long long)block->sequence, (unsigned long long)missing,
+			   (unsigned long long)m->overwritten_told);
+	if (missing < m->overwritten_told && !m->r.rd.unsettled && !m->unsettled && !m->unacquired)
+		model_fail(m, "block %llu: %llu overwritten before it, but %llu told of",
+			   (unsigned long long)block->sequence, (unsigned long long)missing,
+			   (unsigned long long)m->overwritten_told);
+	m->unsettled = m->r.rd.unsettled;
 }
 
 static void check_gap(struct model *m, const struct tb_block *block, struct model_held *h)
@@ -295,6 +442,7 @@ static void check_gap(struct model *m, const struct tb_block *block, struct mode
 				   (unsigned long long)gap->first, (unsigned long long)gap->last);
 	}
 	m->drops_told += gap->dropped;
+	check_lost(m, block, gap);
 	h->gap.overwritten = gap->overwritten;
 	h->gap.dropped = gap->dropped;
 	h->gap.oversize = gap->oversize;
@@ -307,7 +455,7 @@ static void check_block(struct model *m, struct model_held *h)
 	const struct tb_block *block = m->r.bufs[h->index].block;
 	const struct tb_element *e = (const struct tb_element *)block;
 	u32 bytes = m->r.capacity * TB_ELEMENT_SIZE, i, n, events = 0;
-	u64 full = block->time_start, last = full;
+	u64 full = block->time_start, last = full, last_time = m->last_time;
 
 	if (block->magic != TB_BLOCK_MAGIC || block->version != TB_BLOCK_VERSION ||
 	    block->kind != TB_BLOCK_ROLLING || 1u << block->size_log2 != bytes ||
@@ -346,6 +494,10 @@ static void check_block(struct model *m, struct model_held *h)
 		} else {
 			full = (full & ~0xffffffffull) | e[i].time;
 			check_event(m, block, &e[i], i, full);
+			if (full < m->last_time)
+				model_fail(m, "block %llu element %u: before the block before",
+					   (unsigned long long)block->sequence, i);
+			last_time = full;
 			events++;
 		}
 		if (full < last)
@@ -365,6 +517,8 @@ static void check_block(struct model *m, struct model_held *h)
 			   (unsigned long long)block->time_end);
 	h->events = events;
 	h->seq = block->sequence;
+	h->last_before = m->last_time;
+	m->last_time = last_time;
 }
 
 bool model_acquire(struct model *m)
@@ -402,6 +556,63 @@ void model_check_held(struct model *m)
 	}
 }
 
+/*
+ * Only blocks with a valid header that are being written: of the others a part may be from
+ * an earlier lap, and the reader looks at all of them anyway.
+ */
+void model_check_memory(struct model *m)
+{
+	u32 b, i, n;
+
+	for (b = 0; b < m->r.nr; b++) {
+		const struct tb_block *block = m->r.bufs[b].block;
+		const struct tb_element *e = (const struct tb_element *)block;
+		u32 seq = block->sequence & 0x3f;
+
+		if (block->magic != TB_BLOCK_MAGIC ||
+		    TB_BUF_SEQ(m->r.bufs[b].state) != block->sequence)
+			continue;
+		if (block->kind != TB_BLOCK_ROLLING || block->cpu != MODEL_CPU ||
+		    1u << block->size_log2 != m->r.capacity * TB_ELEMENT_SIZE ||
+		    e[TB_BLOCK_HEADER_ELEMENTS].head !=
+		    TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_GAP, TB_GAP_ELEMENTS, seq))
+			model_fail(m, "a header or gap slot in memory is not whole");
+		for (i = TB_BLOCK_FIRST_ELEMENT; i < m->r.capacity; i += n) {
+			u32 head = e[i].head, id;
+			const char *why;
+
+			n = TB_HEAD_LENGTH(head);
+			/* never written in this lap, or not yet */
+			if (TB_HEAD_SEQ(head) != seq || TB_HEAD_STRUCT(head) == TB_STRUCT_PAD)
+				break;
+			if (!n || i + n > m->r.capacity) {
+				model_fail(m, "element of length %u in memory", n);
+				break;
+			}
+			if (TB_HEAD_STRUCT(head) == TB_STRUCT_RESERVED)
+				continue;
+			if (TB_HEAD_ID(head) == TB_EV_TIME) {
+				if (e[i].time != (u32)e[i].payload ||
+				    e[i].payload < block->time_start || e[i].payload > m->clock)
+					model_fail(m, "TIME element in memory is not whole");
+				continue;
+			}
+			if (TB_HEAD_STRUCT(head) == TB_STRUCT_SIMPLE)
+				id = e[i].payload >> 32;
+			else
+				id = ((const struct tb_composite *)&e[i])->tid;
+			if (id >= m->nr_events || m->events[id].seq != block->sequence ||
+			    m->events[id].index != i || m->events[id].length != n) {
+				model_fail(m, "event %u in memory is not in its place", id);
+				break;
+			}
+			why = wrong(m, id, &e[i], block->sequence);
+			if (why)
+				model_fail(m, "event %u in memory is not whole: %s", id, why);
+		}
+	}
+}
+
 void model_release(struct model *m, int which)
 {
 	struct model_held h = m->held[which];
@@ -430,10 +641,17 @@ void model_unacquire(struct model *m)
 	u32 i;
 
 	m->drops_told -= h->gap.dropped;
+	m->overwritten_told -= h->gap.overwritten;
+	m->last_time = h->last_before;
 	model_check_held(m);
 	for (i = 0; i < m->nr_events; i++) {
-		if (m->events[i].fate == FATE_DELIVERED && m->events[i].seq == h->seq)
-			m->events[i].fate = FATE_RECORDED;
+		struct model_event *e = &m->events[i];
+
+		if (e->fate == FATE_DELIVERED && e->seq == h->seq)
+			e->fate = FATE_RECORDED;
+		/* told again, by this block or the one that comes instead */
+		if (h->gap.overwritten && e->seq < h->seq)
+			e->lost_told = false;
 	}
 	m->next_seq = h->seq;
 	m->unacquired++;
@@ -444,12 +662,12 @@ void model_drain(struct model *m)
 {
 	while (m->nr_held)
 		model_release(m, 0);
-	tb_ring_flush(&m->r);
+	model_flush(m);
 	while (model_acquire(m))
 		model_release(m, 0);
 	if (!model_write(m, 1))
 		model_fail(m, "no room in an empty ring");
-	tb_ring_flush(&m->r);
+	model_flush(m);
 	while (model_acquire(m))
 		model_release(m, 0);
 }

@@ -24,8 +24,10 @@ struct model_event {
 	u64 before, after;	/* the clock around the attempt */
 	u64 stamp;		/* its last reading while reserving */
 	u32 index;		/* element it starts at */
+	u32 buffer;
 	u32 length;
-	u32 time;		/* as the slot said */
+	bool simple;		/* by tb_ring_simple(), else composite */
+	bool lost_told;		/* overwritten, and a block after it told */
 	enum model_fate fate;
 };
 
@@ -38,6 +40,7 @@ struct model_held {
 	u32 index;		/* buffer */
 	u32 events;
 	u64 seq;
+	u64 last_before;	/* model.last_time when it was acquired */
 	struct model_gap gap;
 	void *copy;		/* of the block, to see that nobody writes to it */
 };
@@ -52,13 +55,16 @@ struct model {
 	u32 nr_events, max_events;
 	u32 *drops;		/* the dropped ones in the order in which they were counted */
 	u32 nr_drops;
-	int current;		/* event being reserved, innermost; -1: none */
+	int current;		/* event being recorded, innermost; -1: none */
 
 	/* the reader's side */
 	struct model_held held[MODEL_HELD];
 	int nr_held;
 	u64 drops_told;		/* of @drops, by the blocks handed over */
 	u64 next_seq;		/* nothing below it may be handed over */
+	u64 last_time;		/* of the last event handed over */
+	u64 overwritten_told;	/* by the blocks handed over */
+	u32 unsettled;		/* tb_rd.unsettled after the last of them */
 	u64 blocks;		/* handed over and released */
 	u64 delivered;
 	struct model_gap told;	/* sums over the released blocks */
@@ -77,18 +83,30 @@ struct model {
 /* the model that clock, tid and notifications belong to */
 extern struct model *model;
 
+/* what a new model's ring reads: the processor's counter, the fast way, or the kernel's clock */
+extern bool model_raw_clock;
+
+/* how often the ring's rare paths were taken */
+extern unsigned long model_paths[TB_PATHS];
+
 struct model *model_new(u32 nr, u32 capacity, bool overwrite);
 void model_reset(struct model *m);
 void model_free(struct model *m);
 void model_fail(struct model *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* records the next event with @n elements; true if there was room */
+/*
+ * Records the next event with @n elements, a simple one if that is one, as record.h does; true
+ * if there was room.
+ */
 bool model_write(struct model *m, u32 n);
+bool model_simple(struct model *m);
+bool model_composite(struct model *m, u32 n);
+bool model_flush(struct model *m);
 
 /* what tb_changed_hook is to call */
 void model_changed(const volatile void *p, u64 old, u64 new);
 
-/* in two steps; @s for model_commit() */
+/* a composite event in two steps; @s for model_commit() */
 int model_reserve(struct model *m, u32 n, struct tb_slot *s);
 void model_commit(struct model *m, int event, struct tb_slot *s);
 
@@ -96,6 +114,8 @@ bool model_acquire(struct model *m);		/* false if there was nothing */
 void model_release(struct model *m, int which);	/* @which: of the held, 0 the oldest */
 void model_unacquire(struct model *m);		/* the latest */
 void model_check_held(struct model *m);
+/* what whoever looks at the memory alone would take for valid must be whole */
+void model_check_memory(struct model *m);
 
 /* releases, flushes and reads everything, with one event to make the last losses known */
 void model_drain(struct model *m);

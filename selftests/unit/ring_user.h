@@ -8,7 +8,7 @@
  * handlers and looked at by the sanitizers.  Before every access TB_POINT(p)
  * is called with the address; a test may define it (before this file is read)
  * to run nested writers or a reader's steps there.  TB_CHANGED(p, old, new)
- * follows every successful tb_cmpxchg() and every addition.
+ * follows every successful exchange and every addition.
  */
 #ifndef RING_USER_H
 #define RING_USER_H
@@ -98,12 +98,15 @@ typedef struct {
 
 static inline bool tb_cmpxchg_local(u64 *p, u64 old, u64 new)
 {
+	u64 was = old;
 	bool won;
 
 	TB_POINT(p);
 	tb_user_barrier();
-	won = __atomic_compare_exchange_n(p, &old, new, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	won = __atomic_compare_exchange_n(p, &was, new, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	tb_user_barrier();
+	if (won)
+		TB_CHANGED(p, old, new);
 	return won;
 }
 

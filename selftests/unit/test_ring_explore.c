@@ -8,21 +8,35 @@
  * access or more and may be left in the middle of its work.  The choices of
  * one execution form a word; the words are enumerated depth first, by running the
  * scenario again with the word's beginning and taking the next choice at its
- * end.  What bounds them: the number of interventions in an execution and how
- * deep writers nest.  After every execution the ring is drained and all books
- * and contents are checked (ring_model.c), and in every one:
+ * end.  What bounds them is the scenario: its operations, the number of interventions
+ * in an execution and how deep writers nest; never the time it takes.  After every
+ * execution the ring is drained and all books and contents are checked
+ * (ring_model.c), and in every one:
  *
  *   - no operation takes more accesses of its own than a bound for each
- *     context that came in between (wait-freedom);
+ *     context that came in between, nor repeats a reservation more often than
+ *     such contexts came (wait-freedom);
  *   - an event is not dropped while head says that there is room;
  *   - nothing is overwritten by a context whose view of head is out of date;
- *   - the span of a gap covers the drops it tells of.
+ *   - the span of a gap covers the events it tells of;
+ *   - the memory alone never shows a half-written event or header, whoever looks and
+ *     whenever;
+ *   - the reader changes none of the writers' words, and they none of its.
+ *
+ *	test_ring_explore [-v] [-x] [-b N] [-s WORD]
+ *
+ * -v: executions and seconds of each scenario; -b N: at most N interventions (the
+ * reduced form); -x: stop at the first failure, taking all scenarios with one
+ * intervention first, then with two and so on (for mutants); -s WORD: only scenarios with
+ * WORD in their name.
  */
 #include <stdlib.h>
 #include <ucontext.h>
 #include <time.h>
+#include <unistd.h>
 #include "ring_ktap.h"
 #include "ring_model.h"
+#include "ring_paths.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -35,9 +49,10 @@
 #define MAX_WORD	4096
 
 /*
- * Operations: '1'..'9' an event of so many elements, 'f' flush; reader: 'a'
+ * Operations: '1' a simple event, '2'..'9' a composite one of so many elements, 'c'
+ * one of a single element, 'f' flush, 'e' the clock's upper half moves; reader: 'a'
  * acquire, 'r' release the oldest held, 'l' the latest, 'u' put the latest
- * back; 'e' the clock's upper half moves.
+ * back.
  */
 struct scenario {
 	const char *name;
@@ -56,6 +71,7 @@ struct scenario {
 struct context {
 	u32 points;		/* accesses of its own */
 	u32 nested;		/* contexts that came in between */
+	u32 retries;		/* reservations repeated */
 	u32 nested_at;		/* @points when the last of them did */
 	u32 head_at;		/* @points when it last looked at head */
 	bool head_fresh;	/* none has since it looked at head */
@@ -65,8 +81,9 @@ static const struct scenario *sc;
 static struct model *m;
 static struct context contexts[MAX_DEPTH + 1], reader_context;
 static int depth;		/* -1: no writer */
-static int budget;
+static int budget, max_budget = 100;
 static bool exploring, in_reader;
+static u32 most_points, most_retries, deepest;
 
 static struct {
 	u8 choice[MAX_WORD], of[MAX_WORD];
@@ -108,8 +125,8 @@ static bool next_word(void)
 #define FIBER_STACK	(64 * 1024)
 
 static char fiber_stack[FIBER_STACK] __attribute__((aligned(64)));
-static const void *main_stack;
-static size_t main_stack_size;
+static const void *main_stack __attribute__((unused));
+static size_t main_stack_size __attribute__((unused));
 static bool fiber_done;
 static const char *fiber_at;
 
@@ -193,16 +210,70 @@ static void fiber_main(void)
 	}
 }
 
+/*
+ * The words that only writers change, and those that only the reader does: only one of the
+ * sides runs between two calls.
+ */
+#define WRITERS		offsetof(struct tb_ring, releases)
+#define BUF_WRITERS	offsetof(struct tb_buf, state)
+#define MAX_BUFS	4
+
+static struct {
+	char ring[sizeof(struct tb_ring)];
+	char writers[MAX_BUFS][BUF_WRITERS];
+	struct tb_rd rd[MAX_BUFS];
+} before;
+
+static void remember(void)
+{
+	u32 i;
+
+	memcpy(before.ring, &m->r, sizeof(m->r));
+	for (i = 0; i < m->r.nr; i++) {
+		memcpy(before.writers[i], &m->r.bufs[i], BUF_WRITERS);
+		before.rd[i] = m->r.bufs[i].rd;
+	}
+}
+
+static void check_writers_words(void)
+{
+	u32 i;
+
+	if (memcmp(before.ring, &m->r, WRITERS))
+		model_fail(m, "the reader changed what is the writers' in the ring");
+	for (i = 0; i < m->r.nr; i++) {
+		if (memcmp(before.writers[i], &m->r.bufs[i], BUF_WRITERS))
+			model_fail(m, "the reader changed what is the writers' in a buffer");
+	}
+}
+
+static void check_readers_words(void)
+{
+	u32 i;
+
+	if (memcmp(before.ring + WRITERS, &m->r.releases, sizeof(m->r) - WRITERS))
+		model_fail(m, "a writer changed what is the reader's in the ring");
+	for (i = 0; i < m->r.nr; i++) {
+		if (memcmp(&before.rd[i], &m->r.bufs[i].rd, sizeof(before.rd[i])))
+			model_fail(m, "a writer changed what is the reader's in a buffer");
+	}
+	model_check_held(m);
+}
+
 /* lets the reader run on until it pauses or is done */
 static void fiber_run(void)
 {
 	void *fake;
 
+	check_readers_words();
+	remember();
 	in_reader = true;
 	__sanitizer_start_switch_fiber(&fake, fiber_stack, FIBER_STACK);
 	TO_FIBER();
 	__sanitizer_finish_switch_fiber(fake, NULL, NULL);
 	in_reader = false;
+	check_writers_words();
+	remember();
 }
 
 /* ---- writers ------------------------------------------------------------ */
@@ -213,14 +284,24 @@ static void do_op(char op)
 	u32 bound = 48 + 12 * m->r.nr;
 
 	memset(c, 0, sizeof(*c));
+	if ((u32)depth > deepest)
+		deepest = depth;
 	if (op == 'f')
-		tb_ring_flush(&m->r);
+		model_flush(m);
 	else if (op == 'e')
 		m->clock += 1ull << 32;
+	else if (op == 'c')
+		model_composite(m, 1);
 	else
 		model_write(m, op - '0');
 	if (c->points > bound * (1 + c->nested))
 		model_fail(m, "'%c' took %u accesses, %u nested", op, c->points, c->nested);
+	if (c->retries > c->nested)
+		model_fail(m, "'%c' repeated %u times, %u nested", op, c->retries, c->nested);
+	if (c->points / (1 + c->nested) > most_points)
+		most_points = c->points / (1 + c->nested);
+	if (c->retries > most_retries)
+		most_retries = c->retries;
 	depth--;
 }
 
@@ -254,6 +335,7 @@ static void point(const volatile void *p)
 		if (!choice)
 			break;
 		budget--;
+		model_check_memory(m);
 		if (choice <= nested) {
 			int i;
 
@@ -293,6 +375,8 @@ static void changed(const volatile void *p, u64 old, u64 new)
 	model_changed(p, old, new);
 	if (p == &m->r.dropped && depth >= 0 && !in_reader)
 		check_drop(c);
+	if (p == &m->r.retries && depth >= 0 && !in_reader)
+		c->retries++;
 	for (i = 0; i < m->r.nr && p != &m->r.bufs[i].state; i++)
 		;
 	if (i == m->r.nr)
@@ -345,15 +429,15 @@ static void check_usable(void)
 
 static void execute(void)
 {
-	model_reset(m);
-	/* near the turn of the upper half, if the steps are large enough to matter */
 	m->clock = 1000;
+	model_reset(m);
 	depth = -1;
 	exploring = false;
 	fiber_done = true;
 	do_ops(sc->before);
-	budget = sc->budget;
+	budget = sc->budget < max_budget ? sc->budget : max_budget;
 	word.at = 0;
+	remember();
 	if (sc->reader) {
 		fiber_done = false;
 		fiber_at = sc->reader;
@@ -374,9 +458,10 @@ static void show_word(void)
 {
 	int i, zeros = 0;
 
-	printf("# %u buffers, %s, before \"%s\" root \"%s\" nested \"%s\" reader \"%s\"\n"
+	printf("# %u buffers, %s, %s clock, before \"%s\" root \"%s\" nested \"%s\" reader \"%s\"\n"
 	       "# choices (+accesses:choice):",
-	       sc->nr, sc->overwrite ? "overwrite" : "drop", sc->before, sc->root, sc->nested,
+	       sc->nr, sc->overwrite ? "overwrite" : "drop",
+	       m->r.raw_clock ? "processor's" : "kernel's", sc->before, sc->root, sc->nested,
 	       sc->reader ? sc->reader : "");
 	for (i = 0; i < word.at; i++) {
 		if (!word.choice[i]) {
@@ -389,11 +474,13 @@ static void show_word(void)
 	printf("\n");
 }
 
-static unsigned long explore(const struct scenario *s)
+static unsigned long explore(const struct scenario *s, bool raw)
 {
 	unsigned long executions = 0;
+	char name[128];
 
 	sc = s;
+	model_raw_clock = raw;
 	m = model_new(s->nr, 16, s->overwrite);
 	tb_changed_hook = changed;
 	m->r.mark = 12;
@@ -405,34 +492,116 @@ static unsigned long explore(const struct scenario *s)
 	} while (!m->error && next_word());
 	if (m->error)
 		show_word();
-	ktap_result(s->name, m->error);
+	snprintf(name, sizeof(name), "%s%s", s->name, raw ? "" : ", kernel's clock");
+	ktap_result(name, m->error);
 	model_free(m);
 	return executions;
 }
 
 #include "ring_scenarios.h"
 
+#define SCENARIOS	((int)(sizeof(scenarios) / sizeof(scenarios[0])))
+
+/* the kernel's clock differs from the processor's only in how a simple event is recorded */
+static bool has_simple(const struct scenario *s)
+{
+	return strchr(s->root, '1') || strchr(s->nested, '1');
+}
+
+static const char *only;
+
+/* all scenarios: executions */
+static unsigned long explore_all(bool verbose, bool stop)
+{
+	unsigned long executions = 0, one;
+	struct timespec t0, t1;
+	int i, raw;
+
+	for (i = 0; i < SCENARIOS; i++) {
+		if (only && !strstr(scenarios[i].name, only))
+			continue;
+		for (raw = 1; raw >= !has_simple(&scenarios[i]); raw--) {
+			clock_gettime(CLOCK_MONOTONIC, &t0);
+			one = explore(&scenarios[i], raw);
+			executions += one;
+			clock_gettime(CLOCK_MONOTONIC, &t1);
+			if (verbose)
+				printf("#   %lu executions, %.2f s\n", one,
+				       (t1.tv_sec - t0.tv_sec) +
+				       (t1.tv_nsec - t0.tv_nsec) / 1e9);
+			if (ktap_failed && stop)
+				return executions;
+		}
+	}
+	return executions;
+}
+
+/* a result for each of the ring's rare paths: was it taken? */
+static void report_paths(void)
+{
+	char name[96];
+	int i;
+
+	for (i = 0; i < TB_PATHS; i++) {
+		printf("# taken %lu times:\n", model_paths[i]);
+		snprintf(name, sizeof(name), "path: %s", ring_path_names[i]);
+		ktap_result(name, model_paths[i] ? NULL : "never taken");
+	}
+}
 int main(int argc, char **argv)
 {
-	int n = sizeof(scenarios) / sizeof(scenarios[0]), i;
-	unsigned long executions = 0, one;
-	bool verbose = argc > 1;
-	struct timespec t0, t1;
+	bool verbose = false, stop = false, reduced;
+	int n = 0, i, opt, most = 0;
+	unsigned long executions;
 
-	(void)argv;
+	while ((opt = getopt(argc, argv, "vxb:s:")) != -1) {
+		switch (opt) {
+		case 'v':
+			verbose = true;
+			break;
+		case 'x':
+			stop = true;
+			break;
+		case 'b':
+			max_budget = atoi(optarg);
+			break;
+		case 's':
+			only = optarg;
+			break;
+		default:
+			fprintf(stderr, "usage: test_ring_explore [-v] [-x] [-b N] [-s WORD]\n");
+			return 2;
+		}
+	}
 	tb_point_hook = point;
 	depth = -1;
 	fiber_init(fiber_main);
-	ktap_start(n);
-	for (i = 0; i < n; i++) {
-		clock_gettime(CLOCK_MONOTONIC, &t0);
-		one = explore(&scenarios[i]);
-		executions += one;
-		clock_gettime(CLOCK_MONOTONIC, &t1);
-		if (verbose)
-			printf("#   %lu executions, %.2f s\n", one, (t1.tv_sec - t0.tv_sec) +
-			       (t1.tv_nsec - t0.tv_nsec) / 1e9);
+	for (i = 0; i < SCENARIOS; i++) {
+		if (!only || strstr(scenarios[i].name, only))
+			n += 1 + has_simple(&scenarios[i]);
+		if (scenarios[i].budget > most)
+			most = scenarios[i].budget;
 	}
-	printf("# %lu executions explored\n", executions);
+	reduced = only || most > max_budget;
+	if (most > max_budget)
+		most = max_budget;
+	if (stop) {
+		int full = max_budget;
+
+		for (max_budget = 1; !ktap_failed && max_budget <= most; max_budget++)
+			explore_all(verbose, true);
+		max_budget = full;
+		return ktap_end();
+	}
+	ktap_start(n + (reduced ? 0 : TB_PATHS));
+	executions = explore_all(verbose, false);
+	if (!reduced)
+		report_paths();
+	printf("# %lu executions explored: every scenario to its end, none cut off by time\n",
+	       executions);
+	printf("# bound: up to %d interventions (nested writers, reader's runs and pauses) at any\n"
+	       "# access, writers %u deep below the first, events of 1 to 9 elements\n"
+	       "# at most %u accesses and %u repetitions for each context that came between\n",
+	       most, deepest, most_points, most_retries);
 	return ktap_end();
 }
