@@ -141,13 +141,19 @@ static int tb_recording_attach(struct tb_provider *p, bool dump)
 	return err;
 }
 
-/* As if it had not been started: what the last recording left was lost with the start. */
+/*
+ * Starting has failed: idle, what the last recording left was lost with the start.  A
+ * reader that was quick may hold a part of what was written already: to him it is a
+ * recording that was stopped at once.
+ */
 static void tb_recording_abandon(struct tb_provider *p)
 {
-	tb_recording_detach(p);
+	tb_recording_stop(p);
 	mutex_lock(&p->read_lock);
-	tb_recording_reset(p);
-	WRITE_ONCE(p->state, TB_STATE_IDLE);
+	if (!tb_provider_held(p)) {
+		tb_recording_reset(p);
+		WRITE_ONCE(p->state, TB_STATE_IDLE);
+	}
 	mutex_unlock(&p->read_lock);
 }
 

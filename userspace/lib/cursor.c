@@ -226,6 +226,19 @@ static void heap_down(struct tb_cursor *cursor, size_t at)
 
 /* ---- the cursor ---- */
 
+/*
+ * The state may be dumped again while a recording goes on. What a thread was called at first
+ * is in the first dump it is in; its changes are told of when they happen.
+ */
+static bool dumped_before(const struct tb_cursor *cursor,
+			  const struct tb_walk *walk)
+{
+	const struct tb_thread *thread = walk->payload;
+
+	return walk->bytes >= sizeof(*thread) &&
+	       tb_tasks_find(&cursor->tasks, thread->tid);
+}
+
 static int cursor_dump(struct tb_cursor *cursor)
 {
 	const struct tb_ring_index *ring = &cursor->recording->durable;
@@ -242,6 +255,7 @@ static int cursor_dump(struct tb_cursor *cursor)
 				break;
 			}
 			if (walk.id == TB_EV_THREAD && !durable_flows(&walk) &&
+			    !dumped_before(cursor, &walk) &&
 			    tb_tasks_thread(&cursor->tasks, walk.payload,
 					    walk.bytes))
 				return -ENOMEM;
