@@ -203,6 +203,7 @@ void tb_durable_reset(struct tb_durable *d, bool raw_clock, u32 provider)
 	d->state = 0;
 	d->state_time = 0;
 	d->state_slots = 0;
+	d->before_state = 0;
 	d->nr_free = d->nr_slots;
 	for (i = 0; i < d->nr_slots; i++)
 		d->free[i] = d->nr_slots - 1 - i;
@@ -371,6 +372,7 @@ void tb_durable_begin_state(struct tb_durable *d, u64 *number, u64 *time)
 	tb_durable_seal(d);
 	*number = d->used;
 	*time = tb_clock_read(d->raw_clock);
+	d->before_state = tb_durable_used_slots(d);
 }
 
 /**
@@ -385,7 +387,7 @@ void tb_durable_end_state(struct tb_durable *d, u64 number, u64 time)
 {
 	d->state = number;
 	d->state_time = time;
-	d->state_slots = tb_durable_used_slots(d);
+	d->state_slots = tb_durable_used_slots(d) - d->before_state + 1;
 }
 
 /* ---- handing out ------------------------------------------------------ */

@@ -46,7 +46,8 @@ struct tb_durable_block {
  * @state: number of the block that the newest complete state starts with; below @first
  *	if that has been recycled since
  * @state_time: when that was begun
- * @state_slots: slots in use when it was complete
+ * @state_slots: slots it took, at most
+ * @before_state: slots in use before it was begun
  *
  * Numbers of blocks only grow: first <= released <= taken <= sealed <= used.
  */
@@ -71,6 +72,7 @@ struct tb_durable {
 	u64 state;
 	u64 state_time;
 	u32 state_slots;
+	u32 before_state;
 };
 
 int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_bytes);

@@ -225,6 +225,29 @@ int tb_keep_state(struct tb_provider *p, bool dump)
 	return err;
 }
 
+/* The books of every ring, which nobody records into any more.  Under read_lock. */
+static int tb_keep_totals(struct tb_provider *p)
+{
+	unsigned int cpu;
+	int err = 0;
+
+	for_each_cpu(cpu, &p->cpus) {
+		struct tb_totals t = { .cpu = cpu };
+		struct tb_ring_stats st;
+
+		tb_ring_stats(per_cpu_ptr(p->rings, cpu), &st);
+		t.attempted = st.recorded + st.dropped;
+		t.recorded = st.recorded;
+		t.overwritten = st.overwritten;
+		t.dropped = st.dropped;
+		t.oversize = st.oversize;
+		t.blocks = st.blocks;
+		if (!err)
+			err = tb_durable_append(&p->durable, TB_EV_TOTALS, &t, sizeof(t), true);
+	}
+	return err;
+}
+
 /**
  * tb_keep_whole() - see to it that a new reader gets a complete state
  * @p: the provider
@@ -234,7 +257,15 @@ int tb_keep_state(struct tb_provider *p, bool dump)
  */
 int tb_keep_whole(struct tb_provider *p)
 {
-	return tb_durable_whole(&p->durable) ? 0 : tb_keep_state(p, p->state_dump);
+	int err;
+
+	if (tb_durable_whole(&p->durable))
+		return 0;
+	err = tb_keep_state(p, p->state_dump);
+	if (!err && p->state == TB_STATE_STOPPED)
+		err = tb_keep_totals(p);
+	tb_durable_seal(&p->durable);
+	return err;
 }
 
 /* Half full, and twice what the state took, and no other one is waiting to be used? */
@@ -281,23 +312,11 @@ void tb_keep_work(struct work_struct *work)
 void tb_keep_end(struct tb_provider *p)
 {
 	struct tb_clock_sync sync;
-	unsigned int cpu;
 
 	tb_keep_track(p);
 	tb_clock_sync(&p->clock, &sync);
 	tb_durable_append(&p->durable, TB_EV_CLOCK, &sync, sizeof(sync), true);
-	for_each_cpu(cpu, &p->cpus) {
-		struct tb_totals t = { .cpu = cpu };
-		struct tb_ring_stats st;
-
-		tb_ring_stats(per_cpu_ptr(p->rings, cpu), &st);
-		t.attempted = st.recorded + st.dropped;
-		t.recorded = st.recorded;
-		t.overwritten = st.overwritten;
-		t.dropped = st.dropped;
-		t.oversize = st.oversize;
-		t.blocks = st.blocks;
-		WARN_ON_ONCE(tb_durable_append(&p->durable, TB_EV_TOTALS, &t, sizeof(t), true));
-	}
+	/* there is a reserve for these */
+	WARN_ON_ONCE(tb_keep_totals(p));
 	tb_durable_seal(&p->durable);
 }

@@ -59,9 +59,24 @@ static struct tb_provider *tb_registry_lookup(const char *name)
 	return NULL;
 }
 
+/* Ids are in block headers, 16 bits.  Under tb_registry_lock. */
+static u32 tb_registry_id(void)
+{
+	struct tb_provider *p;
+	u32 id;
+
+again:
+	id = tb_next_id;
+	tb_next_id = id == U16_MAX ? 1 : id + 1;
+	list_for_each_entry(p, &tb_providers, node)
+		if (p->id == id)
+			goto again;
+	return id;
+}
+
 static int tb_registry_add(struct tb_provider *p, const char *name, u32 flags)
 {
-	int err = tb_provider_init(p, name, tb_next_id);
+	int err = tb_provider_init(p, name, tb_registry_id());
 
 	if (err)
 		return err;
@@ -71,8 +86,6 @@ static int tb_registry_add(struct tb_provider *p, const char *name, u32 flags)
 		tb_provider_destroy(p);
 		return err;
 	}
-	/* ids are in block headers, 16 bits: one comes again after 65535 others at the earliest */
-	tb_next_id = tb_next_id == U16_MAX ? 1 : tb_next_id + 1;
 	list_add_tail(&p->node, &tb_providers);
 	tb_nr_providers++;
 	return 0;
