@@ -1,0 +1,166 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# run.sh - tortures the recorder in guests (torture.c says how) and tells, as KTAP, what
+# came of it: a test for each case, and one for each of the ring's rare paths that
+# passes if it was ever taken.
+#
+#   run.sh [--full] [-k KERNEL]... [-s SEED] [-o DIR]
+#
+#   --full     all cases, on 1, 2 and 4 CPUs; else some, on 2 (the last kernel: more)
+#   -k KERNEL  one of the cache's (default: 6.1 and 6.12)
+#   -s SEED    of all that is random (default: 1)
+#   -o DIR     where the guests' output is kept
+#
+# The guests count instructions: only then does anything interrupt a context between
+# any two of them.  One more does not, but is single-stepped while it is tortured.
+
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd -P)
+tree=${here%/selftests/torture}
+# shellcheck source=scripts/lib/cache.sh
+. "$tree/scripts/lib/cache.sh"
+
+full='' kernels='' seed=1 out=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	--full) full=yes ;;
+	-k) kernels="$kernels $2"; shift ;;
+	-s) seed=$2; shift ;;
+	-o) out=$2; shift ;;
+	*) echo "run.sh: unknown argument '$1'" >&2; exit 2 ;;
+	esac
+	shift
+done
+: "${kernels:=6.1 6.12}"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+: "${out:=$work}"
+mkdir -p "$out" || exit 1
+
+number=0 failed=0
+# result CODE NAME
+result()
+{
+	number=$((number + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $number $2"
+	else
+		failed=$((failed + 1))
+		echo "not ok $number $2"
+	fi
+}
+
+# ---- guests ---------------------------------------------------------------
+
+unset MAKEFLAGS MAKELEVEL MFLAGS
+# Others may build in this tree at the same time: they wait.
+build()
+{
+	(
+		flock 8
+		make -s -C "$here" &&
+			for k in $kernels; do
+				make -s -C "$tree" torture KDIR="$(kernel_headers "$k")" \
+					RELEASE="$(kernel_release "$k")" || exit
+			done
+	) 8<"$tree" >"$out/build" 2>&1
+}
+
+# guest NAME KERNEL CPUS "VM-OPTION..." ARGUMENT...: its output in $out/NAME
+guest()
+{
+	name=$1 kernel=$2 cpus=$3 options=$4
+	shift 4
+	# shellcheck disable=SC2086
+	TRACEBUF_VM_NOBUILD=1 "$tree/scripts/vm" $options -k "$kernel" -c "$cpus" -t 3600 -- \
+		"$here/guest.sh" "$tree/build/$(kernel_release "$kernel")-torture" \
+		-s "$seed" "$@" >"$out/$name" 2>&1
+	echo "# exit $?" >>"$out/$name"
+}
+
+# Kernels with much checking of their own get less to do.
+effort()
+{
+	case $1 in
+	*-kasan | *-kcsan) echo 20000 ;;
+	*) [ -n "$full" ] && echo 150000 || echo 100000 ;;
+	esac
+}
+
+# What a guest said, as tests of ours.
+report()
+{
+	name=$1
+	sed -n 's/^# /# /p' "$out/$name" | grep -v '^# path '
+	while read -r line; do
+		case $line in
+		"ok "*) result 0 "$name: ${line#ok * }" ;;
+		"not ok "*) result 1 "$name: ${line#not ok * }" ;;
+		esac
+	done <"$out/$name"
+	planned=$(sed -n 's/^1\.\.//p' "$out/$name")
+	done=$(grep -cE '^(not )?ok ' "$out/$name")
+	code=$(sed -n 's/^# exit //p' "$out/$name")
+	# 1: cases failed, and are counted
+	if [ "${planned:-none}" != "$done" ] || [ "$code" -gt 1 ]; then
+		tail -n 40 "$out/$name" | sed 's/^/# /'
+		code=2
+	fi
+	[ "$code" -le 1 ]
+	result $? "$name: ran to its end"
+}
+
+# ---- the run --------------------------------------------------------------
+
+echo "KTAP version 1"
+echo "# seed $seed"
+if ! build; then
+	sed 's/^/# /' "$out/build"
+	result 1 "build"
+	echo "1..$number"
+	exit 1
+fi
+names=''
+short="streaming-overwrite-64x2 streaming-overwrite-64x32-hotplug streaming-drop-64x2
+	streaming-drop-1024x2 streaming-drop-64x2-restarts circular-64x2"
+for k in $kernels; do
+	last=$k
+done
+for k in $kernels; do
+	if [ -n "$full" ]; then
+		for c in 1 2 4; do
+			guest "$k-$c" "$k" "$c" -i -n "$(effort "$k")"
+			names="$names $k-$c"
+			report "$k-$c"
+		done
+	else
+		cases=streaming-overwrite-64x2
+		[ "$k" != "$last" ] || cases=$short
+		# shellcheck disable=SC2086
+		guest "$k-2" "$k" 2 -i -n "$(effort "$k")" $cases
+		names="$names $k-2"
+		report "$k-2"
+	fi
+done
+
+# The sum over all guests.
+for name in $names; do
+	sed -n 's/^# path //p' "$out/$name"
+done | awk '{ n[$1] += $2; if (!($1 in at)) { at[$1] = ++i; path[i] = $1 } }
+	END { for (j = 1; j <= i; j++) print path[j], n[path[j]] }' >"$work/paths"
+while read -r path count; do
+	echo "# path $path: $count times"
+	case $full$path in
+	# too seldom to be asked of a short run
+	help-leave | claim-renew | claim-raced | open-drops | acquire-rescan | acquire-lost | \
+		acquire-earlier | tell-later) continue ;;
+	esac
+	[ "$count" -gt 0 ]
+	result $? "path taken: $path"
+done <"$work/paths"
+[ -s "$work/paths" ]
+result $? "paths were counted"
+echo "1..$number"
+[ "$failed" = 0 ]
