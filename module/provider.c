@@ -333,13 +333,30 @@ static int tb_start_attach(struct tb_provider *p, bool dump)
 	return err;
 }
 
+/*
+ * The second half has failed: idle, as if the first had.  A reader that was
+ * quick may hold a part of what was written already: to him it is a recording
+ * that was stopped at once.  Under lock.
+ */
+static void tb_start_undo(struct tb_provider *p)
+{
+	tb_stop_locked(p);
+	mutex_lock(&p->read_lock);
+	if (!tb_provider_held(p)) {
+		tb_provider_reset(p);
+		WRITE_ONCE(p->state, TB_STATE_IDLE);
+	}
+	mutex_unlock(&p->read_lock);
+}
+
 /**
  * tb_provider_start() - begin a new recording
  * @p: the provider
  * @flags: TB_START_NO_STATE; others are not for here
  * @generation: out: its number; may be NULL
  *
- * What was left of an earlier recording is gone.
+ * What was left of an earlier recording is gone.  On errors other than -EBUSY,
+ * too: the provider is idle then.
  *
  * Context: process.
  * Return: 0, -EBUSY running or blocks held, -ENOMEM, -ENOSPC.
@@ -358,7 +375,7 @@ int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation)
 	if (!err) {
 		err = tb_start_attach(p, dump);
 		if (err)
-			tb_stop_locked(p);
+			tb_start_undo(p);
 	}
 	if (err == -ENOSPC)
 		pr_warn("tracebuf: %s: durable buffer of %u KiB is too small for the events and threads there are\n",
