@@ -60,6 +60,8 @@ static void tt_event(struct tt_cpu *c, enum tt_source source)
 	struct tt_books *k = &c->books[source];
 	u64 r = tt_random(&k->random);
 	u32 bytes, seq = k->attempted;
+	/* how seldom a buffer is closed: large ones are to get full, too */
+	u32 closes = (source == TT_TASK ? 3 : 15) | (tt_run.max_event > PAGE_SIZE ? 0xf0 : 0);
 	bool ok;
 
 	WRITE_ONCE(k->attempted, k->attempted + 1);
@@ -76,7 +78,7 @@ static void tt_event(struct tt_cpu *c, enum tt_source source)
 	}
 	if (ok)
 		WRITE_ONCE(k->recorded, k->recorded + 1);
-	if (!(r >> 32 & (source == TT_TASK ? 3 : 15)) && tracebuf_flush(tt_provider))
+	if (!(r >> 32 & closes) && tracebuf_flush(tt_provider))
 		WRITE_ONCE(k->flushes, k->flushes + 1);
 }
 
