@@ -45,6 +45,7 @@ struct session {
 	size_t bytes;
 	size_t room;			/* and how much is asked for */
 	size_t durables;		/* durable blocks so far */
+	uint64_t next[STREAM_CPUS];	/* 1 + the number of the last block */
 	bool end;
 };
 
@@ -98,6 +99,16 @@ static void deliver_durable(struct session *s, const struct tb_block *b, size_t 
 	else if (memcmp(d->block[s->durables], b, bytes))
 		fail(s->r, "this durable block was another one for an earlier reader", s->durables);
 	s->durables++;
+}
+
+/* Whatever is done with them, blocks are handed over in order. */
+static void check_order(struct session *s, const struct tb_block *b)
+{
+	if (b->kind != TB_BLOCK_ROLLING || b->cpu >= STREAM_CPUS)
+		return;
+	if (b->sequence < s->next[b->cpu])
+		fail(s->r, "this block came after a later one", b->sequence);
+	s->next[b->cpu] = b->sequence + 1;
 }
 
 static void deliver(struct session *s, const struct tb_block *b, size_t bytes)
@@ -199,6 +210,7 @@ static void take(struct session *s)
 
 		h->ref = refs[i];
 		h->sum = sum(s, &refs[i]);
+		check_order(s, (const void *)(s->map + refs[i].offset));
 	}
 }
 
@@ -251,6 +263,7 @@ static void read_blocks(struct session *s)
 		}
 		if (s->bytes - at < bytes)
 			break;
+		check_order(s, b);
 		deliver(s, b, bytes);
 		at += bytes;
 	}
