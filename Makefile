@@ -23,7 +23,7 @@ OUT      = $(CURDIR)/build/$(RELEASE)
 KMAKE    = $(MAKE) -C $(KDIR) M=$(OUT) CONFIG_DEBUG_INFO_BTF_MODULES=
 SOURCES  = Kbuild module include uapi
 
-.PHONY: all module guest-module tools install modules_install check bench clean
+.PHONY: all module guest-module torture tools install modules_install check bench clean
 
 all: module tools
 
@@ -34,6 +34,12 @@ module guest-module:
 	@mkdir -p $(OUT)
 	@cp -pr $(SOURCES) $(OUT)/
 	$(KMAKE) $(KFLAGS) modules
+
+# what selftests/torture/run.sh loads in guests: both modules, in a folder of their own
+torture:
+	@mkdir -p $(OUT)-torture/selftests
+	@cp -pr selftests/torture $(OUT)-torture/selftests/
+	$(MAKE) guest-module OUT=$(OUT)-torture KFLAGS="$(KFLAGS) TB_TORTURE=y"
 
 modules_install: module
 	$(KMAKE) INSTALL_MOD_PATH=$(DESTDIR) modules_install

@@ -49,7 +49,7 @@ int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, cons
 	mem->order = get_order(block_bytes);
 	mem->chunk_bytes = PAGE_SIZE << mem->order;
 	mem->nr_chunks = DIV_ROUND_UP(blocks, mem->chunk_bytes / block_bytes);
-	mem->chunks = kvcalloc(mem->nr_chunks, sizeof(*mem->chunks), GFP_KERNEL);
+	mem->chunks = kvcalloc(mem->nr_chunks, sizeof(*mem->chunks), TB_GFP);
 	if (!mem->chunks)
 		return -ENOMEM;
 	if (mem->order)

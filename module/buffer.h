@@ -8,6 +8,9 @@
 #include <linux/mm_types.h>
 #include <linux/types.h>
 
+/* For what can fail: the caller is told, and a stack in the log would tell no more. */
+#define TB_GFP	(GFP_KERNEL | __GFP_NOWARN)
+
 /**
  * struct tb_mem - a row of blocks, each physically contiguous
  * @chunks: what the page allocator gave: one block, or a page of several

@@ -275,7 +275,7 @@ static int tb_batch_get(struct tb_batch *b, void __user *arg, size_t size, u32 f
 		return err;
 	if (!b->count || b->count > TB_BATCH_MAX || (b->flags & ~flags) || b->reserved)
 		return -EINVAL;
-	*refs = kvcalloc(b->count, sizeof(**refs), GFP_KERNEL);
+	*refs = kvcalloc(b->count, sizeof(**refs), TB_GFP);
 	return *refs ? 0 : -ENOMEM;
 }
 

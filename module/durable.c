@@ -24,6 +24,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "buffer.h"
 #include "clock.h"
 #include "durable.h"
 
@@ -39,7 +40,7 @@
 struct page **tb_durable_prepare(u32 count)
 {
 	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
-	struct page **pages = kvcalloc(count, sizeof(*pages), GFP_KERNEL);
+	struct page **pages = kvcalloc(count, sizeof(*pages), TB_GFP);
 	u32 i;
 
 	if (!pages)
@@ -93,9 +94,9 @@ int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_byt
 	d->max_slots = DIV_ROUND_UP(max_kib * 1024, TB_DURABLE_SLOT) + d->reserve;
 	count += d->reserve;
 	d->nr_blocks = roundup_pow_of_two(d->max_slots * (TB_DURABLE_SLOT / TB_DURABLE_BLOCK_MIN));
-	d->slots = kvcalloc(d->max_slots, sizeof(*d->slots), GFP_KERNEL);
-	d->free = kvcalloc(d->max_slots, sizeof(*d->free), GFP_KERNEL);
-	d->blocks = kvcalloc(d->nr_blocks, sizeof(*d->blocks), GFP_KERNEL);
+	d->slots = kvcalloc(d->max_slots, sizeof(*d->slots), TB_GFP);
+	d->free = kvcalloc(d->max_slots, sizeof(*d->free), TB_GFP);
+	d->blocks = kvcalloc(d->nr_blocks, sizeof(*d->blocks), TB_GFP);
 	pages = tb_durable_prepare(count);
 	if (!d->slots || !d->free || !d->blocks || !pages) {
 		tb_durable_unprepare(pages, count);

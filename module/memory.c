@@ -60,7 +60,7 @@ static void tb_free_memory(struct tb_mem *mem, struct tb_mem *headers, struct tb
 /* The buffers' descriptors in use now, by CPU. */
 static struct tb_buf **tb_current_bufs(struct tb_provider *p)
 {
-	struct tb_buf **bufs = kvcalloc(nr_cpu_ids, sizeof(*bufs), GFP_KERNEL);
+	struct tb_buf **bufs = kvcalloc(nr_cpu_ids, sizeof(*bufs), TB_GFP);
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
@@ -81,8 +81,8 @@ static struct tb_buf **tb_current_bufs(struct tb_provider *p)
 int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 			 const struct cpumask *cpus)
 {
-	struct tb_mem *mem = kvcalloc(nr_cpu_ids, sizeof(*mem), GFP_KERNEL);
-	struct tb_buf **bufs = kvcalloc(nr_cpu_ids, sizeof(*bufs), GFP_KERNEL);
+	struct tb_mem *mem = kvcalloc(nr_cpu_ids, sizeof(*mem), TB_GFP);
+	struct tb_buf **bufs = kvcalloc(nr_cpu_ids, sizeof(*bufs), TB_GFP);
 	struct tb_buf **old = tb_current_bufs(p);
 	struct tb_durable durable = { };
 	struct tb_mem headers = { };
@@ -109,7 +109,7 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 		if (tb_mem_alloc(&mem[cpu], c->buffers, c->elements * TB_ELEMENT_SIZE,
 				 cpu_to_node(cpu), what))
 			goto fail;
-		bufs[cpu] = kvcalloc(c->buffers, sizeof(**bufs), GFP_KERNEL);
+		bufs[cpu] = kvcalloc(c->buffers, sizeof(**bufs), TB_GFP);
 		if (!bufs[cpu])
 			goto fail;
 		for (i = 0; i < c->buffers; i++)

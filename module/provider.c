@@ -17,8 +17,6 @@
 #define TB_DEFAULT_ELEMENTS	1024
 #define TB_DEFAULT_WATERMARK	70	/* percent */
 #define TB_DEFAULT_DURABLE_KIB	1024
-#define TB_DURABLE_KIB_MIN	64
-#define TB_DURABLE_KIB_MAX	65536
 #define TB_DURABLE_GROWTH	16	/* times as large as at first, by default */
 
 /* ---- configuration ---------------------------------------------------- */
@@ -153,7 +151,8 @@ int tb_provider_configure(struct tb_provider *p, const struct tb_config *config,
  * @flags: TB_START_NO_STATE; others are not for here
  * @generation: out: its number; may be NULL
  *
- * What was left of an earlier recording is gone.
+ * What was left of an earlier recording is gone.  On errors other than -EBUSY,
+ * too: the provider is idle then.
  *
  * Context: process.
  * Return: 0, -EBUSY running or blocks held, -ENOMEM, -ENOSPC.

@@ -38,6 +38,7 @@ enum tb_ring_path {
 #ifdef TB_RING_PATHS
 #define TB_PATHS_COUNTED	true
 void tb_ring_path(enum tb_ring_path path);
+u64 tb_ring_path_count(enum tb_ring_path path);		/* ring_path.c */
 #else
 #define TB_PATHS_COUNTED	false
 #define tb_ring_path(path)	((void)(path))

@@ -24,8 +24,8 @@ int tb_select_init(struct tb_provider *p)
 	unsigned int i;
 
 	p->nr_probes = tb_events_count();
-	p->probes = kvcalloc(p->nr_probes, sizeof(*p->probes), GFP_KERNEL);
-	p->described = kvcalloc(p->nr_probes, 1, GFP_KERNEL);
+	p->probes = kvcalloc(p->nr_probes, sizeof(*p->probes), TB_GFP);
+	p->described = kvcalloc(p->nr_probes, 1, TB_GFP);
 	if (!p->probes || !p->described) {
 		tb_select_exit(p);
 		return -ENOMEM;
@@ -96,7 +96,7 @@ void tb_select_forget(struct tb_provider *p)
  */
 int tb_select_describe(struct tb_provider *p)
 {
-	void *buf = kvmalloc(TB_DURABLE_PAYLOAD, GFP_KERNEL);
+	void *buf = kvmalloc(TB_DURABLE_PAYLOAD, TB_GFP);
 	unsigned int i;
 	int err = buf ? 0 : -ENOMEM;
 
@@ -173,7 +173,7 @@ static void tb_select_undo(struct tb_provider *p, const u8 *before)
 /* Brings descriptions and probes in line with what is now wanted. */
 static int tb_select_apply(struct tb_provider *p, const u8 *before)
 {
-	void *buf = kvmalloc(TB_DURABLE_PAYLOAD, GFP_KERNEL);
+	void *buf = kvmalloc(TB_DURABLE_PAYLOAD, TB_GFP);
 	unsigned int i;
 	int err = 0;
 
@@ -223,7 +223,7 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 		return -EINVAL;
 	if (form > TB_FORM_FAST || (op == TB_SELECT_DISABLE && form))
 		return -EINVAL;
-	before = kvcalloc(p->nr_probes, 1, GFP_KERNEL);
+	before = kvcalloc(p->nr_probes, 1, TB_GFP);
 	if (!before)
 		return -ENOMEM;
 	mutex_lock(&p->lock);
@@ -276,7 +276,7 @@ int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **des
 	if (info->index >= p->nr_probes)
 		return -ENOENT;
 	probe = &p->probes[info->index];
-	buf = kvmalloc(TB_DURABLE_PAYLOAD, GFP_KERNEL);
+	buf = kvmalloc(TB_DURABLE_PAYLOAD, TB_GFP);
 	if (!buf)
 		return -ENOMEM;
 	len = tb_event_describe(probe->def, false, probe->id_wide, buf, TB_DURABLE_PAYLOAD);

@@ -13,6 +13,7 @@
 #include <linux/errno.h>
 #include <linux/slab.h>
 
+#include "buffer.h"
 #include "clock.h"
 #include "track.h"
 
@@ -25,7 +26,7 @@
  */
 int tb_track_alloc(struct tb_track *q)
 {
-	q->slots = kvcalloc(TB_TRACK_SLOTS, sizeof(*q->slots), GFP_KERNEL);
+	q->slots = kvcalloc(TB_TRACK_SLOTS, sizeof(*q->slots), TB_GFP);
 	return q->slots ? 0 : -ENOMEM;
 }
 

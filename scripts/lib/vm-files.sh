@@ -114,6 +114,7 @@ module_index()
 		else
 			: >"$_lib/modules.order"
 			: >"$_lib/modules.builtin"
+			: >"$_lib/modules.builtin.modinfo"
 		fi
 		cp "$3" "$_lib/extra/tracebuf.ko"
 		depmod -b "$_tree" "$2" >&2 || die "depmod failed for $2"

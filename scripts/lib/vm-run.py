@@ -37,12 +37,20 @@ COMPLAINTS = re.compile("|".join((
     r"Invalid wait context", r"held lock freed", r"lock held when returning",
     r"suspicious RCU usage", r"bad unlock balance", r"DEBUG_LOCKS_WARN",
     r"INFO: task .* blocked", r"hung_task:", r"rcu.*\bstall", r"rcu_.*detected stalls",
-    r"KASAN:", r"KCSAN:", r"KMSAN:", r"UBSAN:", r"KFENCE:",
-    r"kmemleak: .* new suspected", r"scheduling while atomic",
+    r"KASAN:", r"KCSAN:", r"KMSAN:", r"UBSAN:", r"KFENCE:", r"ODEBUG:",
+    r"kmemleak: .* new suspected", r"kmemleak: .*disabled", r"scheduling while atomic",
     r"sleeping function called from invalid context",
     r"soft lockup", r"hard LOCKUP", r"refcount_t:", r"list_(add|del) corruption",
     r"Bad page state", r"unable to handle", r"Call Trace:", r"Kernel panic")))
 
+# The kernel has data races of its own, which are not for us to judge. A report
+# counts if one of the two accesses is by code of a module: its function is the
+# first in a stack but for those that copy and compare on behalf of others.
+RACE = re.compile(r"BUG: KCSAN:")
+RACE_END = re.compile(r"\] ={60}")
+FRAME = re.compile(r"\] \s*(\S+)\+0x[0-9a-f]+/0x[0-9a-f]+( \[\w+\])?$")
+COPYING = re.compile(r"_*(mem(cpy|move|set|cmp|chr_inv)|str\w+|copy_(to|from)_user|"
+                     r"(kcsan|tsan)_\w+|check_access|this_cpu\w+|list_(add|del)\w*)$")
 
 # Of no use in the stacks of a guest that hangs: registers, code, guesses.
 REGISTERS = re.compile(r"\] ((R[A-Z0-9]{2}|[A-Z]S|CR2|Code|Hardware name|RIP: 0033): ?| \? )")
@@ -259,6 +267,39 @@ def show(title, lines):
         pass
 
 
+def in_module(report):
+    """Does a report of KCSAN name an access by code of a module?"""
+    first = True
+    for line in report:
+        frame = FRAME.search(line)
+        if not frame:
+            first = True
+        elif first and not COPYING.match(frame[1].split(".")[0]):
+            first = False
+            if frame[2]:
+                return True
+    return False
+
+
+def drop_races(lines):
+    """The log without the reports of races in the kernel itself, and how many."""
+    rest = []
+    dropped = 0
+    at = 0
+    while at < len(lines):
+        end = at + 1
+        if RACE.search(lines[at]):
+            while end < len(lines) and not RACE_END.search(lines[end]):
+                end += 1
+            if not in_module(lines[at:end]):
+                dropped += 1
+                at = end
+                continue
+        rest += lines[at:end]
+        at = end
+    return rest, dropped
+
+
 def excerpts(lines):
     """The parts of a log around complaints: a few lines before, many after."""
     parts = []
@@ -285,6 +326,9 @@ def judge(guest):
     """The status of a run that did not fail by itself."""
     log, console = lines_of(guest.log), lines_of(guest.console)
     if guest.status is not None:
+        log, races = drop_races(log)
+        if races:
+            tell("%d data races in the kernel itself ignored" % races)
         bad = excerpts(log)
         if bad:
             show("the kernel complained (the command's exit status: %d):" % guest.status, bad)

@@ -7,7 +7,8 @@
 #   run.sh [-o DIR] [TEST...]
 #
 # Each test's output, KTAP, goes to DIR/TEST.ktap (default /out), with a line
-# "# exit N" at its end.  Exits 1 if a test's program failed (what exactly did
+# "# exit N" at its end; what leaks.sh says, when the module is gone, to
+# DIR/leaks.ktap.  Exits 1 if a test's program failed (what exactly did
 # is in the files), 3 if the module cannot be loaded or unloaded.
 
 set -u
@@ -50,6 +51,7 @@ run()
 	echo "$name: exit $code"
 }
 
+sh "$here/leaks.sh" begin
 for t; do
 	[ -e "$here/$t.sh" ] || continue
 	! loaded || rmmod tracebuf || exit 3
@@ -61,9 +63,11 @@ for t; do
 	loaded || insmod "$TRACEBUF_KO" || exit 3
 	run "$t" "$programs/$t"
 done
+! loaded || sh "$here/leaks.sh" symbols
 # nothing of all that may keep the module in use
 if loaded && ! rmmod tracebuf; then
 	echo "run.sh: the module cannot be unloaded after the tests" >&2
 	exit 3
 fi
+run leaks sh "$here/leaks.sh" end
 exit $status

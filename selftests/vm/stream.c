@@ -130,6 +130,10 @@ static bool take_control(struct stream *s, const struct tb_block *b, const struc
 	case TB_EV_MARK:
 		return true;
 	}
+	if (e->id >= TB_EV_USER && e->id <= TB_EV_USER_LAST) {
+		CHECK(!e->durable, "event %u in a durable block", e->id);
+		return true;
+	}
 	CHECK(e->durable, "event %u in a rolling block", e->id);
 	switch (e->id) {
 	case TB_EV_INIT:

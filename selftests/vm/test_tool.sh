@@ -390,12 +390,138 @@ bad_options()
 	says nonsense
 }
 
+# ---- providers --------------------------------------------------------------
+
+provider_create()
+{
+	status 0 tracebuf provider create mine.1 -m circular -b 64 -B 256 -w 50 --durable 128 \
+		--durable-max 512 -c 0 -e signal,raw_syscalls || return
+	status 0 tracebuf provider list && lines 1 '^ *[1-9][0-9]* mine.1 +idle +0 ' said &&
+		lines 1 '^ *0 kernel ' said || return
+	status 0 tracebuf provider show mine.1 && says "circular, policy overwrite, watermark 50" &&
+		says "64 per CPU of 256 elements" && says "may grow to 5[0-9][0-9] KiB" &&
+		says signal:signal_generate && says "^ *all " || return
+	# nothing of that is the kernel's
+	status 0 tracebuf status && says "provider *kernel" && says "events *0 of"
+}
+
+provider_one_each()
+{
+	status 0 tracebuf start -p mine.1 || return
+	status 0 tracebuf status -p mine.1 && says "state *running" || return
+	status 0 tracebuf status && says "state *\(idle\|stopped\)" || return
+	status 0 tracebuf record -o own.tbuf -e raw_syscalls -b 64 -- "$work" 100 || return
+	status 0 tracebuf save -p mine.1 -s -o mine.tbuf || return
+	status 0 tracebuf print own.tbuf && lines 100 'sys_enter: id=600' said || return
+	status 0 tracebuf print mine.tbuf && lines 100 'sys_enter: id=600' said &&
+		lines 100 'signal_generate: sig=34' said || return
+	# as one file: two recordings
+	cat own.tbuf mine.tbuf >both.tbuf
+	status 0 tracebuf verify both.tbuf && lines 2 'buffers of .* elements per CPU' said
+}
+
+provider_record()
+{
+	status 0 tracebuf record -p mine.1 -o again.tbuf -- "$work" 100 || return
+	status 0 tracebuf provider show mine.1 && says "circular" || return
+	status 0 tracebuf print again.tbuf && lines 100 'sys_enter: id=600' said || return
+	status 0 tracebuf list -p mine.1 raw_syscalls && lines 2 '^\*' said &&
+		status 0 tracebuf disable -p mine.1 raw_syscalls &&
+		status 0 tracebuf list -p mine.1 raw_syscalls && lines 0 '^\*' said &&
+		status 0 tracebuf enable -p mine.1 -F raw_syscalls &&
+		status 0 tracebuf list -p mine.1 raw_syscalls && lines 2 '^\*F' said
+}
+
+# wrong STATUS TEXT COMMAND...: it fails, and says so.
+wrong()
+{
+	wanted=$1 text=$2
+	shift 2
+	status "$wanted" "$@" && says "$text"
+}
+
+provider_wrong()
+{
+	new="tracebuf provider create new"
+	wrong 2 "A-Z a-z 0-9" tracebuf provider create 1st &&
+		wrong 2 "1 to 31" tracebuf provider create a2345678901234567890123456789012 &&
+		wrong 2 "which name" tracebuf provider create &&
+		wrong 2 "64 to 65536" $new --durable 63 &&
+		wrong 2 "64 to 65536" $new --durable-max 65537 &&
+		wrong 2 "at least --durable" $new --durable-max 512 &&
+		wrong 2 "leave out --durable-max" $new --durable-stop --durable-max 2048 &&
+		wrong 2 "from 2 to 4096" $new -b 0 && wrong 2 "from 2 to 4096" $new -b 4097 &&
+		wrong 2 "power of two from 64 to 65536" $new -B 1000 &&
+		wrong 2 "power of two from 64 to 65536" $new -B 131072 &&
+		wrong 2 "overwrite or drop" $new --policy keep &&
+		wrong 2 "streaming or oneshot" $new -m circular --policy drop &&
+		wrong 2 "0-3,7" $new -c 1-0 &&
+		wrong 1 "no CPU 77 here, only 0-1" $new -c 0,77 &&
+		wrong 1 "softirq_raise" $new -e softirq_rise &&
+		wrong 1 "4096 buffers of 1024 KiB" $new -b 4096 -B 65536 &&
+		wrong 1 "there is: kernel, mine.1" tracebuf start -p new &&
+		wrong 1 "there is: kernel, mine.1" tracebuf provider show new &&
+		wrong 1 "there is: kernel, mine.1" tracebuf provider destroy new &&
+		wrong 1 "always there" tracebuf provider destroy kernel &&
+		wrong 1 "already" tracebuf provider create mine.1 || return
+	# nothing of all that has left anything
+	status 0 tracebuf provider list && lines 0 new said || return
+	status 0 tracebuf start -p mine.1 &&
+		wrong 1 "'tracebuf stop -p mine.1' first" tracebuf start -p mine.1 -m oneshot &&
+		status 0 tracebuf stop -p mine.1
+}
+
+provider_too_many()
+{
+	made=1
+	until [ $made -gt 64 ] || ! tracebuf provider create many$made -b 2 -B 64 >said 2>&1; do
+		made=$((made + 1))
+	done
+	cat said
+	# two are there
+	[ $made = 63 ] && says "64 providers" || return
+	while [ $((made -= 1)) -gt 0 ]; do
+		tracebuf provider destroy many$made || return
+	done
+}
+
+provider_full()
+{
+	status 0 tracebuf provider create full --durable 64 --durable-stop -e signal -b 2 -B 64 &&
+		status 0 tracebuf start -p full --no-state || return
+	status 0 tracebuf provider show full
+	for i in $(seq 2000); do
+		tracebuf status -p full >said || return
+		! grep -q 'stopped: durable buffer full' said || break
+		# several processes each
+		$(: | : | : | :)
+	done
+	cat said
+	says "state *stopped: durable buffer full" && says "[1-9][0-9]* records lost" || return
+	status 0 tracebuf provider list && lines 1 'full +stopped +0 +durable buffer full' said &&
+		status 0 tracebuf save -p full -o full.tbuf && says "durable buffer of .* is full" &&
+		status 0 tracebuf provider destroy full
+}
+
+provider_destroy()
+{
+	tracebuf record -p mine.1 -q -o busy.tbuf >record.said 2>&1 &
+	pid=$!
+	is_running() { tracebuf status -p mine.1 | grep -q running; }
+	until_it is_running && wrong 1 "in use" tracebuf provider destroy mine.1
+	code=$?
+	kill $pid
+	wait $pid
+	[ $code = 0 ] && status 0 tracebuf provider destroy mine.1 &&
+		status 0 tracebuf provider list && lines 0 mine said
+}
+
 unload()
 {
 	rmmod tracebuf
 }
 
-plan 37
+plan 44
 check "no module: status" no_module status
 check "no module: record" no_module record -d 1
 check "no module: list" no_module list
@@ -432,6 +558,13 @@ check "truncated file" truncated
 check "foreign file" foreign
 check "damaged file" damaged
 check "bad options" bad_options
+check "provider: create, list, show" provider_create
+check "provider: independent of the kernel's" provider_one_each
+check "provider: record as it is set up, enable, disable" provider_record
+check "provider: what is wrong is said" provider_wrong
+check "provider: too many" provider_too_many
+check "provider: durable buffer full" provider_full
+check "provider: destroy" provider_destroy
 check "unload" unload
 cd /
 rm -rf "$tmp"

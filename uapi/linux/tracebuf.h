@@ -33,6 +33,8 @@
 #define TB_NAME_MAX		64	/* system, event and field names, with NUL */
 #define TB_COMM_LEN		16
 #define TB_PROVIDER_NAME_MAX	32	/* with NUL */
+#define TB_DURABLE_KIB_MIN	64	/* durable buffer, when it is made and grown */
+#define TB_DURABLE_KIB_MAX	65536
 
 /* ---- block ------------------------------------------------------------ */
 

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * See books.h.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "../vm/device.h"
+#include "books.h"
+
+static bool fail(struct books *b, uint32_t cpu, const char *format, ...)
+{
+	char what[200];
+	va_list ap;
+
+	if (b->error[0])
+		return false;
+	va_start(ap, format);
+	vsnprintf(what, sizeof(what), format, ap);
+	va_end(ap);
+	snprintf(b->error, sizeof(b->error), "cpu %u: %s", cpu, what);
+	return false;
+}
+
+/* ---- events ----------------------------------------------------------- */
+
+static bool whole(const struct stream_event *e, uint64_t word)
+{
+	uint64_t mix = tt_mix(word), got, want;
+	uint32_t i, n;
+
+	for (i = 1; i * 8 < e->length; i++) {
+		n = e->length - i * 8 < 8 ? e->length - i * 8 : 8;
+		got = 0;
+		memcpy(&got, e->payload + i * 8, n);
+		want = tt_pattern(mix, i, e->length);
+		if (n < 8)
+			want &= (1ull << n * 8) - 1;
+		if (got != want)
+			return false;
+	}
+	return true;
+}
+
+/* Do the flags say where the source runs? */
+static bool placed(const struct stream_event *e, enum tt_source source)
+{
+	static const uint16_t is[TT_SOURCES] = {
+		[TT_SOFTIRQ] = TB_CONTEXT_SOFTIRQ, [TT_HARDIRQ] = TB_CONTEXT_HARDIRQ,
+		[TT_IRQ_WORK] = TB_CONTEXT_HARDIRQ, [TT_NMI] = TB_CONTEXT_NMI,
+	};
+	static const uint16_t not[TT_SOURCES] = {
+		[TT_TASK] = TB_CONTEXT_SOFTIRQ | TB_CONTEXT_HARDIRQ | TB_CONTEXT_NMI,
+		[TT_SOFTIRQ] = TB_CONTEXT_HARDIRQ | TB_CONTEXT_NMI,
+		[TT_HARDIRQ] = TB_CONTEXT_NMI, [TT_IRQ_WORK] = TB_CONTEXT_NMI,
+	};
+
+	return (e->context & is[source]) == is[source] && !(e->context & not[source]);
+}
+
+void books_event(void *ctx, const struct stream_event *e)
+{
+	struct books *b = ctx;
+	uint32_t source = (e->id - TB_EV_USER) / 2, seq;
+	uint64_t word;
+
+	if (e->durable || b->error[0])
+		return;
+	if (e->cpu >= BOOKS_CPUS) {
+		fail(b, e->cpu, "so many CPUs are not provided for");
+		return;
+	}
+	if (e->id < TB_EV_USER || e->id > TT_ID_LAST) {
+		b->others[e->cpu]++;
+		return;
+	}
+	if (e->simple != !((e->id - TB_EV_USER) & 1) || e->length < 8) {
+		fail(b, e->cpu, "block %llu: event %u has the wrong form",
+		     (unsigned long long)e->block, e->id);
+		return;
+	}
+	memcpy(&word, e->payload, 8);
+	seq = word;
+	if (word != tt_word(e->cpu, source, seq) || !whole(e, word)) {
+		fail(b, e->cpu, "block %llu: event %u of %u bytes is torn: it begins with %#llx",
+		     (unsigned long long)e->block, e->id, e->length, (unsigned long long)word);
+		return;
+	}
+	if (!e->simple && !placed(e, source)) {
+		fail(b, e->cpu, "block %llu: source %u in context %#x",
+		     (unsigned long long)e->block, source, e->context);
+		return;
+	}
+	if (seq < b->next[e->cpu][source]) {
+		fail(b, e->cpu, "block %llu: number %u of source %u, but %llu was there already",
+		     (unsigned long long)e->block, seq, source,
+		     (unsigned long long)b->next[e->cpu][source] - 1);
+		return;
+	}
+	/* while nothing is recorded numbers go by, too */
+	if (b->begun[e->cpu][source])
+		b->missing[e->cpu] += seq - b->next[e->cpu][source];
+	b->begun[e->cpu][source] = true;
+	b->next[e->cpu][source] = seq + 1ull;
+	b->seen[e->cpu][source]++;
+	b->composites += !e->simple;
+	if (e->length > b->bytes)
+		b->bytes = e->length;
+}
+
+/*
+ * Numbers that were passed by in the blocks so far must have been told of by now: what
+ * is lost while a block is opened may be told by the next, but not by a later one.
+ */
+void books_block(void *ctx, const struct tb_block *block, const struct tb_gap *gap)
+{
+	struct books *b = ctx;
+
+	if (block->cpu < BOOKS_CPUS && b->missing[block->cpu] > block->overwritten + block->dropped)
+		fail(b, block->cpu, "block %llu: %llu events are missing before, it tells of %llu",
+		     (unsigned long long)block->sequence,
+		     (unsigned long long)b->missing[block->cpu],
+		     (unsigned long long)(block->overwritten + block->dropped));
+}
+
+void books_begin(struct books *b)
+{
+	memset(b->missing, 0, sizeof(b->missing));
+	memset(b->begun, 0, sizeof(b->begun));
+}
+
+/* ---- the sum of it ---------------------------------------------------- */
+
+struct tt_counts counts_of(int fd, uint32_t cpu)
+{
+	struct tt_counts all = { .cpu = cpu };
+	uint32_t source;
+
+	for (source = 0; source < TT_SOURCES; source++) {
+		struct tt_counts n = { .cpu = cpu, .source = source };
+
+		if (ioctl(fd, TT_IOC_COUNTS, &n)) {
+			perror("# TT_IOC_COUNTS");
+			abort();
+		}
+		all.attempted += n.attempted;
+		all.recorded += n.recorded;
+		all.oversize += n.oversize;
+		all.flushes += n.flushes;
+	}
+	return all;
+}
+
+#define EQUAL(a, c)								\
+	do {									\
+		unsigned long long a_ = (a), c_ = (c);				\
+										\
+		if (a_ != c_)							\
+			return fail(b, cpu, #a " is %llu, " #c " %llu", a_, c_);	\
+	} while (0)
+#define WITHIN(low, x, high)							\
+	do {									\
+		long long low_ = (low), x_ = (x), high_ = (high);		\
+										\
+		if (x_ < low_ || x_ > high_)					\
+			return fail(b, cpu, #x " is %lld, not within %lld and %lld",	\
+				    x_, low_, high_);				\
+	} while (0)
+
+bool books_close(struct books *b, const struct stream *s, int fd, int control, uint32_t cpu)
+{
+	const struct stream_ring *r = &s->ring[cpu];
+	const struct tb_totals *t = &r->totals;
+	struct tt_counts ours = counts_of(fd, cpu);
+	uint64_t missing = 0, seen = 0, other_attempts, other_losses;
+	struct tb_stats st;
+	uint32_t source;
+
+	if (b->error[0])
+		return false;
+	if (tb_stats(control, cpu, &st))
+		return fail(b, cpu, "no statistics");
+	EQUAL(st.attempted, st.delivered + st.overwritten + st.dropped);
+	EQUAL(st.pending, 0);
+	EQUAL(st.held, 0);
+	EQUAL(st.ready, 0);
+	EQUAL(st.attempted, t->attempted);
+	EQUAL(st.delivered, r->events);
+	EQUAL(st.overwritten, t->overwritten);
+	EQUAL(st.dropped, t->dropped);
+	EQUAL(st.oversize, t->oversize);
+	EQUAL(t->oversize, ours.oversize);
+	for (source = 0; source < TT_SOURCES; source++) {
+		struct tt_counts n = { .cpu = cpu, .source = source };
+
+		if (ioctl(fd, TT_IOC_COUNTS, &n))
+			return fail(b, cpu, "no counts");
+		WITHIN(0, b->next[cpu][source], n.attempted);
+		WITHIN(0, b->seen[cpu][source], n.recorded);
+		missing += n.attempted - b->seen[cpu][source];
+		seen += b->seen[cpu][source];
+	}
+	EQUAL(r->events, seen + b->others[cpu]);
+	other_attempts = t->attempted - ours.attempted;
+	WITHIN(b->others[cpu], other_attempts, b->others[cpu] + OTHERS_MAX);
+	/* every number that is missing was told of; what more was told of is others' */
+	other_losses = other_attempts - b->others[cpu];
+	EQUAL(missing + other_losses, t->overwritten + t->dropped);
+	WITHIN(0, t->dropped - (ours.attempted - ours.recorded), other_losses);
+	WITHIN(b->others[cpu], t->recorded - ours.recorded, other_attempts);
+	return true;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The checker's books of what the sources of the torture module recorded: every
+ * event is held to what it says of itself, and counted.
+ */
+#ifndef TORTURE_BOOKS_H
+#define TORTURE_BOOKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../vm/stream.h"
+#include "torture.h"
+
+#define BOOKS_CPUS	8
+
+/*
+ * Events of a recording's ring that are not ours: threads that begin and end while a CPU
+ * comes and goes, and the clock.  So few that none of ours, counted twice, hides among them
+ * for long.
+ */
+#define OTHERS_MAX	40
+
+struct books {
+	char error[256];
+	/* of each source on each CPU: delivered, and 1 + the number of the last one */
+	uint64_t seen[BOOKS_CPUS][TT_SOURCES];
+	uint64_t next[BOOKS_CPUS][TT_SOURCES];
+	/* of each CPU: numbers passed by so far, in this recording */
+	uint64_t missing[BOOKS_CPUS];
+	bool begun[BOOKS_CPUS][TT_SOURCES];
+	/* of each CPU: events that are not the torture module's */
+	uint64_t others[BOOKS_CPUS];
+	uint64_t composites;
+	uint64_t bytes;			/* of payload, the largest */
+};
+
+/* A stream's event() and block(), with the books as its ctx. */
+void books_event(void *ctx, const struct stream_event *e);
+void books_block(void *ctx, const struct tb_block *block, const struct tb_gap *gap);
+
+/* A new recording, of sources that may be at work already. */
+void books_begin(struct books *b);
+
+/*
+ * After a recording that began when the sources were at rest, and ended so: do the
+ * books @b, the stream @s, the statistics and what the module says (@fd of
+ * /dev/tb_torture, @control of /dev/tracebuf) agree on CPU @cpu?
+ * False: b->error.
+ */
+bool books_close(struct books *b, const struct stream *s, int fd, int control, uint32_t cpu);
+
+/* What the sources on @cpu did, all together. */
+struct tt_counts counts_of(int fd, uint32_t cpu);
+
+#endif /* TORTURE_BOOKS_H */

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the torture module and the program that checks what it recorded agree on:
+ * the sources, what their events look like, the ioctls of /dev/tb_torture.
+ */
+#ifndef TB_TORTURE_H
+#define TB_TORTURE_H
+
+#include <linux/ioctl.h>
+#include <linux/tracebuf.h>
+#include <linux/types.h>
+
+/* Each has a sequence of its own on every CPU, and never nests in itself. */
+enum tt_source {
+	TT_TASK,
+	TT_SOFTIRQ,		/* a tasklet */
+	TT_HARDIRQ,		/* an hrtimer */
+	TT_IRQ_WORK,
+	TT_NMI,
+	TT_SOURCES
+};
+
+#define TT_ID(source, composite)	(TB_EV_USER + 2 * (source) + !!(composite))
+#define TT_ID_LAST			TT_ID(TT_SOURCES - 1, 1)
+
+/*
+ * The first (of a simple event, the only) word of the payload: the number of the event
+ * (32 bits), its source (3), the CPU (7), and what follows from these (22).
+ */
+#define TT_WORD_BITS	42
+
+static inline __u64 tt_mix(__u64 x)
+{
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	return x ^ (x >> 31);
+}
+
+static inline __u64 tt_word(__u32 cpu, enum tt_source source, __u32 seq)
+{
+	__u64 word = (__u64)(cpu << 3 | source) << 32 | seq;
+
+	return tt_mix(word) << TT_WORD_BITS | word;
+}
+
+/* Word @i, from 1 on, of the payload of a composite event of @bytes bytes; @mix: of the first */
+static inline __u64 tt_pattern(__u64 mix, __u32 i, __u32 bytes)
+{
+	return (mix * (2 * i + 1)) ^ bytes;
+}
+
+/**
+ * struct tt_run - TT_IOC_START: let all sources record, everywhere
+ * @seed: of all that is random
+ * @gap_ns: mean time between two interrupts of a kind on a CPU
+ * @max_event: largest payload of an event; now and then more is asked for
+ * @go_on: with what the last run counted, instead of from 0
+ * @reserved: zero
+ */
+struct tt_run {
+	__u64 seed;
+	__u32 gap_ns;
+	__u32 max_event;
+	__u32 go_on;
+	__u32 reserved;
+};
+
+/**
+ * struct tt_counts - TT_IOC_COUNTS: what one source did on one CPU since the start
+ * @cpu: in
+ * @source: in
+ * @attempted: events offered; the number of the next one
+ * @recorded: of those, how many there was room for
+ * @oversize: of the rest, how many were larger than any that fits
+ * @flushes: how often it closed the buffer
+ */
+struct tt_counts {
+	__u32 cpu;
+	__u32 source;
+	__u64 attempted;
+	__u64 recorded;
+	__u64 oversize;
+	__u64 flushes;
+};
+
+#define TT_PATHS_MAX	64
+
+/** struct tt_paths - TT_IOC_PATHS: how often each enum tb_ring_path was taken so far */
+struct tt_paths {
+	__u64 count[TT_PATHS_MAX];
+};
+
+#define TT_IOC_MAGIC	0xBC
+#define TT_IOC_START	_IOW(TT_IOC_MAGIC, 0, struct tt_run)
+#define TT_IOC_STOP	_IO(TT_IOC_MAGIC, 1)	/* on return no source is at work */
+#define TT_IOC_COUNTS	_IOWR(TT_IOC_MAGIC, 2, struct tt_counts)
+#define TT_IOC_PATHS	_IOR(TT_IOC_MAGIC, 3, struct tt_paths)
+
+/* interrupt this CPU during the next system call; argument: not 0: recording much then */
+#define TT_IOC_AIM	_IO(TT_IOC_MAGIC, 4)
+
+#endif /* TB_TORTURE_H */

@@ -1,0 +1,130 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# leaks.sh - what the module left behind, on kernels that can tell: kmemleak
+# knows memory of slab, vmalloc and per-CPU allocations, page_owner whole pages.
+#
+#   leaks.sh begin      before the tests: what came before is not ours
+#   leaks.sh symbols    while the module is loaded: names for its addresses
+#   leaks.sh end        when it is unloaded: KTAP on stdout
+#
+# Ours is whatever was allocated by way of a module: of a function in one that
+# is gone the kernel knows but the address, and these kernels have no others.
+
+set -u
+
+debug=/sys/kernel/debug
+kmemleak=$debug/kmemleak
+pages=$debug/page_owner_stacks/show_stacks
+symbols=/tmp/leaks.symbols
+
+# fails if it is there, but not active
+has_kmemleak()
+{
+	[ -e $kmemleak ] && echo scan=off >$kmemleak 2>/dev/null
+}
+
+# Records, by blank lines or headings apart, which a module had a hand in;
+# its functions by name. $1: kmemleak or pages.
+of_modules()
+{
+	awk -v kind="$1" '
+	# addresses are of one length: they compare as text
+	function name(address,	i, best) {
+		best = ""
+		for (i = 1; i <= n; i++)
+			if (start[i] <= address)
+				best = function_at[i]
+		return best
+	}
+	function done() {
+		if (ours)
+			printf "%s", record
+		record = ""
+		ours = direct = allocator = 0
+	}
+	naming {
+		start[++n] = "0x" $1
+		function_at[n] = $3
+		next
+	}
+	kind == "kmemleak" && /^unreferenced object/ { done() }
+	{
+		frame = $NF ~ /^0x[0-9a-f]+$/ && (NF == 1 || $1 ~ /^\[</)
+		if (frame || $NF ~ /^\[[a-z0-9_]+\]$/) {
+			# of pages only those we asked for: slabs and page
+			# tables outlive those for whom they were made
+			if (kind == "kmemleak" || allocator)
+				ours = 1
+			if (frame)
+				$0 = $0 " " name($NF)
+			allocator = 0
+		} else if (NF) {
+			allocator = /alloc_page|alloc_frozen_page|get_free_page|__folio_alloc/
+		}
+		record = record $0 "\n"
+	}
+	kind == "pages" && !NF { done() }
+	END { done() }' naming=1 "$symbols" naming= -
+}
+
+# NAME FILE: fails if there is anything in FILE, showing it.
+result()
+{
+	count=$((count + 1))
+	if [ -s "$2" ]; then
+		sed 's/^/# /' "$2"
+		echo "not ok $count $1"
+	else
+		echo "ok $count $1"
+	fi
+}
+
+skip()
+{
+	count=$((count + 1))
+	echo "ok $count $1 # SKIP $2"
+}
+
+case ${1:-} in
+begin)
+	: >$symbols
+	! has_kmemleak || echo clear >$kmemleak
+	;;
+symbols)
+	grep '	\[tracebuf\]$' /proc/kallsyms | sort >$symbols
+	;;
+end)
+	[ -e $symbols ] || : >$symbols
+	count=0
+	found=$(mktemp)
+	trap 'rm -f "$found" "$found.all"' EXIT
+	echo "KTAP version 1"
+	echo "1..2"
+	if has_kmemleak; then
+		# It tells of what is 5 s old and was not changed between two
+		# scans: that is how it works, and no waiting for luck.
+		echo scan >$kmemleak
+		sleep 6
+		echo scan >$kmemleak
+		cat $kmemleak >"$found.all"
+		of_modules kmemleak <"$found.all" >"$found"
+		echo "# $(grep -c '^unreferenced' "$found.all") leaks in all"
+		result "no memory is left (kmemleak)" "$found"
+	else
+		skip "no memory is left (kmemleak)" "the kernel has no kmemleak"
+	fi
+	# To the end, and only once: 6.12 frees an entry of its list when
+	# somebody closes the file in the middle.
+	if [ -e $pages ] && cat $pages >"$found.all" && [ -s "$found.all" ]; then
+		of_modules pages <"$found.all" >"$found"
+		result "no pages are left (page_owner)" "$found"
+	else
+		skip "no pages are left (page_owner)" "the kernel has no page_owner"
+	fi
+	;;
+*)
+	echo "usage: leaks.sh begin | symbols | end" >&2
+	exit 2
+	;;
+esac
