@@ -33,7 +33,7 @@ struct tb_track_slot {
 struct tb_track {
 	struct tb_track_slot *slots;
 	u64 head;
-	atomic64_t tail __aligned(64);
+	atomic64_t tail;
 };
 
 int tb_track_alloc(struct tb_track *q);
