@@ -129,6 +129,55 @@ int tb_device_fd(const struct tb_device *device)
 	return device->fd;
 }
 
+/* An illegal one is left to the kernel, one too long could not get there */
+static int copy_name(char to[TB_PROVIDER_NAME_MAX], const char *name)
+{
+	size_t length = strlen(name);
+
+	if (length >= TB_PROVIDER_NAME_MAX)
+		return -EINVAL;
+	memcpy(to, name, length);
+	return 0;
+}
+
+int tb_device_attach(struct tb_device *device, const char *name)
+{
+	struct tb_attach attach = { 0 };
+	int result = copy_name(attach.name, name);
+
+	if (!result)
+		result = device_ioctl(device, TB_IOC_ATTACH, &attach);
+	return result < 0 ? result : tb_device_query(device, &device->query);
+}
+
+static int provider_request(struct tb_device *device, enum tb_provider_op op,
+			    const char *name)
+{
+	struct tb_provider_req request = { .op = op };
+	int result = copy_name(request.name, name);
+
+	return result ? result :
+	       device_ioctl(device, TB_IOC_PROVIDER, &request);
+}
+
+int tb_device_create(struct tb_device *device, const char *name)
+{
+	return provider_request(device, TB_PROVIDER_CREATE, name);
+}
+
+int tb_device_destroy(struct tb_device *device, const char *name)
+{
+	return provider_request(device, TB_PROVIDER_DESTROY, name);
+}
+
+int tb_device_provider(struct tb_device *device, unsigned int index,
+		       struct tb_provider_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	info->index = index;
+	return device_ioctl(device, TB_IOC_PROVIDERS, info);
+}
+
 int tb_device_query(struct tb_device *device, struct tb_query *query)
 {
 	memset(query, 0, sizeof(*query));

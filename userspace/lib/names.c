@@ -93,6 +93,15 @@ const char *tb_state_name(uint32_t state)
 	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
 }
 
+const char *tb_reason_name(uint32_t reason)
+{
+	static const char *const names[] = {
+		"none", "told to stop", "durable buffer full",
+	};
+
+	return reason < sizeof(names) / sizeof(names[0]) ? names[reason] : "?";
+}
+
 const char *tb_control_name(uint16_t id)
 {
 	static const char *const names[] = {

@@ -383,12 +383,13 @@ const char *tb_softirq_name(uint64_t vector);
 /** tb_task_state - "S", "D", "R+" of sched_switch's prev_state; @buffer >= 24 */
 const char *tb_task_state(uint64_t state, char *buffer, size_t size);
 
-/** tb_clock_name, tb_mode_name, tb_policy_name, tb_state_name - of enum
- *  tb_clock_id, tb_mode, tb_policy, tb_state; "?" for others */
+/** tb_clock_name, tb_mode_name, tb_policy_name, tb_state_name, tb_reason_name -
+ *  of enum tb_clock_id, tb_mode, tb_policy, tb_state, tb_reason; "?" for others */
 const char *tb_clock_name(uint32_t clock);
 const char *tb_mode_name(uint32_t mode);
 const char *tb_policy_name(uint32_t policy);
 const char *tb_state_name(uint32_t state);
+const char *tb_reason_name(uint32_t reason);
 
 /* ---- blocks and elements, raw ----------------------------------------- */
 
@@ -480,6 +481,30 @@ void tb_device_close(struct tb_device *device);
 /** tb_device_fd - its descriptor, for poll(): POLLIN blocks can be taken,
  *  POLLHUP stopped and drained */
 int tb_device_fd(const struct tb_device *device);
+
+/**
+ * tb_device_attach - be for provider @name instead of "kernel"
+ *
+ * Once, and before anything is mapped, read or started.
+ * Errors: -ENOENT, -EBUSY, -EINVAL no name that a provider can have.
+ */
+int tb_device_attach(struct tb_device *device, const char *name);
+
+/**
+ * tb_device_create - make a provider
+ * Errors: -EINVAL illegal name, -EEXIST, -ENOSPC TB_PROVIDERS_MAX, -ENOMEM.
+ */
+int tb_device_create(struct tb_device *device, const char *name);
+
+/**
+ * tb_device_destroy - remove a provider; @device may be attached to it
+ * Errors: -ENOENT, -EPERM "kernel", -EBUSY another file or a module has it.
+ */
+int tb_device_destroy(struct tb_device *device, const char *name);
+
+/** tb_device_provider - provider number @index, 0 is "kernel"; -ENOENT beyond */
+int tb_device_provider(struct tb_device *device, unsigned int index,
+		       struct tb_provider_info *info);
 
 /* The ioctls of linux/tracebuf.h, one to one; -errno as documented there. */
 int tb_device_query(struct tb_device *device, struct tb_query *query);

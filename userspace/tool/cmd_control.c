@@ -28,7 +28,8 @@ const struct command cmd_start = {
 	"  -e, --events LIST     enable these and no others (default: as they are):\n"
 	"                        system, system:event, event; with * and ?\n"
 	"  -F, --fast            their one-element forms where there are any\n"
-	CONFIG_HELP
+	PROVIDER_HELP
+	SETUP_HELP
 	"      --no-state        do not list the existing threads first\n"
 	"  -h, --help\n",
 };
@@ -38,10 +39,13 @@ const struct command cmd_stop = {
 	.run   = stop_run,
 	.brief = "stop recording; what is in the buffers stays",
 	.help  =
-	"usage: tracebuf stop\n"
+	"usage: tracebuf stop [-p NAME]\n"
 	"\n"
 	"Stops the recording.  What has not been read stays in the buffers for\n"
-	"'tracebuf save' or whoever reads " TB_DEVICE_PATH ".\n",
+	"'tracebuf save' or whoever reads " TB_DEVICE_PATH ".\n"
+	"\n"
+	PROVIDER_HELP
+	"  -h, --help\n",
 };
 
 const struct command cmd_flush = {
@@ -49,10 +53,11 @@ const struct command cmd_flush = {
 	.run   = flush_run,
 	.brief = "hand over buffers that are not full yet",
 	.help  =
-	"usage: tracebuf flush [-C CPU]\n"
+	"usage: tracebuf flush [-p NAME] [-C CPU]\n"
 	"\n"
 	"Closes the buffers that hold events, so that the reader gets them now.\n"
 	"\n"
+	PROVIDER_HELP
 	"  -C, --cpu N           only of this CPU\n"
 	"  -h, --help\n",
 };
@@ -62,10 +67,11 @@ const struct command cmd_enable = {
 	.run   = enable_run,
 	.brief = "enable events, also while recording",
 	.help  =
-	"usage: tracebuf enable [-F|-W] [-e] EVENTS...\n"
+	"usage: tracebuf enable [-p NAME] [-F|-W] [-e] EVENTS...\n"
 	"\n"
 	"  EVENTS                system, system:event, event, all; with * and ?,\n"
 	"                        separated by commas or spaces\n"
+	PROVIDER_HELP
 	"  -F, --fast            in their one-element form where there is one\n"
 	"  -W, --wide            with all fields\n"
 	"  -h, --help\n",
@@ -76,10 +82,11 @@ const struct command cmd_disable = {
 	.run   = disable_run,
 	.brief = "disable events, also while recording",
 	.help  =
-	"usage: tracebuf disable [-e] EVENTS...\n"
+	"usage: tracebuf disable [-p NAME] [-e] EVENTS...\n"
 	"\n"
 	"  EVENTS                system, system:event, event, all; with * and ?,\n"
 	"                        separated by commas or spaces\n"
+	PROVIDER_HELP
 	"  -h, --help\n",
 };
 
@@ -88,27 +95,24 @@ const struct command cmd_save = {
 	.run   = save_run,
 	.brief = "write what the buffers hold to a file",
 	.help  =
-	"usage: tracebuf save [-s] [-o FILE]\n"
+	"usage: tracebuf save [-p NAME] [-s] [-o FILE]\n"
 	"\n"
 	"Writes what is in the buffers of a stopped recording (see 'start -m\n"
 	"circular') to a file.  What was saved is gone from the buffers.\n"
 	"\n"
+	PROVIDER_HELP
 	"  -o, --output FILE     (" DEFAULT_FILE "); '-': standard output\n"
 	"  -s, --stop            stop the recording first\n"
 	"  -h, --help\n",
 };
 
 static int start_device(struct tb_device *device, struct patterns *patterns,
-			enum tb_form form, const struct tb_config *config,
-			bool configure, uint32_t flags)
+			enum tb_form form, struct setup *setup, uint32_t flags)
 {
 	int result;
 
-	if (configure) {
-		result = tb_device_configure(device, config);
-		if (result < 0)
-			return config_failed(config, result);
-	}
+	if (setup->given && setup_apply(device, setup))
+		return EXIT_WRONG;
 	if (patterns->count) {
 		tb_device_select(device, TB_SELECT_DISABLE, 0, "all");
 		if (patterns_select(device, patterns, TB_SELECT_ENABLE, form,
@@ -116,24 +120,14 @@ static int start_device(struct tb_device *device, struct patterns *patterns,
 			return EXIT_WRONG;
 	}
 	result = tb_device_start(device, flags);
-	switch (-result) {
-	case 0:
-		return EXIT_FINE;
-	case EBUSY:
-		return complain("a recording is running already, or somebody holds buffers of the last one");
-	case ENOSPC:
-		return complain("the durable buffer is too small for the state of all threads: make it larger (--durable) or leave that out (--no-state)");
-	case EPERM:
-	case EACCES:
-		return complain("starting needs root or the capability CAP_PERFMON (or CAP_SYS_ADMIN)");
-	}
-	return complain("cannot start: %s", strerror(-result));
+	return result < 0 ? start_failed(device, result) : EXIT_FINE;
 }
 
 static int start_run(int argc, char **argv)
 {
 	static const struct option long_options[] = {
-		CONFIG_LONG,
+		PROVIDER_LONG,
+		SETUP_LONG,
 		{ "events",   required_argument, NULL, 'e' },
 		{ "fast",     no_argument,       NULL, 'F' },
 		{ "no-state", no_argument,       NULL, 'N' },
@@ -141,22 +135,24 @@ static int start_run(int argc, char **argv)
 		{ 0 }
 	};
 	struct patterns patterns = { 0 };
-	struct tb_config config = { 0 };
+	struct setup setup = { 0 };
+	const char *provider = NULL;
 	struct tb_device *device;
 	enum tb_form form = TB_FORM_WIDE;
-	bool configure = false;
 	uint32_t flags = 0;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, CONFIG_SHORT "e:Fh",
+	while ((option = getopt_long(argc, argv, SETUP_SHORT "p:e:Fh",
 				     long_options, NULL)) >= 0) {
-		status = config_option(&cmd_start, option, optarg, &config,
-				       &configure);
+		status = setup_option(&cmd_start, option, optarg, &setup);
 		if (status < 0)
 			return EXIT_USAGE;
 		if (status)
 			continue;
 		switch (option) {
+		case 'p':
+			provider = optarg;
+			break;
 		case 'e':
 			if (patterns_add(&patterns, optarg))
 				return misused(&cmd_start, "no events in '%s'",
@@ -177,38 +173,35 @@ static int start_run(int argc, char **argv)
 			       argv[optind]);
 	if (form == TB_FORM_FAST && !patterns.count)
 		return misused(&cmd_start, "--fast goes with events (-e)");
-	device = open_device(NULL, 0);
-	status = device ? start_device(device, &patterns, form, &config,
-				       configure, flags) : EXIT_WRONG;
+	if (setup_check(&cmd_start, &setup))
+		return EXIT_USAGE;
+	device = open_device(provider, 0);
+	status = device ? start_device(device, &patterns, form, &setup, flags) :
+			  EXIT_WRONG;
 	tb_device_close(device);
 	patterns_free(&patterns);
 	return status;
 }
 
-/* Commands with nothing but -h; -1: go on */
-static int only_help(int argc, char **argv, const struct command *command)
+static int stop_run(int argc, char **argv)
 {
 	static const struct option long_options[] = {
+		PROVIDER_LONG,
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 }
 	};
-	int option = getopt_long(argc, argv, "h", long_options, NULL);
-
-	if (option >= 0)
-		return show_help(command, option);
-	if (optind < argc)
-		return misused(command, "'%s' is too much", argv[optind]);
-	return -1;
-}
-
-static int stop_run(int argc, char **argv)
-{
-	int result = only_help(argc, argv, &cmd_stop);
+	const char *provider = NULL;
 	struct tb_device *device;
+	int option, result;
 
-	if (result >= 0)
-		return result;
-	device = open_device(NULL, 0);
+	while ((option = getopt_long(argc, argv, "p:h", long_options, NULL)) >= 0) {
+		if (option != 'p')
+			return show_help(&cmd_stop, option);
+		provider = optarg;
+	}
+	if (optind < argc)
+		return misused(&cmd_stop, "'%s' is too much", argv[optind]);
+	device = open_device(provider, 0);
 	if (!device)
 		return EXIT_WRONG;
 	result = tb_device_stop(device);
@@ -222,15 +215,22 @@ static int stop_run(int argc, char **argv)
 static int flush_run(int argc, char **argv)
 {
 	static const struct option long_options[] = {
+		PROVIDER_LONG,
 		{ "cpu",  required_argument, NULL, 'C' },
 		{ "help", no_argument,       NULL, 'h' },
 		{ 0 }
 	};
+	const char *provider = NULL;
 	struct tb_device *device;
 	uint32_t number;
 	int option, cpu = -1, result;
 
-	while ((option = getopt_long(argc, argv, "C:h", long_options, NULL)) >= 0) {
+	while ((option = getopt_long(argc, argv, "p:C:h", long_options,
+				     NULL)) >= 0) {
+		if (option == 'p') {
+			provider = optarg;
+			continue;
+		}
 		if (option != 'C')
 			return show_help(&cmd_flush, option);
 		if (parse_u32(optarg, 0, 65535, &number))
@@ -240,13 +240,13 @@ static int flush_run(int argc, char **argv)
 	}
 	if (optind < argc)
 		return misused(&cmd_flush, "'%s' is too much", argv[optind]);
-	device = open_device(NULL, 0);
+	device = open_device(provider, 0);
 	if (!device)
 		return EXIT_WRONG;
 	result = tb_device_flush(device, cpu);
 	tb_device_close(device);
 	if (result == -EINVAL && cpu >= 0)
-		return complain("there is no CPU %d", cpu);
+		return complain("there is no CPU %d, or it is not recorded on", cpu);
 	return result < 0 ? complain("cannot flush: %s", strerror(-result)) :
 			    EXIT_FINE;
 }
@@ -255,21 +255,26 @@ static int select_run(int argc, char **argv, const struct command *command,
 		      enum tb_select_op op)
 {
 	static const struct option long_options[] = {
+		PROVIDER_LONG,
 		{ "events", required_argument, NULL, 'e' },
 		{ "fast",   no_argument,       NULL, 'F' },
 		{ "wide",   no_argument,       NULL, 'W' },
 		{ "help",   no_argument,       NULL, 'h' },
 		{ 0 }
 	};
-	const char *short_options = op == TB_SELECT_ENABLE ? "e:FWh" : "e:h";
+	const char *short_options = op == TB_SELECT_ENABLE ? "p:e:FWh" : "p:e:h";
 	enum tb_form form = TB_FORM_DEFAULT, wanted;
 	struct patterns patterns = { 0 };
+	const char *provider = NULL;
 	struct tb_device *device;
 	int option, status;
 
 	while ((option = getopt_long(argc, argv, short_options, long_options,
 				     NULL)) >= 0) {
 		switch (option) {
+		case 'p':
+			provider = optarg;
+			break;
 		case 'e':
 			if (patterns_add(&patterns, optarg))
 				return misused(command, "no events in '%s'", optarg);
@@ -292,7 +297,7 @@ static int select_run(int argc, char **argv, const struct command *command,
 			return misused(command, "an empty pattern");
 	if (!patterns.count)
 		return misused(command, "which events?");
-	device = open_device(NULL, 0);
+	device = open_device(provider, 0);
 	status = device ? patterns_select(device, &patterns, op, form, false) :
 			  EXIT_WRONG;
 	tb_device_close(device);
@@ -314,6 +319,7 @@ static int save_device(struct tb_device *device, const char *output, bool stop)
 {
 	struct tb_query query;
 	struct sink sink;
+	char text[64];
 	int result;
 
 	result = tb_device_query(device, &query);
@@ -323,11 +329,13 @@ static int save_device(struct tb_device *device, const char *output, bool stop)
 		return complain("nothing was recorded yet: 'tracebuf start' or 'tracebuf record' does that");
 	if (query.state == TB_STATE_RUNNING) {
 		if (!stop)
-			return complain("the recording is running: 'tracebuf stop' first, or 'tracebuf save --stop'");
+			return complain("the recording is running: '%s' first, or save with --stop",
+					stop_command(device, text));
 		result = tb_device_stop(device);
 		if (result < 0)
 			return complain("cannot stop: %s", strerror(-result));
 	}
+	warn_stopped(&query);
 	result = tb_device_map(device, NULL, NULL);
 	if (result < 0)
 		return complain("cannot map the buffers: %s", strerror(-result));
@@ -349,18 +357,23 @@ static int save_device(struct tb_device *device, const char *output, bool stop)
 static int save_run(int argc, char **argv)
 {
 	static const struct option long_options[] = {
+		PROVIDER_LONG,
 		{ "output", required_argument, NULL, 'o' },
 		{ "stop",   no_argument,       NULL, 's' },
 		{ "help",   no_argument,       NULL, 'h' },
 		{ 0 }
 	};
-	const char *output = DEFAULT_FILE;
+	const char *output = DEFAULT_FILE, *provider = NULL;
 	struct tb_device *device;
 	bool stop = false;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "o:sh", long_options, NULL)) >= 0) {
+	while ((option = getopt_long(argc, argv, "p:o:sh", long_options,
+				     NULL)) >= 0) {
 		switch (option) {
+		case 'p':
+			provider = optarg;
+			break;
 		case 'o':
 			output = optarg;
 			break;
@@ -373,7 +386,7 @@ static int save_run(int argc, char **argv)
 	}
 	if (optind < argc)
 		return misused(&cmd_save, "'%s' is too much", argv[optind]);
-	device = open_device(NULL, TB_DEVICE_NONBLOCK);
+	device = open_device(provider, TB_DEVICE_NONBLOCK);
 	status = device ? save_device(device, output, stop) : EXIT_WRONG;
 	tb_device_close(device);
 	return status;

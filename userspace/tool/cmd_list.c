@@ -14,12 +14,13 @@ const struct command cmd_list = {
 	.run   = list_run,
 	.brief = "the events that can be recorded",
 	.help  =
-	"usage: tracebuf list [-v] [-a] [-i FILE] [PATTERN]...\n"
+	"usage: tracebuf list [-p NAME] [-v] [-a] [-i FILE] [PATTERN]...\n"
 	"\n"
 	"Lists the events that can be enabled, or those that a trace file describes.\n"
 	"'*' before a name: enabled; 'F': recorded in its fast form; 'f': has one.\n"
 	"\n"
 	"  PATTERN               system, system:event, event; with * and ?\n"
+	PROVIDER_HELP
 	"  -v, --verbose         with the fields of each\n"
 	"  -a, --all             also those whose tracepoint this kernel does not have\n"
 	"  -i, --input FILE      of a trace file instead of the running kernel\n"
@@ -115,6 +116,7 @@ static int list_device(struct tb_device *device,
 static int list_run(int argc, char **argv)
 {
 	static const struct option long_options[] = {
+		PROVIDER_LONG,
 		{ "verbose", no_argument,       NULL, 'v' },
 		{ "all",     no_argument,       NULL, 'a' },
 		{ "input",   required_argument, NULL, 'i' },
@@ -123,13 +125,16 @@ static int list_run(int argc, char **argv)
 	};
 	struct patterns patterns = { 0 };
 	struct tb_device *device;
-	const char *file = NULL;
+	const char *file = NULL, *provider = NULL;
 	bool verbose = false, all = false;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "vai:h", long_options,
+	while ((option = getopt_long(argc, argv, "p:vai:h", long_options,
 				     NULL)) >= 0) {
 		switch (option) {
+		case 'p':
+			provider = optarg;
+			break;
 		case 'v':
 			verbose = true;
 			break;
@@ -149,7 +154,7 @@ static int list_run(int argc, char **argv)
 	if (file) {
 		status = list_file(file, &patterns, verbose);
 	} else {
-		device = open_device(NULL, 0);
+		device = open_device(provider, 0);
 		status = device ? list_device(device, &patterns, verbose, all) :
 				  EXIT_WRONG;
 		tb_device_close(device);

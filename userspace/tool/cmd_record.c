@@ -29,7 +29,8 @@ struct record {
 	struct patterns patterns;
 	bool defaults;			/* the patterns are DEFAULT_EVENTS */
 	enum tb_form form;
-	struct tb_config config;
+	const char *provider;
+	struct setup setup;
 	uint32_t start_flags;
 	double seconds;
 	bool quiet;
@@ -66,7 +67,10 @@ const struct command cmd_record = {
 	"  -F, --fast            the one-element forms where there are any\n"
 	"  -o, --output FILE     (" DEFAULT_FILE "); '-': standard output\n"
 	"  -d, --duration TIME   seconds, or with ms, s, m, h\n"
-	CONFIG_HELP
+	PROVIDER_HELP
+	"                        as it is configured, with the events it has, as far\n"
+	"                        as nothing else is asked for\n"
+	SETUP_HELP
 	"      --no-state        do not list the existing threads first\n"
 	"  -q, --quiet           neither progress nor table\n"
 	"  -h, --help\n",
@@ -129,18 +133,25 @@ static int catch_signals(struct record *record)
 	return record->signals < 0 ? -errno : 0;
 }
 
-static int start_failed(int result)
+/* Configuration and events; EXIT_* */
+static int record_set_up(struct record *record)
 {
-	switch (-result) {
-	case EBUSY:
-		return complain("a recording is running already: end it with 'tracebuf stop' first");
-	case ENOSPC:
-		return complain("the durable buffer is too small for the state of all threads: make it larger (--durable) or leave that out (--no-state)");
-	case EPERM:
-	case EACCES:
-		return complain("recording kernel events needs root or the capability CAP_PERFMON (or CAP_SYS_ADMIN)");
-	}
-	return complain("cannot start: %s", strerror(-result));
+	struct tb_device *device = record->device;
+	const struct tb_query *query = &record->query;
+	char stop[64];
+
+	if (query->state == TB_STATE_RUNNING)
+		return complain("a recording is running already: end it with '%s' first",
+				stop_command(device, stop));
+	/* a provider somebody has set up stays as it is */
+	if ((!record->provider || record->setup.given || !query->map_bytes) &&
+	    setup_apply(device, &record->setup))
+		return EXIT_WRONG;
+	if (record->provider && record->defaults && query->nr_enabled)
+		return EXIT_FINE;
+	tb_device_select(device, TB_SELECT_DISABLE, TB_FORM_DEFAULT, "all");
+	return patterns_select(device, &record->patterns, TB_SELECT_ENABLE,
+			       record->form, record->defaults);
 }
 
 /* Everything up to the running recording; EXIT_* */
@@ -152,14 +163,7 @@ static int record_prepare(struct record *record)
 	result = tb_device_query(device, &record->query);
 	if (result < 0)
 		return complain("cannot read the state: %s", strerror(-result));
-	if (record->query.state == TB_STATE_RUNNING)
-		return complain("a recording is running already: end it with 'tracebuf stop' first");
-	result = tb_device_configure(device, &record->config);
-	if (result < 0)
-		return config_failed(&record->config, result);
-	tb_device_select(device, TB_SELECT_DISABLE, TB_FORM_DEFAULT, "all");
-	result = patterns_select(device, &record->patterns, TB_SELECT_ENABLE,
-				 record->form, record->defaults);
+	result = record_set_up(record);
 	if (result)
 		return result;
 	result = tb_device_map(device, NULL, NULL);
@@ -185,7 +189,7 @@ static int record_prepare(struct record *record)
 	}
 	result = tb_device_start(device, record->start_flags |
 				 TB_START_STOP_ON_CLOSE);
-	return result < 0 ? start_failed(result) : EXIT_FINE;
+	return result < 0 ? start_failed(device, result) : EXIT_FINE;
 }
 
 /* ---- while it runs ---- */
@@ -275,7 +279,8 @@ static int record_finish(struct record *record, int result)
 	else if (drained < 0)
 		status = complain("the last blocks could not be fetched: %s",
 				  strerror(-drained));
-	if (read_stats(record->device, record->query.nr_cpus, record->each,
+	if (tb_device_query(record->device, &record->query) < 0 ||
+	    read_stats(record->device, record->query.nr_cpus, record->each,
 		       &sum) < 0)
 		return complain("cannot read the statistics");
 	if (!record->quiet) {
@@ -287,6 +292,7 @@ static int record_finish(struct record *record, int result)
 	if (record->sink.unwritten)
 		note("warning: %" PRIu64 " of the events delivered could not be written",
 		     record->sink.unwritten);
+	warn_stopped(&record->query);
 	warn_lost(&sum);
 	return status;
 }
@@ -295,7 +301,7 @@ static int record_go(struct record *record)
 {
 	int status, result = 0;
 
-	record->device = open_device(NULL, TB_DEVICE_NONBLOCK);
+	record->device = open_device(record->provider, TB_DEVICE_NONBLOCK);
 	if (!record->device)
 		return EXIT_WRONG;
 	record->sink.fd = -1;
@@ -328,7 +334,8 @@ static int record_go(struct record *record)
 static int record_run(int argc, char **argv)
 {
 	static const struct option long_options[] = {
-		CONFIG_LONG,
+		PROVIDER_LONG,
+		SETUP_LONG,
 		{ "events",   required_argument, NULL, 'e' },
 		{ "fast",     no_argument,       NULL, 'F' },
 		{ "output",   required_argument, NULL, 'o' },
@@ -339,18 +346,20 @@ static int record_run(int argc, char **argv)
 		{ 0 }
 	};
 	struct record record = { .output = DEFAULT_FILE, .form = TB_FORM_WIDE };
-	bool configured = false;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "+" CONFIG_SHORT "e:Fo:d:qh",
+	while ((option = getopt_long(argc, argv, "+" SETUP_SHORT "p:e:Fo:d:qh",
 				     long_options, NULL)) >= 0) {
-		status = config_option(&cmd_record, option, optarg,
-				       &record.config, &configured);
+		status = setup_option(&cmd_record, option, optarg,
+				      &record.setup);
 		if (status < 0)
 			return EXIT_USAGE;
 		if (status)
 			continue;
 		switch (option) {
+		case 'p':
+			record.provider = optarg;
+			break;
 		case 'e':
 			if (patterns_add(&record.patterns, optarg))
 				return misused(&cmd_record, "no events in '%s'",
@@ -377,6 +386,8 @@ static int record_run(int argc, char **argv)
 			return show_help(&cmd_record, option);
 		}
 	}
+	if (setup_check(&cmd_record, &record.setup))
+		return EXIT_USAGE;
 	if (optind < argc)
 		record.command = argv + optind;
 	if (!record.patterns.count) {

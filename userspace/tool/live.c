@@ -1,22 +1,144 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The running recorder: opening the device, reading the books, showing them.
+ * The running recorder: opening the device for a provider, why it does not
+ * start, what it is and does, reading the books, showing them.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include "tool.h"
 
-struct tb_device *open_device(const char *path, unsigned int flags)
+const char *provider_names(struct tb_device *device, char *text, size_t size)
+{
+	struct tb_provider_info info;
+	unsigned int i, used = 0;
+
+	text[0] = 0;
+	for (i = 0; !tb_device_provider(device, i, &info) && used < size; i++)
+		used += (unsigned int)snprintf(text + used, size - used, "%s%s",
+					       i ? ", " : "", info.name);
+	return text;
+}
+
+struct tb_device *open_device(const char *provider, unsigned int flags)
 {
 	struct tb_device *device;
 	struct tb_error error;
+	char names[1024];
+	int result;
 
-	if (tb_device_open(path, flags, &device, &error) < 0) {
+	if (tb_device_open(NULL, flags, &device, &error) < 0) {
 		complain("%s", error.text);
 		return NULL;
 	}
-	return device;
+	result = provider ? tb_device_attach(device, provider) : 0;
+	if (!result)
+		return device;
+	if (result == -ENOENT || result == -EINVAL)
+		complain("there is no provider '%s', there is: %s ('tracebuf provider create' makes one)",
+			 provider, provider_names(device, names, sizeof(names)));
+	else
+		complain("provider '%s': %s", provider, strerror(-result));
+	tb_device_close(device);
+	return NULL;
 }
+
+const char *stop_command(struct tb_device *device, char text[64])
+{
+	struct tb_query query;
+
+	if (tb_device_query(device, &query) < 0 || !query.provider)
+		return "tracebuf stop";
+	snprintf(text, 64, "tracebuf stop -p %s", query.name);
+	return text;
+}
+
+int start_failed(struct tb_device *device, int result)
+{
+	struct tb_query query;
+	char stop[64];
+
+	switch (-result) {
+	case EBUSY:
+		if (!tb_device_query(device, &query) &&
+		    query.state == TB_STATE_RUNNING)
+			return complain("a recording is running already: end it with '%s' first",
+					stop_command(device, stop));
+		return complain("another program holds buffers of the last recording: end it first");
+	case ENOSPC:
+		return complain("the durable buffer is too small for the state of all threads: make it larger (--durable, --durable-max) or leave that out (--no-state)");
+	case ENOMEM:
+		return complain("the kernel does not have the memory for the buffers; its log has details");
+	case EPERM:
+	case EACCES:
+		return complain("recording kernel events needs root or the capability CAP_PERFMON (or CAP_SYS_ADMIN)");
+	}
+	return complain("cannot start: %s", strerror(-result));
+}
+
+/* ---- what it is and does ---- */
+
+static const char *why(const struct tb_query *query)
+{
+	if (query->reason != TB_REASON_DURABLE_FULL)
+		return "";
+	return ": durable buffer full";
+}
+
+void show_query(const struct tb_query *query)
+{
+	printf("provider   %s, id %u\n", query->name, query->provider);
+	printf("state      %s%s, recording %" PRIu64 "%s\n",
+	       tb_state_name(query->state), why(query),
+	       (uint64_t)query->generation,
+	       query->reader ? ", a reader is attached" : "");
+	if (query->map_bytes) {
+		printf("mode       %s, policy %s, watermark %u %%\n",
+		       tb_mode_name(query->mode), tb_policy_name(query->policy),
+		       query->watermark);
+		printf("buffers    %u per CPU of %u elements (%.1f MiB on %u CPUs)\n",
+		       query->buffers, query->elements,
+		       (double)query->buffer_bytes * query->buffers *
+		       query->nr_cpus / (1 << 20), query->nr_cpus);
+		printf("durable    %" PRIu64 " of %" PRIu64 " KiB used, may grow to %" PRIu64
+		       " KiB, %" PRIu64 " records lost\n",
+		       (uint64_t)query->durable_used / 1024,
+		       (uint64_t)query->durable_size / 1024,
+		       (uint64_t)query->durable_bytes / 1024,
+		       (uint64_t)query->durable_lost);
+		printf("clock      %s, %.3f MHz\n", tb_clock_name(query->clock),
+		       (double)query->frequency / 1e6);
+	} else {
+		printf("mode       not configured, no memory yet\n");
+	}
+	if (query->flush_ms)
+		printf("flush      every %u ms\n", query->flush_ms);
+	printf("events     %u of %u enabled\n", query->nr_enabled,
+	       query->nr_events);
+}
+
+void show_enabled(struct tb_device *device)
+{
+	struct tb_event_info info;
+	unsigned int i;
+
+	for (i = 0; !tb_device_event(device, i, &info); i++)
+		if (info.flags & TB_INFO_ENABLED)
+			printf("           %s:%s%s\n", info.system, info.name,
+			       info.flags & TB_INFO_FAST ? " (fast)" : "");
+}
+
+void warn_stopped(const struct tb_query *query)
+{
+	if (query->reason != TB_REASON_DURABLE_FULL)
+		return;
+	note("warning: recording stopped by itself: the durable buffer of %" PRIu64
+	     " KiB is full, %" PRIu64 " records were lost; a larger one (--durable, --durable-max) helps",
+	     (uint64_t)query->durable_size / 1024,
+	     (uint64_t)query->durable_lost);
+}
+
+/* ---- the books ---- */
 
 int read_stats(struct tb_device *device, unsigned int nr_cpus,
 	       struct tb_stats *each, struct tb_stats *sum)

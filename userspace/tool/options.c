@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Values of options, and the options that make up a configuration.
+ * Values of options, and the options that make up a configuration: taking
+ * them, what does not go together, and what the kernel has against them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,109 +53,242 @@ static uint32_t choice(const char *value, const char *const *names)
 	return 0;
 }
 
-/* from TB_MODE_CIRCULAR on */
-static const char *const modes[] = { "", "circular", "streaming", NULL };
+static const char *const modes[] = {
+	"", "oneshot", "circular", "streaming", NULL,
+};
 static const char *const policies[] = { "", "overwrite", "drop", NULL };
 static const char *const clocks[] = { "", "tsc", "arch", "mono", NULL };
 
-int config_option(const struct command *command, int option, const char *value,
-		  struct tb_config *config, bool *given)
+static int durable_kib(const struct command *command, const char *what,
+		       const char *value, uint32_t *kib)
 {
-	uint32_t number = 0;
+	if (!parse_u32(value, TB_DURABLE_KIB_MIN, TB_DURABLE_KIB_MAX, kib))
+		return 0;
+	return misused(command, "%s: '%s' is not a number of KiB from %d to %d",
+		       what, value, TB_DURABLE_KIB_MIN, TB_DURABLE_KIB_MAX);
+}
+
+/* "0-3,7" into bits; -EINVAL */
+static int parse_cpus(const char *text, struct setup *setup)
+{
+	const unsigned long limit = 8 * sizeof(setup->cpus);
+	unsigned long first, last;
+	char *end;
+
+	memset(setup->cpus, 0, sizeof(setup->cpus));
+	do {
+		if (*text < '0' || *text > '9')
+			return -EINVAL;
+		first = last = strtoul(text, &end, 10);
+		if (*end == '-') {
+			text = end + 1;
+			if (*text < '0' || *text > '9')
+				return -EINVAL;
+			last = strtoul(text, &end, 10);
+		}
+		if (first > last || last >= limit)
+			return -EINVAL;
+		for (; first <= last; first++)
+			setup->cpus[first / 8] |= (uint8_t)(1 << first % 8);
+		text = end + 1;
+	} while (*end == ',');
+	return *end ? -EINVAL : 0;
+}
+
+/* EXIT_FINE, or EXIT_USAGE after complaining; -1: none of these */
+static int setup_take(const struct command *command, int option,
+		      const char *value, struct setup *setup)
+{
+	struct tb_config *config = &setup->config;
 
 	switch (option) {
 	case 'b':
-		if (parse_u32(value, TB_BUFFERS_MIN, TB_BUFFERS_MAX, &number)) {
-			misused(command, "buffers per CPU: '%s' is not a number from %d to %d",
-				value, TB_BUFFERS_MIN, TB_BUFFERS_MAX);
-			return -1;
-		}
-		config->buffers = number;
-		break;
+		if (!parse_u32(value, 1, TB_BUFFERS_MAX, &config->buffers))
+			return EXIT_FINE;
+		return misused(command, "buffers per CPU: '%s' is not a number from %d to %d",
+			       value, TB_BUFFERS_MIN, TB_BUFFERS_MAX);
 	case 'B':
-		if (parse_u32(value, TB_BUFFER_ELEMENTS_MIN,
-			      TB_BUFFER_ELEMENTS_MAX, &number) ||
-		    number & (number - 1)) {
-			misused(command, "elements per buffer: '%s' is not a power of two from %d to %d",
-				value, TB_BUFFER_ELEMENTS_MIN,
-				TB_BUFFER_ELEMENTS_MAX);
-			return -1;
-		}
-		config->elements = number;
-		break;
+		if (!parse_u32(value, TB_BUFFER_ELEMENTS_MIN,
+			       TB_BUFFER_ELEMENTS_MAX, &config->elements) &&
+		    !(config->elements & (config->elements - 1)))
+			return EXIT_FINE;
+		return misused(command, "elements per buffer: '%s' is not a power of two from %d to %d",
+			       value, TB_BUFFER_ELEMENTS_MIN,
+			       TB_BUFFER_ELEMENTS_MAX);
 	case 'm':
 		config->mode = choice(value, modes);
-		if (!config->mode) {
-			misused(command, "mode: '%s' is neither streaming nor circular", value);
-			return -1;
-		}
-		config->mode += TB_MODE_CIRCULAR - 1;
-		break;
+		return config->mode ? EXIT_FINE :
+		       misused(command, "mode: '%s' is not streaming, circular or oneshot",
+			       value);
 	case 'w':
-		if (parse_u32(value, 1, 100, &number)) {
-			misused(command, "watermark: '%s' is not a percentage from 1 to 100",
-				value);
-			return -1;
-		}
-		config->watermark = number;
-		break;
+		return !parse_u32(value, 1, 100, &config->watermark) ? EXIT_FINE :
+		       misused(command, "watermark: '%s' is not a percentage from 1 to 100",
+			       value);
+	case 'c':
+		setup->cpu_list = value;
+		return !parse_cpus(value, setup) ? EXIT_FINE :
+		       misused(command, "CPUs: '%s' is not a list of numbers and ranges up to %zu, as in 0-3,7",
+			       value, 8 * sizeof(setup->cpus) - 1);
 	case 0x100:
 		config->policy = choice(value, policies);
-		if (!config->policy) {
-			misused(command, "policy: '%s' is not overwrite or drop",
-				value);
-			return -1;
-		}
-		break;
+		return config->policy ? EXIT_FINE :
+		       misused(command, "policy: '%s' is not overwrite or drop",
+			       value);
 	case 0x101:
 		config->clock = choice(value, clocks);
-		if (!config->clock && strcmp(value, "auto")) {
-			misused(command, "clock: '%s' is not auto, tsc, arch or mono",
-				value);
-			return -1;
-		}
-		break;
+		return config->clock || !strcmp(value, "auto") ? EXIT_FINE :
+		       misused(command, "clock: '%s' is not auto, tsc, arch or mono",
+			       value);
 	case 0x102:
-		if (parse_u32(value, 16, 1 << 20, &number)) {
-			misused(command, "durable buffer: '%s' is not a number of KiB from 16 to %d",
-				value, 1 << 20);
-			return -1;
-		}
-		config->durable_kib = number;
-		break;
+		return durable_kib(command, "durable buffer", value,
+				   &config->durable_kib);
 	case 0x103:
-		if (parse_u32(value, 0, 3600 * 1000, &number)) {
-			misused(command, "flush interval: '%s' is not a number of ms up to an hour",
-				value);
-			return -1;
-		}
-		config->flush_ms = number;
-		break;
-	default:
-		return 0;
+		return !parse_u32(value, 0, 3600 * 1000, &config->flush_ms) ?
+		       EXIT_FINE :
+		       misused(command, "flush interval: '%s' is not a number of ms up to an hour",
+			       value);
+	case 0x104:
+		return durable_kib(command, "limit of the durable buffer",
+				   value, &config->durable_max_kib);
+	case 0x105:
+		config->flags |= TB_CONFIG_DURABLE_STOP;
+		return EXIT_FINE;
 	}
-	*given = true;
-	return 1;
+	return -1;
 }
 
-int config_failed(const struct tb_config *config, int result)
+int setup_option(const struct command *command, int option, const char *value,
+		 struct setup *setup)
 {
+	int status = setup_take(command, option, value, setup);
+
+	if (status < 0)
+		return 0;
+	setup->given = true;
+	return status == EXIT_FINE ? 1 : -1;
+}
+
+int setup_check(const struct command *command, const struct setup *setup)
+{
+	const struct tb_config *config = &setup->config;
+	uint32_t durable = config->durable_kib ? config->durable_kib : 1024;
+
+	if (config->buffers == 1 && config->mode != TB_MODE_ONESHOT)
+		return misused(command, "one buffer per CPU is for -m oneshot: %s needs %d",
+			       config->mode ? tb_mode_name(config->mode) :
+			       "streaming", TB_BUFFERS_MIN);
+	if (config->mode == TB_MODE_CIRCULAR && config->policy == TB_POLICY_DROP)
+		return misused(command, "-m circular overwrites: --policy drop goes with streaming or oneshot");
+	if (config->mode == TB_MODE_ONESHOT &&
+	    config->policy == TB_POLICY_OVERWRITE)
+		return misused(command, "-m oneshot ends when the buffers are full: --policy overwrite goes with streaming or circular");
+	if (!config->durable_max_kib)
+		return EXIT_FINE;
+	if (config->durable_max_kib < durable)
+		return misused(command, "the durable buffer cannot grow to %u KiB from %u: --durable-max is at least --durable",
+			       config->durable_max_kib, durable);
+	if (config->flags & TB_CONFIG_DURABLE_STOP &&
+	    config->durable_max_kib > durable)
+		return misused(command, "with --durable-stop the durable buffer does not grow: leave out --durable-max");
+	return EXIT_FINE;
+}
+
+/* ---- telling the kernel ---- */
+
+/* "0-3": the CPUs that there can be here */
+static void possible_cpus(char *text, size_t size)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
+
+	if (!file || !fgets(text, (int)size, file))
+		snprintf(text, size, "?");
+	text[strcspn(text, "\n")] = 0;
+	if (file)
+		fclose(file);
+}
+
+/* CPUs that cannot be here: EXIT_WRONG after complaining */
+static int impossible_cpus(const struct setup *setup)
+{
+	struct setup possible;
+	char text[256];
+	size_t i;
+
+	possible_cpus(text, sizeof(text));
+	if (parse_cpus(text, &possible))
+		return EXIT_FINE;
+	for (i = 0; i < 8 * sizeof(setup->cpus); i++)
+		if (setup->cpus[i / 8] & ~possible.cpus[i / 8] & 1 << i % 8)
+			return complain("CPUs: '%s': there is no CPU %zu here, only %s",
+					setup->cpu_list, i, text);
+	return EXIT_FINE;
+}
+
+static unsigned int chosen_cpus(const struct setup *setup, unsigned int all)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < 8 * sizeof(setup->cpus); i++)
+		count += setup->cpus[i / 8] >> i % 8 & 1;
+	return setup->cpu_list ? count : all;
+}
+
+static int no_memory(const struct setup *setup, const struct tb_query *query)
+{
+	const struct tb_config *config = &setup->config;
+	uint32_t buffers = config->buffers ? config->buffers : 32;
+	uint32_t bytes = (config->elements ? config->elements : 1024) *
+			 TB_ELEMENT_SIZE;
+	uint32_t durable = config->durable_kib ? config->durable_kib : 1024;
+	unsigned int cpus = chosen_cpus(setup, query->nr_cpus);
+
+	return complain("the kernel does not have that much memory: %.1f MiB (%u buffers of %u KiB for each of %u CPUs, %u KiB for the durable buffer); nothing has changed, the kernel log has details: take fewer (-b) or smaller ones (-B), or fewer CPUs (-c)",
+			((double)bytes * buffers * cpus + durable * 1024.0) /
+			(1 << 20), buffers, bytes / 1024, cpus, durable);
+}
+
+static int setup_failed(struct tb_device *device, const struct setup *setup,
+			int result)
+{
+	const struct tb_config *config = &setup->config;
+	struct tb_query query;
+	char stop[64];
+	int failed = tb_device_query(device, &query);
+
 	switch (-result) {
 	case EBUSY:
-		return complain("a recording is running or its memory is in use: end it with 'tracebuf stop' first");
+		if (!failed && query.state == TB_STATE_RUNNING)
+			return complain("'%s' is recording: the configuration cannot be changed meanwhile, '%s' first",
+					query.name, stop_command(device, stop));
+		return complain("another program has the buffers mapped or holds some: end it first");
 	case ENOMEM:
-		return complain("the kernel does not have that much contiguous memory for buffers (the kernel log says how far it got): take fewer (-b) or smaller ones (-B)");
+		if (!failed)
+			return no_memory(setup, &query);
+		break;
 	case EINVAL:
-		return complain("the module does not take this configuration (mode %s, policy %s, clock %s, %u buffers of %u elements; 0: default)",
+		if (setup->cpu_list && impossible_cpus(setup))
+			return EXIT_WRONG;
+		if (config->clock != TB_CLOCK_AUTO)
+			return complain("this machine has no clock '%s', or it cannot be relied on: leave out --clock",
+					tb_clock_name(config->clock));
+		return complain("the module does not take this configuration (mode %s, policy %s, %u buffers of %u elements; 0: default)",
 				config->mode ? tb_mode_name(config->mode) : "default",
 				config->policy ? tb_policy_name(config->policy) : "default",
-				tb_clock_name(config->clock), config->buffers,
-				config->elements);
+				config->buffers, config->elements);
 	case EPERM:
 		return complain("configuring needs root or the capability CAP_PERFMON (or CAP_SYS_ADMIN)");
-	case EOPNOTSUPP:
-		return complain("this machine cannot do what was asked for (clock %s)",
-				tb_clock_name(config->clock));
 	}
 	return complain("cannot configure: %s", strerror(-result));
+}
+
+int setup_apply(struct tb_device *device, struct setup *setup)
+{
+	int result;
+
+	if (setup->cpu_list) {
+		setup->config.cpus = (uint64_t)(uintptr_t)setup->cpus;
+		setup->config.cpus_bytes = sizeof(setup->cpus);
+	}
+	result = tb_device_configure(device, &setup->config);
+	return result < 0 ? setup_failed(device, setup, result) : EXIT_FINE;
 }

@@ -37,7 +37,7 @@ struct command {
 
 extern const struct command cmd_record, cmd_print, cmd_list, cmd_status,
 	cmd_start, cmd_stop, cmd_flush, cmd_enable, cmd_disable, cmd_verify,
-	cmd_save, cmd_export;
+	cmd_save, cmd_export, cmd_provider;
 
 /* ---- messages (message.c) ---- */
 
@@ -59,35 +59,59 @@ int show_help(const struct command *command, int option);
 int parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value);
 int parse_seconds(const char *text, double *seconds);
 
-/* Options for struct tb_config that record and start have in common */
-#define CONFIG_SHORT "b:B:m:w:"
-#define CONFIG_LONG \
+/**
+ * struct setup - a provider's configuration as the command line gives it
+ * @config: zero: the default
+ * @cpus: a bit for each CPU to record, where @cpu_list is given
+ * @cpu_list: as typed, or NULL: all
+ * @given: any of it was
+ */
+struct setup {
+	struct tb_config config;
+	uint8_t     cpus[1024];
+	const char *cpu_list;
+	bool        given;
+};
+
+/* Options for struct setup that record, start and provider create share */
+#define SETUP_SHORT "b:B:m:w:c:"
+#define SETUP_LONG \
 	{ "buffers",   required_argument, NULL, 'b' }, \
 	{ "elements",  required_argument, NULL, 'B' }, \
 	{ "mode",      required_argument, NULL, 'm' }, \
 	{ "watermark", required_argument, NULL, 'w' }, \
+	{ "cpu",       required_argument, NULL, 'c' }, \
 	{ "policy",    required_argument, NULL, 0x100 }, \
 	{ "clock",     required_argument, NULL, 0x101 }, \
 	{ "durable",   required_argument, NULL, 0x102 }, \
-	{ "flush-ms",  required_argument, NULL, 0x103 }
-#define CONFIG_HELP \
-	"  -b, --buffers N       buffers per CPU, 2..4096 (32)\n" \
+	{ "flush-ms",  required_argument, NULL, 0x103 }, \
+	{ "durable-max",  required_argument, NULL, 0x104 }, \
+	{ "durable-stop", no_argument,       NULL, 0x105 }
+#define SETUP_HELP \
+	"  -b, --buffers N       buffers per CPU, 2..4096 (32); oneshot: from 1 on\n" \
 	"  -B, --elements N      elements of 16 bytes per buffer, a power of two,\n" \
 	"                        64..65536 (1024)\n" \
-	"  -m, --mode MODE       streaming (default) or circular\n" \
+	"  -m, --mode MODE       streaming (default); circular: overwrite until it is\n" \
+	"                        stopped; oneshot: until the buffers are full\n" \
 	"      --policy POLICY   when the reader is behind: overwrite the oldest\n" \
 	"                        (default) or drop the newest\n" \
 	"  -w, --watermark N     wake the reader at this fill level, percent (70)\n" \
+	"  -c, --cpu LIST        record on these CPUs, as in 0-3,7 (all)\n" \
 	"      --clock CLOCK     auto (default), tsc, arch, mono\n" \
-	"      --durable KIB     size of the durable buffer (1024)\n" \
+	"      --durable KIB     size of the durable buffer, 64..65536 (1024)\n" \
+	"      --durable-max KIB it may grow to this (16 times its size)\n" \
+	"      --durable-stop    stop when it is full instead\n" \
 	"      --flush-ms N      hand over half-full buffers this often (never)\n"
 
 /* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
-int config_option(const struct command *command, int option, const char *value,
-		  struct tb_config *config, bool *given);
+int setup_option(const struct command *command, int option, const char *value,
+		 struct setup *setup);
 
-/* What -EINVAL and the like of configure mean; returns EXIT_WRONG */
-int config_failed(const struct tb_config *config, int result);
+/* Do they go together?  Complains; EXIT_FINE or EXIT_USAGE */
+int setup_check(const struct command *command, const struct setup *setup);
+
+/* Configure the device's provider, or complain; EXIT_* */
+int setup_apply(struct tb_device *device, struct setup *setup);
 
 /* ---- events by name (events.c) ---- */
 
@@ -122,8 +146,29 @@ const char *nearest_text(const struct nearest *nearest, char *text, size_t size)
 
 /* ---- device (live.c) ---- */
 
-/* Open or complain; NULL */
-struct tb_device *open_device(const char *path, unsigned int flags);
+/* What commands that talk to the device have in common; NULL: "kernel" */
+#define PROVIDER_LONG { "provider", required_argument, NULL, 'p' }
+#define PROVIDER_HELP \
+	"  -p, --provider NAME   another provider than 'kernel' (see 'tracebuf provider')\n"
+
+/* Open for @provider (NULL: "kernel") or complain; NULL */
+struct tb_device *open_device(const char *provider, unsigned int flags);
+
+/* "tracebuf stop -p NAME", for this device */
+const char *stop_command(struct tb_device *device, char text[64]);
+
+/* Why it did not start; returns EXIT_WRONG */
+int start_failed(struct tb_device *device, int result);
+
+/* "there are kernel, x and y", for messages */
+const char *provider_names(struct tb_device *device, char *text, size_t size);
+
+/* What a provider is and does */
+void show_query(const struct tb_query *query);
+void show_enabled(struct tb_device *device);
+
+/* If the recording ended by itself: why, as a warning */
+void warn_stopped(const struct tb_query *query);
 
 /* Sum of the books of all CPUs; @each may be NULL, room for nr_cpus */
 int read_stats(struct tb_device *device, unsigned int nr_cpus,
