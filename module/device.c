@@ -12,6 +12,7 @@
 
 #include "compat.h"
 #include "device.h"
+#include "fifo.h"
 #include "provider.h"
 #include "registry.h"
 #include "select.h"
@@ -327,6 +328,20 @@ static int tb_ioc_release(struct tb_session *s, void __user *arg, size_t size)
 	return err;
 }
 
+static int tb_ioc_fifo(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_fifo f;
+	int err = tb_get(&f, sizeof(f), arg, size);
+
+	if (err)
+		return err;
+	if (f.flags || !tb_zero(f.reserved, sizeof(f.reserved)))
+		return -EINVAL;
+	if (f.version != TB_FIFO_VERSION)
+		return -EPROTONOSUPPORT;
+	return tb_channel_open(s, f.cpu);
+}
+
 /*
  * The size of a command's structure is part of its number, so the number
  * tells what the caller was built with.
@@ -366,6 +381,8 @@ static long tb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return tb_ioc_provider(s, to, size);
 	case _IOC_NR(TB_IOC_PROVIDERS):
 		return tb_ioc_providers(to, size);
+	case _IOC_NR(TB_IOC_FIFO):
+		return tb_ioc_fifo(s, to, size);
 	}
 	return -ENOTTY;
 }

@@ -9,6 +9,7 @@
 #include <linux/nospec.h>
 #include <linux/slab.h>
 
+#include "fifo.h"
 #include "provider.h"
 #include "select.h"
 #include "session.h"
@@ -110,7 +111,7 @@ static int tb_configure_locked(struct tb_provider *p, const struct tb_config *co
 		return err;
 
 	mutex_lock(&p->read_lock);
-	if (p->state == TB_STATE_RUNNING || tb_provider_held(p))
+	if (p->state == TB_STATE_RUNNING || tb_provider_held(p) || !tb_channel_fits(p, &c, cpus))
 		err = -EBUSY;
 	else
 		err = tb_provider_allocate(p, &c, cpus);

@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "fifo.h"
 #include "registry.h"
 #include "session.h"
 
@@ -68,10 +69,48 @@ void tb_session_wake(struct tb_provider *p)
 	wake_up_all(&p->wait);
 }
 
-static void tb_session_want(struct tb_provider *p)
+/**
+ * tb_session_want() - blocks that come from now on are to wake those who wait
+ * @p: the provider
+ *
+ * To be called before looking for blocks, and each time anew.
+ *
+ * Context: any.
+ */
+void tb_session_want(struct tb_provider *p)
 {
 	WRITE_ONCE(p->want_wake, 1);
 	smp_mb(); /* the flag before the blocks: pairs with tb_ring_notify() */
+}
+
+/**
+ * tb_session_wait_for() - wait until there is something to do for a reader
+ * @p: the provider
+ * @ready: is there?
+ * @arg: for @ready
+ *
+ * Context: process.
+ * Return: 0, -ERESTARTSYS.
+ */
+int tb_session_wait_for(struct tb_provider *p, bool (*ready)(void *arg), void *arg)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	int err = 0;
+
+	add_wait_queue(&p->wait, &wait);
+	for (;;) {
+		tb_session_want(p);
+		/* first: a block that is there but cannot be taken yet must not hold us */
+		if (signal_pending(current)) {
+			err = -ERESTARTSYS;
+			break;
+		}
+		if (ready(arg))
+			break;
+		wait_woken(&wait, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
+	}
+	remove_wait_queue(&p->wait, &wait);
+	return err;
 }
 
 /* ---- the provider ----------------------------------------------------- */
@@ -127,8 +166,14 @@ int tb_session_attach_to(struct tb_session *s, const char *name)
 
 /* ---- the reader ------------------------------------------------------- */
 
-/* Makes @s the reader if there is none.  Under read_lock. */
-static int tb_session_attach(struct tb_session *s)
+/**
+ * tb_session_attach() - make a session the reader if there is none
+ * @s: the session, bound
+ *
+ * Context: process, under read_lock.
+ * Return: 0, also if it is the reader already; -EBUSY another is; -ENOSPC, -ENOMEM.
+ */
+int tb_session_attach(struct tb_session *s)
 {
 	struct tb_provider *p = s->provider;
 
@@ -158,13 +203,13 @@ static bool tb_session_open_rings(struct tb_provider *p, u32 flags)
 		 (p->config.mode == TB_MODE_CIRCULAR && (flags & TB_ACQUIRE_SNAPSHOT))));
 }
 
-/* Under read_lock. */
+/* Those whose blocks the session gets.  Under read_lock. */
 static bool tb_rings_readable(struct tb_provider *p)
 {
 	unsigned int cpu;
 
 	for_each_cpu(cpu, &p->cpus)
-		if (tb_ring_readable(per_cpu_ptr(p->rings, cpu)))
+		if (!tb_channel_of(p, cpu) && tb_ring_readable(per_cpu_ptr(p->rings, cpu)))
 			return true;
 	return false;
 }
@@ -239,7 +284,8 @@ static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count)
 
 	while (n < count && idle < nr_cpu_ids) {
 		cond_resched();
-		if (cpumask_test_cpu(cpu, &p->cpus) && tb_take_ring(p, cpu, &refs[n])) {
+		if (cpumask_test_cpu(cpu, &p->cpus) && !tb_channel_of(p, cpu) &&
+		    tb_take_ring(p, cpu, &refs[n])) {
 			idle = 0;
 			n++;
 		} else {
@@ -270,7 +316,15 @@ static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
 	return at / bytes;
 }
 
-static void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
+/**
+ * tb_ref_address() - where a block is
+ * @p: the provider
+ * @ref: the block, held
+ *
+ * Context: any.
+ * Return: its memory.
+ */
+void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
 {
 	u64 at;
 
@@ -282,8 +336,15 @@ static void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
 	return tb_mem_block(&p->mem[ref->ring], at / ref->bytes);
 }
 
-/* Puts blocks back as if they had not been taken, the latest first.  Under read_lock. */
-static void tb_put_back(struct tb_provider *p, const struct tb_ref *refs, u32 count)
+/**
+ * tb_put_back() - put blocks back as if they had not been taken, the latest first
+ * @p: the provider
+ * @refs: the blocks, those taken last
+ * @count: how many
+ *
+ * Context: process, under read_lock.
+ */
+void tb_put_back(struct tb_provider *p, const struct tb_ref *refs, u32 count)
 {
 	int index;
 
@@ -312,6 +373,30 @@ static bool tb_untold(struct tb_provider *p, const struct tb_ref *refs, u32 coun
 		end = max(end, block->time_end);
 	}
 	return next->time <= end;
+}
+
+/**
+ * tb_session_take_ring() - take the next block of one ring, and seal all that it needs
+ * @p: the provider, running or stopped
+ * @cpu: which ring
+ * @ref: out: the block
+ *
+ * What it needs is in durable blocks that can be taken, as with tb_session_acquire().
+ *
+ * Context: process, under cpus_read_lock and read_lock.
+ * Return: false if there is none now.
+ */
+bool tb_session_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref)
+{
+	if (!tb_take_ring(p, cpu, ref))
+		return false;
+	tb_keep_track(p);
+	if (tb_untold(p, ref, 1)) {
+		tb_put_back(p, ref, 1);
+		return false;
+	}
+	tb_durable_seal(&p->durable);
+	return true;
 }
 
 /*
@@ -394,8 +479,15 @@ static bool tb_ref_durable(struct tb_provider *p, const struct tb_ref *ref)
 	       at < tb_durable_extent(&p->durable);
 }
 
-/* Gives one block back.  Under read_lock. */
-static int tb_give_back(struct tb_provider *p, const struct tb_ref *ref)
+/**
+ * tb_give_back() - give one block back
+ * @p: the provider
+ * @ref: the block
+ *
+ * Context: process, under read_lock.
+ * Return: 0, -EINVAL if it is not held.
+ */
+int tb_give_back(struct tb_provider *p, const struct tb_ref *ref)
 {
 	int index;
 
@@ -413,13 +505,16 @@ static int tb_give_back(struct tb_provider *p, const struct tb_ref *ref)
 }
 
 /*
- * Is @ref the block that read() is in the middle of?  Of durable blocks only
- * the number counts.  Under read_lock.
+ * Is @ref the block that read() is in the middle of, or that a channel has offered?  Of
+ * durable blocks only the number counts.  Under read_lock.
  */
 static bool tb_is_part(struct tb_session *s, const struct tb_ref *ref)
 {
 	struct tb_durable *d = &s->provider->durable;
 
+	if (ref->ring < nr_cpu_ids &&
+	    tb_channel_holds(tb_channel_of(s->provider, ref->ring), ref))
+		return true;
 	if (!s->part.bytes || ref->ring != s->part.ring)
 		return false;
 	if (ref->ring == TB_RING_DURABLE)
@@ -477,27 +572,13 @@ void tb_session_unacquire(struct tb_session *s, const struct tb_ref *refs, u32 c
 
 /* ---- read ------------------------------------------------------------- */
 
-/* Waits until there is something to take or nothing more to come. */
-static int tb_session_wait(struct tb_session *s)
+/* Something to take, or nothing more to come? */
+static bool tb_session_ready(void *session)
 {
+	struct tb_session *s = session;
 	struct tb_provider *p = s->provider;
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	int err = 0;
 
-	add_wait_queue(&p->wait, &wait);
-	for (;;) {
-		tb_session_want(p);
-		/* first: a block that is there but cannot be taken yet must not hold us */
-		if (signal_pending(current)) {
-			err = -ERESTARTSYS;
-			break;
-		}
-		if (tb_session_readable(s, p) || READ_ONCE(p->state) == TB_STATE_STOPPED)
-			break;
-		wait_woken(&wait, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
-	}
-	remove_wait_queue(&p->wait, &wait);
-	return err;
+	return tb_session_readable(s, p) || READ_ONCE(p->state) == TB_STATE_STOPPED;
 }
 
 /* Takes the next block for read(): its reference is written under read_lock. */
@@ -573,7 +654,7 @@ ssize_t tb_session_read(struct tb_session *s, char __user *to, size_t bytes, boo
 				if (n == 0 && nonblock)
 					n = -EAGAIN;
 				else if (n == 0)
-					n = tb_session_wait(s);
+					n = tb_session_wait_for(s->provider, tb_session_ready, s);
 				else if (n == -ENODATA)
 					goto out; /* the end */
 				if (!n)
@@ -687,6 +768,7 @@ void tb_session_destroy(struct tb_session *s)
 		tb_provider_stop(p, s->stop_generation);
 	mutex_lock(&p->read_lock);
 	if (p->reader == s) {
+		tb_channel_orphan(s);
 		if (p->allocated) {
 			for_each_cpu(cpu, &p->cpus)
 				tb_session_put_back(per_cpu_ptr(p->rings, cpu));

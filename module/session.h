@@ -11,6 +11,8 @@
 
 #include "provider.h"
 
+struct tb_channel;
+
 /**
  * struct tb_session - an open file
  * @provider: attached to
@@ -22,6 +24,8 @@
  *	under read_lock, and not to be released by an ioctl
  * @offset: how much of it has been read
  * @stop_generation: the recording that ends when this session does, or 0
+ * @channels: save/saved channels, by CPU; NULL: never one.  Under read_lock, and of the reader
+ *	alone
  */
 struct tb_session {
 	struct tb_provider *provider;
@@ -32,6 +36,7 @@ struct tb_session {
 	struct tb_ref part;
 	u32 offset;
 	u64 stop_generation;
+	struct tb_channel **channels;
 };
 
 struct tb_session *tb_session_create(void);
@@ -40,11 +45,20 @@ struct tb_provider *tb_session_bind(struct tb_session *s);
 int tb_session_attach_to(struct tb_session *s, const char *name);
 void tb_session_init_wake(struct tb_provider *p);
 void tb_session_wake(struct tb_provider *p);
+void tb_session_want(struct tb_provider *p);
+int tb_session_wait_for(struct tb_provider *p, bool (*ready)(void *arg), void *arg);
 
 int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags);
 int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 count, u32 *done);
 void tb_session_unacquire(struct tb_session *s, const struct tb_ref *refs, u32 count);
 ssize_t tb_session_read(struct tb_session *s, char __user *to, size_t bytes, bool nonblock);
 __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table);
+
+/* for what shares the reader's side (fifo.c) */
+int tb_session_attach(struct tb_session *s);
+bool tb_session_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref);
+void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref);
+void tb_put_back(struct tb_provider *p, const struct tb_ref *refs, u32 count);
+int tb_give_back(struct tb_provider *p, const struct tb_ref *ref);
 
 #endif /* TB_SESSION_H */
