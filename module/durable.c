@@ -356,7 +356,8 @@ void tb_durable_seal(struct tb_durable *d)
 	block->time_end = max(now, d->last_time);
 	block->size_log2 = ilog2(at->bytes);
 	block->flags = TB_BLOCK_COMPLETE;
-	d->bytes += at->bytes;
+	/* for whoever keeps the headers of the rings, in any context */
+	WRITE_ONCE(d->bytes, d->bytes + at->bytes);
 	d->sealed = d->used;
 }
 

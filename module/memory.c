@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory of a provider - rings, header pages, durable buffer - and the
+ * The memory of a provider - rings, their headers, durable buffer - and the
  * one mapping that shows all of it, read-only:
  *
- *	n * ring_stride			ring of CPU n: a header page, then its buffers
+ *	n * ring_stride			ring of CPU n: its header, then its buffers
  *	nr_cpu_ids * ring_stride	the durable buffer
  */
 #include <linux/mm.h>
@@ -26,7 +26,7 @@ u64 tb_provider_ring_stride(const struct tb_provider *p)
 {
 	u64 bytes = (u64)p->config.buffers * tb_provider_buffer_bytes(p);
 
-	return PAGE_SIZE + round_up(bytes, PAGE_SIZE);
+	return tb_provider_ring_header(p) + round_up(bytes, PAGE_SIZE);
 }
 
 /**
@@ -40,6 +40,18 @@ u64 tb_provider_durable_offset(const struct tb_provider *p)
 	return nr_cpu_ids * tb_provider_ring_stride(p);
 }
 
+/* Free memory is not to look like that of a ring. */
+static void tb_free_header(struct tb_mem *header)
+{
+	struct tb_ring_header *h;
+
+	if (header->chunks) {
+		h = tb_mem_block(header, 0);
+		h->magic = 0;
+	}
+	tb_mem_free(header);
+}
+
 static void tb_free_memory(struct tb_mem *mem, struct tb_mem *headers, struct tb_durable *d,
 			   struct tb_buf **bufs)
 {
@@ -48,12 +60,14 @@ static void tb_free_memory(struct tb_mem *mem, struct tb_mem *headers, struct tb
 	for_each_possible_cpu(cpu) {
 		if (mem)
 			tb_mem_free(&mem[cpu]);
+		if (headers)
+			tb_free_header(&headers[cpu]);
 		if (bufs)
 			kvfree(bufs[cpu]);
 	}
 	kvfree(mem);
+	kvfree(headers);
 	kvfree(bufs);
-	tb_mem_free(headers);
 	tb_durable_free(d);
 }
 
@@ -82,10 +96,10 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 			 const struct cpumask *cpus)
 {
 	struct tb_mem *mem = kvcalloc(nr_cpu_ids, sizeof(*mem), TB_GFP);
+	struct tb_mem *headers = kvcalloc(nr_cpu_ids, sizeof(*headers), TB_GFP);
 	struct tb_buf **bufs = kvcalloc(nr_cpu_ids, sizeof(*bufs), TB_GFP);
 	struct tb_buf **old = tb_current_bufs(p);
 	struct tb_durable durable = { };
-	struct tb_mem headers = { };
 	unsigned int cpu, i;
 	char what[32];
 	int err = -ENOMEM;
@@ -95,9 +109,7 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 		err = -EBUSY;
 		goto fail;
 	}
-	if (!mem || !bufs || !old)
-		goto fail;
-	if (tb_mem_alloc(&headers, nr_cpu_ids, PAGE_SIZE, NUMA_NO_NODE, "header pages"))
+	if (!mem || !headers || !bufs || !old)
 		goto fail;
 	if (tb_durable_alloc(&durable, c->durable_kib, c->durable_max_kib, TB_STOP_BYTES)) {
 		pr_warn("tracebuf: %s: no memory for a durable buffer of %u KiB\n", p->name,
@@ -106,7 +118,9 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 	}
 	for_each_cpu(cpu, cpus) {
 		snprintf(what, sizeof(what), "ring of CPU %u", cpu);
-		if (tb_mem_alloc(&mem[cpu], c->buffers, c->elements * TB_ELEMENT_SIZE,
+		if (tb_mem_alloc(&headers[cpu], 1, tb_header_bytes(c->buffers), cpu_to_node(cpu),
+				 what) ||
+		    tb_mem_alloc(&mem[cpu], c->buffers, c->elements * TB_ELEMENT_SIZE,
 				 cpu_to_node(cpu), what))
 			goto fail;
 		bufs[cpu] = kvcalloc(c->buffers, sizeof(**bufs), TB_GFP);
@@ -140,6 +154,7 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 		r->cpu = cpu;
 		r->provider = p->id;
 		r->owner = p;
+		r->header = tb_mem_block(&p->headers[cpu], 0);
 	}
 	swap(bufs, old);
 	kvfree(old);
@@ -147,12 +162,12 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 	cpumask_copy(&p->cpus, cpus);
 	p->allocated = true;
 	mutex_unlock(&p->map_lock);
-	tb_free_memory(mem, &headers, &durable, bufs);
+	tb_free_memory(mem, headers, &durable, bufs);
 	return 0;
 
 fail:
 	kvfree(old);
-	tb_free_memory(mem, &headers, &durable, bufs);
+	tb_free_memory(mem, headers, &durable, bufs);
 	return err;
 }
 
@@ -168,7 +183,7 @@ void tb_provider_free(struct tb_provider *p)
 
 	for_each_possible_cpu(cpu)
 		kvfree(per_cpu_ptr(p->rings, cpu)->bufs);
-	tb_free_memory(p->mem, &p->headers, &p->durable, NULL);
+	tb_free_memory(p->mem, p->headers, &p->durable, NULL);
 }
 
 /**
@@ -190,6 +205,7 @@ int tb_provider_grow(struct tb_provider *p, u32 slots)
 	added = tb_durable_grow(&p->durable, pages, slots);
 	mutex_unlock(&p->map_lock);
 	tb_durable_unprepare(pages, slots - added);
+	tb_header_grown(p);
 	return 0;
 }
 
@@ -285,9 +301,9 @@ int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma)
 
 		if (!cpumask_test_cpu(cpu, &p->cpus))
 			continue;
-		err = vm_insert_page(vma, addr, virt_to_page(tb_mem_block(&p->headers, cpu)));
+		err = tb_mem_map(&p->headers[cpu], vma, addr);
 		if (!err)
-			err = tb_mem_map(&p->mem[cpu], vma, addr + PAGE_SIZE);
+			err = tb_mem_map(&p->mem[cpu], vma, addr + tb_provider_ring_header(p));
 		if (err)
 			goto out;
 	}

@@ -234,7 +234,7 @@ void tb_provider_query(struct tb_provider *p, struct tb_query *q)
 	strscpy(q->name, p->name, sizeof(q->name));
 	if (p->allocated) {
 		q->ring_stride = tb_provider_ring_stride(p);
-		q->ring_header = PAGE_SIZE;
+		q->ring_header = tb_provider_ring_header(p);
 		q->buffer_bytes = tb_provider_buffer_bytes(p);
 		q->durable_offset = tb_provider_durable_offset(p);
 		q->durable_bytes = tb_durable_extent(&p->durable);

@@ -28,6 +28,7 @@
 #include "buffer.h"
 #include "clock.h"
 #include "durable.h"
+#include "header.h"
 #include "ring.h"
 #include "track.h"
 
@@ -46,7 +47,7 @@ struct tb_session;
  * @hotplug: to be told of CPUs that go
  * @cpus: whose events it records
  * @mem: memory of the ring of CPU n
- * @headers: header page of the ring of CPU n, part of the mapping
+ * @headers: header of the ring of CPU n, part of the mapping
  * @allocated: the memory is there
  * @reason: enum tb_reason, why it is not running
  * @track: threads on their way to @durable
@@ -103,7 +104,7 @@ struct tb_provider {
 	struct mutex map_lock;	/* memory, mappings */
 	bool allocated;
 	struct tb_mem *mem;
-	struct tb_mem headers;
+	struct tb_mem *headers;
 	u32 mappings;
 
 	u32 want_wake;
@@ -145,6 +146,12 @@ void tb_provider_free(struct tb_provider *p);
 int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma);
 u64 tb_provider_ring_stride(const struct tb_provider *p);
 u64 tb_provider_durable_offset(const struct tb_provider *p);
+
+/* bytes before the first buffer of a ring */
+static inline u32 tb_provider_ring_header(const struct tb_provider *p)
+{
+	return tb_header_bytes(p->config.buffers);
+}
 
 static inline u32 tb_provider_buffer_bytes(const struct tb_provider *p)
 {

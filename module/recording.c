@@ -39,6 +39,7 @@ void tb_recording_reset(struct tb_provider *p)
 	while (tb_track_peek(&p->track))
 		tb_track_pop(&p->track);
 	tb_durable_reset(&p->durable, p->clock.raw, p->id);
+	tb_header_reset(p);
 	tb_select_forget(p);
 	p->durable_lost = 0;
 	WRITE_ONCE(p->reason, TB_REASON_NONE);
@@ -79,6 +80,7 @@ void tb_recording_stop(struct tb_provider *p)
 	for_each_cpu(cpu, &p->cpus)
 		tb_ring_flush(per_cpu_ptr(p->rings, cpu));
 	tb_keep_end(p);
+	tb_header_end(p);
 	if (!p->reason)
 		WRITE_ONCE(p->reason, TB_REASON_REQUEST);
 	WRITE_ONCE(p->state, TB_STATE_STOPPED);

@@ -129,6 +129,7 @@ struct tb_buf {
  * @cpu: whose ring
  * @provider: id for the block headers
  * @owner: for tb_ring_notify()
+ * @header: in the mapping
  */
 struct tb_ring {
 	u64 head;
@@ -142,6 +143,7 @@ struct tb_ring {
 	u16 provider;
 	u32 cpu;
 	void *owner;
+	struct tb_ring_header *header;
 	u64 start_time;
 
 	tb_local_t recorded __aligned(64);

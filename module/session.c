@@ -239,7 +239,8 @@ static void tb_ref_ring(struct tb_provider *p, struct tb_ref *ref, unsigned int 
 {
 	ref->ring = cpu;
 	ref->bytes = tb_provider_buffer_bytes(p);
-	ref->offset = cpu * tb_provider_ring_stride(p) + PAGE_SIZE + (u64)index * ref->bytes;
+	ref->offset = cpu * tb_provider_ring_stride(p) + tb_provider_ring_header(p) +
+		      (u64)index * ref->bytes;
 }
 
 /* Takes durable blocks.  Under read_lock. */
@@ -307,7 +308,7 @@ static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
 	if (ref->ring >= nr_cpu_ids || !cpumask_test_cpu(ref->ring, &p->cpus) ||
 	    ref->bytes != bytes)
 		return -1;
-	at = ref->offset - ref->ring * tb_provider_ring_stride(p) - PAGE_SIZE;
+	at = ref->offset - ref->ring * tb_provider_ring_stride(p) - tb_provider_ring_header(p);
 	if (at % bytes || at / bytes >= p->config.buffers)
 		return -1;
 	r = per_cpu_ptr(p->rings, ref->ring);
@@ -332,7 +333,7 @@ void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
 		at = ref->offset - tb_provider_durable_offset(p);
 		return tb_durable_address(&p->durable, at);
 	}
-	at = ref->offset - ref->ring * tb_provider_ring_stride(p) - PAGE_SIZE;
+	at = ref->offset - ref->ring * tb_provider_ring_stride(p) - tb_provider_ring_header(p);
 	return tb_mem_block(&p->mem[ref->ring], at / ref->bytes);
 }
 

@@ -27,16 +27,14 @@ TEST_DEV(map, whole)
 	struct tb_query q;
 	size_t bytes, i;
 	const char *at;
-	char sum = 0;
 
 	at = tb_map(self->fd, &bytes);
 	ASSERT_NE(MAP_FAILED, at);
-	/* every page of it is there, but for those the durable buffer may grow by */
+	/* every page of it can be read, but for those the durable buffer may grow by */
 	ASSERT_EQ(0, tb_query(self->fd, &q));
 	ASSERT_LT(0, q.durable_size);
 	for (i = 0; i < q.durable_offset + q.durable_size; i += 4096)
-		sum += at[i];
-	EXPECT_EQ(0, sum);
+		(void)*(volatile const char *)&at[i];
 	EXPECT_EQ(0, munmap((void *)at, bytes));
 }
 
@@ -45,7 +43,6 @@ TEST_DEV(map, every_size_of_block)
 	size_t bytes, i, elements;
 	struct tb_query q;
 	const char *at;
-	char sum = 0;
 
 	for (elements = 64; elements <= 16384; elements *= 4) {
 		ASSERT_EQ(0, tb_configure(self->fd, 0, 0, 3, elements));
@@ -57,10 +54,9 @@ TEST_DEV(map, every_size_of_block)
 		at = tb_map(self->fd, &bytes);
 		ASSERT_NE(MAP_FAILED, at);
 		for (i = 0; i < q.durable_offset + q.durable_size; i += 4096)
-			sum += at[i];
+			(void)*(volatile const char *)&at[i];
 		ASSERT_EQ(0, munmap((void *)at, bytes));
 	}
-	EXPECT_EQ(0, sum);
 }
 
 TEST_DEV(map, writable_is_refused)
