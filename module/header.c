@@ -13,6 +13,9 @@
 #include "header.h"
 #include "provider.h"
 
+/* The two fields that are written as one word. */
+#define TB_HEADER_CURRENT	offsetof(struct tb_ring_header, current_buffer)
+
 /* Numbers that wrap around included: @to is after what is there, or nothing is done. */
 static void tb_header_forward(u64 *word, u64 to)
 {
@@ -29,6 +32,36 @@ static void tb_header_totals(struct tb_ring *r)
 
 	tb_header_forward(&r->header->records_dropped, tb_local_read(&r->dropped));
 	tb_header_forward(&r->header->durable_data_end, READ_ONCE(p->durable.bytes));
+}
+
+/**
+ * tb_ring_opened() - a buffer is the current one from now on
+ * @r: the ring of this CPU
+ * @b: the buffer
+ * @seq: number of its block
+ *
+ * Context: any, NMI included.
+ */
+void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq)
+{
+	BUILD_BUG_ON(TB_HEADER_CURRENT % sizeof(u64));
+	BUILD_BUG_ON(offsetof(struct tb_ring_header, wrapped_count) !=
+		     TB_HEADER_CURRENT + sizeof(u32));
+	/* little-endian, as everything there: the count is the half that decides */
+	tb_header_forward((void *)r->header + TB_HEADER_CURRENT, seq << 32 | (b - r->bufs));
+}
+
+/**
+ * tb_ring_filled() - a buffer is complete
+ * @r: the ring of this CPU
+ * @b: the buffer, not READY yet: nobody opens it again before we are done
+ *
+ * Context: any, NMI included.
+ */
+void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b)
+{
+	WRITE_ONCE(r->header->rolling_data_end[b - r->bufs], b->block->data);
+	tb_header_totals(r);
 }
 
 static void tb_header_sizes(struct tb_provider *p, struct tb_ring_header *h)

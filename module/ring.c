@@ -397,6 +397,7 @@ static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_op
 			 TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_GAP, TB_GAP_ELEMENTS, o->seq));
 	/* pairs with the reading of a buffer that is not complete, as above */
 	tb_store_release(&block->magic, TB_BLOCK_MAGIC);
+	tb_ring_opened(r, b, o->seq);
 	tb_buf_commit(r, b, TB_BLOCK_FIRST_ELEMENT, 0);
 }
 
@@ -601,6 +602,7 @@ void tb_ring_complete(struct tb_ring *r, struct tb_buf *b)
 	block->data = b->closed ? b->closed & ~1u : r->capacity * TB_ELEMENT_SIZE;
 	block->events = b->events;
 	block->flags = TB_BLOCK_COMPLETE | (b->closed & 1 ? TB_BLOCK_FLUSHED : 0);
+	tb_ring_filled(r, b);
 	b->closed = 0;
 	b->told = 0;
 	tb_local_add(&r->recorded, b->events);

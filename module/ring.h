@@ -129,7 +129,7 @@ struct tb_buf {
  * @cpu: whose ring
  * @provider: id for the block headers
  * @owner: for tb_ring_notify()
- * @header: in the mapping
+ * @header: for tb_ring_opened() and tb_ring_filled()
  */
 struct tb_ring {
 	u64 head;
@@ -249,6 +249,9 @@ static inline u64 tb_head_seq(u64 h, u64 state)
 
 /* provided by the surroundings: a buffer got to its mark or complete; any context */
 void tb_ring_notify(struct tb_ring *r);
+/* likewise: the header of @b says @seq; what @b has is complete, but not READY yet */
+void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq);
+void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b);
 
 void tb_ring_reset(struct tb_ring *r, u64 now);
 struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts);

@@ -40,6 +40,20 @@ void tb_ring_notify(struct tb_ring *r)
 	model->notified++;
 }
 
+void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq)
+{
+	if (b->block->sequence != seq || b->state != TB_BUF_WORD(seq, TB_BUF_WRITING))
+		model_fail(model, "block %llu in buffer %td is not open", (unsigned long long)seq,
+			   b - r->bufs);
+}
+
+void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b)
+{
+	if (!(b->block->flags & TB_BLOCK_COMPLETE) || b->block->data % TB_ELEMENT_SIZE ||
+	    TB_BUF_STATE(b->state) != TB_BUF_WRITING)
+		model_fail(model, "buffer %td is not complete", b - r->bufs);
+}
+
 void tb_ring_path(enum tb_ring_path path)
 {
 	model_paths[path]++;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * tracebuf.c - module/ring.c, module/buffer.c and module/record.h as they are, with
- * as much of a provider as they need: rings, their memory, and a
- * tb_ring_notify() that finds nobody waiting.
+ * as much of a provider as they need: rings, their memory, a tb_ring_notify() that finds
+ * nobody waiting, and no ring headers.
  *
  * The rings are set up once and reset before a case's chunks where the case
  * needs that; otherwise they run on, overwriting, so that the
@@ -38,6 +38,14 @@ void tb_ring_notify(struct tb_ring *r)
 
 	if (READ_ONCE(p->want_wake))
 		WRITE_ONCE(p->want_wake, 0);
+}
+
+void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq)
+{
+}
+
+void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b)
+{
 }
 
 static int set_up(struct tb_provider *p, struct tb_mem *mem, u32 buffers, u32 elements,
