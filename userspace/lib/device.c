@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include "internal.h"
 
@@ -299,6 +300,44 @@ int tb_device_map(struct tb_device *device, const void **data, size_t *size)
 		*data = device->map;
 	if (size)
 		*size = device->map_size;
+	return 0;
+}
+
+int tb_device_header(struct tb_device *device, unsigned int cpu,
+		     struct tb_ring_header **out)
+{
+	struct tb_ring_header *header;
+	struct iovec to, from;
+	ssize_t copied;
+	int result = tb_device_map(device, NULL, NULL);
+
+	*out = NULL;
+	if (result < 0)
+		return result;
+	if (cpu >= device->query.nr_cpus)
+		return -EINVAL;
+	to.iov_len = from.iov_len = device->query.ring_header;
+	header = malloc(to.iov_len);
+	if (!header)
+		return -ENOMEM;
+	to.iov_base = header;
+	from.iov_base = (unsigned char *)device->map +
+			cpu * device->query.ring_stride;
+	/* a CPU that is not recorded has a hole there: this fails where a load would be killed */
+	copied = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+	if (copied < 0)
+		result = errno == EFAULT ? -ENODATA : -errno;
+	else if ((size_t)copied < to.iov_len)
+		result = -ENODATA;
+	else if (header->magic != TB_RING_MAGIC ||
+		 header->version != TB_RING_VERSION ||
+		 header->nr != device->query.buffers)
+		result = -EPROTO;
+	if (result < 0) {
+		free(header);
+		return result;
+	}
+	*out = header;
 	return 0;
 }
 

@@ -542,6 +542,16 @@ int tb_device_format(struct tb_device *device, unsigned int index,
 int tb_device_map(struct tb_device *device, const void **data, size_t *size);
 
 /**
+ * tb_device_header - the header of a CPU's ring as it is now, from the mapping
+ * @header: out: a copy with rolling_data_end[] of all its buffers; to be freed
+ * with free()
+ * Maps as tb_device_map() does.  Errors: -ENXIO no buffers yet, -ENODATA this CPU is not
+ * recorded, -EPROTO an unknown version, -EINVAL no such CPU.
+ */
+int tb_device_header(struct tb_device *device, unsigned int cpu,
+		     struct tb_ring_header **header);
+
+/**
  * tb_device_acquire - take blocks that are complete (needs tb_device_map())
  * @refs: room for @room references
  * @flags: TB_ACQUIRE_*
