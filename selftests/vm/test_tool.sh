@@ -215,6 +215,116 @@ interrupt_with_command()
 		! pgrep workload
 }
 
+# ---- stream -----------------------------------------------------------------
+
+# Short-lived processes, 500 numbered system calls in all
+brief="for i in 1 2 3 4 5; do $work 100; done"
+
+stream_fifo()
+{
+	status 0 tracebuf stream --fifo -o fifo.tbuf -e raw_syscalls,signal -b 64 -- "$work" $n &&
+		says '^ *all ' || return
+	status 0 tracebuf verify fifo.tbuf && says exact || return
+	status 0 tracebuf print fifo.tbuf && lines $n 'sys_enter: id=600' said && numbered said
+}
+
+stream_pipe()
+{
+	for way in "" --fifo; do
+		tracebuf stream $way -q -e raw_syscalls -b 64 -- "$work" $n | tracebuf verify - >said 2>&1
+		code=$?
+		cat said
+		[ $code = 0 ] && says exact || return
+	done
+}
+
+# Two buffers, and the newest dropped until one is saved: told, and exact
+stream_overload()
+{
+	status 0 tracebuf stream --fifo -o lost.tbuf -e raw_syscalls,signal -b 2 -B 64 \
+		--policy drop -- "$work" 5000 && says "dropped" || return
+	status 0 tracebuf verify lost.tbuf && says exact
+}
+
+# Where FILE's blocks end, a line each
+block_ends()
+{
+	cat >ends.py <<END
+import sys
+data = open(sys.argv[1], "rb").read()
+at = 0
+while at < len(data):
+    at += 1 << data[at + 6]
+    print(at)
+END
+	python3 ends.py "$1"
+}
+
+# Wherever it is cut between blocks, all events have their threads' names, and only
+# the books of the end may say that something is missing
+cut_anywhere()
+{
+	tracebuf stream "$@" -q -o whole.tbuf -e raw_syscalls,signal -B 512 -b 64 -- sh -c "$brief" || return
+	block_ends whole.tbuf >ends || return
+	[ "$(wc -l <ends)" -gt 10 ] || { echo "$(wc -l <ends) blocks"; return 1; }
+	shown=0
+	while read -r end; do
+		head -c "$end" whole.tbuf >cut.tbuf
+		if ! tracebuf verify cut.tbuf >said 2>&1 &&
+		   grep '^tracebuf:' said | grep -qv 'events attempted\|blocks opened'; then
+			cat said
+			echo "cut at $end"
+			return 1
+		fi
+		tracebuf print cut.tbuf >said 2>err || { cat err; echo "cut at $end"; return 1; }
+		if [ -s err ] || grep -q '^ *<\.\.\.>' said || [ "$(wc -l <said)" -lt $shown ]; then
+			cat err
+			grep '^ *<\.\.\.>' said | head -n 5
+			echo "cut at $end"
+			return 1
+		fi
+		shown=$(wc -l <said)
+	done <ends
+	lines 500 'workload-[0-9]+ .*sys_enter: id=600' said
+}
+
+# kill -9 in the middle: what is in the file is a trace
+killed()
+{
+	rm -f killed.tbuf
+	tracebuf stream --fifo -q -o killed.tbuf -e raw_syscalls,signal -B 256 -- "$work" -f 100 &
+	pid=$!
+	until_it test -s killed.tbuf || return
+	until_it grown killed.tbuf 400000 || return
+	kill -9 $pid
+	wait $pid
+	pkill workload
+	until_it not_running || return
+	# the last block may be half there
+	tracebuf print killed.tbuf >said 2>err
+	cat err
+	! grep -q '^ *<\.\.\.>' said && [ "$(grep -c 'workload-.*id=600' said)" -gt 100 ] &&
+		status 0 tracebuf stream --fifo -q -o after.tbuf -e irq -d 200ms
+}
+
+# grown FILE BYTES
+grown()
+{
+	[ "$(stat -c %s "$1")" -gt "$2" ]
+}
+
+not_running()
+{
+	! tracebuf status | grep -q running
+}
+
+stream_wrong()
+{
+	status 1 tracebuf stream --fifo -m circular -o wrong.tbuf -e irq -d 1 &&
+		says "streaming" || return
+	status 2 tracebuf record --fifo -o wrong.tbuf -e irq -d 1 && says "tracebuf stream"
+}
+
 # ---- control ----------------------------------------------------------------
 
 control()
@@ -521,7 +631,7 @@ unload()
 	rmmod tracebuf
 }
 
-plan 44
+plan 51
 check "no module: status" no_module status
 check "no module: record" no_module record -d 1
 check "no module: list" no_module list
@@ -543,6 +653,13 @@ check "record: SIGTERM" ends_well TERM
 check "record: SIGHUP" ends_well HUP
 check "record: Ctrl-C" interrupt
 check "record: Ctrl-C with a command" interrupt_with_command
+check "stream: through channels" stream_fifo
+check "stream: through a pipe" stream_pipe
+check "stream: overload is told and exact" stream_overload
+check "stream: cut anywhere, through channels" cut_anywhere --fifo
+check "stream: cut anywhere" cut_anywhere
+check "stream: kill -9" killed
+check "stream: what is wrong is said" stream_wrong
 check "start, status, flush, stop, save" control
 check "start and stop twice" control_twice
 check "flight recorder" flight_recorder

@@ -40,6 +40,7 @@ extern "C" {
 struct tb_trace;
 struct tb_cursor;
 struct tb_device;
+struct tb_channel;
 
 /**
  * struct tb_error - what went wrong, for a human
@@ -568,6 +569,48 @@ int tb_device_release(struct tb_device *device, const struct tb_ref *refs,
 /** tb_device_block - where the block of @ref is in the mapping */
 const struct tb_block *tb_device_block(const struct tb_device *device,
 				       const struct tb_ref *ref);
+
+/* ---- save/saved channels ---------------------------------------------- */
+
+/**
+ * tb_channel_open - open the save/saved channel of a ring
+ * @cpu: which; its blocks come this way alone while the channel is open
+ * @flags: TB_DEVICE_NONBLOCK: for tb_channel_read()
+ *
+ * Maps the device.  Errors: -EINVAL not in streaming mode, or no such ring; -EBUSY it
+ * has a channel, or another program reads; -EPROTONOSUPPORT the module speaks another
+ * version; -ENXIO not configured yet.
+ */
+int tb_channel_open(struct tb_device *device, unsigned int cpu,
+		    unsigned int flags, struct tb_channel **channel);
+/** tb_channel_close - what was offered and not answered goes back into the ring;
+ *  close it before the device */
+void tb_channel_close(struct tb_channel *channel);
+
+/** tb_channel_fd - its descriptor, for poll(): POLLIN a packet, POLLHUP
+ *  stopped and all saved */
+int tb_channel_fd(const struct tb_channel *channel);
+
+/**
+ * tb_channel_read - the next packet
+ * Return: 1; 0 stopped, nothing more until the next start; -EAGAIN nothing
+ * now, -EPROTO/-EPIPE closed.
+ */
+int tb_channel_read(struct tb_channel *channel, struct tb_packet *packet);
+
+/**
+ * tb_channel_block - the block that a TB_FIFO_SAVE_BUFFER offers
+ * @ref: out: where it is, for tb_device_block(); not to be released
+ *
+ * Take and save the durable blocks first (tb_device_acquire(), as long as there are any).
+ * Return: 0; -EBADMSG there is no such block.
+ */
+int tb_channel_block(const struct tb_channel *channel,
+		     const struct tb_packet *offer, struct tb_ref *ref);
+
+/** tb_channel_saved - give it back: it has been saved; -EINVAL that was not
+ *  offered, -EPROTO/-EPIPE closed */
+int tb_channel_saved(struct tb_channel *channel, const struct tb_packet *offer);
 
 #ifdef __cplusplus
 }

@@ -17,15 +17,15 @@
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
-#include "tool.h"
+#include "record.h"
 #include "workload.h"
 
-#define DEFAULT_EVENTS "sched_switch,sched_wak*,sched_migrate_task,sched_process_*," \
-	"irq,task,signal,power,raw_syscalls"
 #define PROGRESS_NS 250000000ull
+#define OPTION_FIFO 0x200
 
 struct record {
 	const char *output;
+	bool fifo;			/* through save/saved channels */
 	struct patterns patterns;
 	bool defaults;			/* the patterns are DEFAULT_EVENTS */
 	enum tb_form form;
@@ -38,6 +38,7 @@ struct record {
 
 	struct tb_device *device;
 	struct tb_query query;
+	struct channels *channels;	/* or NULL */
 	struct sink sink;
 	struct workload workload;
 	int signals;
@@ -61,19 +62,7 @@ const struct command cmd_record = {
 	"shows per CPU what was recorded and what was lost.  With a COMMAND the exit\n"
 	"status is that of the command, if the recording went well.\n"
 	"\n"
-	"  -e, --events LIST     what to record (" DEFAULT_EVENTS "):\n"
-	"                        system, system:event, event, all; with * and ?;\n"
-	"                        'tracebuf list' shows what there is\n"
-	"  -F, --fast            the one-element forms where there are any\n"
-	"  -o, --output FILE     (" DEFAULT_FILE "); '-': standard output\n"
-	"  -d, --duration TIME   seconds, or with ms, s, m, h\n"
-	PROVIDER_HELP
-	"                        as it is configured, with the events it has, as far\n"
-	"                        as nothing else is asked for\n"
-	SETUP_HELP
-	"      --no-state        do not list the existing threads first\n"
-	"  -q, --quiet           neither progress nor table\n"
-	"  -h, --help\n",
+	RECORD_HELP(DEFAULT_FILE),
 };
 
 static uint64_t now_ns(void)
@@ -180,6 +169,11 @@ static int record_prepare(struct record *record)
 	result = catch_signals(record);
 	if (result < 0)
 		return complain("signals: %s", strerror(-result));
+	if (record->fifo) {
+		record->channels = channels_open(device, &record->query);
+		if (!record->channels)
+			return EXIT_WRONG;
+	}
 	if (sink_open(&record->sink, record->output))
 		return EXIT_WRONG;
 	if (record->command) {
@@ -217,12 +211,27 @@ static bool take_signals(struct record *record)
 	return record->caught || workload_ended(&record->workload);
 }
 
+static int record_move(struct record *record)
+{
+	if (record->channels)
+		return channels_move(record->channels, &record->sink);
+	return sink_move(&record->sink, record->device, 0);
+}
+
+static int record_drain(struct record *record)
+{
+	if (record->channels)
+		return channels_drain(record->channels, &record->sink);
+	return sink_drain(&record->sink, record->device);
+}
+
 static int record_loop(struct record *record)
 {
 	bool streaming = record->query.mode == TB_MODE_STREAMING;
 	struct pollfd wait[2] = {
 		{ .fd = record->signals, .events = POLLIN },
-		{ .fd = tb_device_fd(record->device),
+		{ .fd = record->channels ? channels_fd(record->channels) :
+					   tb_device_fd(record->device),
 		  .events = streaming ? POLLIN : 0 },
 	};
 	uint64_t end = UINT64_MAX;
@@ -246,7 +255,7 @@ static int record_loop(struct record *record)
 		 */
 		for (passes = 0; streaming && wait[1].revents & POLLIN &&
 				 passes < 64; passes++) {
-			moved = sink_move(&record->sink, record->device, 0);
+			moved = record_move(record);
 			if (moved == -ENODATA)
 				return 0;
 			if (moved < 0)
@@ -269,8 +278,8 @@ static int record_finish(struct record *record, int result)
 	stopped = tb_device_stop(record->device);
 	if (stopped < 0 && stopped != -EINVAL && stopped != -EALREADY)
 		status = complain("cannot stop: %s", strerror(-stopped));
-	drained = record->sink.failed ? 0 :
-		  sink_drain(&record->sink, record->device);
+	drained = record->sink.failed || result == -EPROTO ? 0 :
+		  record_drain(record);
 	progress_end(record);
 	if (sink_close(&record->sink))
 		status = EXIT_WRONG;
@@ -327,11 +336,13 @@ static int record_go(struct record *record)
 	if (status == EXIT_FINE && !record->caught && !record->seconds)
 		status = workload_status(&record->workload);
 	free(record->each);
+	channels_close(record->channels);
 	tb_device_close(record->device);
 	return status;
 }
 
-static int record_run(int argc, char **argv)
+int record_main(const struct command *command, const char *output, bool stream,
+		int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		PROVIDER_LONG,
@@ -343,14 +354,18 @@ static int record_run(int argc, char **argv)
 		{ "no-state", no_argument,       NULL, 'N' },
 		{ "quiet",    no_argument,       NULL, 'q' },
 		{ "help",     no_argument,       NULL, 'h' },
+		{ "fifo",     no_argument,       NULL, OPTION_FIFO },
 		{ 0 }
 	};
-	struct record record = { .output = DEFAULT_FILE, .form = TB_FORM_WIDE };
+	struct record record = {
+		.output = output,
+		.form = TB_FORM_WIDE,
+	};
 	int option, status;
 
 	while ((option = getopt_long(argc, argv, "+" SETUP_SHORT "p:e:Fo:d:qh",
 				     long_options, NULL)) >= 0) {
-		status = setup_option(&cmd_record, option, optarg,
+		status = setup_option(command, option, optarg,
 				      &record.setup);
 		if (status < 0)
 			return EXIT_USAGE;
@@ -362,7 +377,7 @@ static int record_run(int argc, char **argv)
 			break;
 		case 'e':
 			if (patterns_add(&record.patterns, optarg))
-				return misused(&cmd_record, "no events in '%s'",
+				return misused(command, "no events in '%s'",
 					       optarg);
 			break;
 		case 'F':
@@ -373,7 +388,7 @@ static int record_run(int argc, char **argv)
 			break;
 		case 'd':
 			if (parse_seconds(optarg, &record.seconds))
-				return misused(&cmd_record, "'%s' is not a time",
+				return misused(command, "'%s' is not a time",
 					       optarg);
 			break;
 		case 'N':
@@ -382,11 +397,16 @@ static int record_run(int argc, char **argv)
 		case 'q':
 			record.quiet = true;
 			break;
+		case OPTION_FIFO:
+			if (!stream)
+				return misused(command, "--fifo is for 'tracebuf stream'");
+			record.fifo = true;
+			break;
 		default:
-			return show_help(&cmd_record, option);
+			return show_help(command, option);
 		}
 	}
-	if (setup_check(&cmd_record, &record.setup))
+	if (setup_check(command, &record.setup))
 		return EXIT_USAGE;
 	if (optind < argc)
 		record.command = argv + optind;
@@ -398,4 +418,9 @@ static int record_run(int argc, char **argv)
 	status = record_go(&record);
 	patterns_free(&record.patterns);
 	return status;
+}
+
+static int record_run(int argc, char **argv)
+{
+	return record_main(&cmd_record, DEFAULT_FILE, false, argc, argv);
 }

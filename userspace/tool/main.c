@@ -9,7 +9,7 @@
 #include "tool.h"
 
 static const struct command *const commands[] = {
-	&cmd_record, &cmd_print, &cmd_export, &cmd_verify, &cmd_list,
+	&cmd_record, &cmd_stream, &cmd_print, &cmd_export, &cmd_verify, &cmd_list,
 	&cmd_status, &cmd_start, &cmd_stop, &cmd_flush, &cmd_enable,
 	&cmd_disable, &cmd_save, &cmd_provider,
 };

@@ -15,8 +15,6 @@
 #include <unistd.h>
 #include "tool.h"
 
-#define BATCH 256
-
 int sink_open(struct sink *sink, const char *path)
 {
 	struct stat status;
@@ -79,7 +77,7 @@ static void sink_missed(struct sink *sink, struct tb_device *device,
 static int sink_write(struct sink *sink, struct tb_device *device,
 		      const struct tb_ref *refs, unsigned int count)
 {
-	struct iovec vectors[BATCH];
+	struct iovec vectors[SINK_BATCH];
 	unsigned int i, first = 0;
 	uint64_t part = 0;	/* of block first, already written */
 	ssize_t done;
@@ -125,10 +123,10 @@ static int sink_write(struct sink *sink, struct tb_device *device,
 
 int sink_move(struct sink *sink, struct tb_device *device, uint32_t flags)
 {
-	struct tb_ref refs[BATCH];
+	struct tb_ref refs[SINK_BATCH];
 	int count, result = 0, released;
 
-	count = tb_device_acquire(device, refs, BATCH, flags);
+	count = tb_device_acquire(device, refs, SINK_BATCH, flags);
 	if (count <= 0)
 		return count;
 	if (!sink->failed) {
@@ -141,6 +139,17 @@ int sink_move(struct sink *sink, struct tb_device *device, uint32_t flags)
 	if (released < 0)
 		return released;
 	return result < 0 ? result : count;
+}
+
+int sink_put(struct sink *sink, struct tb_device *device,
+	     const struct tb_ref *ref)
+{
+	uint64_t unwritten = sink->unwritten;
+	int result = sink->failed ? -EIO : sink_write(sink, device, ref, 1);
+
+	/* it was not delivered, and stays with who has it */
+	sink->unwritten = unwritten;
+	return result;
 }
 
 int sink_drain(struct sink *sink, struct tb_device *device)

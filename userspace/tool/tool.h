@@ -37,7 +37,8 @@ struct command {
 
 extern const struct command cmd_record, cmd_print, cmd_list, cmd_status,
 	cmd_start, cmd_stop, cmd_flush, cmd_enable, cmd_disable, cmd_verify,
-	cmd_save, cmd_export, cmd_provider;
+	cmd_save, cmd_export, cmd_provider,
+	cmd_stream;
 
 /* ---- messages (message.c) ---- */
 
@@ -193,6 +194,8 @@ void warn_lost(const struct tb_stats *sum);
  * @unwritten: events taken from the buffers that could not be written
  * @failed: -errno of the first failure, 0
  */
+#define SINK_BATCH 256
+
 struct sink {
 	int         fd;
 	const char *name;
@@ -207,9 +210,12 @@ struct sink {
 int sink_open(struct sink *sink, const char *path);
 /* Complains about what failed earlier or now; EXIT_* */
 int sink_close(struct sink *sink);
-/* Take what there is, write it, give it back.  Returns how many blocks, 0
+/* Take what there is, SINK_BATCH at most, write it, give it back.  Returns how many blocks, 0
  * when there is nothing now, -ENODATA drained, -EIO the sink failed, others */
 int sink_move(struct sink *sink, struct tb_device *device, uint32_t flags);
+/* Write one block that somebody else gives back; -EIO the sink failed */
+int sink_put(struct sink *sink, struct tb_device *device,
+	     const struct tb_ref *ref);
 /* Until it is drained (the recording has stopped) */
 int sink_drain(struct sink *sink, struct tb_device *device);
 
