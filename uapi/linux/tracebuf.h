@@ -752,6 +752,12 @@ struct tb_provider_info {
  * ring, write() takes whole packets from the manager.  While one is open the
  * blocks of its ring go there alone.  Streaming mode only, else EINVAL; EBUSY if
  * the ring has a channel already or another session is the reader.
+ *
+ * A block is offered with SAVE_BUFFER, when all it needs is in the durable buffer, and
+ * given back by BUFFER_SAVED with the same data; no other is offered before.  What is wrong,
+ * late, repeated or unsolicited gives EINVAL and changes nothing.  The manager may answer
+ * STARTED with STARTED and the version it speaks: if that is another one the channel is
+ * closed, EPROTO.  Closing it, or its session (EPIPE), puts back what was offered.
  */
 struct tb_fifo {
 	__u32 cpu;
@@ -767,7 +773,7 @@ enum tb_fifo_request {
 	TB_FIFO_STARTED		= 1,	/* data32: version, data64: generation; the first */
 	TB_FIFO_SAVE_BUFFER	= 2,	/* data32: wrap count, data64: durable data end */
 	TB_FIFO_STOPPED		= 3,	/* data32: enum tb_reason, data64: durable data end */
-	/* from the manager */
+	/* from the manager; it may also answer TB_FIFO_STARTED with the version it speaks */
 	TB_FIFO_BUFFER_SAVED	= 0x100, /* both as in the TB_FIFO_SAVE_BUFFER it answers */
 };
 
