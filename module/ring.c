@@ -356,7 +356,7 @@ static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_op
 
 	/* ours, or made so by a nested context already: our event is not committed yet */
 	tb_write(&b->state, TB_BUF_WORD(o->seq, TB_BUF_WRITING));
-	b->later_open = o->later;
+	tb_write(&b->later_open, o->later);
 	/*
 	 * The drops told here are done with.  Those that nested contexts counted
 	 * since are the next block's, and later than our clock.
@@ -369,7 +369,10 @@ static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_op
 		}
 	}
 
-	/* no valid header while the old one is being replaced, for whoever looks at the memory */
+	/*
+	 * No valid header while the old one is being replaced, for whoever looks at the memory.
+	 * Until then it is the old one's: its number is not that of the state word.
+	 */
 	tb_write(&block->magic, 0);
 	tb_wmb();
 	block->version = TB_BLOCK_VERSION;

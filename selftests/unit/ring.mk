@@ -17,8 +17,10 @@ RING_DIR	?= module
 RING_PARTS	:= ring ring_read
 RING_DEPS	:= $(wildcard module/ring*.h selftests/unit/ring_*.h) uapi/linux/tracebuf.h \
 		   selftests/unit/ring.mk
-RING_TESTS	:= $(RING_O)/test_ring $(RING_O)/test_ring_explore $(RING_O)/test_ring_explore_san
-RING_RUNS	:= run-test_ring run-test_ring_explore run-test_ring_explore_san
+RING_BEHAVIOUR	:= test_ring test_ring_loss test_ring_limits
+RING_TESTS	:= $(addprefix $(RING_O)/,$(RING_BEHAVIOUR) test_ring_explore test_ring_explore_san)
+# the longest first
+RING_RUNS	:= $(addprefix run-,test_ring_explore test_ring_explore_san $(RING_BEHAVIOUR))
 
 .PHONY: ring-tests check-ring ring-runs $(RING_RUNS)
 .SECONDARY:
@@ -40,7 +42,7 @@ $(RING_O)/fast/%.o: selftests/unit/%.c $(RING_DEPS)
 	@mkdir -p $(@D)
 	$(RING_CC) $(RING_BASE) -c -o $@ $<
 
-$(RING_O)/test_ring: $(RING_O)/%: $(RING_O)/ring/%.o $(RING_O)/ring/ring_model.o \
+$(RING_BEHAVIOUR:%=$(RING_O)/%): $(RING_O)/%: $(RING_O)/ring/%.o $(RING_O)/ring/ring_model.o \
 		$(RING_PARTS:%=$(RING_O)/ring/%.o)
 	$(RING_CC) $(RING_SAN) -o $@ $^
 
@@ -57,7 +59,7 @@ check-ring: ring-tests
 
 ring-runs: $(RING_RUNS)
 
-run-test_ring: $(RING_O)/test_ring
+$(RING_BEHAVIOUR:%=run-%): run-%: $(RING_O)/%
 	$<
 run-test_ring_explore: $(RING_O)/test_ring_explore
 	$<
