@@ -68,7 +68,7 @@ static struct bench_case cases[NR_POINTS + 1];
 
 static void find(struct tracepoint *tp, void *unused)
 {
-	struct tracepoint_func *f = READ_ONCE(tp->funcs);
+	struct tracepoint_func *f = rcu_dereference_raw(tp->funcs);
 	unsigned int i;
 
 	if (!f)
