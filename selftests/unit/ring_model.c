@@ -123,7 +123,6 @@ void model_reset(struct model *m)
 	memset(&m->last_gap, 0, sizeof(m->last_gap));
 	m->notified = 0;
 	m->unacquired = 0;
-	m->error = NULL;
 }
 
 void model_free(struct model *m)
