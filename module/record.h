@@ -17,6 +17,38 @@
 #include "ring.h"
 #include "capture/capture.h"
 
+/* @p, of which the compiler does not see that it cannot be NULL */
+#define tb_not_null(p)							\
+	({								\
+		typeof(p) __p = (p);					\
+									\
+		if (!__p)						\
+			__builtin_unreachable();			\
+		__p;							\
+	})
+
+/* in softirq: the same bit in both, but on PREEMPT_RT it is kept elsewhere */
+#define TB_CONTEXT_COUNTS						\
+	(PREEMPT_MASK | (IS_ENABLED(CONFIG_PREEMPT_RT) ? 0 : SOFTIRQ_OFFSET))
+
+/* tb_context() in an interrupt, or where less is counted than @own */
+static __always_inline u16 tb_context_rare(unsigned int own)
+{
+	unsigned int pc = preempt_count();
+	u16 context = pc & TB_CONTEXT_COUNTS;
+
+	/* some kernels do not count, some tracepoints leave preemption on */
+	if ((pc & PREEMPT_MASK) < own)
+		context &= ~PREEMPT_MASK;
+	else
+		context -= own;
+	if (pc & HARDIRQ_MASK)
+		context |= TB_CONTEXT_HARDIRQ;
+	if (pc & NMI_MASK)
+		context |= TB_CONTEXT_NMI;
+	return context;
+}
+
 /*
  * The context of the caller; @own: by how much the way from there to here
  * has raised the preemption depth.
@@ -24,25 +56,28 @@
 static __always_inline u16 tb_context(unsigned int own)
 {
 	unsigned int pc = preempt_count();
-	unsigned int depth = pc & PREEMPT_MASK;
-	u16 context = depth > own ? depth - own : 0;
+	u16 context = (pc & TB_CONTEXT_COUNTS) - own;
 
-	if (IS_ENABLED(CONFIG_PREEMPT_RT)) {
-		/* kept elsewhere there */
-		if (in_serving_softirq())
-			context |= TB_CONTEXT_SOFTIRQ;
-	} else {
-		/* the same bit in both */
-		BUILD_BUG_ON(SOFTIRQ_OFFSET != TB_CONTEXT_SOFTIRQ);
-		context |= pc & SOFTIRQ_OFFSET;
-	}
-	if (unlikely(pc & (HARDIRQ_MASK | NMI_MASK))) {
-		if (pc & HARDIRQ_MASK)
-			context |= TB_CONTEXT_HARDIRQ;
-		if (pc & NMI_MASK)
-			context |= TB_CONTEXT_NMI;
-	}
+	BUILD_BUG_ON(SOFTIRQ_OFFSET != TB_CONTEXT_SOFTIRQ);
+	if (unlikely(pc & (HARDIRQ_MASK | NMI_MASK) || (pc & PREEMPT_MASK) < own))
+		context = tb_context_rare(own);
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) && in_serving_softirq())
+		context |= TB_CONTEXT_SOFTIRQ;
 	return context;
+}
+
+/* What @bytes of payload leave of the last element, which ends at @end. */
+static __always_inline void tb_clear_tail(struct tb_element *end, u32 bytes)
+{
+	u64 *tail = (u64 *)(end - 1);
+	u32 used = bytes % TB_ELEMENT_SIZE;
+
+	/* a test costs more than a store, unless the compiler makes it */
+	if (__builtin_constant_p(bytes) ? !used : !bytes)
+		return;
+	if (!__builtin_constant_p(bytes) || used < sizeof(*tail))
+		tail[0] = 0;
+	tail[1] = 0;
 }
 
 /**
@@ -69,15 +104,10 @@ static __always_inline struct tb_composite *tb_record_begin(struct tb_provider *
 		preempt_enable_notrace();
 		return NULL;
 	}
-	c = (struct tb_composite *)slot->element;
+	c = tb_not_null((struct tb_composite *)slot->element);
 	slot->head = TB_HEAD(TB_STRUCT_COMPOSITE, id, n, slot->seq);
 	tb_write(&c->head, TB_HEAD(TB_STRUCT_RESERVED, 0, n, slot->seq));
-	if (n > 1) {
-		u64 *tail = (u64 *)(slot->element + n - 1);
-
-		tail[0] = 0;
-		tail[1] = 0;
-	}
+	tb_clear_tail(slot->element + n, bytes);
 	c->time = slot->time;
 	c->tid = current->pid;
 	c->length = bytes;
@@ -148,7 +178,7 @@ static __always_inline void *tb_probe_begin(struct tb_probe *p, struct tb_slot *
 	/* more than the member it starts at: not for the compiler to check */
 	raw = &c->tid;
 	OPTIMIZER_HIDE_VAR(raw);
-	return raw;
+	return tb_not_null(raw);
 }
 
 static __always_inline void tb_probe_end(struct tb_slot *slot)

@@ -77,14 +77,37 @@
  *	... use r->bufs[index].block ...
  *	tb_ring_release(r, index)	HELD -> FREE
  *
- * Ordering between CPUs: all stores into a buffer precede, in program order
- * of the writing CPU, the store of READY, which is a release; acquire reads
- * the state with acquire.  The reader's accesses precede its store of FREE
- * (release); a claim succeeds only by a fully ordered exchange after having
- * seen FREE.  Nothing else is
- * shared: head, commits and totals are written by one CPU and only read by
- * others, where any recent value does, except `overwritten`, see
- * tb_ring_acquire().  The reader's side is in ring_read.c.
+ * Ordering between CPUs
+ * ---------------------
+ * Contexts of one CPU see each other's accesses in program order, so among writers
+ * nothing is needed but that the compiler keeps it.  The reader may be on
+ * another CPU; these pairs order what the two sides see, and nothing else is shared:
+ *
+ *   contents  All stores into a buffer, by whichever context, precede the store of
+ *	READY: a release (tb_ring_complete()).  The reader's acquire of that state
+ *	(tb_ring_lowest()), or else its fully ordered exchange to HELD, precedes its
+ *	reads.  Put back, READY is the reader's release (tb_ring_unacquire()), and the
+ *	next one acquires it likewise.
+ *   room  The reader's reads precede its store of FREE: a release
+ *	(tb_ring_release()).  A claim is a fully ordered exchange of that very word
+ *	(tb_buf_claim()), and precedes all stores into the buffer.
+ *   looking again  FREE precedes the count of releases: a release.  The count is
+ *	acquired before a walk (tb_ring_claim()): a walk that found nothing saw all
+ *	that was FREE at the count it remembers in full_seen.
+ *   order of blocks  WRITING of a block precedes, in program order, READY of the
+ *	later ones.  Having acquired one of these, tb_ring_earlier() sees that, or
+ *	something newer.
+ *   total of overwritten  ow_started, exchange to CLAIMED (fully ordered), later
+ *	and overwritten, tb_wmb(), ow_done.  The reader: ow_done, tb_rmb(), states and
+ *	totals, tb_rmb(), ow_started.  If both are the same, whatever part of the totals it
+ *	saw, it saw whole: had it seen the total of an overwriting, then also, after
+ *	the second tb_rmb(), that this had started; and one it saw done, after
+ *	the first, with all that it added.  That a block which is READY, and
+ *	comes after one that was overwritten, tells of that: the store of READY, a
+ *	release, comes after ow_done, and is acquired before the totals.
+ *
+ * Head, commits and the other totals are written by one CPU and only read by others,
+ * for statistics and to know whether to come, where any recent value does.
  */
 #include "ring.h"
 
@@ -356,7 +379,7 @@ static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_op
 
 	/* ours, or made so by a nested context already: our event is not committed yet */
 	tb_write(&b->state, TB_BUF_WORD(o->seq, TB_BUF_WRITING));
-	b->later_open = o->later;
+	tb_write(&b->later_open, o->later);
 	/*
 	 * The drops told here are done with.  Those that nested contexts counted
 	 * since are the next block's, and later than our clock.
@@ -369,7 +392,10 @@ static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_op
 		}
 	}
 
-	/* no valid header while the old one is being replaced, for whoever looks at the memory */
+	/*
+	 * No valid header while the old one is being replaced, for whoever looks at the memory.
+	 * Until then it is the old one's: its number is not that of the state word.
+	 */
 	tb_write(&block->magic, 0);
 	tb_wmb();
 	block->version = TB_BLOCK_VERSION;

@@ -10,7 +10,7 @@
 
 function json(name, value)
 {
-	printf "{\"suite\": \"%s\", \"who\": \"tracebuf\", \"case\": \"simple event, %s: %s\", \"value\": %d, \"unit\": \"instructions\"}\n", \
+	printf "{\"suite\": \"%s\", \"who\": \"tracebuf\", \"case\": \"tracebuf_simple(), %s: %s\", \"value\": %d, \"unit\": \"instructions\"}\n", \
 		suite, kernel, name, value >>rows
 }
 

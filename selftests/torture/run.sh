@@ -177,9 +177,14 @@ done | awk '{ n[$1] += $2; if (!($1 in at)) { at[$1] = ++i; path[i] = $1 } }
 while read -r path count; do
 	echo "# path $path: $count times"
 	case $full$path in
+	# These three want another CPU to do the right thing within the few instructions
+	# for which one is interrupted (to give a block back, to complete one, to look
+	# for one sixteen times). Guests run one CPU at a time, and change over some ten
+	# thousand times in a run: that they were taken cannot be asked of it. The
+	# explorer of selftests/unit takes them all.
+	*claim-renew | *acquire-rescan | *tell-later) continue ;;
 	# too seldom to be asked of a short run
-	help-leave | claim-renew | claim-raced | open-drops | acquire-rescan | acquire-lost | \
-		acquire-earlier | tell-later) continue ;;
+	help-leave | claim-raced | open-drops | acquire-lost | acquire-earlier) continue ;;
 	esac
 	[ "$count" -gt 0 ]
 	result $? "path taken: $path"

@@ -6,19 +6,25 @@
 #	make -f selftests/unit/ring.mk check-ring
 #
 # ring/ has objects with the address and undefined behaviour sanitizers, fast/ without: the
-# explorer runs millions of executions.
+# explorer runs millions of executions.  stress_ring_signals is native: as the kernel's code.
+# RING_SECONDS: for how long, 5 if it is not said.
 
 RING_O		?= build/unit
 RING_CC		?= $(CC)
-RING_BASE	:= -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -fno-strict-aliasing \
-		   -DTB_RING_HOOKS -DTB_RING_PATHS -Iuapi -Iselftests/unit $(RING_EXTRA)
+RING_BARE	:= -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -fno-strict-aliasing \
+		   -DTB_RING_PATHS -Iuapi $(RING_EXTRA)
+RING_BASE	:= $(RING_BARE) -DTB_RING_HOOKS -Iselftests/unit
 RING_SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined
 RING_DIR	?= module
 RING_PARTS	:= ring ring_read
 RING_DEPS	:= $(wildcard module/ring*.h selftests/unit/ring_*.h) uapi/linux/tracebuf.h \
 		   selftests/unit/ring.mk
-RING_TESTS	:= $(RING_O)/test_ring $(RING_O)/test_ring_explore $(RING_O)/test_ring_explore_san
-RING_RUNS	:= run-test_ring run-test_ring_explore run-test_ring_explore_san
+RING_BEHAVIOUR	:= test_ring test_ring_loss test_ring_limits
+RING_TESTS	:= $(addprefix $(RING_O)/,$(RING_BEHAVIOUR) test_ring_explore test_ring_explore_san \
+		   test_ring_threads stress_ring_signals)
+# the longest first
+RING_RUNS	:= $(addprefix run-,test_ring_explore test_ring_explore_san \
+		   $(RING_BEHAVIOUR) test_ring_threads)
 
 .PHONY: ring-tests check-ring ring-runs $(RING_RUNS)
 .SECONDARY:
@@ -40,7 +46,7 @@ $(RING_O)/fast/%.o: selftests/unit/%.c $(RING_DEPS)
 	@mkdir -p $(@D)
 	$(RING_CC) $(RING_BASE) -c -o $@ $<
 
-$(RING_O)/test_ring: $(RING_O)/%: $(RING_O)/ring/%.o $(RING_O)/ring/ring_model.o \
+$(RING_BEHAVIOUR:%=$(RING_O)/%): $(RING_O)/%: $(RING_O)/ring/%.o $(RING_O)/ring/ring_model.o \
 		$(RING_PARTS:%=$(RING_O)/ring/%.o)
 	$(RING_CC) $(RING_SAN) -o $@ $^
 
@@ -51,15 +57,29 @@ $(RING_O)/test_ring_explore_san: $(patsubst %,$(RING_O)/ring/%.o,test_ring_explo
 		$(RING_PARTS))
 	$(RING_CC) $(RING_SAN) -o $@ $^
 
-# the results of each in one piece, side by side
+RING_NATIVE	:= $(patsubst %,$(RING_DIR)/%.c,$(RING_PARTS)) $(RING_DEPS)
+
+$(RING_O)/stress_ring_signals: selftests/unit/stress_ring_signals.c $(RING_NATIVE) \
+		selftests/bench/user/ring_user.h
+	@mkdir -p $(@D)
+	$(RING_CC) $(RING_BARE) -Iselftests/bench/user -pthread -o $@ $(filter %.c,$^)
+
+$(RING_O)/test_ring_threads: selftests/unit/test_ring_threads.c $(RING_NATIVE)
+	@mkdir -p $(@D)
+	$(RING_CC) $(RING_BARE) -fsanitize=thread -Iselftests/unit -pthread -o $@ $(filter %.c,$^)
+
+# the results of each in one piece, side by side; signals want the processors for themselves
 check-ring: ring-tests
-	@$(MAKE) -s -f selftests/unit/ring.mk -j2 -k -Otarget ring-runs
+	@s=0; $(MAKE) -s -f selftests/unit/ring.mk -j2 -k -Otarget ring-runs || s=1; \
+		$(RING_O)/stress_ring_signals $(or $(RING_SECONDS),5) || s=1; exit $$s
 
 ring-runs: $(RING_RUNS)
 
-run-test_ring: $(RING_O)/test_ring
+$(RING_BEHAVIOUR:%=run-%): run-%: $(RING_O)/%
 	$<
 run-test_ring_explore: $(RING_O)/test_ring_explore
+	$<
+run-test_ring_threads: $(RING_O)/test_ring_threads
 	$<
 run-test_ring_explore_san: $(RING_O)/test_ring_explore_san
 	$< -b 2

@@ -119,7 +119,7 @@ struct model *model_new(u32 nr, u32 capacity, bool overwrite)
 void model_reset(struct model *m)
 {
 	model = m;
-	memset(m->memory, 0xa5, (size_t)m->r.nr * m->r.capacity * TB_ELEMENT_SIZE);
+	memset(m->memory, 0xff, (size_t)m->r.nr * m->r.capacity * TB_ELEMENT_SIZE);
 	tb_ring_reset(&m->r, m->clock);
 	m->nr_events = 0;
 	m->nr_drops = 0;
@@ -137,7 +137,6 @@ void model_reset(struct model *m)
 	memset(&m->last_gap, 0, sizeof(m->last_gap));
 	m->notified = 0;
 	m->unacquired = 0;
-	m->error = NULL;
 }
 
 void model_free(struct model *m)
@@ -157,7 +156,8 @@ void model_free(struct model *m)
 
 static u64 pattern(u32 event, u32 word)
 {
-	return (u64)event << 32 | ((event * 2654435761u + word) & 0xffffffffu);
+	/* as a first word it would be of lap 63, see model_check_memory() */
+	return (u64)event << 32 | ((event * 2654435761u + word) | 0xfc000000u);
 }
 
 /* The element at @e as event @id should have left it there, in block @seq. */
@@ -571,8 +571,10 @@ void model_check_held(struct model *m)
 }
 
 /*
- * Only blocks with a valid header that are being written: of the others a part may be from
- * an earlier lap, and the reader looks at all of them anyway.
+ * A header is valid if it has the magic and its number is that of the state word: an
+ * opener that was interrupted has not replaced the earlier one yet.  Where a composite event
+ * was reserved and not begun there may be anything from an earlier lap, which may look like
+ * a first word of this one; here it does not.
  */
 void model_check_memory(struct model *m)
 {

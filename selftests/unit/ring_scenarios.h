@@ -39,8 +39,14 @@ static const struct scenario scenarios[] = {
 	{ "oversize in everything, drop", 2, false, "83", "6", "98", NULL, 3, 3, 0 },
 	{ "two held of four, overwrite", 4, true, "8888aa5", "5", "8", NULL, 3, 3, 0 },
 	{ "all held, overwrite", 3, true, "888aaa", "1", "18f", NULL, 3, 2, 0 },
+	{ "round the ring while one is incomplete", 3, true, "888", "3", "w", NULL, 2, 3, 0 },
+	{ "round the ring while one is incomplete, drop", 3, false, "8", "3", "w", NULL, 2, 2, 0 },
 
 	/* and the reader */
+	{ "reader after a block was passed by", 3, true, "888", "38", "w", "aa", 1, 2, 0 },
+	{ "reader after a block was passed by, four", 4, true, "8", "38", "w", "ar", 1, 2, 0 },
+	{ "reader and statistics, overwrite", 2, true, "87", "2", "8", "as", 1, 3, 0 },
+	{ "reader and statistics, drop", 2, false, "87", "2", "9", "sars", 1, 3, 0 },
 	{ "reader, overwrite", 2, true, "88", "8", "8", "ar", 1, 3, 0 },
 	{ "reader, three buffers, overwrite", 3, true, "888", "8", "8", "ar", 1, 3, 0 },
 	{ "reader holds, overwrite", 3, true, "888a", "8", "8", "ra", 1, 3, 0 },

@@ -93,8 +93,14 @@ typedef struct {
 	TB_POINT(p);							\
 	__atomic_store_n(p, v, __ATOMIC_RELEASE);			\
 })
+#ifdef __SANITIZE_THREAD__
+/* it does not know fences, see test_ring_threads.c */
+#define tb_rmb()		tb_user_barrier()
+#define tb_wmb()		tb_user_barrier()
+#else
 #define tb_rmb()		__atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define tb_wmb()		__atomic_thread_fence(__ATOMIC_RELEASE)
+#endif
 
 static inline bool tb_cmpxchg_local(u64 *p, u64 old, u64 new)
 {

@@ -50,9 +50,10 @@
 
 /*
  * Operations: '1' a simple event, '2'..'9' a composite one of so many elements, 'c'
- * one of a single element, 'f' flush, 'e' the clock's upper half moves; reader: 'a'
+ * one of a single element, 'w' events that fill more buffers than there are, 'f' flush,
+ * 'e' the clock's upper half moves; reader: 'a'
  * acquire, 'r' release the oldest held, 'l' the latest, 'u' put the latest
- * back.
+ * back, 's' statistics.
  */
 struct scenario {
 	const char *name;
@@ -167,9 +168,24 @@ static void fiber_init(void (*run)(void))
 }
 #endif
 
+/* while writers are at work: nothing is delivered or overwritten that was not recorded */
+static void check_stats(void)
+{
+	struct tb_ring_stats st;
+
+	tb_ring_stats(&m->r, &st);
+	if (st.delivered + st.overwritten > st.recorded)
+		model_fail(m, "%llu delivered and %llu overwritten of %llu recorded",
+			   (unsigned long long)st.delivered, (unsigned long long)st.overwritten,
+			   (unsigned long long)st.recorded);
+}
+
 static void do_reader(char op)
 {
 	switch (op) {
+	case 's':
+		check_stats();
+		break;
 	case 'a':
 		model_acquire(m);
 		break;
@@ -281,7 +297,8 @@ static void fiber_run(void)
 static void do_op(char op)
 {
 	struct context *c = &contexts[++depth];
-	u32 bound = 48 + 12 * m->r.nr;
+	u32 bound = (48 + 12 * m->r.nr) * (op == 'w' ? m->r.nr + 1 : 1);
+	u32 i;
 
 	memset(c, 0, sizeof(*c));
 	if ((u32)depth > deepest)
@@ -292,13 +309,16 @@ static void do_op(char op)
 		m->clock += 1ull << 32;
 	else if (op == 'c')
 		model_composite(m, 1);
+	else if (op == 'w')
+		for (i = 0; i <= m->r.nr; i++)
+			model_write(m, 8);
 	else
 		model_write(m, op - '0');
 	if (c->points > bound * (1 + c->nested))
 		model_fail(m, "'%c' took %u accesses, %u nested", op, c->points, c->nested);
 	if (c->retries > c->nested)
 		model_fail(m, "'%c' repeated %u times, %u nested", op, c->retries, c->nested);
-	if (c->points / (1 + c->nested) > most_points)
+	if (op != 'w' && c->points / (1 + c->nested) > most_points)
 		most_points = c->points / (1 + c->nested);
 	if (c->retries > most_retries)
 		most_retries = c->retries;
@@ -402,7 +422,7 @@ static void changed(const volatile void *p, u64 old, u64 new)
 static void do_ops(const char *ops)
 {
 	for (; *ops; ops++) {
-		if (strchr("arlu", *ops)) {
+		if (strchr("arlus", *ops)) {
 			do_reader(*ops);
 		} else {
 			memset(contexts, 0, sizeof(contexts));

@@ -19,6 +19,8 @@
  * @run: does it @n times
  * @prepare: before each chunk, not timed; may be NULL
  * @ops: operations in a chunk, 0 for the usual
+ *
+ * @who is NULL for what module parameter "who" says.
  */
 struct bench_case {
 	const char *who;
@@ -36,6 +38,13 @@ const struct bench_case *bench_ftrace(void);
 void bench_ftrace_end(void);
 const struct bench_case *bench_relay(void);
 void bench_relay_end(void);
+
+/* with tracebuf.ko and other tracers: in a guest alone */
+const struct bench_case *bench_recording(void);
+const struct bench_case *bench_full(void);
+const struct bench_case *bench_stopped(void);
+void bench_exported_end(void);
+const struct bench_case *bench_probes(void);
 
 /* The clock that every party gets: as the kernel's rdtsc(). */
 static __always_inline u64 bench_rdtsc(void)

@@ -3,6 +3,7 @@
  * ftrace.c - the kernel's own ring buffer, overwriting, as large as
  * tracebuf's ring here; and a TRACE_EVENT recorded into it.
  */
+#include <linux/module.h>
 #include <linux/ring_buffer.h>
 #include <linux/trace_events.h>
 
@@ -10,6 +11,25 @@
 #include "sizes.h"
 #define CREATE_TRACE_POINTS
 #include "bench_trace.h"
+
+/*
+ * Stock kernels do not export it: who loads us finds its address in /proc/kallsyms.
+ */
+#ifdef CONFIG_UML
+#define set_clock	ring_buffer_set_clock
+#else
+static unsigned long set_clock_at;
+module_param(set_clock_at, ulong, 0444);
+MODULE_PARM_DESC(set_clock_at, "address of ring_buffer_set_clock()");
+
+static void set_clock(struct trace_buffer *b, u64 (*clock)(void))
+{
+	typeof(ring_buffer_set_clock) *set = (void *)set_clock_at;
+
+	if (set)
+		set(b, clock);
+}
+#endif
 
 struct payload {
 	u64 a, b;
@@ -64,9 +84,9 @@ const struct bench_case *bench_ftrace(void)
 	still_buffer = ring_buffer_alloc(RING_BYTES, RB_FL_OVERWRITE);
 	if (!tsc_buffer || !own_buffer || !still_buffer)
 		return NULL;
-	ring_buffer_set_clock(tsc_buffer, tsc_clock);
+	set_clock(tsc_buffer, tsc_clock);
 	ring_buffer_reset(tsc_buffer);
-	ring_buffer_set_clock(still_buffer, still_clock);
+	set_clock(still_buffer, still_clock);
 	ring_buffer_reset(still_buffer);
 	/* the kernel does not know our events until its module notifier ran, which it has */
 	if (trace_set_clr_event("tb_bench", "bench_ftrace", 1))
@@ -76,7 +96,8 @@ const struct bench_case *bench_ftrace(void)
 
 void bench_ftrace_end(void)
 {
-	trace_set_clr_event("tb_bench", "bench_ftrace", 0);
+	if (own_buffer)
+		trace_set_clr_event("tb_bench", "bench_ftrace", 0);
 	if (tsc_buffer)
 		ring_buffer_free(tsc_buffer);
 	if (own_buffer)

@@ -4,28 +4,50 @@
  *
  *	BENCH who|case|minimum|median		in picoseconds per operation
  *
- * Each case runs in chunks of CHUNK operations; REPS times over all cases, PER_REP
+ * or, with "icount", thousandths of an instruction: for QEMU's -icount shift=3, under which an
+ * instruction takes 8 ns, a tick of the TSC is 1 ns, and nothing else counts.
+ *
+ * Each case runs in chunks of CHUNK operations; "reps" times over all cases, "per_rep"
  * chunks of each.  The minimum over all chunks is what the operation costs;
  * interrupts, the host's other work and its hypervisor only ever add.  The
  * median says how far the machine was from quiet.
+ *
+ * "parts" names what is measured; some want a tracer to be in a certain state.
  */
 #define pr_fmt(fmt) fmt
+#include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/sort.h>
+#include <linux/string.h>
 #include <linux/timekeeping.h>
 #include <linux/vmalloc.h>
 
 #include "bench.h"
 
 #define CHUNK	10000
-#define REPS	7
 
 static unsigned int per_rep = 100;
 module_param(per_rep, uint, 0444);
 MODULE_PARM_DESC(per_rep, "chunks of a case in a repetition");
+
+static unsigned int reps = 7;
+module_param(reps, uint, 0444);
+MODULE_PARM_DESC(reps, "repetitions");
+
+static bool icount;
+module_param(icount, bool, 0444);
+MODULE_PARM_DESC(icount, "the clock counts instructions; interrupts off in a chunk");
+
+static char *parts = "primitives,tracebuf,ftrace,relay";
+module_param(parts, charp, 0444);
+MODULE_PARM_DESC(parts, "what to measure");
+
+static char *who = "nobody";
+module_param(who, charp, 0444);
+MODULE_PARM_DESC(who, "whose the probes are that part \"probes\" finds");
 
 #define MAX_CASES	64
 
@@ -48,8 +70,10 @@ static void calibrate(void)
 	pr_info("BENCH-TSC %llu kHz\n", tsc_khz_found);
 }
 
-static u64 picoseconds(u64 cycles, u32 ops)
+static u64 result(u64 cycles, u32 ops)
 {
+	if (icount)
+		return div64_u64(cycles * 1000, 8 * ops);
 	return div64_u64(mul_u64_u64_div_u64(cycles, 1000000000ULL, tsc_khz_found), ops);
 }
 
@@ -60,6 +84,22 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static const struct {
+	const char *name;
+	const struct bench_case *(*cases)(void);
+} all_parts[] = {
+	{ "primitives", bench_primitives },
+	{ "tracebuf", bench_tracebuf },
+	{ "ftrace", bench_ftrace },
+	{ "relay", bench_relay },
+#ifndef CONFIG_UML
+	{ "recording", bench_recording },
+	{ "full", bench_full },
+	{ "stopped", bench_stopped },
+	{ "probes", bench_probes },
+#endif
+};
+
 static int add(const struct bench_case *c)
 {
 	if (!c)
@@ -68,10 +108,29 @@ static int add(const struct bench_case *c)
 		if (nr_cases == MAX_CASES)
 			return -ENOSPC;
 		cases[nr_cases].c = c;
-		cases[nr_cases].chunks = vmalloc(array3_size(per_rep, REPS, sizeof(u64)));
+		cases[nr_cases].chunks = vmalloc(array3_size(per_rep, reps, sizeof(u64)));
 		if (!cases[nr_cases].chunks)
 			return -ENOMEM;
 		nr_cases++;
+	}
+	return 0;
+}
+
+static int add_parts(void)
+{
+	char *part;
+	unsigned int i;
+	int err;
+
+	while ((part = strsep(&parts, ","))) {
+		for (i = 0; i < ARRAY_SIZE(all_parts); i++)
+			if (!strcmp(part, all_parts[i].name))
+				break;
+		if (i == ARRAY_SIZE(all_parts))
+			return -EINVAL;
+		err = add(all_parts[i].cases());
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -81,28 +140,33 @@ static void measure(const struct bench_case *c, u64 *chunks)
 	unsigned int i;
 
 	for (i = 0; i < per_rep; i++) {
+		unsigned long flags = 0;
 		u64 start;
 
 		if (c->prepare)
 			c->prepare();
+		if (icount)
+			local_irq_save(flags);
 		start = bench_time();
 		c->run(c->ops ?: CHUNK);
 		chunks[i] = bench_time() - start;
+		if (icount)
+			local_irq_restore(flags);
 	}
 	cond_resched();
 }
 
 static int __init bench_init(void)
 {
-	unsigned int i, rep, total = per_rep * REPS;
+	unsigned int i, rep, total = per_rep * reps;
 	int err;
 
-	if (!per_rep)
+	if (!per_rep || !reps)
 		return -EINVAL;
-	calibrate();
-	err = add(bench_primitives()) ?: add(bench_tracebuf()) ?:
-	      add(bench_ftrace()) ?: add(bench_relay());
-	for (rep = 0; !err && rep < REPS; rep++)
+	if (!icount)
+		calibrate();
+	err = add_parts();
+	for (rep = 0; !err && rep < reps; rep++)
 		for (i = 0; i < nr_cases; i++)
 			measure(cases[i].c, cases[i].chunks + rep * per_rep);
 	for (i = 0; !err && i < nr_cases; i++) {
@@ -110,13 +174,16 @@ static int __init bench_init(void)
 		u64 *chunks = cases[i].chunks;
 
 		sort(chunks, total, sizeof(*chunks), compare, NULL);
-		pr_info("BENCH %s|%s|%llu|%llu\n", c->who, c->name,
-			picoseconds(chunks[0], c->ops ?: CHUNK),
-			picoseconds(chunks[total / 2], c->ops ?: CHUNK));
+		pr_info("BENCH %s|%s|%llu|%llu\n", c->who ?: who, c->name,
+			result(chunks[0], c->ops ?: CHUNK),
+			result(chunks[total / 2], c->ops ?: CHUNK));
 	}
 	bench_relay_end();
 	bench_ftrace_end();
 	bench_tracebuf_end();
+#ifndef CONFIG_UML
+	bench_exported_end();
+#endif
 	for (i = 0; i < nr_cases; i++)
 		vfree(cases[i].chunks);
 	pr_info("BENCH-END %d\n", err);

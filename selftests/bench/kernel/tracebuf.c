@@ -55,7 +55,8 @@ static int set_up(struct tb_provider *p, struct tb_mem *mem, u32 buffers, u32 el
 	u32 i;
 
 	p->rings = alloc_percpu(struct tb_ring);
-	if (!p->rings || tb_mem_alloc(mem, buffers, elements * TB_ELEMENT_SIZE, NUMA_NO_NODE, "bench"))
+	if (!p->rings ||
+	    tb_mem_alloc(mem, buffers, elements * TB_ELEMENT_SIZE, NUMA_NO_NODE, "bench"))
 		return -ENOMEM;
 	r = this_cpu_ptr(p->rings);
 	r->bufs = kvcalloc(buffers, sizeof(*r->bufs), GFP_KERNEL);
@@ -171,6 +172,8 @@ const struct bench_case *bench_tracebuf(void)
 
 void bench_tracebuf_end(void)
 {
+	if (!over.rings)
+		return;
 	unregister_trace_bench_tracebuf(bench_probe, &probe);
 	tracepoint_synchronize_unregister();
 	tear_down(&over, &over_mem);

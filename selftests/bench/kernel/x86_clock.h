@@ -3,7 +3,8 @@
  * x86_clock.h - included before everything else (-include): tracebuf's clock as on x86.
  *
  * ARCH=um is not CONFIG_X86 and has no rdtsc(): with these two module/clock.h
- * takes its x86 branch, and the ring is compiled as it is for a stock kernel.
+ * takes its x86 branch, and the ring is compiled as it is for a stock kernel.  In
+ * a stock kernel there is just the other clock to be put in.
  */
 #ifndef BENCH_X86_CLOCK_H
 #define BENCH_X86_CLOCK_H
@@ -13,15 +14,15 @@
 
 extern unsigned long long bench_still_clock;
 
-/* as asm/msr.h has it, which ARCH=um cannot include */
-#define _ASM_X86_MSR_H
-#ifdef BENCH_STILL_CLOCK
 /* a clock that stands still and costs a load: what is left is the ring's */
-static __always_inline unsigned long long rdtsc(void)
+static __always_inline unsigned long long bench_still_rdtsc(void)
 {
 	return READ_ONCE(bench_still_clock);
 }
-#else
+
+#ifdef CONFIG_UML
+/* as asm/msr.h has it, which ARCH=um cannot include */
+#define _ASM_X86_MSR_H
 static __always_inline unsigned long long rdtsc(void)
 {
 	u32 low, high;
@@ -29,9 +30,15 @@ static __always_inline unsigned long long rdtsc(void)
 	asm volatile("rdtsc" : "=a"(low), "=d"(high));
 	return (unsigned long long)high << 32 | low;
 }
+#else
+#include <asm/msr.h>
 #endif
 
-#ifndef CONFIG_X86
+#ifdef BENCH_STILL_CLOCK
+#define rdtsc	bench_still_rdtsc
+#endif
+
+#ifdef CONFIG_UML
 #define CONFIG_X86 1
 #include <linux/ktime.h>
 #include "clock.h"

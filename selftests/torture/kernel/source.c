@@ -21,6 +21,7 @@ DEFINE_PER_CPU(struct tt_cpu, tt_cpus);
 struct tt_run tt_run;
 
 static struct tb_provider *tt_provider;
+static DEFINE_PER_CPU(struct task_struct *, tt_tasks);
 static int tt_cpuhp;
 static bool tt_running;
 
@@ -29,6 +30,35 @@ static bool tt_running;
 static bool tt_simple(struct tt_cpu *c, enum tt_source source, u32 seq)
 {
 	return tracebuf_simple(tt_provider, TT_ID(source, false), tt_word(c->cpu, source, seq));
+}
+
+/**
+ * tt_aim() - have this CPU interrupted soon
+ * @from_ns: not before
+ * @to_ns: nor after
+ * @more: by something that records much
+ *
+ * What comes by itself seldom meets the few instructions that matter; this is for who
+ * is about to go there.
+ *
+ * Context: task or interrupt, not NMI.
+ */
+void tt_aim(u32 from_ns, u32 to_ns, bool more)
+{
+	struct tt_cpu *c;
+	u32 ns;
+
+	preempt_disable();
+	c = this_cpu_ptr(&tt_cpus);
+	if (READ_ONCE(c->active)) {
+		WRITE_ONCE(c->more, more);
+		ns = from_ns + (u32)tt_random(&c->aims) % (to_ns - from_ns);
+		if (!c->cpu)
+			tt_nmi_arm(ns);
+		else
+			hrtimer_start(&c->timer, ns_to_ktime(ns), HRTIMER_MODE_REL_PINNED_HARD);
+	}
+	preempt_enable();
 }
 
 static bool tt_composite(struct tt_cpu *c, enum tt_source source, u32 seq, u32 bytes)
@@ -47,9 +77,11 @@ static bool tt_composite(struct tt_cpu *c, enum tt_source source, u32 seq, u32 b
 		last = tt_pattern(mix, i, bytes);
 		memcpy(&to[i], &last, bytes % 8);
 	}
-	/* the others go on meanwhile, now and then all round the ring */
-	if (source == TT_TASK && !(mix & 0x7))
-		udelay(tt_run.gap_ns / 2000);
+	/* the others go all round the ring meanwhile, and a reader waits for this one */
+	if (source == TT_TASK && !(mix & 0x7)) {
+		tt_aim(100, 5000, true);
+		udelay(tt_run.gap_ns / 1000);
+	}
 	tracebuf_end(&event);
 	return true;
 }
@@ -96,6 +128,9 @@ void tt_burst(struct tt_cpu *c, enum tt_source source)
 
 	/* now and then, and when asked for, enough to go round a small ring */
 	if (source != TT_TASK && (!(r & 0x1f0) || READ_ONCE(c->more))) {
+		/* other CPUs see what was interrupted as it stands, and go on */
+		if (READ_ONCE(c->more) && num_online_cpus() > 1)
+			udelay(tt_run.gap_ns / 2000);
 		WRITE_ONCE(c->more, false);
 		n = 32 + (r >> 10 & 63);
 	}
@@ -130,6 +165,10 @@ static enum hrtimer_restart tt_timer(struct hrtimer *timer)
 	if (!READ_ONCE(c->active))
 		return HRTIMER_NORESTART;
 	tt_burst(c, TT_HARDIRQ);
+	if (READ_ONCE(c->rests)) {
+		WRITE_ONCE(c->rests, false);
+		wake_up_process(per_cpu(tt_tasks, c->cpu));
+	}
 	if (!(r & 1))
 		tasklet_schedule(&c->tasklet);
 	if (!(r & 6))
@@ -141,40 +180,11 @@ static enum hrtimer_restart tt_timer(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/**
- * tt_aim() - have this CPU interrupted soon
- * @from_ns: not before
- * @to_ns: nor after
- * @more: by something that records much
- *
- * What comes by itself seldom meets the few instructions that matter; this is for who
- * is about to go there.
- *
- * Context: task or interrupt, not NMI.
- */
-void tt_aim(u32 from_ns, u32 to_ns, bool more)
-{
-	struct tt_cpu *c;
-	u32 ns;
-
-	preempt_disable();
-	c = this_cpu_ptr(&tt_cpus);
-	if (READ_ONCE(c->active)) {
-		WRITE_ONCE(c->more, more);
-		ns = from_ns + (u32)tt_random(&c->aims) % (to_ns - from_ns);
-		if (!c->cpu)
-			tt_nmi_arm(ns);
-		else
-			hrtimer_start(&c->timer, ns_to_ktime(ns), HRTIMER_MODE_REL_PINNED_HARD);
-	}
-	preempt_enable();
-}
-
-static DEFINE_PER_CPU(struct task_struct *, tt_tasks);
-
 static int tt_task_wanted(unsigned int cpu)
 {
-	return READ_ONCE(per_cpu(tt_cpus, cpu).active);
+	struct tt_cpu *c = per_cpu_ptr(&tt_cpus, cpu);
+
+	return READ_ONCE(c->active) && !READ_ONCE(c->rests);
 }
 
 /* Called over and over, on CPU @cpu. */
@@ -194,13 +204,15 @@ static void tt_task(unsigned int cpu)
 			irq_work_queue(&c->work);
 		if (!(r & 0x38))
 			tasklet_schedule(&c->tasklet);
+		/*
+		 * The reader wants to get to run, too.  Not by sleeping: on PREEMPT_RT what
+		 * would wake us may be parked before we are.
+		 */
+		if (!(r & 0x1c0))
+			WRITE_ONCE(c->rests, true);
 	}
 	preempt_enable();
-	/* the reader wants to get to run, too */
-	if (!(r & 0x1c0))
-		usleep_range(20, 20 + (r >> 10) % 200);
-	else
-		cond_resched();
+	cond_resched();
 }
 
 static struct smp_hotplug_thread tt_threads = {
@@ -217,6 +229,7 @@ static int tt_online(unsigned int cpu)
 {
 	struct tt_cpu *c = per_cpu_ptr(&tt_cpus, cpu);
 
+	WRITE_ONCE(c->rests, false);
 	WRITE_ONCE(c->active, true);
 	wake_up_process(per_cpu(tt_tasks, cpu));
 	hrtimer_start(&c->timer, ns_to_ktime(tt_run.gap_ns), HRTIMER_MODE_REL_PINNED_HARD);

@@ -31,11 +31,13 @@ struct tt_books {
  * @active: they are to record; changed on that CPU
  * @cpu: its number
  * @more: the next to interrupt is to record much
+ * @rests: the task waits for the next hrtimer
  * @aims: what tt_aim()'s choices come from
  */
 struct tt_cpu {
 	bool active;
 	bool more;
+	bool rests;
 	unsigned int cpu;
 	u64 aims;
 	struct tt_books books[TT_SOURCES];

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is lost and where it is told of, one situation at a time: both policies, gap slots,
+ * held buffers, a reader that goes away.
+ */
+#include "ring_test.h"
+
+/* ---- policies --------------------------------------------------------- */
+
+static struct model *test_overwrite(void)
+{
+	struct model *m = model_new(4, 64, true);
+	u64 start;
+	u32 i;
+
+	for (i = 0; i < 10; i++)
+		fill(m);
+	EXPECT_EQ(m, stats(m).overwritten, 6 * 56);
+	EXPECT_EQ(m, stats(m).recorded, 10 * 56);
+	EXPECT_EQ(m, stats(m).dropped, 0);
+	EXPECT_EQ(m, stats(m).ready, 4);
+	start = m->r.start_time;
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->held[0].seq, 6);
+	EXPECT_EQ(m, m->last_gap.overwritten, 6 * 56);
+	EXPECT_EQ(m, m->last_gap.first, start);
+	EXPECT_EQ(m, m->last_gap.last, m->r.bufs[m->held[0].index].block->time_start);
+	EXPECT_EQ(m, m->r.bufs[m->held[0].index].block->overwritten, 6 * 56);
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->last_gap.overwritten, 0);
+	EXPECT_EQ(m, m->r.bufs[m->held[1].index].block->overwritten, 6 * 56);
+	/* what is overwritten further on is not told of here */
+	write_many(m, 1, 56 * 2);
+	EXPECT_EQ(m, stats(m).overwritten, 8 * 56);
+	model_release(m, 0);
+	model_release(m, 0);
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->held[0].seq, 10);
+	EXPECT_EQ(m, m->last_gap.overwritten, 2 * 56);
+	EXPECT_EQ(m, m->r.bufs[m->held[0].index].block->overwritten, 8 * 56);
+	return m;
+}
+
+static struct model *test_drop(void)
+{
+	struct model *m = model_new(3, 64, false);
+	u64 first, last;
+	u32 i;
+
+	fill(m);
+	fill(m);
+	fill(m);
+	first = m->clock;
+	for (i = 0; i < 100; i++)
+		EXPECT(m, !model_write(m, 1));
+	last = m->clock;
+	EXPECT_EQ(m, stats(m).dropped, 100);
+	EXPECT_EQ(m, stats(m).overwritten, 0);
+	EXPECT(m, model_acquire(m));
+	EXPECT(m, !model_write(m, 1));	/* held is not given back */
+	model_release(m, 0);
+	EXPECT(m, model_write(m, 1));
+	EXPECT(m, tb_ring_flush(&m->r));
+	for (i = 0; i < 2; i++) {
+		EXPECT(m, model_acquire(m));
+		EXPECT_EQ(m, m->last_gap.dropped, 0);
+		model_release(m, 0);
+	}
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->last_gap.dropped, 101);
+	EXPECT(m, m->last_gap.first >= first && m->last_gap.first <= first + 1);
+	EXPECT(m, m->last_gap.last >= last - 1);
+	EXPECT_EQ(m, m->r.bufs[m->held[0].index].block->dropped, 101);
+	/* the next ones have a span of their own */
+	model_release(m, 0);
+	for (i = 0; i < 3; i++)
+		fill(m);
+	first = m->clock;
+	EXPECT(m, !model_write(m, 1));
+	EXPECT(m, model_acquire(m));
+	model_release(m, 0);
+	fill(m);
+	while (model_acquire(m))
+		;
+	EXPECT_EQ(m, m->last_gap.dropped, 1);
+	EXPECT(m, m->last_gap.first >= first && m->last_gap.last <= m->last_gap.first + 1);
+	return m;
+}
+
+/* an event too large for what is left closes the buffer; so the reader has all of it */
+static struct model *test_drop_closes(void)
+{
+	struct model *m = model_new(2, 64, false);
+
+	fill(m);
+	EXPECT(m, model_write(m, 40));
+	EXPECT(m, !model_write(m, 40));
+	EXPECT(m, !model_write(m, 1));
+	EXPECT_EQ(m, stats(m).ready, 2);
+	return m;
+}
+
+/* full once: not looked for again until something is given back */
+static struct model *test_full_seen(void)
+{
+	struct model *m = model_new(2, 64, false);
+
+	fill(m);
+	fill(m);
+	EXPECT_EQ(m, m->r.full_seen, ~0ull);
+	EXPECT(m, !model_write(m, 1));
+	EXPECT_EQ(m, m->r.full_seen, 0);
+	EXPECT(m, model_acquire(m));
+	EXPECT(m, !model_write(m, 1));
+	EXPECT_EQ(m, m->r.full_seen, 0);
+	model_release(m, 0);
+	fill(m);
+	EXPECT(m, !model_write(m, 1));
+	EXPECT_EQ(m, m->r.full_seen, 1);
+	EXPECT_EQ(m, stats(m).dropped, 3);
+	return m;
+}
+
+static struct model *test_held_skipped(void)
+{
+	struct model *m = model_new(4, 64, true);
+	u32 i;
+
+	fill(m);
+	fill(m);
+	fill(m);
+	EXPECT(m, model_acquire(m));
+	EXPECT(m, model_acquire(m));
+	for (i = 0; i < 20; i++) {
+		fill(m);
+		model_check_held(m);
+	}
+	EXPECT_EQ(m, stats(m).dropped, 0);
+	EXPECT_EQ(m, stats(m).held, 2);
+	EXPECT_EQ(m, stats(m).overwritten, 19 * 56);
+	/* the walk goes by position: what is given back is used when it comes round */
+	model_release(m, 1);
+	fill(m);
+	EXPECT_EQ(m, stats(m).overwritten, 20 * 56);
+	fill(m);
+	EXPECT_EQ(m, stats(m).overwritten, 20 * 56);
+	return m;
+}
+
+/* the reader has all but the current one: new wins over old */
+static struct model *test_all_held(void)
+{
+	struct model *m = model_new(3, 64, true);
+
+	fill(m);
+	fill(m);
+	EXPECT(m, model_acquire(m));
+	EXPECT(m, model_acquire(m));
+	fill(m);
+	EXPECT_EQ(m, stats(m).overwritten, 0);
+	EXPECT(m, model_write(m, 1));
+	EXPECT_EQ(m, stats(m).overwritten, 56);
+	EXPECT_EQ(m, stats(m).dropped, 0);
+	EXPECT(m, tb_ring_flush(&m->r));
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->last_gap.overwritten, 56);
+	/* now it has every one */
+	EXPECT(m, !model_write(m, 1));
+	EXPECT(m, !model_write(m, 2));
+	EXPECT_EQ(m, stats(m).dropped, 2);
+	model_release(m, 0);
+	EXPECT(m, model_write(m, 1));
+	return m;
+}
+
+/* drops, an oversize event and overwriting between two blocks handed over */
+static struct model *test_gap_both(void)
+{
+	struct model *m = model_new(2, 64, true);
+	struct tb_slot a;
+	u64 end, time;
+	int ea;
+
+	fill(m);
+	EXPECT(m, model_acquire(m));
+	end = m->r.bufs[m->held[0].index].block->time_end;
+	ea = model_reserve(m, 1, &a);
+	EXPECT(m, tb_ring_flush(&m->r));
+	EXPECT(m, !model_write(m, 1));	/* one held, one incomplete */
+	EXPECT(m, !model_write(m, 2));
+	EXPECT(m, !model_write(m, 57));
+	model_commit(m, ea, &a);
+	EXPECT(m, model_write(m, 3));	/* overwrites the one */
+	EXPECT_EQ(m, stats(m).overwritten, 1);
+	EXPECT_EQ(m, stats(m).dropped, 3);
+	EXPECT(m, !model_write(m, 58));	/* belongs to the next block */
+	time = m->r.bufs[1].block->time_start;
+	EXPECT(m, tb_ring_flush(&m->r));
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->held[1].seq, 2);
+	EXPECT_EQ(m, m->last_gap.overwritten, 1);
+	EXPECT_EQ(m, m->last_gap.dropped, 3);
+	EXPECT(m, m->last_gap.oversize >= 1);
+	EXPECT_EQ(m, m->last_gap.first, end);
+	EXPECT_EQ(m, m->last_gap.last, time);
+	return m;
+}
+
+/* overwritten while an earlier block was incomplete: told where it is missing */
+static struct model *test_gap_place(void)
+{
+	struct model *m = model_new(4, 64, true);
+	struct tb_slot a;
+	int ea;
+
+	fill(m);
+	EXPECT(m, model_acquire(m));
+	ea = model_reserve(m, 1, &a);
+	EXPECT(m, tb_ring_flush(&m->r));
+	fill(m);
+	fill(m);
+	fill(m);
+	EXPECT_EQ(m, stats(m).overwritten, 56);
+	EXPECT(m, !model_acquire(m));
+	model_commit(m, ea, &a);
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->held[1].seq, 1);
+	EXPECT_EQ(m, m->last_gap.overwritten, 0);
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->held[2].seq, 3);
+	EXPECT_EQ(m, m->last_gap.overwritten, 56);
+	return m;
+}
+
+/* no gap, no flag, all zero */
+static struct model *test_gap_none(void)
+{
+	struct model *m = model_new(3, 64, true);
+	u32 i;
+
+	for (i = 0; i < 50; i++) {
+		fill(m);
+		EXPECT(m, model_acquire(m));
+		EXPECT(m, !(m->last_flags & TB_BLOCK_GAP));
+		EXPECT_EQ(m, m->last_gap.first, 0);
+		EXPECT_EQ(m, m->last_gap.last, 0);
+		model_release(m, 0);
+	}
+	return m;
+}
+
+/* ---- a reader that goes away ------------------------------------------ */
+
+static struct model *unacquire(bool overwrite, bool meanwhile)
+{
+	struct model *m = model_new(4, 64, overwrite);
+	struct model_gap gap[4];
+	u64 seq[4];
+	u32 i, n;
+
+	for (i = 0; i < 6; i++)
+		fill(m);
+	EXPECT(m, !model_write(m, 57));
+	if (model_acquire(m))
+		model_release(m, 0);
+	fill(m);
+	EXPECT(m, !model_write(m, 57));
+	for (n = 0; n < 3 && model_acquire(m); n++) {
+		gap[n] = m->last_gap;
+		seq[n] = m->held[n].seq;
+	}
+	if (meanwhile)
+		fill(m);	/* in the only one left */
+	while (m->nr_held)
+		model_unacquire(m);
+	EXPECT_EQ(m, stats(m).held, 0);
+	EXPECT_EQ(m, n, 3);
+	for (i = 0; i < n; i++) {
+		EXPECT(m, model_acquire(m));
+		EXPECT_EQ(m, m->held[i].seq, seq[i]);
+		EXPECT(m, !memcmp(&gap[i], &m->last_gap, sizeof(gap[i])));
+	}
+	return m;
+}
+
+static struct model *test_unacquire_overwrite(void)
+{
+	return unacquire(true, false);
+}
+
+static struct model *test_unacquire_drop(void)
+{
+	return unacquire(false, false);
+}
+
+/* the same, though the writer overwrote what came later in the meantime */
+static struct model *test_unacquire_meanwhile(void)
+{
+	return unacquire(true, true);
+}
+
+/* blocks put back are overwritten before the next reader comes */
+static struct model *test_unacquire_overwritten(void)
+{
+	struct model *m = model_new(4, 64, true);
+	u32 i;
+
+	for (i = 0; i < 6; i++)
+		fill(m);
+	EXPECT(m, model_acquire(m));
+	EXPECT(m, model_acquire(m));
+	while (m->nr_held)
+		model_unacquire(m);
+	EXPECT_EQ(m, stats(m).overwritten, 2 * 56);
+	fill(m);
+	fill(m);
+	EXPECT_EQ(m, stats(m).overwritten, 4 * 56);
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->held[0].seq, 4);
+	EXPECT_EQ(m, m->last_gap.overwritten, 4 * 56);
+	return m;
+}
+
+/* the same for a block that told of others, while the one after it was overwritten */
+static struct model *test_unacquire_told(void)
+{
+	struct model *m = model_new(4, 64, true);
+	u32 i;
+
+	for (i = 0; i < 6; i++)
+		fill(m);
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->last_gap.overwritten, 2 * 56);
+	fill(m);
+	EXPECT_EQ(m, stats(m).overwritten, 3 * 56);
+	model_unacquire(m);
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->held[0].seq, 2);
+	EXPECT_EQ(m, m->last_gap.overwritten, 2 * 56);
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->held[1].seq, 4);
+	EXPECT_EQ(m, m->last_gap.overwritten, 56);
+	return m;
+}
+
+/* the reader gave back the later of two blocks and died */
+static struct model *test_unacquire_out_of_order(void)
+{
+	struct model *m = model_new(4, 64, false);
+	u32 i;
+
+	fill(m);
+	EXPECT(m, !model_write(m, 57));
+	fill(m);
+	EXPECT(m, !model_write(m, 57));
+	fill(m);
+	EXPECT(m, model_acquire(m));
+	EXPECT(m, model_acquire(m));
+	model_release(m, 1);
+	model_unacquire(m);
+	for (i = 0; i < 2; i++) {
+		EXPECT(m, model_acquire(m));
+		EXPECT_EQ(m, m->held[0].seq, i * 2);
+		EXPECT_EQ(m, m->last_gap.dropped, i);
+		model_release(m, 0);
+	}
+	return m;
+}
+
+static const struct ring_test tests[] = {
+	{ "overwrite", test_overwrite },
+	{ "drop", test_drop },
+	{ "drop closes the buffer", test_drop_closes },
+	{ "drop remembers that the ring is full", test_full_seen },
+	{ "held buffers are skipped", test_held_skipped },
+	{ "all buffers held", test_all_held },
+	{ "gap with overwritten and dropped events", test_gap_both },
+	{ "gap after a block that was completed late", test_gap_place },
+	{ "no gap", test_gap_none },
+	{ "reader gone, overwrite", test_unacquire_overwrite },
+	{ "reader gone, drop", test_unacquire_drop },
+	{ "reader gone, later blocks overwritten", test_unacquire_meanwhile },
+	{ "reader gone, its blocks overwritten", test_unacquire_overwritten },
+	{ "reader gone, a block that told of others", test_unacquire_told },
+	{ "reader gone, later block given back", test_unacquire_out_of_order },
+};
+
+int main(void)
+{
+	return ring_tests(tests, sizeof(tests) / sizeof(tests[0]));
+}
