@@ -2,7 +2,7 @@
 /*
  * A provider: configuration, start and stop, books.  A recording of it is in
  * recording.c, what its durable buffer keeps in keep.c, its memory in memory.c, which
- * events it records in select.c, who reads it in session.c, which providers there
+ * events it records in select.c, who reads it in take.c, which providers there
  * are in registry.c.
  */
 #include <linux/log2.h>

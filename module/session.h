@@ -48,14 +48,16 @@ void tb_session_wake(struct tb_provider *p);
 void tb_session_want(struct tb_provider *p);
 int tb_session_wait_for(struct tb_provider *p, bool (*ready)(void *arg), void *arg);
 
-int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags);
-int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 count, u32 *done);
-void tb_session_unacquire(struct tb_session *s, const struct tb_ref *refs, u32 count);
 ssize_t tb_session_read(struct tb_session *s, char __user *to, size_t bytes, bool nonblock);
 __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table);
 
-/* for what shares the reader's side (fifo.c) */
+/* take.c; the latter ones for what shares the reader's side (fifo.c) */
 int tb_session_attach(struct tb_session *s);
+void tb_session_detach(struct tb_session *s);
+bool tb_session_readable(struct tb_session *s, struct tb_provider *p);
+int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags);
+int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 count, u32 *done);
+void tb_session_unacquire(struct tb_session *s, const struct tb_ref *refs, u32 count);
 bool tb_session_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref);
 void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref);
 void tb_put_back(struct tb_provider *p, const struct tb_ref *refs, u32 count);

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The reader of a provider: taking blocks and giving them back.
+ *
+ * One session at a time is the reader: the first that reads or
+ * acquires; others get EBUSY until it closes.  What a reader holds when it closes goes back
+ * into the ring, for the next.  Each reader gets the durable
+ * buffer from its start.
+ */
+#include <linux/cpu.h>
+#include <linux/log2.h>
+
+#include "fifo.h"
+#include "session.h"
+
+/* ---- who reads ---------------------------------------------------------- */
+
+/**
+ * tb_session_attach() - make a session the reader if there is none
+ * @s: the session, bound
+ *
+ * Context: process, under read_lock.
+ * Return: 0, also if it is the reader already; -EBUSY another is; -ENOSPC, -ENOMEM.
+ */
+int tb_session_attach(struct tb_session *s)
+{
+	struct tb_provider *p = s->provider;
+
+	if (p->reader == s)
+		return 0;
+	if (p->reader)
+		return -EBUSY;
+	if (p->allocated) {
+		int err = tb_keep_whole(p);
+
+		if (err)
+			return err;
+		tb_durable_rewind(&p->durable);
+	}
+	WRITE_ONCE(p->reader, s);
+	return 0;
+}
+
+/* Puts back what the reader held, the latest first. */
+static void tb_ring_put_back(struct tb_ring *r)
+{
+	for (;;) {
+		int latest = -1;
+		u64 seq = 0;
+		u32 i;
+
+		for (i = 0; i < r->nr; i++) {
+			u64 st = READ_ONCE(r->bufs[i].state);
+
+			if (TB_BUF_STATE(st) == TB_BUF_HELD && TB_BUF_SEQ(st) >= seq) {
+				latest = i;
+				seq = TB_BUF_SEQ(st);
+			}
+		}
+		if (latest < 0)
+			return;
+		tb_ring_unacquire(r, latest);
+		cond_resched();
+	}
+}
+
+/**
+ * tb_session_detach() - if it is the reader, it is so no more
+ * @s: the session
+ *
+ * What it held, and its channels had offered, goes back into the rings, for the next reader.
+ *
+ * Context: process.
+ */
+void tb_session_detach(struct tb_session *s)
+{
+	struct tb_provider *p = s->provider;
+	unsigned int cpu;
+
+	mutex_lock(&p->read_lock);
+	if (p->reader == s) {
+		tb_channel_orphan(s);
+		if (p->allocated) {
+			for_each_cpu(cpu, &p->cpus)
+				tb_ring_put_back(per_cpu_ptr(p->rings, cpu));
+		}
+		p->durable.released = p->durable.taken;
+		WRITE_ONCE(p->reader, NULL);
+	}
+	mutex_unlock(&p->read_lock);
+}
+
+/* Are the rings there for the taking now? */
+static bool tb_session_open_rings(struct tb_provider *p, u32 flags)
+{
+	u32 state = READ_ONCE(p->state);
+
+	return state == TB_STATE_STOPPED ||
+	       (state == TB_STATE_RUNNING &&
+		(p->config.mode == TB_MODE_STREAMING ||
+		 (p->config.mode == TB_MODE_CIRCULAR && (flags & TB_ACQUIRE_SNAPSHOT))));
+}
+
+/* Those whose blocks the session gets.  Under read_lock. */
+static bool tb_rings_readable(struct tb_provider *p)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, &p->cpus)
+		if (!tb_channel_of(p, cpu) && tb_ring_readable(per_cpu_ptr(p->rings, cpu)))
+			return true;
+	return false;
+}
+
+static bool tb_session_readable_locked(struct tb_session *s, struct tb_provider *p)
+{
+	if (!p->allocated)
+		return false;
+	if (p->durable.sealed && (p->reader != s || p->durable.taken < p->durable.sealed))
+		return true;
+	return tb_session_open_rings(p, 0) && tb_rings_readable(p);
+}
+
+/**
+ * tb_session_readable() - is there something to take?
+ * @s: the session
+ * @p: its provider
+ *
+ * Context: process.
+ * Return: true if so; it may be gone by the time the caller comes for it.
+ */
+bool tb_session_readable(struct tb_session *s, struct tb_provider *p)
+{
+	bool readable;
+
+	/* the rings' memory must not be replaced meanwhile */
+	mutex_lock(&p->read_lock);
+	readable = tb_session_readable_locked(s, p);
+	mutex_unlock(&p->read_lock);
+	return readable;
+}
+
+/* ---- taking ------------------------------------------------------------- */
+
+static void tb_ref_ring(struct tb_provider *p, struct tb_ref *ref, unsigned int cpu, u32 index)
+{
+	ref->ring = cpu;
+	ref->bytes = tb_provider_buffer_bytes(p);
+	ref->offset = cpu * tb_provider_ring_stride(p) + tb_provider_ring_header(p) +
+		      (u64)index * ref->bytes;
+}
+
+/* Takes durable blocks.  Under read_lock. */
+static u32 tb_take_durable(struct tb_provider *p, struct tb_ref *refs, u32 count)
+{
+	struct tb_durable_block block;
+	u32 n = 0;
+
+	while (n < count && tb_durable_take(&p->durable, &block)) {
+		refs[n].ring = TB_RING_DURABLE;
+		refs[n].bytes = block.bytes;
+		refs[n].offset = tb_provider_durable_offset(p) + block.at;
+		n++;
+	}
+	return n;
+}
+
+/*
+ * One block of the ring of @cpu, closing the current one first if the
+ * reader would want it.
+ */
+static bool tb_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref)
+{
+	struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+	int index = tb_ring_acquire(r);
+
+	if (index < 0 && p->state == TB_STATE_RUNNING && tb_ring_past_mark(r)) {
+		tb_provider_flush_cpu(p, cpu);
+		index = tb_ring_acquire(r);
+	}
+	if (index < 0)
+		return false;
+	tb_ref_ring(p, ref, cpu, index);
+	return true;
+}
+
+/* Takes blocks of all rings in turn, going on where it left off. */
+static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count)
+{
+	unsigned int idle = 0, cpu = p->next_cpu;
+	u32 n = 0;
+
+	while (n < count && idle < nr_cpu_ids) {
+		cond_resched();
+		if (cpumask_test_cpu(cpu, &p->cpus) && !tb_channel_of(p, cpu) &&
+		    tb_take_ring(p, cpu, &refs[n])) {
+			idle = 0;
+			n++;
+		} else {
+			idle++;
+		}
+		cpu = cpu + 1 < nr_cpu_ids ? cpu + 1 : 0;
+	}
+	p->next_cpu = cpu;
+	return n;
+}
+
+/* The buffer that @ref, from user space, stands for if it is held, or -1. */
+static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
+{
+	u32 bytes = tb_provider_buffer_bytes(p);
+	struct tb_ring *r;
+	u64 at;
+
+	if (ref->ring >= nr_cpu_ids || !cpumask_test_cpu(ref->ring, &p->cpus) ||
+	    ref->bytes != bytes)
+		return -1;
+	at = ref->offset - ref->ring * tb_provider_ring_stride(p) - tb_provider_ring_header(p);
+	if (at % bytes || at / bytes >= p->config.buffers)
+		return -1;
+	r = per_cpu_ptr(p->rings, ref->ring);
+	if (TB_BUF_STATE(READ_ONCE(r->bufs[at / bytes].state)) != TB_BUF_HELD)
+		return -1;
+	return at / bytes;
+}
+
+/**
+ * tb_ref_address() - where a block is
+ * @p: the provider
+ * @ref: the block, held
+ *
+ * Context: any.
+ * Return: its memory.
+ */
+void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
+{
+	u64 at;
+
+	if (ref->ring == TB_RING_DURABLE) {
+		at = ref->offset - tb_provider_durable_offset(p);
+		return tb_durable_address(&p->durable, at);
+	}
+	at = ref->offset - ref->ring * tb_provider_ring_stride(p) - tb_provider_ring_header(p);
+	return tb_mem_block(&p->mem[ref->ring], at / ref->bytes);
+}
+
+/**
+ * tb_put_back() - put blocks back as if they had not been taken, the latest first
+ * @p: the provider
+ * @refs: the blocks, those taken last
+ * @count: how many
+ *
+ * Context: process, under read_lock.
+ */
+void tb_put_back(struct tb_provider *p, const struct tb_ref *refs, u32 count)
+{
+	int index;
+
+	while (count--) {
+		if (refs[count].ring == TB_RING_DURABLE) {
+			WRITE_ONCE(p->durable.taken, p->durable.taken - 1);
+			continue;
+		}
+		index = tb_ref_index(p, &refs[count]);
+		if (index >= 0)
+			tb_ring_unacquire(per_cpu_ptr(p->rings, refs[count].ring), index);
+	}
+}
+
+/* Is anything of threads still to be told that happened before these blocks were complete? */
+static bool tb_untold(struct tb_provider *p, const struct tb_ref *refs, u32 count)
+{
+	const struct tb_track_slot *next = tb_track_peek(&p->track);
+	u64 end = 0;
+
+	if (!next)
+		return tb_track_count(&p->track);
+	while (count--) {
+		const struct tb_block *block = tb_ref_address(p, &refs[count]);
+
+		end = max(end, block->time_end);
+	}
+	return next->time <= end;
+}
+
+/**
+ * tb_session_take_ring() - take the next block of one ring, and seal all that it needs
+ * @p: the provider, running or stopped
+ * @cpu: which ring
+ * @ref: out: the block
+ *
+ * What it needs is in durable blocks that can be taken, as with tb_session_acquire().
+ *
+ * Context: process, under cpus_read_lock and read_lock.
+ * Return: false if there is none now.
+ */
+bool tb_session_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref)
+{
+	if (!tb_take_ring(p, cpu, ref))
+		return false;
+	tb_keep_track(p);
+	if (tb_untold(p, ref, 1)) {
+		tb_put_back(p, ref, 1);
+		return false;
+	}
+	tb_durable_seal(&p->durable);
+	return true;
+}
+
+/*
+ * Durable blocks, then rolling ones.  What an event refers to was appended to the
+ * durable buffer under read_lock (select.c), or put into the queue of threads, before it was
+ * recorded.  So both are looked at once more when the rolling blocks have been
+ * chosen; if there is anything these may need, they must wait for the next time.
+ * The durable block that is being filled is not handed out unless there is a rolling one
+ * to go with it: a block for every thread that comes would be a waste.
+ * Under read_lock.
+ */
+static u32 tb_session_take(struct tb_provider *p, struct tb_ref *refs, u32 count, u32 flags)
+{
+	bool open = tb_session_open_rings(p, flags);
+	bool told = tb_keep_track(p);
+	u32 durable, n;
+
+	if ((flags & TB_ACQUIRE_FLUSH) || (open && tb_rings_readable(p)))
+		tb_durable_seal(&p->durable);
+	durable = tb_take_durable(p, refs, count);
+	n = durable;
+	if (n == count || !told || !open)
+		return n;
+	n += tb_take_rings(p, refs + n, count - n);
+	if (n > durable && (p->durable.used > p->durable.sealed ||
+			    tb_untold(p, refs + durable, n - durable))) {
+		tb_put_back(p, refs + durable, n - durable);
+		tb_keep_track(p);
+		tb_durable_seal(&p->durable);
+		n = durable + tb_take_durable(p, refs + durable, count - durable);
+	}
+	return n;
+}
+
+/**
+ * tb_session_acquire() - take blocks
+ * @s: the session, the reader or to become it
+ * @refs: where to put them
+ * @count: how many at most
+ * @flags: TB_ACQUIRE_*
+ *
+ * Durable blocks first.  TB_ACQUIRE_FLUSH closes the buffer of each ring once, at the
+ * start: what it causes to be recorded itself is for the next time.
+ *
+ * Context: process.
+ * Return: how many; -EBUSY another is the reader; -ENODATA stopped and
+ * nothing left.
+ */
+int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags)
+{
+	struct tb_provider *p = tb_session_bind(s);
+	unsigned int cpu;
+	u32 n = 0;
+	int err;
+
+	cpus_read_lock();
+	mutex_lock(&p->read_lock);
+	err = tb_session_attach(s);
+	if (!err && p->allocated) {
+		if ((flags & TB_ACQUIRE_FLUSH) && p->state == TB_STATE_RUNNING &&
+		    tb_session_open_rings(p, flags))
+			for_each_cpu(cpu, &p->cpus)
+				tb_provider_flush_cpu(p, cpu);
+		n = tb_session_take(p, refs, count, flags);
+		if (!n && p->state == TB_STATE_STOPPED)
+			err = -ENODATA;
+	}
+	mutex_unlock(&p->read_lock);
+	cpus_read_unlock();
+	return err ?: n;
+}
+
+/* ---- giving back -------------------------------------------------------- */
+
+/* Can @ref, from user space, stand for a durable block? */
+static bool tb_ref_durable(struct tb_provider *p, const struct tb_ref *ref)
+{
+	u64 at = ref->offset - tb_provider_durable_offset(p);
+
+	return is_power_of_2(ref->bytes) && ref->bytes >= TB_DURABLE_BLOCK_MIN &&
+	       ref->bytes <= TB_DURABLE_SLOT && at % TB_DURABLE_BLOCK_MIN == 0 &&
+	       at < tb_durable_extent(&p->durable);
+}
+
+/**
+ * tb_give_back() - give one block back
+ * @p: the provider
+ * @ref: the block
+ *
+ * Context: process, under read_lock.
+ * Return: 0, -EINVAL if it is not held.
+ */
+int tb_give_back(struct tb_provider *p, const struct tb_ref *ref)
+{
+	int index;
+
+	if (ref->ring == TB_RING_DURABLE) {
+		if (p->durable.released >= p->durable.taken || !tb_ref_durable(p, ref))
+			return -EINVAL;
+		p->durable.released++;
+		return 0;
+	}
+	index = tb_ref_index(p, ref);
+	if (index < 0)
+		return -EINVAL;
+	tb_ring_release(per_cpu_ptr(p->rings, ref->ring), index);
+	return 0;
+}
+
+/*
+ * Is @ref the block that read() is in the middle of, or that a channel has offered?  Of
+ * durable blocks only the number counts.  Under read_lock.
+ */
+static bool tb_is_part(struct tb_session *s, const struct tb_ref *ref)
+{
+	struct tb_durable *d = &s->provider->durable;
+
+	if (ref->ring < nr_cpu_ids &&
+	    tb_channel_holds(tb_channel_of(s->provider, ref->ring), ref))
+		return true;
+	if (!s->part.bytes || ref->ring != s->part.ring)
+		return false;
+	if (ref->ring == TB_RING_DURABLE)
+		return d->taken - d->released <= 1;
+	return ref->offset == s->part.offset;
+}
+
+/**
+ * tb_session_release() - give blocks back
+ * @s: the reader
+ * @refs: from tb_session_acquire(), in any order
+ * @count: how many
+ * @done: out: how many were given back
+ *
+ * Context: process.
+ * Return: 0, -EINVAL at the first that is not held, -EBUSY not the reader.
+ */
+int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 count, u32 *done)
+{
+	struct tb_provider *p = s->provider;
+	int err = 0;
+
+	*done = 0;
+	mutex_lock(&p->read_lock);
+	if (p->reader != s)
+		err = p->reader ? -EBUSY : -EINVAL;
+	while (!err && *done < count) {
+		err = p->allocated && !tb_is_part(s, &refs[*done]) ?
+		      tb_give_back(p, &refs[*done]) : -EINVAL;
+		if (!err)
+			(*done)++;
+	}
+	mutex_unlock(&p->read_lock);
+	return err;
+}
+
+/**
+ * tb_session_unacquire() - put blocks back as if they had not been taken
+ * @s: the reader
+ * @refs: what the last tb_session_acquire() returned, all of it
+ * @count: how many
+ *
+ * Context: process, under batch since that call: so nothing was taken or
+ * given back in between.
+ */
+void tb_session_unacquire(struct tb_session *s, const struct tb_ref *refs, u32 count)
+{
+	struct tb_provider *p = s->provider;
+
+	mutex_lock(&p->read_lock);
+	if (p->reader == s)
+		tb_put_back(p, refs, count);
+	mutex_unlock(&p->read_lock);
+}
