@@ -60,6 +60,19 @@ void tb_ring_notify(struct tb_ring *r)
 	(void)r;
 }
 
+void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq)
+{
+	(void)r;
+	(void)b;
+	(void)seq;
+}
+
+void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b)
+{
+	(void)r;
+	(void)b;
+}
+
 static u32 next_random(u32 *seed)
 {
 	*seed = *seed * 1103515245 + 12345;
