@@ -188,7 +188,8 @@ bool tracebuf_flush(struct tb_provider *p)
 
 	preempt_disable_notrace();
 	rings = READ_ONCE(p->live);
-	if (rings)
+	/* see tb_provider_flush_cpu() */
+	if (rings && p->config.mode != TB_MODE_ONESHOT)
 		ok = tb_ring_flush(this_cpu_ptr(rings));
 	preempt_enable_notrace();
 	return ok;

@@ -33,7 +33,7 @@ MODULE_PARM_DESC(policy, "when the reader is behind: overwrite (default) or drop
 
 static uint buffers;
 module_param(buffers, uint, 0444);
-MODULE_PARM_DESC(buffers, "buffers per CPU, 2 to 4096 (default 32)");
+MODULE_PARM_DESC(buffers, "buffers per CPU, 2 to 4096, oneshot from 1 (default 32)");
 
 static uint elements;
 module_param(elements, uint, 0444);
@@ -110,7 +110,9 @@ static int tb_params_configure(void)
 		err = tb_param_choice("clock", clock, tb_clocks, ARRAY_SIZE(tb_clocks),
 				      TB_CLOCK_AUTO, &c.clock);
 	if (!err)
-		err = tb_param_range("buffers", buffers, TB_BUFFERS_MIN, TB_BUFFERS_MAX);
+		err = tb_param_range("buffers", buffers,
+				     c.mode == TB_MODE_ONESHOT ? 1 : TB_BUFFERS_MIN,
+				     TB_BUFFERS_MAX);
 	if (!err)
 		err = tb_param_range("elements", elements, TB_BUFFER_ELEMENTS_MIN,
 				     TB_BUFFER_ELEMENTS_MAX);

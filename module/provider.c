@@ -203,6 +203,30 @@ int tb_provider_stop(struct tb_provider *p, u64 generation)
 
 /* ---- what there is ---------------------------------------------------- */
 
+/*
+ * Rings that have been filled in oneshot mode: the last buffer was not closed by the
+ * end of the recording, but because something found no room.  Under read_lock.
+ */
+static u32 tb_provider_full(struct tb_provider *p)
+{
+	struct tb_ring_stats st;
+	unsigned int cpu;
+	u32 full = 0;
+
+	if (p->config.mode != TB_MODE_ONESHOT)
+		return 0;
+	for_each_cpu(cpu, &p->cpus) {
+		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+		const struct tb_block *last;
+
+		tb_ring_stats(r, &st);
+		last = r->bufs[tb_head_buffer(READ_ONCE(r->head))].block;
+		full += st.blocks == r->nr && st.fill == r->capacity &&
+			!(READ_ONCE(last->flags) & TB_BLOCK_FLUSHED);
+	}
+	return full;
+}
+
 /**
  * tb_provider_query() - TB_IOC_QUERY
  * @p: the provider
@@ -242,6 +266,7 @@ void tb_provider_query(struct tb_provider *p, struct tb_query *q)
 		q->durable_used = (u64)tb_durable_used_slots(&p->durable) * TB_DURABLE_SLOT;
 		q->durable_size = (u64)p->durable.nr_slots * TB_DURABLE_SLOT;
 		q->durable_lost = p->durable_lost;
+		q->full = tb_provider_full(p);
 		mutex_unlock(&p->read_lock);
 		q->map_bytes = q->durable_offset + q->durable_bytes;
 		q->max_event = (min_t(u32, p->config.elements - TB_BLOCK_FIRST_ELEMENT,

@@ -196,13 +196,17 @@ static void tb_flush_local(void *ring)
  * @p: the provider, with memory
  * @cpu: one of its CPUs
  *
- * Context: process, under cpus_read_lock and read_lock: so that only one
+ * Not in oneshot mode: nobody reads before it stops, and what is closed is room lost.
+ *
+ * Context: process, under the hotplug lock and read_lock: so that only one
  * flushes the ring of a CPU that is offline.
  */
 void tb_provider_flush_cpu(struct tb_provider *p, unsigned int cpu)
 {
 	struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
 
+	if (p->config.mode == TB_MODE_ONESHOT)
+		return;
 	if (cpu_online(cpu))
 		smp_call_function_single(cpu, tb_flush_local, r, 1);
 	else

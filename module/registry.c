@@ -31,7 +31,7 @@ static int tb_cpu_dead(unsigned int cpu, struct hlist_node *node)
 	/* the hotplug lock is held for writing: nobody else flushes this ring */
 	mutex_lock(&p->read_lock);
 	if (p->allocated && cpumask_test_cpu(cpu, &p->cpus))
-		tb_ring_flush(per_cpu_ptr(p->rings, cpu));
+		tb_provider_flush_cpu(p, cpu);
 	mutex_unlock(&p->read_lock);
 	return 0;
 }

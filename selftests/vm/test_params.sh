@@ -176,7 +176,7 @@ nothing_left()
 	gone && ! grep -w tracebuf /proc/modules && ! grep -rqs tracebuf /proc/misc
 }
 
-plan 50
+plan 52
 check "load and unload" good
 check "the device node" device_node
 check "events=" good events=sched
@@ -185,6 +185,8 @@ check "events= nothing" good events=
 check "fast=" good fast=Y events=sched
 check "mode=streaming" good mode=streaming
 check "mode=circular" good mode=circular
+check "mode=oneshot" good mode=oneshot events=sched
+check "mode=oneshot, one buffer" good mode=oneshot buffers=1
 check "policy=overwrite" good policy=overwrite
 check "policy=drop" good policy=drop
 check "buffers= least" good buffers=2

@@ -360,6 +360,30 @@ flight_recorder()
 		lines 0 'sig=34 errno=0 ' said
 }
 
+oneshot()
+{
+	# what comes first is kept, what comes after is counted
+	status 0 tracebuf record -m oneshot -b 1 -B 64 -e signal -o oneshot.tbuf -- "$work" $n &&
+		says " lost" || return
+	status 0 tracebuf status && says "oneshot, policy drop" && says "^full *[12] of" || return
+	status 0 tracebuf verify oneshot.tbuf && says exact || return
+	status 0 tracebuf print oneshot.tbuf && lines 1 'sig=34 errno=0 ' said &&
+		lines 0 "sig=34 errno=$((n - 1)) " said && says "LOST .* dropped"
+}
+
+ring_headers()
+{
+	status 0 tracebuf start -e signal -m circular -b 5 -B 64 || return
+	"$work" $n
+	status 0 tracebuf stop && status 0 tracebuf status --header || return
+	says 'magic  *0x31676e6972666274' && says 'buffering_mode  *2 (circular)' &&
+		says 'rolling_size  *1024' && says 'rolling_data_end  *1024 in ' &&
+		lines "$(nproc)" '^  total_size ' said || return
+	# the sizes add up, in every ring
+	awk '$1 == "total_size" { total = $2 } $1 == "header_size" { sum = $2 }
+	     $1 == "durable_size" { sum += $2 } $1 == "rolling_size" && total != sum + 5 * $2 { exit 1 }' said
+}
+
 enable_disable()
 {
 	# else the buffers are as they were
@@ -631,7 +655,7 @@ unload()
 	rmmod tracebuf
 }
 
-plan 51
+plan 53
 check "no module: status" no_module status
 check "no module: record" no_module record -d 1
 check "no module: list" no_module list
@@ -663,6 +687,8 @@ check "stream: what is wrong is said" stream_wrong
 check "start, status, flush, stop, save" control
 check "start and stop twice" control_twice
 check "flight recorder" flight_recorder
+check "oneshot" oneshot
+check "headers of the rings" ring_headers
 check "enable and disable" enable_disable
 check "cat of the device" plain_cat
 check "unknown event" unknown_event

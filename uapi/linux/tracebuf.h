@@ -529,7 +529,9 @@ struct tb_query {
 	__u64 durable_size;	/* bytes of memory it has now; behind, the mapping is empty */
 	__u64 durable_lost;	/* records that found no room there */
 	char  name[TB_PROVIDER_NAME_MAX];
-	__u64 reserved[4];
+	__u32 full;		/* oneshot: rings that have no room any more */
+	__u32 reserved32;
+	__u64 reserved[3];
 };
 
 /**

@@ -128,6 +128,9 @@ static int status_run(int argc, char **argv)
 	result = tb_device_query(device, &query);
 	if (!result) {
 		show_query(&query);
+		if (query.full)
+			printf("full       %u of %u rings\n", query.full,
+			       query.nr_cpus);
 		if (events)
 			show_enabled(device);
 		each = calloc(query.nr_cpus + 1, sizeof(*each));
