@@ -163,7 +163,11 @@ static int tb_ioc_provider(struct tb_session *s, void __user *arg, size_t size)
 			return err;
 		r.id = p->id;
 		tb_registry_put(p);
-		return tb_put(arg, size, &r, sizeof(r));
+		err = tb_put(arg, size, &r, sizeof(r));
+		/* nobody was told: as if it had never been, unless somebody has found it */
+		if (err)
+			tb_registry_destroy(r.name, NULL);
+		return err;
 	case TB_PROVIDER_DESTROY:
 		return tb_registry_destroy(r.name, READ_ONCE(s->provider));
 	}

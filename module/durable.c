@@ -131,7 +131,7 @@ void tb_durable_free(struct tb_durable *d)
  */
 u32 tb_durable_growth(const struct tb_durable *d)
 {
-	if (d->nr_free > d->nr_slots / 4)
+	if (tb_durable_free_slots(d) > d->nr_slots / 4)
 		return 0;
 	return min(d->max_slots - d->nr_slots, max(d->nr_slots / 2, 4u));
 }

@@ -108,6 +108,12 @@ static inline u32 tb_durable_used_slots(const struct tb_durable *d)
 	return d->nr_slots - d->nr_free;
 }
 
+/* without what is kept back for the end */
+static inline u32 tb_durable_free_slots(const struct tb_durable *d)
+{
+	return d->nr_free > d->reserve ? d->nr_free - d->reserve : 0;
+}
+
 static inline void *tb_durable_address(const struct tb_durable *d, u64 offset)
 {
 	return page_address(d->slots[offset / TB_DURABLE_SLOT]) + offset % TB_DURABLE_SLOT;

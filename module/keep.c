@@ -9,6 +9,10 @@
  * recycled: so a recording can go on for ever, and the threads of all that is in
  * its rings are known.  If there is still no room the buffer grows.
  *
+ * A thread that ends is told of while it still runs, and goes on doing so, being
+ * switched away from last of all, when it is no longer among the threads there are.  So
+ * a new state tells of those that ended last as well.
+ *
  * In streaming mode what the reader has saved is recycled, too, when room
  * is wanted; should another reader come later, it gets the state of then.
  *
@@ -61,7 +65,8 @@ static void tb_keep_recycle(struct tb_provider *p)
 	if (p->reader) {
 		limit = min(limit, d->released);
 		/* saved; only when room is wanted: another reader may come */
-		if (p->config.mode == TB_MODE_STREAMING && d->nr_free < d->nr_slots / 4)
+		if (p->config.mode == TB_MODE_STREAMING &&
+		    tb_durable_free_slots(d) < d->nr_slots / 4)
 			limit = d->released;
 	}
 	tb_durable_recycle(d, limit);
@@ -126,6 +131,8 @@ bool tb_keep_track(struct tb_provider *p)
 	const struct tb_track_slot *slot;
 
 	while ((slot = tb_track_peek(&p->track))) {
+		if (slot->thread.flags & TB_THREAD_EXIT)
+			p->exits[p->nr_exits++ % TB_EXITS] = slot->thread;
 		if (tb_keep(p, slot->time, TB_EV_THREAD, &slot->thread, sizeof(slot->thread)))
 			tb_keep_full(p);
 		tb_track_pop(&p->track);
@@ -183,6 +190,20 @@ static int tb_keep_thread(void *ctx, const struct tb_thread *t)
 	return tb_durable_append(ctx, TB_EV_THREAD, t, sizeof(*t), false);
 }
 
+/* Those that ended last: before the dump, for their ids may be those of others by now. */
+static int tb_keep_exits(struct tb_provider *p)
+{
+	u64 n = p->nr_exits > TB_EXITS ? p->nr_exits - TB_EXITS : 0;
+	int err = 0;
+
+	for (; n < p->nr_exits && !err; n++) {
+		const struct tb_thread *t = &p->exits[n % TB_EXITS];
+
+		err = tb_durable_append(&p->durable, TB_EV_THREAD, t, sizeof(*t), false);
+	}
+	return err;
+}
+
 static int tb_keep_state_once(struct tb_provider *p, bool dump)
 {
 	struct tb_durable *d = &p->durable;
@@ -199,6 +220,8 @@ static int tb_keep_state_once(struct tb_provider *p, bool dump)
 		err = tb_select_describe(p);
 	if (!err)
 		err = tb_dump_strings(tb_keep_string, d);
+	if (!err)
+		err = tb_keep_exits(p);
 	if (!err && dump)
 		err = tb_dump_threads(tb_keep_thread, d);
 	if (!err)
@@ -209,7 +232,8 @@ static int tb_keep_state_once(struct tb_provider *p, bool dump)
 /**
  * tb_keep_state() - write the complete state
  * @p: the provider
- * @dump: with threads
+ * @dump: with the threads there are; a state that takes the place of an earlier one always
+ *	has them, some may have been told of there
  *
  * Context: process, under read_lock; threads are being followed.
  * Return: 0, -ENOSPC, -ENOMEM.
@@ -250,7 +274,7 @@ static int tb_keep_totals(struct tb_provider *p)
 
 /**
  * tb_keep_whole() - see to it that a new reader gets a complete state
- * @p: the provider
+ * @p: the provider, without a reader
  *
  * Context: process, under read_lock.
  * Return: 0, -ENOSPC, -ENOMEM.
@@ -261,7 +285,9 @@ int tb_keep_whole(struct tb_provider *p)
 
 	if (tb_durable_whole(&p->durable))
 		return 0;
-	err = tb_keep_state(p, p->state_dump);
+	/* nobody has use for what is left: room for a state, and for the end of it all */
+	tb_durable_recycle(&p->durable, p->durable.used);
+	err = tb_keep_state(p, true);
 	if (!err && p->state == TB_STATE_STOPPED)
 		err = tb_keep_totals(p);
 	tb_durable_seal(&p->durable);
@@ -276,6 +302,16 @@ static bool tb_keep_state_wanted(struct tb_provider *p)
 
 	return !(p->config.flags & TB_CONFIG_DURABLE_STOP) && p->state == TB_STATE_RUNNING &&
 	       d->state <= d->first && used > d->nr_slots / 2 && used > 2 * d->state_slots;
+}
+
+/* As long as the last one took: what would be left of a part of it is a waste. */
+static bool tb_keep_state_fits(struct tb_provider *p)
+{
+	struct tb_durable *d = &p->durable;
+
+	if (tb_durable_free_slots(d) <= d->state_slots)
+		tb_keep_room(p);
+	return tb_durable_free_slots(d) > d->state_slots;
 }
 
 /**
@@ -294,10 +330,10 @@ void tb_keep_work(struct work_struct *work)
 		if (!(p->config.flags & TB_CONFIG_DURABLE_STOP))
 			tb_keep_recycle(p);
 		/* if it cannot be written now, the old one is still there */
-		if (tb_keep_state_wanted(p))
-			tb_keep_state_once(p, p->state_dump);
+		if (tb_keep_state_wanted(p) && tb_keep_state_fits(p))
+			tb_keep_state_once(p, true);
 		if (!(p->config.flags & TB_CONFIG_DURABLE_STOP) &&
-		    p->durable.nr_free < p->durable.nr_slots / 4)
+		    tb_durable_free_slots(&p->durable) < p->durable.nr_slots / 4)
 			tb_keep_room(p);
 	}
 	mutex_unlock(&p->read_lock);

@@ -6,6 +6,7 @@
  * are in registry.c.
  */
 #include <linux/log2.h>
+#include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
 
@@ -87,6 +88,25 @@ static u32 tb_default_durable_max(const struct tb_config *c)
 		       TB_DURABLE_KIB_MAX);
 }
 
+/*
+ * Trying for more than there is would leave everyone else without while it lasts.  What is
+ * free but scattered is for the page allocator to find out.
+ */
+static int tb_config_afford(const struct tb_provider *p, const struct tb_config *c,
+			    const struct cpumask *cpus)
+{
+	u64 wanted = (u64)c->buffers * c->elements * TB_ELEMENT_SIZE * cpumask_weight(cpus) +
+		     c->durable_kib * 1024ULL;
+	u64 there = (u64)max(si_mem_available(), 0L) << PAGE_SHIFT;
+
+	if (wanted < there)
+		return 0;
+	pr_warn("tracebuf: %s: no memory for %u CPUs with %u buffers of %u bytes: %llu MiB, %llu are available\n",
+		p->name, cpumask_weight(cpus), c->buffers, c->elements * TB_ELEMENT_SIZE,
+		wanted >> 20, there >> 20);
+	return -ENOMEM;
+}
+
 /* Under lock; what tb_provider_configure() does. */
 static int tb_configure_locked(struct tb_provider *p, const struct tb_config *config,
 			       const struct cpumask *cpus)
@@ -114,6 +134,8 @@ static int tb_configure_locked(struct tb_provider *p, const struct tb_config *co
 	if (p->state == TB_STATE_RUNNING || tb_provider_held(p) || !tb_channel_fits(p, &c, cpus))
 		err = -EBUSY;
 	else
+		err = tb_config_afford(p, &c, cpus);
+	if (!err)
 		err = tb_provider_allocate(p, &c, cpus);
 	if (!err) {
 		p->clock = clock;

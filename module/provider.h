@@ -35,6 +35,9 @@
 struct tb_probe;
 struct tb_session;
 
+/* threads that ended last; many more than there can be on their way out at once */
+#define TB_EXITS	256
+
 /**
  * struct tb_provider - one provider
  * @rings: one per possible CPU; those not in @cpus are all zero
@@ -51,6 +54,8 @@ struct tb_session;
  * @allocated: the memory is there
  * @reason: enum tb_reason, why it is not running
  * @track: threads on their way to @durable
+ * @exits: the threads that ended last, by number modulo TB_EXITS
+ * @nr_exits: how many ended
  * @durable_lost: records that found no room there
  * @kick: @track fills
  * @durable_work: empties it, makes room
@@ -58,7 +63,6 @@ struct tb_session;
  * @probes: one per known event
  * @described: of each, which forms are in the durable buffer: 1 wide, 2 fast
  * @tracking: the probes that follow threads are attached
- * @state_dump: the state has the threads in it
  * @want_wake: somebody waits, see tb_ring_notify()
  */
 struct tb_provider {
@@ -86,7 +90,6 @@ struct tb_provider {
 	unsigned int nr_probes;
 	u32 nr_enabled;
 	bool tracking;
-	bool state_dump;
 	struct delayed_work sync_work;
 	struct delayed_work flush_work;
 	struct work_struct stop_work;
@@ -97,6 +100,8 @@ struct tb_provider {
 
 	struct mutex read_lock;	/* reader, durable buffer */
 	struct tb_durable durable;
+	struct tb_thread exits[TB_EXITS];
+	u64 nr_exits;
 	u64 durable_lost;
 	struct tb_session *reader;
 	u32 next_cpu;

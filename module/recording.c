@@ -41,6 +41,7 @@ void tb_recording_reset(struct tb_provider *p)
 	tb_durable_reset(&p->durable, p->clock.raw, p->id);
 	tb_header_reset(p);
 	tb_select_forget(p);
+	p->nr_exits = 0;
 	p->durable_lost = 0;
 	WRITE_ONCE(p->reason, TB_REASON_NONE);
 }
@@ -103,7 +104,7 @@ static void tb_stop_work(struct work_struct *work)
 /* ---- start ------------------------------------------------------------ */
 
 /* From here on the state is RUNNING. */
-static int tb_recording_prepare(struct tb_provider *p, bool dump)
+static int tb_recording_prepare(struct tb_provider *p)
 {
 	int err = 0;
 
@@ -112,7 +113,6 @@ static int tb_recording_prepare(struct tb_provider *p, bool dump)
 		err = -EBUSY;
 	} else {
 		p->generation++;
-		p->state_dump = dump;
 		tb_recording_reset(p);
 		WRITE_ONCE(p->state, TB_STATE_RUNNING);
 	}
@@ -169,7 +169,7 @@ static void tb_recording_abandon(struct tb_provider *p)
  */
 int tb_recording_start(struct tb_provider *p, bool dump)
 {
-	int err = tb_recording_prepare(p, dump);
+	int err = tb_recording_prepare(p);
 
 	if (err)
 		return err;

@@ -267,20 +267,21 @@ void tb_put_back(struct tb_provider *p, const struct tb_ref *refs, u32 count)
 	}
 }
 
-/* Is anything of threads still to be told that happened before these blocks were complete? */
-static bool tb_untold(struct tb_provider *p, const struct tb_ref *refs, u32 count)
+/* How many of these blocks, from the first, need nothing of threads that is still to be told? */
+static u32 tb_told(struct tb_provider *p, const struct tb_ref *refs, u32 count)
 {
 	const struct tb_track_slot *next = tb_track_peek(&p->track);
-	u64 end = 0;
+	u32 n;
 
 	if (!next)
-		return tb_track_count(&p->track);
-	while (count--) {
-		const struct tb_block *block = tb_ref_address(p, &refs[count]);
+		return tb_track_count(&p->track) ? 0 : count;
+	for (n = 0; n < count; n++) {
+		const struct tb_block *block = tb_ref_address(p, &refs[n]);
 
-		end = max(end, block->time_end);
+		if (next->time <= block->time_end)
+			break;
 	}
-	return next->time <= end;
+	return n;
 }
 
 /**
@@ -299,7 +300,7 @@ bool tb_session_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref
 	if (!tb_take_ring(p, cpu, ref))
 		return false;
 	tb_keep_track(p);
-	if (tb_untold(p, ref, 1)) {
+	if (!tb_told(p, ref, 1)) {
 		tb_put_back(p, ref, 1);
 		return false;
 	}
@@ -311,7 +312,7 @@ bool tb_session_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref
  * Durable blocks, then rolling ones.  What an event refers to was appended to the
  * durable buffer under read_lock (select.c), or put into the queue of threads, before it was
  * recorded.  So both are looked at once more when the rolling blocks have been
- * chosen; if there is anything these may need, they must wait for the next time.
+ * chosen; those that may need what is found there must wait for the next time.
  * The durable block that is being filled is not handed out unless there is a rolling one
  * to go with it: a block for every thread that comes would be a waste.
  * Under read_lock.
@@ -320,7 +321,7 @@ static u32 tb_session_take(struct tb_provider *p, struct tb_ref *refs, u32 count
 {
 	bool open = tb_session_open_rings(p, flags);
 	bool told = tb_keep_track(p);
-	u32 durable, n;
+	u32 durable, ready, n;
 
 	if ((flags & TB_ACQUIRE_FLUSH) || (open && tb_rings_readable(p)))
 		tb_durable_seal(&p->durable);
@@ -329,13 +330,17 @@ static u32 tb_session_take(struct tb_provider *p, struct tb_ref *refs, u32 count
 	if (n == count || !told || !open)
 		return n;
 	n += tb_take_rings(p, refs + n, count - n);
-	if (n > durable && (p->durable.used > p->durable.sealed ||
-			    tb_untold(p, refs + durable, n - durable))) {
-		tb_put_back(p, refs + durable, n - durable);
-		tb_keep_track(p);
-		tb_durable_seal(&p->durable);
-		n = durable + tb_take_durable(p, refs + durable, count - durable);
-	}
+	ready = durable;
+	if (p->durable.used == p->durable.sealed)
+		ready += tb_told(p, refs + durable, n - durable);
+	if (ready == n)
+		return n;
+	tb_put_back(p, refs + ready, n - ready);
+	if (ready > durable)
+		return ready;
+	tb_keep_track(p);
+	tb_durable_seal(&p->durable);
+	n = durable + tb_take_durable(p, refs + durable, count - durable);
 	return n;
 }
 

@@ -365,7 +365,7 @@ TEST_DEV(control, init_and_clocks)
 
 TEST_DEV(control, durable_buffer_too_small_is_ENOSPC)
 {
-	struct tb_config c = { .durable_kib = 64 };
+	struct tb_config c = { .durable_kib = 64, .durable_max_kib = 64 };
 	int status;
 	pid_t pid;
 

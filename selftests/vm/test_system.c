@@ -125,8 +125,8 @@ TEST_DEV(system, memory_that_cannot_be_had_is_ENOMEM)
 	ASSERT_EQ(0, tb_configure(self->fd, 0, 0, 8, 128));
 	ASSERT_EQ(0, tb_query(self->fd, &before));
 	EXPECT_EQ(-ENOMEM, tb_configure(self->fd, 0, 0, 4096, 65536));
-	EXPECT_TRUE(logged("tracebuf: ring of CPU", "no contiguous block of 1048576 bytes",
-			   "of 4096 were there"));
+	EXPECT_TRUE(logged("tracebuf: kernel: no memory for ", "with 4096 buffers of 1048576 bytes",
+			   "are available"));
 	/* nothing is lost, nothing has changed */
 	for (WAIT(left > kib - 64 * 1024))
 		left = available_kib();
