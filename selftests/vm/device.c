@@ -75,6 +75,69 @@ int tb_query(int fd, struct tb_query *q)
 	return result(ioctl(fd, TB_IOC_QUERY, q));
 }
 
+int tb_attach(int fd, const char *name)
+{
+	struct tb_attach a = { 0 };
+
+	snprintf(a.name, sizeof(a.name), "%s", name);
+	return result(ioctl(fd, TB_IOC_ATTACH, &a));
+}
+
+int tb_provider(int fd, uint32_t op, const char *name)
+{
+	struct tb_provider_req r = { .op = op };
+	int ret;
+
+	snprintf(r.name, sizeof(r.name), "%s", name);
+	ret = result(ioctl(fd, TB_IOC_PROVIDER, &r));
+	return ret < 0 ? ret : (int)r.id;
+}
+
+int tb_provider_at(int fd, uint32_t index, struct tb_provider_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	info->index = index;
+	return result(ioctl(fd, TB_IOC_PROVIDERS, info));
+}
+
+int tb_open_as(const char *name, int flags)
+{
+	int fd = tb_open(flags), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = tb_attach(fd, name);
+	if (ret == -ENOENT) {
+		ret = tb_provider(fd, TB_PROVIDER_CREATE, name);
+		if (ret >= 0)
+			ret = tb_attach(fd, name);
+	}
+	if (!ret)
+		return fd;
+	close(fd);
+	return ret;
+}
+
+int tb_destroy_all(int fd)
+{
+	struct tb_provider_info info;
+	int ret;
+
+	while (!tb_provider_at(fd, 1, &info)) {
+		ret = tb_provider(fd, TB_PROVIDER_DESTROY, info.name);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+uint32_t tb_state(int fd)
+{
+	struct tb_query q;
+
+	return tb_query(fd, &q) ? ~0u : q.state;
+}
+
 int tb_configure(int fd, uint32_t mode, uint32_t policy, uint32_t buffers, uint32_t elements)
 {
 	struct tb_config c = { .mode = mode, .policy = policy, .buffers = buffers,

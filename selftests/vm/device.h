@@ -31,6 +31,12 @@ bool wait_asleep(pid_t tid);	/* until thread @tid of this process sleeps */
 
 int tb_open(int flags);
 int tb_query(int fd, struct tb_query *q);
+int tb_attach(int fd, const char *name);
+int tb_provider(int fd, uint32_t op, const char *name);	/* its id */
+int tb_provider_at(int fd, uint32_t index, struct tb_provider_info *info);
+int tb_open_as(const char *name, int flags);		/* made if it is not there */
+int tb_destroy_all(int fd);				/* but "kernel" */
+uint32_t tb_state(int fd);
 int tb_configure(int fd, uint32_t mode, uint32_t policy, uint32_t buffers, uint32_t elements);
 int tb_start(int fd, uint32_t flags);
 int tb_stop(int fd);

@@ -75,7 +75,7 @@ static bool check_header(struct stream *s, const struct tb_block *b, size_t byte
 	CHECK(!(b->flags & ~(TB_BLOCK_COMPLETE | TB_BLOCK_FLUSHED | TB_BLOCK_GAP)),
 	      "flags %#x", b->flags);
 	CHECK(b->flags & TB_BLOCK_COMPLETE, "not complete");
-	CHECK(b->provider == 0, "provider %u", b->provider);
+	CHECK(b->provider == s->provider, "provider %u", b->provider);
 	CHECK(b->cpu < STREAM_CPUS, "cpu %u", b->cpu);
 	CHECK(b->time_start <= b->time_end, "it ends before it starts");
 	CHECK(b->data >= sizeof(*b) && b->data <= bytes && b->data % TB_ELEMENT_SIZE == 0,
@@ -93,11 +93,34 @@ static bool take_desc(struct stream *s, const struct tb_block *b, const struct s
 
 	CHECK(!wrong, "event description: %s", wrong);
 	to = &s->desc[d->id];
-	CHECK(!to->desc, "id %u described twice", d->id);
+	if (to->desc) {
+		CHECK(s->inits > 1 && to->size == e->length && !memcmp(to->desc, d, e->length),
+		      "id %u described twice, and not with a new state or differently", d->id);
+		return true;
+	}
 	to->desc = malloc(e->length);
 	memcpy(to->desc, d, e->length);
 	to->size = e->length;
 	s->descs++;
+	return true;
+}
+
+/* The first event of a recording; later it comes with a state that is told anew. */
+static bool take_init(struct stream *s, const struct tb_block *b, const struct stream_event *e)
+{
+	struct tb_init init;
+
+	CHECK(e->length == sizeof(init), "init of %u bytes", e->length);
+	memcpy(&init, e->payload, sizeof(init));
+	CHECK(init.abi == TB_ABI_VERSION, "abi %u", init.abi);
+	if (s->inits++) {
+		/* a new state has the threads, even if there was no dump */
+		init.flags = s->init.flags;
+		CHECK(!memcmp(&init, &s->init, sizeof(init)), "init differs from the first");
+		return true;
+	}
+	CHECK(s->durable_events == 0, "init is not the first event");
+	s->init = init;
 	return true;
 }
 
@@ -137,12 +160,7 @@ static bool take_control(struct stream *s, const struct tb_block *b, const struc
 	CHECK(e->durable, "event %u in a rolling block", e->id);
 	switch (e->id) {
 	case TB_EV_INIT:
-		CHECK(e->length == sizeof(s->init), "init of %u bytes", e->length);
-		CHECK(s->durable_events == 0, "init is not the first event");
-		memcpy(&s->init, e->payload, sizeof(s->init));
-		CHECK(s->init.abi == TB_ABI_VERSION, "abi %u", s->init.abi);
-		s->inits++;
-		return true;
+		return take_init(s, b, e);
 	case TB_EV_EVENT:
 		return take_desc(s, b, e);
 	case TB_EV_TOTALS:
@@ -304,7 +322,7 @@ static bool check_rolling(struct stream *s, const struct tb_block *b, size_t byt
 	struct stream_ring *r = &s->ring[b->cpu];
 	uint32_t rest = (bytes - b->data) / TB_ELEMENT_SIZE;
 
-	CHECK(s->inits == 1, "comes before the init record");
+	CHECK(s->inits, "comes before the init record");
 	CHECK(b->data >= TB_BLOCK_FIRST_ELEMENT * TB_ELEMENT_SIZE, "data %u", b->data);
 	CHECK(TB_HEAD_STRUCT(slot->head) == TB_STRUCT_COMPOSITE &&
 	      TB_HEAD_ID(slot->head) == TB_EV_GAP &&
@@ -328,8 +346,11 @@ static bool check_rolling(struct stream *s, const struct tb_block *b, size_t byt
 
 static bool check_durable(struct stream *s, const struct tb_block *b, size_t bytes)
 {
-	CHECK(b->sequence == s->durable_blocks, "expected %llu",
-	      (unsigned long long)s->durable_blocks);
+	/* where those before have been recycled it starts with a later one */
+	if (!s->durable_blocks)
+		s->durable_first = b->sequence;
+	CHECK(b->sequence == s->durable_first + s->durable_blocks, "expected %llu",
+	      (unsigned long long)(s->durable_first + s->durable_blocks));
 	CHECK(b->cpu == 0 && b->overwritten == 0 && b->dropped == 0, "header fields not zero");
 	CHECK(b->flags == TB_BLOCK_COMPLETE, "flags %#x", b->flags);
 	CHECK(zero((const char *)b + b->data, bytes - b->data), "not zero after the data");

@@ -58,9 +58,11 @@ struct stream {
 	void (*event)(void *ctx, const struct stream_event *e);
 	void (*block)(void *ctx, const struct tb_block *b, const struct tb_gap *gap);
 	void *ctx;
+	uint32_t provider;		/* id that all blocks have to have */
 	/* results */
 	char error[256];
 	uint64_t bytes;
+	uint64_t durable_first;		/* sequence number; not 0 if some have been recycled */
 	uint64_t durable_blocks;
 	uint64_t durable_events;
 	uint64_t inits, clocks, threads, strings, descs;

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The durable buffer while threads come and go by the thousand: stopping when
+ * it is full, starting anew, recycling, growing; and that nothing in a rolling
+ * block is of a thread that has not been told of before it.
+ *
+ * TRACEBUF_FULL=1 in the environment: ten times as many threads.
+ */
+#include <setjmp.h>
+#include <sys/klog.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "tbtest.h"
+
+#define PID_MAX		4194304
+#define WORKERS		4
+
+static uint32_t forks(void)
+{
+	return getenv("TRACEBUF_FULL") ? 200000 : 20000;
+}
+
+FIXTURE(durable) {
+	int fd;			/* on the provider "durable" */
+	int kernel;
+	struct tb_config config;
+	struct stream s;
+};
+
+FIXTURE_SETUP(durable)
+{
+	struct tb_query q;
+	FILE *f = fopen("/proc/sys/kernel/pid_max", "w");
+
+	/* no id twice */
+	if (f) {
+		fprintf(f, "%d\n", PID_MAX);
+		fclose(f);
+	}
+	self->kernel = tb_open(0);
+	ASSERT_LE(0, self->kernel);
+	ASSERT_EQ(0, tb_destroy_all(self->kernel));
+	ASSERT_EQ(0, tb_fresh(self->kernel));
+	self->fd = tb_open_as("durable", O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	stream_init(&self->s);
+	self->s.provider = q.provider;
+	memset(&self->config, 0, sizeof(self->config));
+}
+
+FIXTURE_TEARDOWN(durable)
+{
+	tb_stop(self->fd);
+	tb_stop(self->kernel);
+	close(self->fd);
+	tb_destroy_all(self->kernel);
+	close(self->kernel);
+	stream_free(&self->s);
+}
+
+static int configure(int fd, struct tb_config *c)
+{
+	return ioctl(fd, TB_IOC_CONFIGURE, c) ? -errno : 0;
+}
+
+/* ---- threads that come and go ----------------------------------------- */
+
+/* Shared with those who fork. */
+struct forking {
+	uint32_t left;		/* to be forked */
+	bool end;
+};
+
+static struct forking *forking;
+static pid_t workers[WORKERS];
+
+/* The child of a vfork(): a few system calls, and gone. */
+static void child(bool named)
+{
+	char name[16];
+
+	if (named) {
+		snprintf(name, sizeof(name), "kid%d", (int)syscall(SYS_gettid));
+		syscall(SYS_prctl, PR_SET_NAME, name);
+	}
+	syscall(NR_NOWHERE, 0);
+	_exit(0);
+}
+
+static void work(struct forking *f)
+{
+	uint32_t n;
+	pid_t pid;
+
+	while (!__atomic_load_n(&f->end, __ATOMIC_RELAXED)) {
+		n = __atomic_fetch_sub(&f->left, 1, __ATOMIC_RELAXED);
+		if (!n || n > UINT32_MAX / 2)
+			break;
+		pid = vfork();
+		if (!pid)
+			child(n % 16 == 0);
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+	}
+	_exit(0);
+}
+
+/* Several processes fork @n times, on all processors. */
+static bool begin_forking(uint32_t n)
+{
+	int i;
+
+	forking = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (forking == MAP_FAILED)
+		return false;
+	forking->left = n;
+	for (i = 0; i < WORKERS; i++) {
+		workers[i] = fork();
+		if (workers[i] < 0)
+			return false;
+		if (!workers[i]) {
+			pin(i % sysconf(_SC_NPROCESSORS_ONLN));
+			work(forking);
+		}
+	}
+	return true;
+}
+
+/* Has it come to its end? */
+static bool forking_done(void)
+{
+	uint32_t left = __atomic_load_n(&forking->left, __ATOMIC_RELAXED);
+
+	return !left || left > UINT32_MAX / 2;
+}
+
+static void end_forking(bool now)
+{
+	int i;
+
+	if (now)
+		__atomic_store_n(&forking->end, true, __ATOMIC_RELAXED);
+	for (i = 0; i < WORKERS; i++)
+		waitpid(workers[i], NULL, 0);
+	munmap(forking, 4096);
+}
+
+/* ---- what a reader was told ------------------------------------------- */
+
+struct told {
+	struct stream *s;
+	char (*comm)[TB_COMM_LEN];	/* of each thread, "" if not told of */
+	uint32_t threads;
+	uint32_t seen;			/* events of rolling blocks */
+	uint32_t unknown, misnamed;
+	uint32_t first_unknown;
+};
+
+static bool tell_init(struct told *t, struct stream *s)
+{
+	memset(t, 0, sizeof(*t));
+	t->s = s;
+	t->comm = mmap(NULL, (size_t)PID_MAX * TB_COMM_LEN, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return t->comm != MAP_FAILED;
+}
+
+static void tell_exit(struct told *t)
+{
+	munmap(t->comm, (size_t)PID_MAX * TB_COMM_LEN);
+}
+
+static void tell_thread(struct told *t, const struct stream_event *e)
+{
+	struct tb_thread thread;
+
+	memcpy(&thread, e->payload, sizeof(thread));
+	if (thread.tid >= PID_MAX)
+		return;
+	memcpy(t->comm[thread.tid], thread.comm, TB_COMM_LEN);
+	t->threads++;
+	/* who has a name of its own has it at the end */
+	if ((thread.flags & TB_THREAD_EXIT) && !strncmp(thread.comm, "kid", 3))
+		t->misnamed += (uint32_t)atoi(thread.comm + 3) != thread.tid;
+}
+
+static void known(struct told *t, uint32_t tid)
+{
+	t->seen++;
+	if (tid < PID_MAX && t->comm[tid][0])
+		return;
+	if (!t->unknown++)
+		t->first_unknown = tid;
+}
+
+static void tell(void *ctx, const struct stream_event *e)
+{
+	struct told *t = ctx;
+
+	if (e->id == TB_EV_THREAD)
+		tell_thread(t, e);
+	if (e->durable)
+		return;
+	if (!e->simple)
+		known(t, e->tid);
+	if (stream_is(t->s, e, "sched_switch")) {
+		known(t, stream_value(t->s, e, "prev_pid"));
+		known(t, stream_value(t->s, e, "next_pid"));
+	}
+}
+
+#define EXPECT_TOLD(t)							\
+	do {								\
+		TH_LOG("%u threads told of, %u ids seen", (t)->threads, (t)->seen); \
+		EXPECT_EQ(0, (t)->unknown) {				\
+			TH_LOG("the first unknown thread is %u", (t)->first_unknown); \
+		}							\
+		EXPECT_EQ(0, (t)->misnamed);				\
+	} while (0)
+
+/* ---- full ------------------------------------------------------------- */
+
+static int log_lines(const char *what)
+{
+	static char log[1 << 20];
+	int n = klogctl(3, log, sizeof(log) - 1), count = 0;
+	char *at = log;
+
+	if (n < 0)
+		return n;
+	log[n] = 0;
+	while ((at = strstr(at, what))) {
+		count++;
+		at++;
+	}
+	return count;
+}
+
+#define FULL_LINE	"tracebuf: durable: durable buffer of"
+
+/* until the provider has stopped by itself */
+static bool fork_until_full(int fd)
+{
+	bool ok;
+
+	if (!begin_forking(1000000))
+		return false;
+	for (WAIT(tb_state(fd) == TB_STATE_STOPPED))
+		;
+	ok = tb_state(fd) == TB_STATE_STOPPED;
+	end_forking(true);
+	return ok;
+}
+
+TEST_DEV(durable, full_stops_this_one_alone)
+{
+	struct tb_provider_info info;
+	struct tb_query q;
+	int lines = log_lines(FULL_LINE);
+	struct told t;
+	char c;
+
+	ASSERT_TRUE(tell_init(&t, &self->s));
+	self->s.event = tell;
+	self->s.ctx = &t;
+	ASSERT_EQ(1, tb_enable(self->kernel, FIRE_EVENT));
+	ASSERT_EQ(0, tb_start(self->kernel, 0));
+	self->config.durable_kib = TB_DURABLE_KIB_MIN;
+	self->config.flags = TB_CONFIG_DURABLE_STOP;
+	ASSERT_EQ(0, configure(self->fd, &self->config));
+	ASSERT_EQ(1, tb_enable(self->fd, "sched_switch"));
+	ASSERT_EQ(0, tb_start(self->fd, 0));
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	EXPECT_EQ(TB_REASON_NONE, q.reason);
+	EXPECT_EQ(0, q.durable_lost);
+	ASSERT_TRUE(fork_until_full(self->fd));
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	EXPECT_EQ(TB_REASON_DURABLE_FULL, q.reason);
+	EXPECT_LT(0, q.durable_lost);
+	EXPECT_LE(q.durable_size, (TB_DURABLE_KIB_MIN + 64) * 1024);
+	ASSERT_EQ(0, tb_provider_at(self->kernel, 1, &info));
+	EXPECT_EQ(TB_STATE_STOPPED, info.state);
+	EXPECT_EQ(TB_REASON_DURABLE_FULL, info.reason);
+	EXPECT_EQ(lines + 1, log_lines(FULL_LINE));
+	/* all that there was until then, and the end */
+	EXPECT_EQ(POLLIN, tb_poll(self->fd) & (POLLIN | POLLHUP | POLLERR));
+	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+	EXPECT_EQ(0, read(self->fd, &c, 1));
+	EXPECT_EQ(POLLHUP | POLLERR, tb_poll(self->fd));
+	EXPECT_LT(WORKERS, t.threads);
+	/* it can be started again; the others never noticed */
+	EXPECT_EQ(TB_STATE_RUNNING, tb_state(self->kernel));
+	ASSERT_EQ(0, tb_start(self->fd, 0));
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	EXPECT_EQ(TB_REASON_NONE, q.reason);
+	EXPECT_EQ(0, q.durable_lost);
+	ASSERT_EQ(0, tb_stop(self->fd));
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	EXPECT_EQ(TB_REASON_REQUEST, q.reason);
+	EXPECT_EQ(POLLIN, tb_poll(self->fd) & (POLLIN | POLLERR));
+	tell_exit(&t);
+}
+
+/* rings with something old in them for ever: it grows to its limit, then there is no way on */
+TEST_DEV(durable, full_when_it_can_grow_no_more)
+{
+	int lines = log_lines(FULL_LINE);
+	struct tb_query q;
+
+	self->config.mode = TB_MODE_CIRCULAR;
+	self->config.durable_kib = TB_DURABLE_KIB_MIN;
+	self->config.durable_max_kib = 4 * TB_DURABLE_KIB_MIN;
+	ASSERT_EQ(0, configure(self->fd, &self->config));
+	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
+	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
+	fire(0, 1);
+	ASSERT_TRUE(fork_until_full(self->fd));
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	EXPECT_EQ(TB_REASON_DURABLE_FULL, q.reason);
+	EXPECT_LE(4 * TB_DURABLE_KIB_MIN * 1024, q.durable_size);
+	EXPECT_GE(q.durable_bytes, q.durable_size);
+	EXPECT_EQ(lines + 1, log_lines(FULL_LINE));
+	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+}
+
+/* ---- for ever --------------------------------------------------------- */
+
+TEST_DEV(durable, circular_goes_on)
+{
+	struct tb_query q;
+	struct told t;
+
+	ASSERT_TRUE(tell_init(&t, &self->s));
+	self->s.event = tell;
+	self->s.ctx = &t;
+	self->config.mode = TB_MODE_CIRCULAR;
+	self->config.buffers = 8;
+	self->config.elements = 256;
+	self->config.durable_kib = 256;
+	self->config.durable_max_kib = 1024;
+	ASSERT_EQ(0, configure(self->fd, &self->config));
+	ASSERT_EQ(1, tb_enable(self->fd, "sched_switch"));
+	ASSERT_LT(1, tb_enable(self->fd, "task"));
+	ASSERT_EQ(2, tb_enable(self->fd, "raw_syscalls"));
+	ASSERT_EQ(0, tb_start(self->fd, 0));
+	ASSERT_TRUE(begin_forking(forks()));
+	end_forking(false);
+	EXPECT_EQ(TB_STATE_RUNNING, tb_state(self->fd));
+	ASSERT_EQ(0, tb_stop(self->fd));
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	EXPECT_EQ(TB_REASON_REQUEST, q.reason);
+	EXPECT_EQ(0, q.durable_lost);
+	TH_LOG("%llu of %llu KiB used", (unsigned long long)q.durable_used / 1024,
+	       (unsigned long long)q.durable_size / 1024);
+	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+	/* the state was written again, and what came before it is gone */
+	EXPECT_LT(0, self->s.durable_first);
+	EXPECT_LT(100, t.seen);
+	EXPECT_TOLD(&t);
+	tell_exit(&t);
+}
+
+/* Of those that come later: the state of then, and the end; rolling blocks have gone to another. */
+static bool drain_durable(int fd, struct stream *s)
+{
+	char block[16384];
+	ssize_t n;
+
+	/* no buffer is larger than that, no durable block either */
+	while ((n = read(fd, block, sizeof(block))) > 0) {
+		struct tb_block *b = (void *)block;
+		ssize_t at, size = 1l << b->size_log2;
+
+		for (at = 0; at < n; at += size) {
+			b = (void *)(block + at);
+			size = 1l << b->size_log2;
+			if (b->kind == TB_BLOCK_DURABLE && !stream_block(s, b, size))
+				return false;
+		}
+	}
+	return n == 0;
+}
+
+/* what a reader has saved makes room; who comes later gets the state of then */
+TEST_DEV(durable, streaming_recycles_what_is_saved)
+{
+	struct stream *second = calloc(1, sizeof(*second));
+	struct told t, later;
+	struct tb_query q;
+	int fd;
+
+	ASSERT_NE(NULL, second);
+	ASSERT_TRUE(tell_init(&t, &self->s));
+	self->s.event = tell;
+	self->s.ctx = &t;
+	self->config.buffers = 64;
+	self->config.durable_kib = 128;
+	self->config.durable_max_kib = 256;
+	ASSERT_EQ(0, configure(self->fd, &self->config));
+	ASSERT_EQ(1, tb_enable(self->fd, "sched_switch"));
+	ASSERT_EQ(0, tb_start(self->fd, 0));
+	ASSERT_TRUE(begin_forking(forks() / 2));
+	while (!forking_done()) {
+		struct pollfd p = { .fd = self->fd, .events = POLLIN };
+		static char buf[1 << 20];
+		ssize_t n;
+
+		poll(&p, 1, 100);
+		n = read(self->fd, buf, sizeof(buf));
+		if (n > 0)
+			ASSERT_STREAM(stream_blocks(&self->s, buf, n), &self->s);
+		else
+			ASSERT_EQ(EAGAIN, errno);
+	}
+	end_forking(false);
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	EXPECT_EQ(TB_STATE_RUNNING, q.state);
+	EXPECT_EQ(0, q.durable_lost);
+	EXPECT_EQ(0, self->s.durable_first);
+	EXPECT_TOLD(&t);
+	/* the next one, while it runs */
+	close(self->fd);
+	fd = tb_open_as("durable", O_NONBLOCK);
+	ASSERT_LE(0, fd);
+	self->fd = fd;
+	stream_init(second);
+	ASSERT_TRUE(tell_init(&later, second));
+	second->provider = q.provider;
+	second->event = tell;
+	second->ctx = &later;
+	ASSERT_EQ(0, tb_stop(fd));
+	ASSERT_STREAM(drain_durable(fd, second), second);
+	EXPECT_EQ(1, second->inits);
+	EXPECT_LT(0, second->durable_first);
+	EXPECT_LT(10, later.threads);
+	EXPECT_STREQ("kthreadd", later.comm[2]);
+	EXPECT_NE(0, later.comm[getpid()][0]);
+	EXPECT_TRUE(second->ring[0].have_totals);
+	/* and one more, when it has stopped: the same */
+	close(self->fd);
+	self->fd = tb_open_as("durable", O_NONBLOCK);
+	stream_free(second);
+	second->provider = q.provider;
+	ASSERT_STREAM(drain_durable(self->fd, second), second);
+	EXPECT_EQ(1, second->inits);
+	EXPECT_TRUE(second->ring[0].have_totals);
+	tell_exit(&t);
+	tell_exit(&later);
+	stream_free(second);
+	free(second);
+}
+
+/* ---- growth ----------------------------------------------------------- */
+
+static sigjmp_buf beyond;
+
+static void on_bus(int signal)
+{
+	siglongjmp(beyond, 1);
+}
+
+TEST_DEV(durable, growth_shows_in_a_mapping)
+{
+	struct tb_query before, after;
+	struct tb_ref ref;
+	size_t bytes;
+	uint8_t *map;
+	struct told t;
+	int n;
+
+	ASSERT_TRUE(tell_init(&t, &self->s));
+	self->s.event = tell;
+	self->s.ctx = &t;
+	/* one old event keeps everything */
+	self->config.mode = TB_MODE_CIRCULAR;
+	self->config.durable_kib = TB_DURABLE_KIB_MIN;
+	self->config.durable_max_kib = 8192;
+	ASSERT_EQ(0, configure(self->fd, &self->config));
+	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
+	ASSERT_EQ(0, tb_start(self->fd, 0));
+	ASSERT_EQ(0, tb_query(self->fd, &before));
+	map = tb_map(self->fd, &bytes);
+	ASSERT_NE(MAP_FAILED, map);
+	EXPECT_EQ(before.map_bytes, bytes);
+	EXPECT_LT(before.durable_size, before.durable_bytes);
+	/* there is nothing there yet */
+	signal(SIGBUS, on_bus);
+	if (!sigsetjmp(beyond, 1)) {
+		n = map[before.durable_offset + before.durable_size];
+		EXPECT_TRUE(false) {
+			TH_LOG("behind its end there is %d", n);
+		}
+	}
+	fire(0, 1);
+	ASSERT_TRUE(begin_forking(5000));
+	end_forking(false);
+	ASSERT_EQ(0, tb_query(self->fd, &after));
+	EXPECT_EQ(TB_STATE_RUNNING, after.state);
+	EXPECT_LT(before.durable_size + 5000 * 128, after.durable_size);
+	EXPECT_GE(after.durable_bytes, after.durable_size);
+	EXPECT_EQ(before.map_bytes, after.map_bytes);
+	EXPECT_EQ(0, after.durable_lost);
+	ASSERT_EQ(0, tb_stop(self->fd));
+	while ((n = tb_acquire(self->fd, &ref, 1, 0)) == 1) {
+		ASSERT_STREAM(stream_block(&self->s, map + ref.offset, ref.bytes), &self->s);
+		ASSERT_EQ(1, tb_release(self->fd, &ref, 1));
+	}
+	EXPECT_EQ(-ENODATA, n);
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+	/* each has come and gone */
+	EXPECT_LT(2 * 5000, t.threads);
+	EXPECT_EQ(0, self->s.durable_first);
+	EXPECT_TOLD(&t);
+	ASSERT_EQ(0, munmap(map, bytes));
+	tell_exit(&t);
+}
+
+/* ---- order ------------------------------------------------------------ */
+
+/* block by block: whoever is in a rolling one was told of before it */
+TEST_DEV(durable, told_before_seen)
+{
+	struct tb_ref ref;
+	size_t bytes;
+	uint8_t *map;
+	struct told t;
+	bool ended = false;
+	int n;
+
+	ASSERT_TRUE(tell_init(&t, &self->s));
+	self->s.event = tell;
+	self->s.ctx = &t;
+	/* small ones, so that many are complete just when somebody forks */
+	self->config.buffers = 1024;
+	self->config.elements = TB_BUFFER_ELEMENTS_MIN;
+	ASSERT_EQ(0, configure(self->fd, &self->config));
+	ASSERT_EQ(1, tb_enable(self->fd, "sched_switch"));
+	ASSERT_EQ(2, tb_enable(self->fd, "raw_syscalls"));
+	ASSERT_EQ(0, tb_start(self->fd, 0));
+	map = tb_map(self->fd, &bytes);
+	ASSERT_NE(MAP_FAILED, map);
+	ASSERT_TRUE(begin_forking(forks() / 2));
+	for (;;) {
+		n = tb_acquire(self->fd, &ref, 1, 0);
+		if (n == -ENODATA)
+			break;
+		ASSERT_LE(0, n);
+		if (n) {
+			ASSERT_STREAM(stream_block(&self->s, map + ref.offset, ref.bytes),
+				      &self->s);
+			ASSERT_EQ(1, tb_release(self->fd, &ref, 1));
+		}
+		if (!ended && forking_done()) {
+			ended = true;
+			end_forking(false);
+			ASSERT_EQ(0, tb_stop(self->fd));
+		}
+	}
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+	EXPECT_TOLD(&t);
+	EXPECT_LT(forks(), t.threads);
+	ASSERT_EQ(0, munmap(map, bytes));
+	tell_exit(&t);
+}
+
+TEST_HARNESS_MAIN
