@@ -23,7 +23,7 @@ RING_BEHAVIOUR	:= test_ring test_ring_loss test_ring_limits
 RING_TESTS	:= $(addprefix $(RING_O)/,$(RING_BEHAVIOUR) test_ring_explore test_ring_explore_san \
 		   test_ring_threads stress_ring_signals)
 # the longest first
-RING_RUNS	:= $(addprefix run-,test_ring_explore test_ring_explore_san \
+RING_RUNS	:= $(addprefix run-,mutants test_ring_explore test_ring_explore_san \
 		   $(RING_BEHAVIOUR) test_ring_threads)
 
 .PHONY: ring-tests check-ring ring-runs $(RING_RUNS)
@@ -81,5 +81,7 @@ run-test_ring_explore: $(RING_O)/test_ring_explore
 	$<
 run-test_ring_threads: $(RING_O)/test_ring_threads
 	$<
+run-mutants:
+	python3 selftests/unit/test_ring_mutants.py -j 2 $(RING_O)/mutants
 run-test_ring_explore_san: $(RING_O)/test_ring_explore_san
 	$< -b 2

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+Do the tests of the ring catch a ring that is broken?
+
+Applies each of ring_mutants.txt to a copy of the ring, builds the tests that have to catch it and
+runs them until one fails.  A result for each mutant, in KTAP: ok and what caught it, not ok if
+nothing did.  A text that is not found exactly once fails, so that the table follows the ring.
+
+    test_ring_mutants.py [-j N] [-k] DIRECTORY [NAME...]
+
+Builds in DIRECTORY, which is then in the way of nothing else.  NAME: only these mutants.  CC as
+usual.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TREE = os.path.dirname(os.path.dirname(HERE))
+CC = os.environ.get("CC", "cc").split()
+COMMON = ["-std=gnu11", "-w", "-fno-strict-aliasing", "-DTB_RING_PATHS"]
+MODEL = ["-O1", "-DTB_RING_HOOKS", "-Iselftests/unit"]
+RING = ["module/ring.c", "module/ring_read.c"]
+# who has to catch it: flags, sources and arguments of one program after the other
+CATCHERS = {
+    "model": [(MODEL, ["selftests/unit/%s.c" % name, "selftests/unit/ring_model.c"], args)
+              for name, args in (("test_ring", []), ("test_ring_loss", []),
+                                 ("test_ring_explore", ["-x"]))],
+    "signals": [(["-O2", "-pthread", "-Iselftests/bench/user"],
+                 ["selftests/unit/stress_ring_signals.c"], ["40"])],
+    "threads": [(["-O1", "-g", "-fsanitize=thread", "-pthread", "-Iselftests/unit"],
+                 ["selftests/unit/test_ring_threads.c"], ["300000"])],
+}
+# long enough for what has to be caught; nothing is concluded from it
+TIMEOUT = 240
+os.environ["TSAN_OPTIONS"] = "halt_on_error=1"
+
+
+class Mutant:
+    """One entry of the table: a file and the replacements in it."""
+
+    def __init__(self, name, file, why):
+        self.name, self.file, self.why, self.catcher = name, file, why, "model"
+        self.edits = []
+
+    def apply(self, text):
+        """The broken text; ValueError if it does not fit."""
+        for old, new in self.edits:
+            old, new = "\n".join(old), "\n".join(new)
+            if text.count(old) != 1:
+                raise ValueError("found %d times: %s" % (text.count(old), old))
+            text = text.replace(old, new)
+        return text
+
+
+def read_table(path):
+    """The mutants in a table, in its order."""
+    mutants, minus = [], False
+    with open(path, encoding="utf-8") as table:
+        for line in table:
+            line = line.rstrip("\n")
+            if line.startswith("= "):
+                mutants.append(Mutant(*re.match(r"= (\S+): (\S+): (.*)", line).groups()))
+            elif line.startswith("@ "):
+                mutants[-1].catcher = line[2:]
+            elif line.startswith("-"):
+                if not minus:
+                    mutants[-1].edits.append(([], []))
+                mutants[-1].edits[-1][0].append(line[1:])
+            elif line.startswith("+"):
+                mutants[-1].edits[-1][1].append(line[1:])
+            elif line and not line.startswith("#"):
+                raise SystemExit("%s: what is this: %s" % (path, line))
+            minus = line.startswith("-")
+    return mutants
+
+
+def run(command, cwd):
+    """Exit status and output; status None if it does not end, or not soon enough."""
+    try:
+        done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=TIMEOUT, check=False)
+        return done.returncode, done.stdout.decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        return None, "does not end"
+
+
+def compile_object(tree, flags, source, out):
+    """One object from the sources in @tree: None, or what the compiler said."""
+    status, output = run(CC + COMMON + flags + ["-I", os.path.join(TREE, "uapi"), "-c",
+                                                "-o", out, source], tree)
+    return output if status else None
+
+
+def copy_tree(to):
+    """What the tests need, with nothing broken."""
+    shutil.rmtree(to, ignore_errors=True)
+    for folder in "module", "selftests/unit", "selftests/bench/user":
+        os.makedirs(os.path.join(to, folder))
+        for name in os.listdir(os.path.join(TREE, folder)):
+            if "ring" in name and name.endswith((".c", ".h")):
+                shutil.copy(os.path.join(TREE, folder, name), os.path.join(to, folder, name))
+
+
+def object_name(where, catcher, source):
+    """Where the object of a source is."""
+    return os.path.join(where, "%s-%s.o" % (catcher, os.path.basename(source)[:-2]))
+
+
+def what_failed(output):
+    """The line that tells what a test found."""
+    found = re.search(r"(?:^# ([^\n]*)\n)?not ok (?:\d+ )?([^\n]*)", output, re.M)
+    if found:
+        return "%s: %s" % (found.group(2), found.group(1))
+    found = re.search(r"(WARNING: ThreadSanitizer: [^\n(]*).*?#0 ([^\n]*)", output, re.S)
+    if found:
+        return "%s in %s" % (found.group(1), re.sub(r"\S*/", "", found.group(2)))
+    return "a crash"
+
+
+def try_mutant(mutant, where, whole):
+    """Is it caught?  (yes, by what or why not)"""
+    tree = os.path.join(where, mutant.name)
+    copy_tree(tree)
+    path = os.path.join(tree, "module", mutant.file)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    try:
+        text = mutant.apply(text)
+    except ValueError as error:
+        return False, "does not apply: %s" % error
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    built = {}
+    for flags, sources, arguments in CATCHERS[mutant.catcher]:
+        for source in sources + RING:
+            # what includes the header is everything
+            broken = mutant.file.endswith(".h") or source == "module/" + mutant.file
+            if not broken:
+                built[source] = object_name(whole, mutant.catcher, source)
+            elif source not in built:
+                built[source] = object_name(tree, mutant.catcher, source)
+                output = compile_object(tree, flags, source, built[source])
+                if output:
+                    return False, "does not compile: %s" % output
+        name = os.path.basename(sources[0])[:-2]
+        status, output = run(CC + flags + ["-o", name] + [built[s] for s in sources + RING], tree)
+        if status:
+            return False, "does not link: %s" % output
+        status, output = run(["./" + name] + arguments, tree)
+        if status is None:
+            return False, "%s: %s" % (name, output)
+        if status:
+            return True, "%s: %s" % (name, what_failed(output))
+    return False, "nothing caught it"
+
+
+def build_whole(whole, pool, catchers):
+    """The objects of the ring as it is, for all that a mutant does not change."""
+    jobs = {}
+    for catcher in catchers:
+        for flags, sources, _ in CATCHERS[catcher]:
+            for source in sources + RING:
+                jobs[object_name(whole, catcher, source)] = (flags, source)
+    for output in pool.map(lambda out: compile_object(whole, *jobs[out], out), jobs):
+        if output:
+            raise SystemExit("Bail out! the ring as it is does not compile\n" + output)
+
+
+def main():
+    """Runs what the command line says."""
+    parser = argparse.ArgumentParser(description="Do the tests catch a broken ring?")
+    parser.add_argument("-j", type=int, default=os.cpu_count() or 2, dest="jobs")
+    parser.add_argument("-k", action="store_true", dest="keep", help="keep the copies")
+    parser.add_argument("directory", help="where to build")
+    parser.add_argument("name", nargs="*", help="only these mutants")
+    args = parser.parse_args()
+    where = os.path.abspath(args.directory)
+    mutants = read_table(os.path.join(HERE, "ring_mutants.txt"))
+    if args.name:
+        mutants = [m for m in mutants if m.name in args.name]
+    whole = os.path.join(where, "whole")
+    copy_tree(whole)
+    print("KTAP version 1\n1..%d" % len(mutants), flush=True)
+    failed = 0
+    with ThreadPoolExecutor(args.jobs) as pool:
+        build_whole(whole, pool, sorted({m.catcher for m in mutants}))
+        results = pool.map(lambda mutant: try_mutant(mutant, where, whole), mutants)
+        for number, (mutant, (caught, what)) in enumerate(zip(mutants, results), 1):
+            print("# %s: %s\n# %s" % (mutant.file, mutant.why, what.replace("\n", "\n#   ")))
+            print("%sok %d mutant %s" % ("" if caught else "not ", number, mutant.name),
+                  flush=True)
+            failed += not caught
+            if not args.keep:
+                shutil.rmtree(os.path.join(where, mutant.name), ignore_errors=True)
+    print("# %d of %d caught" % (len(mutants) - failed, len(mutants)))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
