@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Processors that go away and come back while something is recorded, and
+ * recordings of some processors only (tb_config.cpus).
+ */
+#include <sys/mman.h>
+
+#include "tbtest.h"
+
+#define ELEMENTS	64
+#define PER_BLOCK	((ELEMENTS - TB_BLOCK_FIRST_ELEMENT) / FIRE_ELEMENTS)
+#define ONLINE		"/sys/devices/system/cpu/cpu1/online"
+
+static bool set_online(bool on)
+{
+	int fd = open(ONLINE, O_WRONLY);
+	bool ok = fd >= 0 && write(fd, on ? "1" : "0", 1) == 1;
+
+	close(fd);
+	return ok;
+}
+
+FIXTURE(hotplug) {
+	int fd;
+	struct stream s;
+};
+
+FIXTURE_SETUP(hotplug)
+{
+	if (access(ONLINE, W_OK))
+		SKIP(return, "no CPU that can go offline");
+	self->fd = tb_open(0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, tb_fresh(self->fd));
+	ASSERT_EQ(0, pin(0));
+	stream_init(&self->s);
+}
+
+FIXTURE_TEARDOWN(hotplug)
+{
+	set_online(true);
+	tb_stop(self->fd);
+	close(self->fd);
+	stream_free(&self->s);
+}
+
+static int configure(int fd, uint32_t mode, uint32_t buffers, const void *mask, uint32_t bytes)
+{
+	struct tb_config c = { .mode = mode, .buffers = buffers, .elements = ELEMENTS,
+			       .cpus = (uintptr_t)mask, .cpus_bytes = bytes };
+
+	return ioctl(fd, TB_IOC_CONFIGURE, &c) ? -errno : 0;
+}
+
+static int only(int fd, uint32_t mode, uint32_t buffers, uint8_t cpus)
+{
+	return configure(fd, mode, buffers, &cpus, 1);
+}
+
+/* The fired numbers by CPU. */
+struct fired {
+	const struct stream *s;
+	uint32_t count[STREAM_CPUS];
+	uint32_t last[STREAM_CPUS];
+};
+
+static void see(void *ctx, const struct stream_event *e)
+{
+	struct fired *f = ctx;
+	uint32_t number;
+
+	if (!is_fired(f->s, e, &number))
+		return;
+	f->count[e->cpu]++;
+	f->last[e->cpu] = number;
+}
+
+static void follow(struct fired *f, struct stream *s)
+{
+	*f = (struct fired){ .s = s };
+	s->event = see;
+	s->ctx = f;
+}
+
+/* Fires on CPU 1, from which it comes back. */
+static bool fire_on_1(uint32_t first, uint32_t count)
+{
+	if (pin(1))
+		return false;
+	fire(first, count);
+	return !pin(0);
+}
+
+/* All that can be taken now, without a flush; blocks, or -errno. */
+static int take(int fd, struct stream *s, const char *at, uint32_t flags)
+{
+	struct tb_ref ref;
+	int n, blocks = 0;
+
+	while ((n = tb_acquire(fd, &ref, 1, flags)) == 1) {
+		if (!stream_block(s, at + ref.offset, ref.bytes) || tb_release(fd, &ref, 1) != 1)
+			return -EBADMSG;
+		blocks++;
+	}
+	return n < 0 ? n : blocks;
+}
+
+/* ---- load ------------------------------------------------------------- */
+
+/* Numbers on whichever CPU there is, with interrupts in between. */
+struct load {
+	pthread_t thread;
+	int cpu;
+	bool stop;
+};
+
+static void *load_main(void *arg)
+{
+	struct load *l = arg;
+	struct timespec us = { .tv_nsec = 1000 };
+	uint32_t n = 0;
+
+	while (!__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE)) {
+		pin(l->cpu);		/* if it is there */
+		fire(n, 20);
+		n += 20;
+		nanosleep(&us, NULL);
+	}
+	return NULL;
+}
+
+struct books {
+	uint64_t attempted, overwritten, dropped, delivered, blocks;
+};
+
+/* Do the totals go forward, and agree? */
+static bool books_go_on(int fd, uint32_t cpu, struct books *b)
+{
+	struct tb_stats st;
+	bool ok;
+
+	if (tb_stats(fd, cpu, &st))
+		return false;
+	ok = st.attempted >= b->attempted && st.overwritten >= b->overwritten &&
+	     st.dropped >= b->dropped && st.delivered >= b->delivered && st.blocks >= b->blocks &&
+	     st.attempted == st.delivered + st.overwritten + st.dropped + st.pending;
+	if (!ok)
+		printf("# cpu %u: attempted %llu after %llu, overwritten %llu, delivered %llu, blocks %llu\n",
+		       cpu, (unsigned long long)st.attempted, (unsigned long long)b->attempted,
+		       (unsigned long long)st.overwritten, (unsigned long long)st.delivered,
+		       (unsigned long long)st.blocks);
+	*b = (struct books){ .attempted = st.attempted, .overwritten = st.overwritten,
+			     .dropped = st.dropped, .delivered = st.delivered,
+			     .blocks = st.blocks };
+	return ok;
+}
+
+/* Three times away and back, with events everywhere; @flags: how blocks are taken. */
+static void under_load(struct __test_metadata *_metadata, int fd, struct stream *s,
+		       uint32_t mode, uint32_t flags)
+{
+	struct load load[2] = { { .cpu = 0 }, { .cpu = 1 } };
+	struct books books[2] = { 0 };
+	struct fired f;
+	uint64_t before;
+	const char *at;
+	size_t bytes;
+	int i, turn;
+
+	follow(&f, s);
+	ASSERT_EQ(0, tb_configure(fd, mode, 0, 8, ELEMENTS));
+	ASSERT_LT(0, tb_enable(fd, "sched"));
+	ASSERT_LT(0, tb_enable(fd, "irq"));
+	ASSERT_LT(0, tb_enable(fd, "timer"));
+	ASSERT_EQ(1, tb_enable(fd, FIRE_EVENT));
+	ASSERT_EQ(0, tb_start(fd, 0));
+	at = tb_map(fd, &bytes);
+	ASSERT_NE(MAP_FAILED, at);
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&load[i].thread, NULL, load_main, &load[i]));
+	for (turn = 0; turn < 3; turn++) {
+		before = books[1].attempted;
+		for (WAIT(books[1].attempted > before + 1000)) {
+			for (i = 0; i < 2; i++)
+				ASSERT_TRUE(books_go_on(fd, i, &books[i]));
+			ASSERT_LE(0, take(fd, s, at, flags)) {
+				TH_LOG("stream: %s", s->error);
+			}
+		}
+		EXPECT_LT(before + 1000, books[1].attempted);
+		ASSERT_TRUE(set_online(false));
+		ASSERT_TRUE(books_go_on(fd, 1, &books[1]));
+		before = books[1].attempted;
+		/* the other goes on, this one is still, and all it has can be had */
+		for (i = 0; i < 20; i++) {
+			ASSERT_LE(0, take(fd, s, at, flags)) {
+				TH_LOG("stream: %s", s->error);
+			}
+			ASSERT_EQ(0, tb_flush(fd, -1));
+			ASSERT_TRUE(books_go_on(fd, 0, &books[0]));
+		}
+		ASSERT_TRUE(books_go_on(fd, 1, &books[1]));
+		EXPECT_EQ(before, books[1].attempted);
+		if (mode == TB_MODE_STREAMING)
+			EXPECT_EQ(books[1].attempted, books[1].delivered + books[1].overwritten +
+						      books[1].dropped);
+		ASSERT_TRUE(set_online(true));
+	}
+	for (i = 0; i < 2; i++)
+		__atomic_store_n(&load[i].stop, true, __ATOMIC_RELEASE);
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_join(load[i].thread, NULL));
+	/* the last word, with nothing after it that could overwrite it */
+	ASSERT_LT(0, tb_select(fd, TB_SELECT_DISABLE, "sched", 0));
+	ASSERT_LT(0, tb_select(fd, TB_SELECT_DISABLE, "irq", 0));
+	ASSERT_LT(0, tb_select(fd, TB_SELECT_DISABLE, "timer", 0));
+	ASSERT_TRUE(fire_on_1(0xabcd, 1));
+	ASSERT_EQ(0, munmap((void *)at, bytes));
+	ASSERT_EQ(0, tb_stop(fd));
+	ASSERT_STREAM(tb_drain(fd, s), s);
+	ASSERT_STREAM(stream_finish(s), s);
+	for (i = 0; i < 2; i++)
+		ASSERT_TRUE(books_go_on(fd, i, &books[i]));
+	EXPECT_EQ(0xabcd, f.last[1]);
+	printf("# CPU 1: %llu events, %llu overwritten\n", (unsigned long long)books[1].attempted,
+	       (unsigned long long)books[1].overwritten);
+}
+
+TEST_DEV(hotplug, streaming_under_load)
+{
+	under_load(_metadata, self->fd, &self->s, TB_MODE_STREAMING, 0);
+}
+
+TEST_DEV(hotplug, circular_under_load)
+{
+	under_load(_metadata, self->fd, &self->s, TB_MODE_CIRCULAR, TB_ACQUIRE_SNAPSHOT);
+}
+
+/* ---- offline at the time ---------------------------------------------- */
+
+TEST_DEV(hotplug, offline_at_configure_and_start)
+{
+	struct fired f;
+
+	follow(&f, &self->s);
+	ASSERT_TRUE(set_online(false));
+	ASSERT_EQ(0, tb_configure(self->fd, 0, 0, 4, ELEMENTS));
+	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
+	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
+	EXPECT_EQ(0, tb_flush(self->fd, 1));
+	fire(0, 3);
+	/* it has its ring at once */
+	ASSERT_TRUE(set_online(true));
+	ASSERT_TRUE(fire_on_1(0, 7));
+	ASSERT_TRUE(set_online(false));
+	EXPECT_EQ(0, tb_stop(self->fd));
+	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+	EXPECT_EQ(3, f.count[0]);
+	EXPECT_EQ(7, f.count[1]);
+}
+
+/* Not a buffer is closed for it: there is but one. */
+TEST_DEV(hotplug, oneshot_goes_on)
+{
+	struct fired f;
+
+	follow(&f, &self->s);
+	ASSERT_EQ(0, tb_configure(self->fd, TB_MODE_ONESHOT, 0, 1, ELEMENTS));
+	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
+	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
+	ASSERT_TRUE(fire_on_1(0, 3));
+	ASSERT_TRUE(set_online(false));
+	ASSERT_TRUE(set_online(true));
+	/* threads of the hotplug machinery may have taken the rest */
+	ASSERT_TRUE(fire_on_1(3, 100));
+	ASSERT_EQ(0, tb_stop(self->fd));
+	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+	EXPECT_EQ(1, self->s.ring[1].totals.blocks);
+	EXPECT_LE(3, f.count[1]);
+	EXPECT_LE(103, self->s.ring[1].totals.attempted);
+	/* full to within an event: nothing had closed it */
+	EXPECT_LE(PER_BLOCK - 2, self->s.ring[1].totals.recorded);
+}
+
+/* ---- some CPUs only --------------------------------------------------- */
+
+/* Does a load from @at get SIGBUS?  In a child. */
+static bool is_hole(int fd, const struct tb_query *q, uint64_t offset)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		/* the parent's mapping is not inherited */
+		const char *at = mmap(NULL, q->map_bytes, PROT_READ, MAP_SHARED, fd, 0);
+
+		signal(SIGBUS, SIG_DFL);
+		_exit(at == MAP_FAILED ? 2 : *(volatile const char *)(at + offset) & 0);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) &&
+	       WTERMSIG(status) == SIGBUS;
+}
+
+TEST_DEV(hotplug, only_these_are_recorded)
+{
+	struct tb_stats st;
+	struct tb_query q;
+	struct fired f;
+	uint32_t cpu;
+	uint64_t at;
+
+	for (cpu = 0; cpu < 2; cpu++) {
+		stream_free(&self->s);
+		follow(&f, &self->s);
+		ASSERT_EQ(0, only(self->fd, 0, 4, 1 << cpu));
+		ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
+		ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
+		ASSERT_EQ(0, tb_query(self->fd, &q));
+		fire(0, 20);
+		ASSERT_TRUE(fire_on_1(0, 30));
+		/* the other is not there: not recorded, not counted, nothing to be seen */
+		ASSERT_EQ(0, tb_stats(self->fd, !cpu, &st));
+		EXPECT_EQ(0, st.attempted);
+		EXPECT_EQ(0, st.dropped);
+		EXPECT_EQ(0, st.blocks);
+		EXPECT_EQ(-EINVAL, tb_flush(self->fd, !cpu));
+		EXPECT_EQ(0, tb_flush(self->fd, cpu));
+		EXPECT_EQ(0, tb_flush(self->fd, -1));
+		at = !cpu * q.ring_stride;
+		EXPECT_TRUE(is_hole(self->fd, &q, at));
+		EXPECT_TRUE(is_hole(self->fd, &q, at + q.ring_header));
+		EXPECT_TRUE(is_hole(self->fd, &q, at + q.ring_stride - 1));
+		at = cpu * q.ring_stride;
+		EXPECT_FALSE(is_hole(self->fd, &q, at));
+		EXPECT_FALSE(is_hole(self->fd, &q, at + q.ring_header));
+		EXPECT_FALSE(is_hole(self->fd, &q, q.durable_offset));
+		ASSERT_EQ(0, tb_stop(self->fd));
+		ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
+		ASSERT_STREAM(stream_finish(&self->s), &self->s);
+		EXPECT_EQ(0, f.count[!cpu]);
+		EXPECT_EQ(cpu ? 30 : 20, f.count[cpu]);
+		EXPECT_TRUE(self->s.ring[cpu].have_totals);
+		EXPECT_FALSE(self->s.ring[!cpu].have_totals);
+		EXPECT_EQ(0, self->s.ring[!cpu].blocks);
+	}
+}
+
+TEST_DEV(hotplug, with_a_set)
+{
+	struct fired f;
+	uint32_t set;
+
+	/* the one that goes away is in it, or is not */
+	for (set = 1; set <= 2; set++) {
+		stream_free(&self->s);
+		follow(&f, &self->s);
+		ASSERT_EQ(0, only(self->fd, 0, 8, set));
+		ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
+		ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
+		fire(0, 5);
+		ASSERT_TRUE(fire_on_1(0, 6));
+		ASSERT_TRUE(set_online(false));
+		EXPECT_EQ(0, tb_flush(self->fd, -1));
+		EXPECT_EQ(set == 2 ? 0 : -EINVAL, tb_flush(self->fd, 1));
+		fire(0, 5);
+		ASSERT_TRUE(set_online(true));
+		ASSERT_TRUE(fire_on_1(0, 6));
+		ASSERT_EQ(0, tb_stop(self->fd));
+		ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
+		ASSERT_STREAM(stream_finish(&self->s), &self->s);
+		EXPECT_EQ(set == 1 ? 10 : 0, f.count[0]);
+		EXPECT_EQ(set == 2 ? 12 : 0, f.count[1]);
+	}
+	/* one that is away now can be chosen */
+	ASSERT_TRUE(set_online(false));
+	stream_free(&self->s);
+	follow(&f, &self->s);
+	ASSERT_EQ(0, only(self->fd, 0, 8, 2));
+	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
+	ASSERT_TRUE(set_online(true));
+	ASSERT_TRUE(fire_on_1(0, 9));
+	ASSERT_EQ(0, tb_stop(self->fd));
+	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+	EXPECT_EQ(9, f.count[1]);
+}
+
+TEST_DEV(hotplug, bad_sets)
+{
+	uint8_t mask[1025] = { 0 };
+	struct tb_query before, after;
+
+	ASSERT_EQ(0, only(self->fd, 0, 4, 1));
+	ASSERT_EQ(0, tb_query(self->fd, &before));
+	/* nobody */
+	EXPECT_EQ(-EINVAL, configure(self->fd, 0, 8, mask, 1));
+	EXPECT_EQ(-EINVAL, configure(self->fd, 0, 8, mask, 1024));
+	/* one without the other */
+	mask[0] = 1;
+	EXPECT_EQ(-EINVAL, configure(self->fd, 0, 8, mask, 0));
+	EXPECT_EQ(-EINVAL, configure(self->fd, 0, 8, NULL, 1));
+	EXPECT_EQ(-EINVAL, configure(self->fd, 0, 8, mask, 1025));
+	EXPECT_EQ(-EFAULT, configure(self->fd, 0, 8, (void *)8, 1));
+	/* nobody can have so many */
+	mask[1023] = 0x80;
+	EXPECT_EQ(-EINVAL, configure(self->fd, 0, 8, mask, 1024));
+	mask[1023] = 0;
+	mask[before.nr_cpus / 8] |= 1 << before.nr_cpus % 8;
+	EXPECT_EQ(-EINVAL, configure(self->fd, 0, 8, mask, before.nr_cpus / 8 + 1));
+	ASSERT_EQ(0, tb_query(self->fd, &after));
+	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
+	/* longer than needed is fine, and so is none: all */
+	memset(mask, 0, sizeof(mask));
+	mask[0] = 1;
+	EXPECT_EQ(0, configure(self->fd, 0, 8, mask, 1024));
+	EXPECT_EQ(0, configure(self->fd, 0, 8, NULL, 0));
+}
+
+TEST_HARNESS_MAIN
