@@ -456,6 +456,47 @@ FAULT_TEST(acquire_and_release)
 	EXPECT_EQ((int)c.taken, do_release(NULL));
 }
 
+/* A save/saved channel, for a session that has had none yet. */
+struct channel {
+	int fd;
+	int channel;
+};
+
+static int do_channel(void *ctx)
+{
+	struct tb_fifo f = { .cpu = 0, .version = TB_FIFO_VERSION };
+	struct channel *ch = ctx;
+	int err;
+
+	ch->fd = tb_open(0);
+	ch->channel = ch->fd < 0 ? -1 : ioctl(ch->fd, TB_IOC_FIFO, &f);
+	if (ch->channel >= 0)
+		return 0;
+	err = -errno;
+	if (ch->fd >= 0)
+		close(ch->fd);
+	return err;
+}
+
+static void undo_channel(void *ctx)
+{
+	struct channel *ch = ctx;
+
+	close(ch->channel);
+	close(ch->fd);
+}
+
+FAULT_TEST(channel)
+{
+	static const struct fault_step step = {
+		.name = "channel", .op = do_channel, .undo = undo_channel, .same = same,
+		.least = 4, .other = ENFILE,
+	};
+	struct channel ch;
+
+	EXPECT_TRUE(fault_sweep(&step, FAULT_NTH, &ch));
+}
+
 /* What tells, and changes nothing. */
 static int do_tell(void *ctx)
 {

@@ -408,6 +408,59 @@ TEST_DEV(fifo, offers_block_by_block_until_stopped)
 	close(ch);
 }
 
+/* The last thread that was told of as having the number we look for. */
+struct sought {
+	uint32_t tid;
+	uint32_t found;
+};
+
+static void see_thread(void *ctx, const struct stream_event *e)
+{
+	struct sought *t = ctx;
+
+	if (e->durable && e->id == TB_EV_THREAD)
+		t->found += ((const struct tb_thread *)e->payload)->tid == t->tid;
+}
+
+TEST_DEV(fifo, threads_are_told_before_the_block)
+{
+	uint64_t durable = 0;
+	struct tb_packet packet;
+	struct sought t = { 0 };
+	struct manager m;
+	int ch, i, status;
+
+	self->s.event = see_thread;
+	self->s.ctx = &t;
+	ASSERT_EQ(0, record(self->fd, 0, BUFFERS));
+	ASSERT_TRUE(manager_init(&m, self->fd, &self->s));
+	ch = fifo_open(self->fd, 0);
+	ASSERT_LE(0, ch);
+	ASSERT_STARTED(ch);
+	for (i = 0; i < 5; i++) {
+		/* there when the block was written, and gone when it is offered */
+		t.found = 0;
+		t.tid = fork();
+		if (!t.tid) {
+			fire(0, 1);
+			_exit(0);
+		}
+		ASSERT_EQ((pid_t)t.tid, waitpid(t.tid, &status, 0));
+		fire(0, PER_BLOCK);
+		ASSERT_PACKET(ch, &packet, TB_FIFO_SAVE_BUFFER);
+		EXPECT_LT(durable, packet.data64);
+		durable = packet.data64;
+		ASSERT_TRUE(save(&m, 0, &packet)) {
+			TH_LOG("%s", self->s.error);
+		}
+		EXPECT_LT(0, t.found);
+		EXPECT_EQ(m.durable, packet.data64);
+		ASSERT_EQ(16, answer(ch, packet));
+	}
+	manager_exit(&m);
+	close(ch);
+}
+
 TEST_DEV(fifo, past_the_mark_is_flushed)
 {
 	struct tb_packet packet;
@@ -537,10 +590,17 @@ TEST_DEV(fifo, wrong_answers_change_nothing)
 	ASSERT_STARTED(ch);
 	EXPECT_EQ(-EINVAL, answer(ch, good));
 	fire(0, 2 * PER_BLOCK);
-	/* before the offer was read: right by guessing */
-	good.data64 = 16384;
+	/* of an offer that is there but was not read: right by guessing */
+	ASSERT_EQ(-1, syscall(SYS_read, ch, (void *)8, 16));
+	ASSERT_EQ(EFAULT, errno);
+	ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
+	ASSERT_EQ(1, st.held);
+	ASSERT_TRUE(save_durable(&m));
+	good.data64 = m.durable;
 	EXPECT_EQ(-EINVAL, answer(ch, good));
 	ASSERT_PACKET(ch, &packet, TB_FIFO_SAVE_BUFFER);
+	EXPECT_EQ(good.data32, packet.data32);
+	EXPECT_EQ(good.data64, packet.data64);
 	good = packet;
 	good.request = TB_FIFO_BUFFER_SAVED;
 #define BAD(field, value) (bad[n] = good, bad[n++].field = (value))
