@@ -196,7 +196,7 @@ void tb_ring_release(struct tb_ring *r, u32 index)
 	tb_write(&r->delivered, r->delivered + b->events);
 	tb_write(&r->delivered_bytes, r->delivered_bytes + r->capacity * TB_ELEMENT_SIZE);
 	/* our reads before FREE: pairs with the exchange in tb_buf_claim() */
-	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(b->state), TB_BUF_FREE));
+	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(tb_read(&b->state)), TB_BUF_FREE));
 	/* FREE before the count: pairs with the acquire in tb_ring_claim() */
 	tb_store_release(&r->releases, r->releases + 1);
 }
@@ -222,7 +222,7 @@ void tb_ring_unacquire(struct tb_ring *r, u32 index)
 		r->rd = b->rd;
 	}
 	/* the header's end fields before READY: pairs with tb_ring_acquire() */
-	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(b->state), TB_BUF_READY));
+	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(tb_read(&b->state)), TB_BUF_READY));
 }
 
 /**
