@@ -338,10 +338,10 @@ TEST_DEV(durable, circular_goes_on)
 	self->s.event = tell;
 	self->s.ctx = &t;
 	self->config.mode = TB_MODE_CIRCULAR;
-	self->config.buffers = 8;
-	self->config.elements = 256;
+	/* more forks than there are from one state to the next */
+	self->config.buffers = 64;
 	self->config.durable_kib = 256;
-	self->config.durable_max_kib = 1024;
+	self->config.durable_max_kib = 4096;
 	ASSERT_EQ(0, configure(self->fd, &self->config));
 	ASSERT_EQ(1, tb_enable(self->fd, "sched_switch"));
 	ASSERT_LT(1, tb_enable(self->fd, "task"));

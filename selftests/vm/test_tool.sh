@@ -536,7 +536,7 @@ provider_create()
 		says "64 per CPU of 256 elements" && says "may grow to 5[0-9][0-9] KiB" &&
 		says signal:signal_generate && says "^ *all " || return
 	# nothing of that is the kernel's
-	status 0 tracebuf status && says "provider *kernel" && says "events *0 of"
+	status 0 tracebuf status && says "provider *kernel" && lines 0 "watermark 50" said
 }
 
 provider_one_each()
