@@ -216,6 +216,21 @@ static int tb_ioc_flush(struct tb_session *s, void __user *arg, size_t size)
 	return tb_provider_flush(READ_ONCE(s->provider), f.cpu);
 }
 
+/* Text of @length bytes at @from, to be freed with kfree(), or an error. */
+static char *tb_get_pattern(u64 from, u32 length)
+{
+	char *pattern;
+
+	if (!length || length > TB_PATTERN_MAX)
+		return ERR_PTR(-EINVAL);
+	pattern = memdup_user_nul(u64_to_user_ptr(from), length);
+	if (!IS_ERR(pattern) && strlen(pattern) != length) {
+		kfree(pattern);
+		return ERR_PTR(-EINVAL);
+	}
+	return pattern;
+}
+
 static int tb_ioc_select(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_select sel;
@@ -224,19 +239,46 @@ static int tb_ioc_select(struct tb_session *s, void __user *arg, size_t size)
 
 	if (err)
 		return err;
-	if (!sel.length || sel.length > TB_PATTERN_MAX ||
-	    !tb_zero(sel.reserved, sizeof(sel.reserved)))
+	if (!tb_zero(sel.reserved, sizeof(sel.reserved)))
 		return -EINVAL;
-	pattern = memdup_user_nul(u64_to_user_ptr(sel.pattern), sel.length);
+	pattern = tb_get_pattern(sel.pattern, sel.length);
 	if (IS_ERR(pattern))
 		return PTR_ERR(pattern);
-	if (strlen(pattern) != sel.length)
-		err = -EINVAL;
-	else
-		err = tb_provider_select(READ_ONCE(s->provider), pattern, sel.op, sel.form,
-					 &sel.matched);
+	err = tb_provider_select(READ_ONCE(s->provider), pattern, sel.op, sel.form, &sel.matched);
 	kfree(pattern);
 	return err ?: tb_put(arg, size, &sel, sizeof(sel));
+}
+
+static int tb_ioc_arm(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_arm a;
+	char *patterns;
+	int err = tb_get(&a, sizeof(a), arg, size);
+
+	if (err)
+		return err;
+	if (!tb_zero(a.reserved, sizeof(a.reserved)))
+		return -EINVAL;
+	if (a.op == TB_ARM_CLEAR && !a.post && !a.pattern && !a.length)
+		return tb_trigger_disarm(tb_session_bind(s), s);
+	if (a.op != TB_ARM_SET)
+		return -EINVAL;
+	patterns = tb_get_pattern(a.pattern, a.length);
+	if (IS_ERR(patterns))
+		return PTR_ERR(patterns);
+	err = tb_trigger_arm(tb_session_bind(s), s, patterns, a.post, &a.matched);
+	kfree(patterns);
+	return err ?: tb_put(arg, size, &a, sizeof(a));
+}
+
+static int tb_ioc_trigger(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_trigger_info info;
+
+	if (size < sizeof(info))
+		return -EINVAL;
+	tb_trigger_query(READ_ONCE(s->provider), &info);
+	return tb_put(arg, size, &info, sizeof(info));
 }
 
 static int tb_ioc_event(struct tb_session *s, void __user *arg, size_t size)
@@ -385,6 +427,10 @@ static long tb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return tb_ioc_provider(s, to, size);
 	case _IOC_NR(TB_IOC_PROVIDERS):
 		return tb_ioc_providers(to, size);
+	case _IOC_NR(TB_IOC_ARM):
+		return tb_ioc_arm(s, to, size);
+	case _IOC_NR(TB_IOC_TRIGGER):
+		return tb_ioc_trigger(s, to, size);
 	case _IOC_NR(TB_IOC_FIFO):
 		return tb_ioc_fifo(s, to, size);
 	}

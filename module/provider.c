@@ -368,6 +368,7 @@ int tb_provider_init(struct tb_provider *p, const char *name, u32 id)
 	cpumask_copy(&p->cpus, cpu_possible_mask);
 	tb_recording_init(p);
 	tb_session_init_wake(p);
+	tb_trigger_init(p);
 	err = tb_track_alloc(&p->track);
 	if (!err)
 		err = tb_select_init(p);
@@ -388,6 +389,7 @@ void tb_provider_destroy(struct tb_provider *p)
 {
 	tb_provider_stop(p, 0);
 	tb_recording_sync(p);
+	tb_trigger_sync(p);
 	irq_work_sync(&p->wake);
 	tb_provider_free(p);
 	tb_track_free(&p->track);

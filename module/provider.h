@@ -31,6 +31,7 @@
 #include "header.h"
 #include "ring.h"
 #include "track.h"
+#include "trigger.h"
 
 struct tb_probe;
 struct tb_session;
@@ -63,6 +64,8 @@ struct tb_session;
  * @probes: one per known event
  * @described: of each, which forms are in the durable buffer: 1 wide, 2 fast
  * @tracking: the probes that follow threads are attached
+ * @trigger: an event that freezes the rings
+ * @snapshot: the reader takes a snapshot; under read_lock
  * @want_wake: somebody waits, see tb_ring_notify()
  */
 struct tb_provider {
@@ -90,6 +93,7 @@ struct tb_provider {
 	unsigned int nr_probes;
 	u32 nr_enabled;
 	bool tracking;
+	struct tb_trigger trigger;
 	struct delayed_work sync_work;
 	struct delayed_work flush_work;
 	struct work_struct stop_work;
@@ -105,6 +109,7 @@ struct tb_provider {
 	u64 durable_lost;
 	struct tb_session *reader;
 	u32 next_cpu;
+	bool snapshot;
 
 	struct mutex map_lock;	/* memory, mappings */
 	bool allocated;

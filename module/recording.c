@@ -43,6 +43,7 @@ void tb_recording_reset(struct tb_provider *p)
 	tb_select_forget(p);
 	p->nr_exits = 0;
 	p->durable_lost = 0;
+	p->snapshot = false;
 	WRITE_ONCE(p->reason, TB_REASON_NONE);
 }
 
@@ -53,6 +54,7 @@ static void tb_recording_detach(struct tb_provider *p)
 {
 	WRITE_ONCE(p->live, NULL);
 	tb_select_detach(p);
+	tb_trigger_stop(p);
 	if (p->tracking)
 		tb_track_detach(p);
 	p->tracking = false;

@@ -32,6 +32,7 @@ static int tb_cpu_dead(unsigned int cpu, struct hlist_node *node)
 	mutex_lock(&p->read_lock);
 	if (p->allocated && cpumask_test_cpu(cpu, &p->cpus))
 		tb_provider_flush_cpu(p, cpu);
+	tb_trigger_notify(&p->trigger, cpu);
 	mutex_unlock(&p->read_lock);
 	return 0;
 }

@@ -50,7 +50,8 @@
  *   CLAIMED -> WRITING    by the opener, or by a nested context that leaves
  *                         the buffer before the opener came to it
  *   WRITING -> READY      complete
- *   READY -> HELD -> FREE acquire, release; HELD -> READY: the reader died
+ *   READY -> HELD -> FREE acquire, release; HELD -> READY: the reader died, or
+ *                         took a snapshot
  *
  * A writer that has claimed a buffer but was overtaken leaves it CLAIMED:
  * the next claim that comes by uses it.  One that knows that it was overtaken claims
@@ -129,10 +130,11 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
 		tb_local_set(&b->committed, TB_COMMITTED_NONE(r->capacity));
 		b->closed = 0;
 		b->events = 0;
-		tb_local_set(&b->later, 0);
+		b->later = 0;
 		b->later_open = 0;
 		b->late = 0;
 		b->told = 0;
+		b->settled = 0;
 	}
 	r->max = r->capacity - TB_BLOCK_FIRST_ELEMENT;
 	if (r->max > TB_EVENT_ELEMENTS_MAX)
@@ -151,12 +153,16 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
 	r->drop_last = 0;
 	r->releases = 0;
 	r->full_seen = ~0ull;
+	r->overwrite_last = ~0ull;
 	r->passed = 0;
 	r->rd_bufs = r->bufs;
 	r->rd_nr = r->nr;
 	r->start_time = now;
 	memset(&r->rd, 0, sizeof(r->rd));
 	r->rd.end = now;
+	r->from = 0;
+	r->to = ~0ull;
+	r->kept = r->rd;
 	r->delivered = 0;
 	r->delivered_bytes = 0;
 }
@@ -198,10 +204,41 @@ static void tb_raise(u64 *p, u64 to)
 }
 
 /*
+ * Notes in the block that is in @b, if it comes before block @seq, that @events of that are
+ * being overwritten.  The count is read before the state: should a nested context use the
+ * buffer for another block after we looked, it has begun a new lap, and the exchange fails.
+ */
+static bool tb_buf_outlives(struct tb_buf *b, u64 seq, u32 events)
+{
+	u64 later, s;
+
+	do {
+		later = tb_read(&b->later);
+		s = tb_read(&b->state);
+		if (TB_BUF_SEQ(s) >= seq || TB_BUF_STATE(s) < TB_BUF_WRITING)
+			return false;
+	} while (!tb_cmpxchg_local(&b->later, later, later + events));
+	tb_ring_path(TB_PATH_OVERWRITE_LATER);
+	return true;
+}
+
+/* Begins a new lap of @b, which is claimed; returns what the count is now. */
+static u64 tb_buf_lap(struct tb_buf *b)
+{
+	u64 later;
+
+	do {
+		later = tb_read(&b->later);
+	} while (!tb_cmpxchg_local(&b->later, later, later + TB_LATER_LAP));
+	return later + TB_LATER_LAP;
+}
+
+/*
  * Block @seq with its @events is being overwritten: notes them in the blocks before it.
  *
- * Only a block that was passed by, incomplete, outlives a later one, so most
- * often there is nothing to do.  Of the blocks the reader holds the books are closed.
+ * Only a block that was passed by, incomplete or held, outlives a later one, so most
+ * often there is nothing to do.  Of a block the reader holds the books are closed, but it may
+ * be put back and taken once more.
  */
 static void tb_ring_passed(struct tb_ring *r, u64 seq, u32 events)
 {
@@ -211,19 +248,17 @@ static void tb_ring_passed(struct tb_ring *r, u64 seq, u32 events)
 
 	if (!passed)
 		return;
-	for (i = 0; i < r->nr; i++) {
-		u64 s = tb_read(&r->bufs[i].state);
-
-		if (TB_BUF_SEQ(s) < seq && (TB_BUF_STATE(s) == TB_BUF_WRITING ||
-					    TB_BUF_STATE(s) == TB_BUF_READY)) {
-			tb_ring_path(TB_PATH_OVERWRITE_LATER);
-			tb_local_add(&r->bufs[i].later, events);
-			found = true;
-		}
-	}
+	for (i = 0; i < r->nr; i++)
+		found |= tb_buf_outlives(&r->bufs[i], seq, events);
 	/* all that were passed by are gone, unless a nested context does so now */
 	if (!found && seq >= passed)
 		tb_cmpxchg_local(&r->passed, passed, 0);
+}
+
+/* May block @seq overwrite another? */
+static bool tb_ring_overwrites(struct tb_ring *r, u64 seq)
+{
+	return r->overwrite && seq <= tb_read(&r->overwrite_last);
 }
 
 /*
@@ -253,7 +288,7 @@ static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
 	case TB_BUF_FREE:
 		break;
 	case TB_BUF_READY:
-		if (!r->overwrite)
+		if (!tb_ring_overwrites(r, seq))
 			return false;
 		/* now: once it is claimed, a nested context may fill and complete it */
 		events = tb_read(&b->events);
@@ -261,6 +296,7 @@ static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
 		break;
 	case TB_BUF_HELD:
 		tb_ring_path(TB_PATH_CLAIM_PASS_HELD);
+		tb_raise(&r->passed, TB_BUF_SEQ(s) + 1);
 		return false;
 	default:
 		tb_ring_path(TB_PATH_CLAIM_PASS_WRITING);
@@ -313,7 +349,7 @@ static int tb_ring_claim(struct tb_ring *r, u64 h, u64 seq)
 	u32 i = 0;
 
 	/* full the last time, and nothing given back since: no need to look */
-	if (!r->overwrite && tb_read(&r->full_seen) == releases) {
+	if (!tb_ring_overwrites(r, seq) && tb_read(&r->full_seen) == releases) {
 		tb_ring_path(TB_PATH_CLAIM_FULL);
 		i = r->nr;
 	}
@@ -330,7 +366,7 @@ static int tb_ring_claim(struct tb_ring *r, u64 h, u64 seq)
 		return TB_CLAIM_AGAIN;
 	}
 	tb_ring_path(TB_PATH_CLAIM_NONE);
-	if (!r->overwrite)
+	if (!tb_ring_overwrites(r, seq))
 		tb_write(&r->full_seen, releases);
 	return TB_CLAIM_NONE;
 }
@@ -460,7 +496,7 @@ static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, u64 *place)
 	if (b < 0)
 		return b == TB_CLAIM_AGAIN ? 0 : -1;
 	/* as above: whatever is overwritten from now on counts, and is later than the new block */
-	o.later = tb_local_read(&r->bufs[b].later);
+	o.later = tb_buf_lap(&r->bufs[b]);
 	next = tb_head(ts >> 32, o.seq, b, TB_BLOCK_FIRST_ELEMENT + n);
 	if (!tb_cmpxchg_local(&r->head, h, next)) {
 		tb_ring_path(TB_PATH_RETRY_OPEN);
@@ -496,8 +532,10 @@ struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts)
 		int won;
 
 		place.time = ts;
-		if (unlikely(!r->nr))
-			return none;	/* nothing is recorded on this CPU */
+		if (unlikely(!r->nr)) {
+			tb_ring_absent(r);	/* nothing is recorded on this CPU */
+			return none;
+		}
 		if (n > r->max) {
 			tb_local_add(&r->oversize, 1);
 			tb_ring_drop(r, ts);

@@ -62,6 +62,9 @@ struct tb_rd {
 /* tb_buf.committed of a buffer of @capacity elements, none committed */
 #define TB_COMMITTED_NONE(capacity)	(-(u64)(capacity) << 32)
 
+/* tb_buf.later: above the count of events */
+#define TB_LATER_LAP		0x1000000000000ull
+
 /**
  * struct tb_buf - what the ring keeps of one buffer, apart from its memory
  * @block: the memory, starting with its header
@@ -71,10 +74,11 @@ struct tb_rd {
  * @closed: bytes used when it was closed early, else 0; bit 0: by a flush
  * @events: events in it once it is READY
  * @later: events overwritten in blocks after the one in it, and in those before it;
- *	never set back
+ *	never set back; TB_LATER_LAP is added whenever it is claimed
  * @later_open: @later when it was opened
  * @late: head had moved on when it was complete
  * @told: put back after it was acquired: its gap slot is filled in
+ * @settled: and tells all that is missing before it
  * @rd: reader's: the books as they were before this one was acquired
  *
  * Up to @late it is the writers'; a reader that polls @state must not take that
@@ -85,12 +89,13 @@ struct tb_buf {
 	tb_local_t committed;
 	u32 closed;
 	u32 events;
-	tb_local_t later;
+	u64 later;
 	u64 later_open;
 	u32 late;
 
 	u64 state __aligned(64);
 	u32 told;
+	u32 settled;
 	struct tb_rd rd;
 } __aligned(64);
 
@@ -104,6 +109,7 @@ struct tb_buf {
  * @max: largest event, in elements
  * @raw_clock: read the processor's counter, else ktime_get_mono_fast_ns()
  * @overwrite: policy, else drop
+ * @overwrite_last: number of the last block that may overwrite another; ~0: no end to it
  *
  * The rest is for the slow paths.  Totals count events.
  * @recorded: in completed buffers, since the start
@@ -126,6 +132,9 @@ struct tb_buf {
  * @rd: reader's books
  * @delivered: reader's: events given back
  * @delivered_bytes: reader's: bytes given back
+ * @from: reader's: blocks with lower numbers are none of its business: it has had them
+ * @to: reader's: nor are those from this one on; ~0: no limit
+ * @kept: reader's: the books as they were before a snapshot
  * @cpu: whose ring
  * @provider: id for the block headers
  * @owner: for tb_ring_notify()
@@ -145,6 +154,7 @@ struct tb_ring {
 	void *owner;
 	struct tb_ring_header *header;
 	u64 start_time;
+	u64 overwrite_last;
 
 	tb_local_t recorded __aligned(64);
 	tb_local_t overwritten;
@@ -165,6 +175,9 @@ struct tb_ring {
 	struct tb_rd rd;
 	u64 delivered;
 	u64 delivered_bytes;
+	u64 from;
+	u64 to;
+	struct tb_rd kept;
 } __aligned(64);
 
 /**
@@ -247,11 +260,19 @@ static inline u64 tb_head_seq(u64 h, u64 state)
 	return near + ahead;
 }
 
+/* Number of the current block; ~0 before the first.  Any CPU, out of date at once. */
+static inline u64 tb_ring_current(const struct tb_ring *r, u64 h)
+{
+	return tb_head_seq(h, tb_read(&r->bufs[tb_head_buffer(h)].state));
+}
+
 /* provided by the surroundings: a buffer got to its mark or complete; any context */
 void tb_ring_notify(struct tb_ring *r);
 /* likewise: the header of @b says @seq; what @b has is complete, but not READY yet */
 void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq);
 void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b);
+/* likewise: an event for a ring without buffers, which is not recorded; any context */
+void tb_ring_absent(struct tb_ring *r);
 
 void tb_ring_reset(struct tb_ring *r, u64 now);
 struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts);
@@ -264,6 +285,10 @@ bool tb_ring_flush(struct tb_ring *r);
 int tb_ring_acquire(struct tb_ring *r);
 void tb_ring_release(struct tb_ring *r, u32 index);
 void tb_ring_unacquire(struct tb_ring *r, u32 index);
+void tb_ring_begin_snapshot(struct tb_ring *r);
+void tb_ring_put_back(struct tb_ring *r, u32 index);
+bool tb_ring_in_snapshot(struct tb_ring *r);
+void tb_ring_end_snapshot(struct tb_ring *r);
 bool tb_ring_readable(struct tb_ring *r);
 bool tb_ring_past_mark(struct tb_ring *r);
 void tb_ring_stats(struct tb_ring *r, struct tb_ring_stats *st);

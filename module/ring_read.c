@@ -10,11 +10,12 @@
 #include "ring.h"
 
 /*
- * The READY buffer with the lowest number, or -1.  @limit: only below that
- * number.
+ * The READY buffer with the lowest number of those that are the reader's business, or
+ * -1.
  */
-static int tb_ring_lowest(struct tb_ring *r, u64 limit, u64 *state)
+static int tb_ring_lowest(struct tb_ring *r, u64 *state)
 {
+	u64 limit = r->to;
 	int best = -1;
 	u32 i;
 
@@ -22,7 +23,8 @@ static int tb_ring_lowest(struct tb_ring *r, u64 limit, u64 *state)
 		/* pairs with the release in tb_ring_complete() */
 		u64 s = tb_load_acquire(&r->rd_bufs[i].state);
 
-		if (TB_BUF_STATE(s) == TB_BUF_READY && TB_BUF_SEQ(s) < limit) {
+		if (TB_BUF_STATE(s) == TB_BUF_READY && TB_BUF_SEQ(s) < limit &&
+		    TB_BUF_SEQ(s) >= r->from) {
 			best = i;
 			limit = TB_BUF_SEQ(s);
 			*state = s;
@@ -43,7 +45,7 @@ static enum tb_buf_state tb_ring_earlier(struct tb_ring *r, u64 seq)
 	for (i = 0; i < r->rd_nr; i++) {
 		u64 s = tb_load_acquire(&r->rd_bufs[i].state);
 
-		if (TB_BUF_SEQ(s) >= seq)
+		if (TB_BUF_SEQ(s) >= seq || TB_BUF_SEQ(s) < r->from)
 			continue;
 		if (TB_BUF_STATE(s) == TB_BUF_WRITING)
 			return TB_BUF_WRITING;
@@ -70,9 +72,9 @@ static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u
 	if (b->told && rd->next > block->sequence)
 		return;		/* put back, but blocks after it were delivered: as it was */
 	if (b->told && rd->next == b->rd.next) {
-		/* put back, nothing before it has changed: the same again */
+		/* put back, and the same one before it: as much is missing in between */
 		tb_ring_path(TB_PATH_TELL_AGAIN);
-		overwritten = block->overwritten;
+		overwritten = rd->overwritten + gap->overwritten;
 		oversize = rd->oversize + gap->oversize;
 	} else if (block->sequence == rd->next && !rd->unsettled) {
 		overwritten = rd->overwritten;
@@ -114,6 +116,7 @@ static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u
 	if (!settled)
 		tb_ring_path(TB_PATH_TELL_LATER);
 	rd->unsettled = !settled;
+	b->settled = settled;
 }
 
 #define TB_ACQUIRE_TRIES	16
@@ -151,7 +154,7 @@ int tb_ring_acquire(struct tb_ring *r)
 
 		done = tb_local_read(&r->ow_done);
 		tb_rmb(); /* the counter before the total: pairs with tb_wmb() in tb_buf_claim() */
-		b = tb_ring_lowest(r, ~0ull, &s);
+		b = tb_ring_lowest(r, &s);
 		if (b < 0)
 			return -1;
 		earlier = tb_ring_earlier(r, TB_BUF_SEQ(s));
@@ -164,7 +167,8 @@ int tb_ring_acquire(struct tb_ring *r)
 			continue;
 		}
 		overwritten = tb_local_read(&r->overwritten) -
-			      (tb_local_read(&r->bufs[b].later) - tb_read(&r->bufs[b].later_open));
+			      ((tb_read(&r->bufs[b].later) - tb_read(&r->bufs[b].later_open)) &
+			       (TB_LATER_LAP - 1));
 		oversize = tb_local_read(&r->oversize);
 		/* the total before the counter: pairs with the exchange in tb_buf_claim() */
 		tb_rmb();
@@ -225,6 +229,84 @@ void tb_ring_unacquire(struct tb_ring *r, u32 index)
 	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(tb_read(&b->state)), TB_BUF_READY));
 }
 
+/* ---- snapshots -------------------------------------------------------- */
+
+/*
+ * A snapshot is a pass over the blocks of a ring that goes on being written to: each
+ * is taken, copied, and put back where it was.  It has books of its own, for it tells what is
+ * missing in the copy; those of the ring's reader are as before when it is over.  What the
+ * writer does meanwhile is what it always does: it passes by a block that is held.
+ */
+
+/**
+ * tb_ring_begin_snapshot() - what is acquired next is for a snapshot
+ * @r: any CPU's ring, nothing of it held
+ *
+ * The snapshot is of the blocks that are closed now: flush first.
+ *
+ * Context: the reader's.
+ */
+void tb_ring_begin_snapshot(struct tb_ring *r)
+{
+	u64 h = tb_read(&r->head);
+
+	r->kept = r->rd;
+	r->from = 0;
+	r->to = tb_ring_current(r, h) + (tb_head_index(h) == r->capacity);
+}
+
+/**
+ * tb_ring_put_back() - done with a block of a snapshot
+ * @r: its ring
+ * @index: from tb_ring_acquire(), between begin and end of a snapshot
+ *
+ * Others may be held, earlier or later ones.
+ *
+ * Context: the reader's.
+ */
+void tb_ring_put_back(struct tb_ring *r, u32 index)
+{
+	struct tb_buf *b = &r->bufs[index];
+
+	b->told = b->settled;
+	/* the header's end fields before READY: pairs with tb_ring_acquire() */
+	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(b->state), TB_BUF_READY));
+}
+
+/**
+ * tb_ring_in_snapshot() - is there anything of the snapshot still to be acquired?
+ * @r: its ring
+ *
+ * Context: the reader's.
+ * Return: true if so; it may be that it has to be waited for.
+ */
+bool tb_ring_in_snapshot(struct tb_ring *r)
+{
+	u32 i;
+
+	for (i = 0; i < r->rd_nr; i++) {
+		u64 s = tb_load_acquire(&r->rd_bufs[i].state);
+
+		if (TB_BUF_SEQ(s) >= r->from && TB_BUF_SEQ(s) < r->to &&
+		    (TB_BUF_STATE(s) == TB_BUF_WRITING || TB_BUF_STATE(s) == TB_BUF_READY))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * tb_ring_end_snapshot() - the reader goes on as if there had been no snapshot
+ * @r: the ring, nothing of it held
+ *
+ * Context: the reader's.
+ */
+void tb_ring_end_snapshot(struct tb_ring *r)
+{
+	r->rd = r->kept;
+	r->from = 0;
+	r->to = ~0ull;
+}
+
 /**
  * tb_ring_past_mark() - is the current buffer past the high-water mark?
  * @r: any CPU's ring
@@ -253,7 +335,7 @@ bool tb_ring_readable(struct tb_ring *r)
 	if (tb_ring_past_mark(r))
 		return true;
 	/* one that waits for an earlier one is for when that is complete */
-	return tb_ring_lowest(r, ~0ull, &s) >= 0 &&
+	return tb_ring_lowest(r, &s) >= 0 &&
 	       tb_ring_earlier(r, TB_BUF_SEQ(s)) != TB_BUF_WRITING;
 }
 
@@ -291,5 +373,5 @@ void tb_ring_stats(struct tb_ring *r, struct tb_ring_stats *st)
 		st->recorded += (u32)tb_local_read(&r->bufs[i].committed);
 	}
 	st->fill = tb_head_index(h);
-	st->blocks = tb_head_seq(h, tb_read(&r->bufs[tb_head_buffer(h)].state)) + 1;
+	st->blocks = tb_ring_current(r, h) + 1;
 }

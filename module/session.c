@@ -27,6 +27,7 @@ void tb_ring_notify(struct tb_ring *r)
 {
 	struct tb_provider *p = r->owner;
 
+	tb_trigger_notify(&p->trigger, r->cpu);
 	smp_mb(); /* the block before the flag: pairs with tb_session_want() */
 	if (READ_ONCE(p->want_wake))
 		irq_work_queue(&p->wake);
@@ -277,7 +278,9 @@ out:
  * Context: process.
  * Return: EPOLLIN when there is a block to take or one past the high-water
  * mark; EPOLLHUP when stopped and everything was taken, with EPOLLERR if it
- * stopped by itself; EPOLLERR alone when another session is the reader.
+ * stopped by itself; EPOLLERR alone when another session is the reader.  A session that has
+ * armed a trigger gets EPOLLPRI when that has frozen the rings or the recording has stopped, and
+ * nothing else.
  */
 __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table)
 {
@@ -286,6 +289,8 @@ __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *ta
 
 	poll_wait(file, &p->wait, table);
 	tb_session_want(p);
+	if (READ_ONCE(p->trigger.session) == s)
+		return tb_trigger_poll(p);
 	reader = READ_ONCE(p->reader);
 	if (reader && reader != s)
 		return EPOLLERR;
@@ -329,6 +334,8 @@ void tb_session_destroy(struct tb_session *s)
 
 	if (s->stop_generation)
 		tb_provider_stop(p, s->stop_generation);
+	/* only its own */
+	tb_trigger_disarm(p, s);
 	tb_session_detach(s);
 	tb_session_wake(p);
 	tb_registry_close(p);

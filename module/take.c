@@ -41,8 +41,44 @@ int tb_session_attach(struct tb_session *s)
 	return 0;
 }
 
+/*
+ * Under cpus_read_lock and read_lock.  Ring by ring, flushed just before: what is
+ * recorded on one while the others are looked at is not for this snapshot.
+ */
+static void tb_session_begin_snapshot(struct tb_provider *p)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, &p->cpus) {
+		tb_provider_flush_cpu(p, cpu);
+		tb_ring_begin_snapshot(per_cpu_ptr(p->rings, cpu));
+	}
+	WRITE_ONCE(p->snapshot, true);
+}
+
+/* The rings are as if there had been none.  Nothing is held.  Under read_lock. */
+static void tb_session_end_snapshot(struct tb_provider *p)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, &p->cpus)
+		tb_ring_end_snapshot(per_cpu_ptr(p->rings, cpu));
+	WRITE_ONCE(p->snapshot, false);
+}
+
+/* Is there more to come of the snapshot?  Under read_lock. */
+static bool tb_session_in_snapshot(struct tb_provider *p)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, &p->cpus)
+		if (tb_ring_in_snapshot(per_cpu_ptr(p->rings, cpu)))
+			return true;
+	return false;
+}
+
 /* Puts back what the reader held, the latest first. */
-static void tb_ring_put_back(struct tb_ring *r)
+static void tb_put_back_all(struct tb_ring *r, bool snapshot)
 {
 	for (;;) {
 		int latest = -1;
@@ -59,7 +95,10 @@ static void tb_ring_put_back(struct tb_ring *r)
 		}
 		if (latest < 0)
 			return;
-		tb_ring_unacquire(r, latest);
+		if (snapshot)
+			tb_ring_put_back(r, latest);
+		else
+			tb_ring_unacquire(r, latest);
 		cond_resched();
 	}
 }
@@ -82,7 +121,9 @@ void tb_session_detach(struct tb_session *s)
 		tb_channel_orphan(s);
 		if (p->allocated) {
 			for_each_cpu(cpu, &p->cpus)
-				tb_ring_put_back(per_cpu_ptr(p->rings, cpu));
+				tb_put_back_all(per_cpu_ptr(p->rings, cpu), p->snapshot);
+			if (p->snapshot)
+				tb_session_end_snapshot(p);
 		}
 		p->durable.released = p->durable.taken;
 		WRITE_ONCE(p->reader, NULL);
@@ -91,14 +132,13 @@ void tb_session_detach(struct tb_session *s)
 }
 
 /* Are the rings there for the taking now? */
-static bool tb_session_open_rings(struct tb_provider *p, u32 flags)
+static bool tb_session_open_rings(struct tb_provider *p)
 {
 	u32 state = READ_ONCE(p->state);
 
 	return state == TB_STATE_STOPPED ||
 	       (state == TB_STATE_RUNNING &&
-		(p->config.mode == TB_MODE_STREAMING ||
-		 (p->config.mode == TB_MODE_CIRCULAR && (flags & TB_ACQUIRE_SNAPSHOT))));
+		(p->config.mode == TB_MODE_STREAMING || READ_ONCE(p->snapshot)));
 }
 
 /* Those whose blocks the session gets.  Under read_lock. */
@@ -118,7 +158,7 @@ static bool tb_session_readable_locked(struct tb_session *s, struct tb_provider 
 		return false;
 	if (p->durable.sealed && (p->reader != s || p->durable.taken < p->durable.sealed))
 		return true;
-	return tb_session_open_rings(p, 0) && tb_rings_readable(p);
+	return tb_session_open_rings(p) && tb_rings_readable(p);
 }
 
 /**
@@ -174,12 +214,14 @@ static bool tb_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref 
 	struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
 	int index = tb_ring_acquire(r);
 
-	if (index < 0 && p->state == TB_STATE_RUNNING && tb_ring_past_mark(r)) {
+	if (index < 0 && p->state == TB_STATE_RUNNING && !p->snapshot && tb_ring_past_mark(r)) {
 		tb_provider_flush_cpu(p, cpu);
 		index = tb_ring_acquire(r);
 	}
 	if (index < 0)
 		return false;
+	if (p->snapshot)
+		r->from = r->bufs[index].block->sequence + 1;
 	tb_ref_ring(p, ref, cpu, index);
 	return true;
 }
@@ -254,16 +296,21 @@ void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
  */
 void tb_put_back(struct tb_provider *p, const struct tb_ref *refs, u32 count)
 {
-	int index;
-
 	while (count--) {
+		struct tb_ring *r;
+		int index;
+
 		if (refs[count].ring == TB_RING_DURABLE) {
 			WRITE_ONCE(p->durable.taken, p->durable.taken - 1);
 			continue;
 		}
 		index = tb_ref_index(p, &refs[count]);
-		if (index >= 0)
-			tb_ring_unacquire(per_cpu_ptr(p->rings, refs[count].ring), index);
+		if (index < 0)
+			continue;
+		r = per_cpu_ptr(p->rings, refs[count].ring);
+		if (p->snapshot)
+			r->from = r->bufs[index].block->sequence;
+		tb_ring_unacquire(r, index);
 	}
 }
 
@@ -319,7 +366,7 @@ bool tb_session_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref
  */
 static u32 tb_session_take(struct tb_provider *p, struct tb_ref *refs, u32 count, u32 flags)
 {
-	bool open = tb_session_open_rings(p, flags);
+	bool open = tb_session_open_rings(p);
 	bool told = tb_keep_track(p);
 	u32 durable, ready, n;
 
@@ -352,10 +399,12 @@ static u32 tb_session_take(struct tb_provider *p, struct tb_ref *refs, u32 count
  * @flags: TB_ACQUIRE_*
  *
  * Durable blocks first.  TB_ACQUIRE_FLUSH closes the buffer of each ring once, at the
- * start: what it causes to be recorded itself is for the next time.
+ * start: what it causes to be recorded itself is for the next time.  With the first
+ * TB_ACQUIRE_SNAPSHOT on a circular recording that is running a snapshot begins, and what this
+ * session acquires from then on is of it.
  *
  * Context: process.
- * Return: how many; -EBUSY another is the reader; -ENODATA stopped and
+ * Return: how many; -EBUSY another is the reader; -ENODATA stopped, or a snapshot, and
  * nothing left.
  */
 int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags)
@@ -369,12 +418,16 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 	mutex_lock(&p->read_lock);
 	err = tb_session_attach(s);
 	if (!err && p->allocated) {
-		if ((flags & TB_ACQUIRE_FLUSH) && p->state == TB_STATE_RUNNING &&
-		    tb_session_open_rings(p, flags))
+		if ((flags & TB_ACQUIRE_SNAPSHOT) && !p->snapshot &&
+		    p->state == TB_STATE_RUNNING && p->config.mode == TB_MODE_CIRCULAR)
+			tb_session_begin_snapshot(p);
+		else if ((flags & TB_ACQUIRE_FLUSH) && p->state == TB_STATE_RUNNING &&
+			 !p->snapshot && tb_session_open_rings(p))
 			for_each_cpu(cpu, &p->cpus)
 				tb_provider_flush_cpu(p, cpu);
 		n = tb_session_take(p, refs, count, flags);
-		if (!n && p->state == TB_STATE_STOPPED)
+		if (!n && (p->snapshot ? !tb_session_in_snapshot(p) :
+			   p->state == TB_STATE_STOPPED))
 			err = -ENODATA;
 	}
 	mutex_unlock(&p->read_lock);
@@ -415,7 +468,10 @@ int tb_give_back(struct tb_provider *p, const struct tb_ref *ref)
 	index = tb_ref_index(p, ref);
 	if (index < 0)
 		return -EINVAL;
-	tb_ring_release(per_cpu_ptr(p->rings, ref->ring), index);
+	if (p->snapshot)
+		tb_ring_put_back(per_cpu_ptr(p->rings, ref->ring), index);
+	else
+		tb_ring_release(per_cpu_ptr(p->rings, ref->ring), index);
 	return 0;
 }
 
@@ -438,7 +494,7 @@ static bool tb_is_part(struct tb_session *s, const struct tb_ref *ref)
 }
 
 /**
- * tb_session_release() - give blocks back
+ * tb_session_release() - give blocks back: delivered; those of a snapshot stay in the ring
  * @s: the reader
  * @refs: from tb_session_acquire(), in any order
  * @count: how many

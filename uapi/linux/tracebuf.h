@@ -683,7 +683,8 @@ struct tb_ref {
  * @flags: acquire: TB_ACQUIRE_*
  * Acquire never blocks: count 0 when there is nothing.  Errors: EBUSY another
  * session is the reader; EINVAL a reference that is not held (those before
- * it are released, count says how many); ENODATA stopped and drained.
+ * it are released, count says how many); ENODATA stopped and drained, or the end of
+ * a snapshot.
  */
 struct tb_batch {
 	__u64 refs;
@@ -693,7 +694,19 @@ struct tb_batch {
 };
 
 #define TB_ACQUIRE_FLUSH	0x01	/* close buffers that hold anything first */
-#define TB_ACQUIRE_SNAPSHOT	0x02	/* circular: also while running; put back at close */
+#define TB_ACQUIRE_SNAPSHOT	0x02	/* take a snapshot */
+
+/*
+ * A snapshot is a copy of what the rings of a circular recording hold while it goes on.  It
+ * begins with the first TB_ACQUIRE_SNAPSHOT of a session, which flushes all rings; that
+ * and all further acquires give, beside durable blocks, what was in the rings then and has not
+ * been overwritten since, until ENODATA says that this was all (0: a block is not complete
+ * yet).  Blocks released stay in the ring.  The shorter they are held the better: a
+ * buffer that is held is not written to, the one after it is, so what is recorded
+ * meanwhile overwrites other blocks, before they were taken.  The session is for this
+ * snapshot alone; the next one takes another, and can have the same blocks.  In other
+ * modes, and when stopped, the flag means nothing.
+ */
 
 #define TB_PROVIDERS_MAX	64
 
@@ -787,6 +800,81 @@ struct tb_packet {
 	__u64 data64;
 };
 
+enum tb_arm_op {
+	TB_ARM_SET		= 1,
+	TB_ARM_CLEAR		= 2,	/* @post, @pattern and @length are zero */
+};
+
+/**
+ * struct tb_arm - TB_IOC_ARM: let an event freeze a circular recording
+ * @op: enum tb_arm_op
+ * @post: percent, 0..100
+ * @pattern: address of the text: patterns as in struct tb_select, separated by
+ *	commas; events that are not recorded can be triggers, too
+ * @length: its length in bytes, at most 255
+ * @matched: out: how many events it matched, at most 64
+ *
+ * When one of the events occurs for the first time on a CPU that is recorded, a
+ * TB_EV_MARK "trigger: system:event" is recorded there.  From then on each ring may overwrite
+ * as many more blocks as make up @post percent of it, but never the one with the
+ * mark.  When the ring of that CPU has done so all rings are frozen: what would
+ * overwrite a block is dropped, and counted.  poll() on this file then says POLLPRI, as it
+ * does when the recording has been stopped; TB_IOC_TRIGGER tells which.  Rings overwrite again
+ * after TB_ARM_CLEAR, and when this file is closed.
+ * Errors: EINVAL no circular recording is running, or (clear) this file has not armed; EBUSY
+ * armed already; ENOENT a pattern matches nothing; E2BIG more than 64 events; ENOMEM.
+ */
+struct tb_arm {
+	__u32 op;
+	__u32 post;
+	__u64 pattern;
+	__u32 length;
+	__u32 matched;
+	__u64 reserved[2];
+};
+
+enum tb_trigger_state {
+	TB_TRIGGER_NONE		= 0,
+	TB_TRIGGER_ARMED	= 1,
+	TB_TRIGGER_FIRED	= 2,	/* what comes after is being recorded */
+	TB_TRIGGER_FROZEN	= 3,
+	TB_TRIGGER_ENDED	= 4,	/* the recording was stopped before it was disarmed */
+};
+
+/**
+ * struct tb_trigger_info - TB_IOC_TRIGGER: what has become of the trigger
+ * @state: enum tb_trigger_state
+ * @fired: 1: an event has occurred, and what follows tells of it
+ * @events: how many could
+ * @post_blocks: blocks of a ring that may be overwritten after it
+ * @cpu: where
+ * @tid: the thread
+ * @id: id of the event, its wide form
+ * @time: trace clock
+ * @realtime: CLOCK_REALTIME, ns
+ * @sequence: number of the block with the mark
+ * @comm: name of the thread
+ * @system: of the event
+ * @name: of the event
+ */
+struct tb_trigger_info {
+	__u32 state;
+	__u32 fired;
+	__u32 events;
+	__u32 post_blocks;
+	__u32 cpu;
+	__u32 tid;
+	__u32 id;
+	__u32 reserved32;
+	__u64 time;
+	__u64 realtime;
+	__u64 sequence;
+	char  comm[TB_COMM_LEN];
+	char  system[TB_NAME_MAX];
+	char  name[TB_NAME_MAX];
+	__u64 reserved[4];
+};
+
 #define TB_IOC_QUERY		_IOR(TB_IOC_MAGIC, 0, struct tb_query)
 #define TB_IOC_CONFIGURE	_IOW(TB_IOC_MAGIC, 1, struct tb_config)
 #define TB_IOC_START		_IOW(TB_IOC_MAGIC, 2, struct tb_start)
@@ -801,5 +889,7 @@ struct tb_packet {
 #define TB_IOC_PROVIDER		_IOWR(TB_IOC_MAGIC, 11, struct tb_provider_req)
 #define TB_IOC_PROVIDERS	_IOWR(TB_IOC_MAGIC, 12, struct tb_provider_info)
 #define TB_IOC_FIFO		_IOW(TB_IOC_MAGIC, 13, struct tb_fifo)
+#define TB_IOC_ARM		_IOWR(TB_IOC_MAGIC, 14, struct tb_arm)
+#define TB_IOC_TRIGGER		_IOR(TB_IOC_MAGIC, 15, struct tb_trigger_info)
 
 #endif /* _UAPI_LINUX_TRACEBUF_H */

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Triggers: when an event occurs, a circular recording goes on until a share of
+ * its rings has been filled with what came after, and then freezes: nothing
+ * is overwritten any more, so that what led to the event can be taken in peace.
+ *
+ * A trigger's events are those the kernel has, recorded or not.  Each has a probe of its own,
+ * the same function as the recorder's, but for a ring without buffers: the way of
+ * an event there ends in tb_ring_absent(), and that is here.  So there is no probe that
+ * knows of triggers, and no event that is not a trigger's pays for them.
+ *
+ * Freezing is done by the rings: each has the number of the last block that may overwrite
+ * another.  The one the event occurred on gets it at once; the others, which may be those of
+ * CPUs far away, from an irq_work.  It runs again whenever that ring completes a buffer,
+ * until the share is filled; then all freeze.
+ */
+#include <linux/cpumask.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+
+#include "capture/capture.h"
+#include "capture/events.h"
+#include "provider.h"
+#include "record.h"
+#include "trigger.h"
+
+#define TB_TRIGGER_EVENTS_MAX	64
+#define TB_TRIGGER_TEXT		(2 * TB_NAME_MAX + 16)
+
+/**
+ * struct tb_trigger_source - an event that is to trigger
+ * @probe: attached to its tracepoint
+ * @absent: where that records to: nothing but rings without buffers, whose owner this is
+ * @provider: whose trigger
+ * @text: the mark, not NUL-terminated
+ * @bytes: of @text
+ */
+struct tb_trigger_source {
+	struct tb_probe probe;
+	struct tb_provider absent;
+	struct tb_provider *provider;
+	char text[TB_TRIGGER_TEXT];
+	u32 bytes;
+};
+
+/* ---- firing ----------------------------------------------------------- */
+
+/* Preemption is off. */
+static void tb_trigger_fire(struct tb_trigger_source *s)
+{
+	struct tb_provider *p = s->provider;
+	struct tb_trigger *t = &p->trigger;
+	struct tb_ring *r = this_cpu_ptr(p->rings);
+
+	/* once, and with one winner */
+	if (READ_ONCE(t->state) != TB_TRIGGER_ARMED ||
+	    cmpxchg(&t->state, TB_TRIGGER_ARMED, TB_TRIGGER_FIRING) != TB_TRIGGER_ARMED)
+		return;
+	t->def = s->probe.def;
+	t->id = s->probe.id_wide;
+	t->cpu = r->cpu;
+	t->tid = current->pid;
+	t->time = tb_clock_read(p->clock.raw);
+	t->realtime = ktime_get_real_fast_ns();
+	memcpy(t->comm, current->comm, sizeof(t->comm));
+	/* raised by the tracepoint, the probe's own reservation, and this one */
+	tb_record_control(p, TB_EV_MARK, s->text, s->bytes, 3);
+	t->sequence = tb_ring_current(r, tb_read(&r->head));
+	tb_write(&r->overwrite_last, t->sequence + t->post);
+	/* all of the above before the state: pairs with those who see it FIRED */
+	if (cmpxchg(&t->state, TB_TRIGGER_FIRING, TB_TRIGGER_FIRED) == TB_TRIGGER_FIRING)
+		irq_work_queue(&t->work);
+}
+
+/**
+ * tb_ring_absent() - an event for a ring without buffers
+ * @r: that of this CPU
+ *
+ * Context: any, NMI included; preemption off.
+ */
+void tb_ring_absent(struct tb_ring *r)
+{
+	/* none where a provider just does not record this CPU */
+	if (r->owner)
+		tb_trigger_fire(r->owner);
+}
+
+/* ---- freezing --------------------------------------------------------- */
+
+/* Has the ring it occurred on got the share of what comes after? */
+static bool tb_trigger_filled(struct tb_provider *p)
+{
+	struct tb_trigger *t = &p->trigger;
+	struct tb_ring *r = per_cpu_ptr(p->rings, t->cpu);
+	u64 h = tb_read(&r->head);
+	u64 gone = tb_ring_current(r, h) - t->sequence;
+
+	/* nothing more to come from a CPU that is offline */
+	if (!t->post || !cpu_online(t->cpu))
+		return true;
+	return gone > t->post || (gone == t->post && tb_head_index(h) == r->capacity);
+}
+
+static void tb_trigger_work(struct irq_work *work)
+{
+	struct tb_provider *p = container_of(work, struct tb_provider, trigger.work);
+	struct tb_trigger *t = &p->trigger;
+	unsigned int cpu;
+
+	/* pairs with the exchange in tb_trigger_fire() */
+	if (smp_load_acquire(&t->state) != TB_TRIGGER_FIRED)
+		return;
+	for_each_cpu(cpu, &p->cpus) {
+		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+
+		/* if it has none; this may run on two CPUs at a time */
+		cmpxchg(&r->overwrite_last, ~0ull,
+			tb_ring_current(r, tb_read(&r->head)) + t->post);
+	}
+	if (!tb_trigger_filled(p))
+		return;
+	for_each_cpu(cpu, &p->cpus)
+		tb_write(&per_cpu_ptr(p->rings, cpu)->overwrite_last, 0);
+	if (cmpxchg(&t->state, TB_TRIGGER_FIRED, TB_TRIGGER_FROZEN) == TB_TRIGGER_FIRED)
+		wake_up_all(&p->wait);
+}
+
+/* ---- arming ----------------------------------------------------------- */
+
+static int tb_trigger_add(struct tb_provider *p, const struct tb_event_def *def, u16 id)
+{
+	struct tb_trigger_source *s = kvzalloc(sizeof(*s), GFP_KERNEL);
+	unsigned int cpu;
+
+	if (!s)
+		return -ENOMEM;
+	p->trigger.sources[p->trigger.nr_sources++] = s;
+	s->absent.rings = alloc_percpu(struct tb_ring);
+	if (!s->absent.rings)
+		return -ENOMEM;
+	s->provider = p;
+	s->bytes = scnprintf(s->text, sizeof(s->text), "trigger: %s:%s", def->system, def->name);
+	for_each_cpu(cpu, &p->cpus)
+		per_cpu_ptr(s->absent.rings, cpu)->owner = s;
+	s->probe.def = def;
+	s->probe.provider = &s->absent;
+	s->probe.id_wide = id;
+	return 0;
+}
+
+/* Adds what one pattern matches.  Under lock. */
+static int tb_trigger_match(struct tb_provider *p, const char *pattern)
+{
+	struct tb_trigger *t = &p->trigger;
+	bool matched = false;
+	unsigned int i, j;
+	int err;
+
+	for (i = 0; i < p->nr_probes; i++) {
+		const struct tb_event_def *def = p->probes[i].def;
+
+		if (!def->tp || !tb_event_matches(def, pattern))
+			continue;
+		matched = true;
+		for (j = 0; j < t->nr_sources && t->sources[j]->probe.def != def; j++)
+			;
+		if (j < t->nr_sources)
+			continue;
+		if (j == TB_TRIGGER_EVENTS_MAX)
+			return -E2BIG;
+		err = tb_trigger_add(p, def, p->probes[i].id_wide);
+		if (err)
+			return err;
+	}
+	return matched ? 0 : -ENOENT;
+}
+
+/*
+ * Nobody fires any more; what has been told of the event stays.  The rings overwrite
+ * again.  Under lock.
+ */
+static void tb_trigger_detach(struct tb_provider *p, u32 state)
+{
+	struct tb_trigger *t = &p->trigger;
+	unsigned int cpu;
+	u32 i;
+
+	xchg(&t->state, state);
+	for (i = 0; i < t->nr_sources; i++)
+		tb_event_detach(&t->sources[i]->probe);
+	tb_events_synchronize();
+	/* who saw it FIRED is through with the rings */
+	irq_work_sync(&t->work);
+	for_each_cpu(cpu, &p->cpus)
+		tb_write(&per_cpu_ptr(p->rings, cpu)->overwrite_last, ~0ull);
+	for (i = 0; i < t->nr_sources; i++) {
+		free_percpu(t->sources[i]->absent.rings);
+		kvfree(t->sources[i]);
+	}
+	kfree(t->sources);
+	t->sources = NULL;
+	t->nr_sources = 0;
+}
+
+/* Under lock; to be undone also when it fails. */
+static int tb_trigger_attach(struct tb_provider *p, char *patterns, u32 percent)
+{
+	struct tb_trigger *t = &p->trigger;
+	char *pattern;
+	int err = 0;
+	u32 i;
+
+	t->sources = kcalloc(TB_TRIGGER_EVENTS_MAX, sizeof(*t->sources), GFP_KERNEL);
+	if (!t->sources)
+		return -ENOMEM;
+	while (!err && (pattern = strsep(&patterns, ",")))
+		err = *pattern ? tb_trigger_match(p, pattern) : -EINVAL;
+	if (err)
+		return err;
+	/* all but the block the event is in */
+	t->post = min(p->config.buffers * percent / 100, p->config.buffers - 1);
+	t->def = NULL;
+	smp_store_release(&t->state, TB_TRIGGER_ARMED); /* before any probe can run */
+	for (i = 0; i < t->nr_sources && !err; i++)
+		err = tb_event_attach(&t->sources[i]->probe, false);
+	return err;
+}
+
+/**
+ * tb_trigger_arm() - freeze the rings some time after an event has occurred
+ * @p: the provider
+ * @s: who wants it
+ * @patterns: as for tb_provider_select(), separated by commas; will be changed
+ * @percent: how much of the ring of the CPU it occurs on may be filled after it
+ * @matched: out: how many events
+ *
+ * Context: process.
+ * Return: 0; -EINVAL no circular recording is running, or not a percentage; -EBUSY
+ * armed already; -ENOENT a pattern matches nothing; -E2BIG more than 64 events; -ENOMEM.
+ */
+int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns, u32 percent,
+		   u32 *matched)
+{
+	struct tb_trigger *t = &p->trigger;
+	int err;
+
+	if (percent > 100)
+		return -EINVAL;
+	mutex_lock(&p->lock);
+	if (p->state != TB_STATE_RUNNING || p->config.mode != TB_MODE_CIRCULAR) {
+		err = -EINVAL;
+	} else if (t->session) {
+		err = -EBUSY;
+	} else {
+		err = tb_trigger_attach(p, patterns, percent);
+		*matched = t->nr_sources;
+		if (err)
+			tb_trigger_detach(p, TB_TRIGGER_NONE);
+		else
+			WRITE_ONCE(t->session, s);
+	}
+	mutex_unlock(&p->lock);
+	return err;
+}
+
+/**
+ * tb_trigger_disarm() - undo tb_trigger_arm(): the rings overwrite again
+ * @p: the provider
+ * @s: who has armed it
+ *
+ * Context: process.
+ * Return: 0, -EINVAL it was not @s.
+ */
+int tb_trigger_disarm(struct tb_provider *p, struct tb_session *s)
+{
+	int err = -EINVAL;
+
+	mutex_lock(&p->lock);
+	if (p->trigger.session == s) {
+		tb_trigger_detach(p, TB_TRIGGER_NONE);
+		WRITE_ONCE(p->trigger.session, NULL);
+		err = 0;
+	}
+	mutex_unlock(&p->lock);
+	return err;
+}
+
+/**
+ * tb_trigger_stop() - the recording ends, and its trigger with it
+ * @p: the provider
+ *
+ * Context: process, under lock.
+ */
+void tb_trigger_stop(struct tb_provider *p)
+{
+	if (p->trigger.sources)
+		tb_trigger_detach(p, TB_TRIGGER_ENDED);
+}
+
+/* ---- asking ----------------------------------------------------------- */
+
+/**
+ * tb_trigger_query() - TB_IOC_TRIGGER
+ * @p: the provider
+ * @info: filled in
+ *
+ * Context: process.
+ */
+void tb_trigger_query(struct tb_provider *p, struct tb_trigger_info *info)
+{
+	struct tb_trigger *t = &p->trigger;
+
+	memset(info, 0, sizeof(*info));
+	mutex_lock(&p->lock);
+	/* pairs with the exchange in tb_trigger_fire() */
+	info->state = smp_load_acquire(&t->state);
+	if (info->state == TB_TRIGGER_FIRING)
+		info->state = TB_TRIGGER_ARMED;
+	info->events = t->nr_sources;
+	info->post_blocks = t->post;
+	if (info->state > TB_TRIGGER_ARMED && t->def) {
+		info->fired = 1;
+		info->cpu = t->cpu;
+		info->tid = t->tid;
+		info->id = t->id;
+		info->time = t->time;
+		info->realtime = t->realtime;
+		info->sequence = t->sequence;
+		memcpy(info->comm, t->comm, sizeof(info->comm));
+		strscpy(info->system, t->def->system, sizeof(info->system));
+		strscpy(info->name, t->def->name, sizeof(info->name));
+	}
+	mutex_unlock(&p->lock);
+}
+
+/**
+ * tb_trigger_poll() - poll() of the session that has armed
+ * @p: the provider
+ *
+ * Context: any.
+ * Return: EPOLLPRI when the rings are frozen, or will never be.
+ */
+__poll_t tb_trigger_poll(struct tb_provider *p)
+{
+	u32 state = READ_ONCE(p->trigger.state);
+
+	return state == TB_TRIGGER_FROZEN || state == TB_TRIGGER_ENDED ? EPOLLPRI : 0;
+}
+
+/* ---- life ------------------------------------------------------------- */
+
+/**
+ * tb_trigger_init() - the part of tb_provider_init() that is about the trigger
+ * @p: the provider
+ *
+ * Context: process.
+ */
+void tb_trigger_init(struct tb_provider *p)
+{
+	init_irq_work(&p->trigger.work, tb_trigger_work);
+}
+
+/**
+ * tb_trigger_sync() - nothing of this is running or will run
+ * @p: the provider, stopped, with no session
+ *
+ * Context: process.
+ */
+void tb_trigger_sync(struct tb_provider *p)
+{
+	irq_work_sync(&p->trigger.work);
+}
