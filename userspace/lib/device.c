@@ -376,6 +376,32 @@ int tb_device_release(struct tb_device *device, const struct tb_ref *refs,
 	return result < 0 ? result : (int)batch.count;
 }
 
+int tb_device_arm(struct tb_device *device, const char *patterns, uint32_t post)
+{
+	struct tb_arm arm = {
+		.op = TB_ARM_SET,
+		.post = post,
+		.pattern = (uint64_t)(uintptr_t)patterns,
+		.length = (uint32_t)strlen(patterns),
+	};
+	int result = device_ioctl(device, TB_IOC_ARM, &arm);
+
+	return result < 0 ? result : (int)arm.matched;
+}
+
+int tb_device_disarm(struct tb_device *device)
+{
+	struct tb_arm arm = { .op = TB_ARM_CLEAR };
+
+	return device_ioctl(device, TB_IOC_ARM, &arm);
+}
+
+int tb_device_trigger(struct tb_device *device, struct tb_trigger_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	return device_ioctl(device, TB_IOC_TRIGGER, info);
+}
+
 const struct tb_block *tb_device_block(const struct tb_device *device,
 				       const struct tb_ref *ref)
 {

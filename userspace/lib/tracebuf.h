@@ -557,7 +557,8 @@ int tb_device_header(struct tb_device *device, unsigned int cpu,
  * @refs: room for @room references
  * @flags: TB_ACQUIRE_*
  * Return: how many, 0 when there is nothing now; -ENODATA stopped and
- * drained, -EBUSY another session is the reader.
+ * drained, or a snapshot (TB_ACQUIRE_SNAPSHOT) is complete; -EBUSY another
+ * session is the reader.
  */
 int tb_device_acquire(struct tb_device *device, struct tb_ref *refs,
 		      unsigned int room, uint32_t flags);
@@ -565,6 +566,16 @@ int tb_device_acquire(struct tb_device *device, struct tb_ref *refs,
 /** tb_device_release - give back @count blocks; returns how many or -EINVAL */
 int tb_device_release(struct tb_device *device, const struct tb_ref *refs,
 		      unsigned int count);
+
+/**
+ * tb_device_arm - let one of the events that match @patterns freeze a circular
+ * recording when @post percent of a ring have been filled after it
+ * Return: how many events; -errno as TB_IOC_ARM.  poll(): POLLPRI.
+ */
+int tb_device_arm(struct tb_device *device, const char *patterns, uint32_t post);
+int tb_device_disarm(struct tb_device *device);
+/** tb_device_trigger - what has become of it */
+int tb_device_trigger(struct tb_device *device, struct tb_trigger_info *info);
 
 /** tb_device_block - where the block of @ref is in the mapping */
 const struct tb_block *tb_device_block(const struct tb_device *device,

@@ -60,7 +60,8 @@ const struct command cmd_record = {
 	"\n"
 	"Records into a file until COMMAND ends, the time is over, or Ctrl-C; then\n"
 	"shows per CPU what was recorded and what was lost.  With a COMMAND the exit\n"
-	"status is that of the command, if the recording went well.\n"
+	"status is that of the command, if the recording went well.  In circular mode\n"
+	"SIGUSR1 takes a snapshot of what the buffers hold (see 'snapshot').\n"
 	"\n"
 	RECORD_HELP(DEFAULT_FILE),
 };
@@ -97,11 +98,17 @@ static void progress_show(struct record *record)
 	record->shown_recorded = sum.recorded;
 }
 
-static void progress_end(struct record *record)
+static void progress_clear(struct record *record)
 {
 	if (record->progress_used)
 		fputs("\r\033[K", stderr);
-	record->progress = record->progress_used = false;
+	record->progress_used = false;
+}
+
+static void progress_end(struct record *record)
+{
+	progress_clear(record);
+	record->progress = false;
 }
 
 /* ---- before ---- */
@@ -115,6 +122,7 @@ static int catch_signals(struct record *record)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGUSR1);
 	signal(SIGPIPE, SIG_IGN);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
@@ -200,14 +208,36 @@ static int wait_ms(const struct record *record, uint64_t end)
 	return (int)((left + 999999) / 1000000);
 }
 
+/* By a session of its own: this one's is for the end */
+static void take_one(struct record *record)
+{
+	struct tb_device *device;
+	char name[STAMPED_NAME];
+
+	if (record->query.mode != TB_MODE_CIRCULAR) {
+		note("SIGUSR1 takes a snapshot in circular mode (-m circular); this is %s mode, everything gets into the file",
+		     tb_mode_name(record->query.mode));
+		return;
+	}
+	progress_clear(record);
+	device = open_device(record->provider, TB_DEVICE_NONBLOCK);
+	stamped_name(name);
+	if (device)
+		take_snapshot(device, name);
+	tb_device_close(device);
+}
+
 /* True when it is to end */
 static bool take_signals(struct record *record)
 {
 	struct signalfd_siginfo info;
 
-	while (read(record->signals, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_signo != SIGCHLD)
+	while (read(record->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGUSR1)
+			take_one(record);
+		else if (info.ssi_signo != SIGCHLD)
 			record->caught = (int)info.ssi_signo;
+	}
 	return record->caught || workload_ended(&record->workload);
 }
 

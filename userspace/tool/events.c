@@ -196,6 +196,26 @@ static int unknown_event(struct tb_device *device, const char *pattern)
 	return EXIT_WRONG;
 }
 
+int patterns_known(struct tb_device *device, const struct patterns *patterns)
+{
+	struct tb_event_info info;
+	unsigned int event;
+	bool known;
+	size_t i;
+
+	for (i = 0; i < patterns->count; i++) {
+		known = false;
+		for (event = 0; !known && !tb_device_event(device, event, &info);
+		     event++)
+			known = !(info.flags & TB_INFO_ABSENT) &&
+				pattern_match(patterns->list[i], info.system,
+					      info.name);
+		if (!known)
+			return unknown_event(device, patterns->list[i]);
+	}
+	return EXIT_FINE;
+}
+
 int patterns_select(struct tb_device *device, const struct patterns *patterns,
 		    enum tb_select_op op, enum tb_form form, bool optional)
 {

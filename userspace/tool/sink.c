@@ -63,29 +63,37 @@ static void sink_cut(struct sink *sink, uint64_t part)
 		lseek(sink->fd, end - (off_t)part, SEEK_SET);
 }
 
+static size_t block_bytes(const struct tb_block *block)
+{
+	return (size_t)1 << block->size_log2;
+}
+
 /* Blocks that were taken and are not in the file */
-static void sink_missed(struct sink *sink, struct tb_device *device,
-			const struct tb_ref *refs, unsigned int count)
+static void sink_missed(struct sink *sink, const struct tb_block *const *blocks,
+			unsigned int count)
 {
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
-		if (refs[i].ring != TB_RING_DURABLE)
-			sink->unwritten += tb_device_block(device, &refs[i])->events;
+		if (blocks[i]->kind == TB_BLOCK_ROLLING)
+			sink->unwritten += blocks[i]->events;
 }
 
-static int sink_write(struct sink *sink, struct tb_device *device,
-		      const struct tb_ref *refs, unsigned int count)
+static int sink_write(struct sink *sink, const struct tb_block *const *blocks,
+		      unsigned int count)
 {
 	struct iovec vectors[SINK_BATCH];
 	unsigned int i, first = 0;
 	uint64_t part = 0;	/* of block first, already written */
 	ssize_t done;
 
+	if (sink->failed) {
+		sink_missed(sink, blocks, count);
+		return -EIO;
+	}
 	for (i = 0; i < count; i++) {
-		vectors[i].iov_base = (void *)(uintptr_t)
-			tb_device_block(device, &refs[i]);
-		vectors[i].iov_len = refs[i].bytes;
+		vectors[i].iov_base = (void *)(uintptr_t)blocks[i];
+		vectors[i].iov_len = block_bytes(blocks[i]);
 	}
 	while (first < count) {
 		done = writev(sink->fd, vectors + first, (int)(count - first));
@@ -101,13 +109,13 @@ static int sink_write(struct sink *sink, struct tb_device *device,
 		if (done <= 0) {
 			sink->failed = done < 0 ? -errno : -ENOSPC;
 			sink_cut(sink, part);
-			sink_missed(sink, device, refs + first, count - first);
+			sink_missed(sink, blocks + first, count - first);
 			return -EIO;
 		}
 		while (first < count && (size_t)done >= vectors[first].iov_len) {
 			done -= (ssize_t)vectors[first].iov_len;
-			sink->bytes += refs[first].bytes;
-			sink->rolling += refs[first].ring != TB_RING_DURABLE;
+			sink->bytes += block_bytes(blocks[first]);
+			sink->rolling += blocks[first]->kind == TB_BLOCK_ROLLING;
 			part = 0;
 			first++;
 		}
@@ -121,20 +129,35 @@ static int sink_write(struct sink *sink, struct tb_device *device,
 	return 0;
 }
 
+int sink_blocks(struct sink *sink, const void *data, size_t bytes)
+{
+	const unsigned char *at = data, *end = at + bytes;
+	const struct tb_block *blocks[SINK_BATCH];
+	unsigned int count;
+	int result = 0;
+
+	while (at < end) {
+		for (count = 0; count < SINK_BATCH && at < end; count++) {
+			blocks[count] = (const struct tb_block *)at;
+			at += block_bytes(blocks[count]);
+		}
+		result = sink_write(sink, blocks, count);
+	}
+	return result;
+}
+
 int sink_move(struct sink *sink, struct tb_device *device, uint32_t flags)
 {
+	const struct tb_block *blocks[SINK_BATCH];
 	struct tb_ref refs[SINK_BATCH];
-	int count, result = 0, released;
+	int count, i, result, released;
 
 	count = tb_device_acquire(device, refs, SINK_BATCH, flags);
 	if (count <= 0)
 		return count;
-	if (!sink->failed) {
-		result = sink_write(sink, device, refs, (unsigned int)count);
-	} else {
-		sink_missed(sink, device, refs, (unsigned int)count);
-		result = -EIO;
-	}
+	for (i = 0; i < count; i++)
+		blocks[i] = tb_device_block(device, &refs[i]);
+	result = sink_write(sink, blocks, (unsigned int)count);
 	released = tb_device_release(device, refs, (unsigned int)count);
 	if (released < 0)
 		return released;
@@ -145,7 +168,8 @@ int sink_put(struct sink *sink, struct tb_device *device,
 	     const struct tb_ref *ref)
 {
 	uint64_t unwritten = sink->unwritten;
-	int result = sink->failed ? -EIO : sink_write(sink, device, ref, 1);
+	const struct tb_block *block = tb_device_block(device, ref);
+	int result = sink_write(sink, &block, 1);
 
 	/* it was not delivered, and stays with who has it */
 	sink->unwritten = unwritten;

@@ -37,8 +37,8 @@ struct command {
 
 extern const struct command cmd_record, cmd_print, cmd_list, cmd_status,
 	cmd_start, cmd_stop, cmd_flush, cmd_enable, cmd_disable, cmd_verify,
-	cmd_save, cmd_export, cmd_provider,
-	cmd_stream;
+	cmd_save, cmd_export, cmd_provider, cmd_stream, cmd_snapshot,
+	cmd_arm;
 
 /* ---- messages (message.c) ---- */
 
@@ -133,6 +133,9 @@ bool patterns_match(const struct patterns *patterns, const char *system,
 int patterns_select(struct tb_device *device, const struct patterns *patterns,
 		    enum tb_select_op op, enum tb_form form, bool optional);
 
+/* Does each match an event there is?  Complains, EXIT_* */
+int patterns_known(struct tb_device *device, const struct patterns *patterns);
+
 /* "did you mean" for @wanted over the names a callback yields */
 struct nearest {
 	const char *wanted;
@@ -218,5 +221,22 @@ int sink_put(struct sink *sink, struct tb_device *device,
 	     const struct tb_ref *ref);
 /* Until it is drained (the recording has stopped) */
 int sink_drain(struct sink *sink, struct tb_device *device);
+/* Blocks in memory, one after the other; 0, -EIO the sink failed */
+int sink_blocks(struct sink *sink, const void *data, size_t bytes);
+
+/* ---- snapshots (cmd_snapshot.c) ---- */
+
+/* Room for a name of a file that carries the time */
+#define STAMPED_NAME 64
+
+/* "snapshot-DATE-TIME.tbuf", one that does not exist yet */
+void stamped_name(char *name);
+
+/* Is there anything to take a snapshot of?  Complains, EXIT_* */
+int snapshot_possible(const struct tb_query *query);
+
+/* What a circular recording holds goes to a file; complains, EXIT_*.  The device must not
+ * have been used for reading, and is of no use for that afterwards. */
+int take_snapshot(struct tb_device *device, const char *output);
 
 #endif /* TRACEBUF_TOOL_H */

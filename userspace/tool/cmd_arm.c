@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf arm - a snapshot that takes itself when an event occurs.
+ *
+ * The kernel does the watching and the freezing (TB_IOC_ARM); this waits, and
+ * writes the snapshot by a session of its own while nothing can be overwritten.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+#include "tool.h"
+
+#define PATTERN_ROOM 256	/* the kernel takes 255 bytes */
+
+struct arm {
+	const char *provider;
+	const char *output;
+	struct patterns patterns;
+	uint32_t post;
+	uint32_t count;
+
+	struct tb_device *device;
+	char text[PATTERN_ROOM];	/* the patterns as the kernel wants them */
+	int signals;
+	uint32_t taken;
+};
+
+static int arm_run(int argc, char **argv);
+
+const struct command cmd_arm = {
+	.name  = "arm",
+	.run   = arm_run,
+	.brief = "take a snapshot when an event occurs",
+	.help  =
+	"usage: tracebuf arm [-p NAME] --on EVENTS [--post PERCENT] [-o FILE] [-n N]\n"
+	"\n"
+	"Waits until one of EVENTS occurs while a circular recording is running\n"
+	"('tracebuf start -m circular'), lets it go on until PERCENT of the buffers of\n"
+	"that CPU have been filled with what came after, and writes a snapshot.  From\n"
+	"then until it is written nothing is overwritten: what led to the event is there.\n"
+	"EVENTS need not be recorded.  Ctrl-C after the event writes it at once.\n"
+	"\n"
+	"  -e, --on EVENTS       system, system:event, event; with * and ?\n"
+	"  -P, --post PERCENT    0..100 (50)\n"
+	PROVIDER_HELP
+	"  -o, --output FILE     (snapshot-DATE-TIME.tbuf); '-': standard output\n"
+	"  -n, --count N         so many times (1); FILE, FILE.2, FILE.3 ...\n"
+	"  -h, --help\n",
+};
+
+/* ---- before ---- */
+
+static int arm_text(struct arm *arm)
+{
+	size_t i, used = 0;
+
+	for (i = 0; i < arm->patterns.count && used < PATTERN_ROOM; i++)
+		used += (size_t)snprintf(arm->text + used, PATTERN_ROOM - used,
+					 "%s%s", i ? "," : "",
+					 arm->patterns.list[i]);
+	return used < PATTERN_ROOM ? 0 : -E2BIG;
+}
+
+static int arm_failed(int result)
+{
+	switch (-result) {
+	case EBUSY:
+		return complain("a trigger is armed already by another program");
+	case E2BIG:
+		return complain("these are more than 64 events: name them more exactly");
+	case EINVAL:
+		return complain("no circular recording is running: 'tracebuf start -m circular' does that");
+	}
+	return complain("cannot arm: %s", strerror(-result));
+}
+
+static int catch_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* ---- what has happened ---- */
+
+static void tell(const struct tb_trigger_info *info)
+{
+	time_t seconds = (time_t)(info->realtime / 1000000000ull);
+	char date[64];
+	struct tm tm;
+
+	localtime_r(&seconds, &tm);
+	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
+	note("%.*s:%.*s at %s.%09" PRIu64 " on CPU %u, thread %u (%.*s)",
+	     TB_NAME_MAX, info->system, TB_NAME_MAX, info->name, date,
+	     (uint64_t)(info->realtime % 1000000000ull), info->cpu, info->tid,
+	     TB_COMM_LEN, info->comm);
+}
+
+/* The file of this snapshot */
+static const char *output_name(const struct arm *arm, char *room, size_t size)
+{
+	if (!arm->output) {
+		stamped_name(room);
+		return room;
+	}
+	if (!arm->taken || !strcmp(arm->output, "-"))
+		return arm->output;
+	snprintf(room, size, "%s.%u", arm->output, arm->taken + 1);
+	return room;
+}
+
+static int arm_snapshot(struct arm *arm)
+{
+	size_t size = STAMPED_NAME +
+		      (arm->output ? strlen(arm->output) : 0);
+	struct tb_device *device;
+	char *name = malloc(size);
+	int status = EXIT_WRONG;
+
+	if (!name)
+		return complain("out of memory");
+	device = open_device(arm->provider, TB_DEVICE_NONBLOCK);
+	if (device)
+		status = take_snapshot(device, output_name(arm, name, size));
+	tb_device_close(device);
+	free(name);
+	arm->taken++;
+	return status;
+}
+
+/* Waits; 0: look at the trigger, 1: a signal, -errno */
+static int arm_wait(struct arm *arm)
+{
+	struct pollfd wait[2] = {
+		{ .fd = arm->signals, .events = POLLIN },
+		{ .fd = tb_device_fd(arm->device), .events = POLLPRI },
+	};
+
+	while (poll(wait, 2, -1) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return wait[0].revents && !(wait[1].revents & POLLPRI);
+}
+
+/* Armed: until the snapshot is written.  @ended: a signal came, this was the last */
+static int arm_once(struct arm *arm, bool *ended)
+{
+	struct tb_trigger_info info;
+	int waited = arm_wait(arm), result;
+
+	if (waited < 0)
+		return complain("cannot wait: %s", strerror(-waited));
+	result = tb_device_trigger(arm->device, &info);
+	if (result < 0)
+		return complain("cannot ask for the trigger: %s",
+				strerror(-result));
+	*ended = waited == 1;
+	if (info.fired)
+		tell(&info);
+	if (info.state == TB_TRIGGER_ENDED)
+		return complain("the recording was stopped %s: 'tracebuf save' gets what is in the buffers",
+				info.fired ? "after that" : "before the event occurred");
+	if (!info.fired)
+		return complain("the event has not occurred");
+	if (waited)
+		note("interrupted: what comes after it is not complete");
+	return arm_snapshot(arm);
+}
+
+static int arm_go(struct arm *arm)
+{
+	struct tb_query query;
+	bool ended = false;
+	int status, result;
+
+	result = tb_device_query(arm->device, &query);
+	if (result < 0)
+		return complain("cannot read the state: %s", strerror(-result));
+	status = snapshot_possible(&query);
+	if (!status)
+		status = patterns_known(arm->device, &arm->patterns);
+	if (status)
+		return status;
+	arm->signals = catch_signals();
+	if (arm->signals < 0)
+		return complain("signals: %s", strerror(errno));
+	while (!status && !ended && arm->taken < arm->count) {
+		result = tb_device_arm(arm->device, arm->text, arm->post);
+		if (result < 0)
+			return arm_failed(result);
+		if (!arm->taken)
+			note("armed, waiting for %d event%s", result,
+			     result == 1 ? "" : "s");
+		status = arm_once(arm, &ended);
+		tb_device_disarm(arm->device);
+	}
+	return status;
+}
+
+static int arm_run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		PROVIDER_LONG,
+		{ "on",     required_argument, NULL, 'e' },
+		{ "post",   required_argument, NULL, 'P' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "count",  required_argument, NULL, 'n' },
+		{ "help",   no_argument,       NULL, 'h' },
+		{ 0 }
+	};
+	struct arm arm = { .post = 50, .count = 1, .signals = -1 };
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "p:e:P:o:n:h", long_options,
+				     NULL)) >= 0) {
+		switch (option) {
+		case 'p':
+			arm.provider = optarg;
+			break;
+		case 'e':
+			if (strpbrk(optarg, "=<>!&|()\"'"))
+				return misused(&cmd_arm, "'%s': a trigger is an event alone, the values of its fields cannot be asked for",
+					       optarg);
+			if (patterns_add(&arm.patterns, optarg))
+				return misused(&cmd_arm, "no events in '%s'",
+					       optarg);
+			break;
+		case 'P':
+			if (parse_u32(optarg, 0, 100, &arm.post))
+				return misused(&cmd_arm, "'%s' is not a percentage from 0 to 100",
+					       optarg);
+			break;
+		case 'o':
+			arm.output = optarg;
+			break;
+		case 'n':
+			if (parse_u32(optarg, 1, UINT32_MAX, &arm.count))
+				return misused(&cmd_arm, "'%s' is not a number of snapshots",
+					       optarg);
+			break;
+		default:
+			return show_help(&cmd_arm, option);
+		}
+	}
+	if (optind < argc)
+		return misused(&cmd_arm, "'%s' is too much", argv[optind]);
+	if (!arm.patterns.count)
+		return misused(&cmd_arm, "on which event? (--on)");
+	if (arm_text(&arm))
+		return misused(&cmd_arm, "these patterns are longer than %d characters",
+			       PATTERN_ROOM - 1);
+	arm.device = open_device(arm.provider, TB_DEVICE_NONBLOCK);
+	status = arm.device ? arm_go(&arm) : EXIT_WRONG;
+	tb_device_close(arm.device);
+	if (arm.signals >= 0)
+		close(arm.signals);
+	patterns_free(&arm.patterns);
+	return status;
+}
