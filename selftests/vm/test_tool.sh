@@ -384,6 +384,93 @@ ring_headers()
 	     $1 == "durable_size" { sum += $2 } $1 == "rolling_size" && total != sum + 5 * $2 { exit 1 }' said
 }
 
+snapshot()
+{
+	status 0 tracebuf start -e signal -m circular -b 4 -B 64 || return
+	"$work" 2000
+	status 0 tracebuf snapshot -o one.tbuf && running && status 0 tracebuf verify one.tbuf &&
+		says "no totals" || return
+	status 0 tracebuf print one.tbuf && lines 1 'sig=34 errno=1999 ' said &&
+		lines 0 'sig=34 errno=0 ' said || return
+	# what was there stays there; to standard output, and with a name of its own
+	tracebuf snapshot -o - >two.tbuf 2>said || return
+	status 0 tracebuf print two.tbuf && lines 1 'sig=34 errno=1999 ' said || return
+	rm -f snapshot-*.tbuf
+	status 0 tracebuf snapshot && status 0 tracebuf snapshot || return
+	for f in snapshot-*.tbuf; do
+		status 0 tracebuf verify "$f" || return
+	done
+	[ "$(ls snapshot-*.tbuf | wc -l)" = 2 ] || return
+	status 0 tracebuf save -s -o three.tbuf && status 0 tracebuf verify three.tbuf &&
+		says exact || return
+	status 1 tracebuf snapshot -o four.tbuf && says stopped && says "tracebuf save" || return
+	[ ! -e four.tbuf ] || return
+	status 0 tracebuf start -e signal -m streaming || return
+	status 1 tracebuf snapshot -o four.tbuf && says streaming && says "m circular"
+	code=$?
+	status 0 tracebuf stop && return $code
+}
+
+snapshot_while_recording()
+{
+	rm -f snapshot-*.tbuf
+	tracebuf record -o usr1.tbuf -e signal -m circular -b 4 -B 64 >said 2>&1 &
+	pid=$!
+	until_it running || return
+	"$work" 2000
+	kill -USR1 $pid
+	until_it sh -c 'tracebuf verify snapshot-*.tbuf' || return
+	"$work" 100
+	kill $pid
+	wait $pid
+	cat said
+	says snapshot- && status 0 tracebuf verify usr1.tbuf && says exact || return
+	status 0 tracebuf print snapshot-*.tbuf && lines 1 'sig=34 errno=1999 ' said
+}
+
+arm()
+{
+	rm -f snapshot-*.tbuf
+	status 1 tracebuf arm --on signal_deliver && says stopped || return
+	status 0 tracebuf start -e signal_generate -m circular -b 8 -B 64 || return
+	"$work" 500
+	tracebuf arm --on signal_deliver --post 50 -n 2 -o armed.tbuf >waited 2>&1 &
+	pid=$!
+	until_it grep -q armed waited || return
+	for i in armed.tbuf armed.tbuf.2; do
+		# a signal that is delivered; and what fills the rest of the buffers, on any CPU
+		sh -c 'trap : USR2; kill -USR2 $$'
+		until_it sh -c "'$work' 100; tracebuf verify $i" || return
+		status 0 tracebuf print $i && grep -q 'trigger: signal:signal_deliver' said || return
+	done
+	wait $pid || return
+	cat waited
+	lines 2 'signal:signal_deliver at [0-9-]+ [0-9:.]+ on CPU [01], thread [0-9]+ [(]sh[)]' waited &&
+		lines 2 'armed.tbuf.*MB' waited || return
+	# nothing is frozen any more
+	"$work" 500
+	status 0 tracebuf save -s -o armed.tbuf && status 0 tracebuf verify armed.tbuf &&
+		says exact
+}
+
+arm_wrong()
+{
+	status 0 tracebuf start -e signal -m circular || return
+	status 2 tracebuf arm && says "which event" &&
+		status 2 tracebuf arm --on sched_switch --post 101 && says "from 0 to 100" &&
+		status 2 tracebuf arm --on "sched_switch,prev_pid==1" && says fields &&
+		status 1 tracebuf arm --on shced_switch && says "did you mean" &&
+		status 1 tracebuf arm --on all && says "more than 64" || return
+	# nobody suspends this machine
+	tracebuf arm --on suspend_resume >waited 2>&1 &
+	pid=$!
+	until_it grep -q armed waited || return
+	status 1 tracebuf arm --on suspend_resume && says "another program" || return
+	status 0 tracebuf stop || return
+	wait $pid
+	[ $? = 1 ] && cat waited && grep -q "before the event" waited
+}
+
 enable_disable()
 {
 	# else the buffers are as they were
@@ -655,7 +742,7 @@ unload()
 	rmmod tracebuf
 }
 
-plan 53
+plan 57
 check "no module: status" no_module status
 check "no module: record" no_module record -d 1
 check "no module: list" no_module list
@@ -689,6 +776,10 @@ check "start and stop twice" control_twice
 check "flight recorder" flight_recorder
 check "oneshot" oneshot
 check "headers of the rings" ring_headers
+check "snapshot" snapshot
+check "record: SIGUSR1 takes a snapshot" snapshot_while_recording
+check "arm takes a snapshot when an event occurs" arm
+check "arm: what is wrong is said" arm_wrong
 check "enable and disable" enable_disable
 check "cat of the device" plain_cat
 check "unknown event" unknown_event
