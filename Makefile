@@ -35,10 +35,12 @@ module guest-module:
 	@cp -pr $(SOURCES) $(OUT)/
 	$(KMAKE) $(KFLAGS) modules
 
-# what selftests/torture/run.sh loads in guests: both modules, in a folder of their own
+# modules that tests load in guests, with the tracebuf.ko that selftests/torture wants; in a folder of
+# their own
 torture:
-	@mkdir -p $(OUT)-torture/selftests
+	@mkdir -p $(OUT)-torture/selftests/vm
 	@cp -pr selftests/torture $(OUT)-torture/selftests/
+	@cp -pr selftests/vm/kernel $(OUT)-torture/selftests/vm/
 	$(MAKE) guest-module OUT=$(OUT)-torture KFLAGS="$(KFLAGS) TB_TORTURE=y"
 
 modules_install: module

@@ -72,4 +72,9 @@ static const struct scenario scenarios[] = {
 	{ "reader and TIME, overwrite", 2, true, "811", "e1", "1e", "ara", 1, 3, 0 },
 	{ "reader takes again what it put back", 3, true, "88811", "6", "8", "auar", 1, 3, 0 },
 	{ "reader puts back the later one", 3, false, "888aa", "1", "8", "ruar", 1, 3, 0 },
+
+	/* a ring of one buffer, as in oneshot mode */
+	{ "one buffer, drop", 1, false, "", "11", "18f", NULL, 3, 3, 0 },
+	{ "one buffer, filled, drop", 1, false, "7", "12", "18f", NULL, 3, 3, 0 },
+	{ "one buffer and the reader, drop", 1, false, "8", "11", "8", "ar", 1, 3, 0 },
 };

@@ -160,7 +160,7 @@ static bool verify_event(struct verify *verify, struct ring *ring,
 	ring->ticks = walk->ticks;
 	if (walk->id >= TB_EV_FIRST)
 		verify_fields(verify, walk, offset);
-	else if (!durable && walk->id >= TB_EV_INIT)
+	else if (!durable && walk->id >= TB_EV_INIT && walk->id < TB_EV_USER)
 		broken(verify, offset, "control event %u does not belong into a rolling block",
 		       walk->id);
 	return true;
