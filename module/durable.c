@@ -202,6 +202,7 @@ void tb_durable_reset(struct tb_durable *d, bool raw_clock, u32 provider)
 	d->released = 0;
 	d->bytes = 0;
 	d->state = 0;
+	d->older = 0;
 	d->state_time = 0;
 	d->state_slots = 0;
 	d->before_state = 0;
@@ -387,6 +388,7 @@ void tb_durable_begin_state(struct tb_durable *d, u64 *number, u64 *time)
  */
 void tb_durable_end_state(struct tb_durable *d, u64 number, u64 time)
 {
+	d->older = d->state;
 	d->state = number;
 	d->state_time = time;
 	d->state_slots = tb_durable_used_slots(d) - d->before_state + 1;
@@ -431,7 +433,10 @@ bool tb_durable_whole(const struct tb_durable *d)
  */
 void tb_durable_rewind(struct tb_durable *d)
 {
-	d->taken = d->first ? d->state : 0;
+	if (!d->first)
+		d->taken = 0;
+	else
+		d->taken = d->older >= d->first ? d->older : d->state;
 	d->released = d->taken;
 }
 

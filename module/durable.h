@@ -45,7 +45,8 @@ struct tb_durable_block {
  * @bytes: of sealed blocks, all there ever were
  * @state: number of the block that the newest complete state starts with; below @first
  *	if that has been recycled since
- * @state_time: when that was begun
+ * @older: likewise of the complete state before that; the rings may still need it
+ * @state_time: when @state was begun
  * @state_slots: slots it took, at most
  * @before_state: slots in use before it was begun
  *
@@ -70,6 +71,7 @@ struct tb_durable {
 	u64 released;
 	u64 bytes;
 	u64 state;
+	u64 older;
 	u64 state_time;
 	u32 state_slots;
 	u32 before_state;
