@@ -313,7 +313,9 @@ static void help_and_usage(void)
 	CHECK_NUMBER(run("recrod"), 2);
 	CHECK_HAS("there is no command 'recrod'; did you mean record?");
 	CHECK_NUMBER(run("record -b 1"), 2);
-	CHECK_HAS("'1' is not a number from 2 to 4096");
+	CHECK_HAS("one buffer per CPU is for -m oneshot");
+	CHECK_NUMBER(run("record -b 5000"), 2);
+	CHECK_HAS("'5000' is not a number from 2 to 4096");
 	CHECK_NUMBER(run("record -B 1000"), 2);
 	CHECK_HAS("power of two");
 	CHECK_NUMBER(run("record -m ring"), 2);

@@ -186,7 +186,7 @@ static bool is_wanted(const struct print *print, const struct tb_view *view)
 		return false;
 	if (view->format)
 		return !print->wanted || print->wanted[view->format->index];
-	if (view->id <= TB_EV_CONTROL_LAST)
+	if (view->id < TB_EV_USER)
 		return view->id == TB_EV_MARK || print->verbose;
 	return !print->wanted;
 }
