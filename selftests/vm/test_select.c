@@ -307,7 +307,7 @@ TEST_DEV(select, descriptions_come_before_use)
 
 TEST_DEV(select, no_room_to_describe_is_ENOSPC)
 {
-	struct tb_config c = { .durable_kib = 64 };
+	struct tb_config c = { .durable_kib = 64, .flags = TB_CONFIG_DURABLE_STOP };
 	struct tb_query before, after;
 	pid_t pid = crowd(600);
 
