@@ -205,6 +205,12 @@ void tb_ring_release(struct tb_ring *r, u32 index)
 	tb_store_release(&r->releases, r->releases + 1);
 }
 
+static void tb_buf_put_back(struct tb_buf *b)
+{
+	/* the header's end fields before READY: pairs with tb_ring_acquire() */
+	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(tb_read(&b->state)), TB_BUF_READY));
+}
+
 /**
  * tb_ring_unacquire() - put back a buffer as if it had not been taken
  * @r: its ring
@@ -225,8 +231,7 @@ void tb_ring_unacquire(struct tb_ring *r, u32 index)
 		b->told = !r->rd.unsettled;
 		r->rd = b->rd;
 	}
-	/* the header's end fields before READY: pairs with tb_ring_acquire() */
-	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(tb_read(&b->state)), TB_BUF_READY));
+	tb_buf_put_back(b);
 }
 
 /* ---- snapshots -------------------------------------------------------- */
@@ -269,8 +274,7 @@ void tb_ring_put_back(struct tb_ring *r, u32 index)
 	struct tb_buf *b = &r->bufs[index];
 
 	b->told = b->settled;
-	/* the header's end fields before READY: pairs with tb_ring_acquire() */
-	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(b->state), TB_BUF_READY));
+	tb_buf_put_back(b);
 }
 
 /**
