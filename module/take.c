@@ -4,8 +4,8 @@
  *
  * One session at a time is the reader: the first that reads or
  * acquires; others get EBUSY until it closes.  What a reader holds when it closes goes back
- * into the ring, for the next.  Each reader gets the durable
- * buffer from its start.
+ * into the ring, for the next.  Each reader gets the durable buffer from the oldest complete
+ * state there is: its start, as long as nothing has been recycled.
  */
 #include <linux/cpu.h>
 #include <linux/log2.h>
