@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <sys/syscall.h>
-#include "../../module/ring.h"
+#include "ring_hooks.h"
 #include "ring_ktap.h"
 #include "ring_paths.h"
 
@@ -77,35 +77,6 @@ static void fail(const char *what)
 void tb_ring_path(enum tb_ring_path path)
 {
 	atomic_fetch_add_explicit(&paths[path], 1, memory_order_relaxed);
-}
-
-void tb_ring_notify(struct tb_ring *r)
-{
-	(void)r;
-}
-
-void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq)
-{
-	(void)r;
-	(void)b;
-	(void)seq;
-}
-
-void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b)
-{
-	(void)r;
-	(void)b;
-}
-
-void tb_ring_absent(struct tb_ring *r)
-{
-	(void)r;
-}
-
-static u32 next_random(u32 *seed)
-{
-	*seed = *seed * 1103515245 + 12345;
-	return *seed >> 16;
 }
 
 /* ---- writers -------------------------------------------------------------- */

@@ -17,7 +17,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include "../../module/ring.h"
+#include "ring_hooks.h"
 #include "ring_ktap.h"
 
 #define RINGS		2
@@ -53,35 +53,6 @@ u32 tb_user_tid(void)
 void tb_ring_path(enum tb_ring_path path)
 {
 	(void)path;
-}
-
-void tb_ring_notify(struct tb_ring *r)
-{
-	(void)r;
-}
-
-void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq)
-{
-	(void)r;
-	(void)b;
-	(void)seq;
-}
-
-void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b)
-{
-	(void)r;
-	(void)b;
-}
-
-void tb_ring_absent(struct tb_ring *r)
-{
-	(void)r;
-}
-
-static u32 next_random(u32 *seed)
-{
-	*seed = *seed * 1103515245 + 12345;
-	return *seed >> 16;
 }
 
 static bool record(struct test *t, u64 number, u32 n)

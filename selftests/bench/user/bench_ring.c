@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../../module/ring.h"
+#include "../../unit/ring_hooks.h"
 
 #define CHUNK		10000
 #define REPS		7
@@ -61,32 +61,6 @@ static u64 rate_hz;
 /* of the readers: nanoseconds on their core, and in all */
 static u64 reader_ran, reader_time;
 static volatile u64 sink;
-
-/* nobody sleeps here: the reader looks all the time */
-void tb_ring_notify(struct tb_ring *r)
-{
-	(void)r;
-}
-
-/* nor is there a header to keep up */
-void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq)
-{
-	(void)r;
-	(void)b;
-	(void)seq;
-}
-
-void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b)
-{
-	(void)r;
-	(void)b;
-}
-
-/* every ring here has buffers */
-void tb_ring_absent(struct tb_ring *r)
-{
-	(void)r;
-}
 
 static u64 timing_clock(void)
 {
