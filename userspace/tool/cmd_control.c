@@ -356,36 +356,14 @@ static int save_device(struct tb_device *device, const char *output, bool stop)
 
 static int save_run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		PROVIDER_LONG,
-		{ "output", required_argument, NULL, 'o' },
-		{ "stop",   no_argument,       NULL, 's' },
-		{ "help",   no_argument,       NULL, 'h' },
-		{ 0 }
-	};
 	const char *output = DEFAULT_FILE, *provider = NULL;
 	struct tb_device *device;
 	bool stop = false;
-	int option, status;
+	int status;
 
-	while ((option = getopt_long(argc, argv, "p:o:sh", long_options,
-				     NULL)) >= 0) {
-		switch (option) {
-		case 'p':
-			provider = optarg;
-			break;
-		case 'o':
-			output = optarg;
-			break;
-		case 's':
-			stop = true;
-			break;
-		default:
-			return show_help(&cmd_save, option);
-		}
-	}
-	if (optind < argc)
-		return misused(&cmd_save, "'%s' is too much", argv[optind]);
+	status = output_options(&cmd_save, argc, argv, &provider, &output, &stop);
+	if (status >= 0)
+		return status;
 	device = open_device(provider, TB_DEVICE_NONBLOCK);
 	status = device ? save_device(device, output, stop) : EXIT_WRONG;
 	tb_device_close(device);

@@ -205,32 +205,14 @@ void stamped_name(char *name)
 
 static int snapshot_run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		PROVIDER_LONG,
-		{ "output", required_argument, NULL, 'o' },
-		{ "help",   no_argument,       NULL, 'h' },
-		{ 0 }
-	};
 	const char *output = NULL, *provider = NULL;
 	struct tb_device *device;
 	char name[STAMPED_NAME];
-	int option, status;
+	int status;
 
-	while ((option = getopt_long(argc, argv, "p:o:h", long_options,
-				     NULL)) >= 0) {
-		switch (option) {
-		case 'p':
-			provider = optarg;
-			break;
-		case 'o':
-			output = optarg;
-			break;
-		default:
-			return show_help(&cmd_snapshot, option);
-		}
-	}
-	if (optind < argc)
-		return misused(&cmd_snapshot, "'%s' is too much", argv[optind]);
+	status = output_options(&cmd_snapshot, argc, argv, &provider, &output, NULL);
+	if (status >= 0)
+		return status;
 	if (!output) {
 		stamped_name(name);
 		output = name;

@@ -292,3 +292,32 @@ int setup_apply(struct tb_device *device, struct setup *setup)
 	result = tb_device_configure(device, &setup->config);
 	return result < 0 ? setup_failed(device, setup, result) : EXIT_FINE;
 }
+
+int output_options(const struct command *command, int argc, char **argv,
+		   const char **provider, const char **output, bool *stop)
+{
+	/* those that have no --stop begin with the second */
+	static const struct option long_options[] = {
+		{ "stop",   no_argument,       NULL, 's' },
+		PROVIDER_LONG,
+		{ "output", required_argument, NULL, 'o' },
+		{ "help",   no_argument,       NULL, 'h' },
+		{ 0 }
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, stop ? "p:o:hs" : "p:o:h",
+				     long_options + !stop, NULL)) >= 0) {
+		if (option == 'p')
+			*provider = optarg;
+		else if (option == 'o')
+			*output = optarg;
+		else if (option == 's')
+			*stop = true;
+		else
+			return show_help(command, option);
+	}
+	if (optind < argc)
+		return misused(command, "'%s' is too much", argv[optind]);
+	return -1;
+}

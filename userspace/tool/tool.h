@@ -114,6 +114,11 @@ int setup_check(const struct command *command, const struct setup *setup);
 /* Configure the device's provider, or complain; EXIT_* */
 int setup_apply(struct tb_device *device, struct setup *setup);
 
+/* Options of commands that write what is in a provider's buffers to a file: -p, -o, -h, and -s
+ * unless @stop is NULL.  -1 to go on, or the exit status */
+int output_options(const struct command *command, int argc, char **argv,
+		   const char **provider, const char **output, bool *stop);
+
 /* ---- events by name (events.c) ---- */
 
 struct patterns {
