@@ -18,14 +18,20 @@
 
 DEVICE_FIXTURE(loss)
 
-static int record(int fd, uint32_t policy)
+static int record_as(int fd, uint32_t mode, uint32_t policy)
 {
-	int ret = tb_stop(fd);
+	int ret;
 
-	ret = tb_configure(fd, TB_MODE_STREAMING, policy, BUFFERS, ELEMENTS);
+	tb_stop(fd);
+	ret = tb_configure(fd, mode, policy, BUFFERS, ELEMENTS);
 	if (!ret)
 		ret = tb_enable(fd, FIRE_EVENT) == 1 ? 0 : -ENOENT;
 	return ret ?: tb_start(fd, TB_START_NO_STATE);
+}
+
+static int record(int fd, uint32_t policy)
+{
+	return record_as(fd, TB_MODE_STREAMING, policy);
 }
 
 /* Numbers seen, against what the gaps say is missing. */
@@ -86,6 +92,37 @@ static void follow(struct gaps *g, struct stream *s)
 	s->ctx = g;
 }
 
+/* A recording of @n events and nothing else, read to its end: NULL, or what went wrong. */
+static const char *record_exactly(int fd, struct stream *s, uint32_t mode, uint32_t policy,
+				  uint32_t n, struct gaps *g, struct tb_stats *st)
+{
+	uint32_t round;
+
+	for (round = 0; round < ROUNDS; round++) {
+		follow(g, s);
+		if (record_as(fd, mode, policy))
+			return "it does not start";
+		fire(0, n);
+		if (tb_stats(fd, 0, st) || tb_stop(fd))
+			return "it does not stop";
+		if (!tb_drain(fd, s) || !stream_finish(s))
+			return s->error;
+		if (st->attempted == n)
+			return NULL;
+	}
+	return "something else was recorded each time";
+}
+
+#define ASSERT_EXACTLY(mode, policy, n, g, st)						\
+	do {										\
+		const char *error_ = record_exactly(self->fd, &self->s, mode, policy, n, g, st);	\
+											\
+		ASSERT_EQ(NULL, error_) {						\
+			TH_LOG("%s", error_);						\
+		}									\
+		ASSERT_BOOKS(st);							\
+	} while (0)
+
 #define ASSERT_BOOKS(st)								\
 	ASSERT_EQ((st)->attempted, (st)->delivered + (st)->overwritten + (st)->dropped +	\
 				   (st)->pending);					\
@@ -95,23 +132,11 @@ static void follow(struct gaps *g, struct stream *s)
 
 TEST_DEV(loss, overwritten_exactly)
 {
-	uint32_t n = 1000, round;
+	uint32_t n = 1000;
 	struct tb_stats st;
 	struct gaps g;
 
-	for (round = 0; round < ROUNDS; round++) {
-		follow(&g, &self->s);
-		ASSERT_EQ(0, record(self->fd, TB_POLICY_OVERWRITE));
-		fire(0, n);
-		ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
-		ASSERT_BOOKS(&st);
-		ASSERT_EQ(0, tb_stop(self->fd));
-		ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
-		ASSERT_STREAM(stream_finish(&self->s), &self->s);
-		if (st.attempted == n)
-			break;
-	}
-	ASSERT_GT(ROUNDS, round);
+	ASSERT_EXACTLY(TB_MODE_STREAMING, TB_POLICY_OVERWRITE, n, &g, &st);
 	/* 1000 = 71 blocks of 14, and 6: three whole blocks and the last are there */
 	/* one more if the clock's upper half moved: a TIME element took its place earlier */
 	EXPECT_LE((BUFFERS - 1) * PER_BLOCK + n % PER_BLOCK, g.count);
@@ -237,23 +262,11 @@ TEST_DEV(loss, all_held_is_dropped_even_with_overwrite)
 
 TEST_DEV(loss, dropped_exactly)
 {
-	uint32_t n = 1000, room = BUFFERS * PER_BLOCK, round;
+	uint32_t n = 1000, room = BUFFERS * PER_BLOCK;
 	struct tb_stats st;
 	struct gaps g;
 
-	for (round = 0; round < ROUNDS; round++) {
-		follow(&g, &self->s);
-		ASSERT_EQ(0, record(self->fd, TB_POLICY_DROP));
-		fire(0, n);
-		ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
-		ASSERT_BOOKS(&st);
-		ASSERT_EQ(0, tb_stop(self->fd));
-		ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
-		ASSERT_STREAM(stream_finish(&self->s), &self->s);
-		if (st.attempted == n)
-			break;
-	}
-	ASSERT_GT(ROUNDS, round);
+	ASSERT_EXACTLY(TB_MODE_STREAMING, TB_POLICY_DROP, n, &g, &st);
 	/* the oldest are there, all of them */
 	EXPECT_EQ(room, g.count);
 	EXPECT_EQ(room, g.next);
@@ -316,26 +329,11 @@ TEST_DEV(loss, drops_are_told_by_the_next_block)
 
 TEST_DEV(loss, circular_keeps_the_latest)
 {
-	uint32_t n = 5000, round;
+	uint32_t n = 5000;
 	struct tb_stats st;
 	struct gaps g;
 
-	for (round = 0; round < ROUNDS; round++) {
-		follow(&g, &self->s);
-		tb_stop(self->fd);
-		ASSERT_EQ(0, tb_configure(self->fd, TB_MODE_CIRCULAR, 0, BUFFERS, ELEMENTS));
-		ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
-		ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
-		fire(0, n);
-		ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
-		ASSERT_BOOKS(&st);
-		ASSERT_EQ(0, tb_stop(self->fd));
-		ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
-		ASSERT_STREAM(stream_finish(&self->s), &self->s);
-		if (st.attempted == n)
-			break;
-	}
-	ASSERT_GT(ROUNDS, round);
+	ASSERT_EXACTLY(TB_MODE_CIRCULAR, 0, n, &g, &st);
 	EXPECT_EQ(n, g.next);
 	/* one more if the clock's upper half moved: a TIME element took its place earlier */
 	EXPECT_LE((BUFFERS - 1) * PER_BLOCK + n % PER_BLOCK, g.count);
