@@ -3,6 +3,7 @@
  * read() on /dev/tracebuf: blocking and not, whole blocks, pieces, the end,
  * signals, bad addresses.
  */
+#include "sleeper.h"
 #include "tbtest.h"
 
 #define BUFFERS		8
@@ -173,75 +174,32 @@ static ssize_t block_bytes(const void *at)
 	return 1l << ((const struct tb_block *)at)->size_log2;
 }
 
-struct reader {
-	pthread_t thread;
-	int fd;
-	pid_t tid;
-	ssize_t n;
-	int err;
-	char buf[DURABLE_BLOCK];
-	bool done;
-};
-
-static void *reader_main(void *arg)
-{
-	struct reader *r = arg;
-
-	__atomic_store_n(&r->tid, gettid(), __ATOMIC_RELEASE);
-	r->n = read(r->fd, r->buf, sizeof(r->buf));
-	r->err = errno;
-	__atomic_store_n(&r->done, true, __ATOMIC_RELEASE);
-	return NULL;
-}
-
-static bool reader_start(struct reader *r, int fd)
-{
-	memset(r, 0, sizeof(*r));
-	r->fd = fd;
-	if (pthread_create(&r->thread, NULL, reader_main, r))
-		return false;
-	for (WAIT(__atomic_load_n(&r->tid, __ATOMIC_ACQUIRE)))
-		;
-	return r->tid && wait_asleep(r->tid) && !r->done;
-}
-
-static bool reader_done(struct reader *r)
-{
-	bool done = false;
-
-	for (WAIT(done))
-		done = __atomic_load_n(&r->done, __ATOMIC_ACQUIRE);
-	if (done)
-		pthread_join(r->thread, NULL);
-	return done;
-}
-
 static void nothing(int sig)
 {
 }
 
 TEST_DEV(read, sleeps_until_a_block_is_there)
 {
-	static struct reader r;
+	static struct sleeper r;
 	int i;
 
 	ASSERT_EQ(0, record(self->fd));
 	ASSERT_LT(0, tb_skip_durable(self->fd));
-	ASSERT_TRUE(reader_start(&r, self->fd));
+	ASSERT_TRUE(sleeper_start(&r, self->fd));
 	for (i = 0; i < PER_BLOCK; i++)
 		fire(i, 1);
-	ASSERT_TRUE(reader_done(&r));
+	ASSERT_TRUE(sleeper_done(&r));
 	EXPECT_LE(BLOCK, r.n);
 	EXPECT_EQ(0, r.n % BLOCK);
 }
 
 TEST_DEV(read, sleeps_until_start)
 {
-	static struct reader r;
+	static struct sleeper r;
 
-	ASSERT_TRUE(reader_start(&r, self->fd));
+	ASSERT_TRUE(sleeper_start(&r, self->fd));
 	ASSERT_EQ(0, record(self->fd));
-	ASSERT_TRUE(reader_done(&r));
+	ASSERT_TRUE(sleeper_done(&r));
 	ASSERT_EQ(block_bytes(r.buf), r.n);
 	ASSERT_STREAM(stream_blocks(&self->s, r.buf, r.n), &self->s);
 	EXPECT_EQ(1, self->s.inits);
@@ -249,13 +207,13 @@ TEST_DEV(read, sleeps_until_start)
 
 TEST_DEV(read, sleeper_sees_stop)
 {
-	static struct reader r;
+	static struct sleeper r;
 
 	ASSERT_EQ(0, record(self->fd));
 	ASSERT_LT(0, tb_skip_durable(self->fd));
-	ASSERT_TRUE(reader_start(&r, self->fd));
+	ASSERT_TRUE(sleeper_start(&r, self->fd));
 	ASSERT_EQ(0, tb_stop(self->fd));
-	ASSERT_TRUE(reader_done(&r));
+	ASSERT_TRUE(sleeper_done(&r));
 	/* what stop wrote */
 	EXPECT_EQ(block_bytes(r.buf), r.n);
 }
@@ -263,14 +221,14 @@ TEST_DEV(read, sleeper_sees_stop)
 TEST_DEV(read, signal_interrupts)
 {
 	struct sigaction act = { .sa_handler = nothing };
-	static struct reader r;
+	static struct sleeper r;
 
 	ASSERT_EQ(0, sigaction(SIGUSR1, &act, NULL));
 	ASSERT_EQ(0, record(self->fd));
 	ASSERT_LT(0, tb_skip_durable(self->fd));
-	ASSERT_TRUE(reader_start(&r, self->fd));
+	ASSERT_TRUE(sleeper_start(&r, self->fd));
 	ASSERT_EQ(0, pthread_kill(r.thread, SIGUSR1));
-	ASSERT_TRUE(reader_done(&r));
+	ASSERT_TRUE(sleeper_done(&r));
 	EXPECT_EQ(-1, r.n);
 	EXPECT_EQ(EINTR, r.err);
 }
@@ -278,17 +236,17 @@ TEST_DEV(read, signal_interrupts)
 TEST_DEV(read, signal_with_restart_goes_on)
 {
 	struct sigaction act = { .sa_handler = nothing, .sa_flags = SA_RESTART };
-	static struct reader r;
+	static struct sleeper r;
 
 	ASSERT_EQ(0, sigaction(SIGUSR1, &act, NULL));
 	ASSERT_EQ(0, record(self->fd));
 	ASSERT_LT(0, tb_skip_durable(self->fd));
-	ASSERT_TRUE(reader_start(&r, self->fd));
+	ASSERT_TRUE(sleeper_start(&r, self->fd));
 	ASSERT_EQ(0, pthread_kill(r.thread, SIGUSR1));
 	ASSERT_TRUE(wait_asleep(r.tid));
 	ASSERT_FALSE(r.done);
 	fire(0, PER_BLOCK);
-	ASSERT_TRUE(reader_done(&r));
+	ASSERT_TRUE(sleeper_done(&r));
 	EXPECT_LE(BLOCK, r.n);
 }
 
