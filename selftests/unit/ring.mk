@@ -17,6 +17,7 @@ RING_BASE	:= $(RING_BARE) -DTB_RING_HOOKS -Iselftests/unit
 RING_SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined
 RING_DIR	?= module
 RING_PARTS	:= ring ring_read
+RING_MODEL	:= ring_model ring_model_read
 RING_DEPS	:= $(wildcard module/ring*.h selftests/unit/ring_*.h) uapi/linux/tracebuf.h \
 		   selftests/unit/ring.mk
 RING_BEHAVIOUR	:= test_ring test_ring_loss test_ring_limits
@@ -46,14 +47,14 @@ $(RING_O)/fast/%.o: selftests/unit/%.c $(RING_DEPS)
 	@mkdir -p $(@D)
 	$(RING_CC) $(RING_BASE) -c -o $@ $<
 
-$(RING_BEHAVIOUR:%=$(RING_O)/%): $(RING_O)/%: $(RING_O)/ring/%.o $(RING_O)/ring/ring_model.o \
-		$(RING_PARTS:%=$(RING_O)/ring/%.o)
+$(RING_BEHAVIOUR:%=$(RING_O)/%): $(RING_O)/%: $(RING_O)/ring/%.o \
+		$(patsubst %,$(RING_O)/ring/%.o,$(RING_MODEL) $(RING_PARTS))
 	$(RING_CC) $(RING_SAN) -o $@ $^
 
-$(RING_O)/test_ring_explore: $(patsubst %,$(RING_O)/fast/%.o,test_ring_explore ring_model $(RING_PARTS))
+$(RING_O)/test_ring_explore: $(patsubst %,$(RING_O)/fast/%.o,test_ring_explore $(RING_MODEL) $(RING_PARTS))
 	$(RING_CC) -o $@ $^
 
-$(RING_O)/test_ring_explore_san: $(patsubst %,$(RING_O)/ring/%.o,test_ring_explore ring_model \
+$(RING_O)/test_ring_explore_san: $(patsubst %,$(RING_O)/ring/%.o,test_ring_explore $(RING_MODEL) \
 		$(RING_PARTS))
 	$(RING_CC) $(RING_SAN) -o $@ $^
 

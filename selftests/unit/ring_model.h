@@ -10,6 +10,9 @@
 #include "../../module/ring.h"
 
 #define MODEL_HELD	64	/* blocks the reader may have at once */
+#define MODEL_PROVIDER	3
+#define MODEL_CPU	5
+#define MODEL_TID	77
 
 enum model_fate {
 	FATE_OPEN,		/* being recorded */
@@ -109,6 +112,9 @@ void model_changed(const volatile void *p, u64 old, u64 new);
 /* a composite event in two steps; @s for model_commit() */
 int model_reserve(struct model *m, u32 n, struct tb_slot *s);
 void model_commit(struct model *m, int event, struct tb_slot *s);
+
+/* What is wrong with event @id, which is to be at @e in block @seq?  NULL: nothing. */
+const char *model_wrong(struct model *m, u32 id, const struct tb_element *e, u64 seq);
 
 bool model_acquire(struct model *m);		/* false if there was nothing */
 void model_release(struct model *m, int which);	/* @which: of the held, 0 the oldest */

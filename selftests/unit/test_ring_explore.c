@@ -31,19 +31,12 @@
  * WORD in their name.
  */
 #include <stdlib.h>
-#include <ucontext.h>
 #include <time.h>
 #include <unistd.h>
+#include "ring_fiber.h"
 #include "ring_ktap.h"
 #include "ring_model.h"
 #include "ring_paths.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#else
-#define __sanitizer_start_switch_fiber(save, bottom, size)	do { (void)(save); } while (0)
-#define __sanitizer_finish_switch_fiber(save, bottom, size)	do { (void)(save); } while (0)
-#endif
 
 #define MAX_DEPTH	4
 #define MAX_WORD	4096
@@ -121,52 +114,10 @@ static bool next_word(void)
 	return true;
 }
 
-/* ---- the reader's fiber ------------------------------------------------ */
+/* ---- the reader ------------------------------------------------------- */
 
-#define FIBER_STACK	(64 * 1024)
-
-static char fiber_stack[FIBER_STACK] __attribute__((aligned(64)));
-static const void *main_stack __attribute__((unused));
-static size_t main_stack_size __attribute__((unused));
 static bool fiber_done;
 static const char *fiber_at;
-
-#ifdef __x86_64__
-/* pushes what a call must keep, changes stacks, pops it there */
-void fiber_switch(void **save, void *to);
-asm(".text\n"
-    "fiber_switch:\n"
-    "	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
-    "	mov %rsp, (%rdi)\n"
-    "	mov %rsi, %rsp\n"
-    "	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	pop %rbp\n"
-    "	ret\n");
-
-static void *main_sp, *fiber_sp;
-#define TO_MAIN()	fiber_switch(&fiber_sp, main_sp)
-#define TO_FIBER()	fiber_switch(&main_sp, fiber_sp)
-
-static void fiber_init(void (*run)(void))
-{
-	void **top = (void **)(fiber_stack + FIBER_STACK);
-
-	*--top = NULL;
-	*--top = (void *)run;
-	fiber_sp = top - 6;
-}
-#else
-static ucontext_t main_context, fiber_context;
-#define TO_MAIN()	swapcontext(&fiber_context, &main_context)
-#define TO_FIBER()	swapcontext(&main_context, &fiber_context)
-
-static void fiber_init(void (*run)(void))
-{
-	getcontext(&fiber_context);
-	fiber_context.uc_stack.ss_sp = fiber_stack;
-	fiber_context.uc_stack.ss_size = FIBER_STACK;
-	makecontext(&fiber_context, run, 0);
-}
-#endif
 
 /* while writers are at work: nothing is delivered or overwritten that was not recorded */
 static void check_stats(void)
@@ -204,18 +155,9 @@ static void do_reader(char op)
 	}
 }
 
-static void fiber_pause(void)
-{
-	void *fake;
-
-	__sanitizer_start_switch_fiber(&fake, main_stack, main_stack_size);
-	TO_MAIN();
-	__sanitizer_finish_switch_fiber(fake, &main_stack, &main_stack_size);
-}
-
 static void fiber_main(void)
 {
-	__sanitizer_finish_switch_fiber(NULL, &main_stack, &main_stack_size);
+	fiber_entered();
 	for (;;) {
 		while (*fiber_at) {
 			memset(&reader_context, 0, sizeof(reader_context));
@@ -279,14 +221,10 @@ static void check_readers_words(void)
 /* lets the reader run on until it pauses or is done */
 static void fiber_run(void)
 {
-	void *fake;
-
 	check_readers_words();
 	remember();
 	in_reader = true;
-	__sanitizer_start_switch_fiber(&fake, fiber_stack, FIBER_STACK);
-	TO_FIBER();
-	__sanitizer_finish_switch_fiber(fake, NULL, NULL);
+	fiber_resume();
 	in_reader = false;
 	check_writers_words();
 	remember();

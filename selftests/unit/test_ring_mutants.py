@@ -29,7 +29,8 @@ MODEL = ["-O1", "-DTB_RING_HOOKS", "-Iselftests/unit"]
 RING = ["module/ring.c", "module/ring_read.c"]
 # who has to catch it: flags, sources and arguments of one program after the other
 CATCHERS = {
-    "model": [(MODEL, ["selftests/unit/%s.c" % name, "selftests/unit/ring_model.c"], args)
+    "model": [(MODEL, ["selftests/unit/%s.c" % part
+                       for part in (name, "ring_model", "ring_model_read")], args)
               for name, args in (("test_ring", []), ("test_ring_loss", []),
                                  ("test_ring_explore", ["-x"]))],
     "signals": [(["-O2", "-pthread", "-Iselftests/bench/user"],
