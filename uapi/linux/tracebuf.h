@@ -165,6 +165,8 @@ enum tb_control_event {
 	TB_EV_NONE	= 0,
 	TB_EV_TIME	= 1,	/* simple; payload: the full clock */
 	TB_EV_GAP	= 2,	/* struct tb_gap, first in every rolling block */
+	TB_EV_STACK	= 3,	/* struct tb_stack: of the event before it */
+	TB_EV_COUNTERS	= 4,	/* struct tb_counters: likewise */
 	TB_EV_STRUCTURAL_LAST = 7,
 
 	/* counted, in rolling and durable blocks */
@@ -177,6 +179,7 @@ enum tb_control_event {
 	TB_EV_EVENT	= 17,	/* struct tb_event_desc */
 	TB_EV_TOTALS	= 18,	/* struct tb_totals, one per CPU, at stop */
 	TB_EV_STRING	= 19,	/* struct tb_string */
+	TB_EV_SUPPRESSED = 20,	/* struct tb_suppressed, one per event, at stop */
 
 	/* rolling: their meaning is agreed between those who write and read them */
 	TB_EV_USER	= 32,
@@ -205,6 +208,42 @@ struct tb_gap {
 
 #define TB_GAP_ELEMENTS		4
 #define TB_BLOCK_FIRST_ELEMENT	(TB_BLOCK_HEADER_ELEMENTS + TB_GAP_ELEMENTS)
+
+enum tb_stack_kind {
+	TB_STACK_KERNEL	= 1,
+	TB_STACK_USER	= 2,
+};
+
+/**
+ * struct tb_stack - payload of TB_EV_STACK: who called, innermost first
+ * @kind: enum tb_stack_kind
+ * @count: addresses
+ * @ip: return addresses; that of the tracepoint's caller is the first
+ *
+ * Stacks and counters of an event follow it in the same block, with nothing in
+ * between, kernel's stack, user's stack, counters, those that were asked for.
+ */
+struct tb_stack {
+	__u32 kind;
+	__u32 count;
+	__u64 ip[];
+};
+
+#define TB_STACK_MAX		64	/* addresses of a stack */
+
+/**
+ * struct tb_counters - payload of TB_EV_COUNTERS: performance counters of this CPU
+ * @mask: bit n: the value of counter n follows; TB_STRING_COUNTER names it
+ * @reserved: zero
+ * @value: of those in @mask, lowest bit first; they only ever go up
+ */
+struct tb_counters {
+	__u32 mask;
+	__u32 reserved;
+	__u64 value[];
+};
+
+#define TB_COUNTERS_MAX		8	/* counters of a provider */
 
 enum tb_clock_id {
 	TB_CLOCK_AUTO	= 0,	/* the best this machine has */
@@ -377,6 +416,7 @@ enum tb_string_kind {
 	TB_STRING_IRQ		= 1,	/* name of interrupt @key */
 	TB_STRING_SYSCALL	= 2,	/* name of system call @key */
 	TB_STRING_SOFTIRQ	= 3,	/* name of softirq @key */
+	TB_STRING_COUNTER	= 4,	/* name of performance counter @key */
 };
 
 /**
@@ -410,6 +450,28 @@ struct tb_totals {
 	__u64 dropped;
 	__u64 oversize;
 	__u64 blocks;
+};
+
+/**
+ * struct tb_suppressed - payload of TB_EV_SUPPRESSED: what a rule kept out of the rings
+ * @id: the event, its wide form; 0: kept out by the thread (struct tb_pids)
+ * @flags: zero
+ * @filtered: events its tests rejected
+ * @sampled: that were not the n-th
+ * @limited: beyond the rate
+ * @vetoed: rejected by a handler of a module
+ * @nested: not looked at: too many in the middle of one another on this CPU
+ *
+ * None of them are in the books of the rings.
+ */
+struct tb_suppressed {
+	__u32 id;
+	__u32 flags;
+	__u64 filtered;
+	__u64 sampled;
+	__u64 limited;
+	__u64 vetoed;
+	__u64 nested;
 };
 
 /* ---- modes and policies ----------------------------------------------- */
@@ -609,6 +671,175 @@ struct tb_select {
 	__u32 matched;
 	__u64 reserved[2];
 };
+
+/* ---- rules ------------------------------------------------------------ */
+
+enum tb_test_op {
+	TB_TEST_EQ	= 1,	/* the number equals @value */
+	TB_TEST_LT	= 2,	/* is less; signed if TB_TEST_SIGNED */
+	TB_TEST_LE	= 3,
+	TB_TEST_BITS	= 4,	/* has one of the bits of @value */
+	TB_TEST_IN	= 5,	/* bit number n of the data is set */
+	TB_TEST_GLOB	= 6,	/* the text matches the data: '*', '?', '[a-z]', '\\' */
+	TB_TEST_EMPTY	= 7,	/* a cpumask or dynamic array of nothing but zeros */
+};
+
+enum tb_test_source {
+	TB_TEST_FIELD	= 0,	/* of the event */
+	TB_TEST_TID	= 1,	/* the thread it happens in */
+	TB_TEST_TGID	= 2,	/* its process */
+	TB_TEST_UID	= 3,	/* real user id */
+	TB_TEST_CPU	= 4,
+	TB_TEST_CONTEXT	= 5,	/* as in tb_composite.context */
+	TB_TEST_COMM	= 6,	/* the name of the thread: a text */
+};
+
+/* tb_test.flags */
+#define TB_TEST_SIGNED		0x01
+#define TB_TEST_DATA_LOC	0x02	/* the text is where the word at @offset says */
+#define TB_TEST_REL_LOC		0x04
+
+/* where a test leads: so many tests further on, 0 is the next one; or the end */
+#define TB_TEST_PASS		0xffff
+#define TB_TEST_REJECT		0xfffe
+
+/**
+ * struct tb_test - one step in finding out whether an event is wanted
+ * @op: enum tb_test_op
+ * @source: enum tb_test_source; all but a field: @size 0 and so on
+ * @size: a number: bytes, 1, 2, 4 or 8; a text: 0
+ * @flags: TB_TEST_*
+ * @offset: of the field, from the start of the payload
+ * @length: a text in a fixed array: its bytes; else 0
+ * @bit: first bit of a number in part of a word (TB_FIELD_BITS)
+ * @bits: how many; 0: all of it
+ * @yes: which test is next if so; TB_TEST_PASS, TB_TEST_REJECT
+ * @no: if not, or if there is no such field in this event (a dynamic one that is too short)
+ * @data: offset in the rule's data
+ * @data_bytes: how much of it: the pattern, without a NUL; the bitmap
+ * @reserved: zero
+ * @value: to compare with; a number of @size bytes, sign-extended if signed
+ *
+ * Tests only lead onwards, so no event takes more steps than there are.
+ */
+struct tb_test {
+	__u8  op;
+	__u8  source;
+	__u8  size;
+	__u8  flags;
+	__u16 offset;
+	__u16 length;
+	__u8  bit;
+	__u8  bits;
+	__u16 yes;
+	__u16 no;
+	__u16 data;
+	__u16 data_bytes;
+	__u16 reserved[3];
+	__u64 value;
+};
+
+#define TB_TESTS_MAX		64	/* of a rule */
+#define TB_TEST_DATA_MAX	4096	/* bytes of data of a rule */
+#define TB_GLOB_MAX		64	/* bytes of a pattern */
+#define TB_TEXT_MAX		256	/* a longer text is compared by its beginning */
+
+/**
+ * struct tb_counter - a performance counter to be read at an event
+ * @type: as in struct perf_event_attr
+ * @reserved: zero
+ * @config: likewise
+ * @name: for the reader of the trace, with NUL
+ */
+struct tb_counter {
+	__u32 type;
+	__u32 reserved;
+	__u64 config;
+	char  name[32];
+};
+
+/* tb_rule.flags */
+#define TB_RULE_STACK		0x01	/* the kernel's stack goes with the event */
+#define TB_RULE_USER_STACK	0x02	/* the user's, where it can be had */
+
+/**
+ * struct tb_rule - TB_IOC_RULE: when an event is recorded, and what goes with it
+ * @index: the event, as in struct tb_event_info; TB_RULE_ALL: take all rules away, with
+ *	everything else zero
+ * @form: TB_FORM_WIDE or TB_FORM_FAST: which form @tests are for; it takes
+ *	effect when the event is recorded in this form
+ * @flags: TB_RULE_*
+ * @sample: of those that pass the tests, record one in so many; 0, 1: all
+ * @rate: and of these so many a second at most; 0: no limit
+ * @tests: address of an array of struct tb_test, the first is where it begins
+ * @nr_tests: at most TB_TESTS_MAX; 0: all pass
+ * @data_bytes: at most TB_TEST_DATA_MAX
+ * @data: address of what the tests compare with
+ * @counters: address of an array of struct tb_counter
+ * @nr_counters: how many
+ *
+ * Replaces the rule of that event in that form, at any time; all zero but @index and
+ * @form: no rule.  What is not recorded because of a rule is counted (TB_IOC_SUPPRESSED).
+ * Errors: ENOENT no such event; EINVAL a test that is not legal for the event, its place in
+ * @bad; EOPNOTSUPP no such counter here, its place in @bad; ENOSPC more than
+ * TB_COUNTERS_MAX different counters; ENOMEM.
+ */
+struct tb_rule {
+	__u32 index;
+	__u32 form;
+	__u32 flags;
+	__u32 sample;
+	__u64 rate;
+	__u64 tests;
+	__u32 nr_tests;
+	__u32 data_bytes;
+	__u64 data;
+	__u64 counters;
+	__u32 nr_counters;
+	__u32 bad;
+	__u64 reserved[4];
+};
+
+#define TB_RULE_ALL		0xffffffffu
+
+/**
+ * struct tb_suppressed_info - TB_IOC_SUPPRESSED: what rules kept out, live
+ * @index: in: the event, as in struct tb_event_info; TB_RULE_ALL: by the thread
+ * @reserved32: zero
+ * @suppressed: since the start of the recording
+ */
+struct tb_suppressed_info {
+	__u32 index;
+	__u32 reserved32;
+	struct tb_suppressed suppressed;
+	__u64 reserved[2];
+};
+
+/* tb_pids.flags */
+#define TB_PIDS_EXCLUDE		0x01	/* record all but these */
+#define TB_PIDS_PROCESS		0x02	/* they are processes: all threads of each, new ones too */
+#define TB_PIDS_CHILDREN	0x04	/* and processes they make from now on */
+
+/**
+ * struct tb_pids - TB_IOC_PIDS: whose events are recorded
+ * @pids: address of an array of __u32, thread ids as the caller sees them
+ * @count: how many, at most TB_PIDS_MAX; 0, with no flags: everybody's
+ * @flags: TB_PIDS_*
+ *
+ * An event is recorded if the thread it happens in is one of them; those about
+ * another thread (a switch to it, its wake-up) also if that is.
+ * Errors: ESRCH no such thread, its place in @bad; EINVAL; ENOMEM.
+ */
+struct tb_pids {
+	__u64 pids;
+	__u32 count;
+	__u32 flags;
+	__u32 bad;
+	__u32 reserved32;
+	__u64 reserved[2];
+};
+
+#define TB_PIDS_MAX		1024
 
 /* tb_event_info.flags */
 #define TB_INFO_ENABLED		0x01
@@ -813,6 +1044,10 @@ enum tb_arm_op {
  *	commas; events that are not recorded can be triggers, too
  * @length: its length in bytes, at most 255
  * @matched: out: how many events it matched, at most 64
+ * @rules: address of an array of struct tb_rule, or 0: with tests (nothing else, wide
+ *	form) for some of the events; the others trigger whatever is in them
+ * @nr_rules: how many, at most 64
+ * @bad: out: which of the rules is wrong, when the error is EINVAL and that is why
  *
  * When one of the events occurs for the first time on a CPU that is recorded, a
  * TB_EV_MARK "trigger: system:event" is recorded there.  From then on each ring may overwrite
@@ -830,7 +1065,9 @@ struct tb_arm {
 	__u64 pattern;
 	__u32 length;
 	__u32 matched;
-	__u64 reserved[2];
+	__u64 rules;
+	__u32 nr_rules;
+	__u32 bad;
 };
 
 enum tb_trigger_state {
@@ -891,5 +1128,8 @@ struct tb_trigger_info {
 #define TB_IOC_FIFO		_IOW(TB_IOC_MAGIC, 13, struct tb_fifo)
 #define TB_IOC_ARM		_IOWR(TB_IOC_MAGIC, 14, struct tb_arm)
 #define TB_IOC_TRIGGER		_IOR(TB_IOC_MAGIC, 15, struct tb_trigger_info)
+#define TB_IOC_RULE		_IOWR(TB_IOC_MAGIC, 16, struct tb_rule)
+#define TB_IOC_SUPPRESSED	_IOWR(TB_IOC_MAGIC, 17, struct tb_suppressed_info)
+#define TB_IOC_PIDS		_IOWR(TB_IOC_MAGIC, 18, struct tb_pids)
 
 #endif /* _UAPI_LINUX_TRACEBUF_H */
