@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Filters: the tests of a rule, struct tb_test, checked once against what is known of
+ * the event and then run on its payload in any context.
+ */
+#ifndef TB_FILTER_H
+#define TB_FILTER_H
+
+#ifdef __KERNEL__
+#include <linux/tracebuf.h>
+#include <linux/types.h>
+#else
+#include "filter_user.h"
+#endif
+
+struct tb_field_def;
+
+/**
+ * struct tb_filter - the tests of a rule with their data, one piece of memory
+ * @nr: how many tests
+ * @data: what they compare with, behind the last
+ * @tests: legal, see tb_filter_make()
+ */
+struct tb_filter {
+	u32 nr;
+	const u8 *data;
+	struct tb_test tests[];
+};
+
+int tb_filter_make(struct tb_filter **out, const struct tb_test *tests, u32 nr, const void *data,
+		   u32 data_bytes, const struct tb_field_def *fields, u32 *bad);
+void tb_filter_free(struct tb_filter *f);
+bool tb_filter_number(const struct tb_test *t, const void *payload, u32 bytes, u64 *number);
+bool tb_filter_run(const struct tb_filter *f, const void *payload, u32 bytes);
+
+#endif /* TB_FILTER_H */

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The tests of module/filter.c in user space, with the address and undefined behaviour sanitizers:
+#
+#	make -f selftests/unit/filter.mk check-filter
+#
+# FILTER_RUNS: random programs, 2 million if it is not said; FILTER_SEED: others.
+
+FILTER_O	?= build/unit
+FILTER_FLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -fno-strict-aliasing -Iuapi -Imodule \
+		   -Iselftests/unit -Iselftests/unit/include \
+		   -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FILTER_DEPS	:= module/filter.c module/filter.h module/filter_arch.h module/capture/capture.h \
+		   uapi/linux/tracebuf.h selftests/unit/filter.mk \
+		   $(wildcard selftests/unit/filter_*.h) selftests/unit/ring_ktap.h
+FILTER_TESTS	:= $(FILTER_O)/test_filter $(FILTER_O)/test_filter_fuzz
+
+.PHONY: filter-tests check-filter
+filter-tests: $(FILTER_TESTS)
+
+$(FILTER_TESTS): $(FILTER_O)/%: selftests/unit/%.c $(FILTER_DEPS)
+	@mkdir -p $(@D)
+	$(CC) $(FILTER_FLAGS) -o $@ $< module/filter.c
+
+check-filter: filter-tests
+	@s=0; $(FILTER_O)/test_filter || s=1; \
+		$(FILTER_O)/test_filter_fuzz $(or $(FILTER_RUNS),2000000) $(FILTER_SEED) || s=1; exit $$s
