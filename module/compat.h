@@ -37,4 +37,11 @@ static inline void tb_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #define TB_NO_LLSEEK	NULL
 #endif
 
+/* task_newtask has told of 64 flags since 6.18 */
+#ifdef TB_HAVE_CLONE_FLAGS_U64
+#define TB_CLONE_FLAGS	u64
+#else
+#define TB_CLONE_FLAGS	unsigned long
+#endif
+
 #endif /* TB_COMPAT_H */
