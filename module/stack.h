@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Stacks: who called, in the kernel and in user space.
+ */
+#ifndef TB_STACK_H
+#define TB_STACK_H
+
+#include <linux/types.h>
+
+struct tracepoint;
+
+/**
+ * struct tb_stack_iterator - what a tracepoint calls when it has several probes
+ * @start: its address
+ * @bytes: its size; 0: not known
+ */
+struct tb_stack_iterator {
+	unsigned long start;
+	unsigned long bytes;
+};
+
+void tb_stack_iterator_find(struct tb_stack_iterator *it, const struct tracepoint *tp);
+u32 tb_stack_kernel(u64 *ip, u32 max, unsigned long caller, const struct tb_stack_iterator *it);
+u32 tb_stack_user(u64 *ip, u32 max);
+
+#endif /* TB_STACK_H */
