@@ -16,10 +16,12 @@
 #include "provider.h"
 #include "registry.h"
 #include "select.h"
+#include "rule.h"
 #include "session.h"
 
 #define TB_PATTERN_MAX	255
 #define TB_BATCH_MAX	1024
+#define TB_ARM_RULES_MAX 64
 #define TB_CPUS_BYTES	1024
 
 static int tb_open(struct inode *inode, struct file *file)
@@ -251,24 +253,76 @@ static int tb_ioc_select(struct tb_session *s, void __user *arg, size_t size)
 
 static int tb_ioc_arm(struct tb_session *s, void __user *arg, size_t size)
 {
+	struct tb_rule *rules = NULL;
 	struct tb_arm a;
 	char *patterns;
 	int err = tb_get(&a, sizeof(a), arg, size);
 
 	if (err)
 		return err;
-	if (!tb_zero(a.reserved, sizeof(a.reserved)))
+	if (a.bad || a.nr_rules > TB_ARM_RULES_MAX || (!a.nr_rules && a.rules))
 		return -EINVAL;
-	if (a.op == TB_ARM_CLEAR && !a.post && !a.pattern && !a.length)
+	if (a.op == TB_ARM_CLEAR && !a.post && !a.pattern && !a.length && !a.nr_rules)
 		return tb_trigger_disarm(tb_session_bind(s), s);
 	if (a.op != TB_ARM_SET)
 		return -EINVAL;
 	patterns = tb_get_pattern(a.pattern, a.length);
 	if (IS_ERR(patterns))
 		return PTR_ERR(patterns);
-	err = tb_trigger_arm(tb_session_bind(s), s, patterns, a.post, &a.matched);
+	if (a.nr_rules)
+		rules = memdup_user(u64_to_user_ptr(a.rules), a.nr_rules * sizeof(*rules));
+	if (IS_ERR(rules)) {
+		kfree(patterns);
+		return PTR_ERR(rules);
+	}
+	err = tb_trigger_arm(tb_session_bind(s), s, patterns, rules, a.nr_rules, a.post,
+			     &a.matched, &a.bad);
+	kfree(rules);
 	kfree(patterns);
-	return err ?: tb_put(arg, size, &a, sizeof(a));
+	/* which rule was wrong is told beside the error */
+	return err && err != -EINVAL ? err : tb_put(arg, size, &a, sizeof(a)) ?: err;
+}
+
+static int tb_ioc_rule(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_rule rule;
+	int err = tb_get(&rule, sizeof(rule), arg, size);
+
+	if (err)
+		return err;
+	if (!tb_zero(rule.reserved, sizeof(rule.reserved)))
+		return -EINVAL;
+	err = tb_rule_set(READ_ONCE(s->provider), &rule);
+	/* what was wrong is told beside the error */
+	return tb_put(arg, size, &rule, sizeof(rule)) ?: err;
+}
+
+static int tb_ioc_suppressed(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_suppressed nothing = { };
+	struct tb_suppressed_info info;
+	int err = tb_get(&info, sizeof(info), arg, size);
+
+	if (err)
+		return err;
+	if (info.reserved32 || !tb_zero(info.reserved, sizeof(info.reserved)) ||
+	    memcmp(&info.suppressed, &nothing, sizeof(nothing)))
+		return -EINVAL;
+	err = tb_rule_suppressed(READ_ONCE(s->provider), info.index, &info.suppressed);
+	return err ?: tb_put(arg, size, &info, sizeof(info));
+}
+
+static int tb_ioc_pids(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_pids pids;
+	int err = tb_get(&pids, sizeof(pids), arg, size);
+
+	if (err)
+		return err;
+	if (pids.reserved32 || !tb_zero(pids.reserved, sizeof(pids.reserved)))
+		return -EINVAL;
+	err = tb_rule_pids(READ_ONCE(s->provider), &pids);
+	return tb_put(arg, size, &pids, sizeof(pids)) ?: err;
 }
 
 static int tb_ioc_trigger(struct tb_session *s, void __user *arg, size_t size)
@@ -431,6 +485,12 @@ static long tb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return tb_ioc_arm(s, to, size);
 	case _IOC_NR(TB_IOC_TRIGGER):
 		return tb_ioc_trigger(s, to, size);
+	case _IOC_NR(TB_IOC_RULE):
+		return tb_ioc_rule(s, to, size);
+	case _IOC_NR(TB_IOC_SUPPRESSED):
+		return tb_ioc_suppressed(s, to, size);
+	case _IOC_NR(TB_IOC_PIDS):
+		return tb_ioc_pids(s, to, size);
 	case _IOC_NR(TB_IOC_FIFO):
 		return tb_ioc_fifo(s, to, size);
 	}

@@ -28,6 +28,7 @@
 
 #include "capture/events.h"
 #include "provider.h"
+#include "rule.h"
 #include "select.h"
 
 /* ---- room ------------------------------------------------------------- */
@@ -339,6 +340,22 @@ void tb_keep_work(struct work_struct *work)
 	mutex_unlock(&p->read_lock);
 }
 
+/* What rules kept out. */
+static void tb_keep_suppressed(struct tb_provider *p)
+{
+	struct tb_suppressed sum;
+	u32 index;
+
+	for (index = 0; index <= tb_events_count(); index++) {
+		/* what is kept out by the thread comes last */
+		if (tb_rule_suppressed(p, index < tb_events_count() ? index : TB_RULE_ALL, &sum))
+			continue;
+		if ((sum.filtered || sum.sampled || sum.limited || sum.vetoed || sum.nested) &&
+		    tb_keep(p, tb_clock_read(p->clock.raw), TB_EV_SUPPRESSED, &sum, sizeof(sum)))
+			p->durable_lost++;
+	}
+}
+
 /**
  * tb_keep_end() - write what ends a recording: the clock, and the books of every ring
  * @p: the provider, nobody records
@@ -352,6 +369,7 @@ void tb_keep_end(struct tb_provider *p)
 	tb_keep_track(p);
 	tb_clock_sync(&p->clock, &sync);
 	tb_durable_append(&p->durable, TB_EV_CLOCK, &sync, sizeof(sync), true);
+	tb_keep_suppressed(p);
 	/* there is a reserve for these */
 	WARN_ON_ONCE(tb_keep_totals(p));
 	tb_durable_seal(&p->durable);

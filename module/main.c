@@ -14,6 +14,7 @@
 #include "capture/events.h"
 #include "device.h"
 #include "registry.h"
+#include "stage.h"
 
 static char *events;
 module_param(events, charp, 0444);
@@ -188,6 +189,7 @@ registry_exit:
 	tb_registry_exit();
 events_exit:
 	tb_events_exit();
+	tb_stage_free();
 	return err;
 }
 
@@ -196,6 +198,9 @@ static void __exit tb_exit(void)
 	tb_device_exit();
 	tb_registry_exit();
 	tb_events_exit();
+	/* rules are freed by way of RCU */
+	rcu_barrier();
+	tb_stage_free();
 }
 
 module_init(tb_init);

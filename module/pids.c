@@ -137,9 +137,8 @@ int tb_pidset_make(struct tb_pidset **out, const u32 *pids, u32 count, u32 flags
 		return -ENOMEM;
 	s->flags = flags;
 	s->member = kvcalloc(BITS_TO_LONGS(PID_MAX_LIMIT), sizeof(*s->member), TB_GFP);
-	s->suppressed = alloc_percpu_gfp(*s->suppressed, TB_GFP);
 	s->given = kvcalloc(count, sizeof(*s->given), TB_GFP);
-	if (s->member && s->suppressed && s->given)
+	if (s->member && s->given)
 		err = tb_pidset_find(s, pids, count, bad);
 	if (err)
 		tb_pidset_free(s);
@@ -245,24 +244,6 @@ void tb_pidset_free(struct tb_pidset *s)
 	if (!s)
 		return;
 	tb_pidset_forget(s);
-	free_percpu(s->suppressed);
 	kvfree(s->member);
 	kfree(s);
-}
-
-/**
- * tb_pidset_suppressed() - how many events were not recorded because of a set
- * @s: the set
- *
- * Context: any.
- * Return: as tb_pidset_suppress() has counted them.
- */
-u64 tb_pidset_suppressed(const struct tb_pidset *s)
-{
-	unsigned int cpu;
-	u64 sum = 0;
-
-	for_each_possible_cpu(cpu)
-		sum += local_read(per_cpu_ptr(s->suppressed, cpu));
-	return sum;
 }

@@ -6,11 +6,9 @@
 #define TB_PIDS_H
 
 #include <linux/bitops.h>
-#include <linux/percpu.h>
 #include <linux/threads.h>
 #include <linux/tracebuf.h>
 #include <linux/types.h>
-#include <asm/local.h>
 
 struct pid;
 struct tracepoint;
@@ -19,7 +17,6 @@ struct tracepoint;
  * struct tb_pidset - a set of threads, ids of the initial namespace
  * @flags: TB_PIDS_*
  * @member: a bit for each id
- * @suppressed: events that were not recorded because of it
  * @given: what it was made of, until it is attached
  * @nr_given: how many
  * @newtask: tracepoint task_newtask while it is attached, else NULL
@@ -28,7 +25,6 @@ struct tracepoint;
 struct tb_pidset {
 	u32 flags;
 	unsigned long *member;
-	local_t __percpu *suppressed;
 	struct pid **given;
 	u32 nr_given;
 	struct tracepoint *newtask;
@@ -39,7 +35,6 @@ int tb_pidset_make(struct tb_pidset **out, const u32 *pids, u32 count, u32 flags
 int tb_pidset_attach(struct tb_pidset *s, struct tracepoint *newtask, struct tracepoint *exec);
 void tb_pidset_detach(struct tb_pidset *s);
 void tb_pidset_free(struct tb_pidset *s);
-u64 tb_pidset_suppressed(const struct tb_pidset *s);
 
 /*
  * Are events of thread @tid recorded?  It may be anything: what is no id is no member.
@@ -50,12 +45,6 @@ static __always_inline bool tb_pidset_wants(const struct tb_pidset *s, pid_t tid
 	bool member = (u32)tid < PID_MAX_LIMIT && test_bit(tid, s->member);
 
 	return member != !!(s->flags & TB_PIDS_EXCLUDE);
-}
-
-/* Counts an event that was not.  Any context, preemption off. */
-static __always_inline void tb_pidset_suppress(const struct tb_pidset *s)
-{
-	local_inc(this_cpu_ptr(s->suppressed));
 }
 
 #endif /* TB_PIDS_H */

@@ -10,10 +10,13 @@
 #include <linux/nospec.h>
 #include <linux/slab.h>
 
+#include "capture/events.h"
 #include "fifo.h"
 #include "provider.h"
+#include "rule.h"
 #include "select.h"
 #include "session.h"
+#include "stage.h"
 
 #define TB_DEFAULT_BUFFERS	32
 #define TB_DEFAULT_ELEMENTS	1024
@@ -269,7 +272,7 @@ void tb_provider_query(struct tb_provider *p, struct tb_query *q)
 	q->elements = p->config.elements;
 	q->watermark = p->config.watermark;
 	q->clock = p->clock.id;
-	q->nr_events = p->nr_probes;
+	q->nr_events = tb_events_count();
 	q->frequency = p->clock.frequency;
 	q->generation = p->generation;
 	q->nr_enabled = p->nr_enabled;
@@ -369,10 +372,13 @@ int tb_provider_init(struct tb_provider *p, const char *name, u32 id)
 	tb_recording_init(p);
 	tb_session_init_wake(p);
 	tb_trigger_init(p);
+	tb_select_init(p);
+	tb_counters_init(&p->counters);
 	err = tb_track_alloc(&p->track);
 	if (!err)
-		err = tb_select_init(p);
+		err = tb_stage_init(p);
 	if (err) {
+		tb_stage_exit(p);
 		tb_track_free(&p->track);
 		free_percpu(p->rings);
 	}
@@ -394,5 +400,8 @@ void tb_provider_destroy(struct tb_provider *p)
 	tb_provider_free(p);
 	tb_track_free(&p->track);
 	tb_select_exit(p);
+	tb_rule_exit(p);
+	tb_counters_exit(&p->counters);
+	tb_stage_exit(p);
 	free_percpu(p->rings);
 }

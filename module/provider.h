@@ -24,16 +24,18 @@
 #include <linux/tracebuf.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include <linux/xarray.h>
 
 #include "buffer.h"
 #include "clock.h"
+#include "counters.h"
 #include "durable.h"
 #include "header.h"
 #include "ring.h"
 #include "track.h"
 #include "trigger.h"
 
-struct tb_probe;
+struct tb_pidset;
 struct tb_session;
 
 /* threads that ended last; many more than there can be on their way out at once */
@@ -61,8 +63,12 @@ struct tb_session;
  * @kick: @track fills
  * @durable_work: empties it, makes room
  * @stop_work: stops the recording, because of @reason
- * @probes: one per known event
- * @described: of each, which forms are in the durable buffer: 1 wide, 2 fast
+ * @probes: struct tb_probe, by the number of the event; of those that have ever been chosen
+ * @pids: whose events are recorded, or NULL: everybody's
+ * @counters: performance counters that rules ask for
+ * @stage_rings: rings without buffers, where events go that rules are about (stage.c)
+ * @kept_out: events kept out by @pids
+ * @all: in the list of all that have not been freed
  * @tracking: the probes that follow threads are attached
  * @trigger: an event that freezes the rings
  * @snapshot: the reader takes a snapshot; under read_lock
@@ -73,6 +79,7 @@ struct tb_provider {
 	struct tb_ring __percpu *live;
 
 	struct list_head node;
+	struct list_head all;
 	struct kref ref;
 	u32 files;
 	u32 users;
@@ -88,10 +95,12 @@ struct tb_provider {
 	struct tb_config config;
 	struct tb_clock clock;
 	u64 generation;
-	struct tb_probe *probes;
-	u8 *described;
-	unsigned int nr_probes;
+	struct xarray probes;
 	u32 nr_enabled;
+	struct tb_pidset *pids;
+	struct tb_counters_set counters;
+	struct tb_ring __percpu *stage_rings;
+	u64 __percpu *kept_out;
 	bool tracking;
 	struct tb_trigger trigger;
 	struct delayed_work sync_work;

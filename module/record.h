@@ -15,6 +15,7 @@
 
 #include "provider.h"
 #include "ring.h"
+#include "stage.h"
 #include "capture/capture.h"
 
 /* @p, of which the compiler does not see that it cannot be NULL */
@@ -80,6 +81,28 @@ static __always_inline void tb_clear_tail(struct tb_element *end, u32 bytes)
 	tail[1] = 0;
 }
 
+/* Fills in all of a reserved composite event but the payload; @own: see tb_context(). */
+static __always_inline struct tb_composite *tb_record_open(struct tb_slot *slot, u32 id, u32 n,
+							   u32 bytes, u32 own)
+{
+	struct tb_composite *c = tb_not_null((struct tb_composite *)slot->element);
+
+	slot->head = TB_HEAD(TB_STRUCT_COMPOSITE, id, n, slot->seq);
+	tb_write(&c->head, TB_HEAD(TB_STRUCT_RESERVED, 0, n, slot->seq));
+	tb_clear_tail(slot->element + n, bytes);
+	c->time = slot->time;
+	c->tid = current->pid;
+	c->length = bytes;
+	c->context = tb_context(own);
+	return c;
+}
+
+/* elements of a composite event with @bytes of payload */
+static __always_inline u32 tb_record_elements(u32 bytes)
+{
+	return 1 + (bytes + TB_ELEMENT_SIZE - 1) / TB_ELEMENT_SIZE;
+}
+
 /**
  * tb_record_begin() - reserve a composite event on this CPU
  * @p: the provider
@@ -96,23 +119,14 @@ static __always_inline struct tb_composite *tb_record_begin(struct tb_provider *
 							    struct tb_slot *slot,
 							    u32 id, u32 bytes, u32 own)
 {
-	u32 n = 1 + (bytes + TB_ELEMENT_SIZE - 1) / TB_ELEMENT_SIZE;
-	struct tb_composite *c;
+	u32 n = tb_record_elements(bytes);
 
 	preempt_disable_notrace();
 	if (unlikely(!tb_ring_reserve(this_cpu_ptr(p->rings), n, slot))) {
 		preempt_enable_notrace();
 		return NULL;
 	}
-	c = tb_not_null((struct tb_composite *)slot->element);
-	slot->head = TB_HEAD(TB_STRUCT_COMPOSITE, id, n, slot->seq);
-	tb_write(&c->head, TB_HEAD(TB_STRUCT_RESERVED, 0, n, slot->seq));
-	tb_clear_tail(slot->element + n, bytes);
-	c->time = slot->time;
-	c->tid = current->pid;
-	c->length = bytes;
-	c->context = tb_context(own);
-	return c;
+	return tb_record_open(slot, id, n, bytes, own);
 }
 
 /**
@@ -164,19 +178,27 @@ static inline void tb_record_control(struct tb_provider *p, u16 id, const void *
  * @slot: the reservation
  * @bytes: payload after the first element
  *
+ * An event that rules are about finds no room, for its ring has no buffers, and gets a
+ * place elsewhere (stage.c); so the others pay nothing for there being rules.
+ *
  * Return: the kernel's own trace_event_raw structure, whose trace_entry
  * coincides with the end of the first element; or NULL.
  */
 static __always_inline void *tb_probe_begin(struct tb_probe *p, struct tb_slot *slot, u32 bytes)
 {
-	/* a tracepoint calls its probes with preemption off */
-	struct tb_composite *c = tb_record_begin(p->provider, slot, p->id_wide, bytes, 2);
+	u32 n = tb_record_elements(bytes);
+	struct tb_ring *r;
 	void *raw;
 
-	if (unlikely(!c))
+	preempt_disable_notrace();
+	r = this_cpu_ptr(READ_ONCE(p->rings));
+	if (unlikely(!tb_ring_reserve(r, n, slot)) && !tb_stage_begin(p, r, slot, n)) {
+		preempt_enable_notrace();
 		return NULL;
-	/* more than the member it starts at: not for the compiler to check */
-	raw = &c->tid;
+	}
+	/* a tracepoint calls its probes with preemption off; more than the member it starts at */
+	raw = &tb_record_open(slot, p->id_wide, n, bytes, 2)->tid;
+	/* not for the compiler to check */
 	OPTIMIZER_HIDE_VAR(raw);
 	return tb_not_null(raw);
 }
@@ -193,7 +215,10 @@ static __always_inline void tb_probe_end(struct tb_slot *slot)
  */
 static __always_inline void tb_probe_simple(struct tb_probe *p, u64 payload)
 {
-	tb_record_simple(p->provider, p->id_fast, payload);
+	preempt_disable_notrace();
+	/* with rules: tb_ring_staged_simple() */
+	tb_ring_simple(this_cpu_ptr(READ_ONCE(p->rings)), p->id_fast, payload);
+	preempt_enable_notrace();
 }
 
 #endif /* TB_RECORD_H */

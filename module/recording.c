@@ -11,6 +11,7 @@
 #include "capture/events.h"
 #include "provider.h"
 #include "record.h"
+#include "rule.h"
 #include "select.h"
 #include "session.h"
 
@@ -41,6 +42,7 @@ void tb_recording_reset(struct tb_provider *p)
 	tb_durable_reset(&p->durable, p->clock.raw, p->id);
 	tb_header_reset(p);
 	tb_select_forget(p);
+	tb_rule_reset(p);
 	p->nr_exits = 0;
 	p->durable_lost = 0;
 	p->snapshot = false;

@@ -19,6 +19,7 @@ struct tb_provider tb_kernel_provider;
 
 static DEFINE_MUTEX(tb_registry_lock);
 static LIST_HEAD(tb_providers);		/* "kernel" is the first */
+static LIST_HEAD(tb_providers_all);	/* also those that were removed, and somebody has */
 static u32 tb_nr_providers;
 static u32 tb_next_id;
 static int tb_hotplug_state;
@@ -88,6 +89,7 @@ static int tb_registry_add(struct tb_provider *p, const char *name, u32 flags)
 		return err;
 	}
 	list_add_tail(&p->node, &tb_providers);
+	list_add_tail(&p->all, &tb_providers_all);
 	tb_nr_providers++;
 	return 0;
 }
@@ -97,6 +99,11 @@ static void tb_registry_release(struct kref *ref)
 {
 	struct tb_provider *p = container_of(ref, struct tb_provider, ref);
 
+	/* as long as it is attached to anything it must be told when that goes */
+	tb_provider_stop(p, 0);
+	mutex_lock(&tb_registry_lock);
+	list_del(&p->all);
+	mutex_unlock(&tb_registry_lock);
 	cpuhp_state_remove_instance_nocalls(tb_hotplug_state, &p->hotplug);
 	tb_provider_destroy(p);
 	if (p != &tb_kernel_provider)
@@ -222,6 +229,22 @@ int tb_registry_info(struct tb_provider_info *info)
 	}
 	mutex_unlock(&tb_registry_lock);
 	return err;
+}
+
+/**
+ * tb_registry_each() - do something with every provider, removed ones included
+ * @what: what
+ *
+ * Context: process; none is made or removed meanwhile.
+ */
+void tb_registry_each(void (*what)(struct tb_provider *p))
+{
+	struct tb_provider *p;
+
+	mutex_lock(&tb_registry_lock);
+	list_for_each_entry(p, &tb_providers_all, all)
+		what(p);
+	mutex_unlock(&tb_registry_lock);
 }
 
 /**

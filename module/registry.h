@@ -17,6 +17,7 @@ int tb_registry_destroy(const char *name, struct tb_provider *own);
 void tb_registry_abandon(struct tb_provider *p);
 int tb_registry_info(struct tb_provider_info *info);
 
+void tb_registry_each(void (*what)(struct tb_provider *p));
 struct tb_provider *tb_registry_find(const char *name);
 void tb_registry_unfind(struct tb_provider *p);
 void tb_registry_put(struct tb_provider *p);

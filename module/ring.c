@@ -532,10 +532,8 @@ struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts)
 		int won;
 
 		place.time = ts;
-		if (unlikely(!r->nr)) {
-			tb_ring_absent(r);	/* nothing is recorded on this CPU */
-			return none;
-		}
+		if (unlikely(!r->nr))
+			return none;	/* without buffers: not recorded here */
 		if (n > r->max) {
 			tb_local_add(&r->oversize, 1);
 			tb_ring_drop(r, ts);
@@ -600,6 +598,8 @@ bool tb_ring_simple_slow(struct tb_ring *r, u32 id, u64 payload, u64 h, u64 ts)
 	struct tb_place place;
 	struct tb_slot slot;
 
+	if (unlikely(!r->nr))
+		return tb_ring_staged_simple(r, id, payload);
 	if (!r->raw_clock)
 		ts = tb_ring_clock(r);
 	place = tb_ring_reserve_slow(r, 1, h, ts);
@@ -654,9 +654,14 @@ bool tb_ring_mark(struct tb_ring *r)
  */
 void tb_ring_complete(struct tb_ring *r, struct tb_buf *b)
 {
-	u64 s = tb_read(&b->state);
 	struct tb_block *block = b->block;
+	u64 s;
 
+	if (unlikely(!r->nr)) {
+		tb_ring_staged(r, b);
+		return;
+	}
+	s = tb_read(&b->state);
 	b->events = (u32)tb_local_read(&b->committed);
 	block->time_end = tb_ring_clock(r);
 	/* after the clock: if head is still here, so is everything that is older than that */

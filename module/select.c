@@ -5,40 +5,31 @@
  *
  * An event is described before its probe is attached, so whoever meets it in
  * a rolling block finds the description in a durable block handed out before.
+ *
+ * What is chosen stays so, whether it is there or not: a tracepoint of a module that is loaded
+ * later is recorded from then on.
  */
+#include <linux/err.h>
 #include <linux/slab.h>
 
 #include "capture/events.h"
+#include "rule.h"
 #include "select.h"
 #include "session.h"
 
+/* an event's forms, as bits in described */
+#define TB_WIDE	1
+#define TB_FAST	2
+
 /**
- * tb_select_init() - one probe per known event, all disabled
+ * tb_select_init() - nothing is chosen
  * @p: the provider
  *
  * Context: process.
- * Return: 0 or -ENOMEM.
  */
-int tb_select_init(struct tb_provider *p)
+void tb_select_init(struct tb_provider *p)
 {
-	unsigned int i;
-
-	p->nr_probes = tb_events_count();
-	p->probes = kvcalloc(p->nr_probes, sizeof(*p->probes), TB_GFP);
-	p->described = kvcalloc(p->nr_probes, 1, TB_GFP);
-	if (!p->probes || !p->described) {
-		tb_select_exit(p);
-		return -ENOMEM;
-	}
-	for (i = 0; i < p->nr_probes; i++) {
-		struct tb_probe *probe = &p->probes[i];
-
-		probe->def = tb_events_get(i);
-		probe->provider = p;
-		probe->id_wide = TB_EV_FIRST + 2 * i;
-		probe->id_fast = probe->id_wide + 1;
-	}
-	return 0;
+	xa_init(&p->probes);
 }
 
 /**
@@ -49,13 +40,48 @@ int tb_select_init(struct tb_provider *p)
  */
 void tb_select_exit(struct tb_provider *p)
 {
-	kvfree(p->probes);
-	kvfree(p->described);
+	struct tb_probe *probe;
+	unsigned long i;
+
+	xa_for_each(&p->probes, i, probe) {
+		tb_rule_forget(probe);
+		kfree(probe);
+	}
+	xa_destroy(&p->probes);
 }
 
-/* an event's forms, as bits in described */
-#define TB_WIDE	1
-#define TB_FAST	2
+/**
+ * tb_select_probe() - an event as this provider records it
+ * @p: the provider
+ * @e: the event
+ *
+ * Context: process, under lock.
+ * Return: it; made if there was none, disabled then; ERR_PTR(-ENOMEM).
+ */
+struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e)
+{
+	struct tb_probe *probe = xa_load(&p->probes, e->index);
+	int err;
+
+	if (probe)
+		return probe;
+	probe = kzalloc(sizeof(*probe), TB_GFP);
+	if (!probe)
+		return ERR_PTR(-ENOMEM);
+	probe->event = e;
+	probe->provider = p;
+	probe->rings = p->rings;
+	probe->id_wide = TB_EV_FIRST + 2 * e->index;
+	probe->id_fast = probe->id_wide + 1;
+	err = xa_err(xa_store(&p->probes, e->index, probe, TB_GFP));
+	if (err) {
+		kfree(probe);
+		return ERR_PTR(err);
+	}
+	return probe;
+}
+
+/* ---- describing ------------------------------------------------------- */
 
 static u8 tb_select_form(const struct tb_probe *probe)
 {
@@ -63,16 +89,18 @@ static u8 tb_select_form(const struct tb_probe *probe)
 }
 
 /* Describes one form of an event.  Under read_lock. */
-static int tb_select_describe_form(struct tb_provider *p, const struct tb_probe *probe, u8 form,
-				   void *buf)
+static int tb_select_describe_form(struct tb_provider *p, struct tb_probe *probe, u8 form)
 {
-	bool fast = form == TB_FAST;
-	size_t len = tb_event_describe(probe->def, fast, fast ? probe->id_fast : probe->id_wide,
-				       buf, TB_DURABLE_PAYLOAD);
-	int err = tb_keep(p, tb_clock_read(p->clock.raw), TB_EV_EVENT, buf, len);
+	const void *desc;
+	u32 bytes;
+	int err;
 
+	desc = tb_event_description(probe->event, form == TB_FAST, &bytes);
+	if (IS_ERR(desc))
+		return PTR_ERR(desc);
+	err = tb_keep(p, tb_clock_read(p->clock.raw), TB_EV_EVENT, desc, bytes);
 	if (!err)
-		p->described[probe->def->index] |= form;
+		probe->described |= form;
 	return err;
 }
 
@@ -84,7 +112,19 @@ static int tb_select_describe_form(struct tb_provider *p, const struct tb_probe 
  */
 void tb_select_forget(struct tb_provider *p)
 {
-	memset(p->described, 0, p->nr_probes);
+	struct tb_probe *probe;
+	unsigned long i;
+
+	xa_for_each(&p->probes, i, probe)
+		probe->described = 0;
+}
+
+/* What has been described, and is to be.  Of what is not there nothing need be known. */
+static u8 tb_select_forms(const struct tb_probe *probe)
+{
+	bool wanted = probe->enabled && tb_event_there(probe->event);
+
+	return probe->described | (wanted ? tb_select_form(probe) : 0);
 }
 
 /**
@@ -96,21 +136,57 @@ void tb_select_forget(struct tb_provider *p)
  */
 int tb_select_describe(struct tb_provider *p)
 {
-	void *buf = kvmalloc(TB_DURABLE_PAYLOAD, TB_GFP);
-	unsigned int i;
-	int err = buf ? 0 : -ENOMEM;
+	struct tb_probe *probe;
+	unsigned long i;
+	int err = 0;
 
-	for (i = 0; i < p->nr_probes && !err; i++) {
-		const struct tb_probe *probe = &p->probes[i];
-		u8 forms = p->described[i] | (probe->enabled ? tb_select_form(probe) : 0);
+	xa_for_each(&p->probes, i, probe) {
+		u8 forms = tb_select_forms(probe);
 
 		if (forms & TB_WIDE)
-			err = tb_select_describe_form(p, probe, TB_WIDE, buf);
+			err = tb_select_describe_form(p, probe, TB_WIDE);
 		if (!err && (forms & TB_FAST))
-			err = tb_select_describe_form(p, probe, TB_FAST, buf);
+			err = tb_select_describe_form(p, probe, TB_FAST);
+		/* it has gone a moment ago */
+		if (err == -ENOENT)
+			err = 0;
+		if (err)
+			break;
 	}
-	kvfree(buf);
 	return err;
+}
+
+/* ---- attaching -------------------------------------------------------- */
+
+/*
+ * Attaches the probe of an enabled event if it is there, described first if it has not
+ * been.  Under lock.
+ */
+static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
+{
+	int err = 0;
+
+	if (!tb_event_there(probe->event)) {
+		tb_event_detach(probe);
+		return 0;
+	}
+	mutex_lock(&p->read_lock);
+	if (!(probe->described & tb_select_form(probe)))
+		err = tb_select_describe_form(p, probe, tb_select_form(probe));
+	mutex_unlock(&p->read_lock);
+	tb_rule_route(probe);
+	if (!err)
+		err = tb_event_attach(probe, probe->fast);
+	/* it has gone just now */
+	return err == -ENOENT ? 0 : err;
+}
+
+/* Hands out descriptions, so that they are there before the events. */
+static void tb_select_seal(struct tb_provider *p)
+{
+	mutex_lock(&p->read_lock);
+	tb_durable_seal(&p->durable);
+	mutex_unlock(&p->read_lock);
 }
 
 /**
@@ -122,12 +198,17 @@ int tb_select_describe(struct tb_provider *p)
  */
 int tb_select_attach(struct tb_provider *p)
 {
-	unsigned int i;
+	struct tb_probe *probe;
+	unsigned long i;
 	int err = 0;
 
-	for (i = 0; i < p->nr_probes && !err; i++)
-		if (p->probes[i].enabled)
-			err = tb_event_attach(&p->probes[i], p->probes[i].fast);
+	xa_for_each(&p->probes, i, probe) {
+		if (probe->enabled)
+			err = tb_select_attach_one(p, probe);
+		if (err)
+			break;
+	}
+	tb_select_seal(p);
 	return err;
 }
 
@@ -139,65 +220,105 @@ int tb_select_attach(struct tb_provider *p)
  */
 void tb_select_detach(struct tb_provider *p)
 {
-	unsigned int i;
+	struct tb_probe *probe;
+	unsigned long i;
 
-	for (i = 0; i < p->nr_probes; i++)
-		tb_event_detach(&p->probes[i]);
+	xa_for_each(&p->probes, i, probe)
+		tb_event_detach(probe);
 }
+
+/**
+ * tb_select_refresh() - events have come or gone
+ * @p: the provider
+ *
+ * Nothing is attached to what has gone when this returns.
+ *
+ * Context: process.
+ */
+void tb_select_refresh(struct tb_provider *p)
+{
+	struct tb_probe *probe;
+	unsigned long i;
+	int err;
+
+	mutex_lock(&p->lock);
+	xa_for_each(&p->probes, i, probe) {
+		if (!tb_event_there(probe->event)) {
+			tb_event_detach(probe);
+			continue;
+		}
+		if (p->state != TB_STATE_RUNNING || !probe->enabled)
+			continue;
+		err = tb_select_attach_one(p, probe);
+		if (err)
+			pr_warn_ratelimited("tracebuf: %s: %s:%s is not recorded: error %d\n",
+					    p->name, probe->event->system,
+					    probe->event->name, err);
+	}
+	tb_trigger_refresh(p);
+	if (p->state == TB_STATE_RUNNING)
+		tb_select_seal(p);
+	mutex_unlock(&p->lock);
+}
+
+/* ---- choosing --------------------------------------------------------- */
 
 /* what an event was before a selection, to go back to */
 #define TB_WAS_ENABLED	1
 #define TB_WAS_FAST	2
 #define TB_TOUCHED	4
 
-static void tb_select_undo(struct tb_provider *p, const u8 *before)
+static void tb_select_touch(struct tb_probe *probe, u32 op, u32 form)
 {
-	unsigned int i;
-
-	for (i = 0; i < p->nr_probes; i++) {
-		struct tb_probe *probe = &p->probes[i];
-
-		if (!(before[i] & TB_TOUCHED))
-			continue;
-		probe->enabled = before[i] & TB_WAS_ENABLED;
-		probe->fast = before[i] & TB_WAS_FAST;
-		if (p->state != TB_STATE_RUNNING)
-			continue;
-		if (!probe->enabled)
-			tb_event_detach(probe);
-		else
-			tb_event_attach(probe, probe->fast);
-	}
+	probe->before = TB_TOUCHED | (probe->enabled ? TB_WAS_ENABLED : 0) |
+			(probe->fast ? TB_WAS_FAST : 0);
+	probe->enabled = op == TB_SELECT_ENABLE;
+	if (form)
+		probe->fast = form == TB_FORM_FAST && probe->event->fast;
 }
 
-/* Brings descriptions and probes in line with what is now wanted. */
-static int tb_select_apply(struct tb_provider *p, const u8 *before)
+/* Brings the probe in line with what is wanted now. */
+static int tb_select_apply(struct tb_provider *p, struct tb_probe *probe)
 {
-	void *buf = kvmalloc(TB_DURABLE_PAYLOAD, TB_GFP);
-	unsigned int i;
-	int err = 0;
+	if (p->state != TB_STATE_RUNNING)
+		return 0;
+	if (probe->enabled)
+		return tb_select_attach_one(p, probe);
+	tb_event_detach(probe);
+	return 0;
+}
 
-	if (!buf)
-		return -ENOMEM;
-	mutex_lock(&p->read_lock);
-	for (i = 0; i < p->nr_probes && !err; i++) {
-		u8 form = tb_select_form(&p->probes[i]);
+static void tb_select_undo(struct tb_provider *p, struct tb_probe *probe)
+{
+	probe->enabled = !!(probe->before & TB_WAS_ENABLED);
+	probe->fast = !!(probe->before & TB_WAS_FAST);
+	tb_select_apply(p, probe);
+}
 
-		if ((before[i] & TB_TOUCHED) && p->probes[i].enabled && !(p->described[i] & form))
-			err = tb_select_describe_form(p, &p->probes[i], form, buf);
-	}
-	tb_durable_seal(&p->durable);
-	mutex_unlock(&p->read_lock);
-	kvfree(buf);
-	for (i = 0; i < p->nr_probes && !err; i++) {
-		if (!(before[i] & TB_TOUCHED))
+/* Changes what matches, and says how much did.  Under lock. */
+static int tb_select_match(struct tb_provider *p, const char *pattern, u32 op, u32 form,
+			   u32 *count)
+{
+	unsigned int i, n = tb_events_count();
+
+	*count = 0;
+	for (i = 0; i < n; i++) {
+		struct tb_event *e = tb_events_get(i);
+		struct tb_probe *probe;
+
+		/* one that is not there may come, but not one that is no more */
+		if (!READ_ONCE(e->def) || !tb_event_matches(e, pattern))
 			continue;
-		if (p->probes[i].enabled)
-			err = tb_event_attach(&p->probes[i], p->probes[i].fast);
-		else
-			tb_event_detach(&p->probes[i]);
+		++*count;
+		probe = xa_load(&p->probes, i);
+		if (!probe && op == TB_SELECT_DISABLE)
+			continue;
+		probe = tb_select_probe(p, e);
+		if (IS_ERR(probe))
+			return PTR_ERR(probe);
+		tb_select_touch(probe, op, form);
 	}
-	return err;
+	return *count ? 0 : -ENOENT;
 }
 
 /**
@@ -214,52 +335,57 @@ static int tb_select_apply(struct tb_provider *p, const u8 *before)
  */
 int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 form, u32 *matched)
 {
-	u32 count = 0, enabled = 0;
-	unsigned int i;
-	u8 *before;
-	int err = 0;
+	struct tb_probe *probe;
+	u32 count, enabled = 0;
+	unsigned long i;
+	int err;
 
 	if (op != TB_SELECT_ENABLE && op != TB_SELECT_DISABLE)
 		return -EINVAL;
 	if (form > TB_FORM_FAST || (op == TB_SELECT_DISABLE && form))
 		return -EINVAL;
-	before = kvcalloc(p->nr_probes, 1, TB_GFP);
-	if (!before)
-		return -ENOMEM;
 	mutex_lock(&p->lock);
-	for (i = 0; i < p->nr_probes; i++) {
-		struct tb_probe *probe = &p->probes[i];
-
-		if (tb_event_matches(probe->def, pattern) && probe->def->tp) {
-			count++;
-			before[i] = TB_TOUCHED | (probe->enabled ? TB_WAS_ENABLED : 0) |
-				    (probe->fast ? TB_WAS_FAST : 0);
-			probe->enabled = op == TB_SELECT_ENABLE;
-			if (form)
-				probe->fast = form == TB_FORM_FAST && probe->def->fast_probe;
-		}
+	err = tb_select_match(p, pattern, op, form, &count);
+	xa_for_each(&p->probes, i, probe)
+		if (!err && (probe->before & TB_TOUCHED))
+			err = tb_select_apply(p, probe);
+	xa_for_each(&p->probes, i, probe) {
+		if (err && (probe->before & TB_TOUCHED))
+			tb_select_undo(p, probe);
+		probe->before = 0;
+		enabled += probe->enabled;
 	}
-	if (!count)
-		err = -ENOENT;
-	else if (p->state == TB_STATE_RUNNING)
-		err = tb_select_apply(p, before);
-	if (err)
-		tb_select_undo(p, before);
-	for (i = 0; i < p->nr_probes; i++)
-		enabled += p->probes[i].enabled;
+	if (p->state == TB_STATE_RUNNING)
+		tb_select_seal(p);
 	p->nr_enabled = enabled;
 	mutex_unlock(&p->lock);
-	kvfree(before);
 	tb_session_wake(p);
 	if (matched)
 		*matched = count;
 	return err;
 }
 
+/* ---- asking ----------------------------------------------------------- */
+
+/* The description of a form, made for the occasion; -ENOENT if it is no more. */
+static int tb_select_desc(struct tb_event *e, bool fast, void *buf)
+{
+	int token = tb_events_enter();
+	const struct tb_event_def *def = READ_ONCE(e->def);
+	int len = -ENOENT;
+
+	if (def)
+		len = tb_event_describe(def, fast ? e->fast->fields : NULL,
+					TB_EV_FIRST + 2 * e->index + fast, buf,
+					TB_DURABLE_PAYLOAD);
+	tb_events_leave(token);
+	return len;
+}
+
 /**
  * tb_select_info() - TB_IOC_EVENT
  * @p: the provider
- * @info: index and room in, the rest out
+ * @info: index, room and which form in, the rest out
  * @desc: out: the description, to be freed with kvfree(), where asked for
  *
  * Context: process.
@@ -267,29 +393,33 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
  */
 int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **desc)
 {
-	struct tb_probe *probe;
+	struct tb_event *e = tb_events_get(info->index);
+	const struct tb_probe *probe;
 	u64 to = info->desc;
-	size_t len;
 	void *buf;
+	int len;
 
 	*desc = NULL;
-	if (info->index >= p->nr_probes)
+	if (!e)
 		return -ENOENT;
-	probe = &p->probes[info->index];
 	buf = kvmalloc(TB_DURABLE_PAYLOAD, TB_GFP);
 	if (!buf)
 		return -ENOMEM;
-	len = tb_event_describe(probe->def, false, probe->id_wide, buf, TB_DURABLE_PAYLOAD);
-	info->flags = (probe->enabled ? TB_INFO_ENABLED : 0) | (probe->fast ? TB_INFO_FAST : 0) |
-		      (probe->def->fast_probe ? TB_INFO_HAS_FAST : 0) |
-		      (probe->def->tp ? 0 : TB_INFO_ABSENT);
-	info->id = probe->id_wide;
-	strscpy(info->system, probe->def->system, sizeof(info->system));
-	strscpy(info->name, probe->def->name, sizeof(info->name));
-	if (to && info->desc_size >= len)
+	len = tb_select_desc(e, (info->flags & TB_INFO_FAST) && e->fast, buf);
+	mutex_lock(&p->lock);
+	probe = xa_load(&p->probes, e->index);
+	info->flags = (probe && probe->enabled ? TB_INFO_ENABLED : 0) |
+		      (probe && probe->fast ? TB_INFO_FAST : 0) |
+		      (e->fast ? TB_INFO_HAS_FAST : 0) |
+		      (tb_event_there(e) ? 0 : TB_INFO_ABSENT) | (len < 0 ? TB_INFO_GONE : 0);
+	mutex_unlock(&p->lock);
+	info->id = TB_EV_FIRST + 2 * e->index;
+	strscpy(info->system, e->system, sizeof(info->system));
+	strscpy(info->name, e->name, sizeof(info->name));
+	if (to && len > 0 && info->desc_size >= len)
 		*desc = buf;
 	else
 		kvfree(buf);
-	info->desc_size = len;
+	info->desc_size = max(len, 0);
 	return 0;
 }

@@ -3,10 +3,10 @@
  * Stacks: who called, in the kernel and in user space.
  *
  * The kernel's is the work of its own unwinder, which is for any context.  What it finds first is
- * the recorder: the probe and what it has called, in whichever module.  So the probe tells to
- * which address it returns, and the stack begins there.  That is the function with the
+ * the recorder: the probe and what it has called.  So what is in this module or the
+ * probe's is left out at the beginning.  Next is the function with the
  * tracepoint, or if the tracepoint has several probes or the processor no static calls the
- * function that goes through them, which is left out.
+ * function that goes through them, which is left out, too.
  *
  * The user's is followed by frame pointers, from the registers that were saved when the kernel was
  * entered.  Programs built without them have a stack of one or two addresses, or a wrong one:
@@ -52,16 +52,14 @@ void tb_stack_iterator_find(struct tb_stack_iterator *it, const struct tracepoin
 /**
  * tb_stack_kernel() - the kernel's stack
  * @ip: filled in: return addresses, innermost first
- * @max: room there; the recorder's own, two to four, need it for a moment
- * @caller: where the probe returns to, __builtin_return_address(0) there
+ * @max: room there; the recorder's own, four to six, need it for a moment
+ * @owner: the module the probe is in
  * @it: of the tracepoint
- *
- * If the unwinder does not come by @caller it starts with what is not of this module.
  *
  * Context: any, NMI included.
  * Return: how many.
  */
-notrace noinline u32 tb_stack_kernel(u64 *ip, u32 max, unsigned long caller,
+notrace noinline u32 tb_stack_kernel(u64 *ip, u32 max, const struct module *owner,
 				     const struct tb_stack_iterator *it)
 {
 	u32 n = 0, first = 0;
@@ -70,13 +68,11 @@ notrace noinline u32 tb_stack_kernel(u64 *ip, u32 max, unsigned long caller,
 	BUILD_BUG_ON(sizeof(*ip) != sizeof(unsigned long));
 	n = stack_trace_save((unsigned long *)ip, max, 1);
 #endif
-	while (first < n && ip[first] != caller)
+	while (first < n && (within_module_core(ip[first], THIS_MODULE) ||
+			     within_module_core(ip[first], owner)))
 		first++;
-	if (first < n)
-		first += caller - it->start < it->bytes;
-	else
-		for (first = 0; first < n && within_module_core(ip[first], THIS_MODULE);)
-			first++;
+	if (first < n && ip[first] - it->start < it->bytes)
+		first++;
 	memmove(ip, ip + first, (n - first) * sizeof(*ip));
 	return n - first;
 }

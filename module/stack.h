@@ -7,6 +7,7 @@
 
 #include <linux/types.h>
 
+struct module;
 struct tracepoint;
 
 /**
@@ -20,7 +21,8 @@ struct tb_stack_iterator {
 };
 
 void tb_stack_iterator_find(struct tb_stack_iterator *it, const struct tracepoint *tp);
-u32 tb_stack_kernel(u64 *ip, u32 max, unsigned long caller, const struct tb_stack_iterator *it);
+u32 tb_stack_kernel(u64 *ip, u32 max, const struct module *owner,
+		    const struct tb_stack_iterator *it);
 u32 tb_stack_user(u64 *ip, u32 max);
 
 #endif /* TB_STACK_H */

@@ -5,9 +5,9 @@
  * is overwritten any more, so that what led to the event can be taken in peace.
  *
  * A trigger's events are those the kernel has, recorded or not.  Each has a probe of its own,
- * the same function as the recorder's, but for a ring without buffers: the way of
- * an event there ends in tb_ring_absent(), and that is here.  So there is no probe that
- * knows of triggers, and no event that is not a trigger's pays for them.
+ * the same function as the recorder's, but for rings without buffers: the way of
+ * an event there leads to the stage (stage.c), and from there to here.  So there is no probe
+ * that knows of triggers, and no event that is not a trigger's pays for them.
  *
  * Freezing is done by the rings: each has the number of the last block that may overwrite
  * another.  The one the event occurred on gets it at once; the others, which may be those of
@@ -23,6 +23,8 @@
 #include "capture/events.h"
 #include "provider.h"
 #include "record.h"
+#include "rule.h"
+#include "stage.h"
 #include "trigger.h"
 
 #define TB_TRIGGER_EVENTS_MAX	64
@@ -30,26 +32,27 @@
 
 /**
  * struct tb_trigger_source - an event that is to trigger
- * @probe: attached to its tracepoint
- * @absent: where that records to: nothing but rings without buffers, whose owner this is
- * @provider: whose trigger
+ * @probe: attached to its tracepoint; its rule has nothing but tests
  * @text: the mark, not NUL-terminated
  * @bytes: of @text
  */
 struct tb_trigger_source {
 	struct tb_probe probe;
-	struct tb_provider absent;
-	struct tb_provider *provider;
 	char text[TB_TRIGGER_TEXT];
 	u32 bytes;
 };
 
 /* ---- firing ----------------------------------------------------------- */
 
-/* Preemption is off. */
-static void tb_trigger_fire(struct tb_trigger_source *s)
+/**
+ * tb_trigger_fire() - one of its events has occurred
+ * @s: which
+ *
+ * Context: any, NMI included; preemption off.
+ */
+void tb_trigger_fire(struct tb_trigger_source *s)
 {
-	struct tb_provider *p = s->provider;
+	struct tb_provider *p = s->probe.provider;
 	struct tb_trigger *t = &p->trigger;
 	struct tb_ring *r = this_cpu_ptr(p->rings);
 
@@ -57,7 +60,7 @@ static void tb_trigger_fire(struct tb_trigger_source *s)
 	if (READ_ONCE(t->state) != TB_TRIGGER_ARMED ||
 	    cmpxchg(&t->state, TB_TRIGGER_ARMED, TB_TRIGGER_FIRING) != TB_TRIGGER_ARMED)
 		return;
-	t->def = s->probe.def;
+	t->event = s->probe.event;
 	t->id = s->probe.id_wide;
 	t->cpu = r->cpu;
 	t->tid = current->pid;
@@ -71,19 +74,6 @@ static void tb_trigger_fire(struct tb_trigger_source *s)
 	/* all of the above before the state: pairs with those who see it FIRED */
 	if (cmpxchg(&t->state, TB_TRIGGER_FIRING, TB_TRIGGER_FIRED) == TB_TRIGGER_FIRING)
 		irq_work_queue(&t->work);
-}
-
-/**
- * tb_ring_absent() - an event for a ring without buffers
- * @r: that of this CPU
- *
- * Context: any, NMI included; preemption off.
- */
-void tb_ring_absent(struct tb_ring *r)
-{
-	/* none where a provider just does not record this CPU */
-	if (r->owner)
-		tb_trigger_fire(r->owner);
 }
 
 /* ---- freezing --------------------------------------------------------- */
@@ -128,52 +118,66 @@ static void tb_trigger_work(struct irq_work *work)
 
 /* ---- arming ----------------------------------------------------------- */
 
-static int tb_trigger_add(struct tb_provider *p, const struct tb_event_def *def, u16 id)
+static int tb_trigger_add(struct tb_provider *p, struct tb_event *e)
 {
-	struct tb_trigger_source *s = kvzalloc(sizeof(*s), GFP_KERNEL);
-	unsigned int cpu;
+	struct tb_trigger_source *s = kvzalloc(sizeof(*s), TB_GFP);
 
 	if (!s)
 		return -ENOMEM;
 	p->trigger.sources[p->trigger.nr_sources++] = s;
-	s->absent.rings = alloc_percpu(struct tb_ring);
-	if (!s->absent.rings)
-		return -ENOMEM;
-	s->provider = p;
-	s->bytes = scnprintf(s->text, sizeof(s->text), "trigger: %s:%s", def->system, def->name);
-	for_each_cpu(cpu, &p->cpus)
-		per_cpu_ptr(s->absent.rings, cpu)->owner = s;
-	s->probe.def = def;
-	s->probe.provider = &s->absent;
-	s->probe.id_wide = id;
+	s->bytes = scnprintf(s->text, sizeof(s->text), "trigger: %s:%s", e->system, e->name);
+	s->probe.event = e;
+	s->probe.provider = p;
+	s->probe.rings = p->stage_rings;
+	s->probe.id_wide = TB_EV_FIRST + 2 * e->index;
+	s->probe.trigger = s;
 	return 0;
+}
+
+static struct tb_trigger_source *tb_trigger_find(struct tb_trigger *t, const struct tb_event *e)
+{
+	u32 i;
+
+	for (i = 0; i < t->nr_sources; i++)
+		if (t->sources[i]->probe.event == e)
+			return t->sources[i];
+	return NULL;
 }
 
 /* Adds what one pattern matches.  Under lock. */
 static int tb_trigger_match(struct tb_provider *p, const char *pattern)
 {
 	struct tb_trigger *t = &p->trigger;
+	unsigned int i, n = tb_events_count();
 	bool matched = false;
-	unsigned int i, j;
 	int err;
 
-	for (i = 0; i < p->nr_probes; i++) {
-		const struct tb_event_def *def = p->probes[i].def;
+	for (i = 0; i < n; i++) {
+		struct tb_event *e = tb_events_get(i);
 
-		if (!def->tp || !tb_event_matches(def, pattern))
+		if (!tb_event_there(e) || !tb_event_matches(e, pattern))
 			continue;
 		matched = true;
-		for (j = 0; j < t->nr_sources && t->sources[j]->probe.def != def; j++)
-			;
-		if (j < t->nr_sources)
+		if (tb_trigger_find(t, e))
 			continue;
-		if (j == TB_TRIGGER_EVENTS_MAX)
+		if (t->nr_sources == TB_TRIGGER_EVENTS_MAX)
 			return -E2BIG;
-		err = tb_trigger_add(p, def, p->probes[i].id_wide);
+		err = tb_trigger_add(p, e);
 		if (err)
 			return err;
 	}
 	return matched ? 0 : -ENOENT;
+}
+
+/* Adds the tests of one event.  Under lock. */
+static int tb_trigger_test(struct tb_provider *p, struct tb_rule *rule)
+{
+	struct tb_event *e = tb_events_get(rule->index);
+	struct tb_trigger_source *s = e ? tb_trigger_find(&p->trigger, e) : NULL;
+
+	if (!s || s->probe.rules[0] || rule->form != TB_FORM_WIDE)
+		return -EINVAL;
+	return tb_rule_for_trigger(&s->probe, rule);
 }
 
 /*
@@ -195,7 +199,7 @@ static void tb_trigger_detach(struct tb_provider *p, u32 state)
 	for_each_cpu(cpu, &p->cpus)
 		tb_write(&per_cpu_ptr(p->rings, cpu)->overwrite_last, ~0ull);
 	for (i = 0; i < t->nr_sources; i++) {
-		free_percpu(t->sources[i]->absent.rings);
+		tb_rule_forget(&t->sources[i]->probe);
 		kvfree(t->sources[i]);
 	}
 	kfree(t->sources);
@@ -204,23 +208,31 @@ static void tb_trigger_detach(struct tb_provider *p, u32 state)
 }
 
 /* Under lock; to be undone also when it fails. */
-static int tb_trigger_attach(struct tb_provider *p, char *patterns, u32 percent)
+static int tb_trigger_attach(struct tb_provider *p, char *patterns, struct tb_rule *rules,
+			     u32 nr_rules, u32 percent, u32 *bad)
 {
 	struct tb_trigger *t = &p->trigger;
 	char *pattern;
 	int err = 0;
 	u32 i;
 
-	t->sources = kcalloc(TB_TRIGGER_EVENTS_MAX, sizeof(*t->sources), GFP_KERNEL);
+	t->sources = kcalloc(TB_TRIGGER_EVENTS_MAX, sizeof(*t->sources), TB_GFP);
 	if (!t->sources)
 		return -ENOMEM;
 	while (!err && (pattern = strsep(&patterns, ",")))
 		err = *pattern ? tb_trigger_match(p, pattern) : -EINVAL;
+	for (i = 0; i < nr_rules && !err; i++) {
+		err = tb_trigger_test(p, &rules[i]);
+		if (err)
+			*bad = i;
+	}
+	if (!err)
+		err = tb_stage_prepare();
 	if (err)
 		return err;
 	/* all but the block the event is in */
 	t->post = min(p->config.buffers * percent / 100, p->config.buffers - 1);
-	t->def = NULL;
+	t->event = NULL;
 	smp_store_release(&t->state, TB_TRIGGER_ARMED); /* before any probe can run */
 	for (i = 0; i < t->nr_sources && !err; i++)
 		err = tb_event_attach(&t->sources[i]->probe, false);
@@ -232,15 +244,18 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, u32 percent)
  * @p: the provider
  * @s: who wants it
  * @patterns: as for tb_provider_select(), separated by commas; will be changed
+ * @rules: tests for some of them, from user space
+ * @nr_rules: how many
  * @percent: how much of the ring of the CPU it occurs on may be filled after it
  * @matched: out: how many events
+ * @bad: out: which of the rules is wrong
  *
  * Context: process.
- * Return: 0; -EINVAL no circular recording is running, or not a percentage; -EBUSY
+ * Return: 0; -EINVAL no circular recording is running, not a percentage, a wrong rule; -EBUSY
  * armed already; -ENOENT a pattern matches nothing; -E2BIG more than 64 events; -ENOMEM.
  */
-int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns, u32 percent,
-		   u32 *matched)
+int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
+		   struct tb_rule *rules, u32 nr_rules, u32 percent, u32 *matched, u32 *bad)
 {
 	struct tb_trigger *t = &p->trigger;
 	int err;
@@ -253,7 +268,7 @@ int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns, 
 	} else if (t->session) {
 		err = -EBUSY;
 	} else {
-		err = tb_trigger_attach(p, patterns, percent);
+		err = tb_trigger_attach(p, patterns, rules, nr_rules, percent, bad);
 		*matched = t->nr_sources;
 		if (err)
 			tb_trigger_detach(p, TB_TRIGGER_NONE);
@@ -298,6 +313,27 @@ void tb_trigger_stop(struct tb_provider *p)
 		tb_trigger_detach(p, TB_TRIGGER_ENDED);
 }
 
+/**
+ * tb_trigger_refresh() - events have come or gone
+ * @p: the provider
+ *
+ * Context: process, under lock.
+ */
+void tb_trigger_refresh(struct tb_provider *p)
+{
+	struct tb_trigger *t = &p->trigger;
+	u32 i;
+
+	for (i = 0; i < t->nr_sources; i++) {
+		if (!tb_event_there(t->sources[i]->probe.event))
+			tb_event_detach(&t->sources[i]->probe);
+		else if (tb_event_attach(&t->sources[i]->probe, false))
+			pr_warn_ratelimited("tracebuf: %s: %s:%s does not trigger any more\n",
+					    p->name, t->sources[i]->probe.event->system,
+					    t->sources[i]->probe.event->name);
+	}
+}
+
 /* ---- asking ----------------------------------------------------------- */
 
 /**
@@ -319,7 +355,7 @@ void tb_trigger_query(struct tb_provider *p, struct tb_trigger_info *info)
 		info->state = TB_TRIGGER_ARMED;
 	info->events = t->nr_sources;
 	info->post_blocks = t->post;
-	if (info->state > TB_TRIGGER_ARMED && t->def) {
+	if (info->state > TB_TRIGGER_ARMED && t->event) {
 		info->fired = 1;
 		info->cpu = t->cpu;
 		info->tid = t->tid;
@@ -328,8 +364,8 @@ void tb_trigger_query(struct tb_provider *p, struct tb_trigger_info *info)
 		info->realtime = t->realtime;
 		info->sequence = t->sequence;
 		memcpy(info->comm, t->comm, sizeof(info->comm));
-		strscpy(info->system, t->def->system, sizeof(info->system));
-		strscpy(info->name, t->def->name, sizeof(info->name));
+		strscpy(info->system, t->event->system, sizeof(info->system));
+		strscpy(info->name, t->event->name, sizeof(info->name));
 	}
 	mutex_unlock(&p->lock);
 }

@@ -10,7 +10,7 @@
 #include <linux/tracebuf.h>
 #include <linux/types.h>
 
-struct tb_event_def;
+struct tb_event;
 struct tb_provider;
 struct tb_session;
 struct tb_trigger_source;
@@ -28,7 +28,7 @@ struct tb_trigger_source;
  * @work: looks how far the rings are
  *
  * The rest is written while it is FIRING, by the one who fires it.
- * @def: which event
+ * @event: which
  * @id: its id
  * @cpu: where
  * @tid: which thread
@@ -45,7 +45,7 @@ struct tb_trigger {
 	u32 post;
 	struct irq_work work;
 
-	const struct tb_event_def *def;
+	const struct tb_event *event;
 	u32 id;
 	u32 cpu;
 	u32 tid;
@@ -57,8 +57,10 @@ struct tb_trigger {
 
 void tb_trigger_init(struct tb_provider *p);
 void tb_trigger_sync(struct tb_provider *p);
-int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns, u32 percent,
-		   u32 *matched);
+int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
+		   struct tb_rule *rules, u32 nr_rules, u32 percent, u32 *matched, u32 *bad);
+void tb_trigger_fire(struct tb_trigger_source *s);
+void tb_trigger_refresh(struct tb_provider *p);
 int tb_trigger_disarm(struct tb_provider *p, struct tb_session *s);
 void tb_trigger_stop(struct tb_provider *p);
 void tb_trigger_query(struct tb_provider *p, struct tb_trigger_info *info);

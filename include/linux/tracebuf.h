@@ -14,6 +14,7 @@
 #ifndef _LINUX_TRACEBUF_H
 #define _LINUX_TRACEBUF_H
 
+#include <linux/jump_label.h>
 #include <linux/types.h>
 #include <uapi/linux/tracebuf.h>
 
@@ -26,6 +27,18 @@ struct tb_provider;
  */
 struct tracebuf_event {
 	u64 opaque[5];
+};
+
+struct tracebuf_sinks;
+
+/**
+ * struct tracebuf_source - where events of one kind come from
+ * @wanted: somebody records them
+ * @sinks: who
+ */
+struct tracebuf_source {
+	struct static_key_false wanted;
+	struct tracebuf_sinks *sinks;
 };
 
 struct tb_provider *tracebuf_get(const char *name);

@@ -28,8 +28,14 @@
 #include <linux/types.h>
 #include <linux/tracebuf.h>
 
+struct module;
 struct tb_provider;
+struct tb_ring;
+struct tb_rule_active;
+struct tb_rule_counts;
 struct tb_slot;
+struct tb_trigger_source;
+struct tracebuf_source;
 struct tracepoint;
 
 /**
@@ -82,28 +88,26 @@ struct tb_eval {
 
 /**
  * struct tb_unit - the events of one header
+ * @owner: the module their probes are in
  * @events: struct tb_event_def, in the order of the header
  * @evals: struct tb_eval
  */
 struct tb_unit {
+	struct module *owner;
 	struct list_head events;
 	struct list_head evals;
 };
 
 /**
- * struct tb_event_def - an event this module can capture
+ * struct tb_event_def - an event that can be captured
  * @list: in the unit
  * @unit: whose names its print format uses
  * @system: subsystem
  * @name: name, that of the tracepoint
- * @print: the kernel's print format
+ * @print: the kernel's print format; may be NULL
  * @probe: records all fields
  * @fields: table of them
- * @fast_probe: records the one-element form, NULL if there is none
- * @fast_fields: table of its fields
- * @tp: the tracepoint, NULL if this kernel does not have it
- * @index: its number, see tb_events_get()
- * @nr_fields: in @fields
+ * @source: where it comes from if that is no tracepoint, else NULL
  */
 struct tb_event_def {
 	struct list_head list;
@@ -113,34 +117,77 @@ struct tb_event_def {
 	const char *print;
 	void *probe;
 	const struct tb_field_def *fields;
-	void *fast_probe;
-	const struct tb_field_def *fast_fields;
+	struct tracebuf_source *source;
+};
+
+/* threads an event can be about beside that it happens in */
+#define TB_ABOUT_MAX	2
+
+/**
+ * struct tb_event - an event in the registry
+ * @by_name: in its hash
+ * @def: what it is; NULL when the module that has it is gone; see tb_events_enter()
+ * @fast: its one-element form, or NULL
+ * @tp: its tracepoint; NULL when that is not there
+ * @source: likewise, if it comes from a module that records itself
+ * @index: its number
+ * @about: of either form, the fields with thread ids it is about; size 0: no more
+ * @system: subsystem
+ * @name: name
+ * @desc: of either form the description, once somebody has asked for it
+ * @desc_bytes: its size
+ */
+struct tb_event {
+	struct hlist_node by_name;
+	const struct tb_event_def *def;
+	const struct tb_fast_def *fast;
 	struct tracepoint *tp;
+	struct tracebuf_source *source;
 	u16 index;
-	u16 nr_fields;
+	struct tb_test about[2][TB_ABOUT_MAX];
+	char system[TB_NAME_MAX];
+	char name[TB_NAME_MAX];
+	void *desc[2];
+	u32 desc_bytes[2];
 };
 
 /**
  * struct tb_probe - an event as one provider records it
- * @def: which event; set before the first attach
- * @provider: where to; set before the first attach
- * @attached: the probe that is registered, NULL if none
+ * @rings: where its events go: the provider's, or where rules are looked at (stage.c)
  * @id_wide: event id of the full form
  * @id_fast: event id of the one-element form
+ * @provider: whose
+ * @event: which
+ * @attached: the probe, or the source, that is registered; NULL if none
+ * @tp: what it is attached to
+ * @owner: the module @attached is in
+ * @rules: of either form, or NULL; readers have preemption off
+ * @counts: what rules kept out, per CPU; NULL if there has never been one
+ * @trigger: it is no event to record but the trigger's (trigger.c), or NULL
  * @enabled: wanted
  * @fast: wanted, or attached, in the one-element form
+ * @described: forms that are described in the durable buffer: TB_WIDE, TB_FAST
+ * @before: while events are being selected, what it was
  *
  * It is the data pointer of the registered probe, so it must live until
  * tb_events_synchronize() returned after the detach.
  */
 struct tb_probe {
-	const struct tb_event_def *def;
-	struct tb_provider *provider;
-	void *attached;
+	struct tb_ring __percpu *rings;
 	u16 id_wide;
 	u16 id_fast;
 	u8 enabled;
 	u8 fast;
+	u8 described;
+	u8 before;
+	struct tb_provider *provider;
+	struct tb_event *event;
+	void *attached;
+	struct tracepoint *tp;
+	struct module *owner;
+	struct tb_rule_active *rules[2];
+	struct tb_rule_counts __percpu *counts;
+	struct tb_trigger_source *trigger;
 };
 
 /* the function stage.h makes for each unit: it fills in *unit */

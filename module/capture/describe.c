@@ -139,7 +139,7 @@ static u16 tb_field_flags(const struct tb_field_def *f)
 /**
  * tb_event_describe() - write the description of an event
  * @def: the event
- * @fast: describe the one-element form, which it must have
+ * @fast: the fields of the one-element form, to describe that; or NULL
  * @id: the id it is recorded with
  * @buf: where to, may be NULL if @size is 0
  * @size: room there
@@ -150,10 +150,10 @@ static u16 tb_field_flags(const struct tb_field_def *f)
  * Return: the bytes that the description takes; @buf is valid if that is not
  * more than @size.
  */
-int tb_event_describe(const struct tb_event_def *def, bool fast, u16 id,
-		      void *buf, size_t size)
+size_t tb_event_describe(const struct tb_event_def *def, const struct tb_field_def *fast, u16 id,
+			 void *buf, size_t size)
 {
-	const struct tb_field_def *f, *fields = fast ? def->fast_fields : def->fields;
+	const struct tb_field_def *f, *fields = fast ?: def->fields;
 	struct tb_event_desc desc = { .id = id };
 	struct tb_writer w = { .buf = buf, .size = size };
 	size_t strings;
@@ -192,7 +192,7 @@ int tb_event_describe(const struct tb_event_def *def, bool fast, u16 id,
 		tb_put(&at, &field, sizeof(field));
 	}
 
-	if (!fast) {
+	if (!fast && def->print) {
 		struct tb_writer print = { .len = w.len };
 
 		tb_put_print(&print, def);

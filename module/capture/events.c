@@ -1,21 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The registry of events: collects the definitions of all units at load,
- * numbers them, finds their tracepoints, and attaches probes to these.
+ * The registry of events: collects the definitions of all units, numbers them,
+ * finds their tracepoints, and attaches probes to these.
  *
- * Numbers are indices into one table and do not change while the module is
- * loaded.  After tb_events_init() everything here is read-only.
+ * Numbers are indices into one table.  A module may bring events and take them away
+ * again, and a tracepoint comes and goes with the module it is in; the number stays,
+ * so that it means the same thing in all that has been recorded.  Events are never
+ * freed while this module is loaded, so who has one needs no lock to look at its names.
+ * What is behind them may go: a definition is only looked at between
+ * tb_events_enter() and tb_events_leave(), a tracepoint only by who attaches.
  */
-#include <linux/bsearch.h>
 #include <linux/errno.h>
 #include <linux/glob.h>
+#include <linux/hashtable.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
+#include <linux/srcu.h>
 #include <linux/string.h>
+#include <linux/stringhash.h>
 #include <linux/tracepoint.h>
 
+#include "../durable.h"
+#include "../registry.h"
+#include "../select.h"
 #include "events.h"
+#include "source.h"
+
+/* two ids for each event, and 14 bits for an id */
+#define TB_EVENTS_MAX	((TB_HEAD_ID(~0u) + 1 - TB_EV_FIRST) / 2)
 
 /* as many bytes as there are units */
 #define TB_UNIT(name)	u8 name
@@ -27,150 +40,174 @@ struct tb_unit_count {
 
 static struct tb_unit tb_units[sizeof(struct tb_unit_count)];
 
-static struct tb_event_def **tb_events;
+/* a loaded module that has tracepoints */
+struct tb_tp_module {
+	struct list_head list;
+	struct module *mod;
+};
+
+/* the table, its hash, tracepoints coming and going; not for those who look */
+static DEFINE_MUTEX(tb_events_lock);
+/* definitions are looked at */
+DEFINE_STATIC_SRCU(tb_events_srcu);
+
+static struct tb_event **tb_events;
 static unsigned int tb_nr_events;
+static DEFINE_HASHTABLE(tb_events_by_name, 10);
+static LIST_HEAD(tb_tp_modules);
 
-static int __init tb_event_cmp(const void *a, const void *b)
+static u32 tb_name_hash(const char *name)
 {
-	const struct tb_event_def *const *x = a, *const *y = b;
-
-	return strcmp((*x)->name, (*y)->name);
+	return full_name_hash(NULL, name, strlen(name));
 }
 
-static int __init tb_event_cmp_name(const void *name, const void *b)
+/* ---- looking ---------------------------------------------------------- */
+
+/**
+ * tb_events_enter() - look at definitions from here on
+ *
+ * Context: process; may be nested.
+ * Return: to be passed to tb_events_leave().
+ */
+int tb_events_enter(void)
 {
-	const struct tb_event_def *const *y = b;
-
-	return strcmp(name, (*y)->name);
-}
-
-static void __init tb_events_resolve(struct tracepoint *tp, void *by_name)
-{
-	struct tb_event_def **def;
-
-	def = bsearch(tp->name, by_name, tb_nr_events, sizeof(*def),
-		      tb_event_cmp_name);
-	if (def)
-		(*def)->tp = tp;
-}
-
-static void __init tb_units_init(struct tb_unit *unit)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(tb_units); i++) {
-		INIT_LIST_HEAD(&tb_units[i].events);
-		INIT_LIST_HEAD(&tb_units[i].evals);
-	}
-#define TB_UNIT(name)	tb_unit_init_##name(unit++)
-#include "units.h"
-#undef TB_UNIT
+	return srcu_read_lock(&tb_events_srcu);
 }
 
 /**
- * tb_events_init() - set up the registry
- *
- * Return: 0, -ENOMEM, or -EOVERFLOW if there are more events than ids.
+ * tb_events_leave() - definitions that were looked at may go
+ * @token: from tb_events_enter()
  */
-int __init tb_events_init(void)
+void tb_events_leave(int token)
 {
-	struct tb_event_def *def, **by_name;
-	const struct tb_fast_def *fast;
-	unsigned int i, n = 0;
-
-	tb_units_init(tb_units);
-	for (i = 0; i < ARRAY_SIZE(tb_units); i++)
-		list_for_each_entry(def, &tb_units[i].events, list)
-			n++;
-	/* two ids for each event, and 14 bits for an id */
-	if (TB_EV_FIRST + 2 * n > TB_HEAD_ID(~0u) + 1)
-		return -EOVERFLOW;
-
-	tb_events = kcalloc(n, sizeof(*tb_events), GFP_KERNEL);
-	by_name = kcalloc(n, sizeof(*by_name), GFP_KERNEL);
-	if (!tb_events || !by_name) {
-		kfree(by_name);
-		tb_events_exit();
-		return -ENOMEM;
-	}
-
-	for (i = 0; i < ARRAY_SIZE(tb_units); i++) {
-		list_for_each_entry(def, &tb_units[i].events, list) {
-			def->unit = &tb_units[i];
-			def->index = tb_nr_events;
-			fast = tb_fast_find(def->name);
-			if (fast) {
-				def->fast_probe = fast->probe;
-				def->fast_fields = fast->fields;
-			}
-			while (def->fields[def->nr_fields].name)
-				def->nr_fields++;
-			tb_events[tb_nr_events++] = def;
-		}
-	}
-
-	memcpy(by_name, tb_events, n * sizeof(*by_name));
-	sort(by_name, n, sizeof(*by_name), tb_event_cmp, NULL);
-	for_each_kernel_tracepoint(tb_events_resolve, by_name);
-	kfree(by_name);
-	return 0;
-}
-
-/**
- * tb_events_exit() - give back what tb_events_init() allocated
- *
- * Nothing may be attached any more.
- */
-void tb_events_exit(void)
-{
-	kfree(tb_events);
-	tb_events = NULL;
-	tb_nr_events = 0;
+	srcu_read_unlock(&tb_events_srcu, token);
 }
 
 /**
  * tb_events_count() - how many events there are, absent ones included
  *
- * Return: their number.
+ * Context: any.
+ * Return: their number; it never gets smaller.
  */
 unsigned int tb_events_count(void)
 {
-	return tb_nr_events;
+	/* pairs with the release in tb_event_new() */
+	return smp_load_acquire(&tb_nr_events);
 }
 
 /**
  * tb_events_get() - an event by its number
  * @index: the number
  *
- * Return: its definition; @tp in it is NULL if this kernel does not have the
- * tracepoint.  NULL if there are not that many events.
+ * Context: any.
+ * Return: the event; NULL if there are not that many.
  */
-const struct tb_event_def *tb_events_get(unsigned int index)
+struct tb_event *tb_events_get(unsigned int index)
 {
-	return index < tb_nr_events ? tb_events[index] : NULL;
+	return index < tb_events_count() ? tb_events[index] : NULL;
+}
+
+/**
+ * tb_events_tracepoint() - one of the kernel's own tracepoints
+ * @name: its name
+ *
+ * Context: process.
+ * Return: it, or NULL.
+ */
+struct tracepoint *tb_events_tracepoint(const char *name)
+{
+	unsigned int i, n = tb_events_count();
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(tb_events[i]->name, name) && tb_events[i]->tp)
+			return tb_events[i]->tp;
+	return NULL;
+}
+
+/**
+ * tb_event_there() - can it be recorded now?
+ * @e: the event
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool tb_event_there(const struct tb_event *e)
+{
+	return READ_ONCE(e->tp) || READ_ONCE(e->source);
 }
 
 /**
  * tb_event_matches() - is an event meant by a pattern?
- * @def: the event
+ * @e: the event
  * @pattern: "system", "system:event", "event" or "all", with '*' and '?'
  *
  * Return: true if so.
  */
-bool tb_event_matches(const struct tb_event_def *def, const char *pattern)
+bool tb_event_matches(const struct tb_event *e, const char *pattern)
 {
 	char full[2 * TB_NAME_MAX];
 
 	if (!strcmp(pattern, "all"))
 		return true;
 	if (!strchr(pattern, ':'))
-		return glob_match(pattern, def->system) ||
-		       glob_match(pattern, def->name);
+		return glob_match(pattern, e->system) || glob_match(pattern, e->name);
 
 	/* names have no colon, so that of the pattern only matches this one */
-	snprintf(full, sizeof(full), "%s:%s", def->system, def->name);
+	snprintf(full, sizeof(full), "%s:%s", e->system, e->name);
 	return glob_match(pattern, full);
 }
+
+/**
+ * tb_event_description() - the description of one form of an event
+ * @e: the event
+ * @fast: the one-element form
+ * @bytes: out: its size
+ *
+ * It is kept, for it must be had as long as a recording may have the event in it, even
+ * when the definition is gone.
+ *
+ * Context: process.
+ * Return: the description, which stays; ERR_PTR(-ENOMEM); ERR_PTR(-ENOENT) if it is gone
+ * and has never been asked for.
+ */
+const void *tb_event_description(struct tb_event *e, bool fast, u32 *bytes)
+{
+	int token = tb_events_enter();
+	struct tb_event_desc *desc;
+	/* pairs with the exchange below */
+	void *kept = smp_load_acquire(&e->desc[fast]);
+	u16 id = TB_EV_FIRST + 2 * e->index + fast;
+	size_t size;
+
+	if (!kept) {
+		const struct tb_event_def *def = READ_ONCE(e->def);
+
+		if (!def) {
+			kept = ERR_PTR(-ENOENT);
+			goto leave;
+		}
+		size = tb_event_describe(def, fast ? e->fast->fields : NULL, id, NULL, 0);
+		desc = kvmalloc(size, TB_GFP);
+		if (!desc) {
+			kept = ERR_PTR(-ENOMEM);
+			goto leave;
+		}
+		tb_event_describe(def, fast ? e->fast->fields : NULL, id, desc, size);
+		e->desc_bytes[fast] = size;
+		/* the contents before the pointer: pairs with the acquire above */
+		kept = cmpxchg(&e->desc[fast], NULL, desc);
+		if (kept)
+			kvfree(desc);	/* another was quicker, with the same */
+		else
+			kept = desc;
+	}
+	*bytes = e->desc_bytes[fast];
+leave:
+	tb_events_leave(token);
+	return kept;
+}
+
+/* ---- attaching -------------------------------------------------------- */
 
 /**
  * tb_event_attach() - record an event from now on
@@ -181,27 +218,39 @@ bool tb_event_matches(const struct tb_event_def *def, const char *pattern)
  * then may be missed, but is not recorded twice.
  *
  * Context: process; the caller serialises attach and detach of one @p.
- * Return: 0; -ENOENT if this kernel does not have it; other errors of
+ * Return: 0; -ENOENT if it is not there; other errors of
  * tracepoint_probe_register(); after an error it is detached.
  */
 int tb_event_attach(struct tb_probe *p, bool fast)
 {
-	const struct tb_event_def *def = p->def;
+	int token = tb_events_enter();
+	struct tb_event *e = p->event;
+	struct tracepoint *tp = READ_ONCE(e->tp);
+	struct tracebuf_source *source = READ_ONCE(e->source);
+	const struct tb_event_def *def = READ_ONCE(e->def);
 	void *probe;
-	int ret;
+	int ret = 0;
 
-	if (!def->tp)
-		return -ENOENT;
-	fast = fast && def->fast_probe;
-	probe = fast ? def->fast_probe : def->probe;
+	fast = fast && e->fast;
+	if (!def || (!tp && !source)) {
+		tb_event_detach(p);
+		ret = -ENOENT;
+		goto leave;
+	}
+	probe = source ? source : fast ? e->fast->probe : def->probe;
 	if (p->attached == probe)
-		return 0;
+		goto leave;
 
 	tb_event_detach(p);
 	p->fast = fast;
-	ret = tracepoint_probe_register(def->tp, probe, p);
-	if (!ret)
+	p->owner = def->unit->owner;
+	ret = source ? tb_source_attach(source, p) : tracepoint_probe_register(tp, probe, p);
+	if (!ret) {
+		p->tp = source ? NULL : tp;
 		p->attached = probe;
+	}
+leave:
+	tb_events_leave(token);
 	return ret;
 }
 
@@ -217,7 +266,11 @@ void tb_event_detach(struct tb_probe *p)
 {
 	if (!p->attached)
 		return;
-	tracepoint_probe_unregister(p->def->tp, p->attached, p);
+	if (p->tp)
+		tracepoint_probe_unregister(p->tp, p->attached, p);
+	else
+		tb_source_detach(p->attached, p);
+	p->tp = NULL;
 	p->attached = NULL;
 }
 
@@ -229,4 +282,330 @@ void tb_event_detach(struct tb_probe *p)
 void tb_events_synchronize(void)
 {
 	tracepoint_synchronize_unregister();
+}
+
+/* ---- tracepoints ------------------------------------------------------ */
+
+/* Under tb_events_lock. */
+static void tb_events_resolve(struct tracepoint *tp, void *unused)
+{
+	struct tb_event *e;
+
+	hash_for_each_possible(tb_events_by_name, e, by_name, tb_name_hash(tp->name))
+		if (!strcmp(e->name, tp->name) && e->def && !e->source)
+			WRITE_ONCE(e->tp, tp);
+}
+
+/* The tracepoints of a module, there or not.  Under tb_events_lock. */
+static void tb_events_resolve_module(struct module *mod, bool there)
+{
+	struct tb_event *e;
+	unsigned int i;
+
+	for (i = 0; i < mod->num_tracepoints; i++) {
+		struct tracepoint *tp = tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]);
+
+		if (there) {
+			tb_events_resolve(tp, NULL);
+			continue;
+		}
+		hash_for_each_possible(tb_events_by_name, e, by_name, tb_name_hash(tp->name))
+			if (e->tp == tp)
+				WRITE_ONCE(e->tp, NULL);
+	}
+}
+
+static void tb_tp_module_coming(struct module *mod)
+{
+	struct tb_tp_module *m;
+
+	/*
+	 * The headers are those of the kernel.  What somebody else has given the same name
+	 * may have other arguments.
+	 */
+	if (mod->taints & BIT(TAINT_OOT_MODULE))
+		return;
+	m = kmalloc(sizeof(*m), TB_GFP);
+	if (!m) {
+		pr_warn("tracebuf: no memory to follow the tracepoints of %s\n", mod->name);
+		return;
+	}
+	m->mod = mod;
+	mutex_lock(&tb_events_lock);
+	list_add_tail(&m->list, &tb_tp_modules);
+	tb_events_resolve_module(mod, true);
+	mutex_unlock(&tb_events_lock);
+}
+
+static bool tb_tp_module_going(struct module *mod)
+{
+	struct tb_tp_module *m, *found = NULL;
+
+	mutex_lock(&tb_events_lock);
+	list_for_each_entry(m, &tb_tp_modules, list)
+		if (m->mod == mod)
+			found = m;
+	if (found) {
+		list_del(&found->list);
+		tb_events_resolve_module(mod, false);
+	}
+	mutex_unlock(&tb_events_lock);
+	kfree(found);
+	return found;
+}
+
+static int tb_tp_module_notify(struct notifier_block *self, unsigned long what, void *data)
+{
+	struct tp_module *tp_mod = data;
+
+	if (what == MODULE_STATE_COMING)
+		tb_tp_module_coming(tp_mod->mod);
+	else if (what != MODULE_STATE_GOING || !tb_tp_module_going(tp_mod->mod))
+		return NOTIFY_OK;
+	/* when it is going: nothing is attached to it from here on */
+	tb_registry_each(tb_select_refresh);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block tb_tp_module_nb = {
+	.notifier_call = tb_tp_module_notify,
+};
+
+/* ---- coming and going ------------------------------------------------- */
+
+/* Is a number that was @e's good for @def: nobody has learnt it with another meaning? */
+static bool tb_event_same(const struct tb_event *e, const struct tb_event_def *def)
+{
+	u16 id = TB_EV_FIRST + 2 * e->index;
+	size_t size;
+	void *desc;
+	bool same;
+
+	if (strcmp(e->system, def->system) || strcmp(e->name, def->name))
+		return false;
+	if (!e->desc[0])
+		return !e->desc[1];
+	size = tb_event_describe(def, NULL, id, NULL, 0);
+	if (size != e->desc_bytes[0])
+		return false;
+	desc = kvmalloc(size, TB_GFP);
+	if (!desc)
+		return false;
+	tb_event_describe(def, NULL, id, desc, size);
+	same = !memcmp(desc, e->desc[0], size);
+	kvfree(desc);
+	return same;
+}
+
+/*
+ * Events of the scheduler happen in one thread and are about another: switching to it,
+ * waking it.  Their fields with the other's id have these names.
+ */
+static void tb_event_find_about(struct tb_test *about, const struct tb_field_def *f)
+{
+	unsigned int n = 0;
+
+	for (; f->name && n < TB_ABOUT_MAX; f++) {
+		if (strcmp(f->name, "pid") && strcmp(f->name, "next_pid") &&
+		    strcmp(f->name, "child_pid"))
+			continue;
+		about[n].source = TB_TEST_FIELD;
+		about[n].offset = f->offset;
+		about[n].size = f->size;
+		about[n].bit = f->bit;
+		about[n].bits = f->bits;
+		n++;
+	}
+}
+
+static struct tb_event *tb_event_new(const struct tb_event_def *def)
+{
+	struct tb_event *e;
+
+	if (tb_nr_events == TB_EVENTS_MAX)
+		return ERR_PTR(-EOVERFLOW);
+	e = kzalloc(sizeof(*e), TB_GFP);
+	if (!e)
+		return ERR_PTR(-ENOMEM);
+	strscpy(e->system, def->system, sizeof(e->system));
+	strscpy(e->name, def->name, sizeof(e->name));
+	e->index = tb_nr_events;
+	e->fast = tb_fast_find(e->name);
+	if (!strcmp(e->system, "sched")) {
+		tb_event_find_about(e->about[0], def->fields);
+		if (e->fast)
+			tb_event_find_about(e->about[1], e->fast->fields);
+	}
+	tb_events[tb_nr_events] = e;
+	hash_add(tb_events_by_name, &e->by_name, tb_name_hash(e->name));
+	/* all of it before the number: pairs with the acquire in tb_events_count() */
+	smp_store_release(&tb_nr_events, tb_nr_events + 1);
+	return e;
+}
+
+/* Under tb_events_lock. */
+static int tb_event_add(const struct tb_event_def *def)
+{
+	struct tb_event *e;
+
+	hash_for_each_possible(tb_events_by_name, e, by_name, tb_name_hash(def->name)) {
+		if (e->def && !strcmp(e->system, def->system) && !strcmp(e->name, def->name))
+			return -EEXIST;
+		/* another may come with other fields: it gets another number */
+		if (!e->def && tb_event_same(e, def))
+			goto found;
+	}
+	e = tb_event_new(def);
+	if (IS_ERR(e))
+		return PTR_ERR(e);
+found:
+	WRITE_ONCE(e->def, def);
+	WRITE_ONCE(e->source, def->source);
+	return 0;
+}
+
+/* Nobody can attach to the events of a unit any more.  Under tb_events_lock. */
+static void tb_unit_hide(const struct tb_unit *unit)
+{
+	unsigned int i;
+
+	for (i = 0; i < tb_nr_events; i++) {
+		if (!tb_events[i]->def || tb_events[i]->def->unit != unit)
+			continue;
+		WRITE_ONCE(tb_events[i]->tp, NULL);
+		WRITE_ONCE(tb_events[i]->source, NULL);
+	}
+}
+
+static void tb_unit_forget(const struct tb_unit *unit)
+{
+	unsigned int i;
+
+	for (i = 0; i < tb_nr_events; i++)
+		if (tb_events[i]->def && tb_events[i]->def->unit == unit)
+			WRITE_ONCE(tb_events[i]->def, NULL);
+}
+
+/**
+ * tb_units_unregister() - the events of some units are no more
+ * @units: the units
+ * @n: how many
+ *
+ * Recordings go on without them.
+ *
+ * Context: process, sleeps.
+ */
+void tb_units_unregister(struct tb_unit *units, unsigned int n)
+{
+	unsigned int i;
+
+	mutex_lock(&tb_events_lock);
+	for (i = 0; i < n; i++)
+		tb_unit_hide(&units[i]);
+	mutex_unlock(&tb_events_lock);
+	tb_registry_each(tb_select_refresh);
+	mutex_lock(&tb_events_lock);
+	for (i = 0; i < n; i++)
+		tb_unit_forget(&units[i]);
+	mutex_unlock(&tb_events_lock);
+	/* nobody looks at the definitions, no probe runs */
+	synchronize_srcu(&tb_events_srcu);
+	tb_events_synchronize();
+}
+EXPORT_SYMBOL_GPL(tb_units_unregister);
+
+/**
+ * tb_units_register() - make the events of some units known
+ * @units: the units, their definitions collected
+ * @n: how many
+ * @owner: the module their probes are in
+ *
+ * Those that somebody has enabled when they were here before are recorded at once.
+ *
+ * Context: process, sleeps.
+ * Return: 0; -ENOMEM; -EEXIST an event of that name exists; -EOVERFLOW more events than
+ * ids.
+ */
+int tb_units_register(struct tb_unit *units, unsigned int n, struct module *owner)
+{
+	struct tb_event_def *def;
+	struct tb_tp_module *m;
+	unsigned int i;
+	int err = 0;
+
+	mutex_lock(&tb_events_lock);
+	for (i = 0; i < n && !err; i++) {
+		units[i].owner = owner;
+		list_for_each_entry(def, &units[i].events, list) {
+			def->unit = &units[i];
+			err = tb_event_add(def);
+			if (err)
+				break;
+		}
+	}
+	if (!err) {
+		for_each_kernel_tracepoint(tb_events_resolve, NULL);
+		list_for_each_entry(m, &tb_tp_modules, list)
+			tb_events_resolve_module(m->mod, true);
+	}
+	mutex_unlock(&tb_events_lock);
+	if (err)
+		tb_units_unregister(units, n);
+	else
+		tb_registry_each(tb_select_refresh);
+	return err;
+}
+EXPORT_SYMBOL_GPL(tb_units_register);
+
+/**
+ * tb_events_init() - set up the registry
+ *
+ * Return: 0, -ENOMEM.
+ */
+int __init tb_events_init(void)
+{
+	struct tb_unit *unit = tb_units;
+	unsigned int i;
+	int err;
+
+	tb_events = kvcalloc(TB_EVENTS_MAX, sizeof(*tb_events), TB_GFP);
+	if (!tb_events)
+		return -ENOMEM;
+	for (i = 0; i < ARRAY_SIZE(tb_units); i++) {
+		INIT_LIST_HEAD(&tb_units[i].events);
+		INIT_LIST_HEAD(&tb_units[i].evals);
+	}
+#define TB_UNIT(name)	tb_unit_init_##name(unit++)
+#include "units.h"
+#undef TB_UNIT
+	err = tb_units_register(tb_units, ARRAY_SIZE(tb_units), THIS_MODULE);
+	/* tells of the modules that are there already */
+	if (!err)
+		err = register_tracepoint_module_notifier(&tb_tp_module_nb);
+	if (err)
+		tb_events_exit();
+	return err;
+}
+
+/**
+ * tb_events_exit() - give back what tb_events_init() allocated
+ *
+ * Nothing may be attached any more.
+ */
+void tb_events_exit(void)
+{
+	struct tb_tp_module *m, *next;
+	unsigned int i;
+
+	unregister_tracepoint_module_notifier(&tb_tp_module_nb);
+	list_for_each_entry_safe(m, next, &tb_tp_modules, list) {
+		list_del(&m->list);
+		kfree(m);
+	}
+	for (i = 0; i < tb_nr_events; i++) {
+		kvfree(tb_events[i]->desc[0]);
+		kvfree(tb_events[i]->desc[1]);
+		kfree(tb_events[i]);
+	}
+	kvfree(tb_events);
 }

@@ -10,16 +10,23 @@
 /* events.c: which events there are, and switching them on and off */
 int tb_events_init(void);
 void tb_events_exit(void);
+int tb_units_register(struct tb_unit *units, unsigned int n, struct module *owner);
+void tb_units_unregister(struct tb_unit *units, unsigned int n);
+int tb_events_enter(void);
+void tb_events_leave(int token);
 unsigned int tb_events_count(void);
-const struct tb_event_def *tb_events_get(unsigned int index);
-bool tb_event_matches(const struct tb_event_def *def, const char *pattern);
+struct tb_event *tb_events_get(unsigned int index);
+struct tracepoint *tb_events_tracepoint(const char *name);
+bool tb_event_there(const struct tb_event *e);
+bool tb_event_matches(const struct tb_event *e, const char *pattern);
+const void *tb_event_description(struct tb_event *e, bool fast, u32 *bytes);
 int tb_event_attach(struct tb_probe *p, bool fast);
 void tb_event_detach(struct tb_probe *p);
 void tb_events_synchronize(void);
 
 /* describe.c: telling readers what an event id means */
-int tb_event_describe(const struct tb_event_def *def, bool fast, u16 id,
-		      void *buf, size_t size);
+size_t tb_event_describe(const struct tb_event_def *def, const struct tb_field_def *fast, u16 id,
+			 void *buf, size_t size);
 
 /* fast.c */
 const struct tb_fast_def *tb_fast_find(const char *name);

@@ -233,24 +233,13 @@ static void __maybe_unused tb_track_check(void)
 	check_trace_callback_type_sched_process_exit(tb_track_exit);
 }
 
-static struct tracepoint *tb_track_tracepoint(const struct tb_track_point *point)
-{
-	const struct tb_event_def *def;
-	unsigned int i;
-
-	for (i = 0; (def = tb_events_get(i)); i++)
-		if (!strcmp(def->name, point->name))
-			return def->tp;
-	return NULL;
-}
-
 /* Detaches the first @n. */
 static void tb_track_detach_first(struct tb_provider *provider, unsigned int n)
 {
 	struct tracepoint *tp;
 
 	while (n--) {
-		tp = tb_track_tracepoint(&tb_track_points[n]);
+		tp = tb_events_tracepoint(tb_track_points[n].name);
 		tracepoint_probe_unregister(tp, tb_track_points[n].probe, provider);
 	}
 }
@@ -270,7 +259,7 @@ int tb_track_attach(struct tb_provider *provider)
 	int ret;
 
 	for (i = 0; i < ARRAY_SIZE(tb_track_points); i++) {
-		tp = tb_track_tracepoint(&tb_track_points[i]);
+		tp = tb_events_tracepoint(tb_track_points[i].name);
 		ret = tp ? tracepoint_probe_register(tp, tb_track_points[i].probe,
 						     provider) : -ENOENT;
 		if (ret) {

@@ -26,9 +26,18 @@ void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b)
 	(void)b;
 }
 
-void tb_ring_absent(struct tb_ring *r)
+void tb_ring_staged(struct tb_ring *r, struct tb_buf *b)
 {
 	(void)r;
+	(void)b;
+}
+
+bool tb_ring_staged_simple(struct tb_ring *r, u32 id, u64 payload)
+{
+	(void)r;
+	(void)id;
+	(void)payload;
+	return false;
 }
 
 static inline u32 next_random(u32 *seed)

@@ -52,10 +52,20 @@ void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b)
 }
 
 /* every ring here has buffers */
-void tb_ring_absent(struct tb_ring *r)
+void tb_ring_staged(struct tb_ring *r, struct tb_buf *b)
 {
 	(void)r;
+	(void)b;
 	abort();
+}
+
+bool tb_ring_staged_simple(struct tb_ring *r, u32 id, u64 payload)
+{
+	(void)r;
+	(void)id;
+	(void)payload;
+	abort();
+	return false;
 }
 
 void tb_ring_path(enum tb_ring_path path)

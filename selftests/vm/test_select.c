@@ -32,7 +32,7 @@ static int find(int fd, const char *name, struct tb_event_info *i)
 	return ret;
 }
 
-/* How many events that this kernel has satisfy @match; not through the device. */
+/* How many events there are with such names, there now or not. */
 static int count(int fd, const char *system, const char *prefix)
 {
 	struct tb_event_info i;
@@ -40,7 +40,7 @@ static int count(int fd, const char *system, const char *prefix)
 	int n = 0;
 
 	for (index = 0; !info(fd, index, &i); index++)
-		n += !(i.flags & TB_INFO_ABSENT) && (!system || !strcmp(i.system, system)) &&
+		n += !(i.flags & TB_INFO_GONE) && (!system || !strcmp(i.system, system)) &&
 		     !strncmp(i.name, prefix, strlen(prefix));
 	return n;
 }

@@ -596,10 +596,10 @@ TEST_DEV(trigger, takes_nothing_that_is_wrong)
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(-EINVAL, disarm(self->fd));
 	a.op = TB_ARM_SET;
-	a.reserved[1] = 1;
+	a.bad = 1;
 	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_ARM, &a));
 	EXPECT_EQ(EINVAL, errno);
-	a.reserved[1] = 0;
+	a.bad = 0;
 	a.pattern = 1;
 	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_ARM, &a));
 	EXPECT_EQ(EFAULT, errno);

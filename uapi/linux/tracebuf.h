@@ -845,13 +845,15 @@ struct tb_pids {
 #define TB_INFO_ENABLED		0x01
 #define TB_INFO_FAST		0x02	/* recorded in its fast form */
 #define TB_INFO_HAS_FAST	0x04
-#define TB_INFO_ABSENT		0x08	/* this kernel does not have the tracepoint */
+#define TB_INFO_ABSENT		0x08	/* the tracepoint is not there, or not yet */
+#define TB_INFO_GONE		0x10	/* the module that has it is not there any more */
 
 /**
  * struct tb_event_info - TB_IOC_EVENT: the event with number @index
  * @index: in: 0 .. tb_query.nr_events - 1, else ENOENT
+ * @flags: in: TB_INFO_FAST: @desc is for the fast form, if it has one; out: TB_INFO_*
  * @desc: in: address for its struct tb_event_desc with fields and strings,
- *	or 0; the wide form's
+ *	or 0; the wide form's unless @flags said otherwise
  * @desc_size: in: room there; out: its size (nothing is written if the
  *	room is too small)
  */

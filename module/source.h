@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Events that other modules record themselves.
+ */
+#ifndef TB_SOURCE_H
+#define TB_SOURCE_H
+
+struct tb_probe;
+struct tracebuf_source;
+
+int tb_source_attach(struct tracebuf_source *s, struct tb_probe *p);
+void tb_source_detach(struct tracebuf_source *s, struct tb_probe *p);
+
+#endif /* TB_SOURCE_H */
