@@ -253,6 +253,13 @@ int tb_device_event(struct tb_device *device, unsigned int index,
 int tb_device_format(struct tb_device *device, unsigned int index,
 		     struct tb_format **format)
 {
+	return tb_device_form(device, index, TB_FORM_WIDE, format);
+}
+
+int tb_device_form(struct tb_device *device, unsigned int index,
+		   enum tb_form form, struct tb_format **format)
+{
+	uint32_t fast = form == TB_FORM_FAST ? TB_INFO_FAST : 0;
 	struct tb_event_info info;
 	const char *wrong;
 	uint32_t room = 4096;
@@ -266,6 +273,7 @@ int tb_device_format(struct tb_device *device, unsigned int index,
 			return -ENOMEM;
 		memset(&info, 0, sizeof(info));
 		info.index = index;
+		info.flags = fast;
 		info.desc = (uint64_t)(uintptr_t)desc;
 		info.desc_size = room;
 		result = device_ioctl(device, TB_IOC_EVENT, &info);
@@ -277,6 +285,49 @@ int tb_device_format(struct tb_device *device, unsigned int index,
 	if (result >= 0)
 		result = tb_format_parse(desc, info.desc_size, format, &wrong);
 	free(desc);
+	if (result >= 0 && fast && info.flags & TB_INFO_HAS_FAST &&
+	    !((*format)->flags & TB_EVENT_FAST)) {
+		free(*format);
+		*format = NULL;
+		return -EOPNOTSUPP;
+	}
+	return result;
+}
+
+int tb_device_rule(struct tb_device *device, struct tb_rule *rule)
+{
+	return device_ioctl(device, TB_IOC_RULE, rule);
+}
+
+int tb_device_no_rules(struct tb_device *device)
+{
+	struct tb_rule rule = { .index = TB_RULE_ALL };
+
+	return device_ioctl(device, TB_IOC_RULE, &rule);
+}
+
+int tb_device_suppressed(struct tb_device *device, uint32_t index,
+			 struct tb_suppressed *suppressed)
+{
+	struct tb_suppressed_info info = { .index = index };
+	int result = device_ioctl(device, TB_IOC_SUPPRESSED, &info);
+
+	*suppressed = info.suppressed;
+	return result;
+}
+
+int tb_device_pids(struct tb_device *device, const uint32_t *pids,
+		   unsigned int count, uint32_t flags, uint32_t *bad)
+{
+	struct tb_pids argument = {
+		.pids = (uint64_t)(uintptr_t)pids,
+		.count = count,
+		.flags = flags,
+	};
+	int result = device_ioctl(device, TB_IOC_PIDS, &argument);
+
+	if (bad)
+		*bad = argument.bad;
 	return result;
 }
 
@@ -378,14 +429,25 @@ int tb_device_release(struct tb_device *device, const struct tb_ref *refs,
 
 int tb_device_arm(struct tb_device *device, const char *patterns, uint32_t post)
 {
+	return tb_device_arm_rules(device, patterns, post, NULL, 0, NULL);
+}
+
+int tb_device_arm_rules(struct tb_device *device, const char *patterns,
+			uint32_t post, const struct tb_rule *rules,
+			unsigned int count, uint32_t *bad)
+{
 	struct tb_arm arm = {
 		.op = TB_ARM_SET,
 		.post = post,
 		.pattern = (uint64_t)(uintptr_t)patterns,
 		.length = (uint32_t)strlen(patterns),
+		.rules = (uint64_t)(uintptr_t)rules,
+		.nr_rules = count,
 	};
 	int result = device_ioctl(device, TB_IOC_ARM, &arm);
 
+	if (bad)
+		*bad = arm.bad;
 	return result < 0 ? result : (int)arm.matched;
 }
 

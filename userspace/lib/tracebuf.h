@@ -460,6 +460,53 @@ void tb_walk_start(struct tb_walk *walk, const struct tb_block *block);
  */
 int tb_walk_next(struct tb_walk *walk);
 
+/* ---- filters ---------------------------------------------------------- */
+
+enum tb_filter_verdict {
+	TB_FILTER_DEPENDS = 0,
+	TB_FILTER_ALWAYS,	/* all events pass, whatever is in them */
+	TB_FILTER_NEVER,	/* none does */
+};
+
+/**
+ * struct tb_filter_code - an expression as the kernel takes it (struct tb_rule)
+ * @nr_tests: 0: all pass
+ * @data_bytes: of @data
+ * @verdict: enum tb_filter_verdict
+ */
+struct tb_filter_code {
+	struct tb_test tests[TB_TESTS_MAX];
+	uint32_t nr_tests;
+	uint32_t data_bytes;
+	uint32_t verdict;
+	unsigned char data[TB_TEST_DATA_MAX];
+};
+
+/**
+ * tb_filter_compile - make the tests of an expression over an event's fields
+ * @text: as in docs/filters.md: "prev_prio < 100 && next_comm ~ 'ff*'"
+ * @format: the form of the event in which it is recorded
+ * @error: out, may be NULL: the text begins with "column N:", @offset is N - 1
+ *
+ * Return: 0; -ENOENT there is no such field (its name is at the offset),
+ * -EINVAL the expression is wrong, -E2BIG it is too long, -ENOMEM.
+ */
+int tb_filter_compile(const char *text, const struct tb_format *format,
+		      struct tb_filter_code *code, struct tb_error *error);
+
+/**
+ * tb_filter_one_of - and, before all else: number @name is one of those
+ * @bits: bit n of byte n / 8 for number n
+ * Return: 0; -ENOENT no such number in the event, -E2BIG.
+ */
+int tb_filter_one_of(struct tb_filter_code *code,
+		     const struct tb_format *format, const char *name,
+		     const void *bits, size_t bytes, struct tb_error *error);
+
+/** tb_filter_common - what can be asked of any event: name number @index, NULL
+ *  beyond the last */
+const char *tb_filter_common(unsigned int index);
+
 /* ---- device ----------------------------------------------------------- */
 
 #define TB_DEVICE_PATH "/dev/tracebuf"
@@ -536,6 +583,36 @@ int tb_device_format(struct tb_device *device, unsigned int index,
 		     struct tb_format **format);
 
 /**
+ * tb_device_form - the same for the form asked for
+ * @form: TB_FORM_FAST: the fast form, the wide one if the event has no other
+ * Errors: -EOPNOTSUPP the module does not tell of fast forms.
+ */
+int tb_device_form(struct tb_device *device, unsigned int index,
+		   enum tb_form form, struct tb_format **format);
+
+/**
+ * tb_device_rule - give the event a rule, or (all zero but index and form) none
+ * @rule: its @bad says which test or counter is wrong
+ */
+int tb_device_rule(struct tb_device *device, struct tb_rule *rule);
+
+/** tb_device_no_rules - take all rules away */
+int tb_device_no_rules(struct tb_device *device);
+
+/** tb_device_suppressed - what the rule of event number @index has kept out;
+ *  TB_RULE_ALL: what was kept out by the thread */
+int tb_device_suppressed(struct tb_device *device, uint32_t index,
+			 struct tb_suppressed *suppressed);
+
+/**
+ * tb_device_pids - whose events are recorded
+ * @count: 0, with no @flags: everybody's
+ * @bad: out, may be NULL: which of them there is not (-ESRCH)
+ */
+int tb_device_pids(struct tb_device *device, const uint32_t *pids,
+		   unsigned int count, uint32_t flags, uint32_t *bad);
+
+/**
  * tb_device_map - map all buffers, read-only
  * @data, @size: out, may be NULL.  Mapping again gives the same; it goes with
  * the device.
@@ -573,6 +650,11 @@ int tb_device_release(struct tb_device *device, const struct tb_ref *refs,
  * Return: how many events; -errno as TB_IOC_ARM.  poll(): POLLPRI.
  */
 int tb_device_arm(struct tb_device *device, const char *patterns, uint32_t post);
+/** tb_device_arm_rules - with tests for some of them; @bad: out, may be NULL: which
+ *  rule is wrong (-EINVAL) */
+int tb_device_arm_rules(struct tb_device *device, const char *patterns,
+			uint32_t post, const struct tb_rule *rules,
+			unsigned int count, uint32_t *bad);
 int tb_device_disarm(struct tb_device *device);
 /** tb_device_trigger - what has become of it */
 int tb_device_trigger(struct tb_device *device, struct tb_trigger_info *info);
