@@ -14,19 +14,20 @@
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
-#include "tool.h"
+#include "choose.h"
 
 #define PATTERN_ROOM 256	/* the kernel takes 255 bytes */
 
 struct arm {
 	const char *provider;
 	const char *output;
-	struct patterns patterns;
+	struct choice choice;
 	uint32_t post;
 	uint32_t count;
 
 	struct tb_device *device;
 	char text[PATTERN_ROOM];	/* the patterns as the kernel wants them */
+	struct made made;		/* tests for their events */
 	int signals;
 	uint32_t taken;
 };
@@ -38,7 +39,8 @@ const struct command cmd_arm = {
 	.run   = arm_run,
 	.brief = "take a snapshot when an event occurs",
 	.help  =
-	"usage: tracebuf arm [-p NAME] --on EVENTS [--post PERCENT] [-o FILE] [-n N]\n"
+	"usage: tracebuf arm [-p NAME] --on EVENTS [-f FILTER] [--post PERCENT] [-o FILE]\n"
+	"                    [-n N]\n"
 	"\n"
 	"Waits until one of EVENTS occurs while a circular recording is running\n"
 	"('tracebuf start -m circular'), lets it go on until PERCENT of the buffers of\n"
@@ -46,7 +48,10 @@ const struct command cmd_arm = {
 	"then until it is written nothing is overwritten: what led to the event is there.\n"
 	"EVENTS need not be recorded.  Ctrl-C after the event writes it at once.\n"
 	"\n"
-	"  -e, --on EVENTS       system, system:event, event; with * and ?\n"
+	"  -e, --on EVENTS       system, system:event, event; with * and ?; '!' before one\n"
+	"                        leaves it out; syscalls:open*,read\n"
+	"  -f, --filter FILTER   of the events of the --on before it only those of which\n"
+	"                        this is true: 'sig == 11 && comm ~ \"my*\"'\n"
 	"  -P, --post PERCENT    0..100 (50)\n"
 	PROVIDER_HELP
 	"  -o, --output FILE     (snapshot-DATE-TIME.tbuf); '-': standard output\n"
@@ -56,25 +61,24 @@ const struct command cmd_arm = {
 
 /* ---- before ---- */
 
-static int arm_text(struct arm *arm)
+static int arm_failed(const struct arm *arm, int result, uint32_t bad)
 {
-	size_t i, used = 0;
+	struct tb_query query;
 
-	for (i = 0; i < arm->patterns.count && used < PATTERN_ROOM; i++)
-		used += (size_t)snprintf(arm->text + used, PATTERN_ROOM - used,
-					 "%s%s", i ? "," : "",
-					 arm->patterns.list[i]);
-	return used < PATTERN_ROOM ? 0 : -E2BIG;
-}
-
-static int arm_failed(int result)
-{
 	switch (-result) {
+	case ENOTTY:
+		return complain("the module does not know filters of triggers: install module and tools of the same release");
 	case EBUSY:
 		return complain("a trigger is armed already by another program");
 	case E2BIG:
 		return complain("these are more than 64 events: name them more exactly");
 	case EINVAL:
+		if (arm->made.count && bad < arm->made.count &&
+		    tb_device_query(arm->device, &query) >= 0 &&
+		    query.state == TB_STATE_RUNNING &&
+		    query.mode == TB_MODE_CIRCULAR)
+			return complain("the module does not take test %u of filter %u",
+					arm->made.rules[bad].bad + 1, bad + 1);
 		return complain("no circular recording is running: 'tracebuf start -m circular' does that");
 	}
 	return complain("cannot arm: %s", strerror(-result));
@@ -185,22 +189,27 @@ static int arm_go(struct arm *arm)
 	struct tb_query query;
 	bool ended = false;
 	int status, result;
+	uint32_t bad;
 
 	result = tb_device_query(arm->device, &query);
 	if (result < 0)
 		return complain("cannot read the state: %s", strerror(-result));
 	status = snapshot_possible(&query);
 	if (!status)
-		status = patterns_known(arm->device, &arm->patterns);
+		status = choice_trigger(arm->device, &cmd_arm, &arm->choice,
+					arm->text, sizeof(arm->text),
+					&arm->made);
 	if (status)
 		return status;
 	arm->signals = catch_signals();
 	if (arm->signals < 0)
 		return complain("signals: %s", strerror(errno));
 	while (!status && !ended && arm->taken < arm->count) {
-		result = tb_device_arm(arm->device, arm->text, arm->post);
+		result = tb_device_arm_rules(arm->device, arm->text, arm->post,
+					     arm->made.rules,
+					     (unsigned int)arm->made.count, &bad);
 		if (result < 0)
-			return arm_failed(result);
+			return arm_failed(arm, result, bad);
 		if (!arm->taken)
 			note("armed, waiting for %d event%s", result,
 			     result == 1 ? "" : "s");
@@ -210,44 +219,42 @@ static int arm_go(struct arm *arm)
 	return status;
 }
 
-static int arm_run(int argc, char **argv)
+static int arm_with(int argc, char **argv, struct arm *arm)
 {
 	static const struct option long_options[] = {
 		PROVIDER_LONG,
 		{ "on",     required_argument, NULL, 'e' },
+		{ "filter", required_argument, NULL, 'f' },
 		{ "post",   required_argument, NULL, 'P' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "count",  required_argument, NULL, 'n' },
 		{ "help",   no_argument,       NULL, 'h' },
 		{ 0 }
 	};
-	struct arm arm = { .post = 50, .count = 1, .signals = -1 };
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "p:e:P:o:n:h", long_options,
+	while ((option = getopt_long(argc, argv, "p:e:f:P:o:n:h", long_options,
 				     NULL)) >= 0) {
 		switch (option) {
 		case 'p':
-			arm.provider = optarg;
+			arm->provider = optarg;
 			break;
 		case 'e':
-			if (strpbrk(optarg, "=<>!&|()\"'"))
-				return misused(&cmd_arm, "'%s': a trigger is an event alone, the values of its fields cannot be asked for",
-					       optarg);
-			if (patterns_add(&arm.patterns, optarg))
-				return misused(&cmd_arm, "no events in '%s'",
-					       optarg);
+		case 'f':
+			if (choice_option(&cmd_arm, option, optarg,
+					  &arm->choice) < 0)
+				return EXIT_USAGE;
 			break;
 		case 'P':
-			if (parse_u32(optarg, 0, 100, &arm.post))
+			if (parse_u32(optarg, 0, 100, &arm->post))
 				return misused(&cmd_arm, "'%s' is not a percentage from 0 to 100",
 					       optarg);
 			break;
 		case 'o':
-			arm.output = optarg;
+			arm->output = optarg;
 			break;
 		case 'n':
-			if (parse_u32(optarg, 1, UINT32_MAX, &arm.count))
+			if (parse_u32(optarg, 1, UINT32_MAX, &arm->count))
 				return misused(&cmd_arm, "'%s' is not a number of snapshots",
 					       optarg);
 			break;
@@ -257,16 +264,22 @@ static int arm_run(int argc, char **argv)
 	}
 	if (optind < argc)
 		return misused(&cmd_arm, "'%s' is too much", argv[optind]);
-	if (!arm.patterns.count)
+	if (!arm->choice.count)
 		return misused(&cmd_arm, "on which event? (--on)");
-	if (arm_text(&arm))
-		return misused(&cmd_arm, "these patterns are longer than %d characters",
-			       PATTERN_ROOM - 1);
-	arm.device = open_device(arm.provider, TB_DEVICE_NONBLOCK);
-	status = arm.device ? arm_go(&arm) : EXIT_WRONG;
-	tb_device_close(arm.device);
-	if (arm.signals >= 0)
-		close(arm.signals);
-	patterns_free(&arm.patterns);
+	arm->device = open_device(arm->provider, TB_DEVICE_NONBLOCK);
+	status = arm->device ? arm_go(arm) : EXIT_WRONG;
+	tb_device_close(arm->device);
+	if (arm->signals >= 0)
+		close(arm->signals);
+	return status;
+}
+
+static int arm_run(int argc, char **argv)
+{
+	struct arm arm = { .post = 50, .count = 1, .signals = -1 };
+	int status = arm_with(argc, argv, &arm);
+
+	made_free(&arm.made);
+	choice_free(&arm.choice);
 	return status;
 }

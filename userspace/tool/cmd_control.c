@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "tool.h"
+#include "choose.h"
 
 static int start_run(int argc, char **argv);
 static int stop_run(int argc, char **argv);
@@ -26,7 +26,8 @@ const struct command cmd_start = {
 	"options for the buffers the configuration stays as it is.\n"
 	"\n"
 	"  -e, --events LIST     enable these and no others (default: as they are):\n"
-	"                        system, system:event, event; with * and ?\n"
+	CHOICE_HELP
+	WHO_HELP
 	"  -F, --fast            their one-element forms where there are any\n"
 	PROVIDER_HELP
 	SETUP_HELP
@@ -67,10 +68,13 @@ const struct command cmd_enable = {
 	.run   = enable_run,
 	.brief = "enable events, also while recording",
 	.help  =
-	"usage: tracebuf enable [-p NAME] [-F|-W] [-e] EVENTS...\n"
+	"usage: tracebuf enable [-p NAME] [-F|-W] [-e] EVENTS... [-f FILTER]\n"
 	"\n"
-	"  EVENTS                system, system:event, event, all; with * and ?,\n"
-	"                        separated by commas or spaces\n"
+	"Enables these events, too.  A filter and all that goes with an event takes the\n"
+	"place of what it had.\n"
+	"\n"
+	"  -e, --events LIST     separated by commas or spaces:\n"
+	CHOICE_HELP
 	PROVIDER_HELP
 	"  -F, --fast            in their one-element form where there is one\n"
 	"  -W, --wide            with all fields\n"
@@ -106,45 +110,51 @@ const struct command cmd_save = {
 	"  -h, --help\n",
 };
 
-static int start_device(struct tb_device *device, struct patterns *patterns,
-			enum tb_form form, struct setup *setup, uint32_t flags)
+static int start_device(struct tb_device *device, const struct choice *choice,
+			struct who *who, struct setup *setup, uint32_t flags)
 {
+	struct tb_query query;
 	int result;
 
+	result = tb_device_query(device, &query);
+	if (result < 0 || query.state == TB_STATE_RUNNING)
+		return start_failed(device, result < 0 ? result : -EBUSY);
 	if (setup->given && setup_apply(device, setup))
 		return EXIT_WRONG;
-	if (patterns->count) {
-		tb_device_select(device, TB_SELECT_DISABLE, 0, "all");
-		if (patterns_select(device, patterns, TB_SELECT_ENABLE, form,
-				    false))
-			return EXIT_WRONG;
-	}
+	if (choice->count && choice_set(device, choice))
+		return EXIT_WRONG;
+	if ((choice->count || who->given) && who_apply(device, who, 0))
+		return EXIT_WRONG;
 	result = tb_device_start(device, flags);
 	return result < 0 ? start_failed(device, result) : EXIT_FINE;
 }
 
-static int start_run(int argc, char **argv)
+static int start_with(int argc, char **argv, struct choice *choice)
 {
 	static const struct option long_options[] = {
 		PROVIDER_LONG,
 		SETUP_LONG,
-		{ "events",   required_argument, NULL, 'e' },
-		{ "fast",     no_argument,       NULL, 'F' },
+		CHOICE_LONG,
+		WHO_LONG,
 		{ "no-state", no_argument,       NULL, 'N' },
 		{ "help",     no_argument,       NULL, 'h' },
 		{ 0 }
 	};
-	struct patterns patterns = { 0 };
 	struct setup setup = { 0 };
+	struct who who = { 0 };
 	const char *provider = NULL;
 	struct tb_device *device;
-	enum tb_form form = TB_FORM_WIDE;
 	uint32_t flags = 0;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, SETUP_SHORT "p:e:Fh",
+	while ((option = getopt_long(argc, argv, SETUP_SHORT CHOICE_SHORT "p:h",
 				     long_options, NULL)) >= 0) {
 		status = setup_option(&cmd_start, option, optarg, &setup);
+		if (!status)
+			status = choice_option(&cmd_start, option, optarg,
+					       choice);
+		if (!status)
+			status = who_option(&cmd_start, option, optarg, &who);
 		if (status < 0)
 			return EXIT_USAGE;
 		if (status)
@@ -152,14 +162,6 @@ static int start_run(int argc, char **argv)
 		switch (option) {
 		case 'p':
 			provider = optarg;
-			break;
-		case 'e':
-			if (patterns_add(&patterns, optarg))
-				return misused(&cmd_start, "no events in '%s'",
-					       optarg);
-			break;
-		case 'F':
-			form = TB_FORM_FAST;
 			break;
 		case 'N':
 			flags |= TB_START_NO_STATE;
@@ -171,16 +173,34 @@ static int start_run(int argc, char **argv)
 	if (optind < argc)
 		return misused(&cmd_start, "'%s' is too much (a command to run belongs to 'record')",
 			       argv[optind]);
-	if (form == TB_FORM_FAST && !patterns.count)
-		return misused(&cmd_start, "--fast goes with events (-e)");
-	if (setup_check(&cmd_start, &setup))
+	if (!choice->count && (choice->form || choice->nr_filters))
+		return misused(&cmd_start, "--fast and --filter go with events (-e)");
+	if (setup_check(&cmd_start, &setup) ||
+	    who_check(&cmd_start, &who, false))
 		return EXIT_USAGE;
+	if (!choice->form)
+		choice->form = TB_FORM_WIDE;
 	device = open_device(provider, 0);
-	status = device ? start_device(device, &patterns, form, &setup, flags) :
+	status = device ? start_device(device, choice, &who, &setup, flags) :
 			  EXIT_WRONG;
 	tb_device_close(device);
-	patterns_free(&patterns);
 	return status;
+}
+
+/* @with, and what it has chosen is freed */
+static int choosing(int argc, char **argv,
+		    int (*with)(int, char **, struct choice *))
+{
+	struct choice choice = { 0 };
+	int status = with(argc, argv, &choice);
+
+	choice_free(&choice);
+	return status;
+}
+
+static int start_run(int argc, char **argv)
+{
+	return choosing(argc, argv, start_with);
 }
 
 static int stop_run(int argc, char **argv)
@@ -251,68 +271,108 @@ static int flush_run(int argc, char **argv)
 			    EXIT_FINE;
 }
 
-static int select_run(int argc, char **argv, const struct command *command,
-		      enum tb_select_op op)
+static int enable_with(int argc, char **argv, struct choice *choice)
 {
 	static const struct option long_options[] = {
 		PROVIDER_LONG,
-		{ "events", required_argument, NULL, 'e' },
-		{ "fast",   no_argument,       NULL, 'F' },
+		CHOICE_LONG,
 		{ "wide",   no_argument,       NULL, 'W' },
 		{ "help",   no_argument,       NULL, 'h' },
 		{ 0 }
 	};
-	const char *short_options = op == TB_SELECT_ENABLE ? "p:e:FWh" : "p:e:h";
-	enum tb_form form = TB_FORM_DEFAULT, wanted;
-	struct patterns patterns = { 0 };
 	const char *provider = NULL;
 	struct tb_device *device;
+	bool wide = false;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, short_options, long_options,
-				     NULL)) >= 0) {
-		switch (option) {
-		case 'p':
+	while ((option = getopt_long(argc, argv, "-" CHOICE_SHORT "p:Wh",
+				     long_options, NULL)) >= 0) {
+		/* what has no option is events, too */
+		status = choice_option(&cmd_enable, option == 1 ? 'e' : option,
+				       optarg, choice);
+		if (status < 0)
+			return EXIT_USAGE;
+		if (status)
+			continue;
+		if (option == 'p')
 			provider = optarg;
-			break;
-		case 'e':
-			if (patterns_add(&patterns, optarg))
-				return misused(command, "no events in '%s'", optarg);
-			break;
-		case 'F':
-		case 'W':
-			wanted = option == 'F' ? TB_FORM_FAST : TB_FORM_WIDE;
-			if (op != TB_SELECT_ENABLE)
-				return misused(command, "a form is for enabling");
-			if (form && form != wanted)
-				return misused(command, "--fast and --wide exclude each other");
-			form = wanted;
-			break;
-		default:
-			return show_help(command, option);
-		}
+		else if (option == 'W')
+			wide = true;
+		else
+			return show_help(&cmd_enable, option);
 	}
 	for (; optind < argc; optind++)
-		if (patterns_add(&patterns, argv[optind]))
-			return misused(command, "an empty pattern");
-	if (!patterns.count)
-		return misused(command, "which events?");
+		if (choice_add(&cmd_enable, choice, argv[optind], false))
+			return EXIT_USAGE;
+	if (!choice->count)
+		return misused(&cmd_enable, "which events?");
+	if (wide && choice->form)
+		return misused(&cmd_enable, "--fast and --wide exclude each other");
+	if (wide)
+		choice->form = TB_FORM_WIDE;
 	device = open_device(provider, 0);
-	status = device ? patterns_select(device, &patterns, op, form, false) :
-			  EXIT_WRONG;
+	status = device ? choice_enable(device, choice) : EXIT_WRONG;
 	tb_device_close(device);
-	patterns_free(&patterns);
 	return status;
 }
 
 static int enable_run(int argc, char **argv)
 {
-	return select_run(argc, argv, &cmd_enable, TB_SELECT_ENABLE);
+	return choosing(argc, argv, enable_with);
+}
+
+/* What goes with an event is for enabling */
+static bool plain(const struct choice *choice)
+{
+	const struct item *item;
+	size_t i;
+
+	for (i = 0; i < choice->count; i++) {
+		item = &choice->items[i];
+		if (item->flags || item->sample || item->rate || item->form ||
+		    item->nr_counters || item->calls)
+			return false;
+	}
+	return true;
+}
+
+static int disable_with(int argc, char **argv, struct choice *choice)
+{
+	static const struct option long_options[] = {
+		PROVIDER_LONG,
+		{ "events", required_argument, NULL, 'e' },
+		{ "help",   no_argument,       NULL, 'h' },
+		{ 0 }
+	};
+	const char *provider = NULL;
+	struct tb_device *device;
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "p:e:h", long_options,
+				     NULL)) >= 0) {
+		if (option == 'p')
+			provider = optarg;
+		else if (option != 'e')
+			return show_help(&cmd_disable, option);
+		else if (choice_add(&cmd_disable, choice, optarg, false))
+			return EXIT_USAGE;
+	}
+	for (; optind < argc; optind++)
+		if (choice_add(&cmd_disable, choice, argv[optind], false))
+			return EXIT_USAGE;
+	if (!choice->count)
+		return misused(&cmd_disable, "which events?");
+	if (!plain(choice))
+		return misused(&cmd_disable, "events are disabled as a whole, by their names alone; 'tracebuf enable' changes what goes with them");
+	device = open_device(provider, 0);
+	status = device ? choice_disable(device, choice) : EXIT_WRONG;
+	tb_device_close(device);
+	return status;
 }
 
 static int disable_run(int argc, char **argv)
 {
-	return select_run(argc, argv, &cmd_disable, TB_SELECT_DISABLE);
+	return choosing(argc, argv, disable_with);
 }
 
 static int save_device(struct tb_device *device, const char *output, bool stop)

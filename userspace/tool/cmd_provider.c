@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tool.h"
+#include "choose.h"
 
 static int provider_run(int argc, char **argv);
 
@@ -29,7 +29,9 @@ const struct command cmd_provider = {
 	"\n"
 	"create makes it with all that it needs to start, or not at all:\n"
 	"\n"
-	"  -e, --events LIST     enable these: system, system:event, event; with * and ?\n"
+	"  -e, --events LIST     enable these:\n"
+	CHOICE_HELP
+	WHO_HELP
 	"  -F, --fast            their one-element forms where there are any\n"
 	SETUP_HELP
 	"  -h, --help\n"
@@ -132,8 +134,8 @@ static int show_run(struct tb_device *device, const char *name)
 
 struct create {
 	const char *name;
-	struct patterns patterns;
-	enum tb_form form;
+	struct choice choice;
+	struct who who;
 	struct setup setup;
 };
 
@@ -163,8 +165,9 @@ static int create_set_up(struct tb_device *device, struct create *create)
 				create->name, strerror(-result));
 	if (setup_apply(device, &create->setup))
 		return EXIT_WRONG;
-	return patterns_select(device, &create->patterns, TB_SELECT_ENABLE,
-			       create->form, false);
+	if (create->choice.count && choice_set(device, &create->choice))
+		return EXIT_WRONG;
+	return create->who.given ? who_apply(device, &create->who, 0) : EXIT_FINE;
 }
 
 static int create_device(struct create *create)
@@ -191,54 +194,58 @@ static int create_device(struct create *create)
 	return status;
 }
 
-static int create_run(int argc, char **argv)
+static int create_with(int argc, char **argv, struct create *create)
 {
 	static const struct option long_options[] = {
 		SETUP_LONG,
-		{ "events", required_argument, NULL, 'e' },
-		{ "fast",   no_argument,       NULL, 'F' },
+		CHOICE_LONG,
+		WHO_LONG,
 		{ "help",   no_argument,       NULL, 'h' },
 		{ 0 }
 	};
-	struct create create = { .form = TB_FORM_WIDE };
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, SETUP_SHORT "e:Fh",
+	while ((option = getopt_long(argc, argv, SETUP_SHORT CHOICE_SHORT "h",
 				     long_options, NULL)) >= 0) {
 		status = setup_option(&cmd_provider, option, optarg,
-				      &create.setup);
+				      &create->setup);
+		if (!status)
+			status = choice_option(&cmd_provider, option, optarg,
+					       &create->choice);
+		if (!status)
+			status = who_option(&cmd_provider, option, optarg,
+					    &create->who);
 		if (status < 0)
 			return EXIT_USAGE;
-		if (status)
-			continue;
-		switch (option) {
-		case 'e':
-			if (patterns_add(&create.patterns, optarg))
-				return misused(&cmd_provider, "no events in '%s'",
-					       optarg);
-			break;
-		case 'F':
-			create.form = TB_FORM_FAST;
-			break;
-		default:
+		if (!status)
 			return show_help(&cmd_provider, option);
-		}
 	}
 	if (optind == argc)
 		return misused(&cmd_provider, "create: which name?");
 	if (optind + 1 < argc)
 		return misused(&cmd_provider, "'%s' is too much",
 			       argv[optind + 1]);
-	create.name = argv[optind];
-	if (!name_legal(create.name))
+	create->name = argv[optind];
+	if (!name_legal(create->name))
 		return misused(&cmd_provider, "'%s' cannot be a name: it takes 1 to %d of A-Z a-z 0-9 _ - . and the first a letter",
-			       create.name, TB_PROVIDER_NAME_MAX - 1);
-	if (create.form == TB_FORM_FAST && !create.patterns.count)
-		return misused(&cmd_provider, "--fast goes with events (-e)");
-	if (setup_check(&cmd_provider, &create.setup))
+			       create->name, TB_PROVIDER_NAME_MAX - 1);
+	if (!create->choice.count &&
+	    (create->choice.form || create->choice.nr_filters))
+		return misused(&cmd_provider, "--fast and --filter go with events (-e)");
+	if (setup_check(&cmd_provider, &create->setup) ||
+	    who_check(&cmd_provider, &create->who, false))
 		return EXIT_USAGE;
-	status = create_device(&create);
-	patterns_free(&create.patterns);
+	if (!create->choice.form)
+		create->choice.form = TB_FORM_WIDE;
+	return create_device(create);
+}
+
+static int create_run(int argc, char **argv)
+{
+	struct create create = { 0 };
+	int status = create_with(argc, argv, &create);
+
+	choice_free(&create.choice);
 	return status;
 }
 

@@ -26,9 +26,10 @@
 struct record {
 	const char *output;
 	bool fifo;			/* through save/saved channels */
-	struct patterns patterns;
-	bool defaults;			/* the patterns are DEFAULT_EVENTS */
-	enum tb_form form;
+	struct choice choice;
+	struct who who;
+	bool defaults;			/* the events are DEFAULT_EVENTS */
+	bool chosen;			/* they, and no others, are recorded */
 	const char *provider;
 	struct setup setup;
 	uint32_t start_flags;
@@ -144,11 +145,11 @@ static int record_set_up(struct record *record)
 	if ((!record->provider || record->setup.given || !query->map_bytes) &&
 	    setup_apply(device, &record->setup))
 		return EXIT_WRONG;
-	if (record->provider && record->defaults && query->nr_enabled)
+	if (record->provider && record->defaults && query->nr_enabled &&
+	    !record->choice.nr_filters)
 		return EXIT_FINE;
-	tb_device_select(device, TB_SELECT_DISABLE, TB_FORM_DEFAULT, "all");
-	return patterns_select(device, &record->patterns, TB_SELECT_ENABLE,
-			       record->form, record->defaults);
+	record->chosen = true;
+	return choice_set(device, &record->choice);
 }
 
 /* Everything up to the running recording; EXIT_* */
@@ -189,6 +190,9 @@ static int record_prepare(struct record *record)
 		if (result < 0)
 			return complain("cannot fork: %s", strerror(-result));
 	}
+	if ((record->chosen || record->who.given) &&
+	    who_apply(device, &record->who, (uint32_t)record->workload.pid))
+		return EXIT_WRONG;
 	result = tb_device_start(device, record->start_flags |
 				 TB_START_STOP_ON_CLOSE);
 	return result < 0 ? start_failed(device, result) : EXIT_FINE;
@@ -328,6 +332,8 @@ static int record_finish(struct record *record, int result)
 		fprintf(stderr, "%s: %.2f MB in %.2f s\n", record->sink.name,
 			(double)record->sink.bytes / 1e6, span);
 	}
+	if (!record->quiet)
+		note_suppressed(record->device, &record->query);
 	if (record->sink.unwritten)
 		note("warning: %" PRIu64 " of the events delivered could not be written",
 		     record->sink.unwritten);
@@ -371,14 +377,15 @@ static int record_go(struct record *record)
 	return status;
 }
 
-int record_main(const struct command *command, const char *output, bool stream,
-		int argc, char **argv)
+static int record_with(const struct command *command, bool stream, int argc,
+		       char **argv, struct record *record)
 {
 	static const struct option long_options[] = {
 		PROVIDER_LONG,
 		SETUP_LONG,
-		{ "events",   required_argument, NULL, 'e' },
-		{ "fast",     no_argument,       NULL, 'F' },
+		CHOICE_LONG,
+		WHO_LONG,
+		WHO_SELF_LONG,
 		{ "output",   required_argument, NULL, 'o' },
 		{ "duration", required_argument, NULL, 'd' },
 		{ "no-state", no_argument,       NULL, 'N' },
@@ -387,66 +394,72 @@ int record_main(const struct command *command, const char *output, bool stream,
 		{ "fifo",     no_argument,       NULL, OPTION_FIFO },
 		{ 0 }
 	};
-	struct record record = {
-		.output = output,
-		.form = TB_FORM_WIDE,
-	};
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "+" SETUP_SHORT "p:e:Fo:d:qh",
+	while ((option = getopt_long(argc, argv, "+" SETUP_SHORT CHOICE_SHORT
+				     "p:o:d:qh",
 				     long_options, NULL)) >= 0) {
 		status = setup_option(command, option, optarg,
-				      &record.setup);
+				      &record->setup);
+		if (!status)
+			status = choice_option(command, option, optarg,
+					       &record->choice);
+		if (!status)
+			status = who_option(command, option, optarg,
+					    &record->who);
 		if (status < 0)
 			return EXIT_USAGE;
 		if (status)
 			continue;
 		switch (option) {
 		case 'p':
-			record.provider = optarg;
-			break;
-		case 'e':
-			if (patterns_add(&record.patterns, optarg))
-				return misused(command, "no events in '%s'",
-					       optarg);
-			break;
-		case 'F':
-			record.form = TB_FORM_FAST;
+			record->provider = optarg;
 			break;
 		case 'o':
-			record.output = optarg;
+			record->output = optarg;
 			break;
 		case 'd':
-			if (parse_seconds(optarg, &record.seconds))
+			if (parse_seconds(optarg, &record->seconds))
 				return misused(command, "'%s' is not a time",
 					       optarg);
 			break;
 		case 'N':
-			record.start_flags |= TB_START_NO_STATE;
+			record->start_flags |= TB_START_NO_STATE;
 			break;
 		case 'q':
-			record.quiet = true;
+			record->quiet = true;
 			break;
 		case OPTION_FIFO:
 			if (!stream)
 				return misused(command, "--fifo is for 'tracebuf stream'");
-			record.fifo = true;
+			record->fifo = true;
 			break;
 		default:
 			return show_help(command, option);
 		}
 	}
-	if (setup_check(command, &record.setup))
-		return EXIT_USAGE;
 	if (optind < argc)
-		record.command = argv + optind;
-	if (!record.patterns.count) {
-		record.defaults = true;
-		if (patterns_add(&record.patterns, DEFAULT_EVENTS))
-			return complain("out of memory");
+		record->command = argv + optind;
+	if (setup_check(command, &record->setup) ||
+	    who_check(command, &record->who, record->command))
+		return EXIT_USAGE;
+	if (!record->choice.form)
+		record->choice.form = TB_FORM_WIDE;
+	if (!record->choice.count) {
+		record->defaults = true;
+		if (choice_add(command, &record->choice, DEFAULT_EVENTS, true))
+			return EXIT_USAGE;
 	}
-	status = record_go(&record);
-	patterns_free(&record.patterns);
+	return record_go(record);
+}
+
+int record_main(const struct command *command, const char *output, bool stream,
+		int argc, char **argv)
+{
+	struct record record = { .output = output };
+	int status = record_with(command, stream, argc, argv, &record);
+
+	choice_free(&record.choice);
 	return status;
 }
 

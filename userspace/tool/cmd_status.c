@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tool.h"
+#include "choose.h"
 
 static int status_run(int argc, char **argv);
 
@@ -21,7 +21,8 @@ const struct command cmd_status = {
 	"attempted = delivered + overwritten + dropped + pending.\n"
 	"\n"
 	PROVIDER_HELP
-	"  -e, --events          list the enabled events, too\n"
+	"  -e, --events          list the enabled events, too, and what their\n"
+	"                        rules kept out\n"
 	"      --header          show the header of every ring, field by field\n"
 	"  -h, --help\n",
 };
@@ -133,6 +134,7 @@ static int status_run(int argc, char **argv)
 			       query.nr_cpus);
 		if (events)
 			show_enabled(device);
+		show_suppressed(device, &query, events);
 		each = calloc(query.nr_cpus + 1, sizeof(*each));
 		result = each ? read_stats(device, query.nr_cpus, each, &sum) :
 				-ENOMEM;

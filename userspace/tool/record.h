@@ -6,7 +6,7 @@
 #ifndef TRACEBUF_RECORD_H
 #define TRACEBUF_RECORD_H
 
-#include "tool.h"
+#include "choose.h"
 
 #define DEFAULT_EVENTS "sched_switch,sched_wak*,sched_migrate_task,sched_process_*," \
 	"irq,task,signal,power,raw_syscalls"
@@ -14,8 +14,10 @@
 /* What can be said of a recording, for the help of both */
 #define RECORD_HELP(output) \
 	"  -e, --events LIST     what to record (" DEFAULT_EVENTS "):\n" \
-	"                        system, system:event, event, all; with * and ?;\n" \
-	"                        'tracebuf list' shows what there is\n" \
+	CHOICE_HELP \
+	"                        ('tracebuf list -v' shows events and fields)\n" \
+	WHO_HELP \
+	WHO_SELF_HELP \
 	"  -F, --fast            the one-element forms where there are any\n" \
 	"  -o, --output FILE     (" output "); '-': standard output\n" \
 	"  -d, --duration TIME   seconds, or with ms, s, m, h\n" \

@@ -134,12 +134,17 @@ void patterns_free(struct patterns *patterns);
 bool patterns_match(const struct patterns *patterns, const char *system,
 		    const char *name);
 
-/* Enable or disable all of them; complains and returns EXIT_* */
-int patterns_select(struct tb_device *device, const struct patterns *patterns,
-		    enum tb_select_op op, enum tb_form form, bool optional);
+/* Does "system:event" match this one? */
+bool pattern_match(const char *pattern, const char *system, const char *name);
 
-/* Does each match an event there is?  Complains, EXIT_* */
-int patterns_known(struct tb_device *device, const struct patterns *patterns);
+/* Enable or disable what matches; @optional: nothing need.  Complains, EXIT_* */
+int pattern_select(struct tb_device *device, const char *pattern,
+		   enum tb_select_op op, enum tb_form form, bool optional);
+
+/* Nothing does: complain, with what was probably meant; EXIT_WRONG */
+int unknown_event(struct tb_device *device, const char *pattern);
+
+/* ---- nearest names (nearest.c) ---- */
 
 /* "did you mean" for @wanted over the names a callback yields */
 struct nearest {

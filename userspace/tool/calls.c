@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sets of system calls by name, of the architecture the tool was built for.
+ */
+#include <fnmatch.h>
+#include <string.h>
+#include "choose.h"
+
+#define NUMBERS (CALLS_BYTES * 8)
+
+static bool has(const unsigned char *bits, unsigned int number)
+{
+	return bits[number / 8] >> number % 8 & 1;
+}
+
+static void set(unsigned char *bits, unsigned int number)
+{
+	bits[number / 8] |= (unsigned char)(1 << number % 8);
+}
+
+bool calls_name(const char *name)
+{
+	const char *known;
+	unsigned int i;
+
+	for (i = 0; i < NUMBERS; i++) {
+		known = tb_syscall_name(i);
+		if (known && !strcmp(known, name))
+			return true;
+	}
+	return false;
+}
+
+static int unknown(const struct command *command, const char *name)
+{
+	struct nearest nearest;
+	const char *known;
+	char text[512];
+	unsigned int i;
+
+	nearest_start(&nearest, name);
+	for (i = 0; i < NUMBERS; i++) {
+		known = tb_syscall_name(i);
+		if (known)
+			nearest_offer(&nearest, NULL, known);
+	}
+	return misused(command, "there is no system call '%s'%s", name,
+		       nearest_text(&nearest, text, sizeof(text)));
+}
+
+int calls_add(const struct command *command, struct calls *calls,
+	      const char *name)
+{
+	bool enter = true, leave = true, some = false;
+	const char *known;
+	unsigned int i;
+
+	/* as ftrace and perf call them */
+	if (!strncmp(name, "sys_enter_", 10))
+		leave = false;
+	else if (!strncmp(name, "sys_exit_", 9))
+		enter = false;
+	if (!enter || !leave)
+		name += leave ? 9 : 10;
+	if (!strcmp(name, "all")) {
+		calls_all(calls);
+		return EXIT_FINE;
+	}
+	for (i = 0; i < NUMBERS; i++) {
+		known = tb_syscall_name(i);
+		if (!known || fnmatch(name, known, 0))
+			continue;
+		some = true;
+		if (enter)
+			set(calls->enter, i);
+		if (leave)
+			set(calls->leave, i);
+	}
+	return some ? EXIT_FINE : unknown(command, name);
+}
+
+void calls_join(struct calls *calls, const struct calls *more)
+{
+	size_t i;
+
+	for (i = 0; i < CALLS_BYTES; i++) {
+		calls->enter[i] |= more->enter[i];
+		calls->leave[i] |= more->leave[i];
+	}
+}
+
+void calls_leave_out(struct calls *calls, const struct calls *out)
+{
+	size_t i;
+
+	for (i = 0; i < CALLS_BYTES; i++) {
+		calls->enter[i] &= (unsigned char)~out->enter[i];
+		calls->leave[i] &= (unsigned char)~out->leave[i];
+	}
+}
+
+void calls_all(struct calls *calls)
+{
+	memset(calls, 0xff, sizeof(*calls));
+}
+
+size_t calls_used(const unsigned char *bits)
+{
+	unsigned int i = NUMBERS;
+
+	while (i && !has(bits, i - 1))
+		i--;
+	return (i + 7) / 8;
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events as the command line says them: lists of parts, each with what goes
+ * with it.  Nothing here looks at what events there are; rules.c does.
+ *
+ *	list:  part { "," part }
+ *	part:  [ "!" ] name [ ":" name ] { ":" modifier }
+ *	       [ "!" ] "syscalls:" call { "," call } { ":" modifier }
+ */
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include "choose.h"
+
+/* ---- counters ---- */
+
+static const struct {
+	const char *name;
+	uint32_t type;
+	uint64_t config;
+} counters[] = {
+	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
+	{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS },
+	{ "cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES },
+	{ "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES },
+	{ "branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES },
+	{ "bus-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES },
+	{ "stalled-cycles-frontend", PERF_TYPE_HARDWARE,
+	  PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
+	{ "stalled-cycles-backend", PERF_TYPE_HARDWARE,
+	  PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
+	{ "ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES },
+	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK },
+	{ "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK },
+	{ "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS },
+	{ "minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN },
+	{ "major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ },
+	{ "context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES },
+	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS },
+	{ "alignment-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS },
+	{ "emulation-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_EMULATION_FAULTS },
+};
+
+#define NR_COUNTERS (sizeof(counters) / sizeof(counters[0]))
+
+/* "cycles", or "r1a8" as in perf: what the processor's manual says */
+static bool counter_find(const char *name, struct tb_counter *counter)
+{
+	unsigned long long raw;
+	char *end;
+	size_t i;
+
+	memset(counter, 0, sizeof(*counter));
+	snprintf(counter->name, sizeof(counter->name), "%s", name);
+	for (i = 0; i < NR_COUNTERS; i++)
+		if (!strcmp(counters[i].name, name)) {
+			counter->type = counters[i].type;
+			counter->config = counters[i].config;
+			return true;
+		}
+	if (name[0] != 'r' || !name[1] || strspn(name + 1, "0123456789abcdef") !=
+	    strlen(name + 1) || strlen(name) > 17)
+		return false;
+	raw = strtoull(name + 1, &end, 16);
+	counter->type = PERF_TYPE_RAW;
+	counter->config = raw;
+	return true;
+}
+
+static int counter_add(const struct command *command, struct item *item,
+		       const char *name)
+{
+	struct tb_counter counter;
+	struct nearest nearest;
+	char text[512];
+	size_t i;
+
+	if (counter_find(name, &counter)) {
+		if (item->nr_counters == TB_COUNTERS_MAX)
+			return misused(command, "an event takes %d counters at most",
+				       TB_COUNTERS_MAX);
+		item->counters[item->nr_counters++] = counter;
+		return EXIT_FINE;
+	}
+	nearest_start(&nearest, name);
+	for (i = 0; i < NR_COUNTERS; i++)
+		nearest_offer(&nearest, NULL, counters[i].name);
+	nearest_text(&nearest, text, sizeof(text));
+	return misused(command, "there is no counter '%s'%s", name, *text ? text :
+		       ": cycles, instructions, cache-misses, page-faults and the like, as in perf, or rNNN");
+}
+
+/* "cycles+instructions" */
+static int counters_add(const struct command *command, struct item *item,
+			char *text)
+{
+	char *name, *rest = text;
+	int status = EXIT_FINE;
+
+	while (!status && (name = strsep(&rest, "+")))
+		status = counter_add(command, item, name);
+	return status;
+}
+
+/* ---- modifiers ---- */
+
+static bool is_modifier(const char *text)
+{
+	return !strcmp(text, "fast") || !strcmp(text, "wide") ||
+	       !strcmp(text, "stack") || !strcmp(text, "ustack") ||
+	       !strncmp(text, "counters=", 9) || !strncmp(text, "rate=", 5) ||
+	       (*text >= '0' && *text <= '9');
+}
+
+/* One that is_modifier(); complains, EXIT_* */
+static int modify(const struct command *command, struct item *item, char *text)
+{
+	size_t length = strlen(text);
+	uint32_t number;
+
+	if (!strcmp(text, "fast") || !strcmp(text, "wide")) {
+		item->form = *text == 'f' ? TB_FORM_FAST : TB_FORM_WIDE;
+	} else if (!strcmp(text, "stack")) {
+		item->flags |= TB_RULE_STACK;
+	} else if (!strcmp(text, "ustack")) {
+		item->flags |= TB_RULE_USER_STACK;
+	} else if (!strncmp(text, "counters=", 9)) {
+		return counters_add(command, item, text + 9);
+	} else if (!strncmp(text, "1/", 2)) {
+		if (parse_u32(text + 2, 1, UINT32_MAX, &item->sample))
+			return misused(command, "'%s': one in so many is written 1/10",
+				       text);
+	} else {
+		if (length > 2 && !strcmp(text + length - 2, "/s"))
+			text[length - 2] = 0;
+		else if (strncmp(text, "rate=", 5))
+			return misused(command, "'%s' is neither one in so many (1/10) nor so many a second (100/s, rate=100)",
+				       text);
+		if (!strncmp(text, "rate=", 5))
+			text += 5;
+		if (parse_u32(text, 1, UINT32_MAX, &number))
+			return misused(command, "'%s' is not a number of events a second",
+				       text);
+		item->rate = number;
+	}
+	return EXIT_FINE;
+}
+
+/* ---- parts ---- */
+
+static struct item *item_new(struct choice *choice, bool optional)
+{
+	struct item *grown, *item;
+
+	if (choice->count == choice->room) {
+		choice->room = choice->room ? choice->room * 2 : 8;
+		grown = realloc(choice->items, choice->room * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		choice->items = grown;
+	}
+	item = &choice->items[choice->count++];
+	memset(item, 0, sizeof(*item));
+	item->option = choice->options;
+	item->optional = optional;
+	return item;
+}
+
+static int no_memory(void)
+{
+	complain("out of memory");
+	return EXIT_USAGE;
+}
+
+/* What comes after the name */
+static int modifiers(const struct command *command, struct item *item,
+		     char *rest)
+{
+	int status = EXIT_FINE;
+	char *text;
+
+	while (!status && (text = strsep(&rest, ":"))) {
+		if (item->exclude)
+			return misused(command, "'!%s' leaves it out: ':%s' does not go with that",
+				       item->pattern, text);
+		if (!is_modifier(text))
+			return misused(command, "'%s' does not go with an event: that is stack, ustack, counters=NAME+NAME, 1/N, rate=N, fast or wide",
+				       text);
+		status = modify(command, item, text);
+	}
+	return status;
+}
+
+/* "syscalls:..." is what @rest comes after, or NULL */
+static int add_calls(const struct command *command, struct item *item,
+		     char *rest)
+{
+	char *name = strsep(&rest, ":");
+	int status;
+
+	item->calls = calloc(1, sizeof(*item->calls));
+	if (!item->calls)
+		return no_memory();
+	strcpy(item->pattern, "syscalls");
+	if (name && *name && !is_modifier(name)) {
+		status = calls_add(command, item->calls, name);
+	} else {
+		status = EXIT_FINE;
+		calls_all(item->calls);
+		if (name && *name)
+			status = modify(command, item, name);
+	}
+	return status ? status : modifiers(command, item, rest);
+}
+
+static int add_event(const struct command *command, struct item *item,
+		     char *name, char *rest)
+{
+	char *event = rest, *end = rest ? strchr(rest, ':') : NULL;
+	size_t length;
+
+	if (end)
+		*end = 0;
+	if (!event || is_modifier(event)) {
+		length = (size_t)snprintf(item->pattern, sizeof(item->pattern),
+					  "%s", name);
+		if (end)
+			*end = ':';
+	} else {
+		length = (size_t)snprintf(item->pattern, sizeof(item->pattern),
+					  "%s:%s", name, event);
+		rest = end ? end + 1 : NULL;
+	}
+	if (length >= sizeof(item->pattern))
+		return misused(command, "'%s': names of events are shorter",
+			       name);
+	return rest ? modifiers(command, item, rest) : EXIT_FINE;
+}
+
+/* After "syscalls:openat": is "read", "read:stack" one more of these? */
+static bool continues(const struct item *last, const char *name,
+		      const char *rest)
+{
+	char next[32];
+
+	if (!last || !last->calls || !calls_name(name))
+		return false;
+	if (!rest)
+		return true;
+	snprintf(next, sizeof(next), "%.*s", (int)strcspn(rest, ":"), rest);
+	return is_modifier(next);
+}
+
+static int add_part(const struct command *command, struct choice *choice,
+		    char *part, bool optional, bool *first)
+{
+	struct item *item = *first ? NULL : &choice->items[choice->count - 1];
+	bool exclude = *part == '!' || *part == '^';
+	char *name, *rest;
+	int status;
+
+	part += exclude;
+	rest = part;
+	name = strsep(&rest, ":");
+	if (!*name || (rest && !*rest))
+		return misused(command, "'%s': a name is missing", part);
+	if (!exclude && continues(item, name, rest)) {
+		status = calls_add(command, item->calls, name);
+		return status || !rest ? status : modifiers(command, item, rest);
+	}
+	/* nothing yet to leave something out of: then it is all but that */
+	if (exclude && !choice->count) {
+		item = item_new(choice, optional);
+		if (!item)
+			return no_memory();
+		strcpy(item->pattern, "all");
+	}
+	item = item_new(choice, optional);
+	if (!item)
+		return no_memory();
+	*first = false;
+	item->exclude = exclude;
+	return strcmp(name, "syscalls") ? add_event(command, item, name, rest) :
+					  add_calls(command, item, rest);
+}
+
+int choice_add(const struct command *command, struct choice *choice,
+	       const char *text, bool optional)
+{
+	char *copy = strdup(text), *rest = copy, *part;
+	int status = EXIT_FINE;
+	bool first = true;
+
+	if (!copy)
+		return no_memory();
+	choice->options++;
+	while (!status && (part = strsep(&rest, ", ")))
+		if (*part)
+			status = add_part(command, choice, part, optional, &first);
+	free(copy);
+	if (!status && first)
+		return misused(command, "no events in '%s'", text);
+	return status;
+}
+
+/* ---- options ---- */
+
+static int filter_add(const struct command *command, const char **filters,
+		      size_t *count, const char *filter)
+{
+	if (*count == FILTERS_MAX)
+		return misused(command, "more than %d filters for an event: join them by '&&'",
+			       FILTERS_MAX);
+	filters[(*count)++] = filter;
+	return EXIT_FINE;
+}
+
+/* For the events of the last -e, or of all */
+static int add_filter(const struct command *command, struct choice *choice,
+		      const char *filter)
+{
+	int status = EXIT_FINE;
+	size_t i;
+
+	if (!filter[strspn(filter, " \t\n")])
+		return misused(command, "an empty filter");
+	if (!choice->options)
+		return filter_add(command, choice->filters,
+				  &choice->nr_filters, filter);
+	for (i = 0; i < choice->count && !status; i++)
+		if (choice->items[i].option == choice->options &&
+		    !choice->items[i].exclude)
+			status = filter_add(command, choice->items[i].filters,
+					    &choice->items[i].nr_filters,
+					    filter);
+	return status;
+}
+
+int choice_option(const struct command *command, int option, const char *value,
+		  struct choice *choice)
+{
+	int status = EXIT_FINE;
+
+	switch (option) {
+	case 'e':
+		status = choice_add(command, choice, value, false);
+		break;
+	case 'f':
+		status = add_filter(command, choice, value);
+		break;
+	case 'F':
+		choice->form = TB_FORM_FAST;
+		break;
+	default:
+		return 0;
+	}
+	return status ? -1 : 1;
+}
+
+void choice_free(struct choice *choice)
+{
+	size_t i;
+
+	for (i = 0; i < choice->count; i++)
+		free(choice->items[i].calls);
+	free(choice->items);
+	memset(choice, 0, sizeof(*choice));
+}
+
+bool choice_stacks(const struct choice *choice)
+{
+	size_t i;
+
+	for (i = 0; i < choice->count; i++)
+		if (choice->items[i].flags & (TB_RULE_STACK | TB_RULE_USER_STACK))
+			return true;
+	return false;
+}

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From events as chosen to what the kernel is told: which there are, the tests
+ * of their filters, and in which order it is done, so that nothing is half
+ * done when something is wrong: all rules are made before the first is set,
+ * and set before an event is enabled.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "targets.h"
+
+/* ---- filters ---- */
+
+/* Where it is wrong, and what was probably meant */
+static int filter_wrong(const struct tb_format *format, const char *filter,
+			const struct tb_error *error)
+{
+	struct nearest nearest;
+	char text[512] = "", word[TB_NAME_MAX];
+	const char *name;
+	size_t length;
+	uint32_t i;
+
+	if (error->code == -ENOENT && error->offset < strlen(filter)) {
+		name = filter + error->offset;
+		length = strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+		snprintf(word, sizeof(word), "%.*s", (int)length, name);
+		nearest_start(&nearest, word);
+		for (i = 0; i < format->nr_fields; i++)
+			nearest_offer(&nearest, NULL, format->fields[i].name);
+		for (i = 0; (name = tb_filter_common(i)); i++)
+			nearest_offer(&nearest, NULL, name);
+		nearest_text(&nearest, text, sizeof(text));
+	}
+	complain("filter '%s' for %s:%s: %s%s", filter, format->system,
+		 format->name, error->text, text);
+	if (error->code == -ENOENT && format->flags & TB_EVENT_FAST)
+		note("'%s:wide' records it with all its fields", format->name);
+	return EXIT_WRONG;
+}
+
+/* All of these together; each by itself first, so that columns are right */
+static int compile(const struct tb_format *format, const char *const *filters,
+		   size_t count, struct tb_filter_code *code)
+{
+	struct tb_error error;
+	size_t i, used = 0, room = 1;
+	char *text;
+	int status = EXIT_FINE;
+
+	for (i = 0; i < count; i++) {
+		if (tb_filter_compile(filters[i], format, code, &error))
+			return filter_wrong(format, filters[i], &error);
+		room += strlen(filters[i]) + 6;
+	}
+	if (count < 2)
+		return EXIT_FINE;
+	text = malloc(room);
+	if (!text)
+		return complain("out of memory");
+	for (i = 0; i < count; i++)
+		used += (size_t)snprintf(text + used, room - used, "%s(%s)",
+					 i ? " && " : "", filters[i]);
+	if (tb_filter_compile(text, format, code, &error))
+		status = filter_wrong(format, text, &error);
+	free(text);
+	return status;
+}
+
+/* Of @choice and @target; complains, EXIT_* */
+static int make_tests(const struct choice *choice, const struct target *target,
+		      const struct tb_format *format,
+		      struct tb_filter_code *code)
+{
+	const unsigned char *bits = call_bits(target->calls, &target->info);
+	const char *filters[2 * FILTERS_MAX];
+	const struct item *item = target->item;
+	size_t used, count = choice->nr_filters;
+	struct tb_error error;
+	int status;
+
+	memset(code, 0, sizeof(*code));
+	memcpy(filters, choice->filters, count * sizeof(*filters));
+	memcpy(filters + count, item->filters,
+	       item->nr_filters * sizeof(*filters));
+	count += item->nr_filters;
+	status = compile(format, filters, count, code);
+	if (status)
+		return status;
+	if (count && code->verdict == TB_FILTER_NEVER)
+		note("warning: the filter can never be true of %s:%s: none will be recorded",
+		     format->system, format->name);
+	used = bits ? calls_used(bits) : 0;
+	if (used && tb_filter_one_of(code, format, "id", bits, used, &error))
+		return complain("%s:%s: %s", format->system, format->name,
+				error.text);
+	return EXIT_FINE;
+}
+
+static bool wants_tests(const struct choice *choice, const struct target *target)
+{
+	return choice->nr_filters || target->item->nr_filters ||
+	       target->calls;
+}
+
+static enum tb_form form_of(const struct choice *choice,
+			    const struct target *target)
+{
+	enum tb_form form = target->item->form ? target->item->form : choice->form;
+
+	if (!form)
+		form = target->info.flags & TB_INFO_FAST ? TB_FORM_FAST :
+		       TB_FORM_WIDE;
+	return form == TB_FORM_FAST && target->info.flags & TB_INFO_HAS_FAST ?
+	       TB_FORM_FAST : TB_FORM_WIDE;
+}
+
+/* ---- rules ---- */
+
+void made_free(struct made *made)
+{
+	size_t i;
+
+	for (i = 0; i < made->count; i++)
+		free(made->codes[i]);
+	free(made->codes);
+	free(made->rules);
+	memset(made, 0, sizeof(*made));
+}
+
+/* One more rule; its tests, if any, in @code */
+static int add_rule(struct tb_device *device, const struct choice *choice,
+		    const struct target *target, enum tb_form form,
+		    struct made *made)
+{
+	const struct item *item = target->item;
+	struct tb_rule *rule = &made->rules[made->count];
+	struct tb_filter_code *code;
+	struct tb_format *format;
+	int result, status;
+
+	*rule = (struct tb_rule){
+		.index = target->index, .form = form, .flags = item->flags,
+		.sample = item->sample, .rate = item->rate,
+		.counters = (uint64_t)(uintptr_t)(item->nr_counters ?
+						  item->counters : NULL),
+		.nr_counters = item->nr_counters,
+	};
+	code = calloc(1, sizeof(*code));
+	if (!code)
+		return complain("out of memory");
+	made->codes[made->count++] = code;
+	if (!wants_tests(choice, target))
+		return EXIT_FINE;
+	result = tb_device_form(device, target->index, form, &format);
+	if (result == -EOPNOTSUPP)
+		return complain("the module does not tell of the fast form of %s:%s: install module and tools of the same release, or take ':wide'",
+				target->info.system, target->info.name);
+	if (result < 0)
+		return complain("%s:%s cannot be described: %s",
+				target->info.system, target->info.name,
+				strerror(-result));
+	status = make_tests(choice, target, format, code);
+	free(format);
+	rule->nr_tests = code->nr_tests;
+	rule->data_bytes = code->data_bytes;
+	if (code->nr_tests)
+		rule->tests = (uint64_t)(uintptr_t)code->tests;
+	if (code->data_bytes)
+		rule->data = (uint64_t)(uintptr_t)code->data;
+	return status;
+}
+
+static bool wants_rule(const struct choice *choice, const struct target *target)
+{
+	const struct item *item = target->item;
+
+	return wants_tests(choice, target) || item->flags || item->sample > 1 ||
+	       item->rate || item->nr_counters;
+}
+
+/* Rules of all that were chosen; complains, EXIT_* */
+static int make_rules(struct tb_device *device, const struct choice *choice,
+		      const struct targets *targets, struct made *made)
+{
+	const struct target *target;
+	int status = EXIT_FINE;
+	size_t i;
+
+	memset(made, 0, sizeof(*made));
+	made->rules = calloc(targets->count + 1, sizeof(*made->rules));
+	made->codes = calloc(targets->count + 1, sizeof(*made->codes));
+	if (!made->rules || !made->codes)
+		return complain("out of memory");
+	for (i = 0; i < targets->count && !status; i++) {
+		target = &targets->list[i];
+		if (target->item && wants_rule(choice, target))
+			status = add_rule(device, choice, target,
+					  form_of(choice, target), made);
+	}
+	return status;
+}
+
+static int rule_failed(const struct target *target, const struct tb_rule *rule,
+		       int result)
+{
+	const char *system = target->info.system, *name = target->info.name;
+
+	switch (-result) {
+	case ENOTTY:
+		return complain("the module does not know filters, stacks and counters: install module and tools of the same release");
+	case EOPNOTSUPP:
+		if (rule->bad < rule->nr_counters)
+			return complain("%s:%s: this machine has no counter '%s' (virtual machines often have none of the processor's; page-faults, context-switches and the like are everywhere)",
+					system, name,
+					target->item->counters[rule->bad].name);
+		return complain("%s:%s: this kernel cannot record that with an event",
+				system, name);
+	case ENOSPC:
+		return complain("%s:%s: more than %d different counters, with those of other events",
+				system, name, TB_COUNTERS_MAX);
+	case EINVAL:
+		return complain("%s:%s: the module does not take test %u of its filter",
+				system, name, rule->bad + 1);
+	}
+	return complain("%s:%s: the rule cannot be set: %s", system, name,
+			strerror(-result));
+}
+
+static const struct target *target_at(const struct targets *targets,
+				      uint32_t index)
+{
+	size_t i;
+
+	for (i = 0; i < targets->count && targets->list[i].index != index; i++)
+		;
+	return &targets->list[i];
+}
+
+static int set_rules(struct tb_device *device, const struct targets *targets,
+		     struct made *made)
+{
+	size_t i;
+	int result;
+
+	for (i = 0; i < made->count; i++) {
+		result = tb_device_rule(device, &made->rules[i]);
+		if (result < 0)
+			return rule_failed(target_at(targets, made->rules[i].index),
+					   &made->rules[i], result);
+	}
+	return EXIT_FINE;
+}
+
+/* In both forms; a module that knows none has none */
+static void clear_rule(struct tb_device *device, const struct target *target)
+{
+	struct tb_rule rule = { .index = target->index, .form = TB_FORM_WIDE };
+
+	if (tb_device_rule(device, &rule) < 0 ||
+	    !(target->info.flags & TB_INFO_HAS_FAST))
+		return;
+	rule.form = TB_FORM_FAST;
+	tb_device_rule(device, &rule);
+}
+
+/* ---- enabling ---- */
+
+static bool leaves_out(const struct choice *choice)
+{
+	size_t i;
+
+	for (i = 0; i < choice->count; i++)
+		if (choice->items[i].exclude)
+			return true;
+	return false;
+}
+
+static int select_target(struct tb_device *device, const struct choice *choice,
+			 const struct target *target, enum tb_select_op op)
+{
+	enum tb_form form = target->item->form ? target->item->form : choice->form;
+	char full[2 * TB_NAME_MAX + 2];
+
+	snprintf(full, sizeof(full), "%s:%s", target->info.system,
+		 target->info.name);
+	return pattern_select(device, full, op, form, false);
+}
+
+/* All that were chosen: by the patterns, which is one call each, where these say it all */
+static int select_targets(struct tb_device *device, const struct choice *choice,
+			  const struct targets *targets, enum tb_select_op op)
+{
+	bool by_name = leaves_out(choice);
+	const struct item *item;
+	int status = EXIT_FINE;
+	size_t i;
+
+	for (i = 0; i < choice->count && !by_name && !status; i++) {
+		item = &choice->items[i];
+		if (!item->calls)
+			status = pattern_select(device, item->pattern, op,
+						item->form ? item->form :
+						choice->form, item->optional);
+	}
+	for (i = 0; i < targets->count && !status; i++)
+		if (targets->list[i].item &&
+		    (by_name || targets->list[i].item->calls))
+			status = select_target(device, choice,
+					       &targets->list[i], op);
+	return status;
+}
+
+static int choice_prepare(struct tb_device *device, const struct choice *choice,
+			  struct targets *targets, struct made *made)
+{
+	int status = targets_read(device, targets);
+
+	memset(made, 0, sizeof(*made));
+	if (!status)
+		status = targets_choose(device, targets, choice);
+	if (!status)
+		status = make_rules(device, choice, targets, made);
+	return status;
+}
+
+int choice_set(struct tb_device *device, const struct choice *choice)
+{
+	struct targets targets;
+	struct made made;
+	int status = choice_prepare(device, choice, &targets, &made);
+
+	if (!status) {
+		tb_device_select(device, TB_SELECT_DISABLE, TB_FORM_DEFAULT,
+				 "all");
+		tb_device_no_rules(device);
+		status = set_rules(device, &targets, &made);
+		if (!status)
+			status = select_targets(device, choice, &targets,
+						TB_SELECT_ENABLE);
+		if (status) {
+			tb_device_select(device, TB_SELECT_DISABLE,
+					 TB_FORM_DEFAULT, "all");
+			tb_device_no_rules(device);
+		}
+	}
+	made_free(&made);
+	targets_free(&targets);
+	return status;
+}
+
+int choice_enable(struct tb_device *device, const struct choice *choice)
+{
+	struct targets targets;
+	struct made made;
+	int status = choice_prepare(device, choice, &targets, &made);
+	bool unfinished = !status;
+	size_t i;
+
+	for (i = 0; i < targets.count && !status; i++)
+		if (targets.list[i].item && !wants_rule(choice, &targets.list[i]))
+			clear_rule(device, &targets.list[i]);
+	if (!status)
+		status = set_rules(device, &targets, &made);
+	if (!status)
+		status = select_targets(device, choice, &targets,
+					TB_SELECT_ENABLE);
+	/* those that are not recorded are left as they were found */
+	for (i = 0; i < targets.count && unfinished && status; i++)
+		if (targets.list[i].item &&
+		    !(targets.list[i].info.flags & TB_INFO_ENABLED))
+			clear_rule(device, &targets.list[i]);
+	made_free(&made);
+	targets_free(&targets);
+	return status;
+}
+
+int choice_disable(struct tb_device *device, const struct choice *choice)
+{
+	struct targets targets;
+	int status = targets_read(device, &targets);
+	size_t i;
+
+	if (!status)
+		status = targets_choose(device, &targets, choice);
+	if (!status)
+		status = select_targets(device, choice, &targets,
+					TB_SELECT_DISABLE);
+	for (i = 0; i < targets.count && !status; i++)
+		if (targets.list[i].item)
+			clear_rule(device, &targets.list[i]);
+	targets_free(&targets);
+	return status;
+}
+
+/* ---- triggers ---- */
+
+/* One more pattern; false: there is no room for it */
+static bool add_pattern(char *text, size_t size, const char *system,
+			const char *name)
+{
+	size_t used = strlen(text);
+
+	return used + (size_t)snprintf(text + used, size - used, "%s%s%s%s",
+				       used ? "," : "", system,
+				       *name ? ":" : "", name) < size;
+}
+
+static int trigger_patterns(const struct choice *choice,
+			    const struct targets *targets, char *text,
+			    size_t size)
+{
+	bool by_name = leaves_out(choice), fits = true;
+	const struct tb_event_info *info;
+	size_t i;
+
+	text[0] = 0;
+	for (i = 0; i < choice->count && !by_name && fits; i++)
+		if (!choice->items[i].calls)
+			fits = add_pattern(text, size,
+					   choice->items[i].pattern, "");
+	for (i = 0; i < targets->count && fits; i++) {
+		info = &targets->list[i].info;
+		if (targets->list[i].item &&
+		    (by_name || targets->list[i].item->calls))
+			fits = add_pattern(text, size, info->system, info->name);
+	}
+	return fits ? EXIT_FINE :
+	       complain("these are too many names for a trigger (%zu characters): name fewer events, or leave none out",
+			size - 1);
+}
+
+int choice_trigger(struct tb_device *device, const struct command *command,
+		   const struct choice *choice, char *text, size_t size,
+		   struct made *made)
+{
+	struct choice wide = *choice;
+	struct targets targets;
+	const struct item *item;
+	size_t i;
+	int status;
+
+	memset(made, 0, sizeof(*made));
+	for (i = 0; i < choice->count; i++) {
+		item = &choice->items[i];
+		if (item->flags || item->sample || item->rate ||
+		    item->nr_counters || item->form)
+			return misused(command, "'%s': a trigger takes nothing but a filter",
+				       item->pattern);
+	}
+	wide.form = TB_FORM_WIDE;
+	status = choice_prepare(device, &wide, &targets, made);
+	if (!status)
+		status = trigger_patterns(choice, &targets, text, size);
+	targets_free(&targets);
+	return status;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which of the events there are were chosen, and by which part of the list.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "targets.h"
+
+static const char raw_syscalls[] = "raw_syscalls";
+
+void targets_free(struct targets *targets)
+{
+	size_t i;
+
+	for (i = 0; i < targets->count; i++)
+		free(targets->list[i].calls);
+	free(targets->list);
+}
+
+int targets_read(struct tb_device *device, struct targets *targets)
+{
+	struct target *grown;
+	size_t room = 0;
+	uint32_t index;
+	int result;
+
+	memset(targets, 0, sizeof(*targets));
+	for (index = 0; ; index++) {
+		if (targets->count == room) {
+			room = room ? room * 2 : 128;
+			grown = realloc(targets->list, room * sizeof(*grown));
+			if (!grown)
+				return complain("out of memory");
+			targets->list = grown;
+		}
+		grown = &targets->list[targets->count];
+		memset(grown, 0, sizeof(*grown));
+		result = tb_device_event(device, index, &grown->info);
+		if (result == -ENOENT)
+			return EXIT_FINE;
+		if (result < 0)
+			return complain("cannot list the events: %s",
+					strerror(-result));
+		grown->index = index;
+		targets->count += !(grown->info.flags & TB_INFO_ABSENT);
+	}
+}
+
+const unsigned char *call_bits(const struct calls *calls,
+			       const struct tb_event_info *info)
+{
+	if (!calls || strcmp(info->system, raw_syscalls))
+		return NULL;
+	if (!strcmp(info->name, "sys_enter"))
+		return calls->enter;
+	return strcmp(info->name, "sys_exit") ? NULL : calls->leave;
+}
+
+static bool item_matches(const struct item *item,
+			 const struct tb_event_info *info)
+{
+	const unsigned char *bits = call_bits(item->calls, info);
+
+	if (item->calls)
+		return bits && calls_used(bits);
+	return pattern_match(item->pattern, info->system, info->name);
+}
+
+/* Later parts have the last word; sets of system calls add up */
+static int target_choose(struct target *target, const struct item *item)
+{
+	bool some = target->item && target->calls;
+
+	if (!item->calls) {
+		free(target->calls);
+		target->calls = NULL;
+		target->item = item->exclude ? NULL : item;
+		return 0;
+	}
+	if (item->exclude && !target->item)
+		return 0;
+	if (!target->calls)
+		target->calls = calloc(1, sizeof(*target->calls));
+	if (!target->calls)
+		return -ENOMEM;
+	if (item->exclude) {
+		if (!some)
+			calls_all(target->calls);
+		calls_leave_out(target->calls, item->calls);
+		return 0;
+	}
+	if (target->item && !some)
+		calls_all(target->calls);
+	calls_join(target->calls, item->calls);
+	target->item = item;
+	return 0;
+}
+
+static int no_match(struct tb_device *device, const struct targets *targets,
+		    const struct item *item)
+{
+	const char *colon = strchr(item->pattern, ':');
+	size_t i;
+
+	if (item->calls)
+		return complain("this kernel does not have the events raw_syscalls:sys_enter and sys_exit, by which system calls are recorded");
+	unknown_event(device, item->pattern);
+	for (i = 0; colon && i < targets->count; i++)
+		if (!strncmp(targets->list[i].info.name, item->pattern,
+			     (size_t)(colon - item->pattern)) &&
+		    !targets->list[i].info.name[colon - item->pattern]) {
+			note("what can go with an event is stack, ustack, counters=NAME+NAME, 1/N, rate=N, fast or wide, not '%s'",
+			     colon + 1);
+			break;
+		}
+	return EXIT_WRONG;
+}
+
+int targets_choose(struct tb_device *device, struct targets *targets,
+		   const struct choice *choice)
+{
+	const struct item *item;
+	bool some;
+	size_t i, j;
+
+	for (i = 0; i < choice->count; i++) {
+		item = &choice->items[i];
+		some = item->optional;
+		for (j = 0; j < targets->count; j++) {
+			if (!item_matches(item, &targets->list[j].info))
+				continue;
+			some = true;
+			if (target_choose(&targets->list[j], item))
+				return complain("out of memory");
+		}
+		if (!some)
+			return no_match(device, targets, item);
+	}
+	return EXIT_FINE;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whose events are recorded: --pid, --tid, --exclude-pid, --children,
+ * --exclude-self and --follow.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "choose.h"
+
+static bool listed(const struct who *who, uint32_t pid)
+{
+	uint32_t i;
+
+	for (i = 0; i < who->count; i++)
+		if (who->pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* "12,345"; complains, EXIT_* */
+static int add_pids(const struct command *command, struct who *who,
+		    const char *text, const char *what)
+{
+	const char *all = text;
+	char *end;
+	long pid;
+
+	for (;; text = end + 1) {
+		pid = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
+		if (pid <= 0 || pid > INT32_MAX || (*end && *end != ','))
+			return misused(command, "'%s' is not a list of %s numbers, as in 12,345",
+				       all, what);
+		if (!listed(who, (uint32_t)pid)) {
+			if (who->count == TB_PIDS_MAX)
+				return misused(command, "more than %d numbers of %s",
+					       TB_PIDS_MAX, what);
+			who->pids[who->count++] = (uint32_t)pid;
+		}
+		if (!*end)
+			return EXIT_FINE;
+	}
+}
+
+/* EXIT_*, or -1: none of these */
+static int take(const struct command *command, int option, const char *value,
+		struct who *who)
+{
+	bool exclude = option == 0x112;
+
+	switch (option) {
+	case 0x110:
+	case 0x112:
+		if (who->threads || (who->count &&
+		    !(who->flags & TB_PIDS_EXCLUDE) == exclude))
+			return misused(command, "--pid, --tid and --exclude-pid exclude each other");
+		who->flags |= TB_PIDS_PROCESS | (exclude ? TB_PIDS_EXCLUDE : 0);
+		return add_pids(command, who, value, "process");
+	case 0x111:
+		if (who->count && !who->threads)
+			return misused(command, "--pid, --tid and --exclude-pid exclude each other");
+		who->threads = true;
+		return add_pids(command, who, value, "thread");
+	case 0x113:
+		who->flags |= TB_PIDS_CHILDREN;
+		return EXIT_FINE;
+	case 0x114:
+		who->self = true;
+		return EXIT_FINE;
+	case 0x115:
+		who->follow = true;
+		return EXIT_FINE;
+	}
+	return -1;
+}
+
+int who_option(const struct command *command, int option, const char *value,
+	       struct who *who)
+{
+	int status = take(command, option, value, who);
+
+	if (status < 0)
+		return 0;
+	who->given = true;
+	return status == EXIT_FINE ? 1 : -1;
+}
+
+int who_check(const struct command *command, const struct who *who,
+	      bool has_command)
+{
+	bool only = who->count && !(who->flags & TB_PIDS_EXCLUDE);
+
+	if (who->follow && !has_command)
+		return misused(command, "--follow goes with a command to run");
+	if (who->follow && (who->threads || who->flags & TB_PIDS_EXCLUDE))
+		return misused(command, "--follow goes neither with --tid nor with --exclude-pid: it is for the processes of the command alone");
+	if (who->self && (only || who->follow))
+		return misused(command, "--exclude-self: only what was asked for is recorded anyway");
+	if (who->flags & TB_PIDS_CHILDREN && !who->count && !who->follow)
+		return misused(command, "--children goes with --pid, --tid or --exclude-pid");
+	return EXIT_FINE;
+}
+
+static int failed(const struct who *who, int result, uint32_t bad)
+{
+	switch (-result) {
+	case ENOTTY:
+		return complain("the module cannot choose by threads: install module and tools of the same release");
+	case ESRCH:
+		return complain("there is no %s %u", who->threads ? "thread" :
+				"process", bad < who->count ? who->pids[bad] : 0);
+	}
+	return complain("whose events to record cannot be set: %s",
+			strerror(-result));
+}
+
+int who_apply(struct tb_device *device, struct who *who, uint32_t pid)
+{
+	uint32_t bad = UINT32_MAX;
+	int result;
+
+	if (who->self) {
+		pid = (uint32_t)getpid();
+		who->flags |= TB_PIDS_EXCLUDE;
+	} else if (who->follow) {
+		who->flags |= TB_PIDS_CHILDREN;
+	} else {
+		pid = 0;
+	}
+	if (pid && !listed(who, pid)) {
+		if (who->count == TB_PIDS_MAX)
+			return complain("more than %d processes", TB_PIDS_MAX);
+		who->pids[who->count++] = pid;
+		who->flags |= TB_PIDS_PROCESS;
+	}
+	result = tb_device_pids(device, who->pids, who->count, who->flags, &bad);
+	if (result == -ENOTTY && !who->given)
+		return EXIT_FINE;	/* a module that cannot: everybody's */
+	return result < 0 ? failed(who, result, bad) : EXIT_FINE;
+}
