@@ -44,6 +44,7 @@
 enum tb_block_kind {
 	TB_BLOCK_DURABLE	= 1,	/* struct tb_block, then control events */
 	TB_BLOCK_ROLLING	= 2,	/* struct tb_block, gap slot, then events */
+	TB_BLOCK_NOTE		= 3,	/* struct tb_block, then control events; see TB_EV_SYMBOL */
 };
 
 /* tb_block.flags */
@@ -180,6 +181,9 @@ enum tb_control_event {
 	TB_EV_TOTALS	= 18,	/* struct tb_totals, one per CPU, at stop */
 	TB_EV_STRING	= 19,	/* struct tb_string */
 	TB_EV_SUPPRESSED = 20,	/* struct tb_suppressed, one per event, at stop */
+
+	/* notes only: written behind a recording by the program that read it */
+	TB_EV_SYMBOL	= 22,	/* struct tb_symbol */
 
 	/* rolling: their meaning is agreed between those who write and read them */
 	TB_EV_USER	= 32,
@@ -472,6 +476,22 @@ struct tb_suppressed {
 	__u64 limited;
 	__u64 vetoed;
 	__u64 nested;
+};
+
+/**
+ * struct tb_symbol - payload of TB_EV_SYMBOL: which function an address is in
+ * @start: its first address
+ * @size: bytes
+ * The name follows, not NUL-terminated, to the end of the payload; that of a function
+ * of a module ends with " [module]".
+ *
+ * The kernel does not write blocks of the kind TB_BLOCK_NOTE.  They are of the last recording of
+ * @provider that is before them in the file, and have no place in time: @sequence starts
+ * at 0 in each file, @cpu and all times are 0.  Readers may leave them out.
+ */
+struct tb_symbol {
+	__u64 start;
+	__u64 size;
 };
 
 /* ---- modes and policies ----------------------------------------------- */

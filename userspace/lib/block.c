@@ -33,7 +33,7 @@ int64_t tb_block_check(const void *data, size_t room, struct tb_error *error)
 		return tb_error_set(error, -EPROTO, 4,
 			"block of version %u, this program knows version %u",
 			block->version, TB_BLOCK_VERSION);
-	if (block->kind != TB_BLOCK_DURABLE && block->kind != TB_BLOCK_ROLLING)
+	if (block->kind < TB_BLOCK_DURABLE || block->kind > TB_BLOCK_NOTE)
 		return tb_error_set(error, -EINVAL, 5,
 			"block of unknown kind %u", block->kind);
 	if (block->size_log2 < BLOCK_LOG2_MIN ||

@@ -99,6 +99,7 @@ static bool durable_flows(const struct tb_walk *walk)
 	case TB_EV_EVENT:
 	case TB_EV_TOTALS:
 	case TB_EV_STRING:
+	case TB_EV_SUPPRESSED:
 		return false;
 	case TB_EV_THREAD:
 		return walk->bytes >= sizeof(struct tb_thread) &&
@@ -368,6 +369,9 @@ static void view_event(struct tb_cursor *cursor, struct stream *stream,
 	view->offset = stream->offset + (uint64_t)walk->index * TB_ELEMENT_SIZE;
 	view->format = recording->by_id && recording->by_id[walk->id] ?
 		       recording->formats[recording->by_id[walk->id] - 1] : NULL;
+	view->nr_stack = view->nr_user_stack = view->counter_mask = 0;
+	if (tb_walk_has_extras(walk))
+		tb_view_extras(walk, view);
 	if (walk->structure == TB_STRUCT_COMPOSITE) {
 		view->tid = walk->tid;
 		stream_claim(stream, walk->tid);
@@ -394,6 +398,7 @@ static void view_lost(struct stream *stream, struct tb_view *view)
 	view->offset = stream->offset;
 	view->tid = stream->current;
 	view->lost = stream->lost;
+	view->nr_stack = view->nr_user_stack = view->counter_mask = 0;
 }
 
 /* Take from the event what later ones are shown with */

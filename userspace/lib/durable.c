@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The durable blocks' contents: event descriptions, names, clock records and
- * totals of a recording, read once when the trace is opened.  (The threads
- * are a cursor's affair, because what is known of them changes with time.)
+ * The contents of durable blocks and notes: event descriptions, names, clock
+ * records, totals and symbols of a recording, read once when the trace is
+ * opened.  (The threads are a cursor's affair, because what is known of them
+ * changes with time.)
  *
  * Damage here costs what is damaged and is told by tb_trace_fault(); only a
  * lack of memory makes opening fail.
@@ -24,8 +25,9 @@ static void durable_fault(struct tb_trace *trace, const struct tb_walk *walk,
 	offset = (uint64_t)((const unsigned char *)walk->block - trace->data) +
 		 (uint64_t)walk->index * TB_ELEMENT_SIZE;
 	trace->faulty = true;
-	tb_error_set(&trace->fault, -EBADMSG, offset,
-		     "durable block %" PRIu64 ": %s",
+	tb_error_set(&trace->fault, -EBADMSG, offset, "%s %" PRIu64 ": %s",
+		     walk->block->kind == TB_BLOCK_NOTE ? "note" :
+		     "durable block",
 		     (uint64_t)walk->block->sequence, wrong);
 }
 
@@ -104,6 +106,23 @@ static int add_totals(struct tb_recording *recording,
 	return 0;
 }
 
+static int add_suppressed(struct tb_recording *recording,
+			  const struct tb_suppressed *suppressed)
+{
+	size_t i;
+
+	for (i = 0; i < recording->nr_suppressed; i++)
+		if (recording->suppressed[i].id == suppressed->id) {
+			recording->suppressed[i] = *suppressed;
+			return 0;
+		}
+	if (tb_array_grow(&recording->suppressed, &recording->room_suppressed,
+			  recording->nr_suppressed, sizeof(*suppressed)))
+		return -ENOMEM;
+	recording->suppressed[recording->nr_suppressed++] = *suppressed;
+	return 0;
+}
+
 static int durable_event(struct tb_trace *trace,
 			 struct tb_recording *recording,
 			 const struct tb_walk *walk)
@@ -133,6 +152,52 @@ static int durable_event(struct tb_trace *trace,
 		else
 			return add_name(recording, walk);
 		break;
+	case TB_EV_SUPPRESSED:
+		if (walk->bytes < sizeof(struct tb_suppressed))
+			durable_fault(trace, walk, "a record of what was kept out is too short");
+		else if (((const struct tb_suppressed *)walk->payload)->id >= TB_EVENT_IDS)
+			durable_fault(trace, walk, "a record of what was kept out names an impossible event");
+		else
+			return add_suppressed(recording, walk->payload);
+		break;
+	}
+	return 0;
+}
+
+static int note_event(struct tb_trace *trace, struct tb_recording *recording,
+		      const struct tb_walk *walk)
+{
+	if (walk->structure != TB_STRUCT_COMPOSITE || walk->id != TB_EV_SYMBOL)
+		return 0;
+	if (walk->bytes >= sizeof(struct tb_symbol))
+		return tb_symbol_add(recording, walk);
+	durable_fault(trace, walk, "a symbol is too short");
+	return 0;
+}
+
+/* @each of the events in the blocks of @ring; -ENOMEM */
+static int read_events(struct tb_trace *trace, struct tb_recording *recording,
+		       const struct tb_ring_index *ring,
+		       int (*each)(struct tb_trace *, struct tb_recording *,
+				   const struct tb_walk *))
+{
+	struct tb_walk walk;
+	size_t i;
+	int step, result;
+
+	for (i = 0; i < ring->count; i++) {
+		tb_walk_start(&walk, tb_block_at(trace, ring->blocks[i]));
+		while ((step = tb_walk_next(&walk)) != 0) {
+			if (step == -EAGAIN)
+				continue;
+			if (step < 0) {
+				durable_fault(trace, &walk, walk.wrong);
+				break;
+			}
+			result = each(trace, recording, &walk);
+			if (result < 0)
+				return result;
+		}
 	}
 	return 0;
 }
@@ -150,30 +215,16 @@ static int compare_names(const void *a, const void *b)
 
 int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording)
 {
-	struct tb_walk walk;
-	size_t i;
-	int step, result;
-
-	for (i = 0; i < recording->durable.count; i++) {
-		tb_walk_start(&walk, tb_block_at(trace, recording->durable.blocks[i]));
-		while ((step = tb_walk_next(&walk)) != 0) {
-			if (step == -EAGAIN)
-				continue;
-			if (step < 0) {
-				durable_fault(trace, &walk, walk.wrong);
-				break;
-			}
-			result = durable_event(trace, recording, &walk);
-			if (result < 0)
-				return result;
-		}
-	}
+	if (read_events(trace, recording, &recording->durable, durable_event) ||
+	    read_events(trace, recording, &recording->notes, note_event))
+		return -ENOMEM;
 	if (tb_clock_scan(trace, recording))
 		return -ENOMEM;
 	tb_clock_sort(recording);
 	if (recording->nr_names)
 		qsort(recording->names, recording->nr_names,
 		      sizeof(*recording->names), compare_names);
+	tb_symbols_sort(recording);
 	return 0;
 }
 
@@ -190,6 +241,15 @@ void tb_durable_free(struct tb_recording *recording)
 	free(recording->names);
 	free(recording->syncs);
 	free(recording->totals);
+	free(recording->suppressed);
+	free(recording->symbols);
+}
+
+const struct tb_suppressed *tb_trace_suppressed(const struct tb_trace *trace,
+						size_t *count)
+{
+	*count = trace->selected->nr_suppressed;
+	return *count ? trace->selected->suppressed : NULL;
 }
 
 const struct tb_totals *tb_trace_totals(const struct tb_trace *trace,

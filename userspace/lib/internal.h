@@ -51,12 +51,20 @@ struct tb_name {
 	char    *text;
 };
 
+/* A function; its name is in the trace, not terminated */
+struct tb_symbol_at {
+	uint64_t start, size;
+	const char *name;
+	size_t   length;
+};
+
 struct tb_recording {
 	bool     has_init;
 	bool     used;			/* it has a block */
 	uint16_t provider;
 	struct tb_init init;
 	struct tb_ring_index durable;
+	struct tb_ring_index notes;
 	struct tb_ring_index *rings;	/* by CPU, ascending */
 	size_t   nr_rings;
 	struct tb_format **formats;
@@ -68,6 +76,10 @@ struct tb_recording {
 	size_t   nr_syncs, room_syncs;
 	struct tb_totals *totals;
 	size_t   nr_totals, room_totals;
+	struct tb_suppressed *suppressed;
+	size_t   nr_suppressed, room_suppressed;
+	struct tb_symbol_at *symbols;	/* by address */
+	size_t   nr_symbols, room_symbols;
 };
 
 struct tb_block_place {
@@ -118,6 +130,25 @@ int tb_array_grow(void *array, size_t *room, size_t count, size_t size);
 /* durable.c */
 int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording);
 void tb_durable_free(struct tb_recording *recording);
+
+/* symbol.c */
+int tb_symbol_add(struct tb_recording *recording, const struct tb_walk *walk);
+void tb_symbols_sort(struct tb_recording *recording);
+
+/* extras.c: what follows an event and belongs to it */
+void tb_view_extras(const struct tb_walk *walk, struct tb_view *view);
+
+static inline bool tb_walk_has_extras(const struct tb_walk *walk)
+{
+	const struct tb_element *next;
+	uint32_t id;
+
+	if (walk->position >= walk->end)
+		return false;
+	next = (const struct tb_element *)walk->block + walk->position;
+	id = TB_HEAD_ID(next->head);
+	return id == TB_EV_STACK || id == TB_EV_COUNTERS;
+}
 
 /* format.c */
 int tb_format_parse(const void *payload, size_t size, struct tb_format **out,

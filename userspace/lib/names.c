@@ -106,10 +106,12 @@ const char *tb_control_name(uint16_t id)
 {
 	static const char *const names[] = {
 		[TB_EV_NONE] = "none",		[TB_EV_TIME] = "time",
-		[TB_EV_GAP] = "gap",		[TB_EV_CLOCK] = "clock",
+		[TB_EV_GAP] = "gap",		[TB_EV_STACK] = "stack",
+		[TB_EV_COUNTERS] = "counters",	[TB_EV_CLOCK] = "clock",
 		[TB_EV_THREAD] = "thread",	[TB_EV_MARK] = "mark",
 		[TB_EV_INIT] = "init",		[TB_EV_EVENT] = "event",
 		[TB_EV_TOTALS] = "totals",	[TB_EV_STRING] = "string",
+		[TB_EV_SUPPRESSED] = "suppressed", [TB_EV_SYMBOL] = "symbol",
 	};
 
 	return id < sizeof(names) / sizeof(names[0]) ? names[id] : NULL;

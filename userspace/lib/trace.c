@@ -146,6 +146,7 @@ static int add_block(struct tb_trace *trace, uint64_t offset)
 	recording = &trace->recordings[number];
 	recording->used = true;
 	ring = block->kind == TB_BLOCK_DURABLE ? &recording->durable :
+	       block->kind == TB_BLOCK_NOTE ? &recording->notes :
 	       recording_ring(recording, block->cpu);
 	if (!ring)
 		return -ENOMEM;
@@ -378,6 +379,7 @@ void tb_trace_close(struct tb_trace *trace)
 			free(recording->rings[j].blocks);
 		free(recording->rings);
 		free(recording->durable.blocks);
+		free(recording->notes.blocks);
 		tb_durable_free(recording);
 	}
 	free(trace->recordings);

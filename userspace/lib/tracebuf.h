@@ -120,6 +120,22 @@ const struct tb_totals *tb_trace_totals(const struct tb_trace *trace,
 const char *tb_trace_string(const struct tb_trace *trace, uint32_t kind,
 			    uint32_t key);
 
+/** tb_trace_suppressed - what rules kept out, per event and by thread (id 0), as told
+ *  at stop; @count out, NULL if none */
+const struct tb_suppressed *tb_trace_suppressed(const struct tb_trace *trace,
+						size_t *count);
+
+/**
+ * tb_trace_symbol - the kernel's function that @address is in
+ * @name, @length: out: its name, not NUL-terminated, with " [module]"
+ * @offset: out: bytes from its start
+ *
+ * Of a stack's return addresses the byte before is in the function that called.
+ * Return: 0; -ENOENT the trace does not tell.
+ */
+int tb_trace_symbol(const struct tb_trace *trace, uint64_t address,
+		    const char **name, size_t *length, uint64_t *offset);
+
 /* ---- clock ------------------------------------------------------------ */
 
 enum tb_timebase {
@@ -259,6 +275,10 @@ enum tb_view_kind {
  *	come by
  * @offset: of the event's first element (a loss: of the block) in the file
  * @sequence: of its block
+ * @stack: the kernel's stack, @nr_stack return addresses, innermost first
+ * @user_stack: that of the program, @nr_user_stack
+ * @counters: values of counters; see tb_view_counter()
+ * @nr_stack, @nr_user_stack, @counter_mask: 0: there is none
  */
 struct tb_view {
 	uint32_t kind;
@@ -278,6 +298,13 @@ struct tb_view {
 	struct tb_gap lost;
 	uint64_t offset;
 	uint64_t sequence;
+	uint32_t nr_stack;
+	uint32_t nr_user_stack;
+	uint32_t counter_mask;
+	uint32_t reserved32;
+	const uint64_t *stack;
+	const uint64_t *user_stack;
+	const uint64_t *counters;
 };
 
 /**
@@ -285,7 +312,7 @@ struct tb_view {
  *
  * Threads of the state dump are known from the start; the table then follows
  * TB_EV_THREAD, task_newtask, task_rename, sched_switch and the like as they
- * go by.  Durable events other than TB_EV_INIT, EVENT, STRING, TOTALS and
+ * go by.  Durable events other than TB_EV_INIT, EVENT, STRING, TOTALS, SUPPRESSED and
  * the state dump's TB_EV_THREAD come by as events, too.  Errors: -ENOMEM.
  */
 int tb_cursor_open(struct tb_trace *trace, struct tb_cursor **cursor);
@@ -320,6 +347,14 @@ const struct tb_task *tb_cursor_task(const struct tb_cursor *cursor,
 int tb_cursor_each_task(const struct tb_cursor *cursor,
 			int (*each)(const struct tb_task *task, void *context),
 			void *context);
+
+/**
+ * tb_view_counter - counter number @index of those of the event
+ * @number: out: which; tb_trace_string() with TB_STRING_COUNTER names it
+ * Return: 1; 0 beyond the last.
+ */
+int tb_view_counter(const struct tb_view *view, unsigned int index,
+		    uint32_t *number, uint64_t *value);
 
 /* ---- fields of an event ----------------------------------------------- */
 

@@ -135,6 +135,10 @@ bool choice_stacks(const struct choice *choice);
 
 /* ---- what rules kept out (suppressed.c) ---- */
 
+uint64_t suppressed_total(const struct tb_suppressed *of);
+/* "12 by filters, 3 by sampling" */
+void suppressed_text(const struct tb_suppressed *of, char *text, size_t size);
+
 /* A line after a recording; for status, with @each by event */
 void note_suppressed(struct tb_device *device, const struct tb_query *query);
 void show_suppressed(struct tb_device *device, const struct tb_query *query,

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tool.h"
+#include "print_stack.h"
 
 struct print {
 	const char *file;
@@ -260,6 +260,8 @@ static int print_recording(struct print *print, struct tb_trace *trace)
 		if (!is_wanted(print, &view))
 			continue;
 		print_line(print, trace, &view);
+		if (view.nr_stack || view.nr_user_stack || view.counter_mask)
+			print_stack(stdout, trace, &view);
 		print->printed++;
 	}
 	if (result < 0) {

@@ -185,6 +185,8 @@ static int record_prepare(struct record *record)
 	}
 	if (sink_open(&record->sink, record->output))
 		return EXIT_WRONG;
+	record->sink.no_stacks = record->chosen &&
+				 !choice_stacks(&record->choice);
 	if (record->command) {
 		result = workload_prepare(&record->workload, record->command);
 		if (result < 0)

@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tool.h"
+#include "choose.h"
 
 #define MESSAGES_MAX 10
 
@@ -35,6 +35,8 @@ struct verify {
 	struct ring *rings;
 	unsigned int nr_rings;
 	struct ring durable;
+	uint64_t note_blocks, symbols;
+	bool attached;			/* stacks and counters may come */
 	/* of the block at hand */
 	const struct tb_block *block;
 	uint64_t offset;
@@ -78,9 +80,11 @@ static void broken(struct verify *verify, uint64_t offset, const char *text, ...
 	va_end(arguments);
 	if (!block)
 		complain("%s: %s", verify->file, what);
-	else if (block->kind == TB_BLOCK_DURABLE)
-		complain("%s: at byte %" PRIu64 " (durable block %" PRIu64 "): %s",
-			 verify->file, offset, (uint64_t)block->sequence, what);
+	else if (block->kind != TB_BLOCK_ROLLING)
+		complain("%s: at byte %" PRIu64 " (%s %" PRIu64 "): %s",
+			 verify->file, offset, block->kind == TB_BLOCK_NOTE ?
+			 "note" : "durable block", (uint64_t)block->sequence,
+			 what);
 	else
 		complain("%s: at byte %" PRIu64 " (CPU %u, block %" PRIu64 "): %s",
 			 verify->file, offset, block->cpu,
@@ -125,6 +129,33 @@ static void verify_fields(struct verify *verify, const struct tb_walk *walk,
 	}
 }
 
+/* A stack, or counters: of which event, and are they whole? */
+static void verify_extra(struct verify *verify, const struct tb_walk *walk,
+			 uint64_t offset)
+{
+	bool stack = walk->id == TB_EV_STACK;
+	const struct tb_counters *counters = walk->payload;
+	const struct tb_stack *ips = walk->payload;
+	const char *what = stack ? "a stack" : "a set of counters";
+	uint64_t wanted;
+
+	if (!verify->attached) {
+		broken(verify, offset, "%s that comes after no event", what);
+		return;
+	}
+	if (walk->structure != TB_STRUCT_COMPOSITE || walk->bytes < 8) {
+		broken(verify, offset, "%s of %u bytes", what, walk->bytes);
+		return;
+	}
+	wanted = 8 + 8 * (stack ? (uint64_t)ips->count : (uint64_t)
+			  __builtin_popcount(counters->mask));
+	if (wanted > walk->bytes)
+		broken(verify, offset, "%s takes %" PRIu64 " bytes, it has %u",
+		       what, wanted, walk->bytes);
+	if (stack && ips->kind != TB_STACK_KERNEL && ips->kind != TB_STACK_USER)
+		broken(verify, offset, "a stack of unknown kind %u", ips->kind);
+}
+
 static bool verify_event(struct verify *verify, struct ring *ring,
 			 const struct tb_walk *walk, uint32_t *events)
 {
@@ -140,6 +171,10 @@ static bool verify_event(struct verify *verify, struct ring *ring,
 		}
 		return true;
 	}
+	if (walk->id == TB_EV_STACK || walk->id == TB_EV_COUNTERS)
+		verify_extra(verify, walk, offset);
+	else
+		verify->attached = !durable && walk->id > TB_EV_STRUCTURAL_LAST;
 	if (walk->id > TB_EV_STRUCTURAL_LAST)
 		++*events;
 	if (walk->ticks < block->time_start) {
@@ -250,6 +285,36 @@ static bool verify_repeated(const struct verify *verify)
 	return false;
 }
 
+/* What the reader of the recording wrote behind it: of no time and no order */
+static void verify_note(struct verify *verify)
+{
+	struct tb_walk walk;
+	uint32_t events = 0;
+	uint64_t offset;
+	int step;
+
+	tb_walk_start(&walk, verify->block);
+	while ((step = tb_walk_next(&walk)) == 1) {
+		offset = verify->offset + (uint64_t)walk.index * TB_ELEMENT_SIZE;
+		if (walk.id != TB_EV_SYMBOL)
+			broken(verify, offset, "event %u does not belong into a note",
+			       walk.id);
+		else if (walk.structure != TB_STRUCT_COMPOSITE ||
+			 walk.bytes < sizeof(struct tb_symbol))
+			broken(verify, offset, "a symbol is too short");
+		events++;
+	}
+	if (step < 0)
+		broken(verify, verify->offset +
+		       (uint64_t)walk.index * TB_ELEMENT_SIZE, "%s",
+		       walk.wrong ? walk.wrong : "an event that is not complete");
+	else if (events != verify->block->events)
+		broken(verify, verify->offset, "the header counts %u events, there are %u",
+		       verify->block->events, events);
+	verify->note_blocks++;
+	verify->symbols += events;
+}
+
 static void verify_block(struct verify *verify)
 {
 	const struct tb_block *block = verify->block;
@@ -281,6 +346,7 @@ static void verify_block(struct verify *verify)
 		verify_gap(verify, ring);
 	}
 
+	verify->attached = false;
 	tb_walk_start(&walk, block);
 	while ((step = tb_walk_next(&walk)) != 0) {
 		uint64_t offset = verify->offset +
@@ -343,6 +409,35 @@ static void verify_totals(struct verify *verify, unsigned int cpu)
 		       cpu, (uint64_t)totals->blocks, ring->sequence);
 }
 
+/* What is in no books, because nobody wanted it */
+static void summary_suppressed(const struct verify *verify)
+{
+	const struct tb_suppressed *list;
+	const struct tb_format *format;
+	char text[256];
+	size_t i, count;
+
+	list = tb_trace_suppressed(verify->trace, &count);
+	for (i = 0; i < count; i++) {
+		if (!suppressed_total(&list[i]))
+			continue;
+		suppressed_text(&list[i], text, sizeof(text));
+		format = tb_trace_format(verify->trace, (uint16_t)list[i].id);
+		if (!format)	/* described in its fast form only */
+			format = tb_trace_format(verify->trace,
+						 (uint16_t)(list[i].id + 1));
+		if (format)
+			printf("not recorded, as asked for: %s:%s: %s\n",
+			       format->system, format->name, text);
+		else if (list[i].id)
+			printf("not recorded, as asked for: event %u: %s\n",
+			       list[i].id, text);
+		else
+			printf("not recorded, as asked for: %" PRIu64 " of other threads\n",
+			       suppressed_total(&list[i]));
+	}
+}
+
 static void summary(const struct verify *verify)
 {
 	const struct tb_totals *totals;
@@ -379,6 +474,10 @@ static void summary(const struct verify *verify)
 	}
 	printf("  dur %8" PRIu64 " %12" PRIu64 "\n", verify->durable.blocks,
 	       verify->durable.events);
+	if (verify->note_blocks)
+		printf("notes %8" PRIu64 " %12" PRIu64 "\n", verify->note_blocks,
+		       verify->symbols);
+	summary_suppressed(verify);
 }
 
 static int verify_recording(struct verify *verify, unsigned int number)
@@ -391,11 +490,14 @@ static int verify_recording(struct verify *verify, unsigned int number)
 	verify->nr_rings = tb_trace_nr_cpus(verify->trace);
 	verify->rings = calloc(verify->nr_rings + 1, sizeof(*verify->rings));
 	memset(&verify->durable, 0, sizeof(verify->durable));
+	verify->note_blocks = verify->symbols = 0;
 	if (!verify->rings)
 		return complain("out of memory");
 	for (i = 0; (verify->block = tb_trace_block(verify->trace, i,
 			&verify->offset, &recording)); i++)
-		if (recording == number && !verify_repeated(verify))
+		if (recording == number && verify->block->kind == TB_BLOCK_NOTE)
+			verify_note(verify);
+		else if (recording == number && !verify_repeated(verify))
 			verify_block(verify);
 	for (cpu = 0; cpu < verify->nr_rings; cpu++)
 		verify_totals(verify, cpu);

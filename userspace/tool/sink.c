@@ -9,11 +9,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include "tool.h"
+#include "symbols.h"
 
 int sink_open(struct sink *sink, const char *path)
 {
@@ -34,20 +35,6 @@ int sink_open(struct sink *sink, const char *path)
 				strerror(errno));
 	sink->regular = !fstat(sink->fd, &status) && S_ISREG(status.st_mode);
 	return EXIT_FINE;
-}
-
-int sink_close(struct sink *sink)
-{
-	if (sink->fd >= 0 && close(sink->fd) < 0 && !sink->failed)
-		sink->failed = -errno;
-	sink->fd = -1;
-	if (!sink->failed)
-		return EXIT_FINE;
-	if (sink->failed == -EPIPE)
-		return complain("%s was closed by its reader", sink->name);
-	return complain("%s: writing failed: %s; the recording ended there, the file is valid up to %llu bytes",
-			sink->name, strerror(-sink->failed),
-			(unsigned long long)sink->bytes);
 }
 
 /* Forget @part bytes of a block that did not make it as a whole */
@@ -92,6 +79,8 @@ static int sink_write(struct sink *sink, const struct tb_block *const *blocks,
 		return -EIO;
 	}
 	for (i = 0; i < count; i++) {
+		if (!sink->no_stacks)
+			symbols_block(&sink->symbols, blocks[i]);
 		vectors[i].iov_base = (void *)(uintptr_t)blocks[i];
 		vectors[i].iov_len = block_bytes(blocks[i]);
 	}
@@ -144,6 +133,47 @@ int sink_blocks(struct sink *sink, const void *data, size_t bytes)
 		result = sink_write(sink, blocks, count);
 	}
 	return result;
+}
+
+/* The addresses in this recording's stacks mean something as long as this kernel runs */
+static void put_symbols(struct sink *sink)
+{
+	void *notes;
+	size_t bytes;
+	int result;
+
+	if (!sink->symbols)
+		return;
+	result = sink->failed ? -EIO :
+		 symbols_notes(sink->symbols, &notes, &bytes);
+	symbols_free(sink->symbols);
+	sink->symbols = NULL;
+	if (sink->failed)
+		return;
+	if (result == -ENODATA)
+		note("warning: the stacks have addresses only: /proc/kallsyms does not show any (kernel.kptr_restrict)");
+	else if (result < 0)
+		note("warning: the stacks have addresses only: no symbols: %s",
+		     strerror(-result));
+	if (result < 0)
+		return;
+	sink_blocks(sink, notes, bytes);
+	free(notes);
+}
+
+int sink_close(struct sink *sink)
+{
+	put_symbols(sink);
+	if (sink->fd >= 0 && close(sink->fd) < 0 && !sink->failed)
+		sink->failed = -errno;
+	sink->fd = -1;
+	if (!sink->failed)
+		return EXIT_FINE;
+	if (sink->failed == -EPIPE)
+		return complain("%s was closed by its reader", sink->name);
+	return complain("%s: writing failed: %s; the recording ended there, the file is valid up to %llu bytes",
+			sink->name, strerror(-sink->failed),
+			(unsigned long long)sink->bytes);
 }
 
 int sink_move(struct sink *sink, struct tb_device *device, uint32_t flags)

@@ -15,7 +15,7 @@ static void add_up(struct tb_suppressed *sum, const struct tb_suppressed *one)
 	sum->nested += one->nested;
 }
 
-static uint64_t total(const struct tb_suppressed *of)
+uint64_t suppressed_total(const struct tb_suppressed *of)
 {
 	return of->filtered + of->sampled + of->limited + of->vetoed +
 	       of->nested;
@@ -46,6 +46,11 @@ static void reasons(char *text, size_t size, const struct tb_suppressed *of,
 						 parts[i].count, parts[i].what);
 }
 
+void suppressed_text(const struct tb_suppressed *of, char *text, size_t size)
+{
+	reasons(text, size, of, 0);
+}
+
 static void sum_suppressed(struct tb_device *device,
 			   const struct tb_query *query,
 			   struct tb_suppressed *sum, uint64_t *threads)
@@ -57,7 +62,7 @@ static void sum_suppressed(struct tb_device *device,
 	*threads = 0;
 	if (tb_device_suppressed(device, TB_RULE_ALL, &one) < 0)
 		return;			/* a module without rules */
-	*threads = total(&one);
+	*threads = suppressed_total(&one);
 	for (i = 0; i < query->nr_events; i++)
 		if (tb_device_suppressed(device, i, &one) >= 0)
 			add_up(sum, &one);
@@ -70,11 +75,11 @@ void note_suppressed(struct tb_device *device, const struct tb_query *query)
 	char text[256];
 
 	sum_suppressed(device, query, &sum, &threads);
-	if (!total(&sum) && !threads)
+	if (!suppressed_total(&sum) && !threads)
 		return;
 	reasons(text, sizeof(text), &sum, threads);
 	note("%" PRIu64 " events were not recorded, as asked for: %s",
-	     total(&sum) + threads, text);
+	     suppressed_total(&sum) + threads, text);
 }
 
 void show_suppressed(struct tb_device *device, const struct tb_query *query,
@@ -87,16 +92,16 @@ void show_suppressed(struct tb_device *device, const struct tb_query *query,
 	uint32_t i;
 
 	sum_suppressed(device, query, &sum, &threads);
-	if (!total(&sum) && !threads)
+	if (!suppressed_total(&sum) && !threads)
 		return;
 	reasons(text, sizeof(text), &sum, threads);
-	printf("kept out   %" PRIu64 " events: %s\n", total(&sum) + threads,
+	printf("kept out   %" PRIu64 " events: %s\n", suppressed_total(&sum) + threads,
 	       text);
 	for (i = 0; each && i < query->nr_events; i++) {
-		if (tb_device_suppressed(device, i, &one) < 0 || !total(&one) ||
+		if (tb_device_suppressed(device, i, &one) < 0 || !suppressed_total(&one) ||
 		    tb_device_event(device, i, &info) < 0)
 			continue;
-		reasons(text, sizeof(text), &one, 0);
+		suppressed_text(&one, text, sizeof(text));
 		printf("           %s:%s: %s\n", info.system, info.name, text);
 	}
 }

@@ -205,6 +205,8 @@ void warn_lost(const struct tb_stats *sum);
  * @bytes: written, whole blocks
  * @rolling: of the blocks written, those with events of a CPU
  * @unwritten: events taken from the buffers that could not be written
+ * @no_stacks: there are none in the blocks, which is not looked for
+ * @symbols: addresses of the stacks in them, or NULL
  * @failed: -errno of the first failure, 0
  */
 #define SINK_BATCH 256
@@ -216,12 +218,15 @@ struct sink {
 	uint64_t    bytes;
 	uint64_t    rolling;
 	uint64_t    unwritten;
+	bool        no_stacks;
+	struct symbols *symbols;
 	int         failed;
 };
 
 /* "-" is standard output; EXIT_* */
 int sink_open(struct sink *sink, const char *path);
-/* Complains about what failed earlier or now; EXIT_* */
+/* Names for the addresses of stacks go behind the blocks; complains about what failed
+ * earlier or now; EXIT_* */
 int sink_close(struct sink *sink);
 /* Take what there is, SINK_BATCH at most, write it, give it back.  Returns how many blocks, 0
  * when there is nothing now, -ENODATA drained, -EIO the sink failed, others */

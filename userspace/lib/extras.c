@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What follows an event and belongs to it: stacks and counters.  The lengths
+ * in them are held against the room they are in, whatever they say.
+ */
+#include "internal.h"
+
+static void take_stack(const struct tb_walk *walk, struct tb_view *view)
+{
+	const struct tb_stack *stack = walk->payload;
+
+	if (walk->bytes < sizeof(*stack) ||
+	    stack->count > (walk->bytes - sizeof(*stack)) / sizeof(stack->ip[0]))
+		return;
+	if (stack->kind == TB_STACK_KERNEL) {
+		view->stack = (const uint64_t *)stack->ip;
+		view->nr_stack = stack->count;
+	} else if (stack->kind == TB_STACK_USER) {
+		view->user_stack = (const uint64_t *)stack->ip;
+		view->nr_user_stack = stack->count;
+	}
+}
+
+static void take_counters(const struct tb_walk *walk, struct tb_view *view)
+{
+	const struct tb_counters *counters = walk->payload;
+
+	if (walk->bytes < sizeof(*counters) ||
+	    (unsigned int)__builtin_popcount(counters->mask) >
+	    (walk->bytes - sizeof(*counters)) / sizeof(counters->value[0]))
+		return;
+	view->counters = (const uint64_t *)counters->value;
+	view->counter_mask = counters->mask;
+}
+
+/* @walk is at the event */
+void tb_view_extras(const struct tb_walk *walk, struct tb_view *view)
+{
+	struct tb_walk ahead = *walk;
+
+	while (tb_walk_has_extras(&ahead) && tb_walk_next(&ahead) == 1) {
+		if (ahead.structure != TB_STRUCT_COMPOSITE)
+			continue;
+		if (ahead.id == TB_EV_STACK)
+			take_stack(&ahead, view);
+		else
+			take_counters(&ahead, view);
+	}
+}
+
+int tb_view_counter(const struct tb_view *view, unsigned int index,
+		    uint32_t *number, uint64_t *value)
+{
+	uint32_t mask = view->counter_mask;
+	unsigned int i;
+
+	for (i = 0; mask && i < index; i++)
+		mask &= mask - 1;
+	if (!mask)
+		return 0;
+	*number = (uint32_t)__builtin_ctz(mask);
+	*value = view->counters[index];
+	return 1;
+}

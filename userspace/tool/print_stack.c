@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Stacks and counters of an event as text, as perf script shows them.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include "print_stack.h"
+
+/* Nothing a terminal would obey */
+static void put_plain(FILE *out, const char *text, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		fputc(text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?', out);
+}
+
+static void print_counters(FILE *out, const struct tb_trace *trace,
+			   const struct tb_view *view)
+{
+	const char *name;
+	uint64_t value;
+	uint32_t number;
+	unsigned int i;
+
+	fputs("\tcounter{", out);
+	for (i = 0; tb_view_counter(view, i, &number, &value); i++) {
+		if (i)
+			fputs(", ", out);
+		name = tb_trace_string(trace, TB_STRING_COUNTER, number);
+		if (name)
+			put_plain(out, name, strlen(name));
+		else
+			fprintf(out, "%" PRIu32, number);
+		fprintf(out, "=%" PRIu64, value);
+	}
+	fputs("}\n", out);
+}
+
+/* The byte before an address that is returned to is in the function that called */
+static void print_address(FILE *out, const struct tb_trace *trace, uint64_t ip)
+{
+	const char *name, *module;
+	uint64_t offset;
+	size_t length, plain;
+
+	fprintf(out, "\t%16" PRIx64 " ", ip);
+	if (tb_trace_symbol(trace, ip - 1, &name, &length, &offset)) {
+		fputs("[unknown]\n", out);
+		return;
+	}
+	/* "name [module]": the offset is the name's */
+	module = memchr(name, ' ', length);
+	plain = module ? (size_t)(module - name) : length;
+	put_plain(out, name, plain);
+	fprintf(out, "+0x%" PRIx64, offset + 1);
+	put_plain(out, name + plain, length - plain);
+	fputc('\n', out);
+}
+
+void print_stack(FILE *out, const struct tb_trace *trace,
+		 const struct tb_view *view)
+{
+	uint32_t i;
+
+	if (view->counter_mask)
+		print_counters(out, trace, view);
+	for (i = 0; i < view->nr_stack; i++)
+		print_address(out, trace, view->stack[i]);
+	for (i = 0; i < view->nr_user_stack; i++)
+		fprintf(out, "\t%16" PRIx64 " (user)\n", view->user_stack[i]);
+}

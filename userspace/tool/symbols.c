@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Symbols for the addresses in a trace; see symbols.h.
+ *
+ * The addresses are kept in a hash table.  /proc/kallsyms is read once, at
+ * the end and only if there are any; of its functions those that an address
+ * is in go into blocks of the kind TB_BLOCK_NOTE.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "symbols.h"
+
+#define NOTE_LOG2 14			/* bytes of a block of notes */
+#define FUNCTION_MAX (4u << 20)		/* a longer one has an end that is not known */
+
+struct symbols {
+	uint64_t *slots;		/* open addressing; 0: free */
+	size_t   nr_slots, used;
+	uint16_t provider;
+};
+
+/* ---- collecting ---- */
+
+static bool insert(uint64_t *slots, size_t nr_slots, uint64_t address)
+{
+	size_t slot = (size_t)(address * 0x9e3779b97f4a7c15ull >> 32) &
+		      (nr_slots - 1);
+
+	while (slots[slot] && slots[slot] != address)
+		slot = (slot + 1) & (nr_slots - 1);
+	if (slots[slot])
+		return false;
+	slots[slot] = address;
+	return true;
+}
+
+static bool grow(struct symbols *symbols)
+{
+	size_t wanted = symbols->nr_slots ? symbols->nr_slots * 2 : 1024, i;
+	uint64_t *slots = calloc(wanted, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	for (i = 0; i < symbols->nr_slots; i++)
+		if (symbols->slots[i])
+			insert(slots, wanted, symbols->slots[i]);
+	free(symbols->slots);
+	symbols->slots = slots;
+	symbols->nr_slots = wanted;
+	return true;
+}
+
+static void collect(struct symbols *symbols, const struct tb_walk *walk)
+{
+	const struct tb_stack *stack = walk->payload;
+	uint32_t i;
+
+	if (walk->bytes < sizeof(*stack) || stack->kind != TB_STACK_KERNEL ||
+	    stack->count > (walk->bytes - sizeof(*stack)) / sizeof(stack->ip[0]))
+		return;
+	for (i = 0; i < stack->count; i++) {
+		if (symbols->used * 2 >= symbols->nr_slots && !grow(symbols))
+			return;
+		if (stack->ip[i])
+			symbols->used += insert(symbols->slots,
+						symbols->nr_slots, stack->ip[i]);
+	}
+}
+
+void symbols_block(struct symbols **symbols, const struct tb_block *block)
+{
+	struct tb_walk walk;
+	int step;
+
+	if (block->kind != TB_BLOCK_ROLLING)
+		return;
+	tb_walk_start(&walk, block);
+	while ((step = tb_walk_next(&walk)) == 1 || step == -EAGAIN) {
+		if (step != 1 || walk.id != TB_EV_STACK ||
+		    walk.structure != TB_STRUCT_COMPOSITE)
+			continue;
+		if (!*symbols)
+			*symbols = calloc(1, sizeof(**symbols));
+		if (!*symbols)
+			return;
+		(*symbols)->provider = block->provider;
+		collect(*symbols, &walk);
+	}
+}
+
+void symbols_free(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	free(symbols->slots);
+	free(symbols);
+}
+
+/* ---- the kernel's functions ---- */
+
+struct function {
+	uint64_t start;
+	const char *name;	/* "schedule" or "tb_open\t[tracebuf]", to the newline */
+};
+
+struct functions {
+	char   *text;
+	struct function *list;
+	size_t  count, room;
+};
+
+static void functions_free(struct functions *functions)
+{
+	free(functions->text);
+	free(functions->list);
+}
+
+static int read_text(const char *path, char **text)
+{
+	size_t room = 1 << 20, used = 0, got;
+	FILE *file = fopen(path, "re");
+	char *grown;
+
+	if (!file)
+		return -errno;
+	for (*text = NULL; ; room *= 2) {
+		grown = realloc(*text, room);
+		if (!grown)
+			break;
+		*text = grown;
+		got = fread(*text + used, 1, room - 1 - used, file);
+		used += got;
+		(*text)[used] = 0;
+		if (used < room - 1)
+			break;
+	}
+	fclose(file);
+	return grown ? 0 : -ENOMEM;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct function *first = a, *second = b;
+
+	if (first->start != second->start)
+		return first->start < second->start ? -1 : 1;
+	/* of several names for one place the first in the file */
+	return first->name < second->name ? -1 : first->name > second->name;
+}
+
+/* "ffffffff81000000 T name" and for modules "\t[module]" */
+static int functions_read(struct functions *functions)
+{
+	struct function *grown;
+	uint64_t start;
+	char *line, *next, *end;
+	int result;
+
+	memset(functions, 0, sizeof(*functions));
+	result = read_text("/proc/kallsyms", &functions->text);
+	for (line = functions->text; !result && line && *line; line = next) {
+		next = line + strcspn(line, "\n");
+		next += *next == '\n';
+		start = strtoull(line, &end, 16);
+		/* without the right to see them all addresses are 0 */
+		if (!start || end[0] != ' ' || !end[1] ||
+		    !strchr("tTwW", end[1]) || end[2] != ' ')
+			continue;
+		if (functions->count == functions->room) {
+			functions->room = functions->room ?
+					  functions->room * 2 : 1 << 16;
+			grown = realloc(functions->list,
+					functions->room * sizeof(*grown));
+			if (!grown)
+				return -ENOMEM;
+			functions->list = grown;
+		}
+		functions->list[functions->count].start = start;
+		functions->list[functions->count++].name = end + 3;
+	}
+	if (result)
+		return result;
+	if (!functions->count)
+		return -ENODATA;
+	qsort(functions->list, functions->count, sizeof(*functions->list),
+	      compare);
+	return 0;
+}
+
+/* The function @address is in, its end; NULL */
+static const struct function *function_at(const struct functions *functions,
+					  uint64_t address, uint64_t *end)
+{
+	size_t low = 0, high = functions->count, middle, next;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (functions->list[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return NULL;
+	next = low--;
+	*end = next < functions->count ? functions->list[next].start :
+	       functions->list[low].start + 4096;
+	while (low && functions->list[low - 1].start == functions->list[low].start)
+		low--;
+	return *end - functions->list[low].start > FUNCTION_MAX ||
+	       address >= *end ? NULL : &functions->list[low];
+}
+
+/* ---- notes ---- */
+
+struct notes {
+	unsigned char *data;
+	size_t   blocks;
+	uint16_t provider;
+};
+
+static struct tb_block *last_block(const struct notes *notes)
+{
+	return (struct tb_block *)(notes->data +
+				   ((notes->blocks - 1) << NOTE_LOG2));
+}
+
+static struct tb_block *new_block(struct notes *notes)
+{
+	unsigned char *grown = realloc(notes->data,
+				       (notes->blocks + 1) << NOTE_LOG2);
+	struct tb_block *block;
+
+	if (!grown)
+		return NULL;
+	notes->data = grown;
+	block = (struct tb_block *)(grown + (notes->blocks << NOTE_LOG2));
+	memset(block, 0, 1u << NOTE_LOG2);
+	block->magic = TB_BLOCK_MAGIC;
+	block->version = TB_BLOCK_VERSION;
+	block->kind = TB_BLOCK_NOTE;
+	block->size_log2 = NOTE_LOG2;
+	block->flags = TB_BLOCK_COMPLETE;
+	block->provider = notes->provider;
+	block->sequence = notes->blocks++;
+	block->data = sizeof(*block);
+	return block;
+}
+
+/* What is not used says so; a block that is full has nothing to say */
+static void end_block(struct tb_block *block)
+{
+	uint32_t rest = ((1u << NOTE_LOG2) - block->data) / TB_ELEMENT_SIZE;
+	struct tb_element *pad = (void *)((unsigned char *)block + block->data);
+
+	if (!rest)
+		return;
+	block->flags |= TB_BLOCK_FLUSHED;
+	pad->head = TB_HEAD(TB_STRUCT_PAD, 0, rest > TB_EVENT_ELEMENTS_MAX ?
+			    TB_EVENT_ELEMENTS_MAX : rest, block->sequence);
+}
+
+/* "name [module]" */
+static size_t put_name(char *to, const char *from, size_t size)
+{
+	size_t length = strcspn(from, "\n"), i;
+
+	if (length > size)
+		length = size;
+	for (i = 0; i < length; i++)
+		to[i] = from[i] == '\t' ? ' ' : from[i];
+	return length;
+}
+
+static int add_symbol(struct notes *notes, const struct function *function,
+		      uint64_t end)
+{
+	struct tb_block *block = notes->blocks ? last_block(notes) : NULL;
+	struct tb_composite *composite;
+	struct tb_symbol *symbol;
+	char name[512];
+	size_t length = put_name(name, function->name, sizeof(name));
+	size_t bytes = sizeof(*symbol) + length;
+	uint32_t elements = 1 + (uint32_t)(bytes + TB_ELEMENT_SIZE - 1) /
+				TB_ELEMENT_SIZE;
+
+	if (!block || block->data + elements * TB_ELEMENT_SIZE > 1u << NOTE_LOG2) {
+		if (block)
+			end_block(block);
+		block = new_block(notes);
+		if (!block)
+			return -ENOMEM;
+	}
+	composite = (void *)((unsigned char *)block + block->data);
+	composite->head = TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_SYMBOL, elements,
+				  block->sequence);
+	composite->length = (uint16_t)bytes;
+	symbol = (struct tb_symbol *)(composite + 1);
+	symbol->start = function->start;
+	symbol->size = end - function->start;
+	memcpy(symbol + 1, name, length);
+	block->data += elements * TB_ELEMENT_SIZE;
+	block->events++;
+	return 0;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+
+	return first < second ? -1 : first > second;
+}
+
+static int make_notes(const struct functions *functions,
+		      const uint64_t *addresses, size_t count,
+		      struct notes *notes)
+{
+	const struct function *function, *before = NULL;
+	uint64_t end;
+	size_t i;
+	int result;
+
+	for (i = 0; i < count; i++) {
+		/* the call is before the place it returns to */
+		function = function_at(functions, addresses[i] - 1, &end);
+		if (!function || function == before)
+			continue;
+		before = function;
+		result = add_symbol(notes, function, end);
+		if (result)
+			return result;
+	}
+	if (notes->blocks)
+		end_block(last_block(notes));
+	return 0;
+}
+
+int symbols_notes(const struct symbols *symbols, void **data, size_t *bytes)
+{
+	struct notes notes = { .provider = symbols->provider };
+	uint64_t *addresses = malloc((symbols->used + 1) * sizeof(*addresses));
+	struct functions functions = { 0 };
+	size_t i, count = 0;
+	int result = addresses ? functions_read(&functions) : -ENOMEM;
+
+	*data = NULL;
+	*bytes = 0;
+	if (!result) {
+		for (i = 0; i < symbols->nr_slots; i++)
+			if (symbols->slots[i])
+				addresses[count++] = symbols->slots[i];
+		qsort(addresses, count, sizeof(*addresses), compare_addresses);
+		result = make_notes(&functions, addresses, count, &notes);
+	}
+	if (result) {
+		free(notes.data);
+	} else {
+		*data = notes.data;
+		*bytes = notes.blocks << NOTE_LOG2;
+	}
+	functions_free(&functions);
+	free(addresses);
+	return result;
+}
