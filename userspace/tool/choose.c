@@ -222,6 +222,8 @@ static int add_event(const struct command *command, struct item *item,
 
 	if (end)
 		*end = 0;
+	if (event && !*event)
+		return misused(command, "'%s:': a name is missing", name);
 	if (!event || is_modifier(event)) {
 		length = (size_t)snprintf(item->pattern, sizeof(item->pattern),
 					  "%s", name);

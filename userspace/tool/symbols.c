@@ -11,6 +11,10 @@
 #include <string.h>
 #include "symbols.h"
 
+#ifndef KALLSYMS
+#define KALLSYMS "/proc/kallsyms"	/* another one in tests */
+#endif
+
 #define NOTE_LOG2 14			/* bytes of a block of notes */
 #define FUNCTION_MAX (4u << 20)		/* a longer one has an end that is not known */
 
@@ -158,7 +162,7 @@ static int functions_read(struct functions *functions)
 	int result;
 
 	memset(functions, 0, sizeof(*functions));
-	result = read_text("/proc/kallsyms", &functions->text);
+	result = read_text(KALLSYMS, &functions->text);
 	for (line = functions->text; !result && line && *line; line = next) {
 		next = line + strcspn(line, "\n");
 		next += *next == '\n';
