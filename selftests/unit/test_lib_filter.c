@@ -187,7 +187,7 @@ static void every_kind(void)
 	static const struct expectation wanted[] = {
 		{ "loc == 'loc'", 1 }, { "loc ~ 'l*'", 1 }, { "loc == 'rel'", 0 },
 		{ "rel == 'rel'", 1 }, { "rel !~ 're*'", 0 },
-		{ "list", 1 }, { "!list", 0 }, { "mask", 1 }, { "!mask", 0 },
+		{ "list", 1 }, { "!list", 0 },
 		{ "small[0] == -1", 1 }, { "small[1] == 2", 1 },
 		{ "small[2] < 0", 1 }, { "small [ 2 ] == -3", 1 },
 		{ "bits == 0x2b", 1 }, { "bits > 0x2a", 1 }, { "bits & 0x40", 0 },
@@ -324,6 +324,7 @@ static void errors(void)
 		{ "prev_comm < 'b'", -EINVAL, 10, "is a text" },
 		{ "prev_comm == 'bash", -EINVAL, 13, "does not end" },
 		{ "prev_comm ~ 'b[a'", -EINVAL, 14, "has no ']'" },
+		{ "prev_comm ~ '[^a]'", -EINVAL, 13, "written '[!...]'" },
 		{ "prev_comm[1] == 'b'", -EINVAL, 10, "has no elements" },
 		{ "prev_pid[0] == 1", -EINVAL, 9, "has no elements" },
 		{ "context == 5", -EINVAL, 11, "irq, softirq, nmi" },
@@ -341,7 +342,7 @@ static void errors(void)
 		{ "small[3] == 1", 6, "has elements 0 to 2" },
 		{ "small[x] == 1", 6, "there is a number" },
 		{ "small[1 == 1", 8, "']' is missing" },
-		{ "mask & 1", 5, "whether it is empty" },
+		{ "mask", 0, "neither a number nor a text" },
 		{ "list == 1", 5, "whether it is empty" },
 		{ "blob == 1", 0, "neither a number nor a text" },
 	};

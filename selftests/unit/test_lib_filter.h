@@ -32,7 +32,7 @@ static inline bool reference_glob(const char *pattern, const char *end,
 			return false;
 		if (*pattern == '[') {
 			const char *at = pattern + 1;
-			bool inverted = *at == '!' || *at == '^', found = false;
+			bool inverted = *at == '!', found = false;
 
 			at += inverted;
 			do {

@@ -48,7 +48,7 @@ static int fake_pids(struct tb_device *device, const uint32_t *pids,
 #include "../../userspace/tool/who.c"
 #define compare compare_functions
 #define grow symbols_grow
-#include "../../userspace/tool/symbols.c"
+#include "../../userspace/tool/addresses.c"
 
 /* ---- what the rest of the tool would do ---- */
 
@@ -554,7 +554,7 @@ static void symbols_of_stacks(void)
 		TB_STACK_KERNEL, 4, { 0xffffffff81000110, 0xffffffff81000110,
 				      0xffffffff81000300, 0xffffffffc0000020 },
 	};
-	struct symbols *symbols = NULL;
+	struct addresses *symbols = NULL;
 	const char *name;
 	struct tb_trace *with;
 	uint64_t offset;
@@ -566,11 +566,11 @@ static void symbols_of_stacks(void)
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 1, 1, NULL);
 	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2, 1);
-	symbols_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
 	CHECK(!symbols);
 	fx_composite(&fx, 0, TB_EV_STACK, 2, 0, &stack, sizeof(stack));
 	fx_close(&fx, 0);
-	symbols_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
 	CHECK(symbols && symbols->used == 3);
 	put_kallsyms("0000000000000000 A fixed\n"
 		     "ffffffff81000000 T first\n"
@@ -581,7 +581,7 @@ static void symbols_of_stacks(void)
 		     "ffffffff81000380 d data\n"
 		     "ffffffffc0000000 t in_module\t[one]\n"
 		     "ffffffffc0000100 t behind\t[one]");
-	CHECK(!symbols_notes(symbols, &data, &bytes));
+	CHECK(!addresses_notes(symbols, &data, &bytes));
 	CHECK_NUMBER(bytes, 16384);
 	at = fx_extend(&fx, bytes);
 	memcpy(fx.data + at, data, bytes);
@@ -598,10 +598,10 @@ static void symbols_of_stacks(void)
 	tb_trace_close(with);
 	free(data);
 	put_kallsyms("0000000000000000 T first\n0000000000000000 T second\n");
-	CHECK(symbols_notes(symbols, &data, &bytes) == -ENODATA);
+	CHECK(addresses_notes(symbols, &data, &bytes) == -ENODATA);
 	put_kallsyms("");
-	CHECK(symbols_notes(symbols, &data, &bytes) == -ENODATA);
-	symbols_free(symbols);
+	CHECK(addresses_notes(symbols, &data, &bytes) == -ENODATA);
+	addresses_free(symbols);
 	fx_free(&fx);
 }
 
@@ -609,7 +609,7 @@ static void symbols_of_stacks(void)
 static void many_symbols(void)
 {
 	struct { uint32_t kind, count; uint64_t ip[50]; } stack = { TB_STACK_KERNEL, 50, { 0 } };
-	struct symbols *symbols = NULL;
+	struct addresses *symbols = NULL;
 	struct tb_trace *with;
 	uint64_t offset, ip = 0xffffffff81000010;
 	FILE *out = fopen(kallsyms, "w");
@@ -634,8 +634,8 @@ static void many_symbols(void)
 	}
 	fclose(out);
 	fx_close(&fx, 0);
-	symbols_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
-	CHECK(!symbols_notes(symbols, &data, &bytes));
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	CHECK(!addresses_notes(symbols, &data, &bytes));
 	CHECK(bytes > 16384);
 	at = fx_extend(&fx, bytes);
 	memcpy(fx.data + at, data, bytes);
@@ -647,7 +647,7 @@ static void many_symbols(void)
 				       &name, &length, &offset) &&
 		      strtoul(name + 1, NULL, 10) == i);
 	tb_trace_close(with);
-	symbols_free(symbols);
+	addresses_free(symbols);
 	fx_free(&fx);
 }
 

@@ -269,7 +269,9 @@ static const char *pattern_wrong(const char *text, size_t length, size_t *at)
 		} else if (text[i] == '[') {
 			/* a ']' that comes first is one of the set */
 			end = i + 1;
-			end += end < length && (text[end] == '!' || text[end] == '^');
+			if (end < length && text[end] == '^')
+				return "all but these characters is written '[!...]', not '[^...]'";
+			end += end < length && text[end] == '!';
 			end += end < length && text[end] == ']';
 			while (end < length && text[end] != ']')
 				end++;
@@ -417,10 +419,12 @@ static int compare_field(struct compare *compare,
 		dynamic(compare, field);
 		return compare_text(compare);
 	}
-	if (field->flags & (TB_FIELD_CPUMASK | DYNAMIC))
+	if (field->flags & DYNAMIC)
 		return compare_empty(compare, field);
-	if (!field->width || (field->flags & TB_FIELD_BITS &&
-	    (!field->bits || field->bit + field->bits > field->width * 8u)))
+	if (!field->width ||
+	    field->flags & (TB_FIELD_CPUMASK | TB_FIELD_ARRAY) ||
+	    (field->flags & TB_FIELD_BITS &&
+	     (!field->bits || field->bit + field->bits > field->width * 8u)))
 		return tb_filter_wrong(compare->filter, -EINVAL, compare->name->at,
 				    "'%.*s' (%s) is neither a number nor a text",
 				    NAME(compare), field->type);

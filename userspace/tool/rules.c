@@ -432,6 +432,22 @@ static int trigger_patterns(const struct choice *choice,
 			size - 1);
 }
 
+/* Rules whose filter is always true: those events trigger anyway */
+static void drop_empty(struct made *made)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < made->count; i++) {
+		if (made->rules[i].nr_tests) {
+			made->rules[kept] = made->rules[i];
+			made->codes[kept++] = made->codes[i];
+		} else {
+			free(made->codes[i]);
+		}
+	}
+	made->count = kept;
+}
+
 int choice_trigger(struct tb_device *device, const struct command *command,
 		   const struct choice *choice, char *text, size_t size,
 		   struct made *made)
@@ -452,6 +468,7 @@ int choice_trigger(struct tb_device *device, const struct command *command,
 	}
 	wide.form = TB_FORM_WIDE;
 	status = choice_prepare(device, &wide, &targets, made);
+	drop_empty(made);
 	if (!status)
 		status = trigger_patterns(choice, &targets, text, size);
 	targets_free(&targets);

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include "symbols.h"
+#include "addresses.h"
 
 int sink_open(struct sink *sink, const char *path)
 {
@@ -80,7 +80,7 @@ static int sink_write(struct sink *sink, const struct tb_block *const *blocks,
 	}
 	for (i = 0; i < count; i++) {
 		if (!sink->no_stacks)
-			symbols_block(&sink->symbols, blocks[i]);
+			addresses_block(&sink->addresses, blocks[i]);
 		vectors[i].iov_base = (void *)(uintptr_t)blocks[i];
 		vectors[i].iov_len = block_bytes(blocks[i]);
 	}
@@ -142,12 +142,12 @@ static void put_symbols(struct sink *sink)
 	size_t bytes;
 	int result;
 
-	if (!sink->symbols)
+	if (!sink->addresses)
 		return;
 	result = sink->failed ? -EIO :
-		 symbols_notes(sink->symbols, &notes, &bytes);
-	symbols_free(sink->symbols);
-	sink->symbols = NULL;
+		 addresses_notes(sink->addresses, &notes, &bytes);
+	addresses_free(sink->addresses);
+	sink->addresses = NULL;
 	if (sink->failed)
 		return;
 	if (result == -ENODATA)

@@ -206,7 +206,7 @@ void warn_lost(const struct tb_stats *sum);
  * @rolling: of the blocks written, those with events of a CPU
  * @unwritten: events taken from the buffers that could not be written
  * @no_stacks: there are none in the blocks, which is not looked for
- * @symbols: addresses of the stacks in them, or NULL
+ * @addresses: addresses of the stacks in them, or NULL
  * @failed: -errno of the first failure, 0
  */
 #define SINK_BATCH 256
@@ -219,7 +219,7 @@ struct sink {
 	uint64_t    rolling;
 	uint64_t    unwritten;
 	bool        no_stacks;
-	struct symbols *symbols;
+	struct addresses *addresses;
 	int         failed;
 };
 

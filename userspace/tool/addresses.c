@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Symbols for the addresses in a trace; see symbols.h.
+ * Names for the addresses in a trace; see addresses.h.
  *
  * The addresses are kept in a hash table.  /proc/kallsyms is read once, at
  * the end and only if there are any; of its functions those that an address
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "symbols.h"
+#include "addresses.h"
 
 #ifndef KALLSYMS
 #define KALLSYMS "/proc/kallsyms"	/* another one in tests */
@@ -18,7 +18,7 @@
 #define NOTE_LOG2 14			/* bytes of a block of notes */
 #define FUNCTION_MAX (4u << 20)		/* a longer one has an end that is not known */
 
-struct symbols {
+struct addresses {
 	uint64_t *slots;		/* open addressing; 0: free */
 	size_t   nr_slots, used;
 	uint16_t provider;
@@ -39,23 +39,23 @@ static bool insert(uint64_t *slots, size_t nr_slots, uint64_t address)
 	return true;
 }
 
-static bool grow(struct symbols *symbols)
+static bool grow(struct addresses *addresses)
 {
-	size_t wanted = symbols->nr_slots ? symbols->nr_slots * 2 : 1024, i;
+	size_t wanted = addresses->nr_slots ? addresses->nr_slots * 2 : 1024, i;
 	uint64_t *slots = calloc(wanted, sizeof(*slots));
 
 	if (!slots)
 		return false;
-	for (i = 0; i < symbols->nr_slots; i++)
-		if (symbols->slots[i])
-			insert(slots, wanted, symbols->slots[i]);
-	free(symbols->slots);
-	symbols->slots = slots;
-	symbols->nr_slots = wanted;
+	for (i = 0; i < addresses->nr_slots; i++)
+		if (addresses->slots[i])
+			insert(slots, wanted, addresses->slots[i]);
+	free(addresses->slots);
+	addresses->slots = slots;
+	addresses->nr_slots = wanted;
 	return true;
 }
 
-static void collect(struct symbols *symbols, const struct tb_walk *walk)
+static void collect(struct addresses *addresses, const struct tb_walk *walk)
 {
 	const struct tb_stack *stack = walk->payload;
 	uint32_t i;
@@ -64,15 +64,15 @@ static void collect(struct symbols *symbols, const struct tb_walk *walk)
 	    stack->count > (walk->bytes - sizeof(*stack)) / sizeof(stack->ip[0]))
 		return;
 	for (i = 0; i < stack->count; i++) {
-		if (symbols->used * 2 >= symbols->nr_slots && !grow(symbols))
+		if (addresses->used * 2 >= addresses->nr_slots && !grow(addresses))
 			return;
 		if (stack->ip[i])
-			symbols->used += insert(symbols->slots,
-						symbols->nr_slots, stack->ip[i]);
+			addresses->used += insert(addresses->slots,
+						addresses->nr_slots, stack->ip[i]);
 	}
 }
 
-void symbols_block(struct symbols **symbols, const struct tb_block *block)
+void addresses_block(struct addresses **addresses, const struct tb_block *block)
 {
 	struct tb_walk walk;
 	int step;
@@ -84,21 +84,21 @@ void symbols_block(struct symbols **symbols, const struct tb_block *block)
 		if (step != 1 || walk.id != TB_EV_STACK ||
 		    walk.structure != TB_STRUCT_COMPOSITE)
 			continue;
-		if (!*symbols)
-			*symbols = calloc(1, sizeof(**symbols));
-		if (!*symbols)
+		if (!*addresses)
+			*addresses = calloc(1, sizeof(**addresses));
+		if (!*addresses)
 			return;
-		(*symbols)->provider = block->provider;
-		collect(*symbols, &walk);
+		(*addresses)->provider = block->provider;
+		collect(*addresses, &walk);
 	}
 }
 
-void symbols_free(struct symbols *symbols)
+void addresses_free(struct addresses *addresses)
 {
-	if (!symbols)
+	if (!addresses)
 		return;
-	free(symbols->slots);
-	free(symbols);
+	free(addresses->slots);
+	free(addresses);
 }
 
 /* ---- the kernel's functions ---- */
@@ -340,22 +340,22 @@ static int make_notes(const struct functions *functions,
 	return 0;
 }
 
-int symbols_notes(const struct symbols *symbols, void **data, size_t *bytes)
+int addresses_notes(const struct addresses *addresses, void **data, size_t *bytes)
 {
-	struct notes notes = { .provider = symbols->provider };
-	uint64_t *addresses = malloc((symbols->used + 1) * sizeof(*addresses));
+	struct notes notes = { .provider = addresses->provider };
+	uint64_t *sorted = malloc((addresses->used + 1) * sizeof(*sorted));
 	struct functions functions = { 0 };
 	size_t i, count = 0;
-	int result = addresses ? functions_read(&functions) : -ENOMEM;
+	int result = sorted ? functions_read(&functions) : -ENOMEM;
 
 	*data = NULL;
 	*bytes = 0;
 	if (!result) {
-		for (i = 0; i < symbols->nr_slots; i++)
-			if (symbols->slots[i])
-				addresses[count++] = symbols->slots[i];
-		qsort(addresses, count, sizeof(*addresses), compare_addresses);
-		result = make_notes(&functions, addresses, count, &notes);
+		for (i = 0; i < addresses->nr_slots; i++)
+			if (addresses->slots[i])
+				sorted[count++] = addresses->slots[i];
+		qsort(sorted, count, sizeof(*sorted), compare_addresses);
+		result = make_notes(&functions, sorted, count, &notes);
 	}
 	if (result) {
 		free(notes.data);
@@ -364,6 +364,6 @@ int symbols_notes(const struct symbols *symbols, void **data, size_t *bytes)
 		*bytes = notes.blocks << NOTE_LOG2;
 	}
 	functions_free(&functions);
-	free(addresses);
+	free(sorted);
 	return result;
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Names for the addresses in a trace, which are known to this kernel and
+ * only while it runs: collected while blocks go by, written behind them.
+ */
+#ifndef TRACEBUF_ADDRESSES_H
+#define TRACEBUF_ADDRESSES_H
+
+#include "tool.h"
+
+struct addresses;
+
+/* The addresses in the kernel's stacks of this block; made when there are any.
+ * One for which there is no memory has no name later. */
+void addresses_block(struct addresses **addresses, const struct tb_block *block);
+
+/**
+ * addresses_notes - look the addresses up in the running kernel
+ * @data: out: blocks of notes, to be freed; NULL if there are none
+ * @bytes: out: of these
+ * Return: 0; -ENODATA the kernel does not tell, other -errno.
+ */
+int addresses_notes(const struct addresses *addresses, void **data, size_t *bytes);
+void addresses_free(struct addresses *addresses);
+
+#endif /* TRACEBUF_ADDRESSES_H */
