@@ -458,7 +458,7 @@ arm_wrong()
 	status 0 tracebuf start -e signal -m circular || return
 	status 2 tracebuf arm && says "which event" &&
 		status 2 tracebuf arm --on sched_switch --post 101 && says "from 0 to 100" &&
-		status 2 tracebuf arm --on "sched_switch,prev_pid==1" && says fields &&
+		status 2 tracebuf arm --on "sched_switch,prev_pid==1" && says "f FILTER" &&
 		status 1 tracebuf arm --on shced_switch && says "did you mean" &&
 		status 1 tracebuf arm --on all && says "more than 64" || return
 	# nobody suspends this machine

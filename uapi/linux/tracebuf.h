@@ -797,9 +797,10 @@ struct tb_counter {
  * @data: address of what the tests compare with
  * @counters: address of an array of struct tb_counter
  * @nr_counters: how many
+ * @bad: out: which test or counter is wrong, see below
  *
- * Replaces the rule of that event in that form, at any time; all zero but @index and
- * @form: no rule.  What is not recorded because of a rule is counted (TB_IOC_SUPPRESSED).
+ * Replaces the rule of that event in that form, at any time; no rule if all but @index
+ * and @form is zero.  What is not recorded because of a rule is counted (TB_IOC_SUPPRESSED).
  * Errors: ENOENT no such event; EINVAL a test that is not legal for the event, its place in
  * @bad; EOPNOTSUPP no such counter here, its place in @bad; ENOSPC more than
  * TB_COUNTERS_MAX different counters; ENOMEM.
@@ -845,6 +846,7 @@ struct tb_suppressed_info {
  * @pids: address of an array of __u32, thread ids as the caller sees them
  * @count: how many, at most TB_PIDS_MAX; 0, with no flags: everybody's
  * @flags: TB_PIDS_*
+ * @bad: out: which of them there is not
  *
  * An event is recorded if the thread it happens in is one of them; those about
  * another thread (a switch to it, its wake-up) also if that is.

@@ -267,6 +267,9 @@ static int add_part(const struct command *command, struct choice *choice,
 	name = strsep(&rest, ":");
 	if (!*name || (rest && !*rest))
 		return misused(command, "'%s': a name is missing", part);
+	if (strpbrk(name, "=<>!&|~()\"'"))
+		return misused(command, "'%s' is no event; if it is a filter, it follows the events: -e EVENTS -f FILTER",
+			       name);
 	if (!exclude && continues(item, name, rest)) {
 		status = calls_add(command, item->calls, name);
 		return status || !rest ? status : modifiers(command, item, rest);
