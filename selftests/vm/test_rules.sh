@@ -46,8 +46,10 @@ lines()
 between()
 {
 	found=$(grep -c -E -e "$3" "$4")
-	[ "$found" -ge "$1" ] && [ "$found" -le "$2" ] ||
-		{ echo "$found lines, not $1 to $2: $3"; return 1; }
+	if [ "$found" -lt "$1" ] || [ "$found" -gt "$2" ]; then
+		echo "$found lines, not $1 to $2: $3"
+		return 1
+	fi
 }
 
 # Until COMMAND succeeds, or a minute has passed.
@@ -63,7 +65,7 @@ until_it()
 
 running()
 {
-	tracebuf status $* | grep -q running
+	tracebuf status "$@" | grep -q running
 }
 
 # text FILE: what was recorded, into $tmp/text; the trace is sound
@@ -178,7 +180,6 @@ wrong_filters()
 	status 1 tracebuf record -e sched_switch -f 'prev_prio < "x"' -d 1 && says "column 13" || return
 	status 1 tracebuf record -e 'sched_*' -f 'prev_prio < 100' -d 1 && says "has no field 'prev_prio'" || return
 	status 1 tracebuf record -e sched_switch -f 'prev_prio <' -d 1 && says "value is missing" || return
-	status 2 tracebuf record -e sched_switch:stak:1/10 -f x -d 1 || true
 	# nothing of it was done
 	status 0 tracebuf enable sched_switch || return
 	status 1 tracebuf enable signal_generate -f 'nothing == 1' || return
@@ -246,7 +247,7 @@ record_pid()
 process_alone()
 {
 	record_pid || return
-	lines 0 'id=600' text && lines 0 "\-($noise|1) " text && grep -q -e "-$pid " text
+	lines 0 'id=600' text && grep -q -e "-$pid " text
 }
 
 process_and_children()
@@ -402,8 +403,9 @@ trigger()
 	until_it tracebuf verify armed.tbuf || return
 	wait $pid || { cat waited; return 1; }
 	status 0 tracebuf stop || return
-	text armed.tbuf && grep -A 1 'trigger: signal:signal_generate' text | grep -q 'errno=277' ||
-		grep -B 1 'trigger: signal:signal_generate' text | grep -q 'errno=277'
+	text armed.tbuf || return
+	# the mark and the event are of the same moment
+	grep -B 1 -A 1 'trigger: signal:signal_generate' text | grep -q 'errno=277'
 }
 
 # ---- programs that are not legal ---------------------------------------------
