@@ -9,6 +9,20 @@
 #include "test_lib_fixture.h"
 #include "test_lib_filter.h"
 
+#ifdef KERNEL_FILTER
+#include <filter_user.h>
+#include <capture/capture.h>
+
+struct filter_task filter_task;
+int filter_fail = -1;
+struct tb_filter;
+int tb_filter_make(struct tb_filter **out, const struct tb_test *tests, u32 nr,
+		   const void *data, u32 data_bytes,
+		   const struct tb_field_def *fields, u32 *bad);
+void tb_filter_free(struct tb_filter *f);
+bool tb_filter_run(const struct tb_filter *f, const void *payload, u32 bytes);
+#endif
+
 static struct fx fx;
 static struct tb_trace *trace;
 static struct tb_filter_code code;
@@ -40,6 +54,65 @@ static const struct where here = {
 	.context = TB_CONTEXT_HARDIRQ | 2, .comm = "bash",
 };
 
+#ifdef KERNEL_FILTER
+/* The same by the kernel's own code, which also says whether it takes the tests */
+static bool kernel_run(const struct tb_format *form, const void *payload,
+		       size_t bytes)
+{
+	struct tb_field_def fields[32] = { 0 };
+	struct tb_filter *filter;
+	bool passed;
+	uint32_t i;
+	u32 bad;
+
+	filter_task = (struct filter_task){
+		.tid = here.tid, .tgid = here.tgid, .uid = here.uid,
+		.cpu = here.cpu, .context = here.context,
+	};
+	memcpy(filter_task.comm, here.comm, sizeof(filter_task.comm));
+	for (i = 0; i < form->nr_fields; i++) {
+		const struct tb_format_field *field = &form->fields[i];
+
+		fields[i].name = field->name;
+		fields[i].type = tb_field_is_text(field) ? "char" : field->type;
+		fields[i].offset = field->offset;
+		fields[i].size = field->size;
+		fields[i].count = field->count;
+		fields[i].flags = field->flags;
+		/* a char array is one there; STRING is what readers are told */
+		if (field->flags & TB_FIELD_STRING && field->count)
+			fields[i].flags |= TB_FIELD_ARRAY;
+		fields[i].bit = field->bit;
+		fields[i].bits = field->bits;
+	}
+	if (!code.nr_tests)
+		return true;
+	if (tb_filter_make(&filter, code.tests, code.nr_tests, code.data,
+			   code.data_bytes, fields, &bad)) {
+		printf("# the kernel does not take test %u\n", bad);
+		test_failures++;
+		return false;
+	}
+	passed = tb_filter_run(filter, payload, (u32)bytes);
+	tb_filter_free(filter);
+	return passed;
+}
+#endif
+
+/* Run what was compiled for @form last; by the kernel's own code, too, if it is there */
+static bool run_code(const struct tb_format *form, const void *payload,
+		     size_t bytes)
+{
+	bool passed = reference_run(&code, payload, bytes, &here);
+
+#ifdef KERNEL_FILTER
+	CHECK(kernel_run(form, payload, bytes) == passed);
+#else
+	(void)form;
+#endif
+	return passed;
+}
+
 /* Is the fixture's event let through?  -1: does not compile */
 static int passes(unsigned int id, const void *payload, size_t bytes,
 		  const char *text)
@@ -48,7 +121,7 @@ static int passes(unsigned int id, const void *payload, size_t bytes,
 		printf("# %s: %s\n", text, error.text);
 		return -1;
 	}
-	return reference_run(&code, payload, bytes, &here);
+	return run_code(format(id), payload, bytes);
 }
 
 struct expectation {
@@ -283,7 +356,7 @@ static void constants(void)
 			test_failures++;
 		}
 		if (code.verdict != TB_FILTER_DEPENDS)
-			CHECK(reference_run(&code, &payload, 8, &here) ==
+			CHECK(run_code(format(FX_SWITCH_FAST), &payload, 8) ==
 			      (code.verdict == TB_FILTER_ALWAYS));
 	}
 	end();
@@ -435,19 +508,19 @@ static void one_of(void)
 	CHECK(!tb_filter_one_of(&code, format(FX_SYS_ENTER), "id", numbers,
 				sizeof(numbers), &error));
 	CHECK_NUMBER(code.nr_tests, 2);
-	CHECK(reference_run(&code, &event, sizeof(event), &here));
+	CHECK(run_code(format(FX_SYS_ENTER), &event, sizeof(event)));
 	event.args[1] = 3;
-	CHECK(!reference_run(&code, &event, sizeof(event), &here));
+	CHECK(!run_code(format(FX_SYS_ENTER), &event, sizeof(event)));
 	event.args[1] = 2;
 	event.id = 10;
-	CHECK(!reference_run(&code, &event, sizeof(event), &here));
+	CHECK(!run_code(format(FX_SYS_ENTER), &event, sizeof(event)));
 	event.id = -1;
-	CHECK(!reference_run(&code, &event, sizeof(event), &here));
+	CHECK(!run_code(format(FX_SYS_ENTER), &event, sizeof(event)));
 	memset(&code, 0, sizeof(code));
 	CHECK(!tb_filter_one_of(&code, format(FX_SYS_ENTER_FAST), "id", numbers,
 				sizeof(numbers), NULL));
 	event.id = 9;
-	CHECK(reference_run(&code, &event, 8, &here));
+	CHECK(run_code(format(FX_SYS_ENTER_FAST), &event, 8));
 	CHECK(tb_filter_one_of(&code, format(FX_SWITCH), "id", numbers, 4,
 			       &error) == -ENOENT);
 	end();
@@ -736,8 +809,7 @@ static void random_expressions(void)
 			want = evaluate(tree, &event);
 			passed += want;
 			run++;
-			if (reference_run(&code, &event, sizeof(event), &here) ==
-			    want)
+			if (run_code(form, &event, sizeof(event)) == want)
 				continue;
 			printf("# %s: should %s\n", text, want ? "pass" : "not pass");
 			test_failures++;

@@ -480,7 +480,7 @@ int tb_filter_one_of(struct tb_filter_code *code,
 		return tb_error_set(error, -E2BIG, TB_OFFSET_NONE,
 				    "too long: it takes more than %d tests or %d bytes of patterns",
 				    TB_TESTS_MAX, TB_TEST_DATA_MAX);
-	tb_filter_number(&test, field);
+	tb_test_number(&test, field);
 	test.data = (uint16_t)code->data_bytes;
 	test.data_bytes = (uint16_t)bytes;
 	test.yes = code->nr_tests ? 0 : TB_TEST_PASS;

@@ -91,7 +91,7 @@ int tb_filter_join(struct filter *filter, int kind, int left, int right,
 int tb_filter_negate(struct filter *filter, int node);
 
 /* filter_test.c: where a number is, for a test of it */
-void tb_filter_number(struct tb_test *test, const struct tb_format_field *field);
+void tb_test_number(struct tb_test *test, const struct tb_format_field *field);
 
 /* filter_test.c: the node of "field op value" */
 int tb_filter_compare(struct filter *filter, const struct filter_field *name,

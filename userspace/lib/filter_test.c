@@ -60,7 +60,7 @@ static bool named(const struct filter_field *name, const char *text)
 
 /* ---- numbers ---- */
 
-void tb_filter_number(struct tb_test *test, const struct tb_format_field *field)
+void tb_test_number(struct tb_test *test, const struct tb_format_field *field)
 {
 	test->source = TB_TEST_FIELD;
 	test->offset = field->offset;
@@ -394,7 +394,7 @@ static int compare_item(struct compare *compare,
 		return tb_filter_wrong(compare->filter, -EINVAL, name->index_at,
 				    "'%.*s' has elements 0 to %u", NAME(compare),
 				    field->count - 1);
-	tb_filter_number(&compare->test, field);
+	tb_test_number(&compare->test, field);
 	compare->test.offset = (uint16_t)(field->offset +
 					  name->index * field->width);
 	compare->bits = field->width * 8u;
@@ -428,7 +428,7 @@ static int compare_field(struct compare *compare,
 		return tb_filter_wrong(compare->filter, -EINVAL, compare->name->at,
 				    "'%.*s' (%s) is neither a number nor a text",
 				    NAME(compare), field->type);
-	tb_filter_number(&compare->test, field);
+	tb_test_number(&compare->test, field);
 	compare->bits = field->flags & TB_FIELD_BITS ? field->bits :
 			field->width * 8u;
 	return compare_number(compare);

@@ -119,6 +119,7 @@ static int show_run(struct tb_device *device, const char *name)
 	if (!result) {
 		show_query(&query);
 		show_enabled(device);
+		show_suppressed(device, &query, true);
 		each = calloc(query.nr_cpus + 1, sizeof(*each));
 		result = each ? read_stats(device, query.nr_cpus, each, &sum) :
 				-ENOMEM;
