@@ -185,6 +185,46 @@ static int tb_keep_string(void *ctx, enum tb_string_kind kind, u32 key, const ch
 	return tb_durable_append(ctx, TB_EV_STRING, &s, sizeof(s.head) + len, false);
 }
 
+static int tb_keep_counter_names(struct tb_provider *p)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < TB_COUNTERS_MAX && !err; i++)
+		if (*p->counter_names[i])
+			err = tb_keep_string(&p->durable, TB_STRING_COUNTER, i,
+					     p->counter_names[i]);
+	return err;
+}
+
+/**
+ * tb_keep_counters() - performance counters are going to be read
+ * @p: the provider
+ * @mask: which, of those it has
+ *
+ * Context: process.
+ * Return: 0, -ENOSPC.
+ */
+int tb_keep_counters(struct tb_provider *p, u32 mask)
+{
+	unsigned int i;
+	int err = 0;
+
+	mutex_lock(&p->read_lock);
+	for (i = 0; i < TB_COUNTERS_MAX; i++)
+		if (mask & BIT(i))
+			strscpy(p->counter_names[i], p->counters.counter[i].name,
+				sizeof(p->counter_names[i]));
+	if (p->state == TB_STATE_RUNNING) {
+		do {
+			err = tb_keep_counter_names(p);
+		} while (err == -ENOSPC && tb_keep_room(p));
+		tb_durable_seal(&p->durable);
+	}
+	mutex_unlock(&p->read_lock);
+	return err;
+}
+
 /* called under RCU: no room can be made here */
 static int tb_keep_thread(void *ctx, const struct tb_thread *t)
 {
@@ -221,6 +261,8 @@ static int tb_keep_state_once(struct tb_provider *p, bool dump)
 		err = tb_select_describe(p);
 	if (!err)
 		err = tb_dump_strings(tb_keep_string, d);
+	if (!err)
+		err = tb_keep_counter_names(p);
 	if (!err)
 		err = tb_keep_exits(p);
 	if (!err && dump)

@@ -66,6 +66,7 @@ struct tb_session;
  * @probes: struct tb_probe, by the number of the event; of those that have ever been chosen
  * @pids: whose events are recorded, or NULL: everybody's
  * @counters: performance counters that rules ask for
+ * @counter_names: of those in the durable buffer; under read_lock
  * @stage_rings: rings without buffers, where events go that rules are about (stage.c)
  * @kept_out: events kept out by @pids
  * @all: in the list of all that have not been freed
@@ -99,6 +100,7 @@ struct tb_provider {
 	u32 nr_enabled;
 	struct tb_pidset *pids;
 	struct tb_counters_set counters;
+	char counter_names[TB_COUNTERS_MAX][32];
 	struct tb_ring __percpu *stage_rings;
 	u64 __percpu *kept_out;
 	bool tracking;
@@ -154,6 +156,7 @@ void tb_recording_stop(struct tb_provider *p);
 int tb_keep(struct tb_provider *p, u64 time, u32 id, const void *payload, u32 bytes);
 bool tb_keep_track(struct tb_provider *p);
 int tb_keep_state(struct tb_provider *p, bool dump);
+int tb_keep_counters(struct tb_provider *p, u32 mask);
 int tb_keep_whole(struct tb_provider *p);
 void tb_keep_end(struct tb_provider *p);
 void tb_keep_work(struct work_struct *work);

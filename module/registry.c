@@ -24,6 +24,14 @@ static u32 tb_nr_providers;
 static u32 tb_next_id;
 static int tb_hotplug_state;
 
+/* A CPU is on its way: performance counters are to be read there, too. */
+static int tb_cpu_coming(unsigned int cpu, struct hlist_node *node)
+{
+	/* makes them when it is online */
+	tb_counters_online(&hlist_entry(node, struct tb_provider, hotplug)->counters);
+	return 0;
+}
+
 /* A CPU is gone: what its ring holds can be read. */
 static int tb_cpu_dead(unsigned int cpu, struct hlist_node *node)
 {
@@ -336,7 +344,7 @@ void tb_registry_close(struct tb_provider *p)
  */
 int tb_registry_init(void)
 {
-	int err = cpuhp_setup_state_multi(CPUHP_BP_PREPARE_DYN, "tracebuf:dead", NULL,
+	int err = cpuhp_setup_state_multi(CPUHP_BP_PREPARE_DYN, "tracebuf", tb_cpu_coming,
 					  tb_cpu_dead);
 
 	if (err < 0)

@@ -95,7 +95,8 @@ static int tb_rule_counters(struct tb_provider *p, struct tb_rule *rule, u32 *ma
 		return PTR_ERR_OR_ZERO(counters);
 	err = tb_counters_get(&p->counters, counters, rule->nr_counters, mask, &rule->bad);
 	kvfree(counters);
-	return err;
+	/* their names before their values */
+	return err ?: tb_keep_counters(p, *mask);
 }
 
 static void tb_rule_free(struct rcu_head *rcu)
@@ -111,8 +112,11 @@ static void tb_rule_drop(struct tb_provider *p, struct tb_rule_active *active)
 {
 	if (!active)
 		return;
-	if (active->counters)
+	if (active->counters) {
+		/* nobody reads them */
+		tb_events_synchronize();
 		tb_counters_put(&p->counters, active->counters);
+	}
 	call_rcu(&active->rcu, tb_rule_free);
 }
 
@@ -139,6 +143,8 @@ static struct tb_rule_active *tb_rule_make(struct tb_provider *p, struct tb_even
 	if (!err && (active->filter || active->counters || active->flags || active->sample ||
 		     active->rate))
 		return active;
+	if (active->counters)
+		tb_counters_put(&p->counters, active->counters);
 	tb_filter_free(active->filter);
 	kfree(active);
 	return ERR_PTR(err);

@@ -176,14 +176,15 @@ static u32 tb_stage_extras(const struct tb_probe *p, const struct tb_rule_active
 		at += tb_stage_stack(p, rule, at, TB_STACK_USER);
 	if (rule->counters) {
 		struct tb_counters *counters = (struct tb_counters *)(at + 1);
-		u32 n;
 
-		counters->mask = rule->counters;
+		/* not all can be read everywhere */
+		counters->mask = tb_counters_read(&p->provider->counters, rule->counters,
+						  counters->value);
 		counters->reserved = 0;
-		n = tb_counters_read(&p->provider->counters, rule->counters, counters->value);
-		if (n)
+		if (counters->mask)
 			at += tb_stage_extra(at, TB_EV_COUNTERS,
-					     struct_size(counters, value, n));
+					     struct_size(counters, value,
+							 hweight32(counters->mask)));
 	}
 	return at - start;
 }
