@@ -13,6 +13,7 @@
  * take the lock that is held while a CPU comes and goes.
  */
 #include <linux/cpumask.h>
+#include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/hardirq.h>
 #include <linux/percpu.h>
@@ -201,6 +202,9 @@ static void tb_counters_work(struct work_struct *work)
 	unsigned int cpu;
 	u32 i;
 
+	/* until it is online; not longer: perf takes this lock itself */
+	cpus_read_lock();
+	cpus_read_unlock();
 	mutex_lock(&s->lock);
 	for (i = 0; i < TB_COUNTERS_MAX; i++) {
 		if (!s->refs[i])
@@ -216,10 +220,10 @@ static void tb_counters_work(struct work_struct *work)
 }
 
 /**
- * tb_counters_online() - a CPU has come online
+ * tb_counters_online() - a CPU is coming online
  * @s: the set
  *
- * Its counters are not there at once, but soon.  When it goes nothing need be done.
+ * Its counters are there soon after that.  When it goes nothing need be done.
  *
  * Context: any; not while or after tb_counters_exit().
  */
