@@ -142,13 +142,13 @@ static bool tb_stage_wanted(struct tb_probe *p, struct tb_rule_active *rule, boo
 static u32 tb_stage_extra(struct tb_element *at, u32 id, u32 bytes)
 {
 	struct tb_composite *c = (struct tb_composite *)at;
-	u32 n = tb_record_elements(bytes);
+	u32 n = tb_record_elements(bytes), tail = (n - 1) * TB_ELEMENT_SIZE - bytes;
 
 	c->head = TB_HEAD(TB_STRUCT_COMPOSITE, id, n, 0);
 	c->tid = current->pid;
 	c->length = bytes;
 	c->context = 0;
-	tb_clear_tail(at + n, bytes);
+	memset((u8 *)(at + n) - tail, 0, tail);
 	return n;
 }
 

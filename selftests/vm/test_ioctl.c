@@ -210,7 +210,7 @@ TEST_DEV(ioctl, unknown_commands_are_ENOTTY)
 	char arg[512] = "";
 	unsigned int nr;
 
-	for (nr = 16; nr < 256; nr++) {
+	for (nr = _IOC_NR(TB_IOC_PIDS) + 1; nr < 256; nr++) {
 		ASSERT_EQ(-1, ioctl(self->fd, _IOWR(TB_IOC_MAGIC, nr, struct tb_start), arg));
 		ASSERT_EQ(ENOTTY, errno);
 	}
