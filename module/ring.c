@@ -582,6 +582,8 @@ struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts)
 	}
 }
 
+TB_EXPORT(tb_ring_reserve_slow);
+
 /**
  * tb_ring_simple_slow() - tb_ring_simple() where it is not just moving head
  * @r: the ring of this CPU
@@ -612,6 +614,8 @@ bool tb_ring_simple_slow(struct tb_ring *r, u32 id, u64 payload, u64 h, u64 ts)
 	return true;
 }
 
+TB_EXPORT(tb_ring_simple_slow);
+
 /**
  * tb_ring_simple_last() - tb_ring_simple() made the last commit of a buffer
  * @r: the ring of this CPU
@@ -629,6 +633,8 @@ bool tb_ring_simple_last(struct tb_ring *r, struct tb_buf *b, u32 index)
 	return true;
 }
 
+TB_EXPORT(tb_ring_simple_last);
+
 /**
  * tb_ring_mark() - the current buffer has got to the high-water mark
  * @r: the ring of this CPU
@@ -642,6 +648,8 @@ bool tb_ring_mark(struct tb_ring *r)
 	tb_ring_notify(r);
 	return true;
 }
+
+TB_EXPORT(tb_ring_mark);
 
 /**
  * tb_ring_complete() - everything in @b is committed: hand it over
@@ -680,6 +688,8 @@ void tb_ring_complete(struct tb_ring *r, struct tb_buf *b)
 	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_READY));
 	tb_ring_notify(r);
 }
+
+TB_EXPORT(tb_ring_complete);
 
 /**
  * tb_ring_flush() - close the current buffer if there is anything in it

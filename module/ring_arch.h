@@ -16,6 +16,7 @@
 #include <linux/types.h>
 #include <linux/atomic.h>
 #include <linux/compiler.h>
+#include <linux/export.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <asm/local.h>
@@ -58,6 +59,9 @@ static __always_inline bool tb_cmpxchg(u64 *p, u64 old, u64 new)
 #define tb_local_add_negative(l, v)	local_add_negative((long)(v), l)
 #define tb_local_add_return(l, v)	((u64)local_add_return((long)(v), l))
 #define tb_current_tid()		((u32)current->pid)
+
+/* for the probes of tracebuf_events.ko, which have the hot path inline */
+#define TB_EXPORT(function)		EXPORT_SYMBOL_GPL(function)
 
 #else
 #include "ring_user.h"

@@ -433,7 +433,7 @@ void tb_rule_reset(struct tb_provider *p)
 	unsigned long i;
 
 	for_each_possible_cpu(cpu)
-		*per_cpu_ptr(p->kept_out, cpu) = 0;
+		memset(per_cpu_ptr(p->kept_out, cpu), 0, sizeof(*p->kept_out));
 	xa_for_each(&p->probes, i, probe) {
 		if (!probe->counts)
 			continue;

@@ -299,6 +299,7 @@ stage:
 	slot->length = n;
 	return true;
 }
+EXPORT_SYMBOL_GPL(tb_stage_begin);
 
 /**
  * tb_ring_staged() - an event on the stage is complete

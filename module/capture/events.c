@@ -69,7 +69,8 @@ static u32 tb_name_hash(const char *name)
  * Context: process; may be nested.
  * Return: to be passed to tb_events_leave().
  */
-int tb_events_enter(void) __acquires(&tb_events_srcu)
+int tb_events_enter(void)
+	__acquires(&tb_events_srcu)
 {
 	return srcu_read_lock(&tb_events_srcu);
 }
@@ -78,7 +79,8 @@ int tb_events_enter(void) __acquires(&tb_events_srcu)
  * tb_events_leave() - definitions that were looked at may go
  * @token: from tb_events_enter()
  */
-void tb_events_leave(int token) __releases(&tb_events_srcu)
+void tb_events_leave(int token)
+	__releases(&tb_events_srcu)
 {
 	srcu_read_unlock(&tb_events_srcu, token);
 }

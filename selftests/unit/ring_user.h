@@ -173,4 +173,7 @@ static inline u32 tb_current_tid(void)
 	return tb_user_tid();
 }
 
+/* everything is in one program */
+#define TB_EXPORT(function)	struct tb_exported
+
 #endif /* RING_USER_H */
