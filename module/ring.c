@@ -46,6 +46,7 @@
  *   FREE -> CLAIMED       claim (locked: the reader may be releasing others,
  *                         and nested claims compete)
  *   READY -> CLAIMED      claim with policy overwrite; competes with acquire
+ *   READY -> FREE         likewise, of a block that has become too old (tb_ring_expire())
  *   CLAIMED -> CLAIMED    a claim renewed with another sequence number
  *   CLAIMED -> WRITING    by the opener, or by a nested context that leaves
  *                         the buffer before the opener came to it
@@ -98,7 +99,7 @@
  *   order of blocks  WRITING of a block precedes, in program order, READY of the
  *	later ones.  Having acquired one of these, tb_ring_earlier() sees that, or
  *	something newer.
- *   total of overwritten  ow_started, exchange to CLAIMED (fully ordered), later
+ *   total of overwritten  ow_started, exchange to CLAIMED or FREE (fully ordered), later
  *	and overwritten, tb_wmb(), ow_done.  The reader: ow_done, tb_rmb(), states and
  *	totals, tb_rmb(), ow_started.  If both are the same, whatever part of the totals it
  *	saw, it saw whole: had it seen the total of an overwriting, then also, after
@@ -262,6 +263,31 @@ static bool tb_ring_overwrites(struct tb_ring *r, u64 seq)
 }
 
 /*
+ * Takes the block in @b away, whose state @s is READY: that becomes @to, and its @events, read
+ * after @s, are overwritten.  False if somebody else changed the state first.
+ */
+static bool tb_buf_overwrite(struct tb_ring *r, struct tb_buf *b, u64 s, u64 to, u32 events)
+{
+	bool won;
+
+	/*
+	 * Started before (the exchange orders it), done after (tb_wmb()): pair
+	 * with the two tb_rmb() in tb_ring_acquire(), which trusts the total only
+	 * between.
+	 */
+	tb_local_add(&r->ow_started, 1);
+	won = tb_cmpxchg(&b->state, s, to);
+	if (won) {
+		tb_ring_path(TB_PATH_OVERWRITE);
+		tb_ring_passed(r, TB_BUF_SEQ(s), events);
+		tb_local_add(&r->overwritten, events);
+	}
+	tb_wmb();
+	tb_local_add(&r->ow_done, 1);
+	return won;
+}
+
+/*
  * Tries to claim @b, for block number @seq that follows the one @h is in.
  *
  * Head is looked at after the state, and before that is changed.  Should it move
@@ -308,26 +334,11 @@ static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
 		return false;
 	}
 	/*
-	 * Started before (the exchange orders it), done after (tb_wmb()): pair
-	 * with the two tb_rmb() in tb_ring_acquire(), which trusts the total only
-	 * between.
-	 */
-	if (overwrite)
-		tb_local_add(&r->ow_started, 1);
-	/*
 	 * Fully ordered: after the reader's last access, pairs with the release in
 	 * tb_ring_release().
 	 */
-	won = tb_cmpxchg(&b->state, s, claimed);
-	if (overwrite) {
-		if (won) {
-			tb_ring_path(TB_PATH_OVERWRITE);
-			tb_ring_passed(r, TB_BUF_SEQ(s), events);
-			tb_local_add(&r->overwritten, events);
-		}
-		tb_wmb();
-		tb_local_add(&r->ow_done, 1);
-	}
+	won = overwrite ? tb_buf_overwrite(r, b, s, claimed, events) :
+			  tb_cmpxchg(&b->state, s, claimed);
 	if (!won)
 		tb_ring_path(TB_PATH_CLAIM_RACED);
 	return won;
@@ -709,4 +720,55 @@ bool tb_ring_flush(struct tb_ring *r)
 			return false;
 	} while (!tb_ring_close(r, h, true));
 	return true;
+}
+
+/*
+ * Takes the block in @b away if it is complete and was begun before @before.  One that has to
+ * stay, because somebody has it or is still writing it, outlives those after it, as
+ * when a claim passes it by.
+ */
+static void tb_buf_expire(struct tb_ring *r, struct tb_buf *b, u64 before)
+{
+	u64 s = tb_read(&b->state);
+
+	/* one that is being opened may still say when the last lap was begun: older than it is */
+	if (TB_BUF_STATE(s) < TB_BUF_WRITING || tb_read(&b->block->time_start) >= before)
+		return;
+	if (TB_BUF_STATE(s) == TB_BUF_READY &&
+	    tb_buf_overwrite(r, b, s, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_FREE),
+			     tb_read(&b->events))) {
+		tb_ring_path(TB_PATH_EXPIRE);
+		return;
+	}
+	tb_ring_path(TB_PATH_EXPIRE_PASS);
+	tb_raise(&r->passed, TB_BUF_SEQ(s) + 1);
+}
+
+/**
+ * tb_ring_expire() - overwrite what is old, though nothing new takes its place
+ * @r: the ring of this CPU
+ * @before: blocks that were begun before that time
+ *
+ * For a CPU that records so little that its oldest block is in the way of others.  It is
+ * overwriting in all but that buffers become FREE, not CLAIMED: counted, told by the next block,
+ * and not done where that is not allowed.  In the order of the walk, as claims would.
+ *
+ * Context: as tb_ring_flush().
+ */
+void tb_ring_expire(struct tb_ring *r, u64 before)
+{
+	u32 i, b = tb_head_buffer(tb_read(&r->head));
+	struct tb_buf *last = &r->bufs[b];
+
+	if (!tb_ring_overwrites(r, ~0ull))
+		return;
+	if (TB_BUF_STATE(tb_read(&last->state)) == TB_BUF_WRITING &&
+	    tb_read(&last->block->time_start) < before)
+		tb_ring_flush(r);
+	for (i = 0; i < r->nr; i++) {
+		b = b + 1 == r->nr ? 0 : b + 1;
+		tb_buf_expire(r, &r->bufs[b], before);
+	}
+	/* should it be told not to overwrite: there is room that no release has made */
+	tb_write(&r->full_seen, ~0ull);
 }

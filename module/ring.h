@@ -282,6 +282,7 @@ bool tb_ring_simple_last(struct tb_ring *r, struct tb_buf *b, u32 index);
 bool tb_ring_mark(struct tb_ring *r);
 void tb_ring_complete(struct tb_ring *r, struct tb_buf *b);
 bool tb_ring_flush(struct tb_ring *r);
+void tb_ring_expire(struct tb_ring *r, u64 before);
 
 int tb_ring_acquire(struct tb_ring *r);
 void tb_ring_release(struct tb_ring *r, u32 index);

@@ -23,6 +23,8 @@ enum tb_ring_path {
 	TB_PATH_CLAIM_FULL,		/* none given back since the last time */
 	TB_PATH_OVERWRITE,		/* a block was overwritten */
 	TB_PATH_OVERWRITE_LATER,	/* but not one that comes before it */
+	TB_PATH_EXPIRE,			/* a block was overwritten because it was old */
+	TB_PATH_EXPIRE_PASS,		/* an old one had to stay */
 	TB_PATH_COMPLETE_OUTER,		/* the last commit to a buffer left meanwhile */
 	TB_PATH_OPEN_DROPS,		/* nested contexts dropped events before the header */
 	TB_PATH_TIME,			/* the clock's upper half moved */
