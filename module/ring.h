@@ -48,7 +48,8 @@ enum tb_buf_state {
  * @oversize: of those, the oversize ones
  * @end: time at which the last block handed over was complete; when it was opened, if
  *	others were before that
- * @unsettled: @overwritten was read in the middle of an overwriting
+ * @unsettled: 1: @overwritten was read in the middle of an overwriting; TB_RD_PUT_BACK more for
+ *	each block below @next that was put back, and has not been taken again
  */
 struct tb_rd {
 	u64 next;
@@ -58,6 +59,8 @@ struct tb_rd {
 	u64 end;
 	u32 unsettled;
 };
+
+#define TB_RD_PUT_BACK	2
 
 /* tb_buf.committed of a buffer of @capacity elements, none committed */
 #define TB_COMMITTED_NONE(capacity)	(-(u64)(capacity) << 32)

@@ -33,6 +33,7 @@ enum tb_ring_path {
 	TB_PATH_ACQUIRE_UNSETTLED,	/* an overwriting was under way */
 	TB_PATH_ACQUIRE_LOST,		/* a writer claimed the block first */
 	TB_PATH_TELL_LATER,		/* the next block tells the rest of what was overwritten */
+	TB_PATH_TELL_SAME,		/* a block put back when later ones were delivered */
 	TB_PATH_TELL_AGAIN,		/* a block that was put back */
 	TB_PATHS
 };

@@ -55,6 +55,11 @@ static enum tb_buf_state tb_ring_earlier(struct tb_ring *r, u64 seq)
 	return found;
 }
 
+static struct tb_gap *tb_buf_gap(struct tb_buf *b)
+{
+	return (struct tb_gap *)(tb_buf_element(b, TB_BLOCK_HEADER_ELEMENTS) + 1);
+}
+
 /*
  * Fills in what is only known when a block is handed over: what is missing
  * before it.  Overwritten events are told at a gap in the numbers; there is
@@ -65,13 +70,20 @@ static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u
 			 bool settled)
 {
 	struct tb_block *block = b->block;
-	struct tb_gap *gap = (struct tb_gap *)(tb_buf_element(b, TB_BLOCK_HEADER_ELEMENTS) + 1);
+	struct tb_gap *gap = tb_buf_gap(b);
 	struct tb_rd *rd = &r->rd;
 	u64 first, last;
 
-	if (b->told && rd->next > block->sequence)
-		return;		/* put back, but blocks after it were delivered: as it was */
-	if (b->told && rd->next == b->rd.next) {
+	if (b->told && rd->next > block->sequence) {
+		/* put back, but blocks after it were delivered: as it was */
+		tb_ring_path(TB_PATH_TELL_SAME);
+		rd->overwritten += gap->overwritten;
+		rd->dropped += gap->dropped;
+		rd->oversize += gap->oversize;
+		rd->unsettled -= TB_RD_PUT_BACK;
+		return;
+	}
+	if (b->told && rd->next == b->rd.next && rd->unsettled == b->rd.unsettled) {
 		/* put back, and the same one before it: as much is missing in between */
 		tb_ring_path(TB_PATH_TELL_AGAIN);
 		overwritten = rd->overwritten + gap->overwritten;
@@ -218,18 +230,29 @@ static void tb_buf_put_back(struct tb_buf *b)
  *
  * For a reader that goes away: what it held is handed to the next one.  Put back the
  * latest first, so that the books end up as they were before the earliest.  If
- * later blocks have been released, the books stay, and so does what this one tells.
+ * later blocks have been released, this one will tell the same again; only that it did is taken
+ * out of the books until it is taken again.  So, should it be overwritten, the next block tells
+ * of it and of what it told, though that is not where it is missing.
  *
  * Context: the reader's.
  */
 void tb_ring_unacquire(struct tb_ring *r, u32 index)
 {
 	struct tb_buf *b = &r->bufs[index];
+	const struct tb_gap *gap = tb_buf_gap(b);
+	struct tb_rd *rd = &r->rd;
 
 	b->told = 1;
-	if (r->rd.next == b->block->sequence + 1) {
-		b->told = !r->rd.unsettled;
-		r->rd = b->rd;
+	if (rd->next == b->block->sequence + 1) {
+		b->told = !rd->unsettled;
+		*rd = b->rd;
+	} else {
+		rd->overwritten -= gap->overwritten;
+		rd->dropped -= gap->dropped;
+		rd->oversize -= gap->oversize;
+		if (rd->end > b->rd.end)
+			rd->end = b->rd.end;
+		rd->unsettled += TB_RD_PUT_BACK;
 	}
 	tb_buf_put_back(b);
 }

@@ -72,6 +72,12 @@ static const struct scenario scenarios[] = {
 	{ "reader and TIME, overwrite", 2, true, "811", "e1", "1e", "ara", 1, 3, 0 },
 	{ "reader takes again what it put back", 3, true, "88811", "6", "8", "auar", 1, 3, 0 },
 	{ "reader puts back the later one", 3, false, "888aa", "1", "8", "ruar", 1, 3, 0 },
+	{ "reader gives back the later one and dies", 3, true, "888aal", "8", "8", "ua", 1, 3, 0 },
+	{ "reader dies with a block that told of drops", 3, true, "888aaa8r8ar8al", "8", "8", "uua",
+	  1, 2, 0 },
+	{ "reader dies twice", 3, true, "888aaluaauu", "88", "8", "ara", 1, 2, 0 },
+	{ "reader dies with a block that told of others", 3, true, "888a88aal", "8", "8", "uuara", 1,
+	  2, 0 },
 
 	/* a ring of one buffer, as in oneshot mode */
 	{ "one buffer, drop", 1, false, "", "11", "18f", NULL, 3, 3, 0 },
