@@ -124,7 +124,6 @@ static u16 tb_field_flags(const struct tb_field_def *f)
 	if (flags & (TB_FIELD_ARRAY | TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC) &&
 	    !strcmp(f->type, "char")) {
 		flags |= TB_FIELD_STRING;
-		flags &= ~TB_FIELD_SIGNED;
 	} else if (strchr(f->type, '*')) {
 		flags |= TB_FIELD_HEX;
 		flags &= ~TB_FIELD_SIGNED;
