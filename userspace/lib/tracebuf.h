@@ -225,6 +225,21 @@ const struct tb_format *tb_trace_format_at(const struct tb_trace *trace,
 const struct tb_format_field *tb_format_field(const struct tb_format *format,
 					      const char *name);
 
+/**
+ * tb_format_text - @format as the text of a tracefs "format" file, with @id
+ *
+ * For parsers that know the kernel's records: 8 bytes (struct trace_entry, of
+ * which the first two are @id) and then the payload.  Only wide forms have such records.
+ * Return: like snprintf().
+ */
+int tb_format_text(const struct tb_format *format, unsigned int id,
+		   char *buffer, size_t size);
+
+/** tb_field_declare - a field as there: "char comm[16]", "__data_loc char[] name";
+ *  like snprintf() */
+int tb_field_declare(const struct tb_format_field *field, char *buffer,
+		     size_t size);
+
 /* ---- threads ---------------------------------------------------------- */
 
 /**

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Event descriptions as the kernel would write them: the text of a tracefs
+ * "format" file, which other parsers understand.
+ *
+ * The kernel's records begin with a struct trace_entry of 8 bytes, ours with
+ * the payload behind it: hence the common fields, and 8 in all offsets.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include "internal.h"
+
+#define TRACE_ENTRY_SIZE 8
+
+struct text {
+	char  *buffer;
+	size_t size;		/* room, the NUL included */
+	size_t used;		/* wanted so far */
+};
+
+__attribute__((format(printf, 2, 3)))
+static void add(struct text *text, const char *format, ...)
+{
+	bool room = text->used < text->size;
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(room ? text->buffer + text->used : NULL,
+			   room ? text->size - text->used : 0, format, arguments);
+	va_end(arguments);
+	if (length > 0)
+		text->used += (size_t)length;
+}
+
+int tb_field_declare(const struct tb_format_field *field, char *buffer,
+		     size_t size)
+{
+	bool bracket = strchr(field->type, '['), loc = strstr(field->type, "_loc ");
+	struct text text = { .buffer = buffer, .size = size };
+
+	/* a type that says it all is left as it is */
+	if (field->flags & TB_FIELD_DATA_LOC && !loc)
+		add(&text, "__data_loc ");
+	else if (field->flags & TB_FIELD_REL_LOC && !loc)
+		add(&text, "__rel_loc ");
+	if (field->flags & (TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC)) {
+		add(&text, "%s%s %s", field->type,
+		    bracket || field->flags & TB_FIELD_CPUMASK ? "" : "[]",
+		    field->name);
+	} else if (field->count) {
+		add(&text, "%.*s %s[%u]", (int)strcspn(field->type, "["),
+		    field->type, field->name, field->count);
+	} else {
+		add(&text, "%s %s", field->type, field->name);
+	}
+	return (int)text.used;
+}
+
+int tb_format_text(const struct tb_format *format, unsigned int id,
+		   char *buffer, size_t size)
+{
+	static const char common[] =
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+		"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+		"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
+	struct text text = { .buffer = buffer, .size = size };
+	const struct tb_format_field *field;
+	char declaration[2 * TB_NAME_MAX + 256];
+	uint32_t i;
+
+	add(&text, "name: %s\nID: %u\nformat:\n%s", format->name, id, common);
+	for (i = 0; i < format->nr_fields; i++) {
+		field = &format->fields[i];
+		tb_field_declare(field, declaration, sizeof(declaration));
+		add(&text, "\tfield:%s;\toffset:%u;\tsize:%u;\tsigned:%u;\n",
+		    declaration, field->offset + TRACE_ENTRY_SIZE, field->size,
+		    !!(field->flags & TB_FIELD_SIGNED));
+	}
+	add(&text, "\nprint fmt: %s\n", format->print);
+	return (int)text.used;
+}
