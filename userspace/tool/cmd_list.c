@@ -14,75 +14,114 @@ const struct command cmd_list = {
 	.run   = list_run,
 	.brief = "the events that can be recorded",
 	.help  =
-	"usage: tracebuf list [-p NAME] [-v] [-a] [-i FILE] [PATTERN]...\n"
+	"usage: tracebuf list [-p NAME] [-v | --format] [-a] [-i FILE] [PATTERN]...\n"
 	"\n"
 	"Lists the events that can be enabled, or those that a trace file describes.\n"
 	"'*' before a name: enabled; 'F': recorded in its fast form; 'f': has one.\n"
 	"\n"
 	"  PATTERN               system, system:event, event; with * and ?\n"
 	PROVIDER_HELP
-	"  -v, --verbose         with the fields of each\n"
+	"  -v, --verbose         with the fields of each, as they are in the payload, and\n"
+	"                        the print format\n"
+	"      --format          as the kernel's tracefs has them: events/*/*/format\n"
 	"  -a, --all             also those whose tracepoint this kernel does not have\n"
 	"  -i, --input FILE      of a trace file instead of the running kernel\n"
 	"  -h, --help\n",
 };
 
+/* How much is shown of each event */
+enum detail { NAMES, FIELDS, FORMAT };
+
 static void list_fields(const struct tb_format *format)
 {
 	const struct tb_format_field *field;
-	char type[2 * TB_NAME_MAX];
+	char declaration[512];
 	uint32_t i;
 
 	for (i = 0; i < format->nr_fields; i++) {
 		field = &format->fields[i];
-		snprintf(type, sizeof(type), field->count &&
-			 !strchr(field->type, '[') ? "%s[%u]" : "%s",
-			 field->type, field->count);
-		printf("        %-24s %s", type, field->name);
-		printf("  (offset %u, size %u", field->offset, field->size);
+		tb_field_declare(field, declaration, sizeof(declaration));
+		printf("        %-40s offset %u, size %u", declaration,
+		       field->offset, field->size);
 		if (field->flags & TB_FIELD_SIGNED)
 			printf(", signed");
+		if (field->count)
+			printf(", %u items", field->count);
+		if (field->flags & (TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC))
+			printf(", dynamic");
 		if (field->flags & TB_FIELD_BITS)
 			printf(", bits %u-%u", field->bit,
 			       field->bit + field->bits - 1);
-		printf(")\n");
+		putchar('\n');
 	}
+	if (*format->print)
+		printf("        print: %s\n", format->print);
+}
+
+/* As a tracefs "format" file; EXIT_* */
+static int list_format(const struct tb_format *format)
+{
+	int size = tb_format_text(format, format->id, NULL, 0) + 1;
+	char *text = malloc((size_t)size);
+
+	if (!text)
+		return complain("out of memory");
+	tb_format_text(format, format->id, text, (size_t)size);
+	printf("system: %s\n%s\n", format->system, text);
+	free(text);
+	return EXIT_FINE;
 }
 
 static int list_file(const char *file, const struct patterns *patterns,
-		     bool verbose)
+		     enum detail detail)
 {
 	const struct tb_format *format;
 	struct tb_trace *trace;
 	struct tb_error error;
 	unsigned int i, shown = 0;
+	int status = EXIT_FINE;
 
 	if (tb_trace_open(file, &trace, &error) < 0)
 		return complain_file(file, &error);
-	for (i = 0; (format = tb_trace_format_at(trace, i)); i++) {
+	for (i = 0; !status && (format = tb_trace_format_at(trace, i)); i++) {
 		if (patterns->count &&
 		    !patterns_match(patterns, format->system, format->name))
 			continue;
+		shown++;
+		if (detail == FORMAT) {
+			/* the kernel has none for its one-element form */
+			if (!(format->flags & TB_EVENT_FAST))
+				status = list_format(format);
+			continue;
+		}
 		printf("%s %s:%s\n", format->flags & TB_EVENT_FAST ? "F" : " ",
 		       format->system, format->name);
-		if (verbose)
+		if (detail == FIELDS)
 			list_fields(format);
-		shown++;
 	}
 	tb_trace_close(trace);
-	return shown || !patterns->count ? EXIT_FINE :
+	return shown || !patterns->count ? status :
 	       complain("no event of %s matches", file);
 }
 
+static void list_name(const struct tb_event_info *info)
+{
+	printf("%c%c %s:%s%s\n", info->flags & TB_INFO_ENABLED ? '*' : ' ',
+	       info->flags & TB_INFO_FAST ? 'F' :
+	       info->flags & TB_INFO_HAS_FAST ? 'f' : ' ', info->system,
+	       info->name, info->flags & TB_INFO_ABSENT ? " (absent)" : "");
+}
+
 static int list_device(struct tb_device *device,
-		       const struct patterns *patterns, bool verbose, bool all)
+		       const struct patterns *patterns, enum detail detail,
+		       bool all)
 {
 	struct tb_event_info info;
 	struct tb_format *format;
 	struct nearest nearest;
 	unsigned int i, shown = 0;
+	int result, status = EXIT_FINE;
 	char text[512];
-	int result;
 
 	nearest_start(&nearest, patterns->count ? patterns->list[0] : "");
 	for (i = 0; (result = tb_device_event(device, i, &info)) == 0; i++) {
@@ -93,17 +132,21 @@ static int list_device(struct tb_device *device,
 		}
 		if (info.flags & TB_INFO_ABSENT && !all)
 			continue;
-		printf("%c%c %s:%s%s\n",
-		       info.flags & TB_INFO_ENABLED ? '*' : ' ',
-		       info.flags & TB_INFO_FAST ? 'F' :
-		       info.flags & TB_INFO_HAS_FAST ? 'f' : ' ',
-		       info.system, info.name,
-		       info.flags & TB_INFO_ABSENT ? " (absent)" : "");
 		shown++;
-		if (!verbose || tb_device_format(device, i, &format) < 0)
+		if (detail != FORMAT)
+			list_name(&info);
+		if (detail == NAMES)
 			continue;
-		list_fields(format);
+		result = tb_device_format(device, i, &format);
+		if (result)
+			break;
+		if (detail == FORMAT)
+			status = list_format(format);
+		else
+			list_fields(format);
 		free(format);
+		if (status)
+			return status;
 	}
 	if (result != -ENOENT)
 		return complain("cannot list events: %s", strerror(-result));
@@ -118,6 +161,7 @@ static int list_run(int argc, char **argv)
 	static const struct option long_options[] = {
 		PROVIDER_LONG,
 		{ "verbose", no_argument,       NULL, 'v' },
+		{ "format",  no_argument,       NULL, 'F' },
 		{ "all",     no_argument,       NULL, 'a' },
 		{ "input",   required_argument, NULL, 'i' },
 		{ "help",    no_argument,       NULL, 'h' },
@@ -126,7 +170,8 @@ static int list_run(int argc, char **argv)
 	struct patterns patterns = { 0 };
 	struct tb_device *device;
 	const char *file = NULL, *provider = NULL;
-	bool verbose = false, all = false;
+	enum detail detail = NAMES;
+	bool all = false;
 	int option, status;
 
 	while ((option = getopt_long(argc, argv, "p:vai:h", long_options,
@@ -136,7 +181,10 @@ static int list_run(int argc, char **argv)
 			provider = optarg;
 			break;
 		case 'v':
-			verbose = true;
+			detail = FIELDS;
+			break;
+		case 'F':
+			detail = FORMAT;
 			break;
 		case 'a':
 			all = true;
@@ -152,10 +200,10 @@ static int list_run(int argc, char **argv)
 		if (patterns_add(&patterns, argv[optind]))
 			return misused(&cmd_list, "an empty pattern");
 	if (file) {
-		status = list_file(file, &patterns, verbose);
+		status = list_file(file, &patterns, detail);
 	} else {
 		device = open_device(provider, 0);
-		status = device ? list_device(device, &patterns, verbose, all) :
+		status = device ? list_device(device, &patterns, detail, all) :
 				  EXIT_WRONG;
 		tb_device_close(device);
 	}
