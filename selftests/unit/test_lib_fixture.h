@@ -296,10 +296,12 @@ struct fx_field {
 	unsigned int offset, size, count, flags, bit, bits;
 };
 
-static inline void fx_describe(struct fx *fx, unsigned int id,
-			       unsigned int flags, const char *system,
-			       const char *name, const struct fx_field *fields,
-			       unsigned int count)
+/* @print: the print format, or NULL */
+static inline void fx_describe_print(struct fx *fx, unsigned int id,
+				     unsigned int flags, const char *system,
+				     const char *name,
+				     const struct fx_field *fields,
+				     unsigned int count, const char *print)
 {
 	unsigned char payload[4096] = { 0 };
 	struct tb_event_desc *desc = (void *)payload;
@@ -327,10 +329,20 @@ static inline void fx_describe(struct fx *fx, unsigned int id,
 		field[i].name = FX_ADD(fields[i].name);
 		field[i].type = FX_ADD(fields[i].type);
 	}
+	if (print)
+		desc->print = FX_ADD(print);
 	desc->strings = (uint16_t)used;
 	fx_durable(fx, TB_EV_EVENT, payload, sizeof(*desc) +
 		   count * sizeof(*field) + used);
 #undef FX_ADD
+}
+
+static inline void fx_describe(struct fx *fx, unsigned int id,
+			       unsigned int flags, const char *system,
+			       const char *name, const struct fx_field *fields,
+			       unsigned int count)
+{
+	fx_describe_print(fx, id, flags, system, name, fields, count, NULL);
 }
 
 static inline void fx_sync(struct fx *fx, uint64_t clock, uint64_t monotonic)

@@ -5,14 +5,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "print_format.h"
 #include "print_stack.h"
 
 struct print {
 	const char *file;
 	struct patterns patterns;
 	unsigned char *wanted;		/* by format index, if patterns */
+	struct symbols symbols;
+	struct print_format *formats;	/* NULL: fields */
 	uint32_t cpu, tid;
-	bool one_cpu, one_tid, ticks, verbose;
+	bool one_cpu, one_tid, ticks, verbose, fields;
 	enum tb_timebase base;
 	uint64_t max, printed;
 };
@@ -28,8 +31,11 @@ const struct command cmd_print = {
 	"\n"
 	"Shows a trace file (" DEFAULT_FILE "; '-' is standard input) in time order:\n"
 	"\n"
-	"  task-tid [cpu] context time: system:event: fields\n"
+	"  task-tid [cpu] context time: system:event: text\n"
 	"\n"
+	"The text is that of the event's print format, as the kernel itself would show\n"
+	"it, system calls with their names; where there is none (fast forms), and with\n"
+	"--fields, it is name=value of all fields.\n"
 	"The context is two characters, known of composite events only: h in a hard\n"
 	"interrupt, s in a softirq, H in a hard interrupt inside a softirq, z in an\n"
 	"NMI; then the preemption depth.  Where events are missing, a line between\n"
@@ -42,7 +48,11 @@ const struct command cmd_print = {
 	"  -n, --max N           stop after N lines\n"
 	"  -T, --time BASE       mono (default), boot or real: seconds of that clock\n"
 	"      --raw-ticks       ticks of the trace clock instead of seconds\n"
-	"  -v, --verbose         control events, too (clock, threads)\n"
+	"  -f, --fields          name=value of all fields\n"
+	"  -k, --kallsyms FILE   names for functions: /proc/kallsyms of the system that\n"
+	"                        was recorded (as root), or a copy\n"
+	"  -v, --verbose         control events, too (clock, threads); and which print\n"
+	"                        formats could not be used\n"
 	"  -h, --help\n",
 };
 
@@ -54,6 +64,8 @@ static const struct option long_options[] = {
 	{ "max",       required_argument, NULL, 'n' },
 	{ "time",      required_argument, NULL, 'T' },
 	{ "raw-ticks", no_argument,       NULL, 'R' },
+	{ "fields",    no_argument,       NULL, 'f' },
+	{ "kallsyms",  required_argument, NULL, 'k' },
 	{ "verbose",   no_argument,       NULL, 'v' },
 	{ "help",      no_argument,       NULL, 'h' },
 	{ 0 }
@@ -132,6 +144,17 @@ static char *add_time(char *at, const struct print *print,
 	return add_decimal(at, ns % 1000000000, 9);
 }
 
+/* What the event says, at most @size bytes; how much there would be */
+static int put_text(const struct print *print, const struct tb_trace *trace,
+		    const struct tb_view *view, char *buffer, size_t size)
+{
+	int length = -1;
+
+	if (print->formats)
+		length = print_format_event(print->formats, view, buffer, size);
+	return length >= 0 ? length : tb_view_print(trace, view, buffer, size);
+}
+
 static void print_line(const struct print *print, const struct tb_trace *trace,
 		       const struct tb_view *view)
 {
@@ -163,7 +186,7 @@ static void print_line(const struct print *print, const struct tb_trace *trace,
 	*at++ = ':';
 	at = add_text(at, tb_view_name(view, spare));
 	at = add_text(at, ": ");
-	length = tb_view_print(trace, view, at, 4096);
+	length = put_text(print, trace, view, at, 4096);
 	if (length >= 4096) {
 		at += 4095;
 		at = add_text(at, "...");
@@ -245,15 +268,13 @@ static int check_patterns(const struct print *print, struct tb_trace *trace)
 	return EXIT_FINE;
 }
 
-static int print_recording(struct print *print, struct tb_trace *trace)
+static int print_events(struct print *print, struct tb_trace *trace)
 {
 	const struct tb_error *fault;
 	struct tb_cursor *cursor;
 	struct tb_view view;
 	int result;
 
-	if (find_wanted(print, trace))
-		return EXIT_WRONG;
 	result = tb_cursor_open(trace, &cursor);
 	while (result >= 0 && print->printed < print->max &&
 	       (result = tb_cursor_next(cursor, &view)) > 0) {
@@ -274,6 +295,25 @@ static int print_recording(struct print *print, struct tb_trace *trace)
 		note("%s: %" PRIu64 " events had not been written completely and were left out",
 		     print->file, tb_cursor_uncommitted(cursor));
 	tb_cursor_close(cursor);
+	return result;
+}
+
+static int print_recording(struct print *print, struct tb_trace *trace)
+{
+	int result;
+
+	if (find_wanted(print, trace))
+		return EXIT_WRONG;
+	if (print->fields)
+		return print_events(print, trace);
+	print->formats = print_format_open(trace, &print->symbols);
+	if (!print->formats)
+		return complain("out of memory");
+	result = print_events(print, trace);
+	if (print->verbose)
+		print_format_complain(print->formats);
+	print_format_close(print->formats);
+	print->formats = NULL;
 	return result;
 }
 
@@ -312,10 +352,11 @@ static int print_trace(struct print *print)
 static int print_run(int argc, char **argv)
 {
 	struct print print = { .file = NULL, .max = UINT64_MAX };
+	const char *kallsyms = NULL;
 	uint32_t number;
-	int option, status;
+	int option, status = EXIT_FINE;
 
-	while ((option = getopt_long(argc, argv, "i:e:C:t:n:T:Rvh",
+	while ((option = getopt_long(argc, argv, "i:e:C:t:n:T:Rfk:vh",
 				     long_options, NULL)) >= 0) {
 		switch (option) {
 		case 'i':
@@ -358,6 +399,12 @@ static int print_run(int argc, char **argv)
 		case 'R':
 			print.ticks = true;
 			break;
+		case 'f':
+			print.fields = true;
+			break;
+		case 'k':
+			kallsyms = optarg;
+			break;
 		case 'v':
 			print.verbose = true;
 			break;
@@ -373,7 +420,11 @@ static int print_run(int argc, char **argv)
 		print.file = argv[optind];
 	if (!print.file)
 		print.file = DEFAULT_FILE;
-	status = print_trace(&print);
+	if (kallsyms)
+		status = symbols_load(&print.symbols, kallsyms);
+	if (!status)
+		status = print_trace(&print);
+	symbols_free(&print.symbols);
 	patterns_free(&print.patterns);
 	free(print.wanted);
 	return status;

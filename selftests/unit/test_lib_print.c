@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The tool's print with the kernel's print formats, on events that are as they
+ * should be and on others; and list, which shows such formats.
+ */
+#include <stddef.h>
+#include "test_lib_run.h"
+
+enum { EV_RICH = 100, EV_ENTER = 102, EV_EXIT = 104, EV_ODD = 106 };
+
+struct rich {
+	uint32_t flags;
+	uint32_t kind;
+	uint64_t ip;
+	uint8_t  address[4];
+	uint8_t  address6[16];
+	uint32_t name;		/* __data_loc char[] */
+	uint32_t list;		/* __data_loc u32[] */
+	char     comm[16];
+	uint32_t size;
+	uint8_t  bytes[8];
+	uint32_t rel;		/* __rel_loc char[] */
+	int64_t  state;
+	char     data[40];
+};
+
+static const struct fx_field rich_fields[] = {
+	{ "flags", "u32", 0, 4, 0, 0, 0, 0 },
+	{ "kind", "u32", 4, 4, 0, 0, 0, 0 },
+	{ "ip", "void *", 8, 8, 0, TB_FIELD_HEX, 0, 0 },
+	{ "address", "__u8", 16, 4, 4, TB_FIELD_ARRAY, 0, 0 },
+	{ "address6", "__u8", 20, 16, 16, TB_FIELD_ARRAY, 0, 0 },
+	{ "name", "char", 36, 4, 0, TB_FIELD_DATA_LOC | TB_FIELD_STRING, 0, 0 },
+	{ "list", "u32", 40, 4, 0, TB_FIELD_DATA_LOC, 0, 0 },
+	{ "comm", "char", 44, 16, 16, TB_FIELD_ARRAY | TB_FIELD_STRING, 0, 0 },
+	{ "size", "u32", 60, 4, 0, 0, 0, 0 },
+	{ "bytes", "u8", 64, 8, 8, TB_FIELD_ARRAY, 0, 0 },
+	{ "rel", "char", 72, 4, 0, TB_FIELD_REL_LOC | TB_FIELD_STRING, 0, 0 },
+	{ "state", "long", 80, 8, 0, TB_FIELD_SIGNED, 0, 0 },
+};
+
+#define RICH_PRINT \
+	"\"flags=%s kind=%s at %pS ip=%pI4 ip6=%pI6c name=%s list=%s comm=%s " \
+	"bytes=%s rel=%s state=%s%ld\\n\", " \
+	"__print_flags(REC->flags, \"|\", { 1, \"ONE\" }, { 2, \"TWO\" }, { 4, \"FOUR\" }), " \
+	"__print_symbolic(REC->kind, { 0, \"none\" }, { 7, \"seven\" }), " \
+	"REC->ip, REC->address, REC->address6, __get_str(name), " \
+	"__print_array(__get_dynamic_array(list), __get_dynamic_array_len(list) / sizeof(u32), 4), " \
+	"REC->comm, __print_hex(REC->bytes, REC->size), __get_rel_str(rel), " \
+	"(REC->state & 3) ? \"waits \" : \"\", (long)REC->state >> 2"
+
+static struct rich rich_event(void)
+{
+	struct rich event = {
+		.flags = 5, .kind = 7, .ip = 0xffffffff81000123ull,
+		.address = { 127, 0, 0, 1 },
+		.address6 = { 0x20, 1, 0xd, 0xb8, [15] = 1 },
+		.name = 6 << 16 | (8 + offsetof(struct rich, data)),
+		.list = 8 << 16 | (8 + offsetof(struct rich, data) + 8),
+		.comm = "bash", .size = 3, .bytes = { 0xde, 0xad, 0xbe, 0xef },
+		.rel = 4 << 16 | (offsetof(struct rich, data) + 16 - 76),
+		.state = 41,
+	};
+
+	strcpy(event.data, "eight");
+	memcpy(event.data + 8, (uint32_t[]){ 1, 0x10 }, 8);
+	strcpy(event.data + 16, "rel");
+	return event;
+}
+
+static struct fx fx;
+
+static void begin_with(const char *system, const char *print)
+{
+	fx_init(&fx, 12, 1000);
+	fx_describe_print(&fx, EV_RICH, 0, system, "rich", rich_fields,
+			  sizeof(rich_fields) / sizeof(rich_fields[0]), print);
+}
+
+static void begin_events(void)
+{
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 2000, 100, NULL);
+}
+
+static void end(void)
+{
+	fx_close(&fx, 0);
+	save(fx.data, fx.size);
+	fx_free(&fx);
+}
+
+static void add(const void *event, size_t length)
+{
+	fx_composite(&fx, 0, EV_RICH, 2001, 100, event, length);
+}
+
+/* One event with this print format, printed with these options */
+static void print_one(const char *print, const struct rich *event,
+		      size_t length, const char *options)
+{
+	begin_with("test", print);
+	begin_events();
+	add(event, length);
+	end();
+	CHECK_NUMBER(run_on("print", options), 0);
+}
+
+static void everything(void)
+{
+	struct rich event = rich_event();
+	char names[] = "/tmp/test_lib_names.XXXXXX", options[64];
+	FILE *out = fdopen(mkstemp(names), "w");
+
+	assert(out);
+	fprintf(out, "ffffffff81000200 T after\nffffffff81000100 t it\n"
+		"ffffffff81000100 T alias\n0000000000000010 A absolute\n"
+		"ffffffffc0000000 t far\t[module]\n");
+	fclose(out);
+	snprintf(options, sizeof(options), "-k %s", names);
+	print_one(RICH_PRINT, &event, sizeof(event), options);
+	CHECK_HAS(": test:rich: flags=ONE|FOUR kind=seven at it+0x23 ip=127.0.0.1 "
+		  "ip6=2001:db8::1 name=eight list={0x1,0x10} comm=bash "
+		  "bytes=de ad be rel=rel state=waits 10\n");
+	CHECK_NUMBER(lines(), 1);
+	unlink(names);
+	CHECK_NUMBER(run_on("print", ""), 0);
+	CHECK_HAS(" at 0xffffffff81000123 ");
+	CHECK_NUMBER(run_on("print", "--fields"), 0);
+	CHECK_HAS(": test:rich: flags=5 kind=7 ip=0xffffffff81000123 ");
+}
+
+/* Longer before shorter: nothing of the one shows in the other */
+static void one_after_the_other(void)
+{
+	static const char format[] = "\"%s.\", __get_str(name)";
+	struct rich event = rich_event();
+
+	begin_with("test", format);
+	begin_events();
+	add(&event, sizeof(event));
+	event.name = 0 << 16 | (8 + offsetof(struct rich, data));
+	add(&event, offsetof(struct rich, data));
+	event.list = event.rel = 0;
+	end();
+	CHECK_NUMBER(run_on("print", ""), 0);
+	CHECK_HAS("rich: eight.\n");
+}
+
+static void system_calls(void)
+{
+	static const struct fx_field fields[] = {
+		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "args", "unsigned long", 8, 16, 2, TB_FIELD_ARRAY, 0, 0 },
+	};
+	static const int64_t calls[][3] = {
+		{ 257, 0xffffff9c, 1 }, { 600, 2, 3 }, { -1, 0, 0 },
+	};
+	size_t i;
+
+	fx_init(&fx, 12, 1000);
+	fx_describe_print(&fx, EV_ENTER, TB_EVENT_SYSCALL, "raw_syscalls",
+			  "enter", fields, 2,
+			  "\"NR %ld (%lx, %lx)\", REC->id, REC->args[0], REC->args[1]");
+	fx_describe_print(&fx, EV_EXIT, TB_EVENT_SYSCALL, "raw_syscalls",
+			  "exit", fields, 1, "\"NR %ld = %ld\", REC->id, REC->id");
+	begin_events();
+	for (i = 0; i < 3; i++)
+		fx_composite(&fx, 0, EV_ENTER, 2001, 100, calls[i], 24);
+	fx_composite(&fx, 0, EV_EXIT, 2002, 100, calls[0], 8);
+	end();
+	CHECK_NUMBER(run_on("print", ""), 0);
+#if defined(__x86_64__)
+	CHECK_HAS("enter: NR 257 openat (ffffff9c, 1)\n");
+	CHECK_HAS("exit: NR 257 openat = 257\n");
+#endif
+	CHECK_HAS("enter: NR 600 (2, 3)\n");
+	CHECK_HAS("enter: NR -1 (0, 0)\n");
+}
+
+/* What cannot be used: fields, and not a word unless asked */
+static void unusable(void)
+{
+	static const char *const formats[] = {
+		"\"%d\", some_function(REC->kind)",
+		"\"%d\", REC->nowhere",
+		"\"%s\", __get_str(nowhere)",
+		"\"%s\", __get_str(comm)",
+		"\"%s\", __get_cpumask(nowhere)",
+		"\"%d %d\", REC->kind",
+		"\"%d\", REC->kind / REC->flags",
+		"\"%d\", REC->kind % REC->flags",
+		"\"%s\", __print_hex(REC->bytes, 1000000)",
+		"\"%s\", __print_hex(REC->bytes, REC->size + REC->kind)",
+		"\"%s\", __print_hex(__get_dynamic_array(nowhere), 1)",
+		"\"%s\", __print_array(REC->bytes, REC->size, REC->kind)",
+		"\"%*d\", REC->size, REC->kind",
+		"\"%d\", REC->bytes[REC->kind * REC->size]",
+		"no format at all",
+		"\"%s",
+		"(",
+	};
+	struct rich event = rich_event();
+	size_t i;
+
+	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		print_one(formats[i], &event, sizeof(event), "");
+		CHECK_HAS(": test:rich: flags=5 kind=7 ");
+		CHECK_NUMBER(lines(), 1);
+		CHECK_NUMBER(run_on("print", "-v"), 0);
+		CHECK_HAS("tracebuf: test:rich is shown by its fields: ");
+		if (test_failures)
+			printf("# format: %s\n", formats[i]);
+	}
+	print_one(NULL, &event, sizeof(event), "-v");
+	CHECK_HAS(": test:rich: flags=5 kind=7 ");
+	CHECK_NUMBER(lines(), 1);
+}
+
+/* Events that are not what their format says */
+static void damaged(void)
+{
+	struct rich event = rich_event();
+	size_t length;
+
+	event.size = 0x7fffffff;
+	print_one(RICH_PRINT, &event, sizeof(event), "");
+	CHECK_HAS(": test:rich: flags=5 kind=7 ");
+	event = rich_event();
+	event.name = 0xffffffff;
+	print_one(RICH_PRINT, &event, sizeof(event), "");
+	CHECK_HAS(" name=<truncated> ");
+	event = rich_event();
+	for (length = 0; length < sizeof(event); length += 4) {
+		print_one(RICH_PRINT, &event, length, "");
+		CHECK_NUMBER(lines(), 1);
+	}
+	/* more than the array has, less than the limit: what is there */
+	event.size = 16384;
+	print_one(RICH_PRINT, &event, sizeof(event), "");
+	CHECK_HAS("bytes=de ad be ef 00 ");
+}
+
+static void terminal(void)
+{
+	struct rich event = rich_event();
+
+	memcpy(event.data, "a\033[1\n", 6);
+	strcpy(event.comm, "\r\377");
+	print_one("\"%s %s\", __get_str(name), REC->comm", &event,
+		  sizeof(event), "");
+	CHECK_HAS("rich: a\\x1b[1\\x0a \\x0d\\xff\n");
+}
+
+/* Records of this name would have pointers to their formats */
+static void named_ftrace(void)
+{
+	struct rich event = rich_event();
+
+	begin_with("ftrace", "\"kind %u\", REC->kind");
+	begin_events();
+	add(&event, sizeof(event));
+	end();
+	CHECK_NUMBER(run_on("print", ""), 0);
+	CHECK_HAS("ftrace:rich: kind 7\n");
+}
+
+static void kallsyms(void)
+{
+	char names[] = "/tmp/test_lib_names.XXXXXX", options[64];
+	struct rich event = rich_event();
+	FILE *out = fdopen(mkstemp(names), "w");
+
+	assert(out);
+	print_one(RICH_PRINT, &event, sizeof(event), "");
+	snprintf(options, sizeof(options), "-k %s", names);
+	CHECK_NUMBER(run_on("print", options), 1);
+	CHECK_HAS("no symbols");
+	fprintf(out, "0000000000000000 T _text\n");
+	fflush(out);
+	CHECK_NUMBER(run_on("print", options), 1);
+	CHECK_HAS("all addresses are zero");
+	fprintf(out, "what is this\n");
+	fclose(out);
+	CHECK_NUMBER(run_on("print", options), 1);
+	CHECK_HAS("not a list of symbols");
+	unlink(names);
+	CHECK_NUMBER(run_on("print", options), 1);
+	CHECK_HAS("No such file");
+}
+
+static void list(void)
+{
+	begin_with("test", "\"kind %u\", REC->kind");
+	begin_events();
+	end();
+	snprintf(output, sizeof(output), "list -i %s -v rich", file);
+	CHECK_NUMBER(run(output), 0);
+	CHECK_HAS("  test:rich\n");
+	CHECK_HAS(" void * ip                                offset 8, size 8\n");
+	CHECK_HAS(" __data_loc char[] name                   offset 36, size 4, dynamic\n");
+	CHECK_HAS(" char comm[16]                            offset 44, size 16, 16 items\n");
+	CHECK_HAS(" long state                               offset 80, size 8, signed\n");
+	CHECK_HAS("        print: \"kind %u\", REC->kind\n");
+	snprintf(output, sizeof(output), "list -i %s --format rich", file);
+	CHECK_NUMBER(run(output), 0);
+	CHECK_HAS("system: test\nname: rich\nID: 100\nformat:\n"
+		  "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n");
+	CHECK_HAS("\n\n\tfield:u32 flags;\toffset:8;\tsize:4;\tsigned:0;\n");
+	CHECK_HAS("\tfield:__data_loc u32[] list;\toffset:48;\tsize:4;\tsigned:0;\n");
+	CHECK_HAS("\tfield:__rel_loc char[] rel;\toffset:80;\tsize:4;\tsigned:0;\n");
+	CHECK_HAS("\tfield:__u8 address[4];\toffset:24;\tsize:4;\tsigned:0;\n");
+	CHECK_HAS("\n\nprint fmt: \"kind %u\", REC->kind\n");
+}
+
+static const struct test tests[] = {
+	{ "print: all that a print format can do", everything },
+	{ "print: one event after another", one_after_the_other },
+	{ "print: system calls with their names", system_calls },
+	{ "print: formats that cannot be used", unusable },
+	{ "print: events that are damaged", damaged },
+	{ "print: nothing a terminal would obey", terminal },
+	{ "print: a system called ftrace", named_ftrace },
+	{ "print: --kallsyms", kallsyms },
+	{ "list: -v and --format", list },
+};
+
+RUN_MAIN(tests)

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Is it safe to give libtraceevent an event to print?
+ *
+ * It believes what the event says: how many bytes __print_hex() shows, which
+ * element of an array is meant, what is divided by.  In a damaged file that can be
+ * anything.  So expressions that say how much is read are looked at before:
+ * they must be bounded, whatever the fields hold, once the fields they use
+ * are known to be; and divisors must be constants.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <event-parse.h>
+#include "print_format.h"
+
+struct check {
+	const struct tb_format *format;
+	struct print_lengths *lengths;
+};
+
+static bool is_op(const struct tep_print_arg *arg, const char *op)
+{
+	return arg->op.op && !strcmp(arg->op.op, op);
+}
+
+static bool is_constant(const struct tep_print_arg *arg,
+			unsigned long long min, unsigned long long max)
+{
+	unsigned long long value;
+	char *end;
+
+	while (arg && arg->type == TEP_PRINT_TYPE)
+		arg = arg->typecast.item;
+	if (!arg || arg->type != TEP_PRINT_ATOM || !arg->atom.atom)
+		return false;
+	value = strtoull(arg->atom.atom, &end, 0);
+	end += strspn(end, "uUlL");
+	return !*end && end != arg->atom.atom && value >= min && value <= max;
+}
+
+/* Remember that this field says how much is read */
+static bool add_length(struct check *check, const char *name)
+{
+	const struct tb_format_field *field =
+		tb_format_field(check->format, name);
+	struct print_lengths *lengths = check->lengths;
+	unsigned int i;
+
+	if (!field || !field->width || field->count ||
+	    field->flags & (TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC))
+		return false;
+	for (i = 0; i < lengths->count; i++)
+		if (lengths->fields[i] == field)
+			return true;
+	if (lengths->count == PRINT_LENGTHS)
+		return false;
+	lengths->fields[lengths->count++] = field;
+	return true;
+}
+
+static bool is_bounded(struct check *check, const struct tep_print_arg *arg)
+{
+	const struct tep_print_arg *left, *right;
+
+	if (!arg)
+		return false;
+	switch (arg->type) {
+	case TEP_PRINT_ATOM:
+		return is_constant(arg, 0, PRINT_LENGTH_MAX);
+	case TEP_PRINT_DYNAMIC_ARRAY_LEN:
+		return true;
+	case TEP_PRINT_TYPE:
+		return is_bounded(check, arg->typecast.item);
+	case TEP_PRINT_FIELD:
+		return add_length(check, arg->field.name);
+	case TEP_PRINT_OP:
+		left = arg->op.left;
+		right = arg->op.right;
+		if (is_op(arg, "/"))
+			return is_bounded(check, left) &&
+			       is_constant(right, 1, UINT32_MAX);
+		if (is_op(arg, ">>"))
+			return is_bounded(check, left) && is_constant(right, 0, 63);
+		if (is_op(arg, "*"))
+			return is_bounded(check, left) &&
+			       is_constant(right, 0, PRINT_FACTOR_MAX / 8);
+		if (is_op(arg, ":"))
+			return is_bounded(check, left) && is_bounded(check, right);
+		if (is_op(arg, "?"))
+			return right && right->type == TEP_PRINT_OP &&
+			       is_bounded(check, right);
+		return false;
+	default:
+		return false;
+	}
+}
+
+/* A field that there is; @dynamic: that says where its data are */
+static bool is_field(const struct check *check, const char *name, bool dynamic)
+{
+	const struct tb_format_field *field =
+		tb_format_field(check->format, name);
+
+	return field && (!dynamic || field->flags & (TB_FIELD_DATA_LOC |
+						     TB_FIELD_REL_LOC));
+}
+
+static bool is_array(const struct tep_print_arg *arg)
+{
+	return arg && (arg->type == TEP_PRINT_DYNAMIC_ARRAY ||
+		       arg->type == TEP_PRINT_FIELD);
+}
+
+/* The one function that print_format.c adds: array, count, size of an item */
+static bool is_print_array(struct check *check, const struct tep_print_arg *arg)
+{
+	return arg && arg->type == TEP_PRINT_DYNAMIC_ARRAY &&
+	       !arg->dynarray.index && is_bounded(check, arg->next) &&
+	       is_constant(arg->next->next, 1, 8);
+}
+
+static bool is_safe(struct check *check, const struct tep_print_arg *arg)
+{
+	if (!arg)
+		return true;
+	switch (arg->type) {
+	case TEP_PRINT_FIELD:
+		return is_field(check, arg->field.name, false);
+	case TEP_PRINT_STRING:
+		return is_field(check, arg->string.string, true);
+	case TEP_PRINT_BITMASK:
+	case TEP_PRINT_CPUMASK:
+		return is_field(check, arg->bitmask.bitmask, true);
+	case TEP_PRINT_TYPE:
+		return is_safe(check, arg->typecast.item);
+	case TEP_PRINT_FLAGS:
+		return is_safe(check, arg->flags.field);
+	case TEP_PRINT_SYMBOL:
+		return is_safe(check, arg->symbol.field);
+	case TEP_PRINT_HEX:
+	case TEP_PRINT_HEX_STR:
+		return is_array(arg->hex.field) &&
+		       is_bounded(check, arg->hex.size);
+	case TEP_PRINT_INT_ARRAY:
+		return false;		/* print_format.c has its own */
+	case TEP_PRINT_DYNAMIC_ARRAY:
+		return !arg->dynarray.index ||
+		       is_bounded(check, arg->dynarray.index);
+	case TEP_PRINT_OP:
+		if (is_op(arg, "/") || is_op(arg, "%"))
+			return is_safe(check, arg->op.left) &&
+			       is_constant(arg->op.right, 1, UINT64_MAX);
+		if (is_op(arg, "["))
+			return is_safe(check, arg->op.left) &&
+			       is_bounded(check, arg->op.right);
+		return is_safe(check, arg->op.left) &&
+		       is_safe(check, arg->op.right);
+	case TEP_PRINT_FUNC:
+		return is_print_array(check, arg->func.args);
+	default:
+		return true;
+	}
+}
+
+/* A '*' for a width: as much as a field says is put out.  For a precision it only
+ * cuts, and for %*ph libtraceevent looks at the length. */
+static bool has_width(const char *text)
+{
+	while ((text = strchr(text, '%'))) {
+		text += 1 + strspn(text + 1, "-+ #0123456789");
+		if (*text == '*' && strncmp(text, "*ph", 3))
+			return true;
+		text += *text == '%';
+	}
+	return false;
+}
+
+int print_check(const struct tep_print_fmt *print,
+		const struct tb_format *format, struct print_lengths *lengths)
+{
+	struct check check = { .format = format, .lengths = lengths };
+	const struct tep_print_arg *arg;
+
+	lengths->count = 0;
+	if (!print->format || has_width(print->format))
+		return 0;
+	for (arg = print->args; arg; arg = arg->next)
+		if (!is_safe(&check, arg))
+			return 0;
+	return 1;
+}
