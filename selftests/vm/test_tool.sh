@@ -77,9 +77,19 @@ record_wide()
 
 print_wide()
 {
-	status 0 tracebuf print wide.tbuf || return
+	status 0 tracebuf print --fields wide.tbuf || return
 	lines $n 'workload-[0-9]+ +\[000\].*raw_syscalls:sys_enter: id=600' said &&
 		lines $n 'workload-[0-9]+ +\[000\].*raw_syscalls:sys_exit: id=600.* ret=-38' said &&
+		numbered said
+}
+
+# As the kernel would show them, system calls with their names
+print_kernel()
+{
+	status 0 tracebuf print wide.tbuf || return
+	lines $n 'workload-[0-9]+ +\[000\].*raw_syscalls:sys_enter: NR 600 \([0-9a-f]+, [0-9a-f]+, .*\)$' said &&
+		lines $n 'workload-[0-9]+ +\[000\].*raw_syscalls:sys_exit: NR 600 = -38$' said &&
+		says 'sys_exit: NR 59 execve = 0$' && says 'signal_generate: sig=34 errno=0 code=-\{0,1\}[0-9]* comm=workload pid=[0-9]* grp=[01] res=[0-9]$' &&
 		numbered said
 }
 
@@ -94,7 +104,7 @@ record_fast()
 {
 	status 0 tracebuf record -F -q -o fast.tbuf -e raw_syscalls -b 64 -- "$work" $n &&
 		lines 0 . said || return
-	status 0 tracebuf print fast.tbuf || return
+	status 0 tracebuf print --fields fast.tbuf || return
 	lines $n 'sys_enter: .*id=600' said && lines $n 'sys_exit: .*id=600.* ret=-38' said
 }
 
@@ -117,7 +127,11 @@ export_perfetto()
 
 list_of_file()
 {
-	status 0 tracebuf list -i wide.tbuf && says raw_syscalls:sys_enter && says signal_generate
+	status 0 tracebuf list -i wide.tbuf && says raw_syscalls:sys_enter && says signal_generate || return
+	status 0 tracebuf list -v -i wide.tbuf sys_enter &&
+		says 'unsigned long args.6.  *offset 8, size 48, 6 items' && says 'print: "NR %ld (' || return
+	status 0 tracebuf list --format -i wide.tbuf sys_exit && says '^name: sys_exit$' &&
+		lines 6 '^	field:[a-z ]* (common_)?[a-z_]+;	offset:[0-9]+;	size:[0-9];	signed:[01];$' said
 }
 
 # ---- options of record ------------------------------------------------------
@@ -176,7 +190,7 @@ ends_well()
 	echo "exit status $?"
 	cat said
 	says '^ *all ' && ! running && status 0 tracebuf verify signal.tbuf || return
-	status 0 tracebuf print signal.tbuf && lines 1000 'sys_enter: id=600' said
+	status 0 tracebuf print --fields signal.tbuf && lines 1000 'sys_enter: id=600' said
 }
 
 # SIGINT is ignored in what a shell starts with &
@@ -197,7 +211,7 @@ END
 	echo "exit status $?"
 	cat said
 	says '^ *all ' && ! running && status 0 tracebuf verify int.tbuf || return
-	status 0 tracebuf print int.tbuf && lines 1000 'sys_enter: id=600' said
+	status 0 tracebuf print --fields int.tbuf && lines 1000 'sys_enter: id=600' said
 }
 
 interrupt_with_command()
@@ -225,7 +239,7 @@ stream_fifo()
 	status 0 tracebuf stream --fifo -o fifo.tbuf -e raw_syscalls,signal -b 64 -- "$work" $n &&
 		says '^ *all ' || return
 	status 0 tracebuf verify fifo.tbuf && says exact || return
-	status 0 tracebuf print fifo.tbuf && lines $n 'sys_enter: id=600' said && numbered said
+	status 0 tracebuf print --fields fifo.tbuf && lines $n 'sys_enter: id=600' said && numbered said
 }
 
 stream_pipe()
@@ -276,7 +290,7 @@ cut_anywhere()
 			echo "cut at $end"
 			return 1
 		fi
-		tracebuf print cut.tbuf >said 2>err || { cat err; echo "cut at $end"; return 1; }
+		tracebuf print --fields cut.tbuf >said 2>err || { cat err; echo "cut at $end"; return 1; }
 		if [ -s err ] || grep -q '^ *<\.\.\.>' said || [ "$(wc -l <said)" -lt $shown ]; then
 			cat err
 			grep '^ *<\.\.\.>' said | head -n 5
@@ -301,7 +315,7 @@ killed()
 	pkill workload
 	until_it not_running || return
 	# the last block may be half there
-	tracebuf print killed.tbuf >said 2>err
+	tracebuf print --fields killed.tbuf >said 2>err
 	cat err
 	! grep -q '^ *<\.\.\.>' said && [ "$(grep -c 'workload-.*id=600' said)" -gt 100 ] &&
 		status 0 tracebuf stream --fifo -q -o after.tbuf -e irq -d 200ms
@@ -336,7 +350,7 @@ control()
 	status 0 tracebuf stop || return
 	status 0 tracebuf status && says stopped || return
 	status 0 tracebuf save -o save.tbuf && status 0 tracebuf verify save.tbuf || return
-	status 0 tracebuf print save.tbuf && lines $n 'sys_enter: id=600' said && numbered said
+	status 0 tracebuf print --fields save.tbuf && lines $n 'sys_enter: id=600' said && numbered said
 }
 
 control_twice()
@@ -481,7 +495,7 @@ enable_disable()
 	status 0 tracebuf disable raw_syscalls || return
 	"$work" 10
 	status 0 tracebuf save -s -o enable.tbuf || return
-	status 0 tracebuf print enable.tbuf && lines 10 'sys_enter: id=600' said
+	status 0 tracebuf print --fields enable.tbuf && lines 10 'sys_enter: id=600' said
 }
 
 plain_cat()
@@ -492,7 +506,7 @@ plain_cat()
 	# ends by itself: there is nothing more to come
 	timeout 60 cat /dev/tracebuf >cat.tbuf || return
 	status 0 tracebuf verify cat.tbuf && says exact || return
-	status 0 tracebuf print cat.tbuf && lines $n 'sys_enter: id=600' said
+	status 0 tracebuf print --fields cat.tbuf && lines $n 'sys_enter: id=600' said
 }
 
 list()
@@ -633,8 +647,8 @@ provider_one_each()
 	status 0 tracebuf status && says "state *\(idle\|stopped\)" || return
 	status 0 tracebuf record -o own.tbuf -e raw_syscalls -b 64 -- "$work" 100 || return
 	status 0 tracebuf save -p mine.1 -s -o mine.tbuf || return
-	status 0 tracebuf print own.tbuf && lines 100 'sys_enter: id=600' said || return
-	status 0 tracebuf print mine.tbuf && lines 100 'sys_enter: id=600' said &&
+	status 0 tracebuf print --fields own.tbuf && lines 100 'sys_enter: id=600' said || return
+	status 0 tracebuf print --fields mine.tbuf && lines 100 'sys_enter: id=600' said &&
 		lines 100 'signal_generate: sig=34' said || return
 	# as one file: two recordings
 	cat own.tbuf mine.tbuf >both.tbuf
@@ -645,7 +659,7 @@ provider_record()
 {
 	status 0 tracebuf record -p mine.1 -o again.tbuf -- "$work" 100 || return
 	status 0 tracebuf provider show mine.1 && says "circular" || return
-	status 0 tracebuf print again.tbuf && lines 100 'sys_enter: id=600' said || return
+	status 0 tracebuf print --fields again.tbuf && lines 100 'sys_enter: id=600' said || return
 	status 0 tracebuf list -p mine.1 raw_syscalls && lines 2 '^\*' said &&
 		status 0 tracebuf disable -p mine.1 raw_syscalls &&
 		status 0 tracebuf list -p mine.1 raw_syscalls && lines 0 '^\*' said &&
@@ -742,7 +756,7 @@ unload()
 	rmmod tracebuf
 }
 
-plan 57
+plan 58
 check "no module: status" no_module status
 check "no module: record" no_module record -d 1
 check "no module: list" no_module list
@@ -750,6 +764,7 @@ check "load" insmod "$TRACEBUF_KO"
 check "list" list
 check "record a known workload" record_wide
 check "print has exactly its events" print_wide
+check "print: the kernel's formats" print_kernel
 check "print: filters" print_filters
 check "record and print fast forms" record_fast
 check "verify" verify
