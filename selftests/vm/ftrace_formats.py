@@ -1,0 +1,84 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+ftrace_formats.py KERNEL OURS REDUCED SYSTEM - compares the formats of the events of SYSTEM.
+
+KERNEL and OURS are files as "tracebuf list --format" writes them: fields must agree in declaration,
+offset, size and sign, print formats word by word. The kernel replaces only some names of enumerators
+by their values and we all, so a number may stand for a name there. REDUCED lists
+events that lack fields, and which.
+"""
+import re
+import sys
+
+FIELD = re.compile(r"\tfield:(.*?);\toffset:(\d+);\tsize:(\d+);\tsigned:(\d);")
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|->\s*\w+|\w+|\S')
+
+
+def read(name):
+    """(system, name) -> fields (declaration, offset, size, sign), print format"""
+    found = {}
+    for text in re.split(r"^system: ", open(name).read(), flags=re.M)[1:]:
+        system, name = re.match(r"(.*)\nname: (.*)\n", text).groups()
+        found[system, name] = FIELD.findall(text), text[text.index("print fmt: "):].strip()
+    return found
+
+
+def same_print(kernel, ours):
+    kernel, ours = TOKEN.findall(kernel), TOKEN.findall(ours)
+    # a negative number is two words
+    i = 0
+    for word in kernel:
+        if i >= len(ours):
+            return False
+        if word == ours[i]:
+            i += 1
+        elif re.match(r"[A-Za-z_]\w*$", word) and re.match(r"\d", ours[i]):
+            i += 1
+        elif re.match(r"[A-Za-z_]\w*$", word) and ours[i] == "-" and re.match(r"\d", ours[i + 1]):
+            i += 2
+        else:
+            return False
+    return i == len(ours)
+
+
+def name_of(field):
+    return re.sub(r"\[.*", "", field[0].split()[-1])
+
+
+def compare(kernel, ours, missing):
+    """what is wrong, or None"""
+    if missing:
+        def plain(fields):
+            return [(f[0], f[2], f[3]) for f in fields if name_of(f) not in missing]
+        if not missing <= {name_of(f) for f in kernel[0]}:
+            return "is said to lack a field that the kernel does not have"
+        return None if plain(kernel[0]) == plain(ours[0]) else "fields besides the missing ones differ"
+    if kernel[0] != ours[0]:
+        return "fields differ"
+    return None if same_print(kernel[1], ours[1]) else "print formats differ"
+
+
+def main():
+    kernel, ours = read(sys.argv[1]), read(sys.argv[2])
+    reduced = {}
+    for line in open(sys.argv[3]):
+        words = line.split("#")[0].split()
+        if words:
+            reduced[words[0]] = set(words[1:])
+    count = bad = 0
+    for event in sorted(e for e in ours if e[0] == sys.argv[4]):
+        if event not in kernel:
+            print("%s:%s: tracefs has no such event" % event)
+            continue
+        count += 1
+        wrong = compare(kernel[event], ours[event], reduced.get("%s:%s" % event, set()))
+        if wrong:
+            bad += 1
+            print("%s:%s: %s; the kernel's, ours:" % (event + (wrong,)))
+            print(*kernel[event], *ours[event], sep="\n")
+    print(count, "events compared,", bad, "differ")
+    return bad > 0 or count == 0
+
+
+sys.exit(main())

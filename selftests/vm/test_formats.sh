@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# test_formats.sh - what the module says of its events is what the kernel says: fields, offsets,
+# sizes, signs and print formats, event by event against tracefs. A test for each subsystem.
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/vm/ktap.sh
+. "$here/ktap.sh"
+tracing=/sys/kernel/tracing
+tmp=$(mktemp -d) || exit 1
+cd "$tmp" || exit 1
+
+insmod "$TRACEBUF_KO" || exit 1
+tracebuf list --format >ours || exit 1
+# the same of all that the kernel has
+for file in "$tracing"/events/*/*/format; do
+	event=${file%/format}
+	event=${event#"$tracing"/events/}
+	echo "system: ${event%/*}"
+	cat "$file"
+	echo
+done >kernel
+
+systems=$(sed -n 's/^system: //p' ours | sort -u)
+# shellcheck disable=SC2086
+set -- $systems
+plan $#
+for system; do
+	check "formats of $system" python3 "$here/ftrace_formats.py" kernel ours \
+		"$here/reduced_events.txt" "$system"
+done
+rmmod tracebuf
+cd /
+rm -rf "$tmp"
+finish
