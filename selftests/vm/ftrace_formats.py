@@ -1,27 +1,29 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-ftrace_formats.py KERNEL OURS REDUCED SYSTEM - compares the formats of the events of SYSTEM.
+ftrace_formats.py OURS REDUCED SYSTEM - compares the formats of the events of SYSTEM with tracefs.
 
-KERNEL and OURS are files as "tracebuf list --format" writes them: fields must agree in declaration,
-offset, size and sign, print formats word by word. The kernel replaces only some names of enumerators
-by their values and we all, so a number may stand for a name there. REDUCED lists
-events that lack fields, and which.
+OURS is what "tracebuf list --format" writes: fields must agree in declaration, offset, size and sign,
+print formats word by word. The kernel replaces only some names of enumerators by their values
+and we all, so a number may stand for a name there. REDUCED lists events that lack fields, and which.
 """
 import re
 import sys
 
+EVENTS = "/sys/kernel/tracing/events/%s/%s/format"
 FIELD = re.compile(r"\tfield:(.*?);\toffset:(\d+);\tsize:(\d+);\tsigned:(\d);")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|->\s*\w+|\w+|\S')
 
 
+def parse(text):
+    """fields (declaration, offset, size, sign), print format"""
+    return FIELD.findall(text), text[text.index("print fmt: "):].strip()
+
+
 def read(name):
-    """(system, name) -> fields (declaration, offset, size, sign), print format"""
-    found = {}
-    for text in re.split(r"^system: ", open(name).read(), flags=re.M)[1:]:
-        system, name = re.match(r"(.*)\nname: (.*)\n", text).groups()
-        found[system, name] = FIELD.findall(text), text[text.index("print fmt: "):].strip()
-    return found
+    """(system, name) -> the same"""
+    texts = re.split(r"^system: ", open(name).read(), flags=re.M)[1:]
+    return {re.match(r"(.*)\nname: (.*)\n", text).groups(): parse(text) for text in texts}
 
 
 def same_print(kernel, ours):
@@ -60,23 +62,24 @@ def compare(kernel, ours, missing):
 
 
 def main():
-    kernel, ours = read(sys.argv[1]), read(sys.argv[2])
-    reduced = {}
-    for line in open(sys.argv[3]):
+    ours, reduced = read(sys.argv[1]), {}
+    for line in open(sys.argv[2]):
         words = line.split("#")[0].split()
         if words:
             reduced[words[0]] = set(words[1:])
     count = bad = 0
-    for event in sorted(e for e in ours if e[0] == sys.argv[4]):
-        if event not in kernel:
+    for event in sorted(e for e in ours if e[0] == sys.argv[3]):
+        try:
+            kernel = parse(open(EVENTS % event).read())
+        except FileNotFoundError:
             print("%s:%s: tracefs has no such event" % event)
             continue
         count += 1
-        wrong = compare(kernel[event], ours[event], reduced.get("%s:%s" % event, set()))
+        wrong = compare(kernel, ours[event], reduced.get("%s:%s" % event, set()))
         if wrong:
             bad += 1
             print("%s:%s: %s; the kernel's, ours:" % (event + (wrong,)))
-            print(*kernel[event], *ours[event], sep="\n")
+            print(*kernel, *ours[event], sep="\n")
     print(count, "events compared,", bad, "differ")
     return bad > 0 or count == 0
 

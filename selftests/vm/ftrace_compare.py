@@ -1,0 +1,163 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+ftrace_compare.py CPU FTRACE OURS REDUCED - did both record the same on CPU, in the same order?
+
+FTRACE is what tracefs shows (per_cpu/cpuN/trace), OURS the output of "tracebuf print" of all CPUs. What
+lies between the marks (signals numbered 1 and 2) is compared, event by event: the thread,
+whether in an interrupt, and the text. Of events in REDUCED, which lack fields, the name only.
+
+Both are called at a tracepoint one after the other, so an interrupt in between has its events
+before that one in the one trace and behind it in the other: what is out of order must
+be an event of an interrupt and one of what it interrupted.
+
+The last line: "N events of SYSTEMS, M out of order by an interrupt, times differ by up to T us".
+"""
+import re
+import sys
+
+FTRACE = re.compile(r" *(.*)-(\d+) +\[(\d+)\] (\S+) +(\d+)\.(\d+): (\w+): ?(.*)$")
+OURS = re.compile(r" *(.*)-(\d+) \[(\d+)\] (..) (\d+)\.(\d+): (\w+):(\w+): (.*)$")
+MARK = re.compile(r"sig=34 errno=([12]) ")
+# as deep as they interrupt one another; b: softirqs disabled, which is no interrupt
+DEPTH = {".": 0, "b": 0, "s": 1, "h": 2, "H": 2, "Z": 3, "z": 3}
+AHEAD = 200
+HIDDEN = re.compile(r"\b[0-9a-f]{16}\b")
+
+
+class Event:
+    __slots__ = "name", "text", "tid", "depth", "ns", "system", "used"
+
+    def __init__(self, name, text, tid, depth, ns, system):
+        self.name, self.text, self.tid = name, text, tid
+        self.depth, self.ns, self.system = depth, ns, system
+        self.used = False
+
+    def __str__(self):
+        return "%d.%06d %s-%s %s: %s" % (self.ns // 10**9, self.ns % 10**9 // 1000, "-sh!"[self.depth],
+                                         self.tid, self.name, self.text)
+
+
+def escape(text):
+    return re.sub(r"[^ -~]", lambda m: "\\x%02x" % ord(m.group()), text)
+
+
+def read_ftrace(name):
+    events = []
+    for line in open(name, encoding="latin-1", newline="\n"):
+        line = line.rstrip("\n")
+        match = FTRACE.match(line)
+        if match:
+            _, tid, _, flags, s, us, event, text = match.groups()
+            events.append(Event(event, escape(text), tid, DEPTH[flags[2]],
+                                int(s) * 10**9 + int(us) * 1000, None))
+        elif line.startswith("#"):
+            continue
+        elif "LOST" in line:
+            sys.exit("ftrace has lost events: " + line)
+        elif events and line:
+            # a text of several lines
+            events[-1].text += "\\x0a" + escape(line)
+    return events
+
+
+def read_ours(name, cpu):
+    events = []
+    for line in open(name, encoding="latin-1", newline="\n"):
+        match = OURS.match(line)
+        if match:
+            _, tid, on, context, s, ns, system, event, text = match.groups()
+            if int(on) == cpu and system != "tracebuf":
+                events.append(Event(event, text, tid, DEPTH[context[0]],
+                                    int(s) * 10**9 + int(ns), system))
+        elif "LOST" in line:
+            sys.exit("events have been lost: " + line)
+    return events
+
+
+def marks(events, whose):
+    at = {}
+    for i, event in enumerate(events):
+        match = event.name == "signal_generate" and MARK.match(event.text)
+        if match:
+            at[match.group(1)] = i
+    if len(at) != 2:
+        sys.exit("%s: no marks among %d events" % (whose, len(events)))
+    return at["1"], at["2"]
+
+
+def plain(text):
+    """what the kernel writes in another way than we"""
+    # system calls by name; functions with their size, and the module they are in
+    text = re.sub(r"^NR (-?\d+) \w+ ", r"NR \1 ", text)
+    text = re.sub(r"(\+0x[0-9a-f]+)/0x[0-9a-f]+", r"\1", text)
+    text = re.sub(r" \[\w+\]", "", text)
+    return text.rstrip()
+
+
+pointers = {}
+
+
+def same_text(kernel, ours):
+    """The kernel shows another number instead of a pointer, but always the same"""
+    kernel, ours = plain(kernel), plain(ours)
+    if kernel == ours:
+        return True
+    hidden = HIDDEN.findall(kernel)
+    pattern = r"(0x[0-9a-f]+|\(nil\)|[0-9a-f]{16})".join(re.escape(t) for t in HIDDEN.split(kernel))
+    match = hidden and re.fullmatch(pattern, ours)
+    return bool(match) and all(have == want or (have[0] in "0(" and pointers.setdefault(want, have) == have)
+                               for want, have in zip(hidden, match.groups()))
+
+
+def same(a, b, reduced):
+    return a.name == b.name and a.tid == b.tid and a.depth == b.depth and \
+        (a.text == b.text or "%s:%s" % (b.system, b.name) in reduced or same_text(a.text, b.text))
+
+
+def main():
+    cpu, reduced = int(sys.argv[1]), set()
+    for line in open(sys.argv[4]):
+        reduced |= set(line.split("#")[0].split()[:1])
+    theirs, ours = read_ftrace(sys.argv[2]), read_ours(sys.argv[3], cpu)
+    first, last = marks(theirs, "ftrace")
+    begin, end = marks(ours, "tracebuf")
+    # an interrupt at the mark itself may be on the other side of it in the other trace
+    at, swapped, late, systems = max(0, begin - AHEAD), 0, 0, {}
+    for i in range(first, last + 1):
+        want = theirs[i]
+        while at < len(ours) and (ours[at].used or (at < begin and not same(want, ours[at], reduced))):
+            at += 1
+        passed = []
+        for j in range(at, min(at + AHEAD, len(ours))):
+            have = ours[j]
+            if have.used:
+                continue
+            if same(want, have, reduced):
+                break
+            passed.append(have)
+        else:
+            print("ftrace has", want, "; we have:", *ours[at:at + 5], sep="\n  ")
+            print("before it:", *theirs[max(0, i - 3):i], sep="\n  ")
+            return 1
+        wrong = [e for e in passed if e.depth == want.depth]
+        if wrong:
+            print("out of order: ftrace has first", want, "and we have before that", *wrong, sep="\n  ")
+            return 1
+        swapped += bool(passed)
+        have.used = True
+        late = max(late, abs(have.ns - want.ns))
+        if i not in (first, last):
+            systems[have.system] = systems.get(have.system, 0) + 1
+    more = [e for e in ours[begin:end + 1] if not e.used and
+            # of an interrupt at the mark: ftrace has it before
+            not any(same(t, e, reduced) for t in theirs[max(0, first - AHEAD):first] + theirs[last + 1:last + AHEAD])]
+    if more:
+        print(len(more), "events are not in ftrace:", *more[:5], sep="\n  ")
+        return 1
+    print("%d events %s, %d out of order by an interrupt, times differ by up to %d us" %
+          (sum(systems.values()), " ".join("%s=%d" % s for s in sorted(systems.items())), swapped, late // 1000))
+    return 0
+
+
+sys.exit(main())

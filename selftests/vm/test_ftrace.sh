@@ -1,0 +1,172 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# test_ftrace.sh - the kernel's own tracer and tracebuf record the same events at the same time, and
+# must have recorded the same: event by event on each CPU, in the text that the print formats make.
+#
+#	test_ftrace.sh [SYSTEM...]
+#
+# A test for each subsystem of which the module has events. $loads_of says what makes
+# its events occur; what is not in there gets all loads.
+
+# Functions are called by way of check.
+# shellcheck disable=SC2317
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/vm/ktap.sh
+. "$here/ktap.sh"
+loads=${TRACEBUF_SELFTESTS:-${here%/selftests/vm}/build/selftests}/loads
+instance=/sys/kernel/tracing/instances/tracebuf
+tmp=$(mktemp -d) || exit 1
+cd "$tmp" || exit 1
+
+# subsystem, loads (selftests/vm/loads.c)
+loads_of='
+sched		tasks ping_pong idle
+irq		files timers
+raw_syscalls	calls
+task		tasks
+timer		timers idle
+workqueue	files idle udp
+power		idle
+signal		signals tasks
+filelock	files
+writeback	files
+ext4		files
+jbd2		files
+block		files
+scsi		files
+net		udp tcp
+napi		udp tcp
+skb		udp tcp
+sock		udp tcp
+tcp		tcp
+udp		udp
+fib		udp tcp
+fib6		tcp
+kmem		memory files
+mmap		memory
+exceptions	memory
+vmscan		files drop_caches
+irq_vectors	idle ping_pong
+rcu		idle tasks
+cgroup		cgroups
+printk		printk
+random		random
+'
+all_loads=$("$loads" list)
+
+# The loads of subsystem $1
+loads_for()
+{
+	found=$(echo "$loads_of" | awk -v wanted="$1" '$1 == wanted { $1 = ""; print }')
+	echo "${found:-$all_loads}"
+}
+
+# Write $1 to file $2 of the instance
+set_ftrace()
+{
+	echo "$1" >"$instance/$2"
+}
+
+# Nothing is left of the one before
+clear_ftrace()
+{
+	set_ftrace 0 tracing_on
+	set_ftrace 0 events/enable
+	set_ftrace '' trace
+}
+
+# The events of subsystem $1 that both have, and the one that marks
+both_have()
+{
+	echo signal/signal_generate
+	tracebuf list "$1" | sed 's/^..  *//; s/ .*//; s/:/\//' | while read -r event; do
+		[ ! -d "$instance/events/$event" ] || echo "$event"
+	done
+}
+
+# record SYSTEM: into the files ours and ftrace.CPU
+record()
+{
+	tracebuf stop >/dev/null 2>&1
+	clear_ftrace
+	both_have "$1" | sort -u >events || return
+	while read -r event; do
+		set_ftrace 1 "events/$event/enable" || return
+	done <events
+	tracebuf start -m oneshot --clock mono -b 1024 -B 1024 \
+		-e "$(tr / : <events | paste -sd,)" || return
+	set_ftrace 1 tracing_on
+	"$loads" mark 1
+	# shellcheck disable=SC2046
+	(mkdir -p "$work" && cd "$work" && "$loads" $(loads_for "$1"))
+	"$loads" mark 2
+	set_ftrace 0 tracing_on
+	tracebuf save --stop -o trace.tbuf >saved 2>&1 || { cat saved; return 1; }
+	set_ftrace 0 events/enable
+	tracebuf print -k /proc/kallsyms trace.tbuf >ours || return
+	for cpu in $cpus; do
+		cat "$instance/per_cpu/cpu$cpu/trace" >ftrace."$cpu" || return
+		if ! grep -q '^overrun: 0$' "$instance/per_cpu/cpu$cpu/stats"; then
+			echo "ftrace has lost events of CPU $cpu"
+			return 1
+		fi
+	done
+}
+
+compare()
+{
+	record "$1" || return
+	for cpu in $cpus; do
+		python3 "$here/ftrace_compare.py" "$cpu" ftrace."$cpu" ours "$here/reduced_events.txt" ||
+			return
+	done
+}
+
+# Did any event of subsystem $1 occur?
+occurred()
+{
+	grep -q "^[^:]*: $1:" ours
+}
+
+one()
+{
+	if [ ! -d "$instance/events/$1" ]; then
+		skip "$1" "tracefs has no such subsystem"
+		return
+	fi
+	compare "$1" >said 2>&1
+	code=$?
+	if [ $code = 0 ] && ! occurred "$1"; then
+		skip "$1" "none of its events occurred"
+		return
+	fi
+	check "$1" sh -c "cat said; exit $code"
+	[ $code != 0 ] || sed 's/^/# /' said
+}
+
+insmod "$TRACEBUF_KO" || exit 1
+mkdir "$instance" || exit 1
+set_ftrace mono trace_clock
+set_ftrace 32768 buffer_size_kb
+cpus=$(seq 0 $(($(nproc) - 1)))
+ip link set lo up
+# a file system of its own, where there is ext4 for one
+work=$tmp/work
+mkdir "$work"
+truncate -s 64M disk && mkfs.ext4 -q disk && modprobe -a loop ext4 && mount -o loop disk "$work"
+
+[ $# -gt 0 ] ||
+	# shellcheck disable=SC2046
+	set -- $(tracebuf list | sed 's/^..  *//; s/:.*//' | sort -u)
+plan $#
+for system; do
+	one "$system"
+done
+
+rmdir "$instance"
+rmmod tracebuf
+cd /
+umount "$work" 2>/dev/null
+rm -rf "$tmp"
+finish
