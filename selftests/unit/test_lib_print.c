@@ -178,6 +178,42 @@ static void system_calls(void)
 	CHECK_HAS("enter: NR -1 (0, 0)\n");
 }
 
+/* Operators as in C, which libtraceevent needs help with */
+static void operators(void)
+{
+	static const struct { const char *expression, *value; } cases[] = {
+		{ "REC->kind & (0x40 | 0x8)", "0" },
+		{ "REC->kind & (1 | 2)", "3" },
+		{ "(REC->kind | 8) & 9", "9" },
+		{ "REC->kind - (REC->flags - 1)", "3" },
+		{ "REC->kind * (REC->flags + 1)", "42" },
+		{ "(REC->kind == (3 | 4)) ? 10 : 20", "10" },
+		{ "REC->kind > 6 && (REC->flags == 1 || REC->flags == 5)", "1" },
+		{ "REC->size + REC->kind << 1", "20" },
+		{ "(int)REC->state >> 3", "5" },
+		{ "REC->kind + REC->flags - 2", "10" },
+		{ "REC->kind * 2 + 1 == 15 && REC->flags", "1" },
+		{ "REC->kind - 2 & REC->kind - 1", "4" },
+		{ "REC->kind & ~(1 | 2)", "4" },
+		{ "(unsigned int)((REC->state) & ((1U << 5) - 1))", "9" },
+	};
+	struct rich event = rich_event();
+	char format[256], want[32];
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(format, sizeof(format), "\"is (%%d)\", %s",
+			 cases[i].expression);
+		snprintf(want, sizeof(want), "rich: is (%s)\n", cases[i].value);
+		print_one(format, &event, sizeof(event), "");
+		CHECK_HAS(want);
+	}
+	print_one("\"%s\", __print_flags(REC->kind & (0x40 | 4 | 1), \"|\", "
+		  "{ 0x40, \"A\" }, { 4, \"B\" }, { 1, \"C\" }, { 2, \"D\" })",
+		  &event, sizeof(event), "");
+	CHECK_HAS("rich: B|C\n");
+}
+
 /* What cannot be used: fields, and not a word unless asked */
 static void unusable(void)
 {
@@ -189,6 +225,13 @@ static void unusable(void)
 		"\"%s\", __get_cpumask(nowhere)",
 		"\"%d %d\", REC->kind",
 		"\"%d\", REC->kind / REC->flags",
+		"\"%d\", REC->kind - REC->flags - 1",
+		"\"%d\", REC->kind * 3 / 2",
+		"\"%d\", REC->kind - 3 + 1",
+		"\"%d\", (REC->kind << 3 >> 1)",
+		"\"%d\", REC->kind + REC->flags + 1 & 7",
+		"\"%d\", REC->kind + REC->flags - 2 + 1",
+		"\"%d\", REC->kind == REC->flags * 2 && REC->size",
 		"\"%d\", REC->kind % REC->flags",
 		"\"%s\", __print_hex(REC->bytes, 1000000)",
 		"\"%s\", __print_hex(REC->bytes, REC->size + REC->kind)",
@@ -317,6 +360,7 @@ static const struct test tests[] = {
 	{ "print: all that a print format can do", everything },
 	{ "print: one event after another", one_after_the_other },
 	{ "print: system calls with their names", system_calls },
+	{ "print: operators", operators },
 	{ "print: formats that cannot be used", unusable },
 	{ "print: events that are damaged", damaged },
 	{ "print: nothing a terminal would obey", terminal },

@@ -119,6 +119,126 @@ static bool is_print_array(struct check *check, const struct tep_print_arg *arg)
 	       is_constant(arg->next->next, 1, 8);
 }
 
+/* ---- operators ---- */
+
+/* How loosely the operator at @text binds, as in C, and its length */
+static int looseness(const char *text, size_t *length)
+{
+	static const char *const ranks[] = {
+		"* / %", "+ -", "<< >>", "<= >= < >", "== !=", "&&", "||",
+		"&", "^", "|", "? :", "= ! ,",
+	};
+	static const int order[] = { 1, 2, 3, 4, 5, 9, 10, 6, 7, 8, 11, 12 };
+	const char *at;
+	size_t i;
+
+	for (i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
+		for (at = ranks[i]; *at; at += strspn(at, " ")) {
+			*length = strcspn(at, " ");
+			if (!strncmp(at, text, *length))
+				return order[i];
+			at += *length;
+		}
+	}
+	return 0;
+}
+
+#define NESTED 64
+
+/* Operators whose right operands are not complete, the outermost first */
+struct pending {
+	struct { int loose; char what; } list[NESTED];
+	int count;
+	int base[NESTED];		/* where those of a parenthesis begin */
+	int depth;
+};
+
+/* Is (a outer b) inner c the same as a outer (b inner c)?  Both are of one rank. */
+static bool is_associative(char outer, char inner)
+{
+	return strchr("+&|^", outer) || (outer == '*' && inner == '*');
+}
+
+/*
+ * Will libtraceevent understand this operator as C does?  It puts one that binds more loosely
+ * than the one before it around that one alone, and another of the same rank into the right operand.
+ */
+static bool is_understood(struct pending *pending, int loose, char what)
+{
+	int base = pending->base[pending->depth], top = pending->count - 1;
+
+	if (top >= base && loose > pending->list[top].loose)
+		pending->count = top--;
+	if (top >= base && loose > pending->list[top].loose)
+		return false;
+	if (top >= base && loose == pending->list[top].loose &&
+	    !is_associative(pending->list[top].what, what))
+		return false;
+	if (loose >= 11) {
+		/* "?", ":" and "," separate */
+		pending->count = base;
+		return true;
+	}
+	if (pending->count == NESTED)
+		return false;
+	pending->list[pending->count].loose = loose;
+	pending->list[pending->count++].what = what;
+	return true;
+}
+
+/* Parentheses, in which one begins anew */
+static bool follow(struct pending *pending, char c)
+{
+	if (c == '(') {
+		if (++pending->depth == NESTED)
+			return false;
+		pending->base[pending->depth] = pending->count;
+	} else if (c == ')') {
+		if (!pending->depth)
+			return false;
+		pending->count = pending->base[pending->depth--];
+	}
+	return true;
+}
+
+static bool is_misread(const char *text)
+{
+	struct pending pending = { .count = 0 };
+	bool quoted = false, operand = false;
+	size_t length;
+	int loose;
+
+	for (; *text; text += length) {
+		length = 1;
+		if (*text == '"')
+			quoted = !quoted;
+		if (*text == '\\' && quoted && text[1])
+			length = 2;
+		if (quoted || *text == ' ')
+			continue;
+		if (!strncmp(text, "->", 2)) {
+			length = 2;
+			continue;
+		}
+		if (!follow(&pending, *text))
+			return true;
+		loose = operand ? looseness(text, &length) : 0;
+		if (loose && !is_understood(&pending, loose, *text))
+			return true;
+		if (!loose)
+			length = 1;
+		operand = !loose && *text != '(';
+	}
+	return false;
+}
+
+int print_check_text(const char *print)
+{
+	return !is_misread(print);
+}
+
+/* ---- what is read ---- */
+
 static bool is_safe(struct check *check, const struct tep_print_arg *arg)
 {
 	if (!arg)

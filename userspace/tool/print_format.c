@@ -207,23 +207,73 @@ static void replace_all(char *text)
 	replace_arrays(text);
 }
 
+/* Is what follows, up to the parenthesis that closes, more than a type or one operand? */
+static bool is_expression(const char *text)
+{
+	int depth = 0;
+
+	for (; *text && depth >= 0; text++) {
+		depth += (*text == '(') - (*text == ')');
+		if (*text == '-' && text[1] == '>')
+			text++;
+		else if (strchr("&|+-*/%<>=^", *text) && !(*text == '*' &&
+			 strspn(text, "* ") == strcspn(text, ")")))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * libtraceevent forgets the parentheses of a right operand: a & (b | c) becomes (a & b) | c.
+ * Behind a cast it does not, so there is one: a & (u64)(b | c).  Returns a copy, or NULL.
+ */
+static char *protect_operands(const char *text)
+{
+	static const char cast[] = "(u64)";
+	char *copy = malloc(strlen(text) * sizeof(cast) + 1), *to = copy;
+	bool quoted = false, after_operator = false;
+
+	if (!copy)
+		return NULL;
+	for (; *text; *to++ = *text++) {
+		if (quoted && *text == '\\' && text[1]) {
+			*to++ = *text++;
+		} else if (*text == '"') {
+			quoted = !quoted;
+		} else if (!quoted && *text == '(' && after_operator &&
+			   is_expression(text + 1)) {
+			memcpy(to, cast, sizeof(cast) - 1);
+			to += sizeof(cast) - 1;
+		}
+		if (*text != ' ')
+			after_operator = !quoted && strchr("&|+-*/%<>=^", *text) &&
+					 !(*text == '>' && text[-1] == '-');
+	}
+	*to = 0;
+	return copy;
+}
+
 static struct tep_event *parse(struct print_format *print,
 			       const struct tb_format *format)
 {
 	struct tep_event *event = NULL;
 	int size = tb_format_text(format, format->id, NULL, 0);
-	char *text = malloc((size_t)size + 1);
+	char *text = malloc((size_t)size + 1), *safe;
 
 	if (!text)
 		return NULL;
 	tb_format_text(format, format->id, text, (size_t)size + 1);
 	replace_all(text);
+	safe = protect_operands(text);
+	free(text);
+	if (!safe)
+		return NULL;
 	/* not the event's own system: "ftrace" would be taken for records that
 	 * have pointers to their formats in them */
-	if (tep_parse_format(print->tep, &event, text, (unsigned long)size,
+	if (tep_parse_format(print->tep, &event, safe, strlen(safe),
 			     "tracebuf"))
 		event = NULL;
-	free(text);
+	free(safe);
 	return event && !(event->flags & (int)TEP_EVENT_FL_FAILED) ? event : NULL;
 }
 
@@ -238,6 +288,8 @@ static void prepare(struct print_format *print, const struct tb_format *format,
 		return;
 	}
 	shape->state = UNUSABLE;
+	if (!print_check_text(format->print))
+		return;
 	shape->event = parse(print, format);
 	if (!shape->event ||
 	    !print_check(&shape->event->print_fmt, format, &shape->lengths))

@@ -61,4 +61,7 @@ struct print_lengths {
 int print_check(const struct tep_print_fmt *print,
 		const struct tb_format *format, struct print_lengths *lengths);
 
+/* Does libtraceevent understand the operators of this print format as C does? */
+int print_check_text(const char *print);
+
 #endif /* TRACEBUF_PRINT_FORMAT_H */
