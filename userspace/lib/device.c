@@ -320,7 +320,7 @@ int tb_device_pids(struct tb_device *device, const uint32_t *pids,
 		   unsigned int count, uint32_t flags, uint32_t *bad)
 {
 	struct tb_pids argument = {
-		.pids = (uint64_t)(uintptr_t)pids,
+		.pids = (uint64_t)(uintptr_t)(count ? pids : NULL),
 		.count = count,
 		.flags = flags,
 	};
@@ -441,7 +441,7 @@ int tb_device_arm_rules(struct tb_device *device, const char *patterns,
 		.post = post,
 		.pattern = (uint64_t)(uintptr_t)patterns,
 		.length = (uint32_t)strlen(patterns),
-		.rules = (uint64_t)(uintptr_t)rules,
+		.rules = (uint64_t)(uintptr_t)(count ? rules : NULL),
 		.nr_rules = count,
 	};
 	int result = device_ioctl(device, TB_IOC_ARM, &arm);
