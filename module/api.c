@@ -131,9 +131,32 @@ bool tracebuf_simple(struct tb_provider *p, u32 id, u64 payload)
 EXPORT_SYMBOL_GPL(tracebuf_simple);
 
 /**
+ * tracebuf_write() - record a composite event from memory
+ * @p: the provider
+ * @id: event id, TB_EV_USER to TB_EV_USER_LAST
+ * @data: the payload
+ * @bytes: of it, at most the provider's max_event (TB_IOC_QUERY)
+ *
+ * Context: any where RCU is watching, NMI included.
+ * Return: false if it was not recorded, see tracebuf_begin().
+ */
+bool tracebuf_write(struct tb_provider *p, u32 id, const void *data, u32 bytes)
+{
+	struct tracebuf_slot slot;
+	void *payload = tracebuf_begin(p, &slot, id, bytes);
+
+	if (!payload)
+		return false;
+	memcpy(payload, data, bytes);
+	tracebuf_end(&slot);
+	return true;
+}
+EXPORT_SYMBOL_GPL(tracebuf_write);
+
+/**
  * tracebuf_begin() - reserve a composite event
  * @p: the provider
- * @event: to be passed to tracebuf_end()
+ * @slot: to be passed to tracebuf_end()
  * @id: event id, TB_EV_USER to TB_EV_USER_LAST
  * @bytes: of payload, at most the provider's max_event (TB_IOC_QUERY)
  *
@@ -143,17 +166,16 @@ EXPORT_SYMBOL_GPL(tracebuf_simple);
  * filled in: @p is not recording, @id is no event, or there was no room or @bytes is
  * too large, which is counted.
  */
-void *tracebuf_begin(struct tb_provider *p, struct tracebuf_event *event, u32 id, u32 bytes)
+void *tracebuf_begin(struct tb_provider *p, struct tracebuf_slot *slot, u32 id, u32 bytes)
 {
-	struct tb_slot *slot = (struct tb_slot *)event;
 	struct tb_composite *c = NULL;
 
-	BUILD_BUG_ON(sizeof(*slot) > sizeof(*event));
+	BUILD_BUG_ON(sizeof(struct tb_slot) > sizeof(slot->opaque));
 	if (id - TB_EV_USER > TB_EV_USER_LAST - TB_EV_USER)
 		return NULL;
 	preempt_disable_notrace();
 	if (likely(READ_ONCE(p->live)))
-		c = tb_record_begin(p, slot, id, bytes, 2);
+		c = tb_record_begin(p, (struct tb_slot *)slot->opaque, id, bytes, 2);
 	preempt_enable_notrace();
 	return c ? c + 1 : NULL;
 }
@@ -161,13 +183,13 @@ EXPORT_SYMBOL_GPL(tracebuf_begin);
 
 /**
  * tracebuf_end() - make an event part of the trace
- * @event: from tracebuf_begin()
+ * @slot: from tracebuf_begin()
  *
  * Context: that of tracebuf_begin().
  */
-void tracebuf_end(struct tracebuf_event *event)
+void tracebuf_end(struct tracebuf_slot *slot)
 {
-	tb_record_end((struct tb_slot *)event);
+	tb_record_end((struct tb_slot *)slot->opaque);
 }
 EXPORT_SYMBOL_GPL(tracebuf_end);
 
@@ -195,3 +217,33 @@ bool tracebuf_flush(struct tb_provider *p)
 	return ok;
 }
 EXPORT_SYMBOL_GPL(tracebuf_flush);
+
+/**
+ * tracebuf_query() - a provider's state and configuration
+ * @p: the provider
+ * @q: filled in
+ *
+ * Context: process.
+ */
+void tracebuf_query(struct tb_provider *p, struct tb_query *q)
+{
+	tb_provider_query(p, q);
+}
+EXPORT_SYMBOL_GPL(tracebuf_query);
+
+/**
+ * tracebuf_stats() - the books of one of a provider's rings, live
+ * @p: the provider
+ * @cpu: whose ring
+ * @st: filled in, in events unless the ABI says otherwise
+ *
+ * Context: process.
+ * Return: 0, -EINVAL for a CPU that cannot be.
+ */
+int tracebuf_stats(struct tb_provider *p, unsigned int cpu, struct tb_stats *st)
+{
+	memset(st, 0, sizeof(*st));
+	st->cpu = cpu;
+	return tb_provider_stats(p, st);
+}
+EXPORT_SYMBOL_GPL(tracebuf_stats);

@@ -47,7 +47,7 @@ static int tb_rule_check_tests(struct tb_event *e, u32 form, const struct tb_tes
 
 	if (def)
 		err = tb_filter_make(filter, tests, nr, data, data_bytes,
-				     form == TB_FORM_FAST ? e->fast->fields : def->fields, bad);
+				     tb_event_fields(e, def, form == TB_FORM_FAST), bad);
 	tb_events_leave(token);
 	return err;
 }
@@ -62,7 +62,7 @@ static int tb_rule_tests(struct tb_event *e, struct tb_rule *rule, struct tb_fil
 	*filter = NULL;
 	if (rule->form != TB_FORM_WIDE && rule->form != TB_FORM_FAST)
 		return -EINVAL;
-	if (rule->form == TB_FORM_FAST && !e->fast)
+	if (!tb_event_has(e, rule->form == TB_FORM_FAST))
 		return -EINVAL;
 	if (rule->nr_tests > TB_TESTS_MAX || rule->data_bytes > TB_TEST_DATA_MAX)
 		return -EINVAL;
@@ -183,6 +183,20 @@ static void tb_rule_route_all(struct tb_provider *p)
 		tb_rule_route(probe);
 }
 
+/**
+ * tb_rule_count() - what is kept out of a probe's events is going to be counted
+ * @probe: it
+ *
+ * Context: process, under lock.
+ * Return: 0 or -ENOMEM.
+ */
+int tb_rule_count(struct tb_probe *probe)
+{
+	if (!probe->counts)
+		probe->counts = alloc_percpu(struct tb_rule_counts);
+	return probe->counts ? 0 : -ENOMEM;
+}
+
 /* Under lock. */
 static int tb_rule_put(struct tb_provider *p, struct tb_event *e, bool fast,
 		       struct tb_rule_active *active)
@@ -196,14 +210,11 @@ static int tb_rule_put(struct tb_provider *p, struct tb_event *e, bool fast,
 	probe = tb_select_probe(p, e);
 	if (IS_ERR(probe))
 		return PTR_ERR(probe);
-	if (active && !probe->counts) {
-		probe->counts = alloc_percpu(struct tb_rule_counts);
-		if (!probe->counts)
-			return -ENOMEM;
+	if (active) {
+		err = tb_rule_count(probe) ?: tb_stage_prepare();
+		if (err)
+			return err;
 	}
-	err = active ? tb_stage_prepare() : 0;
-	if (err)
-		return err;
 	old = probe->rules[fast];
 	/* all of it before the pointer: pairs with the dependent loads in stage.c */
 	smp_store_release(&probe->rules[fast], active);
@@ -254,6 +265,9 @@ int tb_rule_set(struct tb_provider *p, struct tb_rule *rule)
 	e = tb_events_get(rule->index);
 	if (!e)
 		return -ENOENT;
+	/* to whoever knows of one form only it is the usual one */
+	if (e->simple && rule->form == TB_FORM_WIDE)
+		rule->form = TB_FORM_FAST;
 	active = tb_rule_make(p, e, rule);
 	if (IS_ERR(active))
 		return PTR_ERR(active);
@@ -280,6 +294,8 @@ int tb_rule_for_trigger(struct tb_probe *probe, struct tb_rule *rule)
 	if (rule->flags || rule->sample || rule->rate || rule->counters || rule->nr_counters ||
 	    rule->bad || memchr_inv(rule->reserved, 0, sizeof(rule->reserved)) || !rule->nr_tests)
 		return -EINVAL;
+	if (probe->event->simple)
+		rule->form = TB_FORM_FAST;
 	active = tb_rule_make(probe->provider, probe->event, rule);
 	if (IS_ERR(active))
 		return PTR_ERR(active);
@@ -402,6 +418,7 @@ static void tb_rule_sum(const struct tb_probe *probe, struct tb_suppressed *sum)
 int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *sum)
 {
 	const struct tb_probe *probe;
+	const struct tb_event *e;
 	unsigned int cpu;
 
 	memset(sum, 0, sizeof(*sum));
@@ -410,9 +427,10 @@ int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *s
 			sum->filtered += READ_ONCE(*per_cpu_ptr(p->kept_out, cpu));
 		return 0;
 	}
-	if (!tb_events_get(index))
+	e = tb_events_get(index);
+	if (!e)
 		return -ENOENT;
-	sum->id = TB_EV_FIRST + 2 * index;
+	sum->id = tb_event_id(e);
 	probe = xa_load(&p->probes, index);
 	/* never freed as long as the provider is there */
 	if (probe && READ_ONCE(probe->counts))

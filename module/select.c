@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 
 #include "capture/events.h"
+#include "handler.h"
 #include "rule.h"
 #include "select.h"
 #include "session.h"
@@ -73,8 +74,13 @@ struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e)
 	probe->rings = p->rings;
 	probe->id_wide = TB_EV_FIRST + 2 * e->index;
 	probe->id_fast = probe->id_wide + 1;
-	err = xa_err(xa_store(&p->probes, e->index, probe, TB_GFP));
+	probe->fast = e->simple;
+	/* who attaches a handler later does this himself */
+	err = tb_handlers_any(e) ? tb_rule_count(probe) : 0;
+	if (!err)
+		err = xa_err(xa_store(&p->probes, e->index, probe, TB_GFP));
 	if (err) {
+		free_percpu(probe->counts);
 		kfree(probe);
 		return ERR_PTR(err);
 	}
@@ -274,7 +280,8 @@ static void tb_select_touch(struct tb_probe *probe, u32 op, u32 form)
 			(probe->fast ? TB_WAS_FAST : 0);
 	probe->enabled = op == TB_SELECT_ENABLE;
 	if (form)
-		probe->fast = form == TB_FORM_FAST && probe->event->fast;
+		probe->fast = probe->event->simple ||
+			      (form == TB_FORM_FAST && probe->event->fast);
 }
 
 /* Brings the probe in line with what is wanted now. */
@@ -306,8 +313,8 @@ static int tb_select_match(struct tb_provider *p, const char *pattern, u32 op, u
 		struct tb_event *e = tb_events_get(i);
 		struct tb_probe *probe;
 
-		/* one that is not there may come, but not one that is no more */
-		if (!READ_ONCE(e->def) || !tb_event_matches(e, pattern))
+		/* one that is not there may come, or come again */
+		if (!tb_event_matches(e, pattern))
 			continue;
 		++*count;
 		probe = xa_load(&p->probes, i);
@@ -375,7 +382,7 @@ static int tb_select_desc(struct tb_event *e, bool fast, void *buf)
 	int len = -ENOENT;
 
 	if (def)
-		len = tb_event_describe(def, fast ? e->fast->fields : NULL,
+		len = tb_event_describe(def, fast ? tb_event_fields(e, def, true) : NULL,
 					TB_EV_FIRST + 2 * e->index + fast, buf,
 					TB_DURABLE_PAYLOAD);
 	tb_events_leave(token);
@@ -405,15 +412,15 @@ int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **des
 	buf = kvmalloc(TB_DURABLE_PAYLOAD, TB_GFP);
 	if (!buf)
 		return -ENOMEM;
-	len = tb_select_desc(e, (info->flags & TB_INFO_FAST) && e->fast, buf);
+	len = tb_select_desc(e, e->simple || (e->fast && (info->flags & TB_INFO_FAST)), buf);
 	mutex_lock(&p->lock);
 	probe = xa_load(&p->probes, e->index);
 	info->flags = (probe && probe->enabled ? TB_INFO_ENABLED : 0) |
-		      (probe && probe->fast ? TB_INFO_FAST : 0) |
-		      (e->fast ? TB_INFO_HAS_FAST : 0) |
+		      ((probe && probe->fast) || e->simple ? TB_INFO_FAST : 0) |
+		      (tb_event_has(e, true) ? TB_INFO_HAS_FAST : 0) |
 		      (tb_event_there(e) ? 0 : TB_INFO_ABSENT) | (len < 0 ? TB_INFO_GONE : 0);
 	mutex_unlock(&p->lock);
-	info->id = TB_EV_FIRST + 2 * e->index;
+	info->id = tb_event_id(e);
 	strscpy(info->system, e->system, sizeof(info->system));
 	strscpy(info->name, e->name, sizeof(info->name));
 	if (to && len > 0 && info->desc_size >= len)

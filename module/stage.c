@@ -131,8 +131,9 @@ static bool tb_stage_wanted(struct tb_probe *p, struct tb_rule_active *rule, boo
 	}
 	if (rule && rule->filter && !tb_filter_run(rule->filter, payload, bytes))
 		return TB_KEEP_OUT(p, filtered);
-	if (!tb_handlers_want(p->event, payload, bytes))
-		return p->counts ? TB_KEEP_OUT(p, vetoed) : false;
+	/* who attaches a handler sees to it that there are counts */
+	if (!tb_handlers_want(p, fast, payload, bytes))
+		return TB_KEEP_OUT(p, vetoed);
 	return !rule || tb_stage_often(p, rule);
 }
 
@@ -366,6 +367,25 @@ bool tb_ring_staged_simple(struct tb_ring *r, u32 id, u64 payload)
 	tb_stage_record(provider, place->elements, 1, extra);
 	tb_stage_leave();
 	return true;
+}
+
+/**
+ * tb_stage_trigger_simple() - a simple event of another module, which is to trigger
+ * @p: the trigger's probe
+ * @payload: 8 bytes
+ *
+ * Context: any, NMI included; preemption off.
+ */
+void tb_stage_trigger_simple(struct tb_probe *p, u64 payload)
+{
+	struct tb_rule_active *rule = READ_ONCE(p->rules[0]);
+
+	/* once more: as deep as after tb_probe_begin() */
+	preempt_disable_notrace();
+	if (this_cpu_ptr(p->provider->rings)->nr &&
+	    (!rule || tb_filter_run(rule->filter, &payload, sizeof(payload))))
+		tb_trigger_fire(p->trigger);
+	preempt_enable_notrace();
 }
 
 /* ---- life ------------------------------------------------------------- */

@@ -17,5 +17,6 @@ void tb_stage_exit(struct tb_provider *p);
 int tb_stage_prepare(void);
 void tb_stage_free(void);
 bool tb_stage_begin(struct tb_probe *p, struct tb_ring *r, struct tb_slot *slot, u32 n);
+void tb_stage_trigger_simple(struct tb_probe *p, u64 payload);
 
 #endif /* TB_STAGE_H */

@@ -129,7 +129,7 @@ static int tb_trigger_add(struct tb_provider *p, struct tb_event *e)
 	s->probe.event = e;
 	s->probe.provider = p;
 	s->probe.rings = p->stage_rings;
-	s->probe.id_wide = TB_EV_FIRST + 2 * e->index;
+	s->probe.id_wide = tb_event_id(e);
 	s->probe.trigger = s;
 	return 0;
 }

@@ -29,6 +29,7 @@
 #include <linux/tracebuf.h>
 
 struct module;
+struct tb_handlers;
 struct tb_provider;
 struct tb_ring;
 struct tb_rule_active;
@@ -108,6 +109,7 @@ struct tb_unit {
  * @probe: records all fields
  * @fields: table of them
  * @source: where it comes from if that is no tracepoint, else NULL
+ * @simple: it has no other form than that of one element, @fields are of that
  */
 struct tb_event_def {
 	struct list_head list;
@@ -118,6 +120,7 @@ struct tb_event_def {
 	void *probe;
 	const struct tb_field_def *fields;
 	struct tracebuf_source *source;
+	bool simple;
 };
 
 /* threads an event can be about beside that it happens in */
@@ -130,7 +133,9 @@ struct tb_event_def {
  * @fast: its one-element form, or NULL
  * @tp: its tracepoint; NULL when that is not there
  * @source: likewise, if it comes from a module that records itself
+ * @handlers: who sees it before it is recorded, or NULL; readers have preemption off
  * @index: its number
+ * @simple: as in @def
  * @about: of either form, the fields with thread ids it is about; size 0: no more
  * @system: subsystem
  * @name: name
@@ -143,13 +148,27 @@ struct tb_event {
 	const struct tb_fast_def *fast;
 	struct tracepoint *tp;
 	struct tracebuf_source *source;
+	struct tb_handlers *handlers;
 	u16 index;
+	bool simple;
 	struct tb_test about[2][TB_ABOUT_MAX];
 	char system[TB_NAME_MAX];
 	char name[TB_NAME_MAX];
 	void *desc[2];
 	u32 desc_bytes[2];
 };
+
+/* Has it this form? */
+static inline bool tb_event_has(const struct tb_event *e, bool fast)
+{
+	return fast ? e->fast || e->simple : !e->simple;
+}
+
+/* The id it goes by where no form is spoken of: that of the wide one if it has one. */
+static inline u16 tb_event_id(const struct tb_event *e)
+{
+	return TB_EV_FIRST + 2 * e->index + e->simple;
+}
 
 /**
  * struct tb_probe - an event as one provider records it

@@ -22,6 +22,7 @@
 #include <linux/tracepoint.h>
 
 #include "../durable.h"
+#include "../handler.h"
 #include "../registry.h"
 #include "../select.h"
 #include "events.h"
@@ -160,6 +161,23 @@ bool tb_event_matches(const struct tb_event *e, const char *pattern)
 }
 
 /**
+ * tb_event_fields() - what one form of an event has in it
+ * @e: the event
+ * @def: its definition, there
+ * @fast: the one-element form
+ *
+ * Context: between tb_events_enter() and tb_events_leave(), or as long as @def is there.
+ * Return: the fields; NULL if it has no such form.
+ */
+const struct tb_field_def *tb_event_fields(const struct tb_event *e,
+					   const struct tb_event_def *def, bool fast)
+{
+	if (!tb_event_has(e, fast))
+		return NULL;
+	return fast && !e->simple ? e->fast->fields : def->fields;
+}
+
+/**
  * tb_event_description() - the description of one form of an event
  * @e: the event
  * @fast: the one-element form
@@ -183,18 +201,20 @@ const void *tb_event_description(struct tb_event *e, bool fast, u32 *bytes)
 
 	if (!kept) {
 		const struct tb_event_def *def = READ_ONCE(e->def);
+		const struct tb_field_def *fields;
 
 		if (!def) {
 			kept = ERR_PTR(-ENOENT);
 			goto leave;
 		}
-		size = tb_event_describe(def, fast ? e->fast->fields : NULL, id, NULL, 0);
+		fields = fast ? tb_event_fields(e, def, fast) : NULL;
+		size = tb_event_describe(def, fields, id, NULL, 0);
 		desc = kvmalloc(size, TB_GFP);
 		if (!desc) {
 			kept = ERR_PTR(-ENOMEM);
 			goto leave;
 		}
-		tb_event_describe(def, fast ? e->fast->fields : NULL, id, desc, size);
+		tb_event_describe(def, fields, id, desc, size);
 		e->desc_bytes[fast] = size;
 		/* the contents before the pointer: pairs with the acquire above */
 		kept = cmpxchg(&e->desc[fast], NULL, desc);
@@ -233,7 +253,7 @@ int tb_event_attach(struct tb_probe *p, bool fast)
 	void *probe;
 	int ret = 0;
 
-	fast = fast && e->fast;
+	fast = e->simple || (fast && e->fast);
 	if (!def || (!tp && !source)) {
 		tb_event_detach(p);
 		ret = -ENOENT;
@@ -294,7 +314,7 @@ static void tb_events_resolve(struct tracepoint *tp, void *unused)
 	struct tb_event *e;
 
 	hash_for_each_possible(tb_events_by_name, e, by_name, tb_name_hash(tp->name))
-		if (!strcmp(e->name, tp->name) && e->def && !e->source)
+		if (!strcmp(e->name, tp->name) && e->def && !e->def->source)
 			WRITE_ONCE(e->tp, tp);
 }
 
@@ -378,23 +398,25 @@ static struct notifier_block tb_tp_module_nb = {
 /* Is a number that was @e's good for @def: nobody has learnt it with another meaning? */
 static bool tb_event_same(const struct tb_event *e, const struct tb_event_def *def)
 {
-	u16 id = TB_EV_FIRST + 2 * e->index;
+	const struct tb_field_def *fields = e->simple ? def->fields : NULL;
+	u16 id = tb_event_id(e);
 	size_t size;
 	void *desc;
 	bool same;
 
-	if (strcmp(e->system, def->system) || strcmp(e->name, def->name))
+	if (strcmp(e->system, def->system) || strcmp(e->name, def->name) ||
+	    e->simple != def->simple)
 		return false;
-	if (!e->desc[0])
-		return !e->desc[1];
-	size = tb_event_describe(def, NULL, id, NULL, 0);
-	if (size != e->desc_bytes[0])
+	if (!e->desc[e->simple])
+		return !e->desc[!e->simple];
+	size = tb_event_describe(def, fields, id, NULL, 0);
+	if (size != e->desc_bytes[e->simple])
 		return false;
 	desc = kvmalloc(size, TB_GFP);
 	if (!desc)
 		return false;
-	tb_event_describe(def, NULL, id, desc, size);
-	same = !memcmp(desc, e->desc[0], size);
+	tb_event_describe(def, fields, id, desc, size);
+	same = !memcmp(desc, e->desc[e->simple], size);
 	kvfree(desc);
 	return same;
 }
@@ -432,7 +454,9 @@ static struct tb_event *tb_event_new(const struct tb_event_def *def)
 	strscpy(e->system, def->system, sizeof(e->system));
 	strscpy(e->name, def->name, sizeof(e->name));
 	e->index = tb_nr_events;
-	e->fast = tb_fast_find(e->name);
+	e->simple = def->simple;
+	/* another module may have the name of a tracepoint */
+	e->fast = def->source ? NULL : tb_fast_find(e->name);
 	if (!strcmp(e->system, "sched")) {
 		tb_event_find_about(e->about[0], def->fields);
 		if (e->fast)
@@ -449,6 +473,7 @@ static struct tb_event *tb_event_new(const struct tb_event_def *def)
 static int tb_event_add(const struct tb_event_def *def)
 {
 	struct tb_event *e;
+	int err;
 
 	hash_for_each_possible(tb_events_by_name, e, by_name, tb_name_hash(def->name)) {
 		if (e->def && !strcmp(e->system, def->system) && !strcmp(e->name, def->name))
@@ -461,6 +486,9 @@ static int tb_event_add(const struct tb_event_def *def)
 	if (IS_ERR(e))
 		return PTR_ERR(e);
 found:
+	err = tb_handlers_new_event(e);
+	if (err)
+		return err;
 	WRITE_ONCE(e->def, def);
 	WRITE_ONCE(e->source, def->source);
 	return 0;
@@ -607,6 +635,7 @@ void tb_events_exit(void)
 	for (i = 0; i < tb_nr_events; i++) {
 		kvfree(tb_events[i]->desc[0]);
 		kvfree(tb_events[i]->desc[1]);
+		tb_handlers_free(tb_events[i]);
 		kfree(tb_events[i]);
 	}
 	kvfree(tb_events);

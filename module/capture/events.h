@@ -19,6 +19,8 @@ struct tb_event *tb_events_get(unsigned int index);
 struct tracepoint *tb_events_tracepoint(const char *name);
 bool tb_event_there(const struct tb_event *e);
 bool tb_event_matches(const struct tb_event *e, const char *pattern);
+const struct tb_field_def *tb_event_fields(const struct tb_event *e,
+					   const struct tb_event_def *def, bool fast);
 const void *tb_event_description(struct tb_event *e, bool fast, u32 *bytes);
 int tb_event_attach(struct tb_probe *p, bool fast);
 void tb_event_detach(struct tb_probe *p);

@@ -16,8 +16,8 @@ static struct tb_provider *provider;
 /* @n: elements */
 static __always_inline void composite(u64 value, u32 n)
 {
-	struct tracebuf_event event;
-	u64 *q = tracebuf_begin(provider, &event, TB_EV_USER, (n - 1) * TB_ELEMENT_SIZE);
+	struct tracebuf_slot slot;
+	u64 *q = tracebuf_begin(provider, &slot, TB_EV_USER, (n - 1) * TB_ELEMENT_SIZE);
 	u32 i;
 
 	if (!q)
@@ -25,7 +25,7 @@ static __always_inline void composite(u64 value, u32 n)
 #pragma GCC unroll 32
 	for (i = 0; i < (n - 1) * TB_ELEMENT_SIZE / sizeof(u64); i++)
 		q[i] = value;
-	tracebuf_end(&event);
+	tracebuf_end(&slot);
 }
 
 BENCH_RUN(run_simple, tracebuf_simple(provider, TB_EV_USER, i))

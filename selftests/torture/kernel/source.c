@@ -64,8 +64,8 @@ void tt_aim(u32 from_ns, u32 to_ns, bool more)
 static bool tt_composite(struct tt_cpu *c, enum tt_source source, u32 seq, u32 bytes)
 {
 	u64 word = tt_word(c->cpu, source, seq), mix = tt_mix(word), last;
-	struct tracebuf_event event;
-	u64 *to = tracebuf_begin(tt_provider, &event, TT_ID(source, true), bytes);
+	struct tracebuf_slot slot;
+	u64 *to = tracebuf_begin(tt_provider, &slot, TT_ID(source, true), bytes);
 	u32 i;
 
 	if (!to)
@@ -82,7 +82,7 @@ static bool tt_composite(struct tt_cpu *c, enum tt_source source, u32 seq, u32 b
 		tt_aim(100, 5000, true);
 		udelay(tt_run.gap_ns / 1000);
 	}
-	tracebuf_end(&event);
+	tracebuf_end(&slot);
 	return true;
 }
 

@@ -43,7 +43,7 @@ static void tb_apitest_names(void)
 
 static void tb_apitest_record(void)
 {
-	struct tracebuf_event event;
+	struct tracebuf_slot slot;
 	u64 i;
 	void *payload;
 
@@ -51,14 +51,14 @@ static void tb_apitest_record(void)
 		EXPECT(tracebuf_simple(own, TB_EV_USER, i));
 	EXPECT(!tracebuf_simple(own, TB_EV_USER - 1, 0));
 	EXPECT(!tracebuf_simple(own, TB_EV_USER_LAST + 1, 0));
-	EXPECT(!tracebuf_begin(own, &event, TB_EV_FIRST, 8));
-	payload = tracebuf_begin(own, &event, TB_EV_USER_LAST, BYTES);
+	EXPECT(!tracebuf_begin(own, &slot, TB_EV_FIRST, 8));
+	payload = tracebuf_begin(own, &slot, TB_EV_USER_LAST, BYTES);
 	if (EXPECT(payload)) {
 		memset(payload, 'x', BYTES);
-		tracebuf_end(&event);
+		tracebuf_end(&slot);
 	}
 	/* larger than any: counted */
-	EXPECT(!tracebuf_begin(own, &event, TB_EV_USER, 1 << 20));
+	EXPECT(!tracebuf_begin(own, &slot, TB_EV_USER, 1 << 20));
 	EXPECT(tracebuf_flush(own));
 }
 
