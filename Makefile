@@ -4,6 +4,7 @@
 #
 #   make                    everything, the module for the running kernel
 #   make module KDIR=...    the module for another kernel's headers
+#   make samples KDIR=...   examples of drivers that use it, in build/RELEASE-samples
 #   make tools              library and tool, in build/user
 #   make install            library, tool and header: PREFIX=/usr/local DESTDIR=
 #   make modules_install    the module, for the kernel of KDIR
@@ -23,7 +24,7 @@ OUT      = $(CURDIR)/build/$(RELEASE)
 KMAKE    = $(MAKE) -C $(KDIR) M=$(OUT) CONFIG_DEBUG_INFO_BTF_MODULES=
 SOURCES  = Kbuild module include uapi
 
-.PHONY: all module guest-module torture tools install modules_install check bench clean
+.PHONY: all module guest-module torture samples tools install modules_install check bench clean
 
 all: module tools
 
@@ -42,6 +43,13 @@ torture:
 	@cp -pr selftests/torture $(OUT)-torture/selftests/
 	@cp -pr selftests/vm/kernel $(OUT)-torture/selftests/vm/
 	$(MAKE) guest-module OUT=$(OUT)-torture KFLAGS="$(KFLAGS) TB_TORTURE=y"
+
+# built as a driver of somebody else is: from the headers and Module.symvers
+samples: guest-module
+	@mkdir -p $(OUT)-samples
+	@cp -pr samples/. include uapi $(OUT)-samples/
+	$(MAKE) -C $(KDIR) M=$(OUT)-samples KBUILD_EXTRA_SYMBOLS=$(OUT)/Module.symvers \
+		CONFIG_DEBUG_INFO_BTF_MODULES= $(KFLAGS) modules
 
 modules_install: module
 	$(KMAKE) INSTALL_MOD_PATH=$(DESTDIR) modules_install
