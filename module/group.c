@@ -141,7 +141,7 @@ int tracebuf_register(struct tracebuf_group *group)
 	while (g->nr < n && !err)
 		err = tb_group_event(g, group->defs[g->nr]);
 	if (!err)
-		err = tb_units_register(&g->unit, 1);
+		err = tb_units_register(&g->unit, 1, THIS_MODULE);
 	if (err)
 		tb_group_free(g);
 	else
