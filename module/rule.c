@@ -216,7 +216,7 @@ static int tb_rule_put(struct tb_provider *p, struct tb_event *e, bool fast,
 			return err;
 	}
 	old = probe->rules[fast];
-	/* all of it before the pointer: pairs with the dependent loads in stage.c */
+	/* all of it before the pointer: pairs with the acquire in stage.c */
 	smp_store_release(&probe->rules[fast], active);
 	tb_rule_route(probe);
 	tb_rule_drop(p, old);
@@ -370,7 +370,7 @@ int tb_rule_pids(struct tb_provider *p, struct tb_pids *pids)
 	}
 	mutex_lock(&p->lock);
 	old = p->pids;
-	/* all of it before the pointer: pairs with the dependent loads in stage.c */
+	/* all of it before the pointer: pairs with the acquire in stage.c */
 	smp_store_release(&p->pids, set);
 	tb_rule_route_all(p);
 	mutex_unlock(&p->lock);

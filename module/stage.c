@@ -69,6 +69,13 @@ static DEFINE_MUTEX(tb_stage_lock);
 
 /* ---- is it wanted? ---------------------------------------------------- */
 
+/* The rule of a form, with all that had to be there before; or NULL. */
+static struct tb_rule_active *tb_stage_rule(const struct tb_probe *p, bool fast)
+{
+	/* pairs with the release in tb_rule_put(); that of the threads is in tb_rule_pids() */
+	return smp_load_acquire(&p->rules[fast]);
+}
+
 /* Counts an event that is kept out, and keeps it out. */
 #define TB_KEEP_OUT(probe, why)						\
 	({								\
@@ -122,7 +129,7 @@ static bool tb_stage_often(const struct tb_probe *p, struct tb_rule_active *rule
 static bool tb_stage_wanted(struct tb_probe *p, struct tb_rule_active *rule, bool fast,
 			    const void *payload, u32 bytes)
 {
-	const struct tb_pidset *set = READ_ONCE(p->provider->pids);
+	const struct tb_pidset *set = smp_load_acquire(&p->provider->pids);
 
 	if (set && !tb_pidset_wants(set, current->pid) &&
 	    !tb_stage_about(set, p->event, fast, payload, bytes)) {
@@ -263,14 +270,14 @@ bool tb_stage_begin(struct tb_probe *p, struct tb_ring *r, struct tb_slot *slot,
 	real = this_cpu_ptr(provider->rings);
 	if (!real->nr)
 		return false;
-	rule = READ_ONCE(p->rules[0]);
+	rule = tb_stage_rule(p, false);
 	if (p->trigger) {
 		if (rule)
 			goto stage;
 		tb_trigger_fire(p->trigger);
 		return false;
 	}
-	set = READ_ONCE(provider->pids);
+	set = smp_load_acquire(&provider->pids);
 	if (set && !tb_pidset_wants(set, current->pid)) {
 		if (p->event->about[0][0].size)
 			goto stage;
@@ -284,9 +291,12 @@ bool tb_stage_begin(struct tb_probe *p, struct tb_ring *r, struct tb_slot *slot,
 	if (!rule)
 		return tb_ring_reserve(real, n, slot);
 stage:
-	/* counted as lost by the ring, as larger than can be */
-	if (n > TB_STAGE_ELEMENTS)
-		return tb_ring_reserve(real, TB_EVENT_ELEMENTS_MAX + 1, slot);
+	if (unlikely(n > TB_STAGE_ELEMENTS)) {
+		/* counted as lost by the ring, as larger than can be */
+		if (!p->trigger)
+			tb_ring_reserve(real, TB_EVENT_ELEMENTS_MAX + 1, slot);
+		return false;
+	}
 	place = tb_stage_enter(p);
 	if (!place)
 		return false;
@@ -315,7 +325,7 @@ void tb_ring_staged(struct tb_ring *r, struct tb_buf *b)
 	struct tb_composite *c = (struct tb_composite *)place->elements;
 	struct tb_probe *p = place->probe;
 	/* it may have been changed meanwhile, or taken away */
-	struct tb_rule_active *rule = READ_ONCE(p->rules[0]);
+	struct tb_rule_active *rule = tb_stage_rule(p, false);
 	u32 n = TB_HEAD_LENGTH(c->head), extra = 0;
 
 	if (p->trigger) {
@@ -353,7 +363,7 @@ bool tb_ring_staged_simple(struct tb_ring *r, u32 id, u64 payload)
 	p = xa_load(&provider->probes, (id - TB_EV_FIRST) / 2);
 	if (!real->nr || !p)
 		return false;
-	rule = READ_ONCE(p->rules[1]);
+	rule = tb_stage_rule(p, true);
 	if (!tb_stage_wanted(p, rule, true, &payload, sizeof(payload)))
 		return false;
 	if (!rule || !(rule->flags || rule->counters))
@@ -378,7 +388,7 @@ bool tb_ring_staged_simple(struct tb_ring *r, u32 id, u64 payload)
  */
 void tb_stage_trigger_simple(struct tb_probe *p, u64 payload)
 {
-	struct tb_rule_active *rule = READ_ONCE(p->rules[0]);
+	struct tb_rule_active *rule = tb_stage_rule(p, false);
 
 	/* once more: as deep as after tb_probe_begin() */
 	preempt_disable_notrace();
