@@ -221,6 +221,8 @@ static void unusable(void)
 		"\"%d\", some_function(REC->kind)",
 		"\"%d\", REC->nowhere",
 		"\"%s\", __get_str(nowhere)",
+		"\"%s\", __print_flags(REC->nowhere, \"|\", { 1, \"A\" })",
+		"\"%s\", __print_symbolic(REC->, { 1, \"A\" })",
 		"\"%s\", __get_str(comm)",
 		"\"%s\", __get_cpumask(nowhere)",
 		"\"%d %d\", REC->kind",

@@ -8,6 +8,7 @@
  * they must be bounded, whatever the fields hold, once the fields they use
  * are known to be; and divisors must be constants.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <event-parse.h>
@@ -232,9 +233,29 @@ static bool is_misread(const char *text)
 	return false;
 }
 
-int print_check_text(const char *print)
+/* libtraceevent does not live through flags or symbols of a field that is not there */
+static bool has_fields(const struct tb_format *format)
 {
-	return !is_misread(print);
+	const char *at = format->print;
+	char name[TB_NAME_MAX];
+	size_t length;
+
+	while ((at = strstr(at, "REC->"))) {
+		at += strlen("REC->");
+		for (length = 0; at[length] == '_' || isalnum((unsigned char)at[length]); length++)
+			if (length == sizeof(name) - 1)
+				return false;
+		memcpy(name, at, length);
+		name[length] = 0;
+		if (!tb_format_field(format, name))
+			return false;
+	}
+	return true;
+}
+
+int print_check_text(const struct tb_format *format)
+{
+	return has_fields(format) && !is_misread(format->print);
 }
 
 /* ---- what is read ---- */

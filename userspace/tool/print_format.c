@@ -288,7 +288,7 @@ static void prepare(struct print_format *print, const struct tb_format *format,
 		return;
 	}
 	shape->state = UNUSABLE;
-	if (!print_check_text(format->print))
+	if (!print_check_text(format))
 		return;
 	shape->event = parse(print, format);
 	if (!shape->event ||

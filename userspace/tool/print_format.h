@@ -61,7 +61,8 @@ struct print_lengths {
 int print_check(const struct tep_print_fmt *print,
 		const struct tb_format *format, struct print_lengths *lengths);
 
-/* Does libtraceevent understand the operators of this print format as C does? */
-int print_check_text(const char *print);
+/* Before it is parsed: has it the fields that it uses, and does libtraceevent understand its
+ * operators as C does? */
+int print_check_text(const struct tb_format *format);
 
 #endif /* TRACEBUF_PRINT_FORMAT_H */
