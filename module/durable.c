@@ -123,6 +123,17 @@ void tb_durable_free(struct tb_durable *d)
 	memset(d, 0, sizeof(*d));
 }
 
+static struct tb_durable_block *tb_durable_entry(const struct tb_durable *d, u64 number)
+{
+	return &d->blocks[number & (d->nr_blocks - 1)];
+}
+
+/* What it would like to have more; 0: there is room. */
+static u32 tb_durable_step(const struct tb_durable *d)
+{
+	return tb_durable_free_slots(d) > d->nr_slots / 4 ? 0 : max(d->nr_slots / 2, 4u);
+}
+
 /**
  * tb_durable_growth() - by how many slots the buffer should grow
  * @d: the buffer
@@ -131,9 +142,37 @@ void tb_durable_free(struct tb_durable *d)
  */
 u32 tb_durable_growth(const struct tb_durable *d)
 {
-	if (tb_durable_free_slots(d) > d->nr_slots / 4)
-		return 0;
-	return min(d->max_slots - d->nr_slots, max(d->nr_slots / 2, 4u));
+	return min(d->max_slots - d->nr_slots, tb_durable_step(d));
+}
+
+/* In how many slots block @number and those after it are. */
+static u32 tb_durable_slots_from(const struct tb_durable *d, u64 number)
+{
+	u32 slot, last = d->max_slots, n = 0;
+
+	for (; number < d->used; number++, last = slot) {
+		slot = tb_durable_entry(d, number)->at / TB_DURABLE_SLOT;
+		n += slot != last;
+	}
+	return n;
+}
+
+/**
+ * tb_durable_outgrown() - should it rather begin with the newest state than grow?
+ * @d: the buffer
+ *
+ * When it would grow beyond half of what it may have: the other half is for what has to stay.
+ * Nor if little has happened since that state: little would be left.
+ *
+ * Context: under read_lock.
+ * Return: true if so.
+ */
+bool tb_durable_outgrown(const struct tb_durable *d)
+{
+	u32 step = tb_durable_step(d);
+
+	return step && d->nr_slots + step > d->max_slots / 2 &&
+	       tb_durable_slots_from(d, d->state) >= d->max_slots / 8;
 }
 
 /**
@@ -209,11 +248,6 @@ void tb_durable_reset(struct tb_durable *d, bool raw_clock, u32 provider)
 	d->nr_free = d->nr_slots;
 	for (i = 0; i < d->nr_slots; i++)
 		d->free[i] = d->nr_slots - 1 - i;
-}
-
-static struct tb_durable_block *tb_durable_entry(const struct tb_durable *d, u64 number)
-{
-	return &d->blocks[number & (d->nr_blocks - 1)];
 }
 
 static struct tb_block *tb_durable_open_block(const struct tb_durable *d)

@@ -9,6 +9,12 @@
  * recycled: so a recording can go on for ever, and the threads of all that is in
  * its rings are known.  If there is still no room the buffer grows.
  *
+ * A CPU on which next to nothing happens would have an old block in its ring for ever, and with
+ * it all that was said since.  Rather than grow beyond half of what it may, the
+ * buffer begins with the newest state, and what is older than that is overwritten in all rings,
+ * although there is nothing new to take its place (tb_ring_expire()).  What somebody holds, what
+ * a trigger has frozen and what policy drop keeps is not: then it grows on.
+ *
  * A thread that ends is told of while it still runs, and goes on doing so, being
  * switched away from last of all, when it is no longer among the threads there are.  So
  * a new state tells of those that ended last as well.
@@ -19,8 +25,10 @@
  * When there is no room in spite of all that, or neither was wanted
  * (TB_CONFIG_DURABLE_STOP), recording stops.
  */
+#include <linux/cpu.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/utsname.h>
 #include <linux/once.h>
 #include <linux/pid_namespace.h>
@@ -33,25 +41,33 @@
 
 /* ---- room ------------------------------------------------------------- */
 
+/*
+ * When the oldest block of a ring was begun, if that was before @time; else @time.  Of those in
+ * state @least and above.  Under read_lock.
+ */
+static u64 tb_keep_oldest_of(struct tb_ring *r, enum tb_buf_state least, u64 time)
+{
+	u32 i;
+
+	for (i = 0; i < r->nr; i++) {
+		/* pairs with the release in tb_ring_complete() */
+		u64 s = smp_load_acquire(&r->bufs[i].state);
+
+		/* one being opened: its time may still be that of the last lap */
+		if (TB_BUF_STATE(s) >= least)
+			time = min(time, READ_ONCE(r->bufs[i].block->time_start));
+	}
+	return time;
+}
+
 /* Not later than anything in the rings.  Under read_lock. */
 static u64 tb_keep_oldest(struct tb_provider *p)
 {
 	u64 oldest = tb_clock_read(p->clock.raw);
 	unsigned int cpu;
-	u32 i;
 
-	for_each_cpu(cpu, &p->cpus) {
-		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
-
-		for (i = 0; i < r->nr; i++) {
-			/* pairs with the release in tb_ring_complete() */
-			u64 s = smp_load_acquire(&r->bufs[i].state);
-
-			/* one being opened: its time may still be that of the last lap */
-			if (TB_BUF_STATE(s) >= TB_BUF_WRITING)
-				oldest = min(oldest, READ_ONCE(r->bufs[i].block->time_start));
-		}
-	}
+	for_each_cpu(cpu, &p->cpus)
+		oldest = tb_keep_oldest_of(per_cpu_ptr(p->rings, cpu), TB_BUF_WRITING, oldest);
 	return oldest;
 }
 
@@ -73,6 +89,70 @@ static void tb_keep_recycle(struct tb_provider *p)
 	tb_durable_recycle(d, limit);
 }
 
+/* A ring of this CPU, or of one that is offline, and how old a block in it may be. */
+struct tb_keep_age {
+	struct tb_ring *ring;
+	u64 before;
+};
+
+static void tb_keep_expire_ring(void *arg)
+{
+	struct tb_keep_age *a = arg;
+
+	tb_ring_expire(a->ring, a->before);
+}
+
+/* May all go that was begun before @time?  What remained would make it useless. */
+static bool tb_keep_expires(struct tb_ring *r, u64 time)
+{
+	if (tb_keep_oldest_of(r, TB_BUF_WRITING, time) == time)
+		return true;
+	/* not what a trigger has frozen, or is about to */
+	return r->overwrite && tb_read(&r->overwrite_last) == ~0ull &&
+	       tb_keep_oldest_of(r, TB_BUF_HELD, time) == time;
+}
+
+/* Is it the rings alone that keep what is before the newest state?  Under read_lock. */
+static bool tb_keep_may_expire(struct tb_provider *p)
+{
+	struct tb_durable *d = &p->durable;
+	unsigned int cpu;
+
+	if (!READ_ONCE(p->live) || d->state <= d->first ||
+	    (p->reader && d->released < d->state))
+		return false;
+	for_each_cpu(cpu, &p->cpus)
+		if (!tb_keep_expires(per_cpu_ptr(p->rings, cpu), d->state_time))
+			return false;
+	return true;
+}
+
+/*
+ * Has the rings overwrite what is older than the newest state, and recycles what was for that.
+ * A CPU that records little would else keep the state of long ago for ever.  The hotplug
+ * lock comes before read_lock, so it is tried: if CPUs are coming or going there will be
+ * another time.  Under read_lock.
+ */
+static void tb_keep_expire(struct tb_provider *p)
+{
+	struct tb_keep_age a = { .before = p->durable.state_time };
+	unsigned int cpu;
+
+	if (!tb_keep_may_expire(p) || !cpus_read_trylock())
+		return;
+	for_each_cpu(cpu, &p->cpus) {
+		a.ring = per_cpu_ptr(p->rings, cpu);
+		if (tb_keep_oldest_of(a.ring, TB_BUF_WRITING, a.before) == a.before)
+			continue;
+		if (cpu_online(cpu))
+			smp_call_function_single(cpu, tb_keep_expire_ring, &a, 1);
+		else
+			tb_keep_expire_ring(&a);
+	}
+	cpus_read_unlock();
+	tb_keep_recycle(p);
+}
+
 /* May sleep.  Under read_lock.  Returns false if nothing could be done. */
 static bool tb_keep_room(struct tb_provider *p)
 {
@@ -82,8 +162,13 @@ static bool tb_keep_room(struct tb_provider *p)
 	if (p->config.flags & TB_CONFIG_DURABLE_STOP)
 		return false;
 	tb_keep_recycle(p);
+	if (tb_durable_outgrown(d))
+		tb_keep_expire(p);
 	if (tb_durable_growth(d))
 		tb_provider_grow(p, tb_durable_growth(d));
+	/* the last resort, whatever is left */
+	if (!tb_durable_free_slots(d))
+		tb_keep_expire(p);
 	return d->nr_free > had;
 }
 

@@ -270,6 +270,19 @@ int pin(int cpu)
 	return result(sched_setaffinity(0, sizeof(set), &set));
 }
 
+bool set_online(int cpu, bool on)
+{
+	char path[64];
+	bool ok;
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	fd = open(path, O_WRONLY);
+	ok = fd >= 0 && write(fd, on ? "1" : "0", 1) == 1;
+	close(fd);
+	return ok;
+}
+
 static void *asleep(void *arg)
 {
 	for (;;)

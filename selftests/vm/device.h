@@ -63,6 +63,7 @@ void *tb_map(int fd, size_t *bytes);
 int tb_skip_durable(int fd);
 
 int pin(int cpu);
+bool set_online(int cpu, bool on);
 
 /* A process with @threads threads, all asleep; its pid.  To be killed. */
 pid_t crowd(int threads);

@@ -59,6 +59,7 @@ struct stream {
 	void (*block)(void *ctx, const struct tb_block *b, const struct tb_gap *gap);
 	void *ctx;
 	uint32_t provider;		/* id that all blocks have to have */
+	bool expires;			/* the last blocks may be gone: the totals tell */
 	/* results */
 	char error[256];
 	uint64_t bytes;

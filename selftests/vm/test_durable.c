@@ -11,10 +11,10 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "forking.h"
 #include "tbtest.h"
 
 #define PID_MAX		4194304
-#define WORKERS		4
 
 static uint32_t forks(void)
 {
@@ -63,88 +63,6 @@ FIXTURE_TEARDOWN(durable)
 static int configure(int fd, struct tb_config *c)
 {
 	return ioctl(fd, TB_IOC_CONFIGURE, c) ? -errno : 0;
-}
-
-/* ---- threads that come and go ----------------------------------------- */
-
-/* Shared with those who fork. */
-struct forking {
-	uint32_t left;		/* to be forked */
-	bool end;
-};
-
-static struct forking *forking;
-static pid_t workers[WORKERS];
-
-/* The child of a vfork(): a few system calls, and gone. */
-static void child(bool named)
-{
-	char name[16];
-
-	if (named) {
-		snprintf(name, sizeof(name), "kid%d", (int)syscall(SYS_gettid));
-		syscall(SYS_prctl, PR_SET_NAME, name);
-	}
-	syscall(NR_NOWHERE, 0);
-	_exit(0);
-}
-
-static void work(struct forking *f)
-{
-	uint32_t n;
-	pid_t pid;
-
-	while (!__atomic_load_n(&f->end, __ATOMIC_RELAXED)) {
-		n = __atomic_fetch_sub(&f->left, 1, __ATOMIC_RELAXED);
-		if (!n || n > UINT32_MAX / 2)
-			break;
-		pid = vfork();
-		if (!pid)
-			child(n % 16 == 0);
-		if (pid > 0)
-			waitpid(pid, NULL, 0);
-	}
-	_exit(0);
-}
-
-/* Several processes fork @n times, on all processors. */
-static bool begin_forking(uint32_t n)
-{
-	int i;
-
-	forking = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (forking == MAP_FAILED)
-		return false;
-	forking->left = n;
-	for (i = 0; i < WORKERS; i++) {
-		workers[i] = fork();
-		if (workers[i] < 0)
-			return false;
-		if (!workers[i]) {
-			pin(i % sysconf(_SC_NPROCESSORS_ONLN));
-			work(forking);
-		}
-	}
-	return true;
-}
-
-/* Has it come to its end? */
-static bool forking_done(void)
-{
-	uint32_t left = __atomic_load_n(&forking->left, __ATOMIC_RELAXED);
-
-	return !left || left > UINT32_MAX / 2;
-}
-
-static void end_forking(bool now)
-{
-	int i;
-
-	if (now)
-		__atomic_store_n(&forking->end, true, __ATOMIC_RELAXED);
-	for (i = 0; i < WORKERS; i++)
-		waitpid(workers[i], NULL, 0);
-	munmap(forking, 4096);
 }
 
 /* ---- what a reader was told ------------------------------------------- */
@@ -304,11 +222,12 @@ TEST_DEV(durable, full_stops_this_one_alone)
 	tell_exit(&t);
 }
 
-/* rings with something old in them for ever: it grows to its limit, then there is no way on */
+/* somebody holds a block: it grows to its limit, and then there is no way on */
 TEST_DEV(durable, full_when_it_can_grow_no_more)
 {
-	int lines = log_lines(FULL_LINE);
+	int lines = log_lines(FULL_LINE), other;
 	struct tb_query q;
+	struct tb_ref ref;
 
 	self->config.mode = TB_MODE_CIRCULAR;
 	self->config.durable_kib = TB_DURABLE_KIB_MIN;
@@ -317,14 +236,22 @@ TEST_DEV(durable, full_when_it_can_grow_no_more)
 	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	fire(0, 1);
+	other = tb_open_as("durable", O_NONBLOCK);
+	ASSERT_LE(0, other);
+	while (tb_acquire(other, &ref, 1, TB_ACQUIRE_SNAPSHOT) == 1 &&
+	       ref.ring == TB_RING_DURABLE)
+		ASSERT_EQ(1, tb_release(other, &ref, 1));
+	ASSERT_NE(TB_RING_DURABLE, ref.ring);
 	ASSERT_TRUE(fork_until_full(self->fd));
 	ASSERT_EQ(0, tb_query(self->fd, &q));
 	EXPECT_EQ(TB_REASON_DURABLE_FULL, q.reason);
 	EXPECT_LE(4 * TB_DURABLE_KIB_MIN * 1024, q.durable_size);
 	EXPECT_GE(q.durable_bytes, q.durable_size);
 	EXPECT_EQ(lines + 1, log_lines(FULL_LINE));
+	close(other);
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+	EXPECT_LT(0, stream_events(&self->s));
 }
 
 /* ---- for ever --------------------------------------------------------- */

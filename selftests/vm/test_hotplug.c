@@ -9,16 +9,6 @@
 
 #define ELEMENTS	64
 #define PER_BLOCK	((ELEMENTS - TB_BLOCK_FIRST_ELEMENT) / FIRE_ELEMENTS)
-#define ONLINE		"/sys/devices/system/cpu/cpu1/online"
-
-static bool set_online(bool on)
-{
-	int fd = open(ONLINE, O_WRONLY);
-	bool ok = fd >= 0 && write(fd, on ? "1" : "0", 1) == 1;
-
-	close(fd);
-	return ok;
-}
 
 FIXTURE(hotplug) {
 	int fd;
@@ -27,7 +17,7 @@ FIXTURE(hotplug) {
 
 FIXTURE_SETUP(hotplug)
 {
-	if (access(ONLINE, W_OK))
+	if (access("/sys/devices/system/cpu/cpu1/online", W_OK))
 		SKIP(return, "no CPU that can go offline");
 	self->fd = tb_open(0);
 	ASSERT_LE(0, self->fd);
@@ -38,7 +28,7 @@ FIXTURE_SETUP(hotplug)
 
 FIXTURE_TEARDOWN(hotplug)
 {
-	set_online(true);
+	set_online(1, true);
 	tb_stop(self->fd);
 	close(self->fd);
 	stream_free(&self->s);
@@ -189,7 +179,7 @@ static void under_load(struct __test_metadata *_metadata, int fd, struct stream 
 			}
 		}
 		EXPECT_LT(before + 1000, books[1].attempted);
-		ASSERT_TRUE(set_online(false));
+		ASSERT_TRUE(set_online(1, false));
 		ASSERT_TRUE(books_go_on(fd, 1, &books[1]));
 		before = books[1].attempted;
 		/* all it has can be had, without a flush */
@@ -210,7 +200,7 @@ static void under_load(struct __test_metadata *_metadata, int fd, struct stream 
 		}
 		ASSERT_TRUE(books_go_on(fd, 1, &books[1]));
 		EXPECT_EQ(before, books[1].attempted);
-		ASSERT_TRUE(set_online(true));
+		ASSERT_TRUE(set_online(1, true));
 	}
 	for (i = 0; i < 2; i++)
 		__atomic_store_n(&load[i].stop, true, __ATOMIC_RELEASE);
@@ -249,16 +239,16 @@ TEST_DEV(hotplug, offline_at_configure_and_start)
 	struct fired f;
 
 	follow(&f, &self->s);
-	ASSERT_TRUE(set_online(false));
+	ASSERT_TRUE(set_online(1, false));
 	ASSERT_EQ(0, tb_configure(self->fd, 0, 0, 4, ELEMENTS));
 	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	EXPECT_EQ(0, tb_flush(self->fd, 1));
 	fire(0, 3);
 	/* it has its ring at once */
-	ASSERT_TRUE(set_online(true));
+	ASSERT_TRUE(set_online(1, true));
 	ASSERT_TRUE(fire_on_1(0, 7));
-	ASSERT_TRUE(set_online(false));
+	ASSERT_TRUE(set_online(1, false));
 	EXPECT_EQ(0, tb_stop(self->fd));
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
@@ -276,8 +266,8 @@ TEST_DEV(hotplug, oneshot_goes_on)
 	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	ASSERT_TRUE(fire_on_1(0, 3));
-	ASSERT_TRUE(set_online(false));
-	ASSERT_TRUE(set_online(true));
+	ASSERT_TRUE(set_online(1, false));
+	ASSERT_TRUE(set_online(1, true));
 	/* threads of the hotplug machinery may have taken the rest */
 	ASSERT_TRUE(fire_on_1(3, 100));
 	ASSERT_EQ(0, tb_stop(self->fd));
@@ -367,11 +357,11 @@ TEST_DEV(hotplug, with_a_set)
 		ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 		fire(0, 5);
 		ASSERT_TRUE(fire_on_1(0, 6));
-		ASSERT_TRUE(set_online(false));
+		ASSERT_TRUE(set_online(1, false));
 		EXPECT_EQ(0, tb_flush(self->fd, -1));
 		EXPECT_EQ(set == 2 ? 0 : -EINVAL, tb_flush(self->fd, 1));
 		fire(0, 5);
-		ASSERT_TRUE(set_online(true));
+		ASSERT_TRUE(set_online(1, true));
 		ASSERT_TRUE(fire_on_1(0, 6));
 		ASSERT_EQ(0, tb_stop(self->fd));
 		ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
@@ -380,12 +370,12 @@ TEST_DEV(hotplug, with_a_set)
 		EXPECT_EQ(set == 2 ? 12 : 0, f.count[1]);
 	}
 	/* one that is away now can be chosen */
-	ASSERT_TRUE(set_online(false));
+	ASSERT_TRUE(set_online(1, false));
 	stream_free(&self->s);
 	follow(&f, &self->s);
 	ASSERT_EQ(0, only(self->fd, 0, 8, 2));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
-	ASSERT_TRUE(set_online(true));
+	ASSERT_TRUE(set_online(1, true));
 	ASSERT_TRUE(fire_on_1(0, 9));
 	ASSERT_EQ(0, tb_stop(self->fd));
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);

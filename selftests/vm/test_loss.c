@@ -115,7 +115,8 @@ static const char *record_exactly(int fd, struct stream *s, uint32_t mode, uint3
 
 #define ASSERT_EXACTLY(mode, policy, n, g, st)						\
 	do {										\
-		const char *error_ = record_exactly(self->fd, &self->s, mode, policy, n, g, st);	\
+		const char *error_ = record_exactly(self->fd, &self->s, mode, policy, n, g,	\
+						    st);				\
 											\
 		ASSERT_EQ(NULL, error_) {						\
 			TH_LOG("%s", error_);						\

@@ -486,15 +486,6 @@ TEST_DEV(trigger, comes_and_goes_under_load)
 	ASSERT_END(&seen);
 }
 
-static bool online(bool on)
-{
-	int fd = open("/sys/devices/system/cpu/cpu1/online", O_WRONLY);
-	bool ok = fd >= 0 && write(fd, on ? "1" : "0", 1) == 1;
-
-	close(fd);
-	return ok;
-}
-
 TEST_DEV(trigger, on_a_CPU_that_goes_away)
 {
 	struct seen seen;
@@ -508,9 +499,9 @@ TEST_DEV(trigger, on_a_CPU_that_goes_away)
 	ASSERT_EQ(0, pin(0));
 	EXPECT_EQ(1, info(self->fd).cpu);
 	EXPECT_FALSE(pri(self->fd));
-	ASSERT_TRUE(online(false));
+	ASSERT_TRUE(set_online(1, false));
 	EXPECT_TRUE(wait_pri(self->fd));
-	ASSERT_TRUE(online(true));
+	ASSERT_TRUE(set_online(1, true));
 	EXPECT_EQ(TB_TRIGGER_FROZEN, info(self->fd).state);
 	ASSERT_SNAPSHOT(&seen, &self->s);
 	EXPECT_EQ(1, seen.marks);
