@@ -20,9 +20,9 @@
 
 TRACEBUF_EVENT_PRINT(kprobe, entry,
 		     TRACEBUF_PRINT("%s(%#llx, %#llx, %#llx, %#llx) ip=%p", REC->symbol,
-				    REC->arg0, REC->arg1, REC->arg2, REC->arg3, REC->ip),
-		     (const void *, ip), (u64, arg0), (u64, arg1), (u64, arg2), (u64, arg3),
-		     (char, symbol[KPROBE_SYMBOL]));
+				    REC->args[0], REC->args[1], REC->args[2], REC->args[3],
+				    REC->ip),
+		     (const void *, ip), (u64, args[KPROBE_ARGS]), (char, symbol[KPROBE_SYMBOL]));
 
 TRACEBUF_EVENT_PRINT(kprobe, return,
 		     TRACEBUF_PRINT("%s = %lld, %llu ns", REC->symbol, REC->value,
@@ -51,16 +51,15 @@ static int __kprobes kprobe_entry(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct tracebuf_kprobe_entry *e;
 	struct tracebuf_slot slot;
+	unsigned int i;
 
 	entries++;
 	e = tracebuf_reserve(kprobe, entry, &slot, 0);
 	if (!e)
 		return 0;
 	e->ip = kp->addr;
-	e->arg0 = regs_get_kernel_argument(regs, 0);
-	e->arg1 = regs_get_kernel_argument(regs, 1);
-	e->arg2 = regs_get_kernel_argument(regs, 2);
-	e->arg3 = regs_get_kernel_argument(regs, 3);
+	for (i = 0; i < KPROBE_ARGS; i++)
+		e->args[i] = regs_get_kernel_argument(regs, i);
 	strscpy(e->symbol, symbol, sizeof(e->symbol));
 	tracebuf_commit(&slot);
 	return 0;
