@@ -41,7 +41,10 @@ enum tb_ring_path {
 #ifdef TB_RING_PATHS
 #define TB_PATHS_COUNTED	true
 void tb_ring_path(enum tb_ring_path path);
-u64 tb_ring_path_count(enum tb_ring_path path);		/* ring_path.c */
+/* ring_path.c */
+struct tb_provider;
+u64 tb_ring_path_count(enum tb_ring_path path);
+void tb_ring_path_expire(struct tb_provider *p);
 #else
 #define TB_PATHS_COUNTED	false
 #define tb_ring_path(path)	((void)(path))

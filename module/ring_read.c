@@ -91,8 +91,9 @@ static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u
 	} else if (block->sequence == rd->next && !rd->unsettled) {
 		overwritten = rd->overwritten;
 		settled = true;
-	} else if (overwritten < rd->overwritten) {
-		overwritten = rd->overwritten;	/* more was told when it was not settled */
+	} else if ((long long)(overwritten - rd->overwritten) < 0) {
+		/* more was told when it was not settled, or what is later was counted first */
+		overwritten = rd->overwritten;
 	}
 	b->told = 0;
 	b->rd = *rd;

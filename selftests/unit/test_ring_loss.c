@@ -417,6 +417,30 @@ static struct model *test_unacquire_told(void)
 	return m;
 }
 
+/* it tells the same of drops, though more were counted meanwhile */
+static struct model *test_unacquire_oversize(void)
+{
+	struct model *m = model_new(2, 64, false);
+
+	fill(m);
+	fill(m);
+	EXPECT(m, !model_write(m, 57));
+	EXPECT(m, !model_write(m, 8));
+	EXPECT(m, model_acquire(m));
+	model_release(m, 0);
+	fill(m);
+	EXPECT(m, model_acquire(m));
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->last_gap.dropped, 2);
+	EXPECT_EQ(m, m->last_gap.oversize, 1);
+	EXPECT(m, !model_write(m, 57));
+	model_unacquire(m);
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->last_gap.dropped, 2);
+	EXPECT_EQ(m, m->last_gap.oversize, 1);
+	return m;
+}
+
 /* the reader gave back the later of two blocks and died */
 static struct model *test_unacquire_out_of_order(void)
 {
@@ -459,6 +483,7 @@ static const struct ring_test tests[] = {
 	{ "reader gone, later blocks overwritten", test_unacquire_meanwhile },
 	{ "reader gone, its blocks overwritten", test_unacquire_overwritten },
 	{ "reader gone, a block that told of others", test_unacquire_told },
+	{ "reader gone, a block that told of drops", test_unacquire_oversize },
 	{ "reader gone, later block given back", test_unacquire_out_of_order },
 };
 
