@@ -12,7 +12,7 @@
  */
 #include "filter.h"
 #include "filter_arch.h"
-#include "capture/capture.h"
+#include "capture/field.h"
 
 /* offsets in DATA_LOC words count from so many bytes before the payload */
 #define TB_DATA_LOC_BASE	8

@@ -28,6 +28,8 @@
 #include <linux/types.h>
 #include <linux/tracebuf.h>
 
+#include "field.h"
+
 struct module;
 struct tb_handlers;
 struct tb_provider;
@@ -38,30 +40,6 @@ struct tb_slot;
 struct tb_trigger_source;
 struct tracebuf_source;
 struct tracepoint;
-
-/**
- * struct tb_field_def - one field of an event
- * @name: its name
- * @type: its C type; of arrays, dynamic ones included, that of an element
- * @offset: from the start of the payload
- * @size: bytes in all, 4 if the data are elsewhere (TB_FIELD_DATA_LOC)
- * @count: elements, if it is a fixed array
- * @flags: TB_FIELD_*
- * @bit: first bit, TB_FIELD_BITS
- * @bits: how many
- *
- * A table of them ends with one that has no name.
- */
-struct tb_field_def {
-	const char *name;
-	const char *type;
-	u16 offset;
-	u16 size;
-	u16 count;
-	u16 flags;
-	u8 bit;
-	u8 bits;
-};
 
 /**
  * struct tb_fast_def - the one-element form of an event

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "filter.h"
-#include "capture/capture.h"
+#include "capture/field.h"
 #include "ring_ktap.h"
 
 struct filter_task filter_task;
