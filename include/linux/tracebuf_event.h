@@ -124,7 +124,7 @@ void *__tracebuf_reserve(struct tracebuf_def *def, struct tracebuf_slot *slot, u
  *
  * It is not run in the kernel, and not looked at by the compiler.
  */
-#define TRACEBUF_PRINT(format, ...)	"\"" format "\", " __stringify(__VA_ARGS__)
+#define TRACEBUF_PRINT(format, ...)	__stringify(format, ##__VA_ARGS__)
 
 /**
  * TRACEBUF_SIMPLE_EVENT() - declare an event that takes one element of a ring
