@@ -129,6 +129,7 @@ static bool tb_stage_often(const struct tb_probe *p, struct tb_rule_active *rule
 static bool tb_stage_wanted(struct tb_probe *p, struct tb_rule_active *rule, bool fast,
 			    const void *payload, u32 bytes)
 {
+	/* pairs with the release in tb_rule_pids() */
 	const struct tb_pidset *set = smp_load_acquire(&p->provider->pids);
 
 	if (set && !tb_pidset_wants(set, current->pid) &&
@@ -277,7 +278,7 @@ bool tb_stage_begin(struct tb_probe *p, struct tb_ring *r, struct tb_slot *slot,
 		tb_trigger_fire(p->trigger);
 		return false;
 	}
-	set = smp_load_acquire(&provider->pids);
+	set = smp_load_acquire(&provider->pids);	/* as in tb_stage_wanted() */
 	if (set && !tb_pidset_wants(set, current->pid)) {
 		if (p->event->about[0][0].size)
 			goto stage;

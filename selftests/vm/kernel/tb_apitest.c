@@ -16,9 +16,9 @@
 #define SIMPLE	10
 #define BYTES	40
 
-TRACEBUF_EVENT(apitest, types, (u8, a), (s8, b), (u16, c), (s16, d), (u32, e), (s32, f), (u64, g),
-	       (s64, h), (bool, i), (void *, j), (char, k[5]), (s16, l[3]), (u8, m[2][2]), (long, n),
-	       (unsigned char, o), (u64, p));
+TRACEBUF_EVENT(apitest, types, (u8, a), (s8, b), (u16, c), (s16, d), (u32, e), (s32, f),
+	       (u64, g), (s64, h), (bool, i), (void *, j), (char, k[5]), (s16, l[3]),
+	       (u8, m[2][2]), (long, n), (unsigned char, o), (u64, p));
 TRACEBUF_EVENT(apitest, outer, (u32, number), TRACEBUF_DYNAMIC(char, text),
 	       TRACEBUF_DYNAMIC(u16, words), TRACEBUF_DYNAMIC(char, rest));
 TRACEBUF_EVENT_PRINT(apitest, inner, TRACEBUF_PRINT("number=%u of \"%s\"", REC->number, "test"),
