@@ -112,20 +112,6 @@ static void pause_ms(uint32_t ms)
 
 /* ---- meanwhile -------------------------------------------------------- */
 
-static bool set_online(uint32_t cpu, bool on)
-{
-	char path[64];
-	bool ok;
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
-	fd = open(path, O_WRONLY);
-	ok = fd >= 0 && write(fd, on ? "1" : "0", 1) == 1;
-	if (fd >= 0)
-		close(fd);
-	return ok;
-}
-
 static bool going(struct torture *t)
 {
 	return __atomic_load_n(&t->going, __ATOMIC_ACQUIRE);

@@ -279,7 +279,8 @@ bool set_online(int cpu, bool on)
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
 	fd = open(path, O_WRONLY);
 	ok = fd >= 0 && write(fd, on ? "1" : "0", 1) == 1;
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return ok;
 }
 

@@ -133,11 +133,12 @@ listed()
 {
 	tracebuf list -v 'fakedev:*' >said
 	cat said
-	for l in 'F fakedev:irq' ' fakedev:done' ' fakedev:frame' ' fakedev:submit' \
-		's16 *error *(offset 2, size 2, signed)' 'u64 *sequence *(offset 0, size 8)' \
-		'const void \* *buffer *(offset 24, size 8)' \
-		'char\[16\] *unit *(offset 32, size 16)' 'u32\[4\] *regs *(offset 48, size 16)' \
-		'bool *urgent *(offset 4, size 1)'; do
+	for l in 'F *fakedev:irq$' '^ *fakedev:done$' '^ *fakedev:frame$' '^ *fakedev:submit$' \
+		's16 error *offset 2, size 2, signed$' 'u64 sequence *offset 0, size 8$' \
+		'const void \* buffer *offset 24, size 8$' \
+		'char unit\[16\] *offset 32, size 16, 16 items$' \
+		'u32 regs\[4\] *offset 48, size 16, 4 items$' \
+		'bool urgent *offset 4, size 1$' 'u8\[\] data *offset 8, size 4, dynamic$'; do
 		grep -q "$l" said || { echo "not listed: $l"; return 1; }
 	done
 	tracebuf list fakedev_nothing && return 1
