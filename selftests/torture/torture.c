@@ -51,6 +51,8 @@ static const char *const path_names[TB_PATHS] = {
 	[TB_PATH_CLAIM_FULL] = "claim-full",
 	[TB_PATH_OVERWRITE] = "overwrite",
 	[TB_PATH_OVERWRITE_LATER] = "overwrite-later",
+	[TB_PATH_EXPIRE] = "expire",
+	[TB_PATH_EXPIRE_PASS] = "expire-pass",
 	[TB_PATH_COMPLETE_OUTER] = "complete-outer",
 	[TB_PATH_OPEN_DROPS] = "open-drops",
 	[TB_PATH_TIME] = "time",
@@ -59,6 +61,7 @@ static const char *const path_names[TB_PATHS] = {
 	[TB_PATH_ACQUIRE_UNSETTLED] = "acquire-unsettled",
 	[TB_PATH_ACQUIRE_LOST] = "acquire-lost",
 	[TB_PATH_TELL_LATER] = "tell-later",
+	[TB_PATH_TELL_SAME] = "tell-same",
 	[TB_PATH_TELL_AGAIN] = "tell-again",
 };
 
