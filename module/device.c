@@ -15,8 +15,8 @@
 #include "fifo.h"
 #include "provider.h"
 #include "registry.h"
-#include "select.h"
 #include "rule.h"
+#include "select.h"
 #include "session.h"
 
 #define TB_PATTERN_MAX	255
@@ -293,8 +293,8 @@ static int tb_ioc_rule(struct tb_session *s, void __user *arg, size_t size)
 	if (!tb_zero(rule.reserved, sizeof(rule.reserved)))
 		return -EINVAL;
 	err = tb_rule_set(READ_ONCE(s->provider), &rule);
-	/* what was wrong is told beside the error */
-	return tb_put(arg, size, &rule, sizeof(rule)) ?: err;
+	/* what was wrong is told beside the error; else there is nothing to tell */
+	return err ? tb_put(arg, size, &rule, sizeof(rule)) ?: err : 0;
 }
 
 static int tb_ioc_suppressed(struct tb_session *s, void __user *arg, size_t size)
@@ -322,7 +322,8 @@ static int tb_ioc_pids(struct tb_session *s, void __user *arg, size_t size)
 	if (pids.reserved32 || !tb_zero(pids.reserved, sizeof(pids.reserved)))
 		return -EINVAL;
 	err = tb_rule_pids(READ_ONCE(s->provider), &pids);
-	return tb_put(arg, size, &pids, sizeof(pids)) ?: err;
+	/* as for rules */
+	return err ? tb_put(arg, size, &pids, sizeof(pids)) ?: err : 0;
 }
 
 static int tb_ioc_trigger(struct tb_session *s, void __user *arg, size_t size)

@@ -249,6 +249,7 @@ static void tb_rule_clear(struct tb_provider *p)
 int tb_rule_set(struct tb_provider *p, struct tb_rule *rule)
 {
 	struct tb_rule_active *active;
+	u32 form = rule->form;
 	struct tb_event *e;
 	int err;
 
@@ -269,10 +270,11 @@ int tb_rule_set(struct tb_provider *p, struct tb_rule *rule)
 	if (e->simple && rule->form == TB_FORM_WIDE)
 		rule->form = TB_FORM_FAST;
 	active = tb_rule_make(p, e, rule);
+	swap(rule->form, form);
 	if (IS_ERR(active))
 		return PTR_ERR(active);
 	mutex_lock(&p->lock);
-	err = tb_rule_put(p, e, rule->form == TB_FORM_FAST, active);
+	err = tb_rule_put(p, e, form == TB_FORM_FAST, active);
 	mutex_unlock(&p->lock);
 	if (err)
 		tb_rule_drop(p, active);
