@@ -138,8 +138,6 @@ static struct tb_rule_active *tb_rule_make(struct tb_provider *p, struct tb_even
 	active->flags = rule->flags;
 	active->sample = rule->sample > 1 ? rule->sample : 0;
 	active->rate = rule->rate;
-	/* until tb_rule_route() knows better */
-	active->second = 1;
 	if (!err && (active->filter || active->counters || active->flags || active->sample ||
 		     active->rate))
 		return active;
@@ -152,25 +150,41 @@ static struct tb_rule_active *tb_rule_make(struct tb_provider *p, struct tb_even
 
 /* ---- putting it in force ---------------------------------------------- */
 
+/*
+ * What a rule has to know of its provider and its event.  The clock is chosen while nothing is
+ * recorded, the tracepoint found before anything is attached to it, so who follows the rule
+ * does not see these change: nothing is written that is there already.  Under lock.
+ */
+static void tb_rule_settle(const struct tb_probe *probe, struct tb_rule_active *rule)
+{
+	u64 second = max(probe->provider->clock.frequency, 1ULL);
+	/* should it be going: its module waits for the lock (tb_select_refresh()) */
+	const struct tracepoint *tp = READ_ONCE(probe->event->tp);
+
+	if (!rule)
+		return;
+	if (rule->second != second)
+		rule->second = second;
+	if (tp && rule->iterator.start != (unsigned long)tp->iterator)
+		tb_stack_iterator_find(&rule->iterator, tp);
+}
+
 /**
  * tb_rule_route() - send a probe's events where its rules want them
  * @probe: it
+ *
+ * With a rule for either form: while it changes from one to the other there are events of both.
  *
  * Context: process, under lock.
  */
 void tb_rule_route(struct tb_probe *probe)
 {
 	struct tb_provider *p = probe->provider;
-	struct tb_rule_active *rule = probe->rules[probe->fast];
 
-	if (rule) {
-		/* the clock is known when a recording starts */
-		rule->second = max(p->clock.frequency, 1ULL);
-		if (probe->event->tp)
-			tb_stack_iterator_find(&rule->iterator, probe->event->tp);
-	}
-	WRITE_ONCE(probe->rings, rule || p->pids || tb_handlers_any(probe->event) ?
-		   p->stage_rings : p->rings);
+	tb_rule_settle(probe, probe->rules[0]);
+	tb_rule_settle(probe, probe->rules[1]);
+	WRITE_ONCE(probe->rings, probe->rules[0] || probe->rules[1] || p->pids ||
+		   tb_handlers_any(probe->event) ? p->stage_rings : p->rings);
 }
 
 /* The same for all of them.  Under lock. */
@@ -215,6 +229,7 @@ static int tb_rule_put(struct tb_provider *p, struct tb_event *e, bool fast,
 		if (err)
 			return err;
 	}
+	tb_rule_settle(probe, active);
 	old = probe->rules[fast];
 	/* all of it before the pointer: pairs with the acquire in stage.c */
 	smp_store_release(&probe->rules[fast], active);
