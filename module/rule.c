@@ -459,17 +459,22 @@ int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *s
  * tb_rule_reset() - nothing has been kept out yet
  * @p: the provider, nothing attached
  *
- * Context: process.
+ * Context: process, under lock.
  */
 void tb_rule_reset(struct tb_provider *p)
 {
 	struct tb_probe *probe;
 	unsigned int cpu;
 	unsigned long i;
+	int fast;
 
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(p->kept_out, cpu), 0, sizeof(*p->kept_out));
 	xa_for_each(&p->probes, i, probe) {
+		/* the clock may be another, with earlier seconds */
+		for (fast = 0; fast < 2; fast++)
+			if (probe->rules[fast])
+				atomic64_set(&probe->rules[fast]->window, 0);
 		if (!probe->counts)
 			continue;
 		for_each_possible_cpu(cpu)

@@ -115,7 +115,8 @@ static bool tb_stage_often(const struct tb_probe *p, struct tb_rule_active *rule
 	for (tries = 0; tries < 8; tries++) {
 		u64 new = old + 1;
 
-		if ((u32)(old >> 32) != second)
+		/* not back: others, and who interrupted us, may have read the clock later */
+		if ((s32)(second - (u32)(old >> 32)) > 0)
 			new = (u64)second << 32 | 1;
 		else if ((u32)old >= rule->rate)
 			break;
