@@ -68,7 +68,7 @@ struct tb_session;
  * @counters: performance counters that rules ask for
  * @counter_names: of those in the durable buffer; under read_lock
  * @stage_rings: rings without buffers, where events go that rules are about (stage.c)
- * @kept_out: events kept out by @pids
+ * @kept_out: events kept out by @pids, and of those of its events that are counted nowhere else
  * @all: in the list of all that have not been freed
  * @tracking: the probes that follow threads are attached
  * @trigger: an event that freezes the rings
@@ -102,7 +102,7 @@ struct tb_provider {
 	struct tb_counters_set counters;
 	char counter_names[TB_COUNTERS_MAX][32];
 	struct tb_ring __percpu *stage_rings;
-	u64 __percpu *kept_out;
+	struct tb_suppressed __percpu *kept_out;
 	bool tracking;
 	struct tb_trigger trigger;
 	struct delayed_work sync_work;

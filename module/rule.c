@@ -206,9 +206,16 @@ static void tb_rule_route_all(struct tb_provider *p)
  */
 int tb_rule_count(struct tb_probe *probe)
 {
-	if (!probe->counts)
-		probe->counts = alloc_percpu(struct tb_rule_counts);
-	return probe->counts ? 0 : -ENOMEM;
+	struct tb_rule_counts __percpu *counts;
+
+	if (probe->counts)
+		return 0;
+	counts = alloc_percpu_gfp(struct tb_rule_counts, TB_GFP);
+	if (!counts)
+		return -ENOMEM;
+	/* zero before it is used: pairs with the dependent loads where handlers see the event */
+	smp_store_release(&probe->counts, counts);
+	return 0;
 }
 
 /* Under lock. */
@@ -408,19 +415,13 @@ void tb_rule_exit(struct tb_provider *p)
 
 /* ---- books ------------------------------------------------------------ */
 
-static void tb_rule_sum(const struct tb_probe *probe, struct tb_suppressed *sum)
+static void tb_rule_add(struct tb_suppressed *sum, const struct tb_suppressed *one)
 {
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		const struct tb_suppressed *one = &per_cpu_ptr(probe->counts, cpu)->kept_out;
-
-		sum->filtered += READ_ONCE(one->filtered);
-		sum->sampled += READ_ONCE(one->sampled);
-		sum->limited += READ_ONCE(one->limited);
-		sum->vetoed += READ_ONCE(one->vetoed);
-		sum->nested += READ_ONCE(one->nested);
-	}
+	sum->filtered += READ_ONCE(one->filtered);
+	sum->sampled += READ_ONCE(one->sampled);
+	sum->limited += READ_ONCE(one->limited);
+	sum->vetoed += READ_ONCE(one->vetoed);
+	sum->nested += READ_ONCE(one->nested);
 }
 
 /**
@@ -434,6 +435,7 @@ static void tb_rule_sum(const struct tb_probe *probe, struct tb_suppressed *sum)
  */
 int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *sum)
 {
+	struct tb_rule_counts __percpu *counts;
 	const struct tb_probe *probe;
 	const struct tb_event *e;
 	unsigned int cpu;
@@ -441,7 +443,7 @@ int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *s
 	memset(sum, 0, sizeof(*sum));
 	if (index == TB_RULE_ALL) {
 		for_each_possible_cpu(cpu)
-			sum->filtered += READ_ONCE(*per_cpu_ptr(p->kept_out, cpu));
+			tb_rule_add(sum, per_cpu_ptr(p->kept_out, cpu));
 		return 0;
 	}
 	e = tb_events_get(index);
@@ -449,9 +451,11 @@ int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *s
 		return -ENOENT;
 	sum->id = tb_event_id(e);
 	probe = xa_load(&p->probes, index);
-	/* never freed as long as the provider is there */
-	if (probe && READ_ONCE(probe->counts))
-		tb_rule_sum(probe, sum);
+	/* never freed as long as the provider is there; pairs with the release in tb_rule_count() */
+	counts = probe ? READ_ONCE(probe->counts) : NULL;
+	for_each_possible_cpu(cpu)
+		if (counts)
+			tb_rule_add(sum, &per_cpu_ptr(counts, cpu)->kept_out);
 	return 0;
 }
 

@@ -75,12 +75,8 @@ struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e)
 	probe->id_wide = TB_EV_FIRST + 2 * e->index;
 	probe->id_fast = probe->id_wide + 1;
 	probe->fast = e->simple;
-	/* who attaches a handler later does this himself */
-	err = tb_handlers_any(e) ? tb_rule_count(probe) : 0;
-	if (!err)
-		err = xa_err(xa_store(&p->probes, e->index, probe, TB_GFP));
+	err = xa_err(xa_store(&p->probes, e->index, probe, TB_GFP));
 	if (err) {
-		free_percpu(probe->counts);
 		kfree(probe);
 		return ERR_PTR(err);
 	}
@@ -180,6 +176,9 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 	if (!(probe->described & tb_select_form(probe)))
 		err = tb_select_describe_form(p, probe, tb_select_form(probe));
 	mutex_unlock(&p->read_lock);
+	/* who attaches a handler later does this himself */
+	if (!err && tb_handlers_any(probe->event))
+		err = tb_rule_count(probe);
 	tb_rule_route(probe);
 	if (!err)
 		err = tb_event_attach(probe, probe->fast);

@@ -135,7 +135,7 @@ static bool tb_stage_wanted(struct tb_probe *p, struct tb_rule_active *rule, boo
 
 	if (set && !tb_pidset_wants(set, current->pid) &&
 	    !tb_stage_about(set, p->event, fast, payload, bytes)) {
-		this_cpu_inc(*p->provider->kept_out);
+		this_cpu_inc(p->provider->kept_out->filtered);
 		return false;
 	}
 	if (rule && rule->filter && !tb_filter_run(rule->filter, payload, bytes))
@@ -228,11 +228,19 @@ static void tb_stage_record(struct tb_provider *p, struct tb_element *from, u32 
 static struct tb_stage_place *tb_stage_enter(struct tb_probe *p)
 {
 	struct tb_stage *stage = this_cpu_ptr(&tb_stages);
+	struct tb_rule_counts __percpu *counts;
 	struct tb_stage_place *place;
 
 	if (unlikely(!stage->places || stage->depth == TB_STAGE_DEPTH)) {
-		if (p->counts)
-			this_cpu_inc(p->counts->kept_out.nested);
+		/* a trigger's event is none that is missing */
+		if (p->trigger)
+			return NULL;
+		/* with no rule, but a set of threads, there need not be counts */
+		counts = READ_ONCE(p->counts);
+		if (counts)
+			this_cpu_inc(counts->kept_out.nested);
+		else
+			this_cpu_inc(p->provider->kept_out->nested);
 		return NULL;
 	}
 	place = &stage->places[stage->depth++];
@@ -283,7 +291,7 @@ bool tb_stage_begin(struct tb_probe *p, struct tb_ring *r, struct tb_slot *slot,
 	if (set && !tb_pidset_wants(set, current->pid)) {
 		if (p->event->about[0][0].size)
 			goto stage;
-		this_cpu_inc(*provider->kept_out);
+		this_cpu_inc(provider->kept_out->filtered);
 		return false;
 	}
 	if (tb_handlers_any(p->event) || (rule && rule->filter))
@@ -458,7 +466,7 @@ int tb_stage_init(struct tb_provider *p)
 	unsigned int cpu;
 
 	p->stage_rings = alloc_percpu(struct tb_ring);
-	p->kept_out = alloc_percpu(u64);
+	p->kept_out = alloc_percpu(struct tb_suppressed);
 	if (!p->stage_rings || !p->kept_out)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {

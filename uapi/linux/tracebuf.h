@@ -458,7 +458,8 @@ struct tb_totals {
 
 /**
  * struct tb_suppressed - payload of TB_EV_SUPPRESSED: what a rule kept out of the rings
- * @id: the event, its wide form; 0: kept out by the thread (struct tb_pids)
+ * @id: the event, its wide form; 0: kept out by the thread (struct tb_pids), and @nested of
+ *	events without a rule of their own
  * @flags: zero
  * @filtered: events its tests rejected
  * @sampled: that were not the n-th

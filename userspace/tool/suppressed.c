@@ -62,7 +62,8 @@ static void sum_suppressed(struct tb_device *device,
 	*threads = 0;
 	if (tb_device_suppressed(device, TB_RULE_ALL, &one) < 0)
 		return;			/* a module without rules */
-	*threads = suppressed_total(&one);
+	*threads = one.filtered;
+	sum->nested = one.nested;
 	for (i = 0; i < query->nr_events; i++)
 		if (tb_device_suppressed(device, i, &one) >= 0)
 			add_up(sum, &one);
