@@ -400,6 +400,23 @@ static int tb_keep_totals(struct tb_provider *p)
 	return err;
 }
 
+/* What rules kept out. */
+static void tb_keep_suppressed(struct tb_provider *p)
+{
+	struct tb_suppressed sum;
+	/* once: there may be more from one moment to the next */
+	u32 index, count = tb_events_count();
+
+	for (index = 0; index <= count; index++) {
+		/* what is kept out by the thread comes last */
+		if (tb_rule_suppressed(p, index < count ? index : TB_RULE_ALL, &sum))
+			continue;
+		if ((sum.filtered || sum.sampled || sum.limited || sum.vetoed || sum.nested) &&
+		    tb_keep(p, tb_clock_read(p->clock.raw), TB_EV_SUPPRESSED, &sum, sizeof(sum)))
+			p->durable_lost++;
+	}
+}
+
 /**
  * tb_keep_whole() - see to it that a new reader gets a complete state
  * @p: the provider, without a reader
@@ -416,8 +433,10 @@ int tb_keep_whole(struct tb_provider *p)
 	/* nobody has use for what is left: room for a state, and for the end of it all */
 	tb_durable_recycle(&p->durable, p->durable.used);
 	err = tb_keep_state(p, true);
-	if (!err && p->state == TB_STATE_STOPPED)
+	if (!err && p->state == TB_STATE_STOPPED) {
+		tb_keep_suppressed(p);
 		err = tb_keep_totals(p);
+	}
 	tb_durable_seal(&p->durable);
 	return err;
 }
@@ -465,22 +484,6 @@ void tb_keep_work(struct work_struct *work)
 			tb_keep_room(p);
 	}
 	mutex_unlock(&p->read_lock);
-}
-
-/* What rules kept out. */
-static void tb_keep_suppressed(struct tb_provider *p)
-{
-	struct tb_suppressed sum;
-	u32 index;
-
-	for (index = 0; index <= tb_events_count(); index++) {
-		/* what is kept out by the thread comes last */
-		if (tb_rule_suppressed(p, index < tb_events_count() ? index : TB_RULE_ALL, &sum))
-			continue;
-		if ((sum.filtered || sum.sampled || sum.limited || sum.vetoed || sum.nested) &&
-		    tb_keep(p, tb_clock_read(p->clock.raw), TB_EV_SUPPRESSED, &sum, sizeof(sum)))
-			p->durable_lost++;
-	}
 }
 
 /**
