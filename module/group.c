@@ -13,7 +13,6 @@
 
 #include "buffer.h"
 #include "capture/events.h"
-#include "source.h"
 
 /* fields of an event, and the end */
 #define TB_GROUP_FIELDS		17
@@ -21,13 +20,11 @@
 /**
  * struct tb_group_event - one of them
  * @def: for the registry
- * @from: what it was made of
  * @fields: of @def
  * @names: of arrays, without their brackets
  */
 struct tb_group_event {
 	struct tb_event_def def;
-	struct tracebuf_def *from;
 	struct tb_field_def fields[TB_GROUP_FIELDS];
 	char names[TB_GROUP_FIELDS][TB_NAME_MAX];
 };
@@ -78,7 +75,6 @@ static int tb_group_event(struct tb_group *g, struct tracebuf_def *from)
 	if (strlen(from->system) >= TB_NAME_MAX || strlen(from->name) >= TB_NAME_MAX ||
 	    from->nr_fields >= TB_GROUP_FIELDS)
 		return -EINVAL;
-	e->from = from;
 	e->def.system = from->system;
 	e->def.name = from->name;
 	e->def.print = from->print;
@@ -96,16 +92,6 @@ static int tb_group_event(struct tb_group *g, struct tracebuf_def *from)
 	list_add_tail(&e->def.list, &g->unit.events);
 	g->nr++;
 	return 0;
-}
-
-/* Nothing of it is registered. */
-static void tb_group_free(struct tb_group *g)
-{
-	u32 i;
-
-	for (i = 0; i < g->nr; i++)
-		tb_source_free(&g->events[i].from->source);
-	kvfree(g);
 }
 
 /**
@@ -143,7 +129,7 @@ int tracebuf_register(struct tracebuf_group *group)
 	if (!err)
 		err = tb_units_register(&g->unit, 1, THIS_MODULE);
 	if (err)
-		tb_group_free(g);
+		kvfree(g);
 	else
 		group->registered = g;
 	return err;
@@ -167,7 +153,7 @@ void tracebuf_unregister(struct tracebuf_group *group)
 	if (!g)
 		return;
 	tb_units_unregister(&g->unit, 1);
-	tb_group_free(g);
+	kvfree(g);
 	group->registered = NULL;
 }
 EXPORT_SYMBOL_GPL(tracebuf_unregister);

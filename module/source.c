@@ -5,8 +5,8 @@
  *
  * To a module such an event is what a tracepoint is to the kernel: a branch that is patched
  * in when somebody wants it, and a list of who does.  The list is replaced when it gets
- * longer; who goes leaves a hole in it, for going must not fail.  Who records looks at it with
- * preemption off.
+ * longer; who goes leaves a hole in it, for going must not fail, and the last one takes it with
+ * him.  Who records looks at it with preemption off.
  *
  * From there on an event goes the way of a tracepoint's: through tb_probe_begin() and
  * tb_probe_simple(), once for each provider.  One that is filled in where it is to stay is in the
@@ -108,26 +108,23 @@ int tb_source_attach(struct tracebuf_source *s, struct tb_probe *p)
  */
 void tb_source_detach(struct tracebuf_source *s, struct tb_probe *p)
 {
+	struct tracebuf_sinks *sinks;
+	bool empty = true;
 	u32 i;
 
 	static_branch_dec(&s->wanted);
 	mutex_lock(&tb_source_lock);
-	for (i = 0; i < s->sinks->count; i++)
-		if (s->sinks->probe[i] == p)
-			WRITE_ONCE(s->sinks->probe[i], NULL);
+	sinks = s->sinks;
+	for (i = 0; i < sinks->count; i++) {
+		if (sinks->probe[i] == p)
+			WRITE_ONCE(sinks->probe[i], NULL);
+		empty = empty && !sinks->probe[i];
+	}
+	if (empty) {
+		WRITE_ONCE(s->sinks, NULL);
+		kfree_rcu(sinks, rcu);
+	}
 	mutex_unlock(&tb_source_lock);
-}
-
-/**
- * tb_source_free() - a source that nobody can attach to any more goes
- * @s: the source, nobody is recording from it
- *
- * Context: process.
- */
-void tb_source_free(struct tracebuf_source *s)
-{
-	kfree(s->sinks);
-	s->sinks = NULL;
 }
 
 /* ---- recording -------------------------------------------------------- */

@@ -10,6 +10,5 @@ struct tracebuf_source;
 
 int tb_source_attach(struct tracebuf_source *s, struct tb_probe *p);
 void tb_source_detach(struct tracebuf_source *s, struct tb_probe *p);
-void tb_source_free(struct tracebuf_source *s);
 
 #endif /* TB_SOURCE_H */
