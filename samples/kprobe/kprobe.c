@@ -76,6 +76,7 @@ static int __kprobes kprobe_call(struct kretprobe_instance *ri, struct pt_regs *
 static int __kprobes kprobe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kprobe_call *call = (struct kprobe_call *)ri->data;
+	const struct kretprobe *probe = get_kretprobe(ri);
 	u64 now = ktime_get_mono_fast_ns();
 	struct tracebuf_kprobe_return *e;
 	struct tracebuf_slot slot;
@@ -84,7 +85,8 @@ static int __kprobes kprobe_return(struct kretprobe_instance *ri, struct pt_regs
 	e = tracebuf_reserve(kprobe, return, &slot, 0);
 	if (!e)
 		return 0;
-	e->ip = get_kretprobe(ri)->kp.addr;
+	/* none if it is just being unregistered */
+	e->ip = probe ? probe->kp.addr : NULL;
 	e->value = regs_return_value(regs);
 	e->duration = now - call->since;
 	strscpy(e->symbol, symbol, sizeof(e->symbol));
