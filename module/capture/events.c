@@ -15,6 +15,7 @@
 #include <linux/hashtable.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
 #include <linux/string.h>
@@ -107,7 +108,10 @@ unsigned int tb_events_count(void)
  */
 struct tb_event *tb_events_get(unsigned int index)
 {
-	return index < tb_events_count() ? tb_events[index] : NULL;
+	unsigned int count = tb_events_count();
+
+	/* from user space */
+	return index < count ? tb_events[array_index_nospec(index, count)] : NULL;
 }
 
 /**
@@ -430,6 +434,9 @@ static void tb_event_find_about(struct tb_test *about, const struct tb_field_def
 	unsigned int n = 0;
 
 	for (; f->name && n < TB_ABOUT_MAX; f++) {
+		/* of numbers the size is one that can be read */
+		if (f->flags & (TB_FIELD_ARRAY | TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC))
+			continue;
 		if (strcmp(f->name, "pid") && strcmp(f->name, "next_pid") &&
 		    strcmp(f->name, "child_pid"))
 			continue;
@@ -489,8 +496,9 @@ found:
 	err = tb_handlers_new_event(e);
 	if (err)
 		return err;
-	WRITE_ONCE(e->def, def);
-	WRITE_ONCE(e->source, def->source);
+	/* contents before pointers: pairs with the dependent loads of who looks at them */
+	smp_store_release(&e->def, def);
+	smp_store_release(&e->source, def->source);
 	return 0;
 }
 
