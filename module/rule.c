@@ -44,10 +44,15 @@ static int tb_rule_check_tests(struct tb_event *e, u32 form, const struct tb_tes
 {
 	int token = tb_events_enter(), err = -ENOENT;
 	const struct tb_event_def *def = READ_ONCE(e->def);
+	bool fast = form == TB_FORM_FAST;
+	u32 bytes;
 
 	if (def)
 		err = tb_filter_make(filter, tests, nr, data, data_bytes,
-				     tb_event_fields(e, def, form == TB_FORM_FAST), bad);
+				     tb_event_fields(e, def, fast), bad);
+	/* once it is described the number stays with these fields, which the tests are for */
+	if (!err)
+		err = PTR_ERR_OR_ZERO(tb_event_description(e, fast, &bytes));
 	tb_events_leave(token);
 	return err;
 }
