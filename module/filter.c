@@ -146,6 +146,48 @@ static __always_inline u64 tb_filter_load(const u8 *from, u32 size, bool is_sign
 	}
 }
 
+/*
+ * What every event has, where no field is.  Out of line, as all that is seldom asked for: a filter
+ * on fields then needs few registers, and no stack.
+ */
+static noinline notrace u64 tb_filter_common(const struct tb_test *t)
+{
+	switch (t->source) {
+	case TB_TEST_TID:
+		return tb_filter_tid();
+	case TB_TEST_TGID:
+		return tb_filter_tgid();
+	case TB_TEST_UID:
+		return tb_filter_uid();
+	case TB_TEST_CPU:
+		return tb_filter_cpu();
+	default: /* TB_TEST_CONTEXT */
+		return tb_filter_context();
+	}
+}
+
+static __always_inline bool tb_filter_value(const struct tb_test *t, const void *payload, u32 bytes,
+					    u64 *number)
+{
+	bool is_signed = t->flags & TB_TEST_SIGNED;
+	u64 v;
+
+	if (unlikely(t->source != TB_TEST_FIELD)) {
+		*number = tb_filter_common(t);
+		return true;
+	}
+	if ((u32)t->offset + t->size > bytes)
+		return false;
+	v = tb_filter_load(payload + t->offset, t->size, is_signed);
+	if (unlikely(t->bits)) {
+		/* to the upper end, and down again with or without the sign */
+		v <<= 64 - t->bit - t->bits;
+		v = is_signed ? (u64)((s64)v >> (64 - t->bits)) : v >> (64 - t->bits);
+	}
+	*number = v;
+	return true;
+}
+
 /**
  * tb_filter_number() - the number a test is about
  * @t: a test tb_filter_make() has found legal, or anything with @source, @size, @flags,
@@ -159,39 +201,7 @@ static __always_inline u64 tb_filter_load(const u8 *from, u32 size, bool is_sign
  */
 notrace bool tb_filter_number(const struct tb_test *t, const void *payload, u32 bytes, u64 *number)
 {
-	bool is_signed = t->flags & TB_TEST_SIGNED;
-	u64 v;
-
-	switch (t->source) {
-	case TB_TEST_FIELD:
-		if ((u32)t->offset + t->size > bytes)
-			return false;
-		v = tb_filter_load(payload + t->offset, t->size, is_signed);
-		if (t->bits) {
-			/* to the upper end, and down again with or without the sign */
-			v <<= 64 - t->bit - t->bits;
-			v = is_signed ? (u64)((s64)v >> (64 - t->bits)) : v >> (64 - t->bits);
-		}
-		*number = v;
-		return true;
-	case TB_TEST_TID:
-		*number = tb_filter_tid();
-		return true;
-	case TB_TEST_TGID:
-		*number = tb_filter_tgid();
-		return true;
-	case TB_TEST_UID:
-		*number = tb_filter_uid();
-		return true;
-	case TB_TEST_CPU:
-		*number = tb_filter_cpu();
-		return true;
-	case TB_TEST_CONTEXT:
-		*number = tb_filter_context();
-		return true;
-	default:
-		return false;
-	}
+	return tb_filter_value(t, payload, bytes, number);
 }
 
 /*
@@ -222,8 +232,8 @@ static notrace bool tb_filter_extent(const struct tb_test *t, const u8 *payload,
 	return at <= bytes && *len <= bytes - at;
 }
 
-static notrace bool tb_filter_text(const struct tb_filter *f, const struct tb_test *t,
-				   const u8 *payload, u32 bytes)
+static noinline notrace bool tb_filter_text(const struct tb_filter *f, const struct tb_test *t,
+					    const u8 *payload, u32 bytes)
 {
 	char comm[TB_COMM_LEN];
 	const u8 *text = (const u8 *)comm;
@@ -236,7 +246,7 @@ static notrace bool tb_filter_text(const struct tb_filter *f, const struct tb_te
 	return tb_glob(f->data + t->data, t->data_bytes, text, min_t(u32, len, TB_TEXT_MAX));
 }
 
-static notrace bool tb_filter_empty(const struct tb_test *t, const u8 *payload, u32 bytes)
+static noinline notrace bool tb_filter_empty(const struct tb_test *t, const u8 *payload, u32 bytes)
 {
 	const u8 *from;
 	u32 len;
@@ -250,16 +260,15 @@ static notrace bool tb_filter_empty(const struct tb_test *t, const u8 *payload, 
 	return !len;
 }
 
-static notrace bool tb_filter_test(const struct tb_filter *f, const struct tb_test *t,
-				   const void *payload, u32 bytes)
+static __always_inline bool tb_filter_test(const struct tb_filter *f, const struct tb_test *t,
+					   const void *payload, u32 bytes)
 {
 	u64 n;
 
-	if (t->op == TB_TEST_GLOB)
-		return tb_filter_text(f, t, payload, bytes);
-	if (t->op == TB_TEST_EMPTY)
-		return tb_filter_empty(t, payload, bytes);
-	if (!tb_filter_number(t, payload, bytes, &n))
+	if (unlikely(t->op >= TB_TEST_GLOB))
+		return t->op == TB_TEST_GLOB ? tb_filter_text(f, t, payload, bytes) :
+		       tb_filter_empty(t, payload, bytes);
+	if (!tb_filter_value(t, payload, bytes, &n))
 		return false;
 	switch (t->op) {
 	case TB_TEST_EQ:

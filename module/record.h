@@ -192,9 +192,16 @@ static __always_inline void *tb_probe_begin(struct tb_probe *p, struct tb_slot *
 
 	preempt_disable_notrace();
 	r = this_cpu_ptr(READ_ONCE(p->rings));
-	if (unlikely(!tb_ring_reserve(r, n, slot)) && !tb_stage_begin(p, r, slot, n)) {
-		preempt_enable_notrace();
-		return NULL;
+	if (unlikely(!tb_ring_reserve(r, n, slot))) {
+		struct tb_place place = tb_stage_begin(p, r, n);
+
+		if (!place.head) {
+			preempt_enable_notrace();
+			return NULL;
+		}
+		if (!tb_stage_holds(place))
+			r = this_cpu_ptr(p->provider->rings);
+		tb_ring_slot(r, slot, place.head, n, place.time);
 	}
 	/* a tracepoint calls its probes with preemption off; more than the member it starts at */
 	raw = &tb_record_open(slot, p->id_wide, n, bytes, 2)->tid;

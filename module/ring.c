@@ -543,8 +543,6 @@ struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts)
 		int won;
 
 		place.time = ts;
-		if (unlikely(!r->nr))
-			return none;	/* without buffers: not recorded here */
 		if (n > r->max) {
 			tb_local_add(&r->oversize, 1);
 			tb_ring_drop(r, ts);

@@ -343,8 +343,11 @@ static __always_inline bool tb_ring_reserve(struct tb_ring *r, u32 n, struct tb_
 		     (((ts << (TB_HEAD_EPOCH_SHIFT - 32)) ^ h) >> TB_HEAD_EPOCH_SHIFT) ||
 		     n > r->capacity - index ||
 		     !tb_cmpxchg_local(&r->head, h, h + n))) {
-		struct tb_place p = tb_ring_reserve_slow(r, n, h, ts);
+		struct tb_place p = { 0 };
 
+		/* a ring without buffers is for events that go elsewhere, and soon */
+		if (likely(r->nr))
+			p = tb_ring_reserve_slow(r, n, h, ts);
 		if (!p.head)
 			return false;
 		tb_ring_slot(r, s, p.head, n, p.time);

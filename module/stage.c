@@ -44,12 +44,10 @@
 
 /**
  * struct tb_stage_place - an event on the stage
- * @buf: what the commit takes for the buffer it is in
  * @probe: whose it is
  * @elements: the event, then what goes with it
  */
 struct tb_stage_place {
-	struct tb_buf buf;
 	struct tb_probe *probe;
 	struct tb_element elements[TB_STAGE_ELEMENTS + TB_EXTRA_ELEMENTS];
 };
@@ -58,10 +56,12 @@ struct tb_stage_place {
  * struct tb_stage - the stage of a CPU
  * @depth: places in use
  * @places: TB_STAGE_DEPTH of them; NULL as long as there has been no rule
+ * @bufs: what reserving and committing takes for the buffers they are
  */
 struct tb_stage {
 	u32 depth;
 	struct tb_stage_place *places;
+	struct tb_buf bufs[TB_STAGE_DEPTH];
 };
 
 static DEFINE_PER_CPU(struct tb_stage, tb_stages);
@@ -83,9 +83,9 @@ static struct tb_rule_active *tb_stage_rule(const struct tb_probe *p, bool fast)
 		false;							\
 	})
 
-/* The event's own threads, those it is about. */
-static bool tb_stage_about(const struct tb_pidset *set, const struct tb_event *e, bool fast,
-			   const void *payload, u32 bytes)
+/* The event's own threads, those it is about.  Out of line: most rules are not about threads. */
+static noinline bool tb_stage_about(const struct tb_pidset *set, const struct tb_event *e,
+				    bool fast, const void *payload, u32 bytes)
 {
 	const struct tb_test *about = e->about[fast];
 	unsigned int i;
@@ -224,8 +224,8 @@ static void tb_stage_record(struct tb_provider *p, struct tb_element *from, u32 
 
 /* ---- on and off the stage --------------------------------------------- */
 
-/* A place on this CPU's stage, or NULL: too many are there already. */
-static struct tb_stage_place *tb_stage_enter(struct tb_probe *p)
+/* A place on this CPU's stage; or NULL, too many are there already. */
+static __always_inline struct tb_stage_place *tb_stage_enter(struct tb_probe *p)
 {
 	struct tb_stage *stage = this_cpu_ptr(&tb_stages);
 	struct tb_rule_counts __percpu *counts;
@@ -256,82 +256,94 @@ static void tb_stage_leave(void)
 	this_cpu_ptr(&tb_stages)->depth--;
 }
 
+/* Not on the stage, but into the ring it is meant for. */
+static struct tb_place tb_stage_pass(struct tb_ring *real, u32 n)
+{
+	return tb_ring_reserve_slow(real, n, tb_read(&real->head), tb_ring_clock(real));
+}
+
+/* A place on the stage, as if it were one in a buffer; its sequence number has no low bits. */
+static struct tb_place tb_stage_where(const struct tb_stage_place *place)
+{
+	struct tb_stage *stage = this_cpu_ptr(&tb_stages);
+	u32 index = place - stage->places;
+	struct tb_place where = { .head = tb_head(0, 1 << 6, index, 0) };
+
+	/* so that the commit of this one event completes it: see tb_buf_commit() */
+	tb_local_set(&stage->bufs[index].committed, 0);
+	return where;
+}
+
 /**
  * tb_stage_begin() - an event has found no room in a ring
  * @p: its probe
  * @r: the ring
- * @slot: the reservation
  * @n: elements
  *
  * Context: any, NMI included; preemption off.
- * Return: true if there is room after all, in the ring or on the stage; false: if @r has
- * buffers the event is lost, and counted; if it has none the event is not wanted.
+ * Return: where there is room after all: in the provider's ring or, if tb_stage_holds() says so, on
+ * the stage, which is @r.  Head 0: if @r has buffers the event is lost, and counted; if it has
+ * none the event is not wanted.  By value, so that the reservation of those who call this
+ * can stay in registers: nobody has its address.
  */
-bool tb_stage_begin(struct tb_probe *p, struct tb_ring *r, struct tb_slot *slot, u32 n)
+struct tb_place tb_stage_begin(struct tb_probe *p, struct tb_ring *r, u32 n)
 {
 	struct tb_provider *provider = p->provider;
+	struct tb_place none = { 0 };
 	struct tb_stage_place *place;
 	struct tb_rule_active *rule;
 	const struct tb_pidset *set;
 	struct tb_ring *real;
 
 	if (likely(r->nr || !r->owner))
-		return false;
+		return none;
 	real = this_cpu_ptr(provider->rings);
 	if (!real->nr)
-		return false;
+		return none;
 	rule = tb_stage_rule(p, false);
 	if (p->trigger) {
 		if (rule)
 			goto stage;
 		tb_trigger_fire(p->trigger);
-		return false;
+		return none;
 	}
 	set = smp_load_acquire(&provider->pids);	/* as in tb_stage_wanted() */
 	if (set && !tb_pidset_wants(set, current->pid)) {
 		if (p->event->about[0][0].size)
 			goto stage;
 		this_cpu_inc(provider->kept_out->filtered);
-		return false;
+		return none;
 	}
 	if (tb_handlers_any(p->event) || (rule && rule->filter))
 		goto stage;
 	if (rule && !(rule->flags || rule->counters))
-		return tb_stage_often(p, rule) && tb_ring_reserve(real, n, slot);
+		return tb_stage_often(p, rule) ? tb_stage_pass(real, n) : none;
 	if (!rule)
-		return tb_ring_reserve(real, n, slot);
+		return tb_stage_pass(real, n);
 stage:
 	if (unlikely(n > TB_STAGE_ELEMENTS)) {
 		/* counted as lost by the ring, as larger than can be */
 		if (!p->trigger)
-			tb_ring_reserve(real, TB_EVENT_ELEMENTS_MAX + 1, slot);
-		return false;
+			tb_stage_pass(real, TB_EVENT_ELEMENTS_MAX + 1);
+		return none;
 	}
 	place = tb_stage_enter(p);
 	if (!place)
-		return false;
-	/* so that the commit of this one event completes it: see tb_buf_commit() */
-	tb_local_set(&place->buf.committed, 0);
-	slot->ring = r;
-	slot->buf = &place->buf;
-	slot->element = place->elements;
-	slot->time = 0;
-	slot->seq = 0;
-	slot->length = n;
-	return true;
+		return none;
+	return tb_stage_where(place);
 }
 EXPORT_SYMBOL_GPL(tb_stage_begin);
 
 /**
  * tb_ring_staged() - an event on the stage is complete
  * @r: the ring without buffers it was meant for
- * @b: in the place it is in, the last on the stage
+ * @b: of the place it is in, the last on the stage
  *
  * Context: that of tb_stage_begin().
  */
 void tb_ring_staged(struct tb_ring *r, struct tb_buf *b)
 {
-	struct tb_stage_place *place = container_of(b, struct tb_stage_place, buf);
+	struct tb_stage_place *place = &this_cpu_ptr(&tb_stages)->places[b - r->bufs];
 	struct tb_composite *c = (struct tb_composite *)place->elements;
 	struct tb_probe *p = place->probe;
 	/* it may have been changed meanwhile, or taken away */
@@ -418,7 +430,7 @@ void tb_stage_trigger_simple(struct tb_probe *p, u64 payload)
  */
 int tb_stage_prepare(void)
 {
-	unsigned int cpu;
+	unsigned int cpu, i;
 	int err = 0;
 
 	mutex_lock(&tb_stage_lock);
@@ -434,6 +446,8 @@ int tb_stage_prepare(void)
 			err = -ENOMEM;
 			break;
 		}
+		for (i = 0; i < TB_STAGE_DEPTH; i++)
+			stage->bufs[i].block = (struct tb_block *)places[i].elements;
 		/* zeroed before it is used: pairs with the dependent load in tb_stage_enter() */
 		smp_store_release(&stage->places, places);
 	}
@@ -473,6 +487,7 @@ int tb_stage_init(struct tb_provider *p)
 		struct tb_ring *r = per_cpu_ptr(p->stage_rings, cpu);
 
 		r->owner = p;
+		r->bufs = per_cpu_ptr(&tb_stages, cpu)->bufs;
 		/* its time is not used, and this is the cheaper clock */
 		r->raw_clock = 1;
 	}

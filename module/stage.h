@@ -7,16 +7,22 @@
 
 #include <linux/types.h>
 
+#include "ring.h"
+
 struct tb_probe;
 struct tb_provider;
-struct tb_ring;
-struct tb_slot;
 
 int tb_stage_init(struct tb_provider *p);
 void tb_stage_exit(struct tb_provider *p);
 int tb_stage_prepare(void);
 void tb_stage_free(void);
-bool tb_stage_begin(struct tb_probe *p, struct tb_ring *r, struct tb_slot *slot, u32 n);
+struct tb_place tb_stage_begin(struct tb_probe *p, struct tb_ring *r, u32 n);
 void tb_stage_trigger_simple(struct tb_probe *p, u64 payload);
+
+/* Is this what tb_stage_begin() returned for a place on the stage?  Blocks begin with a header. */
+static inline bool tb_stage_holds(struct tb_place place)
+{
+	return !tb_head_index(place.head);
+}
 
 #endif /* TB_STAGE_H */

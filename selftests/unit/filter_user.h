@@ -27,6 +27,8 @@ typedef int64_t s64;
 #ifndef __always_inline
 #define __always_inline		inline __attribute__((always_inline))
 #endif
+#define noinline		__attribute__((__noinline__))
+#define unlikely(x)		__builtin_expect(!!(x), 0)
 #define fallthrough		__attribute__((__fallthrough__))
 #define min_t(type, a, b)	((type)(a) < (type)(b) ? (type)(a) : (type)(b))
 

@@ -75,6 +75,52 @@ start -m circular -e "$events" -F
 probes 'tracebuf, fast form'
 tracebuf stop
 
+# SWITCH SOFTIRQ CALL WHO: with filters
+rules()
+{
+	start -m circular -e sched_switch -f "$1" -e softirq_raise -f "$2" \
+		-e raw_syscalls:sys_enter -f "$3"
+	probes "$4"
+	tracebuf stop
+}
+
+rules 'prev_pid > 4000000' 'vec > 4000' 'id > 4000' 'tracebuf, a filter rejects'
+rules 'prev_pid < 4000000' 'vec < 4000' 'id < 4000' 'tracebuf, a filter lets pass'
+rules 'prev_comm ~ "x*y" || next_comm ~ "x*y"' 'vec > 4000 || vec == 70 || vec == 71' \
+	'id > 4000 || args[0] == 70 || args[1] == 71' 'tracebuf, a longer filter rejects'
+start -m circular -e sched_switch:1/1000000 -e softirq_raise:1/1000000 \
+	-e raw_syscalls:sys_enter:1/1000000
+probes 'tracebuf, not the sample'
+tracebuf stop
+start -m circular -e "$events" --tid 1
+probes 'tracebuf, another thread is wanted'
+tracebuf stop
+start -m circular -e sched_switch:stack -e softirq_raise:stack -e raw_syscalls:sys_enter:stack
+probes 'tracebuf, with stacks'
+tracebuf stop
+
+# EVENT FILTER EVENT FILTER EVENT FILTER WHO: ftrace's
+filtered()
+{
+	who=$7
+	while [ $# -gt 1 ]; do
+		echo "$2" >"$tracefs/events/$1/filter"
+		echo 1 >"$tracefs/events/$1/enable"
+		shift 2
+	done
+	probes "$who"
+	echo 0 >"$tracefs/events/enable"
+	for e in sched/sched_switch irq/softirq_raise raw_syscalls/sys_enter; do
+		echo 0 >"$tracefs/events/$e/filter"
+	done
+}
+
+echo 0 >"$tracefs/options/record-cmd"
+filtered sched/sched_switch 'prev_pid > 4000000' irq/softirq_raise 'vec > 4000' \
+	raw_syscalls/sys_enter 'id > 4000' 'ftrace, a filter rejects'
+filtered sched/sched_switch 'prev_pid < 4000000' irq/softirq_raise 'vec < 4000' \
+	raw_syscalls/sys_enter 'id < 4000' 'ftrace, a filter lets pass'
+
 for record in 0 1; do
 	echo $record >"$tracefs/options/record-cmd"
 	for e in sched/sched_switch irq/softirq_raise raw_syscalls/sys_enter; do

@@ -58,9 +58,9 @@ bool tb_ring_staged_simple(struct tb_ring *r, u32 id, u64 payload)
 	return false;
 }
 
-bool tb_stage_begin(struct tb_probe *p, struct tb_ring *r, struct tb_slot *slot, u32 n)
+struct tb_place tb_stage_begin(struct tb_probe *p, struct tb_ring *r, u32 n)
 {
-	return false;
+	return (struct tb_place){ 0 };
 }
 
 static int set_up(struct tb_provider *p, struct tb_mem *mem, u32 buffers, u32 elements,
