@@ -310,26 +310,36 @@ int tb_rule_set(struct tb_provider *p, struct tb_rule *rule)
 
 /**
  * tb_rule_for_trigger() - when an event triggers
- * @probe: the trigger's, not attached yet
+ * @p: the provider
  * @rule: from user space: wide form, nothing but tests
  *
- * Context: process.
- * Return: as tb_rule_set().
+ * Context: process; not under lock: it reads from user space.
+ * Return: what probe.rules[0] of the trigger's probe is to be, or else to be given back with
+ * tb_rule_unused(); ERR_PTR(), as tb_rule_set().
  */
-int tb_rule_for_trigger(struct tb_probe *probe, struct tb_rule *rule)
+struct tb_rule_active *tb_rule_for_trigger(struct tb_provider *p, struct tb_rule *rule)
 {
-	struct tb_rule_active *active;
+	struct tb_event *e = tb_events_get(rule->index);
 
-	if (rule->flags || rule->sample || rule->rate || rule->counters || rule->nr_counters ||
-	    rule->bad || memchr_inv(rule->reserved, 0, sizeof(rule->reserved)) || !rule->nr_tests)
-		return -EINVAL;
-	if (probe->event->simple)
+	if (!e || rule->form != TB_FORM_WIDE || rule->flags || rule->sample || rule->rate ||
+	    rule->counters || rule->nr_counters || rule->bad || !rule->nr_tests ||
+	    memchr_inv(rule->reserved, 0, sizeof(rule->reserved)))
+		return ERR_PTR(-EINVAL);
+	if (e->simple)
 		rule->form = TB_FORM_FAST;
-	active = tb_rule_make(probe->provider, probe->event, rule);
-	if (IS_ERR(active))
-		return PTR_ERR(active);
-	probe->rules[0] = active;
-	return 0;
+	return tb_rule_make(p, e, rule);
+}
+
+/**
+ * tb_rule_unused() - give back what tb_rule_for_trigger() returned
+ * @active: nobody has followed it; may be NULL
+ *
+ * Context: process.
+ */
+void tb_rule_unused(struct tb_rule_active *active)
+{
+	if (active)
+		tb_rule_free(&active->rcu);
 }
 
 /**

@@ -56,7 +56,8 @@ int tb_rule_count(struct tb_probe *probe);
 void tb_rule_route(struct tb_probe *probe);
 void tb_rule_reset(struct tb_provider *p);
 int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *sum);
-int tb_rule_for_trigger(struct tb_probe *probe, struct tb_rule *rule);
+struct tb_rule_active *tb_rule_for_trigger(struct tb_provider *p, struct tb_rule *rule);
+void tb_rule_unused(struct tb_rule_active *active);
 void tb_rule_exit(struct tb_provider *p);
 int tb_rule_pids(struct tb_provider *p, struct tb_pids *pids);
 

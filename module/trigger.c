@@ -15,6 +15,7 @@
  * until the share is filled; then all freeze.
  */
 #include <linux/cpumask.h>
+#include <linux/err.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
@@ -169,15 +170,33 @@ static int tb_trigger_match(struct tb_provider *p, const char *pattern)
 	return matched ? 0 : -ENOENT;
 }
 
-/* Adds the tests of one event.  Under lock. */
-static int tb_trigger_test(struct tb_provider *p, struct tb_rule *rule)
+/* Adds the tests of event @index, which are the source's then.  Under lock. */
+static int tb_trigger_test(struct tb_provider *p, u32 index, struct tb_rule_active **test)
 {
-	struct tb_event *e = tb_events_get(rule->index);
-	struct tb_trigger_source *s = e ? tb_trigger_find(&p->trigger, e) : NULL;
+	struct tb_trigger_source *s = tb_trigger_find(&p->trigger, tb_events_get(index));
 
-	if (!s || s->probe.rules[0] || rule->form != TB_FORM_WIDE)
+	if (!s || s->probe.rules[0])
 		return -EINVAL;
-	return tb_rule_for_trigger(&s->probe, rule);
+	swap(s->probe.rules[0], *test);
+	return 0;
+}
+
+/* Makes the tests; to be undone also when it fails. */
+static int tb_trigger_tests(struct tb_provider *p, struct tb_rule *rules, u32 nr_rules,
+			    struct tb_rule_active **tests, u32 *bad)
+{
+	u32 i;
+
+	for (i = 0; i < nr_rules; i++) {
+		struct tb_rule_active *test = tb_rule_for_trigger(p, &rules[i]);
+
+		if (IS_ERR(test)) {
+			*bad = i;
+			return PTR_ERR(test);
+		}
+		tests[i] = test;
+	}
+	return 0;
 }
 
 /*
@@ -208,8 +227,8 @@ static void tb_trigger_detach(struct tb_provider *p, u32 state)
 }
 
 /* Under lock; to be undone also when it fails. */
-static int tb_trigger_attach(struct tb_provider *p, char *patterns, struct tb_rule *rules,
-			     u32 nr_rules, u32 percent, u32 *bad)
+static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct tb_rule *rules,
+			     struct tb_rule_active **tests, u32 nr_rules, u32 percent, u32 *bad)
 {
 	struct tb_trigger *t = &p->trigger;
 	char *pattern;
@@ -222,7 +241,7 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, struct tb_ru
 	while (!err && (pattern = strsep(&patterns, ",")))
 		err = *pattern ? tb_trigger_match(p, pattern) : -EINVAL;
 	for (i = 0; i < nr_rules && !err; i++) {
-		err = tb_trigger_test(p, &rules[i]);
+		err = tb_trigger_test(p, rules[i].index, &tests[i]);
 		if (err)
 			*bad = i;
 	}
@@ -258,17 +277,26 @@ int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
 		   struct tb_rule *rules, u32 nr_rules, u32 percent, u32 *matched, u32 *bad)
 {
 	struct tb_trigger *t = &p->trigger;
+	struct tb_rule_active **tests;
 	int err;
+	u32 i;
 
 	if (percent > 100)
 		return -EINVAL;
+	tests = kcalloc(nr_rules, sizeof(*tests), TB_GFP);
+	if (!tests)
+		return -ENOMEM;
+	/* before the lock: user space may take its time to let its memory be read */
+	err = tb_trigger_tests(p, rules, nr_rules, tests, bad);
+	if (err)
+		goto free;
 	mutex_lock(&p->lock);
 	if (p->state != TB_STATE_RUNNING || p->config.mode != TB_MODE_CIRCULAR) {
 		err = -EINVAL;
 	} else if (t->session) {
 		err = -EBUSY;
 	} else {
-		err = tb_trigger_attach(p, patterns, rules, nr_rules, percent, bad);
+		err = tb_trigger_attach(p, patterns, rules, tests, nr_rules, percent, bad);
 		*matched = t->nr_sources;
 		if (err)
 			tb_trigger_detach(p, TB_TRIGGER_NONE);
@@ -276,6 +304,10 @@ int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
 			WRITE_ONCE(t->session, s);
 	}
 	mutex_unlock(&p->lock);
+free:
+	for (i = 0; i < nr_rules; i++)
+		tb_rule_unused(tests[i]);
+	kfree(tests);
 	return err;
 }
 
