@@ -95,7 +95,7 @@ bool tb_handlers_want(const struct tb_probe *p, bool fast, const void *payload, 
 	u32 context = tb_handlers_context(), i;
 	bool want = true;
 
-	/* one that could not be counted is not kept out; pairs with the release in tb_rule_count() */
+	/* what cannot be counted is not kept out; pairs with the release in tb_rule_count() */
 	if (!list || !READ_ONCE(p->counts) || this_cpu_read(tb_handlers_inside) & context)
 		return true;
 	this_cpu_or(tb_handlers_inside, context);

@@ -466,7 +466,7 @@ int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *s
 		return -ENOENT;
 	sum->id = tb_event_id(e);
 	probe = xa_load(&p->probes, index);
-	/* never freed as long as the provider is there; pairs with the release in tb_rule_count() */
+	/* as long as the provider is there; pairs with the release in tb_rule_count() */
 	counts = probe ? READ_ONCE(probe->counts) : NULL;
 	for_each_possible_cpu(cpu)
 		if (counts)

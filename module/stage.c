@@ -72,7 +72,7 @@ static DEFINE_MUTEX(tb_stage_lock);
 /* The rule of a form, with all that had to be there before; or NULL. */
 static struct tb_rule_active *tb_stage_rule(const struct tb_probe *p, bool fast)
 {
-	/* pairs with the release in tb_rule_put(); that of the threads is in tb_rule_pids() */
+	/* pairs with the release in tb_rule_put() */
 	return smp_load_acquire(&p->rules[fast]);
 }
 
@@ -307,7 +307,8 @@ struct tb_place tb_stage_begin(struct tb_probe *p, struct tb_ring *r, u32 n)
 		tb_trigger_fire(p->trigger);
 		return none;
 	}
-	set = smp_load_acquire(&provider->pids);	/* as in tb_stage_wanted() */
+	/* pairs with the release in tb_rule_pids() */
+	set = smp_load_acquire(&provider->pids);
 	if (set && !tb_pidset_wants(set, current->pid)) {
 		if (p->event->about[0][0].size)
 			goto stage;

@@ -498,7 +498,7 @@ found:
 		return err;
 	/* contents before pointers: pairs with the dependent loads of who looks at them */
 	smp_store_release(&e->def, def);
-	smp_store_release(&e->source, def->source);
+	smp_store_release(&e->source, def->source); /* likewise */
 	return 0;
 }
 
