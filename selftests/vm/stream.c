@@ -139,6 +139,45 @@ static bool take_totals(struct stream *s, const struct tb_block *b, const struct
 	return true;
 }
 
+static bool take_suppressed(struct stream *s, const struct tb_block *b,
+			    const struct stream_event *e)
+{
+	struct tb_suppressed one;
+
+	CHECK(e->length == sizeof(one), "suppressed of %u bytes", e->length);
+	memcpy(&one, e->payload, sizeof(one));
+	CHECK(one.flags == 0, "suppressed: flags %#x", one.flags);
+	CHECK(one.filtered || one.sampled || one.limited || one.vetoed || one.nested,
+	      "suppressed: nothing of event %u", one.id);
+	s->suppressed += one.filtered + one.sampled + one.limited + one.vetoed + one.nested;
+	return true;
+}
+
+/* What goes with the event before it. */
+static bool take_extra(struct stream *s, const struct tb_block *b, const struct stream_event *e)
+{
+	struct tb_counters counters;
+	struct tb_stack stack;
+
+	CHECK(!e->simple && e->length >= sizeof(stack), "extra %u of %u bytes", e->id, e->length);
+	if (e->id == TB_EV_STACK) {
+		memcpy(&stack, e->payload, sizeof(stack));
+		CHECK(stack.kind == TB_STACK_KERNEL || stack.kind == TB_STACK_USER,
+		      "stack of kind %u", stack.kind);
+		CHECK(stack.count >= 1 && stack.count <= TB_STACK_MAX &&
+		      e->length == sizeof(stack) + stack.count * 8, "stack of %u, %u bytes",
+		      stack.count, e->length);
+		s->stacks++;
+		return true;
+	}
+	memcpy(&counters, e->payload, sizeof(counters));
+	CHECK(counters.mask && !(counters.mask >> TB_COUNTERS_MAX) && !counters.reserved &&
+	      e->length == sizeof(counters) + __builtin_popcount(counters.mask) * 8,
+	      "counters %#x, %u bytes", counters.mask, e->length);
+	s->counters++;
+	return true;
+}
+
 static bool take_control(struct stream *s, const struct tb_block *b, const struct stream_event *e)
 {
 	switch (e->id) {
@@ -169,6 +208,8 @@ static bool take_control(struct stream *s, const struct tb_block *b, const struc
 		CHECK(e->length >= sizeof(struct tb_string), "string of %u bytes", e->length);
 		s->strings++;
 		return true;
+	case TB_EV_SUPPRESSED:
+		return take_suppressed(s, b, e);
 	}
 	return fail(s, b, "control event %u", e->id);
 }
@@ -250,6 +291,7 @@ static bool check_elements(struct stream *s, const struct tb_block *b)
 	uint64_t now = b->time_start;
 	struct stream_event e;
 	uint32_t events = 0;
+	bool follows = false;	/* an event, or what goes with it */
 
 	if (!durable)
 		CHECK(now >= r->last_time, "starts before the last event of the block before");
@@ -259,6 +301,13 @@ static bool check_elements(struct stream *s, const struct tb_block *b)
 		if (e.id == TB_EV_GAP && !durable)
 			CHECK(i == TB_BLOCK_HEADER_ELEMENTS, "gap slot at element %u", i);
 		i += TB_HEAD_LENGTH(el[i].head);
+		if (e.id == TB_EV_STACK || e.id == TB_EV_COUNTERS) {
+			CHECK(follows, "extra %u without its event", e.id);
+			if (!take_extra(s, b, &e))
+				return false;
+			continue;
+		}
+		follows = e.id >= TB_EV_FIRST;
 		if (e.id <= TB_EV_STRUCTURAL_LAST) {
 			CHECK(!durable && (e.id == TB_EV_GAP || (e.id == TB_EV_TIME && e.simple)),
 			      "structural event %u", e.id);

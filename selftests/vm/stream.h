@@ -67,6 +67,8 @@ struct stream {
 	uint64_t durable_blocks;
 	uint64_t durable_events;
 	uint64_t inits, clocks, threads, strings, descs;
+	uint64_t suppressed;		/* events that rules kept out, as told at the end */
+	uint64_t stacks, counters;
 	struct tb_init init;
 	struct stream_ring ring[STREAM_CPUS];
 	struct stream_desc desc[STREAM_IDS];
