@@ -23,6 +23,8 @@ OUT      = $(CURDIR)/build/$(RELEASE)
 # without vmlinux there is no BTF to make for the module
 KMAKE    = $(MAKE) -C $(KDIR) M=$(OUT) CONFIG_DEBUG_INFO_BTF_MODULES=
 SOURCES  = Kbuild module include uapi
+# headers of tracepoints whose events are in tracebuf.ko; the others' are in tracebuf_events.ko
+CORE     = sched irq syscalls task timer workqueue power signal
 
 .PHONY: all module guest-module torture samples tools install modules_install check bench clean
 
@@ -34,7 +36,7 @@ module guest-module:
 		"install linux-headers-$$(uname -r) or name another KDIR" >&2; exit 2; }
 	@mkdir -p $(OUT)
 	@cp -pr $(SOURCES) $(OUT)/
-	$(KMAKE) $(KFLAGS) modules
+	+@scripts/build-module $(OUT) $(KDIR) "$(CORE)" $(KMAKE) $(KFLAGS)
 
 # modules that tests load in guests, with the tracebuf.ko that selftests/torture wants; in a folder of
 # their own

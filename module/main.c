@@ -207,5 +207,7 @@ module_init(tb_init);
 module_exit(tb_exit);
 
 MODULE_LICENSE("GPL");
+/* the events that are not of the core; it works without */
+MODULE_SOFTDEP("post: tracebuf_events");
 MODULE_DESCRIPTION("Always-on event recorder with per-CPU rings of contiguous buffers");
 MODULE_AUTHOR("The tracebuf authors");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The units of capture, one for each ev_*.c.  Included wherever a TB_UNIT() of
+ * The units of capture, those in tracebuf.ko.  Included wherever a TB_UNIT() of
  * some meaning is wanted for each of them; hence no guard.  The order is that
  * of the event numbers.
  */
 TB_UNIT(sched);
 TB_UNIT(irq);
-TB_UNIT(raw_syscalls);
+TB_UNIT(syscalls);
 TB_UNIT(task);
 TB_UNIT(timer);
 TB_UNIT(workqueue);

@@ -32,7 +32,7 @@
  *	arg   a word of the command
  *	add   host path; the next record "at" says where in the guest
  *	mod   host folder that makes up /lib/modules/RELEASE; the first is on top
- *	ko    host path of the module built for this kernel
+ *	ko    host path of a module built for this kernel, repeatable
  *	out   (no value) send /out at the end
  */
 #define _GNU_SOURCE
@@ -71,8 +71,8 @@ static char *words[WORDS_MAX + 1];
 static char *envs[WORDS_MAX + 1];
 static char *mods[4];
 static char *adds[2 * WORDS_MAX];
-static int nwords, nenvs, nmods, nadds;
-static char *workdir = "/", *ko;
+static int nwords, nenvs, nmods, nkos, nadds;
+static char *workdir = "/", *kos[4];
 static bool want_out;
 
 static void send_frame(char type, const void *data, size_t len)
@@ -236,8 +236,8 @@ static void read_job(const char *dir)
 			adds[nadds++] = val;
 		else if (!strcmp(key, "mod") && nmods < 4)
 			mods[nmods++] = val;
-		else if (!strcmp(key, "ko"))
-			ko = val;
+		else if (!strcmp(key, "ko") && nkos < 4)
+			kos[nkos++] = val;
 		else if (!strcmp(key, "out"))
 			want_out = true;
 		else
@@ -334,12 +334,14 @@ static void make_root(void)
 	make_dirs(to);
 	if (nmods)
 		mount_overlay(mods, nmods, to);
-	if (ko) {
-		snprintf(from, sizeof(from), "/host%s", ko);
-		snprintf(to, sizeof(to), "/root/usr/lib/modules/%s/extra/tracebuf.ko", uts.release);
+	for (i = 0; i < nkos; i++) {
+		const char *name = strrchr(kos[i], '/') + 1;
+
+		snprintf(from, sizeof(from), "/host%s", kos[i]);
+		snprintf(to, sizeof(to), "/root/usr/lib/modules/%s/extra/%s", uts.release, name);
 		copy_file(from, to);
 		/* Where "insmod tracebuf.ko" finds it. */
-		snprintf(to, sizeof(to), "/root%s/tracebuf.ko", workdir);
+		snprintf(to, sizeof(to), "/root%s/%s", workdir, name);
 		copy_file(from, to);
 	}
 }

@@ -93,31 +93,33 @@ unpack_modules()
 }
 
 # depmod's files for the modules folder $1 ("" for none) of release $2 with
-# module $3 in extra/: "modprobe tracebuf" needs them. They change with the
-# module's aliases and dependencies only. Prints the folder.
+# the modules $3... in extra/: "modprobe tracebuf" needs them. They change with
+# the modules' aliases and dependencies only. Prints the folder.
 module_index()
 {
+	_modules=$1 _release=$2
+	shift 2
 	_key=$( (
-		printf '%s\n' "$1" "$2"
+		printf '%s\n' "$_modules" "$_release" $#
 		for _field in alias depends softdep; do
-			modinfo -F "$_field" "$3"
+			modinfo -F "$_field" "$@"
 		done
 	) | sum_of)
-	_index="$(vm_cache)/modules-$2-$_key"
+	_index="$(vm_cache)/modules-$_release-$_key"
 	if [ ! -d "$_index" ]; then
 		_tree=$(mktemp -d "$(vm_cache)/modules.XXXXXX")
-		_lib="$_tree/lib/modules/$2"
+		_lib="$_tree/lib/modules/$_release"
 		mkdir -p "$_lib/extra"
-		if [ -n "$1" ]; then
-			ln -s "$1/kernel" "$_lib/kernel"
-			cp "$1"/modules.builtin* "$1/modules.order" "$_lib/"
+		if [ -n "$_modules" ]; then
+			ln -s "$_modules/kernel" "$_lib/kernel"
+			cp "$_modules"/modules.builtin* "$_modules/modules.order" "$_lib/"
 		else
 			: >"$_lib/modules.order"
 			: >"$_lib/modules.builtin"
 			: >"$_lib/modules.builtin.modinfo"
 		fi
-		cp "$3" "$_lib/extra/tracebuf.ko"
-		depmod -b "$_tree" "$2" >&2 || die "depmod failed for $2"
+		cp "$@" "$_lib/extra/"
+		depmod -b "$_tree" "$_release" >&2 || die "depmod failed for $_release"
 		rm -rf "$_lib/kernel" "$_lib/extra"
 		# Another run may have been first; its files are as good.
 		mv -T "$_lib" "$_index" 2>/dev/null || [ -d "$_index" ] ||

@@ -4,7 +4,8 @@
  * pool, which only the kernel's workqueue.c can tell.  Read by every pass of
  * stage.h; hence no guard.
  */
-TB_REPLACE_EVENT(workqueue_queue_work,
+#define TB_OWN_workqueue_queue_work 1
+TB_OWN_CLASS(workqueue_queue_work,
 
 	TP_PROTO(int req_cpu, struct pool_workqueue *pwq,
 		 struct work_struct *work),

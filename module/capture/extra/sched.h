@@ -3,7 +3,8 @@
  * The events of NUMA balancing without the ids of NUMA groups, which modules
  * cannot ask for.  Read by every pass of stage.h; hence no guard.
  */
-TB_REPLACE_EVENT(sched_move_numa,
+#define TB_OWN_sched_move_numa 1
+TB_OWN_CLASS(sched_move_numa,
 
 	TP_PROTO(struct task_struct *tsk, int src_cpu, int dst_cpu),
 
@@ -33,7 +34,8 @@ TB_REPLACE_EVENT(sched_move_numa,
 		  __entry->dst_cpu, __entry->dst_nid)
 );
 
-TB_REPLACE_CLASS(sched_numa_pair_template,
+#define TB_OWN_sched_numa_pair_template 1
+TB_OWN_CLASS(sched_numa_pair_template,
 
 	TP_PROTO(struct task_struct *src_tsk, int src_cpu,
 		 struct task_struct *dst_tsk, int dst_cpu),

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Every kind of event that a header of tracepoints can define, in terms of the
+ * two that the passes of stage.h give a meaning to:
+ *
+ *	TB_CLASS(class, proto, args, tstruct, assign, print)
+ *	TB_EVENT(class, name, proto)
+ *
+ * and TB_EVENT_PRINT(class, name, proto, print) for an event with a print
+ * format of its own.  What is left out ends in the variants with other numbers.
+ */
+#define __TB_CAT(a, b, c)	a ## b ## c
+#define TB_CAT(a, b, c)		__TB_CAT(a, b, c)
+/* the variant of a macro for two conditions: macro_00 if neither is defined */
+#define TB_PICK(macro, a, b)	TB_CAT(macro, __is_defined(a), __is_defined(b))
+
+/* a class that is left out, and one that there is something in place of */
+#define TB_CLASS_00(call, proto, args, tstruct, assign, print)		\
+	TB_CLASS(call, PARAMS(proto), PARAMS(args), PARAMS(tstruct),	\
+		 PARAMS(assign), PARAMS(print))
+#define TB_CLASS_01(call, proto, args, tstruct, assign, print)
+#define TB_CLASS_10(call, proto, args, tstruct, assign, print)
+#define TB_CLASS_11(call, proto, args, tstruct, assign, print)
+
+/* an event of a class that is left out, and one that is left out itself */
+#define TB_EVENT_00(template, name, proto)				\
+	TB_EVENT(template, name, PARAMS(proto))
+#define TB_EVENT_01(template, name, proto)
+#define TB_EVENT_10(template, name, proto)
+#define TB_EVENT_11(template, name, proto)
+#define TB_EVENT_PRINT_00(template, name, proto, print)			\
+	TB_EVENT_PRINT(template, name, PARAMS(proto), PARAMS(print))
+#define TB_EVENT_PRINT_01(template, name, proto, print)
+#define TB_EVENT_PRINT_10(template, name, proto, print)
+#define TB_EVENT_PRINT_11(template, name, proto, print)
+
+/* In place of the header's class: made by hand, or of the arguments alone. */
+#define TB_OWN_CLASS(call, proto, args, tstruct, assign, print)		\
+	TB_PICK(TB_CLASS_, TB_SKIP_##call, TB_BARE_##call)(call,	\
+		PARAMS(proto), PARAMS(args), PARAMS(tstruct),		\
+		PARAMS(assign), PARAMS(print))
+#define TB_BARE_CLASS(call, proto, args, tstruct, assign, print)	\
+	TB_PICK(TB_CLASS_, TB_SKIP_##call, TB_NEVER)(call,		\
+		PARAMS(proto), PARAMS(args), PARAMS(tstruct),		\
+		PARAMS(assign), PARAMS(print))
+
+#undef DECLARE_EVENT_CLASS
+#define DECLARE_EVENT_CLASS(call, proto, args, tstruct, assign, print)	\
+	TB_PICK(TB_CLASS_, TB_SKIP_##call, TB_OWN_##call)(call,		\
+		PARAMS(proto), PARAMS(args), PARAMS(tstruct),		\
+		PARAMS(assign), PARAMS(print))
+
+#undef DEFINE_EVENT
+#define DEFINE_EVENT(template, name, proto, args)			\
+	TB_PICK(TB_EVENT_, TB_SKIP_##template, TB_SKIP_##name)(		\
+		template, name, PARAMS(proto))
+
+#undef DEFINE_EVENT_PRINT
+#define DEFINE_EVENT_PRINT(template, name, proto, args, print)		\
+	TB_PICK(TB_EVENT_PRINT_, TB_SKIP_##template, TB_SKIP_##name)(	\
+		template, name, PARAMS(proto), PARAMS(print))
+
+#undef TRACE_EVENT
+#define TRACE_EVENT(name, proto, args, tstruct, assign, print)		\
+	DECLARE_EVENT_CLASS(name, PARAMS(proto), PARAMS(args),		\
+			    PARAMS(tstruct), PARAMS(assign),		\
+			    PARAMS(print))				\
+	DEFINE_EVENT(name, name, PARAMS(proto), PARAMS(args))
+
+/* Conditions are checked, and callbacks called, by the tracepoint itself. */
+#undef DEFINE_EVENT_FN
+#define DEFINE_EVENT_FN(template, name, proto, args, reg, unreg)	\
+	DEFINE_EVENT(template, name, PARAMS(proto), PARAMS(args))
+
+#undef DEFINE_EVENT_CONDITION
+#define DEFINE_EVENT_CONDITION(template, name, proto, args, cond)	\
+	DEFINE_EVENT(template, name, PARAMS(proto), PARAMS(args))
+
+#undef TRACE_EVENT_CONDITION
+#define TRACE_EVENT_CONDITION(name, proto, args, cond, tstruct, assign,	\
+			      print)					\
+	TRACE_EVENT(name, PARAMS(proto), PARAMS(args), PARAMS(tstruct),	\
+		    PARAMS(assign), PARAMS(print))
+
+#undef TRACE_EVENT_FN
+#define TRACE_EVENT_FN(name, proto, args, tstruct, assign, print, reg,	\
+		       unreg)						\
+	TRACE_EVENT(name, PARAMS(proto), PARAMS(args), PARAMS(tstruct),	\
+		    PARAMS(assign), PARAMS(print))
+
+#undef TRACE_EVENT_FN_COND
+#define TRACE_EVENT_FN_COND(name, proto, args, cond, tstruct, assign,	\
+			    print, reg, unreg)				\
+	TRACE_EVENT(name, PARAMS(proto), PARAMS(args), PARAMS(tstruct),	\
+		    PARAMS(assign), PARAMS(print))
+
+/* System calls of kernels that enter them preemptible: begin sees to it. */
+#undef TRACE_EVENT_SYSCALL
+#define TRACE_EVENT_SYSCALL(name, proto, args, tstruct, assign, print,	\
+			    reg, unreg)					\
+	TRACE_EVENT(name, PARAMS(proto), PARAMS(args), PARAMS(tstruct),	\
+		    PARAMS(assign), PARAMS(print))
+
+/* no tracepoint behind them */
+#undef TRACE_EVENT_NOP
+#define TRACE_EVENT_NOP(name, proto, args, tstruct, assign, print)
+#undef DECLARE_EVENT_CLASS_NOP
+#define DECLARE_EVENT_CLASS_NOP(name, proto, args, tstruct, assign, print)
+#undef DEFINE_EVENT_NOP
+#define DEFINE_EVENT_NOP(template, name, proto, args)
+#undef DECLARE_EVENT_NOP
+#define DECLARE_EVENT_NOP(name, proto, args)
+
+/* tracepoints without an event: nothing says what to record */
+#undef DECLARE_TRACE
+#define DECLARE_TRACE(name, proto, args)
+#undef DECLARE_TRACE_CONDITION
+#define DECLARE_TRACE_CONDITION(name, proto, args, cond)
+#undef DECLARE_TRACE_SYSCALL
+#define DECLARE_TRACE_SYSCALL(name, proto, args)
+#undef DECLARE_TRACE_WRITABLE
+#define DECLARE_TRACE_WRITABLE(name, proto, args, size)
+
+/* ftrace's and perf's alone */
+#undef TRACE_EVENT_FLAGS
+#define TRACE_EVENT_FLAGS(name, value)
+#undef TRACE_EVENT_PERF_PERM
+#define TRACE_EVENT_PERF_PERM(name, expr...)
+
+/*
+ * Names that print formats use: TB_EVAL(name).  Those of enumerators that the
+ * header does not have can be left out like events.
+ */
+#define TB_EVAL_00(a)	TB_EVAL(a)
+#define TB_EVAL_10(a)
+#undef TRACE_DEFINE_ENUM
+#define TRACE_DEFINE_ENUM(a)	TB_PICK(TB_EVAL_, TB_SKIP_##a, TB_NEVER)(a)
+#undef TRACE_DEFINE_SIZEOF
+#define TRACE_DEFINE_SIZEOF(a)	TB_EVAL_SIZEOF(a)

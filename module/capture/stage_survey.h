@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What classes and events a header has and where: for the preprocessor alone,
+ * in place of stage.h.  scripts/build-module reads the output.
+ */
+#include <linux/trace_events.h>
+#include <linux/kconfig.h>
+
+#include "stage_kinds.h"
+
+#define TB_CLASS(call, ...)
+#define TB_EVENT(call, ...)
+#define TB_EVENT_PRINT(call, ...)
+#define TB_EVAL(a)
+#define TB_EVAL_SIZEOF(a)
+#include TB_HEADER
+
+#define TRACE_HEADER_MULTI_READ
+
+/* also of what is left out in the end */
+#undef TB_PICK
+#define TB_PICK(macro, a, b)	TB_CAT(macro, 0, 0)
+
+#undef TB_CLASS
+#define TB_CLASS(call, proto, args, ...)				\
+	tb_survey_class #call __stringify(proto) __stringify(args)
+#undef TB_EVENT
+#define TB_EVENT(template, call, ...)		tb_survey_event #template #call
+#undef TB_EVENT_PRINT
+#define TB_EVENT_PRINT(template, call, ...)	tb_survey_event #template #call
+#undef TB_EVAL
+#define TB_EVAL(a)				tb_survey_eval #a
+
+#ifdef TB_EXTRA
+#include TB_EXTRA
+#endif
+#include TB_HEADER

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Types of fs/afs/afs.h that prototypes in <trace/events/afs.h> use. */
+typedef u64 afs_volid_t;
+typedef u64 afs_vnodeid_t;
+typedef u64 afs_dataversion_t;
+
+/* a file's name in the protocol */
+struct afs_fid {
+	afs_volid_t	vid;
+	afs_vnodeid_t	vnode;
+	u32		vnode_hi;
+	u32		unique;
+};
+
+/* passed on, never looked at */
+enum afs_call_state { TB_AFS_CALL_STATE };
+enum afs_lock_state { TB_AFS_LOCK_STATE };

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Types of net/rxrpc that prototypes in <trace/events/rxrpc.h> use. */
+typedef u32 rxrpc_seq_t;
+typedef u32 rxrpc_serial_t;
+
+/* passed on, never looked at */
+enum rxrpc_call_completion { TB_RXRPC_CALL_COMPLETION };
+enum rxrpc_congest_mode { TB_RXRPC_CONGEST_MODE };

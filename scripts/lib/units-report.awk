@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# units-report.awk - what is captured of which header.
+#
+# awk -f units-report.awk left-out events surveyed headers
+#
+# events names a unit for each event it has, surveyed says "unit class event"
+# for all events of units of which something is left out. Prints lines with
+# tabs between words:
+#
+#	# summary
+#	unit header events-there events-captured with-arguments-only
+#	- unit class how events why
+
+# how many events a header that cannot be read seems to have
+function guess(path,	line, n)
+{
+	while ((getline line < path) > 0)
+		if (line ~ /^[ \t]*([A-Z_]*DEFINE_[A-Z_]*EVENT|TRACE_EVENT)[A-Z_]*\(/ &&
+		    line !~ /FLAGS|PERF_PERM/)
+			n++
+	close(path)
+	return n + 0
+}
+
+FILENAME ~ /\/left-out$/ {
+	split($0, part, "\t")
+	nr_left++
+	left_unit[nr_left] = part[1]
+	left_class[nr_left] = part[2]
+	left_how[nr_left] = part[3]
+	left_why[nr_left] = part[4]
+	if (part[3] == "out")
+		out[part[1], part[2]]
+	has_left[part[1]]
+	next
+}
+FILENAME ~ /\/events$/ {
+	have[$1]++
+	next
+}
+FILENAME ~ /\/surveyed$/ {
+	all[$1]++
+	in_class[$1, $2]++
+	event[$1, $2, in_class[$1, $2]] = $3
+	is_event[$1, $3]
+	next
+}
+{
+	unit = $1
+	name[unit] = $3
+	if (!(unit in has_left))
+		all[unit] = have[unit]
+	else if (!all[unit])
+		all[unit] = guess($2)
+	if (!all[unit])
+		next
+	order[++nr] = unit
+}
+END {
+	for (i = 1; i <= nr_left; i++) {
+		unit = left_unit[i]
+		class = left_class[i]
+		n = in_class[unit, class]
+		if (class == "*")
+			n = all[unit]
+		else if (!n && ((unit, class) in is_event))
+			n = 1
+		if (left_how[i] == "bare" && !((unit, "*") in out) && !((unit, class) in out)) {
+			for (k = 1; k <= in_class[unit, class]; k++)
+				if (!((unit, event[unit, class, k]) in out))
+					bare[unit]++
+		}
+		line[i] = sprintf("-\t%s\t%s\t%s\t%d\t%s", unit, class, left_how[i], n, left_why[i])
+	}
+	for (i = 1; i <= nr; i++) {
+		unit = order[i]
+		events += all[unit]
+		got += have[unit]
+		args += bare[unit]
+		if (have[unit])
+			headers++
+		if (have[unit] == all[unit] && !bare[unit])
+			full++
+	}
+	printf "# %d of %d headers of tracepoints captured (%d of them in full)\n", headers, nr, full
+	printf "# %d of %d events (%.1f %%), %d of them with their arguments only\n",
+	       got, events, events ? 100 * got / events : 0, args
+	for (i = 1; i <= nr_left; i++)
+		if (left_how[i] == "out" && line[i] !~ /\t0\t[^\t]*$/)
+			lost = lost ", " left_unit[i] (left_class[i] == "*" ? "" : ":" left_class[i])
+	if (lost != "")
+		print "# left out: " substr(lost, 3) "; coverage.txt in the build folder says why"
+	for (i = 1; i <= nr; i++) {
+		unit = order[i]
+		printf "%s\t%s\t%d\t%d\t%d\n", unit, name[unit], all[unit], have[unit], bare[unit]
+	}
+	for (i = 1; i <= nr_left; i++)
+		print line[i]
+}
