@@ -39,6 +39,18 @@ loaded()
 	[ -d /sys/module/tracebuf ]
 }
 
+# With the events that are in a module of their own: they must not change what tests see.
+load()
+{
+	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko"
+}
+
+unload()
+{
+	[ ! -d /sys/module/tracebuf_events ] || rmmod tracebuf_events || return
+	rmmod tracebuf
+}
+
 # NAME COMMAND...: run a test, keep its output.
 run()
 {
@@ -54,18 +66,18 @@ run()
 sh "$here/leaks.sh" begin
 for t; do
 	[ -e "$here/$t.sh" ] || continue
-	! loaded || rmmod tracebuf || exit 3
+	! loaded || unload || exit 3
 	run "$t" sh "$here/$t.sh"
 done
-! loaded || rmmod tracebuf || exit 3
+! loaded || unload || exit 3
 for t; do
 	[ ! -e "$here/$t.sh" ] || continue
-	loaded || insmod "$TRACEBUF_KO" || exit 3
+	loaded || load || exit 3
 	run "$t" "$programs/$t"
 done
 ! loaded || sh "$here/leaks.sh" symbols
 # nothing of all that may keep the module in use
-if loaded && ! rmmod tracebuf; then
+if loaded && ! unload; then
 	echo "run.sh: the module cannot be unloaded after the tests" >&2
 	exit 3
 fi

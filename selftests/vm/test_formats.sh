@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
 
-insmod "$TRACEBUF_KO" || exit 1
+insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 tracebuf list --format >ours || exit 1
 systems=$(sed -n 's/^system: //p' ours | sort -u)
 # shellcheck disable=SC2086
@@ -20,7 +20,7 @@ for system; do
 	check "formats of $system" python3 "$here/ftrace_formats.py" ours \
 		"$here/reduced_events.txt" "$system"
 done
-rmmod tracebuf
+rmmod tracebuf_events tracebuf
 cd /
 rm -rf "$tmp"
 finish

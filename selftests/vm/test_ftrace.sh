@@ -145,7 +145,7 @@ one()
 	[ $code != 0 ] || sed 's/^/# /' said
 }
 
-insmod "$TRACEBUF_KO" || exit 1
+insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 mkdir "$instance" || exit 1
 set_ftrace mono trace_clock
 set_ftrace 32768 buffer_size_kb
@@ -165,7 +165,7 @@ for system; do
 done
 
 rmdir "$instance"
-rmmod tracebuf
+rmmod tracebuf_events tracebuf
 cd /
 umount "$work" 2>/dev/null
 rm -rf "$tmp"
