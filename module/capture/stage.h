@@ -56,8 +56,7 @@ static_assert(sizeof(struct trace_entry) == sizeof(struct tb_composite) -
 	typedef void tb_callback_##name(void *__data, proto);
 #define TB_EVENT_PRINT(template, name, proto, print)			\
 	TB_EVENT(template, name, PARAMS(proto))
-#define TB_EVAL(a)
-#define TB_EVAL_SIZEOF(a)
+#define TB_EVAL(text, a)
 
 /* some headers keep functions for TP_fast_assign() under this symbol */
 #define CREATE_TRACE_POINTS
@@ -232,20 +231,20 @@ static const char tb_print_##call[] __maybe_unused = print;
 #define TB_EVENT_PRINT(template, name, proto, print)			\
 	TB_EVENT(template, name, PARAMS(proto))
 
-#define TB_ADD_EVAL(text, number)					\
+#undef TRACE_DEFINE_ENUM
+#define TRACE_DEFINE_ENUM(a)	TB_PICK(TB_EVAL_, TB_SKIP_##a, TB_NEVER)(#a, a)
+#undef TRACE_DEFINE_SIZEOF
+#define TRACE_DEFINE_SIZEOF(a)	TB_EVAL("sizeof(" #a ")", sizeof(a))
+#undef TB_EVAL
+#define TB_EVAL(text, a)						\
 	do {								\
 		static struct tb_eval eval __ro_after_init = {		\
 			.name = text,					\
-			.value = (long)(number),			\
+			.value = (long)(a),				\
 		};							\
 									\
 		list_add_tail(&eval.list, &unit->evals);		\
 	} while (0)
-
-#undef TB_EVAL
-#define TB_EVAL(a)		TB_ADD_EVAL(#a, a)
-#undef TB_EVAL_SIZEOF
-#define TB_EVAL_SIZEOF(a)	TB_ADD_EVAL("sizeof(" #a ")", sizeof(a))
 
 /*
  * The header is read inside of a function: not a table, because what ends an

@@ -128,12 +128,14 @@
 #define TRACE_EVENT_PERF_PERM(name, expr...)
 
 /*
- * Names that print formats use: TB_EVAL(name).  Those of enumerators that the
- * header does not have can be left out like events.
+ * Names that print formats use: TB_EVAL("name", value).  Those of enumerators
+ * that the header does not have can be left out like events.  Names may be those
+ * of macros, and must not be replaced on the way.  The kernel's stage 2 takes the
+ * meaning away, so stage.h gives it again.
  */
-#define TB_EVAL_00(a)	TB_EVAL(a)
-#define TB_EVAL_10(a)
+#define TB_EVAL_00(text, a)	TB_EVAL(text, a)
+#define TB_EVAL_10(text, a)
 #undef TRACE_DEFINE_ENUM
-#define TRACE_DEFINE_ENUM(a)	TB_PICK(TB_EVAL_, TB_SKIP_##a, TB_NEVER)(a)
+#define TRACE_DEFINE_ENUM(a)	TB_PICK(TB_EVAL_, TB_SKIP_##a, TB_NEVER)(#a, a)
 #undef TRACE_DEFINE_SIZEOF
-#define TRACE_DEFINE_SIZEOF(a)	TB_EVAL_SIZEOF(a)
+#define TRACE_DEFINE_SIZEOF(a)	TB_EVAL("sizeof(" #a ")", sizeof(a))

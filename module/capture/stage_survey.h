@@ -11,8 +11,7 @@
 #define TB_CLASS(call, ...)
 #define TB_EVENT(call, ...)
 #define TB_EVENT_PRINT(call, ...)
-#define TB_EVAL(a)
-#define TB_EVAL_SIZEOF(a)
+#define TB_EVAL(text, a)
 #include TB_HEADER
 
 #define TRACE_HEADER_MULTI_READ
@@ -25,11 +24,13 @@
 #define TB_CLASS(call, proto, args, ...)				\
 	tb_survey_class #call __stringify(proto) __stringify(args)
 #undef TB_EVENT
-#define TB_EVENT(template, call, ...)		tb_survey_event #template #call
+#define TB_EVENT(template, call, ...)					\
+	tb_survey_event #template #call __stringify(TRACE_SYSTEM)
 #undef TB_EVENT_PRINT
-#define TB_EVENT_PRINT(template, call, ...)	tb_survey_event #template #call
+#define TB_EVENT_PRINT(template, call, ...)				\
+	tb_survey_event #template #call __stringify(TRACE_SYSTEM)
 #undef TB_EVAL
-#define TB_EVAL(a)				tb_survey_eval #a
+#define TB_EVAL(text, a)			tb_survey_eval text
 
 #ifdef TB_EXTRA
 #include TB_EXTRA

@@ -4,13 +4,14 @@
 #
 # awk -f units-report.awk left-out events surveyed headers
 #
-# events names a unit for each event it has, surveyed says "unit class event"
-# for all events of units of which something is left out. Prints lines with
-# tabs between words:
+# events names a unit for each event it has, surveyed says "unit class event
+# system" for all events of units of which something is left out. Prints lines
+# with tabs between words:
 #
 #	# summary
 #	unit header events-there events-captured with-arguments-only
 #	- unit class how events why
+#	+ system:event			it has its arguments for fields
 
 # how many events a header that cannot be read seems to have
 function guess(path,	line, n)
@@ -44,6 +45,7 @@ FILENAME ~ /\/surveyed$/ {
 	in_class[$1, $2]++
 	event[$1, $2, in_class[$1, $2]] = $3
 	is_event[$1, $3]
+	full_name[$1, $3] = $4 ":" $3
 	next
 }
 {
@@ -68,8 +70,10 @@ END {
 			n = 1
 		if (left_how[i] == "bare" && !((unit, "*") in out) && !((unit, class) in out)) {
 			for (k = 1; k <= in_class[unit, class]; k++)
-				if (!((unit, event[unit, class, k]) in out))
+				if (!((unit, event[unit, class, k]) in out)) {
 					bare[unit]++
+					bare_event[++nr_bare] = full_name[unit, event[unit, class, k]]
+				}
 		}
 		line[i] = sprintf("-\t%s\t%s\t%s\t%d\t%s", unit, class, left_how[i], n, left_why[i])
 	}
@@ -97,4 +101,6 @@ END {
 	}
 	for (i = 1; i <= nr_left; i++)
 		print line[i]
+	for (i = 1; i <= nr_bare; i++)
+		print "+\t" bare_event[i]
 }
