@@ -28,6 +28,10 @@ AHEAD = 200
 LIVE = {
     "timer_start": re.compile(r"(?<=timeout=)-?\d+"),
     "timer_expire_entry": re.compile(r"(?<=now=)\d+"),
+    # without a gateway it is what was in the memory before
+    "fib_table_lookup": re.compile(r"(?<=gw )\S+"),
+    # points to its text, which is not in the trace
+    "rcu_utilization": re.compile(r".+"),
 }
 HIDDEN = re.compile(r"\b[0-9a-f]{16}\b")
 
@@ -99,6 +103,8 @@ def plain(text):
     text = re.sub(r"^NR (-?\d+) \w+ ", r"NR \1 ", text)
     text = re.sub(r"(\+0x[0-9a-f]+)/0x[0-9a-f]+", r"\1", text)
     text = re.sub(r" \[\w+\]", "", text)
+    # %#x of nothing
+    text = re.sub(r"\b0x0\b", "0", text)
     return text.rstrip()
 
 

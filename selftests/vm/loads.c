@@ -9,6 +9,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
+#include <linux/time_types.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -312,6 +314,70 @@ static void cgroups(void)
 	rmdir(name);
 }
 
+static void oom(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY), i;
+
+	for (i = 0; i < 5; i++)
+		if (pwrite(fd, i & 1 ? "0" : "7", 1, 0) < 0)
+			break;
+	close(fd);
+}
+
+static void compact(void)
+{
+	int fd = open("/proc/sys/vm/compact_memory", O_WRONLY);
+
+	if (write(fd, "1", 1) == 1)
+		nap(1000);
+	close(fd);
+}
+
+/* One that nothing needs, with no tracepoints of its own */
+static void modules(void)
+{
+	if (system("modprobe -q dummy numdummies=0 && rmmod dummy"))
+		return;
+}
+
+/* Requests that do nothing, and one that waits for a timer */
+static void uring(void)
+{
+	struct __kernel_timespec soon = { .tv_nsec = 1000000 };
+	struct io_uring_params p = { 0 };
+	struct io_uring_sqe *sqes;
+	uint32_t *ring, *tail, mask, i;
+	int fd = syscall(SYS_io_uring_setup, 8, &p);
+
+	if (fd < 0)
+		return;
+	ring = mmap(NULL, p.sq_off.array + 8 * sizeof(*ring), PROT_READ | PROT_WRITE, MAP_SHARED,
+		    fd, IORING_OFF_SQ_RING);
+	sqes = mmap(NULL, 8 * sizeof(*sqes), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		    IORING_OFF_SQES);
+	if (ring == MAP_FAILED || sqes == MAP_FAILED)
+		goto out;
+	tail = &ring[p.sq_off.tail / 4];
+	mask = ring[p.sq_off.ring_mask / 4];
+	for (i = 0; i < 20; i++) {
+		struct io_uring_sqe *sqe = &sqes[*tail & mask];
+
+		memset(sqe, 0, sizeof(*sqe));
+		sqe->opcode = i & 3 ? IORING_OP_NOP : IORING_OP_TIMEOUT;
+		if (!(i & 3)) {
+			sqe->addr = (uintptr_t)&soon;
+			sqe->len = 1;
+		}
+		sqe->user_data = i;
+		ring[p.sq_off.array / 4 + (*tail & mask)] = *tail & mask;
+		__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
+		if (syscall(SYS_io_uring_enter, fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) < 0)
+			break;
+	}
+out:
+	close(fd);
+}
+
 static void idle(void)
 {
 	int i;
@@ -328,7 +394,8 @@ static const struct load {
 	{ "signals", signals }, { "timers", timers }, { "files", files },
 	{ "memory", memory }, { "drop_caches", drop_caches }, { "udp", udp },
 	{ "tcp", tcp }, { "printk", printk }, { "random", randomness },
-	{ "cgroups", cgroups }, { "idle", idle },
+	{ "cgroups", cgroups }, { "oom", oom }, { "compact", compact },
+	{ "modules", modules }, { "uring", uring }, { "idle", idle },
 };
 
 static int run(const char *name)

@@ -12,13 +12,16 @@ cd "$tmp" || exit 1
 
 insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 tracebuf list --format >ours || exit 1
+{
+	cat "$here/reduced_events.txt"
+	sed -n 's/^+\t\(.*\)/\1 */p' "${here%/selftests/vm}/build/$(uname -r)/coverage.txt"
+} >reduced
 systems=$(sed -n 's/^system: //p' ours | sort -u)
 # shellcheck disable=SC2086
 set -- $systems
 plan $#
 for system; do
-	check "formats of $system" python3 "$here/ftrace_formats.py" ours \
-		"$here/reduced_events.txt" "$system"
+	check "formats of $system" python3 "$here/ftrace_formats.py" ours reduced "$system"
 done
 rmmod tracebuf_events tracebuf
 cd /

@@ -126,7 +126,7 @@ TEST_DEV(select, by_name)
 	EXPECT_EQ(1, tb_enable(fd, "sched_switch"));
 	EXPECT_EQ(1, tb_enable(fd, "sched:sched_switch"));
 	EXPECT_EQ(count(fd, "sched", ""), nr_enabled(fd));
-	EXPECT_EQ(count(fd, "irq", "softirq_"), tb_enable(fd, "softirq_*"));
+	EXPECT_EQ(count(fd, NULL, "softirq_"), tb_enable(fd, "softirq_*"));
 	EXPECT_EQ(count(fd, "irq", "softirq_"), tb_enable(fd, "irq:softirq_*"));
 	EXPECT_EQ(2, tb_enable(fd, "sys_e?*t*r") + tb_enable(fd, "raw_sys*:sys_exi?"));
 	EXPECT_EQ(count(fd, NULL, ""), tb_enable(fd, "all"));

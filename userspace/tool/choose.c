@@ -105,12 +105,15 @@ static int counters_add(const struct command *command, struct item *item,
 
 /* ---- modifiers ---- */
 
+/* Names may begin with a digit, too ("9p_client_req") */
 static bool is_modifier(const char *text)
 {
+	size_t digits = strspn(text, "0123456789");
+
 	return !strcmp(text, "fast") || !strcmp(text, "wide") ||
 	       !strcmp(text, "stack") || !strcmp(text, "ustack") ||
 	       !strncmp(text, "counters=", 9) || !strncmp(text, "rate=", 5) ||
-	       (*text >= '0' && *text <= '9');
+	       (digits && (!text[digits] || text[digits] == '/'));
 }
 
 /* One that is_modifier(); complains, EXIT_* */
