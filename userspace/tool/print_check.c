@@ -7,8 +7,12 @@
  * anything.  So expressions that say how much is read are looked at before:
  * they must be bounded, whatever the fields hold, once the fields they use
  * are known to be; and divisors must be constants.
+ *
+ * And will it be understood?  Text that is wrong is worse than numbers: so no operators
+ * that libtraceevent takes for others, and no names that it takes for 0.
  */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <event-parse.h>
@@ -253,12 +257,90 @@ static bool has_fields(const struct tb_format *format)
 	return true;
 }
 
+/*
+ * A name that stands for a number which the kernel has not told: libtraceevent takes it
+ * for 0.  Functions it does not know it refuses itself; names of types have small letters.
+ */
+static bool has_unknown(const struct tb_format *format)
+{
+	const char *text = format->print;
+	char name[TB_NAME_MAX];
+	bool quoted = false;
+	size_t length;
+
+	for (; *text; text += length) {
+		length = 1;
+		if (*text == '"')
+			quoted = !quoted;
+		if (*text == '\\' && quoted && text[1])
+			length = 2;
+		if (quoted || (*text != '_' && !isalnum((unsigned char)*text)))
+			continue;
+		while (text[length] == '_' || isalnum((unsigned char)text[length]))
+			length++;
+		if (isdigit((unsigned char)*text) || length >= sizeof(name) ||
+		    text[length] == '(' ||
+		    (text - format->print > 1 && !strncmp(text - 2, "->", 2)) ||
+		    !strncmp(text + length, "->", 2))
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)length, text);
+		if (!strpbrk(name, "abcdefghijklmnopqrstuvwxyz") &&
+		    strpbrk(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") &&
+		    !tb_format_field(format, name))
+			return true;
+	}
+	return false;
+}
+
 int print_check_text(const struct tb_format *format)
 {
-	return has_fields(format) && !is_misread(format->print);
+	return has_fields(format) && !is_misread(format->print) &&
+	       !has_unknown(format);
 }
 
 /* ---- what is read ---- */
+
+/* Of flags and symbols: each is a number, not a name that nobody has told the value of */
+static bool are_numbers(const struct tep_print_flag_sym *value)
+{
+	char *end;
+
+	for (; value; value = value->next) {
+		if (!value->value)
+			return false;
+		strtoull(value->value, &end, 0);
+		if (end == value->value || end[strspn(end, "uUlL")])
+			return false;
+	}
+	return true;
+}
+
+/* libtraceevent compares without signs */
+static bool has_sign(const struct check *check, const struct tep_print_arg *arg)
+{
+	const struct tb_format_field *field;
+
+	if (!arg)
+		return false;
+	switch (arg->type) {
+	case TEP_PRINT_FIELD:
+		field = tb_format_field(check->format, arg->field.name);
+		return field && field->flags & TB_FIELD_SIGNED;
+	case TEP_PRINT_TYPE:
+		return has_sign(check, arg->typecast.item);
+	case TEP_PRINT_OP:
+		return has_sign(check, arg->op.left) ||
+		       has_sign(check, arg->op.right);
+	default:
+		return false;
+	}
+}
+
+static bool is_comparison(const struct tep_print_arg *arg)
+{
+	return is_op(arg, "<") || is_op(arg, ">") || is_op(arg, "<=") ||
+	       is_op(arg, ">=");
+}
 
 static bool is_safe(struct check *check, const struct tep_print_arg *arg)
 {
@@ -275,9 +357,11 @@ static bool is_safe(struct check *check, const struct tep_print_arg *arg)
 	case TEP_PRINT_TYPE:
 		return is_safe(check, arg->typecast.item);
 	case TEP_PRINT_FLAGS:
-		return is_safe(check, arg->flags.field);
+		return are_numbers(arg->flags.flags) &&
+		       is_safe(check, arg->flags.field);
 	case TEP_PRINT_SYMBOL:
-		return is_safe(check, arg->symbol.field);
+		return are_numbers(arg->symbol.symbols) &&
+		       is_safe(check, arg->symbol.field);
 	case TEP_PRINT_HEX:
 	case TEP_PRINT_HEX_STR:
 		return is_array(arg->hex.field) &&
@@ -294,6 +378,8 @@ static bool is_safe(struct check *check, const struct tep_print_arg *arg)
 		if (is_op(arg, "["))
 			return is_safe(check, arg->op.left) &&
 			       is_bounded(check, arg->op.right);
+		if (is_comparison(arg) && has_sign(check, arg))
+			return false;
 		return is_safe(check, arg->op.left) &&
 		       is_safe(check, arg->op.right);
 	case TEP_PRINT_FUNC:
