@@ -43,7 +43,7 @@ int targets_read(struct tb_device *device, struct targets *targets)
 			return complain("cannot list the events: %s",
 					strerror(-result));
 		grown->index = index;
-		targets->count += !(grown->info.flags & TB_INFO_ABSENT);
+		targets->count += !(grown->info.flags & TB_INFO_GONE);
 	}
 }
 
@@ -57,11 +57,18 @@ const unsigned char *call_bits(const struct calls *calls,
 	return strcmp(info->name, "sys_exit") ? NULL : calls->leave;
 }
 
+/*
+ * Those of modules that are not loaded are recorded as soon as they are. They are
+ * meant by their names, not by patterns: most of them never come.
+ */
 static bool item_matches(const struct item *item,
 			 const struct tb_event_info *info)
 {
 	const unsigned char *bits = call_bits(item->calls, info);
 
+	if (info->flags & TB_INFO_ABSENT && !item->exclude &&
+	    (strpbrk(item->pattern, "*?[") || !strcmp(item->pattern, "all")))
+		return false;
 	if (item->calls)
 		return bits && calls_used(bits);
 	return pattern_match(item->pattern, info->system, info->name);
