@@ -7,12 +7,13 @@
 #   make samples KDIR=...   examples of drivers that use it, in build/RELEASE-samples
 #   make tools              library and tool, in build/user
 #   make install            library, tool and header: PREFIX=/usr/local DESTDIR=
-#   make modules_install    the module, for the kernel of KDIR
+#   make modules_install    both modules, for the kernel of KDIR
 #   make check              scripts/check
 #   make bench              scripts/bench
 #   make clean
 #
-# Objects go to build/, the module to build/RELEASE/tracebuf.ko.
+# Objects go to build/, the modules to build/RELEASE/tracebuf.ko and tracebuf_events.ko; what is captured of
+# which header is in coverage.txt there.
 
 KDIR    ?= /lib/modules/$(shell uname -r)/build
 PREFIX  ?= /usr/local
@@ -25,6 +26,8 @@ KMAKE    = $(MAKE) -C $(KDIR) M=$(OUT) CONFIG_DEBUG_INFO_BTF_MODULES=
 SOURCES  = Kbuild module include uapi
 # headers of tracepoints whose events are in tracebuf.ko; the others' are in tracebuf_events.ko
 CORE     = sched irq syscalls task timer workqueue power signal
+# which there are to be: all, or those of tracebuf.ko only
+HEADERS  = all
 
 .PHONY: all module guest-module torture samples tools install modules_install check bench clean
 
@@ -36,7 +39,7 @@ module guest-module:
 		"install linux-headers-$$(uname -r) or name another KDIR" >&2; exit 2; }
 	@mkdir -p $(OUT)
 	@cp -pr $(SOURCES) $(OUT)/
-	+@scripts/build-module $(OUT) $(KDIR) "$(CORE)" $(KMAKE) $(KFLAGS)
+	+@scripts/build-module $(OUT) $(KDIR) "$(CORE)" $(HEADERS) $(KMAKE) $(KFLAGS)
 
 # modules that tests load in guests, with the tracebuf.ko that selftests/torture wants; in a folder of
 # their own
@@ -44,7 +47,7 @@ torture:
 	@mkdir -p $(OUT)-torture/selftests/vm
 	@cp -pr selftests/torture $(OUT)-torture/selftests/
 	@cp -pr selftests/vm/kernel $(OUT)-torture/selftests/vm/
-	$(MAKE) guest-module OUT=$(OUT)-torture KFLAGS="$(KFLAGS) TB_TORTURE=y"
+	$(MAKE) guest-module OUT=$(OUT)-torture HEADERS=core KFLAGS="$(KFLAGS) TB_TORTURE=y"
 
 # built as a driver of somebody else is: from the headers and Module.symvers
 samples: guest-module
