@@ -123,6 +123,9 @@ record()
 	tracebuf save --stop -o trace.tbuf >saved 2>&1 || { cat saved; return 1; }
 	set_ftrace 0 events/enable
 	tracebuf print -k /proc/kallsyms trace.tbuf >ours || return
+	# whose print formats cannot be used: their texts are others
+	tracebuf print -v trace.tbuf 2>notes >/dev/null || return
+	sed -n 's/^tracebuf: \(.*\) is shown by its fields.*/\1/p' notes | sort -u | cat reduced - >by_name
 	for cpu in $cpus; do
 		cat "$instance/per_cpu/cpu$cpu/trace" >ftrace."$cpu" || return
 		if ! grep -q '^overrun: 0$' "$instance/per_cpu/cpu$cpu/stats"; then
@@ -136,7 +139,7 @@ compare()
 {
 	record "$1" || return
 	for cpu in $cpus; do
-		python3 "$here/ftrace_compare.py" "$cpu" ftrace."$cpu" ours reduced ||
+		python3 "$here/ftrace_compare.py" "$cpu" ftrace."$cpu" ours by_name ||
 			return
 	done
 }
