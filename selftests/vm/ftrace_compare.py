@@ -52,6 +52,7 @@ LIVE = {
     "x86_fpu_xstate_check_failed": FPU,
     # points to its text, which is not in the trace
     "rcu_utilization": re.compile(r".+"),
+    "wbt_step": re.compile(r"(?<=\d: ).*(?=: step)"),
 }
 HIDDEN = re.compile(r"\b[0-9a-f]{16}\b")
 

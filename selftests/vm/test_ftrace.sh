@@ -51,10 +51,8 @@ irq_vectors	idle ping_pong
 rcu		idle tasks
 cgroup		cgroups
 printk		printk
-random		random
 filemap		files
 pagemap		files
-page_ref	files
 percpu		tasks cgroups
 io_uring	uring
 oom		oom tasks

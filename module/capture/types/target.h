@@ -2,6 +2,12 @@
 /* Sizes of commands by group, without the module that has the kernel's table. */
 #include <scsi/scsi_common.h>
 
-static const unsigned char tb_scsi_command_size_tbl[8] = { 6, 10, 10, 12, 16, 12, 10, 10 };
+static inline unsigned int tb_scsi_command_size(const unsigned char *cmnd)
+{
+	static const unsigned char sizes[8] = { 6, 10, 10, 12, 16, 12, 10, 10 };
 
-#define scsi_command_size_tbl	tb_scsi_command_size_tbl
+	return cmnd[0] == VARIABLE_LENGTH_CMD ? scsi_varlen_cdb_length(cmnd) :
+						sizes[(cmnd[0] >> 5) & 7];
+}
+
+#define scsi_command_size(cmnd)	tb_scsi_command_size(cmnd)

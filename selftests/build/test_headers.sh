@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# test_headers.sh - the module builds whatever is in the kernel's headers of tracepoints: what
+# cannot be compiled is left out, and said so. And docs/coverage.md is true.
+#
+#	test_headers.sh [KERNEL]	(6.12)
+#
+# Builds against a copy of the kernel's headers, links for the most part, with few
+# headers of tracepoints and some that no module can have.
+
+# Functions are called by way of check.
+# shellcheck disable=SC2317
+here=$(cd "$(dirname "$0")" && pwd -P)
+tree=${here%/selftests/build}
+# shellcheck source=scripts/lib/cache.sh
+. "$tree/scripts/lib/cache.sh"
+# shellcheck source=selftests/vm/ktap.sh
+. "$tree/selftests/vm/ktap.sh"
+kernel=${1:-6.12}
+kdir=$(kernel_headers "$kernel") || exit 1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp" "$output"' EXIT
+events=$tmp/common/include/trace/events
+
+copy_headers()
+{
+	common=$(sed -n 's,^include \(/.*\)/Makefile$,\1,p' "$kdir/Makefile")
+	cp -rs "$common" "$tmp/common" && cp -rsL "$(realpath "$kdir")" "$tmp/kdir" || return
+	rm "$tmp/kdir/Makefile"
+	sed "s,^include .*/Makefile,include $tmp/common/Makefile," "$kdir/Makefile" >"$tmp/kdir/Makefile"
+	# those of the core, and what other headers include
+	for h in "$events"/*.h; do
+		case ${h##*/} in
+		sched.h | irq.h | syscalls.h | task.h | timer.h | workqueue.h | power.h | \
+		signal.h | skb.h | mmflags.h) continue ;;
+		esac
+		grep -rqsF "trace/events/${h##*/}" "$common/include/linux" "$common/include/net" \
+			"$common/arch/x86/include" || rm "$h"
+	done
+	rm -f "$tmp"/common/arch/x86/include/asm/trace/*.h "$tmp/common/include/ras/ras_event.h"
+}
+
+# An event of header $1 named $2 with the prototype $3, the argument $4 and the assignment $5
+event()
+{
+	cat <<END
+TRACE_EVENT($2, TP_PROTO($3), TP_ARGS($4), TP_STRUCT__entry(__field(int, value)),
+	TP_fast_assign(__entry->value = $5;), TP_printk("%d", __entry->value));
+END
+}
+
+# Header $1 with what standard input says
+header()
+{
+	cat >"$events/$1.h" <<END
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM $1
+#if !defined(_TRACE_$1_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _TRACE_$1_H
+#include <linux/tracepoint.h>
+$(cat)
+#endif
+#include <trace/define_trace.h>
+END
+}
+
+# What there may be in a kernel not seen before
+odd_headers()
+{
+	event z good "int a" a "a" | header zz_fine
+	echo 'this is { no C ((' >"$events/zz_garbage.h"
+	{
+		echo '#include "../../../fs/somewhere/private.h"'
+		event z zz_type "some_type_t a" a "a"
+		event z zz_kept "int a" a "a"
+	} | header zz_private
+	event z zz_deep "struct zz_secret *a" a "a->value" | header zz_deep
+	event z zz_call "int a" a "zz_nowhere(a)" | header zz_call
+	{
+		echo 'int zz_not_exported(int a);'
+		event z zz_link "int a" a "zz_not_exported(a)"
+	} | header zz_link
+	echo '#error not for you' | header zz_error
+	echo 'TRACE_EVENT(zz_open, TP_PROTO(int a), TP_ARGS(a),' >"$events/zz_open.h"
+	echo '#include <linux/no_such_file.h>' | header zz_include
+}
+
+build()
+{
+	make -s -C "$tree" guest-module KDIR="$tmp/kdir" OUT="$tmp/out" RELEASE=odd &&
+		[ -e "$tmp/out/tracebuf.ko" ] && [ -e "$tmp/out/tracebuf_events.ko" ]
+}
+
+# Header $1 has $2 events, of which $3 are captured, $4 with their arguments only
+has()
+{
+	grep "	$1" "$tmp/out/coverage.txt"
+	grep -qxF "$(printf '%s\ttrace/events/%s.h\t%s\t%s\t%s' "$1" "$1" "$2" "$3" "$4")" \
+		"$tmp/out/coverage.txt"
+}
+
+# What is left out of header $1 for the reason $2
+says()
+{
+	grep "^-	$1	" "$tmp/out/coverage.txt" | grep -F "$2"
+}
+
+# Does make name it?
+listed()
+{
+	make -C "$tree" guest-module KDIR="$tmp/kdir" OUT="$tmp/out" RELEASE=odd >"$tmp/log" 2>&1
+	cat "$tmp/log"
+	grep "^tracebuf: left out:" "$tmp/log" | grep -q "$1"
+}
+
+documented()
+{
+	"$tree/scripts/coverage" --check
+}
+
+copy_headers || exit 1
+odd_headers
+plan 10
+check "builds" build
+check "what can be had is there" has zz_fine 1 1 0
+check "... beside what cannot" has zz_private 2 1 0
+check "the arguments of events that look into private structures" has zz_deep 1 1 1
+check "... or call what is private" has zz_call 1 1 1
+check "... or call what is not exported" has zz_link 1 1 1
+check "why: a structure" says zz_deep "struct zz_secret is private"
+check "why: a function" says zz_link "zz_not_exported() is not for modules"
+check "make lists what is left out" listed "zz_private:zz_type"
+check "docs/coverage.md says what is captured" documented
+finish
