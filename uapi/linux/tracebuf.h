@@ -174,6 +174,8 @@ enum tb_control_event {
 	TB_EV_CLOCK	= 8,	/* struct tb_clock_sync */
 	TB_EV_THREAD	= 9,	/* struct tb_thread */
 	TB_EV_MARK	= 10,	/* text, not NUL-terminated */
+	TB_EV_CHUNK	= 11,	/* struct tb_chunk_event, tracebuf_producer.h */
+	TB_EV_PATCH	= 12,	/* struct tb_patch_event, likewise */
 
 	/* durable blocks only */
 	TB_EV_INIT	= 16,	/* struct tb_init */
@@ -656,11 +658,23 @@ struct tb_start {
 	__u32 reserved[7];
 };
 
-/** struct tb_flush - TB_IOC_FLUSH: close the buffers that hold events */
+/* tb_flush.flags */
+#define TB_FLUSH_ASK		0x01	/* ask producers whose memory is not shared, and wait */
+
+/**
+ * struct tb_flush - TB_IOC_FLUSH: close the buffers that hold events
+ * @cpu: which; -1: all, and before that everything that producers have published is taken
+ *	(tracebuf_producer.h)
+ * @flags: TB_FLUSH_*
+ * @timeout_ms: TB_FLUSH_ASK: how long at most; ETIMEDOUT if somebody did not answer, everything
+ *	else was done; 0: 1000
+ * @reserved: zero
+ */
 struct tb_flush {
-	__s32 cpu;		/* -1: all */
-	__u32 flags;		/* zero */
-	__u64 reserved;
+	__s32 cpu;
+	__u32 flags;
+	__u32 timeout_ms;
+	__u32 reserved;
 };
 
 enum tb_select_op {
