@@ -82,7 +82,8 @@ struct tb_producer_page {
  * tb_chunk.state: the low byte is enum tb_chunk_state, the upper half the wrap count, which goes
  * up by one whenever the kernel makes a chunk free again.  Who changes the state does so by
  * compare-and-exchange from the wrap count he knows, so a writer that was late by a lap
- * of the chunk changes nothing.
+ * of the chunk changes nothing.  Before the kernel makes a chunk free it sets @published and @hole
+ * to zero; whoever takes it must write the rest of the header before he publishes anything.
  */
 enum tb_chunk_state {
 	TB_CHUNK_FREE		= 0,
@@ -131,7 +132,9 @@ enum tb_chunk_state {
  * @hole: offset in the data of the record with the first hole that is to be filled in yet, plus
  *	1; 0: no holes.
  *	A chunk that is not committed is taken up to there only, so holes
- *	in it can be filled where they are (see TB_PRODUCER_DIRECT_PATCH)
+ *	in it can be filled where they are (see TB_PRODUCER_DIRECT_PATCH); when the recording
+ *	or the process ends all of it is.  Stored before what is published with it, and with
+ *	release when a hole was filled in
  * @first: number of its first record among all that this writer attempted, those that were lost
  *	included: how many are missing before it follows from that exactly
  * @reserved: zero
@@ -289,7 +292,12 @@ struct tb_patch_event {
  * @map_bytes: out: size of the whole mapping
  * @producer: out: id
  *
- * The channel belongs to the process that sets it up: calls of others get EPERM.
+ * @chunk_bytes and @chunks are what they came to be (no chunks with TB_SETUP_NO_SHARED).  There
+ * are two mappings, MAP_SHARED, each all or nothing: the page at offset 0, @chunks_offset bytes,
+ * PROT_READ; the chunks at @chunks_offset, the rest.
+ *
+ * The channel belongs to the process that sets it up: calls of others get EPERM, all others before
+ * that ENXIO.
  * The memory counts against its RLIMIT_MEMLOCK (not with CAP_IPC_LOCK).
  * Errors: EBUSY done already; EINVAL; ENOMEM, also beyond the limit; EMFILE as many channels
  * as there may be.
@@ -310,7 +318,8 @@ struct tb_producer_setup {
  * struct tb_target_req - TB_PIOC_TARGET: a provider this channel writes to
  * @provider: its name
  * @target: out: its number on this channel, from 0; the same if it was told before
- * Errors: ENOENT no such provider; EACCES it takes nothing from producers; ENOSPC TB_TARGETS_MAX.
+ * Errors: ENOENT no such provider; EACCES it takes nothing from producers; ENOSPC TB_TARGETS_MAX,
+ * or it has as many producers as it may.
  */
 struct tb_target_req {
 	char  provider[TB_PROVIDER_NAME_MAX];
@@ -360,6 +369,7 @@ struct tb_category_req {
  * @result: out: 0 taken; a positive errno: EINVAL not a legal chunk, or no such writer, ESTALE
  *	not complete or of an earlier lap, ENOBUFS the ring had no room, EDQUOT quota, ENODATA
  *	the target does not record.  But for ESTALE the chunk is free again in any case.
+ *	ECANCELED: not looked at, because the call failed before
  * @data: TB_SETUP_NO_SHARED: address of struct tb_chunk and its data, of the chunk's size; else 0
  */
 struct tb_chunk_ref {
@@ -393,7 +403,8 @@ struct tb_patch {
  * @flags: zero
  * @taken: out: chunks whose result is 0
  * @reserved: zero
- * Errors: EINVAL, E2BIG beyond TB_COMMIT_MAX, EFAULT; chunks before were taken, results say which.
+ * Errors: EINVAL, also one of the patches is illegal (the others are recorded); E2BIG beyond
+ * TB_COMMIT_MAX; EFAULT; chunks before were taken, results say which.
  */
 struct tb_commit {
 	__u64 refs;
