@@ -8,21 +8,23 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include "compat.h"
 #include "device.h"
 #include "fifo.h"
+#include "intake.h"
 #include "provider.h"
 #include "registry.h"
 #include "rule.h"
 #include "select.h"
 #include "session.h"
+#include "user.h"
 
 #define TB_PATTERN_MAX	255
 #define TB_BATCH_MAX	1024
 #define TB_ARM_RULES_MAX 64
 #define TB_CPUS_BYTES	1024
+#define TB_FLUSH_MS	1000
 
 static int tb_open(struct inode *inode, struct file *file)
 {
@@ -62,29 +64,6 @@ static int tb_mmap(struct file *file, struct vm_area_struct *vma)
 }
 
 /* ---- ioctls ----------------------------------------------------------- */
-
-/* reserved fields all zero? */
-static bool tb_zero(const void *words, size_t bytes)
-{
-	return !memchr_inv(words, 0, bytes);
-}
-
-/*
- * The structure of a command, as large as the caller knows it: one of a later
- * version must have nothing but zeros where we know nothing; there is none of
- * an earlier version than this one.
- */
-static int tb_get(void *to, size_t known, const void __user *arg, size_t size)
-{
-	return size < known ? -EINVAL : copy_struct_from_user(to, known, arg, size);
-}
-
-static int tb_put(void __user *arg, size_t size, const void *from, size_t known)
-{
-	size_t n = min(size, known);
-
-	return copy_to_user(arg, from, n) || clear_user(arg + n, size - n) ? -EFAULT : 0;
-}
 
 static int tb_ioc_query(struct tb_session *s, void __user *arg, size_t size)
 {
@@ -206,18 +185,6 @@ static int tb_ioc_start(struct tb_session *s, void __user *arg, size_t size)
 	return err;
 }
 
-static int tb_ioc_flush(struct tb_session *s, void __user *arg, size_t size)
-{
-	struct tb_flush f;
-	int err = tb_get(&f, sizeof(f), arg, size);
-
-	if (err)
-		return err;
-	if (f.flags || f.reserved)
-		return -EINVAL;
-	return tb_provider_flush(READ_ONCE(s->provider), f.cpu);
-}
-
 /* Text of @length bytes at @from, to be freed with kfree(), or an error. */
 static char *tb_get_pattern(u64 from, u32 length)
 {
@@ -231,6 +198,72 @@ static char *tb_get_pattern(u64 from, u32 length)
 		return ERR_PTR(-EINVAL);
 	}
 	return pattern;
+}
+
+static int tb_ioc_flush(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_provider *p = READ_ONCE(s->provider);
+	struct tb_flush f;
+	int err = tb_get(&f, sizeof(f), arg, size), late = 0;
+
+	if (err)
+		return err;
+	if (f.reserved || f.flags & ~TB_FLUSH_ASK)
+		return -EINVAL;
+	if (f.flags & TB_FLUSH_ASK ? f.cpu != -1 : f.timeout_ms)
+		return -EINVAL;
+	if (f.flags & TB_FLUSH_ASK)
+		late = tb_intake_ask(p, f.timeout_ms ?: TB_FLUSH_MS);
+	/* what there is of those who have not answered, too */
+	return tb_provider_flush(p, f.cpu) ?: late;
+}
+
+static int tb_ioc_categories(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_categories c;
+	char *pattern;
+	int err = tb_get(&c, sizeof(c), arg, size);
+
+	if (err)
+		return err;
+	if (!tb_zero(c.reserved, sizeof(c.reserved)))
+		return -EINVAL;
+	if (c.op == TB_CATEGORY_CLEAR)
+		return c.length || c.pattern ? -EINVAL :
+		       tb_intake_categories(READ_ONCE(s->provider), c.op, NULL);
+	if ((c.op != TB_CATEGORY_ENABLE && c.op != TB_CATEGORY_DISABLE) || c.length >= TB_NAME_MAX)
+		return -EINVAL;
+	pattern = tb_get_pattern(c.pattern, c.length);
+	if (IS_ERR(pattern))
+		return PTR_ERR(pattern);
+	err = tb_intake_categories(READ_ONCE(s->provider), c.op, pattern);
+	kfree(pattern);
+	return err;
+}
+
+static int tb_ioc_quota(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_quota q;
+	int err = tb_get(&q, sizeof(q), arg, size);
+
+	if (err)
+		return err;
+	if (!tb_zero(q.reserved, sizeof(q.reserved)))
+		return -EINVAL;
+	return tb_intake_quota(READ_ONCE(s->provider), &q);
+}
+
+static int tb_ioc_producers(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_producer_info info;
+	int err = tb_get(&info, sizeof(info), arg, size);
+
+	if (err)
+		return err;
+	if (info.reserved32 || !tb_zero(info.reserved, sizeof(info.reserved)))
+		return -EINVAL;
+	err = tb_intake_info(READ_ONCE(s->provider), &info);
+	return err ?: tb_put(arg, size, &info, sizeof(info));
 }
 
 static int tb_ioc_select(struct tb_session *s, void __user *arg, size_t size)
@@ -494,6 +527,12 @@ static long tb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return tb_ioc_pids(s, to, size);
 	case _IOC_NR(TB_IOC_FIFO):
 		return tb_ioc_fifo(s, to, size);
+	case _IOC_NR(TB_IOC_CATEGORIES):
+		return tb_ioc_categories(s, to, size);
+	case _IOC_NR(TB_IOC_QUOTA):
+		return tb_ioc_quota(s, to, size);
+	case _IOC_NR(TB_IOC_PRODUCERS):
+		return tb_ioc_producers(s, to, size);
 	}
 	return -ENOTTY;
 }

@@ -13,6 +13,7 @@
 
 #include "capture/events.h"
 #include "device.h"
+#include "producer.h"
 #include "registry.h"
 #include "stage.h"
 
@@ -59,6 +60,10 @@ MODULE_PARM_DESC(clock, "auto (default), tsc, arch or mono");
 static bool state = true;
 module_param(state, bool, 0444);
 MODULE_PARM_DESC(state, "write the existing threads into the durable buffer at start (default)");
+
+static ushort producer_mode = 0600;
+module_param(producer_mode, ushort, 0444);
+MODULE_PARM_DESC(producer_mode, "permissions of /dev/tracebuf_producer, where user-space writers come in (default 0600)");
 
 static const char * const tb_modes[] = { "oneshot", "circular", "streaming" };
 static const char * const tb_policies[] = { "overwrite", "drop" };
@@ -183,8 +188,13 @@ static int __init tb_init(void)
 	err = tb_device_init();
 	if (err)
 		goto registry_exit;
+	err = tb_producer_init(producer_mode);
+	if (err)
+		goto device_exit;
 	return 0;
 
+device_exit:
+	tb_device_exit();
 registry_exit:
 	tb_registry_exit();
 events_exit:
@@ -195,6 +205,7 @@ events_exit:
 
 static void __exit tb_exit(void)
 {
+	tb_producer_exit();
 	tb_device_exit();
 	tb_registry_exit();
 	tb_events_exit();

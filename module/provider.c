@@ -165,6 +165,8 @@ int tb_provider_configure(struct tb_provider *p, const struct tb_config *config,
 
 	mutex_lock(&p->lock);
 	err = tb_configure_locked(p, config, cpus);
+	if (!err)
+		tb_intake_tell(p, false);
 	mutex_unlock(&p->lock);
 	return err;
 }

@@ -6,6 +6,8 @@
  * Locks, outermost first:
  *	registry lock	which providers there are, who uses them (registry.c)
  *	lock		configuration, start, stop, which events are enabled
+ *	lock of producers, and in it that of each channel: user-space writers
+ *			(producer.h); not held together with those that follow
  *	cpus_read_lock	where rings of other CPUs are flushed
  *	read_lock	the reader's side of the rings, who the reader is, the durable buffer
  *	map_lock	the memory as against mappings of it; taken under the
@@ -31,6 +33,7 @@
 #include "counters.h"
 #include "durable.h"
 #include "header.h"
+#include "intake.h"
 #include "ring.h"
 #include "track.h"
 #include "trigger.h"
@@ -72,6 +75,7 @@ struct tb_session;
  * @all: in the list of all that have not been freed
  * @tracking: the probes that follow threads are attached
  * @trigger: an event that freezes the rings
+ * @intake: what it takes from user-space writers
  * @snapshot: the reader takes a snapshot; under read_lock
  * @want_wake: somebody waits, see tb_ring_notify()
  */
@@ -105,6 +109,7 @@ struct tb_provider {
 	struct tb_suppressed __percpu *kept_out;
 	bool tracking;
 	struct tb_trigger trigger;
+	struct tb_intake intake;
 	struct delayed_work sync_work;
 	struct delayed_work flush_work;
 	struct work_struct stop_work;

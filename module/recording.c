@@ -79,6 +79,9 @@ void tb_recording_stop(struct tb_provider *p)
 {
 	unsigned int cpu;
 
+	/* producers write no more, and what they have written is the recording's */
+	tb_intake_tell(p, false);
+	tb_intake_scrape(p, true);
 	tb_recording_detach(p);
 	cpus_read_lock();
 	mutex_lock(&p->read_lock);
@@ -182,6 +185,7 @@ int tb_recording_start(struct tb_provider *p, bool dump)
 		tb_recording_abandon(p);
 		return err;
 	}
+	tb_intake_tell(p, true);
 	schedule_delayed_work(&p->sync_work, TB_SYNC_INTERVAL);
 	if (p->config.flush_ms)
 		schedule_delayed_work(&p->flush_work, msecs_to_jiffies(p->config.flush_ms));
@@ -222,6 +226,8 @@ void tb_provider_flush_cpu(struct tb_provider *p, unsigned int cpu)
  * @p: the provider
  * @cpu: which ring, or -1 for all
  *
+ * With all: what user-space writers have published, too.
+ *
  * Context: process.
  * Return: 0, -EINVAL for a CPU it does not have.
  */
@@ -230,6 +236,8 @@ int tb_provider_flush(struct tb_provider *p, int cpu)
 	unsigned int i;
 	int err = 0;
 
+	if (cpu == -1)
+		tb_intake_scrape(p, false);
 	cpus_read_lock();
 	mutex_lock(&p->read_lock);
 	if (cpu < -1 || (cpu >= 0 && (cpu >= nr_cpu_ids || !cpumask_test_cpu(cpu, &p->cpus)))) {

@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "intake.h"
 #include "registry.h"
 
 struct tb_provider tb_kernel_provider;
@@ -121,6 +122,7 @@ static void tb_registry_release(struct kref *ref)
 /* Off the list; the list's reference is the caller's then.  Under tb_registry_lock. */
 static void tb_registry_remove(struct tb_provider *p)
 {
+	WRITE_ONCE(p->intake.removed, true);
 	list_del_init(&p->node);
 	tb_nr_providers--;
 }
@@ -188,6 +190,7 @@ int tb_registry_destroy(const char *name, struct tb_provider *own)
 	if (err)
 		return err;
 	tb_provider_stop(p, 0);
+	tb_intake_forget(p);
 	tb_registry_put(p);
 	return 0;
 }
@@ -204,6 +207,7 @@ void tb_registry_abandon(struct tb_provider *p)
 	tb_registry_remove(p);
 	mutex_unlock(&tb_registry_lock);
 	tb_provider_stop(p, 0);
+	tb_intake_forget(p);
 	/* the list's, and the maker's */
 	tb_registry_put(p);
 	tb_registry_put(p);
@@ -272,6 +276,25 @@ struct tb_provider *tb_registry_find(const char *name)
 		kref_get(&p->ref);
 		p->users++;
 	}
+	mutex_unlock(&tb_registry_lock);
+	return p;
+}
+
+/**
+ * tb_registry_get() - a provider by its name, for who does not keep it from being removed
+ * @name: its name
+ *
+ * Context: process.
+ * Return: the provider, to be given back with tb_registry_put(); or NULL.
+ */
+struct tb_provider *tb_registry_get(const char *name)
+{
+	struct tb_provider *p;
+
+	mutex_lock(&tb_registry_lock);
+	p = tb_registry_lookup(name);
+	if (p)
+		kref_get(&p->ref);
 	mutex_unlock(&tb_registry_lock);
 	return p;
 }

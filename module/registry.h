@@ -20,6 +20,7 @@ int tb_registry_info(struct tb_provider_info *info);
 void tb_registry_each(void (*what)(struct tb_provider *p));
 struct tb_provider *tb_registry_find(const char *name);
 void tb_registry_unfind(struct tb_provider *p);
+struct tb_provider *tb_registry_get(const char *name);
 void tb_registry_put(struct tb_provider *p);
 struct tb_provider *tb_registry_open(const char *name);
 void tb_registry_close(struct tb_provider *p);

@@ -414,6 +414,9 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 	u32 n = 0;
 	int err;
 
+	/* if it is to flush, or begin a snapshot: not under the locks that follow */
+	if ((flags & (TB_ACQUIRE_FLUSH | TB_ACQUIRE_SNAPSHOT)) && !READ_ONCE(p->snapshot))
+		tb_intake_scrape(p, false);
 	cpus_read_lock();
 	mutex_lock(&p->read_lock);
 	err = tb_session_attach(s);

@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which channels of user-space writers there are, and what providers have to do with them:
+ * telling them, taking what they have published, asking those whose memory is not shared,
+ * saying what they may do.
+ *
+ * A channel is in the list from when it is set up until its process ends or its file is closed. It
+ * has a reference to each provider that is its target, which it loses when that is removed; so a
+ * program cannot keep memory that an administrator wants back, nor keep him from having it.
+ */
+#include <linux/errno.h>
+#include <linux/jiffies.h>
+#include <linux/list.h>
+#include <linux/math64.h>
+#include <linux/mutex.h>
+#include <linux/sched/signal.h>
+#include <linux/string.h>
+#include <linux/wait.h>
+
+#include "intake.h"
+#include "producer.h"
+#include "provider.h"
+#include "registry.h"
+
+static DEFINE_MUTEX(tb_producers_lock);
+static LIST_HEAD(tb_producers);
+static u32 tb_nr_producers;
+static u32 tb_last_producer;
+static u64 tb_last_flush;
+
+/* those who wait for answers of producers */
+static DECLARE_WAIT_QUEUE_HEAD(tb_answers);
+
+/* The number of @p as a target of @c, or -1.  Under tb_producers_lock. */
+static int tb_target_of(const struct tb_producer *c, const struct tb_provider *p)
+{
+	u32 t;
+
+	for (t = 0; t < c->nr_targets; t++)
+		if (c->target[t].provider == p)
+			return t;
+	return -1;
+}
+
+/* ---- what a provider does ----------------------------------------------- */
+
+/**
+ * tb_intake_tell() - tell producers what has changed
+ * @p: the provider
+ * @recording: it records
+ *
+ * Context: process, under the provider's lock.
+ */
+void tb_intake_tell(struct tb_provider *p, bool recording)
+{
+	struct tb_producer *c;
+	int t;
+
+	mutex_lock(&tb_producers_lock);
+	p->intake.recording = recording;
+	list_for_each_entry(c, &tb_producers, node) {
+		t = tb_target_of(c, p);
+		if (t >= 0)
+			tb_words_update(c, t);
+	}
+	mutex_unlock(&tb_producers_lock);
+}
+
+/**
+ * tb_intake_scrape() - take what producers have published for a provider
+ * @p: the provider
+ * @end: the recording ends
+ *
+ * Context: process; not under the locks of its reader's side.
+ */
+void tb_intake_scrape(struct tb_provider *p, bool end)
+{
+	struct tb_producer *c;
+
+	if (!READ_ONCE(p->live))
+		return;
+	mutex_lock(&tb_producers_lock);
+	list_for_each_entry(c, &tb_producers, node) {
+		if (tb_target_of(c, p) < 0)
+			continue;
+		mutex_lock(&c->lock);
+		tb_chunk_scrape(c, p, end);
+		mutex_unlock(&c->lock);
+	}
+	mutex_unlock(&tb_producers_lock);
+}
+
+/* Has everybody answered flush @number who was asked? */
+static bool tb_intake_answered(struct tb_provider *p, u64 number)
+{
+	struct tb_producer *c;
+	bool all = true;
+
+	mutex_lock(&tb_producers_lock);
+	list_for_each_entry(c, &tb_producers, node)
+		if (tb_target_of(c, p) >= 0 && c->flush >= number && c->answered < number)
+			all = false;
+	mutex_unlock(&tb_producers_lock);
+	return all;
+}
+
+/**
+ * tb_intake_ask() - have producers commit what only they can reach, and wait until they have
+ * @p: the provider
+ * @timeout_ms: how long at most
+ *
+ * Who comes later was not asked; who goes need not answer.
+ *
+ * Context: process, without locks.
+ * Return: 0, -ETIMEDOUT, -ERESTARTSYS.
+ */
+int tb_intake_ask(struct tb_provider *p, u32 timeout_ms)
+{
+	long left = msecs_to_jiffies(timeout_ms);
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct tb_producer *c;
+	int err = 0;
+	u64 number;
+
+	mutex_lock(&tb_producers_lock);
+	tb_last_flush++;
+	/* 0 in the page: never asked */
+	if (!(u32)tb_last_flush)
+		tb_last_flush++;
+	number = tb_last_flush;
+	list_for_each_entry(c, &tb_producers, node) {
+		if (!(c->flags & TB_SETUP_NO_SHARED) || tb_target_of(c, p) < 0)
+			continue;
+		WRITE_ONCE(c->flush, number);
+		WRITE_ONCE(c->page->flush, (u32)number);
+		wake_up_interruptible(&c->wait);
+	}
+	mutex_unlock(&tb_producers_lock);
+
+	add_wait_queue(&tb_answers, &wait);
+	while (!tb_intake_answered(p, number)) {
+		if (!left)
+			err = -ETIMEDOUT;
+		else if (signal_pending(current))
+			err = -ERESTARTSYS;
+		if (err)
+			break;
+		left = wait_woken(&wait, TASK_INTERRUPTIBLE, left);
+	}
+	remove_wait_queue(&tb_answers, &wait);
+	return err;
+}
+
+/* @t of @c is no provider any more; the reference is the caller's.  Under tb_producers_lock. */
+static struct tb_provider *tb_target_drop(struct tb_producer *c, u32 t)
+{
+	struct tb_provider *p = c->target[t].provider;
+
+	mutex_lock(&c->lock);
+	c->target[t].provider = NULL;
+	mutex_unlock(&c->lock);
+	p->intake.producers--;
+	return p;
+}
+
+/**
+ * tb_intake_forget() - a provider is removed: it is nobody's target any more
+ * @p: the provider, off the list of providers, stopped
+ *
+ * Context: process, with a reference of its own.
+ */
+void tb_intake_forget(struct tb_provider *p)
+{
+	struct tb_producer *c;
+	u32 dropped = 0;
+	int t;
+
+	mutex_lock(&tb_producers_lock);
+	list_for_each_entry(c, &tb_producers, node) {
+		t = tb_target_of(c, p);
+		if (t < 0)
+			continue;
+		tb_target_drop(c, t);
+		tb_category_match(c, t);
+		tb_words_update(c, t);
+		dropped++;
+	}
+	mutex_unlock(&tb_producers_lock);
+	wake_up_all(&tb_answers);
+	while (dropped--)
+		tb_registry_put(p);
+}
+
+/* ---- what a provider allows ----------------------------------------------- */
+
+/* What @p has said of quotas.  Under tb_producers_lock. */
+static void tb_target_quota(struct tb_producer *c, u32 t, const struct tb_quota *q)
+{
+	struct tb_target *target = &c->target[t];
+	u64 burst = min_t(u64, q->burst_bytes, U64_MAX / NSEC_PER_SEC);
+
+	mutex_lock(&c->lock);
+	target->closed = q->flags & TB_QUOTA_CLOSED;
+	target->rate = q->bytes_per_second;
+	target->burst = NSEC_PER_SEC;
+	if (burst && target->rate)
+		target->burst = max_t(u64, 1, div64_u64(burst * NSEC_PER_SEC, target->rate));
+	target->paid = 0;
+	mutex_unlock(&c->lock);
+}
+
+/**
+ * tb_intake_quota() - TB_IOC_QUOTA
+ * @p: the provider
+ * @quota: reserved fields checked
+ *
+ * Who is its producer already stays so.
+ *
+ * Context: process.
+ * Return: 0, -EINVAL.
+ */
+int tb_intake_quota(struct tb_provider *p, const struct tb_quota *quota)
+{
+	struct tb_producer *c;
+	int t;
+
+	if (quota->flags & ~TB_QUOTA_CLOSED || quota->producers > TB_PRODUCERS_MAX ||
+	    (quota->burst_bytes && !quota->bytes_per_second))
+		return -EINVAL;
+	mutex_lock(&p->lock);
+	mutex_lock(&tb_producers_lock);
+	p->intake.quota = *quota;
+	list_for_each_entry(c, &tb_producers, node) {
+		t = tb_target_of(c, p);
+		if (t < 0)
+			continue;
+		tb_target_quota(c, t, quota);
+		tb_words_update(c, t);
+	}
+	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&p->lock);
+	return 0;
+}
+
+/* Under tb_producers_lock. */
+static int tb_intake_add(struct tb_intake *in, u32 op, const char *text)
+{
+	struct tb_category_pattern *to = &in->pattern[in->nr_patterns];
+	u32 i;
+
+	/* the same again: only its place counts */
+	for (i = 0; i < in->nr_patterns; i++)
+		if (!strcmp(in->pattern[i].text, text)) {
+			in->nr_patterns--;
+			memmove(&in->pattern[i], &in->pattern[i + 1],
+				(in->nr_patterns - i) * sizeof(*in->pattern));
+			to--;
+			break;
+		}
+	if (in->nr_patterns == TB_PATTERNS_MAX)
+		return -ENOSPC;
+	to->enable = op == TB_CATEGORY_ENABLE;
+	strscpy(to->text, text, sizeof(to->text));
+	in->nr_patterns++;
+	return 0;
+}
+
+/* Its patterns have changed.  Under tb_producers_lock. */
+static void tb_intake_match(struct tb_provider *p)
+{
+	struct tb_producer *c;
+	int t;
+
+	list_for_each_entry(c, &tb_producers, node) {
+		t = tb_target_of(c, p);
+		if (t < 0)
+			continue;
+		tb_category_match(c, t);
+		tb_words_update(c, t);
+	}
+}
+
+/**
+ * tb_intake_categories() - TB_IOC_CATEGORIES
+ * @p: the provider
+ * @op: enum tb_category_op
+ * @pattern: shorter than TB_NAME_MAX; NULL with TB_CATEGORY_CLEAR
+ *
+ * Context: process.
+ * Return: 0; -ENOSPC too many patterns.
+ */
+int tb_intake_categories(struct tb_provider *p, u32 op, const char *pattern)
+{
+	int err = 0;
+
+	mutex_lock(&p->lock);
+	mutex_lock(&tb_producers_lock);
+	if (op == TB_CATEGORY_CLEAR)
+		p->intake.nr_patterns = 0;
+	else
+		err = tb_intake_add(&p->intake, op, pattern);
+	if (!err)
+		tb_intake_match(p);
+	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&p->lock);
+	return err;
+}
+
+/**
+ * tb_intake_info() - TB_IOC_PRODUCERS
+ * @p: the provider
+ * @info: index in, the rest out
+ *
+ * Context: process.
+ * Return: 0, -ENOENT past the last.
+ */
+int tb_intake_info(struct tb_provider *p, struct tb_producer_info *info)
+{
+	struct tb_producer *c;
+	int err = -ENOENT;
+	u32 index = 0;
+
+	mutex_lock(&tb_producers_lock);
+	list_for_each_entry(c, &tb_producers, node) {
+		if (tb_target_of(c, p) < 0 || index++ < info->index)
+			continue;
+		mutex_lock(&c->lock);
+		*info = (struct tb_producer_info){
+			.index = info->index,
+			.producer = c->id,
+			.pid = c->pid,
+			.uid = c->uid,
+			.chunks = c->nr_chunks,
+			.chunk_bytes = c->chunk_bytes,
+			.busy = tb_chunk_busy(c),
+			.writers = c->nr_writers,
+			.categories = c->nr_categories,
+			.taken = c->taken,
+			.bytes = c->bytes,
+			.records = c->records,
+			.refused = c->refused,
+			.lost = c->lost,
+		};
+		mutex_unlock(&c->lock);
+		memcpy(info->comm, c->comm, sizeof(info->comm));
+		err = 0;
+		break;
+	}
+	mutex_unlock(&tb_producers_lock);
+	return err;
+}
+
+/* ---- what a channel does -------------------------------------------------- */
+
+/**
+ * tb_producer_enlist() - a channel is set up
+ * @c: the channel; gets its number
+ *
+ * Context: process.
+ * Return: 0, -EMFILE too many, or too many in all.
+ */
+int tb_producer_enlist(struct tb_producer *c)
+{
+	int err = -EMFILE;
+
+	mutex_lock(&tb_producers_lock);
+	if (tb_nr_producers < TB_PRODUCERS_MAX && tb_last_producer < U32_MAX) {
+		c->id = ++tb_last_producer;
+		WRITE_ONCE(c->page->producer, c->id);
+		list_add_tail(&c->node, &tb_producers);
+		tb_nr_producers++;
+		err = 0;
+	}
+	mutex_unlock(&tb_producers_lock);
+	return err;
+}
+
+/**
+ * tb_producer_end() - nothing comes of a channel any more; once or more often
+ * @c: the channel; it need not be set up
+ *
+ * What it has published is taken.
+ *
+ * Context: process, nobody else uses it.
+ */
+void tb_producer_end(struct tb_producer *c)
+{
+	struct tb_provider *drop[TB_TARGETS_MAX];
+	u32 t, dropped = 0;
+
+	mutex_lock(&tb_producers_lock);
+	if (!list_empty(&c->node)) {
+		mutex_lock(&c->lock);
+		tb_chunk_scrape(c, NULL, true);
+		mutex_unlock(&c->lock);
+		for (t = 0; t < c->nr_targets; t++)
+			if (c->target[t].provider)
+				drop[dropped++] = tb_target_drop(c, t);
+		list_del_init(&c->node);
+		tb_nr_producers--;
+	}
+	mutex_unlock(&tb_producers_lock);
+	wake_up_all(&tb_answers);
+	while (dropped)
+		tb_registry_put(drop[--dropped]);
+}
+
+/* Under tb_producers_lock. */
+static int tb_target_add(struct tb_producer *c, struct tb_provider *p, u32 *target)
+{
+	struct tb_intake *in = &p->intake;
+	u32 t = c->nr_targets;
+
+	if (list_empty(&c->node))
+		return -EPERM;
+	/* off the list already, and nobody will come to make us forget it */
+	if (READ_ONCE(in->removed))
+		return -ENOENT;
+	if (in->quota.flags & TB_QUOTA_CLOSED)
+		return -EACCES;
+	if (t == TB_TARGETS_MAX || in->producers >= (in->quota.producers ?: TB_PRODUCERS_MAX))
+		return -ENOSPC;
+	mutex_lock(&c->lock);
+	c->target[t].provider = p;
+	c->nr_targets++;
+	mutex_unlock(&c->lock);
+	in->producers++;
+	tb_target_quota(c, t, &in->quota);
+	tb_category_match(c, t);
+	tb_words_update(c, t);
+	*target = t;
+	return 0;
+}
+
+/**
+ * tb_producer_add_target() - a provider that a channel wants to write to
+ * @c: the channel
+ * @name: of the provider
+ * @target: out: its number
+ *
+ * Context: process.
+ * Return: 0, also if it has it already; -ENOENT; -EACCES it takes nothing; -ENOSPC.
+ */
+int tb_producer_add_target(struct tb_producer *c, const char *name, u32 *target)
+{
+	struct tb_provider *p = tb_registry_get(name);
+	bool keep = false;
+	int t, err = 0;
+
+	if (!p)
+		return -ENOENT;
+	mutex_lock(&p->lock);
+	mutex_lock(&tb_producers_lock);
+	t = tb_target_of(c, p);
+	if (t >= 0) {
+		*target = t;
+	} else {
+		err = tb_target_add(c, p, target);
+		keep = !err;
+	}
+	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&p->lock);
+	if (!keep)
+		tb_registry_put(p);
+	return err;
+}
+
+/**
+ * tb_producer_add_category() - a category that a channel has
+ * @c: the channel
+ * @name: its name, shorter than TB_NAME_MAX
+ * @index: out: which word is about it
+ *
+ * Context: process.
+ * Return: 0, -EINVAL, -ENOSPC.
+ */
+int tb_producer_add_category(struct tb_producer *c, const char *name, u32 *index)
+{
+	int err;
+
+	mutex_lock(&tb_producers_lock);
+	err = tb_category_add(c, name, index);
+	mutex_unlock(&tb_producers_lock);
+	return err;
+}
+
+/**
+ * tb_producer_answer() - a channel has committed all it had
+ * @c: the channel
+ * @flush: the low half of the last flush it knew of then
+ *
+ * Context: process.
+ */
+void tb_producer_answer(struct tb_producer *c, u32 flush)
+{
+	u32 behind;
+
+	mutex_lock(&tb_producers_lock);
+	/* it was asked for that one, and not before the last it has answered */
+	behind = (u32)c->flush - flush;
+	if (behind < c->flush - c->answered)
+		WRITE_ONCE(c->answered, c->flush - behind);
+	mutex_unlock(&tb_producers_lock);
+	wake_up_all(&tb_answers);
+}
