@@ -178,6 +178,35 @@ static bool take_extra(struct stream *s, const struct tb_block *b, const struct 
 	return true;
 }
 
+/* Of what a program wrote only the frame is the kernel's. */
+static bool take_chunk(struct stream *s, const struct tb_block *b, const struct stream_event *e)
+{
+	struct tb_chunk_event c;
+
+	CHECK(e->length >= sizeof(c) && e->length % 8 == 0, "chunk of %u bytes", e->length);
+	memcpy(&c, e->payload, sizeof(c));
+	CHECK(c.producer && c.pid && c.writer && !c.reserved, "chunk: producer %u pid %u writer %u",
+	      c.producer, c.pid, c.writer);
+	CHECK(!(c.flags & ~(TB_CHUNK_FLAGS | TB_CHUNK_LAST | TB_CHUNK_SCRAPED | TB_CHUNK_HOLES)),
+	      "chunk: flags %#x", c.flags);
+	CHECK(c.offset % 8 == 0 && c.offset + e->length - sizeof(c) <=
+	      TB_CHUNK_BYTES_MAX - sizeof(struct tb_chunk), "chunk: offset %u", c.offset);
+	CHECK(e->length > sizeof(c) || c.flags & TB_CHUNK_LAST, "chunk: an empty piece");
+	return true;
+}
+
+static bool take_patch(struct stream *s, const struct tb_block *b, const struct stream_event *e)
+{
+	struct tb_patch_event p;
+
+	CHECK(e->length == sizeof(p), "patch of %u bytes", e->length);
+	memcpy(&p, e->payload, sizeof(p));
+	CHECK(p.producer && p.writer && p.offset % 8 == 0 && !p.flags,
+	      "patch: producer %u writer %u offset %u flags %#x", p.producer, p.writer, p.offset,
+	      p.flags);
+	return true;
+}
+
 static bool take_control(struct stream *s, const struct tb_block *b, const struct stream_event *e)
 {
 	switch (e->id) {
@@ -195,6 +224,10 @@ static bool take_control(struct stream *s, const struct tb_block *b, const struc
 	if (e->id >= TB_EV_USER && e->id <= TB_EV_USER_LAST) {
 		CHECK(!e->durable, "event %u in a durable block", e->id);
 		return true;
+	}
+	if (e->id == TB_EV_CHUNK || e->id == TB_EV_PATCH) {
+		CHECK(!e->durable, "event %u in a durable block", e->id);
+		return e->id == TB_EV_CHUNK ? take_chunk(s, b, e) : take_patch(s, b, e);
 	}
 	CHECK(e->durable, "event %u in a rolling block", e->id);
 	switch (e->id) {

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <linux/tracebuf.h>
+#include <linux/tracebuf_producer.h>
 
 #define STREAM_CPUS	64
 #define STREAM_IDS	16384
