@@ -175,15 +175,17 @@ static bool tb_chunk_legal(const struct tb_producer *c, const struct tb_books *k
 {
 	u32 bytes = TB_PUBLISHED_BYTES(h->published), records = TB_PUBLISHED_RECORDS(h->published);
 
-	if (bytes > tb_chunk_room(c) || bytes % 8 || records > bytes / sizeof(struct tb_record))
+	if (bytes > tb_chunk_room(c) || bytes % 8)
 		return false;
 	if (h->hole && (h->hole > tb_chunk_room(c) || (h->hole - 1) % 8))
 		return false;
 	if (h->flags & ~TB_CHUNK_FLAGS || h->cause & ~TB_LOST_PRODUCER || h->reserved16 ||
 	    h->reserved[0] || h->reserved[1])
 		return false;
-	return !k->bytes || (bytes >= k->bytes && records >= k->records && h->id == k->id &&
-			     h->writer == k->writer);
+	if (k->bytes && (h->id != k->id || h->writer != k->writer))
+		return false;
+	return bytes >= k->bytes && records >= k->records &&
+	       records - k->records <= (bytes - k->bytes) / sizeof(struct tb_record);
 }
 
 /* Records in the data from @at to @end; -1 if that is not where one ends. */

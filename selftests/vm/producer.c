@@ -210,7 +210,9 @@ void pieces_take(struct pieces *p, const struct stream_event *e)
 		return;
 	if (!(p->nr & (p->nr + 1)))
 		p->piece = realloc(p->piece, (2 * p->nr + 2) * sizeof(*piece));
-	piece = &p->piece[p->nr++];
+	piece = &p->piece[p->nr];
+	piece->time = e->time;
+	piece->number = p->nr++;
 	memcpy(&piece->e, e->payload, sizeof(piece->e));
 	piece->bytes = e->length - sizeof(piece->e);
 	piece->data = malloc(piece->bytes + 1);
@@ -235,6 +237,20 @@ void pieces_free(struct pieces *p)
 		free(p->piece[--p->nr].data);
 	free(p->piece);
 	memset(p, 0, sizeof(*p));
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+void pieces_sort(struct pieces *p)
+{
+	qsort(p->piece, p->nr, sizeof(*p->piece), by_time);
 }
 
 /* Is this record number @number of @writer? */

@@ -62,6 +62,8 @@ int chunk_write(const struct producer *p, uint32_t n, uint16_t writer, uint32_t 
 /* ---- reading ---------------------------------------------------------- */
 
 struct piece {
+	uint64_t time;
+	uint32_t number;	/* in the order of the trace */
 	struct tb_chunk_event e;
 	uint32_t bytes;		/* of data */
 	uint8_t *data;
@@ -74,10 +76,12 @@ struct pieces {
 	struct tb_patch_event patch[16];	/* the first of them */
 };
 
-/* Have @s collect them; in the order of the trace, so on one CPU in that of time. */
+/* Have @s collect them; in the order of the trace. */
 void pieces_collect(struct pieces *p, struct stream *s);
 void pieces_free(struct pieces *p);
 void pieces_take(struct pieces *p, const struct stream_event *e);
+/* In that of time, whichever CPU they were recorded on. */
+void pieces_sort(struct pieces *p);
 
 /*
  * What arrived of a writer: are its records whole, in order, and what chunk_put() wrote?  How
