@@ -372,7 +372,7 @@ static bool take_all(int fd, struct stream *s)
 	return n == 0 || errno == EAGAIN;
 }
 
-TEST_DEV(hostile, others_do_not_notice)
+TEST_F_TIMEOUT(hostile, others_do_not_notice, test_timeout() + seconds())
 {
 	uint64_t seed = begin_seed(), until, next;
 	struct watch w = { .s = &self->s, .good = &self->got };
