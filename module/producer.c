@@ -427,8 +427,8 @@ static int tb_producer_flush(struct file *file, fl_owner_t id)
 {
 	struct tb_producer *c = file->private_data;
 
-	/* all its threads are at their end, for they shared its files */
-	if (current->flags & PF_EXITING && !tb_producer_owned(c))
+	/* its last thread is on its way out; one that has files of its own may go before */
+	if (!tb_producer_owned(c) && !atomic_read(&current->signal->live))
 		tb_producer_end(c);
 	return 0;
 }

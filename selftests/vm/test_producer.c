@@ -439,6 +439,28 @@ TEST_DEV(channel, death_with_an_heir)
 	close(heir[1]);
 }
 
+static void *with_files_of_its_own(void *arg)
+{
+	return unshare(CLONE_FILES) ? NULL : arg;
+}
+
+/* A thread that goes closes all of its files: that is not the end of the process. */
+TEST_DEV(channel, a_thread_with_files_of_its_own)
+{
+	void *done = NULL;
+	pthread_t thread;
+
+	BEGIN();
+	ASSERT_EQ(0, pthread_create(&thread, NULL, with_files_of_its_own, self));
+	pthread_join(thread, &done);
+	EXPECT_EQ(self, done);
+	/* it may be on its way still */
+	usleep(100000);
+	EXPECT_EQ(0, chunk_write(&self->p, 0, 1, 0, 0, 5));
+	END();
+	EXPECT_WHOLE(1, 5);
+}
+
 TEST_DEV(channel, close_takes_what_is_there)
 {
 	uint64_t next;
