@@ -210,9 +210,7 @@ void pieces_take(struct pieces *p, const struct stream_event *e)
 		return;
 	if (!(p->nr & (p->nr + 1)))
 		p->piece = realloc(p->piece, (2 * p->nr + 2) * sizeof(*piece));
-	piece = &p->piece[p->nr];
-	piece->time = e->time;
-	piece->number = p->nr++;
+	piece = &p->piece[p->nr++];
 	memcpy(&piece->e, e->payload, sizeof(piece->e));
 	piece->bytes = e->length - sizeof(piece->e);
 	piece->data = malloc(piece->bytes + 1);
@@ -239,18 +237,23 @@ void pieces_free(struct pieces *p)
 	memset(p, 0, sizeof(*p));
 }
 
-static int by_time(const void *a, const void *b)
+static int as_written(const void *a, const void *b)
 {
-	const struct piece *x = a, *y = b;
+	const struct tb_chunk_event *x = &((const struct piece *)a)->e;
+	const struct tb_chunk_event *y = &((const struct piece *)b)->e;
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	if (x->producer != y->producer)
+		return x->producer < y->producer ? -1 : 1;
+	if (x->writer != y->writer)
+		return x->writer < y->writer ? -1 : 1;
+	if (x->chunk != y->chunk)
+		return x->chunk < y->chunk ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
 void pieces_sort(struct pieces *p)
 {
-	qsort(p->piece, p->nr, sizeof(*p->piece), by_time);
+	qsort(p->piece, p->nr, sizeof(*p->piece), as_written);
 }
 
 /* Is this record number @number of @writer? */

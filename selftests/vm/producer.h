@@ -62,8 +62,6 @@ int chunk_write(const struct producer *p, uint32_t n, uint16_t writer, uint32_t 
 /* ---- reading ---------------------------------------------------------- */
 
 struct piece {
-	uint64_t time;
-	uint32_t number;	/* in the order of the trace */
 	struct tb_chunk_event e;
 	uint32_t bytes;		/* of data */
 	uint8_t *data;
@@ -80,7 +78,10 @@ struct pieces {
 void pieces_collect(struct pieces *p, struct stream *s);
 void pieces_free(struct pieces *p);
 void pieces_take(struct pieces *p, const struct stream_event *e);
-/* In that of time, whichever CPU they were recorded on. */
+/*
+ * In that in which their writers wrote them, whichever CPU they were recorded on: not every clock
+ * is exact enough from one to another (TB_CLOCK_MONO).
+ */
 void pieces_sort(struct pieces *p);
 
 /*
