@@ -330,6 +330,7 @@ struct tb_target_req {
 
 /* tb_writer_req.flags */
 #define TB_WRITER_GONE		0x01	/* there is no such writer any more */
+#define TB_WRITER_NO_THREAD	0x02	/* its thread has ended: @tid is 0, and so in its chunks */
 
 /**
  * struct tb_writer_req - TB_PIOC_WRITER: a writer; its chunks are refused before
