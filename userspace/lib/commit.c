@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Committing: what is complete goes to the kernel, in the order in which it was completed.
+ *
+ * Chunks stay in the batch until the kernel has answered each of them; so a call that fails
+ * as a whole changes nothing, and the next one tries again.  Chunks of startup writers stay until their
+ * reservation is bound.  With a channel that has shared memory they are copied there before they
+ * are committed.  See arbiter.h for locks and order.
+ */
+#include <errno.h>
+#include "arbiter.h"
+
+#define UNANSWERED	INT32_MIN
+
+/* what to do with the chunks of a writer */
+enum prospect { PROSPECT_WAIT, PROSPECT_SEND, PROSPECT_DROP };
+
+/* Has the kernel been told of the writer?  It is, if its target is known. */
+int tb_commit_register(struct tb_arbiter *arbiter, struct writer *w)
+{
+	struct tb_writer_req request = {
+		.writer = (uint16_t)w->id,
+		.target = (uint16_t)w->target,
+		.tid = w->tid,
+	};
+	int result;
+
+	if (w->told_kernel)
+		return 0;
+	if (w->source == TARGET_RESERVED)
+		request.target = (uint16_t)arbiter->reservations[w->reservation].target;
+	result = arbiter->endpoint->ops->writer(arbiter->endpoint, &request);
+	if (result == -ESRCH) {
+		/* the thread of a startup writer has ended meanwhile */
+		request.tid = 0;
+		request.flags = TB_WRITER_NO_THREAD;
+		result = arbiter->endpoint->ops->writer(arbiter->endpoint, &request);
+	}
+	w->told_kernel = result >= 0;
+	return result;
+}
+
+/* Nothing of the writer is on its way any more. */
+void tb_commit_gone(struct tb_arbiter *arbiter, struct writer *w)
+{
+	struct tb_writer_req request = { .writer = (uint16_t)w->id, .flags = TB_WRITER_GONE };
+
+	if (w->told_kernel && shared_get(&arbiter->bound))
+		arbiter->endpoint->ops->writer(arbiter->endpoint, &request);
+	shared_set(&arbiter->writers[w->id], NULL);
+	/* releases the place in writers[] to who gets the id */
+	__atomic_fetch_and(&arbiter->ids[w->id / 32], ~(1u << w->id % 32), __ATOMIC_RELEASE);
+	tb_unmap(w, sizeof(*w));
+}
+
+static enum prospect prospect_of(struct tb_arbiter *arbiter, struct writer *w)
+{
+	if (w->source == TARGET_RESERVED) {
+		uint32_t state = shared_get_acquire(&arbiter->reservations[w->reservation].state);
+
+		if (state == RESERVATION_ABORTED)
+			return PROSPECT_DROP;
+		if (state != RESERVATION_BOUND)
+			return PROSPECT_WAIT;
+	}
+	if (!shared_get(&arbiter->bound))
+		return PROSPECT_WAIT;
+	return tb_commit_register(arbiter, w) < 0 ? PROSPECT_DROP : PROSPECT_SEND;
+}
+
+static struct writer *writer_at(struct tb_arbiter *arbiter, uint32_t handle)
+{
+	/* who queued the chunk is there until it is answered */
+	return shared_get(&arbiter->writers[OWNER_WRITER(shared_get(&note_of(arbiter, handle)->owner))]);
+}
+
+static void take_queue(struct tb_arbiter *arbiter)
+{
+	/* pairs with the release of those who queued them */
+	uint32_t head = shared_swap(&arbiter->queue, 0), at, count = 0;
+
+	for (at = head; at; at = shared_get(&note_of(arbiter, at - 1)->next))
+		count++;
+	arbiter->nr_batch += count;
+	count = arbiter->nr_batch;
+	for (at = head; at; at = shared_get(&note_of(arbiter, at - 1)->next))
+		arbiter->batch[--count] = at - 1;
+}
+
+/* The chunk is answered: free, but for one that is of no use any more. */
+static void chunk_done(struct tb_arbiter *arbiter, uint32_t handle, bool broken)
+{
+	struct tb_chunk_note *note = note_of(arbiter, handle);
+
+	note->taken_bytes = note->taken_records = note->shift = 0;
+	shared_set(&note->owner, 0);
+	if (HANDLE_POOL(handle) == POOL_OWN)
+		tb_chunk_free(arbiter, handle);
+	if (HANDLE_POOL(handle) == pool_bound(arbiter))
+		__atomic_fetch_sub(&arbiter->uncommitted, 1, __ATOMIC_RELAXED);
+	if (broken)
+		shared_add(&arbiter->stats.broken, 1);
+	else
+		tb_pool_push(arbiter, handle);
+}
+
+/* One chunk less of the writer is on its way. */
+static void writer_answered(struct tb_arbiter *arbiter, struct writer *w)
+{
+	/* releases what was done for it: w may see that nothing is left, and go over */
+	if (!__atomic_sub_fetch(&w->queued, 1, __ATOMIC_RELEASE) && w->leaving)
+		tb_commit_gone(arbiter, w);
+}
+
+static void refused(struct tb_arbiter *arbiter, struct writer *w, uint32_t records)
+{
+	shared_set(&w->refused, w->refused + records);
+	shared_set(&w->retell, 1);
+	shared_add(&arbiter->stats.refused, 1);
+}
+
+static void answered(struct tb_arbiter *arbiter, uint32_t handle, int result)
+{
+	struct writer *w = writer_at(arbiter, handle);
+	struct tb_chunk *chunk = chunk_of(arbiter, handle);
+	uint32_t records = TB_PUBLISHED_RECORDS(shared_get(&chunk->published));
+	bool stale = result == ESTALE && HANDLE_POOL(handle) == POOL_SHARED;
+	/* the kernel may have taken it when a reader flushed: then it is free */
+	bool broken = stale && TB_CHUNK_STATE(shared_get(&chunk->state)) != TB_CHUNK_FREE;
+
+	if (!result || (stale && !broken))
+		shared_add(&arbiter->stats.chunks, 1);
+	else
+		refused(arbiter, w, records);
+	if (HANDLE_POOL(handle) == POOL_OWN)
+		w->next_sent++;
+	chunk_done(arbiter, handle, broken);
+	writer_answered(arbiter, w);
+}
+
+static void dropped(struct tb_arbiter *arbiter, uint32_t handle)
+{
+	struct writer *w = writer_at(arbiter, handle);
+
+	shared_set(&w->refused, w->refused +
+		   TB_PUBLISHED_RECORDS(shared_get(&chunk_of(arbiter, handle)->published)));
+	shared_add(&arbiter->stats.aborted, 1);
+	w->next_sent++;
+	chunk_done(arbiter, handle, false);
+	writer_answered(arbiter, w);
+}
+
+/* A copy in shared memory, complete; HANDLE_NONE if there is no room. */
+static uint32_t copy_shared(struct tb_arbiter *arbiter, const struct tb_chunk *from,
+			    uint64_t owner)
+{
+	uint32_t handle, state;
+	struct tb_chunk *chunk;
+
+	handle = tb_chunk_claim(arbiter, POOL_SHARED, from, owner, &state);
+	if (handle == HANDLE_NONE)
+		return handle;
+	chunk = chunk_of(arbiter, handle);
+	memcpy(chunk + 1, from + 1, TB_PUBLISHED_BYTES(from->published));
+	/* releases it to the kernel */
+	shared_cas(&chunk->state, &state,
+		   TB_CHUNK_WORD(TB_CHUNK_COMPLETE, TB_CHUNK_WRAP(state)));
+	shared_add(&arbiter->uncommitted, 1);
+	return handle;
+}
+
+/* Makes a complete chunk of POOL_OWN what the kernel is to get: without what was scraped. */
+static void make_ready(struct tb_arbiter *arbiter, uint32_t handle, struct writer *w)
+{
+	struct tb_chunk_note *note = note_of(arbiter, handle);
+	struct tb_chunk *chunk = chunk_of(arbiter, handle);
+	uint32_t serial = OWNER_SERIAL(shared_get(&note->owner));
+	uint32_t published = shared_get(&chunk->published), gone = note->taken_bytes;
+	unsigned char *data = (unsigned char *)(chunk + 1);
+
+	if (gone) {
+		memmove(data, data + gone, TB_PUBLISHED_BYTES(published) - gone);
+		shared_set(&chunk->published, published - TB_PUBLISHED(gone, note->taken_records));
+		if (shared_get(&chunk->hole))
+			shared_set(&chunk->hole, chunk->hole - gone);
+		chunk->first += note->taken_records;
+		chunk->cause = 0;
+		chunk->flags &= (uint16_t)~TB_CHUNK_FRESH;
+		note->shift = gone;
+		note->taken_bytes = note->taken_records = 0;
+	}
+	chunk->id = serial + w->extra;
+	w->sent[serial % SENT_NOTES] = (struct sent_note) {
+		.serial = serial, .id = chunk->id, .shift = note->shift,
+	};
+}
+
+static int call_kernel(struct tb_arbiter *arbiter, uint32_t refs, uint32_t patches,
+		       uint32_t flush)
+{
+	struct tb_commit commit = {
+		.refs = (uint64_t)(uintptr_t)(refs ? arbiter->refs : NULL),
+		.nr_refs = refs,
+		.patches = (uint64_t)(uintptr_t)(patches ? arbiter->list : NULL),
+		.nr_patches = patches,
+		.flush = flush,
+	};
+	int result = arbiter->endpoint->ops->commit(arbiter->endpoint, &commit);
+
+	shared_add(&arbiter->stats.commits, 1);
+	return result < 0 ? result : 0;
+}
+
+/* A chunk that may go is among the next @count that do; false: not now */
+static bool refer(struct tb_arbiter *arbiter, uint32_t at, uint32_t count)
+{
+	uint32_t handle = arbiter->batch[at], copy;
+	struct writer *w = writer_at(arbiter, handle);
+
+	if (HANDLE_POOL(handle) == POOL_OWN) {
+		make_ready(arbiter, handle, w);
+		if (!arbiter->no_shared) {
+			copy = copy_shared(arbiter, chunk_of(arbiter, handle),
+					   shared_get(&note_of(arbiter, handle)->owner));
+			if (copy == HANDLE_NONE)
+				return false;
+			/* it takes the place of the other: w->queued stays */
+			w->next_sent++;
+			chunk_done(arbiter, handle, false);
+			arbiter->batch[at] = handle = copy;
+		}
+	}
+	arbiter->sending[count] = at;
+	arbiter->refs[count] = (struct tb_chunk_ref) {
+		.chunk = arbiter->no_shared ? 0 : HANDLE_INDEX(handle),
+		.result = UNANSWERED,
+		.data = arbiter->no_shared ? (uint64_t)(uintptr_t)chunk_of(arbiter, handle) : 0,
+	};
+	return true;
+}
+
+/* As much of the batch as goes into one call; 1: there may be more, 0: not, or -errno. */
+static int send_some(struct tb_arbiter *arbiter)
+{
+	uint32_t i, count = 0, left = 0;
+	bool full = false;
+	int result = 0;
+
+	for (i = 0; i < arbiter->nr_batch && count < REFS && !full; i++) {
+		uint32_t handle = arbiter->batch[i];
+
+		switch (prospect_of(arbiter, writer_at(arbiter, handle))) {
+		case PROSPECT_WAIT:
+			break;
+		case PROSPECT_DROP:
+			dropped(arbiter, handle);
+			arbiter->batch[i] = HANDLE_NONE;
+			break;
+		case PROSPECT_SEND:
+			if (refer(arbiter, i, count))
+				count++;
+			else
+				full = true;
+			break;
+		}
+	}
+	if (count)
+		result = call_kernel(arbiter, count, 0, 0);
+	for (i = 0; i < count; i++) {
+		if (arbiter->refs[i].result == UNANSWERED)
+			continue;
+		answered(arbiter, arbiter->batch[arbiter->sending[i]], arbiter->refs[i].result);
+		arbiter->batch[arbiter->sending[i]] = HANDLE_NONE;
+	}
+	for (i = 0; i < arbiter->nr_batch; i++)
+		if (arbiter->batch[i] != HANDLE_NONE)
+			arbiter->batch[left++] = arbiter->batch[i];
+	arbiter->nr_batch = left;
+	return result ? result : count && (count == REFS || full);
+}
+
+/* Makes a piece of what is published of a chunk of POOL_OWN; false: nothing is new. */
+static bool piece_of(struct tb_arbiter *arbiter, uint32_t handle, struct writer *w)
+{
+	const struct tb_chunk_note *note = note_of(arbiter, handle);
+	struct tb_chunk *chunk = chunk_of(arbiter, handle), *stage = arbiter->stage;
+	const unsigned char *data = (const unsigned char *)(chunk + 1);
+	/* pairs with the writer's release: records up to here are whole ... */
+	uint32_t published = shared_get_acquire(&chunk->published);
+	/* ... and, with the release of who filled them in, holes up to here */
+	uint32_t hole = shared_get_acquire(&chunk->hole);
+	uint32_t end = TB_PUBLISHED_BYTES(published), at = note->taken_bytes, records = 0;
+
+	if (hole && hole - 1 < end)
+		end = hole - 1;
+	while (at < end) {
+		const struct tb_record *record = (const struct tb_record *)(data + at);
+
+		if (record->bytes < sizeof(*record) || record->bytes > end - at)
+			return false;
+		at += record->bytes;
+		records++;
+	}
+	if (!records)
+		return false;
+	*stage = (struct tb_chunk) {
+		.state = TB_CHUNK_WORD(TB_CHUNK_COMPLETE, 0),
+		.published = TB_PUBLISHED(end - note->taken_bytes, records),
+		.id = OWNER_SERIAL(shared_get(&note->owner)) + w->extra,
+		.writer = (uint16_t)w->id,
+		.flags = chunk->flags,
+		.cause = chunk->cause,
+		.first = chunk->first + note->taken_records,
+	};
+	if (note->taken_bytes) {
+		stage->cause = 0;
+		stage->flags &= (uint16_t)~TB_CHUNK_FRESH;
+	}
+	memcpy(stage + 1, data + note->taken_bytes, end - note->taken_bytes);
+	return true;
+}
+
+static int scrape_chunk(struct tb_arbiter *arbiter, uint32_t handle, struct writer *w)
+{
+	struct tb_chunk_note *note = note_of(arbiter, handle);
+	const struct tb_chunk *stage = arbiter->stage;
+	uint32_t copy;
+	int result;
+
+	if (!piece_of(arbiter, handle, w))
+		return 0;
+	if (arbiter->no_shared) {
+		arbiter->refs[0] = (struct tb_chunk_ref) {
+			.result = UNANSWERED, .data = (uint64_t)(uintptr_t)stage,
+		};
+		result = call_kernel(arbiter, 1, 0, 0);
+		if (arbiter->refs[0].result == UNANSWERED)
+			return result;
+		if (arbiter->refs[0].result)
+			refused(arbiter, w, TB_PUBLISHED_RECORDS(stage->published));
+		else
+			shared_add(&arbiter->stats.chunks, 1);
+	} else {
+		copy = copy_shared(arbiter, stage, shared_get(&note->owner));
+		if (copy == HANDLE_NONE)
+			return 0;
+		arbiter->batch[arbiter->nr_batch++] = copy;
+		shared_add(&w->queued, 1);
+		result = 0;
+	}
+	w->extra++;
+	note->taken_bytes += TB_PUBLISHED_BYTES(stage->published);
+	note->taken_records += TB_PUBLISHED_RECORDS(stage->published);
+	return result;
+}
+
+/*
+ * What is published in chunks of POOL_OWN that are being written: the kernel cannot see them.
+ * Only those that come next of their writers: one before it may have been queued just now.
+ */
+static int scrape_own(struct tb_arbiter *arbiter)
+{
+	struct tb_pool *pool = &arbiter->pools[POOL_OWN];
+	int result = 0;
+	uint32_t i;
+
+	for (i = 0; i < pool->count && !result; i++) {
+		uint32_t handle = HANDLE(POOL_OWN, i);
+		struct writer *w;
+
+		/* pairs with the release of who claimed it: the header is there */
+		if (TB_CHUNK_STATE(shared_get_acquire(&chunk_of(arbiter, handle)->state)) !=
+		    TB_CHUNK_WRITING)
+			continue;
+		w = writer_at(arbiter, handle);
+		if (w && OWNER_SERIAL(shared_get(&note_of(arbiter, handle)->owner)) ==
+		    w->next_sent && prospect_of(arbiter, w) == PROSPECT_SEND)
+			result = scrape_chunk(arbiter, handle, w);
+	}
+	return result;
+}
+
+static int send_batch(struct tb_arbiter *arbiter)
+{
+	int result;
+
+	do
+		result = send_some(arbiter);
+	while (result > 0);
+	return result;
+}
+
+/* All that is complete; with @scrape what is published, too.  The gate is held. */
+int tb_commit_all(struct tb_arbiter *arbiter, uint32_t flush, bool scrape)
+{
+	uint32_t patches;
+	int result;
+
+	take_queue(arbiter);
+	tb_patches_apply(arbiter);
+	result = send_batch(arbiter);
+	if (!shared_get(&arbiter->bound))
+		return result;
+	if (!result && scrape && arbiter->pools[POOL_OWN].chunks) {
+		result = scrape_own(arbiter);
+		if (!result)
+			result = send_batch(arbiter);
+	}
+	/* patches of chunks that did not go must not go before them */
+	if (!result) {
+		patches = tb_patches_list(arbiter, arbiter->list);
+		if (patches || flush)
+			result = call_kernel(arbiter, 0, patches, flush);
+		if (!result && patches)
+			tb_patches_told(arbiter);
+	}
+	shared_set(&arbiter->last_commit, arbiter->endpoint->ops->now_us(arbiter->endpoint));
+	return result;
+}
+
+/* Unless somebody is at it, or there is nothing to do; @return: it was done */
+bool tb_commit_try(struct tb_arbiter *arbiter)
+{
+	if (!shared_get(&arbiter->queue) && !shared_get(&arbiter->uncommitted) &&
+	    !shared_get(&arbiter->patch_queue))
+		return false;
+	if (!tb_gate_try(&arbiter->commit))
+		return false;
+	tb_commit_all(arbiter, 0, false);
+	tb_gate_leave(&arbiter->commit);
+	return true;
+}
+
+void tb_commit_if_due(struct tb_arbiter *arbiter)
+{
+	uint64_t period = (uint64_t)shared_get(&arbiter->period_ms) * 1000;
+
+	/* pairs with the release of who bound it: endpoint is there */
+	if (!shared_get_acquire(&arbiter->bound))
+		return;
+	if (shared_get(&arbiter->uncommitted) * 2 >= arbiter->nr_chunks ||
+	    arbiter->endpoint->ops->now_us(arbiter->endpoint) -
+		    shared_get(&arbiter->last_commit) >= period)
+		tb_commit_try(arbiter);
+}

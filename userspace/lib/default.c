@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The process's own arbiter, opened when it is first needed, and each thread's writer of it.
+ *
+ * A thread's writer is a variable of the initial-exec model: reading it is one load, without
+ * a call that could allocate, so signal handlers can.  Making it takes no lock of the C library's either.
+ *
+ * fork(): the memory of a channel is the parent's and the child's.  The thread that forks has its writer busy
+ * meanwhile, so no handler records in the child before that has forgotten its parent's channels.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include "arbiter.h"
+
+#define DEFAULT_PERIOD_MS 100
+
+__thread struct tb_writer *tb_thread_writer __attribute__((tls_model("initial-exec")));
+
+/* this thread is making its writer: a handler must not begin again */
+static __thread bool attaching __attribute__((tls_model("initial-exec")));
+
+enum { STATE_CLOSED, STATE_OPEN, STATE_FAILED };
+
+static struct tb_arbiter *arbiter;
+static uint32_t state, target;
+static struct tb_gate gate;
+static pthread_key_t key;
+static uint32_t has_key;
+/* of the thread that forks */
+static bool gate_entered, writer_was_busy;
+
+static const struct tb_arbiter_options defaults = { .period_ms = DEFAULT_PERIOD_MS };
+
+/* @gate is held */
+static int open_default(const struct tb_arbiter_options *options)
+{
+	struct tb_arbiter *made;
+	int result = tb_arbiter_create(options ? options : &defaults, &made);
+
+	if (!result) {
+		result = tb_arbiter_target(made, "kernel");
+		if (result < 0)
+			tb_arbiter_destroy(made);
+	}
+	if (result < 0) {
+		shared_set(&state, STATE_FAILED);
+		return result;
+	}
+	arbiter = made;
+	target = (uint32_t)result;
+	/* releases both to who sees the state */
+	shared_set_release(&state, STATE_OPEN);
+	return 0;
+}
+
+int tb_default_open(const struct tb_arbiter_options *options, struct tb_arbiter **out)
+{
+	int result = 0;
+
+	if (!tb_gate_enter(&gate))
+		return -EDEADLK;
+	if (state == STATE_OPEN)
+		result = options ? -EBUSY : 0;
+	else
+		result = open_default(options);
+	if (out)
+		*out = result ? NULL : arbiter;
+	tb_gate_leave(&gate);
+	return result;
+}
+
+/* The writer of a thread that has none */
+static struct tb_writer *attach(void)
+{
+	struct tb_writer *writer;
+
+	if (shared_get_acquire(&state) == STATE_CLOSED && tb_gate_enter(&gate)) {
+		if (state == STATE_CLOSED)
+			open_default(NULL);
+		tb_gate_leave(&gate);
+	}
+	/* a thread that found no device looks again: tb_default_open() may have found it */
+	if (shared_get_acquire(&state) != STATE_OPEN)
+		return tb_writer_null();
+	writer = tb_writer_create(arbiter, target, TB_FULL_DROP);
+	tb_thread_writer = writer;
+	if (has_key)
+		pthread_setspecific(key, writer);
+	return writer;
+}
+
+struct tb_writer *tb_thread_attach(void)
+{
+	struct tb_writer *writer;
+
+	if (attaching)
+		return tb_writer_null();
+	attaching = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	/* between tb_here()'s look and this a handler may have made it */
+	writer = tb_thread_writer ? tb_thread_writer : attach();
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	attaching = false;
+	return writer;
+}
+
+/* ---- threads and processes ---- */
+
+static void thread_ends(void *writer)
+{
+	tb_thread_writer = NULL;
+	tb_writer_destroy(writer);
+}
+
+static void fork_prepare(void)
+{
+	struct tb_writer *writer = tb_thread_writer;
+
+	attaching = true;
+	writer_was_busy = !writer || writer->busy;
+	if (!writer_was_busy)
+		shared_set(&writer->busy, 1);
+	gate_entered = tb_gate_enter(&gate);
+	tb_arbiters_fork(FORK_PREPARE);
+}
+
+static void fork_parent(void)
+{
+	tb_arbiters_fork(FORK_PARENT);
+	if (gate_entered)
+		tb_gate_leave(&gate);
+	if (!writer_was_busy)
+		shared_set(&tb_thread_writer->busy, 0);
+	attaching = false;
+}
+
+static void fork_child(void)
+{
+	tb_arbiters_fork(FORK_CHILD);
+	gate.word = 0;
+	arbiter = NULL;
+	state = STATE_CLOSED;
+	tb_thread_writer = NULL;
+	if (has_key)
+		pthread_setspecific(key, NULL);
+	attaching = false;
+}
+
+static __attribute__((constructor)) void begin(void)
+{
+	has_key = !pthread_key_create(&key, thread_ends);
+	pthread_atfork(fork_prepare, fork_parent, fork_child);
+}
+
+/* The kernel takes what is published when the process ends; it cannot know what is lost. */
+static __attribute__((destructor)) void end(void)
+{
+	if (tb_thread_writer)
+		tb_writer_flush(tb_thread_writer);
+}
+
+/* ---- recording by texts ---- */
+
+/* Is @category wanted?  Then *@writer and *@name are what to record with. */
+static bool wanted(const char *category, const char *text, struct tb_writer **writer,
+		   struct tb_name **name)
+{
+	struct tb_category *interned = tb_category_intern(category);
+
+	if (interned && !tb_category_open(interned))
+		return false;
+	*writer = tb_here();
+	if (interned && !tb_category_wanted(interned, *writer))
+		return false;
+	/* what nobody asked about yet is asked about now */
+	if (interned && shared_get(&interned->gate) == &tb_category_unknown) {
+		if (tb_writer_is_null(*writer))
+			return false;
+		tb_category_attach(writer_of(*writer)->arbiter, interned);
+		if (!tb_category_wanted(interned, *writer))
+			return false;
+	}
+	if (name)
+		*name = tb_intern(text, interned, TB_NAME_EVENT);
+	return true;
+}
+
+bool tb_write_enabled(const char *category)
+{
+	struct tb_writer *writer;
+
+	return wanted(category, NULL, &writer, NULL) && !tb_writer_is_null(writer);
+}
+
+void tb_write_begin(const char *category, const char *text)
+{
+	struct tb_writer *writer;
+	struct tb_name *name;
+
+	if (wanted(category, text, &writer, &name))
+		tb_put_begin(writer, name);
+}
+
+void tb_write_begin_flow(const char *category, const char *text, uint64_t flow)
+{
+	struct tb_writer *writer;
+	struct tb_name *name;
+
+	if (wanted(category, text, &writer, &name))
+		tb_put_begin_flow(writer, name, flow);
+}
+
+void tb_write_end(const char *category)
+{
+	struct tb_writer *writer;
+
+	if (wanted(category, NULL, &writer, NULL))
+		tb_put_end(writer);
+}
+
+void tb_write_instant(const char *category, const char *text)
+{
+	struct tb_writer *writer;
+	struct tb_name *name;
+
+	if (wanted(category, text, &writer, &name))
+		tb_put_instant(writer, name);
+}
+
+void tb_write_instant_flow(const char *category, const char *text, uint64_t flow, bool last)
+{
+	struct tb_writer *writer;
+	struct tb_name *name;
+
+	if (wanted(category, text, &writer, &name))
+		tb_put_instant_flow(writer, name, flow, last);
+}
+
+void tb_write_counter(const char *category, const char *text, int64_t value)
+{
+	struct tb_writer *writer;
+	struct tb_name *name;
+
+	if (wanted(category, text, &writer, &name))
+		tb_put_counter(writer, name, value);
+}
+
+void tb_write_counter_double(const char *category, const char *text, double value)
+{
+	struct tb_writer *writer;
+	struct tb_name *name;
+
+	if (wanted(category, text, &writer, &name))
+		tb_put_counter_double(writer, name, value);
+}
+
+void tb_write_event(const char *category, const char *text, const void *data, size_t bytes)
+{
+	struct tb_writer *writer;
+	struct tb_name *name;
+
+	if (wanted(category, text, &writer, &name))
+		tb_put_event(writer, name, data, bytes);
+}
+
+void tb_write_mark(const char *text)
+{
+	tb_put_mark(tb_here(), text, strlen(text));
+}
+
+int tb_write_flush(void)
+{
+	return tb_writer_flush(tb_here());
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A lock for the arbiter, and memory for it.
+ *
+ * The lock is Drepper's "mutex 2" (Futexes Are Tricky, 2011) with the holder's thread id as its
+ * word, so that a signal handler can find that it interrupted the holder.  Neither it nor
+ * the memory goes through the C library's allocator or pthread_mutex_*(), which handlers must not call.
+ */
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "arbiter.h"
+
+#define GATE_WAITERS	0x80000000u
+
+#ifdef TB_STEPS
+void (*tb_step)(const volatile void *word);
+unsigned int tb_map_fails;
+#endif
+
+bool tb_gate_try(struct tb_gate *gate)
+{
+	uint32_t free = 0;
+
+	/* acquires what the one before has released by leaving */
+	return shared_cas(&gate->word, &free, (uint32_t)syscall(SYS_gettid));
+}
+
+bool tb_gate_enter(struct tb_gate *gate)
+{
+	uint32_t self = (uint32_t)syscall(SYS_gettid), word = 0;
+
+	if (shared_cas(&gate->word, &word, self))
+		return true;
+	for (;;) {
+		if ((word & ~GATE_WAITERS) == self)
+			return false;
+		if (!word) {
+			/* others may wait: who leaves wakes one in vain at worst */
+			if (shared_cas(&gate->word, &word, self | GATE_WAITERS))
+				return true;
+			continue;
+		}
+		if (!(word & GATE_WAITERS) &&
+		    !shared_cas(&gate->word, &word, word | GATE_WAITERS))
+			continue;
+		syscall(SYS_futex, &gate->word, FUTEX_WAIT_PRIVATE, word | GATE_WAITERS, NULL, NULL, 0);
+		word = shared_get(&gate->word);
+	}
+}
+
+void tb_gate_leave(struct tb_gate *gate)
+{
+	/* release: for the next one who enters */
+	if (shared_swap(&gate->word, 0) & GATE_WAITERS)
+		syscall(SYS_futex, &gate->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void *tb_map(size_t bytes)
+{
+	void *memory;
+
+#ifdef TB_STEPS
+	if (tb_map_fails && tb_map_fails-- == 1) {
+		tb_map_fails = 1;
+		return NULL;
+	}
+#endif
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+void tb_unmap(void *memory, size_t bytes)
+{
+	if (memory)
+		munmap(memory, bytes);
+}

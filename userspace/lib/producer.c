@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A channel to the kernel: /dev/tracebuf_producer as the arbiter wants it.
+ *
+ * The page that the kernel writes and the chunks are mapped one by one: the page for reading.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#include "arbiter.h"
+
+#ifdef TB_STEPS
+int (*tb_open_instead)(struct tb_endpoint **endpoint);
+#endif
+
+struct producer {
+	struct tb_endpoint endpoint;
+	int    fd;
+	void  *page, *chunks;
+	size_t page_bytes, chunks_bytes;
+};
+
+static struct producer *producer_of(struct tb_endpoint *endpoint)
+{
+	return (struct producer *)endpoint;
+}
+
+static int producer_ioctl(struct tb_endpoint *endpoint, unsigned long command, void *argument)
+{
+	int result;
+
+	do
+		result = ioctl(producer_of(endpoint)->fd, command, argument);
+	while (result < 0 && errno == EINTR);
+	return result < 0 ? -errno : result;
+}
+
+static int map(int fd, size_t bytes, int protection, uint64_t offset, void **memory)
+{
+	*memory = mmap(NULL, bytes, protection, MAP_SHARED, fd, (off_t)offset);
+	if (*memory != MAP_FAILED)
+		return 0;
+	*memory = NULL;
+	return -errno;
+}
+
+static int setup(struct tb_endpoint *endpoint, struct tb_producer_setup *request,
+		 const struct tb_producer_page **page, void **chunks)
+{
+	struct producer *producer = producer_of(endpoint);
+	size_t wanted = (size_t)request->chunk_bytes * request->chunks;
+	int result = producer_ioctl(endpoint, TB_PIOC_SETUP, request);
+
+	if (result < 0)
+		return result;
+	producer->page_bytes = TB_PRODUCER_PAGE_BYTES;
+	result = map(producer->fd, producer->page_bytes, PROT_READ, 0, &producer->page);
+	if (result < 0)
+		return result;
+	*page = producer->page;
+	if ((*page)->abi != TB_PRODUCER_ABI)
+		return -EPROTO;
+	if (request->flags & TB_SETUP_NO_SHARED)
+		return 0;
+	if (request->map_bytes < request->chunks_offset ||
+	    request->map_bytes - request->chunks_offset < wanted)
+		return -EPROTO;
+	producer->chunks_bytes = wanted;
+	result = map(producer->fd, wanted, PROT_READ | PROT_WRITE, request->chunks_offset,
+		     &producer->chunks);
+	*chunks = producer->chunks;
+	return result;
+}
+
+static int target(struct tb_endpoint *endpoint, struct tb_target_req *request)
+{
+	return producer_ioctl(endpoint, TB_PIOC_TARGET, request);
+}
+
+static int writer(struct tb_endpoint *endpoint, const struct tb_writer_req *request)
+{
+	struct tb_writer_req own = *request;
+
+	return producer_ioctl(endpoint, TB_PIOC_WRITER, &own);
+}
+
+static int category(struct tb_endpoint *endpoint, struct tb_category_req *request)
+{
+	return producer_ioctl(endpoint, TB_PIOC_CATEGORY, request);
+}
+
+static int commit(struct tb_endpoint *endpoint, struct tb_commit *request)
+{
+	return producer_ioctl(endpoint, TB_PIOC_COMMIT, request);
+}
+
+static int wait(struct tb_endpoint *endpoint, int timeout_ms)
+{
+	struct pollfd poll_fd = {
+		.fd = producer_of(endpoint)->fd, .events = POLLIN | POLLPRI,
+	};
+	int result = poll(&poll_fd, 1, timeout_ms);
+
+	if (result <= 0)
+		return !result || errno == EINTR ? 0 : -errno;
+	if (poll_fd.revents & (POLLERR | POLLNVAL))
+		return -EIO;
+	return (poll_fd.revents & POLLPRI ? TB_WAIT_FLUSH : 0) |
+	       (poll_fd.revents & POLLIN ? TB_WAIT_CHANGE : 0);
+}
+
+static uint64_t now_us(struct tb_endpoint *endpoint)
+{
+	struct timespec time;
+
+	(void)endpoint;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+	return (uint64_t)time.tv_sec * 1000000u + (uint64_t)time.tv_nsec / 1000;
+}
+
+static void nap(struct tb_endpoint *endpoint, uint64_t us)
+{
+	struct timespec time = {
+		.tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000) * 1000,
+	};
+
+	(void)endpoint;
+	/* a signal makes it shorter */
+	nanosleep(&time, NULL);
+}
+
+static void close_producer(struct tb_endpoint *endpoint)
+{
+	struct producer *producer = producer_of(endpoint);
+
+	tb_unmap(producer->page, producer->page_bytes);
+	tb_unmap(producer->chunks, producer->chunks_bytes);
+	close(producer->fd);
+	tb_unmap(producer, sizeof(*producer));
+}
+
+int tb_producer_open(struct tb_endpoint **out)
+{
+	static const struct tb_endpoint_ops ops = {
+		.setup = setup,
+		.target = target,
+		.writer = writer,
+		.category = category,
+		.commit = commit,
+		.wait = wait,
+		.now_us = now_us,
+		.nap = nap,
+		.close = close_producer,
+	};
+	struct producer *producer;
+	int result;
+
+	*out = NULL;
+#ifdef TB_STEPS
+	if (tb_open_instead)
+		return tb_open_instead(out);
+#endif
+	producer = tb_map(sizeof(*producer));
+	if (!producer)
+		return -ENOMEM;
+	producer->endpoint.ops = &ops;
+	producer->fd = open(TB_PRODUCER_PATH, O_RDWR | O_CLOEXEC);
+	if (producer->fd < 0) {
+		result = -errno;
+		tb_unmap(producer, sizeof(*producer));
+		return result;
+	}
+	*out = &producer->endpoint;
+	return 0;
+}

@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Writers: made and destroyed, and the records that are more than a few words.
+ *
+ * Recording is in tracebuf_record.h for what happens most times.  What happens seldom is here:
+ * a new chunk, names that must be told, and records that are lost.  A writer's records are numbered, those
+ * that are lost too; a chunk has no gaps, so after a loss another one is begun.
+ */
+#include <errno.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "arbiter.h"
+
+#define NAMES_MAX	(1 + 2 * TB_ARGUMENTS_MAX)
+
+/* Takes everything and has no arbiter, and wants nothing.  It is busy, so it is only ever read. */
+static const struct writer null_writer = {
+	.pub = { .busy = 1, .changes = &null_writer.pub.generation },
+	.handle = HANDLE_NONE,
+};
+
+uint64_t tb_clock_monotonic(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* ---- making and destroying ---- */
+
+static bool life_begin(struct tb_arbiter *arbiter)
+{
+	uint32_t life = shared_get(&arbiter->life);
+
+	do {
+		if (life & LIFE_SHUTDOWN)
+			return false;
+	} while (!shared_cas(&arbiter->life, &life, life + 1));
+	return true;
+}
+
+static void life_end(struct tb_arbiter *arbiter)
+{
+	/* releases what the writer did to who then shuts down */
+	TB_STEP(&arbiter->life);
+	__atomic_fetch_sub(&arbiter->life, 1, __ATOMIC_RELEASE);
+}
+
+/* An id, the one least lately given if possible; 0: none */
+static uint32_t id_new(struct tb_arbiter *arbiter)
+{
+	uint32_t start = shared_get(&arbiter->next_id), i, word, old;
+
+	for (i = 0; i <= WRITERS / 32; i++) {
+		word = (start / 32 + i) % (WRITERS / 32);
+		old = shared_get(&arbiter->ids[word]);
+		/* the first word is looked at from @start on, and again, all of it, at the end */
+		for (;;) {
+			uint32_t taken = old | (i ? 0 : (1u << start % 32) - 1);
+			uint32_t id;
+
+			if (taken == ~0u)
+				break;
+			id = word * 32 + (uint32_t)__builtin_ctz(~taken);
+			/* pairs with the release of who gave it up */
+			if (shared_cas(&arbiter->ids[word], &old, old | 1u << id % 32)) {
+				shared_set(&arbiter->next_id, (id + 1) % WRITERS);
+				return id;
+			}
+		}
+	}
+	return 0;
+}
+
+static void writer_free(struct tb_arbiter *arbiter, struct writer *w, uint32_t id)
+{
+	if (id)
+		/* releases it to who gets it next */
+		__atomic_fetch_and(&arbiter->ids[id / 32], ~(1u << id % 32), __ATOMIC_RELEASE);
+	tb_unmap(w, sizeof(*w));
+	life_end(arbiter);
+}
+
+/* All but what the source of its target makes different; NULL: there is none to be had */
+static struct writer *writer_new(struct tb_arbiter *arbiter, uint32_t source, uint32_t full)
+{
+	struct writer *w;
+	uint32_t id;
+
+	if (!life_begin(arbiter))
+		return NULL;
+	id = id_new(arbiter);
+	w = id ? tb_map(sizeof(*w)) : NULL;
+	if (!w) {
+		writer_free(arbiter, NULL, id);
+		return NULL;
+	}
+	w->arbiter = arbiter;
+	w->id = id;
+	w->handle = HANDLE_NONE;
+	w->full = full;
+	w->source = source;
+	w->tid = (uint32_t)syscall(SYS_gettid);
+	w->pub.changes = &arbiter->revision;
+	w->pub.generation = shared_get(&arbiter->revision);
+	return w;
+}
+
+struct tb_writer *tb_writer_null(void)
+{
+	return (struct tb_writer *)(uintptr_t)&null_writer.pub;
+}
+
+struct tb_writer *tb_writer_create(struct tb_arbiter *arbiter, unsigned int target,
+				   enum tb_full full)
+{
+	struct writer *w;
+
+	if (!shared_get_acquire(&arbiter->bound) || target >= TB_TARGETS_MAX ||
+	    full > TB_FULL_STALL_THEN_DROP || (arbiter->ever_unbound && full != TB_FULL_DROP))
+		return tb_writer_null();
+	w = writer_new(arbiter, TARGET_KNOWN, full);
+	if (!w)
+		return tb_writer_null();
+	w->target = target;
+	w->pub.wants = 1u << target;
+	if (tb_commit_register(arbiter, w) < 0) {
+		writer_free(arbiter, w, w->id);
+		return tb_writer_null();
+	}
+	/* releases it to who finds it by its id */
+	shared_set_release(&arbiter->writers[w->id], w);
+	return &w->pub;
+}
+
+struct tb_writer *tb_writer_create_startup(struct tb_arbiter *arbiter, uint32_t reservation)
+{
+	struct writer *w;
+	int index;
+
+	index = tb_arbiter_reserve(arbiter, reservation);
+	w = index < 0 ? NULL : writer_new(arbiter, TARGET_RESERVED, TB_FULL_DROP);
+	if (!w)
+		return tb_writer_null();
+	w->reservation = (uint32_t)index;
+	w->pub.wants = w->pub.always = ~0u;
+	/* likewise */
+	shared_set_release(&arbiter->writers[w->id], w);
+	return &w->pub;
+}
+
+bool tb_writer_is_null(const struct tb_writer *pub)
+{
+	return !writer_of(pub)->arbiter;
+}
+
+unsigned int tb_writer_id(const struct tb_writer *pub)
+{
+	return writer_of(pub)->id;
+}
+
+void tb_writer_stats(const struct tb_writer *pub, struct tb_writer_stats *stats)
+{
+	const struct writer *w = writer_of(pub);
+	uint64_t nested = shared_get(&w->nested);
+
+	stats->attempted = w->first + TB_PUBLISHED_RECORDS(w->pub.published) + nested;
+	stats->lost = w->lost + nested;
+	stats->refused = shared_get(&w->refused);
+}
+
+/* Publishes what it has and says what it lost; handlers record nothing meanwhile. */
+static bool writer_close(struct writer *w)
+{
+	if (!w->arbiter || w->forked)
+		return false;
+	__atomic_store_n(&w->pub.busy, 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	tb_writer_complete(w);
+	tb_writer_tell_lost(w);
+	return true;
+}
+
+void tb_writer_destroy(struct tb_writer *pub)
+{
+	struct tb_arbiter *arbiter;
+	struct writer *w;
+
+	if (!pub || !writer_close(writer_of(pub)))
+		return;
+	w = writer_of(pub);
+	arbiter = w->arbiter;
+	tb_gate_enter(&arbiter->commit);
+	tb_commit_all(arbiter, 0, false);
+	if (shared_get(&w->queued))
+		w->leaving = 1;
+	else
+		tb_commit_gone(arbiter, w);
+	tb_gate_leave(&arbiter->commit);
+	life_end(arbiter);
+}
+
+int tb_writer_flush(struct tb_writer *pub)
+{
+	struct writer *w = writer_of(pub);
+	int result;
+
+	if (!writer_close(w))
+		return 0;
+	result = tb_arbiter_commit(w->arbiter);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&pub->busy, 0, __ATOMIC_RELAXED);
+	return result;
+}
+
+/* ---- what happens seldom ---- */
+
+/* Not to be recorded now: there is nothing to be filled in, and w is as before. */
+static struct tb_record *done(struct writer *w)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&w->pub.busy, 0, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static struct tb_record *lose(struct writer *w, uint32_t cause)
+{
+	tb_writer_complete(w);
+	w->first++;
+	w->lost++;
+	w->cause |= cause;
+	return done(w);
+}
+
+struct tb_record *tb_writer_nested(struct tb_writer *pub)
+{
+	struct writer *w = writer_of(pub);
+
+	if (!w->arbiter)
+		return NULL;
+	/* another handler may come in between */
+	shared_add(&w->nested, 1);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	/* the number is missing between two records, so between two chunks */
+	shared_set(&pub->room, 0);
+	return NULL;
+}
+
+static uint32_t name_length(const struct writer *w, const char *text)
+{
+	uint32_t limit = (chunk_room(w->arbiter) - 3 * (uint32_t)sizeof(struct tb_record)) / 4;
+
+	return (uint32_t)strnlen(text, limit > 255 ? 255 : limit);
+}
+
+static uint32_t name_bytes(const struct writer *w, const char *text)
+{
+	return (uint32_t)sizeof(struct tb_record) + (name_length(w, text) + 7) / 8 * 8;
+}
+
+static bool is_told(const struct writer *w, uint32_t id)
+{
+	return w->pub.told[id % TB_WRITER_TOLD] == (w->pub.epoch | id);
+}
+
+/* Into the chunk, where there is room for it. */
+static void tell(struct writer *w, const char *text, uint32_t id, uint32_t kind,
+		 uint32_t category)
+{
+	uint32_t length = name_length(w, text), bytes = name_bytes(w, text);
+	struct tb_record *record;
+
+	if (is_told(w, id))
+		return;
+	record = (struct tb_record *)((unsigned char *)(w->pub.chunk + 1) +
+				      TB_PUBLISHED_BYTES(w->pub.published));
+	memset((unsigned char *)record + bytes - 8, 0, 8);
+	*record = (struct tb_record) {
+		.bytes = (uint16_t)bytes,
+		.type = TB_REC_NAME,
+		.id = id,
+		.time = (uint64_t)category << 32 | kind << 16 | length,
+	};
+	memcpy(record + 1, text, length);
+	w->pub.published += TB_PUBLISHED(bytes, 1);
+	/* pairs with the acquire of whoever takes what is published */
+	shared_set_release(&w->pub.chunk->published, w->pub.published);
+	w->pub.told[id % TB_WRITER_TOLD] = w->pub.epoch | id;
+}
+
+static uint32_t category_id(const struct tb_name *name)
+{
+	return name->category ? shared_get(&name->category->id) : 0;
+}
+
+/* Bytes of the names that have to be told; of all if no chunk is there to have told them. */
+static uint32_t untold_bytes(const struct writer *w, struct tb_name *const *names,
+			     unsigned int count)
+{
+	uint32_t bytes = 0;
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		uint32_t category = category_id(names[i]);
+
+		if (w->pub.chunk && is_told(w, names[i]->id))
+			continue;
+		bytes += name_bytes(w, names[i]->text);
+		if (category && !(w->pub.chunk && is_told(w, category)))
+			bytes += name_bytes(w, names[i]->category->name);
+	}
+	return bytes;
+}
+
+/*
+ * Room for a record of @bytes, in a chunk in which all @names are told as far as they have to be; the writer is
+ * busy.  NULL: it is not to be or cannot be recorded.
+ */
+static struct tb_record *prepare(struct writer *w, struct tb_name *const *names,
+				 unsigned int count, uint32_t bytes)
+{
+	struct tb_category *category = count ? names[0]->category : NULL;
+	uint32_t cause;
+	unsigned int i;
+
+	if (shared_get(&w->forked))
+		return done(w);
+	if (category && shared_get(&category->gate) == &tb_category_unknown) {
+		tb_category_attach(w->arbiter, category);
+		if (!tb_category_wanted(category, &w->pub))
+			return done(w);
+	}
+	for (i = 0; i < count; i++)
+		tb_name_id(names[i]);
+	if (w->pub.chunk && (!shared_get(&w->pub.room) ||
+			     shared_get(w->pub.changes) != w->pub.generation))
+		tb_writer_complete(w);
+	if (w->pub.chunk && TB_PUBLISHED_BYTES(w->pub.published) + bytes +
+	    untold_bytes(w, names, count) > chunk_room(w->arbiter))
+		tb_writer_complete(w);
+	if (!w->pub.chunk) {
+		if (bytes + untold_bytes(w, names, count) > chunk_room(w->arbiter))
+			return lose(w, TB_LOST_OVERSIZE);
+		cause = tb_writer_acquire(w, true);
+		if (cause)
+			return lose(w, cause);
+	}
+	for (i = 0; i < count; i++) {
+		uint32_t id = category_id(names[i]);
+
+		if (id)
+			tell(w, names[i]->category->name, id, TB_NAME_CATEGORY, 0);
+		tell(w, names[i]->text, names[i]->id, names[i]->kind, id);
+	}
+	return (struct tb_record *)((unsigned char *)(w->pub.chunk + 1) +
+				    TB_PUBLISHED_BYTES(w->pub.published));
+}
+
+struct tb_record *tb_writer_prepare(struct tb_writer *pub, struct tb_name *name, uint32_t bytes)
+{
+	return prepare(writer_of(pub), &name, name ? 1 : 0, bytes);
+}
+
+/* ---- records that are more than a few words ---- */
+
+static void put_bytes(struct tb_writer *pub, struct tb_name *name, enum tb_record_type type,
+		      const void *data, size_t length)
+{
+	struct tb_record *record;
+	uint32_t bytes;
+
+	/* what cannot be said in its header is too large for any chunk: it is lost as such */
+	if (length > TB_CHUNK_BYTES_MAX)
+		length = TB_CHUNK_BYTES_MAX;
+	bytes = (uint32_t)sizeof(*record) + 8 + (uint32_t)(length + 7) / 8 * 8;
+	record = tb_record_begin(pub, name, bytes);
+	if (!record)
+		return;
+	/* the last word may be cut, and is zero then; of no data it is the length, set below */
+	memset((unsigned char *)record + bytes - 8, 0, 8);
+	*record = (struct tb_record) {
+		.bytes = (uint16_t)bytes,
+		.type = type,
+		.id = name ? name->id : 0,
+		.time = tb_clock_read(pub->clock),
+	};
+	*(uint64_t *)(record + 1) = length;
+	if (length)
+		memcpy((uint64_t *)(record + 1) + 1, data, length);
+	tb_record_end(pub, bytes);
+}
+
+void tb_put_event(struct tb_writer *pub, struct tb_name *name, const void *data, size_t bytes)
+{
+	put_bytes(pub, name, TB_REC_EVENT, data, bytes);
+}
+
+void tb_put_mark(struct tb_writer *pub, const char *text, size_t length)
+{
+	put_bytes(pub, NULL, TB_REC_MARK, text, length);
+}
+
+void tb_put_args(struct tb_writer *pub, struct tb_name *name, enum tb_record_type type,
+		 uint64_t flow, const struct tb_argument *arguments, unsigned int count)
+{
+	struct tb_name *names[NAMES_MAX] = { name }, *texts[TB_ARGUMENTS_MAX] = { NULL };
+	unsigned int nr_names = 1, i;
+	struct tb_record *record;
+	struct tb_arg *arg;
+	uint32_t bytes;
+
+	if (shared_get(&pub->busy)) {
+		tb_writer_nested(pub);
+		return;
+	}
+	if (count > TB_ARGUMENTS_MAX)
+		count = TB_ARGUMENTS_MAX;
+	for (i = 0; i < count; i++) {
+		names[nr_names++] = arguments[i].name;
+		if (arguments[i].type == TB_ARG_TEXT) {
+			texts[i] = tb_intern((const char *)(uintptr_t)arguments[i].value, NULL,
+					     TB_NAME_TEXT);
+			names[nr_names++] = texts[i];
+		}
+	}
+	bytes = (uint32_t)(sizeof(*record) + (flow ? 8 : 0) + count * sizeof(*arg));
+	shared_set(&pub->busy, 1);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	record = prepare(writer_of(pub), names, nr_names, bytes);
+	if (!record)
+		return;
+	*record = (struct tb_record) {
+		.bytes = (uint16_t)bytes,
+		.type = (uint8_t)type,
+		.flags = (uint8_t)((flow ? TB_REC_FLOW : 0) | (count ? TB_REC_ARGS : 0)),
+		.id = name->id,
+		.time = tb_clock_read(pub->clock),
+	};
+	arg = (struct tb_arg *)((uint64_t *)(record + 1) + (flow ? 1 : 0));
+	if (flow)
+		*(uint64_t *)(record + 1) = flow;
+	for (i = 0; i < count; i++)
+		arg[i] = (struct tb_arg) {
+			.name = arguments[i].name->id,
+			.type = arguments[i].type,
+			.value = texts[i] ? texts[i]->id : arguments[i].value,
+		};
+	tb_record_end(pub, bytes);
+}
+
+/* ---- slices in one record ---- */
+
+static bool is_direct(const struct writer *w)
+{
+	return HANDLE_POOL(w->handle) == POOL_OWN || w->arbiter->direct_patch;
+}
+
+struct tb_slice tb_slice_begin(struct tb_writer *pub, struct tb_name *name, uint64_t flow)
+{
+	uint32_t bytes = (uint32_t)sizeof(struct tb_record) + (flow ? 16 : 8);
+	struct tb_record *record = tb_record_begin(pub, name, bytes);
+	struct writer *w = writer_of(pub);
+	struct tb_slice slice = { .writer = NULL };
+	uint32_t at;
+
+	if (!record)
+		return slice;
+	*record = (struct tb_record) {
+		.bytes = (uint16_t)bytes,
+		.type = TB_REC_SLICE,
+		.flags = flow ? TB_REC_FLOW : 0,
+		.id = name->id,
+		.time = tb_clock_read(pub->clock),
+	};
+	if (flow)
+		*(uint64_t *)(record + 1) = flow;
+	shared_set(slice_value(record), 0);
+	at = TB_PUBLISHED_BYTES(pub->published);
+	/* before the record is published: who sees it sees that it has a hole */
+	if (is_direct(w) && !w->holes++)
+		shared_set(&pub->chunk->hole, at + 1);
+	slice = (struct tb_slice) {
+		.writer = pub,
+		.began = record->time,
+		.owner = OWNER(w->id, w->serial - 1),
+		.chunk = w->handle,
+		.offset = (uint16_t)(at + bytes - 8),
+		.clock = (uint16_t)pub->clock,
+	};
+	tb_record_end(pub, bytes);
+	return slice;
+}
+
+/* In the chunk that is being written: nobody else changes it. */
+static void fill_current(struct writer *w, uint32_t offset, uint64_t value)
+{
+	struct tb_chunk *chunk = w->pub.chunk;
+
+	shared_set((uint64_t *)((unsigned char *)(chunk + 1) + offset), value);
+	if (--w->holes)
+		tb_chunk_rehole(chunk, shared_get(&chunk->hole) - 1);
+	else
+		/* releases the values to who reads beyond */
+		shared_set_release(&chunk->hole, 0);
+}
+
+void tb_slice_end(struct tb_slice *slice)
+{
+	struct writer *w = slice->writer ? writer_of(slice->writer) : NULL;
+	struct patch patch = {
+		.handle = slice->chunk,
+		.owner = slice->owner,
+		.offset = slice->offset,
+	};
+	uint32_t busy;
+
+	slice->writer = NULL;
+	if (!w || shared_get(&w->forked))
+		return;
+	patch.value = tb_clock_read(slice->clock) - slice->began;
+	/* 0 is a hole */
+	if (!patch.value)
+		patch.value = 1;
+	/* a handler that came in between could send the chunk away */
+	busy = shared_get(&w->pub.busy);
+	shared_set(&w->pub.busy, 1);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (!busy && w->pub.chunk && OWNER(w->id, w->serial - 1) == patch.owner && is_direct(w))
+		fill_current(w, patch.offset, patch.value);
+	else
+		tb_patch_add(w->arbiter, &patch);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	shared_set(&w->pub.busy, busy);
+}
