@@ -26,6 +26,8 @@ struct got {
 
 struct fake_writer {
 	bool there;
+	bool refused;			/* the last chunk, at least in part */
+	bool open;			/* of the last chunk something is to come */
 	uint32_t target, tid, flags, next_id;
 	uint64_t next, received, missing;
 };
@@ -117,12 +119,13 @@ static inline int fake_take(struct fake *fake, struct tb_chunk *chunk, uint32_t 
 		fake_wrong(fake, "a chunk came too late");
 		return EINVAL;
 	}
-	if (!*records && chunk->id > w->next_id && number == w->next)
-		fake_wrong(fake, "a chunk is missing, but no record is");
-	if (!*records && number > w->next && !chunk->cause && chunk->id == w->next_id)
+	if (!*records && chunk->id != w->next_id)
+		fake_wrong(fake, "a chunk is missing");
+	if (number > w->next && !(*records ? 0 : chunk->cause) && !w->refused)
 		fake_wrong(fake, "records are missing, and there is no cause");
 	if (!*records)
 		w->next_id = chunk->id + 1;
+	w->refused = false;
 	got.missing = number - w->next;
 	w->missing += got.missing;
 	if (!end && got.missing) {
@@ -172,8 +175,14 @@ static inline int fake_take_ref(struct fake *fake, const struct tb_chunk_ref *re
 	} else {
 		chunk = fake_chunk(fake, ref->chunk);
 		state = __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);
-		if (state != TB_CHUNK_WORD(TB_CHUNK_COMPLETE, fake->wraps[ref->chunk]))
+		if (state != TB_CHUNK_WORD(TB_CHUNK_COMPLETE, fake->wraps[ref->chunk])) {
+			/* taken by a flush; else somebody wrote there, and it is missing */
+			if (state != TB_CHUNK_WORD(TB_CHUNK_FREE, fake->wraps[ref->chunk])) {
+				fake->writers[chunk->writer].refused = true;
+				fake->writers[chunk->writer].next_id = chunk->id + 1;
+			}
 			return ESTALE;
+		}
 		at = fake->taken_bytes[ref->chunk];
 		records = fake->taken_records[ref->chunk];
 	}
@@ -181,11 +190,14 @@ static inline int fake_take_ref(struct fake *fake, const struct tb_chunk_ref *re
 	if (fake->answer || fake->full) {
 		result = fake->answer ? fake->answer : ENOBUFS;
 		fake->answer = 0;
+		fake->writers[chunk->writer].refused = true;
+		fake->writers[chunk->writer].next_id = chunk->id + 1;
 	} else {
 		result = fake_take(fake, chunk, at, TB_PUBLISHED_BYTES(published), &records);
 		if (!result && records != TB_PUBLISHED_RECORDS(published))
 			fake_wrong(fake, "the number of records is wrong");
 	}
+	fake->writers[chunk->writer].open = false;
 	if (!fake->no_shared) {
 		fake->taken_bytes[ref->chunk] = fake->taken_records[ref->chunk] = 0;
 		fake->wraps[ref->chunk] = (fake->wraps[ref->chunk] + 1) & 0xffff;
@@ -229,16 +241,28 @@ static inline void fake_scrape(struct fake *fake)
 		uint32_t hole = __atomic_load_n(&chunk->hole, __ATOMIC_ACQUIRE);
 		uint32_t end = TB_PUBLISHED_BYTES(published);
 
+		/*
+		 * Nothing behind a hole; and one before it may have been claimed where it had
+		 * been looked at already.
+		 */
+		if (!fake->taken_records[n] &&
+		    (chunk->id != fake->writers[chunk->writer].next_id ||
+		     fake->writers[chunk->writer].open))
+			continue;
 		if (hole && hole - 1 < end && !fake->no_direct)
 			end = hole - 1;
-		if (end > fake->taken_bytes[n] &&
+		/* one that is complete and empty tells what is missing before it */
+		if ((end > fake->taken_bytes[n] ||
+		     (TB_CHUNK_STATE(state) == TB_CHUNK_COMPLETE && !published)) &&
 		    fake_take(fake, chunk, fake->taken_bytes[n], end, &fake->taken_records[n]))
 			continue;
 		fake->taken_bytes[n] = end;
+		fake->writers[chunk->writer].open = fake->taken_records[n] != 0;
 		if (TB_CHUNK_STATE(state) != TB_CHUNK_COMPLETE ||
 		    end != TB_PUBLISHED_BYTES(published))
 			continue;
 		fake->taken_bytes[n] = fake->taken_records[n] = 0;
+		fake->writers[chunk->writer].open = false;
 		fake->wraps[n] = (fake->wraps[n] + 1) & 0xffff;
 		__atomic_store_n(&chunk->state, TB_CHUNK_WORD(TB_CHUNK_FREE, fake->wraps[n]),
 				 __ATOMIC_RELEASE);
@@ -387,10 +411,12 @@ static inline void fake_nap(struct tb_endpoint *endpoint, uint64_t us)
 {
 	struct fake *fake = fake_of(endpoint);
 
+	pthread_mutex_lock(&fake->lock);
 	if (fake->nr_naps < 512)
 		fake->naps[fake->nr_naps] = us;
 	fake->nr_naps++;
 	fake->slept += us;
+	pthread_mutex_unlock(&fake->lock);
 	if (fake->on_nap)
 		fake->on_nap(fake);
 }

@@ -566,6 +566,31 @@ static void startup_bound(void)
 	close_all();
 }
 
+static void startup_before_all_memory(void)
+{
+	struct tb_writer *w, *known;
+
+	open_small();
+	arbiter->period_ms = 1u << 30;
+	fake.fail_commit = -ENOMEM;
+	w = tb_writer_create_startup(arbiter, 1);
+	put(w, 2 * PER_CHUNK + 1);
+	known = writer(TB_FULL_DROP);
+	tb_put_mark(known, "x", 1);
+	/* its two chunks have to be copied; all there is to copy to is queued behind them */
+	while (known->chunk)
+		tb_put_mark(known, "x", 1);
+	CHECK(arbiter->nr_batch >= 6);
+	tb_arbiter_bind_reservation(arbiter, 1, "app");
+	fake.fail_commit = 0;
+	CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
+	check_values(0, 2 * PER_CHUNK + 1);
+	CHECK_NUMBER(arbiter->nr_batch, 0);
+	tb_writer_destroy(w);
+	tb_writer_destroy(known);
+	close_all();
+}
+
 static void startup_full(void)
 {
 	struct tb_writer *w;
@@ -1253,6 +1278,7 @@ static const struct test tests[] = {
 	{ "bound twice", bind_twice },
 	{ "startup writers, unbound", startup_unbound },
 	{ "startup writers, bound", startup_bound },
+	{ "startup writers queued before all memory there is", startup_before_all_memory },
 	{ "startup writers without room", startup_full },
 	{ "startup aborted, unbound", abort_unbound },
 	{ "startup aborted, bound", abort_bound },

@@ -168,7 +168,7 @@ struct tb_pool {
 
 /* ---- writer ---------------------------------------------------------------- */
 
-#define SENT_NOTES 8
+#define SENT_NOTES 64
 
 /* A chunk of POOL_OWN that the kernel has got under another number, or in pieces */
 struct sent_note {
@@ -295,6 +295,7 @@ struct flush_wait {
  * @uncommitted: complete chunks of the pool that bound writers use
  * @last_commit: us
  * @batch: the commit gate's: complete chunks in the order in which they were queued, @nr_batch
+ * @seen, @seen_bound: the commit gate's: states of reservations and @bound when the commit began
  * @pending: the commit gate's: patches to be applied or told, @nr_pending
  * @refs, @list: what is given to the kernel; @sending: where refs are in @batch
  * @stage: room for a piece of a chunk
@@ -325,6 +326,7 @@ struct tb_arbiter {
 	struct tb_gate commit;
 	uint32_t *batch;
 	uint32_t nr_batch;
+	uint32_t seen[TB_TARGETS_MAX], seen_bound;
 	uint32_t pending[PATCHES];
 	uint32_t nr_pending;
 	struct patch patches[PATCHES];

@@ -138,7 +138,7 @@ static uint32_t nr_names, nr_categories;
 /* Memory for entries: it is given out from one piece until that is full. */
 struct arena {
 	uint32_t used;
-	unsigned char room[];
+	unsigned char room[] __attribute__((aligned(16)));
 };
 
 static struct arena *arena;

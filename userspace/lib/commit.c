@@ -53,17 +53,32 @@ void tb_commit_gone(struct tb_arbiter *arbiter, struct writer *w)
 	tb_unmap(w, sizeof(*w));
 }
 
+/*
+ * Reservations as they are for all of a commit: if one were bound in the middle, a writer's later chunks would
+ * go and its earlier ones stay.
+ */
+static void look_at_reservations(struct tb_arbiter *arbiter)
+{
+	size_t i;
+
+	for (i = 0; i < TB_TARGETS_MAX; i++)
+		/* pairs with the release of who decided it: the target is there */
+		arbiter->seen[i] = shared_get_acquire(&arbiter->reservations[i].state);
+	/* pairs with the release of who bound it */
+	arbiter->seen_bound = shared_get_acquire(&arbiter->bound);
+}
+
 static enum prospect prospect_of(struct tb_arbiter *arbiter, struct writer *w)
 {
 	if (w->source == TARGET_RESERVED) {
-		uint32_t state = shared_get_acquire(&arbiter->reservations[w->reservation].state);
+		uint32_t state = arbiter->seen[w->reservation];
 
 		if (state == RESERVATION_ABORTED)
 			return PROSPECT_DROP;
 		if (state != RESERVATION_BOUND)
 			return PROSPECT_WAIT;
 	}
-	if (!shared_get(&arbiter->bound))
+	if (!arbiter->seen_bound)
 		return PROSPECT_WAIT;
 	return tb_commit_register(arbiter, w) < 0 ? PROSPECT_DROP : PROSPECT_SEND;
 }
@@ -154,14 +169,17 @@ static void dropped(struct tb_arbiter *arbiter, uint32_t handle)
 static uint32_t copy_shared(struct tb_arbiter *arbiter, const struct tb_chunk *from,
 			    uint64_t owner)
 {
+	struct tb_chunk header = *from, *chunk;
 	uint32_t handle, state;
-	struct tb_chunk *chunk;
 
-	handle = tb_chunk_claim(arbiter, POOL_SHARED, from, owner, &state);
+	header.published = 0;
+	handle = tb_chunk_claim(arbiter, POOL_SHARED, &header, owner, &state);
 	if (handle == HANDLE_NONE)
 		return handle;
 	chunk = chunk_of(arbiter, handle);
 	memcpy(chunk + 1, from + 1, TB_PUBLISHED_BYTES(from->published));
+	/* pairs with the acquire of the kernel, which looks at chunks that are written, too */
+	shared_set_release(&chunk->published, from->published);
 	/* releases it to the kernel */
 	shared_cas(&chunk->state, &state,
 		   TB_CHUNK_WORD(TB_CHUNK_COMPLETE, TB_CHUNK_WRAP(state)));
@@ -211,7 +229,7 @@ static int call_kernel(struct tb_arbiter *arbiter, uint32_t refs, uint32_t patch
 	return result < 0 ? result : 0;
 }
 
-/* A chunk that may go is among the next @count that do; false: not now */
+/* A chunk that may go is among the next @count that do; false: there is no room to copy it to */
 static bool refer(struct tb_arbiter *arbiter, uint32_t at, uint32_t count)
 {
 	uint32_t handle = arbiter->batch[at], copy;
@@ -246,8 +264,12 @@ static int send_some(struct tb_arbiter *arbiter)
 	bool full = false;
 	int result = 0;
 
-	for (i = 0; i < arbiter->nr_batch && count < REFS && !full; i++) {
+	for (i = 0; i < arbiter->nr_batch && count < REFS; i++) {
 		uint32_t handle = arbiter->batch[i];
+
+		/* those behind that are in shared memory already make room: they are of other writers */
+		if (full && HANDLE_POOL(handle) == POOL_OWN)
+			continue;
 
 		switch (prospect_of(arbiter, writer_at(arbiter, handle))) {
 		case PROSPECT_WAIT:
@@ -396,10 +418,11 @@ int tb_commit_all(struct tb_arbiter *arbiter, uint32_t flush, bool scrape)
 	uint32_t patches;
 	int result;
 
+	look_at_reservations(arbiter);
 	take_queue(arbiter);
 	tb_patches_apply(arbiter);
 	result = send_batch(arbiter);
-	if (!shared_get(&arbiter->bound))
+	if (!arbiter->seen_bound)
 		return result;
 	if (!result && scrape && arbiter->pools[POOL_OWN].chunks) {
 		result = scrape_own(arbiter);
