@@ -98,7 +98,7 @@ static void live(struct thread *thread, struct tb_writer *w, unsigned int count,
 		tb_writer_flush(w);
 		tb_put_simple(w, &names[0], i++);
 		tb_writer_flush(w);
-		tb_writer_stats(w, &stats);
+		tb_writer_read_stats(w, &stats);
 		pthread_mutex_lock(&fake.lock);
 		books = fake.writers[id];
 		pthread_mutex_unlock(&fake.lock);
@@ -209,7 +209,7 @@ static const char *run(uint32_t flags, unsigned int count, bool flushes)
 		if (threads[i].error)
 			error = threads[i].error;
 	}
-	tb_arbiter_stats(arbiter, &stats);
+	tb_arbiter_read_stats(arbiter, &stats);
 	printf("# %llu commits, %llu chunks, %llu refused, %llu patches, %llu of them lost\n",
 	       (unsigned long long)stats.commits, (unsigned long long)stats.chunks,
 	       (unsigned long long)stats.refused, (unsigned long long)stats.patches,

@@ -103,7 +103,7 @@ static void close_checked(void)
 		if (!ids[i])
 			continue;
 		tb_writer_flush(all[i]);
-		tb_writer_stats(all[i], &stats[i]);
+		tb_writer_read_stats(all[i], &stats[i]);
 		tb_writer_destroy(all[i]);
 		CHECK_NUMBER(fake.writers[ids[i]].received + stats[i].refused + stats[i].lost,
 			     stats[i].attempted);
@@ -219,7 +219,7 @@ static enum won all_there(void)
 	enum won won = fake.nr_got && !fake.commits ? SECOND : FIRST;
 
 	CHECK_NUMBER(writer_of(one)->lost, 0);
-	tb_arbiter_stats(arbiter, &stats);
+	tb_arbiter_read_stats(arbiter, &stats);
 	CHECK_NUMBER(stats.broken, 0);
 	CHECK_NUMBER(stats.refused, 0);
 	close_checked();

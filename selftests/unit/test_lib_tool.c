@@ -227,6 +227,7 @@ static void help_and_usage(void)
 	static const char *const commands[] = {
 		"record", "print", "export", "verify", "list", "status",
 		"start", "stop", "flush", "enable", "disable", "save",
+		"mark",
 	};
 	char arguments[64];
 	size_t i;
@@ -261,6 +262,8 @@ static void help_and_usage(void)
 	CHECK_NUMBER(run("enable -F -W sched"), 2);
 	CHECK_NUMBER(run("export --format vcd x"), 2);
 	CHECK_NUMBER(run("print a b"), 2);
+	CHECK_NUMBER(run("mark"), 2);
+	CHECK_HAS("what is the text?");
 }
 
 static void no_module(void)
@@ -270,6 +273,8 @@ static void no_module(void)
 	CHECK_NUMBER(run("status"), 1);
 	CHECK_HAS("the module is not loaded; load it with 'modprobe tracebuf'");
 	CHECK_NUMBER(run("record"), 1);
+	CHECK_HAS("the module is not loaded");
+	CHECK_NUMBER(run("mark hello"), 1);
 	CHECK_HAS("the module is not loaded");
 }
 

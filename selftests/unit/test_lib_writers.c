@@ -216,7 +216,7 @@ static void refused_chunk(void)
 	CHECK(!tb_writer_flush(w));
 	put(w, 3);
 	CHECK(!tb_writer_flush(w));
-	tb_writer_stats(w, &stats);
+	tb_writer_read_stats(w, &stats);
 	CHECK_NUMBER(stats.attempted, 8);
 	CHECK_NUMBER(stats.refused, 4);
 	CHECK_NUMBER(stats.lost, 0);
@@ -321,7 +321,7 @@ static void drop(void)
 	w = writer(TB_FULL_DROP);
 	id = tb_writer_id(w);
 	put(w, kept + 50);
-	tb_writer_stats(w, &stats);
+	tb_writer_read_stats(w, &stats);
 	CHECK_NUMBER(stats.lost, 50);
 	CHECK_NUMBER(stats.attempted, kept + 51);
 	CHECK_NUMBER(fake.nr_naps, 0);
@@ -355,7 +355,7 @@ static void exhausted_several_times(void)
 		fake.fail_commit = 0;
 		CHECK(!tb_arbiter_commit(arbiter));
 	}
-	tb_writer_stats(w, &stats);
+	tb_writer_read_stats(w, &stats);
 	CHECK(stats.lost > 20 * 20);
 	tb_writer_destroy(w);
 	CHECK_NUMBER(fake.writers[id].missing, stats.lost);
@@ -376,7 +376,7 @@ static void lost_at_the_end(void)
 	put(w, 100);
 	fake.fail_commit = 0;
 	CHECK(!tb_arbiter_commit(arbiter));
-	tb_writer_stats(w, &stats);
+	tb_writer_read_stats(w, &stats);
 	CHECK(stats.lost > 0);
 	CHECK(!tb_writer_flush(w));
 	/* nothing more to write, but it is told */
@@ -409,7 +409,7 @@ static void stall(void)
 	CHECK_NUMBER(fake.nr_naps, 7);
 	for (i = 0; i < 7; i++)
 		CHECK_NUMBER(fake.naps[i], back_off[i]);
-	tb_writer_stats(w, &stats);
+	tb_writer_read_stats(w, &stats);
 	CHECK_NUMBER(stats.lost, 0);
 	tb_writer_destroy(w);
 	check_values(0, 60);
@@ -434,7 +434,7 @@ static void stall_gives_up(void)
 	/* each record anew */
 	put(w, 1);
 	CHECK_NUMBER(fake.nr_naps, 2 * naps);
-	tb_writer_stats(w, &stats);
+	tb_writer_read_stats(w, &stats);
 	CHECK_NUMBER(stats.lost, 2);
 	fake.fail_commit = 0;
 	put(w, 1);
@@ -650,9 +650,9 @@ static void abort_bound(void)
 	CHECK_NUMBER(-tb_arbiter_abort_reservation(arbiter, 1), EALREADY);
 	put(w, 5);
 	CHECK(!tb_arbiter_commit(arbiter));
-	tb_arbiter_stats(arbiter, &stats);
+	tb_arbiter_read_stats(arbiter, &stats);
 	CHECK_NUMBER(stats.aborted, 3);
-	tb_writer_stats(w, &books);
+	tb_writer_read_stats(w, &books);
 	CHECK_NUMBER(books.refused, 2 * PER_CHUNK + 2 + 3);
 	CHECK_NUMBER(books.lost, 5);
 	CHECK_NUMBER(books.attempted, books.refused + books.lost);
@@ -835,7 +835,7 @@ static void scrape_refused(void)
 	fake.fail_commit = 0;
 	CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
 	check_values(2, 1);
-	tb_writer_stats(w, &stats);
+	tb_writer_read_stats(w, &stats);
 	CHECK_NUMBER(stats.refused, 3);
 	tb_writer_destroy(w);
 	check_books(id, 4);
@@ -857,7 +857,7 @@ static void scraped_by_kernel(void)
 	}
 	tb_writer_destroy(w);
 	check_values(0, next_value);
-	tb_arbiter_stats(arbiter, &stats);
+	tb_arbiter_read_stats(arbiter, &stats);
 	CHECK_NUMBER(stats.broken, 0);
 	CHECK_NUMBER(stats.refused, 0);
 	close_all();
@@ -1005,7 +1005,7 @@ static void too_many_patches(void)
 		tb_slice_end(&slices[i]);
 	fake.fail_commit = 0;
 	CHECK(!tb_arbiter_commit(arbiter));
-	tb_arbiter_stats(arbiter, &stats);
+	tb_arbiter_read_stats(arbiter, &stats);
 	CHECK_NUMBER(stats.patches, PATCHES);
 	CHECK_NUMBER(stats.patches_lost, 5);
 	CHECK_NUMBER(fake.nr_patches, PATCHES);
@@ -1031,9 +1031,9 @@ static void garbage_wrap(void)
 	fake_chunk(&fake, 1)->state = 0xdeadbe55;
 	put(w, 10 * PER_CHUNK);
 	CHECK(!tb_writer_flush(w));
-	tb_arbiter_stats(arbiter, &stats);
+	tb_arbiter_read_stats(arbiter, &stats);
 	CHECK_NUMBER(stats.broken, 2);
-	tb_writer_stats(w, &books);
+	tb_writer_read_stats(w, &books);
 	CHECK_NUMBER(books.refused, PER_CHUNK + 1);
 	CHECK_NUMBER(books.lost, 0);
 	tb_writer_destroy(w);
@@ -1058,9 +1058,9 @@ static void state_changed_while_writing(void)
 	CHECK(!tb_writer_flush(w));
 	CHECK_NUMBER(fake_chunk(&fake, 0)->state, TB_CHUNK_WORD(TB_CHUNK_WRITING, 9));
 	put(w, 2);
-	tb_writer_stats(w, &books);
+	tb_writer_read_stats(w, &books);
 	tb_writer_destroy(w);
-	tb_arbiter_stats(arbiter, &stats);
+	tb_arbiter_read_stats(arbiter, &stats);
 	CHECK_NUMBER(stats.broken, 1);
 	CHECK_NUMBER(books.refused, 3);
 	check_books(id, 6);
@@ -1120,7 +1120,7 @@ static void malicious(void)
 	put(w, 1);
 	tb_put_mark(w, huge, ROOM - 24);
 	tb_put_event(w, &ping, NULL, 0);
-	tb_writer_stats(w, &stats);
+	tb_writer_read_stats(w, &stats);
 	CHECK_NUMBER(stats.lost, 5);
 	tb_writer_destroy(w);
 	CHECK_NUMBER(fake_got(&fake, TB_REC_NAME, 1)->cause, TB_LOST_OVERSIZE);

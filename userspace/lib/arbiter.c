@@ -411,7 +411,7 @@ int tb_arbiter_start_thread(struct tb_arbiter *arbiter)
 	return -result;
 }
 
-void tb_arbiter_stats(const struct tb_arbiter *arbiter, struct tb_arbiter_stats *stats)
+void tb_arbiter_read_stats(const struct tb_arbiter *arbiter, struct tb_arbiter_stats *stats)
 {
 	const uint64_t *from = (const uint64_t *)&arbiter->stats;
 	uint64_t *to = (uint64_t *)stats;

@@ -236,8 +236,8 @@ int tb_arbiter_serve(struct tb_arbiter *arbiter, int timeout_ms);
  *  are blocked there.  Errors: -EALREADY, those of pthread_create(). */
 int tb_arbiter_start_thread(struct tb_arbiter *arbiter);
 
-/** tb_arbiter_stats - what it did so far */
-void tb_arbiter_stats(const struct tb_arbiter *arbiter, struct tb_arbiter_stats *stats);
+/** tb_arbiter_read_stats - what it did so far */
+void tb_arbiter_read_stats(const struct tb_arbiter *arbiter, struct tb_arbiter_stats *stats);
 
 /**
  * tb_arbiter_try_shutdown - no new writers from now on; are all gone?
@@ -346,8 +346,8 @@ bool tb_writer_is_null(const struct tb_writer *writer);
 /** tb_writer_id - 1..65535; 0: a null writer.  Signals: yes. */
 unsigned int tb_writer_id(const struct tb_writer *writer);
 
-/** tb_writer_stats - its books, by its thread */
-void tb_writer_stats(const struct tb_writer *writer, struct tb_writer_stats *stats);
+/** tb_writer_read_stats - its books, by its thread */
+void tb_writer_read_stats(const struct tb_writer *writer, struct tb_writer_stats *stats);
 
 /* ---- the process's own arbiter ------------------------------------------ */
 

@@ -161,7 +161,7 @@ unsigned int tb_writer_id(const struct tb_writer *pub)
 	return writer_of(pub)->id;
 }
 
-void tb_writer_stats(const struct tb_writer *pub, struct tb_writer_stats *stats)
+void tb_writer_read_stats(const struct tb_writer *pub, struct tb_writer_stats *stats)
 {
 	const struct writer *w = writer_of(pub);
 	uint64_t nested = shared_get(&w->nested);

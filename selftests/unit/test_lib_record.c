@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Recording: what macros and functions put into chunks, when names are told, categories,
+ * signal handlers, threads that come and go, fork(), without a device.
+ */
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "fake_producer.h"
+#include "test_lib_fixture.h"
+
+TB_CATEGORY(work, "work");
+TB_CATEGORY(idle, "idle");
+
+static struct fake fake;
+static struct tb_arbiter *arbiter;
+static struct tb_writer *w;
+static struct tb_name ping = TB_NAME_INIT("ping", NULL);
+
+static void open_fake(uint32_t chunk_bytes)
+{
+	struct tb_arbiter_options options = { chunk_bytes, 8, 1u << 30, 0 };
+
+	fake_init(&fake);
+	CHECK(!tb_arbiter_create_on(&options, &fake.endpoint, &arbiter));
+	CHECK_NUMBER(tb_arbiter_target(arbiter, "kernel"), 0);
+	w = tb_writer_create(arbiter, 0, TB_FULL_DROP);
+	CHECK(!tb_writer_is_null(w));
+}
+
+static void close_fake(void)
+{
+	tb_writer_destroy(w);
+	tb_arbiter_destroy(arbiter);
+	if (fake.error)
+		printf("# %s\n", fake.error);
+	CHECK(!fake.error);
+	fake_free(&fake);
+}
+
+/* the number of a text that was told as this kind, 0: it was not */
+static uint32_t told(const char *text, uint32_t kind)
+{
+	size_t i;
+
+	for (i = 0; i < fake.nr_got; i++) {
+		const struct got *got = &fake.got[i];
+
+		if (got->record.type == TB_REC_NAME &&
+		    (got->record.time >> 16 & 0xffff) == kind &&
+		    (got->record.time & 0xffff) == strlen(text) &&
+		    !memcmp(got->words, text, strlen(text)))
+			return got->record.id;
+	}
+	return 0;
+}
+
+static const struct got *only(uint32_t type)
+{
+	static const struct got none;
+
+	CHECK_NUMBER(fake_count(&fake, type), 1);
+	return fake_got(&fake, type, 0) ? fake_got(&fake, type, 0) : &none;
+}
+
+/* ---- what is recorded ---- */
+
+static void records(void)
+{
+	struct { uint32_t a, b, c; } data = { 1, 2, 3 };
+	const struct got *got;
+
+	open_fake(4096);
+	fake.page.categories[0] = 1;
+	tb_begin(w, &work, "begin");
+	tb_end(w, &work);
+	tb_instant(w, &work, "instant");
+	tb_counter(w, &work, "counter", -5);
+	tb_event(w, &work, "simple", 77);
+	tb_event(w, &work, "composite", &data, sizeof(data));
+	tb_put_mark(w, "mark", 4);
+	CHECK(!tb_writer_flush(w));
+	got = only(TB_REC_BEGIN);
+	CHECK_NUMBER(got->record.bytes, 16);
+	CHECK_NUMBER(got->record.id, told("begin", TB_NAME_EVENT));
+	CHECK(got->record.id);
+	CHECK_NUMBER(only(TB_REC_END)->record.bytes, 16);
+	CHECK_NUMBER(only(TB_REC_INSTANT)->record.id, told("instant", TB_NAME_EVENT));
+	got = only(TB_REC_COUNTER);
+	CHECK_NUMBER(got->words[0], (uint64_t)-5);
+	CHECK_NUMBER(got->record.flags, 0);
+	CHECK_NUMBER(only(TB_REC_SIMPLE)->words[0], 77);
+	got = only(TB_REC_EVENT);
+	CHECK_NUMBER(got->record.bytes, 16 + 8 + 16);
+	CHECK_NUMBER(got->words[0], 12);
+	CHECK_NUMBER(got->words[1], 1 | 2ull << 32);
+	CHECK_NUMBER(got->words[2], 3);
+	got = only(TB_REC_MARK);
+	CHECK_NUMBER(got->words[0], 4);
+	CHECK(!memcmp(&got->words[1], "mark\0\0\0\0", 8));
+	CHECK_NUMBER(got->record.id, 0);
+	/* names say what category they belong to, which has been told, too */
+	got = fake_got(&fake, TB_REC_NAME, 1);
+	CHECK_NUMBER(got->record.time >> 32, told("work", TB_NAME_CATEGORY));
+	CHECK(told("work", TB_NAME_CATEGORY));
+	close_fake();
+}
+
+static void flows_and_arguments(void)
+{
+	const struct got *got;
+	const struct tb_arg *arg;
+	char text[] = "runtime";
+	double value;
+
+	open_fake(4096);
+	fake.page.categories[0] = 1;
+	tb_begin_flow(w, &work, "begin", 1234);
+	tb_instant_flow(w, &work, "step", 1234, false);
+	tb_instant_flow(w, &work, "last", 1234, true);
+	tb_counter_double(w, &work, "double", 0.5);
+	tb_begin_args(w, &work, "args", TB_S64("s", -1), TB_TEXT("t", text),
+		      TB_DOUBLE("d", 0.25), TB_POINTER("p", text));
+	CHECK(!tb_writer_flush(w));
+	got = fake_got(&fake, TB_REC_BEGIN, 0);
+	CHECK_NUMBER(got->record.flags, TB_REC_FLOW);
+	CHECK_NUMBER(got->words[0], 1234);
+	CHECK_NUMBER(fake_got(&fake, TB_REC_INSTANT, 0)->record.flags, TB_REC_FLOW);
+	CHECK_NUMBER(fake_got(&fake, TB_REC_INSTANT, 1)->record.flags,
+		     TB_REC_FLOW | TB_REC_FLOW_END);
+	got = only(TB_REC_COUNTER);
+	CHECK_NUMBER(got->record.flags, TB_REC_DOUBLE);
+	memcpy(&value, got->words, 8);
+	CHECK(value == 0.5);
+	got = fake_got(&fake, TB_REC_BEGIN, 1);
+	CHECK_NUMBER(got->record.bytes, 16 + 4 * sizeof(*arg));
+	CHECK_NUMBER(got->record.flags, TB_REC_ARGS);
+	arg = (const struct tb_arg *)got->words;
+	CHECK_NUMBER(arg[0].name, told("s", TB_NAME_EVENT));
+	CHECK(arg[0].type == TB_ARG_S64 && arg[0].value == (uint64_t)-1);
+	CHECK_NUMBER(arg[1].type, TB_ARG_TEXT);
+	CHECK_NUMBER(arg[1].value, told("runtime", TB_NAME_TEXT));
+	CHECK(arg[1].value);
+	CHECK_NUMBER(arg[2].type, TB_ARG_DOUBLE);
+	close_fake();
+}
+
+static void times(void)
+{
+	uint64_t before, after, last = 0;
+	size_t i;
+
+	open_fake(4096);
+	/* what the provider says, here the kernel's monotonic clock */
+	before = tb_clock_monotonic();
+	for (i = 0; i < 100; i++)
+		tb_put_instant(w, &ping);
+	after = tb_clock_monotonic();
+	CHECK(!tb_writer_flush(w));
+	for (i = 0; i < 100; i++) {
+		const struct got *got = fake_got(&fake, TB_REC_INSTANT, i);
+
+		CHECK_NUMBER(got->flags & TB_CHUNK_CLOCK_MASK, TB_CLOCK_MONO);
+		CHECK(got->record.time >= before && got->record.time <= after &&
+		      got->record.time >= last);
+		last = got->record.time;
+	}
+#ifdef __x86_64__
+	/* another recording, another clock */
+	fake.page.targets[0].clock = TB_CLOCK_TSC;
+	fake.page.targets[0].generation++;
+	before = __builtin_ia32_rdtsc();
+	tb_put_instant(w, &ping);
+	after = __builtin_ia32_rdtsc();
+	CHECK(!tb_writer_flush(w));
+	CHECK_NUMBER(fake_got(&fake, TB_REC_INSTANT, 100)->flags & TB_CHUNK_CLOCK_MASK,
+		     TB_CLOCK_TSC);
+	CHECK(fake_got(&fake, TB_REC_INSTANT, 100)->record.time >= before);
+	CHECK(fake_got(&fake, TB_REC_INSTANT, 100)->record.time <= after);
+#endif
+	close_fake();
+}
+
+/* ---- names ---- */
+
+static void told_once(void)
+{
+	size_t i;
+
+	open_fake(256);
+	for (i = 0; i < 40; i++)
+		tb_put_instant(w, &ping);
+	CHECK(!tb_writer_flush(w));
+	CHECK(fake.got[fake.nr_got - 1].chunk > 2);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_NAME), 1);
+	CHECK(fake.got[0].flags & TB_CHUNK_FRESH);
+	CHECK(!(fake.got[fake.nr_got - 1].flags & TB_CHUNK_FRESH));
+	/* a recording that knows nothing of it yet, in the middle of a chunk */
+	tb_put_instant(w, &ping);
+	fake.page.targets[0].generation++;
+	tb_put_instant(w, &ping);
+	CHECK(!tb_writer_flush(w));
+	CHECK_NUMBER(fake_count(&fake, TB_REC_NAME), 2);
+	close_fake();
+}
+
+static void told_in_each_chunk(void)
+{
+	size_t i;
+	uint32_t chunk = UINT32_MAX;
+
+	open_fake(256);
+	fake.page.overwrites = 1;
+	for (i = 0; i < 40; i++)
+		tb_put_instant(w, &ping);
+	CHECK(!tb_writer_flush(w));
+	for (i = 0; i < fake.nr_got; i++) {
+		if (fake.got[i].chunk != chunk)
+			CHECK_NUMBER(fake.got[i].record.type, TB_REC_NAME);
+		CHECK(fake.got[i].flags & TB_CHUNK_FRESH);
+		chunk = fake.got[i].chunk;
+	}
+	CHECK(chunk > 2);
+	close_fake();
+}
+
+static void many_names(void)
+{
+	struct tb_name *names[600];
+	char text[16];
+	size_t i, round;
+
+	open_fake(8192);
+	for (i = 0; i < 600; i++) {
+		snprintf(text, sizeof(text), "name %zu", i);
+		names[i] = tb_intern(text, NULL, TB_NAME_EVENT);
+		CHECK_TEXT(names[i]->text, text);
+		CHECK(tb_intern(text, NULL, TB_NAME_EVENT) == names[i]);
+		CHECK(tb_intern(text, NULL, TB_NAME_TEXT) != names[i]);
+	}
+	for (round = 0; round < 2; round++)
+		for (i = 0; i < 600; i++)
+			tb_put_instant(w, names[i]);
+	CHECK(!tb_writer_flush(w));
+	CHECK_NUMBER(fake_count(&fake, TB_REC_INSTANT), 1200);
+	/* more than a writer keeps in mind: some are told again, none is not told */
+	for (i = 0; i < 600; i++)
+		CHECK(told(names[i]->text, TB_NAME_EVENT) == names[i]->id);
+	for (i = 0; i < 600; i++)
+		CHECK(i == 0 || names[i]->id != names[i - 1]->id);
+	close_fake();
+}
+
+static void too_many_texts(void)
+{
+	struct tb_name *last = NULL;
+	char text[16];
+	size_t i;
+
+	for (i = 0; i <= TB_INTERN_MAX; i++) {
+		snprintf(text, sizeof(text), "text %zu", i);
+		last = tb_intern(text, NULL, TB_NAME_EVENT);
+	}
+	CHECK_TEXT(last->text, "(too many names)");
+	CHECK_TEXT(tb_intern("text 1", NULL, TB_NAME_EVENT)->text, "text 1");
+}
+
+static void long_name(void)
+{
+	char text[1000];
+	struct tb_name name = TB_NAME_INIT(text, NULL);
+
+	memset(text, 'n', sizeof(text) - 1);
+	text[sizeof(text) - 1] = 0;
+	open_fake(4096);
+	tb_put_instant(w, &name);
+	CHECK(!tb_writer_flush(w));
+	CHECK_NUMBER(only(TB_REC_NAME)->record.time & 0xffff, 255);
+	CHECK_NUMBER(only(TB_REC_NAME)->record.bytes, 16 + 256);
+	close_fake();
+	name.id = 0;
+	open_fake(256);
+	tb_put_instant(w, &name);
+	CHECK(!tb_writer_flush(w));
+	CHECK_NUMBER(only(TB_REC_NAME)->record.time & 0xffff, 40);
+	close_fake();
+}
+
+/* ---- categories ---- */
+
+static int evaluated;
+
+static struct tb_writer *counted(void)
+{
+	evaluated++;
+	return w;
+}
+
+static void categories(void)
+{
+	struct tb_writer *other;
+
+	open_fake(4096);
+	fake.page.categories[1] = 2;
+	CHECK(!tb_arbiter_category(arbiter, &work));
+	CHECK(!tb_arbiter_category(arbiter, &idle));
+	CHECK(!tb_arbiter_category(arbiter, &idle));
+	CHECK_NUMBER(fake.nr_categories, 2);
+	CHECK_TEXT(fake.categories[1], "idle");
+	CHECK(!tb_category_open(&work) && tb_category_open(&idle));
+	evaluated = 0;
+	tb_instant(counted(), &work, "off");
+	CHECK_NUMBER(evaluated, 0);
+	/* some target wants it, not this one */
+	tb_instant(counted(), &idle, "other target");
+	CHECK_NUMBER(evaluated, 1);
+	CHECK(!tb_writer_flush(w));
+	CHECK_NUMBER(fake.nr_got, 0);
+	CHECK_NUMBER(tb_arbiter_target(arbiter, "second"), 1);
+	other = tb_writer_create(arbiter, 1, TB_FULL_DROP);
+	tb_instant(other, &idle, "this target");
+	fake.page.categories[0] = 1;
+	tb_instant(w, &work, "on");
+	fake.page.categories[0] = 0;
+	tb_instant(w, &work, "off again");
+	tb_writer_destroy(other);
+	CHECK(!tb_writer_flush(w));
+	CHECK(told("this target", TB_NAME_EVENT) && told("on", TB_NAME_EVENT));
+	CHECK_NUMBER(fake_count(&fake, TB_REC_INSTANT), 2);
+	close_fake();
+	/* whoever opens another arbiter asks again */
+	CHECK(tb_category_open(&work) && tb_category_open(&idle));
+}
+
+static void categories_by_use(void)
+{
+	open_fake(4096);
+	tb_instant(w, &work, "asked about now");
+	CHECK_NUMBER(fake.nr_categories, 1);
+	CHECK(!tb_category_open(&work));
+	/* no place for it: nobody will want it */
+	fake.fail_category = -ENOSPC;
+	CHECK_NUMBER(-tb_arbiter_category(arbiter, &idle), ENOSPC);
+	CHECK(!tb_category_open(&idle));
+	CHECK(!tb_writer_flush(w));
+	CHECK_NUMBER(fake.nr_got, 0);
+	close_fake();
+}
+
+static void categories_of_startup(void)
+{
+	struct tb_writer *early;
+
+	open_fake(4096);
+	tb_instant(w, &work, "nobody");
+	CHECK(!tb_category_open(&work));
+	/* a startup writer wants all, others what is wanted */
+	early = tb_writer_create_startup(arbiter, 5);
+	CHECK(tb_category_open(&work));
+	tb_instant(early, &work, "early");
+	tb_instant(w, &work, "still nobody");
+	CHECK(!tb_arbiter_bind_reservation(arbiter, 5, "kernel"));
+	CHECK(!tb_category_open(&work));
+	tb_writer_destroy(early);
+	CHECK(!tb_writer_flush(w));
+	CHECK_NUMBER(fake_count(&fake, TB_REC_INSTANT), 1);
+	CHECK(told("early", TB_NAME_EVENT));
+	close_fake();
+}
+
+/* ---- signals ---- */
+
+static void handler(int signal)
+{
+	(void)signal;
+	tb_put_simple(w, &ping, 1000);
+}
+
+static void signals(void)
+{
+	struct sigaction action = { .sa_handler = handler }, before;
+	struct tb_record *record;
+	const struct got *got;
+
+	open_fake(4096);
+	sigaction(SIGUSR1, &action, &before);
+	tb_put_simple(w, &ping, 1);
+	raise(SIGUSR1);
+	record = tb_record_begin(w, &ping, 24);
+	raise(SIGUSR1);
+	raise(SIGUSR1);
+	*record = (struct tb_record){ .bytes = 24, .type = TB_REC_SIMPLE, .id = ping.id };
+	*(uint64_t *)(record + 1) = 2;
+	tb_record_end(w, 24);
+	tb_put_simple(w, &ping, 3);
+	sigaction(SIGUSR1, &before, NULL);
+	CHECK(!tb_writer_flush(w));
+	/* the handler that came between records recorded, the two in the middle of one did not */
+	CHECK_NUMBER(fake_count(&fake, TB_REC_SIMPLE), 4);
+	CHECK_NUMBER(fake_got(&fake, TB_REC_SIMPLE, 1)->words[0], 1000);
+	CHECK_NUMBER(fake_got(&fake, TB_REC_SIMPLE, 2)->words[0], 2);
+	got = fake_got(&fake, TB_REC_NAME, 1);
+	CHECK(got && got->missing == 2 && got->cause == TB_LOST_SIGNAL);
+	close_fake();
+}
+
+/* A timer interrupts a thread that records all the time, wherever it is. */
+static uint64_t handled;
+
+static void often(int signal)
+{
+	(void)signal;
+	tb_put_simple(w, &ping, ++handled | 1ull << 32);
+}
+
+static void signals_anywhere(void)
+{
+	struct sigaction action = { .sa_handler = often, .sa_flags = SA_RESTART }, before;
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
+	struct itimerspec often_enough = { { 0, 20000 }, { 0, 20000 } };
+	uint64_t own = 0, last = 0, last_own = 0;
+	struct tb_writer_stats stats;
+	timer_t timer;
+	size_t i;
+
+	open_fake(256);
+	arbiter->period_ms = 0;
+	handled = 0;
+	sigaction(SIGUSR1, &action, &before);
+	CHECK(!timer_create(CLOCK_MONOTONIC, &event, &timer));
+	timer_settime(timer, 0, &often_enough, NULL);
+	/* until there was enough of it, of both */
+	while (own < 50000 || __atomic_load_n(&handled, __ATOMIC_RELAXED) < 200)
+		tb_put_simple(w, &ping, ++own);
+	timer_delete(timer);
+	sigaction(SIGUSR1, &before, NULL);
+	CHECK(!tb_writer_flush(w));
+	tb_writer_read_stats(w, &stats);
+	CHECK_NUMBER(fake.writers[1].received + fake.writers[1].missing, stats.attempted);
+	CHECK_NUMBER(fake.writers[1].missing, stats.lost);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_SIMPLE) + stats.lost, own + handled);
+	for (i = 0; i < fake.nr_got; i++) {
+		const struct got *got = &fake.got[i];
+
+		CHECK(!got->missing || got->cause == TB_LOST_SIGNAL);
+		if (got->record.type != TB_REC_SIMPLE)
+			continue;
+		if (got->words[0] >> 32) {
+			CHECK(got->words[0] > last);
+			last = got->words[0];
+		} else {
+			CHECK(got->words[0] > last_own);
+			last_own = got->words[0];
+		}
+	}
+	close_fake();
+}
+
+/* ---- the process's own arbiter ---- */
+
+/* record_cpp.cpp */
+void record_by_objects(void);
+
+static int opened, open_fails;
+
+static int open_ours(struct tb_endpoint **endpoint)
+{
+	opened++;
+	*endpoint = &fake.endpoint;
+	return open_fails;
+}
+
+static void *thread_records(void *unused)
+{
+	(void)unused;
+	tb_write_instant("cats", "in a thread");
+	return tb_here();
+}
+
+static void own_arbiter(void)
+{
+	struct tb_arbiter *ours;
+	pthread_t thread;
+	void *theirs;
+	int status;
+	pid_t pid;
+
+	fake_init(&fake);
+	tb_open_instead = open_ours;
+	/* without a device nothing happens, at little cost */
+	open_fails = -ENOENT;
+	opened = 0;
+	CHECK(tb_writer_is_null(tb_here()));
+	tb_instant(tb_here(), &work, "nowhere");
+	tb_write_instant("cats", "nowhere");
+	tb_write_mark("nowhere");
+	CHECK(!tb_write_enabled("cats"));
+	CHECK_NUMBER(opened, 1);
+	CHECK_NUMBER(-tb_default_open(NULL, &ours), ENOENT);
+	CHECK(!ours);
+	/* it can be tried again */
+	open_fails = 0;
+	fake.page.categories[0] = 1;
+	CHECK(!tb_default_open(NULL, &ours));
+	CHECK(ours && !tb_writer_is_null(tb_here()));
+	CHECK_NUMBER(-tb_default_open(&(struct tb_arbiter_options){ 0 }, NULL), EBUSY);
+	tb_write_instant("cats", "one");
+	CHECK(tb_write_enabled("cats"));
+	tb_write_begin("cats", "two");
+	tb_write_end("cats");
+	tb_write_counter("cats", "three", 3);
+	tb_write_counter_double(NULL, "four", 4);
+	tb_write_event("", "five", "12345", 5);
+	tb_write_begin_flow("cats", "six", 6);
+	tb_write_instant_flow("cats", "six", 6, true);
+	tb_write_mark("seven");
+	CHECK(!tb_write_enabled("dogs"));
+	tb_write_instant("dogs", "nobody");
+	CHECK(!tb_write_flush());
+	CHECK_NUMBER(fake_count(&fake, TB_REC_INSTANT), 2);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_BEGIN), 2);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_COUNTER), 2);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_EVENT), 1);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_MARK), 1);
+	CHECK(told("six", TB_NAME_EVENT) && !told("nobody", TB_NAME_EVENT));
+	/* objects of C++ record the same */
+	fake.page.categories[2] = 1;
+	fake.nr_got = 0;
+	record_by_objects();
+	CHECK(!tb_write_flush());
+	CHECK_NUMBER(fake.nr_categories, 4);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_BEGIN), 2);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_END), 2);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_SLICE), 1);
+	CHECK(fake_got(&fake, TB_REC_SLICE, 0)->words[0]);
+	CHECK_NUMBER(fake_got(&fake, TB_REC_BEGIN, 1)->words[0], 9);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_INSTANT), 2);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_COUNTER), 2);
+	CHECK_NUMBER(only(TB_REC_EVENT)->words[1], 1 | 2ull << 32);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_MARK), 1);
+	CHECK(told("inner", TB_NAME_EVENT) && !told("nobody", TB_NAME_EVENT));
+	/* a thread's writer ends with it */
+	CHECK(!pthread_create(&thread, NULL, thread_records, NULL));
+	CHECK(!pthread_join(thread, &theirs));
+	CHECK(theirs != tb_here());
+	CHECK(told("in a thread", TB_NAME_EVENT));
+	CHECK(fake.writers[1].there && !fake.writers[2].there);
+	CHECK(fake.writers[1].tid != fake.writers[2].tid && fake.writers[2].tid);
+	/* a child has a channel of its own */
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		static struct fake parents;
+
+		parents = fake;
+		fake_init(&fake);
+		fake.page.categories[0] = 1;
+		opened = 0;
+		tb_write_instant("cats", "child");
+		tb_write_flush();
+		_exit(parents.closed != 1 || opened != 1 || fake.error ||
+		      fake_count(&fake, TB_REC_INSTANT) != 1 ||
+		      !told("child", TB_NAME_EVENT) ||
+		      fake.writers[1].tid != (uint32_t)getpid());
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	/* and the parent goes on */
+	tb_write_instant("cats", "parent");
+	CHECK(!tb_write_flush());
+	CHECK(told("parent", TB_NAME_EVENT));
+	CHECK(!fake.error);
+	CHECK_NUMBER(opened, 3);
+	CHECK(!fake.closed);
+}
+
+static const struct test tests[] = {
+	{ "records of all kinds", records },
+	{ "flows and arguments", flows_and_arguments },
+	{ "times are of the provider's clock", times },
+	{ "a name is told once", told_once },
+	{ "a name is told in each chunk where chunks are overwritten", told_in_each_chunk },
+	{ "more names than a writer keeps in mind", many_names },
+	{ "names of any length", long_name },
+	{ "categories are what the kernel says", categories },
+	{ "categories are asked about when they are used", categories_by_use },
+	{ "startup writers want all categories", categories_of_startup },
+	{ "a handler records between records, not within one", signals },
+	{ "handlers anywhere", signals_anywhere },
+	{ "the process's own arbiter: no device, threads, fork", own_arbiter },
+	/* the table of texts is full then */
+	{ "too many texts", too_many_texts },
+};
+
+TEST_MAIN(tests)
