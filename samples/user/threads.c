@@ -6,8 +6,9 @@
  *	tracebuf record -d 3 &
  *	build/user/samples/threads
  *
- * Each thread has a track of slices; a counter says how much waits; a flow follows each piece of
- * work from where it was made to where it was done.  Readers choose by category: "queue" and "work".
+ * Each thread has a track of slices; a counter says how much waits; a flow follows each piece
+ * of work from where it was made to where it was done.  Readers choose by category: "queue" and
+ * "work".
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -18,8 +18,10 @@ BEGIN {
 	clock = "clock read"
 	peers = split("ftrace|ring buffer, 16 bytes;" \
 		      "ftrace|TRACE_EVENT of 8 bytes, its own clock;" \
-		      "relay|clock and 16 bytes, interrupts off", peer, ";")
-	split("ftrace;TRACE_EVENT;relay", label, ";")
+		      "relay|clock and 16 bytes, interrupts off;" \
+		      "lttng-ust|tracepoint of 8 bytes;" \
+		      "log|clock and 16 bytes", peer, ";")
+	split("ftrace;TRACE_EVENT;relay;LTTng-UST;log", label, ";")
 }
 
 function way(name)

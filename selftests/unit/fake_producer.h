@@ -4,8 +4,8 @@
  * the rules of linux/tracebuf_producer.h, checks what it gets, and can be told to be
  * short of room, to refuse, or to fail.
  *
- * All records it took are in fake.got, in order; what is missing before each is in the numbers.  The
- * first thing that a kernel should never get is fake.error.
+ * All records it took are in fake.got, in order; what is missing before each is in the numbers.
+ * The first thing that a kernel should never get is fake.error.
  */
 #ifndef FAKE_PRODUCER_H
 #define FAKE_PRODUCER_H
@@ -217,7 +217,9 @@ static inline int fake_by_number(const void *a, const void *b)
 	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
 }
 
-/* A reader flushes: what is published is taken, up to the first hole; whole chunks are free then. */
+/*
+ * A reader flushes: what is published is taken, up to the first hole; whole chunks are free then.
+ */
 static inline void fake_scrape(struct fake *fake)
 {
 	struct tb_chunk *list[1024];
@@ -235,7 +237,8 @@ static inline void fake_scrape(struct fake *fake)
 	qsort(list, count, sizeof(*list), fake_by_number);
 	for (i = 0; i < count; i++) {
 		struct tb_chunk *chunk = list[i];
-		uint32_t n = (uint32_t)(((unsigned char *)chunk - fake->chunks) / fake->chunk_bytes);
+		uint32_t n = (uint32_t)((size_t)((unsigned char *)chunk - fake->chunks) /
+					fake->chunk_bytes);
 		uint32_t state = __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);
 		uint32_t published = __atomic_load_n(&chunk->published, __ATOMIC_ACQUIRE);
 		uint32_t hole = __atomic_load_n(&chunk->hole, __ATOMIC_ACQUIRE);

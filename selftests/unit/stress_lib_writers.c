@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * User-space writers under the thread sanitizer: threads that record at the same time, as fast as they can,
- * with too few chunks, and a kernel that takes, refuses, has no room, and flushes; writers come and
- * go; startup writers are bound in the middle.  No luck is asked for: whatever happens, for each
- * writer
+ * User-space writers under the thread sanitizer: threads that record at the same time, as fast as
+ * they can, with too few chunks, and a kernel that takes, refuses, has no room, and flushes;
+ * writers come and go; startup writers are bound in the middle.  No luck is asked for: whatever
+ * happens, for each writer
  *
  *	received + refused + lost == attempted, and received + missing == attempted
  *
- * where missing is what the kernel concludes from the numbers, and what it received is in order.  The sanitizer sees what is not ordered: contents are written and
- * read by plain accesses.
+ * where missing is what the kernel concludes from the numbers, and what it received is in order.
+ * The sanitizer sees what is not ordered: contents are written and read by plain accesses.
  *
  *	stress_lib_writers [RECORDS]	of each thread, 40000
  */

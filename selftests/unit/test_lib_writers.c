@@ -1025,7 +1025,10 @@ static void garbage_wrap(void)
 	open_small();
 	w = writer(TB_FULL_DROP);
 	id = tb_writer_id(w);
-	/* free by its state, but of a lap that the kernel does not know: refused, and never used again */
+	/*
+	 * free by its state, but of a lap that the kernel does not know: refused, and never used
+	 * again
+	 */
 	fake_chunk(&fake, 0)->state = TB_CHUNK_WORD(TB_CHUNK_FREE, 77);
 	/* no state at all: nobody gets it */
 	fake_chunk(&fake, 1)->state = 0xdeadbe55;

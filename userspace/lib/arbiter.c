@@ -34,7 +34,8 @@ static uint32_t local_clock(void)
 
 static int check_options(const struct tb_arbiter_options *options)
 {
-	if (options->chunk_bytes < TB_CHUNK_BYTES_MIN || options->chunk_bytes > TB_CHUNK_BYTES_MAX ||
+	if (options->chunk_bytes < TB_CHUNK_BYTES_MIN ||
+	    options->chunk_bytes > TB_CHUNK_BYTES_MAX ||
 	    options->chunk_bytes & (options->chunk_bytes - 1) ||
 	    options->chunks < TB_CHUNKS_MIN || options->chunks > TB_CHUNKS_MAX ||
 	    (uint64_t)options->chunk_bytes * options->chunks > TB_CHUNKS_BYTES_MAX ||
@@ -423,7 +424,10 @@ void tb_arbiter_read_stats(const struct tb_arbiter *arbiter, struct tb_arbiter_s
 
 int tb_arbiter_try_shutdown(struct tb_arbiter *arbiter)
 {
-	/* whoever makes a writer counts it in the same word: it is there before this, or not at all */
+	/*
+	 * whoever makes a writer counts it in the same word: it is there before this, or not at
+	 * all
+	 */
 	TB_STEP(&arbiter->life);
 	return __atomic_fetch_or(&arbiter->life, LIFE_SHUTDOWN, __ATOMIC_ACQ_REL) & ~LIFE_SHUTDOWN ?
 	       -EBUSY : 0;
@@ -557,8 +561,8 @@ int tb_arbiter_abort_reservation(struct tb_arbiter *arbiter, uint32_t number)
 /* ---- fork ---- */
 
 /*
- * In the child nothing of its parent's channels may be touched: the memory is shared with the parent.
- * No other thread is there, and handlers find this one's gate taken until it is done.
+ * In the child nothing of its parent's channels may be touched: the memory is shared with the
+ * parent. No other thread is there, and handlers find this one's gate taken until it is done.
  */
 static void forked(struct tb_arbiter *arbiter)
 {

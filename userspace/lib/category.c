@@ -7,8 +7,8 @@
  * the writers' affair, and a child's are new.
  *
  * The switch of a category is a word of the page that the kernel writes; until it is known which,
- * one that is always on.  While an arbiter has startup writers, which want everything, the gates of its
- * categories are open, and what is wanted is looked up behind them.
+ * one that is always on.  While an arbiter has startup writers, which want everything, the gates
+ * of its categories are open, and what is wanted is looked up behind them.
  *
  * The table of texts is open addressing without deletion: entries are published by compare-and-
  * exchange and never change, so it needs no lock and handlers may use it.

@@ -140,8 +140,8 @@ static uint32_t stall(struct writer *w, unsigned int pool, const struct tb_chunk
 }
 
 /*
- * A startup writer whose target is known by now goes where the others are: once nothing of it is on its way, so
- * that the kernel gets its chunks in order.
+ * A startup writer whose target is known by now goes where the others are: once nothing of it is
+ * on its way, so that the kernel gets its chunks in order.
  */
 static void move(struct writer *w, const struct reservation *reservation)
 {
@@ -236,7 +236,8 @@ uint32_t tb_writer_acquire(struct writer *w, bool wait)
 	if (w->handle == HANDLE_NONE && w->source == TARGET_RESERVED)
 		return TB_LOST_UNBOUND;
 	if (w->handle == HANDLE_NONE &&
-	    (!wait || w->full == TB_FULL_DROP || (w->full == TB_FULL_STALL_THEN_DROP && w->gave_up)))
+	    (!wait || w->full == TB_FULL_DROP ||
+	     (w->full == TB_FULL_STALL_THEN_DROP && w->gave_up)))
 		return TB_LOST_NO_CHUNK;
 	if (w->handle == HANDLE_NONE)
 		w->handle = stall(w, pool, &header, OWNER(w->id, w->serial));
@@ -284,7 +285,9 @@ void tb_writer_complete(struct writer *w)
 	tb_commit_if_due(arbiter);
 }
 
-/* If records were lost since the last chunk: an empty one that says so, if there is one to be had. */
+/*
+ * If records were lost since the last chunk: an empty one that says so, if there is one to be had.
+ */
 void tb_writer_tell_lost(struct writer *w)
 {
 	if ((w->cause || shared_get(&w->nested)) && !tb_writer_acquire(w, false))

@@ -2,8 +2,8 @@
 /*
  * Committing: what is complete goes to the kernel, in the order in which it was completed.
  *
- * Chunks stay in the batch until the kernel has answered each of them; so a call that fails
- * as a whole changes nothing, and the next one tries again.  Chunks of startup writers stay until their
+ * Chunks stay in the batch until the kernel has answered each of them; so a call that fails as a
+ * whole changes nothing, and the next one tries again.  Chunks of startup writers stay until their
  * reservation is bound.  With a channel that has shared memory they are copied there before they
  * are committed.  See arbiter.h for locks and order.
  */
@@ -54,8 +54,8 @@ void tb_commit_gone(struct tb_arbiter *arbiter, struct writer *w)
 }
 
 /*
- * Reservations as they are for all of a commit: if one were bound in the middle, a writer's later chunks would
- * go and its earlier ones stay.
+ * Reservations as they are for all of a commit: if one were bound in the middle, a writer's later
+ * chunks would go and its earlier ones stay.
  */
 static void look_at_reservations(struct tb_arbiter *arbiter)
 {
@@ -85,8 +85,10 @@ static enum prospect prospect_of(struct tb_arbiter *arbiter, struct writer *w)
 
 static struct writer *writer_at(struct tb_arbiter *arbiter, uint32_t handle)
 {
+	uint64_t owner = shared_get(&note_of(arbiter, handle)->owner);
+
 	/* who queued the chunk is there until it is answered */
-	return shared_get(&arbiter->writers[OWNER_WRITER(shared_get(&note_of(arbiter, handle)->owner))]);
+	return shared_get(&arbiter->writers[OWNER_WRITER(owner)]);
 }
 
 static void take_queue(struct tb_arbiter *arbiter)
@@ -267,7 +269,10 @@ static int send_some(struct tb_arbiter *arbiter)
 	for (i = 0; i < arbiter->nr_batch && count < REFS; i++) {
 		uint32_t handle = arbiter->batch[i];
 
-		/* those behind that are in shared memory already make room: they are of other writers */
+		/*
+		 * those behind that are in shared memory already make room: they are of other
+		 * writers
+		 */
 		if (full && HANDLE_POOL(handle) == POOL_OWN)
 			continue;
 

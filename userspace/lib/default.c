@@ -2,11 +2,13 @@
 /*
  * The process's own arbiter, opened when it is first needed, and each thread's writer of it.
  *
- * A thread's writer is a variable of the initial-exec model: reading it is one load, without
- * a call that could allocate, so signal handlers can.  Making it takes no lock of the C library's either.
+ * A thread's writer is a variable of the initial-exec model: reading it is one load, without a
+ * call that could allocate, so signal handlers can.  Making it takes no lock of the C library's
+ * either.
  *
- * fork(): the memory of a channel is the parent's and the child's.  The thread that forks has its writer busy
- * meanwhile, so no handler records in the child before that has forgotten its parent's channels.
+ * fork(): the memory of a channel is the parent's and the child's.  The thread that forks has its
+ * writer busy meanwhile, so no handler records in the child before that has forgotten its parent's
+ * channels.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -3,8 +3,9 @@
  * A lock for the arbiter, and memory for it.
  *
  * The lock is Drepper's "mutex 2" (Futexes Are Tricky, 2011) with the holder's thread id as its
- * word, so that a signal handler can find that it interrupted the holder.  Neither it nor
- * the memory goes through the C library's allocator or pthread_mutex_*(), which handlers must not call.
+ * word, so that a signal handler can find that it interrupted the holder.  Neither it nor the
+ * memory goes through the C library's allocator or pthread_mutex_*(), which handlers must not
+ * call.
  */
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -45,7 +46,8 @@ bool tb_gate_enter(struct tb_gate *gate)
 		if (!(word & GATE_WAITERS) &&
 		    !shared_cas(&gate->word, &word, word | GATE_WAITERS))
 			continue;
-		syscall(SYS_futex, &gate->word, FUTEX_WAIT_PRIVATE, word | GATE_WAITERS, NULL, NULL, 0);
+		syscall(SYS_futex, &gate->word, FUTEX_WAIT_PRIVATE, word | GATE_WAITERS, NULL,
+			NULL, 0);
 		word = shared_get(&gate->word);
 	}
 }

@@ -2,9 +2,9 @@
 /*
  * Holes that are filled in after their chunk was completed.
  *
- * Whoever ends a slice puts the patch into a queue; who commits applies it.  While a
- * chunk is not answered it is filled in where it is; if the kernel does not respect tb_chunk.hole it
- * may have read the hole already, so it is told as well.  Of an answered chunk the kernel is told alone.
+ * Whoever ends a slice puts the patch into a queue; who commits applies it.  While a chunk is not
+ * answered it is filled in where it is; if the kernel does not respect tb_chunk.hole it may have
+ * read the hole already, so it is told as well.  Of an answered chunk the kernel is told alone.
  */
 #include "arbiter.h"
 

@@ -210,9 +210,10 @@ int tb_arbiter_commit(struct tb_arbiter *arbiter);
 /**
  * tb_arbiter_flush - commit all complete chunks, then call @done(@data)
  *
- * In shared memory the kernel takes what is published of incomplete chunks by itself, without it they are
- * scraped here.  @done, which may be NULL, is called before this returns; while the arbiter is unbound, when it
- * has been bound.  It is not called if this fails.  Errors: as tb_arbiter_commit(), -ENOMEM.
+ * In shared memory the kernel takes what is published of incomplete chunks by itself, without it
+ * they are scraped here.  @done, which may be NULL, is called before this returns; while the
+ * arbiter is unbound, when it has been bound.  It is not called if this fails.  Errors: as
+ * tb_arbiter_commit(), -ENOMEM.
  */
 int tb_arbiter_flush(struct tb_arbiter *arbiter, void (*done)(void *data), void *data);
 
@@ -315,8 +316,8 @@ struct tb_writer *tb_writer_create(struct tb_arbiter *arbiter, unsigned int targ
 /**
  * tb_writer_create_startup - a writer whose target is not known yet
  * @reservation: any number; what belongs together is bound together
- * It records into memory of the arbiter's own until the reservation and the arbiter are bound, all categories.
- * Policy drop.  At most TB_TARGETS_MAX reservations: else a null writer.
+ * It records into memory of the arbiter's own until the reservation and the arbiter are bound, all
+ * categories. Policy drop.  At most TB_TARGETS_MAX reservations: else a null writer.
  */
 struct tb_writer *tb_writer_create_startup(struct tb_arbiter *arbiter, uint32_t reservation);
 
@@ -373,9 +374,9 @@ static inline struct tb_writer *tb_here(void)
 /**
  * tb_default_open - the process's own arbiter, to be opened if it is not
  *
- * To know whether it works, to choose @options (NULL: the defaults with a period of 100 ms) before the first event, or to try again
- * after the module was loaded.  Errors: as tb_arbiter_create(), -EBUSY it is open and @options
- * were given.
+ * To know whether it works, to choose @options (NULL: the defaults with a period of 100 ms) before
+ * the first event, or to try again after the module was loaded.  Errors: as tb_arbiter_create(),
+ * -EBUSY it is open and @options were given.
  */
 int tb_default_open(const struct tb_arbiter_options *options, struct tb_arbiter **arbiter);
 
@@ -445,13 +446,15 @@ static inline __attribute__((always_inline)) uint64_t tb_clock_read(uint32_t clo
  * @name: what must be told before it, or NULL
  *
  * The caller fills it in and calls tb_record_end(), without returning in between.  In between
- * handlers of signals cannot record.  Signals: yes.  Return: NULL: it is not to be recorded, or lost and
- * counted.
+ * handlers of signals cannot record.  Signals: yes.  Return: NULL: it is not to be recorded, or
+ * lost and counted.
  */
 static inline __attribute__((always_inline)) struct tb_record *
 tb_record_begin(struct tb_writer *writer, struct tb_name *name, uint32_t bytes)
 {
 	uint32_t id = name ? __atomic_load_n(&name->id, __ATOMIC_RELAXED) : 0;
+	uint32_t room, now;
+	bool told;
 
 	/*
 	 * Others than this thread's signal handlers do not look at busy, so the compiler alone
@@ -461,10 +464,11 @@ tb_record_begin(struct tb_writer *writer, struct tb_name *name, uint32_t bytes)
 		return tb_writer_nested(writer);
 	__atomic_store_n(&writer->busy, 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (__builtin_expect(TB_PUBLISHED_BYTES(writer->published) + bytes >
-			     __atomic_load_n(&writer->room, __ATOMIC_RELAXED) ||
-			     __atomic_load_n(writer->changes, __ATOMIC_RELAXED) != writer->generation ||
-			     (name && writer->told[id % TB_WRITER_TOLD] != (writer->epoch | id)), 0))
+	room = __atomic_load_n(&writer->room, __ATOMIC_RELAXED);
+	now = __atomic_load_n(writer->changes, __ATOMIC_RELAXED);
+	told = !name || writer->told[id % TB_WRITER_TOLD] == (writer->epoch | id);
+	if (__builtin_expect(TB_PUBLISHED_BYTES(writer->published) + bytes > room ||
+			     now != writer->generation || !told, 0))
 		return tb_writer_prepare(writer, name, bytes);
 	return (struct tb_record *)((unsigned char *)(writer->chunk + 1) +
 				    TB_PUBLISHED_BYTES(writer->published));
@@ -568,7 +572,10 @@ static inline void tb_put_simple(struct tb_writer *writer, struct tb_name *name,
 	tb_record_words(writer, name, TB_REC_SIMPLE, 0, 1, value, 0);
 }
 
-/** tb_put_event - a composite event: any @bytes of @data, at most TB_EVENT_BYTES_MAX and what fits into a chunk */
+/**
+ * tb_put_event - a composite event: any @bytes of @data, at most TB_EVENT_BYTES_MAX and what fits
+ * into a chunk
+ */
 void tb_put_event(struct tb_writer *writer, struct tb_name *name, const void *data,
 		  size_t bytes);
 

@@ -2,9 +2,9 @@
 /*
  * Writers: made and destroyed, and the records that are more than a few words.
  *
- * Recording is in tracebuf_record.h for what happens most times.  What happens seldom is here:
- * a new chunk, names that must be told, and records that are lost.  A writer's records are numbered, those
- * that are lost too; a chunk has no gaps, so after a loss another one is begun.
+ * Recording is in tracebuf_record.h for what happens most times.  What happens seldom is here: a
+ * new chunk, names that must be told, and records that are lost.  A writer's records are numbered,
+ * those that are lost too; a chunk has no gaps, so after a loss another one is begun.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -315,8 +315,8 @@ static uint32_t untold_bytes(const struct writer *w, struct tb_name *const *name
 }
 
 /*
- * Room for a record of @bytes, in a chunk in which all @names are told as far as they have to be; the writer is
- * busy.  NULL: it is not to be or cannot be recorded.
+ * Room for a record of @bytes, in a chunk in which all @names are told as far as they have to be;
+ * the writer is busy.  NULL: it is not to be or cannot be recorded.
  */
 static struct tb_record *prepare(struct writer *w, struct tb_name *const *names,
 				 unsigned int count, uint32_t bytes)

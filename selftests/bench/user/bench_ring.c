@@ -22,9 +22,8 @@
 #include <unistd.h>
 
 #include "../../unit/ring_hooks.h"
+#include "bench_time.h"
 
-#define CHUNK		10000
-#define REPS		7
 #define PER_REP		300
 #define RING_BYTES	(1 << 20)
 #define BUFFER_BYTES	(64 << 10)
@@ -57,58 +56,9 @@ struct writer {
 
 static pthread_barrier_t start_line;
 static u32 reader_stop;
-static u64 rate_hz;
 /* of the readers: nanoseconds on their core, and in all */
 static u64 reader_ran, reader_time;
 static volatile u64 sink;
-
-static u64 timing_clock(void)
-{
-#ifdef __x86_64__
-	u32 low, high;
-
-	__asm__ volatile("lfence; rdtsc; lfence" : "=a"(low), "=d"(high) : : "memory");
-	return (u64)high << 32 | low;
-#else
-	return tb_clock_raw();
-#endif
-}
-
-static u64 nanoseconds(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (u64)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
-static void calibrate(void)
-{
-	u64 t0 = nanoseconds(CLOCK_MONOTONIC_RAW), c0 = timing_clock(), t1;
-
-	do {
-		t1 = nanoseconds(CLOCK_MONOTONIC_RAW);
-	} while (t1 - t0 < 200000000);
-	rate_hz = (u64)((double)(timing_clock() - c0) * 1e9 / (double)(t1 - t0));
-}
-
-static void *must(void *p)
-{
-	if (p)
-		return p;
-	fprintf(stderr, "bench_ring: out of memory\n");
-	exit(1);
-}
-
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		fprintf(stderr, "bench_ring: could not stay on CPU %d\n", cpu);
-}
 
 /* ---- what is measured ------------------------------------------------- */
 
@@ -145,8 +95,6 @@ static __attribute__((noinline)) void record_4(struct tb_ring *r, u32 id, u64 pa
 		q[i] = payload;
 	tb_ring_commit(&slot, TB_HEAD(TB_STRUCT_COMPOSITE, id, 4, slot.seq));
 }
-
-#define barrier()	__asm__ volatile("" : : : "memory")
 
 static void run_clock(struct tb_ring *r, u32 n)
 {
@@ -294,31 +242,13 @@ static void repeat(const struct test *t, struct tb_ring *rings[2], const int cpu
 	tb_ring_stats(rings[0], st);
 }
 
-static int compare(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static u64 picoseconds(u64 cycles)
-{
-	return (u64)((double)cycles * 1e12 / (double)rate_hz / CHUNK);
-}
-
 int main(void)
 {
 	static u64 chunks[NR_TESTS][2 * REPS * PER_REP];
 	static u64 recorded[NR_TESTS], lost[NR_TESTS];
 	struct tb_ring *rings[2] = { new_ring(), new_ring() };
-	int cpus[2], found = 0, cpu, rep, i;
-	cpu_set_t set;
+	int cpus[2], found = two_cpus(cpus), rep, i;
 
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return 1;
-	for (cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++)
-		if (CPU_ISSET(cpu, &set))
-			cpus[found++] = cpu;
 	calibrate();
 	printf("BENCH-TSC %llu kHz\n", (unsigned long long)(rate_hz / 1000));
 	for (rep = 0; rep < REPS; rep++) {
