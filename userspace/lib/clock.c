@@ -24,52 +24,6 @@ int tb_clock_add(struct tb_recording *recording,
 	return 0;
 }
 
-/*
- * The clock records in rolling blocks: only heads are looked at, and nothing
- * at all where the trace clock is CLOCK_MONOTONIC itself.
- */
-static int scan_block(struct tb_recording *recording,
-		      const struct tb_block *block)
-{
-	const struct tb_element *elements = (const void *)block;
-	const struct tb_composite *composite;
-	uint32_t at = TB_BLOCK_FIRST_ELEMENT, end, head, length;
-
-	if (!(block->flags & TB_BLOCK_COMPLETE))
-		return 0;
-	end = block->data / TB_ELEMENT_SIZE;
-	while (at < end) {
-		head = elements[at].head;
-		length = TB_HEAD_LENGTH(head);
-		if (TB_HEAD_STRUCT(head) == TB_STRUCT_PAD || !length ||
-		    length > end - at)
-			break;
-		composite = (const void *)&elements[at];
-		if (TB_HEAD_STRUCT(head) == TB_STRUCT_COMPOSITE &&
-		    TB_HEAD_ID(head) == TB_EV_CLOCK &&
-		    composite->length >= sizeof(struct tb_clock_sync) &&
-		    composite->length <= (length - 1) * TB_ELEMENT_SIZE &&
-		    tb_clock_add(recording, (const void *)(composite + 1)))
-			return -ENOMEM;
-		at += length;
-	}
-	return 0;
-}
-
-int tb_clock_scan(struct tb_trace *trace, struct tb_recording *recording)
-{
-	size_t i, j;
-
-	if (recording->has_init && recording->init.clock == TB_CLOCK_MONO)
-		return 0;
-	for (i = 0; i < recording->nr_rings; i++)
-		for (j = 0; j < recording->rings[i].count; j++)
-			if (scan_block(recording, tb_block_at(trace,
-					recording->rings[i].blocks[j])))
-				return -ENOMEM;
-	return 0;
-}
-
 static int compare_syncs(const void *a, const void *b)
 {
 	const struct tb_clock_sync *first = a, *second = b;
@@ -225,4 +179,50 @@ uint64_t tb_trace_ns(const struct tb_trace *trace, uint64_t ticks,
 
 	tb_clock_line(trace->selected, ticks, base, &line);
 	return tb_line_ns(&line, ticks);
+}
+
+/* @of * @to / @from, which is not 0; no more than fits */
+static uint64_t scaled(uint64_t of, uint64_t to, uint64_t from)
+{
+	tb_u128 result = (tb_u128)of * to / from;
+
+	return result >> 64 ? UINT64_MAX : (uint64_t)result;
+}
+
+/* Ticks of the trace clock when CLOCK_MONOTONIC was @monotonic: the lines the other way */
+uint64_t tb_clock_ticks(const struct tb_recording *recording,
+			uint64_t monotonic)
+{
+	const struct tb_clock_sync *syncs = recording->syncs;
+	size_t count = recording->nr_syncs, low = 0, high = count, middle;
+	uint64_t ticks = recording->has_init ? recording->init.frequency : 0;
+	uint64_t ns = NS_PER_SECOND, part;
+
+	if (!ticks)
+		ticks = NS_PER_SECOND;
+	if (!count)
+		return scaled(monotonic, ticks, ns);
+	while (high - low > 1) {
+		middle = low + (high - low) / 2;
+		if (syncs[middle].monotonic <= monotonic)
+			low = middle;
+		else
+			high = middle;
+	}
+	if (count > 1) {
+		size_t piece = low + 1 < count ? low : low - 1;
+
+		/* set back in between: the frequency tells */
+		if (syncs[piece + 1].monotonic > syncs[piece].monotonic) {
+			ticks = syncs[piece + 1].clock - syncs[piece].clock;
+			ns = syncs[piece + 1].monotonic - syncs[piece].monotonic;
+		}
+	}
+	if (monotonic < syncs[low].monotonic) {
+		part = scaled(syncs[low].monotonic - monotonic, ticks, ns);
+		return part > syncs[low].clock ? 0 : syncs[low].clock - part;
+	}
+	part = scaled(monotonic - syncs[low].monotonic, ticks, ns);
+	return part > UINT64_MAX - syncs[low].clock ? UINT64_MAX :
+	       syncs[low].clock + part;
 }

@@ -12,18 +12,22 @@
  * that what still comes from the old thread after it is not taken as a
  * switch back: only another sched_switch, or a gap, can bring it back.
  *
+ * What one writer of a program has written is a stream, too: user_read.c goes
+ * through it.
+ *
  * Nothing is allocated per event; the table of threads grows now and then.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include "internal.h"
+#include "user.h"
 
 enum stream_pending {
 	PENDING_NONE = 0,	/* the stream has ended */
 	PENDING_EVENT,
 	PENDING_LOST,		/* a gap before the block just opened */
 	PENDING_TAIL,		/* losses after the last block */
+	PENDING_USER,		/* a record of a program, or a loss of some */
 };
 
 struct stream {
@@ -43,6 +47,7 @@ struct stream {
 	const struct tb_task *task;	/* of task_tid; saves a look-up */
 	uint32_t task_tid;
 	bool     task_known;
+	struct tb_reader *reader;	/* of a writer; NULL: a ring */
 };
 
 struct tb_cursor {
@@ -52,6 +57,8 @@ struct tb_cursor {
 	size_t   nr_streams;
 	struct stream **heap;
 	size_t   nr_heap;
+	struct tb_reader *readers;	/* NULL: no program has written */
+	struct tb_user_room *room;
 	struct tb_tasks tasks;
 	size_t   tasks_seen;		/* tasks.used when look-ups were saved */
 	struct tb_line line;
@@ -169,6 +176,11 @@ static void stream_advance(struct tb_cursor *cursor, struct stream *stream)
 {
 	struct tb_walk *walk = &stream->walk;
 
+	if (stream->reader) {
+		stream->pending = tb_reader_next(stream->reader, &stream->ticks) ?
+				  PENDING_USER : PENDING_NONE;
+		return;
+	}
 	for (;;) {
 		int step = walk->block ? tb_walk_next(walk) : 0;
 
@@ -265,13 +277,38 @@ static int cursor_dump(struct tb_cursor *cursor)
 	return 0;
 }
 
+/* Streams from number @first on are those of writers */
+static int cursor_readers(struct tb_cursor *cursor, size_t first)
+{
+	const struct tb_recording *recording = cursor->recording;
+	const struct tb_users *users = recording->users;
+	size_t i;
+
+	if (!users || !users->nr_sequences)
+		return 0;
+	cursor->readers = calloc(users->nr_sequences, sizeof(*cursor->readers));
+	cursor->room = malloc(sizeof(*cursor->room));
+	if (!cursor->readers || !cursor->room)
+		return -ENOMEM;
+	for (i = 0; i < users->nr_sequences; i++) {
+		tb_reader_start(&cursor->readers[i], cursor->trace, recording,
+				&users->sequences[i]);
+		cursor->streams[first + i].reader = &cursor->readers[i];
+		cursor->streams[first + i].cpu = TB_RING_USER;
+	}
+	return 0;
+}
+
 static int cursor_prepare(struct tb_cursor *cursor)
 {
 	const struct tb_recording *recording = cursor->recording;
+	size_t nr_rings = recording->nr_rings + 1;
 	struct stream *stream;
 	size_t i;
 
-	cursor->nr_streams = recording->nr_rings + 1;
+	cursor->nr_streams = nr_rings;
+	if (recording->users)
+		cursor->nr_streams += recording->users->nr_sequences;
 	cursor->streams = calloc(cursor->nr_streams, sizeof(*cursor->streams));
 	cursor->heap = calloc(cursor->nr_streams, sizeof(*cursor->heap));
 	cursor->next_pid = calloc(recording->nr_formats + 1,
@@ -279,7 +316,8 @@ static int cursor_prepare(struct tb_cursor *cursor)
 	cursor->own_tid = calloc(recording->nr_formats + 1,
 				 sizeof(*cursor->own_tid));
 	if (!cursor->streams || !cursor->heap || !cursor->next_pid ||
-	    !cursor->own_tid || cursor_dump(cursor))
+	    !cursor->own_tid || cursor_dump(cursor) ||
+	    cursor_readers(cursor, nr_rings))
 		return -ENOMEM;
 	for (i = 0; i < recording->nr_formats; i++) {
 		if (recording->formats[i]->flags & TB_EVENT_FAST)
@@ -291,8 +329,11 @@ static int cursor_prepare(struct tb_cursor *cursor)
 	}
 	for (i = 0; i < cursor->nr_streams; i++) {
 		stream = &cursor->streams[i];
-		stream->ring = i ? &recording->rings[i - 1] : &recording->durable;
-		stream->cpu = i ? stream->ring->cpu : TB_RING_DURABLE;
+		if (i < nr_rings) {
+			stream->ring = i ? &recording->rings[i - 1] :
+				       &recording->durable;
+			stream->cpu = i ? stream->ring->cpu : TB_RING_DURABLE;
+		}
 		stream->order = (uint32_t)i;
 		stream_advance(cursor, stream);
 		if (stream->pending != PENDING_NONE)
@@ -329,6 +370,8 @@ void tb_cursor_close(struct tb_cursor *cursor)
 		return;
 	tb_tasks_free(&cursor->tasks);
 	free(cursor->streams);
+	free(cursor->readers);
+	free(cursor->room);
 	free(cursor->heap);
 	free(cursor->next_pid);
 	free(cursor->own_tid);
@@ -432,16 +475,21 @@ int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view)
 	if (!cursor->nr_heap)
 		return 0;
 	stream = cursor->heap[0];
-	view->cpu = stream->cpu;
+	if (stream->reader) {
+		tb_reader_view(stream->reader, stream->ticks, cursor->room, view);
+	} else {
+		view->cpu = stream->cpu;
+		view->sequence = stream->walk.block->sequence;
+		view->user = NULL;
+	}
 	view->ticks = stream->ticks;
-	view->sequence = stream->walk.block->sequence;
 	if (view->ticks < cursor->line.from || view->ticks >= cursor->line.to)
 		tb_clock_line(cursor->recording, view->ticks,
 			      TB_TIME_MONOTONIC, &cursor->line);
 	view->ns = tb_line_ns(&cursor->line, view->ticks);
 	if (stream->pending == PENDING_EVENT)
 		view_event(cursor, stream, view);
-	else
+	else if (stream->pending != PENDING_USER)
 		view_lost(stream, view);
 	/*
 	 * A new task's event names it; the names of the event's own thread

@@ -218,14 +218,14 @@ int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording)
 	if (read_events(trace, recording, &recording->durable, durable_event) ||
 	    read_events(trace, recording, &recording->notes, note_event))
 		return -ENOMEM;
-	if (tb_clock_scan(trace, recording))
+	if (tb_scan(trace, recording))
 		return -ENOMEM;
 	tb_clock_sort(recording);
 	if (recording->nr_names)
 		qsort(recording->names, recording->nr_names,
 		      sizeof(*recording->names), compare_names);
 	tb_symbols_sort(recording);
-	return 0;
+	return tb_users_finish(trace, recording);
 }
 
 void tb_durable_free(struct tb_recording *recording)
@@ -243,6 +243,7 @@ void tb_durable_free(struct tb_recording *recording)
 	free(recording->totals);
 	free(recording->suppressed);
 	free(recording->symbols);
+	tb_users_free(recording->users);
 }
 
 const struct tb_suppressed *tb_trace_suppressed(const struct tb_trace *trace,

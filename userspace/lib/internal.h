@@ -80,6 +80,7 @@ struct tb_recording {
 	size_t   nr_suppressed, room_suppressed;
 	struct tb_symbol_at *symbols;	/* by address */
 	size_t   nr_symbols, room_symbols;
+	struct tb_users *users;		/* NULL: no program has written */
 };
 
 struct tb_block_place {
@@ -157,8 +158,9 @@ int tb_format_parse(const void *payload, size_t size, struct tb_format **out,
 /* clock.c */
 int tb_clock_add(struct tb_recording *recording,
 		 const struct tb_clock_sync *sync);
-int tb_clock_scan(struct tb_trace *trace, struct tb_recording *recording);
 void tb_clock_sort(struct tb_recording *recording);
+uint64_t tb_clock_ticks(const struct tb_recording *recording,
+			uint64_t monotonic);
 void tb_clock_line(const struct tb_recording *recording, uint64_t ticks,
 		   enum tb_timebase base, struct tb_line *line);
 uint64_t tb_line_ns_slow(const struct tb_line *line, uint64_t ticks);
@@ -189,6 +191,15 @@ void tb_tasks_free(struct tb_tasks *tasks);
 int tb_tasks_thread(struct tb_tasks *tasks, const void *payload, size_t size);
 int tb_tasks_learn(struct tb_tasks *tasks, const struct tb_view *view);
 void tb_task_name(struct tb_task *task, const char *comm, size_t size);
+
+/* users.c: what programs have written */
+struct tb_users;
+
+int tb_users_finish(struct tb_trace *trace, struct tb_recording *recording);
+void tb_users_free(struct tb_users *users);
+
+/* scan.c: what has to be known of the rolling blocks before they are read */
+int tb_scan(struct tb_trace *trace, struct tb_recording *recording);
 
 /* names.c */
 bool tb_names_fit(const struct tb_recording *recording);

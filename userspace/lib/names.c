@@ -102,6 +102,19 @@ const char *tb_reason_name(uint32_t reason)
 	return reason < sizeof(names) / sizeof(names[0]) ? names[reason] : "?";
 }
 
+const char *tb_lost_cause_name(unsigned int bit)
+{
+	static const char *const names[TB_LOST_BITS] = {
+		"no chunk was free", "none became free in time",
+		"too large", "not bound yet", "in a signal handler", NULL, NULL,
+		NULL, "no room in the ring", "over quota", "not recording",
+		"refused as illegal", NULL, NULL, NULL, NULL,
+		"overwritten in the ring", "unknown cause", "damaged",
+	};
+
+	return bit < TB_LOST_BITS && names[bit] ? names[bit] : "?";
+}
+
 const char *tb_control_name(uint16_t id)
 {
 	static const char *const names[] = {
@@ -109,6 +122,7 @@ const char *tb_control_name(uint16_t id)
 		[TB_EV_GAP] = "gap",		[TB_EV_STACK] = "stack",
 		[TB_EV_COUNTERS] = "counters",	[TB_EV_CLOCK] = "clock",
 		[TB_EV_THREAD] = "thread",	[TB_EV_MARK] = "mark",
+		[TB_EV_CHUNK] = "chunk",	[TB_EV_PATCH] = "patch",
 		[TB_EV_INIT] = "init",		[TB_EV_EVENT] = "event",
 		[TB_EV_TOTALS] = "totals",	[TB_EV_STRING] = "string",
 		[TB_EV_SUPPRESSED] = "suppressed", [TB_EV_SYMBOL] = "symbol",
@@ -119,6 +133,8 @@ const char *tb_control_name(uint16_t id)
 
 const char *tb_view_system(const struct tb_view *view)
 {
+	if (view->user)
+		return "user";
 	if (view->format)
 		return view->format->system;
 	return view->id <= TB_EV_CONTROL_LAST ? "tracebuf" : "unknown";
@@ -128,8 +144,10 @@ const char *tb_view_name(const struct tb_view *view, char spare[24])
 {
 	const char *name;
 
-	if (view->kind == TB_VIEW_LOST)
+	if (view->kind == TB_VIEW_LOST || view->kind == TB_VIEW_USER_LOST)
 		return "lost";
+	if (view->user)
+		return view->user->category;
 	if (view->format)
 		return view->format->name;
 	name = tb_control_name(view->id);

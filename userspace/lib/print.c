@@ -309,6 +309,133 @@ static void put_control(struct writer *writer, const struct tb_view *view)
 	}
 }
 
+/* ---- what programs write ---- */
+
+static void put_string(struct writer *writer, const char *text)
+{
+	put_escaped(writer, text, strlen(text));
+}
+
+static void put_double(struct writer *writer, double value)
+{
+	put_format(writer, "%.17g", value);
+}
+
+static void put_arg(struct writer *writer, const struct tb_user_arg *arg)
+{
+	put_char(writer, ' ');
+	put_string(writer, arg->name);
+	put_char(writer, '=');
+	switch (arg->type) {
+	case TB_ARG_S64:
+		put_signed(writer, arg->value.s64);
+		break;
+	case TB_ARG_U64:
+		put_unsigned(writer, arg->value.u64);
+		break;
+	case TB_ARG_DOUBLE:
+		put_double(writer, arg->value.f64);
+		break;
+	case TB_ARG_TEXT:
+		put_string(writer, arg->text);
+		break;
+	default:
+		put_hex(writer, arg->value.u64);
+	}
+}
+
+static void put_value(struct writer *writer, const struct tb_user *user)
+{
+	switch (user->type) {
+	case TB_REC_COUNTER:
+		put_char(writer, '=');
+		if (user->flags & TB_USER_DOUBLE)
+			put_double(writer, user->value.f64);
+		else
+			put_signed(writer, user->value.s64);
+		break;
+	case TB_REC_SLICE:
+		if (user->flags & TB_USER_OPEN) {
+			put_text(writer, " not ended");
+		} else {
+			put_text(writer, " duration=");
+			put_seconds(writer, user->duration_ns);
+		}
+		break;
+	case TB_REC_SIMPLE:
+		put_text(writer, " value=");
+		put_unsigned(writer, user->value.u64);
+		break;
+	case TB_REC_EVENT:
+		put_text(writer, " data=");
+		put_bytes(writer, user->data, user->data_bytes);
+		break;
+	case TB_REC_MARK:
+		put_char(writer, ' ');
+		put_escaped(writer, user->data, user->data_bytes);
+		break;
+	}
+}
+
+/* What is not as it should be: it is shown all the same */
+static void put_doubts(struct writer *writer, const struct tb_user *user)
+{
+	if (user->flags & TB_USER_UNMATCHED)
+		put_text(writer, " <without a beginning>");
+	if (user->flags & TB_USER_CLAMPED)
+		put_text(writer, " <impossible time>");
+	if (user->flags & TB_USER_NO_TIME)
+		put_text(writer, " <unknown clock>");
+	if (user->flags & TB_USER_CUT)
+		put_text(writer, " <truncated>");
+}
+
+static void put_user(struct writer *writer, const struct tb_user *user)
+{
+	uint32_t i;
+
+	put_text(writer, tb_record_type_name(user->type));
+	if (*user->name) {
+		put_char(writer, ' ');
+		put_string(writer, user->name);
+	}
+	put_value(writer, user);
+	if (user->flags & TB_USER_FLOW) {
+		put_text(writer, user->flags & TB_USER_FLOW_END ? " flow_end=" :
+				 " flow=");
+		put_unsigned(writer, user->flow);
+	}
+	for (i = 0; i < user->nr_args; i++)
+		put_arg(writer, &user->args[i]);
+	put_doubts(writer, user);
+}
+
+static void put_user_lost(struct writer *writer, const struct tb_trace *trace,
+			  const struct tb_view *view)
+{
+	const struct tb_user *user = view->user;
+	const char *between = " (";
+	unsigned int bit;
+
+	put_text(writer, "LOST ");
+	if (user->flags & TB_USER_AT_MOST)
+		put_text(writer, "up to ");
+	put_format(writer, "%" PRIu64 " records", user->lost);
+	for (bit = 0; bit < 32; bit++) {
+		if (!(user->cause & 1u << bit))
+			continue;
+		put_text(writer, between);
+		put_text(writer, tb_lost_cause_name(bit));
+		between = ", ";
+	}
+	put_text(writer, *between == ',' ? ") between " : " between ");
+	put_seconds(writer, tb_trace_ns(trace, view->lost.first,
+					TB_TIME_MONOTONIC));
+	put_text(writer, " and ");
+	put_seconds(writer, tb_trace_ns(trace, view->lost.last,
+					TB_TIME_MONOTONIC));
+}
+
 int tb_view_print(const struct tb_trace *trace, const struct tb_view *view,
 		  char *buffer, size_t size)
 {
@@ -317,6 +444,10 @@ int tb_view_print(const struct tb_trace *trace, const struct tb_view *view,
 
 	if (view->kind == TB_VIEW_LOST) {
 		put_lost(&writer, trace, &view->lost);
+	} else if (view->kind == TB_VIEW_USER) {
+		put_user(&writer, view->user);
+	} else if (view->kind == TB_VIEW_USER_LOST) {
+		put_user_lost(&writer, trace, view);
 	} else if (!view->format) {
 		put_control(&writer, view);
 	} else {

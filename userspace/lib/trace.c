@@ -2,7 +2,8 @@
 /*
  * Opening a trace: get the bytes, find the blocks, sort them into recordings
  * and rings.  Only block headers are touched here; durable.c then reads what
- * the durable blocks say, and clock.c looks for clock records in the others.
+ * the durable blocks say, and scan.c passes over the heads of events in the
+ * others.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -32,6 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <linux/tracebuf.h>
+#include <linux/tracebuf_producer.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -268,7 +269,12 @@ struct tb_task {
 enum tb_view_kind {
 	TB_VIEW_EVENT = 0,	/* an event */
 	TB_VIEW_LOST  = 1,	/* events are missing here */
+	TB_VIEW_USER  = 2,	/* a record of a program; see struct tb_user */
+	TB_VIEW_USER_LOST = 3,	/* records of one of its writers are missing here */
 };
+
+/* tb_view.cpu of TB_VIEW_USER and TB_VIEW_USER_LOST: records do not say where they were made */
+#define TB_RING_USER	0xfffffffeu
 
 /**
  * struct tb_view - one event, or one loss, as the cursor comes by
@@ -294,6 +300,9 @@ enum tb_view_kind {
  * @user_stack: that of the program, @nr_user_stack
  * @counters: values of counters; see tb_view_counter()
  * @nr_stack, @nr_user_stack, @counter_mask: 0: there is none
+ * @user: TB_VIEW_USER and TB_VIEW_USER_LOST, else NULL; valid until the next call.  @payload is
+ *	the record then, @sequence its number, @id TB_EV_CHUNK, and @lost.first and @lost.last
+ *	are the span of time of a loss.  @tid is the process where the thread is not known
  */
 struct tb_view {
 	uint32_t kind;
@@ -320,6 +329,7 @@ struct tb_view {
 	const uint64_t *stack;
 	const uint64_t *user_stack;
 	const uint64_t *counters;
+	const struct tb_user *user;
 };
 
 /**
@@ -338,6 +348,10 @@ void tb_cursor_close(struct tb_cursor *cursor);
  *
  * Order: by time; on the same tick by CPU, within a CPU as recorded.  At the
  * end, losses after the last block of each CPU (from the totals).
+ *
+ * What a program has written comes by twice: as TB_EV_CHUNK, when the kernel took
+ * it, and as TB_VIEW_USER one record after the other, each at its own time, those of
+ * one writer in the order in which it wrote them.
  * Return: 1; 0 at the end; -ENOMEM.  Damage inside a block ends that block
  * (see tb_cursor_fault()) and the cursor goes on with the next one.
  * The fields of @view that it does not use for @kind are undefined.
@@ -370,6 +384,172 @@ int tb_cursor_each_task(const struct tb_cursor *cursor,
  */
 int tb_view_counter(const struct tb_view *view, unsigned int index,
 		    uint32_t *number, uint64_t *value);
+
+/* ---- what programs write ---------------------------------------------- */
+
+/* causes beyond those of tracebuf_producer.h: the reader of the trace says so */
+#define TB_LOST_OVERWRITTEN	0x00010000u	/* overwritten in the ring */
+#define TB_LOST_UNKNOWN		0x00020000u	/* nobody says why */
+#define TB_LOST_DAMAGED		0x00040000u	/* what is there is no record */
+#define TB_LOST_BITS		19
+
+/* tb_user.flags */
+#define TB_USER_FLOW	 0x01	/* @flow is one */
+#define TB_USER_FLOW_END 0x02	/* it ends here */
+#define TB_USER_DOUBLE	 0x04	/* a counter: value.f64, else value.s64 */
+#define TB_USER_OPEN	 0x08	/* a slice whose end is not known */
+#define TB_USER_UNMATCHED 0x10	/* an end without a beginning */
+#define TB_USER_CLAMPED	 0x20	/* its time cannot be: it is shown at the nearest that can */
+#define TB_USER_NO_TIME	 0x40	/* of a clock the trace does not tell of: when it was taken */
+#define TB_USER_CUT	 0x80	/* it is shorter than what it should have */
+#define TB_USER_AT_MOST	 0x100	/* a loss: some may have been before the recording */
+
+union tb_user_value {
+	int64_t  s64;
+	uint64_t u64;
+	double   f64;
+};
+
+/**
+ * struct tb_user_arg - an argument
+ * @name: what it is called
+ * @text: TB_ARG_TEXT: the text, else NULL
+ * @type: enum tb_arg_type, or any other number
+ * @name_id: number of the name
+ */
+struct tb_user_arg {
+	const char *name;
+	const char *text;
+	union tb_user_value value;
+	uint32_t type;
+	uint32_t name_id;
+};
+
+/**
+ * struct tb_user - a record that a program has written, or a loss of some
+ * @type: enum tb_record_type; never TB_REC_NAME
+ * @flags: TB_USER_*
+ * @writer: which writer, for tb_trace_user_writer()
+ * @producer, @writer_id: id of its channel, and its own there
+ * @pid, @tid, @uid: as struct tb_chunk_event has them
+ * @depth: how many slices of the writer have begun and not ended, this one not
+ *	counted (TB_REC_SLICE do not count)
+ * @name: NUL-terminated; "#17" if the trace does not tell; of an end that of its beginning, or
+ *	""; of a mark ""
+ * @category: likewise; "-" if there is none
+ * @name_id, @category_id: their numbers, 0: none; the same number is the same name in
+ *	all records of @producer
+ * @value: TB_REC_COUNTER, TB_REC_SIMPLE (u64)
+ * @duration, @duration_ns: TB_REC_SLICE: ticks of the trace clock, and ns
+ * @flow: its id, meaningful in all of the trace
+ * @data, @data_bytes: TB_REC_EVENT, and the text of TB_REC_MARK
+ * @args, @nr_args: arguments
+ * @lost: a loss: how many records
+ * @cause: a loss: TB_LOST_*
+ */
+struct tb_user {
+	uint32_t type;
+	uint32_t flags;
+	uint32_t writer;
+	uint32_t producer;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t uid;
+	uint32_t depth;
+	const char *name;
+	const char *category;
+	uint32_t name_id;
+	uint32_t category_id;
+	union tb_user_value value;
+	uint64_t duration;
+	uint64_t duration_ns;
+	uint64_t flow;
+	const void *data;
+	uint32_t data_bytes;
+	uint32_t nr_args;
+	const struct tb_user_arg *args;
+	uint64_t lost;
+	uint32_t cause;
+	uint32_t writer_id;
+};
+
+/**
+ * struct tb_user_writer - the books of one writer
+ * @producer, @writer: its ids; a program may give an id again to another writer, which then has
+ *	its own books
+ * @pid, @tid, @uid: of its first piece
+ * @chunks: how many, as far as they are in the trace
+ * @pieces: how many they are in
+ * @bytes: of records
+ * @patches: how many
+ * @before: records before the first one that is in the trace, where it is not known
+ *	whether they belong to this recording
+ * @attempted: records from then on: @delivered + @missing
+ * @delivered: are in the trace
+ * @missing: are not
+ * @lost: why: those missing for the one cause 1 << n; a loss with several causes
+ *	is in the last
+ * @names: of @delivered: those that only tell a name
+ * @unknown: of a kind that this library does not know
+ * @wrong: pieces that are not what the format promises: they have not as many records as they
+ *	say, or numbers that were there before
+ */
+struct tb_user_writer {
+	uint32_t producer;
+	uint32_t writer;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t uid;
+	uint32_t reserved;
+	uint64_t chunks;
+	uint64_t pieces;
+	uint64_t bytes;
+	uint64_t patches;
+	uint64_t before;
+	uint64_t attempted;
+	uint64_t delivered;
+	uint64_t missing;
+	uint64_t lost[TB_LOST_BITS + 1];
+	uint64_t names;
+	uint64_t unknown;
+	uint64_t wrong;
+};
+
+/** tb_trace_user_writer - writer number @index, by producer and id; NULL beyond the last */
+const struct tb_user_writer *tb_trace_user_writer(const struct tb_trace *trace,
+						  unsigned int index);
+
+/** tb_trace_user_malformed - chunks and patches that are too short to be any */
+uint64_t tb_trace_user_malformed(const struct tb_trace *trace);
+
+/**
+ * struct tb_user_name - a name that a program has told
+ * @kind: enum tb_name_kind
+ * @category: number of the category that events of this name belong to, 0: none
+ * @text: NUL-terminated
+ */
+struct tb_user_name {
+	uint32_t producer;
+	uint32_t id;
+	uint32_t kind;
+	uint32_t category;
+	const char *text;
+};
+
+/** tb_trace_user_name - name number @index; NULL beyond the last */
+const struct tb_user_name *tb_trace_user_name(const struct tb_trace *trace,
+					      unsigned int index);
+
+/** tb_trace_user_category - the category of a name, as tb_user.category has it; NULL if
+ *  the trace does not tell its name */
+const char *tb_trace_user_category(const struct tb_trace *trace,
+				   const struct tb_user_name *name);
+
+/** tb_record_type_name - "begin", "counter", ...; "?" for others */
+const char *tb_record_type_name(uint32_t type);
+
+/** tb_lost_cause_name - of cause 1 << @bit: "no chunk was free", ...; "?" for others */
+const char *tb_lost_cause_name(unsigned int bit);
 
 /* ---- fields of an event ----------------------------------------------- */
 
@@ -421,7 +601,9 @@ int tb_view_print(const struct tb_trace *trace, const struct tb_view *view,
 		  char *buffer, size_t size);
 
 /** tb_view_name - "system" and "event" of an event, control events included;
- *  undescribed ones are "unknown" and "event_ID".  Both never NULL. */
+ *  undescribed ones are "unknown" and "event_ID".  Of a record of a program they are
+ *  "user" and its category, which is the program's text: it may be long and have any
+ *  bytes in it.  Both never NULL. */
 const char *tb_view_system(const struct tb_view *view);
 const char *tb_view_name(const struct tb_view *view, char spare[24]);
 

@@ -16,6 +16,7 @@ struct print {
 	struct print_format *formats;	/* NULL: fields */
 	uint32_t cpu, tid;
 	bool one_cpu, one_tid, ticks, verbose, fields;
+	bool users;			/* records of programs are wanted, some at least */
 	enum tb_timebase base;
 	uint64_t max, printed;
 };
@@ -41,8 +42,14 @@ const struct command cmd_print = {
 	"NMI; then the preemption depth.  Where events are missing, a line between\n"
 	"'--' says how many, why and when.\n"
 	"\n"
+	"What programs have written with libtracebuf is shown at the time at which they\n"
+	"wrote it, with '...' for the CPU, which is not known (so --cpu leaves it out):\n"
+	"\n"
+	"  task-tid [...] .. time: user:CATEGORY: begin NAME argument=value\n"
+	"\n"
 	"  -i, --input FILE      the same as FILE\n"
-	"  -e, --events LIST     only these: system, system:event, event; with * and ?\n"
+	"  -e, --events LIST     only these: system, system:event, event; with * and ?;\n"
+	"                        user:CATEGORY\n"
 	"  -C, --cpu N           only this CPU\n"
 	"  -t, --tid N           only this thread\n"
 	"  -n, --max N           stop after N lines\n"
@@ -51,7 +58,7 @@ const struct command cmd_print = {
 	"  -f, --fields          name=value of all fields\n"
 	"  -k, --kallsyms FILE   names for functions: /proc/kallsyms of the system that\n"
 	"                        was recorded (as root), or a copy\n"
-	"  -v, --verbose         control events, too (clock, threads); and which print\n"
+	"  -v, --verbose         control events, too (clock, threads, chunks); and which print\n"
 	"                        formats could not be used\n"
 	"  -h, --help\n",
 };
@@ -155,16 +162,46 @@ static int put_text(const struct print *print, const struct tb_trace *trace,
 	return length >= 0 ? length : tb_view_print(trace, view, buffer, size);
 }
 
-static void print_line(const struct print *print, const struct tb_trace *trace,
-		       const struct tb_view *view)
+/* "system:event"; a category is a program's text */
+static char *add_name(char *at, const struct tb_view *view)
 {
-	char line[4096 + 512], spare[24], *at = line;
-	int length;
+	char spare[24];
+	const char *from = tb_view_name(view, spare);
+	size_t length = 0;
 
+	at = add_text(at, tb_view_system(view));	/* each < TB_NAME_MAX */
+	*at++ = ':';
+	if (!view->user)
+		return add_text(at, from);
+	for (; *from && length < TB_NAME_MAX; from++, length++)
+		*at++ = *from > 0x20 && *from < 0x7f ? *from : '?';
+	return at;
+}
+
+static char *add_who_lost(char *at, const struct tb_view *view)
+{
 	if (view->kind == TB_VIEW_LOST) {
 		at = add_text(at, "-- CPU ");
 		at = add_decimal(at, view->cpu, 1);
-		at = add_text(at, ": ");
+	} else {
+		at = add_text(at, "-- writer ");
+		at = add_decimal(at, view->user->producer, 1);
+		*at++ = '/';
+		at = add_decimal(at, view->user->writer_id, 1);
+		at = add_text(at, " of thread ");
+		at = add_decimal(at, view->tid, 1);
+	}
+	return add_text(at, ": ");
+}
+
+static void print_line(const struct print *print, const struct tb_trace *trace,
+		       const struct tb_view *view)
+{
+	char line[4096 + 512], *at = line;
+	int length;
+
+	if (view->kind == TB_VIEW_LOST || view->kind == TB_VIEW_USER_LOST) {
+		at = add_who_lost(at, view);
 		length = tb_view_print(trace, view, at, 4096);
 		at += length < 4096 ? length : 4095;
 		at = add_text(at, " --\n");
@@ -175,6 +212,8 @@ static void print_line(const struct print *print, const struct tb_trace *trace,
 	at = add_text(at, " [");
 	if (view->cpu == TB_RING_DURABLE)
 		at = add_text(at, "---");
+	else if (view->cpu == TB_RING_USER)
+		at = add_text(at, "...");
 	else
 		at = add_decimal(at, view->cpu, 3);
 	at = add_text(at, "] ");
@@ -182,9 +221,7 @@ static void print_line(const struct print *print, const struct tb_trace *trace,
 	*at++ = ' ';
 	at = add_time(at, print, trace, view);
 	at = add_text(at, ": ");
-	at = add_text(at, tb_view_system(view));	/* each < TB_NAME_MAX */
-	*at++ = ':';
-	at = add_text(at, tb_view_name(view, spare));
+	at = add_name(at, view);
 	at = add_text(at, ": ");
 	length = put_text(print, trace, view, at, 4096);
 	if (length >= 4096) {
@@ -207,6 +244,12 @@ static bool is_wanted(const struct print *print, const struct tb_view *view)
 		return true;
 	if (print->one_tid && view->tid != print->tid)
 		return false;
+	if (view->kind == TB_VIEW_USER_LOST)
+		return print->users;
+	if (view->kind == TB_VIEW_USER)
+		return !print->patterns.count ||
+		       patterns_match(&print->patterns, "user",
+				      view->user->category);
 	if (view->format)
 		return !print->wanted || print->wanted[view->format->index];
 	if (view->id < TB_EV_USER)
@@ -234,14 +277,45 @@ static int find_wanted(struct print *print, const struct tb_trace *trace)
 	return 0;
 }
 
+/* Nothing a terminal would obey */
+static bool is_plain(const char *text)
+{
+	while (*text > 0x20 && *text < 0x7f)
+		text++;
+	return !*text;
+}
+
+/* Does the pattern match a category of the recording's programs? */
+static bool matches_category(const struct tb_trace *trace,
+			     const struct patterns *one,
+			     struct nearest *nearest)
+{
+	const struct tb_user_name *name;
+	unsigned int i;
+
+	/* what has no category */
+	if (tb_trace_user_writer(trace, 0) && patterns_match(one, "user", "-"))
+		return true;
+	for (i = 0; (name = tb_trace_user_name(trace, i)); i++) {
+		if (name->kind != TB_NAME_CATEGORY)
+			continue;
+		if (patterns_match(one, "user", name->text))
+			return true;
+		if (is_plain(name->text))
+			nearest_offer(nearest, "user", name->text);
+	}
+	return false;
+}
+
 /* Every pattern matches something in some recording, or which does not? */
-static int check_patterns(const struct print *print, struct tb_trace *trace)
+static int check_patterns(struct print *print, struct tb_trace *trace)
 {
 	const struct tb_format *format;
 	struct nearest nearest;
 	unsigned int i, j;
 	size_t p;
 
+	print->users = !print->patterns.count;
 	for (p = 0; p < print->patterns.count; p++) {
 		struct patterns one = { .list = &print->patterns.list[p],
 					.count = 1 };
@@ -249,7 +323,7 @@ static int check_patterns(const struct print *print, struct tb_trace *trace)
 		char text[512];
 
 		nearest_start(&nearest, one.list[0]);
-		for (i = 0; i < tb_trace_recordings(trace) && !found; i++) {
+		for (i = 0; i < tb_trace_recordings(trace); i++) {
 			tb_trace_select(trace, i);
 			for (j = 0; (format = tb_trace_format_at(trace, j)) &&
 				    !found; j++) {
@@ -258,6 +332,8 @@ static int check_patterns(const struct print *print, struct tb_trace *trace)
 				nearest_offer(&nearest, format->system,
 					      format->name);
 			}
+			if (matches_category(trace, &one, &nearest))
+				print->users = found = true;
 		}
 		if (!found)
 			return complain("%s has no event that matches '%s'%s",

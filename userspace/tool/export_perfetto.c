@@ -249,6 +249,8 @@ static int take(struct export *export, const struct tb_view *view)
 {
 	bool durable = view->cpu == TB_RING_DURABLE;
 
+	if (view->user)
+		return 0;
 	if (!durable && view->cpu >= export->nr_rings) {
 		export->beyond++;
 		return 0;

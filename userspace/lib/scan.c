@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * One pass over the heads of all events when a trace is opened, for what has to be known
+ * before the first is read: clock records in rolling blocks, and where the pieces are
+ * that programs have written.
+ *
+ * Where blocks are damaged it stops exactly where the cursor will, so that both
+ * know the same pieces.
+ */
+#include <errno.h>
+#include "user.h"
+
+static int scan_event(struct tb_trace *trace, struct tb_recording *recording,
+		      const struct tb_composite *composite, uint64_t ticks,
+		      bool durable)
+{
+	switch (TB_HEAD_ID(composite->head)) {
+	case TB_EV_CLOCK:
+		/* durable ones are known; CLOCK_MONOTONIC itself needs none */
+		if (durable || composite->length < sizeof(struct tb_clock_sync) ||
+		    (recording->has_init &&
+		     recording->init.clock == TB_CLOCK_MONO))
+			return 0;
+		return tb_clock_add(recording, (const void *)(composite + 1));
+	case TB_EV_CHUNK:
+		return tb_users_chunk(trace, recording, composite, ticks);
+	case TB_EV_PATCH:
+		return tb_users_patch(trace, recording, composite, ticks);
+	}
+	return 0;
+}
+
+static int scan_block(struct tb_trace *trace, struct tb_recording *recording,
+		      const struct tb_block *block)
+{
+	const struct tb_element *elements = (const void *)block;
+	uint32_t at = TB_BLOCK_HEADER_ELEMENTS, end, head, length;
+	const struct tb_composite *composite;
+	uint64_t time = block->time_start;
+	struct tb_walk walk;
+	int result;
+
+	tb_walk_start(&walk, block);
+	end = walk.end;
+	for (; at < end; at += length) {
+		head = elements[at].head;
+		length = TB_HEAD_LENGTH(head);
+		if (TB_HEAD_STRUCT(head) == TB_STRUCT_RESERVED) {
+			if (!head && !(block->flags & TB_BLOCK_COMPLETE))
+				break;
+			length += !length;
+			continue;
+		}
+		if (TB_HEAD_STRUCT(head) == TB_STRUCT_PAD || !length ||
+		    length > end - at ||
+		    TB_HEAD_SEQ(head) != (block->sequence & 0x3f))
+			break;
+		composite = (const void *)&elements[at];
+		if (TB_HEAD_STRUCT(head) == TB_STRUCT_SIMPLE ? length != 1 :
+		    composite->length > (length - 1) * TB_ELEMENT_SIZE)
+			break;
+		if (TB_HEAD_ID(head) > TB_EV_PATCH)
+			continue;
+		if (TB_HEAD_STRUCT(head) == TB_STRUCT_SIMPLE) {
+			if (TB_HEAD_ID(head) == TB_EV_TIME)
+				time = elements[at].payload;
+			continue;
+		}
+		result = scan_event(trace, recording, composite,
+				    (time & ~0xffffffffull) | composite->time,
+				    block->kind == TB_BLOCK_DURABLE);
+		if (result < 0)
+			return result;
+	}
+	return 0;
+}
+
+static int scan_ring(struct tb_trace *trace, struct tb_recording *recording,
+		     const struct tb_ring_index *ring)
+{
+	size_t i;
+
+	for (i = 0; i < ring->count; i++)
+		if (scan_block(trace, recording,
+			       tb_block_at(trace, ring->blocks[i])))
+			return -ENOMEM;
+	return 0;
+}
+
+int tb_scan(struct tb_trace *trace, struct tb_recording *recording)
+{
+	size_t i;
+
+	if (scan_ring(trace, recording, &recording->durable))
+		return -ENOMEM;
+	for (i = 0; i < recording->nr_rings; i++)
+		if (scan_ring(trace, recording, &recording->rings[i]))
+			return -ENOMEM;
+	return 0;
+}

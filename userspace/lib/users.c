@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Writers: which pieces are whose, in which order, and the books of each.
+ *
+ * Pieces are taken by the kernel on any CPU, so the order in which they are in the file says
+ * nothing.  Those of one writer are first put in order of when they were taken, which is nearly
+ * right; by that the numbers of chunks, which wrap around, become numbers that do not, and by
+ * these they are put in order once more.  A program may give the id of a writer that is gone to
+ * another one, whose chunks then count from 0 again: that begins another sequence.
+ *
+ * What is missing follows from the numbers of records: a piece says which number its first
+ * one has.  Before the first piece of a writer that is not its very first nothing is known:
+ * the records may belong to an earlier recording.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "user.h"
+
+/* So that a chunk before the first that was seen has a number, too */
+#define CHUNK_BASE (1ull << 32)
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+/* ---- collecting ---- */
+
+static struct tb_users *users_of(struct tb_recording *recording)
+{
+	if (!recording->users)
+		recording->users = calloc(1, sizeof(*recording->users));
+	return recording->users;
+}
+
+static uint64_t key_of(uint32_t producer, uint16_t writer)
+{
+	return (uint64_t)producer << 16 | writer;
+}
+
+int tb_users_chunk(struct tb_trace *trace, struct tb_recording *recording,
+		   const struct tb_composite *composite, uint64_t ticks)
+{
+	const struct tb_chunk_event *chunk = (const void *)(composite + 1);
+	struct tb_users *users = users_of(recording);
+	struct tb_piece *piece;
+
+	if (!users)
+		return -ENOMEM;
+	if (composite->length < sizeof(*chunk)) {
+		users->malformed++;
+		return 0;
+	}
+	if (tb_array_grow(&users->pieces, &users->room_pieces, users->nr_pieces,
+			  sizeof(*piece)))
+		return -ENOMEM;
+	piece = &users->pieces[users->nr_pieces++];
+	*piece = (struct tb_piece) {
+		.key = key_of(chunk->producer, chunk->writer),
+		.at = (uint64_t)((const unsigned char *)chunk - trace->data),
+		.ticks = ticks,
+		.first = chunk->first,
+		.records = chunk->records,
+		.id = chunk->chunk,
+		.bytes = (uint16_t)(composite->length - sizeof(*chunk)),
+		.offset = chunk->offset,
+		.cause = chunk->cause,
+		.flags = chunk->flags,
+	};
+	return 0;
+}
+
+int tb_users_patch(struct tb_trace *trace, struct tb_recording *recording,
+		   const struct tb_composite *composite, uint64_t ticks)
+{
+	const struct tb_patch_event *patch = (const void *)(composite + 1);
+	struct tb_users *users = users_of(recording);
+
+	if (!users)
+		return -ENOMEM;
+	if (composite->length < sizeof(*patch)) {
+		users->malformed++;
+		return 0;
+	}
+	if (tb_array_grow(&users->holes, &users->room_holes, users->nr_holes,
+			  sizeof(*users->holes)))
+		return -ENOMEM;
+	users->holes[users->nr_holes++] = (struct tb_hole) {
+		.key = key_of(patch->producer, patch->writer),
+		.at = (uint64_t)((const unsigned char *)patch - trace->data),
+		.ticks = ticks,
+		.value = patch->value,
+		.id = patch->chunk,
+		.offset = patch->offset,
+	};
+	return 0;
+}
+
+void tb_users_free(struct tb_users *users)
+{
+	size_t i;
+
+	if (!users)
+		return;
+	for (i = 0; i < users->nr_names; i++)
+		free((char *)users->names[i].name.text);
+	free(users->names);
+	free(users->pieces);
+	free(users->holes);
+	free(users->sequences);
+	free(users);
+}
+
+/* ---- order ---- */
+
+#define COMPARE(a, b) \
+	do { \
+		if ((a) != (b)) \
+			return (a) < (b) ? -1 : 1; \
+	} while (0)
+
+/*
+ * Pieces and patches are compared alike: by the sequence, the place in it, when they were
+ * taken, and where they are.  At first they have no place yet: 0.
+ */
+static int compare_pieces(const void *a, const void *b)
+{
+	const struct tb_piece *first = a, *second = b;
+
+	COMPARE(first->key, second->key);
+	COMPARE(first->chunk, second->chunk);
+	if (first->chunk)
+		COMPARE(first->offset, second->offset);
+	COMPARE(first->ticks, second->ticks);
+	COMPARE(first->at, second->at);
+	return 0;
+}
+
+static int compare_holes(const void *a, const void *b)
+{
+	const struct tb_hole *first = a, *second = b;
+
+	COMPARE(first->key, second->key);
+	COMPARE(first->chunk, second->chunk);
+	if (first->chunk)
+		COMPARE(first->offset, second->offset);
+	COMPARE(first->ticks, second->ticks);
+	COMPARE(first->at, second->at);
+	return 0;
+}
+
+static void sort_all(struct tb_users *users)
+{
+	if (users->nr_pieces)
+		qsort(users->pieces, users->nr_pieces, sizeof(*users->pieces),
+		      compare_pieces);
+	if (users->nr_holes)
+		qsort(users->holes, users->nr_holes, sizeof(*users->holes),
+		      compare_holes);
+}
+
+/* Where a writer is while its pieces and patches are looked at as they were taken */
+struct lap {
+	uint64_t newest;	/* chunk, 0: none yet */
+	uint32_t tid;
+	bool     began;		/* its very first piece was there */
+};
+
+static uint64_t unwrap(struct lap *lap, uint32_t id)
+{
+	uint64_t chunk = CHUNK_BASE + id;
+
+	if (lap->newest)
+		chunk = lap->newest + (uint64_t)(int64_t)
+			(int32_t)(id - (uint32_t)lap->newest);
+	if (chunk > lap->newest)
+		lap->newest = chunk;
+	return chunk;
+}
+
+/* Is this the first piece of another writer that got the same id? */
+static bool is_another(const struct lap *lap, const struct tb_piece *piece,
+		       uint32_t tid)
+{
+	bool first = !piece->id && !piece->offset;
+
+	return first && lap->newest &&
+	       (lap->began || (tid && lap->tid && tid != lap->tid));
+}
+
+static struct tb_sequence *sequence_new(struct tb_users *users,
+					const struct tb_chunk_event *chunk)
+{
+	struct tb_sequence *sequence;
+
+	if (tb_array_grow(&users->sequences, &users->room_sequences,
+			  users->nr_sequences, sizeof(*sequence)))
+		return NULL;
+	sequence = &users->sequences[users->nr_sequences++];
+	memset(sequence, 0, sizeof(*sequence));
+	sequence->books.producer = chunk->producer;
+	sequence->books.writer = chunk->writer;
+	sequence->books.pid = chunk->pid;
+	sequence->books.tid = chunk->tid;
+	sequence->books.uid = chunk->uid;
+	return sequence;
+}
+
+/*
+ * Sequences, from pieces and patches in order of id and time.  A patch whose writer has no
+ * pieces is of no use: its key becomes one that no sequence has.
+ */
+static int make_sequences(const struct tb_trace *trace, struct tb_users *users)
+{
+	const struct tb_chunk_event *chunk;
+	uint64_t key = 0, index;
+	struct tb_piece *piece;
+	struct lap lap = { 0 };
+	struct tb_hole *hole;
+	size_t i, h = 0;
+
+	for (i = 0; i < users->nr_pieces; i++) {
+		piece = &users->pieces[i];
+		chunk = (const void *)(trace->data + piece->at);
+		if (!i || piece->key != key || is_another(&lap, piece, chunk->tid)) {
+			if (!i || piece->key != key)
+				for (; h < users->nr_holes &&
+				       users->holes[h].key < piece->key; h++)
+					users->holes[h].key = UINT64_MAX;
+			key = piece->key;
+			memset(&lap, 0, sizeof(lap));
+			if (!sequence_new(users, chunk))
+				return -ENOMEM;
+		}
+		index = users->nr_sequences - 1;
+		if (chunk->tid)
+			lap.tid = chunk->tid;
+		lap.began |= !piece->id && !piece->offset;
+		piece->chunk = unwrap(&lap, piece->id);
+		piece->key = index;
+		/* patches that came before the next piece; of the last, all that follow */
+		for (; h < users->nr_holes && users->holes[h].key == key &&
+		       (i + 1 == users->nr_pieces ||
+			users->pieces[i + 1].key != key ||
+			users->holes[h].ticks < users->pieces[i + 1].ticks); h++) {
+			hole = &users->holes[h];
+			hole->chunk = unwrap(&lap, hole->id);
+			hole->key = index;
+		}
+	}
+	for (; h < users->nr_holes; h++)
+		users->holes[h].key = UINT64_MAX;
+	return 0;
+}
+
+static void set_ranges(struct tb_users *users)
+{
+	struct tb_sequence *sequence;
+	size_t i;
+
+	for (i = 0; i < users->nr_pieces; i++) {
+		sequence = &users->sequences[users->pieces[i].key];
+		if (!sequence->nr_pieces++)
+			sequence->pieces = i;
+	}
+	for (i = 0; i < users->nr_holes; i++) {
+		if (users->holes[i].key >= users->nr_sequences)
+			break;
+		sequence = &users->sequences[users->holes[i].key];
+		if (!sequence->nr_holes++)
+			sequence->holes = i;
+	}
+}
+
+/* ---- numbers ---- */
+
+/* Nothing else is between what was taken last and this piece, as far as chunks tell */
+static bool is_next(const struct tb_numbers *numbers,
+		    const struct tb_piece *piece)
+{
+	if (piece->chunk == numbers->chunk)
+		return piece->offset == numbers->offset;
+	return piece->chunk == numbers->chunk + 1 && !piece->offset;
+}
+
+static uint32_t no_cause(const struct tb_users *users)
+{
+	return users->overwrote ? TB_LOST_OVERWRITTEN : TB_LOST_UNKNOWN;
+}
+
+bool tb_numbers_piece(struct tb_numbers *numbers, const struct tb_users *users,
+		      const struct tb_piece *piece, struct tb_missing *missing)
+{
+	const uint32_t kernel = 0xffff & ~TB_LOST_PRODUCER;
+
+	memset(missing, 0, sizeof(*missing));
+	missing->cause = piece->cause;
+	if (!numbers->known && !piece->id) {	/* it all begins in this chunk */
+		numbers->known = true;
+		numbers->chunk = piece->chunk;
+	}
+	if (!numbers->known) {
+		missing->at_most = true;
+		if (piece->cause || users->overwrote)
+			missing->records = piece->first;
+		if (!missing->cause)
+			missing->cause = no_cause(users);
+	} else if (piece->first > numbers->next) {
+		missing->records = piece->first - numbers->next;
+		/* the program's causes do not explain that whole pieces are not there */
+		if (!(piece->cause & kernel) &&
+		    (!piece->cause || !is_next(numbers, piece)))
+			missing->cause |= no_cause(users);
+	}
+	numbers->known = true;
+	if (sum(piece->first, piece->records) > numbers->next)
+		numbers->next = sum(piece->first, piece->records);
+	numbers->chunk = piece->chunk;
+	numbers->offset = (uint32_t)piece->offset + piece->bytes;
+	return missing->records;
+}
+
+/* ---- books ---- */
+
+static void book_lost(struct tb_user_writer *books, uint64_t records,
+		      uint32_t cause)
+{
+	unsigned int bit = TB_LOST_BITS;
+
+	if (cause && !(cause & (cause - 1)) &&
+	    (unsigned int)__builtin_ctz(cause) < TB_LOST_BITS)
+		bit = (unsigned int)__builtin_ctz(cause);
+	books->missing = sum(books->missing, records);
+	books->lost[bit] = sum(books->lost[bit], records);
+}
+
+static int book_records(struct tb_users *users, struct tb_user_writer *books,
+			const struct tb_piece *piece, const unsigned char *data)
+{
+	const struct tb_record *record;
+	uint32_t at = 0, count;
+
+	for (count = 0; count < piece->records &&
+	     (record = tb_record_at(data, piece->bytes, at)); count++) {
+		at += record->bytes;
+		if (record->type == TB_REC_NAME) {
+			books->names++;
+			if (tb_names_tell(users, books->producer, piece->ticks,
+					  record))
+				return -ENOMEM;
+		} else if (!tb_record_shows(record)) {
+			books->unknown++;
+		}
+	}
+	books->delivered += count;
+	if (count < piece->records)
+		book_lost(books, piece->records - count, TB_LOST_DAMAGED);
+	if (count < piece->records || at < piece->bytes)
+		books->wrong++;
+	return 0;
+}
+
+static int book_sequence(const struct tb_trace *trace, struct tb_users *users,
+			 struct tb_sequence *sequence)
+{
+	struct tb_user_writer *books = &sequence->books;
+	struct tb_numbers numbers = { 0 };
+	const struct tb_piece *piece;
+	struct tb_missing missing;
+	bool known;
+	size_t i;
+
+	books->pieces = sequence->nr_pieces;
+	books->patches = sequence->nr_holes;
+	for (i = 0; i < sequence->nr_pieces; i++) {
+		piece = &users->pieces[sequence->pieces + i];
+		books->chunks += !i || piece->chunk != numbers.chunk;
+		books->bytes += piece->bytes;
+		known = numbers.known;
+		if (known && piece->first < numbers.next)
+			books->wrong++;
+		if (tb_numbers_piece(&numbers, users, piece, &missing) &&
+		    !missing.at_most)
+			book_lost(books, missing.records, missing.cause);
+		if (!known && piece->id)
+			books->before = piece->first;
+		if (book_records(users, books, piece, trace->data + piece->at +
+				 sizeof(struct tb_chunk_event)))
+			return -ENOMEM;
+	}
+	books->attempted = numbers.next - books->before;
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static void look_at_rings(const struct tb_trace *trace,
+			  const struct tb_recording *recording,
+			  struct tb_users *users)
+{
+	const struct tb_ring_index *ring;
+	const struct tb_block *block;
+	size_t i, j;
+
+	for (i = 0; i < recording->nr_totals; i++)
+		users->overwrote |= recording->totals[i].overwritten != 0;
+	for (i = 0; i < recording->nr_rings; i++) {
+		ring = &recording->rings[i];
+		for (j = 0; j < ring->count; j++) {
+			block = tb_block_at(trace, ring->blocks[j]);
+			users->overwrote |= block->overwritten != 0;
+			if (!(block->flags & TB_BLOCK_COMPLETE))
+				continue;
+			if (block->time_end > users->end)
+				users->end = block->time_end;
+		}
+	}
+}
+
+int tb_users_finish(struct tb_trace *trace, struct tb_recording *recording)
+{
+	struct tb_users *users = recording->users;
+	size_t i;
+
+	if (!users)
+		return 0;
+	look_at_rings(trace, recording, users);
+	sort_all(users);
+	if (make_sequences(trace, users))
+		return -ENOMEM;
+	sort_all(users);
+	set_ranges(users);
+	for (i = 0; i < users->nr_sequences; i++)
+		if (book_sequence(trace, users, &users->sequences[i]))
+			return -ENOMEM;
+	tb_names_sort(users);
+	return 0;
+}
+
+const struct tb_user_writer *tb_trace_user_writer(const struct tb_trace *trace,
+						  unsigned int index)
+{
+	const struct tb_users *users = trace->selected->users;
+
+	return users && index < users->nr_sequences ?
+	       &users->sequences[index].books : NULL;
+}
+
+uint64_t tb_trace_user_malformed(const struct tb_trace *trace)
+{
+	return trace->selected->users ? trace->selected->users->malformed : 0;
+}
