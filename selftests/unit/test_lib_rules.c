@@ -15,6 +15,7 @@
 #define tb_device_select fake_select
 #define tb_device_suppressed fake_suppressed
 #define tb_device_pids fake_pids
+#define tb_device_category fake_category
 #define KALLSYMS kallsyms
 
 static char kallsyms[] = "/tmp/test_lib_rules.XXXXXX";
@@ -33,6 +34,8 @@ static int fake_suppressed(struct tb_device *device, uint32_t index,
 			   struct tb_suppressed *suppressed);
 static int fake_pids(struct tb_device *device, const uint32_t *pids,
 		     unsigned int count, uint32_t flags, uint32_t *bad);
+static int fake_category(struct tb_device *device, enum tb_category_op op,
+			 const char *pattern);
 
 #include "../../userspace/tool/calls.c"
 #include "../../userspace/tool/choose.c"
@@ -42,6 +45,7 @@ static int fake_pids(struct tb_device *device, const uint32_t *pids,
 #define unknown unknown_pid
 #define failed who_failed
 #include "../../userspace/tool/targets.c"
+#include "../../userspace/tool/categories.c"
 #include "../../userspace/tool/rules.c"
 #include "../../userspace/tool/suppressed.c"
 #define take who_take
@@ -221,6 +225,18 @@ static int fake_suppressed(struct tb_device *device, uint32_t index,
 	return 0;
 }
 
+static int category_result;
+
+static int fake_category(struct tb_device *device, enum tb_category_op op,
+			 const char *pattern)
+{
+	static const char *const ops[] = { "?", "want", "unwant", "forget" };
+
+	(void)device;
+	tell("%s user:%s\n", ops[op], pattern ? pattern : "");
+	return category_result;
+}
+
 static int pids_result;
 
 static int fake_pids(struct tb_device *device, const uint32_t *pids,
@@ -288,7 +304,10 @@ static int choose(int (*how)(struct tb_device *, const struct choice *),
 		} \
 	} while (0)
 
-#define START "disable all\nno rules\n"
+#define DISABLE(...) \
+	choose(choice_disable, TB_FORM_DEFAULT, (const char *const []){ __VA_ARGS__, NULL })
+
+#define START "disable all\nno rules\nforget user:\n"
 
 /* ---- tests ---- */
 
@@ -317,11 +336,11 @@ static void left_out(void)
 	CHECK_NUMBER(SET("e", "sched:*,!sched_wakeup"), 0);
 	CHECK_TEXT(told, START "enable sched:sched_switch wide\n");
 	CHECK_NUMBER(SET("e", "!sched,^raw_syscalls"), 0);
-	CHECK_TEXT(told, START "enable task:task_newtask wide\n");
+	CHECK_TEXT(told, START "enable task:task_newtask wide\nwant user:*\n");
 	/* the last has the last word */
 	CHECK_NUMBER(SET("e", "!sched_switch,!raw_syscalls", "e", "sched_switch:fast"), 0);
 	CHECK_TEXT(told, START "enable sched:sched_switch fast\n"
-		   "enable sched:sched_wakeup wide\nenable task:task_newtask wide\n");
+		   "enable sched:sched_wakeup wide\nenable task:task_newtask wide\nwant user:*\n");
 	CHECK_NUMBER(SET("e", "sched,!nothing"), 1);
 	CHECK_SAID("no event matches 'nothing'");
 	CHECK_NUMBER(SET("e", "!sched:stack"), 2);
@@ -652,6 +671,64 @@ static void many_symbols(void)
 	fx_free(&fx);
 }
 
+static void categories(void)
+{
+	struct choice choice = { 0 };
+	struct made made;
+	char text[64];
+
+	CHECK_NUMBER(SET("e", "user"), 0);
+	CHECK_TEXT(told, START "want user:*\n");
+	CHECK_NUMBER(SET("e", "user:net*,sched_wakeup,!user:netlink", "e", "user:db"), 0);
+	CHECK_TEXT(told, START "enable sched_wakeup wide\nwant user:net*\n"
+		   "unwant user:netlink\nwant user:db\n");
+	/* all but that, of the kernel's everything */
+	CHECK_NUMBER(SET("e", "!user:x"), 0);
+	CHECK_TEXT(told, START "enable all wide\nwant user:*\nunwant user:x\n");
+	CHECK_NUMBER(SET("e", "all"), 0);
+	CHECK_TEXT(told, START "enable all wide\nwant user:*\n");
+	CHECK_NUMBER(SET("e", "sched_wakeup"), 0);
+	CHECK_TEXT(told, START "enable sched_wakeup wide\n");
+	CHECK_NUMBER(ENABLE("e", "user:net"), 0);
+	CHECK_TEXT(told, "want user:net\n");
+	CHECK_NUMBER(DISABLE("e", "user:net,sched_wakeup"), 0);
+	CHECK_TEXT(told, "disable sched_wakeup\nunwant user:net\nrule sched_wakeup wide\n");
+	/* nothing goes with them */
+	CHECK_NUMBER(SET("e", "user:net:stack"), 2);
+	CHECK_SAID("nothing goes with");
+	CHECK_NUMBER(SET("e", "user:"), 2);
+	CHECK_NUMBER(SET("e", "user:net", "f", "a == 1"), 2);
+	CHECK_SAID("not for what programs write (user:net)");
+	/* a filter for all is for all of the kernel's */
+	CHECK_NUMBER(SET("f", "pid == 1", "e", "user,sched_wakeup"), 0);
+	CHECK_TEXT(told, START "rule sched_wakeup wide tests=1\n"
+		   "enable sched_wakeup wide\nwant user:*\n");
+
+	/* a module that takes nothing from programs */
+	category_result = -ENOTTY;
+	CHECK_NUMBER(SET("e", "all"), 0);
+	CHECK_NUMBER(SET("e", "sched_wakeup"), 0);
+	CHECK_NUMBER(SET("e", "sched_wakeup,user:net"), 1);
+	CHECK_SAID("this module takes nothing from programs, so 'user:net' cannot be chosen");
+	category_result = -ENOSPC;
+	CHECK_NUMBER(SET("e", "user:net"), 1);
+	CHECK_SAID("too many patterns");
+	category_result = 0;
+
+	/* what is recorded unless one says otherwise does without */
+	CHECK_NUMBER(choice_add(&nothing, &choice, "sched_wakeup,user", true), 0);
+	CHECK(!choice_users(&choice));
+	category_result = -ENOTTY;
+	CHECK_NUMBER(choice_set(NULL, &choice), 0);
+	category_result = 0;
+	CHECK_NUMBER(choice_add(&nothing, &choice, "user:x", false), 0);
+	CHECK(choice_users(&choice));
+	CHECK_NUMBER(choice_trigger(NULL, &nothing, &choice, text, sizeof(text),
+				    &made), 2);
+	CHECK_SAID("a trigger is an event of the kernel");
+	choice_free(&choice);
+}
+
 static const struct test tests[] = {
 	{ "rules: lists of events", plain_lists },
 	{ "rules: what is left out", left_out },
@@ -662,6 +739,7 @@ static const struct test tests[] = {
 	{ "rules: triggers", triggers },
 	{ "rules: whose events", threads },
 	{ "rules: what was kept out", kept_out },
+	{ "rules: categories of programs", categories },
 	{ "symbols: of stacks", symbols_of_stacks },
 	{ "symbols: more than a block of them", many_symbols },
 };

@@ -331,6 +331,30 @@ int tb_device_pids(struct tb_device *device, const uint32_t *pids,
 	return result;
 }
 
+int tb_device_category(struct tb_device *device, enum tb_category_op op,
+		       const char *pattern)
+{
+	struct tb_categories argument = { .op = op };
+
+	if (pattern) {
+		argument.length = (uint32_t)strlen(pattern);
+		argument.pattern = (uint64_t)(uintptr_t)pattern;
+	}
+	return device_ioctl(device, TB_IOC_CATEGORIES, &argument);
+}
+
+int tb_device_producer(struct tb_device *device, unsigned int index,
+		       struct tb_producer_info *info)
+{
+	int result;
+
+	memset(info, 0, sizeof(*info));
+	info->index = index;
+	result = device_ioctl(device, TB_IOC_PRODUCERS, info);
+	info->comm[TB_COMM_LEN - 1] = 0;
+	return result < 0 ? result : 0;
+}
+
 int tb_device_map(struct tb_device *device, const void **data, size_t *size)
 {
 	void *map;

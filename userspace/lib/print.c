@@ -281,8 +281,29 @@ static void put_lost(struct writer *writer, const struct tb_trace *trace,
 	put_seconds(writer, tb_trace_ns(trace, lost->last, TB_TIME_MONOTONIC));
 }
 
+static void put_chunk(struct writer *writer, const struct tb_chunk_event *chunk,
+		      uint32_t bytes)
+{
+	put_format(writer, "producer=%" PRIu32 " pid=%" PRIu32 " tid=%" PRIu32
+		   " uid=%" PRIu32 " writer=%u chunk=%" PRIu32 " offset=%u bytes=%"
+		   PRIu32 " records=%" PRIu32 " first=%" PRIu64
+		   " flags=0x%x cause=0x%x", chunk->producer, chunk->pid,
+		   chunk->tid, chunk->uid, chunk->writer, chunk->chunk,
+		   chunk->offset, bytes, chunk->records, (uint64_t)chunk->first,
+		   chunk->flags, chunk->cause);
+}
+
+static void put_patch(struct writer *writer, const struct tb_patch_event *patch)
+{
+	put_format(writer, "producer=%" PRIu32 " writer=%u chunk=%" PRIu32
+		   " offset=%u value=%" PRIu64, patch->producer, patch->writer,
+		   patch->chunk, patch->offset, (uint64_t)patch->value);
+}
+
 static void put_control(struct writer *writer, const struct tb_view *view)
 {
+	const struct tb_chunk_event *chunk = view->payload;
+	const struct tb_patch_event *patch = view->payload;
 	const struct tb_clock_sync *sync = view->payload;
 	const struct tb_thread *thread = view->payload;
 
@@ -303,6 +324,10 @@ static void put_control(struct writer *writer, const struct tb_view *view)
 			   thread->prio, thread->flags);
 		put_escaped(writer, thread->comm,
 			    strnlen(thread->comm, sizeof(thread->comm)));
+	} else if (view->id == TB_EV_CHUNK && view->length >= sizeof(*chunk)) {
+		put_chunk(writer, chunk, view->length - (uint32_t)sizeof(*chunk));
+	} else if (view->id == TB_EV_PATCH && view->length >= sizeof(*patch)) {
+		put_patch(writer, patch);
 	} else {
 		put_text(writer, "payload=");
 		put_bytes(writer, view->payload, view->length);

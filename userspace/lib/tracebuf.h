@@ -845,6 +845,20 @@ int tb_device_pids(struct tb_device *device, const uint32_t *pids,
 		   unsigned int count, uint32_t flags, uint32_t *bad);
 
 /**
+ * tb_device_category - which categories of programs are recorded: those that match
+ * @pattern (TB_CATEGORY_ENABLE), or not those (TB_CATEGORY_DISABLE); the last that matches
+ * decides.  TB_CATEGORY_CLEAR, without a pattern: none
+ * Errors: -EINVAL, -ENOSPC too many patterns, -ENOTTY the module takes nothing from programs.
+ */
+int tb_device_category(struct tb_device *device, enum tb_category_op op,
+		       const char *pattern);
+
+/** tb_device_producer - program number @index of those that write to this provider;
+ *  -ENOENT beyond, -ENOTTY as above */
+int tb_device_producer(struct tb_device *device, unsigned int index,
+		       struct tb_producer_info *info);
+
+/**
  * tb_device_map - map all buffers, read-only
  * @data, @size: out, may be NULL.  Mapping again gives the same; it goes with
  * the device.

@@ -6,6 +6,7 @@
  *	list:  part { "," part }
  *	part:  [ "!" ] name [ ":" name ] { ":" modifier }
  *	       [ "!" ] "syscalls:" call { "," call } { ":" modifier }
+ *	       [ "!" ] "user" [ ":" category ]
  */
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -243,6 +244,23 @@ static int add_event(const struct command *command, struct item *item,
 	return rest ? modifiers(command, item, rest) : EXIT_FINE;
 }
 
+/* "user:..." is what @category comes after, or NULL */
+static int add_users(const struct command *command, struct item *item,
+		     const char *category)
+{
+	if (!category)
+		category = "*";
+	if (strchr(category, ':'))
+		return misused(command, "'user:%s': nothing goes with what programs write",
+			       category);
+	if (strlen(category) >= TB_NAME_MAX)
+		return misused(command, "'user:%s': names of categories are shorter",
+			       category);
+	item->users = true;
+	strcpy(item->pattern, category);
+	return EXIT_FINE;
+}
+
 /* After "syscalls:openat": is "read", "read:stack" one more of these? */
 static bool continues(const struct item *last, const char *name,
 		      const char *rest)
@@ -289,6 +307,8 @@ static int add_part(const struct command *command, struct choice *choice,
 		return no_memory();
 	*first = false;
 	item->exclude = exclude;
+	if (!strcmp(name, "user"))
+		return add_users(command, item, rest);
 	return strcmp(name, "syscalls") ? add_event(command, item, name, rest) :
 					  add_calls(command, item, rest);
 }
@@ -337,8 +357,12 @@ static int add_filter(const struct command *command, struct choice *choice,
 		return filter_add(command, choice->filters,
 				  &choice->nr_filters, filter);
 	for (i = 0; i < choice->count && !status; i++)
-		if (choice->items[i].option == choice->options &&
-		    !choice->items[i].exclude)
+		if (choice->items[i].option != choice->options)
+			continue;
+		else if (choice->items[i].users)
+			return misused(command, "a filter is for events of the kernel, not for what programs write (user:%s)",
+				       choice->items[i].pattern);
+		else if (!choice->items[i].exclude)
 			status = filter_add(command, choice->items[i].filters,
 					    &choice->items[i].nr_filters,
 					    filter);

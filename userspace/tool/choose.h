@@ -38,6 +38,7 @@ size_t calls_used(const unsigned char *bits);
  * struct item - one part of a list of events
  * @pattern: "system:event", "event", "system", "all"; of system calls "syscalls"
  * @calls: system calls, NULL: of other events
+ * @users: @pattern is one of categories of programs
  * @exclude: these not
  * @optional: there need not be any
  * @option: which -e it is from
@@ -51,6 +52,7 @@ size_t calls_used(const unsigned char *bits);
 struct item {
 	char     pattern[2 * TB_NAME_MAX + 2];
 	struct calls *calls;
+	bool     users;
 	bool     exclude;
 	bool     optional;
 	unsigned int option;
@@ -87,7 +89,8 @@ struct choice {
 	{ "fast",   no_argument,       NULL, 'F' }
 #define CHOICE_HELP \
 	"                        system, system:event, event, all; with * and ?; '!'\n" \
-	"                        before one leaves it out; syscalls:open*,read\n" \
+	"                        before one leaves it out; syscalls:open*,read;\n" \
+	"                        user:CATEGORY what programs write\n" \
 	"                        EVENT:stack:ustack:counters=cycles+instructions\n" \
 	"                        what goes with it; :1/10 one in ten, :rate=100 so many\n" \
 	"                        a second; :fast, :wide the form\n" \
@@ -132,6 +135,14 @@ void made_free(struct made *made);
 
 /* Does any of it want stacks? */
 bool choice_stacks(const struct choice *choice);
+
+/* ---- categories of programs (categories.c) ---- */
+
+/* Does it ask for any? */
+bool choice_users(const struct choice *choice);
+/* Record those chosen, too, or not any more.  Complains, EXIT_* */
+int choice_categories(struct tb_device *device, const struct choice *choice,
+		      bool enable);
 
 /* ---- what rules kept out (suppressed.c) ---- */
 

@@ -17,7 +17,8 @@ const struct command cmd_list = {
 	"usage: tracebuf list [-p NAME] [-v | --format] [-a] [-i FILE] [PATTERN]...\n"
 	"\n"
 	"Lists the events that can be enabled, or those that a trace file describes.\n"
-	"'*' before a name: enabled; 'F': recorded in its fast form; 'f': has one.\n"
+	"'*' before a name: enabled; 'F': recorded in its fast form; 'f': has one;\n"
+	"'U': of a program, user:CATEGORY and the event's name (of a trace file only).\n"
 	"\n"
 	"  PATTERN               system, system:event, event; with * and ?\n"
 	PROVIDER_HELP
@@ -99,6 +100,8 @@ static int list_file(const char *file, const struct patterns *patterns,
 		if (detail == FIELDS)
 			list_fields(format);
 	}
+	if (!status && detail != FORMAT)
+		status = writers_list(trace, patterns, &shown);
 	tb_trace_close(trace);
 	return shown || !patterns->count ? status :
 	       complain("no event of %s matches", file);

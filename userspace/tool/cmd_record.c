@@ -173,7 +173,7 @@ static int record_prepare(struct record *record)
 	record->each = calloc(record->query.nr_cpus + 1, sizeof(*record->each));
 	if (!record->each)
 		return complain("out of memory");
-	if (!record->query.nr_enabled)
+	if (!record->query.nr_enabled && !choice_users(&record->choice))
 		note("warning: no event is enabled");
 	result = catch_signals(record);
 	if (result < 0)

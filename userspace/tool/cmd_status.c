@@ -18,7 +18,8 @@ const struct command cmd_status = {
 	"usage: tracebuf status [-p NAME] [-e] [--header]\n"
 	"\n"
 	"Shows state, configuration and the live books of every CPU.  At any moment\n"
-	"attempted = delivered + overwritten + dropped + pending.\n"
+	"attempted = delivered + overwritten + dropped + pending.  Then the programs\n"
+	"that write: chunks are those in use and all.\n"
 	"\n"
 	PROVIDER_HELP
 	"  -e, --events          list the enabled events, too, and what their\n"
@@ -141,6 +142,8 @@ static int status_run(int argc, char **argv)
 	}
 	if (!result)
 		print_table(stdout, each, query.nr_cpus, &sum, true);
+	if (!result)
+		result = writers_status(device);
 	free(each);
 	status = result < 0 ? complain("cannot read the state: %s",
 				       strerror(-result)) : EXIT_FINE;

@@ -57,7 +57,9 @@ const struct command cmd_verify = {
 	"\n"
 	"  attempted = events in the file + overwritten + dropped\n"
 	"\n"
-	"Prints a line per CPU, or where and how it breaks; exit status 1 then.\n"
+	"and for every writer of a program, attempted = records in the file + missing.\n"
+	"\n"
+	"Prints a line per CPU and writer, or where and how it breaks; exit status 1 then.\n"
 	"\n"
 	"  -i, --input FILE      the same as FILE\n"
 	"  -q, --quiet           only complaints\n"
@@ -477,6 +479,7 @@ static void summary(const struct verify *verify)
 	if (verify->note_blocks)
 		printf("notes %8" PRIu64 " %12" PRIu64 "\n", verify->note_blocks,
 		       verify->symbols);
+	writers_show(verify->trace);
 	summary_suppressed(verify);
 }
 
@@ -501,6 +504,7 @@ static int verify_recording(struct verify *verify, unsigned int number)
 			verify_block(verify);
 	for (cpu = 0; cpu < verify->nr_rings; cpu++)
 		verify_totals(verify, cpu);
+	verify->problems += writers_check(verify->trace, verify->file);
 	if (!verify->quiet)
 		summary(verify);
 	free(verify->rings);

@@ -273,7 +273,7 @@ static bool leaves_out(const struct choice *choice)
 	size_t i;
 
 	for (i = 0; i < choice->count; i++)
-		if (choice->items[i].exclude)
+		if (choice->items[i].exclude && !choice->items[i].users)
 			return true;
 	return false;
 }
@@ -300,7 +300,7 @@ static int select_targets(struct tb_device *device, const struct choice *choice,
 
 	for (i = 0; i < choice->count && !by_name && !status; i++) {
 		item = &choice->items[i];
-		if (!item->calls)
+		if (!item->calls && !item->users)
 			status = pattern_select(device, item->pattern, op,
 						item->form ? item->form :
 						choice->form, item->optional);
@@ -336,14 +336,19 @@ int choice_set(struct tb_device *device, const struct choice *choice)
 		tb_device_select(device, TB_SELECT_DISABLE, TB_FORM_DEFAULT,
 				 "all");
 		tb_device_no_rules(device);
+		/* a module that knows no categories has none chosen */
+		tb_device_category(device, TB_CATEGORY_CLEAR, NULL);
 		status = set_rules(device, &targets, &made);
 		if (!status)
 			status = select_targets(device, choice, &targets,
 						TB_SELECT_ENABLE);
+		if (!status)
+			status = choice_categories(device, choice, true);
 		if (status) {
 			tb_device_select(device, TB_SELECT_DISABLE,
 					 TB_FORM_DEFAULT, "all");
 			tb_device_no_rules(device);
+			tb_device_category(device, TB_CATEGORY_CLEAR, NULL);
 		}
 	}
 	made_free(&made);
@@ -367,6 +372,8 @@ int choice_enable(struct tb_device *device, const struct choice *choice)
 	if (!status)
 		status = select_targets(device, choice, &targets,
 					TB_SELECT_ENABLE);
+	if (!status)
+		status = choice_categories(device, choice, true);
 	/* those that are not recorded are left as they were found */
 	for (i = 0; i < targets.count && unfinished && status; i++)
 		if (targets.list[i].item &&
@@ -388,6 +395,8 @@ int choice_disable(struct tb_device *device, const struct choice *choice)
 	if (!status)
 		status = select_targets(device, choice, &targets,
 					TB_SELECT_DISABLE);
+	if (!status)
+		status = choice_categories(device, choice, false);
 	for (i = 0; i < targets.count && !status; i++)
 		if (targets.list[i].item)
 			clear_rule(device, &targets.list[i]);
@@ -461,6 +470,9 @@ int choice_trigger(struct tb_device *device, const struct command *command,
 	memset(made, 0, sizeof(*made));
 	for (i = 0; i < choice->count; i++) {
 		item = &choice->items[i];
+		if (item->users)
+			return misused(command, "'user:%s': a trigger is an event of the kernel",
+				       item->pattern);
 		if (item->flags || item->sample || item->rate ||
 		    item->nr_counters || item->form)
 			return misused(command, "'%s': a trigger takes nothing but a filter",

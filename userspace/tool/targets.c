@@ -133,6 +133,8 @@ int targets_choose(struct tb_device *device, struct targets *targets,
 
 	for (i = 0; i < choice->count; i++) {
 		item = &choice->items[i];
+		if (item->users)
+			continue;
 		some = item->optional;
 		for (j = 0; j < targets->count; j++) {
 			if (!item_matches(item, &targets->list[j].info))

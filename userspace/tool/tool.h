@@ -195,6 +195,18 @@ void print_table(FILE *out, const struct tb_stats *each, unsigned int nr_cpus,
 /* Warn when events are missing */
 void warn_lost(const struct tb_stats *sum);
 
+/* ---- programs that write (writers.c) ---- */
+
+/* Are the books of their writers in order?  Complains; how many problems there are */
+unsigned int writers_check(const struct tb_trace *trace, const char *file);
+/* A table of them, nothing if there are none */
+void writers_show(const struct tb_trace *trace);
+/* What they call their events; @shown goes up.  Complains, EXIT_* */
+int writers_list(const struct tb_trace *trace, const struct patterns *patterns,
+		 unsigned int *shown);
+/* Those that write to the device's provider now; 0 or -errno */
+int writers_status(struct tb_device *device);
+
 /* ---- blocks into a file (sink.c) ---- */
 
 /**
