@@ -5,13 +5,14 @@
  *
  *   test_export make FILE           one event of every kind that is written in
  *                                   a way of its own
+ *   test_export user FILE           what programs write
  *   test_export big FILE N          N events of the common kinds on 4 CPUs
  *   test_export export FILE OUT     what "tracebuf export" does
  *   test_export damage FILE N       N times: damage a copy of FILE, export it
  *   test_export full FILE           export to a disk that is full
  */
 #include <errno.h>
-#include "test_lib_fixture.h"
+#include "test_lib_chunk.h"
 #include "export.h"
 
 /* Event ids beyond those of the fixture */
@@ -242,6 +243,83 @@ static void make(struct fx *fx)
 	finish(fx, 4);
 }
 
+enum {
+	NAME_NET = 1, NAME_REQUEST, NAME_PARSE, NAME_SIZE, NAME_PATH, NAME_BYTES,
+	NAME_LOAD, NAME_WAIT,
+};
+
+static void tell_names(struct fx_chunk *chunk)
+{
+	fx_name(chunk, NAME_NET, TB_NAME_CATEGORY, 0, "net");
+	fx_name(chunk, NAME_REQUEST, TB_NAME_EVENT, NAME_NET, "request");
+	fx_name(chunk, NAME_PARSE, TB_NAME_EVENT, NAME_NET, "parse");
+	fx_name(chunk, NAME_SIZE, TB_NAME_EVENT, 0, "size");
+	fx_name(chunk, NAME_PATH, TB_NAME_TEXT, 0, "/index \xff\xc3\xa9");
+	fx_name(chunk, NAME_BYTES, TB_NAME_EVENT, NAME_NET, "bytes");
+	fx_name(chunk, NAME_LOAD, TB_NAME_EVENT, 0, "load");
+	fx_name(chunk, NAME_WAIT, TB_NAME_EVENT, 0, "wait");
+}
+
+/* A piece of writer @writer of the thread @tid of the server */
+static void piece(struct fx_chunk *chunk, unsigned int writer, uint32_t tid,
+		  uint32_t id, uint64_t first)
+{
+	fx_chunk(chunk, 7, writer, id, first);
+	chunk->head.tid = tid;
+}
+
+static void make_user(struct fx *fx)
+{
+	struct fx_chunk chunk;
+	double load = 0.5;
+	uint64_t bits, first;
+
+	memcpy(&bits, &load, sizeof(bits));
+	start(fx, 14);
+	fx_durable_end(fx);
+	fx_open(fx, 0, START, 0, NULL);
+	piece(&chunk, 1, 101, 0, 0);
+	tell_names(&chunk);
+	fx_record(&chunk, TB_REC_END, 0, 0, START + 50, FX_NO_WORDS);
+	fx_record(&chunk, TB_REC_BEGIN, TB_REC_FLOW | TB_REC_ARGS, NAME_REQUEST, START + 100,
+		  FX_WORDS(77, fx_arg(NAME_SIZE, TB_ARG_S64), (uint64_t)-5,
+			   fx_arg(NAME_SIZE, TB_ARG_TEXT), NAME_PATH,
+			   fx_arg(99, TB_ARG_POINTER), 0xabc,
+			   fx_arg(99, TB_ARG_DOUBLE), bits,
+			   fx_arg(99, TB_ARG_U64), 9));
+	fx_record(&chunk, TB_REC_SLICE, 0, NAME_PARSE, START + 110, FX_WORDS(20));
+	fx_record(&chunk, TB_REC_COUNTER, 0, NAME_BYTES, START + 120, FX_WORDS((uint64_t)-3));
+	fx_record(&chunk, TB_REC_COUNTER, TB_REC_DOUBLE, NAME_LOAD, START + 121, FX_WORDS(bits));
+	fx_record(&chunk, TB_REC_INSTANT, TB_REC_FLOW | TB_REC_FLOW_END, 98, START + 140, FX_WORDS(78));
+	fx_record(&chunk, TB_REC_SIMPLE, 0, NAME_SIZE, START + 141, FX_WORDS(42));
+	fx_record(&chunk, TB_REC_EVENT, 0, NAME_SIZE, START + 142, FX_WORDS(3, 0xccbbaa));
+	fx_mark(&chunk, START + 143, "mark\x80");
+	/* nobody tells when it ended: that of the request ends it, too */
+	fx_record(&chunk, TB_REC_SLICE, 0, NAME_WAIT, START + 150, FX_WORDS(0));
+	fx_record(&chunk, TB_REC_END, 0, 0, START + 200, FX_NO_WORDS);
+	fx_record(&chunk, TB_REC_BEGIN, 0, NAME_REQUEST, START + 210, FX_NO_WORDS);
+	fx_take(fx, 0, START + 300, &chunk);
+	first = chunk.head.first + chunk.head.records;
+
+	/* another writer of the same thread, while that is open; and of none */
+	piece(&chunk, 2, 101, 0, 0);
+	fx_record(&chunk, TB_REC_SLICE, 0, NAME_WAIT, START + 220, FX_WORDS(60));
+	fx_take(fx, 0, START + 300, &chunk);
+	piece(&chunk, 3, 0, 0, 0);
+	fx_record(&chunk, TB_REC_SLICE, 0, NAME_WAIT, START + 230, FX_WORDS(5));
+	fx_take(fx, 0, START + 301, &chunk);
+
+	/* records are missing: what was open is not known to be */
+	piece(&chunk, 1, 101, 1, first + 4);
+	chunk.head.cause = TB_LOST_NO_CHUNK;
+	fx_record(&chunk, TB_REC_END, 0, 0, START + 310, FX_NO_WORDS);
+	fx_record(&chunk, TB_REC_BEGIN, 0, NAME_REQUEST, START + 320, FX_NO_WORDS);
+	fx_take(fx, 0, START + 400, &chunk);
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, START + 410, 1);
+	fx_close(fx, 0);
+	finish(fx, 1);
+}
+
 /* A busy machine: half of the events full forms, half one element */
 static void make_big(struct fx *fx, uint64_t count)
 {
@@ -417,6 +495,8 @@ int main(int argc, char **argv)
 
 	if (argc >= 3 && !strcmp(argv[1], "make")) {
 		make(&fx);
+	} else if (argc >= 3 && !strcmp(argv[1], "user")) {
+		make_user(&fx);
 	} else if (argc >= 4 && !strcmp(argv[1], "big")) {
 		make_big(&fx, strtoull(argv[3], NULL, 0));
 	} else if (argc >= 4 && !strcmp(argv[1], "export")) {

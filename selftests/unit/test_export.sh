@@ -25,7 +25,7 @@ if ! command -v protoc >/dev/null || ! command -v "$TRACEBUF" >/dev/null ||
 	echo "1..0 # SKIP needs protoc, tracebuf and test_export"
 	exit 0
 fi
-echo "1..16"
+echo "1..20"
 
 count=0 failed=0
 
@@ -239,6 +239,73 @@ protoc --decode_raw <t.pf | flat >raw
 	grep -q '2{ 1{ 1:200 2:1 3:"child" 5:1000 9:1 } 2{ 1:200 2:"child" 3:200 } ' raw
 }
 result $? "the wire, number by number"
+
+# ---- what programs write ----
+
+"$TEST_EXPORT" user u.tbuf && "$TRACEBUF" export -o u.pf u.tbuf 2>err &&
+	"$TEST_EXPORT" export u.tbuf asan.pf && cmp u.pf asan.pf &&
+	decode <u.pf >u.txt 2>err && [ ! -s err ] && ! grep -qE '^ *[0-9]+[: ]' u.txt
+result $? "what programs write is exported, and protoc knows every field"
+sed 's/^/# /' err
+
+# In their order, without what all packets have
+flat <u.txt | grep track_ | sed 's/ *trusted_packet_sequence_id:[0-9]* *//
+	s/ sequence_flags:[0-9]*//; s/ first_packet.*//
+	s/\(timestamp:[0-9]*\)track_event/\1 track_event/' >users
+cat >users.want <<'END'
+track_descriptor{ uuid:1 process{ pid:100 process_name:"server" } }
+track_descriptor{ uuid:2 thread{ pid:100 tid:101 thread_name:"worker" } }
+timestamp:1002000600 track_event{ category_iids:4 debug_annotations{ name_iid:5 int_value:-5 } debug_annotations{ name_iid:5 string_value:"/index ?\303\251" } debug_annotations{ name_iid:6 pointer_value:2748 } debug_annotations{ name_iid:6 double_value:0.5 } debug_annotations{ name_iid:6 uint_value:9 } type:TYPE_SLICE_BEGIN name_iid:3 track_uuid:2 flow_ids:77 } interned_data{ event_categories{ iid:4 name:"net" } event_names{ iid:3 name:"request" } debug_annotation_names{ iid:5 name:"size" } debug_annotation_names{ iid:6 name:"#99" } }
+timestamp:1002000610 track_event{ category_iids:4 type:TYPE_SLICE_BEGIN name_iid:7 track_uuid:2 } interned_data{ event_names{ iid:7 name:"parse" } }
+timestamp:1002000630 track_event{ type:TYPE_SLICE_END track_uuid:2 }
+track_descriptor{ uuid:8 name:"bytes" parent_uuid:1 counter{ categories:"net" } }
+timestamp:1002000620 track_event{ type:TYPE_COUNTER track_uuid:8 counter_value:-3 }
+track_descriptor{ uuid:9 name:"load" parent_uuid:1 counter{ } }
+timestamp:1002000621 track_event{ type:TYPE_COUNTER track_uuid:9 double_counter_value:0.5 }
+timestamp:1002000640 track_event{ type:TYPE_INSTANT name_iid:10 track_uuid:2 terminating_flow_ids:78 } interned_data{ event_names{ iid:10 name:"#98" } }
+timestamp:1002000641 track_event{ debug_annotations{ uint_value:42 name:"value" } type:TYPE_INSTANT name_iid:11 track_uuid:2 } interned_data{ event_names{ iid:11 name:"size" } }
+timestamp:1002000642 track_event{ debug_annotations{ string_value:"aabbcc" name:"data" } type:TYPE_INSTANT name_iid:11 track_uuid:2 }
+timestamp:1002000643 track_event{ type:TYPE_INSTANT track_uuid:2 name:"mark?" }
+timestamp:1002000650 track_event{ type:TYPE_SLICE_BEGIN name_iid:12 track_uuid:2 } interned_data{ event_names{ iid:12 name:"wait" } }
+timestamp:1002000700 track_event{ type:TYPE_SLICE_END track_uuid:2 }
+timestamp:1002000700 track_event{ type:TYPE_SLICE_END track_uuid:2 }
+timestamp:1002000710 track_event{ category_iids:4 type:TYPE_SLICE_BEGIN name_iid:3 track_uuid:2 }
+track_descriptor{ uuid:13 name:"writer 2" parent_uuid:2 }
+timestamp:1002000720 track_event{ type:TYPE_SLICE_BEGIN name_iid:12 track_uuid:13 }
+timestamp:1002000780 track_event{ type:TYPE_SLICE_END track_uuid:13 }
+track_descriptor{ uuid:14 name:"writer 3" parent_uuid:1 }
+timestamp:1002000730 track_event{ type:TYPE_SLICE_BEGIN name_iid:12 track_uuid:14 }
+timestamp:1002000735 track_event{ type:TYPE_SLICE_END track_uuid:14 }
+timestamp:1002000810 track_event{ type:TYPE_SLICE_END track_uuid:2 }
+timestamp:1002000810 track_event{ debug_annotations{ uint_value:4 name:"records" } debug_annotations{ string_value:"no chunk was free" name:"cause" } type:TYPE_INSTANT track_uuid:2 name:"tracebuf_lost" }
+timestamp:1002000820 track_event{ category_iids:4 type:TYPE_SLICE_BEGIN name_iid:3 track_uuid:2 }
+END
+same users users.want "slices, counters, flows, arguments and losses under their threads"
+
+protoc --decode_raw <u.pf | flat >raw
+{
+	# packet: track_descriptor=60: uuid=1, process=3 (pid=1, name=6), thread=4 (pid, tid=2, name=5)
+	grep -q '60{ 1:1 3{ 1:100 6:"server" } }' raw &&
+	grep -q '60{ 1:2 4{ 1:100 2:101 5:"worker" } }' raw &&
+	# name=2, parent_uuid=5, counter=8: categories=2
+	grep -q '60{ 1:8 2:"bytes" 5:1 8{ 2:"net" } }' raw &&
+	# track_event=11: category_iids=3, debug_annotations=4 (name_iid=1, int=4), type=9, name_iid=10,
+	# track_uuid=11, flow_ids=47; interned_data=12; sequence_flags=13
+	grep -q '8:1002000600 10:3 11{ 3:4 4{ 1:5 4:18446744073709551611 } 4{ 1:5 6:' raw &&
+	grep -q '4{ 1:6 7:2748 } 4{ 1:6 5:0x3fe0000000000000 } 4{ 1:6 3:9 } 9:1 10:3 11:2 47:0x000000000000004d }' raw &&
+	grep -q '12{ 1{ 1:4 2:"net" } 2{ 1:3 2:"request" } 3{ 1:5 2:"size" } 3{ 1:6 2:"#99" } } 13:3 87:1' raw &&
+	grep -q '11{ 9:2 11:2 } 13:2' raw &&
+	# counter_value=30, double_counter_value=44, terminating_flow_ids=48, name=23
+	grep -q '11{ 9:4 11:8 30:18446744073709551613 }' raw &&
+	grep -q '11{ 9:4 11:9 44:0x3fe0000000000000 }' raw &&
+	grep -q '11{ 9:3 10:10 11:2 48:0x000000000000004e }' raw &&
+	grep -q '9:3 11:2 23:"tracebuf_lost" }' raw
+}
+result $? "their wire, number by number"
+
+"$TEST_EXPORT" damage u.tbuf 3000 >out 2>&1
+result $? "damaged traces of programs are exported as far as they go"
+sed 's/^/# /' out | tail -5
 
 # ---- robustness ----
 

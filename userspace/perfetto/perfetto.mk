@@ -42,7 +42,7 @@ PERFETTO_TEST_SRC := $(ROOT)/selftests/unit/test_export.c \
 
 $(OUT)/test_export: $(PERFETTO_TEST_SRC) $(PERFETTO_GEN).h \
 		$(OUT)/obj/perfetto/perfetto.pb-c.o $(ASAN_OBJ) \
-		$(ROOT)/selftests/unit/test_lib_fixture.h \
+		$(wildcard $(ROOT)/selftests/unit/test_lib_*.h) \
 		$(wildcard $(ROOT)/userspace/tool/export*.h)
 	@echo '  CC    $(patsubst $(ROOT)/%,%,$@)'
 	$(Q)$(CC) $(filter-out -MMD -MP,$(FLAGS)) -O1 $(SANITIZE) \

@@ -9,7 +9,8 @@
  *   statistics      of the start: zeros
  *   process tree    threads of the state dump
  *   bundles         events, each bundle of one CPU; between them process trees
- *                   for threads that are new or named anew
+ *                   for threads that are new or named anew, and, a packet each,
+ *                   what programs have written
  *   statistics      of the end: every event lost, by CPU and cause
  *
  * A gap in the trace ends the CPU's bundle; the next one says `lost_events' and
@@ -17,7 +18,8 @@
  * trace starts with a gap, previous_bundle_end_timestamp tells Perfetto from
  * when on it is complete.
  *
- * Memory: one bundle per CPU that has events, whatever the trace's length.
+ * Memory: one bundle per CPU that has events, whatever the trace's length; of programs
+ * what is open of each writer, and names.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -65,6 +67,7 @@ struct export {
 	bool forks;		/* there are events of them, too */
 	uint64_t cut, beyond, undescribed;
 	struct pf_event event;
+	struct pf_user *user;	/* NULL: no program has written yet */
 };
 
 /* ---- time ---- */
@@ -245,12 +248,28 @@ static int take_control(struct export *export, const struct tb_view *view)
 	return export->out.error;
 }
 
+static int take_user(struct export *export, const struct tb_view *view)
+{
+	uint64_t ns = view_ns(export, view), end;
+	int result;
+
+	if (!export->user) {
+		export->user = pf_user_open(&export->out, export->cursor);
+		if (!export->user)
+			return -ENOMEM;
+	}
+	end = boot_ns(export, view->ticks + view->user->duration,
+		      view->ns + view->user->duration_ns);
+	result = pf_user_write(export->user, view, ns, end > ns ? end : ns);
+	return result ? result : export->out.error;
+}
+
 static int take(struct export *export, const struct tb_view *view)
 {
 	bool durable = view->cpu == TB_RING_DURABLE;
 
 	if (view->user)
-		return 0;
+		return take_user(export, view);
 	if (!durable && view->cpu >= export->nr_rings) {
 		export->beyond++;
 		return 0;
@@ -343,6 +362,8 @@ static void say(const struct export *export)
 	if (export->cut)
 		fprintf(stderr, "%" PRIu64 " events were too long: texts cut off, fields left out\n",
 			export->cut);
+	if (export->user)
+		pf_user_say(export->user);
 	if (tb_cursor_uncommitted(export->cursor))
 		fprintf(stderr, "%" PRIu64 " events had not been finished when the trace was taken: left out\n",
 			tb_cursor_uncommitted(export->cursor));
@@ -402,6 +423,7 @@ int tb_export_perfetto(struct tb_trace *trace, FILE *out,
 	if (export) {
 		for (cpu = 0; export->rings && cpu < export->nr_rings; cpu++)
 			free(export->rings[cpu].data);
+		pf_user_close(export->user);
 		tb_cursor_close(export->cursor);
 		pf_plans_free(export->plans);
 		free(export->rings);

@@ -6,6 +6,8 @@
  *   export_perfetto_event.c   one event of the trace -> one Perfetto event
  *   export_perfetto_packet.c  the packets around: machine, clocks, processes,
  *                             losses
+ *   export_perfetto_user.c    what programs write: slices, counters, flows
+ *   export_perfetto_track.c   where that is drawn, and names by number
  *
  * Events are written to the wire straight from the trace, because there are
  * millions; by which rules is found out once for each format, from the
@@ -70,12 +72,13 @@ static inline size_t pf_varint_size(uint64_t value)
 enum pf_sequence {
 	PF_SEQUENCE_SYSTEM = 1,
 	PF_SEQUENCE_EVENTS = 2,
+	PF_SEQUENCE_USER = 3,
 };
 
 struct pf_out {
 	FILE *file;
 	int error;			/* -errno of the first failure */
-	bool begun[PF_SEQUENCE_EVENTS + 1];
+	bool begun[PF_SEQUENCE_USER + 1];
 };
 
 /**
@@ -172,5 +175,66 @@ void pf_encode_mark(const struct tb_view *view, struct pf_event *event);
 /** pf_encode_lost - a loss, @first and @last being its span in ns */
 void pf_encode_lost(const struct tb_view *view, uint64_t first, uint64_t last,
 		    struct pf_event *event);
+
+/* ---- what programs write ---- */
+
+struct pf_user;
+
+/* @cursor: that events come from; NULL: ENOMEM */
+struct pf_user *pf_user_open(struct pf_out *out, const struct tb_cursor *cursor);
+void pf_user_close(struct pf_user *user);
+
+/**
+ * pf_user_write - @view, a record of a program or a loss of some
+ * @ns: its time; @end_ns: a slice's end
+ * Return: 0, -ENOMEM; errors of writing are in the struct pf_out.
+ */
+int pf_user_write(struct pf_user *user, const struct tb_view *view,
+		  uint64_t ns, uint64_t end_ns);
+
+/** pf_user_say - on standard error: what could not be shown as it is */
+void pf_user_say(const struct pf_user *user);
+
+/* ---- tracks and names (export_perfetto_track.c) ---- */
+
+enum pf_known_kind {
+	PF_PROCESS, PF_THREAD, PF_CHILD, PF_COUNTER, PF_NAME, PF_CATEGORY, PF_ARG,
+};
+
+/**
+ * struct pf_known - a track or a name that has been told of
+ * @number: its uuid, or iid
+ * @owner: PF_THREAD: the writer that draws there, plus 1
+ */
+struct pf_known {
+	enum pf_known_kind kind;
+	uint32_t high, low;
+	uint64_t number;
+	uint32_t owner;
+};
+
+struct pf_tracks {
+	void    *tree;
+	uint64_t number;	/* the last that was given */
+	struct pf_out *out;
+};
+
+void pf_tracks_free(struct pf_tracks *tracks);
+
+/** pf_known - the track or name of @kind with these numbers; @fresh: it is new; NULL: ENOMEM */
+struct pf_known *pf_known(struct pf_tracks *tracks, enum pf_known_kind kind,
+			  uint32_t high, uint32_t low, bool *fresh);
+
+/** pf_track_* - told of, if it was not; NULL: ENOMEM.  @comm: name of the process, thread; "" */
+struct pf_known *pf_track_process(struct pf_tracks *tracks, uint32_t pid,
+				  const char *comm);
+struct pf_known *pf_track_thread(struct pf_tracks *tracks, uint32_t pid,
+				 uint32_t tid, const char *comm);
+/* Below @parent, for a writer that cannot be drawn there */
+struct pf_known *pf_track_child(struct pf_tracks *tracks, uint64_t parent,
+				uint32_t writer, uint32_t writer_id);
+struct pf_known *pf_track_counter(struct pf_tracks *tracks, uint64_t process,
+				  uint32_t producer, uint32_t name_id,
+				  const char *name, const char *category);
 
 #endif /* TRACEBUF_TOOL_EXPORT_PERFETTO_H */

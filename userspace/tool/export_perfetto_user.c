@@ -1,0 +1,619 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf export - what programs write, as Perfetto's track events.
+ *
+ * Each event is a packet of its own; trace_processor puts them in order by time, so the end
+ * of a slice that is one record can follow its beginning at once.  Names are told once and
+ * are numbers from then on.
+ *
+ * Slices are drawn under the thread that wrote them.  Perfetto knows one row of slices in
+ * slices for each track, so a second writer of the same thread gets a track below it as long
+ * as the first has slices that are open.  On a track Perfetto ends the innermost slice,
+ * whichever was meant: so ends without a beginning are left out, an end also ends slices
+ * in one record whose end nobody told, and where records are missing all that is open ends,
+ * because nobody knows whether it still is.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include "export_perfetto.h"
+
+/* Slices in slices: beyond, they are events */
+#define DEPTH_MAX	512
+/* Texts of one event that had to be changed */
+#define SCRATCH_BYTES	(64u << 10)
+/* Arguments of an event, and what is told of it besides */
+#define NOTES_MAX	1100
+
+enum { OPEN_BEGIN, OPEN_SLICE };
+
+struct writer {
+	struct pf_known *thread;	/* NULL: it is not known */
+	uint64_t track;			/* where it draws while anything is open */
+	uint64_t until;			/* slices in one record end here */
+	uint32_t depth;
+	uint32_t beyond;		/* begun, but deeper than DEPTH_MAX */
+	uint8_t  open[DEPTH_MAX];
+};
+
+struct pf_user {
+	struct pf_out *out;
+	const struct tb_cursor *cursor;
+	struct pf_tracks tracks;
+	struct writer **writers;
+	size_t   nr_writers;
+	uint64_t unmatched, deep;
+
+	/* the event at hand */
+	bool     failed;		/* no memory */
+	Perfetto__Protos__TracePacket packet;
+	Perfetto__Protos__TrackEvent event;
+	Perfetto__Protos__InternedData names;
+	Perfetto__Protos__EventName name, *name_list;
+	Perfetto__Protos__EventCategory category, *category_list;
+	uint64_t category_iid, flow;
+	Perfetto__Protos__DebugAnnotation notes[NOTES_MAX], *note_list[NOTES_MAX];
+	Perfetto__Protos__DebugAnnotationName args[NOTES_MAX], *arg_list[NOTES_MAX];
+	char     scratch[SCRATCH_BYTES];
+	size_t   used;
+};
+
+struct pf_user *pf_user_open(struct pf_out *out, const struct tb_cursor *cursor)
+{
+	struct pf_user *user = calloc(1, sizeof(*user));
+
+	if (user) {
+		user->out = user->tracks.out = out;
+		user->cursor = cursor;
+	}
+	return user;
+}
+
+void pf_user_close(struct pf_user *user)
+{
+	size_t i;
+
+	if (!user)
+		return;
+	for (i = 0; i < user->nr_writers; i++)
+		free(user->writers[i]);
+	free(user->writers);
+	pf_tracks_free(&user->tracks);
+	free(user);
+}
+
+void pf_user_say(const struct pf_user *user)
+{
+	if (user->unmatched)
+		fprintf(stderr, "%" PRIu64 " ends of slices had no beginning: left out\n",
+			user->unmatched);
+	if (user->deep)
+		fprintf(stderr, "%" PRIu64 " slices were in more than %d others: they are events, without their ends\n",
+			user->deep, DEPTH_MAX);
+}
+
+/* ---- texts ---- */
+
+/* Bytes of the character at @text, 0: it is not UTF-8 */
+static size_t utf8_size(const unsigned char *text, size_t length)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t size = *text < 0x80 ? 1 : *text >> 5 == 6 ? 2 :
+		      *text >> 4 == 14 ? 3 : *text >> 3 == 30 ? 4 : 0, i;
+	uint32_t code = size > 1 ? *text & (0x7f >> size) : *text;
+
+	if (!size || size > length)
+		return 0;
+	for (i = 1; i < size; i++) {
+		if (text[i] >> 6 != 2)
+			return 0;
+		code = code << 6 | (text[i] & 0x3f);
+	}
+	return code < least[size] || code > 0x10ffff ||
+	       (code >= 0xd800 && code < 0xe000) ? 0 : size;
+}
+
+/* A copy of what programs may have put anything into; "" where there is no room for it */
+static char *clean(struct pf_user *user, const char *text, size_t length)
+{
+	const unsigned char *from = (const unsigned char *)text;
+	char *to = user->scratch + user->used;
+	size_t i, size;
+
+	if (length > PF_TEXT_MAX)
+		length = PF_TEXT_MAX;
+	if (length + 1 > SCRATCH_BYTES - user->used)
+		return (char *)"";
+	for (i = 0; i < length; i += size ? size : 1) {
+		size = utf8_size(from + i, length - i);
+		if (size)
+			memcpy(to + i, from + i, size);
+		else
+			to[i] = '?';
+		if (!to[i])
+			to[i] = ' ';
+	}
+	to[length] = 0;
+	user->used += length + 1;
+	return to;
+}
+
+static char *clean_name(struct pf_user *user, const char *name)
+{
+	return clean(user, name, strlen(name));
+}
+
+/* ---- an event ---- */
+
+static void start(struct pf_user *user, Perfetto__Protos__TrackEvent__Type type,
+		  uint64_t track)
+{
+	perfetto__protos__trace_packet__init(&user->packet);
+	perfetto__protos__track_event__init(&user->event);
+	perfetto__protos__interned_data__init(&user->names);
+	user->event.has_type = 1;
+	user->event.type = type;
+	user->event.has_track_uuid = 1;
+	user->event.track_uuid = track;
+	user->event.debug_annotations = user->note_list;
+	user->names.debug_annotation_names = user->arg_list;
+	user->used = 0;
+}
+
+static void finish(struct pf_user *user, uint64_t ns)
+{
+	Perfetto__Protos__TracePacket *packet = &user->packet;
+
+	packet->has_timestamp = 1;
+	packet->timestamp = ns;
+	packet->has_sequence_flags = 1;
+	packet->sequence_flags = user->out->begun[PF_SEQUENCE_USER] ? 2 : 3;
+	if (user->names.n_event_names || user->names.n_event_categories ||
+	    user->names.n_debug_annotation_names)
+		packet->interned_data = &user->names;
+	packet->data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_EVENT;
+	packet->track_event = &user->event;
+	pf_write_packet(user->out, PF_SEQUENCE_USER, packet);
+}
+
+static struct pf_known *known(struct pf_user *user, enum pf_known_kind kind,
+			      uint32_t producer, uint32_t id, bool *fresh)
+{
+	struct pf_known *found = pf_known(&user->tracks, kind, producer, id,
+					  fresh);
+
+	user->failed |= !found;
+	return found;
+}
+
+static void set_name(struct pf_user *user, const struct tb_user *record)
+{
+	struct pf_known *name;
+	bool fresh;
+
+	name = known(user, PF_NAME, record->producer, record->name_id, &fresh);
+	if (!name)
+		return;
+	user->event.name_field_case =
+		PERFETTO__PROTOS__TRACK_EVENT__NAME_FIELD_NAME_IID;
+	user->event.name_iid = name->number;
+	if (!fresh)
+		return;
+	perfetto__protos__event_name__init(&user->name);
+	user->name.has_iid = 1;
+	user->name.iid = name->number;
+	user->name.name = clean_name(user, record->name);
+	user->name_list = &user->name;
+	user->names.n_event_names = 1;
+	user->names.event_names = &user->name_list;
+}
+
+static void set_category(struct pf_user *user, const struct tb_user *record)
+{
+	struct pf_known *category;
+	bool fresh;
+
+	if (!record->category_id)
+		return;
+	category = known(user, PF_CATEGORY, record->producer,
+			 record->category_id, &fresh);
+	if (!category)
+		return;
+	user->category_iid = category->number;
+	user->event.n_category_iids = 1;
+	user->event.category_iids = &user->category_iid;
+	if (!fresh)
+		return;
+	perfetto__protos__event_category__init(&user->category);
+	user->category.has_iid = 1;
+	user->category.iid = category->number;
+	user->category.name = clean_name(user, record->category);
+	user->category_list = &user->category;
+	user->names.n_event_categories = 1;
+	user->names.event_categories = &user->category_list;
+}
+
+static void set_flow(struct pf_user *user, const struct tb_user *record)
+{
+	if (!(record->flags & TB_USER_FLOW))
+		return;
+	user->flow = record->flow;
+	if (record->flags & TB_USER_FLOW_END) {
+		user->event.n_terminating_flow_ids = 1;
+		user->event.terminating_flow_ids = &user->flow;
+	} else {
+		user->event.n_flow_ids = 1;
+		user->event.flow_ids = &user->flow;
+	}
+}
+
+/* ---- arguments ---- */
+
+/* One more; NULL: there are too many */
+static Perfetto__Protos__DebugAnnotation *note_new(struct pf_user *user)
+{
+	Perfetto__Protos__DebugAnnotation *note;
+
+	if (user->event.n_debug_annotations == NOTES_MAX)
+		return NULL;
+	note = &user->notes[user->event.n_debug_annotations];
+	perfetto__protos__debug_annotation__init(note);
+	user->note_list[user->event.n_debug_annotations++] = note;
+	return note;
+}
+
+/* What is told besides arguments */
+static Perfetto__Protos__DebugAnnotation *note_named(struct pf_user *user,
+						     const char *name)
+{
+	Perfetto__Protos__DebugAnnotation *note = note_new(user);
+
+	if (note) {
+		note->name_field_case =
+			PERFETTO__PROTOS__DEBUG_ANNOTATION__NAME_FIELD_NAME;
+		note->name = (char *)name;
+	}
+	return note;
+}
+
+static void note_text(struct pf_user *user, const char *name, const char *text)
+{
+	Perfetto__Protos__DebugAnnotation *note = note_named(user, name);
+
+	if (!note)
+		return;
+	note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_STRING_VALUE;
+	note->string_value = (char *)text;
+}
+
+static void note_number(struct pf_user *user, const char *name, uint64_t number)
+{
+	Perfetto__Protos__DebugAnnotation *note = note_named(user, name);
+
+	if (!note)
+		return;
+	note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_UINT_VALUE;
+	note->uint_value = number;
+}
+
+static void arg_name(struct pf_user *user, const struct tb_user *record,
+		     const struct tb_user_arg *arg,
+		     Perfetto__Protos__DebugAnnotation *note)
+{
+	size_t count = user->names.n_debug_annotation_names;
+	struct pf_known *name;
+	bool fresh;
+
+	name = known(user, PF_ARG, record->producer, arg->name_id, &fresh);
+	if (!name)
+		return;
+	note->name_field_case =
+		PERFETTO__PROTOS__DEBUG_ANNOTATION__NAME_FIELD_NAME_IID;
+	note->name_iid = name->number;
+	if (!fresh)
+		return;
+	perfetto__protos__debug_annotation_name__init(&user->args[count]);
+	user->args[count].has_iid = 1;
+	user->args[count].iid = name->number;
+	user->args[count].name = clean_name(user, arg->name);
+	user->arg_list[count] = &user->args[count];
+	user->names.n_debug_annotation_names++;
+}
+
+static void arg_value(struct pf_user *user, const struct tb_user_arg *arg,
+		      Perfetto__Protos__DebugAnnotation *note)
+{
+	switch (arg->type) {
+	case TB_ARG_S64:
+		note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_INT_VALUE;
+		note->int_value = arg->value.s64;
+		break;
+	case TB_ARG_DOUBLE:
+		note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_DOUBLE_VALUE;
+		note->double_value = arg->value.f64;
+		break;
+	case TB_ARG_POINTER:
+		note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_POINTER_VALUE;
+		note->pointer_value = arg->value.u64;
+		break;
+	case TB_ARG_TEXT:
+		note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_STRING_VALUE;
+		note->string_value = clean_name(user, arg->text);
+		break;
+	default:
+		note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_UINT_VALUE;
+		note->uint_value = arg->value.u64;
+	}
+}
+
+static void note_data(struct pf_user *user, const struct tb_user *record)
+{
+	const unsigned char *data = record->data;
+	size_t length = record->data_bytes, i;
+	char *text = user->scratch + user->used;
+
+	if (length > PF_TEXT_MAX / 2)
+		length = PF_TEXT_MAX / 2;
+	if (2 * length + 1 > SCRATCH_BYTES - user->used)
+		return;
+	for (i = 0; i < length; i++)
+		sprintf(text + 2 * i, "%02x", data[i]);
+	text[2 * length] = 0;
+	user->used += 2 * length + 1;
+	note_text(user, "data", text);
+}
+
+/* What a record has besides its name */
+static void set_notes(struct pf_user *user, const struct tb_user *record)
+{
+	Perfetto__Protos__DebugAnnotation *note;
+	uint32_t i;
+
+	if (record->type == TB_REC_SIMPLE)
+		note_number(user, "value", record->value.u64);
+	if (record->type == TB_REC_EVENT)
+		note_data(user, record);
+	if (record->flags & TB_USER_CLAMPED)
+		note_text(user, "tracebuf", "impossible time");
+	if (record->flags & TB_USER_NO_TIME)
+		note_text(user, "tracebuf", "unknown clock");
+	for (i = 0; i < record->nr_args && (note = note_new(user)); i++) {
+		arg_name(user, record, &record->args[i], note);
+		arg_value(user, &record->args[i], note);
+	}
+}
+
+/* ---- whose ---- */
+
+static const char *comm_of(const struct pf_user *user, uint32_t tid)
+{
+	const struct tb_task *task = tb_cursor_task(user->cursor, tid);
+
+	return task ? task->comm : "";
+}
+
+static struct pf_known *process_of(struct pf_user *user,
+				   const struct tb_user *record)
+{
+	struct pf_known *process;
+
+	process = pf_track_process(&user->tracks, record->pid,
+				   comm_of(user, record->pid));
+	user->failed |= !process;
+	return process;
+}
+
+static struct writer *writer_of(struct pf_user *user,
+				const struct tb_user *record)
+{
+	struct writer **grown;
+	size_t room;
+
+	if (record->writer >= user->nr_writers) {
+		room = (size_t)record->writer * 2 + 16;
+		grown = realloc(user->writers, room * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		memset(grown + user->nr_writers, 0,
+		       (room - user->nr_writers) * sizeof(*grown));
+		user->writers = grown;
+		user->nr_writers = room;
+	}
+	if (!user->writers[record->writer])
+		user->writers[record->writer] =
+			calloc(1, sizeof(struct writer));
+	return user->writers[record->writer];
+}
+
+static bool is_busy(const struct pf_user *user, uint32_t owner, uint64_t ns)
+{
+	const struct writer *writer = user->writers[owner - 1];
+
+	return writer->depth || writer->until > ns;
+}
+
+/* Where the writer draws now: its thread's track, unless another one is drawing there */
+static void find_track(struct pf_user *user, struct writer *writer,
+		       const struct tb_user *record, uint64_t ns)
+{
+	struct pf_known *above, *child;
+	uint32_t self = record->writer + 1;
+
+	if (writer->depth || writer->until > ns)
+		return;
+	above = process_of(user, record);
+	if (above && record->tid) {
+		above = pf_track_thread(&user->tracks, record->pid, record->tid,
+					comm_of(user, record->tid));
+		if (above && (!above->owner || above->owner == self ||
+			      !is_busy(user, above->owner, ns))) {
+			above->owner = self;
+			writer->track = above->number;
+			return;
+		}
+	}
+	child = above ? pf_track_child(&user->tracks, above->number,
+				       record->writer, record->writer_id) : NULL;
+	user->failed |= !child;
+	if (child)
+		writer->track = child->number;
+}
+
+/* ---- records ---- */
+
+static void write_end(struct pf_user *user, uint64_t track, uint64_t ns)
+{
+	start(user, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END, track);
+	finish(user, ns);
+}
+
+static void write_named(struct pf_user *user, const struct tb_user *record,
+			Perfetto__Protos__TrackEvent__Type type, uint64_t track,
+			uint64_t ns)
+{
+	start(user, type, track);
+	if (record->type == TB_REC_MARK) {
+		user->event.name_field_case =
+			PERFETTO__PROTOS__TRACK_EVENT__NAME_FIELD_NAME;
+		user->event.name = clean(user, record->data, record->data_bytes);
+	} else {
+		set_name(user, record);
+	}
+	set_category(user, record);
+	set_flow(user, record);
+	set_notes(user, record);
+	finish(user, ns);
+}
+
+static void write_slice(struct pf_user *user, struct writer *writer,
+			const struct tb_user *record, uint64_t ns,
+			uint64_t end_ns)
+{
+	bool open = record->type == TB_REC_BEGIN || record->flags & TB_USER_OPEN;
+
+	if (open && writer->depth == DEPTH_MAX) {
+		writer->beyond += record->type == TB_REC_BEGIN;
+		user->deep++;
+		write_named(user, record,
+			    PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
+			    writer->track, ns);
+		return;
+	}
+	write_named(user, record,
+		    PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
+		    writer->track, ns);
+	if (open) {
+		writer->open[writer->depth++] = record->type == TB_REC_BEGIN ?
+						OPEN_BEGIN : OPEN_SLICE;
+		return;
+	}
+	write_end(user, writer->track, end_ns);
+	if (end_ns > writer->until)
+		writer->until = end_ns;
+}
+
+static void write_slice_end(struct pf_user *user, struct writer *writer,
+			    uint64_t ns)
+{
+	uint32_t to = writer->depth;
+
+	if (writer->beyond) {
+		writer->beyond--;
+		return;
+	}
+	while (to && writer->open[to - 1] != OPEN_BEGIN)
+		to--;
+	if (!to) {
+		user->unmatched++;
+		return;
+	}
+	for (; writer->depth >= to; writer->depth--)
+		write_end(user, writer->track, ns);
+}
+
+static void write_counter(struct pf_user *user, const struct tb_user *record,
+			  uint64_t ns)
+{
+	struct pf_known *process = process_of(user, record), *counter;
+
+	user->used = 0;
+	counter = process ? pf_track_counter(&user->tracks, process->number,
+			record->producer, record->name_id,
+			clean_name(user, record->name), record->category_id ?
+			clean_name(user, record->category) : NULL) : NULL;
+	user->failed |= !counter;
+	if (!counter)
+		return;
+	start(user, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_COUNTER,
+	      counter->number);
+	if (record->flags & TB_USER_DOUBLE) {
+		user->event.counter_value_field_case =
+			PERFETTO__PROTOS__TRACK_EVENT__COUNTER_VALUE_FIELD_DOUBLE_COUNTER_VALUE;
+		user->event.double_counter_value = record->value.f64;
+	} else {
+		user->event.counter_value_field_case =
+			PERFETTO__PROTOS__TRACK_EVENT__COUNTER_VALUE_FIELD_COUNTER_VALUE;
+		user->event.counter_value = record->value.s64;
+	}
+	finish(user, ns);
+}
+
+static void write_lost(struct pf_user *user, struct writer *writer,
+		       const struct tb_user *record, uint64_t ns)
+{
+	char causes[512] = "";
+	unsigned int bit;
+	size_t used = 0;
+
+	for (bit = 0; bit < 32 && used < sizeof(causes); bit++)
+		if (record->cause & 1u << bit)
+			used += (size_t)snprintf(causes + used,
+				sizeof(causes) - used, "%s%s", used ? ", " : "",
+				tb_lost_cause_name(bit));
+	for (; writer->depth; writer->depth--)
+		write_end(user, writer->track, ns);
+	writer->beyond = 0;
+	start(user, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
+	      writer->track);
+	user->event.name_field_case =
+		PERFETTO__PROTOS__TRACK_EVENT__NAME_FIELD_NAME;
+	user->event.name = (char *)"tracebuf_lost";
+	note_number(user, record->flags & TB_USER_AT_MOST ? "records at most" :
+		    "records", record->lost);
+	note_text(user, "cause", causes);
+	finish(user, ns);
+}
+
+int pf_user_write(struct pf_user *user, const struct tb_view *view,
+		  uint64_t ns, uint64_t end_ns)
+{
+	const struct tb_user *record = view->user;
+	struct writer *writer = writer_of(user, record);
+
+	if (!writer)
+		return -ENOMEM;
+	find_track(user, writer, record, ns);
+	if (user->failed)
+		return -ENOMEM;
+	if (view->kind == TB_VIEW_USER_LOST) {
+		write_lost(user, writer, record, ns);
+		return user->failed ? -ENOMEM : 0;
+	}
+	switch (record->type) {
+	case TB_REC_BEGIN:
+	case TB_REC_SLICE:
+		write_slice(user, writer, record, ns, end_ns);
+		break;
+	case TB_REC_END:
+		write_slice_end(user, writer, ns);
+		break;
+	case TB_REC_COUNTER:
+		write_counter(user, record, ns);
+		break;
+	default:
+		write_named(user, record,
+			    PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
+			    writer->track, ns);
+	}
+	return user->failed ? -ENOMEM : 0;
+}
