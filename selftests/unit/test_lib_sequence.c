@@ -437,7 +437,7 @@ static void patches(void)
 		"1002 101 slice s duration=0.000000020 flow=5\n"
 		"1004 101 slice s duration=0.000000005\n"
 		"1005 101 slice s not ended\n");
-	CHECK_NUMBER(books(0)->patches, 8);
+	CHECK_NUMBER(books(0)->patches, 6);
 	close_all(&fx);
 }
 

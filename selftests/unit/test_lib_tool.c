@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stddef.h>
+#include "test_lib_chunk.h"
 #include "test_lib_run.h"
 
 /* Two CPUs; CPU 0 with a gap; wide and fast events; offsets in bytes */
@@ -222,6 +223,117 @@ static void verify_spoilt(void)
 	}
 }
 
+/* Two writers among kernel events; one has lost records */
+static void make_users(struct fx *fx, struct fx_chunk *last)
+{
+	fx_init(fx, 12, 1000);
+	fx_thread(fx, 101, 100, 1, TB_THREAD_DUMP, "worker");
+	fx_durable_end(fx);
+	fx_open(fx, 0, 2000, 1, NULL);
+	fx_chunk(last, 7, 1, 0, 0);
+	fx_name(last, 1, TB_NAME_CATEGORY, 0, "net");
+	fx_name(last, 2, TB_NAME_EVENT, 1, "request");
+	fx_name(last, 3, TB_NAME_CATEGORY, 0, "db\033[31m");
+	fx_name(last, 4, TB_NAME_EVENT, 3, "query");
+	fx_record(last, TB_REC_BEGIN, 0, 2, 2001, FX_NO_WORDS);
+	fx_record(last, TB_REC_COUNTER, 0, 4, 2002, FX_WORDS(5));
+	fx_take(fx, 0, 2100, last);
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 2110, 1);
+	fx_patch(fx, 0, 2120, last, 4000, 1);
+	fx_chunk(last, 7, 2, 0, 0);
+	fx_mark(last, 2090, "hello");
+	fx_take(fx, 0, 2130, last);
+	fx_chunk(last, 7, 1, 1, 9);
+	last->head.cause = TB_LOST_NO_CHUNK;
+	fx_record(last, TB_REC_END, 0, 0, 2140, FX_NO_WORDS);
+}
+
+static void finish_users(struct fx *fx, const struct fx_chunk *last)
+{
+	fx_take(fx, 0, 2150, last);
+	fx_close(fx, 0);
+	fx_totals(fx, 0);
+	fx_durable_end(fx);
+	save(fx->data, fx->size);
+	fx_free(fx);
+}
+
+static void print_users(void)
+{
+	struct fx_chunk last;
+	struct fx fx;
+
+	make_users(&fx, &last);
+	finish_users(&fx, &last);
+	CHECK_NUMBER(run_on("print", ""), 0);
+	CHECK_TEXT(output,
+"             worker-101 [...] .. 0.000002001: user:net: begin request\n"
+"             worker-101 [...] .. 0.000002002: user:db?[31m: counter query=5\n"
+"              <...>-102 [...] .. 0.000002090: user:-: mark hello\n"
+"             worker-101 [000] .. 0.000002110: irq:softirq_entry: vec=1(TIMER)\n"
+"-- writer 7/1 of thread 101: LOST 3 records (no chunk was free) between 0.000002002 and 0.000002140 --\n"
+"             worker-101 [...] .. 0.000002140: user:-: end <without a beginning>\n");
+	CHECK_NUMBER(run_on("print", "-e 'user:n*'"), 0);
+	CHECK_NUMBER(lines(), 2);	/* and what is missing */
+	CHECK_HAS("begin request");
+	CHECK_HAS("-- writer 7/1 of thread 101: LOST 3 records (no chunk was free) between 0.000002002 and 0.000002140 --");
+	CHECK_NUMBER(run_on("print", "-e irq"), 0);
+	CHECK_NUMBER(lines(), 1);
+	CHECK_NUMBER(run_on("print", "-e irq,user"), 0);
+	CHECK_NUMBER(lines(), 6);
+	CHECK_NUMBER(run_on("print", "-t 102"), 0);
+	CHECK_NUMBER(lines(), 1);
+	CHECK_NUMBER(run_on("print", "-C 0"), 0);
+	CHECK_NUMBER(lines(), 1);
+	CHECK_NUMBER(run_on("print", "-e user:nte"), 1);
+	CHECK_HAS("did you mean user:net?");
+	CHECK_NUMBER(run_on("print", "-v"), 0);
+	CHECK_HAS("tracebuf:chunk: producer=7 pid=100 tid=101 uid=1000 writer=1 chunk=1 offset=0 bytes=16 records=1 first=9 flags=0x101 cause=0x1\n");
+	CHECK_HAS("tracebuf:patch: producer=7 writer=1 chunk=0 offset=4000 value=1\n");
+	CHECK_NUMBER(run_on("list", "-i"), 0);
+	CHECK_HAS("F irq:softirq_entry\n");
+	CHECK_HAS("U user:db?[31m query\nU user:net request\n");
+	CHECK_NUMBER(run_on("list", "'user:*' -i"), 0);
+	CHECK_NUMBER(lines(), 2);
+}
+
+static void verify_users(void)
+{
+	struct fx_chunk last;
+	struct fx fx;
+
+	make_users(&fx, &last);
+	finish_users(&fx, &last);
+	CHECK_NUMBER(run_on("verify", ""), 0);
+	CHECK_HAS("7/1      100      101        2            7           10          3  3 no chunk was free\n");
+	CHECK_HAS("7/2      100      102        1            1            1          0  -\n");
+	CHECK_HAS(": fine\n");
+
+	/* a record less than it says */
+	make_users(&fx, &last);
+	last.head.records = 2;
+	finish_users(&fx, &last);
+	CHECK_NUMBER(run_on("verify", "-q"), 1);
+	CHECK_HAS("writer 7/1 of thread 101: 1 of 2 pieces have not the records that they say");
+	/* numbers that were there before */
+	make_users(&fx, &last);
+	last.head.first = 5;
+	finish_users(&fx, &last);
+	CHECK_NUMBER(run_on("verify", "-q"), 1);
+	CHECK_HAS("or numbers that were there before");
+	make_users(&fx, &last);
+	fx_composite(&fx, 0, TB_EV_CHUNK, 2145, 1, &last, 40);
+	finish_users(&fx, &last);
+	CHECK_NUMBER(run_on("verify", "-q"), 1);
+	CHECK_HAS("1 chunks or patches of programs are too short");
+	/* more of it missing than can be counted */
+	make_users(&fx, &last);
+	last.head.first = UINT64_MAX;
+	finish_users(&fx, &last);
+	CHECK_NUMBER(run_on("verify", "-q"), 1);
+	CHECK_HAS("records attempted, but");
+}
+
 static void help_and_usage(void)
 {
 	static const char *const commands[] = {
@@ -284,6 +396,8 @@ static const struct test tests[] = {
 	{ "print: truncated, foreign and damaged files", print_broken_files },
 	{ "verify: a good trace", verify_fine },
 	{ "verify: every promise broken in turn", verify_spoilt },
+	{ "print, list: what programs write", print_users },
+	{ "verify: the books of writers", verify_users },
 	{ "tool: help and wrong command lines", help_and_usage },
 	{ "tool: no module", no_module },
 };

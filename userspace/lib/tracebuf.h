@@ -481,7 +481,7 @@ struct tb_user {
  * @chunks: how many, as far as they are in the trace
  * @pieces: how many they are in
  * @bytes: of records
- * @patches: how many
+ * @patches: words that were filled in later
  * @before: records before the first one that is in the trace, where it is not known
  *	whether they belong to this recording
  * @attempted: records from then on: @delivered + @missing

@@ -190,7 +190,7 @@ bool tb_reader_next(struct tb_reader *reader, uint64_t *ticks)
 
 /* ---- showing ---- */
 
-/* The patches of a record's words behind its head; NULL: there are none */
+/* The record with the patches of its words, but never of its head, applied */
 static const struct tb_record *patched(const struct tb_reader *reader,
 				       const struct tb_piece *piece,
 				       struct tb_user_room *room)
@@ -199,7 +199,7 @@ static const struct tb_record *patched(const struct tb_reader *reader,
 	const struct tb_hole *holes = users->holes + reader->sequence->holes;
 	size_t low = 0, high = reader->sequence->nr_holes, middle;
 	const struct tb_record *record = reader->record;
-	uint32_t start, end, at;
+	uint32_t start, end;
 	bool some = false;
 
 	if (!high || record->bytes > sizeof(room->copy))
@@ -219,13 +219,11 @@ static const struct tb_record *patched(const struct tb_reader *reader,
 	}
 	for (; low < reader->sequence->nr_holes &&
 	       holes[low].chunk == piece->chunk && holes[low].offset < end; low++) {
-		at = holes[low].offset - start;
-		if (at % 8)
-			continue;
 		if (!some)
 			memcpy(room->copy, record, record->bytes);
 		some = true;
-		room->copy[(sizeof(*record) + at) / 8] = holes[low].value;
+		room->copy[(sizeof(*record) + holes[low].offset - start) / 8] =
+			holes[low].value;
 	}
 	return some ? (const struct tb_record *)room->copy : record;
 }

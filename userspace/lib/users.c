@@ -253,6 +253,26 @@ static int make_sequences(const struct tb_trace *trace, struct tb_users *users)
 	return 0;
 }
 
+/* Of patches of the same word the last; there are none of half a word, or of no sequence */
+static void drop_patches(struct tb_users *users)
+{
+	struct tb_hole *holes = users->holes;
+	size_t i, kept = 0;
+
+	for (i = 0; i < users->nr_holes; i++) {
+		if (holes[i].key >= users->nr_sequences)
+			break;
+		if (holes[i].offset % 8)
+			continue;
+		if (kept && holes[kept - 1].key == holes[i].key &&
+		    holes[kept - 1].chunk == holes[i].chunk &&
+		    holes[kept - 1].offset == holes[i].offset)
+			kept--;
+		holes[kept++] = holes[i];
+	}
+	users->nr_holes = kept;
+}
+
 static void set_ranges(struct tb_users *users)
 {
 	struct tb_sequence *sequence;
@@ -264,8 +284,6 @@ static void set_ranges(struct tb_users *users)
 			sequence->pieces = i;
 	}
 	for (i = 0; i < users->nr_holes; i++) {
-		if (users->holes[i].key >= users->nr_sequences)
-			break;
 		sequence = &users->sequences[users->holes[i].key];
 		if (!sequence->nr_holes++)
 			sequence->holes = i;
@@ -429,6 +447,7 @@ int tb_users_finish(struct tb_trace *trace, struct tb_recording *recording)
 	if (make_sequences(trace, users))
 		return -ENOMEM;
 	sort_all(users);
+	drop_patches(users);
 	set_ranges(users);
 	for (i = 0; i < users->nr_sequences; i++)
 		if (book_sequence(trace, users, &users->sequences[i]))

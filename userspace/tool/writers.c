@@ -26,6 +26,9 @@ static void lost_text(const struct tb_user_writer *writer, char *text,
 				"several causes" : tb_lost_cause_name(bit));
 }
 
+/* What is said of writers, at most */
+#define MESSAGES_MAX 10
+
 unsigned int writers_check(const struct tb_trace *trace, const char *file)
 {
 	uint64_t malformed = tb_trace_user_malformed(trace);
@@ -38,20 +41,22 @@ unsigned int writers_check(const struct tb_trace *trace, const char *file)
 		problems++;
 	}
 	for (i = 0; (writer = tb_trace_user_writer(trace, i)); i++) {
-		if (writer->wrong) {
+		if (writer->attempted == writer->delivered + writer->missing &&
+		    !writer->wrong)
+			continue;
+		if (++problems > MESSAGES_MAX)
+			continue;
+		if (writer->wrong)
 			complain("%s: writer %u/%u of thread %u: %" PRIu64 " of %" PRIu64
 				 " pieces have not the records that they say, or numbers that were there before",
 				 file, writer->producer, writer->writer,
 				 writer->tid, writer->wrong, writer->pieces);
-			problems++;
-		} else if (writer->attempted != writer->delivered + writer->missing) {
+		else
 			complain("%s: writer %u/%u of thread %u: %" PRIu64
 				 " records attempted, but %" PRIu64 " in the file + %" PRIu64 " missing",
 				 file, writer->producer, writer->writer,
 				 writer->tid, writer->attempted,
 				 writer->delivered, writer->missing);
-			problems++;
-		}
 	}
 	return problems;
 }
