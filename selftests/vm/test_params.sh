@@ -171,12 +171,25 @@ load_twice()
 	grep -q 'File exists' "$tmp/says" && unload
 }
 
+# producer_mode_is MODE PARAMETER...: what comes of it
+producer_mode_is()
+{
+	wanted=$1
+	shift
+	load "$@" || return
+	mode=$(stat -c %a /dev/tracebuf_producer)
+	unload && [ "$mode" = "$wanted" ] && [ ! -e /dev/tracebuf_producer ] || {
+		echo "mode $mode"
+		return 1
+	}
+}
+
 nothing_left()
 {
 	gone && ! grep -w tracebuf /proc/modules && ! grep -rqs tracebuf /proc/misc
 }
 
-plan 52
+plan 56
 check "load and unload" good
 check "the device node" device_node
 check "events=" good events=sched
@@ -224,6 +237,10 @@ check "bad: durable_kib too small" bad "durable_kib=63: not within 64..65536" du
 check "bad: durable_kib too large" bad "durable_kib=65537: not within 64..65536" durable_kib=65537
 check "bad: flush_ms" bad "flush_ms=3600001" flush_ms=3600001
 check "bad: clock" bad "clock=sundial: not one of" clock=sundial
+check "producer_mode=" producer_mode_is 660 producer_mode=0660
+check "producer_mode: for root alone" producer_mode_is 600
+check "producer_mode: nothing but reading and writing" producer_mode_is 666 producer_mode=07777
+check "bad: producer_mode" bad "invalid for parameter" producer_mode=rw
 check "loaded twice" load_twice
 check "insmod, then dd" insmod_and_cat
 check "insmod, then head" insmod_and_head

@@ -326,8 +326,9 @@ TEST_DEV(channel, identity)
 	EXPECT_EQ(-ESRCH, producer_writer(self->p.fd, 12, 0, other, 0));
 	kill(other, SIGKILL);
 	waitpid(other, NULL, 0);
-	for (i = 10; i < 12; i++)
+	for (i = 10; i < 12; i++) {
 		EXPECT_EQ(0, chunk_write(&self->p, 0, i, 0, 0, 1));
+	}
 	__atomic_store_n(&t.end, true, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 	/* it may be on its way still */

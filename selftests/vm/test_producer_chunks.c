@@ -60,9 +60,10 @@ TEST_DEV(channel, every_size_and_many_laps)
 		ASSERT_EQ(0, producer_writer(p.fd, TB_WRITER_MAX, 0, 0, 0));
 		full = (sizes[i] - sizeof(struct tb_chunk)) / RECORD_BYTES;
 		ids[i] = p.setup.producer;
-		for (id = 0; id < 30; id++)
+		for (id = 0; id < 30; id++) {
 			ASSERT_EQ(0, chunk_write(&p, id % (2 + i), TB_WRITER_MAX, id,
 						 (uint64_t)id * full, full));
+		}
 		producer_close(&p);
 	}
 	END();
@@ -78,8 +79,9 @@ TEST_DEV(channel, laps_go_round)
 	uint32_t id;
 
 	BEGIN();
-	for (id = 0; id < 0x10002; id++)
+	for (id = 0; id < 0x10002; id++) {
 		ASSERT_EQ(0, chunk_write(&self->p, 0, 1, id, id, 1));
+	}
 	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_FREE, 2), state_of(&self->p, 0));
 }
 
@@ -327,9 +329,10 @@ TEST_DEV(channel, acquire_flush_and_snapshot)
 	map = tb_map(self->fd, &bytes);
 	ASSERT_NE(MAP_FAILED, map);
 	while ((n = tb_acquire(self->fd, refs, 64, TB_ACQUIRE_SNAPSHOT)) >= 0) {
-		for (i = 0; i < n; i++)
+		for (i = 0; i < n; i++) {
 			ASSERT_STREAM(stream_block(&self->s, map + refs[i].offset, refs[i].bytes),
 				      &self->s);
+		}
 		ASSERT_EQ(n, n ? tb_release(self->fd, refs, n) : 0);
 	}
 	EXPECT_EQ(-ENODATA, n);
@@ -421,10 +424,11 @@ TEST_DEV(channel, patches)
 	BEGIN();
 	ASSERT_EQ(0, chunk_write(&self->p, 0, 1, 7, 0, 2));
 	EXPECT_EQ(0, patch_commit(&self->p, good));
-	for (i = 0; i < ARRAY_SIZE(bad); i++)
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		EXPECT_EQ(-EINVAL, patch_commit(&self->p, bad[i])) {
 			TH_LOG("%zu", i);
 		}
+	}
 	/* the others are recorded nevertheless */
 	EXPECT_EQ(-EINVAL, producer_commit(self->p.fd, &m));
 	good.offset = CHUNK - sizeof(struct tb_chunk) - 8;
@@ -509,8 +513,9 @@ TEST_DEV(channel, a_ring_without_room)
 		ssize_t n;
 
 		fcntl(self->fd, F_SETFL, O_NONBLOCK);
-		while ((n = read(self->fd, buf, room)) > 0)
+		while ((n = read(self->fd, buf, room)) > 0) {
 			ASSERT_STREAM(stream_blocks(&self->s, buf, n), &self->s);
+		}
 		free(buf);
 		fcntl(self->fd, F_SETFL, 0);
 	}
@@ -568,8 +573,9 @@ TEST_DEV(channel, quota)
 
 	BEGIN();
 	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_QUOTA, &q));
-	for (taken = 0; !(ret = chunk_write(&self->p, 0, 1, id, id * FULL, FULL)); id++)
+	for (taken = 0; !(ret = chunk_write(&self->p, 0, 1, id, id * FULL, FULL)); id++) {
 		ASSERT_GT(50, ++taken);
+	}
 	EXPECT_EQ(EDQUOT, ret);
 	/* 5000 bytes, and what was left over when the last one came; guests are slow */
 	EXPECT_LE(5, taken);

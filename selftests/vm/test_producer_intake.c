@@ -57,10 +57,11 @@ TEST_DEV(channel, categories_that_are_none)
 	struct tb_category_req r;
 	int i;
 
-	for (i = 0; i < (int)ARRAY_SIZE(bad); i++)
+	for (i = 0; i < (int)ARRAY_SIZE(bad); i++) {
 		EXPECT_EQ(-EINVAL, producer_category(self->p.fd, bad[i])) {
 			TH_LOG("%d", i);
 		}
+	}
 	memset(&r, 0, sizeof(r));
 	memset(r.name, 'a', sizeof(r.name));
 	EXPECT_EQ(-1, ioctl(self->p.fd, TB_PIOC_CATEGORY, &r));

@@ -196,10 +196,11 @@ TEST_DEV(kill, a_thousand_times)
 		ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 		ASSERT_STREAM(stream_finish(&self->s), &self->s);
 		pieces_sort(&self->got);
-		for (i = 0; i < BATCH; i++)
+		for (i = 0; i < BATCH; i++) {
 			ASSERT_TRUE(all_there(&self->got, &self->victims[i])) {
 				TH_LOG("seed %llu", (unsigned long long)(seed + round + i));
 			}
+		}
 	}
 	TH_LOG("%u processes, %llu records", ROUNDS, (unsigned long long)published);
 	EXPECT_LT(10 * ROUNDS, published);
