@@ -452,6 +452,10 @@ static void names(void)
 
 	begin(&fx);
 	fx_open(&fx, 0, 1000, 1, NULL);
+	/* told before, by a writer that is looked at later */
+	fx_chunk(&chunk, 7, 9, 0, 0);
+	fx_name(&chunk, 4, TB_NAME_EVENT, 3, "oldest");
+	fx_take(&fx, 0, 1001, &chunk);
 	/* used before it is told, by another writer; the other producer's 1 is its own */
 	fx_chunk(&chunk, 7, 2, 0, 0);
 	fx_record(&chunk, TB_REC_INSTANT, TB_REC_ARGS, 1, 1001,

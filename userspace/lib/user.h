@@ -10,8 +10,8 @@
  *	print.c    as text
  *
  * All that is in a chunk is the program's own: the kernel has looked at none of it, so
- * none of it is believed here.  Memory: 64 bytes for each piece, 48 for each patch, and the
- * names.
+ * none of it is believed here.  Memory: 56 bytes for each piece, 48 for each patch, the names,
+ * and less than 1 KiB for each writer and cursor.
  */
 #ifndef TB_USER_H
 #define TB_USER_H
