@@ -269,10 +269,13 @@ static int tb_pioc_writer(struct tb_producer *c, void __user *arg, size_t size)
 
 	if (err)
 		return err;
-	if (r.writer == TB_WRITER_NONE || r.flags & ~TB_WRITER_GONE || r.reserved32 ||
-	    !tb_zero(r.reserved, sizeof(r.reserved)))
+	if (r.writer == TB_WRITER_NONE || r.reserved32 || !tb_zero(r.reserved, sizeof(r.reserved)))
 		return -EINVAL;
-	if (!(r.flags & TB_WRITER_GONE)) {
+	/* one or the other, and whose thread has ended has none to tell of */
+	if (r.flags & ~(TB_WRITER_GONE | TB_WRITER_NO_THREAD) ||
+	    (r.flags & TB_WRITER_NO_THREAD && (r.flags & TB_WRITER_GONE || r.tid)))
+		return -EINVAL;
+	if (!r.flags) {
 		tid = tb_own_thread(r.tid);
 		if (!tid)
 			return -ESRCH;

@@ -225,6 +225,11 @@ TEST_DEV(channel, writers)
 	EXPECT_EQ(-ESRCH, producer_writer(fd, 3, 0, 0x7fffffff, 0));
 	EXPECT_EQ(-ESRCH, producer_writer(fd, 3, 0, ~0u, 0));
 	EXPECT_EQ(-ENOENT, producer_writer(fd, 3, 0, 0, TB_WRITER_GONE));
+	/* one whose thread has ended */
+	EXPECT_EQ(-EINVAL, producer_writer(fd, 3, 0, gettid(), TB_WRITER_NO_THREAD));
+	EXPECT_EQ(-EINVAL, producer_writer(fd, 3, 0, 0, TB_WRITER_NO_THREAD | TB_WRITER_GONE));
+	EXPECT_EQ(0, producer_writer(fd, 3, 0, 0, TB_WRITER_NO_THREAD));
+	EXPECT_EQ(-EEXIST, producer_writer(fd, 3, 0, 0, TB_WRITER_NO_THREAD));
 	EXPECT_EQ(0, producer_writer(fd, TB_WRITER_MAX, 0, getpid(), 0));
 	EXPECT_EQ(0, producer_writer(fd, 1, 0, 0, TB_WRITER_GONE));
 	EXPECT_EQ(EINVAL, chunk_write(&self->p, 0, 1, 0, 0, 1));
