@@ -566,6 +566,30 @@ static void startup_bound(void)
 	close_all();
 }
 
+static void startup_moves_when_all_is_sent(void)
+{
+	struct tb_writer *w;
+
+	open_small();
+	w = tb_writer_create_startup(arbiter, 1);
+	put(w, PER_CHUNK + 2);
+	fake.fail_commit = -ENOMEM;
+	CHECK_NUMBER(-tb_arbiter_bind_reservation(arbiter, 1, "app"), ENOMEM);
+	/* its first chunks are not answered, so it stays where the kernel does not see it */
+	put(w, PER_CHUNK);
+	CHECK((unsigned char *)w->chunk < fake.chunks ||
+	      (unsigned char *)w->chunk >= fake.chunks + fake.nr_chunks * CHUNK);
+	fake_scrape(&fake);
+	fake.fail_commit = 0;
+	CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
+	check_values(0, 2 * PER_CHUNK + 2);
+	put(w, PER_CHUNK);
+	fake_scrape(&fake);
+	tb_writer_destroy(w);
+	check_values(0, next_value);
+	close_all();
+}
+
 static void startup_before_all_memory(void)
 {
 	struct tb_writer *w, *known;
@@ -1281,6 +1305,7 @@ static const struct test tests[] = {
 	{ "bound twice", bind_twice },
 	{ "startup writers, unbound", startup_unbound },
 	{ "startup writers, bound", startup_bound },
+	{ "a startup writer goes over when all of it is sent", startup_moves_when_all_is_sent },
 	{ "startup writers queued before all memory there is", startup_before_all_memory },
 	{ "startup writers without room", startup_full },
 	{ "startup aborted, unbound", abort_unbound },

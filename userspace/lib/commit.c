@@ -179,6 +179,7 @@ static uint32_t copy_shared(struct tb_arbiter *arbiter, const struct tb_chunk *f
 	if (handle == HANDLE_NONE)
 		return handle;
 	chunk = chunk_of(arbiter, handle);
+	TB_STEP(chunk);
 	memcpy(chunk + 1, from + 1, TB_PUBLISHED_BYTES(from->published));
 	/* pairs with the acquire of the kernel, which looks at chunks that are written, too */
 	shared_set_release(&chunk->published, from->published);

@@ -572,15 +572,52 @@ static inline void tb_put_simple(struct tb_writer *writer, struct tb_name *name,
 	tb_record_words(writer, name, TB_REC_SIMPLE, 0, 1, value, 0);
 }
 
+/* A record with @length bytes behind it, and how many these are before them. */
+static inline __attribute__((always_inline)) void
+tb_record_bytes(struct tb_writer *writer, struct tb_name *name, enum tb_record_type type,
+		const void *data, size_t length)
+{
+	struct tb_record *record;
+	uint64_t *more;
+	uint32_t bytes;
+
+	/* what cannot be said in its header is too large for any chunk: it is lost as such */
+	if (length > TB_CHUNK_BYTES_MAX)
+		length = TB_CHUNK_BYTES_MAX;
+	bytes = (uint32_t)sizeof(*record) + 8 + (uint32_t)(length + 7) / 8 * 8;
+	record = tb_record_begin(writer, name, bytes);
+	if (__builtin_expect(!record, 0))
+		return;
+	more = (uint64_t *)(record + 1);
+	record->bytes = (uint16_t)bytes;
+	record->type = type;
+	record->flags = 0;
+	record->id = name ? name->id : 0;
+	record->time = tb_clock_read(writer->clock);
+	more[0] = length;
+	if (length) {
+		/* what is behind the data in their last word is zero */
+		more[(length + 7) / 8] = 0;
+		memcpy(more + 1, data, length);
+	}
+	tb_record_end(writer, bytes);
+}
+
 /**
  * tb_put_event - a composite event: any @bytes of @data, at most TB_EVENT_BYTES_MAX and what fits
  * into a chunk
  */
-void tb_put_event(struct tb_writer *writer, struct tb_name *name, const void *data,
-		  size_t bytes);
+static inline void tb_put_event(struct tb_writer *writer, struct tb_name *name, const void *data,
+				size_t bytes)
+{
+	tb_record_bytes(writer, name, TB_REC_EVENT, data, bytes);
+}
 
 /** tb_put_mark - a text for humans, @length bytes */
-void tb_put_mark(struct tb_writer *writer, const char *text, size_t length);
+static inline void tb_put_mark(struct tb_writer *writer, const char *text, size_t length)
+{
+	tb_record_bytes(writer, NULL, TB_REC_MARK, text, length);
+}
 
 /**
  * struct tb_argument - an argument of a slice or an instant

@@ -284,9 +284,8 @@ static void tell(struct writer *w, const char *text, uint32_t id, uint32_t kind,
 		.time = (uint64_t)category << 32 | kind << 16 | length,
 	};
 	memcpy(record + 1, text, length);
+	/* it is published with the record that needs it */
 	w->pub.published += TB_PUBLISHED(bytes, 1);
-	/* pairs with the acquire of whoever takes what is published */
-	shared_set_release(&w->pub.chunk->published, w->pub.published);
 	w->pub.told[id % TB_WRITER_TOLD] = w->pub.epoch | id;
 }
 
@@ -364,43 +363,6 @@ struct tb_record *tb_writer_prepare(struct tb_writer *pub, struct tb_name *name,
 }
 
 /* ---- records that are more than a few words ---- */
-
-static void put_bytes(struct tb_writer *pub, struct tb_name *name, enum tb_record_type type,
-		      const void *data, size_t length)
-{
-	struct tb_record *record;
-	uint32_t bytes;
-
-	/* what cannot be said in its header is too large for any chunk: it is lost as such */
-	if (length > TB_CHUNK_BYTES_MAX)
-		length = TB_CHUNK_BYTES_MAX;
-	bytes = (uint32_t)sizeof(*record) + 8 + (uint32_t)(length + 7) / 8 * 8;
-	record = tb_record_begin(pub, name, bytes);
-	if (!record)
-		return;
-	/* the last word may be cut, and is zero then; of no data it is the length, set below */
-	memset((unsigned char *)record + bytes - 8, 0, 8);
-	*record = (struct tb_record) {
-		.bytes = (uint16_t)bytes,
-		.type = type,
-		.id = name ? name->id : 0,
-		.time = tb_clock_read(pub->clock),
-	};
-	*(uint64_t *)(record + 1) = length;
-	if (length)
-		memcpy((uint64_t *)(record + 1) + 1, data, length);
-	tb_record_end(pub, bytes);
-}
-
-void tb_put_event(struct tb_writer *pub, struct tb_name *name, const void *data, size_t bytes)
-{
-	put_bytes(pub, name, TB_REC_EVENT, data, bytes);
-}
-
-void tb_put_mark(struct tb_writer *pub, const char *text, size_t length)
-{
-	put_bytes(pub, NULL, TB_REC_MARK, text, length);
-}
 
 void tb_put_args(struct tb_writer *pub, struct tb_name *name, enum tb_record_type type,
 		 uint64_t flow, const struct tb_argument *arguments, unsigned int count)
