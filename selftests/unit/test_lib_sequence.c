@@ -697,6 +697,38 @@ static void malformed(void)
 	close_all(&fx);
 }
 
+/* The upper half of when a piece was taken; and what is behind damage is not there */
+static void as_the_cursor(void)
+{
+	uint64_t late = 1ull << 33 | 100;
+	struct fx_chunk chunk;
+	struct tb_element *element;
+	struct tb_view view;
+	int chunks = 0;
+	struct fx fx;
+
+	begin(&fx);
+	fx_open(&fx, 0, 1000, 1, NULL);
+	one_mark(&chunk, 0, 0, late, "a");
+	fx_time(&fx, 0, late + 10);
+	fx_take(&fx, 0, late + 20, &chunk);
+	element = fx_room(&fx, &fx.rings[0], 1);
+	element->head = TB_HEAD(TB_STRUCT_SIMPLE, FX_SOFTIRQ_FAST, 1, 13);
+	one_mark(&chunk, 1, 1, late + 30, "b");
+	fx_take(&fx, 0, late + 40, &chunk);
+	fx_close(&fx, 0);
+	open_all(&fx);
+	CHECK_TEXT(read_users(), "8589934692 101 mark a\n");
+	CHECK(tb_cursor_fault(cursor));
+	CHECK_NUMBER(books(0)->pieces, 1);
+	tb_cursor_close(cursor);
+	CHECK_NUMBER(tb_cursor_open(trace, &cursor), 0);
+	while (tb_cursor_next(cursor, &view) > 0)
+		chunks += view.kind == TB_VIEW_EVENT && view.id == TB_EV_CHUNK;
+	CHECK_NUMBER(chunks, 1);
+	close_all(&fx);
+}
+
 static uint64_t next_random(uint64_t *random)
 {
 	*random ^= *random << 13;
@@ -839,6 +871,7 @@ static const struct test tests[] = {
 	{ "sequence: other clocks than the trace's", other_clocks },
 	{ "sequence: slices in slices", nesting },
 	{ "sequence: chunks that are not what they should be", malformed },
+	{ "sequence: pieces are those that the cursor comes by", as_the_cursor },
 	{ "sequence: hostile programs", hostile },
 	{ "sequence: a trace without programs", nothing },
 };
