@@ -254,7 +254,7 @@ static void tell_names(struct fx_chunk *chunk)
 	fx_name(chunk, NAME_REQUEST, TB_NAME_EVENT, NAME_NET, "request");
 	fx_name(chunk, NAME_PARSE, TB_NAME_EVENT, NAME_NET, "parse");
 	fx_name(chunk, NAME_SIZE, TB_NAME_EVENT, 0, "size");
-	fx_name(chunk, NAME_PATH, TB_NAME_TEXT, 0, "/index \xff\xc3\xa9");
+	fx_name(chunk, NAME_PATH, TB_NAME_TEXT, 0, "/index \xff\xc3\xa9\xc0\xaf");
 	fx_name(chunk, NAME_BYTES, TB_NAME_EVENT, NAME_NET, "bytes");
 	fx_name(chunk, NAME_LOAD, TB_NAME_EVENT, 0, "load");
 	fx_name(chunk, NAME_WAIT, TB_NAME_EVENT, 0, "wait");
@@ -304,6 +304,7 @@ static void make_user(struct fx *fx)
 	/* another writer of the same thread, while that is open; and of none */
 	piece(&chunk, 2, 101, 0, 0);
 	fx_record(&chunk, TB_REC_SLICE, 0, NAME_WAIT, START + 220, FX_WORDS(60));
+	fx_record(&chunk, TB_REC_BEGIN, 0, NAME_PARSE, START + 290, FX_NO_WORDS);
 	fx_take(fx, 0, START + 300, &chunk);
 	piece(&chunk, 3, 0, 0, 0);
 	fx_record(&chunk, TB_REC_SLICE, 0, NAME_WAIT, START + 230, FX_WORDS(5));
@@ -315,6 +316,10 @@ static void make_user(struct fx *fx)
 	fx_record(&chunk, TB_REC_END, 0, 0, START + 310, FX_NO_WORDS);
 	fx_record(&chunk, TB_REC_BEGIN, 0, NAME_REQUEST, START + 320, FX_NO_WORDS);
 	fx_take(fx, 0, START + 400, &chunk);
+	/* the first is not drawing now, but the slice began below it */
+	piece(&chunk, 2, 101, 1, 2);
+	fx_record(&chunk, TB_REC_END, 0, 0, START + 315, FX_NO_WORDS);
+	fx_take(fx, 0, START + 401, &chunk);
 	fx_simple(fx, 0, FX_SOFTIRQ_FAST, START + 410, 1);
 	fx_close(fx, 0);
 	finish(fx, 1);

@@ -242,7 +242,8 @@ result $? "the wire, number by number"
 
 # ---- what programs write ----
 
-"$TEST_EXPORT" user u.tbuf && "$TRACEBUF" export -o u.pf u.tbuf 2>err &&
+"$TEST_EXPORT" user u.tbuf && "$TRACEBUF" export -v -o u.pf u.tbuf 2>said &&
+	grep -qx '2 ends of slices had no beginning: left out' said &&
 	"$TEST_EXPORT" export u.tbuf asan.pf && cmp u.pf asan.pf &&
 	decode <u.pf >u.txt 2>err && [ ! -s err ] && ! grep -qE '^ *[0-9]+[: ]' u.txt
 result $? "what programs write is exported, and protoc knows every field"
@@ -255,7 +256,7 @@ flat <u.txt | grep track_ | sed 's/ *trusted_packet_sequence_id:[0-9]* *//
 cat >users.want <<'END'
 track_descriptor{ uuid:1 process{ pid:100 process_name:"server" } }
 track_descriptor{ uuid:2 thread{ pid:100 tid:101 thread_name:"worker" } }
-timestamp:1002000600 track_event{ category_iids:4 debug_annotations{ name_iid:5 int_value:-5 } debug_annotations{ name_iid:5 string_value:"/index ?\303\251" } debug_annotations{ name_iid:6 pointer_value:2748 } debug_annotations{ name_iid:6 double_value:0.5 } debug_annotations{ name_iid:6 uint_value:9 } type:TYPE_SLICE_BEGIN name_iid:3 track_uuid:2 flow_ids:77 } interned_data{ event_categories{ iid:4 name:"net" } event_names{ iid:3 name:"request" } debug_annotation_names{ iid:5 name:"size" } debug_annotation_names{ iid:6 name:"#99" } }
+timestamp:1002000600 track_event{ category_iids:4 debug_annotations{ name_iid:5 int_value:-5 } debug_annotations{ name_iid:5 string_value:"/index ?\303\251??" } debug_annotations{ name_iid:6 pointer_value:2748 } debug_annotations{ name_iid:6 double_value:0.5 } debug_annotations{ name_iid:6 uint_value:9 } type:TYPE_SLICE_BEGIN name_iid:3 track_uuid:2 flow_ids:77 } interned_data{ event_categories{ iid:4 name:"net" } event_names{ iid:3 name:"request" } debug_annotation_names{ iid:5 name:"size" } debug_annotation_names{ iid:6 name:"#99" } }
 timestamp:1002000610 track_event{ category_iids:4 type:TYPE_SLICE_BEGIN name_iid:7 track_uuid:2 } interned_data{ event_names{ iid:7 name:"parse" } }
 timestamp:1002000630 track_event{ type:TYPE_SLICE_END track_uuid:2 }
 track_descriptor{ uuid:8 name:"bytes" parent_uuid:1 counter{ categories:"net" } }
@@ -276,8 +277,10 @@ timestamp:1002000780 track_event{ type:TYPE_SLICE_END track_uuid:13 }
 track_descriptor{ uuid:14 name:"writer 3" parent_uuid:1 }
 timestamp:1002000730 track_event{ type:TYPE_SLICE_BEGIN name_iid:12 track_uuid:14 }
 timestamp:1002000735 track_event{ type:TYPE_SLICE_END track_uuid:14 }
+timestamp:1002000790 track_event{ category_iids:4 type:TYPE_SLICE_BEGIN name_iid:7 track_uuid:13 }
 timestamp:1002000810 track_event{ type:TYPE_SLICE_END track_uuid:2 }
 timestamp:1002000810 track_event{ debug_annotations{ uint_value:4 name:"records" } debug_annotations{ string_value:"no chunk was free" name:"cause" } type:TYPE_INSTANT track_uuid:2 name:"tracebuf_lost" }
+timestamp:1002000815 track_event{ type:TYPE_SLICE_END track_uuid:13 }
 timestamp:1002000820 track_event{ category_iids:4 type:TYPE_SLICE_BEGIN name_iid:3 track_uuid:2 }
 END
 same users users.want "slices, counters, flows, arguments and losses under their threads"
