@@ -217,7 +217,7 @@ TEST_DEV(channel, writers)
 	BEGIN();
 	EXPECT_EQ(-EEXIST, producer_writer(fd, 1, 0, 0, 0));
 	EXPECT_EQ(-EINVAL, producer_writer(fd, 0, 0, 0, 0));
-	EXPECT_EQ(-EINVAL, producer_writer(fd, 3, 0, 0, 2));
+	EXPECT_EQ(-EINVAL, producer_writer(fd, 3, 0, 0, 4));
 	EXPECT_EQ(-ENOENT, producer_writer(fd, 3, 1, 0, 0));
 	EXPECT_EQ(-ENOENT, producer_writer(fd, 3, TB_TARGETS_MAX, 0, 0));
 	EXPECT_EQ(-ENOENT, producer_writer(fd, 3, 0xffff, 0, 0));
