@@ -1,0 +1,155 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# test_user.sh - programs that record with libtracebuf, beside the kernel's events: marks from the
+# shell, the samples in C and Python, the order in time, who is killed, who is not allowed.
+
+# Functions are called by way of check.
+# shellcheck disable=SC2317
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/vm/ktap.sh
+. "$here/ktap.sh"
+tree=${here%/selftests/vm}
+tmp=$(mktemp -d) || exit 1
+cd "$tmp" || exit 1
+export LD_LIBRARY_PATH="$tree/build/user"
+
+marks()
+{
+	tracebuf record -e user -o t -- sh -c 'tracebuf mark one && tracebuf mark "two words"' || return
+	tracebuf print t >said && cat said
+	grep -q 'user:-: mark one$' said && grep -q 'user:-: mark two words$' said && tracebuf verify t
+}
+
+threads()
+{
+	tracebuf record -e sched_switch,user -o t -- "$tree/build/user/samples/threads" || return
+	tracebuf verify t >said || { cat said; return 1; }
+	# each piece is put once, and done once, by whoever
+	tracebuf print -e user t >said
+	[ "$(grep -c 'user:queue: begin put flow=' said)" = 300 ] &&
+		[ "$(grep 'user:work: begin piece flow=' said | sed 's/.*flow=//' | sort -nu | wc -l)" = 300 ] &&
+		[ "$(grep -c 'user:work: instant done flow_end=' said)" = 300 ] &&
+		[ "$(grep -c 'user:work: end piece' said)" = 300 ] &&
+		! grep LOST said
+}
+
+python()
+{
+	tracebuf record -e user -o t -- python3 "$tree/samples/user/record.py" || return
+	tracebuf verify t || return
+	tracebuf print t >said && grep -q 'user:.*: begin ' said
+}
+
+# A writer's event is between the system calls that it was written between.
+cat >between.py <<'END'
+import ctypes, os
+lib = ctypes.CDLL("libtracebuf.so.1")
+for i in range(int(os.environ["TIMES"])):
+    os.getppid()
+    lib.tb_write_instant(b"between", b"here")
+END
+
+between()
+{
+	TIMES=$1 tracebuf record -e syscalls:getppid -e user:between -o t -b 64 -B 65536 -- \
+		python3 between.py || return
+	tracebuf verify t >said || { cat said; return 1; }
+	tracebuf print t | awk -v times="$1" '
+	!/python3-/ { next }
+	/sys_enter/ { if (state != 0) exit bad = 1; state = 1 }
+	/sys_exit/ { if (state != 1) exit bad = 1; state = 2 }
+	/user:between: instant here/ { if (state != 2) exit bad = 1; state = 0; n++ }
+	END {
+		print n " events between system calls"
+		if (bad)
+			print "line " NR ": " $0
+		exit bad || n != times
+	}'
+}
+
+only_chosen()
+{
+	tracebuf record -e 'user:q*' -o t -- "$tree/build/user/samples/threads" || return
+	tracebuf print t >said
+	grep -q user:queue: said && ! grep user:work: said
+}
+
+# NAME: an instant in the category "later"
+instant()
+{
+	python3 -c "
+import ctypes
+ctypes.CDLL('libtracebuf.so.1').tb_write_instant(b'later', b'$1')"
+}
+
+later_chosen()
+{
+	tracebuf start -e task && instant before && tracebuf mark always && tracebuf enable 'user:l*' &&
+		instant after && tracebuf disable user && instant again && tracebuf save -s -o t || return
+	tracebuf print t >said
+	grep user: said
+	! grep -q 'instant before' said && grep -q 'instant after' said && ! grep -q 'instant again' said &&
+		grep -q 'mark always' said
+}
+
+killed()
+{
+	# dies without a word, having written three events and committed nothing
+	tracebuf record -e user -o t -- python3 -c '
+import ctypes, os, signal
+lib = ctypes.CDLL("libtracebuf.so.1")
+for name in b"a", b"b", b"c":
+    lib.tb_write_instant(b"killed", name)
+os.kill(os.getpid(), signal.SIGKILL)'
+	tracebuf verify t || return
+	tracebuf print t >said
+	for n in a b c; do grep -q "user:killed: instant $n\$" said || return; done
+}
+
+forked()
+{
+	tracebuf record -e user -o t -- python3 -c '
+import ctypes, os
+lib = ctypes.CDLL("libtracebuf.so.1")
+lib.tb_write_instant(b"forked", b"parent")
+child = os.fork()
+lib.tb_write_instant(b"forked", b"child" if not child else b"parent again")
+if child:
+    os.waitpid(child, 0)' || return
+	tracebuf verify t || return
+	tracebuf print t >said
+	[ "$(grep 'user:forked' said | sed 's/.*-\([0-9]*\) \[.*instant \(.*\)/\2 \1/' | sort -u | wc -l)" = 3 ] &&
+		[ "$(grep 'user:forked' said | sed 's/.*-\([0-9]*\) \[.*/\1/' | sort -u | wc -l)" = 2 ]
+}
+
+# without the right to open the channel: the program runs, and is told
+not_allowed()
+{
+	tracebuf start -e user && chmod 0600 /dev/tracebuf_producer || return
+	su -s /bin/sh nobody -c "$tree/build/user/samples/threads" 2>said
+	status=$?
+	cat said
+	tracebuf stop
+	[ "$status" = 0 ] && grep -q 'nothing can be recorded' said
+}
+
+exported()
+{
+	tracebuf record -e sched,user -o t -- "$tree/build/user/samples/threads" &&
+		tracebuf export t -o t.perfetto && grep -qa 'half way' t.perfetto
+}
+
+plan 10
+insmod "$TRACEBUF_KO"
+check "marks from the shell" marks
+check "threads that hand work to each other" threads
+check "a Python program" python
+check "events are between the system calls they were written between" between 20000
+check "categories that were chosen, and no others" only_chosen
+check "categories that are chosen later" later_chosen
+check "what a killed program has written is there" killed
+check "a child starts anew" forked
+check "without the right to, a program does not record, and runs" not_allowed
+check "as Perfetto shows it" exported
+finish
