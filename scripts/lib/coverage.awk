@@ -91,7 +91,8 @@ END {
 		printf "| `%s` |", name[unit]
 		for (k = 1; k <= nr_kernels; k++)
 			printf " %s |", cell(unit, k)
-		printf " %s%s |\n", why[unit], nr_why[unit] > 3 ? " and " nr_why[unit] - 3 " more" : ""
+		printf " %s%s |\n", why[unit],
+		       (nr_why[unit] > 3 ? " and " (nr_why[unit] - 3) " more" : "")
 	}
 	print "\nIn full: " fine ".\n"
 }

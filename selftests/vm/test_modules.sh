@@ -83,14 +83,14 @@ ext4_comes_and_goes()
 	! [ -d /sys/module/ext4 ] || rmmod ext4 || return
 	tracebuf start -m oneshot -e ext4:ext4_request_inode,sched,signal,irq -b 1024 -B 1024 || return
 	begin_load
-	for i in $(seq $rounds); do
+	for i in $(seq "$rounds"); do
 		ext4_round "$i" || { end_load; return 1; }
 	done
 	end_load
 	tracebuf save --stop -o ext4.tbuf && tracebuf verify ext4.tbuf || return
 	made=$(count ext4.tbuf ext4:ext4_request_inode)
 	echo "$made files were made in $rounds rounds"
-	[ "$made" = $rounds ]
+	[ "$made" = "$rounds" ]
 }
 
 # ---- tracebuf_events.ko ---------------------------------------------------
@@ -101,7 +101,7 @@ mark()
 }
 
 # The marks, from signals: 1 the module has gone, 2 it is about to come, 3 it has come, 4 it is about to go
-cat >phases.awk <<'END'
+cat >phases.awk <<'AWK'
 match($0, /signal_generate: sig=34 errno=[1-4] /) {
 	mark = substr($0, RSTART + 30, 1)
 	if (phase == 3 && mark == 4) {
@@ -130,7 +130,7 @@ END {
 	print times, "times back,", all, "events"
 	exit wrong != "" || times != rounds
 }
-END
+AWK
 
 # Recorded are events of both modules; one of them goes and comes back
 events_come_and_go()
@@ -143,7 +143,7 @@ events_come_and_go()
 	until tracebuf status | grep -q running; do
 		sleep 0.1
 	done
-	for i in $(seq $rounds); do
+	for i in $(seq "$rounds"); do
 		rmmod tracebuf_events || break
 		mark 1
 		"$loads" tasks
@@ -154,10 +154,10 @@ events_come_and_go()
 		mark 4
 	done
 	end_load
-	kill -INT $recorder
-	wait $recorder || { cat recorded; return 1; }
+	kill -INT "$recorder"
+	wait "$recorder" || { cat recorded; return 1; }
 	tracebuf verify stream.tbuf || return
-	tracebuf print stream.tbuf | awk -v rounds=$rounds -f phases.awk
+	tracebuf print stream.tbuf | awk -v rounds="$rounds" -f phases.awk
 }
 
 # Enabled, and nothing recorded
