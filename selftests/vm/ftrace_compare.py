@@ -50,6 +50,9 @@ LIVE = {
     "x86_fpu_copy_src": FPU,
     "x86_fpu_copy_dst": FPU,
     "x86_fpu_xstate_check_failed": FPU,
+    # the start of a module, whose memory is somebody else's when the address is looked up
+    "initcall_start": re.compile(r"(?<=func=)\S+"),
+    "initcall_finish": re.compile(r"(?<=func=)\S+"),
     # points to its text, which is not in the trace
     "rcu_utilization": re.compile(r".+"),
     "wbt_step": re.compile(r"(?<=\d: ).*(?=: step)"),

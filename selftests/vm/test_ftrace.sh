@@ -180,8 +180,8 @@ work=$tmp/work
 mkdir "$work"
 truncate -s 64M disk && mkfs.ext4 -q disk && modprobe -a loop ext4 && mount -o loop disk "$work"
 
+# shellcheck disable=SC2046
 [ $# -gt 0 ] ||
-	# shellcheck disable=SC2046
 	set -- $(echo "$loads_of" | awk 'NF { print $1 }') others
 plan $#
 for system; do
