@@ -50,6 +50,8 @@ LIVE = {
     "x86_fpu_copy_src": FPU,
     "x86_fpu_copy_dst": FPU,
     "x86_fpu_xstate_check_failed": FPU,
+    # of a protocol without it: what was in the memory before
+    "neigh_create": re.compile(r"(?<=primary_key6 )\S+"),
     # the start of a module, whose memory is somebody else's when the address is looked up
     "initcall_start": re.compile(r"(?<=func=)\S+"),
     "initcall_finish": re.compile(r"(?<=func=)\S+"),
