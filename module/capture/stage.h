@@ -200,7 +200,7 @@ static struct tb_event_def tb_def_##call = {				\
 /* never called: the compiler is to compare the prototypes */		\
 static inline void tb_check_##call(void)				\
 {									\
-	tb_callback_##call *probe __maybe_unused = tb_probe_##template;	\
+	typeof(tb_callback_##call) *probe __maybe_unused = tb_probe_##template;	\
 }
 
 #undef TB_CLASS
