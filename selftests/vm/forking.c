@@ -65,6 +65,7 @@ bool begin_forking_on(uint32_t n, int cpus)
 		if (workers[i] < 0)
 			return false;
 		if (!workers[i]) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			pin(i % cpus);
 			work(forking);
 		}

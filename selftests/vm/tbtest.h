@@ -23,7 +23,7 @@
  */
 static inline int test_timeout(void)
 {
-	return getenv("TRACEBUF_ICOUNT") || getenv("TRACEBUF_FULL") ? 1000000 : 240;
+	return getenv("TRACEBUF_ICOUNT") || getenv("TRACEBUF_FULL") ? 1000000 : 600;
 }
 
 #define TEST_DEV(fixture, name)	TEST_F_TIMEOUT(fixture, name, test_timeout())

@@ -10,6 +10,7 @@
 #include "tbtest.h"
 
 #include <linux/perf_event.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "forking.h"
@@ -833,12 +834,23 @@ TEST_DEV(rule_ioctl, random_programs_for_all_events)
 
 /* ---- a thousand changes of mind --------------------------------------- */
 
+/* The last takes a minute each time in a guest whose CPUs are busy: not in short runs */
 static const char *const patterns[] = {
 	"sched", "sched_switch", "sched_wakeup", "raw_syscalls", "sys_enter", "signal", "irq",
 	"timer", "task", "workqueue", "power", "all",
 };
 
 #define CHILDREN	2
+
+static uint32_t nr_patterns(void)
+{
+	return ARRAY_LEN(patterns) - !getenv("TRACEBUF_FULL");
+}
+
+static const char *pattern(void)
+{
+	return patterns[rnd(nr_patterns())];
+}
 
 static int change(int fd, uint32_t nr_events, struct event *e, struct program *p)
 {
@@ -852,11 +864,10 @@ static int change(int fd, uint32_t nr_events, struct event *e, struct program *p
 	switch (rnd(8)) {
 	case 0:
 	case 1:
-		ret = tb_select(fd, TB_SELECT_ENABLE, patterns[rnd(ARRAY_LEN(patterns))],
-				TB_FORM_DEFAULT + rnd(3));
+		ret = tb_select(fd, TB_SELECT_ENABLE, pattern(), TB_FORM_DEFAULT + rnd(3));
 		return ret < 0 ? ret : 0;
 	case 2:
-		ret = tb_select(fd, TB_SELECT_DISABLE, patterns[rnd(ARRAY_LEN(patterns))], 0);
+		ret = tb_select(fd, TB_SELECT_DISABLE, pattern(), 0);
 		return ret < 0 ? ret : 0;
 	case 3:
 		return rnd(2) ? set_pids(fd, NULL, 0, 0, NULL) :
@@ -886,6 +897,8 @@ static pid_t work(int cpu)
 
 	if (pid)
 		return pid;
+	/* a test that runs out of time must not leave its load to the next */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	pin(cpu);
 	for (i = 0;; i++) {
 		fire(i % 1000, 5);
@@ -936,7 +949,8 @@ TEST_DEV(rule_ioctl, a_thousand_changes_under_load)
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
 
 	/* all of it taken away while it runs: nothing more comes */
-	ASSERT_EQ(0, tb_enable(self->fd, "all") < 0);
+	for (i = 0; i < nr_patterns(); i++)
+		ASSERT_LE(0, tb_enable(self->fd, patterns[i]));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	ASSERT_LT(0, tb_select(self->fd, TB_SELECT_DISABLE, "all", 0));
 	ASSERT_EQ(0, no_rules(self->fd));
