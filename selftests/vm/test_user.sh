@@ -34,6 +34,34 @@ threads()
 		! grep LOST said
 }
 
+# What a thread has written it wrote while it ran, by what the scheduler says
+lined_up()
+{
+	tracebuf record -e sched_switch,user -o t -- "$tree/build/user/samples/threads" || return
+	tracebuf print t | awk '
+	/ sched:sched_switch: / {
+		match($0, /prev_pid=[0-9]+/)
+		runs[substr($0, RSTART + 9, RLENGTH - 9)] = "no"
+		match($0, /next_pid=[0-9]+/)
+		runs[substr($0, RSTART + 9, RLENGTH - 9)] = "yes"
+	}
+	/ user:/ {
+		match($0, /-[0-9]+ +\[/)
+		thread = substr($0, RSTART + 1, RLENGTH - 2) + 0
+		if (!(thread in runs))
+			next
+		n++
+		if (runs[thread] == "yes")
+			next
+		print "thread " thread " does not run: " $0
+		bad++
+	}
+	END {
+		print n " events of threads that run"
+		exit bad || n < 2000
+	}'
+}
+
 python()
 {
 	tracebuf record -e user -o t -- python3 "$tree/samples/user/record.py" || return
@@ -140,10 +168,11 @@ exported()
 		tracebuf export t -o t.perfetto && grep -qa 'half way' t.perfetto
 }
 
-plan 10
+plan 11
 insmod "$TRACEBUF_KO"
 check "marks from the shell" marks
 check "threads that hand work to each other" threads
+check "what a thread writes lines up with its scheduling" lined_up
 check "a Python program" python
 times=20000
 [ -z "${TRACEBUF_FULL:-}" ] || times=1000000
