@@ -31,17 +31,18 @@ static void tb_clear(struct page *page, u32 order)
  * @blocks: how many blocks
  * @block_bytes: bytes of each, a power of two
  * @node: memory node to take it from, or NUMA_NO_NODE
- * @what: for whom, for the log
+ * @what: for whom, for the log; NULL: for the calling program, which is told and whose memory
+ *	it counts as: nothing for the log, which it could fill
  *
  * All or nothing.  Compound pages, so that each page can be inserted into a
  * mapping and the whole block lives until the last one is unmapped.
  *
  * Context: process, may sleep.
- * Return: 0, or -ENOMEM and a line in the log.
+ * Return: 0, or -ENOMEM, with @what and a line in the log.
  */
 int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, const char *what)
 {
-	gfp_t gfp = GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
+	gfp_t gfp = TB_GFP | __GFP_RETRY_MAYFAIL | (what ? 0 : __GFP_ACCOUNT);
 	u32 i;
 
 	mem->blocks = blocks;
@@ -49,7 +50,8 @@ int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, cons
 	mem->order = get_order(block_bytes);
 	mem->chunk_bytes = PAGE_SIZE << mem->order;
 	mem->nr_chunks = DIV_ROUND_UP(blocks, mem->chunk_bytes / block_bytes);
-	mem->chunks = kvcalloc(mem->nr_chunks, sizeof(*mem->chunks), TB_GFP);
+	mem->chunks = kvcalloc(mem->nr_chunks, sizeof(*mem->chunks),
+			       TB_GFP | (gfp & __GFP_ACCOUNT));
 	if (!mem->chunks)
 		return -ENOMEM;
 	if (mem->order)
@@ -58,8 +60,9 @@ int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, cons
 		mem->chunks[i] = fatal_signal_pending(current) ? NULL :
 				 alloc_pages_node(node, gfp, mem->order);
 		if (!mem->chunks[i]) {
-			pr_warn("tracebuf: %s: no contiguous block of %u bytes, %u of %u were there\n",
-				what, mem->chunk_bytes, i, mem->nr_chunks);
+			if (what)
+				pr_warn("tracebuf: %s: no contiguous block of %u bytes, %u of %u were there\n",
+					what, mem->chunk_bytes, i, mem->nr_chunks);
 			tb_mem_free(mem);
 			return -ENOMEM;
 		}

@@ -62,13 +62,16 @@ static void tb_producer_free_memory(struct tb_producer *c)
 	tb_mem_free(&c->page_mem);
 }
 
-/* The limit is that of the caller. */
-static int tb_producer_charge(struct tb_producer *c)
+/* Before it is allocated: what is not allowed is not tried.  The limit is that of the caller. */
+static int tb_producer_charge(struct tb_producer *c, const struct tb_producer_setup *setup)
 {
-	unsigned long pages = (tb_mem_bytes(&c->page_mem) + tb_mem_bytes(&c->chunk_mem)) >>
-			      PAGE_SHIFT;
-	int err = account_locked_vm(current->mm, pages, true);
+	unsigned long bytes = PAGE_ALIGN(TB_PRODUCER_PAGE_BYTES), pages;
+	int err;
 
+	if (!(setup->flags & TB_SETUP_NO_SHARED))
+		bytes += PAGE_ALIGN((unsigned long)setup->chunks * setup->chunk_bytes);
+	pages = bytes >> PAGE_SHIFT;
+	err = account_locked_vm(current->mm, pages, true);
 	if (err)
 		return err;
 	mmgrab(current->mm);
@@ -82,8 +85,7 @@ static int tb_producer_alloc(struct tb_producer *c, const struct tb_producer_set
 	gfp_t gfp = TB_GFP | __GFP_ACCOUNT;
 	int err;
 
-	err = tb_mem_alloc(&c->page_mem, 1, PAGE_ALIGN(TB_PRODUCER_PAGE_BYTES), NUMA_NO_NODE,
-			   "producer");
+	err = tb_mem_alloc(&c->page_mem, 1, PAGE_ALIGN(TB_PRODUCER_PAGE_BYTES), NUMA_NO_NODE, NULL);
 	if (err)
 		return err;
 	c->page = tb_mem_block(&c->page_mem, 0);
@@ -98,7 +100,7 @@ static int tb_producer_alloc(struct tb_producer *c, const struct tb_producer_set
 	c->order = kvcalloc(c->nr_chunks, sizeof(*c->order), gfp);
 	if (!c->books || !c->order)
 		return -ENOMEM;
-	return tb_mem_alloc(&c->chunk_mem, c->nr_chunks, c->chunk_bytes, NUMA_NO_NODE, "producer");
+	return tb_mem_alloc(&c->chunk_mem, c->nr_chunks, c->chunk_bytes, NUMA_NO_NODE, NULL);
 }
 
 /* ---- setting up ------------------------------------------------------- */
@@ -122,10 +124,10 @@ static int tb_setup_check(struct tb_producer_setup *s)
 /* All but making it ready; nobody else does this now. */
 static int tb_producer_set_up(struct tb_producer *c, struct tb_producer_setup *s)
 {
-	int err = tb_producer_alloc(c, s);
+	int err = tb_producer_charge(c, s);
 
 	if (!err)
-		err = tb_producer_charge(c);
+		err = tb_producer_alloc(c, s);
 	if (err)
 		return err;
 	c->flags = s->flags;

@@ -3,7 +3,9 @@
  * User-space writers, call by call: setting a channel up, its memory, who it belongs to, and
  * what of it is left at its end.
  */
+#include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "channel.h"
 
@@ -286,6 +288,61 @@ TEST_DEV(channel, locked_memory_is_given_back)
 	EXPECT_EQ(before + 17 * 4, locked_kib());
 	close(fd);
 	EXPECT_EQ(before, locked_kib());
+}
+
+static bool write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return done;
+}
+
+/* In a control group that may have 4 MiB: the error of a channel with @chunks of 8 KiB. */
+static int setup_in_group(const char *group, uint32_t chunks)
+{
+	struct tb_producer_setup s = { .chunk_bytes = 8192, .chunks = chunks };
+	char path[64], pid_text[16];
+	pid_t pid = fork();
+
+	if (!pid) {
+		snprintf(path, sizeof(path), "%s/cgroup.procs", group);
+		snprintf(pid_text, sizeof(pid_text), "%d", getpid());
+		if (!write_file(path, pid_text))
+			_exit(255);
+		_exit(-producer_setup(producer_open_node(), &s));
+	}
+	return wait_for(pid);
+}
+
+/* Whose locked memory has no limit is held by his group's. */
+TEST_DEV(channel, memory_counts_as_the_groups)
+{
+	char dir[] = "/tmp/cgroup.XXXXXX", group[64], path[96];
+
+	ASSERT_NE(NULL, mkdtemp(dir));
+	snprintf(group, sizeof(group), "%s/producer", dir);
+	if (mount("none", dir, "cgroup2", 0, NULL)) {
+		rmdir(dir);
+		SKIP(return, "no control groups: %s", strerror(errno));
+	}
+	snprintf(path, sizeof(path), "%s/cgroup.subtree_control", dir);
+	if (!write_file(path, "+memory")) {
+		umount(dir);
+		rmdir(dir);
+		SKIP(return, "no control groups for memory");
+	}
+	ASSERT_EQ(0, mkdir(group, 0700));
+	snprintf(path, sizeof(path), "%s/memory.max", group);
+	EXPECT_TRUE(write_file(path, "4M"));
+	EXPECT_EQ(0, setup_in_group(group, 64));
+	EXPECT_EQ(ENOMEM, setup_in_group(group, 1024));
+	EXPECT_EQ(0, setup_in_group(group, 64));
+	for (WAIT(!rmdir(group)))
+		;
+	EXPECT_EQ(0, umount(dir));
+	rmdir(dir);
 }
 
 /* ---- who it was ------------------------------------------------------- */

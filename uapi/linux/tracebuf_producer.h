@@ -298,7 +298,7 @@ struct tb_patch_event {
  *
  * The channel belongs to the process that sets it up: calls of others get EPERM, all others before
  * that ENXIO.
- * The memory counts against its RLIMIT_MEMLOCK (not with CAP_IPC_LOCK).
+ * The memory counts against its RLIMIT_MEMLOCK (not with CAP_IPC_LOCK), and as its control group's.
  * Errors: EBUSY done already; EINVAL; ENOMEM, also beyond the limit; EMFILE as many channels
  * as there may be.
  */
