@@ -8,6 +8,7 @@
  * has a reference to each provider that is its target, which it loses when that is removed; so a
  * program cannot keep memory that an administrator wants back, nor keep him from having it.
  */
+#include <linux/capability.h>
 #include <linux/errno.h>
 #include <linux/jiffies.h>
 #include <linux/list.h>
@@ -15,6 +16,7 @@
 #include <linux/mutex.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
+#include <linux/uidgid.h>
 #include <linux/wait.h>
 
 #include "intake.h"
@@ -352,24 +354,41 @@ int tb_intake_info(struct tb_provider *p, struct tb_producer_info *info)
 
 /* ---- what a channel does -------------------------------------------------- */
 
+/* May @user have one more?  Under tb_producers_lock. */
+static bool tb_producer_allowed(kuid_t user, u32 per_user)
+{
+	struct tb_producer *c;
+	u32 count = 0;
+
+	if (!per_user)
+		return true;
+	list_for_each_entry(c, &tb_producers, node)
+		count += uid_eq(c->user, user);
+	return count < per_user || capable(CAP_SYS_ADMIN);
+}
+
 /**
  * tb_producer_enlist() - a channel is set up
  * @c: the channel; gets its number
+ * @per_user: how many its user may have, unless he is privileged; 0: any number
  *
  * Context: process.
- * Return: 0, -EMFILE too many, or too many in all.
+ * Return: 0; -EMFILE the user has too many, -ENFILE there are too many.
  */
-int tb_producer_enlist(struct tb_producer *c)
+int tb_producer_enlist(struct tb_producer *c, u32 per_user)
 {
-	int err = -EMFILE;
+	int err = 0;
 
 	mutex_lock(&tb_producers_lock);
-	if (tb_nr_producers < TB_PRODUCERS_MAX && tb_last_producer < U32_MAX) {
+	if (tb_nr_producers >= TB_PRODUCERS_MAX || tb_last_producer == U32_MAX)
+		err = -ENFILE;
+	else if (!tb_producer_allowed(c->user, per_user))
+		err = -EMFILE;
+	if (!err) {
 		c->id = ++tb_last_producer;
 		WRITE_ONCE(c->page->producer, c->id);
 		list_add_tail(&c->node, &tb_producers);
 		tb_nr_producers++;
-		err = 0;
 	}
 	mutex_unlock(&tb_producers_lock);
 	return err;

@@ -65,6 +65,10 @@ static ushort producer_mode = 0600;
 module_param(producer_mode, ushort, 0444);
 MODULE_PARM_DESC(producer_mode, "permissions of /dev/tracebuf_producer, where user-space writers come in (default 0600)");
 
+static uint producers_per_user = 256;
+module_param(producers_per_user, uint, 0444);
+MODULE_PARM_DESC(producers_per_user, "channels of user-space writers that a user without CAP_SYS_ADMIN may have, of 1024 in all; 0: any number (default 256)");
+
 static const char * const tb_modes[] = { "oneshot", "circular", "streaming" };
 static const char * const tb_policies[] = { "overwrite", "drop" };
 static const char * const tb_clocks[] = { "auto", "tsc", "arch", "mono" };
@@ -130,6 +134,9 @@ static int tb_params_configure(void)
 		err = tb_param_range("watermark", watermark, 1, 100);
 	if (!err)
 		err = tb_param_range("durable_kib", durable_kib, 64, 65536);
+	if (!err)
+		err = tb_param_range("producers_per_user", producers_per_user, 1,
+				     TB_PRODUCERS_MAX);
 	if (!err) {
 		err = tb_provider_configure(&tb_kernel_provider, &c, cpu_possible_mask);
 		if (err == -EINVAL)
@@ -188,7 +195,7 @@ static int __init tb_init(void)
 	err = tb_device_init();
 	if (err)
 		goto registry_exit;
-	err = tb_producer_init(producer_mode);
+	err = tb_producer_init(producer_mode, producers_per_user);
 	if (err)
 		goto device_exit;
 	return 0;

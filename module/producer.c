@@ -26,6 +26,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 
 #include "compat.h"
 #include "producer.h"
@@ -33,6 +34,9 @@
 
 #define TB_DEFAULT_CHUNK_BYTES	4096
 #define TB_DEFAULT_CHUNKS	64
+
+/* channels that a user may have; 0: any number */
+static u32 tb_producers_per_user;
 
 /* ---- memory ----------------------------------------------------------- */
 
@@ -121,6 +125,20 @@ static int tb_setup_check(struct tb_producer_setup *s)
 	return 0;
 }
 
+/*
+ * Whose a channel counts as: inside a user namespace it is who made that, for there he can be any
+ * of many users.
+ */
+static kuid_t tb_producer_user(void)
+{
+	const struct user_namespace *ns = current_user_ns();
+	kuid_t user = current_uid();
+
+	for (; ns != &init_user_ns; ns = ns->parent)
+		user = ns->owner;
+	return user;
+}
+
 /* All but making it ready; nobody else does this now. */
 static int tb_producer_set_up(struct tb_producer *c, struct tb_producer_setup *s)
 {
@@ -134,9 +152,10 @@ static int tb_producer_set_up(struct tb_producer *c, struct tb_producer_setup *s
 	c->owner = get_task_pid(current, PIDTYPE_TGID);
 	c->pid = current->tgid;
 	c->uid = from_kuid_munged(&init_user_ns, current_uid());
+	c->user = tb_producer_user();
 	get_task_comm(c->comm, current->group_leader);
 	WRITE_ONCE(c->page->abi, TB_PRODUCER_ABI);
-	err = tb_producer_enlist(c);
+	err = tb_producer_enlist(c, tb_producers_per_user);
 	if (err)
 		return err;
 	s->features = TB_PRODUCER_DIRECT_PATCH;
@@ -533,15 +552,17 @@ static struct miscdevice tb_producer_misc = {
 /**
  * tb_producer_init() - make /dev/tracebuf_producer
  * @mode: its permissions
+ * @per_user: how many channels each user may have; 0: any number
  *
  * Context: module init.
  * Return: 0 or -errno.
  */
-int tb_producer_init(umode_t mode)
+int tb_producer_init(umode_t mode, u32 per_user)
 {
 	BUILD_BUG_ON(sizeof(struct tb_producer_page) > TB_PRODUCER_PAGE_BYTES);
 	BUILD_BUG_ON(sizeof(struct tb_chunk) != 48 || sizeof(struct tb_chunk_event) != 48);
 	tb_producer_misc.mode = mode & 0666;
+	tb_producers_per_user = per_user;
 	return misc_register(&tb_producer_misc);
 }
 

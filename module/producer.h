@@ -17,6 +17,7 @@
 #include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/tracebuf_producer.h>
+#include <linux/uidgid.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
 
@@ -81,6 +82,7 @@ struct tb_books {
  * @flags: TB_SETUP_*
  * @pid: process, in the initial pid namespace
  * @uid: real user id, in the initial user namespace
+ * @user: whose it counts as
  * @comm: name
  * @owner: the process, with a reference
  * @mm: whose locked memory it counts as, with a reference
@@ -127,6 +129,7 @@ struct tb_producer {
 	u32 flags;
 	u32 pid;
 	u32 uid;
+	kuid_t user;
 	char comm[TB_COMM_LEN];
 	struct pid *owner;
 	struct mm_struct *mm;
@@ -161,11 +164,11 @@ struct tb_producer {
 	u32 seen;
 };
 
-int tb_producer_init(umode_t mode);
+int tb_producer_init(umode_t mode, u32 per_user);
 void tb_producer_exit(void);
 
 /* intake.c: which there are */
-int tb_producer_enlist(struct tb_producer *c);
+int tb_producer_enlist(struct tb_producer *c, u32 per_user);
 void tb_producer_end(struct tb_producer *c);
 int tb_producer_add_target(struct tb_producer *c, const char *name, u32 *target);
 int tb_producer_add_category(struct tb_producer *c, const char *name, u32 *index);

@@ -189,7 +189,7 @@ nothing_left()
 	gone && ! grep -w tracebuf /proc/modules && ! grep -rqs tracebuf /proc/misc
 }
 
-plan 56
+plan 59
 check "load and unload" good
 check "the device node" device_node
 check "events=" good events=sched
@@ -241,6 +241,10 @@ check "producer_mode=" producer_mode_is 660 producer_mode=0660
 check "producer_mode: for root alone" producer_mode_is 600
 check "producer_mode: nothing but reading and writing" producer_mode_is 666 producer_mode=07777
 check "bad: producer_mode" bad "invalid for parameter" producer_mode=rw
+check "producers_per_user=" good producers_per_user=7
+check "producers_per_user= any number" good producers_per_user=0
+check "bad: producers_per_user too many" bad "producers_per_user=1025: not within 1..1024" \
+	producers_per_user=1025
 check "loaded twice" load_twice
 check "insmod, then dd" insmod_and_cat
 check "insmod, then head" insmod_and_head

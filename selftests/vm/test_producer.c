@@ -345,6 +345,68 @@ TEST_DEV(channel, memory_counts_as_the_groups)
 	rmdir(dir);
 }
 
+/* Sets up channels until that is refused: how many, and @error then. */
+static int setup_all(int most, int *error)
+{
+	struct tb_producer_setup s;
+	int i;
+
+	for (i = 0; i < most; i++) {
+		s = (struct tb_producer_setup){ .chunk_bytes = 256, .chunks = 2 };
+		*error = producer_setup(producer_open_node(), &s);
+		if (*error)
+			return i;
+	}
+	return most;
+}
+
+static uint32_t per_user(void)
+{
+	FILE *f = fopen("/sys/module/tracebuf/parameters/producers_per_user", "r");
+	uint32_t n = 0;
+
+	if (!f || fscanf(f, "%u", &n) != 1)
+		n = 0;
+	fclose(f);
+	return n;
+}
+
+/* 0: user @uid could have @most channels, and not one more: @wanted */
+static int setup_as(uid_t uid, bool namespace, int most, int wanted)
+{
+	struct rlimit files = { 2048, 2048 }, locked = { 64 << 20, 64 << 20 };
+	pid_t pid = fork();
+	int error;
+
+	if (!pid) {
+		if (setrlimit(RLIMIT_NOFILE, &files) || setrlimit(RLIMIT_MEMLOCK, &locked))
+			_exit(255);
+		if (uid && setresuid(uid, uid, uid))
+			_exit(254);
+		if (namespace && unshare(CLONE_NEWUSER))
+			_exit(253);
+		if (setup_all(most + 1, &error) != most)
+			_exit(1);
+		_exit(error == -wanted ? 0 : 2);
+	}
+	return wait_for(pid);
+}
+
+TEST_DEV(channel, not_all_of_them_are_one_users)
+{
+	uint32_t most = per_user();
+
+	ASSERT_LT(0, most);
+	ASSERT_LT(most, TB_PRODUCERS_MAX);
+	ASSERT_EQ(0, chmod("/dev/tracebuf_producer", 0666));
+	EXPECT_EQ(0, setup_as(4711, false, most, EMFILE));
+	/* in a user namespace he has all capabilities, and is whoever he likes */
+	EXPECT_EQ(0, setup_as(4711, true, most, EMFILE));
+	/* one is the fixture's */
+	EXPECT_EQ(0, setup_as(0, false, TB_PRODUCERS_MAX - 1, ENFILE));
+	ASSERT_EQ(0, chmod("/dev/tracebuf_producer", 0600));
+}
+
 /* ---- who it was ------------------------------------------------------- */
 
 struct thread_tid {

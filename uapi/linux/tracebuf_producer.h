@@ -299,8 +299,9 @@ struct tb_patch_event {
  * The channel belongs to the process that sets it up: calls of others get EPERM, all others before
  * that ENXIO.
  * The memory counts against its RLIMIT_MEMLOCK (not with CAP_IPC_LOCK), and as its control group's.
- * Errors: EBUSY done already; EINVAL; ENOMEM, also beyond the limit; EMFILE as many channels
- * as there may be.
+ * Errors: EBUSY done already; EINVAL; ENOMEM, also beyond the limit; EMFILE the user has as many
+ * channels as he may (module parameter producers_per_user, not with CAP_SYS_ADMIN); ENFILE there
+ * are TB_PRODUCERS_MAX.
  */
 struct tb_producer_setup {
 	__u32 flags;
