@@ -4,7 +4,8 @@
  *
  * An open file becomes a channel when it is set up, once; what that decides never changes, so
  * it can be used without locks by whoever has seen `ready`.  The channel belongs to the
- * process that has set it up: others who have got the file can do nothing with it.
+ * process that has set it up, as long as it runs the same program: others who have got the file
+ * can do nothing with it.
  *
  * The memory is two mappings of the file: the page, which nobody can make writable, and the
  * chunks.  They are not inherited.  All of it is locked memory of the process.
@@ -193,13 +194,23 @@ static int tb_pioc_setup(struct tb_producer *c, void __user *arg, size_t size)
 	return 0;
 }
 
-/* May the caller use it?  Returns 0; -ENXIO it is not set up; -EPERM it is another's. */
+/* Is it set up, and the caller's process it belongs to? */
+static bool tb_producer_own_process(struct tb_producer *c)
+{
+	/* pairs with tb_pioc_setup() */
+	return smp_load_acquire(&c->ready) && c->owner == task_tgid(current);
+}
+
+/*
+ * May the caller use it?  Not who the process has become by exec: the memory is not charged to him.
+ * Returns 0; -ENXIO it is not set up; -EPERM it is another's.
+ */
 static int tb_producer_owned(struct tb_producer *c)
 {
 	/* pairs with tb_pioc_setup() */
 	if (!smp_load_acquire(&c->ready))
 		return -ENXIO;
-	return c->owner == task_tgid(current) ? 0 : -EPERM;
+	return c->owner == task_tgid(current) && c->mm == current->mm ? 0 : -EPERM;
 }
 
 /* ---- targets, categories, writers ---------------------------------------- */
@@ -452,7 +463,7 @@ static int tb_producer_flush(struct file *file, fl_owner_t id)
 	struct tb_producer *c = file->private_data;
 
 	/* its last thread is on its way out; one that has files of its own may go before */
-	if (!tb_producer_owned(c) && !atomic_read(&current->signal->live))
+	if (tb_producer_own_process(c) && !atomic_read(&current->signal->live))
 		tb_producer_end(c);
 	return 0;
 }

@@ -240,6 +240,56 @@ TEST_DEV(channel, a_child_has_nothing_of_it)
 	EXPECT_WHOLE(1, 5);
 }
 
+/* What this program does when it is executed with a channel: nothing works.  See the test below. */
+static __attribute__((constructor)) void executed(void)
+{
+	const char *number = getenv("TEST_PRODUCER_FD");
+	struct tb_commit m = { 0 };
+	int fd = number ? atoi(number) : -1;
+
+	if (!number)
+		return;
+	if (producer_target(fd, "kernel") != -EPERM || producer_commit(fd, &m) != -EPERM)
+		_exit(2);
+	if (map_error(fd, 4096, PROT_READ, MAP_SHARED, 0) != EPERM || !(tb_poll(fd) & POLLERR))
+		_exit(3);
+	_exit(0);
+}
+
+TEST_DEV(channel, another_program_has_nothing_of_it)
+{
+	struct tb_producer_info info;
+	uint64_t next;
+	uint32_t id = 0, causes;
+	char number[16];
+	int pipes[2];
+	pid_t pid;
+
+	BEGIN();
+	ASSERT_EQ(0, pipe(pipes));
+	pid = fork();
+	if (!pid) {
+		struct producer p;
+
+		if (producer_open(&p, "kernel", 1024, 4) || producer_writer(p.fd, 1, 0, 0, 0))
+			_exit(1);
+		chunk_fill(&p, chunk_begin(&p, 2, 1, 0, 0), 4);
+		if (write(pipes[1], &p.setup.producer, 4) != 4)
+			_exit(1);
+		snprintf(number, sizeof(number), "%d", p.fd);
+		setenv("TEST_PRODUCER_FD", number, 1);
+		fcntl(p.fd, F_SETFD, 0);
+		execl("/proc/self/exe", "test_producer", NULL);
+		_exit(4);
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	ASSERT_EQ(4, read(pipes[0], &id, 4));
+	/* it ended with the process, and what was published is there */
+	EXPECT_EQ(-ENOENT, info_at(self->fd, 1, &info));
+	END();
+	EXPECT_EQ(4, pieces_of(&self->got, id, 1, &next, &causes));
+}
+
 /* In a process without privileges whose limit is @kib: the error of a channel with @chunks. */
 static int setup_limited(int fd, uint32_t kib, uint32_t chunks)
 {

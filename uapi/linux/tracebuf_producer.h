@@ -296,8 +296,8 @@ struct tb_patch_event {
  * are two mappings, MAP_SHARED, each all or nothing: the page at offset 0, @chunks_offset bytes,
  * PROT_READ; the chunks at @chunks_offset, the rest.
  *
- * The channel belongs to the process that sets it up: calls of others get EPERM, all others before
- * that ENXIO.
+ * The channel belongs to the process that sets it up, until it executes another program: calls of
+ * others get EPERM, all others before that ENXIO.
  * The memory counts against its RLIMIT_MEMLOCK (not with CAP_IPC_LOCK), and as its control group's.
  * Errors: EBUSY done already; EINVAL; ENOMEM, also beyond the limit; EMFILE the user has as many
  * channels as he may (module parameter producers_per_user, not with CAP_SYS_ADMIN); ENFILE there
