@@ -259,38 +259,62 @@ static u32 tb_own_thread(u32 tid)
 	return nr;
 }
 
-/* Under lock. */
 static int tb_writer_gone(struct tb_producer *c, u32 id)
 {
-	struct tb_writer *w = xa_erase(&c->writers, id);
+	struct tb_writer *w;
 
+	mutex_lock(&c->lock);
+	w = xa_erase(&c->writers, id);
+	if (w)
+		c->nr_writers--;
+	mutex_unlock(&c->lock);
 	if (!w)
 		return -ENOENT;
 	kfree(w);
-	c->nr_writers--;
 	return 0;
 }
 
-/* Under lock. */
-static int tb_writer_add(struct tb_producer *c, const struct tb_writer_req *r, u32 tid)
+/* With memory for it, which is used if this succeeds.  Under lock. */
+static int tb_writer_insert(struct tb_producer *c, const struct tb_writer_req *r,
+			    struct tb_writer *w)
 {
-	struct tb_writer *w;
 	int err;
 
 	if (r->target >= c->nr_targets)
 		return -ENOENT;
-	w = kzalloc(sizeof(*w), TB_GFP | __GFP_ACCOUNT);
+	if (xa_load(&c->writers, r->writer))
+		return -EEXIST;
+	w->target = array_index_nospec(r->target, c->nr_targets);
+	err = xa_err(xa_store(&c->writers, r->writer, w, GFP_NOWAIT | __GFP_NOWARN));
+	if (!err)
+		c->nr_writers++;
+	return err;
+}
+
+/*
+ * Memory for it, in the tree of writers, too, is there before the lock is taken: readers wait for
+ * that, and a control group without memory can make allocating take long.
+ */
+static int tb_writer_add(struct tb_producer *c, const struct tb_writer_req *r, u32 tid)
+{
+	struct tb_writer *w = kzalloc(sizeof(*w), TB_GFP | __GFP_ACCOUNT);
+	int err;
+
 	if (!w)
 		return -ENOMEM;
 	w->tid = tid;
-	w->target = array_index_nospec(r->target, c->nr_targets);
-	err = xa_insert(&c->writers, r->writer, w, TB_GFP);
-	if (err) {
-		kfree(w);
-		return err == -EBUSY ? -EEXIST : err;
+	err = xa_reserve(&c->writers, r->writer, TB_GFP);
+	if (!err) {
+		mutex_lock(&c->lock);
+		err = tb_writer_insert(c, r, w);
+		/* nothing if there is a writer */
+		if (err)
+			xa_release(&c->writers, r->writer);
+		mutex_unlock(&c->lock);
 	}
-	c->nr_writers++;
-	return 0;
+	if (err)
+		kfree(w);
+	return err;
 }
 
 static int tb_pioc_writer(struct tb_producer *c, void __user *arg, size_t size)
@@ -312,10 +336,7 @@ static int tb_pioc_writer(struct tb_producer *c, void __user *arg, size_t size)
 		if (!tid)
 			return -ESRCH;
 	}
-	mutex_lock(&c->lock);
-	err = r.flags & TB_WRITER_GONE ? tb_writer_gone(c, r.writer) : tb_writer_add(c, &r, tid);
-	mutex_unlock(&c->lock);
-	return err;
+	return r.flags & TB_WRITER_GONE ? tb_writer_gone(c, r.writer) : tb_writer_add(c, &r, tid);
 }
 
 /* ---- committing ------------------------------------------------------- */
