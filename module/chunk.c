@@ -32,7 +32,9 @@
  *
  * A piece that finds no room is lost if its chunk was committed; the writer's next piece says
  * why, and its number of records (tb_chunk.first) how many.  While scraping it stays where it
- * is: the program will commit the chunk some day.
+ * is: the program will commit the chunk some day.  Then nothing later of that writer is
+ * taken either, so that what is said of a loss is said by the piece behind it; but at the end, when
+ * there may be no other time, all is taken that can be.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
@@ -333,9 +335,12 @@ static int tb_chunk_take(struct tb_producer *c, u32 n, enum tb_take how)
 	} else if (part.flags & TB_CHUNK_LAST || part.bytes > k->bytes) {
 		err = tb_chunk_put(c, w, k, &h, shared + 1, &part);
 	}
-	/* the rings had no use for it, and it has another chance */
-	if (err && err != -EINVAL && how != TB_TAKE_COMMIT)
+	if (err && err != -EINVAL && how != TB_TAKE_COMMIT) {
+		/* the rings had no use for it, and it has another chance; perhaps not in this one */
+		if (how == TB_TAKE_END)
+			w->pending |= tb_lost_cause(err);
 		return err;
+	}
 	if (err)
 		tb_chunk_lose(c, w, k, &h, err);
 	if (complete && (err || part.flags & TB_CHUNK_LAST)) {
@@ -490,7 +495,7 @@ static int tb_chunk_order(const void *a, const void *b, const void *channel)
  */
 void tb_chunk_scrape(struct tb_producer *c, const struct tb_provider *only, bool end)
 {
-	u32 n, nr = 0;
+	u32 n, nr = 0, waits = U32_MAX;
 
 	for (n = 0; n < c->nr_chunks; n++) {
 		if (tb_chunk_look(c, n, only))
@@ -499,7 +504,15 @@ void tb_chunk_scrape(struct tb_producer *c, const struct tb_provider *only, bool
 	}
 	sort_r(c->order, nr, sizeof(*c->order), tb_chunk_order, NULL, c);
 	for (n = 0; n < nr; n++) {
+		const struct tb_books *k = &c->books[c->order[n]];
+		u16 writer = k->writer, wrap = k->wrap;
+
+		if (writer == waits)
+			continue;
 		tb_chunk_take(c, c->order[n], end ? TB_TAKE_END : TB_TAKE_FLUSH);
+		/* there is more of it to come, and before what is later */
+		if (k->wrap == wrap && !end)
+			waits = writer;
 		cond_resched();
 	}
 }

@@ -319,6 +319,65 @@ TEST_DEV(channel, scraped_in_order)
 	EXPECT_WHOLE(2, CHUNKS / 2 * 5);
 }
 
+/* What a flush leaves of a chunk comes before the writer's next one. */
+TEST_DEV(channel, scraped_no_further_than_what_is_left)
+{
+	struct tb_chunk *c;
+
+	BEGIN();
+	c = chunk_begin(&self->p, 0, 1, 0, 0);
+	c->hole = 1 * RECORD_BYTES + 1;
+	chunk_fill(&self->p, c, 2);
+	chunk_complete(c);
+	c = chunk_begin(&self->p, 1, 1, 1, 2);
+	chunk_fill(&self->p, c, 3);
+	chunk_complete(c);
+	/* another writer has nothing to do with that */
+	c = chunk_begin(&self->p, 2, 2, 0, 0);
+	chunk_fill(&self->p, c, 1);
+	chunk_complete(c);
+	ASSERT_EQ(0, tb_flush(self->fd, -1));
+	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_COMPLETE, 0), state_of(&self->p, 0));
+	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_COMPLETE, 0), state_of(&self->p, 1));
+	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_FREE, 1), state_of(&self->p, 2));
+	/* filled in */
+	__atomic_store_n(&chunk_at(&self->p, 0)->hole, 0, __ATOMIC_RELEASE);
+	ASSERT_EQ(0, tb_flush(self->fd, -1));
+	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_FREE, 1), state_of(&self->p, 0));
+	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_FREE, 1), state_of(&self->p, 1));
+	END();
+	EXPECT_WHOLE(1, 5);
+	EXPECT_WHOLE(2, 1);
+}
+
+/* At the end what finds no room is missing, and the piece behind it says why. */
+TEST_DEV(channel, a_loss_at_the_end_is_told)
+{
+	uint32_t id, causes;
+	struct tb_chunk *c;
+	uint64_t next;
+
+	ASSERT_EQ(0, tb_configure(self->fd, TB_MODE_STREAMING, TB_POLICY_DROP, 2, 128));
+	BEGIN();
+	for (id = 0; !chunk_write(&self->p, 0, 2, id, id * FULL, FULL); id++)
+		ASSERT_LT(id, 100);
+	c = chunk_begin(&self->p, 1, 1, 0, 0);
+	chunk_fill(&self->p, c, 1);
+	chunk_complete(c);
+	EXPECT_EQ(0, chunk_commit(&self->p, 1));
+	c = chunk_begin(&self->p, 1, 1, 1, 1);
+	chunk_fill(&self->p, c, FULL);
+	chunk_complete(c);
+	/* there is room for a small one */
+	c = chunk_begin(&self->p, 2, 1, 2, 1 + FULL);
+	chunk_fill(&self->p, c, 1);
+	chunk_complete(c);
+	END();
+	EXPECT_EQ(2, pieces_of(&self->got, self->p.setup.producer, 1, &next, &causes));
+	EXPECT_EQ(FULL + 2, next);
+	EXPECT_EQ(TB_LOST_RING, causes);
+}
+
 TEST_DEV(channel, acquire_flush_and_snapshot)
 {
 	struct tb_ref refs[64];
