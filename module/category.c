@@ -13,6 +13,7 @@
 #include <linux/ctype.h>
 #include <linux/errno.h>
 #include <linux/glob.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 
 #include "intake.h"
@@ -43,11 +44,14 @@ void tb_category_match(struct tb_producer *c, u32 target)
 	const struct tb_provider *p = c->target[target].provider;
 	u32 i, bit = 1u << target;
 
-	for (i = 0; i < c->nr_categories; i++)
+	for (i = 0; i < c->nr_categories; i++) {
 		if (p && tb_category_wanted(&p->intake, c->category[i]))
 			c->matched[i] |= bit;
 		else
 			c->matched[i] &= ~bit;
+		/* many patterns, many names, many channels */
+		cond_resched();
+	}
 }
 
 /* What user space has changed of the page is seen by whoever sees that it has changed. */
@@ -78,15 +82,16 @@ void tb_words_update(struct tb_producer *c, u32 target)
 	c->recording &= ~bit;
 	if (p) {
 		WRITE_ONCE(words->clock, p->clock.id);
-		WRITE_ONCE(words->generation, (u32)p->generation);
 		WRITE_ONCE(words->frequency, p->clock.frequency);
 		c->overwrites &= ~bit;
 		if (p->config.policy == TB_POLICY_OVERWRITE)
 			c->overwrites |= bit;
 		if (p->intake.recording && !(p->intake.quota.flags & TB_QUOTA_CLOSED))
 			c->recording |= bit;
+		WRITE_ONCE(c->page->overwrites, c->overwrites);
+		/* clock and policy of this recording: pairs with an acquire in user space */
+		smp_store_release(&words->generation, (u32)p->generation);
 	}
-	WRITE_ONCE(c->page->overwrites, c->overwrites);
 	for (i = 0; i < c->nr_categories; i++)
 		WRITE_ONCE(c->page->categories[i], c->matched[i] & c->recording);
 	WRITE_ONCE(c->page->recording, c->recording);

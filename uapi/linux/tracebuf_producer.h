@@ -39,7 +39,7 @@
 /**
  * struct tb_producer_target - part of struct tb_producer_page: one target
  * @clock: enum tb_clock_id of its recording; what its writers should use
- * @generation: counts its recordings
+ * @generation: counts its recordings; stored, with release, after the rest of what is told of one
  * @frequency: ticks per second of the clock, as far as known
  */
 struct tb_producer_target {
