@@ -437,6 +437,9 @@ static int tb_target_add(struct tb_producer *c, struct tb_provider *p, u32 *targ
 		return -ENOENT;
 	if (in->quota.flags & TB_QUOTA_CLOSED)
 		return -EACCES;
+	/* as large as the event that it becomes; without buffers they will be the default's */
+	if (p->allocated && c->chunk_bytes > tb_provider_max_event(p))
+		return -EMSGSIZE;
 	if (t == TB_TARGETS_MAX || in->producers >= (in->quota.producers ?: TB_PRODUCERS_MAX))
 		return -ENOSPC;
 	mutex_lock(&c->lock);
@@ -458,7 +461,8 @@ static int tb_target_add(struct tb_producer *c, struct tb_provider *p, u32 *targ
  * @target: out: its number
  *
  * Context: process.
- * Return: 0, also if it has it already; -ENOENT; -EACCES it takes nothing; -ENOSPC.
+ * Return: 0, also if it has it already; -ENOENT; -EACCES it takes nothing; -ENOSPC;
+ * -EMSGSIZE its buffers are smaller than the chunks.
  */
 int tb_producer_add_target(struct tb_producer *c, const char *name, u32 *target)
 {

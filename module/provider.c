@@ -296,8 +296,7 @@ void tb_provider_query(struct tb_provider *p, struct tb_query *q)
 		q->full = tb_provider_full(p);
 		mutex_unlock(&p->read_lock);
 		q->map_bytes = q->durable_offset + q->durable_bytes;
-		q->max_event = (min_t(u32, p->config.elements - TB_BLOCK_FIRST_ELEMENT,
-				      TB_EVENT_ELEMENTS_MAX) - 1) * TB_ELEMENT_SIZE;
+		q->max_event = tb_provider_max_event(p);
 	}
 	mutex_unlock(&p->lock);
 }

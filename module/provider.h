@@ -185,4 +185,11 @@ static inline u32 tb_provider_buffer_bytes(const struct tb_provider *p)
 	return p->config.elements * TB_ELEMENT_SIZE;
 }
 
+/* the largest payload that the buffers, which are there, can hold */
+static inline u32 tb_provider_max_event(const struct tb_provider *p)
+{
+	return (min_t(u32, p->config.elements - TB_BLOCK_FIRST_ELEMENT, TB_EVENT_ELEMENTS_MAX) -
+		1) * TB_ELEMENT_SIZE;
+}
+
 #endif /* TB_PROVIDER_H */

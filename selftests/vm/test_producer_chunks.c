@@ -607,6 +607,31 @@ TEST_DEV(channel, larger_than_a_buffer)
 	END();
 }
 
+/* Who comes later is told at once; what is the largest that fits does. */
+TEST_DEV(channel, larger_than_a_buffer_can_be)
+{
+	struct producer p;
+	struct tb_query q;
+	uint64_t next;
+	uint32_t causes, full;
+
+	ASSERT_EQ(0, tb_configure(self->fd, 0, 0, 4, 64));
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	ASSERT_LT(512, q.max_event);
+	EXPECT_EQ(-EMSGSIZE, producer_open(&p, "kernel", 1024, 4));
+	BEGIN();
+	EXPECT_EQ(-EMSGSIZE, producer_open(&p, "kernel", 8192, 4));
+	ASSERT_EQ(0, producer_open(&p, "kernel", 512, 4));
+	ASSERT_EQ(0, producer_writer(p.fd, 1, 0, 0, 0));
+	full = (512 - sizeof(struct tb_chunk)) / RECORD_BYTES;
+	EXPECT_EQ(0, chunk_write(&p, 0, 1, 0, 0, full));
+	producer_close(&p);
+	/* it was told before: the same */
+	EXPECT_EQ(0, producer_target(self->p.fd, "kernel"));
+	END();
+	EXPECT_EQ(full, pieces_of(&self->got, p.setup.producer, 1, &next, &causes));
+}
+
 TEST_DEV(channel, stopped)
 {
 	uint32_t causes;

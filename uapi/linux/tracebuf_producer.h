@@ -320,7 +320,8 @@ struct tb_producer_setup {
  * @provider: its name
  * @target: out: its number on this channel, from 0; the same if it was told before
  * Errors: ENOENT no such provider; EACCES it takes nothing from producers; ENOSPC TB_TARGETS_MAX,
- * or it has as many producers as it may.
+ * or it has as many producers as it may; EMSGSIZE a chunk is larger than tb_query.max_event:
+ * with buffers that are made so small later, full chunks find no room (ENOBUFS).
  */
 struct tb_target_req {
 	char  provider[TB_PROVIDER_NAME_MAX];
