@@ -58,6 +58,7 @@ struct fake {
 	bool full;			/* ENOBUFS for every chunk */
 	int answer;			/* for the next chunk, once */
 	int fail_setup, fail_writer, fail_category, fail_target, fail_commit;
+	uint32_t fits;			/* the largest chunk that does; 0: any */
 	uint32_t target_is, category_is;	/* what it says instead, + 1 */
 	void (*on_nap)(struct fake *fake);
 	void (*on_commit)(struct fake *fake);
@@ -275,6 +276,14 @@ static inline void fake_scrape(struct fake *fake)
 
 /* ---- what the arbiter calls ---- */
 
+static inline void fake_free_chunks(struct fake *fake)
+{
+	free(fake->chunks);
+	free(fake->wraps);
+	free(fake->taken_bytes);
+	free(fake->taken_records);
+}
+
 static inline int fake_setup(struct tb_endpoint *endpoint, struct tb_producer_setup *setup,
 			     const struct tb_producer_page **page, void **chunks)
 {
@@ -286,6 +295,8 @@ static inline int fake_setup(struct tb_endpoint *endpoint, struct tb_producer_se
 	fake->chunk_bytes = setup->chunk_bytes;
 	fake->nr_chunks = setup->chunks;
 	if (!fake->no_shared) {
+		/* set up again: nobody has the memory of before */
+		fake_free_chunks(fake);
 		fake->chunks = calloc(setup->chunks, setup->chunk_bytes);
 		fake->wraps = calloc(setup->chunks, sizeof(*fake->wraps));
 		fake->taken_bytes = calloc(setup->chunks, sizeof(*fake->taken_bytes));
@@ -305,6 +316,8 @@ static inline int fake_target(struct tb_endpoint *endpoint, struct tb_target_req
 
 	if (fake->fail_target)
 		return fake->fail_target;
+	if (fake->fits && fake->chunk_bytes > fake->fits)
+		return -EMSGSIZE;
 	for (i = 0; i < fake->nr_targets; i++)
 		if (!strcmp(fake->providers[i], request->provider))
 			break;
@@ -451,10 +464,7 @@ static inline void fake_init(struct fake *fake)
 
 static inline void fake_free(struct fake *fake)
 {
-	free(fake->chunks);
-	free(fake->wraps);
-	free(fake->taken_bytes);
-	free(fake->taken_records);
+	fake_free_chunks(fake);
 	free(fake->writers);
 	free(fake->got);
 	pthread_mutex_destroy(&fake->lock);

@@ -500,10 +500,19 @@ static void own_arbiter(void)
 	CHECK_NUMBER(opened, 1);
 	CHECK_NUMBER(-tb_default_open(NULL, &ours), ENOENT);
 	CHECK(!ours);
-	/* it can be tried again */
+	/* it can be tried again; with sizes that were chosen, which do not fit, it fails */
 	open_fails = 0;
 	fake.page.categories[0] = 1;
+	fake.fits = 512;
+	CHECK_NUMBER(-tb_default_open(&(struct tb_arbiter_options){ 1024, 8, 0, 0 }, &ours),
+		     EMSGSIZE);
+	CHECK(!ours);
+	fake.closed = 0;
 	CHECK(!tb_default_open(NULL, &ours));
+	CHECK_NUMBER(fake.chunk_bytes, 512);
+	CHECK_NUMBER(fake.nr_chunks, 512);
+	CHECK_NUMBER(fake.closed, 3);
+	fake.closed = 0;
 	CHECK(ours && !tb_writer_is_null(tb_here()));
 	CHECK_NUMBER(-tb_default_open(&(struct tb_arbiter_options){ 0 }, NULL), EBUSY);
 	tb_write_instant("cats", "one");
@@ -572,7 +581,7 @@ static void own_arbiter(void)
 	CHECK(!tb_write_flush());
 	CHECK(told("parent", TB_NAME_EVENT));
 	CHECK(!fake.error);
-	CHECK_NUMBER(opened, 3);
+	CHECK_NUMBER(opened, 7);
 	CHECK(!fake.closed);
 }
 

@@ -31,19 +31,45 @@ static uint32_t has_key;
 /* of the thread that forks */
 static bool gate_entered, writer_was_busy;
 
-static const struct tb_arbiter_options defaults = { .period_ms = DEFAULT_PERIOD_MS };
+static const struct tb_arbiter_options defaults = {
+	.chunk_bytes = 4096,
+	.chunks = 64,
+	.period_ms = DEFAULT_PERIOD_MS,
+};
+
+/* The number of the target, or -errno */
+static int open_with(const struct tb_arbiter_options *options, struct tb_arbiter **made)
+{
+	int result = tb_arbiter_create(options, made);
+
+	if (result)
+		return result;
+	result = tb_arbiter_target(*made, "kernel");
+	if (result < 0)
+		tb_arbiter_destroy(*made);
+	return result;
+}
+
+/* With chunks that fit into the buffers there are. */
+static int open_fitting(struct tb_arbiter **made)
+{
+	struct tb_arbiter_options options = defaults;
+	int result = open_with(&options, made);
+
+	while (result == -EMSGSIZE && options.chunk_bytes > TB_CHUNK_BYTES_MIN) {
+		options.chunk_bytes /= 2;
+		options.chunks *= 2;
+		result = open_with(&options, made);
+	}
+	return result;
+}
 
 /* @gate is held */
 static int open_default(const struct tb_arbiter_options *options)
 {
 	struct tb_arbiter *made;
-	int result = tb_arbiter_create(options ? options : &defaults, &made);
+	int result = options ? open_with(options, &made) : open_fitting(&made);
 
-	if (!result) {
-		result = tb_arbiter_target(made, "kernel");
-		if (result < 0)
-			tb_arbiter_destroy(made);
-	}
 	if (result < 0) {
 		shared_set(&state, STATE_FAILED);
 		return result;

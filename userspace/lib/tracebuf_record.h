@@ -190,7 +190,8 @@ int tb_arbiter_create_unbound(const struct tb_arbiter_options *options,
 int tb_arbiter_bind(struct tb_arbiter *arbiter);
 
 /** tb_arbiter_target - the number of @provider for tb_writer_create().  Errors: -ENOTCONN
- *  unbound, those of TB_PIOC_TARGET. */
+ *  unbound, -EMSGSIZE its buffers are smaller than the arbiter's chunks, others of
+ *  TB_PIOC_TARGET. */
 int tb_arbiter_target(struct tb_arbiter *arbiter, const char *provider);
 
 /** tb_arbiter_set_period - change tb_arbiter_options.period_ms.  Signals: yes. */
@@ -374,8 +375,9 @@ static inline struct tb_writer *tb_here(void)
 /**
  * tb_default_open - the process's own arbiter, to be opened if it is not
  *
- * To know whether it works, to choose @options (NULL: the defaults with a period of 100 ms) before
- * the first event, or to try again after the module was loaded.  Errors: as tb_arbiter_create(),
+ * To know whether it works, to choose @options (NULL: the defaults with a period of 100 ms, and
+ * smaller chunks if the recording's buffers are too small for them) before the first event, or to
+ * try again after the module was loaded.  Errors: as tb_arbiter_create() and tb_arbiter_target(),
  * -EBUSY it is open and @options were given.
  */
 int tb_default_open(const struct tb_arbiter_options *options, struct tb_arbiter **arbiter);
