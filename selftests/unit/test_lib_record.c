@@ -585,6 +585,45 @@ static void own_arbiter(void)
 	CHECK(!fake.closed);
 }
 
+static void *thread_forks(void *unused)
+{
+	int i, status;
+	pid_t pid;
+
+	for (i = 0; i < 100; i++) {
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		CHECK(waitpid(pid, &status, 0) == pid && !status);
+	}
+	return unused;
+}
+
+/* One that records forks, and so does one that does not, at the same time. */
+static void forks_at_once(void)
+{
+	struct tb_writer_stats before, after;
+	pthread_t thread;
+	int i, status;
+	pid_t pid;
+
+	tb_writer_read_stats(tb_here(), &before);
+	CHECK(!pthread_create(&thread, NULL, thread_forks, NULL));
+	for (i = 0; i < 100; i++) {
+		tb_write_mark("before");
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		CHECK(waitpid(pid, &status, 0) == pid && !status);
+	}
+	CHECK(!pthread_join(thread, NULL));
+	tb_write_mark("after");
+	CHECK(!tb_write_flush());
+	tb_writer_read_stats(tb_here(), &after);
+	CHECK_NUMBER(after.lost - before.lost, 0);
+	CHECK_NUMBER(after.attempted - before.attempted, 101);
+}
+
 static const struct test tests[] = {
 	{ "records of all kinds", records },
 	{ "flows and arguments", flows_and_arguments },
@@ -599,6 +638,7 @@ static const struct test tests[] = {
 	{ "a handler records between records, not within one", signals },
 	{ "handlers anywhere", signals_anywhere },
 	{ "the process's own arbiter: no device, threads, fork", own_arbiter },
+	{ "threads that fork at the same time", forks_at_once },
 	/* the table of texts is full then */
 	{ "too many texts", too_many_texts },
 };

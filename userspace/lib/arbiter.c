@@ -592,10 +592,12 @@ static void forked(struct tb_arbiter *arbiter)
 
 void tb_arbiters_fork(int where)
 {
+	static __thread bool entered __attribute__((tls_model("initial-exec")));
 	struct tb_arbiter *arbiter;
 
 	if (where == FORK_PREPARE) {
-		tb_gate_enter(&arbiters_gate);
+		/* not by a handler that interrupted who has it, and will leave it */
+		entered = tb_gate_enter(&arbiters_gate);
 		return;
 	}
 	if (where == FORK_CHILD) {
@@ -605,5 +607,6 @@ void tb_arbiters_fork(int where)
 		for (arbiter = arbiters; arbiter; arbiter = arbiter->next)
 			forked(arbiter);
 	}
-	tb_gate_leave(&arbiters_gate);
+	if (entered || where == FORK_CHILD)
+		tb_gate_leave(&arbiters_gate);
 }

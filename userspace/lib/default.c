@@ -28,8 +28,9 @@ static uint32_t state, target;
 static struct tb_gate gate;
 static pthread_key_t key;
 static uint32_t has_key;
-/* of the thread that forks */
-static bool gate_entered, writer_was_busy;
+/* of the thread that forks: several may, and prepare at the same time */
+static __thread bool gate_entered __attribute__((tls_model("initial-exec")));
+static __thread bool writer_was_busy __attribute__((tls_model("initial-exec")));
 
 static const struct tb_arbiter_options defaults = {
 	.chunk_bytes = 4096,
