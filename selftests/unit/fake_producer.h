@@ -65,7 +65,7 @@ struct fake {
 
 	/* what was done to it */
 	uint64_t now, slept, naps[512];
-	uint32_t nr_naps, commits, answered, closed, wait;
+	uint32_t nr_naps, commits, answered, closed, closed_inherited, wait;
 	uint32_t largest;		/* chunks in one commit */
 };
 
@@ -442,12 +442,18 @@ static inline void fake_close(struct tb_endpoint *endpoint)
 	fake_of(endpoint)->closed++;
 }
 
+static inline void fake_close_inherited(struct tb_endpoint *endpoint)
+{
+	fake_of(endpoint)->closed_inherited++;
+}
+
 static inline void fake_init(struct fake *fake)
 {
 	static const struct tb_endpoint_ops ops = {
 		.setup = fake_setup, .target = fake_target, .writer = fake_writer,
 		.category = fake_category, .commit = fake_commit, .wait = fake_wait,
 		.now_us = fake_now_us, .nap = fake_nap, .close = fake_close,
+		.close_inherited = fake_close_inherited,
 	};
 
 	memset(fake, 0, sizeof(*fake));

@@ -569,8 +569,8 @@ static void own_arbiter(void)
 		opened = 0;
 		tb_write_instant("cats", "child");
 		tb_write_flush();
-		_exit(parents.closed != 1 || opened != 1 || fake.error ||
-		      fake_count(&fake, TB_REC_INSTANT) != 1 ||
+		_exit(parents.closed_inherited != 1 || parents.closed || opened != 1 ||
+		      fake.error || fake_count(&fake, TB_REC_INSTANT) != 1 ||
 		      !told("child", TB_NAME_EVENT) ||
 		      fake.writers[1].tid != (uint32_t)getpid());
 	}

@@ -1268,7 +1268,7 @@ static void forked_child(void)
 		put(w, 20);
 		tb_writer_flush(w);
 		tb_put_mark(w, "x", 1);
-		if (w->chunk || fake.commits || fake.closed != 1)
+		if (w->chunk || fake.commits || fake.closed_inherited != 1)
 			_exit(1);
 		if (!tb_writer_is_null(tb_writer_create(arbiter, 0, TB_FULL_DROP)))
 			_exit(2);

@@ -585,7 +585,7 @@ static void forked(struct tb_arbiter *arbiter)
 	}
 	tb_categories_drop(arbiter);
 	if (arbiter->endpoint)
-		arbiter->endpoint->ops->close(arbiter->endpoint);
+		arbiter->endpoint->ops->close_inherited(arbiter->endpoint);
 	arbiter->endpoint = NULL;
 	arbiter->page = NULL;
 }

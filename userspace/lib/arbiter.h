@@ -81,6 +81,7 @@ struct tb_endpoint;
  * @now_us: a clock for periods, which may be coarse
  * @nap: sleep
  * @close: give up the channel and its memory
+ * @close_inherited: likewise in a child, which has not got the memory
  */
 struct tb_endpoint_ops {
 	int (*setup)(struct tb_endpoint *endpoint, struct tb_producer_setup *setup,
@@ -93,6 +94,7 @@ struct tb_endpoint_ops {
 	uint64_t (*now_us)(struct tb_endpoint *endpoint);
 	void (*nap)(struct tb_endpoint *endpoint, uint64_t us);
 	void (*close)(struct tb_endpoint *endpoint);
+	void (*close_inherited)(struct tb_endpoint *endpoint);
 };
 
 struct tb_endpoint {

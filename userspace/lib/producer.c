@@ -133,14 +133,22 @@ static void nap(struct tb_endpoint *endpoint, uint64_t us)
 	nanosleep(&time, NULL);
 }
 
+/* The mappings are not inherited, and what is at their addresses now is somebody else's. */
+static void close_inherited(struct tb_endpoint *endpoint)
+{
+	struct producer *producer = producer_of(endpoint);
+
+	close(producer->fd);
+	tb_unmap(producer, sizeof(*producer));
+}
+
 static void close_producer(struct tb_endpoint *endpoint)
 {
 	struct producer *producer = producer_of(endpoint);
 
 	tb_unmap(producer->page, producer->page_bytes);
 	tb_unmap(producer->chunks, producer->chunks_bytes);
-	close(producer->fd);
-	tb_unmap(producer, sizeof(*producer));
+	close_inherited(endpoint);
 }
 
 int tb_producer_open(struct tb_endpoint **out)
@@ -155,6 +163,7 @@ int tb_producer_open(struct tb_endpoint **out)
 		.now_us = now_us,
 		.nap = nap,
 		.close = close_producer,
+		.close_inherited = close_inherited,
 	};
 	struct producer *producer;
 	int result;
