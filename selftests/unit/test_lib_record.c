@@ -585,6 +585,36 @@ static void own_arbiter(void)
 	CHECK(!fake.closed);
 }
 
+static void *thread_opens(void *arg)
+{
+	struct tb_endpoint *endpoint;
+
+	pthread_cancel(pthread_self());
+	errno = 77;
+	if (!tb_producer_open(&endpoint)) {
+		endpoint->ops->nap(endpoint, 1);
+		endpoint->ops->close(endpoint);
+	}
+	*(int *)arg = errno;
+	pthread_testcancel();
+	return NULL;
+}
+
+/* Opening the channel, or failing to, ends no thread that is to be cancelled, and leaves errno. */
+static void disturbs_nobody(void)
+{
+	pthread_t thread;
+	void *result;
+	int seen = 0;
+
+	tb_open_instead = NULL;
+	CHECK(!pthread_create(&thread, NULL, thread_opens, &seen));
+	CHECK(!pthread_join(thread, &result));
+	CHECK(result == PTHREAD_CANCELED);
+	CHECK_NUMBER(seen, 77);
+	tb_open_instead = open_ours;
+}
+
 static void *thread_forks(void *unused)
 {
 	int i, status;
@@ -638,6 +668,7 @@ static const struct test tests[] = {
 	{ "a handler records between records, not within one", signals },
 	{ "handlers anywhere", signals_anywhere },
 	{ "the process's own arbiter: no device, threads, fork", own_arbiter },
+	{ "errno and threads that are cancelled", disturbs_nobody },
 	{ "threads that fork at the same time", forks_at_once },
 	/* the table of texts is full then */
 	{ "too many texts", too_many_texts },

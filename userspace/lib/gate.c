@@ -5,8 +5,9 @@
  * The lock is Drepper's "mutex 2" (Futexes Are Tricky, 2011) with the holder's thread id as its
  * word, so that a signal handler can find that it interrupted the holder.  Neither it nor the
  * memory goes through the C library's allocator or pthread_mutex_*(), which handlers must not
- * call.
+ * call.  errno stays what it is.
  */
+#include <errno.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -19,6 +20,14 @@
 void (*tb_step)(const volatile void *word);
 unsigned int tb_map_fails;
 #endif
+
+static void futex(struct tb_gate *gate, int operation, uint32_t value)
+{
+	int saved = errno;
+
+	syscall(SYS_futex, &gate->word, operation, value, NULL, NULL, 0);
+	errno = saved;
+}
 
 bool tb_gate_try(struct tb_gate *gate)
 {
@@ -46,8 +55,7 @@ bool tb_gate_enter(struct tb_gate *gate)
 		if (!(word & GATE_WAITERS) &&
 		    !shared_cas(&gate->word, &word, word | GATE_WAITERS))
 			continue;
-		syscall(SYS_futex, &gate->word, FUTEX_WAIT_PRIVATE, word | GATE_WAITERS, NULL,
-			NULL, 0);
+		futex(gate, FUTEX_WAIT_PRIVATE, word | GATE_WAITERS);
 		word = shared_get(&gate->word);
 	}
 }
@@ -56,11 +64,12 @@ void tb_gate_leave(struct tb_gate *gate)
 {
 	/* release: for the next one who enters */
 	if (shared_swap(&gate->word, 0) & GATE_WAITERS)
-		syscall(SYS_futex, &gate->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+		futex(gate, FUTEX_WAKE_PRIVATE, 1);
 }
 
 void *tb_map(size_t bytes)
 {
+	int saved = errno;
 	void *memory;
 
 #ifdef TB_STEPS
@@ -70,6 +79,7 @@ void *tb_map(size_t bytes)
 	}
 #endif
 	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	errno = saved;
 	return memory == MAP_FAILED ? NULL : memory;
 }
 

@@ -3,10 +3,15 @@
  * A channel to the kernel: /dev/tracebuf_producer as the arbiter wants it.
  *
  * The page that the kernel writes and the chunks are mapped one by one: the page for reading.
+ *
+ * Events are recorded between a system call and the look at its errno, and by signal handlers: so
+ * errno is here what it was.  Nor does recording end a thread that is to be cancelled: what
+ * holds a lock of the library would never leave it.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -31,21 +36,51 @@ static struct producer *producer_of(struct tb_endpoint *endpoint)
 
 static int producer_ioctl(struct tb_endpoint *endpoint, unsigned long command, void *argument)
 {
-	int result;
+	int result, saved = errno;
 
 	do
 		result = ioctl(producer_of(endpoint)->fd, command, argument);
 	while (result < 0 && errno == EINTR);
-	return result < 0 ? -errno : result;
+	if (result < 0)
+		result = -errno;
+	errno = saved;
+	return result;
+}
+
+static void close_file(int fd)
+{
+	int state, saved = errno;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	close(fd);
+	pthread_setcancelstate(state, NULL);
+	errno = saved;
+}
+
+static int open_file(const char *path)
+{
+	int result, state, saved = errno;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	result = open(path, O_RDWR | O_CLOEXEC);
+	if (result < 0)
+		result = -errno;
+	pthread_setcancelstate(state, NULL);
+	errno = saved;
+	return result;
 }
 
 static int map(int fd, size_t bytes, int protection, uint64_t offset, void **memory)
 {
+	int result, saved = errno;
+
 	*memory = mmap(NULL, bytes, protection, MAP_SHARED, fd, (off_t)offset);
 	if (*memory != MAP_FAILED)
 		return 0;
 	*memory = NULL;
-	return -errno;
+	result = -errno;
+	errno = saved;
+	return result;
 }
 
 static int setup(struct tb_endpoint *endpoint, struct tb_producer_setup *request,
@@ -103,10 +138,13 @@ static int wait(struct tb_endpoint *endpoint, int timeout_ms)
 	struct pollfd poll_fd = {
 		.fd = producer_of(endpoint)->fd, .events = POLLIN | POLLPRI,
 	};
-	int result = poll(&poll_fd, 1, timeout_ms);
+	int saved = errno, result = poll(&poll_fd, 1, timeout_ms);
 
-	if (result <= 0)
-		return !result || errno == EINTR ? 0 : -errno;
+	if (result <= 0) {
+		result = !result || errno == EINTR ? 0 : -errno;
+		errno = saved;
+		return result;
+	}
 	if (poll_fd.revents & (POLLERR | POLLNVAL))
 		return -EIO;
 	return (poll_fd.revents & POLLPRI ? TB_WAIT_FLUSH : 0) |
@@ -127,10 +165,14 @@ static void nap(struct tb_endpoint *endpoint, uint64_t us)
 	struct timespec time = {
 		.tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000) * 1000,
 	};
+	int state, saved = errno;
 
 	(void)endpoint;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	/* a signal makes it shorter */
 	nanosleep(&time, NULL);
+	pthread_setcancelstate(state, NULL);
+	errno = saved;
 }
 
 /* The mappings are not inherited, and what is at their addresses now is somebody else's. */
@@ -138,7 +180,7 @@ static void close_inherited(struct tb_endpoint *endpoint)
 {
 	struct producer *producer = producer_of(endpoint);
 
-	close(producer->fd);
+	close_file(producer->fd);
 	tb_unmap(producer, sizeof(*producer));
 }
 
@@ -177,9 +219,9 @@ int tb_producer_open(struct tb_endpoint **out)
 	if (!producer)
 		return -ENOMEM;
 	producer->endpoint.ops = &ops;
-	producer->fd = open(TB_PRODUCER_PATH, O_RDWR | O_CLOEXEC);
+	producer->fd = open_file(TB_PRODUCER_PATH);
 	if (producer->fd < 0) {
-		result = -errno;
+		result = producer->fd;
 		tb_unmap(producer, sizeof(*producer));
 		return result;
 	}

@@ -24,7 +24,8 @@
  * Conventions: functions return 0 or a count, and -errno on failure; none prints.  "Signals: yes"
  * means that a signal handler may call it, whatever it interrupted.  A handler that interrupts its
  * thread in the middle of a record cannot record: its record is lost and counted
- * (TB_LOST_SIGNAL).  Where nothing is said: any thread, no signal handlers.
+ * (TB_LOST_SIGNAL).  Where nothing is said: any thread, no signal handlers.  None changes errno, and
+ * recording is no cancellation point.
  *
  * After fork() the child has a channel of its own as soon as it records by tb_here(); arbiters
  * and writers that were made by hand are its parent's, record nothing in it, and may only be
