@@ -151,6 +151,52 @@ if child:
 		[ "$(grep 'user:forked' said | sed 's/.*-\([0-9]*\) \[.*/\1/' | sort -u | wc -l)" = 2 ]
 }
 
+# Memory that the kernel cannot see: the program is asked for it, by a flush, and then killed.
+cat >alone.py <<'END'
+import ctypes, signal, sys
+lib = ctypes.CDLL("libtracebuf.so.1")
+arbiter = ctypes.c_void_p()
+options = (ctypes.c_uint32 * 4)(0, 0, 1000000, 1)   # TB_ARBITER_NO_SHARED
+if lib.tb_default_open(options, ctypes.byref(arbiter)):
+    sys.exit("no channel")
+if sys.argv[1] == "answers" and lib.tb_arbiter_start_thread(arbiter):
+    sys.exit("no thread")
+lib.tb_write_instant(b"alone", b"asked for")
+print("written", flush=True)
+signal.pause()
+END
+
+# alone HOW: starts it, flushes, kills it; the status of the flush
+alone()
+{
+	tracebuf start -e user || return 2
+	mkfifo written
+	python3 alone.py "$1" >written &
+	pid=$!
+	read -r said <written
+	echo "$said"
+	tracebuf flush 2>said
+	status=$?
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	rm written
+	tracebuf save -s -o t && tracebuf verify t || return 2
+	cat said
+	return $status
+}
+
+asked()
+{
+	alone answers || return
+	tracebuf print t | grep 'user:alone: instant asked for$'
+}
+
+asked_in_vain()
+{
+	alone "does not"
+	[ $? = 1 ] && grep -q 'has not answered' said && ! tracebuf print t | grep 'user:alone'
+}
+
 # without the right to open the channel: the program runs, and is told
 not_allowed()
 {
@@ -168,7 +214,7 @@ exported()
 		tracebuf export t -o t.perfetto && grep -qa 'half way' t.perfetto
 }
 
-plan 11
+plan 13
 insmod "$TRACEBUF_KO"
 check "marks from the shell" marks
 check "threads that hand work to each other" threads
@@ -181,6 +227,8 @@ check "categories that were chosen, and no others" only_chosen
 check "categories that are chosen later" later_chosen
 check "what a killed program has written is there" killed
 check "a child starts anew" forked
+check "a flush asks for what the kernel cannot see" asked
+check "a program that does not answer a flush" asked_in_vain
 check "without the right to, a program does not record, and runs" not_allowed
 check "as Perfetto shows it" exported
 finish

@@ -206,8 +206,13 @@ int tb_device_stop(struct tb_device *device)
 
 int tb_device_flush(struct tb_device *device, int cpu)
 {
-	struct tb_flush flush = { .cpu = cpu };
+	struct tb_flush flush = { .cpu = cpu, .flags = cpu == -1 ? TB_FLUSH_ASK : 0 };
+	int result = device_ioctl(device, TB_IOC_FLUSH, &flush);
 
+	if (result != -EINVAL || !flush.flags)
+		return result;
+	/* a module that does not know of programs has nobody to ask */
+	flush.flags = 0;
 	return device_ioctl(device, TB_IOC_FLUSH, &flush);
 }
 

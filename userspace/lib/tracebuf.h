@@ -791,7 +791,10 @@ int tb_device_query(struct tb_device *device, struct tb_query *query);
 int tb_device_configure(struct tb_device *device, const struct tb_config *config);
 int tb_device_start(struct tb_device *device, uint32_t flags);
 int tb_device_stop(struct tb_device *device);
-/** tb_device_flush - @cpu -1: all */
+/**
+ * tb_device_flush - @cpu -1: all, and programs whose memory is not shared are asked for what they
+ * have written.  -ETIMEDOUT: some have not answered within a second; all else was done.
+ */
 int tb_device_flush(struct tb_device *device, int cpu);
 int tb_device_stats(struct tb_device *device, unsigned int cpu,
 		    struct tb_stats *stats);

@@ -56,10 +56,11 @@ const struct command cmd_flush = {
 	.help  =
 	"usage: tracebuf flush [-p NAME] [-C CPU]\n"
 	"\n"
-	"Closes the buffers that hold events, so that the reader gets them now.\n"
+	"Takes what programs have written up to now, and closes the buffers that hold\n"
+	"events, so that the reader gets them.\n"
 	"\n"
 	PROVIDER_HELP
-	"  -C, --cpu N           only of this CPU\n"
+	"  -C, --cpu N           only of this CPU, and not of programs\n"
 	"  -h, --help\n",
 };
 
@@ -267,6 +268,8 @@ static int flush_run(int argc, char **argv)
 	tb_device_close(device);
 	if (result == -EINVAL && cpu >= 0)
 		return complain("there is no CPU %d, or it is not recorded on", cpu);
+	if (result == -ETIMEDOUT)
+		return complain("a program has not answered within a second: what only it can reach is not there yet; all else is");
 	return result < 0 ? complain("cannot flush: %s", strerror(-result)) :
 			    EXIT_FINE;
 }
