@@ -364,16 +364,24 @@ static int tb_chunk_take(struct tb_producer *c, u32 n, enum tb_take how)
  */
 u32 tb_chunk_commit(struct tb_producer *c, struct tb_chunk_ref *ref)
 {
-	int err = -EINVAL;
+	u32 n, taken;
+	int err;
 
-	mutex_lock(&c->lock);
-	if (ref->chunk < c->nr_chunks && !ref->data)
-		err = tb_chunk_take(c, array_index_nospec(ref->chunk, c->nr_chunks),
-				    TB_TAKE_COMMIT);
-	else
+	if (ref->chunk >= c->nr_chunks || ref->data) {
+		mutex_lock(&c->lock);
 		c->refused++;
+		mutex_unlock(&c->lock);
+		ref->result = EINVAL;
+		return 0;
+	}
+	n = array_index_nospec(ref->chunk, c->nr_chunks);
+	mutex_lock(&c->lock);
+	taken = c->books[n].records;
+	err = tb_chunk_take(c, n, TB_TAKE_COMMIT);
 	mutex_unlock(&c->lock);
 	ref->result = -err;
+	if (err && err != -ESTALE)
+		ref->data = taken;
 	return !err;
 }
 

@@ -158,7 +158,20 @@ static inline int fake_take(struct fake *fake, struct tb_chunk *chunk, uint32_t 
 	return 0;
 }
 
-static inline int fake_take_ref(struct fake *fake, const struct tb_chunk_ref *ref)
+/* As the kernel does it: nothing of a free chunk is published. */
+static inline void fake_free_chunk(struct fake *fake, uint32_t n)
+{
+	struct tb_chunk *chunk = fake_chunk(fake, n);
+
+	fake->taken_bytes[n] = fake->taken_records[n] = 0;
+	fake->wraps[n] = (fake->wraps[n] + 1) & 0xffff;
+	__atomic_store_n(&chunk->published, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&chunk->hole, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&chunk->state, TB_CHUNK_WORD(TB_CHUNK_FREE, fake->wraps[n]),
+			 __ATOMIC_RELEASE);
+}
+
+static inline int fake_take_ref(struct fake *fake, struct tb_chunk_ref *ref)
 {
 	uint32_t published, records = 0, at = 0, state;
 	struct tb_chunk *chunk;
@@ -200,11 +213,9 @@ static inline int fake_take_ref(struct fake *fake, const struct tb_chunk_ref *re
 	}
 	fake->writers[chunk->writer].open = false;
 	if (!fake->no_shared) {
-		fake->taken_bytes[ref->chunk] = fake->taken_records[ref->chunk] = 0;
-		fake->wraps[ref->chunk] = (fake->wraps[ref->chunk] + 1) & 0xffff;
-		__atomic_store_n(&chunk->state,
-				 TB_CHUNK_WORD(TB_CHUNK_FREE, fake->wraps[ref->chunk]),
-				 __ATOMIC_RELEASE);
+		if (result)
+			ref->data = fake->taken_records[ref->chunk];
+		fake_free_chunk(fake, ref->chunk);
 	}
 	return result;
 }
@@ -265,11 +276,8 @@ static inline void fake_scrape(struct fake *fake)
 		if (TB_CHUNK_STATE(state) != TB_CHUNK_COMPLETE ||
 		    end != TB_PUBLISHED_BYTES(published))
 			continue;
-		fake->taken_bytes[n] = fake->taken_records[n] = 0;
 		fake->writers[chunk->writer].open = false;
-		fake->wraps[n] = (fake->wraps[n] + 1) & 0xffff;
-		__atomic_store_n(&chunk->state, TB_CHUNK_WORD(TB_CHUNK_FREE, fake->wraps[n]),
-				 __ATOMIC_RELEASE);
+		fake_free_chunk(fake, n);
 	}
 	pthread_mutex_unlock(&fake->lock);
 }

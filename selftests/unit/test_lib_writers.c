@@ -225,8 +225,18 @@ static void refused_chunk(void)
 	CHECK(fake_got(&fake, TB_REC_NAME, 0)->flags & TB_CHUNK_FRESH);
 	CHECK_NUMBER(fake_got(&fake, TB_REC_NAME, 0)->missing, 4);
 	check_values(3, 3);
+	/* of the next a reader's flush takes a part before: that is not refused */
+	put(w, 1);
+	fake_scrape(&fake);
+	put(w, 2);
+	fake.answer = ENOBUFS;
+	CHECK(!tb_writer_flush(w));
+	tb_writer_read_stats(w, &stats);
+	CHECK_NUMBER(stats.attempted, 11);
+	CHECK_NUMBER(stats.refused, 6);
+	put(w, 1);
 	tb_writer_destroy(w);
-	check_books(id, 8);
+	check_books(id, 13);
 	close_all();
 }
 

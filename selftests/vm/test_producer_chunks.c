@@ -237,6 +237,30 @@ TEST_DEV(channel, writers)
 	EXPECT_EQ(0, chunk_write(&self->p, 0, 1, 0, 0, 1));
 }
 
+/* The number of records that were taken of a chunk which is refused then. */
+TEST_DEV(channel, refused_in_part)
+{
+	struct tb_chunk_ref ref = { .chunk = 0 };
+	struct tb_commit m = { .refs = (uintptr_t)&ref, .nr_refs = 1 };
+	struct tb_chunk *c;
+
+	BEGIN();
+	c = chunk_begin(&self->p, 0, 1, 0, 0);
+	chunk_fill(&self->p, c, 3);
+	ASSERT_EQ(0, tb_flush(self->fd, -1));
+	chunk_fill(&self->p, c, 2);
+	/* not complete: nothing has come of it */
+	EXPECT_EQ(0, producer_commit(self->p.fd, &m));
+	EXPECT_EQ(ESTALE, ref.result);
+	EXPECT_EQ(0, ref.data);
+	chunk_complete(c);
+	c->reserved16 = 1;
+	EXPECT_EQ(0, producer_commit(self->p.fd, &m));
+	EXPECT_EQ(EINVAL, ref.result);
+	EXPECT_EQ(3, ref.data);
+	END();
+}
+
 /* ---- what nobody commits ---------------------------------------------- */
 
 TEST_DEV(channel, published_prefix_on_flush)
@@ -353,25 +377,23 @@ TEST_DEV(channel, scraped_no_further_than_what_is_left)
 /* At the end what finds no room is missing, and the piece behind it says why. */
 TEST_DEV(channel, a_loss_at_the_end_is_told)
 {
-	uint32_t id, causes;
 	struct tb_chunk *c;
+	uint32_t causes;
 	uint64_t next;
 
-	ASSERT_EQ(0, tb_configure(self->fd, TB_MODE_STREAMING, TB_POLICY_DROP, 2, 128));
+	/* a full chunk is larger than a buffer */
+	ASSERT_EQ(0, tb_configure(self->fd, TB_MODE_STREAMING, TB_POLICY_DROP, 4, 64));
 	BEGIN();
-	for (id = 0; !chunk_write(&self->p, 0, 2, id, id * FULL, FULL); id++)
-		ASSERT_LT(id, 100);
-	c = chunk_begin(&self->p, 1, 1, 0, 0);
-	chunk_fill(&self->p, c, 1);
-	chunk_complete(c);
-	EXPECT_EQ(0, chunk_commit(&self->p, 1));
+	EXPECT_EQ(0, chunk_write(&self->p, 0, 1, 0, 0, 1));
 	c = chunk_begin(&self->p, 1, 1, 1, 1);
 	chunk_fill(&self->p, c, FULL);
 	chunk_complete(c);
-	/* there is room for a small one */
 	c = chunk_begin(&self->p, 2, 1, 2, 1 + FULL);
 	chunk_fill(&self->p, c, 1);
 	chunk_complete(c);
+	/* not behind one that is still to come */
+	ASSERT_EQ(0, tb_flush(self->fd, -1));
+	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_COMPLETE, 0), state_of(&self->p, 2));
 	END();
 	EXPECT_EQ(2, pieces_of(&self->got, self->p.setup.producer, 1, &next, &causes));
 	EXPECT_EQ(FULL + 2, next);

@@ -171,6 +171,8 @@ alone()
 {
 	tracebuf start -e user || return 2
 	mkfifo written
+	# so that there is something in any case
+	tracebuf mark "not alone" || return 2
 	python3 alone.py "$1" >written &
 	pid=$!
 	read -r said <written

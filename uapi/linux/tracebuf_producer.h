@@ -373,7 +373,9 @@ struct tb_category_req {
  *	not complete or of an earlier lap, ENOBUFS the ring had no room, EDQUOT quota, ENODATA
  *	the target does not record.  But for ESTALE the chunk is free again in any case.
  *	ECANCELED: not looked at, because the call failed before
- * @data: TB_SETUP_NO_SHARED: address of struct tb_chunk and its data, of the chunk's size; else 0
+ * @data: TB_SETUP_NO_SHARED: address of struct tb_chunk and its data, of the chunk's size; else 0,
+ *	and out, if the chunk was not taken and is free again: how many of its records had been
+ *	taken before, by a flush
  */
 struct tb_chunk_ref {
 	__u32 chunk;

@@ -299,7 +299,8 @@ struct flush_wait {
  * @batch: the commit gate's: complete chunks in the order in which they were queued, @nr_batch
  * @seen, @seen_bound: the commit gate's: states of reservations and @bound when the commit began
  * @pending: the commit gate's: patches to be applied or told, @nr_pending
- * @refs, @list: what is given to the kernel; @sending: where refs are in @batch
+ * @refs, @list: what is given to the kernel; @sending: where refs are in @batch; @sent_records:
+ *	how many records the chunks have, which is not there any more when they are answered
  * @stage: room for a piece of a chunk
  * @serving: the thread @thread is there; @stopping: it is to end
  */
@@ -335,6 +336,7 @@ struct tb_arbiter {
 	struct tb_chunk *stage;
 	struct tb_chunk_ref refs[REFS];
 	uint32_t sending[REFS];
+	uint32_t sent_records[REFS];
 	struct tb_patch list[PATCHES];
 
 	struct writer **writers;

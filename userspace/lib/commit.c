@@ -136,15 +136,19 @@ static void refused(struct tb_arbiter *arbiter, struct writer *w, uint32_t recor
 	shared_add(&arbiter->stats.refused, 1);
 }
 
-static void answered(struct tb_arbiter *arbiter, uint32_t handle, int result)
+/* What came of a chunk with @records, of which a flush had taken some if the kernel says so. */
+static void answered(struct tb_arbiter *arbiter, uint32_t handle, uint32_t records,
+		     const struct tb_chunk_ref *ref)
 {
 	struct writer *w = writer_at(arbiter, handle);
 	struct tb_chunk *chunk = chunk_of(arbiter, handle);
-	uint32_t records = TB_PUBLISHED_RECORDS(shared_get(&chunk->published));
+	int result = ref->result;
 	bool stale = result == ESTALE && HANDLE_POOL(handle) == POOL_SHARED;
 	/* the kernel may have taken it when a reader flushed: then it is free */
 	bool broken = stale && TB_CHUNK_STATE(shared_get(&chunk->state)) != TB_CHUNK_FREE;
 
+	if (!arbiter->no_shared && ref->data < records)
+		records -= (uint32_t)ref->data;
 	if (!result || (stale && !broken))
 		shared_add(&arbiter->stats.chunks, 1);
 	else
@@ -252,6 +256,8 @@ static bool refer(struct tb_arbiter *arbiter, uint32_t at, uint32_t count)
 		}
 	}
 	arbiter->sending[count] = at;
+	arbiter->sent_records[count] =
+		TB_PUBLISHED_RECORDS(shared_get(&chunk_of(arbiter, handle)->published));
 	arbiter->refs[count] = (struct tb_chunk_ref) {
 		.chunk = arbiter->no_shared ? 0 : HANDLE_INDEX(handle),
 		.result = UNANSWERED,
@@ -297,7 +303,8 @@ static int send_some(struct tb_arbiter *arbiter)
 	for (i = 0; i < count; i++) {
 		if (arbiter->refs[i].result == UNANSWERED)
 			continue;
-		answered(arbiter, arbiter->batch[arbiter->sending[i]], arbiter->refs[i].result);
+		answered(arbiter, arbiter->batch[arbiter->sending[i]], arbiter->sent_records[i],
+			 &arbiter->refs[i]);
 		arbiter->batch[arbiter->sending[i]] = HANDLE_NONE;
 	}
 	for (i = 0; i < arbiter->nr_batch; i++)
