@@ -421,6 +421,8 @@ static uint32_t per_user(void)
 	return n;
 }
 
+#define NO_NAMESPACES	253
+
 /* 0: user @uid could have @most channels, and not one more: @wanted */
 static int setup_as(uid_t uid, bool namespace, int most, int wanted)
 {
@@ -434,7 +436,7 @@ static int setup_as(uid_t uid, bool namespace, int most, int wanted)
 		if (uid && setresuid(uid, uid, uid))
 			_exit(254);
 		if (namespace && unshare(CLONE_NEWUSER))
-			_exit(253);
+			_exit(NO_NAMESPACES);
 		if (setup_all(most + 1, &error) != most)
 			_exit(1);
 		_exit(error == -wanted ? 0 : 2);
@@ -445,13 +447,18 @@ static int setup_as(uid_t uid, bool namespace, int most, int wanted)
 TEST_DEV(channel, not_all_of_them_are_one_users)
 {
 	uint32_t most = per_user();
+	int ret;
 
 	ASSERT_LT(0, most);
 	ASSERT_LT(most, TB_PRODUCERS_MAX);
 	ASSERT_EQ(0, chmod("/dev/tracebuf_producer", 0666));
 	EXPECT_EQ(0, setup_as(4711, false, most, EMFILE));
 	/* in a user namespace he has all capabilities, and is whoever he likes */
-	EXPECT_EQ(0, setup_as(4711, true, most, EMFILE));
+	ret = setup_as(4711, true, most, EMFILE);
+	if (ret == NO_NAMESPACES)
+		TH_LOG("this kernel has no user namespaces");
+	else
+		EXPECT_EQ(0, ret);
 	/* one is the fixture's */
 	EXPECT_EQ(0, setup_as(0, false, TB_PRODUCERS_MAX - 1, ENFILE));
 	ASSERT_EQ(0, chmod("/dev/tracebuf_producer", 0600));
