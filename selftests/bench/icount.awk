@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# icount.awk - what suite icount printed, as tables and as JSON.
+# icount.awk - what suites icount and marker printed, as tables and as JSON.
 #
 #   awk -v suite=NAME -v rows=FILE -f icount.awk OUTPUT >TABLES.md
 #
 # OUTPUT has a line "BENCH who|case|minimum|median", in thousandths of an
 # instruction, for each case; the loop that the operation is in is taken off. FILE
-# gets one JSON object a line. The second table has the cases that are tracepoints.
+# gets one JSON object a line. The second table has the cases that are tracepoints, if any are.
 
 BEGIN {
 	FS = "|"
@@ -19,8 +19,10 @@ BEGIN {
 	peers = split("relay|clock and 16 bytes, interrupts off;" \
 		      "ftrace|ring buffer, 16 bytes;" \
 		      "ftrace|TRACE_EVENT of 8 bytes, its own clock;" \
-		      "LTTng, discard|softirq_raise", peer, ";")
-	split("relay;ftrace;TRACE_EVENT;LTTng", label, ";")
+		      "LTTng, discard|softirq_raise;" \
+		      "ftrace|trace_marker, 8 bytes;" \
+		      "ftrace|trace_marker_raw, 8 bytes", peer, ";")
+	split("relay;ftrace;TRACE_EVENT;LTTng;trace_marker;trace_marker_raw", label, ";")
 }
 
 function json(who, name, value, unit)
@@ -72,10 +74,12 @@ END {
 		cost[key] = raw[key] - off
 	printf "| who | case | instructions | x clock read |"
 	for (k = 1; k <= peers; k++)
-		printf " %s / this |", label[k]
+		if (peer[k] in cost)
+			printf " %s / this |", label[k]
 	printf "\n|---|---|---:|---:|"
 	for (k = 1; k <= peers; k++)
-		printf "---:|"
+		if (peer[k] in cost)
+			printf "---:|"
 	print ""
 	for (i = 1; i <= n; i++) {
 		if (is_point[cases[i]])
@@ -84,19 +88,23 @@ END {
 		json(who[i], cases[i], sprintf("%.3f", cost[key]), "instructions")
 		printf "| %s | %s | %.1f | %.1f |", who[i], cases[i], cost[key], cost[key] / cost[clock]
 		json(who[i], cases[i] ": x clock read", sprintf("%.3f", cost[key] / cost[clock]), "ratio")
-		recorded = who[i] == "tracebuf" && cases[i] ~ /^simple|^composite|^tracebuf_/ && \
+		recorded = who[i] == "tracebuf" && cases[i] ~ /^simple|^composite|^tracebuf_|^mark/ && \
 			cases[i] !~ /dropped|not /
 		for (k = 1; k <= peers; k++)
-			printf " %s |", recorded ? ratio(who[i], cases[i], peer[k], key, label[k]) : ""
+			if (peer[k] in cost)
+				printf " %s |", recorded ? ratio(who[i], cases[i], peer[k], key, label[k]) : ""
 		print ""
 	}
-	printf "\n| from the tracepoint to its return |"
-	for (k = 1; k <= points; k++)
+	if (tracers)
+		printf "\n| from the tracepoint to its return |"
+	for (k = 1; tracers && k <= points; k++)
 		printf " %s | / tracebuf |", point[k]
-	printf "\n|---|"
-	for (k = 1; k <= points; k++)
+	if (tracers)
+		printf "\n|---|"
+	for (k = 1; tracers && k <= points; k++)
 		printf "---:|---:|"
-	print ""
+	if (tracers)
+		print ""
 	for (i = 1; i <= tracers; i++) {
 		printf "| %s |", tracer[i]
 		for (k = 1; k <= points; k++) {

@@ -127,6 +127,7 @@ static void open_channel(void)
 	static const struct tb_endpoint_ops ops = {
 		.setup = setup, .target = target, .writer = new_writer, .category = category,
 		.commit = commit, .now_us = now_us, .close = close_channel,
+		.close_inherited = close_channel,
 	};
 	struct tb_arbiter_options options = {
 		.chunk_bytes = CHUNK_BYTES, .chunks = MEMORY / CHUNK_BYTES, .period_ms = 100,
