@@ -336,7 +336,7 @@ static int tb_chunk_take(struct tb_producer *c, u32 n, enum tb_take how)
 		err = tb_chunk_put(c, w, k, &h, shared + 1, &part);
 	}
 	if (err && err != -EINVAL && how != TB_TAKE_COMMIT) {
-		/* the rings had no use for it, and it has another chance; not in this one perhaps */
+		/* the rings had no use for it, and it has another chance, or none */
 		if (how == TB_TAKE_END)
 			w->pending |= tb_lost_cause(err);
 		return err;
