@@ -216,30 +216,54 @@ static int put_number(struct writer *writer, const struct tb_trace *trace,
 	return 0;
 }
 
-static void put_field(struct writer *writer, const struct tb_trace *trace,
-		      const struct tb_view *view,
-		      const struct tb_format_field *field)
+static int put_value_of(struct writer *writer, const struct tb_trace *trace,
+			const struct tb_view *view,
+			const struct tb_format_field *field)
 {
 	int result;
 
-	put_text(writer, field->name);
-	put_char(writer, '=');
 	switch (field->show) {
 	case TB_SHOW_TEXT:
 	case TB_SHOW_MASK:
 	case TB_SHOW_BYTES:
-		result = put_data(writer, view, field);
-		break;
+		return put_data(writer, view, field);
 	case TB_SHOW_ARRAY:
 		result = tb_field_count(view, field);
 		if (result >= 0)
 			put_array(writer, view, field);
-		break;
+		return result;
 	default:
-		result = put_number(writer, trace, view, field);
+		return put_number(writer, trace, view, field);
 	}
-	if (result < 0)
+}
+
+static void put_field(struct writer *writer, const struct tb_trace *trace,
+		      const struct tb_view *view,
+		      const struct tb_format_field *field)
+{
+	put_text(writer, field->name);
+	put_char(writer, '=');
+	if (put_value_of(writer, trace, view, field) < 0)
 		put_text(writer, "<truncated>");
+}
+
+/* Ends the text; how long it wanted to be */
+static int finish(const struct writer *writer)
+{
+	if (writer->size)
+		writer->buffer[writer->used < writer->size ?
+			       writer->used : writer->size - 1] = 0;
+	return (int)writer->used;
+}
+
+int tb_field_print(const struct tb_trace *trace, const struct tb_view *view,
+		   const struct tb_format_field *field, char *buffer,
+		   size_t size)
+{
+	struct writer writer = { .buffer = buffer, .size = size };
+	int result = put_value_of(&writer, trace, view, field);
+
+	return result < 0 ? result : finish(&writer);
 }
 
 /* ---- what is not an event of the kernel ---- */
@@ -483,7 +507,5 @@ int tb_view_print(const struct tb_trace *trace, const struct tb_view *view,
 				  &view->format->fields[i]);
 		}
 	}
-	if (size)
-		buffer[writer.used < size ? writer.used : size - 1] = 0;
-	return (int)writer.used;
+	return finish(&writer);
 }

@@ -163,6 +163,29 @@ const struct tb_clock_sync *tb_trace_syncs(const struct tb_trace *trace,
 /* ---- formats ---------------------------------------------------------- */
 
 /**
+ * enum tb_show - what a field is, for those who show it
+ * TB_SHOW_SIGNED, TB_SHOW_UNSIGNED, TB_SHOW_HEX: a number
+ * TB_SHOW_TEXT: tb_field_str()
+ * TB_SHOW_ARRAY: numbers: tb_field_count(), tb_field_item()
+ * TB_SHOW_MASK: a set of CPUs; the lowest bit of the first byte is CPU 0
+ * TB_SHOW_BYTES: anything else: tb_field_data()
+ * TB_SHOW_STATE: a number that tb_task_state() knows
+ * TB_SHOW_SYSCALL, TB_SHOW_SOFTIRQ: a number for which tb_trace_string() has a name
+ */
+enum tb_show {
+	TB_SHOW_SIGNED = 0,
+	TB_SHOW_UNSIGNED,
+	TB_SHOW_HEX,
+	TB_SHOW_TEXT,
+	TB_SHOW_ARRAY,
+	TB_SHOW_MASK,
+	TB_SHOW_BYTES,
+	TB_SHOW_STATE,
+	TB_SHOW_SYSCALL,
+	TB_SHOW_SOFTIRQ,
+};
+
+/**
  * struct tb_format_field - one field of an event
  * @name: its name
  * @type: its C type as the kernel spells it
@@ -173,7 +196,7 @@ const struct tb_clock_sync *tb_trace_syncs(const struct tb_trace *trace,
  * @bit: first bit, if TB_FIELD_BITS
  * @bits: bits, if TB_FIELD_BITS
  * @width: bytes of one element: 1, 2, 4, 8, or 0 where it is not a number
- * @show: private to the library
+ * @show: enum tb_show
  */
 struct tb_format_field {
 	const char *name;
@@ -599,6 +622,14 @@ int tb_field_is_text(const struct tb_format_field *field);
  */
 int tb_view_print(const struct tb_trace *trace, const struct tb_view *view,
 		  char *buffer, size_t size);
+
+/**
+ * tb_field_print - what tb_view_print() shows behind the "=" of one field
+ * Return: like snprintf(); -ERANGE the payload is too short for the field.
+ */
+int tb_field_print(const struct tb_trace *trace, const struct tb_view *view,
+		   const struct tb_format_field *field, char *buffer,
+		   size_t size);
 
 /** tb_view_name - "system" and "event" of an event, control events included;
  *  undescribed ones are "unknown" and "event_ID".  Of a record of a program they are

@@ -38,7 +38,8 @@ $(PERFETTO_OBJ): $(PERFETTO_GEN).h
 
 # Traces to export, and the exporter under the sanitizers, for test_export.sh
 PERFETTO_TEST_SRC := $(ROOT)/selftests/unit/test_export.c \
-	$(wildcard $(ROOT)/userspace/tool/export_perfetto*.c)
+	$(wildcard $(ROOT)/userspace/tool/export_perfetto*.c) \
+	$(ROOT)/userspace/tool/out.c
 
 $(OUT)/test_export: $(PERFETTO_TEST_SRC) $(PERFETTO_GEN).h \
 		$(OUT)/obj/perfetto/perfetto.pb-c.o $(ASAN_OBJ) \
@@ -47,7 +48,7 @@ $(OUT)/test_export: $(PERFETTO_TEST_SRC) $(PERFETTO_GEN).h \
 	@echo '  CC    $(patsubst $(ROOT)/%,%,$@)'
 	$(Q)$(CC) $(filter-out -MMD -MP,$(FLAGS)) -O1 $(SANITIZE) \
 		-I$(ROOT)/selftests/unit -I$(ROOT)/userspace/tool -o $@ \
-		$(filter %.c %.o,$^) -lprotobuf-c
+		$(filter %.c %.o,$^) -lprotobuf-c -lm
 
 .PHONY: test-export
 test-export: $(OUT)/test_export tool

@@ -3,46 +3,191 @@
  * tracebuf export - a trace for another program.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "tool.h"
 #include "export.h"
+#include "export_output.h"
+#include "export_progress.h"
+#include "print_format.h"
+#include "selection.h"
 
-/* A build may leave the exporter out */
+/* A build may leave these exporters out */
 #pragma weak tb_export_perfetto
 
 static int export_run(int argc, char **argv);
+static void export_help(void);
+
+/* What is there besides for a format */
+enum {
+	EXPORT_BINARY	 = 0x01,	/* nothing for a terminal */
+	EXPORT_PATH	 = 0x02,	/* it writes to a file by its name */
+	EXPORT_DIRECTORY = 0x04,	/* it writes a directory */
+	EXPORT_CONTROL	 = 0x08,	/* it gets control events; TB_EV_THREAD always */
+	EXPORT_LINES	 = 0x10,	/* control events, too, if asked for (-v) */
+};
+
+static const struct format {
+	const char *name;
+	const char *ending;
+	tb_exporter *export;
+	const char *brief;
+	const char *hint;	/* what to do with it */
+	unsigned int flags;
+} formats[] = {
+	{ "perfetto", ".pftrace", tb_export_perfetto,
+	  "a native Perfetto trace (default)", "open it at https://ui.perfetto.dev",
+	  EXPORT_BINARY | EXPORT_CONTROL },
+	{ "jsonl", ".jsonl", tb_export_jsonl,
+	  "one JSON object per event, a line each", NULL, EXPORT_LINES },
+	{ "text", ".txt", tb_export_text,
+	  "what print shows", NULL, EXPORT_LINES },
+	{ "csv", ".csv", tb_export_csv,
+	  "a table; with -e EVENT a column for each of its fields", NULL,
+	  EXPORT_LINES },
+};
+
+#define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+static const char options_help[] =
+	"\n"
+	"  -o, --output OUT      FILE with the format's ending; '-': standard output\n"
+	"  -i, --input FILE      the same as FILE\n"
+	SELECTION_HELP
+	"      --jsonl           the same as --format jsonl\n"
+	"      --fields          text: name=value of all fields\n"
+	"  -k, --kallsyms FILE   text: names for functions, as for print\n"
+	"  -q, --quiet           no progress, no hints\n"
+	"  -v, --verbose         say what could not be converted; control events, too,\n"
+	"                        in text, csv and jsonl\n"
+	"  -h, --help\n"
+	"\n"
+	"An existing file is replaced when the new one is complete.  Traces for Perfetto\n"
+	"have times of CLOCK_BOOTTIME whatever -T says.\n";
 
 const struct command cmd_export = {
 	.name  = "export",
 	.run   = export_run,
-	.brief = "convert a trace for another program (Perfetto)",
+	.brief = "convert a trace for another program (Perfetto, JSON, CSV, SQLite, ...)",
 	.help  =
-	"usage: tracebuf export [--format perfetto] [-o OUT] [FILE]\n"
+	"usage: tracebuf export [--format FORMAT] [-o OUT] [OPTIONS] [FILE]\n"
 	"\n"
 	"Converts a trace file (" DEFAULT_FILE "; '-' is standard input).\n"
 	"\n"
-	"  -f, --format FORMAT   perfetto (default): a native Perfetto trace, to be\n"
-	"                        opened at https://ui.perfetto.dev (it stays in the\n"
-	"                        browser) or with trace_processor\n"
-	"  -o, --output OUT      FILE with .pftrace for its ending; '-': standard output\n"
-	"  -i, --input FILE      the same as FILE\n"
-	"  -r, --recording N     of a file with several: number N, from 1\n"
-	"  -v, --verbose         say what could not be converted\n"
-	"  -h, --help\n",
+	"  -f, --format FORMAT   one of:\n",
+	.more_help = export_help,
 };
 
-static const struct {
-	const char *name;
-	const char *ending;
-	int (*export)(struct tb_trace *trace, FILE *out,
-		      const struct tb_export_options *options);
-} formats[] = {
-	{ "perfetto", ".pftrace", tb_export_perfetto },
+static void export_help(void)
+{
+	size_t i;
+
+	for (i = 0; i < NR_FORMATS; i++)
+		printf("                          %-9s %s\n", formats[i].name,
+		       formats[i].brief);
+	fputs(options_help, stdout);
+}
+
+/* ---- the events ---- */
+
+static volatile sig_atomic_t told_to_stop;
+
+static void on_signal(int number)
+{
+	told_to_stop = number;
+}
+
+/* A second signal ends the program at once */
+static void catch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = {
+		.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND,
+	}, old;
+	size_t i;
+
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		sigaction(signals[i], NULL, &old);
+		if (old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
+/**
+ * struct walk - how far it has come
+ * @damaged: @damage is the first damaged block
+ * @uncommitted: elements left out
+ */
+struct walk {
+	const struct selection *selection;
+	struct progress progress;
+	struct tb_error damage;
+	bool damaged;
+	uint64_t uncommitted;
 };
 
-#define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
+static void walk_over(struct walk *walk, const struct tb_cursor *cursor)
+{
+	const struct tb_error *damage = tb_cursor_fault(cursor);
+
+	walk->damaged = damage != NULL;
+	if (damage)
+		walk->damage = *damage;
+	walk->uncommitted = tb_cursor_uncommitted(cursor);
+}
+
+static int next_wanted(void *context, struct tb_cursor *cursor,
+		       struct tb_view *view)
+{
+	struct walk *walk = context;
+	int result;
+
+	do {
+		if (told_to_stop)
+			return -EINTR;
+		result = tb_cursor_next(cursor, view);
+		if (result > 0 && selection_over(walk->selection, view))
+			result = 0;
+		if (result <= 0) {
+			walk_over(walk, cursor);
+			return result;
+		}
+		progress_step(&walk->progress, view);
+	} while (!selection_wants(walk->selection, view));
+	walk->progress.events++;
+	return result;
+}
+
+/* Are all of the wanted formats of one event? */
+static bool is_one_event(const struct selection *selection,
+			 const struct tb_trace *trace)
+{
+	const struct tb_format *format, *first = NULL;
+	unsigned int i;
+
+	if (!selection->wanted || selection->users)
+		return false;
+	for (i = 0; (format = tb_trace_format_at(trace, i)); i++) {
+		if (!selection->wanted[i])
+			continue;
+		if (first && (strcmp(first->name, format->name) ||
+			      strcmp(first->system, format->system)))
+			return false;
+		first = format;
+	}
+	return first;
+}
+
+/* ---- the whole ---- */
+
+struct job {
+	const char *file, *output, *kallsyms;
+	const struct format *format;
+	struct selection selection;
+	struct symbols symbols;
+	bool verbose, quiet, fields;
+};
 
 /* "x.tbuf" -> "x.pftrace"; to be freed */
 static char *output_name(const char *file, const char *ending)
@@ -59,37 +204,146 @@ static char *output_name(const char *file, const char *ending)
 	return name;
 }
 
-static int export_trace(struct tb_trace *trace, const char *file,
-			const char *output, size_t format, int verbose)
+/* What the trace itself has wrong */
+static int report(const struct job *job, const struct tb_trace *trace,
+		  const struct walk *walk)
 {
+	const struct tb_error *fault = tb_trace_fault(trace);
+
+	if (walk->uncommitted && (job->format->flags & EXPORT_LINES))
+		note("%s: %llu events had not been written completely and were left out",
+		     job->file, (unsigned long long)walk->uncommitted);
+	if (walk->damaged) {
+		complain_file(job->file, &walk->damage);
+		if (!fault)
+			return complain("%s holds all but damaged blocks",
+					job->output);
+	}
+	if (!fault)
+		return EXIT_FINE;
+	complain_file(job->file, fault);
+	return complain("%s holds what comes before", job->output);
+}
+
+static enum output_kind kind_of(const struct format *format)
+{
+	return format->flags & EXPORT_DIRECTORY ? OUTPUT_DIRECTORY :
+	       format->flags & EXPORT_PATH ? OUTPUT_PATH : OUTPUT_STREAM;
+}
+
+static int export_trace(struct job *job, struct tb_trace *trace,
+			unsigned int recording)
+{
+	struct walk walk = { .selection = &job->selection };
 	char text[256] = "";
 	struct tb_export_options options = {
-		.verbose = verbose,
+		.verbose = job->verbose,
 		.error = text,
 		.error_size = sizeof(text),
+		.base = job->selection.base,
+		.wanted = job->selection.wanted,
+		.next = next_wanted,
+		.context = &walk,
+		.symbols = &job->symbols,
+		.fields = job->fields,
+		.one_event = is_one_event(&job->selection, trace),
 	};
-	const struct tb_error *fault = tb_trace_fault(trace);
-	FILE *out = stdout;
-	int result;
+	struct output output;
+	int result, status;
 
-	if (strcmp(output, "-"))
-		out = fopen(output, "wb");
-	else if (isatty(STDOUT_FILENO))
+	if (!strcmp(job->output, "-") && isatty(STDOUT_FILENO) &&
+	    job->format->flags & EXPORT_BINARY)
 		return complain("a binary trace is not written to a terminal: redirect standard output, or name a file (-o)");
-	if (!out)
-		return complain("%s: cannot be written: %s", output,
-				strerror(errno));
-	result = formats[format].export(trace, out, &options);
-	if (out != stdout ? fclose(out) : fflush(out))
-		result = result < 0 ? result : -errno;
-	if (result < 0)
-		return complain("%s: %s", output,
-				text[0] ? text : strerror(-result));
-	if (fault) {
-		complain_file(file, fault);
-		return complain("%s holds what comes before", output);
+	status = output_open(&output, job->output, job->file,
+			     kind_of(job->format));
+	if (status != EXIT_FINE) {
+		output_drop(&output);
+		return status;
 	}
-	return EXIT_FINE;
+	options.path = output.path;
+	catch_signals();
+	progress_start(&walk.progress, trace, recording, job->quiet);
+	result = job->format->export(trace, output.stream, &options);
+	progress_end(&walk.progress);
+	if (result < 0) {
+		output_drop(&output);
+		if (told_to_stop)
+			return complain("%s: not written: told to stop",
+					job->output);
+		return complain("%s: %s", job->output,
+				text[0] ? text : strerror(-result));
+	}
+	status = output_finish(&output);
+	return status == EXIT_FINE ? report(job, trace, &walk) : status;
+}
+
+static int export_selected(struct job *job, struct tb_trace *trace)
+{
+	unsigned int count = tb_trace_recordings(trace);
+	uint32_t number = job->selection.recording;
+	int status;
+
+	if (number > count)
+		return complain("%s holds %u recordings, there is no number %u",
+				job->file, count, number);
+	if (!number && count > 1)
+		note("%s holds %u recordings; the first is exported (choose with -r)",
+		     job->file, count);
+	number = number ? number - 1 : 0;
+	status = selection_check(&job->selection, trace, job->file, number, 1);
+	if (status != EXIT_FINE)
+		return status;
+	tb_trace_select(trace, number);
+	if (selection_start(&job->selection, trace))
+		return complain("out of memory");
+	return export_trace(job, trace, number);
+}
+
+static int export_file(struct job *job)
+{
+	struct tb_trace *trace;
+	struct tb_error error;
+	char *made = NULL;
+	int status;
+
+	if (tb_trace_open(job->file, &trace, &error) < 0)
+		return complain_file(job->file, &error);
+	if (!job->output) {
+		made = strcmp(job->file, "-") ?
+		       output_name(job->file, job->format->ending) : strdup("-");
+		job->output = made;
+	}
+	status = job->output ? export_selected(job, trace) :
+			       complain("out of memory");
+	if (status == EXIT_FINE && strcmp(job->output, "-") && !job->quiet &&
+	    job->format->hint)
+		fprintf(stderr, "%s: %s\n", job->output, job->format->hint);
+	free(made);
+	tb_trace_close(trace);
+	return status;
+}
+
+static int choose_format(struct job *job, const char *name)
+{
+	char text[256] = "";
+	size_t i, used = 0;
+
+	for (i = 0; i < NR_FORMATS; i++) {
+		if (!strcmp(name, formats[i].name)) {
+			job->format = &formats[i];
+			return formats[i].export ? EXIT_FINE :
+			       complain("this tracebuf was built without the %s exporter",
+					name);
+		}
+		if (used < sizeof(text))
+			used += (size_t)snprintf(text + used,
+						 sizeof(text) - used, "%s%s",
+						 !i ? "" : i + 1 < NR_FORMATS ?
+						 ", " : " and ",
+						 formats[i].name);
+	}
+	return misused(&cmd_export, "there is no format '%s'; there are %s",
+		       name, text);
 }
 
 static int export_run(int argc, char **argv)
@@ -98,80 +352,73 @@ static int export_run(int argc, char **argv)
 		{ "format",    required_argument, NULL, 'f' },
 		{ "output",    required_argument, NULL, 'o' },
 		{ "input",     required_argument, NULL, 'i' },
-		{ "recording", required_argument, NULL, 'r' },
+		{ "jsonl",     no_argument,       NULL, 'J' },
+		{ "fields",    no_argument,       NULL, 'F' },
+		{ "kallsyms",  required_argument, NULL, 'k' },
+		{ "quiet",     no_argument,       NULL, 'q' },
 		{ "verbose",   no_argument,       NULL, 'v' },
 		{ "help",      no_argument,       NULL, 'h' },
+		SELECTION_LONG,
 		{ 0 }
 	};
-	const char *file = NULL, *output = NULL, *format = "perfetto";
-	struct tb_trace *trace;
-	struct tb_error error;
-	uint32_t recording = 0;
-	char *made = NULL;
-	int option, verbose = 0, status;
-	size_t i;
+	struct job job = { .file = NULL };
+	const char *format = "perfetto";
+	int option, taken, status;
 
-	while ((option = getopt_long(argc, argv, "f:o:i:r:vh", long_options,
-				     NULL)) >= 0) {
+	while ((option = getopt_long(argc, argv, SELECTION_SHORT "f:o:i:k:qvh",
+				     long_options, NULL)) >= 0) {
+		taken = selection_option(&cmd_export, option, optarg,
+					 &job.selection);
+		if (taken < 0)
+			return EXIT_USAGE;
+		if (taken)
+			continue;
 		switch (option) {
 		case 'f':
 			format = optarg;
 			break;
+		case 'J':
+			format = "jsonl";
+			break;
 		case 'o':
-			output = optarg;
+			job.output = optarg;
 			break;
 		case 'i':
-			file = optarg;
+			job.file = optarg;
 			break;
-		case 'r':
-			if (parse_u32(optarg, 1, UINT32_MAX, &recording))
-				return misused(&cmd_export, "'%s' is not a recording's number",
-					       optarg);
+		case 'F':
+			job.fields = true;
+			break;
+		case 'k':
+			job.kallsyms = optarg;
+			break;
+		case 'q':
+			job.quiet = true;
 			break;
 		case 'v':
-			verbose = 1;
+			job.verbose = true;
 			break;
 		default:
 			return show_help(&cmd_export, option);
 		}
 	}
-	if (argc - optind > (file ? 0 : 1))
+	if (argc - optind > (job.file ? 0 : 1))
 		return misused(&cmd_export, "one file at a time");
 	if (optind < argc)
-		file = argv[optind];
-	if (!file)
-		file = DEFAULT_FILE;
-	for (i = 0; i < NR_FORMATS; i++)
-		if (!strcmp(format, formats[i].name))
-			break;
-	if (i == NR_FORMATS)
-		return misused(&cmd_export, "there is no format '%s'; there is: perfetto",
-			       format);
-	if (!formats[i].export)
-		return complain("this tracebuf was built without the %s exporter",
-				format);
-	if (tb_trace_open(file, &trace, &error) < 0)
-		return complain_file(file, &error);
-	if (!recording && tb_trace_recordings(trace) > 1)
-		note("%s holds %u recordings; the first is exported (choose with -r)",
-		     file, tb_trace_recordings(trace));
-	if (recording && tb_trace_select(trace, recording - 1) < 0) {
-		status = complain("%s holds %u recordings, there is no number %u",
-				  file, tb_trace_recordings(trace), recording);
-		goto out;
-	}
-	if (!output) {
-		made = strcmp(file, "-") ?
-		       output_name(file, formats[i].ending) : strdup("-");
-		output = made;
-	}
-	status = output ? export_trace(trace, file, output, i, verbose) :
-			  complain("out of memory");
-	if (status == EXIT_FINE && strcmp(output, "-"))
-		fprintf(stderr, "%s: open it at https://ui.perfetto.dev\n",
-			output);
-out:
-	free(made);
-	tb_trace_close(trace);
+		job.file = argv[optind];
+	if (!job.file)
+		job.file = DEFAULT_FILE;
+	status = choose_format(&job, format);
+	if (status != EXIT_FINE)
+		return status;
+	job.selection.threads = job.format->flags & EXPORT_CONTROL;
+	job.selection.control = job.format->flags & EXPORT_CONTROL ||
+				(job.verbose && job.format->flags & EXPORT_LINES);
+	if (job.kallsyms)
+		status = symbols_load(&job.symbols, job.kallsyms);
+	if (status == EXIT_FINE)
+		status = export_file(&job);
+	symbols_free(&job.symbols);
+	selection_free(&job.selection);
 	return status;
 }

@@ -5,19 +5,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "print_format.h"
-#include "print_stack.h"
+#include "export.h"
+#include "print_line.h"
+#include "selection.h"
 
 struct print {
 	const char *file;
-	struct patterns patterns;
-	unsigned char *wanted;		/* by format index, if patterns */
+	struct selection selection;
 	struct symbols symbols;
-	struct print_format *formats;	/* NULL: fields */
-	uint32_t cpu, tid;
-	bool one_cpu, one_tid, ticks, verbose, fields;
-	bool users;			/* records of programs are wanted, some at least */
-	enum tb_timebase base;
+	struct print_line line;
+	struct jsonl *jsonl;		/* NULL: text */
+	bool verbose, fields, objects;
 	uint64_t max, printed;
 };
 
@@ -48,14 +46,11 @@ const struct command cmd_print = {
 	"  task-tid [...] .. time: user:CATEGORY: begin NAME argument=value\n"
 	"\n"
 	"  -i, --input FILE      the same as FILE\n"
-	"  -e, --events LIST     only these: system, system:event, event; with * and ?;\n"
-	"                        user:CATEGORY\n"
-	"  -C, --cpu N           only this CPU\n"
-	"  -t, --tid N           only this thread\n"
+	SELECTION_HELP
 	"  -n, --max N           stop after N lines\n"
-	"  -T, --time BASE       mono (default), boot or real: seconds of that clock\n"
 	"      --raw-ticks       ticks of the trace clock instead of seconds\n"
 	"  -f, --fields          name=value of all fields\n"
+	"      --jsonl           one JSON object per event (docs/export.md)\n"
 	"  -k, --kallsyms FILE   names for functions: /proc/kallsyms of the system that\n"
 	"                        was recorded (as root), or a copy\n"
 	"  -v, --verbose         control events, too (clock, threads, chunks); and which print\n"
@@ -65,287 +60,20 @@ const struct command cmd_print = {
 
 static const struct option long_options[] = {
 	{ "input",     required_argument, NULL, 'i' },
-	{ "events",    required_argument, NULL, 'e' },
-	{ "cpu",       required_argument, NULL, 'C' },
-	{ "tid",       required_argument, NULL, 't' },
 	{ "max",       required_argument, NULL, 'n' },
-	{ "time",      required_argument, NULL, 'T' },
 	{ "raw-ticks", no_argument,       NULL, 'R' },
 	{ "fields",    no_argument,       NULL, 'f' },
 	{ "kallsyms",  required_argument, NULL, 'k' },
 	{ "verbose",   no_argument,       NULL, 'v' },
+	{ "jsonl",     no_argument,       NULL, 'J' },
 	{ "help",      no_argument,       NULL, 'h' },
+	SELECTION_LONG,
 	{ 0 }
 };
 
-/* ---- a line ---- */
-
-static char *add_decimal(char *at, uint64_t value, unsigned int width)
-{
-	char digits[20];
-	unsigned int count = 0;
-
-	do {
-		digits[count++] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value || count < width);
-	while (count)
-		*at++ = digits[--count];
-	return at;
-}
-
-static char *add_text(char *at, const char *text)
-{
-	size_t length = strlen(text);
-
-	memcpy(at, text, length);
-	return at + length;
-}
-
-/* "comm-tid", right-aligned in 23 columns; nothing a terminal would obey */
-static char *add_task(char *at, const struct tb_view *view)
-{
-	char text[48], *end = text;
-	const char *from;
-	size_t length;
-
-	for (from = view->comm; *from && end - text < 20; from++)
-		*end++ = *from >= 0x20 && *from < 0x7f ? *from : '?';
-	*end++ = '-';
-	end = add_decimal(end, view->tid, 1);
-	length = (size_t)(end - text);
-	for (; length < 23; length++)
-		*at++ = ' ';
-	memcpy(at, text, (size_t)(end - text));
-	return at + (end - text);
-}
-
-static char *add_context(char *at, const struct tb_view *view)
-{
-	unsigned int context = view->context;
-	unsigned int depth = context & TB_CONTEXT_PREEMPT_MASK;
-	char where = '.';
-
-	if (context & TB_CONTEXT_NMI)
-		where = 'z';
-	else if (context & TB_CONTEXT_HARDIRQ)
-		where = context & TB_CONTEXT_SOFTIRQ ? 'H' : 'h';
-	else if (context & TB_CONTEXT_SOFTIRQ)
-		where = 's';
-	*at++ = where;
-	*at++ = !depth ? '.' : depth > 9 ? '+' : (char)('0' + depth);
-	return at;
-}
-
-static char *add_time(char *at, const struct print *print,
-		      const struct tb_trace *trace, const struct tb_view *view)
-{
-	uint64_t ns = view->ns;
-
-	if (print->ticks)
-		return add_decimal(at, view->ticks, 1);
-	if (print->base != TB_TIME_MONOTONIC)
-		ns = tb_trace_ns(trace, view->ticks, print->base);
-	at = add_decimal(at, ns / 1000000000, 1);
-	*at++ = '.';
-	return add_decimal(at, ns % 1000000000, 9);
-}
-
-/* What the event says, at most @size bytes; how much there would be */
-static int put_text(const struct print *print, const struct tb_trace *trace,
-		    const struct tb_view *view, char *buffer, size_t size)
-{
-	int length = -1;
-
-	if (print->formats)
-		length = print_format_event(print->formats, view, buffer, size);
-	return length >= 0 ? length : tb_view_print(trace, view, buffer, size);
-}
-
-/* "system:event"; a category is a program's text */
-static char *add_name(char *at, const struct tb_view *view)
-{
-	char spare[24];
-	const char *from = tb_view_name(view, spare);
-	size_t length = 0;
-
-	at = add_text(at, tb_view_system(view));	/* each < TB_NAME_MAX */
-	*at++ = ':';
-	if (!view->user)
-		return add_text(at, from);
-	for (; *from && length < TB_NAME_MAX; from++, length++)
-		*at++ = *from > 0x20 && *from < 0x7f ? *from : '?';
-	return at;
-}
-
-static char *add_who_lost(char *at, const struct tb_view *view)
-{
-	if (view->kind == TB_VIEW_LOST) {
-		at = add_text(at, "-- CPU ");
-		at = add_decimal(at, view->cpu, 1);
-	} else {
-		at = add_text(at, "-- writer ");
-		at = add_decimal(at, view->user->producer, 1);
-		*at++ = '/';
-		at = add_decimal(at, view->user->writer_id, 1);
-		at = add_text(at, " of thread ");
-		at = add_decimal(at, view->tid, 1);
-	}
-	return add_text(at, ": ");
-}
-
-static void print_line(const struct print *print, const struct tb_trace *trace,
-		       const struct tb_view *view)
-{
-	char line[4096 + 512], *at = line;
-	int length;
-
-	if (view->kind == TB_VIEW_LOST || view->kind == TB_VIEW_USER_LOST) {
-		at = add_who_lost(at, view);
-		length = tb_view_print(trace, view, at, 4096);
-		at += length < 4096 ? length : 4095;
-		at = add_text(at, " --\n");
-		fwrite(line, 1, (size_t)(at - line), stdout);
-		return;
-	}
-	at = add_task(at, view);
-	at = add_text(at, " [");
-	if (view->cpu == TB_RING_DURABLE)
-		at = add_text(at, "---");
-	else if (view->cpu == TB_RING_USER)
-		at = add_text(at, "...");
-	else
-		at = add_decimal(at, view->cpu, 3);
-	at = add_text(at, "] ");
-	at = add_context(at, view);
-	*at++ = ' ';
-	at = add_time(at, print, trace, view);
-	at = add_text(at, ": ");
-	at = add_name(at, view);
-	at = add_text(at, ": ");
-	length = put_text(print, trace, view, at, 4096);
-	if (length >= 4096) {
-		at += 4095;
-		at = add_text(at, "...");
-	} else {
-		at += length;
-	}
-	*at++ = '\n';
-	fwrite(line, 1, (size_t)(at - line), stdout);
-}
-
-/* ---- the trace ---- */
-
-static bool is_wanted(const struct print *print, const struct tb_view *view)
-{
-	if (print->one_cpu && view->cpu != print->cpu)
-		return false;
-	if (view->kind == TB_VIEW_LOST)
-		return true;
-	if (print->one_tid && view->tid != print->tid)
-		return false;
-	if (view->kind == TB_VIEW_USER_LOST)
-		return print->users;
-	if (view->kind == TB_VIEW_USER)
-		return !print->patterns.count ||
-		       patterns_match(&print->patterns, "user",
-				      view->user->category);
-	if (view->format)
-		return !print->wanted || print->wanted[view->format->index];
-	if (view->id < TB_EV_USER)
-		return view->id == TB_EV_MARK || print->verbose;
-	return !print->wanted;
-}
-
-static int find_wanted(struct print *print, const struct tb_trace *trace)
-{
-	unsigned int count = tb_trace_formats(trace), i;
-	const struct tb_format *format;
-
-	free(print->wanted);
-	print->wanted = NULL;
-	if (!print->patterns.count)
-		return 0;
-	print->wanted = calloc(count + 1, 1);
-	if (!print->wanted)
-		return complain("out of memory");
-	for (i = 0; i < count; i++) {
-		format = tb_trace_format_at(trace, i);
-		print->wanted[i] = patterns_match(&print->patterns,
-						  format->system, format->name);
-	}
-	return 0;
-}
-
-/* Nothing a terminal would obey */
-static bool is_plain(const char *text)
-{
-	while (*text > 0x20 && *text < 0x7f)
-		text++;
-	return !*text;
-}
-
-/* Does the pattern match a category of the recording's programs? */
-static bool matches_category(const struct tb_trace *trace,
-			     const struct patterns *one,
-			     struct nearest *nearest)
-{
-	const struct tb_user_name *name;
-	unsigned int i;
-
-	/* what has no category */
-	if (tb_trace_user_writer(trace, 0) && patterns_match(one, "user", "-"))
-		return true;
-	for (i = 0; (name = tb_trace_user_name(trace, i)); i++) {
-		if (name->kind != TB_NAME_CATEGORY)
-			continue;
-		if (patterns_match(one, "user", name->text))
-			return true;
-		if (is_plain(name->text))
-			nearest_offer(nearest, "user", name->text);
-	}
-	return false;
-}
-
-/* Every pattern matches something in some recording, or which does not? */
-static int check_patterns(struct print *print, struct tb_trace *trace)
-{
-	const struct tb_format *format;
-	struct nearest nearest;
-	unsigned int i, j;
-	size_t p;
-
-	print->users = !print->patterns.count;
-	for (p = 0; p < print->patterns.count; p++) {
-		struct patterns one = { .list = &print->patterns.list[p],
-					.count = 1 };
-		bool found = false;
-		char text[512];
-
-		nearest_start(&nearest, one.list[0]);
-		for (i = 0; i < tb_trace_recordings(trace); i++) {
-			tb_trace_select(trace, i);
-			for (j = 0; (format = tb_trace_format_at(trace, j)) &&
-				    !found; j++) {
-				found = patterns_match(&one, format->system,
-						       format->name);
-				nearest_offer(&nearest, format->system,
-					      format->name);
-			}
-			if (matches_category(trace, &one, &nearest))
-				print->users = found = true;
-		}
-		if (!found)
-			return complain("%s has no event that matches '%s'%s",
-					print->file, one.list[0],
-					nearest_text(&nearest, text,
-						     sizeof(text)));
-	}
-	return EXIT_FINE;
-}
-
 static int print_events(struct print *print, struct tb_trace *trace)
 {
+	const struct selection *selection = &print->selection;
 	const struct tb_error *fault;
 	struct tb_cursor *cursor;
 	struct tb_view view;
@@ -353,12 +81,14 @@ static int print_events(struct print *print, struct tb_trace *trace)
 
 	result = tb_cursor_open(trace, &cursor);
 	while (result >= 0 && print->printed < print->max &&
-	       (result = tb_cursor_next(cursor, &view)) > 0) {
-		if (!is_wanted(print, &view))
+	       (result = tb_cursor_next(cursor, &view)) > 0 &&
+	       !selection_over(selection, &view)) {
+		if (!selection_wants(selection, &view))
 			continue;
-		print_line(print, trace, &view);
-		if (view.nr_stack || view.nr_user_stack || view.counter_mask)
-			print_stack(stdout, trace, &view);
+		if (print->jsonl)
+			jsonl_event(print->jsonl, &view);
+		else
+			print_line(stdout, &print->line, &view);
 		print->printed++;
 	}
 	if (result < 0) {
@@ -374,23 +104,76 @@ static int print_events(struct print *print, struct tb_trace *trace)
 	return result;
 }
 
+static int print_objects(struct print *print, struct tb_trace *trace)
+{
+	int result;
+
+	print->jsonl = jsonl_open(trace, stdout, print->selection.base);
+	if (!print->jsonl)
+		return complain("out of memory");
+	result = print_events(print, trace);
+	/* what could not be written is stdout's error, and told at the end */
+	jsonl_close(print->jsonl);
+	print->jsonl = NULL;
+	return result;
+}
+
 static int print_recording(struct print *print, struct tb_trace *trace)
 {
 	int result;
 
-	if (find_wanted(print, trace))
-		return EXIT_WRONG;
+	if (selection_start(&print->selection, trace))
+		return complain("out of memory");
+	if (print->objects)
+		return print_objects(print, trace);
+	print->line.trace = trace;
+	print->line.base = print->selection.base;
 	if (print->fields)
 		return print_events(print, trace);
-	print->formats = print_format_open(trace, &print->symbols);
-	if (!print->formats)
+	print->line.formats = print_format_open(trace, &print->symbols);
+	if (!print->line.formats)
 		return complain("out of memory");
 	result = print_events(print, trace);
 	if (print->verbose)
-		print_format_complain(print->formats);
-	print_format_close(print->formats);
-	print->formats = NULL;
+		print_format_complain(print->line.formats);
+	print_format_close(print->line.formats);
+	print->line.formats = NULL;
 	return result;
+}
+
+static void print_heading(const struct print *print, unsigned int number,
+			  unsigned int count)
+{
+	if (print->objects)
+		printf("{\"type\":\"recording\",\"number\":%u,\"of\":%u}\n",
+		       number, count);
+	else
+		printf("# recording %u of %u\n", number, count);
+}
+
+static int print_recordings(struct print *print, struct tb_trace *trace)
+{
+	unsigned int all = tb_trace_recordings(trace), first = 0, count = all, i;
+	int result, status;
+
+	if (print->selection.recording > all)
+		return complain("%s holds %u recordings, there is no number %u",
+				print->file, all, print->selection.recording);
+	if (print->selection.recording) {
+		first = print->selection.recording - 1;
+		count = 1;
+	}
+	status = selection_check(&print->selection, trace, print->file, first,
+				 count);
+	for (i = first; status != EXIT_WRONG && i < first + count; i++) {
+		tb_trace_select(trace, i);
+		if (count > 1)
+			print_heading(print, i + 1, all);
+		result = print_recording(print, trace);
+		if (result)
+			status = result;
+	}
+	return status;
 }
 
 static int print_trace(struct print *print)
@@ -398,21 +181,11 @@ static int print_trace(struct print *print)
 	const struct tb_error *fault;
 	struct tb_trace *trace;
 	struct tb_error error;
-	unsigned int i;
-	int result, status;
+	int status;
 
 	if (tb_trace_open(print->file, &trace, &error) < 0)
 		return complain_file(print->file, &error);
-	status = check_patterns(print, trace);
-	for (i = 0; status != EXIT_WRONG && i < tb_trace_recordings(trace); i++) {
-		tb_trace_select(trace, i);
-		if (tb_trace_recordings(trace) > 1)
-			printf("# recording %u of %u\n", i + 1,
-			       tb_trace_recordings(trace));
-		result = print_recording(print, trace);
-		if (result)
-			status = result;
-	}
+	status = print_recordings(print, trace);
 	if (fflush(stdout) || ferror(stdout))
 		status = complain("writing the text failed");
 	fault = tb_trace_fault(trace);
@@ -428,32 +201,21 @@ static int print_trace(struct print *print)
 static int print_run(int argc, char **argv)
 {
 	struct print print = { .file = NULL, .max = UINT64_MAX };
+	struct selection *selection = &print.selection;
 	const char *kallsyms = NULL;
 	uint32_t number;
-	int option, status = EXIT_FINE;
+	int option, taken, status = EXIT_FINE;
 
-	while ((option = getopt_long(argc, argv, "i:e:C:t:n:T:Rfk:vh",
+	while ((option = getopt_long(argc, argv, SELECTION_SHORT "i:n:Rfk:vh",
 				     long_options, NULL)) >= 0) {
+		taken = selection_option(&cmd_print, option, optarg, selection);
+		if (taken < 0)
+			return EXIT_USAGE;
+		if (taken)
+			continue;
 		switch (option) {
 		case 'i':
 			print.file = optarg;
-			break;
-		case 'e':
-			if (patterns_add(&print.patterns, optarg))
-				return misused(&cmd_print, "no events in '%s'",
-					       optarg);
-			break;
-		case 'C':
-			if (parse_u32(optarg, 0, 65535, &print.cpu))
-				return misused(&cmd_print, "'%s' is not a CPU number",
-					       optarg);
-			print.one_cpu = true;
-			break;
-		case 't':
-			if (parse_u32(optarg, 0, UINT32_MAX, &print.tid))
-				return misused(&cmd_print, "'%s' is not a thread id",
-					       optarg);
-			print.one_tid = true;
 			break;
 		case 'n':
 			if (parse_u32(optarg, 0, UINT32_MAX, &number))
@@ -461,35 +223,29 @@ static int print_run(int argc, char **argv)
 					       optarg);
 			print.max = number;
 			break;
-		case 'T':
-			if (!strncmp(optarg, "mono", 4))
-				print.base = TB_TIME_MONOTONIC;
-			else if (!strncmp(optarg, "boot", 4))
-				print.base = TB_TIME_BOOTTIME;
-			else if (!strncmp(optarg, "real", 4))
-				print.base = TB_TIME_REALTIME;
-			else
-				return misused(&cmd_print, "time: '%s' is not mono, boot or real",
-					       optarg);
-			break;
 		case 'R':
-			print.ticks = true;
+			print.line.ticks = true;
 			break;
 		case 'f':
 			print.fields = true;
+			break;
+		case 'J':
+			print.objects = true;
 			break;
 		case 'k':
 			kallsyms = optarg;
 			break;
 		case 'v':
-			print.verbose = true;
+			selection->control = print.verbose = true;
 			break;
 		default:
 			return show_help(&cmd_print, option);
 		}
 	}
-	if (print.ticks && print.base != TB_TIME_MONOTONIC)
+	if (print.line.ticks && selection->base != TB_TIME_MONOTONIC)
 		return misused(&cmd_print, "--raw-ticks and --time exclude each other");
+	if (print.objects && (print.line.ticks || print.fields))
+		return misused(&cmd_print, "--jsonl has nanoseconds, and all fields: it excludes --raw-ticks and --fields");
 	if (argc - optind > (print.file ? 0 : 1))
 		return misused(&cmd_print, "one file at a time");
 	if (optind < argc)
@@ -501,7 +257,6 @@ static int print_run(int argc, char **argv)
 	if (!status)
 		status = print_trace(&print);
 	symbols_free(&print.symbols);
-	patterns_free(&print.patterns);
-	free(print.wanted);
+	selection_free(selection);
 	return status;
 }

@@ -57,6 +57,7 @@ struct boot {
 
 struct export {
 	struct tb_trace *trace;
+	const struct tb_export_options *options;
 	struct tb_cursor *cursor;
 	struct pf_plans *plans;
 	struct pf_out out;
@@ -379,7 +380,8 @@ static int run(struct export *export)
 		result = write_start(export);
 	if (result < 0)
 		return result;
-	while ((result = tb_cursor_next(export->cursor, &view)) > 0) {
+	while ((result = tb_export_next(export->options, export->cursor,
+					&view)) > 0) {
 		result = take(export, &view);
 		if (result < 0)
 			return result;
@@ -399,13 +401,15 @@ int tb_export_perfetto(struct tb_trace *trace, FILE *out,
 
 	if (export) {
 		export->trace = trace;
+		export->options = options;
 		export->out.file = out;
 		export->nr_rings = tb_trace_nr_cpus(trace);
 		if (export->nr_rings > PF_CPUS_MAX)
 			export->nr_rings = PF_CPUS_MAX;
 		if (!export->nr_rings)
 			export->nr_rings = 1;
-		export->forks = pf_plans_has(trace, "task_newtask");
+		export->forks = pf_plans_has(trace, "task_newtask",
+					     options ? options->wanted : NULL);
 		export->plans = pf_plans_make(trace);
 		export->rings = calloc(export->nr_rings, sizeof(*export->rings));
 		export->books = calloc(export->nr_rings, sizeof(*export->books));

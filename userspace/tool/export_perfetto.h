@@ -158,8 +158,10 @@ struct pf_event {
 struct pf_plans *pf_plans_make(const struct tb_trace *trace);
 void pf_plans_free(struct pf_plans *plans);
 
-/** pf_plans_has - is there an event of that name in the recording? */
-bool pf_plans_has(const struct tb_trace *trace, const char *name);
+/** pf_plans_has - is there an event of that name in the recording, among those @wanted by
+ *  format index (NULL: all)? */
+bool pf_plans_has(const struct tb_trace *trace, const char *name,
+		  const unsigned char *wanted);
 
 /**
  * pf_encode - @view, an event with or without a format, as @event

@@ -300,12 +300,13 @@ struct pf_plans *pf_plans_make(const struct tb_trace *trace)
 	return plans;
 }
 
-bool pf_plans_has(const struct tb_trace *trace, const char *name)
+bool pf_plans_has(const struct tb_trace *trace, const char *name,
+		  const unsigned char *wanted)
 {
 	unsigned int i;
 
 	for (i = 0; i < tb_trace_formats(trace); i++)
-		if (!strcmp(tb_trace_format_at(trace, i)->name, name))
+		if ((!wanted || wanted[i]) && !strcmp(tb_trace_format_at(trace, i)->name, name))
 			return true;
 	return false;
 }

@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "export_perfetto.h"
+#include "out.h"
 
 /* Slices in slices: beyond, they are events */
 #define DEPTH_MAX	512
@@ -94,29 +95,9 @@ void pf_user_say(const struct pf_user *user)
 
 /* ---- texts ---- */
 
-/* Bytes of the character at @text, 0: it is not UTF-8 */
-static size_t utf8_size(const unsigned char *text, size_t length)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t size = *text < 0x80 ? 1 : *text >> 5 == 6 ? 2 :
-		      *text >> 4 == 14 ? 3 : *text >> 3 == 30 ? 4 : 0, i;
-	uint32_t code = size > 1 ? *text & (0x7f >> size) : *text;
-
-	if (!size || size > length)
-		return 0;
-	for (i = 1; i < size; i++) {
-		if (text[i] >> 6 != 2)
-			return 0;
-		code = code << 6 | (text[i] & 0x3f);
-	}
-	return code < least[size] || code > 0x10ffff ||
-	       (code >= 0xd800 && code < 0xe000) ? 0 : size;
-}
-
 /* A copy of what programs may have put anything into; "" where there is no room for it */
 static char *clean(struct pf_user *user, const char *text, size_t length)
 {
-	const unsigned char *from = (const unsigned char *)text;
 	char *to = user->scratch + user->used;
 	size_t i, size;
 
@@ -125,9 +106,9 @@ static char *clean(struct pf_user *user, const char *text, size_t length)
 	if (length + 1 > SCRATCH_BYTES - user->used)
 		return (char *)"";
 	for (i = 0; i < length; i += size ? size : 1) {
-		size = utf8_size(from + i, length - i);
+		size = utf8_size(text + i, length - i);
 		if (size)
-			memcpy(to + i, from + i, size);
+			memcpy(to + i, text + i, size);
 		else
 			to[i] = '?';
 		if (!to[i])

@@ -56,6 +56,8 @@ int show_help(const struct command *command, int option)
 {
 	if (option == 'h') {
 		fputs(command->help, stdout);
+		if (command->more_help)
+			command->more_help();
 		return EXIT_FINE;
 	}
 	fprintf(stderr, "'tracebuf %s -h' shows its options\n", command->name);

@@ -37,24 +37,34 @@ static void print_counters(FILE *out, const struct tb_trace *trace,
 	fputs("}\n", out);
 }
 
-/* The byte before an address that is returned to is in the function that called */
-static void print_address(FILE *out, const struct tb_trace *trace, uint64_t ip)
+int stack_symbol(const struct tb_trace *trace, uint64_t ip, char *text,
+		 size_t size)
 {
 	const char *name, *module;
 	uint64_t offset;
 	size_t length, plain;
+	int result;
 
-	fprintf(out, "\t%16" PRIx64 " ", ip);
-	if (tb_trace_symbol(trace, ip - 1, &name, &length, &offset)) {
-		fputs("[unknown]\n", out);
-		return;
-	}
+	/* the byte before an address that is returned to is in the function that called */
+	result = tb_trace_symbol(trace, ip - 1, &name, &length, &offset);
+	if (result < 0)
+		return result;
 	/* "name [module]": the offset is the name's */
 	module = memchr(name, ' ', length);
 	plain = module ? (size_t)(module - name) : length;
-	put_plain(out, name, plain);
-	fprintf(out, "+0x%" PRIx64, offset + 1);
-	put_plain(out, name + plain, length - plain);
+	return snprintf(text, size, "%.*s+0x%" PRIx64 "%.*s", (int)plain, name,
+			offset + 1, (int)(length - plain), name + plain);
+}
+
+static void print_address(FILE *out, const struct tb_trace *trace, uint64_t ip)
+{
+	char text[STACK_SYMBOL_MAX];
+
+	fprintf(out, "\t%16" PRIx64 " ", ip);
+	if (stack_symbol(trace, ip, text, sizeof(text)) < 0)
+		fputs("[unknown]", out);
+	else
+		put_plain(out, text, strlen(text));
 	fputc('\n', out);
 }
 

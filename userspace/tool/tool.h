@@ -27,12 +27,14 @@ enum {
  * @run: argv[0] is the name; returns the exit status
  * @brief: one line for the overview
  * @help: what -h shows
+ * @more_help: shows what else it shows, or NULL
  */
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *brief;
 	const char *help;
+	void (*more_help)(void);
 };
 
 extern const struct command cmd_record, cmd_print, cmd_list, cmd_status,

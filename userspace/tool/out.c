@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Text on its way into a file, and JSON's strings and numbers.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include "out.h"
+
+int out_write(struct out *out)
+{
+	if (!out->error && out->used &&
+	    fwrite(out->buffer, 1, out->used, out->file) != out->used)
+		out->error = errno ? -errno : -EIO;
+	out->used = 0;
+	return out->error;
+}
+
+void out_data(struct out *out, const void *data, size_t length)
+{
+	const char *from = data;
+	size_t part;
+
+	while (length > OUT_BYTES - out->used) {
+		part = OUT_BYTES - out->used;
+		memcpy(out->buffer + out->used, from, part);
+		out->used += part;
+		from += part;
+		length -= part;
+		out_write(out);
+	}
+	memcpy(out->buffer + out->used, from, length);
+	out->used += length;
+}
+
+char *put_decimal(char *at, uint64_t value)
+{
+	static const char pairs[] =
+		"00010203040506070809101112131415161718192021222324"
+		"25262728293031323334353637383940414243444546474849"
+		"50515253545556575859606162636465666768697071727374"
+		"75767778798081828384858687888990919293949596979899";
+	char digits[20];
+	size_t from = sizeof(digits);
+
+	while (value >= 100) {
+		from -= 2;
+		memcpy(digits + from, pairs + value % 100 * 2, 2);
+		value /= 100;
+	}
+	if (value >= 10) {
+		from -= 2;
+		memcpy(digits + from, pairs + value * 2, 2);
+	} else {
+		digits[--from] = (char)('0' + value);
+	}
+	memcpy(at, digits + from, sizeof(digits) - from);
+	return at + sizeof(digits) - from;
+}
+
+char *put_hex(char *at, uint64_t value)
+{
+	int shift = 60;
+
+	while (shift && !(value >> shift))
+		shift -= 4;
+	for (; shift >= 0; shift -= 4)
+		*at++ = "0123456789abcdef"[value >> shift & 15];
+	return at;
+}
+
+void out_signed(struct out *out, int64_t value)
+{
+	char *at = out_room(out, 21);
+
+	if (value < 0)
+		*at++ = '-';
+	out_took(out, put_decimal(at, value < 0 ? -(uint64_t)value :
+						  (uint64_t)value));
+}
+
+void out_hex(struct out *out, uint64_t value)
+{
+	char *at = out_room(out, 18);
+
+	*at++ = '0';
+	*at++ = 'x';
+	out_took(out, put_hex(at, value));
+}
+
+void out_bytes(struct out *out, const void *data, size_t length)
+{
+	const unsigned char *bytes = data;
+	size_t i;
+
+	for (i = 0; i < length; i++) {
+		out_char(out, "0123456789abcdef"[bytes[i] >> 4]);
+		out_char(out, "0123456789abcdef"[bytes[i] & 15]);
+	}
+}
+
+void out_mask(struct out *out, const void *data, size_t length)
+{
+	const unsigned char *bytes = data;
+	size_t bits = length * 8, i, first;
+	bool some = false;
+
+	for (i = 0; i < bits; i++) {
+		if (!(bytes[i / 8] >> i % 8 & 1))
+			continue;
+		first = i;
+		while (i + 1 < bits && bytes[(i + 1) / 8] >> (i + 1) % 8 & 1)
+			i++;
+		if (some)
+			out_char(out, ',');
+		some = true;
+		out_unsigned(out, first);
+		if (i > first) {
+			out_char(out, '-');
+			out_unsigned(out, i);
+		}
+	}
+}
+
+/* ---- JSON ---- */
+
+size_t utf8_size(const char *text, size_t length)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const unsigned char *from = (const unsigned char *)text;
+	size_t size = *from < 0x80 ? 1 : *from >> 5 == 6 ? 2 :
+		      *from >> 4 == 14 ? 3 : *from >> 3 == 30 ? 4 : 0, i;
+	uint32_t code = size > 1 ? *from & (0x7f >> size) : *from;
+
+	if (!size || size > length)
+		return 0;
+	for (i = 1; i < size; i++) {
+		if (from[i] >> 6 != 2)
+			return 0;
+		code = code << 6 | (from[i] & 0x3f);
+	}
+	return code < least[size] || code > 0x10ffff ||
+	       (code >= 0xd800 && code < 0xe000) ? 0 : size;
+}
+
+/* What a byte cannot stand for itself; how many bytes of the text that was */
+static size_t escape(struct out *out, const char *text, size_t length)
+{
+	static const char letters[] = "\b\f\n\r\t\"\\", after[] = "bfnrt\"\\";
+	unsigned char c = (unsigned char)*text;
+	char *at = out_room(out, 6), *letter;
+	size_t size;
+
+	letter = c ? memchr(letters, c, sizeof(letters) - 1) : NULL;
+	if (letter) {
+		*at++ = '\\';
+		*at++ = after[letter - letters];
+	} else if (c < 0x20 || c == 0x7f) {
+		memcpy(at, "\\u00", 4);
+		at[4] = "0123456789abcdef"[c >> 4];
+		at[5] = "0123456789abcdef"[c & 15];
+		at += 6;
+	} else {
+		size = utf8_size(text, length);
+		if (size)
+			memcpy(at, text, size);
+		else
+			memcpy(at, "\xef\xbf\xbd", 3);
+		out_took(out, at + (size ? size : 3));
+		return size ? size : 1;
+	}
+	out_took(out, at);
+	return 1;
+}
+
+void out_json_text(struct out *out, const char *text, size_t length)
+{
+	size_t i = 0, plain = 0;
+	unsigned char c;
+
+	out_char(out, '"');
+	while (i < length) {
+		c = (unsigned char)text[i];
+		if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
+			i++;
+			continue;
+		}
+		out_data(out, text + plain, i - plain);
+		i += escape(out, text + i, length - i);
+		plain = i;
+	}
+	out_data(out, text + plain, length - plain);
+	out_char(out, '"');
+}
+
+void out_json_string(struct out *out, const char *text)
+{
+	out_json_text(out, text, strlen(text));
+}
+
+void out_json_double(struct out *out, double value)
+{
+	char text[40];
+
+	if (isfinite(value))
+		snprintf(text, sizeof(text), "%.17g", value);
+	else
+		strcpy(text, isnan(value) ? "\"NaN\"" : value > 0 ?
+		       "\"Infinity\"" : "\"-Infinity\"");
+	out_text(out, text);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An event as print shows it: one line.
+ */
+#include <string.h>
+#include "print_line.h"
+#include "print_stack.h"
+
+static char *add_decimal(char *at, uint64_t value, unsigned int width)
+{
+	char digits[20];
+	unsigned int count = 0;
+
+	do {
+		digits[count++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value || count < width);
+	while (count)
+		*at++ = digits[--count];
+	return at;
+}
+
+static char *add_text(char *at, const char *text)
+{
+	size_t length = strlen(text);
+
+	memcpy(at, text, length);
+	return at + length;
+}
+
+/* "comm-tid", right-aligned in 23 columns; nothing a terminal would obey */
+static char *add_task(char *at, const struct tb_view *view)
+{
+	char text[48], *end = text;
+	const char *from;
+	size_t length;
+
+	for (from = view->comm; *from && end - text < 20; from++)
+		*end++ = *from >= 0x20 && *from < 0x7f ? *from : '?';
+	*end++ = '-';
+	end = add_decimal(end, view->tid, 1);
+	length = (size_t)(end - text);
+	for (; length < 23; length++)
+		*at++ = ' ';
+	memcpy(at, text, (size_t)(end - text));
+	return at + (end - text);
+}
+
+char *add_context(char *at, unsigned int context)
+{
+	unsigned int depth = context & TB_CONTEXT_PREEMPT_MASK;
+	char where = '.';
+
+	if (context & TB_CONTEXT_NMI)
+		where = 'z';
+	else if (context & TB_CONTEXT_HARDIRQ)
+		where = context & TB_CONTEXT_SOFTIRQ ? 'H' : 'h';
+	else if (context & TB_CONTEXT_SOFTIRQ)
+		where = 's';
+	*at++ = where;
+	*at++ = !depth ? '.' : depth > 9 ? '+' : (char)('0' + depth);
+	return at;
+}
+
+static char *add_time(char *at, const struct print_line *print,
+		      const struct tb_view *view)
+{
+	uint64_t ns = view->ns;
+
+	if (print->ticks)
+		return add_decimal(at, view->ticks, 1);
+	if (print->base != TB_TIME_MONOTONIC)
+		ns = tb_trace_ns(print->trace, view->ticks, print->base);
+	at = add_decimal(at, ns / 1000000000, 1);
+	*at++ = '.';
+	return add_decimal(at, ns % 1000000000, 9);
+}
+
+/* What the event says, at most @size bytes; how much there would be */
+static int put_text(const struct print_line *print, const struct tb_view *view,
+		    char *buffer, size_t size)
+{
+	int length = -1;
+
+	if (print->formats)
+		length = print_format_event(print->formats, view, buffer, size);
+	return length >= 0 ? length : tb_view_print(print->trace, view, buffer, size);
+}
+
+/* "system:event"; a category is a program's text */
+static char *add_name(char *at, const struct tb_view *view)
+{
+	char spare[24];
+	const char *from = tb_view_name(view, spare);
+	size_t length = 0;
+
+	at = add_text(at, tb_view_system(view));	/* each < TB_NAME_MAX */
+	*at++ = ':';
+	if (!view->user)
+		return add_text(at, from);
+	for (; *from && length < TB_NAME_MAX; from++, length++)
+		*at++ = *from > 0x20 && *from < 0x7f ? *from : '?';
+	return at;
+}
+
+static char *add_who_lost(char *at, const struct tb_view *view)
+{
+	if (view->kind == TB_VIEW_LOST) {
+		at = add_text(at, "-- CPU ");
+		at = add_decimal(at, view->cpu, 1);
+	} else {
+		at = add_text(at, "-- writer ");
+		at = add_decimal(at, view->user->producer, 1);
+		*at++ = '/';
+		at = add_decimal(at, view->user->writer_id, 1);
+		at = add_text(at, " of thread ");
+		at = add_decimal(at, view->tid, 1);
+	}
+	return add_text(at, ": ");
+}
+
+void print_line(FILE *out, const struct print_line *print,
+		const struct tb_view *view)
+{
+	char line[4096 + 512], *at = line;
+	int length;
+
+	if (view->kind == TB_VIEW_LOST || view->kind == TB_VIEW_USER_LOST) {
+		at = add_who_lost(at, view);
+		length = tb_view_print(print->trace, view, at, 4096);
+		at += length < 4096 ? length : 4095;
+		at = add_text(at, " --\n");
+		fwrite(line, 1, (size_t)(at - line), out);
+		return;
+	}
+	at = add_task(at, view);
+	at = add_text(at, " [");
+	if (view->cpu == TB_RING_DURABLE)
+		at = add_text(at, "---");
+	else if (view->cpu == TB_RING_USER)
+		at = add_text(at, "...");
+	else
+		at = add_decimal(at, view->cpu, 3);
+	at = add_text(at, "] ");
+	at = add_context(at, view->context);
+	*at++ = ' ';
+	at = add_time(at, print, view);
+	at = add_text(at, ": ");
+	at = add_name(at, view);
+	at = add_text(at, ": ");
+	length = put_text(print, view, at, 4096);
+	if (length >= 4096) {
+		at += 4095;
+		at = add_text(at, "...");
+	} else {
+		at += length;
+	}
+	*at++ = '\n';
+	fwrite(line, 1, (size_t)(at - line), out);
+	if (view->nr_stack || view->nr_user_stack || view->counter_mask)
+		print_stack(out, print->trace, view);
+}

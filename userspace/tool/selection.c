@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which events of a trace are shown, by name, CPU, thread and time.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "selection.h"
+
+/* ---- options ---- */
+
+/* "12.000000345", exactly, or "+0.5" */
+static int parse_moment(const char *text, struct moment *moment)
+{
+	uint64_t seconds = 0, ns = 0, unit = 1000000000;
+	const char *digit = text + (*text == '+');
+	bool some = false;
+
+	for (; *digit >= '0' && *digit <= '9'; digit++, some = true) {
+		if (seconds > UINT64_MAX / 1000000000 / 10 - 1)
+			return -ERANGE;
+		seconds = seconds * 10 + (uint64_t)(*digit - '0');
+	}
+	if (*digit == '.')
+		for (digit++; *digit >= '0' && *digit <= '9'; digit++, some = true) {
+			unit /= 10;
+			ns += unit * (uint64_t)(*digit - '0');
+		}
+	if (*digit || !some)
+		return -EINVAL;
+	moment->given = true;
+	moment->relative = *text == '+';
+	moment->ns = seconds * 1000000000 + ns;
+	return 0;
+}
+
+static int wrong_moment(const struct command *command, const char *value)
+{
+	misused(command, "'%s' is not a time: seconds as print shows them, or +seconds after the first event",
+		value);
+	return -1;
+}
+
+int selection_option(const struct command *command, int option,
+		     const char *value, struct selection *selection)
+{
+	switch (option) {
+	case 'e':
+		if (!patterns_add(&selection->patterns, value))
+			return 1;
+		misused(command, "no events in '%s'", value);
+		return -1;
+	case 'C':
+		selection->one_cpu = true;
+		if (!parse_u32(value, 0, 65535, &selection->cpu))
+			return 1;
+		misused(command, "'%s' is not a CPU number", value);
+		return -1;
+	case 't':
+		selection->one_tid = true;
+		if (!parse_u32(value, 0, UINT32_MAX, &selection->tid))
+			return 1;
+		misused(command, "'%s' is not a thread id", value);
+		return -1;
+	case 'T':
+		if (!strncmp(value, "mono", 4))
+			selection->base = TB_TIME_MONOTONIC;
+		else if (!strncmp(value, "boot", 4))
+			selection->base = TB_TIME_BOOTTIME;
+		else if (!strncmp(value, "real", 4))
+			selection->base = TB_TIME_REALTIME;
+		else
+			break;
+		return 1;
+	case 'r':
+		if (!parse_u32(value, 1, UINT32_MAX, &selection->recording))
+			return 1;
+		misused(command, "'%s' is not a recording's number", value);
+		return -1;
+	case 0x200:
+		return parse_moment(value, &selection->from) ?
+		       wrong_moment(command, value) : 1;
+	case 0x201:
+		return parse_moment(value, &selection->to) ?
+		       wrong_moment(command, value) : 1;
+	default:
+		return 0;
+	}
+	misused(command, "time: '%s' is not mono, boot or real", value);
+	return -1;
+}
+
+/* ---- names ---- */
+
+/* Nothing a terminal would obey */
+static bool is_plain(const char *text)
+{
+	while (*text > 0x20 && *text < 0x7f)
+		text++;
+	return !*text;
+}
+
+/* Does the pattern match a category of the recording's programs? */
+static bool matches_category(const struct tb_trace *trace,
+			     const struct patterns *one,
+			     struct nearest *nearest)
+{
+	const struct tb_user_name *name;
+	unsigned int i;
+
+	/* what has no category */
+	if (tb_trace_user_writer(trace, 0) && patterns_match(one, "user", "-"))
+		return true;
+	for (i = 0; (name = tb_trace_user_name(trace, i)); i++) {
+		if (name->kind != TB_NAME_CATEGORY)
+			continue;
+		if (patterns_match(one, "user", name->text))
+			return true;
+		if (is_plain(name->text))
+			nearest_offer(nearest, "user", name->text);
+	}
+	return false;
+}
+
+int selection_check(struct selection *selection, struct tb_trace *trace,
+		    const char *file, unsigned int first, unsigned int count)
+{
+	const struct tb_format *format;
+	struct nearest nearest;
+	unsigned int i, j;
+	size_t p;
+
+	selection->users = !selection->patterns.count;
+	for (p = 0; p < selection->patterns.count; p++) {
+		struct patterns one = { .list = &selection->patterns.list[p],
+					.count = 1 };
+		bool found = false;
+		char text[512];
+
+		nearest_start(&nearest, one.list[0]);
+		for (i = first; i < first + count; i++) {
+			tb_trace_select(trace, i);
+			for (j = 0; (format = tb_trace_format_at(trace, j)) &&
+				    !found; j++) {
+				found = patterns_match(&one, format->system,
+						       format->name);
+				nearest_offer(&nearest, format->system,
+					      format->name);
+			}
+			if (matches_category(trace, &one, &nearest))
+				selection->users = found = true;
+		}
+		if (!found)
+			return complain("%s has no event that matches '%s'%s",
+					file, one.list[0],
+					nearest_text(&nearest, text,
+						     sizeof(text)));
+	}
+	return EXIT_FINE;
+}
+
+static int find_wanted(struct selection *selection,
+		       const struct tb_trace *trace)
+{
+	unsigned int count = tb_trace_formats(trace), i;
+	const struct tb_format *format;
+
+	free(selection->wanted);
+	selection->wanted = NULL;
+	if (!selection->patterns.count)
+		return 0;
+	selection->wanted = calloc(count + 1, 1);
+	if (!selection->wanted)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		format = tb_trace_format_at(trace, i);
+		selection->wanted[i] = patterns_match(&selection->patterns,
+						      format->system,
+						      format->name);
+	}
+	return 0;
+}
+
+/* ---- time ---- */
+
+/* The first tick that is at @ns or later: times go up with ticks */
+static uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base,
+			 uint64_t ns)
+{
+	uint64_t low = 0, high = 1, middle;
+
+	if (tb_trace_ns(trace, 0, base) >= ns)
+		return 0;
+	while (high < 1ull << 62 && tb_trace_ns(trace, high, base) < ns)
+		high *= 2;
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (tb_trace_ns(trace, middle, base) < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The time of the recording's first event; 0 if there is none */
+static int first_ns(struct tb_trace *trace, enum tb_timebase base, uint64_t *ns)
+{
+	struct tb_cursor *cursor;
+	struct tb_view view;
+	int result = tb_cursor_open(trace, &cursor);
+
+	*ns = 0;
+	if (result < 0)
+		return result;
+	do
+		result = tb_cursor_next(cursor, &view);
+	while (result > 0 && view.kind == TB_VIEW_EVENT &&
+	       view.id < TB_EV_USER && view.id != TB_EV_MARK);
+	if (result > 0)
+		*ns = tb_trace_ns(trace, view.ticks, base);
+	tb_cursor_close(cursor);
+	return result < 0 ? result : 0;
+}
+
+static uint64_t moment_ticks(const struct selection *selection,
+			     const struct tb_trace *trace,
+			     const struct moment *moment, uint64_t first)
+{
+	return ticks_at(trace, selection->base,
+			moment->ns + (moment->relative ? first : 0));
+}
+
+int selection_start(struct selection *selection, struct tb_trace *trace)
+{
+	uint64_t first = 0;
+	int result = find_wanted(selection, trace);
+
+	selection->from_ticks = 0;
+	selection->to_ticks = UINT64_MAX;
+	if (!result && (selection->from.relative || selection->to.relative))
+		result = first_ns(trace, selection->base, &first);
+	if (selection->from.given)
+		selection->from_ticks = moment_ticks(selection, trace,
+						     &selection->from, first);
+	if (selection->to.given)
+		selection->to_ticks = moment_ticks(selection, trace,
+						   &selection->to, first);
+	return result;
+}
+
+void selection_free(struct selection *selection)
+{
+	patterns_free(&selection->patterns);
+	free(selection->wanted);
+	selection->wanted = NULL;
+}
+
+/* ---- an event ---- */
+
+bool selection_wants(const struct selection *selection,
+		     const struct tb_view *view)
+{
+	if (selection->threads && view->kind == TB_VIEW_EVENT &&
+	    view->id == TB_EV_THREAD)
+		return true;
+	if (selection->one_cpu && view->cpu != selection->cpu)
+		return false;
+	if (view->ticks < selection->from_ticks)
+		return false;
+	if (view->kind == TB_VIEW_LOST)
+		return true;
+	if (selection->one_tid && view->tid != selection->tid)
+		return false;
+	if (view->kind == TB_VIEW_USER_LOST)
+		return selection->users;
+	if (view->kind == TB_VIEW_USER)
+		return !selection->patterns.count ||
+		       patterns_match(&selection->patterns, "user",
+				      view->user->category);
+	if (view->format)
+		return !selection->wanted ||
+		       selection->wanted[view->format->index];
+	if (view->id < TB_EV_USER)
+		return view->id == TB_EV_MARK || selection->control;
+	return !selection->wanted;
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What an event says, as values with names and types.
+ */
+#include "values.h"
+
+void value_of(const struct tb_trace *trace, const struct tb_view *view,
+	      const struct tb_format_field *field, struct value *value)
+{
+	const char *text;
+	uint32_t kind;
+
+	value->meaning = NULL;
+	value->kind = VALUE_NONE;
+	switch (field->show) {
+	case TB_SHOW_TEXT:
+		if (tb_field_str(view, field, &text, &value->length))
+			return;
+		value->data = text;
+		value->kind = VALUE_TEXT;
+		return;
+	case TB_SHOW_MASK:
+	case TB_SHOW_BYTES:
+		if (!tb_field_data(view, field, &value->data, &value->length))
+			value->kind = field->show == TB_SHOW_MASK ? VALUE_MASK :
+								    VALUE_BYTES;
+		return;
+	case TB_SHOW_ARRAY:
+		value->view = view;
+		value->field = field;
+		if (tb_field_count(view, field) >= 0)
+			value->kind = VALUE_ARRAY;
+		return;
+	}
+	if (tb_field_u64(view, field, &value->number))
+		return;
+	switch (field->show) {
+	case TB_SHOW_STATE:
+		value->data = tb_task_state(value->number, value->state,
+					    sizeof(value->state));
+		value->length = strlen(value->data);
+		value->kind = VALUE_TEXT;
+		return;
+	case TB_SHOW_SYSCALL:
+	case TB_SHOW_SOFTIRQ:
+		kind = field->show == TB_SHOW_SYSCALL ? TB_STRING_SYSCALL :
+							TB_STRING_SOFTIRQ;
+		if (value->number <= UINT32_MAX)
+			value->meaning = tb_trace_string(trace, kind,
+						(uint32_t)value->number);
+		value->kind = VALUE_SIGNED;
+		return;
+	case TB_SHOW_HEX:
+		value->kind = VALUE_HEX;
+		return;
+	default:
+		value->kind = field->show == TB_SHOW_SIGNED ? VALUE_SIGNED :
+							      VALUE_UNSIGNED;
+	}
+}
+
+/* ---- what is not described by a format ---- */
+
+struct teller {
+	void (*each)(void *context, const struct value *value);
+	void *context;
+};
+
+static void tell_number(const struct teller *to, const char *name,
+			enum value_kind kind, uint64_t number)
+{
+	struct value value = { .name = name, .kind = kind, .number = number };
+
+	to->each(to->context, &value);
+}
+
+static void tell(const struct teller *to, const char *name, uint64_t number)
+{
+	tell_number(to, name, VALUE_UNSIGNED, number);
+}
+
+static void tell_data(const struct teller *to, const char *name,
+		      enum value_kind kind, const void *data, size_t length)
+{
+	struct value value = {
+		.name = name, .kind = kind, .data = data, .length = length,
+	};
+
+	to->each(to->context, &value);
+}
+
+static void tell_text(const struct teller *to, const char *name,
+		      const char *text)
+{
+	tell_data(to, name, VALUE_TEXT, text, strlen(text));
+}
+
+static void tell_thread(const struct teller *to, const struct tb_thread *thread)
+{
+	tell(to, "tid", thread->tid);
+	tell(to, "tgid", thread->tgid);
+	tell(to, "parent", thread->parent);
+	tell(to, "uid", thread->uid);
+	tell(to, "prio", thread->prio);
+	tell_number(to, "flags", VALUE_HEX, thread->flags);
+	tell_data(to, "comm", VALUE_TEXT, thread->comm,
+		  strnlen(thread->comm, sizeof(thread->comm)));
+}
+
+static void tell_clock(const struct teller *to, const struct tb_clock_sync *sync)
+{
+	tell(to, "clock", sync->clock);
+	tell(to, "monotonic", sync->monotonic);
+	tell(to, "boottime", sync->boottime);
+	tell(to, "realtime", sync->realtime);
+	tell(to, "uncertainty", sync->uncertainty);
+}
+
+static void tell_chunk(const struct teller *to,
+		       const struct tb_chunk_event *chunk, uint32_t bytes)
+{
+	tell(to, "producer", chunk->producer);
+	tell(to, "pid", chunk->pid);
+	tell(to, "tid", chunk->tid);
+	tell(to, "uid", chunk->uid);
+	tell(to, "writer", chunk->writer);
+	tell(to, "chunk", chunk->chunk);
+	tell(to, "offset", chunk->offset);
+	tell(to, "bytes", bytes);
+	tell(to, "records", chunk->records);
+	tell(to, "first", chunk->first);
+	tell_number(to, "flags", VALUE_HEX, chunk->flags);
+	tell_number(to, "cause", VALUE_HEX, chunk->cause);
+}
+
+static void tell_patch(const struct teller *to,
+		       const struct tb_patch_event *patch)
+{
+	tell(to, "producer", patch->producer);
+	tell(to, "writer", patch->writer);
+	tell(to, "chunk", patch->chunk);
+	tell(to, "offset", patch->offset);
+	tell(to, "value", patch->value);
+}
+
+static void tell_control(const struct teller *to, const struct tb_view *view)
+{
+	uint32_t bytes = view->length;
+
+	if (view->id == TB_EV_MARK)
+		tell_data(to, "text", VALUE_TEXT, view->payload, bytes);
+	else if (view->id == TB_EV_CLOCK && bytes >= sizeof(struct tb_clock_sync))
+		tell_clock(to, view->payload);
+	else if (view->id == TB_EV_THREAD && bytes >= sizeof(struct tb_thread))
+		tell_thread(to, view->payload);
+	else if (view->id == TB_EV_CHUNK && bytes >= sizeof(struct tb_chunk_event))
+		tell_chunk(to, view->payload,
+			   bytes - (uint32_t)sizeof(struct tb_chunk_event));
+	else if (view->id == TB_EV_PATCH && bytes >= sizeof(struct tb_patch_event))
+		tell_patch(to, view->payload);
+	else
+		tell_data(to, "payload", VALUE_BYTES, view->payload, bytes);
+}
+
+/* ---- what programs write ---- */
+
+static void tell_double(const struct teller *to, const char *name, double real)
+{
+	struct value value = { .name = name, .kind = VALUE_DOUBLE, .real = real };
+
+	to->each(to->context, &value);
+}
+
+static void tell_arg(const struct teller *to, const struct tb_user_arg *arg)
+{
+	switch (arg->type) {
+	case TB_ARG_S64:
+		tell_number(to, arg->name, VALUE_SIGNED, arg->value.u64);
+		break;
+	case TB_ARG_U64:
+		tell(to, arg->name, arg->value.u64);
+		break;
+	case TB_ARG_DOUBLE:
+		tell_double(to, arg->name, arg->value.f64);
+		break;
+	case TB_ARG_TEXT:
+		tell_text(to, arg->name, arg->text);
+		break;
+	default:
+		tell_number(to, arg->name, VALUE_HEX, arg->value.u64);
+	}
+}
+
+static void tell_user_value(const struct teller *to, const struct tb_user *user)
+{
+	switch (user->type) {
+	case TB_REC_COUNTER:
+		if (user->flags & TB_USER_DOUBLE)
+			tell_double(to, "value", user->value.f64);
+		else
+			tell_number(to, "value", VALUE_SIGNED, user->value.u64);
+		break;
+	case TB_REC_SLICE:
+		if (!(user->flags & TB_USER_OPEN))
+			tell(to, "duration", user->duration_ns);
+		break;
+	case TB_REC_SIMPLE:
+		tell(to, "value", user->value.u64);
+		break;
+	case TB_REC_EVENT:
+		tell_data(to, "data", VALUE_BYTES, user->data, user->data_bytes);
+		break;
+	case TB_REC_MARK:
+		tell_data(to, "text", VALUE_TEXT, user->data, user->data_bytes);
+		break;
+	}
+}
+
+static void tell_user(const struct teller *to, const struct tb_user *user)
+{
+	static const struct {
+		uint32_t flag;
+		const char *text;
+	} doubts[] = {
+		{ TB_USER_OPEN, "not ended" },
+		{ TB_USER_UNMATCHED, "without a beginning" },
+		{ TB_USER_CLAMPED, "impossible time" },
+		{ TB_USER_NO_TIME, "unknown clock" },
+		{ TB_USER_CUT, "truncated" },
+	};
+	uint32_t i;
+
+	tell_user_value(to, user);
+	if (user->flags & TB_USER_FLOW)
+		tell(to, user->flags & TB_USER_FLOW_END ? "flow_end" : "flow",
+		     user->flow);
+	for (i = 0; i < user->nr_args; i++)
+		tell_arg(to, &user->args[i]);
+	for (i = 0; i < sizeof(doubts) / sizeof(doubts[0]); i++)
+		if (user->flags & doubts[i].flag)
+			tell_text(to, "doubt", doubts[i].text);
+}
+
+/* ---- losses ---- */
+
+static void tell_span(const struct teller *to, const struct tb_trace *trace,
+		      enum tb_timebase base, const struct tb_gap *lost)
+{
+	tell(to, "first", tb_trace_ns(trace, lost->first, base));
+	tell(to, "last", tb_trace_ns(trace, lost->last, base));
+}
+
+static void tell_lost(const struct teller *to, const struct tb_trace *trace,
+		      enum tb_timebase base, const struct tb_gap *lost)
+{
+	tell(to, "events", lost->overwritten + lost->dropped);
+	tell(to, "overwritten", lost->overwritten);
+	tell(to, "dropped", lost->dropped);
+	tell(to, "oversize", lost->oversize);
+	tell_span(to, trace, base, lost);
+}
+
+static void tell_user_lost(const struct teller *to, const struct tb_trace *trace,
+			   enum tb_timebase base, const struct tb_view *view)
+{
+	const struct tb_user *user = view->user;
+	char causes[512];
+	size_t used = 0;
+	unsigned int bit;
+
+	tell(to, user->flags & TB_USER_AT_MOST ? "records_at_most" : "records",
+	     user->lost);
+	for (bit = 0; bit < 32 && used < sizeof(causes); bit++)
+		if (user->cause & 1u << bit)
+			used += (size_t)snprintf(causes + used,
+				sizeof(causes) - used, "%s%s", used ? ", " : "",
+				tb_lost_cause_name(bit));
+	if (used)
+		tell_text(to, "cause", causes);
+	tell(to, "producer", user->producer);
+	tell(to, "writer", user->writer_id);
+	tell_span(to, trace, base, &view->lost);
+}
+
+/* ---- all of it ---- */
+
+void values_each(const struct tb_trace *trace, const struct tb_view *view,
+		 enum tb_timebase base,
+		 void (*each)(void *context, const struct value *value),
+		 void *context)
+{
+	struct teller to = { .each = each, .context = context };
+	struct value value;
+	uint32_t i;
+
+	if (view->kind == TB_VIEW_LOST) {
+		tell_lost(&to, trace, base, &view->lost);
+	} else if (view->kind == TB_VIEW_USER_LOST) {
+		tell_user_lost(&to, trace, base, view);
+	} else if (view->kind == TB_VIEW_USER) {
+		tell_user(&to, view->user);
+	} else if (!view->format) {
+		tell_control(&to, view);
+	} else {
+		for (i = 0; i < view->format->nr_fields; i++) {
+			value.name = view->format->fields[i].name;
+			value_of(trace, view, &view->format->fields[i], &value);
+			each(context, &value);
+		}
+	}
+}
+
+/* What print shows in hexadecimal: many readers of JSON have no numbers of 64 bits */
+static void json_hex(struct out *out, uint64_t number)
+{
+	out_char(out, '"');
+	out_hex(out, number);
+	out_char(out, '"');
+}
+
+static void array_json(struct out *out, const struct value *value)
+{
+	const struct tb_format_field *field = value->field;
+	bool hex = field->flags & TB_FIELD_HEX ||
+		   (field->width == 8 && !(field->flags & TB_FIELD_SIGNED));
+	int count = tb_field_count(value->view, field), i;
+	uint64_t number;
+
+	out_char(out, '[');
+	for (i = 0; i < count; i++) {
+		if (tb_field_item(value->view, field, (unsigned int)i, &number))
+			break;
+		if (i)
+			out_char(out, ',');
+		if (hex)
+			json_hex(out, number);
+		else if (field->flags & TB_FIELD_SIGNED)
+			out_signed(out, (int64_t)number);
+		else
+			out_unsigned(out, number);
+	}
+	out_char(out, ']');
+}
+
+void value_json(struct out *out, const struct value *value)
+{
+	switch (value->kind) {
+	case VALUE_NONE:
+		out_text(out, "null");
+		return;
+	case VALUE_SIGNED:
+		out_signed(out, (int64_t)value->number);
+		return;
+	case VALUE_UNSIGNED:
+		out_unsigned(out, value->number);
+		return;
+	case VALUE_DOUBLE:
+		out_json_double(out, value->real);
+		return;
+	case VALUE_TEXT:
+		out_json_text(out, value->data, value->length);
+		return;
+	case VALUE_ARRAY:
+		array_json(out, value);
+		return;
+	case VALUE_HEX:
+		json_hex(out, value->number);
+		return;
+	case VALUE_MASK:
+		out_char(out, '"');
+		out_mask(out, value->data, value->length);
+		out_char(out, '"');
+		return;
+	case VALUE_BYTES:
+		out_char(out, '"');
+		out_bytes(out, value->data, value->length);
+		out_char(out, '"');
+		return;
+	}
+}
+
+const char *event_name(const struct tb_view *view, char spare[24])
+{
+	if (view->kind == TB_VIEW_USER)
+		return view->user->type == TB_REC_MARK ? "mark" : view->user->name;
+	return tb_view_name(view, spare);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What an event says, as values with names and types: of events of the kernel, control events,
+ * records of programs and losses alike.
+ */
+#ifndef TRACEBUF_VALUES_H
+#define TRACEBUF_VALUES_H
+
+#include <stdbool.h>
+#include "out.h"
+#include "tracebuf.h"
+
+enum value_kind {
+	VALUE_NONE,		/* the payload is too short for it */
+	VALUE_SIGNED,		/* number */
+	VALUE_UNSIGNED,		/* number */
+	VALUE_HEX,		/* number */
+	VALUE_DOUBLE,		/* real */
+	VALUE_TEXT,		/* data, length */
+	VALUE_BYTES,		/* data, length */
+	VALUE_MASK,		/* data, length */
+	VALUE_ARRAY,		/* view, field */
+};
+
+/**
+ * struct value - one of them
+ * @name: how it is called; anything at all if a program says so
+ * @meaning: of a number: what it stands for ("read" of a system call), or NULL
+ */
+struct value {
+	const char *name;
+	const char *meaning;
+	enum value_kind kind;
+	uint64_t number;
+	double real;
+	const void *data;
+	size_t length;
+	const struct tb_view *view;
+	const struct tb_format_field *field;
+	char state[24];
+};
+
+/* The value of a field; without its name */
+void value_of(const struct tb_trace *trace, const struct tb_view *view,
+	      const struct tb_format_field *field, struct value *value);
+
+/* Call @each for all values of @view, in their order.  Times of losses are of @base. */
+void values_each(const struct tb_trace *trace, const struct tb_view *view,
+		 enum tb_timebase base,
+		 void (*each)(void *context, const struct value *value),
+		 void *context);
+
+/* As JSON */
+void value_json(struct out *out, const struct value *value);
+
+/* "irq", "user", ... and the name of an event; of a record of a program what it is called */
+const char *event_name(const struct tb_view *view, char spare[24]);
+
+/* Is it one of the trace's own, which only those see who ask for them? */
+static inline bool is_control(const struct tb_view *view)
+{
+	return view->kind == TB_VIEW_EVENT && !view->format &&
+	       view->id < TB_EV_USER && view->id != TB_EV_MARK;
+}
+
+/* The process of an event's thread; the thread itself where it is not known */
+static inline uint32_t process_of(const struct tb_view *view)
+{
+	if (view->user)
+		return view->user->pid;
+	return view->task && view->task->tgid ? view->task->tgid : view->tid;
+}
+
+#endif /* TRACEBUF_VALUES_H */
