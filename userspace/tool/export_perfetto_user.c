@@ -8,42 +8,25 @@
  *
  * Slices are drawn under the thread that wrote them.  Perfetto knows one row of slices in
  * slices for each track, so a second writer of the same thread gets a track below it as long
- * as the first has slices that are open.  On a track Perfetto ends the innermost slice,
- * whichever was meant: so ends without a beginning are left out, an end also ends slices
- * in one record whose end nobody told, and where records are missing all that is open ends,
- * because nobody knows whether it still is.
+ * as the first has slices that are open.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include "export_perfetto.h"
 #include "out.h"
+#include "user_writers.h"
 
-/* Slices in slices: beyond, they are events */
-#define DEPTH_MAX	512
 /* Texts of one event that had to be changed */
 #define SCRATCH_BYTES	(64u << 10)
 /* Arguments of an event, and what is told of it besides */
 #define NOTES_MAX	1100
 
-enum { OPEN_BEGIN, OPEN_SLICE };
-
-struct writer {
-	struct pf_known *thread;	/* NULL: it is not known */
-	uint64_t track;			/* where it draws while anything is open */
-	uint64_t until;			/* slices in one record end here */
-	uint32_t depth;
-	uint32_t beyond;		/* begun, but deeper than DEPTH_MAX */
-	uint8_t  open[DEPTH_MAX];
-};
-
 struct pf_user {
 	struct pf_out *out;
 	const struct tb_cursor *cursor;
 	struct pf_tracks tracks;
-	struct writer **writers;
-	size_t   nr_writers;
-	uint64_t unmatched, deep;
+	struct user_writers writers;
 
 	/* the event at hand */
 	bool     failed;		/* no memory */
@@ -72,25 +55,16 @@ struct pf_user *pf_user_open(struct pf_out *out, const struct tb_cursor *cursor)
 
 void pf_user_close(struct pf_user *user)
 {
-	size_t i;
-
 	if (!user)
 		return;
-	for (i = 0; i < user->nr_writers; i++)
-		free(user->writers[i]);
-	free(user->writers);
+	user_writers_free(&user->writers);
 	pf_tracks_free(&user->tracks);
 	free(user);
 }
 
 void pf_user_say(const struct pf_user *user)
 {
-	if (user->unmatched)
-		fprintf(stderr, "%" PRIu64 " ends of slices had no beginning: left out\n",
-			user->unmatched);
-	if (user->deep)
-		fprintf(stderr, "%" PRIu64 " slices were in more than %d others: they are events, without their ends\n",
-			user->deep, DEPTH_MAX);
+	user_writers_say(&user->writers);
 }
 
 /* ---- texts ---- */
@@ -384,50 +358,22 @@ static struct pf_known *process_of(struct pf_user *user,
 	return process;
 }
 
-static struct writer *writer_of(struct pf_user *user,
-				const struct tb_user *record)
-{
-	struct writer **grown;
-	size_t room;
-
-	if (record->writer >= user->nr_writers) {
-		room = (size_t)record->writer * 2 + 16;
-		grown = realloc(user->writers, room * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + user->nr_writers, 0,
-		       (room - user->nr_writers) * sizeof(*grown));
-		user->writers = grown;
-		user->nr_writers = room;
-	}
-	if (!user->writers[record->writer])
-		user->writers[record->writer] =
-			calloc(1, sizeof(struct writer));
-	return user->writers[record->writer];
-}
-
-static bool is_busy(const struct pf_user *user, uint32_t owner, uint64_t ns)
-{
-	const struct writer *writer = user->writers[owner - 1];
-
-	return writer->depth || writer->until > ns;
-}
-
 /* Where the writer draws now: its thread's track, unless another one is drawing there */
-static void find_track(struct pf_user *user, struct writer *writer,
+static void find_track(struct pf_user *user, struct user_writer *writer,
 		       const struct tb_user *record, uint64_t ns)
 {
 	struct pf_known *above, *child;
 	uint32_t self = record->writer + 1;
 
-	if (writer->depth || writer->until > ns)
+	if (user_writer_draws(writer, ns))
 		return;
 	above = process_of(user, record);
 	if (above && record->tid) {
 		above = pf_track_thread(&user->tracks, record->pid, record->tid,
 					comm_of(user, record->tid));
 		if (above && (!above->owner || above->owner == self ||
-			      !is_busy(user, above->owner, ns))) {
+			      !user_writer_draws(user->writers.list[above->owner - 1],
+						 ns))) {
 			above->owner = self;
 			writer->track = above->number;
 			return;
@@ -466,15 +412,13 @@ static void write_named(struct pf_user *user, const struct tb_user *record,
 	finish(user, ns);
 }
 
-static void write_slice(struct pf_user *user, struct writer *writer,
+static void write_slice(struct pf_user *user, struct user_writer *writer,
 			const struct tb_user *record, uint64_t ns,
 			uint64_t end_ns)
 {
-	bool open = record->type == TB_REC_BEGIN || record->flags & TB_USER_OPEN;
+	bool open = user_slice_is_open(record);
 
-	if (open && writer->depth == DEPTH_MAX) {
-		writer->beyond += record->type == TB_REC_BEGIN;
-		user->deep++;
+	if (open && !user_writer_open(&user->writers, writer, record)) {
 		write_named(user, record,
 			    PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
 			    writer->track, ns);
@@ -483,32 +427,16 @@ static void write_slice(struct pf_user *user, struct writer *writer,
 	write_named(user, record,
 		    PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
 		    writer->track, ns);
-	if (open) {
-		writer->open[writer->depth++] = record->type == TB_REC_BEGIN ?
-						OPEN_BEGIN : OPEN_SLICE;
+	if (open)
 		return;
-	}
 	write_end(user, writer->track, end_ns);
-	if (end_ns > writer->until)
-		writer->until = end_ns;
+	user_writer_until(writer, end_ns);
 }
 
-static void write_slice_end(struct pf_user *user, struct writer *writer,
-			    uint64_t ns)
+static void write_ends(struct pf_user *user, const struct user_writer *writer,
+		       uint32_t count, uint64_t ns)
 {
-	uint32_t to = writer->depth;
-
-	if (writer->beyond) {
-		writer->beyond--;
-		return;
-	}
-	while (to && writer->open[to - 1] != OPEN_BEGIN)
-		to--;
-	if (!to) {
-		user->unmatched++;
-		return;
-	}
-	for (; writer->depth >= to; writer->depth--)
+	for (; count; count--)
 		write_end(user, writer->track, ns);
 }
 
@@ -539,7 +467,7 @@ static void write_counter(struct pf_user *user, const struct tb_user *record,
 	finish(user, ns);
 }
 
-static void write_lost(struct pf_user *user, struct writer *writer,
+static void write_lost(struct pf_user *user, struct user_writer *writer,
 		       const struct tb_user *record, uint64_t ns)
 {
 	char causes[512] = "";
@@ -551,9 +479,7 @@ static void write_lost(struct pf_user *user, struct writer *writer,
 			used += (size_t)snprintf(causes + used,
 				sizeof(causes) - used, "%s%s", used ? ", " : "",
 				tb_lost_cause_name(bit));
-	for (; writer->depth; writer->depth--)
-		write_end(user, writer->track, ns);
-	writer->beyond = 0;
+	write_ends(user, writer, user_writer_lost(writer), ns);
 	start(user, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
 	      writer->track);
 	user->event.name_field_case =
@@ -569,7 +495,7 @@ int pf_user_write(struct pf_user *user, const struct tb_view *view,
 		  uint64_t ns, uint64_t end_ns)
 {
 	const struct tb_user *record = view->user;
-	struct writer *writer = writer_of(user, record);
+	struct user_writer *writer = user_writer_of(&user->writers, record);
 
 	if (!writer)
 		return -ENOMEM;
@@ -586,7 +512,8 @@ int pf_user_write(struct pf_user *user, const struct tb_view *view,
 		write_slice(user, writer, record, ns, end_ns);
 		break;
 	case TB_REC_END:
-		write_slice_end(user, writer, ns);
+		write_ends(user, writer, user_writer_end(&user->writers, writer),
+			   ns);
 		break;
 	case TB_REC_COUNTER:
 		write_counter(user, record, ns);

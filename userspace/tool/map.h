@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Numbers to pointers: threads, flows, whatever traces number.
+ */
+#ifndef TRACEBUF_MAP_H
+#define TRACEBUF_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct map_slot {
+	uint64_t key;
+	void *value;
+	uint32_t used;
+};
+
+/* All zero: empty */
+struct map {
+	struct map_slot *slots;
+	size_t nr_slots, used;
+};
+
+/* The value of @key, NULL where there is none yet; valid until the next call.  NULL: ENOMEM */
+void **map_at(struct map *map, uint64_t key);
+
+/* The value of @key, or NULL */
+void *map_get(const struct map *map, uint64_t key);
+
+/* With @free_value (NULL: none) for each value */
+void map_free(struct map *map, void (*free_value)(void *value));
+
+#endif /* TRACEBUF_MAP_H */

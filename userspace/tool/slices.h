@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What lasts, from the events at which it begins and ends: who runs on a CPU, interrupts,
+ * softirqs, system calls, and how long who was woken waits for a CPU.
+ */
+#ifndef TRACEBUF_SLICES_H
+#define TRACEBUF_SLICES_H
+
+#include <stdbool.h>
+#include "tracebuf.h"
+
+enum slice_kind {
+	SLICE_RUN,		/* a thread on a CPU */
+	SLICE_IRQ,
+	SLICE_SOFTIRQ,
+	SLICE_SYSCALL,
+	SLICE_WAKEUP,		/* from when it was woken until it runs */
+};
+
+#define SLICE_KINDS (SLICE_WAKEUP + 1)
+
+/* struct slice.doubt */
+enum slice_doubt {
+	SLICE_WHOLE,
+	SLICE_LOSSY,		/* events are missing in between: it may be several */
+	SLICE_UNENDED,		/* its end is not in the trace: @end is the last that is known */
+};
+
+/**
+ * struct slice - something that lasted
+ * @cpu: where it ended
+ * @tid: whose; of SLICE_IRQ and SLICE_SOFTIRQ the thread that was interrupted
+ * @begin, @end: ns, as slices_take() was told
+ * @number: interrupt, softirq, system call; SLICE_WAKEUP: the thread that woke it
+ * @result: what it returned, if @has_result; SLICE_RUN: the state in which it went
+ * @prio: SLICE_RUN: priority, if @has_prio
+ * @waited: SLICE_RUN: how long from when it was woken, if @has_waited
+ * @name: SLICE_IRQ: of the interrupt or its handler, @name_length bytes; NULL: not known
+ * @event: the event it began with: format, payload and length are valid, no more
+ */
+struct slice {
+	enum slice_kind kind;
+	enum slice_doubt doubt;
+	uint32_t cpu;
+	uint32_t tid;
+	uint64_t begin, end;
+	int64_t number, result, prio;
+	uint64_t waited;
+	bool has_result, has_prio, has_waited;
+	const char *name;
+	size_t name_length;
+	struct tb_view event;
+};
+
+struct slices;
+
+/* @each gets every slice when it ends, with @context; NULL: ENOMEM */
+struct slices *slices_open(const struct tb_trace *trace,
+			   void (*each)(void *context, const struct slice *slice),
+			   void *context);
+void slices_close(struct slices *slices);
+
+/**
+ * slices_take - the next event or loss, its time being @ns
+ * @lost_ns: of a loss: when what is missing begins
+ * Return: 1 it begins or ends a slice, 0 it does not, -ENOMEM.
+ */
+int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns,
+		uint64_t lost_ns);
+
+/* The trace ends: so does what is open */
+void slices_finish(struct slices *slices);
+
+#endif /* TRACEBUF_SLICES_H */
