@@ -15,6 +15,7 @@
 
 /* A build may leave these exporters out */
 #pragma weak tb_export_perfetto
+#pragma weak tb_export_sqlite
 
 static int export_run(int argc, char **argv);
 static void export_help(void);
@@ -39,6 +40,9 @@ static const struct format {
 	{ "perfetto", ".pftrace", tb_export_perfetto,
 	  "a native Perfetto trace (default)", "open it at https://ui.perfetto.dev",
 	  EXPORT_BINARY | EXPORT_CONTROL },
+	{ "json", ".json", tb_export_json,
+	  "Chrome's trace event format",
+	  "open it at https://ui.perfetto.dev, or in Chrome at chrome://tracing", 0 },
 	{ "jsonl", ".jsonl", tb_export_jsonl,
 	  "one JSON object per event, a line each", NULL, EXPORT_LINES },
 	{ "text", ".txt", tb_export_text,
@@ -46,6 +50,9 @@ static const struct format {
 	{ "csv", ".csv", tb_export_csv,
 	  "a table; with -e EVENT a column for each of its fields", NULL,
 	  EXPORT_LINES },
+	{ "sqlite", ".sqlite", tb_export_sqlite,
+	  "a database: a table for each event, views for latencies",
+	  "look into it with sqlite3", EXPORT_BINARY | EXPORT_PATH },
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))

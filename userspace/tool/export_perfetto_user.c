@@ -470,15 +470,9 @@ static void write_counter(struct pf_user *user, const struct tb_user *record,
 static void write_lost(struct pf_user *user, struct user_writer *writer,
 		       const struct tb_user *record, uint64_t ns)
 {
-	char causes[512] = "";
-	unsigned int bit;
-	size_t used = 0;
+	char causes[512];
 
-	for (bit = 0; bit < 32 && used < sizeof(causes); bit++)
-		if (record->cause & 1u << bit)
-			used += (size_t)snprintf(causes + used,
-				sizeof(causes) - used, "%s%s", used ? ", " : "",
-				tb_lost_cause_name(bit));
+	lost_causes(record->cause, causes, sizeof(causes));
 	write_ends(user, writer, user_writer_lost(writer), ns);
 	start(user, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
 	      writer->track);

@@ -28,6 +28,7 @@ struct json_fields {
 	enum tb_timebase base;
 	struct out *out;
 	uint32_t count;			/* of values of this event */
+	bool comma;			/* before the first of them */
 	const char *names[NAMES_MAX];
 	struct out scratch;
 	struct keys *keys[];		/* by format index */
@@ -153,7 +154,7 @@ static void write_value(void *context, const struct value *value)
 	struct out *out = fields->out;
 	uint32_t same = same_names(fields, value->name);
 
-	if (fields->count)
+	if (fields->count || fields->comma)
 		out_char(out, ',');
 	if (fields->count < NAMES_MAX)
 		fields->names[fields->count] = value->name;
@@ -170,18 +171,26 @@ static void write_value(void *context, const struct value *value)
 	value_json(out, value);
 }
 
+void json_members_write(struct json_fields *fields, struct out *out,
+			const struct tb_view *view, bool comma)
+{
+	if (view->kind == TB_VIEW_EVENT && view->format) {
+		if (comma && view->format->nr_fields)
+			out_char(out, ',');
+		write_fields(fields, out, view);
+		return;
+	}
+	fields->out = out;
+	fields->count = 0;
+	fields->comma = comma;
+	values_each(fields->trace, view, fields->base, write_value, fields);
+}
+
 void json_fields_write(struct json_fields *fields, struct out *out,
 		       const struct tb_view *view)
 {
 	out_char(out, '{');
-	if (view->kind == TB_VIEW_EVENT && view->format) {
-		write_fields(fields, out, view);
-	} else {
-		fields->out = out;
-		fields->count = 0;
-		values_each(fields->trace, view, fields->base, write_value,
-			    fields);
-	}
+	json_members_write(fields, out, view, false);
 	out_char(out, '}');
 }
 
@@ -197,8 +206,8 @@ static void write_address(const struct tb_trace *trace, struct out *out,
 	out_json_string(out, text);
 }
 
-static void write_counters(const struct tb_trace *trace, struct out *out,
-			   const struct tb_view *view)
+void json_counters_write(const struct tb_trace *trace, struct out *out,
+			 const struct tb_view *view)
 {
 	char spare[16];
 	const char *name;
@@ -206,7 +215,7 @@ static void write_counters(const struct tb_trace *trace, struct out *out,
 	uint32_t number;
 	unsigned int i;
 
-	out_text(out, ",\"counters\":{");
+	out_char(out, '{');
 	for (i = 0; tb_view_counter(view, i, &number, &value); i++) {
 		if (i)
 			out_char(out, ',');
@@ -219,26 +228,48 @@ static void write_counters(const struct tb_trace *trace, struct out *out,
 	out_char(out, '}');
 }
 
-void json_extras_write(const struct tb_trace *trace, struct out *out,
-		       const struct tb_view *view)
+void json_stack_write(const struct tb_trace *trace, struct out *out,
+		      const struct tb_view *view)
 {
 	uint32_t i;
 
-	if (view->kind != TB_VIEW_EVENT)
-		return;
+	out_char(out, '[');
 	for (i = 0; i < view->nr_stack; i++) {
-		out_text(out, i ? "," : ",\"stack\":[");
+		if (i)
+			out_char(out, ',');
 		write_address(trace, out, view->stack[i]);
 	}
-	if (i)
-		out_char(out, ']');
+	out_char(out, ']');
+}
+
+void json_user_stack_write(struct out *out, const struct tb_view *view)
+{
+	uint32_t i;
+
+	out_char(out, '[');
 	for (i = 0; i < view->nr_user_stack; i++) {
-		out_text(out, i ? ",\"" : ",\"user_stack\":[\"");
-		out_hex(out, view->user_stack[i]);
-		out_char(out, '"');
+		if (i)
+			out_char(out, ',');
+		out_json_hex(out, view->user_stack[i]);
 	}
-	if (i)
-		out_char(out, ']');
-	if (view->counter_mask)
-		write_counters(trace, out, view);
+	out_char(out, ']');
+}
+
+void json_extras_write(const struct tb_trace *trace, struct out *out,
+		       const struct tb_view *view)
+{
+	if (view->kind != TB_VIEW_EVENT)
+		return;
+	if (view->nr_stack) {
+		out_text(out, ",\"stack\":");
+		json_stack_write(trace, out, view);
+	}
+	if (view->nr_user_stack) {
+		out_text(out, ",\"user_stack\":");
+		json_user_stack_write(out, view);
+	}
+	if (view->counter_mask) {
+		out_text(out, ",\"counters\":");
+		json_counters_write(trace, out, view);
+	}
 }

@@ -21,6 +21,17 @@ void json_fields_close(struct json_fields *fields);
 void json_fields_write(struct json_fields *fields, struct out *out,
 		       const struct tb_view *view);
 
+/* The members of that object without its braces, a comma before each if @comma is true */
+void json_members_write(struct json_fields *fields, struct out *out,
+			const struct tb_view *view, bool comma);
+
+/* What goes with an event, if it does: ["schedule+0x12",...], ["0x1234",...], {"cycles":1,...} */
+void json_stack_write(const struct tb_trace *trace, struct out *out,
+		      const struct tb_view *view);
+void json_user_stack_write(struct out *out, const struct tb_view *view);
+void json_counters_write(const struct tb_trace *trace, struct out *out,
+			 const struct tb_view *view);
+
 /* ,"stack":[...],"user_stack":[...],"counters":{...}: those that there are */
 void json_extras_write(const struct tb_trace *trace, struct out *out,
 		       const struct tb_view *view);

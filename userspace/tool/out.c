@@ -143,6 +143,22 @@ size_t utf8_size(const char *text, size_t length)
 	       (code >= 0xd800 && code < 0xe000) ? 0 : size;
 }
 
+size_t utf8_clean(char *to, const char *text, size_t length)
+{
+	char *at = to;
+	size_t i, size;
+
+	for (i = 0; i < length; i += size ? size : 1) {
+		size = text[i] ? utf8_size(text + i, length - i) : 0;
+		if (size)
+			memcpy(at, text + i, size);
+		else
+			memcpy(at, "\xef\xbf\xbd", 3);
+		at += size ? size : 3;
+	}
+	return (size_t)(at - to);
+}
+
 /* What a byte cannot stand for itself; how many bytes of the text that was */
 static size_t escape(struct out *out, const char *text, size_t length)
 {
@@ -196,6 +212,13 @@ void out_json_text(struct out *out, const char *text, size_t length)
 void out_json_string(struct out *out, const char *text)
 {
 	out_json_text(out, text, strlen(text));
+}
+
+void out_json_hex(struct out *out, uint64_t number)
+{
+	out_char(out, '"');
+	out_hex(out, number);
+	out_char(out, '"');
 }
 
 void out_json_double(struct out *out, double value)

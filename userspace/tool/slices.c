@@ -185,6 +185,12 @@ static void end(struct slices *slices, struct slice *slice, uint64_t ns,
 	slices->each(slices->context, slice);
 }
 
+/* It did not last longer than until now, and nobody knows whether as long */
+static void end_unknown(struct slices *slices, struct slice *slice)
+{
+	end(slices, slice, slice->begin, SLICE_UNENDED);
+}
+
 static struct thread *thread_of(struct slices *slices, uint32_t tid)
 {
 	void **slot = map_at(&slices->threads, tid);
@@ -300,6 +306,8 @@ static int take_call(struct slices *slices, const struct plan *plan,
 	thread = has ? thread_of(slices, tid) : NULL;
 	if (!thread)
 		return has ? -ENOMEM : 0;
+	if (thread->in_call)
+		end_unknown(slices, &thread->call);
 	begin(&thread->call, SLICE_SYSCALL, view, ns);
 	thread->in_call = true;
 	thread->call_losses = slices->losses;
@@ -319,8 +327,10 @@ static int take_call_exit(struct slices *slices, const struct plan *plan,
 	if (!thread || !thread->in_call)
 		return 0;
 	thread->in_call = false;
-	if (!has || id != thread->call.number)
+	if (!has || id != thread->call.number) {
+		end_unknown(slices, &thread->call);
 		return 0;
+	}
 	thread->call.cpu = view->cpu;
 	thread->call.result = number(view, plan->fields[1],
 				     &thread->call.has_result);
@@ -357,6 +367,18 @@ static int take_irq(struct slices *slices, const struct plan *plan,
 	return 1;
 }
 
+/* Is it the one that @view ends? */
+static bool is_irq(const struct slice *slice, const struct plan *plan,
+		   const struct tb_view *view, int64_t irq)
+{
+	if (slice->number != irq ||
+	    strcmp(slice->event.format->system, view->format->system))
+		return false;
+	return !plan->fixed || (slice->name_length == plan->fixed_length &&
+				!memcmp(slice->name, plan->fixed,
+					plan->fixed_length));
+}
+
 static int take_irq_exit(struct slices *slices, const struct plan *plan,
 			 const struct tb_view *view, struct cpu *cpu, uint64_t ns)
 {
@@ -366,13 +388,13 @@ static int take_irq_exit(struct slices *slices, const struct plan *plan,
 	bool has;
 
 	irq = number(view, plan->fields[0], &has);
-	while (at && (cpu->irq[at - 1].number != irq ||
-		      (cpu->irq[at - 1].name == plan->fixed) != !!plan->fixed))
+	while (at && !is_irq(&cpu->irq[at - 1], plan, view, irq))
 		at--;
 	if (!has || !at)
 		return 0;
-	slice = &cpu->irq[at - 1];
-	cpu->irqs = at - 1;
+	while (cpu->irqs > at)
+		end_unknown(slices, &cpu->irq[--cpu->irqs]);
+	slice = &cpu->irq[--cpu->irqs];
 	slice->result = number(view, plan->fields[1], &slice->has_result);
 	end(slices, slice, ns, SLICE_WHOLE);
 	return 1;
@@ -388,14 +410,20 @@ static int take_softirq(struct slices *slices, const struct plan *plan,
 	if (!has)
 		return 0;
 	if (plan->role == ROLE_SOFTIRQ) {
+		if (cpu->softirq)
+			end_unknown(slices, &cpu->in_softirq);
 		begin(&cpu->in_softirq, SLICE_SOFTIRQ, view, ns);
 		cpu->in_softirq.number = vector;
 		cpu->softirq = true;
 		return 1;
 	}
-	if (!cpu->softirq || cpu->in_softirq.number != vector)
+	if (!cpu->softirq)
 		return 0;
 	cpu->softirq = false;
+	if (cpu->in_softirq.number != vector) {
+		end_unknown(slices, &cpu->in_softirq);
+		return 0;
+	}
 	end(slices, &cpu->in_softirq, ns, SLICE_WHOLE);
 	return 1;
 }
@@ -408,9 +436,9 @@ static void forget(struct slices *slices, struct cpu *cpu, uint64_t ns)
 	if (cpu->running)
 		end(slices, &cpu->run, ns, SLICE_UNENDED);
 	if (cpu->softirq)
-		end(slices, &cpu->in_softirq, ns, SLICE_UNENDED);
+		end_unknown(slices, &cpu->in_softirq);
 	while (cpu->irqs)
-		end(slices, &cpu->irq[--cpu->irqs], ns, SLICE_UNENDED);
+		end_unknown(slices, &cpu->irq[--cpu->irqs]);
 	cpu->running = cpu->softirq = false;
 }
 

@@ -23,7 +23,7 @@ enum slice_kind {
 enum slice_doubt {
 	SLICE_WHOLE,
 	SLICE_LOSSY,		/* events are missing in between: it may be several */
-	SLICE_UNENDED,		/* its end is not in the trace: @end is the last that is known */
+	SLICE_UNENDED,		/* its end is not in the trace: until @end it lasted */
 };
 
 /**

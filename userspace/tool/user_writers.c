@@ -95,3 +95,16 @@ uint32_t user_writer_lost(struct user_writer *writer)
 	writer->depth = writer->beyond = 0;
 	return ended;
 }
+
+void lost_causes(uint32_t cause, char *text, size_t size)
+{
+	unsigned int bit;
+	size_t used = 0;
+
+	*text = 0;
+	for (bit = 0; bit < 32 && used < size; bit++)
+		if (cause & 1u << bit)
+			used += (size_t)snprintf(text + used, size - used, "%s%s",
+						 used ? ", " : "",
+						 tb_lost_cause_name(bit));
+}

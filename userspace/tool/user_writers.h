@@ -77,4 +77,7 @@ uint32_t user_writer_end(struct user_writers *writers,
 /* How many end where records are missing */
 uint32_t user_writer_lost(struct user_writer *writer);
 
+/* "no chunk was free, unknown cause" of TB_LOST_*; "" if none */
+void lost_causes(uint32_t cause, char *text, size_t size);
+
 #endif /* TRACEBUF_USER_WRITERS_H */

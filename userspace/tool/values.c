@@ -2,6 +2,7 @@
 /*
  * What an event says, as values with names and types.
  */
+#include "user_writers.h"
 #include "values.h"
 
 void value_of(const struct tb_trace *trace, const struct tb_view *view,
@@ -265,17 +266,11 @@ static void tell_user_lost(const struct teller *to, const struct tb_trace *trace
 {
 	const struct tb_user *user = view->user;
 	char causes[512];
-	size_t used = 0;
-	unsigned int bit;
 
 	tell(to, user->flags & TB_USER_AT_MOST ? "records_at_most" : "records",
 	     user->lost);
-	for (bit = 0; bit < 32 && used < sizeof(causes); bit++)
-		if (user->cause & 1u << bit)
-			used += (size_t)snprintf(causes + used,
-				sizeof(causes) - used, "%s%s", used ? ", " : "",
-				tb_lost_cause_name(bit));
-	if (used)
+	lost_causes(user->cause, causes, sizeof(causes));
+	if (*causes)
 		tell_text(to, "cause", causes);
 	tell(to, "producer", user->producer);
 	tell(to, "writer", user->writer_id);
@@ -310,14 +305,6 @@ void values_each(const struct tb_trace *trace, const struct tb_view *view,
 	}
 }
 
-/* What print shows in hexadecimal: many readers of JSON have no numbers of 64 bits */
-static void json_hex(struct out *out, uint64_t number)
-{
-	out_char(out, '"');
-	out_hex(out, number);
-	out_char(out, '"');
-}
-
 static void array_json(struct out *out, const struct value *value)
 {
 	const struct tb_format_field *field = value->field;
@@ -333,7 +320,7 @@ static void array_json(struct out *out, const struct value *value)
 		if (i)
 			out_char(out, ',');
 		if (hex)
-			json_hex(out, number);
+			out_json_hex(out, number);
 		else if (field->flags & TB_FIELD_SIGNED)
 			out_signed(out, (int64_t)number);
 		else
@@ -364,7 +351,7 @@ void value_json(struct out *out, const struct value *value)
 		array_json(out, value);
 		return;
 	case VALUE_HEX:
-		json_hex(out, value->number);
+		out_json_hex(out, value->number);
 		return;
 	case VALUE_MASK:
 		out_char(out, '"');

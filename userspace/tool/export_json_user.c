@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf export - what programs write, in Chrome's trace event format: slices, instants and
+ * flows under the thread that wrote them, counters under its process.
+ *
+ * A thread has one row of slices in slices, so a second writer of the same thread gets a thread
+ * of its own as long as the first has slices that are open, as have writers of threads that are
+ * not known.
+ */
+#include <errno.h>
+#include <math.h>
+#include "export_json.h"
+
+static struct json_thread *thread_of_writer(struct json *json,
+					    const struct tb_user *record)
+{
+	struct json_thread *thread;
+
+	thread = json_thread(json, record->pid, JSON_WRITERS + record->writer);
+	if (thread)
+		thread->owner = record->writer_id;
+	return thread;
+}
+
+/* Where the writer draws now: its thread, unless another one is drawing there */
+static void find_track(struct json *json, struct user_writer *writer,
+		       const struct tb_user *record, uint64_t ns)
+{
+	struct json_thread *thread = NULL;
+	uint32_t self = record->writer + 1;
+
+	if (user_writer_draws(writer, ns))
+		return;
+	if (record->tid)
+		thread = json_thread(json, record->pid, record->tid);
+	if (thread && (!thread->owner || thread->owner == self ||
+		       !user_writer_draws(json->writers.list[thread->owner - 1],
+					  ns)))
+		thread->owner = self;
+	else
+		thread = thread_of_writer(json, record);
+	if (thread)
+		writer->track = thread->tid;
+}
+
+static void write_head(struct json *json, char phase, const struct tb_view *view,
+		       uint32_t tid, uint64_t ns)
+{
+	const struct tb_user *record = view->user;
+	bool mark = record->type == TB_REC_MARK;
+
+	json_begin(json, phase, record->pid, tid, ns,
+		   mark ? record->data : (const void *)record->name,
+		   mark ? record->data_bytes : strlen(record->name));
+	json_category(json, record->category_id ? record->category : "user");
+}
+
+static void write_args(struct json *json, const struct tb_view *view)
+{
+	out_text(json->out, ",\"args\":");
+	json_fields_write(json->fields, json->out, view);
+	out_char(json->out, '}');
+}
+
+/* An arrow from, through or to the slice at this place */
+static void write_flow(struct json *json, const struct tb_user *record,
+		       uint32_t tid, uint64_t ns)
+{
+	char phase = record->flags & TB_USER_FLOW_END ? 'f' : 't';
+	void **slot;
+
+	if (!(record->flags & TB_USER_FLOW))
+		return;
+	slot = map_at(&json->flows, record->flow);
+	if (!slot) {
+		json->error = -ENOMEM;
+		return;
+	}
+	if (!*slot)
+		phase = 's';
+	*slot = phase == 'f' ? NULL : json;
+	json_begin(json, phase, record->pid, tid, ns, "flow", 4);
+	json_category(json, "flow");
+	out_text(json->out, ",\"bp\":\"e\",\"id\":");
+	out_unsigned(json->out, record->flow);
+	out_char(json->out, '}');
+}
+
+static void write_instant(struct json *json, const struct tb_view *view,
+			  uint32_t tid, uint64_t ns)
+{
+	write_head(json, 'i', view, tid, ns);
+	out_text(json->out, ",\"s\":\"t\"");
+	write_args(json, view);
+}
+
+static void write_slice(struct json *json, struct user_writer *writer,
+			const struct tb_view *view, uint64_t ns, uint64_t end_ns)
+{
+	const struct tb_user *record = view->user;
+	uint32_t tid = (uint32_t)writer->track;
+
+	if (!user_slice_is_open(record)) {
+		write_head(json, 'X', view, tid, ns);
+		out_text(json->out, ",\"dur\":");
+		json_time(json->out, end_ns - ns);
+		write_args(json, view);
+		user_writer_until(writer, end_ns);
+	} else if (user_writer_open(&json->writers, writer, record)) {
+		write_head(json, 'B', view, tid, ns);
+		write_args(json, view);
+	} else {
+		write_instant(json, view, tid, ns);
+	}
+}
+
+static void write_ends(struct json *json, const struct user_writer *writer,
+		       uint32_t pid, uint32_t count, uint64_t ns)
+{
+	for (; count; count--) {
+		json_begin(json, 'E', pid, (uint32_t)writer->track, ns, "", 0);
+		out_char(json->out, '}');
+	}
+}
+
+static void write_counter(struct json *json, const struct tb_view *view,
+			  uint64_t ns)
+{
+	const struct tb_user *record = view->user;
+
+	if (record->flags & TB_USER_DOUBLE && !isfinite(record->value.f64)) {
+		json->no_numbers++;
+		return;
+	}
+	write_head(json, 'C', view, record->tid, ns);
+	out_text(json->out, ",\"args\":{\"value\":");
+	if (record->flags & TB_USER_DOUBLE)
+		out_json_double(json->out, record->value.f64);
+	else
+		out_signed(json->out, record->value.s64);
+	out_text(json->out, "}}");
+}
+
+static void write_lost(struct json *json, struct user_writer *writer,
+		       const struct tb_view *view, uint64_t ns)
+{
+	const struct tb_user *record = view->user;
+	char name[48];
+
+	write_ends(json, writer, record->pid, user_writer_lost(writer), ns);
+	snprintf(name, sizeof(name), "LOST %s%llu records",
+		 record->flags & TB_USER_AT_MOST ? "up to " : "",
+		 (unsigned long long)record->lost);
+	json_begin(json, 'i', record->pid, (uint32_t)writer->track, ns, name,
+		   strlen(name));
+	json_category(json, "lost");
+	out_text(json->out, ",\"s\":\"t\",\"cname\":\"terrible\"");
+	write_args(json, view);
+}
+
+void json_user(struct json *json, const struct tb_view *view, uint64_t ns,
+	       uint64_t end_ns)
+{
+	const struct tb_user *record = view->user;
+	struct user_writer *writer = user_writer_of(&json->writers, record);
+
+	if (!writer) {
+		json->error = -ENOMEM;
+		return;
+	}
+	find_track(json, writer, record, ns);
+	if (json->error)
+		return;
+	if (view->kind == TB_VIEW_USER_LOST) {
+		write_lost(json, writer, view, ns);
+		return;
+	}
+	switch (record->type) {
+	case TB_REC_BEGIN:
+	case TB_REC_SLICE:
+		write_slice(json, writer, view, ns, end_ns);
+		break;
+	case TB_REC_END:
+		write_ends(json, writer, record->pid,
+			   user_writer_end(&json->writers, writer), ns);
+		break;
+	case TB_REC_COUNTER:
+		write_counter(json, view, ns);
+		break;
+	default:
+		write_instant(json, view, (uint32_t)writer->track, ns);
+	}
+	write_flow(json, record, (uint32_t)writer->track, ns);
+}
