@@ -6,6 +6,9 @@
  *   test_export make FILE           one event of every kind that is written in
  *                                   a way of its own
  *   test_export user FILE           what programs write
+ *   test_export golden-kernel FILE  as make, in smaller blocks, with stacks, counters and a name
+ *                                   full of traps: what selftests/golden/kernel.tbuf is made by
+ *   test_export golden-user FILE    as user, in smaller blocks: selftests/golden/user.tbuf
  *   test_export big FILE N          N events of the common kinds on 4 CPUs
  *   test_export export FILE OUT     what "tracebuf export" does
  *   test_export damage FILE N       N times: damage a copy of FILE, export it
@@ -166,7 +169,25 @@ static void make_odd(struct fx *fx, unsigned int cpu, uint64_t time)
 	fx_composite(fx, cpu, FX_ODD, time, 100, &odd, sizeof(odd));
 }
 
-static void make(struct fx *fx)
+static void add_extras(struct fx *fx, unsigned int cpu)
+{
+	const struct {
+		uint32_t kind, count;
+		uint64_t ip[3];
+	} stack = { TB_STACK_KERNEL, 3, { 0xffffffff81000010, 0xffffffff81000110,
+					  0xffffffff81000210 } },
+	  user = { TB_STACK_USER, 2, { 0x7f0000001000, 0x7f0000001100 } };
+	const struct {
+		uint64_t mask, values[2];
+	} counters = { 1 << 0 | 1 << 3, { 1000, 2000 } };
+	uint64_t time = fx->rings[cpu].last;
+
+	fx_composite(fx, cpu, TB_EV_STACK, time, 0, &stack, 8 + 3 * 8);
+	fx_composite(fx, cpu, TB_EV_STACK, time, 0, &user, 8 + 2 * 8);
+	fx_composite(fx, cpu, TB_EV_COUNTERS, time, 0, &counters, sizeof(counters));
+}
+
+static void make(struct fx *fx, unsigned int log2, bool extras)
 {
 	const struct tb_gap gap = {
 		.overwritten = 7, .dropped = 5, .oversize = 1,
@@ -191,7 +212,9 @@ static void make(struct fx *fx)
 	uint32_t frequency[2] = { 2400000, 1 }, answer = 42;
 	char mark[] = "here I am";
 
-	start(fx, 14);
+	start(fx, log2);
+	if (extras)
+		string(fx, TB_STRING_COUNTER, 0, "cycles");
 	/* CPU 0: full forms */
 	fx_open(fx, 0, START, 0, NULL);
 	wide = fx_switch("swapper/0", 0, 0, "server", 100);
@@ -206,6 +229,12 @@ static void make(struct fx *fx)
 	fx_composite(fx, 0, TB_EV_MARK, START + 1600, 101, mark, strlen(mark));
 	fx_composite(fx, 0, EV_FREQUENCY, START + 1700, 100, frequency, sizeof(frequency));
 	fx_composite(fx, 0, EV_SAME_NAME, START + 1800, 100, &answer, sizeof(answer));
+	if (extras) {
+		add_extras(fx, 0);
+		memcpy(renamed.comm, "a,\"b\"\\\n\xff=\xc3\xa9", 12);
+		fx_composite(fx, 0, FX_RENAME, START + 1850, 200, &renamed,
+			     sizeof(renamed));
+	}
 	fx_composite(fx, 0, EV_UNDESCRIBED, START + 1900, 100, &answer, sizeof(answer));
 	wide = fx_switch("server", 100, 0x100, "swapper/0", 0);
 	fx_composite(fx, 0, FX_SWITCH, START + 2000, 100, &wide, sizeof(wide));
@@ -268,14 +297,14 @@ static void piece(struct fx_chunk *chunk, unsigned int writer, uint32_t tid,
 	chunk->head.tid = tid;
 }
 
-static void make_user(struct fx *fx)
+static void make_user(struct fx *fx, unsigned int log2)
 {
 	struct fx_chunk chunk;
 	double load = 0.5;
 	uint64_t bits, first;
 
 	memcpy(&bits, &load, sizeof(bits));
-	start(fx, 14);
+	start(fx, log2);
 	fx_durable_end(fx);
 	fx_open(fx, 0, START, 0, NULL);
 	piece(&chunk, 1, 101, 0, 0);
@@ -499,9 +528,13 @@ int main(int argc, char **argv)
 	struct fx fx;
 
 	if (argc >= 3 && !strcmp(argv[1], "make")) {
-		make(&fx);
+		make(&fx, 14, false);
+	} else if (argc >= 3 && !strcmp(argv[1], "golden-kernel")) {
+		make(&fx, 12, true);
 	} else if (argc >= 3 && !strcmp(argv[1], "user")) {
-		make_user(&fx);
+		make_user(&fx, 14);
+	} else if (argc >= 3 && !strcmp(argv[1], "golden-user")) {
+		make_user(&fx, 12);
 	} else if (argc >= 4 && !strcmp(argv[1], "big")) {
 		make_big(&fx, strtoull(argv[3], NULL, 0));
 	} else if (argc >= 4 && !strcmp(argv[1], "export")) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - a table: lines and cells as RFC 4180 has them.
+ * tracebuf export - a table: cells as RFC 4180 has them, lines as Unix does.
  *
  *   time,cpu,pid,tid,comm,event,fields
  *   5000002001,0,100,100,bash,irq:softirq_entry,vec=1(TIMER)
@@ -194,7 +194,7 @@ static void put_line(struct csv *csv, const struct tb_view *view)
 	}
 	put_event(csv, tb_view_system(view), tb_view_name(view, spare));
 	put_fields(csv, view);
-	out_text(out, "\r\n");
+	out_char(out, '\n');
 }
 
 static bool is_fixed(const char *name)
@@ -226,7 +226,7 @@ static void put_header(struct csv *csv, const char *event)
 		}
 		put_cell(out, csv->columns[i], strlen(csv->columns[i]));
 	}
-	out_text(out, csv->columns ? ",text\r\n" : ",fields\r\n");
+	out_text(out, csv->columns ? ",text\n" : ",fields\n");
 }
 
 /* ---- the whole ---- */

@@ -121,6 +121,9 @@ int output_open(struct output *output, const char *name, const char *trace,
 		return open_existing(output, &there, trace);
 	if (errno != ENOENT)
 		return cannot(output);
+	if (!lstat(name, &there))
+		return complain("%s: leads to nothing: name the file itself (-o)",
+				name);
 	output->target = strdup(name);
 	if (!output->target)
 		return complain("out of memory");

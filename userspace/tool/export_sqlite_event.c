@@ -86,6 +86,18 @@ void db_events_close(struct db_events *events)
 
 /* ---- names ---- */
 
+/* A name of a trace that was damaged may be anything; it is freed, and another one returned */
+static char *clean_name(char *name)
+{
+	size_t length = strlen(name);
+	char *clean = malloc(3 * length + 1);
+
+	if (clean)
+		clean[utf8_clean(clean, name, length)] = 0;
+	free(name);
+	return clean;
+}
+
 static bool is_of(const struct tb_format *a, const struct tb_format *b)
 {
 	return !strcmp(a->name, b->name) && !strcmp(a->system, b->system);
@@ -123,7 +135,7 @@ static char *table_name(struct db *db, const struct tb_format *format)
 	if (asprintf(&name, "%s%s%s", alone ? "" : format->system,
 		     alone ? "" : "_", format->name) < 0)
 		return NULL;
-	return name;
+	return clean_name(name);
 }
 
 static bool has_column(const struct table *table, const char *name)
@@ -142,10 +154,13 @@ static char *column_name(const struct table *table, const char *field)
 	unsigned int number = 1;
 	char *name = strdup(field);
 
+	if (name)
+		name = clean_name(name);
 	while (name && has_column(table, name)) {
 		free(name);
 		if (asprintf(&name, "%s_%u", field, ++number) < 0)
 			return NULL;
+		name = clean_name(name);
 	}
 	return name;
 }

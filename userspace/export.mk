@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What exporters need besides the compiler: SQLite (Debian: libsqlite3-dev), without which
+# the tool is built without that exporter. And the test of all formats. Included by
+# userspace/Makefile.
+
+SQLITE_HAVE := $(shell pkg-config --exists sqlite3 2>/dev/null && echo yes)
+
+ifeq ($(SQLITE_HAVE),yes)
+# In the tool itself, if there is a static one: no library to copy along
+TOOL_LIBS += $(firstword \
+	$(wildcard $(shell $(CC) -print-file-name=libsqlite3.a)) -lsqlite3) -lm
+else
+TOOL_OBJ := $(filter-out $(OUT)/obj/tool/export_sqlite%.o,$(TOOL_OBJ))
+endif
+
+# Longer traces than the golden ones, if what makes them can be built
+FORMATS_TRACES := $(if $(PERFETTO_OBJ),$(OUT)/test_export)
+
+.PHONY: test-formats
+test-formats: $(OUT)/asan/tracebuf $(FORMATS_TRACES)
+	@echo '# test_export_formats.sh'
+	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export \
+		sh $(ROOT)/selftests/unit/test_export_formats.sh
+
+test: test-formats
