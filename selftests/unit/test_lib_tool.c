@@ -334,6 +334,46 @@ static void verify_users(void)
 	CHECK_HAS("records attempted, but");
 }
 
+static void several_recordings(void)
+{
+	struct fx fx;
+
+	make(&fx);
+	fx_start_recording(&fx, 2);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 9000, 0, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 9001, 5);
+	fx_close(&fx, 0);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("print", ""), 0);
+	CHECK_HAS("# recording 2 of 2\n");
+	CHECK_NUMBER(lines(), 11);
+	CHECK_NUMBER(run_on("print", "-r 2"), 0);
+	CHECK_NUMBER(lines(), 1);
+	CHECK_HAS("vec=5");
+	CHECK_NUMBER(run_on("print", "-r 1"), 0);
+	CHECK_NUMBER(lines(), 8);
+	CHECK_NUMBER(run_on("print", "-r 3"), 1);
+	CHECK_HAS("holds 2 recordings, there is no number 3");
+	CHECK_NUMBER(run_on("print", "--jsonl"), 0);
+	CHECK_HAS("{\"type\":\"recording\",\"number\":2,\"of\":2}\n{\"time\":");
+	/* what only another one has is not in it */
+	CHECK_NUMBER(run_on("export", "--jsonl -o - -r 2 -e sched_switch"), 0);
+	CHECK_NUMBER(lines(), 0);
+	CHECK_NUMBER(run_on("export", "--jsonl -o - -r 2"), 0);
+	CHECK_NUMBER(lines(), 1);
+	CHECK_HAS("\"vec\":5");
+	CHECK_NUMBER(run_on("export", "-f text -o -"), 0);
+	CHECK_HAS("holds 2 recordings; the first is exported (choose with -r)");
+	CHECK_NUMBER(lines(), 9);
+	CHECK_NUMBER(run_on("export", "--jsonl -o - -r 1 --from +0.000000050 --to +0.000000100"), 0);
+	CHECK_NUMBER(lines(), 2);
+	CHECK_NUMBER(run_on("export", "--jsonl -o - -r 1 --from 5.0000021 --to 5.000002150"), 0);
+	CHECK_NUMBER(lines(), 1);
+	CHECK_NUMBER(run_on("export", "--jsonl -o - --from 1.2.3"), 2);
+	fx_free(&fx);
+}
+
 static void help_and_usage(void)
 {
 	static const char *const commands[] = {
@@ -398,6 +438,7 @@ static const struct test tests[] = {
 	{ "verify: every promise broken in turn", verify_spoilt },
 	{ "print, list: what programs write", print_users },
 	{ "verify: the books of writers", verify_users },
+	{ "print, export: one of several recordings, a span of time", several_recordings },
 	{ "tool: help and wrong command lines", help_and_usage },
 	{ "tool: no module", no_module },
 };
