@@ -362,15 +362,14 @@ class Check:
         for cat, kind in (("irq", "irq"), ("softirq", "softirq"), ("syscall", "syscall"),
                           ("sched", "run")):
             want = [(start, duration, cpu,
-                     name if kind == "irq" else name or f"{kind} {number}", result, state, waited)
+                     name or f"{kind} {number}",
+                     result, state, waited)
                     for start, duration, cpu, tid, number, name, result, state, waited
                     in model.slices[kind] if kind != "run" or tid]
             if kind == "run":
                 # the name is that of the thread
                 want = [(*item[:3], None, *item[4:]) for item in want]
                 have[cat] = [(*item[:3], None, *item[4:]) for item in have[cat]]
-            elif kind == "irq":
-                want = [(*item[:3], item[3] or "irq", *item[4:]) for item in want]
             expect(sorted(map(repr, have[cat])), sorted(map(repr, want)), f"slices: {cat}")
 
     def json_instants(self, events, model):

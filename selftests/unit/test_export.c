@@ -23,6 +23,7 @@ enum {
 	EV_SWITCH_FAST = 81, EV_WAKING_FAST = 83, EV_ENTER_FAST = 85,
 	EV_EXIT_FAST = 87, EV_IRQ = 88, EV_IRQ_FAST = 89, EV_IRQ_EXIT_FAST = 91,
 	EV_SOFTIRQ_FAST = 93, EV_FREQUENCY = 94, EV_SAME_NAME = 96,
+	EV_TIMER = 98, EV_TIMER_EXIT = 100,
 	EV_UNDESCRIBED = 500,
 };
 
@@ -68,6 +69,9 @@ static void describe(struct fx *fx)
 		{ "state", "u32", 0, 4, 0, 0, 0, 0 },
 		{ "cpu_id", "u32", 4, 4, 0, 0, 0, 0 },
 	};
+	static const struct fx_field vector[] = {
+		{ "vector", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
 	static const struct fx_field same_name[] = {
 		{ "answer", "u32", 0, 4, 0, 0, 0, 0 },
 	};
@@ -84,6 +88,8 @@ static void describe(struct fx *fx)
 	DESCRIBE(EV_IRQ_EXIT_FAST, TB_EVENT_FAST, "irq", "irq_handler_exit", irq_exit);
 	DESCRIBE(EV_SOFTIRQ_FAST, TB_EVENT_FAST, "irq", "softirq_exit", softirq);
 	DESCRIBE(EV_FREQUENCY, 0, "power", "cpu_frequency", frequency);
+	DESCRIBE(EV_TIMER, 0, "irq_vectors", "local_timer_entry", vector);
+	DESCRIBE(EV_TIMER_EXIT, 0, "irq_vectors", "local_timer_exit", vector);
 	DESCRIBE(EV_SAME_NAME, 0, "other", "signal_deliver", same_name);
 #undef DESCRIBE
 }
@@ -187,6 +193,58 @@ static void add_extras(struct fx *fx, unsigned int cpu)
 	fx_composite(fx, cpu, TB_EV_COUNTERS, time, 0, &counters, sizeof(counters));
 }
 
+/* What lasts, and what seems to: interrupts in others, one without its end; who is woken on its
+ * way to sleep, who has not gone to sleep at all, who is preempted; calls that do not return */
+static void make_lasting(struct fx *fx, unsigned int cpu, uint64_t time)
+{
+	struct { char comm[16]; int32_t pid; } woken = { "worker", 101 };
+	uint32_t vector = 236;
+
+#define NEXT (time += 10)
+#define SWITCH(prev, next, state) \
+	fx_simple(fx, cpu, EV_SWITCH_FAST, NEXT, fast_switch(prev, next, state, 120))
+#define WAKING(tid) fx_simple(fx, cpu, EV_WAKING_FAST, NEXT, (tid) | 120ull << 22)
+#define WAKEUP() \
+	fx_composite(fx, cpu, FX_WAKEUP, NEXT, 0, &woken, sizeof(woken))
+	fx_simple(fx, cpu, EV_IRQ_FAST, NEXT, 11);
+	fx_simple(fx, cpu, EV_IRQ_FAST, NEXT, 12);
+	fx_simple(fx, cpu, EV_IRQ_FAST, NEXT, 13);
+	fx_simple(fx, cpu, EV_IRQ_EXIT_FAST, NEXT, 13 | 1ull << 32);
+	fx_simple(fx, cpu, EV_IRQ_EXIT_FAST, NEXT, 11 | 1ull << 32);
+	fx_simple(fx, cpu, EV_IRQ_EXIT_FAST, NEXT, 12);
+	fx_composite(fx, cpu, EV_TIMER, NEXT, 0, &vector, sizeof(vector));
+	fx_composite(fx, cpu, EV_TIMER_EXIT, NEXT, 0, &vector, sizeof(vector));
+	fx_simple(fx, cpu, FX_SOFTIRQ_FAST, NEXT, 1);
+	fx_simple(fx, cpu, FX_SOFTIRQ_FAST, NEXT, 3);
+	fx_simple(fx, cpu, EV_SOFTIRQ_FAST, NEXT, 3);
+	WAKING(101);
+	WAKEUP();
+	SWITCH(0, 101, 0);
+	WAKING(101);		/* on its way to sleep */
+	SWITCH(101, 0, 1);
+	WAKEUP();
+	SWITCH(0, 101, 0);
+	WAKING(101);		/* it has not gone to sleep */
+	WAKEUP();
+	SWITCH(101, 0, 2);
+	WAKING(101);
+	WAKEUP();
+	SWITCH(0, 101, 0);
+	fx_simple(fx, cpu, EV_ENTER_FAST, NEXT, 5 | 101ull << 32);
+	fx_simple(fx, cpu, EV_ENTER_FAST, NEXT, 6 | 101ull << 32);
+	SWITCH(101, 100, 0);	/* preempted */
+	SWITCH(100, 101, 1);
+	fx_simple(fx, cpu, EV_EXIT_FAST, NEXT, 6);
+	fx_simple(fx, cpu, EV_ENTER_FAST, NEXT, 60 | 101ull << 32);
+	SWITCH(101, 0, 0x20);	/* dead */
+	SWITCH(0, 100, 0);
+	fx_simple(fx, cpu, EV_ENTER_FAST, NEXT, 7 | 100ull << 32);
+#undef NEXT
+#undef SWITCH
+#undef WAKING
+#undef WAKEUP
+}
+
 static void make(struct fx *fx, unsigned int log2, bool extras)
 {
 	const struct tb_gap gap = {
@@ -267,6 +325,8 @@ static void make(struct fx *fx, unsigned int log2, bool extras)
 	sync_at(fx, START + 2000000000, 1002000000);
 	fx_open(fx, 3, START + 1000000000, 0, NULL);
 	fx_simple(fx, 3, FX_SOFTIRQ_FAST, START + 1000000000, 6);
+	if (extras)
+		make_lasting(fx, 3, START + 1000000000);
 	fx_simple(fx, 3, FX_SOFTIRQ_FAST, START + 1900000000, 7);
 	fx_close(fx, 3);
 	finish(fx, 4);

@@ -130,10 +130,18 @@ static void put_field(struct csv *csv, const struct tb_view *view,
 /* "system:event" */
 static void put_event(struct csv *csv, const char *system, const char *name)
 {
-	int length = snprintf(csv->text, csv->text_size, "%s:%s", system, name);
+	size_t before = strlen(system), length = strlen(name);
 
-	put_cell(&csv->out, csv->text, length < (int)csv->text_size ?
-		 (size_t)length : csv->text_size - 1);
+	if (is_plain(system, before) && is_plain(name, length)) {
+		out_data(&csv->out, system, before);
+		out_char(&csv->out, ':');
+		out_data(&csv->out, name, length);
+		return;
+	}
+	length = (size_t)snprintf(csv->text, csv->text_size, "%s:%s", system,
+				  name);
+	put_cell(&csv->out, csv->text, length < csv->text_size ? length :
+		 csv->text_size - 1);
 }
 
 /* The field of a column, NULL: this form of the event has none */

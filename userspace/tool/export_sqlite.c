@@ -68,7 +68,7 @@ void db_text(struct db *db, sqlite3_stmt *statement, int at, const char *text,
 			break;
 	if (i == length) {
 		sqlite3_bind_text(statement, at, text, (int)length,
-				  SQLITE_TRANSIENT);
+				  SQLITE_STATIC);
 		return;
 	}
 	length = utf8_clean(db->clean, text, length);
@@ -117,11 +117,15 @@ void db_value(struct db *db, sqlite3_stmt *statement, int at,
 		sqlite3_bind_double(statement, at, value->real);
 		break;
 	case VALUE_TEXT:
-		db_text(db, statement, at, value->data, value->length);
+		if (value->data == value->state)
+			sqlite3_bind_text(statement, at, value->state,
+					  (int)value->length, SQLITE_TRANSIENT);
+		else
+			db_text(db, statement, at, value->data, value->length);
 		break;
 	case VALUE_BYTES:
 		sqlite3_bind_blob64(statement, at, value->data, value->length,
-				    SQLITE_TRANSIENT);
+				    SQLITE_STATIC);
 		break;
 	case VALUE_MASK:
 		out_mask(&db->json, value->data, value->length);
@@ -436,7 +440,7 @@ static const char *insert_other(struct db *db, const struct tb_view *view)
 	db_common(db, db->other, view);
 	db_number(db->other, DB_COMMON_COLUMNS + 1, view->id);
 	sqlite3_bind_blob64(db->other, DB_COMMON_COLUMNS + 2, view->payload,
-			    view->length, SQLITE_TRANSIENT);
+			    view->length, SQLITE_STATIC);
 	db_insert(db, db->other);
 	return "other_events";
 }
@@ -536,7 +540,7 @@ static int open_and_run(struct db *db, const struct tb_export_options *options)
 	size_t i;
 
 	if (sqlite3_open_v2(options->path, &db->sqlite, SQLITE_OPEN_READWRITE |
-			    SQLITE_OPEN_CREATE, NULL)) {
+			    SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL)) {
 		db_failed(db);
 		result = db->error;
 	} else {

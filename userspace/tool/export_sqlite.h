@@ -51,7 +51,8 @@ void db_run(struct db *db, const char *sql);
 /* NULL: it failed */
 sqlite3_stmt *db_prepare(struct db *db, const char *sql);
 
-/* Parameters from 1 on; a text that is NULL is NULL */
+/* Parameters from 1 on, not copied: they must stay until db_insert(); a text that is NULL is
+ * NULL */
 void db_text(struct db *db, sqlite3_stmt *statement, int at, const char *text,
 	     size_t length);
 void db_string(struct db *db, sqlite3_stmt *statement, int at, const char *text);

@@ -48,7 +48,6 @@ const char db_tables[] =
  * records are missing before, with none.
  */
 const char db_views[] =
-	"CREATE INDEX slices_kind ON slices (kind);"
 	"CREATE INDEX user_events_writer ON user_events (writer);"
 	"CREATE VIEW run_slices AS SELECT start, duration, start + duration AS finish,"
 	"  cpu, pid, tid, comm, prio, state AS end_state, waited, whole"

@@ -16,21 +16,38 @@ int out_write(struct out *out)
 	return out->error;
 }
 
-void out_data(struct out *out, const void *data, size_t length)
+void out_long(struct out *out, const char *data, size_t length)
 {
-	const char *from = data;
 	size_t part;
 
 	while (length > OUT_BYTES - out->used) {
 		part = OUT_BYTES - out->used;
-		memcpy(out->buffer + out->used, from, part);
+		memcpy(out->buffer + out->used, data, part);
 		out->used += part;
-		from += part;
+		data += part;
 		length -= part;
 		out_write(out);
 	}
-	memcpy(out->buffer + out->used, from, length);
+	memcpy(out->buffer + out->used, data, length);
 	out->used += length;
+}
+
+static unsigned int digits_of(uint64_t value)
+{
+	unsigned int count = 1;
+
+	for (;;) {
+		if (value < 10)
+			return count;
+		if (value < 100)
+			return count + 1;
+		if (value < 1000)
+			return count + 2;
+		if (value < 10000)
+			return count + 3;
+		value /= 10000;
+		count += 4;
+	}
 }
 
 char *put_decimal(char *at, uint64_t value)
@@ -40,22 +57,18 @@ char *put_decimal(char *at, uint64_t value)
 		"25262728293031323334353637383940414243444546474849"
 		"50515253545556575859606162636465666768697071727374"
 		"75767778798081828384858687888990919293949596979899";
-	char digits[20];
-	size_t from = sizeof(digits);
+	char *end = at + digits_of(value), *to = end;
 
 	while (value >= 100) {
-		from -= 2;
-		memcpy(digits + from, pairs + value % 100 * 2, 2);
+		to -= 2;
+		memcpy(to, pairs + value % 100 * 2, 2);
 		value /= 100;
 	}
-	if (value >= 10) {
-		from -= 2;
-		memcpy(digits + from, pairs + value * 2, 2);
-	} else {
-		digits[--from] = (char)('0' + value);
-	}
-	memcpy(at, digits + from, sizeof(digits) - from);
-	return at + sizeof(digits) - from;
+	if (value >= 10)
+		memcpy(to - 2, pairs + value * 2, 2);
+	else
+		to[-1] = (char)('0' + value);
+	return end;
 }
 
 char *put_hex(char *at, uint64_t value)
@@ -189,23 +202,37 @@ static size_t escape(struct out *out, const char *text, size_t length)
 	return 1;
 }
 
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* Up to the first byte that does not stand for itself, which @length may be */
+static size_t out_plain(struct out *out, const char *text, size_t length)
+{
+	char *at = out->buffer + out->used;
+	size_t i = 0;
+
+	if (length > OUT_BYTES - out->used) {
+		while (i < length && is_plain((unsigned char)text[i]))
+			i++;
+		out_data(out, text, i);
+		return i;
+	}
+	for (; i < length && is_plain((unsigned char)text[i]); i++)
+		at[i] = text[i];
+	out->used += i;
+	return i;
+}
+
 void out_json_text(struct out *out, const char *text, size_t length)
 {
-	size_t i = 0, plain = 0;
-	unsigned char c;
+	size_t i;
 
 	out_char(out, '"');
-	while (i < length) {
-		c = (unsigned char)text[i];
-		if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
-			i++;
-			continue;
-		}
-		out_data(out, text + plain, i - plain);
+	for (i = out_plain(out, text, length); i < length;
+	     i += out_plain(out, text + i, length - i))
 		i += escape(out, text + i, length - i);
-		plain = i;
-	}
-	out_data(out, text + plain, length - plain);
 	out_char(out, '"');
 }
 

@@ -27,7 +27,18 @@ struct out {
 
 /* What is in the buffer goes to the stream, which is not flushed; the error */
 int out_write(struct out *out);
-void out_data(struct out *out, const void *data, size_t length);
+/* What does not fit into the buffer */
+void out_long(struct out *out, const char *data, size_t length);
+
+static inline void out_data(struct out *out, const void *data, size_t length)
+{
+	if (length > OUT_BYTES - out->used) {
+		out_long(out, data, length);
+		return;
+	}
+	memcpy(out->buffer + out->used, data, length);
+	out->used += length;
+}
 
 /* Digits of a number, at @at; where they end */
 char *put_decimal(char *at, uint64_t value);
