@@ -181,6 +181,19 @@ class Check:
         if not is_damaged(item):
             expect(text, line.text, where)
 
+    def span(self):
+        """--from and --to at every moment at which there is something: to the tick."""
+        if len(self.objects) > 200:
+            return
+        for time in sorted({item["time"] for item in self.objects}):
+            seconds = "%d.%09d" % divmod(time, 10**9)
+            for option, want in (("--from", [item for item in self.objects
+                                             if item["time"] >= time]),
+                                 ("--to", [item for item in self.objects
+                                           if item["time"] < time])):
+                have = run(self.tool, "export", "--jsonl", "-o", "-", option, seconds, self.trace)
+                expect(len(have.splitlines()), len(want), f"objects {option} {seconds}")
+
     # ---- csv ----
 
     def rows(self, *options):
@@ -411,9 +424,16 @@ class Check:
                               [item for item in users if item["type"] == "counter"]):
             expect((have["name"], have["args"]["value"], nanoseconds(have["ts"])),
                    (item["name"], item["fields"]["value"], item["time"]), "a counter")
-        flows = sum(1 for item in users
-                    if item["fields"].keys() & {"flow", "flow_end"})
-        expect(sum(len(by_phase[phase]) for phase in "stf"), flows, "flows")
+        begun, want = set(), collections.Counter()
+        for item in users:
+            flow = item["fields"].get("flow", item["fields"].get("flow_end"))
+            if flow is None:
+                continue
+            phase = "s" if flow not in begun else "f" if "flow_end" in item["fields"] else "t"
+            (begun.discard if phase == "f" else begun.add)(flow)
+            want[phase, flow, item["time"]] += 1
+        expect(collections.Counter((phase, event["id"], nanoseconds(event["ts"]))
+                                   for phase in "stf" for event in by_phase[phase]), want, "flows")
 
     @staticmethod
     def json_rows(slices, by_phase):
@@ -584,7 +604,7 @@ class Model:
 
 # names that the traces of test_export.c have strings for
 IRQS = {11: "eth0"}
-FORMATS = ("text", "jsonl", "csv", "csv_columns", "sqlite", "json")
+FORMATS = ("text", "jsonl", "span", "csv", "csv_columns", "sqlite", "json")
 
 
 def read_back(kind, path):

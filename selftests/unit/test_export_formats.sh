@@ -69,7 +69,7 @@ fails()
 # ---- golden outputs ----
 
 for trace in kernel user; do
-	for format in text csv jsonl; do
+	for format in text csv jsonl json; do
 		"$TRACEBUF" export -f $format -o - "$golden/$trace.tbuf" >have &&
 			cmp have "$golden/$trace.$format"
 		result $? "$trace.tbuf as $format is as it was"
