@@ -261,6 +261,7 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 	if (!strcmp(job->output, "-") && isatty(STDOUT_FILENO) &&
 	    job->format->flags & EXPORT_BINARY)
 		return complain("a binary trace is not written to a terminal: redirect standard output, or name a file (-o)");
+	catch_signals();
 	status = output_open(&output, job->output, job->file,
 			     kind_of(job->format));
 	if (status != EXIT_FINE) {
@@ -268,7 +269,6 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 		return status;
 	}
 	options.path = output.path;
-	catch_signals();
 	progress_start(&walk.progress, trace, recording, job->quiet);
 	result = job->format->export(trace, output.stream, &options);
 	progress_end(&walk.progress);
