@@ -3,9 +3,9 @@
  * What lasts, from the events at which it begins and ends.
  *
  * Where events of a CPU are missing, nobody knows what went on there: who ran, runs until then;
- * interrupts are forgotten.  A system call may have ended, and the same one begun
- * again, on a CPU where events are missing, so one that is open meanwhile says so.  Of who was woken
- * before it is not known any more whether it has run already.
+ * interrupts are forgotten.  A system call may have ended, and the same one begun again, on a
+ * CPU where events are missing, so one that is open meanwhile says so.  Of who was woken before
+ * it is not known any more whether it has run already.
  */
 #include <errno.h>
 #include <stdlib.h>
