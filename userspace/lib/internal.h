@@ -27,7 +27,7 @@ enum tb_show {
 	TB_SHOW_SOFTIRQ,	/* vec of softirq_* */
 };
 
-/* tb_format.known: events from which the cursor learns */
+/* tb_format.known: events from which the cursor learns; tb_format.telling: from which fields */
 enum tb_known {
 	TB_KNOWN_NONE = 0,
 	TB_KNOWN_SWITCH,

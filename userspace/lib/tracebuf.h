@@ -236,6 +236,7 @@ struct tb_format {
 	const char *name;
 	const char *print;
 	const struct tb_format_field *fields;
+	const struct tb_format_field *telling[4];	/* private to the library */
 };
 
 /** tb_trace_format - the format of @id, NULL if it is not described */
