@@ -50,7 +50,7 @@ check-fuzz: $(OUT)/fuzz/fuzz_trace
 	@mkdir -p $(OUT)/fuzz/corpus $(OUT)/fuzz/found
 	@echo "TAP version 14"; echo "1..1"
 	@$(OUT)/fuzz/fuzz_trace -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=20 \
-		-rss_limit_mb=2048 -close_fd_mask=3 -print_final_stats=1 -verbosity=1 \
+		-rss_limit_mb=2048 -print_final_stats=1 \
 		-artifact_prefix=$(OUT)/fuzz/found/ $(OUT)/fuzz/corpus $(FUZZ)/corpus \
 		>$(OUT)/fuzz/log 2>&1 && \
 		{ grep '^stat::number_of_executed' $(OUT)/fuzz/log | sed 's/^/# /'; \

@@ -437,6 +437,8 @@ int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view)
 	struct stream *stream;
 	int result = 0;
 
+	if (cursor->leave_to)
+		tb_cursor_leave(cursor);
 	if (cursor->way != WAY_EVENTS) {
 		if (cursor->way != WAY_NOT_YET)
 			return -EINVAL;

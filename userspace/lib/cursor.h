@@ -33,6 +33,7 @@ enum stream_pending {
  * @held, @open: followed: blocks that have come, and the one at hand
  * @header: of the block that was opened last
  * @offset: of it in the file
+ * @opened: how often what was looked at had been given back then
  * @current: the thread that runs
  * @from: the thread last switched from, if @switched
  */
@@ -52,6 +53,7 @@ struct stream {
 	struct tb_held *held, **held_end, *open;
 	struct tb_block header;
 	uint64_t offset;
+	uint64_t opened;
 	uint32_t current;
 	uint32_t from;
 	bool     switched;
@@ -86,7 +88,8 @@ struct tb_cursor {
 	const struct tb_format_field **own_tid;
 	size_t   nr_fields, room_next, room_own;	/* formats they are known of */
 	/* what of the file was looked at since it was last given back */
-	uint64_t low, high, looked;
+	uint64_t low, high, looked, forgotten;
+	uint64_t leave_from, leave_to;	/* to be given back now; 0: nothing */
 	/* raw */
 	uint64_t raw_next, raw_offset, raw_from;
 	struct tb_walk raw;
@@ -110,6 +113,8 @@ void tb_cursor_damaged(struct tb_cursor *cursor, const struct tb_walk *walk,
 		       uint64_t offset);
 /* That much of the file is being looked at */
 void tb_cursor_looks(struct tb_cursor *cursor, uint64_t offset, uint64_t bytes);
+/* cursor->leave_to is not 0: what was shown before is not looked at any more */
+void tb_cursor_leave(struct tb_cursor *cursor);
 
 /* ---- cursor.c ---- */
 

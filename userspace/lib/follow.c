@@ -223,15 +223,16 @@ static int give(struct tb_follow *follow, struct tb_held *held)
 
 static void arrived(struct tb_follow *follow)
 {
-	struct arrival *last = &follow->arrivals[follow->nr_arrivals - 1];
+	unsigned int count = follow->nr_arrivals;
 	uint64_t time = now();
+	struct arrival *last;
 
-	if (!follow->nr_arrivals || time - last->first > follow->hold / STEPS) {
-		if (follow->nr_arrivals < STEPS + 2)
-			follow->nr_arrivals++;
-		last = &follow->arrivals[follow->nr_arrivals - 1];
-		last->first = time;
+	if (!count || (count < STEPS + 2 && time - follow->arrivals[count - 1].first >
+				follow->hold / STEPS)) {
+		follow->nr_arrivals = ++count;
+		follow->arrivals[count - 1].first = time;
 	}
+	last = &follow->arrivals[count - 1];
 	last->last = time;
 	last->newest = follow->newest;
 }

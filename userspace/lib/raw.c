@@ -36,6 +36,8 @@ static int next_block(struct tb_cursor *cursor, const struct tb_block **out)
 		*out = tb_follow_raw(trace->follow, &cursor->raw_offset);
 		return *out != NULL;
 	}
+	if (cursor->leave_to)
+		tb_cursor_leave(cursor);
 	do {
 		cursor->raw_offset = cursor->raw_next;
 		block = tb_index_hop(trace, &cursor->raw_next);

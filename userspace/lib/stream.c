@@ -49,18 +49,44 @@ void tb_cursor_damaged(struct tb_cursor *cursor, const struct tb_walk *walk,
 
 /* ---- where the blocks are ---- */
 
+/* Not at once: what has just been shown may be looked at until the next call */
+static void leave(struct tb_cursor *cursor, uint64_t from, uint64_t to)
+{
+	if (!cursor->leave_to || from < cursor->leave_from)
+		cursor->leave_from = from;
+	if (to > cursor->leave_to)
+		cursor->leave_to = to;
+}
+
+void tb_cursor_leave(struct tb_cursor *cursor)
+{
+	tb_trace_forget(cursor->trace, cursor->leave_from, cursor->leave_to);
+	cursor->leave_to = 0;
+}
+
 void tb_cursor_looks(struct tb_cursor *cursor, uint64_t offset, uint64_t bytes)
 {
-	if (!cursor->looked || offset < cursor->low)
+	if (offset < cursor->low)
 		cursor->low = offset;
-	if (!cursor->looked || offset + bytes > cursor->high)
+	if (offset + bytes > cursor->high)
 		cursor->high = offset + bytes;
 	cursor->looked += bytes;
 	if (cursor->looked < TB_RESIDENT)
 		return;
-	/* what is still looked at comes back by itself */
-	tb_trace_forget(cursor->trace, cursor->low, cursor->high);
+	/* this block is looked at from now on, and comes back by itself */
+	leave(cursor, cursor->low, cursor->high);
+	cursor->forgotten++;
 	cursor->looked = 0;
+	cursor->low = offset;
+	cursor->high = offset + bytes;
+}
+
+/* It has come back since it was given back with others */
+static void forget_block(struct tb_cursor *cursor, const struct stream *stream)
+{
+	if (stream->header.magic && stream->opened != cursor->forgotten)
+		leave(cursor, stream->offset, stream->offset +
+		      (1ull << stream->header.size_log2));
 }
 
 static struct stream *stream_of(struct tb_cursor *cursor,
@@ -148,14 +174,17 @@ static const struct tb_block *next_block(struct tb_cursor *cursor,
 
 static bool stream_open_block(struct tb_cursor *cursor, struct stream *stream)
 {
-	const struct tb_block *block = cursor->trace->follow ?
+	const struct tb_block *block;
+
+	forget_block(cursor, stream);
+	block = cursor->trace->follow ?
 		tb_follow_block(cursor->trace->follow, stream) :
 		next_block(cursor, stream);
-
 	if (!block)
 		return false;
 	stream->header = *block;
 	tb_cursor_looks(cursor, stream->offset, 1ull << block->size_log2);
+	stream->opened = cursor->forgotten;
 	tb_walk_start(&stream->walk, block);
 	tb_stream_claim(stream, block->tid);
 	return true;

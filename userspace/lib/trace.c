@@ -183,14 +183,23 @@ int tb_trace_open(const char *path, struct tb_trace **out,
 	return tb_trace_open_with(path, 0, out, error);
 }
 
+/* With a page the kernel maps those around it that it has: so many bytes, as a rule */
+#define AROUND 65536ull
+
 void tb_trace_forget(const struct tb_trace *trace, uint64_t from, uint64_t to)
 {
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uintptr_t start = (uintptr_t)trace->mapped, end = start + trace->size;
+	uintptr_t first = (start + from) & ~(AROUND - 1);
+	uintptr_t last = (start + to + AROUND - 1) & ~(AROUND - 1);
 
-	from &= ~(page - 1);
-	if (trace->mapped && to > from)
-		madvise((unsigned char *)trace->mapped + from, to - from,
-			MADV_DONTNEED);
+	if (!trace->mapped)
+		return;
+	if (first < start)
+		first = start;
+	if (last > end)
+		last = end;
+	if (first < last)
+		madvise((void *)first, last - first, MADV_DONTNEED);
 }
 
 void tb_trace_close(struct tb_trace *trace)
