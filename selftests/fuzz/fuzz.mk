@@ -67,3 +67,5 @@ fuzz-seeds: $(OUT)/make_seeds
 
 tests: $(OUT)/fuzz_corpus
 test: test-fuzz
+
+-include $(FUZZ_OBJ:.o=.d) $(OUT)/fuzz_corpus.d $(OUT)/make_seeds.d $(OUT)/fuzz/fuzz_trace.d

@@ -183,8 +183,8 @@ int tb_trace_open(const char *path, struct tb_trace **out,
 	return tb_trace_open_with(path, 0, out, error);
 }
 
-/* With a page the kernel maps those around it that it has: so many bytes, as a rule */
-#define AROUND 65536ull
+/* With a page the kernel maps those around it that it has, up to what one table of pages maps */
+#define AROUND (2ull << 20)
 
 void tb_trace_forget(const struct tb_trace *trace, uint64_t from, uint64_t to)
 {
