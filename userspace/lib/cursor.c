@@ -411,9 +411,9 @@ int tb_cursor_seek(struct tb_cursor *cursor, uint64_t ticks)
 
 /* ---- going on ---- */
 
-static uint64_t view_ns(struct tb_cursor *cursor, uint64_t ticks)
+static uint64_t view_ns(struct tb_cursor *cursor, const struct stream *stream)
 {
-	uint64_t ns;
+	uint64_t ticks = stream->ticks, ns;
 
 	if (ticks < cursor->line.from || ticks >= cursor->line.to)
 		tb_clock_line(cursor->recording, ticks, TB_TIME_MONOTONIC,
@@ -424,10 +424,10 @@ static uint64_t view_ns(struct tb_cursor *cursor, uint64_t ticks)
 	/* a line that has become known better does not turn time back */
 	if (ticks >= cursor->last_ticks && ns < cursor->last_ns)
 		ns = cursor->last_ns;
-	if (ticks < cursor->last_ticks)
-		cursor->late++;
-	else
+	if (ticks >= cursor->last_ticks)
 		cursor->last_ticks = ticks;
+	else if (stream->pending != PENDING_TAIL)	/* which nobody knew of before */
+		cursor->late++;
 	cursor->last_ns = ns;
 	return ns;
 }
@@ -458,7 +458,7 @@ int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view)
 	stream = cursor->heap[0];
 	view_pending(cursor, stream, view);
 	view->ticks = stream->ticks;
-	view->ns = view_ns(cursor, stream->ticks);
+	view->ns = view_ns(cursor, stream);
 	/*
 	 * A new task's event names it; the names of the event's own thread
 	 * are those before it, as in the kernel.
