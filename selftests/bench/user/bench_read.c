@@ -10,7 +10,8 @@
  *	   events    decoded, in order of time, two fields of each looked at
  *	   elements  raw
  *	   blocks    raw: their headers
- *	   seek      to 1000 times, and one event at each
+ *	   headers   the same, opened by headers alone (TB_OPEN_HEADERS)
+ *	   seek      to 1000 times, and one event at each; opened by headers alone
  *
  * Each line: what was read, how long it took (processor time), and the most memory that the program has
  * had resident meanwhile.
@@ -24,7 +25,8 @@
 #include <time.h>
 #include "test_lib_fixture.h"
 
-#define CPUS 4
+#define CPUS	4
+#define SEEKS	1000
 
 /* ---- making one ---- */
 
@@ -127,6 +129,71 @@ static uint64_t read_events(void)
 	return count;
 }
 
+static uint64_t read_elements(void)
+{
+	struct tb_cursor *cursor;
+	struct tb_walk element;
+	uint64_t count = 0;
+
+	assert(!tb_cursor_open(trace, &cursor));
+	while (tb_cursor_next_element(cursor, &element, NULL) == 1) {
+		sum += element.id;
+		count++;
+	}
+	tb_cursor_close(cursor);
+	return count;
+}
+
+static uint64_t read_blocks(void)
+{
+	const struct tb_block *block;
+	struct tb_cursor *cursor;
+	uint64_t count = 0;
+
+	assert(!tb_cursor_open(trace, &cursor));
+	while (tb_cursor_next_block(cursor, &block, NULL) == 1) {
+		sum += block->events;
+		count++;
+	}
+	tb_cursor_close(cursor);
+	return count;
+}
+
+static uint64_t read_seek(void)
+{
+	size_t blocks = tb_trace_blocks(trace), i;
+	struct tb_cursor *cursor;
+	struct tb_view view;
+	uint64_t first = 0, last;
+
+	assert(blocks > 2);
+	first = tb_trace_block(trace, 1, NULL, NULL)->time_start;
+	last = tb_trace_block(trace, blocks - 2, NULL, NULL)->time_start;
+	assert(!tb_cursor_open(trace, &cursor));
+	for (i = 0; i < SEEKS; i++) {
+		/* here and there */
+		assert(!tb_cursor_seek(cursor, first + (last - first) / SEEKS *
+				       (i * 617 % SEEKS)));
+		assert(tb_cursor_next(cursor, &view) == 1);
+		sum += view.ticks;
+	}
+	tb_cursor_close(cursor);
+	return SEEKS;
+}
+
+static const struct {
+	const char *name;
+	const char *what;
+	uint32_t flags;			/* of opening */
+	uint64_t (*read)(void);
+} ways[] = {
+	{ "events", "events", 0, read_events },
+	{ "elements", "elements", 0, read_elements },
+	{ "blocks", "blocks", 0, read_blocks },
+	{ "headers", "blocks", TB_OPEN_HEADERS, read_blocks },
+	{ "seek", "times gone to", TB_OPEN_HEADERS, read_seek },
+};
+
 static double now(void)
 {
 	struct timespec time;
@@ -135,25 +202,39 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-int main(int argc, char **argv)
+static int read_by(size_t way, const char *path)
 {
-	double start = now(), opened;
+	double start = now(), opened, done;
 	struct tb_error error;
 	struct rusage usage;
 	uint64_t count;
 
+	if (tb_trace_open_with(path, ways[way].flags, &trace, &error) < 0) {
+		fprintf(stderr, "%s: %s\n", path, error.text);
+		return 1;
+	}
+	opened = now();
+	count = ways[way].read();
+	done = now();
+	getrusage(RUSAGE_SELF, &usage);
+	printf("%-9s opened in %6.3f s; %10" PRIu64 " %s in %6.3f s: %8.1f ns each, %5.1f million/s; %ld KiB resident\n",
+	       ways[way].name, opened - start, count, ways[way].what, done - opened,
+	       (done - opened) * 1e9 / (double)count,
+	       (double)count / (done - opened) / 1e6, usage.ru_maxrss);
+	tb_trace_close(trace);
+	return sum == 0;
+}
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
 	if (argc >= 4 && !strcmp(argv[1], "make"))
 		return make(argv[2], strtoull(argv[3], NULL, 0),
 			    argc > 4 ? (unsigned int)atoi(argv[4]) : 14);
-	if (argc != 3 || strcmp(argv[1], "events"))
-		return 2;
-	if (tb_trace_open(argv[2], &trace, &error) < 0)
-		return 1;
-	opened = now();
-	count = read_events();
-	getrusage(RUSAGE_SELF, &usage);
-	printf("open %.3f s; %" PRIu64 " events in %.3f s: %.1f million/s, %.1f ns; %ld KiB\n", opened - start, count, now() - opened,
-	       (double)count / (now() - opened) / 1e6, (now() - opened) * 1e9 / (double)count, usage.ru_maxrss);
-	tb_trace_close(trace);
-	return sum == 0;
+	for (i = 0; argc == 3 && i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (!strcmp(argv[1], ways[i].name))
+			return read_by(i, argv[2]);
+	fprintf(stderr, "usage: see the top of %s\n", __FILE__);
+	return 2;
 }
