@@ -3,11 +3,11 @@
  * Events while they are recorded, in order of time over all CPUs.
  *
  *	tracebuf provider create mine -e sched
- *	build/user/samples/read/follow -p mine [EVENTS]          from the device: starts and stops it
+ *	build/user/samples/read/follow -p mine [EVENTS]     the device: starts and stops it
  *	tracebuf stream -e sched --flush-ms 200 | build/user/samples/read/follow - [EVENTS]
  *
- * After so many events (all, if none are named) it ends.  The loop is that of a file, but that there may be
- * nothing to show yet.
+ * After so many events (all, if none are named) it ends.  The loop is that of a file, but that
+ * there may be nothing to show yet.
  */
 #include <errno.h>
 #include <inttypes.h>

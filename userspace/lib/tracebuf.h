@@ -19,12 +19,22 @@
  *	tb_cursor_close(cursor);
  *	tb_trace_close(trace);
  *
+ * docs/library.md tells how all this goes together, samples/read/ has programs.
+ *
  * Conventions: functions return 0 or a count, and -errno on failure; none
- * prints, none keeps global state.  Objects are not locked: one object, one
- * thread at a time; a trace may be shared by cursors of several threads once
- * it is open, as long as nobody selects or closes.  Times are ticks of the
- * trace clock unless a name says ns.  The layouts in linux/tracebuf.h (struct
+ * prints, none keeps global state.  Times are ticks of the trace clock unless a
+ * name says ns (nanoseconds; of CLOCK_MONOTONIC unless said otherwise) or ms; offsets
+ * are bytes from the start of the file; thread ids are those of the initial pid
+ * namespace.  Pointers into a trace are good until it is closed, or as long as
+ * said where they are given.  The layouts in linux/tracebuf.h (struct
  * tb_block, tb_gap, tb_init, ...) are used as they are.
+ *
+ * Threads: objects are not locked: one object, one thread at a time.  A trace that
+ * is open may be shared by cursors of several threads, and asked by all of them, as
+ * long as nobody selects or closes; one that is followed belongs to one thread.
+ *
+ * Errors: whatever is in a trace, nothing outside of it is read.  What is wrong is told with its
+ * offset, and all before it is shown.
  */
 #ifndef TRACEBUF_H
 #define TRACEBUF_H
@@ -42,6 +52,7 @@ struct tb_trace;
 struct tb_cursor;
 struct tb_device;
 struct tb_channel;
+struct tb_walk;
 
 /**
  * struct tb_error - what went wrong, for a human
@@ -292,7 +303,7 @@ struct tb_task {
 
 #define TB_TASK_LISTED 0x8000	/* there was a TB_EV_THREAD record about it */
 
-/* ---- following: a trace while it is made ------------------------------- */
+/* ---- following: a trace while it is made ------------------------------ */
 
 /* tb_follow_options.flags */
 #define TB_FOLLOW_GROWS	0x01u	/* a file: at its end wait for more */
@@ -476,7 +487,6 @@ int tb_cursor_next_block(struct tb_cursor *cursor,
  * tb_cursor_next_element - the next event of any block as it is, structural ones included
  * @element: out: a copy; see struct tb_walk, @block says where it is
  */
-struct tb_walk;
 int tb_cursor_next_element(struct tb_cursor *cursor, struct tb_walk *element,
 			   uint64_t *offset);
 
