@@ -552,6 +552,7 @@ static struct {
 	struct { size_t at; bool taken, held; } blocks[512];
 	unsigned int nr, flushes, held;
 	bool     stopped;
+	bool     withheld;		/* complete blocks are not given yet */
 	int      fail;
 	int      ends[2];
 	struct { unsigned int cpu; uint64_t time; unsigned int count; } open[8];
@@ -560,6 +561,8 @@ static struct {
 
 int __wrap_tb_device_map(struct tb_device *of, const void **data, size_t *size);
 int __wrap_tb_device_fd(const struct tb_device *of);
+int __wrap_tb_device_stats(struct tb_device *of, unsigned int cpu,
+			   struct tb_stats *stats);
 int __wrap_tb_device_flush(struct tb_device *of, int cpu);
 int __wrap_tb_device_acquire(struct tb_device *of, struct tb_ref *refs,
 			     unsigned int room, uint32_t flags);
@@ -579,6 +582,21 @@ int __wrap_tb_device_fd(const struct tb_device *of)
 {
 	(void)of;
 	return device.ends[0];
+}
+
+int __wrap_tb_device_stats(struct tb_device *of, unsigned int cpu,
+			   struct tb_stats *stats)
+{
+	unsigned int i;
+
+	(void)of;
+	if (cpu >= 4)		/* not recorded */
+		return -EINVAL;
+	memset(stats, 0, sizeof(*stats));
+	for (i = 0; i < device.nr; i++)
+		stats->ready += !device.blocks[i].taken && cpu ==
+			((struct tb_block *)(device.fx.data + device.blocks[i].at))->cpu;
+	return 0;
 }
 
 static void device_add(void)
@@ -616,6 +634,8 @@ int __wrap_tb_device_acquire(struct tb_device *of, struct tb_ref *refs,
 	CHECK(!flags);
 	if (device.fail)
 		return device.fail;
+	if (device.withheld)
+		return 0;
 	for (i = 0; i < device.nr && count < room && count < 3; i++) {
 		if (device.blocks[i].taken)
 			continue;
@@ -742,6 +762,40 @@ static void device_flushes(void)
 	device_close();
 }
 
+/* The kernel keeps complete blocks back until it has told of threads: a flush is not over before */
+static void device_withholds(void)
+{
+	struct tb_view view;
+	unsigned int i;
+
+	device_start();
+	block(&device.fx, 0, 2000, 5);
+	device_add();
+	open_device(&holding);
+	for (i = 0; i < 5; i++)
+		CHECK(tb_cursor_next(cursor, &view) == 1);
+	block(&device.fx, 0, 3000, 5);
+	device_add();
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	/* the rest, when it is asked for, is there and is not given */
+	device.open[0].cpu = 1;
+	device.open[0].time = 2500;
+	device.open[0].count = 2;
+	device.nr_open = 1;
+	device.withheld = true;
+	tb_cursor_finish(cursor);
+	for (i = 0; i < 20; i++)
+		CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	CHECK_NUMBER(device.flushes, 2);
+	device.withheld = false;
+	for (i = 0; i < 7; i++)
+		CHECK(next(&view) == 1 && view.cpu == (i < 2));
+	CHECK_NUMBER(next(&view), 0);
+	CHECK_NUMBER(tb_cursor_late(cursor), 0);
+	unfollow();
+	device_close();
+}
+
 static void device_fails(void)
 {
 	struct tb_view view;
@@ -772,6 +826,7 @@ static const struct test tests[] = {
 	{ "blocks and elements as they come", raw },
 	{ "from the device: flushed, taken, given back", from_device },
 	{ "from the device: how often it is flushed", device_flushes },
+	{ "from the device: what is withheld", device_withholds },
 	{ "from the device: an error", device_fails },
 };
 

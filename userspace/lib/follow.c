@@ -324,6 +324,22 @@ static void end(struct tb_follow *follow)
 	follow->ended = follow->over = true;
 }
 
+/*
+ * Blocks that are complete may be kept back by the kernel until it has told what they need.  Is there
+ * none of these?
+ */
+static bool drained(const struct tb_follow *follow)
+{
+	const struct tb_recording *recording = follow->trace->recordings;
+	struct tb_stats stats;
+	uint32_t cpu;
+
+	for (cpu = 0; recording->has_init && cpu < recording->init.nr_cpus; cpu++)
+		if (!tb_device_stats(follow->device, cpu, &stats) && stats.ready)
+			return false;
+	return true;
+}
+
 static int from_device(struct tb_follow *follow)
 {
 	struct tb_ref refs[BATCH];
@@ -349,7 +365,10 @@ static int from_device(struct tb_follow *follow)
 		i = tb_device_release(follow->device, refs, (unsigned int)count);
 		return result < 0 ? result : i < 0 ? i : 1;
 	}
-	if (follow->flushing) {		/* all that was there when it was asked for has been taken */
+	if (follow->flushing) {
+		if (!drained(follow))
+			return 0;
+		/* all that was there when it was asked for has been taken */
 		follow->flushing = false;
 		follow->shown = follow->asked;
 		if (follow->finish)
@@ -589,7 +608,7 @@ int tb_cursor_wait(struct tb_cursor *cursor, int timeout_ms)
 	/* a file is always readable; what has no room is not read */
 	if (follow->regular || follow->held >= follow->room)
 		wait.fd = -1;
-	if (follow->regular && ms > LOOK_MS)
+	if ((follow->regular || follow->flushing) && ms > LOOK_MS)
 		ms = LOOK_MS;
 	if (timeout_ms >= 0 && (uint64_t)timeout_ms < ms) {
 		result = poll(&wait, 1, timeout_ms);
