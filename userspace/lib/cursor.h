@@ -5,7 +5,7 @@
  *	cursor.c   merges streams, and shows what is next
  *	stream.c   a ring as a stream: its blocks one after the other, and what is in them
  *	raw.c      blocks and elements as they are
- *	follow.c   where blocks come from while the trace is being made
+ *	follow.c   taking blocks in while the trace is being made; follow_source.c: where they come from
  */
 #ifndef TB_CURSOR_H
 #define TB_CURSOR_H

@@ -5,82 +5,22 @@
  * Blocks are copied as they come and given back at once, so that whoever records is not held up.  Each goes
  * to the stream of its ring, and the cursor merges streams as it does those of a file.
  *
- * When can an event be shown?  When none comes any more that is earlier.  The device can be asked: what was
- * recorded before a flush is in blocks that can be taken when it is over.  So every now and then - once in
- * the time that events may be held back - rings are flushed, and when all blocks have been taken
- * everything is shown up to the latest time that was known before.  A pipe cannot be asked.  There a block's
- * events wait as long as they may, in case another ring is late; what comes later still is shown when it
- * comes, and counted (tb_cursor_late()).
+ * When can an event be shown?  When none comes any more that is earlier: follow_source.c knows when that
+ * is.
  *
  * Blocks that wait take no more memory than allowed: no more are read then.
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 #include "follow.h"
 
 #define HOLD_MS		500
 #define ROOM_BYTES	(64u << 20)
-#define READ_BYTES	(2u << 20)	/* twice the largest block */
 #define SPARE_BYTES	(4u << 20)
-#define BATCH		32
-#define STEPS		16		/* of the time that events are held back */
 #define SYNCS_MOST	512
-#define LOOK_MS		20		/* files that grow are looked at so often */
 #define EVENTS_BETWEEN	256		/* the device is not left alone for longer */
-
-/* Up to @newest came between @first and @last (ns) */
-struct arrival {
-	uint64_t first, last;
-	uint64_t newest;
-};
-
-struct tb_follow {
-	struct tb_trace *trace;
-	struct tb_cursor *cursor;
-	struct tb_device *device;
-	int      fd;
-	bool     regular;
-	uint32_t flags;
-	uint64_t hold;			/* ns */
-	uint64_t room;
-	bool     finish;		/* what is there is all */
-	bool     ended;			/* no block comes any more, of this recording */
-	bool     over;			/* nor of another */
-	bool     begun;			/* a block has come */
-	struct tb_held *following, **following_end;	/* blocks of the next recording */
-	struct tb_held *again;		/* which are to be taken in now */
-	struct tb_held *spent;		/* has been shown; still looked at */
-	struct tb_held *spare;
-	unsigned int nr_spare;
-	struct tb_held *kept;		/* notes: symbols are in them */
-	struct tb_held *raw, **raw_end, *raw_open;
-	uint64_t held;			/* bytes of blocks that wait */
-	uint64_t offset;		/* of all that has come */
-	uint64_t taking;		/* offset of the block at hand */
-	uint64_t newest;		/* the latest time of any block */
-	uint64_t shown;			/* events up to here can be shown */
-	uint64_t flushed;		/* when, ns */
-	bool     flushing;
-	uint64_t asked;			/* newest when the flush began */
-	unsigned int events;
-	struct arrival arrivals[STEPS + 2];
-	unsigned int nr_arrivals;
-	unsigned char *buffer;		/* of a descriptor: not whole blocks yet */
-	size_t   start, used;
-};
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
-}
 
 bool tb_follow_ended(const struct tb_follow *follow)
 {
@@ -224,11 +164,11 @@ static int give(struct tb_follow *follow, struct tb_held *held)
 static void arrived(struct tb_follow *follow)
 {
 	unsigned int count = follow->nr_arrivals;
-	uint64_t time = now();
+	uint64_t time = tb_follow_now();
 	struct arrival *last;
 
-	if (!count || (count < STEPS + 2 && time - follow->arrivals[count - 1].first >
-				follow->hold / STEPS)) {
+	if (!count || (count < TB_FOLLOW_STEPS + 2 && time - follow->arrivals[count - 1].first >
+				follow->hold / TB_FOLLOW_STEPS)) {
 		follow->nr_arrivals = ++count;
 		follow->arrivals[count - 1].first = time;
 	}
@@ -289,7 +229,7 @@ static int accept_block(struct tb_follow *follow, struct tb_held *held)
 	return result;
 }
 
-static int take(struct tb_follow *follow, const struct tb_block *block)
+int tb_follow_take(struct tb_follow *follow, const struct tb_block *block)
 {
 	uint64_t bytes = 1ull << block->size_log2;
 	struct tb_held *held = held_new(follow, block, bytes);
@@ -301,7 +241,7 @@ static int take(struct tb_follow *follow, const struct tb_block *block)
 }
 
 /* What came when the recording before this one was not over yet */
-static int take_again(struct tb_follow *follow)
+int tb_follow_take_again(struct tb_follow *follow)
 {
 	struct tb_held *held;
 	int result = 0, failed = 0;
@@ -315,159 +255,6 @@ static int take_again(struct tb_follow *follow)
 		failed = failed ? failed : result;
 	}
 	return failed < 0 ? failed : 1;
-}
-
-/* ---- where they come from: all of these return 1 for something, 0 for nothing now ---- */
-
-static void end(struct tb_follow *follow)
-{
-	follow->ended = follow->over = true;
-}
-
-/*
- * Blocks that are complete may be kept back by the kernel until it has told what they need.  Is there
- * none of these?
- */
-static bool drained(const struct tb_follow *follow)
-{
-	const struct tb_recording *recording = follow->trace->recordings;
-	struct tb_stats stats;
-	uint32_t cpu;
-
-	for (cpu = 0; recording->has_init && cpu < recording->init.nr_cpus; cpu++)
-		if (!tb_device_stats(follow->device, cpu, &stats) && stats.ready)
-			return false;
-	return true;
-}
-
-static int from_device(struct tb_follow *follow)
-{
-	struct tb_ref refs[BATCH];
-	int count, i, result = 0;
-
-	count = tb_device_acquire(follow->device, refs, BATCH, 0);
-	if (count == -ENODATA) {
-		end(follow);
-		return 1;
-	}
-	if (count < 0)
-		return count;
-	for (i = 0; i < count; i++) {
-		const struct tb_block *block = tb_device_block(follow->device,
-							       &refs[i]);
-
-		if (!result && tb_block_check(block, refs[i].bytes, NULL) < 0)
-			result = -EBADMSG;
-		if (!result)
-			result = take(follow, block);
-	}
-	if (count) {
-		i = tb_device_release(follow->device, refs, (unsigned int)count);
-		return result < 0 ? result : i < 0 ? i : 1;
-	}
-	if (follow->flushing) {
-		if (!drained(follow))
-			return 0;
-		/* all that was there when it was asked for has been taken */
-		follow->flushing = false;
-		follow->shown = follow->asked;
-		if (follow->finish)
-			end(follow);
-		return 1;
-	}
-	if (!follow->finish && follow->held < follow->room &&
-	    now() - follow->flushed < follow->hold)
-		return 0;
-	follow->asked = follow->newest;
-	follow->flushed = now();
-	follow->flushing = true;
-	result = tb_device_flush(follow->device, -1);
-	return result < 0 ? result : 1;
-}
-
-/* Whole blocks of what has been read; a fault is the end */
-static int from_buffer(struct tb_follow *follow)
-{
-	struct tb_error fault;
-	unsigned char *at;
-	int result = 0, some = 0;
-	size_t rest;
-	int64_t size;
-
-	while ((rest = follow->used - follow->start) && !follow->following &&
-	       !result) {
-		at = follow->buffer + follow->start;
-		size = tb_block_check(at, rest, &fault);
-		if (size == -ENODATA && !follow->over)
-			break;
-		if (size < 0) {
-			fault.offset += follow->offset;
-			tb_trace_set_fault(follow->trace, &fault);
-			follow->start = follow->used;
-			end(follow);
-			return 1;
-		}
-		result = take(follow, (const void *)at);
-		follow->start += (size_t)size;
-		some = 1;
-	}
-	return result < 0 ? result : some;
-}
-
-static void show_what_waited(struct tb_follow *follow)
-{
-	unsigned int gone = 0;
-	uint64_t time = now();
-
-	while (gone < follow->nr_arrivals &&
-	       time - follow->arrivals[gone].last >= follow->hold)
-		follow->shown = follow->arrivals[gone++].newest;
-	follow->nr_arrivals -= gone;
-	memmove(follow->arrivals, follow->arrivals + gone,
-		follow->nr_arrivals * sizeof(follow->arrivals[0]));
-}
-
-static int from_fd(struct tb_follow *follow)
-{
-	struct pollfd wait = { .fd = follow->fd, .events = POLLIN };
-	uint64_t shown = follow->shown;
-	ssize_t got;
-	int result;
-
-	show_what_waited(follow);
-	if (follow->held >= follow->room)
-		return shown != follow->shown;
-	if (!follow->regular && poll(&wait, 1, 0) <= 0 && !follow->finish)
-		return shown != follow->shown;
-	if (follow->start) {
-		memmove(follow->buffer, follow->buffer + follow->start,
-			follow->used - follow->start);
-		follow->used -= follow->start;
-		follow->start = 0;
-	}
-	got = follow->finish && !follow->regular && !wait.revents ? 0 :
-	      read(follow->fd, follow->buffer + follow->used,
-		   READ_BYTES - follow->used);
-	if (got < 0)
-		return errno == EINTR || errno == EAGAIN ?
-		       shown != follow->shown : -errno;
-	follow->used += (size_t)got;
-	if (!got) {
-		if (follow->regular && follow->flags & TB_FOLLOW_GROWS &&
-		    !follow->finish)
-			return shown != follow->shown;
-		follow->over = true;
-	}
-	result = from_buffer(follow);
-	if (!got && !follow->following)
-		end(follow);
-	return result < 0 ? result : 1;
-}
-
-static int take_in(struct tb_follow *follow)
-{
-	return follow->again ? take_again(follow) :
-	       follow->device ? from_device(follow) : from_fd(follow);
 }
 
 /* ---- for the cursor ---- */
@@ -513,13 +300,13 @@ int tb_follow_pump(struct tb_follow *follow, struct tb_cursor *cursor)
 		free_all(follow, &follow->spent);
 	if (!ended && ++follow->events % EVENTS_BETWEEN == 0 &&
 	    follow->held < follow->room) {
-		result = take_in(follow);
+		result = tb_follow_take_in(follow);
 		if (result < 0)
 			return result;
 	}
 	while (!follow->ended &&
 	       (!cursor->nr_heap || cursor->heap[0]->ticks > follow->shown)) {
-		result = take_in(follow);
+		result = tb_follow_take_in(follow);
 		if (result <= 0)
 			return result < 0 ? result : -EAGAIN;
 	}
@@ -533,7 +320,7 @@ int tb_follow_pump_raw(struct tb_follow *follow)
 	int result;
 
 	while (!follow->raw && !follow->ended) {
-		result = take_in(follow);
+		result = tb_follow_take_in(follow);
 		if (result <= 0)
 			return result < 0 ? result : -EAGAIN;
 	}
@@ -586,36 +373,6 @@ void tb_follow_detach(struct tb_follow *follow, struct tb_cursor *cursor)
 	if (follow->raw_open)
 		held_free(follow, follow->raw_open);
 	follow->raw_open = NULL;
-}
-
-int tb_cursor_wait(struct tb_cursor *cursor, int timeout_ms)
-{
-	struct tb_follow *follow = cursor->trace->follow;
-	struct pollfd wait = { .events = POLLIN };
-	uint64_t time, due = UINT64_MAX, ms;
-	int result;
-
-	if (!follow || follow->ended)
-		return 1;
-	time = now();
-	if (follow->device)
-		due = follow->flushed + follow->hold;
-	else if (follow->nr_arrivals)
-		due = follow->arrivals[0].last + follow->hold;
-	ms = due == UINT64_MAX ? UINT64_MAX :
-	     due > time ? (due - time) / 1000000 + 1 : 0;
-	wait.fd = follow->device ? tb_device_fd(follow->device) : follow->fd;
-	/* a file is always readable; what has no room is not read */
-	if (follow->regular || follow->held >= follow->room)
-		wait.fd = -1;
-	if ((follow->regular || follow->flushing) && ms > LOOK_MS)
-		ms = LOOK_MS;
-	if (timeout_ms >= 0 && (uint64_t)timeout_ms < ms) {
-		result = poll(&wait, 1, timeout_ms);
-		return result < 0 ? -errno : result > 0;
-	}
-	result = poll(&wait, 1, ms > INT32_MAX ? -1 : (int)ms);
-	return result < 0 ? -errno : 1;
 }
 
 void tb_cursor_finish(struct tb_cursor *cursor)
@@ -693,7 +450,7 @@ int tb_trace_follow_fd(int fd, const struct tb_follow_options *options,
 	follow = (*out)->follow;
 	follow->fd = fd;
 	follow->regular = S_ISREG(status.st_mode);
-	follow->buffer = malloc(READ_BYTES);
+	follow->buffer = malloc(TB_FOLLOW_READ);
 	if (follow->buffer)
 		return 0;
 	tb_trace_close(*out);
