@@ -155,6 +155,7 @@ busy_reader()
 	[ $status = 1 ] && grep -q 'busy' said
 }
 
+insmod "$TRACEBUF_KO"
 plan 5
 check "from the device while it is recorded, in order over all CPUs" device
 check "from the device until it is stopped: everything, or told that it is lost" device_stopped
