@@ -79,7 +79,9 @@ static inline int test_main(const struct test *tests, size_t count)
 /* ---- the writer ---- */
 
 #define FX_CPUS 8
+#ifndef FX_DURABLE_LOG2
 #define FX_DURABLE_LOG2 14
+#endif
 
 struct fx_ring {
 	uint64_t sequence;

@@ -226,3 +226,8 @@ uint64_t tb_clock_ticks(const struct tb_recording *recording,
 	return part > UINT64_MAX - syncs[low].clock ? UINT64_MAX :
 	       syncs[low].clock + part;
 }
+
+uint64_t tb_trace_ticks(const struct tb_trace *trace, uint64_t ns)
+{
+	return tb_clock_ticks(trace->selected, ns);
+}

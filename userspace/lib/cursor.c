@@ -2,214 +2,21 @@
 /*
  * The cursor: all events of a recording in time order.
  *
- * Every ring, and the durable buffer, is a stream that stands at its next
+ * Every ring, and the durable buffer, is a stream (stream.c) that stands at its next
  * event; a heap of streams, ordered by time and CPU, says whose turn it is.
  * Within a stream the order is that of the ring, whatever the times say.
- *
- * Whose is a simple event?  A ring knows the thread that runs on its CPU: it
- * is told by the header of every block, by each composite event, and by
- * sched_switch.  The tracepoint sits a little before the switch itself, so
- * that what still comes from the old thread after it is not taken as a
- * switch back: only another sched_switch, or a gap, can bring it back.
- *
  * What one writer of a program has written is a stream, too: user_read.c goes
  * through it.
+ *
+ * While a trace is being made (follow.c) streams run dry and have something again, and an event is
+ * shown when no earlier one is to be expected.
  *
  * Nothing is allocated per event; the table of threads grows now and then.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include "user.h"
-
-enum stream_pending {
-	PENDING_NONE = 0,	/* the stream has ended */
-	PENDING_EVENT,
-	PENDING_LOST,		/* a gap before the block just opened */
-	PENDING_TAIL,		/* losses after the last block */
-	PENDING_USER,		/* a record of a program, or a loss of some */
-};
-
-struct stream {
-	uint64_t ticks;			/* of what is pending */
-	uint32_t order;			/* breaks ties */
-	uint32_t cpu;
-	enum stream_pending pending;
-	struct tb_walk walk;
-	const struct tb_ring_index *ring;
-	size_t   next;			/* block after the current one */
-	uint32_t current;		/* the thread that runs */
-	uint32_t left;			/* the thread last switched from */
-	bool     switched;
-	bool     tail_done;
-	uint64_t offset;		/* of the current block in the file */
-	struct tb_gap lost;
-	const struct tb_task *task;	/* of task_tid; saves a look-up */
-	uint32_t task_tid;
-	bool     task_known;
-	struct tb_reader *reader;	/* of a writer; NULL: a ring */
-};
-
-struct tb_cursor {
-	struct tb_trace *trace;
-	const struct tb_recording *recording;
-	struct stream *streams;
-	size_t   nr_streams;
-	struct stream **heap;
-	size_t   nr_heap;
-	struct tb_reader *readers;	/* NULL: no program has written */
-	struct tb_user_room *room;
-	struct tb_tasks tasks;
-	size_t   tasks_seen;		/* tasks.used when look-ups were saved */
-	struct tb_line line;
-	uint64_t uncommitted;
-	bool     faulty;
-	struct tb_error fault;
-	/* by format index: who runs next; in fast forms, who runs now */
-	const struct tb_format_field **next_pid;
-	const struct tb_format_field **own_tid;
-};
-
-/* ---- streams ---- */
-
-static void stream_claim(struct stream *stream, uint32_t tid)
-{
-	if (!stream->switched || tid != stream->left)
-		stream->current = tid;
-}
-
-static void cursor_fault(struct tb_cursor *cursor, const struct stream *stream)
-{
-	if (cursor->faulty)
-		return;
-	cursor->faulty = true;
-	if (stream->cpu == TB_RING_DURABLE)
-		tb_error_set(&cursor->fault, -EBADMSG, stream->offset +
-			     (uint64_t)stream->walk.index * TB_ELEMENT_SIZE,
-			     "durable block %" PRIu64 ": %s",
-			     (uint64_t)stream->walk.block->sequence,
-			     stream->walk.wrong);
-	else
-		tb_error_set(&cursor->fault, -EBADMSG, stream->offset +
-			     (uint64_t)stream->walk.index * TB_ELEMENT_SIZE,
-			     "CPU %" PRIu32 ", block %" PRIu64 ": %s",
-			     stream->cpu,
-			     (uint64_t)stream->walk.block->sequence,
-			     stream->walk.wrong);
-}
-
-/* Events of the durable buffer that belong to the flow of time */
-static bool durable_flows(const struct tb_walk *walk)
-{
-	switch (walk->id) {
-	case TB_EV_INIT:
-	case TB_EV_EVENT:
-	case TB_EV_TOTALS:
-	case TB_EV_STRING:
-	case TB_EV_SUPPRESSED:
-		return false;
-	case TB_EV_THREAD:
-		return walk->bytes >= sizeof(struct tb_thread) &&
-		       !(((const struct tb_thread *)walk->payload)->flags &
-			 TB_THREAD_DUMP);
-	}
-	return true;
-}
-
-static bool stream_gap(struct stream *stream)
-{
-	const struct tb_gap *gap = stream->walk.payload;
-
-	if (stream->walk.bytes < sizeof(*gap) ||
-	    (!gap->overwritten && !gap->dropped))
-		return false;
-	stream->lost = *gap;
-	stream->switched = false;
-	stream->current = stream->walk.block->tid;
-	return true;
-}
-
-/* What the totals know beyond the last block */
-static bool stream_tail(struct tb_cursor *cursor, struct stream *stream)
-{
-	const struct tb_totals *totals;
-	const struct tb_block *last;
-
-	if (stream->tail_done || stream->cpu == TB_RING_DURABLE)
-		return false;
-	stream->tail_done = true;
-	totals = tb_trace_totals(cursor->trace, stream->cpu);
-	if (!totals || !stream->ring->count)
-		return false;
-	last = tb_block_at(cursor->trace,
-			   stream->ring->blocks[stream->ring->count - 1]);
-	memset(&stream->lost, 0, sizeof(stream->lost));
-	if (totals->overwritten > last->overwritten)
-		stream->lost.overwritten = totals->overwritten - last->overwritten;
-	if (totals->dropped > last->dropped)
-		stream->lost.dropped = totals->dropped - last->dropped;
-	if (!stream->lost.overwritten && !stream->lost.dropped)
-		return false;
-	stream->lost.first = last->time_start;
-	stream->lost.last = last->time_end;
-	stream->ticks = last->time_end;
-	return true;
-}
-
-static bool stream_open_block(struct tb_cursor *cursor, struct stream *stream)
-{
-	const struct tb_block *block;
-	uint32_t index;
-
-	if (stream->next >= stream->ring->count)
-		return false;
-	index = stream->ring->blocks[stream->next++];
-	block = tb_block_at(cursor->trace, index);
-	stream->offset = cursor->trace->blocks[index].offset;
-	tb_walk_start(&stream->walk, block);
-	stream_claim(stream, block->tid);
-	return true;
-}
-
-/* Move to the next thing this stream has to tell */
-static void stream_advance(struct tb_cursor *cursor, struct stream *stream)
-{
-	struct tb_walk *walk = &stream->walk;
-
-	if (stream->reader) {
-		stream->pending = tb_reader_next(stream->reader, &stream->ticks) ?
-				  PENDING_USER : PENDING_NONE;
-		return;
-	}
-	for (;;) {
-		int step = walk->block ? tb_walk_next(walk) : 0;
-
-		if (step == 1) {
-			stream->ticks = walk->ticks;
-			if (walk->id > TB_EV_STRUCTURAL_LAST) {
-				if (stream->cpu == TB_RING_DURABLE &&
-				    !durable_flows(walk))
-					continue;
-				stream->pending = PENDING_EVENT;
-				return;
-			}
-			if (walk->id == TB_EV_GAP && stream_gap(stream)) {
-				stream->pending = PENDING_LOST;
-				return;
-			}
-		} else if (step == -EAGAIN) {
-			cursor->uncommitted++;
-		} else {
-			if (step < 0)
-				cursor_fault(cursor, stream);
-			if (stream_open_block(cursor, stream))
-				continue;
-			stream->pending = stream_tail(cursor, stream) ?
-					  PENDING_TAIL : PENDING_NONE;
-			return;
-		}
-	}
-}
+#include "cursor.h"
+#include "follow.h"
 
 /* ---- heap ---- */
 
@@ -237,6 +44,27 @@ static void heap_down(struct tb_cursor *cursor, size_t at)
 	heap[at] = moving;
 }
 
+static void heap_up(struct tb_cursor *cursor, size_t at)
+{
+	struct stream **heap = cursor->heap;
+	struct stream *moving = heap[at];
+
+	while (at && earlier(moving, heap[(at - 1) / 2])) {
+		heap[at] = heap[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	heap[at] = moving;
+}
+
+void tb_cursor_queue(struct tb_cursor *cursor, struct stream *stream)
+{
+	if (stream->queued || stream->pending == PENDING_NONE)
+		return;
+	stream->queued = true;
+	cursor->heap[cursor->nr_heap++] = stream;
+	heap_up(cursor, cursor->nr_heap - 1);
+}
+
 /* ---- the cursor ---- */
 
 /*
@@ -252,36 +80,64 @@ static bool dumped_before(const struct tb_cursor *cursor,
 	       tb_tasks_find(&cursor->tasks, thread->tid);
 }
 
-static int cursor_dump(struct tb_cursor *cursor)
+int tb_cursor_dump(struct tb_cursor *cursor, const struct tb_block *block)
 {
-	const struct tb_ring_index *ring = &cursor->recording->durable;
 	struct tb_walk walk;
-	size_t i;
 	int step;
 
-	for (i = 0; i < ring->count; i++) {
-		tb_walk_start(&walk, tb_block_at(cursor->trace, ring->blocks[i]));
-		while ((step = tb_walk_next(&walk)) != 0) {
-			if (step != 1) {
-				if (step == -EAGAIN)
-					continue;
-				break;
-			}
-			if (walk.id == TB_EV_THREAD && !durable_flows(&walk) &&
-			    !dumped_before(cursor, &walk) &&
-			    tb_tasks_thread(&cursor->tasks, walk.payload,
-					    walk.bytes))
-				return -ENOMEM;
-		}
+	tb_walk_start(&walk, block);
+	while ((step = tb_walk_next(&walk)) != 0) {
+		if (step == -EAGAIN)
+			continue;
+		if (step < 0)
+			break;
+		if (walk.id == TB_EV_THREAD && !tb_durable_flows(&walk) &&
+		    !dumped_before(cursor, &walk) &&
+		    tb_tasks_thread(&cursor->tasks, walk.payload, walk.bytes))
+			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* Streams from number @first on are those of writers */
-static int cursor_readers(struct tb_cursor *cursor, size_t first)
+static int cursor_dumps(struct tb_cursor *cursor)
 {
-	const struct tb_recording *recording = cursor->recording;
-	const struct tb_users *users = recording->users;
+	const struct tb_ring_index *ring = &cursor->recording->durable;
+	size_t i;
+
+	for (i = 0; i < ring->nr_all; i++)
+		if (tb_cursor_dump(cursor, tb_block_at(cursor->trace,
+						       ring->all[i])))
+			return -ENOMEM;
+	return 0;
+}
+
+int tb_cursor_add_stream(struct tb_cursor *cursor, uint32_t cpu,
+			 const struct tb_ring_index *ring, struct stream **out)
+{
+	struct stream *stream = calloc(1, sizeof(*stream));
+
+	if (!stream || tb_array_grow(&cursor->streams, &cursor->room_streams,
+				     cursor->nr_streams, sizeof(stream)) ||
+	    tb_array_grow(&cursor->heap, &cursor->room_heap, cursor->nr_streams,
+			  sizeof(stream))) {
+		free(stream);
+		return -ENOMEM;
+	}
+	stream->cpu = cpu;
+	stream->order = cpu == TB_RING_DURABLE ? 0 : cpu == TB_RING_USER ?
+			(1u << 16) + (uint32_t)cursor->nr_streams : 1 + cpu;
+	stream->ring = ring;
+	stream->held_end = &stream->held;
+	cursor->streams[cursor->nr_streams++] = stream;
+	if (out)
+		*out = stream;
+	return 0;
+}
+
+static int cursor_readers(struct tb_cursor *cursor)
+{
+	const struct tb_users *users = cursor->recording->users;
+	struct stream *stream;
 	size_t i;
 
 	if (!users || !users->nr_sequences)
@@ -291,10 +147,32 @@ static int cursor_readers(struct tb_cursor *cursor, size_t first)
 	if (!cursor->readers || !cursor->room)
 		return -ENOMEM;
 	for (i = 0; i < users->nr_sequences; i++) {
-		tb_reader_start(&cursor->readers[i], cursor->trace, recording,
-				&users->sequences[i]);
-		cursor->streams[first + i].reader = &cursor->readers[i];
-		cursor->streams[first + i].cpu = TB_RING_USER;
+		if (tb_cursor_add_stream(cursor, TB_RING_USER, NULL, &stream))
+			return -ENOMEM;
+		stream->reader = &cursor->readers[i];
+	}
+	return 0;
+}
+
+/* Formats that have come since: which of their fields tell who runs */
+static int cursor_fields(struct tb_cursor *cursor)
+{
+	const struct tb_recording *recording = cursor->recording;
+	const struct tb_format *format;
+	size_t i;
+
+	for (i = cursor->nr_fields; i < recording->nr_formats; i++) {
+		if (tb_array_grow(&cursor->next_pid, &cursor->room_next, i,
+				  sizeof(*cursor->next_pid)) ||
+		    tb_array_grow(&cursor->own_tid, &cursor->room_own, i,
+				  sizeof(*cursor->own_tid)))
+			return -ENOMEM;
+		format = recording->formats[i];
+		cursor->own_tid[i] = format->flags & TB_EVENT_FAST ?
+				     tb_format_field(format, "tid") : NULL;
+		cursor->next_pid[i] = format->known == TB_KNOWN_SWITCH ?
+				      tb_format_field(format, "next_pid") : NULL;
+		cursor->nr_fields = i + 1;
 	}
 	return 0;
 }
@@ -302,46 +180,18 @@ static int cursor_readers(struct tb_cursor *cursor, size_t first)
 static int cursor_prepare(struct tb_cursor *cursor)
 {
 	const struct tb_recording *recording = cursor->recording;
-	size_t nr_rings = recording->nr_rings + 1;
-	struct stream *stream;
 	size_t i;
 
-	cursor->nr_streams = nr_rings;
-	if (recording->users)
-		cursor->nr_streams += recording->users->nr_sequences;
-	cursor->streams = calloc(cursor->nr_streams, sizeof(*cursor->streams));
-	cursor->heap = calloc(cursor->nr_streams, sizeof(*cursor->heap));
-	cursor->next_pid = calloc(recording->nr_formats + 1,
-				  sizeof(*cursor->next_pid));
-	cursor->own_tid = calloc(recording->nr_formats + 1,
-				 sizeof(*cursor->own_tid));
-	if (!cursor->streams || !cursor->heap || !cursor->next_pid ||
-	    !cursor->own_tid || cursor_dump(cursor) ||
-	    cursor_readers(cursor, nr_rings))
+	if (tb_cursor_add_stream(cursor, TB_RING_DURABLE, &recording->durable,
+				 NULL))
 		return -ENOMEM;
-	for (i = 0; i < recording->nr_formats; i++) {
-		if (recording->formats[i]->flags & TB_EVENT_FAST)
-			cursor->own_tid[i] =
-				tb_format_field(recording->formats[i], "tid");
-		if (recording->formats[i]->known == TB_KNOWN_SWITCH)
-			cursor->next_pid[i] =
-				tb_format_field(recording->formats[i], "next_pid");
-	}
-	for (i = 0; i < cursor->nr_streams; i++) {
-		stream = &cursor->streams[i];
-		if (i < nr_rings) {
-			stream->ring = i ? &recording->rings[i - 1] :
-				       &recording->durable;
-			stream->cpu = i ? stream->ring->cpu : TB_RING_DURABLE;
-		}
-		stream->order = (uint32_t)i;
-		stream_advance(cursor, stream);
-		if (stream->pending != PENDING_NONE)
-			cursor->heap[cursor->nr_heap++] = stream;
-	}
-	for (i = cursor->nr_heap / 2; i-- > 0; )
-		heap_down(cursor, i);
-	return 0;
+	for (i = 0; i < recording->nr_rings; i++)
+		if (tb_cursor_add_stream(cursor, recording->rings[i].cpu,
+					 &recording->rings[i], NULL))
+			return -ENOMEM;
+	if (cursor_readers(cursor) || cursor_fields(cursor))
+		return -ENOMEM;
+	return cursor_dumps(cursor);
 }
 
 int tb_cursor_open(struct tb_trace *trace, struct tb_cursor **out)
@@ -356,7 +206,8 @@ int tb_cursor_open(struct tb_trace *trace, struct tb_cursor **out)
 	cursor->trace = trace;
 	cursor->recording = trace->selected;
 	cursor->line.from = 1;		/* fits no time: looked up at once */
-	result = cursor_prepare(cursor);
+	result = trace->follow ? tb_follow_attach(trace->follow, cursor) :
+		 cursor_prepare(cursor);
 	if (result < 0)
 		tb_cursor_close(cursor);
 	else
@@ -366,9 +217,15 @@ int tb_cursor_open(struct tb_trace *trace, struct tb_cursor **out)
 
 void tb_cursor_close(struct tb_cursor *cursor)
 {
+	size_t i;
+
 	if (!cursor)
 		return;
+	if (cursor->trace->follow)
+		tb_follow_detach(cursor->trace->follow, cursor);
 	tb_tasks_free(&cursor->tasks);
+	for (i = 0; i < cursor->nr_streams; i++)
+		free(cursor->streams[i]);
 	free(cursor->streams);
 	free(cursor->readers);
 	free(cursor->room);
@@ -417,7 +274,7 @@ static void view_event(struct tb_cursor *cursor, struct stream *stream,
 		tb_view_extras(walk, view);
 	if (walk->structure == TB_STRUCT_COMPOSITE) {
 		view->tid = walk->tid;
-		stream_claim(stream, walk->tid);
+		tb_stream_claim(stream, walk->tid);
 	} else {
 		const struct tb_format_field *field = view->format ?
 			cursor->own_tid[view->format->index] : NULL;
@@ -459,7 +316,7 @@ static int cursor_learn(struct tb_cursor *cursor, struct stream *stream,
 	if (view->format->known == TB_KNOWN_SWITCH) {
 		field = cursor->next_pid[view->format->index];
 		if (field && !tb_field_u64(view, field, &next)) {
-			stream->left = view->tid;
+			stream->from = view->tid;
 			stream->switched = true;
 			stream->current = (uint32_t)next;
 		}
@@ -467,30 +324,141 @@ static int cursor_learn(struct tb_cursor *cursor, struct stream *stream,
 	return tb_tasks_learn(&cursor->tasks, view);
 }
 
+/* What is pending becomes @view, but for its times and its thread's name */
+static void view_pending(struct tb_cursor *cursor, struct stream *stream,
+			 struct tb_view *view)
+{
+	if (stream->reader) {
+		tb_reader_view(stream->reader, stream->ticks, cursor->room, view);
+		return;
+	}
+	view->cpu = stream->cpu;
+	view->sequence = stream->header.sequence;
+	view->user = NULL;
+	if (stream->pending == PENDING_EVENT)
+		view_event(cursor, stream, view);
+	else
+		view_lost(stream, view);
+}
+
+/* ---- going to a time ---- */
+
+/*
+ * What is before @ticks goes by unseen, but not unnoticed: from the first block that is looked into on it
+ * is known who runs, and what durable blocks tell of threads is known from the start.
+ */
+static int stream_skip(struct tb_cursor *cursor, struct stream *stream,
+		       uint64_t ticks)
+{
+	struct tb_view view;
+
+	tb_stream_advance(cursor, stream);
+	while (stream->pending != PENDING_NONE && stream->ticks < ticks) {
+		if (stream->pending == PENDING_EVENT) {
+			view_pending(cursor, stream, &view);
+			if (cursor_learn(cursor, stream, &view))
+				return -ENOMEM;
+		} else if (stream->pending == PENDING_USER) {
+			/* slices that begin are open */
+			tb_reader_view(stream->reader, stream->ticks,
+				       cursor->room, &view);
+		}
+		tb_stream_advance(cursor, stream);
+	}
+	return 0;
+}
+
+/* The streams stand at what is first, of time @ticks or later */
+static int cursor_begin(struct tb_cursor *cursor, uint64_t ticks)
+{
+	struct stream *stream;
+	size_t i;
+
+	cursor->begun = true;
+	cursor->nr_heap = 0;
+	for (i = 0; i < cursor->nr_streams; i++) {
+		stream = cursor->streams[i];
+		stream->queued = false;
+		tb_stream_start(stream);
+		if (stream->reader)
+			tb_reader_start(stream->reader, cursor->trace,
+					cursor->recording,
+					&cursor->recording->users->sequences[
+						stream->reader - cursor->readers]);
+		else if (ticks && stream->cpu != TB_RING_DURABLE)
+			tb_stream_seek(cursor, stream, ticks);
+		if (stream_skip(cursor, stream, ticks))
+			return -ENOMEM;
+		tb_cursor_queue(cursor, stream);
+	}
+	return 0;
+}
+
+int tb_cursor_seek(struct tb_cursor *cursor, uint64_t ticks)
+{
+	if (cursor->trace->follow)
+		return -ESPIPE;
+	cursor->raw_next = 0;
+	cursor->raw.block = NULL;
+	cursor->raw_from = ticks;
+	if (cursor->way == WAY_BLOCKS || cursor->way == WAY_ELEMENTS)
+		return 0;
+	tb_tasks_free(&cursor->tasks);
+	if (cursor_dumps(cursor))
+		return -ENOMEM;
+	return cursor_begin(cursor, ticks);
+}
+
+/* ---- going on ---- */
+
+static uint64_t view_ns(struct tb_cursor *cursor, const struct stream *stream)
+{
+	uint64_t ticks = stream->ticks, ns;
+
+	if (ticks < cursor->line.from || ticks >= cursor->line.to)
+		tb_clock_line(cursor->recording, ticks, TB_TIME_MONOTONIC,
+			      &cursor->line);
+	ns = tb_line_ns(&cursor->line, ticks);
+	if (!cursor->trace->follow)
+		return ns;
+	/* a line that has become known better does not turn time back */
+	if (ticks >= cursor->last_ticks && ns < cursor->last_ns)
+		ns = cursor->last_ns;
+	if (ticks >= cursor->last_ticks)
+		cursor->last_ticks = ticks;
+	else if (stream->pending != PENDING_TAIL)	/* which nobody knew of before */
+		cursor->late++;
+	cursor->last_ns = ns;
+	return ns;
+}
+
 int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view)
 {
 	struct stream *stream;
 	int result = 0;
 
+	if (cursor->leave_to)
+		tb_cursor_leave(cursor);
+	if (cursor->way != WAY_EVENTS) {
+		if (cursor->way != WAY_NOT_YET)
+			return -EINVAL;
+		cursor->way = WAY_EVENTS;
+		if (!cursor->begun)
+			result = cursor_begin(cursor, 0);
+	}
+	if (!result && cursor->trace->follow) {
+		result = tb_follow_pump(cursor->trace->follow, cursor);
+		if (!result)
+			result = cursor_fields(cursor);
+	}
+	if (result < 0)
+		return result;
 	if (!cursor->nr_heap)
 		return 0;
 	stream = cursor->heap[0];
-	if (stream->reader) {
-		tb_reader_view(stream->reader, stream->ticks, cursor->room, view);
-	} else {
-		view->cpu = stream->cpu;
-		view->sequence = stream->walk.block->sequence;
-		view->user = NULL;
-	}
+	view_pending(cursor, stream, view);
 	view->ticks = stream->ticks;
-	if (view->ticks < cursor->line.from || view->ticks >= cursor->line.to)
-		tb_clock_line(cursor->recording, view->ticks,
-			      TB_TIME_MONOTONIC, &cursor->line);
-	view->ns = tb_line_ns(&cursor->line, view->ticks);
-	if (stream->pending == PENDING_EVENT)
-		view_event(cursor, stream, view);
-	else if (stream->pending != PENDING_USER)
-		view_lost(stream, view);
+	view->ns = view_ns(cursor, stream);
 	/*
 	 * A new task's event names it; the names of the event's own thread
 	 * are those before it, as in the kernel.
@@ -499,8 +467,9 @@ int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view)
 	if (stream->pending == PENDING_EVENT)
 		result = cursor_learn(cursor, stream, view);
 
-	stream_advance(cursor, stream);
+	tb_stream_advance(cursor, stream);
 	if (stream->pending == PENDING_NONE) {
+		stream->queued = false;
 		cursor->heap[0] = cursor->heap[--cursor->nr_heap];
 		if (!cursor->nr_heap)
 			return result < 0 ? result : 1;
@@ -512,6 +481,11 @@ int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view)
 const struct tb_error *tb_cursor_fault(const struct tb_cursor *cursor)
 {
 	return cursor->faulty ? &cursor->fault : NULL;
+}
+
+uint64_t tb_cursor_late(const struct tb_cursor *cursor)
+{
+	return cursor->late;
 }
 
 uint64_t tb_cursor_uncommitted(const struct tb_cursor *cursor)

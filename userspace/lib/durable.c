@@ -11,24 +11,24 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include "internal.h"
+#include "follow.h"
 
 #define CPU_MAX 65535	/* tb_block.cpu has 16 bits */
 
 static void durable_fault(struct tb_trace *trace, const struct tb_walk *walk,
 			  const char *wrong)
 {
-	uint64_t offset;
+	uint64_t offset = trace->follow ? tb_follow_offset(trace->follow) :
+			  (uint64_t)((const unsigned char *)walk->block -
+				     trace->data);
+	struct tb_error fault;
 
-	if (trace->faulty)
-		return;
-	offset = (uint64_t)((const unsigned char *)walk->block - trace->data) +
-		 (uint64_t)walk->index * TB_ELEMENT_SIZE;
-	trace->faulty = true;
-	tb_error_set(&trace->fault, -EBADMSG, offset, "%s %" PRIu64 ": %s",
+	tb_error_set(&fault, -EBADMSG, offset +
+		     (uint64_t)walk->index * TB_ELEMENT_SIZE, "%s %" PRIu64 ": %s",
 		     walk->block->kind == TB_BLOCK_NOTE ? "note" :
 		     "durable block",
 		     (uint64_t)walk->block->sequence, wrong);
+	tb_trace_set_fault(trace, &fault);
 }
 
 static int add_format(struct tb_trace *trace, struct tb_recording *recording,
@@ -68,18 +68,59 @@ static int add_format(struct tb_trace *trace, struct tb_recording *recording,
 	return 0;
 }
 
+/* By kind, key and when they were told */
+static int compare_names(const void *a, const void *b)
+{
+	const struct tb_name *first = a, *second = b;
+
+	if (first->kind != second->kind)
+		return first->kind < second->kind ? -1 : 1;
+	if (first->key != second->key)
+		return first->key < second->key ? -1 : 1;
+	return first->order < second->order ? -1 : first->order > second->order;
+}
+
+/* In order, and what was told last alone: a recording's state is told again and again */
+static void sort_names(struct tb_recording *recording)
+{
+	struct tb_name *names = recording->names;
+	size_t i, kept = 0;
+
+	if (!recording->nr_names)
+		return;
+	qsort(names, recording->nr_names, sizeof(*names), compare_names);
+	for (i = 0; i < recording->nr_names; i++) {
+		if (i + 1 < recording->nr_names &&
+		    names[i + 1].kind == names[i].kind &&
+		    names[i + 1].key == names[i].key)
+			free(names[i].text);
+		else
+			names[kept++] = names[i];
+	}
+	recording->nr_names = kept;
+}
+
 static int add_name(struct tb_recording *recording, const struct tb_walk *walk)
 {
 	const struct tb_string *string = walk->payload;
 	struct tb_name *name;
 	size_t length = walk->bytes - sizeof(*string);
 
-	if (tb_array_grow(&recording->names, &recording->room_names,
-			  recording->nr_names, sizeof(*name)))
+	size_t count = recording->nr_names;
+
+	if (count && count == recording->room_names) {
+		sort_names(recording);
+		/* where that gave little room, there is to be more of it */
+		if (recording->nr_names <= count / 2)
+			count = recording->nr_names;
+	}
+	if (tb_array_grow(&recording->names, &recording->room_names, count,
+			  sizeof(*name)))
 		return -ENOMEM;
 	name = &recording->names[recording->nr_names];
 	name->kind = string->kind;
 	name->key = string->key;
+	name->order = recording->names_told++;
 	name->text = malloc(length + 1);
 	if (!name->text)
 		return -ENOMEM;
@@ -175,56 +216,68 @@ static int note_event(struct tb_trace *trace, struct tb_recording *recording,
 	return 0;
 }
 
-/* @each of the events in the blocks of @ring; -ENOMEM */
-static int read_events(struct tb_trace *trace, struct tb_recording *recording,
-		       const struct tb_ring_index *ring,
-		       int (*each)(struct tb_trace *, struct tb_recording *,
-				   const struct tb_walk *))
+static int read_block(struct tb_trace *trace, struct tb_recording *recording,
+		      const struct tb_block *block)
 {
 	struct tb_walk walk;
-	size_t i;
 	int step, result;
 
-	for (i = 0; i < ring->count; i++) {
-		tb_walk_start(&walk, tb_block_at(trace, ring->blocks[i]));
-		while ((step = tb_walk_next(&walk)) != 0) {
-			if (step == -EAGAIN)
-				continue;
-			if (step < 0) {
-				durable_fault(trace, &walk, walk.wrong);
-				break;
-			}
-			result = each(trace, recording, &walk);
-			if (result < 0)
-				return result;
+	tb_walk_start(&walk, block);
+	while ((step = tb_walk_next(&walk)) != 0) {
+		if (step == -EAGAIN)
+			continue;
+		if (step < 0) {
+			durable_fault(trace, &walk, walk.wrong);
+			break;
 		}
+		result = block->kind == TB_BLOCK_NOTE ?
+			 note_event(trace, recording, &walk) :
+			 durable_event(trace, recording, &walk);
+		if (result < 0)
+			return result;
 	}
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
+static int read_ring(struct tb_trace *trace, struct tb_recording *recording,
+		     const struct tb_ring_index *ring)
 {
-	const struct tb_name *first = a, *second = b;
+	size_t i;
 
-	if (first->kind != second->kind)
-		return first->kind < second->kind ? -1 : 1;
-	if (first->key != second->key)
-		return first->key < second->key ? -1 : 1;
+	for (i = 0; i < ring->nr_all; i++)
+		if (read_block(trace, recording, tb_block_at(trace, ring->all[i])))
+			return -ENOMEM;
+	return 0;
+}
+
+int tb_durable_block(struct tb_trace *trace, struct tb_recording *recording,
+		     const struct tb_block *block)
+{
+	uint64_t told = recording->names_told;
+	size_t symbols = recording->nr_symbols;
+
+	if (read_block(trace, recording, block))
+		return -ENOMEM;
+	if (recording->names_told != told)
+		sort_names(recording);
+	if (recording->nr_symbols != symbols)
+		tb_symbols_sort(recording);
 	return 0;
 }
 
 int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording)
 {
-	if (read_events(trace, recording, &recording->durable, durable_event) ||
-	    read_events(trace, recording, &recording->notes, note_event))
+	if (read_ring(trace, recording, &recording->durable) ||
+	    read_ring(trace, recording, &recording->notes))
 		return -ENOMEM;
-	if (tb_scan(trace, recording))
-		return -ENOMEM;
-	tb_clock_sort(recording);
-	if (recording->nr_names)
-		qsort(recording->names, recording->nr_names,
-		      sizeof(*recording->names), compare_names);
+	sort_names(recording);
 	tb_symbols_sort(recording);
+	return 0;
+}
+
+int tb_durable_finish(struct tb_trace *trace, struct tb_recording *recording)
+{
+	tb_clock_sort(recording);
 	return tb_users_finish(trace, recording);
 }
 
@@ -269,13 +322,19 @@ const char *tb_trace_string(const struct tb_trace *trace, uint32_t kind,
 			    uint32_t key)
 {
 	const struct tb_recording *recording = trace->selected;
-	struct tb_name wanted = { .kind = kind, .key = key };
-	const struct tb_name *name = NULL;
+	const struct tb_name *name;
+	size_t low = 0, high = recording->nr_names, middle;
 
-	if (recording->nr_names)
-		name = bsearch(&wanted, recording->names, recording->nr_names,
-			       sizeof(*name), compare_names);
-	if (name)
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		name = &recording->names[middle];
+		if (name->kind < kind || (name->kind == kind && name->key < key))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	name = low < recording->nr_names ? &recording->names[low] : NULL;
+	if (name && name->kind == kind && name->key == key)
 		return name->text;
 	if (kind == TB_STRING_SYSCALL && tb_names_fit(recording))
 		return tb_syscall_name(key);

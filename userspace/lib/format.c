@@ -86,28 +86,37 @@ static uint8_t field_show(const struct tb_format *format,
 	       TB_SHOW_UNSIGNED;
 }
 
-static uint32_t format_known(const struct tb_format *format)
+/* Does it tell of threads, and in which fields? */
+static void format_known(struct tb_format *format)
 {
 	static const struct {
 		const char *system, *name;
 		uint32_t known;
+		const char *fields[4];	/* whose name, the name; and again, or flags */
 	} events[] = {
-		{ "sched", "sched_switch", TB_KNOWN_SWITCH },
-		{ "sched", "sched_wakeup", TB_KNOWN_WAKEUP },
-		{ "sched", "sched_wakeup_new", TB_KNOWN_WAKEUP },
-		{ "sched", "sched_waking", TB_KNOWN_WAKEUP },
-		{ "sched", "sched_process_fork", TB_KNOWN_FORK },
-		{ "sched", "sched_process_exit", TB_KNOWN_WAKEUP },
-		{ "task", "task_newtask", TB_KNOWN_NEWTASK },
-		{ "task", "task_rename", TB_KNOWN_RENAME },
+		{ "sched", "sched_switch", TB_KNOWN_SWITCH,
+		  { "prev_pid", "prev_comm", "next_pid", "next_comm" } },
+		{ "sched", "sched_wakeup", TB_KNOWN_WAKEUP, { "pid", "comm" } },
+		{ "sched", "sched_wakeup_new", TB_KNOWN_WAKEUP, { "pid", "comm" } },
+		{ "sched", "sched_waking", TB_KNOWN_WAKEUP, { "pid", "comm" } },
+		{ "sched", "sched_process_fork", TB_KNOWN_FORK,
+		  { "child_pid", "child_comm" } },
+		{ "sched", "sched_process_exit", TB_KNOWN_WAKEUP, { "pid", "comm" } },
+		{ "task", "task_newtask", TB_KNOWN_NEWTASK,
+		  { "pid", "comm", "clone_flags" } },
+		{ "task", "task_rename", TB_KNOWN_RENAME, { "pid", "newcomm" } },
 	};
-	size_t i;
+	size_t i, j;
 
-	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		if (!strcmp(format->system, events[i].system) &&
-		    !strcmp(format->name, events[i].name))
-			return events[i].known;
-	return TB_KNOWN_NONE;
+	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		if (strcmp(format->system, events[i].system) ||
+		    strcmp(format->name, events[i].name))
+			continue;
+		format->known = events[i].known;
+		for (j = 0; j < 4 && events[i].fields[j]; j++)
+			format->telling[j] = tb_format_field(format,
+							     events[i].fields[j]);
+	}
 }
 
 int tb_format_parse(const void *payload, size_t size, struct tb_format **out,
@@ -175,7 +184,7 @@ int tb_format_parse(const void *payload, size_t size, struct tb_format **out,
 		fields[i].width = field_width(&fields[i]);
 		fields[i].show = field_show(format, &fields[i]);
 	}
-	format->known = format_known(format);
+	format_known(format);
 	*out = format;
 	return 0;
 }

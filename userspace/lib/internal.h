@@ -6,13 +6,14 @@
 #ifndef TB_INTERNAL_H
 #define TB_INTERNAL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include "tracebuf.h"
 
-/* tb_format.known: events from which the cursor learns */
+/* tb_format.known: events from which the cursor learns; tb_format.telling: from which fields */
 enum tb_known {
 	TB_KNOWN_NONE = 0,
 	TB_KNOWN_SWITCH,
@@ -22,18 +23,35 @@ enum tb_known {
 	TB_KNOWN_WAKEUP,
 };
 
-/* Rolling blocks of one CPU, or the durable ones, as indices of blocks */
+/* Some of the blocks of a file or ring, evenly: numbers 0, 1 << skip, 2 << skip ... */
+struct tb_mark {
+	uint64_t offset;
+	uint64_t time;			/* of a ring: when it was opened */
+};
+
+struct tb_marks {
+	struct tb_mark *at;
+	size_t   count, room;
+	unsigned int skip;
+};
+
+/* Rolling blocks of one CPU, or the durable ones, or notes */
 struct tb_ring_index {
-	uint32_t  cpu;
-	uint32_t *blocks;
-	size_t    count;
-	size_t    room;
-	bool      disordered;	/* must be sorted by sequence */
+	uint32_t cpu;
+	uint64_t count;
+	uint64_t first;			/* where the first one is */
+	uint64_t sequence;		/* of the one that is last in the file */
+	struct tb_marks marks;
+	bool     disordered;		/* in the file they are not in order of sequence */
+	bool     listed;		/* @all are, in order, and no marks */
+	uint64_t *all;
+	size_t   nr_all, room_all;
 };
 
 struct tb_name {
 	uint32_t kind;
 	uint32_t key;
+	uint64_t order;			/* of being told */
 	char    *text;
 };
 
@@ -46,8 +64,9 @@ struct tb_symbol_at {
 
 struct tb_recording {
 	bool     has_init;
-	bool     used;			/* it has a block */
+	bool     overwrote;		/* the headers of its blocks say so */
 	uint16_t provider;
+	uint64_t end;			/* the latest time_end of its blocks */
 	struct tb_init init;
 	struct tb_ring_index durable;
 	struct tb_ring_index notes;
@@ -58,6 +77,7 @@ struct tb_recording {
 	uint16_t *by_id;		/* index of the format + 1, by event id */
 	struct tb_name *names;
 	size_t   nr_names, room_names;
+	uint64_t names_told;
 	struct tb_clock_sync *syncs;
 	size_t   nr_syncs, room_syncs;
 	struct tb_totals *totals;
@@ -69,7 +89,8 @@ struct tb_recording {
 	struct tb_users *users;		/* NULL: no program has written */
 };
 
-struct tb_block_place {
+/* From this place on, blocks of the recording's provider are of that recording */
+struct tb_turn {
 	uint64_t offset;
 	uint32_t recording;
 };
@@ -77,16 +98,24 @@ struct tb_block_place {
 struct tb_trace {
 	const unsigned char *data;
 	uint64_t size;
+	uint64_t end;			/* of the last whole block */
 	void    *mapped;		/* to be unmapped, or NULL */
 	void    *owned;			/* to be freed, or NULL */
-	struct tb_block_place *blocks;
-	size_t   nr_blocks, room_blocks;
+	uint64_t nr_blocks;
+	struct tb_marks marks;
+	struct tb_follow *follow;	/* it is being made; NULL: it is all there */
+	_Atomic uint64_t hint;		/* see tb_trace_block() */
+	struct tb_turn *turns;
+	size_t   nr_turns, room_turns;
 	struct tb_recording *recordings;
 	size_t   nr_recordings;
 	struct tb_recording *selected;
 	bool     faulty;
 	struct tb_error fault;
 };
+
+/* Of a mapped file about so much is resident at a time */
+#define TB_RESIDENT (4u << 20)
 
 #define TB_EVENT_IDS 16384	/* 14 bits of id */
 
@@ -100,10 +129,9 @@ struct tb_line {
 };
 
 static inline const struct tb_block *tb_block_at(const struct tb_trace *trace,
-						 size_t index)
+						 uint64_t offset)
 {
-	return (const struct tb_block *)(trace->data +
-					 trace->blocks[index].offset);
+	return (const struct tb_block *)(trace->data + offset);
 }
 
 /* error.c */
@@ -114,8 +142,44 @@ int tb_error_set(struct tb_error *error, int code, uint64_t offset,
 /* array.c: room for one more at the end of an array; -ENOMEM */
 int tb_array_grow(void *array, size_t *room, size_t count, size_t size);
 
+/* trace.c */
+void tb_trace_set_fault(struct tb_trace *trace, const struct tb_error *fault);
+/* These bytes need not be resident any more; they come back when they are looked at */
+void tb_trace_forget(const struct tb_trace *trace, uint64_t from, uint64_t to);
+
+/* index.c */
+int tb_index_build(struct tb_trace *trace, struct tb_error *error);
+void tb_index_free(struct tb_recording *recording);
+/* Which recording the block at @offset is of; a new one if need be (-ENOMEM) */
+int tb_index_turn(struct tb_trace *trace, const struct tb_block *block,
+		  uint64_t offset);
+/* Is the block, of its provider, of this recording?  If it is the @first it says which that is. */
+bool tb_index_belongs(struct tb_recording *recording,
+		      const struct tb_block *block, bool first);
+/* The number of the recording once the trace is open */
+uint32_t tb_index_recording(const struct tb_trace *trace,
+			    const struct tb_block *block, uint64_t offset);
+/* The ring a block belongs to, NULL if the recording has none of that CPU */
+struct tb_ring_index *tb_index_ring(const struct tb_recording *recording,
+				    const struct tb_block *block);
+/* The block at @offset, which goes on to the next one; NULL at the end */
+const struct tb_block *tb_index_hop(const struct tb_trace *trace,
+				    uint64_t *offset);
+/*
+ * A block of the ring from which on to look for those of time @ticks: all before it are earlier.
+ * Its number in the ring, and where it is.
+ */
+uint64_t tb_index_seek(const struct tb_trace *trace,
+		       const struct tb_ring_index *ring, uint64_t ticks,
+		       uint64_t *number);
+
 /* durable.c */
 int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording);
+/* the same of one block more */
+int tb_durable_block(struct tb_trace *trace, struct tb_recording *recording,
+		     const struct tb_block *block);
+/* and what follows from all of it, once the other blocks have been passed over */
+int tb_durable_finish(struct tb_trace *trace, struct tb_recording *recording);
 void tb_durable_free(struct tb_recording *recording);
 
 /* symbol.c */
@@ -185,7 +249,9 @@ int tb_users_finish(struct tb_trace *trace, struct tb_recording *recording);
 void tb_users_free(struct tb_users *users);
 
 /* scan.c: what has to be known of the rolling blocks before they are read */
-int tb_scan(struct tb_trace *trace, struct tb_recording *recording);
+int tb_scan(struct tb_trace *trace);
+int tb_scan_block(struct tb_trace *trace, struct tb_recording *recording,
+		  const struct tb_block *block);
 
 /* names.c */
 bool tb_names_fit(const struct tb_recording *recording);

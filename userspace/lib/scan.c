@@ -22,15 +22,16 @@ static int scan_event(struct tb_trace *trace, struct tb_recording *recording,
 		     recording->init.clock == TB_CLOCK_MONO))
 			return 0;
 		return tb_clock_add(recording, (const void *)(composite + 1));
+	/* all of what a writer wrote must be there before any of it can be shown */
 	case TB_EV_CHUNK:
-		return tb_users_chunk(trace, recording, composite, ticks);
+		return trace->follow ? 0 : tb_users_chunk(trace, recording, composite, ticks);
 	case TB_EV_PATCH:
-		return tb_users_patch(trace, recording, composite, ticks);
+		return trace->follow ? 0 : tb_users_patch(trace, recording, composite, ticks);
 	}
 	return 0;
 }
 
-static int scan_block(struct tb_trace *trace, struct tb_recording *recording,
+int tb_scan_block(struct tb_trace *trace, struct tb_recording *recording,
 		      const struct tb_block *block)
 {
 	const struct tb_element *elements = (const void *)block;
@@ -75,26 +76,43 @@ static int scan_block(struct tb_trace *trace, struct tb_recording *recording,
 	return 0;
 }
 
-static int scan_ring(struct tb_trace *trace, struct tb_recording *recording,
-		     const struct tb_ring_index *ring)
+static int scan_listed(struct tb_trace *trace, struct tb_recording *recording,
+		       const struct tb_ring_index *ring)
 {
 	size_t i;
 
-	for (i = 0; i < ring->count; i++)
-		if (scan_block(trace, recording,
-			       tb_block_at(trace, ring->blocks[i])))
+	for (i = 0; i < ring->nr_all; i++)
+		if (tb_scan_block(trace, recording, tb_block_at(trace, ring->all[i])))
 			return -ENOMEM;
 	return 0;
 }
 
-int tb_scan(struct tb_trace *trace, struct tb_recording *recording)
+/* Rings that are listed may have blocks twice in the file: they are taken from the list */
+int tb_scan(struct tb_trace *trace)
 {
-	size_t i;
+	uint64_t offset = 0, at, forgotten = 0;
+	struct tb_recording *recording;
+	const struct tb_ring_index *ring;
+	const struct tb_block *block;
+	size_t i, j;
 
-	if (scan_ring(trace, recording, &recording->durable))
-		return -ENOMEM;
-	for (i = 0; i < recording->nr_rings; i++)
-		if (scan_ring(trace, recording, &recording->rings[i]))
+	while (at = offset, (block = tb_index_hop(trace, &offset))) {
+		recording = &trace->recordings[tb_index_recording(trace, block, at)];
+		ring = tb_index_ring(recording, block);
+		if (ring && !ring->listed && tb_scan_block(trace, recording, block))
 			return -ENOMEM;
+		if (offset - forgotten >= TB_RESIDENT) {
+			tb_trace_forget(trace, forgotten, offset);
+			forgotten = offset;
+		}
+	}
+	for (i = 0; i < trace->nr_recordings; i++) {
+		recording = &trace->recordings[i];
+		if (scan_listed(trace, recording, &recording->durable))
+			return -ENOMEM;
+		for (j = 0; j < recording->nr_rings; j++)
+			if (scan_listed(trace, recording, &recording->rings[j]))
+				return -ENOMEM;
+	}
 	return 0;
 }

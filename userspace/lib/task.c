@@ -138,25 +138,25 @@ int tb_tasks_thread(struct tb_tasks *tasks, const void *payload, size_t size)
 #define CLONE_THREAD_FLAG 0x00010000
 #define CLONE_PARENT_FLAG 0x00008000
 
-static bool field_number(const struct tb_view *view, const char *name,
+/* The field of the event's format in tb_format.telling */
+static bool field_number(const struct tb_view *view, unsigned int which,
 			 uint64_t *value)
 {
-	const struct tb_format_field *field = tb_format_field(view->format, name);
+	const struct tb_format_field *field = view->format->telling[which];
 
 	return field && !tb_field_u64(view, field, value);
 }
 
-/* The name in field @comm is that of the thread in field @pid */
+/* The name in field @pid + 1 is that of the thread in field @pid */
 static int learn_name(struct tb_tasks *tasks, const struct tb_view *view,
-		      const char *pid, const char *comm)
+		      unsigned int pid)
 {
-	const struct tb_format_field *field;
+	const struct tb_format_field *field = view->format->telling[pid + 1];
 	struct tb_task *task;
 	const char *text;
 	uint64_t tid;
 	size_t length;
 
-	field = tb_format_field(view->format, comm);
 	if (!field || tb_field_str(view, field, &text, &length) || !length ||
 	    !field_number(view, pid, &tid) || !tid)
 		return 0;
@@ -173,12 +173,12 @@ static int learn_new(struct tb_tasks *tasks, const struct tb_view *view)
 	struct tb_task *task, *creator;
 	uint64_t flags = 0, tid;
 
-	if (!field_number(view, "pid", &tid))
+	if (!field_number(view, 0, &tid))
 		return 0;
 	task = tb_tasks_get(tasks, (uint32_t)tid);
 	if (!task)
 		return -ENOMEM;
-	field_number(view, "clone_flags", &flags);
+	field_number(view, 2, &flags);
 	creator = tb_tasks_find(tasks, view->tid);
 	task->flags = TB_THREAD_FORK;
 	if (flags & CLONE_THREAD_FLAG) {
@@ -193,7 +193,7 @@ static int learn_new(struct tb_tasks *tasks, const struct tb_view *view)
 		task->uid = creator->uid;
 		task->flags |= TB_TASK_LISTED;
 	}
-	return learn_name(tasks, view, "pid", "comm");
+	return learn_name(tasks, view, 0);
 }
 
 /* Called for events whose format is known to tell something */
@@ -203,18 +203,10 @@ int tb_tasks_learn(struct tb_tasks *tasks, const struct tb_view *view)
 
 	switch (view->format->known) {
 	case TB_KNOWN_SWITCH:
-		result = learn_name(tasks, view, "prev_pid", "prev_comm");
-		if (result < 0)
-			return result;
-		return learn_name(tasks, view, "next_pid", "next_comm");
-	case TB_KNOWN_WAKEUP:
-		return learn_name(tasks, view, "pid", "comm");
-	case TB_KNOWN_FORK:
-		return learn_name(tasks, view, "child_pid", "child_comm");
-	case TB_KNOWN_RENAME:
-		return learn_name(tasks, view, "pid", "newcomm");
+		result = learn_name(tasks, view, 0);
+		return result < 0 ? result : learn_name(tasks, view, 2);
 	case TB_KNOWN_NEWTASK:
 		return learn_new(tasks, view);
 	}
-	return 0;
+	return learn_name(tasks, view, 0);
 }

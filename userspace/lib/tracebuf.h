@@ -19,12 +19,22 @@
  *	tb_cursor_close(cursor);
  *	tb_trace_close(trace);
  *
+ * docs/library.md tells how all this goes together, samples/read/ has programs.
+ *
  * Conventions: functions return 0 or a count, and -errno on failure; none
- * prints, none keeps global state.  Objects are not locked: one object, one
- * thread at a time; a trace may be shared by cursors of several threads once
- * it is open, as long as nobody selects or closes.  Times are ticks of the
- * trace clock unless a name says ns.  The layouts in linux/tracebuf.h (struct
+ * prints, none keeps global state.  Times are ticks of the trace clock unless a
+ * name says ns (nanoseconds; of CLOCK_MONOTONIC unless said otherwise) or ms; offsets
+ * are bytes from the start of the file; thread ids are those of the initial pid
+ * namespace.  Pointers into a trace are good until it is closed, or as long as
+ * said where they are given.  The layouts in linux/tracebuf.h (struct
  * tb_block, tb_gap, tb_init, ...) are used as they are.
+ *
+ * Threads: objects are not locked: one object, one thread at a time.  A trace that
+ * is open may be shared by cursors of several threads, and asked by all of them, as
+ * long as nobody selects or closes; one that is followed belongs to one thread.
+ *
+ * Errors: whatever is in a trace, nothing outside of it is read.  What is wrong is told with its
+ * offset, and all before it is shown.
  */
 #ifndef TRACEBUF_H
 #define TRACEBUF_H
@@ -42,6 +52,7 @@ struct tb_trace;
 struct tb_cursor;
 struct tb_device;
 struct tb_channel;
+struct tb_walk;
 
 /**
  * struct tb_error - what went wrong, for a human
@@ -76,6 +87,20 @@ const char *tb_version(void);
 int tb_trace_open(const char *path, struct tb_trace **trace,
 		  struct tb_error *error);
 
+/* tb_trace_open_with() flags */
+#define TB_OPEN_HEADERS	0x01u	/* do not pass over all events */
+
+/**
+ * tb_trace_open_with - the same with @flags, TB_OPEN_*
+ *
+ * Opening passes over the heads of all events once: what programs have written has to be known before
+ * the first of it is shown, and there may be clock records.  With TB_OPEN_HEADERS only the headers of blocks
+ * and the durable blocks are read: the time this takes does not depend on what is in the rest.  No records of
+ * programs come by then (TB_VIEW_USER), and tb_trace_syncs() has durable ones alone.
+ */
+int tb_trace_open_with(const char *path, uint32_t flags,
+		       struct tb_trace **trace, struct tb_error *error);
+
 /** tb_trace_open_fd - the same for an open descriptor, which stays the caller's */
 int tb_trace_open_fd(int fd, struct tb_trace **trace, struct tb_error *error);
 
@@ -102,6 +127,15 @@ uint64_t tb_trace_size(const struct tb_trace *trace);
  * which is the first after opening.
  */
 unsigned int tb_trace_recordings(const struct tb_trace *trace);
+
+/**
+ * tb_trace_next_recording - select the one after the one selected
+ *
+ * Of a trace that is followed the only way: tb_cursor_next() returns 0 where a recording ends, and
+ * this tells whether another one has begun.  No cursor may be open.
+ * Return: 1; 0 there is none (a device: it has not been started yet); -EBUSY a cursor is open.
+ */
+int tb_trace_next_recording(struct tb_trace *trace);
 
 /** tb_trace_select - select recording @index; -ERANGE.  No cursor may be open. */
 int tb_trace_select(struct tb_trace *trace, unsigned int index);
@@ -154,6 +188,10 @@ enum tb_timebase {
  */
 uint64_t tb_trace_ns(const struct tb_trace *trace, uint64_t ticks,
 		     enum tb_timebase base);
+
+/** tb_trace_ticks - the trace clock when CLOCK_MONOTONIC was @ns: the other way round, to within
+ *  rounding */
+uint64_t tb_trace_ticks(const struct tb_trace *trace, uint64_t ns);
 
 /** tb_trace_syncs - the clock records by time, durable and rolling ones,
  *  without those that took far longer to read than the others; @count out, NULL if none */
@@ -232,6 +270,7 @@ struct tb_format {
 	const char *name;
 	const char *print;
 	const struct tb_format_field *fields;
+	const struct tb_format_field *telling[4];	/* private to the library */
 };
 
 /** tb_trace_format - the format of @id, NULL if it is not described */
@@ -286,6 +325,68 @@ struct tb_task {
 };
 
 #define TB_TASK_LISTED 0x8000	/* there was a TB_EV_THREAD record about it */
+
+/* ---- following: a trace while it is made ------------------------------ */
+
+/* tb_follow_options.flags */
+#define TB_FOLLOW_GROWS	0x01u	/* a file: at its end wait for more */
+
+/**
+ * struct tb_follow_options - zero: the default
+ * @flags: TB_FOLLOW_*
+ * @hold_ms: how long events may be held back so that those of other CPUs come before them (500)
+ * @room: bytes of blocks that may wait for it (64 MiB).  From a pipe no more is read then; of a device
+ *	the buffers are flushed at once
+ */
+struct tb_follow_options {
+	uint32_t flags;
+	uint32_t hold_ms;
+	uint64_t room;
+};
+
+/**
+ * tb_trace_follow_device - read a recording while it is made
+ * @device: open, attached to its provider, configured; stays the caller's, and must be open for as long as
+ *	the trace.  The trace is its reader: nobody else may take blocks
+ * @options: NULL: the default
+ *
+ * One cursor at a time, the same calls as for a file.  tb_cursor_next() gives events in order of time over
+ * all CPUs; where nothing is to be shown yet it returns -EAGAIN at once, and tb_cursor_wait() waits.  Rings are
+ * flushed once in @hold_ms, and what was there before is shown.  0: the recording was stopped and all
+ * of it has been shown.
+ *
+ * What is told of the trace (formats, strings, totals ...) is what has come so far; it stays where it is
+ * until the recording ends, but for tb_trace_syncs() and tb_trace_suppressed().  @payload of a view, and
+ * whatever points into it, is valid until the next call of tb_cursor_next() only.  What programs
+ * write comes by as TB_EV_CHUNK, not as TB_VIEW_USER: names and ends are told later than they are needed.
+ */
+int tb_trace_follow_device(struct tb_device *device,
+			   const struct tb_follow_options *options,
+			   struct tb_trace **trace, struct tb_error *error);
+
+/**
+ * tb_trace_follow_fd - the same from a pipe, a socket or a file
+ * @fd: stays the caller's; read as it becomes readable, from where it stands
+ *
+ * A pipe cannot be asked for what is still in the buffers: whoever records should flush more often than
+ * @hold_ms ("tracebuf stream --flush-ms 200").  What comes later than that is shown when it comes.
+ * The end of the file is the end, but with TB_FOLLOW_GROWS: then tb_cursor_finish() says so.
+ */
+int tb_trace_follow_fd(int fd, const struct tb_follow_options *options,
+		       struct tb_trace **trace, struct tb_error *error);
+
+/**
+ * tb_cursor_wait - wait until there may be more to show
+ * @timeout_ms: -1: for as long as it takes
+ * Return: 1; 0 the time is over; -EINTR.  A trace that is not followed: 1.
+ */
+int tb_cursor_wait(struct tb_cursor *cursor, int timeout_ms);
+
+/** tb_cursor_finish - no more is to be waited for: what is there is shown, then comes the end */
+void tb_cursor_finish(struct tb_cursor *cursor);
+
+/** tb_cursor_late - events so far that were shown after later ones: they came when their time was over */
+uint64_t tb_cursor_late(const struct tb_cursor *cursor);
 
 /* ---- cursor: all events of all CPUs, in time order -------------------- */
 
@@ -375,11 +476,42 @@ void tb_cursor_close(struct tb_cursor *cursor);
  * What a program has written comes by twice: as TB_EV_CHUNK, when the kernel took
  * it, and as TB_VIEW_USER one record after the other, each at its own time, those of
  * one writer in the order in which it wrote them.
- * Return: 1; 0 at the end; -ENOMEM.  Damage inside a block ends that block
+ * Return: 1; 0 at the end; -EAGAIN a trace that is followed has nothing to show yet (tb_cursor_wait());
+ * -ENOMEM; of a trace that is followed, errors of read() and of the device.  Damage inside a block ends that block
  * (see tb_cursor_fault()) and the cursor goes on with the next one.
  * The fields of @view that it does not use for @kind are undefined.
  */
 int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view);
+
+/**
+ * tb_cursor_seek - before the first event or loss of time @ticks or later
+ *
+ * Any time, before or behind.  The way there is through headers: of each CPU at most one block is
+ * looked into.  Threads are known by the state dump and what durable blocks tell of them until then; names
+ * that only events between tell are not.  Of what programs have written all before is passed over,
+ * so slices that have begun are known.  For blocks and elements: before the first that was not
+ * complete by then.
+ * Return: 0; -ENOMEM; -ESPIPE a trace that is followed.
+ */
+int tb_cursor_seek(struct tb_cursor *cursor, uint64_t ticks);
+
+/**
+ * tb_cursor_next_block - the next block as it is, in the file's order or as it comes
+ * @offset: out, may be NULL: where it is among all bytes
+ *
+ * A cursor that has been asked for blocks gives nothing else, and likewise for elements and
+ * events: -EINVAL.
+ * Return: 1; 0 at the end; -EAGAIN and others as tb_cursor_next().
+ */
+int tb_cursor_next_block(struct tb_cursor *cursor,
+			 const struct tb_block **block, uint64_t *offset);
+
+/**
+ * tb_cursor_next_element - the next event of any block as it is, structural ones included
+ * @element: out: a copy; see struct tb_walk, @block says where it is
+ */
+int tb_cursor_next_element(struct tb_cursor *cursor, struct tb_walk *element,
+			   uint64_t *offset);
 
 /** tb_cursor_fault - the first damaged block met so far, NULL if none */
 const struct tb_error *tb_cursor_fault(const struct tb_cursor *cursor);

@@ -196,7 +196,7 @@ static const struct tb_record *patched(const struct tb_reader *reader,
 				       struct tb_user_room *room)
 {
 	const struct tb_users *users = reader->recording->users;
-	const struct tb_hole *holes = users->holes + reader->sequence->holes;
+	const struct tb_hole *holes;
 	size_t low = 0, high = reader->sequence->nr_holes, middle;
 	const struct tb_record *record = reader->record;
 	uint32_t start, end;
@@ -204,6 +204,7 @@ static const struct tb_record *patched(const struct tb_reader *reader,
 
 	if (!high || record->bytes > sizeof(room->copy))
 		return record;
+	holes = users->holes + reader->sequence->holes;
 	start = piece->offset + (uint32_t)((const unsigned char *)record -
 					   reader->data);
 	end = start + record->bytes;

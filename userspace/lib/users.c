@@ -412,27 +412,15 @@ static int book_sequence(const struct tb_trace *trace, struct tb_users *users,
 
 /* ---- all of it ---- */
 
-static void look_at_rings(const struct tb_trace *trace,
-			  const struct tb_recording *recording,
+static void look_at_rings(const struct tb_recording *recording,
 			  struct tb_users *users)
 {
-	const struct tb_ring_index *ring;
-	const struct tb_block *block;
-	size_t i, j;
+	size_t i;
 
+	users->overwrote = recording->overwrote;
+	users->end = recording->end;
 	for (i = 0; i < recording->nr_totals; i++)
 		users->overwrote |= recording->totals[i].overwritten != 0;
-	for (i = 0; i < recording->nr_rings; i++) {
-		ring = &recording->rings[i];
-		for (j = 0; j < ring->count; j++) {
-			block = tb_block_at(trace, ring->blocks[j]);
-			users->overwrote |= block->overwritten != 0;
-			if (!(block->flags & TB_BLOCK_COMPLETE))
-				continue;
-			if (block->time_end > users->end)
-				users->end = block->time_end;
-		}
-	}
 }
 
 int tb_users_finish(struct tb_trace *trace, struct tb_recording *recording)
@@ -442,7 +430,7 @@ int tb_users_finish(struct tb_trace *trace, struct tb_recording *recording)
 
 	if (!users)
 		return 0;
-	look_at_rings(trace, recording, users);
+	look_at_rings(recording, users);
 	sort_all(users);
 	if (make_sequences(trace, users))
 		return -ENOMEM;

@@ -103,8 +103,9 @@ static void boot_find(struct export *export, uint64_t ticks)
 		return;
 	boot->to = syncs[low + 1].clock;
 	boot->ticks = syncs[low + 1].clock - syncs[low].clock;
+	/* a damaged trace may have any times: unsigned, they wrap around */
 	boot->slope = (int64_t)(syncs[low + 1].boottime -
-				syncs[low + 1].monotonic) - boot->offset;
+				syncs[low + 1].monotonic - (uint64_t)boot->offset);
 }
 
 /* @ticks, which is @monotonic, in ns of CLOCK_BOOTTIME */

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What reading a trace takes: time for an event, and memory.
+ *
+ *	make -C userspace bench-read
+ *
+ *	bench_read make FILE BYTES [LOG2]   a trace of about so many bytes, blocks of 2^LOG2 (14) bytes:
+ *	                                    4 CPUs, half of the events simple, half composite
+ *	bench_read HOW FILE                 read it:
+ *	   events    decoded, in order of time, two fields of each looked at
+ *	   elements  raw
+ *	   blocks    raw: their headers
+ *	   headers   the same, opened by headers alone (TB_OPEN_HEADERS)
+ *	   seek      to 1000 times, and one event at each; opened by headers alone
+ *
+ * Each line: what was read, how long it took (processor time), and the most memory that the program has
+ * had resident meanwhile.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include "test_lib_fixture.h"
+
+#define CPUS	4
+#define SEEKS	1000
+
+/* ---- making one ---- */
+
+static FILE *out;
+static uint64_t written;
+
+static void put(struct fx *fx)
+{
+	assert(fwrite(fx->data, 1, fx->size, out) == fx->size);
+	written += fx->size;
+	fx->size = 0;
+}
+
+/* One event of every kind after the other; false: the block is full */
+static bool put_event(struct fx *fx, unsigned int cpu, uint64_t time, uint64_t number)
+{
+	struct fx_switch to = fx_switch("bash", 100, 1, "cc", 200);
+
+	switch (number % 4) {
+	case 0:
+		return fx_simple(fx, cpu, FX_SYS_ENTER_FAST, time, 100ull << 32 | number % 300);
+	case 1:
+		return fx_simple(fx, cpu, FX_SOFTIRQ_FAST, time, number % 10);
+	case 2:
+		return fx_composite(fx, cpu, FX_SWITCH, time, 100, &to, sizeof(to));
+	default:
+		to.next_pid = 100;
+		return fx_composite(fx, cpu, FX_WAKEUP, time, 200, &to, 20);
+	}
+}
+
+static int make(const char *path, uint64_t bytes, unsigned int log2)
+{
+	uint64_t time = 1000000, number = 0;
+	unsigned int cpu;
+	struct fx fx;
+
+	out = fopen(path, "wb");
+	assert(out);
+	fx_init(&fx, log2, time);
+	fx_sync(&fx, time, time);
+	fx_durable_end(&fx);
+	put(&fx);
+	/* in turns, as rings are full at different times */
+	while (written < bytes)
+		for (cpu = 0; cpu < CPUS; cpu++) {
+			uint64_t at = time + cpu * 13;
+
+			fx_open(&fx, cpu, at, 100, NULL);
+			while (put_event(&fx, cpu, at, number)) {
+				number++;
+				at += 100;
+			}
+			fx_close(&fx, cpu);
+			put(&fx);
+			if (cpu == CPUS - 1)
+				time = at;
+		}
+	for (cpu = 0; cpu < CPUS; cpu++)
+		fx_totals(&fx, cpu);
+	fx_durable_end(&fx);
+	put(&fx);
+	fx_free(&fx);
+	printf("%s: %" PRIu64 " bytes, %" PRIu64 " events\n", path, written, number);
+	return fclose(out) != 0;
+}
+
+/* ---- reading it ---- */
+
+static struct tb_trace *trace;
+static uint64_t sum;
+
+static uint64_t read_events(void)
+{
+	const struct tb_format_field *field, *fields[2][128] = { 0 };
+	struct tb_cursor *cursor;
+	struct tb_view view;
+	uint64_t value, count = 0;
+	unsigned int i, j;
+
+	/* which fields is looked up once, not for each event */
+	for (i = 0; i < tb_trace_formats(trace); i++)
+		for (j = 0; j < 2; j++)
+			if (j < tb_trace_format_at(trace, i)->nr_fields)
+				fields[j][i] = &tb_trace_format_at(trace, i)->fields[
+					tb_trace_format_at(trace, i)->nr_fields - 1 - j];
+	assert(!tb_cursor_open(trace, &cursor));
+	while (tb_cursor_next(cursor, &view) > 0) {
+		if (view.kind != TB_VIEW_EVENT || !view.format)
+			continue;
+		for (j = 0; j < 2; j++) {
+			field = fields[j][view.format->index];
+			if (field && !tb_field_u64(&view, field, &value))
+				sum += value;
+		}
+		count++;
+	}
+	assert(!tb_cursor_fault(cursor));
+	tb_cursor_close(cursor);
+	return count;
+}
+
+static uint64_t read_elements(void)
+{
+	struct tb_cursor *cursor;
+	struct tb_walk element;
+	uint64_t count = 0;
+
+	assert(!tb_cursor_open(trace, &cursor));
+	while (tb_cursor_next_element(cursor, &element, NULL) == 1) {
+		sum += element.id;
+		count++;
+	}
+	tb_cursor_close(cursor);
+	return count;
+}
+
+static uint64_t read_blocks(void)
+{
+	const struct tb_block *block;
+	struct tb_cursor *cursor;
+	uint64_t count = 0;
+
+	assert(!tb_cursor_open(trace, &cursor));
+	while (tb_cursor_next_block(cursor, &block, NULL) == 1) {
+		sum += block->events;
+		count++;
+	}
+	tb_cursor_close(cursor);
+	return count;
+}
+
+static uint64_t read_seek(void)
+{
+	size_t blocks = tb_trace_blocks(trace), i;
+	struct tb_cursor *cursor;
+	struct tb_view view;
+	uint64_t first = 0, last;
+
+	assert(blocks > 2);
+	first = tb_trace_block(trace, 1, NULL, NULL)->time_start;
+	last = tb_trace_block(trace, blocks - 2, NULL, NULL)->time_start;
+	assert(!tb_cursor_open(trace, &cursor));
+	for (i = 0; i < SEEKS; i++) {
+		/* here and there */
+		assert(!tb_cursor_seek(cursor, first + (last - first) / SEEKS *
+				       (i * 617 % SEEKS)));
+		assert(tb_cursor_next(cursor, &view) == 1);
+		sum += view.ticks;
+	}
+	tb_cursor_close(cursor);
+	return SEEKS;
+}
+
+static const struct {
+	const char *name;
+	const char *what;
+	uint32_t flags;			/* of opening */
+	uint64_t (*read)(void);
+} ways[] = {
+	{ "events", "events", 0, read_events },
+	{ "elements", "elements", 0, read_elements },
+	{ "blocks", "blocks", 0, read_blocks },
+	{ "headers", "blocks", TB_OPEN_HEADERS, read_blocks },
+	{ "seek", "times gone to", TB_OPEN_HEADERS, read_seek },
+};
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static int read_by(size_t way, const char *path)
+{
+	double start = now(), opened, done;
+	struct tb_error error;
+	struct rusage usage;
+	uint64_t count;
+
+	if (tb_trace_open_with(path, ways[way].flags, &trace, &error) < 0) {
+		fprintf(stderr, "%s: %s\n", path, error.text);
+		return 1;
+	}
+	opened = now();
+	count = ways[way].read();
+	done = now();
+	getrusage(RUSAGE_SELF, &usage);
+	printf("%-9s opened in %6.3f s; %10" PRIu64 " %s in %6.3f s: %8.1f ns each, %5.1f million/s; %ld KiB resident\n",
+	       ways[way].name, opened - start, count, ways[way].what, done - opened,
+	       (done - opened) * 1e9 / (double)count,
+	       (double)count / (done - opened) / 1e6, usage.ru_maxrss);
+	tb_trace_close(trace);
+	return sum == 0;
+}
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	if (argc >= 4 && !strcmp(argv[1], "make"))
+		return make(argv[2], strtoull(argv[3], NULL, 0),
+			    argc > 4 ? (unsigned int)atoi(argv[4]) : 14);
+	for (i = 0; argc == 3 && i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (!strcmp(argv[1], ways[i].name))
+			return read_by(i, argv[2]);
+	fprintf(stderr, "usage: see the top of %s\n", __FILE__);
+	return 2;
+}

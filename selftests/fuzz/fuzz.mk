@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Fuzzing what reads traces: see fuzz_trace.c.  Included by userspace/Makefile.
+#
+#   make check-fuzz FUZZ_SECONDS=600    libFuzzer (clang) for as long; what it finds is in build/user/fuzz/found
+#   make test-fuzz                      the corpus alone, with the compiler at hand (a part of make test)
+#   make fuzz-seeds                     the first seeds anew
+
+FUZZ         := $(ROOT)/selftests/fuzz
+FUZZ_SECONDS ?= 60
+FUZZ_CC      ?= clang
+FUZZ_FLAGS   := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
+FUZZ_TOOL    := $(filter-out %/main.o,$(TOOL_OBJ))
+
+# everything again, so that the fuzzer sees which ways were taken
+FUZZ_OBJ := $(patsubst $(OUT)/obj/%,$(OUT)/fuzz/obj/%,$(LIB_OBJ) $(FUZZ_TOOL))
+
+$(OUT)/fuzz/obj/perfetto/%.o: $(OUT)/perfetto/%.c
+	@mkdir -p $(@D)
+	$(call SAY,CC  ,$@)
+	$(Q)$(FUZZ_CC) $(FLAGS) $(FUZZ_FLAGS) -fsanitize=address,undefined,fuzzer-no-link -c -o $@ $<
+
+$(OUT)/fuzz/obj/%.o: $(ROOT)/userspace/%.c
+	@mkdir -p $(@D)
+	$(call SAY,CC  ,$@)
+	$(Q)$(FUZZ_CC) $(FLAGS) $(FUZZ_FLAGS) -fsanitize=address,undefined,fuzzer-no-link -c -o $@ $<
+
+$(OUT)/fuzz/obj/lib/names.o: $(OUT)/syscalls.inc
+$(PERFETTO_OBJ:$(OUT)/obj/%=$(OUT)/fuzz/obj/%): $(PERFETTO_GEN).h
+
+$(OUT)/fuzz/fuzz_trace: $(FUZZ)/fuzz_trace.c $(FUZZ_OBJ)
+	$(call SAY,LD  ,$@)
+	$(Q)$(FUZZ_CC) $(FLAGS) $(FUZZ_FLAGS) -I$(ROOT)/userspace/tool \
+		-fsanitize=address,undefined,fuzzer -o $@ $< $(FUZZ_OBJ) $(TOOL_LIBS)
+
+# The same without libFuzzer: each file of a folder, once
+$(OUT)/fuzz_corpus: $(FUZZ)/fuzz_trace.c $(FUZZ_TOOL:$(OUT)/obj/%=$(OUT)/asan/%) $(ASAN_OBJ)
+	$(call SAY,LD  ,$@)
+	$(Q)$(CC) $(FLAGS) -O1 -DFUZZ_MAIN -I$(ROOT)/userspace/tool $(SANITIZE) \
+		-o $@ $(filter %.c %.o,$^) $(TOOL_LIBS)
+
+$(OUT)/make_seeds: $(FUZZ)/make_seeds.c
+	$(call SAY,CC  ,$@)
+	$(Q)$(CC) $(FLAGS) -I$(ROOT)/selftests/unit -o $@ $<
+
+.PHONY: check-fuzz test-fuzz fuzz-seeds
+
+# what it finds worth keeping stays in build/user/fuzz/corpus, and is where it begins the next time
+check-fuzz: $(OUT)/fuzz/fuzz_trace
+	@mkdir -p $(OUT)/fuzz/corpus $(OUT)/fuzz/found
+	@echo "TAP version 14"; echo "1..1"
+	@$(OUT)/fuzz/fuzz_trace -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=20 \
+		-rss_limit_mb=2048 -print_final_stats=1 \
+		-artifact_prefix=$(OUT)/fuzz/found/ $(OUT)/fuzz/corpus $(FUZZ)/corpus \
+		>$(OUT)/fuzz/log 2>&1 && \
+		{ grep '^stat::number_of_executed' $(OUT)/fuzz/log | sed 's/^/# /'; \
+		  echo "ok 1 fuzz_trace for $(FUZZ_SECONDS) s"; } || \
+		{ tail -n 60 $(OUT)/fuzz/log | sed 's/^/# /'; \
+		  echo "not ok 1 fuzz_trace for $(FUZZ_SECONDS) s: see $(OUT)/fuzz/found"; exit 1; }
+
+test-fuzz: $(OUT)/fuzz_corpus
+	@echo "# fuzz_corpus"
+	@$(OUT)/fuzz_corpus $(FUZZ)/corpus
+
+fuzz-seeds: $(OUT)/make_seeds
+	$(OUT)/make_seeds $(FUZZ)/corpus
+
+tests: $(OUT)/fuzz_corpus
+test: test-fuzz
+
+-include $(FUZZ_OBJ:.o=.d) $(OUT)/fuzz_corpus.d $(OUT)/make_seeds.d $(OUT)/fuzz/fuzz_trace.d

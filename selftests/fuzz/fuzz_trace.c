@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Any bytes as a trace: nothing that reads traces may crash, read beyond them, or not come to an end.
+ *
+ * For libFuzzer (make -C userspace check-fuzz), and with a main() of its own, which takes files
+ * (FUZZ_MAIN), for the tests: every input that ever broke something is among them.
+ *
+ * The library is called as programs call it, all of it that reads; the tool's commands that read traces
+ * are called as the tool calls them.  What the library says is held against what it promises: see
+ * INSIDE and PROMISED.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "tool.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const unsigned char *bytes;
+static size_t nr_bytes;
+static bool copied;		/* what is followed is in the library's own memory */
+static volatile uint64_t used;	/* so that reading is not left out */
+
+/* What the tool says of broken traces is nobody's concern; what the sanitizers say is: they use the descriptor */
+__attribute__((constructor))
+static void be_quiet(void)
+{
+	FILE *nowhere = fopen("/dev/null", "w");
+
+	if (!nowhere)
+		abort();
+	stdout = nowhere;
+	stderr = nowhere;
+}
+
+#define PROMISED(condition) \
+	do { \
+		if (!(condition)) { \
+			dprintf(STDERR_FILENO, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+			abort(); \
+		} \
+	} while (0)
+
+static void look(const void *data, size_t length)
+{
+	const unsigned char *at = data;
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		used += at[i];
+}
+
+static void look_text(const char *text)
+{
+	if (text)
+		look(text, strlen(text));
+}
+
+static void inside(const void *data, size_t length)
+{
+	PROMISED(copied ||
+		 ((const unsigned char *)data >= bytes && length <= nr_bytes &&
+		  (size_t)((const unsigned char *)data - bytes) <= nr_bytes - length));
+	look(data, length);
+}
+
+static void see_error(const struct tb_error *error)
+{
+	if (!error)
+		return;
+	PROMISED(error->code < 0 && error->text[0]);
+	PROMISED(error->offset == TB_OFFSET_NONE || error->offset <= nr_bytes);
+}
+
+/* ---- events ---- */
+
+static void see_fields(const struct tb_view *view)
+{
+	const struct tb_format_field *field;
+	uint64_t number;
+	int64_t sign;
+	const char *text;
+	const void *data;
+	size_t length;
+	uint32_t i;
+	int count, item;
+
+	for (i = 0; i < view->format->nr_fields; i++) {
+		field = &view->format->fields[i];
+		tb_field_u64(view, field, &number);
+		tb_field_s64(view, field, &sign);
+		if (!tb_field_str(view, field, &text, &length))
+			inside(text, length);
+		if (!tb_field_data(view, field, &data, &length))
+			inside(data, length);
+		count = tb_field_count(view, field);
+		for (item = 0; item < count && item < 70000; item++)
+			tb_field_item(view, field, (unsigned int)item, &number);
+	}
+}
+
+static void see_user(const struct tb_trace *trace, const struct tb_user *user)
+{
+	uint32_t i;
+
+	look_text(user->name);
+	look_text(user->category);
+	look_text(tb_record_type_name(user->type));
+	if (user->data_bytes)
+		look(user->data, user->data_bytes);
+	for (i = 0; i < user->nr_args; i++) {
+		look_text(user->args[i].name);
+		look_text(user->args[i].text);
+	}
+	PROMISED(tb_trace_user_writer(trace, user->writer));
+}
+
+static void see_view(const struct tb_trace *trace, const struct tb_view *view)
+{
+	static char text[4096];
+	char spare[24];
+	uint32_t number, i;
+	uint64_t value;
+	int length;
+
+	PROMISED(view->comm);
+	PROMISED(view->offset < nr_bytes);
+	look_text(view->comm);
+	if (view->task)
+		look_text(view->task->comm);
+	look_text(tb_view_system(view));
+	look_text(tb_view_name(view, spare));
+	look(view->payload, view->length);
+	if (view->nr_stack)
+		inside(view->stack, view->nr_stack * sizeof(uint64_t));
+	if (view->nr_user_stack)
+		inside(view->user_stack, view->nr_user_stack * sizeof(uint64_t));
+	for (i = 0; tb_view_counter(view, i, &number, &value); i++)
+		used += value;
+	if (view->kind == TB_VIEW_EVENT)
+		inside(view->payload, view->length);
+	if (view->kind == TB_VIEW_EVENT && view->format)
+		see_fields(view);
+	if (view->user)
+		see_user(trace, view->user);
+	length = tb_view_print(trace, view, text, sizeof(text));
+	PROMISED(length >= 0 && memchr(text, 0, sizeof(text)));
+	tb_view_print(trace, view, text, 1 + (size_t)length / 2 % sizeof(text));
+	tb_trace_ns(trace, view->ticks, TB_TIME_REALTIME);
+}
+
+static int see_task(const struct tb_task *task, void *context)
+{
+	(void)context;
+	look_text(task->comm);
+	return 0;
+}
+
+static void see_events(struct tb_trace *trace)
+{
+	struct tb_cursor *cursor;
+	struct tb_view view;
+
+	PROMISED(!tb_cursor_open(trace, &cursor));
+	while (tb_cursor_next(cursor, &view) > 0)
+		see_view(trace, &view);
+	see_error(tb_cursor_fault(cursor));
+	used += tb_cursor_uncommitted(cursor);
+	tb_cursor_each_task(cursor, see_task, NULL);
+	tb_cursor_close(cursor);
+}
+
+/* The first that is shown after going to a time is not before it */
+static void see_seeks(struct tb_trace *trace)
+{
+	const struct tb_block *block;
+	struct tb_cursor *cursor;
+	struct tb_view view;
+	unsigned int i, more;
+
+	PROMISED(!tb_cursor_open(trace, &cursor));
+	for (i = 0; i < 6 && (block = tb_trace_block(trace, i, NULL, NULL)); i++) {
+		uint64_t ticks = i % 2 ? block->time_end : block->time_start + 10;
+
+		PROMISED(!tb_cursor_seek(cursor, ticks));
+		for (more = 0; more < 3 && tb_cursor_next(cursor, &view) > 0; more++) {
+			PROMISED(more || view.ticks >= ticks);
+			see_view(trace, &view);
+		}
+	}
+	tb_cursor_close(cursor);
+}
+
+static void see_raw(struct tb_trace *trace, unsigned int number)
+{
+	const struct tb_block *block;
+	struct tb_cursor *cursor;
+	unsigned int recording;
+	struct tb_view view;
+	struct tb_walk walk;
+	uint64_t offset, at;
+	size_t i;
+
+	PROMISED(!tb_cursor_open(trace, &cursor));
+	for (i = 0; tb_trace_block(trace, i, &at, &recording); i++) {
+		if (recording != number)
+			continue;
+		PROMISED(tb_cursor_next_block(cursor, &block, &offset) == 1);
+		PROMISED(offset == at);
+	}
+	PROMISED(!tb_cursor_next_block(cursor, &block, &offset));
+	PROMISED(tb_cursor_next(cursor, &view) == -EINVAL);
+	tb_cursor_close(cursor);
+	PROMISED(!tb_cursor_open(trace, &cursor));
+	while (tb_cursor_next_element(cursor, &walk, &offset) > 0) {
+		PROMISED(offset < nr_bytes);
+		inside(walk.payload, walk.bytes);
+	}
+	see_error(tb_cursor_fault(cursor));
+	tb_cursor_close(cursor);
+}
+
+/* ---- what else a trace says ---- */
+
+static void see_formats(const struct tb_trace *trace)
+{
+	const struct tb_format *format;
+	static char text[8192];
+	unsigned int i, j;
+
+	for (i = 0; i < tb_trace_formats(trace); i++) {
+		format = tb_trace_format_at(trace, i);
+		PROMISED(format && tb_trace_format(trace, format->id) == format);
+		look_text(format->system);
+		look_text(format->name);
+		look_text(format->print);
+		tb_format_text(format, format->id, text, sizeof(text));
+		for (j = 0; j < format->nr_fields; j++) {
+			tb_field_declare(&format->fields[j], text, sizeof(text));
+			PROMISED(tb_format_field(format, format->fields[j].name));
+		}
+	}
+}
+
+static void see_users(const struct tb_trace *trace)
+{
+	const struct tb_user_writer *writer;
+	const struct tb_user_name *name;
+	unsigned int i;
+
+	for (i = 0; (writer = tb_trace_user_writer(trace, i)); i++)
+		PROMISED(writer->attempted == writer->delivered + writer->missing ||
+			 writer->wrong);
+	for (i = 0; (name = tb_trace_user_name(trace, i)); i++) {
+		look_text(name->text);
+		look_text(tb_trace_user_category(trace, name));
+	}
+	used += tb_trace_user_malformed(trace);
+}
+
+static void see_recording(struct tb_trace *trace)
+{
+	const struct tb_init *init = tb_trace_init(trace);
+	const struct tb_suppressed *suppressed;
+	const struct tb_clock_sync *syncs;
+	const char *name;
+	size_t count, length;
+	uint64_t offset;
+	unsigned int cpu;
+	uint32_t kind;
+
+	if (init) {
+		look_text(init->provider);
+		look_text(init->release);
+		look_text(init->version);
+		look_text(init->machine);
+		look_text(init->nodename);
+	}
+	for (cpu = 0; cpu < tb_trace_nr_cpus(trace); cpu++)
+		tb_trace_totals(trace, cpu);
+	for (kind = 0; kind < 8; kind++)
+		look_text(tb_trace_string(trace, kind, 3));
+	suppressed = tb_trace_suppressed(trace, &count);
+	look(suppressed, count * sizeof(*suppressed));
+	syncs = tb_trace_syncs(trace, &count);
+	look(syncs, count * sizeof(*syncs));
+	if (!tb_trace_symbol(trace, 0xffffffff81000010ull, &name, &length, &offset))
+		inside(name, length);
+	see_formats(trace);
+	see_users(trace);
+	see_events(trace);
+}
+
+static void see_blocks(const struct tb_trace *trace)
+{
+	const struct tb_block *block;
+	unsigned int recording;
+	struct tb_walk walk;
+	uint64_t offset, end = 0;
+	size_t i;
+	int step;
+
+	for (i = 0; (block = tb_trace_block(trace, i, &offset, &recording)); i++) {
+		PROMISED(offset == end && recording < tb_trace_recordings(trace));
+		end = offset + (1u << block->size_log2);
+		PROMISED(end <= nr_bytes);
+		tb_walk_start(&walk, block);
+		while ((step = tb_walk_next(&walk)) != 0)
+			if (step == 1)
+				inside(walk.payload, walk.bytes);
+			else if (step != -EAGAIN)
+				PROMISED(step == -EBADMSG && walk.wrong);
+	}
+	PROMISED(i == tb_trace_blocks(trace));
+	if (!tb_trace_fault(trace))
+		PROMISED(end == nr_bytes);
+}
+
+static void see_trace(const void *data, size_t size)
+{
+	struct tb_trace *trace = NULL;
+	struct tb_error error = { 0 };
+	unsigned int i;
+	int result;
+
+	result = tb_trace_open_memory(data, size, &trace, &error);
+	if (result < 0) {
+		PROMISED(!trace && error.code == result);
+		see_error(&error);
+		return;
+	}
+	see_error(tb_trace_fault(trace));
+	see_blocks(trace);
+	for (i = 0; i < tb_trace_recordings(trace); i++) {
+		PROMISED(!tb_trace_select(trace, i));
+		see_recording(trace);
+		see_seeks(trace);
+		see_raw(trace, i);
+	}
+	PROMISED(tb_trace_select(trace, i) < 0);
+	tb_trace_close(trace);
+}
+
+/* ---- the tool ---- */
+
+static void command(const struct command *command, const char *file, ...)
+{
+	char *argv[8] = { (char *)(uintptr_t)command->name };
+	va_list arguments;
+	int argc = 1, status;
+
+	va_start(arguments, file);
+	while ((argv[argc] = va_arg(arguments, char *)))
+		argc++;
+	va_end(arguments);
+	argv[argc++] = (char *)(uintptr_t)file;
+	argv[argc] = NULL;
+	optind = 0;		/* getopt() begins anew */
+	status = command->run(argc, argv);
+	PROMISED(status == EXIT_FINE || status == EXIT_WRONG);
+}
+
+static void see_commands(const char *file)
+{
+	command(&cmd_verify, file, NULL);
+	command(&cmd_print, file, "--fields", NULL);
+	command(&cmd_export, file, "-q", "--format", "perfetto", "-o", "/dev/null", NULL);
+	command(&cmd_export, file, "-q", "--format", "json", "-o", "/dev/null", NULL);
+	command(&cmd_export, file, "-q", "--format", "jsonl", "-o", "/dev/null", NULL);
+	command(&cmd_export, file, "-q", "--format", "csv", "-o", "/dev/null", NULL);
+}
+
+/* ---- as a file ---- */
+
+static void see_headers(const char *file)
+{
+	struct tb_trace *trace;
+	unsigned int i;
+
+	if (tb_trace_open_with(file, TB_OPEN_HEADERS, &trace, NULL) < 0)
+		return;
+	copied = true;		/* it is mapped */
+	for (i = 0; i < tb_trace_recordings(trace); i++) {
+		PROMISED(!tb_trace_select(trace, i));
+		see_seeks(trace);
+	}
+	copied = false;
+	tb_trace_close(trace);
+}
+
+static void see_followed(int fd, bool raw)
+{
+	struct tb_trace *trace;
+	struct tb_cursor *cursor;
+	struct tb_view view;
+	struct tb_walk walk;
+	uint64_t offset;
+	int result;
+
+	PROMISED(!lseek(fd, 0, SEEK_SET));
+	PROMISED(!tb_trace_follow_fd(fd, NULL, &trace, NULL));
+	copied = true;
+	do {
+		PROMISED(!tb_cursor_open(trace, &cursor));
+		while ((result = raw ? tb_cursor_next_element(cursor, &walk, &offset) :
+				 tb_cursor_next(cursor, &view)) != 0) {
+			PROMISED(result == 1 || result == -EAGAIN);
+			if (result == 1 && !raw)
+				see_view(trace, &view);
+			else if (result == 1)
+				inside(walk.payload, walk.bytes);
+		}
+		see_error(tb_cursor_fault(cursor));
+		tb_cursor_each_task(cursor, see_task, NULL);
+		tb_cursor_close(cursor);
+		see_formats(trace);
+	} while (tb_trace_next_recording(trace) == 1);
+	see_error(tb_trace_fault(trace));
+	copied = false;
+	tb_trace_close(trace);
+}
+
+static void see_file(const void *data, size_t size)
+{
+	char file[32];
+	int fd = memfd_create("trace", 0);
+
+	PROMISED(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	snprintf(file, sizeof(file), "/dev/fd/%d", fd);
+	see_headers(file);
+	see_followed(fd, false);
+	see_followed(fd, true);
+	see_commands(file);
+	close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	/* of exactly this size, so that a byte too many is seen; and aligned */
+	void *copy = malloc(size ? size : 1);
+
+	PROMISED(copy);
+	memcpy(copy, data, size);
+	bytes = copy;
+	nr_bytes = size;
+	see_trace(copy, size);
+	see_file(copy, size);
+	free(copy);
+	return 0;
+}
+
+#ifdef FUZZ_MAIN
+#include <dirent.h>
+
+static int run_file(const char *path)
+{
+	static uint8_t data[1 << 20];
+	FILE *in = fopen(path, "rb");
+	size_t size;
+
+	if (!in)
+		return -1;
+	size = fread(data, 1, sizeof(data), in);
+	fclose(in);
+	LLVMFuzzerTestOneInput(data, size);
+	return 0;
+}
+
+static int is_input(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/* One test for each file of the folder; a crash ends it all, the line before says where */
+int main(int argc, char **argv)
+{
+	struct dirent **entries;
+	int count, i, wrong, failed = 0;
+	char path[4096];
+
+	count = argc == 2 ? scandir(argv[1], &entries, is_input, alphasort) : -1;
+	if (count <= 0) {
+		dprintf(STDERR_FILENO, "usage: %s FOLDER\n", argv[0]);
+		return 2;
+	}
+	dprintf(STDOUT_FILENO, "TAP version 14\n1..%d\n", count);
+	for (i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "%s/%s", argv[1], entries[i]->d_name);
+		dprintf(STDOUT_FILENO, "# %s\n", entries[i]->d_name);
+		wrong = run_file(path);
+		failed |= wrong;
+		dprintf(STDOUT_FILENO, "%sok %d %s\n", wrong ? "not " : "", i + 1,
+			entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	return failed != 0;
+}
+#endif

@@ -1,0 +1,833 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libtracebuf: reading a trace while it is made, from a pipe, from a file that grows, and from a device,
+ * which is one of our own here: what the library asks of the kernel is answered below (--wrap).
+ *
+ * Nothing here depends on how long anything takes: what is to be held back is held back for a thousand
+ * seconds, what is to be shown is waited for.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "test_lib_fixture.h"
+
+#define LONG_MS	 1000000
+#define SHORT_MS 1
+#define DEADLINE 60000		/* ms; what has not come by then does not */
+
+static struct tb_trace *trace;
+static struct tb_cursor *cursor;
+
+static const struct tb_follow_options holding = { .hold_ms = LONG_MS };
+static const struct tb_follow_options quick = { .hold_ms = SHORT_MS };
+
+static void follow(int fd, const struct tb_follow_options *options)
+{
+	struct tb_error error = { 0 };
+
+	if (tb_trace_follow_fd(fd, options, &trace, &error) ||
+	    tb_cursor_open(trace, &cursor)) {
+		printf("Bail out! %s\n", error.text);
+		exit(1);
+	}
+}
+
+static void unfollow(void)
+{
+	tb_cursor_close(cursor);
+	tb_trace_close(trace);
+}
+
+/* The next event, waited for */
+static int next(struct tb_view *view)
+{
+	int result;
+
+	while ((result = tb_cursor_next(cursor, view)) == -EAGAIN)
+		if (tb_cursor_wait(cursor, DEADLINE) != 1)
+			return -ETIMEDOUT;
+	return result;
+}
+
+static void put(int fd, const void *data, size_t size)
+{
+	const unsigned char *at = data;
+	ssize_t done;
+
+	for (; size; at += done, size -= (size_t)done) {
+		done = write(fd, at, size);
+		assert(done > 0);
+	}
+}
+
+/* What has been made since the last time */
+static void put_new(int fd, struct fx *fx)
+{
+	static const struct fx *last;
+	static size_t from;
+
+	if (fx != last || fx->size < from)
+		from = 0;
+	last = fx;
+	fx_durable_end(fx);
+	put(fd, fx->data + from, fx->size - from);
+	from = fx->size;
+}
+
+static void block(struct fx *fx, unsigned int cpu, uint64_t from, unsigned int count)
+{
+	unsigned int i;
+
+	fx_open(fx, cpu, from, 1, NULL);
+	for (i = 0; i < count; i++)
+		CHECK(fx_simple(fx, cpu, FX_SOFTIRQ_FAST, from + 10 * i, i));
+	fx_close(fx, cpu);
+}
+
+/* A trace with all that a cursor can come by but what programs write */
+static void make_all(struct fx *fx)
+{
+	struct fx_switch to = fx_switch("bash", 100, 1, "cc", 200);
+	struct tb_gap gap = { 12, 3, 1, 20000, 20500, 0 };
+	uint64_t time = 1000;
+	unsigned int i, cpu;
+
+	fx_init(fx, 10, 1000);
+	fx_sync(fx, 1000, 5000);
+	fx_sync(fx, 500000, 504000);
+	fx_thread(fx, 100, 100, 1, TB_THREAD_DUMP, "bash");
+	fx_durable_end(fx);
+	for (i = 0; i < 300; i++) {
+		cpu = i % 4;
+		gap.first = gap.last = time;
+		fx_open(fx, cpu, time + cpu, 100, i == 150 ? &gap : NULL);
+		fx_composite(fx, cpu, FX_SWITCH, time + cpu, 100, &to, sizeof(to));
+		fx_simple(fx, cpu, FX_SOFTIRQ_FAST, time + 50, i);
+		fx_simple(fx, cpu, FX_SYS_ENTER_FAST, time + 60 + i % 5, 200ull << 32 | 1);
+		fx_close(fx, cpu);
+		if (cpu == 3)
+			time += 100;
+	}
+	fx->rings[2].dropped += 9;
+	for (i = 0; i < 4; i++)
+		fx_totals(fx, i);
+	fx_durable_end(fx);
+}
+
+struct shown {
+	uint64_t ticks, ns, offset, sequence, lost;
+	uint32_t kind, cpu, tid;
+	char     comm[20];
+	char     text[200];
+};
+
+static struct shown shown_of(struct tb_trace *of, const struct tb_view *view)
+{
+	struct shown shown;
+
+	memset(&shown, 0, sizeof(shown));
+	shown.ticks = view->ticks;
+	shown.ns = view->ns;
+	shown.offset = view->offset;
+	shown.sequence = view->sequence;
+	shown.kind = view->kind;
+	shown.cpu = view->cpu;
+	shown.tid = view->tid;
+	if (view->kind == TB_VIEW_LOST)
+		shown.lost = view->lost.overwritten + view->lost.dropped;
+	snprintf(shown.comm, sizeof(shown.comm), "%s", view->comm);
+	tb_view_print(of, view, shown.text, sizeof(shown.text));
+	return shown;
+}
+
+struct writer {
+	int fd;
+	const struct fx *fx;
+	size_t step;
+};
+
+/* In pieces of any size, then the end */
+static void *write_all(void *data)
+{
+	struct writer *writer = data;
+	size_t at, size;
+
+	for (at = 0; at < writer->fx->size; at += size) {
+		size = writer->fx->size - at;
+		if (size > writer->step)
+			size = writer->step;
+		put(writer->fd, writer->fx->data + at, size);
+	}
+	close(writer->fd);
+	return NULL;
+}
+
+/* All that a file's cursor shows comes through a pipe, in the same order */
+static void same_as_file(void)
+{
+	struct tb_trace *whole;
+	struct tb_cursor *long_way;
+	struct tb_view view, other;
+	struct shown a, b;
+	struct writer writer;
+	pthread_t thread;
+	unsigned int count = 0;
+	int ends[2], result;
+	struct fx fx;
+
+	make_all(&fx);
+	assert(!pipe(ends));
+	writer = (struct writer){ ends[1], &fx, 777 };
+	assert(!pthread_create(&thread, NULL, write_all, &writer));
+	CHECK(!tb_trace_open_memory(fx.data, fx.size, &whole, NULL));
+	CHECK(!tb_cursor_open(whole, &long_way));
+	follow(ends[0], &holding);
+	while (tb_cursor_next(long_way, &view) == 1) {
+		result = next(&other);
+		CHECK_NUMBER(result, 1);
+		if (result != 1)
+			break;
+		a = shown_of(whole, &view);
+		b = shown_of(trace, &other);
+		if (memcmp(&a, &b, sizeof(a))) {
+			printf("# file: %llu %s\n# pipe: %llu %s\n",
+			       (unsigned long long)a.ticks, a.text,
+			       (unsigned long long)b.ticks, b.text);
+			CHECK(!"the same");
+			break;
+		}
+		count++;
+	}
+	CHECK_NUMBER(next(&other), 0);
+	CHECK_NUMBER(next(&other), 0);
+	CHECK_NUMBER(count, 300 * 3 + 4);
+	CHECK_NUMBER(tb_cursor_late(cursor), 0);
+	CHECK(tb_trace_totals(trace, 2) && tb_trace_nr_cpus(trace) == FX_CPUS);
+	CHECK(!tb_trace_fault(trace));
+	pthread_join(thread, NULL);
+	unfollow();
+	tb_cursor_close(long_way);
+	tb_trace_close(whole);
+	close(ends[0]);
+	fx_free(&fx);
+}
+
+/* Events come while the pipe is open, those of another CPU in between; nobody is asked to wait for the end */
+static void while_it_is_made(void)
+{
+	struct tb_view view;
+	uint64_t last = 0;
+	unsigned int i;
+	int ends[2];
+	struct fx fx;
+
+	assert(!pipe(ends));
+	follow(ends[0], &quick);
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	CHECK(!tb_trace_init(trace));
+	fx_init(&fx, 10, 1000);
+	fx_durable_end(&fx);
+	block(&fx, 0, 1000, 10);
+	block(&fx, 1, 1005, 10);
+	put_new(ends[1], &fx);
+	for (i = 0; i < 20; i++) {
+		CHECK(next(&view) == 1);
+		CHECK(view.ticks > last && view.cpu == i % 2);
+		CHECK(view.format && !strcmp(view.format->name, "softirq_entry"));
+		last = view.ticks;
+	}
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	CHECK(tb_trace_init(trace) && !strcmp(tb_trace_init(trace)->nodename, "fixture"));
+	block(&fx, 2, 2000, 1);
+	put_new(ends[1], &fx);
+	CHECK(next(&view) == 1 && view.cpu == 2);
+	close(ends[1]);
+	CHECK_NUMBER(next(&view), 0);
+	unfollow();
+	close(ends[0]);
+	fx_free(&fx);
+}
+
+/* Nothing is shown before its time: another CPU may come with something earlier, and does */
+static void held_back(void)
+{
+	struct tb_view view;
+	unsigned int i;
+	int ends[2];
+	struct fx fx;
+
+	assert(!pipe(ends));
+	follow(ends[0], &holding);
+	fx_init(&fx, 10, 1000);
+	fx_durable_end(&fx);
+	block(&fx, 0, 2000, 5);
+	put_new(ends[1], &fx);
+	for (i = 0; i < 5; i++) {
+		CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+		CHECK_NUMBER(tb_cursor_wait(cursor, 1), 0);
+	}
+	block(&fx, 1, 1500, 5);
+	put_new(ends[1], &fx);
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	tb_cursor_finish(cursor);
+	for (i = 0; i < 10; i++)
+		CHECK(next(&view) == 1 && view.cpu == (i < 5));
+	CHECK_NUMBER(next(&view), 0);
+	CHECK_NUMBER(tb_cursor_late(cursor), 0);
+	unfollow();
+	close(ends[0]);
+	close(ends[1]);
+	fx_free(&fx);
+}
+
+/* What comes when its time is over is shown all the same, and counted */
+static void late(void)
+{
+	struct tb_view view;
+	unsigned int i;
+	int ends[2];
+	struct fx fx;
+
+	assert(!pipe(ends));
+	follow(ends[0], &quick);
+	fx_init(&fx, 10, 1000);
+	fx_durable_end(&fx);
+	block(&fx, 0, 2000, 5);
+	put_new(ends[1], &fx);
+	for (i = 0; i < 5; i++)
+		CHECK(next(&view) == 1 && view.cpu == 0);
+	block(&fx, 1, 1500, 4);
+	put_new(ends[1], &fx);
+	for (i = 0; i < 4; i++)
+		CHECK(next(&view) == 1 && view.cpu == 1 && view.ticks == 1500 + i * 10);
+	CHECK_NUMBER(tb_cursor_late(cursor), 4);
+	close(ends[1]);
+	CHECK_NUMBER(next(&view), 0);
+	unfollow();
+	close(ends[0]);
+	fx_free(&fx);
+}
+
+static void growing_file(void)
+{
+	struct tb_follow_options options = { .flags = TB_FOLLOW_GROWS, .hold_ms = SHORT_MS };
+	int fd = memfd_create("growing", 0), reader;
+	struct tb_view view;
+	char name[32];
+	size_t half;
+	struct fx fx;
+
+	assert(fd >= 0);
+	snprintf(name, sizeof(name), "/dev/fd/%d", fd);
+	reader = open(name, O_RDONLY);
+	assert(reader >= 0);
+	follow(reader, &options);
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	fx_init(&fx, 10, 1000);
+	fx_durable_end(&fx);
+	block(&fx, 0, 1000, 1);
+	half = fx.size - 500;
+	put(fd, fx.data, half);
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	CHECK(tb_trace_init(trace));
+	put(fd, fx.data + half, fx.size - half);
+	CHECK(next(&view) == 1 && view.ticks == 1000);
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	tb_cursor_finish(cursor);
+	CHECK_NUMBER(next(&view), 0);
+	CHECK(!tb_trace_fault(trace));
+	unfollow();
+	close(reader);
+	close(fd);
+	fx_free(&fx);
+}
+
+/* Cut off, or foreign bytes: everything before, and where it was */
+static void broken(void)
+{
+	const struct tb_error *fault;
+	struct tb_view view;
+	unsigned int i, way;
+	size_t whole;
+	struct fx fx;
+	int fd;
+
+	for (way = 0; way < 2; way++) {
+		fx_init(&fx, 10, 1000);
+		fx_durable_end(&fx);
+		block(&fx, 0, 1000, 3);
+		whole = fx.size;
+		block(&fx, 0, 2000, 3);
+		if (way)
+			memset(fx.data + whole, 'x', 64);
+		fd = memfd_create("broken", 0);
+		put(fd, fx.data, fx.size - (way ? 0 : 300));
+		assert(!lseek(fd, 0, SEEK_SET));
+		follow(fd, &holding);
+		for (i = 0; i < 3; i++)
+			CHECK(next(&view) == 1 && view.ticks == 1000 + i * 10);
+		CHECK_NUMBER(next(&view), 0);
+		fault = tb_trace_fault(trace);
+		CHECK(fault && fault->offset == (way ? whole : fx.size - 300));
+		CHECK(fault && strstr(fault->text, way ? "no block" : "cut off"));
+		unfollow();
+		close(fd);
+		fx_free(&fx);
+	}
+}
+
+static void damaged_event(void)
+{
+	const struct tb_error *fault;
+	struct tb_view view;
+	struct fx fx;
+	size_t at;
+	int fd;
+
+	fx_init(&fx, 10, 1000);
+	fx_durable_end(&fx);
+	fx_open(&fx, 3, 1000, 1, NULL);
+	fx_simple(&fx, 3, FX_SOFTIRQ_FAST, 1000, 1);
+	at = fx.rings[3].block + fx.rings[3].used;
+	fx_simple(&fx, 3, FX_SOFTIRQ_FAST, 1001, 1);
+	fx_close(&fx, 3);
+	block(&fx, 3, 2000, 1);
+	memset(fx.data + at, 0xff, 4);
+	fd = memfd_create("damaged", 0);
+	put(fd, fx.data, fx.size);
+	assert(!lseek(fd, 0, SEEK_SET));
+	follow(fd, NULL);
+	CHECK(next(&view) == 1 && view.ticks == 1000);
+	CHECK(next(&view) == 1 && view.ticks == 2000);
+	CHECK_NUMBER(next(&view), 0);
+	fault = tb_cursor_fault(cursor);
+	CHECK(fault && fault->offset == at);
+	unfollow();
+	close(fd);
+	fx_free(&fx);
+}
+
+/* One recording after the other */
+static void recordings(void)
+{
+	struct tb_view view;
+	struct fx fx;
+	int fd;
+
+	fx_init(&fx, 10, 1000);
+	fx_durable_end(&fx);
+	block(&fx, 0, 5000, 2);
+	fx_start_recording(&fx, 2);
+	fx_durable_end(&fx);
+	block(&fx, 1, 1000, 3);
+	fd = memfd_create("two", 0);
+	put(fd, fx.data, fx.size);
+	assert(!lseek(fd, 0, SEEK_SET));
+	follow(fd, NULL);
+	CHECK(next(&view) == 1 && next(&view) == 1 && view.ticks == 5010);
+	CHECK_NUMBER(next(&view), 0);
+	CHECK_NUMBER(tb_trace_next_recording(trace), (unsigned long long)-EBUSY);
+	tb_cursor_close(cursor);
+	CHECK_NUMBER(tb_trace_next_recording(trace), 1);
+	CHECK(!tb_cursor_open(trace, &cursor));
+	CHECK(next(&view) == 1 && view.cpu == 1 && view.ticks == 1000);
+	CHECK(tb_trace_init(trace)->generation == 2);
+	CHECK(next(&view) == 1 && next(&view) == 1);
+	CHECK_NUMBER(next(&view), 0);
+	tb_cursor_close(cursor);
+	CHECK_NUMBER(tb_trace_next_recording(trace), 0);
+	tb_trace_close(trace);
+	close(fd);
+	fx_free(&fx);
+}
+
+/* Another provider's blocks in between are passed over, and that is said */
+static void foreign_provider(void)
+{
+	struct tb_view view;
+	struct fx fx;
+	size_t at;
+	int fd;
+
+	fx_init(&fx, 10, 1000);
+	fx_durable_end(&fx);
+	block(&fx, 0, 1000, 1);
+	at = fx.size;
+	block(&fx, 0, 2000, 1);
+	((struct tb_block *)(fx.data + at))->provider = 7;
+	block(&fx, 0, 3000, 1);
+	fd = memfd_create("two", 0);
+	put(fd, fx.data, fx.size);
+	assert(!lseek(fd, 0, SEEK_SET));
+	follow(fd, NULL);
+	CHECK(next(&view) == 1 && view.ticks == 1000);
+	CHECK(next(&view) == 1 && view.ticks == 3000);
+	CHECK_NUMBER(next(&view), 0);
+	CHECK(tb_trace_fault(trace) && tb_trace_fault(trace)->offset == at);
+	unfollow();
+	close(fd);
+	fx_free(&fx);
+}
+
+/* Little room: no more is read than fits, everything comes nevertheless, in order */
+static void little_room(void)
+{
+	struct tb_follow_options options = { .hold_ms = SHORT_MS, .room = 20000 };
+	unsigned int count = 0;
+	struct tb_view view;
+	uint64_t last = 0;
+	struct fx fx;
+	int fd;
+
+	make_all(&fx);
+	fd = memfd_create("room", 0);
+	put(fd, fx.data, fx.size);
+	assert(!lseek(fd, 0, SEEK_SET));
+	follow(fd, &options);
+	while (next(&view) == 1) {
+		/* what is missing at the end is known when the totals have come */
+		CHECK(view.ticks >= last || view.kind == TB_VIEW_LOST);
+		last = view.ticks;
+		count++;
+	}
+	CHECK_NUMBER(tb_cursor_late(cursor), 0);
+	CHECK_NUMBER(count, 300 * 3 + 4);
+	unfollow();
+	close(fd);
+	fx_free(&fx);
+}
+
+static void raw(void)
+{
+	const struct tb_block *one;
+	unsigned int blocks = 0, elements = 0;
+	struct tb_cursor *second;
+	struct tb_walk walk;
+	struct tb_view view;
+	uint64_t offset, end = 0;
+	struct fx fx;
+	int fd, way, result;
+
+	make_all(&fx);
+	fd = memfd_create("raw", 0);
+	put(fd, fx.data, fx.size);
+	for (way = 0; way < 2; way++) {
+		assert(!lseek(fd, 0, SEEK_SET));
+		follow(fd, &holding);
+		CHECK_NUMBER(tb_cursor_open(trace, &second), (unsigned long long)-EBUSY);
+		CHECK_NUMBER(tb_cursor_seek(cursor, 0), (unsigned long long)-ESPIPE);
+		while ((result = way ? tb_cursor_next_element(cursor, &walk, &offset) :
+				 tb_cursor_next_block(cursor, &one, &offset)) == 1) {
+			if (way) {
+				elements += walk.id >= TB_EV_FIRST;
+				continue;
+			}
+			CHECK(offset == end && !memcmp(one, fx.data + offset, 64));
+			end = offset + (1u << one->size_log2);
+			blocks++;
+		}
+		CHECK_NUMBER(result, 0);
+		CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EINVAL);
+		unfollow();
+	}
+	CHECK_NUMBER(end, fx.size);
+	CHECK_NUMBER(elements, 900);
+	CHECK(blocks > 300);
+	close(fd);
+	fx_free(&fx);
+}
+
+/* ---- a device ---- */
+
+#define DEVICE ((struct tb_device *)&device)
+
+/*
+ * Blocks that are complete can be taken; the rest is in open ones, which a flush completes.  The kernel's
+ * order: those of each ring one after the other.
+ */
+static struct {
+	struct fx fx;
+	struct { size_t at; bool taken, held; } blocks[512];
+	unsigned int nr, flushes, held;
+	bool     stopped;
+	bool     withheld;		/* complete blocks are not given yet */
+	int      fail;
+	int      ends[2];
+	struct { unsigned int cpu; uint64_t time; unsigned int count; } open[8];
+	unsigned int nr_open;
+} device;
+
+int __wrap_tb_device_map(struct tb_device *of, const void **data, size_t *size);
+int __wrap_tb_device_fd(const struct tb_device *of);
+int __wrap_tb_device_stats(struct tb_device *of, unsigned int cpu,
+			   struct tb_stats *stats);
+int __wrap_tb_device_flush(struct tb_device *of, int cpu);
+int __wrap_tb_device_acquire(struct tb_device *of, struct tb_ref *refs,
+			     unsigned int room, uint32_t flags);
+int __wrap_tb_device_release(struct tb_device *of, const struct tb_ref *refs,
+			     unsigned int count);
+const struct tb_block *__wrap_tb_device_block(const struct tb_device *of,
+					      const struct tb_ref *ref);
+
+int __wrap_tb_device_map(struct tb_device *of, const void **data, size_t *size)
+{
+	(void)data, (void)size;
+	CHECK(of == DEVICE);
+	return 0;
+}
+
+int __wrap_tb_device_fd(const struct tb_device *of)
+{
+	(void)of;
+	return device.ends[0];
+}
+
+int __wrap_tb_device_stats(struct tb_device *of, unsigned int cpu,
+			   struct tb_stats *stats)
+{
+	unsigned int i;
+
+	(void)of;
+	if (cpu >= 4)		/* not recorded */
+		return -EINVAL;
+	memset(stats, 0, sizeof(*stats));
+	for (i = 0; i < device.nr; i++)
+		stats->ready += !device.blocks[i].taken && cpu ==
+			((struct tb_block *)(device.fx.data + device.blocks[i].at))->cpu;
+	return 0;
+}
+
+static void device_add(void)
+{
+	size_t at = device.nr ? device.blocks[device.nr - 1].at : 0;
+
+	if (device.nr)
+		at += 1u << ((struct tb_block *)(device.fx.data + at))->size_log2;
+	for (; at < device.fx.size;
+	     at += 1u << ((struct tb_block *)(device.fx.data + at))->size_log2)
+		device.blocks[device.nr++].at = at;
+}
+
+int __wrap_tb_device_flush(struct tb_device *of, int cpu)
+{
+	unsigned int i;
+
+	(void)of;
+	CHECK(cpu == -1);
+	device.flushes++;
+	for (i = 0; i < device.nr_open; i++)
+		block(&device.fx, device.open[i].cpu, device.open[i].time,
+		      device.open[i].count);
+	device.nr_open = 0;
+	device_add();
+	return 0;
+}
+
+int __wrap_tb_device_acquire(struct tb_device *of, struct tb_ref *refs,
+			     unsigned int room, uint32_t flags)
+{
+	unsigned int i, count = 0;
+
+	(void)of;
+	CHECK(!flags);
+	if (device.fail)
+		return device.fail;
+	if (device.withheld)
+		return 0;
+	for (i = 0; i < device.nr && count < room && count < 3; i++) {
+		if (device.blocks[i].taken)
+			continue;
+		device.blocks[i].taken = device.blocks[i].held = true;
+		refs[count].offset = device.blocks[i].at;
+		refs[count++].bytes = 1u << ((struct tb_block *)
+			(device.fx.data + device.blocks[i].at))->size_log2;
+		device.held++;
+	}
+	return count ? (int)count : device.stopped ? -ENODATA : 0;
+}
+
+int __wrap_tb_device_release(struct tb_device *of, const struct tb_ref *refs,
+			     unsigned int count)
+{
+	unsigned int i, j;
+
+	(void)of;
+	for (i = 0; i < count; i++)
+		for (j = 0; j < device.nr; j++)
+			if (device.blocks[j].at == refs[i].offset) {
+				CHECK(device.blocks[j].held);
+				device.blocks[j].held = false;
+				device.held--;
+				/* whoever has given it back must not look at it */
+				memset(device.fx.data + refs[i].offset + 64, 0xee, 256);
+			}
+	return (int)count;
+}
+
+const struct tb_block *__wrap_tb_device_block(const struct tb_device *of,
+					      const struct tb_ref *ref)
+{
+	(void)of;
+	return (const struct tb_block *)(device.fx.data + ref->offset);
+}
+
+static void device_start(void)
+{
+	memset(&device, 0, sizeof(device));
+	assert(!pipe(device.ends));
+	fx_init(&device.fx, 10, 1000);
+	fx_durable_end(&device.fx);
+	device_add();
+}
+
+static void device_close(void)
+{
+	CHECK_NUMBER(device.held, 0);
+	close(device.ends[0]);
+	close(device.ends[1]);
+	fx_free(&device.fx);
+}
+
+/* A device that always has something to wait for: its descriptor is readable, waiting costs nothing */
+static void open_device(const struct tb_follow_options *options)
+{
+	struct tb_error error = { 0 };
+
+	CHECK(!tb_trace_follow_device(DEVICE, options, &trace, &error));
+	CHECK(!tb_cursor_open(trace, &cursor));
+}
+
+/* What lies in open buffers is asked for, and comes before what was shown to be later */
+static void from_device(void)
+{
+	struct tb_view view;
+	unsigned int i;
+
+	device_start();
+	block(&device.fx, 0, 2000, 5);
+	device_add();
+	device.open[0].cpu = 1;
+	device.open[0].time = 1500;
+	device.open[0].count = 5;
+	device.nr_open = 1;
+	open_device(&quick);
+	for (i = 0; i < 10; i++)
+		CHECK(next(&view) == 1 && view.cpu == (i < 5));
+	CHECK(device.flushes > 0);
+	CHECK_NUMBER(device.held, 0);
+	CHECK_NUMBER(tb_cursor_late(cursor), 0);
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	/* stopped: the rest, the totals, the end */
+	block(&device.fx, 1, 3000, 1);
+	device.fx.rings[1].dropped = 4;
+	fx_totals(&device.fx, 1);
+	fx_durable_end(&device.fx);
+	device_add();
+	device.stopped = true;
+	CHECK(next(&view) == 1 && view.ticks == 3000);
+	CHECK(next(&view) == 1 && view.kind == TB_VIEW_LOST && view.lost.dropped == 4);
+	CHECK_NUMBER(next(&view), 0);
+	unfollow();
+	device_close();
+}
+
+/* Not more often than events may be held back, and never for what is shown anyway */
+static void device_flushes(void)
+{
+	struct tb_view view;
+	unsigned int i;
+
+	device_start();
+	block(&device.fx, 0, 2000, 5);
+	device_add();
+	open_device(&holding);
+	/* the first flush is at once */
+	for (i = 0; i < 5; i++)
+		CHECK(tb_cursor_next(cursor, &view) == 1);
+	CHECK_NUMBER(device.flushes, 1);
+	for (i = 0; i < 50; i++)
+		CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	CHECK_NUMBER(device.flushes, 1);
+	block(&device.fx, 0, 3000, 2);
+	device_add();
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	CHECK_NUMBER(device.flushes, 1);
+	tb_cursor_finish(cursor);
+	CHECK(next(&view) == 1 && view.ticks == 3000);
+	CHECK(next(&view) == 1 && view.ticks == 3010);
+	CHECK_NUMBER(next(&view), 0);
+	unfollow();
+	device_close();
+}
+
+/* The kernel keeps complete blocks back until it has told of threads: a flush is not over before */
+static void device_withholds(void)
+{
+	struct tb_view view;
+	unsigned int i;
+
+	device_start();
+	block(&device.fx, 0, 2000, 5);
+	device_add();
+	open_device(&holding);
+	for (i = 0; i < 5; i++)
+		CHECK(tb_cursor_next(cursor, &view) == 1);
+	block(&device.fx, 0, 3000, 5);
+	device_add();
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	/* the rest, when it is asked for, is there and is not given */
+	device.open[0].cpu = 1;
+	device.open[0].time = 2500;
+	device.open[0].count = 2;
+	device.nr_open = 1;
+	device.withheld = true;
+	tb_cursor_finish(cursor);
+	for (i = 0; i < 20; i++)
+		CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	CHECK_NUMBER(device.flushes, 2);
+	device.withheld = false;
+	for (i = 0; i < 7; i++)
+		CHECK(next(&view) == 1 && view.cpu == (i < 2));
+	CHECK_NUMBER(next(&view), 0);
+	CHECK_NUMBER(tb_cursor_late(cursor), 0);
+	unfollow();
+	device_close();
+}
+
+static void device_fails(void)
+{
+	struct tb_view view;
+
+	device_start();
+	open_device(&quick);
+	device.fail = -EBUSY;
+	CHECK_NUMBER(next(&view), (unsigned long long)-EBUSY);
+	device.fail = 0;
+	block(&device.fx, 0, 2000, 1);
+	device_add();
+	CHECK(next(&view) == 1);
+	unfollow();
+	device_close();
+}
+
+static const struct test tests[] = {
+	{ "through a pipe: the same as from the file", same_as_file },
+	{ "events come while the pipe is open", while_it_is_made },
+	{ "events are held back for those of other CPUs", held_back },
+	{ "what comes too late is shown and counted", late },
+	{ "a file that grows", growing_file },
+	{ "cut off, and foreign bytes", broken },
+	{ "a damaged event", damaged_event },
+	{ "one recording after the other", recordings },
+	{ "another provider's blocks", foreign_provider },
+	{ "little room", little_room },
+	{ "blocks and elements as they come", raw },
+	{ "from the device: flushed, taken, given back", from_device },
+	{ "from the device: how often it is flushed", device_flushes },
+	{ "from the device: what is withheld", device_withholds },
+	{ "from the device: an error", device_fails },
+};
+
+TEST_MAIN(tests)

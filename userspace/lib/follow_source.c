@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Where the blocks of a trace come from while it is made, and how far it can be shown.
+ *
+ * An event can be shown when none comes any more that is earlier.  The device can be asked: what was
+ * recorded before a flush is in blocks that can be taken when it is over.  So every now and then - once in
+ * the time that events may be held back - rings are flushed, and when all blocks have been taken
+ * everything is shown up to the latest time that was known before.  A pipe cannot be asked.  There a block's
+ * events wait as long as they may, in case another ring is late; what comes later still is shown when it
+ * comes, and counted (tb_cursor_late()).
+ *
+ * All of these return 1 for something, 0 for nothing now.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+#include "follow.h"
+
+#define BATCH	32
+#define LOOK_MS	20		/* files that grow are looked at so often */
+
+uint64_t tb_follow_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
+}
+
+static void end(struct tb_follow *follow)
+{
+	follow->ended = follow->over = true;
+}
+
+/*
+ * Blocks that are complete may be kept back by the kernel until it has told what they need.  Is there
+ * none of these?
+ */
+static bool drained(const struct tb_follow *follow)
+{
+	const struct tb_recording *recording = follow->trace->recordings;
+	struct tb_stats stats;
+	uint32_t cpu;
+
+	for (cpu = 0; recording->has_init && cpu < recording->init.nr_cpus; cpu++)
+		if (!tb_device_stats(follow->device, cpu, &stats) && stats.ready)
+			return false;
+	return true;
+}
+
+static int from_device(struct tb_follow *follow)
+{
+	struct tb_ref refs[BATCH];
+	int count, i, result = 0;
+
+	count = tb_device_acquire(follow->device, refs, BATCH, 0);
+	if (count == -ENODATA) {
+		end(follow);
+		return 1;
+	}
+	if (count < 0)
+		return count;
+	for (i = 0; i < count; i++) {
+		const struct tb_block *block = tb_device_block(follow->device,
+							       &refs[i]);
+
+		if (!result && tb_block_check(block, refs[i].bytes, NULL) < 0)
+			result = -EBADMSG;
+		if (!result)
+			result = tb_follow_take(follow, block);
+	}
+	if (count) {
+		i = tb_device_release(follow->device, refs, (unsigned int)count);
+		return result < 0 ? result : i < 0 ? i : 1;
+	}
+	if (follow->flushing) {
+		if (!drained(follow))
+			return 0;
+		/* all that was there when it was asked for has been taken */
+		follow->flushing = false;
+		follow->shown = follow->asked;
+		if (follow->finish)
+			end(follow);
+		return 1;
+	}
+	if (!follow->finish && follow->held < follow->room &&
+	    tb_follow_now() - follow->flushed < follow->hold)
+		return 0;
+	follow->asked = follow->newest;
+	follow->flushed = tb_follow_now();
+	follow->flushing = true;
+	result = tb_device_flush(follow->device, -1);
+	return result < 0 ? result : 1;
+}
+
+/* Whole blocks of what has been read; a fault is the end */
+static int from_buffer(struct tb_follow *follow)
+{
+	struct tb_error fault;
+	unsigned char *at;
+	int result = 0, some = 0;
+	size_t rest;
+	int64_t size;
+
+	while ((rest = follow->used - follow->start) && !follow->following &&
+	       !result) {
+		at = follow->buffer + follow->start;
+		size = tb_block_check(at, rest, &fault);
+		if (size == -ENODATA && !follow->over)
+			break;
+		if (size < 0) {
+			fault.offset += follow->offset;
+			tb_trace_set_fault(follow->trace, &fault);
+			follow->start = follow->used;
+			end(follow);
+			return 1;
+		}
+		result = tb_follow_take(follow, (const void *)at);
+		follow->start += (size_t)size;
+		some = 1;
+	}
+	return result < 0 ? result : some;
+}
+
+static void show_what_waited(struct tb_follow *follow)
+{
+	unsigned int gone = 0;
+	uint64_t time = tb_follow_now();
+
+	while (gone < follow->nr_arrivals &&
+	       time - follow->arrivals[gone].last >= follow->hold)
+		follow->shown = follow->arrivals[gone++].newest;
+	follow->nr_arrivals -= gone;
+	memmove(follow->arrivals, follow->arrivals + gone,
+		follow->nr_arrivals * sizeof(follow->arrivals[0]));
+}
+
+static int from_fd(struct tb_follow *follow)
+{
+	struct pollfd wait = { .fd = follow->fd, .events = POLLIN };
+	uint64_t shown = follow->shown;
+	ssize_t got;
+	int result;
+
+	show_what_waited(follow);
+	if (follow->held >= follow->room)
+		return shown != follow->shown;
+	if (!follow->regular && poll(&wait, 1, 0) <= 0 && !follow->finish)
+		return shown != follow->shown;
+	if (follow->start) {
+		memmove(follow->buffer, follow->buffer + follow->start,
+			follow->used - follow->start);
+		follow->used -= follow->start;
+		follow->start = 0;
+	}
+	got = follow->finish && !follow->regular && !wait.revents ? 0 :
+	      read(follow->fd, follow->buffer + follow->used,
+		   TB_FOLLOW_READ - follow->used);
+	if (got < 0)
+		return errno == EINTR || errno == EAGAIN ?
+		       shown != follow->shown : -errno;
+	follow->used += (size_t)got;
+	if (!got) {
+		if (follow->regular && follow->flags & TB_FOLLOW_GROWS &&
+		    !follow->finish)
+			return shown != follow->shown;
+		follow->over = true;
+	}
+	result = from_buffer(follow);
+	if (!got && !follow->following)
+		end(follow);
+	return result < 0 ? result : 1;
+}
+
+int tb_follow_take_in(struct tb_follow *follow)
+{
+	return follow->again ? tb_follow_take_again(follow) :
+	       follow->device ? from_device(follow) : from_fd(follow);
+}
+
+int tb_cursor_wait(struct tb_cursor *cursor, int timeout_ms)
+{
+	struct tb_follow *follow = cursor->trace->follow;
+	struct pollfd wait = { .events = POLLIN };
+	uint64_t time, due = UINT64_MAX, ms;
+	int result;
+
+	if (!follow || follow->ended)
+		return 1;
+	time = tb_follow_now();
+	if (follow->device)
+		due = follow->flushed + follow->hold;
+	else if (follow->nr_arrivals)
+		due = follow->arrivals[0].last + follow->hold;
+	ms = due == UINT64_MAX ? UINT64_MAX :
+	     due > time ? (due - time) / 1000000 + 1 : 0;
+	wait.fd = follow->device ? tb_device_fd(follow->device) : follow->fd;
+	/* a file is always readable; what has no room is not read */
+	if (follow->regular || follow->held >= follow->room)
+		wait.fd = -1;
+	if ((follow->regular || follow->flushing) && ms > LOOK_MS)
+		ms = LOOK_MS;
+	if (timeout_ms >= 0 && (uint64_t)timeout_ms < ms) {
+		result = poll(&wait, 1, timeout_ms);
+		return result < 0 ? -errno : result > 0;
+	}
+	result = poll(&wait, 1, ms > INT32_MAX ? -1 : (int)ms);
+	return result < 0 ? -errno : 1;
+}

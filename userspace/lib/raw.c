@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A cursor's blocks and elements as they are: in the order of the file, or as they come.
+ */
+#include <errno.h>
+#include "cursor.h"
+#include "follow.h"
+
+static int go(struct tb_cursor *cursor, enum cursor_way way)
+{
+	if (cursor->way == WAY_NOT_YET)
+		cursor->way = way;
+	return cursor->way == way ? 0 : -EINVAL;
+}
+
+/* Blocks that were complete before the time that was sought are passed over */
+static bool too_early(const struct tb_cursor *cursor,
+		      const struct tb_block *block)
+{
+	return block->kind == TB_BLOCK_ROLLING &&
+	       block->flags & TB_BLOCK_COMPLETE &&
+	       block->time_end < cursor->raw_from;
+}
+
+static int next_block(struct tb_cursor *cursor, const struct tb_block **out)
+{
+	const struct tb_trace *trace = cursor->trace;
+	uint32_t number = (uint32_t)(cursor->recording - trace->recordings);
+	const struct tb_block *block;
+	int result;
+
+	if (trace->follow) {
+		result = tb_follow_pump_raw(trace->follow);
+		if (result < 0)
+			return result;
+		*out = tb_follow_raw(trace->follow, &cursor->raw_offset);
+		return *out != NULL;
+	}
+	if (cursor->leave_to)
+		tb_cursor_leave(cursor);
+	do {
+		cursor->raw_offset = cursor->raw_next;
+		block = tb_index_hop(trace, &cursor->raw_next);
+		if (!block)
+			return 0;
+		tb_cursor_looks(cursor, cursor->raw_offset,
+				cursor->raw_next - cursor->raw_offset);
+	} while (tb_index_recording(trace, block, cursor->raw_offset) != number ||
+		 too_early(cursor, block));
+	*out = block;
+	return 1;
+}
+
+int tb_cursor_next_block(struct tb_cursor *cursor,
+			 const struct tb_block **block, uint64_t *offset)
+{
+	int result = go(cursor, WAY_BLOCKS);
+
+	if (!result)
+		result = next_block(cursor, block);
+	if (result == 1 && offset)
+		*offset = cursor->raw_offset;
+	return result;
+}
+
+int tb_cursor_next_element(struct tb_cursor *cursor, struct tb_walk *element,
+			   uint64_t *offset)
+{
+	struct tb_walk *walk = &cursor->raw;
+	const struct tb_block *block;
+	int result = go(cursor, WAY_ELEMENTS), step;
+
+	if (result < 0)
+		return result;
+	for (;;) {
+		step = walk->block ? tb_walk_next(walk) : 0;
+		if (step == 1) {
+			*element = *walk;
+			if (offset)
+				*offset = cursor->raw_offset +
+					  (uint64_t)walk->index * TB_ELEMENT_SIZE;
+			return 1;
+		}
+		if (step == -EAGAIN) {
+			cursor->uncommitted++;
+			continue;
+		}
+		if (step < 0)
+			tb_cursor_damaged(cursor, walk, cursor->raw_offset);
+		walk->block = NULL;
+		result = next_block(cursor, &block);
+		if (result != 1)
+			return result;
+		tb_walk_start(walk, block);
+	}
+}

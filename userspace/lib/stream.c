@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A ring as a stream: its blocks one after the other, and what is in them.
+ *
+ * Where the blocks of a ring are is found out a few at a time, from header to header of the file; what
+ * is passed on the way is noted for the other rings of the cursor, as long as they have room for it.  So one
+ * way through the headers serves them all, but for rings that lie far apart in the file.
+ *
+ * Whose is a simple event?  A ring knows the thread that runs on its CPU: it
+ * is told by the header of every block, by each composite event, and by
+ * sched_switch.  The tracepoint sits a little before the switch itself, so
+ * that what still comes from the old thread after it is not taken as a
+ * switch back: only another sched_switch, or a gap, can bring it back.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include "cursor.h"
+#include "follow.h"
+
+/* So many blocks are looked at beyond what is wanted, for the others' sake */
+#define LOOK_AHEAD 64
+
+void tb_stream_claim(struct stream *stream, uint32_t tid)
+{
+	if (!stream->switched || tid != stream->from)
+		stream->current = tid;
+}
+
+void tb_cursor_damaged(struct tb_cursor *cursor, const struct tb_walk *walk,
+		       uint64_t offset)
+{
+	const struct tb_block *block = walk->block;
+
+	if (cursor->faulty)
+		return;
+	cursor->faulty = true;
+	offset += (uint64_t)walk->index * TB_ELEMENT_SIZE;
+	if (block->kind == TB_BLOCK_ROLLING)
+		tb_error_set(&cursor->fault, -EBADMSG, offset,
+			     "CPU %u, block %" PRIu64 ": %s", block->cpu,
+			     (uint64_t)block->sequence, walk->wrong);
+	else
+		tb_error_set(&cursor->fault, -EBADMSG, offset,
+			     "%s %" PRIu64 ": %s",
+			     block->kind == TB_BLOCK_NOTE ? "note" :
+			     "durable block",
+			     (uint64_t)block->sequence, walk->wrong);
+}
+
+/* ---- where the blocks are ---- */
+
+/* Not at once: what has just been shown may be looked at until the next call */
+static void leave(struct tb_cursor *cursor, uint64_t from, uint64_t to)
+{
+	if (!cursor->leave_to || from < cursor->leave_from)
+		cursor->leave_from = from;
+	if (to > cursor->leave_to)
+		cursor->leave_to = to;
+}
+
+void tb_cursor_leave(struct tb_cursor *cursor)
+{
+	tb_trace_forget(cursor->trace, cursor->leave_from, cursor->leave_to);
+	cursor->leave_to = 0;
+}
+
+void tb_cursor_looks(struct tb_cursor *cursor, uint64_t offset, uint64_t bytes)
+{
+	if (offset < cursor->low)
+		cursor->low = offset;
+	if (offset + bytes > cursor->high)
+		cursor->high = offset + bytes;
+	cursor->looked += bytes;
+	if (cursor->looked < TB_RESIDENT)
+		return;
+	/* this block is looked at from now on, and comes back by itself */
+	leave(cursor, cursor->low, cursor->high);
+	cursor->forgotten++;
+	cursor->looked = 0;
+	cursor->low = offset;
+	cursor->high = offset + bytes;
+}
+
+/* It has come back since it was given back with others */
+static void forget_block(struct tb_cursor *cursor, const struct stream *stream)
+{
+	if (stream->header.magic && stream->opened != cursor->forgotten)
+		leave(cursor, stream->offset, stream->offset +
+		      (1ull << stream->header.size_log2));
+}
+
+static struct stream *stream_of(struct tb_cursor *cursor,
+				const struct tb_block *block)
+{
+	const struct tb_recording *recording = cursor->recording;
+	const struct tb_ring_index *ring = tb_index_ring(recording, block);
+
+	if (!ring || ring->listed)
+		return NULL;
+	return cursor->streams[1 + (ring - recording->rings)];
+}
+
+/* Is the block at @offset one that @stream has to note next?  Then it does, if it has room. */
+static void stream_note(struct stream *stream, uint64_t start, uint64_t offset,
+			uint64_t end)
+{
+	if (offset < stream->resume || stream->stalled ||
+	    stream->resume < start)
+		return;
+	if (stream->count == STREAM_QUEUE) {
+		stream->stalled = true;
+		stream->resume = offset;
+		return;
+	}
+	stream->queue[(stream->first + stream->count++) % STREAM_QUEUE] = offset;
+	stream->resume = end;
+}
+
+/* Look through the file for blocks of @wanted, from where that stream has got to */
+static void cursor_look(struct tb_cursor *cursor, struct stream *wanted)
+{
+	const struct tb_trace *trace = cursor->trace;
+	uint64_t start = wanted->resume, next = start, offset;
+	size_t nr_rings = cursor->recording->nr_rings + 1, i;
+	uint32_t number = (uint32_t)(cursor->recording - trace->recordings);
+	const struct tb_block *block;
+	unsigned int ahead = 0;
+	struct stream *stream;
+
+	for (i = 1; i < nr_rings; i++)
+		cursor->streams[i]->stalled = false;
+	while (!wanted->stalled && (!wanted->count || ahead++ < LOOK_AHEAD) &&
+	       (offset = next, block = tb_index_hop(trace, &next))) {
+		if (block->kind != TB_BLOCK_ROLLING ||
+		    tb_index_recording(trace, block, offset) != number)
+			continue;
+		stream = stream_of(cursor, block);
+		if (stream)
+			stream_note(stream, start, offset, next);
+		/* with its header comes what is around it */
+		tb_cursor_looks(cursor, offset, next - offset);
+	}
+	/* what lies behind has been seen for all that were not left behind */
+	for (i = 1; i < nr_rings; i++) {
+		stream = cursor->streams[i];
+		if (!stream->stalled && stream->resume >= start &&
+		    stream->resume < next)
+			stream->resume = next;
+	}
+}
+
+/* The next block of the ring; NULL: there is none */
+static const struct tb_block *next_block(struct tb_cursor *cursor,
+					 struct stream *stream)
+{
+	if (!stream->left)
+		return NULL;
+	if (stream->ring->listed) {
+		stream->offset = stream->ring->all[stream->ring->count - stream->left];
+	} else {
+		if (!stream->count)
+			cursor_look(cursor, stream);
+		if (!stream->count) {		/* the file is no longer what it was */
+			stream->left = 0;
+			return NULL;
+		}
+		stream->offset = stream->queue[stream->first];
+		stream->first = (stream->first + 1) % STREAM_QUEUE;
+		stream->count--;
+	}
+	stream->left--;
+	return tb_block_at(cursor->trace, stream->offset);
+}
+
+static bool stream_open_block(struct tb_cursor *cursor, struct stream *stream)
+{
+	const struct tb_block *block;
+
+	forget_block(cursor, stream);
+	block = cursor->trace->follow ?
+		tb_follow_block(cursor->trace->follow, stream) :
+		next_block(cursor, stream);
+	if (!block)
+		return false;
+	stream->header = *block;
+	tb_cursor_looks(cursor, stream->offset, 1ull << block->size_log2);
+	stream->opened = cursor->forgotten;
+	tb_walk_start(&stream->walk, block);
+	tb_stream_claim(stream, block->tid);
+	return true;
+}
+
+void tb_stream_start(struct stream *stream)
+{
+	stream->walk.block = NULL;
+	stream->header.magic = 0;
+	stream->first = stream->count = 0;
+	stream->switched = stream->tail_done = false;
+	stream->current = 0;
+	stream->task_known = false;
+	if (!stream->ring)
+		return;
+	stream->left = stream->ring->count;
+	stream->resume = stream->ring->first;
+}
+
+void tb_stream_seek(struct tb_cursor *cursor, struct stream *stream,
+		    uint64_t ticks)
+{
+	const struct tb_block *block;
+	uint64_t number, resume;
+
+	tb_stream_start(stream);
+	resume = tb_index_seek(cursor->trace, stream->ring, ticks, &number);
+	if (stream->ring->count) {
+		stream->resume = resume;
+		stream->left = stream->ring->count - number;
+	}
+	/*
+	 * From there by headers, which are as many as lie between two marks: the last block that was
+	 * opened before has what is wanted, unless it was complete by then.
+	 */
+	while (stream->left) {
+		struct stream before = *stream;
+
+		block = next_block(cursor, stream);
+		if (!block)
+			break;
+		if (block->time_start >= ticks ||
+		    !(block->flags & TB_BLOCK_COMPLETE) ||
+		    block->time_end >= ticks) {
+			/* not passed over: it comes again */
+			stream->left = before.left;
+			if (!stream->ring->listed) {
+				stream->first = (stream->first + STREAM_QUEUE - 1) %
+						STREAM_QUEUE;
+				stream->count++;
+			}
+			break;
+		}
+		stream->header = *block;
+	}
+}
+
+/* ---- what is in them ---- */
+
+/* Events of the durable buffer that belong to the flow of time */
+bool tb_durable_flows(const struct tb_walk *walk)
+{
+	switch (walk->id) {
+	case TB_EV_INIT:
+	case TB_EV_EVENT:
+	case TB_EV_TOTALS:
+	case TB_EV_STRING:
+	case TB_EV_SUPPRESSED:
+		return false;
+	case TB_EV_THREAD:
+		return walk->bytes >= sizeof(struct tb_thread) &&
+		       !(((const struct tb_thread *)walk->payload)->flags &
+			 TB_THREAD_DUMP);
+	}
+	return true;
+}
+
+static bool stream_gap(struct stream *stream)
+{
+	const struct tb_gap *gap = stream->walk.payload;
+
+	if (stream->walk.bytes < sizeof(*gap) ||
+	    (!gap->overwritten && !gap->dropped))
+		return false;
+	stream->lost = *gap;
+	stream->switched = false;
+	stream->current = stream->walk.block->tid;
+	return true;
+}
+
+/* What the totals know beyond the last block */
+static bool stream_tail(struct tb_cursor *cursor, struct stream *stream)
+{
+	const struct tb_block *last = &stream->header;
+	const struct tb_totals *totals;
+
+	if (stream->tail_done || stream->cpu == TB_RING_DURABLE)
+		return false;
+	stream->tail_done = true;
+	totals = tb_trace_totals(cursor->trace, stream->cpu);
+	if (!totals || !last->magic)
+		return false;
+	memset(&stream->lost, 0, sizeof(stream->lost));
+	if (totals->overwritten > last->overwritten)
+		stream->lost.overwritten = totals->overwritten - last->overwritten;
+	if (totals->dropped > last->dropped)
+		stream->lost.dropped = totals->dropped - last->dropped;
+	if (!stream->lost.overwritten && !stream->lost.dropped)
+		return false;
+	stream->lost.first = last->time_start;
+	stream->lost.last = last->time_end;
+	stream->ticks = last->time_end;
+	return true;
+}
+
+void tb_stream_advance(struct tb_cursor *cursor, struct stream *stream)
+{
+	struct tb_walk *walk = &stream->walk;
+
+	if (stream->reader) {
+		stream->pending = tb_reader_next(stream->reader, &stream->ticks) ?
+				  PENDING_USER : PENDING_NONE;
+		return;
+	}
+	for (;;) {
+		int step = walk->block ? tb_walk_next(walk) : 0;
+
+		if (step == 1) {
+			stream->ticks = walk->ticks;
+			if (walk->id > TB_EV_STRUCTURAL_LAST) {
+				if (stream->cpu == TB_RING_DURABLE &&
+				    !tb_durable_flows(walk))
+					continue;
+				stream->pending = PENDING_EVENT;
+				return;
+			}
+			if (walk->id == TB_EV_GAP && stream_gap(stream)) {
+				stream->pending = PENDING_LOST;
+				return;
+			}
+		} else if (step == -EAGAIN) {
+			cursor->uncommitted++;
+		} else {
+			if (step < 0)
+				tb_cursor_damaged(cursor, walk, stream->offset);
+			if (stream_open_block(cursor, stream))
+				continue;
+			walk->block = NULL;
+			stream->pending = tb_follow_more(cursor->trace) ||
+					  !stream_tail(cursor, stream) ?
+					  PENDING_NONE : PENDING_TAIL;
+			return;
+		}
+	}
+}
