@@ -92,6 +92,7 @@ struct tb_trace {
 	const unsigned char *data;
 	uint64_t size;
 	void    *mapped;		/* to be unmapped, or NULL */
+	size_t   mapped_size;
 	void    *owned;			/* to be freed, or NULL */
 	struct tb_block_place *blocks;
 	size_t   nr_blocks, room_blocks;
@@ -127,6 +128,25 @@ int tb_error_set(struct tb_error *error, int code, uint64_t offset,
 
 /* array.c: room for one more at the end of an array; -ENOMEM */
 int tb_array_grow(void *array, size_t *room, size_t count, size_t size);
+
+/**
+ * struct tb_unpacked - what was compressed
+ * @data: to be unmapped
+ * @room: bytes mapped there
+ * @size: of these, unpacked
+ * @faulty: there is more, which is damaged: @fault, offset in the compressed file
+ */
+struct tb_unpacked {
+	unsigned char *data;
+	size_t   room, size;
+	bool     faulty;
+	struct tb_error fault;
+};
+
+/* compressed.c */
+bool tb_compressed(const void *data, size_t size);
+int tb_unpack(const void *data, size_t size, struct tb_unpacked *unpacked,
+	      struct tb_error *error);
 
 /* durable.c */
 int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording);

@@ -251,6 +251,22 @@ static int trace_index(struct tb_trace *trace, struct tb_error *error)
 	return 0;
 }
 
+/* The bytes become those that are compressed in them; what is damaged there is behind them all */
+static int trace_unpack(struct tb_trace *trace, struct tb_error *error)
+{
+	struct tb_unpacked unpacked;
+	int result = tb_unpack(trace->data, trace->size, &unpacked, error);
+
+	if (result < 0)
+		return result;
+	trace->data = trace->mapped = unpacked.data;
+	trace->size = unpacked.size;
+	trace->mapped_size = unpacked.room;
+	if (unpacked.faulty)
+		trace_fault(trace, &unpacked.fault, 0);
+	return 0;
+}
+
 int tb_trace_open_memory(const void *data, size_t size,
 			 struct tb_trace **out, struct tb_error *error)
 {
@@ -264,7 +280,9 @@ int tb_trace_open_memory(const void *data, size_t size,
 				    "out of memory");
 	trace->data = data;
 	trace->size = size;
-	result = trace_index(trace, error);
+	result = tb_compressed(data, size) ? trace_unpack(trace, error) : 0;
+	if (!result)
+		result = trace_index(trace, error);
 	if (result < 0)
 		tb_trace_close(trace);
 	else
@@ -339,13 +357,14 @@ int tb_trace_open_fd(int fd, struct tb_trace **out, struct tb_error *error)
 					    strerror(-result));
 	}
 	result = tb_trace_open_memory(mapped ? mapped : data, size, out, error);
-	if (result < 0) {
+	if (result < 0 || (*out)->mapped) {	/* or it was compressed */
 		if (mapped)
 			munmap(mapped, size);
 		free(data);
 		return result;
 	}
 	(*out)->mapped = mapped;
+	(*out)->mapped_size = size;
 	(*out)->owned = data;
 	return 0;
 }
@@ -386,7 +405,7 @@ void tb_trace_close(struct tb_trace *trace)
 	free(trace->recordings);
 	free(trace->blocks);
 	if (trace->mapped)
-		munmap(trace->mapped, trace->size);
+		munmap(trace->mapped, trace->mapped_size);
 	free(trace->owned);
 	free(trace);
 }
