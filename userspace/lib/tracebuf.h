@@ -866,6 +866,12 @@ int tb_device_producer(struct tb_device *device, unsigned int index,
 int tb_device_map(struct tb_device *device, const void **data, size_t *size);
 
 /**
+ * tb_device_share_map - use the mapping of @other, of the same provider, instead of one of its own
+ * @other must be closed after @device.  Errors: -EINVAL it has none, or @device has one.
+ */
+int tb_device_share_map(struct tb_device *device, const struct tb_device *other);
+
+/**
  * tb_device_header - the header of a CPU's ring as it is now, from the mapping
  * @header: out: a copy with rolling_data_end[] of all its buffers; to be freed
  * with free()
