@@ -256,6 +256,17 @@ buffered()
 		says "disk/b.tbuf: write()" && each disk/b.tbuf && numbered 500 disk/b.tbuf
 }
 
+# What is in the file that standard output goes to stays there, and what comes after it, too.
+standard_output()
+{
+	echo before >disk/o
+	{ tracebuf record -v -o - -e signal -b 64 -- "$work" 500; echo after; } >>disk/o 2>said
+	cat said
+	says "standard output: write()" && [ "$(head -n 1 disk/o)" = before ] && [ "$(tail -c 6 disk/o)" = after ] || return
+	tail -c +8 disk/o | head -c -6 >disk/o.tbuf
+	each disk/o.tbuf && numbered 500 disk/o.tbuf
+}
+
 small_blocks()
 {
 	# 1 KiB: a device with larger blocks cannot take them, one with smaller ones does
@@ -473,7 +484,7 @@ unload()
 	rmmod tracebuf
 }
 
-plan 34
+plan 35
 check "load" insmod "$TRACEBUF_KO"
 check "by size: every event is in one file, each exact" by_size
 check "put together they are one trace" put_together
@@ -490,6 +501,7 @@ if mount_ext4 256M >"$output" 2>&1; then
 	check "ext4: O_DIRECT by io_uring, and told" past_the_cache
 	check "ext4: nothing gets into the page cache" not_in_the_cache
 	check "ext4: through the page cache if asked for" buffered
+	check "ext4: standard output that is appended to" standard_output
 	check "ext4: blocks of 1 KiB" small_blocks
 	check "ext4: several files" rotated_past_the_cache
 	check "ext4: stacks and their names in each file" with_stacks
@@ -504,7 +516,7 @@ if mount_ext4 256M >"$output" 2>&1; then
 else
 	sed 's/^/# /' "$output"
 	for t in "O_DIRECT by io_uring, and told" "nothing gets into the page cache" "through the page cache if asked for" \
-		"blocks of 1 KiB" "several files" "stacks and their names in each file" "without io_uring" "a full disk" "killed"; do
+		"standard output" "blocks of 1 KiB" "several files" "stacks and their names in each file" "without io_uring" "a full disk" "killed"; do
 		skip "ext4: $t" "no ext4 in a loop device here"
 	done
 fi

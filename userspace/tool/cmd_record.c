@@ -102,7 +102,9 @@ static int record_open(struct record *record)
 	struct sink *sink = &record->sink;
 	const char *output = record->output;
 	struct sink_way way = {
-		.direct = !record->buffered && !record->stream && !record->channels,
+		/* standard output is shared, and may be anywhere in its file */
+		.direct = !record->buffered && !record->stream && !record->channels &&
+			  strcmp(output, "-"),
 		.parts = record->series.given,
 		.compress = record->compress,
 		.level = record->level,

@@ -421,7 +421,8 @@ static void verify_totals(struct verify *verify, unsigned int cpu)
 	const struct tb_totals *totals = tb_trace_totals(verify->trace, cpu);
 	uint64_t accounted;
 
-	if (!totals)
+	/* those of a recording that was stopped just then are for its last file */
+	if (!totals || ring->continues)
 		return;
 	accounted = ring->before.events + ring->events + totals->overwritten +
 		    totals->dropped;
@@ -486,6 +487,8 @@ static void summary_ring(const struct verify *verify, unsigned int cpu)
 	const struct ring *ring = &verify->rings[cpu];
 	uint64_t overwritten, dropped;
 
+	if (ring->continues)
+		totals = NULL;
 	if (!ring->seen && !totals)
 		return;
 	overwritten = (totals ? totals->overwritten : ring->overwritten) -
@@ -498,7 +501,7 @@ static void summary_ring(const struct verify *verify, unsigned int cpu)
 		       ring->events + overwritten + dropped, ring->gaps,
 		       verify->problems ? "see above" : "exact",
 		       ring->before.blocks ? ", continued" : "",
-		       ring->continues && !totals ? ", goes on in another file" : "");
+		       ring->continues ? ", goes on in another file" : "");
 	else
 		printf(" %12s %6" PRIu64 "  %s\n", "?", ring->gaps,
 		       "open: no totals (not stopped, or cut)");

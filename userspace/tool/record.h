@@ -32,7 +32,7 @@
 	"      --no-state        do not list the existing threads first\n" \
 	SERVICE_HELP \
 	"  -q, --quiet           neither progress nor table\n" \
-	"  -v, --verbose         how the file is written, and which files there are\n" \
+	"  -v, --verbose         how the file is written, and what the recorder took\n" \
 	"  -h, --help\n"
 
 /**

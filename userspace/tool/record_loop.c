@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -152,9 +153,55 @@ static void file_due(struct record *record, uint64_t now)
 			    now + (uint64_t)(record->series.seconds * 1e9) : UINT64_MAX;
 }
 
-/* Asked for now, or by now: then all that happened up to now is for this file, as far as there
- * are not more blocks than the rings have */
-static int empty_rings(struct record *record)
+static int next_file(struct record *record)
+{
+	struct tb_query query;
+	int failed;
+
+	/* what ends a recording, and is told to each new reader then, is for the last file */
+	if (tb_device_query(record->device, &query) < 0 || query.state != TB_STATE_RUNNING) {
+		record->sink.way.most = 0;
+		record->next_file = UINT64_MAX;
+		return 0;
+	}
+	progress_clear(record);
+	failed = series_next(&record->series, record->output);
+	if (!failed && sink_next(&record->sink, record->series.name)) {
+		series_back(&record->series);
+		failed = EXIT_WRONG;
+	}
+	if (failed) {
+		note("%s goes on", record->sink.name);
+		record->sink.way.most = 0;
+		record->next_file = now_ns() + RETRY_NS;
+		return 0;
+	}
+	file_due(record, now_ns());
+	record->sink.way.most = record->series.bytes;
+	series_trim(&record->series);
+	if (record->sink.failed)
+		return -EIO;
+	if (record->verbose)
+		sink_describe(&record->sink);
+	service_notify("STATUS=Recording into %s", record->sink.name);
+	/* the next reader can only be one when this is none any more */
+	tb_device_close(record->reader);
+	record->reader = record_reader(record);
+	return record->reader ? 0 : -EPROTO;
+}
+
+static bool file_full(const struct record *record)
+{
+	const struct sink *sink = &record->sink;
+
+	return sink->way.most && sink_size(sink) >= sink->way.most;
+}
+
+/*
+ * What was recorded up to now goes to this file, or if that is full to the next: as far as there
+ * are not more blocks than the rings have
+ */
+static int empty_rings(struct record *record, bool next)
 {
 	uint64_t left = (uint64_t)record->query.nr_cpus * record->query.buffers;
 	uint32_t flags = TB_ACQUIRE_FLUSH;
@@ -170,51 +217,28 @@ static int empty_rings(struct record *record)
 			return moved < 0 ? moved : 0;
 		left -= (uint64_t)moved;
 		flags = 0;
+		if (next && file_full(record))
+			moved = next_file(record);
+		if (moved < 0)
+			return moved;
 	}
 }
 
+/* Asked for now, or by now: then all that happened up to now is for this file */
 static int record_next(struct record *record)
 {
-	uint64_t now = now_ns();
-	int result = 0, failed;
+	int result = 0;
 
-	if (record->rotate || now >= record->next_file)
-		result = empty_rings(record);
+	if (record->rotate || now_ns() >= record->next_file)
+		result = empty_rings(record, false);
 	record->rotate = false;
-	if (result < 0)
-		return result;
-	progress_clear(record);
-	failed = series_next(&record->series, record->output);
-	if (!failed && sink_next(&record->sink, record->series.name)) {
-		series_back(&record->series);
-		failed = EXIT_WRONG;
-	}
-	if (failed) {
-		note("%s goes on", record->sink.name);
-		record->sink.way.most = 0;
-		record->next_file = now + RETRY_NS;
-		return 0;
-	}
-	file_due(record, now);
-	record->sink.way.most = record->series.bytes;
-	series_trim(&record->series);
-	if (record->sink.failed)
-		return -EIO;
-	if (record->verbose)
-		sink_describe(&record->sink);
-	service_notify("STATUS=Recording into %s", record->sink.name);
-	/* the next reader can only be one when this is none any more */
-	tb_device_close(record->reader);
-	record->reader = record_reader(record);
-	return record->reader ? 0 : -EPROTO;
+	return result < 0 ? result : next_file(record);
 }
 
 static bool next_due(const struct record *record)
 {
-	const struct sink *sink = &record->sink;
-
 	return record->series.given && (record->rotate || now_ns() >= record->next_file ||
-	       (sink->way.most && sink_size(sink) >= sink->way.most));
+					file_full(record));
 }
 
 /* ---- waiting ---- */
@@ -284,6 +308,21 @@ int record_loop(struct record *record)
 
 /* ---- after ---- */
 
+/* What the recorder itself took, without COMMAND */
+static void show_usage(const struct tb_stats *sum)
+{
+	struct rusage usage;
+	double user, system;
+
+	if (getrusage(RUSAGE_SELF, &usage) < 0)
+		return;
+	user = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
+	system = (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
+	note("the recorder ran for %.3f s, %.3f of it in the kernel: %.3f s for a million events",
+	     user + system, system, sum->delivered ?
+	     (user + system) / (double)sum->delivered * 1e6 : 0.0);
+}
+
 int record_finish(struct record *record, int result)
 {
 	double span = (double)(now_ns() - record->started) / 1e9;
@@ -291,6 +330,11 @@ int record_finish(struct record *record, int result)
 	int status = EXIT_FINE, stopped, drained;
 
 	service_stopping();
+	/* what is in the rings may be more than a file is to have: as long as there can be others */
+	if (!result && record->series.bytes && !record->sink.failed)
+		result = empty_rings(record, true);
+	if (result == -ENODATA || result == -EIO)
+		result = 0;
 	stopped = tb_device_stop(record->device);
 	if (stopped < 0 && stopped != -EINVAL && stopped != -EALREADY)
 		status = complain("cannot stop: %s", strerror(-stopped));
@@ -316,6 +360,8 @@ int record_finish(struct record *record, int result)
 			(double)record->sink.total / 1e6, span);
 		note_suppressed(record->device, &record->query);
 	}
+	if (record->verbose)
+		show_usage(&sum);
 	if (record->sink.unwritten)
 		note("warning: %" PRIu64 " of the events delivered could not be written",
 		     record->sink.unwritten);

@@ -230,7 +230,7 @@ static int write_blocks(struct sink *sink, const struct tb_block *const *blocks,
 		while (direct_room(sink->direct) < count)
 			direct_step(sink->direct, true);
 		for (i = 0; i < count; i++)
-			direct_add(sink->direct, blocks[i], device, refs + i,
+			direct_add(sink->direct, blocks[i], device, refs ? &refs[i] : NULL,
 				   i + 1 == count ? owned : NULL);
 		if (device || owned)
 			direct_step(sink->direct, false);
@@ -505,6 +505,7 @@ int sink_next(struct sink *sink, const char *path)
 	put_parts(sink, TB_PART_END);
 	if (end_file(sink)) {
 		close(next.fd);
+		unlink(path);
 		return EXIT_FINE;	/* sink_close() tells */
 	}
 	next.addresses = NULL;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libtracebuf: traces that are compressed - whole, cut off, damaged, put together - are read as
- * what was compressed; and what the tool says of parts of a recording.
+ * What record makes of blocks: traces that are compressed - whole, cut off, damaged, put
+ * together - are read as what was compressed; the parts of a recording have exact books.
  */
 #include <errno.h>
 #include <unistd.h>
 #include <zstd.h>
 #include "test_lib_run.h"
+#include "../../userspace/tool/notes.c"
+#include "../../userspace/tool/parts.c"
 
 /* Two CPUs, many blocks */
 static void long_trace(struct fx *fx)
@@ -240,6 +242,127 @@ static void mixed(void)
 	fx_free(&fx);
 }
 
+/* ---- parts ---- */
+
+/* A file made of blocks and notes */
+struct part_file {
+	unsigned char *data;
+	size_t size;
+};
+
+static void part_add(struct part_file *part, const void *data, size_t bytes)
+{
+	part->data = realloc(part->data, part->size + bytes);
+	assert(part->data);
+	memcpy(part->data + part->size, data, bytes);
+	part->size += bytes;
+}
+
+static void part_note(struct part_file *part, const struct parts *parts, uint32_t flags,
+		      uint64_t first)
+{
+	size_t bytes;
+	void *data;
+
+	assert(!parts_notes(parts, flags, first, &data, &bytes));
+	part_add(part, data, bytes);
+	free(data);
+}
+
+static size_t block_at(const struct fx *fx, size_t at, const struct tb_block **block)
+{
+	*block = (const void *)(fx->data + at);
+	return (size_t)1 << (*block)->size_log2;
+}
+
+/* Two files of it, the first with @count blocks; @leave: so many of the second's left out */
+static void split(const struct fx *fx, struct part_file part[2], unsigned int count,
+		  unsigned int leave, unsigned int lie)
+{
+	const struct tb_block *block, *durable;
+	struct parts parts = { 0 };
+	size_t at, bytes;
+
+	memset(part, 0, 2 * sizeof(*part));
+	at = block_at(fx, 0, &durable);
+	part_add(&part[0], durable, at);
+	for (; count; count--, at += bytes) {
+		bytes = block_at(fx, at, &block);
+		part_add(&part[0], block, bytes);
+		assert(!parts_block(&parts, block));
+	}
+	if (lie)
+		parts.cpus[0].events++;
+	part_note(&part[0], &parts, TB_PART_END, 0);
+	if (lie)
+		parts.cpus[0].events--;
+	part_add(&part[1], durable, block_at(fx, 0, &durable));
+	part_note(&part[1], &parts, 0, 0);
+	for (; at < fx->size; at += bytes) {
+		bytes = block_at(fx, at, &block);
+		if (leave && leave--)
+			continue;
+		part_add(&part[1], block, bytes);
+	}
+	parts_free(&parts);
+}
+
+static int verify_part_file(const struct part_file *part)
+{
+	save(part->data, part->size);
+	return run_on("verify", "");
+}
+
+static void parts_fine(void)
+{
+	struct part_file part[2];
+	unsigned int count;
+	struct fx fx;
+
+	long_trace(&fx);
+	for (count = 1; count <= 20; count++) {
+		split(&fx, part, count, 0, 0);
+		CHECK_NUMBER(verify_part_file(&part[0]), 0);
+		CHECK_HAS("exact, goes on in another file");
+		CHECK(!strstr(output, "open"));
+		CHECK_NUMBER(verify_part_file(&part[1]), 0);
+		CHECK_HAS("exact, continued");
+		/* put together: the whole, the durable block is there twice */
+		part_add(&part[0], part[1].data, part[1].size);
+		CHECK_NUMBER(verify_part_file(&part[0]), 0);
+		CHECK(!strstr(output, "another file"));
+		CHECK_HAS("           20            0          0           20      0  exact\n");
+		free(part[0].data);
+		free(part[1].data);
+	}
+	fx_free(&fx);
+}
+
+static void parts_broken(void)
+{
+	struct part_file part[2];
+	struct fx fx;
+
+	long_trace(&fx);
+	/* the second begins later than it says */
+	split(&fx, part, 6, 1, 0);
+	CHECK_NUMBER(verify_part_file(&part[1]), 1);
+	CHECK_HAS("the block before it is missing");
+	free(part[0].data);
+	free(part[1].data);
+	/* the first has not what it says */
+	split(&fx, part, 6, 0, 1);
+	CHECK_NUMBER(verify_part_file(&part[0]), 1);
+	CHECK_HAS("a part is missing, or not whole");
+	CHECK_HAS("7 events in blocks up to 2, here are 6 up to 2");
+	/* the wrong way round */
+	part_add(&part[1], part[0].data, part[0].size);
+	CHECK_NUMBER(verify_part_file(&part[1]), 1);
+	free(part[0].data);
+	free(part[1].data);
+	fx_free(&fx);
+}
+
 static const struct test tests[] = {
 	{ "compressed: as what was compressed", whole },
 	{ "compressed: by the tool", by_the_tool },
@@ -247,6 +370,8 @@ static const struct test tests[] = {
 	{ "compressed: damaged", damaged },
 	{ "compressed: frames that cannot be", bad_frames },
 	{ "compressed: blocks in between", mixed },
+	{ "parts: each exact, and all together", parts_fine },
+	{ "parts: what is missing is told", parts_broken },
 };
 
 RUN_MAIN(tests)
