@@ -284,6 +284,15 @@ static void put_parts(struct sink *sink, uint32_t flags)
 		write_notes(sink, data, bytes);
 }
 
+/* Where this file begins; behind the blocks that tell whose recording it is of, if there are any */
+static void put_beginning(struct sink *sink)
+{
+	if (!sink->continued || !sink_size(sink))
+		return;
+	sink->continued = false;
+	put_parts(sink, 0);
+}
+
 /* The addresses in this recording's stacks mean something as long as this kernel runs */
 static void put_symbols(struct sink *sink)
 {
@@ -343,14 +352,11 @@ static int sink_write(struct sink *sink, const struct tb_block *const *blocks,
 	unsigned int first = 0;
 	int result = 0, rest;
 
-	/* where this file begins is told behind whose recording it is of */
 	if (sink->continued) {
 		first = durable_first(blocks, count);
 		result = write_blocks(sink, blocks, first, device, refs, NULL);
-		if (first < count) {
-			sink->continued = false;
-			put_parts(sink, 0);
-		}
+		if (first < count)
+			put_beginning(sink);
 	}
 	look_at(sink, blocks + first, count - first);
 	rest = write_blocks(sink, blocks + first, count - first, device,
@@ -426,8 +432,10 @@ int sink_drain(struct sink *sink, struct tb_device *device)
 
 	for (;;) {
 		moved = sink_move(sink, device, 0);
+		if (moved == -ENODATA && sink->direct)
+			direct_finish(sink->direct);
 		if (moved == -ENODATA)
-			return 0;
+			return sink->failed ? -EIO : sink->refused;
 		if (moved < 0)
 			return moved;
 		if (moved) {
@@ -485,6 +493,7 @@ static int end_file(struct sink *sink)
 {
 	if (sink->fd < 0)
 		return sink->failed;
+	put_beginning(sink);
 	put_symbols(sink);
 	put_table(sink);
 	direct_close(sink->direct);
@@ -502,6 +511,7 @@ int sink_next(struct sink *sink, const char *path)
 
 	if (open_file(&next, path))
 		return EXIT_WRONG;
+	put_beginning(sink);
 	put_parts(sink, TB_PART_END);
 	if (end_file(sink)) {
 		close(next.fd);
