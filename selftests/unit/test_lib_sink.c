@@ -219,7 +219,7 @@ static void no_room(void)
 static void several_files(void)
 {
 	struct sink_way way = { .block_bytes = 4096, .parts = true, .threads = 2 };
-	char names[16][64], command[2048];
+	char names[16][64], command[512];
 	unsigned int n, files, i;
 	struct sink sink;
 	struct fx fx;
