@@ -53,6 +53,7 @@ static int fake_category(struct tb_device *device, enum tb_category_op op,
 #define compare compare_functions
 #define grow symbols_grow
 #include "../../userspace/tool/addresses.c"
+#include "../../userspace/tool/notes.c"
 
 /* ---- what the rest of the tool would do ---- */
 
@@ -601,8 +602,8 @@ static void symbols_of_stacks(void)
 		     "ffffffff81000380 d data\n"
 		     "ffffffffc0000000 t in_module\t[one]\n"
 		     "ffffffffc0000100 t behind\t[one]");
-	CHECK(!addresses_notes(symbols, &data, &bytes));
-	CHECK_NUMBER(bytes, 16384);
+	CHECK(!addresses_notes(symbols, 0, &data, &bytes));
+	CHECK_NUMBER(bytes, 4096);
 	at = fx_extend(&fx, bytes);
 	memcpy(fx.data + at, data, bytes);
 	CHECK(!tb_trace_open_memory(fx.data, fx.size, &with, NULL));
@@ -618,9 +619,9 @@ static void symbols_of_stacks(void)
 	tb_trace_close(with);
 	free(data);
 	put_kallsyms("0000000000000000 T first\n0000000000000000 T second\n");
-	CHECK(addresses_notes(symbols, &data, &bytes) == -ENODATA);
+	CHECK(addresses_notes(symbols, 0, &data, &bytes) == -ENODATA);
 	put_kallsyms("");
-	CHECK(addresses_notes(symbols, &data, &bytes) == -ENODATA);
+	CHECK(addresses_notes(symbols, 0, &data, &bytes) == -ENODATA);
 	addresses_free(symbols);
 	fx_free(&fx);
 }
@@ -655,7 +656,7 @@ static void many_symbols(void)
 	fclose(out);
 	fx_close(&fx, 0);
 	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
-	CHECK(!addresses_notes(symbols, &data, &bytes));
+	CHECK(!addresses_notes(symbols, 0, &data, &bytes));
 	CHECK(bytes > 16384);
 	at = fx_extend(&fx, bytes);
 	memcpy(fx.data + at, data, bytes);

@@ -184,8 +184,9 @@ enum tb_control_event {
 	TB_EV_STRING	= 19,	/* struct tb_string */
 	TB_EV_SUPPRESSED = 20,	/* struct tb_suppressed, one per event, at stop */
 
-	/* notes only: written behind a recording by the program that read it */
+	/* notes only: written into the file by the program that read the recording */
 	TB_EV_SYMBOL	= 22,	/* struct tb_symbol */
+	TB_EV_PART	= 23,	/* struct tb_part, for each ring that had a block by then */
 
 	/* rolling: their meaning is agreed between those who write and read them */
 	TB_EV_USER	= 32,
@@ -495,6 +496,30 @@ struct tb_suppressed {
 struct tb_symbol {
 	__u64 start;
 	__u64 size;
+};
+
+/* tb_part.flags */
+#define TB_PART_END	0x01	/* at the end of this file; else at its beginning */
+
+/**
+ * struct tb_part - payload of TB_EV_PART: how far a recording had got that is in several files
+ * @cpu: the ring
+ * @flags: TB_PART_*
+ * @blocks: sequence number of the ring's next block
+ * @events: of this ring that were delivered before that, in this file or those before it
+ * @overwritten: as the last block before that says in its header
+ * @dropped: likewise
+ *
+ * At the beginning, before the first rolling block, it tells what is in the files before this
+ * one; at the end where the next one goes on.  A ring of which nothing is told begins here.
+ */
+struct tb_part {
+	__u32 cpu;
+	__u32 flags;
+	__u64 blocks;
+	__u64 events;
+	__u64 overwritten;
+	__u64 dropped;
 };
 
 /* ---- modes and policies ----------------------------------------------- */

@@ -17,6 +17,7 @@ struct tb_device {
 	int    fd;
 	void  *map;
 	size_t map_size;
+	bool   borrowed;		/* the mapping is another's */
 	struct tb_query query;		/* the layout, as of tb_device_map() */
 };
 
@@ -118,7 +119,7 @@ void tb_device_close(struct tb_device *device)
 {
 	if (!device)
 		return;
-	if (device->map)
+	if (device->map && !device->borrowed)
 		munmap(device->map, device->map_size);
 	if (device->fd >= 0)
 		close(device->fd);
@@ -380,6 +381,17 @@ int tb_device_map(struct tb_device *device, const void **data, size_t *size)
 		*data = device->map;
 	if (size)
 		*size = device->map_size;
+	return 0;
+}
+
+int tb_device_share_map(struct tb_device *device, const struct tb_device *other)
+{
+	if (device->map || !other->map)
+		return -EINVAL;
+	device->query = other->query;
+	device->map = other->map;
+	device->map_size = other->map_size;
+	device->borrowed = true;
 	return 0;
 }
 

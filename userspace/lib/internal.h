@@ -100,6 +100,7 @@ struct tb_trace {
 	uint64_t size;
 	uint64_t end;			/* of the last whole block */
 	void    *mapped;		/* to be unmapped, or NULL */
+	size_t   mapped_size;
 	void    *owned;			/* to be freed, or NULL */
 	uint64_t nr_blocks;
 	struct tb_marks marks;
@@ -172,6 +173,25 @@ const struct tb_block *tb_index_hop(const struct tb_trace *trace,
 uint64_t tb_index_seek(const struct tb_trace *trace,
 		       const struct tb_ring_index *ring, uint64_t ticks,
 		       uint64_t *number);
+
+/**
+ * struct tb_unpacked - what was compressed
+ * @data: to be unmapped
+ * @room: bytes mapped there
+ * @size: of these, unpacked
+ * @faulty: there is more, which is damaged: @fault, offset in the compressed file
+ */
+struct tb_unpacked {
+	unsigned char *data;
+	size_t   room, size;
+	bool     faulty;
+	struct tb_error fault;
+};
+
+/* compressed.c */
+bool tb_compressed(const void *data, size_t size);
+int tb_unpack(const void *data, size_t size, struct tb_unpacked *unpacked,
+	      struct tb_error *error);
 
 /* durable.c */
 int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording);

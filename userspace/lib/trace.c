@@ -41,6 +41,25 @@ static int trace_read(struct tb_trace *trace, uint32_t flags,
 	return result;
 }
 
+/*
+ * The bytes become those that are compressed in them, in a file without a name; what is damaged
+ * there is behind them all.
+ */
+static int trace_unpack(struct tb_trace *trace, struct tb_error *error)
+{
+	struct tb_unpacked unpacked;
+	int result = tb_unpack(trace->data, trace->size, &unpacked, error);
+
+	if (result < 0)
+		return result;
+	trace->data = trace->mapped = unpacked.data;
+	trace->size = unpacked.size;
+	trace->mapped_size = unpacked.room;
+	if (unpacked.faulty)
+		tb_trace_set_fault(trace, &unpacked.fault);
+	return 0;
+}
+
 /* @mapped and @owned are the trace's once it is open */
 static int open_bytes(const void *data, size_t size, void *mapped, void *owned,
 		      uint32_t flags, struct tb_trace **out,
@@ -57,12 +76,23 @@ static int open_bytes(const void *data, size_t size, void *mapped, void *owned,
 	trace->data = data;
 	trace->size = size;
 	trace->mapped = mapped;
+	trace->mapped_size = size;
 	trace->owned = owned;
-	result = trace_read(trace, flags, error);
+	result = tb_compressed(data, size) ? trace_unpack(trace, error) : 0;
+	if (!result)
+		result = trace_read(trace, flags, error);
 	if (result < 0) {
-		trace->mapped = trace->owned = NULL;
+		if (trace->mapped == mapped)
+			trace->mapped = NULL;
+		trace->owned = NULL;
 		tb_trace_close(trace);
 		return result;
+	}
+	if (trace->mapped != mapped) {		/* it was compressed */
+		if (mapped)
+			munmap(mapped, size);
+		free(owned);
+		trace->owned = NULL;
 	}
 	*out = trace;
 	return 0;
@@ -217,7 +247,7 @@ void tb_trace_close(struct tb_trace *trace)
 	free(trace->turns);
 	free(trace->marks.at);
 	if (trace->mapped)
-		munmap(trace->mapped, trace->size);
+		munmap(trace->mapped, trace->mapped_size);
 	free(trace->owned);
 	free(trace);
 }

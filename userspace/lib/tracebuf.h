@@ -81,7 +81,9 @@ const char *tb_version(void);
  *
  * A file that starts as a trace and breaks off later (truncated, foreign
  * bytes) opens: what is whole can be read, and tb_trace_fault() tells of the
- * rest.  Errors: -EINVAL not a trace at all, -ENODATA empty, -EPROTO unknown
+ * rest.  One that is compressed is unpacked first, into a file without a name in
+ * $TMPDIR (/var/tmp), else into memory; offsets are those of what is unpacked.
+ * Errors: -EINVAL not a trace at all, -ENODATA empty, -EPROTO unknown
  * version, -ENOMEM, and those of open() and read().
  */
 int tb_trace_open(const char *path, struct tb_trace **trace,
@@ -113,10 +115,11 @@ int tb_trace_open_memory(const void *data, size_t size,
 void tb_trace_close(struct tb_trace *trace);
 
 /** tb_trace_fault - the first thing wrong with the file's structure (offset
- *  and text), NULL if nothing is.  What precedes the offset is readable. */
+ *  and text), NULL if nothing is.  What precedes the offset is readable.  Where a
+ *  compressed file is damaged the offset is that of the frame in the file. */
 const struct tb_error *tb_trace_fault(const struct tb_trace *trace);
 
-/** tb_trace_size - bytes of the file */
+/** tb_trace_size - bytes of the file; of what was compressed in it */
 uint64_t tb_trace_size(const struct tb_trace *trace);
 
 /**
@@ -1030,6 +1033,12 @@ int tb_device_producer(struct tb_device *device, unsigned int index,
  * the device.
  */
 int tb_device_map(struct tb_device *device, const void **data, size_t *size);
+
+/**
+ * tb_device_share_map - use the mapping of @other, of the same provider, instead of one of its own
+ * @other must be closed after @device.  Errors: -EINVAL it has none, or @device has one.
+ */
+int tb_device_share_map(struct tb_device *device, const struct tb_device *other);
 
 /**
  * tb_device_header - the header of a CPU's ring as it is now, from the mapping

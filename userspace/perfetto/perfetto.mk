@@ -48,7 +48,7 @@ $(OUT)/test_export: $(PERFETTO_TEST_SRC) $(PERFETTO_GEN).h \
 	@echo '  CC    $(patsubst $(ROOT)/%,%,$@)'
 	$(Q)$(CC) $(filter-out -MMD -MP,$(FLAGS)) -O1 $(SANITIZE) \
 		-I$(ROOT)/selftests/unit -I$(ROOT)/userspace/tool -o $@ \
-		$(filter %.c %.o,$^) -lprotobuf-c -lm
+		$(filter %.c %.o,$^) $(ZSTD) -lprotobuf-c -lm
 
 .PHONY: test-export
 test-export: $(OUT)/test_export tool

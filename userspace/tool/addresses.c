@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "addresses.h"
+#include "notes.h"
 
 #ifndef KALLSYMS
 #define KALLSYMS "/proc/kallsyms"	/* another one in tests */
 #endif
 
-#define NOTE_LOG2 14			/* bytes of a block of notes */
 #define FUNCTION_MAX (4u << 20)		/* a longer one has an end that is not known */
 
 struct addresses {
@@ -218,53 +218,6 @@ static const struct function *function_at(const struct functions *functions,
 
 /* ---- notes ---- */
 
-struct notes {
-	unsigned char *data;
-	size_t   blocks;
-	uint16_t provider;
-};
-
-static struct tb_block *last_block(const struct notes *notes)
-{
-	return (struct tb_block *)(notes->data +
-				   ((notes->blocks - 1) << NOTE_LOG2));
-}
-
-static struct tb_block *new_block(struct notes *notes)
-{
-	unsigned char *grown = realloc(notes->data,
-				       (notes->blocks + 1) << NOTE_LOG2);
-	struct tb_block *block;
-
-	if (!grown)
-		return NULL;
-	notes->data = grown;
-	block = (struct tb_block *)(grown + (notes->blocks << NOTE_LOG2));
-	memset(block, 0, 1u << NOTE_LOG2);
-	block->magic = TB_BLOCK_MAGIC;
-	block->version = TB_BLOCK_VERSION;
-	block->kind = TB_BLOCK_NOTE;
-	block->size_log2 = NOTE_LOG2;
-	block->flags = TB_BLOCK_COMPLETE;
-	block->provider = notes->provider;
-	block->sequence = notes->blocks++;
-	block->data = sizeof(*block);
-	return block;
-}
-
-/* What is not used says so; a block that is full has nothing to say */
-static void end_block(struct tb_block *block)
-{
-	uint32_t rest = ((1u << NOTE_LOG2) - block->data) / TB_ELEMENT_SIZE;
-	struct tb_element *pad = (void *)((unsigned char *)block + block->data);
-
-	if (!rest)
-		return;
-	block->flags |= TB_BLOCK_FLUSHED;
-	pad->head = TB_HEAD(TB_STRUCT_PAD, 0, rest > TB_EVENT_ELEMENTS_MAX ?
-			    TB_EVENT_ELEMENTS_MAX : rest, block->sequence);
-}
-
 /* "name [module]" */
 static size_t put_name(char *to, const char *from, size_t size)
 {
@@ -280,33 +233,18 @@ static size_t put_name(char *to, const char *from, size_t size)
 static int add_symbol(struct notes *notes, const struct function *function,
 		      uint64_t end)
 {
-	struct tb_block *block = notes->blocks ? last_block(notes) : NULL;
-	struct tb_composite *composite;
-	struct tb_symbol *symbol;
-	char name[512];
-	size_t length = put_name(name, function->name, sizeof(name));
-	size_t bytes = sizeof(*symbol) + length;
-	uint32_t elements = 1 + (uint32_t)(bytes + TB_ELEMENT_SIZE - 1) /
-				TB_ELEMENT_SIZE;
+	struct {
+		struct tb_symbol symbol;
+		char name[512];
+	} said = {
+		.symbol = {
+			.start = function->start,
+			.size = end - function->start,
+		},
+	};
+	size_t length = put_name(said.name, function->name, sizeof(said.name));
 
-	if (!block || block->data + elements * TB_ELEMENT_SIZE > 1u << NOTE_LOG2) {
-		if (block)
-			end_block(block);
-		block = new_block(notes);
-		if (!block)
-			return -ENOMEM;
-	}
-	composite = (void *)((unsigned char *)block + block->data);
-	composite->head = TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_SYMBOL, elements,
-				  block->sequence);
-	composite->length = (uint16_t)bytes;
-	symbol = (struct tb_symbol *)(composite + 1);
-	symbol->start = function->start;
-	symbol->size = end - function->start;
-	memcpy(symbol + 1, name, length);
-	block->data += elements * TB_ELEMENT_SIZE;
-	block->events++;
-	return 0;
+	return notes_add(notes, TB_EV_SYMBOL, &said, sizeof(said.symbol) + length);
 }
 
 static int compare_addresses(const void *a, const void *b)
@@ -335,14 +273,13 @@ static int make_notes(const struct functions *functions,
 		if (result)
 			return result;
 	}
-	if (notes->blocks)
-		end_block(last_block(notes));
 	return 0;
 }
 
-int addresses_notes(const struct addresses *addresses, void **data, size_t *bytes)
+int addresses_notes(const struct addresses *addresses, uint64_t first, void **data,
+		    size_t *bytes)
 {
-	struct notes notes = { .provider = addresses->provider };
+	struct notes notes = { .first = first, .provider = addresses->provider };
 	uint64_t *sorted = malloc((addresses->used + 1) * sizeof(*sorted));
 	struct functions functions = { 0 };
 	size_t i, count = 0;
@@ -361,7 +298,7 @@ int addresses_notes(const struct addresses *addresses, void **data, size_t *byte
 		free(notes.data);
 	} else {
 		*data = notes.data;
-		*bytes = notes.blocks << NOTE_LOG2;
+		*bytes = notes_bytes(&notes);
 	}
 	functions_free(&functions);
 	free(sorted);

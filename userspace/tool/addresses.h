@@ -16,11 +16,13 @@ void addresses_block(struct addresses **addresses, const struct tb_block *block)
 
 /**
  * addresses_notes - look the addresses up in the running kernel
+ * @first: number of the first block of notes
  * @data: out: blocks of notes, to be freed; NULL if there are none
  * @bytes: out: of these
  * Return: 0; -ENODATA the kernel does not tell, other -errno.
  */
-int addresses_notes(const struct addresses *addresses, void **data, size_t *bytes);
+int addresses_notes(const struct addresses *addresses, uint64_t first, void **data,
+		    size_t *bytes);
 void addresses_free(struct addresses *addresses);
 
 #endif /* TRACEBUF_ADDRESSES_H */

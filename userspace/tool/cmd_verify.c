@@ -16,13 +16,15 @@
 #define MESSAGES_MAX 10
 
 struct ring {
-	bool     seen;
+	bool     seen;			/* a block, or that there were some in the file before */
 	uint64_t sequence;		/* of the last block */
 	uint64_t ticks;			/* of the last event */
 	uint64_t blocks, events, bytes;
 	uint64_t overwritten, dropped;	/* by the last block's header */
 	uint64_t gap_overwritten, gap_dropped;	/* sums of the gap slots */
 	uint64_t gaps;
+	struct tb_part before;		/* where this file begins; zero: with the ring */
+	bool     continues;		/* the next file does */
 };
 
 struct verify {
@@ -287,7 +289,39 @@ static bool verify_repeated(const struct verify *verify)
 	return false;
 }
 
-/* What the reader of the recording wrote behind it: of no time and no order */
+/* Where the file before this one ends, or this one does, as its writer has it */
+static void verify_part(struct verify *verify, const struct tb_walk *walk,
+			uint64_t offset)
+{
+	const struct tb_part *part = walk->payload;
+	struct ring *ring;
+
+	if (walk->structure != TB_STRUCT_COMPOSITE || walk->bytes < sizeof(*part) ||
+	    part->cpu >= verify->nr_rings || !part->blocks) {
+		broken(verify, offset, "what it says of the other files of the recording is impossible");
+		return;
+	}
+	ring = &verify->rings[part->cpu];
+	ring->continues = part->flags & TB_PART_END;
+	if (!ring->seen && !ring->continues) {
+		ring->seen = true;
+		ring->before = *part;
+		ring->sequence = part->blocks - 1;
+		ring->overwritten = part->overwritten;
+		ring->dropped = part->dropped;
+		return;
+	}
+	if (ring->seen ? part->blocks != ring->sequence + 1 ||
+			 part->events != ring->before.events + ring->events ||
+			 part->overwritten != ring->overwritten ||
+			 part->dropped != ring->dropped : true)
+		broken(verify, offset, "CPU %u: the recording's parts had %" PRIu64 " events in blocks up to %" PRIu64
+		       ", here are %" PRIu64 " up to %" PRIu64 ": a part is missing, or not whole",
+		       part->cpu, (uint64_t)part->events, (uint64_t)part->blocks - 1,
+		       (uint64_t)ring->before.events + ring->events, ring->sequence);
+}
+
+/* What the reader of the recording wrote: of no time and no order */
 static void verify_note(struct verify *verify)
 {
 	struct tb_walk walk;
@@ -298,12 +332,15 @@ static void verify_note(struct verify *verify)
 	tb_walk_start(&walk, verify->block);
 	while ((step = tb_walk_next(&walk)) == 1) {
 		offset = verify->offset + (uint64_t)walk.index * TB_ELEMENT_SIZE;
-		if (walk.id != TB_EV_SYMBOL)
+		if (walk.id == TB_EV_PART)
+			verify_part(verify, &walk, offset);
+		else if (walk.id != TB_EV_SYMBOL)
 			broken(verify, offset, "event %u does not belong into a note",
 			       walk.id);
 		else if (walk.structure != TB_STRUCT_COMPOSITE ||
 			 walk.bytes < sizeof(struct tb_symbol))
 			broken(verify, offset, "a symbol is too short");
+		verify->symbols += walk.id == TB_EV_SYMBOL;
 		events++;
 	}
 	if (step < 0)
@@ -314,7 +351,6 @@ static void verify_note(struct verify *verify)
 		broken(verify, verify->offset, "the header counts %u events, there are %u",
 		       verify->block->events, events);
 	verify->note_blocks++;
-	verify->symbols += events;
 }
 
 static void verify_block(struct verify *verify)
@@ -385,14 +421,18 @@ static void verify_totals(struct verify *verify, unsigned int cpu)
 	const struct tb_totals *totals = tb_trace_totals(verify->trace, cpu);
 	uint64_t accounted;
 
-	if (!totals)
+	/* those of a recording that was stopped just then are for its last file */
+	if (!totals || ring->continues)
 		return;
-	accounted = ring->events + totals->overwritten + totals->dropped;
+	accounted = ring->before.events + ring->events + totals->overwritten +
+		    totals->dropped;
 	if (totals->attempted != accounted)
 		broken(verify, 0, "CPU %u: %" PRIu64 " events attempted, but %" PRIu64
-		       " in the file + %" PRIu64 " overwritten + %" PRIu64
+		       " in the file%s + %" PRIu64 " overwritten + %" PRIu64
 		       " dropped = %" PRIu64, cpu, (uint64_t)totals->attempted,
-		       ring->events, (uint64_t)totals->overwritten,
+		       (uint64_t)ring->before.events + ring->events,
+		       ring->before.blocks ? " and those before it" : "",
+		       (uint64_t)totals->overwritten,
 		       (uint64_t)totals->dropped, accounted);
 	if (totals->recorded != totals->attempted - totals->dropped)
 		broken(verify, 0, "CPU %u: totals: recorded %" PRIu64 " is not attempted %" PRIu64 " - dropped %" PRIu64,
@@ -440,10 +480,35 @@ static void summary_suppressed(const struct verify *verify)
 	}
 }
 
+/* What is in this file, where the recording has several */
+static void summary_ring(const struct verify *verify, unsigned int cpu)
+{
+	const struct tb_totals *totals = tb_trace_totals(verify->trace, cpu);
+	const struct ring *ring = &verify->rings[cpu];
+	uint64_t overwritten, dropped;
+
+	if (ring->continues)
+		totals = NULL;
+	if (!ring->seen && !totals)
+		return;
+	overwritten = (totals ? totals->overwritten : ring->overwritten) -
+		      ring->before.overwritten;
+	dropped = (totals ? totals->dropped : ring->dropped) - ring->before.dropped;
+	printf("%5u %8" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64, cpu,
+	       ring->blocks, ring->events, overwritten, dropped);
+	if (totals || ring->continues)
+		printf(" %12" PRIu64 " %6" PRIu64 "  %s%s%s\n",
+		       ring->events + overwritten + dropped, ring->gaps,
+		       verify->problems ? "see above" : "exact",
+		       ring->before.blocks ? ", continued" : "",
+		       ring->continues ? ", goes on in another file" : "");
+	else
+		printf(" %12s %6" PRIu64 "  %s\n", "?", ring->gaps,
+		       "open: no totals (not stopped, or cut)");
+}
+
 static void summary(const struct verify *verify)
 {
-	const struct tb_totals *totals;
-	const struct ring *ring;
 	unsigned int cpu;
 
 	if (verify->init)
@@ -457,23 +522,8 @@ static void summary(const struct verify *verify)
 		printf("no initialisation record: cut from a longer trace\n");
 	printf("%5s %8s %12s %12s %10s %12s %6s  %s\n", "CPU", "blocks",
 	       "events", "overwritten", "dropped", "attempted", "gaps", "books");
-	for (cpu = 0; cpu < verify->nr_rings; cpu++) {
-		ring = &verify->rings[cpu];
-		totals = tb_trace_totals(verify->trace, cpu);
-		if (!ring->seen && !totals)
-			continue;
-		printf("%5u %8" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64,
-		       cpu, ring->blocks, ring->events,
-		       totals ? (uint64_t)totals->overwritten : ring->overwritten,
-		       totals ? (uint64_t)totals->dropped : ring->dropped);
-		if (totals)
-			printf(" %12" PRIu64 " %6" PRIu64 "  %s\n",
-			       (uint64_t)totals->attempted, ring->gaps,
-			       verify->problems ? "see above" : "exact");
-		else
-			printf(" %12s %6" PRIu64 "  %s\n", "?", ring->gaps,
-			       "open: no totals (not stopped, or cut)");
-	}
+	for (cpu = 0; cpu < verify->nr_rings; cpu++)
+		summary_ring(verify, cpu);
 	printf("  dur %8" PRIu64 " %12" PRIu64 "\n", verify->durable.blocks,
 	       verify->durable.events);
 	if (verify->note_blocks)
@@ -491,6 +541,10 @@ static int verify_recording(struct verify *verify, unsigned int number)
 	tb_trace_select(verify->trace, number);
 	verify->init = tb_trace_init(verify->trace);
 	verify->nr_rings = tb_trace_nr_cpus(verify->trace);
+	/* those of which nothing is in this file, but in those before it */
+	if (verify->init && verify->init->nr_cpus > verify->nr_rings &&
+	    verify->init->nr_cpus <= UINT16_MAX + 1u)
+		verify->nr_rings = verify->init->nr_cpus;
 	verify->rings = calloc(verify->nr_rings + 1, sizeof(*verify->rings));
 	memset(&verify->durable, 0, sizeof(verify->durable));
 	verify->note_blocks = verify->symbols = 0;

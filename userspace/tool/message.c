@@ -1,17 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages: all on standard error, all beginning with the program's name.
+ * Messages: all on standard error, all beginning with the program's name; those of a program in
+ * the background in the system's log.
  */
 #include <inttypes.h>
 #include <stdarg.h>
+#include <syslog.h>
 #include "tool.h"
+
+static bool to_log;
 
 static void say(const char *text, va_list arguments)
 {
+	if (to_log) {
+		vsyslog(LOG_NOTICE, text, arguments);
+		return;
+	}
 	fflush(stdout);
 	fputs("tracebuf: ", stderr);
 	vfprintf(stderr, text, arguments);
 	fputc('\n', stderr);
+}
+
+void messages_to_log(void)
+{
+	openlog("tracebuf", LOG_PID, LOG_DAEMON);
+	to_log = true;
 }
 
 int complain(const char *text, ...)

@@ -6,7 +6,11 @@
 #ifndef TRACEBUF_RECORD_H
 #define TRACEBUF_RECORD_H
 
+#include <stdint.h>
 #include "choose.h"
+#include "series.h"
+#include "service.h"
+#include "workload.h"
 
 #define DEFAULT_EVENTS "sched_switch,sched_wak*,sched_migrate_task,sched_process_*," \
 	"irq,task,signal,power,raw_syscalls,user"
@@ -26,8 +30,62 @@
 	"                        as nothing else is asked for\n" \
 	SETUP_HELP \
 	"      --no-state        do not list the existing threads first\n" \
+	SERVICE_HELP \
 	"  -q, --quiet           neither progress nor table\n" \
+	"  -v, --verbose         how the file is written, and what the recorder took\n" \
 	"  -h, --help\n"
+
+/**
+ * struct record - a recording, from the command line to its end
+ * @device: what controls it; @reader: what takes its blocks: the same, or when there are several
+ *	files another one for each, which gets the durable buffer anew
+ */
+struct record {
+	const char *output;
+	bool fifo;			/* through save/saved channels */
+	struct choice choice;
+	struct who who;
+	bool defaults;			/* the events are DEFAULT_EVENTS */
+	bool chosen;			/* they, and no others, are recorded */
+	const char *provider;
+	struct setup setup;
+	uint32_t start_flags;
+	double seconds;
+	bool quiet;
+	bool verbose;
+	bool compress;			/* each block, zstd */
+	int level;
+	uint32_t threads;
+	bool buffered;			/* through the page cache */
+	bool stream;			/* each block as it comes */
+	struct series series;
+	struct service service;
+	char **command;
+
+	struct tb_device *device, *reader;
+	struct tb_query query;
+	struct channels *channels;	/* or NULL */
+	struct sink sink;
+	struct workload workload;
+	int signals;
+	struct tb_stats *each;
+	uint64_t started, shown;	/* ns */
+	uint64_t next_file;		/* when a new one is due, ns; UINT64_MAX: never */
+	uint64_t shown_recorded;
+	bool progress, progress_used;
+	int caught;
+	bool rotate;			/* SIGUSR2 came */
+};
+
+uint64_t now_ns(void);
+
+/* From its start to its end, or the signal for it; 0, -EIO the file failed, other -errno
+ * (record_loop.c) */
+int record_loop(struct record *record);
+/* Another open file for the same provider, with the mapping of the first; complains, NULL */
+struct tb_device *record_reader(struct record *record);
+/* What is left, the table and the warnings; @result: of the loop.  EXIT_* */
+int record_finish(struct record *record, int result);
 
 /* A whole recording, as @command's line says, into @output unless that says
  * otherwise; @stream: the options of stream, too.  Returns the exit status. */

@@ -15,12 +15,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include "addresses.h"
+#include "direct.h"
+#include "notes.h"
 
-int sink_open(struct sink *sink, const char *path)
+/* Opens the file that @sink is for, of that name; EXIT_* */
+static int open_file(struct sink *sink, const char *path)
 {
 	struct stat status;
 
-	memset(sink, 0, sizeof(*sink));
 	sink->name = strcmp(path, "-") ? path : "standard output";
 	if (strcmp(path, "-")) {
 		sink->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
@@ -34,6 +36,25 @@ int sink_open(struct sink *sink, const char *path)
 		return complain("%s: cannot be written: %s", sink->name,
 				strerror(errno));
 	sink->regular = !fstat(sink->fd, &status) && S_ISREG(status.st_mode);
+	return EXIT_FINE;
+}
+
+int sink_open(struct sink *sink, const char *path)
+{
+	memset(sink, 0, sizeof(*sink));
+	return open_file(sink, path);
+}
+
+int sink_use(struct sink *sink, const struct sink_way *way)
+{
+	sink->way = *way;
+	if (way->compress && !sink->pack) {
+		sink->pack = pack_open(way->level, way->threads);
+		if (!sink->pack)
+			return complain("out of memory");
+	}
+	if (way->direct && !way->compress)
+		sink->direct = direct_open(sink, way->block_bytes);
 	return EXIT_FINE;
 }
 
@@ -66,24 +87,28 @@ static void sink_missed(struct sink *sink, const struct tb_block *const *blocks,
 			sink->unwritten += blocks[i]->events;
 }
 
-static int sink_write(struct sink *sink, const struct tb_block *const *blocks,
-		      unsigned int count)
+/* What goes into the file as a whole, or not at all */
+struct piece {
+	uint32_t rolling;		/* blocks in it that are of a CPU */
+	uint64_t events;		/* in these */
+};
+
+static void piece_block(struct piece *piece, const struct tb_block *block)
 {
-	struct iovec vectors[SINK_BATCH];
-	unsigned int i, first = 0;
-	uint64_t part = 0;	/* of block first, already written */
+	if (block->kind != TB_BLOCK_ROLLING)
+		return;
+	piece->rolling++;
+	piece->events += block->events;
+}
+
+/* With write(): in a row; @vectors are changed */
+static int write_now(struct sink *sink, struct iovec *vectors, const struct piece *pieces,
+		     unsigned int count)
+{
+	uint64_t part = 0;	/* of the first, already written */
+	unsigned int first = 0;
 	ssize_t done;
 
-	if (sink->failed) {
-		sink_missed(sink, blocks, count);
-		return -EIO;
-	}
-	for (i = 0; i < count; i++) {
-		if (!sink->no_stacks)
-			addresses_block(&sink->addresses, blocks[i]);
-		vectors[i].iov_base = (void *)(uintptr_t)blocks[i];
-		vectors[i].iov_len = block_bytes(blocks[i]);
-	}
 	while (first < count) {
 		done = writev(sink->fd, vectors + first, (int)(count - first));
 		if (done < 0 && errno == EINTR)
@@ -98,13 +123,14 @@ static int sink_write(struct sink *sink, const struct tb_block *const *blocks,
 		if (done <= 0) {
 			sink->failed = done < 0 ? -errno : -ENOSPC;
 			sink_cut(sink, part);
-			sink_missed(sink, blocks + first, count - first);
+			for (; first < count; first++)
+				sink->unwritten += pieces[first].events;
 			return -EIO;
 		}
 		while (first < count && (size_t)done >= vectors[first].iov_len) {
 			done -= (ssize_t)vectors[first].iov_len;
-			sink->bytes += block_bytes(blocks[first]);
-			sink->rolling += blocks[first]->kind == TB_BLOCK_ROLLING;
+			sink->bytes += part + vectors[first].iov_len;
+			sink->rolling += pieces[first].rolling;
 			part = 0;
 			first++;
 		}
@@ -116,6 +142,226 @@ static int sink_write(struct sink *sink, const struct tb_block *const *blocks,
 		}
 	}
 	return 0;
+}
+
+static int write_plain(struct sink *sink, const struct tb_block *const *blocks,
+		       unsigned int count)
+{
+	struct piece pieces[SINK_BATCH] = { 0 };
+	struct iovec vectors[SINK_BATCH];
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		vectors[i].iov_base = (void *)(uintptr_t)blocks[i];
+		vectors[i].iov_len = block_bytes(blocks[i]);
+		piece_block(&pieces[i], blocks[i]);
+	}
+	return write_now(sink, vectors, pieces, count);
+}
+
+/* Frames are written when all their blocks have been read: those that can be given back */
+static int write_packed(struct sink *sink, const struct tb_block *const *blocks,
+			unsigned int count)
+{
+	struct iovec vectors[PACK_FRAMES];
+	struct piece pieces[PACK_FRAMES];
+	struct frame frames[PACK_FRAMES];
+	unsigned int i, j, n;
+
+	while (count && !sink->failed) {
+		n = pack_blocks(sink->pack, blocks, count, frames);
+		memset(pieces, 0, sizeof(pieces));
+		for (i = 0; i < n; i++) {
+			for (j = 0; j < frames[i].count; j++)
+				piece_block(&pieces[i], frames[i].blocks[j]);
+			vectors[i].iov_base = (void *)(uintptr_t)frames[i].data;
+			vectors[i].iov_len = frames[i].bytes;
+			blocks += frames[i].count;
+			count -= frames[i].count;
+			if (!frames[i].bytes)
+				sink->failed = -ENOMEM;
+		}
+		if (sink->failed) {
+			for (i = 0; i < n; i++)
+				sink->unwritten += pieces[i].events;
+			break;
+		}
+		write_now(sink, vectors, pieces, n);
+		for (i = 0; i < n && !sink->failed; i++)
+			pack_written(sink->pack, &frames[i]);
+	}
+	sink_missed(sink, blocks, count);
+	return sink->failed ? -EIO : 0;
+}
+
+/* What finds a place in a compressed file */
+static void put_table(struct sink *sink)
+{
+	struct piece piece = { 0 };
+	struct iovec vector;
+
+	if (!sink->pack)
+		return;
+	vector.iov_base = pack_table(sink->pack, &vector.iov_len);
+	if (vector.iov_base && !sink->failed) {
+		void *data = vector.iov_base;
+
+		write_now(sink, &vector, &piece, 1);
+		free(data);
+	} else {
+		free(vector.iov_base);
+	}
+}
+
+/*
+ * To the file with them, as it is written.  @device: the blocks are @refs of it, and given
+ * back here or later; @owned: they are in this memory, to be freed then
+ */
+static int write_blocks(struct sink *sink, const struct tb_block *const *blocks,
+			unsigned int count, struct tb_device *device,
+			const struct tb_ref *refs, void *owned)
+{
+	int result = -EIO;
+	unsigned int i;
+
+	if (sink->failed) {
+		sink_missed(sink, blocks, count);
+	} else if (sink->direct) {
+		while (direct_room(sink->direct) < count)
+			direct_step(sink->direct, true);
+		for (i = 0; i < count; i++)
+			direct_add(sink->direct, blocks[i], device, refs ? &refs[i] : NULL,
+				   i + 1 == count ? owned : NULL);
+		if (device || owned)
+			direct_step(sink->direct, false);
+		else		/* the caller's memory */
+			direct_finish(sink->direct);
+		return sink->failed ? -EIO : sink->refused;
+	} else {
+		result = sink->pack ? write_packed(sink, blocks, count) :
+			 write_plain(sink, blocks, count);
+	}
+	free(owned);
+	if (device && count) {
+		int given = tb_device_release(device, refs, count);
+
+		if (given < 0)
+			return given;
+	}
+	return result;
+}
+
+/* ---- notes ---- */
+
+/* Notes behind what there is; @data is taken over */
+static void write_notes(struct sink *sink, void *data, size_t bytes)
+{
+	const struct tb_block *blocks[SINK_BATCH];
+	const unsigned char *at = data, *end = at + bytes;
+	unsigned int count;
+
+	sink->notes += bytes >> NOTE_LOG2;
+	while (at < end) {
+		for (count = 0; count < SINK_BATCH && at < end; count++) {
+			blocks[count] = (const struct tb_block *)at;
+			at += block_bytes(blocks[count]);
+		}
+		write_blocks(sink, blocks, count, NULL, NULL, at == end ? data : NULL);
+	}
+	if (!bytes)
+		free(data);
+}
+
+/* How far the rings had got */
+static void put_parts(struct sink *sink, uint32_t flags)
+{
+	size_t bytes;
+	void *data;
+
+	if (parts_notes(&sink->parts, flags, sink->notes, &data, &bytes))
+		note("%s: out of memory: it does not say how it is continued", sink->name);
+	else
+		write_notes(sink, data, bytes);
+}
+
+/* Where this file begins; behind the blocks that tell whose recording it is of, if there are any */
+static void put_beginning(struct sink *sink)
+{
+	if (!sink->continued || !sink_size(sink))
+		return;
+	sink->continued = false;
+	put_parts(sink, 0);
+}
+
+/* The addresses in this recording's stacks mean something as long as this kernel runs */
+static void put_symbols(struct sink *sink)
+{
+	void *notes;
+	size_t bytes;
+	int result;
+
+	if (!sink->addresses)
+		return;
+	result = sink->failed ? -EIO :
+		 addresses_notes(sink->addresses, sink->notes, &notes, &bytes);
+	addresses_free(sink->addresses);
+	sink->addresses = NULL;
+	if (sink->failed)
+		return;
+	if (result == -ENODATA)
+		note("warning: the stacks have addresses only: /proc/kallsyms does not show any (kernel.kptr_restrict)");
+	else if (result < 0)
+		note("warning: the stacks have addresses only: no symbols: %s",
+		     strerror(-result));
+	if (result < 0)
+		return;
+	write_notes(sink, notes, bytes);
+}
+
+/* ---- blocks ---- */
+
+/* What is to be known of these when they are gone */
+static void look_at(struct sink *sink, const struct tb_block *const *blocks,
+		    unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		if (!sink->no_stacks)
+			addresses_block(&sink->addresses, blocks[i]);
+		if (sink->way.parts && blocks[i]->kind == TB_BLOCK_ROLLING)
+			parts_block(&sink->parts, blocks[i]);
+	}
+}
+
+/* How many before the first of a ring */
+static unsigned int durable_first(const struct tb_block *const *blocks,
+				  unsigned int count)
+{
+	unsigned int i = 0;
+
+	while (i < count && blocks[i]->kind != TB_BLOCK_ROLLING)
+		i++;
+	return i;
+}
+
+static int sink_write(struct sink *sink, const struct tb_block *const *blocks,
+		      unsigned int count, struct tb_device *device,
+		      const struct tb_ref *refs)
+{
+	unsigned int first = 0;
+	int result = 0, rest;
+
+	if (sink->continued) {
+		first = durable_first(blocks, count);
+		result = write_blocks(sink, blocks, first, device, refs, NULL);
+		if (first < count)
+			put_beginning(sink);
+	}
+	look_at(sink, blocks + first, count - first);
+	rest = write_blocks(sink, blocks + first, count - first, device,
+			    refs ? refs + first : NULL, NULL);
+	return result < 0 ? result : rest;
 }
 
 int sink_blocks(struct sink *sink, const void *data, size_t bytes)
@@ -130,67 +376,39 @@ int sink_blocks(struct sink *sink, const void *data, size_t bytes)
 			blocks[count] = (const struct tb_block *)at;
 			at += block_bytes(blocks[count]);
 		}
-		result = sink_write(sink, blocks, count);
+		result = sink_write(sink, blocks, count, NULL, NULL);
 	}
 	return result;
 }
 
-/* The addresses in this recording's stacks mean something as long as this kernel runs */
-static void put_symbols(struct sink *sink)
+/* So many that a file is not much longer than it is to be */
+static unsigned int sink_batch(const struct sink *sink)
 {
-	void *notes;
-	size_t bytes;
-	int result;
+	uint64_t left;
 
-	if (!sink->addresses)
-		return;
-	result = sink->failed ? -EIO :
-		 addresses_notes(sink->addresses, &notes, &bytes);
-	addresses_free(sink->addresses);
-	sink->addresses = NULL;
-	if (sink->failed)
-		return;
-	if (result == -ENODATA)
-		note("warning: the stacks have addresses only: /proc/kallsyms does not show any (kernel.kptr_restrict)");
-	else if (result < 0)
-		note("warning: the stacks have addresses only: no symbols: %s",
-		     strerror(-result));
-	if (result < 0)
-		return;
-	sink_blocks(sink, notes, bytes);
-	free(notes);
-}
-
-int sink_close(struct sink *sink)
-{
-	put_symbols(sink);
-	if (sink->fd >= 0 && close(sink->fd) < 0 && !sink->failed)
-		sink->failed = -errno;
-	sink->fd = -1;
-	if (!sink->failed)
-		return EXIT_FINE;
-	if (sink->failed == -EPIPE)
-		return complain("%s was closed by its reader", sink->name);
-	return complain("%s: writing failed: %s; the recording ended there, the file is valid up to %llu bytes",
-			sink->name, strerror(-sink->failed),
-			(unsigned long long)sink->bytes);
+	if (!sink->way.most)
+		return SINK_BATCH;
+	left = sink_size(sink) < sink->way.most ?
+	       (sink->way.most - sink_size(sink)) / sink->way.block_bytes : 0;
+	return left < 1 ? 1 : left < SINK_BATCH ? (unsigned int)left : SINK_BATCH;
 }
 
 int sink_move(struct sink *sink, struct tb_device *device, uint32_t flags)
 {
 	const struct tb_block *blocks[SINK_BATCH];
 	struct tb_ref refs[SINK_BATCH];
-	int count, i, result, released;
+	int count, i, result;
 
-	count = tb_device_acquire(device, refs, SINK_BATCH, flags);
+	if (sink->direct)
+		direct_step(sink->direct, false);
+	if (!sink_ready(sink))
+		return 0;
+	count = tb_device_acquire(device, refs, sink_batch(sink), flags);
 	if (count <= 0)
 		return count;
 	for (i = 0; i < count; i++)
 		blocks[i] = tb_device_block(device, &refs[i]);
-	result = sink_write(sink, blocks, (unsigned int)count);
-	released = tb_device_release(device, refs, (unsigned int)count);
-	if (released < 0)
-		return released;
+	result = sink_write(sink, blocks, (unsigned int)count, device, refs);
 	return result < 0 ? result : count;
 }
 
@@ -199,7 +417,7 @@ int sink_put(struct sink *sink, struct tb_device *device,
 {
 	uint64_t unwritten = sink->unwritten;
 	const struct tb_block *block = tb_device_block(device, ref);
-	int result = sink_write(sink, &block, 1);
+	int result = sink_write(sink, &block, 1, NULL, NULL);
 
 	/* it was not delivered, and stays with who has it */
 	sink->unwritten = unwritten;
@@ -214,12 +432,18 @@ int sink_drain(struct sink *sink, struct tb_device *device)
 
 	for (;;) {
 		moved = sink_move(sink, device, 0);
+		if (moved == -ENODATA && sink->direct)
+			direct_finish(sink->direct);
 		if (moved == -ENODATA)
-			return 0;
+			return sink->failed ? -EIO : sink->refused;
 		if (moved < 0)
 			return moved;
 		if (moved) {
 			idle = 0;
+			continue;
+		}
+		if (!sink_ready(sink)) {
+			sink_wait(sink);
 			continue;
 		}
 		if (++idle > 50)	/* 5 s without a block: it never comes */
@@ -228,4 +452,93 @@ int sink_drain(struct sink *sink, struct tb_device *device)
 		if (wait.revents & POLLHUP)
 			idle += 10;
 	}
+}
+
+bool sink_ready(const struct sink *sink)
+{
+	return !sink->direct || direct_room(sink->direct) >= SINK_BATCH;
+}
+
+int sink_fd(const struct sink *sink)
+{
+	return sink->direct ? direct_fd(sink->direct) : -1;
+}
+
+void sink_wait(struct sink *sink)
+{
+	if (sink->direct)
+		direct_step(sink->direct, true);
+}
+
+void sink_describe(const struct sink *sink)
+{
+	char text[256];
+
+	if (sink->direct)
+		note("%s: %s", sink->name, direct_way(sink->direct, text));
+	else
+		note("%s: write()%s", sink->name, !sink->pack ? "" :
+		     ", compressed: frames of any length, so no O_DIRECT");
+}
+
+uint64_t sink_size(const struct sink *sink)
+{
+	return sink->bytes + (sink->direct ? direct_waiting(sink->direct) : 0);
+}
+
+/* ---- the end of a file ---- */
+
+/* 0 or what failed first */
+static int end_file(struct sink *sink)
+{
+	if (sink->fd < 0)
+		return sink->failed;
+	put_beginning(sink);
+	put_symbols(sink);
+	put_table(sink);
+	direct_close(sink->direct);
+	sink->direct = NULL;
+	if (close(sink->fd) < 0 && !sink->failed)
+		sink->failed = -errno;
+	sink->fd = -1;
+	sink->total += sink->bytes;
+	return sink->failed;
+}
+
+int sink_next(struct sink *sink, const char *path)
+{
+	struct sink next = *sink;
+
+	if (open_file(&next, path))
+		return EXIT_WRONG;
+	put_beginning(sink);
+	put_parts(sink, TB_PART_END);
+	if (end_file(sink)) {
+		close(next.fd);
+		unlink(path);
+		return EXIT_FINE;	/* sink_close() tells */
+	}
+	next.addresses = NULL;
+	next.direct = NULL;
+	next.bytes = next.notes = 0;
+	next.total = sink->total;
+	next.rolling = sink->rolling;
+	next.continued = true;
+	*sink = next;
+	return sink_use(sink, &next.way);
+}
+
+int sink_close(struct sink *sink)
+{
+	end_file(sink);
+	parts_free(&sink->parts);
+	pack_close(sink->pack);
+	sink->pack = NULL;
+	if (!sink->failed)
+		return EXIT_FINE;
+	if (sink->failed == -EPIPE)
+		return complain("%s was closed by its reader", sink->name);
+	return complain("%s: writing failed: %s; the recording ended there, the file is valid up to %llu bytes",
+			sink->name, strerror(-sink->failed),
+			(unsigned long long)sink->bytes);
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "pack.h"
+#include "parts.h"
 #include "tracebuf.h"
 
 #define DEFAULT_FILE "trace.tbuf"
@@ -50,6 +52,9 @@ __attribute__((format(printf, 1, 2))) int complain(const char *text, ...);
 __attribute__((format(printf, 2, 3)))
 int misused(const struct command *command, const char *text, ...);
 __attribute__((format(printf, 1, 2))) void note(const char *text, ...);
+
+/* From here on they go to the system's log */
+void messages_to_log(void);
 
 /* What is wrong with @file, where; returns EXIT_WRONG */
 int complain_file(const char *file, const struct tb_error *error);
@@ -211,34 +216,73 @@ int writers_status(struct tb_device *device);
 
 /* ---- blocks into a file (sink.c) ---- */
 
+#define SINK_BATCH 256
+
+/**
+ * struct sink_way - how the blocks get into the file
+ * @direct: while the reader goes on, past the page cache if possible (direct.h)
+ * @parts: there will be several files
+ * @compress: zstd, of this @level (0: the usual one), by @threads
+ * @block_bytes: size of a ring's blocks
+ * @most: bytes that a file should not have more of; 0: any number
+ */
+struct sink_way {
+	bool     direct;
+	bool     parts;
+	bool     compress;
+	int      level;
+	unsigned int threads;
+	size_t   block_bytes;
+	uint64_t most;
+};
+
 /**
  * struct sink - where the blocks go
  * @fd: the file
  * @name: for messages
  * @regular: it can be truncated to whole blocks
  * @bytes: written, whole blocks
+ * @total: bytes of the files before this one
  * @rolling: of the blocks written, those with events of a CPU
  * @unwritten: events taken from the buffers that could not be written
  * @no_stacks: there are none in the blocks, which is not looked for
  * @addresses: addresses of the stacks in them, or NULL
+ * @way: how
+ * @direct: what writes, or NULL: write()
+ * @pack: what compresses, or NULL
+ * @parts: the books of all files
+ * @continued: there is a file before this one, which is still to be said
+ * @notes: blocks of notes in this file
  * @failed: -errno of the first failure, 0
+ * @refused: -errno of giving blocks back, 0
  */
-#define SINK_BATCH 256
-
 struct sink {
 	int         fd;
 	const char *name;
 	bool        regular;
 	uint64_t    bytes;
+	uint64_t    total;
 	uint64_t    rolling;
 	uint64_t    unwritten;
 	bool        no_stacks;
 	struct addresses *addresses;
+	struct sink_way way;
+	struct direct *direct;
+	struct pack *pack;
+	struct parts parts;
+	bool        continued;
+	uint64_t    notes;
 	int         failed;
+	int         refused;
 };
 
 /* "-" is standard output; EXIT_* */
 int sink_open(struct sink *sink, const char *path);
+/* How, if not with write(); once, before anything is written */
+int sink_use(struct sink *sink, const struct sink_way *way);
+/* End the file and go on in another one.  The reader must be another one from here on, which
+ * gets the durable blocks anew.  If the next cannot be opened this one goes on: complains */
+int sink_next(struct sink *sink, const char *path);
 /* Names for the addresses of stacks go behind the blocks; complains about what failed
  * earlier or now; EXIT_* */
 int sink_close(struct sink *sink);
@@ -248,6 +292,16 @@ int sink_move(struct sink *sink, struct tb_device *device, uint32_t flags);
 /* Write one block that somebody else gives back; -EIO the sink failed */
 int sink_put(struct sink *sink, struct tb_device *device,
 	     const struct tb_ref *ref);
+/* Is there room for what sink_move() takes?  If not, sink_fd() tells when there is */
+bool sink_ready(const struct sink *sink);
+/* For poll(): POLLIN when sink_move() has something to finish; -1: never */
+int sink_fd(const struct sink *sink);
+/* Until there is more room */
+void sink_wait(struct sink *sink);
+/* How it is written, as a message */
+void sink_describe(const struct sink *sink);
+/* Bytes that the file has or will have of what was moved */
+uint64_t sink_size(const struct sink *sink);
 /* Until it is drained (the recording has stopped) */
 int sink_drain(struct sink *sink, struct tb_device *device);
 /* Blocks in memory, one after the other; 0, -EIO the sink failed */

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Blocks into files, from a device that is none: all of them in order and given back, past the
+ * page cache and through it, compressed, in several files, and with no room for them.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "../../userspace/lib/tracebuf.h"
+
+/* The device: blocks of a fixture one after the other, on pages as in a ring */
+static unsigned char *blocks_at;
+static size_t ring_bytes, taken;
+static unsigned int held;
+static bool again;		/* a new reader: the first block once more */
+
+static int fake_acquire(struct tb_device *device, struct tb_ref *refs, unsigned int room,
+			uint32_t flags)
+{
+	const struct tb_block *block;
+	unsigned int count = 0;
+
+	(void)device;
+	(void)flags;
+	if (again) {
+		again = false;
+		refs[count].offset = 0;
+		refs[count++].bytes = 1u << ((const struct tb_block *)blocks_at)->size_log2;
+	}
+	while (count < room && taken < ring_bytes) {
+		block = (const void *)(blocks_at + taken);
+		refs[count].offset = taken;
+		refs[count++].bytes = 1u << block->size_log2;
+		taken += (size_t)1 << block->size_log2;
+	}
+	held += count;
+	return count ? (int)count : -ENODATA;
+}
+
+static int fake_release(struct tb_device *device, const struct tb_ref *refs, unsigned int count)
+{
+	(void)device;
+	(void)refs;
+	held -= count;
+	return (int)count;
+}
+
+static const struct tb_block *fake_block(const struct tb_device *device, const struct tb_ref *ref)
+{
+	(void)device;
+	return (const void *)(blocks_at + ref->offset);
+}
+
+static int fake_fd(const struct tb_device *device)
+{
+	(void)device;
+	return -1;
+}
+
+#define tb_device_acquire fake_acquire
+#define tb_device_release fake_release
+#define tb_device_block fake_block
+#define tb_device_fd fake_fd
+#include "../../userspace/tool/message.c"
+#include "../../userspace/tool/notes.c"
+#include "../../userspace/tool/parts.c"
+#define compare compare_functions
+#define make_room symbols_room
+#include "../../userspace/tool/addresses.c"
+#undef make_room
+#define make_room pack_room
+#include "../../userspace/tool/pack.c"
+#undef make_room
+#include "../../userspace/tool/direct.c"
+#include "../../userspace/tool/sink.c"
+
+#include "test_lib_run.h"
+
+static struct tb_device *const device = (void *)&blocks_at;
+
+/* Blocks of 4 KiB of two CPUs, @count of them */
+static void fill_ring(struct fx *fx, unsigned int count)
+{
+	unsigned int i, j;
+
+	fx_init(fx, 12, 1000);
+	fx_durable_end(fx);
+	for (i = 0; i < count; i++) {
+		fx_open(fx, i % 2, 2000 + 100 * i, 5, NULL);
+		for (j = 0; j < 90; j++)
+			fx_simple(fx, i % 2, FX_SOFTIRQ_FAST, 2001 + 100 * i + j, j);
+		fx_close(fx, i % 2);
+	}
+	fx_totals(fx, 0);
+	fx_totals(fx, 1);
+	fx_durable_end(fx);
+	blocks_at = aligned_alloc(4096, fx->size);
+	assert(blocks_at && fx->size % 4096 == 0);
+	memcpy(blocks_at, fx->data, fx->size);
+	ring_bytes = fx->size;
+	taken = 0;
+	held = 0;
+	again = false;
+}
+
+static void empty_ring(struct fx *fx)
+{
+	free(blocks_at);
+	fx_free(fx);
+}
+
+static size_t file_size(const char *name)
+{
+	struct stat status;
+
+	return stat(name, &status) ? 0 : (size_t)status.st_size;
+}
+
+static bool same_file(const char *name, const void *data, size_t bytes)
+{
+	void *got = malloc(bytes + 1);
+	FILE *in = fopen(name, "rb");
+	bool same = in && fread(got, 1, bytes + 1, in) == bytes && !memcmp(got, data, bytes);
+
+	if (in)
+		fclose(in);
+	free(got);
+	return same;
+}
+
+static void one_file(void)
+{
+	struct sink_way way = { .block_bytes = 4096 };
+	struct sink sink;
+	unsigned int n;
+	struct fx fx;
+	char text[256];
+
+	for (n = 0; n < 2; n++) {
+		way.direct = n;
+		fill_ring(&fx, 3000);
+		CHECK(!sink_open(&sink, file));
+		CHECK(!sink_use(&sink, &way));
+		if (sink.direct)
+			printf("# %s\n", direct_way(sink.direct, text));
+		CHECK(!sink_drain(&sink, device));
+		CHECK(!sink_close(&sink));
+		CHECK_NUMBER(held, 0);
+		CHECK_NUMBER(sink.rolling, 3000);
+		CHECK_NUMBER(sink.bytes, ring_bytes);
+		CHECK(same_file(file, blocks_at, ring_bytes));
+		empty_ring(&fx);
+	}
+}
+
+static void compressed_file(void)
+{
+	struct sink_way way = { .block_bytes = 4096, .compress = true };
+	struct sink sink;
+	struct fx fx;
+
+	for (way.threads = 1; way.threads < 5; way.threads++) {
+		fill_ring(&fx, 1000);
+		CHECK(!sink_open(&sink, file));
+		CHECK(!sink_use(&sink, &way));
+		CHECK(!sink_drain(&sink, device));
+		CHECK(!sink_close(&sink));
+		CHECK_NUMBER(held, 0);
+		CHECK_NUMBER(file_size(file), sink.bytes);
+		CHECK(sink.bytes < ring_bytes);
+		CHECK_NUMBER(run_on("verify", ""), 0);
+		CHECK_HAS("        45000            0          0        45000      0  exact\n");
+		empty_ring(&fx);
+	}
+}
+
+/* A limit for files stands for a disk that is full */
+static void no_room(void)
+{
+	struct rlimit before, limit;
+	struct sink_way way = { .block_bytes = 4096 };
+	struct sink sink;
+	unsigned int n;
+	struct fx fx;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert(!getrlimit(RLIMIT_FSIZE, &before));
+	limit = before;
+	for (n = 0; n < 3; n++) {
+		way.direct = n == 1;
+		way.compress = n == 2;
+		way.threads = 2;
+		/* in the middle of a block */
+		limit.rlim_cur = n == 2 ? 30000 : 1000000;
+		fill_ring(&fx, 1000);
+		CHECK(!sink_open(&sink, file));
+		CHECK(!sink_use(&sink, &way));
+		assert(!setrlimit(RLIMIT_FSIZE, &limit));
+		CHECK_NUMBER(sink_drain(&sink, device), -EIO);
+		CHECK_NUMBER(sink_close(&sink), EXIT_WRONG);
+		assert(!setrlimit(RLIMIT_FSIZE, &before));
+		CHECK_NUMBER(sink.failed, -EFBIG);
+		CHECK_NUMBER(held, 0);
+		CHECK(sink.bytes > 0);
+		CHECK_NUMBER(file_size(file), sink.bytes);
+		/* what was fetched is in the file, or told to be missing */
+		CHECK(sink.rolling < 1000);
+		CHECK(n == 2 || same_file(file, blocks_at, sink.bytes));
+		CHECK(sink.rolling * 90 + sink.unwritten >= 90 && sink.unwritten % 90 == 0);
+		CHECK_NUMBER(run_on("verify", "-q"), 0);
+		empty_ring(&fx);
+	}
+}
+
+/* Each is a trace by itself, and all together are one */
+static void several_files(void)
+{
+	struct sink_way way = { .block_bytes = 4096, .parts = true, .threads = 2 };
+	char names[16][64], command[512];
+	unsigned int n, files, i;
+	struct sink sink;
+	struct fx fx;
+	int moved;
+
+	for (n = 0; n < 3; n++) {
+		way.direct = n == 1;
+		way.compress = n == 2;
+		way.most = way.compress ? 20000 : 300000;
+		fill_ring(&fx, 500);
+		files = 0;
+		snprintf(names[0], sizeof(names[0]), "%s.0", file);
+		CHECK(!sink_open(&sink, names[0]));
+		CHECK(!sink_use(&sink, &way));
+		while ((moved = sink_move(&sink, device, 0)) >= 0) {
+			/* not when it has stopped */
+			if (sink_size(&sink) < way.most || files == 15 || taken == ring_bytes)
+				continue;
+			files++;
+			snprintf(names[files], sizeof(names[0]), "%s.%u", file, files);
+			CHECK(!sink_next(&sink, names[files]));
+			again = true;
+		}
+		CHECK_NUMBER(moved, -ENODATA);
+		CHECK(!sink_close(&sink));
+		CHECK_NUMBER(held, 0);
+		CHECK(files > 2);
+		snprintf(command, sizeof(command), "rm -f %s; for i in $(seq 0 %u); do cat %s.$i; done >%s",
+			 file, files, file, file);
+		CHECK(!system(command));
+		for (i = 0; i <= files; i++) {
+			snprintf(command, sizeof(command), "verify %s", names[i]);
+			CHECK_NUMBER(run(command), 0);
+			CHECK_HAS("exact");
+			CHECK(!strstr(output, "open"));
+			CHECK(!strstr(output, "continued") == !i);
+			CHECK(!strstr(output, "goes on") == (i == files));
+			CHECK(way.compress || file_size(names[i]) < way.most + 3 * 16384);
+			unlink(names[i]);
+		}
+		CHECK_NUMBER(run_on("verify", ""), 0);
+		CHECK_HAS("        22500            0          0        22500      0  exact\n");
+		empty_ring(&fx);
+	}
+}
+
+static const struct test tests[] = {
+	{ "sink: all blocks in order, and given back", one_file },
+	{ "sink: compressed", compressed_file },
+	{ "sink: several files", several_files },
+	{ "sink: no room", no_room },
+};
+
+RUN_MAIN(tests)

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writing while the reader goes on; see direct.h.
+ *
+ * One write at a time is on its way, of all that had come by then: blocks are in the file in
+ * their order, so one that breaks off is whole up to some block, whatever broke it off.  The
+ * slower the device, the more a write has; it is cut into requests that go to the device at once.
+ *
+ * The kernel writes out of the ring's memory.  A block is given back when it is written, so what
+ * has no room in the file is known to be missing.  Should we be killed, the pages stay as long as
+ * a request has them; what they hold may change, but the file is longer than its whole blocks then
+ * at most by that request.
+ *
+ * O_DIRECT wants offsets, lengths and addresses that are multiples of what the device says
+ * (statx()); blocks are powers of two and lie at multiples of their size, up to a page.  Where it
+ * is not to be had, or no io_uring, plain writes do.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <liburing.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include "direct.h"
+
+#define QUEUE 1024u			/* blocks, a power of two: IOV_MAX */
+#define STEP_MIN (16ull << 20)		/* bytes of file to have allocated at once */
+#define STEP_MAX (256ull << 20)
+
+struct entry {
+	struct tb_device *device;	/* whose @ref, or NULL */
+	struct tb_ref ref;
+	void    *owned;
+	size_t   bytes;
+	uint32_t events;		/* that are missing if it is not written */
+	bool     rolling;
+};
+
+struct direct {
+	struct sink *sink;
+	struct io_uring ring;
+	bool     has_ring;
+	bool     past_cache;		/* O_DIRECT */
+	const char *no_ring, *no_direct;	/* why */
+	uint32_t align;
+	/* [head, going) is being written, [going, tail) waits */
+	struct entry queue[QUEUE];
+	struct iovec vectors[QUEUE];	/* of the same */
+	unsigned int head, going, tail;
+	size_t   part;			/* bytes of the first that are written */
+	uint64_t offset;		/* in the file, of the first */
+	uint64_t waiting;		/* bytes of all in the queue */
+	uint64_t allocated, step;	/* 0: it is not to be had */
+};
+
+/* ---- what can be had --------------------------------------------------- */
+
+static bool in_memory(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) < 0 || fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC;
+}
+
+/* Alignment for O_DIRECT; 0: no, and why */
+static uint32_t wanted_align(int fd, const char **why)
+{
+	struct statx status;
+	uint32_t align;
+
+	if (in_memory(fd)) {
+		*why = "the file system has no device";
+		return 0;
+	}
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) < 0 ||
+	    !(status.stx_mask & STATX_DIOALIGN))
+		return 4096;	/* it does not say: the most there is */
+	align = status.stx_dio_offset_align > status.stx_dio_mem_align ?
+		status.stx_dio_offset_align : status.stx_dio_mem_align;
+	if (!align)
+		*why = "the file system does not have it for this file";
+	return align;
+}
+
+static void try_direct(struct direct *direct, size_t least)
+{
+	int fd = direct->sink->fd, flags = fcntl(fd, F_GETFL);
+
+	direct->align = wanted_align(fd, &direct->no_direct);
+	if (!direct->align)
+		return;
+	if (direct->align > least || direct->offset % direct->align)
+		direct->no_direct = "blocks are smaller than what the device writes at once";
+	else if (fcntl(fd, F_SETFL, flags | O_DIRECT) < 0)
+		direct->no_direct = "the file system does not know it";
+	else
+		direct->past_cache = true;
+}
+
+static void leave_direct(struct direct *direct, const char *why)
+{
+	int flags = fcntl(direct->sink->fd, F_GETFL);
+
+	fcntl(direct->sink->fd, F_SETFL, flags & ~O_DIRECT);
+	direct->past_cache = false;
+	direct->no_direct = why;
+}
+
+static void leave_ring(struct direct *direct, const char *why)
+{
+	io_uring_queue_exit(&direct->ring);
+	direct->has_ring = false;
+	direct->no_ring = why;
+}
+
+const char *direct_way(const struct direct *direct, char text[256])
+{
+	int used = snprintf(text, 256, "%s", direct->has_ring ? "io_uring" : "pwritev()");
+
+	if (!direct->has_ring)
+		used += snprintf(text + used, 256 - (size_t)used, " (no io_uring: %s)",
+				 direct->no_ring);
+	if (direct->past_cache)
+		snprintf(text + used, 256 - (size_t)used, ", O_DIRECT, multiples of %u bytes",
+			 direct->align);
+	else
+		snprintf(text + used, 256 - (size_t)used, ", through the page cache (no O_DIRECT: %s)",
+			 direct->no_direct);
+	return text;
+}
+
+struct direct *direct_open(struct sink *sink, size_t least)
+{
+	struct direct *direct;
+	int result;
+
+	if (!sink->regular)
+		return NULL;
+	direct = calloc(1, sizeof(*direct));
+	if (!direct)
+		return NULL;
+	direct->sink = sink;
+	direct->step = in_memory(sink->fd) ? 0 : STEP_MIN;
+	try_direct(direct, least);
+	result = io_uring_queue_init(4, &direct->ring, 0);
+	direct->has_ring = !result;
+	if (result)
+		direct->no_ring = strerror(-result);
+	return direct;
+}
+
+/* ---- what is written, and what is not --------------------------------- */
+
+static struct entry *entry_at(struct direct *direct, unsigned int index)
+{
+	return &direct->queue[index % QUEUE];
+}
+
+static void given_back(struct sink *sink, int result)
+{
+	if (result < 0 && !sink->refused)
+		sink->refused = result;
+}
+
+/* @count from the head are through with */
+static void give_back(struct direct *direct, unsigned int count)
+{
+	struct tb_ref refs[QUEUE];
+	struct tb_device *device = NULL;
+	unsigned int given = 0;
+	struct entry *entry;
+
+	for (; count; count--) {
+		entry = entry_at(direct, direct->head++);
+		free(entry->owned);
+		direct->waiting -= entry->bytes;
+		if (!entry->device)
+			continue;
+		device = entry->device;
+		refs[given++] = entry->ref;
+	}
+	if (given)
+		given_back(direct->sink, tb_device_release(device, refs, given));
+}
+
+/* Nothing more will be written */
+static void fail(struct direct *direct, int code)
+{
+	struct sink *sink = direct->sink;
+	unsigned int i;
+
+	if (!sink->failed)
+		sink->failed = code;
+	for (i = direct->head; i != direct->tail; i++)
+		sink->unwritten += entry_at(direct, i)->events;
+	give_back(direct, direct->tail - direct->head);
+	direct->going = direct->tail;
+	direct->part = 0;
+	if (ftruncate(sink->fd, (off_t)sink->bytes) < 0)
+		return;		/* the end is not whole then: readers say so */
+}
+
+static void written(struct direct *direct, size_t bytes)
+{
+	unsigned int count = 0;
+	struct entry *entry;
+
+	direct->offset += bytes;
+	bytes += direct->part;
+	while (direct->head + count != direct->going) {
+		entry = entry_at(direct, direct->head + count);
+		if (bytes < entry->bytes)
+			break;
+		bytes -= entry->bytes;
+		direct->sink->bytes += entry->bytes;
+		direct->sink->rolling += entry->rolling;
+		count++;
+	}
+	direct->part = bytes;
+	give_back(direct, count);
+}
+
+/* As write() would return it, or -errno */
+static void finished(struct direct *direct, ssize_t result)
+{
+	if (result > 0) {
+		written(direct, (size_t)result);
+	} else if (result == -EINVAL && direct->past_cache) {
+		leave_direct(direct, "the file system refused a write");
+	} else if (result == -EOPNOTSUPP && direct->has_ring) {
+		leave_ring(direct, "it does not write to this file");
+	} else if (result != -EINTR && result != -EAGAIN) {
+		fail(direct, result ? (int)result : -ENOSPC);
+		return;
+	}
+	/* what is not written yet of it goes with the next write */
+	direct->going = direct->head;
+}
+
+/* ---- writing ----------------------------------------------------------- */
+
+/* Have the file's blocks allocated some way ahead: one extent, and no work while writing */
+static void allocate(struct direct *direct, uint64_t end)
+{
+	if (!direct->step || end <= direct->allocated)
+		return;
+	if (direct->allocated < direct->offset)
+		direct->allocated = direct->offset;
+	while (direct->allocated + direct->step < end)
+		direct->step *= 2;
+	if (fallocate(direct->sink->fd, FALLOC_FL_KEEP_SIZE, (off_t)direct->allocated,
+		      (off_t)direct->step) < 0) {
+		direct->step = 0;
+		return;
+	}
+	direct->allocated += direct->step;
+	if (direct->step < STEP_MAX)
+		direct->step *= 2;
+}
+
+/* Vectors are in a row: up to the end of the array at most */
+static unsigned int gather(struct direct *direct, struct iovec **vectors)
+{
+	unsigned int first = direct->head % QUEUE, count = direct->tail - direct->head, i;
+	uint64_t bytes = 0;
+
+	if (count > QUEUE - first)
+		count = QUEUE - first;
+	*vectors = &direct->vectors[first];
+	if (direct->part) {
+		struct iovec *at = *vectors;
+		size_t left = direct->queue[first].bytes - direct->part;
+
+		at->iov_base = (char *)at->iov_base + (at->iov_len - left);
+		at->iov_len = left;
+	}
+	for (i = 0; i < count; i++)
+		bytes += (*vectors)[i].iov_len;
+	allocate(direct, direct->offset + bytes);
+	return count;
+}
+
+static void submit(struct direct *direct)
+{
+	struct io_uring_sqe *sqe;
+	struct iovec *vectors;
+	unsigned int count;
+	ssize_t done;
+	int result;
+
+	while (direct->going == direct->head && direct->head != direct->tail) {
+		count = gather(direct, &vectors);
+		direct->going = direct->head + count;
+		if (direct->has_ring) {
+			sqe = io_uring_get_sqe(&direct->ring);
+			io_uring_prep_writev(sqe, direct->sink->fd, vectors, count,
+					     direct->offset);
+			result = io_uring_submit(&direct->ring);
+			if (result >= 0)
+				return;
+			leave_ring(direct, strerror(-result));
+		}
+		done = pwritev(direct->sink->fd, vectors, (int)count, (off_t)direct->offset);
+		finished(direct, done < 0 ? -errno : done);
+	}
+}
+
+void direct_step(struct direct *direct, bool wait)
+{
+	struct io_uring_cqe *cqe = NULL;
+	int result;
+
+	if (direct->has_ring && direct->going != direct->head) {
+		do
+			result = wait ? io_uring_wait_cqe(&direct->ring, &cqe) :
+				 io_uring_peek_cqe(&direct->ring, &cqe);
+		while (result == -EINTR);
+		if (result == -EAGAIN && !wait)
+			return;
+		if (result < 0) {
+			fail(direct, result);
+			return;
+		}
+		result = cqe->res;
+		io_uring_cqe_seen(&direct->ring, cqe);
+		finished(direct, result);
+	}
+	submit(direct);
+}
+
+void direct_finish(struct direct *direct)
+{
+	while (direct->head != direct->tail)
+		direct_step(direct, true);
+}
+
+unsigned int direct_room(const struct direct *direct)
+{
+	return QUEUE - (direct->tail - direct->head);
+}
+
+uint64_t direct_waiting(const struct direct *direct)
+{
+	return direct->waiting;
+}
+
+void direct_add(struct direct *direct, const struct tb_block *block, struct tb_device *device,
+		const struct tb_ref *ref, void *owned)
+{
+	unsigned int at = direct->tail++ % QUEUE;
+	struct entry *entry = &direct->queue[at];
+
+	entry->device = device;
+	if (device)
+		entry->ref = *ref;
+	entry->owned = owned;
+	direct->waiting += (uint64_t)1 << block->size_log2;
+	entry->bytes = (size_t)1 << block->size_log2;
+	entry->rolling = block->kind == TB_BLOCK_ROLLING;
+	entry->events = entry->rolling ? block->events : 0;
+	direct->vectors[at].iov_base = (void *)(uintptr_t)block;
+	direct->vectors[at].iov_len = entry->bytes;
+}
+
+int direct_fd(const struct direct *direct)
+{
+	return direct->has_ring && direct->going != direct->head ? direct->ring.ring_fd : -1;
+}
+
+void direct_close(struct direct *direct)
+{
+	if (!direct)
+		return;
+	direct_finish(direct);
+	if (direct->has_ring)
+		io_uring_queue_exit(&direct->ring);
+	if (direct->allocated > direct->sink->bytes &&
+	    ftruncate(direct->sink->fd, (off_t)direct->sink->bytes) < 0)
+		note("%s: what was allocated beyond its end stays so: %s", direct->sink->name,
+		     strerror(errno));
+	free(direct);
+}

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A recording while it runs, and its end: one poll() waits for all there is to wait for -
+ * blocks, signals, writes that are finished, the time.
+ *
+ * When there are several files each gets a reader of its own, an open file of the device: the
+ * kernel gives each the durable buffer from the oldest complete state that what is still in the
+ * rings needs.  So every file can be read by itself.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+#include "record.h"
+
+#define PROGRESS_NS 250000000ull
+#define RETRY_NS 10000000000ull		/* a file that could not be opened */
+
+uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+/* ---- progress ---- */
+
+static void progress_show(struct record *record)
+{
+	struct tb_stats sum;
+	uint64_t now = now_ns();
+	double span, rate;
+
+	if (!record->progress || now - record->shown < PROGRESS_NS ||
+	    read_stats(record->device, record->query.nr_cpus, NULL, &sum) < 0)
+		return;
+	span = (double)(now - record->shown) / 1e9;
+	rate = (double)(sum.recorded - record->shown_recorded) / span;
+	fprintf(stderr, "\r\033[K%6.1f s  %10.0f events/s  %10" PRIu64
+		" events  %8.1f MB  %" PRIu64 " lost",
+		(double)(now - record->started) / 1e9, rate,
+		(uint64_t)sum.recorded, (double)(record->sink.total + sink_size(&record->sink)) / 1e6,
+		(uint64_t)(sum.overwritten + sum.dropped));
+	fflush(stderr);
+	record->progress_used = true;
+	record->shown = now;
+	record->shown_recorded = sum.recorded;
+}
+
+static void progress_clear(struct record *record)
+{
+	if (record->progress_used)
+		fputs("\r\033[K", stderr);
+	record->progress_used = false;
+}
+
+static void progress_end(struct record *record)
+{
+	progress_clear(record);
+	record->progress = false;
+}
+
+/* ---- while it runs ---- */
+
+static int wait_ms(const struct record *record, uint64_t end)
+{
+	uint64_t now = now_ns(), left, most = 1000000000ull;
+
+	if (record->progress)
+		most = PROGRESS_NS;
+	left = end > now ? end - now : 0;
+	if (left > most)
+		left = most;
+	return (int)((left + 999999) / 1000000);
+}
+
+/* By a session of its own: this one's is for the end */
+static void take_one(struct record *record)
+{
+	struct tb_device *device;
+	char name[STAMPED_NAME];
+
+	if (record->query.mode != TB_MODE_CIRCULAR) {
+		note("SIGUSR1 takes a snapshot in circular mode (-m circular); this is %s mode, everything gets into the file",
+		     tb_mode_name(record->query.mode));
+		return;
+	}
+	progress_clear(record);
+	device = open_device(record->provider, TB_DEVICE_NONBLOCK);
+	stamped_name(name);
+	if (device)
+		take_snapshot(device, name);
+	tb_device_close(device);
+}
+
+/* True when it is to end */
+static bool take_signals(struct record *record)
+{
+	struct signalfd_siginfo info;
+
+	while (read(record->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGUSR1)
+			take_one(record);
+		else if (info.ssi_signo == SIGUSR2)
+			record->rotate = true;
+		else if (info.ssi_signo != SIGCHLD)
+			record->caught = (int)info.ssi_signo;
+	}
+	return record->caught || workload_ended(&record->workload);
+}
+
+static int record_move(struct record *record)
+{
+	if (record->channels)
+		return channels_move(record->channels, &record->sink);
+	return sink_move(&record->sink, record->reader, 0);
+}
+
+static int record_drain(struct record *record)
+{
+	if (record->channels)
+		return channels_drain(record->channels, &record->sink);
+	return sink_drain(&record->sink, record->reader);
+}
+
+/* ---- the next file ---- */
+
+struct tb_device *record_reader(struct record *record)
+{
+	struct tb_device *reader = open_device(record->provider, TB_DEVICE_NONBLOCK);
+	int result;
+
+	if (!reader)
+		return NULL;
+	result = tb_device_share_map(reader, record->device);
+	if (!result)
+		return reader;
+	complain("cannot use the mapping: %s", strerror(-result));
+	tb_device_close(reader);
+	return NULL;
+}
+
+static void file_due(struct record *record, uint64_t now)
+{
+	record->next_file = record->series.seconds > 0 ?
+			    now + (uint64_t)(record->series.seconds * 1e9) : UINT64_MAX;
+}
+
+static int next_file(struct record *record)
+{
+	struct tb_query query;
+	int failed;
+
+	/* what ends a recording, and is told to each new reader then, is for the last file */
+	if (tb_device_query(record->device, &query) < 0 || query.state != TB_STATE_RUNNING) {
+		record->sink.way.most = 0;
+		record->next_file = UINT64_MAX;
+		return 0;
+	}
+	progress_clear(record);
+	failed = series_next(&record->series, record->output);
+	if (!failed && sink_next(&record->sink, record->series.name)) {
+		series_back(&record->series);
+		failed = EXIT_WRONG;
+	}
+	if (failed) {
+		note("%s goes on", record->sink.name);
+		record->sink.way.most = 0;
+		record->next_file = now_ns() + RETRY_NS;
+		return 0;
+	}
+	file_due(record, now_ns());
+	record->sink.way.most = record->series.bytes;
+	series_trim(&record->series);
+	if (record->sink.failed)
+		return -EIO;
+	if (record->verbose)
+		sink_describe(&record->sink);
+	service_notify("STATUS=Recording into %s", record->sink.name);
+	/* the next reader can only be one when this is none any more */
+	tb_device_close(record->reader);
+	record->reader = record_reader(record);
+	return record->reader ? 0 : -EPROTO;
+}
+
+static bool file_full(const struct record *record)
+{
+	const struct sink *sink = &record->sink;
+
+	return sink->way.most && sink_size(sink) >= sink->way.most;
+}
+
+/*
+ * What was recorded up to now goes to this file, or if that is full to the next: as far as there
+ * are not more blocks than the rings have
+ */
+static int empty_rings(struct record *record, bool next)
+{
+	uint64_t left = (uint64_t)record->query.nr_cpus * record->query.buffers;
+	uint32_t flags = TB_ACQUIRE_FLUSH;
+	int moved;
+
+	for (;;) {
+		moved = sink_move(&record->sink, record->reader, flags);
+		if (!moved && !sink_ready(&record->sink)) {
+			sink_wait(&record->sink);
+			continue;
+		}
+		if (moved <= 0 || (uint64_t)moved >= left)
+			return moved < 0 ? moved : 0;
+		left -= (uint64_t)moved;
+		flags = 0;
+		if (next && file_full(record))
+			moved = next_file(record);
+		if (moved < 0)
+			return moved;
+	}
+}
+
+/* Asked for now, or by now: then all that happened up to now is for this file */
+static int record_next(struct record *record)
+{
+	int result = 0;
+
+	if (record->rotate || now_ns() >= record->next_file)
+		result = empty_rings(record, false);
+	record->rotate = false;
+	return result < 0 ? result : next_file(record);
+}
+
+static bool next_due(const struct record *record)
+{
+	return record->series.given && (record->rotate || now_ns() >= record->next_file ||
+					file_full(record));
+}
+
+/* ---- waiting ---- */
+
+/* What there is, for some time; 0, -ENODATA the end, others */
+static int move_some(struct record *record)
+{
+	unsigned int passes;
+	int moved;
+
+	/*
+	 * As few system calls as possible: where those are recorded,
+	 * these are, too, and with small buffers they would fill one
+	 * while they empty one.
+	 */
+	for (passes = 0; passes < 64; passes++) {
+		moved = record_move(record);
+		if (moved < 0)
+			return moved;
+		if (!moved)
+			return 0;
+		if (record->series.given && next_due(record))
+			return 0;
+	}
+	return 0;
+}
+
+int record_loop(struct record *record)
+{
+	bool streaming = record->query.mode == TB_MODE_STREAMING;
+	uint64_t end = UINT64_MAX;
+	int result;
+
+	record->started = record->shown = now_ns();
+	file_due(record, record->started);
+	if (record->seconds > 0)
+		end = record->started + (uint64_t)(record->seconds * 1e9);
+	for (;;) {
+		struct pollfd wait[3] = {
+			{ .fd = record->signals, .events = POLLIN },
+			{ .fd = record->channels ? channels_fd(record->channels) :
+						   tb_device_fd(record->reader),
+			  .events = streaming && sink_ready(&record->sink) ? POLLIN : 0 },
+			{ .fd = sink_fd(&record->sink), .events = POLLIN },
+		};
+
+		if (poll(wait, 3, wait_ms(record, end < record->next_file ?
+					  end : record->next_file)) < 0 && errno != EINTR)
+			return -errno;
+		if ((wait[0].revents && take_signals(record)) || now_ns() >= end)
+			return 0;
+		if (wait[1].revents & (POLLHUP | POLLERR))
+			return 0;	/* stopped by someone else, or full */
+		if ((streaming && wait[1].revents & POLLIN) || wait[2].revents) {
+			result = move_some(record);
+			if (result < 0)
+				return result == -ENODATA ? 0 : result;
+		}
+		if (next_due(record)) {
+			result = record_next(record);
+			if (result < 0)
+				return result == -ENODATA ? 0 : result;
+		}
+		progress_show(record);
+	}
+}
+
+/* ---- after ---- */
+
+/* What the recorder itself took, without COMMAND */
+static void show_usage(const struct tb_stats *sum)
+{
+	struct rusage usage;
+	double user, system;
+
+	if (getrusage(RUSAGE_SELF, &usage) < 0)
+		return;
+	user = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
+	system = (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
+	note("the recorder ran for %.3f s, %.3f of it in the kernel: %.3f s for a million events",
+	     user + system, system, sum->delivered ?
+	     (user + system) / (double)sum->delivered * 1e6 : 0.0);
+}
+
+int record_finish(struct record *record, int result)
+{
+	double span = (double)(now_ns() - record->started) / 1e9;
+	struct tb_stats sum;
+	int status = EXIT_FINE, stopped, drained;
+
+	service_stopping();
+	/* what is in the rings may be more than a file is to have: as long as there can be others */
+	if (!result && record->series.bytes && !record->sink.failed)
+		result = empty_rings(record, true);
+	if (result == -ENODATA || result == -EIO)
+		result = 0;
+	stopped = tb_device_stop(record->device);
+	if (stopped < 0 && stopped != -EINVAL && stopped != -EALREADY)
+		status = complain("cannot stop: %s", strerror(-stopped));
+	drained = record->sink.failed || result == -EPROTO || !record->reader ? 0 :
+		  record_drain(record);
+	progress_end(record);
+	if (sink_close(&record->sink))
+		status = EXIT_WRONG;
+	else if (result < 0)
+		status = complain("recording ended early: %s", strerror(-result));
+	else if (drained < 0)
+		status = complain("the last blocks could not be fetched: %s",
+				  strerror(-drained));
+	if (tb_device_query(record->device, &record->query) < 0 ||
+	    read_stats(record->device, record->query.nr_cpus, record->each,
+		       &sum) < 0)
+		return complain("cannot read the statistics");
+	if (!record->quiet) {
+		print_table(stderr, record->each, record->query.nr_cpus, &sum,
+			    false);
+		fprintf(stderr, "%s: %.2f MB in %.2f s\n", record->series.given ?
+			record->output : record->sink.name,
+			(double)record->sink.total / 1e6, span);
+		note_suppressed(record->device, &record->query);
+	}
+	if (record->verbose)
+		show_usage(&sum);
+	if (record->sink.unwritten)
+		note("warning: %" PRIu64 " of the events delivered could not be written",
+		     record->sink.unwritten);
+	warn_stopped(&record->query);
+	warn_lost(&sum);
+	return status;
+}
+

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The files of one recording; see series.h.
+ *
+ * Number 12 of "dir/trace.tbuf" is "dir/trace-0012.tbuf".  Those of an earlier recording by that
+ * name stay, and count: a program that is started again goes on behind them.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "series.h"
+
+#define NUMBER_MAX 999999999u
+
+/* ---- options ---- */
+
+/* "100M": bytes; 0 if it is no such thing */
+static uint64_t parse_size(const char *text)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	double size;
+	char *end;
+
+	size = strtod(text, &end);
+	unit = *end ? strchr(units, *end) : NULL;
+	if (!unit || end == text || !(size > 0) ||
+	    (end[1] && strcmp(end + 1, "iB") && strcmp(end + 1, "B")))
+		return 0;
+	size *= (double)(1ull << 10 * (unit - units + 1));
+	return size < 1e18 ? (uint64_t)size : 0;
+}
+
+static int rotate_option(const struct command *command, const char *value,
+			 struct series *series)
+{
+	size_t digits = strspn(value, "0123456789.");
+
+	series->given = true;
+	if (!strcmp(value, "signal"))
+		return 1;
+	if (digits && value[digits]) {
+		series->bytes = parse_size(value) ? parse_size(value) : series->bytes;
+		if (parse_size(value) || !parse_seconds(value, &series->seconds))
+			return 1;
+	}
+	misused(command, "--rotate: '%s' is neither a size (K, M, G, T: 100M) nor a time (s, m, h: 10m) nor 'signal'",
+		value);
+	return -1;
+}
+
+int series_option(const struct command *command, int option, const char *value,
+		  struct series *series)
+{
+	if (option == OPTION_ROTATE)
+		return rotate_option(command, value, series);
+	if (option != OPTION_KEEP)
+		return 0;
+	if (!parse_u32(value, 1, NUMBER_MAX, &series->keep))
+		return 1;
+	misused(command, "--keep: '%s' is not a number of files from 1 on", value);
+	return -1;
+}
+
+/* ---- names ---- */
+
+/* Where the number goes: before the last dot of the file's name, or at its end */
+static size_t stem_length(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && dot != name ? (size_t)(dot - name) : strlen(name);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static int make_name(const struct series *series, unsigned int number, char *name)
+{
+	const char *base = base_name(series->output);
+	size_t stem = (size_t)(base - series->output) + stem_length(base);
+	int length;
+
+	length = snprintf(name, PATH_MAX, "%.*s-%04u%s", (int)stem, series->output,
+			  number, series->output + stem);
+	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/* The number in a file's name, 0: it is not one of these */
+static unsigned int number_of(const struct series *series, const char *name)
+{
+	const char *base = base_name(series->output);
+	size_t stem = stem_length(base), digits;
+	unsigned long number;
+
+	if (strncmp(name, base, stem) || name[stem] != '-')
+		return 0;
+	name += stem + 1;
+	digits = strspn(name, "0123456789");
+	if (digits < 4 || digits > 9 || (digits > 4 && *name == '0') ||
+	    strcmp(name + digits, base + stem))
+		return 0;
+	number = strtoul(name, NULL, 10);
+	return (unsigned int)number;
+}
+
+/* @each of those there are; -errno of the folder */
+static int each_file(const struct series *series,
+		     void (*each)(const struct series *, unsigned int number, void *),
+		     void *context)
+{
+	size_t length = (size_t)(base_name(series->output) - series->output);
+	char folder[PATH_MAX];
+	struct dirent *entry;
+	unsigned int number;
+	DIR *dir;
+
+	if (length >= sizeof(folder))
+		return -ENAMETOOLONG;
+	memcpy(folder, series->output, length);
+	folder[length] = 0;
+	dir = opendir(length ? folder : ".");
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		number = number_of(series, entry->d_name);
+		if (number)
+			each(series, number, context);
+	}
+	closedir(dir);
+	return 0;
+}
+
+static void last_number(const struct series *series, unsigned int number, void *context)
+{
+	unsigned int *last = context;
+
+	(void)series;
+	if (number > *last)
+		*last = number;
+}
+
+int series_next(struct series *series, const char *output)
+{
+	unsigned int last = series->number;
+	int result;
+
+	series->output = output;
+	/* others may write there, too: each time anew */
+	result = each_file(series, last_number, &last);
+	if (!result && last >= NUMBER_MAX)
+		result = -EOVERFLOW;
+	if (!result)
+		result = make_name(series, last + 1, series->names[!series->turn]);
+	if (result)
+		return complain("%s: no file can be written there: %s", output,
+				strerror(-result));
+	series->before = series->number;
+	series->number = last + 1;
+	series->turn = !series->turn;
+	series->name = series->names[series->turn];
+	return EXIT_FINE;
+}
+
+void series_back(struct series *series)
+{
+	series->number = series->before;
+	series->turn = !series->turn;
+	series->name = series->names[series->turn];
+}
+
+/* ---- what stays ---- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+	unsigned int first = *(const unsigned int *)a, second = *(const unsigned int *)b;
+
+	return first < second ? -1 : first > second;
+}
+
+struct numbers {
+	unsigned int *list;
+	size_t count, room;
+};
+
+static void collect_number(const struct series *series, unsigned int number, void *context)
+{
+	struct numbers *numbers = context;
+	unsigned int *grown;
+
+	if (number > series->number)
+		return;
+	if (numbers->count == numbers->room) {
+		grown = realloc(numbers->list, (numbers->room + 64) * sizeof(*grown));
+		if (!grown)
+			return;		/* it is found the next time */
+		numbers->list = grown;
+		numbers->room += 64;
+	}
+	numbers->list[numbers->count++] = number;
+}
+
+void series_trim(const struct series *series)
+{
+	struct numbers numbers = { 0 };
+	char name[PATH_MAX];
+	size_t i;
+
+	if (!series->keep || each_file(series, collect_number, &numbers))
+		return;
+	if (numbers.count > series->keep) {
+		qsort(numbers.list, numbers.count, sizeof(*numbers.list), compare_numbers);
+		for (i = 0; i < numbers.count - series->keep; i++)
+			if (!make_name(series, numbers.list[i], name) &&
+			    unlink(name) < 0 && errno != ENOENT)
+				note("%s: cannot be deleted: %s", name, strerror(errno));
+	}
+	free(numbers.list);
+}
