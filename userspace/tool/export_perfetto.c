@@ -46,15 +46,6 @@ struct ring {
 	struct pf_current current;
 };
 
-/*
- * CLOCK_BOOTTIME - CLOCK_MONOTONIC in the span [from, to) of ticks: @offset at
- * @base, and @slope / @ticks more for each tick from there.
- */
-struct boot {
-	uint64_t from, to, base, ticks;
-	int64_t  offset, slope;
-};
-
 struct export {
 	struct tb_trace *trace;
 	struct tb_cursor *cursor;
@@ -63,7 +54,7 @@ struct export {
 	struct ring *rings;
 	struct pf_books *books;
 	unsigned int nr_rings;
-	struct boot boot;
+	struct export_clock clock;
 	bool forks;		/* there are events of them, too */
 	uint64_t cut, beyond, undescribed;
 	struct pf_event event;
@@ -72,59 +63,9 @@ struct export {
 
 /* ---- time ---- */
 
-static void boot_find(struct export *export, uint64_t ticks)
-{
-	const struct tb_clock_sync *syncs;
-	struct boot *boot = &export->boot;
-	size_t count, low = 0, high, middle;
-
-	memset(boot, 0, sizeof(*boot));
-	boot->to = UINT64_MAX;
-	syncs = tb_trace_syncs(export->trace, &count);
-	if (!syncs)
-		return;
-	high = count;
-	while (high - low > 1) {
-		middle = low + (high - low) / 2;
-		if (syncs[middle].clock <= ticks)
-			low = middle;
-		else
-			high = middle;
-	}
-	boot->base = syncs[low].clock;
-	boot->offset = (int64_t)(syncs[low].boottime - syncs[low].monotonic);
-	if (ticks < syncs[low].clock) {
-		boot->to = syncs[low].clock;
-		return;
-	}
-	boot->from = syncs[low].clock;
-	if (low + 1 == count)
-		return;
-	boot->to = syncs[low + 1].clock;
-	boot->ticks = syncs[low + 1].clock - syncs[low].clock;
-	boot->slope = (int64_t)(syncs[low + 1].boottime -
-				syncs[low + 1].monotonic) - boot->offset;
-}
-
-/* @ticks, which is @monotonic, in ns of CLOCK_BOOTTIME */
-static uint64_t boot_ns(struct export *export, uint64_t ticks,
-			uint64_t monotonic)
-{
-	struct boot *boot = &export->boot;
-
-	if (ticks < boot->from || ticks >= boot->to)
-		boot_find(export, ticks);
-	monotonic += (uint64_t)boot->offset;
-	if (boot->slope)
-		monotonic += (uint64_t)(int64_t)((__int128)boot->slope *
-			     (int64_t)(ticks - boot->base) /
-			     (int64_t)boot->ticks);
-	return monotonic;
-}
-
 static uint64_t view_ns(struct export *export, const struct tb_view *view)
 {
-	return boot_ns(export, view->ticks, view->ns);
+	return export_clock_ns(&export->clock, view->ticks, view->ns);
 }
 
 /* ---- bundles ---- */
@@ -258,8 +199,9 @@ static int take_user(struct export *export, const struct tb_view *view)
 		if (!export->user)
 			return -ENOMEM;
 	}
-	end = boot_ns(export, view->ticks + view->user->duration,
-		      view->ns + view->user->duration_ns);
+	end = export_clock_ns(&export->clock,
+			      view->ticks + view->user->duration,
+			      view->ns + view->user->duration_ns);
 	result = pf_user_write(export->user, view, ns, end > ns ? end : ns);
 	return result ? result : export->out.error;
 }
@@ -409,7 +351,7 @@ int tb_export_perfetto(struct tb_trace *trace, FILE *out,
 		export->plans = pf_plans_make(trace);
 		export->rings = calloc(export->nr_rings, sizeof(*export->rings));
 		export->books = calloc(export->nr_rings, sizeof(*export->books));
-		boot_find(export, 0);
+		export_clock_init(&export->clock, trace);
 		if (export->plans && export->rings && export->books)
 			result = run(export);
 	}

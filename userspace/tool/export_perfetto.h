@@ -22,12 +22,11 @@
 #include <stdio.h>
 #include <string.h>
 #include "export.h"
+#include "export_common.h"
 #include "perfetto/perfetto.pb-c.h"
 
 /* Perfetto refuses a trace as a whole that has a CPU from here on */
 #define PF_CPUS_MAX	1024
-/* The longest text of a field; what is beyond is cut off */
-#define PF_TEXT_MAX	4096
 /* The largest event, without its time and thread; fields beyond are left out */
 #define PF_BODY_MAX	(32u << 10)
 

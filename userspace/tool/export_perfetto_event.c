@@ -347,8 +347,8 @@ static void put_number(struct writer *to, const struct step *step,
 static void put_text(struct writer *to, const struct step *step,
 		     const char *text, size_t length)
 {
-	if (length > PF_TEXT_MAX) {
-		length = PF_TEXT_MAX;
+	if (length > EXPORT_TEXT_MAX) {
+		length = EXPORT_TEXT_MAX;
 		to->cut = true;
 	}
 	if (!room_for(to, step->head_size + 3u * PF_VARINT_MAX + length))
@@ -372,38 +372,6 @@ static void put_items(struct writer *to, const struct step *step,
 	for (i = 0; i < count; i++)
 		if (!tb_field_item(view, step->field, (unsigned int)i, &value))
 			put_number(to, step, value);
-}
-
-/* "1, 2, 3" of an array of numbers, hexadecimal digits of anything else */
-static void put_listed(struct writer *to, const struct step *step,
-		       const struct tb_view *view)
-{
-	const struct tb_format_field *field = step->field;
-	int count = tb_field_count(view, field), i;
-	char text[PF_TEXT_MAX + 32];
-	const unsigned char *data;
-	const void *start;
-	size_t used = 0, size;
-	uint64_t value;
-
-	if (count >= 0 && !(field->flags & TB_FIELD_CPUMASK)) {
-		for (i = 0; i < count && used <= PF_TEXT_MAX; i++) {
-			if (tb_field_item(view, field, (unsigned int)i, &value))
-				break;
-			used += (size_t)sprintf(text + used,
-				field->flags & TB_FIELD_SIGNED ? "%s%" PRId64 :
-				field->flags & TB_FIELD_HEX ? "%s0x%" PRIx64 :
-				"%s%" PRIu64, i ? ", " : "", value);
-		}
-	} else if (!tb_field_data(view, field, &start, &size)) {
-		data = start;
-		/* a mask is one number, its first byte the lowest */
-		for (; size && used <= PF_TEXT_MAX; size--)
-			used += (size_t)sprintf(text + used, "%02x",
-				field->flags & TB_FIELD_CPUMASK ?
-				data[size - 1] : *data++);
-	}
-	put_text(to, step, text, used);
 }
 
 static void put_comm(struct writer *to, const struct step *step,
@@ -447,6 +415,7 @@ static void put_step(struct writer *to, const struct step *step,
 		     const struct tb_cursor *cursor, const struct tb_view *view,
 		     const struct pf_current *current)
 {
+	char listed[EXPORT_TEXT_MAX + 32];
 	uint64_t value = 0;
 	const char *text;
 	size_t length;
@@ -460,7 +429,8 @@ static void put_step(struct writer *to, const struct step *step,
 		put_items(to, step, view);
 		return;
 	case STEP_LISTED:
-		put_listed(to, step, view);
+		put_text(to, step, listed,
+			 export_listed(view, step->field, listed));
 		return;
 	}
 	if (tb_field_u64(view, step->field, &value))
@@ -502,7 +472,7 @@ static void writer_end(const struct writer *to, struct pf_event *event)
 
 static void put_name(struct writer *to, const char *name)
 {
-	size_t length = strnlen(name, PF_TEXT_MAX);
+	size_t length = strnlen(name, EXPORT_TEXT_MAX);
 
 	to->at = pf_put_tag(to->at, GENERIC_NAME, PF_BYTES);
 	to->at = pf_put_varint(to->at, length);
@@ -550,12 +520,12 @@ void pf_encode_mark(const struct tb_view *view, struct pf_event *event)
 	struct writer to = writer_start(event, EVENT_PRINT, view->tid);
 	size_t length = strnlen(view->payload, view->length), used = 0;
 	const char *text = view->payload;
-	char wrapped[PF_TEXT_MAX + 32];
+	char wrapped[EXPORT_TEXT_MAX + 32];
 	uint32_t process = view->task && view->task->tgid ? view->task->tgid :
 							    view->tid;
 
-	if (length > PF_TEXT_MAX) {
-		length = PF_TEXT_MAX;
+	if (length > EXPORT_TEXT_MAX) {
+		length = EXPORT_TEXT_MAX;
 		to.cut = true;
 	}
 	if (length < 2 || !strchr("BECISFGHN", text[0]) || text[1] != '|')

@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include "export_perfetto.h"
 
-/* Slices in slices: beyond, they are events */
-#define DEPTH_MAX	512
 /* Texts of one event that had to be changed */
 #define SCRATCH_BYTES	(64u << 10)
 /* Arguments of an event, and what is told of it besides */
@@ -32,8 +30,8 @@ struct writer {
 	uint64_t track;			/* where it draws while anything is open */
 	uint64_t until;			/* slices in one record end here */
 	uint32_t depth;
-	uint32_t beyond;		/* begun, but deeper than DEPTH_MAX */
-	uint8_t  open[DEPTH_MAX];
+	uint32_t beyond;		/* begun, but deeper than EXPORT_DEPTH_MAX */
+	uint8_t  open[EXPORT_DEPTH_MAX];
 };
 
 struct pf_user {
@@ -89,51 +87,21 @@ void pf_user_say(const struct pf_user *user)
 			user->unmatched);
 	if (user->deep)
 		fprintf(stderr, "%" PRIu64 " slices were in more than %d others: they are events, without their ends\n",
-			user->deep, DEPTH_MAX);
+			user->deep, EXPORT_DEPTH_MAX);
 }
 
 /* ---- texts ---- */
 
-/* Bytes of the character at @text, 0: it is not UTF-8 */
-static size_t utf8_size(const unsigned char *text, size_t length)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t size = *text < 0x80 ? 1 : *text >> 5 == 6 ? 2 :
-		      *text >> 4 == 14 ? 3 : *text >> 3 == 30 ? 4 : 0, i;
-	uint32_t code = size > 1 ? *text & (0x7f >> size) : *text;
-
-	if (!size || size > length)
-		return 0;
-	for (i = 1; i < size; i++) {
-		if (text[i] >> 6 != 2)
-			return 0;
-		code = code << 6 | (text[i] & 0x3f);
-	}
-	return code < least[size] || code > 0x10ffff ||
-	       (code >= 0xd800 && code < 0xe000) ? 0 : size;
-}
-
 /* A copy of what programs may have put anything into; "" where there is no room for it */
 static char *clean(struct pf_user *user, const char *text, size_t length)
 {
-	const unsigned char *from = (const unsigned char *)text;
 	char *to = user->scratch + user->used;
-	size_t i, size;
 
-	if (length > PF_TEXT_MAX)
-		length = PF_TEXT_MAX;
+	if (length > EXPORT_TEXT_MAX)
+		length = EXPORT_TEXT_MAX;
 	if (length + 1 > SCRATCH_BYTES - user->used)
 		return (char *)"";
-	for (i = 0; i < length; i += size ? size : 1) {
-		size = utf8_size(from + i, length - i);
-		if (size)
-			memcpy(to + i, from + i, size);
-		else
-			to[i] = '?';
-		if (!to[i])
-			to[i] = ' ';
-	}
-	to[length] = 0;
+	export_clean(to, text, length);
 	user->used += length + 1;
 	return to;
 }
@@ -348,18 +316,11 @@ static void arg_value(struct pf_user *user, const struct tb_user_arg *arg,
 
 static void note_data(struct pf_user *user, const struct tb_user *record)
 {
-	const unsigned char *data = record->data;
-	size_t length = record->data_bytes, i;
 	char *text = user->scratch + user->used;
 
-	if (length > PF_TEXT_MAX / 2)
-		length = PF_TEXT_MAX / 2;
-	if (2 * length + 1 > SCRATCH_BYTES - user->used)
+	if (EXPORT_TEXT_MAX + 1 > SCRATCH_BYTES - user->used)
 		return;
-	for (i = 0; i < length; i++)
-		sprintf(text + 2 * i, "%02x", data[i]);
-	text[2 * length] = 0;
-	user->used += 2 * length + 1;
+	user->used += export_bytes(record->data, record->data_bytes, text) + 1;
 	note_text(user, "data", text);
 }
 
@@ -491,7 +452,7 @@ static void write_slice(struct pf_user *user, struct writer *writer,
 {
 	bool open = record->type == TB_REC_BEGIN || record->flags & TB_USER_OPEN;
 
-	if (open && writer->depth == DEPTH_MAX) {
+	if (open && writer->depth == EXPORT_DEPTH_MAX) {
 		writer->beyond += record->type == TB_REC_BEGIN;
 		user->deep++;
 		write_named(user, record,
@@ -561,15 +522,9 @@ static void write_counter(struct pf_user *user, const struct tb_user *record,
 static void write_lost(struct pf_user *user, struct writer *writer,
 		       const struct tb_user *record, uint64_t ns)
 {
-	char causes[512] = "";
-	unsigned int bit;
-	size_t used = 0;
+	char causes[512];
 
-	for (bit = 0; bit < 32 && used < sizeof(causes); bit++)
-		if (record->cause & 1u << bit)
-			used += (size_t)snprintf(causes + used,
-				sizeof(causes) - used, "%s%s", used ? ", " : "",
-				tb_lost_cause_name(bit));
+	export_causes(record->cause, causes, sizeof(causes));
 	for (; writer->depth; writer->depth--)
 		write_end(user, writer->track, ns);
 	writer->beyond = 0;

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf export - what exporters for viewers have in common.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "export_common.h"
+
+/* ---- time ---- */
+
+static void clock_find(struct export_clock *clock, uint64_t ticks)
+{
+	const struct tb_trace *trace = clock->trace;
+	const struct tb_clock_sync *syncs;
+	size_t count, low = 0, high, middle;
+
+	memset(clock, 0, sizeof(*clock));
+	clock->trace = trace;
+	clock->to = UINT64_MAX;
+	syncs = tb_trace_syncs(trace, &count);
+	if (!syncs)
+		return;
+	high = count;
+	while (high - low > 1) {
+		middle = low + (high - low) / 2;
+		if (syncs[middle].clock <= ticks)
+			low = middle;
+		else
+			high = middle;
+	}
+	clock->base = syncs[low].clock;
+	clock->offset = (int64_t)(syncs[low].boottime - syncs[low].monotonic);
+	if (ticks < syncs[low].clock) {
+		clock->to = syncs[low].clock;
+		return;
+	}
+	clock->from = syncs[low].clock;
+	if (low + 1 == count)
+		return;
+	clock->to = syncs[low + 1].clock;
+	clock->ticks = syncs[low + 1].clock - syncs[low].clock;
+	clock->slope = (int64_t)(syncs[low + 1].boottime -
+				 syncs[low + 1].monotonic) - clock->offset;
+}
+
+void export_clock_init(struct export_clock *clock, const struct tb_trace *trace)
+{
+	clock->trace = trace;
+	clock_find(clock, 0);
+}
+
+uint64_t export_clock_ns(struct export_clock *clock, uint64_t ticks,
+			 uint64_t monotonic)
+{
+	if (ticks < clock->from || ticks >= clock->to)
+		clock_find(clock, ticks);
+	monotonic += (uint64_t)clock->offset;
+	if (clock->slope)
+		monotonic += (uint64_t)(int64_t)((__int128)clock->slope *
+			     (int64_t)(ticks - clock->base) /
+			     (int64_t)clock->ticks);
+	return monotonic;
+}
+
+/* ---- texts ---- */
+
+/* Bytes of the character at @text, 0: it is not UTF-8 */
+static size_t utf8_size(const unsigned char *text, size_t length)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t size = *text < 0x80 ? 1 : *text >> 5 == 6 ? 2 :
+		      *text >> 4 == 14 ? 3 : *text >> 3 == 30 ? 4 : 0, i;
+	uint32_t code = size > 1 ? *text & (0x7f >> size) : *text;
+
+	if (!size || size > length)
+		return 0;
+	for (i = 1; i < size; i++) {
+		if (text[i] >> 6 != 2)
+			return 0;
+		code = code << 6 | (text[i] & 0x3f);
+	}
+	return code < least[size] || code > 0x10ffff ||
+	       (code >= 0xd800 && code < 0xe000) ? 0 : size;
+}
+
+void export_clean(char *to, const char *from, size_t length)
+{
+	const unsigned char *bytes = (const unsigned char *)from;
+	size_t i, size;
+
+	for (i = 0; i < length; i += size ? size : 1) {
+		size = utf8_size(bytes + i, length - i);
+		if (size)
+			memcpy(to + i, from + i, size);
+		else
+			to[i] = '?';
+		if (!to[i])
+			to[i] = ' ';
+	}
+	to[length] = 0;
+}
+
+size_t export_listed(const struct tb_view *view,
+		     const struct tb_format_field *field, char *text)
+{
+	int count = tb_field_count(view, field), i;
+	const unsigned char *data;
+	const void *start;
+	size_t used = 0, size;
+	uint64_t value;
+
+	if (count >= 0 && !(field->flags & TB_FIELD_CPUMASK)) {
+		for (i = 0; i < count && used <= EXPORT_TEXT_MAX; i++) {
+			if (tb_field_item(view, field, (unsigned int)i, &value))
+				break;
+			used += (size_t)sprintf(text + used,
+				field->flags & TB_FIELD_SIGNED ? "%s%" PRId64 :
+				field->flags & TB_FIELD_HEX ? "%s0x%" PRIx64 :
+				"%s%" PRIu64, i ? ", " : "", value);
+		}
+	} else if (!tb_field_data(view, field, &start, &size)) {
+		data = start;
+		/* a mask is one number, its first byte the lowest */
+		for (; size && used <= EXPORT_TEXT_MAX; size--)
+			used += (size_t)sprintf(text + used, "%02x",
+				field->flags & TB_FIELD_CPUMASK ?
+				data[size - 1] : *data++);
+	}
+	return used;
+}
+
+size_t export_bytes(const void *data, size_t length, char *text)
+{
+	const unsigned char *bytes = data;
+	size_t i;
+
+	if (length > EXPORT_TEXT_MAX / 2)
+		length = EXPORT_TEXT_MAX / 2;
+	for (i = 0; i < length; i++)
+		sprintf(text + 2 * i, "%02x", bytes[i]);
+	text[2 * length] = 0;
+	return 2 * length;
+}
+
+void export_causes(uint32_t cause, char *text, size_t size)
+{
+	unsigned int bit;
+	size_t used = 0;
+
+	*text = 0;
+	for (bit = 0; bit < 32 && used < size; bit++)
+		if (cause & 1u << bit)
+			used += (size_t)snprintf(text + used, size - used,
+						 "%s%s", used ? ", " : "",
+						 tb_lost_cause_name(bit));
+}
+
+/* The byte before an address that is returned to is in the function that called */
+int export_frame(const struct tb_trace *trace, uint64_t address, char *text,
+		 size_t size)
+{
+	const char *name;
+	uint64_t offset;
+	size_t length;
+	int result;
+
+	result = tb_trace_symbol(trace, address - 1, &name, &length, &offset);
+	if (result)
+		return result;
+	if (length >= size)
+		length = size - 1;
+	export_clean(text, name, length);
+	return 0;
+}
