@@ -19,13 +19,14 @@ const struct command cmd_export = {
 	.run   = export_run,
 	.brief = "convert a trace for another program (Perfetto)",
 	.help  =
-	"usage: tracebuf export [--format perfetto] [-o OUT] [FILE]\n"
+	"usage: tracebuf export [--format perfetto|fxt] [-o OUT] [FILE]\n"
 	"\n"
 	"Converts a trace file (" DEFAULT_FILE "; '-' is standard input).\n"
 	"\n"
 	"  -f, --format FORMAT   perfetto (default): a native Perfetto trace, to be\n"
 	"                        opened at https://ui.perfetto.dev (it stays in the\n"
 	"                        browser) or with trace_processor\n"
+	"                        fxt: Fuchsia's trace format\n"
 	"  -o, --output OUT      FILE with .pftrace for its ending; '-': standard output\n"
 	"  -i, --input FILE      the same as FILE\n"
 	"  -r, --recording N     of a file with several: number N, from 1\n"
@@ -40,6 +41,7 @@ static const struct {
 		      const struct tb_export_options *options);
 } formats[] = {
 	{ "perfetto", ".pftrace", tb_export_perfetto },
+	{ "fxt", ".fxt", tb_export_fxt },
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -145,7 +147,7 @@ static int export_run(int argc, char **argv)
 		if (!strcmp(format, formats[i].name))
 			break;
 	if (i == NR_FORMATS)
-		return misused(&cmd_export, "there is no format '%s'; there is: perfetto",
+		return misused(&cmd_export, "there is no format '%s'; there are: perfetto, fxt",
 			       format);
 	if (!formats[i].export)
 		return complain("this tracebuf was built without the %s exporter",

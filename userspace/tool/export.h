@@ -30,4 +30,8 @@ struct tb_export_options {
 int tb_export_perfetto(struct tb_trace *trace, FILE *out,
 		       const struct tb_export_options *options);
 
+/** tb_export_fxt - the same in Fuchsia's trace format */
+int tb_export_fxt(struct tb_trace *trace, FILE *out,
+		  const struct tb_export_options *options);
+
 #endif /* TRACEBUF_TOOL_EXPORT_H */
