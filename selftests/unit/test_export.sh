@@ -171,7 +171,7 @@ END
 has t.events "generic events: every kind of field, unknown and misleading names" <<'END'
 0 1002002750 100 odd field{ name:"loc" str_value:"loc" } field{ name:"rel" str_value:"rel" } field{ name:"list" str_value:"1, 2, 3" } field{ name:"small" str_value:"-1, 2, -3" } field{ name:"bits" uint_value:42 } field{ name:"pointer" uint_value:18446612682375452280 } field{ name:"mask" str_value:"000000000000800f" } field{ name:"tiny" int_value:-5 } field{ name:"blob" str_value:"dead0000000000" }
 0 1002003200 100 signal_deliver field{ name:"answer" uint_value:42 }
-0 1002003350 100 event_500
+0 1002003350 100 event_500 field{ name:"payload" str_value:"2a000000" }
 END
 
 # ---- losses ----

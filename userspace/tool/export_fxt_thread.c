@@ -122,6 +122,7 @@ static int tell(struct fxt_threads *threads, struct fxt_thread *thread, uint64_t
 {
 	struct fxt_name *name = fxt_name(threads->out, comm, strlen(comm));
 	struct fxt_thread *leader = thread;
+	bool again = thread->named;
 
 	if (thread->process != process && thread->slot)
 		forget_slot(threads, thread);
@@ -133,7 +134,8 @@ static int tell(struct fxt_threads *threads, struct fxt_thread *thread, uint64_t
 		if (!leader)
 			return -ENOMEM;
 	}
-	if (leader == thread || !leader->process_named) {
+	/* a name of its leader is the process's */
+	if (!leader->process_named || (leader == thread && again)) {
 		const struct tb_task *task = tb_cursor_task(threads->cursor,
 							    (uint32_t)process);
 

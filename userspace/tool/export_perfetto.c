@@ -10,7 +10,8 @@
  *   process tree    threads of the state dump
  *   bundles         events, each bundle of one CPU; between them process trees
  *                   for threads that are new or named anew, and, a packet each,
- *                   what programs have written
+ *                   what programs have written, stacks and counters of events, and
+ *                   requests to block devices
  *   statistics      of the end: every event lost, by CPU and cause
  *
  * A gap in the trace ends the CPU's bundle; the next one says `lost_events' and
@@ -19,7 +20,7 @@
  * when on it is complete.
  *
  * Memory: one bundle per CPU that has events, whatever the trace's length; of programs
- * what is open of each writer, and names.
+ * what is open of each writer, and names; of stacks a bounded number of different ones.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -59,6 +60,8 @@ struct export {
 	uint64_t cut, beyond, undescribed;
 	struct pf_event event;
 	struct pf_user *user;	/* NULL: no program has written yet */
+	struct pf_samples *samples;	/* NULL: no event had any yet */
+	struct pf_block *block;
 };
 
 /* ---- time ---- */
@@ -206,6 +209,38 @@ static int take_user(struct export *export, const struct tb_view *view)
 	return result ? result : export->out.error;
 }
 
+/* What was recorded with an event and has no place in it */
+static int take_extras(struct export *export, const struct tb_view *view, uint64_t ns)
+{
+	const struct tb_task *task = tb_cursor_task(export->cursor, export->event.tid);
+
+	if (!view->nr_stack && !view->nr_user_stack && !view->counter_mask)
+		return 0;
+	if (!export->samples)
+		export->samples = pf_samples_open(&export->out, export->trace,
+						  export->nr_rings);
+	if (!export->samples)
+		return -ENOMEM;
+	return pf_samples_write(export->samples, view, ns, export->event.tid,
+				task && task->tgid ? task->tgid : export->event.tid);
+}
+
+static int take_event(struct export *export, const struct tb_view *view)
+{
+	uint64_t ns = view_ns(export, view);
+	int result = 0;
+
+	if (!view->format)
+		export->undescribed++;
+	else
+		result = pf_block_write(export->block, view, ns);
+	pf_encode(export->plans, export->cursor, view,
+		  &export->rings[view->cpu].current, &export->event);
+	if (!result)
+		result = take_extras(export, view, ns);
+	return result ? result : ring_add(export, view->cpu, view->ticks, ns);
+}
+
 static int take(struct export *export, const struct tb_view *view)
 {
 	bool durable = view->cpu == TB_RING_DURABLE;
@@ -224,11 +259,7 @@ static int take(struct export *export, const struct tb_view *view)
 		return take_control(export, view);
 	if (durable)
 		return 0;
-	if (!view->format)
-		export->undescribed++;
-	pf_encode(export->plans, export->cursor, view,
-		  &export->rings[view->cpu].current, &export->event);
-	return ring_add(export, view->cpu, view->ticks, view_ns(export, view));
+	return take_event(export, view);
 }
 
 /* ---- the whole ---- */
@@ -304,8 +335,12 @@ static void say(const struct export *export)
 	if (export->cut)
 		fprintf(stderr, "%" PRIu64 " events were too long: texts cut off, fields left out\n",
 			export->cut);
+	pf_plans_say(export->plans);
 	if (export->user)
 		pf_user_say(export->user);
+	if (export->samples)
+		pf_samples_say(export->samples);
+	pf_block_say(export->block);
 	if (tb_cursor_uncommitted(export->cursor))
 		fprintf(stderr, "%" PRIu64 " events had not been finished when the trace was taken: left out\n",
 			tb_cursor_uncommitted(export->cursor));
@@ -351,8 +386,9 @@ int tb_export_perfetto(struct tb_trace *trace, FILE *out,
 		export->plans = pf_plans_make(trace);
 		export->rings = calloc(export->nr_rings, sizeof(*export->rings));
 		export->books = calloc(export->nr_rings, sizeof(*export->books));
+		export->block = pf_block_open(&export->out, trace);
 		export_clock_init(&export->clock, trace);
-		if (export->plans && export->rings && export->books)
+		if (export->plans && export->block && export->rings && export->books)
 			result = run(export);
 	}
 	if (result < 0 && options && options->error && options->error_size)
@@ -366,6 +402,8 @@ int tb_export_perfetto(struct tb_trace *trace, FILE *out,
 		for (cpu = 0; export->rings && cpu < export->nr_rings; cpu++)
 			free(export->rings[cpu].data);
 		pf_user_close(export->user);
+		pf_samples_close(export->samples);
+		pf_block_close(export->block);
 		tb_cursor_close(export->cursor);
 		pf_plans_free(export->plans);
 		free(export->rings);

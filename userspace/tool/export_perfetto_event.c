@@ -63,6 +63,9 @@ struct plan {
 	size_t   nr_heads;	/* bytes of them */
 	const struct tb_format_field *tid;	/* whose event it is */
 	const struct tb_format_field *next_pid, *next_prio;
+	const struct tb_format *format;
+	uint32_t nr_lost;	/* fields that the message has no place for */
+	uint64_t events;
 };
 
 struct pf_plans {
@@ -234,11 +237,40 @@ static const ProtobufCFieldDescriptor *message_of(const struct tb_format *format
 	return field;
 }
 
+/* A field of the format that no step writes */
+static bool is_lost(const struct plan *plan, const struct tb_format_field *field)
+{
+	uint32_t i;
+
+	for (i = 0; i < plan->nr_steps; i++)
+		if (plan->steps[i].field == field && plan->steps[i].kind <= STEP_LISTED)
+			return false;
+	return field != plan->tid;
+}
+
+/* Of these Perfetto makes no more than of any other: better a generic one with all fields */
+static bool is_only_listed(const char *name)
+{
+	static const char *const names[] = {
+		"hrtimer_start", "hrtimer_cancel", "timer_start", "timer_cancel",
+		"timer_expire_entry", "timer_expire_exit", "workqueue_activate_work",
+		"workqueue_queue_work", "mm_vmscan_kswapd_wake", "mm_vmscan_kswapd_sleep",
+		"sched_process_wait", "sched_process_hang", "sched_pi_setprio",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
 static bool plan_make(struct plan *plan, const struct tb_format *format)
 {
 	const ProtobufCFieldDescriptor *field = message_of(format);
 	const ProtobufCMessageDescriptor *message = NULL;
 	size_t room = format->nr_fields;
+	uint32_t i;
 
 	if (field) {
 		message = field->descriptor;
@@ -251,8 +283,11 @@ static bool plan_make(struct plan *plan, const struct tb_format *format)
 	if (field) {
 		plan->field = field->id;
 		plan_message(plan, format, message);
+		for (i = 0; i < format->nr_fields; i++)
+			plan->nr_lost += is_lost(plan, &format->fields[i]);
 		/* another event that is called the same */
-		if (!plan->nr_steps && format->nr_fields)
+		if ((!plan->nr_steps && format->nr_fields) ||
+		    (plan->nr_lost && is_only_listed(format->name)))
 			field = NULL;
 	}
 	if (!field) {
@@ -267,7 +302,27 @@ static bool plan_make(struct plan *plan, const struct tb_format *format)
 			return false;
 		plan_generic(plan, format);
 	}
+	plan->format = format;
 	return true;
+}
+
+void pf_plans_say(const struct pf_plans *plans)
+{
+	const struct plan *plan;
+	uint32_t field;
+	size_t i;
+
+	for (i = 0; i < plans->nr_plans; i++) {
+		plan = &plans->plans[i];
+		if (!plan->events || !plan->nr_lost)
+			continue;
+		fprintf(stderr, "%" PRIu64 " events %s: Perfetto has no place for",
+			plan->events, plan->format->name);
+		for (field = 0; field < plan->format->nr_fields; field++)
+			if (is_lost(plan, &plan->format->fields[field]))
+				fprintf(stderr, " %s", plan->format->fields[field].name);
+		fputc('\n', stderr);
+	}
 }
 
 void pf_plans_free(struct pf_plans *plans)
@@ -479,12 +534,27 @@ static void put_name(struct writer *to, const char *name)
 	to->at = pf_put_data(to->at, name, length);
 }
 
-void pf_encode(const struct pf_plans *plans, const struct tb_cursor *cursor,
+/* All that is known of an event that the trace does not describe */
+static void put_payload(struct writer *to, const struct tb_view *view)
+{
+	static const char name[] = "payload";
+	uint8_t head[2 + sizeof(name) + 1], *at;
+	struct step step = { .generic = true, .head = head };
+	char digits[EXPORT_TEXT_MAX + 1];
+
+	at = pf_put_tag(head, FIELD_NAME, PF_BYTES);
+	at = pf_put_varint(at, strlen(name));
+	at = pf_put_data(at, name, strlen(name));
+	at = pf_put_tag(at, FIELD_STR, PF_BYTES);
+	step.head_size = (uint8_t)(at - head);
+	put_text(to, &step, digits, export_bytes(view->payload, view->length, digits));
+}
+
+void pf_encode(struct pf_plans *plans, const struct tb_cursor *cursor,
 	       const struct tb_view *view, struct pf_current *current,
 	       struct pf_event *event)
 {
-	const struct plan *plan = view->format ?
-				  &plans->plans[view->format->index] : NULL;
+	struct plan *plan = view->format ? &plans->plans[view->format->index] : NULL;
 	struct writer to = writer_start(event, plan ? plan->field :
 					EVENT_GENERIC, view->tid);
 	uint64_t tid, prio;
@@ -495,9 +565,12 @@ void pf_encode(const struct pf_plans *plans, const struct tb_cursor *cursor,
 		put_name(&to, tb_view_name(view, spare));
 	for (i = 0; plan && i < plan->nr_steps; i++)
 		put_step(&to, &plan->steps[i], plans, cursor, view, current);
+	if (!plan)
+		put_payload(&to, view);
 	writer_end(&to, event);
 	if (!plan)
 		return;
+	plan->events++;
 	if (plan->tid && !tb_field_u64(view, plan->tid, &tid))
 		event->tid = (uint32_t)tid;
 	if (plan->next_pid && plan->next_prio) {
