@@ -297,19 +297,23 @@ def from_fxt(reader):
                 weight = args.pop(name, None)
                 if koid <= IDLE and weight is not None:
                     fields[side + "_prio"] = weight
+            fields.update(args)
             yield time, "sched_switch", cpu, tid_of(prev), fields
         elif what == "wakeup":
             _, _, cpu, tid, args = entry
-            yield (time, "wake-up", args["on_cpu"], tid_of(args["waker"]),
-                   {"pid": tid, "prio": args["weight"], "target_cpu": cpu, "koids": (tid,)})
+            waker, on_cpu, weight = args.pop("waker"), args.pop("on_cpu"), args.pop("weight")
+            yield (time, "wake-up", on_cpu, tid_of(waker),
+                   {"pid": tid, "prio": weight, "target_cpu": cpu, "koids": (tid,), **args})
         else:
             _, _, thread, category, name, args, last, closing = entry
-            if closing or category == "user" or name == "tracebuf_lost" or "flow" in what:
+            if closing or name == "tracebuf_lost":
                 continue
             if what == "counter" and name in ("cpu_idle", "cpu_frequency"):
                 check(list(args) == [f"cpu{last}"], f"counter {args} of CPU {last}")
                 yield (time, name, None, None,
                        {"cpu_id": last, "state": args[f"cpu{last}"] & 0xffffffff})
+                continue
+            if "on_cpu" not in args:    # a program's
                 continue
             cpu = args.pop("on_cpu")
             if what in ("begin", "end"):
@@ -361,24 +365,42 @@ def fields_of(text, names):
     return dict(zip(names, found.groups())) if found else None
 
 
+def add_extra(extras, line):
+    """What was recorded with an event: lines after it, that begin with a tab"""
+    counters = re.fullmatch(r"\tcounter\{(.*)\}", line)
+    if counters:
+        extras.update(pair.rsplit("=", 1) for pair in counters[1].split(", "))
+        return
+    address, name = line.split(None, 1)
+    kind = "user_stack" if name == "(user)" else "stack"
+    frame = re.sub(r"\+0x[0-9a-f]+( |$)", r"\1", name)
+    if name in ("(user)", "[unknown]"):
+        frame = f"0x{address}"
+    extras[kind] = (extras[kind] + " <- " if kind in extras else "") + frame
+
+
 def compare(reader, path):
-    wanted, have, losses = {}, 0, 0
+    wanted, have, losses, extras = {}, 0, 0, {}
     with open(path, encoding="latin-1") as file:
         for line in file:
-            losses += line.startswith("-- CPU")
+            losses += line.startswith(("-- CPU", "-- writer"))
+            if line.startswith("\t"):
+                add_extra(extras, line.rstrip("\n"))
+                continue
             found = LINE.match(line.rstrip("\n"))
             if not found or found[6] == "user":
                 continue
             name = found[7]
             key = int(found[4] + found[5]), name
-            wanted.setdefault(key, []).append((int(found[3]), int(found[2]), found[8]))
+            extras = {}
+            wanted.setdefault(key, []).append((int(found[3]), int(found[2]), found[8], extras))
     for time, name, cpu, tid, fields in from_fxt(reader):
         have += 1
         names = WAKEUPS if name == "wake-up" else (name,)
         for one in names:
             for candidate in wanted.get((time, one), []):
                 if (cpu is None or (cpu, tid) == candidate[:2]) and \
-                   same(reader, one, fields, candidate[2]):
+                   same(reader, one, dict(fields), candidate[2], candidate[3]):
                     wanted[time, one].remove(candidate)
                     break
             else:
@@ -393,7 +415,12 @@ def compare(reader, path):
     return have
 
 
-def same(reader, name, fields, text):
+def same(reader, name, fields, text, extras):
+    for extra, value in extras.items():
+        there = str(fields.pop(extra, None))
+        # texts are cut off behind 4096 bytes
+        if there != value and not (len(there) > 3800 and value.startswith(there)):
+            return False
     koids = fields.get("koids", ())
     if name == "mark":
         return equal(fields["text"], text)

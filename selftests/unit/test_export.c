@@ -6,10 +6,14 @@
  *   test_export make FILE           one event of every kind that is written in
  *                                   a way of its own
  *   test_export user FILE           what programs write
+ *   test_export extras FILE         stacks, counters, requests to a block device, many fields
+ *   test_export stacks FILE N       N events, all with another stack
  *   test_export big FILE N          N events of the common kinds on 4 CPUs
  *   test_export export FILE OUT     what "tracebuf export" does
  *   test_export damage FILE N       N times: damage a copy of FILE, export it
  *   test_export full FILE           export to a disk that is full
+ *
+ * The last three with "fxt" behind for that format instead of Perfetto's.
  */
 #include <errno.h>
 #include "test_lib_chunk.h"
@@ -20,6 +24,7 @@ enum {
 	EV_SWITCH_FAST = 81, EV_WAKING_FAST = 83, EV_ENTER_FAST = 85,
 	EV_EXIT_FAST = 87, EV_IRQ = 88, EV_IRQ_FAST = 89, EV_IRQ_EXIT_FAST = 91,
 	EV_SOFTIRQ_FAST = 93, EV_FREQUENCY = 94, EV_SAME_NAME = 96,
+	EV_ISSUE = 98, EV_COMPLETE = 100, EV_WIDE = 102, EV_TIMER = 104,
 	EV_UNDESCRIBED = 500,
 };
 
@@ -325,6 +330,153 @@ static void make_user(struct fx *fx)
 	finish(fx, 1);
 }
 
+/* ---- what is recorded with events; requests ---- */
+
+static void add_stack(struct fx *fx, unsigned int cpu, uint32_t kind,
+		      const uint64_t *addresses, uint32_t count)
+{
+	struct { uint32_t kind, count; uint64_t ip[8]; } stack = { kind, count, { 0 } };
+
+	memcpy(stack.ip, addresses, count * sizeof(*addresses));
+	assert(fx_composite(fx, cpu, TB_EV_STACK, fx->rings[cpu].last, 0, &stack,
+			    8 + 8ul * count));
+}
+
+static void add_counters(struct fx *fx, unsigned int cpu, uint32_t mask, uint64_t first,
+			 uint64_t second)
+{
+	struct { uint32_t mask, reserved; uint64_t value[2]; } counters = {
+		mask, 0, { first, second },
+	};
+
+	assert(fx_composite(fx, cpu, TB_EV_COUNTERS, fx->rings[cpu].last, 0, &counters,
+			    8 + 8ul * (unsigned int)__builtin_popcount(mask)));
+}
+
+struct request {
+	uint32_t dev, nr_sector;
+	uint64_t sector;
+	uint32_t bytes, error;
+	char rwbs[8];
+};
+
+static void describe_extras(struct fx *fx)
+{
+	static const struct fx_field issue[] = {
+		{ "dev", "dev_t", 0, 4, 0, 0, 0, 0 },
+		{ "sector", "sector_t", 8, 8, 0, 0, 0, 0 },
+		{ "nr_sector", "unsigned int", 4, 4, 0, 0, 0, 0 },
+		{ "bytes", "unsigned int", 16, 4, 0, 0, 0, 0 },
+		{ "rwbs", "char", 24, 8, 8, TB_FIELD_STRING | TB_FIELD_ARRAY, 0, 0 },
+	};
+	static const struct fx_field complete[] = {
+		{ "dev", "dev_t", 0, 4, 0, 0, 0, 0 },
+		{ "sector", "sector_t", 8, 8, 0, 0, 0, 0 },
+		{ "nr_sector", "unsigned int", 4, 4, 0, 0, 0, 0 },
+		{ "error", "int", 20, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "rwbs", "char", 24, 8, 8, TB_FIELD_STRING | TB_FIELD_ARRAY, 0, 0 },
+	};
+	static const struct fx_field timer[] = {
+		{ "hrtimer", "void *", 0, 8, 0, TB_FIELD_HEX, 0, 0 },
+		{ "was_armed", "u32", 8, 4, 0, 0, 0, 0 },
+	};
+	struct fx_field wide[18];
+	static char names[18][4];
+	unsigned int i;
+
+	for (i = 0; i < 18; i++) {
+		sprintf(names[i], "f%u", i);
+		wide[i] = (struct fx_field){ names[i], "u64", (uint16_t)(8 * i), 8, 0, 0, 0, 0 };
+	}
+	fx_describe(fx, EV_ISSUE, 0, "block", "block_rq_issue", issue, 5);
+	fx_describe(fx, EV_COMPLETE, 0, "block", "block_rq_complete", complete, 5);
+	fx_describe(fx, EV_WIDE, 0, "test", "wide", wide, 18);
+	fx_describe(fx, EV_TIMER, 0, "timer", "hrtimer_start", timer, 2);
+}
+
+static void request(struct fx *fx, unsigned int id, uint64_t time, uint64_t sector,
+		    uint32_t sectors, uint32_t error)
+{
+	struct request request = {
+		.dev = 8u << 20 | 3, .sector = sector, .nr_sector = sectors,
+		.bytes = id == EV_ISSUE ? sectors * 512 : 0, .error = error, .rwbs = "WS",
+	};
+
+	assert(fx_composite(fx, 0, id, time, 100, &request, sizeof(request)));
+}
+
+static void make_extras(struct fx *fx)
+{
+	static const uint64_t kernel[] = {
+		0xffffffff81000010, 0xffffffff81000110, 0xffffffffc0000010,
+	}, user[] = { 0x5500001000, 0x5500002000 };
+	struct { struct tb_symbol head; char name[16]; } symbol = {
+		{ 0xffffffff81000000, 0x100 }, "schedule",
+	};
+	struct fx_switch wide = fx_switch("server", 100, 1, "worker", 101);
+	struct { uint64_t timer; uint32_t armed, hole; } timer = { 0xffff888000001000, 1, 0 };
+	struct fx_ring notes = { 0 };
+	uint64_t fields[18];
+	unsigned int i;
+
+	start(fx, 14);
+	describe_extras(fx);
+	string(fx, TB_STRING_COUNTER, 0, "cycles");
+	string(fx, TB_STRING_COUNTER, 3, "page-faults");
+	fx_durable_end(fx);
+	fx_open(fx, 0, START, 100, NULL);
+	fx_composite(fx, 0, FX_SWITCH, START + 100, 100, &wide, sizeof(wide));
+	add_stack(fx, 0, TB_STACK_KERNEL, kernel, 3);
+	add_stack(fx, 0, TB_STACK_USER, user, 2);
+	add_counters(fx, 0, 1 << 0 | 1 << 3, 1ull << 40, 222);
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, START + 200, 3);
+	add_stack(fx, 0, TB_STACK_KERNEL, kernel, 3);
+	fx_simple(fx, 0, EV_SOFTIRQ_FAST, START + 210, 3);
+	add_stack(fx, 0, TB_STACK_KERNEL, kernel + 1, 1);
+	add_counters(fx, 0, 1 << 3, 223, 0);
+	fx_composite(fx, 0, FX_SWITCH, START + 220, 100, &wide, sizeof(wide));
+	add_stack(fx, 0, TB_STACK_KERNEL, kernel, 3);
+	/* three in flight, one in two parts, one without its end */
+	request(fx, EV_ISSUE, START + 300, 1000, 8, 0);
+	request(fx, EV_ISSUE, START + 310, 2000, 16, 0);
+	request(fx, EV_COMPLETE, START + 320, 1000, 8, 0);
+	request(fx, EV_COMPLETE, START + 330, 2000, 8, 0);
+	request(fx, EV_ISSUE, START + 340, 3000, 8, 0);
+	request(fx, EV_COMPLETE, START + 350, 2008, 8, (uint32_t)-5);
+	request(fx, EV_COMPLETE, START + 355, 9000, 8, 0);
+	request(fx, EV_ISSUE, START + 360, 3000, 8, 0);
+	for (i = 0; i < 18; i++)
+		fields[i] = 1ull << (3 * i);
+	fx_composite(fx, 0, EV_WIDE, START + 400, 100, fields, sizeof(fields));
+	fx_composite(fx, 0, EV_TIMER, START + 410, 100, &timer, sizeof(timer));
+	fx_close(fx, 0);
+	finish(fx, 1);
+	fx_begin(fx, &notes, TB_BLOCK_NOTE, 12, 0, 0, 0);
+	assert(fx_put_composite(fx, &notes, TB_EV_SYMBOL, 0, 0, 0, &symbol, 16 + 8));
+	fx_end(fx, &notes);
+}
+
+static void make_stacks(struct fx *fx, uint64_t count)
+{
+	uint64_t addresses[4] = { 0xffffffff81000000, 0, 0xffffffff81000100, 0xffffffff81000200 };
+	uint64_t i, time = START;
+
+	start(fx, 16);
+	fx_open(fx, 0, time, 100, NULL);
+	for (i = 0; i < count; i++, time += 100) {
+		addresses[1] = 0xffffffff82000000 + i;
+		/* room for the event and its stack */
+		if (fx->rings[0].used + 128 > 1u << 16) {
+			fx_close(fx, 0);
+			fx_open(fx, 0, time, 100, NULL);
+		}
+		fx_simple(fx, 0, EV_IRQ_FAST, time, 11);
+		add_stack(fx, 0, TB_STACK_KERNEL, addresses, 4);
+	}
+	fx_close(fx, 0);
+	finish(fx, 1);
+}
+
 /* A busy machine: half of the events full forms, half one element */
 static void make_big(struct fx *fx, uint64_t count)
 {
@@ -407,13 +559,15 @@ static int save(const struct fx *fx, const char *path)
 	return !out || fclose(out) || done != fx->size;
 }
 
+static bool fxt;
+
 static int export_to(struct tb_trace *trace, FILE *out)
 {
 	char text[256] = "";
 	struct tb_export_options options = {
 		.error = text, .error_size = sizeof(text),
 	};
-	int result = tb_export_perfetto(trace, out, &options);
+	int result = (fxt ? tb_export_fxt : tb_export_perfetto)(trace, out, &options);
 
 	if (result < 0)
 		fprintf(stderr, "%s\n", text[0] ? text : "no text of the error");
@@ -498,10 +652,15 @@ int main(int argc, char **argv)
 {
 	struct fx fx;
 
+	fxt = argc > 3 && !strcmp(argv[argc - 1], "fxt");
 	if (argc >= 3 && !strcmp(argv[1], "make")) {
 		make(&fx);
 	} else if (argc >= 3 && !strcmp(argv[1], "user")) {
 		make_user(&fx);
+	} else if (argc >= 3 && !strcmp(argv[1], "extras")) {
+		make_extras(&fx);
+	} else if (argc >= 4 && !strcmp(argv[1], "stacks")) {
+		make_stacks(&fx, strtoull(argv[3], NULL, 0));
 	} else if (argc >= 4 && !strcmp(argv[1], "big")) {
 		make_big(&fx, strtoull(argv[3], NULL, 0));
 	} else if (argc >= 4 && !strcmp(argv[1], "export")) {

@@ -56,7 +56,13 @@ test-export: $(OUT)/test_export tool
 	@TRACEBUF=$(OUT)/tracebuf TEST_EXPORT=$(OUT)/test_export \
 		sh $(ROOT)/selftests/unit/test_export.sh
 
-test: test-export
+.PHONY: test-export-fxt
+test-export-fxt: $(OUT)/test_export tool
+	@echo '# test_export_fxt.sh'
+	@TRACEBUF=$(OUT)/tracebuf TEST_EXPORT=$(OUT)/test_export \
+		sh $(ROOT)/selftests/unit/test_export_fxt.sh
+
+test: test-export test-export-fxt
 
 else
 

@@ -4,6 +4,8 @@
  *
  *   export_fxt.c          the walk through the trace; threads of the trace
  *   export_fxt_event.c    events of the kernel
+ *   export_fxt_plan.c     how to write them, found out once for each format
+ *   export_fxt_sched.c    context switches and wake-ups
  *   export_fxt_user.c     what programs write
  *   export_fxt_record.c   records, arguments, the table of strings
  *   export_fxt_thread.c   threads and CPUs as kernel objects, and what is open on their tracks
