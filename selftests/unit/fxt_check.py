@@ -13,20 +13,12 @@ threads marked as such, and that each CPU switches away from the thread it switc
 import re
 import struct
 import sys
+from export_check import Printed, Wrong, check, equal, fields_of
 
 EVENTS = ("instant", "counter", "begin", "end", "complete", "async begin", "async instant",
           "async end", "flow begin", "flow step", "flow end")
 IDLE_WEIGHT = -(1 << 31)
 CPUS, IDLE = 0x80000000, 0x80010000     # processes that stand for no process
-
-
-class Wrong(Exception):
-    pass
-
-
-def check(condition, what):
-    if not condition:
-        raise Wrong(what)
 
 
 def bits(word, low, high):
@@ -272,7 +264,6 @@ def lines(reader):
 
 # ---- against print ----
 
-LINE = re.compile(r"^ *(.*)-(\d+) \[(\d+)\] .. (\d+)\.(\d{9}): ([^:]+):([^:]+): ?(.*)$")
 ENTRY = {"irq": "irq_handler_entry", "vec": "softirq_entry", "id": "sys_enter"}
 EXIT = {"irq": "irq_handler_exit", "vec": "softirq_exit", "id": "sys_exit"}
 WAKEUPS = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
@@ -330,93 +321,27 @@ def from_fxt(reader):
             yield time, name, cpu, tid, args
 
 
-def mask_of(text):
-    value = 0
-    for part in filter(None, text.split(",")):
-        low, _, high = part.partition("-")
-        for bit in range(int(low), int(high or low) + 1):
-            value |= 1 << bit
-    return value
-
-
-def equal(have, want):
-    """Is the value in FXT the one that print shows?"""
-    if isinstance(have, str):
-        if have == want:
-            return True
-        if want[:1] == "[" and want[-1:] == "]":
-            numbers, others = have.split(", ") if have else [], want[1:-1].split(",")
-            return len(numbers) == len(others) and \
-                all(equal(int(number, 0), other) for number, other in zip(numbers, others))
-        plain = re.sub(r"\\x[0-9a-f]{2}", "?", want)
-        return (re.sub(r"[^ -~]", "?", have) == plain or
-                bool(re.fullmatch(r"[0-9a-f]+", have) and re.fullmatch(r"[\d,-]*", want) and
-                     int(have, 16) == mask_of(want)))
-    try:
-        return (have - int(want.split("(")[0], 0)) % (1 << 64) == 0
-    except ValueError:
-        return False
-
-
-def fields_of(text, names):
-    """ "a=1 b=two words" by the names that the event has"""
-    pattern = "".join(rf"(?:^| ){re.escape(name)}=(.*?)" for name in names)
-    found = re.fullmatch(pattern, text)
-    return dict(zip(names, found.groups())) if found else None
-
-
-def add_extra(extras, line):
-    """What was recorded with an event: lines after it, that begin with a tab"""
-    counters = re.fullmatch(r"\tcounter\{(.*)\}", line)
-    if counters:
-        extras.update(pair.rsplit("=", 1) for pair in counters[1].split(", "))
-        return
-    address, name = line.split(None, 1)
-    kind = "user_stack" if name == "(user)" else "stack"
-    frame = re.sub(r"\+0x[0-9a-f]+( |$)", r"\1", name)
-    if name in ("(user)", "[unknown]"):
-        frame = f"0x{address}"
-    extras[kind] = (extras[kind] + " <- " if kind in extras else "") + frame
-
-
 def compare(reader, path):
-    wanted, have, losses, extras = {}, 0, 0, {}
-    with open(path, encoding="latin-1") as file:
-        for line in file:
-            losses += line.startswith(("-- CPU", "-- writer"))
-            if line.startswith("\t"):
-                add_extra(extras, line.rstrip("\n"))
-                continue
-            found = LINE.match(line.rstrip("\n"))
-            if not found or found[6] == "user":
-                continue
-            name = found[7]
-            key = int(found[4] + found[5]), name
-            extras = {}
-            wanted.setdefault(key, []).append((int(found[3]), int(found[2]), found[8], extras))
+    wanted = Printed(path)
+    have = 0
     for time, name, cpu, tid, fields in from_fxt(reader):
         have += 1
         names = WAKEUPS if name == "wake-up" else (name,)
-        for one in names:
-            for candidate in wanted.get((time, one), []):
-                if (cpu is None or (cpu, tid) == candidate[:2]) and \
-                   same(reader, one, dict(fields), candidate[2], candidate[3]):
-                    wanted[time, one].remove(candidate)
-                    break
-            else:
-                continue
-            break
-        else:
-            raise Wrong(f"print does not have {time} {name} cpu {cpu} tid {tid} {fields}: "
-                        f"{[wanted.get((time, one)) for one in names]}")
-    left = [(key, value) for key, values in wanted.items() for value in values]
-    check(not left, f"{len(left)} events of print are missing, the first: {left[:1]}")
-    check(losses == reader.losses, f"{reader.losses} losses, print has {losses}")
+
+        def fits(one, event, cpu=cpu, tid=tid, fields=fields):
+            return (cpu is None or (cpu, tid) == (event.cpu, event.tid)) and \
+                same(reader, one, dict(fields), event)
+
+        wanted.take(time, names, fits, f"cpu {cpu} tid {tid} {fields}")
+    wanted.end()
+    check(wanted.losses == reader.losses,
+          f"{reader.losses} losses, print has {wanted.losses}")
     return have
 
 
-def same(reader, name, fields, text, extras):
-    for extra, value in extras.items():
+def same(reader, name, fields, event):
+    text = event.text
+    for extra, value in event.extras().items():
         there = str(fields.pop(extra, None))
         # texts are cut off behind 4096 bytes
         if there != value and not (len(there) > 3800 and value.startswith(there)):

@@ -101,6 +101,31 @@ void export_clean(char *to, const char *from, size_t length)
 	to[length] = 0;
 }
 
+/* There are millions of numbers: faster than printf */
+static size_t put_decimal(char *text, uint64_t value)
+{
+	char digits[20];
+	size_t count = 0, i;
+
+	do {
+		digits[count++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	for (i = 0; i < count; i++)
+		text[i] = digits[count - 1 - i];
+	return count;
+}
+
+static size_t put_number(char *text, const struct tb_format_field *field, uint64_t value)
+{
+	if (field->flags & TB_FIELD_HEX)
+		return (size_t)sprintf(text, "0x%" PRIx64, value);
+	if (!(field->flags & TB_FIELD_SIGNED) || (int64_t)value >= 0)
+		return put_decimal(text, value);
+	*text = '-';
+	return 1 + put_decimal(text + 1, -value);
+}
+
 size_t export_listed(const struct tb_view *view,
 		     const struct tb_format_field *field, char *text)
 {
@@ -114,10 +139,11 @@ size_t export_listed(const struct tb_view *view,
 		for (i = 0; i < count && used <= EXPORT_TEXT_MAX; i++) {
 			if (tb_field_item(view, field, (unsigned int)i, &value))
 				break;
-			used += (size_t)sprintf(text + used,
-				field->flags & TB_FIELD_SIGNED ? "%s%" PRId64 :
-				field->flags & TB_FIELD_HEX ? "%s0x%" PRIx64 :
-				"%s%" PRIu64, i ? ", " : "", value);
+			if (i) {
+				text[used++] = ',';
+				text[used++] = ' ';
+			}
+			used += put_number(text + used, field, value);
 		}
 	} else if (!tb_field_data(view, field, &start, &size)) {
 		data = start;

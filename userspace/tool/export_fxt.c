@@ -138,7 +138,7 @@ static void say(const struct export *export)
 		fprintf(stderr, "%" PRIu64 " events of CPUs from %u on were left out: readers take no more\n",
 			export->beyond, export->nr_cpus);
 	if (export->undescribed)
-		fprintf(stderr, "%" PRIu64 " events are of a kind that the trace does not describe: without fields\n",
+		fprintf(stderr, "%" PRIu64 " events are of a kind that the trace does not describe: only their bytes\n",
 			export->undescribed);
 	if (export->events.cut)
 		fprintf(stderr, "%" PRIu64 " events were too long: texts cut off, fields left out\n",

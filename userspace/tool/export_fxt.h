@@ -116,13 +116,17 @@ void fxt_arg_pointer(struct fxt_out *out, struct fxt_name *name, uint64_t value)
 void fxt_arg_koid(struct fxt_out *out, struct fxt_name *name, uint64_t value);
 void fxt_arg_text(struct fxt_out *out, struct fxt_name *name, const char *text,
 		  size_t length);
+/** fxt_arg_name - a text that is the same many times */
+void fxt_arg_name(struct fxt_out *out, struct fxt_name *name, struct fxt_name *value);
 
 /** fxt_lost_mark - say in the way of the format that records are missing */
 void fxt_lost_mark(struct fxt_out *out);
 
 /* ---- threads (export_fxt_thread.c) ---- */
 
-enum fxt_open_kind { FXT_OPEN_IRQ, FXT_OPEN_SOFTIRQ, FXT_OPEN_CALL, FXT_OPEN_BEGIN, FXT_OPEN_SLICE };
+enum fxt_open_kind {
+	FXT_OPEN_IRQ, FXT_OPEN_SOFTIRQ, FXT_OPEN_CALL, FXT_OPEN_BEGIN, FXT_OPEN_SLICE,
+};
 
 /**
  * struct fxt_open - a slice that has begun

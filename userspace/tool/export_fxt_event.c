@@ -10,7 +10,8 @@
  *   everything else                     an instant of the thread
  *
  * All fields go along as arguments, and "on_cpu", where it happened; only the names in scheduling
- * events do not, which are those of the threads' objects.  For each format there is a plan, made once.
+ * events do not, which are those of the threads' objects.  For each format there is a plan, made
+ * once.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -96,7 +97,7 @@ void fxt_events_extras(struct fxt_events *events, const struct tb_view *view)
 			  view->nr_user_stack, false);
 }
 
-/* An event with all it has; @cpu_track: @thread stands for a CPU, so who ran is not known from it */
+/* An event with all it has; @cpu_track: @thread stands for a CPU, which does not say who ran */
 static void put_event(struct fxt_events *events, const struct tb_view *view,
 		      const struct fxt_plan *plan, struct fxt_thread *thread,
 		      enum fxt_event_type type, uint64_t ns, struct fxt_name *category,
@@ -124,11 +125,12 @@ static void put_event(struct fxt_events *events, const struct tb_view *view,
 
 static struct fxt_name *call_name(struct fxt_events *events, uint64_t id)
 {
-	struct fxt_name **at = id < FXT_CALLS_MAX ? &events->plans->calls[id] : NULL, *name;
+	struct fxt_name *spare = NULL, **at;
 	const char *text;
 	char full[128];
 
-	if (at && *at)
+	at = id < FXT_CALLS_MAX ? &events->plans->calls[id] : &spare;
+	if (*at)
 		return *at;
 	text = id <= UINT32_MAX ? tb_trace_string(events->trace, TB_STRING_SYSCALL,
 						  (uint32_t)id) : NULL;
@@ -136,40 +138,50 @@ static struct fxt_name *call_name(struct fxt_events *events, uint64_t id)
 		snprintf(full, sizeof(full), "sys_%s", text);
 	else
 		snprintf(full, sizeof(full), "sys_%" PRId64, (int64_t)id);
-	name = fxt_events_name(events, full);
-	if (at)
-		*at = name;
-	return name;
+	return *at = fxt_events_name(events, full);
 }
 
 static struct fxt_name *irq_name(struct fxt_events *events, const struct tb_view *view,
 				 const struct fxt_plan *plan, uint64_t irq)
 {
+	struct fxt_irq spare = { 0 }, *at;
 	const char *text = NULL;
 	size_t length = 0;
-	char full[128];
+	char full[96];
 
-	if (!plan->text || tb_field_str(view, plan->text, &text, &length))
+	at = irq < FXT_IRQS_MAX ? &events->plans->irqs[irq] : &spare;
+	if (plan->text && tb_field_str(view, plan->text, &text, &length))
+		text = NULL;
+	if (length > sizeof(at->text))
+		length = sizeof(at->text);
+	if (at->name && at->length == length && !memcmp(at->text, text ? text : "", length))
+		return at->name;
+	memcpy(at->text, text ? text : "", length);
+	at->length = length;
+	if (!text) {
 		text = tb_trace_string(events->trace, TB_STRING_IRQ, (uint32_t)irq);
-	else if (length > 100)
-		length = 100;
+		length = text ? strnlen(text, sizeof(at->text)) : 0;
+	}
 	if (text)
-		snprintf(full, sizeof(full), "IRQ (%.*s)", length ? (int)length : 100, text);
+		snprintf(full, sizeof(full), "IRQ (%.*s)", (int)length, text);
 	else
 		snprintf(full, sizeof(full), "IRQ %" PRIu64, irq);
-	return fxt_events_name(events, full);
+	return at->name = fxt_events_name(events, full);
 }
 
 static struct fxt_name *softirq_name(struct fxt_events *events, uint64_t vector)
 {
-	const char *text = tb_trace_string(events->trace, TB_STRING_SOFTIRQ,
-					   (uint32_t)vector);
+	struct fxt_name *spare = NULL, **at;
+	const char *text;
 	char full[32];
 
-	if (text)
-		return fxt_events_name(events, text);
-	snprintf(full, sizeof(full), "softirq %" PRIu64, vector);
-	return fxt_events_name(events, full);
+	at = vector < FXT_SOFTIRQS_MAX ? &events->plans->softirqs[vector] : &spare;
+	if (*at)
+		return *at;
+	text = tb_trace_string(events->trace, TB_STRING_SOFTIRQ, (uint32_t)vector);
+	if (!text)
+		snprintf(full, sizeof(full), "softirq %" PRIu64, vector);
+	return *at = fxt_events_name(events, text ? text : full);
 }
 
 static int put_begin(struct fxt_events *events, const struct tb_view *view,

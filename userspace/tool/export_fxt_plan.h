@@ -8,6 +8,9 @@
 #include "export_fxt.h"
 
 #define FXT_CALLS_MAX	1024
+#define FXT_IRQS_MAX	1024
+#define FXT_SOFTIRQS_MAX 32
+#define FXT_STATES_MAX	1024
 #define FXT_FIELDS_MAX	4	/* that one kind of plan asks for */
 
 enum fxt_plan_kind {
@@ -31,14 +34,23 @@ struct fxt_current {
 	bool     known;
 };
 
+/* What an interrupt was called last; several handlers may share it */
+struct fxt_irq {
+	struct fxt_name *name;
+	size_t length;
+	char text[64];
+};
+
 struct fxt_plans {
 	size_t nr_plans;
 	struct fxt_plan *plans;
 	struct fxt_current *current;
-	struct fxt_name *calls[FXT_CALLS_MAX];
-	struct fxt_name *cpu, *tid, *stack, *user_stack, *payload, *text, *weight, *incoming, *outgoing,
-			*state, *waker, *tracebuf, *mark, *lost, *overwritten, *dropped,
-			*oversize, *first, *last;
+	struct fxt_irq irqs[FXT_IRQS_MAX];
+	/* by number; NULL: not asked for yet */
+	struct fxt_name *calls[FXT_CALLS_MAX], *softirqs[FXT_SOFTIRQS_MAX], *states[FXT_STATES_MAX];
+	struct fxt_name *cpu, *tid, *stack, *user_stack, *payload, *text, *weight, *incoming;
+	struct fxt_name *outgoing, *state, *waker, *tracebuf, *mark, *lost, *overwritten;
+	struct fxt_name *dropped, *oversize, *first, *last;
 };
 
 static inline bool fxt_is_number(const struct tb_format_field *field)

@@ -325,6 +325,14 @@ void fxt_arg_text(struct fxt_out *out, struct fxt_name *name, const char *text,
 		put_text(out, text, length);
 }
 
+void fxt_arg_name(struct fxt_out *out, struct fxt_name *name, struct fxt_name *value)
+{
+	if (out->nr_args >= out->limit)
+		add_more(out, name, value->text, value->length);
+	else
+		put_arg(out, name, ARG_STRING, 1, (uint32_t)fxt_ref(out, value));
+}
+
 void fxt_record_end(struct fxt_out *out, const uint64_t *last)
 {
 	if (out->more_used)

@@ -2,12 +2,11 @@
 /*
  * tracebuf export - context switches and wake-ups in FXT.
  *
- * FXT knows neither Linux's states nor its priorities: uninterruptible sleep is "blocked" there, and
- * a weight is a number without a meaning, except that the lowest says that a thread is an idle one.
- * So the weight is the kernel's priority, and the state goes along as text.
+ * FXT knows neither Linux's states nor its priorities: uninterruptible sleep is "blocked" there,
+ * and a weight is a number without a meaning, except that the lowest says that a thread is an idle
+ * one.  So the weight is the kernel's priority, and the state goes along as text.
  */
 #include <errno.h>
-#include <string.h>
 #include "export_fxt_plan.h"
 
 /* Bits of scheduling records */
@@ -36,6 +35,17 @@ static uint64_t state_of(uint64_t state)
 	if (state & TASK_STOPPED)
 		return STATE_SUSPENDED;
 	return state & TASK_SLEEPING ? STATE_BLOCKED : STATE_RUNNING;
+}
+
+static struct fxt_name *state_name(struct fxt_events *events, uint64_t state)
+{
+	struct fxt_name *spare = NULL, **at;
+	char text[24];
+
+	at = state < FXT_STATES_MAX ? &events->plans->states[state] : &spare;
+	if (!*at)
+		*at = fxt_events_name(events, tb_task_state(state, text, sizeof(text)));
+	return *at;
 }
 
 /* Priority of who leaves the CPU; false: it is not known */
@@ -68,7 +78,6 @@ int fxt_events_switch(struct fxt_events *events, const struct tb_view *view,
 	uint64_t prev, next, state, prio;
 	struct fxt_thread *from, *to;
 	int64_t before;
-	char text[24];
 	bool known;
 
 	if (tb_field_u64(view, plan->fields[0], &prev) ||
@@ -95,8 +104,7 @@ int fxt_events_switch(struct fxt_events *events, const struct tb_view *view,
 	fxt_arg_signed(events->out, plans->incoming, next ? (int64_t)prio : WEIGHT_IDLE);
 	if (known)
 		fxt_arg_signed(events->out, plans->outgoing, before);
-	tb_task_state(state, text, sizeof(text));
-	fxt_arg_text(events->out, plans->state, text, strlen(text));
+	fxt_arg_name(events->out, plans->state, state_name(events, state));
 	fxt_events_extras(events, view);
 	fxt_record_end(events->out, NULL);
 	events->cut += events->out->cut;

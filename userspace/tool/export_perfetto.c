@@ -330,7 +330,7 @@ static void say(const struct export *export)
 		fprintf(stderr, "%" PRIu64 " events of CPUs from %u on were left out: Perfetto takes no more\n",
 			export->beyond, PF_CPUS_MAX);
 	if (export->undescribed)
-		fprintf(stderr, "%" PRIu64 " events are of a kind that the trace does not describe: without fields\n",
+		fprintf(stderr, "%" PRIu64 " events are of a kind that the trace does not describe: only their bytes\n",
 			export->undescribed);
 	if (export->cut)
 		fprintf(stderr, "%" PRIu64 " events were too long: texts cut off, fields left out\n",
