@@ -8,6 +8,7 @@
  *   test_export user FILE           what programs write
  *   test_export extras FILE         stacks, counters, requests to a block device, many fields
  *   test_export stacks FILE N       N events, all with another stack
+ *   test_export threads FILE N      N threads, of which each makes a system call, twice
  *   test_export big FILE N          N events of the common kinds on 4 CPUs
  *   test_export export FILE OUT     what "tracebuf export" does
  *   test_export damage FILE N       N times: damage a copy of FILE, export it
@@ -24,7 +25,7 @@ enum {
 	EV_SWITCH_FAST = 81, EV_WAKING_FAST = 83, EV_ENTER_FAST = 85,
 	EV_EXIT_FAST = 87, EV_IRQ = 88, EV_IRQ_FAST = 89, EV_IRQ_EXIT_FAST = 91,
 	EV_SOFTIRQ_FAST = 93, EV_FREQUENCY = 94, EV_SAME_NAME = 96,
-	EV_ISSUE = 98, EV_COMPLETE = 100, EV_WIDE = 102, EV_TIMER = 104,
+	EV_ISSUE = 98, EV_COMPLETE = 100, EV_WIDE = 102, EV_TIMER = 104, EV_EXIT_WIDE = 106,
 	EV_UNDESCRIBED = 500,
 };
 
@@ -51,6 +52,10 @@ static void describe(struct fx *fx)
 	static const struct fx_field exit_fast[] = {
 		{ "id", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 0, 16 },
 		{ "ret", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 16, 48 },
+	};
+	static const struct fx_field exit_wide[] = {
+		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "ret", "long", 8, 8, 0, TB_FIELD_SIGNED, 0, 0 },
 	};
 	static const struct fx_field irq[] = {
 		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
@@ -81,6 +86,7 @@ static void describe(struct fx *fx)
 	DESCRIBE(EV_WAKING_FAST, TB_EVENT_FAST, "sched", "sched_waking", waking_fast);
 	DESCRIBE(EV_ENTER_FAST, TB_EVENT_FAST, "raw_syscalls", "sys_enter", enter_fast);
 	DESCRIBE(EV_EXIT_FAST, TB_EVENT_FAST, "raw_syscalls", "sys_exit", exit_fast);
+	DESCRIBE(EV_EXIT_WIDE, 0, "raw_syscalls", "sys_exit", exit_wide);
 	DESCRIBE(EV_IRQ, 0, "irq", "irq_handler_entry", irq);
 	DESCRIBE(EV_IRQ_FAST, TB_EVENT_FAST, "irq", "irq_handler_entry", irq_fast);
 	DESCRIBE(EV_IRQ_EXIT_FAST, TB_EVENT_FAST, "irq", "irq_handler_exit", irq_exit);
@@ -456,6 +462,32 @@ static void make_extras(struct fx *fx)
 	fx_end(fx, &notes);
 }
 
+static void make_threads(struct fx *fx, uint64_t count)
+{
+	struct { int64_t id; uint64_t args[6]; } enter = { 1, { 3, 4, 5 } };
+	struct { int64_t id; int64_t ret; } leave = { 1, -11 };
+	uint64_t i, time = START;
+
+	start(fx, 16);
+	fx_open(fx, 0, time, 100, NULL);
+	for (i = 0; i < 4 * count; i++, time += 100) {
+		uint32_t tid = 1000 + (uint32_t)(i % count);
+
+		if (fx->rings[0].used + 256 > 1u << 16) {
+			fx_close(fx, 0);
+			fx_open(fx, 0, time, 100, NULL);
+		}
+		if (i < count)
+			thread(fx, 0, time, tid, tid % 7 ? 1000 : tid, TB_THREAD_FORK, "one of many");
+		if (i / count % 2)
+			fx_composite(fx, 0, EV_EXIT_WIDE, time + 1, tid, &leave, sizeof(leave));
+		else
+			fx_composite(fx, 0, FX_SYS_ENTER, time + 1, tid, &enter, sizeof(enter));
+	}
+	fx_close(fx, 0);
+	finish(fx, 1);
+}
+
 static void make_stacks(struct fx *fx, uint64_t count)
 {
 	uint64_t addresses[4] = { 0xffffffff81000000, 0, 0xffffffff81000100, 0xffffffff81000200 };
@@ -661,6 +693,8 @@ int main(int argc, char **argv)
 		make_extras(&fx);
 	} else if (argc >= 4 && !strcmp(argv[1], "stacks")) {
 		make_stacks(&fx, strtoull(argv[3], NULL, 0));
+	} else if (argc >= 4 && !strcmp(argv[1], "threads")) {
+		make_threads(&fx, strtoull(argv[3], NULL, 0));
 	} else if (argc >= 4 && !strcmp(argv[1], "big")) {
 		make_big(&fx, strtoull(argv[3], NULL, 0));
 	} else if (argc >= 4 && !strcmp(argv[1], "export")) {

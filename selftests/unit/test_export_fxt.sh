@@ -22,7 +22,7 @@ if ! command -v python3 >/dev/null || ! command -v "$TRACEBUF" >/dev/null ||
 	echo "1..0 # SKIP needs python3, tracebuf and test_export"
 	exit 0
 fi
-echo "1..15"
+echo "1..16"
 
 count=0 failed=0
 
@@ -116,6 +116,11 @@ END
 [ "$(od -An -v -tx8 -w8 -N48 t.fxt | tr -d ' ' | tr '\n' ' ')" = \
   "0016547846040010 0080000000110020 6675626563617274 0000000000120010 0000000000000021 000000003b9aca00 " ]
 result $? "the first words"
+
+# FXT's table of threads has 255
+"$TEST_EXPORT" threads n.tbuf 600 && exported n && check n.fxt n.print &&
+	grep -qx '2400 events are those of print' checked
+result $? "more threads than their table has room for"
 
 # ---- what goes with events ----
 

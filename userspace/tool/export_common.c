@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "export_common.h"
 
@@ -61,6 +62,49 @@ uint64_t export_clock_ns(struct export_clock *clock, uint64_t ticks,
 			     (int64_t)(ticks - clock->base) /
 			     (int64_t)clock->ticks);
 	return monotonic;
+}
+
+/* ---- formats ---- */
+
+bool export_has_event(const struct tb_trace *trace, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < tb_trace_formats(trace); i++)
+		if (!strcmp(tb_trace_format_at(trace, i)->name, name))
+			return true;
+	return false;
+}
+
+/* ---- what is kept of each of many ---- */
+
+void *export_slot(struct export_slots *slots, uint32_t index, size_t size)
+{
+	void **grown;
+	size_t room;
+
+	if (index >= slots->count) {
+		room = (size_t)index * 2 + 16;
+		grown = realloc(slots->list, room * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		memset(grown + slots->count, 0, (room - slots->count) * sizeof(*grown));
+		slots->list = grown;
+		slots->count = room;
+	}
+	if (!slots->list[index])
+		slots->list[index] = calloc(1, size);
+	return slots->list[index];
+}
+
+void export_slots_free(struct export_slots *slots, void (*free_one)(void *))
+{
+	size_t i;
+
+	for (i = 0; i < slots->count; i++)
+		if (slots->list[i])
+			free_one(slots->list[i]);
+	free(slots->list);
 }
 
 /* ---- texts ---- */

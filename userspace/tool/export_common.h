@@ -34,6 +34,32 @@ void export_clock_init(struct export_clock *clock, const struct tb_trace *trace)
 uint64_t export_clock_ns(struct export_clock *clock, uint64_t ticks,
 			 uint64_t monotonic);
 
+/* ---- formats ---- */
+
+/** export_is_number - @field, which may be NULL, is one number */
+static inline bool export_is_number(const struct tb_format_field *field)
+{
+	return field && field->width && !tb_field_is_text(field) &&
+	       !(field->flags & (TB_FIELD_ARRAY | TB_FIELD_DATA_LOC |
+				 TB_FIELD_REL_LOC | TB_FIELD_CPUMASK));
+}
+
+/** export_has_event - is there an event of that name in the recording? */
+bool export_has_event(const struct tb_trace *trace, const char *name);
+
+/* ---- what is kept of each of many ---- */
+
+struct export_slots {
+	void **list;
+	size_t count;
+};
+
+/** export_slot - number @index of them, @size bytes, zero at first; NULL: ENOMEM */
+void *export_slot(struct export_slots *slots, uint32_t index, size_t size);
+
+/** export_slots_free - all of them, each by @free_one */
+void export_slots_free(struct export_slots *slots, void (*free_one)(void *));
+
 /* ---- texts ---- */
 
 /**

@@ -29,7 +29,7 @@ static void put_field(struct fxt_events *events, const struct tb_view *view,
 	size_t length;
 	uint64_t value;
 
-	if (fxt_is_number(field)) {
+	if (export_is_number(field)) {
 		if (tb_field_u64(view, field, &value))
 			return;
 		if (field->flags & TB_FIELD_SIGNED)

@@ -37,20 +37,10 @@ static bool rule_fits(const struct rule *rule, const struct tb_format *format,
 		return false;
 	for (i = 0; i < FXT_FIELDS_MAX && rule->fields[i]; i++) {
 		plan->fields[i] = tb_format_field(format, rule->fields[i]);
-		if (!fxt_is_number(plan->fields[i]))
+		if (!export_is_number(plan->fields[i]))
 			return false;
 	}
 	return true;
-}
-
-static bool is_recorded(const struct tb_trace *trace, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < tb_trace_formats(trace); i++)
-		if (!strcmp(tb_trace_format_at(trace, i)->name, name))
-			return true;
-	return false;
 }
 
 struct fxt_name *fxt_events_name(struct fxt_events *events, const char *text)
@@ -74,17 +64,17 @@ static int plan_make(struct fxt_events *events, struct fxt_plan *plan,
 		if (rule_fits(&rules[i], format, plan))
 			plan->kind = rules[i].kind;
 	if (!strcmp(format->name, "sched_wakeup") && plan->kind == PLAN_WAKEUP &&
-	    is_recorded(events->trace, "sched_waking"))
+	    export_has_event(events->trace, "sched_waking"))
 		plan->kind = PLAN_INSTANT;
 	plan->prev_prio = tb_format_field(format, "prev_prio");
-	if (!fxt_is_number(plan->prev_prio))
+	if (!export_is_number(plan->prev_prio))
 		plan->prev_prio = NULL;
 	plan->text = tb_format_field(format, "name");
 	if (plan->text && !tb_field_is_text(plan->text))
 		plan->text = NULL;
 	/* says in a one-element form whose it is */
 	plan->tid = format->flags & TB_EVENT_FAST ? tb_format_field(format, "tid") : NULL;
-	if (!fxt_is_number(plan->tid))
+	if (!export_is_number(plan->tid))
 		plan->tid = NULL;
 	return 0;
 }

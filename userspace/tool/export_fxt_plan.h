@@ -53,13 +53,6 @@ struct fxt_plans {
 	struct fxt_name *dropped, *oversize, *first, *last;
 };
 
-static inline bool fxt_is_number(const struct tb_format_field *field)
-{
-	return field && field->width && !tb_field_is_text(field) &&
-	       !(field->flags & (TB_FIELD_ARRAY | TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC |
-				 TB_FIELD_CPUMASK));
-}
-
 /** fxt_events_name - of a text that ends with NUL */
 struct fxt_name *fxt_events_name(struct fxt_events *events, const char *text);
 

@@ -39,8 +39,7 @@ struct writer {
 struct fxt_user {
 	struct fxt_threads *threads;
 	struct fxt_out *out;
-	struct writer **writers;
-	size_t nr_writers;
+	struct export_slots writers;
 	uint64_t *flows;		/* id + 1, by hash */
 	uint64_t unmatched, deep, cut;
 	struct fxt_name *value, *data, *text, *mark, *note, *tracebuf, *lost, *records,
@@ -70,18 +69,19 @@ struct fxt_user *fxt_user_open(struct fxt_threads *threads)
 	return user;
 }
 
+static void free_writer(void *at)
+{
+	struct writer *writer = at;
+
+	free(writer->own.list);
+	free(writer);
+}
+
 void fxt_user_close(struct fxt_user *user)
 {
-	size_t i;
-
 	if (!user)
 		return;
-	for (i = 0; i < user->nr_writers; i++) {
-		if (user->writers[i])
-			free(user->writers[i]->own.list);
-		free(user->writers[i]);
-	}
-	free(user->writers);
+	export_slots_free(&user->writers, free_writer);
 	free(user->flows);
 	free(user);
 }
@@ -101,32 +101,16 @@ void fxt_user_say(const struct fxt_user *user)
 
 /* ---- writers and their tracks ---- */
 
-static struct writer *writer_of(struct fxt_user *user, uint32_t index)
-{
-	struct writer **grown;
-	size_t room;
-
-	if (index >= user->nr_writers) {
-		room = (size_t)index * 2 + 16;
-		grown = realloc(user->writers, room * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + user->nr_writers, 0,
-		       (room - user->nr_writers) * sizeof(*grown));
-		user->writers = grown;
-		user->nr_writers = room;
-	}
-	if (!user->writers[index])
-		user->writers[index] = calloc(1, sizeof(struct writer));
-	return user->writers[index];
-}
-
 void fxt_user_popped(void *context, const struct fxt_open *open)
 {
 	struct fxt_user *user = context;
 
-	if ((open->kind == FXT_OPEN_BEGIN || open->kind == FXT_OPEN_SLICE) && user)
-		user->writers[open->id]->on_track--;
+	struct writer *writer;
+
+	if (open->kind != FXT_OPEN_BEGIN && open->kind != FXT_OPEN_SLICE)
+		return;
+	writer = user->writers.list[open->id];
+	writer->on_track--;
 }
 
 /* May it draw on the thread's track from now on? */
@@ -140,7 +124,7 @@ static void find_track(struct fxt_user *user, struct writer *writer,
 	writer->drawing = false;
 	if (!record->tid)
 		return;
-	owner = thread->owner ? user->writers[thread->owner - 1] : NULL;
+	owner = thread->owner ? user->writers.list[thread->owner - 1] : NULL;
 	if (owner && owner != writer && (owner->on_track || thread->until > ns))
 		return;
 	thread->owner = record->writer + 1;
@@ -406,7 +390,8 @@ int fxt_user_write(struct fxt_user *user, const struct tb_view *view, uint64_t n
 	const struct tb_user *record = view->user;
 	struct drawn drawn = {
 		.record = record, .ns = ns, .end_ns = end_ns > ns ? end_ns : ns,
-		.writer = writer_of(user, record->writer),
+		.writer = export_slot(&user->writers, record->writer,
+				      sizeof(struct writer)),
 		.thread = fxt_thread_of(user->threads, record->pid,
 					record->tid ? record->tid : record->pid),
 		.category = user->none,

@@ -382,7 +382,7 @@ int tb_export_perfetto(struct tb_trace *trace, FILE *out,
 			export->nr_rings = PF_CPUS_MAX;
 		if (!export->nr_rings)
 			export->nr_rings = 1;
-		export->forks = pf_plans_has(trace, "task_newtask");
+		export->forks = export_has_event(trace, "task_newtask");
 		export->plans = pf_plans_make(trace);
 		export->rings = calloc(export->nr_rings, sizeof(*export->rings));
 		export->books = calloc(export->nr_rings, sizeof(*export->books));

@@ -164,9 +164,6 @@ struct pf_event {
 struct pf_plans *pf_plans_make(const struct tb_trace *trace);
 void pf_plans_free(struct pf_plans *plans);
 
-/** pf_plans_has - is there an event of that name in the recording? */
-bool pf_plans_has(const struct tb_trace *trace, const char *name);
-
 /** pf_plans_say - on standard error: which fields Perfetto's messages have no place for */
 void pf_plans_say(const struct pf_plans *plans);
 

@@ -76,16 +76,9 @@ struct pf_plans {
 
 /* ---- making plans ---- */
 
-static bool is_number(const struct tb_format_field *field)
-{
-	return field->width && !tb_field_is_text(field) &&
-	       !(field->flags & (TB_FIELD_ARRAY | TB_FIELD_DATA_LOC |
-				 TB_FIELD_REL_LOC | TB_FIELD_CPUMASK));
-}
-
 static bool is_array(const struct tb_format_field *field)
 {
-	return field->width && !tb_field_is_text(field) && !is_number(field);
+	return field->width && !tb_field_is_text(field) && !export_is_number(field);
 }
 
 static struct step *add_step(struct plan *plan, enum step_kind kind,
@@ -119,7 +112,7 @@ static int step_of(const struct tb_format_field *field,
 	case PROTOBUF_C_TYPE_UINT64:
 		if (target->label == PROTOBUF_C_LABEL_REPEATED)
 			return is_array(field) ? STEP_ITEMS : -1;
-		return is_number(field) ? STEP_NUMBER : -1;
+		return export_is_number(field) ? STEP_NUMBER : -1;
 	default:
 		return -1;
 	}
@@ -153,7 +146,7 @@ static int derived_step(const struct tb_format *format, const char *target,
 		memcpy(name, target, start);
 		strcpy(name + start, rules[i].with);
 		*from = tb_format_field(format, name);
-		if (*from && is_number(*from))
+		if (*from && export_is_number(*from))
 			return rules[i].kind;
 	}
 	return -1;
@@ -187,7 +180,7 @@ static void plan_message(struct plan *plan, const struct tb_format *format,
 	}
 	/* says in a one-element form whose it is */
 	field = tb_format_field(format, "tid");
-	if (format->flags & TB_EVENT_FAST && field && is_number(field))
+	if (format->flags & TB_EVENT_FAST && field && export_is_number(field))
 		plan->tid = field;
 }
 
@@ -202,7 +195,7 @@ static void plan_generic(struct plan *plan, const struct tb_format *format)
 	plan->field = EVENT_GENERIC;
 	for (i = 0; i < format->nr_fields; i++) {
 		field = &format->fields[i];
-		if (is_number(field)) {
+		if (export_is_number(field)) {
 			step = add_step(plan, STEP_NUMBER, field);
 			value = field->flags & TB_FIELD_SIGNED ? FIELD_INT :
 								 FIELD_UINT;
@@ -353,16 +346,6 @@ struct pf_plans *pf_plans_make(const struct tb_trace *trace)
 		}
 	}
 	return plans;
-}
-
-bool pf_plans_has(const struct tb_trace *trace, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < tb_trace_formats(trace); i++)
-		if (!strcmp(tb_trace_format_at(trace, i)->name, name))
-			return true;
-	return false;
 }
 
 /* ---- writing by plan ---- */

@@ -38,8 +38,7 @@ struct pf_user {
 	struct pf_out *out;
 	const struct tb_cursor *cursor;
 	struct pf_tracks tracks;
-	struct writer **writers;
-	size_t   nr_writers;
+	struct export_slots writers;
 	uint64_t unmatched, deep;
 
 	/* the event at hand */
@@ -69,13 +68,9 @@ struct pf_user *pf_user_open(struct pf_out *out, const struct tb_cursor *cursor)
 
 void pf_user_close(struct pf_user *user)
 {
-	size_t i;
-
 	if (!user)
 		return;
-	for (i = 0; i < user->nr_writers; i++)
-		free(user->writers[i]);
-	free(user->writers);
+	export_slots_free(&user->writers, free);
 	pf_tracks_free(&user->tracks);
 	free(user);
 }
@@ -364,31 +359,9 @@ static struct pf_known *process_of(struct pf_user *user,
 	return process;
 }
 
-static struct writer *writer_of(struct pf_user *user,
-				const struct tb_user *record)
-{
-	struct writer **grown;
-	size_t room;
-
-	if (record->writer >= user->nr_writers) {
-		room = (size_t)record->writer * 2 + 16;
-		grown = realloc(user->writers, room * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + user->nr_writers, 0,
-		       (room - user->nr_writers) * sizeof(*grown));
-		user->writers = grown;
-		user->nr_writers = room;
-	}
-	if (!user->writers[record->writer])
-		user->writers[record->writer] =
-			calloc(1, sizeof(struct writer));
-	return user->writers[record->writer];
-}
-
 static bool is_busy(const struct pf_user *user, uint32_t owner, uint64_t ns)
 {
-	const struct writer *writer = user->writers[owner - 1];
+	const struct writer *writer = user->writers.list[owner - 1];
 
 	return writer->depth || writer->until > ns;
 }
@@ -543,7 +516,8 @@ int pf_user_write(struct pf_user *user, const struct tb_view *view,
 		  uint64_t ns, uint64_t end_ns)
 {
 	const struct tb_user *record = view->user;
-	struct writer *writer = writer_of(user, record);
+	struct writer *writer = export_slot(&user->writers, record->writer,
+					    sizeof(*writer));
 
 	if (!writer)
 		return -ENOMEM;
