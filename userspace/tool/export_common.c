@@ -2,7 +2,6 @@
 /*
  * tracebuf export - what exporters for viewers have in common.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +133,11 @@ void export_clean(char *to, const char *from, size_t length)
 	size_t i, size;
 
 	for (i = 0; i < length; i += size ? size : 1) {
+		/* nearly all of it */
+		for (size = 1; i < length && bytes[i] && bytes[i] < 0x80; i++)
+			to[i] = from[i];
+		if (i == length)
+			break;
 		size = utf8_size(bytes + i, length - i);
 		if (size)
 			memcpy(to + i, from + i, size);
@@ -146,14 +150,14 @@ void export_clean(char *to, const char *from, size_t length)
 }
 
 /* There are millions of numbers: faster than printf */
-static size_t put_decimal(char *text, uint64_t value)
+static size_t put_digits(char *text, uint64_t value, unsigned int base)
 {
 	char digits[20];
 	size_t count = 0, i;
 
 	do {
-		digits[count++] = (char)('0' + value % 10);
-		value /= 10;
+		digits[count++] = "0123456789abcdef"[value % base];
+		value /= base;
 	} while (value);
 	for (i = 0; i < count; i++)
 		text[i] = digits[count - 1 - i];
@@ -162,12 +166,17 @@ static size_t put_decimal(char *text, uint64_t value)
 
 static size_t put_number(char *text, const struct tb_format_field *field, uint64_t value)
 {
-	if (field->flags & TB_FIELD_HEX)
-		return (size_t)sprintf(text, "0x%" PRIx64, value);
-	if (!(field->flags & TB_FIELD_SIGNED) || (int64_t)value >= 0)
-		return put_decimal(text, value);
-	*text = '-';
-	return 1 + put_decimal(text + 1, -value);
+	if (field->flags & TB_FIELD_SIGNED) {
+		if ((int64_t)value >= 0)
+			return put_digits(text, value, 10);
+		*text = '-';
+		return 1 + put_digits(text + 1, -value, 10);
+	}
+	if (!(field->flags & TB_FIELD_HEX))
+		return put_digits(text, value, 10);
+	text[0] = '0';
+	text[1] = 'x';
+	return 2 + put_digits(text + 2, value, 16);
 }
 
 size_t export_listed(const struct tb_view *view,

@@ -265,6 +265,7 @@ static int put_counter(struct fxt_events *events, const struct tb_view *view,
 		       const struct fxt_plan *plan, uint64_t ns)
 {
 	struct fxt_thread *thread;
+	struct fxt_name **name;
 	uint64_t cpu, state;
 	char text[24];
 
@@ -276,9 +277,13 @@ static int put_counter(struct fxt_events *events, const struct tb_view *view,
 	if (!thread)
 		return -ENOMEM;
 	fxt_event(events->threads, thread, FXT_COUNTER, ns, plan->category, plan->name, 1);
-	snprintf(text, sizeof(text), "cpu%" PRIu64, cpu);
+	name = &events->plans->counters[cpu];
+	if (!*name) {
+		snprintf(text, sizeof(text), "cpu%" PRIu64, cpu);
+		*name = fxt_events_name(events, text);
+	}
 	/* no idle state at all is -1 */
-	fxt_arg_signed(events->out, fxt_events_name(events, text), (int32_t)state == -1 ? -1 :
+	fxt_arg_signed(events->out, *name, (int32_t)state == -1 ? -1 :
 		       (int64_t)state);
 	fxt_record_end(events->out, &cpu);
 	return 0;

@@ -90,7 +90,8 @@ int fxt_events_open(struct fxt_events *events)
 		return -ENOMEM;
 	plans->plans = calloc(count + 1u, sizeof(*plans->plans));
 	plans->current = calloc(events->threads->nr_cpus, sizeof(*plans->current));
-	if (!plans->plans || !plans->current)
+	plans->counters = calloc(events->threads->nr_cpus, sizeof(*plans->counters));
+	if (!plans->plans || !plans->current || !plans->counters)
 		return -ENOMEM;
 	plans->nr_plans = count;
 	for (i = 0; i < count && !result; i++)
@@ -129,5 +130,6 @@ void fxt_events_close(struct fxt_events *events)
 		free(plans->plans[i].args);
 	free(plans->plans);
 	free(plans->current);
+	free(plans->counters);
 	free(plans);
 }

@@ -45,6 +45,7 @@ struct fxt_plans {
 	size_t nr_plans;
 	struct fxt_plan *plans;
 	struct fxt_current *current;
+	struct fxt_name **counters;	/* "cpu0", ...; NULL: not asked for yet */
 	struct fxt_irq irqs[FXT_IRQS_MAX];
 	/* by number; NULL: not asked for yet */
 	struct fxt_name *calls[FXT_CALLS_MAX], *softirqs[FXT_SOFTIRQS_MAX], *states[FXT_STATES_MAX];
