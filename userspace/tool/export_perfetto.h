@@ -4,6 +4,7 @@
  *
  *   export_perfetto.c         the walk through the trace; bundles of events
  *   export_perfetto_event.c   one event of the trace -> one Perfetto event
+ *   export_perfetto_plan.c    how to do that, found out once for each format
  *   export_perfetto_packet.c  the packets around: machine, clocks, processes,
  *                             losses
  *   export_perfetto_user.c    what programs write: slices, counters, flows

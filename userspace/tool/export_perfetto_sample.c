@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include "export_perfetto.h"
 
-#define STACK_MAX	512	/* frames of one */
+#define STACK_MAX	(2 * TB_STACK_MAX)	/* frames: the kernel's and the program's */
 #define KNOWN_MAX	32768	/* frames and callstacks of a stream */
 #define COUNTERS_MAX	32
 #define NEW_MAX		STACK_MAX
