@@ -198,6 +198,8 @@ class Reader:
             self.nest(thread[1], what, time, (category, name))
         if what in ("async begin", "async end"):
             self.nest(("async", thread[0], last), what[6:], time, (category, name))
+        if what == "async instant":
+            check(self.open.get(("async", thread[0], last)), "outside of an asynchronous slice")
         if what == "counter":
             check(args and all(isinstance(value, (int, float)) for value in args.values()),
                   "a counter without numbers")

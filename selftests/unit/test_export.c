@@ -7,6 +7,7 @@
  *                                   a way of its own
  *   test_export user FILE           what programs write
  *   test_export extras FILE         stacks, counters, requests to a block device, many fields
+ *   test_export edges FILE          beginnings without ends, ends without beginnings, states
  *   test_export stacks FILE N       N events, all with another stack
  *   test_export threads FILE N      N threads, of which each makes a system call, twice
  *   test_export big FILE N          N events of the common kinds on 4 CPUs
@@ -316,6 +317,7 @@ static void make_user(struct fx *fx)
 	piece(&chunk, 2, 101, 0, 0);
 	fx_record(&chunk, TB_REC_SLICE, 0, NAME_WAIT, START + 220, FX_WORDS(60));
 	fx_record(&chunk, TB_REC_BEGIN, 0, NAME_PARSE, START + 290, FX_NO_WORDS);
+	fx_record(&chunk, TB_REC_INSTANT, 0, NAME_LOAD, START + 292, FX_NO_WORDS);
 	fx_take(fx, 0, START + 300, &chunk);
 	piece(&chunk, 3, 0, 0, 0);
 	fx_record(&chunk, TB_REC_SLICE, 0, NAME_WAIT, START + 230, FX_WORDS(5));
@@ -328,7 +330,7 @@ static void make_user(struct fx *fx)
 	fx_record(&chunk, TB_REC_BEGIN, 0, NAME_REQUEST, START + 320, FX_NO_WORDS);
 	fx_take(fx, 0, START + 400, &chunk);
 	/* the first is not drawing now, but the slice began below it */
-	piece(&chunk, 2, 101, 1, 2);
+	piece(&chunk, 2, 101, 1, 3);
 	fx_record(&chunk, TB_REC_END, 0, 0, START + 315, FX_NO_WORDS);
 	fx_take(fx, 0, START + 401, &chunk);
 	fx_simple(fx, 0, FX_SOFTIRQ_FAST, START + 410, 1);
@@ -460,6 +462,42 @@ static void make_extras(struct fx *fx)
 	fx_begin(fx, &notes, TB_BLOCK_NOTE, 12, 0, 0, 0);
 	assert(fx_put_composite(fx, &notes, TB_EV_SYMBOL, 0, 0, 0, &symbol, 16 + 8));
 	fx_end(fx, &notes);
+}
+
+/* Slices that nobody ended, or began; how threads leave a CPU */
+static void make_edges(struct fx *fx)
+{
+	struct { int64_t id; uint64_t args[6]; } enter = { 1, { 3, 4, 5 } };
+	struct { int64_t id; int64_t ret; } leave = { 1, -11 };
+	static const int states[] = { 1, 2, 4, 8, 0x40, 0x80, 0x100, 0x20, 0x10 };
+	const struct tb_gap gap = { .dropped = 3, .first = START + 1000, .last = START + 2000 };
+	struct fx_switch left;
+	unsigned int i;
+
+	start(fx, 14);
+	fx_durable_end(fx);
+	fx_open(fx, 0, START, 100, NULL);
+	/* the exit of the first call is missing */
+	fx_composite(fx, 0, EV_EXIT_WIDE, START + 100, 100, &leave, sizeof(leave));
+	fx_composite(fx, 0, FX_SYS_ENTER, START + 110, 100, &enter, sizeof(enter));
+	fx_composite(fx, 0, FX_SYS_ENTER, START + 120, 100, &enter, sizeof(enter));
+	fx_simple(fx, 0, EV_SOFTIRQ_FAST, START + 130, 5);
+	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		left = fx_switch("server", 100, states[i], "worker", 101);
+		fx_composite(fx, 0, FX_SWITCH, START + 200 + 20 * i, 100, &left, sizeof(left));
+		left = fx_switch("worker", 101, 1, "server", 100);
+		fx_composite(fx, 0, FX_SWITCH, START + 210 + 20 * i, 101, &left, sizeof(left));
+	}
+	/* one in the other, and the end of the outer one alone */
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, START + 500, 1);
+	fx_simple(fx, 0, EV_IRQ_FAST, START + 510, 11);
+	fx_simple(fx, 0, EV_SOFTIRQ_FAST, START + 520, 1);
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, START + 600, 1);
+	fx_close(fx, 0);
+	fx_open(fx, 0, START + 3000, 100, &gap);
+	fx_simple(fx, 0, EV_SOFTIRQ_FAST, START + 3010, 1);
+	fx_close(fx, 0);
+	finish(fx, 1);
 }
 
 static void make_threads(struct fx *fx, uint64_t count)
@@ -693,6 +731,8 @@ int main(int argc, char **argv)
 		make_extras(&fx);
 	} else if (argc >= 4 && !strcmp(argv[1], "stacks")) {
 		make_stacks(&fx, strtoull(argv[3], NULL, 0));
+	} else if (argc >= 3 && !strcmp(argv[1], "edges")) {
+		make_edges(&fx);
 	} else if (argc >= 4 && !strcmp(argv[1], "threads")) {
 		make_threads(&fx, strtoull(argv[3], NULL, 0));
 	} else if (argc >= 4 && !strcmp(argv[1], "big")) {

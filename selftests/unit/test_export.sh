@@ -6,7 +6,7 @@
 # it says is held against what "tracebuf print" says about the same trace.
 #
 # Needs: TRACEBUF (the tool), TEST_EXPORT (test_export.c, built with the
-# sanitizers), protoc.  With Perfetto's trace_processor (TRACE_PROCESSOR, or in
+# sanitizers), protoc; python3 for what is held against print field by field.  With Perfetto's trace_processor (TRACE_PROCESSOR, or in
 # PATH) that judges, too.
 
 set -u
@@ -295,6 +295,7 @@ track_descriptor{ uuid:14 name:"writer 3" parent_uuid:1 }
 timestamp:1002000730 track_event{ type:TYPE_SLICE_BEGIN name_iid:12 track_uuid:14 }
 timestamp:1002000735 track_event{ type:TYPE_SLICE_END track_uuid:14 }
 timestamp:1002000790 track_event{ category_iids:4 type:TYPE_SLICE_BEGIN name_iid:7 track_uuid:13 }
+timestamp:1002000792 track_event{ type:TYPE_INSTANT name_iid:15 track_uuid:13 } interned_data{ event_names{ iid:15 name:"load" } }
 timestamp:1002000810 track_event{ type:TYPE_SLICE_END track_uuid:2 }
 timestamp:1002000810 track_event{ debug_annotations{ uint_value:4 name:"records" } debug_annotations{ string_value:"no chunk was free" name:"cause" } type:TYPE_INSTANT track_uuid:2 name:"tracebuf_lost" }
 timestamp:1002000815 track_event{ type:TYPE_SLICE_END track_uuid:13 }

@@ -22,7 +22,7 @@ if ! command -v python3 >/dev/null || ! command -v "$TRACEBUF" >/dev/null ||
 	echo "1..0 # SKIP needs python3, tracebuf and test_export"
 	exit 0
 fi
-echo "1..16"
+echo "1..18"
 
 count=0 failed=0
 
@@ -117,6 +117,28 @@ END
   "0016547846040010 0080000000110020 6675626563617274 0000000000120010 0000000000000021 000000003b9aca00 " ]
 result $? "the first words"
 
+"$TEST_EXPORT" edges b.tbuf && exported b && check b.fxt b.print && check b.fxt &&
+	mv checked b.lines
+result $? "ends without beginnings, beginnings without ends"
+has b.lines "what is missing is not made up, what is open ends" <<'END'
+1002000600 instant 100/100 raw_syscalls:sys_exit on_cpu=0 id=1 ret=-11
+1002000620 end 100/100 raw_syscalls:sys_write
+1002000630 instant 2147483648/2147483649 irq:softirq_exit on_cpu=0 current_tid=100 vec=5
+1002000700 switch cpu 0 100 -> 101 state 3 incoming_weight=120 outgoing_weight=120 prev_state=S
+1002000720 switch cpu 0 100 -> 101 state 3 incoming_weight=120 outgoing_weight=120 prev_state=D
+1002000740 switch cpu 0 100 -> 101 state 2 incoming_weight=120 outgoing_weight=120 prev_state=T
+1002000760 switch cpu 0 100 -> 101 state 2 incoming_weight=120 outgoing_weight=120 prev_state=t
+1002000820 switch cpu 0 100 -> 101 state 1 incoming_weight=120 outgoing_weight=120 prev_state=R+
+1002000840 end 100/100 raw_syscalls:sys_write
+1002000840 switch cpu 0 100 -> 101 state 4 incoming_weight=120 outgoing_weight=120 prev_state=Z
+1002000860 switch cpu 0 100 -> 101 state 5 incoming_weight=120 outgoing_weight=120 prev_state=X
+1002001020 end 2147483648/2147483649 irq:IRQ (eth0)
+1002001020 end 2147483648/2147483649 irq:TIMER on_cpu=0 current_tid=100 vec=1
+1002001500 end 2147483648/2147483649 irq:TIMER
+1002003500 instant 2147483648/2147483649 tracebuf:tracebuf_lost on_cpu=0 overwritten=0 dropped=3 oversize=0 first_ns=1002001500 last_ns=1002002500
+1002003510 instant 2147483648/2147483649 irq:softirq_exit on_cpu=0 current_tid=100 vec=1
+END
+
 # FXT's table of threads has 255
 "$TEST_EXPORT" threads n.tbuf 600 && exported n && check n.fxt n.print &&
 	grep -qx '2400 events are those of print' checked
@@ -160,6 +182,7 @@ cat >users.want <<'END'
 1002000730 async begin 100/100 user:wait [3]
 1002000735 async end 100/100 user:wait [3]
 1002000790 async begin 100/101 net:parse [2]
+1002000792 async instant 100/101 user:load [2]
 1002000810 end 100/101 net:request
 1002000810 instant 100/101 tracebuf:tracebuf_lost records=4 cause=no chunk was free
 1002000815 async end 100/101 net:parse [2]

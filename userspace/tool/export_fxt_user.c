@@ -249,13 +249,12 @@ static int put_instant(struct fxt_user *user, const struct drawn *drawn)
 	const uint64_t id = drawn->record->writer + 1ull;
 	int result;
 
-	if (!drawn->writer->drawing) {
-		put_record(user, drawn, FXT_ASYNC_INSTANT, &id);
-		return put_flow(user, drawn->thread, drawn->record, drawn->ns,
-				drawn->category);
-	}
 	if (!(drawn->record->flags & TB_USER_FLOW)) {
-		put_record(user, drawn, FXT_INSTANT, NULL);
+		/* asynchronous ones are for what is inside of asynchronous slices */
+		if (drawn->writer->own.count)
+			put_record(user, drawn, FXT_ASYNC_INSTANT, &id);
+		else
+			put_record(user, drawn, FXT_INSTANT, NULL);
 		return 0;
 	}
 	put_record(user, drawn, FXT_BEGIN, NULL);
