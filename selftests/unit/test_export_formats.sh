@@ -147,7 +147,7 @@ cp "$golden/kernel.tbuf" t.tbuf
 mkdir taken
 
 ok=0
-fails "there is no format 'nonsense'; there are perfetto, json" -f nonsense t.tbuf || ok=1
+fails "there is no format 'nonsense'; there are perfetto, fxt, json" -f nonsense t.tbuf || ok=1
 fails "taken: is a directory" -f csv -o taken t.tbuf || ok=1
 fails "nowhere/x: cannot be written: No such file" -f json -o nowhere/x t.tbuf || ok=1
 fails "t.tbuf: is the trace itself" -f jsonl -o t.tbuf t.tbuf || ok=1
@@ -165,7 +165,7 @@ fails "cannot be written" -f json -o /sys/x.json t.tbuf
 result $? "a directory that cannot be written to"
 
 ok=0
-for format in json jsonl text csv perfetto; do
+for format in json jsonl text csv perfetto fxt; do
 	if [ $format = perfetto ] && ! "$TRACEBUF" export -q -f perfetto -o x t.tbuf 2>/dev/null; then
 		continue
 	fi
@@ -178,7 +178,7 @@ result $ok "a full disk is an error"
 if [ -e big.tbuf ]; then
 	ok=0
 	echo before >old
-	for format in json jsonl text csv sqlite; do
+	for format in json jsonl text csv sqlite fxt; do
 		(
 			trap '' XFSZ
 			ulimit -f 64

@@ -40,6 +40,9 @@ static const struct format {
 	{ "perfetto", ".pftrace", tb_export_perfetto,
 	  "a native Perfetto trace (default)", "open it at https://ui.perfetto.dev",
 	  EXPORT_BINARY | EXPORT_CONTROL },
+	{ "fxt", ".fxt", tb_export_fxt,
+	  "Fuchsia's trace format", "open it at https://ui.perfetto.dev",
+	  EXPORT_BINARY | EXPORT_CONTROL },
 	{ "json", ".json", tb_export_json,
 	  "Chrome's trace event format",
 	  "open it at https://ui.perfetto.dev, or in Chrome at chrome://tracing", 0 },
@@ -70,13 +73,13 @@ static const char options_help[] =
 	"                        in text, csv and jsonl\n"
 	"  -h, --help\n"
 	"\n"
-	"An existing file is replaced when the new one is complete.  Traces for Perfetto\n"
+	"An existing file is replaced when the new one is complete.  perfetto and fxt\n"
 	"have times of CLOCK_BOOTTIME whatever -T says.\n";
 
 const struct command cmd_export = {
 	.name  = "export",
 	.run   = export_run,
-	.brief = "convert a trace for another program (Perfetto, JSON, CSV, SQLite, ...)",
+	.brief = "convert a trace for another program (Perfetto, FXT, JSON, SQLite, ...)",
 	.help  =
 	"usage: tracebuf export [--format FORMAT] [-o OUT] [OPTIONS] [FILE]\n"
 	"\n"

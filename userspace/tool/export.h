@@ -65,7 +65,7 @@ typedef int tb_exporter(struct tb_trace *trace, FILE *out,
 			const struct tb_export_options *options);
 
 tb_exporter tb_export_perfetto, tb_export_json, tb_export_jsonl,
-	tb_export_text, tb_export_csv, tb_export_sqlite;
+	tb_export_text, tb_export_csv, tb_export_sqlite, tb_export_fxt;
 
 /* ---- one JSON object per event, for print as well ---- */
 
