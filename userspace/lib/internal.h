@@ -12,20 +12,6 @@
 #include <string.h>
 #include "tracebuf.h"
 
-/* tb_format_field.show: how print.c shows a value */
-enum tb_show {
-	TB_SHOW_SIGNED = 0,
-	TB_SHOW_UNSIGNED,
-	TB_SHOW_HEX,
-	TB_SHOW_TEXT,
-	TB_SHOW_ARRAY,
-	TB_SHOW_MASK,
-	TB_SHOW_BYTES,
-	TB_SHOW_STATE,		/* prev_state of sched_switch */
-	TB_SHOW_SYSCALL,	/* nr of sys_enter and sys_exit */
-	TB_SHOW_SOFTIRQ,	/* vec of softirq_* */
-};
-
 /* tb_format.known: events from which the cursor learns */
 enum tb_known {
 	TB_KNOWN_NONE = 0,

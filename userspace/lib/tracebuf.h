@@ -162,6 +162,20 @@ const struct tb_clock_sync *tb_trace_syncs(const struct tb_trace *trace,
 
 /* ---- formats ---------------------------------------------------------- */
 
+/* tb_format_field.show: as what a field's value is shown */
+enum tb_show {
+	TB_SHOW_SIGNED = 0,
+	TB_SHOW_UNSIGNED,
+	TB_SHOW_HEX,
+	TB_SHOW_TEXT,
+	TB_SHOW_ARRAY,		/* of numbers */
+	TB_SHOW_MASK,		/* of CPUs */
+	TB_SHOW_BYTES,
+	TB_SHOW_STATE,		/* a number: tb_task_state() */
+	TB_SHOW_SYSCALL,	/* a number: tb_trace_string(), TB_STRING_SYSCALL */
+	TB_SHOW_SOFTIRQ,	/* likewise, TB_STRING_SOFTIRQ */
+};
+
 /**
  * struct tb_format_field - one field of an event
  * @name: its name
@@ -173,7 +187,7 @@ const struct tb_clock_sync *tb_trace_syncs(const struct tb_trace *trace,
  * @bit: first bit, if TB_FIELD_BITS
  * @bits: bits, if TB_FIELD_BITS
  * @width: bytes of one element: 1, 2, 4, 8, or 0 where it is not a number
- * @show: private to the library
+ * @show: enum tb_show
  */
 struct tb_format_field {
 	const char *name;

@@ -11,35 +11,46 @@
 
 /* A build may leave the exporter out */
 #pragma weak tb_export_perfetto
+#pragma weak tb_export_ctf
 
 static int export_run(int argc, char **argv);
 
 const struct command cmd_export = {
 	.name  = "export",
 	.run   = export_run,
-	.brief = "convert a trace for another program (Perfetto)",
+	.brief = "convert a trace for another program (Perfetto, CTF)",
 	.help  =
-	"usage: tracebuf export [--format perfetto] [-o OUT] [FILE]\n"
+	"usage: tracebuf export [--format FORMAT] [-o OUT] [FILE]\n"
 	"\n"
 	"Converts a trace file (" DEFAULT_FILE "; '-' is standard input).\n"
 	"\n"
 	"  -f, --format FORMAT   perfetto (default): a native Perfetto trace, to be\n"
 	"                        opened at https://ui.perfetto.dev (it stays in the\n"
 	"                        browser) or with trace_processor\n"
-	"  -o, --output OUT      FILE with .pftrace for its ending; '-': standard output\n"
+	"                        ctf: a directory in the Common Trace Format, for\n"
+	"                        Babeltrace 2 (which must be installed) and Trace Compass\n"
+	"  -o, --output OUT      FILE with .pftrace or .ctf for its ending; '-': standard\n"
+	"                        output, not for ctf, whose OUT must be new or empty\n"
 	"  -i, --input FILE      the same as FILE\n"
 	"  -r, --recording N     of a file with several: number N, from 1\n"
 	"  -v, --verbose         say what could not be converted\n"
 	"  -h, --help\n",
 };
 
+/* One of @export, which writes a stream, and @export_path */
 static const struct {
 	const char *name;
 	const char *ending;
+	const char *hint;
 	int (*export)(struct tb_trace *trace, FILE *out,
 		      const struct tb_export_options *options);
+	int (*export_path)(struct tb_trace *trace, const char *path,
+			   const struct tb_export_options *options);
 } formats[] = {
-	{ "perfetto", ".pftrace", tb_export_perfetto },
+	{ "perfetto", ".pftrace", "open it at https://ui.perfetto.dev",
+	  tb_export_perfetto, NULL },
+	{ "ctf", ".ctf", "read it with babeltrace2, or open it in Trace Compass",
+	  NULL, tb_export_ctf },
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -59,16 +70,10 @@ static char *output_name(const char *file, const char *ending)
 	return name;
 }
 
-static int export_trace(struct tb_trace *trace, const char *file,
-			const char *output, size_t format, int verbose)
+/* 0; -errno; EXIT_WRONG after complaining */
+static int export_stream(struct tb_trace *trace, const char *output,
+			 size_t format, const struct tb_export_options *options)
 {
-	char text[256] = "";
-	struct tb_export_options options = {
-		.verbose = verbose,
-		.error = text,
-		.error_size = sizeof(text),
-	};
-	const struct tb_error *fault = tb_trace_fault(trace);
 	FILE *out = stdout;
 	int result;
 
@@ -79,9 +84,30 @@ static int export_trace(struct tb_trace *trace, const char *file,
 	if (!out)
 		return complain("%s: cannot be written: %s", output,
 				strerror(errno));
-	result = formats[format].export(trace, out, &options);
+	result = formats[format].export(trace, out, options);
 	if (out != stdout ? fclose(out) : fflush(out))
 		result = result < 0 ? result : -errno;
+	return result;
+}
+
+static int export_trace(struct tb_trace *trace, const char *file,
+			const char *output, size_t format, int verbose)
+{
+	char text[256] = "";
+	struct tb_export_options options = {
+		.verbose = verbose,
+		.error = text,
+		.error_size = sizeof(text),
+	};
+	const struct tb_error *fault = tb_trace_fault(trace);
+	int result;
+
+	if (formats[format].export_path)
+		result = formats[format].export_path(trace, output, &options);
+	else
+		result = export_stream(trace, output, format, &options);
+	if (result > 0)
+		return result;
 	if (result < 0)
 		return complain("%s: %s", output,
 				text[0] ? text : strerror(-result));
@@ -145,11 +171,14 @@ static int export_run(int argc, char **argv)
 		if (!strcmp(format, formats[i].name))
 			break;
 	if (i == NR_FORMATS)
-		return misused(&cmd_export, "there is no format '%s'; there is: perfetto",
+		return misused(&cmd_export, "there is no format '%s'; there are: perfetto, ctf",
 			       format);
-	if (!formats[i].export)
+	if (!formats[i].export && !formats[i].export_path)
 		return complain("this tracebuf was built without the %s exporter",
 				format);
+	if (formats[i].export_path && !strcmp(output ? output : file, "-"))
+		return misused(&cmd_export, "%s is a directory, which cannot be standard output: name one (-o)",
+			       format);
 	if (tb_trace_open(file, &trace, &error) < 0)
 		return complain_file(file, &error);
 	if (!recording && tb_trace_recordings(trace) > 1)
@@ -168,8 +197,7 @@ static int export_run(int argc, char **argv)
 	status = output ? export_trace(trace, file, output, i, verbose) :
 			  complain("out of memory");
 	if (status == EXIT_FINE && strcmp(output, "-"))
-		fprintf(stderr, "%s: open it at https://ui.perfetto.dev\n",
-			output);
+		fprintf(stderr, "%s: %s\n", output, formats[i].hint);
 out:
 	free(made);
 	tb_trace_close(trace);

@@ -30,4 +30,13 @@ struct tb_export_options {
 int tb_export_perfetto(struct tb_trace *trace, FILE *out,
 		       const struct tb_export_options *options);
 
+/**
+ * tb_export_ctf - write it as CTF, into the directory @path, which must not exist or be empty
+ *
+ * When this fails there is nothing at @path, except for -EBADMSG: then a block of the
+ * trace is damaged, and all the others are there.
+ */
+int tb_export_ctf(struct tb_trace *trace, const char *path,
+		  const struct tb_export_options *options);
+
 #endif /* TRACEBUF_TOOL_EXPORT_H */
