@@ -46,10 +46,31 @@ install-plugin: $(BT2_PLUGIN)
 	install -m 644 $(BT2_PLUGIN) $(DESTDIR)$(BT2_PLUGINS)/
 install: install-plugin
 
--include $(BT2_PIC:.o=.d)
+# What the tests load is under the sanitizers
+BT2_ASAN_PLUGIN := $(OUT)/babeltrace2/asan/babeltrace-plugin-tracebuf.so
+BT2_ASAN_PIC    := $(patsubst $(OUT)/pic/%,$(OUT)/asan-pic/%,$(BT2_PIC) $(PIC_OBJ))
+
+$(OUT)/asan-pic/%.o: $(ROOT)/userspace/%.c
+	@mkdir -p $(@D)
+	$(call SAY,CC  ,$@)
+	$(Q)$(CC) $(FLAGS) -DTB_STEPS -O1 $(SANITIZE) -fPIC -c -o $@ $<
+
+$(OUT)/asan-pic/lib/names.o: $(OUT)/syscalls.inc
+
+$(BT2_ASAN_PLUGIN): $(BT2_ASAN_PIC) $(BT2_SRC)/plugin.map
+	@mkdir -p $(@D)
+	$(call SAY,LD  ,$@)
+	$(Q)$(CC) -shared -Wl,--version-script,$(BT2_SRC)/plugin.map $(CFLAGS) $(SANITIZE) \
+		$(LDFLAGS) -o $@ $(BT2_ASAN_PIC) $(shell pkg-config --libs babeltrace2)
+
+$(OUT)/test_lib_babeltrace: TEST_LIBS := $(shell pkg-config --libs babeltrace2)
+$(OUT)/test_lib_babeltrace: $(BT2_ASAN_PLUGIN)
+
+-include $(BT2_PIC:.o=.d) $(filter $(OUT)/asan-pic/%,$(BT2_ASAN_PIC:.o=.d))
 
 else
 
 TOOL_OBJ := $(filter-out $(OUT)/obj/tool/export_ctf.o,$(TOOL_OBJ))
+TESTS    := $(filter-out $(OUT)/test_lib_babeltrace,$(TESTS))
 
 endif
