@@ -415,6 +415,30 @@ static void cut_off(void)
 	fx_free(&fx);
 }
 
+/* The error takes no event with it that was before, however Babeltrace hands them on in portions */
+static void before_errors(void)
+{
+	struct reading reading = { 0 };
+	unsigned int count, i;
+	struct fx fx;
+
+	for (count = 1; count < 40; count++) {
+		fx_init(&fx, 12, 0);
+		fx_durable_end(&fx);
+		fx_open(&fx, 0, 1000, 1, NULL);
+		for (i = 0; i < count; i++)
+			fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 1010 + i, 1);
+		fx_close(&fx, 0);
+		fx_extend(&fx, 10);
+		save(fx.data, fx.size);
+		read_with(&reading, "tracebuf", "input", file, NULL);
+		CHECK(strstr(reading.error, "at byte"));
+		CHECK_NUMBER(reading.events, count);
+		forget(&reading);
+		fx_free(&fx);
+	}
+}
+
 static void no_trace(void)
 {
 	struct reading reading = { 0 };
@@ -602,7 +626,14 @@ static void targets(void)
 	CHECK_NUMBER((unsigned int)run(arguments), 2);
 	CHECK_HAS("name one");
 	snprintf(arguments, sizeof(arguments), "rm -r %s", path);
-	assert(!system(arguments) || !*path);
+	assert(!system(arguments));
+
+	/* a writer that dies leaves nothing */
+	snprintf(arguments, sizeof(arguments),
+		 "ulimit -f 8; $TRACEBUF export -f ctf -o %s/full %s 2>/dev/null",
+		 directory, file);
+	CHECK(system(arguments));
+	CHECK_NUMBER((unsigned int)entries(directory), 0);
 }
 
 static const struct test tests[] = {
@@ -614,6 +645,7 @@ static const struct test tests[] = {
 	{ "what programs write, and what of it is missing", programs },
 	{ "more sets of arguments than classes", many_signatures },
 	{ "damage is an error that says where, behind what can be read", cut_off },
+	{ "all that is before the error", before_errors },
 	{ "what is no trace", no_trace },
 	{ "two recordings in a file", two_recordings },
 	{ "back to the beginning", seeking },
@@ -621,7 +653,6 @@ static const struct test tests[] = {
 	{ "the directory that export makes", targets },
 };
 
-/* `tracebuf' itself is not found in a directory that run() removes */
 static void remove_directory(void)
 {
 	char command[128];

@@ -3,17 +3,22 @@
  * tracebuf export - a trace as CTF, in which Babeltrace, Trace Compass and their like read.
  *
  * Babeltrace writes it: its graph here is the plugin's own source (userspace/plugins/babeltrace2)
- * and its sink.ctf.fs.  What it writes goes into a directory beside the one that is wanted and gets
- * its name when it is complete.
+ * and its sink.ctf.fs, in a process of its own.  What it writes goes into a directory beside the
+ * one that is wanted and gets its name when it is complete.
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "export.h"
 #include "source.h"
@@ -231,14 +236,101 @@ static int run(struct ctf *ctf)
 	return result;
 }
 
-/* ---- signals: what has been begun is removed ---- */
+/* ---- the writer: a process of its own ---- */
 
-static volatile int interrupted;
+/* What it has to tell */
+struct report {
+	int  result;
+	char text[256];
+	struct bs_port port;
+};
+
+static volatile sig_atomic_t interrupted;
 
 static void interrupt(int number)
 {
 	interrupted = number;
 }
+
+/*
+ * Where it finds no room on the disk, Babeltrace 2.0 frees something twice, and the process is
+ * ended. So it is one that nobody needs any more.
+ */
+__attribute__((noreturn))
+static void write_all(struct ctf *ctf, int out)
+{
+	const struct rlimit no_core = { 0, 0 };
+	struct report report = { 0 };
+	struct tb_export_options options = {
+		.error = report.text, .error_size = sizeof(report.text),
+	};
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setrlimit(RLIMIT_CORE, &no_core);
+	if (nowhere >= 0)
+		dup2(nowhere, STDERR_FILENO);
+	ctf->options = &options;
+	report.result = bs_calls_load(report.text, sizeof(report.text));
+	if (!report.result)
+		report.result = run(ctf);
+	report.port = ctf->port;
+	_exit(write(out, &report, sizeof(report)) != sizeof(report));
+}
+
+/* It said nothing */
+static int died(const struct ctf *ctf, int status)
+{
+	struct statvfs room;
+
+	if (!statvfs(ctf->beside, &room) && room.f_bavail * room.f_frsize < 1 << 20)
+		return fail(ctf, -ENOSPC, "there is no room left for it");
+	return fail(ctf, -EIO, "Babeltrace, which writes it, was ended by signal %d",
+		    WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+}
+
+static int await(struct ctf *ctf, pid_t child, int in)
+{
+	struct report report;
+	ssize_t got;
+	int status;
+
+	do {
+		if (interrupted)
+			kill(child, SIGKILL);
+		got = read(in, &report, sizeof(report));
+	} while (got < 0 && errno == EINTR);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		if (interrupted)
+			kill(child, SIGKILL);
+	if (interrupted)
+		return fail(ctf, -EINTR, "interrupted: nothing is left of it");
+	if (got != sizeof(report))
+		return died(ctf, status);
+	ctf->port = report.port;
+	return report.result ? fail(ctf, report.result, "%s", report.text) : 0;
+}
+
+static int run_apart(struct ctf *ctf)
+{
+	int ends[2], result;
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		write_all(ctf, ends[1]);
+	result = child < 0 ? -errno : 0;
+	close(ends[1]);
+	if (!result)
+		result = await(ctf, child, ends[0]);
+	close(ends[0]);
+	return result;
+}
+
+/* ---- signals: what has been begun is removed ---- */
 
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 
@@ -252,20 +344,19 @@ static int run_guarded(struct ctf *ctf)
 	size_t i;
 
 	interrupted = 0;
-	ctf->port.stop = &interrupted;
 	for (i = 0; i < NR_SIGNALS; i++) {
 		sigaction(signals[i], NULL, &before[i]);
 		if (before[i].sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
 	}
-	result = run(ctf);
+	result = make_beside(ctf);
+	if (!result)
+		result = run_apart(ctf);
 	if (!result)
 		result = take_over(ctf);
 	remove_beside(ctf);
 	for (i = 0; i < NR_SIGNALS; i++)
 		sigaction(signals[i], &before[i], NULL);
-	if (result && interrupted)
-		fail(ctf, result, "interrupted: nothing is left of it");
 	return result;
 }
 
@@ -289,12 +380,7 @@ int tb_export_ctf(struct tb_trace *trace, const char *path,
 	while (length > 1 && path[length - 1] == '/')
 		length--;
 	ctf.path = strndup(path, length);
-	result = ctf.path ? bs_calls_load(options->error, options->error_size) :
-		 -ENOMEM;
-	if (!result)
-		result = check_path(&ctf);
-	if (!result)
-		result = make_beside(&ctf);
+	result = ctf.path ? check_path(&ctf) : -ENOMEM;
 	if (!result)
 		result = run_guarded(&ctf);
 	if (!result && options->verbose)

@@ -12,7 +12,7 @@ ifeq ($(BT2_HAVE),yes)
 # where babeltrace2 looks for plugins by itself
 BT2_PLUGINS ?= $(shell pkg-config --variable=libdir babeltrace2)/babeltrace2/plugins
 BT2_PLUGIN  := $(OUT)/babeltrace2/babeltrace-plugin-tracebuf.so
-BT2_ONLY    := input live plugin
+BT2_ONLY    := input live live_place plugin
 BT2_PIC     := $(patsubst $(ROOT)/userspace/%.c,$(OUT)/pic/%.o, \
 	$(filter-out %/calls.c,$(wildcard $(BT2_SRC)/*.c)))
 BT2_OBJ     := $(patsubst $(ROOT)/userspace/%.c,$(OUT)/obj/%.o, \

@@ -7,11 +7,16 @@
 #include <stdlib.h>
 #include "source.h"
 
-/* struct iterator - @counted: it is one of those that its file waits for */
+/**
+ * struct iterator - an iterator
+ * @counted: it is one of those that its file waits for
+ * @failing: an error comes next
+ */
 struct iterator {
 	struct bs_port *port;
 	struct bs_messages *messages;
 	bool counted;
+	bool failing;
 };
 
 static void count(struct iterator *iterator)
@@ -78,22 +83,8 @@ static void remember(struct bs_file *file, const struct tb_error *fault)
 	file->fault = *fault;
 }
 
-/* The end, or, after all that could be read, what is wrong with the file */
-static bt_message_iterator_class_next_method_status
-finish(struct iterator *iterator, bt_self_message_iterator *self)
+static void say(const struct bs_file *file, bt_self_message_iterator *self)
 {
-	struct bs_port *port = iterator->port;
-	struct bs_file *file = port->file;
-	const struct tb_error *fault;
-
-	fault = bs_messages_result(iterator->messages, port);
-	if (!file || !iterator->counted)
-		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
-	remember(file, fault);
-	remember(file, tb_trace_fault(port->trace));
-	iterator->counted = false;
-	if (--file->left || !file->faulty)
-		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
 	if (file->fault.offset == TB_OFFSET_NONE)
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self,
 			"%s: %s", file->name, file->fault.text);
@@ -101,7 +92,22 @@ finish(struct iterator *iterator, bt_self_message_iterator *self)
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self,
 			"%s: at byte %" PRIu64 ": %s; what could be read has been passed on",
 			file->name, file->fault.offset, file->fault.text);
-	return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
+}
+
+/* The end; true: no, something is wrong with the file, of which this was the last iterator */
+static bool is_faulty(struct iterator *iterator)
+{
+	struct bs_port *port = iterator->port;
+	struct bs_file *file = port->file;
+	const struct tb_error *fault;
+
+	fault = bs_messages_result(iterator->messages, port);
+	if (!file || !iterator->counted)
+		return false;
+	remember(file, fault);
+	remember(file, tb_trace_fault(port->trace));
+	iterator->counted = false;
+	return !--file->left && file->faulty;
 }
 
 bt_message_iterator_class_next_method_status
@@ -109,19 +115,27 @@ bs_iterator_next(bt_self_message_iterator *self, bt_message_array_const array,
 		 uint64_t capacity, uint64_t *count_out)
 {
 	struct iterator *iterator = bt_self_message_iterator_get_data(self);
-	const volatile int *stop = iterator->port->stop;
 	int result;
 
-	if (stop && *stop) {
-		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self,
-			"interrupted");
+	if (iterator->failing) {
+		say(iterator->port->file, self);
 		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
 	}
 	result = bs_messages_next(iterator->messages, array, capacity, count_out);
-	if (result < 0)
-		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR;
-	return result ? BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK :
-	       finish(iterator, self);
+	if (!result) {
+		iterator->failing = is_faulty(iterator);
+		if (!iterator->failing)
+			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
+		/*
+		 * The muxer forgets the messages it has not passed on yet when there is an error:
+		 * let them be some that say nothing.
+		 */
+		result = bs_messages_idle(iterator->messages, array, capacity,
+					  count_out);
+	}
+	return result < 0 ?
+	       BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR :
+	       BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
 }
 
 bt_message_iterator_class_seek_beginning_method_status
@@ -130,6 +144,7 @@ bs_iterator_seek(bt_self_message_iterator *self)
 	struct iterator *iterator = bt_self_message_iterator_get_data(self);
 
 	bs_messages_rewind(iterator->messages);
+	iterator->failing = false;
 	count(iterator);
 	return start(iterator) < 0 ?
 	       BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_MEMORY_ERROR :

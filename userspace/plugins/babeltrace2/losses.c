@@ -157,6 +157,8 @@ int bs_streams_scan(struct bs_streams *streams, struct tb_trace *trace,
 
 	for (i = 0; i < streams->count; i++)
 		streams->list[i].nr_spans = streams->list[i].at = 0;
+	if (wanted)
+		wanted(context, NULL);
 	result = tb_cursor_open(trace, &cursor);
 	while (result >= 0 && (result = tb_cursor_next(cursor, &view)) > 0) {
 		if (!bs_shows(&view) || (wanted && !wanted(context, &view)))

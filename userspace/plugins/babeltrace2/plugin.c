@@ -22,3 +22,15 @@ BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(input,
 	bs_iterator_end);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHODS(input,
 	bs_iterator_seek, bs_iterator_can_seek);
+
+BT_PLUGIN_SOURCE_COMPONENT_CLASS(live, live_iterator_next);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_DESCRIPTION(live,
+	"Read what tracebuf is recording on this machine");
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_HELP(live,
+	"Parameters, both optional: device=\"/dev/tracebuf\", provider=\"kernel\". Ends when the recording is stopped. See docs/babeltrace.md of tracebuf.");
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(live, live_begin);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(live, live_end);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(live,
+	live_iterator_begin);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(live,
+	live_iterator_end);

@@ -10,7 +10,7 @@
  *	messages.c  the messages, in order
  *	iterator.c  what Babeltrace calls to have them
  *	input.c     component class source.tracebuf.input: files
- *	live.c      component class source.tracebuf.live: the device
+ *	live.c      component class source.tracebuf.live: the device; see live.h
  *	plugin.c    the plugin
  *
  *	calls.c     libbabeltrace2, where it is not linked
@@ -198,7 +198,10 @@ struct bs_streams {
 	uint64_t backwards;	/* events before the one before them */
 };
 
-/* Which part of a trace: events it says no to are left out.  NULL: all */
+/*
+ * Which part of a trace: events it says no to are left out.  It is asked of all that are shown,
+ * in order, in each pass; @view is NULL where one begins.  NULL: all
+ */
 typedef bool (*bs_wanted)(void *context, const struct tb_view *view);
 
 /* Is it shown at all? */
@@ -236,14 +239,12 @@ struct bs_file {
  * struct bs_port - an output port: a recording
  * @trace: with the recording selected
  * @file: NULL: damage is no error, whoever runs the graph asks for it
- * @stop: messages end with an error when it is not 0; may be NULL
  * @fault: out: the damaged block met, if @faulty
  * @events, @uncommitted, @backwards: out: events passed on; not finished; earlier than the one before
  */
 struct bs_port {
 	struct tb_trace *trace;
 	struct bs_file  *file;
-	const volatile int *stop;
 	struct tb_error  fault;
 	bool             faulty;
 	uint64_t         events, uncommitted, backwards;
@@ -267,6 +268,9 @@ void bs_messages_rewind(struct bs_messages *messages);
 int bs_messages_next(struct bs_messages *messages,
 		     bt_message_array_const array, uint64_t capacity,
 		     uint64_t *count);
+/* As many as there is room for that say nothing but that it is not earlier; as above */
+int bs_messages_idle(struct bs_messages *messages, bt_message_array_const array,
+		     uint64_t capacity, uint64_t *count);
 /* What has come of it; the damaged block met, NULL if none */
 const struct tb_error *bs_messages_result(const struct bs_messages *messages,
 					  struct bs_port *port);
