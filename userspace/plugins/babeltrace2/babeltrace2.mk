@@ -64,13 +64,20 @@ $(BT2_ASAN_PLUGIN): $(BT2_ASAN_PIC) $(BT2_SRC)/plugin.map
 		$(LDFLAGS) -o $@ $(BT2_ASAN_PIC) $(shell pkg-config --libs babeltrace2)
 
 $(OUT)/test_lib_babeltrace: TEST_LIBS := $(shell pkg-config --libs babeltrace2)
-$(OUT)/test_lib_babeltrace: $(BT2_ASAN_PLUGIN)
+$(OUT)/test_lib_babeltrace $(OUT)/test_lib_bt_live: $(BT2_ASAN_PLUGIN)
+
+# The parts of the plugin themselves, fed by hand
+BT2_LIVE_OBJ := $(filter-out %/plugin.o %/live.o %/input.o %/iterator.o, \
+	$(filter $(OUT)/asan-pic/plugins/%,$(BT2_ASAN_PIC)))
+$(OUT)/test_lib_bt_live: FLAGS += -I$(BT2_SRC)
+$(OUT)/test_lib_bt_live: TEST_LIBS := $(BT2_LIVE_OBJ) $(shell pkg-config --libs babeltrace2)
+$(OUT)/test_lib_bt_live: $(BT2_LIVE_OBJ)
 
 -include $(BT2_PIC:.o=.d) $(filter $(OUT)/asan-pic/%,$(BT2_ASAN_PIC:.o=.d))
 
 else
 
 TOOL_OBJ := $(filter-out $(OUT)/obj/tool/export_ctf.o,$(TOOL_OBJ))
-TESTS    := $(filter-out $(OUT)/test_lib_babeltrace,$(TESTS))
+TESTS    := $(filter-out $(OUT)/test_lib_babeltrace $(OUT)/test_lib_bt_live,$(TESTS))
 
 endif
