@@ -17,8 +17,8 @@ export LD_LIBRARY_PATH="$tree/build/user"
 
 live()
 {
-	# a line at a time: they are waited for
-	stdbuf -oL babeltrace2 --plugin-path "$plugin" --clock-seconds -c source.tracebuf.live "$@"
+	# a line at a time: they are waited for; if it does not end, that is a failure
+	timeout 100 stdbuf -oL babeltrace2 --plugin-path "$plugin" --clock-seconds -c source.tracebuf.live "$@"
 }
 
 # COMMAND...: until it succeeds; a minute at most

@@ -7,16 +7,11 @@
 #include <stdlib.h>
 #include "source.h"
 
-/**
- * struct iterator - an iterator
- * @counted: it is one of those that its file waits for
- * @failing: an error comes next
- */
+/* struct iterator - @counted: it is one of those that its file waits for */
 struct iterator {
 	struct bs_port *port;
 	struct bs_messages *messages;
 	bool counted;
-	bool failing;
 };
 
 static void count(struct iterator *iterator)
@@ -117,25 +112,15 @@ bs_iterator_next(bt_self_message_iterator *self, bt_message_array_const array,
 	struct iterator *iterator = bt_self_message_iterator_get_data(self);
 	int result;
 
-	if (iterator->failing) {
-		say(iterator->port->file, self);
-		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
-	}
 	result = bs_messages_next(iterator->messages, array, capacity, count_out);
-	if (!result) {
-		iterator->failing = is_faulty(iterator);
-		if (!iterator->failing)
-			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
-		/*
-		 * The muxer forgets the messages it has not passed on yet when there is an error:
-		 * let them be some that say nothing.
-		 */
-		result = bs_messages_idle(iterator->messages, array, capacity,
-					  count_out);
-	}
-	return result < 0 ?
-	       BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR :
-	       BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
+	if (result < 0)
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR;
+	if (result)
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
+	if (!is_faulty(iterator))
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
+	say(iterator->port->file, self);
+	return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
 }
 
 bt_message_iterator_class_seek_beginning_method_status
@@ -144,7 +129,6 @@ bs_iterator_seek(bt_self_message_iterator *self)
 	struct iterator *iterator = bt_self_message_iterator_get_data(self);
 
 	bs_messages_rewind(iterator->messages);
-	iterator->failing = false;
 	count(iterator);
 	return start(iterator) < 0 ?
 	       BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_MEMORY_ERROR :

@@ -93,10 +93,11 @@ static struct tb_device *open_device(const struct live_source *source,
 			snprintf(text, size, "provider '%s': %s", name,
 				 strerror(-result));
 	}
-	if (!result && (!query.map_bytes || query.mode != TB_MODE_STREAMING)) {
+	if (!result && (query.state == TB_STATE_IDLE ||
+			query.mode != TB_MODE_STREAMING)) {
 		snprintf(text, size, "provider '%s' %s: live reading wants a recording in streaming mode ('tracebuf start')",
-			 name, query.map_bytes ? "records in another mode" :
-			 "has recorded nothing yet");
+			 name, query.state == TB_STATE_IDLE ?
+			 "has recorded nothing yet" : "records in another mode");
 		result = -EINVAL;
 	}
 	if (!result)

@@ -411,25 +411,6 @@ int bs_messages_next(struct bs_messages *messages,
 	return used ? 1 : 0;
 }
 
-int bs_messages_idle(struct bs_messages *messages, bt_message_array_const array,
-		     uint64_t capacity, uint64_t *count)
-{
-	uint64_t used;
-
-	for (used = 0; used < capacity; used++) {
-		array[used] = bt_message_message_iterator_inactivity_create(
-				messages->iterator, messages->model->clock_class,
-				messages->now);
-		if (array[used])
-			continue;
-		while (used)
-			bt_message_put_ref(array[--used]);
-		return -ENOMEM;
-	}
-	*count = used;
-	return 1;
-}
-
 const struct tb_error *bs_messages_result(const struct bs_messages *messages,
 					  struct bs_port *port)
 {

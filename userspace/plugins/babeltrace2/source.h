@@ -268,9 +268,6 @@ void bs_messages_rewind(struct bs_messages *messages);
 int bs_messages_next(struct bs_messages *messages,
 		     bt_message_array_const array, uint64_t capacity,
 		     uint64_t *count);
-/* As many as there is room for that say nothing but that it is not earlier; as above */
-int bs_messages_idle(struct bs_messages *messages, bt_message_array_const array,
-		     uint64_t capacity, uint64_t *count);
 /* What has come of it; the damaged block met, NULL if none */
 const struct tb_error *bs_messages_result(const struct bs_messages *messages,
 					  struct bs_port *port);
