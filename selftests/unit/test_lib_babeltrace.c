@@ -96,7 +96,7 @@ static void some_events(struct fx *fx)
 	/* too short for its fields; of no described kind; a mark */
 	fx_composite(fx, 0, FX_WAKEUP, 1070, 102, "short", 5);
 	fx_simple(fx, 3, 500, 1080, 0x1122334455667788);
-	fx_composite(fx, 3, TB_EV_MARK, 1090, 7, "here", 4);
+	fx_composite(fx, 3, TB_EV_MARK, 1090, 7, "he\0re", 5);
 	fx_close(fx, 0);
 	fx_close(fx, 3);
 }
@@ -117,7 +117,7 @@ static void kernel_events(void)
 	CHECK(strstr(reading.text, "| loc=loc rel=r\\xffl _list_length=3 list=[1,2,3] small=[-1,2,-3] bits=41 pointer=0xffff888012345678 _mask_length=6 mask=[0,1,2,3,7,8] tiny=-7 _blob_length=7 blob=[0x1,0x2,0x3,0xfe,0x5,0x6,0x7]\n"));
 	CHECK(strstr(reading.text, "sched:sched_wakeup tid=102 pid=100 comm=two interrupt=0(no) preempt_depth=1 | _payload_length=5 payload=[0x73,0x68,0x6f,0x72,0x74]\n"));
 	CHECK(strstr(reading.text, "unknown:event_500"));
-	CHECK(strstr(reading.text, "tracebuf:mark tid=7 pid=0 comm=<...> interrupt=0(no) preempt_depth=1 | text=here\n"));
+	CHECK(strstr(reading.text, "tracebuf:mark tid=7 pid=0 comm=<...> interrupt=0(no) preempt_depth=1 | text=he\\x00re\n"));
 	CHECK_NUMBER((uint64_t)reading.last, 1700000005000001090);
 	forget(&reading);
 }
@@ -166,7 +166,7 @@ static void symbolic(void)
 
 	fx_init(&fx, 12, 0);
 	fx_describe_print(&fx, 200, 0, "test", "named", fields, 2,
-		"\"%s %s\", __print_symbolic(REC->kind, { -2, \"minus two\" }, { 0x10UL, \"sixteen\" }), __print_symbolic(REC->half, { 1, \"one\" }, { SOMETHING, \"other\" })");
+		"\"%s %s\", __print_symbolic(REC->kind, { -2, \"minus two\" }, { 0x10UL, \"sixteen\" }, { -3000000000, \"too small\" }), __print_symbolic(REC->half, { 1, \"one\" }, { SOMETHING, \"other\" })");
 	fx_open(&fx, 0, 1000, 1, NULL);
 	fx_composite(&fx, 0, 200, 1010, 1, values, sizeof(values));
 	fx_close(&fx, 0);

@@ -45,10 +45,10 @@ busy()
 	done
 }
 
-# NUMBER of the column of the books of all CPUs
+# COLUMN PROVIDER: of the books of all CPUs
 books()
 {
-	tracebuf status | awk -v column="$1" '$1 == "all" { print $column }'
+	tracebuf status -p "${2:-kernel}" | awk -v column="$1" '$1 == "all" { print $column }'
 }
 
 in_order()
@@ -81,33 +81,34 @@ all_of_it()
 		grep -q 'sched:sched_switch.*comm = "ls"' out
 }
 
+lost()
+{
+	[ "$(books 4 own)" -gt 100 ]
+}
+
 # Little buffers that are overwritten: what is missing is told, in events and in the message
 losses()
 {
 	rm -f enough
-	tracebuf start -e 'sched,raw_syscalls' -b 2 -B 64 || return
+	tracebuf provider create own || return
+	tracebuf start -p own -e 'sched,raw_syscalls' -b 2 -B 64 || return
 	busy &
-	until_it lost || { tracebuf status; touch enough; tracebuf stop; return 1; }
-	live >out 2>err &
+	until_it lost || { tracebuf status -p own; touch enough; tracebuf stop -p own; return 1; }
+	live --params 'provider="own"' >out 2>err &
 	reader=$!
 	until_it has_lines out 200
 	touch enough
-	tracebuf stop
+	tracebuf stop -p own
 	wait "$reader" || { cat err; return 1; }
-	tracebuf status
+	tracebuf status -p own
 	told=$(sed -n 's/.*tracebuf:lost.*overwritten = \([0-9]*\), dropped = \([0-9]*\),.*/\1 \2/p' out |
 		awk '{ sum += $1 + $2 } END { print sum + 0 }')
 	said=$(sed -n 's/.*WARNING.*discarded \([0-9]*\) event.*/\1/p' err |
 		awk '{ sum += $1 } END { print sum + 0 }')
-	echo "missing: $told in events, $said in messages, books: $(books 4) + $(books 5)"
+	echo "missing: $told in events, $said in messages, books: $(books 4 own) + $(books 5 own)"
 	in_order out && [ "$told" -gt 0 ] && [ "$told" = "$said" ] &&
-		[ "$told" = $(($(books 4) + $(books 5))) ] &&
-		[ "$(grep 'cpu_id = ' out | grep -vc tracebuf:lost)" = "$(books 3)" ]
-}
-
-lost()
-{
-	[ "$(books 4)" -gt 100 ]
+		[ "$told" = $(($(books 4 own) + $(books 5 own))) ] &&
+		[ "$(grep 'cpu_id = ' out | grep -vc tracebuf:lost)" = "$(books 3 own)" ]
 }
 
 has_records()
@@ -118,18 +119,16 @@ has_records()
 # What programs write, over many looks at the rings: once each, with no doubts
 programs()
 {
-	tracebuf provider create own || return
-	tracebuf start -p own -e user -b 64 || return
-	live --params 'provider="own"' >out 2>err &
+	tracebuf start -e user -b 64 || return
+	live >out 2>err &
 	reader=$!
 	for times in 1 2 3; do
 		"$tree/build/user/samples/threads" || return
 		# each time has been passed on before the next
-		until_it has_records $((times * 300)) || { cat err; return 1; }
+		until_it has_records $((times * 300)) || { cat err; wc -l out; tracebuf stop; return 1; }
 	done
-	tracebuf stop -p own
+	tracebuf stop
 	wait "$reader" || { cat err; return 1; }
-	tracebuf provider destroy own
 	grep -c 'user:' out
 	in_order out &&
 		[ "$(grep -c 'user:begin.*name = "put"' out)" = 900 ] &&
@@ -170,7 +169,7 @@ check "nothing recorded yet: it says so" plain_words 'device="/dev/tracebuf"' 'h
 check "no such provider: it says so" plain_words 'provider="nobody"' "there is no provider 'nobody'"
 check "no such device: it says so" plain_words 'device="/dev/nothing"' '/dev/nothing'
 check "all events, in order, while they are recorded" all_of_it
-check "what was overwritten" losses
+check "what was overwritten, of a provider by name" losses
 check "what programs write" programs
 check "files, and CTF of them" files
 finish

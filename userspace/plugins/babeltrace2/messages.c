@@ -255,7 +255,8 @@ static int step_time(struct bs_messages *messages)
 	if (result < 0)
 		return result;
 	if (messages->pending) {
-		if (messages->edge && messages->edge_time <= view->ns)
+		if (messages->edge && (messages->edge_time <= view->ns ||
+				       messages->edge_time <= messages->now))
 			return step_edge(messages);
 		return step_event(messages);
 	}

@@ -96,7 +96,7 @@ static size_t character(const unsigned char *at, size_t left)
 	size_t bytes, i;
 
 	if (*at < 0x80)
-		return 1;
+		return *at != 0;
 	if (*at < 0xc2 || *at > 0xf4)
 		return 0;
 	bytes = *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
@@ -170,7 +170,7 @@ static bool in_range(int64_t value, bool is_signed, unsigned int bits)
 {
 	if (!is_signed)
 		return value >= 0 && (bits > 62 || value >> bits == 0);
-	return bits > 63 || (value >> (bits - 1)) + 1 <= 1;
+	return bits > 63 || (uint64_t)(value >> (bits - 1)) + 1 <= 1;
 }
 
 /* One name and its @count numbers */

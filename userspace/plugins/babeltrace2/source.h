@@ -12,10 +12,10 @@
  *	input.c     component class source.tracebuf.input: files
  *	live.c      component class source.tracebuf.live: the device; see live.h
  *	plugin.c    the plugin
- *
  *	calls.c     libbabeltrace2, where it is not linked
  *
- * The tool has all but the three before, for `tracebuf export --format ctf'.
+ * The tool has all but the component classes and the plugin, for `tracebuf export --format ctf';
+ * the plugin has all but calls.c.
  */
 #ifndef TB_BABELTRACE_SOURCE_H
 #define TB_BABELTRACE_SOURCE_H
@@ -95,7 +95,7 @@ bool bs_member_add(bt_field_class *structure, const char *name,
 /* A dynamic array of @element, which is taken, and the member with its length before it */
 bool bs_sequence_add(bt_trace_class *trace_class, bt_field_class *structure,
 		     const char *name, bt_field_class *element);
-/* Text that may have any bytes; those that are no UTF-8 become \xNN */
+/* Text that may have any bytes; those that are no UTF-8, and NUL, become \xNN */
 bool bs_text_set(bt_field *field, const char *text, size_t length);
 
 /* A number's name */
@@ -118,7 +118,7 @@ bt_field_class *bs_integer_class(bt_trace_class *trace_class, bool is_signed,
 
 /**
  * struct bs_class - a class of events
- * @key, @extras: what it is of; see fields.c, values.c
+ * @id, @extras: of a format: its id, and what goes with the event
  * @needed: payload that all fields of fixed place fit into
  * @signature, @peer: of values
  */

@@ -133,7 +133,7 @@ static void add_control(struct bs_values *values, const struct tb_trace *trace,
 
 	if (view->id == TB_EV_MARK) {
 		add_data(values, "text", VALUE_TEXT, view->payload,
-			 strnlen(view->payload, view->length));
+			 view->length);
 	} else if (view->id == TB_EV_CLOCK && view->length >= sizeof(*sync)) {
 		add_number(values, "clock", sync->clock);
 		add_number(values, "monotonic", sync->monotonic);
@@ -238,7 +238,7 @@ static void add_record(struct bs_values *values, const struct tb_user *user)
 		break;
 	case TB_REC_MARK:
 		add_data(values, "text", VALUE_TEXT, user->data,
-			 strnlen(user->data, user->data_bytes));
+			 user->data_bytes);
 		break;
 	}
 	if (user->flags & TB_USER_FLOW) {
