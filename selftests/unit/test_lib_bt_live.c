@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reading while it is recorded, without a device: blocks of a file come a few at a time, as
- * source.tracebuf.live gets them, and what is passed on must be what the whole file has - each event
- * once, in order - whatever the portions are.
+ * source.tracebuf.live gets them, and what is passed on must be what the whole file has, each
+ * event once, in order, whatever the portions are.
  */
 #include <errno.h>
 #include "test_lib_chunk.h"

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "live.h"
 #include "plugin.h"
 #include "tracebuf_record.h"

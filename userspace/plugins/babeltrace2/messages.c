@@ -42,7 +42,6 @@ struct bs_messages {
 	struct bs_stream *edge;	/* whose loss begins or ends next, at @edge_time */
 	uint64_t   edge_time;
 	uint64_t   now;
-	uint64_t   events;
 	const bt_message *queue[QUEUE_MAX];
 	unsigned int head, tail;
 	bool       faulty;
@@ -234,7 +233,6 @@ static int step_event(struct bs_messages *messages)
 		result = packet_begin(messages, stream, messages->now);
 	if (!result)
 		result = make_event(messages, stream);
-	messages->events++;
 	if (!result && ++stream->in_packet >= PACKET_EVENTS && !stream->inside)
 		result = packet_end(messages, stream, messages->now);
 	return result;
@@ -355,7 +353,6 @@ void bs_messages_rewind(struct bs_messages *messages)
 	bs_streams_reset(&messages->streams);
 	messages->edge = NULL;
 	messages->now = 0;
-	messages->events = 0;
 	messages->finish = false;
 	messages->faulty = false;
 	messages->phase = PHASE_BEGIN;
@@ -415,7 +412,6 @@ int bs_messages_next(struct bs_messages *messages,
 const struct tb_error *bs_messages_result(const struct bs_messages *messages,
 					  struct bs_port *port)
 {
-	port->events = messages->events;
 	port->uncommitted = messages->streams.uncommitted;
 	port->backwards = messages->streams.backwards;
 	port->faulty = messages->faulty;

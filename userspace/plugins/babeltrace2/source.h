@@ -240,14 +240,14 @@ struct bs_file {
  * @trace: with the recording selected
  * @file: NULL: damage is no error, whoever runs the graph asks for it
  * @fault: out: the damaged block met, if @faulty
- * @events, @uncommitted, @backwards: out: events passed on; not finished; earlier than the one before
+ * @uncommitted, @backwards: out: events that were not finished; that were before the one before
  */
 struct bs_port {
 	struct tb_trace *trace;
 	struct bs_file  *file;
 	struct tb_error  fault;
 	bool             faulty;
-	uint64_t         events, uncommitted, backwards;
+	uint64_t         uncommitted, backwards;
 };
 
 struct bs_messages;
