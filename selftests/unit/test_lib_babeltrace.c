@@ -471,6 +471,14 @@ static void two_recordings(void)
 	/* all of the first, whose events are later */
 	CHECK_NUMBER(reading.events, 4 + 2);
 	forget(&reading);
+
+	/* a block of a provider that nothing else is of: without a clock, and shown */
+	((struct tb_block *)(fx.data + fx.size - 4096))->provider = 9;
+	save(fx.data, fx.size);
+	read_with(&reading, "tracebuf", "input", file, NULL);
+	CHECK_TEXT(reading.error, "");
+	CHECK_NUMBER(reading.events, 2 * 4);
+	forget(&reading);
 	fx_free(&fx);
 }
 

@@ -16,7 +16,11 @@
 
 /* ---- clock ---- */
 
-/* In which the offset to CLOCK_REALTIME is that of the first record */
+/*
+ * The offset to CLOCK_REALTIME is that of the first clock record.  Where there is none, which only
+ * damaged files have, it is 0: Babeltrace does not mix clocks that say when they began with others,
+ * and would show nothing at all of a file with two recordings.
+ */
 static bool make_clock(struct bs_model *model, bt_self_component *component,
 		       const struct tb_trace *trace)
 {
@@ -35,8 +39,7 @@ static bool make_clock(struct bs_model *model, bt_self_component *component,
 	if (init)
 		bt_clock_class_set_uuid(model->clock_class, init->load_id);
 	syncs = tb_trace_syncs(trace, &count);
-	bt_clock_class_set_origin_is_unix_epoch(model->clock_class,
-						syncs != NULL);
+	bt_clock_class_set_origin_is_unix_epoch(model->clock_class, BT_TRUE);
 	if (!syncs)
 		return true;
 	offset = (int64_t)(syncs->realtime - syncs->monotonic);
