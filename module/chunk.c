@@ -207,7 +207,7 @@ static int tb_chunk_count(const void *data, u32 at, u32 end)
 }
 
 /* What of a chunk is to be taken. */
-struct tb_part {
+struct chunk_part {
 	u32 bytes;	/* up to where */
 	u32 records;	/* likewise */
 	u16 flags;	/* TB_CHUNK_* */
@@ -216,7 +216,7 @@ struct tb_part {
 /* Returns false if the chunk is not legal. */
 static bool tb_chunk_part(const struct tb_producer *c, const struct tb_books *k,
 			  const struct tb_chunk *h, const void *data, enum tb_take how,
-			  bool complete, struct tb_part *part)
+			  bool complete, struct chunk_part *part)
 {
 	u32 bytes = TB_PUBLISHED_BYTES(h->published);
 	int n;
@@ -243,7 +243,7 @@ static bool tb_chunk_part(const struct tb_producer *c, const struct tb_books *k,
 
 /* Puts @part of a chunk into the ring. */
 static int tb_chunk_put(struct tb_producer *c, struct tb_writer *w, const struct tb_books *k,
-			const struct tb_chunk *h, const void *data, const struct tb_part *part)
+			const struct tb_chunk *h, const void *data, const struct chunk_part *part)
 {
 	struct tb_chunk_event e = {
 		.producer = c->id,
@@ -313,7 +313,7 @@ static int tb_chunk_take(struct tb_producer *c, u32 n, enum tb_take how)
 {
 	struct tb_chunk *shared = tb_mem_block(&c->chunk_mem, n);
 	struct tb_books *k = &c->books[n];
-	struct tb_part part = { };
+	struct chunk_part part = { };
 	struct tb_writer *w;
 	struct tb_chunk h;
 	bool complete;
@@ -397,7 +397,7 @@ int tb_chunk_copied(struct tb_producer *c, const struct tb_chunk *chunk)
 {
 	struct tb_books k = { };
 	struct tb_writer *w;
-	struct tb_part part;
+	struct chunk_part part;
 	int err = -EINVAL;
 
 	if (TB_CHUNK_STATE(chunk->state) != TB_CHUNK_COMPLETE)

@@ -9,10 +9,16 @@
  *   test_export golden-kernel FILE  as make, in smaller blocks, with stacks, counters and a name
  *                                   full of traps: what selftests/golden/kernel.tbuf is made by
  *   test_export golden-user FILE    as user, in smaller blocks: selftests/golden/user.tbuf
+ *   test_export extras FILE         stacks, counters, requests to a block device, many fields
+ *   test_export edges FILE          beginnings without ends, ends without beginnings, states
+ *   test_export stacks FILE N       N events, all with another stack
+ *   test_export threads FILE N      N threads, of which each makes a system call, twice
  *   test_export big FILE N          N events of the common kinds on 4 CPUs
  *   test_export export FILE OUT     what "tracebuf export" does
  *   test_export damage FILE N       N times: damage a copy of FILE, export it
  *   test_export full FILE           export to a disk that is full
+ *
+ * The last three with "fxt" behind for that format instead of Perfetto's.
  */
 #include <errno.h>
 #include "test_lib_chunk.h"
@@ -24,6 +30,7 @@ enum {
 	EV_EXIT_FAST = 87, EV_IRQ = 88, EV_IRQ_FAST = 89, EV_IRQ_EXIT_FAST = 91,
 	EV_SOFTIRQ_FAST = 93, EV_FREQUENCY = 94, EV_SAME_NAME = 96,
 	EV_TIMER = 98, EV_TIMER_EXIT = 100,
+	EV_ISSUE = 102, EV_COMPLETE = 104, EV_WIDE = 106, EV_HRTIMER = 108, EV_EXIT_WIDE = 110,
 	EV_UNDESCRIBED = 500,
 };
 
@@ -50,6 +57,10 @@ static void describe(struct fx *fx)
 	static const struct fx_field exit_fast[] = {
 		{ "id", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 0, 16 },
 		{ "ret", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 16, 48 },
+	};
+	static const struct fx_field exit_wide[] = {
+		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "ret", "long", 8, 8, 0, TB_FIELD_SIGNED, 0, 0 },
 	};
 	static const struct fx_field irq[] = {
 		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
@@ -83,6 +94,7 @@ static void describe(struct fx *fx)
 	DESCRIBE(EV_WAKING_FAST, TB_EVENT_FAST, "sched", "sched_waking", waking_fast);
 	DESCRIBE(EV_ENTER_FAST, TB_EVENT_FAST, "raw_syscalls", "sys_enter", enter_fast);
 	DESCRIBE(EV_EXIT_FAST, TB_EVENT_FAST, "raw_syscalls", "sys_exit", exit_fast);
+	DESCRIBE(EV_EXIT_WIDE, 0, "raw_syscalls", "sys_exit", exit_wide);
 	DESCRIBE(EV_IRQ, 0, "irq", "irq_handler_entry", irq);
 	DESCRIBE(EV_IRQ_FAST, TB_EVENT_FAST, "irq", "irq_handler_entry", irq_fast);
 	DESCRIBE(EV_IRQ_EXIT_FAST, TB_EVENT_FAST, "irq", "irq_handler_exit", irq_exit);
@@ -175,22 +187,36 @@ static void make_odd(struct fx *fx, unsigned int cpu, uint64_t time)
 	fx_composite(fx, cpu, FX_ODD, time, 100, &odd, sizeof(odd));
 }
 
+static void add_stack(struct fx *fx, unsigned int cpu, uint32_t kind,
+		      const uint64_t *addresses, uint32_t count)
+{
+	struct { uint32_t kind, count; uint64_t ip[8]; } stack = { kind, count, { 0 } };
+
+	memcpy(stack.ip, addresses, count * sizeof(*addresses));
+	assert(fx_composite(fx, cpu, TB_EV_STACK, fx->rings[cpu].last, 0, &stack,
+			    8 + 8ul * count));
+}
+
+static void add_counters(struct fx *fx, unsigned int cpu, uint32_t mask, uint64_t first,
+			 uint64_t second)
+{
+	struct { uint32_t mask, reserved; uint64_t value[2]; } counters = {
+		mask, 0, { first, second },
+	};
+
+	assert(fx_composite(fx, cpu, TB_EV_COUNTERS, fx->rings[cpu].last, 0, &counters,
+			    8 + 8ul * (unsigned int)__builtin_popcount(mask)));
+}
+
 static void add_extras(struct fx *fx, unsigned int cpu)
 {
-	const struct {
-		uint32_t kind, count;
-		uint64_t ip[3];
-	} stack = { TB_STACK_KERNEL, 3, { 0xffffffff81000010, 0xffffffff81000110,
-					  0xffffffff81000210 } },
-	  user = { TB_STACK_USER, 2, { 0x7f0000001000, 0x7f0000001100 } };
-	const struct {
-		uint64_t mask, values[2];
-	} counters = { 1 << 0 | 1 << 3, { 1000, 2000 } };
-	uint64_t time = fx->rings[cpu].last;
+	static const uint64_t kernel[] = {
+		0xffffffff81000010, 0xffffffff81000110, 0xffffffff81000210,
+	}, user[] = { 0x7f0000001000, 0x7f0000001100 };
 
-	fx_composite(fx, cpu, TB_EV_STACK, time, 0, &stack, 8 + 3 * 8);
-	fx_composite(fx, cpu, TB_EV_STACK, time, 0, &user, 8 + 2 * 8);
-	fx_composite(fx, cpu, TB_EV_COUNTERS, time, 0, &counters, sizeof(counters));
+	add_stack(fx, cpu, TB_STACK_KERNEL, kernel, 3);
+	add_stack(fx, cpu, TB_STACK_USER, user, 2);
+	add_counters(fx, cpu, 1 << 0 | 1 << 3, 1000, 2000);
 }
 
 /* What lasts, and what seems to: interrupts in others, one without its end; who is woken on its
@@ -394,6 +420,7 @@ static void make_user(struct fx *fx, unsigned int log2)
 	piece(&chunk, 2, 101, 0, 0);
 	fx_record(&chunk, TB_REC_SLICE, 0, NAME_WAIT, START + 220, FX_WORDS(60));
 	fx_record(&chunk, TB_REC_BEGIN, 0, NAME_PARSE, START + 290, FX_NO_WORDS);
+	fx_record(&chunk, TB_REC_INSTANT, 0, NAME_LOAD, START + 292, FX_NO_WORDS);
 	fx_take(fx, 0, START + 300, &chunk);
 	piece(&chunk, 3, 0, 0, 0);
 	fx_record(&chunk, TB_REC_SLICE, 0, NAME_WAIT, START + 230, FX_WORDS(5));
@@ -406,10 +433,198 @@ static void make_user(struct fx *fx, unsigned int log2)
 	fx_record(&chunk, TB_REC_BEGIN, 0, NAME_REQUEST, START + 320, FX_NO_WORDS);
 	fx_take(fx, 0, START + 400, &chunk);
 	/* the first is not drawing now, but the slice began below it */
-	piece(&chunk, 2, 101, 1, 2);
+	piece(&chunk, 2, 101, 1, 3);
 	fx_record(&chunk, TB_REC_END, 0, 0, START + 315, FX_NO_WORDS);
 	fx_take(fx, 0, START + 401, &chunk);
 	fx_simple(fx, 0, FX_SOFTIRQ_FAST, START + 410, 1);
+	fx_close(fx, 0);
+	finish(fx, 1);
+}
+
+/* ---- requests; many fields ---- */
+
+struct request {
+	uint32_t dev, nr_sector;
+	uint64_t sector;
+	uint32_t bytes, error;
+	char rwbs[8];
+};
+
+static void describe_extras(struct fx *fx)
+{
+	static const struct fx_field issue[] = {
+		{ "dev", "dev_t", 0, 4, 0, 0, 0, 0 },
+		{ "sector", "sector_t", 8, 8, 0, 0, 0, 0 },
+		{ "nr_sector", "unsigned int", 4, 4, 0, 0, 0, 0 },
+		{ "bytes", "unsigned int", 16, 4, 0, 0, 0, 0 },
+		{ "rwbs", "char", 24, 8, 8, TB_FIELD_STRING | TB_FIELD_ARRAY, 0, 0 },
+	};
+	static const struct fx_field complete[] = {
+		{ "dev", "dev_t", 0, 4, 0, 0, 0, 0 },
+		{ "sector", "sector_t", 8, 8, 0, 0, 0, 0 },
+		{ "nr_sector", "unsigned int", 4, 4, 0, 0, 0, 0 },
+		{ "error", "int", 20, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "rwbs", "char", 24, 8, 8, TB_FIELD_STRING | TB_FIELD_ARRAY, 0, 0 },
+	};
+	static const struct fx_field timer[] = {
+		{ "hrtimer", "void *", 0, 8, 0, TB_FIELD_HEX, 0, 0 },
+		{ "was_armed", "u32", 8, 4, 0, 0, 0, 0 },
+	};
+	struct fx_field wide[18];
+	static char names[18][4];
+	unsigned int i;
+
+	for (i = 0; i < 18; i++) {
+		sprintf(names[i], "f%u", i);
+		wide[i] = (struct fx_field){ names[i], "u64", (uint16_t)(8 * i), 8, 0, 0, 0, 0 };
+	}
+	fx_describe(fx, EV_ISSUE, 0, "block", "block_rq_issue", issue, 5);
+	fx_describe(fx, EV_COMPLETE, 0, "block", "block_rq_complete", complete, 5);
+	fx_describe(fx, EV_WIDE, 0, "test", "wide", wide, 18);
+	fx_describe(fx, EV_HRTIMER, 0, "timer", "hrtimer_start", timer, 2);
+}
+
+static void request(struct fx *fx, unsigned int id, uint64_t time, uint64_t sector,
+		    uint32_t sectors, uint32_t error)
+{
+	struct request request = {
+		.dev = 8u << 20 | 3, .sector = sector, .nr_sector = sectors,
+		.bytes = id == EV_ISSUE ? sectors * 512 : 0, .error = error, .rwbs = "WS",
+	};
+
+	assert(fx_composite(fx, 0, id, time, 100, &request, sizeof(request)));
+}
+
+static void make_extras(struct fx *fx)
+{
+	static const uint64_t kernel[] = {
+		0xffffffff81000010, 0xffffffff81000110, 0xffffffffc0000010,
+	}, user[] = { 0x5500001000, 0x5500002000 };
+	struct { struct tb_symbol head; char name[16]; } symbol = {
+		{ 0xffffffff81000000, 0x100 }, "schedule",
+	};
+	struct fx_switch wide = fx_switch("server", 100, 1, "worker", 101);
+	struct { uint64_t timer; uint32_t armed, hole; } timer = { 0xffff888000001000, 1, 0 };
+	struct fx_ring notes = { 0 };
+	uint64_t fields[18];
+	unsigned int i;
+
+	start(fx, 14);
+	describe_extras(fx);
+	string(fx, TB_STRING_COUNTER, 0, "cycles");
+	string(fx, TB_STRING_COUNTER, 3, "page-faults");
+	fx_durable_end(fx);
+	fx_open(fx, 0, START, 100, NULL);
+	fx_composite(fx, 0, FX_SWITCH, START + 100, 100, &wide, sizeof(wide));
+	add_stack(fx, 0, TB_STACK_KERNEL, kernel, 3);
+	add_stack(fx, 0, TB_STACK_USER, user, 2);
+	add_counters(fx, 0, 1 << 0 | 1 << 3, 1ull << 40, 222);
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, START + 200, 3);
+	add_stack(fx, 0, TB_STACK_KERNEL, kernel, 3);
+	fx_simple(fx, 0, EV_SOFTIRQ_FAST, START + 210, 3);
+	add_stack(fx, 0, TB_STACK_KERNEL, kernel + 1, 1);
+	add_counters(fx, 0, 1 << 3, 223, 0);
+	fx_composite(fx, 0, FX_SWITCH, START + 220, 100, &wide, sizeof(wide));
+	add_stack(fx, 0, TB_STACK_KERNEL, kernel, 3);
+	/* three in flight, one in two parts, one without its end */
+	request(fx, EV_ISSUE, START + 300, 1000, 8, 0);
+	request(fx, EV_ISSUE, START + 310, 2000, 16, 0);
+	request(fx, EV_COMPLETE, START + 320, 1000, 8, 0);
+	request(fx, EV_COMPLETE, START + 330, 2000, 8, 0);
+	request(fx, EV_ISSUE, START + 340, 3000, 8, 0);
+	request(fx, EV_COMPLETE, START + 350, 2008, 8, (uint32_t)-5);
+	request(fx, EV_COMPLETE, START + 355, 9000, 8, 0);
+	request(fx, EV_ISSUE, START + 360, 3000, 8, 0);
+	for (i = 0; i < 18; i++)
+		fields[i] = 1ull << (3 * i);
+	fx_composite(fx, 0, EV_WIDE, START + 400, 100, fields, sizeof(fields));
+	fx_composite(fx, 0, EV_HRTIMER, START + 410, 100, &timer, sizeof(timer));
+	fx_close(fx, 0);
+	finish(fx, 1);
+	fx_begin(fx, &notes, TB_BLOCK_NOTE, 12, 0, 0, 0);
+	assert(fx_put_composite(fx, &notes, TB_EV_SYMBOL, 0, 0, 0, &symbol, 16 + 8));
+	fx_end(fx, &notes);
+}
+
+/* Slices that nobody ended, or began; how threads leave a CPU */
+static void make_edges(struct fx *fx)
+{
+	struct { int64_t id; uint64_t args[6]; } enter = { 1, { 3, 4, 5 } };
+	struct { int64_t id; int64_t ret; } leave = { 1, -11 };
+	static const int states[] = { 1, 2, 4, 8, 0x40, 0x80, 0x100, 0x20, 0x10 };
+	const struct tb_gap gap = { .dropped = 3, .first = START + 1000, .last = START + 2000 };
+	struct fx_switch left;
+	unsigned int i;
+
+	start(fx, 14);
+	fx_durable_end(fx);
+	fx_open(fx, 0, START, 100, NULL);
+	/* the exit of the first call is missing */
+	fx_composite(fx, 0, EV_EXIT_WIDE, START + 100, 100, &leave, sizeof(leave));
+	fx_composite(fx, 0, FX_SYS_ENTER, START + 110, 100, &enter, sizeof(enter));
+	fx_composite(fx, 0, FX_SYS_ENTER, START + 120, 100, &enter, sizeof(enter));
+	fx_simple(fx, 0, EV_SOFTIRQ_FAST, START + 130, 5);
+	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		left = fx_switch("server", 100, states[i], "worker", 101);
+		fx_composite(fx, 0, FX_SWITCH, START + 200 + 20 * i, 100, &left, sizeof(left));
+		left = fx_switch("worker", 101, 1, "server", 100);
+		fx_composite(fx, 0, FX_SWITCH, START + 210 + 20 * i, 101, &left, sizeof(left));
+	}
+	/* one in the other, and the end of the outer one alone */
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, START + 500, 1);
+	fx_simple(fx, 0, EV_IRQ_FAST, START + 510, 11);
+	fx_simple(fx, 0, EV_SOFTIRQ_FAST, START + 520, 1);
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, START + 600, 1);
+	fx_close(fx, 0);
+	fx_open(fx, 0, START + 3000, 100, &gap);
+	fx_simple(fx, 0, EV_SOFTIRQ_FAST, START + 3010, 1);
+	fx_close(fx, 0);
+	finish(fx, 1);
+}
+
+static void make_threads(struct fx *fx, uint64_t count)
+{
+	struct { int64_t id; uint64_t args[6]; } enter = { 1, { 3, 4, 5 } };
+	struct { int64_t id; int64_t ret; } leave = { 1, -11 };
+	uint64_t i, time = START;
+
+	start(fx, 16);
+	fx_open(fx, 0, time, 100, NULL);
+	for (i = 0; i < 4 * count; i++, time += 100) {
+		uint32_t tid = 1000 + (uint32_t)(i % count);
+
+		if (fx->rings[0].used + 256 > 1u << 16) {
+			fx_close(fx, 0);
+			fx_open(fx, 0, time, 100, NULL);
+		}
+		if (i < count)
+			thread(fx, 0, time, tid, tid % 7 ? 1000 : tid, TB_THREAD_FORK, "one of many");
+		if (i / count % 2)
+			fx_composite(fx, 0, EV_EXIT_WIDE, time + 1, tid, &leave, sizeof(leave));
+		else
+			fx_composite(fx, 0, FX_SYS_ENTER, time + 1, tid, &enter, sizeof(enter));
+	}
+	fx_close(fx, 0);
+	finish(fx, 1);
+}
+
+static void make_stacks(struct fx *fx, uint64_t count)
+{
+	uint64_t addresses[4] = { 0xffffffff81000000, 0, 0xffffffff81000100, 0xffffffff81000200 };
+	uint64_t i, time = START;
+
+	start(fx, 16);
+	fx_open(fx, 0, time, 100, NULL);
+	for (i = 0; i < count; i++, time += 100) {
+		addresses[1] = 0xffffffff82000000 + i;
+		/* room for the event and its stack */
+		if (fx->rings[0].used + 128 > 1u << 16) {
+			fx_close(fx, 0);
+			fx_open(fx, 0, time, 100, NULL);
+		}
+		fx_simple(fx, 0, EV_IRQ_FAST, time, 11);
+		add_stack(fx, 0, TB_STACK_KERNEL, addresses, 4);
+	}
 	fx_close(fx, 0);
 	finish(fx, 1);
 }
@@ -496,13 +711,15 @@ static int save(const struct fx *fx, const char *path)
 	return !out || fclose(out) || done != fx->size;
 }
 
+static bool fxt;
+
 static int export_to(struct tb_trace *trace, FILE *out)
 {
 	char text[256] = "";
 	struct tb_export_options options = {
 		.error = text, .error_size = sizeof(text),
 	};
-	int result = tb_export_perfetto(trace, out, &options);
+	int result = (fxt ? tb_export_fxt : tb_export_perfetto)(trace, out, &options);
 
 	if (result < 0)
 		fprintf(stderr, "%s\n", text[0] ? text : "no text of the error");
@@ -587,6 +804,7 @@ int main(int argc, char **argv)
 {
 	struct fx fx;
 
+	fxt = argc > 3 && !strcmp(argv[argc - 1], "fxt");
 	if (argc >= 3 && !strcmp(argv[1], "make")) {
 		make(&fx, 14, false);
 	} else if (argc >= 3 && !strcmp(argv[1], "golden-kernel")) {
@@ -595,6 +813,14 @@ int main(int argc, char **argv)
 		make_user(&fx, 14);
 	} else if (argc >= 3 && !strcmp(argv[1], "golden-user")) {
 		make_user(&fx, 12);
+	} else if (argc >= 3 && !strcmp(argv[1], "extras")) {
+		make_extras(&fx);
+	} else if (argc >= 4 && !strcmp(argv[1], "stacks")) {
+		make_stacks(&fx, strtoull(argv[3], NULL, 0));
+	} else if (argc >= 3 && !strcmp(argv[1], "edges")) {
+		make_edges(&fx);
+	} else if (argc >= 4 && !strcmp(argv[1], "threads")) {
+		make_threads(&fx, strtoull(argv[3], NULL, 0));
 	} else if (argc >= 4 && !strcmp(argv[1], "big")) {
 		make_big(&fx, strtoull(argv[3], NULL, 0));
 	} else if (argc >= 4 && !strcmp(argv[1], "export")) {

@@ -6,7 +6,7 @@
 # it says is held against what "tracebuf print" says about the same trace.
 #
 # Needs: TRACEBUF (the tool), TEST_EXPORT (test_export.c, built with the
-# sanitizers), protoc.  With Perfetto's trace_processor (TRACE_PROCESSOR, or in
+# sanitizers), protoc; python3 for what is held against print field by field.  With Perfetto's trace_processor (TRACE_PROCESSOR, or in
 # PATH) that judges, too.
 
 set -u
@@ -25,7 +25,7 @@ if ! command -v protoc >/dev/null || ! command -v "$TRACEBUF" >/dev/null ||
 	echo "1..0 # SKIP needs protoc, tracebuf and test_export"
 	exit 0
 fi
-echo "1..20"
+echo "1..29"
 
 count=0 failed=0
 
@@ -144,6 +144,34 @@ awk '$4 == "tracebuf_lost" { print $1, $4; next } { print $1, $2, $3, $4 }' \
 [ "$(wc -l <print.list)" -gt 20 ] || echo "lines are missing" >>print.list
 same export.list print.list "every event: CPU, time, thread and name as print shows them"
 
+# as_printed NAME COUNT: every field, stack and counter of NAME.txt as print shows them
+as_printed()
+{
+	"$TRACEBUF" print --fields -T boot "$1.tbuf" >"$1.print" &&
+		python3 "$here/pf_check.py" "$1.txt" "$1.print" >checked 2>&1 &&
+		grep -qx "$2 are those of print" checked
+	status=$?
+	sed 's/^/# /' checked
+	return $status
+}
+if command -v python3 >/dev/null; then
+	as_printed t '24 events and 0 samples'
+	result $? "every field as print shows it"
+	ok=0
+	for options in "-C 1" "-t 101" "-e irq" "--from +0.000001 --to +0.000005"; do
+		# shellcheck disable=SC2086
+		"$TRACEBUF" export -q -T boot $options -o c.pf t.tbuf && decode <c.pf >c.txt &&
+			"$TRACEBUF" print --fields -T boot $options t.tbuf >c.print &&
+			python3 "$here/pf_check.py" c.txt c.print >checked 2>&1 &&
+			! grep -q '^0 events' checked || ok=1
+		sed 's/^/# /' checked
+	done
+	result $ok "and those that are chosen, no others"
+else
+	skip "every field as print shows it" "no python3"
+	skip "and those that are chosen, no others" "no python3"
+fi
+
 has t.events "events in full form" <<'END'
 0 1002002000 0 sched_switch prev_comm:"swapper/0" prev_pid:0 prev_prio:120 prev_state:0 next_comm:"server" next_pid:100 next_prio:120
 0 1002003500 100 sched_switch prev_comm:"server" prev_pid:100 prev_prio:120 prev_state:256 next_comm:"swapper/0" next_pid:0 next_prio:120
@@ -171,7 +199,7 @@ END
 has t.events "generic events: every kind of field, unknown and misleading names" <<'END'
 0 1002002750 100 odd field{ name:"loc" str_value:"loc" } field{ name:"rel" str_value:"rel" } field{ name:"list" str_value:"1, 2, 3" } field{ name:"small" str_value:"-1, 2, -3" } field{ name:"bits" uint_value:42 } field{ name:"pointer" uint_value:18446612682375452280 } field{ name:"mask" str_value:"000000000000800f" } field{ name:"tiny" int_value:-5 } field{ name:"blob" str_value:"dead0000000000" }
 0 1002003200 100 signal_deliver field{ name:"answer" uint_value:42 }
-0 1002003350 100 event_500
+0 1002003350 100 event_500 field{ name:"payload" str_value:"2a000000" }
 END
 
 # ---- losses ----
@@ -278,6 +306,7 @@ track_descriptor{ uuid:14 name:"writer 3" parent_uuid:1 }
 timestamp:1002000730 track_event{ type:TYPE_SLICE_BEGIN name_iid:12 track_uuid:14 }
 timestamp:1002000735 track_event{ type:TYPE_SLICE_END track_uuid:14 }
 timestamp:1002000790 track_event{ category_iids:4 type:TYPE_SLICE_BEGIN name_iid:7 track_uuid:13 }
+timestamp:1002000792 track_event{ type:TYPE_INSTANT name_iid:15 track_uuid:13 } interned_data{ event_names{ iid:15 name:"load" } }
 timestamp:1002000810 track_event{ type:TYPE_SLICE_END track_uuid:2 }
 timestamp:1002000810 track_event{ debug_annotations{ uint_value:4 name:"records" } debug_annotations{ string_value:"no chunk was free" name:"cause" } type:TYPE_INSTANT track_uuid:2 name:"tracebuf_lost" }
 timestamp:1002000815 track_event{ type:TYPE_SLICE_END track_uuid:13 }
@@ -306,7 +335,73 @@ protoc --decode_raw <u.pf | flat >raw
 }
 result $? "their wire, number by number"
 
-"$TEST_EXPORT" damage u.tbuf 3000 >out 2>&1
+# ---- what goes with events ----
+
+"$TEST_EXPORT" extras e.tbuf && "$TRACEBUF" export -v -o e.pf e.tbuf 2>said &&
+	"$TEST_EXPORT" export e.tbuf asan.pf && cmp e.pf asan.pf &&
+	decode <e.pf >e.txt 2>err && [ ! -s err ] && ! grep -qE '^ *[0-9]+[: ]' e.txt
+result $? "stacks and counters are exported, and protoc knows every field"
+if command -v python3 >/dev/null; then
+	as_printed e '14 events and 4 samples'
+	result $? "every stack and every counter as print shows them"
+else
+	skip "every stack and every counter as print shows them" "no python3"
+fi
+flat <e.txt | grep -v ftrace_events | grep -E 'perf_sample|block' |
+	sed 's/ *first_packet.*//' >extras
+sequence()
+{
+	grep "^timestamp.*trusted_packet_sequence_id:$1 " extras | sed 's/ trusted_packet[^ ]*//'
+}
+sequence 5 >five
+mappings='interned_data{ mapping_paths{ iid:1 str:"kernel" } mapping_paths{ iid:2 str:"user" } mappings{ iid:1 path_string_ids:1 } mappings{ iid:2 path_string_ids:2 } }'
+cat >five.want <<END
+timestamp:1002000600 $mappings sequence_flags:3 trace_packet_defaults{ perf_sample_defaults{ timebase{ tracepoint{ name:"tracebuf samples" } name:"tracebuf samples" } followers{ name:"cycles" } followers{ name:"page-faults" } } }
+timestamp:1002000600 interned_data{ function_names{ iid:1 str:"0x5500002000" } function_names{ iid:2 str:"0x5500001000" } function_names{ iid:3 str:"0xffffffffc0000010" } function_names{ iid:4 str:"0xffffffff81000110" } function_names{ iid:5 str:"schedule" } frames{ iid:1 function_name_id:1 mapping_id:2 rel_pc:365072228352 } frames{ iid:2 function_name_id:2 mapping_id:2 rel_pc:365072224256 } frames{ iid:3 function_name_id:3 mapping_id:1 rel_pc:18446744072635809808 } frames{ iid:4 function_name_id:4 mapping_id:1 rel_pc:18446744071578845456 } frames{ iid:5 function_name_id:5 mapping_id:1 rel_pc:18446744071578845200 } callstacks{ iid:6 frame_ids:1 frame_ids:2 frame_ids:3 frame_ids:4 frame_ids:5 } } sequence_flags:2 perf_sample{ cpu:0 pid:100 tid:100 callstack_iid:6 cpu_mode:MODE_KERNEL timebase_count:1 follower_counts:1099511627776 follower_counts:222 }
+END
+same five five.want "a stack, outermost first, and counters, with an event"
+sequence 6 | sed 's/^\(timestamp:[0-9]*\).*\(callstack_iid.*timebase_count:[0-9]*\).*/\1 \2/' |
+	grep callstack_iid >six
+cat >six.want <<'END'
+timestamp:1002000700 callstack_iid:4 cpu_mode:MODE_KERNEL timebase_count:1
+timestamp:1002000720 callstack_iid:4 cpu_mode:MODE_KERNEL timebase_count:2
+END
+same six six.want "the same stack is told once"
+
+flat <e.txt | grep 'trusted_packet_sequence_id:4 ' |
+	sed 's/^timestamp:\([0-9]*\) .*track_event{ \(.*\) } sequence_flags.*/\1 \2/' >requests
+track=46116860205748723
+cat >requests.want <<END
+1002000800 debug_annotations{ int_value:1000 name:"sector" } debug_annotations{ int_value:8 name:"nr_sector" } debug_annotations{ int_value:4096 name:"bytes" } type:TYPE_SLICE_BEGIN track_uuid:${track}20 categories:"block" name:"WS"
+1002000810 debug_annotations{ int_value:2000 name:"sector" } debug_annotations{ int_value:16 name:"nr_sector" } debug_annotations{ int_value:8192 name:"bytes" } type:TYPE_SLICE_BEGIN track_uuid:${track}21 categories:"block" name:"WS"
+1002000820 debug_annotations{ int_value:0 name:"error" } type:TYPE_SLICE_END track_uuid:${track}20
+1002000840 debug_annotations{ int_value:3000 name:"sector" } debug_annotations{ int_value:8 name:"nr_sector" } debug_annotations{ int_value:4096 name:"bytes" } type:TYPE_SLICE_BEGIN track_uuid:${track}20 categories:"block" name:"WS"
+1002000850 debug_annotations{ int_value:-5 name:"error" } type:TYPE_SLICE_END track_uuid:${track}21
+1002000860 type:TYPE_SLICE_END track_uuid:${track}20
+1002000860 debug_annotations{ int_value:3000 name:"sector" } debug_annotations{ int_value:8 name:"nr_sector" } debug_annotations{ int_value:4096 name:"bytes" } type:TYPE_SLICE_BEGIN track_uuid:${track}20 categories:"block" name:"WS"
+END
+same requests requests.want "requests to a device: in parallel, in two parts, without an end"
+
+protoc --decode_raw <e.pf | flat >raw
+events <e.txt >e.events
+{
+	# a message that has no place for a field, of an event that Perfetto only lists
+	grep -q ' hrtimer_start field{ name:"hrtimer" uint_value:18446612682070036480 } field{ name:"was_armed" uint_value:1 }' e.events &&
+	# packet: perf_sample=66: cpu=1 pid=2 tid=3 callstack_iid=4 cpu_mode=5 timebase_count=6
+	# follower_counts=7
+	grep -q '66{ 1:0 2:100 3:100 4:6 5:1 6:1 7:1099511627776 7:222 }' raw &&
+	# trace_packet_defaults=59: perf_sample_defaults=12: timebase=1 (tracepoint=3, name=10),
+	# followers=4 (name=4)
+	grep -q '59{ 12{ 1{ 3{ 1:"tracebuf samples" } 10:"tracebuf samples" } 4{ 4:"cycles" } 4{ 4:"page-faults" } } }' raw &&
+	# interned_data=12: function_names=5 frames=6 callstacks=7 mapping_paths=17 mappings=19
+	grep -q '12{ 5{ 1:1 2:"0x5500002000" } 5{' raw && grep -q ' 6{ 1:5 2:5 3:1 4:18446744071578845200 } 7{ 1:6 2:1 2:2 2:3 2:4 2:5 } }' raw &&
+	grep -q '12{ 17{ 1:1 2:"kernel" } 17{ 1:2 2:"user" } 19{ 1:1 7:1 } 19{ 1:2 7:2 } }' raw &&
+	# track_event: categories=22
+	grep -q '9:1 11:4611686020574872320 22:"block" 23:"WS" }' raw
+}
+result $? "their wire, number by number; no field is lost where it need not be"
+
+"$TEST_EXPORT" damage e.tbuf 1000 >out 2>&1 && "$TEST_EXPORT" damage u.tbuf 3000 >>out 2>&1
 result $? "damaged traces of programs are exported as far as they go"
 sed 's/^/# /' out | tail -5
 
@@ -320,9 +415,14 @@ result $? "a full disk is an error"
 
 # ---- a long trace ----
 
-# Memory of the exporter must not grow with it: 12 MB of data, the trace is 64
+# Memory of the exporter must not grow with it: 12 MB of data, the trace is 64; and 24 MB of
+# stacks, of which no two are the same
+"$TEST_EXPORT" stacks big.tbuf 300000 &&
+	bash -c 'ulimit -d 16384; exec "$@"' sh "$TRACEBUF" export -o big.pf big.tbuf 2>/dev/null &&
+	decode <big.pf | grep -c 'callstack_iid:' >out && [ "$(cat out)" = 300000 ]
+result $? "stacks that are all different: all there, in little memory"
 "$TEST_EXPORT" big big.tbuf 2000000 &&
-	(ulimit -d 12288; "$TRACEBUF" export -o big.pf big.tbuf 2>/dev/null) &&
+	bash -c 'ulimit -d 12288; exec "$@"' sh "$TRACEBUF" export -o big.pf big.tbuf 2>/dev/null &&
 	decode <big.pf | awk '
 	/^    cpu:/ { cpu = $2 }
 	/^    event \{/ { events++; inside = 1 }

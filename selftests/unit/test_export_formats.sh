@@ -147,7 +147,7 @@ cp "$golden/kernel.tbuf" t.tbuf
 mkdir taken
 
 ok=0
-fails "there is no format 'nonsense'; there are perfetto, json" -f nonsense t.tbuf || ok=1
+fails "there is no format 'nonsense'; there are perfetto, fxt, ctf, json" -f nonsense t.tbuf || ok=1
 fails "taken: is a directory" -f csv -o taken t.tbuf || ok=1
 fails "nowhere/x: cannot be written: No such file" -f json -o nowhere/x t.tbuf || ok=1
 fails "t.tbuf: is the trace itself" -f jsonl -o t.tbuf t.tbuf || ok=1
@@ -165,7 +165,7 @@ fails "cannot be written" -f json -o /sys/x.json t.tbuf
 result $? "a directory that cannot be written to"
 
 ok=0
-for format in json jsonl text csv perfetto; do
+for format in json jsonl text csv perfetto fxt; do
 	if [ $format = perfetto ] && ! "$TRACEBUF" export -q -f perfetto -o x t.tbuf 2>/dev/null; then
 		continue
 	fi
@@ -178,7 +178,7 @@ result $ok "a full disk is an error"
 if [ -e big.tbuf ]; then
 	ok=0
 	echo before >old
-	for format in json jsonl text csv sqlite; do
+	for format in json jsonl text csv sqlite fxt; do
 		(
 			trap '' XFSZ
 			ulimit -f 64
@@ -196,25 +196,33 @@ fails "link: leads to nothing" -f csv -o link t.tbuf && echo before >target &&
 	"$TRACEBUF" export -q -f csv -o link t.tbuf && [ -L link ] && cmp target "$golden/kernel.csv"
 result $? "links stay, and lead to what is new"
 
-# Told to stop: as soon as the file is there under its other name
-if [ -e big.tbuf ]; then
+# Told to stop: as soon as the file, or directory, is there under its other name
+for format in sqlite ctf; do
+	what="told to stop, $format leaves nothing"
+	if [ ! -e big.tbuf ]; then
+		skip "$what" "no test_export"
+		continue
+	fi
+	if "$TRACEBUF" export -f $format -o - t.tbuf 2>&1 | grep -q 'was built without'; then
+		skip "$what" "built without it"
+		continue
+	fi
 	ok=1 tries=0
 	mkdir stop
 	while [ $ok -ne 0 ] && [ $tries -lt 50 ]; do
 		tries=$((tries + 1))
-		"$TRACEBUF" export -f sqlite -o stop/db big.tbuf 2>said.txt &
+		"$TRACEBUF" export -f $format -o stop/it big.tbuf 2>said.txt &
 		pid=$!
-		until ls stop/db* >/dev/null 2>&1 || ! kill -0 $pid 2>/dev/null; do :; done
+		until ls -d stop/it* >/dev/null 2>&1 || ! kill -0 $pid 2>/dev/null; do :; done
 		kill -TERM $pid 2>/dev/null
 		# it may have been done already
 		wait $pid || { grep -q 'told to stop' said.txt && ok=0; }
-		[ -z "$(ls stop)" ] || { [ $ok -ne 0 ] && [ -e stop/db ] && rm stop/db; } || ok=2
+		[ -z "$(ls stop)" ] || { [ $ok -ne 0 ] && [ -e stop/it ] && rm -r stop/it; } || ok=2
 		[ $ok -ne 2 ] || break
 	done
-	result $ok "told to stop, it leaves nothing"
-else
-	skip "told to stop, it leaves nothing" "no test_export"
-fi
+	result $ok "$what"
+	rm -r stop
+done
 
 "$TRACEBUF" export -q -f csv -o whole.csv t.tbuf 2>said.txt && [ ! -s said.txt ] &&
 	head -c 24000 t.tbuf >cut.tbuf && ! "$TRACEBUF" export -f csv -o cut.csv cut.tbuf 2>said.txt &&

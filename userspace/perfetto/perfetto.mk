@@ -38,8 +38,8 @@ $(PERFETTO_OBJ): $(PERFETTO_GEN).h
 
 # Traces to export, and the exporter under the sanitizers, for test_export.sh
 PERFETTO_TEST_SRC := $(ROOT)/selftests/unit/test_export.c \
-	$(wildcard $(ROOT)/userspace/tool/export_perfetto*.c) \
-	$(ROOT)/userspace/tool/out.c $(ROOT)/userspace/tool/user_writers.c
+	$(wildcard $(ROOT)/userspace/tool/export_fxt*.c $(ROOT)/userspace/tool/export_perfetto*.c) \
+	$(addprefix $(ROOT)/userspace/tool/,export_common.c out.c user_writers.c)
 
 $(OUT)/test_export: $(PERFETTO_TEST_SRC) $(PERFETTO_GEN).h \
 		$(OUT)/obj/perfetto/perfetto.pb-c.o $(ASAN_OBJ) \
@@ -56,7 +56,13 @@ test-export: $(OUT)/test_export tool
 	@TRACEBUF=$(OUT)/tracebuf TEST_EXPORT=$(OUT)/test_export \
 		sh $(ROOT)/selftests/unit/test_export.sh
 
-test: test-export
+.PHONY: test-export-fxt
+test-export-fxt: $(OUT)/test_export tool
+	@echo '# test_export_fxt.sh'
+	@TRACEBUF=$(OUT)/tracebuf TEST_EXPORT=$(OUT)/test_export \
+		sh $(ROOT)/selftests/unit/test_export_fxt.sh
+
+test: test-export test-export-fxt
 
 else
 

@@ -16,6 +16,7 @@
 /* A build may leave these exporters out */
 #pragma weak tb_export_perfetto
 #pragma weak tb_export_sqlite
+#pragma weak tb_export_ctf
 
 static int export_run(int argc, char **argv);
 static void export_help(void);
@@ -40,6 +41,13 @@ static const struct format {
 	{ "perfetto", ".pftrace", tb_export_perfetto,
 	  "a native Perfetto trace (default)", "open it at https://ui.perfetto.dev",
 	  EXPORT_BINARY | EXPORT_CONTROL },
+	{ "fxt", ".fxt", tb_export_fxt,
+	  "Fuchsia's trace format", "open it at https://ui.perfetto.dev",
+	  EXPORT_BINARY | EXPORT_CONTROL },
+	{ "ctf", ".ctf", tb_export_ctf,
+	  "a directory in the Common Trace Format; needs Babeltrace 2",
+	  "read it with babeltrace2, or open it in Trace Compass",
+	  EXPORT_DIRECTORY | EXPORT_CONTROL },
 	{ "json", ".json", tb_export_json,
 	  "Chrome's trace event format",
 	  "open it at https://ui.perfetto.dev, or in Chrome at chrome://tracing", 0 },
@@ -70,13 +78,14 @@ static const char options_help[] =
 	"                        in text, csv and jsonl\n"
 	"  -h, --help\n"
 	"\n"
-	"An existing file is replaced when the new one is complete.  Traces for Perfetto\n"
-	"have times of CLOCK_BOOTTIME whatever -T says.\n";
+	"An existing file is replaced when the new one is complete; a directory must be\n"
+	"new or empty.  perfetto and fxt have times of CLOCK_BOOTTIME, ctf those of\n"
+	"CLOCK_MONOTONIC, whatever -T says.\n";
 
 const struct command cmd_export = {
 	.name  = "export",
 	.run   = export_run,
-	.brief = "convert a trace for another program (Perfetto, JSON, CSV, SQLite, ...)",
+	.brief = "convert a trace for another program (Perfetto, CTF, JSON, SQLite, ...)",
 	.help  =
 	"usage: tracebuf export [--format FORMAT] [-o OUT] [OPTIONS] [FILE]\n"
 	"\n"
@@ -134,14 +143,15 @@ struct walk {
 	uint64_t uncommitted;
 };
 
-static void walk_over(struct walk *walk, const struct tb_cursor *cursor)
+static void walk_over(void *context, const struct tb_error *damage,
+		      uint64_t uncommitted)
 {
-	const struct tb_error *damage = tb_cursor_fault(cursor);
+	struct walk *walk = context;
 
 	walk->damaged = damage != NULL;
 	if (damage)
 		walk->damage = *damage;
-	walk->uncommitted = tb_cursor_uncommitted(cursor);
+	walk->uncommitted = uncommitted;
 }
 
 static int next_wanted(void *context, struct tb_cursor *cursor,
@@ -157,7 +167,8 @@ static int next_wanted(void *context, struct tb_cursor *cursor,
 		if (result > 0 && selection_over(walk->selection, view))
 			result = 0;
 		if (result <= 0) {
-			walk_over(walk, cursor);
+			walk_over(walk, tb_cursor_fault(cursor),
+				  tb_cursor_uncommitted(cursor));
 			return result;
 		}
 		progress_step(&walk->progress, view);
@@ -250,6 +261,8 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 		.base = job->selection.base,
 		.wanted = job->selection.wanted,
 		.next = next_wanted,
+		.over = walk_over,
+		.told_to_stop = &told_to_stop,
 		.context = &walk,
 		.symbols = &job->symbols,
 		.fields = job->fields,

@@ -8,6 +8,7 @@
 #ifndef TRACEBUF_TOOL_EXPORT_H
 #define TRACEBUF_TOOL_EXPORT_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include "tracebuf.h"
@@ -24,7 +25,10 @@ struct symbols;
  * @base: the clock that times are of, where the format leaves a choice
  * @wanted: of events with a format, by its index: those that @next brings; NULL: all
  * @next: see tb_export_next()
- * @context: for @next
+ * @over: for exporters that read in a process of their own: to be told in this one what the
+ *	cursor knew at the end: a damaged block, or NULL; how many elements were left out
+ * @told_to_stop: not zero once it is, by a signal
+ * @context: for @next, @over
  * @symbols: names for functions, for formats that show events as text; NULL: none
  * @fields: formats that are text show all fields of an event
  * @one_event: the events wanted of the kernel are all called the same
@@ -38,6 +42,9 @@ struct tb_export_options {
 	const unsigned char *wanted;
 	int (*next)(void *context, struct tb_cursor *cursor,
 		    struct tb_view *view);
+	void (*over)(void *context, const struct tb_error *damage,
+		     uint64_t uncommitted);
+	const volatile sig_atomic_t *told_to_stop;
 	void  *context;
 	struct symbols *symbols;
 	bool   fields;
@@ -65,7 +72,7 @@ typedef int tb_exporter(struct tb_trace *trace, FILE *out,
 			const struct tb_export_options *options);
 
 tb_exporter tb_export_perfetto, tb_export_json, tb_export_jsonl,
-	tb_export_text, tb_export_csv, tb_export_sqlite;
+	tb_export_text, tb_export_csv, tb_export_sqlite, tb_export_fxt, tb_export_ctf;
 
 /* ---- one JSON object per event, for print as well ---- */
 

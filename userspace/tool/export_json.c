@@ -463,7 +463,7 @@ static int run(struct job *job, const struct tb_export_options *options)
 
 static void say(const struct json *json)
 {
-	user_writers_say(&json->writers);
+	user_slices_say(json->writers.unmatched, json->writers.deep);
 	if (json->no_numbers)
 		fprintf(stderr, "%" PRIu64 " values of counters are no numbers: left out\n",
 			json->no_numbers);

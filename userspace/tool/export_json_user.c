@@ -34,7 +34,7 @@ static void find_track(struct json *json, struct user_writer *writer,
 	if (record->tid)
 		thread = json_thread(json, record->pid, record->tid);
 	if (thread && (!thread->owner || thread->owner == self ||
-		       !user_writer_draws(json->writers.list[thread->owner - 1],
+		       !user_writer_draws(json->writers.slots.list[thread->owner - 1],
 					  ns)))
 		thread->owner = self;
 	else

@@ -4,6 +4,7 @@
  * one beside it until then; what stood there before stays until then, too.  Pipes
  * and devices are written to as they are.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
 #include <stdlib.h>
@@ -76,6 +77,32 @@ static int open_stdout(struct output *output)
 	return EXIT_FINE;
 }
 
+/* An empty one is as good as none */
+static int open_directory(struct output *output, const struct stat *there)
+{
+	struct dirent *entry;
+	bool empty = true;
+	DIR *directory;
+
+	if (!S_ISDIR(there->st_mode))
+		return complain("%s: this format is a directory, and there is a file of that name: name another (-o)",
+				output->name);
+	directory = opendir(output->name);
+	if (!directory)
+		return cannot(output);
+	while (empty && (entry = readdir(directory)))
+		empty = !strcmp(entry->d_name, ".") ||
+			!strcmp(entry->d_name, "..");
+	closedir(directory);
+	if (!empty)
+		return complain("%s: is not empty: name a directory that is, or is not there yet (-o)",
+				output->name);
+	/* through symbolic links, which stay */
+	output->target = realpath(output->name, NULL);
+	return output->target ? open_new(output, there->st_mode & 07777) :
+				cannot(output);
+}
+
 /* Something of that name is there already */
 static int open_existing(struct output *output, const struct stat *there,
 			 const char *trace)
@@ -83,8 +110,7 @@ static int open_existing(struct output *output, const struct stat *there,
 	struct stat from;
 
 	if (output->kind == OUTPUT_DIRECTORY)
-		return complain("%s: exists already: name a directory that does not (-o)",
-				output->name);
+		return open_directory(output, there);
 	if (S_ISDIR(there->st_mode))
 		return complain("%s: is a directory: name a file in it (-o)",
 				output->name);

@@ -10,7 +10,8 @@
  *   process tree    threads of the state dump
  *   bundles         events, each bundle of one CPU; between them process trees
  *                   for threads that are new or named anew, and, a packet each,
- *                   what programs have written
+ *                   what programs have written, stacks and counters of events, and
+ *                   requests to block devices
  *   statistics      of the end: every event lost, by CPU and cause
  *
  * A gap in the trace ends the CPU's bundle; the next one says `lost_events' and
@@ -19,7 +20,7 @@
  * when on it is complete.
  *
  * Memory: one bundle per CPU that has events, whatever the trace's length; of programs
- * what is open of each writer, and names.
+ * what is open of each writer, and names; of stacks a bounded number of different ones.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -46,15 +47,6 @@ struct ring {
 	struct pf_current current;
 };
 
-/*
- * CLOCK_BOOTTIME - CLOCK_MONOTONIC in the span [from, to) of ticks: @offset at
- * @base, and @slope / @ticks more for each tick from there.
- */
-struct boot {
-	uint64_t from, to, base, ticks;
-	int64_t  offset, slope;
-};
-
 struct export {
 	struct tb_trace *trace;
 	const struct tb_export_options *options;
@@ -64,69 +56,20 @@ struct export {
 	struct ring *rings;
 	struct pf_books *books;
 	unsigned int nr_rings;
-	struct boot boot;
+	struct export_clock clock;
 	bool forks;		/* there are events of them, too */
 	uint64_t cut, beyond, undescribed;
 	struct pf_event event;
 	struct pf_user *user;	/* NULL: no program has written yet */
+	struct pf_samples *samples;	/* NULL: no event had any yet */
+	struct pf_block *block;
 };
 
 /* ---- time ---- */
 
-static void boot_find(struct export *export, uint64_t ticks)
-{
-	const struct tb_clock_sync *syncs;
-	struct boot *boot = &export->boot;
-	size_t count, low = 0, high, middle;
-
-	memset(boot, 0, sizeof(*boot));
-	boot->to = UINT64_MAX;
-	syncs = tb_trace_syncs(export->trace, &count);
-	if (!syncs)
-		return;
-	high = count;
-	while (high - low > 1) {
-		middle = low + (high - low) / 2;
-		if (syncs[middle].clock <= ticks)
-			low = middle;
-		else
-			high = middle;
-	}
-	boot->base = syncs[low].clock;
-	boot->offset = (int64_t)(syncs[low].boottime - syncs[low].monotonic);
-	if (ticks < syncs[low].clock) {
-		boot->to = syncs[low].clock;
-		return;
-	}
-	boot->from = syncs[low].clock;
-	if (low + 1 == count)
-		return;
-	boot->to = syncs[low + 1].clock;
-	boot->ticks = syncs[low + 1].clock - syncs[low].clock;
-	/* a damaged trace may have any times: unsigned, they wrap around */
-	boot->slope = (int64_t)(syncs[low + 1].boottime -
-				syncs[low + 1].monotonic - (uint64_t)boot->offset);
-}
-
-/* @ticks, which is @monotonic, in ns of CLOCK_BOOTTIME */
-static uint64_t boot_ns(struct export *export, uint64_t ticks,
-			uint64_t monotonic)
-{
-	struct boot *boot = &export->boot;
-
-	if (ticks < boot->from || ticks >= boot->to)
-		boot_find(export, ticks);
-	monotonic += (uint64_t)boot->offset;
-	if (boot->slope)
-		monotonic += (uint64_t)(int64_t)((__int128)boot->slope *
-			     (int64_t)(ticks - boot->base) /
-			     (int64_t)boot->ticks);
-	return monotonic;
-}
-
 static uint64_t view_ns(struct export *export, const struct tb_view *view)
 {
-	return boot_ns(export, view->ticks, view->ns);
+	return export_clock_ns(&export->clock, view->ticks, view->ns);
 }
 
 /* ---- bundles ---- */
@@ -260,10 +203,43 @@ static int take_user(struct export *export, const struct tb_view *view)
 		if (!export->user)
 			return -ENOMEM;
 	}
-	end = boot_ns(export, view->ticks + view->user->duration,
-		      view->ns + view->user->duration_ns);
+	end = export_clock_ns(&export->clock,
+			      view->ticks + view->user->duration,
+			      view->ns + view->user->duration_ns);
 	result = pf_user_write(export->user, view, ns, end > ns ? end : ns);
 	return result ? result : export->out.error;
+}
+
+/* What was recorded with an event and has no place in it */
+static int take_extras(struct export *export, const struct tb_view *view, uint64_t ns)
+{
+	const struct tb_task *task = tb_cursor_task(export->cursor, export->event.tid);
+
+	if (!view->nr_stack && !view->nr_user_stack && !view->counter_mask)
+		return 0;
+	if (!export->samples)
+		export->samples = pf_samples_open(&export->out, export->trace,
+						  export->nr_rings);
+	if (!export->samples)
+		return -ENOMEM;
+	return pf_samples_write(export->samples, view, ns, export->event.tid,
+				task && task->tgid ? task->tgid : export->event.tid);
+}
+
+static int take_event(struct export *export, const struct tb_view *view)
+{
+	uint64_t ns = view_ns(export, view);
+	int result = 0;
+
+	if (!view->format)
+		export->undescribed++;
+	else
+		result = pf_block_write(export->block, view, ns);
+	pf_encode(export->plans, export->cursor, view,
+		  &export->rings[view->cpu].current, &export->event);
+	if (!result)
+		result = take_extras(export, view, ns);
+	return result ? result : ring_add(export, view->cpu, view->ticks, ns);
 }
 
 static int take(struct export *export, const struct tb_view *view)
@@ -284,11 +260,7 @@ static int take(struct export *export, const struct tb_view *view)
 		return take_control(export, view);
 	if (durable)
 		return 0;
-	if (!view->format)
-		export->undescribed++;
-	pf_encode(export->plans, export->cursor, view,
-		  &export->rings[view->cpu].current, &export->event);
-	return ring_add(export, view->cpu, view->ticks, view_ns(export, view));
+	return take_event(export, view);
 }
 
 /* ---- the whole ---- */
@@ -359,13 +331,17 @@ static void say(const struct export *export)
 		fprintf(stderr, "%" PRIu64 " events of CPUs from %u on were left out: Perfetto takes no more\n",
 			export->beyond, PF_CPUS_MAX);
 	if (export->undescribed)
-		fprintf(stderr, "%" PRIu64 " events are of a kind that the trace does not describe: without fields\n",
+		fprintf(stderr, "%" PRIu64 " events are of a kind that the trace does not describe: only their bytes\n",
 			export->undescribed);
 	if (export->cut)
 		fprintf(stderr, "%" PRIu64 " events were too long: texts cut off, fields left out\n",
 			export->cut);
+	pf_plans_say(export->plans);
 	if (export->user)
 		pf_user_say(export->user);
+	if (export->samples)
+		pf_samples_say(export->samples);
+	pf_block_say(export->block);
 	if (tb_cursor_uncommitted(export->cursor))
 		fprintf(stderr, "%" PRIu64 " events had not been finished when the trace was taken: left out\n",
 			tb_cursor_uncommitted(export->cursor));
@@ -409,13 +385,14 @@ int tb_export_perfetto(struct tb_trace *trace, FILE *out,
 			export->nr_rings = PF_CPUS_MAX;
 		if (!export->nr_rings)
 			export->nr_rings = 1;
-		export->forks = pf_plans_has(trace, "task_newtask",
-					     options ? options->wanted : NULL);
+		export->forks = export_has_event(trace, "task_newtask",
+						 options ? options->wanted : NULL);
 		export->plans = pf_plans_make(trace);
 		export->rings = calloc(export->nr_rings, sizeof(*export->rings));
 		export->books = calloc(export->nr_rings, sizeof(*export->books));
-		boot_find(export, 0);
-		if (export->plans && export->rings && export->books)
+		export->block = pf_block_open(&export->out, trace);
+		export_clock_init(&export->clock, trace);
+		if (export->plans && export->block && export->rings && export->books)
 			result = run(export);
 	}
 	if (result < 0 && options && options->error && options->error_size)
@@ -429,6 +406,8 @@ int tb_export_perfetto(struct tb_trace *trace, FILE *out,
 		for (cpu = 0; export->rings && cpu < export->nr_rings; cpu++)
 			free(export->rings[cpu].data);
 		pf_user_close(export->user);
+		pf_samples_close(export->samples);
+		pf_block_close(export->block);
 		tb_cursor_close(export->cursor);
 		pf_plans_free(export->plans);
 		free(export->rings);

@@ -4,10 +4,13 @@
  *
  *   export_perfetto.c         the walk through the trace; bundles of events
  *   export_perfetto_event.c   one event of the trace -> one Perfetto event
+ *   export_perfetto_plan.c    how to do that, found out once for each format
  *   export_perfetto_packet.c  the packets around: machine, clocks, processes,
  *                             losses
  *   export_perfetto_user.c    what programs write: slices, counters, flows
  *   export_perfetto_track.c   where that is drawn, and names by number
+ *   export_perfetto_sample.c  stacks and counters of events
+ *   export_perfetto_block.c   requests to block devices
  *
  * Events are written to the wire straight from the trace, because there are
  * millions; by which rules is found out once for each format, from the
@@ -22,12 +25,11 @@
 #include <stdio.h>
 #include <string.h>
 #include "export.h"
+#include "export_common.h"
 #include "perfetto/perfetto.pb-c.h"
 
 /* Perfetto refuses a trace as a whole that has a CPU from here on */
 #define PF_CPUS_MAX	1024
-/* The longest text of a field; what is beyond is cut off */
-#define PF_TEXT_MAX	4096
 /* The largest event, without its time and thread; fields beyond are left out */
 #define PF_BODY_MAX	(32u << 10)
 
@@ -73,12 +75,17 @@ enum pf_sequence {
 	PF_SEQUENCE_SYSTEM = 1,
 	PF_SEQUENCE_EVENTS = 2,
 	PF_SEQUENCE_USER = 3,
+	PF_SEQUENCE_BLOCK = 4,
+	PF_SEQUENCE_SAMPLES = 5,	/* and those that follow */
 };
+
+/* Different sets of counters that are told */
+#define PF_STREAMS_MAX	32
 
 struct pf_out {
 	FILE *file;
 	int error;			/* -errno of the first failure */
-	bool begun[PF_SEQUENCE_USER + 1];
+	bool begun[PF_SEQUENCE_SAMPLES + PF_STREAMS_MAX];
 };
 
 /**
@@ -91,7 +98,7 @@ void pf_write(struct pf_out *out, const void *data, size_t size);
 void pf_flush(struct pf_out *out);
 
 /** pf_write_packet - a packet, its sequence filled in */
-void pf_write_packet(struct pf_out *out, enum pf_sequence sequence,
+void pf_write_packet(struct pf_out *out, unsigned int sequence,
 		     Perfetto__Protos__TracePacket *packet);
 
 /** pf_write_system - what machine and kernel the trace is of */
@@ -158,16 +165,14 @@ struct pf_event {
 struct pf_plans *pf_plans_make(const struct tb_trace *trace);
 void pf_plans_free(struct pf_plans *plans);
 
-/** pf_plans_has - is there an event of that name in the recording, among those @wanted by
- *  format index (NULL: all)? */
-bool pf_plans_has(const struct tb_trace *trace, const char *name,
-		  const unsigned char *wanted);
+/** pf_plans_say - on standard error: which fields Perfetto's messages have no place for */
+void pf_plans_say(const struct pf_plans *plans);
 
 /**
  * pf_encode - @view, an event with or without a format, as @event
  * @current: of its CPU; taken forward by switches
  */
-void pf_encode(const struct pf_plans *plans, const struct tb_cursor *cursor,
+void pf_encode(struct pf_plans *plans, const struct tb_cursor *cursor,
 	       const struct tb_view *view, struct pf_current *current,
 	       struct pf_event *event);
 
@@ -196,6 +201,30 @@ int pf_user_write(struct pf_user *user, const struct tb_view *view,
 
 /** pf_user_say - on standard error: what could not be shown as it is */
 void pf_user_say(const struct pf_user *user);
+
+/* ---- stacks and counters (export_perfetto_sample.c) ---- */
+
+struct pf_samples;
+
+/* NULL: ENOMEM */
+struct pf_samples *pf_samples_open(struct pf_out *out, const struct tb_trace *trace,
+				   uint32_t nr_cpus);
+void pf_samples_close(struct pf_samples *samples);
+/** pf_samples_write - what @view, of thread @tid of process @pid, has of them; -errno */
+int pf_samples_write(struct pf_samples *samples, const struct tb_view *view, uint64_t ns,
+		     uint32_t tid, uint32_t pid);
+void pf_samples_say(const struct pf_samples *samples);
+
+/* ---- requests to block devices (export_perfetto_block.c) ---- */
+
+struct pf_block;
+
+/* NULL: ENOMEM */
+struct pf_block *pf_block_open(struct pf_out *out, const struct tb_trace *trace);
+void pf_block_close(struct pf_block *block);
+/** pf_block_write - @view, an event with a format; any other kind is left alone; -errno */
+int pf_block_write(struct pf_block *block, const struct tb_view *view, uint64_t ns);
+void pf_block_say(const struct pf_block *block);
 
 /* ---- tracks and names (export_perfetto_track.c) ---- */
 

@@ -47,7 +47,7 @@ static void write_length(struct pf_out *out, uint32_t field, size_t size)
 	pf_write(out, head, (size_t)(at - head));
 }
 
-static void in_sequence(struct pf_out *out, enum pf_sequence sequence,
+static void in_sequence(struct pf_out *out, unsigned int sequence,
 			Perfetto__Protos__TracePacket *packet)
 {
 	packet->has_trusted_packet_sequence_id = 1;
@@ -57,7 +57,7 @@ static void in_sequence(struct pf_out *out, enum pf_sequence sequence,
 	out->begun[sequence] = true;
 }
 
-void pf_write_packet(struct pf_out *out, enum pf_sequence sequence,
+void pf_write_packet(struct pf_out *out, unsigned int sequence,
 		     Perfetto__Protos__TracePacket *packet)
 {
 	uint8_t *data;

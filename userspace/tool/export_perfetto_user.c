@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "export_perfetto.h"
-#include "out.h"
 #include "user_writers.h"
 
 /* Texts of one event that had to be changed */
@@ -64,7 +63,7 @@ void pf_user_close(struct pf_user *user)
 
 void pf_user_say(const struct pf_user *user)
 {
-	user_writers_say(&user->writers);
+	user_slices_say(user->writers.unmatched, user->writers.deep);
 }
 
 /* ---- texts ---- */
@@ -73,22 +72,12 @@ void pf_user_say(const struct pf_user *user)
 static char *clean(struct pf_user *user, const char *text, size_t length)
 {
 	char *to = user->scratch + user->used;
-	size_t i, size;
 
-	if (length > PF_TEXT_MAX)
-		length = PF_TEXT_MAX;
+	if (length > EXPORT_TEXT_MAX)
+		length = EXPORT_TEXT_MAX;
 	if (length + 1 > SCRATCH_BYTES - user->used)
 		return (char *)"";
-	for (i = 0; i < length; i += size ? size : 1) {
-		size = utf8_size(text + i, length - i);
-		if (size)
-			memcpy(to + i, text + i, size);
-		else
-			to[i] = '?';
-		if (!to[i])
-			to[i] = ' ';
-	}
-	to[length] = 0;
+	export_clean(to, text, length);
 	user->used += length + 1;
 	return to;
 }
@@ -303,18 +292,11 @@ static void arg_value(struct pf_user *user, const struct tb_user_arg *arg,
 
 static void note_data(struct pf_user *user, const struct tb_user *record)
 {
-	const unsigned char *data = record->data;
-	size_t length = record->data_bytes, i;
 	char *text = user->scratch + user->used;
 
-	if (length > PF_TEXT_MAX / 2)
-		length = PF_TEXT_MAX / 2;
-	if (2 * length + 1 > SCRATCH_BYTES - user->used)
+	if (EXPORT_TEXT_MAX + 1 > SCRATCH_BYTES - user->used)
 		return;
-	for (i = 0; i < length; i++)
-		sprintf(text + 2 * i, "%02x", data[i]);
-	text[2 * length] = 0;
-	user->used += 2 * length + 1;
+	user->used += export_bytes(record->data, record->data_bytes, text) + 1;
 	note_text(user, "data", text);
 }
 
@@ -372,7 +354,7 @@ static void find_track(struct pf_user *user, struct user_writer *writer,
 		above = pf_track_thread(&user->tracks, record->pid, record->tid,
 					comm_of(user, record->tid));
 		if (above && (!above->owner || above->owner == self ||
-			      !user_writer_draws(user->writers.list[above->owner - 1],
+			      !user_writer_draws(user->writers.slots.list[above->owner - 1],
 						 ns))) {
 			above->owner = self;
 			writer->track = above->number;

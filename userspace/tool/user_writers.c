@@ -10,50 +10,31 @@
 
 void user_writers_free(struct user_writers *writers)
 {
-	size_t i;
-
-	for (i = 0; i < writers->count; i++)
-		free(writers->list[i]);
-	free(writers->list);
+	export_slots_free(&writers->slots, free);
 	memset(writers, 0, sizeof(*writers));
 }
 
-void user_writers_say(const struct user_writers *writers)
+void user_slices_say(uint64_t unmatched, uint64_t deep)
 {
-	if (writers->unmatched)
+	if (unmatched)
 		fprintf(stderr, "%" PRIu64 " ends of slices had no beginning: left out\n",
-			writers->unmatched);
-	if (writers->deep)
+			unmatched);
+	if (deep)
 		fprintf(stderr, "%" PRIu64 " slices were in more than %d others: they are events, without their ends\n",
-			writers->deep, USER_DEPTH_MAX);
+			deep, EXPORT_DEPTH_MAX);
 }
 
 struct user_writer *user_writer_of(struct user_writers *writers,
 				   const struct tb_user *record)
 {
-	struct user_writer **grown;
-	size_t room;
-
-	if (record->writer >= writers->count) {
-		room = (size_t)record->writer * 2 + 16;
-		grown = realloc(writers->list, room * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + writers->count, 0,
-		       (room - writers->count) * sizeof(*grown));
-		writers->list = grown;
-		writers->count = room;
-	}
-	if (!writers->list[record->writer])
-		writers->list[record->writer] =
-			calloc(1, sizeof(struct user_writer));
-	return writers->list[record->writer];
+	return export_slot(&writers->slots, record->writer,
+			   sizeof(struct user_writer));
 }
 
 bool user_writer_open(struct user_writers *writers, struct user_writer *writer,
 		      const struct tb_user *record)
 {
-	if (writer->depth == USER_DEPTH_MAX) {
+	if (writer->depth == EXPORT_DEPTH_MAX) {
 		writer->beyond += record->type == TB_REC_BEGIN;
 		writers->deep++;
 		return false;

@@ -9,17 +9,14 @@
 #define TRACEBUF_USER_WRITERS_H
 
 #include <stdbool.h>
-#include "tracebuf.h"
-
-/* Slices in slices: beyond, they are events */
-#define USER_DEPTH_MAX	512
+#include "export_common.h"
 
 /**
  * struct user_writer - one that draws on a track
  * @track: the exporter's: where it draws while anything is open
  * @until: slices in one record end here
  * @depth: how many slices are open
- * @beyond: begun, but deeper than USER_DEPTH_MAX
+ * @beyond: begun, but deeper than EXPORT_DEPTH_MAX
  * @open: which of them began with a record of their own
  */
 struct user_writer {
@@ -27,24 +24,24 @@ struct user_writer {
 	uint64_t until;
 	uint32_t depth;
 	uint32_t beyond;
-	bool     open[USER_DEPTH_MAX];
+	bool     open[EXPORT_DEPTH_MAX];
 };
 
 /**
  * struct user_writers - all of them; zero: none
+ * @slots: struct user_writer, by number
  * @unmatched: ends without a beginning
  * @deep: slices that are too deep
  */
 struct user_writers {
-	struct user_writer **list;
-	size_t   count;
+	struct export_slots slots;
 	uint64_t unmatched, deep;
 };
 
 void user_writers_free(struct user_writers *writers);
 
-/* On standard error: what could not be shown as it is */
-void user_writers_say(const struct user_writers *writers);
+/* On standard error: what could not be shown as it is, as struct user_writers counts it */
+void user_slices_say(uint64_t unmatched, uint64_t deep);
 
 /* The writer of @record, in the list under @record->writer; NULL: ENOMEM */
 struct user_writer *user_writer_of(struct user_writers *writers,

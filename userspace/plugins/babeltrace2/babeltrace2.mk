@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What there is if Babeltrace 2 is (Debian: libbabeltrace2-dev): its plugin, and the tool's
+# exporter to CTF, which is the same code. Without it the tool is built without that exporter.
+# Included by userspace/Makefile.
+
+BT2_SRC  := $(ROOT)/userspace/plugins/babeltrace2
+BT2_HAVE := $(shell pkg-config --exists babeltrace2 2>/dev/null && echo yes)
+
+ifeq ($(BT2_HAVE),yes)
+
+# where babeltrace2 looks for plugins by itself
+BT2_PLUGINS ?= $(shell pkg-config --variable=libdir babeltrace2)/babeltrace2/plugins
+BT2_PLUGIN  := $(OUT)/babeltrace2/babeltrace-plugin-tracebuf.so
+BT2_ONLY    := input live live_place plugin
+BT2_PIC     := $(patsubst $(ROOT)/userspace/%.c,$(OUT)/pic/%.o, \
+	$(filter-out %/calls.c,$(wildcard $(BT2_SRC)/*.c)))
+BT2_OBJ     := $(patsubst $(ROOT)/userspace/%.c,$(OUT)/obj/%.o, \
+	$(filter-out $(BT2_ONLY:%=$(BT2_SRC)/%.c),$(wildcard $(BT2_SRC)/*.c)))
+BT2_LOADED  := $(BT2_OBJ) $(OUT)/obj/tool/export_ctf.o
+BT2_LOADED  += $(BT2_LOADED:$(OUT)/obj/%=$(OUT)/asan/%)
+
+TOOL_OBJ += $(BT2_OBJ)
+
+$(OUT)/babeltrace2_calls.h: $(BT2_SRC)/calls.list $(BT2_SRC)/calls.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f $(BT2_SRC)/calls.awk $< >$@
+
+$(BT2_LOADED): FLAGS += -DBS_LOADED -I$(BT2_SRC)
+$(BT2_LOADED): $(OUT)/babeltrace2_calls.h
+
+# The plugin carries the library in itself
+$(BT2_PLUGIN): $(BT2_PIC) $(PIC_OBJ) $(BT2_SRC)/plugin.map
+	@mkdir -p $(@D)
+	$(call SAY,LD  ,$@)
+	$(Q)$(CC) -shared -Wl,--no-undefined -Wl,--version-script,$(BT2_SRC)/plugin.map \
+		$(CFLAGS) $(LDFLAGS) -o $@ $(BT2_PIC) $(PIC_OBJ) -lzstd \
+		$(shell pkg-config --libs babeltrace2)
+
+.PHONY: plugin install-plugin
+plugin: $(BT2_PLUGIN)
+all: plugin
+
+install-plugin: $(BT2_PLUGIN)
+	install -d $(DESTDIR)$(BT2_PLUGINS)
+	install -m 644 $(BT2_PLUGIN) $(DESTDIR)$(BT2_PLUGINS)/
+install: install-plugin
+
+# What the tests load is under the sanitizers
+BT2_ASAN_PLUGIN := $(OUT)/babeltrace2/asan/babeltrace-plugin-tracebuf.so
+BT2_ASAN_PIC    := $(patsubst $(OUT)/pic/%,$(OUT)/asan-pic/%,$(BT2_PIC) $(PIC_OBJ))
+
+$(OUT)/asan-pic/%.o: $(ROOT)/userspace/%.c
+	@mkdir -p $(@D)
+	$(call SAY,CC  ,$@)
+	$(Q)$(CC) $(FLAGS) -DTB_STEPS -O1 $(SANITIZE) -fPIC -c -o $@ $<
+
+$(OUT)/asan-pic/lib/names.o: $(OUT)/syscalls.inc
+
+$(BT2_ASAN_PLUGIN): $(BT2_ASAN_PIC) $(BT2_SRC)/plugin.map
+	@mkdir -p $(@D)
+	$(call SAY,LD  ,$@)
+	$(Q)$(CC) -shared -Wl,--version-script,$(BT2_SRC)/plugin.map $(CFLAGS) $(SANITIZE) \
+		$(LDFLAGS) -o $@ $(BT2_ASAN_PIC) -lzstd $(shell pkg-config --libs babeltrace2)
+
+$(OUT)/test_lib_babeltrace: TEST_LIBS := $(shell pkg-config --libs babeltrace2)
+$(OUT)/test_lib_babeltrace $(OUT)/test_lib_bt_live: $(BT2_ASAN_PLUGIN)
+
+# The parts of the plugin themselves, fed by hand
+BT2_LIVE_OBJ := $(filter-out %/plugin.o %/live.o %/input.o %/iterator.o, \
+	$(filter $(OUT)/asan-pic/plugins/%,$(BT2_ASAN_PIC)))
+$(OUT)/test_lib_bt_live: FLAGS += -I$(BT2_SRC)
+$(OUT)/test_lib_bt_live: TEST_LIBS := $(BT2_LIVE_OBJ) $(shell pkg-config --libs babeltrace2)
+$(OUT)/test_lib_bt_live: $(BT2_LIVE_OBJ)
+
+-include $(BT2_PIC:.o=.d) $(filter $(OUT)/asan-pic/%,$(BT2_ASAN_PIC:.o=.d))
+
+else
+
+TOOL_OBJ := $(filter-out $(OUT)/obj/tool/export_ctf.o,$(TOOL_OBJ))
+TESTS    := $(filter-out $(OUT)/test_lib_babeltrace $(OUT)/test_lib_bt_live,$(TESTS))
+
+endif

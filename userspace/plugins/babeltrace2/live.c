@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * source.tracebuf.live: what a provider records, while it does.
+ *
+ * Every now and then all rings are flushed and emptied.  When that has brought everything that
+ * had been begun at a time - the clock is read before, the books behind - events up to then are
+ * passed on, in order over all CPUs; what is later waits for the next time.
+ *
+ * libtracebuf reads files.  So the blocks that are still wanted are kept as one, and opened anew
+ * with what has come: the durable ones back to a complete state, those with events that have not
+ * been passed on, and up to a limit those with programs' chunks: what they write is known by
+ * numbers, names and beginnings that were told before.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "live.h"
+#include "plugin.h"
+#include "tracebuf_record.h"
+
+#define BATCH		64
+#define EVERY_NS	200000000u	/* rings are flushed not more often than that */
+#define FETCH_BYTES	(128u << 20)	/* taken at once */
+
+struct live_source {
+	char *path;		/* of the device; NULL: the usual one */
+	char *provider;		/* NULL: "kernel" */
+};
+
+struct live_iterator {
+	struct tb_device *device;
+	struct live live;
+	struct bs_messages *messages;
+	struct tb_trace *trace;	/* messages come from it */
+	uint32_t clock;
+	unsigned int nr_cpus;
+	uint64_t next_ns;	/* when to look again */
+	bool     ended;		/* the recording was stopped, and all of it is here */
+};
+
+/* ---- the component ---- */
+
+static void source_free(struct live_source *source)
+{
+	if (source) {
+		free(source->path);
+		free(source->provider);
+	}
+	free(source);
+}
+
+/* false: it is no text */
+static bool take_param(const bt_value *params, const char *name, char **text)
+{
+	const bt_value *value = params ?
+		bt_value_map_borrow_entry_value_const(params, name) : NULL;
+
+	if (!value)
+		return true;
+	if (!bt_value_is_string(value))
+		return false;
+	*text = strdup(bt_value_string_get(value));
+	return *text;
+}
+
+/* The device of @source, as reader of its provider; NULL and why not */
+static struct tb_device *open_device(const struct live_source *source,
+				     char *text, size_t size)
+{
+	const char *name = source->provider ? source->provider : "kernel";
+	struct tb_device *device;
+	struct tb_query query;
+	struct tb_error error;
+	int result;
+
+	if (tb_device_open(source->path, TB_DEVICE_NONBLOCK, &device,
+			   &error) < 0) {
+		snprintf(text, size, "%s", error.text);
+		return NULL;
+	}
+	result = source->provider ? tb_device_attach(device, source->provider) : 0;
+	if (result == -ENOENT || result == -EINVAL)
+		snprintf(text, size, "there is no provider '%s' ('tracebuf provider list' shows those there are)",
+			 name);
+	else if (result < 0)
+		snprintf(text, size, "provider '%s': %s", name,
+			 strerror(-result));
+	if (!result) {
+		result = tb_device_query(device, &query);
+		if (result < 0)
+			snprintf(text, size, "provider '%s': %s", name,
+				 strerror(-result));
+	}
+	if (!result && (query.state == TB_STATE_IDLE ||
+			query.mode != TB_MODE_STREAMING)) {
+		snprintf(text, size, "provider '%s' %s: live reading wants a recording in streaming mode ('tracebuf start')",
+			 name, query.state == TB_STATE_IDLE ?
+			 "has recorded nothing yet" : "records in another mode");
+		result = -EINVAL;
+	}
+	if (!result)
+		return device;
+	tb_device_close(device);
+	return NULL;
+}
+
+bt_component_class_initialize_method_status
+live_begin(bt_self_component_source *self,
+	   bt_self_component_source_configuration *configuration,
+	   const bt_value *params, void *data)
+{
+	bt_self_component *component =
+		bt_self_component_source_as_self_component(self);
+	struct live_source *source = calloc(1, sizeof(*source));
+	char text[512] = "the parameters 'device' and 'provider' are texts";
+	struct tb_device *device = NULL;
+	bool fine;
+
+	(void)configuration;
+	(void)data;
+	if (source && take_param(params, "device", &source->path) &&
+	    take_param(params, "provider", &source->provider))
+		device = open_device(source, text, sizeof(text));
+	/* that it can be read is known now; the iterator will */
+	fine = device;
+	tb_device_close(device);
+	if (fine && !bt_self_component_source_add_output_port(self, "live",
+								source, NULL)) {
+		bt_self_component_set_data(component, source);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
+	}
+	source_free(source);
+	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(component, "%s",
+							    text);
+	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+}
+
+void live_end(bt_self_component_source *self)
+{
+	source_free(bt_self_component_get_data(
+			bt_self_component_source_as_self_component(self)));
+}
+
+/* ---- the iterator ---- */
+
+static void iterator_free(struct live_iterator *iterator)
+{
+	bs_messages_free(iterator->messages);
+	tb_trace_close(iterator->trace);
+	live_forget(&iterator->live);
+	tb_device_close(iterator->device);
+	free(iterator);
+}
+
+/* 0; -errno and why */
+static int prepare(struct live_iterator *iterator,
+		   const struct live_source *source, char *text, size_t size)
+{
+	struct tb_query query;
+	int result;
+
+	iterator->device = open_device(source, text, size);
+	if (!iterator->device)
+		return -EINVAL;
+	result = tb_device_query(iterator->device, &query);
+	if (!result)
+		result = tb_device_map(iterator->device, NULL, NULL);
+	if (!result)
+		result = live_rings(&iterator->live, query.nr_cpus);
+	if (result < 0) {
+		snprintf(text, size, "the buffers cannot be mapped: %s",
+			 strerror(-result));
+		return result;
+	}
+	iterator->clock = query.clock;
+	iterator->nr_cpus = query.nr_cpus;
+	return 0;
+}
+
+bt_message_iterator_class_initialize_method_status
+live_iterator_begin(bt_self_message_iterator *self,
+		    bt_self_message_iterator_configuration *configuration,
+		    bt_self_component_port_output *port)
+{
+	struct live_iterator *iterator = calloc(1, sizeof(*iterator));
+	char text[512] = "out of memory";
+
+	(void)configuration;
+	if (iterator)
+		iterator->messages = bs_messages_create(
+			bt_self_message_iterator_borrow_component(self), self);
+	if (iterator && iterator->messages &&
+	    !prepare(iterator, bt_self_component_port_get_data(
+			bt_self_component_port_output_as_self_component_port(
+				port)), text, sizeof(text))) {
+		bt_self_message_iterator_set_data(self, iterator);
+		return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_OK;
+	}
+	if (iterator)
+		iterator_free(iterator);
+	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self, "%s",
+								   text);
+	return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+}
+
+void live_iterator_end(bt_self_message_iterator *self)
+{
+	iterator_free(bt_self_message_iterator_get_data(self));
+}
+
+/* ---- emptying the rings ---- */
+
+/* All there is now: 0; -ENODATA stopped, and there is no more; -errno */
+static int take_blocks(struct live_iterator *iterator)
+{
+	struct tb_ref refs[BATCH];
+	size_t begun = iterator->live.used;
+	int count, result = 0, released, i;
+
+	do {
+		count = tb_device_acquire(iterator->device, refs, BATCH, 0);
+		for (i = 0; i < count && !result; i++)
+			result = live_keep(&iterator->live,
+					   tb_device_block(iterator->device,
+							   &refs[i]));
+		if (count > 0) {
+			released = tb_device_release(iterator->device, refs,
+						     (unsigned int)count);
+			if (released < 0 && !result)
+				result = released;
+		}
+	} while (count > 0 && !result &&
+		 iterator->live.used - begun < FETCH_BYTES);
+	return result ? result : count < 0 ? count : 0;
+}
+
+/* How many events each ring was asked for so far */
+static int read_attempted(struct live_iterator *iterator)
+{
+	struct tb_stats stats;
+	unsigned int cpu;
+	int result;
+
+	for (cpu = 0; cpu < iterator->nr_cpus; cpu++) {
+		result = tb_device_stats(iterator->device, cpu, &stats);
+		if (result < 0)
+			return result;
+		iterator->live.rings[cpu].attempted = stats.attempted;
+	}
+	return 0;
+}
+
+/* Have all of those come, or been lost? An interrupted writer may hold some back */
+static bool is_complete(struct live_iterator *iterator)
+{
+	struct tb_stats stats;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < iterator->nr_cpus; cpu++)
+		if (tb_device_stats(iterator->device, cpu, &stats) < 0 ||
+		    stats.delivered + stats.overwritten + stats.dropped <
+		    iterator->live.rings[cpu].attempted)
+			return false;
+	return true;
+}
+
+/* 1: events up to a later time are here; 0: not yet; -errno */
+static int fetch(struct live_iterator *iterator)
+{
+	uint64_t until = tb_clock_read(iterator->clock);
+	int result;
+
+	result = read_attempted(iterator);
+	if (result < 0)
+		return result;
+	/* where it cannot be flushed it was stopped, which taking blocks will tell */
+	tb_device_flush(iterator->device, -1);
+	result = take_blocks(iterator);
+	if (result == -ENODATA) {
+		iterator->ended = true;
+		iterator->live.until = UINT64_MAX;
+		return 1;
+	}
+	if (result < 0)
+		return result;
+	if (!is_complete(iterator))
+		return 0;
+	iterator->live.until = until;
+	return 1;
+}
+
+/* ---- passing on ---- */
+
+/* What was loaded has been passed on */
+static void unload(struct live_iterator *iterator)
+{
+	bs_messages_unload(iterator->messages);
+	tb_trace_close(iterator->trace);
+	iterator->trace = NULL;
+	live_settle(&iterator->live);
+}
+
+static int load(struct live_iterator *iterator)
+{
+	struct live *live = &iterator->live;
+	int result;
+
+	if (!live->used)
+		return 0;
+	result = tb_trace_open_memory(live->image, live->used, &iterator->trace,
+				      NULL);
+	/* another recording has begun: this one is over, and its streams with it */
+	if (!result && tb_trace_recordings(iterator->trace) > 1) {
+		iterator->ended = true;
+		live->until = UINT64_MAX;
+	}
+	if (!result)
+		result = bs_messages_load(iterator->messages, iterator->trace,
+					  live_next, live);
+	if (!result && iterator->ended)
+		bs_messages_finish(iterator->messages);
+	return result;
+}
+
+static bool is_time(struct live_iterator *iterator)
+{
+	uint64_t now = tb_clock_monotonic();
+
+	if (now < iterator->next_ns)
+		return false;
+	iterator->next_ns = now + EVERY_NS;
+	return true;
+}
+
+bt_message_iterator_class_next_method_status
+live_iterator_next(bt_self_message_iterator *self,
+		   bt_message_array_const array, uint64_t capacity,
+		   uint64_t *count)
+{
+	struct live_iterator *iterator = bt_self_message_iterator_get_data(self);
+	int result = 0;
+
+	for (;;) {
+		if (iterator->trace) {
+			result = bs_messages_next(iterator->messages, array,
+						  capacity, count);
+			if (result > 0)
+				return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
+			if (!result && iterator->live.no_memory)
+				result = -ENOMEM;
+			unload(iterator);
+			if (result < 0)
+				break;
+		}
+		if (iterator->ended)
+			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
+		if (!is_time(iterator))
+			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_AGAIN;
+		result = fetch(iterator);
+		if (result > 0)
+			result = load(iterator);
+		if (result < 0)
+			break;
+	}
+	if (result == -ENOMEM)
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR;
+	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self,
+		"reading failed: %s", result == -EBUSY ?
+		"another program reads this provider's recording" :
+		strerror(-result));
+	return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
+}

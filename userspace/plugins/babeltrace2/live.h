@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * source.tracebuf.live: what its parts agree on.
+ *
+ *	live.c          the component, the iterator, emptying the rings
+ *	live_place.c    what has been passed on, what waits, what is kept
+ */
+#ifndef TB_BABELTRACE_LIVE_H
+#define TB_BABELTRACE_LIVE_H
+
+#include "source.h"
+
+/* An event's place in its ring: number of the block, and of the event in it */
+struct live_place {
+	uint64_t sequence;
+	uint64_t index;
+};
+
+/**
+ * struct live_ring - how far a ring's events have been passed on
+ * @at: where the pass is, if it has @started
+ * @seen: last one wanted in this pass, if there is @news
+ * @done: last one passed on before, if there is @some
+ * @waits: what follows in this pass is for another time
+ * @attempted: events that had been begun when the rings were flushed
+ */
+struct live_ring {
+	uint32_t cpu;
+	bool     started, waits, some, news;
+	struct live_place at, seen, done;
+	uint64_t attempted;
+};
+
+/* struct live_writer - likewise of a program's writer, whose records have times in order */
+struct live_writer {
+	uint32_t producer, id;
+	uint64_t seen_ticks, done_ticks;
+	uint64_t seen, done;		/* number of the record after it */
+};
+
+/* struct live_block - a block that is kept: where it is in the image */
+struct live_block {
+	size_t offset;
+	size_t bytes;
+	bool   chunks;		/* it has programs' */
+	bool   state;		/* a complete state begins in it */
+};
+
+/**
+ * struct live - what is kept of a provider's recording
+ * @image: the blocks, one after the other
+ * @until: ticks up to which everything has come
+ */
+struct live {
+	unsigned char *image;
+	size_t   used, room;
+	struct live_block *blocks;
+	size_t   nr_blocks, room_blocks;
+	struct live_ring *rings;	/* those of CPUs, by number, then the durable one */
+	size_t   nr_rings;
+	struct live_writer *writers;
+	size_t   nr_writers, room_writers;
+	uint64_t until;
+	bool     no_memory;
+};
+
+int live_rings(struct live *live, unsigned int nr_cpus);
+/* One more block, copied; 0, -ENOMEM */
+int live_keep(struct live *live, const struct tb_block *block);
+/* bs_next: what has not been passed on, and whose time it is */
+int live_next(void *context, struct tb_cursor *cursor, struct tb_view *view);
+/* All that was wanted has been passed on: forget what is not needed any more */
+void live_settle(struct live *live);
+void live_forget(struct live *live);
+
+#endif /* TB_BABELTRACE_LIVE_H */

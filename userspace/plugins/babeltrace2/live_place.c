@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Live: what has been passed on, what waits, and which blocks are still wanted.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "live.h"
+
+#define HISTORY_BYTES	(16u << 20)	/* of blocks with programs' chunks */
+
+int live_rings(struct live *live, unsigned int nr_cpus)
+{
+	unsigned int i;
+
+	live->rings = calloc(nr_cpus + 1, sizeof(*live->rings));
+	if (!live->rings)
+		return -ENOMEM;
+	for (i = 0; i < nr_cpus; i++)
+		live->rings[i].cpu = i;
+	live->rings[nr_cpus].cpu = TB_RING_DURABLE;
+	live->nr_rings = nr_cpus + 1;
+	return 0;
+}
+
+static struct live_ring *ring_of(const struct live *live, uint32_t cpu)
+{
+	if (cpu == TB_RING_DURABLE)
+		return &live->rings[live->nr_rings - 1];
+	return cpu < live->nr_rings - 1 ? &live->rings[cpu] : NULL;
+}
+
+/* ---- what is wanted ---- */
+
+static struct live_writer *writer_of(struct live *live,
+				     const struct tb_user *user)
+{
+	struct live_writer *writer;
+	size_t i, room;
+
+	for (i = 0; i < live->nr_writers; i++) {
+		writer = &live->writers[i];
+		if (writer->producer == user->producer &&
+		    writer->id == user->writer_id)
+			return writer;
+	}
+	if (live->nr_writers == live->room_writers) {
+		room = live->room_writers ? 2 * live->room_writers : 64;
+		writer = realloc(live->writers, room * sizeof(*writer));
+		if (!writer)
+			return NULL;
+		live->writers = writer;
+		live->room_writers = room;
+	}
+	writer = &live->writers[live->nr_writers++];
+	*writer = (struct live_writer){
+		.producer = user->producer, .id = user->writer_id,
+	};
+	return writer;
+}
+
+/* By time, and of the same time by number: numbers begin anew where an id is given again */
+static bool user_wanted(struct live *live, const struct tb_view *view)
+{
+	struct live_writer *writer = writer_of(live, view->user);
+	uint64_t next = view->sequence + (view->kind == TB_VIEW_USER);
+
+	if (!writer) {
+		live->no_memory = true;
+		return false;
+	}
+	if (view->ticks > live->until || view->ticks < writer->done_ticks ||
+	    (view->ticks == writer->done_ticks &&
+	     view->sequence < writer->done))
+		return false;
+	if (view->ticks > writer->seen_ticks || next > writer->seen)
+		writer->seen = next;
+	writer->seen_ticks = view->ticks;
+	return true;
+}
+
+/* By its place in the ring */
+static bool ring_wanted(struct live *live, const struct tb_view *view)
+{
+	struct live_ring *ring = ring_of(live, view->cpu);
+
+	if (!ring)
+		return false;
+	if (!ring->started || view->sequence != ring->at.sequence) {
+		ring->started = true;
+		ring->at.sequence = view->sequence;
+		ring->at.index = 0;
+	} else {
+		ring->at.index++;
+	}
+	if (ring->some && (ring->at.sequence < ring->done.sequence ||
+			   (ring->at.sequence == ring->done.sequence &&
+			    ring->at.index <= ring->done.index)))
+		return false;
+	/* what is behind one that waits does so, too */
+	ring->waits = ring->waits || view->ticks > live->until;
+	if (ring->waits)
+		return false;
+	ring->seen = ring->at;
+	ring->news = true;
+	return true;
+}
+
+static bool is_wanted(struct live *live, const struct tb_view *view)
+{
+	if (!bs_shows(view))
+		return false;
+	return view->user ? user_wanted(live, view) : ring_wanted(live, view);
+}
+
+static void begin_pass(struct live *live)
+{
+	size_t i;
+
+	for (i = 0; i < live->nr_rings; i++)
+		live->rings[i].started = live->rings[i].waits = false;
+}
+
+int live_next(void *context, struct tb_cursor *cursor, struct tb_view *view)
+{
+	struct live *live = context;
+	int result = 0;
+
+	if (!cursor)
+		begin_pass(live);
+	else
+		do
+			result = tb_cursor_next(cursor, view);
+		while (result > 0 && !is_wanted(live, view));
+	return result;
+}
+
+/* ---- what is kept ---- */
+
+/* What is in it that matters here */
+static void look_into(const struct tb_block *block, struct live_block *kept)
+{
+	struct tb_walk walk;
+	int step;
+
+	tb_walk_start(&walk, block);
+	while ((step = tb_walk_next(&walk)) == 1 || step == -EAGAIN) {
+		if (step != 1)
+			continue;
+		kept->state = kept->state || walk.id == TB_EV_INIT;
+		kept->chunks = kept->chunks || walk.id == TB_EV_CHUNK ||
+			       walk.id == TB_EV_PATCH;
+	}
+}
+
+int live_keep(struct live *live, const struct tb_block *block)
+{
+	size_t bytes = (size_t)1 << block->size_log2, room;
+	void *grown;
+
+	if (live->used + bytes > live->room) {
+		room = 2 * (live->used + bytes);
+		grown = realloc(live->image, room);
+		if (!grown)
+			return -ENOMEM;
+		live->image = grown;
+		live->room = room;
+	}
+	if (live->nr_blocks == live->room_blocks) {
+		room = live->room_blocks ? 2 * live->room_blocks : 256;
+		grown = realloc(live->blocks, room * sizeof(*live->blocks));
+		if (!grown)
+			return -ENOMEM;
+		live->blocks = grown;
+		live->room_blocks = room;
+	}
+	memcpy(live->image + live->used, block, bytes);
+	live->blocks[live->nr_blocks] = (struct live_block){
+		.offset = live->used, .bytes = bytes,
+	};
+	look_into((const void *)(live->image + live->used),
+		  &live->blocks[live->nr_blocks++]);
+	live->used += bytes;
+	return 0;
+}
+
+/* The first block of the state before the newest one: what is before nobody needs */
+static size_t oldest_state(const struct live *live)
+{
+	size_t i, states = 0;
+
+	for (i = live->nr_blocks; i-- > 0;)
+		if (live->blocks[i].state && ++states == 2)
+			return i;
+	return 0;
+}
+
+/* The first of the blocks with chunks that are kept for what they tell */
+static size_t oldest_chunks(const struct live *live)
+{
+	size_t i, bytes = 0;
+
+	for (i = live->nr_blocks; i-- > 0;) {
+		bytes += live->blocks[i].chunks ? live->blocks[i].bytes : 0;
+		if (bytes > HISTORY_BYTES)
+			return i + 1;
+	}
+	return 0;
+}
+
+static bool is_kept(const struct live *live, size_t number, size_t state,
+		    size_t chunks)
+{
+	const struct live_block *kept = &live->blocks[number];
+	const struct tb_block *block = (const void *)(live->image + kept->offset);
+	bool durable = block->kind != TB_BLOCK_ROLLING;
+	const struct live_ring *ring;
+
+	ring = ring_of(live, durable ? TB_RING_DURABLE : block->cpu);
+	if (!ring || !ring->some || block->sequence >= ring->done.sequence)
+		return true;
+	return durable ? number >= state : kept->chunks && number >= chunks;
+}
+
+static void compact(struct live *live)
+{
+	size_t state = oldest_state(live), chunks = oldest_chunks(live);
+	size_t i, blocks = 0, used = 0;
+
+	for (i = 0; i < live->nr_blocks; i++) {
+		struct live_block *block = &live->blocks[i];
+
+		if (!is_kept(live, i, state, chunks))
+			continue;
+		memmove(live->image + used, live->image + block->offset,
+			block->bytes);
+		block->offset = used;
+		used += block->bytes;
+		live->blocks[blocks++] = *block;
+	}
+	live->nr_blocks = blocks;
+	live->used = used;
+}
+
+void live_settle(struct live *live)
+{
+	struct live_ring *ring;
+	size_t i;
+
+	for (i = 0; i < live->nr_rings; i++) {
+		ring = &live->rings[i];
+		if (!ring->news)
+			continue;
+		ring->some = true;
+		ring->done = ring->seen;
+		ring->news = false;
+	}
+	for (i = 0; i < live->nr_writers; i++) {
+		live->writers[i].done = live->writers[i].seen;
+		live->writers[i].done_ticks = live->writers[i].seen_ticks;
+	}
+	compact(live);
+}
+
+void live_forget(struct live *live)
+{
+	free(live->image);
+	free(live->blocks);
+	free(live->rings);
+	free(live->writers);
+	memset(live, 0, sizeof(*live));
+}

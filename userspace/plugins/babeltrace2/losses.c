@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which streams there are, and where something is missing in them.
+ *
+ * Babeltrace takes messages in order of time, and what CTF can say of missing events is that they
+ * were between the end of one packet and that of the next.  So when the first of them went
+ * missing must be known before any later event is passed on: a pass over the trace finds out.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "source.h"
+
+bool bs_shows(const struct tb_view *view)
+{
+	/* what is in chunks and patches comes by as records */
+	return view->kind != TB_VIEW_EVENT ||
+	       (view->id != TB_EV_CHUNK && view->id != TB_EV_PATCH);
+}
+
+enum bs_kind bs_kind_of(const struct tb_view *view)
+{
+	if (view->cpu == TB_RING_USER)
+		return BS_PROGRAMS;
+	return view->cpu == TB_RING_DURABLE ? BS_STATE : BS_CPU;
+}
+
+struct bs_stream *bs_stream_find(struct bs_streams *streams, enum bs_kind kind,
+				 uint32_t cpu)
+{
+	size_t i;
+
+	/* mostly, stream n is CPU n's */
+	if (kind == BS_CPU && cpu < streams->count &&
+	    streams->list[cpu].kind == kind && streams->list[cpu].cpu == cpu)
+		return &streams->list[cpu];
+	for (i = 0; i < streams->count; i++)
+		if (streams->list[i].kind == kind &&
+		    (kind != BS_CPU || streams->list[i].cpu == cpu))
+			return &streams->list[i];
+	return NULL;
+}
+
+static struct bs_stream *stream_add(struct bs_streams *streams,
+				    enum bs_kind kind, uint32_t cpu)
+{
+	struct bs_stream *grown;
+	size_t room;
+
+	if (streams->count == streams->room) {
+		room = streams->room ? 2 * streams->room : 16;
+		grown = realloc(streams->list, room * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		streams->list = grown;
+		streams->room = room;
+	}
+	grown = &streams->list[streams->count++];
+	memset(grown, 0, sizeof(*grown));
+	grown->kind = kind;
+	grown->cpu = kind == BS_CPU ? cpu : 0;
+	grown->first = UINT64_MAX;
+	return grown;
+}
+
+static int span_add(struct bs_stream *stream, uint64_t first, uint64_t last,
+		    uint64_t count)
+{
+	struct bs_span *grown;
+	size_t room;
+
+	if (stream->nr_spans == stream->room_spans) {
+		room = stream->room_spans ? 2 * stream->room_spans : 16;
+		grown = realloc(stream->spans, room * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		stream->spans = grown;
+		stream->room_spans = room;
+	}
+	stream->spans[stream->nr_spans++] = (struct bs_span){
+		.first = first, .last = last, .count = count,
+	};
+	return 0;
+}
+
+static uint64_t between(uint64_t value, uint64_t low, uint64_t high)
+{
+	return value < low ? low : value > high ? high : value;
+}
+
+/*
+ * A loss that comes by at @now.  A CPU's is after its last event, of which the stream knows;
+ * programs' losses may begin anywhere before, and are put in order at the end.
+ */
+static int lose(struct bs_stream *stream, const struct tb_trace *trace,
+		const struct tb_view *view, uint64_t now, uint64_t start)
+{
+	uint64_t first = tb_trace_ns(trace, view->lost.first, TB_TIME_MONOTONIC);
+	uint64_t last = tb_trace_ns(trace, view->lost.last, TB_TIME_MONOTONIC);
+	uint64_t count = view->lost.overwritten + view->lost.dropped;
+
+	if (view->kind == TB_VIEW_USER_LOST) {
+		/* perhaps none of this recording: no message can say so */
+		if (view->user->flags & TB_USER_AT_MOST)
+			return 0;
+		count = view->user->lost;
+	} else if (stream->last > start) {
+		start = stream->last;
+	}
+	if (stream->kind == BS_CPU && stream->nr_spans &&
+	    stream->spans[stream->nr_spans - 1].last > start)
+		start = stream->spans[stream->nr_spans - 1].last;
+	first = between(first, start, now);
+	if (first < stream->first)
+		stream->first = first;
+	return span_add(stream, first, between(last, first, now), count);
+}
+
+static int compare_spans(const void *a, const void *b)
+{
+	const struct bs_span *first = a, *second = b;
+
+	return first->first < second->first ? -1 : first->first > second->first;
+}
+
+/* Those that overlap are one: messages of a stream must not */
+static void join_spans(struct bs_stream *stream)
+{
+	struct bs_span *spans = stream->spans, *before;
+	size_t i, kept = 0;
+
+	if (!stream->nr_spans)
+		return;
+	qsort(spans, stream->nr_spans, sizeof(*spans), compare_spans);
+	for (i = 0; i < stream->nr_spans; i++) {
+		before = kept ? &spans[kept - 1] : NULL;
+		if (before && spans[i].first < before->last) {
+			if (spans[i].last > before->last)
+				before->last = spans[i].last;
+			before->count += spans[i].count;
+		} else {
+			spans[kept++] = spans[i];
+		}
+	}
+	stream->nr_spans = kept;
+}
+
+int bs_streams_scan(struct bs_streams *streams, struct tb_trace *trace,
+		    uint64_t now, bs_next next, void *context)
+{
+	struct bs_stream *stream;
+	struct tb_cursor *cursor;
+	uint64_t start = now;
+	struct tb_view view;
+	int result;
+	size_t i;
+
+	for (i = 0; i < streams->count; i++)
+		streams->list[i].nr_spans = streams->list[i].at = 0;
+	if (next)
+		next(context, NULL, NULL);
+	result = tb_cursor_open(trace, &cursor);
+	while (result >= 0 && (result = bs_step(next, context, cursor, &view)) > 0) {
+		if (!bs_shows(&view))
+			continue;
+		if (view.ns > now)
+			now = view.ns;
+		else if (view.ns < now)
+			streams->backwards++;
+		stream = bs_stream_find(streams, bs_kind_of(&view), view.cpu);
+		if (!stream)
+			stream = stream_add(streams, bs_kind_of(&view),
+					    view.cpu);
+		result = stream ? 0 : -ENOMEM;
+		if (stream && (view.kind == TB_VIEW_LOST ||
+			       view.kind == TB_VIEW_USER_LOST))
+			result = lose(stream, trace, &view, now, start);
+		if (result < 0)
+			break;
+		if (now < stream->first)
+			stream->first = now;
+		stream->last = now;
+	}
+	if (result >= 0)
+		streams->uncommitted += tb_cursor_uncommitted(cursor);
+	tb_cursor_close(cursor);
+	for (i = 0; i < streams->count; i++)
+		if (streams->list[i].kind == BS_PROGRAMS)
+			join_spans(&streams->list[i]);
+	return result < 0 ? result : 0;
+}
+
+void bs_streams_reset(struct bs_streams *streams)
+{
+	struct bs_stream *stream;
+	size_t i;
+
+	for (i = 0; i < streams->count; i++) {
+		stream = &streams->list[i];
+		bt_packet_put_ref(stream->packet);
+		stream->packet = NULL;
+		stream->told = stream->inside = false;
+		stream->nr_spans = stream->at = 0;
+		stream->first = UINT64_MAX;
+		stream->last = 0;
+	}
+	streams->uncommitted = streams->backwards = 0;
+}
+
+void bs_streams_free(struct bs_streams *streams)
+{
+	size_t i;
+
+	bs_streams_reset(streams);
+	for (i = 0; i < streams->count; i++) {
+		bt_stream_put_ref(streams->list[i].stream);
+		free(streams->list[i].spans);
+	}
+	free(streams->list);
+	memset(streams, 0, sizeof(*streams));
+}

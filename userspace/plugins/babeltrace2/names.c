@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names that Babeltrace and CTF can have: of fields, of numbers, and texts.
+ *
+ * Names come from the kernel, which is careful, but also from drivers and programs, and from files
+ * that may be damaged.  Babeltrace ends the program where two members of a structure have one
+ * name, and CTF takes C identifiers alone; so names are made such here.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "source.h"
+
+#define NAME_LENGTH 64
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static void plain_name(char plain[NAME_LENGTH], const char *name)
+{
+	size_t used = 0;
+
+	if (!is_letter(*name))
+		plain[used++] = '_';
+	for (; *name && used < NAME_LENGTH - 1; name++)
+		plain[used++] = is_letter(*name) || is_digit(*name) ? *name : '_';
+	plain[used] = 0;
+}
+
+/* The same, and not a member of @structure yet */
+static void new_name(char plain[NAME_LENGTH + 12], bt_field_class *structure,
+		     const char *name)
+{
+	unsigned int number = 2;
+	size_t length;
+
+	plain_name(plain, name);
+	length = strlen(plain);
+	while (bt_field_class_structure_borrow_member_by_name_const(structure,
+								    plain))
+		snprintf(plain + length, 12, "_%u", number++);
+}
+
+bool bs_member_add(bt_field_class *structure, const char *name,
+		   bt_field_class *class)
+{
+	char plain[NAME_LENGTH + 12];
+	bool fine;
+
+	if (!class)
+		return false;
+	new_name(plain, structure, name);
+	fine = !bt_field_class_structure_append_member(structure, plain, class);
+	bt_field_class_put_ref(class);
+	return fine;
+}
+
+bool bs_sequence_add(bt_trace_class *trace_class, bt_field_class *structure,
+		     const char *name, bt_field_class *element)
+{
+	bt_field_class *length, *class = NULL;
+	char text[NAME_LENGTH + 16];
+	bool fine = false;
+
+	length = bs_integer_class(trace_class, false, 32, false);
+	if (length && element)
+		class = bt_field_class_array_dynamic_create(trace_class,
+							    element, length);
+	/* as LTTng calls them */
+	snprintf(text, sizeof(text), "_%.48s_length", name);
+	if (class) {
+		fine = bs_member_add(structure, text, length) &&
+		       bs_member_add(structure, name, class);
+	} else if (length) {
+		bt_field_class_put_ref(length);
+	}
+	if (element)
+		bt_field_class_put_ref(element);
+	return fine;
+}
+
+/* ---- text ---- */
+
+/* Bytes of the UTF-8 character at @at, 0: it is none */
+static size_t character(const unsigned char *at, size_t left)
+{
+	unsigned int value, min;
+	size_t bytes, i;
+
+	if (*at < 0x80)
+		return *at != 0;
+	if (*at < 0xc2 || *at > 0xf4)
+		return 0;
+	bytes = *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
+	if (bytes > left)
+		return 0;
+	value = *at & (0x7fu >> bytes);
+	for (i = 1; i < bytes; i++) {
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+		value = value << 6 | (at[i] & 0x3f);
+	}
+	min = bytes == 2 ? 0x80 : bytes == 3 ? 0x800 : 0x10000;
+	return value < min || value > 0x10ffff ||
+	       (value >= 0xd800 && value < 0xe000) ? 0 : bytes;
+}
+
+bool bs_text_set(bt_field *field, const char *text, size_t length)
+{
+	size_t at = 0, plain = 0, bytes;
+	char escape[8];
+
+	bt_field_string_clear(field);
+	while (at < length) {
+		bytes = character((const unsigned char *)text + at,
+				  length - at);
+		if (bytes) {
+			at += bytes;
+			continue;
+		}
+		snprintf(escape, sizeof(escape), "\\x%02x",
+			 (unsigned char)text[at]);
+		if (bt_field_string_append_with_length(field, text + plain,
+						       at - plain) ||
+		    bt_field_string_append(field, escape))
+			return false;
+		plain = ++at;
+	}
+	return !bt_field_string_append_with_length(field, text + plain,
+						   at - plain);
+}
+
+/* ---- numbers with names ---- */
+
+bt_field_class *bs_integer_class(bt_trace_class *trace_class, bool is_signed,
+				 unsigned int bits, bool hex)
+{
+	bt_field_class *class = is_signed ?
+		bt_field_class_integer_signed_create(trace_class) :
+		bt_field_class_integer_unsigned_create(trace_class);
+
+	if (!class)
+		return NULL;
+	bt_field_class_integer_set_field_value_range(class, bits);
+	if (hex)
+		bt_field_class_integer_set_preferred_display_base(class,
+			BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL);
+	return class;
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+	const struct bs_label *first = a, *second = b;
+	int order = strcmp(first->text, second->text);
+
+	if (order)
+		return order;
+	return first->value < second->value ? -1 : first->value > second->value;
+}
+
+static bool in_range(int64_t value, bool is_signed, unsigned int bits)
+{
+	if (!is_signed)
+		return value >= 0 && (bits > 62 || value >> bits == 0);
+	return bits > 63 || (uint64_t)(value >> (bits - 1)) + 1 <= 1;
+}
+
+/* One name and its @count numbers */
+static bool add_mapping(bt_field_class *class, bool is_signed,
+			const struct bs_label *labels, size_t count)
+{
+	bt_integer_range_set_unsigned *numbers = NULL;
+	bt_integer_range_set_signed *integers = NULL;
+	bool fine;
+	size_t i;
+
+	if (is_signed)
+		integers = bt_integer_range_set_signed_create();
+	else
+		numbers = bt_integer_range_set_unsigned_create();
+	fine = integers || numbers;
+	for (i = 0; fine && i < count; i++) {
+		if (i && labels[i].value == labels[i - 1].value)
+			continue;
+		fine = is_signed ?
+		       !bt_integer_range_set_signed_add_range(integers,
+				labels[i].value, labels[i].value) :
+		       !bt_integer_range_set_unsigned_add_range(numbers,
+				(uint64_t)labels[i].value,
+				(uint64_t)labels[i].value);
+	}
+	if (fine)
+		fine = is_signed ?
+		       !bt_field_class_enumeration_signed_add_mapping(class,
+				labels->text, integers) :
+		       !bt_field_class_enumeration_unsigned_add_mapping(class,
+				labels->text, numbers);
+	bt_integer_range_set_signed_put_ref(integers);
+	bt_integer_range_set_unsigned_put_ref(numbers);
+	return fine;
+}
+
+bt_field_class *bs_labels_class(bt_trace_class *trace_class, bool is_signed,
+				unsigned int bits, struct bs_label *labels,
+				size_t count)
+{
+	bt_field_class *class;
+	size_t i, kept = 0, same;
+
+	for (i = 0; i < count; i++)
+		if (in_range(labels[i].value, is_signed, bits))
+			labels[kept++] = labels[i];
+	if (!kept)
+		return bs_integer_class(trace_class, is_signed, bits, false);
+	qsort(labels, kept, sizeof(*labels), compare_labels);
+	class = is_signed ? bt_field_class_enumeration_signed_create(trace_class) :
+		bt_field_class_enumeration_unsigned_create(trace_class);
+	if (!class)
+		return NULL;
+	bt_field_class_integer_set_field_value_range(class, bits);
+	for (i = 0; i < kept; i += same) {
+		for (same = 1; i + same < kept &&
+			       !strcmp(labels[i].text, labels[i + same].text);)
+			same++;
+		if (!add_mapping(class, is_signed, labels + i, same)) {
+			bt_field_class_put_ref(class);
+			return NULL;
+		}
+	}
+	return class;
+}
+
+/* ---- print formats ---- */
+
+static const char *skip(const char *at)
+{
+	while (*at == ' ' || *at == '\t' || *at == '\n')
+		at++;
+	return at;
+}
+
+static const char *expect(const char *at, char c)
+{
+	at = skip(at);
+	return *at == c ? at + 1 : NULL;
+}
+
+/* `{ 3, "name" }' at @at; behind it, NULL: it is not that */
+static const char *one_label(const char *at, struct bs_label *label)
+{
+	size_t length;
+	char *end;
+
+	at = expect(at, '{');
+	if (!at)
+		return NULL;
+	at = skip(at);
+	errno = 0;
+	label->value = (int64_t)strtoll(at, &end, 0);
+	if (end == at || errno)
+		return NULL;
+	for (at = end; *at == 'U' || *at == 'u' || *at == 'L' || *at == 'l';)
+		at++;
+	at = expect(at, ',');
+	at = at ? expect(at, '"') : NULL;
+	if (!at)
+		return NULL;
+	length = strcspn(at, "\"\\");
+	if (!length || length >= sizeof(label->text) || at[length] != '"')
+		return NULL;
+	memcpy(label->text, at, length);
+	label->text[length] = 0;
+	return expect(at + length + 1, '}');
+}
+
+size_t bs_symbolic(const char *print, const char *field,
+		   struct bs_label *labels, size_t room)
+{
+	static const char call[] = "__print_symbolic(";
+	size_t length = strlen(field), count;
+	const char *at = print;
+
+	while ((at = strstr(at, call))) {
+		at = skip(at + sizeof(call) - 1);
+		if (strncmp(at, "REC->", 5) || strncmp(at + 5, field, length))
+			continue;
+		at = expect(at + 5 + length, ',');
+		for (count = 0; at && count < room; count++) {
+			at = one_label(at, &labels[count]);
+			if (!at)
+				break;
+			at = skip(at);
+			if (*at == ')')
+				return count + 1;
+			at = expect(at, ',');
+		}
+		return 0;	/* all of it or nothing: half a list would be wrong */
+	}
+	return 0;
+}
