@@ -370,6 +370,7 @@ static void see_commands(const char *file)
 	command(&cmd_verify, file, NULL);
 	command(&cmd_print, file, "--fields", NULL);
 	command(&cmd_export, file, "-q", "--format", "perfetto", "-o", "/dev/null", NULL);
+	command(&cmd_export, file, "-q", "--format", "fxt", "-o", "/dev/null", NULL);
 	command(&cmd_export, file, "-q", "--format", "json", "-o", "/dev/null", NULL);
 	command(&cmd_export, file, "-q", "--format", "jsonl", "-o", "/dev/null", NULL);
 	command(&cmd_export, file, "-q", "--format", "csv", "-o", "/dev/null", NULL);
