@@ -176,6 +176,44 @@ static void symbolic(void)
 	forget(&reading);
 }
 
+/* Bit fields of all sizes, of which Babeltrace cannot write some */
+static void bit_fields(void)
+{
+	struct reading reading = { 0 };
+	struct fx_field fields[128];
+	static char names[128][8];
+	uint64_t values[128];
+	char want[32];
+	unsigned int i;
+	struct fx fx;
+
+	for (i = 0; i < 128; i++) {
+		sprintf(names[i], "%c%u", i < 64 ? 'u' : 's', i % 64 + 1);
+		fields[i] = (struct fx_field){
+			names[i], "long", (uint16_t)(8 * i), 8, 0,
+			(uint16_t)(TB_FIELD_BITS | (i < 64 ? 0 : TB_FIELD_SIGNED)), 0,
+			(uint8_t)(i % 64 + 1),
+		};
+		values[i] = 1ull << i % 64;
+	}
+	fx_init(&fx, 14, 0);
+	fx_describe(&fx, 200, 0, "test", "bits", fields, 128);
+	fx_open(&fx, 0, 1000, 1, NULL);
+	fx_composite(&fx, 0, 200, 1010, 1, values, sizeof(values));
+	fx_close(&fx, 0);
+	save_fx(&fx);
+	both(file, &reading);
+	CHECK_NUMBER(reading.events, 1);
+	for (i = 0; i < 64; i++) {
+		sprintf(want, " u%u=%" PRIu64 " ", i + 1, values[i]);
+		CHECK(strstr(reading.text, want));
+		sprintf(want, " s%u=%" PRId64 "%c", i + 1, (int64_t)-values[i],
+			i < 63 ? ' ' : '\n');
+		CHECK(strstr(reading.text, want));
+	}
+	forget(&reading);
+}
+
 /* Names of fields that neither Babeltrace nor CTF can have */
 static void hostile_names(void)
 {
@@ -682,6 +720,7 @@ static const struct test tests[] = {
 	{ "events of the kernel, their fields and contexts", kernel_events },
 	{ "source and CTF agree with libtracebuf, event by event", compared_events },
 	{ "values with names in print formats", symbolic },
+	{ "bit fields of all sizes", bit_fields },
 	{ "names that CTF cannot have", hostile_names },
 	{ "losses: how many, and from when to when", losses },
 	{ "what programs write, and what of it is missing", programs },

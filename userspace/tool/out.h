@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include "utf8.h"
 
 #define OUT_BYTES (64u << 10)
 /* What out_room() can ask for at once */
@@ -95,9 +96,6 @@ void out_json_double(struct out *out, double value);
 
 /* "0x1f": many readers of JSON have no numbers of 64 bits */
 void out_json_hex(struct out *out, uint64_t number);
-
-/* Bytes of the UTF-8 character at @text, 0: it is none */
-size_t utf8_size(const char *text, size_t length);
 
 /* @text as UTF-8 without NUL at @to, which has room for three times as much: a U+FFFD for each
  * byte that is none; how long that is */

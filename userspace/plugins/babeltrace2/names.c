@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "source.h"
+#include "../../tool/utf8.h"
 
 #define NAME_LENGTH 64
 
@@ -89,30 +90,6 @@ bool bs_sequence_add(bt_trace_class *trace_class, bt_field_class *structure,
 
 /* ---- text ---- */
 
-/* Bytes of the UTF-8 character at @at, 0: it is none */
-static size_t character(const unsigned char *at, size_t left)
-{
-	unsigned int value, min;
-	size_t bytes, i;
-
-	if (*at < 0x80)
-		return *at != 0;
-	if (*at < 0xc2 || *at > 0xf4)
-		return 0;
-	bytes = *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
-	if (bytes > left)
-		return 0;
-	value = *at & (0x7fu >> bytes);
-	for (i = 1; i < bytes; i++) {
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-		value = value << 6 | (at[i] & 0x3f);
-	}
-	min = bytes == 2 ? 0x80 : bytes == 3 ? 0x800 : 0x10000;
-	return value < min || value > 0x10ffff ||
-	       (value >= 0xd800 && value < 0xe000) ? 0 : bytes;
-}
-
 bool bs_text_set(bt_field *field, const char *text, size_t length)
 {
 	size_t at = 0, plain = 0, bytes;
@@ -120,8 +97,7 @@ bool bs_text_set(bt_field *field, const char *text, size_t length)
 
 	bt_field_string_clear(field);
 	while (at < length) {
-		bytes = character((const unsigned char *)text + at,
-				  length - at);
+		bytes = text[at] ? utf8_size(text + at, length - at) : 0;
 		if (bytes) {
 			at += bytes;
 			continue;
@@ -140,6 +116,14 @@ bool bs_text_set(bt_field *field, const char *text, size_t length)
 
 /* ---- numbers with names ---- */
 
+/* Babeltrace 2.0's sink.ctf.fs ends the program at whole bytes that are no type of C: 24, 40 ... */
+static unsigned int writable(unsigned int bits)
+{
+	if (bits % 8)
+		return bits;
+	return bits <= 8 ? 8 : bits <= 16 ? 16 : bits <= 32 ? 32 : 64;
+}
+
 bt_field_class *bs_integer_class(bt_trace_class *trace_class, bool is_signed,
 				 unsigned int bits, bool hex)
 {
@@ -149,7 +133,7 @@ bt_field_class *bs_integer_class(bt_trace_class *trace_class, bool is_signed,
 
 	if (!class)
 		return NULL;
-	bt_field_class_integer_set_field_value_range(class, bits);
+	bt_field_class_integer_set_field_value_range(class, writable(bits));
 	if (hex)
 		bt_field_class_integer_set_preferred_display_base(class,
 			BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL);
@@ -225,7 +209,7 @@ bt_field_class *bs_labels_class(bt_trace_class *trace_class, bool is_signed,
 		bt_field_class_enumeration_unsigned_create(trace_class);
 	if (!class)
 		return NULL;
-	bt_field_class_integer_set_field_value_range(class, bits);
+	bt_field_class_integer_set_field_value_range(class, writable(bits));
 	for (i = 0; i < kept; i += same) {
 		for (same = 1; i + same < kept &&
 			       !strcmp(labels[i].text, labels[i + same].text);)
