@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const unsigned char *bytes;
 static size_t nr_bytes;
-static bool copied;		/* what is followed is in the library's own memory */
+static bool copied;		/* what is followed, or was compressed, is in the library's own memory */
 static volatile uint64_t used;	/* so that reading is not left out */
 
 /* What the tool says of broken traces is nobody's concern; what the sanitizers say is: they use the descriptor */
@@ -321,6 +321,15 @@ static void see_blocks(const struct tb_trace *trace)
 		PROMISED(end == nr_bytes);
 }
 
+static bool is_compressed(const void *data, size_t size)
+{
+	uint32_t magic = 0;
+
+	memcpy(&magic, data, size < sizeof(magic) ? size : sizeof(magic));
+	/* a frame of zstd, or one that it skips */
+	return magic == 0xfd2fb528u || (magic & ~15u) == 0x184d2a50u;
+}
+
 static void see_trace(const void *data, size_t size)
 {
 	struct tb_trace *trace = NULL;
@@ -334,7 +343,12 @@ static void see_trace(const void *data, size_t size)
 		see_error(&error);
 		return;
 	}
+	/* the offset is one of what is unpacked, or of the file: see tb_trace_fault() */
+	if (tb_trace_size(trace) > size)
+		nr_bytes = tb_trace_size(trace);
 	see_error(tb_trace_fault(trace));
+	nr_bytes = tb_trace_size(trace);
+	copied = is_compressed(data, size);
 	see_blocks(trace);
 	for (i = 0; i < tb_trace_recordings(trace); i++) {
 		PROMISED(!tb_trace_select(trace, i));
@@ -344,6 +358,8 @@ static void see_trace(const void *data, size_t size)
 	}
 	PROMISED(tb_trace_select(trace, i) < 0);
 	tb_trace_close(trace);
+	copied = false;
+	nr_bytes = size;
 }
 
 /* ---- the tool ---- */
@@ -380,17 +396,20 @@ static void see_commands(const char *file)
 
 static void see_headers(const char *file)
 {
+	size_t size = nr_bytes;
 	struct tb_trace *trace;
 	unsigned int i;
 
 	if (tb_trace_open_with(file, TB_OPEN_HEADERS, &trace, NULL) < 0)
 		return;
 	copied = true;		/* it is mapped */
+	nr_bytes = tb_trace_size(trace);
 	for (i = 0; i < tb_trace_recordings(trace); i++) {
 		PROMISED(!tb_trace_select(trace, i));
 		see_seeks(trace);
 	}
 	copied = false;
+	nr_bytes = size;
 	tb_trace_close(trace);
 }
 
