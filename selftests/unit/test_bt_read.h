@@ -355,7 +355,8 @@ static void compare_stacks(struct reading *reading, const struct tb_view *view,
 	uint64_t value;
 
 	if (view->nr_stack) {
-		stack = context ? member(context, "callstack_kernel") : NULL;
+		stack = member(bt_event_borrow_payload_field_const(event),
+			       "callstack_kernel");
 		if (differ(reading, "stack", stack ?
 			   bt_field_array_get_length(stack) : 0, view->nr_stack))
 			return;

@@ -153,6 +153,46 @@ static void compared_events(void)
 	forget(&reading);
 }
 
+/* Stacks and counters, of some events of a kind, and read back from CTF */
+static void stacks_and_counters(void)
+{
+	const struct { uint32_t kind, count; uint64_t ip[3]; } kernel = {
+		TB_STACK_KERNEL, 3, { 0xffffffff81000010, 0xffffffff81000110, 16 },
+	}, user = { TB_STACK_USER, 2, { 0x7f0000001000, 0x7f0000001100, 0 } };
+	const struct { struct tb_string head; char text[8]; } cycles = {
+		{ .kind = TB_STRING_COUNTER, .key = 0 }, "cycles",
+	}, misses = { { .kind = TB_STRING_COUNTER, .key = 3 }, "misses" };
+	const struct { uint32_t mask, reserved; uint64_t values[2]; } counters = {
+		1 << 0 | 1 << 3, 0, { 1000, 1ull << 63 },
+	};
+	struct reading reading = { 0 };
+	struct fx fx;
+	unsigned int i;
+
+	fx_init(&fx, 14, 0);
+	fx_sync(&fx, 0, 5000000000);
+	fx_durable(&fx, TB_EV_STRING, &cycles, sizeof(cycles));
+	fx_durable(&fx, TB_EV_STRING, &misses, sizeof(misses));
+	fx_open(&fx, 0, 1000, 101, NULL);
+	for (i = 0; i < 16; i++) {
+		fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2000 + 10 * i, i % 10);
+		if (i & 1)
+			fx_composite(&fx, 0, TB_EV_STACK, 2000 + 10 * i, 0, &kernel, 8 + 3 * 8);
+		if (i & 2)
+			fx_composite(&fx, 0, TB_EV_STACK, 2000 + 10 * i, 0, &user, 8 + 2 * 8);
+		if (i & 4)
+			fx_composite(&fx, 0, TB_EV_COUNTERS, 2000 + 10 * i, 0, &counters,
+				     sizeof(counters));
+	}
+	fx_close(&fx, 0);
+	save_fx(&fx);
+	both(file, &reading);
+	CHECK_NUMBER(reading.events, 17);	/* and a clock record */
+	CHECK(strstr(reading.text, " cycles=1000 misses=9223372036854775808 | vec=7("));
+	CHECK(strstr(reading.text, "_callstack_kernel_length=3 callstack_kernel=[0xffffffff81000010,0xffffffff81000110,0x10] _callstack_user_length=2 callstack_user=[0x7f0000001000,0x7f0000001100]\n"));
+	forget(&reading);
+}
+
 /* Values with names in print formats; all of them or none */
 static void symbolic(void)
 {
@@ -719,6 +759,7 @@ static void targets(void)
 static const struct test tests[] = {
 	{ "events of the kernel, their fields and contexts", kernel_events },
 	{ "source and CTF agree with libtracebuf, event by event", compared_events },
+	{ "stacks and counters, of some events of a kind", stacks_and_counters },
 	{ "values with names in print formats", symbolic },
 	{ "bit fields of all sizes", bit_fields },
 	{ "names that CTF cannot have", hostile_names },

@@ -27,8 +27,23 @@ static uint64_t extras_of(const struct tb_view *view)
 	       (view->nr_user_stack ? EXTRA_USER_STACK : 0);
 }
 
-static bool extras_class(struct bs_model *model, const struct tb_trace *trace,
-			 struct bs_class *class, uint64_t extras)
+/*
+ * At the end of the payload: Babeltrace 2.0 cannot read CTF with arrays in contexts that only
+ * one class of events has.
+ */
+static bool stacks_class(bt_trace_class *trace_class, bt_field_class *payload,
+			 uint64_t extras)
+{
+	return (!(extras & EXTRA_STACK) ||
+		bs_sequence_add(trace_class, payload, "callstack_kernel",
+				bs_integer_class(trace_class, false, 64, true))) &&
+	       (!(extras & EXTRA_USER_STACK) ||
+		bs_sequence_add(trace_class, payload, "callstack_user",
+				bs_integer_class(trace_class, false, 64, true)));
+}
+
+static bool counters_class(struct bs_model *model, const struct tb_trace *trace,
+			   struct bs_class *class, uint32_t counters)
 {
 	bt_trace_class *trace_class = model->trace_class;
 	bt_field_class *context = bt_field_class_structure_create(trace_class);
@@ -37,16 +52,8 @@ static bool extras_class(struct bs_model *model, const struct tb_trace *trace,
 	bool fine = context;
 	uint32_t i;
 
-	if (fine && extras & EXTRA_STACK)
-		fine = bs_sequence_add(trace_class, context, "callstack_kernel",
-				       bs_integer_class(trace_class, false, 64,
-							true));
-	if (fine && extras & EXTRA_USER_STACK)
-		fine = bs_sequence_add(trace_class, context, "callstack_user",
-				       bs_integer_class(trace_class, false, 64,
-							true));
 	for (i = 0; fine && i < 32; i++) {
-		if (!(extras & 1u << i))
+		if (!(counters & 1u << i))
 			continue;
 		name = tb_trace_string(trace, TB_STRING_COUNTER, i);
 		snprintf(spare, sizeof(spare), "counter_%u", i);
@@ -75,13 +82,13 @@ static bool set_sequence(bt_field *structure, uint64_t *member, uint64_t count,
 	return !bt_field_array_dynamic_set_length(*array, count);
 }
 
-static bool put_addresses(bt_field *context, uint64_t *member,
+static bool put_addresses(bt_field *payload, uint64_t *member,
 			  const uint64_t *addresses, uint32_t count)
 {
 	bt_field *array;
 	uint32_t i;
 
-	if (!set_sequence(context, member, count, &array))
+	if (!set_sequence(payload, member, count, &array))
 		return false;
 	for (i = 0; i < count; i++)
 		bt_field_integer_unsigned_set_value(
@@ -90,23 +97,24 @@ static bool put_addresses(bt_field *context, uint64_t *member,
 	return true;
 }
 
-static bool extras_fill(const struct tb_view *view, bt_event *event)
+/* @member: the first of the payload that belongs to stacks */
+static bool extras_fill(const struct tb_view *view, bt_event *event,
+			uint64_t member)
 {
 	bt_field *context = bt_event_borrow_specific_context_field(event);
-	uint64_t member = 0, value;
+	bt_field *payload = bt_event_borrow_payload_field(event);
 	uint32_t number, i;
+	uint64_t value;
 
-	if ((view->nr_stack &&
-	     !put_addresses(context, &member, view->stack, view->nr_stack)) ||
-	    (view->nr_user_stack &&
-	     !put_addresses(context, &member, view->user_stack,
-			    view->nr_user_stack)))
-		return false;
 	for (i = 0; tb_view_counter(view, i, &number, &value) > 0; i++)
 		bt_field_integer_unsigned_set_value(
 			bt_field_structure_borrow_member_field_by_index(context,
-				member++), value);
-	return true;
+				i), value);
+	return (!view->nr_stack ||
+		put_addresses(payload, &member, view->stack, view->nr_stack)) &&
+	       (!view->nr_user_stack ||
+		put_addresses(payload, &member, view->user_stack,
+			      view->nr_user_stack));
 }
 
 /* ---- classes ---- */
@@ -268,9 +276,9 @@ static bool fields_class(struct bs_model *model, const struct tb_trace *trace,
 			class->needed = end;
 		class->nr_fields++;
 	}
-	if (fine)
-		fine = !bt_event_class_set_payload_field_class(class->class,
-							       payload);
+	class->stacks = member;
+	fine = fine && stacks_class(model->trace_class, payload, class->extras) &&
+	       !bt_event_class_set_payload_field_class(class->class, payload);
 	if (payload)
 		bt_field_class_put_ref(payload);
 	return fine;
@@ -313,7 +321,8 @@ static struct bs_class *format_class_new(struct bs_model *model,
 		return NULL;
 	class->id = format->id;
 	class->extras = extras;
-	if ((extras && !extras_class(model, trace, class, extras)) ||
+	if (((uint32_t)extras &&
+	     !counters_class(model, trace, class, (uint32_t)extras)) ||
 	    !fields_class(model, trace, format, class))
 		return NULL;
 	return class;
@@ -464,7 +473,7 @@ bool bs_format_fill(const struct bs_class *class, const struct tb_view *view,
 	bt_field *payload = bt_event_borrow_payload_field(event);
 	uint32_t i;
 
-	if (class->extras && !extras_fill(view, event))
+	if (class->extras && !extras_fill(view, event, class->stacks))
 		return false;
 	for (i = 0; i < class->nr_fields; i++)
 		if (!put_field(view, &class->fields[i], payload))

@@ -119,6 +119,7 @@ bt_field_class *bs_integer_class(bt_trace_class *trace_class, bool is_signed,
 /**
  * struct bs_class - a class of events
  * @id, @extras: of a format: its id, and what goes with the event
+ * @stacks: the first member of the payload that belongs to stacks
  * @needed: payload that all fields of fixed place fit into
  * @signature, @peer: of values
  */
@@ -128,6 +129,7 @@ struct bs_class {
 	enum bs_kind     kind;
 	uint32_t         id;
 	uint64_t         extras;
+	uint32_t         stacks;
 	char            *signature;
 	uint32_t         needed;
 	uint32_t         nr_fields;
