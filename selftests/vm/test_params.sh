@@ -125,7 +125,13 @@ no_state()
 	load events=irq state=1 || return
 	head -c 16384 $dev >"$tmp/with" || return
 	unload || return
-	grep -qa kthreadd "$tmp/with" && ! grep -qa kthreadd "$tmp/without"
+	# all threads there are; without: only those that came by
+	for comm in kthreadd kdevtmpfs oom_reaper khungtaskd kcompactd0; do
+		grep -qa $comm "$tmp/with" || { echo "no $comm"; return 1; }
+		grep -qa $comm "$tmp/without" || return 0
+	done
+	echo "all of them came by"
+	return 1
 }
 
 device_node()
