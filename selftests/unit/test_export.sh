@@ -12,6 +12,8 @@
 set -u
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/unit/tap.sh
+. "$here/tap.sh"
 proto=$here/../../userspace/perfetto
 TRACEBUF=${TRACEBUF:-tracebuf}
 TEST_EXPORT=${TEST_EXPORT:-test_export}
@@ -26,26 +28,6 @@ if ! command -v protoc >/dev/null || ! command -v "$TRACEBUF" >/dev/null ||
 	exit 0
 fi
 echo "1..29"
-
-count=0 failed=0
-
-# result STATUS NAME: the last command's status, and what was tested
-result()
-{
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
-	else
-		echo "not ok $count - $2"
-		failed=1
-	fi
-}
-
-skip()
-{
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
-}
 
 # same HAVE WANT NAME: two files
 same()

@@ -11,6 +11,8 @@
 set -u
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/unit/tap.sh
+. "$here/tap.sh"
 golden=$here/../golden
 TRACEBUF=${TRACEBUF:-tracebuf}
 TEST_EXPORT=${TEST_EXPORT:-test_export}
@@ -25,26 +27,6 @@ for need in python3 sqlite3 "$TRACEBUF"; do
 		exit 0
 	fi
 done
-
-count=0 failed=0
-
-# result STATUS NAME: the last command's status, and what was tested
-result()
-{
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
-	else
-		echo "not ok $count - $2"
-		failed=1
-	fi
-}
-
-skip()
-{
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
-}
 
 # fails MESSAGE ARGUMENT...: the export says so, and leaves nothing behind
 fails()

@@ -10,6 +10,8 @@
 set -u
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/unit/tap.sh
+. "$here/tap.sh"
 TRACEBUF=${TRACEBUF:-tracebuf}
 TEST_EXPORT=${TEST_EXPORT:-test_export}
 dir=$(mktemp -d) || exit 1
@@ -23,20 +25,6 @@ if ! command -v python3 >/dev/null || ! command -v "$TRACEBUF" >/dev/null ||
 	exit 0
 fi
 echo "1..19"
-
-count=0 failed=0
-
-# result STATUS NAME: the last command's status, and what was tested
-result()
-{
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
-	else
-		echo "not ok $count - $2"
-		failed=1
-	fi
-}
 
 check()
 {

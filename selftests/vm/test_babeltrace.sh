@@ -9,6 +9,8 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/vm/ktap.sh
 . "$here/ktap.sh"
+# shellcheck source=selftests/vm/said.sh
+. "$here/said.sh"
 tree=${here%/selftests/vm}
 plugin=$tree/build/user/babeltrace2
 tmp=$(mktemp -d) || exit 1
@@ -19,17 +21,6 @@ live()
 {
 	# a line at a time: they are waited for; if it does not end, that is a failure
 	timeout 100 stdbuf -oL babeltrace2 --plugin-path "$plugin" --clock-seconds -c source.tracebuf.live "$@"
-}
-
-# COMMAND...: until it succeeds; a minute at most
-until_it()
-{
-	tries=0
-	until "$@" >/dev/null 2>&1; do
-		tries=$((tries + 1))
-		[ "$tries" -lt 600 ] || return 1
-		sleep 0.1
-	done
 }
 
 has_lines()

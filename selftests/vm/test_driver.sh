@@ -9,6 +9,8 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/vm/ktap.sh
 . "$here/ktap.sh"
+# shellcheck source=selftests/vm/said.sh
+. "$here/said.sh"
 dir=${here%/selftests/vm}/build/$(uname -r)-samples
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
@@ -22,17 +24,6 @@ tracebuf print -h | grep -q -e --fields && fields=--fields
 text()
 {
 	tracebuf verify "$1" && tracebuf print $fields "$1" >said && head -n 20 said
-}
-
-# Until COMMAND succeeds, or a minute has passed.
-until_it()
-{
-	tries=0
-	until "$@" >/dev/null 2>&1; do
-		tries=$((tries + 1))
-		[ $tries -lt 600 ] || return 1
-		sleep 0.1
-	done
 }
 
 # grown NAME COUNT: the device has counted so many more than were in $since

@@ -9,6 +9,8 @@
 here=$(cd "$(dirname "$0")" && pwd -P)
 # shellcheck source=selftests/vm/ktap.sh
 . "$here/ktap.sh"
+# shellcheck source=selftests/vm/said.sh
+. "$here/said.sh"
 
 work=${TRACEBUF_SELFTESTS:-${here%/selftests/vm}/build/selftests}/workload
 # more than a workload writes: nothing is lost, however late the recorder is
@@ -16,40 +18,6 @@ much="-b 2048 -B 256"
 tmp=$(mktemp -d)
 mkdir "$tmp/mem" && mount -t tmpfs none "$tmp/mem" || exit 1
 cd "$tmp/mem" || exit 1
-
-# status WANTED COMMAND...: it exits with that; what it says stays in said.
-status()
-{
-	wanted=$1
-	shift
-	"$@" >said 2>&1
-	got=$?
-	cat said
-	[ $got = "$wanted" ] || { echo "exit status $got, not $wanted: $*"; return 1; }
-}
-
-says()
-{
-	grep -qi -e "$1" said || { echo "does not say: $1"; return 1; }
-}
-
-# lines NUMBER PATTERN FILE
-lines()
-{
-	found=$(grep -c -E -e "$2" "$3")
-	[ "$found" = "$1" ] || { echo "$found lines, not $1: $2"; return 1; }
-}
-
-# Until COMMAND succeeds, or a minute has passed.
-until_it()
-{
-	tries=0
-	until "$@" >/dev/null 2>&1; do
-		tries=$((tries + 1))
-		[ $tries -lt 600 ] || { echo "never: $*"; return 1; }
-		sleep 0.1
-	done
-}
 
 running()
 {

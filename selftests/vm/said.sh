@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# said.sh - what tests of commands have in common; sourced by them.
+#
+#   status WANTED COMMAND...       COMMAND exits with that; what it says stays in the file said
+#   says PATTERN                   it is in said, in capitals or not
+#   lines NUMBER PATTERN FILE      so many lines have it
+#   until_it COMMAND...            until it succeeds, or a minute has passed
+
+status()
+{
+	wanted=$1
+	shift
+	"$@" >said 2>&1
+	got=$?
+	cat said
+	[ $got = "$wanted" ] || { echo "exit status $got, not $wanted: $*"; return 1; }
+}
+
+says()
+{
+	grep -qi -e "$1" said || { echo "does not say: $1"; return 1; }
+}
+
+lines()
+{
+	found=$(grep -c -E -e "$2" "$3")
+	[ "$found" = "$1" ] || { echo "$found lines, not $1: $2"; return 1; }
+}
+
+until_it()
+{
+	tries=0
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries + 1))
+		[ $tries -lt 600 ] || { echo "never: $*"; return 1; }
+		sleep 0.1
+	done
+}
