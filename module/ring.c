@@ -158,6 +158,7 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
 	r->passed = 0;
 	r->rd_bufs = r->bufs;
 	r->rd_nr = r->nr;
+	r->held = 0;
 	r->start_time = now;
 	memset(&r->rd, 0, sizeof(r->rd));
 	r->rd.end = now;

@@ -132,6 +132,7 @@ struct tb_buf {
  * @releases: reader's: buffers given back, so room there may be
  * @rd_bufs: reader's: @bufs, away from @head
  * @rd_nr: reader's: @nr, likewise
+ * @held: reader's: how many buffers are HELD
  * @rd: reader's books
  * @delivered: reader's: events given back
  * @delivered_bytes: reader's: bytes given back
@@ -175,6 +176,7 @@ struct tb_ring {
 	u64 releases __aligned(64);
 	struct tb_buf *rd_bufs;
 	u32 rd_nr;
+	u32 held;
 	struct tb_rd rd;
 	u64 delivered;
 	u64 delivered_bytes;

@@ -191,6 +191,7 @@ int tb_ring_acquire(struct tb_ring *r)
 			continue;
 		}
 		if (tb_cmpxchg(&r->bufs[b].state, s, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_HELD))) {
+			r->held++;
 			tb_ring_tell(r, &r->bufs[b], overwritten, oversize, settled);
 			return b;
 		}
@@ -210,6 +211,7 @@ void tb_ring_release(struct tb_ring *r, u32 index)
 {
 	struct tb_buf *b = &r->bufs[index];
 
+	r->held--;
 	tb_write(&r->delivered, r->delivered + b->events);
 	tb_write(&r->delivered_bytes, r->delivered_bytes + r->capacity * TB_ELEMENT_SIZE);
 	/* our reads before FREE: pairs with the exchange in tb_buf_claim() */
@@ -218,8 +220,9 @@ void tb_ring_release(struct tb_ring *r, u32 index)
 	tb_store_release(&r->releases, r->releases + 1);
 }
 
-static void tb_buf_put_back(struct tb_buf *b)
+static void tb_buf_put_back(struct tb_ring *r, struct tb_buf *b)
 {
+	r->held--;
 	/* the header's end fields before READY: pairs with tb_ring_acquire() */
 	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(tb_read(&b->state)), TB_BUF_READY));
 }
@@ -255,7 +258,7 @@ void tb_ring_unacquire(struct tb_ring *r, u32 index)
 			rd->end = b->rd.end;
 		rd->unsettled += TB_RD_PUT_BACK;
 	}
-	tb_buf_put_back(b);
+	tb_buf_put_back(r, b);
 }
 
 /* ---- snapshots -------------------------------------------------------- */
@@ -298,7 +301,7 @@ void tb_ring_put_back(struct tb_ring *r, u32 index)
 	struct tb_buf *b = &r->bufs[index];
 
 	b->told = b->settled;
-	tb_buf_put_back(b);
+	tb_buf_put_back(r, b);
 }
 
 /**

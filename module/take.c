@@ -206,14 +206,27 @@ static u32 tb_take_durable(struct tb_provider *p, struct tb_ref *refs, u32 count
 }
 
 /*
+ * Does a snapshot hold as many blocks of @r as it may?  Half of them, so that the writer finds
+ * buffers to overwrite however slow the reader is: what is being recorded is not
+ * dropped for the sake of a copy of what was.
+ */
+static bool tb_snapshot_full(const struct tb_ring *r)
+{
+	return r->held >= max(r->nr / 2, 1u);
+}
+
+/*
  * One block of the ring of @cpu, closing the current one first if the
  * reader would want it.
  */
 static bool tb_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref)
 {
 	struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
-	int index = tb_ring_acquire(r);
+	int index;
 
+	if (p->snapshot && tb_snapshot_full(r))
+		return false;
+	index = tb_ring_acquire(r);
 	if (index < 0 && p->state == TB_STATE_RUNNING && !p->snapshot && tb_ring_past_mark(r)) {
 		tb_provider_flush_cpu(p, cpu);
 		index = tb_ring_acquire(r);

@@ -416,6 +416,35 @@ static void *load(void *arg)
 	return NULL;
 }
 
+/* However slow who takes it is, and however much it asks for. */
+TEST_DEV(snapshot, leaves_the_writer_buffers)
+{
+	struct tb_ref refs[BATCH];
+	struct tb_stats st;
+	struct taken t;
+	int held, rings, i;
+
+	ASSERT_EQ(0, record(self->fd, TB_MODE_CIRCULAR));
+	fire(0, 1000);
+	held = tb_acquire(self->fd, refs, BATCH, TB_ACQUIRE_SNAPSHOT);
+	ASSERT_LT(0, held);
+	for (i = rings = 0; i < held; i++)
+		rings += refs[i].ring == 0;
+	EXPECT_EQ(BUFFERS / 2, rings);
+	fire(1000, 1000);
+	ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
+	EXPECT_EQ(0, st.dropped);
+	EXPECT_EQ(BUFFERS / 2, st.held);
+	ASSERT_EQ(held, tb_release(self->fd, refs, held));
+	close(self->fd);
+	self->fd = tb_open(0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_TAKEN(take(&t, &self->s), &self->s);
+	EXPECT_EQ(0, t.wrong);
+	EXPECT_EQ(1999, t.cpu[0].last);
+	ASSERT_END(&t);
+}
+
 TEST_DEV(snapshot, while_all_CPUs_record)
 {
 	static struct load loads[CPUS];

@@ -992,15 +992,16 @@ struct tb_batch {
 #define TB_ACQUIRE_SNAPSHOT	0x02	/* take a snapshot */
 
 /*
- * A snapshot is a copy of what the rings of a circular recording hold while it goes on.  It
- * begins with the first TB_ACQUIRE_SNAPSHOT of a session, which flushes all rings; that
- * and all further acquires give, beside durable blocks, what was in the rings then and has not
- * been overwritten since, until ENODATA says that this was all (0: a block is not complete
- * yet).  Blocks released stay in the ring.  The shorter they are held the better: a
- * buffer that is held is not written to, the one after it is, so what is recorded
- * meanwhile overwrites other blocks, before they were taken.  The session is for this
- * snapshot alone; the next one takes another, and can have the same blocks.  In other
- * modes, and when stopped, the flag means nothing.
+ * A snapshot is a copy of what the rings of a circular recording hold while it goes on.
+ * It begins with the first TB_ACQUIRE_SNAPSHOT of a session, which flushes all rings; that
+ * and all further acquires give, beside durable blocks, what was in the rings then and has
+ * not been overwritten since, until ENODATA says that this was all (0: a block is not
+ * complete yet, or half of a ring's buffers are held and must be released first).  Blocks
+ * released stay in the ring.  The shorter they are held the better: a buffer that is held
+ * is not written to, the one after it is, so what is recorded meanwhile overwrites other
+ * blocks, before they were taken.  The session is for this snapshot alone; the next one
+ * takes another, and can have the same blocks.  In other modes, and when stopped, the flag
+ * means nothing.
  */
 
 #define TB_PROVIDERS_MAX	64
