@@ -202,7 +202,7 @@ const struct analysis_task *analysis_task_of(const struct analysis *a,
  * @irq_ns, @softirq_ns: of either: in interrupts, and in softirqs (with what interrupted them)
  * @depth: tasks that are waiting for it now, as far as is known
  * @depth_max: most of them at once
- * @known_ns: how long @depth was known
+ * @known_ns: how long @depth was known; told by analysis_end()
  * @waiting_ns: sum of the time that tasks were waiting: divided by @known_ns the mean depth
  * @deep_ns: how long one waited at least
  * @busy, @waiting, @deepest: over time: @busy_ns, @waiting_ns, most that waited at once
@@ -373,7 +373,10 @@ struct analysis_gap {
 };
 
 /** analysis_gap - number @index, longest first; NULL beyond the last */
-const struct analysis_gap *analysis_gap(struct analysis *a, unsigned int index);
+const struct analysis_gap *analysis_gap(const struct analysis *a, unsigned int index);
+
+/** analysis_lost - events missing over time, ANALYSIS_SERIES: each gap in the bucket in which it ends */
+const uint64_t *analysis_lost(const struct analysis *a);
 
 /* ---- events ---- */
 
