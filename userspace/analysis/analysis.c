@@ -347,6 +347,16 @@ int analysis_end(struct analysis *a, unsigned int flags)
 
 /* ---- asking ---- */
 
+bool analysis_wants_cpu(const struct analysis *a, uint32_t cpu)
+{
+	return !a->options.one_cpu || a->options.cpu == cpu;
+}
+
+bool analysis_one_tid(const struct analysis *a)
+{
+	return a->options.one_tid;
+}
+
 const struct analysis_total *analysis_total(const struct analysis *a)
 {
 	return &a->total;

@@ -57,6 +57,10 @@ struct analysis *analysis_new(const struct tb_trace *trace,
 			      const struct analysis_options *options);
 void analysis_free(struct analysis *a);
 
+/** analysis_wants_cpu - is @cpu asked for?  analysis_one_tid - only one thread? */
+bool analysis_wants_cpu(const struct analysis *a, uint32_t cpu);
+bool analysis_one_tid(const struct analysis *a);
+
 /**
  * analysis_event - the next event or loss, whatever its kind, in the order of tb_cursor_next()
  * @cursor: where it comes from: knows names of threads; NULL: fewer names

@@ -190,6 +190,7 @@ const char *report_unit_name(enum report_unit unit)
 	static const char *const names[] = {
 		[REPORT_PLAIN] = "", [REPORT_NS] = "ns", [REPORT_TIME] = "time",
 		[REPORT_BYTES] = "bytes", [REPORT_PPM] = "ppm", [REPORT_COUNT] = "count",
+		[REPORT_MICRO] = "micro",
 	};
 
 	return names[unit];

@@ -34,9 +34,11 @@
 enum report_kind { REPORT_TABLE, REPORT_HISTOGRAM, REPORT_SERIES };
 enum report_type { REPORT_NUMBER, REPORT_TEXT };
 
-/* In JSON: "", "ns", "time" (ns, a moment), "bytes", "ppm" (millionths of the whole), "count" */
+/* In JSON: "", "ns", "time" (ns, a moment), "bytes", "ppm" (millionths of the whole), "count", "micro"
+ * (millionths) */
 enum report_unit {
 	REPORT_PLAIN, REPORT_NS, REPORT_TIME, REPORT_BYTES, REPORT_PPM, REPORT_COUNT,
+	REPORT_MICRO,
 };
 
 struct report_column {
@@ -75,7 +77,7 @@ struct report_section {
  * struct report
  * @title: of the file
  * @begin, @end: of what is reported
- * @failed: there was no memory for some of it; report_make() has told
+ * @failed: there was no memory for some of it: only while it is made
  */
 struct report {
 	char    *title;

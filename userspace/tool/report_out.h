@@ -10,12 +10,24 @@
 #include "report.h"
 #include "selection.h"
 
-/** report_text - as text of @width columns; @section: this one alone, NULL: all that have something to say */
+/**
+ * report_analyse - all that @selection has chosen of the selected recording
+ * @worst: how many of the worst cases; 0: as many as is usual
+ * @analysis: out: at its end; NULL on failure
+ * Complains, of a damaged block as well; EXIT_*
+ */
+int report_analyse(const char *file, struct tb_trace *trace, struct selection *selection,
+		   uint32_t worst, struct analysis **analysis);
+
+/** report_text_write - as text of @width columns; @section: this one alone, NULL: all that have something to say */
 void report_text_write(const struct report *report, const char *section,
 		       unsigned int width, FILE *out);
 
 /** report_json - as one JSON object, see report.h; errors are kept in @out */
 void report_json(const struct report *report, const char *section, struct out *out);
+
+/** report_json_file - the same into @file; EXIT_* */
+int report_json_file(const struct report *report, const char *section, FILE *file);
 
 /**
  * report_html - as a page that needs nothing else
