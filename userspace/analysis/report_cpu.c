@@ -104,8 +104,13 @@ static void section_cpu(struct making *m)
 		number(m, i);
 		number(m, cpu->busy_ns);
 		cell_share(m, cpu->busy_ns, span(m));
-		number(m, cpu->idle_ns);
-		number(m, known < span(m) ? span(m) - known : 0);
+		if (analysis_one_tid(m->a)) {
+			report_unknown(m->report, m->section);
+			report_unknown(m->report, m->section);
+		} else {
+			number(m, cpu->idle_ns);
+			number(m, known < span(m) ? span(m) - known : 0);
+		}
 		number(m, cpu->switches);
 		number(m, cpu->irq_ns);
 		number(m, cpu->softirq_ns);
@@ -129,6 +134,12 @@ static const void *get_task(struct making *m, size_t index)
 	return analysis_task(m->a, (unsigned int)index);
 }
 
+/* Others have been told to run, or have woken somebody */
+static bool ran(const struct analysis_task *task)
+{
+	return task->run_ns || task->runs;
+}
+
 static int by_run(const void *one, const void *other)
 {
 	const struct analysis_task *const *a = one, *const *b = other;
@@ -138,18 +149,16 @@ static int by_run(const void *one, const void *other)
 	return (*a)->index < (*b)->index ? -1 : 1;
 }
 
-/* Those that ran or were waited for, the busiest first */
+/* Those that ran, the busiest first */
 static const void **busiest(struct making *m, size_t *count)
 {
-	const struct analysis_task *task;
 	const void **list = sorted(m, get_task, count, by_run);
+	size_t i, kept = 0;
 
-	while (list && *count) {
-		task = list[*count - 1];
-		if (task->run_ns || task->runs || task->wait.count)
-			break;
-		--*count;
-	}
+	for (i = 0; i < *count && list; i++)
+		if (ran(list[i]))
+			list[kept++] = list[i];
+	*count = list ? kept : 0;
 	return list;
 }
 

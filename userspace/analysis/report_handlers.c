@@ -56,9 +56,9 @@ static void handler_rows(struct making *m, const void **list, size_t count, cons
 		handler = list[i];
 		report_signed(m->report, m->section, handler->number);
 		text(m, handler->name);
-		cells_stat(m, &handler->stat, &handler->histogram);
 		if (calls)
 			number(m, handler->failed);
+		cells_stat(m, &handler->stat, &handler->histogram);
 	}
 }
 
@@ -69,13 +69,19 @@ static void section_handlers(struct making *m, enum analysis_kind kind)
 		COLUMN_TEXT("name", "name"),
 		COLUMNS_STAT,
 	};
+	static const struct column calls[] = {
+		COLUMN_NUMBER("number", "nr", REPORT_PLAIN),
+		COLUMN_TEXT("name", "name"),
+		COLUMN_NUMBER("failed", "failed", REPORT_COUNT),
+		COLUMNS_STAT,
+	};
 	const void **handlers;
 	size_t count;
 
-	COLUMNS(m, list);
 	if (kind == ANALYSIS_CALLS)
-		report_column(m->report, m->section, "failed", "failed", REPORT_NUMBER,
-			      REPORT_COUNT);
+		COLUMNS(m, calls);
+	else
+		COLUMNS(m, list);
 	if (kind == ANALYSIS_IRQS ?
 	    !needs(m, "irq time", ANALYSIS_IRQ, ANALYSIS_IRQ_EXIT, ANALYSIS_NEEDS) :
 	    kind == ANALYSIS_SOFTIRQS ?
@@ -227,8 +233,8 @@ static void block_rows(struct making *m, const void **list, size_t count)
 		text(m, device);
 		text(m, op_name(block->op));
 		number(m, block->bytes);
-		cells_stat(m, &block->stat, &block->histogram);
 		number(m, block->failed);
+		cells_stat(m, &block->stat, &block->histogram);
 		sum.uncertain += block->stat.uncertain;
 		sum.open += block->stat.open;
 	}
@@ -241,8 +247,8 @@ void sections_block(struct making *m)
 		COLUMN_TEXT("device", "device"),
 		COLUMN_TEXT("op", "what"),
 		COLUMN_NUMBER("bytes", "bytes", REPORT_BYTES),
-		COLUMNS_STAT,
 		COLUMN_NUMBER("failed", "failed", REPORT_COUNT),
+		COLUMNS_STAT,
 	};
 	const void **blocks;
 	size_t count;

@@ -41,9 +41,9 @@ void cells_stat(struct making *m, const struct analysis_stat *stat,
 	number(m, stat->sum);
 	if (stat->count) {
 		number(m, stat->sum / stat->count);
-		number(m, analysis_percentile(of, 5000));
-		number(m, analysis_percentile(of, 9900));
 		number(m, stat->max);
+		number(m, analysis_percentile(of, 9900));
+		number(m, analysis_percentile(of, 5000));
 	} else {
 		report_unknown(m->report, m->section);
 		report_unknown(m->report, m->section);
@@ -162,7 +162,7 @@ void remark_uncertain(struct making *m, const struct analysis_stat *stat, const 
 		remark(m, "%llu %s span a loss, and are counted as unsure: in no time, mean, percentile or maximum.",
 		       (unsigned long long)stat->uncertain, what);
 	if (stat->open)
-		remark(m, "%llu %s have no end in the trace, and are counted as open: likewise.",
+		remark(m, "%llu %s have no end in the trace, and are counted as open: in no time either.",
 		       (unsigned long long)stat->open, what);
 }
 
@@ -223,6 +223,7 @@ static void section_summary(struct making *m)
 		COLUMN_NUMBER("lost", "lost", REPORT_COUNT),
 	};
 	const struct analysis_total *total = analysis_total(m->a);
+	const struct analysis_task *task;
 	uint64_t tasks = 0, cpus = 0, by_thread;
 	unsigned int i;
 
@@ -241,8 +242,8 @@ static void section_summary(struct making *m)
 	if (by_thread)
 		remark(m, "%llu events of other threads were not recorded: CPUs and queues are known only as far as the threads that were recorded tell.",
 		       (unsigned long long)by_thread);
-	while (analysis_task(m->a, (unsigned int)tasks))
-		tasks++;
+	for (i = 0; (task = analysis_task(m->a, i)); i++)
+		tasks += task->run_ns || task->runs;
 	for (i = 0; i < analysis_nr_cpus(m->a); i++)
 		cpus += analysis_cpu(m->a, i) && analysis_cpu(m->a, i)->seen;
 	number(m, total->begin);

@@ -97,7 +97,7 @@ static void section_latency_worst(struct making *m)
 		COLUMN_NUMBER("cpu", "CPU", REPORT_PLAIN),
 		COLUMN_NUMBER("waker", "by", REPORT_PLAIN),
 		COLUMN_TEXT("waker_comm", "woken by"),
-		COLUMN_TEXT("context", "from"),
+		COLUMN_TEXT("context", "in"),
 	};
 	const struct analysis_wait *wait;
 	unsigned int i;
@@ -115,7 +115,7 @@ static void section_latency_worst(struct making *m)
 		cells_waker(m, wait);
 	}
 	if (i)
-		remark(m, "from irq or softirq: the task is only whom it interrupted.");
+		remark(m, "Woken in irq or softirq: the task is only whom that interrupted.");
 }
 
 static void section_latency_instead(struct making *m)
@@ -201,7 +201,7 @@ static void section_off(struct making *m, const char *id, const char *title,
 		COLUMN_NUMBER("cpu", "CPU", REPORT_PLAIN),
 		COLUMN_NUMBER("waker", "by", REPORT_PLAIN),
 		COLUMN_TEXT("waker_comm", "woken by"),
-		COLUMN_TEXT("context", "from"),
+		COLUMN_TEXT("context", "in"),
 		COLUMN_NUMBER("woken_at", "woken at", REPORT_TIME),
 	};
 	struct analysis_stat sum = { 0 };

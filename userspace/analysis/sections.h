@@ -29,9 +29,9 @@ struct column {
 	COLUMN_NUMBER("count", "count", REPORT_COUNT), \
 	COLUMN_NUMBER("total", "total", REPORT_NS), \
 	COLUMN_NUMBER("mean", "mean", REPORT_NS), \
-	COLUMN_NUMBER("p50", "p50", REPORT_NS), \
-	COLUMN_NUMBER("p99", "p99", REPORT_NS), \
 	COLUMN_NUMBER("max", "max", REPORT_NS), \
+	COLUMN_NUMBER("p99", "p99", REPORT_NS), \
+	COLUMN_NUMBER("p50", "p50", REPORT_NS), \
 	COLUMN_NUMBER("uncertain", "unsure", REPORT_COUNT), \
 	COLUMN_NUMBER("open", "open", REPORT_COUNT)
 

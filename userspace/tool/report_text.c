@@ -140,16 +140,21 @@ static size_t hide(const struct report_section *section, struct look *looks, siz
 	return hidden;
 }
 
+/* @blanks: those that wait for something behind them */
 static void put_aligned(FILE *out, const struct report_column *column, const char *text,
-			size_t width)
+			size_t width, size_t *blanks)
 {
-	fprintf(out, column->type == REPORT_TEXT ? "  %-*s" : "  %*s", (int)width, text);
+	size_t pad = width - strlen(text);
+	bool left = column->type == REPORT_TEXT;
+
+	fprintf(out, "%*s%s", (int)(*blanks + 2 + (left ? 0 : pad)), "", text);
+	*blanks = left ? pad : 0;
 }
 
 static void write_table(const struct report_section *section, unsigned int width, FILE *out)
 {
 	struct look *looks = calloc(section->nr_columns, sizeof(*looks));
-	size_t i, row, hidden;
+	size_t i, row, hidden, blanks = 0;
 	char text[CELL_MAX];
 
 	if (!looks)
@@ -159,14 +164,15 @@ static void write_table(const struct report_section *section, unsigned int width
 	for (i = 0; i < section->nr_columns; i++)
 		if (!looks[i].hidden)
 			put_aligned(out, &section->columns[i], section->columns[i].title,
-				    looks[i].width);
+				    looks[i].width, &blanks);
 	fputc('\n', out);
 	for (row = 0; row < section->nr_rows; row++) {
+		blanks = 0;
 		for (i = 0; i < section->nr_columns; i++) {
 			if (looks[i].hidden)
 				continue;
 			put_cell(text, &section->columns[i], cell_at(section, row, i));
-			put_aligned(out, &section->columns[i], text, looks[i].width);
+			put_aligned(out, &section->columns[i], text, looks[i].width, &blanks);
 		}
 		fputc('\n', out);
 	}
