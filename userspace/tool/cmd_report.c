@@ -8,7 +8,6 @@
 #include <unistd.h>
 #include "report_out.h"
 
-#define TOP_DEFAULT   10
 #define WIDTH_DEFAULT 80
 
 struct job {
@@ -48,13 +47,12 @@ const struct command cmd_report = {
 	"  -h, --help\n",
 };
 
+#define OPTION_HTML 0x310
+
 static const struct option long_options[] = {
+	REPORT_LONG,
 	{ "input",     required_argument, NULL, 'i' },
-	{ "top",       required_argument, NULL, 0x300 },
-	{ "section",   required_argument, NULL, 0x301 },
-	{ "json",      no_argument,       NULL, 0x302 },
-	{ "html",      required_argument, NULL, 0x303 },
-	{ "width",     required_argument, NULL, 0x304 },
+	{ "html",      required_argument, NULL, OPTION_HTML },
 	{ "cpu",       required_argument, NULL, 'C' },
 	{ "tid",       required_argument, NULL, 't' },
 	{ "recording", required_argument, NULL, 'r' },
@@ -115,30 +113,27 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 
 /* ---- writing ---- */
 
-static unsigned int width_of(const struct job *job)
+static unsigned int terminal_width(void)
 {
 	struct winsize size;
 
-	if (job->width)
-		return job->width;
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
 		return size.ws_col;
 	return WIDTH_DEFAULT;
 }
 
-int report_json_file(const struct report *report, const char *section, FILE *file)
+static int write_json(const struct report *report, const char *section)
 {
 	struct out *out = calloc(1, sizeof(*out));
-	int result;
 
 	if (!out)
 		return complain("out of memory");
-	out->file = file;
+	out->file = stdout;
 	report_json(report, section, out);
-	result = out_write(out);
+	/* that it could not be written is stdout's error, and told at the end */
+	out_write(out);
 	free(out);
-	/* that the file could not be written is told when it is closed */
-	return result ? EXIT_WRONG : EXIT_FINE;
+	return EXIT_FINE;
 }
 
 static int no_section(const struct report *report, const char *wanted)
@@ -159,21 +154,28 @@ static int no_section(const struct report *report, const char *wanted)
 	return EXIT_USAGE;
 }
 
+int report_write(const struct report *report, const char *section, bool json,
+		 unsigned int width)
+{
+	if (section && !report_find(report, section))
+		return no_section(report, section);
+	if (json)
+		return write_json(report, section);
+	report_text_write(report, section, width ? width : terminal_width(), stdout);
+	return EXIT_FINE;
+}
+
 static int write_report(struct job *job, struct tb_trace *trace, struct analysis *a)
 {
 	struct report *report = report_make(a, trace, job->file, job->top);
-	int result = EXIT_FINE;
+	int result;
 
 	if (!report)
 		return complain("out of memory");
-	if (job->section && !report_find(report, job->section))
-		result = no_section(report, job->section);
-	else if (job->html)
+	if (job->html)
 		result = report_html(report, trace, &job->selection, job->html);
-	else if (job->json)
-		result = report_json_file(report, job->section, stdout);
 	else
-		report_text_write(report, job->section, width_of(job), stdout);
+		result = report_write(report, job->section, job->json, job->width);
 	report_free(report);
 	return result;
 }
@@ -241,50 +243,56 @@ static int report_file(struct job *job)
 
 /* ---- the command line ---- */
 
-/* 1: go on; else the exit status */
-static int take_option(struct job *job, int option)
+int report_top(const struct command *command, const char *value, uint32_t *top)
 {
-	int taken = selection_option(&cmd_report, option, optarg, &job->selection);
+	if (!parse_u32(value, 0, 1000000, top))
+		return EXIT_FINE;
+	return misused(command, "'%s' is not a number of rows", value);
+}
 
-	if (taken)
-		return taken < 0 ? -EXIT_USAGE : 1;
-	switch (option) {
-	case 'i':
-		job->file = optarg;
-		break;
-	case 0x300:
-		job->top_given = true;
-		if (parse_u32(optarg, 0, 1000000, &job->top))
-			return -misused(&cmd_report, "'%s' is not a number of rows", optarg);
-		break;
-	case 0x301:
-		job->section = optarg;
-		break;
-	case 0x302:
-		job->json = true;
-		break;
-	case 0x303:
-		job->html = optarg;
-		break;
-	case 0x304:
-		if (parse_u32(optarg, 40, 100000, &job->width))
-			return -misused(&cmd_report, "'%s' is not a width: from 40 on", optarg);
-		break;
-	default:
-		return -show_help(&cmd_report, option);
-	}
-	return 1;
+int report_width(const struct command *command, const char *value, uint32_t *width)
+{
+	if (!parse_u32(value, 40, 100000, width))
+		return EXIT_FINE;
+	return misused(command, "'%s' is not a width: from 40 on", value);
 }
 
 static int report_run(int argc, char **argv)
 {
-	struct job job = { .file = NULL };
-	int option, result, status;
+	struct job job = { .top = REPORT_TOP };
+	int option, taken, status;
 
 	while ((option = getopt_long(argc, argv, "i:C:t:r:h", long_options, NULL)) >= 0) {
-		result = take_option(&job, option);
-		if (result <= 0)
-			return -result;
+		taken = selection_option(&cmd_report, option, optarg, &job.selection);
+		if (taken < 0)
+			return EXIT_USAGE;
+		if (taken)
+			continue;
+		switch (option) {
+		case 'i':
+			job.file = optarg;
+			break;
+		case REPORT_OPTION_TOP:
+			job.top_given = true;
+			if (report_top(&cmd_report, optarg, &job.top))
+				return EXIT_USAGE;
+			break;
+		case REPORT_OPTION_SECTION:
+			job.section = optarg;
+			break;
+		case REPORT_OPTION_JSON:
+			job.json = true;
+			break;
+		case OPTION_HTML:
+			job.html = optarg;
+			break;
+		case REPORT_OPTION_WIDTH:
+			if (report_width(&cmd_report, optarg, &job.width))
+				return EXIT_USAGE;
+			break;
+		default:
+			return show_help(&cmd_report, option);
+		}
 	}
 	if (argc - optind > (job.file ? 0 : 1))
 		return misused(&cmd_report, "one file at a time; 'tracebuf diff' compares two");
@@ -296,8 +304,8 @@ static int report_run(int argc, char **argv)
 		return misused(&cmd_report, "--html is a page of all sections: it excludes --json and --section");
 	if (job.html && !report_html)
 		return complain("this tracebuf was built without the page");
-	if (!job.top_given && !job.json && !job.html)
-		job.top = TOP_DEFAULT;
+	if (!job.top_given && (job.json || job.html))
+		job.top = 0;
 	status = report_file(&job);
 	selection_free(&job.selection);
 	return status;

@@ -26,8 +26,32 @@ void report_text_write(const struct report *report, const char *section,
 /** report_json - as one JSON object, see report.h; errors are kept in @out */
 void report_json(const struct report *report, const char *section, struct out *out);
 
-/** report_json_file - the same into @file; EXIT_* */
-int report_json_file(const struct report *report, const char *section, FILE *file);
+/**
+ * report_write - to standard output, as text of @width columns (0: the terminal's) or as JSON
+ * @section: this one alone; NULL: all
+ * Complains if there is no such section; EXIT_*
+ */
+int report_write(const struct report *report, const char *section, bool json,
+		 unsigned int width);
+
+/* ---- what report and diff have in common ---- */
+
+#define REPORT_TOP 10
+
+enum {
+	REPORT_OPTION_TOP = 0x300, REPORT_OPTION_SECTION, REPORT_OPTION_JSON,
+	REPORT_OPTION_WIDTH,
+};
+
+#define REPORT_LONG \
+	{ "top",       required_argument, NULL, REPORT_OPTION_TOP }, \
+	{ "section",   required_argument, NULL, REPORT_OPTION_SECTION }, \
+	{ "json",      no_argument,       NULL, REPORT_OPTION_JSON }, \
+	{ "width",     required_argument, NULL, REPORT_OPTION_WIDTH }
+
+/* Their values; complain, EXIT_* */
+int report_top(const struct command *command, const char *value, uint32_t *top);
+int report_width(const struct command *command, const char *value, uint32_t *width);
 
 /**
  * report_html - as a page that needs nothing else

@@ -82,6 +82,27 @@ static const struct report_cell *cell_at(const struct report_section *section, s
 	return &section->cells[row * section->nr_columns + column];
 }
 
+/* ---- notes ---- */
+
+/* In lines of @width */
+static void write_note(char bullet, const char *note, unsigned int width, FILE *out)
+{
+	size_t at = 0, length;
+	const char *word;
+
+	fprintf(out, "  %c", bullet);
+	for (word = note; *word; word += length + strspn(word + length, " ")) {
+		length = strcspn(word, " ");
+		if (at && at + length + 4 > width) {
+			fputs("\n   ", out);
+			at = 0;
+		}
+		fprintf(out, " %.*s", (int)length, word);
+		at += length + 1;
+	}
+	fputc('\n', out);
+}
+
 /* ---- tables ---- */
 
 struct look {
@@ -151,6 +172,22 @@ static void put_aligned(FILE *out, const struct report_column *column, const cha
 	*blanks = left ? pad : 0;
 }
 
+static void write_hidden(const struct report_section *section, const struct look *looks,
+			 unsigned int width, FILE *out)
+{
+	char text[512];
+	size_t i, at;
+
+	at = (size_t)snprintf(text, sizeof(text), "no room for:");
+	for (i = 0; i < section->nr_columns && at < sizeof(text); i++)
+		if (looks[i].hidden && !looks[i].empty)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, " %s;",
+					       section->columns[i].title);
+	if (at < sizeof(text))
+		snprintf(text + at, sizeof(text) - at, " see --width, --json");
+	write_note('-', text, width, out);
+}
+
 static void write_table(const struct report_section *section, unsigned int width, FILE *out)
 {
 	struct look *looks = calloc(section->nr_columns, sizeof(*looks));
@@ -176,13 +213,8 @@ static void write_table(const struct report_section *section, unsigned int width
 		}
 		fputc('\n', out);
 	}
-	if (hidden) {
-		fputs("  (no room for:", out);
-		for (i = 0; i < section->nr_columns; i++)
-			if (looks[i].hidden && !looks[i].empty)
-				fprintf(out, " %s;", section->columns[i].title);
-		fputs(" see --width, --json)\n", out);
-	}
+	if (hidden)
+		write_hidden(section, looks, width, out);
 	free(looks);
 }
 
@@ -278,25 +310,6 @@ static bool is_shown(const struct report *report, size_t number, const char *not
 	return false;
 }
 
-/* In lines of @width */
-static void write_note(const char *note, unsigned int width, FILE *out)
-{
-	size_t at = 0, length;
-	const char *word;
-
-	fputs("  *", out);
-	for (word = note; *word; word += length + strspn(word + length, " ")) {
-		length = strcspn(word, " ");
-		if (at && at + length + 5 > width) {
-			fputs("\n   ", out);
-			at = 0;
-		}
-		fprintf(out, " %.*s", (int)length, word);
-		at += length + 1;
-	}
-	fputc('\n', out);
-}
-
 static void write_section(const struct report *report, size_t number, bool alone,
 			  unsigned int width, FILE *out)
 {
@@ -319,7 +332,7 @@ static void write_section(const struct report *report, size_t number, bool alone
 		write_series(section, width, out);
 	for (i = 0; i < section->nr_notes; i++)
 		if (alone || !is_shown(report, number, section->notes[i]))
-			write_note(section->notes[i], width, out);
+			write_note('*', section->notes[i], width, out);
 	fputc('\n', out);
 }
 
