@@ -180,14 +180,6 @@ wrong 2 "there is no section 'latenzy'; did you mean latency?" report --section 
 	wrong 1 "nothing.tbuf" diff "$golden/kernel.tbuf" nothing.tbuf
 result $? "what is wrong on the command line is said"
 
-cat "$golden/kernel.tbuf" "$golden/user.tbuf" >two.tbuf
-"$TRACEBUF" report two.tbuf >text 2>said && grep -q '^# recording 2 of 2' text &&
-	"$TRACEBUF" report -r 1 --json two.tbuf >one 2>said &&
-	"$TRACEBUF" report --json "$golden/kernel.tbuf" >other 2>said &&
-	tail -n +2 one >one.rows && tail -n +2 other | cmp -s - one.rows &&
-	wrong 1 "say which with --recording" diff two.tbuf "$golden/kernel.tbuf"
-result $? "a file with two recordings"
-
 if [ -w /dev/full ]; then
 	"$TRACEBUF" report "$golden/kernel.tbuf" >/dev/full 2>said
 	[ $? -eq 1 ] && grep -q 'writing the report failed' said

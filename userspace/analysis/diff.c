@@ -239,7 +239,7 @@ static const struct {
 	{ "relative", "%", REPORT_NUMBER, REPORT_PPM },
 	{ "a_mean", "mean A", REPORT_NUMBER, REPORT_NS },
 	{ "b_mean", "mean B", REPORT_NUMBER, REPORT_NS },
-	{ "mean_change", "change", REPORT_NUMBER, REPORT_NS },
+	{ "mean_change", "of mean", REPORT_NUMBER, REPORT_NS },
 	{ "mean_relative", "%", REPORT_NUMBER, REPORT_PPM },
 	{ "a_count", "count A", REPORT_NUMBER, REPORT_COUNT },
 	{ "b_count", "count B", REPORT_NUMBER, REPORT_COUNT },
