@@ -178,10 +178,8 @@ class Check:
     def forget(self, cpu):
         if cpu.soft:
             self.handler("softirq", cpu.soft).open += self.wants(*cpu.soft[3:])
-        for one in cpu.stack:
-            if self.wants(*one[3:]):
-                self.handler("irq", one).open += 1
-        cpu.run, cpu.soft, cpu.stack = None, None, []
+        self.drop(cpu, 0)
+        cpu.run, cpu.soft = None, None
 
     # ---- CPUs ----
 
@@ -201,6 +199,7 @@ class Check:
         prev, state = f["prev_pid"], f["prev_state"]
         following = f["next_pid"]
         cpu.switches += self.wants(number, event["tid"])
+        self.drop(cpu, 0)           # nobody goes in an interrupt
         # who goes
         pending = self.woken.get(prev)
         if pending and (pending[3] or not self.wakeups or is_runnable(state)):
@@ -279,29 +278,45 @@ class Check:
     def handler(self, kind, one):
         return self.handlers[kind].setdefault((one[0], one[1]), Stat())
 
+    def drop(self, cpu, keep):
+        """Those that have ended without being seen to"""
+        for one in cpu.stack[keep:]:
+            if self.wants(*one[3:5]):
+                self.handler("irq", one).open += 1
+        del cpu.stack[keep:]
+
     def irq(self, event, cpu):
-        if len(cpu.stack) == IRQS:
-            return
         if event["system"] == "irq_vectors":
             key = (event["fields"]["vector"], event["name"][:-6])
         else:
             key = (event["fields"]["irq"], event["fields"].get("name"))
-        cpu.stack.append(key + (event["time"], event["cpu"], event["tid"]))
+        # none interrupts itself
+        for i, one in enumerate(cpu.stack):
+            if self.vector(event) == one[5] and one[0] == key[0] and \
+               (not one[5] or one[1] == key[1]):
+                self.drop(cpu, i)
+                break
+        if len(cpu.stack) == IRQS:
+            return
+        cpu.stack.append(key + (event["time"], event["cpu"], event["tid"],
+                                self.vector(event)))
+
+    @staticmethod
+    def vector(event):
+        return event["system"] == "irq_vectors"
 
     def irq_exit(self, event, cpu):
-        vector = event["system"] == "irq_vectors"
+        vector = self.vector(event)
         number = event["fields"]["vector" if vector else "irq"]
         at = len(cpu.stack)
-        while at and (cpu.stack[at - 1][0] != number or
+        while at and (cpu.stack[at - 1][0] != number or cpu.stack[at - 1][5] != vector or
                       vector and cpu.stack[at - 1][1] != event["name"][:-5]):
             at -= 1
         if not at:
             return
-        for one in cpu.stack[at:]:
-            self.handler("irq", one).open += self.wants(*one[3:])
-        one = cpu.stack[at - 1]
-        del cpu.stack[at - 1:]
-        if self.wants(*one[3:]):
+        self.drop(cpu, at)
+        one = cpu.stack.pop()
+        if self.wants(*one[3:5]):
             self.handler("irq", one).values.append(event["time"] - one[2])
             if not cpu.stack:
                 cpu.irq += event["time"] - one[2]

@@ -38,9 +38,9 @@ static int by_sum(const void *one, const void *other)
 	return strcmp(a->name, b->name);
 }
 
-static void handler_rows(struct making *m, const void **list, size_t count, const char *what)
+static void handler_rows(struct making *m, const void **list, size_t count, bool calls,
+			 const char *what)
 {
-	bool calls = !strcmp(what, "calls");
 	const struct analysis_handler *handler;
 	struct analysis_stat sum = { 0 };
 	size_t i;
@@ -51,7 +51,7 @@ static void handler_rows(struct making *m, const void **list, size_t count, cons
 		sum.open += handler->stat.open;
 	}
 	remark_uncertain(m, &sum, what);
-	count = rows_of(m, count, what);
+	count = rows_of(m, count, calls ? "calls" : "handlers");
 	for (i = 0; i < count; i++) {
 		handler = list[i];
 		report_signed(m->report, m->section, handler->number);
@@ -92,7 +92,9 @@ static void section_handlers(struct making *m, enum analysis_kind kind)
 			  kind == ANALYSIS_SOFTIRQS ? get_softirq : get_call, &count, by_sum);
 	if (!handlers)
 		return;
-	handler_rows(m, handlers, count, kind == ANALYSIS_CALLS ? "calls" : "handlers");
+	handler_rows(m, handlers, count, kind == ANALYSIS_CALLS,
+		     kind == ANALYSIS_CALLS ? "calls" :
+		     kind == ANALYSIS_IRQS ? "interrupts" : "softirqs");
 	free(handlers);
 }
 

@@ -264,19 +264,54 @@ static int take_call_exit(struct slices *slices, const struct plan *plan,
 
 /* ---- interrupts ---- */
 
+/* Is it the one that @view begins or ends? */
+static bool is_irq(const struct slice *slice, const struct plan *plan,
+		   const struct tb_view *view, int64_t irq)
+{
+	if (slice->number != irq ||
+	    strcmp(slice->event.format->system, view->format->system))
+		return false;
+	return !plan->fixed || (slice->name_length == plan->fixed_length &&
+				!memcmp(slice->name, plan->fixed,
+					plan->fixed_length));
+}
+
+/* Where the one that @view begins or ends is, from 1; 0: it is not there */
+static unsigned int find_irq(const struct cpu *cpu, const struct plan *plan,
+			     const struct tb_view *view, int64_t irq)
+{
+	unsigned int at = cpu->irqs;
+
+	while (at && !is_irq(&cpu->irq[at - 1], plan, view, irq))
+		at--;
+	return at;
+}
+
+/* All but the first @keep have ended, and that is not in the trace */
+static void drop_irqs(struct slices *slices, struct cpu *cpu, unsigned int keep)
+{
+	while (cpu->irqs > keep)
+		end_unknown(slices, &cpu->irq[--cpu->irqs]);
+}
+
 static int take_irq(struct slices *slices, const struct plan *plan,
 		    const struct tb_view *view, struct cpu *cpu, uint64_t ns)
 {
 	struct slice *slice;
+	unsigned int at;
+	int64_t irq;
 	bool has;
 
-	if (cpu->irqs == IRQS_MAX)
+	irq = plan_number(view, plan->fields[0], &has);
+	/* none interrupts itself: where recording begins there may be beginnings alone */
+	at = has ? find_irq(cpu, plan, view, irq) : 0;
+	if (at)
+		drop_irqs(slices, cpu, at - 1);
+	if (!has || cpu->irqs == IRQS_MAX)
 		return 0;
 	slice = &cpu->irq[cpu->irqs];
 	begin(slice, SLICE_IRQ, view, ns);
-	slice->number = plan_number(view, plan->fields[0], &has);
-	if (!has)
-		return 0;
+	slice->number = irq;
 	if (plan->fixed) {
 		slice->name = plan->fixed;
 		slice->name_length = plan->fixed_length;
@@ -294,33 +329,19 @@ static int take_irq(struct slices *slices, const struct plan *plan,
 	return 1;
 }
 
-/* Is it the one that @view ends? */
-static bool is_irq(const struct slice *slice, const struct plan *plan,
-		   const struct tb_view *view, int64_t irq)
-{
-	if (slice->number != irq ||
-	    strcmp(slice->event.format->system, view->format->system))
-		return false;
-	return !plan->fixed || (slice->name_length == plan->fixed_length &&
-				!memcmp(slice->name, plan->fixed,
-					plan->fixed_length));
-}
-
 static int take_irq_exit(struct slices *slices, const struct plan *plan,
 			 const struct tb_view *view, struct cpu *cpu, uint64_t ns)
 {
-	unsigned int at = cpu->irqs;
 	struct slice *slice;
+	unsigned int at;
 	int64_t irq;
 	bool has;
 
 	irq = plan_number(view, plan->fields[0], &has);
-	while (at && !is_irq(&cpu->irq[at - 1], plan, view, irq))
-		at--;
-	if (!has || !at)
+	at = has ? find_irq(cpu, plan, view, irq) : 0;
+	if (!at)
 		return 0;
-	while (cpu->irqs > at)
-		end_unknown(slices, &cpu->irq[--cpu->irqs]);
+	drop_irqs(slices, cpu, at);
 	slice = &cpu->irq[--cpu->irqs];
 	slice->result = plan_number(view, plan->fields[1], &slice->has_result);
 	end(slices, slice, ns, SLICE_WHOLE);
@@ -364,8 +385,7 @@ static void forget(struct slices *slices, struct cpu *cpu, uint64_t ns)
 		end(slices, &cpu->run, ns, SLICE_UNENDED);
 	if (cpu->softirq)
 		end_unknown(slices, &cpu->in_softirq);
-	while (cpu->irqs)
-		end_unknown(slices, &cpu->irq[--cpu->irqs]);
+	drop_irqs(slices, cpu, 0);
 	cpu->running = cpu->softirq = false;
 }
 
@@ -425,6 +445,8 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns,
 		return -ENOMEM;
 	switch (plan->role) {
 	case ROLE_SWITCH:
+		/* who is in an interrupt does not go */
+		drop_irqs(slices, cpu, 0);
 		take_out(slices, plan, view, cpu, ns);
 		take_in(slices, plan, view, cpu, ns);
 		return 1;
