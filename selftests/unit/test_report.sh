@@ -88,9 +88,9 @@ if command -v "$TEST_EXPORT" >/dev/null; then
 		"$TEST_EXPORT" $what $what.tbuf >/dev/null && figures $what.tbuf
 		result $? "figures of $what"
 	done
-	"$TEST_EXPORT" big big.tbuf 40000 >/dev/null && figures big.tbuf
+	"$TEST_EXPORT" big big.tbuf 6000 >/dev/null && figures big.tbuf
 	result $? "figures of many events"
-	"$TEST_EXPORT" threads threads.tbuf 3000 >/dev/null && figures threads.tbuf
+	"$TEST_EXPORT" threads threads.tbuf 300 >/dev/null && figures threads.tbuf
 	result $? "figures of many threads"
 	differences "$golden/kernel.tbuf" make.tbuf && differences make.tbuf edges.tbuf &&
 		differences edges.tbuf extras.tbuf

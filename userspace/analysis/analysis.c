@@ -2,9 +2,9 @@
 /*
  * The analysis: events come in, and go to those whom they concern.
  *
- * The order in which the parts see an event matters in one place: a switch goes to the slices first, so
- * that when the task that comes is looked at, the one that goes is in the history of the CPU, and the
- * wake-up that has come true is known.
+ * The order in which the parts see an event matters in one place: a switch goes to the slices
+ * first, so that when the task that comes is looked at, the one that goes is in the history of
+ * the CPU, and the wake-up that has come true is known.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -16,19 +16,21 @@
  *		printf("%s %" PRIu64 "\n", task->comm, task->run_ns);
  *	analysis_free(a);
  *
- * Live: all numbers only grow, so what happened between two refreshes is the difference; who is on a CPU
- * just now has not been counted yet, see analysis_running().  Do not call analysis_end() before
- * the recording is over.  Another recording of the file needs another engine.
+ * Live: all numbers only grow, so what happened between two refreshes is the difference; who is
+ * on a CPU just now has not been counted yet, see analysis_running().  Do not call
+ * analysis_end() before the recording is over.  Another recording of the file needs another engine.
  *
  * As a report in sections, for text, JSON and the page: report.h.
  *
  * All times are ns of CLOCK_MONOTONIC, as tb_view.ns.  Pointers are good until analysis_free(), and
- * what they point to changes with the next event.  Nothing prints; failures are -errno.  Memory goes with the number of
- * tasks, handlers, system calls, devices and CPUs, not with how long the trace is.
+ * what they point to changes with the next event.  Nothing prints; failures are -errno.  Memory
+ * goes with the number of tasks, handlers, system calls, devices and CPUs, not with how long
+ * the trace is.
  *
  * What is not known is not guessed.  Where events of a CPU are missing, what ran there is unknown
  * until the next switch; who was woken or had gone to sleep before may have run meanwhile,
- * wherever it was, so what spans a loss is counted as uncertain and is in no time, mean, histogram or maximum.
+ * wherever it was, so what spans a loss is counted as uncertain and is in no time, mean,
+ * histogram or maximum.
  */
 #ifndef TRACEBUF_ANALYSIS_H
 #define TRACEBUF_ANALYSIS_H
@@ -52,7 +54,8 @@ struct analysis_options {
 	uint32_t cpu, tid;
 };
 
-/** analysis_new - before the first event of the selected recording; NULL: ENOMEM.  @options may be NULL */
+/** analysis_new - before the first event of the selected recording; @options may be NULL.
+ *  NULL: ENOMEM */
 struct analysis *analysis_new(const struct tb_trace *trace,
 			      const struct analysis_options *options);
 void analysis_free(struct analysis *a);
@@ -70,9 +73,11 @@ int analysis_event(struct analysis *a, const struct tb_cursor *cursor,
 		   const struct tb_view *view);
 
 /* analysis_end() flags */
-#define ANALYSIS_CUT 0x01u	/* the file breaks off: nobody knows what went on on a CPU after its last event */
+/* The file breaks off: of each CPU nothing is known after its last event */
+#define ANALYSIS_CUT 0x01u
 
-/** analysis_end - there are no more: what still lasts is counted until the last event */
+/** analysis_end - there are no more: what still lasts is counted until the last event.  The cursor
+ *  is still open */
 int analysis_end(struct analysis *a, unsigned int flags);
 
 /* ---- numbers ---- */
@@ -135,7 +140,8 @@ const struct analysis_axis *analysis_axis(const struct analysis *a);
  * @lost, @losses: events that are missing, in how many gaps (of rings)
  * @user_lost, @user_losses: records of programs, likewise
  * @cut: the file breaks off
- * @late: events that were shown after later ones, of a trace that is followed; what they say may be wrong
+ * @late: events that were shown after later ones, of a trace that is followed; what they say
+ * 	may be wrong
  * @has: what can be known, by the events that the recording has described or had: a bit for
  *	each enum analysis_need
  */
@@ -255,10 +261,12 @@ enum analysis_context {
  * @cpu: where it went on; @before: where it was before (of being off the CPU)
  * @state: of being off the CPU: prev_state of sched_switch
  * @woken: whether it is known when and by whom, which are:
- * @woken_at, @waker: NULL: an idle CPU; @context: if it was in an interrupt, that has nothing to do with @waker
+ * @woken_at, @waker: NULL: an idle CPU; @context: if it was in an interrupt, that has nothing
+ * 	to do with @waker
  *
  * Of a wake-up (@begin is @woken_at):
- * @instead, @nr_instead: who was on that CPU meanwhile, and how long, longest first; task NULL: nobody,
+ * @instead, @nr_instead: who was on that CPU meanwhile, and how long, longest first; task NULL:
+ * 	nobody,
  *	it was idle
  * @others_ns: those for whom there is no room in there
  * @unknown_ns: the rest
@@ -379,7 +387,8 @@ struct analysis_gap {
 /** analysis_gap - number @index, longest first; NULL beyond the last */
 const struct analysis_gap *analysis_gap(const struct analysis *a, unsigned int index);
 
-/** analysis_lost - events missing over time, ANALYSIS_SERIES: each gap in the bucket in which it ends */
+/** analysis_lost - events missing over time, ANALYSIS_SERIES of them: each gap in the bucket in
+ *  which it ends */
 const uint64_t *analysis_lost(const struct analysis *a);
 
 /* ---- events ---- */

@@ -2,8 +2,8 @@
 /*
  * Requests to block devices, from when the driver gets them until they are complete.
  *
- * A request is found again by device and first sector.  Of one that is issued twice the first was never
- * seen to complete; one that is put back is not under way.
+ * A request is found again by device and first sector.  Of one that is issued twice the first
+ * was never seen to complete; one that is put back is not under way.
  */
 #include <search.h>
 #include <stdlib.h>

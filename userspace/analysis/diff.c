@@ -2,9 +2,10 @@
 /*
  * What has changed from one trace to another.
  *
- * Things are the same if they are called the same: thread ids, device numbers of interrupts and the like differ from
- * boot to boot.  Totals are divided by the length of their trace, so that traces of different length
- * can be compared: what is sorted by is how much more or less time a second has gone there.
+ * Things are the same if they are called the same: thread ids, device numbers of interrupts and
+ * the like differ from boot to boot.  Totals are divided by the length of their trace, so that
+ * traces of different length can be compared: what is sorted by is how much more or less time a
+ * second has gone there.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 /* One thing in one trace (from @list[] in any order), or in both (after merge()) */
 struct item {
-	char name[96];
+	char name[160];
 	struct { uint64_t count, sum, max; } side[2];
 };
 
@@ -85,7 +86,7 @@ static void collect_handlers(struct analysis *a, unsigned int side, struct items
 			     enum analysis_kind kind)
 {
 	const struct analysis_handler *handler;
-	char name[96];
+	char name[160];
 	unsigned int i;
 
 	for (i = 0; (handler = analysis_handler(a, kind, i)); i++) {

@@ -2,8 +2,9 @@
 /*
  * Who is waiting for which CPU: woken, or made way for another one, and not running yet.
  *
- * Who was waiting before the first event, or since before a loss, is not known to: what is told is the
- * least that it was.  A wait counts when it ends, so that a loss leaves nothing wrong behind.
+ * Who was waiting before the first event, or since before a loss, is not known to: what is told
+ * is the least that it was.  A wait counts when it ends, so that a loss leaves nothing wrong
+ * behind.
  */
 #include "engine.h"
 
@@ -77,7 +78,8 @@ int queue_take(struct analysis *a, const struct tb_view *view, const struct plan
 
 	tid = plan_number(view, plan->fields[WAKE_PID], &has_tid);
 	cpu = plan_number(view, plan->fields[WAKE_CPU], &has_cpu);
-	if (!has_tid || !tid || !has_cpu || cpu < 0 || cpu > UINT16_MAX)
+	/* of a CPU that is not recorded nobody is seen to go */
+	if (!has_tid || !tid || !has_cpu || cpu < 0 || cpu >= tb_trace_nr_cpus(a->trace))
 		return 0;
 	task = task_of(a, (uint32_t)tid);
 	if (!task)

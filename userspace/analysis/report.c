@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sections, columns, rows: what a report is put together from.  A failed allocation is remembered, and everything
- * after it does nothing, so that those who make a report need not ask at each cell.
+ * Sections, columns, rows: what a report is put together from.  A failed allocation is
+ * remembered, and everything after it does nothing, so that those who make a report need not
+ * ask at each cell.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A report as what it says, before it looks like anything: sections with columns and rows.  Text, JSON
- * and the page are made from this, so they cannot say different things.
+ * A report as what it says, before it looks like anything: sections with columns and rows. 
+ * Text, JSON and the page are made from this, so they cannot say different things.
  *
  *	struct report *report = report_make(a, trace, "trace.tbuf", 0);
  *
@@ -16,12 +16,13 @@
  *	   "columns":[{"id":"busy","title":"busy","type":"number","unit":"ns"},...],
  *	   "rows":[[0,123,...],...]},...]}
  *
- * A row is an array with a value for each column: a number or a string as the column's type says, null:
- * not known.  Numbers are integers, exact: read them as 64 bits if it matters.
+ * A row is an array with a value for each column: a number or a string as the column's type
+ * says, null: not known.  Numbers are integers, exact: read them as 64 bits if it matters.
  *
  * Kinds: a "histogram" has columns "from" and "to" (a bucket [from, to)) before "count"; a "series"
- * has the column "time" (when the bucket begins), and one more for each thing that is shown over time.
- * Its buckets are all as wide, see "width".  A section without rows still has its notes, which say why.
+ * has the column "time" (when the bucket begins), and one more for each thing that is shown
+ * over time. Its buckets are all as wide, see "width".  A section without rows still has its
+ * notes, which say why.
  */
 #ifndef TRACEBUF_REPORT_H
 #define TRACEBUF_REPORT_H

@@ -107,6 +107,14 @@ static bool is_of(const struct tb_format *format, enum analysis_need need)
 	       !strcmp(format->system, events[need].system);
 }
 
+/* The one with that id in its wide form, which need not have been recorded */
+static const struct tb_format *format_of(const struct tb_trace *trace, uint32_t id)
+{
+	const struct tb_format *format = tb_trace_format(trace, (uint16_t)id);
+
+	return format ? format : tb_trace_format(trace, (uint16_t)(id + 1));
+}
+
 /* How many of those events a rule kept out; of id 0: of all, by the thread */
 static uint64_t kept_out(const struct making *m, enum analysis_need need, bool by_thread)
 {
@@ -117,7 +125,7 @@ static uint64_t kept_out(const struct making *m, enum analysis_need need, bool b
 
 	list = tb_trace_suppressed(m->trace, &count);
 	for (i = 0; i < count; i++) {
-		format = list[i].id ? tb_trace_format(m->trace, (uint16_t)list[i].id) : NULL;
+		format = list[i].id ? format_of(m->trace, list[i].id) : NULL;
 		if (by_thread ? !list[i].id : format && is_of(format, need))
 			sum += list[i].filtered + list[i].sampled + list[i].limited +
 			       list[i].vetoed + list[i].nested;

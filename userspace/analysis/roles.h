@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which event is which: those of the scheduler, of interrupts, of system calls and of block devices that
- * something is concluded from, in either form, and where in them the numbers are.
+ * Which event is which: those of the scheduler, of interrupts, of system calls and of block
+ * devices that something is concluded from, in either form, and where in them the numbers are.
  */
 #ifndef TRACEBUF_ROLES_H
 #define TRACEBUF_ROLES_H

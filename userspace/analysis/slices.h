@@ -36,7 +36,8 @@ enum slice_doubt {
  * @prio: SLICE_RUN: priority, if @has_prio
  * @context: SLICE_WAKEUP: TB_CONTEXT_* of the event that woke it, if @has_context
  * @waited: SLICE_RUN: how long from when it was woken, if @has_waited
- * @wait_lost: SLICE_RUN: it was woken before, but events are missing since: it may have run meanwhile
+ * @wait_lost: SLICE_RUN: it was woken before, but events are missing since: it may have run
+ * 	meanwhile
  * @depth: SLICE_IRQ: how many interrupts it is in
  * @name: SLICE_IRQ: of the interrupt or its handler, @name_length bytes; NULL: not known
  * @event: the event it began with: format, payload and length are valid, no more

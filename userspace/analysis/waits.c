@@ -3,8 +3,8 @@
  * Waiting: how long it took from wake-ups until who was woken ran, who ran there instead, and the
  * worst cases of all kinds of waiting.
  *
- * Of the worst cases there is a heap, the shortest on top, which goes when there is a longer one: of a
- * long trace nearly every case is shorter than that, and costs one comparison.
+ * Of the worst cases there is a heap, the shortest on top, which goes when there is a longer
+ * one: of a long trace nearly every case is shorter than that, and costs one comparison.
  */
 #include <stdlib.h>
 #include <string.h>

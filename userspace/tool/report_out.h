@@ -19,7 +19,8 @@
 int report_analyse(const char *file, struct tb_trace *trace, struct selection *selection,
 		   uint32_t worst, struct analysis **analysis);
 
-/** report_text_write - as text of @width columns; @section: this one alone, NULL: all that have something to say */
+/** report_text_write - as text of @width columns; @section: this one alone, NULL: all that
+ *  have something to say */
 void report_text_write(const struct report *report, const char *section,
 		       unsigned int width, FILE *out);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A report as text: tables aligned, times in the unit that suits them, histograms as bars, series as
- * strips with a character for each bucket.
+ * A report as text: tables aligned, times in the unit that suits them, histograms as bars,
+ * series as strips with a character for each bucket.
  *
- * A table that is too wide loses columns, those first in which nothing is, then from the right, and says so.
+ * A table that is too wide loses columns, those first in which nothing is, then from the right,
+ * and says so.
  */
 #include <ctype.h>
 #include <inttypes.h>
