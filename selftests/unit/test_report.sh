@@ -92,6 +92,8 @@ if command -v "$TEST_EXPORT" >/dev/null; then
 	result $? "figures of many events"
 	"$TEST_EXPORT" threads threads.tbuf 300 >/dev/null && figures threads.tbuf
 	result $? "figures of many threads"
+	"$TEST_EXPORT" waits waits.tbuf 4000 >/dev/null && figures waits.tbuf
+	result $? "figures of waits of all lengths, with losses"
 	differences "$golden/kernel.tbuf" make.tbuf && differences make.tbuf edges.tbuf &&
 		differences edges.tbuf extras.tbuf
 	result $? "what differs between traces"
