@@ -33,11 +33,12 @@ figures()
 	trace=$1
 	shift
 	# what chooses among events is for print, too; what chooses among figures for the check
-	options='' others='' cut='' want=0
+	options='' others='' cut='' want=0 top=''
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--cut) cut=$1 want=1; shift; continue ;;
 		--from | --to) options="$options $1 $2" ;;
+		--top) top=$2 ;;
 		*) others="$others $1 $2" ;;
 		esac
 		shift 2
@@ -45,10 +46,10 @@ figures()
 	# shellcheck disable=SC2086 # several words
 	"$TRACEBUF" print -v --jsonl $options "$trace" >events.jsonl 2>said
 	# shellcheck disable=SC2086
-	"$TRACEBUF" report --json $options $others "$trace" >made.json 2>said
+	"$TRACEBUF" report --json $options $others ${top:+--top $top} "$trace" >made.json 2>said
 	[ $? -eq $want ] || return 1
 	# shellcheck disable=SC2086
-	python3 "$here/report_check.py" events.jsonl made.json $cut $others >said || { cut -c1-400 said; return 1; }
+	python3 "$here/report_check.py" events.jsonl made.json $cut $others ${top:+--worst $top} >said || { cut -c1-400 said; return 1; }
 }
 
 # a note of the text
@@ -92,7 +93,7 @@ if command -v "$TEST_EXPORT" >/dev/null; then
 	result $? "figures of many events"
 	"$TEST_EXPORT" threads threads.tbuf 300 >/dev/null && figures threads.tbuf
 	result $? "figures of many threads"
-	"$TEST_EXPORT" waits waits.tbuf 4000 >/dev/null && figures waits.tbuf
+	"$TEST_EXPORT" waits waits.tbuf 4000 >/dev/null && figures waits.tbuf && figures waits.tbuf --top 100
 	result $? "figures of waits of all lengths, with losses"
 	differences "$golden/kernel.tbuf" make.tbuf && differences make.tbuf edges.tbuf &&
 		differences edges.tbuf extras.tbuf
