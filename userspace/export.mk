@@ -23,4 +23,11 @@ test-formats: $(OUT)/asan/tracebuf $(FORMATS_TRACES)
 	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export \
 		sh $(ROOT)/selftests/unit/test_export_formats.sh
 
-test: test-formats
+# What reports say, over the same traces
+.PHONY: test-report
+test-report: $(OUT)/asan/tracebuf $(FORMATS_TRACES)
+	@echo '# test_report.sh'
+	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export \
+		sh $(ROOT)/selftests/unit/test_report.sh
+
+test: test-formats test-report

@@ -13,6 +13,8 @@
  *   test_export edges FILE          beginnings without ends, ends without beginnings, states
  *   test_export stacks FILE N       N events, all with another stack
  *   test_export threads FILE N      N threads, of which each makes a system call, twice
+ *   test_export waits FILE N        N switches and wake-ups of threads at random times on 2 CPUs, with
+ *                                   losses
  *   test_export big FILE N          N events of the common kinds on 4 CPUs
  *   test_export export FILE OUT     what "tracebuf export" does
  *   test_export damage FILE N       N times: damage a copy of FILE, export it
@@ -608,6 +610,49 @@ static void make_threads(struct fx *fx, uint64_t count)
 	finish(fx, 1);
 }
 
+/* Nothing of it means anything, but everything is different each time */
+static void make_waits(struct fx *fx, uint64_t count)
+{
+	uint64_t i, time = START, random = 1, last[2] = { START, START };
+	uint32_t on[2] = { 0, 0 };
+
+	start(fx, 14);
+	fx_open(fx, 0, time, 0, NULL);
+	fx_open(fx, 1, time, 0, NULL);
+	for (i = 0; i < count; i++) {
+		uint32_t cpu, tid, bits;
+
+		random = random * 6364136223846793005ull + 1442695040888963407ull;
+		bits = (uint32_t)(random >> 33);
+		cpu = bits & 1;
+		tid = 1000 + (bits >> 1) % 23;
+		time += 1 + (random >> 20 & ((1u << (bits >> 10 & 15)) - 1));
+		if (fx->rings[cpu].used + 256 > 1u << 14) {
+			struct tb_gap gap = { .overwritten = i % 3, .first = last[cpu] + 1,
+					      .last = time + 1 };
+
+			time += 2;
+			fx_close(fx, cpu);
+			fx_open(fx, cpu, time, on[cpu], gap.overwritten ? &gap : NULL);
+		}
+		last[cpu] = time;
+		if (bits >> 8 & 1 || tid == on[!cpu] || tid == on[cpu]) {
+			fx_simple(fx, cpu, EV_WAKING_FAST, time,
+				  tid | 120ull << 22 | (uint64_t)cpu << 32);
+			continue;
+		}
+		tid = bits >> 9 & 1 ? tid : 0;
+		if (tid == on[cpu])
+			continue;
+		fx_simple(fx, cpu, EV_SWITCH_FAST, time,
+			  fast_switch(on[cpu], tid, bits >> 14 & 3, 120));
+		on[cpu] = tid;
+	}
+	fx_close(fx, 0);
+	fx_close(fx, 1);
+	finish(fx, 2);
+}
+
 static void make_stacks(struct fx *fx, uint64_t count)
 {
 	uint64_t addresses[4] = { 0xffffffff81000000, 0, 0xffffffff81000100, 0xffffffff81000200 };
@@ -821,6 +866,8 @@ int main(int argc, char **argv)
 		make_edges(&fx);
 	} else if (argc >= 4 && !strcmp(argv[1], "threads")) {
 		make_threads(&fx, strtoull(argv[3], NULL, 0));
+	} else if (argc >= 4 && !strcmp(argv[1], "waits")) {
+		make_waits(&fx, strtoull(argv[3], NULL, 0));
 	} else if (argc >= 4 && !strcmp(argv[1], "big")) {
 		make_big(&fx, strtoull(argv[3], NULL, 0));
 	} else if (argc >= 4 && !strcmp(argv[1], "export")) {

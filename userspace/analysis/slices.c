@@ -11,36 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include "map.h"
+#include "roles.h"
 #include "slices.h"
 
 /* Interrupts in interrupts */
 #define IRQS_MAX 8
+/* Bytes of a handler's name; what is longer is cut */
+#define IRQ_NAME_MAX 128
 /* EXIT_DEAD, EXIT_ZOMBIE, in prev_state of sched_switch */
 #define STATE_DEAD 0x30
 
-enum role {
-	ROLE_NONE, ROLE_SWITCH, ROLE_WAKING, ROLE_WAKEUP, ROLE_IRQ, ROLE_IRQ_EXIT,
-	ROLE_SOFTIRQ, ROLE_SOFTIRQ_EXIT, ROLE_SYSCALL, ROLE_SYSCALL_EXIT,
-};
-
-/**
- * struct plan - what a format is here
- * @fields: its numbers, by role: see roles[]
- * @name: a text in it, or NULL
- * @fixed: what the interrupt is called, of events for one kind of them
- */
-struct plan {
-	enum role role;
-	const struct tb_format_field *fields[4];
-	const struct tb_format_field *name;
-	const char *fixed;
-	size_t fixed_length;
-};
-
+/* @names: of a recording that is read while it is made, payloads do not last */
 struct cpu {
 	bool running, softirq;
 	unsigned int irqs;
 	struct slice run, in_softirq, irq[IRQS_MAX];
+	char names[IRQS_MAX][IRQ_NAME_MAX];
 };
 
 /* @awake: it has not only been told to wake up */
@@ -49,6 +35,8 @@ struct thread {
 	uint64_t call_losses, woken_losses;
 	uint64_t woken_at;
 	uint32_t waker;
+	uint16_t waker_context;
+	bool waker_told;
 	struct slice call;
 };
 
@@ -59,110 +47,40 @@ struct slices {
 	uint64_t losses, last;
 	bool wakeups;			/* there are events of them, not of waking alone */
 	struct map threads;
-	struct cpu *cpus;
+	struct cpu **cpus;
 	unsigned int nr_cpus;
-	struct plan plans[];
+	struct plans plans;
 };
-
-/* ---- formats ---- */
-
-static const struct {
-	const char *system, *name;
-	enum role role;
-	const char *fields[4];
-} roles[] = {
-	{ "sched", "sched_switch", ROLE_SWITCH,
-	  { "prev_pid", "next_pid", "prev_state", "next_prio" } },
-	{ "sched", "sched_waking", ROLE_WAKING, { "pid" } },
-	{ "sched", "sched_wakeup", ROLE_WAKEUP, { "pid" } },
-	{ "sched", "sched_wakeup_new", ROLE_WAKEUP, { "pid" } },
-	{ "irq", "irq_handler_entry", ROLE_IRQ, { "irq" } },
-	{ "irq", "irq_handler_exit", ROLE_IRQ_EXIT, { "irq", "ret" } },
-	{ "irq", "softirq_entry", ROLE_SOFTIRQ, { "vec" } },
-	{ "irq", "softirq_exit", ROLE_SOFTIRQ_EXIT, { "vec" } },
-	{ "raw_syscalls", "sys_enter", ROLE_SYSCALL, { "id", "tid" } },
-	{ "raw_syscalls", "sys_exit", ROLE_SYSCALL_EXIT, { "id", "ret" } },
-};
-
-/* "local_timer" of irq_vectors:local_timer_entry and _exit */
-static void plan_vector(struct plan *plan, const struct tb_format *format)
-{
-	const char *end = strrchr(format->name, '_');
-
-	plan->fields[0] = tb_format_field(format, "vector");
-	if (strcmp(format->system, "irq_vectors") || !end || !plan->fields[0])
-		return;
-	plan->fixed = format->name;
-	plan->fixed_length = (size_t)(end - format->name);
-	if (!strcmp(end, "_entry"))
-		plan->role = ROLE_IRQ;
-	else if (!strcmp(end, "_exit"))
-		plan->role = ROLE_IRQ_EXIT;
-}
-
-static void plan_make(struct plan *plan, const struct tb_format *format)
-{
-	size_t i, k;
-
-	plan_vector(plan, format);
-	for (i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
-		if (strcmp(format->name, roles[i].name) ||
-		    strcmp(format->system, roles[i].system))
-			continue;
-		for (k = 0; k < 4 && roles[i].fields[k]; k++)
-			plan->fields[k] = tb_format_field(format,
-							  roles[i].fields[k]);
-		if (!plan->fields[0] ||
-		    (roles[i].role == ROLE_SWITCH && !plan->fields[1]))
-			return;
-		plan->role = roles[i].role;
-		plan->name = tb_format_field(format, "name");
-	}
-}
 
 struct slices *slices_open(const struct tb_trace *trace,
 			   void (*each)(void *context, const struct slice *slice),
 			   void *context)
 {
-	unsigned int count = tb_trace_formats(trace), i;
-	struct slices *slices;
+	struct slices *slices = calloc(1, sizeof(*slices));
 
-	slices = calloc(1, sizeof(*slices) + count * sizeof(slices->plans[0]));
 	if (!slices)
 		return NULL;
 	slices->trace = trace;
 	slices->each = each;
 	slices->context = context;
-	slices->nr_cpus = tb_trace_nr_cpus(trace);
-	slices->cpus = calloc(slices->nr_cpus + 1, sizeof(*slices->cpus));
-	if (!slices->cpus) {
-		free(slices);
-		return NULL;
-	}
-	for (i = 0; i < count; i++)
-		plan_make(&slices->plans[i], tb_trace_format_at(trace, i));
 	return slices;
 }
 
 void slices_close(struct slices *slices)
 {
+	unsigned int i;
+
 	if (!slices)
 		return;
+	for (i = 0; i < slices->nr_cpus; i++)
+		free(slices->cpus[i]);
 	map_free(&slices->threads, free);
+	plans_free(&slices->plans);
 	free(slices->cpus);
 	free(slices);
 }
 
 /* ---- slices ---- */
-
-static int64_t number(const struct tb_view *view,
-		      const struct tb_format_field *field, bool *has)
-{
-	uint64_t value = 0;
-
-	*has = field && !tb_field_u64(view, field, &value);
-	return (int64_t)value;
-}
 
 static void begin(struct slice *slice, enum slice_kind kind,
 		  const struct tb_view *view, uint64_t ns)
@@ -209,7 +127,7 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 	int64_t tid;
 	bool has;
 
-	tid = number(view, plan->fields[0], &has);
+	tid = plan_number(view, plan->fields[0], &has);
 	if (!has || !tid)
 		return 0;
 	thread = thread_of(slices, (uint32_t)tid);
@@ -226,6 +144,8 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 	thread->woken_losses = slices->losses;
 	thread->woken_at = ns;
 	thread->waker = view->tid;
+	thread->waker_context = view->context;
+	thread->waker_told = view->structure == TB_STRUCT_COMPOSITE;
 	return 0;
 }
 
@@ -240,8 +160,8 @@ static void take_out(struct slices *slices, const struct plan *plan,
 	bool has_state, has_tid;
 	int64_t tid, state;
 
-	state = number(view, plan->fields[2], &has_state);
-	tid = number(view, plan->fields[0], &has_tid);
+	state = plan_number(view, plan->fields[2], &has_state);
+	tid = plan_number(view, plan->fields[0], &has_tid);
 	thread = has_tid ? map_get(&slices->threads, (uint32_t)tid) : NULL;
 	if (thread && (thread->awake || !slices->wakeups ||
 		       (has_state && !(state & 0xff))))
@@ -269,24 +189,27 @@ static void take_in(struct slices *slices, const struct plan *plan,
 	int64_t tid;
 	bool has;
 
-	tid = number(view, plan->fields[1], &has);
+	tid = plan_number(view, plan->fields[1], &has);
 	if (!has)
 		return;
 	begin(&cpu->run, SLICE_RUN, view, ns);
 	cpu->running = true;
 	cpu->run.tid = (uint32_t)tid;
-	cpu->run.prio = number(view, plan->fields[3], &cpu->run.has_prio);
+	cpu->run.prio = plan_number(view, plan->fields[3], &cpu->run.has_prio);
 	thread = map_get(&slices->threads, (uint32_t)tid);
 	if (!thread || !thread->woken)
 		return;
 	thread->woken = false;
-	if (thread->woken_losses != slices->losses)
+	cpu->run.wait_lost = thread->woken_losses != slices->losses;
+	if (cpu->run.wait_lost)
 		return;
 	cpu->run.has_waited = true;
 	cpu->run.waited = ns - thread->woken_at;
 	begin(&wakeup, SLICE_WAKEUP, view, thread->woken_at);
 	wakeup.tid = (uint32_t)tid;
 	wakeup.number = thread->waker;
+	wakeup.context = thread->waker_context;
+	wakeup.has_context = thread->waker_told;
 	end(slices, &wakeup, ns, SLICE_WHOLE);
 }
 
@@ -299,10 +222,10 @@ static int take_call(struct slices *slices, const struct plan *plan,
 	bool has;
 
 	/* says in its one-element form whose it is */
-	told = number(view, plan->fields[1], &has);
+	told = plan_number(view, plan->fields[1], &has);
 	if (has)
 		tid = (uint32_t)told;
-	id = number(view, plan->fields[0], &has);
+	id = plan_number(view, plan->fields[0], &has);
 	thread = has ? thread_of(slices, tid) : NULL;
 	if (!thread)
 		return has ? -ENOMEM : 0;
@@ -323,7 +246,7 @@ static int take_call_exit(struct slices *slices, const struct plan *plan,
 	int64_t id;
 	bool has;
 
-	id = number(view, plan->fields[0], &has);
+	id = plan_number(view, plan->fields[0], &has);
 	if (!thread || !thread->in_call)
 		return 0;
 	thread->in_call = false;
@@ -332,7 +255,7 @@ static int take_call_exit(struct slices *slices, const struct plan *plan,
 		return 0;
 	}
 	thread->call.cpu = view->cpu;
-	thread->call.result = number(view, plan->fields[1],
+	thread->call.result = plan_number(view, plan->fields[1],
 				     &thread->call.has_result);
 	end(slices, &thread->call, ns,
 	    thread->call_losses == slices->losses ? SLICE_WHOLE : SLICE_LOSSY);
@@ -341,33 +264,7 @@ static int take_call_exit(struct slices *slices, const struct plan *plan,
 
 /* ---- interrupts ---- */
 
-static int take_irq(struct slices *slices, const struct plan *plan,
-		    const struct tb_view *view, struct cpu *cpu, uint64_t ns)
-{
-	struct slice *slice;
-	bool has;
-
-	if (cpu->irqs == IRQS_MAX)
-		return 0;
-	slice = &cpu->irq[cpu->irqs];
-	begin(slice, SLICE_IRQ, view, ns);
-	slice->number = number(view, plan->fields[0], &has);
-	if (!has)
-		return 0;
-	if (plan->fixed) {
-		slice->name = plan->fixed;
-		slice->name_length = plan->fixed_length;
-	} else if (!plan->name || tb_field_str(view, plan->name, &slice->name,
-					       &slice->name_length)) {
-		slice->name = tb_trace_string(slices->trace, TB_STRING_IRQ,
-					      (uint32_t)slice->number);
-		slice->name_length = slice->name ? strlen(slice->name) : 0;
-	}
-	cpu->irqs++;
-	return 1;
-}
-
-/* Is it the one that @view ends? */
+/* Is it the one that @view begins or ends? */
 static bool is_irq(const struct slice *slice, const struct plan *plan,
 		   const struct tb_view *view, int64_t irq)
 {
@@ -379,23 +276,74 @@ static bool is_irq(const struct slice *slice, const struct plan *plan,
 					plan->fixed_length));
 }
 
-static int take_irq_exit(struct slices *slices, const struct plan *plan,
-			 const struct tb_view *view, struct cpu *cpu, uint64_t ns)
+/* Where the one that @view begins or ends is, from 1; 0: it is not there */
+static unsigned int find_irq(const struct cpu *cpu, const struct plan *plan,
+			     const struct tb_view *view, int64_t irq)
 {
 	unsigned int at = cpu->irqs;
+
+	while (at && !is_irq(&cpu->irq[at - 1], plan, view, irq))
+		at--;
+	return at;
+}
+
+/* All but the first @keep have ended, and that is not in the trace */
+static void drop_irqs(struct slices *slices, struct cpu *cpu, unsigned int keep)
+{
+	while (cpu->irqs > keep)
+		end_unknown(slices, &cpu->irq[--cpu->irqs]);
+}
+
+static int take_irq(struct slices *slices, const struct plan *plan,
+		    const struct tb_view *view, struct cpu *cpu, uint64_t ns)
+{
 	struct slice *slice;
+	unsigned int at;
 	int64_t irq;
 	bool has;
 
-	irq = number(view, plan->fields[0], &has);
-	while (at && !is_irq(&cpu->irq[at - 1], plan, view, irq))
-		at--;
-	if (!has || !at)
+	irq = plan_number(view, plan->fields[0], &has);
+	/* none interrupts itself: where recording begins there may be beginnings alone */
+	at = has ? find_irq(cpu, plan, view, irq) : 0;
+	if (at)
+		drop_irqs(slices, cpu, at - 1);
+	if (!has || cpu->irqs == IRQS_MAX)
 		return 0;
-	while (cpu->irqs > at)
-		end_unknown(slices, &cpu->irq[--cpu->irqs]);
+	slice = &cpu->irq[cpu->irqs];
+	begin(slice, SLICE_IRQ, view, ns);
+	slice->number = irq;
+	if (plan->fixed) {
+		slice->name = plan->fixed;
+		slice->name_length = plan->fixed_length;
+	} else if (!plan->name || tb_field_str(view, plan->name, &slice->name,
+					       &slice->name_length)) {
+		slice->name = tb_trace_string(slices->trace, TB_STRING_IRQ,
+					      (uint32_t)slice->number);
+		slice->name_length = slice->name ? strlen(slice->name) : 0;
+	}
+	if (slice->name && slice->name_length > IRQ_NAME_MAX)
+		slice->name_length = IRQ_NAME_MAX;
+	if (slice->name)
+		slice->name = memcpy(cpu->names[cpu->irqs], slice->name, slice->name_length);
+	slice->depth = cpu->irqs++;
+	return 1;
+}
+
+static int take_irq_exit(struct slices *slices, const struct plan *plan,
+			 const struct tb_view *view, struct cpu *cpu, uint64_t ns)
+{
+	struct slice *slice;
+	unsigned int at;
+	int64_t irq;
+	bool has;
+
+	irq = plan_number(view, plan->fields[0], &has);
+	at = has ? find_irq(cpu, plan, view, irq) : 0;
+	if (!at)
+		return 0;
+	drop_irqs(slices, cpu, at);
 	slice = &cpu->irq[--cpu->irqs];
-	slice->result = number(view, plan->fields[1], &slice->has_result);
+	slice->result = plan_number(view, plan->fields[1], &slice->has_result);
 	end(slices, slice, ns, SLICE_WHOLE);
 	return 1;
 }
@@ -406,7 +354,7 @@ static int take_softirq(struct slices *slices, const struct plan *plan,
 	int64_t vector;
 	bool has;
 
-	vector = number(view, plan->fields[0], &has);
+	vector = plan_number(view, plan->fields[0], &has);
 	if (!has)
 		return 0;
 	if (plan->role == ROLE_SOFTIRQ) {
@@ -437,9 +385,39 @@ static void forget(struct slices *slices, struct cpu *cpu, uint64_t ns)
 		end(slices, &cpu->run, ns, SLICE_UNENDED);
 	if (cpu->softirq)
 		end_unknown(slices, &cpu->in_softirq);
-	while (cpu->irqs)
-		end_unknown(slices, &cpu->irq[--cpu->irqs]);
+	drop_irqs(slices, cpu, 0);
 	cpu->running = cpu->softirq = false;
+}
+
+/* What is known of @cpu stays where it is; NULL: no memory */
+static struct cpu *cpu_of(struct slices *slices, uint32_t cpu)
+{
+	struct cpu **grown;
+
+	if (cpu >= slices->nr_cpus) {
+		grown = realloc(slices->cpus, (cpu + 1) * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		memset(grown + slices->nr_cpus, 0,
+		       (cpu + 1 - slices->nr_cpus) * sizeof(*grown));
+		slices->cpus = grown;
+		slices->nr_cpus = cpu + 1;
+	}
+	if (!slices->cpus[cpu])
+		slices->cpus[cpu] = calloc(1, sizeof(struct cpu));
+	return slices->cpus[cpu];
+}
+
+const struct slice *slices_running(const struct slices *slices, unsigned int cpu)
+{
+	if (cpu >= slices->nr_cpus || !slices->cpus[cpu] || !slices->cpus[cpu]->running)
+		return NULL;
+	return &slices->cpus[cpu]->run;
+}
+
+const struct plan *slices_plan(struct slices *slices, const struct tb_format *format)
+{
+	return plan_of(&slices->plans, format);
 }
 
 int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns,
@@ -450,9 +428,11 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns,
 
 	if (ns > slices->last)
 		slices->last = ns;
-	if (view->user || view->cpu >= slices->nr_cpus)
+	if (view->user || view->cpu == TB_RING_DURABLE)
 		return 0;
-	cpu = &slices->cpus[view->cpu];
+	cpu = cpu_of(slices, view->cpu);
+	if (!cpu)
+		return -ENOMEM;
 	if (view->kind == TB_VIEW_LOST) {
 		forget(slices, cpu, lost_ns);
 		slices->losses++;
@@ -460,9 +440,13 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns,
 	}
 	if (!view->format)
 		return 0;
-	plan = &slices->plans[view->format->index];
+	plan = plan_of(&slices->plans, view->format);
+	if (!plan)
+		return -ENOMEM;
 	switch (plan->role) {
 	case ROLE_SWITCH:
+		/* who is in an interrupt does not go */
+		drop_irqs(slices, cpu, 0);
 		take_out(slices, plan, view, cpu, ns);
 		take_in(slices, plan, view, cpu, ns);
 		return 1;
@@ -493,7 +477,8 @@ void slices_finish(struct slices *slices)
 	size_t k;
 
 	for (i = 0; i < slices->nr_cpus; i++)
-		forget(slices, &slices->cpus[i], slices->last);
+		if (slices->cpus[i])
+			forget(slices, slices->cpus[i], slices->last);
 	for (k = 0; k < threads->nr_slots; k++) {
 		thread = threads->slots[k].value;
 		if (thread && thread->in_call &&

@@ -34,7 +34,11 @@ enum slice_doubt {
  * @number: interrupt, softirq, system call; SLICE_WAKEUP: the thread that woke it
  * @result: what it returned, if @has_result; SLICE_RUN: the state in which it went
  * @prio: SLICE_RUN: priority, if @has_prio
+ * @context: SLICE_WAKEUP: TB_CONTEXT_* of the event that woke it, if @has_context
  * @waited: SLICE_RUN: how long from when it was woken, if @has_waited
+ * @wait_lost: SLICE_RUN: it was woken before, but events are missing since: it may have run
+ * 	meanwhile
+ * @depth: SLICE_IRQ: how many interrupts it is in
  * @name: SLICE_IRQ: of the interrupt or its handler, @name_length bytes; NULL: not known
  * @event: the event it began with: format, payload and length are valid, no more
  */
@@ -46,7 +50,9 @@ struct slice {
 	uint64_t begin, end;
 	int64_t number, result, prio;
 	uint64_t waited;
-	bool has_result, has_prio, has_waited;
+	uint16_t context;
+	unsigned int depth;
+	bool has_result, has_prio, has_waited, has_context, wait_lost;
 	const char *name;
 	size_t name_length;
 	struct tb_view event;
@@ -67,6 +73,13 @@ void slices_close(struct slices *slices);
  */
 int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns,
 		uint64_t lost_ns);
+
+/* Who is on @cpu, and since when (@begin); NULL: not known */
+const struct slice *slices_running(const struct slices *slices, unsigned int cpu);
+
+/* What events of @format are; NULL: ENOMEM */
+struct plan;
+const struct plan *slices_plan(struct slices *slices, const struct tb_format *format);
 
 /* The trace ends: so does what is open */
 void slices_finish(struct slices *slices);

@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+report_check.py - every figure of a report, worked out once more from the events as print has them.
+
+    tracebuf print -v --jsonl T >events; tracebuf report --json T >report
+    report_check.py events report [--cut] [--cpu N] [--tid N] [--worst N]
+
+Nothing of the tool is used but its list of events.  Says what differs, a line each, on standard
+output; exit status 1 if anything does.
+"""
+import errno
+import json
+import sys
+from collections import defaultdict
+
+# nothing is left beside the tests
+sys.dont_write_bytecode = True
+from report_figures import Axis, Check, Queues, Stat, percentile, read
+
+INSTEAD = 8
+
+
+# ---- comparing ----
+
+class Compare:
+    def __init__(self, check, report):
+        self.c, self.wrong, self.checked = check, 0, 0
+        self.sections = {s["id"]: s for s in report["sections"]}
+        self.axis = Axis(check.begin, check.end)
+        self.worst = check.o.get("worst", 10)
+
+    def same(self, what, have, want):
+        self.checked += 1
+        if have == want:
+            return
+        self.wrong += 1
+        print(f"{what}: the report has {have}, the events say {want}")
+
+    def rows(self, name, want, order=True, columns=None):
+        section = self.sections[name]
+        ids = [c["id"] for c in section["columns"]]
+        have = [[row[ids.index(c)] for c in columns or ids] for row in section["rows"]]
+        for row in section["rows"]:
+            if len(row) != len(ids):
+                self.same(f"{name}: cells of a row", len(row), len(ids))
+        want = [list(row) for row in want]
+        if not order:
+            have, want = sorted(have, key=str), sorted(want, key=str)
+        self.same(f"{name}: rows", len(have), len(want))
+        for i, (one, other) in enumerate(zip(have, want)):
+            self.same(f"{name}, row {i}", one, other)
+
+    def needs(self, name, *events):
+        """Is there what the section needs?  If not it has no rows, and says what is missing"""
+        missing = [e for e in events if e not in self.c.has]
+        if not missing:
+            return True
+        self.same(f"{name}: rows", self.sections[name]["rows"], [])
+        notes = " ".join(self.sections[name]["notes"])
+        for event in missing:
+            self.same(f"{name}: says that it needs {event}", f"-e {event}" in notes, True)
+        return False
+
+    def all(self):
+        c, report = self.c, self.sections
+        losses = [e for e in c.events if e["type"] == "lost" and not e["user"]]
+        self.ran = [t for t in c.tasks if t.spans and sum(b - a for a, b in t.spans) or t.runs]
+        cpus = [n for n in sorted(c.cpus) if c.o.get("cpu", n) == n]
+        self.rows("summary", [[c.begin, c.end, c.end - c.begin,
+                               sum(e["type"] != "lost" for e in c.events), len(c.cpus),
+                               len(self.ran), len(losses),
+                               sum(e["fields"]["events"] for e in losses)]])
+        if self.needs("cpu", "sched:sched_switch"):
+            self.cpu(cpus)
+            self.tasks()
+        self.waits()
+        self.queues(cpus)
+        self.handlers()
+        self.blocks()
+        self.losses()
+        counts = defaultdict(int)
+        for e in c.events:
+            if e["type"] == "event" and not e["user"] and e["system"] not in ("tracebuf", "unknown"):
+                counts[e["system"], e["name"]] += 1
+        have = defaultdict(int)
+        for system, name, _, count in report["events"]["rows"]:
+            have[system, name] += count
+        self.same("events", dict(have), dict(counts))
+
+    def series(self, name, columns):
+        section = self.sections[name]
+        self.same(f"{name}: width", section["width"], self.axis.width)
+        self.rows(name, zip(self.axis.times(), *columns))
+
+    def cpu(self, cpus):
+        span, rows = self.c.end - self.c.begin, []
+        for n in cpus:
+            cpu = self.c.cpus[n]
+            busy = sum(b - a for a, b in cpu.busy)
+            idle, unknown = cpu.idle, max(0, span - busy - cpu.idle)
+            if "tid" in self.c.o:
+                idle = unknown = None
+            rows.append([n, busy, busy * 1000000 // span if span else None, idle, unknown,
+                         cpu.switches, cpu.irq, cpu.softirq])
+        self.rows("cpu", rows)
+        self.series("cpu-time", [self.axis.spread(self.c.cpus[n].busy) for n in cpus])
+
+    def tasks(self):
+        span, rows = self.c.end - self.c.begin, []
+        ran = sorted(self.ran, key=lambda t: (-sum(b - a for a, b in t.spans), t.number))
+        for t in ran:
+            run, w = sum(b - a for a, b in t.spans), t.wait.values
+            rows.append([t.tid, run, run * 1000000 // span if span else None, t.runs, len(w),
+                         sum(w) // len(w) if w else None, max(w) if w else None, t.preempted,
+                         t.migrations, sum(w), t.wait.uncertain] +
+                        [sum(t.off[k].values) for k in ("runnable", "blocked", "sleeping")])
+        self.rows("tasks", rows, order=False, columns=[
+            "tid", "cpu", "share", "runs", "wakeups", "wait_mean", "wait_max", "preempted",
+            "migrations", "wait_total", "wait_uncertain", "runnable", "blocked", "sleeping"])
+        section = self.sections["tasks"]
+        ids = [c["id"] for c in section["columns"]]
+        runs = [row[ids.index("cpu")] for row in section["rows"]]
+        self.same("tasks: order", runs, sorted(runs, reverse=True))
+        names = {t.tid: t for t in ran if t.comm and t.comm[0] != "<"}
+        again = len({t.tid for t in ran}) != len(ran)
+        for row in section["rows"]:
+            t = names.get(row[0])
+            if t and not again:
+                self.same(f"tasks: name of {t.tid}", row[ids.index("comm")], t.comm)
+                self.same(f"tasks: process of {t.tid}", row[ids.index("pid")], t.pid)
+        # equal ones may be in any order: by the title
+        section = self.sections["tasks-time"]
+        have = {(column["title"].rsplit("/", 1)[1], tuple(r[i] for r in section["rows"]))
+                for i, column in enumerate(section["columns"]) if i}
+        want = {(str(t.tid), tuple(self.axis.spread(t.spans))) for t in ran}
+        self.same("tasks-time: not in the events", have - want, set())
+        self.same("tasks-time: tasks", len(section["columns"]) - 1, min(20, len(ran)))
+
+    def waits(self):
+        c = self.c
+        woken = {"sched:sched_waking", "sched:sched_wakeup"} & c.has
+        if "sched:sched_switch" not in c.has or not woken:
+            for name in ("latency", "latency-histogram", "latency-worst", "latency-instead"):
+                self.needs(name, *({"sched:sched_switch"} if woken else
+                                   {"sched:sched_switch", "sched:sched_wakeup"}))
+        else:
+            self.latency()
+        if self.needs("offcpu-sleeping", "sched:sched_switch"):
+            for kind, rows in c.offs.items():
+                rows.sort(key=lambda r: (-r[0], r[1]))
+                want = [[r[1], r[0], r[2].tid, r[3], r[4], r[5], r[6][1] if r[6] else None,
+                         r[6][0] if r[6] else None] for r in rows[:self.worst]]
+                self.rows("offcpu-" + kind, want, columns=[
+                    "from", "time", "tid", "state", "before", "cpu", "waker", "woken_at"])
+
+    def latency(self):
+        c, v = self.c, self.c.latency
+        self.rows("latency", [[len(v), sum(v) // len(v) if v else None] +
+                              [percentile(v, p) if v else None for p in (5000, 9000, 9900, 9990)] +
+                              [max(v) if v else None, sum(v), c.latency_uncertain]]
+                  if v or c.latency_uncertain else [])
+        self.histogram("latency-histogram", v)
+        c.worst.sort(key=lambda r: (r[1][0] - r[2], r[1][0]))
+        rows, instead = [], []
+        for i, (task, wake, now, cpu, shares, left) in enumerate(c.worst[:self.worst]):
+            rows.append([i + 1, now, now - wake[0], task.tid, cpu, wake[1]])
+            for who, ns in shares[:INSTEAD]:
+                instead.append([i + 1, cpu, who.tid if who else 0, ns])
+            others = sum(ns for _, ns in shares[INSTEAD:])
+            instead += [[i + 1, cpu, None, ns] for ns in (others, left) if ns]
+        self.rows("latency-worst", rows,
+                  columns=["case", "time", "latency", "tid", "cpu", "waker"])
+        self.rows("latency-instead", instead, order=False,
+                  columns=["case", "cpu", "tid", "ran"])
+        section = self.sections["latency-worst"]
+        contexts = {"h": "irq", "H": "irq", "s": "softirq", "z": "nmi"}
+        for row, case in zip(section["rows"], c.worst):
+            letter = case[1][4][0]
+            want = [contexts[letter]] if letter in contexts else ["?", "task"]
+            self.same("latency-worst: where it was woken", row[-1] in want, True)
+
+    def histogram(self, name, values):
+        rows = []
+        if values:
+            powers = [max(0, v.bit_length() - 1) for v in values]
+            rows = [[2 ** p if p else 0, 2 ** (p + 1), powers.count(p)]
+                    for p in range(min(powers), max(powers) + 1)]
+        self.rows(name, rows)
+
+    def queues(self, cpus):
+        if not self.needs("runqueue", "sched:sched_switch", "sched:sched_wakeup"):
+            return
+        q = Queues(self.c)
+        rows = []
+        for n in cpus:
+            waiting = sum(b - a for a, b in q.spans[n])
+            rows.append([n, waiting * 1000000 // q.known if q.known else None,
+                         max([d for _, d in q.steps[n]] + [0]), waiting, q.deep(n), q.known])
+        self.rows("runqueue", rows)
+        self.series("runqueue-time", [self.axis.spread(q.spans[n]) for n in cpus])
+        self.series("runqueue-most", [q.most(n, self.axis) for n in cpus])
+
+    def handlers(self):
+        for kind, events in (("irq", ["irq:irq_handler_entry", "irq:irq_handler_exit"]),
+                             ("softirq", ["irq:softirq_entry", "irq:softirq_exit"]),
+                             ("syscalls", ["raw_syscalls:sys_enter", "raw_syscalls:sys_exit"])):
+            vectors = {"irq_vectors"} & {e.split(":")[0] for e in self.c.has}
+            if kind == "irq" and vectors:
+                self.same("irq: rows", len(self.sections[kind]["rows"]) > 0, True)
+            elif not self.needs(kind, *events):
+                continue
+            self.handler(kind)
+        if "raw_syscalls:sys_exit" in self.c.has and "raw_syscalls:sys_enter" in self.c.has:
+            rows = [[number, code, count] for (number, _, code), count in self.c.errors.items()]
+            self.rows("syscall-errors", rows, order=False, columns=["number", "errno", "count"])
+            for row in self.sections["syscall-errors"]["rows"]:
+                if row[2] in errno.errorcode:
+                    self.same(f"syscall-errors: {row[3]}", getattr(errno, row[3], 0), row[2])
+
+    def handler(self, kind):
+        section = self.sections[kind]
+        ids = [c["id"] for c in section["columns"]]
+        told = set(self.c.handlers[kind])
+        names = {row[0]: row[1] for row in section["rows"] if tuple(row[:2]) not in told}
+        names = {**{row[0]: row[1] for row in section["rows"]}, **names}
+        merged = defaultdict(Stat)
+        for (number, name), stat in self.c.handlers[kind].items():
+            # one-element events do not tell the name of a handler
+            to = merged[number, name if name is not None else names.get(number)]
+            to.values += stat.values
+            to.uncertain += stat.uncertain
+            to.open += stat.open
+        rows = []
+        for (number, name), stat in merged.items():
+            # made, but for nobody who was asked for
+            if not stat.values and not stat.uncertain and not stat.open:
+                continue
+            row = [number, name]
+            if kind == "syscalls":
+                row.append(sum(n for key, n in self.c.failed.items() if key[0] == number))
+            rows.append(row + stat.cells())
+        self.rows(kind, rows, order=False)
+        total = [row[ids.index("total")] for row in section["rows"]]
+        self.same(f"{kind}: order", total, sorted(total, reverse=True))
+
+    def blocks(self):
+        if not self.needs("block", "block:block_rq_issue", "block:block_rq_complete"):
+            return
+        rows, values = [], []
+        for (dev, op), (stat, size, failed) in self.c.blocks.items():
+            device = f"{dev >> 20}:{dev & 0xfffff}"
+            rows.append([device, op, size, failed] + stat.cells())
+            values += stat.values
+        self.rows("block", rows, order=False)
+        self.histogram("block-histogram", values)
+
+    def losses(self):
+        per, gaps, lost = {}, [], [0] * self.axis.count
+        for e in self.c.events:
+            if e["type"] != "lost":
+                continue
+            f = e["fields"]
+            count = f["records"] if e["user"] else f["events"]
+            key = f"pid {e['pid']}, producer {f['producer']} writer {f['writer']}" \
+                if e["user"] else f"CPU {e['cpu']}"
+            first, last = f["first"], max(f["first"], f["last"])
+            gaps.append([key, first, last, last - first, count])
+            lost[self.axis.at(last)] += count
+            row = per.setdefault(key, [key, 0, 0, None if e["user"] else 0,
+                                       None if e["user"] else 0, 0, 0, first, last])
+            row[1] += 1
+            row[2] += count
+            if not e["user"]:
+                row[3] += f["overwritten"]
+                row[4] += f["dropped"]
+            row[5] += last - first
+            row[6] = max(row[6], last - first)
+            row[7], row[8] = min(row[7], first), max(row[8], last)
+        self.rows("losses", per.values())
+        gaps.sort(key=lambda g: (-g[3], g[1]))
+        self.rows("losses-longest", gaps[:self.worst], order=False)
+        self.rows("losses-time", zip(self.axis.times(), lost) if gaps else [])
+        self.same("losses: are told", "unsure" in " ".join(self.sections["losses"]["notes"]),
+                  bool(gaps))
+
+
+def main(arguments):
+    options, files = {}, []
+    while arguments:
+        word = arguments.pop(0)
+        if word == "--cut":
+            options["cut"] = True
+        elif word in ("--cpu", "--tid", "--worst"):
+            options[word[2:]] = int(arguments.pop(0))
+        else:
+            files.append(word)
+    with open(files[1], encoding="utf-8") as file:
+        report = json.load(file)
+    compare = Compare(Check(list(read(files[0])), options), report)
+    compare.all()
+    print(f"# {compare.checked} compared, {compare.wrong} differ")
+    return compare.wrong > 0 or compare.checked < 20
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,496 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+report_figures.py - what events say of the machine, for report_check.py: worked out from the list that print
+makes of them, in the plainest way, without regard to time and memory.
+"""
+import json
+from collections import defaultdict
+
+SERIES, WIDTH, HISTORY, IRQS = 128, 1000000, 256, 8
+
+
+def read(path):
+    """The events, times and losses of rings; what is told of before (no CPU) is not one"""
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        for line in file:
+            event = json.loads(line)
+            if event.get("type") == "recording":
+                continue
+            event["user"] = event["system"] == "user"
+            if "cpu" in event or event["user"]:
+                yield event
+
+
+def bucket_last(value):
+    """The last value of the bucket: the leading bit and four more"""
+    if value < 32:
+        return value
+    shift = value.bit_length() - 5
+    return ((value >> shift) + 1 << shift) - 1
+
+
+def percentile(values, permyriad):
+    values = sorted(values)
+    rank = max(1, -(-len(values) * permyriad // 10000))
+    return min(bucket_last(values[rank - 1]), values[-1])
+
+
+class Stat:
+    def __init__(self):
+        self.values, self.uncertain, self.open = [], 0, 0
+
+    def cells(self):
+        v = self.values
+        if not v:
+            return [0, 0, None, None, None, None, self.uncertain, self.open]
+        return [len(v), sum(v), sum(v) // len(v), max(v), percentile(v, 9900),
+                percentile(v, 5000), self.uncertain, self.open]
+
+
+class Axis:
+    def __init__(self, begin, end):
+        self.begin, self.end, self.width = begin, end, WIDTH
+        while end - begin >= SERIES * self.width:
+            self.width *= 2
+        self.count = (end - begin) // self.width + 1
+
+    def spread(self, spans):
+        row = [0] * self.count
+        for low, high in spans:
+            low = max(low, self.begin)
+            while low < high:
+                i = min((low - self.begin) // self.width, self.count - 1)
+                edge = self.begin + (i + 1) * self.width
+                row[i] += min(edge, high) - low
+                low = edge
+        return row
+
+    def at(self, time):
+        return min(max(0, (time - self.begin) // self.width), self.count - 1)
+
+    def times(self):
+        return [self.begin + i * self.width for i in range(self.count)]
+
+
+def is_runnable(state):
+    return state.startswith("R")
+
+
+def is_dead(state):
+    return "X" in state or "Z" in state
+
+
+class Task:
+    def __init__(self, tid, number):
+        self.tid, self.number, self.comm, self.pid = tid, number, None, 0
+        self.spans, self.runs, self.preempted, self.migrations = [], 0, 0, 0
+        self.wait = Stat()
+        self.off = {"runnable": Stat(), "blocked": Stat(), "sleeping": Stat()}
+        self.last_cpu = self.left = None
+        self.dead = False
+
+
+class Cpu:
+    def __init__(self):
+        self.busy, self.idle, self.switches, self.irq, self.softirq = [], 0, 0, 0, 0
+        self.run = None             # [task or None, begin]
+        self.past = []
+        self.stack, self.soft = [], None
+        self.last = 0
+
+
+class Check:
+    def __init__(self, events, options):
+        self.events, self.o = events, options
+        self.tasks, self.by_tid, self.cpus = [], {}, {}
+        self.woken, self.wakeups, self.epoch = {}, False, 0
+        self.latency, self.latency_uncertain = [], 0
+        self.worst = []
+        self.offs = {"runnable": [], "blocked": [], "sleeping": []}
+        self.handlers = {"irq": {}, "softirq": {}, "syscalls": {}}
+        self.calls, self.errors = {}, defaultdict(int)
+        self.failed = defaultdict(int)
+        self.requests, self.blocks = {}, {}
+        times = [e["time"] for e in events]
+        self.begin, self.end = (min(times), max(times)) if times else (0, 0)
+        self.has = {e["system"] + ":" + e["name"] for e in events if e["type"] == "event"}
+        for event in events:
+            self.take(event)
+        self.finish()
+
+    # ---- who is asked for ----
+
+    def wants(self, cpu, tid):
+        return self.o.get("cpu", cpu) == cpu and self.o.get("tid", tid) == tid
+
+    def task(self, tid):
+        if not tid:
+            return None
+        task = self.by_tid.get(tid)
+        if task is None or task.dead:
+            task = self.by_tid[tid] = Task(tid, len(self.tasks))
+            self.tasks.append(task)
+        return task
+
+    def cpu(self, number):
+        return self.cpus.setdefault(number, Cpu())
+
+    # ---- events ----
+
+    def take(self, event):
+        if event["user"]:
+            return
+        cpu = self.cpu(event["cpu"])
+        if event["type"] == "lost":
+            self.lose(event, cpu)
+            return
+        cpu.last = event["time"]
+        name = event["system"] + ":" + event["name"]
+        part = {"sched:sched_switch": self.switch, "sched:sched_waking": self.wake,
+                "sched:sched_wakeup": self.wake, "sched:sched_wakeup_new": self.wake,
+                "irq:irq_handler_entry": self.irq, "irq:irq_handler_exit": self.irq_exit,
+                "irq:softirq_entry": self.soft, "irq:softirq_exit": self.soft_exit,
+                "raw_syscalls:sys_enter": self.call, "raw_syscalls:sys_exit": self.call_exit,
+                "block:block_rq_issue": self.issue, "block:block_rq_complete": self.complete,
+                "block:block_rq_requeue": self.requeue}.get(name)
+        if part:
+            part(event, cpu)
+        elif event["system"] == "irq_vectors" and event["name"].endswith("_entry"):
+            self.irq(event, cpu)
+        elif event["system"] == "irq_vectors" and event["name"].endswith("_exit"):
+            self.irq_exit(event, cpu)
+
+    def lose(self, event, cpu):
+        first = event["fields"]["first"]
+        if cpu.run:
+            self.ran(event["cpu"], cpu, max(first, cpu.run[1]))
+        self.forget(cpu)
+        self.epoch += 1
+
+    def forget(self, cpu):
+        if cpu.soft:
+            self.handler("softirq", cpu.soft).open += self.wants(*cpu.soft[3:])
+        self.drop(cpu, 0)
+        cpu.run, cpu.soft = None, None
+
+    # ---- CPUs ----
+
+    def ran(self, number, cpu, end):
+        task, begin = cpu.run
+        cpu.past.append((task, begin, end))
+        if not self.wants(number, task.tid if task else 0):
+            return
+        if task:
+            cpu.busy.append((begin, end))
+            task.spans.append((begin, end))
+        else:
+            cpu.idle += end - begin
+
+    def switch(self, event, cpu):
+        f, now, number = event["fields"], event["time"], event["cpu"]
+        prev, state = f["prev_pid"], f["prev_state"]
+        following = f["next_pid"]
+        cpu.switches += self.wants(number, event["tid"])
+        self.drop(cpu, 0)           # nobody goes in an interrupt
+        # who goes
+        pending = self.woken.get(prev)
+        if pending and (pending[3] or not self.wakeups or is_runnable(state)):
+            del self.woken[prev]
+        if prev in self.calls and is_dead(state):
+            self.handler("syscalls", self.calls[prev]).open += \
+                self.wants(self.calls[prev][5], prev)
+            del self.calls[prev]
+        if cpu.run and (cpu.run[0].tid if cpu.run[0] else 0) == prev:
+            self.ran(number, cpu, now)
+        left = self.task(prev)
+        task = self.task(following)
+        # who comes
+        cpu.run = [task, now]
+        wake = self.woken.pop(following, None) if following else None
+        exact = wake and wake[2] == self.epoch
+        if left:
+            left.last_cpu, left.left = number, (now, state, self.epoch)
+            left.preempted += self.wants(number, prev) and is_runnable(state)
+            left.dead = is_dead(state)
+            if event["tid"] == prev:
+                left.comm, left.pid = event["comm"], event["pid"] or left.pid
+        if task and self.wants(number, following):
+            if exact:
+                task.wait.values.append(now - wake[0])
+                self.latency.append(now - wake[0])
+                self.worst.append((task, wake, now, number, cpu))
+                self.instead(cpu, self.worst)
+            self.came(task, number, now, wake if exact else None)
+            if wake and not exact:
+                task.wait.uncertain += 1
+                self.latency_uncertain += 1
+        if task:
+            task.last_cpu, task.left = number, None
+
+    def came(self, task, number, now, wake):
+        task.runs += 1
+        task.migrations += task.last_cpu is not None and task.last_cpu != number
+        if not task.left:
+            return
+        since, state, epoch = task.left
+        kind = "runnable" if is_runnable(state) else "blocked" if "D" in state else "sleeping"
+        if epoch != self.epoch:
+            task.off[kind].uncertain += 1
+            return
+        task.off[kind].values.append(now - since)
+        if kind == "runnable":
+            wake = None
+        self.offs[kind].append((now - since, since, task, state, task.last_cpu, number, wake))
+
+    def instead(self, cpu, worst):
+        task, wake, now, number, _ = worst[-1]
+        shares, left = {}, now - wake[0]
+        for who, begin, end in cpu.past[-HISTORY:]:
+            span = min(end, now) - max(begin, wake[0])
+            if span > 0:
+                shares[who] = shares.get(who, 0) + span
+                left -= span
+        worst[-1] = (task, wake, now, number,
+                     sorted(shares.items(), key=lambda item: -item[1]), left)
+
+    def wake(self, event, _):
+        tid, awake = event["fields"]["pid"], event["name"] != "sched_waking"
+        if not tid:
+            return
+        self.task(tid)
+        self.wakeups |= awake
+        pending = self.woken.get(tid)
+        if pending and pending[2] == self.epoch:
+            self.woken[tid] = pending[:3] + (pending[3] or awake,) + pending[4:]
+            return
+        self.woken[tid] = (event["time"], event["tid"], self.epoch, awake, event["context"])
+
+    # ---- handlers ----
+
+    def handler(self, kind, one):
+        return self.handlers[kind].setdefault((one[0], one[1]), Stat())
+
+    def drop(self, cpu, keep):
+        """Those that have ended without being seen to"""
+        for one in cpu.stack[keep:]:
+            if self.wants(*one[3:5]):
+                self.handler("irq", one).open += 1
+        del cpu.stack[keep:]
+
+    def irq(self, event, cpu):
+        if event["system"] == "irq_vectors":
+            key = (event["fields"]["vector"], event["name"][:-6])
+        else:
+            key = (event["fields"]["irq"], event["fields"].get("name"))
+        # none interrupts itself
+        for i, one in enumerate(cpu.stack):
+            if self.vector(event) == one[5] and one[0] == key[0] and \
+               (not one[5] or one[1] == key[1]):
+                self.drop(cpu, i)
+                break
+        if len(cpu.stack) == IRQS:
+            return
+        cpu.stack.append(key + (event["time"], event["cpu"], event["tid"],
+                                self.vector(event)))
+
+    @staticmethod
+    def vector(event):
+        return event["system"] == "irq_vectors"
+
+    def irq_exit(self, event, cpu):
+        vector = self.vector(event)
+        number = event["fields"]["vector" if vector else "irq"]
+        at = len(cpu.stack)
+        while at and (cpu.stack[at - 1][0] != number or cpu.stack[at - 1][5] != vector or
+                      vector and cpu.stack[at - 1][1] != event["name"][:-5]):
+            at -= 1
+        if not at:
+            return
+        self.drop(cpu, at)
+        one = cpu.stack.pop()
+        if self.wants(*one[3:5]):
+            self.handler("irq", one).values.append(event["time"] - one[2])
+            if not cpu.stack:
+                cpu.irq += event["time"] - one[2]
+
+    def soft(self, event, cpu):
+        if cpu.soft and self.wants(*cpu.soft[3:]):
+            self.handler("softirq", cpu.soft).open += 1
+        f = event["fields"]
+        cpu.soft = (f["vec"], f.get("vec_name"), event["time"], event["cpu"], event["tid"])
+
+    def soft_exit(self, event, cpu):
+        one, cpu.soft = cpu.soft, None
+        if not one or not self.wants(*one[3:]):
+            return
+        if one[0] != event["fields"]["vec"]:
+            self.handler("softirq", one).open += 1
+            return
+        self.handler("softirq", one).values.append(event["time"] - one[2])
+        cpu.softirq += event["time"] - one[2]
+
+    def call(self, event, _):
+        f = event["fields"]
+        tid = f.get("tid", event["tid"])
+        old = self.calls.get(tid)
+        if old and self.wants(old[5], tid):
+            self.handler("syscalls", old).open += 1
+        self.calls[tid] = (f["id"], f.get("id_name"), event["time"], self.epoch, tid,
+                           event["cpu"])
+
+    def call_exit(self, event, _):
+        f, tid = event["fields"], event["tid"]
+        one = self.calls.pop(tid, None)
+        if not one:
+            return
+        if one[0] != f["id"]:
+            self.handler("syscalls", one).open += self.wants(one[5], tid)
+            return
+        if not self.wants(event["cpu"], tid):
+            return
+        if one[3] == self.epoch:
+            self.handler("syscalls", one).values.append(event["time"] - one[2])
+        else:
+            self.handler("syscalls", one).uncertain += 1
+        if -4095 <= f["ret"] < 0:
+            self.errors[one[:2] + (-f["ret"],)] += 1
+            self.failed[one[:2]] += 1
+
+    # ---- block devices ----
+
+    @staticmethod
+    def key(event):
+        return event["fields"]["dev"], event["fields"]["sector"]
+
+    @staticmethod
+    def op(rwbs):
+        if rwbs[:1] == "F" and rwbs[1:2] in ("W", "D", "R"):
+            rwbs = rwbs[1:]
+        return {"R": "read", "W": "write", "D": "discard", "F": "flush"}.get(rwbs[:1], "other")
+
+    def block(self, request):
+        return self.blocks.setdefault(request[:2], [Stat(), 0, 0])
+
+    def issue(self, event, _):
+        f = event["fields"]
+        old = self.requests.get(self.key(event))
+        if old and self.wants(*old[5:]):
+            self.block(old)[0].open += 1
+        self.requests[self.key(event)] = (f["dev"], self.op(f.get("rwbs", "")), event["time"],
+                                          f["bytes"], self.epoch, event["cpu"], event["tid"])
+
+    def complete(self, event, _):
+        one = self.requests.pop(self.key(event), None)
+        if not one or not self.wants(*one[5:]):
+            return
+        block = self.block(one)
+        block[2] += event["fields"].get("error", 0) != 0
+        if one[4] != self.epoch:
+            block[0].uncertain += 1
+            return
+        block[1] += one[3]
+        block[0].values.append(event["time"] - one[2])
+
+    def requeue(self, event, _):
+        self.requests.pop(self.key(event), None)
+
+    # ---- the end ----
+
+    def finish(self):
+        for number, cpu in self.cpus.items():
+            if cpu.run:
+                end = self.end
+                if self.o.get("cut"):
+                    end = max(min(end, cpu.last), cpu.run[1])
+                self.ran(number, cpu, end)
+            self.forget(cpu)
+        for one in self.calls.values():
+            if one[3] == self.epoch and self.wants(one[5], one[4]):
+                self.handler("syscalls", one).open += 1
+        for one in self.requests.values():
+            if self.wants(*one[5:]):
+                self.block(one)[0].open += 1
+        self.calls, self.requests = {}, {}
+
+
+# ---- run queues, on their own ----
+
+class Queues:
+    """Who waits for which CPU: a span for each wait, and how many at every moment"""
+    def __init__(self, check):
+        self.check, self.queued = check, {}
+        self.spans = defaultdict(list)       # by CPU
+        self.steps = defaultdict(list)       # by CPU: (time, how many from then on)
+        self.depth = defaultdict(int)
+        self.known, since, current = 0, check.begin, {}
+        for e in check.events:
+            if e["user"]:
+                continue
+            if e["type"] == "lost":
+                first = e["fields"]["first"]
+                self.forget(first)
+                self.known += max(0, first - since)
+                since, current = max(since, e["time"]), {}
+                continue
+            f, name = e["fields"], e["system"] + ":" + e["name"]
+            current[e["cpu"]] = e["tid"]
+            if name == "sched:sched_switch":
+                prev, following = f["prev_pid"], f["next_pid"]
+                self.leave(prev, e["time"], False)
+                self.leave(following, e["time"], True)
+                if prev and is_runnable(f["prev_state"]):
+                    self.enter(prev, e["cpu"], e["time"])
+                current[e["cpu"]] = following
+            elif name in ("sched:sched_wakeup", "sched:sched_wakeup_new"):
+                pid, cpu = f["pid"], f.get("target_cpu")
+                if pid and cpu is not None and pid not in self.queued and \
+                   current.get(cpu) != pid:
+                    self.enter(pid, cpu, e["time"])
+            elif name == "sched:sched_migrate_task":
+                pid, cpu = f["pid"], f["dest_cpu"]
+                if pid in self.queued and self.queued[pid][0] != cpu:
+                    self.leave(pid, e["time"], True)
+                    self.enter(pid, cpu, e["time"])
+        until = check.end
+        if check.o.get("cut"):
+            until = min([until] + [cpu.last for cpu in check.cpus.values()])
+        self.forget(until)
+        self.known += max(0, until - since)
+
+    def enter(self, tid, cpu, now):
+        self.queued[tid] = (cpu, now)
+        self.depth[cpu] += 1
+        self.steps[cpu].append((now, self.depth[cpu]))
+
+    def leave(self, tid, now, counts):
+        if tid not in self.queued:
+            return
+        cpu, since = self.queued.pop(tid)
+        if counts and now > since:
+            self.spans[cpu].append((since, now))
+        self.depth[cpu] -= 1
+        self.steps[cpu].append((now, self.depth[cpu]))
+
+    def forget(self, until):
+        for tid in list(self.queued):
+            self.leave(tid, until, True)
+
+    def deep(self, cpu):
+        """How long anybody waited"""
+        total, since = 0, None
+        for time, depth in self.steps[cpu]:
+            if depth and since is None:
+                since = time
+            if not depth and since is not None:
+                total += max(0, time - since)
+                since = None
+        return total
+
+    def most(self, cpu, axis):
+        row, before, depth = [0] * axis.count, axis.begin, 0
+        for time, after in self.steps[cpu]:
+            for i in range(axis.at(before), axis.at(time) + 1):
+                row[i] = max(row[i], depth)
+            row[axis.at(time)] = max(row[axis.at(time)], after)
+            before, depth = time, after
+        return row

@@ -1,0 +1,195 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# "tracebuf report" and "tracebuf diff": every figure worked out once more from the events, in Python;
+# parts of traces; traces that break off, have losses, or nothing to say; how the text looks.
+#
+# Needs: TRACEBUF (the tool, with sanitizers), python3; TEST_EXPORT (test_export.c) for more traces, if
+# it could be built.
+
+set -u
+export LC_ALL=C
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/unit/tap.sh
+. "$here/tap.sh"
+golden=$here/../golden
+TRACEBUF=${TRACEBUF:-tracebuf}
+TEST_EXPORT=${TEST_EXPORT:-test_export}
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+
+echo "TAP version 14"
+for need in python3 "$TRACEBUF"; do
+	if ! command -v "$need" >/dev/null; then
+		echo "1..0 # SKIP needs $need"
+		exit 0
+	fi
+done
+
+# figures TRACE [OPTIONS OF REPORT]: is each as the events have it?
+figures()
+{
+	trace=$1
+	shift
+	# what chooses among events is for print, too; what chooses among figures for the check
+	options='' others='' cut='' want=0 top=''
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--cut) cut=$1 want=1; shift; continue ;;
+		--from | --to) options="$options $1 $2" ;;
+		--top) top=$2 ;;
+		*) others="$others $1 $2" ;;
+		esac
+		shift 2
+	done
+	# shellcheck disable=SC2086 # several words
+	"$TRACEBUF" print -v --jsonl $options "$trace" >events.jsonl 2>said
+	# shellcheck disable=SC2086
+	"$TRACEBUF" report --json $options $others ${top:+--top $top} "$trace" >made.json 2>said
+	[ $? -eq $want ] || return 1
+	# shellcheck disable=SC2086
+	python3 "$here/report_check.py" events.jsonl made.json $cut $others ${top:+--worst $top} >said || { cut -c1-400 said; return 1; }
+}
+
+# a note of the text
+notes()
+{
+	"$TRACEBUF" report --width 1000 "$1" | grep -qF -- "$2"
+}
+
+# differences A B [--same]
+differences()
+{
+	a=$1 b=$2
+	shift 2
+	"$TRACEBUF" report --json "$a" >a.json 2>/dev/null
+	"$TRACEBUF" report --json "$b" >b.json 2>/dev/null
+	"$TRACEBUF" diff --json "$a" "$b" >d.json 2>/dev/null || return
+	python3 "$here/diff_check.py" a.json b.json d.json "$@" >said || { cat said; return 1; }
+}
+
+# ---- figures ----
+
+figures "$golden/kernel.tbuf"
+result $? "figures of a trace with losses"
+figures "$golden/user.tbuf"
+result $? "figures of a trace of programs, records of which are missing"
+for choice in '--cpu 0' '--cpu 3' '--tid 100' '--tid 101' '--from 1.000002' '--to 2' \
+	      '--from +0.000001 --to 2.0000007'; do
+	# shellcheck disable=SC2086
+	figures "$golden/kernel.tbuf" $choice
+	result $? "figures of a part: $choice"
+done
+differences "$golden/kernel.tbuf" "$golden/kernel.tbuf" --same
+result $? "a trace does not differ from itself"
+
+if command -v "$TEST_EXPORT" >/dev/null; then
+	for what in make extras edges user; do
+		"$TEST_EXPORT" $what $what.tbuf >/dev/null && figures $what.tbuf
+		result $? "figures of $what"
+	done
+	"$TEST_EXPORT" big big.tbuf 6000 >/dev/null && figures big.tbuf
+	result $? "figures of many events"
+	"$TEST_EXPORT" threads threads.tbuf 300 >/dev/null && figures threads.tbuf
+	result $? "figures of many threads"
+	"$TEST_EXPORT" waits waits.tbuf 4000 >/dev/null && figures waits.tbuf && figures waits.tbuf --top 100
+	result $? "figures of waits of all lengths, with losses"
+	differences "$golden/kernel.tbuf" make.tbuf && differences make.tbuf edges.tbuf &&
+		differences edges.tbuf extras.tbuf
+	result $? "what differs between traces"
+	differences big.tbuf big.tbuf --same
+	result $? "a long trace does not differ from itself"
+
+	size=$(wc -c <big.tbuf)
+	good=yes
+	for part in 3 5 7 9; do
+		head -c $((size * part / 10)) big.tbuf >cut.tbuf
+		figures cut.tbuf --cut || good=no
+	done
+	[ $good = yes ] && notes cut.tbuf "The file breaks off"
+	result $? "a trace that breaks off: until there, and told"
+else
+	skip "figures of more traces" "no $TEST_EXPORT"
+fi
+
+# ---- what is not known ----
+
+"$TRACEBUF" report --from 1000 "$golden/kernel.tbuf" >text &&
+	grep -q 'There is no event in it: nothing is known' text &&
+	grep -q 'There is no sched_switch in this trace: CPU use needs -e' text &&
+	"$TRACEBUF" report --json --from 1000 "$golden/kernel.tbuf" | python3 -m json.tool >/dev/null
+result $? "a trace without events says that nothing is known"
+
+: >empty.tbuf
+"$TRACEBUF" report empty.tbuf >text 2>said
+[ $? -eq 1 ] && grep -q 'empty.tbuf' said && [ ! -s text ]
+result $? "an empty file is an error"
+
+notes "$golden/user.tbuf" "There is no sched_switch in this trace: CPU use needs -e sched:sched_switch." &&
+	notes "$golden/user.tbuf" "There is no sched_wakeup in this trace: latency needs -e sched:sched_wakeup." &&
+	notes "$golden/user.tbuf" "There is no block_rq_issue in this trace: block I/O latency needs -e block:block_rq_issue." &&
+	notes "$golden/kernel.tbuf" "Events are missing:" &&
+	notes "$golden/kernel.tbuf" "calls have no end in the trace"
+result $? "what is missing is named, and what would help"
+
+"$TRACEBUF" diff "$golden/kernel.tbuf" "$golden/user.tbuf" >text 2>said &&
+	grep -q 'B cannot be compared: record it with -e sched_switch' text
+result $? "what cannot be compared is named"
+
+# ---- text ----
+
+good=yes
+for trace in "$golden/kernel.tbuf" "$golden/user.tbuf" ./*.tbuf; do
+	[ -s "$trace" ] || continue
+	"$TRACEBUF" report "$trace" 2>/dev/null | awk 'length > 80 { print; bad = 1 } END { exit bad }' || good=no
+	"$TRACEBUF" diff "$trace" "$golden/kernel.tbuf" 2>/dev/null |
+		awk 'length > 80 { print; bad = 1 } END { exit bad }' || good=no
+done
+[ $good = yes ]
+result $? "no line of the text is longer than 80"
+
+"$TRACEBUF" report --width 200 --section syscalls --top 2 "$golden/kernel.tbuf" >text
+[ "$(sed -n 1p text)" = "System calls [syscalls]" ] && [ "$(grep -c ' ns' text)" -eq 2 ] &&
+	grep -q '2 of [0-9]* calls are shown' text
+result $? "one section, as many rows as asked for"
+
+"$TRACEBUF" report --top 1 --json "$golden/kernel.tbuf" | python3 -c '
+import json, sys
+sections = {s["id"]: s for s in json.load(sys.stdin)["sections"]}
+sys.exit(len(sections["syscalls"]["rows"]) != 1 or len(sections["latency-worst"]["rows"]) != 1)'
+result $? "as many rows as asked for in JSON"
+
+# ---- what was typed wrong ----
+
+# wrong STATUS MESSAGE ARGUMENT...
+wrong()
+{
+	want=$1 message=$2
+	shift 2
+	"$TRACEBUF" "$@" >text 2>said
+	[ $? -eq "$want" ] && grep -qF -- "$message" said && [ ! -s text ] && return
+	echo "# $*: wanted: $message"
+	sed 's/^/# /' said
+	return 1
+}
+
+wrong 2 "there is no section 'latenzy'; did you mean latency?" report --section latenzy "$golden/kernel.tbuf" &&
+	wrong 2 "'x' is not a number of rows" report --top x "$golden/kernel.tbuf" &&
+	wrong 2 "'7' is not a width" report --width 7 "$golden/kernel.tbuf" &&
+	wrong 2 "one file at a time" report "$golden/kernel.tbuf" "$golden/user.tbuf" &&
+	wrong 1 "there is no number 3" report -r 3 "$golden/kernel.tbuf" &&
+	wrong 2 "two files are compared, not 1" diff "$golden/kernel.tbuf" &&
+	wrong 1 "nothing.tbuf" diff "$golden/kernel.tbuf" nothing.tbuf
+result $? "what is wrong on the command line is said"
+
+if [ -w /dev/full ]; then
+	"$TRACEBUF" report "$golden/kernel.tbuf" >/dev/full 2>said
+	[ $? -eq 1 ] && grep -q 'writing the report failed' said
+	result $? "a full disk is told"
+else
+	skip "a full disk is told" "no /dev/full"
+fi
+
+echo "1..$count"
+exit $failed

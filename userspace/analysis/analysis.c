@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The analysis: events come in, and go to those whom they concern.
+ *
+ * The order in which the parts see an event matters in one place: a switch goes to the slices
+ * first, so that when the task that comes is looked at, the one that goes is in the history of
+ * the CPU, and the wake-up that has come true is known.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine.h"
+
+#define WORST_DEFAULT 10
+
+static void slice_ended(void *context, const struct slice *slice)
+{
+	struct analysis *a = context;
+
+	switch (slice->kind) {
+	case SLICE_RUN:
+		tasks_run(a, slice);
+		break;
+	case SLICE_WAKEUP:
+		waits_woken(a, slice);
+		break;
+	default:
+		handlers_slice(a, slice);
+		break;
+	}
+}
+
+struct analysis *analysis_new(const struct tb_trace *trace,
+			      const struct analysis_options *options)
+{
+	struct analysis *a = calloc(1, sizeof(*a));
+	size_t i;
+
+	if (!a)
+		return NULL;
+	a->trace = trace;
+	if (options)
+		a->options = *options;
+	if (!a->options.worst)
+		a->options.worst = WORST_DEFAULT;
+	a->slices = slices_open(trace, slice_ended, a);
+	for (i = 0; i < ANALYSIS_WORSTS; i++)
+		a->worst[i].list = calloc(a->options.worst, sizeof(*a->worst[i].list));
+	a->gaps.list = calloc(a->options.worst, sizeof(*a->gaps.list));
+	for (i = 0; i < ANALYSIS_WORSTS && a->worst[i].list; i++)
+		;
+	if (a->slices && a->gaps.list && i == ANALYSIS_WORSTS)
+		return a;
+	analysis_free(a);
+	return NULL;
+}
+
+static void listed_free(struct listed *listed)
+{
+	size_t i;
+
+	for (i = 0; i < listed->count; i++)
+		free(listed->list[i]);
+	free(listed->list);
+}
+
+void analysis_free(struct analysis *a)
+{
+	size_t i;
+
+	if (!a)
+		return;
+	block_end(a);
+	slices_close(a->slices);
+	handlers_free(a);
+	for (i = 0; i < ANALYSIS_KINDS; i++) {
+		map_free(&a->hashes[i], NULL);
+		listed_free(&a->handlers[i]);
+	}
+	tasks_free(a);
+	listed_free(&a->tasks);
+	listed_free(&a->blocks);
+	listed_free(&a->losses);
+	for (i = 0; i < a->nr_cpus; i++)
+		free(a->cpus[i]);
+	free(a->cpus);
+	for (i = 0; i < ANALYSIS_WORSTS; i++)
+		free(a->worst[i].list);
+	free(a->gaps.list);
+	free(a->counts);
+	free(a);
+}
+
+/* ---- what all parts use ---- */
+
+void *listed_add(struct listed *listed, size_t size)
+{
+	size_t count = listed->count;
+	void **grown = listed->list;
+	void *item;
+
+	if (!(count & (count - 1))) {
+		grown = realloc(grown, (count ? 2 * count : 1) * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		listed->list = grown;
+	}
+	item = calloc(1, size);
+	if (item)
+		grown[listed->count++] = item;
+	return item;
+}
+
+struct cpu_state *cpu_of(struct analysis *a, uint32_t cpu)
+{
+	struct cpu_state **grown;
+
+	if (cpu >= a->nr_cpus) {
+		if (cpu >= TB_RING_USER)
+			return NULL;
+		grown = realloc(a->cpus, (cpu + 1) * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		memset(grown + a->nr_cpus, 0, (cpu + 1 - a->nr_cpus) * sizeof(*grown));
+		a->cpus = grown;
+		a->nr_cpus = cpu + 1;
+	}
+	if (!a->cpus[cpu])
+		a->cpus[cpu] = calloc(1, sizeof(struct cpu_state));
+	return a->cpus[cpu];
+}
+
+/* ---- time ---- */
+
+static void fold(uint64_t *series)
+{
+	unsigned int i;
+
+	for (i = 0; i < ANALYSIS_SERIES / 2; i++)
+		series[i] = series[2 * i] + series[2 * i + 1];
+	memset(series + i, 0, i * sizeof(*series));
+}
+
+static void fold_most(uint32_t *series)
+{
+	unsigned int i;
+
+	for (i = 0; i < ANALYSIS_SERIES / 2; i++)
+		series[i] = series[2 * i] > series[2 * i + 1] ? series[2 * i] :
+							       series[2 * i + 1];
+	memset(series + i, 0, i * sizeof(*series));
+}
+
+/* Buckets become twice as wide */
+static void widen(struct analysis *a)
+{
+	struct task *task;
+	size_t i;
+
+	for (i = 0; i < a->nr_cpus; i++) {
+		if (!a->cpus[i])
+			continue;
+		fold(a->cpus[i]->it.busy);
+		fold(a->cpus[i]->it.waiting);
+		fold_most(a->cpus[i]->it.deepest);
+	}
+	for (i = 0; i < a->tasks.count; i++) {
+		task = a->tasks.list[i];
+		if (task->it.series)
+			fold(task->it.series);
+	}
+	fold(a->lost);
+	a->axis.width *= 2;
+	a->axis_end = a->axis.begin + ANALYSIS_SERIES * a->axis.width;
+}
+
+/* There is an event at @ns: so far goes the axis */
+static void reach(struct analysis *a, uint64_t ns)
+{
+	if (!a->axis.width) {
+		a->axis.begin = a->total.begin = a->total.end = a->known_since = ns;
+		a->axis.width = ANALYSIS_SERIES_NS;
+		a->axis_end = ns + ANALYSIS_SERIES * a->axis.width;
+	}
+	while (ns >= a->axis_end)
+		widen(a);
+	if (ns > a->total.end)
+		a->total.end = ns;
+	a->axis.count = (unsigned int)((a->total.end - a->axis.begin) / a->axis.width) + 1;
+}
+
+unsigned int series_at(const struct analysis *a, uint64_t ns)
+{
+	uint64_t at = ns > a->axis.begin ? (ns - a->axis.begin) / a->axis.width : 0;
+
+	return at < ANALYSIS_SERIES ? (unsigned int)at : ANALYSIS_SERIES - 1;
+}
+
+void series_add(const struct analysis *a, uint64_t *series, uint64_t from, uint64_t to)
+{
+	uint64_t edge;
+	unsigned int i;
+
+	if (from < a->axis.begin)
+		from = a->axis.begin;
+	for (i = series_at(a, from); from < to && i < ANALYSIS_SERIES; i++) {
+		edge = a->axis.begin + (i + 1) * a->axis.width;
+		series[i] += (edge < to ? edge : to) - from;
+		from = edge;
+	}
+}
+
+/* ---- events ---- */
+
+static int count(struct analysis *a, const struct tb_format *format)
+{
+	size_t have = a->nr_counts ? a->nr_counts : 64;
+	uint64_t *grown;
+
+	if (format->index >= a->nr_counts) {
+		while (have <= format->index)
+			have *= 2;
+		grown = realloc(a->counts, have * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		memset(grown + a->nr_counts, 0, (have - a->nr_counts) * sizeof(*grown));
+		a->counts = grown;
+		a->nr_counts = have;
+	}
+	a->counts[format->index]++;
+	return 0;
+}
+
+static void has(struct analysis *a, enum role role)
+{
+	static const signed char needs[ROLES] = {
+		[ROLE_NONE] = -1,
+		[ROLE_SWITCH] = ANALYSIS_SWITCH, [ROLE_WAKING] = ANALYSIS_WAKING,
+		[ROLE_WAKEUP] = ANALYSIS_WAKEUP, [ROLE_MIGRATE] = ANALYSIS_MIGRATE,
+		[ROLE_IRQ] = ANALYSIS_IRQ, [ROLE_IRQ_EXIT] = ANALYSIS_IRQ_EXIT,
+		[ROLE_SOFTIRQ] = ANALYSIS_SOFTIRQ, [ROLE_SOFTIRQ_EXIT] = ANALYSIS_SOFTIRQ_EXIT,
+		[ROLE_SYSCALL] = ANALYSIS_CALL, [ROLE_SYSCALL_EXIT] = ANALYSIS_CALL_EXIT,
+		[ROLE_ISSUE] = ANALYSIS_ISSUE, [ROLE_COMPLETE] = ANALYSIS_COMPLETE,
+		[ROLE_REQUEUE] = -1,
+	};
+
+	if (needs[role] >= 0)
+		a->total.has |= 1u << needs[role];
+}
+
+/* An event that means something here */
+static int take(struct analysis *a, const struct tb_view *view, const struct plan *plan,
+		struct cpu_state *cpu)
+{
+	int result;
+
+	has(a, plan->role);
+	switch (plan->role) {
+	case ROLE_ISSUE:
+	case ROLE_COMPLETE:
+	case ROLE_REQUEUE:
+		return block_take(a, view, plan);
+	case ROLE_MIGRATE:
+		return queue_take(a, view, plan);
+	default:
+		result = slices_take(a->slices, view, view->ns, 0);
+		if (result < 0)
+			return result;
+		break;
+	}
+	if (plan->role == ROLE_WAKEUP)
+		return queue_take(a, view, plan);
+	if (plan->role != ROLE_SWITCH)
+		return 0;
+	cpu->it.switches += analysis_wants(a, view->cpu, view->tid);
+	return tasks_switch(a, view, plan);
+}
+
+static int take_loss(struct analysis *a, const struct tb_view *view)
+{
+	uint64_t since = tb_trace_ns(a->trace, view->lost.first, TB_TIME_MONOTONIC);
+	int result;
+
+	queue_lost(a, since, view->ns);
+	a->losing = true;
+	result = slices_take(a->slices, view, view->ns, since);
+	a->losing = false;
+	if (result < 0)
+		return result;
+	return losses_take(a, view);
+}
+
+int analysis_event(struct analysis *a, const struct tb_cursor *cursor,
+		   const struct tb_view *view)
+{
+	const struct plan *plan;
+	struct cpu_state *cpu;
+	bool user;
+
+	a->cursor = cursor;
+	if (view->kind == TB_VIEW_USER_LOST) {
+		reach(a, view->ns);
+		return losses_take(a, view);
+	}
+	user = view->kind == TB_VIEW_USER;
+	/* those of the durable buffer tell what was before */
+	if (!user && view->cpu >= TB_RING_USER)
+		return 0;
+	reach(a, view->ns);
+	if (view->kind == TB_VIEW_EVENT || user)
+		a->total.events++;
+	if (user)
+		return 0;
+	cpu = cpu_of(a, view->cpu);
+	if (!cpu)
+		return -ENOMEM;
+	cpu->it.seen = true;
+	if (view->kind == TB_VIEW_LOST)
+		return take_loss(a, view);
+	cpu->last = view->ns;
+	cpu->current = view->tid;
+	cpu->has_current = true;
+	if (!view->format)
+		return 0;
+	if (count(a, view->format))
+		return -ENOMEM;
+	plan = slices_plan(a->slices, view->format);
+	if (!plan)
+		return -ENOMEM;
+	if (plan->role != ROLE_NONE && take(a, view, plan, cpu) < 0)
+		return -ENOMEM;
+	return a->error;
+}
+
+int analysis_end(struct analysis *a, unsigned int flags)
+{
+	a->total.cut = flags & ANALYSIS_CUT;
+	if (a->cursor)
+		a->total.late = tb_cursor_late(a->cursor);
+	a->ending = true;
+	queue_end(a);
+	slices_finish(a->slices);
+	block_end(a);
+	a->cursor = NULL;
+	return a->error;
+}
+
+/* ---- asking ---- */
+
+bool analysis_wants_cpu(const struct analysis *a, uint32_t cpu)
+{
+	return !a->options.one_cpu || a->options.cpu == cpu;
+}
+
+bool analysis_one_tid(const struct analysis *a)
+{
+	return a->options.one_tid;
+}
+
+const struct analysis_total *analysis_total(const struct analysis *a)
+{
+	return &a->total;
+}
+
+const struct analysis_axis *analysis_axis(const struct analysis *a)
+{
+	return &a->axis;
+}
+
+unsigned int analysis_nr_cpus(const struct analysis *a)
+{
+	return a->nr_cpus;
+}
+
+const struct analysis_cpu *analysis_cpu(const struct analysis *a, unsigned int cpu)
+{
+	return cpu < a->nr_cpus && a->cpus[cpu] ? &a->cpus[cpu]->it : NULL;
+}
+
+int analysis_running(const struct analysis *a, unsigned int cpu, uint32_t *tid,
+		     uint64_t *since)
+{
+	const struct slice *run = slices_running(a->slices, cpu);
+
+	if (!run)
+		return 0;
+	*tid = run->tid;
+	*since = run->begin;
+	return 1;
+}
+
+uint64_t analysis_count(const struct analysis *a, unsigned int index)
+{
+	return index < a->nr_counts ? a->counts[index] : 0;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Requests to block devices, from when the driver gets them until they are complete.
+ *
+ * A request is found again by device and first sector.  Of one that is issued twice the first
+ * was never seen to complete; one that is put back is not under way.
+ */
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine.h"
+
+/* No machine has as many under way: their ends are missing */
+#define REQUESTS_MAX 65536
+
+struct request {
+	uint64_t sector, issued, bytes, losses;
+	uint32_t dev, cpu, tid;
+	char     op;
+};
+
+static int compare(const void *one, const void *other)
+{
+	const struct request *a = one, *b = other;
+
+	if (a->dev != b->dev)
+		return a->dev < b->dev ? -1 : 1;
+	return a->sector < b->sector ? -1 : a->sector > b->sector;
+}
+
+/* 'W' of "FWFS": a flush before it is not what it is for */
+static char op_of(const struct tb_view *view, const struct plan *plan)
+{
+	const char *text;
+	size_t length;
+	char op;
+
+	if (!plan->name || tb_field_str(view, plan->name, &text, &length) || !length)
+		return 'N';
+	op = text[0];
+	if (op == 'F' && length > 1 && memchr("WDR", text[1], 3))
+		op = text[1];
+	return memchr("RWDF", op, 4) ? op : 'N';
+}
+
+static struct analysis_block *block_of(struct analysis *a, uint32_t dev, char op)
+{
+	struct analysis_block *block;
+	size_t i;
+
+	for (i = 0; i < a->blocks.count; i++) {
+		block = a->blocks.list[i];
+		if (block->dev == dev && block->op == op)
+			return block;
+	}
+	block = listed_add(&a->blocks, sizeof(*block));
+	if (block) {
+		block->dev = dev;
+		block->op = op;
+	}
+	return block;
+}
+
+static void forget(struct analysis *a, struct request *request)
+{
+	tdelete(request, &a->requests, compare);
+	a->nr_requests--;
+	free(request);
+}
+
+/* No end of it was seen */
+static int give_up(struct analysis *a, struct request *request)
+{
+	struct analysis_block *block = NULL;
+
+	if (analysis_wants(a, request->cpu, request->tid)) {
+		block = block_of(a, request->dev, request->op);
+		if (!block)
+			return -1;
+		block->stat.open++;
+	}
+	forget(a, request);
+	return 0;
+}
+
+static int issued(struct analysis *a, const struct request *key)
+{
+	struct request *request, **found;
+
+	found = tfind(key, &a->requests, compare);
+	if ((found && give_up(a, *found)) ||
+	    (a->nr_requests >= REQUESTS_MAX && give_up(a, *(struct request **)a->requests)))
+		return -1;
+	request = malloc(sizeof(*request));
+	if (!request)
+		return -1;
+	*request = *key;
+	if (!tsearch(request, &a->requests, compare)) {
+		free(request);
+		return -1;
+	}
+	a->nr_requests++;
+	return 0;
+}
+
+static int complete(struct analysis *a, struct request *request, uint64_t ns, bool failed)
+{
+	struct analysis_block *block;
+
+	if (!analysis_wants(a, request->cpu, request->tid))
+		return 0;
+	block = block_of(a, request->dev, request->op);
+	if (!block)
+		return -1;
+	block->failed += failed;
+	if (request->losses != a->total.losses) {
+		block->stat.uncertain++;
+		return 0;
+	}
+	block->bytes += request->bytes;
+	stat_add(&block->stat, ns - request->issued);
+	histogram_add(&block->histogram, ns - request->issued);
+	histogram_add(&a->block_latency, ns - request->issued);
+	return 0;
+}
+
+int block_take(struct analysis *a, const struct tb_view *view, const struct plan *plan)
+{
+	bool has_dev, has_sector, has;
+	struct request key = {
+		.dev = (uint32_t)plan_number(view, plan->fields[BLOCK_DEV], &has_dev),
+		.sector = (uint64_t)plan_number(view, plan->fields[BLOCK_SECTOR], &has_sector),
+		.issued = view->ns, .losses = a->total.losses,
+		.cpu = view->cpu, .tid = view->tid, .op = op_of(view, plan),
+	};
+	struct request **found;
+	int result = 0;
+
+	if (!has_dev || !has_sector)
+		return 0;
+	if (plan->role == ROLE_ISSUE) {
+		key.bytes = (uint64_t)plan_number(view, plan->fields[BLOCK_BYTES], &has);
+		return issued(a, &key);
+	}
+	found = tfind(&key, &a->requests, compare);
+	if (!found)
+		return 0;
+	if (plan->role == ROLE_COMPLETE)
+		result = complete(a, *found, view->ns,
+				  plan_number(view, plan->fields[BLOCK_ERROR], &has) != 0);
+	forget(a, *found);
+	return result;
+}
+
+void block_end(struct analysis *a)
+{
+	while (a->requests) {
+		struct request *request = *(struct request **)a->requests;
+
+		if (give_up(a, request))
+			forget(a, request);
+	}
+}
+
+const struct analysis_block *analysis_block(const struct analysis *a, unsigned int index)
+{
+	return index < a->blocks.count ? a->blocks.list[index] : NULL;
+}
+
+const struct analysis_histogram *analysis_block_latency(const struct analysis *a)
+{
+	return &a->block_latency;
+}

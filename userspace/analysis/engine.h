@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The analysis, inside: what its parts share.
+ *
+ *   analysis.c    events come in, go to those they concern; time axis, totals
+ *   tasks.c       tasks: names, CPU time, being off the CPU
+ *   waits.c       wake-ups: how long, who ran instead; the worst cases of all kinds
+ *   queue.c       who is waiting for which CPU
+ *   handlers.c    interrupts, softirqs, system calls
+ *   block.c       requests to block devices
+ *   losses.c      what is missing
+ *   numbers.c     histograms
+ */
+#ifndef TRACEBUF_ANALYSIS_ENGINE_H
+#define TRACEBUF_ANALYSIS_ENGINE_H
+
+#include "analysis.h"
+#include "map.h"
+#include "roles.h"
+#include "slices.h"
+
+#define STATE_RUNNABLE_MASK	0xff	/* none of these: it wants to go on */
+#define STATE_BLOCKED		0x02
+#define STATE_DEAD		0x30
+
+/* struct task.on: nobody's */
+#define NO_CPU UINT32_MAX
+
+/**
+ * struct task - what is known of a task besides
+ * @last_cpu: where it was last; NO_CPU
+ * @off: it left a CPU at @off_at with @off_state; @off_losses: losses until then
+ * @queued_on: the CPU that it is waiting for since @queued_at, NO_CPU: none; @queue_next,
+ *	@queue_prev: others there
+ */
+struct task {
+	struct analysis_task it;
+	uint32_t last_cpu;
+	bool     off;
+	uint64_t off_at, off_losses;
+	int64_t  off_state;
+	uint32_t queued_on;
+	uint64_t queued_at;
+	struct task *queue_next, *queue_prev;
+};
+
+/* Somebody was on a CPU; @task NULL: it was idle */
+struct past {
+	struct task *task;
+	uint64_t begin, end;
+};
+
+/**
+ * struct cpu_state - what is known of a CPU besides
+ * @last: its last event
+ * @current: tid of it
+ * @queue: who is waiting for it; @deep_since: since when anybody is;
+ *	@depth_since: since when as many are
+ * @history, @past: the runs there, @past of them, the last ANALYSIS_HISTORY are kept
+ */
+struct cpu_state {
+	struct analysis_cpu it;
+	uint64_t last;
+	uint32_t current;
+	bool     has_current;
+	struct task *queue;
+	uint64_t deep_since, depth_since;
+	struct past history[ANALYSIS_HISTORY];
+	uint64_t past;
+};
+
+/* The longest of many, a heap with the shortest on top until it is asked for */
+struct worst {
+	struct analysis_wait *list;
+	size_t count;
+	bool   sorted;
+};
+
+struct gaps {
+	struct analysis_gap *list;
+	size_t count;
+};
+
+/* Things kept for ever, in the order in which they came; pointers to them stay good */
+struct listed {
+	void **list;
+	size_t count;
+};
+
+/* struct analysis_handler, and the next one whose name and number have the same hash */
+struct handler {
+	struct analysis_handler it;
+	struct handler *next;
+};
+
+struct analysis {
+	const struct tb_trace *trace;
+	const struct tb_cursor *cursor;
+	struct analysis_options options;
+	struct analysis_total total;
+	struct analysis_axis axis;
+	uint64_t axis_end;		/* of the last bucket there can be */
+	struct slices *slices;
+	bool     ending;		/* slices come because the trace ends */
+	bool     losing;		/* slices come because events are missing */
+	int      error;
+
+	struct map threads;		/* tid: struct task */
+	struct listed tasks;
+	struct cpu_state **cpus;
+	unsigned int nr_cpus;
+
+	struct slice woken;		/* the last wake-up that came true */
+	struct analysis_histogram latency;
+	struct analysis_stat latency_stat;
+	struct worst worst[ANALYSIS_WORSTS];
+
+	uint64_t known_ns, known_since;	/* depths */
+
+	struct map hashes[ANALYSIS_KINDS];
+	struct listed handlers[ANALYSIS_KINDS];
+
+	void    *requests;		/* tree of those that are not complete */
+	size_t   nr_requests;
+	struct listed blocks;
+	struct analysis_histogram block_latency;
+
+	struct listed losses;
+	struct gaps gaps;
+	uint64_t lost[ANALYSIS_SERIES];
+
+	uint64_t *counts;		/* by format */
+	size_t   nr_counts;
+};
+
+/* Is what happened on @cpu, to thread @tid, asked for? */
+static inline bool analysis_wants(const struct analysis *a, uint32_t cpu, uint32_t tid)
+{
+	return (!a->options.one_cpu || a->options.cpu == cpu) &&
+	       (!a->options.one_tid || a->options.tid == tid);
+}
+
+/* analysis.c */
+struct cpu_state *cpu_of(struct analysis *a, uint32_t cpu);
+/* @size bytes more, zero, at the end of the list; NULL: no memory */
+void *listed_add(struct listed *listed, size_t size);
+/* [from, to) of every bucket it is in */
+void series_add(const struct analysis *a, uint64_t *series, uint64_t from, uint64_t to);
+/* The bucket of that moment, which has been reached */
+unsigned int series_at(const struct analysis *a, uint64_t ns);
+
+/* numbers.c */
+void histogram_add(struct analysis_histogram *histogram, uint64_t value);
+void stat_add(struct analysis_stat *stat, uint64_t value);
+
+/* tasks.c */
+/* Who has that number now; NULL: no memory, or 0 */
+struct task *task_of(struct analysis *a, uint32_t tid);
+void tasks_run(struct analysis *a, const struct slice *slice);
+int tasks_switch(struct analysis *a, const struct tb_view *view, const struct plan *plan);
+void tasks_free(struct analysis *a);
+
+/* waits.c */
+void waits_woken(struct analysis *a, const struct slice *slice);
+/* Where the waker was */
+enum analysis_context waits_context(const struct slice *wakeup);
+void waits_worst(struct analysis *a, enum analysis_worst kind, const struct analysis_wait *wait);
+
+/* queue.c */
+int queue_take(struct analysis *a, const struct tb_view *view, const struct plan *plan);
+void queue_switch(struct analysis *a, struct task *prev, struct task *next, bool runnable,
+		  uint32_t cpu, uint64_t ns);
+/* From @since on nothing is known, but from @ns on again */
+void queue_lost(struct analysis *a, uint64_t since, uint64_t ns);
+void queue_end(struct analysis *a);
+
+/* handlers.c */
+void handlers_slice(struct analysis *a, const struct slice *slice);
+void handlers_free(struct analysis *a);
+
+/* block.c */
+int block_take(struct analysis *a, const struct tb_view *view, const struct plan *plan);
+void block_end(struct analysis *a);
+
+/* losses.c */
+int losses_take(struct analysis *a, const struct tb_view *view);
+
+#endif /* TRACEBUF_ANALYSIS_ENGINE_H */

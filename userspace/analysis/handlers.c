@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Interrupts, softirqs and system calls: how often, how long, and what calls failed with.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine.h"
+
+/* The last of the values that are errors */
+#define ERRNO_MAX 4095
+
+static uint64_t hash_of(int64_t number, const char *name, size_t length)
+{
+	uint64_t hash = 0xcbf29ce484222325ull ^ (uint64_t)number;
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3ull;
+	return hash;
+}
+
+static bool is_called(const struct handler *handler, int64_t number, const char *name,
+		      size_t length)
+{
+	return handler->it.number == number && strlen(handler->it.name) == length &&
+	       !memcmp(handler->it.name, name, length);
+}
+
+/* One of @kind called @name; NULL: no memory */
+static struct analysis_handler *handler_of(struct analysis *a, enum analysis_kind kind,
+					   int64_t number, const char *name, size_t length)
+{
+	void **slot = map_at(&a->hashes[kind], hash_of(number, name, length));
+	struct handler *handler;
+
+	if (!slot)
+		return NULL;
+	for (handler = *slot; handler; handler = handler->next)
+		if (is_called(handler, number, name, length))
+			return &handler->it;
+	handler = listed_add(&a->handlers[kind], sizeof(*handler));
+	if (!handler)
+		return NULL;
+	handler->it.name = strndup(name, length);
+	handler->it.number = number;
+	handler->next = *slot;
+	*slot = handler;
+	return handler->it.name ? &handler->it : NULL;
+}
+
+void handlers_free(struct analysis *a)
+{
+	struct handler *handler;
+	size_t kind, i;
+
+	for (kind = 0; kind < ANALYSIS_KINDS; kind++)
+		for (i = 0; i < a->handlers[kind].count; i++) {
+			handler = a->handlers[kind].list[i];
+			free(handler->it.name);
+			free(handler->it.errors);
+		}
+}
+
+static void add_error(struct analysis *a, struct analysis_handler *call, int64_t code)
+{
+	struct analysis_error *grown;
+	unsigned int i;
+
+	call->failed++;
+	for (i = 0; i < call->nr_errors && call->errors[i].code != code; i++)
+		;
+	if (i == call->nr_errors) {
+		grown = realloc(call->errors, (i + 1) * sizeof(*grown));
+		if (!grown) {
+			a->error = -ENOMEM;
+			return;
+		}
+		call->errors = grown;
+		grown[i] = (struct analysis_error){ code, 0 };
+		call->nr_errors++;
+	}
+	call->errors[i].count++;
+}
+
+static struct analysis_handler *handler_of_slice(struct analysis *a, const struct slice *slice,
+						 enum analysis_kind kind)
+{
+	const char *name = slice->name;
+	size_t length = slice->name_length;
+	int64_t number = slice->number;
+
+	if (kind != ANALYSIS_IRQS) {
+		name = number < 0 || number > UINT32_MAX ? NULL :
+		       tb_trace_string(a->trace, kind == ANALYSIS_CALLS ? TB_STRING_SYSCALL :
+				       TB_STRING_SOFTIRQ, (uint32_t)number);
+		length = name ? strlen(name) : 0;
+	}
+	return handler_of(a, kind, number, name ? name : "?", name ? length : 1);
+}
+
+/* Time that a CPU has spent, interrupts in interrupts once */
+static void add_time(struct analysis *a, const struct slice *slice)
+{
+	struct cpu_state *cpu = cpu_of(a, slice->cpu);
+
+	if (!cpu)
+		return;
+	if (slice->kind == SLICE_SOFTIRQ)
+		cpu->it.softirq_ns += slice->end - slice->begin;
+	else if (slice->kind == SLICE_IRQ && !slice->depth)
+		cpu->it.irq_ns += slice->end - slice->begin;
+}
+
+void handlers_slice(struct analysis *a, const struct slice *slice)
+{
+	enum analysis_kind kind = slice->kind == SLICE_IRQ ? ANALYSIS_IRQS :
+				  slice->kind == SLICE_SOFTIRQ ? ANALYSIS_SOFTIRQS :
+								 ANALYSIS_CALLS;
+	struct analysis_handler *handler;
+
+	if (!analysis_wants(a, slice->cpu, slice->tid))
+		return;
+	handler = handler_of_slice(a, slice, kind);
+	if (!handler) {
+		a->error = -ENOMEM;
+		return;
+	}
+	switch (slice->doubt) {
+	case SLICE_UNENDED:
+		handler->stat.open++;
+		return;
+	case SLICE_LOSSY:
+		handler->stat.uncertain++;
+		break;
+	case SLICE_WHOLE:
+		stat_add(&handler->stat, slice->end - slice->begin);
+		histogram_add(&handler->histogram, slice->end - slice->begin);
+		add_time(a, slice);
+		break;
+	}
+	if (kind == ANALYSIS_CALLS && slice->has_result && slice->result < 0 &&
+	    slice->result >= -ERRNO_MAX)
+		add_error(a, handler, -slice->result);
+}
+
+const struct analysis_handler *analysis_handler(const struct analysis *a,
+						enum analysis_kind kind,
+						unsigned int index)
+{
+	const struct handler *handler;
+
+	if (index >= a->handlers[kind].count)
+		return NULL;
+	handler = a->handlers[kind].list[index];
+	return &handler->it;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who is waiting for which CPU: woken, or made way for another one, and not running yet.
+ *
+ * Who was waiting before the first event, or since before a loss, is not known to: what is told
+ * is the least that it was.  A wait counts when it ends, so that a loss leaves nothing wrong
+ * behind.
+ */
+#include "engine.h"
+
+/* So many have been waiting since the last change */
+static void note_depth(struct analysis *a, struct cpu_state *cpu, uint64_t ns)
+{
+	unsigned int at = series_at(a, cpu->depth_since), end = series_at(a, ns);
+
+	for (; cpu->it.depth && at <= end; at++)
+		if (cpu->it.depth > cpu->it.deepest[at])
+			cpu->it.deepest[at] = cpu->it.depth;
+	cpu->depth_since = ns;
+}
+
+static void enter(struct analysis *a, struct task *task, uint32_t on, uint64_t ns)
+{
+	struct cpu_state *cpu = cpu_of(a, on);
+
+	if (!cpu)
+		return;
+	task->queued_on = on;
+	task->queued_at = ns;
+	task->queue_prev = NULL;
+	task->queue_next = cpu->queue;
+	if (cpu->queue)
+		cpu->queue->queue_prev = task;
+	cpu->queue = task;
+	note_depth(a, cpu, ns);
+	if (!cpu->it.depth++)
+		cpu->deep_since = ns;
+	if (cpu->it.depth > cpu->it.depth_max)
+		cpu->it.depth_max = cpu->it.depth;
+	note_depth(a, cpu, ns);
+}
+
+/* @counts: it has been waiting until @ns */
+static void leave(struct analysis *a, struct task *task, uint64_t ns, bool counts)
+{
+	struct cpu_state *cpu = cpu_of(a, task->queued_on);
+
+	if (!cpu)
+		return;
+	if (task->queue_prev)
+		task->queue_prev->queue_next = task->queue_next;
+	else
+		cpu->queue = task->queue_next;
+	if (task->queue_next)
+		task->queue_next->queue_prev = task->queue_prev;
+	if (counts && ns > task->queued_at) {
+		cpu->it.waiting_ns += ns - task->queued_at;
+		series_add(a, cpu->it.waiting, task->queued_at, ns);
+	}
+	task->queued_on = NO_CPU;
+	note_depth(a, cpu, ns);
+	if (!--cpu->it.depth && ns > cpu->deep_since)
+		cpu->it.deep_ns += ns - cpu->deep_since;
+}
+
+/* Is it just there?  Then it has been woken before it went to sleep */
+static bool is_running(const struct analysis *a, uint32_t cpu, uint32_t tid)
+{
+	return cpu < a->nr_cpus && a->cpus[cpu] && a->cpus[cpu]->has_current &&
+	       a->cpus[cpu]->current == tid;
+}
+
+int queue_take(struct analysis *a, const struct tb_view *view, const struct plan *plan)
+{
+	bool has_tid, has_cpu;
+	int64_t tid, cpu;
+	struct task *task;
+
+	tid = plan_number(view, plan->fields[WAKE_PID], &has_tid);
+	cpu = plan_number(view, plan->fields[WAKE_CPU], &has_cpu);
+	/* of a CPU that is not recorded nobody is seen to go */
+	if (!has_tid || !tid || !has_cpu || cpu < 0 || cpu >= tb_trace_nr_cpus(a->trace))
+		return 0;
+	task = task_of(a, (uint32_t)tid);
+	if (!task)
+		return a->error;
+	if (plan->role == ROLE_MIGRATE) {
+		if (task->queued_on == NO_CPU || task->queued_on == cpu)
+			return 0;
+		leave(a, task, view->ns, true);
+		enter(a, task, (uint32_t)cpu, view->ns);
+	} else if (task->queued_on == NO_CPU && !is_running(a, (uint32_t)cpu, (uint32_t)tid)) {
+		enter(a, task, (uint32_t)cpu, view->ns);
+	}
+	return 0;
+}
+
+void queue_switch(struct analysis *a, struct task *prev, struct task *next, bool runnable,
+		  uint32_t cpu, uint64_t ns)
+{
+	/* that it ran was not known: it has not been waiting */
+	if (prev && prev->queued_on != NO_CPU)
+		leave(a, prev, ns, false);
+	if (next && next->queued_on != NO_CPU)
+		leave(a, next, ns, true);
+	if (prev && runnable)
+		enter(a, prev, cpu, ns);
+}
+
+/* Nobody waits anywhere any more, as far as is known; until @ns they did */
+static void forget(struct analysis *a, uint64_t ns)
+{
+	struct task *task;
+	unsigned int i;
+
+	for (i = 0; i < a->nr_cpus; i++) {
+		if (!a->cpus[i])
+			continue;
+		while ((task = a->cpus[i]->queue))
+			leave(a, task, ns, true);
+		a->cpus[i]->has_current = false;
+	}
+	if (ns > a->known_since)
+		a->known_ns += ns - a->known_since;
+}
+
+void queue_lost(struct analysis *a, uint64_t since, uint64_t ns)
+{
+	forget(a, since);
+	if (ns > a->known_since)
+		a->known_since = ns;
+}
+
+void queue_end(struct analysis *a)
+{
+	uint64_t until = a->total.end;
+	unsigned int i;
+
+	/* of a file that breaks off all is known until the first CPU has no more events */
+	for (i = 0; a->total.cut && i < a->nr_cpus; i++)
+		if (a->cpus[i] && a->cpus[i]->last < until)
+			until = a->cpus[i]->last;
+	forget(a, until);
+	for (i = 0; i < a->nr_cpus; i++)
+		if (a->cpus[i])
+			a->cpus[i]->it.known_ns = a->known_ns;
+}

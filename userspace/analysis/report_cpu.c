@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sections about CPUs, tasks, and who waits for which CPU.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "sections.h"
+
+/* Series of tasks: of so many, the busiest, where all are asked for */
+#define TASK_SERIES 20
+
+static uint64_t span(const struct making *m)
+{
+	return analysis_total(m->a)->end - analysis_total(m->a)->begin;
+}
+
+/* ---- over time ---- */
+
+static void series_start(struct making *m)
+{
+	if (m->section)
+		m->section->width = analysis_axis(m->a)->width;
+	report_column(m->report, m->section, "time", "time", REPORT_NUMBER, REPORT_TIME);
+}
+
+static void series_time(struct making *m, unsigned int bucket)
+{
+	const struct analysis_axis *axis = analysis_axis(m->a);
+
+	number(m, axis->begin + bucket * axis->width);
+}
+
+static bool cpu_wanted(const struct making *m, unsigned int cpu)
+{
+	const struct analysis_cpu *it = analysis_cpu(m->a, cpu);
+
+	return it && it->seen && analysis_wants_cpu(m->a, cpu);
+}
+
+static void cpu_columns(struct making *m, enum report_unit unit)
+{
+	unsigned int i;
+	char id[24], title[24];
+
+	series_start(m);
+	for (i = 0; i < analysis_nr_cpus(m->a); i++) {
+		if (!cpu_wanted(m, i))
+			continue;
+		snprintf(id, sizeof(id), "cpu%u", i);
+		snprintf(title, sizeof(title), "CPU %u", i);
+		report_column(m->report, m->section, id, title, REPORT_NUMBER, unit);
+	}
+}
+
+enum of_cpu { BUSY, WAITING, DEEPEST };
+
+static void cpu_series(struct making *m, enum of_cpu what)
+{
+	const struct analysis_cpu *cpu;
+	unsigned int i, bucket;
+
+	cpu_columns(m, what == DEEPEST ? REPORT_COUNT : REPORT_NS);
+	for (bucket = 0; bucket < analysis_axis(m->a)->count; bucket++) {
+		series_time(m, bucket);
+		for (i = 0; i < analysis_nr_cpus(m->a); i++) {
+			if (!cpu_wanted(m, i))
+				continue;
+			cpu = analysis_cpu(m->a, i);
+			number(m, what == BUSY ? cpu->busy[bucket] :
+			       what == WAITING ? cpu->waiting[bucket] : cpu->deepest[bucket]);
+		}
+	}
+}
+
+/* ---- CPUs ---- */
+
+static void section_cpu(struct making *m)
+{
+	static const struct column list[] = {
+		COLUMN_NUMBER("cpu", "CPU", REPORT_PLAIN),
+		COLUMN_NUMBER("busy", "busy", REPORT_NS),
+		COLUMN_NUMBER("share", "share", REPORT_PPM),
+		COLUMN_NUMBER("idle", "idle", REPORT_NS),
+		COLUMN_NUMBER("unknown", "unknown", REPORT_NS),
+		COLUMN_NUMBER("switches", "switches", REPORT_COUNT),
+		COLUMN_NUMBER("irq", "irq", REPORT_NS),
+		COLUMN_NUMBER("softirq", "softirq", REPORT_NS),
+	};
+	const struct analysis_cpu *cpu;
+	uint64_t known, unknown = 0;
+	unsigned int i;
+
+	section(m, "cpu", "CPU use", REPORT_TABLE);
+	COLUMNS(m, list);
+	if (!needs(m, "CPU use", ANALYSIS_SWITCH, ANALYSIS_NEEDS))
+		return;
+	for (i = 0; i < analysis_nr_cpus(m->a); i++) {
+		if (!cpu_wanted(m, i))
+			continue;
+		cpu = analysis_cpu(m->a, i);
+		known = cpu->busy_ns + cpu->idle_ns;
+		unknown += known < span(m) ? span(m) - known : 0;
+		number(m, i);
+		number(m, cpu->busy_ns);
+		cell_share(m, cpu->busy_ns, span(m));
+		if (analysis_one_tid(m->a)) {
+			report_unknown(m->report, m->section);
+			report_unknown(m->report, m->section);
+		} else {
+			number(m, cpu->idle_ns);
+			number(m, known < span(m) ? span(m) - known : 0);
+		}
+		number(m, cpu->switches);
+		number(m, cpu->irq_ns);
+		number(m, cpu->softirq_ns);
+	}
+	if (unknown && !analysis_one_tid(m->a))
+		remark(m, "unknown: before the first switch of a CPU, and between a loss and the next switch, nobody knows who ran.");
+	remark(m, "Interrupts and softirqs are in the time of whom they interrupted.");
+}
+
+static void section_cpu_time(struct making *m)
+{
+	section(m, "cpu-time", "CPU use over time", REPORT_SERIES);
+	if (needs(m, "CPU use", ANALYSIS_SWITCH, ANALYSIS_NEEDS))
+		cpu_series(m, BUSY);
+}
+
+/* ---- tasks ---- */
+
+static const void *get_task(struct making *m, size_t index)
+{
+	return analysis_task(m->a, (unsigned int)index);
+}
+
+/* Others have been told to run, or have woken somebody */
+static bool ran(const struct analysis_task *task)
+{
+	return task->run_ns || task->runs;
+}
+
+static int by_run(const void *one, const void *other)
+{
+	const struct analysis_task *const *a = one, *const *b = other;
+
+	if ((*a)->run_ns != (*b)->run_ns)
+		return (*a)->run_ns > (*b)->run_ns ? -1 : 1;
+	return (*a)->index < (*b)->index ? -1 : 1;
+}
+
+/* Those that ran, the busiest first */
+static const void **busiest(struct making *m, size_t *count)
+{
+	const void **list = sorted(m, get_task, count, by_run);
+	size_t i, kept = 0;
+
+	for (i = 0; i < *count && list; i++)
+		if (ran(list[i]))
+			list[kept++] = list[i];
+	*count = list ? kept : 0;
+	return list;
+}
+
+static void task_row(struct making *m, const struct analysis_task *task)
+{
+	const struct analysis_stat *wait = &task->wait;
+
+	cells_task(m, task);
+	number(m, task->run_ns);
+	cell_share(m, task->run_ns, span(m));
+	number(m, task->runs);
+	number(m, wait->count);
+	if (wait->count)
+		number(m, wait->sum / wait->count);
+	else
+		report_unknown(m->report, m->section);
+	if (wait->count)
+		number(m, wait->max);
+	else
+		report_unknown(m->report, m->section);
+	number(m, task->preempted);
+	number(m, task->migrations);
+	number(m, wait->sum);
+	number(m, wait->uncertain);
+	number(m, task->tgid);
+	number(m, task->runnable.sum);
+	number(m, task->blocked.sum);
+	number(m, task->sleeping.sum);
+}
+
+static void section_tasks(struct making *m)
+{
+	static const struct column list[] = {
+		COLUMN_NUMBER("tid", "tid", REPORT_PLAIN),
+		COLUMN_TEXT("comm", "task"),
+		COLUMN_NUMBER("cpu", "CPU", REPORT_NS),
+		COLUMN_NUMBER("share", "share", REPORT_PPM),
+		COLUMN_NUMBER("runs", "runs", REPORT_COUNT),
+		COLUMN_NUMBER("wakeups", "wakeups", REPORT_COUNT),
+		COLUMN_NUMBER("wait_mean", "mean wait", REPORT_NS),
+		COLUMN_NUMBER("wait_max", "max wait", REPORT_NS),
+		COLUMN_NUMBER("preempted", "preempted", REPORT_COUNT),
+		COLUMN_NUMBER("migrations", "migrations", REPORT_COUNT),
+		COLUMN_NUMBER("wait_total", "all waits", REPORT_NS),
+		COLUMN_NUMBER("wait_uncertain", "unsure", REPORT_COUNT),
+		COLUMN_NUMBER("pid", "pid", REPORT_PLAIN),
+		COLUMN_NUMBER("runnable", "off, ready", REPORT_NS),
+		COLUMN_NUMBER("blocked", "off, D", REPORT_NS),
+		COLUMN_NUMBER("sleeping", "off, asleep", REPORT_NS),
+	};
+	const void **tasks;
+	size_t count, i;
+
+	section(m, "tasks", "Tasks", REPORT_TABLE);
+	COLUMNS(m, list);
+	if (!needs(m, "CPU time of tasks", ANALYSIS_SWITCH, ANALYSIS_NEEDS))
+		return;
+	if (!analysis_has(m->a, ANALYSIS_WAKING) && !analysis_has(m->a, ANALYSIS_WAKEUP))
+		remark(m, "There is no sched_waking or sched_wakeup in this trace: waits need -e sched:sched_waking,sched:sched_wakeup.");
+	tasks = busiest(m, &count);
+	if (!tasks)
+		return;
+	count = rows_of(m, count, "tasks");
+	for (i = 0; i < count; i++)
+		task_row(m, tasks[i]);
+	free(tasks);
+}
+
+static void section_tasks_time(struct making *m)
+{
+	const struct analysis_task *task;
+	size_t count, i, most = TASK_SERIES;
+	const void **tasks;
+	unsigned int bucket;
+	char id[24], title[48];
+
+	section(m, "tasks-time", "CPU use of the busiest tasks over time", REPORT_SERIES);
+	if (!needs(m, "CPU time of tasks", ANALYSIS_SWITCH, ANALYSIS_NEEDS))
+		return;
+	tasks = busiest(m, &count);
+	if (!tasks)
+		return;
+	if (m->top && m->top < most)
+		most = m->top;
+	count = count < most ? count : most;
+	series_start(m);
+	for (i = 0; i < count; i++) {
+		task = tasks[i];
+		snprintf(id, sizeof(id), "task%" PRIu32, task->index);
+		snprintf(title, sizeof(title), "%s/%" PRIu32, task->comm, task->tid);
+		report_column(m->report, m->section, id, title, REPORT_NUMBER, REPORT_NS);
+	}
+	for (bucket = 0; bucket < analysis_axis(m->a)->count; bucket++) {
+		series_time(m, bucket);
+		for (i = 0; i < count; i++) {
+			task = tasks[i];
+			number(m, task->series ? task->series[bucket] : 0);
+		}
+	}
+	free(tasks);
+}
+
+void sections_cpu(struct making *m)
+{
+	section_cpu(m);
+	section_cpu_time(m);
+	section_tasks(m);
+	section_tasks_time(m);
+}
+
+/* ---- run queues ---- */
+
+static bool needs_queue(struct making *m)
+{
+	bool all = needs(m, "the depth of run queues", ANALYSIS_SWITCH, ANALYSIS_WAKEUP,
+			 ANALYSIS_NEEDS);
+
+	if (all && analysis_one_tid(m->a))
+		remark(m, "This is of all tasks, not only of the one that was asked for.");
+	return all;
+}
+
+static void section_queue(struct making *m)
+{
+	static const struct column list[] = {
+		COLUMN_NUMBER("cpu", "CPU", REPORT_PLAIN),
+		COLUMN_NUMBER("mean", "mean depth", REPORT_MICRO),
+		COLUMN_NUMBER("max", "max", REPORT_COUNT),
+		COLUMN_NUMBER("waiting", "task time", REPORT_NS),
+		COLUMN_NUMBER("deep", "not empty", REPORT_NS),
+		COLUMN_NUMBER("known", "known for", REPORT_NS),
+	};
+	const struct analysis_cpu *cpu;
+	unsigned int i;
+
+	section(m, "runqueue", "Run queues: tasks that are waiting for a CPU", REPORT_TABLE);
+	COLUMNS(m, list);
+	if (!needs_queue(m))
+		return;
+	remark(m, "At least so many: who was waiting before the first event is not known.");
+	if (!analysis_has(m->a, ANALYSIS_MIGRATE))
+		remark(m, "There is no sched_migrate_task in this trace: a task that was taken to another CPU while it waited counts where it was woken.");
+	if (analysis_total(m->a)->losses)
+		remark(m, "Where events are missing nobody is known to wait; they are counted anew after it.");
+	for (i = 0; i < analysis_nr_cpus(m->a); i++) {
+		if (!cpu_wanted(m, i))
+			continue;
+		cpu = analysis_cpu(m->a, i);
+		number(m, i);
+		cell_share(m, cpu->waiting_ns, cpu->known_ns);
+		number(m, cpu->depth_max);
+		number(m, cpu->waiting_ns);
+		number(m, cpu->deep_ns);
+		number(m, cpu->known_ns);
+	}
+}
+
+void sections_queue(struct making *m)
+{
+	section_queue(m);
+	section(m, "runqueue-time", "Run queues over time: time that tasks waited", REPORT_SERIES);
+	if (needs_queue(m))
+		cpu_series(m, WAITING);
+	section(m, "runqueue-most", "Run queues over time: most at once", REPORT_SERIES);
+	if (needs_queue(m))
+		cpu_series(m, DEEPEST);
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What an analysis says, in sections: what they share, and the one that sums up.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sections.h"
+
+/* ---- cells ---- */
+
+void section(struct making *m, const char *id, const char *title, enum report_kind kind)
+{
+	m->section = report_section(m->report, id, title, kind);
+}
+
+void columns(struct making *m, const struct column *list, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		report_column(m->report, m->section, list[i].id, list[i].title,
+			      list[i].type, list[i].unit);
+}
+
+void number(struct making *m, uint64_t value)
+{
+	report_number(m->report, m->section, value);
+}
+
+void text(struct making *m, const char *value)
+{
+	report_text(m->report, m->section, value);
+}
+
+void cells_stat(struct making *m, const struct analysis_stat *stat,
+		const struct analysis_histogram *of)
+{
+	number(m, stat->count);
+	number(m, stat->sum);
+	if (stat->count) {
+		number(m, stat->sum / stat->count);
+		number(m, stat->max);
+		number(m, analysis_percentile(of, 9900));
+		number(m, analysis_percentile(of, 5000));
+	} else {
+		report_unknown(m->report, m->section);
+		report_unknown(m->report, m->section);
+		report_unknown(m->report, m->section);
+		report_unknown(m->report, m->section);
+	}
+	number(m, stat->uncertain);
+	number(m, stat->open);
+}
+
+void cell_share(struct making *m, uint64_t part, uint64_t whole)
+{
+	if (whole)
+		number(m, (uint64_t)((unsigned __int128)part * 1000000 / whole));
+	else
+		report_unknown(m->report, m->section);
+}
+
+void cells_task(struct making *m, const struct analysis_task *task)
+{
+	number(m, task ? task->tid : 0);
+	text(m, task ? task->comm : "<idle>");
+}
+
+void remark(struct making *m, const char *format, ...)
+{
+	va_list arguments;
+	char *line = NULL;
+
+	va_start(arguments, format);
+	if (vasprintf(&line, format, arguments) < 0)
+		m->report->failed = true;
+	else
+		report_note(m->report, m->section, "%s", line);
+	va_end(arguments);
+	free(line);
+}
+
+/* ---- what there is ---- */
+
+static const struct {
+	const char *system, *name;
+} events[ANALYSIS_NEEDS] = {
+	[ANALYSIS_SWITCH] = { "sched", "sched_switch" },
+	[ANALYSIS_WAKING] = { "sched", "sched_waking" },
+	[ANALYSIS_WAKEUP] = { "sched", "sched_wakeup" },
+	[ANALYSIS_IRQ] = { "irq", "irq_handler_entry" },
+	[ANALYSIS_IRQ_EXIT] = { "irq", "irq_handler_exit" },
+	[ANALYSIS_SOFTIRQ] = { "irq", "softirq_entry" },
+	[ANALYSIS_SOFTIRQ_EXIT] = { "irq", "softirq_exit" },
+	[ANALYSIS_CALL] = { "raw_syscalls", "sys_enter" },
+	[ANALYSIS_CALL_EXIT] = { "raw_syscalls", "sys_exit" },
+	[ANALYSIS_ISSUE] = { "block", "block_rq_issue" },
+	[ANALYSIS_COMPLETE] = { "block", "block_rq_complete" },
+	[ANALYSIS_MIGRATE] = { "sched", "sched_migrate_task" },
+};
+
+static bool is_of(const struct tb_format *format, enum analysis_need need)
+{
+	return !strcmp(format->name, events[need].name) &&
+	       !strcmp(format->system, events[need].system);
+}
+
+/* The one with that id in its wide form, which need not have been recorded */
+static const struct tb_format *format_of(const struct tb_trace *trace, uint32_t id)
+{
+	const struct tb_format *format = tb_trace_format(trace, (uint16_t)id);
+
+	return format ? format : tb_trace_format(trace, (uint16_t)(id + 1));
+}
+
+/* How many of those events a rule kept out; of id 0: of all, by the thread */
+static uint64_t kept_out(const struct making *m, enum analysis_need need, bool by_thread)
+{
+	const struct tb_suppressed *list;
+	const struct tb_format *format;
+	uint64_t sum = 0;
+	size_t count, i;
+
+	list = tb_trace_suppressed(m->trace, &count);
+	for (i = 0; i < count; i++) {
+		format = list[i].id ? format_of(m->trace, list[i].id) : NULL;
+		if (by_thread ? !list[i].id : format && is_of(format, need))
+			sum += list[i].filtered + list[i].sampled + list[i].limited +
+			       list[i].vetoed + list[i].nested;
+	}
+	return sum;
+}
+
+bool needs(struct making *m, const char *what, ...)
+{
+	enum analysis_need need;
+	bool all = true;
+	va_list list;
+	uint64_t out;
+
+	va_start(list, what);
+	while ((need = va_arg(list, enum analysis_need)) != ANALYSIS_NEEDS) {
+		out = kept_out(m, need, false);
+		if (out)
+			remark(m, "A rule kept %llu of %s out of the recording: what they would have said is missing here.",
+			       (unsigned long long)out, events[need].name);
+		if (analysis_has(m->a, need))
+			continue;
+		remark(m, "There is no %s in this trace: %s needs -e %s:%s.",
+		       events[need].name, what, events[need].system, events[need].name);
+		all = false;
+	}
+	va_end(list);
+	return all;
+}
+
+size_t rows_of(struct making *m, size_t count, const char *what)
+{
+	if (!m->top || count <= m->top)
+		return count;
+	remark(m, "%u of %zu %s are shown.", m->top, count, what);
+	return m->top;
+}
+
+void remark_uncertain(struct making *m, const struct analysis_stat *stat, const char *what)
+{
+	if (stat->uncertain)
+		remark(m, "%llu %s span a loss, and are counted as unsure: in no time, mean, percentile or maximum.",
+		       (unsigned long long)stat->uncertain, what);
+	if (stat->open)
+		remark(m, "%llu %s have no end in the trace, and are counted as open: in no time either.",
+		       (unsigned long long)stat->open, what);
+}
+
+const void **sorted(struct making *m, const void *(*get)(struct making *m, size_t index),
+		    size_t *count, int (*compare)(const void *a, const void *b))
+{
+	const void **list;
+	size_t i;
+
+	for (*count = 0; get(m, *count); ++*count)
+		;
+	list = *count ? malloc(*count * sizeof(*list)) : NULL;
+	if (!list) {
+		m->report->failed |= *count;
+		return NULL;
+	}
+	for (i = 0; i < *count; i++)
+		list[i] = get(m, i);
+	qsort(list, *count, sizeof(*list), compare);
+	return list;
+}
+
+void histogram(struct making *m, const struct analysis_histogram *of)
+{
+	static const struct column list[] = {
+		COLUMN_NUMBER("from", "from", REPORT_NS),
+		COLUMN_NUMBER("to", "to", REPORT_NS),
+		COLUMN_NUMBER("count", "count", REPORT_COUNT),
+	};
+	unsigned int power, first = 64, last = 0;
+
+	COLUMNS(m, list);
+	for (power = 0; power < 64; power++) {
+		if (!analysis_log2(of, power))
+			continue;
+		first = first == 64 ? power : first;
+		last = power;
+	}
+	for (power = first; power <= last; power++) {
+		number(m, power ? 1ull << power : 0);
+		number(m, power < 63 ? 2ull << power : INT64_MAX);
+		number(m, analysis_log2(of, power));
+	}
+}
+
+/* ---- summing up ---- */
+
+static void section_summary(struct making *m)
+{
+	static const struct column list[] = {
+		COLUMN_NUMBER("begin", "from", REPORT_TIME),
+		COLUMN_NUMBER("end", "to", REPORT_TIME),
+		COLUMN_NUMBER("span", "time", REPORT_NS),
+		COLUMN_NUMBER("events", "events", REPORT_COUNT),
+		COLUMN_NUMBER("cpus", "CPUs", REPORT_COUNT),
+		COLUMN_NUMBER("tasks", "tasks", REPORT_COUNT),
+		COLUMN_NUMBER("losses", "losses", REPORT_COUNT),
+		COLUMN_NUMBER("lost", "lost", REPORT_COUNT),
+	};
+	const struct analysis_total *total = analysis_total(m->a);
+	const struct analysis_task *task;
+	uint64_t tasks = 0, cpus = 0, by_thread;
+	unsigned int i;
+
+	section(m, "summary", "The trace", REPORT_TABLE);
+	COLUMNS(m, list);
+	if (!total->events && !total->losses)
+		remark(m, "There is no event in it: nothing is known.");
+	if (total->cut)
+		remark(m, "The file breaks off, or is damaged: of each CPU nothing is known after its last event.");
+	if (total->losses)
+		remark(m, "Events are missing: who was where, and who was woken, is known again only by the next event that says so. See losses.");
+	if (total->late)
+		remark(m, "%llu events came when their time was over: what they say may be wrong.",
+		       (unsigned long long)total->late);
+	by_thread = kept_out(m, ANALYSIS_SWITCH, true);
+	if (by_thread)
+		remark(m, "%llu events of other threads were not recorded: CPUs and queues are known only as far as the threads that were recorded tell.",
+		       (unsigned long long)by_thread);
+	for (i = 0; (task = analysis_task(m->a, i)); i++)
+		tasks += task->run_ns || task->runs;
+	for (i = 0; i < analysis_nr_cpus(m->a); i++)
+		cpus += analysis_cpu(m->a, i) && analysis_cpu(m->a, i)->seen;
+	number(m, total->begin);
+	number(m, total->end);
+	number(m, total->end - total->begin);
+	number(m, total->events);
+	number(m, cpus);
+	number(m, tasks);
+	number(m, total->losses);
+	number(m, total->lost);
+}
+
+struct report *report_make(struct analysis *a, const struct tb_trace *trace,
+			   const char *title, unsigned int top)
+{
+	struct making m = { .report = report_new(title), .a = a, .trace = trace, .top = top };
+
+	if (!m.report)
+		return NULL;
+	m.report->begin = analysis_total(a)->begin;
+	m.report->end = analysis_total(a)->end;
+	section_summary(&m);
+	sections_cpu(&m);
+	sections_latency(&m);
+	sections_queue(&m);
+	sections_off(&m);
+	sections_handlers(&m);
+	sections_block(&m);
+	sections_losses(&m);
+	sections_events(&m);
+	if (!m.report->failed)
+		return m.report;
+	report_free(m.report);
+	return NULL;
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sections about waiting: from wake-ups until who was woken runs, and off the CPU.
+ */
+#include "sections.h"
+
+/* Only for a trace without any wake-up events, which says what to record */
+static bool needs_wakeups(struct making *m)
+{
+	bool has = needs(m, "latency", ANALYSIS_SWITCH, ANALYSIS_NEEDS);
+
+	if (analysis_has(m->a, ANALYSIS_WAKING) || analysis_has(m->a, ANALYSIS_WAKEUP))
+		return has;
+	return needs(m, "latency", ANALYSIS_WAKEUP, ANALYSIS_NEEDS);
+}
+
+static const char *context_name(enum analysis_context context)
+{
+	static const char *const names[] = {
+		[ANALYSIS_FROM_UNKNOWN] = "?", [ANALYSIS_FROM_TASK] = "task",
+		[ANALYSIS_FROM_SOFTIRQ] = "softirq", [ANALYSIS_FROM_IRQ] = "irq",
+		[ANALYSIS_FROM_NMI] = "nmi",
+	};
+
+	return names[context];
+}
+
+static void cells_waker(struct making *m, const struct analysis_wait *wait)
+{
+	if (wait->woken) {
+		cells_task(m, wait->waker);
+		text(m, context_name(wait->context));
+		return;
+	}
+	report_unknown(m->report, m->section);
+	report_unknown(m->report, m->section);
+	report_unknown(m->report, m->section);
+}
+
+/* ---- latency ---- */
+
+static void section_latency(struct making *m)
+{
+	static const struct column list[] = {
+		COLUMN_NUMBER("count", "wake-ups", REPORT_COUNT),
+		COLUMN_NUMBER("mean", "mean", REPORT_NS),
+		COLUMN_NUMBER("p50", "p50", REPORT_NS),
+		COLUMN_NUMBER("p90", "p90", REPORT_NS),
+		COLUMN_NUMBER("p99", "p99", REPORT_NS),
+		COLUMN_NUMBER("p999", "p99.9", REPORT_NS),
+		COLUMN_NUMBER("max", "max", REPORT_NS),
+		COLUMN_NUMBER("total", "total", REPORT_NS),
+		COLUMN_NUMBER("uncertain", "unsure", REPORT_COUNT),
+	};
+	static const unsigned int percentiles[] = { 5000, 9000, 9900, 9990 };
+	const struct analysis_histogram *of = analysis_latency(m->a);
+	const struct analysis_stat *stat = analysis_latency_stat(m->a);
+	size_t i;
+
+	section(m, "latency", "From wake-up to running", REPORT_TABLE);
+	COLUMNS(m, list);
+	if (!needs_wakeups(m))
+		return;
+	remark(m, analysis_has(m->a, ANALYSIS_WAKING) ?
+	       "From sched_waking on, where there is one; what was woken before it had gone to sleep does not count." :
+	       "There is no sched_waking in this trace: from sched_wakeup on, which may come later.");
+	remark_uncertain(m, stat, "wake-ups");
+	if (!stat->count && !stat->uncertain)
+		return;
+	number(m, stat->count);
+	if (stat->count)
+		number(m, stat->sum / stat->count);
+	else
+		report_unknown(m->report, m->section);
+	for (i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
+		if (stat->count)
+			number(m, analysis_percentile(of, percentiles[i]));
+		else
+			report_unknown(m->report, m->section);
+	if (stat->count)
+		number(m, stat->max);
+	else
+		report_unknown(m->report, m->section);
+	number(m, stat->sum);
+	number(m, stat->uncertain);
+	remark(m, "Percentiles are the ends of buckets, at most a sixteenth too much.");
+}
+
+static void section_latency_worst(struct making *m)
+{
+	static const struct column list[] = {
+		COLUMN_NUMBER("case", "#", REPORT_PLAIN),
+		COLUMN_NUMBER("time", "ran at", REPORT_TIME),
+		COLUMN_NUMBER("latency", "waited", REPORT_NS),
+		COLUMN_NUMBER("tid", "tid", REPORT_PLAIN),
+		COLUMN_TEXT("comm", "task"),
+		COLUMN_NUMBER("cpu", "CPU", REPORT_PLAIN),
+		COLUMN_NUMBER("waker", "by", REPORT_PLAIN),
+		COLUMN_TEXT("waker_comm", "woken by"),
+		COLUMN_TEXT("context", "in"),
+	};
+	const struct analysis_wait *wait;
+	unsigned int i;
+
+	section(m, "latency-worst", "The longest waits after a wake-up", REPORT_TABLE);
+	COLUMNS(m, list);
+	if (!needs_wakeups(m))
+		return;
+	for (i = 0; (wait = analysis_worst(m->a, ANALYSIS_WORST_WAKEUP, i)); i++) {
+		number(m, i + 1);
+		number(m, wait->end);
+		number(m, wait->end - wait->begin);
+		cells_task(m, wait->task);
+		number(m, wait->cpu);
+		cells_waker(m, wait);
+	}
+	if (i)
+		remark(m, "Woken in irq or softirq: the task is only whom that interrupted.");
+}
+
+static void section_latency_instead(struct making *m)
+{
+	static const struct column list[] = {
+		COLUMN_NUMBER("case", "#", REPORT_PLAIN),
+		COLUMN_NUMBER("cpu", "CPU", REPORT_PLAIN),
+		COLUMN_NUMBER("tid", "tid", REPORT_PLAIN),
+		COLUMN_TEXT("comm", "what ran instead"),
+		COLUMN_NUMBER("ran", "for", REPORT_NS),
+		COLUMN_NUMBER("share", "of the wait", REPORT_PPM),
+	};
+	const struct analysis_wait *wait;
+	unsigned int i, k;
+
+	section(m, "latency-instead", "What ran there meanwhile", REPORT_TABLE);
+	COLUMNS(m, list);
+	if (!needs_wakeups(m))
+		return;
+	for (i = 0; (wait = analysis_worst(m->a, ANALYSIS_WORST_WAKEUP, i)); i++) {
+		uint64_t whole = wait->end - wait->begin;
+
+		for (k = 0; k < wait->nr_instead; k++) {
+			number(m, i + 1);
+			number(m, wait->cpu);
+			cells_task(m, wait->instead[k].task);
+			number(m, wait->instead[k].ns);
+			cell_share(m, wait->instead[k].ns, whole);
+		}
+		for (k = 0; k < 2; k++) {
+			uint64_t ns = k ? wait->unknown_ns : wait->others_ns;
+
+			if (!ns)
+				continue;
+			number(m, i + 1);
+			number(m, wait->cpu);
+			report_unknown(m->report, m->section);
+			text(m, k ? "(not known)" : "(others)");
+			number(m, ns);
+			cell_share(m, ns, whole);
+		}
+	}
+	if (i)
+		remark(m, "On the CPU on which it ran at last; the last %d runs there are looked at.",
+		       ANALYSIS_HISTORY);
+}
+
+void sections_latency(struct making *m)
+{
+	section_latency(m);
+	section(m, "latency-histogram", "From wake-up to running, how often", REPORT_HISTOGRAM);
+	if (needs_wakeups(m))
+		histogram(m, analysis_latency(m->a));
+	section_latency_worst(m);
+	section_latency_instead(m);
+}
+
+/* ---- off the CPU ---- */
+
+static void sum_off(struct making *m, enum analysis_worst kind, struct analysis_stat *sum)
+{
+	const struct analysis_task *task;
+	const struct analysis_stat *of;
+	unsigned int i;
+
+	for (i = 0; (task = analysis_task(m->a, i)); i++) {
+		of = kind == ANALYSIS_WORST_RUNNABLE ? &task->runnable :
+		     kind == ANALYSIS_WORST_BLOCKED ? &task->blocked : &task->sleeping;
+		sum->uncertain += of->uncertain;
+	}
+}
+
+static void section_off(struct making *m, const char *id, const char *title,
+			enum analysis_worst kind)
+{
+	static const struct column list[] = {
+		COLUMN_NUMBER("from", "from", REPORT_TIME),
+		COLUMN_NUMBER("time", "off for", REPORT_NS),
+		COLUMN_NUMBER("tid", "tid", REPORT_PLAIN),
+		COLUMN_TEXT("comm", "task"),
+		COLUMN_TEXT("state", "state"),
+		COLUMN_NUMBER("before", "left", REPORT_PLAIN),
+		COLUMN_NUMBER("cpu", "CPU", REPORT_PLAIN),
+		COLUMN_NUMBER("waker", "by", REPORT_PLAIN),
+		COLUMN_TEXT("waker_comm", "woken by"),
+		COLUMN_TEXT("context", "in"),
+		COLUMN_NUMBER("woken_at", "woken at", REPORT_TIME),
+	};
+	struct analysis_stat sum = { 0 };
+	const struct analysis_wait *wait;
+	char state[24];
+	unsigned int i;
+
+	section(m, id, title, REPORT_TABLE);
+	COLUMNS(m, list);
+	if (!needs(m, "time off the CPU", ANALYSIS_SWITCH, ANALYSIS_NEEDS))
+		return;
+	sum_off(m, kind, &sum);
+	remark_uncertain(m, &sum, "of these");
+	if (kind != ANALYSIS_WORST_RUNNABLE)
+		needs_wakeups(m);
+	for (i = 0; (wait = analysis_worst(m->a, kind, i)); i++) {
+		number(m, wait->begin);
+		number(m, wait->end - wait->begin);
+		cells_task(m, wait->task);
+		text(m, tb_task_state((uint64_t)wait->state, state, sizeof(state)));
+		number(m, wait->before);
+		number(m, wait->cpu);
+		cells_waker(m, wait);
+		if (wait->woken)
+			number(m, wait->woken_at);
+		else
+			report_unknown(m->report, m->section);
+	}
+}
+
+void sections_off(struct making *m)
+{
+	section_off(m, "offcpu-runnable", "Longest off the CPU: made way for another one",
+		    ANALYSIS_WORST_RUNNABLE);
+	section_off(m, "offcpu-blocked", "Longest off the CPU: blocked (state D)",
+		    ANALYSIS_WORST_BLOCKED);
+	section_off(m, "offcpu-sleeping", "Longest off the CPU: asleep",
+		    ANALYSIS_WORST_SLEEPING);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which event is which, by system and name.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "roles.h"
+
+static const struct {
+	const char *system, *name;
+	enum role role;
+	const char *text;
+	const char *fields[4];
+} roles[] = {
+	{ "sched", "sched_switch", ROLE_SWITCH, NULL,
+	  { "prev_pid", "next_pid", "prev_state", "next_prio" } },
+	{ "sched", "sched_waking", ROLE_WAKING, NULL, { "pid", "target_cpu" } },
+	{ "sched", "sched_wakeup", ROLE_WAKEUP, NULL, { "pid", "target_cpu" } },
+	{ "sched", "sched_wakeup_new", ROLE_WAKEUP, NULL, { "pid", "target_cpu" } },
+	{ "sched", "sched_migrate_task", ROLE_MIGRATE, NULL, { "pid", "dest_cpu" } },
+	{ "irq", "irq_handler_entry", ROLE_IRQ, "name", { "irq" } },
+	{ "irq", "irq_handler_exit", ROLE_IRQ_EXIT, NULL, { "irq", "ret" } },
+	{ "irq", "softirq_entry", ROLE_SOFTIRQ, NULL, { "vec" } },
+	{ "irq", "softirq_exit", ROLE_SOFTIRQ_EXIT, NULL, { "vec" } },
+	{ "raw_syscalls", "sys_enter", ROLE_SYSCALL, NULL, { "id", "tid" } },
+	{ "raw_syscalls", "sys_exit", ROLE_SYSCALL_EXIT, NULL, { "id", "ret" } },
+	{ "block", "block_rq_issue", ROLE_ISSUE, "rwbs", { "dev", "sector", "bytes" } },
+	{ "block", "block_rq_complete", ROLE_COMPLETE, "rwbs",
+	  { "dev", "sector", NULL, "error" } },
+	{ "block", "block_rq_requeue", ROLE_REQUEUE, NULL, { "dev", "sector" } },
+};
+
+/* "local_timer" of irq_vectors:local_timer_entry and _exit */
+static void make_vector(struct plan *plan, const struct tb_format *format)
+{
+	const char *end = strrchr(format->name, '_');
+
+	if (strcmp(format->system, "irq_vectors") || !end)
+		return;
+	plan->fields[IRQ_NUMBER] = tb_format_field(format, "vector");
+	if (!plan->fields[IRQ_NUMBER])
+		return;
+	plan->fixed = format->name;
+	plan->fixed_length = (size_t)(end - format->name);
+	if (!strcmp(end, "_entry"))
+		plan->role = ROLE_IRQ;
+	else if (!strcmp(end, "_exit"))
+		plan->role = ROLE_IRQ_EXIT;
+}
+
+static void make(struct plan *plan, const struct tb_format *format)
+{
+	size_t i, k;
+
+	make_vector(plan, format);
+	for (i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+		if (strcmp(format->name, roles[i].name) ||
+		    strcmp(format->system, roles[i].system))
+			continue;
+		for (k = 0; k < 4; k++)
+			if (roles[i].fields[k])
+				plan->fields[k] = tb_format_field(format,
+								  roles[i].fields[k]);
+		if (!plan->fields[0] ||
+		    (roles[i].role == ROLE_SWITCH && !plan->fields[SWITCH_NEXT]) ||
+		    (roles[i].role >= ROLE_ISSUE && !plan->fields[BLOCK_SECTOR]))
+			return;
+		plan->role = roles[i].role;
+		plan->name = roles[i].text ? tb_format_field(format, roles[i].text) : NULL;
+	}
+}
+
+const struct plan *plan_of(struct plans *plans, const struct tb_format *format)
+{
+	size_t index = format->index, count = plans->count ? plans->count : 64;
+	struct plan *list;
+	bool *made;
+
+	if (index >= plans->count) {
+		while (count <= index)
+			count *= 2;
+		list = realloc(plans->list, count * sizeof(*list));
+		if (list)
+			plans->list = list;
+		made = realloc(plans->made, count * sizeof(*made));
+		if (made)
+			plans->made = made;
+		if (!list || !made)
+			return NULL;
+		memset(made + plans->count, 0, (count - plans->count) * sizeof(*made));
+		plans->count = count;
+	}
+	if (!plans->made[index]) {
+		memset(&plans->list[index], 0, sizeof(plans->list[index]));
+		make(&plans->list[index], format);
+		plans->made[index] = true;
+	}
+	return &plans->list[index];
+}
+
+void plans_free(struct plans *plans)
+{
+	free(plans->list);
+	free(plans->made);
+	*plans = (struct plans){ 0 };
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tasks: what they are called, how long they were on CPUs, how long and in which state off them.
+ *
+ * A task that has exited is another one than the next with its number.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine.h"
+
+#define UNKNOWN_NAME "<...>"
+
+/* ---- who ---- */
+
+static void set_name(struct task *task, const char *comm)
+{
+	size_t length = strnlen(comm, sizeof(task->it.comm) - 1);
+
+	memcpy(task->it.comm, comm, length);
+	task->it.comm[length] = 0;
+}
+
+static struct task *make_task(struct analysis *a, uint32_t tid)
+{
+	struct task *task = listed_add(&a->tasks, sizeof(*task));
+	const struct tb_task *known;
+
+	if (!task)
+		return NULL;
+	task->it.tid = tid;
+	task->it.index = (uint32_t)a->tasks.count - 1;
+	task->last_cpu = task->queued_on = NO_CPU;
+	set_name(task, UNKNOWN_NAME);
+	known = a->cursor ? tb_cursor_task(a->cursor, tid) : NULL;
+	if (known) {
+		task->it.tgid = known->tgid;
+		if (known->comm[0])
+			set_name(task, known->comm);
+	}
+	return task;
+}
+
+struct task *task_of(struct analysis *a, uint32_t tid)
+{
+	struct task *task;
+	void **slot;
+
+	if (!tid)
+		return NULL;
+	slot = map_at(&a->threads, tid);
+	task = slot ? *slot : NULL;
+	if (slot && (!task || task->it.ended)) {
+		/* making one does not touch the map */
+		task = make_task(a, tid);
+		if (task)
+			*slot = task;
+	}
+	if (!task)
+		a->error = -ENOMEM;
+	return task;
+}
+
+void tasks_free(struct analysis *a)
+{
+	struct task *task;
+	size_t i;
+
+	for (i = 0; i < a->tasks.count; i++) {
+		task = a->tasks.list[i];
+		free(task->it.series);
+	}
+	map_free(&a->threads, NULL);
+}
+
+const struct analysis_task *analysis_task(const struct analysis *a, unsigned int index)
+{
+	const struct task *task = index < a->tasks.count ? a->tasks.list[index] : NULL;
+
+	return task ? &task->it : NULL;
+}
+
+const struct analysis_task *analysis_task_of(const struct analysis *a, uint32_t tid)
+{
+	const struct task *task = map_get(&a->threads, tid);
+
+	return task && !task->it.ended ? &task->it : NULL;
+}
+
+/* ---- on a CPU ---- */
+
+static void add_run(struct analysis *a, struct task *task, struct cpu_state *cpu,
+		    uint64_t begin, uint64_t end)
+{
+	if (!task) {
+		cpu->it.idle_ns += end - begin;
+		return;
+	}
+	cpu->it.busy_ns += end - begin;
+	series_add(a, cpu->it.busy, begin, end);
+	task->it.run_ns += end - begin;
+	if (!task->it.series)
+		task->it.series = calloc(ANALYSIS_SERIES, sizeof(*task->it.series));
+	if (task->it.series)
+		series_add(a, task->it.series, begin, end);
+	else
+		a->error = -ENOMEM;
+}
+
+void tasks_run(struct analysis *a, const struct slice *slice)
+{
+	struct cpu_state *cpu = cpu_of(a, slice->cpu);
+	uint64_t end = slice->end;
+	struct task *task;
+
+	if (!cpu)
+		return;
+	/* another one goes than the one that came: how long either was there nobody knows */
+	if (slice->doubt != SLICE_WHOLE && !a->losing && !a->ending)
+		return;
+	if (a->ending)
+		end = a->total.cut ? cpu->last : a->total.end;
+	if (end < slice->begin)
+		end = slice->begin;
+	task = task_of(a, slice->tid);
+	cpu->history[cpu->past++ % ANALYSIS_HISTORY] =
+		(struct past){ task, slice->begin, end };
+	if (analysis_wants(a, slice->cpu, slice->tid))
+		add_run(a, task, cpu, slice->begin, end);
+}
+
+/* ---- off and on ---- */
+
+static void goes(struct analysis *a, const struct tb_view *view, struct task *task,
+		 bool has_state, int64_t state)
+{
+	bool wanted = analysis_wants(a, view->cpu, task->it.tid);
+
+	if (view->tid == task->it.tid) {
+		if (view->comm[0] != '<')
+			set_name(task, view->comm);
+		if (view->task && view->task->tgid)
+			task->it.tgid = view->task->tgid;
+	}
+	task->last_cpu = view->cpu;
+	task->off = has_state;
+	task->off_at = view->ns;
+	task->off_state = state;
+	task->off_losses = a->total.losses;
+	if (!has_state)
+		return;
+	task->it.preempted += wanted && !(state & STATE_RUNNABLE_MASK);
+	task->it.ended = state & STATE_DEAD;
+}
+
+/* It was off a CPU until now */
+static void was_off(struct analysis *a, const struct tb_view *view, struct task *task)
+{
+	bool runnable = !(task->off_state & STATE_RUNNABLE_MASK);
+	bool blocked = task->off_state & STATE_BLOCKED;
+	struct analysis_stat *stat = runnable ? &task->it.runnable :
+				     blocked ? &task->it.blocked : &task->it.sleeping;
+	struct analysis_wait wait = {
+		.task = &task->it, .begin = task->off_at, .end = view->ns,
+		.cpu = view->cpu, .before = task->last_cpu, .state = task->off_state,
+	};
+
+	if (task->off_losses != a->total.losses) {
+		stat->uncertain++;
+		return;
+	}
+	stat_add(stat, wait.end - wait.begin);
+	if (!runnable && a->woken.tid == task->it.tid && a->woken.end == view->ns) {
+		struct task *waker = task_of(a, (uint32_t)a->woken.number);
+
+		wait.woken = true;
+		wait.woken_at = a->woken.begin;
+		wait.waker = waker ? &waker->it : NULL;
+		wait.context = waits_context(&a->woken);
+	}
+	waits_worst(a, runnable ? ANALYSIS_WORST_RUNNABLE :
+		    blocked ? ANALYSIS_WORST_BLOCKED : ANALYSIS_WORST_SLEEPING, &wait);
+}
+
+static void comes(struct analysis *a, const struct tb_view *view, struct task *task)
+{
+	const struct slice *run = slices_running(a->slices, view->cpu);
+
+	if (analysis_wants(a, view->cpu, task->it.tid)) {
+		task->it.runs++;
+		task->it.migrations += task->last_cpu != NO_CPU && task->last_cpu != view->cpu;
+		if (task->off)
+			was_off(a, view, task);
+		if (run && run->wait_lost) {
+			task->it.wait.uncertain++;
+			a->latency_stat.uncertain++;
+		}
+	}
+	task->off = false;
+	task->last_cpu = view->cpu;
+}
+
+int tasks_switch(struct analysis *a, const struct tb_view *view, const struct plan *plan)
+{
+	struct task *prev, *next;
+	bool has_prev, has_next, has_state;
+	int64_t from, to, state;
+
+	from = plan_number(view, plan->fields[SWITCH_PREV], &has_prev);
+	to = plan_number(view, plan->fields[SWITCH_NEXT], &has_next);
+	state = plan_number(view, plan->fields[SWITCH_STATE], &has_state);
+	prev = has_prev ? task_of(a, (uint32_t)from) : NULL;
+	next = has_next ? task_of(a, (uint32_t)to) : NULL;
+	if (a->error)
+		return a->error;
+	queue_switch(a, prev, next, has_state && !(state & STATE_RUNNABLE_MASK), view->cpu,
+		     view->ns);
+	if (prev)
+		goes(a, view, prev, has_state, state);
+	if (next)
+		comes(a, view, next);
+	if (has_next)
+		a->cpus[view->cpu]->current = (uint32_t)to;
+	return a->error;
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Waiting: how long it took from wake-ups until who was woken ran, who ran there instead, and the
+ * worst cases of all kinds of waiting.
+ *
+ * Of the worst cases there is a heap, the shortest on top, which goes when there is a longer
+ * one: of a long trace nearly every case is shorter than that, and costs one comparison.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine.h"
+
+/* ---- the worst ---- */
+
+static uint64_t length_of(const struct analysis_wait *wait)
+{
+	return wait->end - wait->begin;
+}
+
+/* Is @a less bad than @b?  Of equal ones the first is worse */
+static bool is_less(const struct analysis_wait *a, const struct analysis_wait *b)
+{
+	if (length_of(a) != length_of(b))
+		return length_of(a) < length_of(b);
+	return a->begin > b->begin;
+}
+
+static void exchange(struct analysis_wait *a, struct analysis_wait *b)
+{
+	struct analysis_wait spare = *a;
+
+	*a = *b;
+	*b = spare;
+}
+
+static void sift_down(struct worst *worst)
+{
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < worst->count) {
+		if (child + 1 < worst->count &&
+		    is_less(&worst->list[child + 1], &worst->list[child]))
+			child++;
+		if (!is_less(&worst->list[child], &worst->list[i]))
+			break;
+		exchange(&worst->list[child], &worst->list[i]);
+		i = child;
+	}
+}
+
+static void sift_up(struct worst *worst)
+{
+	size_t i = worst->count - 1;
+
+	while (i && is_less(&worst->list[i], &worst->list[(i - 1) / 2])) {
+		exchange(&worst->list[i], &worst->list[(i - 1) / 2]);
+		i = (i - 1) / 2;
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	return is_less(b, a) ? -1 : is_less(a, b);
+}
+
+const struct analysis_wait *analysis_worst(struct analysis *a, enum analysis_worst kind,
+					   unsigned int index)
+{
+	struct worst *worst = &a->worst[kind];
+
+	if (!worst->sorted)
+		qsort(worst->list, worst->count, sizeof(*worst->list), compare);
+	worst->sorted = true;
+	return index < worst->count ? &worst->list[index] : NULL;
+}
+
+/* Is there a place for one that is as bad? */
+static bool is_bad(struct analysis *a, const struct worst *worst,
+		   const struct analysis_wait *wait)
+{
+	const struct analysis_wait *least = worst->sorted && worst->count ?
+					    &worst->list[worst->count - 1] : worst->list;
+
+	return worst->count < a->options.worst || is_less(least, wait);
+}
+
+static void keep(struct analysis *a, struct worst *worst, const struct analysis_wait *wait)
+{
+	size_t i;
+
+	if (worst->sorted) {
+		/* asked for meanwhile; the other way round it is a heap again */
+		for (i = 0; i < worst->count / 2; i++)
+			exchange(&worst->list[i], &worst->list[worst->count - 1 - i]);
+		worst->sorted = false;
+	}
+	if (worst->count < a->options.worst) {
+		worst->list[worst->count++] = *wait;
+		sift_up(worst);
+	} else {
+		worst->list[0] = *wait;
+		sift_down(worst);
+	}
+}
+
+void waits_worst(struct analysis *a, enum analysis_worst kind, const struct analysis_wait *wait)
+{
+	if (is_bad(a, &a->worst[kind], wait))
+		keep(a, &a->worst[kind], wait);
+}
+
+/* ---- who ran instead ---- */
+
+struct shares {
+	size_t count;
+	struct {
+		const struct analysis_task *task;
+		uint64_t ns;
+	} list[ANALYSIS_HISTORY];
+};
+
+static void add_share(struct shares *shares, const struct analysis_task *task, uint64_t ns)
+{
+	size_t i;
+
+	for (i = 0; i < shares->count && shares->list[i].task != task; i++)
+		;
+	if (i == shares->count) {
+		shares->list[shares->count].task = task;
+		shares->list[shares->count++].ns = 0;
+	}
+	shares->list[i].ns += ns;
+}
+
+/* The longest of the rest to the front, as many as there is room for */
+static void take_longest(struct analysis_wait *wait, struct shares *shares)
+{
+	size_t i, longest;
+
+	while (shares->count) {
+		for (i = 1, longest = 0; i < shares->count; i++)
+			if (shares->list[i].ns > shares->list[longest].ns)
+				longest = i;
+		if (wait->nr_instead == ANALYSIS_INSTEAD) {
+			wait->others_ns += shares->list[longest].ns;
+		} else {
+			wait->instead[wait->nr_instead].task = shares->list[longest].task;
+			wait->instead[wait->nr_instead++].ns = shares->list[longest].ns;
+		}
+		/* in the order in which they came, for equal ones */
+		memmove(&shares->list[longest], &shares->list[longest + 1],
+			(--shares->count - longest) * sizeof(shares->list[0]));
+	}
+}
+
+static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait)
+{
+	uint64_t from, to, i, first = cpu->past > ANALYSIS_HISTORY ?
+				      cpu->past - ANALYSIS_HISTORY : 0;
+	struct shares shares = { .count = 0 };
+	const struct past *past;
+
+	wait->unknown_ns = length_of(wait);
+	for (i = first; i < cpu->past; i++) {
+		past = &cpu->history[i % ANALYSIS_HISTORY];
+		from = past->begin > wait->begin ? past->begin : wait->begin;
+		to = past->end < wait->end ? past->end : wait->end;
+		if (from >= to)
+			continue;
+		add_share(&shares, past->task ? &past->task->it : NULL, to - from);
+		wait->unknown_ns -= to - from;
+	}
+	take_longest(wait, &shares);
+}
+
+/* ---- wake-ups ---- */
+
+enum analysis_context waits_context(const struct slice *wakeup)
+{
+	if (!wakeup->has_context)
+		return ANALYSIS_FROM_UNKNOWN;
+	if (wakeup->context & TB_CONTEXT_NMI)
+		return ANALYSIS_FROM_NMI;
+	if (wakeup->context & TB_CONTEXT_HARDIRQ)
+		return ANALYSIS_FROM_IRQ;
+	return wakeup->context & TB_CONTEXT_SOFTIRQ ? ANALYSIS_FROM_SOFTIRQ :
+						      ANALYSIS_FROM_TASK;
+}
+
+void waits_woken(struct analysis *a, const struct slice *slice)
+{
+	struct task *task = task_of(a, slice->tid), *waker;
+	struct cpu_state *cpu = cpu_of(a, slice->cpu);
+	struct analysis_wait wait = {
+		.begin = slice->begin, .end = slice->end, .cpu = slice->cpu,
+		.woken = true, .woken_at = slice->begin,
+	};
+
+	a->woken = *slice;
+	if (!task || !cpu || !analysis_wants(a, slice->cpu, slice->tid))
+		return;
+	wait.task = &task->it;
+	wait.before = task->last_cpu == NO_CPU ? slice->cpu : task->last_cpu;
+	wait.state = task->off ? task->off_state : 0;
+	stat_add(&task->it.wait, length_of(&wait));
+	stat_add(&a->latency_stat, length_of(&wait));
+	histogram_add(&a->latency, length_of(&wait));
+	if (!is_bad(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait))
+		return;
+	waker = task_of(a, (uint32_t)slice->number);
+	wait.waker = waker ? &waker->it : NULL;
+	wait.context = waits_context(slice);
+	find_instead(cpu, &wait);
+	keep(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait);
+}
+
+const struct analysis_histogram *analysis_latency(const struct analysis *a)
+{
+	return &a->latency;
+}
+
+const struct analysis_stat *analysis_latency_stat(const struct analysis *a)
+{
+	return &a->latency_stat;
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf report - what a trace says of the machine.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include "report_out.h"
+
+#define WIDTH_DEFAULT 80
+
+struct job {
+	const char *file, *html, *section;
+	struct selection selection;
+	uint32_t top, width;
+	bool json, top_given;
+};
+
+static int report_run(int argc, char **argv);
+
+const struct command cmd_report = {
+	.name  = "report",
+	.run   = report_run,
+	.brief = "what a trace says: CPU use, latencies, interrupts, calls, I/O",
+	.help  =
+	"usage: tracebuf report [OPTIONS] [FILE]\n"
+	"\n"
+	"Says of a trace file (" DEFAULT_FILE "; '-' is standard input) who had the CPUs, how\n"
+	"long it took from wake-ups until who was woken ran, and what ran instead, how\n"
+	"many waited for which CPU, what interrupts, softirqs, system calls and block\n"
+	"devices took, who was off the CPU longest and who woke it, and what is missing.\n"
+	"What cannot be known is said to be so. docs/report.md explains each figure.\n"
+	"\n"
+	"  -i, --input FILE      the same as FILE\n"
+	"      --top N           rows of long tables (10; with --json and --html all); 0: all\n"
+	"      --section ID      this section alone: the name in brackets\n"
+	"      --json            as JSON, with exact numbers (ns)\n"
+	"      --html FILE       as a page for a browser, with a timeline\n"
+	"      --width N         columns of the text (the terminal's, else 80)\n"
+	"  -C, --cpu N           only what happened on this CPU\n"
+	"  -t, --tid N           only what this thread did or waited for\n"
+	"      --from TIME       from this time on, in seconds as print shows it; +S: S\n"
+	"                        seconds after the recording's first event\n"
+	"      --to TIME         up to this time, which is no more in it\n"
+	"  -r, --recording N     of a file with several: number N, from 1\n"
+	"  -h, --help\n",
+};
+
+#define OPTION_HTML 0x310
+
+static const struct option long_options[] = {
+	REPORT_LONG,
+	{ "input",     required_argument, NULL, 'i' },
+	{ "html",      required_argument, NULL, OPTION_HTML },
+	{ "cpu",       required_argument, NULL, 'C' },
+	{ "tid",       required_argument, NULL, 't' },
+	{ "recording", required_argument, NULL, 'r' },
+	{ "from",      required_argument, NULL, 0x200 },
+	{ "to",        required_argument, NULL, 0x201 },
+	{ "help",      no_argument,       NULL, 'h' },
+	{ 0 }
+};
+
+/* ---- reading ---- */
+
+static int feed(struct analysis *a, struct tb_cursor *cursor, const struct selection *selection)
+{
+	struct tb_view view;
+	int result = 0;
+
+	if (selection->from.given)
+		result = tb_cursor_seek(cursor, selection->from_ticks);
+	while (result >= 0 && (result = tb_cursor_next(cursor, &view)) > 0 &&
+	       !selection_over(selection, &view))
+		result = analysis_event(a, cursor, &view);
+	return result;
+}
+
+int report_analyse(const char *file, struct tb_trace *trace, struct selection *selection,
+		   uint32_t worst, struct analysis **analysis)
+{
+	struct analysis_options options = {
+		.worst = worst, .one_cpu = selection->one_cpu, .one_tid = selection->one_tid,
+		.cpu = selection->cpu, .tid = selection->tid,
+	};
+	const struct tb_error *fault;
+	struct tb_cursor *cursor;
+	struct analysis *a;
+	int result;
+
+	*analysis = NULL;
+	a = selection_start(selection, trace) ? NULL : analysis_new(trace, &options);
+	if (!a || tb_cursor_open(trace, &cursor) < 0) {
+		analysis_free(a);
+		return complain("out of memory");
+	}
+	result = feed(a, cursor, selection);
+	fault = tb_cursor_fault(cursor);
+	if (result >= 0)
+		result = analysis_end(a, fault || tb_trace_fault(trace) ? ANALYSIS_CUT : 0);
+	if (result < 0) {
+		complain("%s: %s", file, strerror(-result));
+		analysis_free(a);
+		tb_cursor_close(cursor);
+		return EXIT_WRONG;
+	}
+	*analysis = a;
+	result = fault ? complain_file(file, fault) : EXIT_FINE;
+	tb_cursor_close(cursor);
+	return result;
+}
+
+/* ---- writing ---- */
+
+static unsigned int terminal_width(void)
+{
+	struct winsize size;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		return size.ws_col;
+	return WIDTH_DEFAULT;
+}
+
+static int write_json(const struct report *report, const char *section)
+{
+	struct out *out = calloc(1, sizeof(*out));
+
+	if (!out)
+		return complain("out of memory");
+	out->file = stdout;
+	report_json(report, section, out);
+	/* that it could not be written is stdout's error, and told at the end */
+	out_write(out);
+	free(out);
+	return EXIT_FINE;
+}
+
+static int no_section(const struct report *report, const char *wanted)
+{
+	struct nearest nearest;
+	char text[256];
+	size_t i;
+
+	nearest_start(&nearest, wanted);
+	for (i = 0; i < report->nr_sections; i++)
+		nearest_offer(&nearest, NULL, report->sections[i]->id);
+	complain("there is no section '%s'%s", wanted,
+		 nearest_text(&nearest, text, sizeof(text)));
+	fputs("sections are:", stderr);
+	for (i = 0; i < report->nr_sections; i++)
+		fprintf(stderr, " %s", report->sections[i]->id);
+	fputc('\n', stderr);
+	return EXIT_USAGE;
+}
+
+int report_write(const struct report *report, const char *section, bool json,
+		 unsigned int width)
+{
+	if (section && !report_find(report, section))
+		return no_section(report, section);
+	if (json)
+		return write_json(report, section);
+	report_text_write(report, section, width ? width : terminal_width(), stdout);
+	return EXIT_FINE;
+}
+
+static int write_report(struct job *job, struct tb_trace *trace, struct analysis *a)
+{
+	struct report *report = report_make(a, trace, job->file, job->top);
+	int result;
+
+	if (!report)
+		return complain("out of memory");
+	if (job->html)
+		result = report_html(report, trace, &job->selection, job->html);
+	else
+		result = report_write(report, job->section, job->json, job->width);
+	report_free(report);
+	return result;
+}
+
+static int report_recording(struct job *job, struct tb_trace *trace)
+{
+	struct analysis *a;
+	int result, written;
+
+	result = report_analyse(job->file, trace, &job->selection,
+				job->top_given ? job->top : 0, &a);
+	if (!a)
+		return result;
+	written = write_report(job, trace, a);
+	analysis_free(a);
+	return written ? written : result;
+}
+
+static int report_recordings(struct job *job, struct tb_trace *trace)
+{
+	unsigned int all = tb_trace_recordings(trace), first = 0, count = all, i;
+	int result, status = EXIT_FINE;
+
+	if (job->selection.recording > all)
+		return complain("%s holds %u recordings, there is no number %u", job->file,
+				all, job->selection.recording);
+	if (job->selection.recording) {
+		first = job->selection.recording - 1;
+		count = 1;
+	}
+	if (job->html && count > 1)
+		return complain("%s holds %u recordings: a page has one, say which with --recording",
+				job->file, all);
+	for (i = first; i < first + count; i++) {
+		tb_trace_select(trace, i);
+		if (count > 1 && !job->json)
+			printf("# recording %u of %u\n\n", i + 1, all);
+		result = report_recording(job, trace);
+		if (result == EXIT_USAGE)
+			return result;
+		if (result)
+			status = result;
+	}
+	return status;
+}
+
+static int report_file(struct job *job)
+{
+	const struct tb_error *fault;
+	struct tb_trace *trace;
+	struct tb_error error;
+	int status;
+
+	if (tb_trace_open(job->file, &trace, &error) < 0)
+		return complain_file(job->file, &error);
+	status = report_recordings(job, trace);
+	if (fflush(stdout) || ferror(stdout))
+		status = complain("writing the report failed");
+	fault = tb_trace_fault(trace);
+	if (fault && status != EXIT_USAGE)
+		status = complain_file(job->file, fault);
+	tb_trace_close(trace);
+	return status;
+}
+
+/* ---- the command line ---- */
+
+int report_top(const struct command *command, const char *value, uint32_t *top)
+{
+	if (!parse_u32(value, 0, 1000000, top))
+		return EXIT_FINE;
+	return misused(command, "'%s' is not a number of rows", value);
+}
+
+int report_width(const struct command *command, const char *value, uint32_t *width)
+{
+	if (!parse_u32(value, 40, 100000, width))
+		return EXIT_FINE;
+	return misused(command, "'%s' is not a width: from 40 on", value);
+}
+
+static int report_run(int argc, char **argv)
+{
+	struct job job = { .top = REPORT_TOP };
+	int option, taken, status;
+
+	while ((option = getopt_long(argc, argv, "i:C:t:r:h", long_options, NULL)) >= 0) {
+		taken = selection_option(&cmd_report, option, optarg, &job.selection);
+		if (taken < 0)
+			return EXIT_USAGE;
+		if (taken)
+			continue;
+		switch (option) {
+		case 'i':
+			job.file = optarg;
+			break;
+		case REPORT_OPTION_TOP:
+			job.top_given = true;
+			if (report_top(&cmd_report, optarg, &job.top))
+				return EXIT_USAGE;
+			break;
+		case REPORT_OPTION_SECTION:
+			job.section = optarg;
+			break;
+		case REPORT_OPTION_JSON:
+			job.json = true;
+			break;
+		case OPTION_HTML:
+			job.html = optarg;
+			break;
+		case REPORT_OPTION_WIDTH:
+			if (report_width(&cmd_report, optarg, &job.width))
+				return EXIT_USAGE;
+			break;
+		default:
+			return show_help(&cmd_report, option);
+		}
+	}
+	if (argc - optind > (job.file ? 0 : 1))
+		return misused(&cmd_report, "one file at a time; 'tracebuf diff' compares two");
+	if (optind < argc)
+		job.file = argv[optind];
+	if (!job.file)
+		job.file = DEFAULT_FILE;
+	if (job.html && (job.json || job.section))
+		return misused(&cmd_report, "--html is a page of all sections: it excludes --json and --section");
+	if (job.html && !report_html)
+		return complain("this tracebuf was built without the page");
+	if (!job.top_given && (job.json || job.html))
+		job.top = 0;
+	status = report_file(&job);
+	selection_free(&job.selection);
+	return status;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * tracebuf report - what becomes of a report: text, JSON, a page.
+ */
+#ifndef TRACEBUF_TOOL_REPORT_OUT_H
+#define TRACEBUF_TOOL_REPORT_OUT_H
+
+#include <stdio.h>
+#include "out.h"
+#include "report.h"
+#include "selection.h"
+
+/**
+ * report_analyse - all that @selection has chosen of the selected recording
+ * @worst: how many of the worst cases; 0: as many as is usual
+ * @analysis: out: at its end; NULL on failure
+ * Complains, of a damaged block as well; EXIT_*
+ */
+int report_analyse(const char *file, struct tb_trace *trace, struct selection *selection,
+		   uint32_t worst, struct analysis **analysis);
+
+/** report_text_write - as text of @width columns; @section: this one alone, NULL: all that
+ *  have something to say */
+void report_text_write(const struct report *report, const char *section,
+		       unsigned int width, FILE *out);
+
+/** report_json - as one JSON object, see report.h; errors are kept in @out */
+void report_json(const struct report *report, const char *section, struct out *out);
+
+/**
+ * report_write - to standard output, as text of @width columns (0: the terminal's) or as JSON
+ * @section: this one alone; NULL: all
+ * Complains if there is no such section; EXIT_*
+ */
+int report_write(const struct report *report, const char *section, bool json,
+		 unsigned int width);
+
+/* ---- what report and diff have in common ---- */
+
+#define REPORT_TOP 10
+
+enum {
+	REPORT_OPTION_TOP = 0x300, REPORT_OPTION_SECTION, REPORT_OPTION_JSON,
+	REPORT_OPTION_WIDTH,
+};
+
+#define REPORT_LONG \
+	{ "top",       required_argument, NULL, REPORT_OPTION_TOP }, \
+	{ "section",   required_argument, NULL, REPORT_OPTION_SECTION }, \
+	{ "json",      no_argument,       NULL, REPORT_OPTION_JSON }, \
+	{ "width",     required_argument, NULL, REPORT_OPTION_WIDTH }
+
+/* Their values; complain, EXIT_* */
+int report_top(const struct command *command, const char *value, uint32_t *top);
+int report_width(const struct command *command, const char *value, uint32_t *width);
+
+/**
+ * report_html - as a page that needs nothing else
+ * @trace: for the timeline; no cursor is open
+ * @selection: started: the part of it that is reported: from_ticks, to_ticks
+ * @path: where to write it; nothing is left there if that fails
+ * Complains; EXIT_*
+ *
+ * A tool that was built without it has none.
+ */
+__attribute__((weak))
+int report_html(const struct report *report, struct tb_trace *trace,
+		const struct selection *selection, const char *path);
+
+#endif /* TRACEBUF_TOOL_REPORT_OUT_H */
