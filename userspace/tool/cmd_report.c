@@ -13,7 +13,7 @@
 struct job {
 	const char *file, *html, *section;
 	struct selection selection;
-	uint32_t top, width;
+	uint32_t top, width, max_events;
 	bool json, top_given;
 };
 
@@ -37,6 +37,7 @@ const struct command cmd_report = {
 	"      --section ID      this section alone: the name in brackets\n"
 	"      --json            as JSON, with exact numbers (ns)\n"
 	"      --html FILE       as a page for a browser, with a timeline\n"
+	"      --max-events N    of the page's timeline, the first (2000000)\n"
 	"      --width N         columns of the text (the terminal's, else 80)\n"
 	"  -C, --cpu N           only what happened on this CPU\n"
 	"  -t, --tid N           only what this thread did or waited for\n"
@@ -48,11 +49,13 @@ const struct command cmd_report = {
 };
 
 #define OPTION_HTML 0x310
+#define OPTION_MAX_EVENTS 0x311
 
 static const struct option long_options[] = {
 	REPORT_LONG,
 	{ "input",     required_argument, NULL, 'i' },
 	{ "html",      required_argument, NULL, OPTION_HTML },
+	{ "max-events", required_argument, NULL, OPTION_MAX_EVENTS },
 	{ "cpu",       required_argument, NULL, 'C' },
 	{ "tid",       required_argument, NULL, 't' },
 	{ "recording", required_argument, NULL, 'r' },
@@ -173,7 +176,8 @@ static int write_report(struct job *job, struct tb_trace *trace, struct analysis
 	if (!report)
 		return complain("out of memory");
 	if (job->html)
-		result = report_html(report, trace, &job->selection, job->html);
+		result = report_html(report, trace, &job->selection, job->html,
+				     job->max_events);
 	else
 		result = report_write(report, job->section, job->json, job->width);
 	report_free(report);
@@ -286,6 +290,10 @@ static int report_run(int argc, char **argv)
 		case OPTION_HTML:
 			job.html = optarg;
 			break;
+		case OPTION_MAX_EVENTS:
+			if (parse_u32(optarg, 1, UINT32_MAX, &job.max_events))
+				return misused(&cmd_report, "'%s' is not a number of events", optarg);
+			break;
 		case REPORT_OPTION_WIDTH:
 			if (report_width(&cmd_report, optarg, &job.width))
 				return EXIT_USAGE;
@@ -302,6 +310,8 @@ static int report_run(int argc, char **argv)
 		job.file = DEFAULT_FILE;
 	if (job.html && (job.json || job.section))
 		return misused(&cmd_report, "--html is a page of all sections: it excludes --json and --section");
+	if (job.max_events && !job.html)
+		return misused(&cmd_report, "--max-events is about the timeline of --html");
 	if (job.html && !report_html)
 		return complain("this tracebuf was built without the page");
 	if (!job.top_given && (job.json || job.html))

@@ -59,12 +59,13 @@ int report_width(const struct command *command, const char *value, uint32_t *wid
  * @trace: for the timeline; no cursor is open
  * @selection: started: the part of it that is reported: from_ticks, to_ticks
  * @path: where to write it; nothing is left there if that fails
+ * @items_max: what the timeline has at most, the first; 0: as much as is usual
  * Complains; EXIT_*
  *
  * A tool that was built without it has none.
  */
 __attribute__((weak))
 int report_html(const struct report *report, struct tb_trace *trace,
-		const struct selection *selection, const char *path);
+		const struct selection *selection, const char *path, uint64_t items_max);
 
 #endif /* TRACEBUF_TOOL_REPORT_OUT_H */

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For test_page.py: traces for the page of "tracebuf report --html".
+ *
+ *   page_trace busy FILE N      N events on 8 CPUs: 200 tasks that run, sleep, wait, are woken, make system
+ *                               calls; interrupts, softirqs, a program's slices and counter, a loss
+ *   page_trace hostile FILE     names that would be HTML, script or another direction of writing
+ *
+ * The same arguments give the same file.
+ */
+#include "test_lib_chunk.h"
+
+enum {
+	EV_EXIT = 80, EV_IRQ = 82, EV_IRQ_EXIT = 84, EV_SOFTIRQ = 86, EV_SOFTIRQ_EXIT = 88,
+};
+
+enum { ASLEEP, READY, RUNNING };
+
+#define START 1000000000ull
+#define CPUS 8u
+#define TASKS 200u
+#define FIRST 100u		/* tid of the first */
+
+struct busy_task {
+	int state;
+	int64_t call;		/* -1: none */
+	char comm[16];
+};
+
+struct busy_cpu {
+	uint32_t current;	/* tid; 0: idle */
+	bool irq, softirq;
+};
+
+static struct fx fx;
+static struct busy_task tasks[TASKS];
+static struct busy_cpu cpus[CPUS];
+static uint64_t seed = 88172645463325252ull;
+static uint64_t now = START;
+
+static unsigned int chance(unsigned int below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (unsigned int)((seed >> 11) % below);
+}
+
+static void describe(void)
+{
+	static const struct fx_field call_exit[] = {
+		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "ret", "long", 8, 8, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
+	static const struct fx_field irq[] = {
+		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "name", "char[12]", 4, 12, 12, TB_FIELD_STRING, 0, 0 },
+	};
+	static const struct fx_field irq_exit[] = {
+		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "ret", "int", 4, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
+	static const struct fx_field softirq[] = {
+		{ "vec", "unsigned int", 0, 4, 0, 0, 0, 0 },
+	};
+
+	fx_describe(&fx, EV_EXIT, 0, "raw_syscalls", "sys_exit", call_exit, 2);
+	fx_describe(&fx, EV_IRQ, 0, "irq", "irq_handler_entry", irq, 2);
+	fx_describe(&fx, EV_IRQ_EXIT, 0, "irq", "irq_handler_exit", irq_exit, 2);
+	fx_describe(&fx, EV_SOFTIRQ, 0, "irq", "softirq_entry", softirq, 1);
+	fx_describe(&fx, EV_SOFTIRQ_EXIT, 0, "irq", "softirq_exit", softirq, 1);
+}
+
+static void put(unsigned int cpu, unsigned int id, const void *payload, size_t length)
+{
+	uint32_t tid = cpus[cpu].current;
+
+	/* blocks carry the upper half of the clock */
+	if (fx.rings[cpu].last >> 32 != now >> 32 ||
+	    !fx_composite(&fx, cpu, id, now, tid, payload, length)) {
+		fx_close(&fx, cpu);
+		fx_open(&fx, cpu, now, tid, NULL);
+		assert(fx_composite(&fx, cpu, id, now, tid, payload, length));
+	}
+}
+
+static struct busy_task *task_of(uint32_t tid)
+{
+	return &tasks[tid - FIRST];
+}
+
+static void put_switch(unsigned int cpu)
+{
+	uint32_t prev = cpus[cpu].current, next = 0;
+	static const int64_t states[] = { 1, 1, 1, 1, 0, 0, 0, 2 };
+	int64_t state = states[chance(8)];
+	struct fx_switch event;
+	unsigned int tries;
+
+	for (tries = 0; tries < 30 && !next; tries++) {
+		uint32_t tid = FIRST + chance(TASKS);
+
+		if (task_of(tid)->state == READY)
+			next = tid;
+	}
+	if (prev == next)
+		return;
+	event = fx_switch(prev ? task_of(prev)->comm : "swapper", (int)prev, prev ? state : 0,
+			  next ? task_of(next)->comm : "swapper", (int)next);
+	put(cpu, FX_SWITCH, &event, sizeof(event));
+	if (prev)
+		task_of(prev)->state = state ? ASLEEP : READY;
+	if (next)
+		task_of(next)->state = RUNNING;
+	cpus[cpu].current = next;
+}
+
+static void put_wakeup(unsigned int cpu)
+{
+	struct { char comm[16]; int32_t pid; } event = { .pid = (int)(FIRST + chance(TASKS)) };
+	struct busy_task *task = task_of((uint32_t)event.pid);
+
+	if (task->state != ASLEEP)
+		return;
+	memcpy(event.comm, task->comm, sizeof(event.comm));
+	put(cpu, FX_WAKEUP, &event, sizeof(event));
+	task->state = READY;
+}
+
+static void put_call(unsigned int cpu)
+{
+	static const int64_t calls[] = { 0, 1, 3, 7, 9, 202, 232, 257 };
+	struct busy_task *task = task_of(cpus[cpu].current);
+	struct { int64_t id; uint64_t args[6]; } enter = {
+		task->call, { chance(64), 0x7ffd00000000ull + chance(1u << 20) * 16ull, chance(4096) },
+	};
+	struct { int64_t id, ret; } leave = { task->call, chance(10) ? (int64_t)chance(4096) : -11 };
+
+	if (task->call >= 0) {
+		put(cpu, EV_EXIT, &leave, sizeof(leave));
+		task->call = -1;
+		return;
+	}
+	enter.id = task->call = calls[chance(8)];
+	put(cpu, FX_SYS_ENTER, &enter, sizeof(enter));
+}
+
+static void put_irq(unsigned int cpu, bool enter)
+{
+	struct { int32_t irq; char name[12]; } entry = { 24 + (int)cpu, "nvme0q" };
+	struct { int32_t irq, ret; } leave = { 24 + (int)cpu, 1 };
+
+	if (enter)
+		put(cpu, EV_IRQ, &entry, sizeof(entry));
+	else
+		put(cpu, EV_IRQ_EXIT, &leave, sizeof(leave));
+	cpus[cpu].irq = enter;
+}
+
+static void put_softirq(unsigned int cpu, bool enter)
+{
+	uint32_t vector = 1 + cpu % 3;
+
+	put(cpu, enter ? EV_SOFTIRQ : EV_SOFTIRQ_EXIT, &vector, sizeof(vector));
+	cpus[cpu].softirq = enter;
+}
+
+static void put_any(unsigned int cpu)
+{
+	unsigned int what = chance(100);
+
+	if (cpus[cpu].irq)
+		what < 30 ? put_wakeup(cpu) : put_irq(cpu, false);
+	else if (cpus[cpu].softirq)
+		what < 30 ? put_wakeup(cpu) : put_softirq(cpu, false);
+	else if (what < 6)
+		put_irq(cpu, true);
+	else if (what < 12)
+		put_softirq(cpu, true);
+	else if (what < 50 && cpus[cpu].current)
+		put_call(cpu);
+	else if (what < 70)
+		put_wakeup(cpu);
+	else
+		put_switch(cpu);
+}
+
+/* What the first task has written in the last while */
+static void put_program(uint32_t number, uint64_t *first)
+{
+	uint64_t began = now - 40000;
+	struct fx_chunk chunk;
+
+	fx_chunk(&chunk, 7, 1, number, *first);
+	chunk.head.pid = chunk.head.tid = FIRST;
+	if (!number) {
+		fx_name(&chunk, 1, TB_NAME_CATEGORY, 0, "work");
+		fx_name(&chunk, 2, TB_NAME_EVENT, 1, "request");
+		fx_name(&chunk, 3, TB_NAME_EVENT, 1, "parse");
+		fx_name(&chunk, 4, TB_NAME_EVENT, 1, "waiting");
+	}
+	fx_record(&chunk, TB_REC_BEGIN, 0, 2, began, FX_NO_WORDS);
+	fx_record(&chunk, TB_REC_SLICE, 0, 3, began + 2000, FX_WORDS(9000 + chance(9000)));
+	fx_record(&chunk, TB_REC_COUNTER, 0, 4, began + 3000, FX_WORDS(chance(16)));
+	fx_record(&chunk, TB_REC_END, 0, 0, began + 30000 + chance(9000), FX_NO_WORDS);
+	*first += chunk.head.records;
+	fx_close(&fx, 0);
+	fx_open(&fx, 0, now, cpus[0].current, NULL);
+	assert(fx_take(&fx, 0, now, &chunk));
+}
+
+static void put_loss(unsigned int cpu)
+{
+	struct tb_gap gap = { .overwritten = 4321, .dropped = 17, .first = now, .last = now + 30000000 };
+
+	fx_close(&fx, cpu);
+	now += 30000000;
+	fx_open(&fx, cpu, now, 0, &gap);
+	cpus[cpu] = (struct busy_cpu){ 0 };
+}
+
+static void make_busy(uint64_t count)
+{
+	static const char *const names[] = {
+		"nginx", "postgres", "kworker/u16:", "java", "ksoftirqd/", "redis-server", "make", "cc1",
+	};
+	uint64_t i, first = 0;
+	unsigned int cpu;
+	uint32_t pieces = 0;
+
+	describe();
+	for (i = 0; i < TASKS; i++) {
+		snprintf(tasks[i].comm, sizeof(tasks[i].comm), "%s%u", names[i % 8], (unsigned int)i / 8);
+		tasks[i].call = -1;
+		tasks[i].state = chance(3) ? ASLEEP : READY;
+		/* every sixth process has four threads */
+		fx_thread(&fx, FIRST + (uint32_t)i, FIRST + (uint32_t)(i / 24 * 24 + (i % 24 < 4 ? 0 : i % 24)), 1,
+			  TB_THREAD_DUMP, tasks[i].comm);
+	}
+	for (cpu = 0; cpu < CPUS; cpu++)
+		fx_open(&fx, cpu, now, 0, NULL);
+	for (i = 0; i < count; i++) {
+		now += 50 + chance(2500) * (chance(200) ? 1 : 40);
+		if (i % 2000 == 1999)
+			put_program(pieces++, &first);
+		if (i == count / 2)
+			put_loss(3);
+		put_any(chance(CPUS));
+	}
+}
+
+static void make_hostile(void)
+{
+	static const char script[] = "</script><b>x";
+	static const char image[] = "<img src=x onerror='document.title=1'>";
+	struct fx_switch event;
+	struct fx_chunk chunk;
+	int turn;
+
+	describe();
+	fx_thread(&fx, 100, 100, 1, TB_THREAD_DUMP, script);
+	fx_thread(&fx, 101, 101, 1, TB_THREAD_DUMP, "\xe2\x80\xae" "<!--");
+	fx_open(&fx, 0, now, 0, NULL);
+	for (turn = 0; turn < 40; turn++, now += 100000) {
+		event = turn & 1 ? fx_switch(script, 100, 1, "\xe2\x80\xae" "<!--", 101) :
+				   fx_switch("\xe2\x80\xae" "<!--", 101, 0, script, 100);
+		fx_composite(&fx, 0, FX_SWITCH, now, turn & 1 ? 100 : 101, &event, sizeof(event));
+	}
+	fx_chunk(&chunk, 7, 1, 0, 0);
+	chunk.head.pid = chunk.head.tid = 100;
+	fx_name(&chunk, 1, TB_NAME_CATEGORY, 0, script);
+	fx_name(&chunk, 2, TB_NAME_EVENT, 1, image);
+	fx_record(&chunk, TB_REC_SLICE, 0, 2, START + 1000, FX_WORDS(500000));
+	fx_mark(&chunk, START + 2000, "]]></SCRIPT ><script>document.title=2</script>\x01\xff");
+	fx_take(&fx, 0, now, &chunk);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int cpu;
+	FILE *out;
+
+	if (argc < 3 || (strcmp(argv[1], "busy") && strcmp(argv[1], "hostile"))) {
+		fprintf(stderr, "usage: see the top of %s\n", __FILE__);
+		return 2;
+	}
+	fx_init(&fx, 16, START);
+	if (!strcmp(argv[1], "busy"))
+		make_busy(argc > 3 ? strtoull(argv[3], NULL, 0) : 1000000);
+	else
+		make_hostile();
+	for (cpu = 0; cpu < CPUS; cpu++)
+		if (fx.rings[cpu].open) {
+			fx_close(&fx, cpu);
+			fx_totals(&fx, cpu);
+		}
+	fx_durable_end(&fx);
+	out = fopen(argv[2], "wb");
+	if (!out || fwrite(fx.data, 1, fx.size, out) != fx.size || fclose(out)) {
+		perror(argv[2]);
+		return 1;
+	}
+	fx_free(&fx);
+	return 0;
+}

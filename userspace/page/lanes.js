@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Lanes from top to bottom: CPUs, then processes with their threads.  Each has strips, each strip
+ * rows that are drawn over each other.
+ */
+
+/* In CSS pixels */
+const STRIP = { irq: 7, softirq: 7, run: 17, tick: 6, state: 13, call: 13, user: 14, lost: 6, counter: 26 };
+const PAD = 5;
+const HEAD = 20;
+
+function strip(kind, rows, height) {
+	return { kind, rows: rows.filter((row) => row && row.count), height };
+}
+
+function lane(name, title, strips, more) {
+	const shown = strips.filter((one) => one.rows.length || one.always);
+	let height = PAD;
+
+	for (const one of shown) {
+		one.top = height;
+		height += one.height + 1;
+	}
+	return { kind: 'lane', name, title, strips: shown, height: Math.max(height + PAD, 2 * PAD + 15), ...more };
+}
+
+function cpuLane(cpu, length) {
+	/* the outermost interrupt is below those that interrupted it */
+	const strips = [...cpu.irq].reverse().map((row) => strip('irq', [row], STRIP.irq));
+	const busy = cpu.run ? cpu.run.busy(0, length) : 0;
+
+	strips.push(strip('softirq', [cpu.softirq], STRIP.softirq));
+	strips.push({ ...strip('run', [cpu.run], STRIP.run), always: true });
+	strips.push(strip('tick', [cpu.events], STRIP.tick));
+	return lane(`CPU ${cpu.cpu}`, cpu.run ? `${(100 * busy / length).toFixed(1)}%` : '', strips,
+		{ cpu, lost: cpu.lost });
+}
+
+function threadLane(thread, inProcess, length) {
+	const strips = [];
+	const states = thread.states;
+
+	if (states)
+		strips.push(strip('state', [states.sleeping, states.unknown, states.uninterruptible,
+			states.runnable, states.running], STRIP.state));
+	for (const row of thread.rows) {
+		if (row.kind === 'call')
+			strips.push(strip('call', [row], STRIP.call));
+		else if (row.kind === 'user')
+			strips.push(strip('user', [row], STRIP.user));
+		else if (row.kind === 'user_lost')
+			strips.push(strip('lost', [row], STRIP.lost));
+		else if (row.kind === 'counter')
+			strips.push(strip('counter', [row], STRIP.counter));
+		else
+			strips.push(strip('tick', [row], STRIP.tick));
+	}
+	return lane(thread.name, String(thread.tid), strips, { thread, inside: inProcess,
+		share: thread.states ? `${(100 * thread.ran / length).toFixed(1)}%` : '' });
+}
+
+export class Lanes {
+	constructor(model) {
+		this.model = model;
+		this.closed = new Set();
+		this.layout();
+	}
+
+	toggle(key) {
+		if (!this.closed.delete(key))
+			this.closed.add(key);
+		this.layout();
+	}
+
+	layout() {
+		const list = [];
+		const length = this.model.cut;
+		const add = (one) => list.push(one);
+		const heading = (key, name, title, share, level) => add({ kind: 'heading', key, name, title, share,
+			level, height: HEAD, closed: this.closed.has(key) });
+
+		heading('cpus', 'CPUs', String(this.model.cpus.length), '', 0);
+		if (!this.closed.has('cpus'))
+			for (const cpu of this.model.cpus)
+				add(this.made(cpu, () => cpuLane(cpu, length)));
+		heading('tasks', 'Tasks', String(this.model.processes.reduce((n, p) => n + p.threads.length, 0)), '', 0);
+		if (!this.closed.has('tasks'))
+			for (const process of this.model.processes)
+				this.addProcess(process, add, heading, length);
+		let top = 0;
+
+		for (const one of list) {
+			one.y = top;
+			top += one.height;
+		}
+		this.list = list;
+		this.height = top;
+	}
+
+	addProcess(process, add, heading, length) {
+		const several = process.threads.length > 1;
+		const key = 'process ' + process.tgid;
+
+		if (several)
+			heading(key, process.name, `${process.tgid}, ${process.threads.length} threads`,
+				process.ran ? `${(100 * process.ran / length).toFixed(1)}%` : '', 1);
+		if (!several || !this.closed.has(key))
+			for (const thread of process.threads)
+				add(this.made(thread, () => threadLane(thread, several, length)));
+	}
+
+	/* Lanes do not change but for where they are */
+	made(owner, make) {
+		owner.lane = owner.lane || make();
+		return owner.lane;
+	}
+
+	/** Index of the lane at @y */
+	at(y) {
+		let low = 0, high = this.list.length;
+
+		while (low < high) {
+			const middle = (low + high) >>> 1;
+
+			if (this.list[middle].y + this.list[middle].height <= y)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return low;
+	}
+
+	/** The lane in which @row is, opened if it was closed */
+	laneOf(row) {
+		const find = () => this.list.find((one) => one.strips && (one.lost === row ||
+			one.strips.some((s) => s.rows.includes(row))));
+		let found = find();
+
+		if (!found && this.closed.size) {
+			this.closed.clear();
+			this.layout();
+			found = find();
+		}
+		return found;
+	}
+}

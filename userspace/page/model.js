@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What happened on which CPU and to which thread, from the rows there are: threads' states follow
+ * from when they ran, how they went and when they were woken.
+ */
+import { Row } from './row.js';
+
+/** A thread is running, wants to, sleeps, waits for a device (D), or nobody knows */
+export const STATES = ['running', 'runnable', 'uninterruptible', 'sleeping', 'unknown'];
+
+/* Growing lists of what has a beginning and an end */
+class Spans {
+	constructor() {
+		this.begin = [];
+		this.end = [];
+	}
+
+	add(begin, end) {
+		if (end <= begin)
+			return;
+		this.begin.push(begin);
+		this.end.push(end);
+	}
+
+	row(state) {
+		const row = new Row(Float64Array.from(this.begin), Float64Array.from(this.end));
+
+		row.kind = 'state';
+		row.state = state;
+		return row;
+	}
+}
+
+/* Rows are by time as they come; where times could not be right they are put in order */
+function inOrder(row) {
+	let fine = true;
+
+	for (let i = 1; fine && i < row.count; i++)
+		fine = row.begin[i] >= row.end[i - 1];
+	if (fine)
+		return;
+	const order = Uint32Array.from(row.begin.keys()).sort((a, b) => row.begin[a] - row.begin[b]);
+
+	for (const key of ['begin', 'end', 'doubt', 'names', 'values', 'tid', 'state', 'waited', 'waker', 'prio'])
+		if (row[key])
+			row[key] = row[key].map((_, i) => row[key][order[i]]);
+	row.order = order;
+	/* what two have in common belongs to the first, else pixels could not be looked up */
+	for (let i = 1; i < row.count; i++) {
+		row.begin[i] = Math.max(row.begin[i], row.end[i - 1]);
+		row.end[i] = Math.max(row.end[i], row.begin[i]);
+	}
+}
+
+function makeRow(packed) {
+	inOrder(packed);
+	return Object.assign(new Row(packed.begin, packed.end), packed);
+}
+
+export class Model {
+	constructor(packed) {
+		this.strings = packed.strings;
+		this.begin = BigInt(packed.begin);
+		this.length = Math.max(1, Number(BigInt(packed.end) - this.begin));
+		/* where the timeline ends before the trace does */
+		this.cut = packed.left_out ? Number(BigInt(packed.cut) - this.begin) : this.length;
+		this.leftOut = packed.left_out = Number(packed.left_out);
+		this.items = Number(packed.items);
+		this.rows = packed.rows.map(makeRow);
+		this.threads = new Map();
+		for (const [tid, tgid, name, woken] of packed.threads)
+			this.threads.set(tid, { tid, tgid, name: this.strings[name], woken, rows: [], ran: 0 });
+		this.makeLosses();
+		this.makeCpus();
+		this.makeRuns();
+		this.makeThreads();
+		this.makeProcesses();
+	}
+
+	of(kind) {
+		return this.rows.filter((row) => row.kind === kind);
+	}
+
+	/** What thread @tid is called, as well as it can be */
+	label(tid) {
+		const thread = this.threads.get(tid);
+
+		return tid ? `${thread ? thread.name : '<...>'} ${tid}` : 'idle';
+	}
+
+	makeLosses() {
+		const all = [];
+
+		for (const row of this.of('lost'))
+			for (let i = 0; i < row.count; i++)
+				all.push([row.begin[i], row.end[i]]);
+		all.sort((a, b) => a[0] - b[0]);
+		this.losses = all;
+		/* merged, so that they can be looked up */
+		const begin = [], end = [];
+
+		for (const [from, to] of all) {
+			if (begin.length && from <= end[end.length - 1]) {
+				end[end.length - 1] = Math.max(end[end.length - 1], to);
+			} else {
+				begin.push(from);
+				end.push(to);
+			}
+		}
+		this.lost = new Row(Float64Array.from(begin), Float64Array.from(end));
+	}
+
+	lostIn(from, to) {
+		const i = this.lost.endingAfter(from);
+
+		return i < this.lost.count && this.lost.begin[i] < to;
+	}
+
+	makeCpus() {
+		const cpus = new Map();
+
+		for (const row of this.rows) {
+			if (!['run', 'irq', 'softirq', 'cpu_event', 'lost'].includes(row.kind))
+				continue;
+			if (!cpus.has(row.id))
+				cpus.set(row.id, { cpu: row.id, irq: [], softirq: null, run: null, events: null, lost: null });
+			const cpu = cpus.get(row.id);
+
+			if (row.kind === 'irq')
+				cpu.irq[row.sub] = row;
+			else
+				cpu[{ cpu_event: 'events' }[row.kind] || row.kind] = row;
+		}
+		this.cpus = [...cpus.values()].sort((a, b) => a.cpu - b.cpu);
+	}
+
+	/* All runs of all CPUs by time, given to their threads */
+	makeRuns() {
+		const rows = this.cpus.map((cpu) => cpu.run).filter(Boolean);
+		const at = rows.map(() => 0);
+		const counts = new Map();
+
+		for (const row of rows)
+			for (let i = 0; i < row.count; i++)
+				counts.set(row.tid[i], (counts.get(row.tid[i]) || 0) + 1);
+		for (const [tid, count] of counts) {
+			const thread = this.threads.get(tid);
+
+			thread.runs = { begin: new Float64Array(count), end: new Float64Array(count),
+				row: new Uint16Array(count), index: new Uint32Array(count), used: 0 };
+		}
+		for (;;) {
+			let best = -1;
+
+			for (let r = 0; r < rows.length; r++)
+				if (at[r] < rows[r].count &&
+				    (best < 0 || rows[r].begin[at[r]] < rows[best].begin[at[best]]))
+					best = r;
+			if (best < 0)
+				break;
+			const row = rows[best], i = at[best]++;
+			const runs = this.threads.get(row.tid[i]).runs, k = runs.used++;
+
+			runs.begin[k] = row.begin[i];
+			runs.end[k] = row.end[i];
+			runs.row[k] = best;
+			runs.index[k] = i;
+		}
+		this.runRows = rows;
+	}
+
+	/** Where the run of a thread's row is among those of its CPU: [row, index] */
+	origin(row, index) {
+		return row.state === 'running' ? [this.runRows[row.row[index]], row.index[index]] : [row, index];
+	}
+
+	/* Between run @k and the next, or before the first, or after the last */
+	gap(thread, k, spans) {
+		const runs = thread.runs, last = k === runs.used - 1;
+		const begin = runs.end[k];
+		const row = this.runRows[runs.row[k]], at = runs.index[k];
+		const state = row.state[at] ? this.strings[row.state[at] - 1] : '';
+		let end = this.cut, waited = -1;
+
+		if (!last) {
+			const next = this.runRows[runs.row[k + 1]];
+
+			end = runs.begin[k + 1];
+			waited = next.waited[runs.index[k + 1]] - 1;
+		} else if (thread.woken >= begin) {
+			waited = end - thread.woken;
+		}
+		if (/^[XZ]/.test(state))
+			return;
+		if (row.doubt[at] || !state) {
+			/* the trace ends while it is running: that is all */
+			if (!last)
+				spans.unknown.add(begin, end);
+			return;
+		}
+		if (this.lostIn(begin, end)) {
+			spans.unknown.add(begin, end);
+			return;
+		}
+		if (state[0] === 'R') {
+			spans.runnable.add(begin, end);
+			return;
+		}
+		const woken = waited >= 0 ? Math.max(begin, end - waited) : end;
+
+		(state[0] === 'D' ? spans.uninterruptible : spans.sleeping).add(begin, woken);
+		spans.runnable.add(woken, end);
+	}
+
+	makeStates(thread) {
+		const spans = {};
+		const runs = thread.runs;
+
+		for (const state of STATES.slice(1))
+			spans[state] = new Spans();
+		const first = this.runRows[runs.row[0]].waited[runs.index[0]] - 1;
+
+		if (first > 0)
+			spans.runnable.add(runs.begin[0] - first, runs.begin[0]);
+		for (let k = 0; k < runs.used; k++)
+			this.gap(thread, k, spans);
+		const running = new Row(runs.begin, runs.end);
+
+		Object.assign(running, { kind: 'state', state: 'running', row: runs.row, index: runs.index });
+		thread.states = { running };
+		for (const state of STATES.slice(1))
+			thread.states[state] = spans[state].row(state);
+		running.prepare();
+		thread.ran = running.sums[running.count];
+		delete thread.runs;
+	}
+
+	makeThreads() {
+		for (const thread of this.threads.values())
+			if (thread.runs)
+				this.makeStates(thread);
+		for (const row of this.rows) {
+			const owner = row.kind === 'counter' ? row.process : row.owner || row.process;
+			const thread = this.threads.get(owner);
+
+			if (thread && ['call', 'event', 'user', 'user_event', 'user_lost', 'counter'].includes(row.kind))
+				thread.rows.push(row);
+		}
+		const order = { call: 0, user: 1, user_event: 2, user_lost: 3, event: 4, counter: 5 };
+
+		for (const thread of this.threads.values())
+			thread.rows.sort((a, b) => order[a.kind] - order[b.kind] || a.id - b.id || a.sub - b.sub);
+	}
+
+	/* Those that ran longest first; a process stands where its threads together do */
+	makeProcesses() {
+		const processes = new Map();
+
+		for (const thread of this.threads.values()) {
+			if (!thread.tid || (!thread.states && !thread.rows.length))
+				continue;
+			if (!processes.has(thread.tgid))
+				processes.set(thread.tgid, { tgid: thread.tgid, threads: [], ran: 0 });
+			const process = processes.get(thread.tgid);
+
+			process.threads.push(thread);
+			process.ran += thread.ran;
+		}
+		this.processes = [...processes.values()].sort((a, b) => b.ran - a.ran || a.tgid - b.tgid);
+		for (const process of this.processes) {
+			process.threads.sort((a, b) => b.ran - a.ran || a.tid - b.tid);
+			const leader = this.threads.get(process.tgid);
+
+			process.name = leader ? leader.name : process.threads[0].name;
+		}
+	}
+
+	/** What an item says: [[name, text], ...] */
+	details(row, index) {
+		if (row.details)
+			return row.details.of(row.order ? row.order[index] : index);
+		const [run, i] = this.origin(row, index);
+
+		return run.kind === 'run' ? this.runDetails(run, i) : [];
+	}
+
+	runDetails(row, i) {
+		const list = [['tid', String(row.tid[i])], ['cpu', String(row.id)]];
+		const thread = this.threads.get(row.tid[i]);
+
+		if (thread && thread.tgid !== thread.tid)
+			list.push(['tgid', String(thread.tgid)]);
+		if (row.prio[i] > -2147483648)
+			list.push(['prio', String(row.prio[i])]);
+		if (row.waited[i])
+			list.push(['waited_ns', String(row.waited[i] - 1)]);
+		if (row.waker[i])
+			list.push(['woken_by', this.label(row.waker[i] - 1)]);
+		if (row.state[i])
+			list.push(['end_state', this.strings[row.state[i] - 1]]);
+		return list;
+	}
+
+	/** What an item is called */
+	name(row, index) {
+		if (row.kind === 'state' && row.state !== 'running')
+			return row.state;
+		const [origin, i] = this.origin(row, index);
+
+		return this.strings[origin.names[i]];
+	}
+
+	nameId(row, index) {
+		if (row.kind === 'state' && row.state !== 'running')
+			return -1;
+		const [origin, i] = this.origin(row, index);
+
+		return origin.names[i];
+	}
+}
