@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What lasts, from the events at which it begins and ends: who runs on a CPU, interrupts,
- * softirqs, system calls, and how long who was woken waits for a CPU.
+ * softirqs, system calls, how long who was woken waits for a CPU, and who does not run.
  */
 #ifndef TRACEBUF_SLICES_H
 #define TRACEBUF_SLICES_H
@@ -15,6 +15,7 @@ enum slice_kind {
 	SLICE_SOFTIRQ,
 	SLICE_SYSCALL,
 	SLICE_WAKEUP,		/* from when it was woken until it runs */
+	SLICE_OFF,		/* a thread that has run before, until it runs again */
 };
 
 #define SLICE_KINDS (SLICE_WAKEUP + 1)
@@ -31,10 +32,11 @@ enum slice_doubt {
  * @cpu: where it ended
  * @tid: whose; of SLICE_IRQ and SLICE_SOFTIRQ the thread that was interrupted
  * @begin, @end: ns, as slices_take() was told
- * @number: interrupt, softirq, system call; SLICE_WAKEUP: the thread that woke it
- * @result: what it returned, if @has_result; SLICE_RUN: the state in which it went
+ * @number: interrupt, softirq, system call; SLICE_WAKEUP, SLICE_OFF with @waited: the thread that
+ *	woke it
+ * @result: what it returned, if @has_result; SLICE_RUN, SLICE_OFF: the state in which it went
  * @prio: SLICE_RUN: priority, if @has_prio
- * @waited: SLICE_RUN: how long from when it was woken, if @has_waited
+ * @waited: SLICE_RUN, SLICE_OFF: how long from when it was woken, if @has_waited
  * @name: SLICE_IRQ: of the interrupt or its handler, @name_length bytes; NULL: not known
  * @event: the event it began with: format, payload and length are valid, no more
  */
@@ -59,6 +61,13 @@ struct slices *slices_open(const struct tb_trace *trace,
 			   void (*each)(void *context, const struct slice *slice),
 			   void *context);
 void slices_close(struct slices *slices);
+
+/* SLICE_OFF, too, from now on */
+void slices_off(struct slices *slices);
+
+/* Is that event one of those that slices of @kinds, 1 << enum slice_kind, are made of? */
+bool slices_wants(const struct slices *slices, const struct tb_format *format,
+		  unsigned int kinds);
 
 /**
  * slices_take - the next event or loss, its time being @ns
