@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # What exporters need besides the compiler: SQLite (Debian: libsqlite3-dev), without which
-# the tool is built without that exporter. And the test of all formats. Included by
-# userspace/Makefile.
+# the tool is built without that exporter and without query. And the tests of all formats, and of
+# query. Included by userspace/Makefile.
 
 SQLITE_HAVE := $(shell pkg-config --exists sqlite3 2>/dev/null && echo yes)
 
@@ -11,13 +11,14 @@ ifeq ($(SQLITE_HAVE),yes)
 TOOL_LIBS += $(firstword \
 	$(wildcard $(shell $(CC) -print-file-name=libsqlite3.a)) -lsqlite3) -lm
 else
-TOOL_OBJ := $(filter-out $(OUT)/obj/tool/export_sqlite%.o,$(TOOL_OBJ))
+TOOL_OBJ := $(filter-out $(OUT)/obj/tool/export_sqlite%.o $(OUT)/obj/tool/query_%.o \
+	$(OUT)/obj/tool/cmd_query.o,$(TOOL_OBJ))
 endif
 
 # Longer traces than the golden ones, if what makes them can be built
 FORMATS_TRACES := $(if $(PERFETTO_OBJ),$(OUT)/test_export)
 
-.PHONY: test-formats
+.PHONY: test-formats test-query
 test-formats: $(OUT)/asan/tracebuf $(FORMATS_TRACES)
 	@echo '# test_export_formats.sh'
 	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export \
@@ -30,4 +31,9 @@ test-report: $(OUT)/asan/tracebuf $(FORMATS_TRACES)
 	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export \
 		sh $(ROOT)/selftests/unit/test_report.sh
 
-test: test-formats test-report
+test-query: $(OUT)/asan/tracebuf $(FORMATS_TRACES)
+	@echo '# test_query.sh'
+	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export \
+		sh $(ROOT)/selftests/unit/test_query.sh
+
+test: test-formats test-report test-query

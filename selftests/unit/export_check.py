@@ -587,6 +587,10 @@ class Model:
                 self.add("irq", begin, item, fields["vector"], key[0], None)
 
     def enter(self, item, cpu, key):
+        # none interrupts itself: the end of the one before is missing
+        if key in [entry[0] for entry in self.irqs[cpu]]:
+            while self.irqs[cpu].pop()[0] != key:
+                pass
         if len(self.irqs[cpu]) < 8:
             self.irqs[cpu].append((key, item))
             self.parts.add(id(item))

@@ -321,6 +321,64 @@ static void durable_flow(void)
 	close_all(&fx);
 }
 
+/* The same as without a choice, but for what is left out; and less is looked into */
+static void chosen(void)
+{
+	static const unsigned char cpus[FX_CPUS] = { 0, 1 };
+	struct tb_choice choice = { .flags = TB_CHOICE_NO_CONTROL };
+	struct tb_passed all, some;
+	unsigned char formats[64] = { 0 };
+	struct tb_cursor *full;
+	struct tb_view view, want;
+	uint64_t count = 0, i;
+	unsigned int cpu;
+	struct fx fx;
+
+	fx_init(&fx, 10, 0);
+	fx_durable_end(&fx);
+	for (cpu = 0; cpu < FX_CPUS; cpu++) {
+		fx_open(&fx, cpu, 100, 1 + cpu, NULL);
+		for (i = 0; i < 300; i++) {
+			while (!fx_simple(&fx, cpu, i % 3 ? FX_SOFTIRQ_FAST :
+					  FX_SWITCH_FAST, 100 + 10 * i, i % 7)) {
+				fx_close(&fx, cpu);
+				fx_open(&fx, cpu, 100 + 10 * i, 1, NULL);
+			}
+		}
+		fx_close(&fx, cpu);
+	}
+	open_all(&fx);
+	CHECK(tb_trace_formats(trace) <= sizeof(formats));
+	formats[tb_trace_format(trace, FX_SOFTIRQ_FAST)->index] = 1;
+	choice.formats = formats;
+	choice.cpus = cpus;
+	choice.nr_cpus = FX_CPUS;
+	choice.until = 100 + 10 * 200;
+	CHECK(!tb_cursor_choose(cursor, &choice));
+	CHECK(!tb_cursor_open(trace, &full));
+	while (tb_cursor_next(full, &want) > 0) {
+		if (want.cpu != 1 || want.id != FX_SOFTIRQ_FAST ||
+		    want.ticks >= choice.until)
+			continue;
+		CHECK(tb_cursor_next(cursor, &view) == 1);
+		CHECK_NUMBER(view.ticks, want.ticks);
+		CHECK_NUMBER(view.id, want.id);
+		/* who runs is taken from the switches in between */
+		CHECK_NUMBER(view.tid, want.tid);
+		CHECK(view.payload == want.payload);
+		count++;
+	}
+	CHECK_NUMBER(count, 133);
+	CHECK(!tb_cursor_next(cursor, &view));
+	tb_cursor_passed(full, &all);
+	tb_cursor_passed(cursor, &some);
+	CHECK(some.blocks * FX_CPUS <= all.blocks);
+	CHECK(some.events * FX_CPUS <= all.events);
+	CHECK_NUMBER(tb_cursor_choose(cursor, &choice), -EBUSY);
+	tb_cursor_close(full);
+	close_all(&fx);
+}
+
 static void clock_lines(void)
 {
 	uint64_t ticks, ns, last = 0;
@@ -429,6 +487,7 @@ static const struct test tests[] = {
 	{ "cursor: threads as they are made and renamed", threads },
 	{ "cursor: thousands of threads", many_threads },
 	{ "cursor: durable events in the flow of time", durable_flow },
+	{ "cursor: only the events that are chosen", chosen },
 	{ "clock: lines between records and beyond", clock_lines },
 	{ "clock: records in rolling blocks, and slow ones", clock_records },
 	{ "clock: the cursor's ns", clock_in_cursor },

@@ -29,11 +29,12 @@ struct cpu {
 	char names[IRQS_MAX][IRQ_NAME_MAX];
 };
 
-/* @awake: it has not only been told to wake up */
+/* @awake: it has not only been told to wake up; @out: it has gone, in state @state */
 struct thread {
-	bool in_call, woken, awake;
-	uint64_t call_losses, woken_losses;
-	uint64_t woken_at;
+	bool in_call, woken, awake, out, has_state;
+	uint64_t call_losses, woken_losses, out_losses;
+	uint64_t woken_at, out_at;
+	int64_t  state;
 	uint32_t waker;
 	uint16_t waker_context;
 	bool waker_told;
@@ -46,6 +47,7 @@ struct slices {
 	void *context;
 	uint64_t losses, last;
 	bool wakeups;			/* there are events of them, not of waking alone */
+	bool off;			/* SLICE_OFF is wanted */
 	struct map threads;
 	struct cpu **cpus;
 	unsigned int nr_cpus;
@@ -64,6 +66,33 @@ struct slices *slices_open(const struct tb_trace *trace,
 	slices->each = each;
 	slices->context = context;
 	return slices;
+}
+
+void slices_off(struct slices *slices)
+{
+	slices->off = true;
+}
+
+bool slices_wants(struct slices *slices, const struct tb_format *format,
+		  unsigned int kinds)
+{
+	static const unsigned int made_of[ROLES] = {
+		/* no one goes in an interrupt, and who has exited does not come back from a call */
+		[ROLE_SWITCH] = 1 << SLICE_RUN | 1 << SLICE_WAKEUP | 1 << SLICE_OFF |
+				1 << SLICE_IRQ | 1 << SLICE_SYSCALL,
+		[ROLE_WAKING] = 1 << SLICE_RUN | 1 << SLICE_WAKEUP | 1 << SLICE_OFF,
+		[ROLE_WAKEUP] = 1 << SLICE_RUN | 1 << SLICE_WAKEUP | 1 << SLICE_OFF,
+		[ROLE_IRQ] = 1 << SLICE_IRQ,
+		[ROLE_IRQ_EXIT] = 1 << SLICE_IRQ,
+		[ROLE_SOFTIRQ] = 1 << SLICE_SOFTIRQ,
+		[ROLE_SOFTIRQ_EXIT] = 1 << SLICE_SOFTIRQ,
+		[ROLE_SYSCALL] = 1 << SLICE_SYSCALL,
+		[ROLE_SYSCALL_EXIT] = 1 << SLICE_SYSCALL,
+	};
+	const struct plan *plan = plan_of(&slices->plans, format);
+
+	/* it is asked again when there is an event */
+	return !plan || made_of[plan->role] & kinds;
 }
 
 void slices_close(struct slices *slices)
@@ -153,8 +182,8 @@ static int take_wake(struct slices *slices, const struct plan *plan,
  * Who goes.  That it was told to wake up before counts if it is not awake yet: it was on its way
  * to sleep.  Else it had not gone to sleep at all then.
  */
-static void take_out(struct slices *slices, const struct plan *plan,
-		     const struct tb_view *view, struct cpu *cpu, uint64_t ns)
+static int take_out(struct slices *slices, const struct plan *plan,
+		    const struct tb_view *view, struct cpu *cpu, uint64_t ns)
 {
 	struct thread *thread;
 	bool has_state, has_tid;
@@ -171,14 +200,47 @@ static void take_out(struct slices *slices, const struct plan *plan,
 		thread->in_call = false;
 		end(slices, &thread->call, ns, SLICE_UNENDED);
 	}
+	if (slices->off && has_tid && tid && !(has_state && state & STATE_DEAD)) {
+		thread = thread_of(slices, (uint32_t)tid);
+		if (!thread)
+			return -ENOMEM;
+		thread->out = true;
+		thread->out_at = ns;
+		thread->out_losses = slices->losses;
+		thread->state = state;
+		thread->has_state = has_state;
+	}
 	if (!cpu->running)
-		return;
+		return 0;
 	cpu->running = false;
 	cpu->run.result = state;
 	cpu->run.has_result = has_state;
 	/* another than the one that came: events are missing that nobody tells of */
 	end(slices, &cpu->run, ns, has_tid && (uint32_t)tid == cpu->run.tid ?
 	    SLICE_WHOLE : SLICE_UNENDED);
+	return 0;
+}
+
+/* It runs again, or the trace ends */
+static void end_off(struct slices *slices, struct thread *thread, uint32_t tid,
+		    const struct tb_view *view, uint64_t ns, enum slice_doubt doubt)
+{
+	struct slice off;
+
+	begin(&off, SLICE_OFF, view, thread->out_at);
+	off.tid = tid;
+	off.result = thread->state;
+	off.has_result = thread->has_state;
+	if (thread->woken && thread->woken_losses == slices->losses &&
+	    doubt == SLICE_WHOLE) {
+		off.number = thread->waker;
+		off.has_waited = true;
+		/* told to wake up before it had gone */
+		off.waited = ns - (thread->woken_at > thread->out_at ?
+				   thread->woken_at : thread->out_at);
+	}
+	thread->out = false;
+	end(slices, &off, ns, doubt);
 }
 
 static void take_in(struct slices *slices, const struct plan *plan,
@@ -197,6 +259,10 @@ static void take_in(struct slices *slices, const struct plan *plan,
 	cpu->run.tid = (uint32_t)tid;
 	cpu->run.prio = plan_number(view, plan->fields[3], &cpu->run.has_prio);
 	thread = map_get(&slices->threads, (uint32_t)tid);
+	if (thread && thread->out)
+		end_off(slices, thread, (uint32_t)tid, view, ns,
+			thread->out_losses == slices->losses ? SLICE_WHOLE :
+			SLICE_LOSSY);
 	if (!thread || !thread->woken)
 		return;
 	thread->woken = false;
@@ -447,7 +513,8 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns,
 	case ROLE_SWITCH:
 		/* who is in an interrupt does not go */
 		drop_irqs(slices, cpu, 0);
-		take_out(slices, plan, view, cpu, ns);
+		if (take_out(slices, plan, view, cpu, ns))
+			return -ENOMEM;
 		take_in(slices, plan, view, cpu, ns);
 		return 1;
 	case ROLE_WAKING:
@@ -472,6 +539,7 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns,
 void slices_finish(struct slices *slices)
 {
 	const struct map *threads = &slices->threads;
+	const struct tb_view none = { .cpu = TB_RING_USER };
 	struct thread *thread;
 	unsigned int i;
 	size_t k;
@@ -484,5 +552,8 @@ void slices_finish(struct slices *slices)
 		if (thread && thread->in_call &&
 		    thread->call_losses == slices->losses)
 			end(slices, &thread->call, slices->last, SLICE_UNENDED);
+		if (thread && thread->out)
+			end_off(slices, thread, (uint32_t)threads->slots[k].key,
+				&none, slices->last, SLICE_UNENDED);
 	}
 }

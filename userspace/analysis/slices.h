@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What lasts, from the events at which it begins and ends: who runs on a CPU, interrupts,
- * softirqs, system calls, and how long who was woken waits for a CPU.
+ * softirqs, system calls, how long who was woken waits for a CPU, and who does not run.
  */
 #ifndef TRACEBUF_SLICES_H
 #define TRACEBUF_SLICES_H
@@ -15,6 +15,7 @@ enum slice_kind {
 	SLICE_SOFTIRQ,
 	SLICE_SYSCALL,
 	SLICE_WAKEUP,		/* from when it was woken until it runs */
+	SLICE_OFF,		/* a thread that has run before, until it runs again */
 };
 
 #define SLICE_KINDS (SLICE_WAKEUP + 1)
@@ -31,11 +32,12 @@ enum slice_doubt {
  * @cpu: where it ended
  * @tid: whose; of SLICE_IRQ and SLICE_SOFTIRQ the thread that was interrupted
  * @begin, @end: ns, as slices_take() was told
- * @number: interrupt, softirq, system call; SLICE_WAKEUP: the thread that woke it
- * @result: what it returned, if @has_result; SLICE_RUN: the state in which it went
+ * @number: interrupt, softirq, system call; SLICE_WAKEUP, SLICE_OFF with @waited: the thread that
+ *	woke it
+ * @result: what it returned, if @has_result; SLICE_RUN, SLICE_OFF: the state in which it went
  * @prio: SLICE_RUN: priority, if @has_prio
  * @context: SLICE_WAKEUP: TB_CONTEXT_* of the event that woke it, if @has_context
- * @waited: SLICE_RUN: how long from when it was woken, if @has_waited
+ * @waited: SLICE_RUN, SLICE_OFF: how long from when it was woken, if @has_waited
  * @wait_lost: SLICE_RUN: it was woken before, but events are missing since: it may have run
  * 	meanwhile
  * @depth: SLICE_IRQ: how many interrupts it is in
@@ -65,6 +67,13 @@ struct slices *slices_open(const struct tb_trace *trace,
 			   void (*each)(void *context, const struct slice *slice),
 			   void *context);
 void slices_close(struct slices *slices);
+
+/* SLICE_OFF, too, from now on */
+void slices_off(struct slices *slices);
+
+/* Is that event one of those that slices of @kinds, 1 << enum slice_kind, are made of? */
+bool slices_wants(struct slices *slices, const struct tb_format *format,
+		  unsigned int kinds);
 
 /**
  * slices_take - the next event or loss, its time being @ns

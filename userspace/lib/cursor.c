@@ -232,6 +232,7 @@ void tb_cursor_close(struct tb_cursor *cursor)
 	free(cursor->heap);
 	free(cursor->next_pid);
 	free(cursor->own_tid);
+	free(cursor->chosen);
 	free(cursor);
 }
 
@@ -321,7 +322,7 @@ static int cursor_learn(struct tb_cursor *cursor, struct stream *stream,
 			stream->current = (uint32_t)next;
 		}
 	}
-	return tb_tasks_learn(&cursor->tasks, view);
+	return cursor->no_tasks ? 0 : tb_tasks_learn(&cursor->tasks, view);
 }
 
 /* What is pending becomes @view, but for its times and its thread's name */
@@ -380,6 +381,9 @@ static int cursor_begin(struct tb_cursor *cursor, uint64_t ticks)
 		stream = cursor->streams[i];
 		stream->queued = false;
 		tb_stream_start(stream);
+		stream->pending = PENDING_NONE;
+		if (stream->shut)
+			continue;
 		if (stream->reader)
 			tb_reader_start(stream->reader, cursor->trace,
 					cursor->recording,
@@ -432,9 +436,40 @@ static uint64_t view_ns(struct tb_cursor *cursor, const struct stream *stream)
 	return ns;
 }
 
+/* What is first becomes @view, and its stream moves on; 1 it is to be shown, 0 it is not */
+static int cursor_step(struct tb_cursor *cursor, struct tb_view *view)
+{
+	struct stream *stream = cursor->heap[0];
+	int result = 0;
+	bool hidden;
+
+	view_pending(cursor, stream, view);
+	hidden = cursor->chosen && stream->pending == PENDING_EVENT &&
+		 cursor->chosen[view->id] != CHOICE_SHOW;
+	view->ticks = stream->ticks;
+	if (!hidden) {
+		view->ns = view_ns(cursor, stream);
+		/*
+		 * A new task's event names it; the names of the event's own thread
+		 * are those before it, as in the kernel.
+		 */
+		view_task(cursor, stream, view);
+	}
+	if (stream->pending == PENDING_EVENT)
+		result = cursor_learn(cursor, stream, view);
+
+	tb_stream_advance(cursor, stream);
+	if (stream->pending == PENDING_NONE) {
+		stream->queued = false;
+		cursor->heap[0] = cursor->heap[--cursor->nr_heap];
+	}
+	if (cursor->nr_heap)
+		heap_down(cursor, 0);
+	return result < 0 ? result : !hidden;
+}
+
 int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view)
 {
-	struct stream *stream;
 	int result = 0;
 
 	if (cursor->leave_to)
@@ -453,29 +488,15 @@ int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view)
 	}
 	if (result < 0)
 		return result;
-	if (!cursor->nr_heap)
-		return 0;
-	stream = cursor->heap[0];
-	view_pending(cursor, stream, view);
-	view->ticks = stream->ticks;
-	view->ns = view_ns(cursor, stream);
-	/*
-	 * A new task's event names it; the names of the event's own thread
-	 * are those before it, as in the kernel.
-	 */
-	view_task(cursor, stream, view);
-	if (stream->pending == PENDING_EVENT)
-		result = cursor_learn(cursor, stream, view);
-
-	tb_stream_advance(cursor, stream);
-	if (stream->pending == PENDING_NONE) {
-		stream->queued = false;
-		cursor->heap[0] = cursor->heap[--cursor->nr_heap];
+	do {
 		if (!cursor->nr_heap)
-			return result < 0 ? result : 1;
-	}
-	heap_down(cursor, 0);
-	return result < 0 ? result : 1;
+			return 0;
+		result = cursor_step(cursor, view);
+		/* of what is not shown nobody keeps anything */
+		if (!result && cursor->leave_to)
+			tb_cursor_leave(cursor);
+	} while (!result);
+	return result;
 }
 
 const struct tb_error *tb_cursor_fault(const struct tb_cursor *cursor)

@@ -4,6 +4,7 @@
  *
  *	cursor.c   merges streams, and shows what is next
  *	stream.c   a ring as a stream: its blocks one after the other, and what is in them
+ *	choice.c   events that are not wanted
  *	raw.c      blocks and elements as they are
  *	follow.c   taking blocks in while the trace is being made; follow_source.c: where they come from
  */
@@ -43,6 +44,7 @@ struct stream {
 	uint32_t cpu;
 	enum stream_pending pending;
 	bool     queued;
+	bool     shut;			/* nothing of it is wanted (tb_cursor_choose()) */
 	struct tb_walk walk;
 	const struct tb_ring_index *ring;
 	uint64_t left;
@@ -67,6 +69,13 @@ struct stream {
 
 enum cursor_way { WAY_NOT_YET = 0, WAY_EVENTS, WAY_BLOCKS, WAY_ELEMENTS };
 
+/* What becomes of events of an id */
+enum cursor_choice {
+	CHOICE_SHOW = 0,
+	CHOICE_PASS,		/* only who runs is taken from it */
+	CHOICE_LEARN,		/* and what it tells of threads, when it is its turn */
+};
+
 struct tb_cursor {
 	struct tb_trace *trace;
 	const struct tb_recording *recording;
@@ -79,6 +88,10 @@ struct tb_cursor {
 	struct tb_reader *readers;	/* NULL: no program has written */
 	struct tb_user_room *room;
 	struct tb_tasks tasks;
+	unsigned char *chosen;		/* enum cursor_choice, by event id; NULL: all are shown */
+	bool     no_tasks;		/* threads are not followed */
+	uint64_t until;			/* all that is wanted is earlier */
+	struct tb_passed passed;
 	struct tb_line line;
 	uint64_t uncommitted;
 	bool     faulty;
@@ -121,6 +134,8 @@ void tb_cursor_leave(struct tb_cursor *cursor);
 int tb_cursor_add_stream(struct tb_cursor *cursor, uint32_t cpu,
 			 const struct tb_ring_index *ring,
 			 struct stream **stream);
+/* Who runs, from an event that is not shown */
+void tb_cursor_pass(struct tb_cursor *cursor, struct stream *stream);
 /* It has something again */
 void tb_cursor_queue(struct tb_cursor *cursor, struct stream *stream);
 /* The state dump, as far as it is in this block */

@@ -182,7 +182,14 @@ static bool stream_open_block(struct tb_cursor *cursor, struct stream *stream)
 		next_block(cursor, stream);
 	if (!block)
 		return false;
+	if (cursor->chosen && block->kind == TB_BLOCK_ROLLING &&
+	    block->time_start >= cursor->until) {
+		stream->left = 0;
+		stream->tail_done = true;
+		return false;
+	}
 	stream->header = *block;
+	cursor->passed.blocks++;
 	tb_cursor_looks(cursor, stream->offset, 1ull << block->size_log2);
 	stream->opened = cursor->forgotten;
 	tb_walk_start(&stream->walk, block);
@@ -300,6 +307,15 @@ static bool stream_tail(struct tb_cursor *cursor, struct stream *stream)
 	return true;
 }
 
+/* What comes now is not wanted any more */
+static void stream_end(struct stream *stream)
+{
+	stream->walk.block = NULL;
+	stream->left = 0;
+	stream->tail_done = true;
+	stream->pending = PENDING_NONE;
+}
+
 void tb_stream_advance(struct tb_cursor *cursor, struct stream *stream)
 {
 	struct tb_walk *walk = &stream->walk;
@@ -318,6 +334,17 @@ void tb_stream_advance(struct tb_cursor *cursor, struct stream *stream)
 				if (stream->cpu == TB_RING_DURABLE &&
 				    !tb_durable_flows(walk))
 					continue;
+				cursor->passed.events++;
+				if (cursor->chosen) {
+					if (walk->ticks >= cursor->until) {
+						stream_end(stream);
+						return;
+					}
+					if (cursor->chosen[walk->id] == CHOICE_PASS) {
+						tb_cursor_pass(cursor, stream);
+						continue;
+					}
+				}
 				stream->pending = PENDING_EVENT;
 				return;
 			}

@@ -498,6 +498,49 @@ int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view);
  */
 int tb_cursor_seek(struct tb_cursor *cursor, uint64_t ticks);
 
+/* tb_choice.flags */
+#define TB_CHOICE_NO_TASKS   0x01u	/* threads are not followed: @task and @comm say nothing */
+#define TB_CHOICE_NO_CONTROL 0x02u	/* no events without a format */
+#define TB_CHOICE_NO_USER    0x04u	/* no records of programs, nor losses of them */
+
+/**
+ * struct tb_choice - what a cursor shows; zero: all
+ * @formats: those whose byte, by the format's index, is not 0; NULL: all
+ * @cpus: likewise of CPUs, by number, @nr_cpus bytes; NULL: all
+ * @flags: TB_CHOICE_*
+ * @until: ticks: what is of that time or later does not come by; 0: all does
+ */
+struct tb_choice {
+	const unsigned char *formats;
+	const unsigned char *cpus;
+	uint32_t nr_cpus;
+	uint32_t flags;
+	uint64_t until;
+};
+
+/**
+ * tb_cursor_choose - of events, let come by only some; before the first call of another function
+ * @choice: not needed any more after it
+ *
+ * Blocks of CPUs that are not wanted are not looked into, so what is in them tells nothing of threads
+ * either.  Other events do that, whether they are shown or not.  Losses of the CPUs wanted are always shown.
+ * Return: 0; -EBUSY it is too late, -ESPIPE a trace that is followed, -ENOMEM.
+ */
+int tb_cursor_choose(struct tb_cursor *cursor, const struct tb_choice *choice);
+
+/**
+ * struct tb_passed - what a cursor has gone through, shown or not
+ * @blocks: blocks that it has looked into
+ * @events: events in them
+ */
+struct tb_passed {
+	uint64_t blocks;
+	uint64_t events;
+};
+
+/** tb_cursor_passed - so far */
+void tb_cursor_passed(const struct tb_cursor *cursor, struct tb_passed *passed);
+
 /**
  * tb_cursor_next_block - the next block as it is, in the file's order or as it comes
  * @offset: out, may be NULL: where it is among all bytes

@@ -242,6 +242,8 @@ static void take_slice(void *context, const struct slice *slice)
 		break;
 	case SLICE_WAKEUP:
 		/* an argument of the run that it ends with */
+	case SLICE_OFF:
+		/* not asked for */
 		break;
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - what programs write, in a database: one table, and losses of theirs.
+ * A trace as tables - what programs write: one table, and losses of theirs.
  */
 #include "export_sqlite.h"
 #include "user_writers.h"
@@ -30,7 +30,9 @@ static void bind_own(void *context, const struct value *value)
 		return;
 	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (!strcmp(value->name, own[i].name))
-			db_value(to->db, to->db->user, own[i].at, value);
+			cell_value(to->db, &(struct db_cell){
+				.statement = to->db->user, .at = own[i].at,
+			}, value);
 }
 
 /* How many values of a record precede its arguments */
@@ -102,12 +104,15 @@ void db_user(struct db *db, const struct tb_view *view)
 	};
 	bool lost = view->kind == TB_VIEW_USER_LOST;
 
+	if (lost && db->parts & DB_LOSSES)
+		insert_loss(db, view);
+	if (!(db->parts & DB_USER))
+		return;
 	db_common(db, db->user, view);
 	db_string(db, db->user, TYPE,
 		  lost ? "lost" : tb_record_type_name(user->type));
 	db_number(db->user, WRITER, user->writer);
 	if (lost) {
-		insert_loss(db, view);
 		db_number(db->user, VALUE, user->lost);
 		db_insert(db, db->user);
 		return;

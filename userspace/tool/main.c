@@ -8,8 +8,11 @@
 #include <string.h>
 #include "tool.h"
 
+/* A build without SQLite leaves it out */
+#pragma weak cmd_query
+
 static const struct command *const commands[] = {
-	&cmd_record, &cmd_stream, &cmd_print, &cmd_export, &cmd_verify, &cmd_list,
+	&cmd_record, &cmd_stream, &cmd_print, &cmd_query, &cmd_export, &cmd_verify, &cmd_list,
 	&cmd_status, &cmd_start, &cmd_stop, &cmd_flush, &cmd_enable,
 	&cmd_disable, &cmd_save, &cmd_snapshot, &cmd_arm, &cmd_provider,
 	&cmd_mark, &cmd_report, &cmd_diff,
@@ -23,8 +26,9 @@ static void overview(FILE *out)
 
 	fputs("usage: tracebuf COMMAND [OPTIONS]\n\n", out);
 	for (i = 0; i < NR_COMMANDS; i++)
-		fprintf(out, "  %-8s %s\n", commands[i]->name,
-			commands[i]->brief);
+		if (commands[i])
+			fprintf(out, "  %-8s %s\n", commands[i]->name,
+				commands[i]->brief);
 	fputs("\n'tracebuf COMMAND -h' tells more about one.  To begin:\n\n"
 	      "  tracebuf record -d 5\n"
 	      "  tracebuf print | less\n", out);
@@ -35,7 +39,7 @@ static const struct command *find(const char *name)
 	size_t i;
 
 	for (i = 0; i < NR_COMMANDS; i++)
-		if (!strcmp(commands[i]->name, name))
+		if (commands[i] && !strcmp(commands[i]->name, name))
 			return commands[i];
 	return NULL;
 }
@@ -67,7 +71,9 @@ int main(int argc, char **argv)
 	if (!command) {
 		nearest_start(&nearest, argv[1]);
 		for (i = 0; i < NR_COMMANDS; i++)
-			nearest_offer(&nearest, NULL, commands[i]->name);
+			if (commands[i])
+				nearest_offer(&nearest, NULL,
+					      commands[i]->name);
 		complain("there is no command '%s'%s", argv[1],
 			 nearest_text(&nearest, text, sizeof(text)));
 		fputs("'tracebuf -h' lists them\n", stderr);

@@ -215,6 +215,8 @@ static void take_slice(void *context, const struct slice *slice)
 		if (slice->cpu < t->nr_cpus)
 			t->places[slice->cpu].waker = (uint32_t)slice->number + 1;
 		break;
+	case SLICE_OFF:
+		break;		/* not asked for: lanes show what is left free */
 	}
 }
 

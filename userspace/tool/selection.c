@@ -183,9 +183,8 @@ static int find_wanted(struct selection *selection,
 
 /* ---- time ---- */
 
-/* The first tick that is at @ns or later: times go up with ticks */
-static uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base,
-			 uint64_t ns)
+/* Times go up with ticks */
+uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns)
 {
 	uint64_t low = 0, high = 1, middle;
 

@@ -70,6 +70,9 @@ int selection_option(const struct command *command, int option,
 int selection_check(struct selection *selection, struct tb_trace *trace,
 		    const char *file, unsigned int first, unsigned int count);
 
+/* The first tick that is at @ns of @base or later */
+uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns);
+
 /* For the recording of @trace that is selected; 0, -ENOMEM */
 int selection_start(struct selection *selection, struct tb_trace *trace);
 

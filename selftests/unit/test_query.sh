@@ -1,0 +1,250 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# "tracebuf query": the same SQL says the same as in the database that export makes, what narrows a question
+# down narrows down what is read, and what is wrong is said.
+#
+# Needs: TRACEBUF (the tool, with sanitizers), python3; TEST_EXPORT (test_export.c) for longer
+# traces, if it could be built.
+
+set -u
+export LC_ALL=C
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/unit/tap.sh
+. "$here/tap.sh"
+golden=$here/../golden
+TRACEBUF=${TRACEBUF:-tracebuf}
+TEST_EXPORT=${TEST_EXPORT:-test_export}
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+
+echo "TAP version 14"
+for need in python3 "$TRACEBUF"; do
+	if ! command -v "$need" >/dev/null; then
+		echo "1..0 # SKIP needs $need"
+		exit 0
+	fi
+done
+if ! "$TRACEBUF" query -h >/dev/null 2>&1; then
+	echo "1..0 # SKIP built without SQLite"
+	exit 0
+fi
+cp "$golden/kernel.tbuf" "$golden/user.tbuf" .
+
+# query ARGUMENT...: rows are in out, what is said is in said
+query()
+{
+	"$TRACEBUF" query "$@" >out 2>said
+}
+
+# answers WANTED ARGUMENT...: as CSV
+answers()
+{
+	want=$1
+	shift
+	query --csv "$@"
+	[ "$(cat out)" = "$want" ] && [ ! -s said ] && return
+	echo "# $*: wanted: $want"
+	sed 's/^/# /' out said
+	return 1
+}
+
+# fails STATUS MESSAGE ARGUMENT...: no row, and that message, which may have lines
+fails()
+{
+	want=$1 message=$2
+	shift 2
+	query "$@"
+	status=$?
+	case $(cat said) in
+	*"$message"*)
+		[ $status = "$want" ] && [ ! -s out ] && return ;;
+	esac
+	echo "# $*: status $status, wanted $want: $message"
+	sed 's/^/# /' out said
+	return 1
+}
+
+# ---- the same answers ----
+
+same()
+{
+	python3 "$here/query_check.py" "$TRACEBUF" "$@"
+}
+
+for base in mono real; do
+	same kernel.tbuf $base
+	result $? "events of the kernel: the same answers as the database has, times $base"
+done
+same user.tbuf
+result $? "what programs write: the same answers as the database has"
+big=
+if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" big big.tbuf 20000; then
+	big=big.tbuf
+	same big.tbuf
+	result $? "20000 events: the same answers as the database has"
+else
+	skip "20000 events: the same answers as the database has" "no test_export"
+fi
+
+# ---- what is read ----
+
+# visited WHICH FILE SQL: "blocks" or "events" that were gone through
+visited()
+{
+	"$TRACEBUF" query -v "$2" "$3" 2>&1 >/dev/null | sed -n "s/.*$1 \([0-9]*\).*/\1/p"
+}
+
+# less THAN WHICH FILE SQL: fewer than that part of all
+less()
+{
+	all=$(visited "$2" "$3" "SELECT count(*) FROM events")
+	few=$(visited "$2" "$3" "$4")
+	echo "# $few of $all $2: $4"
+	[ -n "$few" ] && [ -n "$all" ] && [ $((few * $1)) -lt "$all" ]
+}
+
+narrow="time, a CPU, columns: what is not needed is not looked at"
+if [ -n "$big" ] && "$TEST_EXPORT" big big.tbuf 200000; then
+	ok=0
+	set -- "$("$TRACEBUF" query --csv big.tbuf "SELECT min(_time) FROM events")" \
+		"$("$TRACEBUF" query --csv big.tbuf "SELECT max(_time) - min(_time) FROM events")"
+	from=$(($1 + $2 / 2)) to=$(($1 + $2 / 2 + $2 / 1000))
+	cpus=$("$TRACEBUF" query --csv big.tbuf "SELECT count(DISTINCT _cpu) FROM events")
+	[ "$cpus" -gt 1 ] || ok=1
+	less 10 events big.tbuf "SELECT count(*) FROM sched_switch WHERE _time BETWEEN $from AND $to" || ok=1
+	less 8 blocks big.tbuf "SELECT next_pid FROM sched_switch WHERE _time >= $from AND _time < $to" || ok=1
+	less 10 events big.tbuf "SELECT count(*) FROM events WHERE _time = $from" || ok=1
+	less 1 events big.tbuf "SELECT count(*) FROM sched_switch WHERE _time < $from" || ok=1
+	less 1 events big.tbuf "SELECT count(*) FROM sched_switch WHERE _time > $from" || ok=1
+	less 1 blocks big.tbuf "SELECT count(*) FROM sched_switch WHERE _cpu = 1" || ok=1
+	less 1 blocks big.tbuf "SELECT count(*) FROM events WHERE _cpu IN (0, 2)" || ok=1
+	less 20 blocks big.tbuf "SELECT count(*) FROM events WHERE _cpu = 1 AND _time BETWEEN $from AND $to" || ok=1
+	# there is no such time, no such CPU
+	less 1000 events big.tbuf "SELECT count(*) FROM events WHERE _time > 5 AND _time < 4" || ok=1
+	less 1000 events big.tbuf "SELECT count(*) FROM events WHERE _cpu = 77" || ok=1
+	result $ok "$narrow"
+	# one way to find the rows, one to fill the index, whatever the number of rows outside
+	"$TRACEBUF" query -v big.tbuf "SELECT count(*) FROM (SELECT DISTINCT tid FROM slices) t
+		JOIN wakeups w ON w.tid = t.tid" 2>&1 | grep -q 'scans 3, indexes 1'
+	result $? "what is asked again and again is gone through twice, and has an index"
+else
+	skip "$narrow" "no test_export"
+	skip "what is asked again and again is gone through twice, and has an index" "no test_export"
+fi
+
+# ---- formats ----
+
+query kernel.tbuf "SELECT 'a' AS word, 1 AS number, NULL AS none, x'0aff' AS bytes, 2.5 AS real
+	UNION ALL SELECT 'longer, \"x\"', -20, 'text', NULL, 1.0"
+printf '%s\n' 'word         number  none  bytes  real' '-----------  ------  ----  -----  ----' \
+	'a                 1        0aff    2.5' 'longer, "x"     -20  text          1.0' >want
+cmp out want || sed 's/^/# /' out
+result $? "rows as a table"
+ok=0
+query --csv -H kernel.tbuf "SELECT 'longer, \"x\"' AS a, NULL AS b, x'0aff' AS c, 1.5 AS \"d,e\""
+printf '%s\n' 'a,b,c,"d,e"' '"longer, ""x""",,0aff,1.5' | cmp - out || ok=1
+query --json kernel.tbuf "SELECT 'a\"' AS a, NULL AS b, 9007199254740993 AS c, 1.0 AS d, 1e999 AS e"
+python3 -c 'import json
+assert json.load(open("out")) == [{"a": "a\"", "b": None, "c": 9007199254740993, "d": 1.0, "e": "Infinity"}]' || ok=1
+query --json kernel.tbuf "SELECT 1 WHERE 0" && python3 -c 'import json; assert json.load(open("out")) == []' || ok=1
+result $ok "rows as CSV and as JSON"
+
+# ---- where the question comes from ----
+
+ok=0
+answers 3 kernel.tbuf "SELECT 1 + 2" || ok=1
+echo "SELECT 4; -- and
+SELECT 5;" >two.sql
+answers "4
+5" -f two.sql kernel.tbuf || ok=1
+"$TRACEBUF" query --csv kernel.tbuf - <two.sql | cmp -s - out || ok=1
+"$TRACEBUF" query --csv - "SELECT count(*) FROM sched_switch" <kernel.tbuf >piped || ok=1
+answers "$(cat piped)" -i kernel.tbuf "SELECT count(*) FROM sched_switch" || ok=1
+answers 7 kernel.tbuf "CREATE TEMP TABLE t AS SELECT 7 AS n; SELECT n FROM t" || ok=1
+query -n cpu kernel.tbuf && cp out named && query kernel.tbuf cpu && cmp -s out named || ok=1
+result $ok "from the command line, a file, standard input, by name"
+
+"$TRACEBUF" query --list | while read -r name rest; do
+	[ -n "$rest" ] || exit 1
+	query user.tbuf "$name" && continue
+	grep -q 'recorded, which' said || { echo "# $name"; sed 's/^/# /' said; exit 1; }
+done
+result $? "each question with a name has an answer, or what is missing is said"
+
+# ---- what is wrong ----
+
+ok=0
+fails 1 "no such column: dur; did you mean duration?
+  select comm, sum(dur) from run_slices
+                   ^" kernel.tbuf "select comm, sum(dur) from run_slices" || ok=1
+fails 1 "no such column: s.prev_pidd; did you mean prev_pid, prev_prio or prev_comm?
+     s.prev_pidd from
+     ^" kernel.tbuf "select
+   s.prev_pidd from
+   sched_switch s" || ok=1
+fails 1 "kernel.tbuf has no event 'sched_swich' recorded, and there is no table of that name; did you mean sched_switch?
+  select * from sched_swich
+                ^" kernel.tbuf "select * from sched_swich" || ok=1
+fails 1 "near \"form\": syntax error
+  select * form sched_switch
+           ^" kernel.tbuf "select * form sched_switch" || ok=1
+fails 1 "no such function: nonsense
+  select nonsense(1)
+         ^" kernel.tbuf "select nonsense(1)" || ok=1
+fails 1 "incomplete input" kernel.tbuf "select (" || ok=1
+fails 2 "there is no question called 'cpuu'; did you mean cpu or cpus?" kernel.tbuf cpuu || ok=1
+fails 2 "what is asked?" kernel.tbuf || ok=1
+fails 2 "one question too many: 'b c'" kernel.tbuf "select 1" "b c" || ok=1
+fails 2 "'soon' is not mono" -T soon kernel.tbuf cpu || ok=1
+fails 1 "there is no statement" kernel.tbuf " -- nothing" || ok=1
+fails 1 "nowhere.tbuf: cannot be opened: No such file" nowhere.tbuf cpu || ok=1
+fails 1 "nowhere.sql: No such file" -f nowhere.sql kernel.tbuf || ok=1
+fails 1 "there is no number 2" -r 2 kernel.tbuf cpu || ok=1
+fails 1 "no event 'nothing' recorded" --schema kernel.tbuf nothing || ok=1
+fails 1 "kernel.tbuf has no block_rq_issue, block_rq_complete recorded, which 'block' is answered from" \
+	kernel.tbuf block || ok=1
+result $ok "wrong questions, and where"
+
+query kernel.tbuf "SELECT * FROM block_io" &&
+	grep -q 'has no block_rq_issue, block_rq_complete recorded, which block_io is made of' said
+result $? "no row because of what was not recorded"
+
+ok=0
+cp kernel.tbuf before.tbuf
+for sql in "DELETE FROM threads" "INSERT INTO sched_switch (_time) VALUES (1)" "DROP TABLE losses" \
+	   "DROP VIEW run_slices" "UPDATE names SET name = 'x'" "CREATE TABLE mine (a)" \
+	   "ATTACH 'other.db' AS other" "VACUUM INTO 'copy.db'"; do
+	fails 1 "" kernel.tbuf "$sql" || ok=1
+done
+fails 1 "a trace is only read" kernel.tbuf "DELETE FROM threads" || ok=1
+[ ! -e other.db ] && [ ! -e copy.db ] && cmp -s kernel.tbuf before.tbuf || ok=1
+result $ok "a trace is only read"
+
+# the end is missing
+ok=0
+size=$(wc -c <kernel.tbuf)
+head -c $((size - 100)) kernel.tbuf >cut.tbuf
+query cut.tbuf "SELECT count(*) FROM events"
+[ $? = 1 ] && grep -q 'cut.tbuf: ' said && grep -q 'the answer is of these' said && [ -s out ] || ok=1
+echo text >no.tbuf
+fails 1 "not a tracebuf trace" no.tbuf cpu || ok=1
+result $ok "damaged traces: what is whole is answered, and the rest is told of"
+
+# ---- told to stop ----
+
+# It is waited for, not slept for: rows come before the signal is sent
+what="told to stop: it says that there is more"
+ok=1
+mkfifo rows
+"$TRACEBUF" query --csv kernel.tbuf \
+	"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n" >rows 2>said &
+pid=$!
+(head -c 100000 >/dev/null; kill -INT $pid; cat >/dev/null) <rows
+wait $pid
+[ $? = 1 ] && grep -q 'interrupted: there is more' said && ok=0
+result $ok "$what"
+
+echo "1..$count"
+exit $failed

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf query - questions that have names.  docs/query.md shows what they answer.
+ *
+ * They ask nothing that a database made by export has not, and say the same there.
+ */
+#include "query.h"
+
+const struct query_named query_named[] = {
+	{ "cpu", "CPU time by process; percent of one CPU",
+	  "SELECT coalesce((SELECT comm FROM threads WHERE threads.tid = r.pid), max(comm)) AS comm,\n"
+	  "       pid, count(DISTINCT tid) AS threads, count(*) AS runs,\n"
+	  "       round(sum(duration) / 1e6, 3) AS ms,\n"
+	  "       round(100.0 * sum(duration) /\n"
+	  "             (SELECT max(finish) - min(start) FROM run_slices), 1) AS percent\n"
+	  "  FROM run_slices AS r WHERE tid GROUP BY pid ORDER BY sum(duration) DESC, pid LIMIT 25",
+	  "run_slices" },
+	{ "cpu-threads", "CPU time by thread, and how long they waited for it",
+	  "SELECT max(comm) AS comm, pid, tid, count(*) AS runs,\n"
+	  "       round(sum(duration) / 1e6, 3) AS ms, round(max(duration) / 1e6, 3) AS longest_ms,\n"
+	  "       round(sum(waited) / 1e6, 3) AS waited_ms\n"
+	  "  FROM run_slices WHERE tid GROUP BY pid, tid ORDER BY sum(duration) DESC, tid LIMIT 25",
+	  "run_slices" },
+	{ "cpus", "how busy each CPU was, and with what",
+	  "SELECT cpu, round(sum(CASE WHEN kind = 'run' AND tid THEN duration END) / 1e6, 3) AS busy_ms,\n"
+	  "       round(100.0 * sum(CASE WHEN kind = 'run' AND tid THEN duration END) /\n"
+	  "             sum(CASE WHEN kind = 'run' THEN duration END), 1) AS percent,\n"
+	  "       sum(kind = 'run') AS runs,\n"
+	  "       round(sum(CASE WHEN kind = 'irq' THEN duration END) / 1e6, 3) AS irq_ms,\n"
+	  "       round(sum(CASE WHEN kind = 'softirq' THEN duration END) / 1e6, 3) AS softirq_ms\n"
+	  "  FROM slices WHERE kind IN ('run', 'irq', 'softirq') GROUP BY cpu ORDER BY cpu",
+	  "run_slices" },
+	{ "states", "where the time of each thread went",
+	  "SELECT max(comm) AS comm, tid,\n"
+	  "       round(sum(CASE state WHEN 'running' THEN duration END) / 1e6, 3) AS running_ms,\n"
+	  "       round(sum(CASE state WHEN 'runnable' THEN duration END) / 1e6, 3) AS runnable_ms,\n"
+	  "       round(sum(CASE WHEN state LIKE 'S%' THEN duration END) / 1e6, 3) AS sleeping_ms,\n"
+	  "       round(sum(CASE WHEN state LIKE 'D%' THEN duration END) / 1e6, 3) AS uninterruptible_ms\n"
+	  "  FROM thread_states WHERE whole GROUP BY tid\n"
+	  " ORDER BY sum(CASE state WHEN 'runnable' THEN duration END) DESC, tid LIMIT 25",
+	  "thread_states" },
+	{ "wakeups", "the worst wake-ups, who woke, and who ran there meanwhile most",
+	  "WITH worst AS MATERIALIZED (\n"
+	  "  SELECT * FROM wakeup_latency ORDER BY latency DESC, woken, tid LIMIT 20),\n"
+	  "meanwhile AS MATERIALIZED (\n"
+	  "  SELECT w.woken, w.tid, r.tid AS other, r.comm,\n"
+	  "         sum(min(r.finish, w.ran) - max(r.start, w.woken)) AS ns\n"
+	  "    FROM worst AS w JOIN run_slices AS r\n"
+	  "      ON r.cpu = w.cpu AND r.start < w.ran AND r.finish > w.woken AND r.tid != w.tid\n"
+	  "   GROUP BY w.woken, w.tid, r.tid, r.comm)\n"
+	  "SELECT round(latency / 1e3, 1) AS us, comm, tid, cpu, waker_comm, waker_tid, (\n"
+	  "         SELECT m.comm FROM meanwhile AS m WHERE m.woken = worst.woken AND m.tid = worst.tid\n"
+	  "          ORDER BY ns DESC, other LIMIT 1) AS ran_instead, woken\n"
+	  "  FROM worst ORDER BY latency DESC, woken, tid",
+	  "wakeup_latency" },
+	{ "wakeup-threads", "latency of wake-ups by thread",
+	  "SELECT max(comm) AS comm, tid, count(*) AS wakeups, round(avg(latency) / 1e3, 1) AS mean_us,\n"
+	  "       round(max(latency) / 1e3, 1) AS worst_us\n"
+	  "  FROM wakeup_latency GROUP BY tid ORDER BY max(latency) DESC, tid LIMIT 25",
+	  "wakeup_latency" },
+	{ "off-cpu", "the longest stretches without a CPU, and who woke",
+	  "SELECT round(duration / 1e6, 3) AS ms, comm, tid, state, round(waited / 1e6, 3) AS waited_ms,\n"
+	  "       waker_comm, waker_tid, start\n"
+	  "  FROM off_cpu WHERE whole ORDER BY duration DESC, start, tid LIMIT 25",
+	  "off_cpu" },
+	{ "irqs", "interrupts by handler",
+	  "SELECT irq, name, count(*) AS count, round(sum(duration) / 1e3, 1) AS us,\n"
+	  "       round(avg(duration) / 1e3, 2) AS mean_us, round(max(duration) / 1e3, 2) AS longest_us\n"
+	  "  FROM irq_duration GROUP BY irq, name ORDER BY sum(duration) DESC, irq, name",
+	  "irq_duration" },
+	{ "softirqs", "softirqs by kind",
+	  "SELECT vec, name, count(*) AS count, round(sum(duration) / 1e3, 1) AS us,\n"
+	  "       round(avg(duration) / 1e3, 2) AS mean_us, round(max(duration) / 1e3, 2) AS longest_us\n"
+	  "  FROM softirq_duration GROUP BY vec, name ORDER BY sum(duration) DESC, vec",
+	  "softirq_duration" },
+	{ "syscalls", "system calls by time, with how many failed",
+	  "SELECT name, id, count(*) AS count, round(sum(duration) / 1e6, 3) AS ms,\n"
+	  "       round(avg(duration) / 1e3, 1) AS mean_us, round(max(duration) / 1e3, 1) AS longest_us,\n"
+	  "       sum(result BETWEEN -4095 AND -1) AS failed\n"
+	  "  FROM syscall_duration GROUP BY id, name ORDER BY sum(duration) DESC, id",
+	  "syscall_duration" },
+	{ "syscall-errors", "system calls that failed, by process and error",
+	  "SELECT comm, pid, name, -result AS errno, count(*) AS count\n"
+	  "  FROM syscall_duration WHERE result BETWEEN -4095 AND -1\n"
+	  " GROUP BY comm, pid, name, result ORDER BY count(*) DESC, pid, name, result LIMIT 50",
+	  "syscall_duration" },
+	{ "slow-syscalls", "the longest system calls",
+	  "SELECT round(duration / 1e6, 3) AS ms, comm, tid, name, result, start\n"
+	  "  FROM syscall_duration ORDER BY duration DESC, start, tid LIMIT 25",
+	  "syscall_duration" },
+	{ "block", "requests to block devices, by device and kind",
+	  "SELECT device, kind, count(*) AS requests, sum(bytes) AS bytes,\n"
+	  "       round(avg(duration) / 1e3, 1) AS mean_us, round(max(duration) / 1e3, 1) AS longest_us,\n"
+	  "       round(avg(queued) / 1e3, 1) AS queued_us, sum(error != 0) AS failed\n"
+	  "  FROM block_io WHERE whole GROUP BY device, kind ORDER BY sum(duration) DESC, device, kind",
+	  "block_io" },
+	{ "slow-block", "the longest requests to block devices",
+	  "SELECT round(duration / 1e3, 1) AS us, device, kind, sector, bytes, error, comm, tid, start\n"
+	  "  FROM block_io WHERE whole ORDER BY duration DESC, start, sector LIMIT 25",
+	  "block_io" },
+	{ "events", "how many of each event",
+	  "SELECT system, event, sum(events) AS count FROM event_types\n"
+	  " GROUP BY system, event HAVING sum(events) ORDER BY sum(events) DESC, system, event",
+	  "" },
+	{ "event-threads", "who caused how many events",
+	  "SELECT _comm AS comm, _tid AS tid, count(*) AS events FROM events\n"
+	  " GROUP BY _comm, _tid ORDER BY count(*) DESC, _tid, _comm LIMIT 25",
+	  "" },
+	{ "losses", "where events are missing",
+	  "SELECT cpu, tid, events, overwritten, dropped, oversize, cause, first,\n"
+	  "       round((last - first) / 1e6, 3) AS ms FROM losses ORDER BY first, cpu, tid",
+	  "" },
+	{ "user-slices", "what programs did, by category and name",
+	  "SELECT category, name, count(*) AS count, sum(duration IS NULL) AS unended,\n"
+	  "       round(sum(duration) / 1e6, 3) AS ms, round(max(duration) / 1e6, 3) AS longest_ms\n"
+	  "  FROM user_slices GROUP BY category, name ORDER BY sum(duration) DESC, category, name",
+	  "" },
+	{ 0 }
+};

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf query - statements, one after the other, and what is wrong with them.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <strings.h>
+#include "query.h"
+
+volatile sig_atomic_t query_stopped;
+
+/* ---- what is wrong ---- */
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+/* Where @word is in @text as a whole one, from @text on; NULL */
+static const char *find_word(const char *text, const char *word)
+{
+	size_t length = strlen(word);
+	const char *at;
+
+	for (at = text; *at; at++)
+		if (!strncasecmp(at, word, length) && !is_word(at[length]) &&
+		    (at == text || !is_word(at[-1])))
+			return at;
+	return NULL;
+}
+
+/* The line of @text that @offset is in, and a caret below */
+static void show_place(const char *text, size_t offset)
+{
+	size_t start = offset, end = offset, i;
+
+	while (start && text[start - 1] != '\n')
+		start--;
+	while (text[end] && text[end] != '\n')
+		end++;
+	fprintf(stderr, "  %.*s\n  ", (int)(end - start), text + start);
+	for (i = start; i < offset; i++)
+		fputc(text[i] == '\t' ? '\t' : ' ', stderr);
+	fputs("^\n", stderr);
+}
+
+struct offer {
+	struct query *query;
+	struct nearest nearest;
+	const char *sql;
+	const char *part;	/* what begins like it is near, too */
+};
+
+static void offer_name(void *context, const char *name)
+{
+	struct offer *offer = context;
+	size_t length = strlen(offer->part);
+
+	nearest_offer(&offer->nearest, NULL, name);
+	/* nothing is nearer than what begins like it */
+	if (length > 1 && !strncasecmp(name, offer->part, length) &&
+	    !offer->nearest.best[0].name[0]) {
+		snprintf(offer->nearest.best[0].name,
+			 sizeof(offer->nearest.best[0].name), "%s", name);
+		offer->nearest.best[0].distance = 0;
+	}
+}
+
+/* Columns of the tables that the statement speaks of */
+static void offer_columns(void *context, const char *table)
+{
+	struct offer *offer = context;
+
+	if (find_word(offer->sql, table))
+		query_each_name(offer->query, table, offer_name, offer);
+}
+
+static int wrong_table(struct query *query, const char *sql, const char *name)
+{
+	struct offer offer = { .query = query, .sql = sql, .part = name };
+	const char *at = find_word(sql, name);
+	char text[512];
+
+	nearest_start(&offer.nearest, name);
+	query_each_name(query, NULL, offer_name, &offer);
+	complain("%s has no event '%s' recorded, and there is no table of that name%s",
+		 query->file, name,
+		 nearest_text(&offer.nearest, text, sizeof(text)));
+	if (at)
+		show_place(sql, (size_t)(at - sql));
+	note("tracebuf query --schema %s shows what there is", query->file);
+	return EXIT_WRONG;
+}
+
+static int wrong_column(struct query *query, const char *sql, const char *message,
+			const char *name, int offset)
+{
+	struct offer offer = { .query = query, .sql = sql };
+	const char *dot = strrchr(name, '.');
+	char text[512];
+
+	offer.part = dot ? dot + 1 : name;
+	nearest_start(&offer.nearest, offer.part);
+	query_each_name(query, NULL, offer_columns, &offer);
+	complain("%s%s", message,
+		 nearest_text(&offer.nearest, text, sizeof(text)));
+	if (offset >= 0)
+		show_place(sql, (size_t)offset);
+	return EXIT_WRONG;
+}
+
+/* Behind @start, if @message starts like that */
+static const char *behind(const char *message, const char *start)
+{
+	size_t length = strlen(start);
+
+	return strncmp(message, start, length) ? NULL : message + length;
+}
+
+static int wrong(struct query *query, const char *sql)
+{
+	sqlite3 *sqlite = query->db->sqlite;
+	int offset = sqlite3_error_offset(sqlite);
+	char message[512];
+	const char *name;
+
+	snprintf(message, sizeof(message), "%s", sqlite3_errmsg(sqlite));
+	name = behind(message, "no such table: ");
+	if (name)
+		return wrong_table(query, sql, behind(name, "main.") ?
+				   name + strlen("main.") : name);
+	name = behind(message, "no such column: ");
+	if (name)
+		return wrong_column(query, sql, message, name, offset);
+	if (!strcmp(message, "not authorized") || strstr(message, "prohibited") ||
+	    strstr(message, "may not be modified"))
+		return complain("a trace is only read: tables may be made with CREATE TEMP TABLE or VIEW");
+	complain("%s", message);
+	if (offset >= 0)
+		show_place(sql, (size_t)offset);
+	return EXIT_WRONG;
+}
+
+static int wrong_trace(struct query *query, int error)
+{
+	if (query_stopped)
+		return complain("interrupted: there is more than what was shown");
+	return complain("%s: %s", query->file, query->db->message[0] ?
+			query->db->message : strerror(-error));
+}
+
+/* ---- what cannot be known ---- */
+
+struct lack {
+	struct query *query;
+	const char *sql;
+};
+
+static void note_lack(void *context, const char *table)
+{
+	struct lack *lack = context;
+	char text[256];
+
+	if (find_word(lack->sql, table) &&
+	    query_lacks(lack->query, table, text, sizeof(text)))
+		note("%s has no %s recorded, which %s is made of",
+		     lack->query->file, text, table);
+}
+
+/* There is no row, perhaps because there can be none */
+static void note_lacks(struct query *query, const char *sql)
+{
+	struct lack lack = { .query = query, .sql = sql };
+
+	query_each_name(query, NULL, note_lack, &lack);
+}
+
+/* ---- statements ---- */
+
+static int step(struct query *query, sqlite3_stmt *statement, const char *sql,
+		struct query_rows *rows)
+{
+	uint64_t count = 0;
+	int result;
+
+	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+		count++;
+		if (query_rows_add(rows))
+			return complain("writing the rows failed");
+		if (query_stopped)
+			break;
+	}
+	if (query_stopped)
+		return complain("interrupted: there is more than what was shown");
+	if (result != SQLITE_DONE)
+		return query->db->error ? wrong_trace(query, query->db->error) :
+					  wrong(query, sql);
+	if (!count && rows)
+		note_lacks(query, sql);
+	return EXIT_FINE;
+}
+
+static int run_one(struct query *query, sqlite3_stmt *statement, const char *sql,
+		   enum query_format format, bool header)
+{
+	struct query_rows *rows = NULL;
+	int result = query_fill(query), status;
+
+	if (result < 0)
+		return wrong_trace(query, result);
+	if (sqlite3_column_count(statement)) {
+		rows = query_rows_open(statement, format, header);
+		if (!rows)
+			return complain("out of memory");
+	}
+	status = step(query, statement, sql, rows);
+	query_rows_close(rows);
+	if (fflush(stdout) && status == EXIT_FINE)
+		status = complain("writing the rows failed");
+	return status;
+}
+
+int query_run(struct query *query, const char *sql, enum query_format format,
+	      bool header)
+{
+	sqlite3_stmt *statement;
+	const char *next;
+	int status = EXIT_FINE;
+	bool some = false;
+
+	for (; *sql && status == EXIT_FINE; sql = next) {
+		if (sqlite3_prepare_v2(query->db->sqlite, sql, -1, &statement, &next))
+			return wrong(query, sql);
+		if (!statement)		/* blanks, or a comment */
+			continue;
+		some = true;
+		status = run_one(query, statement, sql, format, header);
+		sqlite3_finalize(statement);
+	}
+	if (status == EXIT_FINE && !some)
+		return complain("there is no statement in what is asked");
+	return status;
+}

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf query - what tables there are, what fills them, and what they are made of.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <strings.h>
+#include "query.h"
+
+/* What is found out by one way through all events */
+#define DB_WALKED (DB_THREADS | DB_TYPES | DB_LOSSES | DB_MARKS | DB_OTHER | \
+		   DB_EXTRAS | DB_USER)
+
+/* Tables that are read from the trace and are always the same */
+static const struct {
+	const char *name;
+	enum query_kind kind;
+	int choose;
+} lasting[] = {
+	{ "slices", QUERY_SLICES, 0 },
+	{ "wakeups", QUERY_WAKEUPS, -1 },
+	{ "off_cpu", QUERY_OFF, -1 },
+	{ "block_io", QUERY_REQUESTS, -1 },
+};
+
+#define NR_LASTING (sizeof(lasting) / sizeof(lasting[0]))
+
+/* ---- which events they are made of ---- */
+
+/* One of those between bars, and all of the words */
+static const struct {
+	const char *name, *events;
+} made_of[] = {
+	{ "run_slices", "sched_switch" },
+	{ "off_cpu", "sched_switch" },
+	{ "thread_states", "sched_switch" },
+	{ "wakeups", "sched_switch sched_waking|sched_wakeup" },
+	{ "wakeup_latency", "sched_switch sched_waking|sched_wakeup" },
+	{ "irq_duration", "irq_handler_entry|local_timer_entry"
+			  " irq_handler_exit|local_timer_exit" },
+	{ "softirq_duration", "softirq_entry softirq_exit" },
+	{ "syscall_duration", "sys_enter sys_exit" },
+	{ "block_io", "block_rq_issue block_rq_complete" },
+};
+
+static bool has_event(const struct query *query, const char *name, size_t length)
+{
+	const struct tb_format *format;
+	unsigned int i;
+
+	for (i = 0; (format = tb_trace_format_at(query->trace, i)); i++)
+		if (strlen(format->name) == length &&
+		    !memcmp(format->name, name, length))
+			return true;
+	return false;
+}
+
+/* One of "a|b|c"? */
+static bool has_one(const struct query *query, const char *names, size_t length)
+{
+	const char *end = names + length;
+	size_t one;
+
+	for (; names < end; names += one + 1) {
+		one = strcspn(names, "| ");
+		if (has_event(query, names, one))
+			return true;
+	}
+	return false;
+}
+
+static void lacks_of(struct query *query, const char *events, char *text,
+		     size_t size)
+{
+	size_t length, used = strlen(text);
+
+	for (; *events; events += length + (events[length] == ' ')) {
+		length = strcspn(events, " ");
+		if (has_one(query, events, length) || used >= size)
+			continue;
+		/* the first is the usual one */
+		used += (size_t)snprintf(text + used, size - used, "%s%.*s",
+					 used ? ", " : "",
+					 (int)strcspn(events, "| "), events);
+	}
+}
+
+bool query_lacks(struct query *query, const char *table, char *text, size_t size)
+{
+	size_t i;
+
+	text[0] = 0;
+	for (i = 0; i < sizeof(made_of) / sizeof(made_of[0]); i++)
+		if (!strcmp(table, made_of[i].name))
+			lacks_of(query, made_of[i].events, text, size);
+	return text[0];
+}
+
+/* ---- filling ---- */
+
+void query_passed(struct query *query, const struct tb_cursor *cursor)
+{
+	struct tb_passed passed;
+
+	tb_cursor_passed(cursor, &passed);
+	query->figures.blocks += passed.blocks;
+	query->figures.events += passed.events;
+	if (!query->damaged && tb_cursor_fault(cursor)) {
+		query->damage = *tb_cursor_fault(cursor);
+		query->damaged = true;
+	}
+	if (tb_cursor_uncommitted(cursor) > query->uncommitted)
+		query->uncommitted = tb_cursor_uncommitted(cursor);
+}
+
+static int walk_events(struct query *query, struct tb_cursor *cursor)
+{
+	struct db *db = query->db;
+	struct tb_view view;
+	int result = 0;
+
+	while (!db->error && (result = tb_cursor_next(cursor, &view)) > 0) {
+		if (query_stopped)
+			return -EINTR;
+		if (!is_control(&view))
+			db_take(db, &view);
+	}
+	return db->error ? db->error : result;
+}
+
+static int walk(struct query *query)
+{
+	struct db *db = query->db;
+	unsigned int parts = db->parts;
+	struct tb_choice choice = { 0 };
+	struct tb_cursor *cursor;
+	unsigned char *formats;
+	int result;
+
+	formats = calloc(tb_trace_formats(query->trace) + 1, 1);
+	result = formats ? tb_cursor_open(query->trace, &cursor) : -ENOMEM;
+	if (result) {
+		free(formats);
+		return result;
+	}
+	if (!(parts & (DB_TYPES | DB_EXTRAS)))
+		choice.formats = formats;
+	if (!(parts & (DB_LOSSES | DB_USER)))
+		choice.flags |= TB_CHOICE_NO_USER;
+	if (!(parts & (DB_THREADS | DB_MARKS | DB_OTHER | DB_USER)))
+		choice.flags |= TB_CHOICE_NO_TASKS;
+	result = tb_cursor_choose(cursor, &choice);
+	free(formats);
+	db->cursor = cursor;
+	if (!result)
+		result = walk_events(query, cursor);
+	if (!result && parts & DB_THREADS)
+		db_write_threads(db);
+	if (!result && parts & DB_TYPES)
+		db_events_list(db);
+	query_passed(query, cursor);
+	tb_cursor_close(cursor);
+	return result ? result : db->error;
+}
+
+int query_fill(struct query *query)
+{
+	struct db *db = query->db;
+	unsigned int parts = query->needed & ~query->filled;
+	int result = 0;
+
+	/* rows of events are numbered while they are counted */
+	if (parts & (DB_TYPES | DB_EXTRAS))
+		parts |= DB_TYPES | DB_EXTRAS;
+	parts &= DB_KNOWN | DB_WALKED;
+	if (!parts)
+		return 0;
+	query->own = true;
+	db->parts = parts;
+	db_run(db, "SAVEPOINT filling");
+	db_begin(db);
+	if (parts & DB_WALKED)
+		result = walk(query);
+	db_end(db);
+	db_run(db, "RELEASE filling");
+	query->own = false;
+	query->filled |= parts;
+	return result ? result : db->error;
+}
+
+/* ---- who may do what ---- */
+
+static unsigned int part_of(const char *name)
+{
+	const struct db_table *table;
+
+	for (table = db_tables; table->name; table++)
+		if (!strcasecmp(name, table->name))
+			return table->part;
+	return 0;
+}
+
+/* The trace's tables are read only; what a question needs for itself may be temporary */
+static int authorize(void *context, int action, const char *first,
+		     const char *second, const char *database, const char *inner)
+{
+	struct query *query = context;
+
+	(void)second;
+	(void)inner;
+	if (query->own)
+		return SQLITE_OK;
+	switch (action) {
+	case SQLITE_READ:
+		query->needed |= part_of(first);
+		return SQLITE_OK;
+	case SQLITE_SELECT:
+	case SQLITE_FUNCTION:
+	case SQLITE_RECURSIVE:
+	case SQLITE_TRANSACTION:
+	case SQLITE_SAVEPOINT:
+	case SQLITE_PRAGMA:
+	case SQLITE_CREATE_TEMP_INDEX:
+	case SQLITE_CREATE_TEMP_TABLE:
+	case SQLITE_CREATE_TEMP_VIEW:
+	case SQLITE_DROP_TEMP_INDEX:
+	case SQLITE_DROP_TEMP_TABLE:
+	case SQLITE_DROP_TEMP_VIEW:
+		return SQLITE_OK;
+	case SQLITE_INSERT:
+	case SQLITE_UPDATE:
+	case SQLITE_DELETE:
+	case SQLITE_REINDEX:
+		return database && !strcmp(database, "temp") ? SQLITE_OK :
+							       SQLITE_DENY;
+	default:
+		return SQLITE_DENY;
+	}
+}
+
+/* ---- opening ---- */
+
+static char *event_columns(const struct db_event_table *event)
+{
+	sqlite3_str *text = sqlite3_str_new(NULL);
+	size_t i;
+
+	for (i = 0; i < event->nr_columns; i++)
+		sqlite3_str_appendf(text, "%s\"%w\" %s", i ? ", " : "",
+				    event->columns[i].name,
+				    event->columns[i].type);
+	return sqlite3_str_finish(text);
+}
+
+static int add_table(struct query *query, const char *name, char *columns,
+		     enum query_kind kind, const struct db_event_table *event)
+{
+	struct query_table *table = &query->tables[query->nr_tables++];
+	const struct tb_format *format;
+	unsigned int i;
+
+	table->query = query;
+	table->name = name;
+	table->columns = columns;
+	table->kind = kind;
+	table->cpu = table->choose = -1;
+	table->formats = calloc(tb_trace_formats(query->trace) + 1, 1);
+	if (!columns || !table->formats)
+		return -ENOMEM;
+	for (i = 0; (format = tb_trace_format_at(query->trace, i)); i++)
+		table->formats[i] = !event ||
+				    db_table_of(query->db->events, format) == event;
+	return query_table_register(table) ? -ENOMEM : 0;
+}
+
+static int add_tables(struct query *query)
+{
+	const struct db_event_table *event;
+	const struct db_table *same;
+	size_t i;
+
+	query->tables = calloc(tb_trace_formats(query->trace) + NR_LASTING + 1,
+			       sizeof(*query->tables));
+	if (!query->tables)
+		return -ENOMEM;
+	for (i = 0; i < NR_LASTING; i++) {
+		for (same = db_tables; strcmp(same->name, lasting[i].name); )
+			same++;
+		if (add_table(query, same->name, sqlite3_mprintf("%s", same->columns),
+			      lasting[i].kind, NULL))
+			return -ENOMEM;
+		query->tables[i].choose = lasting[i].choose;
+		query->tables[i].time = lasting[i].kind == QUERY_SLICES;
+	}
+	if (add_table(query, DB_EVENTS_NAME, sqlite3_mprintf("%s", DB_EVENTS_COLUMNS),
+		      QUERY_EVENTS, NULL))
+		return -ENOMEM;
+	query->tables[i].cpu = DB_CPU;
+	query->tables[i].choose = DB_COMMON_COLUMNS;
+	for (i = 0; (event = db_event_table(query->db->events, i)); i++) {
+		if (add_table(query, event->name, event_columns(event),
+			      QUERY_EVENT, event))
+			return -ENOMEM;
+		query->tables[query->nr_tables - 1].cpu = DB_CPU;
+	}
+	return 0;
+}
+
+int query_open(struct query *query, struct tb_trace *trace, const char *file,
+	       enum tb_timebase base)
+{
+	struct db *db = db_open(trace, base);
+	int result;
+
+	memset(query, 0, sizeof(*query));
+	query->trace = trace;
+	query->file = file;
+	query->db = db;
+	query->last_ns = UINT64_MAX;
+	/* most have a few elements */
+	query->events = tb_trace_size(trace) / (2 * TB_ELEMENT_SIZE);
+	if (!db)
+		return -ENOMEM;
+	if (sqlite3_open("", &db->sqlite)) {
+		db_failed(db);
+		return db->error;
+	}
+	db_run(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+		   "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536");
+	db_create_tables(db, DB_KNOWN | DB_WALKED);
+	db_create_views(db);
+	result = db->error ? db->error : add_tables(query);
+	sqlite3_set_authorizer(db->sqlite, authorize, query);
+	return result;
+}
+
+void query_close(struct query *query)
+{
+	size_t i;
+
+	if (query->db)
+		db_close(query->db);
+	for (i = 0; i < query->nr_tables; i++) {
+		query_stores_free(&query->tables[i]);
+		sqlite3_free(query->tables[i].columns);
+		free(query->tables[i].formats);
+	}
+	free(query->tables);
+	sqlite3_close(query->store);
+}
+
+/* ---- showing ---- */
+
+static void each_column(struct query *query, const char *table,
+			void (*each)(void *context, const char *name),
+			void *context)
+{
+	char *sql = sqlite3_mprintf("SELECT * FROM \"%w\"", table);
+	sqlite3_stmt *statement = NULL;
+	int i;
+
+	if (sql && !sqlite3_prepare_v2(query->db->sqlite, sql, -1, &statement, NULL))
+		for (i = 0; i < sqlite3_column_count(statement); i++)
+			each(context, sqlite3_column_name(statement, i));
+	sqlite3_finalize(statement);
+	sqlite3_free(sql);
+}
+
+void query_each_name(struct query *query, const char *of,
+		     void (*each)(void *context, const char *name),
+		     void *context)
+{
+	const struct db_table *table;
+	const struct db_view *view;
+	size_t i;
+
+	if (of) {
+		each_column(query, of, each, context);
+		return;
+	}
+	for (table = db_tables; table->name; table++)
+		if (!(table->part & DB_SLICES))
+			each(context, table->name);
+	for (view = db_views; view->name; view++)
+		each(context, view->name);
+	for (i = 0; i < query->nr_tables; i++)
+		each(context, query->tables[i].name);
+}
+
+struct shown {
+	struct query *query;
+	const char *name;
+	bool found;
+};
+
+static void show_table(void *context, const char *name)
+{
+	struct shown *shown = context;
+	sqlite3_stmt *statement = NULL;
+	const char *type;
+	char *sql;
+	int i;
+
+	if (shown->name && strcasecmp(shown->name, name))
+		return;
+	shown->found = true;
+	sql = sqlite3_mprintf("SELECT * FROM \"%w\"", name);
+	printf("%s (", name);
+	if (sql && !sqlite3_prepare_v2(shown->query->db->sqlite, sql, -1,
+				       &statement, NULL)) {
+		for (i = 0; i < sqlite3_column_count(statement); i++) {
+			type = sqlite3_column_decltype(statement, i);
+			printf("%s%s%s%s", i ? ", " : "",
+			       sqlite3_column_name(statement, i),
+			       type ? " " : "", type ? type : "");
+		}
+	}
+	puts(")");
+	sqlite3_finalize(statement);
+	sqlite3_free(sql);
+}
+
+bool query_schema(struct query *query, const char *name)
+{
+	struct shown shown = { .query = query, .name = name };
+
+	query_each_name(query, NULL, show_table, &shown);
+	return shown.found;
+}
