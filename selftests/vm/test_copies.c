@@ -276,8 +276,9 @@ TEST_DEV(channel, of_rules)
 	r.nr_counters = 1;
 	r.counters = (uintptr_t)&counter;
 	if (!ioctl(self->fd, TB_IOC_RULE, &r))
-		ARRAY_ENDS("counters", self->fd, TB_IOC_RULE, &r, &r.counters, &counter,
-			   sizeof(counter));
+		/* which of them is wrong is told each time */
+		ARRAY_ENDS("counters", self->fd, TB_IOC_RULE, (r.bad = 0, &r), &r.counters,
+			   &counter, sizeof(counter));
 	pids[0] = getpid();
 	pids[1] = 1;
 	pids[2] = 2;

@@ -53,12 +53,18 @@ exact()
 	done
 }
 
-# The books of each CPU, live: attempted is what has become of it.
+# The books of each CPU, live: recorded is what has become of it (attempted: dropped, too).
 books_live()
 {
 	tracebuf status >said || return
 	cat said
-	! says 'do not add up'
+	awk '/recorded/ && /pending/ { for (i = 1; i <= NF; i++) at[$i] = i; head = 1; next }
+		head && $1 ~ /^[0-9]+$/ {
+			n++
+			sum = $at["delivered"] + $at["overwritten"] + $at["pending"]
+			if ($at["recorded"] != sum) { print "CPU " $1 ": " sum; bad = 1 }
+		}
+		END { exit bad || !n }' said
 }
 
 # recording NAME COMMAND...: while COMMAND runs, everything is recorded, under load; exact.
@@ -67,7 +73,7 @@ recording()
 	file=$1
 	shift
 	begin_load
-	tracebuf record -q -o "$file" -e sched,signal,irq,timer -b 64 &
+	tracebuf record -q -o "$file" -e "${events:-sched,signal,irq,timer}" -b 64 &
 	recorder=$!
 	until_it running && until_it test -s "$file" && "$@"
 	code=$?
@@ -91,20 +97,20 @@ bad_disk()
 {
 	modprobe -q loop && modprobe -q dm-mod && modprobe -q dm-flakey && modprobe -q ext4 || return
 	truncate -s 64M bad.img && loop=$(losetup -f --show bad.img) || return
-	dmsetup create --noudevsync bad --table "0 131072 linear $loop 0" &&
-		mke2fs -q -F -t ext4 -m 0 -b 4096 /dev/mapper/bad && mkdir -p bad &&
+	dmsetup create --noudevrules --noudevsync bad --table "0 131072 linear $loop 0" &&
+		dmsetup mknodes bad && mke2fs -q -F -t ext4 -m 0 -b 4096 /dev/mapper/bad && mkdir -p bad &&
 		mount -o errors=continue /dev/mapper/bad bad
 }
 
 break_disk()
 {
-	dmsetup suspend --noudevsync --nolockfs bad && dmsetup load bad --table "0 131072 error" && dmsetup resume --noudevsync bad
+	dmsetup suspend --noudevsync --nolockfs bad && dmsetup load bad --table "0 131072 error" && dmsetup resume --noudevrules --noudevsync bad
 }
 
 mend_disk()
 {
 	dmsetup suspend --noudevsync --nolockfs bad && dmsetup load bad --table "0 131072 linear $loop 0" &&
-		dmsetup resume --noudevsync bad
+		dmsetup resume --noudevrules --noudevsync bad
 }
 
 # The disk fails in the middle: said, with a status, and the kernel goes on recording for whoever
@@ -167,7 +173,8 @@ stopped_reader()
 	[ $recorded = 0 ] && exact slow.tbuf
 }
 
-# Killed at any time; the next one has a trace that is whole.
+# Killed at any time: what they had taken and not given back is there for who comes next; what they
+# had given back is gone, and the books say so.
 killed_readers()
 {
 	begin_load
@@ -179,10 +186,11 @@ killed_readers()
 		wait $recorder
 		until_it not_running
 	done 2>/dev/null
-	status 0 tracebuf save -o rest.tbuf
+	books_live && status 0 tracebuf save -o rest.tbuf && books_live && status 0 tracebuf print rest.tbuf &&
+		[ -s said ]
 	code=$?
 	end_load
-	[ $code = 0 ] && exact rest.tbuf
+	[ $code = 0 ] && status 0 tracebuf record -q -o next.tbuf -e sched,signal -- "$work" 300 && exact next.tbuf
 }
 
 two_readers()
@@ -206,19 +214,20 @@ signals()
 
 # ---- memory ----------------------------------------------------------------
 
-# The recorder in a group that has next to nothing, and neighbours that want more than there is.
+# The recorder in a group that has little, and neighbours that want more than there is. The file,
+# which is memory as well here, counts as the group's.
 little_memory()
 {
-	mkdir -p $group && echo 24M >$group/memory.max || return
+	mkdir -p $group && echo 64M >$group/memory.max || return
 	tight()
 	{
 		echo $recorder >$group/cgroup.procs || return
 		for i in 1 2 3; do
-			sh -c "echo \$\$ >$group/cgroup.procs; exec head -c 64M /dev/zero | tail -c 40M >/dev/null"
+			sh -c "echo \$\$ >$group/cgroup.procs; head -c 160M /dev/zero | tail -c 120M >/dev/null"
 		done
 		kill -0 $recorder && "$work" 500
 	}
-	recording little.tbuf tight
+	events=signal recording little.tbuf tight
 	code=$?
 	sh -c 'echo 1 >/sys/fs/cgroup/faults/cgroup.kill' 2>/dev/null
 	until_it rmdir $group
@@ -228,20 +237,21 @@ little_memory()
 # Killed for want of memory, with all that is in its group.
 no_memory()
 {
-	mkdir -p $group && echo 16M >$group/memory.max && echo 1 >$group/memory.oom.group || return
+	mkdir -p $group && echo 64M >$group/memory.max && echo 1 >$group/memory.oom.group || return
 	begin_load
-	sh -c "echo \$\$ >$group/cgroup.procs; exec tracebuf record -q -o oom.tbuf -e sched,signal -b 64" &
+	sh -c "echo \$\$ >$group/cgroup.procs; exec tracebuf record -q -o oom.tbuf -e signal -b 64" &
 	recorder=$!
 	until_it running && until_it test -s oom.tbuf
 	sh -c "echo \$\$ >$group/cgroup.procs; exec tail /dev/zero" >/dev/null 2>&1
 	wait $recorder
 	killed=$?
-	until_it not_running && status 0 tracebuf save -o after.tbuf
+	until_it not_running && books_live && status 0 tracebuf save -o after.tbuf && books_live
 	code=$?
 	end_load
 	until_it rmdir $group
 	[ $killed = 137 ] || echo "not killed: status $killed"
-	[ $killed = 137 ] && [ $code = 0 ] && exact after.tbuf
+	[ $killed = 137 ] && [ $code = 0 ] && status 0 tracebuf record -q -o next.tbuf -e signal -- "$work" 300 &&
+		exact next.tbuf
 }
 
 # All of the machine's memory is wanted by others.
