@@ -53,6 +53,7 @@ struct fuzzer {
 	struct { char *at; size_t bytes; bool whole; } maps[MAPS];	/* whole: or not at all */
 	struct tb_ref refs[16];		/* that were acquired last */
 	uint32_t nr_refs;
+	int holder;			/* by this file */
 	uint64_t done, accepted;
 	pthread_t thread;
 	char wrong[200];		/* what must not be, or nothing */
@@ -136,14 +137,17 @@ static void fill_configure(struct fuzzer *f, void *arg)
 {
 	struct tb_config *c = arg;
 
-	c->mode = dice(f) % 4;
-	c->policy = dice(f) % 3;
+	static const uint32_t modes[] = { TB_MODE_CIRCULAR, TB_MODE_CIRCULAR, TB_MODE_STREAMING,
+					  TB_MODE_ONESHOT, 0, 4 };
+
+	c->mode = PICK(f, modes);
+	c->policy = ONE_IN(f, 4) ? dice(f) % 4 : 0;
 	/* small, so that memory is not what it is about; seldom large */
 	c->buffers = ONE_IN(f, 200) ? 4096 : dice(f) % 9;
-	c->elements = ONE_IN(f, 200) ? 65536 : 32 << dice(f) % 6;
+	c->elements = ONE_IN(f, 200) ? 65536 : ONE_IN(f, 20) ? 32 : 64 << dice(f) % 5;
 	c->watermark = dice(f) % 102;
 	c->clock = ONE_IN(f, 3) ? TB_CLOCK_MONO : 0;
-	c->durable_kib = ONE_IN(f, 2) ? 64 : 0;
+	c->durable_kib = ONE_IN(f, 10) ? 0 : 64;
 	c->durable_max_kib = ONE_IN(f, 2) ? 64 << dice(f) % 4 : 0;
 	c->flush_ms = ONE_IN(f, 3) ? dice(f) % 50 : 0;
 	c->flags = dice(f) % 2;
@@ -532,7 +536,7 @@ static void look_at_stats(struct fuzzer *f, const struct tb_stats *st)
 			 (unsigned long long)st->pending);
 }
 
-static void result_of(struct fuzzer *f, const struct command *c, const void *arg, int ret)
+static void result_of(struct fuzzer *f, const struct command *c, int fd, const void *arg, int ret)
 {
 	const struct tb_batch *b = arg;
 
@@ -544,6 +548,7 @@ static void result_of(struct fuzzer *f, const struct command *c, const void *arg
 		 b->count <= ARRAY_SIZE(f->refs) &&
 		 mine(f, (void *)(uintptr_t)b->refs, b->count * sizeof(struct tb_ref))) {
 		f->nr_refs = b->count;
+		f->holder = fd;
 		memcpy(f->refs, (void *)(uintptr_t)b->refs, b->count * sizeof(struct tb_ref));
 	}
 }
@@ -573,6 +578,8 @@ static void call(struct fuzzer *f)
 	if (mine(f, arg, size))
 		memcpy(arg, filled, size);
 	fd = __atomic_load_n(slot(f, ONE_IN(f, 50) ? dice(f) % 3 : c->kind), __ATOMIC_ACQUIRE);
+	if (c->cmd == TB_IOC_RELEASE && f->nr_refs && !ONE_IN(f, 8))
+		fd = f->holder;
 	if (fd < 0) {
 		open_one(f);
 		return;
@@ -584,7 +591,7 @@ static void call(struct fuzzer *f)
 	__atomic_fetch_add(ret < 0 ? &refused[c - commands] : &accepted[c - commands], 1,
 			   __ATOMIC_RELAXED);
 	if (ret >= 0)
-		result_of(f, c, arg, ret);
+		result_of(f, c, fd, arg, ret);
 }
 
 static void unmap(struct fuzzer *f, int i)
