@@ -139,7 +139,8 @@ TEST_DEV(mapping, is_not_written_to_by_a_debugger)
 	EXPECT_EQ(-1, ptrace(PTRACE_POKEDATA, pid, own + at, 0x6e657474697277));
 	EXPECT_EQ(-1, ptrace(PTRACE_POKETEXT, pid, own + at, 0x6e657474697277));
 	to.iov_base = (void *)(own + at);
-	EXPECT_FAILS(EFAULT, process_vm_writev(pid, &from, 1, &to, 1, 0));
+	EXPECT_TRUE(process_vm_writev(pid, &from, 1, &to, 1, 0) == -1 &&
+		    (errno == EFAULT || errno == ENOSYS));
 	ASSERT_EQ(0, ptrace(PTRACE_CONT, pid, 0, 0));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
@@ -159,7 +160,9 @@ TEST_DEV(mapping, is_not_written_to_by_system_calls)
 	EXPECT_FAILS(EFAULT, read(ends[0], self->at + PAGE, 7));
 	/* /dev/zero counts what it cleared: nothing */
 	EXPECT_GE(0, read(zero, self->at + PAGE, PAGE));
-	EXPECT_FAILS(EFAULT, process_vm_writev(getpid(), &from, 1, &to, 1, 0));
+	/* a call that not every kernel has */
+	EXPECT_TRUE(process_vm_writev(getpid(), &from, 1, &to, 1, 0) == -1 &&
+		    (errno == EFAULT || errno == ENOSYS));
 	EXPECT_FAILS(EFAULT, ioctl(self->fd, TB_IOC_QUERY, stats));
 	close(zero);
 	close(ends[0]);
