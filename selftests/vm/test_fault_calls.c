@@ -95,7 +95,8 @@ static void undo_create(void *ctx)
 FAULT_TEST(create)
 {
 	static const struct fault_step step = {
-		.name = "create", .op = do_create, .undo = undo_create, .same = same, .least = 4,
+		/* what fails singly is mostly had another way; not so when all pages are gone */
+		.name = "create", .op = do_create, .undo = undo_create, .same = same, .least = 1,
 	};
 
 	EXPECT_TRUE(fault_sweep(&step, FAULT_NTH, NULL));
@@ -263,7 +264,7 @@ FAULT_TEST(categories)
 {
 	static const struct fault_step step = {
 		.name = "categories", .op = do_category, .undo = undo_category, .same = same,
-		.least = 2,
+		.least = 1,
 	};
 
 	EXPECT_TRUE(fault_sweep(&step, FAULT_NTH, NULL));

@@ -193,7 +193,7 @@ TEST_DEV(secrets, all_events)
 	spray_pages();
 	spray_objects();
 	ASSERT_EQ(0, tb_configure(self->fd, TB_MODE_STREAMING, 0, 64, 1024));
-	ASSERT_LT(100, tb_enable(self->fd, "all"));
+	ASSERT_LT(50, tb_enable(self->fd, "all"));
 	ASSERT_EQ(0, tb_start(self->fd, 0));
 	for (i = 0; i < 200; i++) {
 		pid_t pid = fork();
