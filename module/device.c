@@ -7,6 +7,7 @@
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/security.h>
 #include <linux/slab.h>
 
 #include "compat.h"
@@ -29,10 +30,15 @@
 static int tb_open(struct inode *inode, struct file *file)
 {
 	struct tb_session *s;
+	int err;
 
 	/* a trace of the kernel tells about everyone */
 	if (!perfmon_capable())
 		return -EPERM;
+	/* and is what tracefs gives: where that may not be opened, neither may this */
+	err = security_locked_down(LOCKDOWN_TRACEFS);
+	if (err)
+		return err;
 	s = tb_session_create();
 	if (!s)
 		return -ENOMEM;

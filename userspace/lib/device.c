@@ -32,6 +32,20 @@ static int device_ioctl(const struct tb_device *device, unsigned long command,
 	return result < 0 ? -errno : result;
 }
 
+/* Has the kernel been told to let nobody see what is in it? */
+static bool locked_down(void)
+{
+	int fd = open("/sys/kernel/security/lockdown", O_RDONLY | O_CLOEXEC);
+	char text[128] = "";
+	bool locked;
+
+	if (fd < 0)
+		return false;
+	locked = read(fd, text, sizeof(text) - 1) > 0 && strstr(text, "[confidentiality]");
+	close(fd);
+	return locked;
+}
+
 static int open_error(const char *path, int code, struct tb_error *error)
 {
 	struct stat status;
@@ -56,6 +70,10 @@ static int open_error(const char *path, int code, struct tb_error *error)
 		return tb_error_set(error, code, TB_OFFSET_NONE,
 			"no permission to reach %s: run as root", path);
 	case -EPERM:
+		if (locked_down())
+			return tb_error_set(error, code, TB_OFFSET_NONE,
+				"the kernel refuses %s: it is locked down for confidentiality (/sys/kernel/security/lockdown), which allows no tracing until the next boot",
+				path);
 		return tb_error_set(error, code, TB_OFFSET_NONE,
 			"the kernel refuses %s: kernel events need root or the capability CAP_PERFMON (or CAP_SYS_ADMIN)",
 			path);

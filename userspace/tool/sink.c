@@ -25,8 +25,9 @@ static int open_file(struct sink *sink, const char *path)
 
 	sink->name = strcmp(path, "-") ? path : "standard output";
 	if (strcmp(path, "-")) {
+		/* it tells about everyone, and where the kernel is: for nobody else, unless told */
 		sink->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-				0666);
+				0600);
 	} else {
 		if (isatty(STDOUT_FILENO))
 			return complain("a trace is not written to a terminal: redirect standard output, or name a file (-o)");
