@@ -11,6 +11,7 @@ name of a program (PROGRAMS).  If it has lines with "$ " or "# " these are the c
 
     <!-- not run: REASON -->     it is not run
     <!-- run: COMMAND -->        to be run before it
+    <!-- without: TEXT: REASON -->   lines with TEXT in them are not run
     <!-- file: NAME -->          the block is the contents of a file
 
 A recording that would last until Ctrl-C, or longer than a second, lasts a second.
@@ -44,6 +45,7 @@ class Block:
         self.page, self.line, self.info, self.lines = page, line, info, lines
         self.reason = next((text for kind, text in notes if kind == "not run"), None)
         self.before = [text for kind, text in notes if kind == "run"]
+        self.without = [text.partition(": ")[0] for kind, text in notes if kind == "without"]
         self.file = next((text for kind, text in notes if kind == "file"), None)
 
     def is_commands(self):
@@ -62,7 +64,8 @@ class Block:
         numbered = list(enumerate(self.lines, self.line))
         if any(re.match(r"[$#] \S", line) for line in self.lines):
             numbered = [(n, line[2:]) for n, line in numbered if re.match(r"[$#] \S", line)]
-        return [(n, line) for n, line in numbered if line.strip() and line.strip() != "..." and not line.startswith("#")]
+        return [(n, line) for n, line in numbered if line.strip() and line.strip() != "..." and
+                not line.startswith("#") and not any(text in line for text in self.without)]
 
 
 def blocks(page):
@@ -70,7 +73,7 @@ def blocks(page):
     found, notes, at, blank = [], [], 0, True
     while at < len(lines):
         line = lines[at]
-        note = re.fullmatch(r"<!-- (run|not run|file): (.*) -->", line.strip())
+        note = re.fullmatch(r"<!-- (run|not run|without|file): (.*) -->", line.strip())
         fence = re.match(r"```(\w*)$", line)
         if fence:
             end = next(n for n in range(at + 1, len(lines)) if lines[n].startswith("```"))
@@ -126,7 +129,7 @@ def script(page):
                 print(shortened(command))
             else:
                 print(f"{shortened(command)}\n[ $? = 0 ] || {{ echo FAILED {where}; failed=1; }}")
-    print("exit $failed")
+    print("kill $(jobs -p) 2>/dev/null\nexit $failed")
 
 
 # ---- on the host ----
@@ -200,7 +203,9 @@ def main():
                 commands += len(block.commands())
                 if block.reason is not None and len(block.reason) < 10:
                     wrong.append(f"{page}:{block.line}: not run, and why is not said")
-            elif block.reason or block.before:
+                wrong += [f"{page}:{block.line}: no line has '{text}' in it" for text in block.without
+                          if not any(text in line for line in block.lines)]
+            elif block.reason or block.before or block.without:
                 wrong.append(f"{page}:{block.line}: a remark about running, and no commands")
     if commands < 60:
         wrong.append(f"only {commands} commands found in the docs")

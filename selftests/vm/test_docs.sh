@@ -34,10 +34,11 @@ export PKG_CONFIG_PATH="$tmp/pc" BABELTRACE_PLUGIN_PATH="$tree/build/user/babelt
 
 page()
 {
-	[ -d /sys/module/tracebuf ] || insmod "$TRACEBUF_KO" || return
 	mkdir -p "${1%.md}" && cd "${1%.md}" || return
-	cp ../trace.tbuf . && python3 "$take" --script "$1" >commands &&
-		bash commands >said 2>&1
+	# for "-- make"
+	printf 'all:\n\t@ls / >/dev/null\n' >Makefile
+	cp "$tmp/trace.tbuf" . && python3 "$take" --script "$1" >commands &&
+		timeout 300 bash commands >said 2>&1 </dev/null
 	status=$?
 	# all of it is much
 	if [ "$status" = 0 ]; then
@@ -60,7 +61,7 @@ if [ $# = 0 ]; then
 	set -- $(python3 "$take" --list)
 fi
 plan $#
-insmod "$TRACEBUF_KO"
+insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 tracebuf record -q -o trace.tbuf -- ls /usr/bin >/dev/null || exit 1
 for name; do
 	check "commands of $name" page "$name"
