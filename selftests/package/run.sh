@@ -118,7 +118,8 @@ install_them()
 		*) cp "$deb" "$root/packages/" ;;
 		esac
 	done
-	inside sh -c 'dpkg -i /packages/*.deb && dpkg --audit'
+	inside sh -c 'dpkg -i /packages/*.deb && dpkg --audit' &&
+		inside getcap /usr/bin/tracebuf | grep perfmon
 }
 
 # installed KERNEL: DKMS has it, and modprobe finds it
@@ -204,7 +205,7 @@ removed()
 {
 	inside dpkg -P tracebuf-dkms tracebuf libtracebuf-dev babeltrace2-plugin-tracebuf libtracebuf1 || return
 	! find "$root" -xdev \( -path "$root/proc" -o -path "$root/packages" -o -path "$root/var/lib/dpkg" -o \
-		-path "$root/var/log" -o -path "$root/etc/dkms" -o -path "$root/var/lib/tracebuf" \) -prune -o \
+		-path "$root/var/log" -o -path "$root/var/cache" -o -path "$root/etc/dkms" -o -path "$root/var/lib/tracebuf" \) -prune -o \
 		-name '*tracebuf*' -print | grep .
 }
 

@@ -156,7 +156,7 @@ def fish_completes(line, directory):
     return {entry.split("\t")[0] for entry in said.stdout.split("\n") if entry}
 
 
-def completion(shell, completes):
+def completion(shell, completes, by_name=()):
     if not shutil.which(shell):
         skip(f"completion in {shell}", f"there is no {shell}")
         return
@@ -181,7 +181,9 @@ def completion(shell, completes):
                              ("tracebuf stop -p ", {"kernel", "crash"}),
                              ("tracebuf start -m ", {"circular", "oneshot", "streaming"}),
                              ("tracebuf export -f ", {"perfetto", "ctf", "sqlite"}),
-                             ("tracebuf provider ", {"create", "destroy"})):
+                             ("tracebuf provider ", {"create", "destroy"}),
+                             ("tracebuf record -e sched:sched_sw", {"sched:sched_switch"}),
+                             *by_name):
             if not wanted <= completes(line, directory):
                 wrong.append(f"'{line}': {wanted} wanted, {completes(line, directory)} offered")
         check(f"completion in {shell}", wrong)
@@ -207,7 +209,7 @@ help_is_whole()
 pages_of_commands()
 pages_of_symbols()
 pages_are_sound()
-completion("bash", bash_completes)
+completion("bash", bash_completes, [("tracebuf record -e irq,sched_sw", {"irq,sched_switch"})])
 completion("fish", fish_completes)
 zsh_completion()
 print(f"1..{count}")
