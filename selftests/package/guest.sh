@@ -140,8 +140,6 @@ flight_reload()
 
 flight_stop()
 {
-	# names have the second in them
-	sleep 1
 	in_it systemctl stop tracebuf-flight && [ "$(snapshots)" = 2 ] && ! in_it tracebuf provider list | grep flight
 }
 
