@@ -6,7 +6,7 @@
 #   make module KDIR=...    the module for another kernel's headers
 #   make samples KDIR=...   examples of drivers that use it, in build/RELEASE-samples
 #   make tools              library and tool, in build/user
-#   make install            library, tool and header: PREFIX=/usr/local DESTDIR=
+#   make install            library, tool, headers, man pages: PREFIX=/usr/local DESTDIR=
 #   make modules_install    both modules, for the kernel of KDIR
 #   make check              scripts/check
 #   make bench              scripts/bench
@@ -29,7 +29,7 @@ CORE     = sched irq syscalls task timer workqueue power signal
 # which there are to be: all, or those of tracebuf.ko only
 HEADERS  = all
 
-.PHONY: all module guest-module torture samples tools install modules_install check bench clean
+.PHONY: all module guest-module dkms torture samples tools install modules_install check bench clean
 
 all: module tools
 
@@ -40,6 +40,10 @@ module guest-module:
 	@mkdir -p $(OUT)
 	@cp -pr $(SOURCES) $(OUT)/
 	+@scripts/build-module $(OUT) $(KDIR) "$(CORE)" $(HEADERS) $(KMAKE) $(KFLAGS)
+
+# for dkms.conf, which must know where they will be
+dkms:
+	$(MAKE) guest-module OUT=$(CURDIR)/build/dkms
 
 # modules that tests load in guests, with the tracebuf.ko that selftests/torture wants; in a folder of
 # their own

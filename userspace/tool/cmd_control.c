@@ -89,7 +89,7 @@ const struct command cmd_disable = {
 	.help  =
 	"usage: tracebuf disable [-p NAME] [-e] EVENTS...\n"
 	"\n"
-	"  EVENTS                system, system:event, event, all; with * and ?,\n"
+	"  -e, --events LIST     system, system:event, event, all; with * and ?,\n"
 	"                        separated by commas or spaces\n"
 	PROVIDER_HELP
 	"  -h, --help\n",

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""tool_help.py - what the tool says of itself with -h, taken apart.
+
+"tracebuf COMMAND -h" is the one place where options are explained.  Man pages and completions are made
+from it, and tests hold it against the options that the tool really takes.
+
+    commands(tool)          [(name, brief)]
+    Help(text)              usage: lines; before, after: paragraphs; options: [Option]
+    taken(tool, *command)   the long options the tool takes, as getopt tells of abbreviations
+"""
+import re
+import subprocess
+import textwrap
+
+# "  -e, --events LIST     what", "      --follow   what", "  -h, --help"; also "  PATTERN      what"
+OPTION = re.compile(r"^ {2,6}(?:(?P<short>-[A-Za-z0-9])(?:, ?)?)?(?P<long>--[a-z][a-z0-9-]*)?"
+                    r"(?P<value>(?:[ =]| ?\[=?)[^ ]+(?: [^ ]+)*?)?(?:  +(?P<what>\S.*)| (?P<tight>[a-z(].*))?$")
+OPERAND = re.compile(r"^  (?P<value>[A-Z]+(?:\.\.\.)?)  +(?P<what>\S.*)$")
+
+
+def said(tool, *words):
+    """Both streams of a run of the tool."""
+    run = subprocess.run([tool, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                         stdin=subprocess.DEVNULL, timeout=60, check=False)
+    return run.stdout
+
+
+def commands(tool):
+    found = []
+    for line in said(tool, "-h").splitlines():
+        match = re.match(r"  ([a-z][a-z0-9-]*) +([^-\s].*)$", line)
+        if match and match.group(1) != "tracebuf":
+            found.append(match.groups())
+    return found
+
+
+class Option:
+    """An option or an operand; what: the lines that explain it, as they are indented below it."""
+
+    def __init__(self, short, long, value, what):
+        self.short, self.long, self.value = short or "", long or "", (value or "").strip()
+        self.what = [what] if what else []
+
+
+class Help:
+    def __init__(self, text):
+        lines = text.rstrip("\n").split("\n")
+        self.usage, self.options, self.before, self.after = [], [], [], []
+        while lines and lines[0].strip():
+            line = lines.pop(0)
+            if line.startswith("usage: ") or line.startswith("       tracebuf"):
+                self.usage.append(line.removeprefix("usage: ").strip())
+            else:
+                self.usage[-1] += " " + line.strip()
+        current, paragraph = None, []
+        for line in [*lines, ""]:
+            match = line.startswith("  ") and (self._option(line) or OPERAND.match(line))
+            if match:
+                self._end(paragraph)
+                paragraph = []
+                group = match.groupdict()
+                current = Option(group.get("short"), group.get("long"), group["value"],
+                                 group.get("what") or group.get("tight"))
+                self.options.append(current)
+            elif current and re.match(r" {8,}\S", line):
+                current.what.append(line)
+            elif line.strip():
+                current = None
+                paragraph.append(line)
+            else:
+                self._end(paragraph)
+                paragraph = []
+        for option in self.options:
+            rest = textwrap.dedent("\n".join(option.what[1:])).split("\n") if option.what[1:] else []
+            option.what = option.what[:1] + rest
+
+    @staticmethod
+    def _option(line):
+        match = OPTION.match(line)
+        return match if match and (match["short"] or match["long"]) else None
+
+    def _end(self, paragraph):
+        if paragraph:
+            (self.after if self.options else self.before).append(paragraph)
+
+
+def taken(tool, *command):
+    """All long options of a command.
+
+    An abbreviation of several is refused with a list of them, one of a single option with a value is
+    refused by its full name if it takes none; else without a value, if it takes one.  Nothing
+    of this gets as far as doing something.
+    """
+    found = set()
+    for letter in "abcdefghijklmnopqrstuvwxyz":
+        word = "--" + letter
+        text = said(tool, *command, word + "=~", "--~none")
+        several = re.search(r"ambiguous; possibilities: (.*)", text)
+        if several:
+            found.update(re.findall(r"'(--[a-z0-9-]+)'", several.group(1)))
+            continue
+        none = re.search(r"option '(--[a-z0-9-]+)' doesn't allow an argument", text)
+        if not none:
+            if re.search(r"unrecognized option '%s" % re.escape(word), text):
+                continue
+            none = re.search(r"option '(--[a-z0-9-]+)' requires an argument",
+                             said(tool, *command, word))
+        if none:
+            found.add(none.group(1))
+    return found

@@ -1,0 +1,167 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# guest.sh - what run.sh does in the guest: ROOT, a Debian with the packages installed, is booted as far
+# as a system in a system can be, and used. TAP.
+#
+#   guest.sh ROOT FULL
+#
+# shellcheck disable=SC2317 # functions are called by check()
+
+set -u
+root=$1 full=$2
+here=$(cd "$(dirname "$0")" && pwd -P)
+# shellcheck source=selftests/unit/tap.sh
+. "${here%/package}/unit/tap.sh"
+
+check()
+{
+	name=$1
+	shift
+	"$@" >/tmp/said 2>&1 </dev/null
+	code=$?
+	[ $code = 0 ] || sed 's/^/# /' /tmp/said | tail -n 30
+	result $code "$name"
+}
+
+# Its systemd is process 1 of a namespace of its own, with the devices of the machine.
+boot()
+{
+	mount --bind "$root" "$root" && mount -t tmpfs tmpfs "$root/run" && mount -t tmpfs tmpfs "$root/tmp" &&
+		mount -t sysfs sysfs "$root/sys" && mount --rbind /dev "$root/dev" &&
+		mkdir -p /sys/fs/cgroup && mount -t cgroup2 cgroup "$root/sys/fs/cgroup" || return
+	# nothing but what is wanted here
+	for unit in getty@tty1 console-getty systemd-networkd systemd-resolved systemd-timesyncd e2scrub_reap \
+		systemd-journal-flush man-db.timer apt-daily.timer apt-daily-upgrade.timer dkms; do
+		case $unit in *.timer) ;; *) unit=$unit.service ;; esac
+		ln -sf /dev/null "$root/etc/systemd/system/$unit"
+	done
+	# shellcheck disable=SC2016
+	container=other unshare -fpm sh -c 'mount -t proc proc "$1/proc" && mount --make-rshared / &&
+		exec chroot "$1" /lib/systemd/systemd --unit=multi-user.target' - "$root" >/tmp/systemd.log 2>&1 &
+	outer=$!
+	n=0
+	while [ "$n" -lt 300 ]; do
+		first=$(pgrep -P "$outer" | head -n 1)
+		state=$([ -z "$first" ] || in_it systemctl is-system-running 2>/dev/null)
+		case $state in
+		running | degraded) return 0 ;;
+		esac
+		kill -0 "$outer" || break
+		sleep 1
+		n=$((n + 1))
+	done
+	echo "systemd did not come up: $state"
+	cat /tmp/systemd.log
+	return 1
+}
+
+# in_it COMMAND...: in the system
+in_it()
+{
+	nsenter -t "$first" -m -p chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root "$@"
+}
+
+loads()
+{
+	in_it modprobe -v tracebuf && grep '^tracebuf ' /proc/modules || return
+	[ -z "$full" ] || grep '^tracebuf_events ' /proc/modules || return
+	in_it modinfo -n tracebuf | grep updates/dkms
+}
+
+rights()
+{
+	in_it udevadm settle
+	for device in tracebuf tracebuf_producer; do
+		in_it stat -c '%n %a %G' "/dev/$device" | tee /tmp/stat
+		grep '660 tracebuf$' /tmp/stat || return
+	done
+}
+
+records()
+{
+	in_it sh -c 'cd /root && tracebuf record -q -o t.tbuf -- sh -c "ls /usr/bin >/dev/null" && tracebuf verify -q t.tbuf &&
+		tracebuf print t.tbuf | grep sched_switch | head -n 3 | grep .'
+}
+
+# The file system that the guest has its files by does not carry capabilities: as when it was installed.
+member()
+{
+	in_it /var/lib/dpkg/info/tracebuf.postinst configure && in_it getcap /usr/bin/tracebuf | grep perfmon &&
+		in_it useradd -m -G tracebuf anna &&
+		in_it su anna -c 'cd && tracebuf record -q -e sched,irq -d 0.5 -o t.tbuf && tracebuf verify -q t.tbuf'
+}
+
+stranger()
+{
+	in_it useradd -m bob
+	! in_it su bob -c 'cd && tracebuf record -q -d 0.5 -o t.tbuf' && ! in_it test -e /home/bob/t.tbuf
+}
+
+babeltrace()
+{
+	in_it babeltrace2 /root/t.tbuf >/tmp/bt || return
+	head -n 3 /tmp/bt
+	grep -c sched_switch /tmp/bt
+}
+
+program()
+{
+	in_it sh -c 'cd /root && tracebuf record -q -e user -o u.tbuf -- ./slices && tracebuf print u.tbuf | grep -c "user:shop: begin request"'
+}
+
+completion()
+{
+	# shellcheck disable=SC2016
+	in_it bash -c 'source /usr/share/bash-completion/completions/tracebuf; COMP_WORDS=(tracebuf record -e sched_swi) COMP_CWORD=3
+		_tracebuf 2>/dev/null; printf "%s\n" "${COMPREPLY[@]}"' | grep '^sched:sched_switch$\|^sched_switch$'
+}
+
+# Snapshots in /var/lib/tracebuf
+snapshots()
+{
+	in_it sh -c 'ls /var/lib/tracebuf' | grep -c '^snapshot-.*\.tbuf$'
+}
+
+flight()
+{
+	in_it systemctl start tracebuf-flight || { in_it systemctl status tracebuf-flight; in_it journalctl -n 30 -u tracebuf-flight; return 1; }
+	in_it tracebuf provider list | grep flight
+}
+
+flight_reload()
+{
+	in_it ls /usr/bin >/dev/null
+	in_it systemctl reload tracebuf-flight && [ "$(snapshots)" = 1 ] || return
+	# and it goes on, beside another recording
+	in_it sh -c 'cd /var/lib/tracebuf && tracebuf verify -q snapshot-*.tbuf && tracebuf print snapshot-*.tbuf | grep -q sched_switch' &&
+		in_it tracebuf status -p flight | grep -i running && records
+}
+
+flight_stop()
+{
+	in_it systemctl stop tracebuf-flight && [ "$(snapshots)" = 2 ] && ! in_it tracebuf provider list | grep flight
+}
+
+unloads()
+{
+	[ -z "$full" ] || in_it modprobe -r tracebuf_events || return
+	in_it modprobe -r tracebuf && ! grep tracebuf /proc/modules
+}
+
+check "the system with the packages comes up" boot
+check "modprobe loads what DKMS has built" loads
+check "the devices are the group's" rights
+check "root records, and verifies" records
+check "so does a member of the group" member
+check "others do not" stranger
+check "Babeltrace reads it by itself" babeltrace
+check "a program records with the library" program
+check "events are completed in bash" completion
+check "the flight recorder starts" flight
+check "reload writes what it holds, and it goes on" flight_reload
+check "stop does, too" flight_stop
+check "modprobe -r unloads" unloads
+kill -KILL "$first" 2>/dev/null
+echo "# all of it"
+exit "$failed"

@@ -1,0 +1,229 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# run.sh - the Debian packages, installed in a clean system and used from there. TAP.
+#
+#   run.sh [--full] [-n] [-k KERNEL] [-o DIR]
+#
+# A Debian 12 with what the packages depend on is made once, in the cache. In a copy of it the packages are
+# installed with dpkg, DKMS builds the modules, once more as when a kernel is installed; then a guest boots
+# with KERNEL, and guest.sh uses all of it. -n takes the packages that are in out/packages.
+# Without --full the modules have the commonest events alone, which takes half a minute, not some.
+# VM= in the environment: another command than scripts/vm.
+#
+# shellcheck disable=SC2317 # functions are called by check()
+
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd -P)
+tree=${here%/selftests/package}
+# shellcheck source=scripts/lib/cache.sh
+. "$tree/scripts/lib/cache.sh"
+# shellcheck source=selftests/unit/tap.sh
+. "$tree/selftests/unit/tap.sh"
+
+full='' kernel=6.12 other=6.1 build=yes out=$tree/build/package-test
+while [ $# -gt 0 ]; do
+	case $1 in
+	--full) full=yes ;;
+	-n) build='' ;;
+	-k) kernel=$2; shift ;;
+	-o) out=$2; shift ;;
+	*) sed -n '5,14s/^# \{0,1\}//p' "$0"; exit 2 ;;
+	esac
+	shift
+done
+[ "$kernel" != 6.1 ] || other=6.12
+
+if [ "$(id -u)" != 0 ]; then
+	skip packages "installing them in a system of their own takes root"
+	echo "1..$count"
+	exit
+fi
+root=$tree/build/package-root
+mkdir -p "$out"
+out=$(cd "$out" && pwd -P)
+log=$out/log
+: >"$log"
+
+check()
+{
+	name=$1
+	shift
+	echo "==== $name" >>"$log"
+	"$@" >"$out/said" 2>&1 </dev/null
+	code=$?
+	cat "$out/said" >>"$log"
+	[ $code = 0 ] || sed 's/^/# /' "$out/said" | tail -n 30
+	result $code "$name"
+	return $code
+}
+
+# what the packages depend on, and what is looked at them with
+base_packages=systemd,systemd-sysv,udev,dbus,kmod,make,gcc,libc6-dev,binutils,dkms,adduser
+base_packages=$base_packages,libcap2-bin,babeltrace2,libzstd-dev,pkg-config,man-db,libelf1
+
+base()
+{
+	base=$(cache_dir)/package-root
+	[ -e "$base/etc/debian_version" ] && return
+	rm -rf "$base.part"
+	debootstrap --variant=minbase "--include=$base_packages" bookworm "$base.part" || return
+	rm -rf "$base.part"/var/cache/apt/archives/*.deb "$base.part"/var/lib/apt/lists/*
+	mv "$base.part" "$base"
+}
+
+# inside COMMAND...: in the system; what is mounted for it goes with the command
+inside()
+{
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" &&
+		root=$1 && shift && exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
+		DEBIAN_FRONTEND=noninteractive chroot "$root" "$@"' - "$root" "$@"
+}
+
+# the headers of a kernel, as if their package were installed
+headers()
+{
+	release=$(kernel_release "$1")
+	from=$(kernel_dir "$1")
+	cp -a "$from/root/usr/src/." "$root/usr/src/"
+	sed -i 's|^\(include\) /.*/usr/src/|\1 /usr/src/|' "$root/usr/src/linux-headers-$release/Makefile"
+	[ ! -d "$from/root/usr/lib/linux-kbuild-${release%%-*}" ] ||
+		cp -a "$from/root/usr/lib/linux-kbuild-${release%%-*}" "$root/usr/lib/"
+	for kbuild in "$from"/root/usr/lib/linux-kbuild-*; do
+		[ ! -d "$kbuild" ] || cp -a "$kbuild" "$root/usr/lib/"
+	done
+	mkdir -p "$root/lib/modules/$release"
+	ln -sfn "/usr/src/linux-headers-$release" "$root/lib/modules/$release/build"
+	cp "$from"/modules/modules.order "$from"/modules/modules.builtin* "$root/lib/modules/$release/"
+}
+
+prepare()
+{
+	base || return
+	rm -rf "$root"
+	cp -a "$(cache_dir)/package-root" "$root" || return
+	headers "$kernel" || return
+	[ -n "$full" ] && return
+	echo HEADERS=core >"$root/etc/dkms/tracebuf.conf"
+}
+
+install_them()
+{
+	mkdir "$root/packages"
+	for deb in "$tree"/out/packages/*.deb; do
+		case $deb in
+		*-dbgsym_*) ;;
+		*) cp "$deb" "$root/packages/" ;;
+		esac
+	done
+	inside sh -c 'dpkg -i /packages/*.deb && dpkg --audit' &&
+		inside getcap /usr/bin/tracebuf | grep perfmon
+}
+
+# installed KERNEL: DKMS has it, and modprobe finds it
+installed()
+{
+	release=$(kernel_release "$1")
+	inside dkms status
+	inside dkms status -k "$release" | grep 'installed$' || {
+		tail -n 30 "$root"/var/lib/dkms/tracebuf/*/build/make.log
+		return 1
+	}
+	inside modinfo -k "$release" -n tracebuf | grep updates/dkms
+}
+
+# what a machine does when it has booted a kernel for which there is no module yet
+build_it()
+{
+	release=$(kernel_release "$kernel")
+	inside dkms autoinstall -k "$release"
+	installed "$kernel"
+}
+
+# what the package of a kernel does when it is installed
+upgrade()
+{
+	release=$(kernel_release "$other")
+	headers "$other"
+	inside run-parts --verbose --exit-on-error --arg="$release" /etc/kernel/postinst.d
+	installed "$other" && installed "$kernel"
+}
+
+events_module()
+{
+	[ -n "$full" ] || return 0
+	inside modinfo -k "$(kernel_release "$kernel")" -n tracebuf_events | grep updates/dkms
+}
+
+manuals()
+{
+	for page in "1 tracebuf" "1 tracebuf-record" "3 tb_trace_open" "3 libtracebuf" "4 tracebuf" "5 tracebuf"; do
+		# shellcheck disable=SC2086
+		inside man -w $page || return
+	done
+}
+
+program()
+{
+	sed -n '/<!-- file: slices.c -->/,/^```$/p' "$tree/docs/slices.md" | sed '/^<!--/d; /^```/d; 1{/^$/d}' \
+		>"$root/root/slices.c"
+	# shellcheck disable=SC2016
+	inside sh -c 'cd /root && cc -Wall -Werror -o slices slices.c $(pkg-config --cflags --libs libtracebuf) && ldd slices' |
+		grep libtracebuf.so.1
+}
+
+unit()
+{
+	inside systemd-analyze verify /lib/systemd/system/tracebuf-flight.service 2>&1 | tee "$out/unit"
+	! grep tracebuf "$out/unit"
+}
+
+in_guest()
+{
+	# shellcheck disable=SC2086
+	TRACEBUF_VM_NOBUILD=1 ${VM:-"$tree/scripts/vm"} -k "$kernel" -m 2048 -o "$out/guest" -t 900 -- \
+		sh "$here/guest.sh" "$root" "$full" >"$out/guest.log" 2>&1
+	code=$?
+	# its own results, with numbers that go on
+	while read -r line; do
+		case $line in
+		"ok "* | "not ok "*)
+			name=${line#*- }
+			case $line in not*) result 1 "$name" ;; *) result 0 "$name" ;; esac
+			;;
+		"# "*) echo "$line" ;;
+		esac
+	done <"$out/guest.log"
+	[ $code -le 1 ] || tail -n 30 "$out/guest.log" | sed 's/^/# /'
+	[ $code -le 1 ] && grep -q '^# all of it$' "$out/guest.log"
+	result $? "the guest came to its end, and its kernel has nothing to say"
+}
+
+removed()
+{
+	inside dpkg -P tracebuf-dkms tracebuf libtracebuf-dev babeltrace2-plugin-tracebuf libtracebuf1 || return
+	! find "$root" -xdev \( -path "$root/proc" -o -path "$root/packages" -o -path "$root/var/lib/dpkg" -o \
+		-path "$root/var/log" -o -path "$root/var/cache" -o -path "$root/etc/dkms" -o -path "$root/var/lib/tracebuf" \) -prune -o \
+		-name '*tracebuf*' -print | grep .
+}
+
+echo "TAP version 14"
+if [ -n "$build" ]; then
+	check "packages are built, and lintian has nothing to say" "$tree/scripts/package"
+fi
+check "a clean system" prepare || { echo "1..$count"; exit 1; }
+check "dpkg installs all of them" install_them
+check "the modules for $kernel" build_it
+check "they are built anew when a kernel is installed" upgrade
+check "both modules are there" events_module
+check "man pages" manuals
+check "a program against libtracebuf-dev" program
+check "the service is what systemd understands" unit
+in_guest
+check "purged, nothing is left" removed
+rm -rf "$root"
+echo "1..$count"
+# shellcheck disable=SC2154 # tap.sh has it
+exit "$failed"
