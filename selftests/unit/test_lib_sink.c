@@ -76,6 +76,7 @@ static int fake_fd(const struct tb_device *device)
 #undef make_room
 #include "../../userspace/tool/direct.c"
 #include "../../userspace/tool/sink.c"
+#include "../../userspace/tool/lane.c"
 
 #include "test_lib_run.h"
 
