@@ -4,15 +4,17 @@
  * and why, patches, names, times, and what hostile programs can write.
  */
 #include <errno.h>
-#include "test_lib_chunk.h"
+#include "test_lib_users.h"
 
 static struct tb_trace *trace;
 static struct tb_cursor *cursor;
+static const struct fx *opened;
 
 static void open_all(struct fx *fx)
 {
 	struct tb_error error;
 
+	opened = fx;
 	fx_durable_end(fx);
 	CHECK_NUMBER(tb_trace_open_memory(fx->data, fx->size, &trace, &error), 0);
 	CHECK_NUMBER(tb_cursor_open(trace, &cursor), 0);
@@ -25,30 +27,15 @@ static void close_all(struct fx *fx)
 	fx_free(fx);
 }
 
-/* All that programs have written, a line each: "TICKS TID text" */
-static char seen[65536];
-
+/* All that programs have written; the same if the trace is followed */
 static const char *read_users(void)
 {
-	struct tb_view view;
-	size_t used = 0;
-	char text[1024];
+	static struct user_lines lines, followed;
 
-	seen[0] = 0;
-	while (tb_cursor_next(cursor, &view) > 0) {
-		if (!view.user)
-			continue;
-		CHECK(tb_view_print(trace, &view, text, sizeof(text)) <
-		      (int)sizeof(text));
-		/* without the span of a loss */
-		if (view.kind == TB_VIEW_USER_LOST)
-			*strstr(text, " between") = 0;
-		used += (size_t)snprintf(seen + used, sizeof(seen) - used,
-					 "%llu %u %s\n",
-					 (unsigned long long)view.ticks,
-					 view.tid, text);
-	}
-	return seen;
+	read_user_lines(&lines, trace, cursor);
+	follow_user_lines(&followed, opened);
+	CHECK_TEXT(followed.text, lines.text);
+	return lines.text;
 }
 
 static void begin(struct fx *fx)
@@ -582,6 +569,7 @@ static void other_clocks(void)
 
 static void nesting(void)
 {
+	const char *lines;
 	struct fx_chunk chunk;
 	struct tb_view view;
 	uint32_t depth = 0;
@@ -628,7 +616,8 @@ static void nesting(void)
 	}
 	tb_cursor_close(cursor);
 	CHECK_NUMBER(tb_cursor_open(trace, &cursor), 0);
-	CHECK(strstr(read_users(),
+	lines = read_users();
+	CHECK(strstr(lines,
 		"1001 101 end <without a beginning>\n"
 		"1002 101 begin outer\n"
 		"1003 101 begin inner\n"
@@ -637,7 +626,7 @@ static void nesting(void)
 		"1006 101 begin outer\n"
 		"1011 101 LOST 2 records (unknown cause)\n"
 		"1011 101 end <without a beginning>\n"
-		"1012 101 begin inner\n") == seen);
+		"1012 101 begin inner\n") == lines);
 	close_all(&fx);
 }
 
