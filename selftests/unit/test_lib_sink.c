@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Blocks into files, from a device that is none: all of them in order and given back, past the
- * page cache and through it, compressed, in several files, and with no room for them.
+ * page cache and through it, compressed, in several files, by several threads, and with no room.
  */
 #include <errno.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 /* The device: blocks of a fixture one after the other, on pages as in a ring */
 static unsigned char *blocks_at;
 static size_t ring_bytes, taken;
-static unsigned int held;
+static unsigned int held, rolling_taken;
 static bool again;		/* a new reader: the first block once more */
 
 static int fake_acquire(struct tb_device *device, struct tb_ref *refs, unsigned int room,
@@ -27,16 +27,19 @@ static int fake_acquire(struct tb_device *device, struct tb_ref *refs, unsigned 
 	(void)flags;
 	if (again) {
 		again = false;
+		refs[count].ring = TB_RING_DURABLE;
 		refs[count].offset = 0;
 		refs[count++].bytes = 1u << ((const struct tb_block *)blocks_at)->size_log2;
 	}
 	while (count < room && taken < ring_bytes) {
 		block = (const void *)(blocks_at + taken);
+		refs[count].ring = block->kind == TB_BLOCK_ROLLING ? block->cpu : TB_RING_DURABLE;
+		rolling_taken += block->kind == TB_BLOCK_ROLLING;
 		refs[count].offset = taken;
 		refs[count++].bytes = 1u << block->size_log2;
 		taken += (size_t)1 << block->size_log2;
 	}
-	held += count;
+	__atomic_add_fetch(&held, count, __ATOMIC_RELAXED);
 	return count ? (int)count : -ENODATA;
 }
 
@@ -44,7 +47,7 @@ static int fake_release(struct tb_device *device, const struct tb_ref *refs, uns
 {
 	(void)device;
 	(void)refs;
-	held -= count;
+	__atomic_sub_fetch(&held, count, __ATOMIC_RELAXED);
 	return (int)count;
 }
 
@@ -103,7 +106,7 @@ static void fill_ring(struct fx *fx, unsigned int count)
 	memcpy(blocks_at, fx->data, fx->size);
 	ring_bytes = fx->size;
 	taken = 0;
-	held = 0;
+	held = rolling_taken = 0;
 	again = false;
 }
 
@@ -267,11 +270,113 @@ static void several_files(void)
 	}
 }
 
+/* ---- several threads ---- */
+
+#define LANES 3
+
+static void *move_all(void *argument)
+{
+	struct lane *lane = argument;
+	long moved;
+
+	while ((moved = lane_move(lane, device, 0, true)) >= 0)
+		if (!moved && !lane_ready(lane))
+			lane_wait(lane);
+	lane_finish(lane);
+	return (void *)moved;
+}
+
+/* All there is, into one file; what the first says that did not come to the end, or -ENODATA */
+static long by_lanes(struct sink *sink, const struct sink_way *way)
+{
+	pthread_t threads[LANES];
+	long worst = -ENODATA;
+	unsigned int i;
+	void *result;
+
+	CHECK(!sink_open(sink, file));
+	sink->way = *way;
+	sink->lanes = lanes_open(sink, LANES);
+	assert(sink->lanes);
+	CHECK(!sink_use(sink, way));
+	CHECK(!lanes_begin(sink->lanes));
+	for (i = 0; i < LANES; i++)
+		assert(!pthread_create(&threads[i], NULL, move_all, lanes_at(sink->lanes, i)));
+	for (i = 0; i < LANES; i++) {
+		assert(!pthread_join(threads[i], &result));
+		worst = (long)result != -ENODATA ? (long)result : worst;
+	}
+	lanes_settle(sink->lanes);
+	return worst;
+}
+
+static void lanes_one_file(void)
+{
+	struct sink_way way = { .block_bytes = 4096, .threads = 3, .parts = true };
+	struct sink sink;
+	struct fx fx;
+	unsigned int n;
+
+	for (n = 0; n < 3; n++) {
+		way.direct = n != 2;
+		way.buffered = n == 1;
+		way.compress = n == 2;
+		fill_ring(&fx, 3000);
+		CHECK_NUMBER(by_lanes(&sink, &way), -ENODATA);
+		CHECK(!sink_close(&sink));
+		lanes_close(sink.lanes);
+		CHECK_NUMBER(held, 0);
+		CHECK_NUMBER(sink.rolling, 3000);
+		CHECK_NUMBER(file_size(file), sink.bytes);
+		/* in the order in which blocks were taken, whoever took them */
+		CHECK(n == 2 || same_file(file, blocks_at, ring_bytes));
+		CHECK_NUMBER(run_on("verify", ""), 0);
+		CHECK_HAS("       135000            0          0       135000      0  exact\n");
+		empty_ring(&fx);
+	}
+}
+
+/* Cut before the first that is missing; what others have written behind it is counted, too */
+static void lanes_no_room(void)
+{
+	struct sink_way way = { .block_bytes = 4096, .threads = 3 };
+	struct rlimit before, limit;
+	struct sink sink;
+	unsigned int n;
+	struct fx fx;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert(!getrlimit(RLIMIT_FSIZE, &before));
+	limit = before;
+	for (n = 0; n < 3; n++) {
+		way.direct = n != 2;
+		way.buffered = n == 1;
+		way.compress = n == 2;
+		limit.rlim_cur = n == 2 ? 60000 : 5000000;
+		fill_ring(&fx, 3000);
+		assert(!setrlimit(RLIMIT_FSIZE, &limit));
+		CHECK_NUMBER((unsigned long long)by_lanes(&sink, &way), (unsigned long long)-EIO);
+		CHECK_NUMBER(sink_close(&sink), EXIT_WRONG);
+		assert(!setrlimit(RLIMIT_FSIZE, &before));
+		lanes_close(sink.lanes);
+		CHECK_NUMBER(sink.failed, -EFBIG);
+		CHECK_NUMBER(held, 0);
+		CHECK(sink.rolling > 0 && sink.rolling < 3000);
+		CHECK_NUMBER(file_size(file), sink.bytes);
+		CHECK(n == 2 || same_file(file, blocks_at, sink.bytes));
+		CHECK_NUMBER(sink.rolling * 90 + sink.unwritten, rolling_taken * 90);
+		CHECK_NUMBER(run_on("verify", "-q"), 0);
+		empty_ring(&fx);
+	}
+}
+
 static const struct test tests[] = {
 	{ "sink: all blocks in order, and given back", one_file },
 	{ "sink: compressed", compressed_file },
 	{ "sink: several files", several_files },
 	{ "sink: no room", no_room },
+	{ "sink: several threads", lanes_one_file },
+	{ "sink: several threads and no room", lanes_no_room },
 };
 
 RUN_MAIN(tests)

@@ -94,7 +94,7 @@ threads()
 	tracebuf record -q -o threads.tbuf -e signal "$@" &
 	pid=$!
 	until_it running
-	for task in /proc/$pid/task/*; do
+	for task in "/proc/$pid/task/"*; do
 		sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' $task/status
 	done >lists
 	kill $pid
@@ -211,7 +211,7 @@ circular()
 snapshot_there()
 {
 	set -- snapshot-*.tbuf
-	[ -s "$1" ] && tracebuf verify "$1" >/dev/null
+	[ -s "$1" ] && tracebuf print "$1" >/dev/null
 }
 
 oneshot()

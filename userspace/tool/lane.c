@@ -364,7 +364,7 @@ static int place_beginning(struct lane *lane)
 	size_t bytes;
 	void *data;
 
-	if (!sink->continued)
+	if (!sink->continued || !lane->lanes->end)
 		return 0;
 	sink->continued = false;
 	if (parts_notes(&sink->parts, 0, sink->notes, &data, &bytes))

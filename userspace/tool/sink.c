@@ -296,7 +296,7 @@ static void put_parts(struct sink *sink, uint32_t flags)
 /* Where this file begins; behind the blocks that tell whose recording it is of, if there are any */
 static void put_beginning(struct sink *sink)
 {
-	if (!sink->continued || !sink_size(sink))
+	if (!sink->continued || (!sink->bytes && !(sink->direct && direct_waiting(sink->direct))))
 		return;
 	sink->continued = false;
 	put_parts(sink, 0);
