@@ -7,8 +7,8 @@
 #include <string.h>
 #include "readers.h"
 
-#ifndef NODES
-#define NODES "/sys/devices/system/node"	/* another one in tests */
+#ifndef DEVICES
+#define DEVICES "/sys/devices/system"	/* another one in tests */
 #endif
 
 int readers_option(const struct command *command, int option, const char *value,
@@ -39,16 +39,40 @@ static void set_cpu(struct cpu_bits *cpus, unsigned int cpu)
 	cpus->bits[cpu / 8] |= (uint8_t)(1 << cpu % 8);
 }
 
-/* Neighbours together */
+/* A list of CPUs in a file; -errno */
+static int read_cpus(const char *path, struct cpu_bits *cpus)
+{
+	int result = -EINVAL;
+	char text[4096];
+	FILE *file;
+
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	if (fgets(text, sizeof(text), file)) {
+		text[strcspn(text, "\n")] = 0;
+		result = parse_cpus(text, NULL, cpus);
+	}
+	fclose(file);
+	return result;
+}
+
+/* Those that are there now, neighbours together */
 static int sets_of_number(struct reader_sets *sets, unsigned int count, unsigned int nr_cpus)
 {
-	unsigned int cpu;
+	unsigned int cpu, online = 0, nth = 0;
+	struct cpu_bits there;
 
-	if (count > nr_cpus)
-		return complain("--readers %u: there are %u CPUs", count, nr_cpus);
+	if (read_cpus(DEVICES "/cpu/online", &there))
+		memset(&there, 0xff, sizeof(there));
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		online += has_cpu(&there, cpu);
+	if (count > online)
+		return complain("--readers %u: there are %u CPUs", count, online);
 	sets->count = count;
 	for (cpu = 0; cpu < nr_cpus; cpu++)
-		set_cpu(&sets->list[(uint64_t)cpu * count / nr_cpus], cpu);
+		if (has_cpu(&there, cpu))
+			set_cpu(&sets->list[(uint64_t)nth++ * count / online], cpu);
 	return EXIT_FINE;
 }
 
@@ -79,32 +103,15 @@ static int sets_of_list(struct reader_sets *sets, unsigned int nr_cpus)
 	}
 }
 
-/* The CPUs of node @node; -ENOENT */
-static int read_node(unsigned int node, struct cpu_bits *cpus)
-{
-	char path[sizeof(NODES) + 64], text[4096];
-	int result = -EINVAL;
-	FILE *file;
-
-	snprintf(path, sizeof(path), NODES "/node%u/cpulist", node);
-	file = fopen(path, "re");
-	if (!file)
-		return -ENOENT;
-	if (fgets(text, sizeof(text), file)) {
-		text[strcspn(text, "\n")] = 0;
-		result = parse_cpus(text, NULL, cpus);
-	}
-	fclose(file);
-	return result;
-}
-
 /* Their numbers may have gaps, and some have memory only */
 static void sets_of_nodes(struct reader_sets *sets)
 {
+	char path[sizeof(DEVICES) + 64];
 	unsigned int node;
 
 	for (node = 0; node < 1024 && sets->count < READERS_MAX; node++) {
-		if (!read_node(node, &sets->list[sets->count]))
+		snprintf(path, sizeof(path), DEVICES "/node/node%u/cpulist", node);
+		if (!read_cpus(path, &sets->list[sets->count]))
 			sets->count++;
 		else
 			memset(&sets->list[sets->count], 0, sizeof(sets->list[0]));
