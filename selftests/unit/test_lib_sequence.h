@@ -37,6 +37,7 @@ static inline const char *read_users(void)
 	read_user_lines(&lines, trace, cursor);
 	follow_user_lines(&followed, opened);
 	CHECK_TEXT(followed.text, lines.text);
+	CHECK(followed.places == lines.places);
 	return lines.text;
 }
 

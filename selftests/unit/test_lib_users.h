@@ -15,6 +15,7 @@
 struct user_lines {
 	char   text[65536];
 	size_t used;
+	uint64_t places;		/* of their offsets, in order */
 };
 
 /* "TICKS TID text", if a program wrote it */
@@ -29,6 +30,7 @@ static inline void add_user_line(struct user_lines *lines, const struct tb_trace
 	/* without the span of a loss */
 	if (view->kind == TB_VIEW_USER_LOST)
 		*strstr(text, " between") = 0;
+	lines->places = lines->places * 31 + view->offset;
 	lines->used += (size_t)snprintf(lines->text + lines->used,
 					sizeof(lines->text) - lines->used, "%llu %u %s\n",
 					(unsigned long long)view->ticks, view->tid, text);
@@ -40,7 +42,7 @@ static inline const char *read_user_lines(struct user_lines *lines, const struct
 {
 	struct tb_view view;
 
-	lines->used = 0;
+	lines->used = lines->places = 0;
 	lines->text[0] = 0;
 	while (tb_cursor_next(cursor, &view) > 0)
 		add_user_line(lines, trace, &view);

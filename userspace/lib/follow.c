@@ -220,6 +220,7 @@ static int accept_block(struct tb_follow *follow, struct tb_held *held)
 		return 0;
 	}
 	follow->taking = held->offset;
+	follow->taken = held->data;
 	if (block->flags & TB_BLOCK_COMPLETE && block->time_end > follow->newest)
 		follow->newest = block->time_end;
 	arrived(follow);

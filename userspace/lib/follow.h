@@ -67,6 +67,7 @@ struct tb_follow {
 	uint64_t held;			/* bytes of blocks that wait */
 	uint64_t offset;		/* of all that has come */
 	uint64_t taking;		/* offset of the block at hand */
+	const unsigned char *taken;	/* it itself */
 	uint64_t newest;		/* the latest time of any block */
 	uint64_t shown;			/* events up to here can be shown */
 	uint64_t flushed;		/* when, ns */

@@ -160,7 +160,7 @@ int tb_follow_chunk(struct tb_follow *follow, const struct tb_composite *composi
 	struct tb_users *users;
 	struct tb_waiting *writer;
 	struct tb_piece piece;
-	void *copy;
+	struct tb_piece_copy *copy;
 
 	if (follow->cursor->way != WAY_EVENTS)
 		return 0;
@@ -175,12 +175,13 @@ int tb_follow_chunk(struct tb_follow *follow, const struct tb_composite *composi
 	writer = find_writer(follow, piece.key);
 	if (!writer || tb_lap_is_another(&writer->lap, &piece, chunk->tid))
 		writer = new_writer(follow, users, chunk, piece.key);
-	copy = malloc(composite->length);
+	copy = malloc(sizeof(*copy) + composite->length);
 	if (!writer || !copy) {
 		free(copy);
 		return -ENOMEM;
 	}
-	memcpy(copy, chunk, composite->length);
+	memcpy(copy->event, chunk, composite->length);
+	copy->where = follow->taking + (uint64_t)((const unsigned char *)chunk - follow->taken);
 	if (chunk->tid)
 		writer->lap.tid = chunk->tid;
 	writer->lap.began |= !piece.id && !piece.offset;
@@ -231,7 +232,7 @@ static void drop_passed(struct tb_sequence *sequence, struct tb_reader *reader)
 	size_t gone = reader->piece ? reader->piece - 1 : 0, holes = 0, i;
 
 	for (i = 0; i < gone; i++)
-		free((void *)(uintptr_t)sequence->own_pieces[i].at);
+		free(tb_piece_copy(&sequence->own_pieces[i]));
 	if (!gone)
 		return;
 	sequence->nr_pieces -= gone;
@@ -325,7 +326,7 @@ void tb_follow_forget(struct tb_follow *follow)
 	for (i = 0; i < follow->nr_writers; i++) {
 		writer = &follow->writers[i];
 		for (j = 0; j < writer->nr; j++)
-			free((void *)(uintptr_t)writer->pieces[j].at);
+			free(tb_piece_copy(&writer->pieces[j]));
 		free(writer->pieces);
 		free(writer->times);
 		free(writer->stream->reader);

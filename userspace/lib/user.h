@@ -22,7 +22,7 @@
 /**
  * struct tb_piece - a TB_EV_CHUNK
  * @key: producer << 16 | writer; then the number of its sequence
- * @at: where its payload is in the file; followed: the address of a copy
+ * @at: where its payload is in the file; followed: the address of a struct tb_piece_copy
  * @ticks: when the kernel took it: what is in it was written before
  * @chunk: which chunk, by a number that does not wrap around
  * @first: number of its first record
@@ -41,6 +41,12 @@ struct tb_piece {
 	uint16_t offset;
 	uint16_t cause;
 	uint16_t flags;
+};
+
+/* struct tb_piece_copy - a piece of a trace that is followed; @where: in all that came */
+struct tb_piece_copy {
+	uint64_t where;
+	struct tb_chunk_event event[];
 };
 
 /* struct tb_hole - a TB_EV_PATCH; the same fields mean the same */
@@ -111,12 +117,23 @@ static inline const struct tb_hole *tb_sequence_holes(const struct tb_users *use
 	return sequence->own_holes ? sequence->own_holes : &users->holes[sequence->holes];
 }
 
+static inline struct tb_piece_copy *tb_piece_copy(const struct tb_piece *piece)
+{
+	return (void *)(uintptr_t)piece->at;
+}
+
 /* The event it came in */
 static inline const struct tb_chunk_event *tb_piece_event(const struct tb_trace *trace,
 							  const struct tb_piece *piece)
 {
-	return trace->follow ? (const void *)(uintptr_t)piece->at :
+	return trace->follow ? tb_piece_copy(piece)->event :
 	       (const void *)(trace->data + piece->at);
+}
+
+/* Where that is among all bytes */
+static inline uint64_t tb_piece_where(const struct tb_trace *trace, const struct tb_piece *piece)
+{
+	return trace->follow ? tb_piece_copy(piece)->where : piece->at;
 }
 
 /* ---- users.c ---- */

@@ -335,18 +335,16 @@ void tb_reader_view(struct tb_reader *reader, uint64_t ticks,
 	view->tid = user->tid ? user->tid : user->pid;
 	view->id = TB_EV_CHUNK;
 	view->structure = TB_STRUCT_COMPOSITE;
-	/* a copy is nowhere in the file */
-	view->offset = reader->trace->follow ? TB_OFFSET_NONE :
-		       piece->at - sizeof(struct tb_composite);
+	view->offset = tb_piece_where(reader->trace, piece);
 	view->user = user;
 	if (reader->kind == TB_VIEW_USER) {
 		view->length = reader->record->bytes;
 		view->payload = reader->record;
-		if (!reader->trace->follow)
-			view->offset = (uint64_t)((const unsigned char *)reader->record -
-						  reader->trace->data);
+		view->offset += (uint64_t)((const unsigned char *)reader->record -
+					   (const unsigned char *)chunk);
 		view->sequence = piece->first + reader->taken - 1;
 	} else {
+		view->offset -= sizeof(struct tb_composite);
 		view->lost.dropped = reader->missing.records;
 		view->lost.first = reader->since;
 		view->lost.last = ticks;

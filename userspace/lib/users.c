@@ -218,7 +218,7 @@ void tb_sequence_free(struct tb_sequence *sequence)
 	size_t i;
 
 	for (i = 0; sequence->own_pieces && i < sequence->nr_pieces; i++)
-		free((void *)(uintptr_t)sequence->own_pieces[i].at);
+		free(tb_piece_copy(&sequence->own_pieces[i]));
 	free(sequence->own_pieces);
 	free(sequence->own_holes);
 }
