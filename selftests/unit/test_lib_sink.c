@@ -37,7 +37,7 @@ static int fake_acquire(struct tb_device *device, struct tb_ref *refs, unsigned 
 		rolling_taken += block->kind == TB_BLOCK_ROLLING;
 		refs[count].offset = taken;
 		refs[count++].bytes = 1u << block->size_log2;
-		taken += (size_t)1 << block->size_log2;
+		__atomic_add_fetch(&taken, (size_t)1 << block->size_log2, __ATOMIC_RELAXED);
 	}
 	__atomic_add_fetch(&held, count, __ATOMIC_RELAXED);
 	return count ? (int)count : -ENODATA;
@@ -219,12 +219,36 @@ static void no_room(void)
 	}
 }
 
-/* Each is a trace by itself, and all together are one */
+/* Each of @files is a trace by itself, and all together are one, of @events for each CPU */
+static void check_files(char names[][64], unsigned int files, unsigned int events, uint64_t most)
+{
+	char command[512], wanted[96];
+	unsigned int i;
+
+	snprintf(command, sizeof(command), "rm -f %s; for i in $(seq 0 %u); do cat %s.$i; done >%s",
+		 file, files, file, file);
+	CHECK(!system(command));
+	for (i = 0; i <= files; i++) {
+		snprintf(command, sizeof(command), "verify %s", names[i]);
+		CHECK_NUMBER(run(command), 0);
+		CHECK_HAS("exact");
+		CHECK(!strstr(output, "open"));
+		CHECK(!strstr(output, "continued") == !i);
+		CHECK(!strstr(output, "goes on") == (i == files));
+		CHECK(!most || file_size(names[i]) < most + 3 * 16384);
+		unlink(names[i]);
+	}
+	CHECK_NUMBER(run_on("verify", ""), 0);
+	snprintf(wanted, sizeof(wanted), "%13u            0          0 %12u      0  exact\n", events,
+		 events);
+	CHECK_HAS(wanted);
+}
+
 static void several_files(void)
 {
 	struct sink_way way = { .block_bytes = 4096, .parts = true, .threads = 2 };
-	char names[16][64], command[512];
-	unsigned int n, files, i;
+	unsigned int n, files;
+	char names[16][64];
 	struct sink sink;
 	struct fx fx;
 	int moved;
@@ -251,21 +275,7 @@ static void several_files(void)
 		CHECK(!sink_close(&sink));
 		CHECK_NUMBER(held, 0);
 		CHECK(files > 2);
-		snprintf(command, sizeof(command), "rm -f %s; for i in $(seq 0 %u); do cat %s.$i; done >%s",
-			 file, files, file, file);
-		CHECK(!system(command));
-		for (i = 0; i <= files; i++) {
-			snprintf(command, sizeof(command), "verify %s", names[i]);
-			CHECK_NUMBER(run(command), 0);
-			CHECK_HAS("exact");
-			CHECK(!strstr(output, "open"));
-			CHECK(!strstr(output, "continued") == !i);
-			CHECK(!strstr(output, "goes on") == (i == files));
-			CHECK(way.compress || file_size(names[i]) < way.most + 3 * 16384);
-			unlink(names[i]);
-		}
-		CHECK_NUMBER(run_on("verify", ""), 0);
-		CHECK_HAS("        22500            0          0        22500      0  exact\n");
+		check_files(names, files, 22500, way.compress ? 0 : way.most);
 		empty_ring(&fx);
 	}
 }
@@ -274,31 +284,41 @@ static void several_files(void)
 
 #define LANES 3
 
+static bool all_taken(void)
+{
+	return __atomic_load_n(&taken, __ATOMIC_RELAXED) == ring_bytes;
+}
+
 static void *move_all(void *argument)
 {
 	struct lane *lane = argument;
 	long moved;
 
-	while ((moved = lane_move(lane, device, 0, true)) >= 0)
+	/* not another file when it has stopped */
+	while ((moved = lane_move(lane, device, 0, all_taken())) >= 0)
 		if (!moved && !lane_ready(lane))
 			lane_wait(lane);
 	lane_finish(lane);
 	return (void *)moved;
 }
 
-/* All there is, into one file; what the first says that did not come to the end, or -ENODATA */
-static long by_lanes(struct sink *sink, const struct sink_way *way)
+static void open_lanes(struct sink *sink, const struct sink_way *way, const char *name)
+{
+	CHECK(!sink_open(sink, name));
+	sink->way = *way;
+	sink->lanes = lanes_open(sink, LANES);
+	assert(sink->lanes);
+	CHECK(!sink_use(sink, way));
+}
+
+/* All there is, or what finds room; what the first says that did not come to the end, or -ENODATA */
+static long run_lanes(struct sink *sink)
 {
 	pthread_t threads[LANES];
 	long worst = -ENODATA;
 	unsigned int i;
 	void *result;
 
-	CHECK(!sink_open(sink, file));
-	sink->way = *way;
-	sink->lanes = lanes_open(sink, LANES);
-	assert(sink->lanes);
-	CHECK(!sink_use(sink, way));
 	CHECK(!lanes_begin(sink->lanes));
 	for (i = 0; i < LANES; i++)
 		assert(!pthread_create(&threads[i], NULL, move_all, lanes_at(sink->lanes, i)));
@@ -308,6 +328,12 @@ static long by_lanes(struct sink *sink, const struct sink_way *way)
 	}
 	lanes_settle(sink->lanes);
 	return worst;
+}
+
+static long by_lanes(struct sink *sink, const struct sink_way *way)
+{
+	open_lanes(sink, way, file);
+	return run_lanes(sink);
 }
 
 static void lanes_one_file(void)
@@ -332,6 +358,40 @@ static void lanes_one_file(void)
 		CHECK(n == 2 || same_file(file, blocks_at, ring_bytes));
 		CHECK_NUMBER(run_on("verify", ""), 0);
 		CHECK_HAS("       135000            0          0       135000      0  exact\n");
+		empty_ring(&fx);
+	}
+}
+
+static void lanes_several_files(void)
+{
+	struct sink_way way = { .block_bytes = 4096, .parts = true, .threads = 2 };
+	unsigned int n, files;
+	char names[32][64];
+	struct sink sink;
+	struct fx fx;
+	long result;
+
+	for (n = 0; n < 3; n++) {
+		way.direct = n != 2;
+		way.buffered = n == 1;
+		way.compress = n == 2;
+		way.most = way.compress ? 60000 : 1500000;
+		fill_ring(&fx, 2000);
+		files = 0;
+		snprintf(names[0], sizeof(names[0]), "%s.0", file);
+		open_lanes(&sink, &way, names[0]);
+		while ((result = run_lanes(&sink)) == -EFBIG && files < 30) {
+			files++;
+			snprintf(names[files], sizeof(names[0]), "%s.%u", file, files);
+			CHECK(!sink_next(&sink, names[files]));
+			again = true;
+		}
+		CHECK_NUMBER((unsigned long long)result, (unsigned long long)-ENODATA);
+		CHECK(!sink_close(&sink));
+		lanes_close(sink.lanes);
+		CHECK_NUMBER(held, 0);
+		CHECK(files > 2);
+		check_files(names, files, 90000, 0);
 		empty_ring(&fx);
 	}
 }
@@ -376,6 +436,7 @@ static const struct test tests[] = {
 	{ "sink: several files", several_files },
 	{ "sink: no room", no_room },
 	{ "sink: several threads", lanes_one_file },
+	{ "sink: several threads, several files", lanes_several_files },
 	{ "sink: several threads and no room", lanes_no_room },
 };
 

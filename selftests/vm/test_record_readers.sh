@@ -3,7 +3,7 @@
 #
 # Several threads that read one recording (record --readers): every event is in the file, once and
 # in order, and the books of all CPUs are exact - past the page cache and through it, compressed,
-# in several files, in each mode, on a full disk.  For a guest with several CPUs (four in check).
+# in several files, in each mode, on a full disk.  For a guest with two CPUs or more.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086
@@ -16,6 +16,11 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 work=${TRACEBUF_SELFTESTS:-${here%/selftests/vm}/build/selftests}/workload
 much="-b 2048 -B 256"
 cpus=$(nproc)
+# all but the first, as the kernel writes it
+others=1
+[ "$cpus" = 2 ] || others=1-$((cpus - 1))
+# of each CPU
+events=500
 tmp=$(mktemp -d)
 mkdir "$tmp/mem" && mount -t tmpfs none "$tmp/mem" || exit 1
 cd "$tmp/mem" || exit 1
@@ -79,7 +84,7 @@ recorded()
 	shift
 	tracebuf record -v -o "$name.tbuf" -e signal,raw_syscalls $much "$@" >record.said 2>&1 &
 	pid=$!
-	until_it running && load 2000
+	until_it running && load $events
 	kill $pid
 	wait $pid
 	code=$?
@@ -108,26 +113,26 @@ pinned()
 	threads --readers $cpus || return
 	[ "$(grep -cx "$all" lists)" = 1 ] && [ "$(grep -cx '[0-9]*' lists)" = $cpus ] &&
 		[ "$(sort -u lists | wc -l)" = $((cpus + 1)) ] || return
-	threads --readers 0:1-$((cpus - 1)) || return
-	grep -qx 0 lists && grep -qx 1-$((cpus - 1)) lists && [ "$(wc -l <lists)" = 3 ] || return
+	threads --readers 0:$others || return
+	grep -qx 0 lists && grep -qx "$others" lists && [ "$(wc -l <lists)" = 3 ] || return
 	threads --readers node && [ "$(wc -l <lists)" = 2 ]
 }
 
 on_tmpfs()
 {
 	recorded v --readers $cpus && says "v.tbuf: $cpus readers, each with pwritev().*through the page cache" &&
-		each v.tbuf && numbered 2000 v.tbuf
+		each v.tbuf && numbered $events v.tbuf
 }
 
 fewer_readers()
 {
-	recorded w --readers 0:1-$((cpus - 1)) && says "2 readers" && each w.tbuf && numbered 2000 w.tbuf
+	recorded w --readers 0:$others && says "2 readers" && each w.tbuf && numbered $events w.tbuf
 }
 
 # CPUs that are in no set are the first's
 incomplete_sets()
 {
-	recorded i --readers 1:2 && each i.tbuf && numbered 2000 i.tbuf
+	recorded i --readers 1:2 && each i.tbuf && numbered $events i.tbuf
 }
 
 # A file system with a device: ext4 in a file of the tmpfs
@@ -142,7 +147,7 @@ mount_ext4()
 past_the_cache()
 {
 	recorded disk/d --readers $cpus && says "$cpus readers, each with io_uring, O_DIRECT" &&
-		each disk/d.tbuf && numbered 2000 disk/d.tbuf || return
+		each disk/d.tbuf && numbered $events disk/d.tbuf || return
 	# as long as its blocks, and nothing left allocated behind them
 	[ "$(($(stat -c '%b * %B' disk/d.tbuf)))" -le $(($(stat -c %s disk/d.tbuf) + 8192)) ] || { stat disk/d.tbuf; return 1; }
 }
@@ -153,25 +158,25 @@ without_io_uring()
 	recorded disk/p --readers $cpus
 	code=$?
 	sysctl -q kernel.io_uring_disabled=0
-	[ $code = 0 ] && says "pwritev() (no io_uring: .*), O_DIRECT" && each disk/p.tbuf && numbered 2000 disk/p.tbuf
+	[ $code = 0 ] && says "pwritev() (no io_uring: .*), O_DIRECT" && each disk/p.tbuf && numbered $events disk/p.tbuf
 }
 
 buffered()
 {
-	recorded disk/b --readers 2 --buffered && says "no O_DIRECT: --buffered" && each disk/b.tbuf && numbered 2000 disk/b.tbuf
+	recorded disk/b --readers 2 --buffered && says "no O_DIRECT: --buffered" && each disk/b.tbuf && numbered $events disk/b.tbuf
 }
 
 with_stacks()
 {
-	recorded disk/k --readers $cpus -e signal:stack && each disk/k.tbuf && numbered 2000 disk/k.tbuf || return
+	recorded disk/k --readers $cpus -e signal:stack && each disk/k.tbuf && numbered $events disk/k.tbuf || return
 	status 0 tracebuf print disk/k.tbuf && says '+0x'
 }
 
 by_size()
 {
-	recorded disk/s --readers $cpus --rotate 256K --flush-ms 10 || return
-	[ -e disk/s-0003.tbuf ] && each disk/s-*.tbuf && numbered 2000 disk/s-*.tbuf || return
-	cat disk/s-*.tbuf >all.tbuf && each all.tbuf && lines 0 'another file' said && numbered 2000 all.tbuf
+	recorded disk/s --readers $cpus --rotate 64K --flush-ms 10 || return
+	[ -e disk/s-0003.tbuf ] && each disk/s-*.tbuf && numbered $events disk/s-*.tbuf || return
+	cat disk/s-*.tbuf >all.tbuf && each all.tbuf && lines 0 'another file' said && numbered $events all.tbuf
 }
 
 by_signal()
@@ -190,14 +195,14 @@ by_signal()
 compressed()
 {
 	recorded z --readers $cpus --compress zstd:1 && says "$cpus readers, write() in turn, compressed" &&
-		each z.tbuf && numbered 2000 z.tbuf && zstd -q -t z.tbuf || return
-	recorded zr --readers $cpus --compress zstd:1 --rotate 64K --flush-ms 10 &&
-		[ -e zr-0003.tbuf ] && each zr-*.tbuf && numbered 2000 zr-*.tbuf
+		each z.tbuf && numbered $events z.tbuf && zstd -q -t z.tbuf || return
+	recorded zr --readers $cpus --compress zstd:1 --rotate 8K --flush-ms 10 &&
+		[ -e zr-0003.tbuf ] && each zr-*.tbuf && numbered $events zr-*.tbuf
 }
 
 circular()
 {
-	recorded c --readers $cpus -m circular && each c.tbuf && numbered 2000 c.tbuf || return
+	recorded c --readers $cpus -m circular && each c.tbuf && numbered $events c.tbuf || return
 	# a snapshot by signal, while nobody reads
 	tracebuf record -q --readers $cpus -m circular -o c2.tbuf -e signal $much &
 	pid=$!
@@ -216,7 +221,7 @@ snapshot_there()
 
 oneshot()
 {
-	recorded o --readers $cpus -m oneshot && each o.tbuf && numbered 2000 o.tbuf
+	recorded o --readers $cpus -m oneshot && each o.tbuf && numbered $events o.tbuf
 }
 
 full_disk()
@@ -266,7 +271,12 @@ check "load" insmod "$TRACEBUF_KO"
 check "a thread for each, on its CPUs" pinned
 check "on tmpfs: through the page cache" on_tmpfs
 check "fewer readers than CPUs" fewer_readers
-check "CPUs in no set are read, too" incomplete_sets
+name="CPUs in no set are read, too"
+if [ "$cpus" -gt 2 ]; then
+	check "$name" incomplete_sets
+else
+	skip "$name" "it takes three CPUs"
+fi
 check "a file system with a device" mount_ext4
 check "past the page cache" past_the_cache
 check "without io_uring" without_io_uring
