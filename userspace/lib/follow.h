@@ -78,6 +78,8 @@ struct tb_follow {
 	unsigned int nr_arrivals;
 	struct tb_waiting *writers;
 	size_t   nr_writers, room_writers;
+	uint32_t *slots;		/* by key: number of the writer + 1; a hash table */
+	size_t   nr_slots;
 	struct tb_hole early[TB_FOLLOW_EARLY];	/* patches that came before anything of their writers */
 	unsigned int nr_early;
 	uint64_t released;		/* shown when pieces were last looked at */

@@ -27,12 +27,13 @@ static struct tb_users *users_of(struct tb_follow *follow)
 	return recording->users;
 }
 
-/* Sequences may have moved: readers have their addresses */
+/* There is one more sequence, and all may have moved: readers have their addresses */
 static void readers_find(struct tb_follow *follow, const struct tb_users *users)
 {
+	bool moved = follow->writers[0].stream->reader->sequence != users->sequences;
 	size_t i;
 
-	for (i = 0; i < follow->nr_writers; i++)
+	for (i = moved ? 0 : follow->nr_writers - 1; i < follow->nr_writers; i++)
 		follow->writers[i].stream->reader->sequence = &users->sequences[i];
 }
 
@@ -56,6 +57,32 @@ static struct stream *new_stream(struct tb_follow *follow)
 	return stream;
 }
 
+/* Where the last writer of this id is in the table, or would be */
+static uint32_t *slot_of(const struct tb_follow *follow, uint64_t key)
+{
+	size_t slot = (size_t)(key * 0x9e3779b97f4a7c15ull >> 32) & (follow->nr_slots - 1);
+
+	while (follow->slots[slot] && follow->writers[follow->slots[slot] - 1].key != key)
+		slot = (slot + 1) & (follow->nr_slots - 1);
+	return &follow->slots[slot];
+}
+
+/* All but the last of the writers that have had an id are of no interest */
+static int list_writers(struct tb_follow *follow)
+{
+	size_t i, wanted = follow->nr_slots ? 2 * follow->nr_slots : 64;
+
+	free(follow->slots);
+	follow->nr_slots = 0;
+	follow->slots = calloc(wanted, sizeof(*follow->slots));
+	if (!follow->slots)
+		return -ENOMEM;
+	follow->nr_slots = wanted;
+	for (i = 0; i < follow->nr_writers; i++)
+		*slot_of(follow, follow->writers[i].key) = (uint32_t)i + 1;
+	return 0;
+}
+
 static struct tb_waiting *new_writer(struct tb_follow *follow, struct tb_users *users,
 				     const struct tb_chunk_event *chunk, uint64_t key)
 {
@@ -74,18 +101,18 @@ static struct tb_waiting *new_writer(struct tb_follow *follow, struct tb_users *
 	if (!tb_sequence_new(users, chunk))
 		return NULL;
 	readers_find(follow, users);
+	if (2 * follow->nr_writers > follow->nr_slots)
+		return list_writers(follow) ? NULL : writer;
+	*slot_of(follow, key) = (uint32_t)follow->nr_writers;
 	return writer;
 }
 
 /* The last that had this id: NULL, none */
 static struct tb_waiting *find_writer(struct tb_follow *follow, uint64_t key)
 {
-	size_t i = follow->nr_writers;
+	uint32_t number = follow->nr_slots ? *slot_of(follow, key) : 0;
 
-	while (i--)
-		if (follow->writers[i].key == key)
-			return &follow->writers[i];
-	return NULL;
+	return number ? &follow->writers[number - 1] : NULL;
 }
 
 static bool before(const struct tb_piece *a, const struct tb_piece *b)
@@ -333,6 +360,9 @@ void tb_follow_forget(struct tb_follow *follow)
 		writer->stream->reader = NULL;
 	}
 	free(follow->writers);
+	free(follow->slots);
+	follow->slots = NULL;
+	follow->nr_slots = 0;
 	follow->writers = NULL;
 	follow->nr_writers = follow->room_writers = 0;
 	follow->nr_early = 0;
