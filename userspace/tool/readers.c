@@ -140,7 +140,7 @@ static int drain(struct reader *reader)
 	return 0;
 }
 
-static int work(struct reader *reader, enum task task)
+static int perform(struct reader *reader, enum task task)
 {
 	switch (task) {
 	case TASK_GO:
@@ -172,7 +172,7 @@ static void *reader_run(void *argument)
 		}
 		task = all->task;
 		pthread_mutex_unlock(&all->lock);
-		result = work(reader, task);
+		result = perform(reader, task);
 		lane_finish(reader->lane);
 		pthread_mutex_lock(&all->lock);
 		reader->result = result;
