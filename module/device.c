@@ -4,6 +4,7 @@
  * in, checks it, and passes it on to the provider or the session.
  */
 #include <linux/capability.h>
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -81,18 +82,18 @@ static int tb_ioc_query(struct tb_session *s, void __user *arg, size_t size)
 	return tb_put(arg, size, &q, sizeof(q));
 }
 
-/* Whose events to record: all, or the bits of user space's mask. */
-static int tb_get_cpus(const struct tb_config *c, struct cpumask *cpus)
+/* All, or the bits of user space's mask. */
+static int tb_get_cpus(u64 mask, u32 bytes, struct cpumask *cpus)
 {
 	DECLARE_BITMAP(given, TB_CPUS_BYTES * BITS_PER_BYTE) = { };
 	int err;
 
-	if (!c->cpus != !c->cpus_bytes || c->cpus_bytes > TB_CPUS_BYTES)
+	if (!mask != !bytes || bytes > TB_CPUS_BYTES)
 		return -EINVAL;
 	cpumask_copy(cpus, cpu_possible_mask);
-	if (!c->cpus)
+	if (!mask)
 		return 0;
-	err = copy_from_user(given, u64_to_user_ptr(c->cpus), c->cpus_bytes) ? -EFAULT : 0;
+	err = copy_from_user(given, u64_to_user_ptr(mask), bytes) ? -EFAULT : 0;
 	if (err)
 		return err;
 	/* bytes in memory order are bits in order: little-endian, as the whole ABI */
@@ -112,7 +113,7 @@ static int tb_ioc_configure(struct tb_session *s, void __user *arg, size_t size)
 		return err;
 	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
 		return -ENOMEM;
-	err = tb_get_cpus(&c, cpus);
+	err = tb_get_cpus(c.cpus, c.cpus_bytes, cpus);
 	if (!err)
 		err = tb_provider_configure(READ_ONCE(s->provider), &c, cpus);
 	free_cpumask_var(cpus);
@@ -422,6 +423,7 @@ static int tb_batch_get(struct tb_batch *b, void __user *arg, size_t size, u32 f
 
 static int tb_ioc_acquire(struct tb_session *s, void __user *arg, size_t size)
 {
+	struct tb_provider *p;
 	struct tb_ref *refs;
 	struct tb_batch b;
 	int n, err;
@@ -430,7 +432,8 @@ static int tb_ioc_acquire(struct tb_session *s, void __user *arg, size_t size)
 			   &refs);
 	if (err)
 		return err;
-	mutex_lock(&s->batch);
+	p = tb_session_bind(s);
+	mutex_lock(&p->batch);
 	n = tb_session_acquire(s, refs, b.count, b.flags);
 	if (n >= 0) {
 		b.count = n;
@@ -441,13 +444,14 @@ static int tb_ioc_acquire(struct tb_session *s, void __user *arg, size_t size)
 			n = -EFAULT;
 		}
 	}
-	mutex_unlock(&s->batch);
+	mutex_unlock(&p->batch);
 	kvfree(refs);
 	return n < 0 ? n : 0;
 }
 
 static int tb_ioc_release(struct tb_session *s, void __user *arg, size_t size)
 {
+	struct tb_provider *p = READ_ONCE(s->provider);
 	struct tb_ref *refs;
 	struct tb_batch b;
 	int err;
@@ -458,9 +462,9 @@ static int tb_ioc_release(struct tb_session *s, void __user *arg, size_t size)
 	if (copy_from_user(refs, u64_to_user_ptr(b.refs), b.count * sizeof(*refs))) {
 		err = -EFAULT;
 	} else {
-		mutex_lock(&s->batch);
+		mutex_lock(&p->batch);
 		err = tb_session_release(s, refs, b.count, &b.count);
-		mutex_unlock(&s->batch);
+		mutex_unlock(&p->batch);
 		if (tb_put(arg, size, &b, sizeof(b)))
 			err = -EFAULT;
 	}
@@ -480,6 +484,36 @@ static int tb_ioc_fifo(struct tb_session *s, void __user *arg, size_t size)
 	if (f.version != TB_FIFO_VERSION)
 		return -EPROTONOSUPPORT;
 	return tb_channel_open(s, f.cpu);
+}
+
+static const struct file_operations tb_fops;
+
+static int tb_ioc_join(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct file *other;
+	cpumask_var_t cpus;
+	struct tb_join j;
+	int err = tb_get(&j, sizeof(j), arg, size);
+
+	if (err)
+		return err;
+	if (j.flags || !j.cpus || !tb_zero(j.reserved, sizeof(j.reserved)))
+		return -EINVAL;
+	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
+		return -ENOMEM;
+	err = tb_get_cpus(j.cpus, j.cpus_bytes, cpus);
+	if (!err && cpumask_empty(cpus))
+		err = -EINVAL;
+	other = err ? NULL : fget(j.fd);
+	if (other) {
+		err = other->f_op == &tb_fops ?
+		      tb_session_join(s, other->private_data, cpus) : -EINVAL;
+		fput(other);
+	} else if (!err) {
+		err = -EBADF;
+	}
+	free_cpumask_var(cpus);
+	return err;
 }
 
 /*
@@ -533,6 +567,8 @@ static long tb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return tb_ioc_pids(s, to, size);
 	case _IOC_NR(TB_IOC_FIFO):
 		return tb_ioc_fifo(s, to, size);
+	case _IOC_NR(TB_IOC_JOIN):
+		return tb_ioc_join(s, to, size);
 	case _IOC_NR(TB_IOC_CATEGORIES):
 		return tb_ioc_categories(s, to, size);
 	case _IOC_NR(TB_IOC_QUOTA):

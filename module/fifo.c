@@ -428,11 +428,11 @@ int tb_channel_open(struct tb_session *s, u32 cpu)
 	c->cpu = array_index_nospec(cpu, nr_cpu_ids);
 	kref_get(&p->ref);
 	/* none of this ring's blocks is on its way to user space, or from there */
-	mutex_lock(&s->batch);
+	mutex_lock(&p->batch);
 	mutex_lock(&p->read_lock);
 	err = tb_channel_attach(c, s);
 	mutex_unlock(&p->read_lock);
-	mutex_unlock(&s->batch);
+	mutex_unlock(&p->batch);
 	if (!err) {
 		err = anon_inode_getfd("[tracebuf]", &tb_channel_fops, c, O_RDWR | O_CLOEXEC);
 		/* from here on it is the file's: another thread may have closed it */

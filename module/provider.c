@@ -364,6 +364,7 @@ int tb_provider_init(struct tb_provider *p, const char *name, u32 id)
 	strscpy(p->name, name, sizeof(p->name));
 	p->id = id;
 	mutex_init(&p->lock);
+	mutex_init(&p->batch);
 	mutex_init(&p->read_lock);
 	mutex_init(&p->map_lock);
 	init_waitqueue_head(&p->wait);

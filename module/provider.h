@@ -8,6 +8,7 @@
  *	lock		configuration, start, stop, which events are enabled
  *	lock of producers, and in it that of each channel: user-space writers
  *			(producer.h); not held together with those that follow
+ *	batch		acquire and release, until user space knows what it has
  *	cpus_read_lock	where rings of other CPUs are flushed
  *	read_lock	the reader's side of the rings, who the reader is, the durable buffer
  *	map_lock	the memory as against mappings of it; taken under the
@@ -118,6 +119,7 @@ struct tb_provider {
 	struct irq_work kick;
 	struct work_struct durable_work;
 
+	struct mutex batch;	/* acquire and release, until user space knows what it has */
 	struct mutex read_lock;	/* reader, durable buffer */
 	struct tb_durable durable;
 	struct tb_thread exits[TB_EXITS];

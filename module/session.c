@@ -172,11 +172,12 @@ static bool tb_session_ready(void *session)
 /* Takes the next block for read(): its reference is written under read_lock. */
 static int tb_take_part(struct tb_session *s)
 {
+	struct tb_provider *p = tb_session_bind(s);
 	int n;
 
-	mutex_lock(&s->batch);
+	mutex_lock(&p->batch);
 	n = tb_session_acquire(s, &s->part, 1, 0);
-	mutex_unlock(&s->batch);
+	mutex_unlock(&p->batch);
 	s->offset = 0;
 	return n;
 }
@@ -186,12 +187,12 @@ static void tb_finish_part(struct tb_session *s)
 {
 	struct tb_provider *p = s->provider;
 
-	mutex_lock(&s->batch);
+	mutex_lock(&p->batch);
 	mutex_lock(&p->read_lock);
 	WARN_ON_ONCE(tb_give_back(p, &s->part));
 	s->part.bytes = 0;
 	mutex_unlock(&p->read_lock);
-	mutex_unlock(&s->batch);
+	mutex_unlock(&p->batch);
 }
 
 /* Copies from the block we are in the middle of.  Returns bytes or -EFAULT. */
@@ -222,7 +223,7 @@ static ssize_t tb_read_part(struct tb_session *s, char __user *to, size_t bytes)
  *
  * Context: process.
  * Return: bytes; 0 when stopped and everything was read; -EAGAIN, -EBUSY,
- * -EFAULT, -ERESTARTSYS.
+ * -EFAULT, -EINVAL it has joined another session, -ERESTARTSYS.
  */
 ssize_t tb_session_read(struct tb_session *s, char __user *to, size_t bytes, bool nonblock)
 {
@@ -233,6 +234,10 @@ ssize_t tb_session_read(struct tb_session *s, char __user *to, size_t bytes, boo
 		return 0;
 	if (mutex_lock_interruptible(&s->lock))
 		return -ERESTARTSYS;
+	if (s->joined) {
+		mutex_unlock(&s->lock);
+		return -EINVAL;
+	}
 	while (done < bytes) {
 		if (!s->part.bytes) {
 			n = tb_take_part(s);
@@ -278,7 +283,8 @@ out:
  * Context: process.
  * Return: EPOLLIN when there is a block to take or one past the high-water
  * mark; EPOLLHUP when stopped and everything was taken, with EPOLLERR if it
- * stopped by itself; EPOLLERR alone when another session is the reader.  A session that has
+ * stopped by itself; EPOLLERR alone when another session is the reader, with EPOLLHUP when this
+ * one had joined one that is not any more.  A session that has
  * armed a trigger gets EPOLLPRI when that has frozen the rings or the recording has stopped, and
  * nothing else.
  */
@@ -286,14 +292,22 @@ __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *ta
 {
 	struct tb_provider *p = READ_ONCE(s->provider);
 	struct tb_session *reader;
+	bool reads;
 
 	poll_wait(file, &p->wait, table);
 	tb_session_want(p);
 	if (READ_ONCE(p->trigger.session) == s)
 		return tb_trigger_poll(p);
 	reader = READ_ONCE(p->reader);
-	if (reader && reader != s)
+	if (READ_ONCE(s->joined)) {
+		mutex_lock(&p->read_lock);
+		reads = tb_session_reads(s, p);
+		mutex_unlock(&p->read_lock);
+		if (!reads)
+			return EPOLLERR | EPOLLHUP;
+	} else if (reader && reader != s) {
 		return EPOLLERR;
+	}
 	if (READ_ONCE(s->part.bytes) || tb_session_readable(s, p))
 		return EPOLLIN | EPOLLRDNORM;
 	if (READ_ONCE(p->state) != TB_STATE_STOPPED)
@@ -311,13 +325,14 @@ __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *ta
  */
 struct tb_session *tb_session_create(void)
 {
+	static atomic64_t ids;
 	struct tb_session *s = kzalloc(sizeof(*s), GFP_KERNEL);
 
 	if (s) {
+		s->id = atomic64_inc_return(&ids);
 		s->provider = tb_registry_open(tb_kernel_provider.name);
 		spin_lock_init(&s->bind);
 		mutex_init(&s->lock);
-		mutex_init(&s->batch);
 	}
 	return s;
 }
@@ -339,5 +354,6 @@ void tb_session_destroy(struct tb_session *s)
 	tb_session_detach(s);
 	tb_session_wake(p);
 	tb_registry_close(p);
+	free_cpumask_var(s->cpus);
 	kfree(s);
 }

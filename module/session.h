@@ -19,7 +19,10 @@ struct tb_channel;
  * @bind: protects @provider until @bound
  * @bound: @provider will not change any more
  * @lock: one read() at a time
- * @batch: acquire and release, until user space knows what it has
+ * @id: no other session has had it
+ * @joined: id of the session that it takes blocks together with, 0: none; written under lock and
+ *	read_lock, once
+ * @cpus: if so, whose
  * @part: the block that read() is in the middle of, bytes 0 if none; written
  *	under read_lock, and not to be released by an ioctl
  * @offset: how much of it has been read
@@ -32,7 +35,9 @@ struct tb_session {
 	spinlock_t bind;	/* provider, bound; innermost */
 	bool bound;
 	struct mutex lock;	/* read() */
-	struct mutex batch;	/* inside lock, outside the provider's */
+	u64 id;
+	u64 joined;
+	cpumask_var_t cpus;
 	struct tb_ref part;
 	u32 offset;
 	u64 stop_generation;
@@ -53,6 +58,8 @@ __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *ta
 
 /* take.c; the latter ones for what shares the reader's side (fifo.c) */
 int tb_session_attach(struct tb_session *s);
+int tb_session_join(struct tb_session *s, struct tb_session *other, const struct cpumask *cpus);
+bool tb_session_reads(struct tb_session *s, struct tb_provider *p);
 void tb_session_detach(struct tb_session *s);
 bool tb_session_readable(struct tb_session *s, struct tb_provider *p);
 int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags);

@@ -6,6 +6,9 @@
  * acquires; others get EBUSY until it closes.  What a reader holds when it closes goes back
  * into the ring, for the next.  Each reader gets the durable buffer from the oldest complete
  * state there is: its start, as long as nothing has been recycled.
+ *
+ * Others may join it, each for some of the CPUs, so that several threads can wait and take
+ * blocks, each on its own.  They know the reader by its number: it may go without asking them.
  */
 #include <linux/cpu.h>
 #include <linux/log2.h>
@@ -20,7 +23,8 @@
  * @s: the session, bound
  *
  * Context: process, under read_lock.
- * Return: 0, also if it is the reader already; -EBUSY another is; -ENOSPC, -ENOMEM.
+ * Return: 0, also if it is the reader already; -EBUSY another is, or it has joined one;
+ * -ENOSPC, -ENOMEM.
  */
 int tb_session_attach(struct tb_session *s)
 {
@@ -28,7 +32,7 @@ int tb_session_attach(struct tb_session *s)
 
 	if (p->reader == s)
 		return 0;
-	if (p->reader)
+	if (p->reader || s->joined)
 		return -EBUSY;
 	if (p->allocated) {
 		int err = tb_keep_whole(p);
@@ -39,6 +43,63 @@ int tb_session_attach(struct tb_session *s)
 	}
 	WRITE_ONCE(p->reader, s);
 	return 0;
+}
+
+/**
+ * tb_session_reads() - is a session the reader, or has it joined it?
+ * @s: the session
+ * @p: its provider
+ *
+ * Context: process, under read_lock.
+ * Return: true if so.
+ */
+bool tb_session_reads(struct tb_session *s, struct tb_provider *p)
+{
+	return p->reader && (p->reader == s || p->reader->id == s->joined);
+}
+
+/* Whose blocks it takes, if it reads.  Under read_lock. */
+static const struct cpumask *tb_session_cpus(struct tb_session *s, struct tb_provider *p)
+{
+	return s->joined ? s->cpus : &p->cpus;
+}
+
+/**
+ * tb_session_join() - take blocks together with another session
+ * @s: the session
+ * @other: that one
+ * @cpus: whose
+ *
+ * Context: process.
+ * Return: 0; -EINVAL it is no other session of the same provider, or has joined one itself;
+ * -EBUSY @s is the reader, reads or has joined one, another is the reader; -ENOSPC, -ENOMEM.
+ */
+int tb_session_join(struct tb_session *s, struct tb_session *other, const struct cpumask *cpus)
+{
+	struct tb_provider *p;
+	int err = -EBUSY;
+
+	if (s == other)
+		return -EINVAL;
+	p = tb_session_bind(s);
+	if (tb_session_bind(other) != p)
+		return -EINVAL;
+	if (!mutex_trylock(&s->lock))
+		return -EBUSY;
+	mutex_lock(&p->read_lock);
+	if (other->joined)
+		err = -EINVAL;
+	else if (p->reader != s && !s->joined)
+		err = tb_session_attach(other);
+	if (!err && !zalloc_cpumask_var(&s->cpus, GFP_KERNEL))
+		err = -ENOMEM;
+	if (!err) {
+		cpumask_copy(s->cpus, cpus);
+		WRITE_ONCE(s->joined, other->id);
+	}
+	mutex_unlock(&p->read_lock);
+	mutex_unlock(&s->lock);
+	return err;
 }
 
 /*
@@ -142,11 +203,11 @@ static bool tb_session_open_rings(struct tb_provider *p)
 }
 
 /* Those whose blocks the session gets.  Under read_lock. */
-static bool tb_rings_readable(struct tb_provider *p)
+static bool tb_rings_readable(struct tb_provider *p, const struct cpumask *cpus)
 {
 	unsigned int cpu;
 
-	for_each_cpu(cpu, &p->cpus)
+	for_each_cpu_and(cpu, &p->cpus, cpus)
 		if (!tb_channel_of(p, cpu) && tb_ring_readable(per_cpu_ptr(p->rings, cpu)))
 			return true;
 	return false;
@@ -156,9 +217,10 @@ static bool tb_session_readable_locked(struct tb_session *s, struct tb_provider 
 {
 	if (!p->allocated)
 		return false;
-	if (p->durable.sealed && (p->reader != s || p->durable.taken < p->durable.sealed))
+	if (p->durable.sealed &&
+	    (!tb_session_reads(s, p) || p->durable.taken < p->durable.sealed))
 		return true;
-	return tb_session_open_rings(p) && tb_rings_readable(p);
+	return tb_session_open_rings(p) && tb_rings_readable(p, tb_session_cpus(s, p));
 }
 
 /**
@@ -239,16 +301,17 @@ static bool tb_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref 
 	return true;
 }
 
-/* Takes blocks of all rings in turn, going on where it left off. */
-static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count)
+/* Takes blocks of the rings of @cpus in turn, going on where somebody left off. */
+static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count,
+			 const struct cpumask *cpus)
 {
 	unsigned int idle = 0, cpu = p->next_cpu;
 	u32 n = 0;
 
 	while (n < count && idle < nr_cpu_ids) {
 		cond_resched();
-		if (cpumask_test_cpu(cpu, &p->cpus) && !tb_channel_of(p, cpu) &&
-		    tb_take_ring(p, cpu, &refs[n])) {
+		if (cpumask_test_cpu(cpu, cpus) && cpumask_test_cpu(cpu, &p->cpus) &&
+		    !tb_channel_of(p, cpu) && tb_take_ring(p, cpu, &refs[n])) {
 			idle = 0;
 			n++;
 		} else {
@@ -377,19 +440,20 @@ bool tb_session_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref
  * to go with it: a block for every thread that comes would be a waste.
  * Under read_lock.
  */
-static u32 tb_session_take(struct tb_provider *p, struct tb_ref *refs, u32 count, u32 flags)
+static u32 tb_session_take(struct tb_provider *p, struct tb_ref *refs, u32 count, u32 flags,
+			   const struct cpumask *cpus)
 {
 	bool open = tb_session_open_rings(p);
 	bool told = tb_keep_track(p);
 	u32 durable, ready, n;
 
-	if ((flags & TB_ACQUIRE_FLUSH) || (open && tb_rings_readable(p)))
+	if ((flags & TB_ACQUIRE_FLUSH) || (open && tb_rings_readable(p, cpus)))
 		tb_durable_seal(&p->durable);
 	durable = tb_take_durable(p, refs, count);
 	n = durable;
 	if (n == count || !told || !open)
 		return n;
-	n += tb_take_rings(p, refs + n, count - n);
+	n += tb_take_rings(p, refs + n, count - n, cpus);
 	ready = durable;
 	if (p->durable.used == p->durable.sealed)
 		ready += tb_told(p, refs + durable, n - durable);
@@ -406,7 +470,7 @@ static u32 tb_session_take(struct tb_provider *p, struct tb_ref *refs, u32 count
 
 /**
  * tb_session_acquire() - take blocks
- * @s: the session, the reader or to become it
+ * @s: the session, the reader or to become it, or one that has joined it
  * @refs: where to put them
  * @count: how many at most
  * @flags: TB_ACQUIRE_*
@@ -417,12 +481,13 @@ static u32 tb_session_take(struct tb_provider *p, struct tb_ref *refs, u32 count
  * session acquires from then on is of it.
  *
  * Context: process.
- * Return: how many; -EBUSY another is the reader; -ENODATA stopped, or a snapshot, and
- * nothing left.
+ * Return: how many; -EBUSY another is the reader; -EPIPE the one it has joined is not the reader
+ * any more; -EINVAL a snapshot in such a one; -ENODATA stopped, or a snapshot, and nothing left.
  */
 int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags)
 {
 	struct tb_provider *p = tb_session_bind(s);
+	const struct cpumask *cpus;
 	unsigned int cpu;
 	u32 n = 0;
 	int err;
@@ -432,16 +497,22 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 		tb_intake_scrape(p, false);
 	cpus_read_lock();
 	mutex_lock(&p->read_lock);
-	err = tb_session_attach(s);
+	cpus = tb_session_cpus(s, p);
+	if (!s->joined)
+		err = tb_session_attach(s);
+	else if (flags & TB_ACQUIRE_SNAPSHOT)
+		err = -EINVAL;
+	else
+		err = tb_session_reads(s, p) ? 0 : -EPIPE;
 	if (!err && p->allocated) {
 		if ((flags & TB_ACQUIRE_SNAPSHOT) && !p->snapshot &&
 		    p->state == TB_STATE_RUNNING && p->config.mode == TB_MODE_CIRCULAR)
 			tb_session_begin_snapshot(p);
 		else if ((flags & TB_ACQUIRE_FLUSH) && p->state == TB_STATE_RUNNING &&
 			 !p->snapshot && tb_session_open_rings(p))
-			for_each_cpu(cpu, &p->cpus)
+			for_each_cpu_and(cpu, &p->cpus, cpus)
 				tb_provider_flush_cpu(p, cpu);
-		n = tb_session_take(p, refs, count, flags);
+		n = tb_session_take(p, refs, count, flags, cpus);
 		if (!n && (p->snapshot ? !tb_session_in_snapshot(p) :
 			   p->state == TB_STATE_STOPPED))
 			err = -ENODATA;
@@ -495,29 +566,29 @@ int tb_give_back(struct tb_provider *p, const struct tb_ref *ref)
  * Is @ref the block that read() is in the middle of, or that a channel has offered?  Of
  * durable blocks only the number counts.  Under read_lock.
  */
-static bool tb_is_part(struct tb_session *s, const struct tb_ref *ref)
+static bool tb_is_part(struct tb_provider *p, const struct tb_ref *ref)
 {
-	struct tb_durable *d = &s->provider->durable;
+	const struct tb_ref *part = &p->reader->part;
 
-	if (ref->ring < nr_cpu_ids &&
-	    tb_channel_holds(tb_channel_of(s->provider, ref->ring), ref))
+	if (ref->ring < nr_cpu_ids && tb_channel_holds(tb_channel_of(p, ref->ring), ref))
 		return true;
-	if (!s->part.bytes || ref->ring != s->part.ring)
+	if (!part->bytes || ref->ring != part->ring)
 		return false;
 	if (ref->ring == TB_RING_DURABLE)
-		return d->taken - d->released <= 1;
-	return ref->offset == s->part.offset;
+		return p->durable.taken - p->durable.released <= 1;
+	return ref->offset == part->offset;
 }
 
 /**
  * tb_session_release() - give blocks back: delivered; those of a snapshot stay in the ring
- * @s: the reader
+ * @s: the reader, or one that has joined it
  * @refs: from tb_session_acquire(), in any order
  * @count: how many
  * @done: out: how many were given back
  *
  * Context: process.
- * Return: 0, -EINVAL at the first that is not held, -EBUSY not the reader.
+ * Return: 0, -EINVAL at the first that is not held, -EBUSY not the reader, -EPIPE it had joined
+ * one that is not the reader any more.
  */
 int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 count, u32 *done)
 {
@@ -526,10 +597,10 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
 
 	*done = 0;
 	mutex_lock(&p->read_lock);
-	if (p->reader != s)
-		err = p->reader ? -EBUSY : -EINVAL;
+	if (!tb_session_reads(s, p))
+		err = s->joined ? -EPIPE : p->reader ? -EBUSY : -EINVAL;
 	while (!err && *done < count) {
-		err = p->allocated && !tb_is_part(s, &refs[*done]) ?
+		err = p->allocated && !tb_is_part(p, &refs[*done]) ?
 		      tb_give_back(p, &refs[*done]) : -EINVAL;
 		if (!err)
 			(*done)++;
@@ -540,11 +611,11 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
 
 /**
  * tb_session_unacquire() - put blocks back as if they had not been taken
- * @s: the reader
+ * @s: the reader, or one that has joined it
  * @refs: what the last tb_session_acquire() returned, all of it
  * @count: how many
  *
- * Context: process, under batch since that call: so nothing was taken or
+ * Context: process, under the provider's batch since that call: so nothing was taken or
  * given back in between.
  */
 void tb_session_unacquire(struct tb_session *s, const struct tb_ref *refs, u32 count)
@@ -552,7 +623,7 @@ void tb_session_unacquire(struct tb_session *s, const struct tb_ref *refs, u32 c
 	struct tb_provider *p = s->provider;
 
 	mutex_lock(&p->read_lock);
-	if (p->reader == s)
+	if (tb_session_reads(s, p))
 		tb_put_back(p, refs, count);
 	mutex_unlock(&p->read_lock);
 }

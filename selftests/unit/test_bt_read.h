@@ -17,6 +17,7 @@
  * @text: a line for each event and loss
  * @error: why it ended, "" if it did not fail
  * @events, @lost: how many events, and how many are told to be missing
+ * @idle: how often nothing happened until some time
  * @packets: begun and not ended
  * @again: how often to begin again after the end
  * @trace, @cursor: compare with these; NULL: do not
@@ -26,6 +27,7 @@ struct reading {
 	size_t used, room;
 	char   error[1024];
 	uint64_t events, lost, unequal;
+	uint64_t idle;
 	int64_t packets, last;
 	unsigned int again;
 	bt_message_iterator *iterator;
@@ -531,6 +533,12 @@ static void take_message(struct reading *reading, const bt_message *message)
 			bt_message_packet_end_borrow_default_clock_snapshot_const(
 				message));
 		reading->packets--;
+		break;
+	case BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY:
+		in_order(reading,
+			bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(
+				message));
+		reading->idle++;
 		break;
 	default:
 		break;

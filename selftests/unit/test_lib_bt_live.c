@@ -14,10 +14,11 @@
  * @whole: the file they are of; @next: the next of them
  * @size: of a portion
  * @kept: most blocks that were kept at once
+ * @passes: how often something was loaded and passed on
  */
 struct portions {
 	struct tb_trace *whole;
-	size_t next, size, kept;
+	size_t next, size, kept, passes;
 	struct live live;
 	struct bs_messages *messages;
 	struct tb_trace *part;
@@ -69,12 +70,19 @@ portions_next(bt_self_message_iterator *self, bt_message_array_const array,
 	      uint64_t capacity, uint64_t *count)
 {
 	struct portions *portions = bt_self_message_iterator_get_data(self);
+	int result;
 
 	for (;;) {
 		if (portions->part) {
 			if (bs_messages_next(portions->messages, array, capacity,
 					     count) > 0)
 				return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
+			result = live_tell(&portions->live, portions->messages,
+					   portions->part);
+			assert(result >= 0);
+			if (result)
+				continue;
+			portions->passes++;
 			bs_messages_unload(portions->messages);
 			tb_trace_close(portions->part);
 			portions->part = NULL;
@@ -193,6 +201,8 @@ static void same(struct fx *fx, size_t most_kept)
 		CHECK_TEXT(reading.error, "");
 		CHECK_NUMBER(reading.events, whole.events);
 		CHECK_NUMBER(reading.lost, whole.lost);
+		/* each but the last, behind which is the end */
+		CHECK_NUMBER(reading.idle, portions.passes - 1);
 		events_alone(&reading);
 		if (reading.used != whole.used ||
 		    memcmp(reading.text, whole.text, whole.used)) {

@@ -1,78 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What programs have written, read back: sequences put together, their order, what is missing
- * and why, patches, names, times, and what hostile programs can write.
+ * and why, patches, names, times.
  */
-#include <errno.h>
-#include "test_lib_chunk.h"
-
-static struct tb_trace *trace;
-static struct tb_cursor *cursor;
-
-static void open_all(struct fx *fx)
-{
-	struct tb_error error;
-
-	fx_durable_end(fx);
-	CHECK_NUMBER(tb_trace_open_memory(fx->data, fx->size, &trace, &error), 0);
-	CHECK_NUMBER(tb_cursor_open(trace, &cursor), 0);
-}
-
-static void close_all(struct fx *fx)
-{
-	tb_cursor_close(cursor);
-	tb_trace_close(trace);
-	fx_free(fx);
-}
-
-/* All that programs have written, a line each: "TICKS TID text" */
-static char seen[65536];
-
-static const char *read_users(void)
-{
-	struct tb_view view;
-	size_t used = 0;
-	char text[1024];
-
-	seen[0] = 0;
-	while (tb_cursor_next(cursor, &view) > 0) {
-		if (!view.user)
-			continue;
-		CHECK(tb_view_print(trace, &view, text, sizeof(text)) <
-		      (int)sizeof(text));
-		/* without the span of a loss */
-		if (view.kind == TB_VIEW_USER_LOST)
-			*strstr(text, " between") = 0;
-		used += (size_t)snprintf(seen + used, sizeof(seen) - used,
-					 "%llu %u %s\n",
-					 (unsigned long long)view.ticks,
-					 view.tid, text);
-	}
-	return seen;
-}
-
-static void begin(struct fx *fx)
-{
-	fx_init(fx, 14, 0);
-	fx_durable_end(fx);
-}
-
-static const struct tb_user_writer *books(unsigned int index)
-{
-	static const struct tb_user_writer none;
-	const struct tb_user_writer *writer = tb_trace_user_writer(trace, index);
-
-	CHECK(writer);
-	return writer ? writer : &none;
-}
-
-/* One mark in chunk @id, record number @first, at @time */
-static void one_mark(struct fx_chunk *chunk, uint32_t id, uint64_t first,
-		     uint64_t time, const char *text)
-{
-	fx_chunk(chunk, 7, 1, id, first);
-	fx_mark(chunk, time, text);
-}
+#include "test_lib_sequence.h"
 
 /* ---- order ---- */
 
@@ -582,6 +513,7 @@ static void other_clocks(void)
 
 static void nesting(void)
 {
+	const char *lines;
 	struct fx_chunk chunk;
 	struct tb_view view;
 	uint32_t depth = 0;
@@ -628,7 +560,8 @@ static void nesting(void)
 	}
 	tb_cursor_close(cursor);
 	CHECK_NUMBER(tb_cursor_open(trace, &cursor), 0);
-	CHECK(strstr(read_users(),
+	lines = read_users();
+	CHECK(strstr(lines,
 		"1001 101 end <without a beginning>\n"
 		"1002 101 begin outer\n"
 		"1003 101 begin inner\n"
@@ -637,222 +570,7 @@ static void nesting(void)
 		"1006 101 begin outer\n"
 		"1011 101 LOST 2 records (unknown cause)\n"
 		"1011 101 end <without a beginning>\n"
-		"1012 101 begin inner\n") == seen);
-	close_all(&fx);
-}
-
-/* ---- what is not as it should be ---- */
-
-static void malformed(void)
-{
-	struct fx_chunk chunk;
-	struct tb_record *record;
-	struct fx fx;
-
-	begin(&fx);
-	fx_open(&fx, 0, 1000, 1, NULL);
-	/* a record that reaches beyond the piece: the rest is missing */
-	one_mark(&chunk, 0, 0, 1001, "a");
-	fx_mark(&chunk, 1002, "b");
-	record = (void *)(chunk.data + chunk.bytes / 2);
-	record->bytes = 4000;
-	fx_take(&fx, 0, 1010, &chunk);
-	/* less records than there are data, and one of a kind nobody knows */
-	one_mark(&chunk, 1, 2, 1011, "c");
-	fx_record(&chunk, 200, 0xff, 9, 1012, FX_WORDS(1, 2, 3));
-	fx_mark(&chunk, 1013, "not told of");
-	chunk.head.records--;
-	fx_take(&fx, 0, 1020, &chunk);
-	/* a text longer than its record; words that are not there */
-	fx_chunk(&chunk, 7, 1, 2, 4);
-	fx_record(&chunk, TB_REC_MARK, 0, 0, 1021, FX_WORDS(5000, 0x64));
-	fx_record(&chunk, TB_REC_SIMPLE, 0, 9, 1022, FX_NO_WORDS);
-	fx_record(&chunk, TB_REC_BEGIN, TB_REC_FLOW | TB_REC_ARGS, 9, 1023, FX_NO_WORDS);
-	fx_record(&chunk, TB_REC_BEGIN, TB_REC_ARGS, 9, 1024,
-		  FX_WORDS(fx_arg(9, 77), 255, 6));
-	fx_take(&fx, 0, 1030, &chunk);
-	/* numbers that were there before */
-	one_mark(&chunk, 3, 5, 1031, "again");
-	fx_take(&fx, 0, 1040, &chunk);
-	/* too short to be any */
-	fx_composite(&fx, 0, TB_EV_CHUNK, 1050, 1, &chunk, 40);
-	fx_composite(&fx, 0, TB_EV_PATCH, 1050, 1, &chunk, 16);
-	fx_simple(&fx, 0, TB_EV_CHUNK, 1051, 0);
-	fx_close(&fx, 0);
-	open_all(&fx);
-	CHECK_TEXT(read_users(),
-		"1001 101 mark a\n"
-		"1010 101 LOST 1 records (damaged)\n"
-		"1011 101 mark c\n"
-		"1021 101 mark d\\x00\\x00\\x00\\x00\\x00\\x00\\x00 <truncated>\n"
-		"1022 101 simple #9 value=0 <truncated>\n"
-		"1023 101 begin #9 flow=0 <truncated>\n"
-		"1024 101 begin #9 #9=0xff <truncated>\n"
-		"1031 101 mark again\n");
-	CHECK_NUMBER(books(0)->wrong, 3);
-	CHECK_NUMBER(books(0)->unknown, 1);
-	CHECK_NUMBER(books(0)->lost[18], 1);
-	CHECK_NUMBER(books(0)->delivered, 8);
-	CHECK_NUMBER(tb_trace_user_malformed(trace), 2);
-	close_all(&fx);
-}
-
-/* The upper half of when a piece was taken; and what is behind damage is not there */
-static void as_the_cursor(void)
-{
-	uint64_t late = 1ull << 33 | 100;
-	struct fx_chunk chunk;
-	struct tb_element *element;
-	struct tb_view view;
-	int chunks = 0;
-	struct fx fx;
-
-	begin(&fx);
-	fx_open(&fx, 0, 1000, 1, NULL);
-	one_mark(&chunk, 0, 0, late, "a");
-	fx_time(&fx, 0, late + 10);
-	fx_take(&fx, 0, late + 20, &chunk);
-	element = fx_room(&fx, &fx.rings[0], 1);
-	element->head = TB_HEAD(TB_STRUCT_SIMPLE, FX_SOFTIRQ_FAST, 1, 13);
-	one_mark(&chunk, 1, 1, late + 30, "b");
-	fx_take(&fx, 0, late + 40, &chunk);
-	fx_close(&fx, 0);
-	open_all(&fx);
-	CHECK_TEXT(read_users(), "8589934692 101 mark a\n");
-	CHECK(tb_cursor_fault(cursor));
-	CHECK_NUMBER(books(0)->pieces, 1);
-	tb_cursor_close(cursor);
-	CHECK_NUMBER(tb_cursor_open(trace, &cursor), 0);
-	while (tb_cursor_next(cursor, &view) > 0)
-		chunks += view.kind == TB_VIEW_EVENT && view.id == TB_EV_CHUNK;
-	CHECK_NUMBER(chunks, 1);
-	close_all(&fx);
-}
-
-static uint64_t next_random(uint64_t *random)
-{
-	*random ^= *random << 13;
-	*random ^= *random >> 7;
-	*random ^= *random << 17;
-	return *random;
-}
-
-/* Mostly small, sometimes anything */
-static uint64_t odd_number(uint64_t *random)
-{
-	uint64_t number = next_random(random), kind = next_random(random) % 8;
-
-	return kind < 5 ? number % 8 : kind < 6 ? UINT64_MAX - number % 4 :
-	       kind < 7 ? number % 70000 : number;
-}
-
-static void hostile_chunk(struct fx_chunk *chunk, uint64_t *random)
-{
-	size_t count = next_random(random) % 20, i;
-
-	fx_chunk(chunk, (uint32_t)odd_number(random), 1,
-		 (uint32_t)odd_number(random), odd_number(random));
-	chunk->head.writer = (uint16_t)odd_number(random);
-	chunk->head.offset = (uint16_t)odd_number(random);
-	chunk->head.flags = (uint16_t)odd_number(random);
-	chunk->head.cause = (uint16_t)odd_number(random);
-	chunk->head.tid = (uint32_t)odd_number(random);
-	for (i = 0; i < count; i++) {
-		uint64_t words[8];
-		size_t length = next_random(random) % 8, j;
-
-		for (j = 0; j < length; j++)
-			words[j] = odd_number(random);
-		fx_record(chunk, (int)(odd_number(random) % 12),
-			  (unsigned int)odd_number(random) & 0xff,
-			  (uint32_t)odd_number(random), odd_number(random),
-			  words, length);
-	}
-	for (i = next_random(random) % 4; i && chunk->bytes; i--)
-		chunk->data[next_random(random) % chunk->bytes] =
-			(unsigned char)odd_number(random);
-	if (next_random(random) % 4 == 0)
-		chunk->head.records = (uint32_t)odd_number(random);
-	if (next_random(random) % 4 == 0)
-		chunk->bytes -= next_random(random) % (chunk->bytes + 1);
-}
-
-/* Whatever programs write: the reader ends, in order, and shows all kernel events */
-static void hostile(void)
-{
-	const char *runs = getenv("SEQUENCE_RUNS"), *seed = getenv("SEQUENCE_SEED");
-	unsigned int count = runs ? (unsigned int)atoi(runs) : 300, run, i;
-	uint64_t random = seed ? strtoull(seed, NULL, 0) : 88172645463325252ull;
-	uint64_t time, last, users, delivered;
-	const struct tb_user_writer *writer;
-	struct fx_chunk chunk;
-	struct tb_view view;
-	char text[512];
-	int events, shown;
-	struct fx fx;
-
-	for (run = 0; run < count; run++) {
-		uint64_t start = random;
-
-		begin(&fx);
-		if (run % 2)
-			fx_sync(&fx, 1000, 5000);
-		if (run % 3)
-			fx_sync(&fx, 9000, 500000);
-		fx_durable_end(&fx);
-		fx_open(&fx, 0, 1000, 1, NULL);
-		time = 1000;
-		events = 0;
-		for (i = 0; i < 30; i++) {
-			time += next_random(&random) % 100;
-			hostile_chunk(&chunk, &random);
-			if (next_random(&random) % 3)
-				fx_take(&fx, 0, time, &chunk);
-			else
-				fx_patch(&fx, 0, time, &chunk,
-					 (uint32_t)odd_number(&random) & 0xffff,
-					 odd_number(&random));
-			events += fx_simple(&fx, 0, FX_SOFTIRQ_FAST, time, 0);
-		}
-		fx_close(&fx, 0);
-		open_all(&fx);
-		last = users = 0;
-		shown = 0;
-		while (tb_cursor_next(cursor, &view) > 0) {
-			CHECK(view.ticks >= last);
-			last = view.ticks;
-			shown += view.id == FX_SOFTIRQ_FAST;
-			users += view.kind == TB_VIEW_USER;
-			tb_view_print(trace, &view, text, sizeof(text));
-		}
-		CHECK_NUMBER(shown, events);
-		CHECK(!tb_cursor_fault(cursor));
-		for (i = 0, delivered = 0; (writer = tb_trace_user_writer(trace, i)); i++)
-			delivered += writer->delivered - writer->names -
-				     writer->unknown;
-		CHECK_NUMBER(users, delivered);
-		close_all(&fx);
-		if (test_failures) {
-			printf("# SEQUENCE_SEED=%llu\n", (unsigned long long)start);
-			return;
-		}
-	}
-}
-
-/* A trace of a program that writes nothing is as it was */
-static void nothing(void)
-{
-	struct fx fx;
-
-	begin(&fx);
-	fx_open(&fx, 0, 1000, 1, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 1001, 1);
-	fx_close(&fx, 0);
-	open_all(&fx);
-	CHECK_TEXT(read_users(), "");
-	CHECK(!tb_trace_user_writer(trace, 0));
-	CHECK(!tb_trace_user_name(trace, 0));
-	CHECK_NUMBER(tb_trace_user_malformed(trace), 0);
+		"1012 101 begin inner\n") == lines);
 	close_all(&fx);
 }
 
@@ -870,10 +588,6 @@ static const struct test tests[] = {
 	{ "sequence: times that cannot be", impossible_times },
 	{ "sequence: other clocks than the trace's", other_clocks },
 	{ "sequence: slices in slices", nesting },
-	{ "sequence: chunks that are not what they should be", malformed },
-	{ "sequence: pieces are those that the cursor comes by", as_the_cursor },
-	{ "sequence: hostile programs", hostile },
-	{ "sequence: a trace without programs", nothing },
 };
 
 TEST_MAIN(tests)

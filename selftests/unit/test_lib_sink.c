@@ -1,135 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Blocks into files, from a device that is none: all of them in order and given back, past the
- * page cache and through it, compressed, in several files, and with no room for them.
+ * page cache and through it, compressed, in several files, by several threads, and with no room.
  */
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <sys/resource.h>
-#include <unistd.h>
-#include "../../userspace/lib/tracebuf.h"
-
-/* The device: blocks of a fixture one after the other, on pages as in a ring */
-static unsigned char *blocks_at;
-static size_t ring_bytes, taken;
-static unsigned int held;
-static bool again;		/* a new reader: the first block once more */
-
-static int fake_acquire(struct tb_device *device, struct tb_ref *refs, unsigned int room,
-			uint32_t flags)
-{
-	const struct tb_block *block;
-	unsigned int count = 0;
-
-	(void)device;
-	(void)flags;
-	if (again) {
-		again = false;
-		refs[count].offset = 0;
-		refs[count++].bytes = 1u << ((const struct tb_block *)blocks_at)->size_log2;
-	}
-	while (count < room && taken < ring_bytes) {
-		block = (const void *)(blocks_at + taken);
-		refs[count].offset = taken;
-		refs[count++].bytes = 1u << block->size_log2;
-		taken += (size_t)1 << block->size_log2;
-	}
-	held += count;
-	return count ? (int)count : -ENODATA;
-}
-
-static int fake_release(struct tb_device *device, const struct tb_ref *refs, unsigned int count)
-{
-	(void)device;
-	(void)refs;
-	held -= count;
-	return (int)count;
-}
-
-static const struct tb_block *fake_block(const struct tb_device *device, const struct tb_ref *ref)
-{
-	(void)device;
-	return (const void *)(blocks_at + ref->offset);
-}
-
-static int fake_fd(const struct tb_device *device)
-{
-	(void)device;
-	return -1;
-}
-
-#define tb_device_acquire fake_acquire
-#define tb_device_release fake_release
-#define tb_device_block fake_block
-#define tb_device_fd fake_fd
-#include "../../userspace/tool/message.c"
-#include "../../userspace/tool/notes.c"
-#include "../../userspace/tool/parts.c"
-#define compare compare_functions
-#define make_room symbols_room
-#include "../../userspace/tool/addresses.c"
-#undef make_room
-#define make_room pack_room
-#include "../../userspace/tool/pack.c"
-#undef make_room
-#include "../../userspace/tool/direct.c"
-#include "../../userspace/tool/sink.c"
-
-#include "test_lib_run.h"
-
-static struct tb_device *const device = (void *)&blocks_at;
-
-/* Blocks of 4 KiB of two CPUs, @count of them */
-static void fill_ring(struct fx *fx, unsigned int count)
-{
-	unsigned int i, j;
-
-	fx_init(fx, 12, 1000);
-	fx_durable_end(fx);
-	for (i = 0; i < count; i++) {
-		fx_open(fx, i % 2, 2000 + 100 * i, 5, NULL);
-		for (j = 0; j < 90; j++)
-			fx_simple(fx, i % 2, FX_SOFTIRQ_FAST, 2001 + 100 * i + j, j);
-		fx_close(fx, i % 2);
-	}
-	fx_totals(fx, 0);
-	fx_totals(fx, 1);
-	fx_durable_end(fx);
-	blocks_at = aligned_alloc(4096, fx->size);
-	assert(blocks_at && fx->size % 4096 == 0);
-	memcpy(blocks_at, fx->data, fx->size);
-	ring_bytes = fx->size;
-	taken = 0;
-	held = 0;
-	again = false;
-}
-
-static void empty_ring(struct fx *fx)
-{
-	free(blocks_at);
-	fx_free(fx);
-}
-
-static size_t file_size(const char *name)
-{
-	struct stat status;
-
-	return stat(name, &status) ? 0 : (size_t)status.st_size;
-}
-
-static bool same_file(const char *name, const void *data, size_t bytes)
-{
-	void *got = malloc(bytes + 1);
-	FILE *in = fopen(name, "rb");
-	bool same = in && fread(got, 1, bytes + 1, in) == bytes && !memcmp(got, data, bytes);
-
-	if (in)
-		fclose(in);
-	free(got);
-	return same;
-}
+#include "test_lib_blocks.h"
 
 static void one_file(void)
 {
@@ -215,12 +89,11 @@ static void no_room(void)
 	}
 }
 
-/* Each is a trace by itself, and all together are one */
 static void several_files(void)
 {
 	struct sink_way way = { .block_bytes = 4096, .parts = true, .threads = 2 };
-	char names[16][64], command[512];
-	unsigned int n, files, i;
+	unsigned int n, files;
+	char names[16][64];
 	struct sink sink;
 	struct fx fx;
 	int moved;
@@ -247,21 +120,152 @@ static void several_files(void)
 		CHECK(!sink_close(&sink));
 		CHECK_NUMBER(held, 0);
 		CHECK(files > 2);
-		snprintf(command, sizeof(command), "rm -f %s; for i in $(seq 0 %u); do cat %s.$i; done >%s",
-			 file, files, file, file);
-		CHECK(!system(command));
-		for (i = 0; i <= files; i++) {
-			snprintf(command, sizeof(command), "verify %s", names[i]);
-			CHECK_NUMBER(run(command), 0);
-			CHECK_HAS("exact");
-			CHECK(!strstr(output, "open"));
-			CHECK(!strstr(output, "continued") == !i);
-			CHECK(!strstr(output, "goes on") == (i == files));
-			CHECK(way.compress || file_size(names[i]) < way.most + 3 * 16384);
-			unlink(names[i]);
-		}
+		check_files(names, files, 22500, way.compress ? 0 : way.most);
+		empty_ring(&fx);
+	}
+}
+
+/* ---- several threads ---- */
+
+#define LANES 3
+
+static void *move_all(void *argument)
+{
+	struct lane *lane = argument;
+	long moved;
+
+	/* not another file when it has stopped */
+	while ((moved = lane_move(lane, device, 0, all_taken())) >= 0)
+		if (!moved && !lane_ready(lane))
+			lane_wait(lane);
+	lane_finish(lane);
+	return (void *)moved;
+}
+
+static void open_lanes(struct sink *sink, const struct sink_way *way, const char *name)
+{
+	CHECK(!sink_open(sink, name));
+	sink->way = *way;
+	sink->lanes = lanes_open(sink, LANES);
+	assert(sink->lanes);
+	CHECK(!sink_use(sink, way));
+}
+
+/* All there is, or what finds room; what the first says that did not come to the end, or -ENODATA */
+static long run_lanes(struct sink *sink)
+{
+	pthread_t threads[LANES];
+	long worst = -ENODATA;
+	unsigned int i;
+	void *result;
+
+	CHECK(!lanes_begin(sink->lanes));
+	for (i = 0; i < LANES; i++)
+		assert(!pthread_create(&threads[i], NULL, move_all, lanes_at(sink->lanes, i)));
+	for (i = 0; i < LANES; i++) {
+		assert(!pthread_join(threads[i], &result));
+		worst = (long)result != -ENODATA ? (long)result : worst;
+	}
+	lanes_settle(sink->lanes);
+	return worst;
+}
+
+static long by_lanes(struct sink *sink, const struct sink_way *way)
+{
+	open_lanes(sink, way, file);
+	return run_lanes(sink);
+}
+
+static void lanes_one_file(void)
+{
+	struct sink_way way = { .block_bytes = 4096, .threads = 3, .parts = true };
+	struct sink sink;
+	struct fx fx;
+	unsigned int n;
+
+	for (n = 0; n < 3; n++) {
+		way.direct = n != 2;
+		way.buffered = n == 1;
+		way.compress = n == 2;
+		fill_ring(&fx, 3000);
+		CHECK_NUMBER(by_lanes(&sink, &way), -ENODATA);
+		CHECK(!sink_close(&sink));
+		lanes_close(sink.lanes);
+		CHECK_NUMBER(held, 0);
+		CHECK_NUMBER(sink.rolling, 3000);
+		CHECK_NUMBER(file_size(file), sink.bytes);
+		/* in the order in which blocks were taken, whoever took them */
+		CHECK(n == 2 || same_file(file, blocks_at, ring_bytes));
 		CHECK_NUMBER(run_on("verify", ""), 0);
-		CHECK_HAS("        22500            0          0        22500      0  exact\n");
+		CHECK_HAS("       135000            0          0       135000      0  exact\n");
+		empty_ring(&fx);
+	}
+}
+
+static void lanes_several_files(void)
+{
+	struct sink_way way = { .block_bytes = 4096, .parts = true, .threads = 2 };
+	unsigned int n, files;
+	char names[32][64];
+	struct sink sink;
+	struct fx fx;
+	long result;
+
+	for (n = 0; n < 3; n++) {
+		way.direct = n != 2;
+		way.buffered = n == 1;
+		way.compress = n == 2;
+		way.most = way.compress ? 60000 : 1500000;
+		fill_ring(&fx, 2000);
+		files = 0;
+		snprintf(names[0], sizeof(names[0]), "%s.0", file);
+		open_lanes(&sink, &way, names[0]);
+		while ((result = run_lanes(&sink)) == -EFBIG && files < 30) {
+			files++;
+			snprintf(names[files], sizeof(names[0]), "%s.%u", file, files);
+			CHECK(!sink_next(&sink, names[files]));
+			again = true;
+		}
+		CHECK_NUMBER((unsigned long long)result, (unsigned long long)-ENODATA);
+		CHECK(!sink_close(&sink));
+		lanes_close(sink.lanes);
+		CHECK_NUMBER(held, 0);
+		CHECK(files > 2);
+		check_files(names, files, 90000, 0);
+		empty_ring(&fx);
+	}
+}
+
+/* Cut before the first that is missing; what others have written behind it is counted, too */
+static void lanes_no_room(void)
+{
+	struct sink_way way = { .block_bytes = 4096, .threads = 3 };
+	struct rlimit before, limit;
+	struct sink sink;
+	unsigned int n;
+	struct fx fx;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert(!getrlimit(RLIMIT_FSIZE, &before));
+	limit = before;
+	for (n = 0; n < 3; n++) {
+		way.direct = n != 2;
+		way.buffered = n == 1;
+		way.compress = n == 2;
+		limit.rlim_cur = n == 2 ? 60000 : 5000000;
+		fill_ring(&fx, 3000);
+		assert(!setrlimit(RLIMIT_FSIZE, &limit));
+		CHECK_NUMBER((unsigned long long)by_lanes(&sink, &way), (unsigned long long)-EIO);
+		CHECK_NUMBER(sink_close(&sink), EXIT_WRONG);
+		assert(!setrlimit(RLIMIT_FSIZE, &before));
+		lanes_close(sink.lanes);
+		CHECK_NUMBER(sink.failed, -EFBIG);
+		CHECK_NUMBER(held, 0);
+		CHECK(sink.rolling > 0 && sink.rolling < 3000);
+		CHECK_NUMBER(file_size(file), sink.bytes);
+		CHECK(n == 2 || same_file(file, blocks_at, sink.bytes));
+		CHECK_NUMBER(sink.rolling * 90 + sink.unwritten, rolling_taken * 90);
+		CHECK_NUMBER(run_on("verify", "-q"), 0);
 		empty_ring(&fx);
 	}
 }
@@ -271,6 +275,9 @@ static const struct test tests[] = {
 	{ "sink: compressed", compressed_file },
 	{ "sink: several files", several_files },
 	{ "sink: no room", no_room },
+	{ "sink: several threads", lanes_one_file },
+	{ "sink: several threads, several files", lanes_several_files },
+	{ "sink: several threads and no room", lanes_no_room },
 };
 
 RUN_MAIN(tests)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * workload [-f] N: something of which it is known how many events it gives:
+ * workload [-f] [-c CPU] N: something of which it is known how many events it gives:
  * N calls of a system call that does not exist, N numbered signals (see
- * device.h), on CPU 0.  With -f, until it is killed, N at a time.
+ * device.h), on CPU 0 or another.  With -f, until it is killed, N at a time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,15 +14,22 @@
 
 int main(int argc, char **argv)
 {
-	bool forever = argc > 2 && !strcmp(argv[1], "-f");
+	bool forever = false;
+	int option, cpu = 0;
 	uint32_t n, i;
 
-	if (argc != 2 + forever) {
-		fprintf(stderr, "usage: workload [-f] N\n");
+	while ((option = getopt(argc, argv, "fc:")) > 0 && option != '?') {
+		if (option == 'c')
+			cpu = atoi(optarg);
+		else
+			forever = true;
+	}
+	if (option > 0 || optind + 1 != argc) {
+		fprintf(stderr, "usage: workload [-f] [-c CPU] N\n");
 		return 2;
 	}
-	n = atoi(argv[1 + forever]);
-	pin(0);
+	n = atoi(argv[optind]);
+	pin(cpu);
 	do {
 		for (i = 0; i < n; i++)
 			syscall(NR_NOWHERE, i);

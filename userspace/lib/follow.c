@@ -11,6 +11,7 @@
  * Blocks that wait take no more memory than allowed: no more are read then.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -112,6 +113,7 @@ static int learn(struct tb_follow *follow, const struct tb_block *block)
 	/* symbols point into their block, which does not stay */
 	if (block->kind == TB_BLOCK_NOTE && is_raw(follow->cursor))
 		return 0;
+	recording->overwrote |= block->kind == TB_BLOCK_ROLLING && block->overwritten;
 	result = block->kind == TB_BLOCK_ROLLING ?
 		 tb_scan_block(trace, recording, block) :
 		 tb_durable_block(trace, recording, block);
@@ -218,6 +220,7 @@ static int accept_block(struct tb_follow *follow, struct tb_held *held)
 		return 0;
 	}
 	follow->taking = held->offset;
+	follow->taken = held->data;
 	if (block->flags & TB_BLOCK_COMPLETE && block->time_end > follow->newest)
 		follow->newest = block->time_end;
 	arrived(follow);
@@ -291,6 +294,17 @@ static void show_tails(struct tb_cursor *cursor)
 	}
 }
 
+/* More blocks, and of what programs have written what can be shown now */
+static int take_in(struct tb_follow *follow)
+{
+	int result = tb_follow_take_in(follow), released = 0;
+
+	if (result >= 0 && (follow->shown != follow->released || follow->ended))
+		released = tb_follow_release(follow, follow->ended);
+	follow->released = follow->shown;
+	return released < 0 ? released : result;
+}
+
 int tb_follow_pump(struct tb_follow *follow, struct tb_cursor *cursor)
 {
 	bool ended = follow->ended;
@@ -300,13 +314,13 @@ int tb_follow_pump(struct tb_follow *follow, struct tb_cursor *cursor)
 		free_all(follow, &follow->spent);
 	if (!ended && ++follow->events % EVENTS_BETWEEN == 0 &&
 	    follow->held < follow->room) {
-		result = tb_follow_take_in(follow);
+		result = take_in(follow);
 		if (result < 0)
 			return result;
 	}
 	while (!follow->ended &&
 	       (!cursor->nr_heap || cursor->heap[0]->ticks > follow->shown)) {
-		result = tb_follow_take_in(follow);
+		result = take_in(follow);
 		if (result <= 0)
 			return result < 0 ? result : -EAGAIN;
 	}
@@ -373,6 +387,7 @@ void tb_follow_detach(struct tb_follow *follow, struct tb_cursor *cursor)
 	if (follow->raw_open)
 		held_free(follow, follow->raw_open);
 	follow->raw_open = NULL;
+	tb_follow_forget(follow);
 }
 
 void tb_cursor_finish(struct tb_cursor *cursor)
@@ -429,6 +444,14 @@ void tb_follow_free(struct tb_follow *follow)
 	free(follow);
 }
 
+/* One that is written at several places at once has holes: the recorder holds a lock on it */
+static bool in_order(int fd)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+
+	return fcntl(fd, F_OFD_GETLK, &lock) < 0 || lock.l_type == F_UNLCK;
+}
+
 int tb_trace_follow_fd(int fd, const struct tb_follow_options *options,
 		       struct tb_trace **out, struct tb_error *error)
 {
@@ -444,6 +467,9 @@ int tb_trace_follow_fd(int fd, const struct tb_follow_options *options,
 	if (fstat(fd, &status) < 0)
 		return tb_error_set(error, -errno, TB_OFFSET_NONE,
 				    "cannot be examined: %s", strerror(errno));
+	if (S_ISREG(status.st_mode) && !in_order(fd))
+		return tb_error_set(error, -EBUSY, TB_OFFSET_NONE,
+				    "is written by several readers, so its blocks are not in order yet: follow the device, or wait for the end of the recording");
 	result = follow_new(options, out, error);
 	if (result < 0)
 		return result;

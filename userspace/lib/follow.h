@@ -17,12 +17,31 @@ struct tb_held {
 };
 
 #define TB_FOLLOW_STEPS	16		/* of the time that events are held back */
+#define TB_FOLLOW_EARLY	32
 #define TB_FOLLOW_READ	(2u << 20)	/* twice the largest block */
 
 /* Up to @newest came between @first and @last (ns) */
 struct arrival {
 	uint64_t first, last;
 	uint64_t newest;
+};
+
+/**
+ * struct tb_waiting - a writer whose pieces come; the n-th is of the n-th sequence
+ * @key: of its producer and id
+ * @pieces: those that were not put into the sequence yet, in order
+ * @times: when they came, ns
+ * @numbers: how far the sequence has got
+ * @stream: in which the cursor merges it
+ */
+struct tb_waiting {
+	uint64_t key;
+	struct tb_lap lap;
+	struct tb_piece *pieces;
+	uint64_t *times;
+	size_t   nr, room, room_times;
+	struct tb_numbers numbers;
+	struct stream *stream;
 };
 
 struct tb_follow {
@@ -48,6 +67,7 @@ struct tb_follow {
 	uint64_t held;			/* bytes of blocks that wait */
 	uint64_t offset;		/* of all that has come */
 	uint64_t taking;		/* offset of the block at hand */
+	const unsigned char *taken;	/* it itself */
 	uint64_t newest;		/* the latest time of any block */
 	uint64_t shown;			/* events up to here can be shown */
 	uint64_t flushed;		/* when, ns */
@@ -56,6 +76,13 @@ struct tb_follow {
 	unsigned int events;
 	struct arrival arrivals[TB_FOLLOW_STEPS + 2];
 	unsigned int nr_arrivals;
+	struct tb_waiting *writers;
+	size_t   nr_writers, room_writers;
+	uint32_t *slots;		/* by key: number of the writer + 1; a hash table */
+	size_t   nr_slots;
+	struct tb_hole early[TB_FOLLOW_EARLY];	/* patches that came before anything of their writers */
+	unsigned int nr_early;
+	uint64_t released;		/* shown when pieces were last looked at */
 	unsigned char *buffer;		/* of a descriptor: not whole blocks yet */
 	size_t   start, used;
 };
@@ -96,6 +123,16 @@ int tb_follow_take(struct tb_follow *follow, const struct tb_block *block);
 int tb_follow_take_again(struct tb_follow *follow);
 /* Whatever there is from where it comes: 1, 0 nothing now, or -errno */
 int tb_follow_take_in(struct tb_follow *follow);
+
+/* ---- follow_users.c ---- */
+
+/* A piece of what a program has written has come, or a patch */
+int tb_follow_chunk(struct tb_follow *follow, const struct tb_composite *composite, uint64_t ticks);
+int tb_follow_patch(struct tb_follow *follow, const struct tb_composite *composite, uint64_t ticks);
+/* Those that can be shown are for the cursor from here on; @all: no other comes any more */
+int tb_follow_release(struct tb_follow *follow, bool all);
+/* None has come */
+void tb_follow_forget(struct tb_follow *follow);
 
 bool tb_follow_ended(const struct tb_follow *follow);
 

@@ -8,7 +8,7 @@
  * know the same pieces.
  */
 #include <errno.h>
-#include "user.h"
+#include "follow.h"
 
 static int scan_event(struct tb_trace *trace, struct tb_recording *recording,
 		      const struct tb_composite *composite, uint64_t ticks,
@@ -24,9 +24,11 @@ static int scan_event(struct tb_trace *trace, struct tb_recording *recording,
 		return tb_clock_add(recording, (const void *)(composite + 1));
 	/* all of what a writer wrote must be there before any of it can be shown */
 	case TB_EV_CHUNK:
-		return trace->follow ? 0 : tb_users_chunk(trace, recording, composite, ticks);
+		return trace->follow ? tb_follow_chunk(trace->follow, composite, ticks) :
+		       tb_users_chunk(trace, recording, composite, ticks);
 	case TB_EV_PATCH:
-		return trace->follow ? 0 : tb_users_patch(trace, recording, composite, ticks);
+		return trace->follow ? tb_follow_patch(trace->follow, composite, ticks) :
+		       tb_users_patch(trace, recording, composite, ticks);
 	}
 	return 0;
 }

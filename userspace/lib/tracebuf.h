@@ -1094,6 +1094,18 @@ int tb_device_header(struct tb_device *device, unsigned int cpu,
 		     struct tb_ring_header **header);
 
 /**
+ * tb_device_join - take blocks together with @reader, of the same provider, in another thread
+ * @cpus: a bit for each CPU whose blocks @device is to take, in @bytes, 1024 at most
+ * Files that have joined each take blocks and wait for them by themselves; durable blocks go to any
+ * of them, and are to be given back in the order in which they were taken.  When @reader is closed
+ * what all hold goes back, and they get -EPIPE.
+ * Errors: -EBUSY another file is the reader, or @device is or has joined one; -EINVAL no such CPU,
+ * not the same provider, or @reader has joined another; -ENOTTY the module cannot.
+ */
+int tb_device_join(struct tb_device *device, const struct tb_device *reader,
+		   const void *cpus, size_t bytes);
+
+/**
  * tb_device_acquire - take blocks that are complete (needs tb_device_map())
  * @refs: room for @room references
  * @flags: TB_ACQUIRE_*

@@ -4,6 +4,7 @@
  *
  *	scan.c     finds the pieces	(when a trace is opened)
  *	users.c    puts them in order, one sequence for each writer, and does the books
+ *	follow_users.c	the same while they come, when a trace is followed
  *	user_name.c     names by number
  *	user_read.c     goes through a sequence, one record after the other
  *	user_record.c   what is in a record
@@ -21,7 +22,7 @@
 /**
  * struct tb_piece - a TB_EV_CHUNK
  * @key: producer << 16 | writer; then the number of its sequence
- * @at: where its payload is in the file
+ * @at: where its payload is in the file; followed: the address of a struct tb_piece_copy
  * @ticks: when the kernel took it: what is in it was written before
  * @chunk: which chunk, by a number that does not wrap around
  * @first: number of its first record
@@ -42,6 +43,12 @@ struct tb_piece {
 	uint16_t flags;
 };
 
+/* struct tb_piece_copy - a piece of a trace that is followed; @where: in all that came */
+struct tb_piece_copy {
+	uint64_t where;
+	struct tb_chunk_event event[];
+};
+
 /* struct tb_hole - a TB_EV_PATCH; the same fields mean the same */
 struct tb_hole {
 	uint64_t key;
@@ -54,11 +61,17 @@ struct tb_hole {
 	uint16_t reserved;
 };
 
-/* struct tb_sequence - what one writer wrote: a range of pieces and one of patches */
+/*
+ * struct tb_sequence - what one writer wrote: a range of pieces and one of patches.  In a trace
+ * that is followed they are in @own_pieces and @own_holes: those that are not passed yet.
+ */
 struct tb_sequence {
 	struct tb_user_writer books;
 	size_t pieces, nr_pieces;
 	size_t holes, nr_holes;
+	struct tb_piece *own_pieces;
+	struct tb_hole *own_holes;
+	size_t room_pieces, room_holes;
 };
 
 /* struct tb_told - a name that a program told, in order of @key and then of telling */
@@ -89,7 +102,64 @@ struct tb_users {
 	uint64_t malformed;
 };
 
+/* Its @index-th piece and its patches */
+static inline const struct tb_piece *tb_sequence_piece(const struct tb_users *users,
+						       const struct tb_sequence *sequence,
+						       size_t index)
+{
+	return sequence->own_pieces ? &sequence->own_pieces[index] :
+	       &users->pieces[sequence->pieces + index];
+}
+
+static inline const struct tb_hole *tb_sequence_holes(const struct tb_users *users,
+						      const struct tb_sequence *sequence)
+{
+	return sequence->own_holes ? sequence->own_holes : &users->holes[sequence->holes];
+}
+
+static inline struct tb_piece_copy *tb_piece_copy(const struct tb_piece *piece)
+{
+	return (void *)(uintptr_t)piece->at;
+}
+
+/* The event it came in */
+static inline const struct tb_chunk_event *tb_piece_event(const struct tb_trace *trace,
+							  const struct tb_piece *piece)
+{
+	return trace->follow ? tb_piece_copy(piece)->event :
+	       (const void *)(trace->data + piece->at);
+}
+
+/* Where that is among all bytes */
+static inline uint64_t tb_piece_where(const struct tb_trace *trace, const struct tb_piece *piece)
+{
+	return trace->follow ? tb_piece_copy(piece)->where : piece->at;
+}
+
 /* ---- users.c ---- */
+
+/* As it is in its event; but for where that is */
+struct tb_piece tb_piece_of(const struct tb_composite *composite, uint64_t ticks);
+struct tb_hole tb_hole_of(const struct tb_composite *composite, uint64_t ticks);
+
+/**
+ * struct tb_lap - where a writer is while its pieces and patches are looked at as they were taken
+ * @newest: chunk, 0: none yet
+ * @began: its very first piece was there
+ */
+struct tb_lap {
+	uint64_t newest;
+	uint32_t tid;
+	bool     began;
+};
+
+/* The number of chunk @id that does not wrap around */
+uint64_t tb_lap_unwrap(struct tb_lap *lap, uint32_t id);
+/* Is this the first piece of another writer that got the same id? */
+bool tb_lap_is_another(const struct tb_lap *lap, const struct tb_piece *piece, uint32_t tid);
+
+struct tb_sequence *tb_sequence_new(struct tb_users *users, const struct tb_chunk_event *chunk);
+void tb_sequence_free(struct tb_sequence *sequence);
 
 int tb_users_chunk(struct tb_trace *trace, struct tb_recording *recording,
 		   const struct tb_composite *composite, uint64_t ticks);
@@ -115,6 +185,14 @@ struct tb_missing {
 	uint32_t cause;
 	bool     at_most;
 };
+
+/* Nothing else is between what was taken last and this piece, as far as chunks tell */
+bool tb_numbers_are_next(const struct tb_numbers *numbers, const struct tb_piece *piece);
+
+/* The books of @sequence with one piece more; -ENOMEM */
+int tb_users_book(struct tb_users *users, struct tb_sequence *sequence,
+		  struct tb_numbers *numbers, const struct tb_piece *piece,
+		  const struct tb_chunk_event *chunk);
 
 /* What is missing before this piece, if anything; it is accounted for then */
 bool tb_numbers_piece(struct tb_numbers *numbers, const struct tb_users *users,

@@ -28,8 +28,7 @@ void tb_reader_start(struct tb_reader *reader, const struct tb_trace *trace,
 
 static const struct tb_piece *current(const struct tb_reader *reader)
 {
-	return &reader->recording->users->pieces[reader->sequence->pieces +
-						 reader->piece];
+	return tb_sequence_piece(reader->recording->users, reader->sequence, reader->piece);
 }
 
 /* ---- time ---- */
@@ -128,8 +127,7 @@ static bool begin_piece(struct tb_reader *reader, uint64_t *ticks)
 	const struct tb_piece *piece = current(reader);
 	const struct tb_record *record;
 
-	reader->data = reader->trace->data + piece->at +
-		       sizeof(struct tb_chunk_event);
+	reader->data = (const unsigned char *)(tb_piece_event(reader->trace, piece) + 1);
 	reader->at = 0;
 	reader->taken = 0;
 	if (!tb_numbers_piece(&reader->numbers, reader->recording->users, piece,
@@ -204,7 +202,7 @@ static const struct tb_record *patched(const struct tb_reader *reader,
 
 	if (!high || record->bytes > sizeof(room->copy))
 		return record;
-	holes = users->holes + reader->sequence->holes;
+	holes = tb_sequence_holes(users, reader->sequence);
 	start = piece->offset + (uint32_t)((const unsigned char *)record -
 					   reader->data);
 	end = start + record->bytes;
@@ -320,7 +318,7 @@ void tb_reader_view(struct tb_reader *reader, uint64_t ticks,
 
 	/* a piece is left with its last record, before what is missing of it is shown */
 	piece = reader->data ? current(reader) : current(reader) - 1;
-	chunk = (const void *)(reader->trace->data + piece->at);
+	chunk = tb_piece_event(reader->trace, piece);
 	if (reader->kind == TB_VIEW_USER)
 		view_record(reader, piece, ticks, room);
 	else
@@ -337,15 +335,16 @@ void tb_reader_view(struct tb_reader *reader, uint64_t ticks,
 	view->tid = user->tid ? user->tid : user->pid;
 	view->id = TB_EV_CHUNK;
 	view->structure = TB_STRUCT_COMPOSITE;
-	view->offset = piece->at - sizeof(struct tb_composite);
+	view->offset = tb_piece_where(reader->trace, piece);
 	view->user = user;
 	if (reader->kind == TB_VIEW_USER) {
 		view->length = reader->record->bytes;
 		view->payload = reader->record;
-		view->offset = (uint64_t)((const unsigned char *)reader->record -
-					  reader->trace->data);
+		view->offset += (uint64_t)((const unsigned char *)reader->record -
+					   (const unsigned char *)chunk);
 		view->sequence = piece->first + reader->taken - 1;
 	} else {
+		view->offset -= sizeof(struct tb_composite);
 		view->lost.dropped = reader->missing.records;
 		view->lost.first = reader->since;
 		view->lost.last = ticks;

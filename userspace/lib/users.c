@@ -38,26 +38,12 @@ static uint64_t key_of(uint32_t producer, uint16_t writer)
 	return (uint64_t)producer << 16 | writer;
 }
 
-int tb_users_chunk(struct tb_trace *trace, struct tb_recording *recording,
-		   const struct tb_composite *composite, uint64_t ticks)
+struct tb_piece tb_piece_of(const struct tb_composite *composite, uint64_t ticks)
 {
 	const struct tb_chunk_event *chunk = (const void *)(composite + 1);
-	struct tb_users *users = users_of(recording);
-	struct tb_piece *piece;
 
-	if (!users)
-		return -ENOMEM;
-	if (composite->length < sizeof(*chunk)) {
-		users->malformed++;
-		return 0;
-	}
-	if (tb_array_grow(&users->pieces, &users->room_pieces, users->nr_pieces,
-			  sizeof(*piece)))
-		return -ENOMEM;
-	piece = &users->pieces[users->nr_pieces++];
-	*piece = (struct tb_piece) {
+	return (struct tb_piece) {
 		.key = key_of(chunk->producer, chunk->writer),
-		.at = (uint64_t)((const unsigned char *)chunk - trace->data),
 		.ticks = ticks,
 		.first = chunk->first,
 		.records = chunk->records,
@@ -67,32 +53,60 @@ int tb_users_chunk(struct tb_trace *trace, struct tb_recording *recording,
 		.cause = chunk->cause,
 		.flags = chunk->flags,
 	};
+}
+
+struct tb_hole tb_hole_of(const struct tb_composite *composite, uint64_t ticks)
+{
+	const struct tb_patch_event *patch = (const void *)(composite + 1);
+
+	return (struct tb_hole) {
+		.key = key_of(patch->producer, patch->writer),
+		.ticks = ticks,
+		.value = patch->value,
+		.id = patch->chunk,
+		.offset = patch->offset,
+	};
+}
+
+int tb_users_chunk(struct tb_trace *trace, struct tb_recording *recording,
+		   const struct tb_composite *composite, uint64_t ticks)
+{
+	struct tb_users *users = users_of(recording);
+	struct tb_piece *piece;
+
+	if (!users)
+		return -ENOMEM;
+	if (composite->length < sizeof(struct tb_chunk_event)) {
+		users->malformed++;
+		return 0;
+	}
+	if (tb_array_grow(&users->pieces, &users->room_pieces, users->nr_pieces,
+			  sizeof(*piece)))
+		return -ENOMEM;
+	piece = &users->pieces[users->nr_pieces++];
+	*piece = tb_piece_of(composite, ticks);
+	piece->at = (uint64_t)((const unsigned char *)(composite + 1) - trace->data);
 	return 0;
 }
 
 int tb_users_patch(struct tb_trace *trace, struct tb_recording *recording,
 		   const struct tb_composite *composite, uint64_t ticks)
 {
-	const struct tb_patch_event *patch = (const void *)(composite + 1);
 	struct tb_users *users = users_of(recording);
+	struct tb_hole *hole;
 
 	if (!users)
 		return -ENOMEM;
-	if (composite->length < sizeof(*patch)) {
+	if (composite->length < sizeof(struct tb_patch_event)) {
 		users->malformed++;
 		return 0;
 	}
 	if (tb_array_grow(&users->holes, &users->room_holes, users->nr_holes,
 			  sizeof(*users->holes)))
 		return -ENOMEM;
-	users->holes[users->nr_holes++] = (struct tb_hole) {
-		.key = key_of(patch->producer, patch->writer),
-		.at = (uint64_t)((const unsigned char *)patch - trace->data),
-		.ticks = ticks,
-		.value = patch->value,
-		.id = patch->chunk,
-		.offset = patch->offset,
-	};
+	hole = &users->holes[users->nr_holes++];
+	*hole = tb_hole_of(composite, ticks);
+	hole->at = (uint64_t)((const unsigned char *)(composite + 1) - trace->data);
 	return 0;
 }
 
@@ -104,6 +118,8 @@ void tb_users_free(struct tb_users *users)
 		return;
 	for (i = 0; i < users->nr_names; i++)
 		free((char *)users->names[i].name.text);
+	for (i = 0; i < users->nr_sequences; i++)
+		tb_sequence_free(&users->sequences[i]);
 	free(users->names);
 	free(users->pieces);
 	free(users->holes);
@@ -159,14 +175,7 @@ static void sort_all(struct tb_users *users)
 		      compare_holes);
 }
 
-/* Where a writer is while its pieces and patches are looked at as they were taken */
-struct lap {
-	uint64_t newest;	/* chunk, 0: none yet */
-	uint32_t tid;
-	bool     began;		/* its very first piece was there */
-};
-
-static uint64_t unwrap(struct lap *lap, uint32_t id)
+uint64_t tb_lap_unwrap(struct tb_lap *lap, uint32_t id)
 {
 	uint64_t chunk = CHUNK_BASE + id;
 
@@ -178,9 +187,7 @@ static uint64_t unwrap(struct lap *lap, uint32_t id)
 	return chunk;
 }
 
-/* Is this the first piece of another writer that got the same id? */
-static bool is_another(const struct lap *lap, const struct tb_piece *piece,
-		       uint32_t tid)
+bool tb_lap_is_another(const struct tb_lap *lap, const struct tb_piece *piece, uint32_t tid)
 {
 	bool first = !piece->id && !piece->offset;
 
@@ -188,8 +195,7 @@ static bool is_another(const struct lap *lap, const struct tb_piece *piece,
 	       (lap->began || (tid && lap->tid && tid != lap->tid));
 }
 
-static struct tb_sequence *sequence_new(struct tb_users *users,
-					const struct tb_chunk_event *chunk)
+struct tb_sequence *tb_sequence_new(struct tb_users *users, const struct tb_chunk_event *chunk)
 {
 	struct tb_sequence *sequence;
 
@@ -206,6 +212,17 @@ static struct tb_sequence *sequence_new(struct tb_users *users,
 	return sequence;
 }
 
+/* Of a trace that is followed: copies of pieces that were not passed yet */
+void tb_sequence_free(struct tb_sequence *sequence)
+{
+	size_t i;
+
+	for (i = 0; sequence->own_pieces && i < sequence->nr_pieces; i++)
+		free(tb_piece_copy(&sequence->own_pieces[i]));
+	free(sequence->own_pieces);
+	free(sequence->own_holes);
+}
+
 /*
  * Sequences, from pieces and patches in order of id and time.  A patch whose writer has no
  * pieces is of no use: its key becomes one that no sequence has.
@@ -215,28 +232,28 @@ static int make_sequences(const struct tb_trace *trace, struct tb_users *users)
 	const struct tb_chunk_event *chunk;
 	uint64_t key = 0, index;
 	struct tb_piece *piece;
-	struct lap lap = { 0 };
+	struct tb_lap lap = { 0 };
 	struct tb_hole *hole;
 	size_t i, h = 0;
 
 	for (i = 0; i < users->nr_pieces; i++) {
 		piece = &users->pieces[i];
 		chunk = (const void *)(trace->data + piece->at);
-		if (!i || piece->key != key || is_another(&lap, piece, chunk->tid)) {
+		if (!i || piece->key != key || tb_lap_is_another(&lap, piece, chunk->tid)) {
 			if (!i || piece->key != key)
 				for (; h < users->nr_holes &&
 				       users->holes[h].key < piece->key; h++)
 					users->holes[h].key = UINT64_MAX;
 			key = piece->key;
 			memset(&lap, 0, sizeof(lap));
-			if (!sequence_new(users, chunk))
+			if (!tb_sequence_new(users, chunk))
 				return -ENOMEM;
 		}
 		index = users->nr_sequences - 1;
 		if (chunk->tid)
 			lap.tid = chunk->tid;
 		lap.began |= !piece->id && !piece->offset;
-		piece->chunk = unwrap(&lap, piece->id);
+		piece->chunk = tb_lap_unwrap(&lap, piece->id);
 		piece->key = index;
 		/* patches that came before the next piece; of the last, all that follow */
 		for (; h < users->nr_holes && users->holes[h].key == key &&
@@ -244,7 +261,7 @@ static int make_sequences(const struct tb_trace *trace, struct tb_users *users)
 			users->pieces[i + 1].key != key ||
 			users->holes[h].ticks < users->pieces[i + 1].ticks); h++) {
 			hole = &users->holes[h];
-			hole->chunk = unwrap(&lap, hole->id);
+			hole->chunk = tb_lap_unwrap(&lap, hole->id);
 			hole->key = index;
 		}
 	}
@@ -292,9 +309,7 @@ static void set_ranges(struct tb_users *users)
 
 /* ---- numbers ---- */
 
-/* Nothing else is between what was taken last and this piece, as far as chunks tell */
-static bool is_next(const struct tb_numbers *numbers,
-		    const struct tb_piece *piece)
+bool tb_numbers_are_next(const struct tb_numbers *numbers, const struct tb_piece *piece)
 {
 	if (piece->chunk == numbers->chunk)
 		return piece->offset == numbers->offset;
@@ -327,7 +342,7 @@ bool tb_numbers_piece(struct tb_numbers *numbers, const struct tb_users *users,
 		missing->records = piece->first - numbers->next;
 		/* the program's causes do not explain that whole pieces are not there */
 		if (!(piece->cause & kernel) &&
-		    (!piece->cause || !is_next(numbers, piece)))
+		    (!piece->cause || !tb_numbers_are_next(numbers, piece)))
 			missing->cause |= no_cause(users);
 	}
 	numbers->known = true;
@@ -378,35 +393,40 @@ static int book_records(struct tb_users *users, struct tb_user_writer *books,
 	return 0;
 }
 
+int tb_users_book(struct tb_users *users, struct tb_sequence *sequence,
+		  struct tb_numbers *numbers, const struct tb_piece *piece,
+		  const struct tb_chunk_event *chunk)
+{
+	struct tb_user_writer *books = &sequence->books;
+	bool known = numbers->known;
+	struct tb_missing missing;
+
+	books->chunks += !books->pieces++ || piece->chunk != numbers->chunk;
+	books->bytes += piece->bytes;
+	if (known && piece->first < numbers->next)
+		books->wrong++;
+	if (tb_numbers_piece(numbers, users, piece, &missing) && !missing.at_most)
+		book_lost(books, missing.records, missing.cause);
+	if (!known && piece->id)
+		books->before = piece->first;
+	books->attempted = numbers->next - books->before;
+	return book_records(users, books, piece, (const unsigned char *)(chunk + 1));
+}
+
 static int book_sequence(const struct tb_trace *trace, struct tb_users *users,
 			 struct tb_sequence *sequence)
 {
-	struct tb_user_writer *books = &sequence->books;
 	struct tb_numbers numbers = { 0 };
 	const struct tb_piece *piece;
-	struct tb_missing missing;
-	bool known;
 	size_t i;
 
-	books->pieces = sequence->nr_pieces;
-	books->patches = sequence->nr_holes;
+	sequence->books.patches = sequence->nr_holes;
 	for (i = 0; i < sequence->nr_pieces; i++) {
-		piece = &users->pieces[sequence->pieces + i];
-		books->chunks += !i || piece->chunk != numbers.chunk;
-		books->bytes += piece->bytes;
-		known = numbers.known;
-		if (known && piece->first < numbers.next)
-			books->wrong++;
-		if (tb_numbers_piece(&numbers, users, piece, &missing) &&
-		    !missing.at_most)
-			book_lost(books, missing.records, missing.cause);
-		if (!known && piece->id)
-			books->before = piece->first;
-		if (book_records(users, books, piece, trace->data + piece->at +
-				 sizeof(struct tb_chunk_event)))
+		piece = tb_sequence_piece(users, sequence, i);
+		if (tb_users_book(users, sequence, &numbers, piece,
+				  tb_piece_event(trace, piece)))
 			return -ENOMEM;
 	}
-	books->attempted = numbers.next - books->before;
 	return 0;
 }
 

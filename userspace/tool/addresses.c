@@ -93,6 +93,24 @@ void addresses_block(struct addresses **addresses, const struct tb_block *block)
 	}
 }
 
+void addresses_merge(struct addresses **into, struct addresses *from)
+{
+	size_t i;
+
+	if (!from || !*into) {
+		*into = *into ? *into : from;
+		return;
+	}
+	for (i = 0; i < from->nr_slots; i++) {
+		if (!from->slots[i])
+			continue;
+		if ((*into)->used * 2 >= (*into)->nr_slots && !grow(*into))
+			break;
+		(*into)->used += insert((*into)->slots, (*into)->nr_slots, from->slots[i]);
+	}
+	addresses_free(from);
+}
+
 void addresses_free(struct addresses *addresses)
 {
 	if (!addresses)

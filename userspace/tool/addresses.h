@@ -14,6 +14,9 @@ struct addresses;
  * One for which there is no memory has no name later. */
 void addresses_block(struct addresses **addresses, const struct tb_block *block);
 
+/* @from, which is taken over, to what is there */
+void addresses_merge(struct addresses **into, struct addresses *from);
+
 /**
  * addresses_notes - look the addresses up in the running kernel
  * @first: number of the first block of notes

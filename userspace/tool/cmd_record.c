@@ -40,6 +40,7 @@ const struct command cmd_record = {
 	"      --compress ALGO   zstd, or zstd:LEVEL, 1..19 (3); everything that reads traces\n"
 	"                        reads them; 'zstd -d' makes them plain\n"
 	"      --threads N       that compress, 1..64 (the number of CPUs, at most 4)\n"
+	READERS_HELP
 	"      --buffered        write through the page cache, even if the file system has\n"
 	"                        O_DIRECT\n"
 	RECORD_HELP(DEFAULT_FILE),
@@ -103,8 +104,9 @@ static int record_open(struct record *record)
 	const char *output = record->output;
 	struct sink_way way = {
 		/* standard output is shared, and may be anywhere in its file */
-		.direct = !record->buffered && !record->stream && !record->channels &&
-			  strcmp(output, "-"),
+		.direct = (!record->buffered || record->reader_sets.text) &&
+			  !record->stream && !record->channels && strcmp(output, "-"),
+		.buffered = record->buffered,
 		.parts = record->series.given,
 		.compress = record->compress,
 		.level = record->level,
@@ -122,11 +124,19 @@ static int record_open(struct record *record)
 			return EXIT_WRONG;
 		output = record->series.name;
 	}
-	if (sink_open(sink, output) || sink_use(sink, &way))
+	if (sink_open(sink, output))
+		return EXIT_WRONG;
+	sink->way = way;
+	if (record->reader_sets.text) {
+		record->readers = readers_open(record);
+		if (!record->readers)
+			return EXIT_WRONG;
+	}
+	if (sink_use(sink, &way))
 		return EXIT_WRONG;
 	sink->no_stacks = record->chosen && !choice_stacks(&record->choice);
 	series_trim(&record->series);
-	if (record->verbose)
+	if (record->verbose && !record->readers)
 		sink_describe(sink);
 	return EXIT_FINE;
 }
@@ -157,6 +167,9 @@ static int record_prepare(struct record *record)
 	result = catch_signals(record);
 	if (result < 0)
 		return complain("signals: %s", strerror(-result));
+	if (record->reader_sets.text &&
+	    reader_sets_make(&record->reader_sets, record->query.nr_cpus))
+		return EXIT_WRONG;
 	if (record->fifo) {
 		record->channels = channels_open(device, &record->query);
 		if (!record->channels)
@@ -215,6 +228,8 @@ static int record_go(struct record *record)
 	if (status == EXIT_FINE && !record->caught && !record->seconds)
 		status = workload_status(&record->workload);
 	free(record->each);
+	readers_close(record->readers);
+	free(record->reader_sets.list);
 	channels_close(record->channels);
 	if (record->reader != record->device)
 		tb_device_close(record->reader);
@@ -246,6 +261,10 @@ static int files_check(const struct command *command, const struct record *recor
 		return misused(command, "--rotate makes several files, standard output is one");
 	if (series->given && record->stream)
 		return misused(command, "a stream is one: --rotate is for 'tracebuf record'");
+	if (record->reader_sets.text && record->stream)
+		return misused(command, "a stream is in order: --readers is for 'tracebuf record'");
+	if (record->reader_sets.text && out)
+		return misused(command, "--readers write at several places of a file, standard output has one: name a file (-o)");
 	if (record->threads && !record->compress)
 		return misused(command, "--threads compress: that is for --compress");
 	if (record->compress && record->stream)
@@ -272,6 +291,7 @@ static int record_with(const struct command *command, bool stream, int argc,
 		{ "compress", required_argument, NULL, OPTION_COMPRESS },
 		{ "threads",  required_argument, NULL, OPTION_THREADS },
 		{ "buffered", no_argument,       NULL, OPTION_BUFFERED },
+		READERS_LONG,
 		SERIES_LONG,
 		SERVICE_LONG,
 		{ "help",     no_argument,       NULL, 'h' },
@@ -294,6 +314,9 @@ static int record_with(const struct command *command, bool stream, int argc,
 		if (!status)
 			status = series_option(command, option, optarg,
 					       &record->series);
+		if (!status)
+			status = readers_option(command, option, optarg,
+						&record->reader_sets);
 		if (!status)
 			status = service_option(command, option, optarg,
 						&record->service);

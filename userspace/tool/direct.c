@@ -11,6 +11,9 @@
  * a request has them; what they hold may change, but the file is longer than its whole blocks then
  * at most by that request.
  *
+ * Of several that write into one file (lane.h) each has blocks here and there in it, and none cuts
+ * it: what is in order is for whoever knows them all.
+ *
  * O_DIRECT wants offsets, lengths and addresses that are multiples of what the device says
  * (statx()); blocks are powers of two and lie at multiples of their size, up to a page.  Where it
  * is not to be had, or no io_uring, plain writes do.
@@ -36,6 +39,7 @@ struct entry {
 	struct tb_device *device;	/* whose @ref, or NULL */
 	struct tb_ref ref;
 	void    *owned;
+	uint64_t at;			/* in the file */
 	size_t   bytes;
 	uint32_t events;		/* that are missing if it is not written */
 	bool     rolling;
@@ -53,14 +57,14 @@ struct direct {
 	struct iovec vectors[QUEUE];	/* of the same */
 	unsigned int head, going, tail;
 	size_t   part;			/* bytes of the first that are written */
-	uint64_t offset;		/* in the file, of the first */
 	uint64_t waiting;		/* bytes of all in the queue */
 	uint64_t allocated, step;	/* 0: it is not to be had */
+	const struct direct_lane *lane;
 };
 
 /* ---- what can be had --------------------------------------------------- */
 
-static bool in_memory(int fd)
+bool direct_in_memory(int fd)
 {
 	struct statfs fs;
 
@@ -73,7 +77,7 @@ static uint32_t wanted_align(int fd, const char **why)
 	struct statx status;
 	uint32_t align;
 
-	if (in_memory(fd)) {
+	if (direct_in_memory(fd)) {
 		*why = "the file system has no device";
 		return 0;
 	}
@@ -94,7 +98,7 @@ static void try_direct(struct direct *direct, size_t least)
 	direct->align = wanted_align(fd, &direct->no_direct);
 	if (!direct->align)
 		return;
-	if (direct->align > least || direct->offset % direct->align)
+	if (direct->align > least || direct->sink->bytes % direct->align)
 		direct->no_direct = "blocks are smaller than what the device writes at once";
 	else if (fcntl(fd, F_SETFL, flags | O_DIRECT) < 0)
 		direct->no_direct = "the file system does not know it";
@@ -134,7 +138,7 @@ const char *direct_way(const struct direct *direct, char text[256])
 	return text;
 }
 
-struct direct *direct_open(struct sink *sink, size_t least)
+struct direct *direct_open(struct sink *sink, size_t least, const struct direct_lane *lane)
 {
 	struct direct *direct;
 	int result;
@@ -145,8 +149,17 @@ struct direct *direct_open(struct sink *sink, size_t least)
 	if (!direct)
 		return NULL;
 	direct->sink = sink;
-	direct->step = in_memory(sink->fd) ? 0 : STEP_MIN;
-	try_direct(direct, least);
+	direct->lane = lane;
+	direct->step = lane || direct_in_memory(sink->fd) ? 0 : STEP_MIN;
+	if (sink->way.buffered)
+		direct->no_direct = "--buffered";
+	else
+		try_direct(direct, least);
+	/* what is copied is copied here, where the lane is, and not by some thread of the kernel's */
+	if (lane && !direct->past_cache) {
+		direct->no_ring = "it copies";
+		return direct;
+	}
 	result = io_uring_queue_init(4, &direct->ring, 0);
 	direct->has_ring = !result;
 	if (result)
@@ -196,12 +209,14 @@ static void fail(struct direct *direct, int code)
 
 	if (!sink->failed)
 		sink->failed = code;
+	if (direct->lane)
+		direct->lane->failed(direct->lane->context, entry_at(direct, direct->head)->at);
 	for (i = direct->head; i != direct->tail; i++)
 		sink->unwritten += entry_at(direct, i)->events;
 	give_back(direct, direct->tail - direct->head);
 	direct->going = direct->tail;
 	direct->part = 0;
-	if (ftruncate(sink->fd, (off_t)sink->bytes) < 0)
+	if (!direct->lane && ftruncate(sink->fd, (off_t)sink->bytes) < 0)
 		return;		/* the end is not whole then: readers say so */
 }
 
@@ -210,13 +225,14 @@ static void written(struct direct *direct, size_t bytes)
 	unsigned int count = 0;
 	struct entry *entry;
 
-	direct->offset += bytes;
 	bytes += direct->part;
 	while (direct->head + count != direct->going) {
 		entry = entry_at(direct, direct->head + count);
 		if (bytes < entry->bytes)
 			break;
 		bytes -= entry->bytes;
+		if (direct->lane)
+			direct->lane->written(direct->lane->context, entry->at, entry->events);
 		direct->sink->bytes += entry->bytes;
 		direct->sink->rolling += entry->rolling;
 		count++;
@@ -245,12 +261,12 @@ static void finished(struct direct *direct, ssize_t result)
 /* ---- writing ----------------------------------------------------------- */
 
 /* Have the file's blocks allocated some way ahead: one extent, and no work while writing */
-static void allocate(struct direct *direct, uint64_t end)
+static void allocate(struct direct *direct, uint64_t offset, uint64_t end)
 {
 	if (!direct->step || end <= direct->allocated)
 		return;
-	if (direct->allocated < direct->offset)
-		direct->allocated = direct->offset;
+	if (direct->allocated < offset)
+		direct->allocated = offset;
 	while (direct->allocated + direct->step < end)
 		direct->step *= 2;
 	if (fallocate(direct->sink->fd, FALLOC_FL_KEEP_SIZE, (off_t)direct->allocated,
@@ -263,11 +279,12 @@ static void allocate(struct direct *direct, uint64_t end)
 		direct->step *= 2;
 }
 
-/* Vectors are in a row: up to the end of the array at most */
-static unsigned int gather(struct direct *direct, struct iovec **vectors)
+/* Vectors are in a row, in the file as well: up to the end of the array at most */
+static unsigned int gather(struct direct *direct, struct iovec **vectors, uint64_t *offset)
 {
 	unsigned int first = direct->head % QUEUE, count = direct->tail - direct->head, i;
-	uint64_t bytes = 0;
+	const struct entry *entries = &direct->queue[first];
+	uint64_t end = entries->at;
 
 	if (count > QUEUE - first)
 		count = QUEUE - first;
@@ -279,10 +296,11 @@ static unsigned int gather(struct direct *direct, struct iovec **vectors)
 		at->iov_base = (char *)at->iov_base + (at->iov_len - left);
 		at->iov_len = left;
 	}
-	for (i = 0; i < count; i++)
-		bytes += (*vectors)[i].iov_len;
-	allocate(direct, direct->offset + bytes);
-	return count;
+	*offset = end + direct->part;
+	for (i = 0; i < count && entries[i].at == end; i++)
+		end += entries[i].bytes;
+	allocate(direct, *offset, end);
+	return i;
 }
 
 static void submit(struct direct *direct)
@@ -290,22 +308,22 @@ static void submit(struct direct *direct)
 	struct io_uring_sqe *sqe;
 	struct iovec *vectors;
 	unsigned int count;
+	uint64_t offset;
 	ssize_t done;
 	int result;
 
 	while (direct->going == direct->head && direct->head != direct->tail) {
-		count = gather(direct, &vectors);
+		count = gather(direct, &vectors, &offset);
 		direct->going = direct->head + count;
 		if (direct->has_ring) {
 			sqe = io_uring_get_sqe(&direct->ring);
-			io_uring_prep_writev(sqe, direct->sink->fd, vectors, count,
-					     direct->offset);
+			io_uring_prep_writev(sqe, direct->sink->fd, vectors, count, offset);
 			result = io_uring_submit(&direct->ring);
 			if (result >= 0)
 				return;
 			leave_ring(direct, strerror(-result));
 		}
-		done = pwritev(direct->sink->fd, vectors, (int)count, (off_t)direct->offset);
+		done = pwritev(direct->sink->fd, vectors, (int)count, (off_t)offset);
 		finished(direct, done < 0 ? -errno : done);
 	}
 }
@@ -349,22 +367,28 @@ uint64_t direct_waiting(const struct direct *direct)
 	return direct->waiting;
 }
 
-void direct_add(struct direct *direct, const struct tb_block *block, struct tb_device *device,
-		const struct tb_ref *ref, void *owned)
+void direct_add(struct direct *direct, uint64_t at, const struct tb_block *block,
+		struct tb_device *device, const struct tb_ref *ref, void *owned)
 {
-	unsigned int at = direct->tail++ % QUEUE;
-	struct entry *entry = &direct->queue[at];
+	unsigned int index = direct->tail++ % QUEUE;
+	struct entry *entry = &direct->queue[index];
 
 	entry->device = device;
 	if (device)
 		entry->ref = *ref;
 	entry->owned = owned;
+	entry->at = at;
 	direct->waiting += (uint64_t)1 << block->size_log2;
 	entry->bytes = (size_t)1 << block->size_log2;
 	entry->rolling = block->kind == TB_BLOCK_ROLLING;
 	entry->events = entry->rolling ? block->events : 0;
-	direct->vectors[at].iov_base = (void *)(uintptr_t)block;
-	direct->vectors[at].iov_len = entry->bytes;
+	direct->vectors[index].iov_base = (void *)(uintptr_t)block;
+	direct->vectors[index].iov_len = entry->bytes;
+}
+
+uint64_t direct_first(const struct direct *direct)
+{
+	return direct->head == direct->tail ? UINT64_MAX : direct->queue[direct->head % QUEUE].at;
 }
 
 int direct_fd(const struct direct *direct)

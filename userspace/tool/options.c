@@ -68,14 +68,12 @@ static int durable_kib(const struct command *command, const char *what,
 		       what, value, TB_DURABLE_KIB_MIN, TB_DURABLE_KIB_MAX);
 }
 
-/* "0-3,7" into bits; -EINVAL */
-static int parse_cpus(const char *text, struct setup *setup)
+int parse_cpus(const char *text, const char **rest, struct cpu_bits *cpus)
 {
-	const unsigned long limit = 8 * sizeof(setup->cpus);
 	unsigned long first, last;
 	char *end;
 
-	memset(setup->cpus, 0, sizeof(setup->cpus));
+	memset(cpus, 0, sizeof(*cpus));
 	do {
 		if (*text < '0' || *text > '9')
 			return -EINVAL;
@@ -86,13 +84,15 @@ static int parse_cpus(const char *text, struct setup *setup)
 				return -EINVAL;
 			last = strtoul(text, &end, 10);
 		}
-		if (first > last || last >= limit)
+		if (first > last || last >= CPUS_MAX)
 			return -EINVAL;
 		for (; first <= last; first++)
-			setup->cpus[first / 8] |= (uint8_t)(1 << first % 8);
+			cpus->bits[first / 8] |= (uint8_t)(1 << first % 8);
 		text = end + 1;
 	} while (*end == ',');
-	return *end ? -EINVAL : 0;
+	if (rest)
+		*rest = end;
+	return *end && !rest ? -EINVAL : 0;
 }
 
 /* EXIT_FINE, or EXIT_USAGE after complaining; -1: none of these */
@@ -126,9 +126,9 @@ static int setup_take(const struct command *command, int option,
 			       value);
 	case 'c':
 		setup->cpu_list = value;
-		return !parse_cpus(value, setup) ? EXIT_FINE :
-		       misused(command, "CPUs: '%s' is not a list of numbers and ranges up to %zu, as in 0-3,7",
-			       value, 8 * sizeof(setup->cpus) - 1);
+		return !parse_cpus(value, NULL, &setup->cpus) ? EXIT_FINE :
+		       misused(command, "CPUs: '%s' is not a list of numbers and ranges up to %u, as in 0-3,7",
+			       value, CPUS_MAX - 1);
 	case 0x100:
 		config->policy = choice(value, policies);
 		return config->policy ? EXIT_FINE :
@@ -210,16 +210,16 @@ static void possible_cpus(char *text, size_t size)
 /* CPUs that cannot be here: EXIT_WRONG after complaining */
 static int impossible_cpus(const struct setup *setup)
 {
-	struct setup possible;
+	struct cpu_bits possible;
 	char text[256];
-	size_t i;
+	unsigned int i;
 
 	possible_cpus(text, sizeof(text));
-	if (parse_cpus(text, &possible))
+	if (parse_cpus(text, NULL, &possible))
 		return EXIT_FINE;
-	for (i = 0; i < 8 * sizeof(setup->cpus); i++)
-		if (setup->cpus[i / 8] & ~possible.cpus[i / 8] & 1 << i % 8)
-			return complain("CPUs: '%s': there is no CPU %zu here, only %s",
+	for (i = 0; i < CPUS_MAX; i++)
+		if (has_cpu(&setup->cpus, i) && !has_cpu(&possible, i))
+			return complain("CPUs: '%s': there is no CPU %u here, only %s",
 					setup->cpu_list, i, text);
 	return EXIT_FINE;
 }
@@ -228,8 +228,8 @@ static unsigned int chosen_cpus(const struct setup *setup, unsigned int all)
 {
 	unsigned int i, count = 0;
 
-	for (i = 0; i < 8 * sizeof(setup->cpus); i++)
-		count += setup->cpus[i / 8] >> i % 8 & 1;
+	for (i = 0; i < CPUS_MAX; i++)
+		count += has_cpu(&setup->cpus, i);
 	return setup->cpu_list ? count : all;
 }
 
@@ -286,7 +286,7 @@ int setup_apply(struct tb_device *device, struct setup *setup)
 	int result;
 
 	if (setup->cpu_list) {
-		setup->config.cpus = (uint64_t)(uintptr_t)setup->cpus;
+		setup->config.cpus = (uint64_t)(uintptr_t)setup->cpus.bits;
 		setup->config.cpus_bytes = sizeof(setup->cpus);
 	}
 	result = tb_device_configure(device, &setup->config);

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include "choose.h"
+#include "readers.h"
 #include "series.h"
 #include "service.h"
 #include "workload.h"
@@ -59,12 +60,14 @@ struct record {
 	bool buffered;			/* through the page cache */
 	bool stream;			/* each block as it comes */
 	struct series series;
+	struct reader_sets reader_sets;
 	struct service service;
 	char **command;
 
 	struct tb_device *device, *reader;
 	struct tb_query query;
 	struct channels *channels;	/* or NULL */
+	struct readers *readers;	/* or NULL: this thread reads */
 	struct sink sink;
 	struct workload workload;
 	int signals;

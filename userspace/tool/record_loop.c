@@ -6,6 +6,8 @@
  * When there are several files each gets a reader of its own, an open file of the device: the
  * kernel gives each the durable buffer from the oldest complete state that what is still in the
  * rings needs.  So every file can be read by itself.
+ *
+ * With --readers threads take the blocks (readers.h): then what is waited for is what they say.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,6 +19,7 @@
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
+#include "lane.h"
 #include "record.h"
 
 #define PROGRESS_NS 250000000ull
@@ -123,8 +126,27 @@ static int record_move(struct record *record)
 	return sink_move(&record->sink, record->reader, 0);
 }
 
+/* Streaming they take blocks from the beginning, else at the end */
+static int begin_readers(struct record *record)
+{
+	int result = readers_begin(record->readers);
+
+	if (!result && record->verbose)
+		lanes_describe(record->sink.lanes);
+	return result;
+}
+
+static int drain_readers(struct record *record)
+{
+	int result = record->query.mode == TB_MODE_STREAMING ? 0 : begin_readers(record);
+
+	return result < 0 ? result : readers_drain(record->readers);
+}
+
 static int record_drain(struct record *record)
 {
+	if (record->readers)
+		return drain_readers(record);
 	if (record->channels)
 		return channels_drain(record->channels, &record->sink);
 	return sink_drain(&record->sink, record->reader);
@@ -165,6 +187,8 @@ static int next_file(struct record *record)
 		return 0;
 	}
 	progress_clear(record);
+	if (record->readers)
+		readers_settle(record->readers);
 	failed = series_next(&record->series, record->output);
 	if (!failed && sink_next(&record->sink, record->series.name)) {
 		series_back(&record->series);
@@ -174,19 +198,21 @@ static int next_file(struct record *record)
 		note("%s goes on", record->sink.name);
 		record->sink.way.most = 0;
 		record->next_file = now_ns() + RETRY_NS;
-		return 0;
+		return record->readers ? readers_begin(record->readers) : 0;
 	}
 	file_due(record, now_ns());
 	record->sink.way.most = record->series.bytes;
 	series_trim(&record->series);
 	if (record->sink.failed)
 		return -EIO;
-	if (record->verbose)
+	if (record->verbose && !record->readers)
 		sink_describe(&record->sink);
 	service_notify("STATUS=Recording into %s", record->sink.name);
 	/* the next reader can only be one when this is none any more */
 	tb_device_close(record->reader);
 	record->reader = record_reader(record);
+	if (record->reader && record->readers)
+		return begin_readers(record);
 	return record->reader ? 0 : -EPROTO;
 }
 
@@ -195,6 +221,22 @@ static bool file_full(const struct record *record)
 	const struct sink *sink = &record->sink;
 
 	return sink->way.most && sink_size(sink) >= sink->way.most;
+}
+
+static int empty_by_readers(struct record *record, bool next)
+{
+	bool more = false;
+	int result;
+
+	for (;;) {
+		result = readers_empty(record->readers, !next || !record->sink.way.most, more);
+		if (result != -EFBIG)
+			return result;
+		result = next_file(record);
+		if (result < 0)
+			return result;
+		more = true;
+	}
 }
 
 /*
@@ -207,6 +249,8 @@ static int empty_rings(struct record *record, bool next)
 	uint32_t flags = TB_ACQUIRE_FLUSH;
 	int moved;
 
+	if (record->readers)
+		return empty_by_readers(record, next);
 	for (;;) {
 		moved = sink_move(&record->sink, record->reader, flags);
 		if (!moved && !sink_ready(&record->sink)) {
@@ -227,12 +271,19 @@ static int empty_rings(struct record *record, bool next)
 /* Asked for now, or by now: then all that happened up to now is for this file */
 static int record_next(struct record *record)
 {
-	int result = 0;
+	int result = record->readers ? readers_hold(record->readers) : 0;
 
+	if (result < 0 && result != -EFBIG)
+		return result;
+	result = 0;
 	if (record->rotate || now_ns() >= record->next_file)
 		result = empty_rings(record, false);
 	record->rotate = false;
-	return result < 0 ? result : next_file(record);
+	if (result >= 0)
+		result = next_file(record);
+	if (result >= 0 && record->readers)
+		readers_go(record->readers);
+	return result;
 }
 
 static bool next_due(const struct record *record)
@@ -266,6 +317,30 @@ static int move_some(struct record *record)
 	return 0;
 }
 
+/* What to wait for blocks with */
+static struct pollfd wait_blocks(const struct record *record)
+{
+	bool streaming = record->query.mode == TB_MODE_STREAMING;
+	struct pollfd wait = { .events = POLLIN };
+
+	if (record->readers && streaming) {
+		wait.fd = readers_fd(record->readers);
+		return wait;
+	}
+	wait.fd = record->channels ? channels_fd(record->channels) : tb_device_fd(record->reader);
+	if (!streaming || !sink_ready(&record->sink))
+		wait.events = 0;
+	return wait;
+}
+
+/* Some readers do not go on: the file is full, or it is the end */
+static int readers_stopped(struct record *record)
+{
+	int result = readers_hold(record->readers);
+
+	return result == -EFBIG ? 0 : result < 0 ? result : -ENODATA;
+}
+
 int record_loop(struct record *record)
 {
 	bool streaming = record->query.mode == TB_MODE_STREAMING;
@@ -276,12 +351,16 @@ int record_loop(struct record *record)
 	file_due(record, record->started);
 	if (record->seconds > 0)
 		end = record->started + (uint64_t)(record->seconds * 1e9);
+	if (record->readers && streaming) {
+		result = begin_readers(record);
+		if (result < 0)
+			return result;
+		readers_go(record->readers);
+	}
 	for (;;) {
 		struct pollfd wait[3] = {
 			{ .fd = record->signals, .events = POLLIN },
-			{ .fd = record->channels ? channels_fd(record->channels) :
-						   tb_device_fd(record->reader),
-			  .events = streaming && sink_ready(&record->sink) ? POLLIN : 0 },
+			wait_blocks(record),
 			{ .fd = sink_fd(&record->sink), .events = POLLIN },
 		};
 
@@ -293,7 +372,7 @@ int record_loop(struct record *record)
 		if (wait[1].revents & (POLLHUP | POLLERR))
 			return 0;	/* stopped by someone else, or full */
 		if ((streaming && wait[1].revents & POLLIN) || wait[2].revents) {
-			result = move_some(record);
+			result = record->readers ? readers_stopped(record) : move_some(record);
 			if (result < 0)
 				return result == -ENODATA ? 0 : result;
 		}
@@ -330,6 +409,10 @@ int record_finish(struct record *record, int result)
 	int status = EXIT_FINE, stopped, drained;
 
 	service_stopping();
+	if (record->readers && result >= 0) {
+		result = readers_hold(record->readers);
+		result = result == -EFBIG || result == -ENODATA ? 0 : result;
+	}
 	/* what is in the rings may be more than a file is to have: as long as there can be others */
 	if (!result && record->series.bytes && !record->sink.failed)
 		result = empty_rings(record, true);
@@ -341,6 +424,8 @@ int record_finish(struct record *record, int result)
 	drained = record->sink.failed || result == -EPROTO || !record->reader ? 0 :
 		  record_drain(record);
 	progress_end(record);
+	if (record->readers)
+		readers_settle(record->readers);
 	if (sink_close(&record->sink))
 		status = EXIT_WRONG;
 	else if (result < 0)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include "addresses.h"
 #include "direct.h"
+#include "lane.h"
 #include "notes.h"
 
 /* Opens the file that @sink is for, of that name; EXIT_* */
@@ -54,8 +55,8 @@ int sink_use(struct sink *sink, const struct sink_way *way)
 		if (!sink->pack)
 			return complain("out of memory");
 	}
-	if (way->direct && !way->compress)
-		sink->direct = direct_open(sink, way->block_bytes);
+	if (way->direct && !way->compress && !sink->lanes)
+		sink->direct = direct_open(sink, way->block_bytes, NULL);
 	return EXIT_FINE;
 }
 
@@ -160,36 +161,44 @@ static int write_plain(struct sink *sink, const struct tb_block *const *blocks,
 	return write_now(sink, vectors, pieces, count);
 }
 
+void sink_frames(struct sink *sink, const struct frame *frames, unsigned int count)
+{
+	struct piece pieces[PACK_FRAMES] = { 0 };
+	struct iovec vectors[PACK_FRAMES];
+	unsigned int i, j;
+
+	for (i = 0; i < count; i++) {
+		for (j = 0; j < frames[i].count; j++)
+			piece_block(&pieces[i], frames[i].blocks[j]);
+		vectors[i].iov_base = (void *)(uintptr_t)frames[i].data;
+		vectors[i].iov_len = frames[i].bytes;
+		if (!frames[i].bytes && !sink->failed)
+			sink->failed = -ENOMEM;
+	}
+	if (sink->failed) {
+		for (i = 0; i < count; i++)
+			sink->unwritten += pieces[i].events;
+		return;
+	}
+	write_now(sink, vectors, pieces, count);
+	for (i = 0; i < count && !sink->failed; i++)
+		pack_written(sink->pack, &frames[i]);
+}
+
 /* Frames are written when all their blocks have been read: those that can be given back */
 static int write_packed(struct sink *sink, const struct tb_block *const *blocks,
 			unsigned int count)
 {
-	struct iovec vectors[PACK_FRAMES];
-	struct piece pieces[PACK_FRAMES];
 	struct frame frames[PACK_FRAMES];
-	unsigned int i, j, n;
+	unsigned int i, n;
 
 	while (count && !sink->failed) {
 		n = pack_blocks(sink->pack, blocks, count, frames);
-		memset(pieces, 0, sizeof(pieces));
+		sink_frames(sink, frames, n);
 		for (i = 0; i < n; i++) {
-			for (j = 0; j < frames[i].count; j++)
-				piece_block(&pieces[i], frames[i].blocks[j]);
-			vectors[i].iov_base = (void *)(uintptr_t)frames[i].data;
-			vectors[i].iov_len = frames[i].bytes;
 			blocks += frames[i].count;
 			count -= frames[i].count;
-			if (!frames[i].bytes)
-				sink->failed = -ENOMEM;
 		}
-		if (sink->failed) {
-			for (i = 0; i < n; i++)
-				sink->unwritten += pieces[i].events;
-			break;
-		}
-		write_now(sink, vectors, pieces, n);
-		for (i = 0; i < n && !sink->failed; i++)
-			pack_written(sink->pack, &frames[i]);
 	}
 	sink_missed(sink, blocks, count);
 	return sink->failed ? -EIO : 0;
@@ -231,8 +240,8 @@ static int write_blocks(struct sink *sink, const struct tb_block *const *blocks,
 		while (direct_room(sink->direct) < count)
 			direct_step(sink->direct, true);
 		for (i = 0; i < count; i++)
-			direct_add(sink->direct, blocks[i], device, refs ? &refs[i] : NULL,
-				   i + 1 == count ? owned : NULL);
+			direct_add(sink->direct, sink_size(sink), blocks[i], device,
+				   refs ? &refs[i] : NULL, i + 1 == count ? owned : NULL);
 		if (device || owned)
 			direct_step(sink->direct, false);
 		else		/* the caller's memory */
@@ -288,7 +297,7 @@ static void put_parts(struct sink *sink, uint32_t flags)
 /* Where this file begins; behind the blocks that tell whose recording it is of, if there are any */
 static void put_beginning(struct sink *sink)
 {
-	if (!sink->continued || !sink_size(sink))
+	if (!sink->continued || (!sink->bytes && !(sink->direct && direct_waiting(sink->direct))))
 		return;
 	sink->continued = false;
 	put_parts(sink, 0);
@@ -346,9 +355,8 @@ static unsigned int durable_first(const struct tb_block *const *blocks,
 	return i;
 }
 
-static int sink_write(struct sink *sink, const struct tb_block *const *blocks,
-		      unsigned int count, struct tb_device *device,
-		      const struct tb_ref *refs)
+int sink_write(struct sink *sink, const struct tb_block *const *blocks, unsigned int count,
+	       struct tb_device *device, const struct tb_ref *refs)
 {
 	unsigned int first = 0;
 	int result = 0, rest;
@@ -382,8 +390,7 @@ int sink_blocks(struct sink *sink, const void *data, size_t bytes)
 	return result;
 }
 
-/* So many that a file is not much longer than it is to be */
-static unsigned int sink_batch(const struct sink *sink)
+unsigned int sink_batch(const struct sink *sink)
 {
 	uint64_t left;
 
@@ -484,7 +491,8 @@ void sink_describe(const struct sink *sink)
 
 uint64_t sink_size(const struct sink *sink)
 {
-	return sink->bytes + (sink->direct ? direct_waiting(sink->direct) : 0);
+	return sink->lanes ? lanes_size(sink->lanes) :
+	       sink->bytes + (sink->direct ? direct_waiting(sink->direct) : 0);
 }
 
 /* ---- the end of a file ---- */

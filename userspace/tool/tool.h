@@ -67,6 +67,20 @@ int show_help(const struct command *command, int option);
 int parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value);
 int parse_seconds(const char *text, double *seconds);
 
+/* A bit for each CPU */
+#define CPUS_MAX 8192u
+struct cpu_bits {
+	uint8_t bits[CPUS_MAX / 8];
+};
+
+static inline bool has_cpu(const struct cpu_bits *cpus, unsigned int cpu)
+{
+	return cpus->bits[cpu / 8] >> cpu % 8 & 1;
+}
+
+/* "0-3,7" into bits; -EINVAL.  @rest: where it ends, or NULL: at the end of @text */
+int parse_cpus(const char *text, const char **rest, struct cpu_bits *cpus);
+
 /**
  * struct setup - a provider's configuration as the command line gives it
  * @config: zero: the default
@@ -76,7 +90,7 @@ int parse_seconds(const char *text, double *seconds);
  */
 struct setup {
 	struct tb_config config;
-	uint8_t     cpus[1024];
+	struct cpu_bits cpus;
 	const char *cpu_list;
 	bool        given;
 };
@@ -221,6 +235,7 @@ int writers_status(struct tb_device *device);
 /**
  * struct sink_way - how the blocks get into the file
  * @direct: while the reader goes on, past the page cache if possible (direct.h)
+ * @buffered: not past it
  * @parts: there will be several files
  * @compress: zstd, of this @level (0: the usual one), by @threads
  * @block_bytes: size of a ring's blocks
@@ -228,6 +243,7 @@ int writers_status(struct tb_device *device);
  */
 struct sink_way {
 	bool     direct;
+	bool     buffered;
 	bool     parts;
 	bool     compress;
 	int      level;
@@ -250,6 +266,7 @@ struct sink_way {
  * @way: how
  * @direct: what writes, or NULL: write()
  * @pack: what compresses, or NULL
+ * @lanes: several threads that write into it (lane.h), or NULL
  * @parts: the books of all files
  * @continued: there is a file before this one, which is still to be said
  * @notes: blocks of notes in this file
@@ -269,6 +286,7 @@ struct sink {
 	struct sink_way way;
 	struct direct *direct;
 	struct pack *pack;
+	struct lanes *lanes;
 	struct parts parts;
 	bool        continued;
 	uint64_t    notes;
@@ -298,6 +316,8 @@ bool sink_ready(const struct sink *sink);
 int sink_fd(const struct sink *sink);
 /* Until there is more room */
 void sink_wait(struct sink *sink);
+/* How many blocks at once, so that a file is not much longer than it is to be */
+unsigned int sink_batch(const struct sink *sink);
 /* How it is written, as a message */
 void sink_describe(const struct sink *sink);
 /* Bytes that the file has or will have of what was moved */

@@ -17,8 +17,10 @@ BT2_PIC     := $(patsubst $(ROOT)/userspace/%.c,$(OUT)/pic/%.o, \
 	$(filter-out %/calls.c,$(wildcard $(BT2_SRC)/*.c)))
 BT2_OBJ     := $(patsubst $(ROOT)/userspace/%.c,$(OUT)/obj/%.o, \
 	$(filter-out $(BT2_ONLY:%=$(BT2_SRC)/%.c),$(wildcard $(BT2_SRC)/*.c)))
-BT2_LOADED  := $(BT2_OBJ) $(OUT)/obj/tool/export_ctf.o
-BT2_LOADED  += $(BT2_LOADED:$(OUT)/obj/%=$(OUT)/asan/%)
+BT2_TOOL    := $(BT2_OBJ) $(OUT)/obj/tool/export_ctf.o
+# in the tool, under the sanitizers, in the fuzzer
+BT2_LOADED  := $(BT2_TOOL) $(BT2_TOOL:$(OUT)/obj/%=$(OUT)/asan/%) \
+	$(BT2_TOOL:$(OUT)/obj/%=$(OUT)/fuzz/obj/%)
 
 TOOL_OBJ += $(BT2_OBJ)
 

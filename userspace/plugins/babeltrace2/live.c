@@ -4,7 +4,8 @@
  *
  * Every now and then all rings are flushed and emptied.  When that has brought everything that
  * had been begun at a time - the clock is read before, the books behind - events up to then are
- * passed on, in order over all CPUs; what is later waits for the next time.
+ * passed on, in order over all CPUs; what is later waits for the next time.  Then a message says
+ * that this was all up to that time, so that a muxer need not wait for more.
  *
  * libtracebuf reads files.  So the blocks that are still wanted are kept as one, and opened anew
  * with what has come: the durable ones back to a complete state, those with events that have not
@@ -349,6 +350,11 @@ live_iterator_next(bt_self_message_iterator *self,
 				return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
 			if (!result && iterator->live.no_memory)
 				result = -ENOMEM;
+			if (!result)
+				result = live_tell(&iterator->live, iterator->messages,
+						   iterator->trace);
+			if (result > 0)
+				continue;
 			unload(iterator);
 			if (result < 0)
 				break;

@@ -61,6 +61,7 @@ struct live {
 	struct live_writer *writers;
 	size_t   nr_writers, room_writers;
 	uint64_t until;
+	bool     told;			/* that there is nothing more up to then */
 	bool     no_memory;
 };
 
@@ -69,6 +70,9 @@ int live_rings(struct live *live, unsigned int nr_cpus);
 int live_keep(struct live *live, const struct tb_block *block);
 /* bs_next: what has not been passed on, and whose time it is */
 int live_next(void *context, struct tb_cursor *cursor, struct tb_view *view);
+/* All that was wanted has been passed on, of @trace: 1 and a message that says up to when, so that
+ * whoever merges this with something else can go on; 0 it has been told; -ENOMEM */
+int live_tell(struct live *live, struct bs_messages *messages, const struct tb_trace *trace);
 /* All that was wanted has been passed on: forget what is not needed any more */
 void live_settle(struct live *live);
 void live_forget(struct live *live);

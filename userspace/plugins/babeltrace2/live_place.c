@@ -242,11 +242,24 @@ static void compact(struct live *live)
 	live->used = used;
 }
 
+int live_tell(struct live *live, struct bs_messages *messages, const struct tb_trace *trace)
+{
+	int result;
+
+	/* at the end the streams' ends tell */
+	if (live->told || live->until == UINT64_MAX)
+		return 0;
+	live->told = true;
+	result = bs_messages_idle(messages, tb_trace_ns(trace, live->until, TB_TIME_MONOTONIC));
+	return result < 0 ? result : 1;
+}
+
 void live_settle(struct live *live)
 {
 	struct live_ring *ring;
 	size_t i;
 
+	live->told = false;
 	for (i = 0; i < live->nr_rings; i++) {
 		ring = &live->rings[i];
 		if (!ring->news)

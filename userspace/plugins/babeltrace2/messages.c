@@ -339,6 +339,14 @@ void bs_messages_unload(struct bs_messages *messages)
 	messages->pending = false;
 }
 
+int bs_messages_idle(struct bs_messages *messages, uint64_t ns)
+{
+	if (ns > messages->now)
+		messages->now = ns;
+	return push(messages, bt_message_message_iterator_inactivity_create(
+			messages->iterator, messages->model->clock_class, messages->now));
+}
+
 void bs_messages_finish(struct bs_messages *messages)
 {
 	messages->finish = true;

@@ -272,6 +272,9 @@ void bs_messages_free(struct bs_messages *messages);
 int bs_messages_load(struct bs_messages *messages, struct tb_trace *trace,
 		     bs_next next, void *context);
 void bs_messages_unload(struct bs_messages *messages);
+/* What is loaded has been passed on, and nothing else was until @ns: the next message says so.
+ * 0, -ENOMEM */
+int bs_messages_idle(struct bs_messages *messages, uint64_t ns);
 /* No more will be loaded: streams end after this one */
 void bs_messages_finish(struct bs_messages *messages);
 /* Begin anew with the next load */

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The recorder's way of blocks into files, and a device that is none: the blocks of a fixture, one
+ * after the other.  Whatever includes this has the functions of the tool that write.
+ */
+#ifndef TEST_LIB_BLOCKS_H
+#define TEST_LIB_BLOCKS_H
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "../../userspace/lib/tracebuf.h"
+
+/* The device: blocks of a fixture one after the other, on pages as in a ring */
+static unsigned char *blocks_at;
+static size_t ring_bytes, taken;
+static unsigned int held, rolling_taken;
+static bool again;		/* a new reader: the first block once more */
+static bool running;		/* there may be more later */
+
+static inline int fake_acquire(struct tb_device *device, struct tb_ref *refs, unsigned int room,
+			       uint32_t flags)
+{
+	const struct tb_block *block;
+	unsigned int count = 0;
+
+	(void)device;
+	(void)flags;
+	if (again) {
+		again = false;
+		refs[count].ring = TB_RING_DURABLE;
+		refs[count].offset = 0;
+		refs[count++].bytes = 1u << ((const struct tb_block *)blocks_at)->size_log2;
+	}
+	while (count < room && taken < ring_bytes) {
+		block = (const void *)(blocks_at + taken);
+		refs[count].ring = block->kind == TB_BLOCK_ROLLING ? block->cpu : TB_RING_DURABLE;
+		rolling_taken += block->kind == TB_BLOCK_ROLLING;
+		refs[count].offset = taken;
+		refs[count++].bytes = 1u << block->size_log2;
+		__atomic_add_fetch(&taken, (size_t)1 << block->size_log2, __ATOMIC_RELAXED);
+	}
+	__atomic_add_fetch(&held, count, __ATOMIC_RELAXED);
+	return count || running ? (int)count : -ENODATA;
+}
+
+static inline int fake_release(struct tb_device *device, const struct tb_ref *refs,
+			       unsigned int count)
+{
+	(void)device;
+	(void)refs;
+	__atomic_sub_fetch(&held, count, __ATOMIC_RELAXED);
+	return (int)count;
+}
+
+static inline const struct tb_block *fake_block(const struct tb_device *device,
+						const struct tb_ref *ref)
+{
+	(void)device;
+	return (const void *)(blocks_at + ref->offset);
+}
+
+static inline int fake_fd(const struct tb_device *device)
+{
+	(void)device;
+	return -1;
+}
+
+#define tb_device_acquire fake_acquire
+#define tb_device_release fake_release
+#define tb_device_block fake_block
+#define tb_device_fd fake_fd
+#include "../../userspace/tool/message.c"
+#include "../../userspace/tool/notes.c"
+#include "../../userspace/tool/parts.c"
+#define compare compare_functions
+#define make_room symbols_room
+#include "../../userspace/tool/addresses.c"
+#undef make_room
+#define make_room pack_room
+#include "../../userspace/tool/pack.c"
+#undef make_room
+#include "../../userspace/tool/direct.c"
+#include "../../userspace/tool/sink.c"
+#include "../../userspace/tool/lane.c"
+
+#include "test_lib_run.h"
+
+static struct tb_device *const device = (void *)&blocks_at;
+
+/* By other threads, too */
+static inline bool all_taken(void)
+{
+	return __atomic_load_n(&taken, __ATOMIC_RELAXED) == ring_bytes;
+}
+
+/* Blocks of 4 KiB of two CPUs, @count of them */
+static inline void fill_ring(struct fx *fx, unsigned int count)
+{
+	unsigned int i, j;
+
+	fx_init(fx, 12, 1000);
+	fx_durable_end(fx);
+	for (i = 0; i < count; i++) {
+		fx_open(fx, i % 2, 2000 + 100 * i, 5, NULL);
+		for (j = 0; j < 90; j++)
+			fx_simple(fx, i % 2, FX_SOFTIRQ_FAST, 2001 + 100 * i + j, j);
+		fx_close(fx, i % 2);
+	}
+	fx_totals(fx, 0);
+	fx_totals(fx, 1);
+	fx_durable_end(fx);
+	blocks_at = aligned_alloc(4096, fx->size);
+	assert(blocks_at && fx->size % 4096 == 0);
+	memcpy(blocks_at, fx->data, fx->size);
+	ring_bytes = fx->size;
+	taken = 0;
+	held = rolling_taken = 0;
+	again = running = false;
+}
+
+static inline void empty_ring(struct fx *fx)
+{
+	free(blocks_at);
+	fx_free(fx);
+}
+
+static size_t file_size(const char *name)
+{
+	struct stat status;
+
+	return stat(name, &status) ? 0 : (size_t)status.st_size;
+}
+
+static inline bool same_file(const char *name, const void *data, size_t bytes)
+{
+	void *got = malloc(bytes + 1);
+	FILE *in = fopen(name, "rb");
+	bool same = in && fread(got, 1, bytes + 1, in) == bytes && !memcmp(got, data, bytes);
+
+	if (in)
+		fclose(in);
+	free(got);
+	return same;
+}
+
+/* Each of @files is a trace by itself, and all together are one, of @events for each CPU */
+static inline void check_files(char names[][64], unsigned int files, unsigned int events, uint64_t most)
+{
+	char command[512], wanted[96];
+	unsigned int i;
+
+	snprintf(command, sizeof(command), "rm -f %s; for i in $(seq 0 %u); do cat %s.$i; done >%s",
+		 file, files, file, file);
+	CHECK(!system(command));
+	for (i = 0; i <= files; i++) {
+		snprintf(command, sizeof(command), "verify %s", names[i]);
+		CHECK_NUMBER(run(command), 0);
+		CHECK_HAS("exact");
+		CHECK(!strstr(output, "open"));
+		CHECK(!strstr(output, "continued") == !i);
+		CHECK(!strstr(output, "goes on") == (i == files));
+		CHECK(!most || file_size(names[i]) < most + 3 * 16384);
+		unlink(names[i]);
+	}
+	CHECK_NUMBER(run_on("verify", ""), 0);
+	snprintf(wanted, sizeof(wanted), "%13u            0          0 %12u      0  exact\n", events,
+		 events);
+	CHECK_HAS(wanted);
+}
+
+#endif /* TEST_LIB_BLOCKS_H */

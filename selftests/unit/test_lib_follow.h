@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Following a trace in tests.
+ *
+ * Nothing depends on how long anything takes: what is to be held back is held back for a thousand
+ * seconds, what is to be shown is waited for.
+ */
+#ifndef TEST_LIB_FOLLOW_H
+#define TEST_LIB_FOLLOW_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "test_lib_fixture.h"
+
+#define LONG_MS	 1000000
+#define SHORT_MS 1
+#define DEADLINE 60000		/* ms; what has not come by then does not */
+
+static struct tb_trace *trace;
+static struct tb_cursor *cursor;
+
+static const struct tb_follow_options holding = { .hold_ms = LONG_MS };
+static const struct tb_follow_options quick = { .hold_ms = SHORT_MS };
+
+static inline void follow(int fd, const struct tb_follow_options *options)
+{
+	struct tb_error error = { 0 };
+
+	if (tb_trace_follow_fd(fd, options, &trace, &error) ||
+	    tb_cursor_open(trace, &cursor)) {
+		printf("Bail out! %s\n", error.text);
+		exit(1);
+	}
+}
+
+static inline void unfollow(void)
+{
+	tb_cursor_close(cursor);
+	tb_trace_close(trace);
+}
+
+/* The next event, waited for */
+static inline int next(struct tb_view *view)
+{
+	int result;
+
+	while ((result = tb_cursor_next(cursor, view)) == -EAGAIN)
+		if (tb_cursor_wait(cursor, DEADLINE) != 1)
+			return -ETIMEDOUT;
+	return result;
+}
+
+static inline void put(int fd, const void *data, size_t size)
+{
+	const unsigned char *at = data;
+	ssize_t done;
+
+	for (; size; at += done, size -= (size_t)done) {
+		done = write(fd, at, size);
+		assert(done > 0);
+	}
+}
+
+/* What has been made since the last time */
+static inline void put_new(int fd, struct fx *fx)
+{
+	static const struct fx *last;
+	static size_t from;
+
+	if (fx != last || fx->size < from)
+		from = 0;
+	last = fx;
+	fx_durable_end(fx);
+	put(fd, fx->data + from, fx->size - from);
+	from = fx->size;
+}
+
+static inline void block(struct fx *fx, unsigned int cpu, uint64_t from, unsigned int count)
+{
+	unsigned int i;
+
+	fx_open(fx, cpu, from, 1, NULL);
+	for (i = 0; i < count; i++)
+		CHECK(fx_simple(fx, cpu, FX_SOFTIRQ_FAST, from + 10 * i, i));
+	fx_close(fx, cpu);
+}
+
+#endif /* TEST_LIB_FOLLOW_H */

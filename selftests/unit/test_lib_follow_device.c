@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libtracebuf: reading a trace while it is made from a device, which is one of our own here: what the
+ * library asks of the kernel is answered below (--wrap).
+ */
+#include "test_lib_follow.h"
+
+#define DEVICE ((struct tb_device *)&device)
+
+/*
+ * Blocks that are complete can be taken; the rest is in open ones, which a flush completes.  The kernel's
+ * order: those of each ring one after the other.
+ */
+static struct {
+	struct fx fx;
+	struct { size_t at; bool taken, held; } blocks[512];
+	unsigned int nr, flushes, held;
+	bool     stopped;
+	bool     withheld;		/* complete blocks are not given yet */
+	int      fail;
+	int      ends[2];
+	struct { unsigned int cpu; uint64_t time; unsigned int count; } open[8];
+	unsigned int nr_open;
+} device;
+
+int __wrap_tb_device_map(struct tb_device *of, const void **data, size_t *size);
+int __wrap_tb_device_fd(const struct tb_device *of);
+int __wrap_tb_device_stats(struct tb_device *of, unsigned int cpu,
+			   struct tb_stats *stats);
+int __wrap_tb_device_flush(struct tb_device *of, int cpu);
+int __wrap_tb_device_acquire(struct tb_device *of, struct tb_ref *refs,
+			     unsigned int room, uint32_t flags);
+int __wrap_tb_device_release(struct tb_device *of, const struct tb_ref *refs,
+			     unsigned int count);
+const struct tb_block *__wrap_tb_device_block(const struct tb_device *of,
+					      const struct tb_ref *ref);
+
+int __wrap_tb_device_map(struct tb_device *of, const void **data, size_t *size)
+{
+	(void)data, (void)size;
+	CHECK(of == DEVICE);
+	return 0;
+}
+
+int __wrap_tb_device_fd(const struct tb_device *of)
+{
+	(void)of;
+	return device.ends[0];
+}
+
+int __wrap_tb_device_stats(struct tb_device *of, unsigned int cpu,
+			   struct tb_stats *stats)
+{
+	unsigned int i;
+
+	(void)of;
+	if (cpu >= 4)		/* not recorded */
+		return -EINVAL;
+	memset(stats, 0, sizeof(*stats));
+	for (i = 0; i < device.nr; i++)
+		stats->ready += !device.blocks[i].taken && cpu ==
+			((struct tb_block *)(device.fx.data + device.blocks[i].at))->cpu;
+	return 0;
+}
+
+static void device_add(void)
+{
+	size_t at = device.nr ? device.blocks[device.nr - 1].at : 0;
+
+	if (device.nr)
+		at += 1u << ((struct tb_block *)(device.fx.data + at))->size_log2;
+	for (; at < device.fx.size;
+	     at += 1u << ((struct tb_block *)(device.fx.data + at))->size_log2)
+		device.blocks[device.nr++].at = at;
+}
+
+int __wrap_tb_device_flush(struct tb_device *of, int cpu)
+{
+	unsigned int i;
+
+	(void)of;
+	CHECK(cpu == -1);
+	device.flushes++;
+	for (i = 0; i < device.nr_open; i++)
+		block(&device.fx, device.open[i].cpu, device.open[i].time,
+		      device.open[i].count);
+	device.nr_open = 0;
+	device_add();
+	return 0;
+}
+
+int __wrap_tb_device_acquire(struct tb_device *of, struct tb_ref *refs,
+			     unsigned int room, uint32_t flags)
+{
+	unsigned int i, count = 0;
+
+	(void)of;
+	CHECK(!flags);
+	if (device.fail)
+		return device.fail;
+	if (device.withheld)
+		return 0;
+	for (i = 0; i < device.nr && count < room && count < 3; i++) {
+		if (device.blocks[i].taken)
+			continue;
+		device.blocks[i].taken = device.blocks[i].held = true;
+		refs[count].offset = device.blocks[i].at;
+		refs[count++].bytes = 1u << ((struct tb_block *)
+			(device.fx.data + device.blocks[i].at))->size_log2;
+		device.held++;
+	}
+	return count ? (int)count : device.stopped ? -ENODATA : 0;
+}
+
+int __wrap_tb_device_release(struct tb_device *of, const struct tb_ref *refs,
+			     unsigned int count)
+{
+	unsigned int i, j;
+
+	(void)of;
+	for (i = 0; i < count; i++)
+		for (j = 0; j < device.nr; j++)
+			if (device.blocks[j].at == refs[i].offset) {
+				CHECK(device.blocks[j].held);
+				device.blocks[j].held = false;
+				device.held--;
+				/* whoever has given it back must not look at it */
+				memset(device.fx.data + refs[i].offset + 64, 0xee, 256);
+			}
+	return (int)count;
+}
+
+const struct tb_block *__wrap_tb_device_block(const struct tb_device *of,
+					      const struct tb_ref *ref)
+{
+	(void)of;
+	return (const struct tb_block *)(device.fx.data + ref->offset);
+}
+
+static void device_start(void)
+{
+	memset(&device, 0, sizeof(device));
+	assert(!pipe(device.ends));
+	fx_init(&device.fx, 10, 1000);
+	fx_durable_end(&device.fx);
+	device_add();
+}
+
+static void device_close(void)
+{
+	CHECK_NUMBER(device.held, 0);
+	close(device.ends[0]);
+	close(device.ends[1]);
+	fx_free(&device.fx);
+}
+
+/* A device that always has something to wait for: its descriptor is readable, waiting costs nothing */
+static void open_device(const struct tb_follow_options *options)
+{
+	struct tb_error error = { 0 };
+
+	CHECK(!tb_trace_follow_device(DEVICE, options, &trace, &error));
+	CHECK(!tb_cursor_open(trace, &cursor));
+}
+
+/* What lies in open buffers is asked for, and comes before what was shown to be later */
+static void from_device(void)
+{
+	struct tb_view view;
+	unsigned int i;
+
+	device_start();
+	block(&device.fx, 0, 2000, 5);
+	device_add();
+	device.open[0].cpu = 1;
+	device.open[0].time = 1500;
+	device.open[0].count = 5;
+	device.nr_open = 1;
+	open_device(&quick);
+	for (i = 0; i < 10; i++)
+		CHECK(next(&view) == 1 && view.cpu == (i < 5));
+	CHECK(device.flushes > 0);
+	CHECK_NUMBER(device.held, 0);
+	CHECK_NUMBER(tb_cursor_late(cursor), 0);
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	/* stopped: the rest, the totals, the end */
+	block(&device.fx, 1, 3000, 1);
+	device.fx.rings[1].dropped = 4;
+	fx_totals(&device.fx, 1);
+	fx_durable_end(&device.fx);
+	device_add();
+	device.stopped = true;
+	CHECK(next(&view) == 1 && view.ticks == 3000);
+	CHECK(next(&view) == 1 && view.kind == TB_VIEW_LOST && view.lost.dropped == 4);
+	CHECK_NUMBER(next(&view), 0);
+	unfollow();
+	device_close();
+}
+
+/* Not more often than events may be held back, and never for what is shown anyway */
+static void device_flushes(void)
+{
+	struct tb_view view;
+	unsigned int i;
+
+	device_start();
+	block(&device.fx, 0, 2000, 5);
+	device_add();
+	open_device(&holding);
+	/* the first flush is at once */
+	for (i = 0; i < 5; i++)
+		CHECK(tb_cursor_next(cursor, &view) == 1);
+	CHECK_NUMBER(device.flushes, 1);
+	for (i = 0; i < 50; i++)
+		CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	CHECK_NUMBER(device.flushes, 1);
+	block(&device.fx, 0, 3000, 2);
+	device_add();
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	CHECK_NUMBER(device.flushes, 1);
+	tb_cursor_finish(cursor);
+	CHECK(next(&view) == 1 && view.ticks == 3000);
+	CHECK(next(&view) == 1 && view.ticks == 3010);
+	CHECK_NUMBER(next(&view), 0);
+	unfollow();
+	device_close();
+}
+
+/* The kernel keeps complete blocks back until it has told of threads: a flush is not over before */
+static void device_withholds(void)
+{
+	struct tb_view view;
+	unsigned int i;
+
+	device_start();
+	block(&device.fx, 0, 2000, 5);
+	device_add();
+	open_device(&holding);
+	for (i = 0; i < 5; i++)
+		CHECK(tb_cursor_next(cursor, &view) == 1);
+	block(&device.fx, 0, 3000, 5);
+	device_add();
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	/* the rest, when it is asked for, is there and is not given */
+	device.open[0].cpu = 1;
+	device.open[0].time = 2500;
+	device.open[0].count = 2;
+	device.nr_open = 1;
+	device.withheld = true;
+	tb_cursor_finish(cursor);
+	for (i = 0; i < 20; i++)
+		CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	CHECK_NUMBER(device.flushes, 2);
+	device.withheld = false;
+	for (i = 0; i < 7; i++)
+		CHECK(next(&view) == 1 && view.cpu == (i < 2));
+	CHECK_NUMBER(next(&view), 0);
+	CHECK_NUMBER(tb_cursor_late(cursor), 0);
+	unfollow();
+	device_close();
+}
+
+static void device_fails(void)
+{
+	struct tb_view view;
+
+	device_start();
+	open_device(&quick);
+	device.fail = -EBUSY;
+	CHECK_NUMBER(next(&view), (unsigned long long)-EBUSY);
+	device.fail = 0;
+	block(&device.fx, 0, 2000, 1);
+	device_add();
+	CHECK(next(&view) == 1);
+	unfollow();
+	device_close();
+}
+
+static const struct test tests[] = {
+	{ "from the device: flushed, taken, given back", from_device },
+	{ "from the device: how often it is flushed", device_flushes },
+	{ "from the device: what is withheld", device_withholds },
+	{ "from the device: an error", device_fails },
+};
+
+TEST_MAIN(tests)

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libtracebuf: what programs write in a trace that is followed, as it comes: when it is shown, in
+ * which order, and what becomes of many writers and of many pieces.  That at the end all is as
+ * in a file is what test_lib_sequence compares for each of its traces.
+ */
+#include "test_lib_users.h"
+
+#define DEADLINE 60000		/* ms; what has not come by then does not */
+
+static struct tb_trace *trace;
+static struct tb_cursor *cursor;
+static int ends[2];
+static size_t sent;
+
+static void begin(struct fx *fx, uint32_t hold_ms)
+{
+	struct tb_follow_options options = { .hold_ms = hold_ms };
+
+	assert(!pipe(ends) && fcntl(ends[1], F_SETPIPE_SZ, 1 << 20) > 0);
+	sent = 0;
+	fx_init(fx, 12, 0);
+	CHECK_NUMBER(tb_trace_follow_fd(ends[0], &options, &trace, NULL), 0);
+	CHECK_NUMBER(tb_cursor_open(trace, &cursor), 0);
+}
+
+static void finish(struct fx *fx)
+{
+	tb_cursor_close(cursor);
+	tb_trace_close(trace);
+	close(ends[0]);
+	fx_free(fx);
+}
+
+/* What has been made since the last time */
+static void send(struct fx *fx)
+{
+	ssize_t done;
+
+	for (fx_durable_end(fx); sent < fx->size; sent += (size_t)done) {
+		done = write(ends[1], fx->data + sent, fx->size - sent);
+		assert(done > 0);
+	}
+}
+
+/* One mark in a chunk of its own, in a block of its own */
+static void send_mark(struct fx *fx, unsigned int cpu, unsigned int writer, uint32_t id,
+		      uint64_t time, const char *text)
+{
+	struct fx_chunk chunk;
+
+	fx_open(fx, cpu, time, 1, NULL);
+	fx_chunk(&chunk, 7, writer, id, id);
+	fx_mark(&chunk, time, text);
+	fx_take(fx, cpu, time + 1, &chunk);
+	fx_close(fx, cpu);
+	send(fx);
+}
+
+/* The next that a program wrote, waited for; 0 the end */
+static int next_user(struct tb_view *view)
+{
+	int result;
+
+	while ((result = tb_cursor_next(cursor, view)) == -EAGAIN || (result == 1 && !view->user))
+		if (result != 1 && tb_cursor_wait(cursor, DEADLINE) != 1)
+			return -ETIMEDOUT;
+	return result;
+}
+
+static void check_mark(const char *wanted)
+{
+	char text[1024] = "";
+	struct tb_view view;
+	int result = next_user(&view);
+
+	CHECK_NUMBER(result, 1);
+	if (result == 1)
+		tb_view_print(trace, &view, text, sizeof(text));
+	CHECK_TEXT(text, wanted);
+}
+
+static void as_they_come(void)
+{
+	struct tb_view view;
+	struct fx fx;
+
+	begin(&fx, 1);
+	send_mark(&fx, 0, 1, 0, 1000, "a");
+	check_mark("mark a");
+	send_mark(&fx, 1, 1, 1, 1010, "b");
+	check_mark("mark b");
+	send_mark(&fx, 0, 2, 0, 1020, "c");
+	check_mark("mark c");
+	CHECK_NUMBER(tb_cursor_late(cursor), 0);
+	close(ends[1]);
+	CHECK_NUMBER(next_user(&view), 0);
+	finish(&fx);
+}
+
+/* Pieces that were taken on several CPUs come in any order */
+static void in_order(void)
+{
+	struct tb_view view;
+	struct fx fx;
+
+	begin(&fx, 1000000);
+	send_mark(&fx, 3, 1, 3, 1030, "d");
+	send_mark(&fx, 1, 1, 1, 1010, "b");
+	send_mark(&fx, 2, 1, 2, 1020, "c");
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	send_mark(&fx, 0, 1, 0, 1000, "a");
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	close(ends[1]);
+	check_mark("mark a");
+	check_mark("mark b");
+	check_mark("mark c");
+	check_mark("mark d");
+	CHECK_NUMBER(next_user(&view), 0);
+	CHECK_NUMBER(tb_cursor_late(cursor), 0);
+	finish(&fx);
+}
+
+/* A piece that never comes is waited for, but not for ever */
+static void missing(void)
+{
+	struct tb_view view;
+	struct fx fx;
+
+	begin(&fx, 1);
+	send_mark(&fx, 0, 1, 0, 1000, "a");
+	send_mark(&fx, 0, 1, 2, 1020, "c");
+	check_mark("mark a");
+	CHECK_NUMBER(next_user(&view), 1);
+	CHECK(view.kind == TB_VIEW_USER_LOST && view.user->lost == 1);
+	check_mark("mark c");
+	CHECK_NUMBER(tb_trace_user_writer(trace, 0)->missing, 1);
+	close(ends[1]);
+	CHECK_NUMBER(next_user(&view), 0);
+	finish(&fx);
+}
+
+/* Names of one writer for another, told again; a slice that is patched before it is shown */
+static void names_and_patches(void)
+{
+	struct fx_chunk chunk;
+	struct tb_view view;
+	uint32_t hole;
+	struct fx fx;
+
+	begin(&fx, 1);
+	fx_open(&fx, 1, 900, 1, NULL);
+	fx_chunk(&chunk, 7, 2, 0, 0);
+	hole = fx_record(&chunk, TB_REC_SLICE, 0, 9, 1000, FX_WORDS(0));
+	/* the patch before the piece */
+	fx_patch(&fx, 1, 1040, &chunk, hole + 16, 25);
+	fx_close(&fx, 1);
+	fx_open(&fx, 0, 1000, 1, NULL);
+	fx_take(&fx, 0, 1030, &chunk);
+	fx_chunk(&chunk, 7, 1, 0, 0);
+	fx_name(&chunk, 9, TB_NAME_EVENT, 0, "request");
+	fx_take(&fx, 0, 1040, &chunk);
+	fx_close(&fx, 0);
+	send(&fx);
+	check_mark("slice request duration=0.000000025");
+	fx_open(&fx, 0, 2000, 1, NULL);
+	fx_chunk(&chunk, 7, 1, 1, 1);
+	fx_name(&chunk, 9, TB_NAME_EVENT, 0, "answer");
+	fx_record(&chunk, TB_REC_INSTANT, 0, 9, 2000, FX_NO_WORDS);
+	fx_take(&fx, 0, 2010, &chunk);
+	fx_close(&fx, 0);
+	send(&fx);
+	check_mark("instant answer");
+	close(ends[1]);
+	CHECK_NUMBER(next_user(&view), 0);
+	finish(&fx);
+}
+
+/* Writers come and write on, one behind the other, while others are shown */
+static void many(void)
+{
+	enum { WRITERS = 50, ROUNDS = 40 };
+	unsigned int round, writer;
+	char text[32], wanted[40];
+	struct tb_view view;
+	struct fx fx;
+
+	begin(&fx, 1);
+	for (round = 0; round < ROUNDS; round++) {
+		for (writer = 1; writer <= WRITERS; writer++) {
+			snprintf(text, sizeof(text), "%u.%u", writer, round);
+			send_mark(&fx, (round + writer) % FX_CPUS, writer, round,
+				  1000 + 10 * (round * WRITERS + writer), text);
+			if (writer % 10)
+				continue;
+			for (unsigned int i = writer - 9; i <= writer; i++) {
+				snprintf(wanted, sizeof(wanted), "mark %u.%u", i, round);
+				check_mark(wanted);
+			}
+		}
+	}
+	CHECK(tb_trace_user_writer(trace, WRITERS - 1) && !tb_trace_user_writer(trace, WRITERS));
+	CHECK_NUMBER(tb_trace_user_writer(trace, 7)->delivered, ROUNDS);
+	CHECK_NUMBER(tb_trace_user_writer(trace, 7)->missing, 0);
+	close(ends[1]);
+	CHECK_NUMBER(next_user(&view), 0);
+	finish(&fx);
+}
+
+/* Closed while some wait and some have not been shown: nothing is left (AddressSanitizer) */
+static void closed_early(void)
+{
+	struct tb_view view;
+	struct fx fx;
+
+	begin(&fx, 1000000);
+	send_mark(&fx, 0, 1, 0, 1000, "a");
+	send_mark(&fx, 1, 1, 5, 1010, "b");
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	tb_cursor_finish(cursor);
+	check_mark("mark a");
+	close(ends[1]);
+	finish(&fx);
+}
+
+/* A recorder that writes at several places says so with a lock */
+static void not_in_order(void)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char name[] = "/tmp/test_lib_follow_users.XXXXXX";
+	struct tb_error error = { 0 };
+	int fd = mkstemp(name), own;
+	struct tb_trace *other;
+
+	assert(fd >= 0);
+	own = open(name, O_RDONLY | O_CLOEXEC);
+	assert(!fcntl(fd, F_OFD_SETLK, &lock));
+	CHECK_NUMBER(tb_trace_follow_fd(own, NULL, &other, &error), (unsigned long long)-EBUSY);
+	CHECK(strstr(error.text, "several readers") && !other);
+	lock.l_type = F_UNLCK;
+	assert(!fcntl(fd, F_OFD_SETLK, &lock));
+	CHECK_NUMBER(tb_trace_follow_fd(own, NULL, &other, &error), 0);
+	tb_trace_close(other);
+	close(own);
+	close(fd);
+	unlink(name);
+}
+
+static const struct test tests[] = {
+	{ "programs' records as they come", as_they_come },
+	{ "pieces of several CPUs, in any order", in_order },
+	{ "a piece that is missing", missing },
+	{ "names and patches", names_and_patches },
+	{ "many writers, many pieces", many },
+	{ "closed before the end", closed_early },
+	{ "a file that is not in order", not_in_order },
+};
+
+TEST_MAIN(tests)

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What programs write, while a trace is made.
+ *
+ * A file is looked through for all pieces before the first is shown.  Here each waits, in a copy,
+ * until it can be put behind those before it: at once when it is the one that must come next, else
+ * when none can come any more that belongs before it, after the time that blocks are held back.
+ * Pieces are looked at when there is more to be shown, not before: what has come by then
+ * has come from all rings.  From then on a writer is a stream like any other.
+ *
+ * The kernel takes what programs have published with each flush, so records come about as late as
+ * the events of the kernel do.  A record later than that is shown when it comes, as late events
+ * are; a name or a patch that comes when the record that needs it has been shown comes too late.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "follow.h"
+
+/* ---- taking them in ---- */
+
+static struct tb_users *users_of(struct tb_follow *follow)
+{
+	struct tb_recording *recording = follow->trace->selected;
+
+	if (!recording->users)
+		recording->users = calloc(1, sizeof(*recording->users));
+	return recording->users;
+}
+
+/* There is one more sequence, and all may have moved: readers have their addresses */
+static void readers_find(struct tb_follow *follow, const struct tb_users *users)
+{
+	bool moved = follow->writers[0].stream->reader->sequence != users->sequences;
+	size_t i;
+
+	for (i = moved ? 0 : follow->nr_writers - 1; i < follow->nr_writers; i++)
+		follow->writers[i].stream->reader->sequence = &users->sequences[i];
+}
+
+/* A reader of @follow's cursor; goes with its stream */
+static struct stream *new_stream(struct tb_follow *follow)
+{
+	struct tb_cursor *cursor = follow->cursor;
+	struct tb_reader *reader;
+	struct stream *stream;
+
+	if (!cursor->room)
+		cursor->room = malloc(sizeof(*cursor->room));
+	reader = malloc(sizeof(*reader));
+	if (!cursor->room || !reader ||
+	    tb_cursor_add_stream(cursor, TB_RING_USER, NULL, &stream)) {
+		free(reader);
+		return NULL;
+	}
+	tb_reader_start(reader, follow->trace, follow->trace->selected, NULL);
+	stream->reader = reader;
+	return stream;
+}
+
+/* Where the last writer of this id is in the table, or would be */
+static uint32_t *slot_of(const struct tb_follow *follow, uint64_t key)
+{
+	size_t slot = (size_t)(key * 0x9e3779b97f4a7c15ull >> 32) & (follow->nr_slots - 1);
+
+	while (follow->slots[slot] && follow->writers[follow->slots[slot] - 1].key != key)
+		slot = (slot + 1) & (follow->nr_slots - 1);
+	return &follow->slots[slot];
+}
+
+/* All but the last of the writers that have had an id are of no interest */
+static int list_writers(struct tb_follow *follow)
+{
+	size_t i, wanted = follow->nr_slots ? 2 * follow->nr_slots : 64;
+
+	free(follow->slots);
+	follow->nr_slots = 0;
+	follow->slots = calloc(wanted, sizeof(*follow->slots));
+	if (!follow->slots)
+		return -ENOMEM;
+	follow->nr_slots = wanted;
+	for (i = 0; i < follow->nr_writers; i++)
+		*slot_of(follow, follow->writers[i].key) = (uint32_t)i + 1;
+	return 0;
+}
+
+static struct tb_waiting *new_writer(struct tb_follow *follow, struct tb_users *users,
+				     const struct tb_chunk_event *chunk, uint64_t key)
+{
+	struct tb_waiting *writer;
+
+	if (tb_array_grow(&follow->writers, &follow->room_writers, follow->nr_writers,
+			  sizeof(*writer)))
+		return NULL;
+	writer = &follow->writers[follow->nr_writers];
+	memset(writer, 0, sizeof(*writer));
+	writer->key = key;
+	writer->stream = new_stream(follow);
+	if (!writer->stream)
+		return NULL;
+	follow->nr_writers++;
+	if (!tb_sequence_new(users, chunk))
+		return NULL;
+	readers_find(follow, users);
+	if (2 * follow->nr_writers > follow->nr_slots)
+		return list_writers(follow) ? NULL : writer;
+	*slot_of(follow, key) = (uint32_t)follow->nr_writers;
+	return writer;
+}
+
+/* The last that had this id: NULL, none */
+static struct tb_waiting *find_writer(struct tb_follow *follow, uint64_t key)
+{
+	uint32_t number = follow->nr_slots ? *slot_of(follow, key) : 0;
+
+	return number ? &follow->writers[number - 1] : NULL;
+}
+
+static bool before(const struct tb_piece *a, const struct tb_piece *b)
+{
+	return a->chunk != b->chunk ? a->chunk < b->chunk : a->offset < b->offset;
+}
+
+/* To the others of its writer, in order; its copy is taken over */
+static int wait_in_order(struct tb_waiting *writer, const struct tb_piece *piece)
+{
+	size_t at = writer->nr;
+
+	if (tb_array_grow(&writer->pieces, &writer->room, writer->nr, sizeof(*piece)) ||
+	    tb_array_grow(&writer->times, &writer->room_times, writer->nr,
+			  sizeof(*writer->times)))
+		return -ENOMEM;
+	for (; at && before(piece, &writer->pieces[at - 1]); at--) {
+		writer->pieces[at] = writer->pieces[at - 1];
+		writer->times[at] = writer->times[at - 1];
+	}
+	writer->pieces[at] = *piece;
+	writer->times[at] = tb_follow_now();
+	writer->nr++;
+	return 0;
+}
+
+/* A patch, in order */
+static int add_hole(struct tb_sequence *sequence, struct tb_waiting *writer, struct tb_hole hole)
+{
+	struct tb_hole *holes;
+	size_t at;
+
+	hole.chunk = tb_lap_unwrap(&writer->lap, hole.id);
+	sequence->books.patches++;
+	if (tb_array_grow(&sequence->own_holes, &sequence->room_holes, sequence->nr_holes,
+			  sizeof(hole)))
+		return -ENOMEM;
+	holes = sequence->own_holes;
+	for (at = sequence->nr_holes++; at && (holes[at - 1].chunk > hole.chunk ||
+	     (holes[at - 1].chunk == hole.chunk && holes[at - 1].offset > hole.offset)); at--)
+		holes[at] = holes[at - 1];
+	holes[at] = hole;
+	/* of patches of the same word the last */
+	if (at && holes[at - 1].chunk == hole.chunk && holes[at - 1].offset == hole.offset) {
+		holes[at - 1] = hole;
+		memmove(&holes[at], &holes[at + 1],
+			(--sequence->nr_holes - at) * sizeof(hole));
+	}
+	return 0;
+}
+
+/* Patches that came before this writer's first piece */
+static int add_early(struct tb_follow *follow, struct tb_sequence *sequence,
+		     struct tb_waiting *writer)
+{
+	unsigned int i, kept = 0;
+	int result = 0;
+
+	for (i = 0; i < follow->nr_early; i++) {
+		if (follow->early[i].key != writer->key)
+			follow->early[kept++] = follow->early[i];
+		else if (!result)
+			result = add_hole(sequence, writer, follow->early[i]);
+	}
+	follow->nr_early = kept;
+	return result;
+}
+
+int tb_follow_chunk(struct tb_follow *follow, const struct tb_composite *composite, uint64_t ticks)
+{
+	const struct tb_chunk_event *chunk = (const void *)(composite + 1);
+	struct tb_users *users;
+	struct tb_waiting *writer;
+	struct tb_piece piece;
+	struct tb_piece_copy *copy;
+
+	if (follow->cursor->way != WAY_EVENTS)
+		return 0;
+	users = users_of(follow);
+	if (!users)
+		return -ENOMEM;
+	if (composite->length < sizeof(*chunk)) {
+		users->malformed++;
+		return 0;
+	}
+	piece = tb_piece_of(composite, ticks);
+	writer = find_writer(follow, piece.key);
+	if (!writer || tb_lap_is_another(&writer->lap, &piece, chunk->tid))
+		writer = new_writer(follow, users, chunk, piece.key);
+	copy = malloc(sizeof(*copy) + composite->length);
+	if (!writer || !copy) {
+		free(copy);
+		return -ENOMEM;
+	}
+	memcpy(copy->event, chunk, composite->length);
+	copy->where = follow->taking + (uint64_t)((const unsigned char *)chunk - follow->taken);
+	if (chunk->tid)
+		writer->lap.tid = chunk->tid;
+	writer->lap.began |= !piece.id && !piece.offset;
+	piece.chunk = tb_lap_unwrap(&writer->lap, piece.id);
+	piece.at = (uint64_t)(uintptr_t)copy;
+	if (wait_in_order(writer, &piece)) {
+		free(copy);
+		return -ENOMEM;
+	}
+	return follow->nr_early ?
+	       add_early(follow, &users->sequences[writer - follow->writers], writer) : 0;
+}
+
+int tb_follow_patch(struct tb_follow *follow, const struct tb_composite *composite, uint64_t ticks)
+{
+	struct tb_waiting *writer;
+	struct tb_users *users;
+	struct tb_hole hole;
+
+	if (follow->cursor->way != WAY_EVENTS)
+		return 0;
+	users = users_of(follow);
+	if (!users)
+		return -ENOMEM;
+	if (composite->length < sizeof(struct tb_patch_event)) {
+		users->malformed++;
+		return 0;
+	}
+	hole = tb_hole_of(composite, ticks);
+	if (hole.offset % 8)
+		return 0;
+	writer = find_writer(follow, hole.key);
+	if (writer)
+		return add_hole(&users->sequences[writer - follow->writers], writer, hole);
+	/* the last of these */
+	if (follow->nr_early == TB_FOLLOW_EARLY)
+		memmove(follow->early, follow->early + 1,
+			--follow->nr_early * sizeof(hole));
+	follow->early[follow->nr_early++] = hole;
+	return 0;
+}
+
+/* ---- passing them on ---- */
+
+/* What the reader has passed; not the last of it, of which it may be showing what is missing */
+static void drop_passed(struct tb_sequence *sequence, struct tb_reader *reader)
+{
+	size_t gone = reader->piece ? reader->piece - 1 : 0, holes = 0, i;
+
+	for (i = 0; i < gone; i++)
+		free(tb_piece_copy(&sequence->own_pieces[i]));
+	if (!gone)
+		return;
+	sequence->nr_pieces -= gone;
+	reader->piece -= gone;
+	memmove(sequence->own_pieces, sequence->own_pieces + gone,
+		sequence->nr_pieces * sizeof(*sequence->own_pieces));
+	while (holes < sequence->nr_holes &&
+	       sequence->own_holes[holes].chunk < sequence->own_pieces[0].chunk)
+		holes++;
+	sequence->nr_holes -= holes;
+	if (holes)
+		memmove(sequence->own_holes, sequence->own_holes + holes,
+			sequence->nr_holes * sizeof(*sequence->own_holes));
+}
+
+/* Is this the one that must come next? */
+static bool is_next(const struct tb_waiting *writer, const struct tb_piece *piece)
+{
+	return writer->numbers.known ? tb_numbers_are_next(&writer->numbers, piece) :
+	       !piece->id && !piece->offset;
+}
+
+/* What can be passed on, if anything: 1; it is in the books then */
+static int release_writer(struct tb_follow *follow, struct tb_users *users, size_t index, bool all)
+{
+	struct tb_sequence *sequence = &users->sequences[index];
+	struct tb_waiting *writer = &follow->writers[index];
+	struct tb_reader *reader = writer->stream->reader;
+	uint64_t now = tb_follow_now();
+	const struct tb_piece *piece;
+	int result = 0;
+	size_t n;
+
+	drop_passed(sequence, reader);
+	for (n = 0; n < writer->nr; n++) {
+		piece = &writer->pieces[n];
+		if (!all && !is_next(writer, piece) && now - writer->times[n] < follow->hold)
+			break;
+		if (tb_array_grow(&sequence->own_pieces, &sequence->room_pieces,
+				  sequence->nr_pieces, sizeof(*piece)) ||
+		    tb_users_book(users, sequence, &writer->numbers, piece,
+				  tb_piece_event(follow->trace, piece))) {
+			result = -ENOMEM;
+			break;
+		}
+		sequence->own_pieces[sequence->nr_pieces++] = *piece;
+	}
+	writer->nr -= n;
+	memmove(writer->pieces, writer->pieces + n, writer->nr * sizeof(*writer->pieces));
+	memmove(writer->times, writer->times + n, writer->nr * sizeof(*writer->times));
+	return result ? result : n > 0;
+}
+
+int tb_follow_release(struct tb_follow *follow, bool all)
+{
+	struct tb_users *users = follow->trace->selected->users;
+	struct stream *stream;
+	bool some = false;
+	int result;
+	size_t i;
+
+	if (!users)
+		return 0;
+	users->overwrote = follow->trace->selected->overwrote;
+	users->end = follow->newest;
+	for (i = 0; i < follow->nr_writers; i++) {
+		result = follow->writers[i].nr ? release_writer(follow, users, i, all) : 0;
+		if (result < 0)
+			return result;
+		some |= result > 0;
+	}
+	if (!some)
+		return 0;
+	/* names first: one writer tells what another uses */
+	tb_names_sort(users);
+	for (i = 0; i < follow->nr_writers; i++) {
+		stream = follow->writers[i].stream;
+		if (stream->queued)
+			continue;
+		tb_stream_advance(follow->cursor, stream);
+		tb_cursor_queue(follow->cursor, stream);
+	}
+	return 0;
+}
+
+void tb_follow_forget(struct tb_follow *follow)
+{
+	struct tb_waiting *writer;
+	size_t i, j;
+
+	for (i = 0; i < follow->nr_writers; i++) {
+		writer = &follow->writers[i];
+		for (j = 0; j < writer->nr; j++)
+			free(tb_piece_copy(&writer->pieces[j]));
+		free(writer->pieces);
+		free(writer->times);
+		free(writer->stream->reader);
+		writer->stream->reader = NULL;
+	}
+	free(follow->writers);
+	free(follow->slots);
+	follow->slots = NULL;
+	follow->nr_slots = 0;
+	follow->writers = NULL;
+	follow->nr_writers = follow->room_writers = 0;
+	follow->nr_early = 0;
+	tb_users_free(follow->trace->selected->users);
+	follow->trace->selected->users = NULL;
+}
