@@ -116,7 +116,7 @@ struct cpu_state *cpu_of(struct analysis *a, uint32_t cpu)
 	struct cpu_state **grown;
 
 	if (cpu >= a->nr_cpus) {
-		if (cpu >= TB_RING_USER)
+		if (cpu >= SLICES_CPUS_MAX)
 			return NULL;
 		grown = realloc(a->cpus, (cpu + 1) * sizeof(*grown));
 		if (!grown)
@@ -304,7 +304,7 @@ int analysis_event(struct analysis *a, const struct tb_cursor *cursor,
 	}
 	user = view->kind == TB_VIEW_USER;
 	/* those of the durable buffer tell what was before */
-	if (!user && view->cpu >= TB_RING_USER)
+	if (!user && view->cpu >= SLICES_CPUS_MAX)
 		return 0;
 	reach(a, view->ns);
 	if (view->kind == TB_VIEW_EVENT || user)

@@ -494,7 +494,7 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns,
 
 	if (ns > slices->last)
 		slices->last = ns;
-	if (view->user || view->cpu == TB_RING_DURABLE)
+	if (view->user || view->cpu >= SLICES_CPUS_MAX)
 		return 0;
 	cpu = cpu_of(slices, view->cpu);
 	if (!cpu)

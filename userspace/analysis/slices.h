@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include "tracebuf.h"
 
+/* No kernel has more; events of others, as a damaged trace has them, are of no CPU */
+#define SLICES_CPUS_MAX 8192
+
 enum slice_kind {
 	SLICE_RUN,		/* a thread on a CPU */
 	SLICE_IRQ,
