@@ -309,12 +309,4 @@ export class Model {
 
 		return this.strings[origin.names[i]];
 	}
-
-	nameId(row, index) {
-		if (row.kind === 'state' && row.state !== 'running')
-			return -1;
-		const [origin, i] = this.origin(row, index);
-
-		return origin.names[i];
-	}
 }

@@ -24,7 +24,7 @@ export class Row {
 
 	/** The first that begins at @time or later */
 	beginningAt(time, from = 0) {
-		return from0(this.begin, time, from, this.count);
+		return notBefore(this.begin, time, from, this.count);
 	}
 
 	/** ns of [from, to) in which there is an item */
@@ -91,7 +91,7 @@ export class Row {
 		if (exact < this.count && this.begin[exact] <= time)
 			return exact;
 		/* items without a length end before whatever is behind their time */
-		const first = from0(this.begin, time - reach, 0, this.count);
+		const first = notBefore(this.begin, time - reach, 0, this.count);
 
 		return first < to ? this.longest(first, to) : i < to ? this.longest(i, to) : -1;
 	}
@@ -118,7 +118,7 @@ function after(list, value, from, count) {
 	return low;
 }
 
-function from0(list, value, from, count) {
+function notBefore(list, value, from, count) {
 	let step = 1, low = from, high = from;
 
 	while (high < count && list[high] < value) {

@@ -131,7 +131,6 @@ export function showReport(report, place, contents, charts, goto) {
 		const id = `section-${section.id}`;
 		const box = element('section', { id, class: `part ${section.kind}`, 'aria-labelledby': `${id}-title` },
 			element('h2', { id: `${id}-title` }, section.title));
-		let draw = null;
 
 		place.append(box);
 		contents.append(element('a', { href: `#${id}` }, section.title));
@@ -148,9 +147,8 @@ export function showReport(report, place, contents, charts, goto) {
 			box.append(table.box);
 			continue;
 		}
-		const [figure, later] = chart(section, charts, report);
+		const [figure, draw] = chart(section, charts, report);
 
-		draw = later;
 		box.append(figure, element('details', { class: 'numbers' }, element('summary', {}, 'Numbers'), table.box));
 		draw();
 	}
