@@ -82,7 +82,7 @@ recorded()
 {
 	name=$1
 	shift
-	tracebuf record -v -o "$name.tbuf" -e signal,raw_syscalls $much "$@" >record.said 2>&1 &
+	tracebuf record -v -o "$name.tbuf" -e "${what:-signal,raw_syscalls}" $much "$@" >record.said 2>&1 &
 	pid=$!
 	until_it running && load $events
 	kill $pid
@@ -172,8 +172,10 @@ with_stacks()
 	status 0 tracebuf print disk/k.tbuf && says '+0x'
 }
 
+# Without system calls: each file takes many, and they would fill the next
 by_size()
 {
+	what=signal events=2000
 	recorded disk/s --readers $cpus --rotate 64K --flush-ms 10 || return
 	[ -e disk/s-0003.tbuf ] && each disk/s-*.tbuf && numbered $events disk/s-*.tbuf || return
 	cat disk/s-*.tbuf >all.tbuf && each all.tbuf && lines 0 'another file' said && numbered $events all.tbuf
@@ -181,6 +183,7 @@ by_size()
 
 by_signal()
 {
+	what='' events=500
 	tracebuf record -q --readers $cpus --rotate signal -o u.tbuf -e signal $much >record.said 2>&1 &
 	pid=$!
 	until_it running && load 300 && kill -USR2 $pid && until_it test -e u-0002.tbuf && load 200
@@ -196,12 +199,14 @@ compressed()
 {
 	recorded z --readers $cpus --compress zstd:1 && says "$cpus readers, write() in turn, compressed" &&
 		each z.tbuf && numbered $events z.tbuf && zstd -q -t z.tbuf || return
+	what=signal events=2000
 	recorded zr --readers $cpus --compress zstd:1 --rotate 8K --flush-ms 10 &&
 		[ -e zr-0003.tbuf ] && each zr-*.tbuf && numbered $events zr-*.tbuf
 }
 
 circular()
 {
+	what='' events=500
 	recorded c --readers $cpus -m circular && each c.tbuf && numbered $events c.tbuf || return
 	# a snapshot by signal, while nobody reads
 	tracebuf record -q --readers $cpus -m circular -o c2.tbuf -e signal $much &
