@@ -182,10 +182,15 @@ unit()
 
 in_guest()
 {
-	# shellcheck disable=SC2086
-	TRACEBUF_VM_NOBUILD=1 ${VM:-"$tree/scripts/vm"} -k "$kernel" -m 2048 -o "$out/guest" -t 900 -- \
-		sh "$here/guest.sh" "$root" "$full" >"$out/guest.log" 2>&1
-	code=$?
+	# 123: the guest did not come up, as happens on a machine that is short of time; nothing was tested
+	for try in 1 2 3; do
+		# shellcheck disable=SC2086
+		TRACEBUF_VM_NOBUILD=1 ${VM:-"$tree/scripts/vm"} -k "$kernel" -m 2048 -o "$out/guest" -t 900 -- \
+			sh "$here/guest.sh" "$root" "$full" >"$out/guest.log" 2>&1
+		code=$?
+		[ $code = 123 ] || break
+		echo "# the guest did not come up ($try)"
+	done
 	# its own results, with numbers that go on
 	while read -r line; do
 		case $line in
