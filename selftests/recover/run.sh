@@ -89,9 +89,9 @@ while [ "$round" -le "$times" ]; do
 		crash "$k" sysrq elf buffers=16
 		crash "$k" irq raw buffers=16
 		crash "$k" irq elf buffers=64 elements=64
-		crash "$k" panic elf buffers=3 elements=1024 gap_us=20
-		crash "$k" spin elf buffers=32 elements=1024 gap_us=20
-		crash "$k" none raw buffers=64 elements=128 gap_us=20
+		crash "$k" panic elf buffers=3 elements=1024 gap_us=100
+		crash "$k" spin elf buffers=32 elements=1024 gap_us=100
+		crash "$k" none raw buffers=64 elements=128 gap_us=100
 	done
 	round=$((round + 1))
 done

@@ -104,7 +104,7 @@ static int tb_crash_task(void *data)
 static void tb_crash_die(void)
 {
 	if (!strcmp(die, "irq"))
-		READ_ONCE(*(volatile int *)NULL);
+		READ_ONCE(*(int *)NULL);
 	if (!strcmp(die, "panic"))
 		panic("tb_crash");
 	if (!strcmp(die, "spin"))
