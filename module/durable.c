@@ -224,15 +224,17 @@ struct page *tb_durable_page(const struct tb_durable *d, u64 offset)
  * @d: the buffer
  * @raw_clock: for the time stamps
  * @provider: id for the headers
+ * @recording: likewise
  *
  * Context: under read_lock.
  */
-void tb_durable_reset(struct tb_durable *d, bool raw_clock, u32 provider)
+void tb_durable_reset(struct tb_durable *d, bool raw_clock, u32 provider, u64 recording)
 {
 	u32 i;
 
 	d->raw_clock = raw_clock;
 	d->provider = provider;
+	d->recording = recording;
 	d->last_time = 0;
 	d->first = 0;
 	d->used = 0;
@@ -302,6 +304,7 @@ static int tb_durable_begin(struct tb_durable *d, u64 time, u32 bytes, bool last
 	block->sequence = d->used++;
 	block->time_start = time;
 	block->data = sizeof(*block);
+	block->overwritten = d->recording;
 	return 0;
 }
 

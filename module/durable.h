@@ -36,6 +36,7 @@ struct tb_durable_block {
  * @nr_blocks: room there, a power of two
  * @raw_clock: for the time stamps
  * @provider: id for the headers
+ * @recording: likewise, see tb_gap.recording
  * @last_time: of the latest event
  * @first: number of the oldest block there is
  * @used: blocks begun
@@ -63,6 +64,7 @@ struct tb_durable {
 	u32 nr_blocks;
 	u32 provider;
 	bool raw_clock;
+	u64 recording;
 	u64 last_time;
 	u64 first;
 	u64 used;
@@ -79,7 +81,7 @@ struct tb_durable {
 
 int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_bytes);
 void tb_durable_free(struct tb_durable *d);
-void tb_durable_reset(struct tb_durable *d, bool raw_clock, u32 provider);
+void tb_durable_reset(struct tb_durable *d, bool raw_clock, u32 provider, u64 recording);
 
 int tb_durable_append(struct tb_durable *d, u32 id, const void *payload, u32 bytes, bool last);
 int tb_durable_append_at(struct tb_durable *d, u64 time, u32 id, const void *payload, u32 bytes,

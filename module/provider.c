@@ -342,6 +342,25 @@ int tb_provider_stats(struct tb_provider *p, struct tb_stats *st)
 	return 0;
 }
 
+/* what a memory image is searched for */
+#define TB_RING_IMAGE_IS(image, field)						\
+	static_assert(offsetof(struct tb_ring_image, image) == offsetof(struct tb_ring, field))
+
+TB_RING_IMAGE_IS(head, head);
+TB_RING_IMAGE_IS(elements, capacity);
+TB_RING_IMAGE_IS(buffers, nr);
+TB_RING_IMAGE_IS(provider, provider);
+TB_RING_IMAGE_IS(cpu, cpu);
+TB_RING_IMAGE_IS(start, start_time);
+TB_RING_IMAGE_IS(magic, magic);
+TB_RING_IMAGE_IS(recording, recording);
+TB_RING_IMAGE_IS(recorded, recorded);
+TB_RING_IMAGE_IS(overwritten, overwritten);
+TB_RING_IMAGE_IS(dropped, dropped);
+TB_RING_IMAGE_IS(oversize, oversize);
+/* in one page, so that it is in one piece in physical memory, too */
+static_assert(sizeof(struct tb_ring) <= TB_RING_IMAGE_ALIGN);
+
 /* ---- life ------------------------------------------------------------- */
 
 /**

@@ -5,6 +5,7 @@
  */
 #include <linux/cpu.h>
 #include <linux/module.h>
+#include <linux/random.h>
 #include <linux/smp.h>
 
 #include "capture/capture.h"
@@ -26,6 +27,8 @@
 void tb_recording_reset(struct tb_provider *p)
 {
 	u64 now = tb_clock_read(p->clock.raw);
+	/* not 0, which stands for one that is not known */
+	u64 recording = get_random_u64() | 1;
 	unsigned int cpu;
 
 	for_each_cpu(cpu, &p->cpus) {
@@ -35,11 +38,12 @@ void tb_recording_reset(struct tb_provider *p)
 				TB_BLOCK_FIRST_ELEMENT + 1);
 		r->raw_clock = p->clock.raw;
 		r->overwrite = p->config.policy == TB_POLICY_OVERWRITE;
+		r->recording = recording;
 		tb_ring_reset(r, now);
 	}
 	while (tb_track_peek(&p->track))
 		tb_track_pop(&p->track);
-	tb_durable_reset(&p->durable, p->clock.raw, p->id);
+	tb_durable_reset(&p->durable, p->clock.raw, p->id, recording);
 	tb_header_reset(p);
 	tb_select_forget(p);
 	tb_rule_reset(p);

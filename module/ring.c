@@ -160,6 +160,7 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
 	r->rd_nr = r->nr;
 	r->held = 0;
 	r->start_time = now;
+	r->magic = TB_RING_IMAGE_MAGIC;
 	memset(&r->rd, 0, sizeof(r->rd));
 	r->rd.end = now;
 	r->from = 0;
@@ -465,6 +466,7 @@ static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_op
 	slot->length = sizeof(*gap);
 	slot->context = 0;
 	memset(gap, 0, sizeof(*gap));
+	gap->recording = r->recording;
 	gap->first = o->drop_first == ~0ull ? 0 : o->drop_first;
 	gap->last = o->drop_last;
 	tb_store_release(&slot->head,

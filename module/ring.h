@@ -113,6 +113,10 @@ struct tb_buf {
  * @raw_clock: read the processor's counter, else ktime_get_mono_fast_ns()
  * @overwrite: policy, else drop
  * @overwrite_last: number of the last block that may overwrite another; ~0: no end to it
+ * @magic: TB_RING_IMAGE_MAGIC: a memory image is searched for it
+ * @recording: for the blocks' gap slots: which recording they are of
+ *
+ * Up to the totals it is what struct tb_ring_image says, and never straddles a page.
  *
  * The rest is for the slow paths.  Totals count events.
  * @recorded: in completed buffers, since the start
@@ -159,6 +163,8 @@ struct tb_ring {
 	struct tb_ring_header *header;
 	u64 start_time;
 	u64 overwrite_last;
+	u64 magic;
+	u64 recording;
 
 	tb_local_t recorded __aligned(64);
 	tb_local_t overwritten;
@@ -183,7 +189,7 @@ struct tb_ring {
 	u64 from;
 	u64 to;
 	struct tb_rd kept;
-} __aligned(64);
+} __aligned(TB_RING_IMAGE_ALIGN);
 
 /**
  * struct tb_slot - a reservation

@@ -101,6 +101,43 @@ static void user_events(struct fx *fx)
 	fx_durable_end(fx);
 }
 
+/* As it would be in memory: the blocks say of which recording they are, one is open, rings are behind them */
+static void as_image(struct fx *fx)
+{
+	struct tb_composite *slot;
+	struct tb_block *block, *last = NULL;
+	struct tb_ring_image *ring;
+	uint64_t head;
+	uint32_t cpu;
+	size_t at;
+
+	for (at = 0; at < fx->size; at += 1u << block->size_log2) {
+		block = (struct tb_block *)(fx->data + at);
+		slot = (struct tb_composite *)(block + 1);
+		if (block->kind == TB_BLOCK_DURABLE) {
+			block->overwritten = 77;
+			continue;
+		}
+		((struct tb_gap *)(slot + 1))->recording = 77;
+		last = block;
+	}
+	last->flags = 0;
+	at = last->data / TB_ELEMENT_SIZE;
+	last->data = last->events = 0;
+	last->time_end = 0;
+	head = last->sequence << 29 | at;
+	cpu = last->cpu;
+	at = fx_extend(fx, 512);
+	ring = (struct tb_ring_image *)(fx->data + at);
+	ring->head = head;
+	ring->elements = 64;
+	ring->buffers = 32;
+	ring->cpu = cpu;
+	ring->magic = TB_RING_IMAGE_MAGIC;
+	ring->recording = 77;
+	ring->recorded = 100;
+}
+
 int main(int argc, char **argv)
 {
 	size_t first;
@@ -121,6 +158,11 @@ int main(int argc, char **argv)
 	save(&fx, argv[1], "two", fx.size);
 	memmove(fx.data, fx.data + first, fx.size - first);
 	save(&fx, argv[1], "user", fx.size - first);
+	fx_free(&fx);
+	fx_init(&fx, 10, TIME);
+	kernel_events(&fx);
+	as_image(&fx);
+	save(&fx, argv[1], "image", fx.size);
 	fx_free(&fx);
 	return 0;
 }

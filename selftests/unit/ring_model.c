@@ -99,7 +99,7 @@ static void *xalloc(size_t size, size_t align)
 
 struct model *model_new(u32 nr, u32 capacity, bool overwrite)
 {
-	struct model *m = xalloc(sizeof(*m), 64);
+	struct model *m = xalloc(sizeof(*m), _Alignof(struct model));
 	size_t bytes = (size_t)capacity * TB_ELEMENT_SIZE;
 	u32 i;
 

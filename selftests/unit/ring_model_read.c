@@ -86,7 +86,7 @@ static void check_gap(struct model *m, const struct tb_block *block, struct mode
 	if (slot->head != TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_GAP, TB_GAP_ELEMENTS,
 				  block->sequence) ||
 	    slot->time != (u32)block->time_start || slot->length != sizeof(*gap) ||
-	    slot->tid != block->tid || slot->context || gap->reserved)
+	    slot->tid != block->tid || slot->context || gap->recording != m->r.recording)
 		model_fail(m, "gap slot of block %llu", (unsigned long long)block->sequence);
 	if (!!(block->flags & TB_BLOCK_GAP) != any)
 		model_fail(m, "TB_BLOCK_GAP of block %llu", (unsigned long long)block->sequence);

@@ -429,7 +429,7 @@ int main(int argc, char **argv)
 	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_RESTART };
 	int i, k;
 
-	tests = aligned_alloc(64, RINGS * sizeof(*tests));
+	tests = aligned_alloc(_Alignof(struct tb_ring), RINGS * sizeof(*tests));
 	if (!tests)
 		return 2;
 	for (i = 0; i < TIMERS; i++) {

@@ -180,7 +180,7 @@ static void *reader(void *arg)
 
 static void run(bool overwrite, u32 events)
 {
-	struct test *tests = aligned_alloc(64, RINGS * sizeof(*tests));
+	struct test *tests = aligned_alloc(_Alignof(struct tb_ring), RINGS * sizeof(*tests));
 	pthread_t writers[RINGS], readers[RINGS];
 	const char *error = NULL;
 	u32 i, k;

@@ -380,8 +380,12 @@ static bool check_gap(struct stream *s, const struct tb_block *b, const struct t
 	      (unsigned long long)gap->dropped);
 	CHECK(gap->oversize <= gap->dropped, "gap: oversize");
 	CHECK(lost == !!(b->flags & TB_BLOCK_GAP), "TB_BLOCK_GAP is %sset", lost ? "not " : "");
-	CHECK(lost || zero(gap, sizeof(*gap)), "the gap slot is not zero");
-	CHECK(gap->reserved == 0, "gap: reserved");
+	CHECK(lost || zero(gap, offsetof(struct tb_gap, recording)), "the gap slot is not zero");
+	CHECK(gap->recording, "gap: it does not say which recording this is");
+	CHECK(!r->recording || gap->recording == r->recording,
+	      "gap: of recording %#llx, but the block before is of %#llx",
+	      (unsigned long long)gap->recording, (unsigned long long)r->recording);
+	r->recording = gap->recording;
 	CHECK(gap->first <= gap->last, "gap: it ends before it starts");
 	CHECK(gap->overwritten || !r->blocks || b->sequence == r->last_seq + 1,
 	      "no overwritten events, but %llu comes after %llu",

@@ -45,6 +45,7 @@ struct stream_ring {
 	uint64_t gap_dropped;
 	uint64_t gap_oversize;
 	uint64_t gaps;
+	uint64_t recording;		/* as the gap slots say */
 	bool have_totals;
 	struct tb_totals totals;
 };

@@ -70,7 +70,8 @@ enum tb_block_kind {
  *	so (TB_STRUCT_PAD) and then whatever was there before
  * @events: events in the block: everything except structural elements
  * @overwritten: rolling: events of this ring overwritten so far, up to this
- *	block's place in the order; filled in when the block is handed over
+ *	block's place in the order; filled in when the block is handed over;
+ *	durable: which recording this is of, see tb_gap.recording; notes: 0
  * @dropped: rolling: events of this ring dropped before this block was opened
  */
 struct tb_block {
@@ -200,9 +201,12 @@ enum tb_control_event {
  * @oversize: of those, events larger than the largest that fits
  * @first: start of the span of time in which they were
  * @last: end of that span
+ * @recording: which recording this block is of: a random number, not 0; 0: not
+ *	known. Blocks that are found in memory are told apart by it
  *
  * Always present as the first event of a rolling block, 64 bytes with its
- * first element; all zero, and TB_BLOCK_GAP not set, when nothing is missing.
+ * first element; all but @recording zero, and TB_BLOCK_GAP not set, when nothing is
+ * missing.
  */
 struct tb_gap {
 	__u64 overwritten;
@@ -210,11 +214,65 @@ struct tb_gap {
 	__u64 oversize;
 	__u64 first;
 	__u64 last;
-	__u64 reserved;
+	__u64 recording;
 };
 
 #define TB_GAP_ELEMENTS		4
 #define TB_BLOCK_FIRST_ELEMENT	(TB_BLOCK_HEADER_ELEMENTS + TB_GAP_ELEMENTS)
+
+/* ---- in memory -------------------------------------------------------- */
+
+/*
+ * Whoever looks for buffers in the memory of a machine that has crashed finds, beside the
+ * blocks, what the kernel keeps of each ring.  It is at a physical address
+ * that is a multiple of TB_RING_IMAGE_ALIGN.  Read it, believe nothing of it.
+ */
+#define TB_RING_IMAGE_MAGIC	0x474e495246554254ull	/* "TBUFRING" in memory */
+#define TB_RING_IMAGE_ALIGN	512
+
+/* tb_ring_image.head, low to high: elements used in the current block, which of the
+ * ring's buffers that is, low bits of its sequence number; the rest is the clock's
+ */
+#define TB_RING_IMAGE_USED(h)	((__u32)(h) & 0x1ffffu)
+#define TB_RING_IMAGE_BUFFER(h)	((__u32)((h) >> 17) & 0xfffu)
+#define TB_RING_IMAGE_SEQ(h)	((__u32)((h) >> 29) & 0x3fffu)
+
+/**
+ * struct tb_ring_image - the ring of a CPU, as it is in memory
+ * @head: where the next event goes
+ * @elements: of each buffer
+ * @buffers: how many
+ * @provider: as in struct tb_block
+ * @cpu: likewise
+ * @start: the clock when recording began
+ * @magic: TB_RING_IMAGE_MAGIC
+ * @recording: tb_gap.recording of its blocks
+ * @recorded: events in blocks that are complete
+ * @overwritten: of those, overwritten
+ * @dropped: events that found no room, @oversize included
+ * @oversize: of those, larger than the largest that fits
+ */
+struct tb_ring_image {
+	__u64 head;
+	__u64 reserved1;	/* the kernel's */
+	__u32 elements;
+	__u32 reserved2;	/* the kernel's */
+	__u32 buffers;
+	__u32 reserved3;	/* the kernel's */
+	__u16 reserved4;	/* the kernel's */
+	__u16 provider;
+	__u32 cpu;
+	__u64 reserved5[2];	/* the kernel's */
+	__u64 start;
+	__u64 reserved6;	/* the kernel's */
+	__u64 magic;
+	__u64 recording;
+	__u64 reserved7[5];	/* the kernel's */
+	__u64 recorded;
+	__u64 overwritten;
+	__u64 dropped;
+	__u64 oversize;
+};
 
 enum tb_stack_kind {
 	TB_STACK_KERNEL	= 1,

@@ -15,7 +15,7 @@ static const struct command *const commands[] = {
 	&cmd_record, &cmd_stream, &cmd_print, &cmd_query, &cmd_export, &cmd_verify, &cmd_list,
 	&cmd_status, &cmd_start, &cmd_stop, &cmd_flush, &cmd_enable,
 	&cmd_disable, &cmd_save, &cmd_snapshot, &cmd_arm, &cmd_provider,
-	&cmd_mark, &cmd_report, &cmd_diff,
+	&cmd_mark, &cmd_report, &cmd_diff, &cmd_recover,
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# guest.sh - the part of run.sh that runs in a guest, as root, and does not come back.
+#
+#   guest.sh MODULES HOW PARAMETER...
+#
+# MODULES: the folder with tracebuf.ko and tb_crash.ko, whose parameters follow; HOW: sysrq,
+# irq, spin, panic or none.
+
+set -u
+
+modules=$1 how=$2
+shift 2
+case $how in
+irq | spin | panic) set -- "$@" "die=$how" ;;
+esac
+# Two providers at once
+insmod "$modules/tracebuf.ko" events=sched mode=circular buffers=8 &&
+	insmod "$modules/tb_crash.ko" "$@" || exit 3
+echo recording
+[ "$how" != sysrq ] || {
+	sleep "0.$(od -An -N2 -tu2 /dev/urandom | tr -d ' ')"
+	echo c >/proc/sysrq-trigger
+}
+exec sleep 1000

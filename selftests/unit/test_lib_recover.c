@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf recover on images of memory made by hand: blocks in any order among other things,
+ * half-written ones with what was there before behind them, copies, other recordings, damage.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include "test_lib_run.h"
+
+#define IMAGE_BYTES	(1u << 20)
+#define LOG2		10
+#define ELEMENTS	(1u << (LOG2 - 4))
+#define ID_A		0x1111222233334441ull
+#define ID_B		0x5555666677778885ull
+
+static unsigned char image[IMAGE_BYTES] __attribute__((aligned(4096)));
+static size_t used;
+
+/* Memory that has had other uses */
+static void image_new(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(image); i++)
+		image[i] = (unsigned char)(i * 2654435761u >> 13);
+	used = 4096;
+}
+
+/* Room for @bytes at a multiple of @align, not where the last was */
+static void *image_room(size_t bytes, size_t align)
+{
+	size_t at = (used + align + align - 1) / align * align;
+
+	assert(at + bytes <= sizeof(image));
+	used = at + bytes;
+	return image + at;
+}
+
+static struct tb_gap *gap_of(struct tb_block *block)
+{
+	return (void *)((struct tb_composite *)(block + 1) + 1);
+}
+
+static void stamp(struct tb_block *block, uint64_t id)
+{
+	if (block->kind == TB_BLOCK_DURABLE)
+		block->overwritten = id;
+	else
+		gap_of(block)->recording = id;
+}
+
+/* Copies what @fx has to the image, the last block first; returns where the last is */
+static struct tb_block *image_put(struct fx *fx, uint64_t id)
+{
+	struct tb_block *block, *first = NULL, *copy;
+	size_t at[64], count = 0, offset;
+
+	for (offset = 0; offset < fx->size; offset += 1u << block->size_log2) {
+		block = (void *)(fx->data + offset);
+		stamp(block, id);
+		assert(count < 64);
+		at[count++] = offset;
+	}
+	while (count--) {
+		block = (void *)(fx->data + at[count]);
+		copy = image_room(1u << block->size_log2, 1u << block->size_log2);
+		memcpy(copy, block, 1u << block->size_log2);
+		if (!first)
+			first = copy;
+	}
+	return first;
+}
+
+static struct tb_ring_image *image_ring(uint64_t id, uint32_t cpu, uint64_t sequence, uint32_t index,
+					uint64_t recorded, uint64_t dropped)
+{
+	struct tb_ring_image *ring = image_room(sizeof(*ring), TB_RING_IMAGE_ALIGN);
+
+	ring->head = (uint64_t)(sequence & 0x3fff) << 29 | (sequence & 31) << 17 | index;
+	ring->elements = ELEMENTS;
+	ring->buffers = 32;
+	ring->provider = 0;
+	ring->cpu = cpu;
+	ring->start = 1000;
+	ring->magic = TB_RING_IMAGE_MAGIC;
+	ring->recording = id;
+	ring->recorded = recorded;
+	ring->overwritten = 0;
+	ring->dropped = dropped;
+	ring->oversize = 0;
+	return ring;
+}
+
+static char trace_name[sizeof(file) + 8];
+
+static int recover(const char *options)
+{
+	char arguments[512];
+
+	save(image, sizeof(image));
+	snprintf(trace_name, sizeof(trace_name), "%s.tbuf", file);
+	unlink(trace_name);
+	snprintf(arguments, sizeof(arguments), "recover %s -o %s %s", options, trace_name, file);
+	return run(arguments);
+}
+
+static int on_trace(const char *command)
+{
+	char arguments[512];
+
+	snprintf(arguments, sizeof(arguments), "%s %s", command, trace_name);
+	return run(arguments);
+}
+
+/* Numbers of the softirq events that print shows, as text: "1 2 3 " */
+static const char *numbers(void)
+{
+	static char text[4096];
+	char *at = output, *to = text;
+
+	CHECK_NUMBER(on_trace("print --fields"), 0);
+	while ((at = strstr(at, "vec="))) {
+		at += 4;
+		to += sprintf(to, "%ld ", strtol(at, NULL, 10));
+		assert((size_t)(to - text) < sizeof(text) - 16);
+	}
+	*to = 0;
+	return text;
+}
+
+static void begin(struct fx *fx)
+{
+	fx_init(fx, LOG2, 1000);
+	fx_sync(fx, 0, 5000000000);
+	fx_durable_end(fx);
+}
+
+/* Two blocks that are complete, and the beginning of a third; its sequence number is @sequence */
+static struct tb_block *half_written(struct fx *fx, uint64_t sequence)
+{
+	begin(fx);
+	fx->rings[0].sequence = sequence - 2;
+	fx_open(fx, 0, 2000, 100, NULL);
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 2002, 2);
+	fx_close(fx, 0);
+	fx_open(fx, 0, 3000, 100, NULL);
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 3001, 3);
+	fx_close(fx, 0);
+	fx_open(fx, 0, 4000, 100, NULL);
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 4001, 4);
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 4002, 5);
+	return image_put(fx, ID_A);
+}
+
+static struct tb_element *element(struct tb_block *block, uint32_t at)
+{
+	return (struct tb_element *)block + at;
+}
+
+static void put_simple(struct tb_block *block, uint32_t at, uint64_t sequence, uint32_t time,
+		       uint32_t vec)
+{
+	*element(block, at) = (struct tb_element) {
+		.head = TB_HEAD(TB_STRUCT_SIMPLE, FX_SOFTIRQ_FAST, 1, sequence),
+		.time = time, .payload = vec,
+	};
+}
+
+/* ---- tests ---- */
+
+static void whole_and_half(void)
+{
+	struct fx fx;
+
+	image_new();
+	half_written(&fx, 2);
+	image_ring(ID_A, 0, 2, TB_BLOCK_FIRST_ELEMENT + 2, 3, 0);
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_HAS("recording 1111222233334441: kernel number 1");
+	CHECK_TEXT(numbers(), "1 2 3 4 5 ");
+	CHECK_NUMBER(on_trace("verify"), 0);
+	CHECK_HAS("exact");
+	fx_free(&fx);
+}
+
+/* What is behind the last event has the right number and a later time, but the ring ends before */
+static void stale_behind_the_end(void)
+{
+	struct tb_block *block;
+	struct fx fx;
+
+	image_new();
+	block = half_written(&fx, 66);
+	put_simple(block, TB_BLOCK_FIRST_ELEMENT + 2, 66, 4003, 66);
+	image_ring(ID_A, 0, 66, TB_BLOCK_FIRST_ELEMENT + 2, 100, 0);
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_HAS("           97");
+	CHECK_TEXT(numbers(), "1 2 3 4 5 ");
+	CHECK_NUMBER(on_trace("verify"), 0);
+	fx_free(&fx);
+}
+
+/*
+ * An event was begun and does not say so yet: where it is there is one of 64 blocks ago, and behind
+ * it those of an interrupt.
+ */
+static void hole(void)
+{
+	uint32_t at = TB_BLOCK_FIRST_ELEMENT + 2;
+	struct tb_block *block;
+	struct fx fx;
+
+	image_new();
+	block = half_written(&fx, 66);
+	element(block, at)->head = TB_HEAD(TB_STRUCT_COMPOSITE, FX_SWITCH, 5, 66);
+	element(block, at)->time = 900;
+	put_simple(block, at + 3, 66, 4010, 6);
+	put_simple(block, at + 4, 66, 4011, 7);
+	/* one that says that it was begun */
+	element(block, at + 5)->head = TB_HEAD(TB_STRUCT_RESERVED, 0, 2, 66);
+	put_simple(block, at + 7, 66, 4012, 8);
+	/* and another that does not; an event in front of it is as sure as any */
+	put_simple(block, at + 8, 66, 950, 99);
+	put_simple(block, at + 9, 66, 4013, 9);
+	image_ring(ID_A, 0, 66, at + 10, 100, 0);
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_HAS("         3\n");
+	CHECK_TEXT(numbers(), "1 2 3 4 5 6 7 8 9 ");
+	CHECK_NUMBER(on_trace("verify"), 0);
+	fx_free(&fx);
+}
+
+static void without_ring(void)
+{
+	struct tb_block *block;
+	struct fx fx;
+
+	image_new();
+	block = half_written(&fx, 2);
+	put_simple(block, TB_BLOCK_FIRST_ELEMENT + 2, 1, 4003, 66);
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_HAS("ring not found");
+	CHECK_TEXT(numbers(), "1 2 3 4 5 ");
+	CHECK_NUMBER(on_trace("verify"), 0);
+	CHECK_HAS("open: no totals");
+	fx_free(&fx);
+}
+
+/* A copy of which only the beginning is there, and one that is whole */
+static void copies(void)
+{
+	struct tb_block *block, *copy;
+	struct fx fx;
+
+	image_new();
+	begin(&fx);
+	fx_open(&fx, 0, 2000, 100, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2002, 2);
+	fx_close(&fx, 0);
+	block = image_put(&fx, ID_A);
+	copy = image_room(1024, 1024);
+	memcpy(copy, block, 1024);
+	copy = image_room(1024, 1024);
+	memcpy(copy, block, 16 * (TB_BLOCK_FIRST_ELEMENT + 1));
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_TEXT(numbers(), "1 2 ");
+	/* only the damaged one */
+	memset(block, 0, 1024);
+	memset((unsigned char *)copy - 2048, 0, 1024);
+	memset((unsigned char *)copy - 1024, 0, 1024);
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_HAS("1 blocks damaged");
+	CHECK_TEXT(numbers(), "1 ");
+	fx_free(&fx);
+}
+
+static void several_recordings(void)
+{
+	struct fx a, b;
+
+	image_new();
+	half_written(&a, 2);
+	begin(&b);
+	fx_open(&b, 1, 2000, 100, NULL);
+	fx_simple(&b, 1, FX_SOFTIRQ_FAST, 2001, 7);
+	fx_close(&b, 1);
+	image_put(&b, ID_B);
+	CHECK_NUMBER(recover("-r 5555666677778885"), 0);
+	CHECK_TEXT(numbers(), "7 ");
+	CHECK_NUMBER(recover("-r 1111222233334441"), 0);
+	CHECK_TEXT(numbers(), "1 2 3 4 5 ");
+	CHECK_NUMBER(recover("--list"), 0);
+	CHECK_HAS("recording 5555666677778885");
+	CHECK_HAS("recording 1111222233334441");
+	CHECK_NUMBER((unsigned long long)access(trace_name, F_OK), (unsigned long long)-1);
+	CHECK_NUMBER(recover("-p nobody"), 1);
+	CHECK_HAS("no recording of provider 'nobody'");
+	fx_free(&a);
+	fx_free(&b);
+}
+
+/* An ELF core: the memory in two parts, in the other order, a block across both */
+static void elf(void)
+{
+	const size_t cut = 600 * 1024, table = 4096 + 100;
+	Elf64_Ehdr head = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_CORE, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+		.e_phoff = sizeof(head), .e_ehsize = sizeof(head),
+		.e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 2,
+	};
+	Elf64_Phdr part[2] = {
+		{ .p_type = PT_LOAD, .p_offset = table + IMAGE_BYTES - cut, .p_paddr = 0x100000000,
+		  .p_filesz = cut, .p_memsz = cut },
+		{ .p_type = PT_LOAD, .p_offset = table, .p_paddr = 0x100000000 + cut,
+		  .p_filesz = IMAGE_BYTES - cut, .p_memsz = IMAGE_BYTES - cut },
+	};
+	static unsigned char core[IMAGE_BYTES + 8192];
+	char arguments[256];
+	struct fx fx;
+
+	image_new();
+	used = cut - 16384 - 2048;
+	begin(&fx);
+	fx.log2 = 14;
+	fx_open(&fx, 0, 2000, 100, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+	fx_close(&fx, 0);
+	((struct tb_init *)(fx.data + 80))->elements = 1024;
+	image_put(&fx, ID_A);
+	memcpy(core, &head, sizeof(head));
+	memcpy(core + sizeof(head), part, sizeof(part));
+	memcpy(core + table, image + cut, IMAGE_BYTES - cut);
+	memcpy(core + table + IMAGE_BYTES - cut, image, cut);
+	save(core, table + IMAGE_BYTES);
+	snprintf(arguments, sizeof(arguments), "recover -o %s %s", trace_name, file);
+	CHECK_NUMBER(run(arguments), 0);
+	CHECK_TEXT(numbers(), "1 ");
+	/* cut off in the table; and without the table's lies */
+	((Elf64_Ehdr *)core)->e_phnum = 60000;
+	save(core, 8192);
+	CHECK_NUMBER(run(arguments), 1);
+	CHECK_HAS("table of segments is cut off");
+	fx_free(&fx);
+}
+
+/* A part of the memory, which begins anywhere; and one with holes */
+static void raw(void)
+{
+	char arguments[256];
+	struct fx fx;
+	int fd;
+
+	image_new();
+	half_written(&fx, 2);
+	save(image, sizeof(image));
+	fd = open(file, O_RDWR);
+	assert(fd >= 0 && ftruncate(fd, 64ll << 30) == 0);
+	assert(pwrite(fd, image, sizeof(image), 63ll << 30) == (ssize_t)sizeof(image));
+	assert(pwrite(fd, "", 1, 0) == 1);
+	assert(ftruncate(fd, 0) == 0 && ftruncate(fd, 64ll << 30) == 0);
+	assert(pwrite(fd, image, sizeof(image), 63ll << 30) == (ssize_t)sizeof(image));
+	snprintf(arguments, sizeof(arguments), "recover -o %s %s", trace_name, file);
+	CHECK_NUMBER(run(arguments), 0);
+	CHECK_TEXT(numbers(), "1 2 3 4 5 ");
+	snprintf(arguments, sizeof(arguments), "recover --range 63G:1M -o %s %s", trace_name, file);
+	CHECK_NUMBER(run(arguments), 0);
+	CHECK_TEXT(numbers(), "1 2 3 4 5 ");
+	snprintf(arguments, sizeof(arguments), "recover --range 62G:1M -o %s %s", trace_name, file);
+	CHECK_NUMBER(run(arguments), 1);
+	CHECK_HAS("no recording found");
+	close(fd);
+	/* 512 bytes were before it */
+	save(image + 512, sizeof(image) - 512);
+	snprintf(arguments, sizeof(arguments), "recover -o %s %s", trace_name, file);
+	CHECK_NUMBER(run(arguments), 1);
+	CHECK_HAS("--base");
+	snprintf(arguments, sizeof(arguments), "recover --base 512 -o %s %s", trace_name, file);
+	CHECK_NUMBER(run(arguments), 0);
+	CHECK_TEXT(numbers(), "1 2 3 4 5 ");
+	fx_free(&fx);
+}
+
+static void durable_missing(void)
+{
+	struct tb_block *block;
+	struct fx fx;
+
+	image_new();
+	half_written(&fx, 2);
+	/* the one durable block is the last that was put: as if it had been the second of two */
+	block = (void *)(image + used - (1u << FX_DURABLE_LOG2));
+	CHECK_NUMBER(block->kind, TB_BLOCK_DURABLE);
+	memset(block, 0, 4096);
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_HAS("the initialisation is not there");
+	CHECK_NUMBER(on_trace("verify"), 1);
+	fx_free(&fx);
+}
+
+static void wrong(void)
+{
+	char arguments[256];
+
+	image_new();
+	CHECK_NUMBER(recover(""), 1);
+	CHECK_HAS("no recording found");
+	CHECK_NUMBER((unsigned long long)access(trace_name, F_OK), (unsigned long long)-1);
+	save("KDUMP   and so on, as makedumpfile writes it when it compresses: longer than this", 81);
+	snprintf(arguments, sizeof(arguments), "recover -o %s %s", trace_name, file);
+	CHECK_NUMBER(run(arguments), 1);
+	CHECK_HAS("makedumpfile -E");
+	save("", 0);
+	CHECK_NUMBER(run(arguments), 1);
+	CHECK_HAS("it is empty");
+	CHECK_NUMBER(run("recover /"), 1);
+	CHECK_NUMBER(run("recover"), 2);
+	CHECK_NUMBER(run("recover --range 5 /dev/zero"), 2);
+	CHECK_HAS("START:BYTES");
+	CHECK_NUMBER(run("recover /dev/zero"), 1);
+	CHECK_HAS("--range");
+}
+
+static void onto_itself(void)
+{
+	char arguments[256];
+	struct fx fx;
+
+	image_new();
+	half_written(&fx, 2);
+	save(image, sizeof(image));
+	snprintf(arguments, sizeof(arguments), "recover -o %s %s", file, file);
+	CHECK_NUMBER(run(arguments), 1);
+	CHECK_HAS("that is the image");
+	fx_free(&fx);
+}
+
+/* Bytes of headers and heads changed at random: nothing breaks, and what comes out can be read */
+static void damage(void)
+{
+	uint64_t seed = 1;
+	size_t round, i, at;
+	struct fx fx;
+	int status;
+
+	for (round = 0; round < 60; round++) {
+		image_new();
+		half_written(&fx, 66);
+		image_ring(ID_A, 0, 66, TB_BLOCK_FIRST_ELEMENT + 2, 100, 0);
+		for (i = 0; i < 20; i++) {
+			seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+			at = 4096 + (seed >> 33) % (used - 4096);
+			/* mostly where something is told */
+			if (i % 4)
+				at = at / 1024 * 1024 + at % 128;
+			image[at] ^= (unsigned char)(1u << (seed >> 29 & 7));
+		}
+		status = recover("");
+		CHECK(status == 0 || status == 1);
+		if (!status) {
+			status = on_trace("print");
+			CHECK(status == 0 || status == 1);
+		}
+		fx_free(&fx);
+	}
+}
+
+static const struct test tests[] = {
+	{ "complete blocks, and one that was being written", whole_and_half },
+	{ "what was there before is not taken for new", stale_behind_the_end },
+	{ "events that were begun, and those behind them", hole },
+	{ "without what the kernel kept of the ring", without_ring },
+	{ "copies, whole and damaged", copies },
+	{ "several recordings are told apart", several_recordings },
+	{ "an ELF core", elf },
+	{ "plain memory: ranges, holes, addresses", raw },
+	{ "durable blocks that are missing are told of", durable_missing },
+	{ "what is no image", wrong },
+	{ "the image is not overwritten", onto_itself },
+	{ "damaged images", damage },
+};
+
+int main(void)
+{
+	int fd = mkstemp(file), result;
+
+	assert(fd >= 0);
+	close(fd);
+	result = test_main(tests, sizeof(tests) / sizeof(tests[0]));
+	unlink(file);
+	unlink(trace_name);
+	return result;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A machine that crashes while it records: on each CPU a thread and a timer, which interrupts
+ * it, record numbered events into a provider "crash", each with a sequence of its own.  What
+ * each was about to record and what it has recorded is kept in a page of its own that is found in
+ * an image of the memory: selftests/recover/check.py holds what was recovered against it.
+ *
+ *   die=irq     after a while the timer reads address 0
+ *   die=spin    or does not return, with interrupts off
+ *   die=panic   or calls panic()
+ *   (none)      somebody else ends it
+ */
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/panic.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/tracebuf.h>
+
+#include "selftests/torture/kernel/tb_torture.h"
+
+#define TB_CRASH_MAGIC	0x4853415243425421ull	/* "!TBCRASH" */
+#define TB_CRASH_CPUS	16
+#define TB_CRASH_WORDS	12	/* of the largest payload */
+
+enum { TB_CRASH_TASK, TB_CRASH_TIMER, TB_CRASH_SOURCES };
+
+/**
+ * struct tb_crash_books - what a source on a CPU has recorded
+ * @begun: numbers begun; an event that was begun may be in the trace or not
+ * @done: numbers done: these are in it
+ * @other: numbers that the other source had begun by then
+ */
+struct tb_crash_books {
+	u64 begun;
+	u64 done;
+	u64 other;
+};
+
+/**
+ * struct tb_crash_page - what was recorded
+ * @magic: TB_CRASH_MAGIC
+ * @cpus: that record
+ * @source: books
+ */
+struct tb_crash_page {
+	u64 magic;
+	u64 cpus;
+	struct tb_crash_books source[TB_CRASH_CPUS][TB_CRASH_SOURCES];
+};
+
+static char *die = "";
+module_param(die, charp, 0);
+static uint after_ms = 300;
+module_param(after_ms, uint, 0);
+static uint buffers = 16;
+module_param(buffers, uint, 0);
+static uint elements = 256;
+module_param(elements, uint, 0);
+static uint gap_us = 50;
+module_param(gap_us, uint, 0);
+
+static struct tb_crash_page *page;
+static struct tb_provider *provider;
+static struct task_struct *tasks[TB_CRASH_CPUS];
+static struct hrtimer timers[TB_CRASH_CPUS];
+static u64 die_at;
+
+/* Simple ones and others, of lengths that follow from the number, and contents, too. */
+static void tb_crash_record(unsigned int cpu, unsigned int source)
+{
+	u64 number = page->source[cpu][source].begun;
+	u64 word[TB_CRASH_WORDS];
+	unsigned int i, words = number * 7 % TB_CRASH_WORDS;
+
+	WRITE_ONCE(page->source[cpu][source].begun, number + 1);
+	barrier(); /* with whoever looks at the page when this CPU has stopped for good */
+	word[0] = (u64)cpu << 56 | (u64)source << 48 | number;
+	for (i = 1; i < words; i++)
+		word[i] = word[0] * (2 * i + 1);
+	if (words)
+		tracebuf_write(provider, TB_EV_USER + 1, word, words * sizeof(*word));
+	else
+		tracebuf_simple(provider, TB_EV_USER, word[0]);
+	barrier(); /* as above */
+	page->source[cpu][source].other = page->source[cpu][!source].begun;
+	WRITE_ONCE(page->source[cpu][source].done, number + 1);
+}
+
+static int tb_crash_task(void *data)
+{
+	unsigned int i, cpu = (unsigned long)data;
+
+	while (!kthread_should_stop()) {
+		for (i = 0; i < 1000; i++)
+			tb_crash_record(cpu, TB_CRASH_TASK);
+		cond_resched();
+	}
+	return 0;
+}
+
+static void tb_crash_die(void)
+{
+	if (!strcmp(die, "irq"))
+		READ_ONCE(*(int *)NULL);
+	if (!strcmp(die, "panic"))
+		panic("tb_crash");
+	if (!strcmp(die, "spin"))
+		for (;;)
+			cpu_relax();
+}
+
+static enum hrtimer_restart tb_crash_timer(struct hrtimer *timer)
+{
+	unsigned int cpu = smp_processor_id(), i;
+
+	/* it may have moved, with a CPU that goes away; nobody does that here */
+	for (i = 0; i < 3; i++)
+		tb_crash_record(cpu, TB_CRASH_TIMER);
+	if (ktime_get_ns() > die_at && timer == &timers[0])
+		tb_crash_die();
+	hrtimer_forward_now(timer, ns_to_ktime(gap_us * (500 + get_random_u32() % 1000)));
+	return HRTIMER_RESTART;
+}
+
+static void tb_crash_begin(void *unused)
+{
+	struct hrtimer *timer = &timers[smp_processor_id()];
+
+	tt_timer_init(timer, tb_crash_timer);
+	hrtimer_start(timer, ns_to_ktime(NSEC_PER_MSEC), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+static void tb_crash_end(void)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < TB_CRASH_CPUS; cpu++) {
+		if (timers[cpu].function)
+			hrtimer_cancel(&timers[cpu]);
+		if (!IS_ERR_OR_NULL(tasks[cpu]))
+			kthread_stop(tasks[cpu]);
+	}
+	tracebuf_destroy(provider);
+	kfree(page);
+}
+
+static int __init tb_crash_init(void)
+{
+	struct tb_config config = {
+		.buffers = buffers,
+		.elements = elements,
+		.mode = TB_MODE_CIRCULAR,
+	};
+	unsigned int cpu;
+	int err;
+
+	page = kzalloc(PAGE_SIZE, GFP_KERNEL);
+	if (!page)
+		return -ENOMEM;
+	provider = tracebuf_create("crash", &config);
+	err = PTR_ERR_OR_ZERO(provider);
+	if (err) {
+		kfree(page);
+		return err;
+	}
+	err = tracebuf_start(provider);
+	page->cpus = min(num_online_cpus(), TB_CRASH_CPUS);
+	for (cpu = 0; cpu < page->cpus && !err; cpu++) {
+		tasks[cpu] = kthread_create_on_cpu(tb_crash_task, (void *)(unsigned long)cpu, cpu,
+						   "tb_crash/%u");
+		err = PTR_ERR_OR_ZERO(tasks[cpu]);
+	}
+	if (err) {
+		tb_crash_end();
+		return err;
+	}
+	page->magic = TB_CRASH_MAGIC;
+	die_at = ktime_get_ns() + (u64)after_ms * NSEC_PER_MSEC + get_random_u32() % NSEC_PER_MSEC;
+	for (cpu = 0; cpu < page->cpus; cpu++)
+		wake_up_process(tasks[cpu]);
+	on_each_cpu(tb_crash_begin, NULL, true);
+	return 0;
+}
+
+static void __exit tb_crash_exit(void)
+{
+	tb_crash_end();
+}
+
+module_init(tb_crash_init);
+module_exit(tb_crash_exit);
+MODULE_DESCRIPTION("Load for recovering events from the memory of a machine that has crashed");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * All of an image, from its beginning to its end, for blocks and for what the kernel keeps of rings.
+ *
+ * Both are at physical addresses that are multiples of a power of two: a block's size (4096 for
+ * durable ones, which are smaller), TB_RING_IMAGE_ALIGN.  So a few words in every
+ * 512 bytes are looked at, and only what has the magic number there is read whole.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "recover.h"
+
+#define WINDOW	(1u << 20)
+#define STEP	TB_RING_IMAGE_ALIGN
+#define BLOCKS	1024u		/* the smallest */
+
+/* Room for one more of @size bytes at the end of @list; NULL if there is none */
+static void *one_more(void **list, size_t *count, size_t *room, size_t size)
+{
+	size_t more = *room ? *room * 2 : 64;
+	void *grown;
+
+	if (*count == *room) {
+		grown = reallocarray(*list, more, size);
+		if (!grown)
+			return NULL;
+		*list = grown;
+		*room = more;
+	}
+	return (char *)*list + (*count)++ * size;
+}
+
+/* ---- what is found ---- */
+
+static int found_ring(struct recover *recover, const struct tb_ring_image *ring)
+{
+	struct tb_ring_image *kept;
+
+	if (!ring->recording || ring->cpu > UINT16_MAX ||
+	    ring->elements < TB_BUFFER_ELEMENTS_MIN || ring->elements > TB_BUFFER_ELEMENTS_MAX ||
+	    ring->elements & (ring->elements - 1) ||
+	    !ring->buffers || ring->buffers > TB_BUFFERS_MAX ||
+	    TB_RING_IMAGE_USED(ring->head) > ring->elements ||
+	    TB_RING_IMAGE_BUFFER(ring->head) >= ring->buffers)
+		return 0;
+	kept = one_more((void **)&recover->rings, &recover->nr_rings, &recover->room_rings,
+			sizeof(*kept));
+	if (!kept)
+		return -ENOMEM;
+	*kept = *ring;
+	return 0;
+}
+
+static int found_block(struct recover *recover, const struct image *image, size_t part,
+		       uint64_t at, const void *header, void *buffer)
+{
+	const struct image_part *here = &image->parts[part];
+	int64_t size = recover_header(header, RECOVER_BLOCK_MAX, here->address + at);
+	struct recover_block found, *kept;
+
+	if (size < 0) {
+		recover->refused++;
+		return 0;
+	}
+	if (image_read(image, part, at, buffer, (size_t)size) != (size_t)size) {
+		recover->cut++;
+		return 0;
+	}
+	/* read again: it may have changed meanwhile */
+	if (recover_header(buffer, (size_t)size, here->address + at) != size ||
+	    !recover_check(buffer, &found)) {
+		recover->refused++;
+		return 0;
+	}
+	if (!found.recording) {
+		recover->unknown++;
+		return 0;
+	}
+	kept = one_more((void **)&recover->blocks, &recover->nr_blocks, &recover->room_blocks,
+			sizeof(*kept));
+	if (!kept)
+		return -ENOMEM;
+	*kept = found;
+	kept->part = (uint32_t)part;
+	kept->at = at;
+	return 0;
+}
+
+/* Look at @bytes in @window, which begin at @at of a part */
+static int look(struct recover *recover, const struct image *image, size_t part, uint64_t at,
+		const unsigned char *window, size_t bytes, void *buffer)
+{
+	uint64_t address = image->parts[part].address + at;
+	size_t i = (size_t)(-address % STEP);
+	struct tb_ring_image ring;
+	uint32_t magic;
+	uint64_t word;
+	int result = 0;
+
+	for (; !result && i < bytes && bytes - i >= sizeof(ring); i += STEP) {
+		memcpy(&magic, window + i, sizeof(magic));
+		if (magic == TB_BLOCK_MAGIC && (address + i) % BLOCKS == 0) {
+			result = found_block(recover, image, part, at + i, window + i, buffer);
+			continue;
+		}
+		memcpy(&word, window + i + offsetof(struct tb_ring_image, magic), sizeof(word));
+		if (word == TB_RING_IMAGE_MAGIC) {
+			memcpy(&ring, window + i, sizeof(ring));
+			result = found_ring(recover, &ring);
+		}
+	}
+	return result;
+}
+
+/* ---- in order ---- */
+
+#define ORDER(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
+
+static int compare_blocks(const void *a, const void *b)
+{
+	const struct recover_block *first = a, *second = b;
+
+	ORDER(first->recording, second->recording);
+	ORDER(first->kind, second->kind);
+	ORDER(first->cpu, second->cpu);
+	ORDER(first->sequence, second->sequence);
+	ORDER(first->state, second->state);
+	ORDER(second->events, first->events);
+	ORDER(first->part, second->part);
+	ORDER(first->at, second->at);
+	return 0;
+}
+
+static int compare_rings(const void *a, const void *b)
+{
+	const struct tb_ring_image *first = a, *second = b;
+
+	ORDER(first->recording, second->recording);
+	ORDER(first->cpu, second->cpu);
+	/* a copy is older, if anything */
+	ORDER(second->recorded, first->recorded);
+	return 0;
+}
+
+int recover_scan(struct recover *recover, struct image *image,
+		 void (*tick)(uint64_t bytes, uint64_t of))
+{
+	unsigned char *window = malloc(WINDOW);
+	void *buffer = aligned_alloc(64, RECOVER_BLOCK_MAX);
+	uint64_t at, rest, done = 0;
+	int result = window && buffer ? 0 : -ENOMEM;
+	size_t part, bytes;
+
+	for (part = 0; !result && part < image->nr_parts; part++) {
+		at = 0;
+		while (!result && (bytes = image_next(image, part, &at, window, WINDOW))) {
+			result = look(recover, image, part, at, window, bytes, buffer);
+			/* what is not whole yet at the end comes again, unless nothing follows */
+			rest = (image->parts[part].address + at + bytes) % STEP;
+			if (rest < bytes && bytes < image->parts[part].bytes - at)
+				bytes -= rest;
+			at += bytes;
+			if (tick)
+				tick(done + at, image->bytes);
+		}
+		done += image->parts[part].bytes;
+	}
+	free(window);
+	free(buffer);
+	if (recover->nr_blocks)
+		qsort(recover->blocks, recover->nr_blocks, sizeof(*recover->blocks), compare_blocks);
+	if (recover->nr_rings)
+		qsort(recover->rings, recover->nr_rings, sizeof(*recover->rings), compare_rings);
+	return result;
+}
+
+void recover_free(struct recover *recover)
+{
+	free(recover->blocks);
+	free(recover->rings);
+	memset(recover, 0, sizeof(*recover));
+}
