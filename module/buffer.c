@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 
 #include "buffer.h"
+#include "region.h"
 
 /* Page by page, because gigabytes may be asked for and others want the processor, too. */
 static void tb_clear(struct page *page, u32 order)
@@ -20,7 +21,7 @@ static void tb_clear(struct page *page, u32 order)
 	u32 i;
 
 	for (i = 0; i < 1u << order; i++) {
-		clear_page(page_address(page + i));
+		clear_page(tb_page_address(page + i));
 		cond_resched();
 	}
 }
@@ -57,8 +58,12 @@ int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, cons
 	if (mem->order)
 		gfp |= __GFP_COMP;
 	for (i = 0; i < mem->nr_chunks; i++) {
-		mem->chunks[i] = fatal_signal_pending(current) ? NULL :
-				 alloc_pages_node(node, gfp, mem->order);
+		if (fatal_signal_pending(current))
+			mem->chunks[i] = NULL;
+		else if (mem->region)
+			mem->chunks[i] = tb_region_alloc(mem->order);
+		else
+			mem->chunks[i] = alloc_pages_node(node, gfp, mem->order);
 		if (!mem->chunks[i]) {
 			if (what)
 				pr_warn("tracebuf: %s: no contiguous block of %u bytes, %u of %u were there\n",
@@ -87,7 +92,7 @@ void tb_mem_free(struct tb_mem *mem)
 
 	for (i = 0; mem->chunks && i < mem->nr_chunks && mem->chunks[i]; i++) {
 		cond_resched();
-		__free_pages(mem->chunks[i], mem->order);
+		tb_pages_free(mem->chunks[i], mem->order);
 	}
 	kvfree(mem->chunks);
 	memset(mem, 0, sizeof(*mem));
@@ -104,7 +109,7 @@ void *tb_mem_block(const struct tb_mem *mem, u32 index)
 {
 	u32 per_chunk = mem->chunk_bytes / mem->block_bytes;
 
-	return page_address(mem->chunks[index / per_chunk]) +
+	return tb_page_address(mem->chunks[index / per_chunk]) +
 	       index % per_chunk * mem->block_bytes;
 }
 

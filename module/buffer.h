@@ -19,6 +19,7 @@
  * @order: its order
  * @blocks: blocks in all
  * @block_bytes: bytes of a block, a power of two
+ * @region: from reserved memory (region.c); set before it is allocated
  */
 struct tb_mem {
 	struct page **chunks;
@@ -27,6 +28,7 @@ struct tb_mem {
 	u32 order;
 	u32 blocks;
 	u32 block_bytes;
+	bool region;
 };
 
 int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, const char *what);

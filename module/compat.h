@@ -44,4 +44,14 @@ static inline void tb_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #define TB_CLONE_FLAGS	unsigned long
 #endif
 
+/* reserve_mem= came in 6.12 */
+static inline bool tb_reserve_mem_find(const char *name, phys_addr_t *start, phys_addr_t *bytes)
+{
+#ifdef TB_HAVE_RESERVE_MEM
+	return reserve_mem_find_by_name(name, start, bytes);
+#else
+	return false;
+#endif
+}
+
 #endif /* TB_COMPAT_H */

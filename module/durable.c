@@ -33,11 +33,12 @@
 /**
  * tb_durable_prepare() - get memory for slots
  * @count: how many
+ * @region: of reserved memory
  *
  * Context: process, no lock needed.
  * Return: the slots, zeroed; NULL if not all could be had.
  */
-struct page **tb_durable_prepare(u32 count)
+struct page **tb_durable_prepare(u32 count, bool region)
 {
 	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
 	struct page **pages = kvcalloc(count, sizeof(*pages), TB_GFP);
@@ -47,8 +48,10 @@ struct page **tb_durable_prepare(u32 count)
 		return NULL;
 	for (i = 0; i < count; i++) {
 		cond_resched();
-		pages[i] = fatal_signal_pending(current) ? NULL :
-			   alloc_pages(gfp, get_order(TB_DURABLE_SLOT));
+		if (region)
+			pages[i] = tb_region_alloc(get_order(TB_DURABLE_SLOT));
+		else if (!fatal_signal_pending(current))
+			pages[i] = alloc_pages(gfp, get_order(TB_DURABLE_SLOT));
 		if (!pages[i]) {
 			tb_durable_unprepare(pages, count);
 			return NULL;
@@ -70,7 +73,7 @@ void tb_durable_unprepare(struct page **pages, u32 count)
 
 	for (i = 0; pages && i < count; i++)
 		if (pages[i])
-			__free_pages(pages[i], get_order(TB_DURABLE_SLOT));
+			tb_pages_free(pages[i], get_order(TB_DURABLE_SLOT));
 	kvfree(pages);
 }
 
@@ -80,11 +83,12 @@ void tb_durable_unprepare(struct page **pages, u32 count)
  * @kib: for descriptions, threads and the like, to begin with
  * @max_kib: what it may grow to, at least @kib
  * @reserve_bytes: on top, for what is written at stop
+ * @region: of reserved memory
  *
  * Context: process.
  * Return: 0 or -ENOMEM; tb_durable_free() is fine in either case.
  */
-int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_bytes)
+int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_bytes, bool region)
 {
 	u32 count = DIV_ROUND_UP(kib * 1024, TB_DURABLE_SLOT);
 	struct page **pages;
@@ -97,7 +101,8 @@ int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_byt
 	d->slots = kvcalloc(d->max_slots, sizeof(*d->slots), TB_GFP);
 	d->free = kvcalloc(d->max_slots, sizeof(*d->free), TB_GFP);
 	d->blocks = kvcalloc(d->nr_blocks, sizeof(*d->blocks), TB_GFP);
-	pages = tb_durable_prepare(count);
+	d->region = region;
+	pages = tb_durable_prepare(count, region);
 	if (!d->slots || !d->free || !d->blocks || !pages) {
 		tb_durable_unprepare(pages, count);
 		return -ENOMEM;

@@ -9,6 +9,8 @@
 #include <linux/tracebuf.h>
 #include <linux/types.h>
 
+#include "region.h"
+
 #define TB_DURABLE_SLOT		16384	/* bytes of memory handled as one, contiguous */
 #define TB_DURABLE_BLOCK_MIN	4096	/* bytes of the smallest block */
 /* largest payload of a durable event */
@@ -32,6 +34,7 @@ struct tb_durable_block {
  * @free: numbers of slots without blocks, a stack
  * @nr_free: how many
  * @reserve: slots kept back for what must be written at stop
+ * @region: slots are of reserved memory (region.c)
  * @blocks: of the blocks there are, by number modulo @nr_blocks
  * @nr_blocks: room there, a power of two
  * @raw_clock: for the time stamps
@@ -60,6 +63,7 @@ struct tb_durable {
 	u32 *free;
 	u32 nr_free;
 	u32 reserve;
+	bool region;
 	struct tb_durable_block *blocks;
 	u32 nr_blocks;
 	u32 provider;
@@ -79,7 +83,7 @@ struct tb_durable {
 	u32 before_state;
 };
 
-int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_bytes);
+int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_bytes, bool region);
 void tb_durable_free(struct tb_durable *d);
 void tb_durable_reset(struct tb_durable *d, bool raw_clock, u32 provider, u64 recording);
 
@@ -97,7 +101,7 @@ void tb_durable_recycle(struct tb_durable *d, u64 number);
 
 u32 tb_durable_growth(const struct tb_durable *d);
 bool tb_durable_outgrown(const struct tb_durable *d);
-struct page **tb_durable_prepare(u32 count);
+struct page **tb_durable_prepare(u32 count, bool region);
 u32 tb_durable_grow(struct tb_durable *d, struct page **pages, u32 count);
 void tb_durable_unprepare(struct page **pages, u32 count);
 struct page *tb_durable_page(const struct tb_durable *d, u64 offset);
@@ -121,7 +125,7 @@ static inline u32 tb_durable_free_slots(const struct tb_durable *d)
 
 static inline void *tb_durable_address(const struct tb_durable *d, u64 offset)
 {
-	return page_address(d->slots[offset / TB_DURABLE_SLOT]) + offset % TB_DURABLE_SLOT;
+	return tb_page_address(d->slots[offset / TB_DURABLE_SLOT]) + offset % TB_DURABLE_SLOT;
 }
 
 #endif /* TB_DURABLE_H */

@@ -13,7 +13,9 @@
 
 #include "capture/events.h"
 #include "device.h"
+#include "previous.h"
 #include "producer.h"
+#include "region.h"
 #include "registry.h"
 #include "stage.h"
 
@@ -52,6 +54,10 @@ MODULE_PARM_DESC(durable_kib, "size of the durable buffer in KiB, 64 to 65536 (d
 static uint flush_ms;
 module_param(flush_ms, uint, 0444);
 MODULE_PARM_DESC(flush_ms, "hand over buffers at least this often in ms, 0: when they are full enough (default)");
+
+static char *memory;
+module_param(memory, charp, 0444);
+MODULE_PARM_DESC(memory, "reserved memory for the buffers, so that they can be found after a reboot: ADDRESS:SIZE (memmap=SIZE$ADDRESS) or NAME (reserve_mem=SIZE:ALIGN:NAME)");
 
 static char *clock = "auto";
 module_param(clock, charp, 0444);
@@ -179,6 +185,15 @@ static int tb_params_apply(void)
 	return err ?: tb_provider_start(&tb_kernel_provider, state ? 0 : TB_START_NO_STATE, NULL);
 }
 
+static int tb_memory_init(void)
+{
+	int err = memory && *memory ? tb_region_init(memory) : 0;
+
+	if (!err && tb_region.address)
+		err = tb_previous_init();
+	return err;
+}
+
 static int __init tb_init(void)
 {
 	int err;
@@ -189,6 +204,9 @@ static int __init tb_init(void)
 	err = tb_registry_init();
 	if (err)
 		goto events_exit;
+	err = tb_memory_init();
+	if (err)
+		goto registry_exit;
 	err = tb_params_apply();
 	if (err)
 		goto registry_exit;
@@ -204,6 +222,7 @@ device_exit:
 	tb_device_exit();
 registry_exit:
 	tb_registry_exit();
+	tb_region_exit();
 events_exit:
 	tb_events_exit();
 	tb_stage_free();
@@ -215,6 +234,7 @@ static void __exit tb_exit(void)
 	tb_producer_exit();
 	tb_device_exit();
 	tb_registry_exit();
+	tb_region_exit();
 	tb_events_exit();
 	/* rules are freed by way of RCU */
 	rcu_barrier();

@@ -11,6 +11,7 @@
 
 #include "compat.h"
 #include "provider.h"
+#include "registry.h"
 
 /* what stop appends: the clock, and the totals of every ring */
 #define TB_STOP_BYTES	(sizeof(struct tb_clock_sync) + TB_ELEMENT_SIZE * 2 + \
@@ -101,7 +102,8 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 	struct tb_buf **old = tb_current_bufs(p);
 	struct tb_durable durable = { };
 	unsigned int cpu, i;
-	char what[32];
+	bool region = p == &tb_kernel_provider && tb_region_usable();
+	char what[64];
 	int err = -ENOMEM;
 
 	/* looked at again below; here so as not to allocate for nothing */
@@ -111,13 +113,15 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 	}
 	if (!mem || !headers || !bufs || !old)
 		goto fail;
-	if (tb_durable_alloc(&durable, c->durable_kib, c->durable_max_kib, TB_STOP_BYTES)) {
-		pr_warn("tracebuf: %s: no memory for a durable buffer of %u KiB\n", p->name,
-			c->durable_kib);
+	if (tb_durable_alloc(&durable, c->durable_kib, c->durable_max_kib, TB_STOP_BYTES, region)) {
+		pr_warn("tracebuf: %s: no %smemory for a durable buffer of %u KiB\n", p->name,
+			region ? "reserved " : "", c->durable_kib);
 		goto fail;
 	}
 	for_each_cpu(cpu, cpus) {
-		snprintf(what, sizeof(what), "ring of CPU %u", cpu);
+		snprintf(what, sizeof(what), "ring of CPU %u%s", cpu,
+			 region ? ", reserved memory" : "");
+		mem[cpu].region = region;
 		if (tb_mem_alloc(&headers[cpu], 1, tb_header_bytes(c->buffers), cpu_to_node(cpu),
 				 what) ||
 		    tb_mem_alloc(&mem[cpu], c->buffers, c->elements * TB_ELEMENT_SIZE,
@@ -196,7 +200,7 @@ void tb_provider_free(struct tb_provider *p)
  */
 int tb_provider_grow(struct tb_provider *p, u32 slots)
 {
-	struct page **pages = tb_durable_prepare(slots);
+	struct page **pages = tb_durable_prepare(slots, p->durable.region);
 	u32 added;
 
 	if (!pages)

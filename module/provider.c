@@ -13,6 +13,7 @@
 #include "capture/events.h"
 #include "fifo.h"
 #include "provider.h"
+#include "registry.h"
 #include "rule.h"
 #include "select.h"
 #include "session.h"
@@ -156,7 +157,7 @@ static int tb_configure_locked(struct tb_provider *p, const struct tb_config *co
  * @cpus: whose events to record; not empty, possible ones
  *
  * Context: process.
- * Return: 0, -EBUSY, -EINVAL, -ENOMEM; on error nothing has changed.
+ * Return: 0, -EBUSY, -EINVAL, -ENOMEM, -EROFS; on error nothing has changed.
  */
 int tb_provider_configure(struct tb_provider *p, const struct tb_config *config,
 			  const struct cpumask *cpus)
@@ -164,7 +165,7 @@ int tb_provider_configure(struct tb_provider *p, const struct tb_config *config,
 	int err;
 
 	mutex_lock(&p->lock);
-	err = tb_configure_locked(p, config, cpus);
+	err = p->flags & TB_PROVIDER_PREVIOUS ? -EROFS : tb_configure_locked(p, config, cpus);
 	if (!err)
 		tb_intake_tell(p, false);
 	mutex_unlock(&p->lock);
@@ -183,7 +184,7 @@ int tb_provider_configure(struct tb_provider *p, const struct tb_config *config,
  * too: the provider is idle then.
  *
  * Context: process.
- * Return: 0, -EBUSY running or blocks held, -ENOMEM, -ENOSPC.
+ * Return: 0, -EBUSY running or blocks held, -ENOMEM, -ENOSPC, -EROFS the one from before the boot.
  */
 int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation)
 {
@@ -191,8 +192,13 @@ int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation)
 	int err = 0;
 
 	mutex_lock(&p->lock);
-	if (!p->allocated)
+	if (p->flags & TB_PROVIDER_PREVIOUS)
+		err = -EROFS;
+	else if (!p->allocated)
 		err = tb_configure_locked(p, &defaults, cpu_possible_mask);
+	else if (p == &tb_kernel_provider && !p->durable.region && tb_region_usable())
+		/* there is reserved memory now, since what was in it was dropped */
+		err = tb_configure_locked(p, &p->config, &p->cpus);
 	if (!err)
 		err = tb_recording_start(p, !(flags & TB_START_NO_STATE));
 	if (err == -ENOSPC)

@@ -18,6 +18,23 @@
 
 #define TB_SYNC_INTERVAL	(10 * HZ)
 
+/* In reserved memory nothing of an earlier recording may be taken for one of this. */
+static void tb_recording_forget(struct tb_provider *p)
+{
+	unsigned int cpu;
+	u64 at;
+	u32 i;
+
+	for_each_cpu(cpu, &p->cpus) {
+		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+
+		for (i = 0; i < r->nr; i++)
+			r->bufs[i].block->magic = 0;
+	}
+	for (at = 0; at < (u64)p->durable.nr_slots * TB_DURABLE_SLOT; at += TB_DURABLE_BLOCK_MIN)
+		((struct tb_block *)tb_durable_address(&p->durable, at))->magic = 0;
+}
+
 /**
  * tb_recording_reset() - as new: empty rings and durable buffer
  * @p: the provider, with memory
@@ -43,6 +60,8 @@ void tb_recording_reset(struct tb_provider *p)
 	}
 	while (tb_track_peek(&p->track))
 		tb_track_pop(&p->track);
+	if (p->durable.region)
+		tb_recording_forget(p);
 	tb_durable_reset(&p->durable, p->clock.raw, p->id, recording);
 	tb_header_reset(p);
 	tb_select_forget(p);

@@ -189,6 +189,9 @@ int tb_registry_destroy(const char *name, struct tb_provider *own)
 	mutex_unlock(&tb_registry_lock);
 	if (err)
 		return err;
+	/* asked for: reserved memory can be used again */
+	if (p->flags & TB_PROVIDER_PREVIOUS)
+		tb_region_drop();
 	tb_provider_stop(p, 0);
 	tb_intake_forget(p);
 	tb_registry_put(p);

@@ -1121,6 +1121,7 @@ struct tb_provider_req {
 
 /* tb_provider_info.flags */
 #define TB_PROVIDER_MODULE	0x01	/* made by a kernel module, which has it */
+#define TB_PROVIDER_PREVIOUS	0x02	/* what reserved memory held when the module was loaded */
 
 /**
  * struct tb_provider_info - TB_IOC_PROVIDERS: the providers, one by one

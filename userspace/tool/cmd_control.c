@@ -378,7 +378,7 @@ static int disable_run(int argc, char **argv)
 	return choosing(argc, argv, disable_with);
 }
 
-static int save_device(struct tb_device *device, const char *output, bool stop)
+int save_device(struct tb_device *device, const char *provider, const char *output, bool stop)
 {
 	struct tb_query query;
 	struct sink sink;
@@ -404,6 +404,8 @@ static int save_device(struct tb_device *device, const char *output, bool stop)
 		return complain("cannot map the buffers: %s", strerror(-result));
 	if (sink_open(&sink, output))
 		return EXIT_WRONG;
+	/* addresses are of another boot, which this kernel has no names for */
+	sink.no_stacks = provider && is_previous(device, provider);
 	result = sink_drain(&sink, device);
 	if (sink_close(&sink))
 		return EXIT_WRONG;
@@ -428,7 +430,7 @@ static int save_run(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	device = open_device(provider, TB_DEVICE_NONBLOCK);
-	status = device ? save_device(device, output, stop) : EXIT_WRONG;
+	status = device ? save_device(device, provider, output, stop) : EXIT_WRONG;
 	tb_device_close(device);
 	return status;
 }

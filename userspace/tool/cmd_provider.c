@@ -67,7 +67,8 @@ static int list_run(struct tb_device *device, const char *name)
 		       tb_state_name(info.state), files,
 		       info.reason > TB_REASON_REQUEST ?
 		       tb_reason_name(info.reason) : "",
-		       info.flags & TB_PROVIDER_MODULE ? "of a module" : "");
+		       info.flags & TB_PROVIDER_MODULE ? "of a module" :
+		       info.flags & TB_PROVIDER_PREVIOUS ? "from before the boot, read-only" : "");
 	}
 	return result == -ENOENT ? EXIT_FINE :
 	       complain("cannot list providers: %s", strerror(-result));

@@ -201,6 +201,12 @@ static int record_go(struct record *record)
 	record->device = open_device(record->provider, TB_DEVICE_NONBLOCK);
 	if (!record->device)
 		return EXIT_WRONG;
+	/* nothing is recorded there any more */
+	if (record->provider && is_previous(record->device, record->provider)) {
+		status = save_device(record->device, record->provider, record->output, false);
+		tb_device_close(record->device);
+		return status;
+	}
 	record->reader = record->device;
 	record->sink.fd = -1;
 	status = record_prepare(record);

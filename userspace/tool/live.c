@@ -20,6 +20,17 @@ const char *provider_names(struct tb_device *device, char *text, size_t size)
 	return text;
 }
 
+bool is_previous(struct tb_device *device, const char *name)
+{
+	struct tb_provider_info info;
+	unsigned int i;
+
+	for (i = 0; !tb_device_provider(device, i, &info); i++)
+		if (!strcmp(info.name, name))
+			return info.flags & TB_PROVIDER_PREVIOUS;
+	return false;
+}
+
 struct tb_device *open_device(const char *provider, unsigned int flags)
 {
 	struct tb_device *device;

@@ -198,6 +198,13 @@ int start_failed(struct tb_device *device, int result);
 /* "there are kernel, x and y", for messages */
 const char *provider_names(struct tb_device *device, char *text, size_t size);
 
+/* Is provider @name what reserved memory held when the module was loaded? */
+bool is_previous(struct tb_device *device, const char *name);
+
+/* What the buffers of a recording that does not run hold goes to a file (cmd_control.c); with
+ * @stop it is stopped before.  Complains, EXIT_* */
+int save_device(struct tb_device *device, const char *provider, const char *output, bool stop);
+
 /* What a provider is and does */
 void show_query(const struct tb_query *query);
 void show_enabled(struct tb_device *device);
