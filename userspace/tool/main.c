@@ -16,6 +16,7 @@ static const struct command *const commands[] = {
 	&cmd_status, &cmd_start, &cmd_stop, &cmd_flush, &cmd_enable,
 	&cmd_disable, &cmd_save, &cmd_snapshot, &cmd_arm, &cmd_provider,
 	&cmd_mark, &cmd_report, &cmd_diff, &cmd_recover,
+	&cmd_flamegraph, &cmd_top,
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -27,7 +28,7 @@ static void overview(FILE *out)
 	fputs("usage: tracebuf COMMAND [OPTIONS]\n\n", out);
 	for (i = 0; i < NR_COMMANDS; i++)
 		if (commands[i])
-			fprintf(out, "  %-8s %s\n", commands[i]->name,
+			fprintf(out, "  %-10s %s\n", commands[i]->name,
 				commands[i]->brief);
 	fputs("\n'tracebuf COMMAND -h' tells more about one.  To begin:\n\n"
 	      "  tracebuf record -d 5\n"

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf flamegraph: stacks merged and weighed, against those that print
+ * shows (flame_check.py puts them together anew); what it says of traces and
+ * options that it cannot use; names that would break the text or the picture.
+ */
+#include "test_lib_run.h"
+
+#define KERNEL 0xffffffff81000000ull
+
+/* Comms that mean something to a shell, to XML, and to readers of collapsed stacks */
+static const char *const comms[] = {
+	"<idle>", "bash", "a;b c", "<g>&\"'", "]]>x", "worker", "w 17",
+};
+
+#define NR_TASKS 7
+
+static void name_function(struct fx *fx, struct fx_ring *notes, uint64_t start,
+			  const char *name)
+{
+	struct {
+		struct tb_symbol symbol;
+		char name[64];
+	} said = { .symbol = { .start = start, .size = 0x100 } };
+	size_t length = strlen(name);
+
+	memcpy(said.name, name, length);
+	assert(fx_put_composite(fx, notes, TB_EV_SYMBOL, 0, 0, 0, &said,
+				sizeof(said.symbol) + length));
+}
+
+static void add_stack(struct fx *fx, unsigned int cpu, uint32_t kind,
+		      const uint64_t *addresses, uint32_t count)
+{
+	struct { uint32_t kind, count; uint64_t ip[TB_STACK_MAX]; } stack = { kind, count, { 0 } };
+
+	memcpy(stack.ip, addresses, count * sizeof(*addresses));
+	assert(fx_composite(fx, cpu, TB_EV_STACK, fx->rings[cpu].last, 0, &stack,
+			    8 + 8ul * count));
+}
+
+/* A few stacks that begin alike; some have no name */
+static void add_stacks(struct fx *fx, unsigned int cpu, unsigned int number)
+{
+	uint64_t kernel[] = {
+		KERNEL + 0x100 * (number % 3) + 0x10, KERNEL + 0x300 + number % 2 * 0x10000,
+		KERNEL + 0x410,
+	};
+	uint64_t user[] = { 0x7f0000001000 + number % 2, 0x550000001234 };
+
+	if (number % 5 != 4)
+		add_stack(fx, cpu, TB_STACK_KERNEL, kernel, 3);
+	if (number % 3 == 1)
+		add_stack(fx, cpu, TB_STACK_USER, user, 2);
+}
+
+/*
+ * Two CPUs switch between six tasks and the idle one, in an order that a
+ * generator of numbers has; task @number is on one of them at most.
+ */
+static void add_switches(struct fx *fx, unsigned int count)
+{
+	unsigned int on[2] = { 0, 0 }, seed = 1, i, cpu, next;
+	uint64_t time = 10000;
+
+	for (i = 0; i < count; i++) {
+		seed = seed * 1103515245u + 12345u;
+		cpu = seed >> 16 & 1;
+		next = (seed >> 18) % NR_TASKS;
+		time += 10 + (seed >> 20) % 1000;
+		if (next == on[cpu] || (next && next == on[!cpu]))
+			continue;
+		struct fx_switch event = fx_switch(comms[on[cpu]], on[cpu] ? 100 + (int)on[cpu] : 0,
+						   i % 2, comms[next], next ? 100 + (int)next : 0);
+
+		fx_composite(fx, cpu, FX_SWITCH, time, on[cpu] ? 100 + on[cpu] : 0, &event,
+			     sizeof(event));
+		add_stacks(fx, cpu, seed >> 8 & 0xff);
+		on[cpu] = next;
+		if (i % 7 == 0) {
+			fx_simple(fx, cpu, FX_SOFTIRQ_FAST, time + 1, i % 10);
+			add_stacks(fx, cpu, i);
+		}
+	}
+}
+
+static void make(struct fx *fx)
+{
+	struct fx_switch exits = fx_switch("worker", 105, 0x10, "bash", 101);
+	struct fx_ring notes = { 0 };
+	unsigned int i;
+
+	fx_init(fx, 16, 1000);
+	for (i = 1; i < NR_TASKS; i++)
+		fx_thread(fx, 100 + i, 100 + i, 1, TB_THREAD_DUMP, comms[i]);
+	fx_sync(fx, 0, 5000000000);
+	fx_durable_end(fx);
+	fx_open(fx, 0, 9000, 0, NULL);
+	fx_open(fx, 1, 9000, 0, NULL);
+	add_switches(fx, 300);
+	fx_composite(fx, 0, FX_SWITCH, 400000, 105, &exits, sizeof(exits));
+	add_stacks(fx, 0, 0);
+	fx_close(fx, 0);
+	fx_close(fx, 1);
+	fx_totals(fx, 0);
+	fx_totals(fx, 1);
+	fx_durable_end(fx);
+	fx_begin(fx, &notes, TB_BLOCK_NOTE, 12, 0, 0, 0);
+	name_function(fx, &notes, KERNEL, "schedule");
+	name_function(fx, &notes, KERNEL + 0x100, "do_wait");
+	name_function(fx, &notes, KERNEL + 0x200, "operator<;\"&\n [mod<]");
+	name_function(fx, &notes, KERNEL + 0x400, "entry");
+	fx_end(fx, &notes);
+}
+
+/* ---- against print ---- */
+
+static const char *here(void)
+{
+	static char path[sizeof(__FILE__)];
+
+	memcpy(path, __FILE__, sizeof(path));
+	*strrchr(path, '/') = 0;
+	return path;
+}
+
+static int shell(const char *command)
+{
+	int status = system(command);
+
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* @options: for flame_check.py, with commas; @chosen: those of print as well */
+static void compare(const char *weight, const char *options, const char *chosen)
+{
+	static const char pipe[] = "sed 's/^/# /' %s.said; exit 1";
+	char words[128] = "", command[4096], one[64];
+	const char *at = options, *tool = getenv("TRACEBUF");
+	size_t length;
+
+	for (; *at && strcmp(options, "-"); at += length + (at[length] == ',')) {
+		length = strcspn(at, ",");
+		snprintf(one, sizeof(one), " --%.*s", (int)length, at);
+		strcat(words, one);
+	}
+	if (!tool)
+		tool = "tracebuf";
+	/* the text has no upside and downside */
+	snprintf(command, sizeof(command),
+		 "{ %1$s print -v -f %2$s %3$s >%3$s.printed && "
+		 "%1$s flamegraph -q --collapsed -w %4$s %2$s $(echo ' %5$s' | sed 's/ --inverted//') %3$s >%3$s.text && "
+		 "%1$s flamegraph -q --min-width 0 -w %4$s %2$s %5$s -o %3$s.svg %3$s && "
+		 "python3 %6$s/flame_check.py %4$s %7$s %3$s.printed %3$s.text %3$s.svg; } >%3$s.said 2>&1",
+		 tool, chosen, file, weight, words, here(), options);
+	if (shell(command)) {
+		printf("# %s, %s, '%s':\n", weight, options, chosen);
+		test_failures++;
+		fflush(stdout);
+		snprintf(command, sizeof(command), pipe, file);
+		shell(command);
+	}
+	snprintf(command, sizeof(command), "rm -f %1$s.printed %1$s.text %1$s.svg %1$s.said", file);
+	shell(command);
+}
+
+static void counted(void)
+{
+	struct fx fx;
+
+	make(&fx);
+	save(fx.data, fx.size);
+	compare("events", "-", "");
+	compare("events", "reverse", "");
+	compare("events", "threads,kernel,inverted", "");
+	compare("events", "user", "");
+	compare("events", "-", "-e irq");
+	compare("events", "-", "-t 103");
+	compare("events", "reverse,threads", "-C 1 --from +0.00002 --to +0.00009");
+	fx_free(&fx);
+}
+
+static void timed(void)
+{
+	struct fx fx;
+
+	make(&fx);
+	save(fx.data, fx.size);
+	compare("off-cpu", "-", "");
+	compare("off-cpu", "unfinished,threads", "");
+	compare("off-cpu", "reverse", "");
+	compare("on-cpu", "-", "");
+	compare("on-cpu", "threads,inverted", "");
+	compare("field=next_pid", "-", "-e sched_switch");
+	fx_free(&fx);
+}
+
+/* Whose time it is, is the filter's business; when it ends is not */
+static void filtered_times(void)
+{
+	char whole[sizeof(output)], *line, *end;
+	struct fx fx;
+
+	make(&fx);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("flamegraph", "-q --collapsed --threads -w off-cpu"), 0);
+	strcpy(whole, output);
+	CHECK_NUMBER(run_on("flamegraph", "-q --collapsed --threads -w off-cpu -t 101"), 0);
+	CHECK(lines() > 2);
+	for (line = output; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		assert(end);
+		*end = 0;
+		CHECK(!strncmp(line, "bash-101;", 9));
+		CHECK(strstr(whole, line));
+	}
+	fx_free(&fx);
+}
+
+/* ---- exactly ---- */
+
+static void exactly(void)
+{
+	static const uint64_t stack[] = { KERNEL + 0x10, KERNEL + 0x410 };
+	struct fx_switch out = fx_switch("a", 101, 1, "b;\xff\x01", 102);
+	struct fx_switch in = fx_switch("b;\xff\x01", 102, 1, "a", 101);
+	struct tb_gap gap = { 3, 0, 0, 2400, 2900, 0 };
+	struct fx_ring notes = { 0 };
+	struct fx fx;
+
+	fx_init(&fx, 12, 1000);
+	fx_thread(&fx, 101, 101, 1, TB_THREAD_DUMP, "a");
+	fx_thread(&fx, 102, 102, 1, TB_THREAD_DUMP, "b;\xff\x01");
+	fx_sync(&fx, 0, 5000000000);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 2000, 101, NULL);
+	fx_composite(&fx, 0, FX_SWITCH, 2000, 101, &out, sizeof(out));
+	add_stack(&fx, 0, TB_STACK_KERNEL, stack, 2);
+	fx_composite(&fx, 0, FX_SWITCH, 2100, 102, &in, sizeof(in));
+	add_stack(&fx, 0, TB_STACK_KERNEL, stack, 2);
+	fx_composite(&fx, 0, FX_SWITCH, 2300, 101, &out, sizeof(out));
+	add_stack(&fx, 0, TB_STACK_KERNEL, stack, 2);
+	fx_close(&fx, 0);
+	fx_open(&fx, 0, 3000, 102, &gap);
+	fx_composite(&fx, 0, FX_SWITCH, 3000, 102, &in, sizeof(in));
+	add_stack(&fx, 0, TB_STACK_KERNEL, stack, 2);
+	fx_close(&fx, 0);
+	fx_totals(&fx, 0);
+	fx_durable_end(&fx);
+	fx_begin(&fx, &notes, TB_BLOCK_NOTE, 12, 0, 0, 0);
+	name_function(&fx, &notes, KERNEL, "a;b [m]");
+	fx_end(&fx, &notes);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("flamegraph", "-q --collapsed"), 0);
+	CHECK_TEXT(output, "a;0xffffffff81000410;a:b [m] 2\n"
+		   "b:??;0xffffffff81000410;a:b [m] 2\n");
+	CHECK_NUMBER(run_on("flamegraph", "-q --collapsed -w off-cpu"), 0);
+	CHECK_TEXT(output, "a;0xffffffff81000410;a:b [m] 800\n"
+		   "b:??;0xffffffff81000410;a:b [m] 200\n");
+	CHECK_NUMBER(run_on("flamegraph", "-o /dev/null -w off-cpu"), 0);
+	CHECK_HAS("3 events were lost");
+	CHECK_HAS("1 stretches of time have losses in them");
+	CHECK_HAS("1 threads had not run again at the end");
+	CHECK_HAS("1 addresses of the kernel have no name");
+	CHECK_NUMBER(run_on("flamegraph", "-q --collapsed -w on-cpu"), 0);
+	CHECK_TEXT(output, "a;0xffffffff81000410;a:b [m] 200\n"
+		   "b:??;0xffffffff81000410;a:b [m] 800\n");
+	CHECK_NUMBER(run_on("flamegraph", "-q -o -"), 0);
+	CHECK_HAS("3 events were lost");
+	CHECK_HAS("b:??\n2 events, 50.00 %</title>");
+	CHECK_NUMBER(run_on("flamegraph", "-q -o - --min-width 700"), 0);
+	CHECK_HAS("2 frames narrower than 700 px, and what is in them, are not drawn");
+	CHECK_NUMBER(run_on("flamegraph", "-q -o - --title '<&\">'"), 0);
+	CHECK_HAS("aria-label=\"&lt;&amp;&quot;&gt;\"");
+	/* what is no UTF-8, and what is no character */
+	CHECK_NUMBER(run_on("flamegraph", "-q -o - --title \"$(printf 'x\\377\\357\\277\\276y')\""), 0);
+	CHECK_HAS("aria-label=\"x????y\"");
+	fx_free(&fx);
+}
+
+/* ---- what cannot be ---- */
+
+static void refused(void)
+{
+	struct fx fx;
+
+	make(&fx);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("flamegraph", "-w nonsense"), 2);
+	CHECK_HAS("weight: 'nonsense' is not events, off-cpu, on-cpu or field=NAME");
+	CHECK_NUMBER(run_on("flamegraph", "--unfinished"), 2);
+	CHECK_HAS("--unfinished goes with --weight off-cpu");
+	CHECK_NUMBER(run_on("flamegraph", "--kernel --user"), 2);
+	CHECK_NUMBER(run_on("flamegraph", "--min-width x"), 2);
+	CHECK_NUMBER(run_on("flamegraph", "--width 5"), 2);
+	CHECK_NUMBER(run_on("flamegraph", "-e sched_swich"), 1);
+	CHECK_HAS("did you mean sched:sched_switch?");
+	CHECK_NUMBER(run_on("flamegraph", "-e irq -w off-cpu"), 1);
+	CHECK_HAS("sched_switch, which is not among the events chosen");
+	CHECK_NUMBER(run_on("flamegraph", "-w field=comm"), 1);
+	CHECK_HAS("none of the events chosen has a number 'comm'");
+	CHECK_NUMBER(run_on("flamegraph", "-t 999"), 1);
+	CHECK_HAS("no events to show among those chosen");
+	CHECK_NUMBER(run("flamegraph /nonexistent.tbuf"), 1);
+	CHECK_HAS("/nonexistent.tbuf: cannot be opened");
+	fx_free(&fx);
+
+	fx_init(&fx, 10, 1000);
+	fx_sync(&fx, 0, 5000000000);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 2000, 0, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2002, 1);
+	fx_close(&fx, 0);
+	fx_totals(&fx, 0);
+	fx_durable_end(&fx);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("flamegraph", ""), 1);
+	CHECK_HAS("none of 2 events has a stack: record them with 'tracebuf record -e sched_switch:stack'");
+	CHECK_NUMBER(run_on("flamegraph", "-e softirq_entry"), 1);
+	CHECK_HAS("'tracebuf record -e softirq_entry:stack'");
+	fx_free(&fx);
+}
+
+static const struct test tests[] = {
+	{ "flamegraph: numbers of events are those of print", counted },
+	{ "flamegraph: times on and off the CPU, sums of a field", timed },
+	{ "flamegraph: whose time is chosen, its end is found", filtered_times },
+	{ "flamegraph: stacks, losses, names, remarks to the letter", exactly },
+	{ "flamegraph: what is wrong is said", refused },
+};
+
+RUN_MAIN(tests)

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf top as text, of traces made by hand: a trace is one interval, so
+ * what it shows is known to the letter.  Live it is tested in a guest (test_top.sh).
+ */
+#include "test_lib_run.h"
+
+struct wakeup {
+	char comm[16];
+	int32_t pid;
+};
+
+static void add_switch(struct fx *fx, unsigned int cpu, uint64_t time, const char *prev, int tid,
+		       int64_t state, const char *next, int to)
+{
+	struct fx_switch event = fx_switch(prev, tid, state, next, to);
+
+	fx_composite(fx, cpu, FX_SWITCH, time, (uint32_t)tid, &event, sizeof(event));
+}
+
+static void add_wakeup(struct fx *fx, unsigned int cpu, uint64_t time, int tid)
+{
+	struct wakeup event = { .comm = "any", .pid = tid };
+
+	fx_composite(fx, cpu, FX_WAKEUP, time, 0, &event, sizeof(event));
+}
+
+/* 10 ms; CPU 0: "busy" for 8 of them, "late" waits 2 ms for it and runs for 1; CPU 1 is idle but for 1 ms */
+static void make(struct fx *fx, const struct tb_gap *gap)
+{
+	fx_init(fx, 14, 1000);
+	fx_thread(fx, 101, 100, 1, TB_THREAD_DUMP, "busy");
+	fx_thread(fx, 102, 102, 1, TB_THREAD_DUMP, "la\033te");
+	fx_thread(fx, 103, 103, 1, TB_THREAD_DUMP, "other");
+	fx_sync(fx, 0, 5000000000);
+	fx_durable_end(fx);
+	fx_open(fx, 0, 1000000, 0, gap);
+	fx_open(fx, 1, 1000000, 0, NULL);
+	add_switch(fx, 0, 1000000, "swapper/0", 0, 0, "busy", 101);
+	add_switch(fx, 1, 1000000, "swapper/1", 0, 0, "other", 103);
+	add_switch(fx, 1, 2000000, "other", 103, 1, "swapper/1", 0);
+	add_wakeup(fx, 1, 7000000, 102);
+	add_switch(fx, 0, 9000000, "busy", 101, 0, "la\033te", 102);
+	add_switch(fx, 0, 10000000, "la\033te", 102, 1, "swapper/0", 0);
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 11000000, 1);
+	fx_close(fx, 0);
+	fx_close(fx, 1);
+	fx_totals(fx, 0);
+	fx_totals(fx, 1);
+	fx_durable_end(fx);
+}
+
+/* From the @number-th line on, without the title, which has the time */
+static const char *from_line(unsigned int number)
+{
+	const char *at = output;
+
+	while (--number && at)
+		at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL;
+	return at ? at : "";
+}
+
+/* What is left of the line that has @text in it, from there on */
+static const char *line_of(const char *text)
+{
+	static char line[256];
+	const char *at = strstr(output, text);
+	size_t length;
+
+	if (!at)
+		return "";
+	length = strcspn(at, "\n");
+	length = length < sizeof(line) ? length : sizeof(line) - 1;
+	memcpy(line, at, length);
+	line[length] = 0;
+	return line;
+}
+
+static void tasks(void)
+{
+	struct fx fx;
+
+	make(&fx, NULL);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("top", "-b -i"), 0);
+	CHECK_HAS(", every 1 s (last 0.01 s), 3 tasks, /");
+	CHECK_TEXT(line_of("/s:"),
+		   "/s: 700 events, 500 switches, 100 wake-ups, 100 soft");
+	CHECK_HAS("wait: 50 % 2.0 ms, 99 % 2.0 ms, max 2.0 ms; since ");
+	CHECK_TEXT(from_line(4),
+"lost: none\n"
+"  0 [||||||||||| ]  90.0 i  0.0 s  0.0    1 [|           ]  10.0 i  0.0 s  0.0\n"
+"    TID     PID  *%CPU    TIME   RUN   PRE  MIG    WAIT     MAX COMMAND\n"
+"    101     100   80.0    0.01   100   100    0       0       0 busy\n"
+"    102     102   10.0    0.00   100     0    0    2000    2000 la?te\n"
+"    103     103   10.0    0.00   100     0    0       0       0 other\n");
+	fx_free(&fx);
+}
+
+static void chosen(void)
+{
+	struct fx fx;
+
+	make(&fx, NULL);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("top", "-b -f BUS -i"), 0);
+	CHECK_HAS("only 'BUS', ");
+	CHECK_NUMBER(lines(), 7);
+	CHECK_HAS(" busy\n");
+	CHECK_NUMBER(run_on("top", "-b -f 103 -i"), 0);
+	CHECK_NUMBER(lines(), 7);
+	CHECK_HAS(" other\n");
+	CHECK_NUMBER(run_on("top", "-b -f nobody -i"), 0);
+	CHECK_HAS("nothing that happened matches 'nobody'");
+	CHECK_NUMBER(run_on("top", "-b -o wait -i"), 0);
+	CHECK_HAS("*WAIT");
+	CHECK(strstr(output, "la?te") < strstr(output, " busy"));
+	CHECK_NUMBER(run_on("top", "-b -o comm -i"), 0);
+	CHECK_HAS("*COMMAND");
+	CHECK(strstr(output, " busy") < strstr(output, "la?te"));
+	fx_free(&fx);
+}
+
+static void views(void)
+{
+	struct fx fx;
+
+	make(&fx, NULL);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("top", "-b -v events -i"), 0);
+	CHECK_TEXT(from_line(6),
+" *EVENTS/s      %          ALL EVENT\n"
+"       500   71.4            5 sched:sched_switch\n"
+"       100   14.3            1 sched:sched_wakeup\n"
+"       100   14.3            1 irq:softirq_entry\n");
+	CHECK_NUMBER(run_on("top", "-b -v latency -i"), 0);
+	CHECK_TEXT(from_line(6),
+"     NOW      %  SUM %         ALL  SUM % WAKE-UP TO RUNNING\n"
+"       1  100.0  100.0           1  100.0 1.049 ms .. 2.097 ms #########################\n");
+	CHECK_NUMBER(run_on("top", "-b -v cpus -i"), 0);
+	CHECK_TEXT(from_line(6),
+"*CPU  BUSY%  IDLE%   IRQ%  SOFT%  UNKN%  SWITCH/s QUEUE NOW\n"
+"   0   90.0   10.0   0.00   0.00    0.0       300     1 <idle>\n"
+"   1   10.0   90.0   0.00   0.00    0.0       200     0 <idle>\n");
+	CHECK_NUMBER(run_on("top", "-b -v calls -i"), 0);
+	CHECK_HAS("no system calls are recorded: 'tracebuf top -s' does\n");
+	CHECK_NUMBER(run_on("top", "-b -v irqs -i"), 0);
+	CHECK_HAS("no interrupts are recorded\n");
+	fx_free(&fx);
+}
+
+static void losses(void)
+{
+	struct tb_gap gap = { 30, 4, 0, 100000, 900000, 0 };
+	char command[256];
+	struct fx fx;
+
+	make(&fx, &gap);
+	save(fx.data, fx.size);
+	snprintf(command, sizeof(command), "top -b -i - <%s", file);
+	CHECK_NUMBER(run(command), 0);
+	CHECK_HAS(", standard input\n");
+	CHECK_TEXT(line_of("lost:"),
+		   "lost: 34 in this interval, 34 in all: there was more than is shown");
+	fx_free(&fx);
+}
+
+static void refused(void)
+{
+	struct fx fx;
+
+	make(&fx, NULL);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("top", "-i"), 1);
+	CHECK_HAS("standard output is no terminal: 'tracebuf top --batch'");
+	CHECK_NUMBER(run_on("top", "-b -p kernel -i"), 2);
+	CHECK_HAS("-p and -i exclude each other");
+	CHECK_NUMBER(run_on("top", "-b -s -i"), 2);
+	CHECK_HAS("-i looks at a recording as it is");
+	CHECK_NUMBER(run_on("top", "-b -v nonsense -i"), 2);
+	CHECK_HAS("there is no view 'nonsense'; there are tasks, events, irqs, calls, latency, cpus");
+	CHECK_NUMBER(run_on("top", "-b -o nonsense -i"), 2);
+	CHECK_HAS("the view of tasks has no column 'nonsense'");
+	CHECK_NUMBER(run("top -b -d 0"), 2);
+	CHECK_NUMBER(run("top -b -n 0"), 2);
+	CHECK_NUMBER(run("top -b -i /nonexistent.tbuf"), 1);
+	CHECK_HAS("/nonexistent.tbuf: cannot be opened");
+	save("no trace at all, but long enough to be one of these, or nearly so, who knows", 70);
+	CHECK(run_on("top", "-b -i") != 0);
+	fx_free(&fx);
+}
+
+static const struct test tests[] = {
+	{ "top: tasks of a trace, CPUs, rates, latency", tasks },
+	{ "top: filter and order", chosen },
+	{ "top: events, latency, CPUs; what is not recorded is not 0", views },
+	{ "top: losses", losses },
+	{ "top: what is wrong is said", refused },
+};
+
+RUN_MAIN(tests)

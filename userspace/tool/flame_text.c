@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Weighed stacks as text: one line each, as the usual tools take them; and
+ * what there is to be said about them.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include "flame.h"
+
+static void put_stack(const struct flame_tree *tree, uint32_t node, FILE *out)
+{
+	uint32_t path[2 * TB_STACK_MAX + 4], depth = 0;
+
+	for (; node; node = tree->nodes[node].parent)
+		path[depth++] = node;
+	while (depth--) {
+		fputs(flame_frame_of(tree, path[depth])->name, out);
+		if (depth)
+			fputc(';', out);
+	}
+}
+
+/* Children after their parents, siblings in order of their names */
+static void put_below(const struct flame_tree *tree, uint32_t node, FILE *out)
+{
+	uint32_t child;
+
+	if (tree->nodes[node].self) {
+		put_stack(tree, node, out);
+		fprintf(out, " %" PRIu64 "\n", tree->nodes[node].self);
+	}
+	for (child = tree->nodes[node].first; child; child = tree->nodes[child].next)
+		put_below(tree, child, out);
+}
+
+int flame_collapsed(const struct flame *flame, FILE *out)
+{
+	put_below(&flame->tree, 0, out);
+	return ferror(out) ? -EIO : 0;
+}
+
+/* ---- amounts ---- */
+
+static const char *time_text(uint64_t ns, char text[48])
+{
+	if (ns >= 1000000000)
+		snprintf(text, 48, "%.3f s", (double)ns / 1e9);
+	else if (ns >= 1000000)
+		snprintf(text, 48, "%.3f ms", (double)ns / 1e6);
+	else
+		snprintf(text, 48, "%.3f us", (double)ns / 1e3);
+	return text;
+}
+
+const char *flame_amount(const struct flame *flame, uint64_t weight, char text[48])
+{
+	switch (flame->weight) {
+	case FLAME_OFF_CPU:
+	case FLAME_ON_CPU:
+		return time_text(weight, text);
+	case FLAME_FIELD:
+		snprintf(text, 48, "%" PRIu64, weight);
+		return text;
+	default:
+		snprintf(text, 48, "%" PRIu64 " event%s", weight,
+			 weight == 1 ? "" : "s");
+	}
+	return text;
+}
+
+/* ---- remarks ---- */
+
+int flame_remark(const struct flame *flame, unsigned int index, char *text,
+		 size_t size)
+{
+	char time[48];
+
+	time_text(flame->pending_time, time);
+#define REMARK(condition, ...) \
+	do { \
+		if ((condition) && !index--) { \
+			snprintf(text, size, __VA_ARGS__); \
+			return 1; \
+		} \
+	} while (0)
+
+	REMARK(flame->lost, "%" PRIu64 " events were lost while it was recorded: their stacks are missing",
+	       flame->lost);
+	REMARK(flame->torn, "%" PRIu64 " stretches of time have losses in them: the thread may have done something else meanwhile",
+	       flame->torn);
+	REMARK(flame->stackless, "%" PRIu64 " events have no stack and are left out",
+	       flame->stackless);
+	REMARK(flame->negative, "%" PRIu64 " events have no such field, or one below 0, and are left out",
+	       flame->negative);
+	REMARK(flame->unknown, "%" PRIu64 " switches are left out: when the thread began to run is not in the trace",
+	       flame->unknown);
+	REMARK(flame->pending && flame->unfinished,
+	       "%" PRIu64 " threads had not run again at the end: they count until then, %s",
+	       flame->pending, time);
+	REMARK(flame->pending && !flame->unfinished,
+	       "%" PRIu64 " threads had not run again at the end and are left out, %s so far (--unfinished)",
+	       flame->pending, time);
+	REMARK(flame->full, "%" PRIu64 " stacks are of %d frames, as long as can be recorded: what called the outermost is not known",
+	       flame->full, TB_STACK_MAX);
+	REMARK(flame->unnamed, "%" PRIu64 " addresses of the kernel have no name in the trace (-k gives them some)",
+	       flame->unnamed);
+	REMARK(flame->user, "%" PRIu64 " addresses of programs are shown as they are: the trace does not tell what was mapped there",
+	       flame->user);
+#undef REMARK
+	return 0;
+}

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The picture on a terminal, and the keys.
+ *
+ * Signals only set a flag, so that the terminal is given back in one place; what cannot
+ * be caught is left to the guard.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "top.h"
+/* last: it has macros of any name */
+#include <curses.h>
+
+#define LOOK_NS 100000000ull		/* keys are looked at so often */
+#define INTERVAL_LEAST 0.1
+#define INTERVAL_MOST 3600.0
+
+enum prompt { PROMPT_NONE, PROMPT_FILTER, PROMPT_INTERVAL, PROMPT_SORT };
+
+/**
+ * struct screen
+ * @message: on the last line, until the next key
+ * @prompt: what is being typed, into @typed
+ * @help: shown instead of the picture
+ * @drawn: the picture has been sampled at least once
+ */
+struct screen {
+	struct top_source *source;
+	struct top_look *look;
+	struct top_sampler sampler;
+	struct top_picture picture;
+	char message[128];
+	enum prompt prompt;
+	char typed[TOP_NAME];
+	bool help, drawn, quit;
+	size_t passing;
+	FILE *keys;
+};
+
+static const char *const help[] = {
+	"q, Ctrl-C     quit",
+	"1 2 3 4 5 6   tasks, events, irqs, system calls, latency, CPUs",
+	"Tab           the next of these",
+	"< >           sort by the column before, behind        o   name it",
+	"P T W N       tasks by CPU, time, waiting, number      R   the other way round",
+	"f /           filter: a part of the name, or a number  Esc none any more",
+	"a             what did nothing in the interval, too",
+	"space p       pause the picture; the recording goes on",
+	"+ -           twice, half the interval                 d   name it",
+	"arrows, PgUp, PgDn, Home, End   scroll",
+	"",
+	"%CPU is of one CPU.  RUN, PRE, MIG: how often a second it was switched to, was",
+	"preempted, moved to another CPU.  WAIT: us from wake-up to running, on average;",
+	"MAX, TIME, ALL: since the start.  CPUs: % busy, i: in interrupts, s: in softirqs,",
+	"'?': not known.",
+	"Whatever is lost is told above the CPUs.  tracebuf itself is among the tasks.",
+	NULL,
+};
+
+/* ---- drawing ---- */
+
+static void put_line(void *context, enum top_line kind, const char *text)
+{
+	static const attr_t attributes[] = {
+		[TOP_PLAIN] = A_NORMAL, [TOP_TITLE] = A_BOLD,
+		[TOP_WARN] = A_BOLD | A_REVERSE, [TOP_HEAD] = A_REVERSE,
+		[TOP_DIM] = A_DIM,
+	};
+	int *row = context, column;
+
+	if (*row >= LINES - 1)
+		return;
+	attrset((int)attributes[kind]);
+	mvaddnstr(*row, 0, text, COLS);
+	for (column = (int)strlen(text); kind == TOP_HEAD && column < COLS; column++)
+		mvaddch(*row, column, ' ');
+	attrset(A_NORMAL);
+	++*row;
+}
+
+static void draw_help(void)
+{
+	int row = 0, i;
+
+	put_line(&row, TOP_TITLE, "tracebuf top: keys");
+	for (i = 0; help[i]; i++)
+		put_line(&row, TOP_PLAIN, help[i]);
+}
+
+static void draw_last_line(const struct screen *screen)
+{
+	static const char *const asked[] = {
+		[PROMPT_FILTER] = "filter: ", [PROMPT_INTERVAL] = "seconds: ",
+		[PROMPT_SORT] = "column: ",
+	};
+	char text[256], views[128] = "";
+	unsigned int i;
+
+	if (screen->prompt) {
+		snprintf(text, sizeof(text), "%s%s_", asked[screen->prompt], screen->typed);
+	} else if (screen->message[0]) {
+		snprintf(text, sizeof(text), "%s", screen->message);
+	} else if (screen->help) {
+		snprintf(text, sizeof(text), "any key: back");
+	} else {
+		for (i = 0; i < TOP_VIEWS; i++)
+			snprintf(views + strlen(views), sizeof(views) - strlen(views),
+				 i == screen->look->view ? "[%u %s] " : "%u %s ", i + 1,
+				 top_view_name(i));
+		snprintf(text, sizeof(text), "%s h help, q quit", views);
+	}
+	attrset(A_BOLD);
+	mvaddnstr(LINES - 1, 0, text, COLS - 1);
+	attrset(A_NORMAL);
+}
+
+static void draw(struct screen *screen)
+{
+	int row = 0;
+	const struct top_lines lines = {
+		.width = (unsigned int)(COLS > 0 ? COLS : 80),
+		.height = (unsigned int)(LINES > 1 ? LINES : 2),
+		.put = put_line,
+		.context = &row,
+	};
+
+	erase();
+	if (screen->help)
+		draw_help();
+	else if (screen->drawn)
+		screen->passing = top_show(&screen->picture, screen->look,
+					   screen->source->called, &lines);
+	else
+		mvaddnstr(0, 0, "tracebuf top: the first interval ...", COLS);
+	draw_last_line(screen);
+	refresh();
+}
+
+/* ---- keys ---- */
+
+static void say(struct screen *screen, const char *text, const char *what)
+{
+	snprintf(screen->message, sizeof(screen->message), text, what);
+}
+
+static void set_interval(struct screen *screen, double seconds)
+{
+	if (seconds < INTERVAL_LEAST)
+		seconds = INTERVAL_LEAST;
+	if (seconds > INTERVAL_MOST)
+		seconds = INTERVAL_MOST;
+	screen->look->interval = seconds;
+}
+
+static void answered(struct screen *screen)
+{
+	double seconds;
+
+	switch (screen->prompt) {
+	case PROMPT_FILTER:
+		memcpy(screen->look->filter[screen->look->view], screen->typed,
+		       sizeof(screen->typed));
+		screen->look->first = 0;
+		break;
+	case PROMPT_INTERVAL:
+		if (parse_seconds(screen->typed, &seconds))
+			say(screen, "'%s' is not a time: seconds, or with ms", screen->typed);
+		else
+			set_interval(screen, seconds);
+		break;
+	case PROMPT_SORT:
+		if (!screen->typed[0] || !top_sort_by(screen->look, screen->typed))
+			say(screen, "there is no column '%s'", screen->typed);
+		break;
+	default:
+		break;
+	}
+	screen->prompt = PROMPT_NONE;
+}
+
+static void typed_key(struct screen *screen, int key)
+{
+	size_t length = strlen(screen->typed);
+
+	switch (key) {
+	case '\n':
+	case '\r':
+	case KEY_ENTER:
+		answered(screen);
+		break;
+	case 27:
+		screen->prompt = PROMPT_NONE;
+		break;
+	case KEY_BACKSPACE:
+	case 127:
+	case 8:
+		if (length)
+			screen->typed[length - 1] = 0;
+		break;
+	default:
+		if (key >= 0x20 && key < 0x7f && length < sizeof(screen->typed) - 1) {
+			screen->typed[length] = (char)key;
+			screen->typed[length + 1] = 0;
+		}
+	}
+}
+
+static void ask(struct screen *screen, enum prompt prompt)
+{
+	screen->prompt = prompt;
+	screen->typed[0] = 0;
+}
+
+static void go_to(struct screen *screen, enum top_view view)
+{
+	screen->look->view = view;
+	screen->look->first = 0;
+}
+
+static bool scrolled(struct screen *screen, int key)
+{
+	size_t page = LINES > 10 ? (size_t)LINES - 10 : 1, *first = &screen->look->first;
+
+	switch (key) {
+	case KEY_DOWN:
+		++*first;
+		break;
+	case KEY_UP:
+		*first -= *first > 0;
+		break;
+	case KEY_NPAGE:
+		*first += page;
+		break;
+	case KEY_PPAGE:
+		*first -= *first < page ? *first : page;
+		break;
+	case KEY_HOME:
+		*first = 0;
+		break;
+	case KEY_END:
+		*first = screen->passing;
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+static void sort_tasks(struct screen *screen, const char *column)
+{
+	go_to(screen, TOP_TASKS);
+	top_sort_by(screen->look, column);
+	screen->look->reverse[TOP_TASKS] = false;
+}
+
+static void plain_key(struct screen *screen, int key)
+{
+	struct top_look *look = screen->look;
+
+	if (scrolled(screen, key))
+		return;
+	if (key >= '1' && key < '1' + TOP_VIEWS) {
+		go_to(screen, (enum top_view)(key - '1'));
+		return;
+	}
+	switch (key) {
+	case 'q':
+	case 'Q':
+		screen->quit = true;
+		break;
+	case 'h':
+	case '?':
+		screen->help = true;
+		break;
+	case '\t':
+		go_to(screen, (look->view + 1) % TOP_VIEWS);
+		break;
+	case KEY_BTAB:
+		go_to(screen, (look->view + TOP_VIEWS - 1) % TOP_VIEWS);
+		break;
+	case '<':
+	case KEY_LEFT:
+		top_sort_step(look, -1);
+		break;
+	case '>':
+	case KEY_RIGHT:
+		top_sort_step(look, 1);
+		break;
+	case 'R':
+	case 'r':
+		look->reverse[look->view] = !look->reverse[look->view];
+		break;
+	case 'P':
+		sort_tasks(screen, "%CPU");
+		break;
+	case 'T':
+		sort_tasks(screen, "TIME");
+		break;
+	case 'W':
+		sort_tasks(screen, "WAIT");
+		break;
+	case 'N':
+		sort_tasks(screen, "TID");
+		break;
+	case 'o':
+		ask(screen, PROMPT_SORT);
+		break;
+	case 'f':
+	case '/':
+		ask(screen, PROMPT_FILTER);
+		break;
+	case 27:
+		look->filter[look->view][0] = 0;
+		break;
+	case 'a':
+		look->quiet = !look->quiet;
+		break;
+	case ' ':
+	case 'p':
+		look->paused = !look->paused;
+		break;
+	case '+':
+		set_interval(screen, look->interval * 2);
+		break;
+	case '-':
+		set_interval(screen, look->interval / 2);
+		break;
+	case 'd':
+		ask(screen, PROMPT_INTERVAL);
+		break;
+	case KEY_RESIZE:
+		break;
+	default:
+		say(screen, "%s", "h shows the keys");
+	}
+}
+
+/* All that have been pressed; true: something may look different now */
+static bool keys(struct screen *screen)
+{
+	bool some = false;
+	int key;
+
+	while (!screen->quit && (key = getch()) != ERR) {
+		some = true;
+		screen->message[0] = 0;
+		if (screen->help)
+			screen->help = key == KEY_RESIZE;
+		else if (screen->prompt && key != KEY_RESIZE)
+			typed_key(screen, key);
+		else
+			plain_key(screen, key);
+	}
+	return some;
+}
+
+/* Has the terminal gone? */
+static bool hung_up(const struct screen *screen)
+{
+	struct pollfd input = { .fd = fileno(screen->keys), .events = POLLIN };
+
+	return poll(&input, 1, 0) > 0 && input.revents & (POLLHUP | POLLERR | POLLNVAL);
+}
+
+/* ---- the loop ---- */
+
+static int watch(struct screen *screen, uint32_t rounds)
+{
+	uint64_t begun = top_now(), now, due;
+	uint32_t shown = 0;
+	int result = 0;
+
+	draw(screen);
+	while (!result && !screen->quit && !top_told_to_stop && !screen->source->ended &&
+	       !hung_up(screen)) {
+		due = begun + (uint64_t)(screen->look->interval * 1e9);
+		now = top_now();
+		result = top_source_read(screen->source,
+					 due < now + LOOK_NS ? due : now + LOOK_NS);
+		if (result < 0)
+			break;
+		if (keys(screen))
+			draw(screen);
+		now = top_now();
+		due = begun + (uint64_t)(screen->look->interval * 1e9);
+		if (now < due)
+			continue;
+		begun = now;
+		result = top_sample(&screen->sampler, screen->source, screen->look->paused &&
+				    screen->drawn ? NULL : &screen->picture);
+		screen->drawn |= screen->sampler.begun && screen->picture.ns;
+		draw(screen);
+		if (rounds && screen->drawn && ++shown >= rounds)
+			break;
+	}
+	return result;
+}
+
+/* Standard input, or where it is the stream the terminal itself */
+static FILE *open_keys(const struct top_source *source)
+{
+	if (source->input && !strcmp(source->input, "-"))
+		return fopen("/dev/tty", "re");
+	return stdin;
+}
+
+int top_screen(struct top_source *source, struct top_look *look, uint32_t rounds)
+{
+	struct screen screen = { .source = source, .look = look, .keys = open_keys(source) };
+	const char *type = getenv("TERM");
+	SCREEN *terminal;
+	int result;
+
+	if (!screen.keys)
+		return complain("there is no terminal for the keys: --batch needs none");
+	result = top_sampler_start(&screen.sampler);
+	if (!result)
+		result = top_sample(&screen.sampler, source, NULL);
+	top_guard_screen(&source->guard, true);
+	terminal = result ? NULL : newterm(NULL, stdout, screen.keys);
+	if (terminal) {
+		cbreak();
+		noecho();
+		nonl();
+		keypad(stdscr, TRUE);
+		nodelay(stdscr, TRUE);
+		set_escdelay(25);
+		curs_set(0);
+		result = watch(&screen, rounds);
+		endwin();
+		delscreen(terminal);
+	}
+	top_guard_screen(&source->guard, false);
+	top_sampler_free(&screen.sampler);
+	top_picture_free(&screen.picture);
+	if (screen.keys != stdin)
+		fclose(screen.keys);
+	if (result)
+		return complain("%s: %s", source->called, strerror(-result));
+	if (!terminal)
+		return complain("nothing is known of terminals of type '%s' (TERM): --batch does without",
+				type ? type : "");
+	return EXIT_FINE;
+}

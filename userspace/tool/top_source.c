@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The recording that top looks at: one of its own, on a provider that nobody
+ * else has, or one that is running; and the events of it, to the analysis.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "top.h"
+
+#define STEPS 512			/* events between two looks at the clock */
+#define TASKS_MOST 16384		/* those that have ended are kept, too */
+
+uint64_t top_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* ---- opening ---- */
+
+static int create_failed(const char *name, int result)
+{
+	switch (-result) {
+	case ENOSPC:
+		return complain("there are %d providers, which is the most there may be, and top needs one of its own: remove one with 'tracebuf provider destroy NAME', or look at one that is recording (-p NAME)",
+				TB_PROVIDERS_MAX);
+	case ENOMEM:
+		return complain("no memory for another provider");
+	case EPERM:
+	case EACCES:
+		return complain("recording kernel events needs root or the capability CAP_PERFMON (or CAP_SYS_ADMIN)");
+	}
+	return complain("provider '%s' cannot be made: %s", name, strerror(-result));
+}
+
+static int set_up(struct top_source *source)
+{
+	int result = tb_device_attach(source->device, source->name);
+
+	if (result < 0)
+		return complain("provider '%s' has gone again: %s", source->name,
+				strerror(-result));
+	if (setup_apply(source->device, &source->setup) ||
+	    choice_set(source->device, &source->choice))
+		return EXIT_WRONG;
+	return EXIT_FINE;
+}
+
+static int make_own(struct top_source *source)
+{
+	int result;
+
+	source->own = true;
+	snprintf(source->name, sizeof(source->name), "top-%ld", (long)getpid());
+	source->device = open_device(NULL, TB_DEVICE_NONBLOCK);
+	if (!source->device)
+		return EXIT_WRONG;
+	result = tb_device_create(source->device, source->name);
+	if (result < 0)
+		return create_failed(source->name, result);
+	top_guard_provider(&source->guard);
+	return set_up(source);
+}
+
+/* Somebody else's: it must be recording, and have no reader */
+static int take_other(struct top_source *source)
+{
+	snprintf(source->name, sizeof(source->name), "%s", source->provider);
+	source->device = open_device(source->provider, TB_DEVICE_NONBLOCK);
+	if (!source->device)
+		return EXIT_WRONG;
+	if (tb_device_query(source->device, &source->query) < 0)
+		return complain("cannot read the state of '%s'", source->name);
+	if (source->query.state != TB_STATE_RUNNING)
+		return complain("'%s' is not recording: start it with 'tracebuf start -p %s'",
+				source->name, source->name);
+	if (source->query.mode != TB_MODE_STREAMING)
+		return complain("'%s' records in %s mode, which is read when it has ended: top looks at streaming ones, or makes one of its own (without -p)",
+				source->name, tb_mode_name(source->query.mode));
+	return EXIT_FINE;
+}
+
+static int open_input(struct top_source *source)
+{
+	if (!strcmp(source->input, "-")) {
+		source->called = "standard input";
+		source->fd = STDIN_FILENO;
+		return EXIT_FINE;
+	}
+	source->called = source->input;
+	source->fd = open(source->input, O_RDONLY | O_CLOEXEC);
+	return source->fd >= 0 ? EXIT_FINE :
+	       complain("%s: cannot be opened: %s", source->input, strerror(errno));
+}
+
+static int follow(struct top_source *source)
+{
+	const struct tb_follow_options options = { .hold_ms = source->hold_ms };
+	struct tb_error error;
+	int result;
+
+	result = source->device ?
+		 tb_trace_follow_device(source->device, &options, &source->trace, &error) :
+		 tb_trace_follow_fd(source->fd, &options, &source->trace, &error);
+	if (result == -EBUSY)
+		return complain("'%s' is read by another program: there is one reader at a time",
+				source->name);
+	if (result < 0)
+		return complain_file(source->called, &error);
+	result = tb_cursor_open(source->trace, &source->cursor);
+	if (result < 0)
+		return complain("%s: %s", source->called, strerror(-result));
+	source->analysis = analysis_new(source->trace, NULL);
+	source->since = time(NULL);
+	source->most = TASKS_MOST;
+	return source->analysis ? EXIT_FINE : complain("out of memory");
+}
+
+int top_source_open(struct top_source *source)
+{
+	int result, status;
+
+	source->called = source->name;
+	status = source->input ? open_input(source) :
+		 source->provider ? take_other(source) : make_own(source);
+	if (status != EXIT_FINE)
+		return status;
+	if (source->input)
+		return follow(source);
+	if (source->own) {
+		result = tb_device_start(source->device, 0);
+		if (result < 0)
+			return start_failed(source->device, result);
+	}
+	if (tb_device_query(source->device, &source->query) < 0)
+		return complain("cannot read the state of '%s'", source->name);
+	return follow(source);
+}
+
+/* ---- reading ---- */
+
+/* 1: an event was taken in; 0: the end; -EAGAIN, others */
+static int take_one(struct top_source *source)
+{
+	struct tb_view view;
+	int result = tb_cursor_next(source->cursor, &view);
+
+	if (result <= 0)
+		return result;
+	result = analysis_event(source->analysis, source->cursor, &view);
+	if (!result && source->next)
+		result = analysis_event(source->next, source->cursor, &view);
+	return result < 0 ? result : 1;
+}
+
+static int wait_for_more(struct top_source *source, uint64_t now, uint64_t until)
+{
+	int result = tb_cursor_wait(source->cursor,
+				    (int)((until - now) / 1000000) + 1);
+
+	return result == -EINTR || result >= 0 ? 0 : result;
+}
+
+int top_source_read(struct top_source *source, uint64_t until)
+{
+	unsigned int steps = 0;
+	int result = 1;
+	uint64_t now;
+
+	while (!source->ended && !top_told_to_stop) {
+		if (result == 1 && ++steps % STEPS) {
+			result = take_one(source);
+			if (result == 1)
+				continue;
+		}
+		if (!result)
+			source->ended = true;
+		else if (result < 0 && result != -EAGAIN)
+			return result;
+		now = top_now();
+		if (now >= until || source->ended)
+			break;
+		if (result == -EAGAIN)
+			result = wait_for_more(source, now, until);
+		if (result < 0)
+			return result;
+		result = 1;
+	}
+	return 0;
+}
+
+/* Does the next analysis know who is on each CPU, where this one does? */
+static bool knows_enough(const struct top_source *source)
+{
+	unsigned int cpu;
+	uint64_t since;
+	uint32_t tid;
+
+	for (cpu = 0; cpu < analysis_nr_cpus(source->analysis); cpu++)
+		if (analysis_running(source->analysis, cpu, &tid, &since) &&
+		    (cpu >= analysis_nr_cpus(source->next) ||
+		     !analysis_running(source->next, cpu, &tid, &since)))
+			return false;
+	return true;
+}
+
+/*
+ * An analysis keeps all tasks there ever were.  To watch for days it is replaced by one that
+ * begins anew, which gets the same events until it knows as much of the present.
+ */
+int top_source_renew(struct top_source *source)
+{
+	unsigned int count = 0;
+
+	if (!analysis_task(source->analysis, source->most))
+		return 0;
+	if (!source->next) {
+		source->next = analysis_new(source->trace, NULL);
+		return source->next ? 0 : -ENOMEM;
+	}
+	if (!knows_enough(source))
+		return 0;
+	analysis_free(source->analysis);
+	source->analysis = source->next;
+	source->next = NULL;
+	source->since = time(NULL);
+	while (analysis_task(source->analysis, count))
+		count++;
+	source->most = count > TASKS_MOST / 2 ? 2 * count : TASKS_MOST;
+	return 1;
+}
+
+int top_source_close(struct top_source *source)
+{
+	int status;
+
+	analysis_free(source->next);
+	analysis_free(source->analysis);
+	if (source->cursor)
+		tb_cursor_close(source->cursor);
+	tb_trace_close(source->trace);
+	if (source->input && source->fd > STDIN_FILENO)
+		close(source->fd);
+	if (source->own && source->device)
+		tb_device_stop(source->device);
+	tb_device_close(source->device);
+	status = top_guard_end(&source->guard);
+	if (status != EXIT_FINE)
+		complain("provider '%s' could not be removed: 'tracebuf provider destroy %s' does it",
+			 source->name, source->name);
+	return status;
+}
