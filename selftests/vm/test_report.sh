@@ -67,7 +67,7 @@ pinned()
 {
 	taskset -c 0 ./hog &
 	hog=$!
-	tracebuf record -e sched -o pinned -- python3 -S victim.py
+	tracebuf record -e sched_switch,sched_waking,sched_wakeup,sched_migrate_task -o pinned -- python3 -S victim.py
 	status=$?
 	kill "$hog"
 	wait "$hog" 2>/dev/null
