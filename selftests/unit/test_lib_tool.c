@@ -379,7 +379,7 @@ static void help_and_usage(void)
 	static const char *const commands[] = {
 		"record", "print", "export", "verify", "list", "status",
 		"start", "stop", "flush", "enable", "disable", "save",
-		"mark",
+		"mark", "report", "diff",
 	};
 	char arguments[64];
 	size_t i;
@@ -399,7 +399,7 @@ static void help_and_usage(void)
 	CHECK_NUMBER(run("--version"), 0);
 	CHECK_NUMBER(run(""), 2);
 	CHECK_NUMBER(run("recrod"), 2);
-	CHECK_HAS("there is no command 'recrod'; did you mean record?");
+	CHECK_HAS("there is no command 'recrod'; did you mean record or report?");
 	CHECK_NUMBER(run("record -b 1"), 2);
 	CHECK_HAS("one buffer per CPU is for -m oneshot");
 	CHECK_NUMBER(run("record -b 5000"), 2);
