@@ -47,15 +47,6 @@ same()
 	python3 "$here/../unit/query_check.py" tracebuf "$1"
 }
 
-# One-element events do not say whose they are: of small buffers many are opened in the middle of a switch
-fast()
-{
-	status 0 tracebuf record --fast -o f.tbuf -e sched_switch,softirq_entry,softirq_exit,sched_wakeup -b 2048 -B 64 \
-		-- "$work" $((n / 5)) || return
-	answers 1 f.tbuf "SELECT count(*) > 100 FROM event_types JOIN softirq_entry WHERE fast AND event = 'softirq_entry'" &&
-		same f.tbuf
-}
-
 # Who runs is on one CPU, and is not off it meanwhile
 sane()
 {
@@ -87,12 +78,11 @@ disk()
 
 # shellcheck disable=SC2015
 insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
-plan 6
+plan 5
 check "a recording" record
 check "a workload's system calls and signals are told as they were" known
 check "who runs, who does not" sane
 check "the same answers as from the database" same t.tbuf
-check "and of one-element events" fast
 if modprobe -q loop max_loop=1 2>/dev/null || [ -b /dev/loop0 ]; then
 	check "requests to a disk" disk
 else
