@@ -368,7 +368,7 @@ static inline void fx_thread(struct fx *fx, uint32_t tid, uint32_t tgid,
 		.flags = (uint16_t)flags, .prio = 120, .uid = 1000,
 	};
 
-	strncpy(thread.comm, comm, sizeof(thread.comm));
+	memcpy(thread.comm, comm, strnlen(comm, sizeof(thread.comm)));
 	fx_durable(fx, TB_EV_THREAD, &thread, sizeof(thread));
 }
 
