@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The arbiter and readers: flush, scrape; and patches, of chunks not committed and of others.
+ */
+#include "test_lib_writers.h"
+
+/* ---- flush, scrape ---- */
+
+static void flush(void)
+{
+	struct tb_writer *w;
+	int done = 0;
+
+	open_small();
+	w = writer(TB_FULL_DROP);
+	put(w, PER_CHUNK + 3);
+	CHECK_NUMBER(tb_arbiter_flush_wanted(arbiter), 0);
+	fake.page.flush = 7;
+	CHECK_NUMBER(tb_arbiter_flush_wanted(arbiter), 7);
+	CHECK(!tb_arbiter_flush(arbiter, count_up, &done));
+	CHECK_NUMBER(done, 1);
+	CHECK_NUMBER(fake.answered, 7);
+	CHECK(fake_count(&fake, TB_REC_SIMPLE) >= PER_CHUNK);
+	fake.page.flush = 8;
+	put(w, 1);
+	CHECK(!tb_writer_flush(w));
+	CHECK_NUMBER(fake.answered, 7);
+	CHECK(!tb_arbiter_notify_flush_complete(arbiter, 8));
+	CHECK_NUMBER(fake.answered, 8);
+	fake.fail_commit = -EIO;
+	put(w, 1);
+	CHECK_NUMBER(-tb_writer_flush(w), EIO);
+	CHECK_NUMBER(-tb_arbiter_flush(arbiter, count_up, &done), EIO);
+	CHECK_NUMBER(done, 1);
+	fake.fail_commit = 0;
+	/* somebody waits for the kernel */
+	fake.page.flush = 9;
+	CHECK_NUMBER(tb_arbiter_serve(arbiter, 0), 0);
+	CHECK_NUMBER(fake.answered, 8);
+	fake.wait = TB_WAIT_CHANGE;
+	CHECK_NUMBER(tb_arbiter_serve(arbiter, 0), 0);
+	fake.wait = TB_WAIT_FLUSH;
+	CHECK_NUMBER(tb_arbiter_serve(arbiter, 0), 1);
+	CHECK_NUMBER(fake.answered, 9);
+	tb_writer_destroy(w);
+	close_all();
+}
+
+static void flush_unbound(void)
+{
+	int done = 0;
+
+	open_unbound();
+	CHECK(!tb_arbiter_flush(arbiter, count_up, &done));
+	CHECK(!tb_arbiter_flush(arbiter, count_up, &done));
+	CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
+	CHECK_NUMBER(done, 0);
+	CHECK(!tb_arbiter_bind_to(arbiter, &fake.endpoint));
+	CHECK_NUMBER(done, 2);
+	close_all();
+	/* one that is never bound calls nobody */
+	open_unbound();
+	CHECK(!tb_arbiter_flush(arbiter, count_up, &done));
+	tb_arbiter_destroy(arbiter);
+	CHECK_NUMBER(done, 2);
+	fake_free(&fake);
+}
+
+static void serving_thread(void)
+{
+	open_small();
+	CHECK(!tb_arbiter_start_thread(arbiter));
+	CHECK_NUMBER(-tb_arbiter_start_thread(arbiter), EALREADY);
+	__atomic_store_n(&fake.page.flush, 3, __ATOMIC_RELAXED);
+	__atomic_store_n(&fake.wait, TB_WAIT_FLUSH, __ATOMIC_RELEASE);
+	for (;;) {
+		uint32_t answered;
+
+		pthread_mutex_lock(&fake.lock);
+		answered = fake.answered;
+		pthread_mutex_unlock(&fake.lock);
+		if (answered == 3)
+			break;
+	}
+	close_all();
+}
+
+static void scrape(void)
+{
+	struct tb_arbiter_options options = small;
+	struct tb_writer *w, *other;
+	unsigned int i;
+
+	options.flags = TB_ARBITER_NO_SHARED;
+	open_with(options);
+	CHECK(!fake.chunks);
+	w = writer(TB_FULL_DROP);
+	other = writer(TB_FULL_DROP);
+	/* at every fill: a piece, and then the rest, as chunks of their own */
+	for (i = 0; i < 5 * PER_CHUNK; i++) {
+		put(w, 1);
+		CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
+		check_values(0, i + 1);
+	}
+	CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
+	CHECK_NUMBER(fake.nr_got, 5 * PER_CHUNK + 1);
+	put(w, PER_CHUNK + 3);
+	CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
+	tb_writer_destroy(w);
+	tb_writer_destroy(other);
+	check_values(0, next_value);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_NAME), 1);
+	close_all();
+}
+
+static void scrape_refused(void)
+{
+	struct tb_arbiter_options options = small;
+	struct tb_writer_stats stats;
+	struct tb_writer *w;
+	unsigned int id;
+
+	options.flags = TB_ARBITER_NO_SHARED;
+	open_with(options);
+	w = writer(TB_FULL_DROP);
+	id = tb_writer_id(w);
+	put(w, 2);
+	fake.answer = ENOBUFS;
+	CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
+	put(w, 1);
+	fake.fail_commit = -ENOMEM;
+	CHECK_NUMBER(-tb_arbiter_flush(arbiter, NULL, NULL), ENOMEM);
+	fake.fail_commit = 0;
+	CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
+	check_values(2, 1);
+	tb_writer_read_stats(w, &stats);
+	CHECK_NUMBER(stats.refused, 3);
+	tb_writer_destroy(w);
+	check_books(id, 4);
+	close_all();
+}
+
+static void scraped_by_kernel(void)
+{
+	struct tb_arbiter_stats stats;
+	struct tb_writer *w;
+	int round;
+
+	open_small();
+	w = writer(TB_FULL_DROP);
+	for (round = 0; round < 30; round++) {
+		put(w, 5);
+		fake_scrape(&fake);
+		check_values(0, next_value);
+	}
+	tb_writer_destroy(w);
+	check_values(0, next_value);
+	tb_arbiter_read_stats(arbiter, &stats);
+	CHECK_NUMBER(stats.broken, 0);
+	CHECK_NUMBER(stats.refused, 0);
+	close_all();
+}
+
+/* ---- patches ---- */
+
+static void patch_in_place(void)
+{
+	struct tb_slice outer, inner;
+	struct tb_writer *w;
+
+	open_small();
+	CHECK(tb_arbiter_can_patch(arbiter));
+	w = writer(TB_FULL_DROP);
+	outer = tb_slice_begin(w, &ping, 0);
+	inner = tb_slice_begin(w, &ping, 99);
+	CHECK(w->chunk->hole);
+	fake_scrape(&fake);
+	/* up to the first hole, and no further */
+	CHECK_NUMBER(fake_count(&fake, TB_REC_SLICE), 0);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_NAME), 1);
+	tb_slice_end(&outer);
+	CHECK(w->chunk->hole);
+	fake_scrape(&fake);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_SLICE), 1);
+	CHECK(fake_got(&fake, TB_REC_SLICE, 0)->words[0]);
+	tb_slice_end(&inner);
+	CHECK(!w->chunk->hole);
+	fake_scrape(&fake);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_SLICE), 2);
+	CHECK_NUMBER(fake_got(&fake, TB_REC_SLICE, 1)->words[0], 99);
+	CHECK(fake_got(&fake, TB_REC_SLICE, 1)->words[1]);
+	/* ending it twice does nothing */
+	tb_slice_end(&inner);
+	tb_writer_destroy(w);
+	CHECK_NUMBER(fake.nr_patches, 0);
+	close_all();
+}
+
+static void patch_queued(void)
+{
+	struct tb_slice slice, second;
+	struct tb_writer *w;
+
+	open_small();
+	w = writer(TB_FULL_DROP);
+	slice = tb_slice_begin(w, &ping, 0);
+	second = tb_slice_begin(w, &ping, 0);
+	put(w, PER_CHUNK);
+	CHECK_NUMBER(fake.commits, 0);
+	CHECK_NUMBER(arbiter->uncommitted, 1);
+	tb_slice_end(&slice);
+	CHECK(!tb_arbiter_commit(arbiter));
+	CHECK(fake_got(&fake, TB_REC_SLICE, 0)->words[0]);
+	/* the other one has a hole in the trace, until it ends */
+	CHECK_NUMBER(fake_got(&fake, TB_REC_SLICE, 1)->words[0], 0);
+	CHECK_NUMBER(fake.nr_patches, 0);
+	tb_slice_end(&second);
+	CHECK(!tb_arbiter_commit(arbiter));
+	CHECK_NUMBER(fake.nr_patches, 1);
+	CHECK_NUMBER(fake.patches[0].writer, tb_writer_id(w));
+	CHECK_NUMBER(fake.patches[0].chunk, 0);
+	CHECK_NUMBER(fake.patches[0].offset, fake_got(&fake, TB_REC_SLICE, 1)->offset + 16);
+	tb_writer_destroy(w);
+	close_all();
+}
+
+static void patch_not_direct(void)
+{
+	struct tb_slice slice;
+	struct tb_writer *w;
+
+	fake_init(&fake);
+	fake.no_direct = true;
+	next_value = 0;
+	CHECK(!tb_arbiter_create_on(&small, &fake.endpoint, &arbiter));
+	CHECK(!tb_arbiter_can_patch(arbiter));
+	w = writer(TB_FULL_DROP);
+	slice = tb_slice_begin(w, &ping, 0);
+	/* the kernel does not look at holes, so it reads this one */
+	fake_scrape(&fake);
+	CHECK_NUMBER(fake_got(&fake, TB_REC_SLICE, 0)->words[0], 0);
+	tb_slice_end(&slice);
+	CHECK(!tb_arbiter_commit(arbiter));
+	CHECK_NUMBER(fake.nr_patches, 0);
+	CHECK(!tb_writer_flush(w));
+	CHECK_NUMBER(fake.nr_patches, 1);
+	tb_writer_destroy(w);
+	close_all();
+}
+
+static void patch_scraped(void)
+{
+	struct tb_arbiter_options options = small;
+	struct tb_slice slice, later;
+	struct tb_writer *w;
+
+	options.flags = TB_ARBITER_NO_SHARED;
+	open_with(options);
+	w = writer(TB_FULL_DROP);
+	put(w, 1);
+	slice = tb_slice_begin(w, &ping, 0);
+	/* a piece before the hole: the rest is another chunk, and the hole elsewhere in it */
+	CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
+	CHECK_NUMBER(fake.nr_got, 2);
+	put(w, 1);
+	CHECK(!tb_writer_flush(w));
+	CHECK_NUMBER(fake.nr_got, 4);
+	tb_slice_end(&slice);
+	CHECK(!tb_arbiter_commit(arbiter));
+	CHECK_NUMBER(fake.nr_patches, 1);
+	CHECK_NUMBER(fake.patches[0].chunk, fake_got(&fake, TB_REC_SLICE, 0)->chunk);
+	CHECK_NUMBER(fake.patches[0].offset, fake_got(&fake, TB_REC_SLICE, 0)->offset + 16);
+	/* one that is queued behind a piece is filled in where it is by then */
+	put(w, 1);
+	later = tb_slice_begin(w, &ping, 0);
+	CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
+	fake.fail_commit = -ENOMEM;
+	CHECK_NUMBER(-tb_writer_flush(w), ENOMEM);
+	tb_slice_end(&later);
+	fake.fail_commit = 0;
+	CHECK(!tb_arbiter_commit(arbiter));
+	CHECK(fake_got(&fake, TB_REC_SLICE, 1)->words[0]);
+	CHECK_NUMBER(fake.nr_patches, 1);
+	tb_writer_destroy(w);
+	close_all();
+}
+
+static void too_many_patches(void)
+{
+	static struct tb_slice slices[PATCHES + 5];
+	struct tb_arbiter_options options = { 8192, 64, 1u << 30, 0 };
+	struct tb_arbiter_stats stats;
+	struct tb_writer *w;
+	size_t i;
+
+	open_with(options);
+	w = writer(TB_FULL_DROP);
+	for (i = 0; i < PATCHES + 5; i++)
+		slices[i] = tb_slice_begin(w, &ping, 0);
+	CHECK(!tb_writer_flush(w));
+	fake.fail_commit = -ENOMEM;
+	for (i = 0; i < PATCHES + 5; i++)
+		tb_slice_end(&slices[i]);
+	fake.fail_commit = 0;
+	CHECK(!tb_arbiter_commit(arbiter));
+	tb_arbiter_read_stats(arbiter, &stats);
+	CHECK_NUMBER(stats.patches, PATCHES);
+	CHECK_NUMBER(stats.patches_lost, 5);
+	CHECK_NUMBER(fake.nr_patches, PATCHES);
+	tb_writer_destroy(w);
+	close_all();
+}
+
+static const struct test tests[] = {
+	{ "flush: callback, answer to the kernel", flush },
+	{ "flush while unbound calls back when bound", flush_unbound },
+	{ "a thread that serves", serving_thread },
+	{ "scrape without shared memory", scrape },
+	{ "scrape that is refused, that fails", scrape_refused },
+	{ "scraped by the kernel", scraped_by_kernel },
+	{ "patch in place, in the chunk that is written", patch_in_place },
+	{ "patch in place, queued; of a committed chunk by list", patch_queued },
+	{ "patch by list where the kernel does not look at holes", patch_not_direct },
+	{ "patch behind a scraped piece", patch_scraped },
+	{ "too many patches are counted", too_many_patches },
+};
+
+TEST_MAIN(tests)
