@@ -370,6 +370,11 @@ static bool check_gap(struct stream *s, const struct tb_block *b, const struct t
 	struct stream_ring *r = &s->ring[b->cpu];
 	bool lost = gap->overwritten || gap->dropped;
 
+	/* a channel has rolling blocks only */
+	if (!s->recording)
+		s->recording = gap->recording;
+	CHECK(s->recording && gap->recording == s->recording, "of recording %llx, not %llx",
+	      (unsigned long long)gap->recording, (unsigned long long)s->recording);
 	CHECK(b->overwritten == r->overwritten + gap->overwritten,
 	      "overwritten %llu, but %llu before and a gap of %llu",
 	      (unsigned long long)b->overwritten, (unsigned long long)r->overwritten,
@@ -437,7 +442,12 @@ static bool check_durable(struct stream *s, const struct tb_block *b, size_t byt
 		s->durable_first = b->sequence;
 	CHECK(b->sequence == s->durable_first + s->durable_blocks, "expected %llu",
 	      (unsigned long long)(s->durable_first + s->durable_blocks));
-	CHECK(b->cpu == 0 && b->overwritten == 0 && b->dropped == 0, "header fields not zero");
+	CHECK(b->cpu == 0 && b->dropped == 0, "header fields not zero");
+	/* where it is in durable blocks */
+	if (!s->durable_blocks)
+		s->recording = b->overwritten;
+	CHECK(s->recording && b->overwritten == s->recording, "of recording %llx, not %llx",
+	      (unsigned long long)b->overwritten, (unsigned long long)s->recording);
 	CHECK(b->flags == TB_BLOCK_COMPLETE, "flags %#x", b->flags);
 	CHECK(zero((const char *)b + b->data, bytes - b->data), "not zero after the data");
 	s->durable_blocks++;

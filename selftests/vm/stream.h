@@ -67,6 +67,7 @@ struct stream {
 	uint64_t bytes;
 	uint64_t durable_first;		/* sequence number; not 0 if some have been recycled */
 	uint64_t durable_blocks;
+	uint64_t recording;		/* which one it is: not 0 */
 	uint64_t durable_events;
 	uint64_t inits, clocks, threads, strings, descs;
 	uint64_t suppressed;		/* events that rules kept out, as told at the end */
