@@ -75,7 +75,7 @@ chosen()
 	lines 0 ' tracebuf$' said && says ' hog$' || return
 	status 0 tracebuf top -b -n 1 -o command -a || return
 	awk '/ TID +PID/ { on = 1; next } on { print $NF }' said >names
-	[ "$(wc -l <names)" -gt 10 ] && LC_ALL=C sort -c names
+	[ "$(wc -l <names)" -gt 2 ] && LC_ALL=C sort -c names
 }
 
 wrong()
