@@ -220,10 +220,10 @@ static int tb_previous_search(struct tb_previous *v)
 			recording = tb_found_check(block, bytes - at);
 			if (!recording)
 				continue;
-			if (v->nr < room)
+			if (!pass)
+				room++;
+			else if (v->nr < room)
 				v->found[v->nr++] = (struct tb_found) { block, recording };
-			else
-				room += !pass;
 		}
 		if (!room)
 			break;
