@@ -94,18 +94,47 @@ left()
 	dd if=/dev/mem bs=65536 skip="$((counter / 65536 + 1))" count=1 2>/dev/null | tr -d '\0'
 }
 
-# what is good of damaged memory can be saved, or there is nothing
+# MEMORY is ADDRESS:16M, and this is what it had before any damage
+mem_save()
+{
+	dd if=/dev/mem of=whole bs=1M skip=$((${memory%%:*} >> 20)) count=16 2>/dev/null
+}
+mem_restore()
+{
+	dd if=whole of=/dev/mem bs=1M seek=$((${memory%%:*} >> 20)) conv=notrunc 2>/dev/null
+}
+
+# what is good of damaged memory can be saved, or there is nothing; the tool may say (1) that what
+# describes the events is damaged, too
 survive()
 {
-	"$here/damage.py" "$@" "$memory" && insmod "$ko" "memory=$memory" || return
+	found=0
+	mem_restore && "$here/damage.py" "$@" "$memory" && insmod "$ko" "memory=$memory" || return
 	if tracebuf provider list | grep -q previous; then
 		rm -f x.tbuf
-		tracebuf record -p previous -o x.tbuf && tracebuf print x.tbuf >have || return
-		echo "$(wc -l <have) lines of it"
-	else
-		[ "$1" = bytes ] || return
+		tracebuf record -p previous -o x.tbuf || return
+		tracebuf print x.tbuf >have
+		[ $? -le 1 ] || return
+		found=$(wc -l <have)
 	fi
 	rmmod tracebuf
+}
+
+# some is there
+survive_little()
+{
+	survive "$@" && [ "$found" -gt 0 ]
+}
+
+# a part is lost where blocks are cut short, most is there, and what is there says where some is
+# missing
+survive_blocks()
+{
+	all=$(tracebuf print second.tbuf | wc -l)
+	survive blocks && tracebuf verify x.tbuf || return
+	echo "$found of $all lines"
+	[ "$found" -gt $((all / 2)) ] && [ "$found" -lt "$all" ] || return
+	tracebuf print x.tbuf | grep -c overwritten
 }
 
 boot=$(peek "$counter")
@@ -149,9 +178,16 @@ left
 	check "the module can be unloaded" rmmod tracebuf
 	case $memory in
 	0x*)
-		check "survive damage to every second block" survive blocks
-		for step in 50021 4999 997 251; do
-			check "survive every ${step}th byte being another" survive bytes $step
+		check "what is there can be kept" mem_save
+		check "survive damage to every second block" survive_blocks
+		echo "# $found lines are left"
+		for number in 10 100; do
+			check "survive damage to $number bytes" survive_little bytes $number
+			echo "# $found lines are left"
+		done
+		for number in 1000 10000 50000; do
+			check "survive damage to $number bytes" survive bytes $number
+			echo "# $found lines are left"
 		done
 		check "System RAM is refused" \
 			sh -c "! insmod '$ko' memory=0x1000000:1M"
