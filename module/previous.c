@@ -137,9 +137,10 @@ again:
 
 /*
  * Makes a whole block in @to of what is good of @from: its events, one behind the other.
- * Returns how many.
+ * Returns whether that is all that was in it, as far as can be told: the block that was written
+ * last ends somewhere.
  */
-static u32 tb_found_copy(struct tb_block *to, const struct tb_block *from)
+static bool tb_found_copy(struct tb_block *to, const struct tb_block *from)
 {
 	u32 capacity = (1u << from->size_log2) / TB_ELEMENT_SIZE;
 	bool complete = from->flags & TB_BLOCK_COMPLETE;
@@ -164,8 +165,10 @@ static u32 tb_found_copy(struct tb_block *to, const struct tb_block *from)
 		u32 length = TB_HEAD_LENGTH(e->head);
 
 		/* of the next lap, in a block that was complete */
-		if (complete && w.time > from->time_end)
+		if (complete && w.time > from->time_end) {
+			w.at -= length;
 			break;
+		}
 		memcpy(out + used, e, length * TB_ELEMENT_SIZE);
 		used += length;
 		to->events += TB_HEAD_ID(e->head) > TB_EV_STRUCTURAL_LAST;
@@ -182,7 +185,7 @@ static u32 tb_found_copy(struct tb_block *to, const struct tb_block *from)
 		};
 		memset(out + used + 1, 0, (rest - 1) * TB_ELEMENT_SIZE);
 	}
-	return to->events;
+	return !complete || w.at == w.end;
 }
 
 /* ---- all of them ------------------------------------------------------ */
@@ -220,10 +223,10 @@ static int tb_previous_search(struct tb_previous *v)
 			recording = tb_found_check(block, bytes - at);
 			if (!recording)
 				continue;
-			if (v->nr < room)
+			if (!pass)
+				room++;
+			else if (v->nr < room)
 				v->found[v->nr++] = (struct tb_found) { block, recording };
-			else
-				room += !pass;
 		}
 		if (!room)
 			break;
@@ -263,7 +266,16 @@ static void tb_previous_choose(struct tb_previous *v)
 	v->nr = kept;
 }
 
-/* The first durable block wanted: from it on none is missing, and it begins with the state. */
+static bool tb_previous_init_good(const struct tb_init *init)
+{
+	return init->abi == TB_ABI_VERSION && init->frequency &&
+	       init->clock >= TB_CLOCK_TSC && init->clock <= TB_CLOCK_MONO;
+}
+
+/*
+ * The first durable block wanted: it begins with the state, and from it on none is missing, unless
+ * there is none of that kind: then only names are missing.
+ */
 static u32 tb_previous_durable(struct tb_previous *v)
 {
 	u32 i, first = v->durable;
@@ -271,14 +283,19 @@ static u32 tb_previous_durable(struct tb_previous *v)
 	for (i = v->durable; i--; ) {
 		const struct tb_block *block = v->found[i].block;
 		const struct tb_composite *c = (const void *)(block + 1);
+		struct tb_init init;
 
-		if (i + 1 < v->durable && v->found[i + 1].block->sequence != block->sequence + 1)
+		if (first < v->durable &&
+		    v->found[i + 1].block->sequence != block->sequence + 1)
 			break;
-		if (TB_HEAD_ID(c->head) != TB_EV_INIT || c->length < sizeof(v->init) ||
-		    block->data < sizeof(*block) + sizeof(*c) + sizeof(v->init))
+		if (TB_HEAD_ID(c->head) != TB_EV_INIT || c->length < sizeof(init) ||
+		    block->data < sizeof(*block) + sizeof(*c) + sizeof(init))
+			continue;
+		memcpy(&init, c + 1, sizeof(init));
+		if (!tb_previous_init_good(&init))
 			continue;
 		first = i;
-		memcpy(&v->init, c + 1, sizeof(v->init));
+		v->init = init;
 	}
 	return first;
 }
@@ -356,20 +373,24 @@ static void tb_previous_keep(struct tb_provider *p, const struct tb_previous *v,
 	tb_durable_seal(&p->durable);
 }
 
-/* One more block of a ring, behind the others.  Under read_lock. */
-static void tb_previous_put(struct tb_ring *r, u32 index, const struct tb_block *from)
+/*
+ * One more block of a ring, behind the others, of which the last one is @whole.  Returns whether
+ * this one is.  Under read_lock.
+ */
+static bool tb_previous_put(struct tb_ring *r, u32 index, const struct tb_block *from, bool whole)
 {
 	const struct tb_buf *last = index ? &r->bufs[index - 1] : NULL;
 	u64 next = last ? last->block->sequence + 1 : 0;
 	u64 dropped = last ? last->block->dropped : 0;
 	struct tb_buf *b = &r->bufs[index];
 	struct tb_gap *gap;
+	bool all = tb_found_copy(b->block, from);
 
-	b->events = tb_found_copy(b->block, from);
+	b->events = b->block->events;
 	b->block->provider = r->provider;
 	gap = (struct tb_gap *)tb_found_gap(b->block);
 	/* how many nobody knows */
-	gap->overwritten = b->block->sequence != next;
+	gap->overwritten = b->block->sequence != next || !whole;
 	gap->dropped = from->dropped - min(from->dropped, dropped);
 	gap->oversize = 0;
 	gap->first = last ? last->block->time_start : 0;
@@ -387,12 +408,14 @@ static void tb_previous_put(struct tb_ring *r, u32 index, const struct tb_block 
 	smp_store_release(&b->state, TB_BUF_WORD(b->block->sequence, TB_BUF_READY));
 	tb_ring_opened(r, b, b->block->sequence);
 	tb_ring_filled(r, b);
+	return all;
 }
 
 static void tb_previous_fill(struct tb_provider *p, const struct tb_previous *v, u32 first)
 {
 	const struct tb_block *block, *last = NULL;
 	struct tb_ring *r;
+	bool whole = true;
 	u32 i, index = 0;
 
 	mutex_lock(&p->lock);
@@ -416,8 +439,9 @@ static void tb_previous_fill(struct tb_provider *p, const struct tb_previous *v,
 		if (!index) {
 			r->start_time = block->time_start;
 			r->rd.end = block->time_start;
+			whole = true;
 		}
-		tb_previous_put(r, index, block);
+		whole = tb_previous_put(r, index, block, whole);
 		last = block;
 		cond_resched();
 	}

@@ -5,8 +5,9 @@
 #
 #   reboot_guest.sh TRACEBUF.KO MEMORY COUNTER
 #
-# MEMORY is the module's parameter; COUNTER the physical address of a page of reserved memory that it
-# does not use: how often the machine has booted stands there.  Leaves KTAP in /out.
+# MEMORY is the module's parameter; COUNTER the physical address, a multiple of 64 KiB, of 128 KiB of
+# reserved memory that it does not use: how often the machine has booted stands there.  Each boot
+# that has checked something says "fine" or "failed".
 
 set -u
 
@@ -37,7 +38,7 @@ reboot_now()
 # record PREFIX: marks with numbers, and what the scheduler does
 record()
 {
-	tracebuf start -m circular -b 8 -B 1024 -e sched || return
+	tracebuf start -m circular -b 64 -B 1024 -e sched || return
 	i=0
 	while [ $i -lt 60 ]; do
 		tracebuf mark "$1-$i" || return
@@ -80,21 +81,77 @@ reserved()
 	esac
 }
 
+# What a boot has to say is said by the next one: what is on its way to the console when the machine
+# resets itself is lost.  It is behind the counter meanwhile.
+leave()
+{
+	{ cat; head -c 65536 /dev/zero; } | head -c 65536 |
+		dd of=/dev/mem bs=65536 seek="$((counter / 65536 + 1))" iflag=fullblock \
+			conv=notrunc 2>/dev/null
+}
+left()
+{
+	dd if=/dev/mem bs=65536 skip="$((counter / 65536 + 1))" count=1 2>/dev/null | tr -d '\0'
+}
+
+# MEMORY is ADDRESS:16M, and this is what it had before any damage
+mem_save()
+{
+	dd if=/dev/mem of=whole bs=1M skip=$((${memory%%:*} >> 20)) count=16 2>/dev/null
+}
+mem_restore()
+{
+	dd if=whole of=/dev/mem bs=1M seek=$((${memory%%:*} >> 20)) conv=notrunc 2>/dev/null
+}
+
+# what is good of damaged memory can be saved, or there is nothing; the tool may say (1) that what
+# describes the events is damaged, too
+survive()
+{
+	found=0
+	mem_restore && "$here/damage.py" "$@" "$memory" && insmod "$ko" "memory=$memory" || return
+	if tracebuf provider list | grep -q previous; then
+		rm -f x.tbuf
+		tracebuf record -p previous -o x.tbuf || return
+		tracebuf print x.tbuf >have
+		[ $? -le 1 ] || return
+		found=$(wc -l <have)
+	fi
+	rmmod tracebuf
+}
+
+# some is there
+survive_little()
+{
+	survive "$@" && [ "$found" -gt 0 ]
+}
+
+# a part is lost where blocks are cut short, most is there, and what is there says where some is
+# missing
+survive_blocks()
+{
+	all=$(tracebuf print second.tbuf | wc -l)
+	survive blocks && tracebuf verify x.tbuf || return
+	echo "$found of $all lines"
+	[ "$found" -gt $((all / 2)) ] && [ "$found" -lt "$all" ] || return
+	tracebuf print x.tbuf | grep -c overwritten
+}
+
 boot=$(peek "$counter")
 case $boot in
-1 | 2) ;;
-*) boot=0 ;;
+0 | 1 | 2) ;;
+*) exit 3 ;;
 esac
 poke "$counter" "\\0$((boot + 1))"
 [ "$(peek "$counter")" = $((boot + 1)) ] || exit 3
 
-if [ "$boot" = 0 ]; then
+case $boot in
+0)
 	insmod "$ko" "memory=$memory" && no_previous && record first || exit 3
 	reboot_now
-fi
-if [ "$boot" = 1 ]; then
+	;;
+1)
 	{
-		plan 10
 		check "the module finds what was recorded before" insmod "$ko" "memory=$memory"
 		check "the range is claimed" reserved
 		check "previous cannot be written to" read_only
@@ -106,25 +163,41 @@ if [ "$boot" = 1 ]; then
 		check "then there is none" no_previous
 		check "and kernel records into that memory" record second
 		[ "$ktap_failed" = 0 ] && echo fine || echo failed
-	} >/tmp/ktap 2>&1
-	# it has to be told now: /out is of this boot
-	cat /tmp/ktap
+	} 2>&1 | leave
 	reboot_now
-fi
-# Every 5003rd byte is another now
-at=$((${memory%%:*})) end=$((${memory%%:*} + 16 * 1048576))
-while [ $at -lt $end ]; do
-	poke $at '\0377'
-	at=$((at + 50021))
-done
+	;;
+esac
+left
 {
-	echo "# after damage"
-	check "the module can be loaded" insmod "$ko" "memory=$memory"
-	check "what is good can be saved, or there is nothing" \
-		sh -c 'tracebuf provider list | grep -q previous || exit 0
-			tracebuf record -p previous -o x.tbuf && tracebuf print x.tbuf >/dev/null'
+	check "the module finds what was recorded after that" insmod "$ko" "memory=$memory"
+	check "record -p previous" tracebuf record -p previous -o second.tbuf
+	check "its books are in order" tracebuf verify second.tbuf
+	check "all marks are there" marks second second.tbuf
+	check "none is of the recording that was dropped" \
+		sh -c '! tracebuf print second.tbuf | grep -q "first-[0-9]"'
 	check "the module can be unloaded" rmmod tracebuf
-	check "System RAM is refused" sh -c "! insmod '$ko' memory=0x1000000:1M"
-	check "no range is refused" sh -c "! insmod '$ko' memory=0x1000000 && ! insmod '$ko' memory=nobody"
+	case $memory in
+	0x*)
+		check "what is there can be kept" mem_save
+		check "survive damage to every second block" survive_blocks
+		echo "# $found lines are left"
+		for number in 10 100; do
+			check "survive damage to $number bytes" survive_little bytes $number
+			echo "# $found lines are left"
+		done
+		for number in 1000 10000 50000; do
+			check "survive damage to $number bytes" survive bytes $number
+			echo "# $found lines are left"
+		done
+		check "System RAM is refused" \
+			sh -c "! insmod '$ko' memory=0x1000000:1M"
+		check "no range is refused" \
+			sh -c "! insmod '$ko' memory=0x1000000 && ! insmod '$ko' memory=nobody"
+		;;
+	*)
+		check "it can be dropped" sh -c "insmod '$ko' 'memory=$memory' &&
+			tracebuf provider destroy previous && rmmod tracebuf"
+		;;
+	esac
 	[ "$ktap_failed" = 0 ] && echo fine || echo failed
 } 2>&1
