@@ -9,7 +9,7 @@
 #include "tool.h"
 
 #define READERS_MAX 256u
-#define OPTION_READERS 0x220
+#define OPTION_READERS 0x230
 #define READERS_LONG { "readers", required_argument, NULL, OPTION_READERS }
 #define READERS_HELP \
 	"      --readers WHO     several threads that read, each on the CPUs whose rings it\n" \
