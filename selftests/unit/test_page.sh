@@ -26,4 +26,5 @@ for p in python3 /usr/bin/python3; do
 	[ -n "$python" ] || ! $p -c 'import selenium' 2>/dev/null || python=$p
 done
 [ -n "$python" ] || skip_all "needs python3-selenium"
+echo "TAP version 14"
 exec "$python" "$here/test_page.py"
