@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -122,6 +124,40 @@ static int follow(struct top_source *source)
 	return source->analysis ? EXIT_FINE : complain("out of memory");
 }
 
+static void *visit(void *unused)
+{
+	cpu_set_t allowed, one;
+	int cpu;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		return unused;
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		sched_setaffinity(0, sizeof(one), &one);
+	}
+	return unused;
+}
+
+/*
+ * Who has had a CPU to itself since before the recording began is in none of its events: each CPU
+ * changes over once.  In a thread, which may have to wait for ever where a task of a real-time
+ * class runs.
+ */
+static void visit_cpus(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	if (pthread_attr_init(&attr))
+		return;
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_create(&thread, &attr, visit, NULL);
+	pthread_attr_destroy(&attr);
+}
+
 int top_source_open(struct top_source *source)
 {
 	int result, status;
@@ -137,6 +173,7 @@ int top_source_open(struct top_source *source)
 		result = tb_device_start(source->device, 0);
 		if (result < 0)
 			return start_failed(source->device, result);
+		visit_cpus();
 	}
 	if (tb_device_query(source->device, &source->query) < 0)
 		return complain("cannot read the state of '%s'", source->name);
