@@ -18,11 +18,12 @@ static __always_inline u64 tb_clock_raw(void)
 	return rdtsc();
 }
 #elif defined(CONFIG_ARM64)
-#include <asm/sysreg.h>
+#include <asm/arch_timer.h>
 #define TB_CLOCK_RAW	TB_CLOCK_ARCH
+/* not a bare read of the register: that may be done before what comes before it */
 static __always_inline u64 tb_clock_raw(void)
 {
-	return read_sysreg(cntvct_el0);
+	return __arch_counter_get_cntvct();
 }
 #else
 #define TB_CLOCK_RAW	TB_CLOCK_MONO

@@ -44,6 +44,13 @@ static inline void tb_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #define TB_CLONE_FLAGS	unsigned long
 #endif
 
+/* sched_process_exit has told since 6.15 whether the thread was the last of its process */
+#ifdef TB_HAVE_EXIT_GROUP_DEAD
+#define TB_PROCESS_EXIT_ARGS	struct task_struct *p, bool group_dead
+#else
+#define TB_PROCESS_EXIT_ARGS	struct task_struct *p
+#endif
+
 /* reserve_mem= came in 6.12 */
 static inline bool tb_reserve_mem_find(const char *name, phys_addr_t *start, phys_addr_t *bytes)
 {

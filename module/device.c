@@ -451,7 +451,7 @@ static int tb_ioc_acquire(struct tb_session *s, void __user *arg, size_t size)
 
 static int tb_ioc_release(struct tb_session *s, void __user *arg, size_t size)
 {
-	struct tb_provider *p = READ_ONCE(s->provider);
+	struct tb_provider *p = tb_session_bind(s);
 	struct tb_ref *refs;
 	struct tb_batch b;
 	int err;

@@ -13,6 +13,7 @@
 
 #include "capture/events.h"
 #include "device.h"
+#include "last.h"
 #include "previous.h"
 #include "producer.h"
 #include "region.h"
@@ -216,8 +217,13 @@ static int __init tb_init(void)
 	err = tb_producer_init(producer_mode, producers_per_user);
 	if (err)
 		goto device_exit;
+	err = tb_last_init();
+	if (err)
+		goto producer_exit;
 	return 0;
 
+producer_exit:
+	tb_producer_exit();
 device_exit:
 	tb_device_exit();
 registry_exit:
@@ -231,6 +237,7 @@ events_exit:
 
 static void __exit tb_exit(void)
 {
+	tb_last_exit();
 	tb_producer_exit();
 	tb_device_exit();
 	tb_registry_exit();

@@ -9,6 +9,9 @@
  * used, and what is not an event of its block ends it.  It does not change meanwhile, for nobody
  * but us has it.
  *
+ * What looks like a block inside of another one is what somebody wrote as an event's payload, and
+ * not looked at.
+ *
  * Of recordings it has more than one only if it was damaged, or reserved memory was moved: the one
  * with the most blocks is taken.
  */
@@ -21,6 +24,7 @@
 
 #include "previous.h"
 #include "registry.h"
+#include "walk.h"
 
 #define TB_PREVIOUS_STEP	1024	/* the smallest block */
 
@@ -55,18 +59,27 @@ static const struct tb_gap *tb_found_gap(const struct tb_block *block)
 	return (const void *)((const struct tb_composite *)(block + 1) + 1);
 }
 
-/* Which recording @block is of; 0: it is none.  @room: bytes up to the end of the memory. */
-static u64 tb_found_check(const struct tb_block *block, size_t room)
+static size_t tb_found_size(const struct tb_block *block)
+{
+	return 1ul << block->size_log2;
+}
+
+/*
+ * Which recording @block is of; 0: it is none.  @at: its physical address; @room: bytes up to the
+ * end of the memory.
+ */
+static u64 tb_found_check(const struct tb_block *block, phys_addr_t at, size_t room)
 {
 	const struct tb_composite *slot = (const void *)(block + 1);
 	bool durable = block->kind == TB_BLOCK_DURABLE;
-	u32 size;
+	size_t size;
 
 	if (block->magic != TB_BLOCK_MAGIC || block->version != TB_BLOCK_VERSION ||
 	    (!durable && block->kind != TB_BLOCK_ROLLING) || block->size_log2 > 20)
 		return 0;
-	size = 1u << block->size_log2;
-	if (size > room)
+	size = tb_found_size(block);
+	/* a durable one begins where the one before it ended */
+	if (size > room || at & ((durable ? TB_DURABLE_BLOCK_MIN : size) - 1))
 		return 0;
 	if (durable)
 		return size < TB_DURABLE_BLOCK_MIN || size > TB_DURABLE_SLOT ||
@@ -81,60 +94,6 @@ static u64 tb_found_check(const struct tb_block *block, size_t room)
 	return tb_found_gap(block)->recording;
 }
 
-/**
- * struct tb_way - through the events of a block
- * @block: which
- * @at: the next element
- * @end: where the last one ends at most
- * @time: full clock of the last event
- */
-struct tb_way {
-	const struct tb_block *block;
-	u32 at;
-	u32 end;
-	u64 time;
-};
-
-/* The next event; NULL: there is none that is one of this block. */
-static const struct tb_element *tb_way_next(struct tb_way *w)
-{
-	const struct tb_element *e;
-	u32 length, type;
-	u64 time;
-
-again:
-	if (w->at >= w->end)
-		return NULL;
-	e = (const struct tb_element *)w->block + w->at;
-	length = TB_HEAD_LENGTH(e->head);
-	type = TB_HEAD_STRUCT(e->head);
-	if (TB_HEAD_SEQ(e->head) != (w->block->sequence & 0x3f) || !length ||
-	    length > w->end - w->at || type == TB_STRUCT_PAD)
-		return NULL;
-	if (type == TB_STRUCT_RESERVED) {
-		/* begun, and not committed */
-		w->at += length;
-		goto again;
-	}
-	time = (w->time & ~0xffffffffull) | e->time;
-	if (type == TB_STRUCT_SIMPLE) {
-		if (length != 1)
-			return NULL;
-		if (TB_HEAD_ID(e->head) == TB_EV_TIME) {
-			if ((u32)e->payload != e->time)
-				return NULL;
-			time = e->payload;
-		}
-	} else if (((const struct tb_composite *)e)->length > (length - 1) * TB_ELEMENT_SIZE) {
-		return NULL;
-	}
-	if (time < w->time)
-		return NULL;
-	w->time = time;
-	w->at += length;
-	return e;
-}
-
 /*
  * Makes a whole block in @to of what is good of @from: its events, one behind the other.
  * Returns whether that is all that was in it, as far as can be told: the block that was written
@@ -144,8 +103,9 @@ static bool tb_found_copy(struct tb_block *to, const struct tb_block *from)
 {
 	u32 capacity = (1u << from->size_log2) / TB_ELEMENT_SIZE;
 	bool complete = from->flags & TB_BLOCK_COMPLETE;
-	struct tb_way w = {
+	struct tb_walk w = {
 		.block = from,
+		.sequence = from->sequence,
 		.at = TB_BLOCK_FIRST_ELEMENT,
 		.end = capacity,
 		.time = from->time_start,
@@ -161,7 +121,7 @@ static bool tb_found_copy(struct tb_block *to, const struct tb_block *from)
 	memcpy(to, from, used * TB_ELEMENT_SIZE);
 	to->flags = TB_BLOCK_COMPLETE;
 	to->events = 0;
-	while ((e = tb_way_next(&w))) {
+	while ((e = tb_walk_next(&w))) {
 		u32 length = TB_HEAD_LENGTH(e->head);
 
 		/* of the next lap, in a block that was complete */
@@ -208,7 +168,7 @@ static int tb_found_compare(const void *a, const void *b)
 
 static int tb_previous_search(struct tb_previous *v)
 {
-	size_t bytes = tb_region.pages << PAGE_SHIFT, at;
+	size_t bytes = tb_region.pages << PAGE_SHIFT, at, step;
 	const struct tb_block *block;
 	u64 recording;
 	u32 room = 0;
@@ -216,13 +176,14 @@ static int tb_previous_search(struct tb_previous *v)
 
 	/* once to count them, for there are few */
 	for (pass = 0; pass < 2; pass++) {
-		for (at = 0; at < bytes; at += TB_PREVIOUS_STEP) {
-			if (!(at % SZ_1M))
-				cond_resched();
+		for (at = 0; at < bytes; at += step) {
+			cond_resched();
+			step = TB_PREVIOUS_STEP;
 			block = tb_region.address + at;
-			recording = tb_found_check(block, bytes - at);
+			recording = tb_found_check(block, PFN_PHYS(tb_region.pfn) + at, bytes - at);
 			if (!recording)
 				continue;
+			step = tb_found_size(block);
 			if (!pass)
 				room++;
 			else if (v->nr < room)
@@ -306,7 +267,7 @@ static bool tb_previous_fits(const struct tb_previous *v, const struct tb_block 
 {
 	return block->kind == TB_BLOCK_ROLLING && block->cpu < nr_cpu_ids &&
 	       cpu_possible(block->cpu) &&
-	       1u << block->size_log2 == v->init.elements * TB_ELEMENT_SIZE;
+	       tb_found_size(block) == v->init.elements * TB_ELEMENT_SIZE;
 }
 
 /* As large as what was found needs. */
@@ -329,7 +290,7 @@ static int tb_previous_configure(struct tb_provider *p, const struct tb_previous
 		const struct tb_block *block = v->found[i].block;
 
 		if (block->kind == TB_BLOCK_DURABLE)
-			durable += 1u << block->size_log2;
+			durable += tb_found_size(block);
 		if (!tb_previous_fits(v, block))
 			continue;
 		count = block->cpu == cpu ? count + 1 : 1;
@@ -353,14 +314,15 @@ static void tb_previous_keep(struct tb_provider *p, const struct tb_previous *v,
 
 	for (i = first; i < v->durable; i++) {
 		const struct tb_block *block = v->found[i].block;
-		struct tb_way w = {
+		struct tb_walk w = {
 			.block = block,
+			.sequence = block->sequence,
 			.at = TB_BLOCK_HEADER_ELEMENTS,
 			.end = block->data / TB_ELEMENT_SIZE,
 			.time = block->time_start,
 		};
 
-		while ((e = tb_way_next(&w))) {
+		while ((e = tb_walk_next(&w))) {
 			const struct tb_composite *c = (const void *)e;
 
 			if (TB_HEAD_STRUCT(e->head) == TB_STRUCT_COMPOSITE &&
@@ -463,8 +425,9 @@ static int tb_previous_make(const struct tb_previous *v, u32 first)
 	err = tb_previous_configure(p, v);
 	if (!err) {
 		tb_previous_fill(p, v, first);
-		pr_info("tracebuf: previous: %u blocks of '%.*s', recorded before this boot; nothing is written to reserved memory until 'previous' is removed\n",
-			v->nr, (int)sizeof(v->init.provider) - 1, v->init.provider);
+		pr_info("tracebuf: previous: %u blocks of '%*pE', recorded before this boot; nothing is written to reserved memory until 'previous' is removed\n",
+			v->nr, (int)strnlen(v->init.provider, sizeof(v->init.provider)),
+			v->init.provider);
 		/* the list's reference is enough */
 		tb_registry_put(p);
 		return 0;

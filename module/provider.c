@@ -174,6 +174,19 @@ int tb_provider_configure(struct tb_provider *p, const struct tb_config *config,
 
 /* ---- start and stop --------------------------------------------------- */
 
+/* Into reserved memory.  If that cannot be, for it is mapped, say, it stays where it is. */
+static void tb_provider_move(struct tb_provider *p)
+{
+	int err;
+
+	if (p->state == TB_STATE_RUNNING)
+		return;
+	err = tb_configure_locked(p, &p->config, &p->cpus);
+	if (err)
+		pr_warn("tracebuf: %s: not moved into reserved memory (%d): the next boot will not find what is recorded now\n",
+			p->name, err);
+}
+
 /**
  * tb_provider_start() - begin a new recording
  * @p: the provider
@@ -198,7 +211,7 @@ int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation)
 		err = tb_configure_locked(p, &defaults, cpu_possible_mask);
 	else if (p == &tb_kernel_provider && !p->durable.region && tb_region_usable())
 		/* there is reserved memory now, since what was in it was dropped */
-		err = tb_configure_locked(p, &p->config, &p->cpus);
+		tb_provider_move(p);
 	if (!err)
 		err = tb_recording_start(p, !(flags & TB_START_NO_STATE));
 	if (err == -ENOSPC)

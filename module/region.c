@@ -146,17 +146,18 @@ void tb_region_exit(void)
  */
 bool tb_region_usable(void)
 {
-	return tb_region.address && !READ_ONCE(tb_region.held);
+	/* pairs with the release in tb_region_drop(): cleared before it is used again */
+	return tb_region.address && !smp_load_acquire(&tb_region.held);
 }
 
 /**
  * tb_region_hold() - something was found there: leave it alone
  *
- * Context: module init.
+ * Context: module init, before anybody can ask tb_region_usable().
  */
 void tb_region_hold(void)
 {
-	WRITE_ONCE(tb_region.held, true);
+	tb_region.held = true;
 }
 
 static void tb_region_clear(unsigned long first, unsigned long count)
@@ -177,7 +178,8 @@ void tb_region_drop(void)
 	if (!tb_region.address)
 		return;
 	tb_region_clear(0, tb_region.pages);
-	WRITE_ONCE(tb_region.held, false);
+	/* pairs with the acquire in tb_region_usable() */
+	smp_store_release(&tb_region.held, false);
 }
 
 /**

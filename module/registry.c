@@ -10,6 +10,7 @@
 #include <linux/ctype.h>
 #include <linux/err.h>
 #include <linux/list.h>
+#include <linux/rculist.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -98,7 +99,7 @@ static int tb_registry_add(struct tb_provider *p, const char *name, u32 flags)
 		return err;
 	}
 	list_add_tail(&p->node, &tb_providers);
-	list_add_tail(&p->all, &tb_providers_all);
+	list_add_tail_rcu(&p->all, &tb_providers_all);
 	tb_nr_providers++;
 	return 0;
 }
@@ -111,8 +112,10 @@ static void tb_registry_release(struct kref *ref)
 	/* as long as it is attached to anything it must be told when that goes */
 	tb_provider_stop(p, 0);
 	mutex_lock(&tb_registry_lock);
-	list_del(&p->all);
+	list_del_rcu(&p->all);
 	mutex_unlock(&tb_registry_lock);
+	/* of tb_registry_look() nobody sees it any more */
+	synchronize_rcu();
 	cpuhp_state_remove_instance_nocalls(tb_hotplug_state, &p->hotplug);
 	tb_provider_destroy(p);
 	if (p != &tb_kernel_provider)
@@ -260,6 +263,23 @@ void tb_registry_each(void (*what)(struct tb_provider *p))
 	list_for_each_entry(p, &tb_providers_all, all)
 		what(p);
 	mutex_unlock(&tb_registry_lock);
+}
+
+/**
+ * tb_registry_look() - look at every provider, removed ones included
+ * @what: with it; it must not rely on anything that a lock is for
+ * @data: for it
+ *
+ * Context: any, NMI included; preemption off.
+ */
+void tb_registry_look(void (*what)(struct tb_provider *p, void *data), void *data)
+{
+	struct tb_provider *p;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(p, &tb_providers_all, all)
+		what(p, data);
+	rcu_read_unlock();
 }
 
 /**

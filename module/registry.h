@@ -18,6 +18,7 @@ void tb_registry_abandon(struct tb_provider *p);
 int tb_registry_info(struct tb_provider_info *info);
 
 void tb_registry_each(void (*what)(struct tb_provider *p));
+void tb_registry_look(void (*what)(struct tb_provider *p, void *data), void *data);
 struct tb_provider *tb_registry_find(const char *name);
 void tb_registry_unfind(struct tb_provider *p);
 struct tb_provider *tb_registry_get(const char *name);

@@ -111,7 +111,7 @@
  * Head, commits and the other totals are written by one CPU and only read by others,
  * for statistics and to know whether to come, where any recent value does.
  */
-#include "ring.h"
+#include "ring_claim.h"
 
 /**
  * tb_ring_reset() - make the ring as new: empty, all totals zero
@@ -195,193 +195,6 @@ static void tb_lower(u64 *p, u64 to)
 	do {
 		old = tb_read(p);
 	} while (to < old && !tb_cmpxchg_local(p, old, to));
-}
-
-static void tb_raise(u64 *p, u64 to)
-{
-	u64 old;
-
-	do {
-		old = tb_read(p);
-	} while (to > old && !tb_cmpxchg_local(p, old, to));
-}
-
-/*
- * Notes in the block that is in @b, if it comes before block @seq, that @events of that are
- * being overwritten.  The count is read before the state: should a nested context use the
- * buffer for another block after we looked, it has begun a new lap, and the exchange fails.
- */
-static bool tb_buf_outlives(struct tb_buf *b, u64 seq, u32 events)
-{
-	u64 later, s;
-
-	do {
-		later = tb_read(&b->later);
-		s = tb_read(&b->state);
-		if (TB_BUF_SEQ(s) >= seq || TB_BUF_STATE(s) < TB_BUF_WRITING)
-			return false;
-	} while (!tb_cmpxchg_local(&b->later, later, later + events));
-	tb_ring_path(TB_PATH_OVERWRITE_LATER);
-	return true;
-}
-
-/* Begins a new lap of @b, which is claimed; returns what the count is now. */
-static u64 tb_buf_lap(struct tb_buf *b)
-{
-	u64 later;
-
-	do {
-		later = tb_read(&b->later);
-	} while (!tb_cmpxchg_local(&b->later, later, later + TB_LATER_LAP));
-	return later + TB_LATER_LAP;
-}
-
-/*
- * Block @seq with its @events is being overwritten: notes them in the blocks before it.
- *
- * Only a block that was passed by, incomplete or held, outlives a later one, so most
- * often there is nothing to do.  Of a block the reader holds the books are closed, but it may
- * be put back and taken once more.
- */
-static void tb_ring_passed(struct tb_ring *r, u64 seq, u32 events)
-{
-	u64 passed = tb_read(&r->passed);
-	bool found = false;
-	u32 i;
-
-	if (!passed)
-		return;
-	for (i = 0; i < r->nr; i++)
-		found |= tb_buf_outlives(&r->bufs[i], seq, events);
-	/* all that were passed by are gone, unless a nested context does so now */
-	if (!found && seq >= passed)
-		tb_cmpxchg_local(&r->passed, passed, 0);
-}
-
-/* May block @seq overwrite another? */
-static bool tb_ring_overwrites(struct tb_ring *r, u64 seq)
-{
-	return r->overwrite && seq <= tb_read(&r->overwrite_last);
-}
-
-/*
- * Takes the block in @b away, whose state @s is READY: that becomes @to, and its @events, read
- * after @s, are overwritten.  False if somebody else changed the state first.
- */
-static bool tb_buf_overwrite(struct tb_ring *r, struct tb_buf *b, u64 s, u64 to, u32 events)
-{
-	bool won;
-
-	/*
-	 * Started before (the exchange orders it), done after (tb_wmb()): pair
-	 * with the two tb_rmb() in tb_ring_acquire(), which trusts the total only
-	 * between.
-	 */
-	tb_local_add(&r->ow_started, 1);
-	won = tb_cmpxchg(&b->state, s, to);
-	if (won) {
-		tb_ring_path(TB_PATH_OVERWRITE);
-		tb_ring_passed(r, TB_BUF_SEQ(s), events);
-		tb_local_add(&r->overwritten, events);
-	}
-	tb_wmb();
-	tb_local_add(&r->ow_done, 1);
-	return won;
-}
-
-/*
- * Tries to claim @b, for block number @seq that follows the one @h is in.
- *
- * Head is looked at after the state, and before that is changed.  Should it move
- * after we looked, either the state has changed with it or @b is not in use and still
- * the next to go.  An outer context whose @h was out of date by then could claim
- * what nested contexts filled: overwrite it, or, if it was read and given back
- * already, make the current buffer look as if it waited for its opener.
- */
-static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
-{
-	u64 s = tb_read(&b->state);
-	u64 claimed = TB_BUF_WORD(seq, TB_BUF_CLAIMED);
-	bool overwrite = false, won;
-	u32 events = 0;
-
-	switch (TB_BUF_STATE(s)) {
-	case TB_BUF_CLAIMED:
-		if (s == claimed) {
-			tb_ring_path(TB_PATH_HELP_CLAIM);
-			return true;
-		}
-		tb_ring_path(TB_PATH_CLAIM_RENEW);
-		break;
-	case TB_BUF_FREE:
-		break;
-	case TB_BUF_READY:
-		if (!tb_ring_overwrites(r, seq))
-			return false;
-		/* now: once it is claimed, a nested context may fill and complete it */
-		events = tb_read(&b->events);
-		overwrite = true;
-		break;
-	case TB_BUF_HELD:
-		tb_ring_path(TB_PATH_CLAIM_PASS_HELD);
-		tb_raise(&r->passed, TB_BUF_SEQ(s) + 1);
-		return false;
-	default:
-		tb_ring_path(TB_PATH_CLAIM_PASS_WRITING);
-		tb_raise(&r->passed, TB_BUF_SEQ(s) + 1);
-		return false;
-	}
-	if (tb_read(&r->head) != h) {
-		tb_ring_path(TB_PATH_CLAIM_STALE);
-		return false;
-	}
-	/*
-	 * Fully ordered: after the reader's last access, pairs with the release in
-	 * tb_ring_release().
-	 */
-	won = overwrite ? tb_buf_overwrite(r, b, s, claimed, events) :
-			  tb_cmpxchg(&b->state, s, claimed);
-	if (!won)
-		tb_ring_path(TB_PATH_CLAIM_RACED);
-	return won;
-}
-
-#define TB_CLAIM_NONE	(-1)	/* no room */
-#define TB_CLAIM_AGAIN	(-2)	/* nothing found, but head has moved: means nothing */
-
-/*
- * Finds the buffer that follows the one @h is in.  One round at most; a
- * buffer that changes under our eyes is looked at a second time (the reader
- * let go of it, or took it) and then passed by.  Returns its number, or one of
- * the above.
- */
-static int tb_ring_claim(struct tb_ring *r, u64 h, u64 seq)
-{
-	u64 releases = tb_load_acquire(&r->releases);
-	u32 b = tb_head_buffer(h);
-	u32 i = 0;
-
-	/* full the last time, and nothing given back since: no need to look */
-	if (!tb_ring_overwrites(r, seq) && tb_read(&r->full_seen) == releases) {
-		tb_ring_path(TB_PATH_CLAIM_FULL);
-		i = r->nr;
-	}
-	for (; i < r->nr; i++) {
-		struct tb_buf *buf;
-
-		b = b + 1 == r->nr ? 0 : b + 1;
-		buf = &r->bufs[b];
-		if (tb_buf_claim(r, buf, h, seq) || tb_buf_claim(r, buf, h, seq))
-			return b;
-	}
-	if (tb_read(&r->head) != h) {
-		tb_ring_path(TB_PATH_CLAIM_AGAIN);
-		return TB_CLAIM_AGAIN;
-	}
-	tb_ring_path(TB_PATH_CLAIM_NONE);
-	if (!tb_ring_overwrites(r, seq))
-		tb_write(&r->full_seen, releases);
-	return TB_CLAIM_NONE;
 }
 
 /*
@@ -696,7 +509,7 @@ void tb_ring_complete(struct tb_ring *r, struct tb_buf *b)
 	b->told = 0;
 	tb_local_add(&r->recorded, b->events);
 	tb_local_set(&b->committed, TB_COMMITTED_NONE(r->capacity));
-	/* everything in the block before READY: pairs with tb_ring_acquire() */
+	/* everything in the block before READY: pairs with tb_ring_acquire() and tb_last_find() */
 	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_READY));
 	tb_ring_notify(r);
 }
@@ -721,55 +534,4 @@ bool tb_ring_flush(struct tb_ring *r)
 			return false;
 	} while (!tb_ring_close(r, h, true));
 	return true;
-}
-
-/*
- * Takes the block in @b away if it is complete and was begun before @before.  One that has to
- * stay, because somebody has it or is still writing it, outlives those after it, as
- * when a claim passes it by.
- */
-static void tb_buf_expire(struct tb_ring *r, struct tb_buf *b, u64 before)
-{
-	u64 s = tb_read(&b->state);
-
-	/* one that is being opened may still say when the last lap was begun: older than it is */
-	if (TB_BUF_STATE(s) < TB_BUF_WRITING || tb_read(&b->block->time_start) >= before)
-		return;
-	if (TB_BUF_STATE(s) == TB_BUF_READY &&
-	    tb_buf_overwrite(r, b, s, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_FREE),
-			     tb_read(&b->events))) {
-		tb_ring_path(TB_PATH_EXPIRE);
-		return;
-	}
-	tb_ring_path(TB_PATH_EXPIRE_PASS);
-	tb_raise(&r->passed, TB_BUF_SEQ(s) + 1);
-}
-
-/**
- * tb_ring_expire() - overwrite what is old, though nothing new takes its place
- * @r: the ring of this CPU
- * @before: blocks that were begun before that time
- *
- * For a CPU that records so little that its oldest block is in the way of others.  It is
- * overwriting in all but that buffers become FREE, not CLAIMED: counted, told by the next block,
- * and not done where that is not allowed.  In the order of the walk, as claims would.
- *
- * Context: as tb_ring_flush().
- */
-void tb_ring_expire(struct tb_ring *r, u64 before)
-{
-	u32 i, b = tb_head_buffer(tb_read(&r->head));
-	struct tb_buf *last = &r->bufs[b];
-
-	if (!tb_ring_overwrites(r, ~0ull))
-		return;
-	if (TB_BUF_STATE(tb_read(&last->state)) == TB_BUF_WRITING &&
-	    tb_read(&last->block->time_start) < before)
-		tb_ring_flush(r);
-	for (i = 0; i < r->nr; i++) {
-		b = b + 1 == r->nr ? 0 : b + 1;
-		tb_buf_expire(r, &r->bufs[b], before);
-	}
-	/* should it be told not to overwrite: there is room that no release has made */
-	tb_write(&r->full_seen, ~0ull);
 }

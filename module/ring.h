@@ -46,8 +46,8 @@ enum tb_buf_state {
  * @overwritten: overwritten events already told of
  * @dropped: dropped events already told of
  * @oversize: of those, the oversize ones
- * @end: time at which the last block handed over was complete; when it was opened, if
- *	others were before that
+ * @end: time at which the last block handed over that was settled was complete; when it was
+ *	opened, if others were before that
  * @unsettled: 1: @overwritten was read in the middle of an overwriting; TB_RD_PUT_BACK more for
  *	each block below @next that was put back, and has not been taken again
  */
@@ -61,6 +61,11 @@ struct tb_rd {
 };
 
 #define TB_RD_PUT_BACK	2
+
+/* tb_buf.copied_events has all that a block can have */
+#if TB_BUFFER_ELEMENTS_MAX - TB_BLOCK_FIRST_ELEMENT > 0xffff
+#error
+#endif
 
 /* tb_buf.committed of a buffer of @capacity elements, none committed */
 #define TB_COMMITTED_NONE(capacity)	(-(u64)(capacity) << 32)
@@ -82,6 +87,8 @@ struct tb_rd {
  * @late: head had moved on when it was complete
  * @told: put back after it was acquired: its gap slot is filled in
  * @settled: and tells all that is missing before it
+ * @copied_events: in the block that a snapshot has put back here
+ * @copied: low half of that one's number plus one; 0: there is none
  * @rd: reader's: the books as they were before this one was acquired
  *
  * Up to @late it is the writers'; a reader that polls @state must not take that
@@ -97,8 +104,10 @@ struct tb_buf {
 	u32 late;
 
 	u64 state __aligned(64);
-	u32 told;
-	u32 settled;
+	u8 told;
+	u8 settled;
+	u16 copied_events;
+	u32 copied;
 	struct tb_rd rd;
 } __aligned(64);
 
@@ -391,7 +400,7 @@ static __always_inline void tb_ring_commit(struct tb_slot *s, u32 head)
 	/*
 	 * Last, so that a view of the memory alone never takes a half-written
 	 * event for a whole one.  Pairs with the load of the head by whoever
-	 * looks at a buffer that is not complete.
+	 * looks at a buffer that is not complete: tb_walk_next().
 	 */
 	tb_store_release(&s->element->head, head);
 	tb_buf_commit(s->ring, s->buf, s->length, 1);

@@ -64,7 +64,7 @@ static struct tb_gap *tb_buf_gap(struct tb_buf *b)
  * Fills in what is only known when a block is handed over: what is missing
  * before it.  Overwritten events are told at a gap in the numbers; there is
  * one wherever a block was overwritten.  @settled: the total of them is whole;
- * else the next block tells the rest.
+ * else the block says that it is not, and the next one tells the rest.
  */
 static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u64 oversize,
 			 bool settled)
@@ -121,15 +121,41 @@ static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u
 		block->flags |= TB_BLOCK_GAP;
 	else
 		block->flags &= ~TB_BLOCK_GAP;
+	if (settled)
+		block->flags &= ~TB_BLOCK_UNSETTLED;
+	else
+		block->flags |= TB_BLOCK_UNSETTLED;
 	rd->next = block->sequence + 1;
 	rd->overwritten = overwritten;
 	rd->dropped = block->dropped;
 	rd->oversize += gap->oversize;
-	rd->end = b->late ? block->time_start : block->time_end;
-	if (!settled)
+	/* what is told later may be missing from here on */
+	if (settled)
+		rd->end = b->late ? block->time_start : block->time_end;
+	else
 		tb_ring_path(TB_PATH_TELL_LATER);
 	rd->unsettled = !settled;
 	b->settled = settled;
+}
+
+/*
+ * Events that were overwritten after the snapshot had put them back: of what it takes
+ * nothing is missing there.
+ */
+static u64 tb_ring_copied(const struct tb_ring *r)
+{
+	u64 events = 0;
+	u32 i;
+
+	if (r->to == ~0ull)
+		return 0;
+	for (i = 0; i < r->rd_nr; i++) {
+		const struct tb_buf *b = &r->rd_bufs[i];
+
+		if (b->copied && (u32)(TB_BUF_SEQ(tb_read(&b->state)) + 1) != b->copied)
+			events += b->copied_events;
+	}
+	return events;
 }
 
 #define TB_ACQUIRE_TRIES	16
@@ -166,7 +192,8 @@ int tb_ring_acquire(struct tb_ring *r)
 		int b;
 
 		done = tb_local_read(&r->ow_done);
-		tb_rmb(); /* the counter before the total: pairs with tb_wmb() in tb_buf_claim() */
+		/* the counter before the total: pairs with tb_wmb() in tb_buf_overwrite() */
+		tb_rmb();
 		b = tb_ring_lowest(r, &s);
 		if (b < 0)
 			return -1;
@@ -179,11 +206,11 @@ int tb_ring_acquire(struct tb_ring *r)
 			tb_ring_path(TB_PATH_ACQUIRE_RESCAN);
 			continue;
 		}
-		overwritten = tb_local_read(&r->overwritten) -
+		overwritten = tb_local_read(&r->overwritten) - tb_ring_copied(r) -
 			      ((tb_read(&r->bufs[b].later) - tb_read(&r->bufs[b].later_open)) &
 			       (TB_LATER_LAP - 1));
 		oversize = tb_local_read(&r->oversize);
-		/* the total before the counter: pairs with the exchange in tb_buf_claim() */
+		/* the total before the counter: pairs with the exchange in tb_buf_overwrite() */
 		tb_rmb();
 		settled = tb_local_read(&r->ow_started) == done;
 		if (!settled && tries < TB_ACQUIRE_TRIES) {
@@ -267,8 +294,17 @@ void tb_ring_unacquire(struct tb_ring *r, u32 index)
  * A snapshot is a pass over the blocks of a ring that goes on being written to: each
  * is taken, copied, and put back where it was.  It has books of its own, for it tells what is
  * missing in the copy; those of the ring's reader are as before when it is over.  What the
- * writer does meanwhile is what it always does: it passes by a block that is held.
+ * writer does meanwhile is what it always does: it passes by a block that is held, and overwrites
+ * one that was put back, which is in the copy then, and not missing.
  */
+
+static void tb_ring_forget_copied(struct tb_ring *r)
+{
+	u32 i;
+
+	for (i = 0; i < r->rd_nr; i++)
+		r->rd_bufs[i].copied = 0;
+}
 
 /**
  * tb_ring_begin_snapshot() - what is acquired next is for a snapshot
@@ -282,6 +318,7 @@ void tb_ring_begin_snapshot(struct tb_ring *r)
 {
 	u64 h = tb_read(&r->head);
 
+	tb_ring_forget_copied(r);
 	r->kept = r->rd;
 	r->from = 0;
 	r->to = tb_ring_current(r, h) + (tb_head_index(h) == r->capacity);
@@ -300,6 +337,9 @@ void tb_ring_put_back(struct tb_ring *r, u32 index)
 {
 	struct tb_buf *b = &r->bufs[index];
 
+	/* one for each buffer: what comes there after it is not of the snapshot */
+	b->copied = b->block->sequence + 1;
+	b->copied_events = b->events;
 	b->told = b->settled;
 	tb_buf_put_back(r, b);
 }

@@ -354,6 +354,6 @@ void tb_session_destroy(struct tb_session *s)
 	tb_session_detach(s);
 	tb_session_wake(p);
 	tb_registry_close(p);
-	free_cpumask_var(s->cpus);
+	kfree(s->cpus);
 	kfree(s);
 }

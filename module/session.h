@@ -37,7 +37,7 @@ struct tb_session {
 	struct mutex lock;	/* read() */
 	u64 id;
 	u64 joined;
-	cpumask_var_t cpus;
+	struct cpumask *cpus;
 	struct tb_ref part;
 	u32 offset;
 	u64 stop_generation;

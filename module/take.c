@@ -77,6 +77,7 @@ static const struct cpumask *tb_session_cpus(struct tb_session *s, struct tb_pro
 int tb_session_join(struct tb_session *s, struct tb_session *other, const struct cpumask *cpus)
 {
 	struct tb_provider *p;
+	struct cpumask *own;
 	int err = -EBUSY;
 
 	if (s == other)
@@ -84,21 +85,26 @@ int tb_session_join(struct tb_session *s, struct tb_session *other, const struct
 	p = tb_session_bind(s);
 	if (tb_session_bind(other) != p)
 		return -EINVAL;
+	/* a cpumask may be shorter than its type */
+	own = kmemdup(cpus, cpumask_size(), GFP_KERNEL);
+	if (!own)
+		return -ENOMEM;
 	if (!mutex_trylock(&s->lock))
-		return -EBUSY;
+		goto free;
 	mutex_lock(&p->read_lock);
 	if (other->joined)
 		err = -EINVAL;
 	else if (p->reader != s && !s->joined)
 		err = tb_session_attach(other);
-	if (!err && !zalloc_cpumask_var(&s->cpus, GFP_KERNEL))
-		err = -ENOMEM;
 	if (!err) {
-		cpumask_copy(s->cpus, cpus);
+		s->cpus = own;
 		WRITE_ONCE(s->joined, other->id);
 	}
 	mutex_unlock(&p->read_lock);
 	mutex_unlock(&s->lock);
+free:
+	if (err)
+		kfree(own);
 	return err;
 }
 

@@ -25,6 +25,7 @@
 
 #include <linux/init.h>
 #include <linux/list.h>
+#include <linux/percpu.h>
 #include <linux/types.h>
 #include <linux/tracebuf.h>
 

@@ -220,7 +220,7 @@ const void *tb_event_description(struct tb_event *e, bool fast, u32 *bytes)
 		}
 		tb_event_describe(def, fields, id, desc, size);
 		e->desc_bytes[fast] = size;
-		/* the contents before the pointer: pairs with the acquire above */
+		/* the contents first: pairs with the acquires above and in tb_last_text() */
 		kept = cmpxchg(&e->desc[fast], NULL, desc);
 		if (kept)
 			kvfree(desc);	/* another was quicker, with the same */

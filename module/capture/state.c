@@ -209,7 +209,7 @@ static notrace void tb_track_rename(void *data, struct task_struct *p,
 	tb_track(data, p, comm, TB_THREAD_NAME);
 }
 
-static notrace void tb_track_exit(void *data, struct task_struct *p)
+static notrace void tb_track_exit(void *data, TB_PROCESS_EXIT_ARGS)
 {
 	tb_track(data, p, p->comm, TB_THREAD_EXIT);
 }

@@ -16,7 +16,7 @@ RING_BARE	:= -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -fno-strict-aliasing \
 RING_BASE	:= $(RING_BARE) -DTB_RING_HOOKS -Iselftests/unit
 RING_SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined
 RING_DIR	?= module
-RING_PARTS	:= ring ring_read
+RING_PARTS	:= ring ring_claim ring_read
 RING_MODEL	:= ring_model ring_model_read
 RING_DEPS	:= $(wildcard module/ring*.h selftests/unit/ring_*.h) uapi/linux/tracebuf.h \
 		   selftests/unit/ring.mk

@@ -60,7 +60,8 @@ static void check_lost(struct model *m, const struct tb_block *block, const stru
 		 * The block before may have told of it, not knowing whether that was all; or
 		 * one that was put back, see tb_ring_acquire().
 		 */
-		if (!m->unsettled && !m->unacquired && (gap->first > e->stamp || gap->last < e->before))
+		if ((!m->unsettled || gap->overwritten) && !m->unacquired &&
+		    (gap->first > e->stamp || gap->last < e->before))
 			model_fail(m, "event %u, overwritten at %llu..%llu, told of as %llu..%llu",
 				   i, (unsigned long long)e->before, (unsigned long long)e->stamp,
 				   (unsigned long long)gap->first, (unsigned long long)gap->last);
@@ -90,6 +91,10 @@ static void check_gap(struct model *m, const struct tb_block *block, struct mode
 		model_fail(m, "gap slot of block %llu", (unsigned long long)block->sequence);
 	if (!!(block->flags & TB_BLOCK_GAP) != any)
 		model_fail(m, "TB_BLOCK_GAP of block %llu", (unsigned long long)block->sequence);
+	if (m->r.rd.next == block->sequence + 1 &&
+	    !!(block->flags & TB_BLOCK_UNSETTLED) != (m->r.rd.unsettled & 1))
+		model_fail(m, "TB_BLOCK_UNSETTLED of block %llu",
+			   (unsigned long long)block->sequence);
 	if (gap->oversize > gap->dropped)
 		model_fail(m, "oversize not part of dropped");
 	if (gap->overwritten > m->nr_events || gap->dropped > m->nr_events)

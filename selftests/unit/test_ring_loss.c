@@ -465,6 +465,86 @@ static struct model *test_unacquire_out_of_order(void)
 	return m;
 }
 
+/* The next block of a snapshot has this number, and tells of so many that are missing. */
+static int snapshot_next(struct model *m, u64 seq, u64 overwritten)
+{
+	int index = tb_ring_acquire(&m->r);
+	const struct tb_block *block;
+	const struct tb_gap *gap;
+
+	EXPECT(m, index >= 0);
+	block = m->r.bufs[index].block;
+	gap = (const void *)((const struct tb_element *)block + TB_BLOCK_HEADER_ELEMENTS + 1);
+	EXPECT_EQ(m, block->sequence, seq);
+	EXPECT_EQ(m, gap->overwritten, overwritten);
+	m->r.from = seq + 1;
+	return index;
+}
+
+/* What a snapshot has had is not missing in it, though it is overwritten meanwhile. */
+static struct model *test_snapshot_lapped(void)
+{
+	struct model *m = model_new(8, 64, true);
+	int index[4], round;
+	u32 i;
+
+	for (i = 0; i < 9; i++)
+		fill(m);
+	tb_ring_begin_snapshot(&m->r);
+	for (i = 0; i < 4; i++)
+		index[i] = snapshot_next(m, 1 + i, i ? 0 : 56);
+	for (i = 0; i < 4; i++)
+		tb_ring_put_back(&m->r, index[i]);
+	/* 1 and 2 are overwritten */
+	fill(m);
+	fill(m);
+	index[0] = snapshot_next(m, 5, 0);
+	/* 3 and 4; not 5, which is held, but 6 and 7 */
+	for (i = 0; i < 4; i++)
+		fill(m);
+	index[1] = snapshot_next(m, 8, 2 * 56);
+	EXPECT_EQ(m, tb_ring_acquire(&m->r), -1);
+	tb_ring_put_back(&m->r, index[0]);
+	tb_ring_put_back(&m->r, index[1]);
+	EXPECT(m, !tb_ring_in_snapshot(&m->r));
+	tb_ring_end_snapshot(&m->r);
+	/* to others all of it is; and the same again */
+	for (round = 0; round < 2; round++) {
+		tb_ring_begin_snapshot(&m->r);
+		index[0] = snapshot_next(m, 5, 5 * 56);
+		index[1] = snapshot_next(m, 8, 2 * 56);
+		tb_ring_put_back(&m->r, index[0]);
+		tb_ring_put_back(&m->r, index[1]);
+		tb_ring_end_snapshot(&m->r);
+	}
+	return m;
+}
+
+/* And what it has not had is, whatever else of it was put back. */
+static struct model *test_snapshot_passed(void)
+{
+	struct model *m = model_new(8, 64, true);
+	int index[4];
+	u32 i;
+
+	for (i = 0; i < 9; i++)
+		fill(m);
+	tb_ring_begin_snapshot(&m->r);
+	for (i = 0; i < 4; i++)
+		index[i] = snapshot_next(m, 1 + i, i ? 0 : 56);
+	tb_ring_put_back(&m->r, index[0]);
+	tb_ring_put_back(&m->r, index[1]);
+	/* 1 and 2; not 3 and 4, which are held, but 5 */
+	for (i = 0; i < 3; i++)
+		fill(m);
+	tb_ring_put_back(&m->r, index[2]);
+	index[0] = snapshot_next(m, 6, 56);
+	tb_ring_put_back(&m->r, index[3]);
+	tb_ring_put_back(&m->r, index[0]);
+	tb_ring_end_snapshot(&m->r);
+	return m;
+}
+
 static const struct ring_test tests[] = {
 	{ "overwrite", test_overwrite },
 	{ "drop", test_drop },
@@ -485,6 +565,8 @@ static const struct ring_test tests[] = {
 	{ "reader gone, a block that told of others", test_unacquire_told },
 	{ "reader gone, a block that told of drops", test_unacquire_oversize },
 	{ "reader gone, later block given back", test_unacquire_out_of_order },
+	{ "a snapshot that the writer laps", test_snapshot_lapped },
+	{ "a snapshot that lacks a block", test_snapshot_passed },
 };
 
 int main(void)

@@ -26,7 +26,7 @@ TREE = os.path.dirname(os.path.dirname(HERE))
 CC = os.environ.get("CC", "cc").split()
 COMMON = ["-std=gnu11", "-w", "-fno-strict-aliasing", "-DTB_RING_PATHS"]
 MODEL = ["-O1", "-DTB_RING_HOOKS", "-Iselftests/unit"]
-RING = ["module/ring.c", "module/ring_read.c"]
+RING = ["module/ring.c", "module/ring_claim.c", "module/ring_read.c"]
 # who has to catch it: flags, sources and arguments of one program after the other
 CATCHERS = {
     "model": [(MODEL, ["selftests/unit/%s.c" % part

@@ -51,6 +51,7 @@ enum tb_block_kind {
 #define TB_BLOCK_COMPLETE	0x01	/* the end fields are valid */
 #define TB_BLOCK_FLUSHED	0x02	/* closed before it was full */
 #define TB_BLOCK_GAP		0x04	/* the gap slot tells of lost events */
+#define TB_BLOCK_UNSETTLED	0x08	/* of what is missing, a later block tells the rest */
 
 /**
  * struct tb_block - the 64 bytes at the start of every buffer
