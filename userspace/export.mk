@@ -24,11 +24,16 @@ test-formats: $(OUT)/asan/tracebuf $(FORMATS_TRACES)
 	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export \
 		sh $(ROOT)/selftests/unit/test_export_formats.sh
 
-# What reports say, over the same traces
+# What reports say, over the same traces and some of their own
+$(OUT)/report_trace: $(ROOT)/selftests/unit/report_trace.c $(ROOT)/selftests/unit/test_lib_fixture.h
+	@mkdir -p $(@D)
+	@echo '  CC    $(patsubst $(ROOT)/%,%,$@)'
+	$(Q)$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(SANITIZE) -I$(ROOT)/selftests/unit -o $@ $<
+
 .PHONY: test-report
-test-report: $(OUT)/asan/tracebuf $(FORMATS_TRACES)
+test-report: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 	@echo '# test_report.sh'
-	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export \
+	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
 		sh $(ROOT)/selftests/unit/test_report.sh
 
 test-query: $(OUT)/asan/tracebuf $(FORMATS_TRACES)

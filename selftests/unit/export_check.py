@@ -520,10 +520,10 @@ class Model:
             return
         done = name != "sched_waking"
         self.has_wakeups |= done
-        if tid in self.woken:
-            if done:
-                self.awake.add(tid)
+        if tid in self.woken and done and tid not in self.awake:
+            self.awake.add(tid)
             return
+        # nobody is woken twice who has not run in between
         self.woken[tid] = item
         self.awake.discard(tid)
         if done:

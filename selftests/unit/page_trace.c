@@ -3,8 +3,10 @@
  * For test_page.py: traces for the page of "tracebuf report --html".
  *
  *   page_trace busy FILE N      N events on 8 CPUs: 200 tasks that run, sleep, wait, are woken, make system
- *                               calls; interrupts, softirqs, a program's slices and counter, a loss
- *   page_trace hostile FILE     names that would be HTML, script or another direction of writing
+ *                               calls; interrupts, softirqs, a program's slices and counter, two
+ *                               losses on one CPU
+ *   page_trace hostile FILE     names that would be HTML, script, another direction of writing or what a
+ *                               terminal obeys
  *
  * The same arguments give the same file.
  */
@@ -243,7 +245,7 @@ static void make_busy(uint64_t count)
 		now += 50 + chance(2500) * (chance(200) ? 1 : 40);
 		if (i % 2000 == 1999)
 			put_program(pieces++, &first);
-		if (i == count / 2)
+		if (i == count / 4 || i == count / 2)
 			put_loss(3);
 		put_any(chance(CPUS));
 	}
@@ -252,6 +254,7 @@ static void make_busy(uint64_t count)
 static void make_hostile(void)
 {
 	static const char script[] = "</script><b>x";
+	static const char escape[] = "\x1b[31m\xc2\x9b" "2J";
 	static const char image[] = "<img src=x onerror='document.title=1'>";
 	struct fx_switch event;
 	struct fx_chunk chunk;
@@ -266,6 +269,11 @@ static void make_hostile(void)
 				   fx_switch("\xe2\x80\xae" "<!--", 101, 0, script, 100);
 		fx_composite(&fx, 0, FX_SWITCH, now, turn & 1 ? 100 : 101, &event, sizeof(event));
 	}
+	event = fx_switch(script, 100, 1, escape, 102);
+	fx_composite(&fx, 0, FX_SWITCH, now, 100, &event, sizeof(event));
+	now += 100000;
+	event = fx_switch(escape, 102, 1, script, 100);
+	fx_composite(&fx, 0, FX_SWITCH, now, 102, &event, sizeof(event));
 	fx_chunk(&chunk, 7, 1, 0, 0);
 	chunk.head.pid = chunk.head.tid = 100;
 	fx_name(&chunk, 1, TB_NAME_CATEGORY, 0, script);

@@ -4,13 +4,16 @@ report_figures.py - what events say of the machine, for report_check.py: worked 
 makes of them, in the plainest way, without regard to time and memory.
 """
 import json
+from bisect import bisect_right
 from collections import defaultdict
 
 SERIES, WIDTH, HISTORY, IRQS = 128, 1000000, 256, 8
 
 
 def read(path):
-    """The events, times and losses of rings; what is told of before (no CPU) is not one"""
+    """The events, times and losses of rings; what is told of before (no CPU) is not one.  They are
+    in order: none is before another one"""
+    now = 0
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
             event = json.loads(line)
@@ -18,6 +21,7 @@ def read(path):
                 continue
             event["user"] = event["system"] == "user"
             if "cpu" in event or event["user"]:
+                now = event["time"] = max(now, event["time"])
                 yield event
 
 
@@ -99,18 +103,42 @@ class Cpu:
         self.last = 0
 
 
+class Gaps:
+    """When events are missing, of any CPU"""
+    def __init__(self, losses):
+        self.spans = []
+        for first, last in sorted((f["first"], max(f["first"], f["last"])) for f in losses):
+            if self.spans and first <= self.spans[-1][1]:
+                self.spans[-1][1] = max(last, self.spans[-1][1])
+            else:
+                self.spans.append([first, last])
+        self.lasts = [last for _, last in self.spans]
+
+    def meet(self, begin, end):
+        at = bisect_right(self.lasts, begin)
+        return at < len(self.spans) and self.spans[at][0] < end
+
+    def inside(self, time):
+        at = bisect_right(self.lasts, time)
+        return at < len(self.spans) and self.spans[at][0] < time
+
+    def outside(self, begin, end):
+        return max(0, end - begin) - sum(max(0, min(last, end) - max(first, begin))
+                                         for first, last in self.spans)
+
+
 class Check:
-    def __init__(self, events, options):
-        self.events, self.o = events, options
+    def __init__(self, events, options, gaps):
+        self.events, self.o, self.gaps = events, options, gaps
         self.tasks, self.by_tid, self.cpus = [], {}, {}
-        self.woken, self.wakeups, self.epoch = {}, False, 0
+        self.woken, self.wakeups, self.switches, self.unseen = {}, False, False, set()
         self.latency, self.latency_uncertain = [], 0
         self.worst = []
         self.offs = {"runnable": [], "blocked": [], "sleeping": []}
         self.handlers = {"irq": {}, "softirq": {}, "syscalls": {}}
         self.calls, self.errors = {}, defaultdict(int)
         self.failed = defaultdict(int)
-        self.requests, self.blocks = {}, {}
+        self.requests, self.left, self.blocks = {}, {}, {}
         times = [e["time"] for e in events]
         self.begin, self.end = (min(times), max(times)) if times else (0, 0)
         self.has = {e["system"] + ":" + e["name"] for e in events if e["type"] == "event"}
@@ -165,7 +193,6 @@ class Check:
         if cpu.run:
             self.ran(event["cpu"], cpu, max(first, cpu.run[1]))
         self.forget(cpu)
-        self.epoch += 1
 
     def forget(self, cpu):
         if cpu.soft:
@@ -190,6 +217,7 @@ class Check:
         f, now, number = event["fields"], event["time"], event["cpu"]
         prev, state = f["prev_pid"], f["prev_state"]
         following = f["next_pid"]
+        self.switches = True
         cpu.switches += self.wants(number, event["tid"])
         self.drop(cpu, 0)           # nobody goes in an interrupt
         # who goes
@@ -207,9 +235,10 @@ class Check:
         # who comes
         cpu.run = [task, now]
         wake = self.woken.pop(following, None) if following else None
-        exact = wake and wake[2] == self.epoch
+        exact = wake and not self.gaps.meet(wake[0], now)
+        self.unseen.discard(prev)
         if left:
-            left.last_cpu, left.left = number, (now, state, self.epoch)
+            left.last_cpu, left.left = number, (now, state)
             left.preempted += self.wants(number, prev) and is_runnable(state)
             left.dead = is_dead(state)
             if event["tid"] == prev:
@@ -226,15 +255,16 @@ class Check:
                 self.latency_uncertain += 1
         if task:
             task.last_cpu, task.left = number, None
+            self.unseen.discard(following)
 
     def came(self, task, number, now, wake):
         task.runs += 1
         task.migrations += task.last_cpu is not None and task.last_cpu != number
         if not task.left:
             return
-        since, state, epoch = task.left
+        since, state = task.left
         kind = "runnable" if is_runnable(state) else "blocked" if "D" in state else "sleeping"
-        if epoch != self.epoch:
+        if task.tid in self.unseen or self.gaps.meet(since, now):
             task.off[kind].uncertain += 1
             return
         task.off[kind].values.append(now - since)
@@ -260,10 +290,13 @@ class Check:
         self.task(tid)
         self.wakeups |= awake
         pending = self.woken.get(tid)
-        if pending and pending[2] == self.epoch:
-            self.woken[tid] = pending[:3] + (pending[3] or awake,) + pending[4:]
-            return
-        self.woken[tid] = (event["time"], event["tid"], self.epoch, awake, event["context"])
+        if pending and not self.gaps.meet(pending[0], event["time"]):
+            if awake and not pending[3]:
+                self.woken[tid] = pending[:3] + (True,) + pending[4:]
+                return
+            # nobody is woken twice who has not run in between
+            self.unseen.add(tid)
+        self.woken[tid] = (event["time"], event["tid"], None, awake, event["context"])
 
     # ---- handlers ----
 
@@ -335,7 +368,7 @@ class Check:
         old = self.calls.get(tid)
         if old and self.wants(old[5], tid):
             self.handler("syscalls", old).open += 1
-        self.calls[tid] = (f["id"], f.get("id_name"), event["time"], self.epoch, tid,
+        self.calls[tid] = (f["id"], f.get("id_name"), event["time"], None, tid,
                            event["cpu"])
 
     def call_exit(self, event, _):
@@ -348,7 +381,9 @@ class Check:
             return
         if not self.wants(event["cpu"], tid):
             return
-        if one[3] == self.epoch:
+        # one element does not say whose it is
+        told = "fast" not in self.o.get("exits", ()) or self.switches
+        if told and not self.gaps.meet(one[2], event["time"]):
             self.handler("syscalls", one).values.append(event["time"] - one[2])
         else:
             self.handler("syscalls", one).uncertain += 1
@@ -377,15 +412,28 @@ class Check:
         if old and self.wants(*old[5:]):
             self.block(old)[0].open += 1
         self.requests[self.key(event)] = (f["dev"], self.op(f.get("rwbs", "")), event["time"],
-                                          f["bytes"], self.epoch, event["cpu"], event["tid"])
+                                          f["bytes"], None, event["cpu"], event["tid"])
+        self.left[self.key(event)] = f.get("nr_sector", 0)
 
     def complete(self, event, _):
         one = self.requests.pop(self.key(event), None)
-        if not one or not self.wants(*one[5:]):
+        if not one:
+            return
+        # in pieces: it is over with the last, or the one that failed
+        f = event["fields"]
+        left = self.left.pop(self.key(event)) - f.get("nr_sector", 0)
+        if left > 0 and f.get("nr_sector") and not f.get("error"):
+            rest = f["dev"], f["sector"] + f["nr_sector"]
+            old = self.requests.get(rest)
+            if old and self.wants(*old[5:]):
+                self.block(old)[0].open += 1
+            self.requests[rest], self.left[rest] = one, left
+            return
+        if not self.wants(*one[5:]):
             return
         block = self.block(one)
         block[2] += event["fields"].get("error", 0) != 0
-        if one[4] != self.epoch:
+        if self.gaps.meet(one[2], event["time"]):
             block[0].uncertain += 1
             return
         block[1] += one[3]
@@ -405,7 +453,7 @@ class Check:
                 self.ran(number, cpu, end)
             self.forget(cpu)
         for one in self.calls.values():
-            if one[3] == self.epoch and self.wants(one[5], one[4]):
+            if not self.gaps.meet(one[2], self.end) and self.wants(one[5], one[4]):
                 self.handler("syscalls", one).open += 1
         for one in self.requests.values():
             if self.wants(*one[5:]):
@@ -422,19 +470,23 @@ class Queues:
         self.spans = defaultdict(list)       # by CPU
         self.steps = defaultdict(list)       # by CPU: (time, how many from then on)
         self.depth = defaultdict(int)
-        self.known, since, current = 0, check.begin, {}
+        self.told = defaultdict(int)         # by CPU: until when its queue is known at least
+        self.ahead, current = list(check.gaps.spans), {}
         for e in check.events:
             if e["user"]:
                 continue
+            now = e["time"]
+            self.reach(now)
+            blind = check.gaps.inside(now)
             if e["type"] == "lost":
-                first = e["fields"]["first"]
-                self.forget(first)
-                self.known += max(0, first - since)
-                since, current = max(since, e["time"]), {}
+                current.pop(e["cpu"], None)
                 continue
             f, name = e["fields"], e["system"] + ":" + e["name"]
             current[e["cpu"]] = e["tid"]
-            if name == "sched:sched_switch":
+            if blind:
+                if name == "sched:sched_switch":
+                    current[e["cpu"]] = f["next_pid"]
+            elif name == "sched:sched_switch":
                 prev, following = f["prev_pid"], f["next_pid"]
                 self.leave(prev, e["time"], False)
                 self.leave(following, e["time"], True)
@@ -443,22 +495,25 @@ class Queues:
                 current[e["cpu"]] = following
             elif name in ("sched:sched_wakeup", "sched:sched_wakeup_new"):
                 pid, cpu = f["pid"], f.get("target_cpu")
-                if pid and cpu is not None and pid not in self.queued and \
-                   current.get(cpu) != pid:
+                if pid and cpu is not None and cpu <= max(check.cpus) and \
+                   pid not in self.queued and current.get(cpu) != pid:
                     self.enter(pid, cpu, e["time"])
             elif name == "sched:sched_migrate_task":
                 pid, cpu = f["pid"], f["dest_cpu"]
-                if pid in self.queued and self.queued[pid][0] != cpu:
+                if pid in self.queued and self.queued[pid][0] != cpu and cpu <= max(check.cpus):
                     self.leave(pid, e["time"], True)
                     self.enter(pid, cpu, e["time"])
-        until = check.end
+        self.reach(check.end)
+        until = {n: check.end for n in check.cpus}
         if check.o.get("cut"):
-            until = min([until] + [cpu.last for cpu in check.cpus.values()])
-        self.forget(until)
-        self.known += max(0, until - since)
+            until = {n: max(cpu.last, self.told[n]) for n, cpu in check.cpus.items()}
+        for tid, (cpu, _) in list(self.queued.items()):
+            self.leave(tid, until.get(cpu, check.end), True)
+        self.known = {n: check.gaps.outside(check.begin, until[n]) for n in until}
 
     def enter(self, tid, cpu, now):
         self.queued[tid] = (cpu, now)
+        self.told[cpu] = max(self.told[cpu], now)
         self.depth[cpu] += 1
         self.steps[cpu].append((now, self.depth[cpu]))
 
@@ -466,10 +521,16 @@ class Queues:
         if tid not in self.queued:
             return
         cpu, since = self.queued.pop(tid)
+        self.told[cpu] = max(self.told[cpu], now)
         if counts and now > since:
             self.spans[cpu].append((since, now))
         self.depth[cpu] -= 1
         self.steps[cpu].append((now, self.depth[cpu]))
+
+    def reach(self, now):
+        """Where events are missing nobody is known to wait any more"""
+        while self.ahead and self.ahead[0][0] < now:
+            self.forget(self.ahead.pop(0)[0])
 
     def forget(self, until):
         for tid in list(self.queued):

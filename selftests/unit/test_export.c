@@ -15,6 +15,8 @@
  *   test_export threads FILE N      N threads, of which each makes a system call, twice
  *   test_export waits FILE N        N switches and wake-ups of threads at random times on 2 CPUs, with
  *                                   losses
+ *   test_export requests FILE N M   N times something about a request to a block device at one of M places,
+ *                                   now and then with events missing in between
  *   test_export big FILE N          N events of the common kinds on 4 CPUs
  *   test_export export FILE OUT     what "tracebuf export" does
  *   test_export damage FILE N       N times: damage a copy of FILE, export it
@@ -33,6 +35,7 @@ enum {
 	EV_SOFTIRQ_FAST = 93, EV_FREQUENCY = 94, EV_SAME_NAME = 96,
 	EV_TIMER = 98, EV_TIMER_EXIT = 100,
 	EV_ISSUE = 102, EV_COMPLETE = 104, EV_WIDE = 106, EV_HRTIMER = 108, EV_EXIT_WIDE = 110,
+	EV_INSERT = 112, EV_REQUEUE = 114,
 	EV_UNDESCRIBED = 500,
 };
 
@@ -482,6 +485,8 @@ static void describe_extras(struct fx *fx)
 	}
 	fx_describe(fx, EV_ISSUE, 0, "block", "block_rq_issue", issue, 5);
 	fx_describe(fx, EV_COMPLETE, 0, "block", "block_rq_complete", complete, 5);
+	fx_describe(fx, EV_INSERT, 0, "block", "block_rq_insert", issue, 5);
+	fx_describe(fx, EV_REQUEUE, 0, "block", "block_rq_requeue", complete, 3);
 	fx_describe(fx, EV_WIDE, 0, "test", "wide", wide, 18);
 	fx_describe(fx, EV_HRTIMER, 0, "timer", "hrtimer_start", timer, 2);
 }
@@ -546,6 +551,47 @@ static void make_extras(struct fx *fx)
 	fx_begin(fx, &notes, TB_BLOCK_NOTE, 12, 0, 0, 0);
 	assert(fx_put_composite(fx, &notes, TB_EV_SYMBOL, 0, 0, 0, &symbol, 16 + 8));
 	fx_end(fx, &notes);
+}
+
+/*
+ * Requests that begin where another is under way, or what is left of it; that are done in pieces, put
+ * back, never done.  Places are close to each other: a piece ends where another request begins.
+ */
+static void make_requests(struct fx *fx, uint64_t count, uint64_t places)
+{
+	static const unsigned int what[] = {
+		EV_INSERT, EV_ISSUE, EV_ISSUE, EV_ISSUE, EV_COMPLETE, EV_COMPLETE, EV_COMPLETE, EV_REQUEUE,
+	};
+	struct tb_gap gap = { .overwritten = 3 };
+	uint64_t random = 88172645463325252ull, time = START, i;
+	struct request request;
+	unsigned int id;
+
+	start(fx, 16);
+	describe_extras(fx);
+	fx_durable_end(fx);
+	fx_open(fx, 0, time, 100, NULL);
+	for (i = 0; i < count; i++, time += 1000) {
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		id = what[random >> 3 & 7];
+		request = (struct request){
+			.dev = 8u << 20 | (random >> 6 & 1), .sector = (random >> 16) % places * 8,
+			.nr_sector = 8 * (1 + (random >> 7 & 3)), .rwbs = "R",
+			.error = id == EV_COMPLETE && !(random >> 9 & 15) ? (uint32_t)-5 : 0,
+		};
+		request.bytes = id == EV_ISSUE ? request.nr_sector * 512 : 0;
+		if (!((i + 1) % 1000) || fx->rings[0].used + 256 > 1u << 16) {
+			gap.first = time - 500;
+			gap.last = time - 200;
+			fx_close(fx, 0);
+			fx_open(fx, 0, time, 100, (i + 1) % 1000 ? NULL : &gap);
+		}
+		assert(fx_composite(fx, 0, id, time, 100, &request, sizeof(request)));
+	}
+	fx_close(fx, 0);
+	finish(fx, 1);
 }
 
 /* Slices that nobody ended, or began; how threads leave a CPU */
@@ -613,6 +659,8 @@ static void make_threads(struct fx *fx, uint64_t count)
 /* Nothing of it means anything, but everything is different each time */
 static void make_waits(struct fx *fx, uint64_t count)
 {
+	/* as TASK_REPORT has them: R, S, D, T, I */
+	static const uint32_t states[] = { 0, 1, 2, 3, 0, 1, 4, 0x80 };
 	uint64_t i, time = START, random = 1, last[2] = { START, START };
 	uint32_t on[2] = { 0, 0 };
 
@@ -645,7 +693,7 @@ static void make_waits(struct fx *fx, uint64_t count)
 		if (tid == on[cpu])
 			continue;
 		fx_simple(fx, cpu, EV_SWITCH_FAST, time,
-			  fast_switch(on[cpu], tid, bits >> 14 & 3, 120));
+			  fast_switch(on[cpu], tid, states[bits >> 14 & 7], 120));
 		on[cpu] = tid;
 	}
 	fx_close(fx, 0);
@@ -868,6 +916,8 @@ int main(int argc, char **argv)
 		make_threads(&fx, strtoull(argv[3], NULL, 0));
 	} else if (argc >= 4 && !strcmp(argv[1], "waits")) {
 		make_waits(&fx, strtoull(argv[3], NULL, 0));
+	} else if (argc >= 5 && !strcmp(argv[1], "requests")) {
+		make_requests(&fx, strtoull(argv[3], NULL, 0), strtoull(argv[4], NULL, 0));
 	} else if (argc >= 4 && !strcmp(argv[1], "big")) {
 		make_big(&fx, strtoull(argv[3], NULL, 0));
 	} else if (argc >= 4 && !strcmp(argv[1], "export")) {

@@ -17,16 +17,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 proto=$here/../../userspace/perfetto
 TRACEBUF=${TRACEBUF:-tracebuf}
 TEST_EXPORT=${TEST_EXPORT:-test_export}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-
-echo "TAP version 14"
-if ! command -v protoc >/dev/null || ! command -v "$TRACEBUF" >/dev/null ||
-   ! command -v "$TEST_EXPORT" >/dev/null; then
-	echo "1..0 # SKIP needs protoc, tracebuf and test_export"
-	exit 0
-fi
+begin protoc "$TRACEBUF" "$TEST_EXPORT"
 echo "1..29"
 
 # same HAVE WANT NAME: two files

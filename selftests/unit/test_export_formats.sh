@@ -16,17 +16,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 golden=$here/../golden
 TRACEBUF=${TRACEBUF:-tracebuf}
 TEST_EXPORT=${TEST_EXPORT:-test_export}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-
-echo "TAP version 14"
-for need in python3 sqlite3 "$TRACEBUF"; do
-	if ! command -v "$need" >/dev/null; then
-		echo "1..0 # SKIP needs $need"
-		exit 0
-	fi
-done
+begin python3 sqlite3 "$TRACEBUF"
 
 # fails MESSAGE ARGUMENT...: the export says so, and leaves nothing behind
 fails()

@@ -14,16 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/tap.sh"
 TRACEBUF=${TRACEBUF:-tracebuf}
 TEST_EXPORT=${TEST_EXPORT:-test_export}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-
-echo "TAP version 14"
-if ! command -v python3 >/dev/null || ! command -v "$TRACEBUF" >/dev/null ||
-   ! command -v "$TEST_EXPORT" >/dev/null; then
-	echo "1..0 # SKIP needs python3, tracebuf and test_export"
-	exit 0
-fi
+begin python3 "$TRACEBUF" "$TEST_EXPORT"
 echo "1..19"
 
 check()

@@ -7,6 +7,7 @@
 #define TEST_LIB_BLOCKS_H
 
 #include <errno.h>
+#include <liburing.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -69,6 +70,25 @@ static inline int fake_fd(const struct tb_device *device)
 	return -1;
 }
 
+/* Waits are refused, and what is on its way is not through before it was looked for as often */
+static unsigned int refuse_waits;
+
+static inline int fake_wait(struct io_uring *ring, struct io_uring_cqe **cqe)
+{
+	return refuse_waits ? -EBADF : io_uring_wait_cqe(ring, cqe);
+}
+
+static inline int fake_peek(struct io_uring *ring, struct io_uring_cqe **cqe)
+{
+	if (refuse_waits > 1) {
+		refuse_waits--;
+		return -EAGAIN;
+	}
+	return io_uring_peek_cqe(ring, cqe);
+}
+
+#define io_uring_wait_cqe fake_wait
+#define io_uring_peek_cqe fake_peek
 #define tb_device_acquire fake_acquire
 #define tb_device_release fake_release
 #define tb_device_block fake_block

@@ -278,6 +278,79 @@ static void exactly(void)
 	fx_free(&fx);
 }
 
+/* A trace of one CPU and one thread, "a" */
+static void begin_one(struct fx *fx, unsigned int log2)
+{
+	fx_init(fx, log2, 1000);
+	fx_thread(fx, 101, 101, 1, TB_THREAD_DUMP, "a");
+	fx_sync(fx, 0, 5000000000);
+	fx_durable_end(fx);
+	fx_open(fx, 0, 2000, 101, NULL);
+}
+
+static void save_one(struct fx *fx)
+{
+	fx_close(fx, 0);
+	fx_totals(fx, 0);
+	fx_durable_end(fx);
+	save(fx->data, fx->size);
+}
+
+/* More frames than a stack can have are no stack, and a block that is damaged is told of */
+static void no_stack(void)
+{
+	struct { uint32_t kind, count; uint64_t ip[1000]; } stack = {
+		TB_STACK_KERNEL, 1000, { 0 }
+	};
+	static const uint64_t fine[] = { KERNEL + 0x10 };
+	struct fx_switch out = fx_switch("a", 101, 1, "b", 102);
+	uint32_t *damaged;
+	struct fx fx;
+	size_t i;
+
+	for (i = 0; i < 1000; i++)
+		stack.ip[i] = KERNEL + 0x10 * i;
+	begin_one(&fx, 15);
+	fx_composite(&fx, 0, FX_SWITCH, 2000, 101, &out, sizeof(out));
+	assert(fx_composite(&fx, 0, TB_EV_STACK, 2000, 0, &stack, sizeof(stack)));
+	fx_composite(&fx, 0, FX_SWITCH, 2100, 101, &out, sizeof(out));
+	add_stack(&fx, 0, TB_STACK_KERNEL, fine, 1);
+	save_one(&fx);
+	CHECK_NUMBER(run_on("flamegraph", "--collapsed"), 0);
+	CHECK_HAS("1 events have no stack");
+	CHECK_HAS("0xffffffff81000010 1\n");
+	damaged = (uint32_t *)((unsigned char *)fx_block(&fx, &fx.rings[0]) + 128);
+	*damaged = 0x41414141;
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("flamegraph", "--collapsed"), 1);
+	CHECK_HAS("CPU 0, block 0: ");
+	CHECK_NUMBER(run_on("top", "-b -n 1 -i"), 1);
+	CHECK_HAS("CPU 0, block 0: ");
+	fx_free(&fx);
+}
+
+/* Two are as much as can be */
+static void too_much(void)
+{
+	static const uint64_t stack[] = { KERNEL + 0x10 };
+	unsigned char odd[48] = { 0 };
+	uint64_t most = INT64_MAX;
+	struct fx fx;
+	int i;
+
+	begin_one(&fx, 12);
+	memcpy(odd + 24, &most, sizeof(most));
+	for (i = 0; i < 3; i++) {
+		fx_composite(&fx, 0, FX_ODD, 2001, 101, odd, sizeof(odd));
+		add_stack(&fx, 0, TB_STACK_KERNEL, stack, 1);
+	}
+	save_one(&fx);
+	CHECK_NUMBER(run_on("flamegraph", "--collapsed -w field=pointer"), 0);
+	CHECK_HAS("a;0xffffffff81000010 18446744073709551614\n");
+	CHECK_HAS("1 events are left out: the sum would be 2^64 or more");
+	fx_free(&fx);
+}
+
 /* ---- what cannot be ---- */
 
 static void refused(void)
@@ -327,6 +400,8 @@ static const struct test tests[] = {
 	{ "flamegraph: times on and off the CPU, sums of a field", timed },
 	{ "flamegraph: whose time is chosen, its end is found", filtered_times },
 	{ "flamegraph: stacks, losses, names, remarks to the letter", exactly },
+	{ "flamegraph: no stack, and a damaged block", no_stack },
+	{ "flamegraph: sums are right or say so", too_much },
 	{ "flamegraph: what is wrong is said", refused },
 };
 

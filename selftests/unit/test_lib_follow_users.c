@@ -223,29 +223,6 @@ static void closed_early(void)
 	finish(&fx);
 }
 
-/* A recorder that writes at several places says so with a lock */
-static void not_in_order(void)
-{
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	char name[] = "/tmp/test_lib_follow_users.XXXXXX";
-	struct tb_error error = { 0 };
-	int fd = mkstemp(name), own;
-	struct tb_trace *other;
-
-	assert(fd >= 0);
-	own = open(name, O_RDONLY | O_CLOEXEC);
-	assert(!fcntl(fd, F_OFD_SETLK, &lock));
-	CHECK_NUMBER(tb_trace_follow_fd(own, NULL, &other, &error), (unsigned long long)-EBUSY);
-	CHECK(strstr(error.text, "several readers") && !other);
-	lock.l_type = F_UNLCK;
-	assert(!fcntl(fd, F_OFD_SETLK, &lock));
-	CHECK_NUMBER(tb_trace_follow_fd(own, NULL, &other, &error), 0);
-	tb_trace_close(other);
-	close(own);
-	close(fd);
-	unlink(name);
-}
-
 static const struct test tests[] = {
 	{ "programs' records as they come", as_they_come },
 	{ "pieces of several CPUs, in any order", in_order },
@@ -253,7 +230,6 @@ static const struct test tests[] = {
 	{ "names and patches", names_and_patches },
 	{ "many writers, many pieces", many },
 	{ "closed before the end", closed_early },
-	{ "a file that is not in order", not_in_order },
 };
 
 TEST_MAIN(tests)

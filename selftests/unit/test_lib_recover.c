@@ -155,6 +155,15 @@ static struct tb_block *half_written(struct fx *fx, uint64_t sequence)
 	return image_put(fx, ID_A);
 }
 
+/* The one durable block is the last that was put */
+static struct tb_block *durable_block(void)
+{
+	struct tb_block *block = (void *)(image + used - (1u << FX_DURABLE_LOG2));
+
+	CHECK_NUMBER(block->kind, TB_BLOCK_DURABLE);
+	return block;
+}
+
 static struct tb_element *element(struct tb_block *block, uint32_t at)
 {
 	return (struct tb_element *)block + at;
@@ -303,6 +312,89 @@ static void several_recordings(void)
 	fx_free(&b);
 }
 
+/* A beginning of the recording of which @real is, but later, and with another name */
+static void forge(struct tb_block *block, const struct tb_block *real)
+{
+	struct tb_composite *event = (struct tb_composite *)(block + 1);
+	struct tb_init *init = (struct tb_init *)(event + 1);
+
+	memcpy(block, real, 4096);
+	CHECK_NUMBER(TB_HEAD_ID(event->head), TB_EV_INIT);
+	block->size_log2 = 12;
+	block->sequence++;
+	block->events = 1;
+	block->data = sizeof(*block) + TB_HEAD_LENGTH(event->head) * TB_ELEMENT_SIZE;
+	block->time_end = real->time_start;
+	event->head = TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_INIT, TB_HEAD_LENGTH(event->head),
+			      block->sequence);
+	strcpy(init->provider, "forged");
+}
+
+/*
+ * A program has written what looks like a block of this very recording, and that is recorded: in a
+ * block that is complete, and in one that was being written.
+ */
+static void forged(void)
+{
+	static const unsigned char payload[15 << 10];
+	const unsigned int log2 = 15;
+	struct tb_block *block;
+	unsigned int n;
+	struct fx fx;
+
+	for (n = 0; n < 2; n++) {
+		image_new();
+		fx_init(&fx, log2, 1000);
+		fx_durable_end(&fx);
+		fx_open(&fx, 0, 2000, 100, NULL);
+		fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+		assert(fx_composite(&fx, 0, FX_SYS_ENTER, 2002, 1, payload, sizeof(payload)));
+		fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2003, 2);
+		if (!n)
+			fx_close(&fx, 0);
+		block = image_put(&fx, ID_A);
+		forge((void *)((char *)block + 4096), durable_block());
+		CHECK_NUMBER(recover(""), 0);
+		CHECK_HAS("1 blocks in the events of others, left out");
+		CHECK_HAS("recording 1111222233334441: kernel number 1");
+		CHECK_TEXT(numbers(), "1 2 ");
+		CHECK_NUMBER(on_trace("verify"), 0);
+		/* who does not know the number of the recording does not hide a block of it */
+		stamp(block, ID_B);
+		CHECK_NUMBER(recover("-r 1111222233334441"), 0);
+		CHECK_HAS("recording 1111222233334441: forged number 1");
+		fx_free(&fx);
+	}
+}
+
+/* A header that is not right costs its own block */
+static void headers(void)
+{
+	struct tb_block *block;
+	struct fx fx;
+
+	image_new();
+	half_written(&fx, 2);
+	durable_block()->provider = 7;
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_HAS("1 blocks left out: they cannot be of this recording");
+	CHECK_HAS("    0        3            5            0");
+	fx_free(&fx);
+
+	/* the first of the ring is of a time behind all others */
+	image_new();
+	half_written(&fx, 2);
+	block = durable_block();
+	do {
+		block = (void *)((char *)block - 1024);
+	} while (block->magic != TB_BLOCK_MAGIC || block->sequence);
+	block->time_start |= 1ull << 40;
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_TEXT(numbers(), "3 4 5 ");
+	CHECK_NUMBER(on_trace("verify"), 0);
+	fx_free(&fx);
+}
+
 /* An ELF core: the memory in two parts, in the other order, a block across both */
 static void elf(void)
 {
@@ -387,15 +479,12 @@ static void raw(void)
 
 static void durable_missing(void)
 {
-	struct tb_block *block;
 	struct fx fx;
 
 	image_new();
 	half_written(&fx, 2);
-	/* the one durable block is the last that was put: as if it had been the second of two */
-	block = (void *)(image + used - (1u << FX_DURABLE_LOG2));
-	CHECK_NUMBER(block->kind, TB_BLOCK_DURABLE);
-	memset(block, 0, 4096);
+	/* as if it had been the second of two */
+	memset(durable_block(), 0, 4096);
 	CHECK_NUMBER(recover(""), 0);
 	CHECK_HAS("the initialisation is not there");
 	CHECK_NUMBER(on_trace("verify"), 1);
@@ -413,7 +502,7 @@ static void wrong(void)
 	save("KDUMP   and so on, as makedumpfile writes it when it compresses: longer than this", 81);
 	snprintf(arguments, sizeof(arguments), "recover -o %s %s", trace_name, file);
 	CHECK_NUMBER(run(arguments), 1);
-	CHECK_HAS("makedumpfile -E");
+	CHECK_HAS("a compressed dump, which cannot be read: dump with 'makedumpfile -E'");
 	save("", 0);
 	CHECK_NUMBER(run(arguments), 1);
 	CHECK_HAS("it is empty");
@@ -476,6 +565,8 @@ static const struct test tests[] = {
 	{ "without what the kernel kept of the ring", without_ring },
 	{ "copies, whole and damaged", copies },
 	{ "several recordings are told apart", several_recordings },
+	{ "blocks that somebody has recorded", forged },
+	{ "a header that is wrong", headers },
 	{ "an ELF core", elf },
 	{ "plain memory: ranges, holes, addresses", raw },
 	{ "durable blocks that are missing are told of", durable_missing },

@@ -89,6 +89,75 @@ static void no_room(void)
 	}
 }
 
+/* With a device that gets it back, what had no room is there for another try */
+static void kept(void)
+{
+	struct rlimit before, limit;
+	struct sink sink;
+	struct fx fx;
+
+	assert(!getrlimit(RLIMIT_FSIZE, &before));
+	limit = before;
+	limit.rlim_cur = 1000000;
+	fill_ring(&fx, 1000);
+	CHECK(!sink_open(&sink, file));
+	sink.keep = true;
+	assert(!setrlimit(RLIMIT_FSIZE, &limit));
+	CHECK_NUMBER(sink_drain(&sink, device), -EIO);
+	CHECK_NUMBER(sink_close(&sink), EXIT_WRONG);
+	assert(!setrlimit(RLIMIT_FSIZE, &before));
+	CHECK(same_file(file, blocks_at, sink.bytes));
+	CHECK(held > 0);
+	CHECK_NUMBER(held, rolling_taken - sink.rolling);
+	empty_ring(&fx);
+}
+
+/* What is in a file stays until there is something else for it */
+static void nothing_lost(void)
+{
+	struct sink sink;
+	struct fx fx;
+
+	save("what was there", 14);
+	CHECK(!sink_open(&sink, file));
+	CHECK(!sink_close(&sink));
+	CHECK_NUMBER(file_size(file), 14);
+	fill_ring(&fx, 300);
+	CHECK(!sink_open(&sink, file));
+	CHECK_NUMBER(file_size(file), 14);
+	CHECK(!sink_drain(&sink, device));
+	CHECK(!sink_close(&sink));
+	CHECK(same_file(file, blocks_at, ring_bytes));
+	/* nor is there a file for nothing */
+	assert(!unlink(file));
+	CHECK(!sink_open(&sink, file));
+	CHECK(!sink_close(&sink));
+	CHECK(access(file, F_OK) < 0);
+	empty_ring(&fx);
+}
+
+/* What the kernel writes stays its own, and gets into the file, if it does not let us wait */
+static void no_waiting(void)
+{
+	struct sink_way way = { .block_bytes = 4096, .direct = true };
+	struct sink sink;
+	struct fx fx;
+
+	fill_ring(&fx, 3000);
+	CHECK(!sink_open(&sink, file));
+	CHECK(!sink_use(&sink, &way));
+	refuse_waits = sink.direct->has_ring ? 5 : 1;
+	CHECK(!sink_drain(&sink, device));
+	CHECK(!sink_close(&sink));
+	CHECK_NUMBER(refuse_waits, 1);
+	refuse_waits = 0;
+	CHECK_NUMBER(held, 0);
+	CHECK_NUMBER(sink.failed, 0);
+	CHECK_NUMBER(sink.unwritten, 0);
+	CHECK(same_file(file, blocks_at, ring_bytes));
+	empty_ring(&fx);
+}
+
 static void several_files(void)
 {
 	struct sink_way way = { .block_bytes = 4096, .parts = true, .threads = 2 };
@@ -275,6 +344,9 @@ static const struct test tests[] = {
 	{ "sink: compressed", compressed_file },
 	{ "sink: several files", several_files },
 	{ "sink: no room", no_room },
+	{ "sink: what had no room stays", kept },
+	{ "sink: nothing is lost for nothing", nothing_lost },
+	{ "sink: no waiting for io_uring", no_waiting },
 	{ "sink: several threads", lanes_one_file },
 	{ "sink: several threads, several files", lanes_several_files },
 	{ "sink: several threads and no room", lanes_no_room },

@@ -223,6 +223,60 @@ static void verify_spoilt(void)
 	}
 }
 
+static void open_and_close(struct fx *fx, uint64_t time, const struct tb_gap *gap, uint8_t flags)
+{
+	fx_open(fx, 0, time, 100, gap);
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, time, 3);
+	fx_close(fx, 0);
+	fx_block(fx, &fx->rings[0])->flags |= flags;
+}
+
+/*
+ * A block is missing, and the next @unsettled ones were taken in the middle of overwriting it; after
+ * them a block that tells of @told events, and totals of @totals.  -1: there is none
+ */
+static int verify_later(unsigned int unsettled, int told, int totals)
+{
+	struct tb_gap gap = { (uint64_t)told, 0, 0, 2000, 3000, 0 };
+	uint64_t time = 2000;
+	struct fx fx;
+
+	fx_init(&fx, 10, 1000);
+	fx_durable_end(&fx);
+	open_and_close(&fx, time, NULL, 0);
+	fx.rings[0].sequence++;
+	while (unsettled--)
+		open_and_close(&fx, ++time, NULL, TB_BLOCK_UNSETTLED);
+	if (told >= 0)
+		open_and_close(&fx, 3000, told ? &gap : NULL, 0);
+	if (totals >= 0) {
+		fx.rings[0].overwritten = (uint64_t)totals;
+		fx_totals(&fx, 0);
+	}
+	fx_durable_end(&fx);
+	save(fx.data, fx.size);
+	fx_free(&fx);
+	return run_on("verify", "");
+}
+
+static void verify_unsettled(void)
+{
+	CHECK_NUMBER(verify_later(1, 30, 30), 0);
+	CHECK_NUMBER(verify_later(3, 30, 30), 0);
+	CHECK(!strstr(output, "more were overwritten"));
+	CHECK_NUMBER(verify_later(1, 0, 0), 1);
+	CHECK_HAS("is missing, and nothing says");
+	CHECK_NUMBER(verify_later(0, 0, 0), 1);
+	CHECK_HAS("is missing, and nothing says");
+	/* the file ends before any block tells */
+	CHECK_NUMBER(verify_later(1, -1, -1), 0);
+	CHECK_HAS("more were overwritten than that");
+	CHECK_NUMBER(verify_later(1, -1, 30), 0);
+	CHECK(!strstr(output, "more were overwritten"));
+	CHECK_NUMBER(verify_later(1, -1, 0), 1);
+	CHECK_HAS("not even the totals say");
+}
+
 /* Two writers among kernel events; one has lost records */
 static void make_users(struct fx *fx, struct fx_chunk *last)
 {
@@ -430,16 +484,47 @@ static void no_module(void)
 	CHECK_HAS("the module is not loaded");
 }
 
+/* However much there is: some is left in a buffer, some is not */
+static void not_written(void)
+{
+	static const char *const commands[] = {
+		"verify", "list", "print", "report", "report --json",
+	};
+	char arguments[256];
+	unsigned int rows;
+	struct fx fx;
+	size_t i;
+
+	make(&fx);
+	save(fx.data, fx.size);
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		snprintf(arguments, sizeof(arguments), "%s %s >/dev/full", commands[i], file);
+		CHECK_NUMBER(run(arguments), 1);
+	}
+	/* a build without SQLite has no query */
+	for (rows = 1; rows < 100000 && !run("query -h"); rows *= 3) {
+		snprintf(arguments, sizeof(arguments),
+			 "query --csv %s 'with recursive n(i) as (select 1 union all select i + 1 from n where i < %u) select i from n' >/dev/full",
+			 file, rows);
+		CHECK_NUMBER(run(arguments), 1);
+	}
+	CHECK_NUMBER(run("help >/dev/full"), 1);
+	CHECK_NUMBER(run("help >/dev/null"), 0);
+	fx_free(&fx);
+}
+
 static const struct test tests[] = {
 	{ "print: a whole trace", print_all },
 	{ "print: options", print_options },
 	{ "print: truncated, foreign and damaged files", print_broken_files },
 	{ "verify: a good trace", verify_fine },
 	{ "verify: every promise broken in turn", verify_spoilt },
+	{ "verify: what is missing is told by a later block", verify_unsettled },
 	{ "print, list: what programs write", print_users },
 	{ "verify: the books of writers", verify_users },
 	{ "print, export: one of several recordings, a span of time", several_recordings },
 	{ "tool: help and wrong command lines", help_and_usage },
+	{ "tool: standard output that cannot be written", not_written },
 	{ "tool: no module", no_module },
 };
 

@@ -3,6 +3,7 @@
  * tracebuf top as text, of traces made by hand: a trace is one interval, so
  * what it shows is known to the letter.  Live it is tested in a guest (test_top.sh).
  */
+#include <sys/stat.h>
 #include "test_lib_run.h"
 
 struct wakeup {
@@ -149,6 +150,28 @@ static void views(void)
 	fx_free(&fx);
 }
 
+/* As of a recording of CPU 2 alone */
+static void one_cpu(void)
+{
+	struct fx fx;
+
+	fx_init(&fx, 12, 1000);
+	fx_sync(&fx, 0, 5000000000);
+	fx_durable_end(&fx);
+	fx_open(&fx, 2, 1000000, 0, NULL);
+	add_switch(&fx, 2, 1000000, "swapper/2", 0, 0, "busy", 101);
+	add_switch(&fx, 2, 9000000, "busy", 101, 1, "swapper/2", 0);
+	fx_simple(&fx, 2, FX_SOFTIRQ_FAST, 11000000, 1);
+	fx_close(&fx, 2);
+	fx_totals(&fx, 2);
+	fx_durable_end(&fx);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("top", "-b -v cpus -i"), 0);
+	CHECK_NUMBER(lines(), 7);
+	CHECK_HAS("\n   2   80.0   20.0 ");
+	fx_free(&fx);
+}
+
 static void losses(void)
 {
 	struct tb_gap gap = { 30, 4, 0, 100000, 900000, 0 };
@@ -162,6 +185,64 @@ static void losses(void)
 	CHECK_HAS(", standard input\n");
 	CHECK_TEXT(line_of("lost:"),
 		   "lost: 34 in this interval, 34 in all: there was more than is shown");
+	fx_free(&fx);
+}
+
+/* Reads on until @text is there, or the end */
+static bool until(FILE *from, const char *text)
+{
+	size_t used = strlen(output);
+
+	while (!strstr(output, text) && used < sizeof(output) - 256 &&
+	       fgets(output + used, 256, from))
+		used += strlen(output + used);
+	return strstr(output, text);
+}
+
+/* "busy" is on a CPU for 499 ms, as far as is known; then 1 ms is sure, and what came after it is lost */
+static void taken_back(void)
+{
+	struct tb_gap gap = { 30, 0, 0, 2000000, 600000000, 0 };
+	char fifo[sizeof(file) + 8], command[512];
+	const char *tool = getenv("TRACEBUF");
+	FILE *top, *in;
+	struct fx fx;
+	size_t part;
+
+	fx_init(&fx, 12, 1000);
+	fx_thread(&fx, 101, 100, 1, TB_THREAD_DUMP, "busy");
+	fx_sync(&fx, 0, 5000000000);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 1000000, 0, NULL);
+	add_switch(&fx, 0, 1000000, "swapper/0", 0, 0, "busy", 101);
+	fx_close(&fx, 0);
+	fx_open(&fx, 1, 500000000, 0, NULL);
+	fx_simple(&fx, 1, FX_SOFTIRQ_FAST, 500000000, 1);
+	fx_close(&fx, 1);
+	part = fx.size;
+	fx_open(&fx, 0, 700000000, 0, &gap);
+	add_switch(&fx, 0, 700000000, "busy", 101, 1, "swapper/0", 0);
+	fx_close(&fx, 0);
+	snprintf(fifo, sizeof(fifo), "%s.fifo", file);
+	assert(!mkfifo(fifo, 0600));
+	snprintf(command, sizeof(command), "%s top -b -d 0.1 -i - <%s 2>&1",
+		 tool ? tool : "tracebuf", fifo);
+	fflush(stdout);
+	top = popen(command, "r");
+	in = fopen(fifo, "w");
+	assert(top && in);
+	output[0] = 0;
+	assert(fwrite(fx.data, 1, part, in) == part && !fflush(in));
+	CHECK(until(top, " busy\n"));
+	CHECK_HAS("\n    101     100  100.0 ");
+	output[0] = 0;
+	assert(fwrite(fx.data + part, 1, fx.size - part, in) == fx.size - part);
+	fclose(in);
+	until(top, "no such line");
+	CHECK_HAS("lost: 30 in this interval");
+	CHECK(!strstr(output, "00000.0"));
+	CHECK_NUMBER(pclose(top), 0);
+	unlink(fifo);
 	fx_free(&fx);
 }
 
@@ -194,7 +275,9 @@ static const struct test tests[] = {
 	{ "top: tasks of a trace, CPUs, rates, latency", tasks },
 	{ "top: filter and order", chosen },
 	{ "top: events, latency, CPUs; what is not recorded is not 0", views },
+	{ "top: a CPU of which there is nothing", one_cpu },
 	{ "top: losses", losses },
+	{ "top: what was counted and turns out not to be known", taken_back },
 	{ "top: what is wrong is said", refused },
 };
 

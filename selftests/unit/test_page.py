@@ -308,7 +308,7 @@ def run(directory, browser):
         # every beginning is a slice, also those whose end is lost
         same(shown['irq'], printed['irq:irq_handler_entry'], 'interrupts')
         same(shown['call'], printed['raw_syscalls:sys_enter'], 'calls')
-        same(shown['lost'], 1, 'losses')
+        same(shown['lost'], 2, 'losses')
 
     @test('the wheel zooms where the pointer is')
     def _():
@@ -447,6 +447,24 @@ def run(directory, browser):
         want(abs(report['begin'] + high - column('latency-worst', 'time')[0]) < 2, high)
         near(high - low, column('latency-worst', 'latency')[0], 'as long as it lasted')
 
+    @test('a time of a series leads to its bucket, one of losses to where they were')
+    def _():
+        def leads(section, name, row=0):
+            browser.js('''document.querySelectorAll(`#table-${arguments[0]} tbody tr`)[arguments[2]].cells[
+                document.querySelector(`#table-${arguments[0]} th[data-column=${arguments[1]}]`).cellIndex]
+                .querySelector('button').click()''', section, name, row)
+            browser.frames()
+            return browser.js('return tracebuf.drawing.range')
+
+        for name in ('cpu-time', 'tasks-time', 'runqueue-time', 'losses-time'):
+            low, high = leads(name, 'time', 3)
+            near(report['begin'] + low, column(name, 'time')[3], f'{name}: from', 1e-15)
+            near(high - low, sections[name]['width'], f'{name}: as long as it is wide')
+        for name in ('losses', 'losses-longest'):
+            low, high = leads(name, 'first')
+            near(report['begin'] + low, column(name, 'first')[0], f'{name}: from', 1e-15)
+            near(report['begin'] + high, column(name, 'last')[0], f'{name}: to', 1e-15)
+
     @test('light and dark: as the system has it, or as was asked for')
     def _():
         colours = []
@@ -528,6 +546,14 @@ def run(directory, browser):
         want('</script><b>x' in names, names)
         want('\\x202e<!--' in names, names)
         want('</script><b>x' in browser.js("return document.getElementById('report').innerText"), 'in a table')
+        want('\\x1b[31m\\x9b2J' in names, names)
+        shown = browser.js('''return ['#table-tasks-time thead', '#section-tasks-time .u-legend'].map((where) =>
+            document.querySelector(where).textContent)''')
+        for text in shown:
+            want('\\x1b[31m\\x9b2J/102' in text and '\\x202e<!--/101' in text, text)
+        text = tool('report', hostile).stdout
+        want('?[31m??2J/102' in text, 'title of a series', text)
+        same(re.findall('[\x00-\x09\x0b-\x1f\x7f-\x9f]', text), [], 'what a terminal would obey')
         browser.keys('/', 'img')
         same(browser.js("return document.getElementById('hits').textContent"), '1 hit', 'search')
         browser.keys(Keys.ENTER)
@@ -556,6 +582,22 @@ def run(directory, browser):
              [[110, dict(zip(column('tasks', 'tid'), column('tasks', 'cpu')))[110]]], 'threads')
         browser.load(page_of(busy, '--from', '+0.005', '--to', '+0.010')[0])
         want(browser.js('return tracebuf.model.length') < 6e6, 'length')
+        browser.quiet()
+
+    @test('a series of nothing is none')
+    def _():
+        chosen = '--tid', 4711
+        without = [section['id'] for section in json.loads(tool('report', '--json', *chosen, busy).stdout)['sections']
+                   if section['rows'] and section['kind'] == 'series' and len(section['columns']) == 1]
+        want('tasks-time' in without, without)
+        browser.load(page_of(busy, *chosen)[0])
+        browser.quiet()
+        for name in without:
+            same(browser.js('return document.querySelector(`#section-${arguments[0]} .chart`)', name), None, name)
+            same(browser.js('return document.querySelector(`#section-${arguments[0]} .note`).textContent', name),
+                 'Nothing to be shown.', name)
+            want('  none\n' in tool('report', '--section', name, *chosen, busy).stdout, name, 'text')
+        browser.load(page_of(busy, '--cpu', 6, '--to', '+0.0000001')[0])
         browser.quiet()
 
     @test('a trace without events, and one without switches')

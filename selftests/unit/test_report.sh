@@ -4,8 +4,8 @@
 # "tracebuf report" and "tracebuf diff": every figure worked out once more from the events, in Python;
 # parts of traces; traces that break off, have losses, or nothing to say; how the text looks.
 #
-# Needs: TRACEBUF (the tool, with sanitizers), python3; TEST_EXPORT (test_export.c) for more traces, if
-# it could be built.
+# Needs: TRACEBUF (the tool, with sanitizers), python3; REPORT_TRACE (report_trace.c) for traces; TEST_EXPORT
+# (test_export.c) for more, if it could be built.
 
 set -u
 export LC_ALL=C
@@ -15,17 +15,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 golden=$here/../golden
 TRACEBUF=${TRACEBUF:-tracebuf}
 TEST_EXPORT=${TEST_EXPORT:-test_export}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-
-echo "TAP version 14"
-for need in python3 "$TRACEBUF"; do
-	if ! command -v "$need" >/dev/null; then
-		echo "1..0 # SKIP needs $need"
-		exit 0
-	fi
-done
+REPORT_TRACE=${REPORT_TRACE:-report_trace}
+begin python3 "$TRACEBUF" "$REPORT_TRACE"
 
 # figures TRACE [OPTIONS OF REPORT]: is each as the events have it?
 figures()
@@ -45,11 +36,13 @@ figures()
 	done
 	# shellcheck disable=SC2086 # several words
 	"$TRACEBUF" print -v --jsonl $options "$trace" >events.jsonl 2>said
+	# what is missing in a part may be told behind it
+	"$TRACEBUF" print -v --jsonl "$trace" 2>said | grep '"type":"lost"' >gaps.jsonl
 	# shellcheck disable=SC2086
 	"$TRACEBUF" report --json $options $others ${top:+--top $top} "$trace" >made.json 2>said
 	[ $? -eq $want ] || return 1
 	# shellcheck disable=SC2086
-	python3 "$here/report_check.py" events.jsonl made.json $cut $others ${top:+--worst $top} >said || { cut -c1-400 said; return 1; }
+	python3 "$here/report_check.py" events.jsonl made.json --gaps gaps.jsonl $cut $others ${top:+--worst $top} >said || { cut -c1-400 said; return 1; }
 }
 
 # a note of the text
@@ -91,6 +84,8 @@ if command -v "$TEST_EXPORT" >/dev/null; then
 	done
 	"$TEST_EXPORT" big big.tbuf 6000 >/dev/null && figures big.tbuf
 	result $? "figures of many events"
+	"$TEST_EXPORT" requests requests.tbuf 6000 40 >/dev/null && figures requests.tbuf
+	result $? "figures of requests that collide, in pieces, put back"
 	"$TEST_EXPORT" threads threads.tbuf 300 >/dev/null && figures threads.tbuf
 	result $? "figures of many threads"
 	"$TEST_EXPORT" waits waits.tbuf 4000 >/dev/null && figures waits.tbuf && figures waits.tbuf --top 100
@@ -112,6 +107,40 @@ if command -v "$TEST_EXPORT" >/dev/null; then
 else
 	skip "figures of more traces" "no $TEST_EXPORT"
 fi
+
+# value FILE SECTION COLUMN [OPTIONS OF REPORT]: of the first row
+value()
+{
+	# shellcheck disable=SC2086 # several words
+	"$TRACEBUF" report --json ${4-} "$1" 2>/dev/null | python3 -c '
+import json, sys
+section = {s["id"]: s for s in json.load(sys.stdin)["sections"]}[sys.argv[1]]
+print(section["rows"][0][[c["id"] for c in section["columns"]].index(sys.argv[2])])' "$2" "$3"
+}
+
+"$REPORT_TRACE" late late.tbuf && figures late.tbuf
+result $? "figures of times as late as they can be"
+"$REPORT_TRACE" clock clock.tbuf && figures clock.tbuf &&
+	notes clock.tbuf "time goes back before 2 events" && [ "$(value clock.tbuf offcpu-sleeping time)" = 3000000 ]
+result $? "clock records by which time goes back: nothing takes less than no time, and it is told"
+
+"$REPORT_TRACE" gap gap.tbuf && figures gap.tbuf && [ "$(value gap.tbuf latency total)" = 150000000 ] &&
+	[ "$(value gap.tbuf latency uncertain)" = 1 ]
+result $? "what lasted while events of another CPU are missing is not certain"
+figures gap.tbuf --to 3.7 && [ "$(value gap.tbuf latency uncertain '--to 3.7')" = 1 ] &&
+	"$TRACEBUF" report --to 3.7 gap.tbuf | grep -q "what tells of it is not in the part"
+result $? "nor if the part ends before that is told"
+"$REPORT_TRACE" cut quiet.tbuf && figures quiet.tbuf --cut
+result $? "run queues of a file that breaks off after a CPU has been idle"
+"$REPORT_TRACE" subset subset.tbuf && figures subset.tbuf && [ "$(value subset.tbuf latency max)" = 1000000 ] &&
+	[ "$("$TRACEBUF" report --section offcpu-sleeping subset.tbuf | grep -c t300)" -eq 0 ] &&
+	notes subset.tbuf "1 of 8 CPUs were recorded"
+result $? "who is woken twice has run in between, unseen"
+"$REPORT_TRACE" fastcall fastcall.tbuf && figures fastcall.tbuf && [ "$(value fastcall.tbuf syscalls count)" = 0 ] &&
+	notes fastcall.tbuf "2 calls are counted as unsure: one-element sys_exit does not say whose it is"
+result $? "whose an exit is is not guessed"
+"$REPORT_TRACE" gaps gaps.tbuf 500 && figures gaps.tbuf && figures gaps.tbuf --top 100
+result $? "many gaps, many of equal length"
 
 # ---- what is not known ----
 
@@ -160,6 +189,26 @@ sections = {s["id"]: s for s in json.load(sys.stdin)["sections"]}
 sys.exit(len(sections["syscalls"]["rows"]) != 1 or len(sections["latency-worst"]["rows"]) != 1)'
 result $? "as many rows as asked for in JSON"
 
+for trace in "$golden/kernel.tbuf" ./*.tbuf; do
+	"$TRACEBUF" report --width 1000 --section latency-histogram "$trace" 2>/dev/null
+done >text
+python3 -c '
+import re
+bars, checked = [], 0
+for line in [*open("text"), ""]:
+    bar = re.match(r"  .* \.\. \S+ \S+ +(\d+)  (#*)$", line)
+    if bar:
+        bars.append((int(bar[1]), len(bar[2])))
+        continue
+    most, longest = max(bars, default=(0, 0))
+    for count, length in bars:
+        assert bool(count) == bool(length), (count, length)
+        assert not count or abs(length - longest * count / most) < 2, (count, length, most, longest)
+        checked += most / 4 < count < most / 2
+    bars = []
+assert checked' 2>said || { sed 's/^/# /' said; false; }
+result $? "bars of a histogram are as long as their counts, however wide the text"
+
 # ---- what was typed wrong ----
 
 # wrong STATUS MESSAGE ARGUMENT...
@@ -185,7 +234,7 @@ result $? "what is wrong on the command line is said"
 
 if [ -w /dev/full ]; then
 	"$TRACEBUF" report "$golden/kernel.tbuf" >/dev/full 2>said
-	[ $? -eq 1 ] && grep -q 'writing the report failed' said
+	[ $? -eq 1 ] && grep -q 'standard output could not be written' said
 	result $? "a full disk is told"
 else
 	skip "a full disk is told" "no /dev/full"

@@ -46,13 +46,17 @@ struct analysis *analysis_new(const struct tb_trace *trace,
 	a->slices = slices_open(trace, slice_ended, a);
 	for (i = 0; i < ANALYSIS_WORSTS; i++)
 		a->worst[i].list = calloc(a->options.worst, sizeof(*a->worst[i].list));
-	a->gaps.list = calloc(a->options.worst, sizeof(*a->gaps.list));
+	a->gaps.list = calloc(2 * (size_t)a->options.worst, sizeof(*a->gaps.list));
 	for (i = 0; i < ANALYSIS_WORSTS && a->worst[i].list; i++)
 		;
-	if (a->slices && a->gaps.list && i == ANALYSIS_WORSTS)
-		return a;
-	analysis_free(a);
-	return NULL;
+	if (!a->slices || !a->gaps.list || i < ANALYSIS_WORSTS ||
+	    (a->options.whole && losses_ahead(a, a->options.recording))) {
+		analysis_free(a);
+		return NULL;
+	}
+	if (a->whole)
+		slices_missing(a->slices, &a->missing);
+	return a;
 }
 
 static void listed_free(struct listed *listed)
@@ -80,6 +84,7 @@ void analysis_free(struct analysis *a)
 	tasks_free(a);
 	listed_free(&a->tasks);
 	listed_free(&a->blocks);
+	map_free(&a->loss_hashes, NULL);
 	listed_free(&a->losses);
 	for (i = 0; i < a->nr_cpus; i++)
 		free(a->cpus[i]);
@@ -87,6 +92,7 @@ void analysis_free(struct analysis *a)
 	for (i = 0; i < ANALYSIS_WORSTS; i++)
 		free(a->worst[i].list);
 	free(a->gaps.list);
+	spans_free(&a->missing);
 	free(a->counts);
 	free(a);
 }
@@ -151,6 +157,14 @@ static void fold_most(uint32_t *series)
 	memset(series + i, 0, i * sizeof(*series));
 }
 
+/* Where so many buckets end; there is no later time than the last that there can be */
+static uint64_t edge_of(const struct analysis *a, unsigned int buckets)
+{
+	if (a->axis.width > (UINT64_MAX - a->axis.begin) / buckets)
+		return UINT64_MAX;
+	return a->axis.begin + buckets * a->axis.width;
+}
+
 /* Buckets become twice as wide */
 static void widen(struct analysis *a)
 {
@@ -171,18 +185,18 @@ static void widen(struct analysis *a)
 	}
 	fold(a->lost);
 	a->axis.width *= 2;
-	a->axis_end = a->axis.begin + ANALYSIS_SERIES * a->axis.width;
+	a->axis_end = edge_of(a, ANALYSIS_SERIES);
 }
 
 /* There is an event at @ns: so far goes the axis */
 static void reach(struct analysis *a, uint64_t ns)
 {
 	if (!a->axis.width) {
-		a->axis.begin = a->total.begin = a->total.end = a->known_since = ns;
+		a->axis.begin = a->total.begin = a->total.end = ns;
 		a->axis.width = ANALYSIS_SERIES_NS;
-		a->axis_end = ns + ANALYSIS_SERIES * a->axis.width;
+		a->axis_end = edge_of(a, ANALYSIS_SERIES);
 	}
-	while (ns >= a->axis_end)
+	while (ns >= a->axis_end && a->axis_end != UINT64_MAX)
 		widen(a);
 	if (ns > a->total.end)
 		a->total.end = ns;
@@ -204,7 +218,7 @@ void series_add(const struct analysis *a, uint64_t *series, uint64_t from, uint6
 	if (from < a->axis.begin)
 		from = a->axis.begin;
 	for (i = series_at(a, from); from < to && i < ANALYSIS_SERIES; i++) {
-		edge = a->axis.begin + (i + 1) * a->axis.width;
+		edge = edge_of(a, i + 1);
 		series[i] += (edge < to ? edge : to) - from;
 		from = edge;
 	}
@@ -276,12 +290,12 @@ static int take(struct analysis *a, const struct tb_view *view, const struct pla
 	return tasks_switch(a, view, plan);
 }
 
-static int take_loss(struct analysis *a, const struct tb_view *view)
+static int take_loss(struct analysis *a, const struct tb_view *view, struct cpu_state *cpu)
 {
 	uint64_t since = tb_trace_ns(a->trace, view->lost.first, TB_TIME_MONOTONIC);
 	int result;
 
-	queue_lost(a, since, view->ns);
+	queue_lost(a, cpu, since);
 	a->losing = true;
 	result = slices_take(a->slices, view, view->ns, since);
 	a->losing = false;
@@ -290,23 +304,16 @@ static int take_loss(struct analysis *a, const struct tb_view *view)
 	return losses_take(a, view);
 }
 
-int analysis_event(struct analysis *a, const struct tb_cursor *cursor,
-		   const struct tb_view *view)
+/* The next one, of a time that is not before that of any other */
+static int take_next(struct analysis *a, const struct tb_view *view)
 {
 	const struct plan *plan;
 	struct cpu_state *cpu;
-	bool user;
+	bool user = view->kind == TB_VIEW_USER;
 
-	a->cursor = cursor;
-	if (view->kind == TB_VIEW_USER_LOST) {
-		reach(a, view->ns);
-		return losses_take(a, view);
-	}
-	user = view->kind == TB_VIEW_USER;
-	/* those of the durable buffer tell what was before */
-	if (!user && view->cpu >= SLICES_CPUS_MAX)
-		return 0;
 	reach(a, view->ns);
+	if (view->kind == TB_VIEW_USER_LOST)
+		return losses_take(a, view);
 	if (view->kind == TB_VIEW_EVENT || user)
 		a->total.events++;
 	if (user)
@@ -316,7 +323,7 @@ int analysis_event(struct analysis *a, const struct tb_cursor *cursor,
 		return -ENOMEM;
 	cpu->it.seen = true;
 	if (view->kind == TB_VIEW_LOST)
-		return take_loss(a, view);
+		return take_loss(a, view, cpu);
 	cpu->last = view->ns;
 	cpu->current = view->tid;
 	cpu->has_current = true;
@@ -332,13 +339,38 @@ int analysis_event(struct analysis *a, const struct tb_cursor *cursor,
 	return a->error;
 }
 
+int analysis_event(struct analysis *a, const struct tb_cursor *cursor,
+		   const struct tb_view *view)
+{
+	bool user = view->kind == TB_VIEW_USER || view->kind == TB_VIEW_USER_LOST;
+	struct tb_view now;
+
+	a->cursor = cursor;
+	/* those of the durable buffer tell what was before */
+	if (!user && view->cpu >= SLICES_CPUS_MAX)
+		return 0;
+	if (view->ns >= a->total.end)
+		return take_next(a, view);
+	/* they come in order: by the clock records time has gone back, which it does not */
+	now = *view;
+	now.ns = a->total.end;
+	a->total.back++;
+	return take_next(a, &now);
+}
+
 int analysis_end(struct analysis *a, unsigned int flags)
 {
+	const struct tb_view none = { .cpu = TB_RING_USER };
+	int result;
+
 	a->total.cut = flags & ANALYSIS_CUT;
 	if (a->cursor)
 		a->total.late = tb_cursor_late(a->cursor);
 	a->ending = true;
 	queue_end(a);
+	result = slices_take(a->slices, &none, a->total.end, 0);
+	if (result < 0)
+		return result;
 	slices_finish(a->slices);
 	block_end(a);
 	a->cursor = NULL;

@@ -24,13 +24,14 @@
  *
  * All times are ns of CLOCK_MONOTONIC, as tb_view.ns.  Pointers are good until analysis_free(), and
  * what they point to changes with the next event.  Nothing prints; failures are -errno.  Memory
- * goes with the number of tasks, handlers, system calls, devices and CPUs, not with how long
+ * goes with the number of tasks, handlers, system calls, devices, CPUs and losses, not with how long
  * the trace is.
  *
  * What is not known is not guessed.  Where events of a CPU are missing, what ran there is unknown
- * until the next switch; who was woken or had gone to sleep before may have run meanwhile,
- * wherever it was, so what spans a loss is counted as uncertain and is in no time, mean,
- * histogram or maximum.
+ * until the next switch; who was waiting or asleep at that time may have run there meanwhile,
+ * wherever it was, so what lasts while events are missing is counted as uncertain and is in no time,
+ * mean, histogram or maximum.  A loss is told by the block after it: of a file they are all asked for
+ * ahead (@whole); live, what has begun and ended before that block came counts as if nothing had been.
  */
 #ifndef TRACEBUF_ANALYSIS_H
 #define TRACEBUF_ANALYSIS_H
@@ -47,11 +48,12 @@ struct analysis;
  * @worst: how many worst cases are kept of each kind (10)
  * @one_cpu, @cpu: count only what happened (ended) on this CPU
  * @one_tid, @tid: count only what this thread did or had to wait for
+ * @whole: the trace is a file, @recording the number of the recording that is selected
  */
 struct analysis_options {
 	uint32_t worst;
-	bool     one_cpu, one_tid;
-	uint32_t cpu, tid;
+	bool     one_cpu, one_tid, whole;
+	uint32_t cpu, tid, recording;
 };
 
 /** analysis_new - before the first event of the selected recording; @options may be NULL.
@@ -142,13 +144,15 @@ const struct analysis_axis *analysis_axis(const struct analysis *a);
  * @cut: the file breaks off
  * @late: events that were shown after later ones, of a trace that is followed; what they say
  * 	may be wrong
- * @has: what can be known, by the events that the recording has described or had: a bit for
- *	each enum analysis_need
+ * @back: events whose time, by the clock records, is before that of the event before them: they
+ *	count as of that time
+ * @guessed: ends of system calls of which neither they nor anything else tells whose they are
+ * @has: what can be known, by the events that there have been: a bit for each enum analysis_need
  */
 struct analysis_total {
 	uint64_t begin, end, events;
 	uint64_t lost, losses, user_lost, user_losses;
-	uint64_t late;
+	uint64_t late, back, guessed;
 	uint32_t has;
 	bool     cut;
 };
@@ -212,8 +216,9 @@ const struct analysis_task *analysis_task_of(const struct analysis *a,
  * @irq_ns, @softirq_ns: of either: in interrupts, and in softirqs (with what interrupted them)
  * @depth: tasks that are waiting for it now, as far as is known
  * @depth_max: most of them at once
- * @known_ns: how long @depth was known; told by analysis_end()
- * @waiting_ns: sum of the time that tasks were waiting: divided by @known_ns the mean depth
+ * @known_ns: how long @depth was known; told by analysis_end().  With @whole without the time in which
+ *	events of any CPU are missing: who is waiting may be running there
+ * @waiting_ns: sum of the time, of that, that tasks were waiting: divided by @known_ns the mean depth
  * @deep_ns: how long one waited at least
  * @busy, @waiting, @deepest: over time: @busy_ns, @waiting_ns, most that waited at once
  */
@@ -385,7 +390,11 @@ struct analysis_gap {
 };
 
 /** analysis_gap - number @index, longest first; NULL beyond the last */
-const struct analysis_gap *analysis_gap(const struct analysis *a, unsigned int index);
+const struct analysis_gap *analysis_gap(struct analysis *a, unsigned int index);
+
+/** analysis_lost_later - are events missing from begin to end? (with @whole) That is told by a block that
+ *  need not be among those that have been chosen */
+bool analysis_lost_later(const struct analysis *a);
 
 /** analysis_lost - events missing over time, ANALYSIS_SERIES of them: each gap in the bucket in
  *  which it ends */

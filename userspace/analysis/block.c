@@ -3,7 +3,8 @@
  * Requests to block devices, from when the driver gets them until they are complete.
  *
  * A request is found again by device and first sector.  Of one that is issued twice the first
- * was never seen to complete; one that is put back is not under way.
+ * was never seen to complete; one that is put back is not under way.  It may be done piece by piece:
+ * then what is left begins where the piece has ended.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -13,8 +14,9 @@
 /* No machine has as many under way: their ends are missing */
 #define REQUESTS_MAX 65536
 
+/* @sector, @left: what is not done yet */
 struct request {
-	uint64_t sector, issued, bytes, losses;
+	uint64_t sector, left, issued, bytes, losses;
 	uint32_t dev, cpu, tid;
 	char     op;
 };
@@ -83,24 +85,40 @@ static int give_up(struct analysis *a, struct request *request)
 	return 0;
 }
 
-static int issued(struct analysis *a, const struct request *key)
+/* Takes @request, if it is not NULL: it is under way */
+static int keep(struct analysis *a, struct request *request)
 {
-	struct request *request, **found;
+	struct request **found = request ? tfind(request, &a->requests, compare) : NULL;
 
-	found = tfind(key, &a->requests, compare);
-	if ((found && give_up(a, *found)) ||
-	    (a->nr_requests >= REQUESTS_MAX && give_up(a, *(struct request **)a->requests)))
-		return -1;
-	request = malloc(sizeof(*request));
-	if (!request)
-		return -1;
-	*request = *key;
-	if (!tsearch(request, &a->requests, compare)) {
+	if (!request || (found && give_up(a, *found)) ||
+	    !tsearch(request, &a->requests, compare)) {
 		free(request);
 		return -1;
 	}
 	a->nr_requests++;
 	return 0;
+}
+
+static int issued(struct analysis *a, const struct request *key)
+{
+	struct request *request;
+
+	if (a->nr_requests >= REQUESTS_MAX && give_up(a, *(struct request **)a->requests))
+		return -1;
+	request = malloc(sizeof(*request));
+	if (request)
+		*request = *key;
+	return keep(a, request);
+}
+
+/* A piece of so many sectors is done, and there is more */
+static int move_on(struct analysis *a, struct request *request, uint64_t sectors)
+{
+	tdelete(request, &a->requests, compare);
+	a->nr_requests--;
+	request->sector += sectors;
+	request->left -= sectors;
+	return keep(a, request);
 }
 
 static int complete(struct analysis *a, struct request *request, uint64_t ns, bool failed)
@@ -113,7 +131,7 @@ static int complete(struct analysis *a, struct request *request, uint64_t ns, bo
 	if (!block)
 		return -1;
 	block->failed += failed;
-	if (request->losses != a->total.losses) {
+	if (losses_since(a, request->losses, request->issued, ns)) {
 		block->stat.uncertain++;
 		return 0;
 	}
@@ -126,12 +144,13 @@ static int complete(struct analysis *a, struct request *request, uint64_t ns, bo
 
 int block_take(struct analysis *a, const struct tb_view *view, const struct plan *plan)
 {
-	bool has_dev, has_sector, has;
+	bool has_dev, has_sector, has, failed;
 	struct request key = {
 		.dev = (uint32_t)plan_number(view, plan->fields[BLOCK_DEV], &has_dev),
 		.sector = (uint64_t)plan_number(view, plan->fields[BLOCK_SECTOR], &has_sector),
 		.issued = view->ns, .losses = a->total.losses,
 		.cpu = view->cpu, .tid = view->tid, .op = op_of(view, plan),
+		.left = (uint64_t)plan_number(view, plan->fields[BLOCK_SECTORS], &has),
 	};
 	struct request **found;
 	int result = 0;
@@ -145,9 +164,12 @@ int block_take(struct analysis *a, const struct tb_view *view, const struct plan
 	found = tfind(&key, &a->requests, compare);
 	if (!found)
 		return 0;
-	if (plan->role == ROLE_COMPLETE)
-		result = complete(a, *found, view->ns,
-				  plan_number(view, plan->fields[BLOCK_ERROR], &has) != 0);
+	if (plan->role == ROLE_COMPLETE) {
+		failed = plan_number(view, plan->fields[BLOCK_ERROR], &has) != 0;
+		if (!failed && key.left && key.left < (*found)->left)
+			return move_on(a, *found, key.left);
+		result = complete(a, *found, view->ns, failed);
+	}
 	forget(a, *found);
 	return result;
 }

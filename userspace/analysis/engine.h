@@ -9,6 +9,7 @@
  *   handlers.c    interrupts, softirqs, system calls
  *   block.c       requests to block devices
  *   losses.c      what is missing
+ *   spans.c       when, known ahead
  *   numbers.c     histograms
  */
 #ifndef TRACEBUF_ANALYSIS_ENGINE_H
@@ -18,6 +19,7 @@
 #include "map.h"
 #include "roles.h"
 #include "slices.h"
+#include "spans.h"
 
 #define STATE_RUNNABLE_MASK	0xff	/* none of these: it wants to go on */
 #define STATE_BLOCKED		0x02
@@ -55,7 +57,7 @@ struct past {
  * @last: its last event
  * @current: tid of it
  * @queue: who is waiting for it; @deep_since: since when anybody is;
- *	@depth_since: since when as many are
+ *	@depth_since: since when as many are; @queue_told: until when that is known at least
  * @history, @past: the runs there, @past of them, the last ANALYSIS_HISTORY are kept
  */
 struct cpu_state {
@@ -64,7 +66,7 @@ struct cpu_state {
 	uint32_t current;
 	bool     has_current;
 	struct task *queue;
-	uint64_t deep_since, depth_since;
+	uint64_t deep_since, depth_since, queue_told;
 	struct past history[ANALYSIS_HISTORY];
 	uint64_t past;
 };
@@ -76,9 +78,24 @@ struct worst {
 	bool   sorted;
 };
 
+/* @number: it came by as that one */
+struct kept_gap {
+	struct analysis_gap it;
+	uint64_t number;
+};
+
+/* The longest, and others since they were looked for last: room for twice as many as are kept */
 struct gaps {
-	struct analysis_gap *list;
+	struct kept_gap *list;
 	size_t count;
+	uint64_t seen;
+	bool sorted;
+};
+
+/* struct analysis_loss, and the next one whose names have the same hash */
+struct loss {
+	struct analysis_loss it;
+	struct loss *next;
 };
 
 /* Things kept for ever, in the order in which they came; pointers to them stay good */
@@ -115,8 +132,6 @@ struct analysis {
 	struct analysis_stat latency_stat;
 	struct worst worst[ANALYSIS_WORSTS];
 
-	uint64_t known_ns, known_since;	/* depths */
-
 	struct map hashes[ANALYSIS_KINDS];
 	struct listed handlers[ANALYSIS_KINDS];
 
@@ -125,7 +140,12 @@ struct analysis {
 	struct listed blocks;
 	struct analysis_histogram block_latency;
 
+	bool     whole;			/* missing is all that ever will be */
+	struct spans missing;		/* when events of any CPU are */
+	size_t   missing_at;		/* the queues are at, or before, that one of them */
+	bool     blind;			/* in it */
 	struct listed losses;
+	struct map loss_hashes;
 	struct gaps gaps;
 	uint64_t lost[ANALYSIS_SERIES];
 
@@ -170,8 +190,8 @@ void waits_worst(struct analysis *a, enum analysis_worst kind, const struct anal
 int queue_take(struct analysis *a, const struct tb_view *view, const struct plan *plan);
 void queue_switch(struct analysis *a, struct task *prev, struct task *next, bool runnable,
 		  uint32_t cpu, uint64_t ns);
-/* From @since on nothing is known, but from @ns on again */
-void queue_lost(struct analysis *a, uint64_t since, uint64_t ns);
+/* Events of @cpu are missing from @since on */
+void queue_lost(struct analysis *a, struct cpu_state *cpu, uint64_t since);
 void queue_end(struct analysis *a);
 
 /* handlers.c */
@@ -184,5 +204,9 @@ void block_end(struct analysis *a);
 
 /* losses.c */
 int losses_take(struct analysis *a, const struct tb_view *view);
+/* When events are missing in all of recording number @recording */
+int losses_ahead(struct analysis *a, unsigned int recording);
+/* Are events missing between @begin, when there had been @losses, and @ns, which is now? */
+bool losses_since(const struct analysis *a, uint64_t losses, uint64_t begin, uint64_t ns);
 
 #endif /* TRACEBUF_ANALYSIS_ENGINE_H */

@@ -1,60 +1,89 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What is missing: of which CPU or program, how much, when.
+ *
+ * A block tells what is missing before it, so an event of another CPU that is in the same time comes by
+ * earlier.  Of a recording that is there as a whole all blocks are asked first: then it is known of
+ * each event what it lacks.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "engine.h"
 
+/* Of a CPU, or of a writer: @it says which */
+static bool is_same(const struct analysis_loss *it, const struct analysis_loss *other)
+{
+	return it->user == other->user && it->cpu == other->cpu &&
+	       it->producer == other->producer && it->writer == other->writer &&
+	       it->pid == other->pid;
+}
+
+static uint64_t hash_of(const struct analysis_loss *it)
+{
+	const uint64_t prime = 0x100000001b3ull;
+
+	return ((((uint64_t)it->cpu << 1 | it->user) * prime ^ it->producer) * prime ^
+		it->writer) * prime ^ it->pid;
+}
+
 static struct analysis_loss *loss_of(struct analysis *a, const struct tb_view *view)
 {
 	const struct tb_user *user = view->kind == TB_VIEW_USER_LOST ? view->user : NULL;
-	struct analysis_loss *loss;
-	size_t i;
+	struct analysis_loss key = { .user = user, .cpu = user ? 0 : view->cpu };
+	struct loss *loss;
+	void **slot;
 
-	for (i = 0; i < a->losses.count; i++) {
-		loss = a->losses.list[i];
-		if (user ? loss->user && loss->producer == user->producer &&
-			   loss->writer == user->writer_id && loss->pid == user->pid :
-			   !loss->user && loss->cpu == view->cpu)
-			return loss;
+	if (user) {
+		key.producer = user->producer;
+		key.writer = user->writer_id;
+		key.pid = user->pid;
 	}
+	slot = map_at(&a->loss_hashes, hash_of(&key));
+	if (!slot)
+		return NULL;
+	for (loss = *slot; loss; loss = loss->next)
+		if (is_same(&loss->it, &key))
+			return &loss->it;
 	loss = listed_add(&a->losses, sizeof(*loss));
 	if (!loss)
 		return NULL;
-	loss->user = user;
-	loss->cpu = user ? 0 : view->cpu;
-	if (user) {
-		loss->producer = user->producer;
-		loss->writer = user->writer_id;
-		loss->pid = user->pid;
-	}
-	return loss;
+	loss->it = key;
+	loss->next = *slot;
+	*slot = loss;
+	return &loss->it;
 }
 
-static bool is_longer(const struct analysis_gap *a, const struct analysis_gap *b)
+/* The longest first; of equal ones that which began first, then which came by first */
+static int compare(const void *one, const void *other)
 {
-	if (a->last - a->first != b->last - b->first)
-		return a->last - a->first > b->last - b->first;
-	return a->first < b->first;
+	const struct kept_gap *a = one, *b = other;
+	uint64_t length = a->it.last - a->it.first, others = b->it.last - b->it.first;
+
+	if (length != others)
+		return length > others ? -1 : 1;
+	if (a->it.first != b->it.first)
+		return a->it.first < b->it.first ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Gaps are rare: the list is kept in order */
+/* Those that are kept to the front, in order */
+static void sort_gaps(struct gaps *gaps, size_t kept)
+{
+	qsort(gaps->list, gaps->count, sizeof(*gaps->list), compare);
+	if (gaps->count > kept)
+		gaps->count = kept;
+	gaps->sorted = true;
+}
+
 static void keep_gap(struct analysis *a, const struct analysis_gap *gap)
 {
 	struct gaps *gaps = &a->gaps;
-	size_t i = gaps->count;
+	size_t kept = a->options.worst;
 
-	if (i == a->options.worst) {
-		if (!is_longer(gap, &gaps->list[i - 1]))
-			return;
-		i--;
-	} else {
-		gaps->count++;
-	}
-	for (; i && is_longer(gap, &gaps->list[i - 1]); i--)
-		gaps->list[i] = gaps->list[i - 1];
-	gaps->list[i] = *gap;
+	if (gaps->count == 2 * kept)
+		sort_gaps(gaps, kept);
+	gaps->list[gaps->count++] = (struct kept_gap){ *gap, gaps->seen++ };
+	gaps->sorted = false;
 }
 
 int losses_take(struct analysis *a, const struct tb_view *view)
@@ -95,14 +124,89 @@ int losses_take(struct analysis *a, const struct tb_view *view)
 	return 0;
 }
 
-const struct analysis_loss *analysis_loss(const struct analysis *a, unsigned int index)
+/* ---- ahead ---- */
+
+static int add_missing(struct analysis *a, uint64_t first, uint64_t last)
 {
-	return index < a->losses.count ? a->losses.list[index] : NULL;
+	return spans_add(&a->missing, tb_trace_ns(a->trace, first, TB_TIME_MONOTONIC),
+			 tb_trace_ns(a->trace, last, TB_TIME_MONOTONIC));
 }
 
-const struct analysis_gap *analysis_gap(const struct analysis *a, unsigned int index)
+/* The last block of a CPU, so far */
+struct last {
+	uint64_t sequence;
+	const struct tb_block *block;
+};
+
+/* What is missing before @block */
+static int ask_block(struct analysis *a, const struct tb_block *block, struct last *last)
 {
-	return index < a->gaps.count ? &a->gaps.list[index] : NULL;
+	const struct tb_gap *gap;
+	struct tb_walk walk;
+
+	if (!last->block || block->sequence >= last->sequence)
+		*last = (struct last){ block->sequence, block };
+	tb_walk_start(&walk, block);
+	if (tb_walk_next(&walk) != 1 || walk.id != TB_EV_GAP || walk.bytes < sizeof(*gap))
+		return 0;
+	gap = walk.payload;
+	return gap->overwritten || gap->dropped ? add_missing(a, gap->first, gap->last) : 0;
+}
+
+/* What is missing after the last block, as the totals have it */
+static int ask_totals(struct analysis *a, unsigned int cpu, const struct tb_block *last)
+{
+	const struct tb_totals *totals = tb_trace_totals(a->trace, cpu);
+
+	if (!totals || !last || (totals->overwritten <= last->overwritten &&
+				 totals->dropped <= last->dropped))
+		return 0;
+	return add_missing(a, last->time_start, last->time_end);
+}
+
+int losses_ahead(struct analysis *a, unsigned int recording)
+{
+	unsigned int of, cpu, cpus = tb_trace_nr_cpus(a->trace);
+	struct last *last = calloc(cpus + 1, sizeof(*last));
+	const struct tb_block *block;
+	int result = last ? 0 : -ENOMEM;
+	size_t i;
+
+	for (i = 0; !result && (block = tb_trace_block(a->trace, i, NULL, &of)); i++)
+		if (of == recording && block->kind == TB_BLOCK_ROLLING && block->cpu < cpus)
+			result = ask_block(a, block, &last[block->cpu]);
+	for (cpu = 0; !result && cpu < cpus; cpu++)
+		result = ask_totals(a, cpu, last[cpu].block);
+	free(last);
+	spans_settle(&a->missing);
+	a->whole = true;
+	return result;
+}
+
+bool losses_since(const struct analysis *a, uint64_t losses, uint64_t begin, uint64_t ns)
+{
+	return a->whole ? spans_meet(&a->missing, begin, ns) : losses != a->total.losses;
+}
+
+bool analysis_lost_later(const struct analysis *a)
+{
+	return spans_meet(&a->missing, a->total.begin, a->total.end);
+}
+
+/* ---- asking ---- */
+
+const struct analysis_loss *analysis_loss(const struct analysis *a, unsigned int index)
+{
+	const struct loss *loss = index < a->losses.count ? a->losses.list[index] : NULL;
+
+	return loss ? &loss->it : NULL;
+}
+
+const struct analysis_gap *analysis_gap(struct analysis *a, unsigned int index)
+{
+	if (!a->gaps.sorted)
+		sort_gaps(&a->gaps, a->options.worst);
+	return index < a->gaps.count ? &a->gaps.list[index].it : NULL;
 }
 
 const uint64_t *analysis_lost(const struct analysis *a)

@@ -3,8 +3,9 @@
  * Who is waiting for which CPU: woken, or made way for another one, and not running yet.
  *
  * Who was waiting before the first event, or since before a loss, is not known to: what is told
- * is the least that it was.  A wait counts when it ends, so that a loss leaves nothing wrong
- * behind.
+ * is the least that it was.  While events of any CPU are missing who is waiting may be running there:
+ * where it is known ahead when that is, nobody waits in that time, and it is not in the time of
+ * which the depth is known.  So the time that tasks waited is always part of that time.
  */
 #include "engine.h"
 
@@ -25,6 +26,7 @@ static void enter(struct analysis *a, struct task *task, uint32_t on, uint64_t n
 
 	if (!cpu)
 		return;
+	cpu->queue_told = ns;
 	task->queued_on = on;
 	task->queued_at = ns;
 	task->queue_prev = NULL;
@@ -53,6 +55,8 @@ static void leave(struct analysis *a, struct task *task, uint64_t ns, bool count
 		cpu->queue = task->queue_next;
 	if (task->queue_next)
 		task->queue_next->queue_prev = task->queue_prev;
+	if (ns > cpu->queue_told)
+		cpu->queue_told = ns;
 	if (counts && ns > task->queued_at) {
 		cpu->it.waiting_ns += ns - task->queued_at;
 		series_add(a, cpu->it.waiting, task->queued_at, ns);
@@ -70,6 +74,40 @@ static bool is_running(const struct analysis *a, uint32_t cpu, uint32_t tid)
 	       a->cpus[cpu]->current == tid;
 }
 
+/* Nobody waits for that CPU any more, as far as is known; until @ns they did */
+static void empty(struct analysis *a, struct cpu_state *cpu, uint64_t ns)
+{
+	while (cpu->queue)
+		leave(a, cpu->queue, ns, true);
+}
+
+static void empty_all(struct analysis *a, uint64_t ns)
+{
+	unsigned int i;
+
+	for (i = 0; i < a->nr_cpus; i++)
+		if (a->cpus[i])
+			empty(a, a->cpus[i], ns);
+}
+
+/* It is @ns: are events missing? */
+static bool is_blind(struct analysis *a, uint64_t ns)
+{
+	const struct span *span;
+
+	for (; a->missing_at < a->missing.count; a->missing_at++) {
+		span = &a->missing.list[a->missing_at];
+		if (ns <= span->first)
+			break;
+		if (!a->blind)
+			empty_all(a, span->first);
+		a->blind = ns < span->last;
+		if (a->blind)
+			break;
+	}
+	return a->blind;
+}
+
 int queue_take(struct analysis *a, const struct tb_view *view, const struct plan *plan)
 {
 	bool has_tid, has_cpu;
@@ -79,7 +117,8 @@ int queue_take(struct analysis *a, const struct tb_view *view, const struct plan
 	tid = plan_number(view, plan->fields[WAKE_PID], &has_tid);
 	cpu = plan_number(view, plan->fields[WAKE_CPU], &has_cpu);
 	/* of a CPU that is not recorded nobody is seen to go */
-	if (!has_tid || !tid || !has_cpu || cpu < 0 || cpu >= tb_trace_nr_cpus(a->trace))
+	if (is_blind(a, view->ns) || !has_tid || !tid || !has_cpu || cpu < 0 ||
+	    cpu >= tb_trace_nr_cpus(a->trace))
 		return 0;
 	task = task_of(a, (uint32_t)tid);
 	if (!task)
@@ -98,6 +137,8 @@ int queue_take(struct analysis *a, const struct tb_view *view, const struct plan
 void queue_switch(struct analysis *a, struct task *prev, struct task *next, bool runnable,
 		  uint32_t cpu, uint64_t ns)
 {
+	if (is_blind(a, ns))
+		return;
 	/* that it ran was not known: it has not been waiting */
 	if (prev && prev->queued_on != NO_CPU)
 		leave(a, prev, ns, false);
@@ -107,41 +148,29 @@ void queue_switch(struct analysis *a, struct task *prev, struct task *next, bool
 		enter(a, prev, cpu, ns);
 }
 
-/* Nobody waits anywhere any more, as far as is known; until @ns they did */
-static void forget(struct analysis *a, uint64_t ns)
+void queue_lost(struct analysis *a, struct cpu_state *cpu, uint64_t since)
 {
-	struct task *task;
-	unsigned int i;
-
-	for (i = 0; i < a->nr_cpus; i++) {
-		if (!a->cpus[i])
-			continue;
-		while ((task = a->cpus[i]->queue))
-			leave(a, task, ns, true);
-		a->cpus[i]->has_current = false;
-	}
-	if (ns > a->known_since)
-		a->known_ns += ns - a->known_since;
-}
-
-void queue_lost(struct analysis *a, uint64_t since, uint64_t ns)
-{
-	forget(a, since);
-	if (ns > a->known_since)
-		a->known_since = ns;
+	cpu->has_current = false;
+	if (!a->whole)
+		empty_all(a, since);
 }
 
 void queue_end(struct analysis *a)
 {
-	uint64_t until = a->total.end;
+	struct cpu_state *cpu;
+	uint64_t until;
 	unsigned int i;
 
-	/* of a file that breaks off all is known until the first CPU has no more events */
-	for (i = 0; a->total.cut && i < a->nr_cpus; i++)
-		if (a->cpus[i] && a->cpus[i]->last < until)
-			until = a->cpus[i]->last;
-	forget(a, until);
-	for (i = 0; i < a->nr_cpus; i++)
-		if (a->cpus[i])
-			a->cpus[i]->it.known_ns = a->known_ns;
+	is_blind(a, a->total.end);
+	for (i = 0; i < a->nr_cpus; i++) {
+		cpu = a->cpus[i];
+		if (!cpu)
+			continue;
+		until = a->total.end;
+		/* of a file that breaks off: until it had an event, or another one told of its queue */
+		if (a->total.cut)
+			until = cpu->last > cpu->queue_told ? cpu->last : cpu->queue_told;
+		empty(a, cpu, until);
+		cpu->it.known_ns = spans_outside(&a->missing, a->total.begin, until);
+	}
 }

@@ -302,7 +302,7 @@ static void section_queue(struct making *m)
 	if (!analysis_has(m->a, ANALYSIS_MIGRATE))
 		remark(m, "There is no sched_migrate_task in this trace: a task that was taken to another CPU while it waited counts where it was woken.");
 	if (analysis_total(m->a)->losses)
-		remark(m, "Where events are missing nobody is known to wait; they are counted anew after it.");
+		remark(m, "While events of any CPU are missing nobody is known to wait: that time is not in these figures, and they are counted anew after it.");
 	for (i = 0; i < analysis_nr_cpus(m->a); i++) {
 		if (!cpu_wanted(m, i))
 			continue;

@@ -167,7 +167,7 @@ size_t rows_of(struct making *m, size_t count, const char *what)
 void remark_uncertain(struct making *m, const struct analysis_stat *stat, const char *what)
 {
 	if (stat->uncertain)
-		remark(m, "%llu %s span a loss, and are counted as unsure: in no time, mean, percentile or maximum.",
+		remark(m, "%llu %s lasted while events were missing, and are counted as unsure: in no time, mean, percentile or maximum.",
 		       (unsigned long long)stat->uncertain, what);
 	if (stat->open)
 		remark(m, "%llu %s have no end in the trace, and are counted as open: in no time either.",
@@ -218,6 +218,21 @@ void histogram(struct making *m, const struct analysis_histogram *of)
 
 /* ---- summing up ---- */
 
+/* Of CPUs that were not recorded nothing says who was there */
+static void remark_unrecorded(struct making *m)
+{
+	const struct tb_init *init = tb_trace_init(m->trace);
+	unsigned int cpu, recorded = 0;
+
+	for (cpu = 0; cpu < tb_trace_nr_cpus(m->trace); cpu++)
+		recorded += tb_trace_totals(m->trace, cpu) != NULL;
+	/* a recording that was not stopped does not tell */
+	if (!init || !recorded || recorded >= init->nr_cpus)
+		return;
+	remark(m, "%u of %u CPUs were recorded: a task may have run on another one while it seems to wait, or to be off the CPU.",
+	       recorded, init->nr_cpus);
+}
+
 static void section_summary(struct making *m)
 {
 	static const struct column list[] = {
@@ -246,6 +261,10 @@ static void section_summary(struct making *m)
 	if (total->late)
 		remark(m, "%llu events came when their time was over: what they say may be wrong.",
 		       (unsigned long long)total->late);
+	remark_unrecorded(m);
+	if (total->back)
+		remark(m, "By the clock records time goes back before %llu events: they count as of the latest time before them.",
+		       (unsigned long long)total->back);
 	by_thread = kept_out(m, ANALYSIS_SWITCH, true);
 	if (by_thread)
 		remark(m, "%llu events of other threads were not recorded: CPUs and queues are known only as far as the threads that were recorded tell.",

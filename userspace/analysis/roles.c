@@ -24,9 +24,9 @@ static const struct {
 	{ "irq", "softirq_exit", ROLE_SOFTIRQ_EXIT, NULL, { "vec" } },
 	{ "raw_syscalls", "sys_enter", ROLE_SYSCALL, NULL, { "id", "tid" } },
 	{ "raw_syscalls", "sys_exit", ROLE_SYSCALL_EXIT, NULL, { "id", "ret" } },
-	{ "block", "block_rq_issue", ROLE_ISSUE, "rwbs", { "dev", "sector", "bytes" } },
+	{ "block", "block_rq_issue", ROLE_ISSUE, "rwbs", { "dev", "sector", "nr_sector", "bytes" } },
 	{ "block", "block_rq_complete", ROLE_COMPLETE, "rwbs",
-	  { "dev", "sector", NULL, "error" } },
+	  { "dev", "sector", "nr_sector", "error" } },
 	{ "block", "block_rq_requeue", ROLE_REQUEUE, NULL, { "dev", "sector" } },
 };
 

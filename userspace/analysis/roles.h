@@ -23,7 +23,8 @@ enum { MIGRATE_PID, MIGRATE_CPU };
 enum { IRQ_NUMBER, IRQ_RESULT };
 enum { SYSCALL_NUMBER, SYSCALL_TID };
 enum { SYSCALL_RESULT = 1 };
-enum { BLOCK_DEV, BLOCK_SECTOR, BLOCK_BYTES, BLOCK_ERROR };
+enum { BLOCK_DEV, BLOCK_SECTOR, BLOCK_SECTORS, BLOCK_BYTES };
+enum { BLOCK_ERROR = 3 };
 
 /**
  * struct plan - what a format is here

@@ -13,6 +13,7 @@
 #include "map.h"
 #include "roles.h"
 #include "slices.h"
+#include "spans.h"
 
 /* Interrupts in interrupts */
 #define IRQS_MAX 8
@@ -29,9 +30,12 @@ struct cpu {
 	char names[IRQS_MAX][IRQ_NAME_MAX];
 };
 
-/* @awake: it has not only been told to wake up; @out: it has gone, in state @state */
+/*
+ * @awake: it has not only been told to wake up; @unseen: it has run since it went; @out: it has gone, in
+ * state @state
+ */
 struct thread {
-	bool in_call, woken, awake, out, has_state;
+	bool in_call, woken, awake, unseen, out, has_state;
 	uint64_t call_losses, woken_losses, out_losses;
 	uint64_t woken_at, out_at;
 	int64_t  state;
@@ -46,6 +50,8 @@ struct slices {
 	void (*each)(void *context, const struct slice *slice);
 	void *context;
 	uint64_t losses, last;
+	const struct spans *missing;	/* NULL: what is missing is known when it is told */
+	bool switches;			/* there are such events */
 	bool wakeups;			/* there are events of them, not of waking alone */
 	bool off;			/* SLICE_OFF is wanted */
 	struct map threads;
@@ -71,6 +77,11 @@ struct slices *slices_open(const struct tb_trace *trace,
 void slices_off(struct slices *slices)
 {
 	slices->off = true;
+}
+
+void slices_missing(struct slices *slices, const struct spans *missing)
+{
+	slices->missing = missing;
 }
 
 bool slices_wants(struct slices *slices, const struct tb_format *format,
@@ -124,6 +135,12 @@ static void begin(struct slice *slice, enum slice_kind kind,
 	slice->event.length = view->length;
 }
 
+/* How long; by the clock records time may go back */
+static uint64_t since(uint64_t begin, uint64_t ns)
+{
+	return ns > begin ? ns - begin : 0;
+}
+
 static void end(struct slices *slices, struct slice *slice, uint64_t ns,
 		enum slice_doubt doubt)
 {
@@ -136,6 +153,13 @@ static void end(struct slices *slices, struct slice *slice, uint64_t ns,
 static void end_unknown(struct slices *slices, struct slice *slice)
 {
 	end(slices, slice, slice->begin, SLICE_UNENDED);
+}
+
+/* Are events missing since @begin, when there had been so many @losses?  It is @ns now */
+static bool lost_since(const struct slices *slices, uint64_t losses, uint64_t begin, uint64_t ns)
+{
+	return slices->missing ? spans_meet(slices->missing, begin, ns) :
+				 losses != slices->losses;
 }
 
 static struct thread *thread_of(struct slices *slices, uint32_t tid)
@@ -163,10 +187,15 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 	if (!thread)
 		return -ENOMEM;
 	slices->wakeups |= plan->role == ROLE_WAKEUP;
-	/* the first that wakes it counts: waking comes before wakeup */
-	if (thread->woken && thread->woken_losses == slices->losses) {
-		thread->awake |= plan->role == ROLE_WAKEUP;
-		return 0;
+	if (thread->woken &&
+	    !lost_since(slices, thread->woken_losses, thread->woken_at, ns)) {
+		/* the first that wakes it counts: waking comes before wakeup */
+		if (plan->role == ROLE_WAKEUP && !thread->awake) {
+			thread->awake = true;
+			return 0;
+		}
+		/* who is ready to run is not woken: it has run since, and is asleep again */
+		thread->unseen = true;
 	}
 	thread->woken = true;
 	thread->awake = plan->role == ROLE_WAKEUP;
@@ -195,6 +224,8 @@ static int take_out(struct slices *slices, const struct plan *plan,
 	if (thread && (thread->awake || !slices->wakeups ||
 		       (has_state && !(state & 0xff))))
 		thread->woken = false;
+	if (thread)
+		thread->unseen = false;
 	/* and what has exited does not come back from its last call */
 	if (thread && thread->in_call && has_state && state & STATE_DEAD) {
 		thread->in_call = false;
@@ -231,13 +262,13 @@ static void end_off(struct slices *slices, struct thread *thread, uint32_t tid,
 	off.tid = tid;
 	off.result = thread->state;
 	off.has_result = thread->has_state;
-	if (thread->woken && thread->woken_losses == slices->losses &&
-	    doubt == SLICE_WHOLE) {
+	if (thread->woken && doubt == SLICE_WHOLE &&
+	    !lost_since(slices, thread->woken_losses, thread->woken_at, ns)) {
 		off.number = thread->waker;
 		off.has_waited = true;
 		/* told to wake up before it had gone */
-		off.waited = ns - (thread->woken_at > thread->out_at ?
-				   thread->woken_at : thread->out_at);
+		off.waited = since(thread->woken_at > thread->out_at ?
+				   thread->woken_at : thread->out_at, ns);
 	}
 	thread->out = false;
 	end(slices, &off, ns, doubt);
@@ -261,16 +292,21 @@ static void take_in(struct slices *slices, const struct plan *plan,
 	thread = map_get(&slices->threads, (uint32_t)tid);
 	if (thread && thread->out)
 		end_off(slices, thread, (uint32_t)tid, view, ns,
-			thread->out_losses == slices->losses ? SLICE_WHOLE :
-			SLICE_LOSSY);
-	if (!thread || !thread->woken)
+			thread->unseen ||
+			lost_since(slices, thread->out_losses, thread->out_at, ns) ?
+			SLICE_LOSSY : SLICE_WHOLE);
+	if (!thread)
+		return;
+	cpu->run.unseen = thread->unseen;
+	thread->unseen = false;
+	if (!thread->woken)
 		return;
 	thread->woken = false;
-	cpu->run.wait_lost = thread->woken_losses != slices->losses;
+	cpu->run.wait_lost = lost_since(slices, thread->woken_losses, thread->woken_at, ns);
 	if (cpu->run.wait_lost)
 		return;
 	cpu->run.has_waited = true;
-	cpu->run.waited = ns - thread->woken_at;
+	cpu->run.waited = since(thread->woken_at, ns);
 	begin(&wakeup, SLICE_WAKEUP, view, thread->woken_at);
 	wakeup.tid = (uint32_t)tid;
 	wakeup.number = thread->waker;
@@ -323,8 +359,11 @@ static int take_call_exit(struct slices *slices, const struct plan *plan,
 	thread->call.cpu = view->cpu;
 	thread->call.result = plan_number(view, plan->fields[1],
 				     &thread->call.has_result);
-	end(slices, &thread->call, ns,
-	    thread->call_losses == slices->losses ? SLICE_WHOLE : SLICE_LOSSY);
+	/* one element has no room for whose it is */
+	thread->call.guessed = view->structure == TB_STRUCT_SIMPLE && !slices->switches;
+	end(slices, &thread->call, ns, thread->call.guessed ||
+	    lost_since(slices, thread->call_losses, thread->call.begin, ns) ?
+	    SLICE_LOSSY : SLICE_WHOLE);
 	return 1;
 }
 
@@ -511,6 +550,7 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns,
 		return -ENOMEM;
 	switch (plan->role) {
 	case ROLE_SWITCH:
+		slices->switches = true;
 		/* who is in an interrupt does not go */
 		drop_irqs(slices, cpu, 0);
 		if (take_out(slices, plan, view, cpu, ns))
@@ -550,7 +590,8 @@ void slices_finish(struct slices *slices)
 	for (k = 0; k < threads->nr_slots; k++) {
 		thread = threads->slots[k].value;
 		if (thread && thread->in_call &&
-		    thread->call_losses == slices->losses)
+		    !lost_since(slices, thread->call_losses, thread->call.begin,
+				slices->last))
 			end(slices, &thread->call, slices->last, SLICE_UNENDED);
 		if (thread && thread->out)
 			end_off(slices, thread, (uint32_t)threads->slots[k].key,

@@ -43,6 +43,8 @@ enum slice_doubt {
  * @waited: SLICE_RUN, SLICE_OFF: how long from when it was woken, if @has_waited
  * @wait_lost: SLICE_RUN: it was woken before, but events are missing since: it may have run
  * 	meanwhile
+ * @unseen: SLICE_RUN: it has run since it went, for it was woken twice, and no event says where
+ * @guessed: SLICE_SYSCALL: whose the exit is was not recorded, and nothing tells who was on the CPU
  * @depth: SLICE_IRQ: how many interrupts it is in
  * @name: SLICE_IRQ: of the interrupt or its handler, @name_length bytes; NULL: not known
  * @event: the event it began with: format, payload and length are valid, no more
@@ -57,7 +59,7 @@ struct slice {
 	uint64_t waited;
 	uint16_t context;
 	unsigned int depth;
-	bool has_result, has_prio, has_waited, has_context, wait_lost;
+	bool has_result, has_prio, has_waited, has_context, wait_lost, unseen, guessed;
 	const char *name;
 	size_t name_length;
 	struct tb_view event;
@@ -73,6 +75,10 @@ void slices_close(struct slices *slices);
 
 /* SLICE_OFF, too, from now on */
 void slices_off(struct slices *slices);
+
+/* When events are missing in all of the trace: it need not be found out.  @missing stays the caller's */
+struct spans;
+void slices_missing(struct slices *slices, const struct spans *missing);
 
 /* Is that event one of those that slices of @kinds, 1 << enum slice_kind, are made of? */
 bool slices_wants(struct slices *slices, const struct tb_format *format,

@@ -153,8 +153,9 @@ static void goes(struct analysis *a, const struct tb_view *view, struct task *ta
 	task->it.ended = state & STATE_DEAD;
 }
 
-/* It was off a CPU until now */
-static void was_off(struct analysis *a, const struct tb_view *view, struct task *task)
+/* It was off a CPU until now; @unseen: but has been on one */
+static void was_off(struct analysis *a, const struct tb_view *view, struct task *task,
+		    bool unseen)
 {
 	bool runnable = !(task->off_state & STATE_RUNNABLE_MASK);
 	bool blocked = task->off_state & STATE_BLOCKED;
@@ -165,7 +166,7 @@ static void was_off(struct analysis *a, const struct tb_view *view, struct task 
 		.cpu = view->cpu, .before = task->last_cpu, .state = task->off_state,
 	};
 
-	if (task->off_losses != a->total.losses) {
+	if (unseen || losses_since(a, task->off_losses, wait.begin, wait.end)) {
 		stat->uncertain++;
 		return;
 	}
@@ -190,7 +191,7 @@ static void comes(struct analysis *a, const struct tb_view *view, struct task *t
 		task->it.runs++;
 		task->it.migrations += task->last_cpu != NO_CPU && task->last_cpu != view->cpu;
 		if (task->off)
-			was_off(a, view, task);
+			was_off(a, view, task, run && run->unseen);
 		if (run && run->wait_lost) {
 			task->it.wait.uncertain++;
 			a->latency_stat.uncertain++;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * What follows an event and belongs to it: stacks and counters.  The lengths
- * in them are held against the room they are in, whatever they say.
+ * in them are held against the room they are in, whatever they say, and a stack's
+ * against what the kernel ever writes: more is no stack.
  */
 #include "internal.h"
 
@@ -9,7 +10,7 @@ static void take_stack(const struct tb_walk *walk, struct tb_view *view)
 {
 	const struct tb_stack *stack = walk->payload;
 
-	if (walk->bytes < sizeof(*stack) ||
+	if (walk->bytes < sizeof(*stack) || stack->count > TB_STACK_MAX ||
 	    stack->count > (walk->bytes - sizeof(*stack)) / sizeof(stack->ip[0]))
 		return;
 	if (stack->kind == TB_STACK_KERNEL) {

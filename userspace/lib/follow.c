@@ -417,6 +417,8 @@ static int follow_new(const struct tb_follow_options *options,
 	follow->flags = options ? options->flags : 0;
 	follow->hold = (options && options->hold_ms ? options->hold_ms : HOLD_MS) *
 		       1000000ull;
+	/* the first flush is due, however short ago the machine was started */
+	follow->flushed = tb_follow_now() - follow->hold;
 	follow->room = options && options->room ? options->room : ROOM_BYTES;
 	follow->raw_end = &follow->raw;
 	follow->following_end = &follow->following;
@@ -444,14 +446,6 @@ void tb_follow_free(struct tb_follow *follow)
 	free(follow);
 }
 
-/* One that is written at several places at once has holes: the recorder holds a lock on it */
-static bool in_order(int fd)
-{
-	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
-
-	return fcntl(fd, F_OFD_GETLK, &lock) < 0 || lock.l_type == F_UNLCK;
-}
-
 int tb_trace_follow_fd(int fd, const struct tb_follow_options *options,
 		       struct tb_trace **out, struct tb_error *error)
 {
@@ -467,9 +461,6 @@ int tb_trace_follow_fd(int fd, const struct tb_follow_options *options,
 	if (fstat(fd, &status) < 0)
 		return tb_error_set(error, -errno, TB_OFFSET_NONE,
 				    "cannot be examined: %s", strerror(errno));
-	if (S_ISREG(status.st_mode) && !in_order(fd))
-		return tb_error_set(error, -EBUSY, TB_OFFSET_NONE,
-				    "is written by several readers, so its blocks are not in order yet: follow the device, or wait for the end of the recording");
 	result = follow_new(options, out, error);
 	if (result < 0)
 		return result;

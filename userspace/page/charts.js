@@ -4,7 +4,7 @@
  */
 /* global uPlot */
 import { bytes, duration, grouped, micro, offset, percent } from './format.js';
-import { element } from './element.js';
+import { element, plain } from './element.js';
 
 const HEIGHT = 190;
 const HUES = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#8a7a00', '#7a6fc2'];
@@ -119,7 +119,7 @@ export class Charts {
 					...(share ? { splits: (u, i, low, high) => quarters(high / share).map((part) => part * share) } : {}) }),
 			],
 			series: [{ label: 'time', value: (u, v) => v === null ? '–' : offset(v, 1e6) },
-				...others.map(([column], k) => ({ label: column.title, stroke: this.hue(k), width: 1.5,
+				...others.map(([column], k) => ({ label: plain(column.title), stroke: this.hue(k), width: 1.5,
 					points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }),
 					value: (u, v) => v === null || v === undefined ? '–' :
 						share ? `${(100 * v / share).toFixed(1)} %` : shown(column.unit, v) }))],

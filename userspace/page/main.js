@@ -367,18 +367,29 @@ class View {
 }
 
 /* What a time is to the first duration of its row: that begins then, or ends; others are moments */
-const SIDES = { begin: 1, from: 1, first: 1, time: -1 };
+const SIDES = { begin: 1, from: 1, time: -1 };
+
+/* What a time in a table is about: [from when (BigInt), for how long] */
+function spanOf(section, row, column) {
+	const time = BigInt(row[section.columns.indexOf(column)]);
+
+	if (section.kind === 'series')
+		return [time, Number(section.width)];
+	/* of gaps: the durations beside it are of what is missing in between */
+	if (column.id === 'first')
+		return [time, Number(BigInt(row[section.columns.findIndex((one) => one.id === 'last')]) - time)];
+	const side = SIDES[column.id] || 0, length = section.columns.findIndex((one) => one.unit === 'ns');
+	const lasted = side && length >= 0 ? Number(row[length]) : 0;
+
+	return [side < 0 ? time - BigInt(lasted) : time, lasted];
+}
 
 /* From a cell with a time, of the task in its row */
 function gotoFrom(view) {
 	return (section, row, column) => {
-		const at = (wanted) => section.columns.findIndex(wanted);
-		const length = at((one) => one.unit === 'ns'), tid = at((one) => one.id === 'tid');
-		const lasted = length < 0 || !SIDES[column.id] ? 0 : Number(row[length]);
-		const time = BigInt(row[section.columns.indexOf(column)]);
+		const tid = section.columns.findIndex((one) => one.id === 'tid');
 
-		view.goTo(SIDES[column.id] < 0 ? time - BigInt(lasted) : time, lasted,
-			tid < 0 || row[tid] === null ? null : Number(row[tid]));
+		view.goTo(...spanOf(section, row, column), tid < 0 || row[tid] === null ? null : Number(row[tid]));
 	};
 }
 

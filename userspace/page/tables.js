@@ -56,7 +56,7 @@ class Table {
 		const kind = column.type === 'number' ? 'number' : 'text';
 
 		return element('th', { scope: 'col', class: kind, 'aria-sort': 'none', 'data-column': column.id },
-			element('button', { type: 'button', onclick: () => this.sort(i) }, column.title));
+			element('button', { type: 'button', onclick: () => this.sort(i) }, plain(column.title)));
 	}
 
 	sort(i) {
@@ -117,6 +117,11 @@ class Table {
 	}
 }
 
+/* A series may have times, and nothing that is shown over them */
+function isEmpty(section) {
+	return !section.rows.length || section.kind === 'series' && section.columns.every((one) => one.unit === 'time');
+}
+
 function chart(section, charts, report) {
 	const box = element('div', { class: 'chart', role: 'img', 'aria-label': `${section.title}, as a chart; the numbers are in the table` });
 
@@ -136,7 +141,7 @@ export function showReport(report, place, contents, charts, goto) {
 		contents.append(element('a', { href: `#${id}` }, section.title));
 		for (const note of section.notes)
 			box.append(element('p', { class: 'note' }, plain(note)));
-		if (!section.rows.length) {
+		if (isEmpty(section)) {
 			if (!section.notes.length)
 				box.append(element('p', { class: 'note' }, 'Nothing to be shown.'));
 			continue;

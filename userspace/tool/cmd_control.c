@@ -381,6 +381,7 @@ static int disable_run(int argc, char **argv)
 int save_device(struct tb_device *device, const char *provider, const char *output, bool stop)
 {
 	struct tb_query query;
+	struct tb_stats sum;
 	struct sink sink;
 	char text[64];
 	int result;
@@ -402,20 +403,31 @@ int save_device(struct tb_device *device, const char *provider, const char *outp
 	result = tb_device_map(device, NULL, NULL);
 	if (result < 0)
 		return complain("cannot map the buffers: %s", strerror(-result));
+	result = read_stats(device, query.nr_cpus, NULL, &sum);
+	if (result < 0)
+		return complain("cannot read the statistics: %s", strerror(-result));
+	/* a file that has them may have this very name */
+	if (!sum.pending && sum.delivered)
+		return complain("there are no events in the buffers: they have been read before");
 	if (sink_open(&sink, output))
 		return EXIT_WRONG;
+	sink.keep = true;
 	/* addresses are of another boot, which this kernel has no names for */
 	sink.no_stacks = provider && is_previous(device, provider);
 	result = sink_drain(&sink, device);
-	if (sink_close(&sink))
+	if (sink_close(&sink)) {
+		if (!read_stats(device, query.nr_cpus, NULL, &sum) && sum.pending)
+			note("%llu events are still in the buffers: save them to another file, 'cat' makes one of both",
+			     (unsigned long long)sum.pending);
 		return EXIT_WRONG;
+	}
 	if (result == -EBUSY)
 		return complain("another program is reading the buffers");
 	if (result < 0)
 		return complain("cannot read the buffers: %s", strerror(-result));
 	note("%s: %.2f MB", sink.name, (double)sink.bytes / 1e6);
 	if (!sink.rolling)
-		return complain("there were no events in the buffers: they have been read before");
+		return complain("there were no events in the buffers");
 	return EXIT_FINE;
 }
 

@@ -8,10 +8,9 @@
 #include "report_out.h"
 
 struct job {
-	const char *files[2], *section;
+	const char *files[2];
 	struct selection selection;
-	uint32_t top, width;
-	bool json, top_given;
+	struct report_look look;
 };
 
 static int diff_run(int argc, char **argv);
@@ -53,15 +52,13 @@ static const struct option long_options[] = {
 /* The recording that was asked for; complains, EXIT_* */
 static int choose(const struct job *job, const char *file, struct tb_trace *trace)
 {
-	unsigned int all = tb_trace_recordings(trace);
+	unsigned int first, count;
 
-	if (!job->selection.recording && all > 1)
-		return complain("%s holds %u recordings: say which with --recording", file, all);
-	if (job->selection.recording > all)
-		return complain("%s holds %u recordings, there is no number %u", file, all,
-				job->selection.recording);
-	if (job->selection.recording)
-		tb_trace_select(trace, job->selection.recording - 1);
+	if (selection_recordings(&job->selection, trace, file, &first, &count))
+		return EXIT_WRONG;
+	if (count > 1)
+		return complain("%s holds %u recordings: say which with --recording", file, count);
+	tb_trace_select(trace, first);
 	return EXIT_FINE;
 }
 
@@ -71,17 +68,18 @@ static int compare(struct job *job, struct tb_trace *const *traces)
 	struct analysis *a[2] = { NULL, NULL };
 	struct report *report = NULL;
 	int status = EXIT_FINE, i, result;
-	char *title = NULL;
+	char *title;
 
 	for (i = 0; i < 2 && (!i || a[0]); i++) {
 		result = report_analyse(job->files[i], traces[i], &job->selection, 0, &a[i]);
 		status = result ? result : status;
 	}
-	if (a[0] && a[1] && asprintf(&title, "%s, %s", job->files[0], job->files[1]) >= 0) {
-		report = diff_make(a[0], a[1], title, job->top);
+	if (a[0] && a[1]) {
+		if (asprintf(&title, "%s, %s", job->files[0], job->files[1]) < 0)
+			title = NULL;
+		report = title ? diff_make(a[0], a[1], title, job->look.top) : NULL;
 		free(title);
-		result = report ? report_write(report, job->section, job->json, job->width) :
-				  complain("out of memory");
+		result = report ? report_write(report, &job->look) : complain("out of memory");
 		status = result ? result : status;
 	}
 	report_free(report);
@@ -105,8 +103,6 @@ static int diff_files(struct job *job)
 	}
 	if (!status)
 		status = compare(job, traces);
-	if (fflush(stdout) || ferror(stdout))
-		status = complain("writing the comparison failed");
 	for (i = 0; i < 2; i++) {
 		fault = traces[i] && status != EXIT_USAGE ? tb_trace_fault(traces[i]) : NULL;
 		if (fault)
@@ -118,41 +114,24 @@ static int diff_files(struct job *job)
 
 static int diff_run(int argc, char **argv)
 {
-	struct job job = { .top = REPORT_TOP };
+	struct job job = { .look.top = REPORT_TOP };
 	int option, taken, status;
 
 	while ((option = getopt_long(argc, argv, "C:r:h", long_options, NULL)) >= 0) {
 		taken = selection_option(&cmd_diff, option, optarg, &job.selection);
+		if (!taken)
+			taken = report_option(&cmd_diff, option, optarg, &job.look);
 		if (taken < 0)
 			return EXIT_USAGE;
-		if (taken)
-			continue;
-		switch (option) {
-		case REPORT_OPTION_TOP:
-			job.top_given = true;
-			if (report_top(&cmd_diff, optarg, &job.top))
-				return EXIT_USAGE;
-			break;
-		case REPORT_OPTION_SECTION:
-			job.section = optarg;
-			break;
-		case REPORT_OPTION_JSON:
-			job.json = true;
-			break;
-		case REPORT_OPTION_WIDTH:
-			if (report_width(&cmd_diff, optarg, &job.width))
-				return EXIT_USAGE;
-			break;
-		default:
+		if (!taken)
 			return show_help(&cmd_diff, option);
-		}
 	}
 	if (argc - optind != 2)
 		return misused(&cmd_diff, "two files are compared, not %d", argc - optind);
 	job.files[0] = argv[optind];
 	job.files[1] = argv[optind + 1];
-	if (job.json && !job.top_given)
-		job.top = 0;
+	if (job.look.json && !job.look.top_given)
+		job.look.top = 0;
 	status = diff_files(&job);
 	selection_free(&job.selection);
 	return status;

@@ -299,21 +299,14 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 
 static int export_selected(struct job *job, struct tb_trace *trace)
 {
-	unsigned int count = tb_trace_recordings(trace);
-	uint32_t number = job->selection.recording;
+	unsigned int number;
 	int status;
 
-	if (number > count)
-		return complain("%s holds %u recordings, there is no number %u",
-				job->file, count, number);
-	if (!number && count > 1)
-		note("%s holds %u recordings; the first is exported (choose with -r)",
-		     job->file, count);
-	number = number ? number - 1 : 0;
-	status = selection_check(&job->selection, trace, job->file, number, 1);
+	status = selection_one(&job->selection, trace, job->file, "exported", &number);
+	if (status == EXIT_FINE)
+		status = selection_check(&job->selection, trace, job->file, number, 1);
 	if (status != EXIT_FINE)
 		return status;
-	tb_trace_select(trace, number);
 	if (selection_start(&job->selection, trace))
 		return complain("out of memory");
 	return export_trace(job, trace, number);

@@ -287,23 +287,16 @@ static int write_result(struct flame_job *job)
 
 static int flame_recording(struct flame_job *job, struct tb_trace *trace)
 {
-	unsigned int count = tb_trace_recordings(trace);
 	struct flame *flame = &job->flame;
-	uint32_t number = flame->selection.recording;
 	const struct tb_error *fault;
+	unsigned int number;
 	int result, status;
 
-	if (number > count)
-		return complain("%s holds %u recordings, there is no number %u",
-				job->file, count, number);
-	if (!number && count > 1)
-		note("%s holds %u recordings; the first is shown (choose with -r)",
-		     job->file, count);
-	number = number ? number - 1 : 0;
-	status = selection_check(&flame->selection, trace, job->file, number, 1);
+	status = selection_one(&flame->selection, trace, job->file, "shown", &number);
+	if (status == EXIT_FINE)
+		status = selection_check(&flame->selection, trace, job->file, number, 1);
 	if (status != EXIT_FINE)
 		return status;
-	tb_trace_select(trace, number);
 	if (selection_start(&flame->selection, trace))
 		return complain("out of memory");
 	status = check_trace(job, trace);
@@ -316,6 +309,8 @@ static int flame_recording(struct flame_job *job, struct tb_trace *trace)
 		status = nothing(job);
 	if (status == EXIT_FINE)
 		status = write_result(job);
+	if (flame->damaged)
+		status = complain_file(job->file, &flame->fault);
 	fault = tb_trace_fault(trace);
 	return fault ? complain_file(job->file, fault) : status;
 }

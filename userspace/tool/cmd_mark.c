@@ -8,6 +8,9 @@
 #include "tool.h"
 #include "tracebuf_record.h"
 
+/* what a chunk has beside the text: its header, who it is from, the record's first element */
+#define AROUND	192
+
 static int mark_run(int argc, char **argv);
 
 const struct command cmd_mark = {
@@ -49,6 +52,8 @@ static int mark(struct tb_arbiter *arbiter, const char *provider, const char *te
 	if (target == -ENOENT)
 		return complain("there is no provider '%s'; 'tracebuf provider list' tells which there are",
 				provider);
+	if (target == -EMSGSIZE)
+		return complain("the text is too long for the buffers of provider '%s'", provider);
 	if (target == -EACCES)
 		return complain("provider '%s' takes nothing from programs", provider);
 	if (target < 0)
@@ -77,9 +82,8 @@ static int mark_run(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 }
 	};
-	/* one that holds the longest text there can be */
-	static const struct tb_arbiter_options options = {
-		.chunk_bytes = TB_CHUNK_BYTES_MAX, .chunks = TB_CHUNKS_MIN,
+	struct tb_arbiter_options options = {
+		.chunk_bytes = TB_CHUNK_BYTES_MIN, .chunks = TB_CHUNKS_MIN,
 	};
 	const char *provider = "kernel";
 	char text[TB_CHUNK_BYTES_MAX];
@@ -106,6 +110,9 @@ static int mark_run(int argc, char **argv)
 		used += length;
 	}
 	text[used] = 0;
+	/* no larger than it must be: a chunk must find room in a buffer of the recording */
+	while (options.chunk_bytes < used + AROUND && options.chunk_bytes < TB_CHUNK_BYTES_MAX)
+		options.chunk_bytes *= 2;
 	result = tb_arbiter_create(&options, &arbiter);
 	if (result < 0)
 		return cannot(TB_PRODUCER_PATH, result);

@@ -153,22 +153,18 @@ static void print_heading(const struct print *print, unsigned int number,
 
 static int print_recordings(struct print *print, struct tb_trace *trace)
 {
-	unsigned int all = tb_trace_recordings(trace), first = 0, count = all, i;
+	unsigned int first, count, i;
 	int result, status;
 
-	if (print->selection.recording > all)
-		return complain("%s holds %u recordings, there is no number %u",
-				print->file, all, print->selection.recording);
-	if (print->selection.recording) {
-		first = print->selection.recording - 1;
-		count = 1;
-	}
+	status = selection_recordings(&print->selection, trace, print->file, &first, &count);
+	if (status != EXIT_FINE)
+		return status;
 	status = selection_check(&print->selection, trace, print->file, first,
 				 count);
 	for (i = first; status != EXIT_WRONG && i < first + count; i++) {
 		tb_trace_select(trace, i);
 		if (count > 1)
-			print_heading(print, i + 1, all);
+			print_heading(print, i + 1, count);
 		result = print_recording(print, trace);
 		if (result)
 			status = result;
@@ -186,8 +182,6 @@ static int print_trace(struct print *print)
 	if (tb_trace_open(print->file, &trace, &error) < 0)
 		return complain_file(print->file, &error);
 	status = print_recordings(print, trace);
-	if (fflush(stdout) || ferror(stdout))
-		status = complain("writing the text failed");
 	fault = tb_trace_fault(trace);
 	if (fault && print->printed < print->max) {
 		status = complain_file(print->file, fault);

@@ -243,18 +243,13 @@ static int report(const struct query *query, const struct job *job, int status)
 
 static int ask_trace(struct job *job, struct tb_trace *trace)
 {
-	unsigned int count = tb_trace_recordings(trace);
-	uint32_t number = job->selection.recording;
 	struct query query;
+	unsigned int number;
 	int result, status;
 
-	if (number > count)
-		return complain("%s holds %u recordings, there is no number %u",
-				job->file, count, number);
-	if (!number && count > 1)
-		note("%s holds %u recordings; the first is asked (choose with -r)",
-		     job->file, count);
-	tb_trace_select(trace, number ? number - 1 : 0);
+	status = selection_one(&job->selection, trace, job->file, "asked", &number);
+	if (status != EXIT_FINE)
+		return status;
 	result = query_open(&query, trace, job->file, job->selection.base);
 	if (result < 0)
 		status = complain("%s: %s", job->file,

@@ -58,9 +58,10 @@ static int catch_signals(struct record *record)
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGUSR1);
-	if (record->series.given)
-		sigaddset(&set, SIGUSR2);
+	sigaddset(&set, SIGUSR2);
 	signal(SIGPIPE, SIG_IGN);
+	/* a file that has got as long as it may be is like a disk that is full */
+	signal(SIGXFSZ, SIG_IGN);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
 	record->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -135,7 +136,6 @@ static int record_open(struct record *record)
 	if (sink_use(sink, &way))
 		return EXIT_WRONG;
 	sink->no_stacks = record->chosen && !choice_stacks(&record->choice);
-	series_trim(&record->series);
 	if (record->verbose && !record->readers)
 		sink_describe(sink);
 	return EXIT_FINE;
@@ -191,12 +191,18 @@ static int record_prepare(struct record *record)
 		return EXIT_WRONG;
 	result = tb_device_start(device, record->start_flags |
 				 TB_START_STOP_ON_CLOSE);
-	return result < 0 ? start_failed(device, result) : EXIT_FINE;
+	if (result < 0)
+		return start_failed(device, result);
+	/* from here on there is something that takes the place of what was recorded before */
+	sink_begin(&record->sink);
+	series_trim(&record->series);
+	return EXIT_FINE;
 }
 
 static int record_go(struct record *record)
 {
 	int status, result = 0;
+	bool ended;
 
 	record->device = open_device(record->provider, TB_DEVICE_NONBLOCK);
 	if (!record->device)
@@ -230,8 +236,9 @@ static int record_go(struct record *record)
 	} else {
 		sink_close(&record->sink);
 	}
+	ended = workload_ended(&record->workload);
 	workload_end(&record->workload);
-	if (status == EXIT_FINE && !record->caught && !record->seconds)
+	if (status == EXIT_FINE && ended && !record->caught)
 		status = workload_status(&record->workload);
 	free(record->each);
 	readers_close(record->readers);

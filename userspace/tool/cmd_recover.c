@@ -162,6 +162,9 @@ static void show_rest(const struct recover *recover, const struct image *image)
 	if (recover->unknown)
 		printf("%" PRIu64 " blocks that do not say of which recording they are, left out\n",
 		       recover->unknown);
+	if (recover->inside)
+		printf("%" PRIu64 " blocks in the events of others, left out: somebody has recorded them\n",
+		       recover->inside);
 	if (recover->cut)
 		printf("%" PRIu64 " blocks that go on beyond the image, left out\n", recover->cut);
 	if (recover->refused)
@@ -227,7 +230,7 @@ static int save(const struct options *options, const struct image *image,
 		one = true;
 		result = recover_write(&recordings[i], image, out);
 	}
-	if (fclose(out) && !result)
+	if ((to_stdout ? fflush(out) : fclose(out)) && !result)
 		result = -errno;
 	if (!result)
 		return EXIT_FINE;

@@ -11,10 +11,10 @@
 #define WIDTH_DEFAULT 80
 
 struct job {
-	const char *file, *html, *section;
+	const char *file, *html;
 	struct selection selection;
-	uint32_t top, width, max_events;
-	bool json, top_given;
+	struct report_look look;
+	uint32_t max_events;
 };
 
 static int report_run(int argc, char **argv);
@@ -86,6 +86,7 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 	struct analysis_options options = {
 		.worst = worst, .one_cpu = selection->one_cpu, .one_tid = selection->one_tid,
 		.cpu = selection->cpu, .tid = selection->tid,
+		.whole = true, .recording = selection->recording ? selection->recording - 1 : 0,
 	};
 	const struct tb_error *fault;
 	struct tb_cursor *cursor;
@@ -157,20 +158,21 @@ static int no_section(const struct report *report, const char *wanted)
 	return EXIT_USAGE;
 }
 
-int report_write(const struct report *report, const char *section, bool json,
-		 unsigned int width)
+int report_write(const struct report *report, const struct report_look *look)
 {
-	if (section && !report_find(report, section))
-		return no_section(report, section);
-	if (json)
-		return write_json(report, section);
-	report_text_write(report, section, width ? width : terminal_width(), stdout);
+	if (look->section && !report_find(report, look->section))
+		return no_section(report, look->section);
+	if (look->json)
+		return write_json(report, look->section);
+	if (report_text_write(report, look->section,
+			      look->width ? look->width : terminal_width(), stdout))
+		return complain("out of memory: the report breaks off");
 	return EXIT_FINE;
 }
 
 static int write_report(struct job *job, struct tb_trace *trace, struct analysis *a)
 {
-	struct report *report = report_make(a, trace, job->file, job->top);
+	struct report *report = report_make(a, trace, job->file, job->look.top);
 	int result;
 
 	if (!report)
@@ -179,7 +181,7 @@ static int write_report(struct job *job, struct tb_trace *trace, struct analysis
 		result = report_html(report, trace, &job->selection, job->html,
 				     job->max_events);
 	else
-		result = report_write(report, job->section, job->json, job->width);
+		result = report_write(report, &job->look);
 	report_free(report);
 	return result;
 }
@@ -190,7 +192,7 @@ static int report_recording(struct job *job, struct tb_trace *trace)
 	int result, written;
 
 	result = report_analyse(job->file, trace, &job->selection,
-				job->top_given ? job->top : 0, &a);
+				job->look.top_given ? job->look.top : 0, &a);
 	if (!a)
 		return result;
 	written = write_report(job, trace, a);
@@ -200,23 +202,20 @@ static int report_recording(struct job *job, struct tb_trace *trace)
 
 static int report_recordings(struct job *job, struct tb_trace *trace)
 {
-	unsigned int all = tb_trace_recordings(trace), first = 0, count = all, i;
-	int result, status = EXIT_FINE;
+	unsigned int first, count, i;
+	int result, status;
 
-	if (job->selection.recording > all)
-		return complain("%s holds %u recordings, there is no number %u", job->file,
-				all, job->selection.recording);
-	if (job->selection.recording) {
-		first = job->selection.recording - 1;
-		count = 1;
-	}
+	status = selection_recordings(&job->selection, trace, job->file, &first, &count);
+	if (status != EXIT_FINE)
+		return status;
 	if (job->html && count > 1)
 		return complain("%s holds %u recordings: a page has one, say which with --recording",
-				job->file, all);
+				job->file, count);
 	for (i = first; i < first + count; i++) {
 		tb_trace_select(trace, i);
-		if (count > 1 && !job->json)
-			printf("# recording %u of %u\n\n", i + 1, all);
+		job->selection.recording = i + 1;
+		if (count > 1 && !job->look.json)
+			printf("# recording %u of %u\n\n", i + 1, count);
 		result = report_recording(job, trace);
 		if (result == EXIT_USAGE)
 			return result;
@@ -236,8 +235,6 @@ static int report_file(struct job *job)
 	if (tb_trace_open(job->file, &trace, &error) < 0)
 		return complain_file(job->file, &error);
 	status = report_recordings(job, trace);
-	if (fflush(stdout) || ferror(stdout))
-		status = complain("writing the report failed");
 	fault = tb_trace_fault(trace);
 	if (fault && status != EXIT_USAGE)
 		status = complain_file(job->file, fault);
@@ -247,27 +244,40 @@ static int report_file(struct job *job)
 
 /* ---- the command line ---- */
 
-int report_top(const struct command *command, const char *value, uint32_t *top)
+int report_option(const struct command *command, int option, const char *value,
+		  struct report_look *look)
 {
-	if (!parse_u32(value, 0, 1000000, top))
-		return EXIT_FINE;
-	return misused(command, "'%s' is not a number of rows", value);
-}
-
-int report_width(const struct command *command, const char *value, uint32_t *width)
-{
-	if (!parse_u32(value, 40, 100000, width))
-		return EXIT_FINE;
-	return misused(command, "'%s' is not a width: from 40 on", value);
+	switch (option) {
+	case REPORT_OPTION_TOP:
+		look->top_given = true;
+		if (!parse_u32(value, 0, 1000000, &look->top))
+			return 1;
+		misused(command, "'%s' is not a number of rows", value);
+		return -1;
+	case REPORT_OPTION_SECTION:
+		look->section = value;
+		return 1;
+	case REPORT_OPTION_JSON:
+		look->json = true;
+		return 1;
+	case REPORT_OPTION_WIDTH:
+		if (!parse_u32(value, 40, 100000, &look->width))
+			return 1;
+		misused(command, "'%s' is not a width: from 40 on", value);
+		return -1;
+	}
+	return 0;
 }
 
 static int report_run(int argc, char **argv)
 {
-	struct job job = { .top = REPORT_TOP };
+	struct job job = { .look.top = REPORT_TOP };
 	int option, taken, status;
 
 	while ((option = getopt_long(argc, argv, "i:C:t:r:h", long_options, NULL)) >= 0) {
 		taken = selection_option(&cmd_report, option, optarg, &job.selection);
+		if (!taken)
+			taken = report_option(&cmd_report, option, optarg, &job.look);
 		if (taken < 0)
 			return EXIT_USAGE;
 		if (taken)
@@ -276,27 +286,12 @@ static int report_run(int argc, char **argv)
 		case 'i':
 			job.file = optarg;
 			break;
-		case REPORT_OPTION_TOP:
-			job.top_given = true;
-			if (report_top(&cmd_report, optarg, &job.top))
-				return EXIT_USAGE;
-			break;
-		case REPORT_OPTION_SECTION:
-			job.section = optarg;
-			break;
-		case REPORT_OPTION_JSON:
-			job.json = true;
-			break;
 		case OPTION_HTML:
 			job.html = optarg;
 			break;
 		case OPTION_MAX_EVENTS:
 			if (parse_u32(optarg, 1, UINT32_MAX, &job.max_events))
 				return misused(&cmd_report, "'%s' is not a number of events", optarg);
-			break;
-		case REPORT_OPTION_WIDTH:
-			if (report_width(&cmd_report, optarg, &job.width))
-				return EXIT_USAGE;
 			break;
 		default:
 			return show_help(&cmd_report, option);
@@ -308,14 +303,14 @@ static int report_run(int argc, char **argv)
 		job.file = argv[optind];
 	if (!job.file)
 		job.file = DEFAULT_FILE;
-	if (job.html && (job.json || job.section))
+	if (job.html && (job.look.json || job.look.section))
 		return misused(&cmd_report, "--html is a page of all sections: it excludes --json and --section");
 	if (job.max_events && !job.html)
 		return misused(&cmd_report, "--max-events is about the timeline of --html");
 	if (job.html && !report_html)
 		return complain("this tracebuf was built without the page");
-	if (!job.top_given && (job.json || job.html))
-		job.top = 0;
+	if (!job.look.top_given && (job.look.json || job.html))
+		job.look.top = 0;
 	status = report_file(&job);
 	selection_free(&job.selection);
 	return status;

@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdio_ext.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "top.h"
 
@@ -42,7 +44,8 @@ const struct command cmd_top = {
 	"  -c, --cpu LIST        of these CPUs only, as in 0-3,7\n"
 	"  -p, --provider NAME   look at the recording of this one, which is running and stays\n"
 	"  -i, --input FILE      look at a stream: of 'tracebuf stream --flush-ms 200', perhaps of\n"
-	"                        another machine; '-' is standard input; a trace is one interval\n"
+	"                        another machine; '-' is standard input; with -b a trace is one\n"
+	"                        interval\n"
 	"  -h, --help\n",
 };
 
@@ -107,8 +110,11 @@ static int top_batch(struct top_job *job)
 	struct top_sampler sampler = { 0 };
 	struct top_picture picture = { 0 };
 	int result = top_sampler_start(&sampler);
+	struct stat status;
 	uint32_t round;
 
+	job->source.whole = job->source.input && !fstat(job->source.fd, &status) &&
+			    S_ISREG(status.st_mode);
 	if (!result)
 		result = top_sample(&sampler, &job->source, NULL);
 	for (round = 0; !result && !top_told_to_stop && !job->source.ended &&
@@ -117,8 +123,11 @@ static int top_batch(struct top_job *job)
 	top_sampler_free(&sampler);
 	top_picture_free(&picture);
 	/* who reads has enough */
-	if (result == -EPIPE)
+	if (result == -EPIPE) {
+		__fpurge(stdout);
+		clearerr(stdout);
 		return EXIT_FINE;
+	}
 	return result ? complain("%s: %s", job->source.called, strerror(-result)) :
 			EXIT_FINE;
 }
@@ -241,6 +250,9 @@ static int go(struct top_job *job)
 	if (status == EXIT_FINE)
 		status = job->batch ? top_batch(job) :
 				      top_screen(source, &job->look, job->rounds);
+	fault = source->cursor ? tb_cursor_fault(source->cursor) : NULL;
+	if (fault)
+		status = complain_file(source->called, fault);
 	fault = source->trace ? tb_trace_fault(source->trace) : NULL;
 	if (fault)
 		status = complain_file(source->called, fault);

@@ -23,6 +23,7 @@ struct ring {
 	uint64_t overwritten, dropped;	/* by the last block's header */
 	uint64_t gap_overwritten, gap_dropped;	/* sums of the gap slots */
 	uint64_t gaps;
+	bool     untold;		/* blocks are missing that a later one has to tell of */
 	struct tb_part before;		/* where this file begins; zero: with the ring */
 	bool     continues;		/* the next file does */
 };
@@ -245,10 +246,13 @@ static void verify_gap(struct verify *verify, struct ring *ring)
 		       ring->overwritten, ring->dropped,
 		       (uint64_t)block->overwritten, (uint64_t)block->dropped,
 		       (uint64_t)gap->overwritten, (uint64_t)gap->dropped);
-	if (ordered && !gap->overwritten && (ring->seen || whole) &&
-	    block->sequence != (ring->seen ? ring->sequence + 1 : 0))
+	ring->untold |= ordered && (ring->seen || whole) &&
+			block->sequence != (ring->seen ? ring->sequence + 1 : 0);
+	if (ring->untold && !gap->overwritten && !(block->flags & TB_BLOCK_UNSETTLED))
 		broken(verify, verify->offset, "the block before it is missing, and nothing says that it was overwritten (last seen: %s%" PRIu64 ")",
 		       ring->seen ? "" : "none, ", ring->sequence);
+	if (gap->overwritten || !(block->flags & TB_BLOCK_UNSETTLED))
+		ring->untold = false;
 	ring->gaps += gap->overwritten || gap->dropped;
 	ring->gap_overwritten += gap->overwritten;
 	ring->gap_dropped += gap->dropped;
@@ -366,7 +370,8 @@ static void verify_block(struct verify *verify)
 
 	if (!(block->flags & TB_BLOCK_COMPLETE))
 		broken(verify, verify->offset, "the block was not complete");
-	if (block->flags & ~(TB_BLOCK_COMPLETE | TB_BLOCK_FLUSHED | TB_BLOCK_GAP))
+	if (block->flags & ~(TB_BLOCK_COMPLETE | TB_BLOCK_FLUSHED | TB_BLOCK_GAP |
+			     TB_BLOCK_UNSETTLED))
 		broken(verify, verify->offset, "unknown flags 0x%x", block->flags);
 	if (block->time_end < block->time_start)
 		broken(verify, verify->offset, "it ends (%" PRIu64 ") before it starts (%" PRIu64 ")",
@@ -444,6 +449,9 @@ static void verify_totals(struct verify *verify, unsigned int cpu)
 		       cpu, (uint64_t)totals->overwritten,
 		       (uint64_t)totals->dropped, ring->overwritten,
 		       ring->dropped);
+	if (ring->untold && totals->overwritten == ring->overwritten)
+		broken(verify, 0, "CPU %u: blocks are missing, and not even the totals say that they were overwritten",
+		       cpu);
 	if (ring->seen && (ring->sequence >= totals->blocks ||
 	    (ring->sequence + 1 != totals->blocks &&
 	     totals->overwritten == ring->overwritten)))
@@ -505,6 +513,8 @@ static void summary_ring(const struct verify *verify, unsigned int cpu)
 	else
 		printf(" %12s %6" PRIu64 "  %s\n", "?", ring->gaps,
 		       "open: no totals (not stopped, or cut)");
+	if (ring->untold && !totals && !ring->continues)
+		printf("      more were overwritten than that: blocks are missing whose events a later block would have counted\n");
 }
 
 static void summary(const struct verify *verify)

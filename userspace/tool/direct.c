@@ -28,6 +28,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 #include "direct.h"
 
@@ -328,22 +329,34 @@ static void submit(struct direct *direct)
 	}
 }
 
+/*
+ * Until what is on its way is through.  Its blocks are the kernel's until then, whatever becomes of the
+ * waiting: where that is refused, the end is looked for in the memory that the queue is in.
+ */
+static void wait_for(struct direct *direct, struct io_uring_cqe **cqe)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	int result;
+
+	do {
+		result = io_uring_wait_cqe(&direct->ring, cqe);
+	} while (result == -EINTR);
+	while (result < 0) {
+		nanosleep(&pause, NULL);
+		result = io_uring_peek_cqe(&direct->ring, cqe);
+	}
+}
+
 void direct_step(struct direct *direct, bool wait)
 {
 	struct io_uring_cqe *cqe = NULL;
 	int result;
 
 	if (direct->has_ring && direct->going != direct->head) {
-		do
-			result = wait ? io_uring_wait_cqe(&direct->ring, &cqe) :
-				 io_uring_peek_cqe(&direct->ring, &cqe);
-		while (result == -EINTR);
-		if (result == -EAGAIN && !wait)
+		if (wait)
+			wait_for(direct, &cqe);
+		else if (io_uring_peek_cqe(&direct->ring, &cqe) < 0)
 			return;
-		if (result < 0) {
-			fail(direct, result);
-			return;
-		}
 		result = cqe->res;
 		io_uring_cqe_seen(&direct->ring, cqe);
 		finished(direct, result);

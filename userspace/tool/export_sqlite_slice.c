@@ -60,24 +60,33 @@ static void state_cell(struct db *db, const struct slice *slice,
 	cell_value(db, cell, &value);
 }
 
+/* What all have first: when it began, how long it took, on which CPU, of which thread */
+static void head_cell(struct db *db, const struct slice *slice, int column,
+		      const struct db_cell *cell)
+{
+	switch (column) {
+	case 0:
+		cell_number(cell, slice->begin);
+		break;
+	case 1:
+		cell_number(cell, slice->end - slice->begin);
+		break;
+	case 2:
+		if (slice->cpu != TB_RING_USER)
+			cell_number(cell, slice->cpu);
+		break;
+	case 3: case 4: case 5:
+		thread_cell(db, slice->tid, column - 3, cell);
+		break;
+	}
+}
+
 void db_slice_cell(struct db *db, const struct slice *slice, int column,
 		   const struct db_cell *cell)
 {
 	switch (column) {
 	case 0:
 		cell_string(db, cell, db_slice_kind(slice->kind));
-		break;
-	case 1:
-		cell_number(cell, slice->begin);
-		break;
-	case 2:
-		cell_number(cell, slice->end - slice->begin);
-		break;
-	case 3:
-		cell_number(cell, slice->cpu);
-		break;
-	case 4: case 5: case 6:
-		thread_cell(db, slice->tid, column - 4, cell);
 		break;
 	case 7:
 		if (slice->kind != SLICE_RUN)
@@ -105,6 +114,8 @@ void db_slice_cell(struct db *db, const struct slice *slice, int column,
 	case 13:
 		cell_number(cell, slice->doubt == SLICE_WHOLE);
 		break;
+	default:
+		head_cell(db, slice, column - 1, cell);
 	}
 }
 
@@ -118,42 +129,16 @@ static void waker_cell(struct db *db, const struct slice *slice, int which,
 void db_wakeup_cell(struct db *db, const struct slice *slice, int column,
 		    const struct db_cell *cell)
 {
-	switch (column) {
-	case 0:
-		cell_number(cell, slice->begin);
-		break;
-	case 1:
-		cell_number(cell, slice->end - slice->begin);
-		break;
-	case 2:
-		cell_number(cell, slice->cpu);
-		break;
-	case 3: case 4: case 5:
-		thread_cell(db, slice->tid, column - 3, cell);
-		break;
-	case 6: case 7:
+	if (column < 6)
+		head_cell(db, slice, column, cell);
+	else
 		waker_cell(db, slice, column - 5, cell);
-		break;
-	}
 }
 
 void db_off_cell(struct db *db, const struct slice *slice, int column,
 		 const struct db_cell *cell)
 {
 	switch (column) {
-	case 0:
-		cell_number(cell, slice->begin);
-		break;
-	case 1:
-		cell_number(cell, slice->end - slice->begin);
-		break;
-	case 2:
-		if (slice->cpu != TB_RING_USER)
-			cell_number(cell, slice->cpu);
-		break;
-	case 3: case 4: case 5:
-		thread_cell(db, slice->tid, column - 3, cell);
-		break;
 	case 6:
 		state_cell(db, slice, cell);
 		break;
@@ -168,6 +153,8 @@ void db_off_cell(struct db *db, const struct slice *slice, int column,
 	case 10:
 		cell_number(cell, slice->doubt == SLICE_WHOLE);
 		break;
+	default:
+		head_cell(db, slice, column, cell);
 	}
 }
 

@@ -37,6 +37,9 @@ enum flame_weight {
  * @unnamed: addresses of the kernel without a name, @user: of programs; different ones
  * @full: stacks that are as long as can be: what called the outermost is not known
  * @negative: values of the field that are below 0
+ * @beyond: stacks that would have made the sum more than there are numbers for
+ * @uncommitted: events that had not been written completely
+ * @damaged, @fault: a block was not as it should be, the first of them
  */
 struct flame {
 	struct selection selection;
@@ -48,7 +51,10 @@ struct flame {
 	struct flame_tree tree;
 	uint64_t events, stackless, lost;
 	uint64_t torn, pending, pending_time, unknown, idle;
-	uint64_t unnamed, user, full, negative;
+	uint64_t unnamed, user, full, negative, beyond;
+	uint64_t uncommitted;
+	bool     damaged;
+	struct tb_error fault;
 };
 
 /* All events of the recording that is selected; 0, -errno */

@@ -141,6 +141,14 @@ static int64_t node_of(struct collect *collect, const struct tb_view *view)
 
 /* ---- weights ---- */
 
+static void add(struct flame *flame, uint32_t node, uint64_t weight)
+{
+	if (flame_add(&flame->tree, node, weight))
+		flame->events++;
+	else
+		flame->beyond++;
+}
+
 static int weigh_event(struct collect *collect, const struct tb_view *view)
 {
 	struct flame *flame = collect->flame;
@@ -160,8 +168,7 @@ static int weigh_event(struct collect *collect, const struct tb_view *view)
 			return 0;
 		}
 	}
-	flame->events++;
-	flame_add(&flame->tree, (uint32_t)node, (uint64_t)value);
+	add(flame, (uint32_t)node, (uint64_t)value);
 	return 0;
 }
 
@@ -174,16 +181,21 @@ static struct stretch *thread_of(struct collect *collect, uint32_t tid)
 	return slot ? *slot : NULL;
 }
 
+/* Clocks that a trace tells of may go back */
+static uint64_t since(const struct stretch *thread, uint64_t ns)
+{
+	return ns > thread->ns ? ns - thread->ns : 0;
+}
+
 /* What a switch with a stack is worth becomes known, or has been */
 static void take_time(const struct collect *collect, const struct stretch *thread,
 		      uint32_t node, uint64_t ns)
 {
 	struct flame *flame = collect->flame;
 
-	flame->events++;
 	/* what seems to be one may have been several */
 	flame->torn += thread->losses != collect->losses;
-	flame_add(&flame->tree, node, ns - thread->ns);
+	add(flame, node, since(thread, ns));
 }
 
 /* Who has ended does not run again */
@@ -279,7 +291,7 @@ static void finish_times(struct collect *collect)
 		if (flame->unfinished)
 			take_time(collect, thread, thread->node, collect->last_ns);
 		flame->pending++;
-		flame->pending_time += collect->last_ns - thread->ns;
+		flame->pending_time += since(thread, collect->last_ns);
 	}
 }
 
@@ -313,7 +325,8 @@ static int look_at(struct collect *collect, const struct tb_view *view)
 
 static int walk(struct collect *collect, struct progress *progress)
 {
-	const struct flame *flame = collect->flame;
+	struct flame *flame = collect->flame;
+	const struct tb_error *fault;
 	struct tb_cursor *cursor;
 	struct tb_view view;
 	int result = tb_cursor_open(collect->trace, &cursor);
@@ -328,6 +341,11 @@ static int walk(struct collect *collect, struct progress *progress)
 		if (result)
 			break;
 	}
+	flame->uncommitted = tb_cursor_uncommitted(cursor);
+	fault = tb_cursor_fault(cursor);
+	flame->damaged = fault;
+	if (fault)
+		flame->fault = *fault;
 	tb_cursor_close(cursor);
 	return result < 0 ? result : 0;
 }

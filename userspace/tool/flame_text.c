@@ -87,12 +87,16 @@ int flame_remark(const struct flame *flame, unsigned int index, char *text,
 
 	REMARK(flame->lost, "%" PRIu64 " events were lost while it was recorded: their stacks are missing",
 	       flame->lost);
+	REMARK(flame->uncommitted, "%" PRIu64 " events had not been written completely and are left out",
+	       flame->uncommitted);
 	REMARK(flame->torn, "%" PRIu64 " stretches of time have losses in them: the thread may have done something else meanwhile",
 	       flame->torn);
 	REMARK(flame->stackless, "%" PRIu64 " events have no stack and are left out",
 	       flame->stackless);
 	REMARK(flame->negative, "%" PRIu64 " events have no such field, or one below 0, and are left out",
 	       flame->negative);
+	REMARK(flame->beyond, "%" PRIu64 " events are left out: the sum would be 2^64 or more",
+	       flame->beyond);
 	REMARK(flame->unknown, "%" PRIu64 " switches are left out: when the thread began to run is not in the trace",
 	       flame->unknown);
 	REMARK(flame->pending && flame->unfinished,

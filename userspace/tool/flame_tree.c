@@ -134,12 +134,16 @@ int64_t flame_child(struct flame_tree *tree, uint32_t parent, uint32_t frame)
 	return node;
 }
 
-void flame_add(struct flame_tree *tree, uint32_t node, uint64_t weight)
+bool flame_add(struct flame_tree *tree, uint32_t node, uint64_t weight)
 {
+	/* nothing weighs more than the root */
+	if (weight > UINT64_MAX - tree->nodes[0].total)
+		return false;
 	tree->nodes[node].self += weight;
 	for (; node; node = tree->nodes[node].parent)
 		tree->nodes[node].total += weight;
 	tree->nodes[0].total += weight;
+	return true;
 }
 
 /* ---- order ---- */

@@ -5,6 +5,7 @@
 #ifndef TRACEBUF_FLAME_TREE_H
 #define TRACEBUF_FLAME_TREE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "map.h"
 
@@ -57,8 +58,8 @@ int64_t flame_frame(struct flame_tree *tree, const char *name,
 /* The child of @parent that is @frame; -ENOMEM */
 int64_t flame_child(struct flame_tree *tree, uint32_t parent, uint32_t frame);
 
-/* A stack that ends at @node weighs @weight */
-void flame_add(struct flame_tree *tree, uint32_t node, uint64_t weight);
+/* A stack that ends at @node weighs @weight; false: all would weigh more than there are numbers for */
+bool flame_add(struct flame_tree *tree, uint32_t node, uint64_t weight);
 
 /* All children in order of their names: the picture and the text do not depend on what came first */
 void flame_sort(struct flame_tree *tree);

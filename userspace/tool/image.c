@@ -26,8 +26,8 @@ static const struct {
 	const char *magic;
 	const char *what;
 } compressed[] = {
-	{ "KDUMP   ", "a compressed dump: unpack it with 'makedumpfile -E', or dump without -c, -l, -p, -z" },
-	{ "DISKDUMP", "a compressed dump: unpack it with 'makedumpfile -E', or dump without -c, -l, -p, -z" },
+	{ "KDUMP   ", "a compressed dump, which cannot be read: dump with 'makedumpfile -E', which leaves an ELF core" },
+	{ "DISKDUMP", "a compressed dump, which cannot be read: dump with 'makedumpfile -E', which leaves an ELF core" },
 	{ "makedumpfile", "a flattened dump: put it together with 'makedumpfile -R'" },
 	{ "\x28\xb5\x2f\xfd", "compressed with zstd: unpack it" },
 	{ "\x1f\x8b", "compressed with gzip: unpack it" },

@@ -49,6 +49,7 @@ struct lanes {
 	_Atomic uint64_t end;		/* of the file when all is written */
 	uint64_t allocated, step;
 	uint64_t cut;			/* the first block that is missing */
+	uint64_t shown;			/* who follows the file may read it up to here */
 	bool failed;
 	bool live;			/* between begin and settle */
 	unsigned int count;
@@ -69,6 +70,46 @@ static uint64_t frontier(const struct lanes *lanes)
 			least = first;
 	}
 	return least;
+}
+
+/*
+ * Who follows a file reads it in order, and not where it has holes: a lock is on all behind the
+ * first that is not written yet (lib/follow_source.c)
+ */
+static bool lock_file(int fd, short type, uint64_t from, uint64_t bytes)
+{
+	struct flock lock = {
+		.l_type = type, .l_whence = SEEK_SET,
+		.l_start = (off_t)from, .l_len = (off_t)bytes,
+	};
+
+	return !fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+/* With the lock held */
+static void show(struct lanes *lanes)
+{
+	uint64_t end = frontier(lanes);
+
+	if (end > lanes->cut)
+		end = lanes->cut;
+	/* a file system may have no locks: then nobody is told */
+	if (end > lanes->shown &&
+	    lock_file(lanes->sink->fd, F_UNLCK, lanes->shown, end - lanes->shown))
+		lanes->shown = end;
+}
+
+/* What is on its way has been looked at */
+static void stepped(struct lane *lane)
+{
+	uint64_t first = direct_first(lane->sink.direct);
+
+	if (first == lane->first)
+		return;
+	lane->first = first;
+	pthread_mutex_lock(&lane->lanes->order);
+	show(lane->lanes);
+	pthread_mutex_unlock(&lane->lanes->order);
 }
 
 /* Forget what no failure can reach; more room if that is not enough */
@@ -171,28 +212,20 @@ struct lane *lanes_at(struct lanes *lanes, unsigned int index)
 	return &lanes->list[index];
 }
 
-/* Who follows a file reads it in order: not one with holes */
-static void lock_file(int fd, short type)
-{
-	struct flock lock = { .l_type = type, .l_whence = SEEK_SET };
-
-	if (fcntl(fd, F_OFD_SETLK, &lock) < 0)
-		errno = 0;	/* a file system without locks: then nobody is told */
-}
-
 int lanes_begin(struct lanes *lanes)
 {
 	struct sink *sink = lanes->sink;
 	struct lane *lane;
 	unsigned int i;
 
-	lanes->end = lanes->allocated = sink->bytes;
+	sink_begin(sink);
+	lanes->end = lanes->allocated = lanes->shown = sink->bytes;
 	lanes->cut = UINT64_MAX;
 	lanes->live = true;
 	if (sink->way.compress)
 		return EXIT_FINE;
 	lanes->step = direct_in_memory(sink->fd) ? 0 : STEP;
-	lock_file(sink->fd, F_WRLCK);
+	lock_file(sink->fd, F_WRLCK, lanes->shown, 0);
 	for (i = 0; i < lanes->count; i++) {
 		lane = &lanes->list[i];
 		lane->first = UINT64_MAX;
@@ -255,7 +288,7 @@ void lanes_settle(struct lanes *lanes)
 	if ((ftruncate(sink->fd, (off_t)sink->bytes) < 0 ||
 	     lseek(sink->fd, (off_t)sink->bytes, SEEK_SET) < 0) && !sink->failed)
 		sink->failed = -errno;
-	lock_file(sink->fd, F_UNLCK);
+	lock_file(sink->fd, F_UNLCK, 0, 0);
 }
 
 uint64_t lanes_size(const struct lanes *lanes)
@@ -413,7 +446,7 @@ static int move_direct(struct lane *lane, struct tb_device *device, uint32_t fla
 	int count, result = 0, i;
 
 	direct_step(lane->sink.direct, false);
-	lane->first = direct_first(lane->sink.direct);
+	stepped(lane);
 	if (!lane_ready(lane))
 		return 0;
 	pthread_mutex_lock(&lanes->order);
@@ -427,7 +460,7 @@ static int move_direct(struct lane *lane, struct tb_device *device, uint32_t fla
 		if (refs[i].ring != TB_RING_DURABLE)
 			addresses_block(&lane->sink.addresses, blocks[i]);
 	direct_step(lane->sink.direct, false);
-	lane->first = direct_first(lane->sink.direct);
+	stepped(lane);
 	if (lane->sink.failed)
 		return -EIO;
 	return result ? result : lane->sink.refused ? lane->sink.refused : count;
@@ -534,7 +567,7 @@ void lane_wait(struct lane *lane)
 	if (!lane->sink.direct)
 		return;
 	direct_step(lane->sink.direct, true);
-	lane->first = direct_first(lane->sink.direct);
+	stepped(lane);
 }
 
 void lane_finish(struct lane *lane)

@@ -4,6 +4,7 @@
  *
  * The first word says what to do; each subcommand is a cmd_*.c of its own.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tool.h"
@@ -45,7 +46,7 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const struct command *command;
 	struct nearest nearest;
@@ -81,4 +82,17 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	return command->run(argc - 1, argv + 1);
+}
+
+/* What was not written is missing: a full disk is no success, whatever the command says */
+int main(int argc, char **argv)
+{
+	int status = run(argc, argv);
+
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	complain("standard output could not be written%s%s", errno ? ": " : "",
+		 errno ? strerror(errno) : "");
+	return status == EXIT_FINE ? EXIT_WRONG : status;
 }

@@ -33,6 +33,8 @@ enum query_kind {
 
 struct query_store;
 
+#define QUERY_NO_KEY (-2)
+
 /**
  * struct query_table - a table that is read from the trace
  * @columns: what is between the brackets of its CREATE TABLE
@@ -40,6 +42,7 @@ struct query_store;
  * @time, @cpu, @choose: columns that narrow it down; -1: none.  @choose: of "slices" the kind, of
  *	"events" the event
  * @stores: what has been stored of it
+ * @asked: the column that had to be a value when it was asked last, or QUERY_NO_KEY
  */
 struct query_table {
 	struct query *query;
@@ -49,6 +52,7 @@ struct query_table {
 	unsigned char *formats;
 	int time, cpu, choose;
 	struct query_store *stores;
+	int asked;
 };
 
 /* What -v tells */
@@ -174,7 +178,7 @@ struct query_range {
 /**
  * struct query_plan - how a scan is narrowed down
  * @columns: used, a bit each; bit 63: that one and all behind
- * @key: column that has to be a value, -2: none; -1: the row's number
+ * @key: column that has to be a value, QUERY_NO_KEY: none; -1: the row's number
  * @key_at: of the values: which
  * @bounds: there are two for the time
  */

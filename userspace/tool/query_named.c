@@ -35,7 +35,9 @@ const struct query_named query_named[] = {
 	  "       round(sum(CASE state WHEN 'running' THEN duration END) / 1e6, 3) AS running_ms,\n"
 	  "       round(sum(CASE state WHEN 'runnable' THEN duration END) / 1e6, 3) AS runnable_ms,\n"
 	  "       round(sum(CASE WHEN state LIKE 'S%' THEN duration END) / 1e6, 3) AS sleeping_ms,\n"
-	  "       round(sum(CASE WHEN state LIKE 'D%' THEN duration END) / 1e6, 3) AS uninterruptible_ms\n"
+	  "       round(sum(CASE WHEN state LIKE 'D%' THEN duration END) / 1e6, 3) AS uninterruptible_ms,\n"
+	  "       round(sum(CASE WHEN state NOT IN ('running', 'runnable') AND state NOT LIKE 'S%'\n"
+	  "                      AND state NOT LIKE 'D%' THEN duration END) / 1e6, 3) AS other_ms\n"
 	  "  FROM thread_states WHERE whole GROUP BY tid\n"
 	  " ORDER BY sum(CASE state WHEN 'runnable' THEN duration END) DESC, tid LIMIT 25",
 	  "thread_states" },
@@ -107,7 +109,7 @@ const struct query_named query_named[] = {
 	  " GROUP BY _comm, _tid ORDER BY count(*) DESC, _tid, _comm LIMIT 25",
 	  "" },
 	{ "losses", "where events are missing",
-	  "SELECT cpu, tid, events, overwritten, dropped, oversize, cause, first,\n"
+	  "SELECT cpu, tid, events, at_most, overwritten, dropped, oversize, cause, first,\n"
 	  "       round((last - first) / 1e6, 3) AS ms FROM losses ORDER BY first, cpu, tid",
 	  "" },
 	{ "user-slices", "what programs did, by category and name",

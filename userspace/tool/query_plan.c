@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include "query.h"
 
-#define NO_KEY (-2)
-
 /* ---- a plan ---- */
 
 static char time_letter(unsigned char operator)
@@ -63,7 +61,7 @@ static char letter_of(const struct query_table *table, sqlite3_index_info *info,
 static int key_of(const struct query_table *table, sqlite3_index_info *info)
 {
 	const struct sqlite3_index_constraint *constraint = info->aConstraint;
-	int key = NO_KEY, i, column;
+	int key = QUERY_NO_KEY, i, column;
 
 	for (i = 0; i < info->nConstraint; i++) {
 		column = constraint[i].iColumn;
@@ -73,7 +71,7 @@ static int key_of(const struct query_table *table, sqlite3_index_info *info)
 				     column == table->choose)) ||
 		    strcmp(sqlite3_vtab_collation(info, i), "BINARY"))
 			continue;
-		if (key == NO_KEY || column < 0)
+		if (key == QUERY_NO_KEY || column < 0)
 			key = column;
 	}
 	return key;
@@ -122,7 +120,7 @@ int query_best_index(const struct query_table *table, sqlite3_index_info *info)
 		sqlite3_str_appendchar(plan, 1, letter);
 		if (letter == '=') {
 			sqlite3_str_appendf(plan, "%d;", key);
-			key = NO_KEY;
+			key = QUERY_NO_KEY;
 		}
 		letters[used++] = letter;
 		info->aConstraintUsage[i].argvIndex = ++count;
@@ -346,7 +344,7 @@ int query_plan(struct query_table *table, const char *text, int count,
 	int result, i;
 
 	memset(range, 0, sizeof(*range));
-	plan->key = NO_KEY;
+	plan->key = QUERY_NO_KEY;
 	result = range_all(table, range);
 	for (i = 0; i < count && !result; i++) {
 		switch (*text++) {

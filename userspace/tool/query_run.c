@@ -186,7 +186,7 @@ static int step(struct query *query, sqlite3_stmt *statement, const char *sql,
 	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
 		count++;
 		if (query_rows_add(rows))
-			return complain("writing the rows failed");
+			return ferror(stdout) ? EXIT_WRONG : complain("out of memory");
 		if (query_stopped)
 			break;
 	}
@@ -215,8 +215,6 @@ static int run_one(struct query *query, sqlite3_stmt *statement, const char *sql
 	}
 	status = step(query, statement, sql, rows);
 	query_rows_close(rows);
-	if (fflush(stdout) && status == EXIT_FINE)
-		status = complain("writing the rows failed");
 	return status;
 }
 

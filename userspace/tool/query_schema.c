@@ -264,6 +264,7 @@ static int add_table(struct query *query, const char *name, char *columns,
 	table->columns = columns;
 	table->kind = kind;
 	table->cpu = table->choose = -1;
+	table->asked = QUERY_NO_KEY;
 	table->formats = calloc(tb_trace_formats(query->trace) + 1, 1);
 	if (!columns || !table->formats)
 		return -ENOMEM;

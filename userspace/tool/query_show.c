@@ -8,7 +8,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "query.h"
+#include "utf8.h"
 
 #define ROWS_AHEAD 1000
 
@@ -50,28 +52,24 @@ static void put_cell(struct query_rows *rows, int column)
 		out_data(&rows->out, data, length);
 }
 
-/* Nothing that a terminal would obey, and one line; characters, not bytes */
+/* Nothing that a terminal would obey, and one line.  How wide it is; @out may be NULL */
 static size_t put_shown(struct out *out, const char *text)
 {
-	size_t width = 0;
+	size_t width = 0, left = strlen(text), size;
 
-	for (; *text; text++) {
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			out_char(out, '?');
-		else
-			out_char(out, *text);
-		width += (*text & 0xc0) != 0x80;
+	for (; left; left -= size, text += size, width++) {
+		size = utf8_shown(text, left);
+		if (out)
+			out_data(out, size ? text : "?", size ? size : 1);
+		if (!size)
+			size = 1;
 	}
 	return width;
 }
 
 static size_t width_of(const char *text)
 {
-	size_t width = 0;
-
-	for (; *text; text++)
-		width += (*text & 0xc0) != 0x80;
-	return width;
+	return put_shown(NULL, text);
 }
 
 static void put_blanks(struct out *out, size_t count)

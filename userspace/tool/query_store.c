@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include "query.h"
 
-#define NO_KEY (-2)
-
 /**
  * struct query_store - rows of a table
  * @columns: which, a bit each
@@ -215,7 +213,7 @@ int query_store_find(struct query_table *table, const struct query_plan *plan,
 		     sqlite3_stmt **found)
 {
 	bool times = range->from > INT64_MIN || range->to < INT64_MAX;
-	int column = plan->key != NO_KEY ? plan->key : times ? table->time : NO_KEY;
+	int column = plan->key != QUERY_NO_KEY ? plan->key : times ? table->time : QUERY_NO_KEY;
 	uint64_t columns = plan->columns;
 	struct query_store *store;
 	char *sql, test[64] = "1";
@@ -239,7 +237,7 @@ int query_store_find(struct query_table *table, const struct query_plan *plan,
 		return SQLITE_NOMEM;
 	result = sqlite3_prepare_v2(table->query->store, sql, -1, found, NULL);
 	sqlite3_free(sql);
-	if (!result && plan->key != NO_KEY)
+	if (!result && plan->key != QUERY_NO_KEY)
 		sqlite3_bind_value(*found, 1, key);
 	if (!result && times) {
 		sqlite3_bind_int64(*found, 2, range->from);

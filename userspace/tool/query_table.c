@@ -139,6 +139,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text,
 {
 	struct cursor *cursor = (struct cursor *)base;
 	struct query_table *table = table_of(base->pVtab);
+	bool again;
 	int result;
 
 	(void)number;
@@ -148,7 +149,11 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text,
 			    &cursor->range);
 	if (result || cursor->range.nothing)
 		return result;
-	if (cursor->filters++ && !is_cheap(cursor))
+	/* a subquery gets a cursor of its own each time */
+	again = cursor->filters++ || (cursor->plan.key != QUERY_NO_KEY &&
+				      cursor->plan.key == table->asked);
+	table->asked = cursor->plan.key;
+	if (again && !is_cheap(cursor))
 		result = query_store_find(table, &cursor->plan, &cursor->range,
 					  count ? values[cursor->plan.key_at] : NULL,
 					  &cursor->stored);

@@ -103,6 +103,14 @@ static void take_one(struct record *record)
 	tb_device_close(device);
 }
 
+static void take_turn(struct record *record)
+{
+	if (record->series.given)
+		record->rotate = true;
+	else
+		note("SIGUSR2 begins the next file where there are several (--rotate signal); this recording has one");
+}
+
 /* True when it is to end */
 static bool take_signals(struct record *record)
 {
@@ -112,7 +120,7 @@ static bool take_signals(struct record *record)
 		if (info.ssi_signo == SIGUSR1)
 			take_one(record);
 		else if (info.ssi_signo == SIGUSR2)
-			record->rotate = true;
+			take_turn(record);
 		else if (info.ssi_signo != SIGCHLD)
 			record->caught = (int)info.ssi_signo;
 	}

@@ -27,11 +27,13 @@ enum recover_state {
  * @sequence: as its header says, and so on
  * @start: likewise
  * @end: time of its end; of its last event, if it is not whole
+ * @order: where in time it is written: not before the one before it of its ring
  * @dropped: as its header says
  * @part: where in the image it is
  * @at: where in that part
  * @provider: as its header says, and so on
  * @cpu: likewise
+ * @data: bytes of it that are checked, so that what lies among them is in an event of it
  * @kind: likewise
  * @log2: of its size
  * @state: how much is there
@@ -42,10 +44,10 @@ enum recover_state {
  */
 struct recover_block {
 	uint64_t recording, sequence;
-	uint64_t start, end;
+	uint64_t start, end, order;
 	uint64_t dropped;
 	uint64_t at;
-	uint32_t part;
+	uint32_t part, data;
 	uint16_t provider, cpu;
 	uint8_t  kind, log2, state;
 	bool     init;
@@ -59,13 +61,14 @@ struct recover_block {
  * @unknown: blocks that do not say which recording they are of
  * @refused: headers of blocks that are none
  * @cut: blocks that go on where there is no more of the image
+ * @inside: blocks that lie in an event of another of the same recording
  */
 struct recover {
 	struct recover_block *blocks;
 	size_t nr_blocks, room_blocks;
 	struct tb_ring_image *rings;
 	size_t nr_rings, room_rings;
-	uint64_t unknown, refused, cut;
+	uint64_t unknown, refused, cut, inside;
 };
 
 /**

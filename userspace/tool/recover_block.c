@@ -32,7 +32,8 @@ int64_t recover_header(const void *data, size_t bytes, uint64_t address)
 	int64_t size;
 
 	if (block->version != TB_BLOCK_VERSION || (!durable && block->kind != TB_BLOCK_ROLLING) ||
-	    block->flags & ~(TB_BLOCK_COMPLETE | TB_BLOCK_FLUSHED | TB_BLOCK_GAP) ||
+	    block->flags & ~(TB_BLOCK_COMPLETE | TB_BLOCK_FLUSHED | TB_BLOCK_GAP |
+			     TB_BLOCK_UNSETTLED) ||
 	    block->size_log2 < (durable ? DURABLE_LOG2_MIN : LOG2_MIN) ||
 	    block->size_log2 > (durable ? DURABLE_LOG2_MAX : LOG2_MAX))
 		return -1;
@@ -384,10 +385,13 @@ bool recover_check(const struct tb_block *block, struct recover_block *found)
 		found->init = TB_HEAD_ID(element(block, TB_BLOCK_HEADER_ELEMENTS)->head) == TB_EV_INIT;
 	if (!(block->flags & TB_BLOCK_COMPLETE)) {
 		found->state = RECOVER_OPEN;
+		/* all of it is the ring's */
+		found->data = durable ? 0 : 1u << block->size_log2;
 	} else if (whole(block)) {
 		found->state = RECOVER_WHOLE;
 		found->events = block->events;
 		found->end = block->time_end;
+		found->data = block->data;
 	} else {
 		found->state = RECOVER_DAMAGED;
 	}

@@ -164,7 +164,7 @@ static void limit_ring(struct recover_block **blocks, size_t count, const struct
 static int count_ring(struct recover_cpu *cpu, struct recover_block **blocks, size_t count,
 		      const struct image *image, void *buffer, void *out)
 {
-	uint64_t complete = 0, next = 0;
+	uint64_t complete = 0, next = 0, order = 0;
 	size_t i;
 
 	if (cpu->ring) {
@@ -179,6 +179,9 @@ static int count_ring(struct recover_cpu *cpu, struct recover_block **blocks, si
 			return -ESTALE;
 		if (blocks[i]->state != RECOVER_OPEN)
 			complete += blocks[i]->events;
+		if (blocks[i]->start > order)
+			order = blocks[i]->start;
+		blocks[i]->order = order;
 		if (blocks[i]->sequence != next)
 			cpu->gaps++;
 		next = blocks[i]->sequence + 1;
@@ -258,10 +261,28 @@ static int count_all(struct recover_recording *recording, const struct recover *
 
 /* ---- recordings ---- */
 
+/* The provider that most blocks say they are of, if that is more than half of them */
+static uint16_t provider_of(const struct recover_block *blocks, size_t count)
+{
+	uint16_t provider = 0;
+	size_t votes = 0, i;
+
+	for (i = 0; i < count; i++) {
+		if (!votes)
+			provider = blocks[i].provider;
+		if (blocks[i].provider == provider)
+			votes++;
+		else
+			votes--;
+	}
+	return provider;
+}
+
 /* Blocks @from up to @to are of it; of each number the best */
 static int recording_new(struct recover *recover, size_t from, size_t to,
 			 struct recover_recording *recording)
 {
+	uint16_t provider = provider_of(&recover->blocks[from], to - from);
 	struct recover_block *block, *last = NULL;
 	size_t i;
 
@@ -274,7 +295,7 @@ static int recording_new(struct recover *recover, size_t from, size_t to,
 	for (i = from; i < to; i++, last = block) {
 		block = &recover->blocks[i];
 		/* one number is of one provider */
-		if (block->provider != recover->blocks[from].provider) {
+		if (block->provider != provider) {
 			recording->contradicting++;
 			block = last;
 			continue;
@@ -399,13 +420,13 @@ static int write_block(const struct tb_block *block, FILE *out)
 	return fwrite(block, 1, size, out) == size ? 0 : errno ? -errno : -EIO;
 }
 
-static int compare_start(const void *a, const void *b)
+static int compare_order(const void *a, const void *b)
 {
 	const struct recover_block *first = *(struct recover_block *const *)a;
 	const struct recover_block *second = *(struct recover_block *const *)b;
 
-	if (first->start != second->start)
-		return first->start < second->start ? -1 : 1;
+	if (first->order != second->order)
+		return first->order < second->order ? -1 : 1;
 	if (first->cpu != second->cpu)
 		return first->cpu < second->cpu ? -1 : 1;
 	return first->sequence < second->sequence ? -1 : first->sequence > second->sequence;
@@ -487,7 +508,7 @@ int recover_write(const struct recover_recording *recording, const struct image 
 	}
 	if (!result && size) {
 		memcpy(order, recording->rolling, size);
-		qsort(order, recording->nr_rolling, sizeof(*order), compare_start);
+		qsort(order, recording->nr_rolling, sizeof(*order), compare_order);
 	}
 	for (i = 0; i < recording->nr_cpus && !result; i++)
 		told[i].end = recording->cpus[i].ring ? recording->cpus[i].ring->start : 0;

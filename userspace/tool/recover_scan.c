@@ -143,6 +143,42 @@ static int compare_rings(const void *a, const void *b)
 	return 0;
 }
 
+static int compare_places(const void *a, const void *b)
+{
+	const struct recover_block *first = a, *second = b;
+
+	ORDER(first->recording, second->recording);
+	ORDER(first->part, second->part);
+	ORDER(first->at, second->at);
+	return 0;
+}
+
+/*
+ * What looks like a block and lies in an event is what somebody has recorded, who may have written
+ * anything.  Only if both say that they are of one recording: whoever wants to hide a block of it behind
+ * a forged one has to know its number.
+ */
+static void drop_inside(struct recover *recover)
+{
+	struct recover_block *blocks = recover->blocks;
+	size_t outer = 0, kept = 0, i;
+
+	qsort(blocks, recover->nr_blocks, sizeof(*blocks), compare_places);
+	for (i = 0; i < recover->nr_blocks; i++) {
+		if (kept && blocks[i].recording == blocks[outer].recording &&
+		    blocks[i].part == blocks[outer].part &&
+		    blocks[i].at < blocks[outer].at + blocks[outer].data) {
+			recover->inside++;
+			continue;
+		}
+		blocks[kept] = blocks[i];
+		if (blocks[kept].data)
+			outer = kept;
+		kept++;
+	}
+	recover->nr_blocks = kept;
+}
+
 int recover_scan(struct recover *recover, struct image *image,
 		 void (*tick)(uint64_t bytes, uint64_t of))
 {
@@ -168,8 +204,10 @@ int recover_scan(struct recover *recover, struct image *image,
 	}
 	free(window);
 	free(buffer);
-	if (recover->nr_blocks)
+	if (recover->nr_blocks) {
+		drop_inside(recover);
 		qsort(recover->blocks, recover->nr_blocks, sizeof(*recover->blocks), compare_blocks);
+	}
 	if (recover->nr_rings)
 		qsort(recover->rings, recover->nr_rings, sizeof(*recover->rings), compare_rings);
 	return result;

@@ -5,10 +5,14 @@
  * As the page gets it, deflated and in base64: four bytes, the lowest first, with the length of a JSON
  * text; that text; and the columns of all rows, one after the other.
  *
- *	{"begin":"NS","end":"NS","cut":"NS" or null,"left_out":N,"items":N,"max":N,
- *	 "strings":["..."],"shapes":[[string,kind,...]],
+ *	{"begin":"NS","end":"NS","cut":"NS","left_out":"N","items":"N","max":"N",
  *	 "threads":[[tid,tgid,string,woken or -1]],
- *	 "rows":[{"kind":"call","id":TID,"sub":DEPTH,"name":string,"process":PID,"count":N,"columns":[BYTES,...]}]}
+ *	 "strings":["..."],"shapes":[[string,kind,...]],
+ *	 "rows":[{"kind":"call","id":TID,"sub":0,"owner":TID,"process":PID,"name":string,"count":N,
+ *	          "columns":[BYTES,...]}]}
+ *
+ * "cut" is where the timeline ends, before "end" only if something is left out.  "sub" tells apart rows
+ * of the same kind and id: depths of interrupts and of what programs write, counters.
  *
  * Columns of a row, each with a number for each of its items (docs/report-page.md says more):
  *

@@ -20,24 +20,32 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 		   uint32_t worst, struct analysis **analysis);
 
 /** report_text_write - as text of @width columns; @section: this one alone, NULL: all that
- *  have something to say */
-void report_text_write(const struct report *report, const char *section,
-		       unsigned int width, FILE *out);
+ *  have something to say.  0, -ENOMEM: it breaks off */
+int report_text_write(const struct report *report, const char *section,
+		      unsigned int width, FILE *out);
 
 /** report_json - as one JSON object, see report.h; errors are kept in @out */
 void report_json(const struct report *report, const char *section, struct out *out);
 
-/**
- * report_write - to standard output, as text of @width columns (0: the terminal's) or as JSON
- * @section: this one alone; NULL: all
- * Complains if there is no such section; EXIT_*
- */
-int report_write(const struct report *report, const char *section, bool json,
-		 unsigned int width);
-
 /* ---- what report and diff have in common ---- */
 
 #define REPORT_TOP 10
+
+/**
+ * struct report_look - how a report is shown
+ * @section: this one alone; NULL: all
+ * @top: rows of long tables; 0: all.  @top_given: it was asked for
+ * @width: columns of the text; 0: the terminal's
+ * @json: instead of text
+ */
+struct report_look {
+	const char *section;
+	uint32_t top, width;
+	bool json, top_given;
+};
+
+/* To standard output.  Complains if there is no such section; EXIT_* */
+int report_write(const struct report *report, const struct report_look *look);
 
 enum {
 	REPORT_OPTION_TOP = 0x300, REPORT_OPTION_SECTION, REPORT_OPTION_JSON,
@@ -50,9 +58,9 @@ enum {
 	{ "json",      no_argument,       NULL, REPORT_OPTION_JSON }, \
 	{ "width",     required_argument, NULL, REPORT_OPTION_WIDTH }
 
-/* Their values; complain, EXIT_* */
-int report_top(const struct command *command, const char *value, uint32_t *top);
-int report_width(const struct command *command, const char *value, uint32_t *width);
+/* 1: taken; 0: it is none of these; -1: complained */
+int report_option(const struct command *command, int option, const char *value,
+		  struct report_look *look);
 
 /**
  * report_html - as a page that needs nothing else

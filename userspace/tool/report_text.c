@@ -6,12 +6,16 @@
  * A table that is too wide loses columns, those first in which nothing is, then from the right,
  * and says so.
  */
-#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include "report_out.h"
+#include "utf8.h"
 
 #define CELL_MAX 64
+#define TITLE_MAX 20	/* of a series, before its strip */
+#define BAR_MAX 164
 /* From nothing to all of it */
 static const char levels[] = " .:-=+*#%@";
 #define LEVELS_MAX (sizeof(levels) - 2)
@@ -35,23 +39,35 @@ static void put_scaled(char *text, int64_t value, const char *const *units, size
 		snprintf(text, CELL_MAX, "%.2f %s", number, units[unit]);
 }
 
+/* What a trace says, in less than @size bytes, and nothing that a terminal would obey */
+static void put_text(char *text, size_t size, const char *from)
+{
+	size_t left = strlen(from), used = 0, length;
+	const char *shown;
+
+	for (; left; from += length, left -= length, used += length) {
+		length = utf8_shown(from, left);
+		shown = length ? from : "?";
+		length += !length;
+		if (used + length >= size)
+			break;
+		memcpy(text + used, shown, length);
+	}
+	text[used] = '\0';
+}
+
 static void put_cell(char *text, const struct report_column *column,
 		     const struct report_cell *cell)
 {
 	static const char *const times[] = { "ns", "us", "ms", "s" };
 	static const char *const sizes[] = { "B", "KiB", "MiB", "GiB", "TiB" };
-	char *at;
 
 	if (!cell->known) {
 		strcpy(text, "-");
 		return;
 	}
 	if (cell->text) {
-		snprintf(text, CELL_MAX, "%s", cell->text);
-		/* nothing a terminal would obey */
-		for (at = text; *at; at++)
-			if (iscntrl((unsigned char)*at))
-				*at = '?';
+		put_text(text, CELL_MAX, cell->text);
 		return;
 	}
 	switch (column->unit) {
@@ -189,14 +205,14 @@ static void write_hidden(const struct report_section *section, const struct look
 	write_note('-', text, width, out);
 }
 
-static void write_table(const struct report_section *section, unsigned int width, FILE *out)
+static int write_table(const struct report_section *section, unsigned int width, FILE *out)
 {
 	struct look *looks = calloc(section->nr_columns, sizeof(*looks));
 	size_t i, row, hidden, blanks = 0;
 	char text[CELL_MAX];
 
 	if (!looks)
-		return;
+		return -ENOMEM;
 	measure(section, looks);
 	hidden = hide(section, looks, width);
 	for (i = 0; i < section->nr_columns; i++)
@@ -217,6 +233,7 @@ static void write_table(const struct report_section *section, unsigned int width
 	if (hidden)
 		write_hidden(section, looks, width, out);
 	free(looks);
+	return 0;
 }
 
 /* ---- histograms ---- */
@@ -224,11 +241,13 @@ static void write_table(const struct report_section *section, unsigned int width
 static void write_histogram(const struct report_section *section, unsigned int width,
 			    FILE *out)
 {
-	unsigned int room = width > 60 ? width - 42 : 18;
-	char from[CELL_MAX], to[CELL_MAX];
+	unsigned int room = width > 60 ? width - 42 : 18, length;
+	char bar[BAR_MAX + 1], from[CELL_MAX], to[CELL_MAX];
 	int64_t most = 0, count;
 	size_t row;
 
+	room = room < BAR_MAX ? room : BAR_MAX;
+	memset(bar, '#', BAR_MAX);
 	for (row = 0; row < section->nr_rows; row++)
 		if (cell_at(section, row, 2)->number > most)
 			most = cell_at(section, row, 2)->number;
@@ -236,10 +255,9 @@ static void write_histogram(const struct report_section *section, unsigned int w
 		count = cell_at(section, row, 2)->number;
 		put_cell(from, &section->columns[0], cell_at(section, row, 0));
 		put_cell(to, &section->columns[1], cell_at(section, row, 1));
+		length = count ? 1 + (unsigned int)((double)count / (double)most * (room - 1)) : 0;
 		fprintf(out, "  %10s .. %-10s %10" PRId64 "  %.*s\n", from, to, count,
-			count ? 1 + (int)((double)count / (double)most * (room - 1)) : 0,
-			"##################################################################################"
-			"##################################################################################");
+			(int)length, bar);
 	}
 }
 
@@ -270,14 +288,15 @@ static void write_series(const struct report_section *section, unsigned int widt
 	int64_t most = counts ? 1 : (int64_t)(section->width * many), value;
 	struct report_column unit = { .unit = REPORT_NS };
 	struct report_cell cell = { .known = true };
-	char text[CELL_MAX];
+	char text[CELL_MAX], title[TITLE_MAX + 1];
 
 	for (i = 1; i < section->nr_columns; i++)
 		for (row = 0; row < section->nr_rows; row += many)
 			if ((value = value_of(section, row, i, many)) > most)
 				most = value;
 	for (i = 1; i < section->nr_columns; i++) {
-		fprintf(out, "  %-20.20s|", section->columns[i].title);
+		put_text(title, sizeof(title), section->columns[i].title);
+		fprintf(out, "  %-*s|", TITLE_MAX, title);
 		for (row = 0; row < section->nr_rows; row += many) {
 			value = value_of(section, row, i, many);
 			fputc(levels[value ? 1 + (int)((double)value / (double)most *
@@ -296,6 +315,12 @@ static void write_series(const struct report_section *section, unsigned int widt
 
 /* ---- sections ---- */
 
+/* A series may have times, and nothing that is shown over them */
+static bool has_rows(const struct report_section *section)
+{
+	return section->nr_rows && (section->kind != REPORT_SERIES || section->nr_columns > 1);
+}
+
 /* Has the note been shown with an earlier section? */
 static bool is_shown(const struct report *report, size_t number, const char *note)
 {
@@ -311,38 +336,42 @@ static bool is_shown(const struct report *report, size_t number, const char *not
 	return false;
 }
 
-static void write_section(const struct report *report, size_t number, bool alone,
-			  unsigned int width, FILE *out)
+static int write_section(const struct report *report, size_t number, bool alone,
+			 unsigned int width, FILE *out)
 {
 	const struct report_section *section = report->sections[number];
-	bool says = alone || section->nr_rows;
+	bool some = has_rows(section), says = alone || some;
+	int result = 0;
 	size_t i;
 
 	for (i = 0; i < section->nr_notes; i++)
 		says |= !is_shown(report, number, section->notes[i]);
 	if (!says)
-		return;
+		return 0;
 	fprintf(out, "%s [%s]\n", section->title, section->id);
-	if (!section->nr_rows && !section->nr_notes)
+	if (!some && !section->nr_notes)
 		fputs("  none\n", out);
-	else if (section->nr_rows && section->kind == REPORT_TABLE)
-		write_table(section, width, out);
-	else if (section->nr_rows && section->kind == REPORT_HISTOGRAM)
+	else if (some && section->kind == REPORT_TABLE)
+		result = write_table(section, width, out);
+	else if (some && section->kind == REPORT_HISTOGRAM)
 		write_histogram(section, width, out);
-	else if (section->nr_rows)
+	else if (some)
 		write_series(section, width, out);
 	for (i = 0; i < section->nr_notes; i++)
 		if (alone || !is_shown(report, number, section->notes[i]))
 			write_note('*', section->notes[i], width, out);
 	fputc('\n', out);
+	return result;
 }
 
-void report_text_write(const struct report *report, const char *section,
-		       unsigned int width, FILE *out)
+int report_text_write(const struct report *report, const char *section,
+		      unsigned int width, FILE *out)
 {
+	int result = 0;
 	size_t i;
 
-	for (i = 0; i < report->nr_sections; i++)
+	for (i = 0; i < report->nr_sections && !result; i++)
 		if (!section || !strcmp(section, report->sections[i]->id))
-			write_section(report, i, section, width, out);
+			result = write_section(report, i, section, width, out);
+	return result;
 }

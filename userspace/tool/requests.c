@@ -3,15 +3,20 @@
  * Requests to block devices, from block_rq_insert, block_rq_issue and block_rq_complete.
  *
  * A request is known by its device and where on it it begins.  It may be done piece by piece: then
- * what is left begins where the piece has ended.
+ * what is left begins where the piece has ended.  Of two at the same place the first was never seen
+ * to complete; one that is put back (block_rq_requeue) is not under way, and begins when it is issued
+ * again.  The report takes them in the same way (userspace/analysis/block.c), and counts the same.
  */
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include "map.h"
 #include "requests.h"
 
-enum role { ROLE_NONE, ROLE_INSERT, ROLE_ISSUE, ROLE_COMPLETE };
+/* No machine has as many under way, or in its queues: their ends are missing */
+#define REQUESTS_MAX 65536
+
+enum role { ROLE_NONE, ROLE_INSERT, ROLE_ISSUE, ROLE_COMPLETE, ROLE_REQUEUE };
 
 enum { DEV, SECTOR, SECTORS, BYTES, KIND, ERROR, FIELDS };
 
@@ -20,19 +25,36 @@ struct plan {
 	const struct tb_format_field *fields[FIELDS];
 };
 
-/* @open: it was issued; @at, @left: what is not done yet */
+/* What is kept of a place begins with it */
+struct place {
+	uint64_t sector;
+	uint32_t device;
+};
+
+/* In a queue, since @ns */
+struct waiting {
+	struct place place;
+	uint64_t ns, losses;
+};
+
+/* It was issued; @place, @left: what is not done yet */
 struct pending {
+	struct place place;
 	struct request request;
-	uint64_t inserted, losses;
-	uint64_t at, left;
-	bool is_inserted, open;
+	uint64_t left, losses;
+};
+
+/* Of the same kind, by place */
+struct tree {
+	void *root;
+	size_t count;
 };
 
 struct requests {
 	void (*each)(void *context, const struct request *request);
 	void *context;
 	uint64_t losses, last;
-	struct map pending;
+	struct tree waiting, pending;
 	struct plan plans[];
 };
 
@@ -43,6 +65,7 @@ static enum role role_of(const struct tb_format *format)
 	return !strcmp(format->name, "block_rq_insert") ? ROLE_INSERT :
 	       !strcmp(format->name, "block_rq_issue") ? ROLE_ISSUE :
 	       !strcmp(format->name, "block_rq_complete") ? ROLE_COMPLETE :
+	       !strcmp(format->name, "block_rq_requeue") ? ROLE_REQUEUE :
 	       ROLE_NONE;
 }
 
@@ -84,7 +107,8 @@ void requests_close(struct requests *requests)
 {
 	if (!requests)
 		return;
-	map_free(&requests->pending, free);
+	tdestroy(requests->waiting.root, free);
+	tdestroy(requests->pending.root, free);
 	free(requests);
 }
 
@@ -98,44 +122,132 @@ static uint64_t number(const struct tb_view *view, const struct plan *plan,
 	return value;
 }
 
-static uint64_t key_of(uint32_t device, uint64_t sector)
+/* ---- what is kept of places ---- */
+
+static int compare(const void *one, const void *other)
 {
-	return sector ^ device * 0x9e3779b97f4a7c15ull;
+	const struct place *a = one, *b = other;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return a->sector < b->sector ? -1 : a->sector > b->sector;
 }
 
-/* The place of a request that begins there; NULL: ENOMEM */
-static struct pending *place(struct requests *requests, uint32_t device,
-			     uint64_t sector)
+static void *find(const struct tree *tree, const struct place *place)
 {
-	void **slot = map_at(&requests->pending, key_of(device, sector));
+	void **found = tfind(place, &tree->root, compare);
 
-	if (slot && !*slot)
-		*slot = calloc(1, sizeof(struct pending));
-	return slot ? *slot : NULL;
+	return found ? *found : NULL;
 }
 
-static void end(struct requests *requests, struct pending *pending, uint64_t ns,
-		bool done)
+/* One of them, NULL if there is none */
+static void *any(const struct tree *tree)
+{
+	return tree->root ? *(void **)tree->root : NULL;
+}
+
+/* @at is not freed */
+static void take_out(struct tree *tree, const void *at)
+{
+	tdelete(at, &tree->root, compare);
+	tree->count--;
+}
+
+/* Where nothing is yet.  Takes @at, which is freed on failure */
+static int put_in(struct tree *tree, void *at)
+{
+	if (!tsearch(at, &tree->root, compare)) {
+		free(at);
+		return -ENOMEM;
+	}
+	tree->count++;
+	return 0;
+}
+
+/* ---- requests ---- */
+
+static void forget(struct tree *tree, void *at)
+{
+	take_out(tree, at);
+	free(at);
+}
+
+static void end(struct requests *requests, struct pending *pending, uint64_t ns, bool done)
 {
 	pending->request.done = ns;
 	pending->request.whole = done && pending->losses == requests->losses;
-	pending->open = pending->is_inserted = false;
 	requests->each(requests->context, &pending->request);
+	forget(&requests->pending, pending);
 }
 
-static void issue(struct requests *requests, struct pending *pending,
-		  const struct plan *plan, const struct tb_view *view, uint64_t ns)
+/* Nobody knows when it ended */
+static void give_up(struct requests *requests, struct pending *pending)
 {
+	end(requests, pending, pending->request.issued, false);
+}
+
+/* It is under way from @pending->place on; what was there is not any more.  Takes it */
+static int keep(struct requests *requests, struct pending *pending)
+{
+	struct pending *before = find(&requests->pending, &pending->place);
+
+	if (before)
+		give_up(requests, before);
+	return put_in(&requests->pending, pending);
+}
+
+static int insert(struct requests *requests, const struct place *place, uint64_t ns)
+{
+	struct waiting *waiting = find(&requests->waiting, place);
+	int result = 0;
+
+	if (!waiting) {
+		/* how long it has waited is then not known of one of them */
+		if (requests->waiting.count >= REQUESTS_MAX)
+			forget(&requests->waiting, any(&requests->waiting));
+		waiting = malloc(sizeof(*waiting));
+		if (!waiting)
+			return -ENOMEM;
+		waiting->place = *place;
+		result = put_in(&requests->waiting, waiting);
+	}
+	if (!result) {
+		waiting->ns = ns;
+		waiting->losses = requests->losses;
+	}
+	return result;
+}
+
+static void take_queued(struct requests *requests, struct pending *pending)
+{
+	struct waiting *waiting = find(&requests->waiting, &pending->place);
 	struct request *request = &pending->request;
+
+	if (!waiting)
+		return;
+	request->has_queued = waiting->losses == requests->losses;
+	if (request->has_queued)
+		request->queued = request->issued - waiting->ns;
+	forget(&requests->waiting, waiting);
+}
+
+static int issue(struct requests *requests, const struct place *place,
+		 const struct plan *plan, const struct tb_view *view, uint64_t ns)
+{
+	struct pending *pending;
+	struct request *request;
 	const char *text;
 	size_t length;
 
-	if (pending->open)
-		end(requests, pending, request->issued, false);
-	memset(request, 0, sizeof(*request));
+	if (requests->pending.count >= REQUESTS_MAX)
+		give_up(requests, any(&requests->pending));
+	pending = calloc(1, sizeof(*pending));
+	if (!pending)
+		return -ENOMEM;
+	request = &pending->request;
 	request->issued = ns;
-	request->device = (uint32_t)number(view, plan, DEV);
-	request->sector = number(view, plan, SECTOR);
+	request->device = place->device;
+	request->sector = place->sector;
 	request->sectors = number(view, plan, SECTORS);
 	request->bytes = number(view, plan, BYTES);
 	request->cpu = view->cpu;
@@ -144,73 +256,37 @@ static void issue(struct requests *requests, struct pending *pending,
 	    !tb_field_str(view, plan->fields[KIND], &text, &length))
 		memcpy(request->kind, text, length < REQUEST_KIND_MAX ? length :
 		       REQUEST_KIND_MAX - 1);
-	request->has_queued = pending->is_inserted &&
-			      pending->losses == requests->losses;
-	if (request->has_queued)
-		request->queued = ns - pending->inserted;
-	pending->is_inserted = false;
-	pending->losses = requests->losses;
-	pending->at = request->sector;
+	pending->place = *place;
 	pending->left = request->sectors;
-	pending->open = true;
+	pending->losses = requests->losses;
+	take_queued(requests, pending);
+	return keep(requests, pending);
 }
 
-/* It is over: of each place where requests have begun only the number stays in memory */
-static void drop(struct requests *requests, struct pending *pending)
+static int complete(struct requests *requests, struct pending *pending,
+		    const struct plan *plan, const struct tb_view *view, uint64_t ns)
 {
-	void **slot = map_at(&requests->pending,
-			     key_of(pending->request.device, pending->at));
-
-	if (slot)
-		*slot = NULL;
-	free(pending);
-}
-
-/* What of it is left begins further on */
-static int move_on(struct requests *requests, struct pending *pending,
-		   uint64_t sectors)
-{
-	struct pending *rest;
-
-	rest = place(requests, pending->request.device, pending->at + sectors);
-	pending = map_get(&requests->pending,
-			  key_of(pending->request.device, pending->at));
-	if (!rest)
-		return -ENOMEM;
-	*rest = *pending;
-	rest->at += sectors;
-	rest->left -= sectors;
-	drop(requests, pending);
-	return 0;
-}
-
-static int complete(struct requests *requests, const struct plan *plan,
-		    const struct tb_view *view, uint64_t ns)
-{
-	uint32_t device = (uint32_t)number(view, plan, DEV);
-	uint64_t sector = number(view, plan, SECTOR);
 	uint64_t sectors = number(view, plan, SECTORS);
-	struct pending *pending;
 	int64_t error = 0;
 
-	pending = map_get(&requests->pending, key_of(device, sector));
-	if (!pending || !pending->open || pending->request.device != device ||
-	    pending->at != sector)
-		return 0;
 	if (plan->fields[ERROR])
 		tb_field_s64(view, plan->fields[ERROR], &error);
-	if (!error && sectors && sectors < pending->left)
-		return move_on(requests, pending, sectors);
+	if (!error && sectors && sectors < pending->left) {
+		take_out(&requests->pending, pending);
+		pending->place.sector += sectors;
+		pending->left -= sectors;
+		return keep(requests, pending);
+	}
 	pending->request.error = error;
 	end(requests, pending, ns, true);
-	drop(requests, pending);
 	return 0;
 }
 
 int requests_take(struct requests *requests, const struct tb_view *view, uint64_t ns)
 {
-	const struct plan *plan;
 	struct pending *pending;
+	const struct plan *plan;
+	struct place place;
 
 	if (ns > requests->last)
 		requests->last = ns;
@@ -223,30 +299,25 @@ int requests_take(struct requests *requests, const struct tb_view *view, uint64_
 	plan = &requests->plans[view->format->index];
 	if (plan->role == ROLE_NONE)
 		return 0;
-	if (plan->role == ROLE_COMPLETE)
-		return complete(requests, plan, view, ns);
-	pending = place(requests, (uint32_t)number(view, plan, DEV),
-			number(view, plan, SECTOR));
+	place.device = (uint32_t)number(view, plan, DEV);
+	place.sector = number(view, plan, SECTOR);
+	if (plan->role == ROLE_INSERT)
+		return insert(requests, &place, ns);
+	if (plan->role == ROLE_ISSUE)
+		return issue(requests, &place, plan, view, ns);
+	pending = find(&requests->pending, &place);
 	if (!pending)
-		return -ENOMEM;
-	if (plan->role == ROLE_ISSUE) {
-		issue(requests, pending, plan, view, ns);
-	} else if (!pending->open) {
-		pending->is_inserted = true;
-		pending->inserted = ns;
-		pending->losses = requests->losses;
-	}
+		return 0;
+	if (plan->role == ROLE_COMPLETE)
+		return complete(requests, pending, plan, view, ns);
+	forget(&requests->pending, pending);
 	return 0;
 }
 
 void requests_finish(struct requests *requests)
 {
 	struct pending *pending;
-	size_t i;
 
-	for (i = 0; i < requests->pending.nr_slots; i++) {
-		pending = requests->pending.slots[i].value;
-		if (pending && pending->open)
-			end(requests, pending, requests->last, false);
-	}
+	while ((pending = any(&requests->pending)))
+		end(requests, pending, requests->last, false);
 }

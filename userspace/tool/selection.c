@@ -184,6 +184,34 @@ static int find_wanted(struct selection *selection,
 /* ---- time ---- */
 
 /* Times go up with ticks */
+int selection_recordings(const struct selection *selection, const struct tb_trace *trace,
+			 const char *file, unsigned int *first, unsigned int *count)
+{
+	unsigned int all = tb_trace_recordings(trace), number = selection->recording;
+
+	if (number > all)
+		return complain("%s holds %u recordings, there is no number %u", file, all,
+				number);
+	*first = number ? number - 1 : 0;
+	*count = number ? 1 : all;
+	return EXIT_FINE;
+}
+
+int selection_one(const struct selection *selection, struct tb_trace *trace, const char *file,
+		  const char *done, unsigned int *number)
+{
+	unsigned int count = 0;
+	int status = selection_recordings(selection, trace, file, number, &count);
+
+	if (status != EXIT_FINE)
+		return status;
+	if (count > 1)
+		note("%s holds %u recordings; the first is %s (choose with -r)", file, count,
+		     done);
+	tb_trace_select(trace, *number);
+	return EXIT_FINE;
+}
+
 uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns)
 {
 	uint64_t low = 0, high = 1, middle;

@@ -70,6 +70,15 @@ int selection_option(const struct command *command, int option,
 int selection_check(struct selection *selection, struct tb_trace *trace,
 		    const char *file, unsigned int first, unsigned int count);
 
+/* Which recordings of @trace are chosen: @count from @first on.  Complains, EXIT_* */
+int selection_recordings(const struct selection *selection, const struct tb_trace *trace,
+			 const char *file, unsigned int *first, unsigned int *count);
+
+/* Select the one that is chosen, or the first, of which it is said that it is @done ("shown").
+ * Complains, EXIT_* */
+int selection_one(const struct selection *selection, struct tb_trace *trace, const char *file,
+		  const char *done, unsigned int *number);
+
 /* The first tick that is at @ns of @base or later */
 uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns);
 

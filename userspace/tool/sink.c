@@ -3,7 +3,8 @@
  * Blocks from the mapping into a file, without a copy in between.
  *
  * Whatever happens, the file ends with a whole block: what a failed write
- * has left of one is cut off again.
+ * has left of one is cut off again.  And what was in a file of that name stays there until there
+ * is something to replace it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,11 +25,16 @@ static int open_file(struct sink *sink, const char *path)
 {
 	struct stat status;
 
+	sink->begun = sink->made = sink->old = false;
 	sink->name = strcmp(path, "-") ? path : "standard output";
 	if (strcmp(path, "-")) {
 		/* it tells about everyone, and where the kernel is: for nobody else, unless told */
-		sink->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-				0600);
+		sink->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		sink->made = sink->fd >= 0;
+		if (!sink->made && errno == EEXIST) {
+			sink->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+			sink->old = true;
+		}
 	} else {
 		if (isatty(STDOUT_FILENO))
 			return complain("a trace is not written to a terminal: redirect standard output, or name a file (-o)");
@@ -45,6 +51,15 @@ int sink_open(struct sink *sink, const char *path)
 {
 	memset(sink, 0, sizeof(*sink));
 	return open_file(sink, path);
+}
+
+void sink_begin(struct sink *sink)
+{
+	if (sink->begun)
+		return;
+	sink->begun = true;
+	if (sink->regular && sink->old && ftruncate(sink->fd, 0) < 0)
+		sink->failed = -errno;
 }
 
 int sink_use(struct sink *sink, const struct sink_way *way)
@@ -103,9 +118,9 @@ static void piece_block(struct piece *piece, const struct tb_block *block)
 	piece->events += block->events;
 }
 
-/* With write(): in a row; @vectors are changed */
+/* With write(): in a row; @vectors are changed; @written: so many are as a whole */
 static int write_now(struct sink *sink, struct iovec *vectors, const struct piece *pieces,
-		     unsigned int count)
+		     unsigned int count, unsigned int *written)
 {
 	uint64_t part = 0;	/* of the first, already written */
 	unsigned int first = 0;
@@ -125,6 +140,7 @@ static int write_now(struct sink *sink, struct iovec *vectors, const struct piec
 		if (done <= 0) {
 			sink->failed = done < 0 ? -errno : -ENOSPC;
 			sink_cut(sink, part);
+			*written = first;
 			for (; first < count; first++)
 				sink->unwritten += pieces[first].events;
 			return -EIO;
@@ -143,11 +159,13 @@ static int write_now(struct sink *sink, struct iovec *vectors, const struct piec
 			part += (uint64_t)done;
 		}
 	}
+	*written = count;
 	return 0;
 }
 
+/* @done: of them, those that are in the file */
 static int write_plain(struct sink *sink, const struct tb_block *const *blocks,
-		       unsigned int count)
+		       unsigned int count, unsigned int *done)
 {
 	struct piece pieces[SINK_BATCH] = { 0 };
 	struct iovec vectors[SINK_BATCH];
@@ -158,14 +176,14 @@ static int write_plain(struct sink *sink, const struct tb_block *const *blocks,
 		vectors[i].iov_len = block_bytes(blocks[i]);
 		piece_block(&pieces[i], blocks[i]);
 	}
-	return write_now(sink, vectors, pieces, count);
+	return write_now(sink, vectors, pieces, count, done);
 }
 
 void sink_frames(struct sink *sink, const struct frame *frames, unsigned int count)
 {
 	struct piece pieces[PACK_FRAMES] = { 0 };
 	struct iovec vectors[PACK_FRAMES];
-	unsigned int i, j;
+	unsigned int i, j, written;
 
 	for (i = 0; i < count; i++) {
 		for (j = 0; j < frames[i].count; j++)
@@ -180,7 +198,7 @@ void sink_frames(struct sink *sink, const struct frame *frames, unsigned int cou
 			sink->unwritten += pieces[i].events;
 		return;
 	}
-	write_now(sink, vectors, pieces, count);
+	write_now(sink, vectors, pieces, count, &written);
 	for (i = 0; i < count && !sink->failed; i++)
 		pack_written(sink->pack, &frames[i]);
 }
@@ -209,6 +227,7 @@ static void put_table(struct sink *sink)
 {
 	struct piece piece = { 0 };
 	struct iovec vector;
+	unsigned int written;
 
 	if (!sink->pack)
 		return;
@@ -216,7 +235,7 @@ static void put_table(struct sink *sink)
 	if (vector.iov_base && !sink->failed) {
 		void *data = vector.iov_base;
 
-		write_now(sink, &vector, &piece, 1);
+		write_now(sink, &vector, &piece, 1, &written);
 		free(data);
 	} else {
 		free(vector.iov_base);
@@ -231,14 +250,16 @@ static int write_blocks(struct sink *sink, const struct tb_block *const *blocks,
 			unsigned int count, struct tb_device *device,
 			const struct tb_ref *refs, void *owned)
 {
+	unsigned int i, done = 0;
 	int result = -EIO;
-	unsigned int i;
 
+	if (count)
+		sink_begin(sink);
+	while (sink->direct && direct_room(sink->direct) < count)
+		direct_step(sink->direct, true);
 	if (sink->failed) {
 		sink_missed(sink, blocks, count);
 	} else if (sink->direct) {
-		while (direct_room(sink->direct) < count)
-			direct_step(sink->direct, true);
 		for (i = 0; i < count; i++)
 			direct_add(sink->direct, sink_size(sink), blocks[i], device,
 				   refs ? &refs[i] : NULL, i + 1 == count ? owned : NULL);
@@ -249,9 +270,12 @@ static int write_blocks(struct sink *sink, const struct tb_block *const *blocks,
 		return sink->failed ? -EIO : sink->refused;
 	} else {
 		result = sink->pack ? write_packed(sink, blocks, count) :
-			 write_plain(sink, blocks, count);
+			 write_plain(sink, blocks, count, &done);
 	}
 	free(owned);
+	/* the others go back to where they were when the device is closed */
+	if (sink->keep)
+		count = done;
 	if (device && count) {
 		int given = tb_device_release(device, refs, count);
 
@@ -502,9 +526,11 @@ static int end_file(struct sink *sink)
 {
 	if (sink->fd < 0)
 		return sink->failed;
-	put_beginning(sink);
-	put_symbols(sink);
-	put_table(sink);
+	if (sink->begun) {
+		put_beginning(sink);
+		put_symbols(sink);
+		put_table(sink);
+	}
 	direct_close(sink->direct);
 	sink->direct = NULL;
 	if (close(sink->fd) < 0 && !sink->failed)
@@ -524,7 +550,8 @@ int sink_next(struct sink *sink, const char *path)
 	put_parts(sink, TB_PART_END);
 	if (end_file(sink)) {
 		close(next.fd);
-		unlink(path);
+		if (next.made)
+			unlink(path);
 		return EXIT_FINE;	/* sink_close() tells */
 	}
 	next.addresses = NULL;
@@ -534,11 +561,14 @@ int sink_next(struct sink *sink, const char *path)
 	next.rolling = sink->rolling;
 	next.continued = true;
 	*sink = next;
+	sink_begin(sink);
 	return sink_use(sink, &next.way);
 }
 
 int sink_close(struct sink *sink)
 {
+	if (sink->fd >= 0 && sink->made && !sink->begun)
+		unlink(sink->name);
 	end_file(sink);
 	parts_free(&sink->parts);
 	pack_close(sink->pack);

@@ -265,6 +265,10 @@ struct sink_way {
  * @fd: the file
  * @name: for messages
  * @regular: it can be truncated to whole blocks
+ * @made: it was not there before
+ * @old: it was, with whatever is in it
+ * @begun: that is gone, what is written comes
+ * @keep: what could not be written stays with the device, for another try
  * @bytes: written, whole blocks
  * @total: bytes of the files before this one
  * @rolling: of the blocks written, those with events of a CPU
@@ -285,6 +289,7 @@ struct sink {
 	int         fd;
 	const char *name;
 	bool        regular;
+	bool        made, old, begun, keep;
 	uint64_t    bytes;
 	uint64_t    total;
 	uint64_t    rolling;
@@ -302,14 +307,17 @@ struct sink {
 	int         refused;
 };
 
-/* "-" is standard output; EXIT_* */
+/* "-" is standard output; what is in a file stays until something is written; EXIT_* */
 int sink_open(struct sink *sink, const char *path);
+/* There will be something to write; what was in the file goes */
+void sink_begin(struct sink *sink);
 /* How, if not with write(); once, before anything is written */
 int sink_use(struct sink *sink, const struct sink_way *way);
 /* End the file and go on in another one.  The reader must be another one from here on, which
  * gets the durable blocks anew.  If the next cannot be opened this one goes on: complains */
 int sink_next(struct sink *sink, const char *path);
-/* Names for the addresses of stacks go behind the blocks; complains about what failed
+/* Names for the addresses of stacks go behind the blocks; a file that was made for nothing
+ * goes; complains about what failed
  * earlier or now; EXIT_* */
 int sink_close(struct sink *sink);
 /* Take what there is, SINK_BATCH at most, write it, give it back.  Returns how many blocks, 0

@@ -47,6 +47,7 @@ int top_guard_end(struct top_guard *guard);
  * @next: another one that begins to know, to take its place
  * @most: tasks that it may know of before that
  * @ended: the recording was stopped by somebody else
+ * @whole: what is there already is taken in at once, however long that takes
  */
 struct top_source {
 	const char *provider, *input;
@@ -66,7 +67,7 @@ struct top_source {
 	struct analysis *analysis, *next;
 	time_t since;
 	unsigned int most;
-	bool ended;
+	bool ended, whole;
 };
 
 /* A running recording; complains, EXIT_* */

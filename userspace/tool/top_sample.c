@@ -130,6 +130,15 @@ static int take_handlers(struct top_counts *is, const struct analysis *a,
 	return 0;
 }
 
+/* All zero where there is nothing of it: numbers of CPUs have holes */
+static const struct analysis_cpu *cpu_at(const struct analysis *a, size_t cpu)
+{
+	static const struct analysis_cpu nothing;
+	const struct analysis_cpu *it = analysis_cpu(a, (unsigned int)cpu);
+
+	return it ? it : &nothing;
+}
+
 /* With who is on it just now */
 static int take_cpus(struct top_counts *is, const struct analysis *a)
 {
@@ -143,7 +152,7 @@ static int take_cpus(struct top_counts *is, const struct analysis *a)
 	if (ROOM(is->cpus, is->cpus_room, is->nr_cpus))
 		return -ENOMEM;
 	for (i = 0; i < is->nr_cpus; i++) {
-		cpu = analysis_cpu(a, (unsigned int)i);
+		cpu = cpu_at(a, i);
 		is->cpus[i] = (struct cpu_count){
 			.busy = cpu->busy_ns, .idle = cpu->idle_ns, .irq = cpu->irq_ns,
 			.softirq = cpu->softirq_ns, .switches = cpu->switches,
@@ -217,10 +226,10 @@ static double rate(const struct between *between, uint64_t count)
 	return (double)count / between->seconds;
 }
 
-/* Percent of the interval */
-static double share(const struct between *between, uint64_t ns)
+/* Percent of the interval.  Who was on a CPU was counted up to the moment: maybe for too long */
+static double share(const struct between *between, uint64_t now, uint64_t before)
 {
-	return (double)ns / between->seconds / 1e7;
+	return now > before ? (double)(now - before) / between->seconds / 1e7 : 0;
 }
 
 /* Nothing a terminal would obey */
@@ -269,7 +278,7 @@ static int add_tasks(struct between *between)
 			return -ENOMEM;
 		row->values[0] = task->tid;
 		row->values[1] = task->tgid;
-		row->values[2] = share(between, now.run_ns - before.run_ns);
+		row->values[2] = share(between, now.run_ns, before.run_ns);
 		row->values[3] = (double)now.run_ns / 1e9;
 		row->values[4] = rate(between, now.runs - before.runs);
 		row->values[5] = rate(between, now.preempted - before.preempted);
@@ -322,7 +331,7 @@ static void put_handler(const struct between *between, struct top_row *row,
 	double *values = row->values + first;
 
 	values[0] = rate(between, now->count - before->count);
-	values[1] = share(between, now->sum - before->sum);
+	values[1] = share(between, now->sum, before->sum);
 	values[2] = now->known == before->known ? 0 :
 		    (double)(now->sum - before->sum) / 1e3 /
 		    (double)(now->known - before->known);
@@ -380,11 +389,11 @@ static int add_cpus(struct between *between)
 	for (i = 0; i < is->nr_cpus; i++) {
 		before = BEFORE(was->cpus, was->nr_cpus, i);
 		cpu = &picture->cpus[i];
-		cpu->seen = analysis_cpu(a, (unsigned int)i)->seen;
-		cpu->busy = share(between, is->cpus[i].busy - before.busy);
-		cpu->idle = share(between, is->cpus[i].idle - before.idle);
-		cpu->irq = share(between, is->cpus[i].irq - before.irq);
-		cpu->softirq = share(between, is->cpus[i].softirq - before.softirq);
+		cpu->seen = cpu_at(a, i)->seen;
+		cpu->busy = share(between, is->cpus[i].busy, before.busy);
+		cpu->idle = share(between, is->cpus[i].idle, before.idle);
+		cpu->irq = share(between, is->cpus[i].irq, before.irq);
+		cpu->softirq = share(between, is->cpus[i].softirq, before.softirq);
 		cpu->unknown = 100 - cpu->busy - cpu->idle;
 		if (cpu->unknown < 0.05)
 			cpu->unknown = 0;
@@ -405,7 +414,7 @@ static int add_cpus(struct between *between)
 		row->values[4] = cpu->softirq;
 		row->values[5] = cpu->unknown;
 		row->values[6] = rate(between, is->cpus[i].switches - before.switches);
-		row->values[7] = analysis_cpu(a, (unsigned int)i)->depth;
+		row->values[7] = cpu_at(a, i)->depth;
 	}
 	return 0;
 }

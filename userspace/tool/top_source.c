@@ -142,8 +142,8 @@ static void *visit(void *unused)
 }
 
 /*
- * Who has had a CPU to itself since before the recording began is in none of its events: each CPU
- * changes over once.  In a thread, which may have to wait for ever where a task of a real-time
+ * Who has had a CPU to itself since before the first event that is read is in none of them: each
+ * CPU changes over once.  In a thread, which may have to wait for ever where a task of a real-time
  * class runs.
  */
 static void visit_cpus(void)
@@ -173,8 +173,8 @@ int top_source_open(struct top_source *source)
 		result = tb_device_start(source->device, 0);
 		if (result < 0)
 			return start_failed(source->device, result);
-		visit_cpus();
 	}
+	visit_cpus();
 	if (tb_device_query(source->device, &source->query) < 0)
 		return complain("cannot read the state of '%s'", source->name);
 	return follow(source);
@@ -221,7 +221,7 @@ int top_source_read(struct top_source *source, uint64_t until)
 		else if (result < 0 && result != -EAGAIN)
 			return result;
 		now = top_now();
-		if (now >= until || source->ended)
+		if ((now >= until && !(source->whole && result == 1)) || source->ended)
 			break;
 		if (result == -EAGAIN)
 			result = wait_for_more(source, now, until);
@@ -261,7 +261,8 @@ int top_source_renew(struct top_source *source)
 		source->next = analysis_new(source->trace, NULL);
 		return source->next ? 0 : -ENOMEM;
 	}
-	if (!knows_enough(source))
+	/* a CPU that never switches is never known: then what it does is left out until it does */
+	if (!knows_enough(source) && !analysis_task(source->next, source->most))
 		return 0;
 	analysis_free(source->analysis);
 	source->analysis = source->next;

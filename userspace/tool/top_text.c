@@ -292,6 +292,11 @@ static void put_losses(const struct top_picture *picture, const struct top_look 
 	put(lines, picture->lost || picture->behind >= usual ? TOP_WARN : TOP_PLAIN, text);
 }
 
+static unsigned int part_of(double percent, unsigned int whole)
+{
+	return percent >= 100 ? whole : (unsigned int)(percent / 100 * whole + 0.5);
+}
+
 /* "0 [||||||      ]  50.0  i 0.1 s 0.2" in @width columns */
 static void bar_text(char *text, const struct top_cpu *cpu, unsigned int number,
 		     unsigned int width)
@@ -301,13 +306,15 @@ static void bar_text(char *text, const struct top_cpu *cpu, unsigned int number,
 
 	if (inside > BAR_MOST)
 		inside = BAR_MOST;
-	busy = (unsigned int)(cpu->busy / 100 * inside + 0.5);
-	unknown = (unsigned int)(cpu->unknown / 100 * inside + 0.5);
+	busy = part_of(cpu->busy, inside);
+	unknown = part_of(cpu->unknown, inside);
 	for (i = 0; i < inside; i++)
 		bar[i] = i < busy ? '|' : i < busy + unknown ? '?' : ' ';
 	bar[inside] = 0;
 	snprintf(text, BAR_MOST + 64, "%3u [%s]%6.1f i%5.1f s%5.1f", number, bar, cpu->busy,
-		cpu->irq, cpu->softirq);
+		 cpu->irq, cpu->softirq);
+	/* the next one begins at its place, however large a number is */
+	text[width] = 0;
 }
 
 /* One line for all of them */

@@ -29,4 +29,14 @@ static inline size_t utf8_size(const char *text, size_t length)
 	       (code >= 0xd800 && code < 0xe000) ? 0 : size;
 }
 
+/* Bytes of the character at @text, 0: none, or one that a terminal would obey */
+static inline size_t utf8_shown(const char *text, size_t length)
+{
+	const unsigned char *from = (const unsigned char *)text;
+	size_t size = utf8_size(text, length);
+
+	return *from < 0x20 || *from == 0x7f || (size == 2 && *from == 0xc2 && from[1] < 0xa0) ?
+	       0 : size;
+}
+
 #endif /* TRACEBUF_UTF8_H */

@@ -20,6 +20,7 @@ static void child(char **argv, int gate, int answer)
 	if (read(gate, &byte, 1) != 1)
 		_exit(125);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execvp(argv[0], argv);

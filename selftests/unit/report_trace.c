@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For test_report.sh: small traces, each with something in it that is easily taken for what it is not.
+ *
+ *   report_trace late FILE        the second of two CPUs' blocks is as late as a clock can tell
+ *   report_trace clock FILE       clock records by which time goes back
+ *   report_trace gap FILE         what begins and ends on one CPU while events of another one are missing
+ *   report_trace cut FILE         a file that breaks off; one CPU has been idle for long
+ *   report_trace subset FILE      a thread that was on a CPU that is not recorded in between
+ *   report_trace fastcall FILE    system calls in one-element events, without switches
+ *   report_trace gaps FILE N      N gaps on each of 4 CPUs, at times of which many are equal
+ */
+#include "test_lib_fixture.h"
+
+enum { EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84 };
+
+#define MS 1000000ull
+#define NAME 13			/* bytes of a name: 32 bits with a letter */
+
+struct wake {
+	char comm[16];
+	int32_t pid, prio, cpu;
+};
+
+static struct fx fx;
+
+static void describe(void)
+{
+	static const struct fx_field fields[] = {
+		{ "comm", "char[16]", 0, 16, 16, TB_FIELD_STRING, 0, 0 },
+		{ "pid", "pid_t", 16, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "prio", "int", 20, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "target_cpu", "int", 24, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
+
+	fx_describe(&fx, EV_WAKEUP, 0, "sched", "sched_wakeup", fields, 4);
+	fx_describe(&fx, EV_WAKING, 0, "sched", "sched_waking", fields, 4);
+}
+
+static const char *name_of(int tid, char *name)
+{
+	snprintf(name, NAME, tid ? "t%d" : "swapper", tid);
+	return name;
+}
+
+static void change(unsigned int cpu, uint64_t time, int prev, int64_t state, int next)
+{
+	char from[NAME], to[NAME];
+	struct fx_switch event = fx_switch(name_of(prev, from), prev, state,
+					   name_of(next, to), next);
+
+	assert(fx_composite(&fx, cpu, FX_SWITCH, time, (uint32_t)prev, &event, sizeof(event)));
+}
+
+/* As the kernel does it: waking, then wakeup */
+static void wake(unsigned int cpu, uint64_t time, int by, int who, int target)
+{
+	struct wake event = { .pid = who, .prio = 120, .cpu = target };
+
+	snprintf(event.comm, sizeof(event.comm), "t%d", who);
+	assert(fx_composite(&fx, cpu, EV_WAKING, time, (uint32_t)by, &event, sizeof(event)));
+	assert(fx_composite(&fx, cpu, EV_WAKEUP, time, (uint32_t)by, &event, sizeof(event)));
+}
+
+static void late(void)
+{
+	fx_open(&fx, 0, 4096, 0, NULL);
+	change(0, 4096, 0, 0, 100);
+	fx_close(&fx, 0);
+	fx_open(&fx, 0, UINT64_MAX - 4095, 100, NULL);
+	change(0, UINT64_MAX - 4095, 100, 1, 0);
+}
+
+static void clocks(void)
+{
+	fx_sync(&fx, 0, 1000 * MS);
+	fx_sync(&fx, 20 * MS, 500 * MS);
+	fx_sync(&fx, 100 * MS, 900 * MS);
+	fx_open(&fx, 0, 10 * MS, 0, NULL);
+	change(0, 10 * MS, 0, 0, 100);
+	change(0, 12 * MS, 100, 1, 200);
+	wake(0, 15 * MS, 200, 100, 0);
+	change(0, 31 * MS, 200, 0, 100);
+	change(0, 40 * MS, 100, 1, 0);
+}
+
+static void gap(void)
+{
+	const struct tb_gap lost = { .overwritten = 5000, .first = 600 * MS, .last = 3800 * MS };
+
+	fx_open(&fx, 1, 10 * MS, 0, NULL);
+	change(1, 10 * MS, 0, 0, 100);
+	/* before it */
+	wake(1, 100 * MS, 100, 200, 1);
+	change(1, 200 * MS, 100, 0, 200);
+	change(1, 400 * MS, 200, 0, 100);
+	/* in it, or into it */
+	change(1, 500 * MS, 100, 0, 200);
+	wake(1, 1100 * MS, 200, 300, 0);
+	change(1, 3000 * MS, 200, 1, 100);
+	change(1, 3500 * MS, 100, 1, 300);
+	wake(1, 3850 * MS, 300, 100, 1);
+	change(1, 3900 * MS, 300, 1, 100);
+	fx_open(&fx, 0, 3800 * MS, 0, &lost);
+	change(0, 3810 * MS, 0, 0, 400);
+	change(0, 4000 * MS, 400, 1, 0);
+}
+
+static void cut(void)
+{
+	unsigned int i;
+
+	fx_open(&fx, 1, 10 * MS, 0, NULL);
+	change(1, 10 * MS, 0, 0, 50);
+	change(1, 100 * MS, 50, 1, 0);
+	fx_open(&fx, 0, 10 * MS, 0, NULL);
+	change(0, 10 * MS, 0, 0, 100);
+	wake(0, 11 * MS, 100, 101, 0);
+	for (i = 1; i < 40; i++)
+		change(0, i * 100 * MS, 100 + !(i & 1), 0, 100 + (int)(i & 1));
+}
+
+static void subset(void)
+{
+	fx_open(&fx, 1, 10 * MS, 0, NULL);
+	change(1, 10 * MS, 0, 0, 300);
+	change(1, 400 * MS, 300, 1, 100);
+	change(1, 500 * MS, 100, 1, 200);
+	/* runs on CPU 5, sleeps, is woken again */
+	wake(1, 1100 * MS, 200, 300, 5);
+	wake(1, 3499 * MS, 200, 300, 1);
+	change(1, 3500 * MS, 200, 1, 300);
+	change(1, 3900 * MS, 300, 1, 0);
+}
+
+static void fastcall(void)
+{
+	static const struct fx_field fields[] = {
+		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED | TB_FIELD_BITS, 0, 16 },
+		{ "ret", "long", 0, 8, 0, TB_FIELD_SIGNED | TB_FIELD_BITS, 16, 48 },
+	};
+
+	fx_describe(&fx, EV_EXIT, TB_EVENT_FAST, "raw_syscalls", "sys_exit", fields, 2);
+	fx_open(&fx, 0, 10 * MS, 200, NULL);
+	/* both read, and sleep */
+	fx_simple(&fx, 0, FX_SYS_ENTER_FAST, 10 * MS, 200ull << 32);
+	fx_simple(&fx, 0, FX_SYS_ENTER_FAST, 20 * MS, 100ull << 32);
+	fx_simple(&fx, 0, EV_EXIT, 21 * MS, 7 << 16);	/* of 200 */
+	fx_simple(&fx, 0, FX_SYS_ENTER_FAST, 22 * MS, 200ull << 32 | 1);
+	fx_simple(&fx, 0, EV_EXIT, 23 * MS, 7 << 16 | 1);
+	fx_simple(&fx, 0, EV_EXIT, 520 * MS, 9 << 16);	/* of 100 */
+}
+
+static void gaps(unsigned int count)
+{
+	struct tb_gap lost = { .dropped = 1 };
+	unsigned int i, cpu;
+
+	for (i = 1; i <= count; i++)
+		for (cpu = 0; cpu < 4; cpu++) {
+			if (fx.rings[cpu].open)
+				fx_close(&fx, cpu);
+			lost.first = i * MS;
+			lost.last = i * MS + (i * 7 + cpu / 2) % 13 * 1000;
+			fx_open(&fx, cpu, lost.last, 0, i > 1 ? &lost : NULL);
+			change(cpu, lost.last, 0, 0, 100 + (int)cpu);
+			change(cpu, lost.last + 100000 + cpu, 100 + (int)cpu, 1, 0);
+		}
+}
+
+static void finish(const char *path, bool breaks_off)
+{
+	FILE *file = fopen(path, "wb");
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < FX_CPUS; cpu++) {
+		if (!fx.rings[cpu].open)
+			continue;
+		fx_close(&fx, cpu);
+		if (!breaks_off)
+			fx_totals(&fx, cpu);
+	}
+	fx_durable_end(&fx);
+	if (breaks_off)
+		memset(fx.data + fx_extend(&fx, 4096), 0x55, 4096);
+	if (!file || fwrite(fx.data, 1, fx.size, file) != fx.size || fclose(file)) {
+		perror(path);
+		exit(1);
+	}
+	fx_free(&fx);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*make)(void);
+	} kinds[] = {
+		{ "late", late }, { "clock", clocks }, { "gap", gap }, { "cut", cut },
+		{ "subset", subset }, { "fastcall", fastcall },
+	};
+	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 300, 400 };
+	char name[NAME];
+	size_t i;
+
+	fx_init(&fx, argc > 1 && !strcmp(argv[1], "cut") ? 14 : 12, 1000);
+	describe();
+	for (i = 0; i < sizeof(threads) / sizeof(threads[0]); i++)
+		fx_thread(&fx, threads[i], threads[i], 1, TB_THREAD_DUMP,
+			  name_of((int)threads[i], name));
+	if (argc == 4 && !strcmp(argv[1], "gaps")) {
+		gaps((unsigned int)atoi(argv[3]));
+		finish(argv[2], false);
+		return 0;
+	}
+	for (i = 0; argc == 3 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(argv[1], kinds[i].name)) {
+			kinds[i].make();
+			finish(argv[2], !strcmp(argv[1], "cut"));
+			return 0;
+		}
+	fprintf(stderr, "usage: report_trace KIND FILE [N]\n");
+	return 2;
+}

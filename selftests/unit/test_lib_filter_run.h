@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A filter for events of the fixture, and whether it lets one through: as its rows say, and by the
+ * kernel's own code, where that is there to be asked.
+ */
+#ifndef TEST_LIB_FILTER_RUN_H
+#define TEST_LIB_FILTER_RUN_H
+
+#include "test_lib_fixture.h"
+#include "test_lib_filter.h"
+
+#ifdef KERNEL_FILTER
+#include <filter_user.h>
+#include <capture/field.h>
+
+struct filter_task filter_task;
+int filter_fail = -1;
+struct tb_filter;
+int tb_filter_make(struct tb_filter **out, const struct tb_test *tests, u32 nr,
+		   const void *data, u32 data_bytes,
+		   const struct tb_field_def *fields, u32 *bad);
+void tb_filter_free(struct tb_filter *f);
+bool tb_filter_run(const struct tb_filter *f, const void *payload, u32 bytes);
+#endif
+
+static struct fx fx;
+static struct tb_trace *trace;
+static struct tb_filter_code code;
+static struct tb_error error;
+
+static inline void begin(void)
+{
+	fx_init(&fx, 14, 0);
+	fx_durable_end(&fx);
+	if (tb_trace_open_memory(fx.data, fx.size, &trace, NULL)) {
+		printf("Bail out! cannot open\n");
+		exit(1);
+	}
+}
+
+static inline void end(void)
+{
+	tb_trace_close(trace);
+	fx_free(&fx);
+}
+
+static inline const struct tb_format *format(unsigned int id)
+{
+	return tb_trace_format(trace, (uint16_t)id);
+}
+
+static const struct where here = {
+	.tid = 100, .tgid = 99, .uid = 1000, .cpu = 3,
+	.context = TB_CONTEXT_HARDIRQ | 2, .comm = "bash",
+};
+
+#ifdef KERNEL_FILTER
+/* The same by the kernel's own code, which also says whether it takes the tests */
+static inline bool kernel_run(const struct tb_format *form, const void *payload,
+			      size_t bytes)
+{
+	struct tb_field_def fields[32] = { 0 };
+	struct tb_filter *filter;
+	bool passed;
+	uint32_t i;
+	u32 bad;
+
+	filter_task = (struct filter_task){
+		.tid = here.tid, .tgid = here.tgid, .uid = here.uid,
+		.cpu = here.cpu, .context = here.context,
+	};
+	memcpy(filter_task.comm, here.comm, sizeof(filter_task.comm));
+	for (i = 0; i < form->nr_fields; i++) {
+		const struct tb_format_field *field = &form->fields[i];
+
+		fields[i].name = field->name;
+		fields[i].type = tb_field_is_text(field) ? "char" : field->type;
+		fields[i].offset = field->offset;
+		fields[i].size = field->size;
+		fields[i].count = field->count;
+		fields[i].flags = field->flags;
+		/* a char array is one there; STRING is what readers are told */
+		if (field->flags & TB_FIELD_STRING && field->count)
+			fields[i].flags |= TB_FIELD_ARRAY;
+		fields[i].bit = field->bit;
+		fields[i].bits = field->bits;
+	}
+	if (!code.nr_tests)
+		return true;
+	if (tb_filter_make(&filter, code.tests, code.nr_tests, code.data,
+			   code.data_bytes, fields, &bad)) {
+		printf("# the kernel does not take test %u\n", bad);
+		test_failures++;
+		return false;
+	}
+	passed = tb_filter_run(filter, payload, (u32)bytes);
+	tb_filter_free(filter);
+	return passed;
+}
+#endif
+
+/* Run what was compiled for @form last; by the kernel's own code, too, if it is there */
+static inline bool run_code(const struct tb_format *form, const void *payload,
+			    size_t bytes)
+{
+	bool passed = reference_run(&code, payload, bytes, &here);
+
+#ifdef KERNEL_FILTER
+	CHECK(kernel_run(form, payload, bytes) == passed);
+#else
+	(void)form;
+#endif
+	return passed;
+}
+
+#endif /* TEST_LIB_FILTER_RUN_H */

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Spans of time in which events are missing: a list in order, looked through by halving.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "spans.h"
+
+int spans_add(struct spans *spans, uint64_t first, uint64_t last)
+{
+	size_t count = spans->count;
+	struct span *grown = spans->list;
+
+	if (!(count & (count - 1))) {
+		grown = realloc(grown, (count ? 2 * count : 1) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		spans->list = grown;
+	}
+	grown[spans->count++] = (struct span){ first, last > first ? last : first };
+	return 0;
+}
+
+static int compare(const void *one, const void *other)
+{
+	const struct span *a = one, *b = other;
+
+	return a->first < b->first ? -1 : a->first > b->first;
+}
+
+void spans_settle(struct spans *spans)
+{
+	struct span *list = spans->list;
+	size_t i, kept = 0;
+
+	if (!spans->count)
+		return;
+	qsort(list, spans->count, sizeof(*list), compare);
+	for (i = 1; i < spans->count; i++) {
+		if (list[i].first > list[kept].last)
+			list[++kept] = list[i];
+		else if (list[i].last > list[kept].last)
+			list[kept].last = list[i].last;
+	}
+	spans->count = kept + 1;
+}
+
+void spans_free(struct spans *spans)
+{
+	free(spans->list);
+	*spans = (struct spans){ 0 };
+}
+
+size_t spans_from(const struct spans *spans, uint64_t ns)
+{
+	size_t low = 0, high = spans->count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (spans->list[middle].last <= ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool spans_meet(const struct spans *spans, uint64_t begin, uint64_t end)
+{
+	size_t at = spans_from(spans, begin);
+
+	return at < spans->count && spans->list[at].first < end;
+}
+
+uint64_t spans_outside(const struct spans *spans, uint64_t begin, uint64_t end)
+{
+	uint64_t outside = end > begin ? end - begin : 0, from, to;
+	size_t i;
+
+	for (i = spans_from(spans, begin); i < spans->count && spans->list[i].first < end; i++) {
+		from = spans->list[i].first > begin ? spans->list[i].first : begin;
+		to = spans->list[i].last < end ? spans->list[i].last : end;
+		outside -= to > from ? to - from : 0;
+	}
+	return outside;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Spans of time in which events are missing, whatever the CPU, of a recording that is read as a
+ * whole: so that what began and ended meanwhile elsewhere is not taken for certain.
+ */
+#ifndef TRACEBUF_SPANS_H
+#define TRACEBUF_SPANS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct span {
+	uint64_t first, last;
+};
+
+/* All zero: empty.  Once settled they are in order, and none touches another one */
+struct spans {
+	struct span *list;
+	size_t count;
+};
+
+/* 0, -ENOMEM */
+int spans_add(struct spans *spans, uint64_t first, uint64_t last);
+/* There are no more; nothing of what follows before that */
+void spans_settle(struct spans *spans);
+void spans_free(struct spans *spans);
+
+/* The first that ends after @ns, @count if there is none */
+size_t spans_from(const struct spans *spans, uint64_t ns);
+/* Is anything of what began at @begin and ended at @end in one of them? */
+bool spans_meet(const struct spans *spans, uint64_t begin, uint64_t end);
+/* How much of [@begin, @end) is in none of them */
+uint64_t spans_outside(const struct spans *spans, uint64_t begin, uint64_t end);
+
+#endif /* TRACEBUF_SPANS_H */
