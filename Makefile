@@ -21,6 +21,11 @@ DESTDIR ?=
 
 RELEASE  = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 OUT      = $(CURDIR)/build/$(RELEASE)
+# whose programs go with the headers, where Debian's say so: scripts/build-module looks into objects
+TOOLS_OF = $(shell sed -n 's/^override CROSS_COMPILE = \([^$$]*\)$$/\1/p' $(KDIR)/.kernelvariables 2>/dev/null)
+ifneq ($(TOOLS_OF),)
+export CROSS_COMPILE ?= $(TOOLS_OF)
+endif
 # without vmlinux there is no BTF to make for the module
 KMAKE    = $(MAKE) -C $(KDIR) M=$(OUT) CONFIG_DEBUG_INFO_BTF_MODULES=
 SOURCES  = Kbuild module include uapi

@@ -9,8 +9,9 @@
 #   cache_dir         the cache folder (it need not exist yet)
 #   kernel_dir K      what is kept of kernel K ("6.1", "6.12", "6.12-kasan" ...)
 #   kernel_headers K  headers of K, usable as KDIR
-#   kernel_image K    uncompressed vmlinux of K
+#   kernel_image K    what is booted of K: uncompressed vmlinux, or Image
 #   kernel_release K  `uname -r` of K
+#   kernel_arch K     what K is for: amd64, arm64
 #   kernel_names      the kernels there are, one a line
 #   linux_source      files kept of the kernel's sources (kselftest.h, checkpatch.pl)
 #
@@ -23,7 +24,15 @@
 #   vmlinux   uncompressed, for a PVH boot
 #   bzImage   -> the image as Debian ships it
 #   modules   -> lib/modules/RELEASE, with modules.dep made
-#   root/     the packages, unpacked
+#   root/     the packages, unpacked; for a kernel of a newer Debian the compiler
+#             and libraries that belong to it, too
+#
+# One that is for another architecture than this machine's has instead of vmlinux
+# and bzImage, and besides:
+#
+#   Image     -> the image as Debian ships it
+#   arch      the architecture, as Debian calls it, a text file
+#   user/     programs and libraries of that architecture, a guest's root
 #
 # One that was built (lib/build.sh) has no bzImage, modules and root, and:
 #
@@ -58,12 +67,23 @@ kernel_headers()
 
 kernel_image()
 {
-	_ki="$(kernel_dir "$1")" && printf '%s/vmlinux\n' "$_ki"
+	_ki="$(kernel_dir "$1")" || return 1
+	if [ -e "$_ki/Image" ]; then
+		printf '%s/Image\n' "$_ki"
+	else
+		printf '%s/vmlinux\n' "$_ki"
+	fi
 }
 
 kernel_release()
 {
 	_kr="$(kernel_dir "$1")" && cat "$_kr/release"
+}
+
+kernel_arch()
+{
+	_ka="$(kernel_dir "$1")" || return 1
+	cat "$_ka/arch" 2>/dev/null || echo amd64
 }
 
 kernel_names()

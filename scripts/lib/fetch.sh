@@ -29,27 +29,52 @@ have_package()
 	apt-cache show --no-all-versions "$1" >/dev/null 2>&1
 }
 
-# Newest release of kernel $1 ("6.12", or with a flavour "6.12-rt") of which
-# image, headers and kbuild are all in the package lists; sets release, image,
-# common and kbuild.
+# Where kernel $1 comes from: sets series ("" for any), flavour, arch, and has
+# apt know of the packages of another Debian if it is not one of the host's.
+kernel_origin()
+{
+	series=${1%%-*}
+	flavour=${1#"$series"}
+	arch=amd64
+	case $1 in
+	newest)
+		series='' flavour=''
+		other_debian amd64 trixie trixie-backports
+		;;
+	*-arm64)
+		flavour=${flavour%-arm64}
+		arch=arm64
+		other_debian arm64 bookworm bookworm-security
+		;;
+	esac
+}
+
+# Newest release of the kernel that kernel_origin() tells of of which image,
+# headers and kbuild are all in the package lists; sets release, image (one or
+# more packages), common and kbuild.
 find_release()
 {
-	_series=${1%%-*}
-	_flavour=${1#"$_series"}
-	for release in $(apt-cache pkgnames "linux-headers-$_series." |
-			sed -n "s/^linux-headers-\\([0-9.]*\\(-[0-9]*\\|+deb[0-9]*\\)$_flavour-amd64\\)\$/\\1/p" |
+	for release in $(apt-cache pkgnames "linux-headers-${series:+$series.}" |
+			sed -n "s/^linux-headers-\\([0-9.]*\\(-[0-9]*\\|+deb[0-9.]*\\)$flavour-$arch\\)\$/\\1/p" |
 			sort -rV); do
-		_version=${release%"$_flavour-amd64"}
-		common=linux-headers-$_version-common$_flavour
+		_version=${release%"$flavour-$arch"}
+		# real-time kernels have common headers of their own
+		common=linux-headers-$_version-common$flavour
+		have_package "$common" || common=linux-headers-$_version-common
 		have_package "$common" || continue
-		for kbuild in "linux-kbuild-$_version" "linux-kbuild-$_series" ""; do
+		for kbuild in "linux-kbuild-$_version" "linux-kbuild-$series" ""; do
 			[ -z "$kbuild" ] || ! have_package "$kbuild" || break
 		done
 		[ -n "$kbuild" ] || continue
 		# Unsigned and signed images hold the same kernel; the signed
 		# one may come some hours later.
-		for image in "linux-image-$release-unsigned" "linux-image-$release"; do
-			have_package "$image" && return 0
+		for image in "linux-image-$release-unsigned" "linux-binary-unsigned-$release" \
+			"linux-binary-$release" "linux-image-$release"; do
+			have_package "$image" || continue
+			# since 7.2 in packages of their own
+			! have_package "linux-modules-$release" ||
+				image="$image linux-modules-$release"
+			return 0
 		done
 	done
 	return 1
@@ -77,50 +102,134 @@ extract_vmlinux()
 		die "$1: what unpacked is no ELF file"
 }
 
+# The kernel's image in the folder root/ of packages into one that QEMU boots.
+unpack_image()
+{
+	# the latter two since 7.2
+	for _image in "root/boot/vmlinuz-$release" "root/usr/lib/modules/$release/vmlinuz" \
+		"root/usr/lib/modules/$release/vmlinuz.unsigned"; do
+		[ ! -e "$_image" ] || break
+	done
+	if [ "$arch" = amd64 ]; then
+		ln -s "$_image" bzImage
+		extract_vmlinux bzImage vmlinux
+	else
+		ln -s "$_image" Image
+	fi
+}
+
+# What the headers in root/ name by where they would be installed is in $1/root.
+relocate_headers()
+{
+	_hdr="root/usr/src/linux-headers-$release"
+	sed -i -e "s|^\(include\) /usr/src/|\1 $1/root/usr/src/|" \
+		-e "s|^\(KBUILD_OUTPUT=\)/usr/src/|\1$1/root/usr/src/|" "$_hdr/Makefile"
+	ln -s "$_hdr" headers
+	# Newer packages may come with /usr/lib/modules alone.
+	if [ ! -e root/lib ]; then
+		ln -s usr/lib root/lib
+	fi
+	rm -f "root/lib/modules/$release/build" "root/lib/modules/$release/source"
+	ln -s "$1/$_hdr" "root/lib/modules/$release/build"
+	ln -s "root/lib/modules/$release" modules
+}
+
+# A kernel of a newer Debian wants that one's compiler, and programs of its headers
+# that one's libraries: root/ has both, and is to be $1/root. gcc looks for the
+# assembler and the linker beside itself before it takes the host's.
+relocate_tools()
+{
+	_tools=root/usr/x86_64-linux-gnu/bin
+	mkdir -p "$_tools"
+	for _tool in as ld ld.bfd nm objcopy objdump ar strip ranlib readelf; do
+		ln -s "../../bin/x86_64-linux-gnu-$_tool" "$_tools/$_tool"
+	done
+	find root/usr/bin root/usr/libexec/gcc root/usr/lib/linux-kbuild-* -type f -perm /111 >tools
+	# shellcheck disable=SC2046
+	own_libraries "$1/root" $(cat tools)
+	rm tools
+	sed -i "s|^override CROSS_COMPILE = .*|override CROSS_COMPILE = $1/root/usr/bin/x86_64-linux-gnu-|
+		\$a PAHOLE = $1/root/usr/bin/pahole" "root/usr/src/linux-headers-$release/.kernelvariables"
+}
+
+# Programs and libraries of a Debian 12 for guests that cannot run the host's, and
+# what this tree's own are built against; into $1.
+guest_packages="?essential?architecture(native) bash dash coreutils grep sed mawk gawk tar util-linux kmod procps
+	findutils diffutils gzip xz-utils bzip2 binutils gcc iproute2 python3-minimal python3 strace jq
+	libc6-dev zlib1g-dev libprotobuf-c-dev libzstd-dev liburing-dev libtraceevent-dev
+	libsqlite3-dev sqlite3 libncurses-dev libbabeltrace2-dev babeltrace2 e2fsprogs libcap2-bin"
+fetch_guest_root()
+{
+	# shellcheck disable=SC2086
+	other_download_all $guest_packages
+	unpack_root "$1"
+	cp "$1/usr/share/base-passwd/passwd.master" "$1/etc/passwd"
+	cp "$1/usr/share/base-passwd/group.master" "$1/etc/group"
+	ln -sf gawk "$1/usr/bin/awk"
+	# nothing of it is read by a guest, and half of its size
+	rm -rf "$1/usr/share/doc" "$1/usr/share/man" "$1/usr/share/locale"
+}
+
+no_release()
+{
+	[ -z "$_od" ] || die "no linux-headers of kernel $1 for $arch with its image in the archives of
+$(cat "$_od/sources.list")"
+	die "no linux-headers of kernel $1 for $arch with its image in apt's lists.
+Kernel $1 for Debian 12 is in these archives; add both lines to a file in
+/etc/apt/sources.list.d/, run apt-get update as root, and try again:
+  deb http://deb.debian.org/debian bookworm-backports main
+  deb http://deb.debian.org/debian-security bookworm-security main"
+}
+
 # Kernel $1, one of Debian's, into the cache.
 fetch_kernel()
 {
 	_k="$(cache_dir)/kernels/$1"
 	[ ! -s "$_k/release" ] || return 0
 	need_apt "kernel $1"
-	if ! find_release "$1"; then
+	kernel_origin "$1"
+	if ! find_release; then
 		apt_update || true
-		find_release "$1" || die "no linux-headers of kernel $1 for amd64 with its image in apt's lists.
-Kernel $1 for Debian 12 is in these archives; add both lines to a file in
-/etc/apt/sources.list.d/, run apt-get update as root, and try again:
-  deb http://deb.debian.org/debian bookworm-backports main
-  deb http://deb.debian.org/debian-security bookworm-security main"
+		find_release || no_release "$1"
 	fi
 	say "kernel $1: fetching $release"
 	rm -rf "$_k.part"
 	mkdir -p "$_k.part/root"
 	(
 		cd "$_k.part" || exit
-		apt_download "$image" "linux-headers-$release" "$common" "$kbuild"
-		say "kernel $1: unpacking"
-		for _deb in *.deb; do
-			dpkg -x "$_deb" root
-			rm "$_deb"
-		done
-		rm -f apt.log
-
-		_hdr="root/usr/src/linux-headers-$release"
-		sed -i "s|^\(include\) /usr/src/|\1 $_k/root/usr/src/|" "$_hdr/Makefile"
-		ln -s "$_hdr" headers
-		ln -s "root/boot/vmlinuz-$release" bzImage
-		# Newer packages may come with /usr/lib/modules alone.
-		if [ ! -e root/lib ]; then
-			ln -s usr/lib root/lib
+		# programs that the headers come with run on this machine
+		[ "$arch" = amd64 ] || kbuild=$kbuild:amd64
+		if [ "$1" = newest ]; then
+			# shellcheck disable=SC2086
+			other_download_all $image "linux-headers-$release"
+		else
+			# shellcheck disable=SC2086
+			apt_download $image "linux-headers-$release" "$common" "$kbuild"
 		fi
-		rm -f "root/lib/modules/$release/build" "root/lib/modules/$release/source"
-		ln -s "$_k/$_hdr" "root/lib/modules/$release/build"
-		ln -s "root/lib/modules/$release" modules
+		say "kernel $1: unpacking"
+		if [ "$1" = newest ]; then
+			unpack_root root
+			relocate_tools "$_k"
+		else
+			for _deb in *.deb; do
+				dpkg -x "$_deb" root
+				rm "$_deb"
+			done
+		fi
+		rm -f apt.log
+		relocate_headers "$_k"
 		depmod=$(PATH="$PATH:/usr/sbin:/sbin" command -v depmod) ||
 			die "depmod not found: install the package kmod"
 		"$depmod" -b "$PWD/root" "$release"
-		extract_vmlinux bzImage vmlinux
+		unpack_image
+		if [ "$arch" != amd64 ]; then
+			say "kernel $1: programs for its guests"
+			fetch_guest_root user
+			printf '%s\n' "$arch" >arch
+		fi
 		printf '%s\n' "$release" >release
 	)
+	host_debian
 	mv "$_k.part" "$_k"
 	say "kernel $1: $release is in $_k"
 }

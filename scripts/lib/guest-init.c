@@ -3,9 +3,9 @@
  * guest-init - process 1 of the guests that scripts/vm boots.
  *
  * Lives, statically linked, in an initramfs with the few modules it needs. It
- * mounts the host's root (9p, read-only) under a writable overlay, runs one
- * command there and reports everything about it through one virtio-serial
- * port, as frames of
+ * mounts the host's root (9p or, for kernels without, virtiofs; read-only) under
+ * a writable overlay, runs one command there and reports everything about it
+ * through one virtio-serial port, as frames of
  *
  *	u8 type, u8[3] length (little endian), length bytes
  *
@@ -31,6 +31,7 @@
  *	env   NAME=VALUE, for the command
  *	arg   a word of the command
  *	add   host path; the next record "at" says where in the guest
+ *	root  host folder to take for the guest's root, not the host's own
  *	mod   host folder that makes up /lib/modules/RELEASE; the first is on top
  *	ko    host path of a module built for this kernel, repeatable
  *	out   (no value) send /out at the end
@@ -72,7 +73,7 @@ static char *envs[WORDS_MAX + 1];
 static char *mods[4];
 static char *adds[2 * WORDS_MAX];
 static int nwords, nenvs, nmods, nkos, nadds;
-static char *workdir = "/", *kos[4];
+static char *workdir = "/", *guest_root = "/", *kos[4];
 static bool want_out;
 
 static void send_frame(char type, const void *data, size_t len)
@@ -145,6 +146,17 @@ static void mount_at(const char *what, const char *where, const char *type,
 	make_dirs(where);
 	if (mount(what, where, type, flags, options))
 		fail("mounting %s on %s", type ? type : what, where);
+}
+
+/* The host's root, in the one way or the other in which it is offered. */
+static void mount_host(void)
+{
+	make_dirs("/host");
+	if (!mount("host", "/host", "virtiofs", MS_RDONLY, NULL))
+		return;
+	if (mount("host", "/host", "9p", MS_RDONLY,
+		  "trans=virtio,version=9p2000.L,cache=loose,msize=512000"))
+		fail("mounting the host's root");
 }
 
 /* For file systems a kernel may lack. */
@@ -232,6 +244,8 @@ static void read_job(const char *dir)
 			envs[nenvs++] = val;
 		else if (!strcmp(key, "dir"))
 			workdir = val;
+		else if (!strcmp(key, "root"))
+			guest_root = val;
 		else if (!strcmp(key, "add") || !strcmp(key, "at"))
 			adds[nadds++] = val;
 		else if (!strcmp(key, "mod") && nmods < 4)
@@ -303,13 +317,13 @@ static void copy_file(const char *from, const char *to)
 /* Make /root the guest's root: the host's, overlaid, and this run's additions. */
 static void make_root(void)
 {
-	char from[PATH_MAX], to[PATH_MAX], *all = "/";
+	char from[PATH_MAX], to[PATH_MAX];
 	struct utsname uts;
 	struct stat st;
 	int i;
 
 	mount_at("tmpfs", "/rw", "tmpfs", 0, "size=75%");
-	mount_overlay(&all, 1, "/root");
+	mount_overlay(&guest_root, 1, "/root");
 	mount_at("/dev", "/root/dev", NULL, MS_MOVE, NULL);
 	mount_at("/proc", "/root/proc", NULL, MS_MOVE, NULL);
 	mount_at("/sys", "/root/sys", NULL, MS_MOVE, NULL);
@@ -566,10 +580,10 @@ int main(int argc, char **argv)
 	if (kmsg < 0)
 		fail("opening /dev/kmsg");
 	/* A break, and SysRq, are taken from a serial line that is open. */
-	(void)!open("/dev/ttyS0", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	if (open("/dev/ttyS0", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) < 0)
+		(void)!open("/dev/ttyAMA0", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 
-	mount_at("host", "/host", "9p", MS_RDONLY,
-		 "trans=virtio,version=9p2000.L,cache=loose,msize=512000");
+	mount_host();
 	/* The last: words the kernel does not know come before it. */
 	read_job(argv[argc - 1]);
 	make_root();

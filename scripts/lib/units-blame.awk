@@ -89,7 +89,7 @@ kind == "survey" && /^# [0-9]+ "/ {
 	source = $3
 	gsub(/"/, "", source)
 	# what is capture's own has a way there that depends
-	sub(/.*\/module\/capture\/(units\/\.\.\/)*/, "", source)
+	sub(/(.*\/)?module\/capture\/(units\/\.\.\/)*/, "", source)
 	next
 }
 kind == "survey" {
@@ -130,7 +130,7 @@ kind == "survey" {
 		unit = unit_of[source]
 	if (!(unit in is_failed))
 		next
-	sub(/.*\/module\/capture\/(units\/\.\.\/)*/, "", source)
+	sub(/(.*\/)?module\/capture\/(units\/\.\.\/)*/, "", source)
 	says = read_message(message)
 	if (subject != "" && ((unit, subject) in is_eval)) {
 		blame(unit, subject, "out", says)

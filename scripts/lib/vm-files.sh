@@ -7,8 +7,9 @@
 # to scripts/. The results are named by a checksum of what they are made of,
 # and appear by a rename, so that runs side by side do not disturb each other.
 
-# Modules init needs before it can load any from the host's file system.
-guest_modules="virtio_pci virtio_console 9pnet_virtio 9p overlay"
+# Modules init needs before it can load any from the host's file system, and
+# those by which it gets at that; which, guest_files says.
+guest_modules="virtio_pci virtio_console overlay"
 
 # kmod's programs are not in every user's PATH.
 PATH="$PATH:/usr/sbin:/sbin"
@@ -32,35 +33,57 @@ sum_of()
 	cksum | tr -d '\n' | tr ' ' '-'
 }
 
-# guest-init as a static program; prints its path.
+# The modules that a guest with the modules folder $1 of release $2 sees the
+# host's files by: those of 9p, or of virtiofs if the kernel has no 9p.
+guest_files()
+{
+	if [ -z "$1" ] || modules_of "$1" "$2" 9p >/dev/null 2>&1; then
+		echo 9pnet_virtio 9p
+	else
+		echo virtiofs
+	fi
+}
+
+# modprobe's "insmod PATH" lines for modules $3... of the folder $1, release $2.
+modules_of()
+{
+	_base=${1%/lib/modules/*} _release=$2
+	shift 2
+	modprobe -d "${_base:-/}" -S "$_release" -a --show-depends "$@"
+}
+
+# guest-init as a static program for the architecture $1; prints its path.
 guest_init()
 {
 	# shellcheck disable=SC2154
 	_gi="$(vm_cache)/init-$(sum_of <"$here/lib/guest-init.c")"
+	_cc=${CC:-gcc} _strip=strip
+	if [ "$1" = arm64 ]; then
+		_gi=$_gi-$1 _cc=aarch64-linux-gnu-gcc _strip=aarch64-linux-gnu-strip
+	fi
 	if [ ! -x "$_gi" ]; then
 		prune
-		${CC:-gcc} -O2 -Wall -static -o "$_gi.$$" "$here/lib/guest-init.c" >&2 ||
+		$_cc -O2 -Wall -static -o "$_gi.$$" "$here/lib/guest-init.c" >&2 ||
 			die "cannot build scripts/lib/guest-init.c: is scripts/setup done?"
-		strip "$_gi.$$"
+		$_strip "$_gi.$$"
 		mv "$_gi.$$" "$_gi"
 	fi
 	printf '%s\n' "$_gi"
 }
 
 # The initramfs for the modules folder $1 ("" for a kernel with all it needs
-# built in) and the release $2; prints its path.
+# built in), the release $2 and the architecture $3; prints its path.
 guest_initrd()
 {
-	_init=$(guest_init)
+	_init=$(guest_init "$3")
 	_initrd="$(vm_cache)/initrd-${2:-none}-${_init##*/init-}"
 	if [ ! -s "$_initrd" ]; then
 		_tree=$(mktemp -d "$(vm_cache)/initrd.XXXXXX")
 		mkdir "$_tree/m"
 		cp "$_init" "$_tree/init"
 		if [ -n "$1" ]; then
-			_base=${1%/lib/modules/*}
-			# shellcheck disable=SC2086
-			modprobe -d "${_base:-/}" -S "$2" -a --show-depends $guest_modules |
+			# shellcheck disable=SC2046,SC2086
+			modules_of "$1" "$2" $guest_modules $(guest_files "$1" "$2") |
 				unpack_modules "$_tree/m" || die "cannot collect the modules of $2"
 		fi
 		(cd "$_tree" && find . | cpio -o -H newc -R 0:0 --quiet) >"$_initrd.$$" ||

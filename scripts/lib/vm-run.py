@@ -52,6 +52,10 @@ FRAME = re.compile(r"\] \s*(\S+)\+0x[0-9a-f]+/0x[0-9a-f]+( \[\w+\])?$")
 COPYING = re.compile(r"_*(mem(cpy|move|set|cmp|chr_inv)|str\w+|copy_(to|from)_user|"
                      r"(kcsan|tsan)_\w+|check_access|this_cpu\w+|list_(add|del)\w*)$")
 
+OOM = re.compile(r"\] \S.* invoked oom-killer: ")
+OOM_END = re.compile(r"\] oom-kill:constraint=| invoked oom-killer: ")
+GROUP_OOM = re.compile(r"\] oom-kill:constraint=CONSTRAINT_MEMCG,.*oom_memcg=/\w")
+
 # Of no use in the stacks of a guest that hangs: registers, code, guesses.
 REGISTERS = re.compile(r"\] ((R[A-Z0-9]{2}|[A-Z]S|CR2|Code|Hardware name|RIP: 0033): ?| \? )")
 
@@ -300,6 +304,31 @@ def drop_races(lines):
     return rest, dropped
 
 
+def drop_group_kills(lines):
+    """The log without the stacks of kills for want of memory in a control group.
+
+    A group has so little because a test wants it; of the machine's memory it stays a complaint.
+    """
+    rest = []
+    at = 0
+    while at < len(lines):
+        end = at + 1
+        if OOM.search(lines[at]):
+            while end < len(lines) and not OOM_END.search(lines[end]):
+                end += 1
+            report = lines[at:end]
+            if end < len(lines) and GROUP_OOM.search(lines[end]):
+                # the first is its own: others have come in between
+                stack = next((i for i, l in enumerate(report) if "] Call Trace:" in l), None)
+                if stack is not None:
+                    del report[stack]
+            rest += report
+        else:
+            rest += lines[at:end]
+        at = end
+    return rest
+
+
 def excerpts(lines):
     """The parts of a log around complaints: a few lines before, many after."""
     parts = []
@@ -326,7 +355,7 @@ def judge(guest):
     """The status of a run that did not fail by itself."""
     log, console = lines_of(guest.log), lines_of(guest.console)
     if guest.status is not None:
-        log, races = drop_races(log)
+        log, races = drop_races(drop_group_kills(log))
         if races:
             tell("%d data races in the kernel itself ignored" % races)
         bad = excerpts(log)
@@ -371,7 +400,7 @@ def user_tasks(lines):
             tasks[-1].append(line)
         inside = inside and "</TASK>" not in line
     return [line for task in tasks
-            if " pid:1 " not in task[0] and any("entry_SYSCALL" in l for l in task)
+            if " pid:1 " not in task[0] and any("entry_SYSCALL" in l or "el0_svc" in l for l in task)
             for line in task]
 
 
@@ -382,7 +411,7 @@ def tell_hang(guest):
         show("complaints in the kernel log:", bad)
     show("the end of the guest's console:", lines_of(guest.console)[-20:])
     guest.interrogate()
-    cpus = [l for l in lines_of(guest.monitor_text) if l.startswith(("CPU#", "RIP="))]
+    cpus = [l for l in lines_of(guest.monitor_text) if l.startswith(("CPU#", "RIP=", " PC="))]
     for line in lines_of(guest.console[console:]):
         if "sysrq: Show State" in line:
             break

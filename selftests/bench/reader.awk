@@ -1,36 +1,69 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# reader.awk - what suite reader measured, as a table and as JSON.
+# reader.awk - what suite reader measured, as tables and as JSON.
 #
-#   awk -F'|' -v rows=FILE -f reader.awk RESULTS >TABLE.md
+#   awk -F'|' -v rows=FILE -f reader.awk RESULTS >TABLES.md
 #
-# RESULTS has a line "recorder|ns of the load|ns of the recorder|ns of the kernel's threads|events|
-# events lost"; a nanosecond is 1/8 of an instruction (-icount shift=3). Per event that was not
-# lost. FILE gets one JSON object a line.
+# RESULTS has a line "CPUs|recorder|ns of the load|of the recorder|of its end|of the kernel's threads|
+# of them after its end|events|events lost|ns of a load that loses nothing, or -"; a nanosecond is
+# 1/8 of an instruction (-icount shift=3). With several CPUs, which take turns under icount, a
+# thread's time is also that of the other CPUs': only what is lost is told then. FILE gets one JSON
+# object a line.
 
 function json(name, value, unit)
 {
+	if ($1 > 1)
+		name = name ", " $1 " CPUs"
 	printf "{\"suite\": \"reader\", \"who\": \"%s\", \"case\": \"%s\", \"value\": %s, \"unit\": \"%s\"}\n", \
-		$1, name, value, unit >rows
+		$2, name, value, unit >rows
 }
 
-NR == 1 {
-	print "| recorder | its instructions an event | with the kernel's threads | x tracebuf | million events a second offered | lost |"
-	print "|---|---:|---:|---:|---:|---:|"
+# Million events in a thousand million instructions of all CPUs together
+function rate(events, ns)
+{
+	return events / (ns / 8) * 1e3
+}
+
+function head()
+{
+	if (cpus++)
+		print ""
+	if ($1 == 1) {
+		print "| recorder | its instructions an event | with the kernel's threads | x tracebuf | its end, million instructions | offered | lost | offered when none is lost |"
+		print "|---|---:|---:|---:|---:|---:|---:|---:|"
+	} else {
+		printf "On %d CPUs, a load on each:\n\n", $1
+		print "| recorder | offered | lost | offered when none is lost |"
+		print "|---|---:|---:|---:|"
+	}
+}
+
+$1 != last {
+	last = $1
+	head()
 }
 
 {
-	got = $5 - $6 > 0 ? $5 - $6 : 1
-	own = $3 / 8 / got
-	all = ($3 + $4) / 8 / got
-	if (NR == 1)
-		first = all
-	rate = $5 / $2 * 1e3
-	printf "| %s | %.1f | %.1f | %.2f | %.2f | %d of %d |\n", $1, own, all, all / first, rate, $6, $5
-	json("instructions an event", sprintf("%.2f", own), "instructions")
-	json("instructions an event with the kernel's threads", sprintf("%.2f", all), "instructions")
-	json("offered", sprintf("%.3f", rate), "million events a second")
-	json("lost", $6, "events")
+	printf "| %s |", $2
+	if ($1 == 1) {
+		got = $8 > $9 ? $8 - $9 : 1
+		own = $4 / 8 / got
+		all = ($4 + $6) / 8 / got
+		end = ($5 + $7) / 8e6
+		if (!first)
+			first = all
+		printf " %.1f | %.1f | %.2f | %.1f |", own, all, all / first, end
+		json("instructions an event", sprintf("%.2f", own), "instructions")
+		json("instructions an event with the kernel's threads", sprintf("%.2f", all), "instructions")
+		json("end", sprintf("%.2f", end), "million instructions")
+	}
+	offered = rate($8, $3)
+	printf " %.2f | %s | %s |\n", offered, $9 ? sprintf("%.1f %%", 100 * $9 / $8) : "0", \
+		$10 == "-" ? "none" : sprintf("%.2f", rate($8, $10))
+	json("offered", sprintf("%.3f", offered), "million events in 10^9 instructions")
+	json("lost", sprintf("%.2f", 100 * $9 / $8), "percent")
+	if ($10 != "-")
+		json("offered, none lost", sprintf("%.3f", rate($8, $10)), "million events in 10^9 instructions")
 }
 
 END {

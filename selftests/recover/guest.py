@@ -5,8 +5,10 @@
     guest.py HOW FORMAT IMAGE MEBIBYTES -- VM-COMMAND...
 
 VM-COMMAND is scripts/vm with a monitor at IMAGE.monitor and -no-shutdown.  HOW is that of
-guest.sh: with spin and none the guest is stopped from outside at a random moment, else
-it is waited for until it has stopped by itself.  FORMAT: elf or raw.  Exits 0 when there is an image.
+guest.sh: with spin and none the guest is stopped from outside at a random moment, with nmi it gets
+one then; else it is waited for until it has stopped by itself, or hangs where it should have: a
+kernel that has panicked may fail to turn the machine off.  What there is to be seen by then is for
+whoever looks at the image.  FORMAT: elf or raw.  Exits 0 when there is an image.
 """
 
 import os
@@ -16,7 +18,8 @@ import subprocess
 import sys
 import time
 
-DEADLINE = 240
+DEADLINE = 280
+HANGS = 120
 
 
 class Monitor:
@@ -65,11 +68,16 @@ def main():
             if guest.poll() is not None:
                 sys.exit("guest.py: the guest ended before it recorded")
             monitor.wait()
-        if how in ("spin", "none"):
+        if how in ("spin", "none", "nmi"):
             # not for luck: the moment is to be any
             time.sleep(1.5 + random.random())
-            monitor.ask("stop")
+            monitor.ask("nmi" if how == "nmi" else "stop")
+        hangs = time.monotonic() + HANGS
         while "paused" not in monitor.ask("info status"):
+            if time.monotonic() > hangs:
+                print("guest.py: it did not end within %d s: stopped" % HANGS)
+                print(monitor.ask("info registers -a"))
+                monitor.ask("stop")
             monitor.wait()
         if form == "elf":
             said = monitor.ask("dump-guest-memory " + image)

@@ -15,6 +15,8 @@ shift 2
 case $how in
 irq | spin | panic) set -- "$@" "die=$how" ;;
 esac
+# makedumpfile wants to know how this kernel's memory is laid out
+modprobe -q qemu_fw_cfg
 # Two providers at once
 insmod "$modules/tracebuf.ko" events=sched mode=circular buffers=8 &&
 	insmod "$modules/tb_crash.ko" "$@" || exit 3

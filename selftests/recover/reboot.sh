@@ -11,45 +11,23 @@
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd -P)
-tree=${here%/selftests/recover}
-# shellcheck source=scripts/lib/cache.sh
-. "$tree/scripts/lib/cache.sh"
+letters=k:o:
+# shellcheck source=selftests/recover/common.sh
+. "$here/common.sh"
 
-kernels='' out=''
-while getopts k:o: opt; do
-	case $opt in
-	k) kernels="$kernels $OPTARG" ;;
-	o) out=$OPTARG ;;
-	*) exit 2 ;;
-	esac
-done
-: "${kernels:=6.1 6.12}"
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-: "${out:=$work}"
-mkdir -p "$out" || exit 1
-
-number=0 failed=0
 echo "KTAP version 1"
 # reboot KERNEL HOW MEMORY WORDS: with these WORDS on the kernel's command line
 reboot()
 {
 	log=$out/reboot-$1-$2.log
-	TRACEBUF_VM_NOBUILD=1 "$tree/scripts/vm" -k "$1" -m 512 -t 240 -q '-action reboot=reset' \
+	"$tree/scripts/vm" -k "$1" -m 512 -t 240 -q '-action reboot=reset' \
 		-A "memmap=1M\$0x11000000 iomem=relaxed $4" -- "$here/reboot_guest.sh" \
-		"$tree/build/$(kernel_release "$1")-torture/tracebuf.ko" "$3" 0x11000000 \
-		>"$log" 2>&1
+		"$(modules "$1")/tracebuf.ko" "$3" 0x11000000 >"$log" 2>&1
 	code=$?
-	number=$((number + 1))
+	echo "scripts/vm: exit status $code" >>"$log"
 	# both boots that check something say so
-	if [ $code = 0 ] && [ "$(grep -c '^fine$' "$log")" = 2 ]; then
-		echo "ok $number $1: found again after reboots, $2"
-	else
-		failed=$((failed + 1))
-		tail -n 80 "$log" | sed 's/^/# /'
-		echo "# scripts/vm: exit status $code"
-		echo "not ok $number $1: found again after reboots, $2"
-	fi
+	[ $code = 0 ] && [ "$(grep -c '^fine$' "$log")" = 2 ]
+	told "$1: found again after reboots, $2" $? "$log"
 }
 # shellcheck disable=SC2086
 for k in $kernels; do
@@ -60,4 +38,4 @@ for k in $kernels; do
 	esac
 done
 echo "1..$number"
-[ $failed = 0 ]
+[ "$failed" = 0 ]

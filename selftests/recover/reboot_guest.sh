@@ -181,6 +181,8 @@ left
 		check "what is there can be kept" mem_save
 		check "survive damage to every second block" survive_blocks
 		echo "# $found lines are left"
+		check "payload that looks like blocks is none" survive_little forge
+		echo "# $found lines are left"
 		for number in 10 100; do
 			check "survive damage to $number bytes" survive_little bytes $number
 			echo "# $found lines are left"

@@ -109,9 +109,14 @@ exported()
 		status 0 tracebuf export -f perfetto -o t.pftrace t && rm -f t.pftrace && exact t
 }
 
+has_provider()
+{
+	tracebuf provider list | grep -q "^ *[0-9]* $1 "
+}
+
 flight_create()
 {
-	tracebuf provider list | grep -q '^flight ' ||
+	has_provider flight ||
 		status 0 tracebuf provider create flight -m circular -b $((8 + $1 % 24)) -B 256 -e sched,signal,irq
 }
 
@@ -151,7 +156,7 @@ flight_destroy()
 
 rules_begin()
 {
-	tracebuf provider list | grep -q '^rules ' ||
+	has_provider rules ||
 		status 0 tracebuf provider create rules -b 16 -B 256 -e sched || return
 	state_of rules running || status 0 tracebuf start -p rules
 }
@@ -168,7 +173,7 @@ rules_destroy() { rules_begin && status 0 tracebuf provider destroy rules; }
 
 writers_record()
 {
-	tracebuf provider list | grep -q '^writers ' || status 0 tracebuf provider create writers -b 64 -e user || return
+	has_provider writers || status 0 tracebuf provider create writers -b 64 -e user || return
 	status 0 tracebuf record -q -p writers -o t -- "$tree/build/user/samples/threads" && exact t
 }
 
@@ -186,7 +191,7 @@ writers_killed()
 
 writers_destroy()
 {
-	! tracebuf provider list | grep -q '^writers ' || status 0 tracebuf provider destroy writers
+	! has_provider writers || status 0 tracebuf provider destroy writers
 }
 
 machine_unplug()

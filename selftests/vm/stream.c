@@ -72,7 +72,8 @@ static bool check_header(struct stream *s, const struct tb_block *b, size_t byte
 	CHECK(b->kind == TB_BLOCK_DURABLE || b->kind == TB_BLOCK_ROLLING, "kind %u", b->kind);
 	CHECK(b->size_log2 < 32 && bytes == 1ull << b->size_log2,
 	      "size_log2 %u, but %zu bytes", b->size_log2, bytes);
-	CHECK(!(b->flags & ~(TB_BLOCK_COMPLETE | TB_BLOCK_FLUSHED | TB_BLOCK_GAP)),
+	CHECK(!(b->flags & ~(TB_BLOCK_COMPLETE | TB_BLOCK_FLUSHED | TB_BLOCK_GAP |
+			     TB_BLOCK_UNSETTLED)),
 	      "flags %#x", b->flags);
 	CHECK(b->flags & TB_BLOCK_COMPLETE, "not complete");
 	CHECK(b->provider == s->provider, "provider %u", b->provider);
@@ -392,11 +393,13 @@ static bool check_gap(struct stream *s, const struct tb_block *b, const struct t
 	      (unsigned long long)gap->recording, (unsigned long long)r->recording);
 	r->recording = gap->recording;
 	CHECK(gap->first <= gap->last, "gap: it ends before it starts");
-	CHECK(gap->overwritten || !r->blocks || b->sequence == r->last_seq + 1,
-	      "no overwritten events, but %llu comes after %llu",
-	      (unsigned long long)b->sequence, (unsigned long long)r->last_seq);
-	CHECK(gap->overwritten || r->blocks || b->sequence == 0,
-	      "no overwritten events, but it is the first");
+	r->untold |= b->sequence != (r->blocks ? r->last_seq + 1 : 0);
+	CHECK(!r->untold || gap->overwritten || b->flags & TB_BLOCK_UNSETTLED,
+	      "no overwritten events, but %llu comes after %s%llu",
+	      (unsigned long long)b->sequence, r->blocks ? "" : "none, ",
+	      (unsigned long long)r->last_seq);
+	if (gap->overwritten || !(b->flags & TB_BLOCK_UNSETTLED))
+		r->untold = false;
 	r->overwritten = b->overwritten;
 	r->dropped = b->dropped;
 	r->gap_overwritten += gap->overwritten;

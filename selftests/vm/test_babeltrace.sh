@@ -12,10 +12,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/vm/said.sh
 . "$here/said.sh"
 tree=${here%/selftests/vm}
-plugin=$tree/build/user/babeltrace2
+built=${TRACEBUF_USER:-$tree/build/user}
+plugin=$built/babeltrace2
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
-export LD_LIBRARY_PATH="$tree/build/user"
+export LD_LIBRARY_PATH="$built"
 
 live()
 {
@@ -114,7 +115,7 @@ programs()
 	live >out 2>err &
 	reader=$!
 	for times in 1 2 3; do
-		"$tree/build/user/samples/threads" || return
+		"$built/samples/threads" || return
 		# each time has been passed on before the next
 		until_it has_records $((times * 300)) || { cat err; wc -l out; tracebuf stop; return 1; }
 	done

@@ -26,6 +26,12 @@ static void files(DIR *dir, int n)
 		fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW);
 }
 
+#if defined(__aarch64__)
+#define MULTIARCH	"aarch64-linux-gnu"
+#else
+#define MULTIARCH	"x86_64-linux-gnu"
+#endif
+
 /* Timers, system calls, interrupts. */
 static void work(int rounds, const char *dir_name)
 {
@@ -181,7 +187,7 @@ TEST_DEV(context, task_softirq_irq_wide)
 
 TEST_DEV(context, task_softirq_irq_fast)
 {
-	nested(_metadata, self->fd, &self->s, TB_FORM_FAST, "/usr/lib/x86_64-linux-gnu");
+	nested(_metadata, self->fd, &self->s, TB_FORM_FAST, "/usr/lib/" MULTIARCH);
 }
 
 /*

@@ -121,7 +121,8 @@ mend_disk()
 disk_fails()
 {
 	begin_load
-	tracebuf record $1 -o bad/f.tbuf -e sched,signal,irq -b 64 >told 2>&1 &
+	# one that does not notice ends as well, with another status
+	tracebuf record $1 -o bad/f.tbuf -e sched,signal,irq -b 64 -d 300 >told 2>&1 &
 	recorder=$!
 	until_it running && until_it sh -c '[ $(stat -c %s bad/f.tbuf) -gt 500000 ]' && sync bad/f.tbuf
 	code=$?
@@ -167,13 +168,14 @@ stopped_reader()
 	# more than there is room for
 	"$work" 3000
 	books_live
+	books=$?
 	kill -CONT $recorder
 	"$work" 100
 	kill $recorder
 	wait $recorder
 	recorded=$?
 	end_load
-	[ $recorded = 0 ] && exact slow.tbuf
+	[ $books = 0 ] && [ $recorded = 0 ] && exact slow.tbuf
 }
 
 # Killed at any time: what they had taken and not given back is there for who comes next; what they

@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/vm/ktap.sh
 . "$here/ktap.sh"
 tree=${here%/selftests/vm}
-follow=$tree/build/user/samples/read/follow
+follow=${TRACEBUF_USER:-$tree/build/user}/samples/read/follow
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
 

@@ -7,8 +7,9 @@
  * every moment, and a device that records as ever when it is over.  What else is wrong the kernel
  * says: the test is at its best where KASAN and lockdep look on.
  *
- * TRACEBUF_CALLS says how many calls each thread makes, TRACEBUF_SEED where it begins.  Each
- * thread's calls follow from the seed; which thread is first is the scheduler's business.
+ * TRACEBUF_CALLS says how many calls each thread makes, TRACEBUF_FUZZ_SECONDS when it is enough
+ * in any case, TRACEBUF_SEED where it begins.  Each thread's calls follow from the seed; which
+ * thread is first is the scheduler's business.
  */
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -55,6 +56,7 @@ struct fuzzer {
 	uint32_t nr_refs;
 	int holder;			/* by this file */
 	uint64_t done, accepted;
+	time_t until;			/* by CLOCK_MONOTONIC */
 	pthread_t thread;
 	char wrong[200];		/* what must not be, or nothing */
 };
@@ -681,13 +683,21 @@ static void read_one(struct fuzzer *f)
 	}
 }
 
+static time_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
 static void *fuzz(void *arg)
 {
 	struct fuzzer *f = arg;
 	uint32_t i;
 	pid_t pid;
 
-	for (i = 0; i < f->calls && !f->wrong[0]; i++) {
+	for (i = 0; i < f->calls && !f->wrong[0] && (i % 64 || now() < f->until); i++) {
 		switch (dice(f) % 64) {
 		case 0 ... 1: open_one(f); break;
 		case 2: put_fd(slot(f, dice(f) % 3), -1); break;
@@ -713,7 +723,8 @@ static void *fuzz(void *arg)
 	return NULL;
 }
 
-static bool prepare(struct fuzzer *f, int number, uint64_t seed, uint32_t calls)
+static bool prepare(struct fuzzer *f, int number, uint64_t seed, uint32_t calls,
+		    uint64_t seconds)
 {
 	char *at;
 
@@ -722,6 +733,7 @@ static bool prepare(struct fuzzer *f, int number, uint64_t seed, uint32_t calls)
 	at = mmap(FAR(f, 1), ARENA + 4 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	f->seed = seed * 1000003 + number;
 	f->calls = calls;
+	f->until = now() + seconds;
 	f->arena = at + PAGE;
 	f->hole = at + PAGE + ARENA;
 	f->readonly = f->hole + PAGE;
@@ -787,6 +799,7 @@ FIXTURE_TEARDOWN(fuzz)
 TEST_DEV(fuzz, calls)
 {
 	uint32_t calls = number_of("TRACEBUF_CALLS", getenv("TRACEBUF_FULL") ? 100000 : 5000);
+	uint64_t seconds = number_of("TRACEBUF_FUZZ_SECONDS", 1000000);
 	uint64_t seed = number_of("TRACEBUF_SEED", 1), done = 0, good = 0;
 	static struct fuzzer fuzzers[THREADS];
 	static struct stream s;
@@ -794,7 +807,7 @@ TEST_DEV(fuzz, calls)
 	int fd;
 
 	for (i = 0; i < THREADS; i++) {
-		ASSERT_TRUE(prepare(&fuzzers[i], i, seed, calls));
+		ASSERT_TRUE(prepare(&fuzzers[i], i, seed, calls, seconds));
 		ASSERT_EQ(0, pthread_create(&fuzzers[i].thread, NULL, fuzz, &fuzzers[i]));
 	}
 	for (i = 0; i < THREADS; i++) {
@@ -814,7 +827,7 @@ TEST_DEV(fuzz, calls)
 		TH_LOG("%-10s %7u accepted %7u refused", commands[i].name, accepted[i], refused[i]);
 		kinds += accepted[i] && refused[i];
 	}
-	if (calls >= 5000)
+	if (done >= 10000)
 		EXPECT_LE(ARRAY_SIZE(commands) - 2, kinds);
 	/* and it records as ever */
 	ASSERT_EQ(0, cleaned());

@@ -14,6 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 . "$here/said.sh"
 
 work=${TRACEBUF_SELFTESTS:-${here%/selftests/vm}/build/selftests}/workload
+follow=${here%/selftests/vm}/build/user/samples/read/follow
 much="-b 2048 -B 256"
 cpus=$(nproc)
 # all but the first, as the kernel writes it
@@ -152,6 +153,37 @@ past_the_cache()
 	[ "$(($(stat -c '%b * %B' disk/d.tbuf)))" -le $(($(stat -c %s disk/d.tbuf) + 8192)) ] || { stat disk/d.tbuf; return 1; }
 }
 
+# look FILE N: what there is of it has no holes, and all events of the load are there
+look()
+{
+	"$follow" - <"$1" >seen 2>>faults
+	[ -s faults ] || [ "$(grep -c 'signal:signal_generate .* comm="\{0,1\}workload' seen)" = "$2" ]
+}
+
+# A file is looked at all the time while it is recorded.  The disk is so slow that writes of both
+# readers are on their way most of the time.
+followed()
+{
+	mkdir -p cgroup && mount -t cgroup2 none cgroup && mkdir cgroup/slow &&
+		echo +io >cgroup/cgroup.subtree_control &&
+		echo "$(mountpoint -d disk) wbps=200000" >cgroup/slow/io.max || return
+	rm -f faults
+	sh -c 'echo $$ >cgroup/slow/cgroup.procs && exec "$@"' sh tracebuf record -v --readers $cpus -o disk/l.tbuf \
+		-e signal $much --flush-ms 10 >record.said 2>&1 &
+	pid=$!
+	until_it running || return
+	load 2000 &
+	loading=$!
+	until_it look disk/l.tbuf $((2000 * cpus))
+	code=$?
+	wait $loading
+	kill $pid
+	wait $pid || code=1
+	umount cgroup
+	cat record.said faults
+	[ $code = 0 ] && [ ! -s faults ] && each disk/l.tbuf && numbered 2000 disk/l.tbuf
+}
+
 without_io_uring()
 {
 	sysctl -q kernel.io_uring_disabled=2 || return
@@ -271,7 +303,7 @@ unload()
 	rmmod tracebuf
 }
 
-plan 17
+plan 18
 check "load" insmod "$TRACEBUF_KO"
 check "a thread for each, on its CPUs" pinned
 check "on tmpfs: through the page cache" on_tmpfs
@@ -284,6 +316,7 @@ else
 fi
 check "a file system with a device" mount_ext4
 check "past the page cache" past_the_cache
+check "a file is followed while it is written" followed
 check "without io_uring" without_io_uring
 check "through the page cache if asked for" buffered
 check "stacks have names" with_stacks

@@ -14,6 +14,8 @@ tree=${here%/selftests/vm}
 checker=$tree/selftests/unit/report_check.py
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
+# room for all of it, should the recorder not run until the end: the counts are of whole recordings
+buffers=512
 
 # ask TRACE PYTHON...: does each hold?  section(ID): its rows, by column
 ask()
@@ -56,7 +58,8 @@ import ctypes, os, time
 ctypes.CDLL(None).prctl(15, b"victim", 0, 0, 0)
 os.sched_setaffinity(0, {0})
 os.nice(10)
-for i in range(5):
+# where all is slow, some of them are over before it has gone to sleep
+for i in range(10):
     time.sleep(0.002)
 # at once: it does not get much of the CPU
 os._exit(0)
@@ -67,7 +70,7 @@ pinned()
 {
 	taskset -c 0 ./hog &
 	hog=$!
-	tracebuf record -e sched_switch,sched_waking,sched_wakeup,sched_migrate_task -o pinned -- python3 -S victim.py
+	tracebuf record -b "$buffers" -e sched_switch,sched_waking,sched_wakeup,sched_migrate_task -o pinned -- python3 -S victim.py
 	status=$?
 	kill "$hog"
 	wait "$hog" 2>/dev/null
@@ -85,7 +88,7 @@ pinned()
 # As many timers as are waited for, at least
 timers()
 {
-	tracebuf record -e irq,local_timer_entry,local_timer_exit,sched_switch -o timers -- python3 -S -c '
+	tracebuf record -b "$buffers" -e irq,local_timer_entry,local_timer_exit,sched_switch -o timers -- python3 -S -c '
 import time
 for i in range(150):
     time.sleep(0.0005)' || return
@@ -97,7 +100,7 @@ for i in range(150):
 
 failing()
 {
-	tracebuf record -e raw_syscalls -o calls -- python3 -S -c '
+	tracebuf record -b "$buffers" -e raw_syscalls -o calls -- python3 -S -c '
 import os
 for i in range(321):
     try:
@@ -125,7 +128,7 @@ for i in range(77):
 
 fast()
 {
-	tracebuf record --fast -e sched_switch,sched_waking,sched_wakeup,raw_syscalls,irq -o fast -- \
+	tracebuf record -b "$buffers" --fast -e sched_switch,sched_waking,sched_wakeup,raw_syscalls,irq -o fast -- \
 		python3 -S -c '
 import os
 for i in range(500):
@@ -139,7 +142,7 @@ for i in range(500):
 disk()
 {
 	truncate -s 16M image && device=$(losetup -f --show image) || return
-	tracebuf record -e block -o disk -- \
+	tracebuf record -b "$buffers" -e block -o disk -- \
 		dd if=/dev/zero of="$device" bs=64k count=64 oflag=direct
 	status=$?
 	number=$(printf '%d:%d' "0x$(stat -c %t "$device")" "0x$(stat -c %T "$device")")
@@ -164,8 +167,8 @@ lossy()
 
 different()
 {
-	tracebuf record -e raw_syscalls -o a -- python3 -S -c 'import os; [os.getppid() for i in range(100)]' &&
-	tracebuf record -e raw_syscalls -o b -- python3 -S -c 'import os; [os.getppid() for i in range(5000)]' || return
+	tracebuf record -b "$buffers" -e raw_syscalls -o a -- python3 -S -c 'import os; [os.getppid() for i in range(100)]' &&
+	tracebuf record -b "$buffers" -e raw_syscalls -o b -- python3 -S -c 'import os; [os.getppid() for i in range(5000)]' || return
 	tracebuf diff --json a b >report.json || return
 	python3 - <<'END'
 import json, sys

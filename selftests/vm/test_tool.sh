@@ -115,6 +115,21 @@ exit_status_of_the_command()
 		status 0 tracebuf verify status.tbuf
 }
 
+exit_status_in_time()
+{
+	status 3 tracebuf record -q -d 600 -o status.tbuf -e signal -- sh -c 'exit 3'
+}
+
+one_file()
+{
+	tracebuf record -q -o one.tbuf -e signal 2>record.said &
+	pid=$!
+	until_it running && kill -USR2 $pid && until_it grep -q "this recording has one" record.said
+	code=$?
+	kill $pid
+	wait $pid && [ $code = 0 ] && status 0 tracebuf verify one.tbuf
+}
+
 no_such_command()
 {
 	status 127 tracebuf record -e irq -o none.tbuf -- ./no-such-command && says no-such-command
@@ -319,6 +334,32 @@ control()
 	status 0 tracebuf status && says stopped || return
 	status 0 tracebuf save -o save.tbuf && status 0 tracebuf verify save.tbuf || return
 	status 0 tracebuf print --fields save.tbuf && lines $n 'sys_enter: id=600' said && numbered said
+}
+
+# Nothing is left: what has been saved stays
+save_twice()
+{
+	cp save.tbuf saved.tbuf
+	status 1 tracebuf save -o save.tbuf && says "read before" && cmp save.tbuf saved.tbuf || return
+	status 1 tracebuf save -o never.tbuf && [ ! -e never.tbuf ]
+}
+
+# What has no room there can be saved elsewhere, and is the rest
+save_full()
+{
+	status 0 tracebuf start -e raw_syscalls,signal -b 128 && "$work" $n && "$work" $n || return
+	status 0 tracebuf stop || return
+	mkdir -p full && mount -t tmpfs -o size=150k none full || return
+	status 1 tracebuf save -o full/s.tbuf && says "no space" && says "still in the buffers"
+	code=$?
+	cp full/s.tbuf s.tbuf
+	umount full
+	# alone it is not whole, and verify says so
+	[ $code = 0 ] && status 1 tracebuf verify s.tbuf && says "attempted, but" &&
+		status 0 tracebuf save -o rest.tbuf || return
+	cat s.tbuf rest.tbuf >both.tbuf
+	status 0 tracebuf verify both.tbuf && says exact || return
+	status 0 tracebuf print --fields both.tbuf && lines $((2 * n)) 'signal_generate: sig=34' said
 }
 
 control_twice()
@@ -740,6 +781,8 @@ check "export to Perfetto has exactly its events" export_perfetto
 check "list of a file" list_of_file
 check "record: duration" for_a_while
 check "record: exit status of the command" exit_status_of_the_command
+check "record: exit status of the command, with a duration" exit_status_in_time
+check "record: SIGUSR2 when there is one file" one_file
 check "record: no such command" no_such_command
 check "record: overload is told and exact" overload
 check "record: through a pipe" through_a_pipe
@@ -755,6 +798,8 @@ check "stream: cut anywhere" cut_anywhere
 check "stream: kill -9" killed
 check "stream: what is wrong is said" stream_wrong
 check "start, status, flush, stop, save" control
+check "save twice" save_twice
+check "save to a full disk, and then elsewhere" save_full
 check "start and stop twice" control_twice
 check "flight recorder" flight_recorder
 check "oneshot" oneshot

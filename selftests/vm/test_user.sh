@@ -21,6 +21,16 @@ marks()
 	grep -q 'user:-: mark one$' said && grep -q 'user:-: mark two words$' said && tracebuf verify t
 }
 
+marks_small()
+{
+	tracebuf start -b 64 -B 64 -e user && tracebuf mark fits || return
+	if tracebuf mark $(seq 300) 2>said; then
+		return 1
+	fi
+	grep 'too long for the buffers' said && tracebuf stop && tracebuf save -o t &&
+		tracebuf print t | grep 'mark fits$'
+}
+
 threads()
 {
 	tracebuf record -e sched_switch,user -o t -- "$tree/build/user/samples/threads" || return
@@ -219,6 +229,7 @@ exported()
 plan 13
 insmod "$TRACEBUF_KO"
 check "marks from the shell" marks
+check "marks where buffers are small" marks_small
 check "threads that hand work to each other" threads
 check "what a thread writes lines up with its scheduling" lined_up
 check "a Python program" python

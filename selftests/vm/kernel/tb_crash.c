@@ -8,6 +8,7 @@
  *   die=irq     after a while the timer reads address 0
  *   die=spin    or does not return, with interrupts off
  *   die=panic   or calls panic()
+ *   die=task    a thread does what the timer does with die=irq
  *   (none)      somebody else ends it
  */
 #include <linux/delay.h>
@@ -89,6 +90,17 @@ static void tb_crash_record(unsigned int cpu, unsigned int source)
 	WRITE_ONCE(page->source[cpu][source].done, number + 1);
 }
 
+static void tb_crash_die(void)
+{
+	if (!strcmp(die, "irq") || !strcmp(die, "task"))
+		READ_ONCE(*(int *)NULL);
+	if (!strcmp(die, "panic"))
+		panic("tb_crash");
+	if (!strcmp(die, "spin"))
+		for (;;)
+			cpu_relax();
+}
+
 static int tb_crash_task(void *data)
 {
 	unsigned int i, cpu = (unsigned long)data;
@@ -96,20 +108,11 @@ static int tb_crash_task(void *data)
 	while (!kthread_should_stop()) {
 		for (i = 0; i < 1000; i++)
 			tb_crash_record(cpu, TB_CRASH_TASK);
+		if (!strcmp(die, "task") && !cpu && ktime_get_ns() > die_at)
+			tb_crash_die();
 		cond_resched();
 	}
 	return 0;
-}
-
-static void tb_crash_die(void)
-{
-	if (!strcmp(die, "irq"))
-		READ_ONCE(*(int *)NULL);
-	if (!strcmp(die, "panic"))
-		panic("tb_crash");
-	if (!strcmp(die, "spin"))
-		for (;;)
-			cpu_relax();
 }
 
 static enum hrtimer_restart tb_crash_timer(struct hrtimer *timer)
@@ -119,7 +122,7 @@ static enum hrtimer_restart tb_crash_timer(struct hrtimer *timer)
 	/* it may have moved, with a CPU that goes away; nobody does that here */
 	for (i = 0; i < 3; i++)
 		tb_crash_record(cpu, TB_CRASH_TIMER);
-	if (ktime_get_ns() > die_at && timer == &timers[0])
+	if (strcmp(die, "task") && timer == &timers[0] && ktime_get_ns() > die_at)
 		tb_crash_die();
 	hrtimer_forward_now(timer, ns_to_ktime(gap_us * (500 + get_random_u32() % 1000)));
 	return HRTIMER_RESTART;
