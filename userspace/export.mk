@@ -19,9 +19,9 @@ endif
 FORMATS_TRACES := $(if $(PERFETTO_OBJ),$(OUT)/test_export)
 
 .PHONY: test-formats test-query
-test-formats: $(OUT)/asan/tracebuf $(FORMATS_TRACES)
+test-formats: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 	@echo '# test_export_formats.sh'
-	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export \
+	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
 		sh $(ROOT)/selftests/unit/test_export_formats.sh
 
 # What reports say, over the same traces and some of their own
@@ -36,9 +36,9 @@ test-report: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
 		sh $(ROOT)/selftests/unit/test_report.sh
 
-test-query: $(OUT)/asan/tracebuf $(FORMATS_TRACES)
+test-query: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 	@echo '# test_query.sh'
-	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export \
+	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
 		sh $(ROOT)/selftests/unit/test_query.sh
 
 test: test-formats test-report test-query

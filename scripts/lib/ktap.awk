@@ -8,7 +8,7 @@
 # the lines that came before it.  Several streams after one another are fine.
 # A parent of subtests counts through them: once for itself only if it failed
 # and none of them did.  Results that a plan announced and that did not come,
-# a program that failed without saying which test, and no results at all
+# more than it announced, a program that failed without saying which test, and no results at all
 # count as failed.
 
 function failed(what)
@@ -24,6 +24,8 @@ function finish()
 	if (plan != "" && seen[0] < plan)
 		for (i = seen[0] + 1; i <= plan; i++)
 			failed("result " i " of " plan " is missing")
+	if (plan != "" && seen[0] > plan)
+		failed(seen[0] " results, and " plan " were announced")
 	plan = ""
 	seen[0] = 0
 }

@@ -474,9 +474,12 @@ class Model:
         self.wakeups = []
         self.parts = set()
         self.running, self.irqs, self.softirq = {}, collections.defaultdict(list), {}
-        self.calls, self.woken, self.losses = {}, {}, 0
+        self.calls, self.woken = {}, {}
         self.awake = set()
         self.has_wakeups = False
+        # events are missing on some CPU, wherever their loss comes in the order
+        self.missing = [(item["fields"]["first"], item["fields"]["last"]) for item in objects
+                        if item["type"] == "lost" and "cpu" in item]
         for item in objects:
             if item["type"] == "lost" and "cpu" in item:
                 self.lose(item["cpu"])
@@ -491,12 +494,14 @@ class Model:
                                   begin["tid"] if tid is None else tid, number, name, result,
                                   state, waited))
 
+    def lossy(self, begin, end):
+        return any(first < end["time"] and last > begin["time"]
+                   for first, last in self.missing)
+
     def lose(self, cpu):
-        self.losses += 1
         self.running.pop(cpu, None)
         self.irqs[cpu].clear()
         self.softirq.pop(cpu, None)
-        self.woken.clear()
 
     def take(self, item):
         fields, cpu, name = item["fields"], item["cpu"], item["name"]
@@ -520,7 +525,8 @@ class Model:
             return
         done = name != "sched_waking"
         self.has_wakeups |= done
-        if tid in self.woken and done and tid not in self.awake:
+        before = self.woken.get(tid)
+        if before and done and tid not in self.awake and not self.lossy(before, item):
             self.awake.add(tid)
             return
         # nobody is woken twice who has not run in between
@@ -540,7 +546,7 @@ class Model:
             self.add("run", begin[0], item, None, None, None, state, begin[2], tid)
         tid, waited = fields["next_pid"], None
         woken = self.woken.pop(tid, None)
-        if woken:
+        if woken and not self.lossy(woken, item):
             waited = item["time"] - woken["time"]
             self.wakeups.append((woken["time"], waited, cpu, tid, woken["tid"]))
         self.running[cpu] = (item, tid, waited)
@@ -550,13 +556,13 @@ class Model:
         if name == "sys_enter":
             tid = fields.get("tid", tid)
             self.parts.add(id(item))
-            self.calls[tid] = (item, self.losses)
+            self.calls[tid] = item
             return
-        begin, losses = self.calls.pop(tid, (None, 0))
+        begin = self.calls.pop(tid, None)
         if not begin or begin["fields"]["id"] != fields["id"]:
             return
         self.parts.add(id(item))
-        if losses == self.losses:
+        if not self.lossy(begin, item):
             self.add("syscall", begin, item, fields["id"], fields.get("id_name"),
                      fields["ret"], tid=tid)
 

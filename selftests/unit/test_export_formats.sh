@@ -5,8 +5,8 @@
 # against what print says of it, options that choose, damaged traces, and what is left behind
 # when writing fails.
 #
-# Needs: TRACEBUF (the tool, with sanitizers), python3, sqlite3; TEST_EXPORT (test_export.c) for
-# longer traces, if it could be built.
+# Needs: TRACEBUF (the tool, with sanitizers), python3, sqlite3; REPORT_TRACE (report_trace.c) for a
+# trace with losses; TEST_EXPORT (test_export.c) for longer ones, if it could be built.
 
 set -u
 export LC_ALL=C
@@ -16,7 +16,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 golden=$here/../golden
 TRACEBUF=${TRACEBUF:-tracebuf}
 TEST_EXPORT=${TEST_EXPORT:-test_export}
-begin python3 sqlite3 "$TRACEBUF"
+REPORT_TRACE=${REPORT_TRACE:-report_trace}
+begin python3 sqlite3 "$TRACEBUF" "$REPORT_TRACE"
 
 # fails MESSAGE ARGUMENT...: the export says so, and leaves nothing behind
 fails()
@@ -65,6 +66,8 @@ check "$golden/kernel.tbuf"
 result $? "kernel events are the same in all formats"
 check "$golden/user.tbuf"
 result $? "what programs write is the same in all formats"
+"$REPORT_TRACE" gap gap.tbuf && check gap.tbuf
+result $? "what happens while events of another CPU are missing is not certain"
 if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" big big.tbuf 20000; then
 	check big.tbuf
 	result $? "20000 events are the same in all formats"

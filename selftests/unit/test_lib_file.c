@@ -275,7 +275,9 @@ static void two_recordings(void)
 	CHECK(!tb_trace_fault(trace));
 	CHECK_NUMBER(tb_trace_recordings(trace), 2);
 	CHECK_NUMBER(count_events(trace), 7);
+	CHECK_NUMBER(tb_trace_selected(trace), 0);
 	CHECK(tb_trace_select(trace, 1) == 0);
+	CHECK_NUMBER(tb_trace_selected(trace), 1);
 	CHECK_NUMBER(tb_trace_init(trace)->generation, 2);
 	CHECK_NUMBER(count_events(trace), 1);
 	CHECK_NUMBER(tb_trace_nr_cpus(trace), 4);

@@ -4,8 +4,8 @@
 # "tracebuf query": the same SQL says the same as in the database that export makes, what narrows a question
 # down narrows down what is read, and what is wrong is said.
 #
-# Needs: TRACEBUF (the tool, with sanitizers), python3; TEST_EXPORT (test_export.c) for longer
-# traces, if it could be built.
+# Needs: TRACEBUF (the tool, with sanitizers), python3; REPORT_TRACE (report_trace.c) for a trace with
+# losses; TEST_EXPORT (test_export.c) for longer ones, if it could be built.
 
 set -u
 export LC_ALL=C
@@ -15,7 +15,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 golden=$here/../golden
 TRACEBUF=${TRACEBUF:-tracebuf}
 TEST_EXPORT=${TEST_EXPORT:-test_export}
-begin python3 "$TRACEBUF"
+REPORT_TRACE=${REPORT_TRACE:-report_trace}
+begin python3 "$TRACEBUF" "$REPORT_TRACE"
 if ! "$TRACEBUF" query -h >/dev/null 2>&1; then
 	echo "1..0 # SKIP built without SQLite"
 	exit 0
@@ -77,6 +78,8 @@ for base in mono real; do
 done
 same user.tbuf
 result $? "what programs write: the same answers as the database has"
+"$REPORT_TRACE" gap gap.tbuf && same gap.tbuf
+result $? "with losses: the same answers as the database has"
 big=
 if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" big big.tbuf 20000; then
 	big=big.tbuf

@@ -212,6 +212,23 @@ interrupt_with_command()
 		! pgrep workload
 }
 
+# Nothing is recorded before somebody reads it; who gives up waiting for that has left nothing behind
+no_reader()
+{
+	mkfifo unread || return
+	tracebuf record -o unread -e irq -- sleep 1000 &
+	pid=$!
+	until_it grep -q fifo_open /proc/$pid/stack || return
+	! running && kill -TERM $pid && code=0
+	wait $pid
+	[ $? = 143 ] && [ "$code" = 0 ] && until_it no_process 'sleep 1000' && ! running
+}
+
+no_process()
+{
+	! pgrep -f "$1"
+}
+
 # ---- stream -----------------------------------------------------------------
 
 # Short-lived processes, 500 numbered system calls in all
@@ -765,7 +782,7 @@ unload()
 	rmmod tracebuf
 }
 
-plan 58
+plan 63
 check "no module: status" no_module status
 check "no module: record" no_module record -d 1
 check "no module: list" no_module list
@@ -790,6 +807,7 @@ check "record: SIGTERM" ends_well TERM
 check "record: SIGHUP" ends_well HUP
 check "record: Ctrl-C" interrupt
 check "record: Ctrl-C with a command" interrupt_with_command
+check "record: ended while nobody reads its FIFO" no_reader
 check "stream: through channels" stream_fifo
 check "stream: through a pipe" stream_pipe
 check "stream: overload is told and exact" stream_overload

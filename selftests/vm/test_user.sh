@@ -226,7 +226,7 @@ exported()
 		tracebuf export t -o t.perfetto && grep -qa 'half way' t.perfetto
 }
 
-plan 13
+plan 14
 insmod "$TRACEBUF_KO"
 check "marks from the shell" marks
 check "marks where buffers are small" marks_small

@@ -50,11 +50,11 @@ struct analysis *analysis_new(const struct tb_trace *trace,
 	for (i = 0; i < ANALYSIS_WORSTS && a->worst[i].list; i++)
 		;
 	if (!a->slices || !a->gaps.list || i < ANALYSIS_WORSTS ||
-	    (a->options.whole && losses_ahead(a, a->options.recording))) {
+	    (a->options.whole && spans_of_trace(&a->missing, trace, TB_TIME_MONOTONIC))) {
 		analysis_free(a);
 		return NULL;
 	}
-	if (a->whole)
+	if (a->options.whole)
 		slices_missing(a->slices, &a->missing);
 	return a;
 }

@@ -48,12 +48,12 @@ struct analysis;
  * @worst: how many worst cases are kept of each kind (10)
  * @one_cpu, @cpu: count only what happened (ended) on this CPU
  * @one_tid, @tid: count only what this thread did or had to wait for
- * @whole: the trace is a file, @recording the number of the recording that is selected
+ * @whole: the trace is a file
  */
 struct analysis_options {
 	uint32_t worst;
 	bool     one_cpu, one_tid, whole;
-	uint32_t cpu, tid, recording;
+	uint32_t cpu, tid;
 };
 
 /** analysis_new - before the first event of the selected recording; @options may be NULL.

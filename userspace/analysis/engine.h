@@ -140,7 +140,6 @@ struct analysis {
 	struct listed blocks;
 	struct analysis_histogram block_latency;
 
-	bool     whole;			/* missing is all that ever will be */
 	struct spans missing;		/* when events of any CPU are */
 	size_t   missing_at;		/* the queues are at, or before, that one of them */
 	bool     blind;			/* in it */
@@ -204,8 +203,6 @@ void block_end(struct analysis *a);
 
 /* losses.c */
 int losses_take(struct analysis *a, const struct tb_view *view);
-/* When events are missing in all of recording number @recording */
-int losses_ahead(struct analysis *a, unsigned int recording);
 /* Are events missing between @begin, when there had been @losses, and @ns, which is now? */
 bool losses_since(const struct analysis *a, uint64_t losses, uint64_t begin, uint64_t ns);
 

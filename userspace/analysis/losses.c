@@ -3,8 +3,7 @@
  * What is missing: of which CPU or program, how much, when.
  *
  * A block tells what is missing before it, so an event of another CPU that is in the same time comes by
- * earlier.  Of a recording that is there as a whole all blocks are asked first: then it is known of
- * each event what it lacks.
+ * earlier.  Of a recording that is there as a whole that is known ahead.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -124,68 +123,9 @@ int losses_take(struct analysis *a, const struct tb_view *view)
 	return 0;
 }
 
-/* ---- ahead ---- */
-
-static int add_missing(struct analysis *a, uint64_t first, uint64_t last)
-{
-	return spans_add(&a->missing, tb_trace_ns(a->trace, first, TB_TIME_MONOTONIC),
-			 tb_trace_ns(a->trace, last, TB_TIME_MONOTONIC));
-}
-
-/* The last block of a CPU, so far */
-struct last {
-	uint64_t sequence;
-	const struct tb_block *block;
-};
-
-/* What is missing before @block */
-static int ask_block(struct analysis *a, const struct tb_block *block, struct last *last)
-{
-	const struct tb_gap *gap;
-	struct tb_walk walk;
-
-	if (!last->block || block->sequence >= last->sequence)
-		*last = (struct last){ block->sequence, block };
-	tb_walk_start(&walk, block);
-	if (tb_walk_next(&walk) != 1 || walk.id != TB_EV_GAP || walk.bytes < sizeof(*gap))
-		return 0;
-	gap = walk.payload;
-	return gap->overwritten || gap->dropped ? add_missing(a, gap->first, gap->last) : 0;
-}
-
-/* What is missing after the last block, as the totals have it */
-static int ask_totals(struct analysis *a, unsigned int cpu, const struct tb_block *last)
-{
-	const struct tb_totals *totals = tb_trace_totals(a->trace, cpu);
-
-	if (!totals || !last || (totals->overwritten <= last->overwritten &&
-				 totals->dropped <= last->dropped))
-		return 0;
-	return add_missing(a, last->time_start, last->time_end);
-}
-
-int losses_ahead(struct analysis *a, unsigned int recording)
-{
-	unsigned int of, cpu, cpus = tb_trace_nr_cpus(a->trace);
-	struct last *last = calloc(cpus + 1, sizeof(*last));
-	const struct tb_block *block;
-	int result = last ? 0 : -ENOMEM;
-	size_t i;
-
-	for (i = 0; !result && (block = tb_trace_block(a->trace, i, NULL, &of)); i++)
-		if (of == recording && block->kind == TB_BLOCK_ROLLING && block->cpu < cpus)
-			result = ask_block(a, block, &last[block->cpu]);
-	for (cpu = 0; !result && cpu < cpus; cpu++)
-		result = ask_totals(a, cpu, last[cpu].block);
-	free(last);
-	spans_settle(&a->missing);
-	a->whole = true;
-	return result;
-}
-
 bool losses_since(const struct analysis *a, uint64_t losses, uint64_t begin, uint64_t ns)
 {
-	return a->whole ? spans_meet(&a->missing, begin, ns) : losses != a->total.losses;
+	return a->options.whole ? spans_meet(&a->missing, begin, ns) : losses != a->total.losses;
 }
 
 bool analysis_lost_later(const struct analysis *a)

@@ -151,7 +151,7 @@ void queue_switch(struct analysis *a, struct task *prev, struct task *next, bool
 void queue_lost(struct analysis *a, struct cpu_state *cpu, uint64_t since)
 {
 	cpu->has_current = false;
-	if (!a->whole)
+	if (!a->options.whole)
 		empty_all(a, since);
 }
 

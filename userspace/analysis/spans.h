@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "tracebuf.h"
 
 struct span {
 	uint64_t first, last;
@@ -19,6 +20,9 @@ struct spans {
 	struct span *list;
 	size_t count;
 };
+
+/* When events are missing in all of the recording of a file that is selected; settled.  0, -ENOMEM */
+int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_timebase base);
 
 /* 0, -ENOMEM */
 int spans_add(struct spans *spans, uint64_t first, uint64_t last);

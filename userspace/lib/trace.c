@@ -277,9 +277,14 @@ int tb_trace_select(struct tb_trace *trace, unsigned int index)
 	return 0;
 }
 
+unsigned int tb_trace_selected(const struct tb_trace *trace)
+{
+	return (unsigned int)(trace->selected - trace->recordings);
+}
+
 int tb_trace_next_recording(struct tb_trace *trace)
 {
-	size_t next = (size_t)(trace->selected - trace->recordings) + 1;
+	size_t next = tb_trace_selected(trace) + 1;
 
 	if (trace->follow)
 		return tb_follow_next_recording(trace->follow);

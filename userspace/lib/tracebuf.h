@@ -143,6 +143,9 @@ int tb_trace_next_recording(struct tb_trace *trace);
 /** tb_trace_select - select recording @index; -ERANGE.  No cursor may be open. */
 int tb_trace_select(struct tb_trace *trace, unsigned int index);
 
+/** tb_trace_selected - the number of the recording that is selected, from 0 */
+unsigned int tb_trace_selected(const struct tb_trace *trace);
+
 /** tb_trace_init - the initialisation record, NULL if the file has none (cut) */
 const struct tb_init *tb_trace_init(const struct tb_trace *trace);
 

@@ -115,6 +115,7 @@ static int record_open(struct record *record)
 		.block_bytes = record->query.buffer_bytes,
 		.most = record->series.bytes,
 	};
+	int result;
 
 	if (record->series.given) {
 		if (record->query.mode != TB_MODE_STREAMING)
@@ -127,6 +128,10 @@ static int record_open(struct record *record)
 	}
 	if (sink_open(sink, output))
 		return EXIT_WRONG;
+	/* not before: a FIFO is waited for until it has a reader; but before there are threads */
+	result = catch_signals(record);
+	if (result < 0)
+		return complain("signals: %s", strerror(-result));
 	sink->way = way;
 	if (record->reader_sets.text) {
 		record->readers = readers_open(record);
@@ -164,9 +169,6 @@ static int record_prepare(struct record *record)
 		return complain("out of memory");
 	if (!record->query.nr_enabled && !choice_users(&record->choice))
 		note("warning: no event is enabled");
-	result = catch_signals(record);
-	if (result < 0)
-		return complain("signals: %s", strerror(-result));
 	if (record->reader_sets.text &&
 	    reader_sets_make(&record->reader_sets, record->query.nr_cpus))
 		return EXIT_WRONG;

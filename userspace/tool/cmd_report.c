@@ -86,7 +86,7 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 	struct analysis_options options = {
 		.worst = worst, .one_cpu = selection->one_cpu, .one_tid = selection->one_tid,
 		.cpu = selection->cpu, .tid = selection->tid,
-		.whole = true, .recording = selection->recording ? selection->recording - 1 : 0,
+		.whole = true,
 	};
 	const struct tb_error *fault;
 	struct tb_cursor *cursor;

@@ -15,10 +15,12 @@
 #include <stdlib.h>
 #include "export_json.h"
 #include "slices.h"
+#include "spans.h"
 
 struct job {
 	struct json json;
 	struct slices *slices;
+	struct spans missing;
 	struct out out;
 };
 
@@ -486,10 +488,15 @@ int tb_export_json(struct tb_trace *trace, FILE *out,
 	job->json.fields = json_fields_open(trace, options->base);
 	job->slices = slices_open(trace, take_slice, &job->json);
 	if (job->json.fields && job->slices)
+		result = spans_of_trace(&job->missing, trace, options->base);
+	if (!result) {
+		slices_missing(job->slices, &job->missing);
 		result = run(job, options);
+	}
 	if (!result && options->verbose)
 		say(&job->json);
 	slices_close(job->slices);
+	spans_free(&job->missing);
 	json_fields_close(job->json.fields);
 	map_free(&job->json.threads, free);
 	map_free(&job->json.flows, NULL);

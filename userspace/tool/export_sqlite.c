@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "export_sqlite.h"
+#include "spans.h"
 
 /* ---- SQLite ---- */
 
@@ -171,6 +172,7 @@ static int run(struct db *db, const struct tb_export_options *options)
 {
 	struct tb_cursor *cursor;
 	struct requests *requests;
+	struct spans missing = { 0 };
 	struct slices *slices;
 	int result;
 
@@ -180,15 +182,17 @@ static int run(struct db *db, const struct tb_export_options *options)
 	db->cursor = cursor;
 	slices = slices_open(db->trace, db_slice, db);
 	requests = requests_open(db->trace, db_request, db);
-	if (slices && requests) {
+	result = slices && requests ? spans_of_trace(&missing, db->trace, db->base) : -ENOMEM;
+	if (!result) {
+		slices_missing(slices, &missing);
+		requests_missing(requests, &missing);
 		slices_off(slices);
 		prepare(db);
 		result = walk(db, options, cursor, slices, requests);
-	} else {
-		result = -ENOMEM;
 	}
 	requests_close(requests);
 	slices_close(slices);
+	spans_free(&missing);
 	tb_cursor_close(cursor);
 	return result;
 }

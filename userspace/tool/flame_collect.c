@@ -13,10 +13,11 @@
 #include "export_common.h"
 #include "export_progress.h"
 #include "flame.h"
+#include "spans.h"
 
 /* A thread: off the CPU since, or on it since */
 struct stretch {
-	uint64_t ns, losses;		/* how many there had been then */
+	uint64_t ns;
 	uint32_t node;
 	bool     off, on, chosen;
 };
@@ -28,7 +29,8 @@ struct collect {
 	struct map threads;		/* of times: struct stretch */
 	/* by format */
 	const struct tb_format_field **next_pid, **prev_state, **value;
-	uint64_t last_ns, losses;
+	uint64_t last_ns;
+	struct spans missing;		/* events of any CPU, if it is about time */
 };
 
 /* ---- frames ---- */
@@ -194,7 +196,7 @@ static void take_time(const struct collect *collect, const struct stretch *threa
 	struct flame *flame = collect->flame;
 
 	/* what seems to be one may have been several */
-	flame->torn += thread->losses != collect->losses;
+	flame->torn += spans_meet(&collect->missing, thread->ns, ns);
 	add(flame, node, since(thread, ns));
 }
 
@@ -234,7 +236,6 @@ static int switched_from(struct collect *collect, const struct tb_view *view)
 			  thread->chosen;
 	*thread = (struct stretch){
 		.ns = view->ns,
-		.losses = collect->losses,
 		.node = chosen ? (uint32_t)node : 0,
 		.off = !is_dead(collect, view),
 		.chosen = chosen,
@@ -253,7 +254,6 @@ static int switched_to(struct collect *collect, const struct tb_view *view,
 		take_time(collect, thread, thread->node, view->ns);
 	*thread = (struct stretch){
 		.ns = view->ns,
-		.losses = collect->losses,
 		.on = true,
 	};
 	return 0;
@@ -310,7 +310,6 @@ static int look_at(struct collect *collect, const struct tb_view *view)
 	if (view->kind == TB_VIEW_LOST) {
 		if (view->ticks >= flame->selection.from_ticks || is_time(flame))
 			flame->lost += view->lost.overwritten + view->lost.dropped;
-		collect->losses++;
 		return 0;
 	}
 	if (view->kind != TB_VIEW_EVENT)
@@ -381,18 +380,19 @@ int flame_collect(struct flame *flame, struct tb_trace *trace,
 	struct progress progress;
 	int result = find_fields(&collect);
 
+	if (!result && is_time(flame))
+		result = spans_of_trace(&collect.missing, trace, TB_TIME_MONOTONIC);
 	if (!result)
 		result = flame_tree_start(&flame->tree);
 	if (!result) {
-		progress_start(&progress, trace,
-			       flame->selection.recording ? flame->selection.recording - 1 : 0,
-			       quiet);
+		progress_start(&progress, trace, tb_trace_selected(trace), quiet);
 		result = walk(&collect, &progress);
 		progress_end(&progress);
 	}
 	if (!result && flame->weight == FLAME_OFF_CPU)
 		finish_times(&collect);
 	flame_sort(&flame->tree);
+	spans_free(&collect.missing);
 	map_free(&collect.kernel, NULL);
 	map_free(&collect.user, NULL);
 	map_free(&collect.threads, free);

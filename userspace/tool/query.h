@@ -20,6 +20,7 @@
 
 #include <signal.h>
 #include "export_sqlite.h"
+#include "spans.h"
 #include "tool.h"
 
 enum query_kind {
@@ -68,6 +69,7 @@ struct query_figures {
  * @needed, @filled: DB_*: of tables that are filled at once
  * @own: what SQLite is told now is not the user's
  * @last_ns: when the last event is; UINT64_MAX: not known yet
+ * @missing: when events are missing, if @knows_missing
  */
 struct query {
 	struct tb_trace *trace;
@@ -80,6 +82,8 @@ struct query {
 	unsigned int needed, filled;
 	bool own;
 	uint64_t last_ns;
+	struct spans missing;
+	bool knows_missing;
 	struct query_figures figures;
 	struct tb_error damage;
 	bool damaged;

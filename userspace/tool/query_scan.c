@@ -100,18 +100,35 @@ static void take_request(void *context, const struct request *request)
 		one->request = *request;
 }
 
+static int find_missing(struct query *query)
+{
+	if (!query->knows_missing &&
+	    spans_of_trace(&query->missing, query->trace, query->db->base)) {
+		spans_free(&query->missing);
+		return -ENOMEM;
+	}
+	query->knows_missing = true;
+	return 0;
+}
+
 static int open_lasting(struct query_scan *scan)
 {
 	struct query_table *table = scan->table;
 
+	if (find_missing(table->query))
+		return -ENOMEM;
 	if (table->kind == QUERY_REQUESTS) {
 		scan->requests = requests_open(table->query->trace, take_request,
 					       scan);
-		return scan->requests ? 0 : -ENOMEM;
+		if (!scan->requests)
+			return -ENOMEM;
+		requests_missing(scan->requests, &table->query->missing);
+		return 0;
 	}
 	scan->slices = slices_open(table->query->trace, take_slice, scan);
 	if (!scan->slices)
 		return -ENOMEM;
+	slices_missing(scan->slices, &table->query->missing);
 	if (table->kind == QUERY_OFF)
 		slices_off(scan->slices);
 	return 0;

@@ -347,6 +347,7 @@ void query_close(struct query *query)
 		free(query->tables[i].formats);
 	}
 	free(query->tables);
+	spans_free(&query->missing);
 	sqlite3_close(query->store);
 }
 

@@ -13,6 +13,7 @@
 #include "report_html_user.h"
 #include "roles.h"
 #include "slices.h"
+#include "spans.h"
 
 /**
  * struct lane - a thread of which there is something
@@ -45,6 +46,7 @@ struct timeline {
 	enum now now;
 	struct rows *rows;
 	struct slices *slices;
+	struct spans missing;
 	struct report_users users;
 	struct map lanes;		/* struct lane, by tid */
 	struct place *places;		/* by CPU */
@@ -293,10 +295,11 @@ struct timeline *timeline_open(const struct tb_trace *trace, const struct select
 	t->rows = rows_open(trace, t->base);
 	t->slices = slices_open(trace, take_slice, t);
 	t->places = calloc(t->nr_cpus + 1u, sizeof(*t->places));
-	if (!t->rows || !t->slices || !t->places) {
+	if (!t->rows || !t->slices || !t->places || spans_of_trace(&t->missing, trace, t->base)) {
 		timeline_close(t);
 		return NULL;
 	}
+	slices_missing(t->slices, &t->missing);
 	report_users_init(&t->users, t->rows);
 	return t;
 }
@@ -308,6 +311,7 @@ void timeline_close(struct timeline *t)
 	report_users_free(&t->users);
 	rows_close(t->rows);
 	slices_close(t->slices);
+	spans_free(&t->missing);
 	map_free(&t->lanes, free);
 	free(t->places);
 	column_free(&t->ends);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "requests.h"
+#include "spans.h"
 
 /* No machine has as many under way, or in its queues: their ends are missing */
 #define REQUESTS_MAX 65536
@@ -54,6 +55,7 @@ struct requests {
 	void (*each)(void *context, const struct request *request);
 	void *context;
 	uint64_t losses, last;
+	const struct spans *missing;	/* NULL: not known ahead */
 	struct tree waiting, pending;
 	struct plan plans[];
 };
@@ -172,10 +174,23 @@ static void forget(struct tree *tree, void *at)
 	free(at);
 }
 
+void requests_missing(struct requests *requests, const struct spans *missing)
+{
+	requests->missing = missing;
+}
+
+/* Are events missing since @begin, when there had been so many @losses?  It is @ns now */
+static bool lost_since(const struct requests *requests, uint64_t losses, uint64_t begin, uint64_t ns)
+{
+	return requests->missing ? spans_meet(requests->missing, begin, ns) :
+				   losses != requests->losses;
+}
+
 static void end(struct requests *requests, struct pending *pending, uint64_t ns, bool done)
 {
 	pending->request.done = ns;
-	pending->request.whole = done && pending->losses == requests->losses;
+	pending->request.whole = done && !lost_since(requests, pending->losses,
+						     pending->request.issued, ns);
 	requests->each(requests->context, &pending->request);
 	forget(&requests->pending, pending);
 }
@@ -225,7 +240,7 @@ static void take_queued(struct requests *requests, struct pending *pending)
 
 	if (!waiting)
 		return;
-	request->has_queued = waiting->losses == requests->losses;
+	request->has_queued = !lost_since(requests, waiting->losses, waiting->ns, request->issued);
 	if (request->has_queued)
 		request->queued = request->issued - waiting->ns;
 	forget(&requests->waiting, waiting);

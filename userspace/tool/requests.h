@@ -37,6 +37,10 @@ struct requests *requests_open(const struct tb_trace *trace,
 			       void *context);
 void requests_close(struct requests *requests);
 
+/* When events are missing in all of the trace: it need not be found out.  @missing stays the caller's */
+struct spans;
+void requests_missing(struct requests *requests, const struct spans *missing);
+
 /* Is that event one of those it is made of? */
 bool requests_wants(const struct tb_format *format);
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * When events are missing in a recording that is there as a whole.
+ *
+ * A block tells what is missing before it, so an event of another CPU that is in the same time comes by
+ * earlier.  All blocks are asked first: then it is known of each event what it lacks.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "spans.h"
+
+struct ahead {
+	const struct tb_trace *trace;
+	enum tb_timebase base;
+	struct spans *missing;
+};
+
+static int add_missing(const struct ahead *a, uint64_t first, uint64_t last)
+{
+	return spans_add(a->missing, tb_trace_ns(a->trace, first, a->base),
+			 tb_trace_ns(a->trace, last, a->base));
+}
+
+/* The last block of a CPU, so far */
+struct last {
+	uint64_t sequence;
+	const struct tb_block *block;
+};
+
+/* What is missing before @block */
+static int ask_block(const struct ahead *a, const struct tb_block *block, struct last *last)
+{
+	const struct tb_gap *gap;
+	struct tb_walk walk;
+
+	if (!last->block || block->sequence >= last->sequence)
+		*last = (struct last){ block->sequence, block };
+	tb_walk_start(&walk, block);
+	if (tb_walk_next(&walk) != 1 || walk.id != TB_EV_GAP || walk.bytes < sizeof(*gap))
+		return 0;
+	gap = walk.payload;
+	return gap->overwritten || gap->dropped ? add_missing(a, gap->first, gap->last) : 0;
+}
+
+/* What is missing after the last block, as the totals have it */
+static int ask_totals(const struct ahead *a, unsigned int cpu, const struct tb_block *last)
+{
+	const struct tb_totals *totals = tb_trace_totals(a->trace, cpu);
+
+	if (!totals || !last || (totals->overwritten <= last->overwritten &&
+				 totals->dropped <= last->dropped))
+		return 0;
+	return add_missing(a, last->time_start, last->time_end);
+}
+
+int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_timebase base)
+{
+	const struct ahead a = { trace, base, spans };
+	unsigned int of, cpu, recording = tb_trace_selected(trace), cpus = tb_trace_nr_cpus(trace);
+	struct last *last = calloc(cpus + 1, sizeof(*last));
+	const struct tb_block *block;
+	int result = last ? 0 : -ENOMEM;
+	size_t i;
+
+	for (i = 0; !result && (block = tb_trace_block(trace, i, NULL, &of)); i++)
+		if (of == recording && block->kind == TB_BLOCK_ROLLING && block->cpu < cpus)
+			result = ask_block(&a, block, &last[block->cpu]);
+	for (cpu = 0; !result && cpu < cpus; cpu++)
+		result = ask_totals(&a, cpu, last[cpu].block);
+	free(last);
+	spans_settle(spans);
+	return result;
+}
