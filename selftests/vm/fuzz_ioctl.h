@@ -37,7 +37,7 @@ static int fds[FDS];
 
 struct fuzzer {
 	uint64_t seed;
-	uint32_t calls;
+	uint32_t calls, rare;
 	int number;
 	char *arena;			/* ends where nothing may be touched */
 	char *readonly;
@@ -434,40 +434,41 @@ struct command {
 	unsigned int cmd;
 	enum kind kind;
 	void (*fill)(struct fuzzer *f, void *arg);
+	bool waits;			/* for all CPUs */
 };
 
 static const struct command commands[] = {
-	{ "query", TB_IOC_QUERY, DEVICE, fill_none },
-	{ "configure", TB_IOC_CONFIGURE, DEVICE, fill_configure },
-	{ "start", TB_IOC_START, DEVICE, fill_start },
-	{ "start", TB_IOC_START, DEVICE, fill_start },
-	{ "stop", TB_IOC_STOP, DEVICE, fill_none },
-	{ "flush", TB_IOC_FLUSH, DEVICE, fill_flush },
-	{ "select", TB_IOC_SELECT, DEVICE, fill_select },
-	{ "event", TB_IOC_EVENT, DEVICE, fill_event },
-	{ "stats", TB_IOC_STATS, DEVICE, fill_stats },
-	{ "acquire", TB_IOC_ACQUIRE, DEVICE, fill_acquire },
-	{ "acquire", TB_IOC_ACQUIRE, DEVICE, fill_acquire },
-	{ "release", TB_IOC_RELEASE, DEVICE, fill_release },
-	{ "release", TB_IOC_RELEASE, DEVICE, fill_release },
-	{ "join", TB_IOC_JOIN, DEVICE, fill_join },
-	{ "attach", TB_IOC_ATTACH, DEVICE, fill_attach },
-	{ "provider", TB_IOC_PROVIDER, DEVICE, fill_provider },
-	{ "providers", TB_IOC_PROVIDERS, DEVICE, fill_providers },
-	{ "fifo", TB_IOC_FIFO, DEVICE, fill_fifo },
-	{ "arm", TB_IOC_ARM, DEVICE, fill_arm },
-	{ "trigger", TB_IOC_TRIGGER, DEVICE, fill_none },
-	{ "rule", TB_IOC_RULE, DEVICE, fill_rule },
-	{ "suppressed", TB_IOC_SUPPRESSED, DEVICE, fill_suppressed },
-	{ "pids", TB_IOC_PIDS, DEVICE, fill_pids },
-	{ "categories", TB_IOC_CATEGORIES, DEVICE, fill_categories },
-	{ "quota", TB_IOC_QUOTA, DEVICE, fill_quota },
-	{ "producers", TB_IOC_PRODUCERS, DEVICE, fill_producers },
-	{ "setup", TB_PIOC_SETUP, PRODUCER, fill_setup },
-	{ "target", TB_PIOC_TARGET, PRODUCER, fill_target },
-	{ "writer", TB_PIOC_WRITER, PRODUCER, fill_writer },
-	{ "category", TB_PIOC_CATEGORY, PRODUCER, fill_category },
-	{ "commit", TB_PIOC_COMMIT, PRODUCER, fill_commit },
+	{ "query", TB_IOC_QUERY, DEVICE, fill_none, false },
+	{ "configure", TB_IOC_CONFIGURE, DEVICE, fill_configure, true },
+	{ "start", TB_IOC_START, DEVICE, fill_start, true },
+	{ "start", TB_IOC_START, DEVICE, fill_start, true },
+	{ "stop", TB_IOC_STOP, DEVICE, fill_none, true },
+	{ "flush", TB_IOC_FLUSH, DEVICE, fill_flush, false },
+	{ "select", TB_IOC_SELECT, DEVICE, fill_select, true },
+	{ "event", TB_IOC_EVENT, DEVICE, fill_event, false },
+	{ "stats", TB_IOC_STATS, DEVICE, fill_stats, false },
+	{ "acquire", TB_IOC_ACQUIRE, DEVICE, fill_acquire, false },
+	{ "acquire", TB_IOC_ACQUIRE, DEVICE, fill_acquire, false },
+	{ "release", TB_IOC_RELEASE, DEVICE, fill_release, false },
+	{ "release", TB_IOC_RELEASE, DEVICE, fill_release, false },
+	{ "join", TB_IOC_JOIN, DEVICE, fill_join, false },
+	{ "attach", TB_IOC_ATTACH, DEVICE, fill_attach, false },
+	{ "provider", TB_IOC_PROVIDER, DEVICE, fill_provider, false },
+	{ "providers", TB_IOC_PROVIDERS, DEVICE, fill_providers, false },
+	{ "fifo", TB_IOC_FIFO, DEVICE, fill_fifo, false },
+	{ "arm", TB_IOC_ARM, DEVICE, fill_arm, true },
+	{ "trigger", TB_IOC_TRIGGER, DEVICE, fill_none, false },
+	{ "rule", TB_IOC_RULE, DEVICE, fill_rule, false },
+	{ "suppressed", TB_IOC_SUPPRESSED, DEVICE, fill_suppressed, false },
+	{ "pids", TB_IOC_PIDS, DEVICE, fill_pids, true },
+	{ "categories", TB_IOC_CATEGORIES, DEVICE, fill_categories, false },
+	{ "quota", TB_IOC_QUOTA, DEVICE, fill_quota, false },
+	{ "producers", TB_IOC_PRODUCERS, DEVICE, fill_producers, false },
+	{ "setup", TB_PIOC_SETUP, PRODUCER, fill_setup, false },
+	{ "target", TB_PIOC_TARGET, PRODUCER, fill_target, false },
+	{ "writer", TB_PIOC_WRITER, PRODUCER, fill_writer, false },
+	{ "category", TB_PIOC_CATEGORY, PRODUCER, fill_category, false },
+	{ "commit", TB_PIOC_COMMIT, PRODUCER, fill_commit, false },
 };
 
 #endif /* FUZZ_IOCTL_H */

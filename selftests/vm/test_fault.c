@@ -26,7 +26,7 @@
 struct ctx {
 	int fd;
 	struct tb_query query;
-	uint32_t flags[256];		/* of the events */
+	uint32_t flags[4096];		/* of the events */
 	struct tb_stats stats;		/* of a recording */
 	struct tb_ref refs[4];		/* held */
 	uint32_t taken;

@@ -8,7 +8,8 @@
  * says: the test is at its best where KASAN and lockdep look on.
  *
  * TRACEBUF_CALLS says how many calls each thread makes, TRACEBUF_FUZZ_SECONDS when it is enough
- * in any case, TRACEBUF_SEED where it begins.  Each thread's calls follow from the seed; which
+ * in any case, TRACEBUF_SEED where it begins, TRACEBUF_RARE how many times less often than others
+ * those calls are made that wait for all CPUs, and have the others wait (1).  Each thread's calls follow from the seed; which
  * thread is first is the scheduler's business.
  */
 #include <sys/mman.h>
@@ -19,6 +20,7 @@
 #define THREADS		3
 
 static uint32_t accepted[ARRAY_SIZE(commands)], refused[ARRAY_SIZE(commands)];
+static uint64_t took_us[ARRAY_SIZE(commands)];	/* all of them together */
 
 /* ---- calls ---------------------------------------------------------------- */
 
@@ -97,11 +99,13 @@ static void result_of(struct fuzzer *f, const struct command *c, int fd, const v
 {
 	const struct tb_batch *b = arg;
 
-	if (c->cmd == TB_IOC_FIFO)
+	/* who reads where nothing comes any more is not to wait for it */
+	if (c->cmd == TB_IOC_FIFO) {
+		fcntl(ret, F_SETFL, O_NONBLOCK);
 		put_fd(slot(f, CHANNEL), ret);
-	else if (c->cmd == TB_IOC_STATS && mine(f, arg, sizeof(struct tb_stats)))
+	} else if (c->cmd == TB_IOC_STATS && mine(f, arg, sizeof(struct tb_stats))) {
 		look_at_stats(f, arg);
-	else if (c->cmd == TB_IOC_ACQUIRE && mine(f, arg, sizeof(*b)) &&
+	} else if (c->cmd == TB_IOC_ACQUIRE && mine(f, arg, sizeof(*b)) &&
 		 b->count <= ARRAY_SIZE(f->refs) &&
 		 mine(f, (void *)(uintptr_t)b->refs, b->count * sizeof(struct tb_ref))) {
 		f->nr_refs = b->count;
@@ -110,14 +114,43 @@ static void result_of(struct fuzzer *f, const struct command *c, int fd, const v
 	}
 }
 
+static bool seldom(struct fuzzer *f)
+{
+	return f->rare > 1 && !ONE_IN(f, f->rare);
+}
+
+static const struct command *pick_command(struct fuzzer *f)
+{
+	const struct command *c;
+
+	do
+		c = &PICK(f, commands);
+	while (c->waits && seldom(f));
+	return c;
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
+}
+
+static time_t now(void)
+{
+	return now_us() / 1000000;
+}
+
 static void call(struct fuzzer *f)
 {
-	const struct command *c = &PICK(f, commands);
+	const struct command *c = pick_command(f);
 	size_t size = _IOC_SIZE(c->cmd);
 	char filled[1024] = "";
 	unsigned int cmd = c->cmd;
 	char *arg;
-	int ret, fd;
+	uint64_t began;
+	int ret, fd, err;
 
 	c->fill(f, filled);
 	if (ONE_IN(f, 4))
@@ -141,7 +174,11 @@ static void call(struct fuzzer *f)
 		open_one(f);
 		return;
 	}
+	began = now_us();
 	ret = ioctl(fd, cmd, arg);
+	err = errno;
+	__atomic_fetch_add(&took_us[c - commands], now_us() - began, __ATOMIC_RELAXED);
+	errno = err;
 	judge(f, c->name, ret);
 	if (cmd != c->cmd)
 		return;
@@ -156,7 +193,7 @@ static void begin_well(struct fuzzer *f)
 {
 	int fd = some_device(f);
 
-	if (fd < 0)
+	if (fd < 0 || seldom(f))
 		return;
 	tb_stop(fd);
 	judge(f, "configure", tb_configure(fd, TB_MODE_CIRCULAR, 0, 4, 64 << dice(f) % 4) ? -1 : 0);
@@ -238,14 +275,6 @@ static void read_one(struct fuzzer *f)
 	}
 }
 
-static time_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
-}
-
 static void *fuzz(void *arg)
 {
 	struct fuzzer *f = arg;
@@ -278,6 +307,13 @@ static void *fuzz(void *arg)
 	return NULL;
 }
 
+static uint64_t number_of(const char *name, uint64_t otherwise)
+{
+	const char *s = getenv(name);
+
+	return s ? strtoull(s, NULL, 0) : otherwise;
+}
+
 static bool prepare(struct fuzzer *f, int number, uint64_t seed, uint32_t calls,
 		    uint64_t seconds)
 {
@@ -288,19 +324,13 @@ static bool prepare(struct fuzzer *f, int number, uint64_t seed, uint32_t calls,
 	at = mmap(FAR(f, 1), ARENA + 4 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	f->seed = seed * 1000003 + number;
 	f->calls = calls;
+	f->rare = number_of("TRACEBUF_RARE", 1);
 	f->until = now() + seconds;
 	f->arena = at + PAGE;
 	f->hole = at + PAGE + ARENA;
 	f->readonly = f->hole + PAGE;
 	return at != MAP_FAILED && !mprotect(f->arena, ARENA, PROT_READ | PROT_WRITE) &&
 	       !mprotect(f->readonly, PAGE, PROT_READ);
-}
-
-static uint64_t number_of(const char *name, uint64_t otherwise)
-{
-	const char *s = getenv(name);
-
-	return s ? strtoull(s, NULL, 0) : otherwise;
 }
 
 /* Nothing of it is left: the device is as new. */
@@ -379,7 +409,8 @@ TEST_DEV(fuzz, calls)
 	       (unsigned long long)done, (unsigned long long)good);
 	/* a generator that knows the structures has nearly every call succeed, and fail */
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
-		TH_LOG("%-10s %7u accepted %7u refused", commands[i].name, accepted[i], refused[i]);
+		TH_LOG("%-10s %7u accepted %7u refused %7llu ms", commands[i].name, accepted[i],
+		       refused[i], (unsigned long long)took_us[i] / 1000);
 		kinds += accepted[i] && refused[i];
 	}
 	if (done >= 10000)
