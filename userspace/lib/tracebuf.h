@@ -377,7 +377,7 @@ int tb_trace_follow_device(struct tb_device *device,
  * A pipe cannot be asked for what is still in the buffers: whoever records should flush more often than
  * @hold_ms ("tracebuf stream --flush-ms 200").  What comes later than that is shown when it comes.
  * The end of the file is the end, but with TB_FOLLOW_GROWS: then tb_cursor_finish() says so.
- * A lock for writing on a file, from some place on, is its end for now: "tracebuf record --readers" has not
+ * A lock for writing on a file, from some place on, is where it ends until that is let go: "tracebuf record --readers" has not
  * written all behind it.
  */
 int tb_trace_follow_fd(int fd, const struct tb_follow_options *options,
