@@ -90,7 +90,8 @@ static struct tb_buf *tb_last_find(const struct tb_ring *r, u64 sequence)
 		u64 s = smp_load_acquire(&r->bufs[i].state);
 
 		if (TB_BUF_SEQ(s) == sequence && TB_BUF_STATE(s) != TB_BUF_CLAIMED &&
-		    READ_ONCE(r->bufs[i].block->sequence) == sequence)
+		    /* the rest of the header: pairs with the release in tb_ring_open() */
+		    smp_load_acquire(&r->bufs[i].block->sequence) == sequence)
 			return &r->bufs[i];
 	}
 	return NULL;

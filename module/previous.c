@@ -75,6 +75,7 @@ static u64 tb_found_check(const struct tb_block *block, phys_addr_t at, size_t r
 	size_t size;
 
 	if (block->magic != TB_BLOCK_MAGIC || block->version != TB_BLOCK_VERSION ||
+	    block->sequence & TB_BLOCK_OPENING ||
 	    (!durable && block->kind != TB_BLOCK_ROLLING) || block->size_log2 > 20)
 		return 0;
 	size = tb_found_size(block);

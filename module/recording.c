@@ -18,19 +18,11 @@
 
 #define TB_SYNC_INTERVAL	(10 * HZ)
 
-/* In reserved memory nothing of an earlier recording may be taken for one of this. */
+/* Of an earlier recording in reserved memory nothing may be taken for one of this. */
 static void tb_recording_forget(struct tb_provider *p)
 {
-	unsigned int cpu;
 	u64 at;
-	u32 i;
 
-	for_each_cpu(cpu, &p->cpus) {
-		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
-
-		for (i = 0; i < r->nr; i++)
-			r->bufs[i].block->magic = 0;
-	}
 	for (at = 0; at < (u64)p->durable.nr_slots * TB_DURABLE_SLOT; at += TB_DURABLE_BLOCK_MIN)
 		((struct tb_block *)tb_durable_address(&p->durable, at))->magic = 0;
 }

@@ -113,9 +113,28 @@
  */
 #include "ring_claim.h"
 
+/*
+ * The header of a buffer that was never used, with what never changes in it.  Of an earlier
+ * recording nothing may be left: its numbers come again.
+ */
+static void tb_buf_blank(const struct tb_ring *r, const struct tb_buf *b)
+{
+	struct tb_block *block = b->block;
+	struct tb_gap *gap = (struct tb_gap *)((struct tb_composite *)(block + 1) + 1);
+
+	block->magic = TB_BLOCK_MAGIC;
+	block->version = TB_BLOCK_VERSION;
+	block->kind = TB_BLOCK_ROLLING;
+	block->size_log2 = __builtin_ctz(r->capacity * TB_ELEMENT_SIZE);
+	block->provider = r->provider;
+	block->cpu = r->cpu;
+	block->sequence = TB_BLOCK_UNUSED;
+	gap->recording = r->recording;
+}
+
 /**
  * tb_ring_reset() - make the ring as new: empty, all totals zero
- * @r: with bufs, nr and capacity set
+ * @r: with bufs, nr, capacity, provider, cpu and recording set
  * @now: the clock
  *
  * Context: no writer and no reader may be active.
@@ -136,6 +155,7 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
 		b->late = 0;
 		b->told = 0;
 		b->settled = 0;
+		tb_buf_blank(r, b);
 	}
 	r->max = r->capacity - TB_BLOCK_FIRST_ELEMENT;
 	if (r->max > TB_EVENT_ELEMENTS_MAX)
@@ -232,6 +252,22 @@ struct tb_opening {
 	u64 later;
 };
 
+/*
+ * Says in the header of @b, which is claimed for block @seq, that it is not to be believed
+ * from now on, and which block this will be: head is about to move there, and nested contexts may
+ * then put events behind it before it is written.  Unless one has done all that since it was
+ * claimed: the state tells, and if that happens behind our look at it, another number than
+ * before is there.
+ */
+static void tb_buf_disown(struct tb_buf *b, u64 seq)
+{
+	struct tb_block *block = b->block;
+	u64 old = tb_read(&block->sequence);
+
+	if (tb_read(&b->state) == TB_BUF_WORD(seq, TB_BUF_CLAIMED))
+		tb_cmpxchg_local(&block->sequence, old, TB_BLOCK_OPENING | seq);
+}
+
 /* Writes header and gap slot of a buffer that head has just been moved to. */
 static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_opening *o)
 {
@@ -254,20 +290,9 @@ static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_op
 		}
 	}
 
-	/*
-	 * No valid header while the old one is being replaced, for whoever looks at the memory.
-	 * Until then it is the old one's: its number is not that of the state word.
-	 */
-	tb_write(&block->magic, 0);
-	tb_wmb();
-	block->version = TB_BLOCK_VERSION;
-	block->kind = TB_BLOCK_ROLLING;
-	block->size_log2 = __builtin_ctz(r->capacity * TB_ELEMENT_SIZE);
+	/* what never changes is there, and the number says that the rest is not to be believed */
 	block->flags = 0;
-	block->provider = r->provider;
-	block->cpu = r->cpu;
 	block->tid = tb_current_tid();
-	block->sequence = o->seq;
 	block->time_start = o->ts;
 	block->time_end = 0;
 	block->data = 0;
@@ -278,14 +303,15 @@ static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_op
 	slot->tid = block->tid;
 	slot->length = sizeof(*gap);
 	slot->context = 0;
-	memset(gap, 0, sizeof(*gap));
-	gap->recording = r->recording;
+	gap->overwritten = 0;
+	gap->dropped = 0;
+	gap->oversize = 0;
 	gap->first = o->drop_first == ~0ull ? 0 : o->drop_first;
 	gap->last = o->drop_last;
 	tb_store_release(&slot->head,
 			 TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_GAP, TB_GAP_ELEMENTS, o->seq));
-	/* pairs with the reading of a buffer that is not complete, as above */
-	tb_store_release(&block->magic, TB_BLOCK_MAGIC);
+	/* its number after the rest: pairs with tb_last_find() */
+	tb_store_release(&block->sequence, o->seq);
 	tb_ring_opened(r, b, o->seq);
 	tb_buf_commit(r, b, TB_BLOCK_FIRST_ELEMENT, 0);
 }
@@ -324,6 +350,7 @@ static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, u64 *place)
 		return b == TB_CLAIM_AGAIN ? 0 : -1;
 	/* as above: whatever is overwritten from now on counts, and is later than the new block */
 	o.later = tb_buf_lap(&r->bufs[b]);
+	tb_buf_disown(&r->bufs[b], o.seq);
 	next = tb_head(ts >> 32, o.seq, b, TB_BLOCK_FIRST_ELEMENT + n);
 	if (!tb_cmpxchg_local(&r->head, h, next)) {
 		tb_ring_path(TB_PATH_RETRY_OPEN);

@@ -20,6 +20,7 @@ import time
 
 DEADLINE = 280
 HANGS = 120
+OUTSIDE = "spin", "none", "nmi"     # who does not stop by itself
 
 
 class Monitor:
@@ -67,8 +68,11 @@ def main():
         while b"recording" not in open(image + ".output", "rb").read():
             if guest.poll() is not None:
                 sys.exit("guest.py: the guest ended before it recorded")
+            # it may die before it has said so
+            if how not in OUTSIDE and "paused" in monitor.ask("info status"):
+                break
             monitor.wait()
-        if how in ("spin", "none", "nmi"):
+        if how in OUTSIDE:
             # not for luck: the moment is to be any
             time.sleep(1.5 + random.random())
             monitor.ask("nmi" if how == "nmi" else "stop")

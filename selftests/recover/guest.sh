@@ -19,8 +19,9 @@ esac
 modprobe -q qemu_fw_cfg
 # Two providers at once
 insmod "$modules/tracebuf.ko" events=sched mode=circular buffers=8 &&
-	insmod "$modules/tb_crash.ko" "$@" || exit 3
+	insmod "$modules/tb_crash.ko" armed=0 "$@" || exit 3
 echo recording
+echo 1 >/sys/module/tb_crash/parameters/armed
 [ "$how" != sysrq ] || {
 	sleep "0.$(od -An -N2 -tu2 /dev/urandom | tr -d ' ')"
 	echo c >/proc/sysrq-trigger

@@ -228,9 +228,36 @@ void model_check_held(struct model *m)
 	}
 }
 
+/* Whose block it is, always; which, when head is there or was: as its header says or will say. */
+static void check_memory_header(struct model *m, u32 b)
+{
+	const struct tb_block *block = m->r.bufs[b].block;
+	const struct tb_composite *slot = (const struct tb_composite *)(block + 1);
+	u64 state = m->r.bufs[b].state, number = block->sequence;
+	bool opening;
+
+	if (block->magic != TB_BLOCK_MAGIC || block->version != TB_BLOCK_VERSION ||
+	    block->kind != TB_BLOCK_ROLLING || block->cpu != MODEL_CPU ||
+	    block->provider != MODEL_PROVIDER ||
+	    1u << block->size_log2 != m->r.capacity * TB_ELEMENT_SIZE ||
+	    ((const struct tb_gap *)(slot + 1))->recording != m->r.recording)
+		model_fail(m, "a header in memory does not say whose it is");
+	if (TB_BUF_STATE(state) == TB_BUF_FREE)
+		return;
+	/* claimed: if head has moved there */
+	if (TB_BUF_STATE(state) == TB_BUF_CLAIMED &&
+	    (tb_head_buffer(m->r.head) != b || tb_head_seq(m->r.head, state) != TB_BUF_SEQ(state)))
+		return;
+	opening = TB_BUF_STATE(state) == TB_BUF_CLAIMED || TB_BUF_STATE(state) == TB_BUF_WRITING;
+	if (number != TB_BUF_SEQ(state) &&
+	    (!opening || number != (TB_BLOCK_OPENING | TB_BUF_SEQ(state))))
+		model_fail(m, "the header in memory of block %llu says %llx",
+			   (unsigned long long)TB_BUF_SEQ(state), (unsigned long long)number);
+}
+
 /*
- * A header is valid if it has the magic and its number is that of the state word: an
- * opener that was interrupted has not replaced the earlier one yet.  Where a composite event
+ * A header is valid if its number is that of the state word: an opener that was interrupted
+ * has not replaced the earlier one yet.  Where a composite event
  * was reserved and not begun there may be anything from an earlier lap, which may look like
  * a first word of this one; here it does not.
  */
@@ -243,14 +270,12 @@ void model_check_memory(struct model *m)
 		const struct tb_element *e = (const struct tb_element *)block;
 		u32 seq = block->sequence & 0x3f;
 
-		if (block->magic != TB_BLOCK_MAGIC ||
-		    TB_BUF_SEQ(m->r.bufs[b].state) != block->sequence)
+		check_memory_header(m, b);
+		if (TB_BUF_SEQ(m->r.bufs[b].state) != block->sequence)
 			continue;
-		if (block->kind != TB_BLOCK_ROLLING || block->cpu != MODEL_CPU ||
-		    1u << block->size_log2 != m->r.capacity * TB_ELEMENT_SIZE ||
-		    e[TB_BLOCK_HEADER_ELEMENTS].head !=
+		if (e[TB_BLOCK_HEADER_ELEMENTS].head !=
 		    TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_GAP, TB_GAP_ELEMENTS, seq))
-			model_fail(m, "a header or gap slot in memory is not whole");
+			model_fail(m, "a gap slot in memory is not whole");
 		for (i = TB_BLOCK_FIRST_ELEMENT; i < m->r.capacity; i += n) {
 			u32 head = e[i].head, id;
 			const char *why;

@@ -22,7 +22,7 @@
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
-typedef uint64_t u64;
+typedef __u64 u64;	/* as in the kernel */
 
 #ifdef TB_RING_HOOKS
 /* what a test wants done at every access, NULL for nothing */

@@ -227,7 +227,15 @@ struct tb_gap {
  * Whoever looks for buffers in the memory of a machine that has crashed finds, beside the
  * blocks, what the kernel keeps of each ring.  It is at a physical address
  * that is a multiple of TB_RING_IMAGE_ALIGN.  Read it, believe nothing of it.
+ *
+ * Head moves to a block before its header is written.  From shortly before until that is done
+ * sequence is TB_BLOCK_OPENING | the number that it will have.  Right are then magic,
+ * version, kind, size_log2, provider, cpu and tb_gap.recording; the other fields may
+ * be anything; and there may be events behind them.
  */
+#define TB_BLOCK_OPENING	0x8000000000000000ull
+#define TB_BLOCK_UNUSED		(~0ull)	/* tb_block.sequence: there was no block there yet */
+
 #define TB_RING_IMAGE_MAGIC	0x474e495246554254ull	/* "TBUFRING" in memory */
 #define TB_RING_IMAGE_ALIGN	512
 

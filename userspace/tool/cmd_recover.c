@@ -3,7 +3,8 @@
  * tracebuf recover - recordings out of an image of a machine's memory.
  *
  * Options and report; image.c reads the image, recover_scan.c finds what is in it,
- * recover_block.c says what of a block is good, recover_books.c makes a trace of it.
+ * recover_block.c says what of a block is good, recover_opening.c which one it is if its header
+ * does not say it yet, recover_books.c makes a trace of it.
  */
 #include <errno.h>
 #include <inttypes.h>

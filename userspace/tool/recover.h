@@ -38,6 +38,7 @@ enum recover_state {
  * @log2: of its size
  * @state: how much is there
  * @init: it begins with TB_EV_INIT
+ * @opening: its header was being replaced, and is what this says (recover_opening.c)
  * @events: in it
  * @unfinished: events that were begun and never committed
  * @limit: elements of it that are this lap's, where the ring says so; 0: not known
@@ -50,7 +51,7 @@ struct recover_block {
 	uint32_t part, data;
 	uint16_t provider, cpu;
 	uint8_t  kind, log2, state;
-	bool     init;
+	bool     init, opening;
 	uint32_t events, unfinished, limit;
 };
 
@@ -130,7 +131,18 @@ bool recover_check(const struct tb_block *block, struct recover_block *found);
  * end, events, unfinished of @found.  false: there is nothing */
 bool recover_extract(const struct tb_block *data, struct recover_block *found, struct tb_block *out);
 
+/* ---- headers that were being replaced (recover_opening.c) ---- */
+
+/* Number of the block that the ring is at, whose low bits it says: the nearest to @near */
+uint64_t recover_current(const struct tb_ring_image *ring, uint64_t near);
+/* Works out of such among a ring's blocks, by number, what their headers do not say, and
+ * leaves out those that are none; @ring may be NULL.  How many blocks are left */
+size_t recover_openings(struct recover_block **blocks, size_t count, const struct tb_ring_image *ring);
+/* The header of such a block */
+void recover_make_header(const struct recover_block *found, struct tb_block *block);
+
 /* ---- the image (recover_scan.c) ---- */
+
 
 /* Find everything; @tick is called now and then with how much was looked at.  0 or -ENOMEM */
 int recover_scan(struct recover *recover, struct image *image,

@@ -243,6 +243,12 @@ static void copy_all(struct copy *copy, struct recover_block *found, const struc
 	enum what what;
 
 	way_find(&way, block, end);
+	if (found->opening) {
+		/* what there is at first is not committed before the header is written */
+		found->unfinished++;
+		sure = false;
+		at++;
+	}
 	for (; at < end; at += length) {
 		what = what_at(&way, at, copy->last, sure);
 		if (what == END)
@@ -366,21 +372,29 @@ bool recover_check(const struct tb_block *block, struct recover_block *found)
 	uint32_t first = durable ? sizeof(*block) : TB_BLOCK_FIRST_ELEMENT * TB_ELEMENT_SIZE;
 
 	memset(found, 0, sizeof(*found));
+	found->recording = durable ? block->overwritten : gap->recording;
+	found->sequence = block->sequence;
+	found->provider = block->provider;
+	found->cpu = block->cpu;
+	found->kind = block->kind;
+	found->log2 = block->size_log2;
+	if (!durable && block->sequence & TB_BLOCK_OPENING) {
+		/* nothing else is to be believed */
+		found->opening = true;
+		found->sequence &= ~TB_BLOCK_OPENING;
+		found->state = RECOVER_OPEN;
+		found->data = 1u << block->size_log2;
+		return true;
+	}
 	if (durable ? block->cpu || block->dropped : !gap_slot(block))
 		return false;
 	if ((durable || block->flags & TB_BLOCK_COMPLETE) &&
 	    (block->data < first || block->data > 1u << block->size_log2 ||
 	     block->data % TB_ELEMENT_SIZE))
 		return false;
-	found->recording = durable ? block->overwritten : gap->recording;
-	found->sequence = block->sequence;
 	found->start = block->time_start;
 	found->end = block->time_start;
 	found->dropped = block->dropped;
-	found->provider = block->provider;
-	found->cpu = block->cpu;
-	found->kind = block->kind;
-	found->log2 = block->size_log2;
 	if (durable)
 		found->init = TB_HEAD_ID(element(block, TB_BLOCK_HEADER_ELEMENTS)->head) == TB_EV_INIT;
 	if (!(block->flags & TB_BLOCK_COMPLETE)) {

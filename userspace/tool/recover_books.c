@@ -26,7 +26,11 @@ static const struct tb_block *block_read(const struct image *image, const struct
 {
 	size_t size = (size_t)1 << block->log2;
 
-	return image_read(image, block->part, block->at, buffer, size) == size ? buffer : NULL;
+	if (image_read(image, block->part, block->at, buffer, size) != size)
+		return NULL;
+	if (block->opening)
+		recover_make_header(block, buffer);
+	return buffer;
 }
 
 /* The block as it will be written; NULL: it is not what it was when it was found */
@@ -128,15 +132,6 @@ static struct recover_cpu *cpu_of(const struct recover_recording *recording, uin
 		       compare_cpu);
 }
 
-/* Number of the block that the ring is at, whose low bits it says: the nearest to @near */
-static uint64_t current_of(const struct tb_ring_image *ring, uint64_t near)
-{
-	uint32_t mask = TB_RING_IMAGE_SEQ(~0ull);
-	uint32_t ahead = (TB_RING_IMAGE_SEQ(ring->head) - (uint32_t)near) & mask;
-
-	return ahead > mask / 2 ? near + ahead - mask - 1 : near + ahead;
-}
-
 static bool contradicts(const struct recover_recording *recording, const struct recover_block *block)
 {
 	return recording->has_init &&
@@ -147,7 +142,7 @@ static bool contradicts(const struct recover_recording *recording, const struct 
 /* How much of each open block is this lap's, by the word of its ring */
 static void limit_ring(struct recover_block **blocks, size_t count, const struct tb_ring_image *ring)
 {
-	uint64_t current = current_of(ring, blocks[count - 1]->sequence);
+	uint64_t current = recover_current(ring, blocks[count - 1]->sequence);
 	uint32_t elements;
 	size_t i;
 
@@ -231,6 +226,7 @@ static int count_all(struct recover_recording *recording, const struct recover *
 {
 	size_t ring = rings_from(recover, recording->id), end = ring, from = 0, to;
 	struct recover_block **rolling = recording->rolling;
+	size_t count, kept = 0;
 	struct recover_cpu *cpu;
 	int result = 0;
 
@@ -250,12 +246,16 @@ static int count_all(struct recover_recording *recording, const struct recover *
 		}
 		for (to = from; to < recording->nr_rolling && rolling[to]->cpu == cpu->cpu; to++)
 			;
-		result = count_ring(cpu, rolling + from, to - from, image, buffer, out);
+		count = recover_openings(rolling + from, to - from, cpu->ring);
+		memmove(rolling + kept, rolling + from, count * sizeof(*rolling));
+		result = count_ring(cpu, rolling + kept, count, image, buffer, out);
+		kept += count;
 		from = to;
 		/* a ring may be there twice, and the best comes first */
 		while (ring < end && recover->rings[ring].cpu == cpu->cpu)
 			ring++;
 	}
+	recording->nr_rolling = kept;
 	return result;
 }
 
@@ -472,7 +472,7 @@ static int write_totals(const struct recover_recording *recording, uint64_t time
 			.dropped = cpu->dropped,
 			.oversize = cpu->ring->oversize < cpu->dropped ? cpu->ring->oversize : cpu->dropped,
 			.blocks = cpu->blocks || cpu->ring->recorded ?
-				  current_of(cpu->ring, cpu->last) + 1 : 0,
+				  recover_current(cpu->ring, cpu->last) + 1 : 0,
 		};
 		event = (struct tb_composite *)((struct tb_element *)block + used);
 		event->head = TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_TOTALS, PER_TOTALS, sequence);

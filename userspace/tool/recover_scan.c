@@ -59,6 +59,9 @@ static int found_block(struct recover *recover, const struct image *image, size_
 	int64_t size = recover_header(header, RECOVER_BLOCK_MAX, here->address + at);
 	struct recover_block found, *kept;
 
+	/* a buffer that was not used yet */
+	if (size > 0 && ((const struct tb_block *)header)->sequence == TB_BLOCK_UNUSED)
+		return 0;
 	if (size < 0) {
 		recover->refused++;
 		return 0;
@@ -125,6 +128,7 @@ static int compare_blocks(const void *a, const void *b)
 	ORDER(first->kind, second->kind);
 	ORDER(first->cpu, second->cpu);
 	ORDER(first->sequence, second->sequence);
+	ORDER(first->opening, second->opening);
 	ORDER(first->state, second->state);
 	ORDER(second->events, first->events);
 	ORDER(first->part, second->part);

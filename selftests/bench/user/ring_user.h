@@ -13,12 +13,13 @@
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
+#include <linux/types.h>
 #include <linux/tracebuf.h>
 
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
-typedef uint64_t u64;
+typedef __u64 u64;	/* as in the kernel */
 
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)

@@ -10,6 +10,8 @@
  *   die=panic   or calls panic()
  *   die=task    a thread does what the timer does with die=irq
  *   (none)      somebody else ends it
+ *
+ * With armed=0 the while begins when /sys/module/tb_crash/parameters/armed says so.
  */
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -56,6 +58,8 @@ static char *die = "";
 module_param(die, charp, 0);
 static uint after_ms = 300;
 module_param(after_ms, uint, 0);
+static bool armed = true;
+module_param(armed, bool, 0600);
 static uint buffers = 16;
 module_param(buffers, uint, 0);
 static uint elements = 256;
@@ -90,6 +94,18 @@ static void tb_crash_record(unsigned int cpu, unsigned int source)
 	WRITE_ONCE(page->source[cpu][source].done, number + 1);
 }
 
+/* Called by the one that dies only */
+static bool tb_crash_now(void)
+{
+	u64 now = ktime_get_ns();
+
+	if (!READ_ONCE(armed))
+		return false;
+	if (!die_at)
+		die_at = now + (u64)after_ms * NSEC_PER_MSEC + get_random_u32() % NSEC_PER_MSEC;
+	return now > die_at;
+}
+
 static void tb_crash_die(void)
 {
 	if (!strcmp(die, "irq") || !strcmp(die, "task"))
@@ -108,7 +124,7 @@ static int tb_crash_task(void *data)
 	while (!kthread_should_stop()) {
 		for (i = 0; i < 1000; i++)
 			tb_crash_record(cpu, TB_CRASH_TASK);
-		if (!strcmp(die, "task") && !cpu && ktime_get_ns() > die_at)
+		if (!strcmp(die, "task") && !cpu && tb_crash_now())
 			tb_crash_die();
 		cond_resched();
 	}
@@ -122,7 +138,7 @@ static enum hrtimer_restart tb_crash_timer(struct hrtimer *timer)
 	/* it may have moved, with a CPU that goes away; nobody does that here */
 	for (i = 0; i < 3; i++)
 		tb_crash_record(cpu, TB_CRASH_TIMER);
-	if (strcmp(die, "task") && timer == &timers[0] && ktime_get_ns() > die_at)
+	if (strcmp(die, "task") && timer == &timers[0] && tb_crash_now())
 		tb_crash_die();
 	hrtimer_forward_now(timer, ns_to_ktime(gap_us * (500 + get_random_u32() % 1000)));
 	return HRTIMER_RESTART;
@@ -181,7 +197,6 @@ static int __init tb_crash_init(void)
 		return err;
 	}
 	page->magic = TB_CRASH_MAGIC;
-	die_at = ktime_get_ns() + (u64)after_ms * NSEC_PER_MSEC + get_random_u32() % NSEC_PER_MSEC;
 	for (cpu = 0; cpu < page->cpus; cpu++)
 		wake_up_process(tasks[cpu]);
 	on_each_cpu(tb_crash_begin, NULL, true);

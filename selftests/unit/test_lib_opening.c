@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf recover where the machine stopped while the header of a block was being replaced.
+ */
+#include "test_lib_image.h"
+
+/*
+ * The header of @block was being replaced.  Where the opener will put its event there is one of
+ * 64 blocks ago.
+ */
+static void opening(struct tb_block *block)
+{
+	put_simple(block, TB_BLOCK_FIRST_ELEMENT, block->sequence, 4001, 66);
+	block->sequence |= TB_BLOCK_OPENING;
+	block->flags = TB_BLOCK_COMPLETE;
+	block->time_start = 900;
+	block->dropped = 50;
+	memset(block + 1, 0, sizeof(struct tb_composite));
+	gap_of(block)->overwritten = 7;
+}
+
+/* Before the header of a block was whole an interrupt came, and the machine stopped in there */
+static void header_half_written(void)
+{
+	uint32_t at = TB_BLOCK_FIRST_ELEMENT;
+	struct tb_block *block, *other;
+	struct fx fx;
+
+	image_new();
+	block = half_written(&fx, 66);
+	opening(block);
+	put_simple(block, at + 1, 66, 4010, 6);
+	put_simple(block, at + 2, 66, 4011, 7);
+	/* for one that was claimed head did not move, another was not used yet */
+	other = image_room(1 << LOG2, 1 << LOG2);
+	memcpy(other, block, 1 << LOG2);
+	other->sequence++;
+	other = image_room(1 << LOG2, 1 << LOG2);
+	memcpy(other, block, 1 << LOG2);
+	other->sequence = TB_BLOCK_UNUSED;
+	image_ring(ID_A, 0, 66, at + 3, 100, 0);
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_HAS("         1\n");
+	CHECK_TEXT(numbers(), "1 2 3 6 7 ");
+	CHECK_NUMBER(on_trace("verify"), 0);
+	CHECK_HAS("exact");
+	fx_free(&fx);
+}
+
+/* Nobody knows whether head had moved there */
+static void header_without_ring(void)
+{
+	struct tb_block *block;
+	struct fx fx;
+
+	image_new();
+	block = half_written(&fx, 66);
+	opening(block);
+	put_simple(block, TB_BLOCK_FIRST_ELEMENT + 1, 66, 4010, 6);
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_TEXT(numbers(), "1 2 3 ");
+	CHECK_NUMBER(on_trace("verify"), 0);
+	fx_free(&fx);
+}
+
+/* The block was opened somewhere else */
+static void header_of_another(void)
+{
+	struct tb_block *block, *other;
+	struct fx fx;
+
+	image_new();
+	block = half_written(&fx, 66);
+	other = image_room(1 << LOG2, 1 << LOG2);
+	memcpy(other, block, 1 << LOG2);
+	opening(other);
+	image_ring(ID_A, 0, 66, TB_BLOCK_FIRST_ELEMENT + 2, 3, 0);
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_TEXT(numbers(), "1 2 3 4 5 ");
+	CHECK_NUMBER(on_trace("verify"), 0);
+	fx_free(&fx);
+}
+
+/* The same, but nobody came */
+static void header_half_written_alone(void)
+{
+	struct tb_block *block;
+	struct fx fx;
+
+	image_new();
+	block = half_written(&fx, 66);
+	opening(block);
+	image_ring(ID_A, 0, 66, TB_BLOCK_FIRST_ELEMENT + 1, 100, 0);
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_HAS("         1\n");
+	CHECK_TEXT(numbers(), "1 2 3 ");
+	CHECK_NUMBER(on_trace("verify"), 0);
+	CHECK_HAS("exact");
+	fx_free(&fx);
+}
+
+/* The first block of all */
+static void header_of_the_first(void)
+{
+	struct tb_block *block;
+	struct fx fx;
+
+	image_new();
+	begin(&fx);
+	fx_open(&fx, 0, 2000, 100, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2002, 2);
+	block = image_put(&fx, ID_A);
+	CHECK_NUMBER(block->sequence, 0);
+	opening(block);
+	memset(element(block, TB_BLOCK_FIRST_ELEMENT), 0, TB_ELEMENT_SIZE);
+	image_ring(ID_A, 0, 0, TB_BLOCK_FIRST_ELEMENT + 2, 0, 0);
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_TEXT(numbers(), "2 ");
+	CHECK_NUMBER(on_trace("verify"), 0);
+	fx_free(&fx);
+}
+
+/* Who came filled the block, and the next one was opened */
+static void header_before_the_last(void)
+{
+	uint32_t at = TB_BLOCK_FIRST_ELEMENT, vec;
+	struct tb_block *block;
+	struct fx fx;
+
+	image_new();
+	begin(&fx);
+	fx.rings[0].sequence = 64;
+	fx_open(&fx, 0, 2000, 100, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+	fx_close(&fx, 0);
+	fx_open(&fx, 0, 3000, 100, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 3000, 99);
+	for (vec = 2; at + vec - 1 < ELEMENTS; vec++)
+		fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 3000 + vec, vec < 4 ? vec : 9);
+	fx_close(&fx, 0);
+	fx_open(&fx, 0, 4000, 100, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 4001, 4);
+	block = image_put(&fx, ID_A);
+	do {
+		block = (void *)((char *)block + (1 << LOG2));
+	} while (block->magic != TB_BLOCK_MAGIC || block->sequence != 65);
+	opening(block);
+	image_ring(ID_A, 0, 66, at + 1, 1, 0);
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_TEXT(numbers(), "1 2 3 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 "
+		   "9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 4 ");
+	CHECK_NUMBER(on_trace("verify"), 0);
+	fx_free(&fx);
+}
+
+/* Somebody has recorded what looks like such a block */
+static void header_forged(void)
+{
+	static const unsigned char payload[15 << 10];
+	uint32_t at = TB_BLOCK_FIRST_ELEMENT;
+	struct tb_block *block, *forged;
+	struct fx fx;
+
+	image_new();
+	fx_init(&fx, 15, 1000);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 2000, 100, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+	assert(fx_composite(&fx, 0, FX_SYS_ENTER, 2002, 1, payload, sizeof(payload)));
+	fx_close(&fx, 0);
+	block = image_put(&fx, ID_A);
+	forged = (void *)((char *)block + 4096);
+	memcpy(forged, block, at * TB_ELEMENT_SIZE);
+	forged->size_log2 = 12;
+	forged->sequence = TB_BLOCK_OPENING | 1;
+	put_simple(forged, at + 1, 1, 2010, 8);
+	image_ring(ID_A, 0, 1, at + 2, 2, 0)->elements = 256;
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_HAS("1 blocks in the events of others, left out");
+	CHECK_TEXT(numbers(), "1 ");
+	fx_free(&fx);
+}
+
+static const struct test tests[] = {
+	{ "events behind a header that is half written", header_half_written },
+	{ "a header that is half written, and no word of the ring", header_without_ring },
+	{ "a block that was opened somewhere else", header_of_another },
+	{ "a header that is half written, and nothing behind it", header_half_written_alone },
+	{ "the first block's header", header_of_the_first },
+	{ "a header that is half written, and a block behind it", header_before_the_last },
+	{ "what somebody has recorded is no such block", header_forged },
+};
+
+TEST_MAIN(tests)
