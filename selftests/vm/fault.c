@@ -171,6 +171,8 @@ bool fault_sweep(const struct fault_step *step, enum fault_mode mode, void *ctx)
 	if (!without(step, ctx, "without failures"))
 		return false;
 	for (n = mode == FAULT_NTH; injected && n < FAULT_MOST; n++) {
+		if (n && !(n % 500))
+			printf("# %s: at %u\n", step->name, n);
 		arm(mode, n);
 		ret = step->op(ctx);
 		injected = disarm(mode);
