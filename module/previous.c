@@ -64,6 +64,12 @@ static size_t tb_found_size(const struct tb_block *block)
 	return 1ul << block->size_log2;
 }
 
+/* A buffer of a ring that has no block: its header was being replaced, or it was not used yet. */
+static bool tb_found_empty(const struct tb_block *block)
+{
+	return block->kind == TB_BLOCK_ROLLING && block->sequence & TB_BLOCK_OPENING;
+}
+
 /*
  * Which recording @block is of; 0: it is none.  @at: its physical address; @room: bytes up to the
  * end of the memory.
@@ -75,7 +81,6 @@ static u64 tb_found_check(const struct tb_block *block, phys_addr_t at, size_t r
 	size_t size;
 
 	if (block->magic != TB_BLOCK_MAGIC || block->version != TB_BLOCK_VERSION ||
-	    block->sequence & TB_BLOCK_OPENING ||
 	    (!durable && block->kind != TB_BLOCK_ROLLING) || block->size_log2 > 20)
 		return 0;
 	size = tb_found_size(block);
@@ -87,10 +92,12 @@ static u64 tb_found_check(const struct tb_block *block, phys_addr_t at, size_t r
 		       block->data < sizeof(*block) || block->data > size ||
 		       block->data % TB_ELEMENT_SIZE ? 0 : block->overwritten;
 	if (size < TB_BUFFER_ELEMENTS_MIN * TB_ELEMENT_SIZE ||
-	    size > TB_BUFFER_ELEMENTS_MAX * TB_ELEMENT_SIZE ||
-	    slot->head != TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_GAP, TB_GAP_ELEMENTS,
-				  block->sequence) ||
-	    slot->length != sizeof(struct tb_gap) || slot->time != (u32)block->time_start)
+	    size > TB_BUFFER_ELEMENTS_MAX * TB_ELEMENT_SIZE)
+		return 0;
+	if (!tb_found_empty(block) &&
+	    (slot->head != TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_GAP, TB_GAP_ELEMENTS,
+				   block->sequence) ||
+	     slot->length != sizeof(struct tb_gap) || slot->time != (u32)block->time_start))
 		return 0;
 	return tb_found_gap(block)->recording;
 }
@@ -185,6 +192,8 @@ static int tb_previous_search(struct tb_previous *v)
 			if (!recording)
 				continue;
 			step = tb_found_size(block);
+			if (tb_found_empty(block))
+				continue;
 			if (!pass)
 				room++;
 			else if (v->nr < room)

@@ -146,7 +146,8 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
 	for (i = 0; i < r->nr; i++) {
 		struct tb_buf *b = &r->bufs[i];
 
-		b->state = TB_BUF_WORD(0, TB_BUF_FREE);
+		/* that no block has within a window a writer can be interrupted in, as head */
+		b->state = TB_BUF_WORD(TB_HEAD_SEQ_MASK / 2 - 1, TB_BUF_FREE);
 		tb_local_set(&b->committed, TB_COMMITTED_NONE(r->capacity));
 		b->closed = 0;
 		b->events = 0;
@@ -254,18 +255,21 @@ struct tb_opening {
 
 /*
  * Says in the header of @b, which is claimed for block @seq, that it is not to be believed
- * from now on, and which block this will be: head is about to move there, and nested contexts may
- * then put events behind it before it is written.  Unless one has done all that since it was
- * claimed: the state tells, and if that happens behind our look at it, another number than
- * before is there.
+ * from now on, which block this will be, from @ts on, and that an event of @n elements comes
+ * first: head is about to move there, and nested contexts may then put events behind that before
+ * the header is written.  Unless one has done all this since the buffer was claimed: the state
+ * tells, and if that happens behind our look at it, another number and time than before are
+ * there.  Who then moves head said all this last: a nested context that came so far has moved it.
  */
-static void tb_buf_disown(struct tb_buf *b, u64 seq)
+static void tb_buf_disown(struct tb_buf *b, u64 seq, u64 ts, u32 n)
 {
 	struct tb_block *block = b->block;
-	u64 old = tb_read(&block->sequence);
+	u64 old = tb_read(&block->sequence), start = tb_read(&block->time_start);
 
-	if (tb_read(&b->state) == TB_BUF_WORD(seq, TB_BUF_CLAIMED))
-		tb_cmpxchg_local(&block->sequence, old, TB_BLOCK_OPENING | seq);
+	if (tb_read(&b->state) != TB_BUF_WORD(seq, TB_BUF_CLAIMED))
+		return;
+	tb_cmpxchg_local(&block->time_start, start, ts);
+	tb_cmpxchg_local(&block->sequence, old, TB_BLOCK_OPENING_WORD(seq, n));
 }
 
 /* Writes header and gap slot of a buffer that head has just been moved to. */
@@ -350,7 +354,7 @@ static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, u64 *place)
 		return b == TB_CLAIM_AGAIN ? 0 : -1;
 	/* as above: whatever is overwritten from now on counts, and is later than the new block */
 	o.later = tb_buf_lap(&r->bufs[b]);
-	tb_buf_disown(&r->bufs[b], o.seq);
+	tb_buf_disown(&r->bufs[b], o.seq, ts, n);
 	next = tb_head(ts >> 32, o.seq, b, TB_BLOCK_FIRST_ELEMENT + n);
 	if (!tb_cmpxchg_local(&r->head, h, next)) {
 		tb_ring_path(TB_PATH_RETRY_OPEN);

@@ -250,7 +250,10 @@ static void check_memory_header(struct model *m, u32 b)
 		return;
 	opening = TB_BUF_STATE(state) == TB_BUF_CLAIMED || TB_BUF_STATE(state) == TB_BUF_WRITING;
 	if (number != TB_BUF_SEQ(state) &&
-	    (!opening || number != (TB_BLOCK_OPENING | TB_BUF_SEQ(state))))
+	    (!opening || !(number & TB_BLOCK_OPENING) ||
+	     TB_BLOCK_OPENING_NUMBER(number) != TB_BUF_SEQ(state) ||
+	     TB_BLOCK_OPENING_ELEMENTS(number) > m->r.capacity - TB_BLOCK_FIRST_ELEMENT ||
+	     block->time_start > m->clock))
 		model_fail(m, "the header in memory of block %llu says %llx",
 			   (unsigned long long)TB_BUF_SEQ(state), (unsigned long long)number);
 }

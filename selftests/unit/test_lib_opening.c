@@ -8,12 +8,14 @@
  * The header of @block was being replaced.  Where the opener will put its event there is one of
  * 64 blocks ago.
  */
-static void opening(struct tb_block *block)
+static void opening(struct tb_block *block, uint32_t elements)
 {
-	put_simple(block, TB_BLOCK_FIRST_ELEMENT, block->sequence, 4001, 66);
-	block->sequence |= TB_BLOCK_OPENING;
+	uint32_t i;
+
+	for (i = 0; i < elements; i++)
+		put_simple(block, TB_BLOCK_FIRST_ELEMENT + i, block->sequence, 4001, 66);
+	block->sequence = TB_BLOCK_OPENING_WORD(block->sequence, elements);
 	block->flags = TB_BLOCK_COMPLETE;
-	block->time_start = 900;
 	block->dropped = 50;
 	memset(block + 1, 0, sizeof(struct tb_composite));
 	gap_of(block)->overwritten = 7;
@@ -28,23 +30,106 @@ static void header_half_written(void)
 
 	image_new();
 	block = half_written(&fx, 66);
-	opening(block);
-	put_simple(block, at + 1, 66, 4010, 6);
-	put_simple(block, at + 2, 66, 4011, 7);
+	opening(block, 3);
+	put_simple(block, at + 3, 66, 4010, 6);
+	put_simple(block, at + 4, 66, 4011, 7);
 	/* for one that was claimed head did not move, another was not used yet */
 	other = image_room(1 << LOG2, 1 << LOG2);
 	memcpy(other, block, 1 << LOG2);
-	other->sequence++;
+	other->sequence = TB_BLOCK_OPENING_WORD(67, 3);
 	other = image_room(1 << LOG2, 1 << LOG2);
 	memcpy(other, block, 1 << LOG2);
 	other->sequence = TB_BLOCK_UNUSED;
-	image_ring(ID_A, 0, 66, at + 3, 100, 0);
+	image_ring(ID_A, 0, 66, at + 5, 100, 0);
 	CHECK_NUMBER(recover(""), 0);
 	CHECK_HAS("         1\n");
 	CHECK_TEXT(numbers(), "1 2 3 6 7 ");
 	CHECK_NUMBER(on_trace("verify"), 0);
 	CHECK_HAS("exact");
 	fx_free(&fx);
+}
+
+static void put_time(struct tb_block *block, uint32_t at, uint64_t sequence, uint64_t time)
+{
+	*element(block, at) = (struct tb_element) {
+		.head = TB_HEAD(TB_STRUCT_SIMPLE, TB_EV_TIME, 1, sequence),
+		.time = (uint32_t)time, .payload = time,
+	};
+}
+
+/* Who was interrupted did not come back for long */
+static void header_for_long(void)
+{
+	uint32_t at = TB_BLOCK_FIRST_ELEMENT;
+	struct tb_block *block;
+	struct fx fx;
+
+	image_new();
+	block = half_written(&fx, 66);
+	opening(block, 1);
+	put_simple(block, at + 1, 66, 0xf0000000, 6);
+	put_time(block, at + 2, 66, 0x700001000);
+	put_simple(block, at + 3, 66, 0x1000, 7);
+	put_time(block, at + 4, 66, 0xe00000800);
+	put_simple(block, at + 5, 66, 0x800, 8);
+	image_ring(ID_A, 0, 66, at + 6, 100, 0)->head |= 14ull << 43;
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_TEXT(numbers(), "1 2 3 6 7 8 ");
+	CHECK_NUMBER(on_trace("print --raw-ticks"), 0);
+	CHECK_HAS("4026531840");
+	CHECK_HAS("30064775168");
+	CHECK_HAS("60129544192");
+	CHECK_NUMBER(on_trace("verify"), 0);
+	CHECK_HAS("exact");
+	fx_free(&fx);
+}
+
+/* Claimed, and head has not moved: not even to the first block */
+static void header_of_none(void)
+{
+	struct tb_block *block;
+	struct fx fx;
+
+	image_new();
+	begin(&fx);
+	fx_open(&fx, 0, 2000, 100, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2002, 2);
+	block = image_put(&fx, ID_A);
+	opening(block, 1);
+	image_ring(ID_A, 0, 0x3fff, ELEMENTS, 0, 0);
+	CHECK_NUMBER(recover(""), 0);
+	CHECK_TEXT(numbers(), "");
+	CHECK_NUMBER(on_trace("verify"), 0);
+	fx_free(&fx);
+}
+
+/* An interrupt found another buffer free, and was interrupted there itself */
+static void header_twice(void)
+{
+	uint32_t at = TB_BLOCK_FIRST_ELEMENT;
+	struct tb_block *block, *other;
+	unsigned int n;
+	struct fx fx;
+
+	for (n = 0; n < 2; n++) {
+		image_new();
+		block = half_written(&fx, 66);
+		opening(block, 1);
+		other = image_room(1 << LOG2, 1 << LOG2);
+		memcpy(other, block, 1 << LOG2);
+		if (n)
+			other->time_start++;
+		else
+			block->time_start++;
+		put_simple(n ? other : block, at + 1, 66, 4010, 6);
+		put_simple(n ? block : other, at + 1, 66, 4010, 99);
+		image_ring(ID_A, 0, 66, at + 2, 100, 0);
+		CHECK_NUMBER(recover(""), 0);
+		CHECK_TEXT(numbers(), "1 2 3 6 ");
+		CHECK_NUMBER(on_trace("verify"), 0);
+		fx_free(&fx);
+	}
 }
 
 /* Nobody knows whether head had moved there */
@@ -55,7 +140,7 @@ static void header_without_ring(void)
 
 	image_new();
 	block = half_written(&fx, 66);
-	opening(block);
+	opening(block, 1);
 	put_simple(block, TB_BLOCK_FIRST_ELEMENT + 1, 66, 4010, 6);
 	CHECK_NUMBER(recover(""), 0);
 	CHECK_TEXT(numbers(), "1 2 3 ");
@@ -73,7 +158,7 @@ static void header_of_another(void)
 	block = half_written(&fx, 66);
 	other = image_room(1 << LOG2, 1 << LOG2);
 	memcpy(other, block, 1 << LOG2);
-	opening(other);
+	opening(other, 1);
 	image_ring(ID_A, 0, 66, TB_BLOCK_FIRST_ELEMENT + 2, 3, 0);
 	CHECK_NUMBER(recover(""), 0);
 	CHECK_TEXT(numbers(), "1 2 3 4 5 ");
@@ -89,8 +174,8 @@ static void header_half_written_alone(void)
 
 	image_new();
 	block = half_written(&fx, 66);
-	opening(block);
-	image_ring(ID_A, 0, 66, TB_BLOCK_FIRST_ELEMENT + 1, 100, 0);
+	opening(block, 2);
+	image_ring(ID_A, 0, 66, TB_BLOCK_FIRST_ELEMENT + 2, 100, 0);
 	CHECK_NUMBER(recover(""), 0);
 	CHECK_HAS("         1\n");
 	CHECK_TEXT(numbers(), "1 2 3 ");
@@ -112,7 +197,7 @@ static void header_of_the_first(void)
 	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2002, 2);
 	block = image_put(&fx, ID_A);
 	CHECK_NUMBER(block->sequence, 0);
-	opening(block);
+	opening(block, 1);
 	memset(element(block, TB_BLOCK_FIRST_ELEMENT), 0, TB_ELEMENT_SIZE);
 	image_ring(ID_A, 0, 0, TB_BLOCK_FIRST_ELEMENT + 2, 0, 0);
 	CHECK_NUMBER(recover(""), 0);
@@ -145,7 +230,7 @@ static void header_before_the_last(void)
 	do {
 		block = (void *)((char *)block + (1 << LOG2));
 	} while (block->magic != TB_BLOCK_MAGIC || block->sequence != 65);
-	opening(block);
+	opening(block, 1);
 	image_ring(ID_A, 0, 66, at + 1, 1, 0);
 	CHECK_NUMBER(recover(""), 0);
 	CHECK_TEXT(numbers(), "1 2 3 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 "
@@ -173,7 +258,7 @@ static void header_forged(void)
 	forged = (void *)((char *)block + 4096);
 	memcpy(forged, block, at * TB_ELEMENT_SIZE);
 	forged->size_log2 = 12;
-	forged->sequence = TB_BLOCK_OPENING | 1;
+	forged->sequence = TB_BLOCK_OPENING_WORD(1, 1);
 	put_simple(forged, at + 1, 1, 2010, 8);
 	image_ring(ID_A, 0, 1, at + 2, 2, 0)->elements = 256;
 	CHECK_NUMBER(recover(""), 0);
@@ -184,6 +269,9 @@ static void header_forged(void)
 
 static const struct test tests[] = {
 	{ "events behind a header that is half written", header_half_written },
+	{ "a header that is half written for long", header_for_long },
+	{ "two headers that are half written", header_twice },
+	{ "a header that is half written, and head elsewhere", header_of_none },
 	{ "a header that is half written, and no word of the ring", header_without_ring },
 	{ "a block that was opened somewhere else", header_of_another },
 	{ "a header that is half written, and nothing behind it", header_half_written_alone },

@@ -229,11 +229,15 @@ struct tb_gap {
  * that is a multiple of TB_RING_IMAGE_ALIGN.  Read it, believe nothing of it.
  *
  * Head moves to a block before its header is written.  From shortly before until that is done
- * sequence is TB_BLOCK_OPENING | the number that it will have.  Right are then magic,
- * version, kind, size_log2, provider, cpu and tb_gap.recording; the other fields may
- * be anything; and there may be events behind them.
+ * sequence is TB_BLOCK_OPENING_WORD() of the number that it will have and of how many elements its
+ * first event has, which is not there yet.  Right are then magic, version, kind, size_log2,
+ * provider, cpu, time_start and tb_gap.recording; the other fields may be anything; and there
+ * may be events behind the first.
  */
 #define TB_BLOCK_OPENING	0x8000000000000000ull
+#define TB_BLOCK_OPENING_WORD(seq, n)	(TB_BLOCK_OPENING | (__u64)(n) << 52 | (seq))
+#define TB_BLOCK_OPENING_NUMBER(word)	((word) & 0xfffffffffffffull)
+#define TB_BLOCK_OPENING_ELEMENTS(word)	((__u32)((word) >> 52) & 0x7ffu)
 #define TB_BLOCK_UNUSED		(~0ull)	/* tb_block.sequence: there was no block there yet */
 
 #define TB_RING_IMAGE_MAGIC	0x474e495246554254ull	/* "TBUFRING" in memory */

@@ -38,7 +38,8 @@ enum recover_state {
  * @log2: of its size
  * @state: how much is there
  * @init: it begins with TB_EV_INIT
- * @opening: its header was being replaced, and is what this says (recover_opening.c)
+ * @opening: its header was being replaced, and is what this says (recover_opening.c): what was
+ *	there for sequence; else 0
  * @events: in it
  * @unfinished: events that were begun and never committed
  * @limit: elements of it that are this lap's, where the ring says so; 0: not known
@@ -46,12 +47,13 @@ enum recover_state {
 struct recover_block {
 	uint64_t recording, sequence;
 	uint64_t start, end, order;
+	uint64_t opening;
 	uint64_t dropped;
 	uint64_t at;
 	uint32_t part, data;
 	uint16_t provider, cpu;
 	uint8_t  kind, log2, state;
-	bool     init, opening;
+	bool     init;
 	uint32_t events, unfinished, limit;
 };
 
@@ -138,8 +140,8 @@ uint64_t recover_current(const struct tb_ring_image *ring, uint64_t near);
 /* Works out of such among a ring's blocks, by number, what their headers do not say, and
  * leaves out those that are none; @ring may be NULL.  How many blocks are left */
 size_t recover_openings(struct recover_block **blocks, size_t count, const struct tb_ring_image *ring);
-/* The header of such a block */
-void recover_make_header(const struct recover_block *found, struct tb_block *block);
+/* The header of such a block; false: it is none any more */
+bool recover_make_header(const struct recover_block *found, struct tb_block *block);
 
 /* ---- the image (recover_scan.c) ---- */
 

@@ -244,10 +244,9 @@ static void copy_all(struct copy *copy, struct recover_block *found, const struc
 
 	way_find(&way, block, end);
 	if (found->opening) {
-		/* what there is at first is not committed before the header is written */
+		/* the first event is not committed before the header is written */
 		found->unfinished++;
-		sure = false;
-		at++;
+		at += TB_BLOCK_OPENING_ELEMENTS(found->opening);
 	}
 	for (; at < end; at += length) {
 		what = what_at(&way, at, copy->last, sure);
@@ -380,8 +379,10 @@ bool recover_check(const struct tb_block *block, struct recover_block *found)
 	found->log2 = block->size_log2;
 	if (!durable && block->sequence & TB_BLOCK_OPENING) {
 		/* nothing else is to be believed */
-		found->opening = true;
-		found->sequence &= ~TB_BLOCK_OPENING;
+		found->opening = block->sequence;
+		found->sequence = TB_BLOCK_OPENING_NUMBER(block->sequence);
+		found->start = block->time_start;
+		found->end = block->time_start;
 		found->state = RECOVER_OPEN;
 		found->data = 1u << block->size_log2;
 		return true;

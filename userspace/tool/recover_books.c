@@ -28,9 +28,7 @@ static const struct tb_block *block_read(const struct image *image, const struct
 
 	if (image_read(image, block->part, block->at, buffer, size) != size)
 		return NULL;
-	if (block->opening)
-		recover_make_header(block, buffer);
-	return buffer;
+	return block->opening && !recover_make_header(block, buffer) ? NULL : buffer;
 }
 
 /* The block as it will be written; NULL: it is not what it was when it was found */

@@ -59,9 +59,6 @@ static int found_block(struct recover *recover, const struct image *image, size_
 	int64_t size = recover_header(header, RECOVER_BLOCK_MAX, here->address + at);
 	struct recover_block found, *kept;
 
-	/* a buffer that was not used yet */
-	if (size > 0 && ((const struct tb_block *)header)->sequence == TB_BLOCK_UNUSED)
-		return 0;
 	if (size < 0) {
 		recover->refused++;
 		return 0;
@@ -70,6 +67,10 @@ static int found_block(struct recover *recover, const struct image *image, size_
 		recover->cut++;
 		return 0;
 	}
+	/* it was not used yet */
+	if (((const struct tb_block *)buffer)->kind == TB_BLOCK_ROLLING &&
+	    ((const struct tb_block *)buffer)->sequence == TB_BLOCK_UNUSED)
+		return 0;
 	/* read again: it may have changed meanwhile */
 	if (recover_header(buffer, (size_t)size, here->address + at) != size ||
 	    !recover_check(buffer, &found)) {
@@ -128,7 +129,10 @@ static int compare_blocks(const void *a, const void *b)
 	ORDER(first->kind, second->kind);
 	ORDER(first->cpu, second->cpu);
 	ORDER(first->sequence, second->sequence);
-	ORDER(first->opening, second->opening);
+	ORDER(!!first->opening, !!second->opening);
+	/* what interrupted the other has moved the ring's head */
+	if (first->opening)
+		ORDER(second->start, first->start);
 	ORDER(first->state, second->state);
 	ORDER(second->events, first->events);
 	ORDER(first->part, second->part);
