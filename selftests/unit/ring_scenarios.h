@@ -46,6 +46,8 @@ static const struct scenario scenarios[] = {
 	{ "reader after a block was passed by", 3, true, "888", "38", "w", "aa", 1, 2, 0 },
 	{ "reader after a block was passed by, four", 4, true, "8", "38", "w", "ar", 1, 2, 0 },
 	{ "reader after the first block was passed by", 4, true, "", "38", "w", "ara", 1, 2, 0 },
+	{ "reader gives the first block back", 2, true, "", "1", "8", "ar", 1, 3, 0 },
+	{ "reader gives the first and only block back", 1, false, "", "1", "8", "ar", 1, 3, 0 },
 	{ "reader and statistics, overwrite", 2, true, "87", "2", "8", "as", 1, 3, 0 },
 	{ "reader and statistics, the only block", 2, false, "", "81", "", "arsars", 0, 3, 0 },
 	{ "reader and statistics, drop", 2, false, "87", "2", "9", "sars", 1, 3, 0 },
