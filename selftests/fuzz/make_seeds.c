@@ -101,8 +101,11 @@ static void user_events(struct fx *fx)
 	fx_durable_end(fx);
 }
 
-/* As it would be in memory: the blocks say of which recording they are, one is open, rings are behind them */
-static void as_image(struct fx *fx)
+/*
+ * As it would be in memory: the blocks say of which recording they are, one is open, or its header is
+ * being replaced, rings are behind them
+ */
+static void as_image(struct fx *fx, bool opening)
 {
 	struct tb_composite *slot;
 	struct tb_block *block, *last = NULL;
@@ -127,6 +130,8 @@ static void as_image(struct fx *fx)
 	last->time_end = 0;
 	head = last->sequence << 29 | at;
 	cpu = last->cpu;
+	if (opening)
+		last->sequence = TB_BLOCK_OPENING_WORD(last->sequence, 1);
 	at = fx_extend(fx, 512);
 	ring = (struct tb_ring_image *)(fx->data + at);
 	ring->head = head;
@@ -161,8 +166,13 @@ int main(int argc, char **argv)
 	fx_free(&fx);
 	fx_init(&fx, 10, TIME);
 	kernel_events(&fx);
-	as_image(&fx);
+	as_image(&fx, false);
 	save(&fx, argv[1], "image", fx.size);
+	fx_free(&fx);
+	fx_init(&fx, 10, TIME);
+	kernel_events(&fx);
+	as_image(&fx, true);
+	save(&fx, argv[1], "opening", fx.size);
 	fx_free(&fx);
 	return 0;
 }
