@@ -28,6 +28,8 @@ AHEAD = 200
 # in the trace at all. By event, what is not compared; how often they differ is told.
 FPU = re.compile(r"(?<=xfeatures: ).*")
 LIVE = {
+    # who has died may have been waited for on another CPU
+    "sched_switch": re.compile(r"(?<=prev_state=)[ZX]\b"),
     "timer_start": re.compile(r"(?<=timeout=)-?\d+"),
     "timer_expire_entry": re.compile(r"(?<=now=)\d+"),
     # without a gateway it is what was in the memory before
@@ -189,7 +191,7 @@ def main():
             return 1
         swapped += bool(passed)
         live += want.name in LIVE and \
-            LIVE[want.name].search(want.text).group() != LIVE[want.name].search(have.text).group()
+            LIVE[want.name].findall(want.text) != LIVE[want.name].findall(have.text)
         have.used = True
         late = max(late, abs(have.ns - want.ns))
         if i not in (first, last):

@@ -223,7 +223,7 @@ record_pid()
 process_alone()
 {
 	record_pid || return
-	lines 0 'id=600' text && grep -q -e "-$pid " text
+	lines 0 'sys_(enter|exit): id=600\>' text && grep -q -e "-$pid " text
 }
 
 process_and_children()
@@ -278,9 +278,9 @@ system_calls()
 		lines 0 'sys_(enter|exit): ' "$(grep -v -E 'id=(257|3)\>' text >rest; echo rest)" || return
 	# with all that can be said of one
 	status 0 tracebuf record -q -o calls.tbuf -e 'syscalls:sys_enter_*at*,close:fast' --follow -- cat /etc/hostname || return
-	text calls.tbuf && grep -q 'sys_enter: .*id=257' text && lines 0 'sys_exit: .*id=257' text || return
+	text calls.tbuf && grep -q 'sys_enter: id=257\>' text && lines 0 'sys_exit: id=257\>' text || return
 	status 0 tracebuf record -q -o calls.tbuf -e 'raw_syscalls,!syscalls:read,openat' --follow -- cat /etc/hostname || return
-	text calls.tbuf && lines 0 'id=(0|257)\>' text && grep -q 'id=3\>' text || return
+	text calls.tbuf && lines 0 ': id=(0|257)\>' text && grep -q ': id=3\>' text || return
 	status 0 tracebuf record -q -o calls.tbuf -e syscalls:close -f 'args[0] == 77' -e syscalls:dup2 \
 		-b 64 -- sh -c 'exec 3>&-; true' || return
 	status 2 tracebuf record -e syscalls:opneat -d 1 && says "did you mean openat"

@@ -73,7 +73,7 @@ record_fast()
 	status 0 tracebuf record -F -q -o fast.tbuf -e raw_syscalls -b 64 -- "$work" $n &&
 		lines 0 . said || return
 	status 0 tracebuf print --fields fast.tbuf || return
-	lines $n 'sys_enter: .*id=600' said && lines $n 'sys_exit: .*id=600.* ret=-38' said
+	lines $n 'sys_enter: id=600\>' said && lines $n 'sys_exit: id=600\>.* ret=-38' said
 }
 
 verify()
@@ -317,7 +317,7 @@ killed()
 	# the last block may be half there
 	tracebuf print --fields killed.tbuf >said 2>err
 	cat err
-	! grep -q '^ *<\.\.\.>' said && [ "$(grep -c 'workload-.*id=600' said)" -gt 100 ] &&
+	! grep -q '^ *<\.\.\.>' said && [ "$(grep -c 'workload-.*: id=600\>' said)" -gt 100 ] &&
 		status 0 tracebuf stream --fifo -q -o after.tbuf -e irq -d 200ms
 }
 
