@@ -48,7 +48,9 @@ void tb_recording_reset(struct tb_provider *p)
 		r->raw_clock = p->clock.raw;
 		r->overwrite = p->config.policy == TB_POLICY_OVERWRITE;
 		r->recording = recording;
+		/* touches each buffer */
 		tb_ring_reset(r, now);
+		cond_resched();
 	}
 	while (tb_track_peek(&p->track))
 		tb_track_pop(&p->track);

@@ -27,7 +27,8 @@
  *   close: exchange head -> { same buffer, index = capacity }; the winner
  *          turns the rest of the buffer into padding and commits it.  A
  *          flush is this step alone.
- *   open:  claim a buffer; exchange head -> { that buffer, header + gap slot
+ *   open:  claim a buffer; say in its header that it will be another
+ *          (tb_buf_disown()); exchange head -> { that buffer, header + gap slot
  *          + event }; the winner writes header and gap slot and commits them.
  *
  * If no buffer can be claimed the event is dropped; since the old one is
@@ -146,7 +147,10 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
 	for (i = 0; i < r->nr; i++) {
 		struct tb_buf *b = &r->bufs[i];
 
-		/* that no block has within a window a writer can be interrupted in, as head */
+		/*
+		 * A number that no block has in here until a writer that has seen this goes
+		 * on: it takes the state for what it saw.  With head that makes block -1.
+		 */
 		b->state = TB_BUF_WORD(TB_HEAD_SEQ_MASK / 2 - 1, TB_BUF_FREE);
 		tb_local_set(&b->committed, TB_COMMITTED_NONE(r->capacity));
 		b->closed = 0;

@@ -194,11 +194,14 @@ const char *model_wrong(struct model *m, u32 id, const struct tb_element *e, u64
 	return NULL;
 }
 
-/* The event being recorded has moved head: the last time it does it has its place. */
-static void placed(struct model *m, u64 head)
+/* The event being recorded has moved head: it has its place, unless that closed a block. */
+static void placed(struct model *m, u64 old, u64 head)
 {
 	struct model_event *ev = &m->events[m->current];
 
+	if (tb_head_index(old) < m->r.capacity &&
+	    tb_head_index(head) - tb_head_index(old) < ev->length)
+		return;
 	ev->buffer = tb_head_buffer(head);
 	ev->index = tb_head_index(head) - ev->length;
 	ev->seq = tb_head_seq(head, m->r.bufs[ev->buffer].state);
@@ -225,7 +228,7 @@ void model_changed(const volatile void *p, u64 old, u64 new)
 	if (p == &model->r.dropped)
 		model->drops[model->nr_drops++] = model->current;
 	else if (p == &model->r.head)
-		placed(model, new);
+		placed(model, old, new);
 	else if (p == &model->r.bufs[model->events[model->current].buffer].committed &&
 		 (u32)(new - old) == 1)
 		committed(model);

@@ -228,6 +228,20 @@ void model_check_held(struct model *m)
 	}
 }
 
+/* Has the event that head moved to block @seq in @b with this length, and is it of this time? */
+static bool opened_so(const struct model *m, u32 b, u64 seq, u32 length, u64 time)
+{
+	u32 i;
+
+	for (i = m->nr_events; i-- > 0; ) {
+		const struct model_event *ev = &m->events[i];
+
+		if (ev->buffer == b && ev->seq == seq && ev->index == TB_BLOCK_FIRST_ELEMENT)
+			return ev->length == length && time >= ev->before && time <= ev->stamp;
+	}
+	return false;
+}
+
 /* Whose block it is, always; which, when head is there or was: as its header says or will say. */
 static void check_memory_header(struct model *m, u32 b)
 {
@@ -252,17 +266,17 @@ static void check_memory_header(struct model *m, u32 b)
 	if (number != TB_BUF_SEQ(state) &&
 	    (!opening || !(number & TB_BLOCK_OPENING) ||
 	     TB_BLOCK_OPENING_NUMBER(number) != TB_BUF_SEQ(state) ||
-	     TB_BLOCK_OPENING_ELEMENTS(number) > m->r.capacity - TB_BLOCK_FIRST_ELEMENT ||
-	     block->time_start > m->clock))
+	     !opened_so(m, b, TB_BUF_SEQ(state), TB_BLOCK_OPENING_ELEMENTS(number),
+			block->time_start)))
 		model_fail(m, "the header in memory of block %llu says %llx",
 			   (unsigned long long)TB_BUF_SEQ(state), (unsigned long long)number);
 }
 
 /*
  * A header is valid if its number is that of the state word: an opener that was interrupted
- * has not replaced the earlier one yet.  Where a composite event
- * was reserved and not begun there may be anything from an earlier lap, which may look like
- * a first word of this one; here it does not.
+ * has not replaced the earlier one yet.  Where a composite event was reserved and not begun
+ * there may be anything from an earlier lap, which may look like a first word of this one;
+ * here it does not.
  */
 void model_check_memory(struct model *m)
 {

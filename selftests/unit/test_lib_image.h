@@ -168,13 +168,19 @@ static inline struct tb_element *element(struct tb_block *block, uint32_t at)
 	return (struct tb_element *)block + at;
 }
 
-static inline void put_simple(struct tb_block *block, uint32_t at, uint64_t sequence, uint32_t time,
-		       uint32_t vec)
+static inline void put_simple(struct tb_block *block, uint32_t at, uint64_t sequence,
+			      uint32_t time, uint32_t vec)
 {
 	*element(block, at) = (struct tb_element) {
 		.head = TB_HEAD(TB_STRUCT_SIMPLE, FX_SOFTIRQ_FAST, 1, sequence),
 		.time = time, .payload = vec,
 	};
 }
+
+/* The events that are recovered, as numbers(), and of a sound trace */
+#define CHECK_RECOVERED(events) do { \
+	CHECK_TEXT(numbers(), events); \
+	CHECK_NUMBER(on_trace("verify"), 0); \
+} while (0)
 
 #endif /* TEST_LIB_IMAGE_H */

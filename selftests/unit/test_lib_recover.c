@@ -17,8 +17,7 @@ static void whole_and_half(void)
 	image_ring(ID_A, 0, 2, TB_BLOCK_FIRST_ELEMENT + 2, 3, 0);
 	CHECK_NUMBER(recover(""), 0);
 	CHECK_HAS("recording 1111222233334441: kernel number 1");
-	CHECK_TEXT(numbers(), "1 2 3 4 5 ");
-	CHECK_NUMBER(on_trace("verify"), 0);
+	CHECK_RECOVERED("1 2 3 4 5 ");
 	CHECK_HAS("exact");
 	fx_free(&fx);
 }
@@ -35,8 +34,7 @@ static void stale_behind_the_end(void)
 	image_ring(ID_A, 0, 66, TB_BLOCK_FIRST_ELEMENT + 2, 100, 0);
 	CHECK_NUMBER(recover(""), 0);
 	CHECK_HAS("           97");
-	CHECK_TEXT(numbers(), "1 2 3 4 5 ");
-	CHECK_NUMBER(on_trace("verify"), 0);
+	CHECK_RECOVERED("1 2 3 4 5 ");
 	fx_free(&fx);
 }
 
@@ -65,8 +63,7 @@ static void hole(void)
 	image_ring(ID_A, 0, 66, at + 10, 100, 0);
 	CHECK_NUMBER(recover(""), 0);
 	CHECK_HAS("         3\n");
-	CHECK_TEXT(numbers(), "1 2 3 4 5 6 7 8 9 ");
-	CHECK_NUMBER(on_trace("verify"), 0);
+	CHECK_RECOVERED("1 2 3 4 5 6 7 8 9 ");
 	fx_free(&fx);
 }
 
@@ -80,8 +77,7 @@ static void without_ring(void)
 	put_simple(block, TB_BLOCK_FIRST_ELEMENT + 2, 1, 4003, 66);
 	CHECK_NUMBER(recover(""), 0);
 	CHECK_HAS("ring not found");
-	CHECK_TEXT(numbers(), "1 2 3 4 5 ");
-	CHECK_NUMBER(on_trace("verify"), 0);
+	CHECK_RECOVERED("1 2 3 4 5 ");
 	CHECK_HAS("open: no totals");
 	fx_free(&fx);
 }
@@ -185,8 +181,7 @@ static void forged(void)
 		CHECK_NUMBER(recover(""), 0);
 		CHECK_HAS("1 blocks in the events of others, left out");
 		CHECK_HAS("recording 1111222233334441: kernel number 1");
-		CHECK_TEXT(numbers(), "1 2 ");
-		CHECK_NUMBER(on_trace("verify"), 0);
+		CHECK_RECOVERED("1 2 ");
 		/* who does not know the number of the recording does not hide a block of it */
 		stamp(block, ID_B);
 		CHECK_NUMBER(recover("-r 1111222233334441"), 0);
@@ -218,8 +213,7 @@ static void headers(void)
 	} while (block->magic != TB_BLOCK_MAGIC || block->sequence);
 	block->time_start |= 1ull << 40;
 	CHECK_NUMBER(recover(""), 0);
-	CHECK_TEXT(numbers(), "3 4 5 ");
-	CHECK_NUMBER(on_trace("verify"), 0);
+	CHECK_RECOVERED("3 4 5 ");
 	fx_free(&fx);
 }
 

@@ -38,8 +38,8 @@ enum recover_state {
  * @log2: of its size
  * @state: how much is there
  * @init: it begins with TB_EV_INIT
- * @opening: its header was being replaced, and is what this says (recover_opening.c): what was
- *	there for sequence; else 0
+ * @opening: what its header has for a number, if that was being replaced; else 0.  The header is
+ *	then made from what this says (recover_opening.c)
  * @events: in it
  * @unfinished: events that were begun and never committed
  * @limit: elements of it that are this lap's, where the ring says so; 0: not known
@@ -135,8 +135,6 @@ bool recover_extract(const struct tb_block *data, struct recover_block *found, s
 
 /* ---- headers that were being replaced (recover_opening.c) ---- */
 
-/* Number of the block that the ring is at, whose low bits it says: the nearest to @near */
-uint64_t recover_current(const struct tb_ring_image *ring, uint64_t near);
 /* Works out of such among a ring's blocks, by number, what their headers do not say, and
  * leaves out those that are none; @ring may be NULL.  How many blocks are left */
 size_t recover_openings(struct recover_block **blocks, size_t count, const struct tb_ring_image *ring);
@@ -145,7 +143,6 @@ bool recover_make_header(const struct recover_block *found, struct tb_block *blo
 
 /* ---- the image (recover_scan.c) ---- */
 
-
 /* Find everything; @tick is called now and then with how much was looked at.  0 or -ENOMEM */
 int recover_scan(struct recover *recover, struct image *image,
 		 void (*tick)(uint64_t bytes, uint64_t of));
@@ -153,6 +150,8 @@ void recover_free(struct recover *recover);
 
 /* ---- a recording (recover_books.c) ---- */
 
+/* Number of the block that the ring is at, whose low bits it says: the nearest to @near */
+uint64_t recover_current(const struct tb_ring_image *ring, uint64_t near);
 /* The recordings of what was found; 0 or -errno */
 int recover_recordings(struct recover *recover, const struct image *image,
 		       struct recover_recording **recordings, size_t *count);

@@ -233,21 +233,25 @@ static void copy_event(struct copy *copy, const struct tb_block *block, uint32_t
 	}
 }
 
+/* Where its events begin.  That of who was replacing the header was not committed before */
+static uint32_t first_of(const struct recover_block *found)
+{
+	if (found->kind == TB_BLOCK_DURABLE)
+		return TB_BLOCK_HEADER_ELEMENTS;
+	return TB_BLOCK_FIRST_ELEMENT +
+	       (found->opening ? TB_BLOCK_OPENING_ELEMENTS(found->opening) : 0);
+}
+
 /* With the ring's word: up to element @end */
 static void copy_all(struct copy *copy, struct recover_block *found, const struct tb_block *block,
 		     uint32_t end)
 {
 	static struct way way;
-	uint32_t at = TB_BLOCK_FIRST_ELEMENT, length;
+	uint32_t at = first_of(found), length;
 	bool sure = true;
 	enum what what;
 
 	way_find(&way, block, end);
-	if (found->opening) {
-		/* the first event is not committed before the header is written */
-		found->unfinished++;
-		at += TB_BLOCK_OPENING_ELEMENTS(found->opening);
-	}
 	for (; at < end; at += length) {
 		what = what_at(&way, at, copy->last, sure);
 		if (what == END)
@@ -275,8 +279,7 @@ static void copy_all(struct copy *copy, struct recover_block *found, const struc
 static void copy_first(struct copy *copy, struct recover_block *found,
 		       const struct tb_block *block, uint32_t end)
 {
-	uint32_t at = block->kind == TB_BLOCK_DURABLE ? TB_BLOCK_HEADER_ELEMENTS :
-			TB_BLOCK_FIRST_ELEMENT, length;
+	uint32_t at = first_of(found), length;
 
 	while (at < end && (length = length_at(block, at, end))) {
 		if (TB_HEAD_STRUCT(element(block, at)->head) == TB_STRUCT_RESERVED) {
@@ -306,7 +309,7 @@ bool recover_extract(const struct tb_block *block, struct recover_block *found, 
 	copy.used = block->kind == TB_BLOCK_DURABLE ? TB_BLOCK_HEADER_ELEMENTS : TB_BLOCK_FIRST_ELEMENT;
 	memcpy(out, block, copy.used * TB_ELEMENT_SIZE);
 	out->events = 0;
-	found->unfinished = 0;
+	found->unfinished = found->opening != 0;
 	/* what is later is of the next lap */
 	if (found->state == RECOVER_DAMAGED)
 		copy.most = block->time_end;

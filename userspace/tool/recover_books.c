@@ -130,6 +130,14 @@ static struct recover_cpu *cpu_of(const struct recover_recording *recording, uin
 		       compare_cpu);
 }
 
+uint64_t recover_current(const struct tb_ring_image *ring, uint64_t near)
+{
+	uint32_t mask = TB_RING_IMAGE_SEQ(~0ull);
+	uint32_t ahead = (TB_RING_IMAGE_SEQ(ring->head) - (uint32_t)near) & mask;
+
+	return ahead > mask / 2 ? near + ahead - mask - 1 : near + ahead;
+}
+
 static bool contradicts(const struct recover_recording *recording, const struct recover_block *block)
 {
 	return recording->has_init &&

@@ -11,14 +11,6 @@
  */
 #include "recover.h"
 
-uint64_t recover_current(const struct tb_ring_image *ring, uint64_t near)
-{
-	uint32_t mask = TB_RING_IMAGE_SEQ(~0ull);
-	uint32_t ahead = (TB_RING_IMAGE_SEQ(ring->head) - (uint32_t)near) & mask;
-
-	return ahead > mask / 2 ? near + ahead - mask - 1 : near + ahead;
-}
-
 bool recover_make_header(const struct recover_block *found, struct tb_block *block)
 {
 	struct tb_composite *slot = (struct tb_composite *)(block + 1);

@@ -11,7 +11,7 @@
  *   die=task    a thread does what the timer does with die=irq
  *   (none)      somebody else ends it
  *
- * With armed=0 the while begins when /sys/module/tb_crash/parameters/armed says so.
+ * The while begins at once, or with armed=0 when /sys/module/tb_crash/parameters/armed is set.
  */
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
