@@ -16,7 +16,7 @@ struct tb_session;
 struct tb_trigger_source;
 
 /* tb_trigger.state, beside enum tb_trigger_state: it fires, its fields are not there yet */
-#define TB_TRIGGER_FIRING	0x100
+#define TB_TRIGGER_FIRING	0x80
 
 /**
  * struct tb_trigger - the trigger of a provider
