@@ -8,6 +8,9 @@
 
 #include <linux/irqnr.h>
 #include <linux/mm.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/tracepoint.h>
 
 /* irq_get_nr_irqs() took the place of the variable in 6.13 */
 static inline unsigned int tb_nr_irqs(void)
@@ -50,6 +53,34 @@ static inline void tb_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #else
 #define TB_PROCESS_EXIT_ARGS	struct task_struct *p
 #endif
+
+/*
+ * Tracepoints of newer kernels (not 6.12, but 7.3) call their probes under an SRCU of their
+ * own, with preemption as it was; and who waits for probes waits for nobody else.  Here it is
+ * off in them, as on older kernels, so what is under it is under RCU; and modules that record
+ * events themselves, which are waited for likewise, have done no more than switch it off.
+ */
+static __always_inline void tb_tracepoint_enter(void)
+{
+#ifdef TB_HAVE_TRACEPOINT_PREEMPTIBLE
+	preempt_disable_notrace();
+#endif
+}
+
+static __always_inline void tb_tracepoint_leave(void)
+{
+#ifdef TB_HAVE_TRACEPOINT_PREEMPTIBLE
+	preempt_enable_notrace();
+#endif
+}
+
+static inline void tb_tracepoint_synchronize(void)
+{
+	tracepoint_synchronize_unregister();
+#ifdef TB_HAVE_TRACEPOINT_PREEMPTIBLE
+	synchronize_rcu();
+#endif
+}
 
 /* reserve_mem= came in 6.12 */
 static inline bool tb_reserve_mem_find(const char *name, phys_addr_t *start, phys_addr_t *bytes)

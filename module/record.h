@@ -13,6 +13,7 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 
+#include "compat.h"
 #include "provider.h"
 #include "ring.h"
 #include "stage.h"

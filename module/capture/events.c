@@ -22,6 +22,7 @@
 #include <linux/stringhash.h>
 #include <linux/tracepoint.h>
 
+#include "../compat.h"
 #include "../durable.h"
 #include "../handler.h"
 #include "../registry.h"
@@ -307,7 +308,7 @@ void tb_event_detach(struct tb_probe *p)
  */
 void tb_events_synchronize(void)
 {
-	tracepoint_synchronize_unregister();
+	tb_tracepoint_synchronize();
 }
 
 /* ---- tracepoints ------------------------------------------------------ */

@@ -32,6 +32,13 @@ static_assert(PID_MAX_LIMIT <= 1 << TB_PID_BITS);
 	{ .name = (_name), .type = (_type), .offset = (_offset),	\
 	  .size = sizeof(u32), .flags = (_flags) }
 
+static __always_inline void tb_fast(struct tb_probe *p, u64 payload)
+{
+	tb_tracepoint_enter();
+	tb_probe_simple(p, payload);
+	tb_tracepoint_leave();
+}
+
 /*
  * sched_switch: everything but the names and prev_prio.  prev_state is the
  * value of the full form: the state that was reported, as one bit, or
@@ -52,10 +59,10 @@ static notrace void tb_fast_sched_switch(void *data, bool preempt,
 		if (state)
 			state = 1u << (state - 1);
 	}
-	tb_probe_simple(data, TB_PACK(prev->pid, TB_PID_BITS, 0) |
-			      TB_PACK(next->pid, TB_PID_BITS, 22) |
-			      TB_PACK(state, TB_STATE_BITS, 44) |
-			      TB_PACK(next->prio, TB_PRIO_BITS, 53));
+	tb_fast(data, TB_PACK(prev->pid, TB_PID_BITS, 0) |
+		      TB_PACK(next->pid, TB_PID_BITS, 22) |
+		      TB_PACK(state, TB_STATE_BITS, 44) |
+		      TB_PACK(next->prio, TB_PRIO_BITS, 53));
 }
 
 static const struct tb_field_def tb_fast_sched_switch_fields[] = {
@@ -72,9 +79,9 @@ static const struct tb_field_def tb_fast_sched_switch_fields[] = {
  */
 static notrace void tb_fast_sched_wakeup(void *data, struct task_struct *p)
 {
-	tb_probe_simple(data, TB_PACK(p->pid, TB_PID_BITS, 0) |
-			      TB_PACK(p->prio, TB_PRIO_BITS, 22) |
-			      TB_PACK(task_cpu(p), 16, 32));
+	tb_fast(data, TB_PACK(p->pid, TB_PID_BITS, 0) |
+		      TB_PACK(p->prio, TB_PRIO_BITS, 22) |
+		      TB_PACK(task_cpu(p), 16, 32));
 }
 
 static const struct tb_field_def tb_fast_sched_wakeup_fields[] = {
@@ -88,7 +95,7 @@ static const struct tb_field_def tb_fast_sched_wakeup_fields[] = {
 static notrace void tb_fast_irq_handler_entry(void *data, int irq,
 					      struct irqaction *action)
 {
-	tb_probe_simple(data, (u32)irq);
+	tb_fast(data, (u32)irq);
 }
 
 static const struct tb_field_def tb_fast_irq_handler_entry_fields[] = {
@@ -100,7 +107,7 @@ static const struct tb_field_def tb_fast_irq_handler_entry_fields[] = {
 static notrace void tb_fast_irq_handler_exit(void *data, int irq,
 					     struct irqaction *action, int ret)
 {
-	tb_probe_simple(data, (u32)irq | (u64)ret << 32);
+	tb_fast(data, (u32)irq | (u64)ret << 32);
 }
 
 static const struct tb_field_def tb_fast_irq_handler_exit_fields[] = {
@@ -112,7 +119,7 @@ static const struct tb_field_def tb_fast_irq_handler_exit_fields[] = {
 /* softirq_raise, softirq_entry, softirq_exit: everything */
 static notrace void tb_fast_softirq(void *data, unsigned int vec_nr)
 {
-	tb_probe_simple(data, vec_nr);
+	tb_fast(data, vec_nr);
 }
 
 static const struct tb_field_def tb_fast_softirq_fields[] = {
@@ -127,7 +134,7 @@ static const struct tb_field_def tb_fast_softirq_fields[] = {
  */
 static notrace void tb_fast_sys_enter(void *data, struct pt_regs *regs, long id)
 {
-	tb_probe_simple(data, (u32)id | (u64)current->pid << 32);
+	tb_fast(data, (u32)id | (u64)current->pid << 32);
 }
 
 static const struct tb_field_def tb_fast_sys_enter_fields[] = {
@@ -143,8 +150,8 @@ static const struct tb_field_def tb_fast_sys_enter_fields[] = {
  */
 static notrace void tb_fast_sys_exit(void *data, struct pt_regs *regs, long ret)
 {
-	tb_probe_simple(data, TB_PACK(syscall_get_nr(current, regs), 16, 0) |
-			      TB_PACK(ret, 48, 16));
+	tb_fast(data, TB_PACK(syscall_get_nr(current, regs), 16, 0) |
+		      TB_PACK(ret, 48, 16));
 }
 
 static const struct tb_field_def tb_fast_sys_exit_fields[] = {

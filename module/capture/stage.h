@@ -165,18 +165,19 @@ static notrace void __maybe_unused tb_probe_##call(void *__data, proto)	\
 	struct tb_slot __tb_slot __uninitialized;			\
 	int __data_size;						\
 									\
+	tb_tracepoint_enter();						\
 	__data_size = trace_event_get_offsets_##call(&__data_offsets, args); \
 	entry = tb_probe_begin(__data, &__tb_slot,			\
 			       sizeof(*entry) - sizeof(struct trace_entry) + \
 			       __data_size);				\
-	if (!entry)							\
-		return;							\
+	if (entry) {							\
+		tstruct							\
 									\
-	tstruct								\
+		{ assign; }						\
 									\
-	{ assign; }							\
-									\
-	tb_probe_end(&__tb_slot);					\
+		tb_probe_end(&__tb_slot);				\
+	}								\
+	tb_tracepoint_leave();						\
 }
 
 #ifdef TB_EXTRA

@@ -164,10 +164,12 @@ int tb_dump_strings(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key,
 /* Into the durable buffer, or where there is none or the queue is full into the ring. */
 static notrace void tb_track_thread(struct tb_provider *p, const struct tb_thread *t)
 {
+	tb_tracepoint_enter();
 	if (p->config.mode == TB_MODE_ONESHOT || !tb_track_put(&p->track, p->clock.raw, t))
 		tb_record_control(p, TB_EV_THREAD, t, sizeof(*t), 2);
 	else if (tb_track_count(&p->track) > TB_TRACK_SLOTS / 2)
 		irq_work_queue(&p->kick);
+	tb_tracepoint_leave();
 }
 
 static notrace void tb_track(struct tb_provider *provider, struct task_struct *p,

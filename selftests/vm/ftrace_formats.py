@@ -5,7 +5,7 @@ ftrace_formats.py OURS REDUCED SYSTEM - compares the formats of the events of SY
 
 OURS is what "tracebuf list --format" writes: fields must agree in declaration, offset, size and sign,
 print formats word by word. The kernel replaces only some names of enumerators by their values
-and we all, so a number may stand for a name there. REDUCED lists events that lack fields, and which;
+and we all, so a number may stand for a name there. REDUCED lists events that lack fields, and which ("?": if the kernel has it);
 "*": it has its arguments for fields, which is not compared; "%": its print format differs.
 """
 import re
@@ -58,7 +58,9 @@ def compare(kernel, ours, missing):
     if missing:
         def plain(fields):
             return [(f[0], f[2], f[3]) for f in fields if name_of(f) not in missing]
-        if not missing <= {name_of(f) for f in kernel[0]}:
+        always = {name for name in missing if name[-1] != "?"}
+        missing = {name.rstrip("?") for name in missing}
+        if not always <= {name_of(f) for f in kernel[0]}:
             return "is said to lack a field that the kernel does not have"
         return None if plain(kernel[0]) == plain(ours[0]) else "fields besides the missing ones differ"
     if kernel[0] != ours[0]:

@@ -45,7 +45,7 @@ books()
 
 in_order()
 {
-	awk -F '[][.]' '{
+	awk -F '[].[]' '{
 		if ($2 < second || ($2 == second && $3 < part)) exit bad = 1
 		second = $2; part = $3
 	}

@@ -141,7 +141,7 @@ listed()
 # nothing.
 patched_out()
 {
-	objdump -d "$dir/tb_fakedev.ko" >code && objdump -r -j __jump_table "$dir/tb_fakedev.ko" >sites ||
+	objdump -d -j .text "$dir/tb_fakedev.ko" >code && objdump -r -j __jump_table "$dir/tb_fakedev.ko" >sites ||
 		return
 	awk '
 	# the place, where to, the key: 16 bytes
@@ -154,7 +154,8 @@ patched_out()
 		sub(/:$/, "", $1)
 		if ($1 in sites) {
 			print
-			nops += / (66 90|0f 1f 44 00 00) / || /\t(66 90|0f 1f 44 00 00) /
+			# of x86, of arm64
+			nops += /[ \t](66 90|0f 1f 44 00 00|d503201f) /
 		}
 	}
 	END { print n " places, " nops " nops"; exit n != 4 || nops != n }' sites code

@@ -10,6 +10,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
 
+# the commonest filesystem's, which some kernels have as a module
+modprobe -q ext4
 insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 tracebuf list --format >ours || exit 1
 {

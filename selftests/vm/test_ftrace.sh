@@ -18,6 +18,10 @@ loads=${TRACEBUF_SELFTESTS:-${here%/selftests/vm}/build/selftests}/loads
 instance=/sys/kernel/tracing/instances/tracebuf
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
+# is there room for other threads between ftrace's turn at a tracepoint and ours? (module/compat.h)
+preemptible=''
+! grep -q TB_HAVE_TRACEPOINT_PREEMPTIBLE "${here%/selftests/vm}/build/$(uname -r)/module/.main.o.cmd" ||
+	preemptible=preemptible
 
 # subsystem, loads (selftests/vm/loads.c)
 loads_of='
@@ -137,7 +141,8 @@ compare()
 {
 	record "$1" || return
 	for cpu in $cpus; do
-		python3 "$here/ftrace_compare.py" "$cpu" ftrace."$cpu" ours by_name ||
+		# shellcheck disable=SC2086
+		python3 "$here/ftrace_compare.py" "$cpu" ftrace."$cpu" ours by_name $preemptible ||
 			return
 	done
 }

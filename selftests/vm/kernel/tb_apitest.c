@@ -47,6 +47,10 @@ static int wrong;
 static unsigned int seen;
 module_param(seen, uint, 0644);
 
+/* does this kernel count where preemption is off? */
+static bool counts_preemption = IS_ENABLED(CONFIG_PREEMPT_COUNT);
+module_param(counts_preemption, bool, 0444);
+
 static bool tb_apitest_expect(bool so, int line, const char *what)
 {
 	if (!so)
