@@ -39,7 +39,7 @@ static __always_inline u16 tb_context_rare(unsigned int own)
 	unsigned int pc = preempt_count();
 	u16 context = pc & TB_CONTEXT_COUNTS;
 
-	/* some kernels do not count, some tracepoints leave preemption on */
+	/* some tracepoints leave preemption on */
 	if ((pc & PREEMPT_MASK) < own)
 		context &= ~PREEMPT_MASK;
 	else
@@ -58,8 +58,12 @@ static __always_inline u16 tb_context_rare(unsigned int own)
 static __always_inline u16 tb_context(unsigned int own)
 {
 	unsigned int pc = preempt_count();
-	u16 context = (pc & TB_CONTEXT_COUNTS) - own;
+	u16 context;
 
+	/* where the kernel does not count this, few do, by hand */
+	if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
+		own = 0;
+	context = (pc & TB_CONTEXT_COUNTS) - own;
 	BUILD_BUG_ON(SOFTIRQ_OFFSET != TB_CONTEXT_SOFTIRQ);
 	if (unlikely(pc & (HARDIRQ_MASK | NMI_MASK) || (pc & PREEMPT_MASK) < own))
 		context = tb_context_rare(own);
