@@ -5,15 +5,15 @@ ftrace_compare.py CPU FTRACE OURS REDUCED [preemptible] - did both record the sa
 
 FTRACE is what tracefs shows (per_cpu/cpuN/trace), OURS the output of "tracebuf print" of all CPUs. What
 lies between the marks (signals numbered 1 and 2) is compared, event by event: the thread,
-whether in an interrupt, how often preemption was switched off, and the text. Of events in REDUCED, which lack fields or are shown by their
-fields, the name only.
+whether in an interrupt, how deep preemption was off, and the text. Of events in REDUCED, which lack
+fields or are shown by their fields, no text.
 
 Both are called at a tracepoint one after the other, so an interrupt in between has its events
 before that one in the one trace and behind it in the other: what is out of order must
 be an event of an interrupt and one of what it interrupted. With "preemptible" another thread may come
 in between, too, and the scheduler, which has preemption off.
 
-The last line: "N events SYSTEM=n..., M out of order by an interrupt, L read another time (LIVE below),
+The last line: "N events SYSTEM=n..., M out of order, L read another time (LIVE below),
 times differ by up to T us".
 """
 import re
@@ -33,14 +33,18 @@ LIVE = {
     "sched_switch": re.compile(r"(?<=prev_state=)[ZX]\b"),
     "timer_start": re.compile(r"(?<=timeout=)-?\d+"),
     "timer_expire_entry": re.compile(r"(?<=now=)\d+"),
+    # other CPUs count, too
+    "9p_fid_ref": re.compile(r"(?<=refcount )\d+"),
+    "module_get": re.compile(r"(?<=refcnt=)\d+"),
+    "module_put": re.compile(r"(?<=refcnt=)\d+"),
     # without a gateway it is what was in the memory before
     "fib_table_lookup": re.compile(r"(?<=gw )\S+"),
     # its print format asks for the time it is printed at
     "writeback_sb_inodes_requeue": re.compile(r"(?<=age=)\d+"),
     "writeback_single_inode_start": re.compile(r"(?<=age=)\d+"),
     "writeback_single_inode": re.compile(r"(?<=age=)\d+"),
-    # the kernel's hash of an address is not for modules: ours is another
-    "rss_stat": re.compile(r"(?<=mm_id=)\d+"),
+    # the kernel's hash of an address is not for modules: ours is another; pages are reclaimed meanwhile
+    "rss_stat": re.compile(r"(?<=mm_id=)\d+|(?<=size=)\d+"),
     # not set without OSXSAVE, which guests have not: what was in the memory before
     "x86_fpu_before_save": FPU,
     "x86_fpu_after_save": FPU,
@@ -204,7 +208,7 @@ def main():
     if more:
         print(len(more), "events are not in ftrace:", *more[:5], sep="\n  ")
         return 1
-    print("%d events %s, %d out of order by an interrupt, %d read another time, times differ by up to %d us" %
+    print("%d events %s, %d out of order, %d read another time, times differ by up to %d us" %
           (sum(systems.values()), " ".join("%s=%d" % s for s in sorted(systems.items())), swapped, live,
            late // 1000))
     return 0

@@ -5,8 +5,8 @@ ftrace_formats.py OURS REDUCED SYSTEM - compares the formats of the events of SY
 
 OURS is what "tracebuf list --format" writes: fields must agree in declaration, offset, size and sign,
 print formats word by word. The kernel replaces only some names of enumerators by their values
-and we all, so a number may stand for a name there. REDUCED lists events that lack fields, and which ("?": if the kernel has it);
-"*": it has its arguments for fields, which is not compared; "%": its print format differs.
+and we all, so a number may stand for a name there. REDUCED lists events that lack fields, and which
+("?": if the kernel has it); "*": it has its arguments for fields, which is not compared; "%": its print format differs.
 """
 import re
 import sys
