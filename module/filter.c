@@ -221,6 +221,9 @@ static notrace bool tb_filter_extent(const struct tb_test *t, const u8 *payload,
 		*len = word >> 16;
 		if (t->flags & TB_TEST_REL_LOC) {
 			at += sizeof(word) + (word & 0xffff);
+		} else if (!word) {
+			/* never filled in: empty */
+			at = 0;
 		} else {
 			at = word & 0xffff;
 			if (at < TB_DATA_LOC_BASE)

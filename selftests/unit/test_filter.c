@@ -350,6 +350,13 @@ static const char *test_empty(void)
 	EXPECT(one(t) == 1);
 	put(56, 37 << 16 | 68, 4);
 	EXPECT(one(t) == 0);
+	/* never filled in; before the payload */
+	put(56, 0, 4);
+	EXPECT(one(t) == 1);
+	put(56, 1, 4);
+	EXPECT(one(t) == 0);
+	put(56, 1 << 16, 4);
+	EXPECT(one(t) == 0);
 	t.no = TB_TEST_PASS;
 	t.yes = TB_TEST_REJECT;
 	EXPECT(one(t) == 1);

@@ -126,7 +126,10 @@ static bool naive_test(const struct tb_test *t, const u8 *payload, u32 bytes)
 				if (at + 4 > bytes)
 					return false;
 				len = payload[at + 2] | payload[at + 3] << 8;
-				if (t->flags == TB_TEST_DATA_LOC)
+				if (t->flags == TB_TEST_DATA_LOC && !len && !payload[at] &&
+				    !payload[at + 1])
+					at = 0;
+				else if (t->flags == TB_TEST_DATA_LOC)
 					at = (payload[at] | payload[at + 1] << 8) - 8ull;
 				else
 					at += 4 + (payload[at] | payload[at + 1] << 8);

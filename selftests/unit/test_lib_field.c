@@ -136,6 +136,29 @@ static void outside(void)
 	close_all();
 }
 
+/* What a driver has put nothing into, and what has no bytes */
+static void empty(void)
+{
+	struct fx_odd event = odd_event();
+	const struct tb_format_field *field;
+	struct tb_view view;
+	const char *text;
+	size_t length = 1;
+
+	begin();
+	event.loc = 0;
+	event.rel = 0;
+	event.array_loc = 0;
+	fx_composite(&fx, 0, FX_ODD, 101, 1, &event, sizeof(event));
+	open_all();
+	CHECK(strstr(next_text(&view), "loc= rel= list=[] small"));
+	field = tb_format_field(view.format, "loc");
+	CHECK(tb_field_str(&view, field, &text, &length) == 0 && !length);
+	field = tb_format_field(view.format, "list");
+	CHECK_NUMBER(tb_field_count(&view, field), 0);
+	close_all();
+}
+
 static void nice_values(void)
 {
 	struct { int64_t id; uint64_t args[6]; } enter = {
@@ -283,6 +306,7 @@ static void names(void)
 static const struct test tests[] = {
 	{ "field: every kind", every_kind },
 	{ "field: nothing outside of the payload", outside },
+	{ "field: what is empty, and what was not filled in", empty },
 	{ "text: system calls, softirqs, states, escapes", nice_values },
 	{ "text: task states", task_states },
 	{ "text: short buffers", short_buffers },

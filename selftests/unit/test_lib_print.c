@@ -130,6 +130,25 @@ static void everything(void)
 	CHECK_HAS(": test:rich: flags=5 kind=7 ip=0xffffffff81000123 ");
 }
 
+/* Never filled in, or of no bytes: nothing, and not what is there */
+static void empty_texts(void)
+{
+	struct rich event = rich_event();
+	static const uint32_t none[] = { 0, 8 + 4, 8 + 37 };
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		event.name = none[i];
+		event.list = none[i];
+		event.rel = (uint32_t)i;
+		print_one(RICH_PRINT, &event, sizeof(event), "");
+		CHECK_HAS(" name= list={} comm=bash bytes=de ad be rel= state=waits 10\n");
+		CHECK_NUMBER(lines(), 1);
+		CHECK_NUMBER(run_on("print", "--fields"), 0);
+		CHECK_HAS(" name= list=[] comm=bash ");
+	}
+}
+
 /* Longer before shorter: nothing of the one shows in the other */
 static void one_after_the_other(void)
 {
@@ -364,6 +383,7 @@ static void list(void)
 
 static const struct test tests[] = {
 	{ "print: all that a print format can do", everything },
+	{ "print: texts of no bytes", empty_texts },
 	{ "print: one event after another", one_after_the_other },
 	{ "print: system calls with their names", system_calls },
 	{ "print: operators", operators },

@@ -448,7 +448,8 @@ struct tb_init {
  * @type: offset of the C type there
  *
  * DATA_LOC: the offset in the word counts from 8 bytes before the payload
- * (the kernel's own format: from its trace_entry).
+ * (the kernel's own format: from its trace_entry).  A word of 0 is a field that nothing
+ * was put into: empty.
  */
 struct tb_field {
 	__u16 offset;

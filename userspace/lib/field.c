@@ -62,6 +62,9 @@ int tb_field_data(const struct tb_view *view,
 		size = word >> 16;
 		if (field->flags & TB_FIELD_REL_LOC) {
 			offset += 4 + (word & 0xffff);
+		} else if (!word) {
+			/* its driver has put nothing there */
+			offset = 0;
 		} else {
 			if ((word & 0xffff) < 8)
 				return -ERANGE;

@@ -778,7 +778,8 @@ int tb_field_str(const struct tb_view *view,
 		 const struct tb_format_field *field,
 		 const char **text, size_t *length);
 
-/** tb_field_data - the bytes of any field, DATA_LOC and REL_LOC followed */
+/** tb_field_data - the bytes of any field, DATA_LOC and REL_LOC followed: none where a
+ *  DATA_LOC is 0 */
 int tb_field_data(const struct tb_view *view,
 		  const struct tb_format_field *field,
 		  const void **data, size_t *length);
