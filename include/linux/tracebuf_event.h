@@ -206,8 +206,8 @@ do {									\
  * Context: any where RCU is watching, NMI included.  Preemption is off until
  * tracebuf_commit(), which must be called in the same context, and soon: until then readers get
  * nothing that was recorded on this CPU later.  Reservations nest: the last is committed first.
- * Return: the event's structure, all zero; a dynamic field that remains so is empty.  NULL if nobody wants it, or there is no room, which
- * is counted.
+ * Return: the event's structure, all zero; a dynamic field that remains so is empty.  NULL if
+ * nobody wants it, or there is no room, which is counted.
  */
 #define tracebuf_reserve(system, event, slot, extra)			\
 	(tracebuf_enabled(system, event) ?				\

@@ -302,7 +302,7 @@ void tb_event_detach(struct tb_probe *p)
 }
 
 /**
- * tb_events_synchronize() - wait until detached probes have returned
+ * tb_events_synchronize() - wait until detached probes have returned, and sources that saw them
  *
  * Context: process, sleeps.
  */

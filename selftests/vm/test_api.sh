@@ -111,6 +111,22 @@ handled()
 	tracebuf verify handled.tbuf | grep 'apitest:word: 2 by a module'
 }
 
+# Who stops waits for an event that is being filled in: then its ring may go.
+waited_for()
+{
+	tracebuf start -e apitest --no-state || return 1
+	echo 2000 >$params/hold || return 1
+	deadline=$(($(date +%s) + 60))
+	until [ "$(cat $params/held)" = Y ]; do
+		[ "$(date +%s)" -lt $deadline ] || { echo "no event"; return 1; }
+	done
+	tracebuf stop && [ "$(cat $params/held)" = N ] || return 1
+	tracebuf save -o held.tbuf && tracebuf verify held.tbuf &&
+		tracebuf print $fields held.tbuf >said || return 1
+	cat said
+	has 'apitest:outer: number=2000'
+}
+
 listed()
 {
 	tracebuf provider list | grep -w apitest
@@ -132,9 +148,9 @@ outlives()
 	wait $! && tracebuf verify rest.tbuf
 }
 
-plan 13
+plan 14
 if [ ! -e "$dir/tb_apitest.ko" ]; then
-	for t in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
+	for t in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do
 		skip "api $t" "no tb_apitest.ko: make torture"
 	done
 	finish
@@ -151,6 +167,7 @@ check "they have thread and context" context
 check "how they are shown is described" formatted
 check "one too large is counted" too_large
 check "a handler keeps events out" handled
+check "stopping waits for one that is being filled in" waited_for
 check "the module goes" rmmod tb_apitest
 check "an open file keeps what was recorded" outlives
 rmmod tracebuf

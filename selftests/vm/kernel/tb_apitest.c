@@ -3,15 +3,18 @@
  * A module that uses tracebuf as drivers do (include/linux/tracebuf.h): on loading it
  * makes a provider, records into it and stops it; it removes it when it is unloaded.
  * Events of its own it records when somebody writes to its parameter "fire", and a handler
- * of its own keeps out those with an odd number.  test_api.sh looks at the rest from
- * outside.  What went wrong is in the log, and loading or writing fails.
+ * of its own keeps out those with an odd number; one that takes long, when it writes to "hold".
+ * test_api.sh looks at the rest from outside.  What went wrong is in the log, and loading or
+ * writing fails.
  */
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/kstrtox.h>
 #include <linux/limits.h>
 #include <linux/module.h>
 #include <linux/string.h>
 #include <linux/tracebuf_event.h>
+#include <linux/workqueue.h>
 
 #define SIMPLE	10
 #define BYTES	40
@@ -208,6 +211,44 @@ static const struct kernel_param_ops tb_apitest_fire_ops = {
 };
 module_param_cb(fire, &tb_apitest_fire_ops, NULL, 0200);
 
+/* An event of so many milliseconds; not in who writes here, under whom no parameter can be read. */
+static unsigned int hold;
+static bool held;
+module_param(held, bool, 0444);
+
+static void tb_apitest_holder(struct work_struct *work)
+{
+	struct tracebuf_apitest_outer *e;
+	struct tracebuf_slot slot;
+
+	e = tracebuf_reserve(apitest, outer, &slot, 0);
+	if (!e)
+		return;
+	WRITE_ONCE(held, true);
+	mdelay(hold);
+	e->number = hold;
+	WRITE_ONCE(held, false);
+	tracebuf_commit(&slot);
+}
+
+static DECLARE_WORK(tb_apitest_hold_work, tb_apitest_holder);
+
+static int tb_apitest_hold(const char *value, const struct kernel_param *kp)
+{
+	int err;
+
+	flush_work(&tb_apitest_hold_work);
+	err = kstrtouint(value, 0, &hold);
+	if (!err)
+		schedule_work(&tb_apitest_hold_work);
+	return err;
+}
+
+static const struct kernel_param_ops tb_apitest_hold_ops = {
+	.set = tb_apitest_hold,
+};
+module_param_cb(hold, &tb_apitest_hold_ops, NULL, 0200);
+
 static void tb_apitest_run(void)
 {
 	tb_apitest_names();
@@ -262,6 +303,7 @@ put:
 
 static void __exit tb_apitest_exit(void)
 {
+	flush_work(&tb_apitest_hold_work);
 	tracebuf_unhandle(handler);
 	tracebuf_unregister(&alike);
 	tracebuf_unregister(&events);
