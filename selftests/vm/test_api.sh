@@ -118,7 +118,7 @@ waited_for()
 	echo 2000 >$params/hold || return 1
 	deadline=$(($(date +%s) + 60))
 	until [ "$(cat $params/held)" = Y ]; do
-		[ "$(date +%s)" -lt $deadline ] || { echo "no event"; return 1; }
+		[ "$(date +%s)" -lt $deadline ] || { echo "no event"; tracebuf stop; return 1; }
 	done
 	tracebuf stop && [ "$(cat $params/held)" = N ] || return 1
 	tracebuf save -o held.tbuf && tracebuf verify held.tbuf &&

@@ -7,11 +7,14 @@
  * test_api.sh looks at the rest from outside.  What went wrong is in the log, and loading or
  * writing fails.
  */
-#include <linux/delay.h>
+#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/kstrtox.h>
+#include <linux/ktime.h>
 #include <linux/limits.h>
 #include <linux/module.h>
+#include <linux/processor.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/tracebuf_event.h>
 #include <linux/workqueue.h>
@@ -211,21 +214,47 @@ static const struct kernel_param_ops tb_apitest_fire_ops = {
 };
 module_param_cb(fire, &tb_apitest_fire_ops, NULL, 0200);
 
-/* An event of so many milliseconds; not in who writes here, under whom no parameter can be read. */
+/*
+ * An event that ends so many milliseconds after somebody has read in "held" that it has begun.
+ * Not in who writes here, under whom no parameter can be read, and on another CPU: who is to
+ * read it could not run on this one.
+ */
 static unsigned int hold;
-static bool held;
-module_param(held, bool, 0444);
+static bool held, held_seen;
+
+/* not as long as makes the kernel complain */
+#define HELD_UNSEEN_MS	8000
+
+static int tb_apitest_get_held(char *buffer, const struct kernel_param *kp)
+{
+	int bytes = param_get_bool(buffer, kp);
+
+	WRITE_ONCE(held_seen, *buffer == 'Y');
+	return bytes;
+}
+
+static const struct kernel_param_ops tb_apitest_held_ops = {
+	.get = tb_apitest_get_held,
+};
+module_param_cb(held, &tb_apitest_held_ops, &held, 0444);
 
 static void tb_apitest_holder(struct work_struct *work)
 {
 	struct tracebuf_apitest_outer *e;
 	struct tracebuf_slot slot;
+	ktime_t until;
 
 	e = tracebuf_reserve(apitest, outer, &slot, 0);
 	if (!e)
 		return;
 	WRITE_ONCE(held, true);
-	mdelay(hold);
+	/* not mdelay(), which goes by loops that an emulated processor was badly measured with */
+	until = ktime_add_ms(ktime_get(), HELD_UNSEEN_MS);
+	while (!READ_ONCE(held_seen) && ktime_before(ktime_get(), until))
+		cpu_relax();
+	until = ktime_add_ms(ktime_get(), hold);
+	while (ktime_before(ktime_get(), until))
+		cpu_relax();
 	e->number = hold;
 	WRITE_ONCE(held, false);
 	tracebuf_commit(&slot);
@@ -235,12 +264,16 @@ static DECLARE_WORK(tb_apitest_hold_work, tb_apitest_holder);
 
 static int tb_apitest_hold(const char *value, const struct kernel_param *kp)
 {
+	int cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
 	int err;
 
+	if (cpu >= nr_cpu_ids)
+		return -ENXIO;
 	flush_work(&tb_apitest_hold_work);
+	held_seen = false;
 	err = kstrtouint(value, 0, &hold);
 	if (!err)
-		schedule_work(&tb_apitest_hold_work);
+		schedule_work_on(cpu, &tb_apitest_hold_work);
 	return err;
 }
 
