@@ -206,9 +206,12 @@ filtered_simple()
 # A text whose length changes.
 filtered_text()
 {
-	tracebuf start -e fakedev:frame -f 'label ~ "even*"' && interrupts 100 &&
-		tracebuf save -s -o some.tbuf && text some.tbuf && grep -q 'label=even frame' said &&
-		! grep -q label=odd said
+	tracebuf start -e fakedev:frame -f 'label ~ "even*"' && interrupts 100 || return
+	if ! tracebuf save -s -o some.tbuf; then
+		tracebuf status
+		return 1
+	fi
+	text some.tbuf && grep -q 'label=even frame' said && ! grep -q label=odd said
 }
 
 # The stack, in elements of its own behind the event; one in ten.
