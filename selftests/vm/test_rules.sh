@@ -192,12 +192,12 @@ follow()
 	status 0 tracebuf verify follow.tbuf && says "of other threads"
 }
 
-# A shell that waits until it may run what it is told: its pid in $pid
+# A shell that waits until it may run what it is told, and until it may go: its pid in $pid
 waiting_shell()
 {
-	rm -f gate
-	mkfifo gate
-	sh -c "read line <gate; eval \"\$line\"; read line <gate" &
+	rm -f gate leave
+	mkfifo gate leave
+	sh -c "read line <gate; eval \"\$line\"; read line <leave" &
 	pid=$!
 }
 
@@ -209,9 +209,8 @@ record_pid()
 	recorder=$!
 	until_it running || return
 	echo "kill -0 \$\$; '$work' 100" >gate
-	# it waits again when that is done
-	sleep 1
-	echo >gate
+	# waits until that is done
+	echo >leave
 	wait $pid
 	kill $recorder
 	wait $recorder
