@@ -64,10 +64,10 @@ void tb_session_detach(struct tb_session *s);
 bool tb_session_readable(struct tb_session *s, struct tb_provider *p);
 int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags);
 int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 count, u32 *done);
-void tb_session_unacquire(struct tb_session *s, const struct tb_ref *refs, u32 count);
+void tb_session_unacquire(struct tb_session *s, struct tb_ref *refs, u32 count);
 bool tb_session_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref);
 void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref);
-void tb_put_back(struct tb_provider *p, const struct tb_ref *refs, u32 count);
+void tb_put_back(struct tb_provider *p, struct tb_ref *refs, u32 count);
 int tb_give_back(struct tb_provider *p, const struct tb_ref *ref);
 
 #endif /* TB_SESSION_H */

@@ -371,12 +371,12 @@ void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
 /**
  * tb_put_back() - put blocks back as if they had not been taken, the latest first
  * @p: the provider
- * @refs: the blocks, those taken last
+ * @refs: the blocks, those taken last; of no bytes then, for they stand for nothing any more
  * @count: how many
  *
  * Context: process, under read_lock.
  */
-void tb_put_back(struct tb_provider *p, const struct tb_ref *refs, u32 count)
+void tb_put_back(struct tb_provider *p, struct tb_ref *refs, u32 count)
 {
 	while (count--) {
 		struct tb_ring *r;
@@ -384,9 +384,11 @@ void tb_put_back(struct tb_provider *p, const struct tb_ref *refs, u32 count)
 
 		if (refs[count].ring == TB_RING_DURABLE) {
 			WRITE_ONCE(p->durable.taken, p->durable.taken - 1);
+			refs[count].bytes = 0;
 			continue;
 		}
 		index = tb_ref_index(p, &refs[count]);
+		refs[count].bytes = 0;
 		if (index < 0)
 			continue;
 		r = per_cpu_ptr(p->rings, refs[count].ring);
@@ -477,7 +479,7 @@ static u32 tb_session_take(struct tb_provider *p, struct tb_ref *refs, u32 count
 /**
  * tb_session_acquire() - take blocks
  * @s: the session, the reader or to become it, or one that has joined it
- * @refs: where to put them
+ * @refs: where to put them; one that was taken and put back again has no bytes
  * @count: how many at most
  * @flags: TB_ACQUIRE_*
  *
@@ -624,7 +626,7 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
  * Context: process, under the provider's batch since that call: so nothing was taken or
  * given back in between.
  */
-void tb_session_unacquire(struct tb_session *s, const struct tb_ref *refs, u32 count)
+void tb_session_unacquire(struct tb_session *s, struct tb_ref *refs, u32 count)
 {
 	struct tb_provider *p = s->provider;
 
