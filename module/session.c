@@ -169,7 +169,10 @@ static bool tb_session_ready(void *session)
 	return tb_session_readable(s, p) || READ_ONCE(p->state) == TB_STATE_STOPPED;
 }
 
-/* Takes the next block for read(): its reference is written under read_lock, and its end. */
+/*
+ * Takes the next block for read().  Its reference is written under read_lock, also when it is put
+ * back: it has no bytes then.
+ */
 static int tb_take_part(struct tb_session *s)
 {
 	struct tb_provider *p = tb_session_bind(s);

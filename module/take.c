@@ -379,19 +379,19 @@ void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
 void tb_put_back(struct tb_provider *p, struct tb_ref *refs, u32 count)
 {
 	while (count--) {
+		struct tb_ref ref = refs[count];
 		struct tb_ring *r;
 		int index;
 
-		if (refs[count].ring == TB_RING_DURABLE) {
+		refs[count].bytes = 0;
+		if (ref.ring == TB_RING_DURABLE) {
 			WRITE_ONCE(p->durable.taken, p->durable.taken - 1);
-			refs[count].bytes = 0;
 			continue;
 		}
-		index = tb_ref_index(p, &refs[count]);
-		refs[count].bytes = 0;
+		index = tb_ref_index(p, &ref);
 		if (index < 0)
 			continue;
-		r = per_cpu_ptr(p->rings, refs[count].ring);
+		r = per_cpu_ptr(p->rings, ref.ring);
 		if (p->snapshot)
 			r->from = r->bufs[index].block->sequence;
 		tb_ring_unacquire(r, index);

@@ -14,18 +14,20 @@ here=$(cd "$(dirname "$0")" && pwd)
 dir=${here%/selftests/vm}/build/$(uname -r)-torture
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
-told=/sys/module/tb_inflight/parameters/told
+params=/sys/module/tb_inflight/parameters
 
 # Threads come and go until a reader has been told so often that a record is on its way.
 threads()
 {
-	until=$(($(cat "$told") + $1)) deadline=$(($(date +%s) + 300))
-	while [ "$(cat "$told")" -lt "$until" ]; do
-		[ "$(date +%s)" -lt "$deadline" ] || { echo "$(cat "$told") of $until"; return 1; }
-		for i in 1 2 3 4 5 6 7 8 9 10; do
+	until=$(($(cat $params/told) + $1)) deadline=$(($(date +%s) + 300))
+	echo 1 >$params/lie
+	while [ "$(cat $params/told)" -lt "$until" ] && [ "$(date +%s)" -lt "$deadline" ]; do
+		for _ in 1 2 3 4 5 6 7 8 9 10; do
 			(:)
 		done
 	done
+	echo 0 >$params/lie
+	[ "$(cat $params/told)" -ge "$until" ] || { echo "$(cat $params/told) of $until"; return 1; }
 }
 
 whole()
@@ -40,7 +42,7 @@ by_read()
 	threads 2000
 	code=$?
 	tracebuf stop
-	wait $! && [ $code = 0 ] && whole read.tbuf
+	wait $! && [ "$code" = 0 ] && whole read.tbuf
 }
 
 by_mapping()
@@ -52,7 +54,7 @@ by_mapping()
 	code=$?
 	kill $recorder
 	wait $recorder
-	[ $code = 0 ] && whole map.tbuf
+	[ "$code" = 0 ] && whole map.tbuf
 }
 
 recording()

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Records of threads that are on their way for long: who asks for the next one in the queue
- * (tb_track_peek()) is told every other time, at random, that its writer is not through.  A
- * writer that an interrupt or a hypervisor stops there does that, once in a million.
+ * (tb_track_peek()) is told every other time, at random, that its writer is not through, as
+ * when an interrupt or a hypervisor has stopped it there.  Not while a recording is stopped:
+ * all writers are through then.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/ptrace.h>
+
+static bool lie;
+module_param(lie, bool, 0644);
+MODULE_PARM_DESC(lie, "do so (default N)");
 
 static unsigned long told;
 module_param(told, ulong, 0444);
@@ -19,7 +24,7 @@ static int __kprobes tb_inflight_return(struct kretprobe_instance *ri, struct pt
 {
 	/* Knuth's linear congruential generator for 32 bits */
 	dice = dice * 1664525 + 1013904223;
-	if (dice >> 31 && regs_return_value(regs)) {
+	if (READ_ONCE(lie) && dice >> 31 && regs_return_value(regs)) {
 		regs_set_return_value(regs, 0);
 		told++;
 	}
