@@ -1,49 +1,69 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records of threads that are on their way for long: who asks for the next one in the queue
- * (tb_track_peek()) is told every other time, at random, that its writer is not through, as
- * when an interrupt or a hypervisor has stopped it there.  Not while a recording is stopped:
- * all writers are through then.
+ * Records of threads that come when it matters, and are on their way for long, as when an
+ * interrupt or a hypervisor has stopped their writers.  Every other time, at random,
+ *  - who asks for the next one in the queue (tb_track_peek()) is told that its writer is not
+ *    through;
+ *  - who is to know that one is there (tb_keep_track()) is told that there is none, as if it had
+ *    come only then.
+ * So many times: it must be over when the recording stops, for all writers are through then.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/ptrace.h>
 
-static bool lie;
-module_param(lie, bool, 0644);
-MODULE_PARM_DESC(lie, "do so (default N)");
-
-static unsigned long told;
-module_param(told, ulong, 0444);
-MODULE_PARM_DESC(told, "how often somebody was told so of a record that was there");
+static uint lies;
+module_param(lies, uint, 0644);
+MODULE_PARM_DESC(lies, "how often somebody is still to be told so");
 
 /* one reader at a time asks */
 static u32 dice = 1;
 
-static int __kprobes tb_inflight_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+static bool __kprobes tb_inflight_lie(void)
 {
 	/* Knuth's linear congruential generator for 32 bits */
 	dice = dice * 1664525 + 1013904223;
-	if (READ_ONCE(lie) && dice >> 31 && regs_return_value(regs)) {
+	if (!lies || dice >> 31)
+		return false;
+	lies--;
+	return true;
+}
+
+static int __kprobes tb_inflight_peeked(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	if (regs_return_value(regs) && tb_inflight_lie())
 		regs_set_return_value(regs, 0);
-		told++;
-	}
 	return 0;
 }
 
-static struct kretprobe tb_inflight_probe = {
+static int __kprobes tb_inflight_kept(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	/* a bool: the rest of the register is anything */
+	if (!(u8)regs_return_value(regs) && tb_inflight_lie())
+		regs_set_return_value(regs, 1);
+	return 0;
+}
+
+static struct kretprobe tb_inflight_peek = {
 	.kp.symbol_name = "tb_track_peek",
-	.handler = tb_inflight_return,
+	.handler = tb_inflight_peeked,
 };
+
+static struct kretprobe tb_inflight_keep = {
+	.kp.symbol_name = "tb_keep_track",
+	.handler = tb_inflight_kept,
+};
+
+static struct kretprobe *tb_inflight_probes[] = { &tb_inflight_peek, &tb_inflight_keep };
 
 static int __init tb_inflight_init(void)
 {
-	return register_kretprobe(&tb_inflight_probe);
+	return register_kretprobes(tb_inflight_probes, ARRAY_SIZE(tb_inflight_probes));
 }
 
 static void __exit tb_inflight_exit(void)
 {
-	unregister_kretprobe(&tb_inflight_probe);
+	unregister_kretprobes(tb_inflight_probes, ARRAY_SIZE(tb_inflight_probes));
 }
 
 module_init(tb_inflight_init);
