@@ -19,7 +19,10 @@
  *	'K'  kernel log, whole lines
  *	'T'  tar stream of /out
  *	'X'  init failed; the text says at what
+ *	'D'  all of /out has been sent, as it is while the command runs on
  *	'E'  end: the command's exit status, one byte
+ *
+ * A byte that comes from the other end asks for /out as it is: the deadline is over.
  *
  * The command writes to pipes and not to the port, since a port can be opened
  * only once and so /dev/stdout could not be.
@@ -496,24 +499,28 @@ static bool pump_kmsg(void)
 	return n > 0;
 }
 
+static bool send_out(int sigs);
+
 /*
  * Pass on what a program writes, and the kernel's log, until it ends. Others
  * that hold its pipes open are not waited for; what is in the pipes is read.
  */
 static int serve(pid_t pid, int sigs, int out, char out_type, int err)
 {
-	struct pollfd fds[4] = {
+	static bool asked;
+	struct pollfd fds[5] = {
 		{ .fd = out, .events = POLLIN },
 		{ .fd = err, .events = POLLIN },
 		{ .fd = kmsg, .events = POLLIN },
 		{ .fd = sigs, .events = POLLIN },
+		{ .fd = want_out && !asked ? port : -1, .events = POLLIN },
 	};
 	struct signalfd_siginfo si;
 	int st, status = -1;
 	pid_t got;
 
 	while (status < 0) {
-		if (poll(fds, 4, -1) < 0)
+		if (poll(fds, 5, -1) < 0)
 			continue;
 		if (fds[0].revents && !pump(out, out_type))
 			fds[0].fd = -1;
@@ -527,6 +534,13 @@ static int serve(pid_t pid, int sigs, int out, char out_type, int err)
 			while ((got = waitpid(-1, &st, WNOHANG)) > 0)
 				if (got == pid)
 					status = WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st);
+		}
+		if (fds[4].revents & POLLIN) {
+			/* once: the guest is about to be ended */
+			asked = true;
+			fds[4].fd = -1;
+			(void)send_out(sigs);
+			send_frame('D', NULL, 0);
 		}
 	}
 	drain(out, out_type);
@@ -547,7 +561,8 @@ static int run(char *const *argv, char out_type, int sigs, const char *dir)
 	return serve(pid, sigs, out[0], out_type, err[0]);
 }
 
-static void send_out(int sigs)
+/* False if tar has failed: while files are being written it may well. */
+static bool send_out(int sigs)
 {
 	static char *tar[WORDS_MAX + 8] = { "tar", "-c", "--" };
 	struct dirent *e;
@@ -560,8 +575,7 @@ static void send_out(int sigs)
 			tar[n++] = strdup(e->d_name);
 	if (d)
 		closedir(d);
-	if (n > 3 && run(tar, 'T', sigs, "/out"))
-		fail("tar of /out");
+	return n == 3 || !run(tar, 'T', sigs, "/out");
 }
 
 int main(int argc, char **argv)
@@ -604,8 +618,8 @@ int main(int argc, char **argv)
 
 	send_frame('S', NULL, 0);
 	status = run(words, '1', sigs, workdir);
-	if (want_out)
-		send_out(sigs);
+	if (want_out && !send_out(sigs))
+		fail("tar of /out");
 	sync();
 	for (i = 0; i < 1000 && pump_kmsg(); i++)
 		;

@@ -27,6 +27,7 @@ DEADLINE = 122
 RUNNER = 123        # no guest, or no command, at all
 
 BOOT_LIMIT = 180    # seconds until the command starts; debug kernels are slow
+OUT_LIMIT = 60      # seconds for /out of a command that does not end
 EXCERPTS = 4
 EXCERPT_LINES = 70
 
@@ -99,6 +100,7 @@ class Guest:
         self.started = False
         self.status = None
         self.tar = None
+        self.sent_out = False
         self.end_by = None
         self.limit_reason = ""
 
@@ -156,6 +158,8 @@ class Guest:
                            Stop(DEADLINE, "the command did not end within %g s" % self.deadline))
         elif kind == b"X":
             raise Stop(RUNNER, "the guest could not be set up: " + data.decode(errors="replace"))
+        elif kind == b"D":
+            self.sent_out = True
         elif kind == b"E":
             self.status = data[0]
 
@@ -184,7 +188,7 @@ class Guest:
         del buf[:at]
 
     def serve(self, until=None):
-        """Pass things on until the command's end, QEMU's, or a point in time."""
+        """Pass things on until the command's end, QEMU's, a point in time, or all of /out is here."""
         poll = select.poll()
         names = {}
         for name, sock in self.socks.items():
@@ -192,7 +196,7 @@ class Guest:
             names[sock.fileno()] = name
         # Only to be told when nobody reads it any more.
         poll.register(1, 0)
-        while self.status is None:
+        while self.status is None and not self.sent_out:
             timeout = None
             if until is not None:
                 timeout = max(0, until - time.monotonic()) * 1000
@@ -235,6 +239,17 @@ class Guest:
                 self.serve(time.monotonic() + 0.6)
             except (OSError, Stop):
                 return
+
+    def rescue(self):
+        """Have a guest whose command does not end send /out as it is, if it still can."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        try:
+            self.socks["frames"].sendall(b"o")
+            self.serve(time.monotonic() + OUT_LIMIT)
+        except (OSError, Stop):
+            pass
+        if not self.sent_out and self.status is None:
+            tell("what the command has left in /out did not arrive, or not all")
 
     def end(self):
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -433,6 +448,9 @@ def run(guest):
             tell(stop.reason)
         if stop.status == DEADLINE:
             tell_hang(guest)
+            if guest.outdir:
+                guest.rescue()
+                guest.end()
         elif stop.status == RUNNER and not guest.started:
             show("the end of its console:", lines_of(guest.console)[-30:])
         if stop.status in (DEADLINE, RUNNER) and guest.qemu_errors():
