@@ -62,8 +62,11 @@ LIVE = {
     # the start of a module, whose memory is somebody else's when the address is looked up
     "initcall_start": re.compile(r"(?<=func=)\S+"),
     "initcall_finish": re.compile(r"(?<=func=)\S+"),
-    # points to its text, which is not in the trace
+    # points to its text, which is not in the trace; the last three are arm64's
     "rcu_utilization": re.compile(r".+"),
+    "ipi_raise": re.compile(r"(?<= \().+(?=\))"),
+    "ipi_entry": re.compile(r"(?<=\().+(?=\))"),
+    "ipi_exit": re.compile(r"(?<=\().+(?=\))"),
     "wbt_step": re.compile(r"(?<=\d: ).*(?=: step)"),
 }
 HIDDEN = re.compile(r"\b[0-9a-f]{16}\b")

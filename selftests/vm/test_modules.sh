@@ -9,6 +9,8 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/vm/ktap.sh
 . "$here/ktap.sh"
+# shellcheck source=selftests/vm/said.sh
+. "$here/said.sh"
 loads=${TRACEBUF_SELFTESTS:-${here%/selftests/vm}/build/selftests}/loads
 events_ko=${TRACEBUF_KO%/*}/tracebuf_events.ko
 rounds=5
@@ -132,17 +134,24 @@ END {
 }
 AWK
 
+recording()
+{
+	tracebuf status | grep -q running
+}
+
 # Recorded are events of both modules; one of them goes and comes back
 events_come_and_go()
 {
 	both_are_there || return
-	begin_load
-	tracebuf record -q -b 1024 -B 1024 -o stream.tbuf \
-		-e signal,sched,kmem,skb,filemap,exceptions,irq_vectors >recorded 2>&1 &
-	recorder=$!
-	until tracebuf status | grep -q running; do
-		sleep 0.1
+	events=signal,sched
+	# not each processor has all of them
+	for s in kmem skb filemap exceptions irq_vectors; do
+		! tracebuf list "$s" >/dev/null 2>&1 || events=$events,$s
 	done
+	tracebuf record -q -b 1024 -B 1024 -o stream.tbuf -e "$events" >recorded 2>&1 &
+	recorder=$!
+	until_it recording || { cat recorded; return 1; }
+	begin_load
 	for i in $(seq "$rounds"); do
 		rmmod tracebuf_events || break
 		mark 1

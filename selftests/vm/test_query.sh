@@ -26,7 +26,9 @@ answers()
 
 record()
 {
-	status 0 tracebuf record -o t.tbuf -e sched,irq,irq_vectors,raw_syscalls,signal,task,timer -b 512 \
+	# x86 has them
+	vectors=$(tracebuf list irq_vectors >/dev/null 2>&1 && echo irq_vectors,)
+	status 0 tracebuf record -o t.tbuf -e "${vectors}sched,irq,raw_syscalls,signal,task,timer" -b 512 \
 		-- "$work" "$n"
 }
 
