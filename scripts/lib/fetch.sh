@@ -155,7 +155,8 @@ relocate_tools()
 # Programs and libraries of a Debian 12 for guests that cannot run the host's, and
 # what this tree's own are built against; into $1.
 guest_packages="bash dash coreutils grep sed mawk gawk tar util-linux mount kmod procps
-	findutils diffutils gzip xz-utils bzip2 binutils gcc iproute2 python3-minimal python3 strace jq
+	findutils diffutils gzip xz-utils zstd bzip2 binutils gcc iproute2 python3-minimal python3 strace
+	jq protobuf-compiler
 	libc6-dev zlib1g-dev libprotobuf-c-dev libzstd-dev liburing-dev libtraceevent-dev
 	libsqlite3-dev sqlite3 libncurses-dev libbabeltrace2-dev babeltrace2 e2fsprogs libcap2-bin"
 fetch_guest_root()

@@ -14,7 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 . "$here/said.sh"
 
 work=${TRACEBUF_SELFTESTS:-${here%/selftests/vm}/build/selftests}/workload
-follow=${here%/selftests/vm}/build/user/samples/read/follow
+follow=${TRACEBUF_USER:-${here%/selftests/vm}/build/user}/samples/read/follow
 much="-b 2048 -B 256"
 cpus=$(nproc)
 # all but the first, as the kernel writes it

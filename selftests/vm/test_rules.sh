@@ -271,16 +271,20 @@ no_such_process()
 
 system_calls()
 {
-	status 0 tracebuf record -q -o calls.tbuf -e syscalls:openat,close -b 64 --follow -- cat /etc/hostname || return
+	case $(uname -m) in
+	aarch64) read=63 openat=56 close=57 ;;
+	*) read=0 openat=257 close=3 ;;
+	esac
+	status 0 tracebuf record -q -o calls.tbuf -e syscalls:openat,close -b 64 --follow -- cat /etc/passwd || return
 	text calls.tbuf || return
-	grep -q 'sys_enter: id=257' text && grep -q 'sys_exit: id=3' text &&
-		lines 0 'sys_(enter|exit): ' "$(grep -v -E 'id=(257|3)\>' text >rest; echo rest)" || return
+	grep -q "sys_enter: id=$openat\\>" text && grep -q "sys_exit: id=$close\\>" text &&
+		lines 0 'sys_(enter|exit): ' "$(grep -v -E "id=($openat|$close)\\>" text >rest; echo rest)" || return
 	# with all that can be said of one
-	status 0 tracebuf record -q -o calls.tbuf -e 'syscalls:sys_enter_*at*,close:fast' --follow -- cat /etc/hostname || return
-	text calls.tbuf && grep -q 'sys_enter: id=257\>' text && lines 0 'sys_exit: id=257\>' text || return
-	status 0 tracebuf record -q -o calls.tbuf -e 'raw_syscalls,!syscalls:read,openat' --follow -- cat /etc/hostname || return
-	text calls.tbuf && lines 0 ': id=(0|257)\>' text && grep -q ': id=3\>' text || return
-	status 0 tracebuf record -q -o calls.tbuf -e syscalls:close -f 'args[0] == 77' -e syscalls:dup2 \
+	status 0 tracebuf record -q -o calls.tbuf -e 'syscalls:sys_enter_*at*,close:fast' --follow -- cat /etc/passwd || return
+	text calls.tbuf && grep -q "sys_enter: id=$openat\\>" text && lines 0 "sys_exit: id=$openat\\>" text || return
+	status 0 tracebuf record -q -o calls.tbuf -e 'raw_syscalls,!syscalls:read,openat' --follow -- cat /etc/passwd || return
+	text calls.tbuf && lines 0 ": id=($read|$openat)\\>" text && grep -q ": id=$close\\>" text || return
+	status 0 tracebuf record -q -o calls.tbuf -e syscalls:close -f 'args[0] == 77' -e syscalls:dup3 \
 		-b 64 -- sh -c 'exec 3>&-; true' || return
 	status 2 tracebuf record -e syscalls:opneat -d 1 && says "did you mean openat"
 }
@@ -483,7 +487,8 @@ check "a rate" rate
 check "stacks with symbols" stacks
 check "stacks in snapshots, saved files and pipes" stacks_elsewhere
 check "counters" counters
-if [ -e /sys/bus/event_source/devices/cpu ]; then
+# of x86, of arm64
+if [ -n "$(find /sys/bus/event_source/devices/ -name cpu -o -name "armv8*")" ]; then
 	skip "a counter that is not there" "this processor counts"
 else
 	check "a counter that is not there" no_counter

@@ -12,7 +12,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 tree=${here%/selftests/vm}
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
-export LD_LIBRARY_PATH="$tree/build/user"
+built=${TRACEBUF_USER:-$tree/build/user}
+export LD_LIBRARY_PATH="$built"
 
 marks()
 {
@@ -33,7 +34,7 @@ marks_small()
 
 threads()
 {
-	tracebuf record -e sched_switch,user -o t -- "$tree/build/user/samples/threads" || return
+	tracebuf record -e sched_switch,user -o t -- "$built/samples/threads" || return
 	tracebuf verify t >said || { cat said; return 1; }
 	# each piece is put once, and done once, by whoever
 	tracebuf print -e user t >said
@@ -47,7 +48,7 @@ threads()
 # What a thread has written it wrote while it ran, by what the scheduler says
 lined_up()
 {
-	tracebuf record -e sched_switch,user -o t -- "$tree/build/user/samples/threads" || return
+	tracebuf record -e sched_switch,user -o t -- "$built/samples/threads" || return
 	tracebuf print t | awk '
 	/ sched:sched_switch: / {
 		match($0, /prev_pid=[0-9]+/)
@@ -108,7 +109,7 @@ between()
 
 only_chosen()
 {
-	tracebuf record -e 'user:q*' -o t -- "$tree/build/user/samples/threads" || return
+	tracebuf record -e 'user:q*' -o t -- "$built/samples/threads" || return
 	tracebuf print t >said
 	grep -q user:queue: said && ! grep user:work: said
 }
@@ -213,7 +214,7 @@ asked_in_vain()
 not_allowed()
 {
 	tracebuf start -e user && chmod 0600 /dev/tracebuf_producer || return
-	su -s /bin/sh nobody -c "$tree/build/user/samples/threads" 2>said
+	setpriv --reuid nobody --regid nogroup --clear-groups "$built/samples/threads" 2>said
 	status=$?
 	cat said
 	tracebuf stop
@@ -222,7 +223,7 @@ not_allowed()
 
 exported()
 {
-	tracebuf record -e sched,user -o t -- "$tree/build/user/samples/threads" &&
+	tracebuf record -e sched,user -o t -- "$built/samples/threads" &&
 		tracebuf export t -o t.perfetto && grep -qa 'half way' t.perfetto
 }
 
