@@ -7,9 +7,7 @@
 SQLITE_HAVE := $(shell pkg-config --exists sqlite3 2>/dev/null && echo yes)
 
 ifeq ($(SQLITE_HAVE),yes)
-# In the tool itself, if there is a static one: no library to copy along
-TOOL_LIBS += $(firstword \
-	$(wildcard $(shell $(CC) -print-file-name=libsqlite3.a)) -lsqlite3) -lm
+TOOL_LIBS += $(call library,sqlite3) -lm
 else
 TOOL_OBJ := $(filter-out $(OUT)/obj/tool/export_sqlite%.o $(OUT)/obj/tool/query_%.o \
 	$(OUT)/obj/tool/cmd_query.o,$(TOOL_OBJ))

@@ -62,14 +62,17 @@ check()
 # what the packages depend on, and what is looked at them with
 base_packages=systemd,systemd-sysv,udev,dbus,kmod,make,gcc,libc6-dev,binutils,dkms,adduser
 base_packages=$base_packages,libcap2-bin,babeltrace2,libzstd-dev,pkg-config,man-db,libelf1
+base_packages=$base_packages,libtraceevent1,libncurses6,libsqlite3-0,libprotobuf-c1,liburing2,zlib1g
 
 base()
 {
 	base=$(cache_dir)/package-root
-	[ -e "$base/etc/debian_version" ] && return
+	[ "$(cat "$base/made-of" 2>/dev/null)" = "$base_packages" ] && return
 	rm -rf "$base.part"
 	debootstrap --variant=minbase "--include=$base_packages" bookworm "$base.part" || return
 	rm -rf "$base.part"/var/cache/apt/archives/*.deb "$base.part"/var/lib/apt/lists/*
+	echo "$base_packages" >"$base.part/made-of"
+	rm -rf "$base"
 	mv "$base.part" "$base"
 }
 

@@ -11,8 +11,7 @@ PAGE_HAVE := $(shell command -v python3 >/dev/null && echo '\#include <zlib.h>' 
 ifeq ($(PAGE_HAVE),yes)
 
 TOOL_OBJ  += $(OUT)/obj/page/page.o
-# In the tool itself, if there is a static one: no library to copy along
-TOOL_LIBS += $(firstword $(wildcard $(shell $(CC) -print-file-name=libz.a)) -lz)
+TOOL_LIBS += $(call library,z)
 
 $(OUT)/page/page.c: $(PAGE_DIR)/bundle.py $(PAGE_SRC)
 	@mkdir -p $(@D)

@@ -18,9 +18,7 @@ PERFETTO_OBJ := $(filter $(OUT)/obj/tool/export_perfetto%.o,$(TOOL_OBJ)) \
 	$(OUT)/obj/perfetto/perfetto.pb-c.o
 
 TOOL_OBJ += $(OUT)/obj/perfetto/perfetto.pb-c.o
-# In the tool itself, if there is a static one: no library to copy along
-TOOL_LIBS += $(firstword \
-	$(wildcard $(shell $(CC) -print-file-name=libprotobuf-c.a)) -lprotobuf-c)
+TOOL_LIBS += $(call library,protobuf-c)
 
 $(PERFETTO_GEN).h: $(PERFETTO_PROTO)
 	@mkdir -p $(@D)
