@@ -186,7 +186,11 @@ Kernel $1 for Debian 12 is in these archives; add both lines to a file in
 fetch_kernel()
 {
 	_k="$(cache_dir)/kernels/$1"
-	[ ! -s "$_k/release" ] || return 0
+	if [ -s "$_k/release" ]; then
+		# with programs for its guests: those that are wanted now?
+		[ -s "$_k/arch" ] && [ "$(cat "$_k/programs" 2>/dev/null)" != "$guest_packages" ] ||
+			return 0
+	fi
 	need_apt "kernel $1"
 	kernel_origin "$1"
 	if ! find_release; then
@@ -226,11 +230,13 @@ fetch_kernel()
 		if [ "$arch" != amd64 ]; then
 			say "kernel $1: programs for its guests"
 			fetch_guest_root user
+			printf '%s\n' "$guest_packages" >programs
 			printf '%s\n' "$arch" >arch
 		fi
 		printf '%s\n' "$release" >release
 	)
 	host_debian
+	rm -rf "$_k"
 	mv "$_k.part" "$_k"
 	say "kernel $1: $release is in $_k"
 }
