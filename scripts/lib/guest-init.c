@@ -77,7 +77,7 @@ static char *mods[4];
 static char *adds[2 * WORDS_MAX];
 static int nwords, nenvs, nmods, nkos, nadds;
 static char *workdir = "/", *guest_root = "/", *kos[4];
-static bool want_out;
+static bool want_out, sending_out;
 
 static void send_frame(char type, const void *data, size_t len)
 {
@@ -507,13 +507,13 @@ static bool send_out(int sigs);
  */
 static int serve(pid_t pid, int sigs, int out, char out_type, int err)
 {
-	static bool asked;
 	struct pollfd fds[5] = {
 		{ .fd = out, .events = POLLIN },
 		{ .fd = err, .events = POLLIN },
 		{ .fd = kmsg, .events = POLLIN },
 		{ .fd = sigs, .events = POLLIN },
-		{ .fd = want_out && !asked ? port : -1, .events = POLLIN },
+		/* not of tar: what is asked for is on its way */
+		{ .fd = want_out && !sending_out ? port : -1, .events = POLLIN },
 	};
 	struct signalfd_siginfo si;
 	int st, status = -1;
@@ -537,7 +537,6 @@ static int serve(pid_t pid, int sigs, int out, char out_type, int err)
 		}
 		if (fds[4].revents & POLLIN) {
 			/* once: the guest is about to be ended */
-			asked = true;
 			fds[4].fd = -1;
 			(void)send_out(sigs);
 			send_frame('D', NULL, 0);
@@ -569,6 +568,7 @@ static bool send_out(int sigs)
 	int n = 3;
 	DIR *d = opendir("/out");
 
+	sending_out = true;
 	/* By name: "." would bring along the mode of /out itself. */
 	while (d && n < WORDS_MAX && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
