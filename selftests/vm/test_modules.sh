@@ -150,7 +150,7 @@ events_come_and_go()
 	done
 	tracebuf record -q -b 1024 -B 1024 -o stream.tbuf -e "$events" >recorded 2>&1 &
 	recorder=$!
-	until_it recording || { cat recorded; return 1; }
+	until_it recording || { kill "$recorder"; cat recorded; return 1; }
 	begin_load
 	for i in $(seq "$rounds"); do
 		rmmod tracebuf_events || break

@@ -271,10 +271,7 @@ no_such_process()
 
 system_calls()
 {
-	case $(uname -m) in
-	aarch64) read=63 openat=56 close=57 ;;
-	*) read=0 openat=257 close=3 ;;
-	esac
+	read=$(call_number read) openat=$(call_number openat) close=$(call_number close)
 	status 0 tracebuf record -q -o calls.tbuf -e syscalls:openat,close -b 64 --follow -- cat /etc/passwd || return
 	text calls.tbuf || return
 	grep -q "sys_enter: id=$openat\\>" text && grep -q "sys_exit: id=$close\\>" text &&
