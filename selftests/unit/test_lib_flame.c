@@ -8,9 +8,9 @@
 
 #define KERNEL 0xffffffff81000000ull
 
-/* Comms that mean something to a shell, to XML, and to readers of collapsed stacks */
+/* Comms that mean something to a shell, to XML, to readers of collapsed stacks, and to terminals */
 static const char *const comms[] = {
-	"<idle>", "bash", "a;b c", "<g>&\"'", "]]>x", "worker", "w 17",
+	"<idle>", "bash", "a;b c", "<g>&\"'", "]]>x", "w\xc2\x9b" "2J", "w 17",
 };
 
 #define NR_TASKS 7

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "internal.h"
+#include "utf8.h"
 
 static bool starts_with(const char *text, const char *start)
 {
@@ -165,6 +166,8 @@ int tb_format_parse(const void *payload, size_t size, struct tb_format **out,
 	fields = (struct tb_format_field *)(format + 1);
 	strings = (char *)(fields + desc->nr_fields);
 	memcpy(strings, raw + desc->nr_fields, desc->strings);
+	/* they are shown as they are, by programs that have not seen the file */
+	utf8_plain(strings, desc->strings);
 	format->id = desc->id;
 	format->flags = desc->flags;
 	format->nr_fields = desc->nr_fields;

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "internal.h"
+#include "utf8.h"
 
 #define FILE_MARKS	4096
 #define RING_MARKS	1024
@@ -62,11 +63,12 @@ static void recording_set_init(struct tb_recording *recording,
 
 	memset(own, 0, sizeof(*own));
 	memcpy(own, init, size < sizeof(*own) ? size : sizeof(*own));
-	own->provider[sizeof(own->provider) - 1] = 0;
-	own->release[sizeof(own->release) - 1] = 0;
-	own->version[sizeof(own->version) - 1] = 0;
-	own->machine[sizeof(own->machine) - 1] = 0;
-	own->nodename[sizeof(own->nodename) - 1] = 0;
+	/* they are shown as they are, by programs that have not seen the file */
+	utf8_plain_string(own->provider, sizeof(own->provider));
+	utf8_plain_string(own->release, sizeof(own->release));
+	utf8_plain_string(own->version, sizeof(own->version));
+	utf8_plain_string(own->machine, sizeof(own->machine));
+	utf8_plain_string(own->nodename, sizeof(own->nodename));
 	recording->has_init = true;
 }
 

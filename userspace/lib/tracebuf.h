@@ -265,6 +265,8 @@ struct tb_format_field {
  * @name: "sched_switch"; the same for the wide and the fast form
  * @print: the kernel's print format, "" if none
  * @fields: in the order of the description
+ *
+ * Texts are as they are in the trace, with '?' for each byte that a terminal would obey.
  */
 struct tb_format {
 	uint16_t id;

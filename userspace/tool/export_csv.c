@@ -70,15 +70,22 @@ static void put_cell(struct out *out, const char *text, size_t length)
 	out_char(out, '"');
 }
 
-/* As print shows all fields */
-static void put_print(struct csv *csv, const struct tb_view *view)
+/* As print shows it: @field, or all fields if that is NULL; into csv->text */
+static size_t print_it(struct csv *csv, const struct tb_view *view,
+		       const struct tb_format_field *field)
 {
-	size_t length, shown;
+	int length = field ? tb_field_print(csv->trace, view, field, csv->text, csv->text_size) :
+			     tb_view_print(csv->trace, view, csv->text, csv->text_size);
+
+	return length < 0 ? 0 : (size_t)length;
+}
+
+static void put_print(struct csv *csv, const struct tb_view *view,
+		      const struct tb_format_field *field)
+{
+	size_t length = print_it(csv, view, field);
 	char *grown;
 
-	length = (size_t)tb_view_print(csv->trace, view, csv->text,
-				       csv->text_size);
-	shown = length;
 	if (length >= csv->text_size) {
 		grown = realloc(csv->text, length + 1);
 		if (!grown) {
@@ -87,9 +94,9 @@ static void put_print(struct csv *csv, const struct tb_view *view)
 		}
 		csv->text = grown;
 		csv->text_size = length + 1;
-		tb_view_print(csv->trace, view, csv->text, csv->text_size);
+		print_it(csv, view, field);
 	}
-	put_cell(&csv->out, csv->text, shown);
+	put_cell(&csv->out, csv->text, length);
 }
 
 static void put_field(struct csv *csv, const struct tb_view *view,
@@ -97,7 +104,6 @@ static void put_field(struct csv *csv, const struct tb_view *view,
 {
 	struct out *out = &csv->out;
 	struct value value;
-	int length;
 
 	value_of(csv->trace, view, field, &value);
 	switch (value.kind) {
@@ -116,12 +122,7 @@ static void put_field(struct csv *csv, const struct tb_view *view,
 		put_cell(out, value.data, value.length);
 		return;
 	default:
-		length = tb_field_print(csv->trace, view, field, csv->text,
-					csv->text_size);
-		if (length >= (int)csv->text_size)
-			length = (int)csv->text_size - 1;
-		if (length > 0)
-			put_cell(out, csv->text, (size_t)length);
+		put_print(csv, view, field);
 	}
 }
 
@@ -165,7 +166,7 @@ static void put_fields(struct csv *csv, const struct tb_view *view)
 
 	if (!csv->columns) {
 		out_char(&csv->out, ',');
-		put_print(csv, view);
+		put_print(csv, view, NULL);
 		return;
 	}
 	for (i = 0; i < csv->nr_columns; i++) {
@@ -176,7 +177,7 @@ static void put_fields(struct csv *csv, const struct tb_view *view)
 	}
 	out_char(&csv->out, ',');
 	if (view->kind != TB_VIEW_EVENT || !view->format)
-		put_print(csv, view);
+		put_print(csv, view, NULL);
 }
 
 static void put_line(struct csv *csv, const struct tb_view *view)

@@ -372,7 +372,7 @@ static void write_threads(struct json *json)
 			continue;
 		}
 		snprintf(name, sizeof(name), "%s writer %u",
-			 comm_of(json, thread->pid), thread->owner);
+			 comm_of(json, thread->pid), thread->writer_id);
 		write_name(json, "thread_name", thread->pid, thread->tid, name);
 	}
 }

@@ -24,11 +24,12 @@ enum json_track { JSON_RUN, JSON_IRQ, JSON_SOFTIRQ, JSON_TRACKS };
 
 /**
  * struct json_thread - a thread that something is drawn for
- * @owner: the writer that draws there, plus 1; of a writer's own one its number
+ * @owner: the writer that draws there, plus 1
+ * @writer_id: what the row of a writer's own is called by
  */
 struct json_thread {
 	uint32_t pid, tid;
-	uint32_t owner;
+	uint32_t owner, writer_id;
 };
 
 struct json {

@@ -18,7 +18,7 @@ static struct json_thread *thread_of_writer(struct json *json,
 
 	thread = json_thread(json, record->pid, JSON_WRITERS + record->writer);
 	if (thread)
-		thread->owner = record->writer_id;
+		thread->writer_id = record->writer_id;
 	return thread;
 }
 

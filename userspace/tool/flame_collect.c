@@ -14,6 +14,7 @@
 #include "export_progress.h"
 #include "flame.h"
 #include "spans.h"
+#include "utf8.h"
 
 /* A thread: off the CPU since, or on it since */
 struct stretch {
@@ -38,12 +39,9 @@ struct collect {
 /* One line of a text with ';' between frames stays one */
 static void clean(char *text)
 {
-	for (; *text; text++) {
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
-		else if (*text == ';')
-			*text = ':';
-	}
+	utf8_plain(text, strlen(text));
+	while ((text = strchr(text, ';')))
+		*text = ':';
 }
 
 static bool name_kernel(struct collect *collect, uint64_t ip, char *text)

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "recover.h"
+#include "utf8.h"
 
 #define PER_TOTALS	(1 + (sizeof(struct tb_totals) + TB_ELEMENT_SIZE - 1) / TB_ELEMENT_SIZE)
 #define TOTALS_LOG2	14
@@ -58,9 +59,9 @@ static void durable_event(struct recover_recording *recording, const struct tb_w
 
 	if (walk->id == TB_EV_INIT && walk->bytes >= sizeof(recording->init)) {
 		memcpy(&recording->init, walk->payload, sizeof(recording->init));
-		recording->init.provider[TB_PROVIDER_NAME_MAX - 1] = 0;
-		recording->init.release[sizeof(recording->init.release) - 1] = 0;
-		recording->init.nodename[sizeof(recording->init.nodename) - 1] = 0;
+		utf8_plain_string(recording->init.provider, sizeof(recording->init.provider));
+		utf8_plain_string(recording->init.release, sizeof(recording->init.release));
+		utf8_plain_string(recording->init.nodename, sizeof(recording->init.nodename));
 		recording->has_init = true;
 	} else if (walk->id == TB_EV_CLOCK && walk->bytes >= sizeof(*sync)) {
 		recording->realtime = sync->realtime;

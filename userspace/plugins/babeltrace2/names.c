@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "source.h"
-#include "../../tool/utf8.h"
+#include "../../lib/utf8.h"
 
 #define NAME_LENGTH 64
 
