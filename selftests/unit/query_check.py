@@ -118,6 +118,9 @@ def questions():
         yield f"SELECT rowid, start FROM slices WHERE kind = '{kind}' ORDER BY duration DESC, rowid LIMIT 9"
     yield "SELECT kind, count(*) AS n, sum(duration) AS ns FROM slices GROUP BY kind ORDER BY 1"
     yield "SELECT kind, count(*) AS n FROM slices WHERE kind IN ('irq', 'syscall') GROUP BY 1 ORDER BY 1"
+    # values of a row that is not the last one read
+    yield ("SELECT cpu, max(duration) AS ns, name, comm, number FROM slices WHERE kind = 'irq' GROUP BY cpu")
+    yield 'SELECT kind, min(duration) AS ns, name, comm, state FROM slices GROUP BY kind'
     yield ('SELECT s.comm, t.pid, t.kernel, count(*) AS n FROM slices s JOIN threads t ON t.tid = s.tid'
            ' GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3')
     yield ('SELECT w.woken, r.start, r.waited FROM wakeups w JOIN run_slices r ON r.tid = w.tid'

@@ -125,8 +125,11 @@ void cell_text(struct db *db, const struct db_cell *cell, const char *text,
 	       size_t length);
 /* Of the trace, or NULL */
 void cell_string(struct db *db, const struct db_cell *cell, const char *text);
-/* What will be written over */
-void cell_copy(struct db *db, const struct db_cell *cell, const char *text);
+/* What will be written over: SQLite keeps what it was given for as long as it likes */
+void cell_copy(struct db *db, const struct db_cell *cell, const char *text,
+	       size_t length);
+/* The same, or NULL */
+void cell_copy_string(struct db *db, const struct db_cell *cell, const char *text);
 void cell_json(struct db *db, const struct db_cell *cell);
 /* A value as what it is: INTEGER, REAL, TEXT, BLOB */
 void cell_value(struct db *db, const struct db_cell *cell,

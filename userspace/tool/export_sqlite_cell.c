@@ -57,11 +57,17 @@ void cell_string(struct db *db, const struct db_cell *cell, const char *text)
 		cell_text(db, cell, text, strlen(text));
 }
 
-void cell_copy(struct db *db, const struct db_cell *cell, const char *text)
+void cell_copy(struct db *db, const struct db_cell *cell, const char *text,
+	       size_t length)
+{
+	put_clean(db, cell, text, length,
+		  cell->context ? SQLITE_TRANSIENT : SQLITE_STATIC);
+}
+
+void cell_copy_string(struct db *db, const struct db_cell *cell, const char *text)
 {
 	if (text)
-		put_clean(db, cell, text, strlen(text),
-			  cell->context ? SQLITE_TRANSIENT : SQLITE_STATIC);
+		cell_copy(db, cell, text, strlen(text));
 }
 
 void cell_json(struct db *db, const struct db_cell *cell)
@@ -176,7 +182,7 @@ void db_common_cell(struct db *db, const struct tb_view *view, int column,
 		cell_number(cell, view->tid);
 		break;
 	case DB_COMM:
-		cell_copy(db, cell, view->comm);
+		cell_copy_string(db, cell, view->comm);
 		break;
 	}
 }

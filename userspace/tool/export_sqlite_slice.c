@@ -19,8 +19,8 @@ static void thread_cell(struct db *db, uint32_t tid, int which,
 	if (which == 0)
 		cell_number(cell, task && task->tgid ? task->tgid : tid);
 	else
-		cell_copy(db, cell, !tid ? "<idle>" :
-			  task && task->comm[0] ? task->comm : NULL);
+		cell_copy_string(db, cell, !tid ? "<idle>" :
+				 task && task->comm[0] ? task->comm : NULL);
 }
 
 const char *db_slice_kind(enum slice_kind kind)
@@ -39,8 +39,9 @@ static void name_cell(struct db *db, const struct slice *slice,
 	uint32_t kind = slice->kind == SLICE_SOFTIRQ ? TB_STRING_SOFTIRQ :
 						       TB_STRING_SYSCALL;
 
+	/* an interrupt's is the scanner's, which goes on */
 	if (slice->name)
-		cell_text(db, cell, slice->name, slice->name_length);
+		cell_copy(db, cell, slice->name, slice->name_length);
 	else if ((slice->kind == SLICE_SOFTIRQ || slice->kind == SLICE_SYSCALL) &&
 		 slice->number >= 0 && slice->number <= UINT32_MAX)
 		cell_string(db, cell, tb_trace_string(db->trace, kind,
@@ -194,7 +195,7 @@ void db_request_cell(struct db *db, const struct request *request, int column,
 		cell_number(cell, request->bytes);
 		break;
 	case 11:
-		cell_copy(db, cell, request->kind);
+		cell_copy_string(db, cell, request->kind);
 		break;
 	case 12:
 		if (request->whole)
