@@ -212,6 +212,40 @@ interrupt_with_command()
 		! pgrep workload
 }
 
+# Who logs out does not end what nohup has started
+hangup_ignored()
+{
+	rm -f int.tbuf
+	nohup tracebuf record -o int.tbuf -e raw_syscalls >said 2>&1 &
+	pid=$!
+	until_it running || return
+	kill -HUP $pid
+	"$work" 1000
+	kill -TERM $pid
+	wait $pid
+	echo "exit status $?"
+	cat said
+	status 0 tracebuf print --fields int.tbuf && lines 1000 'sys_enter: id=600' said
+}
+
+# A command that does not end when it is told to: the recording has ended, and has its file
+deaf_command()
+{
+	rm -f int.tbuf deaf
+	tracebuf record -o int.tbuf -e raw_syscalls -- \
+		sh -c 'trap "" TERM; : >deaf; while :; do sleep 0.1; done' >said 2>&1 &
+	pid=$!
+	until_it test -e deaf || return
+	kill -TERM $pid
+	until_it says '^ *all ' || return
+	status 0 tracebuf verify -q int.tbuf && kill -0 $pid || return
+	kill -TERM $pid
+	wait $pid
+	code=$?
+	echo "exit status $code"
+	[ $code = 0 ] && no_process trap
+}
+
 # Nothing is recorded before somebody reads it; who gives up waiting for that has left nothing behind
 no_reader()
 {
@@ -479,13 +513,14 @@ arm()
 	until_it grep -q armed waited || return
 	for i in armed.tbuf armed.tbuf.2; do
 		# a signal that is delivered; and what fills the rest of the buffers, on any CPU
-		sh -c 'trap : USR2; kill -USR2 $$'
+		# of a program that calls itself what a terminal would obey
+		sh -c 'printf "o\033[2Jwn" >/proc/$$/comm; trap : USR2; kill -USR2 $$'
 		until_it sh -c "'$work' 100; tracebuf verify $i" || return
 		status 0 tracebuf print $i && grep -q 'trigger: signal:signal_deliver' said || return
 	done
 	wait $pid || return
 	cat waited
-	lines 2 'signal:signal_deliver at [0-9-]+ [0-9:.]+ on CPU [01], thread [0-9]+ [(]sh[)]' waited &&
+	lines 2 'signal:signal_deliver at [0-9-]+ [0-9:.]+ on CPU [01], thread [0-9]+ [(]o[?]\[2Jwn[)]' waited &&
 		lines 2 'armed.tbuf.*MB' waited || return
 	# nothing is frozen any more
 	"$work" 500
@@ -807,6 +842,8 @@ check "record: SIGTERM" ends_well TERM
 check "record: SIGHUP" ends_well HUP
 check "record: Ctrl-C" interrupt
 check "record: Ctrl-C with a command" interrupt_with_command
+check "record: SIGHUP under nohup" hangup_ignored
+check "record: a command that does not end" deaf_command
 check "record: ended while nobody reads its FIFO" no_reader
 check "stream: through channels" stream_fifo
 check "stream: through a pipe" stream_pipe

@@ -11,10 +11,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 #include "choose.h"
+#include "signals.h"
+#include "utf8.h"
 
 #define PATTERN_ROOM 256	/* the kernel takes 255 bytes */
 
@@ -86,15 +87,9 @@ static int arm_failed(const struct arm *arm, int result, uint32_t bad)
 
 static int catch_signals(void)
 {
-	sigset_t set;
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return -errno;
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return signals_open(numbers, sizeof(numbers) / sizeof(numbers[0]));
 }
 
 /* ---- what has happened ---- */
@@ -102,15 +97,17 @@ static int catch_signals(void)
 static void tell(const struct tb_trigger_info *info)
 {
 	time_t seconds = (time_t)(info->realtime / 1000000000ull);
-	char date[64];
+	char date[64], comm[TB_COMM_LEN + 1] = "";
 	struct tm tm;
 
 	localtime_r(&seconds, &tm);
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
-	note("%.*s:%.*s at %s.%09" PRIu64 " on CPU %u, thread %u (%.*s)",
+	/* it is what any program has called itself */
+	memcpy(comm, info->comm, TB_COMM_LEN);
+	utf8_plain_string(comm, sizeof(comm));
+	note("%.*s:%.*s at %s.%09" PRIu64 " on CPU %u, thread %u (%s)",
 	     TB_NAME_MAX, info->system, TB_NAME_MAX, info->name, date,
-	     (uint64_t)(info->realtime % 1000000000ull), info->cpu, info->tid,
-	     TB_COMM_LEN, info->comm);
+	     (uint64_t)(info->realtime % 1000000000ull), info->cpu, info->tid, comm);
 }
 
 /* The file of this snapshot */
@@ -203,7 +200,7 @@ static int arm_go(struct arm *arm)
 		return status;
 	arm->signals = catch_signals();
 	if (arm->signals < 0)
-		return complain("signals: %s", strerror(errno));
+		return complain("signals: %s", strerror(-arm->signals));
 	while (!status && !ended && arm->taken < arm->count) {
 		result = tb_device_arm_rules(arm->device, arm->text, arm->post,
 					     arm->made.rules,

@@ -12,6 +12,7 @@
 #include "export_progress.h"
 #include "print_format.h"
 #include "selection.h"
+#include "signals.h"
 
 /* A build may leave these exporters out */
 #pragma weak tb_export_perfetto
@@ -120,14 +121,12 @@ static void catch_signals(void)
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction action = {
 		.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND,
-	}, old;
+	};
 	size_t i;
 
-	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		sigaction(signals[i], NULL, &old);
-		if (old.sa_handler != SIG_IGN)
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (!signal_ignored(signals[i]))
 			sigaction(signals[i], &action, NULL);
-	}
 }
 
 /**

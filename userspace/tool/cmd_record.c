@@ -12,9 +12,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 #include "record.h"
+#include "signals.h"
 
 #define OPTION_FIFO 0x200
 #define OPTION_BUFFERED 0x201
@@ -32,7 +32,8 @@ const struct command cmd_record = {
 	"\n"
 	"Records into a file until COMMAND ends, the time is over, or Ctrl-C; then\n"
 	"shows per CPU what was recorded and what was lost.  With a COMMAND the exit\n"
-	"status is that of the command, if the recording went well.  In circular mode\n"
+	"status is that of the command, if the recording went well.  One that has not\n"
+	"ended by then gets SIGTERM; Ctrl-C once more kills it.  In circular mode\n"
 	"SIGUSR1 takes a snapshot of what the buffers hold (see 'snapshot').\n"
 	"With --rotate SIGUSR2 begins a new file.\n"
 	"\n"
@@ -50,22 +51,15 @@ const struct command cmd_record = {
 
 static int catch_signals(struct record *record)
 {
-	sigset_t set;
+	static const int numbers[] = {
+		SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1, SIGUSR2,
+	};
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGUSR1);
-	sigaddset(&set, SIGUSR2);
 	signal(SIGPIPE, SIG_IGN);
 	/* a file that has got as long as it may be is like a disk that is full */
 	signal(SIGXFSZ, SIG_IGN);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return -errno;
-	record->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return record->signals < 0 ? -errno : 0;
+	record->signals = signals_open(numbers, sizeof(numbers) / sizeof(numbers[0]));
+	return record->signals < 0 ? record->signals : 0;
 }
 
 /* Configuration and events; EXIT_* */
@@ -239,7 +233,7 @@ static int record_go(struct record *record)
 		sink_close(&record->sink);
 	}
 	ended = workload_ended(&record->workload);
-	workload_end(&record->workload);
+	workload_end(&record->workload, record->signals);
 	if (status == EXIT_FINE && ended && !record->caught)
 		status = workload_status(&record->workload);
 	free(record->each);
@@ -405,7 +399,7 @@ static int record_with(const struct command *command, bool stream, int argc,
 int record_main(const struct command *command, const char *output, bool stream,
 		int argc, char **argv)
 {
-	struct record record = { .output = output, .stream = stream };
+	struct record record = { .output = output, .stream = stream, .signals = -1 };
 	int status = record_with(command, stream, argc, argv, &record);
 
 	choice_free(&record.choice);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "signals.h"
 #include "top.h"
 
 #define EVENTS "sched_switch,sched_wak*,sched_migrate_task,irq_handler_entry,irq_handler_exit," \
@@ -74,7 +75,8 @@ static void catch_signals(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		sigaction(numbers[i], &action, NULL);
+		if (numbers[i] != SIGHUP || !signal_ignored(SIGHUP))
+			sigaction(numbers[i], &action, NULL);
 	/* a pipe that is closed is an error of writing */
 	signal(SIGPIPE, SIG_IGN);
 }

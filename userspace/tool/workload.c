@@ -4,8 +4,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "workload.h"
@@ -85,7 +87,20 @@ bool workload_ended(struct workload *workload)
 	return workload->ended;
 }
 
-void workload_end(struct workload *workload)
+/* Told to end once more, by any signal but its end */
+static bool told_again(int signals)
+{
+	struct pollfd poll_fd = { .fd = signals, .events = POLLIN };
+	struct signalfd_siginfo info;
+	bool told = false;
+
+	(void)poll(&poll_fd, 1, -1);
+	while (read(signals, &info, sizeof(info)) == sizeof(info))
+		told |= info.ssi_signo != SIGCHLD;
+	return told;
+}
+
+void workload_end(struct workload *workload, int signals)
 {
 	if (!workload->pid)
 		return;
@@ -95,6 +110,13 @@ void workload_end(struct workload *workload)
 	if (workload_ended(workload))
 		return;
 	kill(workload->pid, SIGTERM);
+	/* a stopped one would not hear it */
+	kill(workload->pid, SIGCONT);
+	while (signals >= 0 && !workload_ended(workload))
+		if (told_again(signals))
+			kill(workload->pid, SIGKILL);
+	if (workload->ended)
+		return;
 	while (waitpid(workload->pid, &workload->status, 0) < 0)
 		if (errno != EINTR)
 			return;

@@ -30,8 +30,11 @@ int workload_prepare(struct workload *workload, char **argv);
 int workload_go(struct workload *workload);
 /* Has it ended?  Does not wait. */
 bool workload_ended(struct workload *workload);
-/* End it (it gets SIGTERM if it still runs) and wait */
-void workload_end(struct workload *workload);
+/*
+ * End it (it gets SIGTERM if it still runs) and wait.  @signals: of signals_open(), SIGCHLD among
+ * them; any other one that comes meanwhile kills it.  Or -1.
+ */
+void workload_end(struct workload *workload, int signals);
 /* Its exit status as a shell would say it */
 int workload_status(const struct workload *workload);
 
