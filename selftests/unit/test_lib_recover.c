@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include "test_lib_image.h"
 
 static void whole_and_half(void)
@@ -113,6 +114,7 @@ static void copies(void)
 
 static void several_recordings(void)
 {
+	struct stat status;
 	struct fx a, b;
 
 	image_new();
@@ -124,6 +126,8 @@ static void several_recordings(void)
 	image_put(&b, ID_B);
 	CHECK_NUMBER(recover("-r 5555666677778885"), 0);
 	CHECK_TEXT(numbers(), "7 ");
+	/* for nobody else, as record makes it */
+	CHECK(!stat(trace_name, &status) && (status.st_mode & 0777) == 0600);
 	CHECK_NUMBER(recover("-r 1111222233334441"), 0);
 	CHECK_TEXT(numbers(), "1 2 3 4 5 ");
 	CHECK_NUMBER(recover("--list"), 0);

@@ -411,6 +411,9 @@ static void several_recordings(void)
 	CHECK_HAS("holds 2 recordings, there is no number 3");
 	CHECK_NUMBER(run_on("print", "--jsonl"), 0);
 	CHECK_HAS("{\"type\":\"recording\",\"number\":2,\"of\":2}\n{\"time\":");
+	CHECK_NUMBER(run_on("list", "softirq_entry -i"), 0);
+	CHECK_TEXT(output, "# recording 1 of 2\nF irq:softirq_entry\n"
+		   "# recording 2 of 2\nF irq:softirq_entry\n");
 	/* what only another one has is not in it */
 	CHECK_NUMBER(run_on("export", "--jsonl -o - -r 2 -e sched_switch"), 0);
 	CHECK_NUMBER(lines(), 0);
@@ -425,6 +428,48 @@ static void several_recordings(void)
 	CHECK_NUMBER(run_on("export", "--jsonl -o - -r 1 --from 5.0000021 --to 5.000002150"), 0);
 	CHECK_NUMBER(lines(), 1);
 	CHECK_NUMBER(run_on("export", "--jsonl -o - --from 1.2.3"), 2);
+	fx_free(&fx);
+}
+
+/* A text of a row that is not the last one read: whose memory it is in has gone on */
+static void query_longest(void)
+{
+	static const struct fx_field entry[] = {
+		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "name", "char[12]", 4, 12, 12, TB_FIELD_STRING, 0, 0 },
+	}, exit[] = {
+		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
+	static const struct {
+		uint64_t from, to;
+		struct { int32_t irq; char name[12]; } event;
+	} irqs[] = {
+		{ 2000, 2010, { 1, "first" } }, { 3000, 3900, { 2, "longest" } },
+		{ 4000, 4020, { 3, "thelast" } },
+	};
+	char arguments[160];
+	struct fx fx;
+	size_t i;
+
+	/* a build without SQLite has no query */
+	if (run("query -h"))
+		return;
+	fx_init(&fx, 12, 1000);
+	fx_describe(&fx, 90, 0, "irq", "irq_handler_entry", entry, 2);
+	fx_describe(&fx, 91, 0, "irq", "irq_handler_exit", exit, 1);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 2000, 100, NULL);
+	for (i = 0; i < sizeof(irqs) / sizeof(irqs[0]); i++) {
+		fx_composite(&fx, 0, 90, irqs[i].from, 100, &irqs[i].event, sizeof(irqs[i].event));
+		fx_composite(&fx, 0, 91, irqs[i].to, 100, &irqs[i].event.irq, 4);
+	}
+	fx_close(&fx, 0);
+	fx_durable_end(&fx);
+	save(fx.data, fx.size);
+	snprintf(arguments, sizeof(arguments),
+		 "query --csv %s \"SELECT max(duration), name FROM slices WHERE kind = 'irq'\"", file);
+	CHECK_NUMBER(run(arguments), 0);
+	CHECK_TEXT(output, "900,longest\n");
 	fx_free(&fx);
 }
 
@@ -464,6 +509,10 @@ static void help_and_usage(void)
 	CHECK_NUMBER(run("record --policy both"), 2);
 	CHECK_NUMBER(run("record -w 0"), 2);
 	CHECK_NUMBER(run("record -d -3"), 2);
+	/* more than can be counted in nanoseconds */
+	CHECK_NUMBER(run("record -d 9999999h"), 2);
+	CHECK_HAS("9999999h");
+	CHECK_NUMBER(run("record --rotate 9999999h"), 2);
 	CHECK_NUMBER(run("record -e ''"), 2);
 	CHECK_NUMBER(run("enable -F -W sched"), 2);
 	CHECK_NUMBER(run("export --format vcd x"), 2);
@@ -523,6 +572,7 @@ static const struct test tests[] = {
 	{ "print, list: what programs write", print_users },
 	{ "verify: the books of writers", verify_users },
 	{ "print, export: one of several recordings, a span of time", several_recordings },
+	{ "query: texts of the row that is asked for", query_longest },
 	{ "tool: help and wrong command lines", help_and_usage },
 	{ "tool: standard output that cannot be written", not_written },
 	{ "tool: no module", no_module },

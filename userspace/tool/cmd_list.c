@@ -73,22 +73,19 @@ static int list_format(const struct tb_format *format)
 	return EXIT_FINE;
 }
 
-static int list_file(const char *file, const struct patterns *patterns,
-		     enum detail detail)
+/* Those of the recording that is selected; EXIT_* */
+static int list_recording(const struct tb_trace *trace, const struct patterns *patterns,
+			  enum detail detail, unsigned int *shown)
 {
 	const struct tb_format *format;
-	struct tb_trace *trace;
-	struct tb_error error;
-	unsigned int i, shown = 0;
 	int status = EXIT_FINE;
+	unsigned int i;
 
-	if (tb_trace_open(file, &trace, &error) < 0)
-		return complain_file(file, &error);
 	for (i = 0; !status && (format = tb_trace_format_at(trace, i)); i++) {
 		if (patterns->count &&
 		    !patterns_match(patterns, format->system, format->name))
 			continue;
-		shown++;
+		++*shown;
 		if (detail == FORMAT) {
 			/* the kernel has none for its one-element form */
 			if (!(format->flags & TB_EVENT_FAST))
@@ -101,10 +98,35 @@ static int list_file(const char *file, const struct patterns *patterns,
 			list_fields(format);
 	}
 	if (!status && detail != FORMAT)
-		status = writers_list(trace, patterns, &shown);
+		status = writers_list(trace, patterns, shown);
+	return status;
+}
+
+static int list_file(const char *file, const struct patterns *patterns,
+		     enum detail detail)
+{
+	unsigned int i, count, shown = 0;
+	const struct tb_error *fault;
+	int status = EXIT_FINE;
+	struct tb_trace *trace;
+	struct tb_error error;
+
+	if (tb_trace_open(file, &trace, &error) < 0)
+		return complain_file(file, &error);
+	count = tb_trace_recordings(trace);
+	for (i = 0; !status && i < count; i++) {
+		tb_trace_select(trace, i);
+		if (count > 1)
+			printf("# recording %u of %u\n", i + 1, count);
+		status = list_recording(trace, patterns, detail, &shown);
+	}
+	if (!status && !shown && patterns->count)
+		status = complain("no event of %s matches", file);
+	fault = tb_trace_fault(trace);
+	if (fault)
+		status = complain_file(file, fault);
 	tb_trace_close(trace);
-	return shown || !patterns->count ? status :
-	       complain("no event of %s matches", file);
+	return status;
 }
 
 static void list_name(const struct tb_event_info *info)

@@ -7,6 +7,7 @@
  * does not say it yet, recover_books.c makes a trace of it.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,15 +209,24 @@ static int save(const struct options *options, const struct image *image,
 	bool to_stdout = !strcmp(options->output, "-"), one = false, regular;
 	struct stat in, st;
 	int result = 0;
-	FILE *out;
+	FILE *out = stdout;
+	int fd = -1;
 	size_t i;
 
 	if (!stat(options->output, &st) && !fstat(image->fd, &in) &&
 	    st.st_dev == in.st_dev && st.st_ino == in.st_ino)
 		return complain("%s: that is the image", options->output);
-	out = to_stdout ? stdout : fopen(options->output, "wbe");
-	if (!out)
-		return complain("%s: %s", options->output, strerror(errno));
+	if (!to_stdout) {
+		/* as record makes it: for nobody else, unless told */
+		fd = open(options->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		out = fd < 0 ? NULL : fdopen(fd, "wb");
+	}
+	if (!out) {
+		result = errno;
+		if (fd >= 0)
+			close(fd);
+		return complain("%s: %s", options->output, strerror(result));
+	}
 	regular = !to_stdout && !fstat(fileno(out), &st) && S_ISREG(st.st_mode);
 	errno = 0;
 	for (i = 0; i < count && !result; i++) {

@@ -29,7 +29,7 @@ int parse_seconds(const char *text, double *seconds)
 
 	errno = 0;
 	*seconds = strtod(text, &end);
-	if (errno || end == text || !(*seconds > 0) || *seconds > 1e9)
+	if (errno || end == text || !(*seconds > 0))
 		return -EINVAL;
 	if (!strcmp(end, "ms"))
 		*seconds /= 1000;
@@ -39,7 +39,8 @@ int parse_seconds(const char *text, double *seconds)
 		*seconds *= 3600;
 	else if (*end && strcmp(end, "s"))
 		return -EINVAL;
-	return 0;
+	/* as nanoseconds, and as much again, it is to fit into 64 bits */
+	return *seconds > 1e9 ? -EINVAL : 0;
 }
 
 /* The number of @value in a list of names, 0 if it is not there */
