@@ -251,7 +251,6 @@ void tb_durable_reset(struct tb_durable *d, bool raw_clock, u32 provider, u64 re
 	d->older = 0;
 	d->state_time = 0;
 	d->state_slots = 0;
-	d->before_state = 0;
 	d->nr_free = d->nr_slots;
 	for (i = 0; i < d->nr_slots; i++)
 		d->free[i] = d->nr_slots - 1 - i;
@@ -417,7 +416,6 @@ void tb_durable_begin_state(struct tb_durable *d, u64 *number, u64 *time)
 	tb_durable_seal(d);
 	*number = d->used;
 	*time = tb_clock_read(d->raw_clock);
-	d->before_state = tb_durable_used_slots(d);
 }
 
 /**
@@ -433,7 +431,8 @@ void tb_durable_end_state(struct tb_durable *d, u64 number, u64 time)
 	d->older = d->state;
 	d->state = number;
 	d->state_time = time;
-	d->state_slots = tb_durable_used_slots(d) - d->before_state + 1;
+	/* what was before it may have been recycled meanwhile */
+	d->state_slots = tb_durable_slots_from(d, number) + 1;
 }
 
 /* ---- handing out ------------------------------------------------------ */

@@ -52,7 +52,6 @@ struct tb_durable_block {
  * @older: likewise of the complete state before that; the rings may still need it
  * @state_time: when @state was begun
  * @state_slots: slots it took, at most
- * @before_state: slots in use before it was begun
  *
  * Numbers of blocks only grow: first <= released <= taken <= sealed <= used.
  */
@@ -80,7 +79,6 @@ struct tb_durable {
 	u64 older;
 	u64 state_time;
 	u32 state_slots;
-	u32 before_state;
 };
 
 int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_bytes, bool region);

@@ -38,6 +38,7 @@
 #include "provider.h"
 #include "rule.h"
 #include "select.h"
+#include "session.h"
 
 /* ---- room ------------------------------------------------------------- */
 
@@ -71,6 +72,20 @@ static u64 tb_keep_oldest(struct tb_provider *p)
 	return oldest;
 }
 
+/*
+ * The reader is done with the blocks before this one. Those given back are only counted, in
+ * whatever order; but the one that read() is in the middle of has to stay what it is.
+ * Under read_lock.
+ */
+static u64 tb_keep_released(const struct tb_provider *p)
+{
+	const struct tb_session *s = p->reader;
+
+	if (s->part.bytes && s->part.ring == TB_RING_DURABLE)
+		return min_t(u64, p->durable.released, s->part_number);
+	return p->durable.released;
+}
+
 /* Recycles what is not needed any more.  Under read_lock. */
 static void tb_keep_recycle(struct tb_provider *p)
 {
@@ -80,11 +95,11 @@ static void tb_keep_recycle(struct tb_provider *p)
 	if (d->state > d->first && d->state_time <= tb_keep_oldest(p))
 		limit = d->state;
 	if (p->reader) {
-		limit = min(limit, d->released);
+		limit = min(limit, tb_keep_released(p));
 		/* saved; only when room is wanted: another reader may come */
 		if (p->config.mode == TB_MODE_STREAMING &&
 		    tb_durable_free_slots(d) < d->nr_slots / 4)
-			limit = d->released;
+			limit = tb_keep_released(p);
 	}
 	tb_durable_recycle(d, limit);
 }

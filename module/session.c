@@ -180,6 +180,12 @@ static int tb_take_part(struct tb_session *s)
 
 	mutex_lock(&p->batch);
 	n = tb_session_acquire(s, &s->part, 1, 0);
+	if (n > 0) {
+		/* of this batch, so it is the last one if it is a durable block */
+		mutex_lock(&p->read_lock);
+		s->part_number = p->durable.taken - 1;
+		mutex_unlock(&p->read_lock);
+	}
 	mutex_unlock(&p->batch);
 	s->offset = 0;
 	return n;

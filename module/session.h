@@ -25,6 +25,7 @@ struct tb_channel;
  * @cpus: if so, whose
  * @part: the block that read() is in the middle of, bytes 0 if none; written
  *	under read_lock, and not to be released by an ioctl
+ * @part_number: if it is a durable block, its number
  * @offset: how much of it has been read
  * @stop_generation: the recording that ends when this session does, or 0
  * @channels: save/saved channels, by CPU; NULL: never one.  Under read_lock, and of the reader
@@ -39,6 +40,7 @@ struct tb_session {
 	u64 joined;
 	struct cpumask *cpus;
 	struct tb_ref part;
+	u64 part_number;
 	u32 offset;
 	u64 stop_generation;
 	struct tb_channel **channels;

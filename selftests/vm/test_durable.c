@@ -325,6 +325,24 @@ static bool drain_durable(int fd, struct stream *s)
 	return n == 0;
 }
 
+/* Blocks are taken and saved until the forking is over. */
+static bool save_while_forking(int fd, struct stream *s)
+{
+	static char buf[1 << 20];
+	ssize_t n;
+
+	while (!forking_done()) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+
+		poll(&p, 1, 100);
+		n = read(fd, buf, sizeof(buf));
+		if (n > 0 ? !stream_blocks(s, buf, n) : errno != EAGAIN)
+			return false;
+	}
+	end_forking(false);
+	return true;
+}
+
 /* what a reader has saved makes room; who comes later gets the state of then */
 TEST_DEV(durable, streaming_recycles_what_is_saved)
 {
@@ -344,19 +362,7 @@ TEST_DEV(durable, streaming_recycles_what_is_saved)
 	ASSERT_EQ(1, tb_enable(self->fd, "sched_switch"));
 	ASSERT_EQ(0, tb_start(self->fd, 0));
 	ASSERT_TRUE(begin_forking(forks() / 2));
-	while (!forking_done()) {
-		struct pollfd p = { .fd = self->fd, .events = POLLIN };
-		static char buf[1 << 20];
-		ssize_t n;
-
-		poll(&p, 1, 100);
-		n = read(self->fd, buf, sizeof(buf));
-		if (n > 0)
-			ASSERT_STREAM(stream_blocks(&self->s, buf, n), &self->s);
-		else
-			ASSERT_EQ(EAGAIN, errno);
-	}
-	end_forking(false);
+	ASSERT_STREAM(save_while_forking(self->fd, &self->s), &self->s);
 	ASSERT_EQ(0, tb_query(self->fd, &q));
 	EXPECT_EQ(TB_STATE_RUNNING, q.state);
 	EXPECT_EQ(0, q.durable_lost);
@@ -392,6 +398,131 @@ TEST_DEV(durable, streaming_recycles_what_is_saved)
 	tell_exit(&later);
 	stream_free(second);
 	free(second);
+}
+
+/* Events of many descriptions that hardly ever occur here; how many. */
+static int enable_rare(int fd)
+{
+	static const char *const systems[] = {
+		"block", "bridge", "cgroup", "compaction", "devfreq", "drm", "fib", "filelock",
+		"hugetlbfs", "io_uring", "iommu", "jbd2", "mce", "migrate", "neigh", "net",
+		"oom", "pwm", "qdisc", "ras", "regmap", "regulator", "rpm", "rtc", "scsi", "skb",
+		"thermal", "udp", "wbt", "writeback", "xdp", "xen",
+	};
+	unsigned int i;
+	int n, all = 0;
+
+	for (i = 0; i < sizeof(systems) / sizeof(systems[0]); i++) {
+		n = tb_enable(fd, systems[i]);
+		all += n > 0 ? n : 0;
+	}
+	return all;
+}
+
+/* All events but those of which forking makes many; how many. */
+static int enable_most(int fd)
+{
+	static const char *const busy[] = {
+		"exceptions", "irq", "irq_vectors", "kmem", "maple_tree", "mmap", "percpu",
+		"preemptirq", "raw_syscalls", "rcu", "sched", "signal", "syscalls", "task", "timer",
+		"tlb", "vmalloc", "workqueue", "page_isolation", "pagemap", "rseq", "csd", "ipi",
+	};
+	unsigned int i;
+	int n = tb_enable(fd, "all");
+
+	for (i = 0; n > 0 && i < sizeof(busy) / sizeof(busy[0]); i++) {
+		int off = tb_select(fd, TB_SELECT_DISABLE, busy[i], 0);
+
+		n -= off > 0 ? off : 0;
+	}
+	return n;
+}
+
+/* A state that is much larger than the one before: what it makes room for is no part of it. */
+TEST_DEV(durable, a_state_that_has_grown)
+{
+	static char buf[1 << 20];
+	struct tb_query q;
+	uint64_t state;
+	ssize_t n;
+
+	/* how large is one? */
+	self->config.buffers = 64;
+	ASSERT_EQ(0, configure(self->fd, &self->config));
+	ASSERT_LT(0, enable_most(self->fd));
+	ASSERT_EQ(0, tb_start(self->fd, 0));
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	ASSERT_EQ(0, tb_stop(self->fd));
+	ASSERT_LT(0, tb_select(self->fd, TB_SELECT_DISABLE, "all", 0));
+	close(self->fd);
+	self->fd = tb_open_as("durable", O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	/* when it has to be written the old one is in the way, and more than there is to come */
+	state = q.durable_used;
+	self->config.durable_kib = state / 1024 * 9 / 4;
+	self->config.durable_max_kib = 3 * self->config.durable_kib;
+	ASSERT_EQ(0, configure(self->fd, &self->config));
+	ASSERT_EQ(1, tb_enable(self->fd, "sched_process_fork"));
+	ASSERT_EQ(0, tb_start(self->fd, 0));
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	for (WAIT(q.durable_used > state / 4)) {
+		ASSERT_TRUE(begin_forking(50));
+		ASSERT_STREAM(save_while_forking(self->fd, &self->s), &self->s);
+		ASSERT_EQ(0, tb_query(self->fd, &q));
+	}
+	ASSERT_LT(0, enable_most(self->fd));
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	TH_LOG("%llu of %llu KiB used", (unsigned long long)q.durable_used / 1024,
+	       (unsigned long long)q.durable_size / 1024);
+	/* at the latest ten seconds later somebody looks; all that there is has been saved by then */
+	for (WAIT(self->s.inits > 1)) {
+		n = read(self->fd, buf, sizeof(buf));
+		if (n > 0)
+			ASSERT_STREAM(stream_blocks(&self->s, buf, n), &self->s);
+		else
+			ASSERT_EQ(EAGAIN, errno);
+	}
+	if (self->s.inits < 2)
+		SKIP(return, "all had been recycled before a state was wanted");
+	/* nobody reads any more: it begins with a new state as often as it must */
+	close(self->fd);
+	self->fd = tb_open_as("durable", O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	ASSERT_TRUE(begin_forking(forks()));
+	end_forking(false);
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	TH_LOG("%llu of %llu KiB used", (unsigned long long)q.durable_used / 1024,
+	       (unsigned long long)q.durable_size / 1024);
+	EXPECT_EQ(TB_STATE_RUNNING, q.state);
+	EXPECT_EQ(0, q.durable_lost);
+}
+
+/* read() is in the middle of a block: others that are given back do not free it. */
+TEST_DEV(durable, half_read_stays)
+{
+	static char data[16384] __attribute__((aligned(8)));
+	struct tb_block *block = (void *)data;
+	struct tb_ref ref;
+	ssize_t size;
+
+	self->config.buffers = 64;
+	self->config.durable_kib = 128;
+	self->config.durable_max_kib = 256;
+	ASSERT_EQ(0, configure(self->fd, &self->config));
+	ASSERT_EQ(1, tb_enable(self->fd, "sched_process_fork"));
+	TH_LOG("%d events more", enable_rare(self->fd));
+	ASSERT_EQ(0, tb_start(self->fd, 0));
+	ASSERT_EQ(100, read(self->fd, data, 100));
+	ASSERT_EQ(TB_BLOCK_DURABLE, block->kind);
+	size = 1l << block->size_log2;
+	ASSERT_GE(sizeof(data), size);
+	ASSERT_EQ(1, tb_acquire(self->fd, &ref, 1, 0));
+	ASSERT_EQ(TB_RING_DURABLE, ref.ring);
+	ASSERT_EQ(1, tb_release(self->fd, &ref, 1));
+	ASSERT_TRUE(fork_until_full(self->fd));
+	ASSERT_EQ(size - 100, read(self->fd, data + 100, size - 100));
+	ASSERT_STREAM(stream_block(&self->s, data, size), &self->s);
+	EXPECT_EQ(1, self->s.inits);
 }
 
 /* ---- growth ----------------------------------------------------------- */
