@@ -436,7 +436,7 @@ void tb_provider_destroy(struct tb_provider *p)
 	tb_provider_stop(p, 0);
 	tb_recording_sync(p);
 	tb_trigger_sync(p);
-	irq_work_sync(&p->wake);
+	tb_session_sync_wake(p);
 	tb_provider_free(p);
 	tb_track_free(&p->track);
 	tb_select_exit(p);

@@ -79,6 +79,8 @@ struct tb_session;
  * @intake: what it takes from user-space writers
  * @snapshot: the reader takes a snapshot; under read_lock
  * @want_wake: somebody waits, see tb_ring_notify()
+ * @wake: wakes them
+ * @wake_later: the same where interrupts cannot
  */
 struct tb_provider {
 	struct tb_ring __percpu *rings;
@@ -137,6 +139,7 @@ struct tb_provider {
 
 	u32 want_wake;
 	struct irq_work wake;
+	struct work_struct wake_later;
 	wait_queue_head_t wait;
 };
 

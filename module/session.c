@@ -21,7 +21,8 @@
  * @r: the ring of this CPU
  *
  * Context: any, NMI and inside the scheduler included, on a CPU that is online
- * (tracepoints see to that): on one that goes away the work would never run.
+ * (tracepoints see to that): on one that goes away the work would never run. With PREEMPT_RT the
+ * threads that run such works are gone before it is, so all of ours are for hard interrupts.
  */
 void tb_ring_notify(struct tb_ring *r)
 {
@@ -38,7 +39,12 @@ static void tb_wake_work(struct irq_work *work)
 	struct tb_provider *p = container_of(work, struct tb_provider, wake);
 
 	WRITE_ONCE(p->want_wake, 0);
-	wake_up_all(&p->wait);
+	tb_session_wake_irq(p);
+}
+
+static void tb_wake_later(struct work_struct *work)
+{
+	tb_session_wake(container_of(work, struct tb_provider, wake_later));
 }
 
 /**
@@ -49,7 +55,20 @@ static void tb_wake_work(struct irq_work *work)
  */
 void tb_session_init_wake(struct tb_provider *p)
 {
-	init_irq_work(&p->wake, tb_wake_work);
+	p->wake = IRQ_WORK_INIT_HARD(tb_wake_work);
+	INIT_WORK(&p->wake_later, tb_wake_later);
+}
+
+/**
+ * tb_session_sync_wake() - nobody is being woken or will be
+ * @p: the provider, stopped, with no session, and after tb_trigger_sync()
+ *
+ * Context: process.
+ */
+void tb_session_sync_wake(struct tb_provider *p)
+{
+	irq_work_sync(&p->wake);
+	cancel_work_sync(&p->wake_later);
 }
 
 /**
@@ -61,6 +80,21 @@ void tb_session_init_wake(struct tb_provider *p)
 void tb_session_wake(struct tb_provider *p)
 {
 	wake_up_all(&p->wait);
+}
+
+/**
+ * tb_session_wake_irq() - the same in an interrupt
+ * @p: the provider
+ *
+ * Context: any but NMI and inside the scheduler.
+ */
+void tb_session_wake_irq(struct tb_provider *p)
+{
+	/* waking takes a lock that may sleep there */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		schedule_work(&p->wake_later);
+	else
+		wake_up_all(&p->wait);
 }
 
 /**

@@ -51,7 +51,9 @@ void tb_session_destroy(struct tb_session *s);
 struct tb_provider *tb_session_bind(struct tb_session *s);
 int tb_session_attach_to(struct tb_session *s, const char *name);
 void tb_session_init_wake(struct tb_provider *p);
+void tb_session_sync_wake(struct tb_provider *p);
 void tb_session_wake(struct tb_provider *p);
+void tb_session_wake_irq(struct tb_provider *p);
 void tb_session_want(struct tb_provider *p);
 int tb_session_wait_for(struct tb_provider *p, bool (*ready)(void *arg), void *arg);
 

@@ -25,6 +25,7 @@
 #include "provider.h"
 #include "record.h"
 #include "rule.h"
+#include "session.h"
 #include "stage.h"
 #include "trigger.h"
 
@@ -114,7 +115,7 @@ static void tb_trigger_work(struct irq_work *work)
 	for_each_cpu(cpu, &p->cpus)
 		tb_write(&per_cpu_ptr(p->rings, cpu)->overwrite_last, 0);
 	if (cmpxchg(&t->state, TB_TRIGGER_FIRED, TB_TRIGGER_FROZEN) == TB_TRIGGER_FIRED)
-		wake_up_all(&p->wait);
+		tb_session_wake_irq(p);
 }
 
 /* ---- arming ----------------------------------------------------------- */
@@ -426,7 +427,7 @@ __poll_t tb_trigger_poll(struct tb_provider *p)
  */
 void tb_trigger_init(struct tb_provider *p)
 {
-	init_irq_work(&p->trigger.work, tb_trigger_work);
+	p->trigger.work = IRQ_WORK_INIT_HARD(tb_trigger_work);
 }
 
 /**
