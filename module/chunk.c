@@ -41,7 +41,6 @@
 #include <linux/math64.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
-#include <linux/smp.h>
 #include <linux/sort.h>
 #include <linux/string.h>
 
@@ -114,7 +113,6 @@ static bool tb_target_allows(struct tb_target *t, u64 now)
 static int tb_piece_put(struct tb_target *t, struct tb_piece *piece)
 {
 	u64 now = ktime_get_ns();
-	bool here;
 
 	piece->provider = t->provider;
 	if (!t->provider || !READ_ONCE(t->provider->live))
@@ -122,13 +120,8 @@ static int tb_piece_put(struct tb_target *t, struct tb_piece *piece)
 	if (!tb_target_allows(t, now))
 		return -EDQUOT;
 	piece->result = -ENOBUFS;
-	here = cpumask_test_cpu(get_cpu(), &t->provider->cpus);
-	if (here)
-		tb_piece_record(piece);
-	put_cpu();
-	/* this CPU's events are not recorded, but this is not its event: it goes to another */
-	if (!here)
-		smp_call_function_any(&t->provider->cpus, tb_piece_record, piece, 1);
+	/* where this CPU's events are not recorded: it is not its event, and goes to another */
+	tb_provider_call(t->provider, tb_piece_record, piece);
 	if (!piece->result && t->rate)
 		t->paid += div64_u64((u64)tb_piece_cost(piece) * NSEC_PER_SEC, t->rate);
 	return piece->result;
@@ -490,7 +483,8 @@ static int tb_chunk_order(const void *a, const void *b, const void *channel)
 
 	if (x->writer != y->writer)
 		return x->writer < y->writer ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
+	/* they wrap */
+	return (s32)(x->id - y->id);
 }
 
 /**

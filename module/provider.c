@@ -9,6 +9,7 @@
 #include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 
 #include "capture/events.h"
 #include "fifo.h"
@@ -58,6 +59,27 @@ static int tb_config_check(const struct tb_config *c)
 		if (c->reserved[i])
 			return -EINVAL;
 	return 0;
+}
+
+/**
+ * tb_provider_call() - call a function on a CPU whose events are recorded
+ * @p: the provider, which has memory
+ * @what: the function: with preemption off, or in an interrupt of another CPU
+ * @arg: its argument
+ *
+ * It is this CPU if that is one of them. If all of them are offline nothing is called.
+ *
+ * Context: process.
+ */
+void tb_provider_call(struct tb_provider *p, void (*what)(void *arg), void *arg)
+{
+	bool here = cpumask_test_cpu(get_cpu(), &p->cpus);
+
+	if (here)
+		what(arg);
+	put_cpu();
+	if (!here)
+		smp_call_function_any(&p->cpus, what, arg, 1);
 }
 
 /**

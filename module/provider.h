@@ -152,6 +152,7 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 bool tb_provider_held(struct tb_provider *p);
 int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation);
 int tb_provider_stop(struct tb_provider *p, u64 generation);
+void tb_provider_call(struct tb_provider *p, void (*what)(void *arg), void *arg);
 int tb_provider_flush(struct tb_provider *p, int cpu);
 void tb_provider_flush_cpu(struct tb_provider *p, unsigned int cpu);
 void tb_provider_query(struct tb_provider *p, struct tb_query *q);

@@ -280,14 +280,21 @@ static void tb_flush_work(struct work_struct *work)
 	schedule_delayed_work(&p->flush_work, msecs_to_jiffies(p->config.flush_ms));
 }
 
+static void tb_record_sync(void *arg)
+{
+	struct tb_provider *p = arg;
+	struct tb_clock_sync sync;
+
+	tb_clock_sync(&p->clock, &sync);
+	tb_record_control(p, TB_EV_CLOCK, &sync, sizeof(sync), 2);
+}
+
 /* Ties the clocks together now and then: they drift. */
 static void tb_sync_work(struct work_struct *work)
 {
 	struct tb_provider *p = container_of(work, struct tb_provider, sync_work.work);
-	struct tb_clock_sync sync;
 
-	tb_clock_sync(&p->clock, &sync);
-	tb_record_control(p, TB_EV_CLOCK, &sync, sizeof(sync), 1);
+	tb_provider_call(p, tb_record_sync, p);
 	schedule_work(&p->durable_work);
 	schedule_delayed_work(&p->sync_work, TB_SYNC_INTERVAL);
 }
@@ -311,7 +318,7 @@ void tb_recording_init(struct tb_provider *p)
 	INIT_DELAYED_WORK(&p->flush_work, tb_flush_work);
 	INIT_WORK(&p->stop_work, tb_stop_work);
 	INIT_WORK(&p->durable_work, tb_keep_work);
-	init_irq_work(&p->kick, tb_kick_work);
+	p->kick = IRQ_WORK_INIT_HARD(tb_kick_work);
 }
 
 /**

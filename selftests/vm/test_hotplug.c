@@ -95,6 +95,36 @@ static int take(int fd, struct stream *s, const char *at)
 	return n < 0 ? n : blocks;
 }
 
+static void see_clock(void *ctx, const struct stream_event *e)
+{
+	uint32_t *seen = ctx;
+
+	*seen += e->id == TB_EV_CLOCK && !e->durable;
+}
+
+/* The clocks are tied together now and then, also where nobody records who does that. */
+TEST_DEV(hotplug, clocks_of_some_processors)
+{
+	uint32_t seen = 0;
+	size_t bytes;
+	char *at;
+	int n = 0;
+
+	ASSERT_EQ(0, only(self->fd, TB_MODE_STREAMING, 8, 2));
+	self->s.event = see_clock;
+	self->s.ctx = &seen;
+	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
+	at = tb_map(self->fd, &bytes);
+	ASSERT_NE(MAP_FAILED, at);
+	for (WAIT(seen || n < 0)) {
+		ASSERT_EQ(0, tb_flush(self->fd, -1));
+		n = take(self->fd, &self->s, at);
+	}
+	EXPECT_LE(0, n);
+	EXPECT_LT(0, seen);
+	EXPECT_EQ(0, munmap(at, bytes));
+}
+
 /* ---- load ------------------------------------------------------------- */
 
 /* Numbers on whichever CPU there is, with interrupts in between. */
