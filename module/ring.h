@@ -311,6 +311,7 @@ void tb_ring_begin_snapshot(struct tb_ring *r);
 void tb_ring_put_back(struct tb_ring *r, u32 index);
 bool tb_ring_in_snapshot(struct tb_ring *r);
 void tb_ring_end_snapshot(struct tb_ring *r);
+bool tb_ring_takeable(struct tb_ring *r);
 bool tb_ring_readable(struct tb_ring *r);
 bool tb_ring_past_mark(struct tb_ring *r);
 void tb_ring_stats(struct tb_ring *r, struct tb_ring_stats *st);

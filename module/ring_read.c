@@ -393,6 +393,22 @@ bool tb_ring_past_mark(struct tb_ring *r)
 }
 
 /**
+ * tb_ring_takeable() - is there a buffer that can be taken?
+ * @r: any CPU's ring
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool tb_ring_takeable(struct tb_ring *r)
+{
+	u64 s;
+
+	/* one that waits for an earlier one is for when that is complete */
+	return tb_ring_lowest(r, &s) >= 0 &&
+	       tb_ring_earlier(r, TB_BUF_SEQ(s)) != TB_BUF_WRITING;
+}
+
+/**
  * tb_ring_readable() - is there anything a reader should come for?
  * @r: any CPU's ring
  *
@@ -401,13 +417,7 @@ bool tb_ring_past_mark(struct tb_ring *r)
  */
 bool tb_ring_readable(struct tb_ring *r)
 {
-	u64 s;
-
-	if (tb_ring_past_mark(r))
-		return true;
-	/* one that waits for an earlier one is for when that is complete */
-	return tb_ring_lowest(r, &s) >= 0 &&
-	       tb_ring_earlier(r, TB_BUF_SEQ(s)) != TB_BUF_WRITING;
+	return tb_ring_past_mark(r) || tb_ring_takeable(r);
 }
 
 /**

@@ -208,13 +208,31 @@ static bool tb_session_open_rings(struct tb_provider *p)
 		(p->config.mode == TB_MODE_STREAMING || READ_ONCE(p->snapshot)));
 }
 
+/*
+ * Does a snapshot hold as many blocks of @r as it may?  Half of them, so that the writer finds
+ * buffers to overwrite however slow the reader is: what is being recorded is not
+ * dropped for the sake of a copy of what was.
+ */
+static bool tb_snapshot_full(const struct tb_ring *r)
+{
+	return r->held >= max(r->nr / 2, 1u);
+}
+
+/* A snapshot closes no buffer: that one is past its mark gives it nothing. */
+static bool tb_ring_gives(struct tb_provider *p, struct tb_ring *r)
+{
+	if (p->snapshot)
+		return !tb_snapshot_full(r) && tb_ring_takeable(r);
+	return tb_ring_readable(r);
+}
+
 /* Those whose blocks the session gets.  Under read_lock. */
 static bool tb_rings_readable(struct tb_provider *p, const struct cpumask *cpus)
 {
 	unsigned int cpu;
 
 	for_each_cpu_and(cpu, &p->cpus, cpus)
-		if (!tb_channel_of(p, cpu) && tb_ring_readable(per_cpu_ptr(p->rings, cpu)))
+		if (!tb_channel_of(p, cpu) && tb_ring_gives(p, per_cpu_ptr(p->rings, cpu)))
 			return true;
 	return false;
 }
@@ -271,16 +289,6 @@ static u32 tb_take_durable(struct tb_provider *p, struct tb_ref *refs, u32 count
 		n++;
 	}
 	return n;
-}
-
-/*
- * Does a snapshot hold as many blocks of @r as it may?  Half of them, so that the writer finds
- * buffers to overwrite however slow the reader is: what is being recorded is not
- * dropped for the sake of a copy of what was.
- */
-static bool tb_snapshot_full(const struct tb_ring *r)
-{
-	return r->held >= max(r->nr / 2, 1u);
 }
 
 /*
@@ -613,6 +621,9 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
 		if (!err)
 			(*done)++;
 	}
+	/* the snapshot may take more of this ring now */
+	if (*done && p->snapshot)
+		tb_session_wake(p);
 	mutex_unlock(&p->read_lock);
 	return err;
 }

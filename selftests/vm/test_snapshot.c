@@ -6,6 +6,7 @@
  * The events are numbered (fire()).  Hardly anything else is recorded: the tie of the
  * clocks every ten seconds, and the signals that end a process.
  */
+#include "sleeper.h"
 #include "tbtest.h"
 
 #include <sys/mman.h>
@@ -285,6 +286,48 @@ TEST_DEV(snapshot, of_nothing_is_empty)
 	ASSERT_TAKEN(take(&t, &self->s), &self->s);
 	EXPECT_EQ(1, self->s.inits);
 	EXPECT_EQ(0, t.cpu[0].count);
+}
+
+/*
+ * As many blocks of a ring are held as a snapshot may hold: until one is given back there is nothing
+ * to come for.
+ */
+TEST_DEV(snapshot, waits_for_what_may_be_taken)
+{
+	static struct sleeper sleeper;
+	struct tb_ref ref, held = { 0 };
+	struct taken t;
+	uint32_t n = 0;
+	size_t bytes;
+	char *at;
+	int fd;
+
+	ASSERT_EQ(0, record(self->fd, TB_MODE_CIRCULAR));
+	/* the last one is past its mark, too */
+	fire(0, (BUFFERS + 1) * PER_BLOCK - 1);
+	fd = tb_open(0);
+	ASSERT_LE(0, fd);
+	follow(&t, &self->s);
+	at = tb_map(fd, &bytes);
+	ASSERT_NE(MAP_FAILED, at);
+	while (take_batch(fd, at, &self->s, &ref, 1) == 1) {
+		if (ref.ring == TB_RING_DURABLE) {
+			ASSERT_EQ(1, tb_release(fd, &ref, 1));
+		} else if (!ref.ring) {
+			held = ref;
+			n++;
+		}
+	}
+	ASSERT_EQ(BUFFERS / 2, n);
+	fire(0, PER_BLOCK - 1);
+	EXPECT_EQ(0, tb_poll(fd) & POLLIN);
+	ASSERT_TRUE(sleeper_start(&sleeper, fd));
+	ASSERT_EQ(1, tb_release(fd, &held, 1));
+	ASSERT_TRUE(sleeper_done(&sleeper));
+	EXPECT_LT(0, sleeper.n);
+	EXPECT_EQ(0, sleeper.n % BLOCK);
+	ASSERT_EQ(0, munmap(at, bytes));
+	close(fd);
 }
 
 /* ---- what is going on beside it --------------------------------------- */
