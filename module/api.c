@@ -173,6 +173,8 @@ void *tracebuf_begin(struct tb_provider *p, struct tracebuf_slot *slot, u32 id, 
 	BUILD_BUG_ON(sizeof(struct tb_slot) > sizeof(slot->opaque));
 	if (id - TB_EV_USER > TB_EV_USER_LAST - TB_EV_USER)
 		return NULL;
+	/* more than any ring takes is counted as too large, whatever more */
+	bytes = min_t(u32, bytes, TB_EVENT_ELEMENTS_MAX * TB_ELEMENT_SIZE);
 	preempt_disable_notrace();
 	if (likely(READ_ONCE(p->live)))
 		c = tb_record_begin(p, (struct tb_slot *)slot->opaque, id, bytes, 2);

@@ -24,12 +24,12 @@ recorded()
 		[ "$(grep -c user_31 said)" = 1 ]
 }
 
-# the one that was too large
+# those that were too large
 dropped()
 {
 	tracebuf status -p apitest >said
 	cat said
-	tracebuf verify api.tbuf | awk '$1 ~ /^[0-9]+$/ { dropped += $5 } END { exit dropped != 1 }'
+	tracebuf verify api.tbuf | awk '$1 ~ /^[0-9]+$/ { dropped += $5 } END { exit dropped != 2 }'
 }
 
 # ---- events of its own ------------------------------------------------------
@@ -115,11 +115,18 @@ handled()
 waited_for()
 {
 	tracebuf start -e apitest --no-state || return 1
-	echo 2000 >$params/hold || return 1
-	deadline=$(($(date +%s) + 60))
-	until [ "$(cat $params/held)" = Y ]; do
-		[ "$(date +%s)" -lt $deadline ] || { echo "no event"; tracebuf stop; return 1; }
+	held=N
+	for try in 1 2 3 4 5; do
+		echo 2000 >$params/hold || return 1
+		# nothing that forks: it might be put onto the CPU that is busy with the event
+		n=0
+		until [ "$held" = Y ] || [ $n = 20000 ]; do
+			read -r held <$params/held
+			n=$((n + 1))
+		done
+		[ "$held" = N ] || break
 	done
+	[ "$held" = Y ] || { echo "no event, $try times"; tracebuf stop; return 1; }
 	tracebuf stop && [ "$(cat $params/held)" = N ] || return 1
 	tracebuf save -o held.tbuf && tracebuf verify held.tbuf &&
 		tracebuf print $fields held.tbuf >said || return 1
@@ -165,7 +172,7 @@ check "events of its own have the values given" values
 check "what nests is in order" order
 check "they have thread and context" context
 check "how they are shown is described" formatted
-check "one too large is counted" too_large
+check "what is too large is counted" too_large
 check "a handler keeps events out" handled
 check "stopping waits for one that is being filled in" waited_for
 check "the module goes" rmmod tb_apitest
