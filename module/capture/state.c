@@ -26,8 +26,9 @@
 #define TB_DUMP_BATCH	64
 
 /*
- * Fills in what is known of a thread.  Under RCU, or in a tracepoint, which
- * comes to the same but is not recognised as such by rcu_dereference().
+ * Fills in what is known of a thread.  Under RCU, or in a tracepoint, after
+ * tb_tracepoint_enter(), which comes to the same but is not recognised as such by
+ * rcu_dereference().
  */
 static notrace void tb_thread_fill(struct tb_thread *t, struct task_struct *p,
 				   const char *comm, u16 flags)
@@ -161,15 +162,16 @@ int tb_dump_strings(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key,
 	return 0;
 }
 
-/* Into the durable buffer, or where there is none or the queue is full into the ring. */
+/*
+ * Into the durable buffer, or where there is none or the queue is full into the ring.  Between
+ * tb_tracepoint_enter() and _leave(), as what has been filled in.
+ */
 static notrace void tb_track_thread(struct tb_provider *p, const struct tb_thread *t)
 {
-	tb_tracepoint_enter();
 	if (p->config.mode == TB_MODE_ONESHOT || !tb_track_put(&p->track, p->clock.raw, t))
 		tb_record_control(p, TB_EV_THREAD, t, sizeof(*t), 2);
 	else if (tb_track_count(&p->track) > TB_TRACK_SLOTS / 2)
 		irq_work_queue(&p->kick);
-	tb_tracepoint_leave();
 }
 
 static notrace void tb_track(struct tb_provider *provider, struct task_struct *p,
@@ -177,8 +179,10 @@ static notrace void tb_track(struct tb_provider *provider, struct task_struct *p
 {
 	struct tb_thread t;
 
+	tb_tracepoint_enter();
 	tb_thread_fill(&t, p, comm, flags);
 	tb_track_thread(provider, &t);
+	tb_tracepoint_leave();
 }
 
 static notrace void tb_track_fork(void *data, struct task_struct *parent,
@@ -197,9 +201,11 @@ static notrace void tb_track_exec(void *data, struct task_struct *p,
 	if (old_pid != p->pid) {
 		struct tb_thread t;
 
+		tb_tracepoint_enter();
 		tb_thread_fill(&t, p, p->comm, TB_THREAD_EXIT);
 		t.tid = old_pid;
 		tb_track_thread(data, &t);
+		tb_tracepoint_leave();
 	}
 	tb_track(data, p, p->comm, TB_THREAD_NAME);
 }
