@@ -29,11 +29,12 @@ has_lines()
 	[ "$(wc -l <"$1")" -ge "$2" ]
 }
 
-# Whatever makes events, until the file "enough" is there
+# Whatever makes events, until the file "enough" is there; [SECONDS] of rest in between
 busy()
 {
 	while [ ! -e enough ]; do
 		ls / >/dev/null
+		sleep "${1:-0}"
 	done
 }
 
@@ -56,10 +57,11 @@ in_order()
 all_of_it()
 {
 	rm -f enough
-	tracebuf start -e 'sched,raw_syscalls,irq' -b 256 || return
+	tracebuf start -e 'sched,raw_syscalls,irq' -b 1024 || return
 	live >out 2>err &
 	reader=$!
-	busy &
+	# who reads is to keep up, on a slow machine as well
+	busy 0.05 &
 	until_it has_lines out 3000 || { cat err; wc -l out; touch enough; tracebuf stop; return 1; }
 	kill -0 "$reader" || { cat err; return 1; }
 	touch enough

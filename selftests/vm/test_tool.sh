@@ -508,7 +508,7 @@ arm()
 	status 1 tracebuf arm --on signal_deliver && says stopped || return
 	status 0 tracebuf start -e signal_generate -m circular -b 8 -B 64 || return
 	"$work" 500
-	tracebuf arm --on signal_deliver --post 50 -n 2 -o armed.tbuf >waited 2>&1 &
+	tracebuf arm --on signal_deliver -f 'sig == 12' --post 50 -n 2 -o armed.tbuf >waited 2>&1 &
 	pid=$!
 	until_it grep -q armed waited || return
 	for i in armed.tbuf armed.tbuf.2; do
