@@ -19,6 +19,7 @@ static inline size_t utf8_read(const char *text, size_t length, uint32_t *charac
 		      *from >> 4 == 14 ? 3 : *from >> 3 == 30 ? 4 : 0, i;
 	uint32_t code = size > 1 ? *from & (0x7f >> size) : *from;
 
+	*character = code;
 	if (!size || size > length)
 		return 0;
 	for (i = 1; i < size; i++) {
