@@ -18,10 +18,14 @@ loads=${TRACEBUF_SELFTESTS:-${here%/selftests/vm}/build/selftests}/loads
 instance=/sys/kernel/tracing/instances/tracebuf
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
-# is there room for other threads between ftrace's turn at a tracepoint and ours? (module/compat.h)
+# is there room for other threads, or the scheduler, between ftrace's turn at a tracepoint and ours? (module/compat.h)
 preemptible=''
 ! grep -q TB_HAVE_TRACEPOINT_PREEMPTIBLE "${here%/selftests/vm}/build/$(uname -r)/module/.main.o.cmd" ||
 	preemptible=preemptible
+# and with PREEMPT_RT an interrupt's end, not in it any more, wakes who does its softirqs
+case $(uname -v) in
+*PREEMPT_RT*) preemptible=preemptible ;;
+esac
 
 # subsystem, loads (selftests/vm/loads.c)
 loads_of='

@@ -231,15 +231,20 @@ process_and_children()
 	lines 100 'sys_enter: id=600' text && grep -q -e "-$pid " text
 }
 
+# Half a second may be too short for it to do anything, on a machine that is busy
+heard()
+{
+	status 0 tracebuf record -q -o tid.tbuf -e raw_syscalls -b 64 --tid $noise -d 500ms &&
+		text tid.tbuf && grep -q 'sys_enter: id=600' text
+}
+
 thread()
 {
 	noise
-	status 0 tracebuf record -q -o tid.tbuf -e raw_syscalls -b 64 --tid $noise -d 500ms
+	until_it heard
 	code=$?
 	quiet
-	[ $code = 0 ] || return
-	text tid.tbuf || return
-	grep -q 'sys_enter: id=600' text && lines 0 'sys_(enter|exit)' "$(grep -v -e "-$noise " text >rest; echo rest)"
+	[ $code = 0 ] && lines 0 'sys_(enter|exit)' "$(grep -v -e "-$noise " text >rest; echo rest)"
 }
 
 without_a_process()
