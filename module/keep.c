@@ -134,7 +134,7 @@ static bool tb_keep_may_expire(struct tb_provider *p)
 	unsigned int cpu;
 
 	if (!READ_ONCE(p->live) || d->state <= d->first ||
-	    (p->reader && d->released < d->state))
+	    (p->reader && tb_keep_released(p) < d->state))
 		return false;
 	for_each_cpu(cpu, &p->cpus)
 		if (!tb_keep_expires(per_cpu_ptr(p->rings, cpu), d->state_time))
