@@ -211,18 +211,18 @@ static bool tb_session_open_rings(struct tb_provider *p)
 /*
  * Does a snapshot hold as many blocks of @r as it may?  Half of them, so that the writer finds
  * buffers to overwrite however slow the reader is: what is being recorded is not
- * dropped for the sake of a copy of what was.
+ * dropped for the sake of a copy of what was.  When the recording has stopped there is none.
  */
-static bool tb_snapshot_full(const struct tb_ring *r)
+static bool tb_snapshot_full(struct tb_provider *p, const struct tb_ring *r)
 {
-	return r->held >= max(r->nr / 2, 1u);
+	return READ_ONCE(p->state) == TB_STATE_RUNNING && r->held >= max(r->nr / 2, 1u);
 }
 
 /* A snapshot closes no buffer: that one is past its mark gives it nothing. */
 static bool tb_ring_gives(struct tb_provider *p, struct tb_ring *r)
 {
 	if (p->snapshot)
-		return !tb_snapshot_full(r) && tb_ring_takeable(r);
+		return !tb_snapshot_full(p, r) && tb_ring_takeable(r);
 	return tb_ring_readable(r);
 }
 
@@ -243,6 +243,9 @@ static bool tb_session_readable_locked(struct tb_session *s, struct tb_provider 
 		return false;
 	if (p->durable.sealed &&
 	    (!tb_session_reads(s, p) || p->durable.taken < p->durable.sealed))
+		return true;
+	/* acquire says that it is over, to whoever waits for more */
+	if (p->snapshot && tb_session_reads(s, p) && !tb_session_in_snapshot(p))
 		return true;
 	return tb_session_open_rings(p) && tb_rings_readable(p, tb_session_cpus(s, p));
 }
@@ -300,7 +303,7 @@ static bool tb_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref 
 	struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
 	int index;
 
-	if (p->snapshot && tb_snapshot_full(r))
+	if (p->snapshot && tb_snapshot_full(p, r))
 		return false;
 	index = tb_ring_acquire(r);
 	if (index < 0 && p->state == TB_STATE_RUNNING && !p->snapshot && tb_ring_past_mark(r)) {
@@ -644,5 +647,6 @@ void tb_session_unacquire(struct tb_session *s, struct tb_ref *refs, u32 count)
 	mutex_lock(&p->read_lock);
 	if (tb_session_reads(s, p))
 		tb_put_back(p, refs, count);
+	tb_session_wake(p);
 	mutex_unlock(&p->read_lock);
 }

@@ -288,44 +288,78 @@ TEST_DEV(snapshot, of_nothing_is_empty)
 	EXPECT_EQ(0, t.cpu[0].count);
 }
 
-/*
- * As many blocks of a ring are held as a snapshot may hold: until one is given back there is nothing
- * to come for.
- */
+/* As many blocks of ring 0 as a snapshot may hold, in @held; how many, -errno. */
+static int hold_half(int fd, const char *at, struct stream *s, struct tb_ref *held)
+{
+	struct tb_ref ref;
+	int n, count = 0;
+
+	while ((n = take_batch(fd, at, s, &ref, 1)) == 1) {
+		if (ref.ring == TB_RING_DURABLE && tb_release(fd, &ref, 1) != 1)
+			return -EBADMSG;
+		if (!ref.ring)
+			held[count++] = ref;
+	}
+	return n ?: count;
+}
+
+/* Until one is given back there is nothing to come for; what comes then may be the end. */
 TEST_DEV(snapshot, waits_for_what_may_be_taken)
 {
 	static struct sleeper sleeper;
-	struct tb_ref ref, held = { 0 };
+	struct tb_ref held[BUFFERS];
 	struct taken t;
-	uint32_t n = 0;
+	size_t bytes;
+	char *at;
+	int fd, end;
+
+	for (end = 0; end < 2; end++) {
+		ASSERT_EQ(0, record(self->fd, TB_MODE_CIRCULAR));
+		/* the last one is past its mark, too */
+		fire(0, (BUFFERS + 1) * PER_BLOCK - 1);
+		fd = tb_open(0);
+		ASSERT_LE(0, fd);
+		follow(&t, &self->s);
+		at = tb_map(fd, &bytes);
+		ASSERT_NE(MAP_FAILED, at);
+		ASSERT_EQ(BUFFERS / 2, hold_half(fd, at, &self->s, held));
+		fire(0, PER_BLOCK - 1);
+		EXPECT_EQ(0, tb_poll(fd) & POLLIN);
+		ASSERT_TRUE(sleeper_start(&sleeper, fd));
+		if (end)
+			fire(0, 10 * BUFFERS * PER_BLOCK);
+		ASSERT_EQ(BUFFERS / 2, tb_release(fd, held, BUFFERS / 2));
+		ASSERT_TRUE(sleeper_done(&sleeper));
+		EXPECT_EQ(0, sleeper.n % BLOCK);
+		EXPECT_EQ(!end, sleeper.n > 0);
+		EXPECT_EQ(POLLIN, tb_poll(fd) & POLLIN);
+		ASSERT_EQ(0, munmap(at, bytes));
+		close(fd);
+		ASSERT_EQ(0, tb_stop(self->fd));
+	}
+}
+
+/* There is no writer any more for whom a half is left. */
+TEST_DEV(snapshot, takes_all_when_it_has_stopped)
+{
+	struct tb_ref held[BUFFERS];
+	struct taken t;
 	size_t bytes;
 	char *at;
 	int fd;
 
 	ASSERT_EQ(0, record(self->fd, TB_MODE_CIRCULAR));
-	/* the last one is past its mark, too */
-	fire(0, (BUFFERS + 1) * PER_BLOCK - 1);
+	fire(0, BUFFERS * PER_BLOCK);
 	fd = tb_open(0);
 	ASSERT_LE(0, fd);
 	follow(&t, &self->s);
 	at = tb_map(fd, &bytes);
 	ASSERT_NE(MAP_FAILED, at);
-	while (take_batch(fd, at, &self->s, &ref, 1) == 1) {
-		if (ref.ring == TB_RING_DURABLE) {
-			ASSERT_EQ(1, tb_release(fd, &ref, 1));
-		} else if (!ref.ring) {
-			held = ref;
-			n++;
-		}
-	}
-	ASSERT_EQ(BUFFERS / 2, n);
-	fire(0, PER_BLOCK - 1);
-	EXPECT_EQ(0, tb_poll(fd) & POLLIN);
-	ASSERT_TRUE(sleeper_start(&sleeper, fd));
-	ASSERT_EQ(1, tb_release(fd, &held, 1));
-	ASSERT_TRUE(sleeper_done(&sleeper));
-	EXPECT_LT(0, sleeper.n);
-	EXPECT_EQ(0, sleeper.n % BLOCK);
+	ASSERT_EQ(BUFFERS / 2, hold_half(fd, at, &self->s, held));
+	ASSERT_EQ(0, tb_stop(self->fd));
+	EXPECT_EQ(POLLIN, tb_poll(fd) & (POLLIN | POLLHUP));
+	ASSERT_TAKEN(take_rest(fd, at, &self->s), &self->s);
+	EXPECT_LE((BUFFERS - 1) * PER_BLOCK, t.cpu[0].count);
 	ASSERT_EQ(0, munmap(at, bytes));
 	close(fd);
 }
