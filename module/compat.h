@@ -6,11 +6,13 @@
 #ifndef TB_COMPAT_H
 #define TB_COMPAT_H
 
+#include <linux/irq_work.h>
 #include <linux/irqnr.h>
 #include <linux/mm.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/tracepoint.h>
+#include <linux/workqueue.h>
 
 /* irq_get_nr_irqs() took the place of the variable in 6.13 */
 static inline unsigned int tb_nr_irqs(void)
@@ -53,6 +55,21 @@ static inline void tb_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #else
 #define TB_PROCESS_EXIT_ARGS	struct task_struct *p
 #endif
+
+/* an older name of the queue whose workers run anywhere, before 6.18 */
+#ifdef TB_HAVE_DFL_WQ
+#define TB_UNBOUND_WQ	system_dfl_wq
+#else
+#define TB_UNBOUND_WQ	system_unbound_wq
+#endif
+
+/*
+ * With PREEMPT_RT a thread of each CPU runs irq_works, and is parked before its CPU is offline: what
+ * was queued then stays so, and can be queued nowhere else. So ours are for hard interrupts there,
+ * and only there: where spinlocks do not sleep they may take some.
+ */
+#define TB_IRQ_WORK_INIT(func)						\
+	(IS_ENABLED(CONFIG_PREEMPT_RT) ? IRQ_WORK_INIT_HARD(func) : IRQ_WORK_INIT(func))
 
 /*
  * Tracepoints of newer kernels (not 6.12, but 7.3) call their probes under an SRCU of their

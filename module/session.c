@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "compat.h"
 #include "registry.h"
 #include "session.h"
 
@@ -21,8 +22,8 @@
  * @r: the ring of this CPU
  *
  * Context: any, NMI and inside the scheduler included, on a CPU that is online
- * (tracepoints see to that): on one that goes away the work would never run. With PREEMPT_RT the
- * threads that run such works are gone before it is, so all of ours are for hard interrupts.
+ * (tracepoints see to that): on one that goes away the work would never run. See also
+ * TB_IRQ_WORK_INIT().
  */
 void tb_ring_notify(struct tb_ring *r)
 {
@@ -55,7 +56,7 @@ static void tb_wake_later(struct work_struct *work)
  */
 void tb_session_init_wake(struct tb_provider *p)
 {
-	p->wake = IRQ_WORK_INIT_HARD(tb_wake_work);
+	p->wake = TB_IRQ_WORK_INIT(tb_wake_work);
 	INIT_WORK(&p->wake_later, tb_wake_later);
 }
 
@@ -90,9 +91,9 @@ void tb_session_wake(struct tb_provider *p)
  */
 void tb_session_wake_irq(struct tb_provider *p)
 {
-	/* waking takes a lock that may sleep there */
+	/* waking takes a lock that may sleep there; and this CPU may be one real-time thread's */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		schedule_work(&p->wake_later);
+		queue_work(TB_UNBOUND_WQ, &p->wake_later);
 	else
 		wake_up_all(&p->wait);
 }
@@ -234,6 +235,9 @@ static void tb_finish_part(struct tb_session *s)
 	mutex_lock(&p->read_lock);
 	WARN_ON_ONCE(tb_give_back(p, &s->part));
 	s->part.bytes = 0;
+	/* as with tb_session_release(), for those that have joined */
+	if (p->snapshot)
+		tb_session_wake(p);
 	mutex_unlock(&p->read_lock);
 	mutex_unlock(&p->batch);
 }

@@ -427,7 +427,7 @@ __poll_t tb_trigger_poll(struct tb_provider *p)
  */
 void tb_trigger_init(struct tb_provider *p)
 {
-	p->trigger.work = IRQ_WORK_INIT_HARD(tb_trigger_work);
+	p->trigger.work = TB_IRQ_WORK_INIT(tb_trigger_work);
 }
 
 /**
