@@ -37,6 +37,8 @@ int workload_prepare(struct workload *workload, char **argv)
 	int gate[2], answer[2], result;
 
 	memset(workload, 0, sizeof(*workload));
+	/* who has started us may have had it ignored: then there is nothing to wait for */
+	signal(SIGCHLD, SIG_DFL);
 	if (pipe2(gate, O_CLOEXEC) < 0)
 		return -errno;
 	if (pipe2(answer, O_CLOEXEC) < 0) {
@@ -87,16 +89,17 @@ bool workload_ended(struct workload *workload)
 	return workload->ended;
 }
 
-/* Told to end once more, by any signal but its end */
-static bool told_again(int signals)
+/* Told to end once more?  @wait: for a signal, which may be that of its end */
+static bool told_again(int signals, bool wait)
 {
 	struct pollfd poll_fd = { .fd = signals, .events = POLLIN };
 	struct signalfd_siginfo info;
 	bool told = false;
 
-	(void)poll(&poll_fd, 1, -1);
+	(void)poll(&poll_fd, 1, wait ? -1 : 0);
 	while (read(signals, &info, sizeof(info)) == sizeof(info))
-		told |= info.ssi_signo != SIGCHLD;
+		told |= info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM ||
+			info.ssi_signo == SIGHUP;
 	return told;
 }
 
@@ -109,11 +112,14 @@ void workload_end(struct workload *workload, int signals)
 	close(workload->answer);
 	if (workload_ended(workload))
 		return;
+	/* what came until now is not about what follows */
+	if (signals >= 0)
+		told_again(signals, false);
 	kill(workload->pid, SIGTERM);
 	/* a stopped one would not hear it */
 	kill(workload->pid, SIGCONT);
 	while (signals >= 0 && !workload_ended(workload))
-		if (told_again(signals))
+		if (told_again(signals, true))
 			kill(workload->pid, SIGKILL);
 	if (workload->ended)
 		return;

@@ -32,7 +32,7 @@ int workload_go(struct workload *workload);
 bool workload_ended(struct workload *workload);
 /*
  * End it (it gets SIGTERM if it still runs) and wait.  @signals: of signals_open(), SIGCHLD among
- * them; any other one that comes meanwhile kills it.  Or -1.
+ * them; SIGINT, SIGTERM or SIGHUP kill it meanwhile.  Or -1.
  */
 void workload_end(struct workload *workload, int signals);
 /* Its exit status as a shell would say it */
