@@ -279,7 +279,7 @@ static void hostile_names(void)
 	save_fx(&fx);
 	read_with(&direct, "tracebuf", "input", file, NULL);
 	CHECK_TEXT(direct.error, "");
-	CHECK(strstr(direct.text, "te_st:na_me_ "));
+	CHECK(strstr(direct.text, "te_st:na_me? "));
 	CHECK(strstr(direct.text, "same=1 same_2=2 with_space_=3 struct=4 _=5 _1st=6 _hidden=7\n"));
 	snprintf(target, sizeof(target), "%s/ctf", directory);
 	snprintf(arguments, sizeof(arguments), "export -f ctf -o %s %s", target,
