@@ -506,8 +506,8 @@ TEST_DEV(durable, half_read_stays)
 	ssize_t size;
 
 	self->config.buffers = 64;
-	self->config.durable_kib = 128;
-	self->config.durable_max_kib = 256;
+	self->config.durable_kib = 256;
+	self->config.durable_max_kib = 512;
 	ASSERT_EQ(0, configure(self->fd, &self->config));
 	ASSERT_EQ(1, tb_enable(self->fd, "sched_process_fork"));
 	TH_LOG("%d events more", enable_rare(self->fd));
