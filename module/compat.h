@@ -64,12 +64,17 @@ static inline void tb_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #endif
 
 /*
- * With PREEMPT_RT a thread of each CPU runs irq_works, and is parked before its CPU is offline: what
- * was queued then stays so, and can be queued nowhere else. So ours are for hard interrupts there,
- * and only there: where spinlocks do not sleep they may take some.
+ * With PREEMPT_RT a thread of each CPU runs irq_works, and is parked before its CPU is offline:
+ * what was queued then stays so, and can be queued nowhere else. So ours are for hard interrupts
+ * there, and only there: where spinlocks do not sleep they may take some.
  */
-#define TB_IRQ_WORK_INIT(func)						\
-	(IS_ENABLED(CONFIG_PREEMPT_RT) ? IRQ_WORK_INIT_HARD(func) : IRQ_WORK_INIT(func))
+static inline void tb_irq_work_init(struct irq_work *work, void (*func)(struct irq_work *))
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		*work = IRQ_WORK_INIT_HARD(func);
+	else
+		init_irq_work(work, func);
+}
 
 /*
  * Tracepoints of newer kernels (not 6.12, but 7.3) call their probes under an SRCU of their

@@ -318,7 +318,7 @@ void tb_recording_init(struct tb_provider *p)
 	INIT_DELAYED_WORK(&p->flush_work, tb_flush_work);
 	INIT_WORK(&p->stop_work, tb_stop_work);
 	INIT_WORK(&p->durable_work, tb_keep_work);
-	p->kick = TB_IRQ_WORK_INIT(tb_kick_work);
+	tb_irq_work_init(&p->kick, tb_kick_work);
 }
 
 /**

@@ -23,7 +23,7 @@
  *
  * Context: any, NMI and inside the scheduler included, on a CPU that is online
  * (tracepoints see to that): on one that goes away the work would never run. See also
- * TB_IRQ_WORK_INIT().
+ * tb_irq_work_init().
  */
 void tb_ring_notify(struct tb_ring *r)
 {
@@ -56,7 +56,7 @@ static void tb_wake_later(struct work_struct *work)
  */
 void tb_session_init_wake(struct tb_provider *p)
 {
-	p->wake = TB_IRQ_WORK_INIT(tb_wake_work);
+	tb_irq_work_init(&p->wake, tb_wake_work);
 	INIT_WORK(&p->wake_later, tb_wake_later);
 }
 

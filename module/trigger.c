@@ -427,7 +427,7 @@ __poll_t tb_trigger_poll(struct tb_provider *p)
  */
 void tb_trigger_init(struct tb_provider *p)
 {
-	p->trigger.work = TB_IRQ_WORK_INIT(tb_trigger_work);
+	tb_irq_work_init(&p->trigger.work, tb_trigger_work);
 }
 
 /**
