@@ -817,7 +817,7 @@ unload()
 	rmmod tracebuf
 }
 
-plan 63
+plan 65
 check "no module: status" no_module status
 check "no module: record" no_module record -d 1
 check "no module: list" no_module list

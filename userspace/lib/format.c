@@ -120,6 +120,12 @@ static void format_known(struct tb_format *format)
 	}
 }
 
+/* Names are shown as they are, by programs that have not seen the file */
+static void make_plain(char *text)
+{
+	utf8_plain(text, strlen(text));
+}
+
 int tb_format_parse(const void *payload, size_t size, struct tb_format **out,
 		    const char **wrong)
 {
@@ -166,8 +172,12 @@ int tb_format_parse(const void *payload, size_t size, struct tb_format **out,
 	fields = (struct tb_format_field *)(format + 1);
 	strings = (char *)(fields + desc->nr_fields);
 	memcpy(strings, raw + desc->nr_fields, desc->strings);
-	/* they are shown as they are, by programs that have not seen the file */
-	utf8_plain(strings, desc->strings);
+	make_plain(strings + desc->system);
+	make_plain(strings + desc->name);
+	for (i = 0; i < desc->nr_fields; i++) {
+		make_plain(strings + raw[i].name);
+		make_plain(strings + raw[i].type);
+	}
 	format->id = desc->id;
 	format->flags = desc->flags;
 	format->nr_fields = desc->nr_fields;

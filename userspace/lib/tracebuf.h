@@ -266,7 +266,8 @@ struct tb_format_field {
  * @print: the kernel's print format, "" if none
  * @fields: in the order of the description
  *
- * Texts are as they are in the trace, with '?' for each byte that a terminal would obey.
+ * Texts are as they are in the trace, with '?' for each byte that a terminal would obey; but not
+ * @print, in which the kernel itself has tabs and lines.
  */
 struct tb_format {
 	uint16_t id;

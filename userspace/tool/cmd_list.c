@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tool.h"
+#include "utf8.h"
 
 static int list_run(int argc, char **argv);
 
@@ -33,6 +34,22 @@ const struct command cmd_list = {
 /* How much is shown of each event */
 enum detail { NAMES, FIELDS, FORMAT };
 
+/* Print formats have tabs and lines; what else a terminal would obey is not for it */
+static void put_format(const char *text)
+{
+	size_t left = strlen(text), size;
+
+	for (; left; text += size, left -= size) {
+		size = utf8_shown(text, left);
+		if (size)
+			fwrite(text, 1, size, stdout);
+		else
+			putchar(*text == '\t' || *text == '\n' ? *text : '?');
+		size += !size;
+	}
+	putchar('\n');
+}
+
 static void list_fields(const struct tb_format *format)
 {
 	const struct tb_format_field *field;
@@ -55,8 +72,10 @@ static void list_fields(const struct tb_format *format)
 			       field->bit + field->bits - 1);
 		putchar('\n');
 	}
-	if (*format->print)
-		printf("        print: %s\n", format->print);
+	if (*format->print) {
+		fputs("        print: ", stdout);
+		put_format(format->print);
+	}
 }
 
 /* As a tracefs "format" file; EXIT_* */
@@ -68,7 +87,8 @@ static int list_format(const struct tb_format *format)
 	if (!text)
 		return complain("out of memory");
 	tb_format_text(format, format->id, text, (size_t)size);
-	printf("system: %s\n%s\n", format->system, text);
+	printf("system: %s\n", format->system);
+	put_format(text);
 	free(text);
 	return EXIT_FINE;
 }
