@@ -122,7 +122,7 @@ bool tracebuf_simple(struct tb_provider *p, u32 id, u64 payload)
 	bool ok = false;
 
 	preempt_disable_notrace();
-	rings = READ_ONCE(p->live);
+	rings = tb_provider_live(p);
 	if (likely(rings && id - TB_EV_USER <= TB_EV_USER_LAST - TB_EV_USER))
 		ok = tb_ring_simple(this_cpu_ptr(rings), id, payload);
 	preempt_enable_notrace();
@@ -176,7 +176,7 @@ void *tracebuf_begin(struct tb_provider *p, struct tracebuf_slot *slot, u32 id, 
 	/* more than any ring takes is counted as too large, whatever more */
 	bytes = min_t(u32, bytes, TB_EVENT_ELEMENTS_MAX * TB_ELEMENT_SIZE);
 	preempt_disable_notrace();
-	if (likely(READ_ONCE(p->live)))
+	if (likely(tb_provider_live(p)))
 		c = tb_record_begin(p, (struct tb_slot *)slot->opaque, id, bytes, 2);
 	preempt_enable_notrace();
 	return c ? c + 1 : NULL;
@@ -211,7 +211,7 @@ bool tracebuf_flush(struct tb_provider *p)
 	bool ok = false;
 
 	preempt_disable_notrace();
-	rings = READ_ONCE(p->live);
+	rings = tb_provider_live(p);
 	/* see tb_provider_flush_cpu() */
 	if (rings && p->config.mode != TB_MODE_ONESHOT)
 		ok = tb_ring_flush(this_cpu_ptr(rings));

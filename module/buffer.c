@@ -125,10 +125,26 @@ u64 tb_mem_bytes(const struct tb_mem *mem)
 }
 
 /**
+ * tb_mem_page() - the page at an offset of the row
+ * @mem: the row
+ * @offset: bytes
+ *
+ * Return: the page, or NULL beyond the end.
+ */
+struct page *tb_mem_page(const struct tb_mem *mem, u64 offset)
+{
+	if (offset >= tb_mem_bytes(mem))
+		return NULL;
+	return mem->chunks[offset / mem->chunk_bytes] + (offset % mem->chunk_bytes >> PAGE_SHIFT);
+}
+
+/**
  * tb_mem_map() - put the row into a mapping
  * @mem: the row
  * @vma: the mapping
  * @addr: where
+ *
+ * Not for reserved memory: whoever pins one of these pages may use it as any other page.
  *
  * Context: process, mmap lock held for writing.
  * Return: 0 or -errno.

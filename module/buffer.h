@@ -35,6 +35,7 @@ int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, cons
 void tb_mem_free(struct tb_mem *mem);
 void *tb_mem_block(const struct tb_mem *mem, u32 index);
 u64 tb_mem_bytes(const struct tb_mem *mem);
+struct page *tb_mem_page(const struct tb_mem *mem, u64 offset);
 int tb_mem_map(const struct tb_mem *mem, struct vm_area_struct *vma, unsigned long addr);
 
 #endif /* TB_BUFFER_H */

@@ -83,6 +83,10 @@ void tb_words_update(struct tb_producer *c, u32 target)
 	if (p) {
 		WRITE_ONCE(words->clock, p->clock.id);
 		WRITE_ONCE(words->frequency, p->clock.frequency);
+		c->closed &= ~bit;
+		if (p->intake.quota.flags & TB_QUOTA_CLOSED)
+			c->closed |= bit;
+		WRITE_ONCE(c->page->closed, c->closed);
 		c->overwrites &= ~bit;
 		if (p->config.policy == TB_POLICY_OVERWRITE)
 			c->overwrites |= bit;

@@ -36,13 +36,16 @@
  * taken either, so that what is said of a loss is said by the piece behind it; but at the end, when
  * there may be no other time, all is taken that can be.
  */
+#include <linux/cpu.h>
 #include <linux/errno.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/nospec.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sort.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 
 #include "producer.h"
 #include "record.h"
@@ -63,6 +66,7 @@ struct tb_piece {
 	u32 data_bytes;
 	const void *head;
 	const void *data;
+	u64 now;
 	int result;
 };
 
@@ -71,16 +75,47 @@ static u32 tb_piece_cost(const struct tb_piece *piece)
 	return tb_record_elements(piece->head_bytes + piece->data_bytes) * TB_ELEMENT_SIZE;
 }
 
+/* What @bytes cost at @rate bytes a second, in nanoseconds. */
+static u64 tb_quota_price(u32 bytes, u64 rate)
+{
+	return div64_u64((u64)bytes * NSEC_PER_SEC, rate);
+}
+
+/*
+ * May programs write more into this CPU's ring now?  As tb_target_allows(), for all of them.  An
+ * interrupt that records a piece for another CPU in between may get through as well: that is one,
+ * and it pays.  With preemption off.
+ */
+static bool tb_ring_allows(struct tb_intake *in, u64 now)
+{
+	return !READ_ONCE(in->ring_rate) || READ_ONCE(*this_cpu_ptr(in->ring_paid)) < now;
+}
+
+/* Such interrupts pay as well meanwhile, and whoever sets the quota forgets what was paid. */
+static void tb_ring_pay(struct tb_intake *in, u64 now, u32 bytes)
+{
+	u64 rate = READ_ONCE(in->ring_rate), burst = READ_ONCE(in->ring_burst);
+	u64 *paid = this_cpu_ptr(in->ring_paid), old = READ_ONCE(*paid), from;
+
+	if (!rate)
+		return;
+	do {
+		from = now > burst ? max(old, now - burst) : old;
+	} while (!try_cmpxchg(paid, &old, from + tb_quota_price(bytes, rate)));
+}
+
 /* Records it on this CPU.  With preemption off. */
-static void tb_piece_record(void *arg)
+static void tb_piece_record(struct tb_piece *piece)
 {
 	struct tb_slot slot __uninitialized;
-	struct tb_piece *piece = arg;
 	struct tb_composite *c;
 
 	piece->result = -ENODATA;
 	/* who stops the recording waits for whoever has seen this */
-	if (!READ_ONCE(piece->provider->live))
+	if (!tb_provider_live(piece->provider))
+		return;
+	piece->result = -EDQUOT;
+	if (!tb_ring_allows(&piece->provider->intake, piece->now))
 		return;
 	piece->result = -ENOBUFS;
 	c = tb_record_begin(piece->provider, &slot, piece->event,
@@ -90,7 +125,52 @@ static void tb_piece_record(void *arg)
 	memcpy(c + 1, piece->head, piece->head_bytes);
 	memcpy((void *)(c + 1) + piece->head_bytes, piece->data, piece->data_bytes);
 	tb_record_end(&slot);
+	tb_ring_pay(&piece->provider->intake, piece->now, tb_piece_cost(piece));
 	piece->result = 0;
+}
+
+/* Records it on this CPU, if that is one whose events are recorded. */
+static bool tb_piece_here(struct tb_piece *piece)
+{
+	bool here = cpumask_test_cpu(get_cpu(), &piece->provider->cpus);
+
+	if (here)
+		tb_piece_record(piece);
+	put_cpu();
+	return here;
+}
+
+/* A piece on its way to another CPU. */
+struct tb_piece_trip {
+	struct work_struct work;
+	struct tb_piece *piece;
+};
+
+static void tb_piece_arrive(struct work_struct *work)
+{
+	tb_piece_here(container_of(work, struct tb_piece_trip, work)->piece);
+}
+
+/*
+ * Records it on one of the provider's CPUs: this one's events are not recorded, but it is not its
+ * event.  In process context there: a program can have a thousand pieces copied with one call, as
+ * large as it likes, and interrupts must not be off for that.
+ */
+static void tb_piece_there(struct tb_piece *piece)
+{
+	struct tb_piece_trip trip = { .piece = piece };
+	unsigned int cpu;
+
+	INIT_WORK_ONSTACK(&trip.work, tb_piece_arrive);
+	/* so that it does not go, and the work elsewhere */
+	cpus_read_lock();
+	cpu = tb_provider_cpu(piece->provider, false);
+	if (cpu < nr_cpu_ids) {
+		schedule_work_on(cpu, &trip.work);
+		flush_work(&trip.work);
+	}
+	cpus_read_unlock();
+	destroy_work_on_stack(&trip.work);
 }
 
 /*
@@ -112,19 +192,32 @@ static bool tb_target_allows(struct tb_target *t, u64 now)
 /* Returns 0; -ENODATA, -EDQUOT, -ENOBUFS. */
 static int tb_piece_put(struct tb_target *t, struct tb_piece *piece)
 {
-	u64 now = ktime_get_ns();
-
+	/* far from 0, where nothing is paid for: a burst is had from the start */
+	piece->now = ktime_get_ns() + (1ull << 62);
 	piece->provider = t->provider;
-	if (!t->provider || !READ_ONCE(t->provider->live))
+	if (!t->provider || !tb_provider_live(t->provider))
 		return -ENODATA;
-	if (!tb_target_allows(t, now))
+	if (!tb_target_allows(t, piece->now))
 		return -EDQUOT;
 	piece->result = -ENOBUFS;
-	/* where this CPU's events are not recorded: it is not its event, and goes to another */
-	tb_provider_call(t->provider, tb_piece_record, piece);
+	if (!tb_piece_here(piece))
+		tb_piece_there(piece);
 	if (!piece->result && t->rate)
-		t->paid += div64_u64((u64)tb_piece_cost(piece) * NSEC_PER_SEC, t->rate);
+		t->paid += tb_quota_price(tb_piece_cost(piece), t->rate);
 	return piece->result;
+}
+
+/* The recording goes without these @records in @bytes, because @t may not take them. */
+static void tb_target_kept(struct tb_target *t, u32 records, u32 bytes)
+{
+	struct tb_intake *in;
+
+	if (!t->provider)
+		return;
+	in = &t->provider->intake;
+	atomic64_inc(&in->kept_pieces);
+	atomic64_add(records, &in->kept_records);
+	atomic64_add(bytes, &in->kept_bytes);
 }
 
 /* ---- chunks ----------------------------------------------------------- */
@@ -236,7 +329,8 @@ static bool tb_chunk_part(const struct tb_producer *c, const struct tb_books *k,
 
 /* Puts @part of a chunk into the ring. */
 static int tb_chunk_put(struct tb_producer *c, struct tb_writer *w, const struct tb_books *k,
-			const struct tb_chunk *h, const void *data, const struct chunk_part *part)
+			const struct tb_chunk *h, const void *data, const struct chunk_part *part,
+			enum tb_take how)
 {
 	struct tb_chunk_event e = {
 		.producer = c->id,
@@ -258,8 +352,12 @@ static int tb_chunk_put(struct tb_producer *c, struct tb_writer *w, const struct
 		.data = data + k->bytes,
 		.data_bytes = part->bytes - k->bytes,
 	};
-	int err = tb_piece_put(&c->target[w->target], &piece);
+	struct tb_target *t = &c->target[w->target];
+	int err = tb_piece_put(t, &piece);
 
+	/* what waits for another time is not kept out yet */
+	if (err == -EDQUOT && how != TB_TAKE_FLUSH)
+		tb_target_kept(t, e.records, piece.data_bytes);
 	if (err)
 		return err;
 	w->pending = 0;
@@ -326,7 +424,7 @@ static int tb_chunk_take(struct tb_producer *c, u32 n, enum tb_take how)
 		/* it was in line as another one */
 		err = -EINVAL;
 	} else if (part.flags & TB_CHUNK_LAST || part.bytes > k->bytes) {
-		err = tb_chunk_put(c, w, k, &h, shared + 1, &part);
+		err = tb_chunk_put(c, w, k, &h, shared + 1, &part, how);
 	}
 	if (err && err != -EINVAL && how != TB_TAKE_COMMIT) {
 		/* the rings had no use for it, and it has another chance, or none */
@@ -398,7 +496,7 @@ int tb_chunk_copied(struct tb_producer *c, const struct tb_chunk *chunk)
 	mutex_lock(&c->lock);
 	w = xa_load(&c->writers, chunk->writer);
 	if (w && tb_chunk_part(c, &k, chunk, chunk + 1, TB_TAKE_COMMIT, true, &part))
-		err = tb_chunk_put(c, w, &k, chunk, chunk + 1, &part);
+		err = tb_chunk_put(c, w, &k, chunk, chunk + 1, &part, TB_TAKE_COMMIT);
 	if (err)
 		tb_chunk_lose(c, w, &k, chunk, err);
 	mutex_unlock(&c->lock);
@@ -427,15 +525,19 @@ int tb_chunk_patch(struct tb_producer *c, const struct tb_patch *patch)
 		.head = &e,
 		.head_bytes = sizeof(e),
 	};
+	struct tb_target *t;
 	struct tb_writer *w;
-	int err = -EINVAL;
+	int err = -EINVAL, put;
 
 	mutex_lock(&c->lock);
 	w = xa_load(&c->writers, patch->writer);
 	if (w && patch->offset % 8 == 0 && patch->offset + 8u <= tb_chunk_room(c)) {
 		err = 0;
-		if (tb_piece_put(&c->target[w->target], &piece))
-			c->lost++;
+		t = &c->target[w->target];
+		put = tb_piece_put(t, &piece);
+		if (put == -EDQUOT)
+			tb_target_kept(t, 0, 0);
+		c->lost += !!put;
 	} else {
 		c->refused++;
 	}

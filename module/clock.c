@@ -2,10 +2,15 @@
 /*
  * Choosing the trace clock, and tying it to the clocks that people read.
  */
+#include <linux/cpumask.h>
 #include <linux/errno.h>
+#include <linux/export.h>
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/moduleparam.h>
+#include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/string.h>
 #if defined(CONFIG_X86)
@@ -32,6 +37,16 @@ static u64 tb_clock_raw_frequency(void)
 {
 	return (u64)tsc_khz * 1000;
 }
+
+static bool tb_clock_erratum(void)
+{
+	return false;
+}
+
+static __always_inline u64 tb_clock_raw_stable(void)
+{
+	return tb_clock_raw();
+}
 #elif defined(CONFIG_ARM64)
 static bool tb_clock_raw_usable(bool asked)
 {
@@ -41,6 +56,30 @@ static bool tb_clock_raw_usable(bool asked)
 static u64 tb_clock_raw_frequency(void)
 {
 	return read_sysreg(cntfrq_el0);
+}
+
+/*
+ * Does a read of the counter need a workaround on some CPU?  Of one that has not been online yet
+ * the kernel need not know: it is taken for one that does.
+ */
+static bool tb_clock_erratum(void)
+{
+#if IS_ENABLED(CONFIG_ARM_ARCH_TIMER_OOL_WORKAROUND)
+	const struct arch_timer_erratum_workaround *wa;
+	unsigned int cpu;
+
+	for_each_present_cpu(cpu) {
+		wa = per_cpu(timer_unstable_counter_workaround, cpu);
+		if (!cpu_online(cpu) || (wa && wa->read_cntvct_el0))
+			return true;
+	}
+#endif
+	return false;
+}
+
+static __always_inline u64 tb_clock_raw_stable(void)
+{
+	return __arch_counter_get_cntvct_stable();
 }
 #else
 static bool tb_clock_raw_usable(bool asked)
@@ -52,7 +91,68 @@ static u64 tb_clock_raw_frequency(void)
 {
 	return NSEC_PER_SEC;
 }
+
+static bool tb_clock_erratum(void)
+{
+	return false;
+}
+
+static __always_inline u64 tb_clock_raw_stable(void)
+{
+	return tb_clock_raw();
+}
 #endif
+
+/* what is added to the counter, which began anew when the machine slept */
+static u64 tb_clock_shift;
+/* when it was halted, and that it is */
+static struct tb_clock_sync tb_clock_halted;
+static bool tb_clock_stands;
+
+#ifdef TB_RING_PATHS
+u64 tb_clock_back;
+EXPORT_SYMBOL_GPL(tb_clock_back);
+
+static bool clock_anew;
+module_param(clock_anew, bool, 0644);
+MODULE_PARM_DESC(clock_anew, "the counter begins anew when the machine sleeps");
+#endif
+
+/**
+ * tb_clock_slow() - the trace clock where it is not just the processor's counter
+ * @ticks: enum tb_ticks
+ *
+ * Context: any, NMI included.
+ * Return: its time.
+ */
+notrace u64 tb_clock_slow(u8 ticks)
+{
+	switch (ticks) {
+	case TB_TICKS_CARE:
+		return tb_clock_raw_stable() + READ_ONCE(tb_clock_shift);
+	case TB_TICKS_HALTED:
+		return READ_ONCE(tb_clock_halted.clock);
+	}
+	return ktime_get_mono_fast_ns();
+}
+EXPORT_SYMBOL_GPL(tb_clock_slow);
+
+/* How the counter is read while it is not halted. */
+static u8 tb_clock_running(void)
+{
+	return tb_clock_shift || tb_clock_erratum() ? TB_TICKS_CARE : TB_TICKS_PLAIN;
+}
+
+/**
+ * tb_clock_ticks_now() - how the processor's counter is to be read now
+ *
+ * Context: process.
+ * Return: enum tb_ticks.
+ */
+u8 tb_clock_ticks_now(void)
+{
+	return READ_ONCE(tb_clock_stands) ? TB_TICKS_HALTED : tb_clock_running();
+}
 
 /**
  * tb_clock_choose() - find the clock to use
@@ -73,7 +173,8 @@ int tb_clock_choose(u32 id, struct tb_clock *clock)
 
 	if (id != TB_CLOCK_AUTO && id != TB_CLOCK_MONO && id != TB_CLOCK_RAW)
 		return -EINVAL;
-	clock->raw = want_raw && tb_clock_raw_usable(id == TB_CLOCK_RAW);
+	clock->raw = want_raw && tb_clock_raw_usable(id == TB_CLOCK_RAW) ? tb_clock_ticks_now() :
+		     TB_TICKS_NONE;
 	clock->fallback = want_raw && !clock->raw;
 	clock->id = clock->raw ? TB_CLOCK_RAW : TB_CLOCK_MONO;
 	clock->frequency = clock->raw ? tb_clock_raw_frequency() : NSEC_PER_SEC;
@@ -95,6 +196,10 @@ void tb_clock_sync(const struct tb_clock *clock, struct tb_clock_sync *sync)
 {
 	int i;
 
+	if (clock->raw == TB_TICKS_HALTED) {
+		*sync = tb_clock_halted;
+		return;
+	}
 	memset(sync, 0, sizeof(*sync));
 	for (i = 0; i < TB_SYNC_TRIES; i++) {
 		u64 before, after, mono, boot, real;
@@ -115,4 +220,58 @@ void tb_clock_sync(const struct tb_clock *clock, struct tb_clock_sync *sync)
 		sync->realtime = real;
 		sync->uncertainty = min_t(u64, after - before, U32_MAX);
 	}
+}
+
+/**
+ * tb_clock_halt() - the processor's counter is not read until tb_clock_go_on()
+ *
+ * The machine is going to sleep, and the counter may begin anew meanwhile.  Who reads it by
+ * way of tb_clock_ticks_now() from now on gets the time of now.
+ *
+ * Context: process, one at a time.
+ */
+void tb_clock_halt(void)
+{
+	const struct tb_clock clock = { .raw = tb_clock_running() };
+
+	tb_clock_sync(&clock, &tb_clock_halted);
+	WRITE_ONCE(tb_clock_stands, true);
+}
+
+static u64 tb_clock_ticks_of(u64 ns)
+{
+	u64 seconds, frequency = tb_clock_raw_frequency();
+	u32 rest;
+
+	seconds = div_u64_rem(ns, NSEC_PER_SEC, &rest);
+	/* the rest has 30 bits, a frequency not more than 34 */
+	return seconds * frequency + div_u64(rest * frequency, NSEC_PER_SEC);
+}
+
+/**
+ * tb_clock_go_on() - the machine is awake again
+ * @halted: out: the clocks as they were when this one was halted
+ *
+ * If the counter went back, it goes on as if it had run all the time, as CLOCK_BOOTTIME has.
+ *
+ * Context: process, after tb_clock_halt(); providers have not been told yet.
+ */
+void tb_clock_go_on(struct tb_clock_sync *halted)
+{
+	u64 now;
+
+	*halted = tb_clock_halted;
+#ifdef TB_RING_PATHS
+	if (clock_anew)
+		WRITE_ONCE(tb_clock_back, tb_clock_back + tb_clock_raw());
+#endif
+	now = tb_clock_read(tb_clock_running());
+	if (now <= halted->clock) {
+		u64 slept = ktime_get_boottime_ns() - halted->boottime;
+
+		WRITE_ONCE(tb_clock_shift, tb_clock_shift + halted->clock - now +
+			   tb_clock_ticks_of(slept) + 1);
+		pr_info("tracebuf: the processor's counter went back while the machine slept\n");
+	}
+	WRITE_ONCE(tb_clock_stands, false);
 }

@@ -23,6 +23,7 @@
 #include <linux/string.h>
 
 #include "buffer.h"
+#include "compat.h"
 #include "counters.h"
 
 /* ---- the kernel's events ---------------------------------------------- */
@@ -229,7 +230,7 @@ static void tb_counters_work(struct work_struct *work)
  */
 void tb_counters_online(struct tb_counters_set *s)
 {
-	schedule_work(&s->work);
+	queue_work(TB_UNBOUND_WQ, &s->work);
 }
 
 /* ---- asking for them -------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include <linux/module.h>
 #include <linux/security.h>
 #include <linux/slab.h>
+#include <linux/uio.h>
 
 #include "compat.h"
 #include "device.h"
@@ -53,9 +54,12 @@ static int tb_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static ssize_t tb_fop_read(struct file *file, char __user *to, size_t bytes, loff_t *pos)
+static ssize_t tb_read_iter(struct kiocb *kiocb, struct iov_iter *to)
 {
-	return tb_session_read(file->private_data, to, bytes, file->f_flags & O_NONBLOCK);
+	struct file *file = kiocb->ki_filp;
+
+	return tb_session_read(file->private_data, to, file->f_flags & O_NONBLOCK ||
+			       kiocb->ki_flags & IOCB_NOWAIT);
 }
 
 static __poll_t tb_poll(struct file *file, poll_table *table)
@@ -253,11 +257,17 @@ static int tb_ioc_quota(struct tb_session *s, void __user *arg, size_t size)
 	struct tb_quota q;
 	int err = tb_get(&q, sizeof(q), arg, size);
 
-	if (err)
-		return err;
-	if (!tb_zero(q.reserved, sizeof(q.reserved)))
+	return err ?: tb_intake_quota(READ_ONCE(s->provider), &q);
+}
+
+static int tb_ioc_intake(struct tb_session *s, void __user *arg, size_t size)
+{
+	struct tb_intake_info info;
+
+	if (size < sizeof(info))
 		return -EINVAL;
-	return tb_intake_quota(READ_ONCE(s->provider), &q);
+	tb_intake_query(READ_ONCE(s->provider), &info);
+	return tb_put(arg, size, &info, sizeof(info));
 }
 
 static int tb_ioc_producers(struct tb_session *s, void __user *arg, size_t size)
@@ -300,9 +310,10 @@ static int tb_ioc_arm(struct tb_session *s, void __user *arg, size_t size)
 
 	if (err)
 		return err;
-	if (a.bad || a.nr_rules > TB_ARM_RULES_MAX || (!a.nr_rules && a.rules))
+	if (a.bad || a.reserved || a.nr_rules > TB_ARM_RULES_MAX || (!a.nr_rules && a.rules))
 		return -EINVAL;
-	if (a.op == TB_ARM_CLEAR && !a.post && !a.pattern && !a.length && !a.nr_rules)
+	if (a.op == TB_ARM_CLEAR && !a.post && !a.pattern && !a.length && !a.nr_rules &&
+	    !a.post_ms)
 		return tb_trigger_disarm(tb_session_bind(s), s);
 	if (a.op != TB_ARM_SET)
 		return -EINVAL;
@@ -316,7 +327,7 @@ static int tb_ioc_arm(struct tb_session *s, void __user *arg, size_t size)
 		return PTR_ERR(rules);
 	}
 	err = tb_trigger_arm(tb_session_bind(s), s, patterns, rules, a.nr_rules, a.post,
-			     &a.matched, &a.bad);
+			     a.post_ms, &a.matched, &a.bad);
 	kfree(rules);
 	kfree(patterns);
 	/* which rule was wrong is told beside the error */
@@ -575,6 +586,8 @@ static long tb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return tb_ioc_quota(s, to, size);
 	case _IOC_NR(TB_IOC_PRODUCERS):
 		return tb_ioc_producers(s, to, size);
+	case _IOC_NR(TB_IOC_INTAKE):
+		return tb_ioc_intake(s, to, size);
 	}
 	return -ENOTTY;
 }
@@ -583,7 +596,8 @@ static const struct file_operations tb_fops = {
 	.owner = THIS_MODULE,
 	.open = tb_open,
 	.release = tb_release,
-	.read = tb_fop_read,
+	.read_iter = tb_read_iter,
+	.splice_read = TB_SPLICE_READ,
 	.poll = tb_poll,
 	.mmap = tb_mmap,
 	.unlocked_ioctl = tb_ioctl,

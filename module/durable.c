@@ -233,7 +233,7 @@ struct page *tb_durable_page(const struct tb_durable *d, u64 offset)
  *
  * Context: under read_lock.
  */
-void tb_durable_reset(struct tb_durable *d, bool raw_clock, u32 provider, u64 recording)
+void tb_durable_reset(struct tb_durable *d, u8 raw_clock, u32 provider, u64 recording)
 {
 	u32 i;
 

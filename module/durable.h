@@ -37,7 +37,7 @@ struct tb_durable_block {
  * @region: slots are of reserved memory (region.c)
  * @blocks: of the blocks there are, by number modulo @nr_blocks
  * @nr_blocks: room there, a power of two
- * @raw_clock: for the time stamps
+ * @raw_clock: for the time stamps, enum tb_ticks
  * @provider: id for the headers
  * @recording: likewise, see tb_gap.recording
  * @last_time: of the latest event
@@ -66,7 +66,7 @@ struct tb_durable {
 	struct tb_durable_block *blocks;
 	u32 nr_blocks;
 	u32 provider;
-	bool raw_clock;
+	u8 raw_clock;
 	u64 recording;
 	u64 last_time;
 	u64 first;
@@ -83,7 +83,7 @@ struct tb_durable {
 
 int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_bytes, bool region);
 void tb_durable_free(struct tb_durable *d);
-void tb_durable_reset(struct tb_durable *d, bool raw_clock, u32 provider, u64 recording);
+void tb_durable_reset(struct tb_durable *d, u8 raw_clock, u32 provider, u64 recording);
 
 int tb_durable_append(struct tb_durable *d, u32 id, const void *payload, u32 bytes, bool last);
 int tb_durable_append_at(struct tb_durable *d, u64 time, u32 id, const void *payload, u32 bytes,

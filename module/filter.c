@@ -266,7 +266,7 @@ static noinline notrace bool tb_filter_empty(const struct tb_test *t, const u8 *
 static __always_inline bool tb_filter_test(const struct tb_filter *f, const struct tb_test *t,
 					   const void *payload, u32 bytes)
 {
-	u64 n;
+	u64 n, i;
 
 	if (unlikely(t->op >= TB_TEST_GLOB))
 		return t->op == TB_TEST_GLOB ? tb_filter_text(f, t, payload, bytes) :
@@ -283,7 +283,11 @@ static __always_inline bool tb_filter_test(const struct tb_filter *f, const stru
 	case TB_TEST_BITS:
 		return n & t->value;
 	default: /* TB_TEST_IN */
-		return n / 8 < t->data_bytes && f->data[t->data + n / 8] >> (n % 8) & 1;
+		if (n / 8 >= t->data_bytes)
+			return false;
+		/* any program can have its system call's number here, say */
+		i = array_index_nospec(n / 8, t->data_bytes);
+		return f->data[t->data + i] >> (n % 8) & 1;
 	}
 }
 

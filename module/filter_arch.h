@@ -13,6 +13,7 @@
 #include <linux/cred.h>
 #include <linux/errno.h>
 #include <linux/minmax.h>
+#include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/smp.h>

@@ -14,6 +14,7 @@
 #include <linux/list.h>
 #include <linux/math64.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <linux/uidgid.h>
@@ -23,6 +24,10 @@
 #include "producer.h"
 #include "provider.h"
 #include "registry.h"
+
+/* the default's limits for each ring: all of it in so many seconds, one in so many parts at once */
+#define TB_QUOTA_SECONDS	10
+#define TB_QUOTA_SHARE		4
 
 static DEFINE_MUTEX(tb_producers_lock);
 static LIST_HEAD(tb_producers);
@@ -46,10 +51,75 @@ static int tb_target_of(const struct tb_producer *c, const struct tb_provider *p
 
 /* ---- what a provider does ----------------------------------------------- */
 
+/* What @burst bytes are at @rate bytes a second, in nanoseconds; 0: a second's worth. */
+static u64 tb_quota_burst(u64 rate, u64 burst)
+{
+	burst = min_t(u64, burst, U64_MAX / NSEC_PER_SEC);
+	if (!burst || !rate)
+		return NSEC_PER_SEC;
+	return max_t(u64, 1, div64_u64(burst * NSEC_PER_SEC, rate));
+}
+
+/*
+ * The limits for the rings of @p.  Those of the default are for what a ring keeps: whatever
+ * programs write, what the kernel has recorded in the last seconds is still there.
+ */
+static void tb_quota_rings(const struct tb_provider *p, u64 *rate, u64 *burst)
+{
+	const struct tb_quota *q = &p->intake.quota;
+	u64 bytes = (u64)p->config.buffers * tb_provider_buffer_bytes(p);
+
+	*rate = q->ring_bytes_per_second;
+	*burst = q->ring_burst_bytes;
+	if (!(q->flags & TB_QUOTA_DEFAULT))
+		return;
+	/* without memory yet it will be another when there is */
+	*rate = max_t(u64, bytes / TB_QUOTA_SECONDS, 1);
+	*burst = max_t(u64, bytes / TB_QUOTA_SHARE, 1);
+}
+
+/* The quota or the rings have changed: nothing is paid for yet.  Under tb_producers_lock. */
+static void tb_intake_limit(struct tb_provider *p)
+{
+	u64 rate, burst;
+	unsigned int cpu;
+
+	tb_quota_rings(p, &rate, &burst);
+	WRITE_ONCE(p->intake.ring_burst, tb_quota_burst(rate, burst));
+	WRITE_ONCE(p->intake.ring_rate, rate);
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(*per_cpu_ptr(p->intake.ring_paid, cpu), 0);
+}
+
+/**
+ * tb_intake_init() - a new provider: closed to producers
+ * @p: the provider
+ *
+ * Context: process.
+ * Return: 0, -ENOMEM.
+ */
+int tb_intake_init(struct tb_provider *p)
+{
+	p->intake.quota.flags = TB_QUOTA_CLOSED;
+	p->intake.ring_paid = alloc_percpu(u64);
+	return p->intake.ring_paid ? 0 : -ENOMEM;
+}
+
+/**
+ * tb_intake_exit() - a provider goes
+ * @p: the provider; nobody's target
+ *
+ * Context: process.
+ */
+void tb_intake_exit(struct tb_provider *p)
+{
+	free_percpu(p->intake.ring_paid);
+}
+
 /**
  * tb_intake_tell() - tell producers what has changed
  * @p: the provider
- * @recording: it records
+ * @recording: it records; it does so from now on
  *
  * Context: process, under the provider's lock.
  */
@@ -59,6 +129,12 @@ void tb_intake_tell(struct tb_provider *p, bool recording)
 	int t;
 
 	mutex_lock(&tb_producers_lock);
+	tb_intake_limit(p);
+	if (recording) {
+		atomic64_set(&p->intake.kept_pieces, 0);
+		atomic64_set(&p->intake.kept_records, 0);
+		atomic64_set(&p->intake.kept_bytes, 0);
+	}
 	p->intake.recording = recording;
 	list_for_each_entry(c, &tb_producers, node) {
 		t = tb_target_of(c, p);
@@ -79,7 +155,7 @@ void tb_intake_scrape(struct tb_provider *p, bool end)
 {
 	struct tb_producer *c;
 
-	if (!READ_ONCE(p->live))
+	if (!tb_provider_live(p))
 		return;
 	mutex_lock(&tb_producers_lock);
 	list_for_each_entry(c, &tb_producers, node) {
@@ -199,14 +275,11 @@ void tb_intake_forget(struct tb_provider *p)
 static void tb_target_quota(struct tb_producer *c, u32 t, const struct tb_quota *q)
 {
 	struct tb_target *target = &c->target[t];
-	u64 burst = min_t(u64, q->burst_bytes, U64_MAX / NSEC_PER_SEC);
 
 	mutex_lock(&c->lock);
 	target->closed = q->flags & TB_QUOTA_CLOSED;
 	target->rate = q->bytes_per_second;
-	target->burst = NSEC_PER_SEC;
-	if (burst && target->rate)
-		target->burst = max_t(u64, 1, div64_u64(burst * NSEC_PER_SEC, target->rate));
+	target->burst = tb_quota_burst(q->bytes_per_second, q->burst_bytes);
 	target->paid = 0;
 	mutex_unlock(&c->lock);
 }
@@ -214,7 +287,7 @@ static void tb_target_quota(struct tb_producer *c, u32 t, const struct tb_quota 
 /**
  * tb_intake_quota() - TB_IOC_QUOTA
  * @p: the provider
- * @quota: reserved fields checked
+ * @quota: what user space wants
  *
  * Who is its producer already stays so.
  *
@@ -226,12 +299,18 @@ int tb_intake_quota(struct tb_provider *p, const struct tb_quota *quota)
 	struct tb_producer *c;
 	int t;
 
-	if (quota->flags & ~TB_QUOTA_CLOSED || quota->producers > TB_PRODUCERS_MAX ||
-	    (quota->burst_bytes && !quota->bytes_per_second))
+	if (quota->flags & ~(TB_QUOTA_CLOSED | TB_QUOTA_DEFAULT) ||
+	    quota->producers > TB_PRODUCERS_MAX ||
+	    (quota->burst_bytes && !quota->bytes_per_second) ||
+	    (quota->ring_burst_bytes && !quota->ring_bytes_per_second))
+		return -EINVAL;
+	if (quota->flags & TB_QUOTA_DEFAULT &&
+	    (quota->flags & TB_QUOTA_CLOSED || quota->ring_bytes_per_second))
 		return -EINVAL;
 	mutex_lock(&p->lock);
 	mutex_lock(&tb_producers_lock);
 	p->intake.quota = *quota;
+	tb_intake_limit(p);
 	list_for_each_entry(c, &tb_producers, node) {
 		t = tb_target_of(c, p);
 		if (t < 0)
@@ -352,6 +431,31 @@ int tb_intake_info(struct tb_provider *p, struct tb_producer_info *info)
 	return err;
 }
 
+/**
+ * tb_intake_query() - TB_IOC_INTAKE
+ * @p: the provider
+ * @info: out
+ *
+ * Context: process.
+ */
+void tb_intake_query(struct tb_provider *p, struct tb_intake_info *info)
+{
+	struct tb_intake *in = &p->intake;
+
+	mutex_lock(&p->lock);
+	mutex_lock(&tb_producers_lock);
+	*info = (struct tb_intake_info){
+		.quota = in->quota,
+		.producers = in->producers,
+		.kept_pieces = atomic64_read(&in->kept_pieces),
+		.kept_records = atomic64_read(&in->kept_records),
+		.kept_bytes = atomic64_read(&in->kept_bytes),
+	};
+	tb_quota_rings(p, &info->quota.ring_bytes_per_second, &info->quota.ring_burst_bytes);
+	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&p->lock);
+}
+
 /* ---- what a channel does -------------------------------------------------- */
 
 /* May @user have one more?  Under tb_producers_lock. */
@@ -435,8 +539,6 @@ static int tb_target_add(struct tb_producer *c, struct tb_provider *p, u32 *targ
 	/* off the list already, and nobody will come to make us forget it */
 	if (READ_ONCE(in->removed))
 		return -ENOENT;
-	if (in->quota.flags & TB_QUOTA_CLOSED)
-		return -EACCES;
 	/* as large as the event that it becomes; without buffers they will be the default's */
 	if (p->allocated && c->chunk_bytes > tb_provider_max_event(p))
 		return -EMSGSIZE;
@@ -461,8 +563,8 @@ static int tb_target_add(struct tb_producer *c, struct tb_provider *p, u32 *targ
  * @target: out: its number
  *
  * Context: process.
- * Return: 0, also if it has it already; -ENOENT; -EACCES it takes nothing; -ENOSPC;
- * -EMSGSIZE its buffers are smaller than the chunks.
+ * Return: 0, also if it has it already; -ENOENT; -ENOSPC; -EMSGSIZE its buffers are smaller than
+ * the chunks.
  */
 int tb_producer_add_target(struct tb_producer *c, const char *name, u32 *target)
 {

@@ -22,6 +22,9 @@
  * In streaming mode what the reader has saved is recycled, too, when room
  * is wanted; should another reader come later, it gets the state of then.
  *
+ * A buffer too small for two states begins with a new one in the place of the first, and all
+ * that is in the rings by then is overwritten (tb_keep_anew()).
+ *
  * When there is no room in spite of all that, or neither was wanted
  * (TB_CONFIG_DURABLE_STOP), recording stops.
  */
@@ -35,6 +38,7 @@
 #include <linux/random.h>
 
 #include "capture/events.h"
+#include "compat.h"
 #include "provider.h"
 #include "rule.h"
 #include "select.h"
@@ -104,17 +108,17 @@ static void tb_keep_recycle(struct tb_provider *p)
 	tb_durable_recycle(d, limit);
 }
 
-/* A ring of this CPU, or of one that is offline, and how old a block in it may be. */
+/* How old a block in the rings may be. */
 struct tb_keep_age {
-	struct tb_ring *ring;
+	struct tb_provider *p;
 	u64 before;
 };
 
-static void tb_keep_expire_ring(void *arg)
+static void tb_keep_expire_here(void *arg)
 {
-	struct tb_keep_age *a = arg;
+	const struct tb_keep_age *a = arg;
 
-	tb_ring_expire(a->ring, a->before);
+	tb_ring_expire(this_cpu_ptr(a->p->rings), a->before);
 }
 
 /* May all go that was begun before @time?  What remained would make it useless. */
@@ -127,44 +131,68 @@ static bool tb_keep_expires(struct tb_ring *r, u64 time)
 	       tb_keep_oldest_of(r, TB_BUF_HELD, time) == time;
 }
 
-/* Is it the rings alone that keep what is before the newest state?  Under read_lock. */
-static bool tb_keep_may_expire(struct tb_provider *p)
+/* Is it the rings alone that keep the blocks before @number?  Under read_lock. */
+static bool tb_keep_may_expire(struct tb_provider *p, u64 number, u64 time)
 {
-	struct tb_durable *d = &p->durable;
 	unsigned int cpu;
 
-	if (!READ_ONCE(p->live) || d->state <= d->first ||
-	    (p->reader && tb_keep_released(p) < d->state))
+	if (p->reader && tb_keep_released(p) < number)
 		return false;
 	for_each_cpu(cpu, &p->cpus)
-		if (!tb_keep_expires(per_cpu_ptr(p->rings, cpu), d->state_time))
+		if (!tb_keep_expires(per_cpu_ptr(p->rings, cpu), time))
 			return false;
 	return true;
 }
 
+/* Those that have anything older overwrite it; @cpus is for their CPUs.  Under both locks. */
+static void tb_keep_expire_those(struct tb_keep_age *a, struct cpumask *cpus)
+{
+	unsigned int cpu;
+
+	cpumask_clear(cpus);
+	for_each_cpu(cpu, &a->p->cpus) {
+		struct tb_ring *r = per_cpu_ptr(a->p->rings, cpu);
+
+		if (tb_keep_oldest_of(r, TB_BUF_WRITING, a->before) != a->before)
+			cpumask_set_cpu(cpu, cpus);
+		cond_resched();
+	}
+	on_each_cpu_mask(cpus, tb_keep_expire_here, a, true);
+	for_each_cpu(cpu, cpus)
+		if (!cpu_online(cpu))
+			tb_ring_expire(per_cpu_ptr(a->p->rings, cpu), a->before);
+}
+
+/*
+ * Has the rings overwrite what is older than @time.  The hotplug lock comes before read_lock, so
+ * it is tried: if CPUs are coming or going there will be another time.  Under read_lock.
+ */
+static void tb_keep_expire_rings(struct tb_provider *p, u64 time)
+{
+	struct tb_keep_age a = { .p = p, .before = time };
+	cpumask_var_t cpus;
+
+	if (!alloc_cpumask_var(&cpus, TB_GFP))
+		return;
+	if (cpus_read_trylock()) {
+		tb_keep_expire_those(&a, cpus);
+		cpus_read_unlock();
+	}
+	free_cpumask_var(cpus);
+}
+
 /*
  * Has the rings overwrite what is older than the newest state, and recycles what was for that.
- * A CPU that records little would else keep the state of long ago for ever.  The hotplug
- * lock comes before read_lock, so it is tried: if CPUs are coming or going there will be
- * another time.  Under read_lock.
+ * A CPU that records little would else keep the state of long ago for ever.  Under read_lock.
  */
 static void tb_keep_expire(struct tb_provider *p)
 {
-	struct tb_keep_age a = { .before = p->durable.state_time };
-	unsigned int cpu;
+	struct tb_durable *d = &p->durable;
 
-	if (!tb_keep_may_expire(p) || !cpus_read_trylock())
+	if (!READ_ONCE(p->live) || d->state <= d->first ||
+	    !tb_keep_may_expire(p, d->state, d->state_time))
 		return;
-	for_each_cpu(cpu, &p->cpus) {
-		a.ring = per_cpu_ptr(p->rings, cpu);
-		if (tb_keep_oldest_of(a.ring, TB_BUF_WRITING, a.before) == a.before)
-			continue;
-		if (cpu_online(cpu))
-			smp_call_function_single(cpu, tb_keep_expire_ring, &a, 1);
-		else
-			tb_keep_expire_ring(&a);
-	}
-	cpus_read_unlock();
+	tb_keep_expire_rings(p, d->state_time);
 	tb_keep_recycle(p);
 }
 
@@ -196,7 +224,7 @@ static void tb_keep_full(struct tb_provider *p)
 	WRITE_ONCE(p->reason, TB_REASON_DURABLE_FULL);
 	pr_warn("tracebuf: %s: durable buffer of %llu KiB is full: recording stops\n",
 		p->name, (u64)p->durable.nr_slots * TB_DURABLE_SLOT / 1024);
-	schedule_work(&p->stop_work);
+	queue_work(TB_UNBOUND_WQ, &p->stop_work);
 }
 
 /**
@@ -218,28 +246,6 @@ int tb_keep(struct tb_provider *p, u64 time, u32 id, const void *payload, u32 by
 		err = tb_durable_append_at(&p->durable, time, id, payload, bytes, false);
 	} while (err == -ENOSPC && tb_keep_room(p));
 	return err;
-}
-
-/**
- * tb_keep_track() - add what is known of threads by now
- * @p: the provider
- *
- * Context: process, under read_lock.
- * Return: false if somebody is in the middle of adding one more.
- */
-bool tb_keep_track(struct tb_provider *p)
-{
-	const struct tb_track_slot *slot;
-
-	while ((slot = tb_track_peek(&p->track))) {
-		if (slot->thread.flags & TB_THREAD_EXIT)
-			p->exits[p->nr_exits++ % TB_EXITS] = slot->thread;
-		if (tb_keep(p, slot->time, TB_EV_THREAD, &slot->thread, sizeof(slot->thread)))
-			tb_keep_full(p);
-		tb_track_pop(&p->track);
-		cond_resched();
-	}
-	return !tb_track_count(&p->track);
 }
 
 /* ---- the state -------------------------------------------------------- */
@@ -360,6 +366,8 @@ static int tb_keep_state_once(struct tb_provider *p, bool dump)
 	if (!err)
 		err = tb_select_describe(p);
 	if (!err)
+		err = tb_select_tell(p, tb_clock_read(p->clock.raw), p->moment);
+	if (!err)
 		err = tb_dump_strings(tb_keep_string, d);
 	if (!err)
 		err = tb_keep_counter_names(p);
@@ -392,6 +400,104 @@ int tb_keep_state(struct tb_provider *p, bool dump)
 	return err;
 }
 
+/*
+ * Is it time for a new state, while no other one waits to be used?  When half of the buffer is
+ * in use, and twice what the state took; or before what is left has no room for a state any more,
+ * if at least as much was written since as a state takes.
+ */
+static bool tb_keep_state_wanted(struct tb_provider *p)
+{
+	struct tb_durable *d = &p->durable;
+	u32 used = tb_durable_used_slots(d);
+
+	if ((p->config.flags & TB_CONFIG_DURABLE_STOP) || p->state != TB_STATE_RUNNING ||
+	    d->state > d->first)
+		return false;
+	return (used > d->nr_slots / 2 && used > 2 * d->state_slots) ||
+	       (tb_durable_free_slots(d) <= d->state_slots + 1 && used >= 2 * d->state_slots);
+}
+
+/* As long as the last one took: what would be left of a part of it is a waste. */
+static bool tb_keep_state_fits(struct tb_provider *p)
+{
+	struct tb_durable *d = &p->durable;
+
+	if (tb_durable_free_slots(d) <= d->state_slots)
+		tb_keep_room(p);
+	return tb_durable_free_slots(d) > d->state_slots;
+}
+
+/* Writes the state again if it is time.  If it cannot be written now, the old one is there. */
+static void tb_keep_renew(struct tb_provider *p)
+{
+	if (tb_keep_state_wanted(p) && tb_keep_state_fits(p))
+		tb_keep_state_once(p, true);
+}
+
+#define TB_KEEP_TRIES	16
+
+/*
+ * There is no room, nor any for a second state beside the first: begins with a new one in the
+ * place of all there is.  What is in the rings so far needs that, so it is overwritten before.  A
+ * block that is being written at this moment is complete the next time.  Under read_lock.
+ */
+static bool tb_keep_anew(struct tb_provider *p)
+{
+	struct tb_durable *d = &p->durable;
+	u64 time = tb_clock_read(p->clock.raw);
+	int tries;
+
+	if ((p->config.flags & TB_CONFIG_DURABLE_STOP) || p->state != TB_STATE_RUNNING || p->reason)
+		return false;
+	tb_durable_seal(d);
+	for (tries = 0; tb_keep_oldest(p) < time; tries++) {
+		if (tries == TB_KEEP_TRIES || !tb_keep_may_expire(p, d->used, time))
+			return false;
+		tb_keep_expire_rings(p, time);
+		cond_resched();
+	}
+	if (p->reader && tb_keep_released(p) < d->used)
+		return false;
+	tb_durable_recycle(d, d->used);
+	return !tb_keep_state_once(p, true);
+}
+
+/**
+ * tb_keep_track() - add what is known of threads by now
+ * @p: the provider
+ *
+ * The queue may hold more than the buffer: so the state is written again on the way, too.  What
+ * comes after it then happened before it was written, and is told of as if it had happened later.
+ *
+ * Context: process, under read_lock.
+ * Return: false if somebody is in the middle of adding one more.
+ */
+bool tb_keep_track(struct tb_provider *p)
+{
+	const struct tb_track_slot *slot;
+	u64 used = p->durable.used;
+	int err;
+
+	while ((slot = tb_track_peek(&p->track))) {
+		if (slot->thread.flags & TB_THREAD_EXIT)
+			p->exits[p->nr_exits++ % TB_EXITS] = slot->thread;
+		err = tb_keep(p, slot->time, TB_EV_THREAD, &slot->thread, sizeof(slot->thread));
+		if (err && tb_keep_anew(p))
+			err = tb_keep(p, slot->time, TB_EV_THREAD, &slot->thread,
+				      sizeof(slot->thread));
+		if (err)
+			tb_keep_full(p);
+		tb_track_pop(&p->track);
+		/* with each block */
+		if (p->durable.used != used) {
+			tb_keep_renew(p);
+			used = p->durable.used;
+		}
+		cond_resched();
+	}
+	return !tb_track_count(&p->track);
+}
+
 /* The books of every ring, which nobody records into any more.  Under read_lock. */
 static int tb_keep_totals(struct tb_provider *p)
 {
@@ -401,6 +507,7 @@ static int tb_keep_totals(struct tb_provider *p)
 	for_each_cpu(cpu, &p->cpus) {
 		struct tb_totals t = { .cpu = cpu };
 		struct tb_ring_stats st;
+		struct tb_ring_end end;
 
 		tb_ring_stats(per_cpu_ptr(p->rings, cpu), &st);
 		t.attempted = st.recorded + st.dropped;
@@ -409,10 +516,56 @@ static int tb_keep_totals(struct tb_provider *p)
 		t.dropped = st.dropped;
 		t.oversize = st.oversize;
 		t.blocks = st.blocks;
+		t.time = p->end_time;
+		tb_ring_end(per_cpu_ptr(p->rings, cpu), &end);
+		t.first = end.first;
+		t.last = end.last;
 		if (!err)
 			err = tb_durable_append(&p->durable, TB_EV_TOTALS, &t, sizeof(t), true);
 	}
 	return err;
+}
+
+/**
+ * tb_keep_snapshot() - write the books of one ring for a snapshot that begins
+ * @p: the provider
+ * @cpu: whose ring, flushed
+ *
+ * The last block does not say what the ring refused after it: a frozen one refuses all.
+ *
+ * Context: process, under read_lock.
+ */
+void tb_keep_snapshot(struct tb_provider *p, unsigned int cpu)
+{
+	struct tb_totals t = { .cpu = cpu, .flags = TB_TOTALS_SNAPSHOT };
+	struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+	struct tb_ring_end end;
+
+	tb_ring_end(r, &end);
+	/* after the books, so that the span has all that they count */
+	t.time = tb_clock_read(p->clock.raw);
+	t.blocks = r->to;
+	if (end.open || end.blocks != r->to) {
+		t.flags |= TB_TOTALS_OPEN;
+	} else {
+		/* such a CPU has recorded nothing, if there is one */
+		if (!end.blocks && !end.dropped)
+			return;
+		t.dropped = end.dropped;
+		t.oversize = min(end.oversize, end.dropped);
+		t.first = end.first;
+		/* the last drop may be on its way */
+		t.last = end.first ? t.time : 0;
+		if (end.counted) {
+			t.recorded = end.recorded;
+			t.attempted = end.recorded + end.dropped;
+			t.overwritten = end.overwritten;
+		} else {
+			t.flags |= TB_TOTALS_UNCOUNTED;
+		}
+	}
+	if (tb_keep(p, t.time, TB_EV_TOTALS, &t, sizeof(t)))
+		p->durable_lost++;
 }
 
 /* What rules kept out. */
@@ -456,26 +609,6 @@ int tb_keep_whole(struct tb_provider *p)
 	return err;
 }
 
-/* Half full, and twice what the state took, and no other one is waiting to be used? */
-static bool tb_keep_state_wanted(struct tb_provider *p)
-{
-	struct tb_durable *d = &p->durable;
-	u32 used = tb_durable_used_slots(d);
-
-	return !(p->config.flags & TB_CONFIG_DURABLE_STOP) && p->state == TB_STATE_RUNNING &&
-	       d->state <= d->first && used > d->nr_slots / 2 && used > 2 * d->state_slots;
-}
-
-/* As long as the last one took: what would be left of a part of it is a waste. */
-static bool tb_keep_state_fits(struct tb_provider *p)
-{
-	struct tb_durable *d = &p->durable;
-
-	if (tb_durable_free_slots(d) <= d->state_slots)
-		tb_keep_room(p);
-	return tb_durable_free_slots(d) > d->state_slots;
-}
-
 /**
  * tb_keep_work() - empty the queue of threads, see to it that there is room
  * @work: a provider's durable_work
@@ -491,9 +624,7 @@ void tb_keep_work(struct work_struct *work)
 		tb_keep_track(p);
 		if (!(p->config.flags & TB_CONFIG_DURABLE_STOP))
 			tb_keep_recycle(p);
-		/* if it cannot be written now, the old one is still there */
-		if (tb_keep_state_wanted(p) && tb_keep_state_fits(p))
-			tb_keep_state_once(p, true);
+		tb_keep_renew(p);
 		if (!(p->config.flags & TB_CONFIG_DURABLE_STOP) &&
 		    tb_durable_free_slots(&p->durable) < p->durable.nr_slots / 4)
 			tb_keep_room(p);
@@ -514,6 +645,7 @@ void tb_keep_end(struct tb_provider *p)
 	tb_keep_track(p);
 	tb_clock_sync(&p->clock, &sync);
 	tb_durable_append(&p->durable, TB_EV_CLOCK, &sync, sizeof(sync), true);
+	p->end_time = sync.clock;
 	tb_keep_suppressed(p);
 	/* there is a reserve for these */
 	WARN_ON_ONCE(tb_keep_totals(p));

@@ -251,7 +251,7 @@ struct tb_last_wanted {
 /* Those of one provider.  Preemption is off. */
 static void tb_last_of(struct tb_provider *p, void *data)
 {
-	struct tb_ring __percpu *rings = READ_ONCE(p->live);
+	struct tb_ring __percpu *rings = tb_provider_live(p);
 	struct tb_last_clock clock = { .frequency = p->clock.frequency };
 	const struct tb_last_wanted *wanted = data;
 	const struct cpumask *cpus = wanted->cpus;

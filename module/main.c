@@ -13,11 +13,13 @@
 
 #include "capture/events.h"
 #include "device.h"
+#include "intake.h"
 #include "last.h"
 #include "previous.h"
 #include "producer.h"
 #include "region.h"
 #include "registry.h"
+#include "sleep.h"
 #include "stage.h"
 
 static char *events;
@@ -56,8 +58,9 @@ static uint flush_ms;
 module_param(flush_ms, uint, 0444);
 MODULE_PARM_DESC(flush_ms, "hand over buffers at least this often in ms, 0: when they are full enough (default)");
 
+/* a physical address: a kernel that is locked down takes none */
 static char *memory;
-module_param(memory, charp, 0444);
+module_param_hw(memory, charp, iomem, 0444);
 MODULE_PARM_DESC(memory, "reserved memory for the buffers, so that they can be found after a reboot: ADDRESS:SIZE (memmap=SIZE$ADDRESS) or NAME (reserve_mem=SIZE:ALIGN:NAME)");
 
 static char *clock = "auto";
@@ -67,6 +70,10 @@ MODULE_PARM_DESC(clock, "auto (default), tsc, arch or mono");
 static bool state = true;
 module_param(state, bool, 0444);
 MODULE_PARM_DESC(state, "write the existing threads into the durable buffer at start (default)");
+
+static char *writers;
+module_param(writers, charp, 0444);
+MODULE_PARM_DESC(writers, "categories of programs to record, with * and ?, separated by commas; opens the provider to programs, within a quota that follows the size of its rings (default: none, closed)");
 
 static ushort producer_mode = 0600;
 module_param(producer_mode, ushort, 0444);
@@ -175,11 +182,37 @@ static int tb_params_select(void)
 	return err;
 }
 
+static int tb_params_writers(void)
+{
+	static const struct tb_quota quota = { .flags = TB_QUOTA_DEFAULT };
+	char *list = kstrdup(writers, GFP_KERNEL), *rest = list, *pattern;
+	int err = 0;
+
+	if (!list)
+		return -ENOMEM;
+	while (!err && (pattern = strsep(&rest, ",")) != NULL) {
+		if (!*pattern)
+			continue;
+		err = strlen(pattern) < TB_NAME_MAX ? 0 : -EINVAL;
+		if (!err)
+			err = tb_intake_categories(&tb_kernel_provider, TB_CATEGORY_ENABLE,
+						   pattern);
+		if (err)
+			pr_err("tracebuf: writers=%s: '%s': %s\n", writers, pattern,
+			       err == -ENOSPC ? "too many" : "too long");
+	}
+	kfree(list);
+	/* insmod would read ENOSPC as something else */
+	return err ? -EINVAL : tb_intake_quota(&tb_kernel_provider, &quota);
+}
+
 /* Does what the parameters say; without events nothing is recorded yet. */
 static int tb_params_apply(void)
 {
 	int err = tb_params_configure();
 
+	if (!err && writers && *writers)
+		err = tb_params_writers();
 	if (err || !events || !*events)
 		return err;
 	err = tb_params_select();
@@ -208,12 +241,15 @@ static int __init tb_init(void)
 	err = tb_memory_init();
 	if (err)
 		goto registry_exit;
+	err = tb_sleep_init();
+	if (err)
+		goto registry_exit;
 	err = tb_params_apply();
 	if (err)
-		goto registry_exit;
+		goto sleep_exit;
 	err = tb_device_init();
 	if (err)
-		goto registry_exit;
+		goto sleep_exit;
 	err = tb_producer_init(producer_mode, producers_per_user);
 	if (err)
 		goto device_exit;
@@ -226,6 +262,8 @@ producer_exit:
 	tb_producer_exit();
 device_exit:
 	tb_device_exit();
+sleep_exit:
+	tb_sleep_exit();
 registry_exit:
 	tb_registry_exit();
 	tb_region_exit();
@@ -240,6 +278,7 @@ static void __exit tb_exit(void)
 	tb_last_exit();
 	tb_producer_exit();
 	tb_device_exit();
+	tb_sleep_exit();
 	tb_registry_exit();
 	tb_region_exit();
 	tb_events_exit();

@@ -127,7 +127,8 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 		    tb_mem_alloc(&mem[cpu], c->buffers, c->elements * TB_ELEMENT_SIZE,
 				 cpu_to_node(cpu), what))
 			goto fail;
-		bufs[cpu] = kvcalloc(c->buffers, sizeof(**bufs), TB_GFP);
+		bufs[cpu] = kvzalloc_node(array_size(c->buffers, sizeof(**bufs)), TB_GFP,
+					  cpu_to_node(cpu));
 		if (!bufs[cpu])
 			goto fail;
 		for (i = 0; i < c->buffers; i++)
@@ -239,18 +240,36 @@ static int tb_vma_may_split(struct vm_area_struct *vma, unsigned long addr)
 	return -EINVAL;
 }
 
-/* The durable buffer's pages; those of rings are inserted when it is mapped. */
+/* The page at an offset of the mapping, or NULL.  Under map_lock. */
+static struct page *tb_provider_page(const struct tb_provider *p, u64 at)
+{
+	u64 stride = tb_provider_ring_stride(p), header = tb_provider_ring_header(p);
+	u64 cpu = at / stride;
+
+	if (cpu >= nr_cpu_ids)
+		return tb_durable_page(&p->durable, at - tb_provider_durable_offset(p));
+	if (!cpumask_test_cpu(cpu, &p->cpus))
+		return NULL;
+	at %= stride;
+	return at < header ? tb_mem_page(&p->headers[cpu], at) :
+			     tb_mem_page(&p->mem[cpu], at - header);
+}
+
+/*
+ * The durable buffer's pages; those of rings are inserted when it is mapped, unless they are of
+ * reserved memory.
+ */
 static vm_fault_t tb_vma_fault(struct vm_fault *vmf)
 {
 	struct tb_provider *p = vmf->vma->vm_private_data;
-	u64 at = (u64)vmf->pgoff << PAGE_SHIFT;
 	vm_fault_t result = VM_FAULT_SIGBUS;
-	struct page *page = NULL;
+	struct page *page;
 
 	mutex_lock(&p->map_lock);
-	if (at >= tb_provider_durable_offset(p))
-		page = tb_durable_page(&p->durable, at - tb_provider_durable_offset(p));
-	if (page) {
+	page = tb_provider_page(p, (u64)vmf->pgoff << PAGE_SHIFT);
+	if (page && vmf->vma->vm_flags & VM_PFNMAP) {
+		result = vmf_insert_pfn(vmf->vma, vmf->address & PAGE_MASK, page_to_pfn(page));
+	} else if (page) {
 		get_page(page);
 		vmf->page = page;
 		result = 0;
@@ -300,10 +319,18 @@ int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma)
 	 * takes MADV_DONTNEED to its own mapping finds it empty.
 	 */
 	tb_vma_flags(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY, VM_MAYWRITE);
+	/*
+	 * Reserved memory need not be in the kernel's own map, where whoever got one of its pages
+	 * (a pipe, a disk, ptrace) would look for it; and its last user does not free it.  So it
+	 * is mapped by page frame number, which gives nobody a page; by faults, so that nothing is
+	 * mapped before this mapping counts as one.  It is not copy-on-write: VM_MAYWRITE is gone.
+	 */
+	if (p->durable.region)
+		tb_vma_flags(vma, VM_PFNMAP, 0);
 	for_each_possible_cpu(cpu) {
 		unsigned long addr = vma->vm_start + cpu * stride;
 
-		if (!cpumask_test_cpu(cpu, &p->cpus))
+		if (!cpumask_test_cpu(cpu, &p->cpus) || p->durable.region)
 			continue;
 		err = tb_mem_map(&p->headers[cpu], vma, addr);
 		if (!err)

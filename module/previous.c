@@ -394,6 +394,8 @@ static void tb_previous_fill(struct tb_provider *p, const struct tb_previous *v,
 	mutex_lock(&p->read_lock);
 	p->clock.id = v->init.clock;
 	p->clock.frequency = v->init.frequency;
+	/* as the blocks of the rings say in their gap slots */
+	p->durable.recording = v->found[0].recording;
 	tb_previous_keep(p, v, first);
 	for (i = v->durable; i < v->nr; i++) {
 		block = v->found[i].block;

@@ -111,6 +111,7 @@ struct tb_books {
  * @answered: the last one it has answered
  * @recording: as in @page
  * @overwrites: likewise
+ * @closed: likewise
  * @nr_categories: how many
  * @category: their names
  * @matched: bit t: target t wants it
@@ -156,6 +157,7 @@ struct tb_producer {
 	u64 answered;
 	u32 recording;
 	u32 overwrites;
+	u32 closed;
 	u32 nr_categories;
 	char (*category)[TB_NAME_MAX];
 	u32 matched[TB_CATEGORIES_MAX];

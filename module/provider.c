@@ -8,6 +8,7 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
+#include <linux/sched/isolation.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 
@@ -62,24 +63,30 @@ static int tb_config_check(const struct tb_config *c)
 }
 
 /**
- * tb_provider_call() - call a function on a CPU whose events are recorded
- * @p: the provider, which has memory
- * @what: the function: with preemption off, or in an interrupt of another CPU
- * @arg: its argument
+ * tb_provider_cpu() - a CPU whose events are recorded, to do something there
+ * @p: the provider
+ * @spare: not one that is isolated; else one of these only if there is no other
  *
- * It is this CPU if that is one of them. If all of them are offline nothing is called.
+ * It may be offline by the time of use.
  *
- * Context: process.
+ * Context: any.
+ * Return: the CPU; nr_cpu_ids if there is none online.
  */
-void tb_provider_call(struct tb_provider *p, void (*what)(void *arg), void *arg)
+unsigned int tb_provider_cpu(struct tb_provider *p, bool spare)
 {
-	bool here = cpumask_test_cpu(get_cpu(), &p->cpus);
+	unsigned int cpu, found = nr_cpu_ids;
 
-	if (here)
-		what(arg);
-	put_cpu();
-	if (!here)
-		smp_call_function_any(&p->cpus, what, arg, 1);
+	rcu_read_lock();
+	for_each_cpu_and(cpu, &p->cpus, cpu_online_mask) {
+		if (!cpu_is_isolated(cpu)) {
+			found = cpu;
+			break;
+		}
+		if (!spare && found >= nr_cpu_ids)
+			found = cpu;
+	}
+	rcu_read_unlock();
+	return found;
 }
 
 /**
@@ -356,9 +363,11 @@ int tb_provider_stats(struct tb_provider *p, struct tb_stats *st)
 	u32 cpu = st->cpu;
 	u64 gone;
 
-	if (cpu >= nr_cpu_ids || !cpu_possible(cpu))
+	if (cpu >= nr_cpu_ids)
 		return -EINVAL;
 	cpu = array_index_nospec(cpu, nr_cpu_ids);
+	if (!cpu_possible(cpu))
+		return -EINVAL;
 	mutex_lock(&p->read_lock);
 	if (p->allocated && cpumask_test_cpu(cpu, &p->cpus))
 		tb_ring_stats(per_cpu_ptr(p->rings, cpu), &s);
@@ -439,6 +448,8 @@ int tb_provider_init(struct tb_provider *p, const char *name, u32 id)
 	err = tb_track_alloc(&p->track);
 	if (!err)
 		err = tb_stage_init(p);
+	if (!err)
+		err = tb_intake_init(p);
 	if (err) {
 		tb_stage_exit(p);
 		tb_track_free(&p->track);
@@ -465,5 +476,6 @@ void tb_provider_destroy(struct tb_provider *p)
 	tb_rule_exit(p);
 	tb_counters_exit(&p->counters);
 	tb_stage_exit(p);
+	tb_intake_exit(p);
 	free_percpu(p->rings);
 }

@@ -48,7 +48,7 @@ struct tb_session;
 /**
  * struct tb_provider - one provider
  * @rings: one per possible CPU; those not in @cpus are all zero
- * @live: @rings while others may record (api.c), else NULL
+ * @live: @rings while others may record (api.c), else NULL; see tb_recording_attach()
  * @node: in the list of providers
  * @ref: open files, modules, and the list
  * @files: open files that are for it
@@ -64,9 +64,11 @@ struct tb_session;
  * @exits: the threads that ended last, by number modulo TB_EXITS
  * @nr_exits: how many ended
  * @durable_lost: records that found no room there
+ * @end_time: when the recording ended, trace clock
  * @kick: @track fills
  * @durable_work: empties it, makes room
  * @stop_work: stops the recording, because of @reason
+ * @moment: changes of the selection so far (select.c)
  * @probes: struct tb_probe, by the number of the event; of those that have ever been chosen
  * @pids: whose events are recorded, or NULL: everybody's
  * @counters: performance counters that rules ask for
@@ -103,6 +105,7 @@ struct tb_provider {
 	struct tb_config config;
 	struct tb_clock clock;
 	u64 generation;
+	u64 moment;
 	struct xarray probes;
 	u32 nr_enabled;
 	struct tb_pidset *pids;
@@ -127,6 +130,7 @@ struct tb_provider {
 	struct tb_thread exits[TB_EXITS];
 	u64 nr_exits;
 	u64 durable_lost;
+	u64 end_time;
 	struct tb_session *reader;
 	u32 next_cpu;
 	bool snapshot;
@@ -152,8 +156,10 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 bool tb_provider_held(struct tb_provider *p);
 int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation);
 int tb_provider_stop(struct tb_provider *p, u64 generation);
-void tb_provider_call(struct tb_provider *p, void (*what)(void *arg), void *arg);
+unsigned int tb_provider_cpu(struct tb_provider *p, bool spare);
 int tb_provider_flush(struct tb_provider *p, int cpu);
+void tb_provider_close_buffers(struct tb_provider *p);
+void tb_provider_flush_cpus(struct tb_provider *p, const struct cpumask *cpus);
 void tb_provider_flush_cpu(struct tb_provider *p, unsigned int cpu);
 void tb_provider_query(struct tb_provider *p, struct tb_query *q);
 int tb_provider_stats(struct tb_provider *p, struct tb_stats *st);
@@ -169,6 +175,7 @@ bool tb_keep_track(struct tb_provider *p);
 int tb_keep_state(struct tb_provider *p, bool dump);
 int tb_keep_counters(struct tb_provider *p, u32 mask);
 int tb_keep_whole(struct tb_provider *p);
+void tb_keep_snapshot(struct tb_provider *p, unsigned int cpu);
 void tb_keep_end(struct tb_provider *p);
 void tb_keep_work(struct work_struct *work);
 /* memory.c */
@@ -179,6 +186,16 @@ void tb_provider_free(struct tb_provider *p);
 int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma);
 u64 tb_provider_ring_stride(const struct tb_provider *p);
 u64 tb_provider_durable_offset(const struct tb_provider *p);
+
+/*
+ * The rings, if others than probes may record there now; else NULL.  Who records keeps preemption
+ * off: stopping waits for those who have seen the rings (tb_recording_detach()).
+ */
+static __always_inline struct tb_ring __percpu *tb_provider_live(struct tb_provider *p)
+{
+	/* before anything that is in them: pairs with the release in tb_recording_attach() */
+	return smp_load_acquire(&p->live);
+}
 
 /* bytes before the first buffer of a ring */
 static inline u32 tb_provider_ring_header(const struct tb_provider *p)

@@ -196,6 +196,7 @@ static __always_inline void *tb_probe_begin(struct tb_probe *p, struct tb_slot *
 	void *raw;
 
 	preempt_disable_notrace();
+	/* a dependent load, before all that is in the rings: pairs with tb_rule_route() */
 	r = this_cpu_ptr(READ_ONCE(p->rings));
 	if (unlikely(!tb_ring_reserve(r, n, slot))) {
 		struct tb_place place = tb_stage_begin(p, r, n);
@@ -228,7 +229,7 @@ static __always_inline void tb_probe_end(struct tb_slot *slot)
 static __always_inline void tb_probe_simple(struct tb_probe *p, u64 payload)
 {
 	preempt_disable_notrace();
-	/* with rules: tb_ring_staged_simple() */
+	/* as in tb_probe_begin(); with rules: tb_ring_staged_simple() */
 	tb_ring_simple(this_cpu_ptr(READ_ONCE(p->rings)), p->id_fast, payload);
 	preempt_enable_notrace();
 }

@@ -6,15 +6,18 @@
 #include <linux/cpu.h>
 #include <linux/module.h>
 #include <linux/random.h>
+#include <linux/sched/isolation.h>
 #include <linux/smp.h>
 
 #include "capture/capture.h"
 #include "capture/events.h"
+#include "compat.h"
 #include "provider.h"
 #include "record.h"
 #include "rule.h"
 #include "select.h"
 #include "session.h"
+#include "sleep.h"
 
 #define TB_SYNC_INTERVAL	(10 * HZ)
 
@@ -50,6 +53,7 @@ void tb_recording_reset(struct tb_provider *p)
 		r->recording = recording;
 		/* touches each buffer */
 		tb_ring_reset(r, now);
+		r->paused = tb_sleep_pauses(p);
 		cond_resched();
 	}
 	while (tb_track_peek(&p->track))
@@ -99,11 +103,21 @@ void tb_recording_stop(struct tb_provider *p)
 	/* producers write no more, and what they have written is the recording's */
 	tb_intake_tell(p, false);
 	tb_intake_scrape(p, true);
+	/* what waits in the queue may take more room than there is at the end */
+	mutex_lock(&p->read_lock);
+	tb_keep_track(p);
+	mutex_unlock(&p->read_lock);
 	tb_recording_detach(p);
 	cpus_read_lock();
 	mutex_lock(&p->read_lock);
-	for_each_cpu(cpu, &p->cpus)
-		tb_ring_flush(per_cpu_ptr(p->rings, cpu));
+	for_each_cpu(cpu, &p->cpus) {
+		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+
+		tb_ring_flush(r);
+		/* nobody overwrites what a snapshot has not taken yet */
+		while (tb_ring_unpin(r))
+			;
+	}
 	tb_keep_end(p);
 	tb_header_end(p);
 	if (!p->reason)
@@ -163,7 +177,8 @@ static int tb_recording_attach(struct tb_provider *p, bool dump)
 	if (!err)
 		err = tb_select_attach(p);
 	if (!err)
-		WRITE_ONCE(p->live, p->rings);
+		/* the rings, reset, before their address: pairs with tb_provider_live() */
+		smp_store_release(&p->live, p->rings);
 	return err;
 }
 
@@ -203,17 +218,92 @@ int tb_recording_start(struct tb_provider *p, bool dump)
 		return err;
 	}
 	tb_intake_tell(p, true);
-	schedule_delayed_work(&p->sync_work, TB_SYNC_INTERVAL);
+	queue_delayed_work(TB_UNBOUND_WQ, &p->sync_work, TB_SYNC_INTERVAL);
 	if (p->config.flush_ms)
-		schedule_delayed_work(&p->flush_work, msecs_to_jiffies(p->config.flush_ms));
+		queue_delayed_work(TB_UNBOUND_WQ, &p->flush_work,
+				   msecs_to_jiffies(p->config.flush_ms));
 	return 0;
 }
 
 /* ---- flush ------------------------------------------------------------ */
 
-static void tb_flush_local(void *ring)
+/**
+ * struct tb_flush_call - which rings to flush
+ * @p: the provider
+ * @cpus: of its CPUs these; NULL: all
+ * @spare: not those of CPUs that are isolated
+ */
+struct tb_flush_call {
+	struct tb_provider *p;
+	const struct cpumask *cpus;
+	bool spare;
+};
+
+/*
+ * Is the ring of @cpu to be flushed, and is there anything to close?  An interrupt for nothing
+ * would wake a CPU that is idle, or disturb one that is to be left alone.
+ */
+static bool tb_flush_wanted(int cpu, void *arg)
 {
-	tb_ring_flush(ring);
+	const struct tb_flush_call *call = arg;
+	bool wanted;
+
+	if (call->cpus && !cpumask_test_cpu(cpu, call->cpus))
+		return false;
+	rcu_read_lock();
+	wanted = !call->spare || !cpu_is_isolated(cpu);
+	rcu_read_unlock();
+	return wanted && tb_ring_holds(per_cpu_ptr(call->p->rings, cpu));
+}
+
+static void tb_flush_here(void *arg)
+{
+	const struct tb_flush_call *call = arg;
+
+	tb_ring_flush(this_cpu_ptr(call->p->rings));
+}
+
+/* One batch of interrupts.  Under the hotplug lock and read_lock. */
+static void tb_flush_rings(struct tb_flush_call *call)
+{
+	unsigned int cpu;
+
+	on_each_cpu_cond_mask(tb_flush_wanted, tb_flush_here, call, true, &call->p->cpus);
+	for_each_cpu(cpu, &call->p->cpus)
+		if (!cpu_online(cpu) && tb_flush_wanted(cpu, call))
+			tb_ring_flush(per_cpu_ptr(call->p->rings, cpu));
+}
+
+/**
+ * tb_provider_close_buffers() - close the current buffers of all rings, whatever the mode
+ * @p: the provider, with memory
+ *
+ * Context: process, under the hotplug lock and read_lock: so that only one
+ * flushes the ring of a CPU that is offline.
+ */
+void tb_provider_close_buffers(struct tb_provider *p)
+{
+	struct tb_flush_call call = { .p = p };
+
+	tb_flush_rings(&call);
+}
+
+/**
+ * tb_provider_flush_cpus() - close the current buffers of some CPUs' rings
+ * @p: the provider, with memory
+ * @cpus: of its CPUs these; NULL: all
+ *
+ * Only CPUs with something to close are interrupted.  Not in oneshot mode: nobody reads before
+ * it stops, and what is closed is room lost.
+ *
+ * Context: as tb_provider_close_buffers().
+ */
+void tb_provider_flush_cpus(struct tb_provider *p, const struct cpumask *cpus)
+{
+	struct tb_flush_call call = { .p = p, .cpus = cpus };
+
+	if (p->config.mode != TB_MODE_ONESHOT)
+		tb_flush_rings(&call);
 }
 
 /**
@@ -221,21 +311,11 @@ static void tb_flush_local(void *ring)
  * @p: the provider, with memory
  * @cpu: one of its CPUs
  *
- * Not in oneshot mode: nobody reads before it stops, and what is closed is room lost.
- *
- * Context: process, under the hotplug lock and read_lock: so that only one
- * flushes the ring of a CPU that is offline.
+ * Context: as tb_provider_close_buffers(); see tb_provider_flush_cpus().
  */
 void tb_provider_flush_cpu(struct tb_provider *p, unsigned int cpu)
 {
-	struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
-
-	if (p->config.mode == TB_MODE_ONESHOT)
-		return;
-	if (cpu_online(cpu))
-		smp_call_function_single(cpu, tb_flush_local, r, 1);
-	else
-		tb_ring_flush(r);
+	tb_provider_flush_cpus(p, cpumask_of(cpu));
 }
 
 /**
@@ -250,20 +330,16 @@ void tb_provider_flush_cpu(struct tb_provider *p, unsigned int cpu)
  */
 int tb_provider_flush(struct tb_provider *p, int cpu)
 {
-	unsigned int i;
 	int err = 0;
 
 	if (cpu == -1)
 		tb_intake_scrape(p, false);
 	cpus_read_lock();
 	mutex_lock(&p->read_lock);
-	if (cpu < -1 || (cpu >= 0 && (cpu >= nr_cpu_ids || !cpumask_test_cpu(cpu, &p->cpus)))) {
+	if (cpu < -1 || (cpu >= 0 && (cpu >= nr_cpu_ids || !cpumask_test_cpu(cpu, &p->cpus))))
 		err = -EINVAL;
-	} else if (p->allocated) {
-		for_each_cpu(i, &p->cpus)
-			if (cpu < 0 || cpu == i)
-				tb_provider_flush_cpu(p, i);
-	}
+	else if (p->allocated)
+		tb_provider_flush_cpus(p, cpu < 0 ? NULL : cpumask_of(cpu));
 	mutex_unlock(&p->read_lock);
 	cpus_read_unlock();
 	return err;
@@ -271,13 +347,25 @@ int tb_provider_flush(struct tb_provider *p, int cpu)
 
 /* ---- at intervals ----------------------------------------------------- */
 
+/*
+ * Nobody has asked for this very moment: CPUs that were isolated are not interrupted.  Their
+ * buffers are handed over at the mark, or when somebody flushes.
+ */
 static void tb_flush_work(struct work_struct *work)
 {
 	struct tb_provider *p = container_of(work, struct tb_provider, flush_work.work);
+	struct tb_flush_call call = { .p = p, .spare = true };
 
-	if (READ_ONCE(p->reader))
-		tb_provider_flush(p, -1);
-	schedule_delayed_work(&p->flush_work, msecs_to_jiffies(p->config.flush_ms));
+	if (READ_ONCE(p->reader)) {
+		tb_intake_scrape(p, false);
+		cpus_read_lock();
+		mutex_lock(&p->read_lock);
+		if (p->allocated && p->config.mode != TB_MODE_ONESHOT)
+			tb_flush_rings(&call);
+		mutex_unlock(&p->read_lock);
+		cpus_read_unlock();
+	}
+	queue_delayed_work(TB_UNBOUND_WQ, &p->flush_work, msecs_to_jiffies(p->config.flush_ms));
 }
 
 static void tb_record_sync(void *arg)
@@ -289,19 +377,53 @@ static void tb_record_sync(void *arg)
 	tb_record_control(p, TB_EV_CLOCK, &sync, sizeof(sync), 2);
 }
 
+/* On this CPU, if its events are recorded. */
+static bool tb_sync_here(struct tb_provider *p)
+{
+	bool here = cpumask_test_cpu(get_cpu(), &p->cpus);
+
+	if (here)
+		tb_record_sync(p);
+	put_cpu();
+	return here;
+}
+
+/* On another one that is not isolated. */
+static bool tb_sync_there(struct tb_provider *p)
+{
+	unsigned int cpu = tb_provider_cpu(p, true);
+
+	return cpu < nr_cpu_ids && !smp_call_function_single(cpu, tb_record_sync, p, 1);
+}
+
+/* Where there is none.  A durable buffer that may not start anew is for what must not be lost. */
+static void tb_sync_keep(struct tb_provider *p)
+{
+	struct tb_clock_sync sync;
+
+	if (p->config.flags & TB_CONFIG_DURABLE_STOP)
+		return;
+	mutex_lock(&p->read_lock);
+	tb_clock_sync(&p->clock, &sync);
+	tb_keep(p, sync.clock, TB_EV_CLOCK, &sync, sizeof(sync));
+	mutex_unlock(&p->read_lock);
+}
+
 /* Ties the clocks together now and then: they drift. */
 static void tb_sync_work(struct work_struct *work)
 {
 	struct tb_provider *p = container_of(work, struct tb_provider, sync_work.work);
 
-	tb_provider_call(p, tb_record_sync, p);
-	schedule_work(&p->durable_work);
-	schedule_delayed_work(&p->sync_work, TB_SYNC_INTERVAL);
+	if (!tb_sync_here(p) && !tb_sync_there(p))
+		tb_sync_keep(p);
+	queue_work(TB_UNBOUND_WQ, &p->durable_work);
+	queue_delayed_work(TB_UNBOUND_WQ, &p->sync_work, TB_SYNC_INTERVAL);
 }
 
 static void tb_kick_work(struct irq_work *work)
 {
-	schedule_work(&container_of(work, struct tb_provider, kick)->durable_work);
+	/* not on this CPU, which may be isolated */
+	queue_work(TB_UNBOUND_WQ, &container_of(work, struct tb_provider, kick)->durable_work);
 }
 
 /* ---- life ------------------------------------------------------------- */

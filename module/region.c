@@ -6,8 +6,9 @@
  *
  * The range is either one that the kernel knows by name (reserve_mem=), or one that it was told
  * not to use (memmap=nn$ss), by its address.  The latter is claimed as a device's memory would
- * be; what the kernel uses as its RAM is refused.  Pages must have a struct page, for they are
- * mapped into user space like others.
+ * be; what the kernel uses as its RAM is refused, and so is what the firmware keeps for itself,
+ * as far as this kernel tells modules what that is.  Pages must have a struct page, which stands
+ * for them; nobody else gets it: user space has them by page frame number (memory.c).
  *
  * As long as something that was found there has not been dropped, nothing in it is changed.
  */
@@ -18,8 +19,12 @@
 #include <linux/kernel.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#ifdef TB_HAVE_FIRMWARE_MAP
+#include <asm/e820/api.h>
+#endif
 
 #include "compat.h"
 #include "region.h"
@@ -51,6 +56,49 @@ wrong:
 	return -EINVAL;
 }
 
+/*
+ * Did the firmware tell of all of it as RAM?  Where the kernel does not let modules ask that, it
+ * may have.
+ */
+static bool tb_firmware_ram(phys_addr_t start, phys_addr_t end)
+{
+#ifdef TB_HAVE_FIRMWARE_MAP
+	static const enum e820_type others[] = {
+		E820_TYPE_RESERVED, E820_TYPE_ACPI, E820_TYPE_NVS, E820_TYPE_UNUSABLE,
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		if (e820__mapped_raw_any(start, end, others[i]))
+			return false;
+	for (; start < end; start += PAGE_SIZE) {
+		if (!e820__mapped_raw_any(start, start + PAGE_SIZE, E820_TYPE_RAM))
+			return false;
+		cond_resched();
+	}
+#endif
+	return true;
+}
+
+/*
+ * Is any of it the firmware's?  The kernel's own map of memory has what it was told to leave alone
+ * as reserved, like what the firmware keeps for itself: so it is the firmware's map, which says RAM
+ * of the former.
+ */
+static bool tb_region_firmware(phys_addr_t start, phys_addr_t bytes)
+{
+	if (region_intersects(start, bytes, IORESOURCE_MEM, IORES_DESC_ACPI_TABLES) !=
+	    REGION_DISJOINT ||
+	    region_intersects(start, bytes, IORESOURCE_MEM, IORES_DESC_ACPI_NV_STORAGE) !=
+	    REGION_DISJOINT)
+		return true;
+	if (!IS_ENABLED(CONFIG_X86))
+		return false;
+	if (start < SZ_1M)
+		return true;
+	return !tb_firmware_ram(start, start + bytes);
+}
+
 /* One that the kernel does not use, and nobody else. */
 static int tb_region_claim(const char *what, phys_addr_t start, phys_addr_t bytes)
 {
@@ -60,7 +108,13 @@ static int tb_region_claim(const char *what, phys_addr_t start, phys_addr_t byte
 		       what);
 		return -EINVAL;
 	}
-	if (!request_mem_region(start, bytes, "tracebuf")) {
+	if (tb_region_firmware(start, bytes)) {
+		pr_err("tracebuf: memory=%s: the firmware keeps it for itself; boot with memmap=SIZE$ADDRESS of what is RAM\n",
+		       what);
+		return -EINVAL;
+	}
+	/* exclusive: not for /dev/mem either */
+	if (!request_mem_region_exclusive(start, bytes, "tracebuf")) {
 		pr_err("tracebuf: memory=%s: somebody else has it\n", what);
 		return -EBUSY;
 	}
@@ -211,6 +265,8 @@ struct page *tb_region_alloc(unsigned int order)
  * @order: how many
  *
  * What was in reserved memory is of no use to the next boot once its provider has let go of it.
+ * Nobody can have such a page still: no program ever gets one (memory.c), and memory that is
+ * mapped is not given back.
  *
  * Context: process.
  */

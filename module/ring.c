@@ -157,7 +157,7 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
 		b->events = 0;
 		b->later = 0;
 		b->later_open = 0;
-		b->late = 0;
+		b->lost_from = now;
 		b->told = 0;
 		b->settled = 0;
 		tb_buf_blank(r, b);
@@ -181,9 +181,11 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
 	r->full_seen = ~0ull;
 	r->overwrite_last = ~0ull;
 	r->passed = 0;
+	r->paused = 0;
 	r->rd_bufs = r->bufs;
 	r->rd_nr = r->nr;
 	r->held = 0;
+	r->pinned = 0;
 	r->start_time = now;
 	r->magic = TB_RING_IMAGE_MAGIC;
 	memset(&r->rd, 0, sizeof(r->rd));
@@ -344,6 +346,8 @@ static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, u64 *place)
 	u64 next;
 	int b;
 
+	if (unlikely(tb_read(&r->paused)))
+		return -1;
 	/*
 	 * Before the exchange: what nested contexts drop later is then told
 	 * by the block they open, or the one after.
@@ -462,7 +466,7 @@ bool tb_ring_simple_slow(struct tb_ring *r, u32 id, u64 payload, u64 h, u64 ts)
 
 	if (unlikely(!r->nr))
 		return tb_ring_staged_simple(r, id, payload);
-	if (!r->raw_clock)
+	if (r->raw_clock != TB_TICKS_PLAIN)
 		ts = tb_ring_clock(r);
 	place = tb_ring_reserve_slow(r, 1, h, ts);
 	if (!place.head)
@@ -511,6 +515,31 @@ bool tb_ring_mark(struct tb_ring *r)
 
 TB_EXPORT(tb_ring_mark);
 
+/*
+ * @block, in state word @state, is complete: from when on were events lost that later blocks tell
+ * of?  The next block tells of the events dropped while this one was open.  If the next block is
+ * overwritten, only their count survives, and the reader needs this time.
+ *
+ * The order matters: time_end, drop_first, head.  If head is still in @block at the end, no later
+ * block was opened before that, and none has reset drop_first.  If head has moved, every event
+ * that @block does not count was dropped after it was opened.  A context that this one interrupted
+ * may be dropping an event and have read the clock earlier: that drop is under way at the
+ * time returned here.
+ */
+static u64 tb_ring_lost_from(struct tb_ring *r, const struct tb_block *block, u64 state)
+{
+	u64 dropped = tb_read(&r->drop_first);
+
+	if (tb_head_seq(tb_read(&r->head), state) != TB_BUF_SEQ(state)) {
+		tb_ring_path(TB_PATH_COMPLETE_OUTER);
+		return block->time_start;
+	}
+	if (dropped > block->time_end)
+		return block->time_end;
+	tb_ring_path(TB_PATH_COMPLETE_DROPS);
+	return dropped;
+}
+
 /**
  * tb_ring_complete() - everything in @b is committed: hand it over
  * @r: the ring of this CPU
@@ -532,10 +561,7 @@ void tb_ring_complete(struct tb_ring *r, struct tb_buf *b)
 	s = tb_read(&b->state);
 	b->events = (u32)tb_local_read(&b->committed);
 	block->time_end = tb_ring_clock(r);
-	/* after the clock: if head is still here, so is everything that is older than that */
-	b->late = tb_head_seq(tb_read(&r->head), s) != TB_BUF_SEQ(s);
-	if (b->late)
-		tb_ring_path(TB_PATH_COMPLETE_OUTER);
+	b->lost_from = tb_ring_lost_from(r, block, s);
 	block->data = b->closed ? b->closed & ~1u : r->capacity * TB_ELEMENT_SIZE;
 	block->events = b->events;
 	block->flags = TB_BLOCK_COMPLETE | (b->closed & 1 ? TB_BLOCK_FLUSHED : 0);
@@ -569,4 +595,20 @@ bool tb_ring_flush(struct tb_ring *r)
 			return false;
 	} while (!tb_ring_close(r, h, true));
 	return true;
+}
+
+/**
+ * tb_ring_resume() - open buffers again
+ * @r: the ring, paused
+ *
+ * Nobody knows when in the pause the events were that were dropped: the span that is told of
+ * them reaches to now.
+ *
+ * Context: as tb_ring_flush().
+ */
+void tb_ring_resume(struct tb_ring *r)
+{
+	if (tb_read(&r->drop_first) != ~0ull)
+		tb_raise(&r->drop_last, tb_ring_clock(r));
+	tb_write(&r->paused, 0);
 }

@@ -46,8 +46,7 @@ enum tb_buf_state {
  * @overwritten: overwritten events already told of
  * @dropped: dropped events already told of
  * @oversize: of those, the oversize ones
- * @end: time at which the last block handed over that was settled was complete; when it was
- *	opened, if others were before that
+ * @end: tb_buf.lost_from of the last block handed over that was settled
  * @unsettled: 1: @overwritten was read in the middle of an overwriting; TB_RD_PUT_BACK more for
  *	each block below @next that was put back, and has not been taken again
  */
@@ -84,14 +83,16 @@ struct tb_rd {
  * @later: events overwritten in blocks after the one in it, and in those before it;
  *	never set back; TB_LATER_LAP is added whenever it is claimed
  * @later_open: @later when it was opened
- * @late: head had moved on when it was complete
+ * @lost_from: no event that the blocks after it tell of was lost before that: when it was
+ *	complete; when the first event was dropped since it was opened, if one was; when
+ *	it was opened, if head had moved on before it was complete
  * @told: put back after it was acquired: its gap slot is filled in
  * @settled: and tells all that is missing before it
  * @copied_events: in the block that a snapshot has put back here
  * @copied: low half of that one's number plus one; 0: there is none
  * @rd: reader's: the books as they were before this one was acquired
  *
- * Up to @late it is the writers'; a reader that polls @state must not take that
+ * Up to @lost_from it is the writers'; a reader that polls @state must not take that
  * line away from them.
  */
 struct tb_buf {
@@ -101,7 +102,7 @@ struct tb_buf {
 	u32 events;
 	u64 later;
 	u64 later_open;
-	u32 late;
+	u64 lost_from;
 
 	u64 state __aligned(64);
 	u8 told;
@@ -119,7 +120,7 @@ struct tb_buf {
  * @mark: the high-water mark in elements
  * @nr: buffers
  * @max: largest event, in elements
- * @raw_clock: read the processor's counter, else ktime_get_mono_fast_ns()
+ * @raw_clock: enum tb_ticks
  * @overwrite: policy, else drop
  * @overwrite_last: number of the last block that may overwrite another; ~0: no end to it
  * @magic: TB_RING_IMAGE_MAGIC: a memory image is searched for it
@@ -141,11 +142,13 @@ struct tb_buf {
  * @full_seen: @releases before the last walk that found no buffer
  * @passed: after a walk passed by an incomplete block: its number plus one, the highest
  *	of them; 0: none, or they are gone
+ * @paused: no buffer is opened: what does not fit into the current one is dropped
  * @start_time: when recording began
  * @releases: reader's: buffers given back, so room there may be
  * @rd_bufs: reader's: @bufs, away from @head
  * @rd_nr: reader's: @nr, likewise
  * @held: reader's: how many buffers are HELD
+ * @pinned: reader's: of these, held for a snapshot before it acquires them
  * @rd: reader's books
  * @delivered: reader's: events given back
  * @delivered_bytes: reader's: bytes given back
@@ -187,11 +190,13 @@ struct tb_ring {
 	u64 drop_last;
 	u64 full_seen;
 	u64 passed;
+	u32 paused;
 
 	u64 releases __aligned(64);
 	struct tb_buf *rd_bufs;
 	u32 rd_nr;
 	u32 held;
+	u32 pinned;
 	struct tb_rd rd;
 	u64 delivered;
 	u64 delivered_bytes;
@@ -248,6 +253,30 @@ struct tb_ring_stats {
 	u32 fill;
 };
 
+/**
+ * struct tb_ring_end - what there is behind the last closed block of a ring
+ * @open: the ring has a buffer that takes events, so nothing was refused there; else
+ * @counted: @recorded and @overwritten are whole: nobody is in the middle of an event
+ * @blocks: number of the last closed block plus one
+ * @recorded: as in struct tb_ring_stats
+ * @overwritten: likewise
+ * @dropped: likewise
+ * @oversize: likewise
+ * @first: not later than the first drop that no block tells of; 0: none
+ * @last: time of the last drop
+ */
+struct tb_ring_end {
+	bool open;
+	bool counted;
+	u64 blocks;
+	u64 recorded;
+	u64 overwritten;
+	u64 dropped;
+	u64 oversize;
+	u64 first;
+	u64 last;
+};
+
 static inline u64 tb_head(u64 epoch, u64 seq, u32 buffer, u32 index)
 {
 	return (epoch & TB_HEAD_EPOCH_MASK) << TB_HEAD_EPOCH_SHIFT |
@@ -286,6 +315,12 @@ static inline u64 tb_ring_current(const struct tb_ring *r, u64 h)
 	return tb_head_seq(h, tb_read(&r->bufs[tb_head_buffer(h)].state));
 }
 
+/* Would a flush close anything?  Any CPU, out of date at once. */
+static inline bool tb_ring_holds(const struct tb_ring *r)
+{
+	return tb_head_index(tb_read(&r->head)) != r->capacity;
+}
+
 /* provided by the surroundings: a buffer got to its mark or complete; any context */
 void tb_ring_notify(struct tb_ring *r);
 /* likewise: the header of @b says @seq; what @b has is complete, but not READY yet */
@@ -302,12 +337,16 @@ bool tb_ring_simple_last(struct tb_ring *r, struct tb_buf *b, u32 index);
 bool tb_ring_mark(struct tb_ring *r);
 void tb_ring_complete(struct tb_ring *r, struct tb_buf *b);
 bool tb_ring_flush(struct tb_ring *r);
+void tb_ring_resume(struct tb_ring *r);
 void tb_ring_expire(struct tb_ring *r, u64 before);
 
 int tb_ring_acquire(struct tb_ring *r);
 void tb_ring_release(struct tb_ring *r, u32 index);
 void tb_ring_unacquire(struct tb_ring *r, u32 index);
 void tb_ring_begin_snapshot(struct tb_ring *r);
+void tb_ring_pin(struct tb_ring *r, u32 count);
+bool tb_ring_unpin(struct tb_ring *r);
+bool tb_ring_next_pinned(struct tb_ring *r);
 void tb_ring_put_back(struct tb_ring *r, u32 index);
 bool tb_ring_in_snapshot(struct tb_ring *r);
 void tb_ring_end_snapshot(struct tb_ring *r);
@@ -315,6 +354,7 @@ bool tb_ring_takeable(struct tb_ring *r);
 bool tb_ring_readable(struct tb_ring *r);
 bool tb_ring_past_mark(struct tb_ring *r);
 void tb_ring_stats(struct tb_ring *r, struct tb_ring_stats *st);
+void tb_ring_end(struct tb_ring *r, struct tb_ring_end *end);
 
 static __always_inline u64 tb_ring_clock(const struct tb_ring *r)
 {
@@ -429,7 +469,7 @@ static __always_inline bool tb_ring_simple(struct tb_ring *r, u32 id, u64 payloa
 	u64 ts;
 
 	/* the order of these is that of tb_ring_reserve(), and for its reasons */
-	if (unlikely(!r->raw_clock))
+	if (unlikely(r->raw_clock != TB_TICKS_PLAIN))
 		return tb_ring_simple_slow(r, id, payload, h, 0);
 	ts = tb_clock_read(true);
 	if (unlikely((((ts << (TB_HEAD_EPOCH_SHIFT - 32)) ^ h) >> TB_HEAD_EPOCH_SHIFT) ||

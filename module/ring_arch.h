@@ -19,12 +19,16 @@
 #include <linux/export.h>
 #include <linux/sched.h>
 #include <linux/string.h>
+#include <asm/byteorder.h>
 #include <asm/local.h>
 #include <linux/tracebuf.h>
 #include "clock.h"
 
 #ifndef CONFIG_64BIT
 #error "tracebuf needs a 64-bit kernel: the ring's head is one 64-bit word"
+#endif
+#ifdef __BIG_ENDIAN
+#error "tracebuf needs a little-endian kernel: blocks are little-endian, and are memory as it is"
 #endif
 
 #define tb_local_t			local_t

@@ -52,7 +52,7 @@ void tb_ring_path_expire(struct tb_provider *p)
 	struct tb_ring __percpu *rings;
 
 	preempt_disable_notrace();
-	rings = READ_ONCE(p->live);
+	rings = tb_provider_live(p);
 	if (rings && p->config.mode != TB_MODE_ONESHOT) {
 		struct tb_ring *r = this_cpu_ptr(rings);
 

@@ -26,6 +26,7 @@ enum tb_ring_path {
 	TB_PATH_EXPIRE,			/* a block was overwritten because it was old */
 	TB_PATH_EXPIRE_PASS,		/* an old one had to stay */
 	TB_PATH_COMPLETE_OUTER,		/* the last commit to a buffer left meanwhile */
+	TB_PATH_COMPLETE_DROPS,		/* events were dropped while the block was open */
 	TB_PATH_OPEN_DROPS,		/* nested contexts dropped events before the header */
 	TB_PATH_TIME,			/* the clock's upper half moved */
 	TB_PATH_ACQUIRE_EARLIER,	/* the reader waits for an earlier block */

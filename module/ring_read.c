@@ -9,8 +9,14 @@
  */
 #include "ring.h"
 
+/* Is a buffer in state @s one that is held for the snapshot, and not acquired yet? */
+static bool tb_ring_pins(const struct tb_ring *r, u64 s)
+{
+	return r->pinned && TB_BUF_STATE(s) == TB_BUF_HELD;
+}
+
 /*
- * The READY buffer with the lowest number of those that are the reader's business, or
+ * The READY or pinned buffer with the lowest number of those that are the reader's business, or
  * -1.
  */
 static int tb_ring_lowest(struct tb_ring *r, u64 *state)
@@ -23,8 +29,8 @@ static int tb_ring_lowest(struct tb_ring *r, u64 *state)
 		/* pairs with the release in tb_ring_complete() */
 		u64 s = tb_load_acquire(&r->rd_bufs[i].state);
 
-		if (TB_BUF_STATE(s) == TB_BUF_READY && TB_BUF_SEQ(s) < limit &&
-		    TB_BUF_SEQ(s) >= r->from) {
+		if ((TB_BUF_STATE(s) == TB_BUF_READY || tb_ring_pins(r, s)) &&
+		    TB_BUF_SEQ(s) < limit && TB_BUF_SEQ(s) >= r->from) {
 			best = i;
 			limit = TB_BUF_SEQ(s);
 			*state = s;
@@ -105,7 +111,7 @@ static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u
 	first = gap->dropped ? gap->first : 0;
 	last = gap->dropped ? gap->last : 0;
 	if (gap->overwritten || gap->dropped) {
-		/* overwritten blocks may have told of drops: all within this span */
+		/* overwritten blocks may have told of drops, of none before rd->end */
 		if (!first || (gap->overwritten && first > rd->end))
 			first = rd->end;
 		if (gap->overwritten && last < block->time_start)
@@ -131,7 +137,7 @@ static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u
 	rd->oversize += gap->oversize;
 	/* what is told later may be missing from here on */
 	if (settled)
-		rd->end = b->late ? block->time_start : block->time_end;
+		rd->end = b->lost_from;
 	else
 		tb_ring_path(TB_PATH_TELL_LATER);
 	rd->unsettled = !settled;
@@ -217,6 +223,11 @@ int tb_ring_acquire(struct tb_ring *r)
 			tb_ring_path(TB_PATH_ACQUIRE_UNSETTLED);
 			continue;
 		}
+		if (TB_BUF_STATE(s) == TB_BUF_HELD) {
+			r->pinned--;
+			tb_ring_tell(r, &r->bufs[b], overwritten, oversize, settled);
+			return b;
+		}
 		if (tb_cmpxchg(&r->bufs[b].state, s, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_HELD))) {
 			r->held++;
 			tb_ring_tell(r, &r->bufs[b], overwritten, oversize, settled);
@@ -265,6 +276,8 @@ static void tb_buf_put_back(struct tb_ring *r, struct tb_buf *b)
  * out of the books until it is taken again.  So, should it be overwritten, the next block tells
  * of it and of what it told, though that is not where it is missing.
  *
+ * One of a snapshot stays held for it.
+ *
  * Context: the reader's.
  */
 void tb_ring_unacquire(struct tb_ring *r, u32 index)
@@ -285,7 +298,10 @@ void tb_ring_unacquire(struct tb_ring *r, u32 index)
 			rd->end = b->rd.end;
 		rd->unsettled += TB_RD_PUT_BACK;
 	}
-	tb_buf_put_back(r, b);
+	if (r->to != ~0ull)
+		r->pinned++;
+	else
+		tb_buf_put_back(r, b);
 }
 
 /* ---- snapshots -------------------------------------------------------- */
@@ -296,6 +312,10 @@ void tb_ring_unacquire(struct tb_ring *r, u32 index)
  * missing in the copy; those of the ring's reader are as before when it is over.  What the
  * writer does meanwhile is what it always does: it passes by a block that is held, and overwrites
  * one that was put back, which is in the copy then, and not missing.
+ *
+ * Between the beginning and the first acquire a writer at full rate may get round a small ring
+ * more than once.  So the newest blocks are held from the beginning on (pinned), whatever
+ * happens to the others: the snapshot has what came last.
  */
 
 static void tb_ring_forget_copied(struct tb_ring *r)
@@ -322,6 +342,104 @@ void tb_ring_begin_snapshot(struct tb_ring *r)
 	r->kept = r->rd;
 	r->from = 0;
 	r->to = tb_ring_current(r, h) + (tb_head_index(h) == r->capacity);
+}
+
+/* The READY buffer with the highest number below @limit, or -1. */
+static int tb_ring_highest(struct tb_ring *r, u64 limit, u64 *state)
+{
+	int best = -1;
+	u32 i;
+
+	for (i = 0; i < r->rd_nr; i++) {
+		/* as in tb_ring_lowest() */
+		u64 s = tb_load_acquire(&r->rd_bufs[i].state);
+
+		if (TB_BUF_STATE(s) != TB_BUF_READY || TB_BUF_SEQ(s) >= limit ||
+		    (best >= 0 && TB_BUF_SEQ(s) < TB_BUF_SEQ(*state)))
+			continue;
+		best = i;
+		*state = s;
+	}
+	return best;
+}
+
+/**
+ * tb_ring_pin() - hold the newest complete blocks for the snapshot
+ * @r: its ring, after tb_ring_begin_snapshot()
+ * @count: how many at most
+ *
+ * They are acquired later, in order.  Whoever acquires sets tb_ring.from behind each block.  If
+ * the writer has gone on since the beginning, the snapshot goes on as well, up to the newest.
+ *
+ * Context: the reader's.
+ */
+void tb_ring_pin(struct tb_ring *r, u32 count)
+{
+	u64 limit = ~0ull, s = 0;
+	/* each of them, and as many again that the writer was faster to take */
+	u32 tries = 2 * count + TB_ACQUIRE_TRIES;
+	int b = 0;
+
+	while (r->pinned < count && tries--) {
+		/* most often the one before it is in the buffer before */
+		b = b > 0 ? b - 1 : (int)r->rd_nr - 1;
+		s = tb_load_acquire(&r->rd_bufs[b].state);
+		if (s != TB_BUF_WORD(limit - 1, TB_BUF_READY))
+			b = tb_ring_highest(r, limit, &s);
+		if (b < 0)
+			return;
+		if (!tb_cmpxchg(&r->bufs[b].state, s, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_HELD)))
+			continue;
+		limit = TB_BUF_SEQ(s);
+		if (r->to <= limit)
+			r->to = limit + 1;
+		r->held++;
+		r->pinned++;
+	}
+}
+
+/**
+ * tb_ring_unpin() - let go of the oldest block that is held and has not been acquired
+ * @r: its ring
+ *
+ * Context: the reader's.
+ * Return: false if there is none.
+ */
+bool tb_ring_unpin(struct tb_ring *r)
+{
+	struct tb_buf *oldest = NULL;
+	u64 seq = r->to;
+	u32 i;
+
+	if (!r->pinned)
+		return false;
+	for (i = 0; i < r->rd_nr; i++) {
+		u64 s = tb_read(&r->rd_bufs[i].state);
+
+		if (TB_BUF_STATE(s) == TB_BUF_HELD && TB_BUF_SEQ(s) >= r->from &&
+		    TB_BUF_SEQ(s) < seq) {
+			oldest = &r->bufs[i];
+			seq = TB_BUF_SEQ(s);
+		}
+	}
+	r->pinned--;
+	if (oldest)
+		tb_buf_put_back(r, oldest);
+	return true;
+}
+
+/**
+ * tb_ring_next_pinned() - is the block that comes next held already?
+ * @r: its ring
+ *
+ * Context: the reader's.
+ * Return: true if acquiring it takes nothing from the writer.
+ */
+bool tb_ring_next_pinned(struct tb_ring *r)
+{
+	u64 s;
+
+	return r->pinned && tb_ring_lowest(r, &s) >= 0 && TB_BUF_STATE(s) == TB_BUF_HELD;
 }
 
 /**
@@ -355,6 +473,8 @@ bool tb_ring_in_snapshot(struct tb_ring *r)
 {
 	u32 i;
 
+	if (r->pinned)
+		return true;
 	for (i = 0; i < r->rd_nr; i++) {
 		u64 s = tb_load_acquire(&r->rd_bufs[i].state);
 
@@ -367,7 +487,7 @@ bool tb_ring_in_snapshot(struct tb_ring *r)
 
 /**
  * tb_ring_end_snapshot() - the reader goes on as if there had been no snapshot
- * @r: the ring, nothing of it held
+ * @r: the ring, nothing of it held, or pinned
  *
  * Context: the reader's.
  */
@@ -455,4 +575,41 @@ void tb_ring_stats(struct tb_ring *r, struct tb_ring_stats *st)
 	}
 	st->fill = tb_head_index(h);
 	st->blocks = tb_ring_current(r, h) + 1;
+}
+
+/**
+ * tb_ring_end() - what there is behind the last closed block of a ring
+ * @r: any CPU's ring
+ * @end: filled in
+ *
+ * A ring without an open buffer has told of everything but of what it drops; as long as head does
+ * not move, that is all that happens.  If head moved while we looked, the ring takes events.
+ *
+ * Context: any.
+ */
+void tb_ring_end(struct tb_ring *r, struct tb_ring_end *end)
+{
+	u64 h = tb_read(&r->head), first;
+	u32 i;
+
+	memset(end, 0, sizeof(*end));
+	end->open = true;
+	if (tb_head_index(h) != r->capacity)
+		return;
+	end->blocks = tb_ring_current(r, h) + 1;
+	end->counted = true;
+	for (i = 0; i < r->nr; i++)
+		/* pairs with the release in tb_ring_complete(): the total has what is READY */
+		if (TB_BUF_STATE(tb_load_acquire(&r->bufs[i].state)) == TB_BUF_WRITING)
+			end->counted = false;
+	end->recorded = tb_local_read(&r->recorded);
+	end->overwritten = tb_local_read(&r->overwritten);
+	end->oversize = tb_local_read(&r->oversize);
+	end->dropped = tb_local_read(&r->dropped);
+	tb_rmb(); /* the span after the counts: it has what they have */
+	first = tb_read(&r->drop_first);
+	end->first = first == ~0ull ? 0 : first;
+	end->last = first == ~0ull ? 0 : tb_read(&r->drop_last);
+	tb_rmb(); /* and head last */
+	end->open = tb_read(&r->head) != h;
 }

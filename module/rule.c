@@ -179,6 +179,7 @@ static void tb_rule_settle(const struct tb_probe *probe, struct tb_rule_active *
  * @probe: it
  *
  * With a rule for either form: while it changes from one to the other there are events of both.
+ * Those of a probe that is not selected at this moment end on the stage.
  *
  * Context: process, under lock.
  */
@@ -188,8 +189,11 @@ void tb_rule_route(struct tb_probe *probe)
 
 	tb_rule_settle(probe, probe->rules[0]);
 	tb_rule_settle(probe, probe->rules[1]);
-	WRITE_ONCE(probe->rings, probe->rules[0] || probe->rules[1] || p->pids ||
-		   tb_handlers_any(probe->event) ? p->stage_rings : p->rings);
+	/* rings that are ready before their address: pairs with the dependent loads in record.h */
+	smp_store_release(&probe->rings,
+			  probe->rules[0] || probe->rules[1] || p->pids ||
+			  tb_handlers_any(probe->event) || !tb_select_open(probe, p->moment) ?
+			  p->stage_rings : p->rings);
 }
 
 /* The same for all of them.  Under lock. */

@@ -6,6 +6,16 @@
  * An event is described before its probe is attached, so whoever meets it in
  * a rolling block finds the description in a durable block handed out before.
  *
+ * Attaching a probe takes milliseconds.  If each event were recorded as soon as its probe is
+ * attached, the trace would have beginnings whose ends are not recorded yet.  So a selection
+ * changes at one moment.  First, the probes of new events are attached; their events go to the
+ * stage, which discards them (stage.c).  Events to be disabled go to the stage, too, which records
+ * them for now.  Then one store counts up tb_provider.moment: from this moment on the stage
+ * records the former and discards the latter, on all CPUs.  After that, the former are
+ * routed into the rings, and the probes of the latter are detached.  A CPU that has seen the new
+ * moment never sees the old one again: it records both events of a pair, or none, unless the
+ * moment lies between them.  The trace has a record of each change (struct tb_selection).
+ *
  * What is chosen stays so, whether it is there or not: a tracepoint of a module that is loaded
  * later is recorded from then on.
  */
@@ -71,7 +81,8 @@ struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e)
 		return ERR_PTR(-ENOMEM);
 	probe->event = e;
 	probe->provider = p;
-	probe->rings = p->rings;
+	/* not selected */
+	probe->rings = p->stage_rings;
 	probe->id_wide = TB_EV_FIRST + 2 * e->index;
 	probe->id_fast = probe->id_wide + 1;
 	probe->fast = e->simple;
@@ -160,16 +171,41 @@ int tb_select_describe(struct tb_provider *p)
 
 /* ---- attaching -------------------------------------------------------- */
 
+/* The events of a probe that is going to be attached are recorded from the next moment on. */
+static void tb_select_wait(struct tb_provider *p, struct tb_probe *probe)
+{
+	WRITE_ONCE(probe->from, p->moment + 1);
+	/*
+	 * @from before @until: pairs with the acquire in tb_stage_selected().  Somebody may still
+	 * be where the probe was detached a moment ago.
+	 */
+	smp_store_release(&probe->until, ~0ull);
+}
+
+/* The events of a probe that is going to be detached are recorded up to the next moment. */
+static void tb_select_leave(struct tb_provider *p, struct tb_probe *probe)
+{
+	WRITE_ONCE(probe->until, p->moment + 1);
+	/* to where that is asked; as in tb_rule_route() */
+	smp_store_release(&probe->rings, p->stage_rings);
+}
+
+static void tb_select_detach_one(struct tb_probe *probe)
+{
+	WRITE_ONCE(probe->until, 0);
+	tb_event_detach(probe);
+}
+
 /*
  * Attaches the probe of an enabled event if it is there, described first if it has not
- * been.  Under lock.
+ * been.  It is recorded after tb_select_turn().  Under lock.
  */
 static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 {
 	int err = 0;
 
 	if (!tb_event_there(probe->event)) {
-		tb_event_detach(probe);
+		tb_select_detach_one(probe);
 		return 0;
 	}
 	mutex_lock(&p->read_lock);
@@ -179,19 +215,92 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 	/* who attaches a handler later does this himself */
 	if (!err && tb_handlers_any(probe->event))
 		err = tb_rule_count(probe);
+	/* one that changes its form goes on meanwhile */
+	if (!probe->attached)
+		tb_select_wait(p, probe);
 	tb_rule_route(probe);
 	if (!err)
 		err = tb_event_attach(probe, probe->fast);
+	if (!probe->attached)
+		WRITE_ONCE(probe->until, 0);
 	/* it has gone just now */
 	return err == -ENOENT ? 0 : err;
 }
 
-/* Hands out descriptions, so that they are there before the events. */
+/**
+ * tb_select_tell() - add a record of which events are recorded
+ * @p: the provider
+ * @time: when
+ * @moment: of them all, the one that is asked about
+ *
+ * Context: under read_lock.
+ * Return: 0, -ENOMEM, -ENOSPC.
+ */
+int tb_select_tell(struct tb_provider *p, u64 time, u64 moment)
+{
+	u32 ids = 2 * tb_events_count(), bytes = DIV_ROUND_UP(ids, BITS_PER_BYTE);
+	struct tb_selection *s = kvzalloc(struct_size(s, bits, bytes), TB_GFP);
+	struct tb_probe *probe;
+	unsigned long i;
+	int err;
+	u32 bit;
+
+	if (!s)
+		return -ENOMEM;
+	s->first = TB_EV_FIRST;
+	xa_for_each(&p->probes, i, probe) {
+		bit = 2 * probe->event->index + probe->fast;
+		/* one that has come just now is not recorded yet */
+		if (bit >= ids || !tb_select_open(probe, moment))
+			continue;
+		s->bits[bit / BITS_PER_BYTE] |= 1 << bit % BITS_PER_BYTE;
+		s->count = max(s->count, bit + 1);
+	}
+	err = tb_keep(p, time, TB_EV_SELECTION, s,
+		      struct_size(s, bits, DIV_ROUND_UP(s->count, BITS_PER_BYTE)));
+	kvfree(s);
+	return err;
+}
+
+/* Hands out descriptions of events that somebody may have met. */
 static void tb_select_seal(struct tb_provider *p)
 {
 	mutex_lock(&p->read_lock);
 	tb_durable_seal(&p->durable);
 	mutex_unlock(&p->read_lock);
+}
+
+/*
+ * What waits for the next moment is recorded from now on, and what ends with it not any more.
+ * The descriptions and the record of it are there before the events.  Without @tell nobody needs
+ * that record, nor is there an event that has not been described.  Under lock.
+ */
+static int tb_select_turn(struct tb_provider *p, bool tell)
+{
+	u64 next = p->moment + 1;
+	struct tb_probe *probe;
+	unsigned long i;
+	int err = 0;
+
+	mutex_lock(&p->read_lock);
+	if (tell) {
+		err = tb_select_tell(p, tb_clock_read(p->clock.raw), next);
+		tb_durable_seal(&p->durable);
+	}
+	if (!err)
+		/* after all that waits for it: pairs with the acquire in tb_stage_selected() */
+		smp_store_release(&p->moment, next);
+	mutex_unlock(&p->read_lock);
+	xa_for_each(&p->probes, i, probe) {
+		/* there has been no such moment */
+		if (err && probe->until == next)
+			WRITE_ONCE(probe->until, ~0ull);
+		tb_rule_route(probe);
+		if (probe->attached && !tb_select_open(probe, p->moment))
+			tb_select_detach_one(probe);
+		cond_resched();
+	}
+	return err;
 }
 
 /**
@@ -211,10 +320,9 @@ int tb_select_attach(struct tb_provider *p)
 		if (probe->enabled)
 			err = tb_select_attach_one(p, probe);
 		if (err)
-			break;
+			return err;
 	}
-	tb_select_seal(p);
-	return err;
+	return tb_select_turn(p, true);
 }
 
 /**
@@ -228,8 +336,11 @@ void tb_select_detach(struct tb_provider *p)
 	struct tb_probe *probe;
 	unsigned long i;
 
+	/* all of them end at one moment */
 	xa_for_each(&p->probes, i, probe)
-		tb_event_detach(probe);
+		if (probe->attached)
+			tb_select_leave(p, probe);
+	tb_select_turn(p, false);
 }
 
 /**
@@ -243,17 +354,20 @@ void tb_select_detach(struct tb_provider *p)
 void tb_select_refresh(struct tb_provider *p)
 {
 	struct tb_probe *probe;
+	bool changed = false;
 	unsigned long i;
 	int err;
 
 	mutex_lock(&p->lock);
 	xa_for_each(&p->probes, i, probe) {
 		if (!tb_event_there(probe->event)) {
-			tb_event_detach(probe);
+			changed |= !!probe->attached;
+			tb_select_detach_one(probe);
 			continue;
 		}
-		if (p->state != TB_STATE_RUNNING || !probe->enabled)
+		if (p->state != TB_STATE_RUNNING || !probe->enabled || probe->attached)
 			continue;
+		changed = true;
 		err = tb_select_attach_one(p, probe);
 		if (err)
 			pr_warn_ratelimited("tracebuf: %s: %s:%s is not recorded: error %d\n",
@@ -261,8 +375,9 @@ void tb_select_refresh(struct tb_provider *p)
 					    probe->event->name, err);
 	}
 	tb_trigger_refresh(p);
-	if (p->state == TB_STATE_RUNNING)
-		tb_select_seal(p);
+	if (changed && p->state == TB_STATE_RUNNING && tb_select_turn(p, true))
+		pr_warn_ratelimited("tracebuf: %s: no room to tell that events have come or gone\n",
+				    p->name);
 	mutex_unlock(&p->lock);
 }
 
@@ -283,14 +398,15 @@ static void tb_select_touch(struct tb_probe *probe, u32 op, u32 form)
 			      (form == TB_FORM_FAST && probe->event->fast);
 }
 
-/* Brings the probe in line with what is wanted now. */
+/* Has the probe do what is wanted from the next moment on. */
 static int tb_select_apply(struct tb_provider *p, struct tb_probe *probe)
 {
 	if (p->state != TB_STATE_RUNNING)
 		return 0;
 	if (probe->enabled)
 		return tb_select_attach_one(p, probe);
-	tb_event_detach(probe);
+	if (probe->attached)
+		tb_select_leave(p, probe);
 	return 0;
 }
 
@@ -355,14 +471,19 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 	xa_for_each(&p->probes, i, probe)
 		if (!err && (probe->before & TB_TOUCHED))
 			err = tb_select_apply(p, probe);
+	if (!err && p->state == TB_STATE_RUNNING)
+		err = tb_select_turn(p, true);
 	xa_for_each(&p->probes, i, probe) {
 		if (err && (probe->before & TB_TOUCHED))
 			tb_select_undo(p, probe);
 		probe->before = 0;
 		enabled += probe->enabled;
 	}
-	if (p->state == TB_STATE_RUNNING)
+	if (err && p->state == TB_STATE_RUNNING) {
+		tb_select_turn(p, false);
+		/* one that changed its form and back */
 		tb_select_seal(p);
+	}
 	p->nr_enabled = enabled;
 	mutex_unlock(&p->lock);
 	tb_session_wake(p);

@@ -9,7 +9,7 @@
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
+#include <linux/uio.h>
 
 #include "compat.h"
 #include "registry.h"
@@ -243,13 +243,13 @@ static void tb_finish_part(struct tb_session *s)
 }
 
 /* Copies from the block we are in the middle of.  Returns bytes or -EFAULT. */
-static ssize_t tb_read_part(struct tb_session *s, char __user *to, size_t bytes)
+static ssize_t tb_read_part(struct tb_session *s, struct iov_iter *to)
 {
 	struct tb_provider *p = s->provider;
-	size_t n = min_t(size_t, bytes, s->part.bytes - s->offset);
+	size_t n;
 
 	/* held, and no ioctl can give it back: its memory stays where it is */
-	n -= copy_to_user(to, tb_ref_address(p, &s->part) + s->offset, n);
+	n = copy_to_iter(tb_ref_address(p, &s->part) + s->offset, s->part.bytes - s->offset, to);
 	if (!n)
 		return -EFAULT;
 	s->offset += n;
@@ -259,10 +259,9 @@ static ssize_t tb_read_part(struct tb_session *s, char __user *to, size_t bytes)
 }
 
 /**
- * tb_session_read() - read()
+ * tb_session_read() - read(), readv(), splice()
  * @s: the session
- * @to: user memory
- * @bytes: its size
+ * @to: user memory, or pages for a pipe
  * @nonblock: O_NONBLOCK
  *
  * Whole blocks as long as they fit.  A buffer smaller than a block gets it
@@ -272,12 +271,12 @@ static ssize_t tb_read_part(struct tb_session *s, char __user *to, size_t bytes)
  * Return: bytes; 0 when stopped and everything was read; -EAGAIN, -EBUSY,
  * -EFAULT, -EINVAL it has joined another session, -ERESTARTSYS.
  */
-ssize_t tb_session_read(struct tb_session *s, char __user *to, size_t bytes, bool nonblock)
+ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock)
 {
 	size_t done = 0;
 	ssize_t n;
 
-	if (!bytes)
+	if (!iov_iter_count(to))
 		return 0;
 	if (mutex_lock_interruptible(&s->lock))
 		return -ERESTARTSYS;
@@ -285,7 +284,7 @@ ssize_t tb_session_read(struct tb_session *s, char __user *to, size_t bytes, boo
 		mutex_unlock(&s->lock);
 		return -EINVAL;
 	}
-	while (done < bytes) {
+	while (iov_iter_count(to)) {
 		if (!s->part.bytes) {
 			n = tb_take_part(s);
 			if (n <= 0) {
@@ -304,9 +303,9 @@ ssize_t tb_session_read(struct tb_session *s, char __user *to, size_t bytes, boo
 			}
 		}
 		/* no piece of a block after whole ones: it waits for the next call */
-		if (done && bytes - done < s->part.bytes)
+		if (done && iov_iter_count(to) < s->part.bytes)
 			break;
-		n = tb_read_part(s, to + done, bytes - done);
+		n = tb_read_part(s, to);
 		if (n < 0) {
 			if (!done) {
 				mutex_unlock(&s->lock);

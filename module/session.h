@@ -57,7 +57,7 @@ void tb_session_wake_irq(struct tb_provider *p);
 void tb_session_want(struct tb_provider *p);
 int tb_session_wait_for(struct tb_provider *p, bool (*ready)(void *arg), void *arg);
 
-ssize_t tb_session_read(struct tb_session *s, char __user *to, size_t bytes, bool nonblock);
+ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock);
 __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table);
 
 /* take.c; the latter ones for what shares the reader's side (fifo.c) */

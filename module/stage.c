@@ -11,6 +11,8 @@
  * buffer is complete with it: its tests are run, handlers asked, and it is copied into the ring
  * with what is to go with it; or it triggers.
  *
+ * An event that is not selected at this moment ends here, too (select.c).
+ *
  * So probes have one way, events without rules pay nothing, and those that are kept out never
  * touch the ring.
  *
@@ -68,6 +70,20 @@ static DEFINE_PER_CPU(struct tb_stage, tb_stages);
 static DEFINE_MUTEX(tb_stage_lock);
 
 /* ---- is it wanted? ---------------------------------------------------- */
+
+/* Is the event selected at this moment?  Else it is not recorded, nor counted. */
+static bool tb_stage_selected(const struct tb_probe *p)
+{
+	/*
+	 * The moment before @until: pairs with the release in tb_select_turn().  Who sees a new
+	 * moment sees what was to end or begin with it.
+	 */
+	u64 moment = smp_load_acquire(&p->provider->moment);
+	/* @until before @from: pairs with the release in tb_select_wait() */
+	u64 until = smp_load_acquire(&p->until);
+
+	return moment < until && READ_ONCE(p->from) <= moment;
+}
 
 /* The rule of a form, with all that had to be there before; or NULL. */
 static struct tb_rule_active *tb_stage_rule(const struct tb_probe *p, bool fast)
@@ -307,6 +323,8 @@ struct tb_place tb_stage_begin(struct tb_probe *p, struct tb_ring *r, u32 n)
 		tb_trigger_fire(p->trigger);
 		return none;
 	}
+	if (!tb_stage_selected(p))
+		return none;
 	/* pairs with the release in tb_rule_pids() */
 	set = smp_load_acquire(&provider->pids);
 	if (set && !tb_pidset_wants(set, current->pid)) {
@@ -384,7 +402,7 @@ bool tb_ring_staged_simple(struct tb_ring *r, u32 id, u64 payload)
 		return false;
 	real = this_cpu_ptr(provider->rings);
 	p = xa_load(&provider->probes, (id - TB_EV_FIRST) / 2);
-	if (!real->nr || !p)
+	if (!real->nr || !p || !tb_stage_selected(p))
 		return false;
 	rule = tb_stage_rule(p, true);
 	if (!tb_stage_wanted(p, rule, true, &payload, sizeof(payload)))
@@ -490,7 +508,7 @@ int tb_stage_init(struct tb_provider *p)
 		r->owner = p;
 		r->bufs = per_cpu_ptr(&tb_stages, cpu)->bufs;
 		/* its time is not used, and this is the cheaper clock */
-		r->raw_clock = 1;
+		r->raw_clock = TB_TICKS_PLAIN;
 	}
 	return 0;
 }

@@ -12,6 +12,7 @@
  */
 #include <linux/cpu.h>
 #include <linux/log2.h>
+#include <linux/nospec.h>
 
 #include "fifo.h"
 #include "session.h"
@@ -108,18 +109,30 @@ free:
 	return err;
 }
 
+/* Blocks that a snapshot holds from its beginning on: half of what it may hold. */
+static u32 tb_snapshot_pins(const struct tb_ring *r)
+{
+	return max(r->nr / 4, 1u);
+}
+
 /*
- * Under cpus_read_lock and read_lock.  Ring by ring, flushed just before: what is
- * recorded on one while the others are looked at is not for this snapshot.
+ * Under cpus_read_lock and read_lock.  All rings are flushed at once: what is recorded in a
+ * buffer that is opened afterwards is not for this snapshot.
  */
 static void tb_session_begin_snapshot(struct tb_provider *p)
 {
 	unsigned int cpu;
 
+	tb_provider_flush_cpus(p, NULL);
 	for_each_cpu(cpu, &p->cpus) {
-		tb_provider_flush_cpu(p, cpu);
-		tb_ring_begin_snapshot(per_cpu_ptr(p->rings, cpu));
+		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+
+		tb_ring_begin_snapshot(r);
+		tb_ring_pin(r, tb_snapshot_pins(r));
+		tb_keep_snapshot(p, cpu);
+		cond_resched();
 	}
+	tb_durable_seal(&p->durable);
 	WRITE_ONCE(p->snapshot, true);
 }
 
@@ -147,6 +160,8 @@ static bool tb_session_in_snapshot(struct tb_provider *p)
 /* Puts back what the reader held, the latest first. */
 static void tb_put_back_all(struct tb_ring *r, bool snapshot)
 {
+	while (tb_ring_unpin(r))
+		;
 	for (;;) {
 		int latest = -1;
 		u64 seq = 0;
@@ -209,13 +224,20 @@ static bool tb_session_open_rings(struct tb_provider *p)
 }
 
 /*
- * Does a snapshot hold as many blocks of @r as it may?  Half of them, so that the writer finds
- * buffers to overwrite however slow the reader is: what is being recorded is not
- * dropped for the sake of a copy of what was.  When the recording has stopped there is none.
+ * Would a snapshot hold more blocks of @r than it may, if it took the next one?  Half of them, so
+ * that the writer finds buffers to overwrite however slow the reader is: what is being recorded is
+ * not dropped for the sake of a copy of what was.  When the recording has stopped there is none.
  */
-static bool tb_snapshot_full(struct tb_provider *p, const struct tb_ring *r)
+static bool tb_snapshot_exceeds(struct tb_provider *p, struct tb_ring *r)
 {
-	return READ_ONCE(p->state) == TB_STATE_RUNNING && r->held >= max(r->nr / 2, 1u);
+	return READ_ONCE(p->state) == TB_STATE_RUNNING && r->held >= max(r->nr / 2, 1u) &&
+	       !tb_ring_next_pinned(r);
+}
+
+/* So the reader has to give something back first; what is only pinned makes room. */
+static bool tb_snapshot_full(struct tb_provider *p, struct tb_ring *r)
+{
+	return r->held > r->pinned && tb_snapshot_exceeds(p, r);
 }
 
 /* A snapshot closes no buffer: that one is past its mark gives it nothing. */
@@ -303,8 +325,11 @@ static bool tb_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref 
 	struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
 	int index;
 
-	if (p->snapshot && tb_snapshot_full(p, r))
-		return false;
+	if (p->snapshot && tb_snapshot_exceeds(p, r)) {
+		if (r->held > r->pinned)
+			return false;
+		tb_ring_unpin(r);
+	}
 	index = tb_ring_acquire(r);
 	if (index < 0 && p->state == TB_STATE_RUNNING && !p->snapshot && tb_ring_past_mark(r)) {
 		tb_provider_flush_cpu(p, cpu);
@@ -340,23 +365,33 @@ static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count,
 	return n;
 }
 
-/* The buffer that @ref, from user space, stands for if it is held, or -1. */
+/* The buffer that @ref, from user space, stands for if the reader has it, or -1. */
 static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
 {
-	u32 bytes = tb_provider_buffer_bytes(p);
+	u32 bytes = tb_provider_buffer_bytes(p), cpu, index;
 	struct tb_ring *r;
-	u64 at;
+	u64 at, s;
 
-	if (ref->ring >= nr_cpu_ids || !cpumask_test_cpu(ref->ring, &p->cpus) ||
-	    ref->bytes != bytes)
+	if (ref->ring >= nr_cpu_ids)
 		return -1;
-	at = ref->offset - ref->ring * tb_provider_ring_stride(p) - tb_provider_ring_header(p);
+	cpu = array_index_nospec(ref->ring, nr_cpu_ids);
+	if (!cpumask_test_cpu(cpu, &p->cpus) || ref->bytes != bytes)
+		return -1;
+	at = ref->offset - cpu * tb_provider_ring_stride(p) - tb_provider_ring_header(p);
 	if (at % bytes || at / bytes >= p->config.buffers)
 		return -1;
-	r = per_cpu_ptr(p->rings, ref->ring);
-	if (TB_BUF_STATE(READ_ONCE(r->bufs[at / bytes].state)) != TB_BUF_HELD)
+	index = array_index_nospec(at / bytes, p->config.buffers);
+	r = per_cpu_ptr(p->rings, cpu);
+	s = READ_ONCE(r->bufs[index].state);
+	if (TB_BUF_STATE(s) != TB_BUF_HELD || (r->pinned && TB_BUF_SEQ(s) >= r->from))
 		return -1;
-	return at / bytes;
+	return index;
+}
+
+/* The ring of @ref, from user space, of which tb_ref_index() has found the buffer. */
+static struct tb_ring *tb_ref_owner(struct tb_provider *p, const struct tb_ref *ref)
+{
+	return per_cpu_ptr(p->rings, array_index_nospec(ref->ring, nr_cpu_ids));
 }
 
 /**
@@ -402,7 +437,7 @@ void tb_put_back(struct tb_provider *p, struct tb_ref *refs, u32 count)
 		index = tb_ref_index(p, &ref);
 		if (index < 0)
 			continue;
-		r = per_cpu_ptr(p->rings, ref.ring);
+		r = tb_ref_owner(p, &ref);
 		if (p->snapshot)
 			r->from = r->bufs[index].block->sequence;
 		tb_ring_unacquire(r, index);
@@ -507,7 +542,6 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 {
 	struct tb_provider *p = tb_session_bind(s);
 	const struct cpumask *cpus;
-	unsigned int cpu;
 	u32 n = 0;
 	int err;
 
@@ -529,8 +563,7 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 			tb_session_begin_snapshot(p);
 		else if ((flags & TB_ACQUIRE_FLUSH) && p->state == TB_STATE_RUNNING &&
 			 !p->snapshot && tb_session_open_rings(p))
-			for_each_cpu_and(cpu, &p->cpus, cpus)
-				tb_provider_flush_cpu(p, cpu);
+			tb_provider_flush_cpus(p, cpus);
 		n = tb_session_take(p, refs, count, flags, cpus);
 		if (!n && (p->snapshot ? !tb_session_in_snapshot(p) :
 			   p->state == TB_STATE_STOPPED))
@@ -575,9 +608,9 @@ int tb_give_back(struct tb_provider *p, const struct tb_ref *ref)
 	if (index < 0)
 		return -EINVAL;
 	if (p->snapshot)
-		tb_ring_put_back(per_cpu_ptr(p->rings, ref->ring), index);
+		tb_ring_put_back(tb_ref_owner(p, ref), index);
 	else
-		tb_ring_release(per_cpu_ptr(p->rings, ref->ring), index);
+		tb_ring_release(tb_ref_owner(p, ref), index);
 	return 0;
 }
 
@@ -588,9 +621,13 @@ int tb_give_back(struct tb_provider *p, const struct tb_ref *ref)
 static bool tb_is_part(struct tb_provider *p, const struct tb_ref *ref)
 {
 	const struct tb_ref *part = &p->reader->part;
+	u32 cpu;
 
-	if (ref->ring < nr_cpu_ids && tb_channel_holds(tb_channel_of(p, ref->ring), ref))
-		return true;
+	if (ref->ring < nr_cpu_ids) {
+		cpu = array_index_nospec(ref->ring, nr_cpu_ids);
+		if (tb_channel_holds(tb_channel_of(p, cpu), ref))
+			return true;
+	}
 	if (!part->bytes || ref->ring != part->ring)
 		return false;
 	if (ref->ring == TB_RING_DURABLE)

@@ -51,7 +51,7 @@ void tb_track_free(struct tb_track *q)
  * Context: any.
  * Return: false if the queue is full.
  */
-notrace bool tb_track_put(struct tb_track *q, bool raw_clock, const struct tb_thread *thread)
+notrace bool tb_track_put(struct tb_track *q, u8 raw_clock, const struct tb_thread *thread)
 {
 	struct tb_track_slot *slot;
 	s64 tail = atomic64_read(&q->tail);

@@ -38,7 +38,7 @@ struct tb_track {
 
 int tb_track_alloc(struct tb_track *q);
 void tb_track_free(struct tb_track *q);
-bool tb_track_put(struct tb_track *q, bool raw_clock, const struct tb_thread *thread);
+bool tb_track_put(struct tb_track *q, u8 raw_clock, const struct tb_thread *thread);
 const struct tb_track_slot *tb_track_peek(struct tb_track *q);
 void tb_track_pop(struct tb_track *q);
 

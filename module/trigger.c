@@ -12,7 +12,8 @@
  * Freezing is done by the rings: each has the number of the last block that may overwrite
  * another.  The one the event occurred on gets it at once; the others, which may be those of
  * CPUs far away, from an irq_work.  It runs again whenever that ring completes a buffer,
- * until the share is filled; then all freeze.
+ * until the share is filled; then all freeze.  A CPU that records little may take long for
+ * that: a timer, which the irq_work starts, freezes the rings when the time is up.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -22,6 +23,7 @@
 
 #include "capture/capture.h"
 #include "capture/events.h"
+#include "compat.h"
 #include "provider.h"
 #include "record.h"
 #include "rule.h"
@@ -94,6 +96,27 @@ static bool tb_trigger_filled(struct tb_provider *p)
 	return gone > t->post || (gone == t->post && tb_head_index(h) == r->capacity);
 }
 
+/* From now on no ring overwrites anything.  May run on several CPUs at a time. */
+static bool tb_trigger_freeze(struct tb_provider *p)
+{
+	struct tb_trigger *t = &p->trigger;
+	unsigned int cpu;
+
+	for_each_cpu(cpu, &p->cpus)
+		tb_write(&per_cpu_ptr(p->rings, cpu)->overwrite_last, 0);
+	return cmpxchg(&t->state, TB_TRIGGER_FIRED, TB_TRIGGER_FROZEN) == TB_TRIGGER_FIRED;
+}
+
+/* The share has not been filled in time. */
+static void tb_trigger_late(struct work_struct *work)
+{
+	struct tb_provider *p = container_of(work, struct tb_provider, trigger.late.work);
+
+	/* pairs with the exchange in tb_trigger_fire() */
+	if (smp_load_acquire(&p->trigger.state) == TB_TRIGGER_FIRED && tb_trigger_freeze(p))
+		tb_session_wake(p);
+}
+
 static void tb_trigger_work(struct irq_work *work)
 {
 	struct tb_provider *p = container_of(work, struct tb_provider, trigger.work);
@@ -110,11 +133,14 @@ static void tb_trigger_work(struct irq_work *work)
 		cmpxchg(&r->overwrite_last, ~0ull,
 			tb_ring_current(r, tb_read(&r->head)) + t->post);
 	}
-	if (!tb_trigger_filled(p))
+	if (!tb_trigger_filled(p)) {
+		/* once: it stays pending until it runs, and then there is nothing left to do */
+		if (t->post_ms)
+			queue_delayed_work(TB_UNBOUND_WQ, &t->late,
+					   msecs_to_jiffies(t->post_ms));
 		return;
-	for_each_cpu(cpu, &p->cpus)
-		tb_write(&per_cpu_ptr(p->rings, cpu)->overwrite_last, 0);
-	if (cmpxchg(&t->state, TB_TRIGGER_FIRED, TB_TRIGGER_FROZEN) == TB_TRIGGER_FIRED)
+	}
+	if (tb_trigger_freeze(p))
 		tb_session_wake_irq(p);
 }
 
@@ -214,8 +240,9 @@ static void tb_trigger_detach(struct tb_provider *p, u32 state)
 	for (i = 0; i < t->nr_sources; i++)
 		tb_event_detach(&t->sources[i]->probe);
 	tb_events_synchronize();
-	/* who saw it FIRED is through with the rings */
+	/* who saw it FIRED is through with the rings; the irq_work first, it starts the timer */
 	irq_work_sync(&t->work);
+	cancel_delayed_work_sync(&t->late);
 	for_each_cpu(cpu, &p->cpus)
 		tb_write(&per_cpu_ptr(p->rings, cpu)->overwrite_last, ~0ull);
 	for (i = 0; i < t->nr_sources; i++) {
@@ -229,7 +256,8 @@ static void tb_trigger_detach(struct tb_provider *p, u32 state)
 
 /* Under lock; to be undone also when it fails. */
 static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct tb_rule *rules,
-			     struct tb_rule_active **tests, u32 nr_rules, u32 percent, u32 *bad)
+			     struct tb_rule_active **tests, u32 nr_rules, u32 percent, u32 ms,
+			     u32 *bad)
 {
 	struct tb_trigger *t = &p->trigger;
 	char *pattern;
@@ -252,6 +280,7 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
 		return err;
 	/* all but the block the event is in */
 	t->post = min(p->config.buffers * percent / 100, p->config.buffers - 1);
+	t->post_ms = ms;
 	t->event = NULL;
 	smp_store_release(&t->state, TB_TRIGGER_ARMED); /* before any probe can run */
 	for (i = 0; i < t->nr_sources && !err; i++)
@@ -267,6 +296,7 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
  * @rules: tests for some of them, from user space
  * @nr_rules: how many
  * @percent: how much of the ring of the CPU it occurs on may be filled after it
+ * @ms: how many milliseconds that may take at most; 0: as long as it takes
  * @matched: out: how many events
  * @bad: out: which of the rules is wrong
  *
@@ -275,7 +305,8 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
  * armed already; -ENOENT a pattern matches nothing; -E2BIG more than 64 events; -ENOMEM.
  */
 int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
-		   struct tb_rule *rules, u32 nr_rules, u32 percent, u32 *matched, u32 *bad)
+		   struct tb_rule *rules, u32 nr_rules, u32 percent, u32 ms, u32 *matched,
+		   u32 *bad)
 {
 	struct tb_trigger *t = &p->trigger;
 	struct tb_rule_active **tests;
@@ -297,7 +328,7 @@ int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
 	} else if (t->session) {
 		err = -EBUSY;
 	} else {
-		err = tb_trigger_attach(p, patterns, rules, tests, nr_rules, percent, bad);
+		err = tb_trigger_attach(p, patterns, rules, tests, nr_rules, percent, ms, bad);
 		*matched = t->nr_sources;
 		if (err)
 			tb_trigger_detach(p, TB_TRIGGER_NONE);
@@ -428,6 +459,7 @@ __poll_t tb_trigger_poll(struct tb_provider *p)
 void tb_trigger_init(struct tb_provider *p)
 {
 	tb_irq_work_init(&p->trigger.work, tb_trigger_work);
+	INIT_DELAYED_WORK(&p->trigger.late, tb_trigger_late);
 }
 
 /**
@@ -439,4 +471,5 @@ void tb_trigger_init(struct tb_provider *p)
 void tb_trigger_sync(struct tb_provider *p)
 {
 	irq_work_sync(&p->trigger.work);
+	cancel_delayed_work_sync(&p->trigger.late);
 }

@@ -9,6 +9,7 @@
 #include <linux/poll.h>
 #include <linux/tracebuf.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 struct tb_event;
 struct tb_provider;
@@ -25,7 +26,9 @@ struct tb_trigger_source;
  * @sources: its events; under that lock, and of the probes that are attached
  * @nr_sources: how many
  * @post: blocks of each ring that may be overwritten after it has fired
+ * @post_ms: how long that may take at most; 0: as long as it takes
  * @work: looks how far the rings are
+ * @late: the time is up
  *
  * The rest is written while it is FIRING, by the one who fires it.
  * @event: which
@@ -43,7 +46,9 @@ struct tb_trigger {
 	struct tb_trigger_source **sources;
 	u32 nr_sources;
 	u32 post;
+	u32 post_ms;
 	struct irq_work work;
+	struct delayed_work late;
 
 	const struct tb_event *event;
 	u32 id;
@@ -58,7 +63,8 @@ struct tb_trigger {
 void tb_trigger_init(struct tb_provider *p);
 void tb_trigger_sync(struct tb_provider *p);
 int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
-		   struct tb_rule *rules, u32 nr_rules, u32 percent, u32 *matched, u32 *bad);
+		   struct tb_rule *rules, u32 nr_rules, u32 percent, u32 ms, u32 *matched,
+		   u32 *bad);
 void tb_trigger_fire(struct tb_trigger_source *s);
 void tb_trigger_refresh(struct tb_provider *p);
 int tb_trigger_disarm(struct tb_provider *p, struct tb_session *s);

@@ -7,7 +7,7 @@ threads.py - draws threads.svg: a stretch of what samples/user/threads.c recorde
 	tracebuf export threads.tbuf                                    # threads.pftrace
 	docs/pictures/threads.py threads.pftrace FROM_MS LENGTH_MS >docs/pictures/threads.svg
 
-Reads what `tracebuf export` has written, as protoc decodes it, and nothing else: a lane for each CPU with
+Reads what `tracebuf export` has written, and nothing else: a lane for each CPU with
 who ran on it, and below a lane for each thread of the sample: when it ran and when it waited for a CPU,
 its slices, its instants, and the flows from one thread to the other.  FROM_MS is counted from the first
 event of a program.
@@ -16,79 +16,56 @@ import collections
 import html
 import os
 import re
-import subprocess
 import sys
 
-PROTO = os.path.join(os.path.dirname(__file__), "../../userspace/perfetto/perfetto.proto")
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../selftests/unit"))
+import pf_wire
+
 COLOURS = ["#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d755d", "#e45756"]
 LEFT, WIDTH, ROW = 150, 1000, 22
-
-
-def decoded(path):
-    """The packets of a trace: dictionaries of lists"""
-    with open(path, "rb") as trace:
-        text = subprocess.run(
-            ["protoc", "-I" + os.path.dirname(PROTO), "--decode=perfetto.protos.Trace",
-             os.path.basename(PROTO)], stdin=trace, capture_output=True, check=True).stdout.decode()
-    top = collections.defaultdict(list)
-    stack = [top]
-    for line in text.splitlines():
-        line = line.strip()
-        if line.endswith("{"):
-            inside = collections.defaultdict(list)
-            stack[-1][line[:-2]].append(inside)
-            stack.append(inside)
-        elif line == "}":
-            stack.pop()
-        else:
-            name, value = line.split(": ", 1)
-            stack[-1][name].append(value[1:-1] if value[0] == '"' else value)
-    return top["packet"]
 
 
 class Recording:
     """What of a trace is drawn; times in ns"""
 
-    def __init__(self, packets):
+    def __init__(self, packets, events):
         self.switches = []              # time, CPU, previous thread, its state, next thread, its name
         self.wakes = []                 # time, thread
         self.names = {}                 # threads that write, by tid
         self.events = []                # time, tid, kind, name, flow
         tracks, interned = {}, {}
+        for event in events:
+            self.kernel(event)
         for packet in packets:
-            for bundle in packet["ftrace_events"]:
-                cpu = int(bundle["cpu"][0])
-                for event in bundle["event"]:
-                    self.kernel(cpu, event)
-            for track in packet["track_descriptor"]:
-                for thread in track["thread"]:
-                    tid = int(thread["tid"][0])
+            for track in packet.get("track_descriptor", []):
+                for thread in track.get("thread", []):
+                    tid = thread["tid"][0]
                     tracks[track["uuid"][0]] = tid
-                    self.names[tid] = "".join(thread["thread_name"]) or "thread"
-            for data in packet["interned_data"]:
-                for name in data["event_names"]:
+                    self.names[tid] = "".join(thread.get("thread_name", [])) or "thread"
+            for data in packet.get("interned_data", []):
+                for name in data.get("event_names", []):
                     interned[name["iid"][0]] = name["name"][0]
-            for event in packet["track_event"]:
-                self.program(int(packet["timestamp"][0]), tracks, interned, event)
+            for event in packet.get("track_event", []):
+                self.program(packet["timestamp"][0], tracks, interned, event)
         self.switches.sort()
         self.wakes.sort()
         self.events.sort()
 
-    def kernel(self, cpu, event):
-        time = int(event["timestamp"][0])
-        for switch in event["sched_switch"]:
-            self.switches.append((time, cpu, int(switch["prev_pid"][0]), int("".join(switch["prev_state"]) or 0),
-                                  int(switch["next_pid"][0]), switch["next_comm"][0]))
-        for wake in event["sched_waking"]:
-            self.wakes.append((time, int(wake["pid"][0])))
+    def kernel(self, event):
+        fields = event.fields
+        if event.name == "sched_switch":
+            self.switches.append((event.time, event.cpu, fields["prev_pid"], fields.get("prev_state", 0),
+                                  fields["next_pid"], fields["next_comm"]))
+        elif event.name == "sched_waking":
+            self.wakes.append((event.time, fields["pid"]))
 
     def program(self, time, tracks, interned, event):
         tid = tracks.get(event["track_uuid"][0])
         if tid is None:
             return
-        name = "".join(event["name"]) or interned.get("".join(event["name_iid"]), "")
+        name = event.get("name", [interned.get(event.get("name_iid", [None])[0], "")])[0]
         kind = event["type"][0].replace("TYPE_", "")
-        flow = event["flow_ids"] + event["terminating_flow_ids"]
+        flow = event.get("flow_ids", []) + event.get("terminating_flow_ids", [])
         self.events.append((time, tid, kind, name, flow[0] if flow else None))
 
 
@@ -200,7 +177,8 @@ def draw(trace, start, length):
 def main():
     if len(sys.argv) != 4 or not all(re.fullmatch(r"[0-9.]+", a) for a in sys.argv[2:]):
         sys.exit("usage: threads.py TRACE.pftrace FROM_MS LENGTH_MS")
-    trace = Recording(decoded(sys.argv[1]))
+    packets, events, _ = pf_wire.load(sys.argv[1])
+    trace = Recording(packets, events)
     if not trace.events:
         sys.exit(f"{sys.argv[1]}: no program has written anything in it")
     draw(trace, trace.events[0][0] + int(float(sys.argv[2]) * 1e6), int(float(sys.argv[3]) * 1e6))

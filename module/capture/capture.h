@@ -162,6 +162,8 @@ static inline u16 tb_event_id(const struct tb_event *e)
  * @rules: of either form, or NULL; readers have preemption off
  * @counts: what rules kept out, per CPU; NULL if there has never been one
  * @trigger: it is no event to record but the trigger's (trigger.c), or NULL
+ * @from: recorded from this moment of the provider on (tb_provider.moment, select.c)
+ * @until: and no more from this one on; ~0: no end to it; 0: it is not attached
  * @enabled: wanted
  * @fast: wanted, or attached, in the one-element form
  * @described: forms that are described in the durable buffer: TB_WIDE, TB_FAST
@@ -186,6 +188,8 @@ struct tb_probe {
 	struct tb_rule_active *rules[2];
 	struct tb_rule_counts __percpu *counts;
 	struct tb_trigger_source *trigger;
+	u64 from;
+	u64 until;
 };
 
 /* the function stage.h makes for each unit: it fills in *unit */

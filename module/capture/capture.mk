@@ -37,6 +37,3 @@ tb-unit-flags += -Werror=int-conversion -Werror=incompatible-pointer-types
 $(foreach o,$(tb-units),$(eval CFLAGS_$(o) := $(tb-unit-flags)))
 # what sparse says of them is about the kernel's headers
 $(addprefix $(obj)/,$(call tb-unit-objs,$(tb-event-units))): CHECK := :
-
-# What records must not show up in what other tracers record.
-$(foreach o,$(tb-capture-objs) $(tb-units),$(eval CFLAGS_REMOVE_$(o) := $(CC_FLAGS_FTRACE)))

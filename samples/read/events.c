@@ -102,6 +102,9 @@ int main(int argc, char **argv)
 	qsort(rows, ROWS, sizeof(rows[0]), more_first);
 	for (i = 0; i < 10 && rows[i].switches; i++)
 		printf("%10" PRIu64 " %s\n", rows[i].switches, rows[i].comm);
+	/* what was counted is not all if the file breaks off or is damaged */
+	if (tb_cursor_error(cursor, result, &error) < 0)
+		fprintf(stderr, "events: %s: %s\n", argv[1], error.text);
 	tb_cursor_close(cursor);
 	tb_trace_close(trace);
 	return result < 0;

@@ -3,15 +3,15 @@
 # asm.awk - the hot path of a function in the output of objdump -dr: from its
 # start, past branches that are expected not to be taken, to its return.
 #
-#   objdump -dr ... | awk -v fn=NAME -v kernel=RELEASE -v suite=S -v rows=FILE -f asm.awk
+#   objdump -dr ... | awk -v fn=NAME -v kernel=RELEASE -v name=KERNEL -v suite=S -v rows=FILE -f asm.awk
 #
 # Compilers put what is unlikely behind the return, so this is what runs. Prints
 # it as markdown, with what is counted; FILE gets the counts as JSON.
 
-function json(name, value)
+function json(what, value)
 {
 	printf "{\"suite\": \"%s\", \"who\": \"tracebuf\", \"case\": \"tracebuf_simple(), %s: %s\", \"value\": %d, \"unit\": \"instructions\"}\n", \
-		suite, kernel, name, value >>rows
+		suite, name, what, value >>rows
 }
 
 $0 ~ ("^[0-9a-f]+ <" fn ">:") {

@@ -119,9 +119,30 @@ documented()
 	"$tree/scripts/coverage" --check
 }
 
+# What records must not show up in what other tracers record, and a tracer must not be called by it:
+# no object of either module calls it.
+untraced()
+{
+	find "$tmp/out/module" -name '*.o' >"$tmp/objects"
+	grep -q /ring_claim.o "$tmp/objects" && grep -q /units/zz_fine.o "$tmp/objects" || return
+	while read -r o; do
+		! nm "$o" | grep -qw -e __fentry__ -e _mcount || echo "traced: $o"
+	done <"$tmp/objects" >"$tmp/traced"
+	cat "$tmp/traced"
+	[ ! -s "$tmp/traced" ]
+}
+
+# As if for such a processor
+big_endian()
+{
+	make -s -C "$tree" guest-module KDIR="$tmp/kdir" OUT="$tmp/big" RELEASE=odd HEADERS=core \
+		KFLAGS="KCFLAGS=-D__BIG_ENDIAN=4321" >"$tmp/log" 2>&1 && return 1
+	grep -m 1 "tracebuf needs a little-endian kernel" "$tmp/log"
+}
+
 copy_headers || exit 1
 odd_headers
-plan 10
+plan 12
 check "builds" build
 check "what can be had is there" has zz_fine 1 1 0
 check "... beside what cannot" has zz_private 2 1 0
@@ -131,5 +152,7 @@ check "... or call what is not exported" has zz_link 1 1 1
 check "why: a structure" says zz_deep "struct zz_secret is private"
 check "why: a function" says zz_link "zz_not_exported() is not for modules"
 check "make lists what is left out" listed "zz_private:zz_type"
+check "no object is traced" untraced
+check "refused where memory is big-endian" big_endian
 check "docs/coverage.md says what is captured" documented
 finish

@@ -17,7 +17,7 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 # In small blocks: the last events are in several
 record()
 {
-	insmod "$modules/tracebuf.ko" "$@" events=sched,irq,timer mode=circular elements=256 || exit 3
+	insmod "$modules/tracebuf.ko" "$@" events=sched,irq,timer writers='*' mode=circular elements=256 || exit 3
 	for cpu in 0 1; do
 		# shellcheck disable=SC2016
 		taskset -c $cpu sh -c 'for i in $(seq 50); do sleep 0.001; done' || exit 3

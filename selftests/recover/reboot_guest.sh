@@ -38,7 +38,7 @@ reboot_now()
 # record PREFIX: marks with numbers, and what the scheduler does
 record()
 {
-	tracebuf start -m circular -b 64 -B 1024 -e sched || return
+	tracebuf start -m circular -b 64 -B 1024 -e sched,user || return
 	i=0
 	while [ $i -lt 60 ]; do
 		tracebuf mark "$1-$i" || return

@@ -61,6 +61,18 @@ static bool placed(const struct stream_event *e, enum tt_source source)
 	return (e->context & is[source]) == is[source] && !(e->context & not[source]);
 }
 
+static void add_span(struct books_spans *s, uint64_t first, uint64_t last)
+{
+	if (s->count == s->room) {
+		s->room = s->room ? 2 * s->room : 64;
+		s->span = realloc(s->span, s->room * sizeof(*s->span));
+		if (!s->span)
+			abort();
+	}
+	s->span[s->count].first = first;
+	s->span[s->count++].last = last;
+}
+
 void books_event(void *ctx, const struct stream_event *e)
 {
 	struct books *b = ctx;
@@ -101,8 +113,12 @@ void books_event(void *ctx, const struct stream_event *e)
 		return;
 	}
 	/* while nothing is recorded numbers go by, too */
-	if (b->begun[e->cpu][source])
+	if (b->begun[e->cpu][source]) {
 		b->missing[e->cpu] += seq - b->next[e->cpu][source];
+		if (seq != b->next[e->cpu][source])
+			add_span(&b->passed[e->cpu], b->time[e->cpu][source], e->time);
+	}
+	b->time[e->cpu][source] = e->time;
 	b->begun[e->cpu][source] = true;
 	b->next[e->cpu][source] = seq + 1ull;
 	b->seen[e->cpu][source]++;
@@ -119,6 +135,11 @@ void books_block(void *ctx, const struct tb_block *block, const struct tb_gap *g
 {
 	struct books *b = ctx;
 
+	if (block->cpu < BOOKS_CPUS) {
+		b->last_start[block->cpu] = block->time_start;
+		if (gap->overwritten || gap->dropped)
+			add_span(&b->told[block->cpu], gap->first, gap->last);
+	}
 	if (block->cpu < BOOKS_CPUS && b->missing[block->cpu] > block->overwritten + block->dropped)
 		fail(b, block->cpu, "block %llu: %llu events are missing before, it tells of %llu",
 		     (unsigned long long)block->sequence,
@@ -126,8 +147,46 @@ void books_block(void *ctx, const struct tb_block *block, const struct tb_gap *g
 		     (unsigned long long)(block->overwritten + block->dropped));
 }
 
+static bool is_told(const struct books_spans *told, uint64_t first, uint64_t last)
+{
+	size_t i;
+
+	for (i = 0; i < told->count; i++)
+		if (told->span[i].first <= last && told->span[i].last >= first)
+			return true;
+	return false;
+}
+
+/*
+ * A source's events that are missing were offered between the one before them and the one after
+ * them.  What was lost in the last block only the totals tell.
+ */
+bool books_cover(struct books *b)
+{
+	uint32_t cpu;
+	size_t i;
+
+	for (cpu = 0; cpu < BOOKS_CPUS; cpu++) {
+		const struct books_spans *passed = &b->passed[cpu];
+
+		for (i = 0; i < passed->count; i++) {
+			uint64_t first = passed->span[i].first, last = passed->span[i].last;
+
+			if (last >= b->last_start[cpu] || is_told(&b->told[cpu], first, last))
+				continue;
+			return fail(b, cpu, "events are missing in %llu..%llu, no gap tells of them",
+				    (unsigned long long)first, (unsigned long long)last);
+		}
+	}
+	return true;
+}
+
 void books_begin(struct books *b)
 {
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < BOOKS_CPUS; cpu++)
+		b->passed[cpu].count = b->told[cpu].count = 0;
 	memset(b->missing, 0, sizeof(b->missing));
 	memset(b->begun, 0, sizeof(b->begun));
 }

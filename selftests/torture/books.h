@@ -21,6 +21,12 @@
  */
 #define OTHERS_MAX	40
 
+/* spans of time */
+struct books_spans {
+	struct { uint64_t first, last; } *span;
+	size_t count, room;
+};
+
 struct books {
 	char error[256];
 	/* of each source on each CPU: delivered, and 1 + the number of the last one */
@@ -29,6 +35,10 @@ struct books {
 	/* of each CPU: numbers passed by so far, in this recording */
 	uint64_t missing[BOOKS_CPUS];
 	bool begun[BOOKS_CPUS][TT_SOURCES];
+	uint64_t time[BOOKS_CPUS][TT_SOURCES];	/* of the last one */
+	/* of each CPU: where numbers were passed by, where gaps say that events are missing */
+	struct books_spans passed[BOOKS_CPUS], told[BOOKS_CPUS];
+	uint64_t last_start[BOOKS_CPUS];	/* of its last block */
 	/* of each CPU: events that are not the torture module's */
 	uint64_t others[BOOKS_CPUS];
 	uint64_t composites;
@@ -38,6 +48,9 @@ struct books {
 /* A stream's event() and block(), with the books as its ctx. */
 void books_event(void *ctx, const struct stream_event *e);
 void books_block(void *ctx, const struct tb_block *block, const struct tb_gap *gap);
+
+/* Does a gap cover each place where numbers were passed by?  False: b->error. */
+bool books_cover(struct books *b);
 
 /* A new recording, of sources that may be at work already. */
 void books_begin(struct books *b);

@@ -54,6 +54,7 @@ static const char *const path_names[TB_PATHS] = {
 	[TB_PATH_EXPIRE] = "expire",
 	[TB_PATH_EXPIRE_PASS] = "expire-pass",
 	[TB_PATH_COMPLETE_OUTER] = "complete-outer",
+	[TB_PATH_COMPLETE_DROPS] = "complete-drops",
 	[TB_PATH_OPEN_DROPS] = "open-drops",
 	[TB_PATH_TIME] = "time",
 	[TB_PATH_ACQUIRE_EARLIER] = "acquire-earlier",
@@ -275,7 +276,7 @@ static bool recording_stop(struct torture *t)
 		snprintf(t->error, sizeof(t->error), "%s", t->reader.error);
 	else if (!reader_check(&t->reader, &t->stream) || !stream_finish(&t->stream))
 		snprintf(t->error, sizeof(t->error), "%s", t->stream.error);
-	else if (t->books.error[0])
+	else if (t->books.error[0] || !books_cover(&t->books))
 		snprintf(t->error, sizeof(t->error), "%s", t->books.error);
 	reader_free(&t->reader);
 	return !t->error[0];

@@ -30,6 +30,8 @@ typedef int64_t s64;
 #define noinline		__attribute__((__noinline__))
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define fallthrough		__attribute__((__fallthrough__))
+/* nothing is kept from anybody here */
+#define array_index_nospec(index, size)	(index)
 #define min_t(type, a, b)	((type)(a) < (type)(b) ? (type)(a) : (type)(b))
 
 /* who and where the event happens: the test says */

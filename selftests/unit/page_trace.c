@@ -7,6 +7,7 @@
  *                               losses on one CPU
  *   page_trace hostile FILE     names that would be HTML, script, another direction of writing or what a
  *                               terminal obeys
+ *   page_trace frozen FILE      a CPU whose ring took no more events long before the end
  *
  * The same arguments give the same file.
  */
@@ -283,20 +284,48 @@ static void make_hostile(void)
 	fx_take(&fx, 0, now, &chunk);
 }
 
+static void change(unsigned int cpu, uint64_t time, int prev, int64_t state, int next)
+{
+	struct fx_switch event = fx_switch("a", prev, state, "b", next);
+
+	assert(fx_composite(&fx, cpu, FX_SWITCH, time, (uint32_t)prev, &event, sizeof(event)));
+}
+
+/* CPU 0 drops all from 3 ms to the end at 12: 110 was waiting there, 111 ran, 112 slept elsewhere */
+static void make_frozen(void)
+{
+	const uint64_t ms = 1000000;
+
+	describe();
+	fx_sync(&fx, START, START);
+	fx_open(&fx, 0, START, 0, NULL);
+	change(0, START + ms, 0, 0, 110);
+	change(0, START + 2 * ms, 110, 0, 111);
+	fx_close(&fx, 0);
+	fx.rings[0].dropped += 50;
+	fx_totals_at(&fx, 0, 0, START + 12 * ms, START + 3 * ms, START + 4 * ms);
+	fx_open(&fx, 1, START, 0, NULL);
+	change(1, START + ms, 0, 0, 112);
+	change(1, START + 10 * ms, 112, 1, 0);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int cpu;
 	FILE *out;
 
-	if (argc < 3 || (strcmp(argv[1], "busy") && strcmp(argv[1], "hostile"))) {
+	if (argc < 3 || (strcmp(argv[1], "busy") && strcmp(argv[1], "hostile") &&
+			 strcmp(argv[1], "frozen"))) {
 		fprintf(stderr, "usage: see the top of %s\n", __FILE__);
 		return 2;
 	}
 	fx_init(&fx, 16, START);
 	if (!strcmp(argv[1], "busy"))
 		make_busy(argc > 3 ? strtoull(argv[3], NULL, 0) : 1000000);
-	else
+	else if (!strcmp(argv[1], "hostile"))
 		make_hostile();
+	else
+		make_frozen();
 	for (cpu = 0; cpu < CPUS; cpu++)
 		if (fx.rings[cpu].open) {
 			fx_close(&fx, cpu);

@@ -2,58 +2,38 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Holds a Perfetto trace against what print shows of it, for test_export.sh.
 
-  pf_check.py DECODED PRINT [EVENT.FIELD...]
+  pf_check.py PERFETTO PRINT [EVENT.FIELD...]
 
-DECODED is the output of "protoc --decode=perfetto.protos.Trace", PRINT that of "tracebuf print
--T boot --fields".  Every event must be there, of its time, CPU and thread, with all its fields
-but those named, and beside it a sample with its stack and counters.
+PRINT is the output of "tracebuf print -T boot --fields".  Every event must be there, of its time,
+CPU and thread, with all its fields but those named, and beside it a sample with its stack and
+counters.  What is there besides must be something that the exporter adds: a switch to who is on
+the CPU, and ends of what is open where events are missing.
 """
 import re
 import sys
+import pf_wire
 from print_lines import Printed, Wrong, check, equal, fields_of
 
 STATES = {0: "R", 1: "S", 2: "D", 4: "T", 8: "t", 16: "X", 32: "Z", 64: "P", 128: "I", 256: "R+"}
-FIELD = re.compile(r"^(\w+): (.*)$")
+LOST_TID = 1 << 30
+STATE_UNKNOWN = 0x8000
+# A missing end has its key alone
+KEYS = {"sys_exit": {"id"}, "local_timer_exit": {"vector"}, "softirq_exit": {"vec"},
+        "hrtimer_expire_exit": {"hrtimer"}, "workqueue_execute_end": {"work"},
+        "block_io_done": {"dev", "sector"}, "napi_gro_receive_exit": set(),
+        "mm_vmscan_direct_reclaim_end": set(), "mm_vmscan_memcg_reclaim_end": set(),
+        "mm_shrink_slab_end": set()}
 
 
-def unquote(text):
-    if text[:1] != '"':
-        return int(text) if re.fullmatch(r"-?\d+", text) else text
-    plain = re.sub(rb"\\([0-7]{3})", lambda octal: bytes([int(octal[1], 8)]),
-                   text[1:-1].encode("latin-1"))
-    return re.sub(rb"\\(.)", rb"\1", plain).decode("utf-8", "strict")
-
-
-def messages(lines):
-    """Each packet as a dictionary of lists"""
-    stack = [{}]
-    for line in lines:
-        line = line.strip()
-        if line == "}":
-            done = stack.pop()
-            if len(stack) == 1:
-                yield done[1]
-            else:
-                stack[-1][1].setdefault(done[0], []).append(done[1])
-        elif line.endswith(" {"):
-            stack.append((line[:-2], {}))
-        elif line:
-            name, value = FIELD.match(line).groups()
-            stack[-1][1].setdefault(name, []).append(unquote(value))
-
-
-def fields_in(event):
-    """Name of an event, and its fields"""
-    name = next(key for key in event if key not in ("timestamp", "pid"))
-    message = event[name][0]
-    if name != "generic":
-        return name, {key: values if key == "args" else values[0]
-                      for key, values in message.items()}
-    fields = {}
-    for field in message.get("field", []):
-        value = next(values[0] for key, values in field.items() if key != "name")
-        fields[field["name"][0]] = value
-    return message["event_name"][0], fields
+def is_added(event, seen):
+    """May the exporter have added it? @seen: CPUs with a switch before"""
+    if event.form != "full":
+        return False
+    if event.name == "sched_switch":
+        return event.fields["prev_pid"] >= LOST_TID or event.fields["next_pid"] >= LOST_TID or \
+            event.fields["prev_state"] == STATE_UNKNOWN or \
+            (event.cpu not in seen and not event.fields["prev_pid"])
+    return event.name in KEYS and set(event.fields) <= KEYS[event.name]
 
 
 class Samples:
@@ -71,7 +51,7 @@ class Samples:
             followers = defaults["perf_sample_defaults"][0].get("followers", [])
             stream["counters"] = [follower["name"][0] for follower in followers]
         names = packet.get("interned_data", [{}])[0]
-        functions = {one["iid"][0]: str(one["str"][0]) for one in names.get("function_names", [])}
+        functions = {one["iid"][0]: one["str"][0].decode() for one in names.get("function_names", [])}
         for one in names.get("mappings", []):
             stream["maps"][one["iid"][0]] = one["path_string_ids"][0]
         for one in names.get("frames", []):
@@ -121,40 +101,46 @@ def same(name, fields, event, left_out):
 
 def main():
     wanted, left_out = Printed(sys.argv[2]), sys.argv[3:]
-    samples, count, losses, with_extras = Samples(), 0, 0, []
-    with open(sys.argv[1], encoding="latin-1") as file:
-        for packet in messages(file):
-            if "perf_sample" in packet or "trace_packet_defaults" in packet:
-                samples.take(packet)
-            for bundle in packet.get("ftrace_events", []):
-                for event in bundle.get("event", []):
-                    name, fields = fields_in(event)
-                    name = "mark" if name == "print" else name
-                    if name == "tracebuf_lost":
-                        losses += 1
-                        continue
-                    count += 1
-                    cpu, tid = bundle["cpu"][0], event["pid"][0]
+    samples, count, added, with_extras, seen = Samples(), 0, 0, [], set()
+    packets, events, _ = pf_wire.load(sys.argv[1])
+    for packet in packets:
+        if "perf_sample" in packet or "trace_packet_defaults" in packet:
+            samples.take(packet)
+    for event in events:
+        name = "mark" if event.name == "print" else event.name
+        if name == "tracebuf_lost":
+            continue
 
-                    def fits(one, printed, cpu=cpu, tid=tid, fields=fields):
-                        return (printed.cpu, printed.tid) == (cpu, tid) and \
-                            same(one, fields, printed, left_out)
+        def fits(one, printed, event=event):
+            return (printed.cpu, printed.tid) == (event.cpu, event.tid) and \
+                same(one, event.fields, printed, left_out)
 
-                    found = wanted.take(event["timestamp"][0], (name,), fits,
-                                        f"cpu {cpu} tid {tid} {fields}")
-                    if found.extras():
-                        with_extras.append(((event["timestamp"][0], cpu, tid), found.extras()))
+        may_be_added = is_added(event, seen)
+        if event.name == "sched_switch":
+            seen.add(event.cpu)
+        try:
+            found = wanted.take(event.time, (name,), fits,
+                                f"cpu {event.cpu} tid {event.tid} {event.fields}")
+        except Wrong:
+            if not may_be_added:
+                raise
+            added += 1
+            continue
+        count += 1
+        if found.extras():
+            with_extras.append(((event.time, event.cpu, event.tid), found.extras()))
     wanted.end()
     for key, extras in with_extras:
         check(extras in samples.found.get(key, []), f"no sample at {key}: {extras}")
         samples.found[key].remove(extras)
     check(not any(samples.found.values()), "samples of no event")
     print(f"{count} events and {len(with_extras)} samples are those of print")
+    print(f"{added} switches and ends are added")
 
 
 if __name__ == "__main__":
     try:
         main()
-    except Wrong as error:
+    except (Wrong, pf_wire.Wrong) as error:
         print(f"{sys.argv[1]}: {error}")
         sys.exit(1)

@@ -31,3 +31,11 @@ void record_by_objects(void)
 	tracebuf::event(work, TRACEBUF_NAME("point"), point{ 1, 2 });
 	tracebuf::mark("mark");
 }
+
+/* One place, several categories */
+extern "C" void record_in(tb_category *which);
+
+void record_in(tb_category *which)
+{
+	tb_instant(tb_here(), which, "cpp");
+}

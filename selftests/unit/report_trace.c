@@ -5,6 +5,7 @@
  *   report_trace late FILE        the second of two CPUs' blocks is as late as a clock can tell
  *   report_trace clock FILE       clock records by which time goes back
  *   report_trace gap FILE         what begins and ends on one CPU while events of another one are missing
+ *   report_trace frozen FILE      a CPU whose ring took no more events long before the end
  *   report_trace cut FILE         a file that breaks off; one CPU has been idle for long
  *   report_trace subset FILE      a thread that was on a CPU that is not recorded in between
  *   report_trace fastcall FILE    system calls in one-element events, without switches
@@ -106,6 +107,22 @@ static void gap(void)
 	change(0, 4000 * MS, 400, 1, 0);
 }
 
+/* CPU 0 drops from 20 ms on: whether 100 runs, and how long 200 waits there, nobody knows */
+static void frozen(void)
+{
+	fx_open(&fx, 1, 10 * MS, 0, NULL);
+	change(1, 10 * MS, 0, 0, 300);
+	change(1, 500 * MS, 300, 1, 0);
+	change(1, 900 * MS, 0, 0, 300);
+	change(1, 1000 * MS, 300, 1, 0);
+	fx_open(&fx, 0, 10 * MS, 0, NULL);
+	change(0, 10 * MS, 0, 0, 100);
+	wake(0, 15 * MS, 100, 200, 0);
+	fx_close(&fx, 0);
+	fx.rings[0].dropped += 1000;
+	fx_totals_at(&fx, 0, 0, 1010 * MS, 20 * MS, 950 * MS);
+}
+
 static void cut(void)
 {
 	unsigned int i;
@@ -196,7 +213,7 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*make)(void);
 	} kinds[] = {
-		{ "late", late }, { "clock", clocks }, { "gap", gap }, { "cut", cut },
+		{ "late", late }, { "clock", clocks }, { "gap", gap }, { "frozen", frozen }, { "cut", cut },
 		{ "subset", subset }, { "fastcall", fastcall },
 	};
 	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 300, 400 };

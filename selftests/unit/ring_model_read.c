@@ -104,13 +104,17 @@ static void check_gap(struct model *m, const struct tb_block *block, struct mode
 		  gap->first || gap->last)
 		model_fail(m, "gap from %llu to %llu", (unsigned long long)gap->first,
 			   (unsigned long long)gap->last);
-	/* what was overwritten may have told of drops, and the span is wider then */
+	/*
+	 * Also where the blocks were overwritten that told of them.  A drop has no time of its own:
+	 * it is at any reading of the clock from the beginning of the attempt to its end.
+	 */
 	for (i = m->drops_told; i < m->drops_told + gap->dropped && i < m->nr_drops; i++) {
-		struct model_event *e = &m->events[m->drops[i]];
+		const struct model_event *e = &m->events[m->drops[i]];
+		u64 end = (e->fate == FATE_DROPPED ? e->after : m->clock) - 1;
 
-		if (!gap->overwritten && (gap->first > e->stamp || gap->last < e->before))
+		if (gap->first > end || gap->last < e->before)
 			model_fail(m, "drop at %llu..%llu told of as %llu..%llu",
-				   (unsigned long long)e->before, (unsigned long long)e->stamp,
+				   (unsigned long long)e->before, (unsigned long long)end,
 				   (unsigned long long)gap->first, (unsigned long long)gap->last);
 	}
 	m->drops_told += gap->dropped;

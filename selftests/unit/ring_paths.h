@@ -26,6 +26,7 @@ static const char *const ring_path_names[TB_PATHS] = {
 	[TB_PATH_EXPIRE] = "expire a block",
 	[TB_PATH_EXPIRE_PASS] = "expire passed one",
 	[TB_PATH_COMPLETE_OUTER] = "complete a block left",
+	[TB_PATH_COMPLETE_DROPS] = "drops while a block is open",
 	[TB_PATH_OPEN_DROPS] = "drops while opening",
 	[TB_PATH_TIME] = "TIME element",
 	[TB_PATH_ACQUIRE_EARLIER] = "acquire waits for an earlier one",

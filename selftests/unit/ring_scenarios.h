@@ -82,6 +82,14 @@ static const struct scenario scenarios[] = {
 	{ "reader dies with a block that told of others", 3, true, "888a88aal", "8", "8", "uuara", 1,
 	  2, 0 },
 
+	/* drops while a block is open, and the block that tells of them is overwritten */
+	{ "reader, drops told by an overwritten block", 3, true, "19fa88", "88", "9", "ra", 1, 2,
+	  0 },
+	{ "reader takes the block that drops are in", 3, true, "8", "1f8", "9", "ara", 1, 3, 0 },
+	{ "reader dies with the block that drops are in", 4, true, "819fa8a8", "88", "9", "uua", 1,
+	  2, 0 },
+	{ "reader, drops in a block left incomplete", 3, true, "8", "3888", "9w", "ara", 2, 2, 0 },
+
 	/* a ring of one buffer, as in oneshot mode */
 	{ "one buffer, drop", 1, false, "", "11", "18f", NULL, 3, 3, 0 },
 	{ "one buffer, filled, drop", 1, false, "7", "12", "18f", NULL, 3, 3, 0 },

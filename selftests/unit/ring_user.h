@@ -162,6 +162,9 @@ static inline void tb_local_add(tb_local_t *l, u64 v)
 	tb_local_add_return(l, v);
 }
 
+/* as in module/clock.h */
+#define TB_TICKS_PLAIN	1
+
 static inline u64 tb_clock_read(bool raw)
 {
 	TB_POINT(NULL);

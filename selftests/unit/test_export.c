@@ -10,6 +10,8 @@
  *                                   full of traps: what selftests/golden/kernel.tbuf is made by
  *   test_export golden-user FILE    as user, in smaller blocks: selftests/golden/user.tbuf
  *   test_export extras FILE         stacks, counters, requests to a block device, many fields
+ *   test_export overlap FILE        slices in one record that overlap with others, a flow id that is used
+ *                                   twice, calls and interrupts that are open at a gap
  *   test_export edges FILE          beginnings without ends, ends without beginnings, states
  *   test_export stacks FILE N       N events, all with another stack
  *   test_export threads FILE N      N threads, of which each makes a system call, twice
@@ -163,12 +165,18 @@ static void start(struct fx *fx, unsigned int log2)
 	fx_thread(fx, 101, 100, 1, TB_THREAD_DUMP, "worker");
 }
 
+/* When CPU 2 dropped its last events, as the totals say; 0: they do not */
+static uint64_t frozen;
+
 static void finish(struct fx *fx, unsigned int cpus)
 {
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < cpus; cpu++)
-		fx_totals(fx, cpu);
+		if (cpu == 2 && frozen)
+			fx_totals_at(fx, cpu, 0, START + 1950000000, frozen, frozen);
+		else
+			fx_totals(fx, cpu);
 	fx_durable_end(fx);
 }
 
@@ -351,6 +359,7 @@ static void make(struct fx *fx, unsigned int log2, bool extras)
 	fx_simple(fx, 2, FX_SOFTIRQ_FAST, START + 6010, 1);
 	fx_close(fx, 2);
 	fx->rings[2].dropped += 9;
+	frozen = extras ? 0 : START + 7000;
 
 	/* two seconds on, boot time has run ahead: the machine slept */
 	sync_at(fx, START + 2000000000, 1002000000);
@@ -442,6 +451,51 @@ static void make_user(struct fx *fx, unsigned int log2)
 	fx_record(&chunk, TB_REC_END, 0, 0, START + 315, FX_NO_WORDS);
 	fx_take(fx, 0, START + 401, &chunk);
 	fx_simple(fx, 0, FX_SOFTIRQ_FAST, START + 410, 1);
+	fx_close(fx, 0);
+	finish(fx, 1);
+}
+
+/*
+ * Two slices in one record that neither are in the one around them nor in each other; a flow, and
+ * another one of the same id.  A thread that is in a call where events are missing, another one that
+ * sleeps in one meanwhile, and an interrupt.
+ */
+static void make_overlap(struct fx *fx)
+{
+	struct { int64_t id; uint64_t args[6]; } enter = { 1, { 3, 4, 5 } };
+	struct { int64_t id; int64_t ret; } leave = { 1, -11 };
+	const struct tb_gap gap = { .dropped = 3, .first = START + 1000, .last = START + 2000 };
+	struct fx_switch on;
+	struct fx_chunk chunk;
+
+	start(fx, 14);
+	fx_durable_end(fx);
+	fx_open(fx, 0, START, 100, NULL);
+	piece(&chunk, 1, 101, 0, 0);
+	tell_names(&chunk);
+	fx_record(&chunk, TB_REC_BEGIN, TB_REC_FLOW, NAME_REQUEST, START + 100, FX_WORDS(77));
+	fx_record(&chunk, TB_REC_SLICE, 0, NAME_PARSE, START + 110, FX_WORDS(100));
+	fx_record(&chunk, TB_REC_SLICE, 0, NAME_WAIT, START + 120, FX_WORDS(200));
+	fx_record(&chunk, TB_REC_END, 0, 0, START + 150, FX_NO_WORDS);
+	fx_record(&chunk, TB_REC_INSTANT, TB_REC_FLOW | TB_REC_FLOW_END, NAME_LOAD, START + 160,
+		  FX_WORDS(77));
+	fx_record(&chunk, TB_REC_BEGIN, TB_REC_FLOW, NAME_REQUEST, START + 170, FX_WORDS(77));
+	fx_record(&chunk, TB_REC_END, 0, 0, START + 180, FX_NO_WORDS);
+	fx_take(fx, 0, START + 400, &chunk);
+	on = fx_switch("server", 100, 1, "worker", 101);
+	fx_composite(fx, 0, FX_SYS_ENTER, START + 500, 100, &enter, sizeof(enter));
+	fx_composite(fx, 0, FX_SWITCH, START + 510, 100, &on, sizeof(on));
+	fx_composite(fx, 0, FX_SYS_ENTER, START + 520, 101, &enter, sizeof(enter));
+	fx_simple(fx, 0, EV_IRQ_FAST, START + 530, 11);
+	fx_close(fx, 0);
+	fx_open(fx, 0, START + 3000, 101, &gap);
+	fx_composite(fx, 0, EV_EXIT_WIDE, START + 3010, 101, &leave, sizeof(leave));
+	on = fx_switch("worker", 101, 1, "server", 100);
+	fx_composite(fx, 0, FX_SWITCH, START + 3020, 101, &on, sizeof(on));
+	fx_composite(fx, 0, EV_EXIT_WIDE, START + 3030, 100, &leave, sizeof(leave));
+	on = fx_switch("server", 100, 0x20, "worker", 101);
+	fx_composite(fx, 0, FX_SYS_ENTER, START + 3040, 100, &enter, sizeof(enter));
+	fx_composite(fx, 0, FX_SWITCH, START + 3050, 100, &on, sizeof(on));
 	fx_close(fx, 0);
 	finish(fx, 1);
 }
@@ -910,6 +964,8 @@ int main(int argc, char **argv)
 		make_extras(&fx);
 	} else if (argc >= 4 && !strcmp(argv[1], "stacks")) {
 		make_stacks(&fx, strtoull(argv[3], NULL, 0));
+	} else if (argc >= 3 && !strcmp(argv[1], "overlap")) {
+		make_overlap(&fx);
 	} else if (argc >= 3 && !strcmp(argv[1], "edges")) {
 		make_edges(&fx);
 	} else if (argc >= 4 && !strcmp(argv[1], "threads")) {

@@ -87,12 +87,18 @@ for options in "-e sched_switch" "-e user:net" "-C 1" "-t 101" \
 		*user:netkernel | *sched*user) continue ;;
 		esac
 		# shellcheck disable=SC2086
-		"$TRACEBUF" print --jsonl $options "$golden/$trace.tbuf" >want &&
-			"$TRACEBUF" export --jsonl $options -o - "$golden/$trace.tbuf" | cmp - want &&
-			"$TRACEBUF" print $options "$golden/$trace.tbuf" | grep -vc '^	' >lines
+		"$TRACEBUF" print --jsonl $options "$golden/$trace.tbuf" >want
+		status=$?
+		# nothing is selected: that is said, and 1
+		[ $status = "$([ -s want ]; echo $?)" ] || ok=1
 		# shellcheck disable=SC2086
-		"$TRACEBUF" export -q -f csv $options -o out.csv "$golden/$trace.tbuf" &&
-			"$TRACEBUF" export -q -f sqlite $options -o out.db "$golden/$trace.tbuf" || ok=1
+		"$TRACEBUF" export --jsonl $options -o - "$golden/$trace.tbuf" | cmp - want || ok=1
+		# shellcheck disable=SC2086
+		"$TRACEBUF" export -q -f csv $options -o out.csv "$golden/$trace.tbuf"
+		[ $? = $status ] || ok=1
+		# shellcheck disable=SC2086
+		"$TRACEBUF" export -q -f sqlite $options -o out.db "$golden/$trace.tbuf"
+		[ $? = $status ] || ok=1
 		wanted=$(wc -l <want)
 		rows=$(python3 -c 'import csv, sys
 print(len(list(csv.reader(open("out.csv", newline="")))) - 1)')
@@ -104,7 +110,7 @@ print(len(list(csv.reader(open("out.csv", newline="")))) - 1)')
 			echo "# $trace: print $wanted, csv $rows, sqlite $stored"
 			ok=1
 		fi
-		rm -f want lines out.csv out.db
+		rm -f want out.csv out.db
 	done
 	result $ok "chosen in all formats: $options"
 done

@@ -86,8 +86,8 @@ END
 # What was open on the CPU ends no later than the gap begins
 has t.lines "losses" <<'END'
 1002008000 instant 2147483648/2147483650 tracebuf:tracebuf_lost on_cpu=1 overwritten=7 dropped=5 oversize=1 first_ns=1002000650 last_ns=1002006500
-1002009515 end 2147483648/2147483651 irq:TIMER
-1002009515 instant 2147483648/2147483651 tracebuf:tracebuf_lost on_cpu=2 overwritten=0 dropped=9 oversize=0 first_ns=1002009500 last_ns=1002009515
+1002011000 end 2147483648/2147483651 irq:TIMER
+3927000500 instant 2147483648/2147483651 tracebuf:tracebuf_lost on_cpu=2 overwritten=0 dropped=9 oversize=0 first_ns=1002011000 last_ns=3927000500
 END
 
 has t.lines "processes, threads, and their names as they change" <<'END'
@@ -152,7 +152,8 @@ result $? "what programs write is exported"
 cat >users.want <<'END'
 1002000600 begin 100/101 net:request size=-5 size'=/index ?é?? #99=2748 #99'=0.5 #99''=9
 1002000600 flow begin 100/101 net:flow [77]
-1002000610 complete 100/101 net:parse [1002000630]
+1002000610 async begin 100/101 net:parse [4294967297]
+1002000630 async end 100/101 net:parse [4294967297]
 1002000620 counter 100/101 net:bytes value=-3 [7]
 1002000621 counter 100/101 user:load value=0.5 [7]
 1002000640 begin 100/101 user:#98
@@ -161,17 +162,17 @@ cat >users.want <<'END'
 1002000641 instant 100/101 user:size value=42
 1002000642 instant 100/101 user:size data=aabbcc
 1002000643 instant 100/101 user:mark text=mark?
-1002000650 begin 100/101 user:wait
-1002000700 end 100/101 user:wait
+1002000650 async begin 100/101 user:wait [4294967298]
 1002000700 end 100/101 net:request
 1002000710 begin 100/101 net:request
-1002000720 async begin 100/101 user:wait [2]
-1002000780 async end 100/101 user:wait [2]
-1002000730 async begin 100/100 user:wait [3]
-1002000735 async end 100/100 user:wait [3]
+1002000720 async begin 100/101 user:wait [4294967299]
+1002000780 async end 100/101 user:wait [4294967299]
+1002000730 async begin 100/100 user:wait [4294967300]
+1002000735 async end 100/100 user:wait [4294967300]
 1002000790 async begin 100/101 net:parse [2]
 1002000792 async instant 100/101 user:load [2]
 1002000810 end 100/101 net:request
+1002000810 async end 100/101 user:wait [4294967298]
 1002000810 instant 100/101 tracebuf:tracebuf_lost records=4 cause=no chunk was free
 1002000815 async end 100/101 net:parse [2]
 1002000820 begin 100/101 net:request

@@ -141,6 +141,115 @@ static void losses(void)
 	close_all(&fx);
 }
 
+/* Three blocks on two CPUs; CPU 0 drops 7 events after its last one */
+static void make_end(struct fx *fx)
+{
+	unsigned int i;
+
+	fx_init(fx, 10, 0);
+	fx_durable_end(fx);
+	for (i = 0; i < 2; i++) {
+		fx_open(fx, 0, 1000 + i * 1000, 1, NULL);
+		fx_simple(fx, 0, FX_SOFTIRQ_FAST, 1001 + i * 1000, 0);
+		fx_close(fx, 0);
+	}
+	fx_open(fx, 1, 1000, 1, NULL);
+	fx_simple(fx, 1, FX_SOFTIRQ_FAST, 1500, 0);
+	fx_simple(fx, 1, FX_SOFTIRQ_FAST, 8000, 0);
+	fx_close(fx, 1);
+	fx->rings[0].dropped += 7;
+}
+
+/* From the first of them until the end nothing is known of the CPU, whatever others do meanwhile */
+static void end_of_a_ring(void)
+{
+	struct tb_view view;
+	struct fx fx;
+
+	make_end(&fx);
+	fx_totals_at(&fx, 0, 0, 9000, 2100, 2500);
+	fx_totals_at(&fx, 1, 0, 9000, 0, 0);
+	open_all(&fx);
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 1001);
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 1500);
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 2001);
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 8000);
+	CHECK(tb_cursor_next(cursor, &view) == 1);
+	CHECK_NUMBER(view.kind, TB_VIEW_LOST);
+	CHECK_NUMBER(view.cpu, 0);
+	CHECK_NUMBER(view.ticks, 9000);
+	CHECK_NUMBER(view.lost.dropped, 7);
+	CHECK_NUMBER(view.lost.first, 2100);
+	CHECK_NUMBER(view.lost.last, 9000);
+	CHECK(tb_cursor_next(cursor, &view) == 0);
+	/* also for who comes later */
+	CHECK(!tb_cursor_seek(cursor, 8500));
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.kind == TB_VIEW_LOST);
+	CHECK(view.ticks == 9000 && view.lost.first == 2100 && view.lost.dropped == 7);
+	close_all(&fx);
+}
+
+/* How many losses there are with these totals, of a snapshot, for CPU 0 */
+static unsigned int losses_with(unsigned int flags, int blocks, unsigned int again)
+{
+	unsigned int losses = 0;
+	struct tb_view view;
+	struct fx fx;
+
+	make_end(&fx);
+	/* another snapshot before this one */
+	fx.rings[0].sequence--;
+	fx_totals_at(&fx, 0, TB_TOTALS_SNAPSHOT, 1500, 1200, 1300);
+	fx.rings[0].sequence = (uint64_t)(2 + blocks);
+	if (again)
+		fx_totals_at(&fx, 0, TB_TOTALS_SNAPSHOT | flags, 7000, 2100, 2500);
+	fx.rings[0].sequence = 2;
+	open_all(&fx);
+	while (tb_cursor_next(cursor, &view) == 1) {
+		if (view.kind != TB_VIEW_LOST)
+			continue;
+		losses++;
+		CHECK_NUMBER(view.ticks, 7000);
+		CHECK_NUMBER(view.lost.first, 2100);
+		CHECK_NUMBER(view.lost.dropped, 7);
+	}
+	CHECK(!tb_trace_totals(trace, 0) && tb_trace_snapshot(trace, 0));
+	close_all(&fx);
+	return losses;
+}
+
+/* Books that are of this snapshot tell of its end; others, and a ring that went on, do not */
+static void end_of_a_snapshot(void)
+{
+	CHECK_NUMBER(losses_with(0, 0, 1), 1);
+	CHECK_NUMBER(losses_with(TB_TOTALS_UNCOUNTED, 0, 1), 1);
+	CHECK_NUMBER(losses_with(TB_TOTALS_OPEN, 0, 1), 0);
+	CHECK_NUMBER(losses_with(0, 1, 1), 0);
+	CHECK_NUMBER(losses_with(0, 0, 0), 0);
+}
+
+/* A CPU of which no block is left: all that is known of it is what is missing */
+static void nothing_but_an_end(void)
+{
+	struct tb_view view;
+	struct fx fx;
+
+	make_end(&fx);
+	fx.rings[2].dropped = 3;
+	fx_totals_at(&fx, 2, 0, 9000, 3000, 3100);
+	open_all(&fx);
+	CHECK_NUMBER(tb_trace_nr_cpus(trace), 3);
+	do
+		CHECK(tb_cursor_next(cursor, &view) == 1);
+	while (!test_failures && view.kind == TB_VIEW_EVENT);
+	CHECK_NUMBER(view.cpu, 2);
+	CHECK_NUMBER(view.ticks, 9000);
+	CHECK_NUMBER(view.lost.first, 3000);
+	CHECK_NUMBER(view.lost.dropped, 3);
+	CHECK(tb_cursor_next(cursor, &view) == 0);
+	close_all(&fx);
+}
+
 static uint32_t next_tid(void)
 {
 	struct tb_view view = { .tid = 9999 };
@@ -483,6 +592,9 @@ static const struct test tests[] = {
 	{ "cursor: order over CPUs", merge_order },
 	{ "cursor: upper half of the time", full_times },
 	{ "cursor: losses at their place and after the end", losses },
+	{ "cursor: the end of a ring is a loss", end_of_a_ring },
+	{ "cursor: and that of a snapshot, by its own books", end_of_a_snapshot },
+	{ "cursor: a CPU without a block", nothing_but_an_end },
 	{ "cursor: whose a simple event is", whose_event },
 	{ "cursor: threads as they are made and renamed", threads },
 	{ "cursor: thousands of threads", many_threads },

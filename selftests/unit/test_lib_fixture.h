@@ -372,11 +372,18 @@ static inline void fx_thread(struct fx *fx, uint32_t tid, uint32_t tgid,
 	fx_durable(fx, TB_EV_THREAD, &thread, sizeof(thread));
 }
 
-static inline void fx_totals(struct fx *fx, unsigned int cpu)
+/* With the span of those dropped after the last block, and until when the books go */
+static inline void fx_totals_at(struct fx *fx, unsigned int cpu,
+				unsigned int flags, uint64_t time,
+				uint64_t first, uint64_t last)
 {
 	struct fx_ring *ring = &fx->rings[cpu];
 	struct tb_totals totals = {
 		.cpu = cpu,
+		.flags = flags,
+		.time = time,
+		.first = first,
+		.last = last,
 		.attempted = ring->events + ring->overwritten + ring->dropped,
 		.recorded = ring->events + ring->overwritten,
 		.overwritten = ring->overwritten,
@@ -386,6 +393,11 @@ static inline void fx_totals(struct fx *fx, unsigned int cpu)
 	};
 
 	fx_durable(fx, TB_EV_TOTALS, &totals, sizeof(totals));
+}
+
+static inline void fx_totals(struct fx *fx, unsigned int cpu)
+{
+	fx_totals_at(fx, cpu, 0, 0, 0, 0);
 }
 
 /* Event ids of the fixture's descriptions */

@@ -25,8 +25,8 @@ static struct {
 
 int __wrap_tb_device_map(struct tb_device *of, const void **data, size_t *size);
 int __wrap_tb_device_fd(const struct tb_device *of);
-int __wrap_tb_device_stats(struct tb_device *of, unsigned int cpu,
-			   struct tb_stats *stats);
+int __wrap_tb_device_stats_sized(struct tb_device *of, unsigned int cpu,
+				 struct tb_stats *stats, size_t size);
 int __wrap_tb_device_flush(struct tb_device *of, int cpu);
 int __wrap_tb_device_acquire(struct tb_device *of, struct tb_ref *refs,
 			     unsigned int room, uint32_t flags);
@@ -48,12 +48,13 @@ int __wrap_tb_device_fd(const struct tb_device *of)
 	return device.ends[0];
 }
 
-int __wrap_tb_device_stats(struct tb_device *of, unsigned int cpu,
-			   struct tb_stats *stats)
+int __wrap_tb_device_stats_sized(struct tb_device *of, unsigned int cpu,
+				 struct tb_stats *stats, size_t size)
 {
 	unsigned int i;
 
 	(void)of;
+	assert(size == sizeof(*stats));
 	if (cpu >= 4)		/* not recorded */
 		return -EINVAL;
 	memset(stats, 0, sizeof(*stats));

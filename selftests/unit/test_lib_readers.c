@@ -10,8 +10,10 @@
 static char devices[] = "/tmp/test_lib_readers.XXXXXX";
 
 #define DEVICES "devices"	/* below the directory it runs in */
+#include "../../userspace/tool/number.c"
 #include "../../userspace/tool/message.c"
 #include "../../userspace/tool/options.c"
+#include "../../userspace/tool/sizes.c"
 #include "../../userspace/tool/reader_sets.c"
 #include "test_lib_fixture.h"
 

@@ -253,6 +253,26 @@ static void many_names(void)
 	close_fake();
 }
 
+/* Two names of each record take each other's place among those that are known to be told */
+static void names_that_collide(void)
+{
+	static struct tb_name argument = TB_NAME_INIT("argument", NULL);
+	struct tb_argument list[] = { { &argument, TB_ARG_U64, 5 } };
+	static struct tb_name event = TB_NAME_INIT("event", &work);
+	int i;
+
+	open_fake(4096);
+	fake.page.categories[0] = 1;
+	CHECK(!tb_arbiter_category(arbiter, &work));
+	argument.id = work.id + 3 * TB_WRITER_TOLD;
+	event.id = work.id + 4 * TB_WRITER_TOLD;
+	for (i = 0; i < 200; i++)
+		tb_put_args(w, &event, TB_REC_INSTANT, 0, list, 1);
+	CHECK(!tb_writer_flush(w));
+	CHECK_NUMBER(fake_count(&fake, TB_REC_INSTANT), 200);
+	close_fake();
+}
+
 static void too_many_texts(void)
 {
 	struct tb_name *last = NULL;
@@ -265,6 +285,37 @@ static void too_many_texts(void)
 	}
 	CHECK_TEXT(last->text, "(too many names)");
 	CHECK_TEXT(tb_intern("text 1", NULL, TB_NAME_EVENT)->text, "text 1");
+}
+
+static void many_argument_texts(void)
+{
+	char text[32];
+	size_t i;
+
+	open_fake(4096);
+	fake.page.categories[0] = 1;
+	for (i = 0; i < TB_INTERN_MAX + 10; i++) {
+		snprintf(text, sizeof(text), "path %zu", i);
+		tb_instant_args(w, &work, "open", TB_TEXT("path", text));
+		if (i % 100 == 99) {
+			CHECK(!tb_writer_flush(w));
+			if (i < TB_INTERN_MAX)
+				fake.nr_got = 0;
+		}
+	}
+	CHECK(!tb_writer_flush(w));
+	for (; i-- > TB_INTERN_MAX;) {
+		snprintf(text, sizeof(text), "path %zu", i);
+		CHECK(told(text, TB_NAME_TEXT));
+		CHECK_NUMBER(((const struct tb_arg *)fake_got(&fake, TB_REC_INSTANT,
+			     fake_count(&fake, TB_REC_INSTANT) -
+			     (TB_INTERN_MAX + 10 - i))->words)->value, told(text, TB_NAME_TEXT));
+	}
+	CHECK(!told("(too many names)", TB_NAME_EVENT));
+	/* names of events have their share of the table left */
+	CHECK_TEXT(tb_intern("an event behind all these", NULL, TB_NAME_EVENT)->text,
+		   "an event behind all these");
+	close_fake();
 }
 
 static void long_name(void)
@@ -370,6 +421,175 @@ static void categories_of_startup(void)
 	close_fake();
 }
 
+/* The names of the slices that begin, and ")" for each end, in order */
+static const char *nesting(void)
+{
+	static char text[4096];
+	size_t i, j, used = 0;
+
+	CHECK(!tb_writer_flush(w));
+	text[0] = 0;
+	for (i = 0; i < fake.nr_got; i++) {
+		const struct got *got = &fake.got[i];
+
+		if (got->record.type == TB_REC_END)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, ")");
+		if (got->record.type != TB_REC_BEGIN)
+			continue;
+		for (j = 0; j < fake.nr_got; j++)
+			if (fake.got[j].record.type == TB_REC_NAME &&
+			    fake.got[j].record.id == got->record.id)
+				break;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "(%.*s",
+					 (int)(fake.got[j].record.time & 0xffff),
+					 (const char *)fake.got[j].words);
+	}
+	fake.nr_got = 0;
+	return text;
+}
+
+static void wants(uint32_t of_work, uint32_t of_idle)
+{
+	fake.page.categories[0] = of_work;
+	fake.page.categories[1] = of_idle;
+}
+
+static void recurse(int depth)
+{
+	/* in the middle nobody wants it */
+	wants(depth != 2, 1);
+	tb_begin(w, &work, "r");
+	tb_begin(w, &idle, "i");
+	if (depth)
+		recurse(depth - 1);
+	tb_end(w, &idle);
+	tb_end(w, &work);
+}
+
+static void ends(void)
+{
+	struct tb_writer *null;
+	int i;
+
+	open_fake(8192);
+	CHECK(!tb_arbiter_category(arbiter, &work));
+	CHECK(!tb_arbiter_category(arbiter, &idle));
+	/* disabled since the beginning: it ends all the same */
+	wants(1, 1);
+	tb_begin(w, &work, "a");
+	tb_begin(w, &idle, "b");
+	wants(1, 0);
+	tb_end(w, &idle);
+	tb_begin(w, &work, "c");
+	tb_end(w, &work);
+	tb_end(w, &work);
+	CHECK_TEXT(nesting(), "(a(b)(c))");
+	/* enabled since: no end */
+	wants(1, 0);
+	tb_begin(w, &work, "a");
+	tb_begin(w, &idle, "b");
+	wants(1, 1);
+	tb_end(w, &idle);
+	tb_end(w, &work);
+	CHECK_TEXT(nesting(), "(a)");
+	wants(0, 0);
+	tb_begin(w, &work, "a");
+	wants(1, 1);
+	tb_begin(w, &idle, "b");
+	tb_end(w, &idle);
+	tb_end(w, &work);
+	CHECK_TEXT(nesting(), "(b)");
+	/* the same category in itself */
+	recurse(4);
+	CHECK_TEXT(nesting(), "(r(i(r(i(i(r(i(r(i)))))))))");
+	/* jumped out of: it ends when the one around it does */
+	wants(1, 1);
+	tb_begin(w, &work, "a");
+	tb_begin(w, &idle, "b");
+	tb_end(w, &work);
+	tb_end(w, &idle);
+	CHECK_TEXT(nesting(), "(a(b))");
+	/* by texts, which are of categories of their own */
+	fake.page.categories[2] = 1;
+	tb_thread_writer = w;
+	tb_write_begin("texts", "t");
+	fake.page.categories[2] = 0;
+	tb_write_begin("texts", "u");
+	tb_write_end("texts");
+	tb_begin(w, &work, "a");
+	tb_write_end("texts");
+	CHECK_TEXT(nesting(), "(t(a))");
+	tb_end(w, &work);
+	tb_thread_writer = NULL;
+	CHECK_TEXT(nesting(), "");
+	/* deeper than is known one by one */
+	for (i = 0; i < 100; i++)
+		tb_begin(w, &work, "d");
+	for (i = 0; i < 100; i++)
+		tb_end(w, &work);
+	CHECK_NUMBER(w->depth, 0);
+	CHECK_NUMBER(strlen(nesting()), 300);
+	/* null writers are never written to */
+	null = tb_writer_create(arbiter, TB_TARGETS_MAX, TB_FULL_DROP);
+	CHECK(tb_writer_is_null(null));
+	tb_begin(null, &work, "n");
+	tb_end(null, &work);
+	tb_put_begin(null, &ping);
+	tb_put_end(null);
+	close_fake();
+}
+
+static void by_parameter(struct tb_category *category)
+{
+	tb_begin(w, category, "parameter");
+	tb_instant_args(w, category, "arguments", TB_U64("n", 1));
+	tb_event(w, category, "value", 1);
+	tb_end(w, category);
+}
+
+static uint32_t category_of(const char *name, size_t nth)
+{
+	size_t i;
+
+	for (i = 0; i < fake.nr_got; i++) {
+		const struct got *got = &fake.got[i];
+
+		if (got->record.type == TB_REC_NAME &&
+		    (got->record.time & 0xffff) == strlen(name) &&
+		    !memcmp(got->words, name, strlen(name)) && !nth--)
+			return (uint32_t)(got->record.time >> 32);
+	}
+	return 0;
+}
+
+extern void record_in(struct tb_category *category);
+
+static void category_parameter(void)
+{
+	static const char *const names[] = { "parameter", "arguments", "value", "cpp" };
+	size_t i;
+
+	open_fake(8192);
+	wants(1, 1);
+	CHECK(!tb_arbiter_category(arbiter, &work));
+	CHECK(!tb_arbiter_category(arbiter, &idle));
+	tb_thread_writer = w;
+	for (i = 0; i < 2; i++) {
+		by_parameter(&work);
+		by_parameter(&idle);
+		record_in(&work);
+		record_in(&idle);
+	}
+	tb_thread_writer = NULL;
+	CHECK(!tb_writer_flush(w));
+	for (i = 0; i < 4; i++) {
+		CHECK_NUMBER(category_of(names[i], 0), told("work", TB_NAME_CATEGORY));
+		CHECK_NUMBER(category_of(names[i], 1), told("idle", TB_NAME_CATEGORY));
+		CHECK_NUMBER(category_of(names[i], 2), 0);
+	}
+	close_fake();
+}
+
 /* ---- signals ---- */
 
 static void handler(int signal)
@@ -470,6 +690,50 @@ static int open_ours(struct tb_endpoint **endpoint)
 	opened++;
 	*endpoint = &fake.endpoint;
 	return open_fails;
+}
+
+/* There is neither a module nor an arbiter: who is asked once need not be asked again */
+static void in_child_without_module(void)
+{
+	static struct tb_category fresh = TB_CATEGORY_INIT("fresh");
+
+	open_fails = -ENOENT;
+	tb_open_instead = open_ours;
+	CHECK(tb_category_open(&fresh));
+	tb_instant(tb_here(), &fresh, "nobody");
+	CHECK(!tb_category_open(&fresh));
+	evaluated = 0;
+	tb_instant((evaluated++, tb_here()), &fresh, "nobody");
+	tb_begin((evaluated++, tb_here()), &fresh, "nobody");
+	tb_end((evaluated++, tb_here()), &fresh);
+	CHECK_NUMBER(evaluated, 0);
+	CHECK(!tb_write_enabled("by text"));
+	CHECK_NUMBER(opened, 1);
+	/* now there is one */
+	open_fake(4096);
+	CHECK(tb_category_open(&fresh));
+	fake.page.categories[0] = 1;
+	tb_instant(w, &fresh, "somebody");
+	CHECK(!tb_writer_flush(w));
+	CHECK_NUMBER(fake_count(&fake, TB_REC_INSTANT), 1);
+	close_fake();
+}
+
+/* In a process in which nobody has looked for the module yet */
+static void without_module(void)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		in_child_without_module();
+		fflush(stdout);
+		_exit(test_failures != 0);
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+	CHECK_NUMBER(status, 0);
 }
 
 static void *thread_records(void *unused)
@@ -655,16 +919,22 @@ static void forks_at_once(void)
 }
 
 static const struct test tests[] = {
+	/* before there is an arbiter */
+	{ "without a module a category is asked about once", without_module },
 	{ "records of all kinds", records },
 	{ "flows and arguments", flows_and_arguments },
 	{ "times are of the provider's clock", times },
 	{ "a name is told once", told_once },
 	{ "a name is told in each chunk where chunks are overwritten", told_in_each_chunk },
 	{ "more names than a writer keeps in mind", many_names },
+	{ "names that take each other's place", names_that_collide },
 	{ "names of any length", long_name },
+	{ "texts of arguments, more than the table has room for", many_argument_texts },
 	{ "categories are what the kernel says", categories },
 	{ "categories are asked about when they are used", categories_by_use },
 	{ "startup writers want all categories", categories_of_startup },
+	{ "the end of a slice is recorded if its beginning was", ends },
+	{ "a category that is a parameter", category_parameter },
 	{ "a handler records between records, not within one", signals },
 	{ "handlers anywhere", signals_anywhere },
 	{ "the process's own arbiter: no device, threads, fork", own_arbiter },

@@ -4,6 +4,7 @@
  * kernel is told then, and in which order.  The device is a list of what it
  * was told.
  */
+#define TB_NO_SIZED
 #include <errno.h>
 #include <stdarg.h>
 #include "test_lib_fixture.h"
@@ -16,6 +17,8 @@
 #define tb_device_suppressed fake_suppressed
 #define tb_device_pids fake_pids
 #define tb_device_category fake_category
+#define tb_device_quota fake_quota
+#define tb_device_intake fake_intake
 
 #include "../../userspace/tool/choose.h"
 
@@ -33,7 +36,10 @@ static int fake_pids(struct tb_device *device, const uint32_t *pids,
 		     unsigned int count, uint32_t flags, uint32_t *bad);
 static int fake_category(struct tb_device *device, enum tb_category_op op,
 			 const char *pattern);
+static int fake_quota(struct tb_device *device, const struct tb_quota *quota);
+static int fake_intake(struct tb_device *device, struct tb_intake_info *info);
 
+#include "../../userspace/tool/number.c"
 #include "../../userspace/tool/calls.c"
 #include "../../userspace/tool/choose.c"
 #undef NR_COUNTERS
@@ -44,6 +50,7 @@ static int fake_category(struct tb_device *device, enum tb_category_op op,
 #include "../../userspace/tool/targets.c"
 #include "../../userspace/tool/categories.c"
 #include "../../userspace/tool/rules.c"
+#include "../../userspace/tool/quota.c"
 #include "../../userspace/tool/suppressed.c"
 #define take who_take
 #include "../../userspace/tool/who.c"
@@ -82,16 +89,6 @@ int misused(const struct command *command, const char *text, ...)
 {
 	(void)command;
 	SAYS(EXIT_USAGE);
-}
-
-int parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value)
-{
-	char *end;
-	unsigned long number = strtoul(text, &end, 0);
-
-	*value = (uint32_t)number;
-	return *text < '0' || *text > '9' || *end || number < min ||
-	       number > max ? -EINVAL : 0;
 }
 
 /* ---- the device ---- */
@@ -229,6 +226,21 @@ static int fake_category(struct tb_device *device, enum tb_category_op op,
 	(void)device;
 	tell("%s user:%s\n", ops[op], pattern ? pattern : "");
 	return category_result;
+}
+
+/* What programs may write is not what is tested here. */
+static int fake_quota(struct tb_device *device, const struct tb_quota *quota)
+{
+	(void)device;
+	(void)quota;
+	return 0;
+}
+
+static int fake_intake(struct tb_device *device, struct tb_intake_info *info)
+{
+	(void)device;
+	(void)info;
+	return -ENOTTY;
 }
 
 static int pids_result;

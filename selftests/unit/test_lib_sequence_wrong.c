@@ -55,6 +55,7 @@ static void malformed(void)
 	CHECK_NUMBER(books(0)->unknown, 1);
 	CHECK_NUMBER(books(0)->lost[18], 1);
 	CHECK_NUMBER(books(0)->delivered, 8);
+	CHECK(books(0)->missing <= books(0)->attempted);
 	CHECK_NUMBER(tb_trace_user_malformed(trace), 2);
 	close_all(&fx);
 }
@@ -189,9 +190,14 @@ static void hostile(void)
 		}
 		CHECK_NUMBER(shown, events);
 		CHECK(!tb_cursor_fault(cursor));
-		for (i = 0, delivered = 0; (writer = tb_trace_user_writer(trace, i)); i++)
+		for (i = 0, delivered = 0; (writer = tb_trace_user_writer(trace, i)); i++) {
 			delivered += writer->delivered - writer->names -
 				     writer->unknown;
+			CHECK(writer->missing <= writer->attempted);
+			CHECK(writer->wrong <= writer->pieces);
+			CHECK(writer->wrong || writer->attempted ==
+			      writer->delivered + writer->missing);
+		}
 		CHECK_NUMBER(users, delivered);
 		close_all(&fx);
 		if (test_failures) {

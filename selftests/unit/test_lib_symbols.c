@@ -125,8 +125,53 @@ static void many_symbols(void)
 	fx_free(&fx);
 }
 
+/* An event that has the address of a function */
+static void symbols_of_functions(void)
+{
+	static const struct fx_field fields[] = {
+		{ "timer", "void *", 0, 8, 0, 0, 0, 0 },
+		{ "function", "void *", 8, 8, 0, 0, 0, 0 },
+	};
+	const uint64_t payload[2] = { 0xffffffff81000300, 0xffffffff81000100 };
+	struct addresses *symbols = NULL;
+	size_t length, bytes, at;
+	struct tb_trace *with;
+	const char *name;
+	uint64_t offset;
+	void *data;
+	struct fx fx;
+
+	fx_init(&fx, 10, 0);
+	fx_describe(&fx, 200, 0, "timer", "hrtimer_expire_entry", fields, 2);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 1, 1, NULL);
+	fx_composite(&fx, 0, 200, 2, 0, payload, 8);
+	fx_close(&fx, 0);
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.durable.block));
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	CHECK(!symbols);		/* it breaks off before the function */
+	fx_open(&fx, 0, 2, 2, NULL);
+	fx_composite(&fx, 0, 200, 2, 0, payload, sizeof(payload));
+	fx_close(&fx, 0);
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	CHECK(symbols && symbols->used == 1);
+	put_kallsyms("ffffffff81000000 T first\nffffffff81000100 T second\n"
+		     "ffffffff81000200 t third\n");
+	CHECK(!addresses_notes(symbols, 0, &data, &bytes));
+	at = fx_extend(&fx, bytes);
+	memcpy(fx.data + at, data, bytes);
+	CHECK(!tb_trace_open_memory(fx.data, fx.size, &with, NULL));
+	CHECK(!tb_trace_symbol(with, 0xffffffff81000100, &name, &length, &offset));
+	CHECK(length == 6 && !memcmp(name, "second", 6) && !offset);
+	tb_trace_close(with);
+	free(data);
+	addresses_free(symbols);
+	fx_free(&fx);
+}
+
 static const struct test tests[] = {
 	{ "symbols: of stacks", symbols_of_stacks },
+	{ "symbols: of functions in events", symbols_of_functions },
 	{ "symbols: more than a block of them", many_symbols },
 };
 

@@ -148,6 +148,70 @@ static void verify_fine(void)
 	fx_free(&fx);
 }
 
+/* Two CPUs whose rings took no more; then the books of a snapshot, CPU 1 with @flags */
+static void make_snapshot(struct fx *fx, unsigned int flags, int more)
+{
+	unsigned int cpu;
+
+	fx_init(fx, 10, 1000);
+	fx_sync(fx, 0, 5000000000);
+	fx_durable_end(fx);
+	for (cpu = 0; cpu < 2; cpu++) {
+		fx_open(fx, cpu, 2000, 100, NULL);
+		fx_simple(fx, cpu, FX_SOFTIRQ_FAST, 2001, 1);
+		fx_simple(fx, cpu, FX_SOFTIRQ_FAST, 2150, 3);
+		fx_close(fx, cpu);
+		fx->rings[cpu].dropped += 6;
+	}
+	fx_totals_at(fx, 0, TB_TOTALS_SNAPSHOT, 900000, 3000, 4000);
+	fx->rings[1].events += (uint64_t)more;
+	fx_totals_at(fx, 1, TB_TOTALS_SNAPSHOT | flags, 900000, flags & TB_TOTALS_OPEN ? 0 : 3000,
+		     900000);
+	fx_durable_end(fx);
+}
+
+/* What is known is told, and what is not: why not */
+static void verify_snapshots(void)
+{
+	struct tb_gap gap = { 0, 6, 0, 3000, 900000, 0 };
+	struct fx fx;
+
+	make_snapshot(&fx, TB_TOTALS_OPEN, 0);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("verify", ""), 0);
+	CHECK_HAS("    0        1            2            0          6            8      0  exact when the snapshot began\n"
+		  "      of these, after its last block: 0 overwritten, 6 dropped; nothing is known of it from 5.000003000 to 5.000900000\n");
+	CHECK_HAS("    1        1            2            0          0            2      0  exact up to its last block: a snapshot, recording went on\n");
+	CHECK_HAS(": fine\n");
+	CHECK_NUMBER(run_on("print", ""), 0);
+	CHECK_HAS("-- CPU 0: LOST 6 events (0 overwritten, 6 dropped) between 5.000003000 and 5.000900000 --\n");
+	CHECK_NUMBER(lines(), 5);
+	fx_free(&fx);
+
+	make_snapshot(&fx, TB_TOTALS_UNCOUNTED, 3);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("verify", ""), 0);
+	CHECK_HAS("    1        1            2            0          6            8      0  by its blocks: an event was being recorded");
+	fx_free(&fx);
+
+	make_snapshot(&fx, 0, 3);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("verify", ""), 1);
+	CHECK_HAS("CPU 1: 11 events attempted when the snapshot began, but 2 in the file + 0 overwritten + 6 dropped = 8");
+	fx_free(&fx);
+
+	/* its books are those of another snapshot */
+	make_snapshot(&fx, 0, 0);
+	fx.rings[1].dropped = 0;	/* the slot tells of them */
+	fx_open(&fx, 1, 950000, 100, &gap);
+	fx_close(&fx, 1);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("verify", ""), 0);
+	CHECK_HAS("         >=8      1  open: no totals (not stopped, or cut): nothing tells what came after its last block\n");
+	CHECK_HAS(": fine as far as it goes: of 1 CPU the end is not known\n");
+	fx_free(&fx);
+}
+
 /* One thing spoilt at a time; verify must say what and where */
 struct spoil {
 	const char *name;
@@ -385,7 +449,43 @@ static void verify_users(void)
 	last.head.first = UINT64_MAX;
 	finish_users(&fx, &last);
 	CHECK_NUMBER(run_on("verify", "-q"), 1);
-	CHECK_HAS("records attempted, but");
+	CHECK_HAS("writer 7/1 of thread 101: 1 of 2 pieces have not");
+	/* both at once: it is one piece all the same, and no more is missing than was attempted */
+	make_users(&fx, &last);
+	last.head.first = 0;
+	last.head.records = 9;
+	finish_users(&fx, &last);
+	CHECK_NUMBER(run_on("verify", ""), 1);
+	CHECK_HAS("writer 7/1 of thread 101: 1 of 2 pieces have not");
+}
+
+/* All blocks say the same recording */
+static void verify_number(void)
+{
+	static const size_t blocks[] = { BLOCK_A, BLOCK_B, BLOCK_C };
+	struct tb_gap *gap;
+	struct fx fx;
+	size_t i;
+
+	make(&fx);
+	((struct tb_block *)fx.data)->overwritten = 7;
+	((struct tb_block *)(fx.data + DURABLE_2))->overwritten = 7;
+	for (i = 0; i < 3; i++) {
+		gap = (struct tb_gap *)(fx.data + blocks[i] + 80);
+		gap->recording = 7;
+	}
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("verify", "-q"), 0);
+	gap->recording = 8;
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("verify", "-q"), 1);
+	CHECK_HAS("at byte 18496 (CPU 0, block 3): it is of recording 0x8, blocks before it are of 0x7");
+	gap->recording = 7;
+	((struct tb_block *)(fx.data + DURABLE_2))->overwritten = 9;
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("verify", "-q"), 1);
+	CHECK_HAS("it is of recording 0x9");
+	fx_free(&fx);
 }
 
 static void several_recordings(void)
@@ -415,8 +515,9 @@ static void several_recordings(void)
 	CHECK_TEXT(output, "# recording 1 of 2\nF irq:softirq_entry\n"
 		   "# recording 2 of 2\nF irq:softirq_entry\n");
 	/* what only another one has is not in it */
-	CHECK_NUMBER(run_on("export", "--jsonl -o - -r 2 -e sched_switch"), 0);
-	CHECK_NUMBER(lines(), 0);
+	CHECK_NUMBER(run_on("export", "--jsonl -o - -r 2 -e sched_switch"), 1);
+	CHECK_HAS("holds no such event as -e asks for");
+	CHECK_NUMBER(lines(), 1);
 	CHECK_NUMBER(run_on("export", "--jsonl -o - -r 2"), 0);
 	CHECK_NUMBER(lines(), 1);
 	CHECK_HAS("\"vec\":5");
@@ -467,7 +568,7 @@ static void query_longest(void)
 	fx_durable_end(&fx);
 	save(fx.data, fx.size);
 	snprintf(arguments, sizeof(arguments),
-		 "query --csv %s \"SELECT max(duration), name FROM slices WHERE kind = 'irq'\"", file);
+		 "query --csv --no-header %s \"SELECT max(duration), name FROM slices WHERE kind = 'irq'\"", file);
 	CHECK_NUMBER(run(arguments), 0);
 	CHECK_TEXT(output, "900,longest\n");
 	fx_free(&fx);
@@ -567,10 +668,12 @@ static const struct test tests[] = {
 	{ "print: options", print_options },
 	{ "print: truncated, foreign and damaged files", print_broken_files },
 	{ "verify: a good trace", verify_fine },
+	{ "verify: snapshots, and how rings end", verify_snapshots },
 	{ "verify: every promise broken in turn", verify_spoilt },
 	{ "verify: what is missing is told by a later block", verify_unsettled },
 	{ "print, list: what programs write", print_users },
 	{ "verify: the books of writers", verify_users },
+	{ "verify: all blocks are of one recording", verify_number },
 	{ "print, export: one of several recordings, a span of time", several_recordings },
 	{ "query: texts of the row that is asked for", query_longest },
 	{ "tool: help and wrong command lines", help_and_usage },

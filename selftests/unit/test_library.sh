@@ -99,6 +99,41 @@ symbols()
 	return 0
 }
 
+# What tracebuf.h itself shows as the shortest program: compiled as it is there.  It must not take
+# a file that breaks off for a whole one.
+example()
+{
+	{
+		echo '#include <err.h>'
+		echo '#include <stdio.h>'
+		echo '#include <tracebuf.h>'
+		echo 'int main(void) {'
+		sed -n '/The shortest program that prints a trace:/,/docs\/library.md/s/^ \*\t//p' \
+			"$root/opt/tb/include/tracebuf.h"
+		echo 'return 0; }'
+	} >"$work/example.c"
+	# shellcheck disable=SC2046
+	$CC -std=c11 -Wall -Wextra -Werror -D_GNU_SOURCE $(pkg-config --cflags libtracebuf) \
+		"$work/example.c" $(pkg-config --libs libtracebuf) -o "$work/example" || return
+	(cd "$work" && cut_example)
+}
+
+cut_example()
+{
+	cp "$tree/selftests/golden/kernel.tbuf" trace.tbuf
+	./example >whole 2>said || return
+	[ -s whole ] && [ ! -s said ] || return
+	# cut in the middle of the last block, at its start, and in the middle of the file
+	size=$(wc -c <trace.tbuf)
+	for cut in 100 5000 $((size / 2)); do
+		head -c $((size - cut)) "$tree/selftests/golden/kernel.tbuf" >trace.tbuf
+		if ./example >part 2>said || ! grep -q 'not all: .*cut off' said; then
+			echo "$cut bytes are missing, and it does not say so"
+			return 1
+		fi
+	done
+}
+
 # build KIND OPTIONS...: the samples, as a stranger's program
 build()
 {
@@ -196,12 +231,13 @@ errors()
 }
 
 echo "TAP version 14"
-echo "1..10"
+echo "1..11"
 check "installed, and pkg-config knows it" install_it
 check "headers stand alone, in C and in C++" headers
 check "symbols are what is declared, each with a version" symbols
 check "a program with the shared library" shared
 check "a program with the static library" static
+check "the header's example: a file that breaks off is not taken for a whole one" example
 check "samples: blocks" blocks
 check "samples: elements" elements
 check "samples: events, and going to a time" events

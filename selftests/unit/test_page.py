@@ -560,6 +560,26 @@ def run(directory, browser):
         want('onerror' in browser.details(), browser.details())
         same(browser.js("return document.querySelectorAll('b, img').length"), 0, 'elements')
 
+    @test('after the end of a ring nobody is known to run, to wait or to sleep')
+    def _():
+        tool('frozen', directory / 'frozen.tbuf', program=PAGE_TRACE)
+        browser.load(page_of(directory / 'frozen.tbuf')[0])
+        spans = browser.js('''
+            return [110, 111, 112].map((tid) => {
+                const states = tracebuf.model.threads.get(tid).states;
+                return Object.entries(states).flatMap(([name, row]) =>
+                    [...row.begin].map((b, i) => [name, Math.round(b / 1e6), Math.round(row.end[i] / 1e6)]));
+            })''')
+        # the first event is at 1 ms
+        same(spans, [[['running', 0, 1], ['unknown', 1, 11]], [['running', 1, 2], ['unknown', 2, 11]],
+                     [['running', 0, 9], ['unknown', 9, 11]]], 'states')
+        losses = 'return tracebuf.model.losses.map((l) => l.map((t) => Math.round(t / 1e6)))'
+        same(browser.js(losses), [[2, 11]], 'losses')
+        # nor in a part that ends before the trace tells of that
+        browser.load(page_of(directory / 'frozen.tbuf', '--to', '+0.0095')[0])
+        same(browser.js(losses), [[2, 9]], 'losses of a part')
+        browser.quiet()
+
     @test('what is left out is told: --max-events')
     def _():
         page, said = page_of(busy, '--max-events', 5000)
@@ -584,26 +604,20 @@ def run(directory, browser):
         want(browser.js('return tracebuf.model.length') < 6e6, 'length')
         browser.quiet()
 
-    @test('a series of nothing is none')
+    @test('a choice of nothing makes no page')
     def _():
-        chosen = '--tid', 4711
-        without = [section['id'] for section in json.loads(tool('report', '--json', *chosen, busy).stdout)['sections']
-                   if section['rows'] and section['kind'] == 'series' and len(section['columns']) == 1]
-        want('tasks-time' in without, without)
-        browser.load(page_of(busy, *chosen)[0])
-        browser.quiet()
-        for name in without:
-            same(browser.js('return document.querySelector(`#section-${arguments[0]} .chart`)', name), None, name)
-            same(browser.js('return document.querySelector(`#section-${arguments[0]} .note`).textContent', name),
-                 'Nothing to be shown.', name)
-            want('  none\n' in tool('report', '--section', name, *chosen, busy).stdout, name, 'text')
-        browser.load(page_of(busy, '--cpu', 6, '--to', '+0.0000001')[0])
-        browser.quiet()
+        page = directory / 'nothing.html'
+        for chosen in ('--tid', '4711'), ('--cpu', '6', '--to', '+0.0000001'), ('--from', '+1000'):
+            done = subprocess.run([TRACEBUF, 'report', '--html', page, *chosen, busy],
+                                  capture_output=True, text=True, errors='replace')
+            want(done.returncode == 1 and 'holds no such event' in done.stderr, chosen, done.stderr)
+            want(not page.exists(), chosen, 'page')
 
     @test('a trace without events, and one without switches')
     def _():
-        browser.load(page_of(busy, '--from', '+1000')[0])
-        same(browser.js('return tracebuf.model.items'), 0, 'items')
+        durable = directory / 'durable.tbuf'
+        durable.write_bytes(golden['kernel'].read_bytes()[:16384])
+        browser.load(page_of(durable)[0])
         browser.keys('/', 'x', Keys.ENTER, Keys.ESCAPE, '+', '0', Keys.ENTER)
         browser.load(page_of(golden['user'])[0])
         want('sched_switch' in browser.js("return document.getElementById('notes').textContent"), 'notes')

@@ -42,7 +42,7 @@ answers()
 {
 	want=$1
 	shift
-	query --csv "$@"
+	query --csv --no-header "$@"
 	[ "$(cat out)" = "$want" ] && [ ! -s said ] && return
 	echo "# $*: wanted: $want"
 	sed 's/^/# /' out said
@@ -110,7 +110,7 @@ for tid, row in have.items():
 assert sys.argv[1] != "waits" or all(row["other_ms"] for row in have.values()), have' $trace
 	result $? "$what: $trace"
 done
-query -H --csv user.tbuf losses && head -1 out | grep -q 'events,at_most,' &&
+query --csv user.tbuf losses && head -1 out | grep -q 'events,at_most,' &&
 	answers "$(cut -d, -f3,4 out | tail -n +2)" user.tbuf "SELECT events, at_most FROM losses ORDER BY first, cpu, tid"
 result $? "losses: what is only an upper bound is told"
 
@@ -174,10 +174,10 @@ less()
 narrow="time, a CPU, columns: what is not needed is not looked at"
 if [ -n "$big" ] && "$TEST_EXPORT" big big.tbuf 200000; then
 	ok=0
-	set -- "$("$TRACEBUF" query --csv big.tbuf "SELECT min(_time) FROM events")" \
-		"$("$TRACEBUF" query --csv big.tbuf "SELECT max(_time) - min(_time) FROM events")"
+	set -- "$("$TRACEBUF" query --csv --no-header big.tbuf "SELECT min(_time) FROM events")" \
+		"$("$TRACEBUF" query --csv --no-header big.tbuf "SELECT max(_time) - min(_time) FROM events")"
 	from=$(($1 + $2 / 2)) to=$(($1 + $2 / 2 + $2 / 1000))
-	cpus=$("$TRACEBUF" query --csv big.tbuf "SELECT count(DISTINCT _cpu) FROM events")
+	cpus=$("$TRACEBUF" query --csv --no-header big.tbuf "SELECT count(DISTINCT _cpu) FROM events")
 	[ "$cpus" -gt 1 ] || ok=1
 	less 10 events big.tbuf "SELECT count(*) FROM sched_switch WHERE _time BETWEEN $from AND $to" || ok=1
 	less 8 blocks big.tbuf "SELECT next_pid FROM sched_switch WHERE _time >= $from AND _time < $to" || ok=1
@@ -217,13 +217,27 @@ printf 'c\n--------\n??[2J??\303\274\n' >want
 as_wanted
 result $? "nothing that a terminal obeys"
 ok=0
-query --csv -H kernel.tbuf "SELECT 'longer, \"x\"' AS a, NULL AS b, x'0aff' AS c, 1.5 AS \"d,e\""
+query --csv kernel.tbuf "SELECT 'longer, \"x\"' AS a, NULL AS b, x'0aff' AS c, 1.5 AS \"d,e\""
 printf '%s\n' 'a,b,c,"d,e"' '"longer, ""x""",,0aff,1.5' | cmp - out || ok=1
 query --json kernel.tbuf "SELECT 'a\"' AS a, NULL AS b, 9007199254740993 AS c, 1.0 AS d, 1e999 AS e"
 python3 -c 'import json
 assert json.load(open("out")) == [{"a": "a\"", "b": None, "c": 9007199254740993, "d": 1.0, "e": "Infinity"}]' || ok=1
+query --csv kernel.tbuf "SELECT 1 AS a WHERE 0" && [ "$(cat out)" = a ] || ok=1
+query --csv --no-header kernel.tbuf "SELECT 5 AS a" && [ "$(cat out)" = 5 ] || ok=1
+query -H kernel.tbuf "SELECT 5 AS a" && [ "$(cat out)" = "a
+5" ] || ok=1
 query --json kernel.tbuf "SELECT 1 WHERE 0" && python3 -c 'import json; assert json.load(open("out")) == []' || ok=1
 result $ok "rows as CSV and as JSON"
+ok=0
+for form in "" --csv --json; do
+	# shellcheck disable=SC2086
+	fails 1 "integer overflow" $form kernel.tbuf "SELECT abs(-9223372036854775808) AS a" || ok=1
+	# shellcheck disable=SC2086
+	fails 1 "only read" $form kernel.tbuf "SELECT load_extension('x')" || ok=1
+done
+query --json kernel.tbuf "SELECT 1 AS a UNION ALL SELECT abs(-9223372036854775808)"
+[ $? = 1 ] && grep -q '"a"' out && ! grep -q ']' out || ok=1
+result $ok "no heading above nothing when a statement fails, and no end of an array that breaks off"
 
 # ---- where the question comes from ----
 
@@ -233,8 +247,8 @@ echo "SELECT 4; -- and
 SELECT 5;" >two.sql
 answers "4
 5" -f two.sql kernel.tbuf || ok=1
-"$TRACEBUF" query --csv kernel.tbuf - <two.sql | cmp -s - out || ok=1
-"$TRACEBUF" query --csv - "SELECT count(*) FROM sched_switch" <kernel.tbuf >piped || ok=1
+"$TRACEBUF" query --csv --no-header kernel.tbuf - <two.sql | cmp -s - out || ok=1
+"$TRACEBUF" query --csv --no-header - "SELECT count(*) FROM sched_switch" <kernel.tbuf >piped || ok=1
 answers "$(cat piped)" -i kernel.tbuf "SELECT count(*) FROM sched_switch" || ok=1
 answers 7 kernel.tbuf "CREATE TEMP TABLE t AS SELECT 7 AS n; SELECT n FROM t" || ok=1
 query -n cpu kernel.tbuf && cp out named && query kernel.tbuf cpu && cmp -s out named || ok=1

@@ -130,6 +130,16 @@ result $? "what lasted while events of another CPU are missing is not certain"
 figures gap.tbuf --to 3.7 && [ "$(value gap.tbuf latency uncertain '--to 3.7')" = 1 ] &&
 	"$TRACEBUF" report --to 3.7 gap.tbuf | grep -q "what tells of it is not in the part"
 result $? "nor if the part ends before that is told"
+# CPU 0 runs for 10 ms; then its ring is full, and nothing is known for 990 ms
+"$REPORT_TRACE" frozen frozen.tbuf && figures frozen.tbuf && [ "$(value frozen.tbuf cpu busy)" = 10000000 ] &&
+	[ "$(value frozen.tbuf cpu idle)" = 0 ] && [ "$(value frozen.tbuf cpu unknown)" = 990000000 ] &&
+	[ "$(value frozen.tbuf losses lost)" = 1000 ] &&
+	! "$TRACEBUF" report frozen.tbuf | grep -qi 'nothing is missing'
+result $? "a CPU is not idle after the end of its ring"
+# until the last event before that, at 0.9
+[ "$(value frozen.tbuf cpu idle '--to 0.95')" = 0 ] && [ "$(value frozen.tbuf cpu unknown '--to 0.95')" = 880000000 ] &&
+	[ "$(value frozen.tbuf cpu busy '--to 0.95')" = 10000000 ]
+result $? "nor does its last task run on in a part that ends before the recording does"
 "$REPORT_TRACE" cut quiet.tbuf && figures quiet.tbuf --cut
 result $? "run queues of a file that breaks off after a CPU has been idle"
 "$REPORT_TRACE" subset subset.tbuf && figures subset.tbuf && [ "$(value subset.tbuf latency max)" = 1000000 ] &&
@@ -144,10 +154,13 @@ result $? "many gaps, many of equal length"
 
 # ---- what is not known ----
 
-"$TRACEBUF" report --from 1000 "$golden/kernel.tbuf" >text &&
-	grep -q 'There is no event in it: nothing is known' text &&
+"$TRACEBUF" report --from 1000 "$golden/kernel.tbuf" >text 2>said
+[ $? = 1 ] && [ ! -s text ] && grep -q 'holds no such event in that time' said
+result $? "a choice of nothing is no report, and says so"
+# its durable block alone
+head -c 16384 "$golden/kernel.tbuf" >durable.tbuf && "$TRACEBUF" report durable.tbuf >text &&
 	grep -q 'There is no sched_switch in this trace: CPU use needs -e' text &&
-	"$TRACEBUF" report --json --from 1000 "$golden/kernel.tbuf" | python3 -m json.tool >/dev/null
+	"$TRACEBUF" report --json durable.tbuf | python3 -m json.tool >/dev/null
 result $? "a trace without events says that nothing is known"
 
 : >empty.tbuf

@@ -272,7 +272,7 @@ static void do_expire(struct context *c, u64 age)
 static void do_op(char op)
 {
 	struct context *c = &contexts[++depth];
-	u32 bound = (48 + 12 * m->r.nr) * (op == 'w' || op == 'x' || op == 'o' ? m->r.nr + 1 : 1);
+	u32 bound = (52 + 12 * m->r.nr) * (op == 'w' || op == 'x' || op == 'o' ? m->r.nr + 1 : 1);
 	u32 i;
 
 	memset(c, 0, sizeof(*c));

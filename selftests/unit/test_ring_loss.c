@@ -206,6 +206,39 @@ static struct model *test_gap_both(void)
 	return m;
 }
 
+/* dropped while a block was open that was taken; the one that tells of it is overwritten */
+static struct model *test_gap_open(void)
+{
+	struct model *m = model_new(3, 64, true);
+	u64 first, end;
+	u32 i;
+
+	write_many(m, 1, 5);
+	first = m->clock;
+	EXPECT(m, !model_write(m, 57));
+	fill(m);
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->last_gap.dropped, 0);
+	EXPECT(m, m->r.bufs[0].block->time_end > first + 10);
+	model_release(m, 0);
+	for (i = 0; i < 4; i++)
+		fill(m);
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->held[0].seq, 2);
+	EXPECT_EQ(m, m->last_gap.overwritten, 56);
+	EXPECT_EQ(m, m->last_gap.dropped, 1);
+	EXPECT(m, m->last_gap.first >= first && m->last_gap.first <= first + 1);
+	/* what comes next begins where this one was complete */
+	end = m->r.bufs[m->held[0].index].block->time_end;
+	model_release(m, 0);
+	for (i = 0; i < 4; i++)
+		fill(m);
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->last_gap.dropped, 0);
+	EXPECT_EQ(m, m->last_gap.first, end);
+	return m;
+}
+
 /* overwritten while an earlier block was incomplete: told where it is missing */
 static struct model *test_gap_place(void)
 {
@@ -545,6 +578,143 @@ static struct model *test_snapshot_passed(void)
 	return m;
 }
 
+/* While the machine sleeps: nothing is opened, all is counted, and the span is all of it. */
+static struct model *test_paused(void)
+{
+	struct model *m = model_new(4, 64, true);
+	u64 from, to;
+	u32 i;
+
+	write_many(m, 1, 10);
+	m->r.paused = 1;
+	/* the current buffer takes what fits, until it is closed */
+	EXPECT(m, model_write(m, 1));
+	EXPECT(m, tb_ring_flush(&m->r));
+	from = m->clock;
+	for (i = 0; i < 5; i++)
+		EXPECT(m, !model_write(m, 1));
+	m->clock += 1000;
+	to = m->clock;
+	tb_ring_resume(&m->r);
+	EXPECT(m, model_write(m, 1));
+	EXPECT(m, tb_ring_flush(&m->r));
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->last_gap.dropped, 0);
+	model_release(m, 0);
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->last_gap.dropped, 5);
+	EXPECT(m, m->last_gap.first >= from && m->last_gap.first <= from + 1);
+	EXPECT(m, m->last_gap.last >= to);
+	model_release(m, 0);
+	return m;
+}
+
+/* What finds nothing dropped has nothing to tell. */
+static struct model *test_paused_quiet(void)
+{
+	struct model *m = model_new(4, 64, true);
+
+	write_many(m, 1, 10);
+	m->r.paused = 1;
+	EXPECT(m, tb_ring_flush(&m->r));
+	m->clock += 1000;
+	tb_ring_resume(&m->r);
+	EXPECT(m, model_write(m, 1));
+	EXPECT(m, tb_ring_flush(&m->r));
+	EXPECT(m, model_acquire(m));
+	model_release(m, 0);
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->last_gap.dropped, 0);
+	EXPECT_EQ(m, m->last_gap.last, 0);
+	model_release(m, 0);
+	return m;
+}
+
+/* The newest are held from the beginning on, come in order, and last. */
+static struct model *test_snapshot_pinned(void)
+{
+	struct model *m = model_new(8, 64, true);
+	int index[2], round;
+	u64 state;
+	u32 i;
+
+	for (i = 0; i < 9; i++)
+		fill(m);
+	tb_ring_begin_snapshot(&m->r);
+	tb_ring_pin(&m->r, 2);
+	EXPECT_EQ(m, m->r.pinned, 2);
+	EXPECT_EQ(m, m->r.held, 2);
+	EXPECT(m, !tb_ring_next_pinned(&m->r));
+	/* round and round: 9 closed, 7 and 8 stay */
+	for (i = 0; i < 20; i++)
+		fill(m);
+	EXPECT(m, tb_ring_next_pinned(&m->r) && tb_ring_in_snapshot(&m->r));
+	index[0] = snapshot_next(m, 7, 7 * 56);
+	EXPECT_EQ(m, m->r.pinned, 1);
+	/* as if it had not been taken: still held, and told of again */
+	m->r.from = 7;
+	tb_ring_unacquire(&m->r, index[0]);
+	EXPECT_EQ(m, m->r.pinned, 2);
+	for (i = 0; i < 20; i++)
+		fill(m);
+	index[0] = snapshot_next(m, 7, 7 * 56);
+	index[1] = snapshot_next(m, 8, 0);
+	EXPECT_EQ(m, tb_ring_acquire(&m->r), -1);
+	EXPECT_EQ(m, m->r.pinned, 0);
+	EXPECT_EQ(m, m->r.held, 2);
+	tb_ring_put_back(&m->r, index[0]);
+	tb_ring_put_back(&m->r, index[1]);
+	EXPECT(m, !tb_ring_in_snapshot(&m->r));
+	tb_ring_end_snapshot(&m->r);
+	/* those that nobody takes go back, the oldest first */
+	for (round = 0; round < 2; round++) {
+		tb_ring_begin_snapshot(&m->r);
+		tb_ring_pin(&m->r, 3);
+		EXPECT(m, tb_ring_unpin(&m->r));
+		EXPECT_EQ(m, m->r.pinned, 2);
+		for (i = 0; i < 8; i++) {
+			state = m->r.bufs[i].state;
+			EXPECT(m, TB_BUF_STATE(state) != TB_BUF_HELD ||
+			       TB_BUF_SEQ(state) + 2 >= m->r.to);
+		}
+		EXPECT(m, tb_ring_unpin(&m->r) && tb_ring_unpin(&m->r));
+		EXPECT(m, !tb_ring_unpin(&m->r));
+		EXPECT_EQ(m, m->r.held, 0);
+		tb_ring_end_snapshot(&m->r);
+	}
+	return m;
+}
+
+/* A ring that takes nothing any more says so, and since when; one that goes on does not. */
+static struct model *test_end(void)
+{
+	struct model *m = model_new(4, 64, false);
+	struct tb_ring_end end;
+	u32 i;
+
+	tb_ring_end(&m->r, &end);
+	EXPECT(m, !end.open && end.counted);
+	EXPECT_EQ(m, end.blocks, 0);
+	for (i = 0; i < 3; i++)
+		fill(m);
+	EXPECT(m, model_write(m, 1));
+	tb_ring_end(&m->r, &end);
+	EXPECT(m, end.open);
+	EXPECT(m, model_write(m, 55));
+	tb_ring_end(&m->r, &end);
+	EXPECT(m, !end.open && end.counted && !end.first && !end.last);
+	EXPECT_EQ(m, end.blocks, 4);
+	EXPECT_EQ(m, end.dropped, 0);
+	for (i = 0; i < 3; i++)
+		EXPECT(m, !model_write(m, 1));
+	tb_ring_end(&m->r, &end);
+	EXPECT(m, !end.open && end.counted);
+	EXPECT_EQ(m, end.dropped, 3);
+	EXPECT(m, end.first >= m->r.bufs[3].block->time_end && end.last > end.first);
+	EXPECT_EQ(m, end.recorded, (u64)tb_local_read(&m->r.recorded));
+	return m;
+}
+
 static const struct ring_test tests[] = {
 	{ "overwrite", test_overwrite },
 	{ "drop", test_drop },
@@ -553,6 +723,7 @@ static const struct ring_test tests[] = {
 	{ "held buffers are skipped", test_held_skipped },
 	{ "all buffers held", test_all_held },
 	{ "gap with overwritten and dropped events", test_gap_both },
+	{ "gap with events dropped in the block before", test_gap_open },
 	{ "gap after a block that was completed late", test_gap_place },
 	{ "no gap", test_gap_none },
 	{ "expire", test_expire },
@@ -567,6 +738,10 @@ static const struct ring_test tests[] = {
 	{ "reader gone, later block given back", test_unacquire_out_of_order },
 	{ "a snapshot that the writer laps", test_snapshot_lapped },
 	{ "a snapshot that lacks a block", test_snapshot_passed },
+	{ "paused", test_paused },
+	{ "paused, and nothing happened", test_paused_quiet },
+	{ "a snapshot that has the newest", test_snapshot_pinned },
+	{ "the end of a ring", test_end },
 };
 
 int main(void)

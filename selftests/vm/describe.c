@@ -111,6 +111,20 @@ int64_t desc_value(const struct tb_event_desc *d, const char *name, const uint8_
 	return v;
 }
 
+bool stream_selects(const struct stream *s, const char *name)
+{
+	uint32_t id;
+
+	for (id = TB_EV_FIRST; id < STREAM_IDS; id++) {
+		const struct tb_event_desc *d = s->desc[id].desc;
+
+		if (d && s->selection[id / 8] >> id % 8 & 1 &&
+		    !strcmp(desc_string(d, d->name), name))
+			return true;
+	}
+	return false;
+}
+
 bool stream_is(const struct stream *s, const struct stream_event *e, const char *name)
 {
 	const struct tb_event_desc *d = s->desc[e->id].desc;

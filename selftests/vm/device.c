@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <linux/tracebuf_producer.h>
+
 #include "device.h"
 
 bool waiting(struct waiting *w)
@@ -111,6 +113,7 @@ int tb_open_as(const char *name, int flags)
 		ret = tb_provider(fd, TB_PROVIDER_CREATE, name);
 		if (ret >= 0)
 			ret = tb_attach(fd, name);
+		ret = ret ?: tb_open_to_writers(fd);
 	}
 	if (!ret)
 		return fd;
@@ -202,6 +205,13 @@ int tb_release(int fd, const struct tb_ref *refs, uint32_t count)
 	return ret < 0 ? ret : (int)b.count;
 }
 
+int tb_open_to_writers(int fd)
+{
+	struct tb_quota any = { 0 };
+
+	return ioctl(fd, TB_IOC_QUOTA, &any) ? -errno : 0;
+}
+
 int tb_fresh(int fd)
 {
 	int ret = tb_stop(fd);
@@ -211,7 +221,8 @@ int tb_fresh(int fd)
 	ret = tb_select(fd, TB_SELECT_DISABLE, "all", 0);
 	if (ret < 0)
 		return ret;
-	return tb_configure(fd, 0, 0, 0, 0);
+	ret = tb_open_to_writers(fd);
+	return ret ?: tb_configure(fd, 0, 0, 0, 0);
 }
 
 int tb_poll(int fd)

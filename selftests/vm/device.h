@@ -34,7 +34,7 @@ int tb_query(int fd, struct tb_query *q);
 int tb_attach(int fd, const char *name);
 int tb_provider(int fd, uint32_t op, const char *name);	/* its id */
 int tb_provider_at(int fd, uint32_t index, struct tb_provider_info *info);
-int tb_open_as(const char *name, int flags);		/* made if it is not there */
+int tb_open_as(const char *name, int flags);	/* made if it is not there; open to writers */
 int tb_destroy_all(int fd);				/* but "kernel" */
 uint32_t tb_state(int fd);
 int tb_configure(int fd, uint32_t mode, uint32_t policy, uint32_t buffers, uint32_t elements);
@@ -47,7 +47,10 @@ int tb_stats(int fd, uint32_t cpu, struct tb_stats *st);
 int tb_acquire(int fd, struct tb_ref *refs, uint32_t room, uint32_t flags);
 int tb_release(int fd, const struct tb_ref *refs, uint32_t count);
 
-/* Stopped, nothing enabled, default sizes; -EBUSY if someone holds blocks. */
+/* Programs may write whatever they like: a new provider takes nothing from them. */
+int tb_open_to_writers(int fd);
+
+/* Stopped, nothing enabled, default sizes, open to writers; -EBUSY if someone holds blocks. */
 int tb_fresh(int fd);
 
 /* poll() at once */

@@ -369,6 +369,11 @@ static void fill_quota(struct fuzzer *f, void *arg)
 	q->producers = ONE_IN(f, 2) ? dice(f) % 20 : 0;
 	q->bytes_per_second = ONE_IN(f, 4) ? nasty(f) : 0;
 	q->burst_bytes = ONE_IN(f, 4) ? nasty(f) : 0;
+	q->ring_bytes_per_second = ONE_IN(f, 4) ? nasty(f) : 0;
+	q->ring_burst_bytes = ONE_IN(f, 4) ? nasty(f) : 0;
+	q->flags = ONE_IN(f, 4) ? TB_QUOTA_DEFAULT : ONE_IN(f, 8) ? TB_QUOTA_CLOSED : 0;
+	if (q->flags && ONE_IN(f, 2))
+		q->ring_bytes_per_second = q->ring_burst_bytes = 0;
 }
 
 static void fill_producers(struct fuzzer *f, void *arg)
@@ -464,6 +469,7 @@ static const struct command commands[] = {
 	{ "categories", TB_IOC_CATEGORIES, DEVICE, fill_categories, false },
 	{ "quota", TB_IOC_QUOTA, DEVICE, fill_quota, false },
 	{ "producers", TB_IOC_PRODUCERS, DEVICE, fill_producers, false },
+	{ "intake", TB_IOC_INTAKE, DEVICE, fill_none, false },
 	{ "setup", TB_PIOC_SETUP, PRODUCER, fill_setup, false },
 	{ "target", TB_PIOC_TARGET, PRODUCER, fill_target, false },
 	{ "writer", TB_PIOC_WRITER, PRODUCER, fill_writer, false },

@@ -72,6 +72,7 @@ struct pieces {
 	struct piece *piece;
 	uint32_t nr_patches;
 	struct tb_patch_event patch[16];	/* the first of them */
+	uint16_t contexts;		/* of all, one or the other */
 };
 
 /* Have @s collect them; in the order of the trace. */

@@ -131,7 +131,20 @@ static bool take_totals(struct stream *s, const struct tb_block *b, const struct
 
 	CHECK(e->length == sizeof(t), "totals of %u bytes", e->length);
 	memcpy(&t, e->payload, sizeof(t));
-	CHECK(t.cpu < STREAM_CPUS && t.flags == 0, "totals: cpu %u flags %#x", t.cpu, t.flags);
+	CHECK(t.cpu < STREAM_CPUS, "totals: cpu %u", t.cpu);
+	CHECK(t.first <= t.last && t.last <= t.time, "totals: dropped from %llu to %llu, it is %llu",
+	      (unsigned long long)t.first, (unsigned long long)t.last, (unsigned long long)t.time);
+	if (t.flags) {
+		CHECK(t.flags == TB_TOTALS_SNAPSHOT ||
+		      t.flags == (TB_TOTALS_SNAPSHOT | TB_TOTALS_OPEN) ||
+		      t.flags == (TB_TOTALS_SNAPSHOT | TB_TOTALS_UNCOUNTED),
+		      "totals: flags %#x", t.flags);
+		CHECK(!(t.flags & TB_TOTALS_OPEN) || (!t.recorded && !t.dropped && !t.first),
+		      "totals of a ring that went on have counts");
+		/* the last ones count */
+		s->ring[t.cpu].snapshot = t;
+		return true;
+	}
 	CHECK(!s->ring[t.cpu].have_totals, "totals of cpu %u twice", t.cpu);
 	CHECK(t.attempted == t.recorded + t.dropped, "totals: attempted is not recorded + dropped");
 	CHECK(t.overwritten <= t.recorded && t.oversize <= t.dropped, "totals: parts too large");
@@ -208,6 +221,32 @@ static bool take_patch(struct stream *s, const struct tb_block *b, const struct 
 	return true;
 }
 
+static bool take_selection(struct stream *s, const struct tb_block *b,
+			   const struct stream_event *e)
+{
+	const struct tb_selection *selection = (const void *)e->payload;
+	uint32_t i, id;
+
+	CHECK(e->length >= sizeof(*selection), "selection of %u bytes", e->length);
+	CHECK(selection->first == TB_EV_FIRST && selection->count <= STREAM_IDS - TB_EV_FIRST &&
+	      e->length == sizeof(*selection) + (selection->count + 7) / 8,
+	      "selection from %u, %u bits, %u bytes", selection->first, selection->count,
+	      e->length);
+	memset(s->selection, 0, sizeof(s->selection));
+	for (i = 0; i < selection->count; i++) {
+		if (!(selection->bits[i / 8] >> i % 8 & 1))
+			continue;
+		id = selection->first + i;
+		CHECK(s->desc[id].desc, "event %u is selected, but not described", id);
+		s->selection[id / 8] |= 1 << id % 8;
+		s->selected[id / 8] |= 1 << id % 8;
+		if (!s->selected_first)
+			s->selected_first = e->time;
+	}
+	s->selections++;
+	return true;
+}
+
 static bool take_control(struct stream *s, const struct tb_block *b, const struct stream_event *e)
 {
 	switch (e->id) {
@@ -244,6 +283,8 @@ static bool take_control(struct stream *s, const struct tb_block *b, const struc
 		return true;
 	case TB_EV_SUPPRESSED:
 		return take_suppressed(s, b, e);
+	case TB_EV_SELECTION:
+		return take_selection(s, b, e);
 	}
 	return fail(s, b, "control event %u", e->id);
 }
@@ -258,6 +299,10 @@ static bool take_described(struct stream *s, const struct tb_block *b,
 
 	CHECK(!e->durable, "event %u in a durable block", e->id);
 	CHECK(d, "event %u is not described", e->id);
+	/* in either form: one that changes its form is in the other one before that is told */
+	CHECK(s->selected[e->id / 8] >> (e->id & 6) & 3, "event %u has never been selected", e->id);
+	CHECK(s->durable_first || e->time >= s->selected_first,
+	      "event %u came before the selection was complete", e->id);
 	CHECK(e->simple == !!(d->flags & TB_EVENT_FAST), "event %u has the wrong form", e->id);
 	f = (const void *)(d + 1);
 	for (i = 0; i < d->nr_fields; i++)
@@ -518,9 +563,45 @@ bool stream_finish(struct stream *s)
 		/* what was dropped after the last block is in the totals alone */
 		CHECK(r->dropped <= r->totals.dropped && r->gap_dropped == r->dropped,
 		      "end: more dropped than in all");
+		CHECK(r->dropped == r->totals.dropped || r->totals.first,
+		      "end: events were dropped, and nothing says when");
 		CHECK(r->totals.blocks == (r->blocks ? r->last_seq + 1 : 0) ||
 		      r->overwritten < r->totals.overwritten,
 		      "end: %llu blocks were opened", (unsigned long long)r->totals.blocks);
+	}
+	return true;
+}
+
+bool stream_snapshot(struct stream *s)
+{
+	static const struct tb_block none = { .kind = TB_BLOCK_ROLLING }, *b = &none;
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < STREAM_CPUS; cpu++) {
+		struct stream_ring *r = &s->ring[cpu];
+		const struct tb_totals *t = &r->snapshot;
+
+		if (!r->blocks)
+			continue;
+		/* stopped meanwhile, or it was no snapshot */
+		if (r->have_totals || s->init.mode != TB_MODE_CIRCULAR)
+			continue;
+		CHECK(t->flags, "cpu %u: no books of the snapshot", cpu);
+		CHECK(t->blocks > r->last_seq, "cpu %u: books of another snapshot", cpu);
+		if (t->flags & TB_TOTALS_OPEN)
+			continue;
+		/* not complete then, it may have been overwritten before it could be held */
+		if (t->flags & TB_TOTALS_UNCOUNTED && t->blocks > r->last_seq + 1)
+			continue;
+		CHECK(t->blocks == r->last_seq + 1, "cpu %u: books up to block %llu, it has %llu", cpu,
+		      (unsigned long long)t->blocks, (unsigned long long)r->last_seq + 1);
+		CHECK(t->dropped >= r->dropped && (t->dropped == r->dropped || t->first),
+		      "cpu %u: %llu dropped at the end", cpu, (unsigned long long)t->dropped);
+		CHECK(t->flags & TB_TOTALS_UNCOUNTED ||
+		      t->attempted == r->events + r->overwritten + t->dropped,
+		      "cpu %u: %llu attempted, not %llu + %llu + %llu", cpu,
+		      (unsigned long long)t->attempted, (unsigned long long)r->events,
+		      (unsigned long long)r->overwritten, (unsigned long long)t->dropped);
 	}
 	return true;
 }

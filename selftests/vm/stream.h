@@ -49,6 +49,7 @@ struct stream_ring {
 	uint64_t recording;		/* as the gap slots say */
 	bool have_totals;
 	struct tb_totals totals;
+	struct tb_totals snapshot;	/* of the last one; flags 0: none */
 };
 
 struct stream_desc {
@@ -73,6 +74,10 @@ struct stream {
 	uint64_t inits, clocks, threads, strings, descs;
 	uint64_t suppressed;		/* events that rules kept out, as told at the end */
 	uint64_t stacks, counters;
+	uint64_t selections;		/* records of them */
+	uint8_t selected[STREAM_IDS / 8]; /* recorded at some time so far */
+	uint8_t selection[STREAM_IDS / 8]; /* as the last record says */
+	uint64_t selected_first;	/* time of the first that is not empty */
 	struct tb_init init;
 	struct stream_ring ring[STREAM_CPUS];
 	struct stream_desc desc[STREAM_IDS];
@@ -90,6 +95,9 @@ bool stream_blocks(struct stream *s, const void *blocks, size_t bytes);
 /* After a recording that was read to its end: do the books add up? */
 bool stream_finish(struct stream *s);
 
+/* After a snapshot that was read to its end: do its books add up? */
+bool stream_snapshot(struct stream *s);
+
 uint64_t stream_events(const struct stream *s);
 
 /* ---- describe.c: event descriptions ----------------------------------- */
@@ -101,6 +109,9 @@ const struct tb_field *desc_field(const struct tb_event_desc *d, const char *nam
 
 /* The value of an integer field; aborts if there is none of that name. */
 int64_t desc_value(const struct tb_event_desc *d, const char *name, const uint8_t *payload);
+
+/* Does the last record of the selection have the event? */
+bool stream_selects(const struct stream *s, const char *name);
 
 /* Is event @e of this name? */
 bool stream_is(const struct stream *s, const struct stream_event *e, const char *name);

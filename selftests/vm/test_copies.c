@@ -127,6 +127,7 @@ static const struct command commands[] = {
 	{ "categories", TB_IOC_CATEGORIES, { } },
 	{ "quota", TB_IOC_QUOTA, { .quota = { .producers = 3 } } },
 	{ "producers", TB_IOC_PRODUCERS, { } },
+	{ "intake", TB_IOC_INTAKE, { } },
 };
 
 TEST_DEV(channel, of_every_structure)

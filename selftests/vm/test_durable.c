@@ -304,6 +304,59 @@ TEST_DEV(durable, circular_goes_on)
 	EXPECT_LT(0, recycled);
 }
 
+/*
+ * Thread renames by the thousand, in buffers that the queue of threads fills in one go; the
+ * smallest has no room for two states.
+ */
+TEST_DEV(durable, small_ones_start_anew)
+{
+	static const uint32_t kib[] = { 64, 128, 256 };
+	char name[TB_COMM_LEN];
+	struct tb_query q;
+	struct told t;
+	uint32_t i, n;
+
+	for (i = 0; i < sizeof(kib) / sizeof(kib[0]); i++) {
+		ASSERT_TRUE(tell_init(&t, &self->s));
+		self->s.event = tell;
+		self->s.ctx = &t;
+		self->s.expires = true;
+		self->config.mode = TB_MODE_CIRCULAR;
+		self->config.buffers = 64;
+		self->config.durable_kib = kib[i];
+		self->config.durable_max_kib = kib[i];
+		ASSERT_EQ(0, configure(self->fd, &self->config));
+		ASSERT_EQ(1, tb_enable(self->fd, "sched_switch"));
+		ASSERT_EQ(0, tb_start(self->fd, 0));
+		for (n = 0; n < 12000; n++) {
+			snprintf(name, sizeof(name), "name %u", n);
+			ASSERT_EQ(0, prctl(PR_SET_NAME, name));
+			/* bursts of half of what the queue holds */
+			if (n % 2048 == 2047)
+				usleep(50000);
+		}
+		ASSERT_EQ(0, tb_query(self->fd, &q));
+		EXPECT_EQ(TB_STATE_RUNNING, q.state);
+		ASSERT_EQ(0, tb_stop(self->fd));
+		ASSERT_EQ(0, tb_query(self->fd, &q));
+		EXPECT_EQ(TB_REASON_REQUEST, q.reason) {
+			TH_LOG("with %u KiB", kib[i]);
+		}
+		EXPECT_EQ(0, q.durable_lost);
+		ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
+		ASSERT_STREAM(stream_finish(&self->s), &self->s);
+		EXPECT_LT(0, self->s.durable_first);
+		EXPECT_TOLD(&t);
+		EXPECT_STREQ(name, t.comm[getpid()]);
+		tell_exit(&t);
+		stream_free(&self->s);
+		self->s.provider = q.provider;
+		close(self->fd);
+		self->fd = tb_open_as("durable", O_NONBLOCK);
+		ASSERT_LE(0, self->fd);
+	}
+}
+
 /* Of those that come later: the state of then, and the end; rolling blocks have gone to another. */
 static bool drain_durable(int fd, struct stream *s)
 {

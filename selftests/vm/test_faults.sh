@@ -116,6 +116,44 @@ mend_disk()
 		dmsetup resume --noudevrules --noudevsync bad
 }
 
+# Of 256 blocks of CPU 0 at most 140 are not free: half of them wait for the file
+ring_has_room()
+{
+	tracebuf status | awk '/recorded/ && /pending/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$1 == "0" && at["held"] { used = $at["ready"] + $at["held"]; found = 1 }
+		END { exit !found || used > 140 }'
+}
+
+# The disk does not answer while several times as much is recorded as the rings have: --backlog SIZE
+late_disk()
+{
+	tracebuf record --backlog "$1" -o bad/l.tbuf -e raw_syscalls,signal -b 256 -d 300 >told 2>&1 &
+	recorder=$!
+	until_it running && until_it test -s bad/l.tbuf
+	code=$?
+	dmsetup suspend --noudevsync --nolockfs bad || code=1
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		"$work" 2000
+		[ "$1" = 0 ] || until_it ring_has_room || code=1
+	done
+	dmsetup resume --noudevrules --noudevsync bad || code=1
+	kill $recorder
+	wait $recorder || code=1
+	cat told
+	[ $code = 0 ] && exact bad/l.tbuf
+}
+
+disk_is_late()
+{
+	late_disk 64M && grep -q "writing was late" told && ! grep -q "lost\|missing\|no room" told && ! says LOST
+}
+
+# That it is the backlog that does it
+disk_is_late_without()
+{
+	late_disk 0 && ! grep -q "writing was late" told && grep -q "lost\|missing" told
+}
+
 # The disk fails in the middle: said, with a status, and the kernel goes on recording for whoever
 # comes next. What had been written can be read.
 disk_fails()
@@ -366,17 +404,22 @@ fault()
 	skip "$1" "takes long: TRACEBUF_FULL=1"
 }
 
-wanted_faults="EIO ENOSPC stopped second signals"
+wanted_faults="EIO late ENOSPC stopped second signals"
 [ -z "${TRACEBUF_FULL:-}" ] || wanted_faults=.
 wanted_faults=${TRACEBUF_FAULTS:-$wanted_faults}
-plan 18
+plan 20
 check "load" insmod "$TRACEBUF_KO"
 if bad_disk >"$output" 2>&1; then
+	fault "late: a disk that does not answer" disk_is_late
+	fault "late: a disk that does not answer, without memory for what comes" disk_is_late_without
+	rm -f bad/l.tbuf
 	fault "EIO: a disk that fails, past the page cache" disk_fails
 	fault "EIO: a disk that fails, through the page cache" disk_fails --buffered
 	umount bad && dmsetup remove --noudevsync --retry bad && losetup -d "$loop"
 else
 	sed 's/^/# /' "$output"
+	skip "late: a disk that does not answer" "no device mapper here"
+	skip "late: a disk that does not answer, without memory for what comes" "no device mapper here"
 	skip "EIO: a disk that fails, past the page cache" "no device mapper here"
 	skip "EIO: a disk that fails, through the page cache" "no device mapper here"
 fi

@@ -218,7 +218,7 @@ TEST_DEV(ioctl, unknown_commands_are_ENOTTY)
 	unsigned int nr;
 
 	for (nr = _IOC_NR(TB_IOC_JOIN) + 1; nr < 256; nr++) {
-		if (nr >= _IOC_NR(TB_IOC_CATEGORIES) && nr <= _IOC_NR(TB_IOC_PRODUCERS))
+		if (nr >= _IOC_NR(TB_IOC_CATEGORIES) && nr <= _IOC_NR(TB_IOC_INTAKE))
 			continue;
 		ASSERT_EQ(-1, ioctl(self->fd, _IOWR(TB_IOC_MAGIC, nr, struct tb_start), arg));
 		ASSERT_EQ(ENOTTY, errno);

@@ -279,23 +279,26 @@ TEST_DEV(map, is_what_read_gives)
 TEST_DEV(map, next_reader_starts_with_the_durable_blocks)
 {
 	struct tb_ref refs[64];
-	int fd;
+	int fd, n, durable = 0;
 
 	ASSERT_EQ(0, record(self->fd, ELEMENTS));
 	fire(0, 3 * PER_BLOCK);
 	/* the first reader gives the durable ones and one block back, and keeps two */
-	ASSERT_LE(4, tb_acquire(self->fd, refs, 64, 0));
-	ASSERT_EQ(TB_RING_DURABLE, refs[0].ring);
-	ASSERT_EQ(2, tb_release(self->fd, refs, 2));
+	n = tb_acquire(self->fd, refs, 64, 0);
+	while (durable < n && refs[durable].ring == TB_RING_DURABLE)
+		durable++;
+	ASSERT_LE(1, durable);
+	ASSERT_LE(durable + 3, n);
+	ASSERT_EQ(durable + 1, tb_release(self->fd, refs, durable + 1));
 	fd = tb_open(0);
 	ASSERT_LE(0, fd);
 	close(self->fd);
 	self->fd = fd;
-	ASSERT_EQ(4 - 1, tb_acquire(fd, refs, 64, 0));
-	EXPECT_EQ(TB_RING_DURABLE, refs[0].ring);
-	EXPECT_EQ(0, refs[1].ring);
-	EXPECT_EQ(0, refs[2].ring);
-	EXPECT_EQ(3, tb_release(fd, refs, 3));
+	ASSERT_EQ(durable + 2, tb_acquire(fd, refs, 64, 0));
+	EXPECT_EQ(TB_RING_DURABLE, refs[durable - 1].ring);
+	EXPECT_EQ(0, refs[durable].ring);
+	EXPECT_EQ(0, refs[durable + 1].ring);
+	EXPECT_EQ(durable + 2, tb_release(fd, refs, durable + 2));
 }
 
 TEST_DEV(map, second_reader_is_EBUSY)

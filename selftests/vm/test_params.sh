@@ -178,6 +178,20 @@ load_twice()
 }
 
 # producer_mode_is MODE PARAMETER...: what comes of it
+# what programs may do with the provider
+programs_may()
+{
+	wanted=$1
+	shift
+	insmod "$TRACEBUF_KO" events=irq "$@" || return
+	tracebuf status | tee status.txt | grep "^programs *$wanted"
+	result=$?
+	cat status.txt
+	[ $result != 0 ] || [ "$wanted" = closed ] || tracebuf mark here || result=1
+	rmmod tracebuf
+	return $result
+}
+
 producer_mode_is()
 {
 	wanted=$1
@@ -195,7 +209,7 @@ nothing_left()
 	gone && ! grep -w tracebuf /proc/modules && ! grep -rqs tracebuf /proc/misc
 }
 
-plan 59
+plan 62
 check "load and unload" good
 check "the device node" device_node
 check "events=" good events=sched
@@ -243,6 +257,9 @@ check "bad: durable_kib too small" bad "durable_kib=63: not within 64..65536" du
 check "bad: durable_kib too large" bad "durable_kib=65537: not within 64..65536" durable_kib=65537
 check "bad: flush_ms" bad "flush_ms=3600001" flush_ms=3600001
 check "bad: clock" bad "clock=sundial: not one of" clock=sundial
+check "writers=" programs_may "may write .* at once" 'writers=net*,db'
+check "writers: none" programs_may closed
+check "bad: writers" bad "': too long" "writers=$(printf 'x%.0s' $(seq 64))"
 check "producer_mode=" producer_mode_is 660 producer_mode=0660
 check "producer_mode: for root alone" producer_mode_is 600
 check "producer_mode: nothing but reading and writing" producer_mode_is 666 producer_mode=07777

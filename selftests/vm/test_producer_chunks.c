@@ -718,7 +718,16 @@ TEST_DEV(channel, closed_to_producers)
 	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_QUOTA, &q));
 	EXPECT_EQ(0, self->p.page->recording);
 	EXPECT_EQ(EDQUOT, chunk_write(&self->p, 0, 1, 0, 0, 2));
-	EXPECT_EQ(-EACCES, producer_open(&other, "kernel", 0, 0));
+	EXPECT_EQ(1, self->p.page->closed);
+	/* who comes now is there when it is opened */
+	ASSERT_EQ(0, producer_open(&other, "kernel", 0, 0));
+	EXPECT_EQ(1, other.page->closed);
+	EXPECT_EQ(0, other.page->recording);
+	q.flags = 0;
+	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_QUOTA, &q));
+	EXPECT_EQ(0, other.page->closed);
+	EXPECT_EQ(1, other.page->recording);
+	producer_close(&other);
 	/* one channel, and that is there */
 	q = (struct tb_quota){ .producers = 1 };
 	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_QUOTA, &q));
@@ -732,15 +741,162 @@ TEST_DEV(channel, closed_to_producers)
 	ASSERT_EQ(0, producer_open(&other, "kernel", 0, 0));
 	producer_close(&other);
 	EXPECT_EQ(0, chunk_write(&self->p, 0, 1, 1, 2, 2));
-	q = (struct tb_quota){ .flags = 2 };
+	q = (struct tb_quota){ .flags = 4 };
+	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_QUOTA, &q));
+	q = (struct tb_quota){ .flags = TB_QUOTA_CLOSED | TB_QUOTA_DEFAULT };
+	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_QUOTA, &q));
+	q = (struct tb_quota){ .flags = TB_QUOTA_DEFAULT, .ring_bytes_per_second = 1 };
+	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_QUOTA, &q));
+	q = (struct tb_quota){ .ring_burst_bytes = 1 };
 	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_QUOTA, &q));
 	q = (struct tb_quota){ .producers = TB_PRODUCERS_MAX + 1 };
 	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_QUOTA, &q));
 	q = (struct tb_quota){ .burst_bytes = 1 };
 	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_QUOTA, &q));
-	q = (struct tb_quota){ .reserved = { 1 } };
-	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_QUOTA, &q));
 	EXPECT_EQ(EINVAL, errno);
+}
+
+static int intake_of(int fd, struct tb_intake_info *info)
+{
+	return ioctl(fd, TB_IOC_INTAKE, info) ? -errno : 0;
+}
+
+/* Nobody has opened it: nothing is taken, and what came is counted. */
+TEST_DEV(channel, a_new_provider_is_closed)
+{
+	struct tb_intake_info info;
+	struct tb_quota any = { 0 };
+	struct producer p;
+	int fd = tb_open(0);
+
+	ASSERT_LE(0, tb_provider(fd, TB_PROVIDER_CREATE, "new"));
+	ASSERT_EQ(0, tb_attach(fd, "new"));
+	ASSERT_EQ(0, intake_of(fd, &info));
+	EXPECT_EQ(TB_QUOTA_CLOSED, info.quota.flags);
+	EXPECT_EQ(0, info.producers);
+	ASSERT_EQ(0, producer_open(&p, "new", CHUNK, CHUNKS));
+	ASSERT_EQ(0, tb_start(fd, TB_START_NO_STATE));
+	EXPECT_EQ(1, p.page->closed);
+	EXPECT_EQ(0, p.page->recording);
+	ASSERT_EQ(0, producer_writer(p.fd, 1, 0, 0, 0));
+	EXPECT_EQ(EDQUOT, chunk_write(&p, 0, 1, 0, 0, 3));
+	EXPECT_EQ(EDQUOT, chunk_write(&p, 0, 1, 1, 3, 2));
+	EXPECT_EQ(0, patch_commit(&p, (struct tb_patch){ .writer = 1 }));
+	ASSERT_EQ(0, intake_of(fd, &info));
+	EXPECT_EQ(1, info.producers);
+	EXPECT_EQ(3, info.kept_pieces);
+	EXPECT_EQ(5, info.kept_records);
+	EXPECT_EQ(5 * RECORD_BYTES, info.kept_bytes);
+	ASSERT_EQ(0, ioctl(fd, TB_IOC_QUOTA, &any));
+	EXPECT_EQ(0, p.page->closed);
+	EXPECT_EQ(1, p.page->recording);
+	EXPECT_EQ(0, chunk_write(&p, 0, 1, 2, 5, 2));
+	ASSERT_EQ(0, tb_stop(fd));
+	ASSERT_EQ(0, intake_of(fd, &info));
+	EXPECT_EQ(5, info.kept_records);
+	/* the next recording begins at none */
+	ASSERT_EQ(0, tb_start(fd, TB_START_NO_STATE));
+	ASSERT_EQ(0, intake_of(fd, &info));
+	EXPECT_EQ(0, info.kept_pieces + info.kept_records + info.kept_bytes);
+	ASSERT_EQ(0, tb_stop(fd));
+	producer_close(&p);
+	close(fd);
+}
+
+/* A limit of the ring is for all channels together, and for each ring. */
+TEST_DEV(channel, quota_of_rings)
+{
+	struct tb_quota q = { .ring_bytes_per_second = 1, .ring_burst_bytes = 4200 };
+	uint32_t id = 0, causes, lost;
+	struct tb_intake_info info;
+	struct producer other;
+	uint64_t next;
+	int ret;
+
+	ASSERT_EQ(0, producer_open(&other, "kernel", CHUNK, CHUNKS));
+	BEGIN();
+	ASSERT_EQ(0, producer_writer(other.fd, 1, 0, 0, 0));
+	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_QUOTA, &q));
+	for (; !(ret = chunk_write(&self->p, 0, 1, id, id * FULL, FULL)); id++)
+		ASSERT_GT(50, id);
+	EXPECT_EQ(EDQUOT, ret);
+	/* 1024 bytes each in the ring: 4200, and what was left over when the last one came */
+	EXPECT_EQ(5, id);
+	EXPECT_EQ(EDQUOT, chunk_write(&other, 0, 1, 0, 0, FULL));
+	EXPECT_EQ(EDQUOT, chunk_write(&other, 0, 1, 1, FULL, 1));
+	lost = 2 * FULL + 1;
+	ASSERT_EQ(0, intake_of(self->fd, &info));
+	EXPECT_EQ(1, info.quota.ring_bytes_per_second);
+	EXPECT_EQ(3, info.kept_pieces);
+	EXPECT_EQ(lost, info.kept_records);
+	EXPECT_EQ(lost * RECORD_BYTES, info.kept_bytes);
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 1) {
+		/* another CPU's ring has its own */
+		ASSERT_EQ(0, pin(1));
+		EXPECT_EQ(0, chunk_write(&other, 0, 1, 2, FULL + 1, 1));
+		ASSERT_EQ(0, pin(0));
+	}
+	/* more may be written from now on, and says what is missing before it */
+	q = (struct tb_quota){ 0 };
+	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_QUOTA, &q));
+	EXPECT_EQ(0, chunk_write(&self->p, 0, 1, id + 1, (id + 1) * FULL, FULL));
+	END();
+	EXPECT_EQ((int64_t)(id + 1) * FULL,
+		  pieces_of(&self->got, self->p.setup.producer, 1, &next, &causes));
+	EXPECT_EQ((id + 2) * FULL, next);
+	EXPECT_EQ(TB_LOST_QUOTA, causes);
+	producer_close(&other);
+}
+
+static uint32_t evidence;
+
+static void count_fired(void *ctx, const struct stream_event *e)
+{
+	uint32_t number;
+
+	evidence += is_fired(ctx, e, &number);
+}
+
+/*
+ * The default's limits are for what a ring keeps.  Two channels write for as long as half of the
+ * ring would take ten times over; at no moment was there more than the limits say, and what the
+ * kernel had recorded before is there as long as that is less than the rest of the ring.
+ */
+TEST_DEV(channel, default_quota_keeps_what_was_recorded)
+{
+	const uint64_t ring = 16 * 64 * 1024;
+	struct tb_quota q = { .flags = TB_QUOTA_DEFAULT };
+	uint64_t bytes = 0, bound, begun, now;
+	struct tb_intake_info info;
+	struct timespec t;
+	uint32_t id, taken = 0;
+
+	ASSERT_EQ(0, tb_configure(self->fd, TB_MODE_CIRCULAR, 0, 64, 1024));
+	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_QUOTA, &q));
+	ASSERT_EQ(0, intake_of(self->fd, &info));
+	EXPECT_EQ(ring / 10, info.quota.ring_bytes_per_second);
+	EXPECT_EQ(ring / 4, info.quota.ring_burst_bytes);
+	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
+	BEGIN();
+	fire(0, 100);
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	begun = t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+	for (id = 0; id < 10 * ring / CHUNK; id++)
+		taken += !chunk_write(&self->p, 0, 1, id, id * FULL, FULL);
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	now = t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+	/* with what is before the records in an element of the ring; and one that was too much */
+	bytes = taken * (16ull + sizeof(struct tb_chunk_event) + (FULL * RECORD_BYTES + 15) / 16 * 16);
+	bound = ring / 4 + ring / 10 * (now - begun + 1) / 1000 + CHUNK + 64;
+	EXPECT_LE(bytes, bound);
+	ASSERT_EQ(0, intake_of(self->fd, &info));
+	EXPECT_EQ((uint64_t)(id - taken) * FULL, info.kept_records);
+	self->s.event = count_fired;
+	self->s.ctx = &self->s;
+	END();
+	/* in a guest that is slower than that nothing is said */
+	if (bound < ring * 3 / 4)
+		EXPECT_EQ(100, evidence);
 }
 
 TEST_HARNESS_MAIN

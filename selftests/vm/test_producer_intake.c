@@ -215,6 +215,8 @@ TEST_DEV(channel, on_a_processor_that_is_not_recorded)
 	END();
 	EXPECT_WHOLE(1, 5);
 	EXPECT_EQ(0, self->s.ring[0].events);
+	/* not in an interrupt there, which would last as long as the program likes */
+	EXPECT_EQ(0, self->got.contexts & TB_CONTEXT_HARDIRQ);
 }
 
 /* ---- memory that is not shared ------------------------------------------- */

@@ -20,7 +20,7 @@ n=500
 # answers WANTED FILE SQL
 answers()
 {
-	have=$(tracebuf query --csv "$2" "$3") || return
+	have=$(tracebuf query --csv --no-header "$2" "$3") || return
 	[ "$have" = "$1" ] || { echo "$3: $have, not $1"; return 1; }
 }
 

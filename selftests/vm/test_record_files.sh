@@ -445,6 +445,9 @@ wrong_options()
 		wrong 2 "neither a size" $r --rotate 10X && wrong 2 "neither a size" $r --rotate 0K &&
 		wrong 2 "number of files" $r --rotate 1M --keep 0 && wrong 2 "for --rotate" $r --keep 3 &&
 		wrong 2 "several files" $r --rotate 1M -o - &&
+		wrong 2 "is not a size" $r --backlog 100 && wrong 2 "is not a size" $r --backlog -1M &&
+		wrong 2 "while more are read" $r --backlog 1M -o - &&
+		wrong 2 "while more are read" $r --backlog 0 --compress zstd &&
 		wrong 2 "no standard output" $r --daemon -o - &&
 		wrong 2 "from -20 to 19" $r --nice 20 && wrong 2 "from 1 to 99" $r --rt 0 &&
 		wrong 2 "for 'tracebuf record'" tracebuf stream -e irq -d 1 -o s.tbuf --rotate 1M &&

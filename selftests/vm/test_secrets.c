@@ -118,7 +118,7 @@ static uint64_t scan_ioctls(int fd)
 	static char desc[65536];
 	static const unsigned int cmds[] = {
 		TB_IOC_QUERY, TB_IOC_EVENT, TB_IOC_STATS, TB_IOC_PROVIDERS, TB_IOC_TRIGGER,
-		TB_IOC_SUPPRESSED, TB_IOC_PRODUCERS,
+		TB_IOC_SUPPRESSED, TB_IOC_PRODUCERS, TB_IOC_INTAKE,
 	};
 	uint64_t bad = 0;
 	uint32_t i, index;

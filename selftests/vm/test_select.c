@@ -261,6 +261,92 @@ TEST_DEV(select, on_and_off_while_running)
 	EXPECT_EQ(3, self->s.descs);
 }
 
+/* System calls of a thread: each begins and ends */
+struct pairs {
+	struct stream *s;
+	uint32_t tid;
+	bool in;
+	uint32_t calls, lone_enters, lone_exits;
+	bool done;
+};
+
+static void see_pairs(void *ctx, const struct stream_event *e)
+{
+	struct pairs *p = ctx;
+
+	if (e->durable || e->simple || e->tid != p->tid)
+		return;
+	if (stream_is(p->s, e, "sys_enter")) {
+		p->lone_enters += p->in;
+		p->in = true;
+		p->calls++;
+	} else if (stream_is(p->s, e, "sys_exit")) {
+		p->lone_exits += !p->in;
+		p->in = false;
+	}
+}
+
+static void *calling(void *arg)
+{
+	struct pairs *p = arg;
+
+	pin(1);
+	__atomic_store_n(&p->tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&p->done, __ATOMIC_ACQUIRE)) {
+		syscall(NR_NOWHERE);
+		usleep(100);
+	}
+	return NULL;
+}
+
+#define TURNS	8
+
+/*
+ * Both events of a system call are enabled at one moment, and disabled at one: of a call that
+ * is under way there may be one of them, of all others there are both or none.
+ */
+TEST_DEV(select, at_one_moment)
+{
+	struct pairs p = { .s = &self->s };
+	pthread_t thread;
+	int i;
+
+	self->s.event = see_pairs;
+	self->s.ctx = &p;
+	ASSERT_EQ(0, tb_configure(self->fd, 0, 0, 256, 1024));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, calling, &p));
+	for (WAIT(__atomic_load_n(&p.tid, __ATOMIC_ACQUIRE)))
+		;
+	/* with much else, so that it takes a while */
+	ASSERT_LT(10, tb_enable(self->fd, "timer"));
+	ASSERT_EQ(2, tb_select(self->fd, TB_SELECT_ENABLE, "raw_syscalls", TB_FORM_WIDE));
+	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
+	for (i = 0; i < TURNS; i++) {
+		usleep(20000);
+		ASSERT_EQ(2, tb_select(self->fd, TB_SELECT_DISABLE, "raw_syscalls", 0));
+		usleep(20000);
+		ASSERT_EQ(2, tb_enable(self->fd, "raw_syscalls"));
+	}
+	usleep(20000);
+	ASSERT_EQ(0, tb_stop(self->fd));
+	__atomic_store_n(&p.done, true, __ATOMIC_RELEASE);
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+	EXPECT_EQ(0, self->s.ring[1].overwritten + self->s.ring[1].dropped);
+	TH_LOG("%u calls, %u without an end, %u without a beginning", p.calls, p.lone_enters,
+	       p.lone_exits);
+	EXPECT_LT(TURNS, p.calls);
+	EXPECT_GE(TURNS, p.lone_enters);
+	EXPECT_GE(TURNS + 1, p.lone_exits);
+	/* nothing, all, and each change */
+	EXPECT_EQ(2 + 2 * TURNS, self->s.selections);
+	EXPECT_TRUE(stream_selects(&self->s, "sys_enter"));
+	EXPECT_TRUE(stream_selects(&self->s, "sys_exit"));
+	EXPECT_TRUE(stream_selects(&self->s, "timer_start"));
+	EXPECT_FALSE(stream_selects(&self->s, "sched_switch"));
+}
+
 /* A reader that keeps up never meets an event that it has no description of. */
 static void *selecting(void *arg)
 {

@@ -18,6 +18,8 @@
 #define PER_BLOCK	((ELEMENTS - TB_BLOCK_FIRST_ELEMENT) / FIRE_ELEMENTS)
 #define CPUS		8
 #define BATCH		16
+#define PINNED		(BUFFERS / 4)	/* the newest, held from the beginning on */
+#define OLDER		(BUFFERS / 2 - PINNED)	/* of the others, held at once at most */
 #define OTHERS		10	/* events that are not numbered, at most */
 
 DEVICE_FIXTURE(snapshot)
@@ -147,6 +149,7 @@ static int take(struct taken *t, struct stream *s)
 		if (ret_)						\
 			TH_LOG("snapshot: %d, stream: %s", ret_, (s)->error);	\
 		ASSERT_EQ(0, ret_);					\
+		ASSERT_STREAM(stream_snapshot(s), s);			\
 	} while (0)
 
 /* The recording ends, and its books are exact. */
@@ -288,7 +291,7 @@ TEST_DEV(snapshot, of_nothing_is_empty)
 	EXPECT_EQ(0, t.cpu[0].count);
 }
 
-/* As many blocks of ring 0 as a snapshot may hold, in @held; how many, -errno. */
+/* As many blocks of ring 0 as a snapshot may take at once, in @held; how many, -errno. */
 static int hold_half(int fd, const char *at, struct stream *s, struct tb_ref *held)
 {
 	struct tb_ref ref;
@@ -303,7 +306,10 @@ static int hold_half(int fd, const char *at, struct stream *s, struct tb_ref *he
 	return n ?: count;
 }
 
-/* Until one is given back there is nothing to come for; what comes then may be the end. */
+/*
+ * Until one is given back there is nothing to come for; then there is, though everything else has
+ * been overwritten: the newest.
+ */
 TEST_DEV(snapshot, waits_for_what_may_be_taken)
 {
 	static struct sleeper sleeper;
@@ -322,16 +328,16 @@ TEST_DEV(snapshot, waits_for_what_may_be_taken)
 		follow(&t, &self->s);
 		at = tb_map(fd, &bytes);
 		ASSERT_NE(MAP_FAILED, at);
-		ASSERT_EQ(BUFFERS / 2, hold_half(fd, at, &self->s, held));
+		ASSERT_EQ(OLDER, hold_half(fd, at, &self->s, held));
 		fire(0, PER_BLOCK - 1);
 		EXPECT_EQ(0, tb_poll(fd) & POLLIN);
 		ASSERT_TRUE(sleeper_start(&sleeper, fd));
 		if (end)
 			fire(0, 10 * BUFFERS * PER_BLOCK);
-		ASSERT_EQ(BUFFERS / 2, tb_release(fd, held, BUFFERS / 2));
+		ASSERT_EQ(OLDER, tb_release(fd, held, OLDER));
 		ASSERT_TRUE(sleeper_done(&sleeper));
 		EXPECT_EQ(0, sleeper.n % BLOCK);
-		EXPECT_EQ(!end, sleeper.n > 0);
+		EXPECT_LT(0, sleeper.n);
 		EXPECT_EQ(POLLIN, tb_poll(fd) & POLLIN);
 		ASSERT_EQ(0, munmap(at, bytes));
 		close(fd);
@@ -355,7 +361,7 @@ TEST_DEV(snapshot, takes_all_when_it_has_stopped)
 	follow(&t, &self->s);
 	at = tb_map(fd, &bytes);
 	ASSERT_NE(MAP_FAILED, at);
-	ASSERT_EQ(BUFFERS / 2, hold_half(fd, at, &self->s, held));
+	ASSERT_EQ(OLDER, hold_half(fd, at, &self->s, held));
 	ASSERT_EQ(0, tb_stop(self->fd));
 	EXPECT_EQ(POLLIN, tb_poll(fd) & (POLLIN | POLLHUP));
 	ASSERT_TAKEN(take_rest(fd, at, &self->s), &self->s);
@@ -373,7 +379,7 @@ TEST_DEV(snapshot, takes_all_when_it_has_stopped)
 TEST_DEV(snapshot, held_blocks_stay_and_come_again)
 {
 	static char copy[BLOCK];
-	struct tb_ref refs[3], durable[BATCH];
+	struct tb_ref refs[OLDER], durable[BATCH];
 	struct taken t, again;
 	uint32_t i, round;
 	struct tb_stats st;
@@ -392,27 +398,28 @@ TEST_DEV(snapshot, held_blocks_stay_and_come_again)
 		while (take_batch(fd, at, &self->s, durable, 1) == 1 &&
 		       durable[0].ring == TB_RING_DURABLE)
 			ASSERT_EQ(1, tb_release(fd, durable, 1));
-		/* the first rolling one, and two more */
+		/* the first rolling one, and one more */
 		refs[0] = durable[0];
 		ASSERT_EQ(0, refs[0].ring);
-		ASSERT_EQ(2, take_batch(fd, at, &self->s, refs + 1, 2));
+		ASSERT_EQ(OLDER - 1, take_batch(fd, at, &self->s, refs + 1, OLDER - 1));
 		memcpy(copy, at + refs[1].offset, BLOCK);
 		for (i = 0; i < 20; i++)
 			fire((BUFFERS + i * 10) * PER_BLOCK, 10 * PER_BLOCK);
 		EXPECT_EQ(0, memcmp(copy, at + refs[1].offset, BLOCK));
 		ASSERT_EQ(0, tb_stats(fd, 0, &st));
-		EXPECT_EQ(3, st.held);
+		EXPECT_EQ(OLDER + PINNED, st.held);
 		EXPECT_EQ(0, st.dropped);
 		/* in this order, and in that; or by closing */
 		if (round & 1) {
-			ASSERT_EQ(3, tb_release(fd, refs, 3));
+			ASSERT_EQ(OLDER, tb_release(fd, refs, OLDER));
 		} else {
-			for (i = 3; i--;)
+			for (i = OLDER; i--;)
 				ASSERT_EQ(1, tb_release(fd, refs + i, 1));
 		}
-		/* the rest of what was there at its start is gone */
+		/* the rest of what was there at its start is gone, but for the newest */
 		ASSERT_EQ(0, take_rest(fd, at, &self->s));
-		EXPECT_EQ(3 * PER_BLOCK, t.cpu[0].count);
+		EXPECT_EQ((OLDER + PINNED) * PER_BLOCK, t.cpu[0].count);
+		EXPECT_EQ(BUFFERS * PER_BLOCK - 1, t.cpu[0].last);
 		ASSERT_EQ(0, munmap(at, bytes));
 		close(fd);
 		ASSERT_TAKEN(take(&again, &self->s), &self->s);
@@ -427,6 +434,48 @@ TEST_DEV(snapshot, held_blocks_stay_and_come_again)
 		}
 		ASSERT_END(&again);
 		EXPECT_EQ((BUFFERS + 200 + i) * PER_BLOCK - 1, again.cpu[0].last);
+	}
+}
+
+/*
+ * The writer gets round the ring many times before the first block is taken: what came last
+ * before the snapshot is there, whole, and its books are exact.
+ */
+TEST_DEV(snapshot, has_the_newest_at_full_rate)
+{
+	uint32_t buffers, count, n;
+	struct tb_ref refs[BATCH];
+	struct taken t;
+	size_t bytes;
+	char *at;
+	int fd;
+
+	for (buffers = 2; buffers <= BUFFERS; buffers++) {
+		ASSERT_EQ(0, tb_configure(self->fd, TB_MODE_CIRCULAR, TB_POLICY_OVERWRITE, buffers,
+					  ELEMENTS));
+		ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
+		ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
+		n = 10 * buffers * PER_BLOCK;
+		fire(0, n);
+		fd = tb_open(0);
+		ASSERT_LE(0, fd);
+		follow(&t, &self->s);
+		at = tb_map(fd, &bytes);
+		ASSERT_NE(MAP_FAILED, at);
+		ASSERT_EQ(1, take_batch(fd, at, &self->s, refs, 1));
+		ASSERT_EQ(TB_RING_DURABLE, refs[0].ring);
+		ASSERT_EQ(1, tb_release(fd, refs, 1));
+		fire(n, 10 * buffers * PER_BLOCK);
+		ASSERT_TAKEN(take_rest(fd, at, &self->s), &self->s);
+		EXPECT_EQ(0, t.wrong);
+		EXPECT_EQ(n - 1, t.cpu[0].last);
+		count = t.cpu[0].last - t.cpu[0].first + 1;
+		EXPECT_EQ(count, t.cpu[0].count);
+		EXPECT_LE((buffers >= 4 ? buffers / 4 - 1 : 0) * PER_BLOCK, count);
+		EXPECT_LT(0, count);
+		ASSERT_EQ(0, munmap(at, bytes));
+		close(fd);
+		ASSERT_END(&t);
 	}
 }
 
@@ -507,7 +556,7 @@ TEST_DEV(snapshot, leaves_the_writer_buffers)
 	ASSERT_LT(0, held);
 	for (i = rings = 0; i < held; i++)
 		rings += refs[i].ring == 0;
-	EXPECT_EQ(BUFFERS / 2, rings);
+	EXPECT_EQ(OLDER, rings);
 	fire(1000, 1000);
 	ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
 	EXPECT_EQ(0, st.dropped);

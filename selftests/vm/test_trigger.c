@@ -33,12 +33,17 @@ static int record(int fd)
 	return record_as(fd, TB_MODE_CIRCULAR, ELEMENTS);
 }
 
-static int arm(int fd, const char *pattern, uint32_t post)
+static int arm_within(int fd, const char *pattern, uint32_t post, uint32_t ms)
 {
 	struct tb_arm a = { .op = TB_ARM_SET, .post = post, .pattern = (uintptr_t)pattern,
-			    .length = strlen(pattern) };
+			    .length = strlen(pattern), .post_ms = ms };
 
 	return ioctl(fd, TB_IOC_ARM, &a) ? -errno : (int)a.matched;
+}
+
+static int arm(int fd, const char *pattern, uint32_t post)
+{
+	return arm_within(fd, pattern, post, 0);
 }
 
 static int disarm(int fd)
@@ -183,6 +188,7 @@ static int snapshot(struct seen *seen, struct stream *s)
 		if (ret_)						\
 			TH_LOG("snapshot: %d, stream: %s", ret_, (s)->error);	\
 		ASSERT_EQ(0, ret_);					\
+		ASSERT_STREAM(stream_snapshot(s), s);			\
 	} while (0)
 
 /* The recording ends, and its books are exact. */
@@ -206,6 +212,7 @@ TEST_DEV(trigger, freezes_after_the_share)
 	static const uint32_t posts[] = { 0, 12, 13, 50, 99, 100 };
 	static const uint32_t follows[] = { 0, 0, 1, 4, 7, 7 };
 	struct tb_trigger_info i;
+	struct tb_totals end;
 	struct seen seen;
 	uint32_t n, p, next;
 	uint64_t had;
@@ -246,6 +253,13 @@ TEST_DEV(trigger, freezes_after_the_share)
 		EXPECT_EQ(i.sequence + follows[p] + 1, blocks(self->fd, 0));
 
 		ASSERT_SNAPSHOT(&seen, &self->s);
+		/* and what was refused after it is told, with its span */
+		end = self->s.ring[0].snapshot;
+		EXPECT_EQ(TB_TOTALS_SNAPSHOT, end.flags);
+		EXPECT_EQ(dropped(self->fd, 0), end.dropped);
+		EXPECT_EQ(0, self->s.ring[0].dropped);
+		EXPECT_LE(self->s.ring[0].last_time, end.first);
+		EXPECT_LT(end.first, end.last);
 		EXPECT_EQ(BUFFERS, seen.blocks[0]);
 		EXPECT_EQ(i.sequence + follows[p], seen.last_block[0]);
 		EXPECT_EQ(1, seen.marks);
@@ -264,6 +278,52 @@ TEST_DEV(trigger, freezes_after_the_share)
 		EXPECT_EQ(had, dropped(self->fd, 0));
 		ASSERT_END(&seen);
 		EXPECT_EQ(5099, seen.last);
+	}
+}
+
+/* Nothing comes after the event: the rings freeze when the time is up. */
+TEST_DEV(trigger, freezes_in_time)
+{
+	struct tb_trigger_info i;
+	struct seen seen;
+	uint32_t round;
+
+	for (round = 0; round < 3; round++) {
+		ASSERT_EQ(0, record(self->fd));
+		fire(0, 1000);
+		ASSERT_EQ(1, arm_within(self->fd, TRIGGER, 100, 1 + 20 * round));
+		pull();
+		ASSERT_TRUE(wait_pri(self->fd));
+		i = info(self->fd);
+		EXPECT_EQ(TB_TRIGGER_FROZEN, i.state);
+		EXPECT_EQ(1, i.fired);
+		/* no block was needed for that, and none is overwritten any more */
+		EXPECT_EQ(i.sequence + 1, blocks(self->fd, 0));
+		fire(1000, 200);
+		EXPECT_LT(0, dropped(self->fd, 0));
+		ASSERT_SNAPSHOT(&seen, &self->s);
+		EXPECT_EQ(1, seen.marks);
+		EXPECT_EQ(i.sequence, seen.last_block[0]);
+		EXPECT_EQ(BUFFERS, seen.blocks[0]);
+		ASSERT_EQ(0, disarm(self->fd));
+		ASSERT_END(&seen);
+	}
+	/* the timer goes with the trigger, and the share may be filled first */
+	for (round = 0; round < 3; round++) {
+		ASSERT_EQ(0, record(self->fd));
+		ASSERT_EQ(1, arm_within(self->fd, TRIGGER, 50, 86400000));
+		pull();
+		EXPECT_EQ(TB_TRIGGER_FIRED, info(self->fd).state);
+		if (round == 1) {
+			fire(0, 2 * BUFFERS * PER_BLOCK);
+			ASSERT_TRUE(wait_pri(self->fd));
+			EXPECT_EQ(TB_TRIGGER_FROZEN, info(self->fd).state);
+		}
+		if (round < 2)
+			ASSERT_EQ(0, disarm(self->fd));
+		ASSERT_END(&seen);
+		if (round == 2)
+			ASSERT_EQ(0, disarm(self->fd));
 	}
 }
 
@@ -591,6 +651,10 @@ TEST_DEV(trigger, takes_nothing_that_is_wrong)
 	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_ARM, &a));
 	EXPECT_EQ(EINVAL, errno);
 	a.bad = 0;
+	a.reserved = 1;
+	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_ARM, &a));
+	EXPECT_EQ(EINVAL, errno);
+	a.reserved = 0;
 	a.pattern = 1;
 	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_ARM, &a));
 	EXPECT_EQ(EFAULT, errno);

@@ -7,6 +7,8 @@
 # Functions are called by way of check.
 # shellcheck disable=SC2317
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/vm/said.sh
+. "$here/said.sh"
 # shellcheck source=selftests/vm/ktap.sh
 . "$here/ktap.sh"
 tree=${here%/selftests/vm}
@@ -124,12 +126,94 @@ ctypes.CDLL('libtracebuf.so.1').tb_write_instant(b'later', b'$1')"
 
 later_chosen()
 {
-	tracebuf start -e task && instant before && tracebuf mark always && tracebuf enable 'user:l*' &&
+	tracebuf start -e task --writers default && instant before && tracebuf mark always &&
+		tracebuf enable 'user:l*' &&
 		instant after && tracebuf disable user && instant again && tracebuf save -s -o t || return
 	tracebuf print t >said
 	grep user: said
 	! grep -q 'instant before' said && grep -q 'instant after' said && ! grep -q 'instant again' said &&
 		grep -q 'mark always' said
+}
+
+# Nothing is taken of programs unless somebody has asked for them; asking opens the provider, and
+# the next recording is closed again.
+closed()
+{
+	tracebuf start -e task || return
+	tracebuf mark nobody >said 2>&1 && return 1
+	cat said
+	grep -q "closed to programs: 'tracebuf enable -p kernel user'" said || return
+	tracebuf status | grep '^programs *closed: .*' || return
+	tracebuf enable -p kernel user && tracebuf mark somebody || return
+	tracebuf status | grep '^programs *may write .* a second .* at once$' || return
+	tracebuf disable user || return
+	tracebuf mark nobody && return 1
+	tracebuf save -s -o t && tracebuf print t | grep 'user:-: mark somebody$' || return
+	# who reads all the time may have more, and leaves what is usual behind
+	tracebuf record -b 32 -B 1024 -e user -o t -- tracebuf status >now && grep 'may write 67.1 MB a second' now &&
+		tracebuf status | grep 'may write 52.4 kB a second' || return
+	tracebuf start -e user && tracebuf mark somebody && tracebuf stop && tracebuf start -e task || return
+	tracebuf mark nobody && return 1
+	tracebuf stop
+	# one of its own; with a number, and without
+	tracebuf provider create app -e sched && tracebuf start -p app || return
+	tracebuf mark -p app nobody && return 1
+	tracebuf provider destroy app && tracebuf provider create app --writers 2M &&
+		tracebuf provider show app | grep 'may write 2.1 MB a second' &&
+		tracebuf start -p app && tracebuf mark -p app somebody && tracebuf stop -p app &&
+		tracebuf provider destroy app
+}
+
+# A program that was there before is recorded from when the recording begins.
+before_it()
+{
+	rm -f go
+	mkfifo go
+	python3 -c '
+import ctypes, time
+lib = ctypes.CDLL("libtracebuf.so.1")
+lib.tb_write_instant(b"early", b"too early")
+print("there", flush=True)
+open("go").read()
+lib.tb_write_enabled.restype = ctypes.c_bool
+while not lib.tb_write_enabled(b"early"):
+    time.sleep(0.01)
+lib.tb_write_instant(b"early", b"in time")
+' >there &
+	pid=$!
+	until_it grep -q there there || return
+	tracebuf start -e 'user:early' && : >go && wait "$pid" && tracebuf save -s -o t || return
+	tracebuf print t >said
+	cat said
+	grep -q 'instant in time$' said && ! grep 'too early' said
+}
+
+# What is over quota is missing in the file, by its number, and the recorder says how much that is.
+over_quota()
+{
+	cat >flood.py <<'END'
+import ctypes
+lib = ctypes.CDLL("libtracebuf.so.1")
+for i in range(20000):
+    lib.tb_write_instant(b"flood", b"drop")
+lib.tb_write_flush()
+END
+	tracebuf record -e user --writers 4K -o t -- python3 flood.py 2>said
+	status=$?
+	cat said
+	[ "$status" = 0 ] || return
+	kept=$(sed -n 's/.*warning: \([0-9]*\) records of programs were over quota.*/\1/p' said)
+	have=$(tracebuf print t | grep -c 'instant drop')
+	tracebuf verify t || return
+	echo "$have in the file, $kept kept out"
+	[ "$kept" -gt 0 ] && [ "$have" -gt 0 ] && [ "$have" -lt 20000 ] || return
+	# the rest is lost for want of a chunk, or in names
+	[ $((have + kept)) -le 20200 ] || return
+	# without a limit there is nothing to tell
+	tracebuf record -e user --writers any -o t -- python3 flood.py 2>said || return
+	! grep 'over quota' said || return
+	tracebuf record -e user --writers lots -o t true 2>said && return 1
+	grep "writers: 'lots' is not no, default, any" said
 }
 
 killed()
@@ -227,7 +311,7 @@ exported()
 		tracebuf export t -o t.perfetto && grep -qa 'half way' t.perfetto
 }
 
-plan 14
+plan 17
 insmod "$TRACEBUF_KO"
 check "marks from the shell" marks
 check "marks where buffers are small" marks_small
@@ -239,6 +323,9 @@ times=20000
 check "events are between the system calls they were written between" between $times
 check "categories that were chosen, and no others" only_chosen
 check "categories that are chosen later" later_chosen
+check "nobody is recorded who was not asked for" closed
+check "a program that was there before the recording" before_it
+check "what is over quota is told" over_quota
 check "what a killed program has written is there" killed
 check "a child starts anew" forked
 check "a flush asks for what the kernel cannot see" asked

@@ -67,8 +67,8 @@ enum tb_block_kind {
  *	buffer), from 0, no number twice within one recording
  * @time_start: full clock when the block was opened, <= every event in it
  * @time_end: full clock when it was complete, >= every event in it
- * @data: bytes used, header included; what follows is one element that says
- *	so (TB_STRUCT_PAD) and then whatever was there before
+ * @data: bytes used, header included; behind them: durable: zeros; others: if there is room, one
+ *	element that says so (TB_STRUCT_PAD), and then whatever was there before
  * @events: events in the block: everything except structural elements
  * @overwritten: rolling: events of this ring overwritten so far, up to this
  *	block's place in the order; filled in when the block is handed over;
@@ -182,9 +182,10 @@ enum tb_control_event {
 	/* durable blocks only */
 	TB_EV_INIT	= 16,	/* struct tb_init */
 	TB_EV_EVENT	= 17,	/* struct tb_event_desc */
-	TB_EV_TOTALS	= 18,	/* struct tb_totals, one per CPU, at stop */
+	TB_EV_TOTALS	= 18,	/* struct tb_totals, one per CPU, at stop and of each snapshot */
 	TB_EV_STRING	= 19,	/* struct tb_string */
 	TB_EV_SUPPRESSED = 20,	/* struct tb_suppressed, one per event, at stop */
+	TB_EV_SELECTION	= 21,	/* struct tb_selection, at each change of it */
 
 	/* notes only: written into the file by the program that read the recording */
 	TB_EV_SYMBOL	= 22,	/* struct tb_symbol */
@@ -509,16 +510,33 @@ struct tb_string {
 	__u32 key;
 };
 
+/* tb_totals.flags */
+#define TB_TOTALS_SNAPSHOT	0x01	/* the books of a snapshot: recording went on */
+#define TB_TOTALS_OPEN		0x02	/* and the ring took events behind its last block */
+#define TB_TOTALS_UNCOUNTED	0x04	/* attempted, recorded, overwritten not known */
+
 /**
  * struct tb_totals - payload of TB_EV_TOTALS: the books of one ring at stop
  * @cpu: the ring
- * @flags: zero
+ * @flags: TB_TOTALS_*
  * @attempted: events offered = @recorded + @dropped
  * @recorded: events that got into a buffer
  * @overwritten: of those, overwritten before they could be handed over
  * @dropped: events that found no room, @oversize included
  * @oversize: of those, larger than the largest that fits
  * @blocks: buffers opened, so the last sequence number + 1
+ * @time: trace clock, when the books were read; at stop nothing is attempted after it; 0: not
+ *	known
+ * @first: not later than the first dropped event that no block tells of; 0: not known, or none
+ * @last: not earlier than the last one
+ *
+ * The end of a ring: if more were dropped than the header of its last block says, nothing is known
+ * of that CPU from @first on.  Of records from before @time was added 56 bytes are there.
+ *
+ * A snapshot has one of these for each ring, before its blocks.  They are the books of its ring if
+ * @blocks is the number of the last block in the snapshot plus one (no block: 0), and the last such
+ * record of a CPU counts.  With TB_TOTALS_OPEN the ring went on recording behind that block, so
+ * nothing was refused there: all counts are zero.
  */
 struct tb_totals {
 	__u32 cpu;
@@ -529,6 +547,9 @@ struct tb_totals {
 	__u64 dropped;
 	__u64 oversize;
 	__u64 blocks;
+	__u64 time;
+	__u64 first;
+	__u64 last;
 };
 
 /**
@@ -552,6 +573,22 @@ struct tb_suppressed {
 	__u64 limited;
 	__u64 vetoed;
 	__u64 nested;
+};
+
+/**
+ * struct tb_selection - payload of TB_EV_SELECTION: which events are recorded from now on
+ * @first: the id that the first bit stands for
+ * @count: bits
+ * @bits: bit i % 8 of byte i / 8: events with the id @first + i are recorded
+ *
+ * Ids of described events (TB_EV_FIRST and above) without a bit are not recorded.  All events that
+ * a change enables or disables are enabled or disabled at one moment, on all CPUs: just after the
+ * time of this record.  A complete state repeats the record.
+ */
+struct tb_selection {
+	__u32 first;
+	__u32 count;
+	__u8 bits[];
 };
 
 /**
@@ -1071,9 +1108,11 @@ struct tb_batch {
  * complete yet, or half of a ring's buffers are held and must be released first).  Blocks
  * released stay in the ring.  The shorter they are held the better: a buffer that is held
  * is not written to, the one after it is, so what is recorded meanwhile overwrites other
- * blocks, before they were taken.  The session is for this snapshot alone; the next one
- * takes another, and can have the same blocks.  In other modes, and when stopped, the flag
- * means nothing.
+ * blocks, before they were taken.  The newest quarter of each ring's blocks is held from the
+ * beginning on, so that there is something to take however fast the writers are.  A durable block
+ * has the books of each ring as of the beginning (struct tb_totals).  The session is for this
+ * snapshot alone; the next one takes another, and can have the same blocks.  In other modes, and
+ * when stopped, the flag means nothing.
  */
 
 /**
@@ -1211,14 +1250,16 @@ enum tb_arm_op {
  *	form) for some of the events; the others trigger whatever is in them
  * @nr_rules: how many, at most 64
  * @bad: out: which of the rules is wrong, when the error is EINVAL and that is why
+ * @post_ms: freeze at the latest so many milliseconds after the event; 0: no such limit
+ * @reserved: zero
  *
  * When one of the events occurs for the first time on a CPU that is recorded, a
  * TB_EV_MARK "trigger: system:event" is recorded there.  From then on each ring may overwrite
  * as many more blocks as make up @post percent of it, but never the one with the
- * mark.  When the ring of that CPU has done so all rings are frozen: what would
- * overwrite a block is dropped, and counted.  poll() on this file then says POLLPRI, as it
- * does when the recording has been stopped; TB_IOC_TRIGGER tells which.  Rings overwrite again
- * after TB_ARM_CLEAR, and when this file is closed.
+ * mark.  When the ring of that CPU has done so, or @post_ms have passed, all rings are frozen:
+ * what would overwrite a block is dropped, and counted.  poll() on this file then says POLLPRI,
+ * as it does when the recording has been stopped; TB_IOC_TRIGGER tells which.  Rings overwrite
+ * again after TB_ARM_CLEAR, and when this file is closed.
  * Errors: EINVAL no circular recording is running, or (clear) this file has not armed; EBUSY
  * armed already; ENOENT a pattern matches nothing; E2BIG more than 64 events; ENOMEM.
  */
@@ -1231,6 +1272,8 @@ struct tb_arm {
 	__u64 rules;
 	__u32 nr_rules;
 	__u32 bad;
+	__u32 post_ms;
+	__u32 reserved;
 };
 
 enum tb_trigger_state {

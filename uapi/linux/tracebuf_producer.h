@@ -56,6 +56,7 @@ struct tb_producer_target {
  * @recording: bit t: target t records
  * @overwrites: bit t: it overwrites what is old, so names should be told again in each chunk
  * @changes: goes up after any of this has changed
+ * @closed: bit t: target t takes nothing from producers
  * @reserved: zero
  * @targets: of those that TB_PIOC_TARGET has told of
  * @categories: of those that TB_PIOC_CATEGORY has told of; bit t: target t wants it (and records)
@@ -69,7 +70,8 @@ struct tb_producer_page {
 	__u32 recording;
 	__u32 overwrites;
 	__u32 changes;
-	__u32 reserved[10];
+	__u32 closed;
+	__u32 reserved[9];
 	struct tb_producer_target targets[TB_TARGETS_MAX];
 	__u32 categories[TB_CATEGORIES_MAX];
 };
@@ -319,9 +321,11 @@ struct tb_producer_setup {
  * struct tb_target_req - TB_PIOC_TARGET: a provider this channel writes to
  * @provider: its name
  * @target: out: its number on this channel, from 0; the same if it was told before
- * Errors: ENOENT no such provider; EACCES it takes nothing from producers; ENOSPC TB_TARGETS_MAX,
- * or it has as many producers as it may; EMSGSIZE a chunk is larger than tb_query.max_event:
- * with buffers that are made so small later, full chunks find no room (ENOBUFS).
+ * Errors: ENOENT no such provider; ENOSPC TB_TARGETS_MAX, or it has as many producers as it may;
+ * EMSGSIZE a chunk is larger than tb_query.max_event: with buffers that are made so small later,
+ * full chunks find no room (ENOBUFS).
+ * A provider that is closed to producers can be a target, and may be opened later: see
+ * tb_producer_page.closed.
  */
 struct tb_target_req {
 	char  provider[TB_PROVIDER_NAME_MAX];
@@ -464,17 +468,48 @@ struct tb_categories {
  * @producers: how many channels may have it as a target; 0: TB_PRODUCERS_MAX
  * @bytes_per_second: that each of them may write; 0: any number
  * @burst_bytes: at once; 0: a second's worth
- * @reserved: zero
+ * @ring_bytes_per_second: that all of them together may write into each ring; 0: any number
+ * @ring_burst_bytes: at once; 0: a second's worth
+ *
+ * A new provider has TB_QUOTA_CLOSED and no other limit.  A limit counts what is recorded in the
+ * ring: whole elements, with what the kernel says of a piece.
+ * Errors: EINVAL, also a burst without a rate, TB_QUOTA_DEFAULT with TB_QUOTA_CLOSED or with limits
+ * for rings.
  */
 struct tb_quota {
 	__u32 flags;
 	__u32 producers;
 	__u64 bytes_per_second;
 	__u64 burst_bytes;
-	__u64 reserved[2];
+	__u64 ring_bytes_per_second;
+	__u64 ring_burst_bytes;
 };
 
 #define TB_QUOTA_CLOSED		0x01	/* nothing is taken from producers */
+/* the limits for rings follow their size: the bytes of a ring in ten seconds, a quarter at once */
+#define TB_QUOTA_DEFAULT	0x02
+
+/**
+ * struct tb_intake_info - TB_IOC_INTAKE: what a provider takes from producers, and what it did not
+ * @quota: as it was set; with TB_QUOTA_DEFAULT the limits for rings are those of its rings now
+ * @producers: channels that have it as a target
+ * @reserved32: zero
+ * @kept_pieces: of this recording: chunks, pieces of chunks, and patches that it did not take
+ *	because of the quota, or because it was closed, and that are in no other
+ * @kept_records: records in them
+ * @kept_bytes: bytes of these records
+ * @reserved: zero
+ */
+struct tb_intake_info {
+	struct tb_quota quota;
+	__u32 producers;
+	__u32 reserved32;
+	__u64 kept_pieces;
+	__u64 kept_records;
+	__u64 kept_bytes;
+	__u64 reserved[4];
+};
+
 #define TB_PRODUCERS_MAX	1024	/* channels that are set up */
 
 /**
@@ -518,5 +553,6 @@ struct tb_producer_info {
 #define TB_IOC_CATEGORIES	_IOW(TB_IOC_MAGIC, 32, struct tb_categories)
 #define TB_IOC_QUOTA		_IOW(TB_IOC_MAGIC, 33, struct tb_quota)
 #define TB_IOC_PRODUCERS	_IOWR(TB_IOC_MAGIC, 34, struct tb_producer_info)
+#define TB_IOC_INTAKE		_IOR(TB_IOC_MAGIC, 35, struct tb_intake_info)
 
 #endif /* _UAPI_LINUX_TRACEBUF_PRODUCER_H */

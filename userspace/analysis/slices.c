@@ -6,6 +6,9 @@
  * interrupts are forgotten.  A system call may have ended, and the same one begun again, on a
  * CPU where events are missing, so one that is open meanwhile says so.  Of who was woken before
  * it is not known any more whether it has run already.
+ *
+ * While the event is not recorded that ends a slice, the one that begins it opens none.  A slice
+ * that is open when that event is disabled ends there, as far as is known.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -58,6 +61,9 @@ struct slices {
 	struct cpu **cpus;
 	unsigned int nr_cpus;
 	struct plans plans;
+	unsigned int selection;		/* the next change of what is recorded */
+	unsigned int nr_endless;
+	bool *endless;			/* by format: what ends it is not recorded; NULL: all is */
 };
 
 struct slices *slices_open(const struct tb_trace *trace,
@@ -116,6 +122,7 @@ void slices_close(struct slices *slices)
 		free(slices->cpus[i]);
 	map_free(&slices->threads, free);
 	plans_free(&slices->plans);
+	free(slices->endless);
 	free(slices->cpus);
 	free(slices);
 }
@@ -169,6 +176,12 @@ static struct thread *thread_of(struct slices *slices, uint32_t tid)
 	if (slot && !*slot)
 		*slot = calloc(1, sizeof(struct thread));
 	return slot ? *slot : NULL;
+}
+
+/* Is the event not recorded at this time that would end what begins with one of @format? */
+static bool is_endless(const struct slices *slices, const struct tb_format *format)
+{
+	return format->index < slices->nr_endless && slices->endless[format->index];
 }
 
 /* ---- threads ---- */
@@ -338,6 +351,10 @@ static int take_call(struct slices *slices, const struct plan *plan,
 	thread->call_losses = slices->losses;
 	thread->call.tid = tid;
 	thread->call.number = id;
+	if (is_endless(slices, view->format)) {
+		thread->in_call = false;
+		end_unknown(slices, &thread->call);
+	}
 	return 1;
 }
 
@@ -431,6 +448,8 @@ static int take_irq(struct slices *slices, const struct plan *plan,
 	if (slice->name)
 		slice->name = memcpy(cpu->names[cpu->irqs], slice->name, slice->name_length);
 	slice->depth = cpu->irqs++;
+	if (is_endless(slices, view->format))
+		drop_irqs(slices, cpu, slice->depth);
 	return 1;
 }
 
@@ -467,7 +486,9 @@ static int take_softirq(struct slices *slices, const struct plan *plan,
 			end_unknown(slices, &cpu->in_softirq);
 		begin(&cpu->in_softirq, SLICE_SOFTIRQ, view, ns);
 		cpu->in_softirq.number = vector;
-		cpu->softirq = true;
+		cpu->softirq = !is_endless(slices, view->format);
+		if (!cpu->softirq)
+			end_unknown(slices, &cpu->in_softirq);
 		return 1;
 	}
 	if (!cpu->softirq)
@@ -525,12 +546,154 @@ const struct plan *slices_plan(struct slices *slices, const struct tb_format *fo
 	return plan_of(&slices->plans, format);
 }
 
+/* ---- what is recorded ---- */
+
+static const enum role ends[ROLES] = {
+	[ROLE_IRQ] = ROLE_IRQ_EXIT,
+	[ROLE_SOFTIRQ] = ROLE_SOFTIRQ_EXIT,
+	[ROLE_SYSCALL] = ROLE_SYSCALL_EXIT,
+};
+
+static bool same_text(const char *one, size_t one_length, const char *other, size_t other_length)
+{
+	return one_length == other_length && (!one_length || !memcmp(one, other, one_length));
+}
+
+/* Does what begins with @format of @plan end with @other? */
+static bool ends_with(struct slices *slices, const struct plan *plan,
+		      const struct tb_format *format, const struct tb_format *other)
+{
+	const struct plan *end = plan_of(&slices->plans, other);
+
+	return end && end->role == ends[plan->role] && !strcmp(other->system, format->system) &&
+	       same_text(plan->fixed, plan->fixed_length, end->fixed, end->fixed_length);
+}
+
+/* From change number @index on: is the event recorded with which ends what @format begins? */
+static bool has_end(struct slices *slices, unsigned int index, const struct tb_format *format)
+{
+	unsigned int i, count = tb_trace_formats(slices->trace);
+	const struct plan *plan = plan_of(&slices->plans, format);
+	const struct tb_format *other;
+	struct plan begins;
+
+	if (!plan || !ends[plan->role])
+		return true;
+	begins = *plan;		/* others may move it */
+	for (i = 0; i < count; i++) {
+		other = tb_trace_format_at(slices->trace, i);
+		if (tb_trace_selects(slices->trace, index, other->id) &&
+		    ends_with(slices, &begins, format, other))
+			return true;
+	}
+	return false;
+}
+
+/* Who runs is not recorded any more */
+static void stop_running(struct slices *slices)
+{
+	const struct tb_view none = { .cpu = TB_RING_USER };
+	const struct map *threads = &slices->threads;
+	struct thread *thread;
+	unsigned int i;
+	size_t k;
+
+	for (i = 0; i < slices->nr_cpus; i++)
+		if (slices->cpus[i] && slices->cpus[i]->running) {
+			slices->cpus[i]->running = false;
+			end(slices, &slices->cpus[i]->run, slices->last, SLICE_UNENDED);
+		}
+	for (k = 0; k < threads->nr_slots; k++) {
+		thread = threads->slots[k].value;
+		if (!thread)
+			continue;
+		thread->woken = thread->unseen = false;
+		if (thread->out)
+			end_off(slices, thread, (uint32_t)threads->slots[k].key, &none,
+				slices->last, SLICE_UNENDED);
+	}
+}
+
+/* What is open and is not going to be ended, ends; calls are known to have lasted until now */
+static void end_endless(struct slices *slices)
+{
+	const struct map *threads = &slices->threads;
+	struct thread *thread;
+	unsigned int i, at;
+	struct cpu *cpu;
+	size_t k;
+
+	for (i = 0; i < slices->nr_cpus; i++) {
+		cpu = slices->cpus[i];
+		if (!cpu)
+			continue;
+		for (at = 0; at < cpu->irqs; at++)
+			if (is_endless(slices, cpu->irq[at].event.format))
+				drop_irqs(slices, cpu, at);
+		if (cpu->softirq && is_endless(slices, cpu->in_softirq.event.format)) {
+			cpu->softirq = false;
+			end_unknown(slices, &cpu->in_softirq);
+		}
+	}
+	for (k = 0; k < threads->nr_slots; k++) {
+		thread = threads->slots[k].value;
+		if (!thread || !thread->in_call || !is_endless(slices, thread->call.event.format))
+			continue;
+		thread->in_call = false;
+		end(slices, &thread->call, slices->last, SLICE_UNENDED);
+	}
+}
+
+/* Change number @index of what is recorded */
+static int take_change(struct slices *slices, unsigned int index)
+{
+	unsigned int i, count = tb_trace_formats(slices->trace);
+	const struct tb_format *format;
+	const struct plan *plan;
+	bool switches = false;
+	bool *grown;
+
+	grown = realloc(slices->endless, (count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	slices->endless = grown;
+	slices->nr_endless = count;
+	memset(grown, 0, count * sizeof(*grown));
+	for (i = 0; i < count; i++) {
+		format = tb_trace_format_at(slices->trace, i);
+		plan = plan_of(&slices->plans, format);
+		if (!plan)
+			return -ENOMEM;
+		switches |= plan->role == ROLE_SWITCH &&
+			    tb_trace_selects(slices->trace, index, format->id);
+		if (format->index < count)
+			grown[format->index] = !has_end(slices, index, format);
+	}
+	end_endless(slices);
+	if (!switches)
+		stop_running(slices);
+	return 0;
+}
+
+/* Takes what of that has changed until @ticks; in a trace that is being made it may come later */
+static int take_changes(struct slices *slices, uint64_t ticks)
+{
+	uint64_t from;
+
+	while (!tb_trace_selection(slices->trace, slices->selection, &from) && from <= ticks)
+		if (take_change(slices, slices->selection++))
+			return -ENOMEM;
+	return 0;
+}
+
 int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns,
 		uint64_t lost_ns)
 {
 	const struct plan *plan;
 	struct cpu *cpu;
 
+	if (take_changes(slices, view->ticks))
+		return -ENOMEM;
 	if (ns > slices->last)
 		slices->last = ns;
 	if (view->user || view->cpu >= SLICES_CPUS_MAX)
@@ -584,9 +747,11 @@ void slices_finish(struct slices *slices)
 	unsigned int i;
 	size_t k;
 
+	/* a part may end while events are missing, before the trace tells of that */
 	for (i = 0; i < slices->nr_cpus; i++)
 		if (slices->cpus[i])
-			forget(slices, slices->cpus[i], slices->last);
+			forget(slices, slices->cpus[i], slices->missing ?
+			       spans_untold(slices->missing, i, slices->last) : slices->last);
 	for (k = 0; k < threads->nr_slots; k++) {
 		thread = threads->slots[k].value;
 		if (thread && thread->in_call &&

@@ -48,6 +48,7 @@ void spans_settle(struct spans *spans)
 void spans_free(struct spans *spans)
 {
 	free(spans->list);
+	free(spans->own);
 	*spans = (struct spans){ 0 };
 }
 
@@ -70,6 +71,20 @@ bool spans_meet(const struct spans *spans, uint64_t begin, uint64_t end)
 	size_t at = spans_from(spans, begin);
 
 	return at < spans->count && spans->list[at].first < end;
+}
+
+uint64_t spans_untold(const struct spans *spans, uint32_t cpu, uint64_t ns)
+{
+	const struct told_span *own;
+	uint64_t since = ns;
+	size_t i;
+
+	for (i = 0; i < spans->nr_own; i++) {
+		own = &spans->own[i];
+		if (own->cpu == cpu && own->told > ns && own->first < since)
+			since = own->first;
+	}
+	return since;
 }
 
 uint64_t spans_outside(const struct spans *spans, uint64_t begin, uint64_t end)

@@ -15,10 +15,18 @@ struct span {
 	uint64_t first, last;
 };
 
+/* The same of one CPU, and when the trace tells of it */
+struct told_span {
+	uint32_t cpu;
+	uint64_t first, told;
+};
+
 /* All zero: empty.  Once settled they are in order, and none touches another one */
 struct spans {
 	struct span *list;
 	size_t count;
+	struct told_span *own;		/* of spans_of_trace() */
+	size_t nr_own;
 };
 
 /* When events are missing in all of the recording of a file that is selected; settled.  0, -ENOMEM */
@@ -34,6 +42,8 @@ void spans_free(struct spans *spans);
 size_t spans_from(const struct spans *spans, uint64_t ns);
 /* Is anything of what began at @begin and ended at @end in one of them? */
 bool spans_meet(const struct spans *spans, uint64_t begin, uint64_t end);
+/* @ns, or since when before that events of @cpu are missing that the trace tells of after @ns */
+uint64_t spans_untold(const struct spans *spans, uint32_t cpu, uint64_t ns);
 /* How much of [@begin, @end) is in none of them */
 uint64_t spans_outside(const struct spans *spans, uint64_t begin, uint64_t end);
 

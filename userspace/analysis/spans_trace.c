@@ -15,10 +15,24 @@ struct ahead {
 	struct spans *missing;
 };
 
-static int add_missing(const struct ahead *a, uint64_t first, uint64_t last)
+/* That @lost is missing on @cpu is told at @told */
+static int add_missing(const struct ahead *a, uint32_t cpu, const struct tb_gap *lost,
+		       uint64_t told)
 {
-	return spans_add(a->missing, tb_trace_ns(a->trace, first, a->base),
-			 tb_trace_ns(a->trace, last, a->base));
+	size_t count = a->missing->nr_own;
+	struct told_span *grown = a->missing->own;
+	uint64_t first = tb_trace_ns(a->trace, lost->first, a->base);
+
+	if (!(count & (count - 1))) {
+		grown = realloc(grown, (count ? 2 * count : 1) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		a->missing->own = grown;
+	}
+	grown[a->missing->nr_own++] = (struct told_span){
+		cpu, first, tb_trace_ns(a->trace, told, a->base)
+	};
+	return spans_add(a->missing, first, tb_trace_ns(a->trace, lost->last, a->base));
 }
 
 /* The last block of a CPU, so far */
@@ -39,18 +53,18 @@ static int ask_block(const struct ahead *a, const struct tb_block *block, struct
 	if (tb_walk_next(&walk) != 1 || walk.id != TB_EV_GAP || walk.bytes < sizeof(*gap))
 		return 0;
 	gap = walk.payload;
-	return gap->overwritten || gap->dropped ? add_missing(a, gap->first, gap->last) : 0;
+	return gap->overwritten || gap->dropped ?
+	       add_missing(a, block->cpu, gap, block->time_start) : 0;
 }
 
 /* What is missing after the last block, as the totals have it */
 static int ask_totals(const struct ahead *a, unsigned int cpu, const struct tb_block *last)
 {
-	const struct tb_totals *totals = tb_trace_totals(a->trace, cpu);
+	struct tb_gap lost;
+	uint64_t end;
 
-	if (!totals || !last || (totals->overwritten <= last->overwritten &&
-				 totals->dropped <= last->dropped))
-		return 0;
-	return add_missing(a, last->time_start, last->time_end);
+	return tb_trace_tail(a->trace, cpu, last, &lost, &end) ?
+	       add_missing(a, cpu, &lost, end) : 0;
 }
 
 int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_timebase base)

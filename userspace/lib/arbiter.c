@@ -129,6 +129,7 @@ static void enlist(struct tb_arbiter *arbiter)
 	arbiter->next = arbiters;
 	arbiters = arbiter;
 	tb_gate_leave(&arbiters_gate);
+	tb_categories_open();
 }
 
 int tb_arbiter_create_unbound(const struct tb_arbiter_options *options,
@@ -279,6 +280,12 @@ int tb_arbiter_target(struct tb_arbiter *arbiter, const char *provider)
 	if (result >= 0 && request.target >= TB_TARGETS_MAX)
 		result = -EPROTO;
 	return result < 0 ? result : (int)request.target;
+}
+
+bool tb_arbiter_closed(const struct tb_arbiter *arbiter, unsigned int target)
+{
+	return target < TB_TARGETS_MAX && shared_get_acquire(&arbiter->bound) &&
+	       shared_get(&arbiter->page->closed) >> target & 1;
 }
 
 void tb_arbiter_set_period(struct tb_arbiter *arbiter, uint32_t period_ms)

@@ -435,5 +435,15 @@ int tb_category_attach(struct tb_arbiter *arbiter, struct tb_category *category)
 void tb_categories_link(struct tb_arbiter *arbiter);
 void tb_categories_drop(struct tb_arbiter *arbiter);
 struct tb_category *tb_category_intern(const char *text);
+/* Has nobody asked the kernel about it? */
+bool tb_category_is_unknown(const struct tb_category *category);
+/* Nobody can want it until there is an arbiter */
+void tb_category_close(struct tb_category *category);
+/* There is one */
+void tb_categories_open(void);
+/* The name with this text for one record: interned if there is room, else @own, which is told
+ * before that record */
+struct tb_name *tb_text_name(const char *text, enum tb_name_kind kind,
+			     struct tb_category *category, struct tb_name *own);
 
 #endif /* TB_ARBITER_H */

@@ -18,8 +18,14 @@
 
 const uint32_t tb_category_unknown = ~0u;
 
+/* the gate of categories that were asked for when there was neither a module nor an arbiter */
+static uint32_t no_arbiter;
+
 static const uint32_t everything = ~0u;
 static const uint32_t nothing;
+
+/* of texts that are not interned each takes one, each time it is recorded */
+#define LAST_ID_MAX	0xf0000000u
 
 static uint32_t last_id;
 
@@ -39,7 +45,37 @@ uint32_t tb_name_id(struct tb_name *name)
 	return give_id(&name->id);
 }
 
+struct tb_name *tb_name_of(struct tb_name *place, struct tb_category *category)
+{
+	struct tb_category *none = NULL;
+
+	if (shared_cas(&place->category, &none, category) || none == category)
+		return place;
+	return tb_intern(place->text, category, place->kind);
+}
+
 /* ---- categories ---- */
+
+bool tb_category_is_unknown(const struct tb_category *category)
+{
+	const uint32_t *gate = shared_get(&category->gate);
+
+	return gate == &tb_category_unknown || gate == &no_arbiter;
+}
+
+/* For as long as there is no arbiter: nobody can want it */
+void tb_category_close(struct tb_category *category)
+{
+	const uint32_t *gate = &tb_category_unknown;
+
+	if (!shared_get(&no_arbiter))
+		shared_cas(&category->gate, &gate, &no_arbiter);
+}
+
+void tb_categories_open(void)
+{
+	shared_set(&no_arbiter, ~0u);
+}
 
 static void link_category(struct tb_arbiter *arbiter, struct tb_category *category,
 			  const uint32_t *wanted)
@@ -201,6 +237,7 @@ static struct entry *find(struct entry **table, uint32_t slots, uint32_t hash, c
 	return NULL;
 }
 
+/* @most: no more than so many of @count */
 static struct entry *intern(struct entry **table, uint32_t slots, uint32_t *count, uint32_t most,
 			    const char *text, uint32_t kind, struct tb_category *category)
 {
@@ -232,14 +269,31 @@ static struct entry *intern(struct entry **table, uint32_t slots, uint32_t *coun
 	}
 }
 
+static struct tb_name others = TB_NAME_INIT("(too many names)", NULL);
+
 struct tb_name *tb_intern(const char *text, struct tb_category *category,
 			  enum tb_name_kind kind)
 {
-	static struct tb_name others = TB_NAME_INIT("(too many names)", NULL);
 	struct entry *entry = intern(names, 2 * TB_INTERN_MAX, &nr_names, TB_INTERN_MAX, text, kind,
 				     category);
 
 	return entry ? &entry->name : &others;
+}
+
+struct tb_name *tb_text_name(const char *text, enum tb_name_kind kind,
+			     struct tb_category *category, struct tb_name *own)
+{
+	uint32_t most = kind == TB_NAME_TEXT ? TB_INTERN_MAX / 2 : TB_INTERN_MAX;
+	struct entry *entry = intern(names, 2 * TB_INTERN_MAX, &nr_names, most, text, kind,
+				     category);
+
+	if (entry)
+		return &entry->name;
+	/* a number is never given twice */
+	if (shared_get(&last_id) >= LAST_ID_MAX)
+		return &others;
+	*own = (struct tb_name){ text, category, 0, kind };
+	return own;
 }
 
 /* NULL: none, so it is always recorded; also if there are too many */

@@ -56,6 +56,39 @@ static void drop_uncertain(struct tb_recording *recording)
 	recording->nr_syncs = kept;
 }
 
+/* CLOCK_BOOTTIME - CLOCK_MONOTONIC, as read */
+static int64_t ahead(const struct tb_clock_sync *sync)
+{
+	return (int64_t)(sync->boottime - sync->monotonic);
+}
+
+/*
+ * CLOCK_BOOTTIME - CLOCK_MONOTONIC changes only where the machine sleeps.  As the two are read one
+ * after the other, what was read is a bit more, now and then by an interrupt.  So of neighbours
+ * that differ by less than a sleep the least is right, and all of them get it.
+ */
+#define SLEEP_MIN 1000000		/* ns */
+
+static void settle_boottime(struct tb_recording *recording)
+{
+	struct tb_clock_sync *syncs = recording->syncs;
+	size_t from, to, i;
+	int64_t least;
+
+	for (from = 0; from < recording->nr_syncs; from = to) {
+		least = ahead(&syncs[from]);
+		for (to = from + 1; to < recording->nr_syncs; to++) {
+			if (ahead(&syncs[to]) >= least + SLEEP_MIN ||
+			    ahead(&syncs[to]) <= least - SLEEP_MIN)
+				break;
+			if (ahead(&syncs[to]) < least)
+				least = ahead(&syncs[to]);
+		}
+		for (i = from; i < to; i++)
+			syncs[i].boottime = syncs[i].monotonic + (uint64_t)least;
+	}
+}
+
 /* Order by time; of several at the same tick the first stays */
 void tb_clock_sort(struct tb_recording *recording)
 {
@@ -70,6 +103,7 @@ void tb_clock_sort(struct tb_recording *recording)
 		if (!kept || syncs[i].clock != syncs[kept - 1].clock)
 			syncs[kept++] = syncs[i];
 	recording->nr_syncs = kept;
+	settle_boottime(recording);
 }
 
 const struct tb_clock_sync *tb_trace_syncs(const struct tb_trace *trace,

@@ -15,6 +15,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "cursor.h"
 #include "follow.h"
 
@@ -177,6 +178,29 @@ static int cursor_fields(struct tb_cursor *cursor)
 	return 0;
 }
 
+/* A CPU of which nothing is left but what the totals say is missing */
+static int cursor_tails(struct tb_cursor *cursor)
+{
+	static const struct tb_ring_index none;
+	const struct tb_recording *recording = cursor->recording;
+	struct tb_gap lost;
+	uint64_t ticks;
+	uint32_t cpu;
+	size_t i, j;
+
+	for (i = 0; i < recording->nr_totals; i++) {
+		cpu = recording->totals[i].cpu;
+		for (j = 0; j < cursor->nr_streams; j++)
+			if (cursor->streams[j]->cpu == cpu)
+				break;
+		if (j == cursor->nr_streams &&
+		    tb_trace_tail(cursor->trace, cpu, NULL, &lost, &ticks) &&
+		    tb_cursor_add_stream(cursor, cpu, &none, NULL))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int cursor_prepare(struct tb_cursor *cursor)
 {
 	const struct tb_recording *recording = cursor->recording;
@@ -189,7 +213,7 @@ static int cursor_prepare(struct tb_cursor *cursor)
 		if (tb_cursor_add_stream(cursor, recording->rings[i].cpu,
 					 &recording->rings[i], NULL))
 			return -ENOMEM;
-	if (cursor_readers(cursor) || cursor_fields(cursor))
+	if (cursor_tails(cursor) || cursor_readers(cursor) || cursor_fields(cursor))
 		return -ENOMEM;
 	return cursor_dumps(cursor);
 }
@@ -468,6 +492,37 @@ static int cursor_step(struct tb_cursor *cursor, struct tb_view *view)
 	return result < 0 ? result : !hidden;
 }
 
+/* What is wrong with what the cursor goes through; NULL: nothing */
+static const struct tb_error *cursor_wrong(const struct tb_cursor *cursor)
+{
+	const struct tb_trace *trace = cursor->trace;
+
+	if (cursor->faulty)
+		return &cursor->fault;
+	/* it is the last recording that breaks off */
+	return tb_trace_selected(trace) + 1 == tb_trace_recordings(trace) ?
+	       tb_trace_fault(trace) : NULL;
+}
+
+/* Was that all? */
+static int cursor_end(const struct tb_cursor *cursor)
+{
+	return !cursor->trace->follow && cursor_wrong(cursor) ? -EBADMSG : 0;
+}
+
+int tb_cursor_error(const struct tb_cursor *cursor, int result, struct tb_error *error)
+{
+	const struct tb_error *wrong = result == -EBADMSG ? cursor_wrong(cursor) : NULL;
+
+	if (wrong)
+		*error = *wrong;
+	else if (result < 0)
+		tb_error_set(error, result, TB_OFFSET_NONE, "%s", strerror(-result));
+	else
+		*error = (struct tb_error){ .code = 0, .offset = TB_OFFSET_NONE };
+	return result;
+}
+
 int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view)
 {
 	int result = 0;
@@ -490,7 +545,7 @@ int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view)
 		return result;
 	do {
 		if (!cursor->nr_heap)
-			return 0;
+			return cursor_end(cursor);
 		result = cursor_step(cursor, view);
 		/* of what is not shown nobody keeps anything */
 		if (!result && cursor->leave_to)

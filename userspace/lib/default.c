@@ -108,7 +108,6 @@ static struct tb_writer *attach(void)
 			open_default(NULL);
 		tb_gate_leave(&gate);
 	}
-	/* a thread that found no device looks again: tb_default_open() may have found it */
 	if (shared_get_acquire(&state) != STATE_OPEN)
 		return tb_writer_null();
 	writer = tb_writer_create(arbiter, target, TB_FULL_DROP);
@@ -122,7 +121,8 @@ struct tb_writer *tb_thread_attach(void)
 {
 	struct tb_writer *writer;
 
-	if (attaching)
+	/* a thread that found no device looks again: tb_default_open() may have found it */
+	if (attaching || shared_get(&state) == STATE_FAILED)
 		return tb_writer_null();
 	attaching = true;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -131,6 +131,12 @@ struct tb_writer *tb_thread_attach(void)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	attaching = false;
 	return writer;
+}
+
+void tb_category_refuse(struct tb_category *category, const struct tb_writer *writer)
+{
+	if (tb_writer_is_null(writer) && shared_get(&state) == STATE_FAILED)
+		tb_category_close(category);
 }
 
 /* ---- threads and processes ---- */
@@ -191,104 +197,128 @@ static __attribute__((destructor)) void end(void)
 /* ---- recording by texts ---- */
 
 /* Is @category wanted?  Then *@writer and *@name are what to record with. */
-static bool wanted(const char *category, const char *text, struct tb_writer **writer,
-		   struct tb_name **name)
+static bool is_wanted(struct tb_category *interned, struct tb_writer **writer)
 {
-	struct tb_category *interned = tb_category_intern(category);
-
 	if (interned && !tb_category_open(interned))
 		return false;
 	*writer = tb_here();
-	if (interned && !tb_category_wanted(interned, *writer))
+	if (interned && !tb_category_enabled(interned, *writer))
 		return false;
 	/* what nobody asked about yet is asked about now */
-	if (interned && shared_get(&interned->gate) == &tb_category_unknown) {
+	if (interned && tb_category_is_unknown(interned)) {
 		if (tb_writer_is_null(*writer))
 			return false;
 		tb_category_attach(writer_of(*writer)->arbiter, interned);
 		if (!tb_category_wanted(interned, *writer))
 			return false;
 	}
-	if (name)
-		*name = tb_intern(text, interned, TB_NAME_EVENT);
 	return true;
+}
+
+/* @own: room for a name that is not interned */
+static bool wanted(const char *category, const char *text, struct tb_writer **writer,
+		   struct tb_name **name, struct tb_name *own)
+{
+	struct tb_category *interned = tb_category_intern(category);
+
+	if (!is_wanted(interned, writer))
+		return false;
+	*name = tb_text_name(text, TB_NAME_EVENT, interned, own);
+	return true;
+}
+
+/* The same for a slice that begins */
+static bool wanted_slice(const char *category, const char *text, struct tb_writer **writer,
+			 struct tb_name **name, struct tb_name *own)
+{
+	struct tb_category *interned;
+
+	*name = own;
+	if (wanted(category, text, writer, name, own))
+		return true;
+	interned = tb_category_intern(category);
+	if (interned && shared_get(&interned->begun))
+		tb_slice_unwanted(tb_here(), interned);
+	return false;
 }
 
 bool tb_write_enabled(const char *category)
 {
 	struct tb_writer *writer;
 
-	return wanted(category, NULL, &writer, NULL) && !tb_writer_is_null(writer);
+	return is_wanted(tb_category_intern(category), &writer) && !tb_writer_is_null(writer);
 }
 
 void tb_write_begin(const char *category, const char *text)
 {
 	struct tb_writer *writer;
-	struct tb_name *name;
+	struct tb_name *name, own;
 
-	if (wanted(category, text, &writer, &name))
+	if (wanted_slice(category, text, &writer, &name, &own))
 		tb_put_begin(writer, name);
 }
 
 void tb_write_begin_flow(const char *category, const char *text, uint64_t flow)
 {
 	struct tb_writer *writer;
-	struct tb_name *name;
+	struct tb_name *name, own;
 
-	if (wanted(category, text, &writer, &name))
+	if (wanted_slice(category, text, &writer, &name, &own))
 		tb_put_begin_flow(writer, name, flow);
 }
 
 void tb_write_end(const char *category)
 {
-	struct tb_writer *writer;
+	struct tb_category *interned = tb_category_intern(category);
 
-	if (wanted(category, NULL, &writer, NULL))
-		tb_put_end(writer);
+	if (!interned)
+		tb_put_end(tb_here());
+	else if (tb_category_followed(interned))
+		tb_put_end_of(tb_here(), interned);
 }
 
 void tb_write_instant(const char *category, const char *text)
 {
 	struct tb_writer *writer;
-	struct tb_name *name;
+	struct tb_name *name, own;
 
-	if (wanted(category, text, &writer, &name))
+	if (wanted(category, text, &writer, &name, &own))
 		tb_put_instant(writer, name);
 }
 
 void tb_write_instant_flow(const char *category, const char *text, uint64_t flow, bool last)
 {
 	struct tb_writer *writer;
-	struct tb_name *name;
+	struct tb_name *name, own;
 
-	if (wanted(category, text, &writer, &name))
+	if (wanted(category, text, &writer, &name, &own))
 		tb_put_instant_flow(writer, name, flow, last);
 }
 
 void tb_write_counter(const char *category, const char *text, int64_t value)
 {
 	struct tb_writer *writer;
-	struct tb_name *name;
+	struct tb_name *name, own;
 
-	if (wanted(category, text, &writer, &name))
+	if (wanted(category, text, &writer, &name, &own))
 		tb_put_counter(writer, name, value);
 }
 
 void tb_write_counter_double(const char *category, const char *text, double value)
 {
 	struct tb_writer *writer;
-	struct tb_name *name;
+	struct tb_name *name, own;
 
-	if (wanted(category, text, &writer, &name))
+	if (wanted(category, text, &writer, &name, &own))
 		tb_put_counter_double(writer, name, value);
 }
 
 void tb_write_event(const char *category, const char *text, const void *data, size_t bytes)
 {
 	struct tb_writer *writer;
-	struct tb_name *name;
+	struct tb_name *name, own;
 
-	if (wanted(category, text, &writer, &name))
+	if (wanted(category, text, &writer, &name, &own))
 		tb_put_event(writer, name, data, bytes);
 }
 

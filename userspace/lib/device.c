@@ -32,6 +32,97 @@ static int device_ioctl(const struct tb_device *device, unsigned long command,
 	return result < 0 ? -errno : result;
 }
 
+/* ---- structures that grow ---- */
+
+/* Into the caller's structure of @size bytes what fits of ours; the rest of it is zero */
+static void give(void *to, size_t size, const void *from, size_t bytes)
+{
+	size_t common = size < bytes ? size : bytes;
+
+	memcpy(to, from, common);
+	memset((unsigned char *)to + common, 0, size - common);
+}
+
+/* Ours from the caller's; -E2BIG: there is something that we do not know */
+static int take(void *to, size_t bytes, const void *from, size_t size)
+{
+	const unsigned char *rest = from;
+	size_t i;
+
+	for (i = bytes; i < size; i++)
+		if (rest[i])
+			return -E2BIG;
+	memset(to, 0, bytes);
+	memcpy(to, from, size < bytes ? size : bytes);
+	return 0;
+}
+
+/*
+ * As functions, for programs made with the first release: with the sizes that the structures had
+ * then, which never change here.
+ */
+#define FIRST(type, bytes) \
+	_Static_assert(sizeof(struct type) >= (bytes), "it only grows"); \
+	enum { type##_first = (bytes) }
+
+FIRST(tb_query, 216);
+FIRST(tb_config, 72);
+FIRST(tb_provider_info, 72);
+FIRST(tb_stats, 144);
+FIRST(tb_event_info, 168);
+FIRST(tb_producer_info, 112);
+FIRST(tb_suppressed, 48);
+FIRST(tb_trigger_info, 232);
+FIRST(tb_rule, 96);
+
+int (tb_device_query)(struct tb_device *device, struct tb_query *query)
+{
+	return tb_device_query_sized(device, query, tb_query_first);
+}
+
+int (tb_device_configure)(struct tb_device *device, const struct tb_config *config)
+{
+	return tb_device_configure_sized(device, config, tb_config_first);
+}
+
+int (tb_device_provider)(struct tb_device *device, unsigned int index,
+			 struct tb_provider_info *info)
+{
+	return tb_device_provider_sized(device, index, info, tb_provider_info_first);
+}
+
+int (tb_device_stats)(struct tb_device *device, unsigned int cpu, struct tb_stats *stats)
+{
+	return tb_device_stats_sized(device, cpu, stats, tb_stats_first);
+}
+
+int (tb_device_event)(struct tb_device *device, unsigned int index, struct tb_event_info *info)
+{
+	return tb_device_event_sized(device, index, info, tb_event_info_first);
+}
+
+int (tb_device_producer)(struct tb_device *device, unsigned int index,
+			 struct tb_producer_info *info)
+{
+	return tb_device_producer_sized(device, index, info, tb_producer_info_first);
+}
+
+int (tb_device_suppressed)(struct tb_device *device, uint32_t index,
+			   struct tb_suppressed *suppressed)
+{
+	return tb_device_suppressed_sized(device, index, suppressed, tb_suppressed_first);
+}
+
+int (tb_device_trigger)(struct tb_device *device, struct tb_trigger_info *info)
+{
+	return tb_device_trigger_sized(device, info, tb_trigger_info_first);
+}
+
+int (tb_device_rule)(struct tb_device *device, struct tb_rule *rule)
+{
+	return tb_device_rule_sized(device, rule, tb_rule_first);
+}
+
 /* Has the kernel been told to let nobody see what is in it? */
 static bool locked_down(void)
 {
@@ -190,25 +281,32 @@ int tb_device_destroy(struct tb_device *device, const char *name)
 	return provider_request(device, TB_PROVIDER_DESTROY, name);
 }
 
-int tb_device_provider(struct tb_device *device, unsigned int index,
-		       struct tb_provider_info *info)
+int tb_device_provider_sized(struct tb_device *device, unsigned int index,
+			     struct tb_provider_info *info, size_t size)
 {
-	memset(info, 0, sizeof(*info));
-	info->index = index;
-	return device_ioctl(device, TB_IOC_PROVIDERS, info);
+	struct tb_provider_info own = { .index = index };
+	int result = device_ioctl(device, TB_IOC_PROVIDERS, &own);
+
+	give(info, size, &own, sizeof(own));
+	return result;
 }
 
-int tb_device_query(struct tb_device *device, struct tb_query *query)
+int tb_device_query_sized(struct tb_device *device, struct tb_query *query, size_t size)
 {
-	memset(query, 0, sizeof(*query));
-	return device_ioctl(device, TB_IOC_QUERY, query);
+	struct tb_query own = { 0 };
+	int result = device_ioctl(device, TB_IOC_QUERY, &own);
+
+	give(query, size, &own, sizeof(own));
+	return result;
 }
 
-int tb_device_configure(struct tb_device *device, const struct tb_config *config)
+int tb_device_configure_sized(struct tb_device *device, const struct tb_config *config,
+			      size_t size)
 {
-	struct tb_config own = *config;
+	struct tb_config own;
+	int result = take(&own, sizeof(own), config, size);
 
-	return device_ioctl(device, TB_IOC_CONFIGURE, &own);
+	return result ? result : device_ioctl(device, TB_IOC_CONFIGURE, &own);
 }
 
 int tb_device_start(struct tb_device *device, uint32_t flags)
@@ -235,12 +333,14 @@ int tb_device_flush(struct tb_device *device, int cpu)
 	return device_ioctl(device, TB_IOC_FLUSH, &flush);
 }
 
-int tb_device_stats(struct tb_device *device, unsigned int cpu,
-		    struct tb_stats *stats)
+int tb_device_stats_sized(struct tb_device *device, unsigned int cpu, struct tb_stats *stats,
+			  size_t size)
 {
-	memset(stats, 0, sizeof(*stats));
-	stats->cpu = cpu;
-	return device_ioctl(device, TB_IOC_STATS, stats);
+	struct tb_stats own = { .cpu = cpu };
+	int result = device_ioctl(device, TB_IOC_STATS, &own);
+
+	give(stats, size, &own, sizeof(own));
+	return result;
 }
 
 int tb_device_select(struct tb_device *device, enum tb_select_op op,
@@ -261,16 +361,15 @@ int tb_device_select(struct tb_device *device, enum tb_select_op op,
 	return result < 0 ? result : (int)select.matched;
 }
 
-int tb_device_event(struct tb_device *device, unsigned int index,
-		    struct tb_event_info *info)
+int tb_device_event_sized(struct tb_device *device, unsigned int index,
+			  struct tb_event_info *info, size_t size)
 {
-	int result;
+	struct tb_event_info own = { .index = index };
+	int result = device_ioctl(device, TB_IOC_EVENT, &own);
 
-	memset(info, 0, sizeof(*info));
-	info->index = index;
-	result = device_ioctl(device, TB_IOC_EVENT, info);
-	info->system[TB_NAME_MAX - 1] = 0;
-	info->name[TB_NAME_MAX - 1] = 0;
+	own.system[TB_NAME_MAX - 1] = 0;
+	own.name[TB_NAME_MAX - 1] = 0;
+	give(info, size, &own, sizeof(own));
 	return result < 0 ? result : 0;
 }
 
@@ -318,9 +417,16 @@ int tb_device_form(struct tb_device *device, unsigned int index,
 	return result;
 }
 
-int tb_device_rule(struct tb_device *device, struct tb_rule *rule)
+int tb_device_rule_sized(struct tb_device *device, struct tb_rule *rule, size_t size)
 {
-	return device_ioctl(device, TB_IOC_RULE, rule);
+	struct tb_rule own;
+	int result = take(&own, sizeof(own), rule, size);
+
+	if (result)
+		return result;
+	result = device_ioctl(device, TB_IOC_RULE, &own);
+	give(rule, size, &own, sizeof(own));
+	return result;
 }
 
 int tb_device_no_rules(struct tb_device *device)
@@ -330,13 +436,13 @@ int tb_device_no_rules(struct tb_device *device)
 	return device_ioctl(device, TB_IOC_RULE, &rule);
 }
 
-int tb_device_suppressed(struct tb_device *device, uint32_t index,
-			 struct tb_suppressed *suppressed)
+int tb_device_suppressed_sized(struct tb_device *device, uint32_t index,
+			       struct tb_suppressed *suppressed, size_t size)
 {
 	struct tb_suppressed_info info = { .index = index };
 	int result = device_ioctl(device, TB_IOC_SUPPRESSED, &info);
 
-	*suppressed = info.suppressed;
+	give(suppressed, size, &info.suppressed, sizeof(info.suppressed));
 	return result;
 }
 
@@ -367,16 +473,28 @@ int tb_device_category(struct tb_device *device, enum tb_category_op op,
 	return device_ioctl(device, TB_IOC_CATEGORIES, &argument);
 }
 
-int tb_device_producer(struct tb_device *device, unsigned int index,
-		       struct tb_producer_info *info)
+int tb_device_producer_sized(struct tb_device *device, unsigned int index,
+			     struct tb_producer_info *info, size_t size)
 {
-	int result;
+	struct tb_producer_info own = { .index = index };
+	int result = device_ioctl(device, TB_IOC_PRODUCERS, &own);
 
-	memset(info, 0, sizeof(*info));
-	info->index = index;
-	result = device_ioctl(device, TB_IOC_PRODUCERS, info);
-	info->comm[TB_COMM_LEN - 1] = 0;
+	own.comm[TB_COMM_LEN - 1] = 0;
+	give(info, size, &own, sizeof(own));
 	return result < 0 ? result : 0;
+}
+
+int tb_device_quota(struct tb_device *device, const struct tb_quota *quota)
+{
+	struct tb_quota own = *quota;
+
+	return device_ioctl(device, TB_IOC_QUOTA, &own);
+}
+
+int tb_device_intake(struct tb_device *device, struct tb_intake_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	return device_ioctl(device, TB_IOC_INTAKE, info);
 }
 
 int tb_device_map(struct tb_device *device, const void **data, size_t *size)
@@ -507,9 +625,19 @@ int tb_device_arm_rules(struct tb_device *device, const char *patterns,
 			uint32_t post, const struct tb_rule *rules,
 			unsigned int count, uint32_t *bad)
 {
+	return tb_device_arm_within(device, patterns, post, 0, rules, count,
+				    bad);
+}
+
+int tb_device_arm_within(struct tb_device *device, const char *patterns,
+			 uint32_t post, uint32_t post_ms,
+			 const struct tb_rule *rules, unsigned int count,
+			 uint32_t *bad)
+{
 	struct tb_arm arm = {
 		.op = TB_ARM_SET,
 		.post = post,
+		.post_ms = post_ms,
 		.pattern = (uint64_t)(uintptr_t)patterns,
 		.length = (uint32_t)strlen(patterns),
 		.rules = (uint64_t)(uintptr_t)(count ? rules : NULL),
@@ -529,10 +657,13 @@ int tb_device_disarm(struct tb_device *device)
 	return device_ioctl(device, TB_IOC_ARM, &arm);
 }
 
-int tb_device_trigger(struct tb_device *device, struct tb_trigger_info *info)
+int tb_device_trigger_sized(struct tb_device *device, struct tb_trigger_info *info, size_t size)
 {
-	memset(info, 0, sizeof(*info));
-	return device_ioctl(device, TB_IOC_TRIGGER, info);
+	struct tb_trigger_info own = { 0 };
+	int result = device_ioctl(device, TB_IOC_TRIGGER, &own);
+
+	give(info, size, &own, sizeof(own));
+	return result;
 }
 
 const struct tb_block *tb_device_block(const struct tb_device *device,

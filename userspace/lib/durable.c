@@ -9,6 +9,7 @@
  * lack of memory makes opening fail.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include "follow.h"
@@ -130,20 +131,38 @@ static int add_name(struct tb_recording *recording, const struct tb_walk *walk)
 	return 0;
 }
 
-static int add_totals(struct tb_recording *recording,
-		      const struct tb_totals *totals)
+/* Before there was tb_totals.time they ended here */
+#define TOTALS_LEAST offsetof(struct tb_totals, time)
+
+/* Those of the stop, or of a snapshot */
+static struct tb_totals *find_totals(const struct tb_recording *recording,
+				     uint32_t cpu, bool snapshot)
 {
 	size_t i;
 
 	for (i = 0; i < recording->nr_totals; i++)
-		if (recording->totals[i].cpu == totals->cpu) {
-			recording->totals[i] = *totals;
-			return 0;
-		}
-	if (tb_array_grow(&recording->totals, &recording->room_totals,
-			  recording->nr_totals, sizeof(*totals)))
-		return -ENOMEM;
-	recording->totals[recording->nr_totals++] = *totals;
+		if (recording->totals[i].cpu == cpu && snapshot ==
+		    !!(recording->totals[i].flags & TB_TOTALS_SNAPSHOT))
+			return &recording->totals[i];
+	return NULL;
+}
+
+static int add_totals(struct tb_recording *recording,
+		      const struct tb_walk *walk)
+{
+	struct tb_totals totals = { 0 }, *same;
+
+	memcpy(&totals, walk->payload, walk->bytes < sizeof(totals) ?
+	       walk->bytes : sizeof(totals));
+	same = find_totals(recording, totals.cpu,
+			   totals.flags & TB_TOTALS_SNAPSHOT);
+	if (!same) {
+		if (tb_array_grow(&recording->totals, &recording->room_totals,
+				  recording->nr_totals, sizeof(totals)))
+			return -ENOMEM;
+		same = &recording->totals[recording->nr_totals++];
+	}
+	*same = totals;
 	return 0;
 }
 
@@ -164,6 +183,46 @@ static int add_suppressed(struct tb_recording *recording,
 	return 0;
 }
 
+/* A record is repeated with each complete state, and says the same unless there was a change */
+static bool selects_the_same(const struct tb_selected *last, const struct tb_selection *selection)
+{
+	return last->first == selection->first && last->count == selection->count &&
+	       !memcmp(last->bits, selection->bits, (selection->count + 7) / 8);
+}
+
+static int add_selection(struct tb_trace *trace, struct tb_recording *recording,
+			 const struct tb_walk *walk)
+{
+	const struct tb_selection *selection = walk->payload;
+	struct tb_selected *list, selected;
+	size_t at = recording->nr_selections;
+
+	if (walk->bytes < sizeof(*selection) || selection->count > TB_EVENT_IDS ||
+	    walk->bytes - sizeof(*selection) < (selection->count + 7) / 8) {
+		durable_fault(trace, walk, "a record of the selection is too short");
+		return 0;
+	}
+	if (at && walk->ticks >= recording->selections[at - 1].ticks &&
+	    selects_the_same(&recording->selections[at - 1], selection))
+		return 0;
+	if (tb_array_grow(&recording->selections, &recording->room_selections, at,
+			  sizeof(selected)))
+		return -ENOMEM;
+	selected.ticks = walk->ticks;
+	selected.first = selection->first;
+	selected.count = selection->count;
+	selected.bits = malloc((selection->count + 7) / 8 + 1);
+	if (!selected.bits)
+		return -ENOMEM;
+	memcpy(selected.bits, selection->bits, (selection->count + 7) / 8);
+	list = recording->selections;
+	for (; at && list[at - 1].ticks > selected.ticks; at--)
+		list[at] = list[at - 1];
+	list[at] = selected;
+	recording->nr_selections++;
+	return 0;
+}
+
 static int durable_event(struct tb_trace *trace,
 			 struct tb_recording *recording,
 			 const struct tb_walk *walk)
@@ -180,12 +239,12 @@ static int durable_event(struct tb_trace *trace,
 			return tb_clock_add(recording, walk->payload);
 		break;
 	case TB_EV_TOTALS:
-		if (walk->bytes < sizeof(struct tb_totals))
+		if (walk->bytes < TOTALS_LEAST)
 			durable_fault(trace, walk, "a totals record is too short");
 		else if (((const struct tb_totals *)walk->payload)->cpu > CPU_MAX)
 			durable_fault(trace, walk, "a totals record names an impossible CPU");
 		else
-			return add_totals(recording, walk->payload);
+			return add_totals(recording, walk);
 		break;
 	case TB_EV_STRING:
 		if (walk->bytes < sizeof(struct tb_string))
@@ -201,6 +260,8 @@ static int durable_event(struct tb_trace *trace,
 		else
 			return add_suppressed(recording, walk->payload);
 		break;
+	case TB_EV_SELECTION:
+		return add_selection(trace, recording, walk);
 	}
 	return 0;
 }
@@ -295,6 +356,9 @@ void tb_durable_free(struct tb_recording *recording)
 	free(recording->syncs);
 	free(recording->totals);
 	free(recording->suppressed);
+	for (i = 0; i < recording->nr_selections; i++)
+		free(recording->selections[i].bits);
+	free(recording->selections);
 	free(recording->symbols);
 	tb_users_free(recording->users);
 }
@@ -306,16 +370,88 @@ const struct tb_suppressed *tb_trace_suppressed(const struct tb_trace *trace,
 	return *count ? trace->selected->suppressed : NULL;
 }
 
+int tb_trace_selection(const struct tb_trace *trace, unsigned int index, uint64_t *ticks)
+{
+	const struct tb_recording *recording = trace->selected;
+
+	if (index >= recording->nr_selections)
+		return -ENOENT;
+	*ticks = recording->selections[index].ticks;
+	return 0;
+}
+
+int tb_trace_selects(const struct tb_trace *trace, unsigned int index, uint16_t id)
+{
+	const struct tb_recording *recording = trace->selected;
+	const struct tb_selected *selected;
+	uint32_t bit;
+
+	if (index >= recording->nr_selections)
+		return 1;
+	selected = &recording->selections[index];
+	bit = id - selected->first;
+	return bit < selected->count && selected->bits[bit / 8] >> bit % 8 & 1;
+}
+
 const struct tb_totals *tb_trace_totals(const struct tb_trace *trace,
 					unsigned int cpu)
 {
-	const struct tb_recording *recording = trace->selected;
-	size_t i;
+	return find_totals(trace->selected, cpu, false);
+}
 
-	for (i = 0; i < recording->nr_totals; i++)
-		if (recording->totals[i].cpu == cpu)
-			return &recording->totals[i];
-	return NULL;
+const struct tb_totals *tb_trace_snapshot(const struct tb_trace *trace,
+					  unsigned int cpu)
+{
+	return find_totals(trace->selected, cpu, true);
+}
+
+/* The first block of the recording that there is: nothing of it is earlier */
+static uint64_t recording_begin(const struct tb_trace *trace)
+{
+	const struct tb_recording *recording = trace->selected;
+
+	return recording->durable.count && !trace->follow ?
+	       tb_block_at(trace, recording->durable.first)->time_start : 0;
+}
+
+int tb_trace_tail(const struct tb_trace *trace, unsigned int cpu,
+		  const struct tb_block *last, struct tb_gap *lost,
+		  uint64_t *ticks)
+{
+	const struct tb_totals *totals = tb_trace_totals(trace, cpu);
+	uint64_t overwritten = last ? last->overwritten : 0;
+	uint64_t dropped = last ? last->dropped : 0;
+	uint64_t end = last ? last->time_end : 0;
+
+	memset(lost, 0, sizeof(*lost));
+	if (!totals) {
+		totals = tb_trace_snapshot(trace, cpu);
+		/* what is overwritten while it is taken is told where it is missing */
+		if (!totals || totals->flags & TB_TOTALS_OPEN ||
+		    totals->blocks != (last ? last->sequence + 1 : 0))
+			return 0;
+	} else if (totals->overwritten > overwritten) {
+		lost->overwritten = totals->overwritten - overwritten;
+	}
+	if (totals->dropped > dropped)
+		lost->dropped = totals->dropped - dropped;
+	if (!lost->overwritten && !lost->dropped)
+		return 0;
+	/* without a time of their own: nothing later is known of this CPU */
+	*ticks = totals->time || last ? totals->time : trace->selected->end;
+	if (*ticks < end)
+		*ticks = end;
+	/* the totals know of drops alone when they were */
+	lost->first = totals->first;
+	if (lost->overwritten || !totals->first)
+		lost->first = last ? last->time_start : recording_begin(trace);
+	if (totals->first && totals->first < lost->first)
+		lost->first = totals->first;
+	/* who ran after the last of them is not known either */
+	lost->last = *ticks;
+	if (lost->first > lost->last)
+		lost->first = lost->last;
+	return 1;
 }
 
 const char *tb_trace_string(const struct tb_trace *trace, uint32_t kind,

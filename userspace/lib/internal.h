@@ -62,6 +62,13 @@ struct tb_symbol_at {
 	size_t   length;
 };
 
+/* Which events were recorded from @ticks on: a bit each, from id @first */
+struct tb_selected {
+	uint64_t ticks;
+	uint32_t first, count;
+	unsigned char *bits;
+};
+
 struct tb_recording {
 	bool     has_init;
 	bool     overwrote;		/* the headers of its blocks say so */
@@ -84,6 +91,8 @@ struct tb_recording {
 	size_t   nr_totals, room_totals;
 	struct tb_suppressed *suppressed;
 	size_t   nr_suppressed, room_suppressed;
+	struct tb_selected *selections;	/* in order of time */
+	size_t   nr_selections, room_selections;
 	struct tb_symbol_at *symbols;	/* by address */
 	size_t   nr_symbols, room_symbols;
 	struct tb_users *users;		/* NULL: no program has written */

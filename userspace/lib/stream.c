@@ -260,6 +260,7 @@ bool tb_durable_flows(const struct tb_walk *walk)
 	case TB_EV_TOTALS:
 	case TB_EV_STRING:
 	case TB_EV_SUPPRESSED:
+	case TB_EV_SELECTION:
 		return false;
 	case TB_EV_THREAD:
 		return walk->bytes >= sizeof(struct tb_thread) &&
@@ -286,25 +287,17 @@ static bool stream_gap(struct stream *stream)
 static bool stream_tail(struct tb_cursor *cursor, struct stream *stream)
 {
 	const struct tb_block *last = &stream->header;
-	const struct tb_totals *totals;
 
 	if (stream->tail_done || stream->cpu == TB_RING_DURABLE)
 		return false;
 	stream->tail_done = true;
-	totals = tb_trace_totals(cursor->trace, stream->cpu);
-	if (!totals || !last->magic)
-		return false;
-	memset(&stream->lost, 0, sizeof(stream->lost));
-	if (totals->overwritten > last->overwritten)
-		stream->lost.overwritten = totals->overwritten - last->overwritten;
-	if (totals->dropped > last->dropped)
-		stream->lost.dropped = totals->dropped - last->dropped;
-	if (!stream->lost.overwritten && !stream->lost.dropped)
-		return false;
-	stream->lost.first = last->time_start;
-	stream->lost.last = last->time_end;
-	stream->ticks = last->time_end;
-	return true;
+	/* who runs is not known: as with other losses, the thread that opened a block; no other is
+	 * known after going to a time, which does not look into blocks that it passes
+	 */
+	stream->current = last->magic ? last->tid : 0;
+	return tb_trace_tail(cursor->trace, stream->cpu,
+			     last->magic ? last : NULL, &stream->lost,
+			     &stream->ticks);
 }
 
 /* What comes now is not wanted any more */

@@ -9,13 +9,17 @@
  *	struct tb_error error;
  *	struct tb_view view;
  *	char text[512];
+ *	int result;
  *
  *	if (tb_trace_open("trace.tbuf", &trace, &error) < 0)
  *		errx(1, "%s", error.text);
- *	tb_cursor_open(trace, &cursor);
- *	while (tb_cursor_next(cursor, &view) > 0)
+ *	if (tb_cursor_open(trace, &cursor) < 0)
+ *		errx(1, "out of memory");
+ *	while ((result = tb_cursor_next(cursor, &view)) > 0)
  *		if (tb_view_print(trace, &view, text, sizeof(text)) > 0)
  *			puts(text);
+ *	if (tb_cursor_error(cursor, result, &error) < 0)
+ *		errx(1, "this is not all: %s", error.text);
  *	tb_cursor_close(cursor);
  *	tb_trace_close(trace);
  *
@@ -80,8 +84,8 @@ const char *tb_version(void);
  * @error: out, may be NULL
  *
  * A file that starts as a trace and breaks off later (truncated, foreign
- * bytes) opens: what is whole can be read, and tb_trace_fault() tells of the
- * rest.  One that is compressed is unpacked first, into a file without a name in
+ * bytes) opens: what is whole can be read, then tb_cursor_next() returns -EBADMSG instead
+ * of 0, and tb_trace_fault() tells of the rest.  One that is compressed is unpacked first, into a file without a name in
  * $TMPDIR (/var/tmp), else into memory; offsets are those of what is unpacked.
  * Errors: -EINVAL not a trace at all, -ENODATA empty, -EPROTO unknown
  * version, -ENOMEM, and those of open() and read().
@@ -156,10 +160,42 @@ unsigned int tb_trace_nr_cpus(const struct tb_trace *trace);
 const struct tb_totals *tb_trace_totals(const struct tb_trace *trace,
 					unsigned int cpu);
 
+/** tb_trace_snapshot - the books of @cpu when the last snapshot in the file began, NULL if there
+ *  are none.  They are those of its ring in this file if @blocks is that of its last block + 1 */
+const struct tb_totals *tb_trace_snapshot(const struct tb_trace *trace,
+					  unsigned int cpu);
+
+/**
+ * tb_trace_tail - what is missing after the last block of @cpu, by its totals
+ * @last: the block's header, NULL if there is no block
+ * @lost: out: how many events, and in which span nothing is known of this CPU
+ * @ticks: out: the end of that span
+ *
+ * Return: 1; 0 if nothing is missing there, as far as the trace tells.
+ */
+int tb_trace_tail(const struct tb_trace *trace, unsigned int cpu,
+		  const struct tb_block *last, struct tb_gap *lost,
+		  uint64_t *ticks);
+
 /** tb_trace_string - name for a number (TB_STRING_*), NULL if none; system
  *  calls and softirqs fall back to the built-in tables */
 const char *tb_trace_string(const struct tb_trace *trace, uint32_t kind,
 			    uint32_t key);
+
+/**
+ * tb_trace_selection - when the events changed that are recorded
+ * @index: which of these changes, from 0, in order of time; the first is the start, from which on
+ *	nothing is recorded yet
+ * @ticks: out: when: just before all that it enables is recorded, and all that it disables is not
+ *	any more
+ *
+ * Return: 0; -ENOENT there is no such change, or recordings of that kernel module do not say.
+ */
+int tb_trace_selection(const struct tb_trace *trace, unsigned int index, uint64_t *ticks);
+
+/** tb_trace_selects - is event @id recorded from change number @index to the next?  1 also if there
+ *  is no such change */
+int tb_trace_selects(const struct tb_trace *trace, unsigned int index, uint16_t id);
 
 /** tb_trace_suppressed - what rules kept out, per event and by thread (id 0), as told
  *  at stop; @count out, NULL if none */
@@ -200,7 +236,8 @@ uint64_t tb_trace_ns(const struct tb_trace *trace, uint64_t ticks,
 uint64_t tb_trace_ticks(const struct tb_trace *trace, uint64_t ns);
 
 /** tb_trace_syncs - the clock records by time, durable and rolling ones,
- *  without those that took far longer to read than the others; @count out, NULL if none */
+ *  without those that took far longer to read than the others; CLOCK_BOOTTIME is ahead of
+ *  CLOCK_MONOTONIC by the same in all between two sleeps; @count out, NULL if none */
 const struct tb_clock_sync *tb_trace_syncs(const struct tb_trace *trace,
 					   size_t *count);
 
@@ -481,13 +518,15 @@ void tb_cursor_close(struct tb_cursor *cursor);
 /**
  * tb_cursor_next - the next event or loss
  *
- * Order: by time; on the same tick by CPU, within a CPU as recorded.  At the
- * end, losses after the last block of each CPU (from the totals).
+ * Order: by time; on the same tick by CPU, within a CPU as recorded.  Losses
+ * after the last block of a CPU (from the totals) come at the time until which
+ * its books go: when the recording was stopped, or the snapshot began.
  *
  * What a program has written comes by twice: as TB_EV_CHUNK, when the kernel took
  * it, and as TB_VIEW_USER one record after the other, each at its own time, those of
  * one writer in the order in which it wrote them.
- * Return: 1; 0 at the end; -EAGAIN a trace that is followed has nothing to show yet (tb_cursor_wait());
+ * Return: 1; 0 at the end; -EBADMSG at the end, if that was not all: the file breaks off (the last recording
+ * of it), or blocks were damaged; -EAGAIN a trace that is followed has nothing to show yet (tb_cursor_wait());
  * -ENOMEM; of a trace that is followed, errors of read() and of the device.  Damage inside a block ends that block
  * (see tb_cursor_fault()) and the cursor goes on with the next one.
  * The fields of @view that it does not use for @kind are undefined.
@@ -566,6 +605,13 @@ int tb_cursor_next_block(struct tb_cursor *cursor,
  */
 int tb_cursor_next_element(struct tb_cursor *cursor, struct tb_walk *element,
 			   uint64_t *offset);
+
+/**
+ * tb_cursor_error - what a @result of tb_cursor_next() means
+ * @error: out: in words, with the place in the file; "" for 0 and 1
+ * Return: @result.
+ */
+int tb_cursor_error(const struct tb_cursor *cursor, int result, struct tb_error *error);
 
 /** tb_cursor_fault - the first damaged block met so far, NULL if none */
 const struct tb_error *tb_cursor_fault(const struct tb_cursor *cursor);
@@ -1006,6 +1052,7 @@ int tb_device_provider(struct tb_device *device, unsigned int index,
 
 /* The ioctls of linux/tracebuf.h, one to one; -errno as documented there. */
 int tb_device_query(struct tb_device *device, struct tb_query *query);
+/** tb_device_configure - -E2BIG @config has something that this library does not know */
 int tb_device_configure(struct tb_device *device, const struct tb_config *config);
 int tb_device_start(struct tb_device *device, uint32_t flags);
 int tb_device_stop(struct tb_device *device);
@@ -1080,6 +1127,16 @@ int tb_device_producer(struct tb_device *device, unsigned int index,
 		       struct tb_producer_info *info);
 
 /**
+ * tb_device_quota - whether this provider takes anything from programs, and how much
+ * @quota: see linux/tracebuf_producer.h; a new provider is closed (TB_QUOTA_CLOSED)
+ * Errors: -EINVAL, -ENOTTY as above.
+ */
+int tb_device_quota(struct tb_device *device, const struct tb_quota *quota);
+
+/** tb_device_intake - the quota, and what it kept out of this recording; -ENOTTY as above */
+int tb_device_intake(struct tb_device *device, struct tb_intake_info *info);
+
+/**
  * tb_device_map - map all buffers, read-only
  * @data, @size: out, may be NULL.  Mapping again gives the same; it goes with
  * the device.
@@ -1140,6 +1197,12 @@ int tb_device_arm(struct tb_device *device, const char *patterns, uint32_t post)
 int tb_device_arm_rules(struct tb_device *device, const char *patterns,
 			uint32_t post, const struct tb_rule *rules,
 			unsigned int count, uint32_t *bad);
+/** tb_device_arm_within - and freeze it at the latest @post_ms after the event; 0: without such
+ *  a limit; -E2BIG also if the module knows none */
+int tb_device_arm_within(struct tb_device *device, const char *patterns,
+			 uint32_t post, uint32_t post_ms,
+			 const struct tb_rule *rules, unsigned int count,
+			 uint32_t *bad);
 int tb_device_disarm(struct tb_device *device);
 /** tb_device_trigger - what has become of it */
 int tb_device_trigger(struct tb_device *device, struct tb_trigger_info *info);
@@ -1147,6 +1210,61 @@ int tb_device_trigger(struct tb_device *device, struct tb_trigger_info *info);
 /** tb_device_block - where the block of @ref is in the mapping */
 const struct tb_block *tb_device_block(const struct tb_device *device,
 				       const struct tb_ref *ref);
+
+/*
+ * Structures of linux/tracebuf.h grow at their ends.  A program and the library may have been made
+ * with different versions of it: so these take the @size that the caller's structure has, write
+ * nothing behind that, and fill what they do not know of it with zeros.  The names without _sized
+ * are macros that pass sizeof; as functions they are for the sizes of the first release.  The
+ * library's own structures do not grow, nor do elements of arrays (struct tb_ref, and struct
+ * tb_rule for tb_device_arm_rules()).
+ */
+
+/** tb_device_query_sized - tb_device_query() for a structure of @size bytes */
+int tb_device_query_sized(struct tb_device *device, struct tb_query *query, size_t size);
+/** tb_device_provider_sized - tb_device_provider(), likewise */
+int tb_device_provider_sized(struct tb_device *device, unsigned int index,
+			     struct tb_provider_info *info, size_t size);
+/** tb_device_stats_sized - tb_device_stats(), likewise */
+int tb_device_stats_sized(struct tb_device *device, unsigned int cpu, struct tb_stats *stats,
+			  size_t size);
+/** tb_device_event_sized - tb_device_event(), likewise */
+int tb_device_event_sized(struct tb_device *device, unsigned int index,
+			  struct tb_event_info *info, size_t size);
+/** tb_device_producer_sized - tb_device_producer(), likewise */
+int tb_device_producer_sized(struct tb_device *device, unsigned int index,
+			     struct tb_producer_info *info, size_t size);
+/** tb_device_suppressed_sized - tb_device_suppressed(), likewise */
+int tb_device_suppressed_sized(struct tb_device *device, uint32_t index,
+			       struct tb_suppressed *suppressed, size_t size);
+/** tb_device_trigger_sized - tb_device_trigger(), likewise */
+int tb_device_trigger_sized(struct tb_device *device, struct tb_trigger_info *info, size_t size);
+/** tb_device_configure_sized - tb_device_configure() for a structure of @size bytes */
+int tb_device_configure_sized(struct tb_device *device, const struct tb_config *config,
+			      size_t size);
+/** tb_device_rule_sized - tb_device_rule(), likewise */
+int tb_device_rule_sized(struct tb_device *device, struct tb_rule *rule, size_t size);
+
+#ifndef TB_NO_SIZED
+#define tb_device_query(device, query) \
+	tb_device_query_sized(device, query, sizeof(*(query)))
+#define tb_device_provider(device, index, info) \
+	tb_device_provider_sized(device, index, info, sizeof(*(info)))
+#define tb_device_stats(device, cpu, stats) \
+	tb_device_stats_sized(device, cpu, stats, sizeof(*(stats)))
+#define tb_device_event(device, index, info) \
+	tb_device_event_sized(device, index, info, sizeof(*(info)))
+#define tb_device_producer(device, index, info) \
+	tb_device_producer_sized(device, index, info, sizeof(*(info)))
+#define tb_device_suppressed(device, index, suppressed) \
+	tb_device_suppressed_sized(device, index, suppressed, sizeof(*(suppressed)))
+#define tb_device_trigger(device, info) \
+	tb_device_trigger_sized(device, info, sizeof(*(info)))
+#define tb_device_configure(device, config) \
+	tb_device_configure_sized(device, config, sizeof(*(config)))
+#define tb_device_rule(device, rule) \
+	tb_device_rule_sized(device, rule, sizeof(*(rule)))
+#endif
 
 /* ---- save/saved channels ---------------------------------------------- */
 

@@ -11,7 +11,8 @@
  *	tb_end(tb_here(), &work);
  *
  * Who wants to see it: tracebuf record with the category enabled.  Until then each of these costs
- * two loads and a branch that is not taken.
+ * two loads and a branch that is not taken; the beginning and the end of a slice cost one more of
+ * each.  Without the module it is the same, from the second event of a category on.
  *
  * A *writer* puts records into chunks of memory that the kernel can see, without system calls; it
  * belongs to one thread.  An *arbiter* hands out chunks and commits those that are complete; it
@@ -64,13 +65,14 @@ struct tb_category {
 	struct tb_category *next;
 	struct tb_arbiter *arbiter;
 	uint32_t id;
+	uint32_t begun;
 };
 
 /* what the gate of a category is that nobody has asked the kernel about: open, so that it is */
 extern const uint32_t tb_category_unknown;
 
 #define TB_CATEGORY_INIT(text) \
-	{ (text), &tb_category_unknown, &tb_category_unknown, NULL, NULL, 0 }
+	{ (text), &tb_category_unknown, &tb_category_unknown, NULL, NULL, 0, 0 }
 
 /** TB_CATEGORY - define the category @symbol, called @text */
 #define TB_CATEGORY(symbol, text) \
@@ -93,11 +95,25 @@ struct tb_name {
 
 #define TB_NAME_INIT(text, category) { (text), (category), 0, TB_NAME_EVENT }
 
-/* a name of this place in the program */
+/**
+ * tb_name_of - the name with the text of @place and of @category
+ *
+ * A place has the category that it is first used with; with any other one its text is interned.
+ * Signals: yes.  Return: never NULL.
+ */
+struct tb_name *tb_name_of(struct tb_name *place, struct tb_category *category);
+
+static inline struct tb_name *tb_name_in(struct tb_name *place, struct tb_category *category)
+{
+	return __builtin_expect(__atomic_load_n(&place->category, __ATOMIC_RELAXED) == category, 1) ?
+	       place : tb_name_of(place, category);
+}
+
+/* a name of this place in the program; @category_ may be another one each time */
 #define TB_NAME_HERE(text_, category_) \
 	(__extension__ ({ \
-		static struct tb_name tb_name_ = TB_NAME_INIT(text_, category_); \
-		&tb_name_; \
+		static struct tb_name tb_name_ = TB_NAME_INIT(text_, NULL); \
+		tb_name_in(&tb_name_, category_); \
 	}))
 
 /**
@@ -110,6 +126,7 @@ struct tb_name {
 struct tb_name *tb_intern(const char *text, struct tb_category *category,
 			  enum tb_name_kind kind);
 
+/* Values of TB_TEXT() take no more than half of it; further ones are told each time */
 #define TB_INTERN_MAX	8192
 
 /* ---- arbiter ------------------------------------------------------------ */
@@ -195,6 +212,10 @@ int tb_arbiter_bind(struct tb_arbiter *arbiter);
  *  TB_PIOC_TARGET. */
 int tb_arbiter_target(struct tb_arbiter *arbiter, const char *provider);
 
+/** tb_arbiter_closed - does @target take nothing from programs now?  It may be opened later: what
+ *  is recorded then is taken.  Signals: yes. */
+bool tb_arbiter_closed(const struct tb_arbiter *arbiter, unsigned int target);
+
 /** tb_arbiter_set_period - change tb_arbiter_options.period_ms.  Signals: yes. */
 void tb_arbiter_set_period(struct tb_arbiter *arbiter, uint32_t period_ms);
 
@@ -260,6 +281,8 @@ void tb_arbiter_destroy(struct tb_arbiter *arbiter);
 /* ---- writer ------------------------------------------------------------- */
 
 #define TB_WRITER_TOLD	256
+/* slices that may be in each other and still be known one by one */
+#define TB_WRITER_OPEN	64
 
 /**
  * struct tb_writer - a writer, for the functions below
@@ -275,6 +298,8 @@ void tb_arbiter_destroy(struct tb_arbiter *arbiter);
  * @wants: bit of the target in the words of categories
  * @always: what is taken to be wanted anyway
  * @told: by the low bits of their ids, the names that need not be told
+ * @depth: how many slices of the thread's track have begun and not ended
+ * @open: their categories, outermost first; TB_SLICE_SILENT: the beginning is not in the trace
  */
 struct tb_writer {
 	uint32_t busy;
@@ -289,7 +314,12 @@ struct tb_writer {
 	uint32_t always;
 	uint32_t reserved;
 	uint64_t told[TB_WRITER_TOLD];
+	uint32_t depth;
+	uint32_t reserved2;
+	uintptr_t open[TB_WRITER_OPEN];
 };
+
+#define TB_SLICE_SILENT	((uintptr_t)1)
 
 /**
  * struct tb_writer_stats - books of a writer, in records; names that it told are records too
@@ -488,8 +518,9 @@ static inline __attribute__((always_inline)) void tb_record_end(struct tb_writer
 	__atomic_store_n(&writer->busy, 0, __ATOMIC_RELAXED);
 }
 
-/* A record with up to two words behind it; all but the pointers are constants at compile time. */
-static inline __attribute__((always_inline)) void
+/* A record with up to two words behind it; all but the pointers are constants at compile time.
+ * Was it recorded? */
+static inline __attribute__((always_inline)) bool
 tb_record_words(struct tb_writer *writer, struct tb_name *name, enum tb_record_type type,
 		uint8_t flags, uint32_t words, uint64_t first, uint64_t second)
 {
@@ -498,7 +529,7 @@ tb_record_words(struct tb_writer *writer, struct tb_name *name, enum tb_record_t
 	uint64_t *more;
 
 	if (__builtin_expect(!record, 0))
-		return;
+		return false;
 	more = (uint64_t *)(record + 1);
 	record->bytes = (uint16_t)bytes;
 	record->type = type;
@@ -510,25 +541,101 @@ tb_record_words(struct tb_writer *writer, struct tb_name *name, enum tb_record_t
 	if (words > 1)
 		more[1] = second;
 	tb_record_end(writer, bytes);
+	return true;
+}
+
+/*
+ * An end does not say of which slice it is: it ends the innermost one.  So the end of a slice is
+ * recorded exactly if its beginning was, whatever became of the category meanwhile; to know that,
+ * a writer keeps a list of its open slices.  A handler of a signal that comes in between uses what
+ * is above @depth, and leaves that as it was.
+ */
+static inline void tb_slice_push(struct tb_writer *writer, struct tb_category *category,
+				 uintptr_t silent)
+{
+	uint32_t depth = __atomic_load_n(&writer->depth, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&writer->depth, depth + 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (depth < TB_WRITER_OPEN)
+		writer->open[depth] = (uintptr_t)category | silent;
+	if (category && !__atomic_load_n(&category->begun, __ATOMIC_RELAXED))
+		__atomic_store_n(&category->begun, 1, __ATOMIC_RELAXED);
+}
+
+/* A slice begins that is not recorded.  If there is none around it, its end is known as such. */
+static inline void tb_slice_unwanted(struct tb_writer *writer, struct tb_category *category)
+{
+	if (__atomic_load_n(&writer->depth, __ATOMIC_RELAXED) &&
+	    !__atomic_load_n(&writer->busy, __ATOMIC_RELAXED))
+		tb_slice_push(writer, category, TB_SLICE_SILENT);
+}
+
+static inline bool tb_category_wanted(const struct tb_category *category,
+				      const struct tb_writer *writer);
+
+/* A slice has begun, and was @recorded or not */
+static inline void tb_slice_began(struct tb_writer *writer, struct tb_category *category,
+				  bool recorded)
+{
+	if (__builtin_expect(recorded, 1))
+		tb_slice_push(writer, category, 0);
+	else if (__atomic_load_n(&writer->busy, __ATOMIC_RELAXED))
+		return;		/* its end will be lost, too, or nothing is recorded at all */
+	else if (!category || tb_category_wanted(category, writer))
+		tb_slice_push(writer, category, TB_SLICE_SILENT);
+	else
+		tb_slice_unwanted(writer, category);
 }
 
 /** tb_put_begin - a slice of the thread's track begins.  Signals: yes, as all tb_put_*. */
 static inline void tb_put_begin(struct tb_writer *writer, struct tb_name *name)
 {
-	tb_record_words(writer, name, TB_REC_BEGIN, 0, 0, 0, 0);
+	tb_slice_began(writer, name->category,
+		       tb_record_words(writer, name, TB_REC_BEGIN, 0, 0, 0, 0));
 }
 
 /** tb_put_begin_flow - and a flow goes through it; @flow: not 0, the same wherever it goes */
 static inline void tb_put_begin_flow(struct tb_writer *writer, struct tb_name *name,
 				     uint64_t flow)
 {
-	tb_record_words(writer, name, TB_REC_BEGIN, TB_REC_FLOW, 1, flow, 0);
+	tb_slice_began(writer, name->category,
+		       tb_record_words(writer, name, TB_REC_BEGIN, TB_REC_FLOW, 1, flow, 0));
 }
 
-/** tb_put_end - the innermost slice of this writer ends */
+/** tb_put_end - the innermost slice of this writer ends; nothing if its beginning was not recorded */
 static inline void tb_put_end(struct tb_writer *writer)
 {
-	tb_record_words(writer, NULL, TB_REC_END, 0, 0, 0, 0);
+	uint32_t depth = __atomic_load_n(&writer->depth, __ATOMIC_RELAXED);
+	bool silent = false;
+
+	if (depth && !__atomic_load_n(&writer->busy, __ATOMIC_RELAXED)) {
+		depth--;
+		silent = depth < TB_WRITER_OPEN && writer->open[depth] & TB_SLICE_SILENT;
+		__atomic_store_n(&writer->depth, depth, __ATOMIC_RELAXED);
+	}
+	if (!silent)
+		tb_record_words(writer, NULL, TB_REC_END, 0, 0, 0, 0);
+}
+
+/** tb_writer_end - tb_put_end_of() where the innermost slice is of another category */
+void tb_writer_end(struct tb_writer *writer, struct tb_category *category);
+
+/**
+ * tb_put_end_of - the innermost slice of @category ends, and those in it whose ends were left out
+ *
+ * Nothing if none of @category has begun, or its beginning was not recorded.
+ */
+static inline void tb_put_end_of(struct tb_writer *writer, struct tb_category *category)
+{
+	uint32_t depth = __atomic_load_n(&writer->depth, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(depth && (depth > TB_WRITER_OPEN ||
+				       (writer->open[depth - 1] & ~TB_SLICE_SILENT) ==
+				       (uintptr_t)category), 1))
+		tb_put_end(writer);
+	else
+		tb_writer_end(writer, category);
 }
 
 /** tb_put_instant - something happened */
@@ -686,37 +793,79 @@ static inline bool tb_category_wanted(const struct tb_category *category,
 	return ((__atomic_load_n(wanted, __ATOMIC_RELAXED) | writer->always) & writer->wants) != 0;
 }
 
+/** tb_category_refuse - a category that nobody could be asked about is not wanted: if there is no
+ *  module its gate is closed, until there is an arbiter.  Signals: yes. */
+void tb_category_refuse(struct tb_category *category, const struct tb_writer *writer);
+
+/** tb_category_enabled - behind an open gate: does @writer's target want it?  Signals: yes. */
+static inline bool tb_category_enabled(struct tb_category *category,
+				       const struct tb_writer *writer)
+{
+	if (__builtin_expect(tb_category_wanted(category, writer), 1))
+		return true;
+	if (__atomic_load_n(&category->gate, __ATOMIC_RELAXED) == &tb_category_unknown)
+		tb_category_refuse(category, writer);
+	return false;
+}
+
+/* Is it wanted, or may slices of it have begun when it was? */
+static inline __attribute__((always_inline)) bool
+tb_category_followed(const struct tb_category *category)
+{
+	return tb_category_open(category) ||
+	       __builtin_expect(__atomic_load_n(&category->begun, __ATOMIC_RELAXED) != 0, 0);
+}
+
 #define TB_IF_WANTED_(writer_, category_, ...) \
 	do { \
-		if (tb_category_open(category_)) { \
+		struct tb_category *tb_category_ = (category_); \
+		if (tb_category_open(tb_category_)) { \
 			struct tb_writer *tb_writer_ = (writer_); \
-			if (tb_category_wanted(category_, tb_writer_)) \
+			if (tb_category_enabled(tb_category_, tb_writer_)) \
 				__VA_ARGS__; \
 		} \
 	} while (0)
 
+#define TB_BEGIN_(writer_, category_, ...) \
+	do { \
+		struct tb_category *tb_category_ = (category_); \
+		if (tb_category_followed(tb_category_)) { \
+			struct tb_writer *tb_writer_ = (writer_); \
+			if (tb_category_enabled(tb_category_, tb_writer_)) { \
+				__VA_ARGS__; \
+			} else if (__atomic_load_n(&tb_category_->begun, __ATOMIC_RELAXED)) { \
+				tb_slice_unwanted(tb_writer_, tb_category_); \
+			} \
+		} \
+	} while (0)
+
 /*
- * @writer is not evaluated unless somebody wants @category, a struct tb_category *.  @text is
- * a constant.
+ * @writer is not evaluated unless somebody wants @category, a struct tb_category *, or, of slices,
+ * wanted it before.  @text is a constant.
  */
 #define tb_begin(writer, category, text) \
-	TB_IF_WANTED_(writer, category, tb_put_begin(tb_writer_, TB_NAME_HERE(text, category)))
+	TB_BEGIN_(writer, category, tb_put_begin(tb_writer_, TB_NAME_HERE(text, tb_category_)))
 #define tb_begin_flow(writer, category, text, flow) \
-	TB_IF_WANTED_(writer, category, \
-		      tb_put_begin_flow(tb_writer_, TB_NAME_HERE(text, category), flow))
+	TB_BEGIN_(writer, category, \
+		  tb_put_begin_flow(tb_writer_, TB_NAME_HERE(text, tb_category_), flow))
+/* @category: that of the beginning.  The end is recorded if the beginning was. */
 #define tb_end(writer, category) \
-	TB_IF_WANTED_(writer, category, tb_put_end(tb_writer_))
+	do { \
+		struct tb_category *tb_category_ = (category); \
+		if (tb_category_followed(tb_category_)) \
+			tb_put_end_of(writer, tb_category_); \
+	} while (0)
 #define tb_instant(writer, category, text) \
-	TB_IF_WANTED_(writer, category, tb_put_instant(tb_writer_, TB_NAME_HERE(text, category)))
+	TB_IF_WANTED_(writer, category, tb_put_instant(tb_writer_, TB_NAME_HERE(text, tb_category_)))
 #define tb_instant_flow(writer, category, text, flow, last) \
 	TB_IF_WANTED_(writer, category, \
-		      tb_put_instant_flow(tb_writer_, TB_NAME_HERE(text, category), flow, last))
+		      tb_put_instant_flow(tb_writer_, TB_NAME_HERE(text, tb_category_), flow, last))
 #define tb_counter(writer, category, text, value) \
 	TB_IF_WANTED_(writer, category, \
-		      tb_put_counter(tb_writer_, TB_NAME_HERE(text, category), value))
+		      tb_put_counter(tb_writer_, TB_NAME_HERE(text, tb_category_), value))
 #define tb_counter_double(writer, category, text, value) \
 	TB_IF_WANTED_(writer, category, \
-		      tb_put_counter_double(tb_writer_, TB_NAME_HERE(text, category), value))
+		      tb_put_counter_double(tb_writer_, TB_NAME_HERE(text, tb_category_), value))
 
 /* tb_event(writer, category, text, value) or tb_event(writer, category, text, data, bytes) */
 #define tb_event(...) \
@@ -724,10 +873,10 @@ static inline bool tb_category_wanted(const struct tb_category *category,
 #define TB_EVENT_PICK_(a, b, c, d, e, pick, ...) pick
 #define TB_EVENT_VALUE_(writer, category, text, value) \
 	TB_IF_WANTED_(writer, category, \
-		      tb_put_simple(tb_writer_, TB_NAME_HERE(text, category), value))
+		      tb_put_simple(tb_writer_, TB_NAME_HERE(text, tb_category_), value))
 #define TB_EVENT_DATA_(writer, category, text, data, bytes) \
 	TB_IF_WANTED_(writer, category, \
-		      tb_put_event(tb_writer_, TB_NAME_HERE(text, category), data, bytes))
+		      tb_put_event(tb_writer_, TB_NAME_HERE(text, tb_category_), data, bytes))
 
 /* arguments: tb_instant_args(w, c, "read", TB_S64("bytes", n), TB_TEXT("file", path)) */
 #define TB_ARGUMENT_(text, type_, value_) \
@@ -738,13 +887,13 @@ static inline bool tb_category_wanted(const struct tb_category *category,
 #define TB_TEXT(text, value)	TB_ARGUMENT_(text, TB_ARG_TEXT, (uintptr_t)(value))
 #define TB_DOUBLE(text, value)	TB_ARGUMENT_(text, TB_ARG_DOUBLE, tb_double_bits(value))
 #define tb_begin_args(writer, category, text, ...) \
-	TB_ARGS_(writer, category, text, TB_REC_BEGIN, __VA_ARGS__)
+	TB_ARGS_(TB_BEGIN_, writer, category, text, TB_REC_BEGIN, __VA_ARGS__)
 #define tb_instant_args(writer, category, text, ...) \
-	TB_ARGS_(writer, category, text, TB_REC_INSTANT, __VA_ARGS__)
-#define TB_ARGS_(writer, category, text, type, ...) \
-	TB_IF_WANTED_(writer, category, { \
+	TB_ARGS_(TB_IF_WANTED_, writer, category, text, TB_REC_INSTANT, __VA_ARGS__)
+#define TB_ARGS_(if_, writer, category, text, type, ...) \
+	if_(writer, category, { \
 		const struct tb_argument tb_args_[] = { __VA_ARGS__ }; \
-		tb_put_args(tb_writer_, TB_NAME_HERE(text, category), type, 0, tb_args_, \
+		tb_put_args(tb_writer_, TB_NAME_HERE(text, tb_category_), type, 0, tb_args_, \
 			    sizeof(tb_args_) / sizeof(tb_args_[0])); \
 	})
 

@@ -12,7 +12,7 @@
  *	}
  *
  * All record into the calling thread's writer (tb_here()); nothing throws.  A name is a constant of
- * its place in the program; its category is that of the first event that uses it there.
+ * its place in the program; its category may be another one each time.
  */
 #ifndef TRACEBUF_RECORD_HPP
 #define TRACEBUF_RECORD_HPP
@@ -34,7 +34,7 @@ public:
 	/// Would an event be recorded now?  Two loads, if nobody wants it.
 	bool enabled() noexcept
 	{
-		return tb_category_open(&c_) && tb_category_wanted(&c_, tb_here());
+		return tb_category_open(&c_) && tb_category_enabled(&c_, tb_here());
 	}
 
 	/// For the functions of tracebuf_record.h.
@@ -49,13 +49,7 @@ class name {
 public:
 	explicit constexpr name(const char *text) noexcept : n_(TB_NAME_INIT(text, nullptr)) {}
 
-	tb_name *in(category &c) noexcept
-	{
-		/* threads that come here at the same time store the same */
-		if (!__atomic_load_n(&n_.category, __ATOMIC_RELAXED))
-			__atomic_store_n(&n_.category, c.get(), __ATOMIC_RELAXED);
-		return &n_;
-	}
+	tb_name *in(category &c) noexcept { return tb_name_in(&n_, c.get()); }
 
 private:
 	tb_name n_;
@@ -75,8 +69,8 @@ public:
 	{
 		if (!c.enabled())
 			return;
-		tb_put_begin(tb_here(), n.in(c));
 		begun(c);
+		tb_put_begin(writer_, n.in(c));
 	}
 
 	/// A flow goes through it: @flow is not 0, and the same wherever it goes.
@@ -84,29 +78,29 @@ public:
 	{
 		if (!c.enabled())
 			return;
-		tb_put_begin_flow(tb_here(), n.in(c), flow);
 		begun(c);
+		tb_put_begin_flow(writer_, n.in(c), flow);
 	}
 
 	/// Ends it if its beginning was recorded, whether or not the category is wanted by now.
 	~slice()
 	{
 		if (writer_)
-			tb_put_end(writer_);
+			tb_put_end_of(writer_, category_);
 	}
 
 	slice(const slice &) = delete;
 	slice &operator=(const slice &) = delete;
 
 private:
-	/* the first event of a category is when the kernel is asked, and may have said no */
 	void begun(category &c) noexcept
 	{
-		if (c.enabled())
-			writer_ = tb_here();
+		writer_ = tb_here();
+		category_ = c.get();
 	}
 
 	tb_writer *writer_ = nullptr;
+	tb_category *category_ = nullptr;
 };
 
 /// A slice in one record, which may end in any order, but on its thread.

@@ -367,11 +367,16 @@ static void book_lost(struct tb_user_writer *books, uint64_t records,
 	books->lost[bit] = sum(books->lost[bit], records);
 }
 
+/*
+ * The last @fresh of the piece's records have numbers that were not there before.  Others are in the
+ * trace, too, but nothing of them is missing: their numbers are in the books already.
+ */
 static int book_records(struct tb_users *users, struct tb_user_writer *books,
-			const struct tb_piece *piece, const unsigned char *data)
+			const struct tb_piece *piece, const unsigned char *data,
+			uint32_t fresh, bool wrong)
 {
+	uint32_t at = 0, count, old = piece->records - fresh;
 	const struct tb_record *record;
-	uint32_t at = 0, count;
 
 	for (count = 0; count < piece->records &&
 	     (record = tb_record_at(data, piece->bytes, at)); count++) {
@@ -387,9 +392,8 @@ static int book_records(struct tb_users *users, struct tb_user_writer *books,
 	}
 	books->delivered += count;
 	if (count < piece->records)
-		book_lost(books, piece->records - count, TB_LOST_DAMAGED);
-	if (count < piece->records || at < piece->bytes)
-		books->wrong++;
+		book_lost(books, count > old ? piece->records - count : fresh, TB_LOST_DAMAGED);
+	books->wrong += wrong || count < piece->records || at < piece->bytes;
 	return 0;
 }
 
@@ -398,19 +402,22 @@ int tb_users_book(struct tb_users *users, struct tb_sequence *sequence,
 		  const struct tb_chunk_event *chunk)
 {
 	struct tb_user_writer *books = &sequence->books;
-	bool known = numbers->known;
+	uint64_t from = numbers->next > piece->first ? numbers->next : piece->first;
+	bool known = numbers->known, wrong;
 	struct tb_missing missing;
 
+	/* numbers that were there before, or that there are not */
+	wrong = (known && piece->first < numbers->next) ||
+		piece->first > UINT64_MAX - piece->records;
 	books->chunks += !books->pieces++ || piece->chunk != numbers->chunk;
 	books->bytes += piece->bytes;
-	if (known && piece->first < numbers->next)
-		books->wrong++;
 	if (tb_numbers_piece(numbers, users, piece, &missing) && !missing.at_most)
 		book_lost(books, missing.records, missing.cause);
 	if (!known && piece->id)
 		books->before = piece->first;
 	books->attempted = numbers->next - books->before;
-	return book_records(users, books, piece, (const unsigned char *)(chunk + 1));
+	return book_records(users, books, piece, (const unsigned char *)(chunk + 1),
+			    numbers->next > from ? (uint32_t)(numbers->next - from) : 0, wrong);
 }
 
 static int book_sequence(const struct tb_trace *trace, struct tb_users *users,

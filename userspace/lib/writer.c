@@ -13,6 +13,7 @@
 #include "arbiter.h"
 
 #define NAMES_MAX	(1 + 2 * TB_ARGUMENTS_MAX)
+_Static_assert(NAMES_MAX <= 64, "struct untold has a bit for each");
 
 /* Takes everything and has no arbiter, and wants nothing.  It is busy, so it is only ever read. */
 static const struct writer null_writer = {
@@ -294,21 +295,35 @@ static uint32_t category_id(const struct tb_name *name)
 	return name->category ? shared_get(&name->category->id) : 0;
 }
 
-/* Bytes of the names that have to be told; of all if no chunk is there to have told them. */
+/* The names of a record that have to be told before it, bit i for number i, and their categories */
+struct untold {
+	uint64_t names, categories;
+};
+
+/*
+ * Bytes of the names that have to be told; of all if no chunk is there to have told them.
+ *
+ * Which these are is looked up before the first is told: telling one may push another one of the
+ * same record out of told[], and that one is in the trace all the same.
+ */
 static uint32_t untold_bytes(const struct writer *w, struct tb_name *const *names,
-			     unsigned int count)
+			     unsigned int count, struct untold *untold)
 {
 	uint32_t bytes = 0;
 	unsigned int i;
 
+	*untold = (struct untold){ 0 };
 	for (i = 0; i < count; i++) {
 		uint32_t category = category_id(names[i]);
 
 		if (w->pub.chunk && is_told(w, names[i]->id))
 			continue;
+		untold->names |= 1ull << i;
 		bytes += name_bytes(w, names[i]->text);
-		if (category && !(w->pub.chunk && is_told(w, category)))
+		if (category && !(w->pub.chunk && is_told(w, category))) {
+			untold->categories |= 1ull << i;
 			bytes += name_bytes(w, names[i]->category->name);
+		}
 	}
 	return bytes;
 }
@@ -321,12 +336,13 @@ static struct tb_record *prepare(struct writer *w, struct tb_name *const *names,
 				 unsigned int count, uint32_t bytes)
 {
 	struct tb_category *category = count ? names[0]->category : NULL;
+	struct untold untold;
 	uint32_t cause;
 	unsigned int i;
 
 	if (shared_get(&w->forked))
 		return done(w);
-	if (category && shared_get(&category->gate) == &tb_category_unknown) {
+	if (category && tb_category_is_unknown(category)) {
 		tb_category_attach(w->arbiter, category);
 		if (!tb_category_wanted(category, &w->pub))
 			return done(w);
@@ -337,21 +353,23 @@ static struct tb_record *prepare(struct writer *w, struct tb_name *const *names,
 			     shared_get(w->pub.changes) != w->pub.generation))
 		tb_writer_complete(w);
 	if (w->pub.chunk && TB_PUBLISHED_BYTES(w->pub.published) + bytes +
-	    untold_bytes(w, names, count) > chunk_room(w->arbiter))
+	    untold_bytes(w, names, count, &untold) > chunk_room(w->arbiter))
 		tb_writer_complete(w);
 	if (!w->pub.chunk) {
-		if (bytes + untold_bytes(w, names, count) > chunk_room(w->arbiter))
+		if (bytes + untold_bytes(w, names, count, &untold) > chunk_room(w->arbiter))
 			return lose(w, TB_LOST_OVERSIZE);
 		cause = tb_writer_acquire(w, true);
 		if (cause)
 			return lose(w, cause);
 	}
+	untold_bytes(w, names, count, &untold);
 	for (i = 0; i < count; i++) {
 		uint32_t id = category_id(names[i]);
 
-		if (id)
+		if (untold.categories >> i & 1)
 			tell(w, names[i]->category->name, id, TB_NAME_CATEGORY, 0);
-		tell(w, names[i]->text, names[i]->id, names[i]->kind, id);
+		if (untold.names >> i & 1)
+			tell(w, names[i]->text, names[i]->id, names[i]->kind, id);
 	}
 	return (struct tb_record *)((unsigned char *)(w->pub.chunk + 1) +
 				    TB_PUBLISHED_BYTES(w->pub.published));
@@ -368,6 +386,7 @@ void tb_put_args(struct tb_writer *pub, struct tb_name *name, enum tb_record_typ
 		 uint64_t flow, const struct tb_argument *arguments, unsigned int count)
 {
 	struct tb_name *names[NAMES_MAX] = { name }, *texts[TB_ARGUMENTS_MAX] = { NULL };
+	struct tb_name own[TB_ARGUMENTS_MAX];
 	unsigned int nr_names = 1, i;
 	struct tb_record *record;
 	struct tb_arg *arg;
@@ -382,8 +401,8 @@ void tb_put_args(struct tb_writer *pub, struct tb_name *name, enum tb_record_typ
 	for (i = 0; i < count; i++) {
 		names[nr_names++] = arguments[i].name;
 		if (arguments[i].type == TB_ARG_TEXT) {
-			texts[i] = tb_intern((const char *)(uintptr_t)arguments[i].value, NULL,
-					     TB_NAME_TEXT);
+			texts[i] = tb_text_name((const char *)(uintptr_t)arguments[i].value,
+						TB_NAME_TEXT, NULL, &own[i]);
 			names[nr_names++] = texts[i];
 		}
 	}
@@ -391,8 +410,11 @@ void tb_put_args(struct tb_writer *pub, struct tb_name *name, enum tb_record_typ
 	shared_set(&pub->busy, 1);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	record = prepare(writer_of(pub), names, nr_names, bytes);
-	if (!record)
+	if (!record) {
+		if (type == TB_REC_BEGIN)
+			tb_slice_began(pub, name->category, false);
 		return;
+	}
 	*record = (struct tb_record) {
 		.bytes = (uint16_t)bytes,
 		.type = (uint8_t)type,
@@ -410,6 +432,34 @@ void tb_put_args(struct tb_writer *pub, struct tb_name *name, enum tb_record_typ
 			.value = texts[i] ? texts[i]->id : arguments[i].value,
 		};
 	tb_record_end(pub, bytes);
+	if (type == TB_REC_BEGIN)
+		tb_slice_began(pub, name->category, true);
+}
+
+/* ---- ends ---- */
+
+static bool is_of(uintptr_t open, const struct tb_category *category)
+{
+	const struct tb_category *other = (const struct tb_category *)(open & ~TB_SLICE_SILENT);
+
+	/* two parts of a program may each have defined it */
+	return other == category || (other && category && !strcmp(other->name, category->name));
+}
+
+void tb_writer_end(struct tb_writer *pub, struct tb_category *category)
+{
+	uint32_t depth = shared_get(&pub->depth), at;
+
+	if (shared_get(&pub->busy)) {
+		tb_writer_nested(pub);
+		return;
+	}
+	at = depth < TB_WRITER_OPEN ? depth : TB_WRITER_OPEN;
+	for (; at && !is_of(pub->open[at - 1], category); at--)
+		;
+	/* of slices in it that was jumped out of, nobody has said that they end */
+	for (; at && depth >= at; depth--)
+		tb_put_end(pub);
 }
 
 /* ---- slices in one record ---- */

@@ -193,8 +193,8 @@ export class Model {
 		if (/^[XZ]/.test(state))
 			return;
 		if (row.doubt[at] || !state) {
-			/* the trace ends while it is running: that is all */
-			if (!last)
+			/* the trace ends while it is running: that is all, unless what came last is missing */
+			if (!last || this.lostIn(begin, end))
 				spans.unknown.add(begin, end);
 			return;
 		}

@@ -37,7 +37,8 @@ $(PERFETTO_OBJ): $(PERFETTO_GEN).h
 # Traces to export, and the exporter under the sanitizers, for test_export.sh
 PERFETTO_TEST_SRC := $(ROOT)/selftests/unit/test_export.c \
 	$(wildcard $(ROOT)/userspace/tool/export_fxt*.c $(ROOT)/userspace/tool/export_perfetto*.c) \
-	$(addprefix $(ROOT)/userspace/tool/,export_common.c out.c user_writers.c)
+	$(addprefix $(ROOT)/userspace/tool/,export_common.c out.c user_writers.c) \
+	$(ROOT)/userspace/analysis/map.c
 
 $(OUT)/test_export: $(PERFETTO_TEST_SRC) $(PERFETTO_GEN).h \
 		$(OUT)/obj/perfetto/perfetto.pb-c.o $(ASAN_OBJ) \

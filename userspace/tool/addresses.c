@@ -2,7 +2,8 @@
 /*
  * Names for the addresses in a trace; see addresses.h.
  *
- * The addresses are kept in a hash table.  /proc/kallsyms is read once, at
+ * The addresses are those of stacks, and those of functions in events: of timers and work, which
+ * Perfetto calls by them.  They are kept in a hash table.  /proc/kallsyms is read once, at
  * the end and only if there are any; of its functions those that an address
  * is in go into blocks of the kind TB_BLOCK_NOTE.
  */
@@ -23,6 +24,61 @@ struct addresses {
 	size_t   nr_slots, used;
 	uint16_t provider;
 };
+
+/*
+ * Where in an event the address of a function is, plus 1, by id; 0: nowhere.  Durable blocks tell, and
+ * whoever reads one tells all: rolling blocks may be read by other threads.
+ */
+static uint16_t function_fields[1 << 16];
+
+/* ---- events with the address of a function ---- */
+
+static bool is_function(const char *name)
+{
+	static const char *const names[] = { "function", "func", "shrink" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+static void learn(const struct tb_walk *walk)
+{
+	const struct tb_event_desc *desc = walk->payload;
+	const struct tb_field *field;
+	const char *strings;
+	uint32_t i, found = 0;
+
+	if (walk->bytes < sizeof(*desc) ||
+	    walk->bytes - sizeof(*desc) < desc->nr_fields * sizeof(*field) + desc->strings ||
+	    !desc->strings)
+		return;
+	field = (const struct tb_field *)(desc + 1);
+	strings = (const char *)(field + desc->nr_fields);
+	if (strings[desc->strings - 1])
+		return;
+	for (i = 0; i < desc->nr_fields && !found; i++, field++)
+		if (field->size == sizeof(uint64_t) && !field->count &&
+		    !(field->flags & TB_FIELD_BITS) && field->name < desc->strings &&
+		    is_function(strings + field->name))
+			found = field->offset + 1u;
+	if (found <= UINT16_MAX)
+		__atomic_store_n(&function_fields[desc->id], (uint16_t)found, __ATOMIC_RELAXED);
+}
+
+/* Its address, 0: it has none */
+static uint64_t function_in(const struct tb_walk *walk)
+{
+	uint32_t at = __atomic_load_n(&function_fields[walk->id], __ATOMIC_RELAXED);
+	uint64_t address;
+
+	if (!at || walk->bytes < at - 1 + sizeof(address))
+		return 0;
+	memcpy(&address, (const char *)walk->payload + at - 1, sizeof(address));
+	return address;
+}
 
 /* ---- collecting ---- */
 
@@ -55,6 +111,15 @@ static bool grow(struct addresses *addresses)
 	return true;
 }
 
+static bool add(struct addresses *addresses, uint64_t address)
+{
+	if (addresses->used * 2 >= addresses->nr_slots && !grow(addresses))
+		return false;
+	if (address)
+		addresses->used += insert(addresses->slots, addresses->nr_slots, address);
+	return true;
+}
+
 static void collect(struct addresses *addresses, const struct tb_walk *walk)
 {
 	const struct tb_stack *stack = walk->payload;
@@ -63,33 +128,43 @@ static void collect(struct addresses *addresses, const struct tb_walk *walk)
 	if (walk->bytes < sizeof(*stack) || stack->kind != TB_STACK_KERNEL ||
 	    stack->count > (walk->bytes - sizeof(*stack)) / sizeof(stack->ip[0]))
 		return;
-	for (i = 0; i < stack->count; i++) {
-		if (addresses->used * 2 >= addresses->nr_slots && !grow(addresses))
+	for (i = 0; i < stack->count; i++)
+		if (!add(addresses, stack->ip[i]))
 			return;
-		if (stack->ip[i])
-			addresses->used += insert(addresses->slots,
-						addresses->nr_slots, stack->ip[i]);
-	}
 }
 
 void addresses_block(struct addresses **addresses, const struct tb_block *block)
 {
+	bool durable = block->kind == TB_BLOCK_DURABLE, stack;
+	uint64_t function = 0;
 	struct tb_walk walk;
 	int step;
 
-	if (block->kind != TB_BLOCK_ROLLING)
+	if (block->kind != TB_BLOCK_ROLLING && !durable)
 		return;
 	tb_walk_start(&walk, block);
 	while ((step = tb_walk_next(&walk)) == 1 || step == -EAGAIN) {
-		if (step != 1 || walk.id != TB_EV_STACK ||
-		    walk.structure != TB_STRUCT_COMPOSITE)
+		if (step != 1 || walk.structure != TB_STRUCT_COMPOSITE)
+			continue;
+		if (durable) {
+			if (walk.id == TB_EV_EVENT)
+				learn(&walk);
+			continue;
+		}
+		stack = walk.id == TB_EV_STACK;
+		function = stack ? 0 : function_in(&walk);
+		if (!stack && !function)
 			continue;
 		if (!*addresses)
 			*addresses = calloc(1, sizeof(**addresses));
 		if (!*addresses)
 			return;
 		(*addresses)->provider = block->provider;
-		collect(*addresses, &walk);
+		/* notes look up the byte before: that of a function is its start */
+		if (stack)
+			collect(*addresses, &walk);
+		else
+			add(*addresses, function + 1);
 	}
 }
 

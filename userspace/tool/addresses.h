@@ -10,7 +10,7 @@
 
 struct addresses;
 
-/* The addresses in the kernel's stacks of this block; made when there are any.
+/* The addresses in the kernel's stacks of this block, and of functions in its events; made when there are any.
  * One for which there is no memory has no name later. */
 void addresses_block(struct addresses **addresses, const struct tb_block *block);
 

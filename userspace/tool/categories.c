@@ -55,6 +55,9 @@ int choice_categories(struct tb_device *device, const struct choice *choice,
 			continue;
 		if (result < 0)
 			return category_failed(item, result);
+		/* none of any program: nor what has no category */
+		if (!enable && (all || !strcmp(item->pattern, "*")) && quota_close(device))
+			return EXIT_WRONG;
 	}
 	return EXIT_FINE;
 }

@@ -384,6 +384,9 @@ int choice_option(const struct command *command, int option, const char *value,
 	case 'F':
 		choice->form = TB_FORM_FAST;
 		break;
+	case OPTION_WRITERS:
+		status = writers_option(command, value, choice);
+		break;
 	default:
 		return 0;
 	}

@@ -71,6 +71,9 @@ struct item {
  * @options: how many -e there were
  * @filters: for all events
  * @form: for all events of which nothing else is said
+ * @open: programs may write, as much as is usual
+ * @reads: somebody reads all the time, so that is more
+ * @quota_given: @quota says what programs may do
  */
 struct choice {
 	struct item *items;
@@ -79,6 +82,10 @@ struct choice {
 	size_t   nr_filters;
 	const char *filters[FILTERS_MAX];
 	enum tb_form form;
+	bool     open;
+	bool     reads;
+	bool     quota_given;
+	struct tb_quota quota;
 };
 
 /* Options for struct choice that commands share; their help */
@@ -86,7 +93,16 @@ struct choice {
 #define CHOICE_LONG \
 	{ "events", required_argument, NULL, 'e' }, \
 	{ "filter", required_argument, NULL, 'f' }, \
-	{ "fast",   no_argument,       NULL, 'F' }
+	{ "fast",   no_argument,       NULL, 'F' }, \
+	WRITERS_LONG
+#define OPTION_WRITERS 0x130
+#define WRITERS_LONG \
+	{ "writers", required_argument, NULL, OPTION_WRITERS }
+#define WRITERS_HELP \
+	"      --writers RATE    bytes a second that programs may write into the buffers\n" \
+	"                        of each CPU (512K, 10M); any: no limit; no: nothing;\n" \
+	"                        default: the usual limit, which is also taken if the\n" \
+	"                        events have user:CATEGORY, user, or all (else no)\n"
 #define CHOICE_HELP \
 	"                        system, system:event, event, all; with * and ?; '!'\n" \
 	"                        before one leaves it out; syscalls:open*,read;\n" \
@@ -143,6 +159,17 @@ bool choice_users(const struct choice *choice);
 /* Record those chosen, too, or not any more.  Complains, EXIT_* */
 int choice_categories(struct tb_device *device, const struct choice *choice,
 		      bool enable);
+
+/* ---- what programs may write (quota.c) ---- */
+
+/* The value of --writers; EXIT_FINE, or EXIT_USAGE after complaining */
+int writers_option(const struct command *command, const char *value, struct choice *choice);
+/* Open or close the provider as @choice says; @others: as if nothing had been said before, else it
+ * is only opened.  Complains, EXIT_* */
+int choice_quota(struct tb_device *device, const struct choice *choice, bool others);
+int quota_close(struct tb_device *device);
+/* The recording that was read all the time is over: what comes next may be kept */
+void choice_quota_read(struct tb_device *device, const struct choice *choice);
 
 /* ---- what rules kept out (suppressed.c) ---- */
 

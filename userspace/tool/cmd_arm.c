@@ -24,6 +24,7 @@ struct arm {
 	const char *output;
 	struct choice choice;
 	uint32_t post;
+	uint32_t post_ms;
 	uint32_t count;
 
 	struct tb_device *device;
@@ -40,20 +41,24 @@ const struct command cmd_arm = {
 	.run   = arm_run,
 	.brief = "take a snapshot when an event occurs",
 	.help  =
-	"usage: tracebuf arm [-p NAME] --on EVENTS [-f FILTER] [--post PERCENT] [-o FILE]\n"
-	"                    [-n N]\n"
+	"usage: tracebuf arm [-p NAME] --on EVENTS [-f FILTER] [--post PERCENT]\n"
+	"                    [--post-time SECONDS] [-o FILE] [-n N]\n"
 	"\n"
 	"Waits until one of EVENTS occurs while a circular recording is running\n"
 	"('tracebuf start -m circular'), lets it go on until PERCENT of the buffers of\n"
-	"that CPU have been filled with what came after, and writes a snapshot.  From\n"
-	"then until it is written nothing is overwritten: what led to the event is there.\n"
-	"EVENTS need not be recorded.  Ctrl-C after the event writes it at once.\n"
+	"that CPU have been filled with what came after, or SECONDS have passed, whichever\n"
+	"comes first, and writes a snapshot.  From then until it is written nothing is\n"
+	"overwritten: what led to the event is there.  EVENTS need not be recorded.\n"
+	"Ctrl-C after the event writes it at once.\n"
 	"\n"
 	"  -e, --on EVENTS       system, system:event, event; with * and ?; '!' before one\n"
 	"                        leaves it out; syscalls:open*,read\n"
 	"  -f, --filter FILTER   of the events of the --on before it only those of which\n"
 	"                        this is true: 'sig == 11 && comm ~ \"my*\"'\n"
 	"  -P, --post PERCENT    0..100 (50)\n"
+	"  -T, --post-time SECONDS\n"
+	"                        at the latest so long after the event (2); 'none': until the\n"
+	"                        buffers are filled, however long a CPU takes that records little\n"
 	PROVIDER_HELP
 	"  -o, --output FILE     (snapshot-DATE-TIME.tbuf); '-': standard output\n"
 	"  -n, --count N         so many times (1); FILE, FILE.2, FILE.3 ...\n"
@@ -72,6 +77,13 @@ static int arm_failed(const struct arm *arm, int result, uint32_t bad)
 	case EBUSY:
 		return complain("a trigger is armed already by another program");
 	case E2BIG:
+		if (arm->post_ms && tb_device_arm_within(arm->device, arm->text, arm->post, 0,
+							 arm->made.rules,
+							 (unsigned int)arm->made.count,
+							 NULL) >= 0) {
+			tb_device_disarm(arm->device);
+			return complain("the module knows no --post-time: install module and tools of the same release, or use --post-time none");
+		}
 		return complain("these are more than 64 events: name them more exactly");
 	case EINVAL:
 		if (arm->made.count && bad < arm->made.count &&
@@ -202,9 +214,9 @@ static int arm_go(struct arm *arm)
 	if (arm->signals < 0)
 		return complain("signals: %s", strerror(-arm->signals));
 	while (!status && !ended && arm->taken < arm->count) {
-		result = tb_device_arm_rules(arm->device, arm->text, arm->post,
-					     arm->made.rules,
-					     (unsigned int)arm->made.count, &bad);
+		result = tb_device_arm_within(arm->device, arm->text, arm->post,
+					      arm->post_ms, arm->made.rules,
+					      (unsigned int)arm->made.count, &bad);
 		if (result < 0)
 			return arm_failed(arm, result, bad);
 		if (!arm->taken)
@@ -216,6 +228,20 @@ static int arm_go(struct arm *arm)
 	return status;
 }
 
+/* Whole milliseconds, of which 0 says that there is no limit */
+static int parse_post_time(const char *text, uint32_t *ms)
+{
+	double seconds;
+
+	*ms = 0;
+	if (!strcmp(text, "none"))
+		return 0;
+	if (parse_seconds(text, &seconds) || seconds < 0.001 || seconds > 86400)
+		return -1;
+	*ms = (uint32_t)(seconds * 1000 + 0.5);
+	return 0;
+}
+
 static int arm_with(int argc, char **argv, struct arm *arm)
 {
 	static const struct option long_options[] = {
@@ -223,6 +249,7 @@ static int arm_with(int argc, char **argv, struct arm *arm)
 		{ "on",     required_argument, NULL, 'e' },
 		{ "filter", required_argument, NULL, 'f' },
 		{ "post",   required_argument, NULL, 'P' },
+		{ "post-time", required_argument, NULL, 'T' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "count",  required_argument, NULL, 'n' },
 		{ "help",   no_argument,       NULL, 'h' },
@@ -230,7 +257,7 @@ static int arm_with(int argc, char **argv, struct arm *arm)
 	};
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "p:e:f:P:o:n:h", long_options,
+	while ((option = getopt_long(argc, argv, "p:e:f:P:T:o:n:h", long_options,
 				     NULL)) >= 0) {
 		switch (option) {
 		case 'p':
@@ -245,6 +272,11 @@ static int arm_with(int argc, char **argv, struct arm *arm)
 		case 'P':
 			if (parse_u32(optarg, 0, 100, &arm->post))
 				return misused(&cmd_arm, "'%s' is not a percentage from 0 to 100",
+					       optarg);
+			break;
+		case 'T':
+			if (parse_post_time(optarg, &arm->post_ms))
+				return misused(&cmd_arm, "'%s' is not a time from 0.001 to 86400 seconds, or 'none'",
 					       optarg);
 			break;
 		case 'o':
@@ -273,7 +305,7 @@ static int arm_with(int argc, char **argv, struct arm *arm)
 
 static int arm_run(int argc, char **argv)
 {
-	struct arm arm = { .post = 50, .count = 1, .signals = -1 };
+	struct arm arm = { .post = 50, .post_ms = 2000, .count = 1, .signals = -1 };
 	int status = arm_with(argc, argv, &arm);
 
 	made_free(&arm.made);

@@ -29,8 +29,9 @@ const struct command cmd_start = {
 	CHOICE_HELP
 	WHO_HELP
 	"  -F, --fast            their one-element forms where there are any\n"
+	WRITERS_HELP
 	PROVIDER_HELP
-	SETUP_HELP
+	SETUP_MACHINE_HELP
 	"      --no-state        do not list the existing threads first\n"
 	"  -h, --help\n",
 };
@@ -79,6 +80,10 @@ const struct command cmd_enable = {
 	PROVIDER_HELP
 	"  -F, --fast            in their one-element form where there is one\n"
 	"  -W, --wide            with all fields\n"
+	"      --writers RATE    bytes a second that programs may write into the buffers\n"
+	"                        of each CPU (512K, 10M); any: no limit; no: nothing;\n"
+	"                        default: the usual limit, which is also taken if it was\n"
+	"                        no and the events have user:CATEGORY or user\n"
 	"  -h, --help\n",
 };
 
@@ -120,9 +125,12 @@ static int start_device(struct tb_device *device, const struct choice *choice,
 	result = tb_device_query(device, &query);
 	if (result < 0 || query.state == TB_STATE_RUNNING)
 		return start_failed(device, result < 0 ? result : -EBUSY);
-	if (setup->given && setup_apply(device, setup))
-		return EXIT_WRONG;
-	if (choice->count && choice_set(device, choice))
+	if (setup->given) {
+		setup_size(device, setup, (struct sizes_for){ .live = true });
+		if (setup_apply(device, setup))
+			return EXIT_WRONG;
+	}
+	if (choice->count ? choice_set(device, choice) : choice_quota(device, choice, false))
 		return EXIT_WRONG;
 	if ((choice->count || who->given) && who_apply(device, who, 0))
 		return EXIT_WRONG;
@@ -417,8 +425,8 @@ int save_device(struct tb_device *device, const char *provider, const char *outp
 	result = sink_drain(&sink, device);
 	if (sink_close(&sink)) {
 		if (!read_stats(device, query.nr_cpus, NULL, &sum) && sum.pending)
-			note("%llu events are still in the buffers: save them to another file, 'cat' makes one of both",
-			     (unsigned long long)sum.pending);
+			note("%llu event%s left in the buffers: save to another file, 'cat' makes one of both",
+			     (unsigned long long)sum.pending, plural(sum.pending));
 		return EXIT_WRONG;
 	}
 	if (result == -EBUSY)

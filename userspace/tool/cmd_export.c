@@ -131,11 +131,16 @@ static void catch_signals(void)
 
 /**
  * struct walk - how far it has come
+ * @threads: goes through durable blocks before @selection begins; NULL: it has
+ * @begun: the exporter's cursor stands where @selection begins
  * @damaged: @damage is the first damaged block
  * @uncommitted: elements left out
  */
 struct walk {
-	const struct selection *selection;
+	struct selection *selection;
+	struct tb_trace *trace;
+	struct tb_cursor *threads;
+	bool begun;
 	struct progress progress;
 	struct tb_error damage;
 	bool damaged;
@@ -153,16 +158,71 @@ static void walk_over(void *context, const struct tb_error *damage,
 	walk->uncommitted = uncommitted;
 }
 
+/*
+ * What is before the selection is not looked at, but that durable blocks tell of threads: exporters
+ * that want to know of these get it first, by a cursor that passes over all rings.
+ */
+static int walk_begin(struct walk *walk, struct tb_cursor *cursor)
+{
+	const struct selection *selection = walk->selection;
+	unsigned int cpus = tb_trace_nr_cpus(walk->trace);
+	struct tb_choice choice = {
+		.nr_cpus = cpus, .flags = TB_CHOICE_NO_USER, .until = selection->from_ticks,
+	};
+	unsigned char *none;
+	int result;
+
+	walk->begun = true;
+	if (!selection->from.given)
+		return 0;
+	result = tb_cursor_seek(cursor, selection->from_ticks);
+	if (result || !selection->threads || !selection->from_ticks)
+		return result;
+	none = calloc(cpus + 1, 1);
+	if (!none)
+		return -ENOMEM;
+	choice.cpus = none;
+	result = tb_cursor_open(walk->trace, &walk->threads);
+	if (!result)
+		result = tb_cursor_choose(walk->threads, &choice);
+	free(none);
+	return result;
+}
+
+static void walk_end(struct walk *walk)
+{
+	tb_cursor_close(walk->threads);
+	walk->threads = NULL;
+}
+
+/* The next of them, as tb_cursor_next() */
+static int next_thread(struct walk *walk, struct tb_view *view)
+{
+	int result;
+
+	do
+		result = next_event(walk->threads, view);
+	while (result > 0 && (view->kind != TB_VIEW_EVENT || view->id != TB_EV_THREAD ||
+			      view->ticks >= walk->selection->from_ticks));
+	if (!result)
+		walk_end(walk);
+	return result;
+}
+
 static int next_wanted(void *context, struct tb_cursor *cursor,
 		       struct tb_view *view)
 {
 	struct walk *walk = context;
-	int result;
+	int result = walk->begun ? 0 : walk_begin(walk, cursor);
 
+	if (!result && walk->threads)
+		result = next_thread(walk, view);
+	if (result)
+		return result;
 	do {
 		if (told_to_stop)
 			return -EINTR;
-		result = tb_cursor_next(cursor, view);
+		result = next_event(cursor, view);
 		if (result > 0 && selection_over(walk->selection, view))
 			result = 0;
 		if (result <= 0) {
@@ -228,8 +288,9 @@ static int report(const struct job *job, const struct tb_trace *trace,
 	const struct tb_error *fault = tb_trace_fault(trace);
 
 	if (walk->uncommitted && (job->format->flags & EXPORT_LINES))
-		note("%s: %llu events had not been written completely and were left out",
-		     job->file, (unsigned long long)walk->uncommitted);
+		note("%s: %llu event%s had not been written completely and %s left out",
+		     job->file, (unsigned long long)walk->uncommitted,
+		     plural(walk->uncommitted), was(walk->uncommitted));
 	if (walk->damaged) {
 		complain_file(job->file, &walk->damage);
 		if (!fault)
@@ -251,7 +312,7 @@ static enum output_kind kind_of(const struct format *format)
 static int export_trace(struct job *job, struct tb_trace *trace,
 			unsigned int recording)
 {
-	struct walk walk = { .selection = &job->selection };
+	struct walk walk = { .selection = &job->selection, .trace = trace };
 	char text[256] = "";
 	struct tb_export_options options = {
 		.verbose = job->verbose,
@@ -284,6 +345,7 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 	progress_start(&walk.progress, trace, recording, job->quiet);
 	result = job->format->export(trace, output.stream, &options);
 	progress_end(&walk.progress);
+	walk_end(&walk);
 	if (result < 0) {
 		output_drop(&output);
 		if (told_to_stop)
@@ -293,7 +355,12 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 				text[0] ? text : strerror(-result));
 	}
 	status = output_finish(&output);
-	return status == EXIT_FINE ? report(job, trace, &walk) : status;
+	if (status == EXIT_FINE)
+		status = report(job, trace, &walk);
+	/* what writes a directory reads in a process of its own, and fails if it found nothing */
+	if (status == EXIT_FINE && !(job->format->flags & EXPORT_DIRECTORY))
+		status = selection_found(&job->selection, trace, job->file);
+	return status;
 }
 
 static int export_selected(struct job *job, struct tb_trace *trace)

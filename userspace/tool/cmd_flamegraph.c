@@ -104,10 +104,9 @@ static int take_weight(struct flame *flame, const char *value)
 
 static int take_least(struct flame_look *look, const char *value)
 {
-	char *end;
+	const char *end = parse_decimal(value, &look->least);
 
-	look->least = strtod(value, &end);
-	if (end != value && !*end && look->least >= 0 && look->least <= 1000)
+	if (end && !*end && look->least <= 1000)
 		return EXIT_FINE;
 	return misused(&cmd_flamegraph, "narrowest frame: '%s' is not a number of pixels from 0 to 1000",
 		       value);

@@ -21,7 +21,8 @@ const struct command cmd_mark = {
 	"usage: tracebuf mark [-p NAME] TEXT...\n"
 	"\n"
 	"Records TEXT as something that happens now; several words are joined by blanks.\n"
-	"Fails if nothing is being recorded.  Programs do the same with\n"
+	"Fails if nothing is being recorded, or the recording takes nothing from\n"
+	"programs ('tracebuf enable user' opens it).  Programs do the same with\n"
 	"tb_write_mark() of tracebuf_record.h.\n"
 	"\n"
 	PROVIDER_HELP
@@ -54,10 +55,11 @@ static int mark(struct tb_arbiter *arbiter, const char *provider, const char *te
 				provider);
 	if (target == -EMSGSIZE)
 		return complain("the text is too long for the buffers of provider '%s'", provider);
-	if (target == -EACCES)
-		return complain("provider '%s' takes nothing from programs", provider);
 	if (target < 0)
 		return complain("provider '%s': %s", provider, strerror(-target));
+	if (tb_arbiter_closed(arbiter, (unsigned int)target))
+		return complain("provider '%s' is closed to programs: 'tracebuf enable -p %s user' opens it",
+				provider, provider);
 	writer = tb_writer_create(arbiter, (unsigned int)target, TB_FULL_DROP);
 	if (tb_writer_is_null(writer))
 		return complain("the kernel takes no writer for '%s'", provider);

@@ -73,15 +73,17 @@ static const struct option long_options[] = {
 
 static int print_events(struct print *print, struct tb_trace *trace)
 {
-	const struct selection *selection = &print->selection;
+	struct selection *selection = &print->selection;
 	const struct tb_error *fault;
 	struct tb_cursor *cursor;
 	struct tb_view view;
 	int result;
 
 	result = tb_cursor_open(trace, &cursor);
+	if (result >= 0 && selection->from.given)
+		result = tb_cursor_seek(cursor, selection->from_ticks);
 	while (result >= 0 && print->printed < print->max &&
-	       (result = tb_cursor_next(cursor, &view)) > 0 &&
+	       (result = next_event(cursor, &view)) > 0 &&
 	       !selection_over(selection, &view)) {
 		if (!selection_wants(selection, &view))
 			continue;
@@ -98,8 +100,10 @@ static int print_events(struct print *print, struct tb_trace *trace)
 	fault = tb_cursor_fault(cursor);
 	result = fault ? complain_file(print->file, fault) : EXIT_FINE;
 	if (tb_cursor_uncommitted(cursor))
-		note("%s: %" PRIu64 " events had not been written completely and were left out",
-		     print->file, tb_cursor_uncommitted(cursor));
+		note("%s: %" PRIu64 " event%s had not been written completely and %s left out",
+		     print->file, tb_cursor_uncommitted(cursor),
+		     plural(tb_cursor_uncommitted(cursor)),
+		     was(tb_cursor_uncommitted(cursor)));
 	tb_cursor_close(cursor);
 	return result;
 }
@@ -154,7 +158,7 @@ static void print_heading(const struct print *print, unsigned int number,
 static int print_recordings(struct print *print, struct tb_trace *trace)
 {
 	unsigned int first, count, i;
-	int result, status;
+	int result = EXIT_FINE, status;
 
 	status = selection_recordings(&print->selection, trace, print->file, &first, &count);
 	if (status != EXIT_FINE)
@@ -169,6 +173,10 @@ static int print_recordings(struct print *print, struct tb_trace *trace)
 		if (result)
 			status = result;
 	}
+	/* nothing may have been asked for */
+	if (i > first && print->max && result == EXIT_FINE &&
+	    selection_found(&print->selection, trace, print->file))
+		status = EXIT_WRONG;
 	return status;
 }
 
@@ -185,8 +193,9 @@ static int print_trace(struct print *print)
 	fault = tb_trace_fault(trace);
 	if (fault && print->printed < print->max) {
 		status = complain_file(print->file, fault);
-		note("%zu blocks could be read, %" PRIu64 " lines were printed",
-		     tb_trace_blocks(trace), print->printed);
+		note("%zu block%s could be read, %" PRIu64 " line%s %s printed",
+		     tb_trace_blocks(trace), plural(tb_trace_blocks(trace)),
+		     print->printed, plural(print->printed), was(print->printed));
 	}
 	tb_trace_close(trace);
 	return status;

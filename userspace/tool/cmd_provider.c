@@ -33,6 +33,7 @@ const struct command cmd_provider = {
 	CHOICE_HELP
 	WHO_HELP
 	"  -F, --fast            their one-element forms where there are any\n"
+	WRITERS_HELP
 	SETUP_HELP
 	"  -h, --help\n"
 	"\n"
@@ -121,6 +122,7 @@ static int show_run(struct tb_device *device, const char *name)
 		show_query(&query);
 		show_enabled(device);
 		show_suppressed(device, &query, true);
+		quota_show(device);
 		each = calloc(query.nr_cpus + 1, sizeof(*each));
 		result = each ? read_stats(device, query.nr_cpus, each, &sum) :
 				-ENOMEM;
@@ -167,7 +169,8 @@ static int create_set_up(struct tb_device *device, struct create *create)
 				create->name, strerror(-result));
 	if (setup_apply(device, &create->setup))
 		return EXIT_WRONG;
-	if (create->choice.count && choice_set(device, &create->choice))
+	if (create->choice.count ? choice_set(device, &create->choice) :
+	    choice_quota(device, &create->choice, false))
 		return EXIT_WRONG;
 	return create->who.given ? who_apply(device, &create->who, 0) : EXIT_FINE;
 }

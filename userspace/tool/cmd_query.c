@@ -33,9 +33,10 @@ const struct command cmd_query = {
 	"  -s, --schema          which tables and columns there are\n"
 	"  -f, --file SQLFILE    SQL from a file\n"
 	"  -i, --input FILE      the same as FILE\n"
-	"      --csv             rows as CSV\n"
+	"      --csv             rows as CSV, below the names of columns\n"
+	"      --no-header       CSV without the names of columns\n"
 	"      --json            rows as an array of JSON objects\n"
-	"  -H, --header          CSV with the names of columns\n"
+	"  -H, --header          the same as --csv\n"
 	"  -T, --time BASE       mono (default), boot or real: times of that clock\n"
 	"  -r, --recording N     of a file with several: number N, from 1\n"
 	"  -v, --verbose         say how much of the trace was looked at\n"
@@ -50,7 +51,7 @@ struct job {
 	char *text;			/* what was read */
 	enum query_format format;
 	struct selection selection;	/* clock and recording */
-	bool header, schema, list, verbose;
+	bool no_header, schema, list, verbose;
 };
 
 /* ---- signals ---- */
@@ -216,7 +217,7 @@ static int ask(struct query *query, const struct job *job)
 	if (status != EXIT_FINE)
 		return status;
 	catch_signals(query->db->sqlite);
-	status = query_run(query, job->sql, job->format, job->header);
+	status = query_run(query, job->sql, job->format, !job->no_header);
 	running = NULL;
 	if (job->verbose)
 		say_figures(query);
@@ -229,14 +230,16 @@ static int report(const struct query *query, const struct job *job, int status)
 	const struct tb_error *fault = tb_trace_fault(query->trace);
 
 	if (query->uncommitted)
-		note("%s: %llu events had not been written completely and were left out",
-		     job->file, (unsigned long long)query->uncommitted);
+		note("%s: %llu event%s had not been written completely and %s left out",
+		     job->file, (unsigned long long)query->uncommitted,
+		     plural(query->uncommitted), was(query->uncommitted));
 	if (query->damaged)
 		status = complain_file(job->file, &query->damage);
 	if (fault) {
 		status = complain_file(job->file, fault);
-		note("%zu blocks could be read, the answer is of these",
-		     tb_trace_blocks(query->trace));
+		note("%zu block%s could be read, the answer is of %s",
+		     tb_trace_blocks(query->trace), plural(tb_trace_blocks(query->trace)),
+		     tb_trace_blocks(query->trace) == 1 ? "this one" : "these");
 	}
 	return status;
 }
@@ -313,6 +316,7 @@ static int query_run_command(int argc, char **argv)
 		{ "csv",       no_argument,       NULL, 'c' },
 		{ "json",      no_argument,       NULL, 'j' },
 		{ "header",    no_argument,       NULL, 'H' },
+		{ "no-header", no_argument,       NULL, 'N' },
 		{ "time",      required_argument, NULL, 'T' },
 		{ "recording", required_argument, NULL, 'r' },
 		{ "verbose",   no_argument,       NULL, 'v' },
@@ -347,7 +351,10 @@ static int query_run_command(int argc, char **argv)
 			job.format = QUERY_JSON;
 			break;
 		case 'H':
-			job.header = true;
+			job.format = QUERY_CSV;
+			break;
+		case 'N':
+			job.no_header = true;
 			break;
 		case 'T':
 		case 'r':
@@ -366,6 +373,8 @@ static int query_run_command(int argc, char **argv)
 		list(&job);
 		return EXIT_FINE;
 	}
+	if (job.no_header && job.format != QUERY_CSV)
+		return misused(&cmd_query, "--no-header is for --csv");
 	if (job.name && job.sql_file)
 		return misused(&cmd_query, "--name and --file exclude each other");
 	status = take_words(&job, argc - optind, argv + optind);

@@ -20,6 +20,7 @@
 #define OPTION_BUFFERED 0x201
 #define OPTION_COMPRESS 0x202
 #define OPTION_THREADS 0x203
+#define OPTION_BACKLOG 0x204
 
 static int record_run(int argc, char **argv);
 
@@ -44,6 +45,8 @@ const struct command cmd_record = {
 	READERS_HELP
 	"      --buffered        write through the page cache, even if the file system has\n"
 	"                        O_DIRECT\n"
+	"      --backlog SIZE    how much may wait in memory, beyond the buffers, for a disk that\n"
+	"                        is late (1/16 of the memory available, 16M to 1G; 0: nothing)\n"
 	RECORD_HELP(DEFAULT_FILE),
 };
 
@@ -67,18 +70,26 @@ static int record_set_up(struct record *record)
 {
 	struct tb_device *device = record->device;
 	const struct tb_query *query = &record->query;
-	char stop[64];
 
 	if (query->state == TB_STATE_RUNNING)
-		return complain("a recording is running already: end it with '%s' first",
-				stop_command(device, stop));
+		return recording_already(device);
 	/* a provider somebody has set up stays as it is */
-	if ((!record->provider || record->setup.given || !query->map_bytes) &&
-	    setup_apply(device, &record->setup))
-		return EXIT_WRONG;
+	if (!record->provider || record->setup.given || !query->map_bytes) {
+		setup_size(device, &record->setup, (struct sizes_for){
+			.live = record->stream || !strcmp(record->output, "-"),
+			.file_bytes = record->series.bytes,
+		});
+		if (setup_apply(device, &record->setup))
+			return EXIT_WRONG;
+	}
+	/* blocks are taken as they come: what programs write overwrites nothing of it */
+	if (tb_device_query(device, &record->query) < 0)
+		return complain("cannot read the state");
+	record->choice.reads = !query->map_bytes || query->mode == TB_MODE_STREAMING;
 	if (record->provider && record->defaults && query->nr_enabled &&
 	    !record->choice.nr_filters)
-		return EXIT_FINE;
+		return record->choice.quota_given || record->choice.open ?
+		       choice_quota(device, &record->choice, false) : EXIT_FINE;
 	record->chosen = true;
 	return choice_set(device, &record->choice);
 }
@@ -108,8 +119,14 @@ static int record_open(struct record *record)
 		.threads = compress_threads(record),
 		.block_bytes = record->query.buffer_bytes,
 		.most = record->series.bytes,
+		.backlog = record->query.mode == TB_MODE_STREAMING ? &record->backlog : NULL,
 	};
 	int result;
+
+	record->backlog.rings = record->query.nr_cpus;
+	record->backlog.ring_blocks = record->query.buffers;
+	if (!record->backlog_given)
+		record->backlog.limit = sizes_backlog_here();
 
 	if (record->series.given) {
 		if (record->query.mode != TB_MODE_STREAMING)
@@ -158,6 +175,8 @@ static int record_prepare(struct record *record)
 	result = tb_device_query(device, &record->query);
 	if (result < 0)
 		return complain("cannot read the state: %s", strerror(-result));
+	if (!record->quiet)
+		setup_show(&record->setup, &record->query);
 	record->each = calloc(record->query.nr_cpus + 1, sizeof(*record->each));
 	if (!record->each)
 		return complain("out of memory");
@@ -176,7 +195,8 @@ static int record_prepare(struct record *record)
 		if (result < 0)
 			return complain("cannot fork: %s", strerror(-result));
 	}
-	/* the command keeps those it had */
+	/* the command keeps those it had; what compresses takes more than is good for others */
+	record->service.hurry = !record->compress;
 	if (service_priority(&record->service))
 		return EXIT_WRONG;
 	result = record_open(record);
@@ -274,6 +294,10 @@ static int files_check(const struct command *command, const struct record *recor
 		return misused(command, "a stream is in order: --readers is for 'tracebuf record'");
 	if (record->reader_sets.text && out)
 		return misused(command, "--readers write at several places of a file, standard output has one: name a file (-o)");
+	if (record->backlog_given && record->stream)
+		return misused(command, "a stream waits for who reads it: --backlog is for 'tracebuf record'");
+	if (record->backlog_given && (out || record->buffered || record->compress))
+		return misused(command, "--backlog is for blocks that a disk takes while more are read: not for standard output, --buffered and --compress");
 	if (record->threads && !record->compress)
 		return misused(command, "--threads compress: that is for --compress");
 	if (record->compress && record->stream)
@@ -300,6 +324,7 @@ static int record_with(const struct command *command, bool stream, int argc,
 		{ "compress", required_argument, NULL, OPTION_COMPRESS },
 		{ "threads",  required_argument, NULL, OPTION_THREADS },
 		{ "buffered", no_argument,       NULL, OPTION_BUFFERED },
+		{ "backlog",  required_argument, NULL, OPTION_BACKLOG },
 		READERS_LONG,
 		SERIES_LONG,
 		SERVICE_LONG,
@@ -366,6 +391,13 @@ static int record_with(const struct command *command, bool stream, int argc,
 			break;
 		case OPTION_BUFFERED:
 			record->buffered = true;
+			break;
+		case OPTION_BACKLOG:
+			record->backlog_given = true;
+			record->backlog.limit = parse_size(optarg);
+			if (!record->backlog.limit && strcmp(optarg, "0"))
+				return misused(command, "--backlog: '%s' is not a size (K, M, G, T: 100M) nor 0",
+					       optarg);
 			break;
 		case OPTION_FIFO:
 			if (!stream)

@@ -62,14 +62,11 @@ struct options {
 static const char *number(const char *text, uint64_t *value)
 {
 	static const char units[] = "KMG";
-	const char *unit;
-	char *end;
+	bool hexadecimal = !strncmp(text, "0x", 2);
+	const char *unit, *end;
 
-	if (*text < '0' || *text > '9')
-		return NULL;
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	if (errno)
+	end = parse_number(text + 2 * hexadecimal, hexadecimal ? 16 : 10, UINT64_MAX, value);
+	if (!end)
 		return NULL;
 	unit = *end ? strchr(units, *end & ~0x20) : NULL;
 	if (unit && *end) {
@@ -307,8 +304,8 @@ static int recover_run(int argc, char **argv)
 		{ 0 }
 	};
 	struct options options = { .output = RECOVERED_FILE };
+	const char *end;
 	int option;
-	char *end;
 
 	while ((option = getopt_long(argc, argv, "o:lp:r:qh", long_options, NULL)) >= 0) {
 		switch (option) {
@@ -322,8 +319,9 @@ static int recover_run(int argc, char **argv)
 			options.provider = optarg;
 			break;
 		case 'r':
-			options.recording = strtoull(optarg, &end, 16);
-			if (*end || !options.recording)
+			end = parse_number(optarg + 2 * !strncmp(optarg, "0x", 2), 16,
+					   UINT64_MAX, &options.recording);
+			if (!end || *end || !options.recording)
 				return misused(&cmd_recover, "-r takes the number of a recording, as --list shows it, not '%s'",
 					       optarg);
 			break;

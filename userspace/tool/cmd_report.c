@@ -67,17 +67,29 @@ static const struct option long_options[] = {
 
 /* ---- reading ---- */
 
-static int feed(struct analysis *a, struct tb_cursor *cursor, const struct selection *selection)
+static int feed(struct analysis *a, struct tb_cursor *cursor, struct selection *selection)
 {
 	struct tb_view view;
 	int result = 0;
 
 	if (selection->from.given)
 		result = tb_cursor_seek(cursor, selection->from_ticks);
-	while (result >= 0 && (result = tb_cursor_next(cursor, &view)) > 0 &&
-	       !selection_over(selection, &view))
+	while (result >= 0 && (result = next_event(cursor, &view)) > 0 &&
+	       !selection_over(selection, &view)) {
+		selection_finds(selection, &view);
 		result = analysis_event(a, cursor, &view);
+	}
 	return result;
+}
+
+/* A thread may be told of, and have no event of its own */
+static bool is_told_of(const struct analysis *a, const struct selection *selection)
+{
+	const struct analysis_task *task;
+
+	task = selection->one_tid ? analysis_task_of(a, selection->tid) : NULL;
+	return task && (task->runs || task->wait.count || task->runnable.count ||
+			task->blocked.count || task->sleeping.count);
 }
 
 int report_analyse(const char *file, struct tb_trace *trace, struct selection *selection,
@@ -89,11 +101,13 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 		.whole = true,
 	};
 	const struct tb_error *fault;
+	bool before = selection->found;
 	struct tb_cursor *cursor;
 	struct analysis *a;
 	int result;
 
 	*analysis = NULL;
+	selection->found = false;
 	a = selection_start(selection, trace) ? NULL : analysis_new(trace, &options);
 	if (!a || tb_cursor_open(trace, &cursor) < 0) {
 		analysis_free(a);
@@ -109,9 +123,15 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 		tb_cursor_close(cursor);
 		return EXIT_WRONG;
 	}
-	*analysis = a;
 	result = fault ? complain_file(file, fault) : EXIT_FINE;
 	tb_cursor_close(cursor);
+	if (selection->found || is_told_of(a, selection) || !selection_asks(selection)) {
+		selection->found = true;
+		*analysis = a;
+	} else {
+		selection->found = before;
+		analysis_free(a);
+	}
 	return result;
 }
 
@@ -222,6 +242,8 @@ static int report_recordings(struct job *job, struct tb_trace *trace)
 		if (result)
 			status = result;
 	}
+	if (selection_found(&job->selection, trace, job->file))
+		status = EXIT_WRONG;
 	return status;
 }
 

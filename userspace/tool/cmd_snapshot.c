@@ -7,6 +7,7 @@
  * written when nothing is held any more.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -141,6 +142,28 @@ int snapshot_possible(const struct tb_query *query)
 	return EXIT_FINE;
 }
 
+/* Nothing was taken: because there is nothing? */
+static int snapshot_empty(struct tb_device *device,
+			  const struct tb_query *query, const char *name)
+{
+	uint64_t recorded = 0, dropped = 0;
+	struct tb_stats stats;
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < query->nr_cpus; cpu++) {
+		if (tb_device_stats(device, cpu, &stats) < 0)
+			continue;
+		recorded += stats.recorded;
+		dropped += stats.dropped;
+	}
+	if (!recorded && !dropped) {
+		note("nothing has been recorded yet: no events are in %s", name);
+		return EXIT_FINE;
+	}
+	return complain("%s has no events, although %" PRIu64 " were recorded (and %" PRIu64 " dropped): no block could be held before it was overwritten; more buffers help, or larger ones ('tracebuf start -b')",
+			name, recorded, dropped);
+}
+
 static int snapshot_write(struct tb_device *device,
 			  const struct tb_query *query, const char *output)
 {
@@ -167,8 +190,8 @@ static int snapshot_write(struct tb_device *device,
 	else if (result < 0)
 		return complain("cannot read the buffers: %s", strerror(-result));
 	note("%s: %.2f MB", sink.name, (double)sink.bytes / 1e6);
-	if (!sink.rolling)
-		note("no events were in the buffers");
+	if (result >= 0 && !sink.rolling)
+		return snapshot_empty(device, query, sink.name);
 	return result < 0 ? EXIT_WRONG : EXIT_FINE;
 }
 

@@ -136,6 +136,7 @@ static int status_run(int argc, char **argv)
 		if (events)
 			show_enabled(device);
 		show_suppressed(device, &query, events);
+		quota_show(device);
 		each = calloc(query.nr_cpus + 1, sizeof(*each));
 		result = each ? read_stats(device, query.nr_cpus, each, &sum) :
 				-ENOMEM;

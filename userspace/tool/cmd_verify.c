@@ -21,6 +21,7 @@ struct ring {
 	uint64_t ticks;			/* of the last event */
 	uint64_t blocks, events, bytes;
 	uint64_t overwritten, dropped;	/* by the last block's header */
+	struct tb_block last;		/* that header; magic 0: there is none in this file */
 	uint64_t gap_overwritten, gap_dropped;	/* sums of the gap slots */
 	uint64_t gaps;
 	bool     untold;		/* blocks are missing that a later one has to tell of */
@@ -35,10 +36,12 @@ struct verify {
 	unsigned int problems;
 	/* of the recording at hand */
 	const struct tb_init *init;
+	uint64_t recording;		/* tb_gap.recording of its blocks, 0: not known yet */
 	struct ring *rings;
 	unsigned int nr_rings;
 	struct ring durable;
 	uint64_t note_blocks, symbols;
+	unsigned int open;		/* rings whose end is not known, of all recordings */
 	bool attached;			/* stacks and counters may come */
 	/* of the block at hand */
 	const struct tb_block *block;
@@ -61,6 +64,8 @@ const struct command cmd_verify = {
 	"  attempted = events in the file + overwritten + dropped\n"
 	"\n"
 	"and for every writer of a program, attempted = records in the file + missing.\n"
+	"Of a snapshot the books are as of its beginning.  '>=': a recording that was not\n"
+	"stopped, or a file that is cut: how a CPU ends there is not known.\n"
 	"\n"
 	"Prints a line per CPU and writer, or where and how it breaks; exit status 1 then.\n"
 	"\n"
@@ -208,6 +213,16 @@ static bool verify_event(struct verify *verify, struct ring *ring,
 
 /* ---- one block ---- */
 
+/* All blocks of a recording have the same number */
+static void verify_number(struct verify *verify, uint64_t offset, uint64_t recording)
+{
+	if (recording && verify->recording && recording != verify->recording)
+		broken(verify, offset, "it is of recording 0x%" PRIx64 ", blocks before it are of 0x%" PRIx64,
+		       recording, verify->recording);
+	if (!verify->recording)
+		verify->recording = recording;
+}
+
 static void verify_gap(struct verify *verify, struct ring *ring)
 {
 	const struct tb_block *block = verify->block;
@@ -228,6 +243,7 @@ static void verify_gap(struct verify *verify, struct ring *ring)
 		return;
 	}
 	gap = walk.payload;
+	verify_number(verify, offset, gap->recording);
 	if (!(block->flags & TB_BLOCK_GAP) !=
 	    (!gap->overwritten && !gap->dropped))
 		broken(verify, offset, "the block's flags and its gap slot (%" PRIu64 " overwritten, %" PRIu64 " dropped) disagree",
@@ -377,6 +393,7 @@ static void verify_block(struct verify *verify)
 		broken(verify, verify->offset, "it ends (%" PRIu64 ") before it starts (%" PRIu64 ")",
 		       (uint64_t)block->time_end, (uint64_t)block->time_start);
 	if (durable) {
+		verify_number(verify, verify->offset, block->overwritten);
 		verify_durable_header(verify, ring);
 	} else {
 		if (verify->init && block->cpu >= verify->init->nr_cpus)
@@ -410,6 +427,7 @@ static void verify_block(struct verify *verify)
 		broken(verify, verify->offset, "the header counts %u events, there are %u",
 		       block->events, events);
 	ring->seen = true;
+	ring->last = *block;
 	ring->sequence = block->sequence;
 	ring->overwritten = block->overwritten;
 	ring->dropped = block->dropped;
@@ -420,15 +438,71 @@ static void verify_block(struct verify *verify)
 
 /* ---- the books ---- */
 
+/* When the events were dropped that no block tells of */
+static void verify_span(struct verify *verify, unsigned int cpu,
+			const struct tb_totals *totals)
+{
+	if (totals->first > totals->last || totals->last > totals->time)
+		broken(verify, 0, "CPU %u: totals of %" PRIu64 ": impossible span of time, %" PRIu64 " to %" PRIu64,
+		       cpu, (uint64_t)totals->time, (uint64_t)totals->first,
+		       (uint64_t)totals->last);
+}
+
+/* The books of a ring in a snapshot, NULL if the file has none of what is in it */
+static const struct tb_totals *snapshot_of(const struct verify *verify,
+					   unsigned int cpu)
+{
+	const struct ring *ring = &verify->rings[cpu];
+	const struct tb_totals *books = tb_trace_snapshot(verify->trace, cpu);
+
+	/* fewer blocks: the books of an earlier snapshot */
+	if (!books || ring->before.blocks || ring->continues ||
+	    books->blocks < (ring->last.magic ? ring->sequence + 1 : 0))
+		return NULL;
+	return books;
+}
+
+/* Has the ring taken events that are behind the last block here?  Some block may be gone by then. */
+static bool snapshot_open(const struct ring *ring, const struct tb_totals *books)
+{
+	return books->flags & TB_TOTALS_OPEN ||
+	       books->blocks > (ring->last.magic ? ring->sequence + 1 : 0);
+}
+
+static void verify_snapshot(struct verify *verify, unsigned int cpu)
+{
+	const struct tb_totals *books = snapshot_of(verify, cpu);
+	const struct ring *ring = &verify->rings[cpu];
+	uint64_t accounted;
+
+	if (!books || snapshot_open(ring, books))
+		return;
+	verify_span(verify, cpu, books);
+	if (books->dropped < ring->dropped)
+		broken(verify, 0, "CPU %u: when the snapshot began %" PRIu64 " events had been dropped, but before its last block %" PRIu64,
+		       cpu, (uint64_t)books->dropped, ring->dropped);
+	accounted = ring->events + ring->overwritten + books->dropped;
+	if (!(books->flags & TB_TOTALS_UNCOUNTED) && books->attempted != accounted)
+		broken(verify, 0, "CPU %u: %" PRIu64 " events attempted when the snapshot began, but %" PRIu64
+		       " in the file + %" PRIu64 " overwritten + %" PRIu64
+		       " dropped = %" PRIu64, cpu, (uint64_t)books->attempted,
+		       ring->events, ring->overwritten,
+		       (uint64_t)books->dropped, accounted);
+}
+
 static void verify_totals(struct verify *verify, unsigned int cpu)
 {
 	const struct ring *ring = &verify->rings[cpu];
 	const struct tb_totals *totals = tb_trace_totals(verify->trace, cpu);
 	uint64_t accounted;
 
+	if (!totals)
+		verify_snapshot(verify, cpu);
 	/* those of a recording that was stopped just then are for its last file */
 	if (!totals || ring->continues)
 		return;
+	if (totals->time)
+		verify_span(verify, cpu, totals);
 	accounted = ring->before.events + ring->events + totals->overwritten +
 		    totals->dropped;
 	if (totals->attempted != accounted)
@@ -488,36 +562,78 @@ static void summary_suppressed(const struct verify *verify)
 	}
 }
 
+/* The end of a ring: what is missing there, and when */
+static void summary_tail(const struct verify *verify, unsigned int cpu)
+{
+	const struct ring *ring = &verify->rings[cpu];
+	uint64_t ticks, from, to;
+	struct tb_gap lost;
+
+	if (ring->continues ||
+	    !tb_trace_tail(verify->trace, cpu, ring->last.magic ? &ring->last : NULL,
+			   &lost, &ticks))
+		return;
+	from = tb_trace_ns(verify->trace, lost.first, TB_TIME_MONOTONIC);
+	to = tb_trace_ns(verify->trace, lost.last, TB_TIME_MONOTONIC);
+	printf("      of these, after its last block: %" PRIu64 " overwritten, %" PRIu64
+	       " dropped; nothing is known of it from %" PRIu64 ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64 "\n",
+	       (uint64_t)lost.overwritten, (uint64_t)lost.dropped,
+	       from / 1000000000, from % 1000000000, to / 1000000000, to % 1000000000);
+}
+
+/* What its books are: of a stop, of a snapshot, or only those of its last block */
+static const char *books_text(const struct verify *verify, const struct ring *ring,
+			      const struct tb_totals *snapshot)
+{
+	if (verify->problems)
+		return "see above";
+	if (!snapshot)
+		return "exact";
+	if (snapshot_open(ring, snapshot))
+		return "exact up to its last block: a snapshot, recording went on";
+	if (snapshot->flags & TB_TOTALS_UNCOUNTED)
+		return "by its blocks: an event was being recorded when the snapshot began";
+	return "exact when the snapshot began";
+}
+
 /* What is in this file, where the recording has several */
-static void summary_ring(const struct verify *verify, unsigned int cpu)
+static void summary_ring(struct verify *verify, unsigned int cpu)
 {
 	const struct tb_totals *totals = tb_trace_totals(verify->trace, cpu);
+	const struct tb_totals *snapshot = totals ? NULL : snapshot_of(verify, cpu);
 	const struct ring *ring = &verify->rings[cpu];
 	uint64_t overwritten, dropped;
+	char attempted[32];
+	bool known;
 
 	if (ring->continues)
 		totals = NULL;
-	if (!ring->seen && !totals)
+	if (!ring->seen && !totals && !snapshot)
 		return;
+	known = totals || snapshot || ring->continues;
 	overwritten = (totals ? totals->overwritten : ring->overwritten) -
 		      ring->before.overwritten;
-	dropped = (totals ? totals->dropped : ring->dropped) - ring->before.dropped;
-	printf("%5u %8" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64, cpu,
-	       ring->blocks, ring->events, overwritten, dropped);
-	if (totals || ring->continues)
-		printf(" %12" PRIu64 " %6" PRIu64 "  %s%s%s\n",
-		       ring->events + overwritten + dropped, ring->gaps,
-		       verify->problems ? "see above" : "exact",
+	dropped = (totals ? totals->dropped :
+		   snapshot && !snapshot_open(ring, snapshot) ? snapshot->dropped :
+		   ring->dropped) - ring->before.dropped;
+	snprintf(attempted, sizeof(attempted), "%s%" PRIu64, known ? "" : ">=",
+		 ring->events + overwritten + dropped);
+	printf("%5u %8" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %12s %6" PRIu64,
+	       cpu, ring->blocks, ring->events, overwritten, dropped, attempted,
+	       ring->gaps);
+	if (known)
+		printf("  %s%s%s\n", books_text(verify, ring, snapshot),
 		       ring->before.blocks ? ", continued" : "",
 		       ring->continues ? ", goes on in another file" : "");
 	else
-		printf(" %12s %6" PRIu64 "  %s\n", "?", ring->gaps,
-		       "open: no totals (not stopped, or cut)");
-	if (ring->untold && !totals && !ring->continues)
+		printf("  open: no totals (not stopped, or cut): nothing tells what came after its last block\n");
+	verify->open += !known;
+	if (ring->untold && !known)
 		printf("      more were overwritten than that: blocks are missing whose events a later block would have counted\n");
+	summary_tail(verify, cpu);
 }
 
-static void summary(const struct verify *verify)
+static void summary(struct verify *verify)
 {
 	unsigned int cpu;
 
@@ -558,6 +674,7 @@ static int verify_recording(struct verify *verify, unsigned int number)
 	verify->rings = calloc(verify->nr_rings + 1, sizeof(*verify->rings));
 	memset(&verify->durable, 0, sizeof(verify->durable));
 	verify->note_blocks = verify->symbols = 0;
+	verify->recording = 0;
 	if (!verify->rings)
 		return complain("out of memory");
 	for (i = 0; (verify->block = tb_trace_block(verify->trace, i,
@@ -623,7 +740,10 @@ static int verify_run(int argc, char **argv)
 	if (verify.problems > MESSAGES_MAX)
 		note("and %u more", verify.problems - MESSAGES_MAX);
 	tb_trace_close(verify.trace);
-	if (!verify.problems && !verify.quiet)
+	if (!verify.problems && !verify.quiet && verify.open)
+		printf("%s: fine as far as it goes: of %u CPU%s the end is not known\n",
+		       verify.file, verify.open, verify.open == 1 ? "" : "s");
+	else if (!verify.problems && !verify.quiet)
 		printf("%s: fine\n", verify.file);
 	return verify.problems ? EXIT_WRONG : EXIT_FINE;
 }

@@ -11,12 +11,20 @@
  * a request has them; what they hold may change, but the file is longer than its whole blocks then
  * at most by that request.
  *
+ * A slow file must not fill the rings.  Half of a ring's blocks may wait here or be on their way:
+ * the other half is for what is recorded meanwhile, however long the write takes.  Further blocks
+ * are copied before they are written, and given back at once, within the limit of the backlog
+ * (tool.h).  So a copy costs something only where more than half of a ring has come at once, or a
+ * write lasts longer than half of a ring does.  Durable blocks are not copied: they are few, and
+ * the kernel wants them back in their order.
+ *
  * Of several that write into one file (lane.h) each has blocks here and there in it, and none cuts
  * it: what is in order is for whoever knows them all.
  *
  * O_DIRECT wants offsets, lengths and addresses that are multiples of what the device says
  * (statx()); blocks are powers of two and lie at multiples of their size, up to a page.  Where it
- * is not to be had, or no io_uring, plain writes do.
+ * is not to be had, or no io_uring, plain writes do.  So they do where the kernel gives nobody the
+ * buffers' pages, because they are in reserved memory: it says EFAULT, and copies otherwise.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +40,11 @@
 #include <unistd.h>
 #include "direct.h"
 
-#define QUEUE 1024u			/* blocks, a power of two: IOV_MAX */
+#define QUEUE 1024u			/* blocks, a power of two; with a backlog it grows */
+#define QUEUE_ROOM (2u * SINK_BATCH)	/* so that it is there for what readers take at once */
+#define WRITE_MOST 1024u		/* blocks in one write: IOV_MAX */
+#define RELEASE_MOST 1024u		/* blocks given back at once */
+#define COPY_ALIGN 4096u		/* of copies: O_DIRECT wants no more */
 #define STEP_MIN (16ull << 20)		/* bytes of file to have allocated at once */
 #define STEP_MAX (256ull << 20)
 
@@ -40,6 +52,7 @@ struct entry {
 	struct tb_device *device;	/* whose @ref, or NULL */
 	struct tb_ref ref;
 	void    *owned;
+	bool     copied;		/* @owned is in the backlog */
 	uint64_t at;			/* in the file */
 	size_t   bytes;
 	uint32_t events;		/* that are missing if it is not written */
@@ -53,10 +66,14 @@ struct direct {
 	bool     past_cache;		/* O_DIRECT */
 	const char *no_ring, *no_direct;	/* why */
 	uint32_t align;
-	/* [head, going) is being written, [going, tail) waits */
-	struct entry queue[QUEUE];
-	struct iovec vectors[QUEUE];	/* of the same */
+	/* [head, going) is being written, [going, tail) waits; a power of two of them */
+	struct entry *queue;
+	struct iovec *vectors;		/* of the same */
+	unsigned int size;
 	unsigned int head, going, tail;
+	struct backlog *backlog;	/* or NULL */
+	uint32_t *ring_held;		/* blocks of each ring in the queue that are not copies */
+	unsigned int eased;		/* all before this one are copied, or need not be */
 	size_t   part;			/* bytes of the first that are written */
 	uint64_t waiting;		/* bytes of all in the queue */
 	uint64_t allocated, step;	/* 0: it is not to be had */
@@ -139,6 +156,14 @@ const char *direct_way(const struct direct *direct, char text[256])
 	return text;
 }
 
+static void free_memory(struct direct *direct)
+{
+	free(direct->queue);
+	free(direct->vectors);
+	free(direct->ring_held);
+	free(direct);
+}
+
 struct direct *direct_open(struct sink *sink, size_t least, const struct direct_lane *lane)
 {
 	struct direct *direct;
@@ -149,6 +174,16 @@ struct direct *direct_open(struct sink *sink, size_t least, const struct direct_
 	direct = calloc(1, sizeof(*direct));
 	if (!direct)
 		return NULL;
+	direct->size = QUEUE;
+	direct->queue = calloc(QUEUE, sizeof(*direct->queue));
+	direct->vectors = calloc(QUEUE, sizeof(*direct->vectors));
+	direct->backlog = sink->way.backlog;
+	if (direct->backlog)
+		direct->ring_held = calloc(direct->backlog->rings, sizeof(*direct->ring_held));
+	if (!direct->queue || !direct->vectors || (direct->backlog && !direct->ring_held)) {
+		free_memory(direct);
+		return NULL;
+	}
 	direct->sink = sink;
 	direct->lane = lane;
 	direct->step = lane || direct_in_memory(sink->fd) ? 0 : STEP_MIN;
@@ -156,8 +191,12 @@ struct direct *direct_open(struct sink *sink, size_t least, const struct direct_
 		direct->no_direct = "--buffered";
 	else
 		try_direct(direct, least);
-	/* what is copied is copied here, where the lane is, and not by some thread of the kernel's */
-	if (lane && !direct->past_cache) {
+	/*
+	 * A lane copies where it runs, not in some thread of the kernel's.  A file in memory is
+	 * copied into here, too: io_uring would have a thread of the kernel do it, which is two
+	 * switches more for each write, and there is no device to wait for.
+	 */
+	if (!direct->past_cache && (lane || direct_in_memory(sink->fd))) {
 		direct->no_ring = "it copies";
 		return direct;
 	}
@@ -172,7 +211,20 @@ struct direct *direct_open(struct sink *sink, size_t least, const struct direct_
 
 static struct entry *entry_at(struct direct *direct, unsigned int index)
 {
-	return &direct->queue[index % QUEUE];
+	return &direct->queue[index % direct->size];
+}
+
+/* How many blocks of the entry's ring are held; NULL: they are not counted */
+static uint32_t *held_of(struct direct *direct, const struct entry *entry)
+{
+	return direct->backlog && entry->device && entry->ref.ring < direct->backlog->rings ?
+	       &direct->ring_held[entry->ref.ring] : NULL;
+}
+
+/* Bytes of memory that a copy takes */
+static size_t copy_bytes(const struct entry *entry)
+{
+	return (entry->bytes + COPY_ALIGN - 1) / COPY_ALIGN * COPY_ALIGN;
 }
 
 static void given_back(struct sink *sink, int result)
@@ -184,7 +236,7 @@ static void given_back(struct sink *sink, int result)
 /* @count from the head are through with */
 static void give_back(struct direct *direct, unsigned int count)
 {
-	struct tb_ref refs[QUEUE];
+	struct tb_ref refs[RELEASE_MOST];
 	struct tb_device *device = NULL;
 	unsigned int given = 0;
 	struct entry *entry;
@@ -192,14 +244,112 @@ static void give_back(struct direct *direct, unsigned int count)
 	for (; count; count--) {
 		entry = entry_at(direct, direct->head++);
 		free(entry->owned);
+		if (entry->copied)
+			direct->backlog->bytes -= copy_bytes(entry);
 		direct->waiting -= entry->bytes;
 		if (!entry->device)
 			continue;
+		if (held_of(direct, entry))
+			--*held_of(direct, entry);
 		device = entry->device;
 		refs[given++] = entry->ref;
+		if (given == RELEASE_MOST) {
+			given_back(direct->sink, tb_device_release(device, refs, given));
+			given = 0;
+		}
 	}
 	if (given)
 		given_back(direct->sink, tb_device_release(device, refs, given));
+}
+
+/* ---- what the rings get back before it is written ------------------------ */
+
+/* A copy takes the block's place; false: no memory, or the limit */
+static bool copy_entry(struct direct *direct, unsigned int index)
+{
+	struct iovec *vector = &direct->vectors[index % direct->size];
+	struct entry *entry = entry_at(direct, index);
+	struct backlog *backlog = direct->backlog;
+	size_t bytes = copy_bytes(entry);
+	uint64_t all = atomic_fetch_add(&backlog->bytes, bytes) + bytes, most = backlog->most;
+	void *copy = all > backlog->limit ? NULL : aligned_alloc(COPY_ALIGN, bytes);
+
+	if (!copy) {
+		if (backlog->limit)
+			backlog->full = true;
+		backlog->bytes -= bytes;
+		return false;
+	}
+	while (all > most && !atomic_compare_exchange_weak(&backlog->most, &most, all))
+		;
+	memcpy(copy, vector->iov_base, entry->bytes);
+	vector->iov_base = copy;
+	entry->owned = copy;
+	entry->copied = true;
+	entry->device = NULL;
+	return true;
+}
+
+/*
+ * No ring has more than half of its blocks here: copy the oldest that are not on their way.
+ * Where that cannot be, go on there the next time: what is written makes room.
+ */
+static void ease_rings(struct direct *direct)
+{
+	struct tb_ref refs[RELEASE_MOST];
+	struct tb_device *device = NULL;
+	unsigned int given = 0;
+	struct entry *entry;
+	uint32_t *count;
+
+	/* without io_uring nobody takes blocks while one is written: a copy would gain nothing */
+	if (!direct->backlog || !direct->has_ring)
+		return;
+	/* what was on its way once stays where it is, even if a part of it has to be written again */
+	if ((int)(direct->eased - direct->going) < 0)
+		direct->eased = direct->going;
+	for (; direct->eased != direct->tail && given < RELEASE_MOST; direct->eased++) {
+		entry = entry_at(direct, direct->eased);
+		count = held_of(direct, entry);
+		if (!count || *count <= direct->backlog->ring_blocks / 2)
+			continue;
+		device = entry->device;
+		if (!copy_entry(direct, direct->eased))
+			break;
+		refs[given++] = entry->ref;
+		--*count;
+	}
+	if (given)
+		given_back(direct->sink, tb_device_release(device, refs, given));
+}
+
+/* The queue has room as long as there may be more copies */
+static void grow_queue(struct direct *direct)
+{
+	unsigned int size = 2 * direct->size, i;
+	struct iovec *vectors;
+	struct entry *queue;
+
+	if (!direct->backlog || !direct->has_ring || direct_room(direct) >= QUEUE_ROOM ||
+	    direct->backlog->bytes >= direct->backlog->limit)
+		return;
+	queue = calloc(size, sizeof(*queue));
+	vectors = calloc(size, sizeof(*vectors));
+	if (!queue || !vectors) {
+		free(queue);
+		free(vectors);
+		return;
+	}
+	for (i = direct->head; i != direct->tail; i++) {
+		queue[i % size] = *entry_at(direct, i);
+		vectors[i % size] = direct->vectors[i % direct->size];
+	}
+	/* the kernel has read the vectors of what is on its way (IORING_FEAT_SUBMIT_STABLE) */
+	free(direct->queue);
+	free(direct->vectors);
+	direct->queue = queue;
+	direct->vectors = vectors;
+	direct->size = size;
 }
 
 /* Nothing more will be written */
@@ -249,6 +399,8 @@ static void finished(struct direct *direct, ssize_t result)
 		written(direct, (size_t)result);
 	} else if (result == -EINVAL && direct->past_cache) {
 		leave_direct(direct, "the file system refused a write");
+	} else if (result == -EFAULT && direct->past_cache) {
+		leave_direct(direct, "the buffers are in reserved memory");
 	} else if (result == -EOPNOTSUPP && direct->has_ring) {
 		leave_ring(direct, "it does not write to this file");
 	} else if (result != -EINTR && result != -EAGAIN) {
@@ -283,12 +435,14 @@ static void allocate(struct direct *direct, uint64_t offset, uint64_t end)
 /* Vectors are in a row, in the file as well: up to the end of the array at most */
 static unsigned int gather(struct direct *direct, struct iovec **vectors, uint64_t *offset)
 {
-	unsigned int first = direct->head % QUEUE, count = direct->tail - direct->head, i;
+	unsigned int first = direct->head % direct->size, count = direct->tail - direct->head, i;
 	const struct entry *entries = &direct->queue[first];
 	uint64_t end = entries->at;
 
-	if (count > QUEUE - first)
-		count = QUEUE - first;
+	if (count > direct->size - first)
+		count = direct->size - first;
+	if (count > WRITE_MOST)
+		count = WRITE_MOST;
 	*vectors = &direct->vectors[first];
 	if (direct->part) {
 		struct iovec *at = *vectors;
@@ -352,6 +506,8 @@ void direct_step(struct direct *direct, bool wait)
 	struct io_uring_cqe *cqe = NULL;
 	int result;
 
+	ease_rings(direct);
+	grow_queue(direct);
 	if (direct->has_ring && direct->going != direct->head) {
 		if (wait)
 			wait_for(direct, &cqe);
@@ -360,6 +516,8 @@ void direct_step(struct direct *direct, bool wait)
 		result = cqe->res;
 		io_uring_cqe_seen(&direct->ring, cqe);
 		finished(direct, result);
+		ease_rings(direct);
+		grow_queue(direct);
 	}
 	submit(direct);
 }
@@ -372,7 +530,7 @@ void direct_finish(struct direct *direct)
 
 unsigned int direct_room(const struct direct *direct)
 {
-	return QUEUE - (direct->tail - direct->head);
+	return direct->size - (direct->tail - direct->head);
 }
 
 uint64_t direct_waiting(const struct direct *direct)
@@ -383,13 +541,16 @@ uint64_t direct_waiting(const struct direct *direct)
 void direct_add(struct direct *direct, uint64_t at, const struct tb_block *block,
 		struct tb_device *device, const struct tb_ref *ref, void *owned)
 {
-	unsigned int index = direct->tail++ % QUEUE;
+	unsigned int index = direct->tail++ % direct->size;
 	struct entry *entry = &direct->queue[index];
 
 	entry->device = device;
 	if (device)
 		entry->ref = *ref;
+	if (held_of(direct, entry))
+		++*held_of(direct, entry);
 	entry->owned = owned;
+	entry->copied = false;
 	entry->at = at;
 	direct->waiting += (uint64_t)1 << block->size_log2;
 	entry->bytes = (size_t)1 << block->size_log2;
@@ -401,7 +562,7 @@ void direct_add(struct direct *direct, uint64_t at, const struct tb_block *block
 
 uint64_t direct_first(const struct direct *direct)
 {
-	return direct->head == direct->tail ? UINT64_MAX : direct->queue[direct->head % QUEUE].at;
+	return direct->head == direct->tail ? UINT64_MAX : direct->queue[direct->head % direct->size].at;
 }
 
 int direct_fd(const struct direct *direct)
@@ -420,5 +581,5 @@ void direct_close(struct direct *direct)
 	    ftruncate(direct->sink->fd, (off_t)direct->sink->bytes) < 0)
 		note("%s: what was allocated beyond its end stays so: %s", direct->sink->name,
 		     strerror(errno));
-	free(direct);
+	free_memory(direct);
 }

@@ -35,7 +35,8 @@ unsigned int direct_room(const struct direct *direct);
 /* Bytes of those that are not written yet */
 uint64_t direct_waiting(const struct direct *direct);
 /* One more, for @at of the file, where those of one writer are in their order: @ref is given back to @device when it is written; or @owned is
- * freed then.  There must be room. */
+ * freed then.  There must be room.  Where the ring has many here direct_step() copies some and gives
+ * them back at once, as far as the sink's backlog goes. */
 void direct_add(struct direct *direct, uint64_t at, const struct tb_block *block,
 		struct tb_device *device, const struct tb_ref *ref, void *owned);
 /* Where the first is that is not written yet; UINT64_MAX: all are */

@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include "tracebuf.h"
+#include "tool.h"
 
 struct symbols;
 
@@ -60,7 +60,7 @@ static inline int tb_export_next(const struct tb_export_options *options,
 {
 	return options && options->next ?
 	       options->next(options->context, cursor, view) :
-	       tb_cursor_next(cursor, view);
+	       next_event(cursor, view);
 }
 
 /*

@@ -125,7 +125,7 @@ void fxt_lost_mark(struct fxt_out *out);
 /* ---- threads (export_fxt_thread.c) ---- */
 
 enum fxt_open_kind {
-	FXT_OPEN_IRQ, FXT_OPEN_SOFTIRQ, FXT_OPEN_CALL, FXT_OPEN_BEGIN, FXT_OPEN_SLICE,
+	FXT_OPEN_IRQ, FXT_OPEN_SOFTIRQ, FXT_OPEN_CALL, FXT_OPEN_BEGIN,
 };
 
 /**
@@ -150,7 +150,6 @@ struct fxt_opens {
  * @slot: index in FXT's table of threads, 0: none now
  * @named, @process_named: the objects have been told, with @comm
  * @owner: the writer that draws here, plus 1
- * @until: a slice in one record ends here
  */
 struct fxt_thread {
 	uint64_t process, koid;
@@ -159,7 +158,6 @@ struct fxt_thread {
 	char     comm[TB_COMM_LEN + 4];
 	struct fxt_opens opens;
 	uint32_t owner;
-	uint64_t until;
 };
 
 struct fxt_threads {

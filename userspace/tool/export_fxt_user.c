@@ -5,7 +5,8 @@
  * Slices are drawn on the track of the thread that wrote them, among its system calls.  A track
  * is one row of slices in slices, so a second writer of the same thread, while the first has
  * slices open, and writers whose thread is not known write asynchronous events instead, with
- * the writer as their correlation id.
+ * the writer as their correlation id.  Slices in one record may overlap with any other: they are
+ * asynchronous events, each with a correlation id of its own.
  *
  * A flow binds to the slice around it.  An instant that has one is written as a slice without
  * duration.  That a flow has begun is remembered for as many as there is room for; one that has
@@ -27,22 +28,24 @@
  * @drawing: it draws on the track of its thread, else asynchronously
  * @on_track: slices of it that are open there
  * @own: those that are open asynchronously
+ * @endless: slices in one record whose end nobody told
  * @beyond: begun, but deeper than EXPORT_DEPTH_MAX
- * @until: slices in one record end here
  */
 struct writer {
 	bool drawing;
 	uint32_t on_track, beyond;
-	uint64_t until;
-	struct fxt_opens own;
+	struct fxt_opens own, endless;
 };
+
+/* Correlation ids of slices in one record are beyond those of writers */
+#define SLICE_IDS	(1ull << 32)
 
 struct fxt_user {
 	struct fxt_threads *threads;
 	struct fxt_out *out;
 	struct export_slots writers;
 	uint64_t *flows;		/* id + 1, by hash */
-	uint64_t unmatched, deep, cut;
+	uint64_t unmatched, deep, cut, nr_slices;
 	struct fxt_name *value, *data, *text, *mark, *note, *tracebuf, *lost, *records,
 			*at_most, *cause, *flow, *none;
 };
@@ -75,6 +78,7 @@ static void free_writer(void *at)
 	struct writer *writer = at;
 
 	free(writer->own.list);
+	free(writer->endless.list);
 	free(writer);
 }
 
@@ -89,7 +93,7 @@ void fxt_user_close(struct fxt_user *user)
 
 void fxt_user_say(const struct fxt_user *user)
 {
-	user_slices_say(user->unmatched, user->deep);
+	user_slices_say(user->unmatched, user->deep, 0);
 	if (user->cut)
 		fprintf(stderr, "%" PRIu64 " records were too long: texts cut off, arguments left out\n",
 			user->cut);
@@ -102,7 +106,7 @@ void fxt_user_popped(void *context, const struct fxt_open *open)
 	struct fxt_user *user = context;
 	struct writer *writer;
 
-	if (open->kind != FXT_OPEN_BEGIN && open->kind != FXT_OPEN_SLICE)
+	if (open->kind != FXT_OPEN_BEGIN)
 		return;
 	writer = user->writers.list[open->id];
 	writer->on_track--;
@@ -110,17 +114,17 @@ void fxt_user_popped(void *context, const struct fxt_open *open)
 
 /* May it draw on the thread's track from now on? */
 static void find_track(struct fxt_user *user, struct writer *writer,
-		       struct fxt_thread *thread, const struct tb_user *record, uint64_t ns)
+		       struct fxt_thread *thread, const struct tb_user *record)
 {
 	const struct writer *owner;
 
-	if (writer->on_track || writer->own.count || writer->until > ns)
+	if (writer->on_track || writer->own.count)
 		return;
 	writer->drawing = false;
 	if (!record->tid)
 		return;
 	owner = thread->owner ? user->writers.list[thread->owner - 1] : NULL;
-	if (owner && owner != writer && (owner->on_track || thread->until > ns))
+	if (owner && owner != writer && owner->on_track)
 		return;
 	thread->owner = record->writer + 1;
 	writer->drawing = true;
@@ -258,43 +262,53 @@ static int put_instant(struct fxt_user *user, const struct drawn *drawn)
 	return result;
 }
 
+/* A slice in one record.  One whose end nobody told is open until records are missing */
 static int put_slice(struct fxt_user *user, const struct drawn *drawn)
+{
+	const struct fxt_open entry = {
+		.kind = FXT_OPEN_BEGIN, .id = ++user->nr_slices, .ns = drawn->ns,
+		.category = drawn->category, .name = drawn->name,
+	};
+	const uint64_t id = SLICE_IDS + entry.id;
+	int result;
+
+	if (drawn->record->flags & TB_USER_OPEN &&
+	    drawn->writer->endless.count >= EXPORT_DEPTH_MAX) {
+		user->deep++;
+		return put_instant(user, drawn);
+	}
+
+	put_record(user, drawn, FXT_ASYNC_BEGIN, &id);
+	result = put_flow(user, drawn->thread, drawn->record, drawn->ns, drawn->category);
+	if (!(drawn->record->flags & TB_USER_OPEN))
+		put_bare(user, drawn, FXT_ASYNC_END, drawn->end_ns, drawn->category, drawn->name,
+			 &id);
+	else if (!result)
+		result = fxt_push(&drawn->writer->endless, &entry);
+	return result;
+}
+
+static int put_begin(struct fxt_user *user, const struct drawn *drawn)
 {
 	const struct tb_user *record = drawn->record;
 	struct writer *writer = drawn->writer;
 	struct fxt_opens *opens = writer->drawing ? &drawn->thread->opens : &writer->own;
-	bool open = user_slice_is_open(record);
 	const struct fxt_open entry = {
-		.kind = record->type == TB_REC_BEGIN ? FXT_OPEN_BEGIN : FXT_OPEN_SLICE,
-		.id = record->writer, .ns = drawn->ns, .category = drawn->category,
-		.name = drawn->name,
+		.kind = FXT_OPEN_BEGIN, .id = record->writer, .ns = drawn->ns,
+		.category = drawn->category, .name = drawn->name,
 	};
 	const uint64_t id = record->writer + 1ull;
 	int result;
 
-	if (open && opens->count >= EXPORT_DEPTH_MAX) {
-		writer->beyond += record->type == TB_REC_BEGIN;
+	if (opens->count >= EXPORT_DEPTH_MAX) {
+		writer->beyond++;
 		user->deep++;
 		return put_instant(user, drawn);
 	}
-	if (!open && drawn->end_ns == drawn->ns && writer->drawing &&
-	    record->flags & TB_USER_FLOW)
-		return put_instant(user, drawn);
-	if (!open && writer->drawing) {
-		put_record(user, drawn, FXT_COMPLETE, &drawn->end_ns);
-		if (drawn->end_ns > drawn->thread->until)
-			drawn->thread->until = drawn->end_ns;
-	} else {
-		put_record(user, drawn, writer->drawing ? FXT_BEGIN : FXT_ASYNC_BEGIN,
-			   writer->drawing ? NULL : &id);
-	}
+	put_record(user, drawn, writer->drawing ? FXT_BEGIN : FXT_ASYNC_BEGIN,
+		   writer->drawing ? NULL : &id);
 	result = put_flow(user, drawn->thread, record, drawn->ns, drawn->category);
-	if (!open && !writer->drawing)
-		put_bare(user, drawn, FXT_ASYNC_END, drawn->end_ns, drawn->category,
-			 drawn->name, &id);
-	if (!open && drawn->end_ns > writer->until)
-		writer->until = drawn->end_ns;
-	if (open && !result) {
+	if (!result) {
 		result = fxt_push(opens, &entry);
 		writer->on_track += !result && writer->drawing;
 	}
@@ -359,13 +373,20 @@ static int put_lost(struct fxt_user *user, const struct drawn *drawn)
 	struct writer *writer = drawn->writer;
 	struct fxt_opens *opens = writer->drawing ? &drawn->thread->opens : &writer->own;
 	uint32_t first = opens->count, i;
+	const struct fxt_open *open;
 	char causes[512];
+	uint64_t id;
 
 	for (i = opens->count; i > 0; i--)
 		if (opens->list[i - 1].kind >= FXT_OPEN_BEGIN &&
 		    opens->list[i - 1].id == record->writer)
 			first = i - 1;
 	close_to(user, drawn, first);
+	while (writer->endless.count) {
+		open = &writer->endless.list[--writer->endless.count];
+		id = SLICE_IDS + open->id;
+		put_bare(user, drawn, FXT_ASYNC_END, drawn->ns, open->category, open->name, &id);
+	}
 	writer->beyond = 0;
 	lost_causes(record->cause, causes, sizeof(causes));
 	fxt_lost_mark(user->out);
@@ -399,11 +420,12 @@ int fxt_user_write(struct fxt_user *user, const struct tb_view *view, uint64_t n
 					  strlen(record->category));
 	if (record->type != TB_REC_MARK && view->kind != TB_VIEW_USER_LOST)
 		drawn.name = fxt_name(user->out, record->name, strlen(record->name));
-	find_track(user, drawn.writer, drawn.thread, record, ns);
+	find_track(user, drawn.writer, drawn.thread, record);
 	if (view->kind == TB_VIEW_USER_LOST)
 		return put_lost(user, &drawn);
 	switch (record->type) {
 	case TB_REC_BEGIN:
+		return put_begin(user, &drawn);
 	case TB_REC_SLICE:
 		return put_slice(user, &drawn);
 	case TB_REC_END:

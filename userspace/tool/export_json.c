@@ -167,7 +167,7 @@ static void write_result(struct json *json, const struct slice *slice)
 	json_members_write(json->fields, json->out, &slice->event, true);
 	if (slice->has_result) {
 		out_text(json->out, ",\"ret\":");
-		out_signed(json->out, slice->result);
+		out_json_signed(json->out, slice->result);
 	}
 	slice_end(json, slice);
 }
@@ -467,7 +467,7 @@ static int run(struct job *job, const struct tb_export_options *options)
 
 static void say(const struct json *json)
 {
-	user_slices_say(json->writers.unmatched, json->writers.deep);
+	user_slices_say(json->writers.unmatched, json->writers.deep, json->writers.many);
 	if (json->no_numbers)
 		fprintf(stderr, "%" PRIu64 " values of counters are no numbers: left out\n",
 			json->no_numbers);
@@ -482,6 +482,8 @@ int tb_export_json(struct tb_trace *trace, FILE *out,
 	if (!job)
 		return result;
 	job->out.file = out;
+	/* viewers are JavaScript, and Perfetto's importer shows integers beyond 2^63 as -1.0 */
+	job->out.doubles = true;
 	job->json.trace = trace;
 	job->json.base = options->base;
 	job->json.out = &job->out;

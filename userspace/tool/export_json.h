@@ -41,7 +41,8 @@ struct json {
 	bool some;			/* something has been written */
 	int error;			/* -ENOMEM */
 	struct map threads;		/* by pid << 32 | tid */
-	struct map flows;		/* not NULL: it has begun */
+	struct map flows;		/* not NULL: it has begun, and its number */
+	uint64_t nr_flows;
 	struct user_writers writers;
 	uint64_t no_numbers;		/* counters that JSON has no number for */
 };

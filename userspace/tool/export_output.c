@@ -6,6 +6,8 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
 #include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +21,53 @@ static int cannot(const struct output *output)
 			strerror(errno));
 }
 
-static mode_t usual_mode(enum output_kind kind)
+/*
+ * What is made of a trace tells the same secrets: whoever may not read the trace may not read that.
+ * The bits of files are those of the trace without what umask takes away.
+ */
+static void inherit(struct output *output, const char *trace)
 {
 	mode_t mask = umask(0);
+	struct stat from;
 
 	umask(mask);
-	return (kind == OUTPUT_DIRECTORY ? 0777 : 0666) & ~mask;
+	output->file_mode = 0600;
+	output->group = (gid_t)-1;
+	if (!(strcmp(trace, "-") ? stat(trace, &from) : fstat(STDIN_FILENO, &from))) {
+		output->file_mode = from.st_mode & 0666;
+		output->group = from.st_gid;
+	}
+	output->file_mode = (output->file_mode & ~mask) | 0600;
 }
 
-/* An empty file or directory beside the target; EXIT_* */
+/* A directory can be entered by those who can read it */
+static mode_t directory_mode(mode_t mode)
+{
+	return mode | (mode & 0444) >> 2;
+}
+
+/* The group's bits are for the trace's group: another one gets what all others get */
+static mode_t for_group(const struct output *output, gid_t group, mode_t mode)
+{
+	return group == output->group ? mode : (mode & ~0070u) | (mode & 0007) << 3;
+}
+
+/* @fd is new; @mode: what it is to have.  There are file systems that know no such thing. */
+static void set_access(const struct output *output, int fd, mode_t mode)
+{
+	struct stat made;
+
+	/* who is not in that group cannot, and then its bits are not given */
+	if (output->group != (gid_t)-1 && fchown(fd, (uid_t)-1, output->group) < 0)
+		errno = 0;
+	if (!fstat(fd, &made) && fchmod(fd, for_group(output, made.st_gid, mode)) < 0)
+		errno = 0;
+}
+
+/*
+ * An empty file or directory beside the target; EXIT_*.  @mode: of what is replaced; 0: there is
+ * nothing of that name.  A directory is closed to others until all in it has its bits.
+ */
 static int make_beside(struct output *output, mode_t mode)
 {
 	int fd;
@@ -38,12 +78,16 @@ static int make_beside(struct output *output, mode_t mode)
 	strcpy(output->path, output->target);
 	strcat(output->path, ".XXXXXX");
 	if (output->kind == OUTPUT_DIRECTORY) {
-		if (mkdtemp(output->path) && !chmod(output->path, mode))
+		output->mode = mode;
+		if (mkdtemp(output->path))
 			return EXIT_FINE;
 	} else {
-		fd = mkstemp(output->path);
+		fd = mkostemp(output->path, O_CLOEXEC);
 		if (fd >= 0) {
-			fchmod(fd, mode);
+			if (mode)
+				fchmod(fd, mode);
+			else
+				set_access(output, fd, output->file_mode);
 			output->stream = fdopen(fd, "wb");
 			if (output->stream)
 				return EXIT_FINE;
@@ -141,6 +185,7 @@ int output_open(struct output *output, const char *name, const char *trace,
 	memset(output, 0, sizeof(*output));
 	output->name = name;
 	output->kind = kind;
+	inherit(output, trace);
 	if (!strcmp(name, "-"))
 		return open_stdout(output);
 	if (!stat(name, &there))
@@ -156,7 +201,7 @@ int output_open(struct output *output, const char *name, const char *trace,
 	length = strlen(name);
 	while (kind == OUTPUT_DIRECTORY && length > 1 && name[length - 1] == '/')
 		output->target[--length] = 0;
-	return open_new(output, usual_mode(kind));
+	return open_new(output, 0);
 }
 
 static int remove_one(const char *path, const struct stat *there, int kind,
@@ -166,6 +211,39 @@ static int remove_one(const char *path, const struct stat *there, int kind,
 	(void)kind;
 	(void)where;
 	return remove(path);
+}
+
+/* The bits of all that was written into a directory, and at last its own */
+static int set_all_access(const struct output *output)
+{
+	char *paths[] = { output->path, NULL };
+	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	int result = 0, fd;
+	FTSENT *entry;
+	mode_t mode;
+
+	if (!tree)
+		return -1;
+	while (!result && (entry = fts_read(tree))) {
+		mode = output->file_mode;
+		if (entry->fts_info == FTS_DP)
+			mode = entry->fts_level || !output->mode ? directory_mode(mode) :
+			       output->mode;
+		else if (entry->fts_info != FTS_F)
+			continue;
+		fd = open(entry->fts_path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0) {
+			result = -1;
+			break;
+		}
+		if (!entry->fts_level && output->mode)
+			fchmod(fd, mode);
+		else
+			set_access(output, fd, mode);
+		close(fd);
+	}
+	fts_close(tree);
+	return result;
 }
 
 static void forget(struct output *output)
@@ -191,6 +269,11 @@ int output_finish(struct output *output)
 
 	output->stream = NULL;
 	if (stream && (stream == stdout ? fflush(stdout) : fclose(stream))) {
+		status = cannot(output);
+		output_drop(output);
+		return status;
+	}
+	if (output->path && output->kind == OUTPUT_DIRECTORY && set_all_access(output)) {
 		status = cannot(output);
 		output_drop(output);
 		return status;

@@ -20,6 +20,8 @@ enum output_kind {
  * @path: else: to be written to, an empty file or directory; what is not finished has this
  *	name, beside the one it is to get.  NULL: a stream that has no other name
  * @target: the name it is to get
+ * @mode: of the directory that is replaced; 0: there is none
+ * @file_mode, @group: who may read files: the bits and the group of the trace
  */
 struct output {
 	const char *name;
@@ -27,9 +29,12 @@ struct output {
 	char *path;
 	char *target;
 	enum output_kind kind;
+	mode_t mode, file_mode;
+	gid_t group;
 };
 
-/* @trace: the file that is exported, which @name must not be.  Complains, EXIT_* */
+/* @trace: the file that is exported, which @name must not be, and whose bits a new file gets.
+ *  Complains, EXIT_* */
 int output_open(struct output *output, const char *name, const char *trace,
 		enum output_kind kind);
 

@@ -15,37 +15,19 @@
  *   statistics      of the end: every event lost, by CPU and cause
  *
  * A gap in the trace ends the CPU's bundle; the next one says `lost_events' and
- * starts with an event `tracebuf_lost' that tells how many.  Where a CPU's
- * trace starts with a gap, previous_bundle_end_timestamp tells Perfetto from
- * when on it is complete.
+ * starts with an event `tracebuf_lost' that tells how many.  There is a track with a mark for
+ * each gap, what was open ends, and nobody is on the CPU (export_perfetto_sched.c).
+ * previous_bundle_end_timestamp is not used: Perfetto would show nothing of any CPU
+ * before the last CPU's first event.
  *
- * Memory: one bundle per CPU that has events, whatever the trace's length; of programs
- * what is open of each writer, and names; of stacks a bounded number of different ones.
+ * Memory: one bundle per CPU that has events, whatever the trace's length; what is open of each
+ * thread; of programs what is open of each writer, and names; of stacks a bounded number of
+ * different ones.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include "export_perfetto.h"
-
-/* A bundle is written when it is full, or spans this much */
-#define BUNDLE_BYTES	(64u << 10)
-#define BUNDLE_NS	250000000u
-
-#define BUNDLE_EVENT	2	/* FtraceEventBundle.event */
-#define EVENT_TIMESTAMP	1	/* FtraceEvent.timestamp */
-#define EVENT_PID	2
-
-struct ring {
-	uint8_t *data;		/* events, as they are on the wire */
-	size_t   used;
-	uint64_t first;		/* time of the first of them, ns */
-	uint64_t last;		/* of the last event written at all */
-	uint64_t last_ticks;
-	uint64_t valid;		/* nothing is missing from here on; 0: ever */
-	bool     begun;		/* there was a bundle before */
-	bool     lost;		/* something is missing before these */
-	struct pf_current current;
-};
 
 struct export {
 	struct tb_trace *trace;
@@ -53,11 +35,14 @@ struct export {
 	struct tb_cursor *cursor;
 	struct pf_plans *plans;
 	struct pf_out out;
-	struct ring *rings;
+	struct pf_ring *rings;
 	struct pf_books *books;
+	struct pf_sched *sched;
+	struct pf_pairs *pairs;
+	struct pf_tasks *tasks;
+	struct pf_losses losses;
 	unsigned int nr_rings;
 	struct export_clock clock;
-	bool forks;		/* there are events of them, too */
 	uint64_t cut, beyond, undescribed;
 	struct pf_event event;
 	struct pf_user *user;	/* NULL: no program has written yet */
@@ -72,123 +57,68 @@ static uint64_t view_ns(struct export *export, const struct tb_view *view)
 	return export_clock_ns(&export->clock, view->ticks, view->ns);
 }
 
-/* ---- bundles ---- */
-
-static void ring_flush(struct export *export, unsigned int cpu)
+/* The same of a tick at which there need not be an event */
+static uint64_t ticks_ns(struct export *export, uint64_t ticks)
 {
-	Perfetto__Protos__FtraceEventBundle bundle =
-		PERFETTO__PROTOS__FTRACE_EVENT_BUNDLE__INIT;
-	struct ring *ring = &export->rings[cpu];
-
-	if (!ring->used && !ring->lost)
-		return;
-	bundle.has_cpu = 1;
-	bundle.cpu = cpu;
-	bundle.has_lost_events = ring->lost;
-	bundle.lost_events = ring->lost;
-	if (!ring->begun && ring->valid) {
-		bundle.has_previous_bundle_end_timestamp = 1;
-		bundle.previous_bundle_end_timestamp = ring->valid;
-	}
-	pf_write_bundle(&export->out, &bundle, ring->data, ring->used);
-	ring->used = 0;
-	ring->begun = true;
-	ring->lost = false;
-}
-
-/* Put export->event, of time @ns, into the bundle of @cpu */
-static int ring_add(struct export *export, unsigned int cpu, uint64_t ticks,
-		    uint64_t ns)
-{
-	const struct pf_event *event = &export->event;
-	struct ring *ring = &export->rings[cpu];
-	uint8_t head[8 * PF_VARINT_MAX], *at;
-	size_t size;
-
-	if (!ring->data) {
-		ring->data = malloc(BUNDLE_BYTES);
-		if (!ring->data)
-			return -ENOMEM;
-	}
-	/* rounding must not turn the order round */
-	if (ns < ring->last && ticks >= ring->last_ticks)
-		ns = ring->last;
-	at = pf_put_tag(head, EVENT_TIMESTAMP, PF_VARINT);
-	at = pf_put_varint(at, ns);
-	at = pf_put_tag(at, EVENT_PID, PF_VARINT);
-	at = pf_put_varint(at, event->tid);
-	at = pf_put_tag(at, event->field, PF_BYTES);
-	at = pf_put_varint(at, event->size);
-	size = (size_t)(at - head) + event->size;
-	if (ring->used + 2 * PF_VARINT_MAX + size > BUNDLE_BYTES ||
-	    (ring->used && ns - ring->first > BUNDLE_NS))
-		ring_flush(export, cpu);
-	if (!ring->used)
-		ring->first = ns;
-	ring->last = ns;
-	ring->last_ticks = ticks;
-
-	at = pf_put_data(pf_put_varint(pf_put_tag(ring->data + ring->used,
-						  BUNDLE_EVENT, PF_BYTES),
-				       size),
-			 head, (size_t)(size - event->size));
-	at = pf_put_data(at, event->body, event->size);
-	ring->used = (size_t)(at - ring->data);
-	export->cut += event->cut;
-	return export->out.error;
+	return export_clock_ns(&export->clock, ticks,
+			       tb_trace_ns(export->trace, ticks, TB_TIME_MONOTONIC));
 }
 
 /* ---- what the cursor brings ---- */
 
+/* An end that was not recorded */
+static int write_end_event(void *context, uint32_t cpu, uint32_t tid, uint64_t ns, uint32_t field,
+			   const void *body, size_t size)
+{
+	struct export *export = context;
+
+	return pf_ring_body(&export->rings[cpu], ns, tid, field, body, size);
+}
+
 static int take_lost(struct export *export, const struct tb_view *view)
 {
-	struct ring *ring = &export->rings[view->cpu];
+	struct pf_ring *ring = &export->rings[view->cpu];
 	const struct tb_gap *lost = &view->lost;
-	uint64_t first, last;
+	uint64_t first = ticks_ns(export, lost->first), last = ticks_ns(export, lost->last);
+	uint64_t begin = first > ring->last ? first : ring->last;
+	int result;
 
-	first = tb_trace_ns(export->trace, lost->first, TB_TIME_BOOTTIME);
-	last = tb_trace_ns(export->trace, lost->last, TB_TIME_BOOTTIME);
-	ring_flush(export, view->cpu);
-	if (!ring->begun)
-		ring->valid = last;
+	result = pf_pairs_lost(export->pairs, view->cpu, ring->tid, begin);
+	if (!result)
+		result = pf_sched_lost(export->sched, ring, begin, last > begin ? last : begin);
+	pf_block_lost(export->block, begin);
+	if (!result)
+		result = pf_loss_write(&export->losses, view, first, last);
+	if (result)
+		return result;
+	pf_ring_flush(ring);
 	ring->lost = true;
-	ring->current.known = false;
+	ring->tid = 0;
 	export->books[view->cpu].overwritten += lost->overwritten;
 	export->books[view->cpu].dropped += lost->dropped;
 	pf_encode_lost(view, first, last, &export->event);
-	return ring_add(export, view->cpu, view->ticks, view_ns(export, view));
-}
-
-/*
- * A new thread that task_newtask tells of must not be told of here: Perfetto
- * would see two.  A new name must, although task_rename may tell it: in
- * Perfetto a name from a process tree weighs more, and the old one would stay.
- */
-static void take_thread(struct export *export, const struct tb_view *view)
-{
-	const struct tb_thread *thread = view->payload;
-	const struct tb_task *task;
-
-	if (view->length < sizeof(*thread) ||
-	    !((thread->flags & TB_THREAD_FORK && !export->forks) ||
-	      thread->flags & TB_THREAD_NAME))
-		return;
-	task = tb_cursor_task(export->cursor, thread->tid);
-	if (task)
-		pf_write_task(&export->out, task, view_ns(export, view));
+	return pf_ring_event(ring, pf_ring_time(ring, view->ticks, view_ns(export, view)),
+			     &export->event);
 }
 
 static int take_control(struct export *export, const struct tb_view *view)
 {
-	unsigned int cpu = view->cpu == TB_RING_DURABLE ? 0 : view->cpu;
+	struct pf_ring *ring = &export->rings[view->cpu == TB_RING_DURABLE ? 0 : view->cpu];
+	uint64_t ns = view_ns(export, view);
+	int result = 0;
 
 	switch (view->id) {
 	case TB_EV_THREAD:
-		take_thread(export, view);
-		break;
+		return pf_tasks_thread(export->tasks, view, ns);
 	case TB_EV_MARK:
+		ns = pf_ring_time(ring, view->ticks, ns);
+		/* a durable one does not say on which CPU its thread was */
+		if (view->cpu != TB_RING_DURABLE)
+			result = pf_sched_seen(export->sched, ring, view, view->tid, ns);
+		ring->last_ticks = view->ticks;
 		pf_encode_mark(view, &export->event);
-		return ring_add(export, cpu, view->ticks, view_ns(export, view));
+		export->cut += export->event.cut;
+		return result ? result : pf_ring_event(ring, ns, &export->event);
 	}
 	return export->out.error;
 }
@@ -198,6 +128,13 @@ static int take_user(struct export *export, const struct tb_view *view)
 	uint64_t ns = view_ns(export, view), end;
 	int result;
 
+	if (view->kind == TB_VIEW_USER_LOST)
+		result = pf_loss_write(&export->losses, view, ticks_ns(export, view->lost.first),
+				       ticks_ns(export, view->lost.last));
+	else
+		result = pf_pairs_writes(export->pairs, view->user->tid);
+	if (result)
+		return result;
 	if (!export->user) {
 		export->user = pf_user_open(&export->out, export->cursor);
 		if (!export->user)
@@ -211,35 +148,65 @@ static int take_user(struct export *export, const struct tb_view *view)
 }
 
 /* What was recorded with an event and has no place in it */
-static int take_extras(struct export *export, const struct tb_view *view, uint64_t ns)
+static int take_extras(struct export *export, const struct tb_view *view, uint32_t tid, uint64_t ns)
 {
-	const struct tb_task *task = tb_cursor_task(export->cursor, export->event.tid);
+	const struct tb_task *task = tb_cursor_task(export->cursor, tid);
 
 	if (!view->nr_stack && !view->nr_user_stack && !view->counter_mask)
 		return 0;
 	if (!export->samples)
-		export->samples = pf_samples_open(&export->out, export->trace,
-						  export->nr_rings);
+		export->samples = pf_samples_open(&export->out, export->trace);
 	if (!export->samples)
 		return -ENOMEM;
-	return pf_samples_write(export->samples, view, ns, export->event.tid,
-				task && task->tgid ? task->tgid : export->event.tid);
+	return pf_samples_write(export->samples, view, ns, tid,
+				task && task->tgid ? task->tgid : tid);
+}
+
+/* What else follows from an event; how it is to be written (PF_PAIR_*), -errno */
+static int follow(struct export *export, const struct tb_view *view, uint32_t tid, uint64_t ns)
+{
+	int result;
+
+	result = pf_block_write(export->block, view, ns);
+	if (!result)
+		result = pf_tasks_event(export->tasks, view);
+	return result ? result : pf_pairs_take(export->pairs, view, tid, ns);
 }
 
 static int take_event(struct export *export, const struct tb_view *view)
 {
-	uint64_t ns = view_ns(export, view);
-	int result = 0;
+	struct pf_ring *ring = &export->rings[view->cpu];
+	uint64_t ns = pf_ring_time(ring, view->ticks, view_ns(export, view));
+	uint32_t tid = view->format ? pf_encode_tid(export->plans, view) : view->tid;
+	int result, how = PF_PAIR_KNOWN, done = 0;
 
-	if (!view->format)
-		export->undescribed++;
+	result = pf_sched_seen(export->sched, ring, view, tid, ns);
+	if (result)
+		return result;
+	ring->last_ticks = view->ticks;
+	ring->tid = tid;
+	if (view->format) {
+		how = follow(export, view, tid, ns);
+		if (how < 0)
+			return how;
+		done = pf_sched_take(export->sched, ring, view, tid, ns,
+				     pf_pairs_in_irq(export->pairs, view->cpu));
+	}
+	if (!done) {
+		pf_encode(export->plans, export->cursor, view, &ring->current,
+			  how == PF_PAIR_PLAIN, &export->event);
+		export->cut += export->event.cut;
+		done = pf_ring_event(ring, ns, &export->event);
+	}
+	if (done < 0)
+		return done;
+	if (view->format)
+		pf_sched_switched(export->sched, ring, view);
 	else
-		result = pf_block_write(export->block, view, ns);
-	pf_encode(export->plans, export->cursor, view,
-		  &export->rings[view->cpu].current, &export->event);
-	if (!result)
-		result = take_extras(export, view, ns);
-	return result ? result : ring_add(export, view->cpu, view->ticks, ns);
+		export->undescribed++;
+	if (ring->current.known && !ring->current.lost)
+		ring->tid = ring->current.tid;
+	return take_extras(export, view, tid, ns);
 }
 
 static int take(struct export *export, const struct tb_view *view)
@@ -278,7 +245,7 @@ static int start_of(struct export *export, uint64_t *ns)
 	result = tb_cursor_open(export->trace, &cursor);
 	if (result < 0)
 		return result;
-	result = tb_cursor_next(cursor, &view);
+	result = next_event(cursor, &view);
 	if (result > 0)
 		*ns = view_ns(export, &view);
 	tb_cursor_close(cursor);
@@ -312,9 +279,17 @@ static int write_end(struct export *export)
 {
 	const struct tb_totals *totals;
 	unsigned int cpu;
+	int result;
 
+	result = pf_pairs_finish(export->pairs);
+	if (!result)
+		result = pf_block_finish(export->block);
+	if (!result)
+		result = pf_tasks_finish(export->tasks);
+	if (result)
+		return result;
 	for (cpu = 0; cpu < export->nr_rings; cpu++) {
-		ring_flush(export, cpu);
+		pf_ring_flush(&export->rings[cpu]);
 		totals = tb_trace_totals(export->trace, cpu);
 		if (!totals)
 			continue;
@@ -347,12 +322,66 @@ static void say(const struct export *export)
 			tb_cursor_uncommitted(export->cursor));
 }
 
+static bool has_event(const struct export *export, const char *name)
+{
+	return export_has_event(export->trace, name,
+				export->options ? export->options->wanted : NULL);
+}
+
+/* What the parts need; -ENOMEM */
+static int open_parts(struct export *export)
+{
+	const struct pf_end_to to = { write_end_event, export };
+	bool switches = has_event(export, "sched_switch");
+	unsigned int cpu;
+
+	export->plans = pf_plans_make(export->trace, &export->out);
+	export->rings = calloc(export->nr_rings, sizeof(*export->rings));
+	export->books = calloc(export->nr_rings, sizeof(*export->books));
+	export->block = pf_block_open(&export->out, export->trace);
+	export->tasks = pf_tasks_open(&export->out, export->cursor, export->trace,
+				      has_event(export, "task_newtask"));
+	if (!export->plans || !export->rings || !export->books || !export->block ||
+	    !export->tasks)
+		return -ENOMEM;
+	for (cpu = 0; cpu < export->nr_rings; cpu++) {
+		export->rings[cpu].out = &export->out;
+		export->rings[cpu].cpu = cpu;
+	}
+	export->losses.out = &export->out;
+	export->sched = pf_sched_open(export->trace, export->cursor, export->plans, switches);
+	export->pairs = pf_pairs_open(export->trace, export->plans, export->nr_rings, switches,
+				      &to);
+	return export->sched && export->pairs ? 0 : -ENOMEM;
+}
+
+static void close_parts(struct export *export)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; export->rings && cpu < export->nr_rings; cpu++)
+		pf_ring_free(&export->rings[cpu]);
+	pf_user_close(export->user);
+	pf_samples_close(export->samples);
+	pf_block_close(export->block);
+	pf_sched_close(export->sched);
+	pf_pairs_close(export->pairs);
+	pf_tasks_close(export->tasks);
+	pf_losses_free(&export->losses);
+	tb_cursor_close(export->cursor);
+	pf_plans_free(export->plans);
+	free(export->rings);
+	free(export->books);
+}
+
 static int run(struct export *export)
 {
 	struct tb_view view;
 	int result;
 
 	result = tb_cursor_open(export->trace, &export->cursor);
+	if (!result)
+		result = open_parts(export);
 	if (!result)
 		result = write_start(export);
 	if (result < 0)
@@ -373,7 +402,6 @@ int tb_export_perfetto(struct tb_trace *trace, FILE *out,
 		       const struct tb_export_options *options)
 {
 	struct export *export = calloc(1, sizeof(*export));
-	unsigned int cpu;
 	int result = -ENOMEM;
 
 	if (export) {
@@ -385,15 +413,8 @@ int tb_export_perfetto(struct tb_trace *trace, FILE *out,
 			export->nr_rings = PF_CPUS_MAX;
 		if (!export->nr_rings)
 			export->nr_rings = 1;
-		export->forks = export_has_event(trace, "task_newtask",
-						 options ? options->wanted : NULL);
-		export->plans = pf_plans_make(trace);
-		export->rings = calloc(export->nr_rings, sizeof(*export->rings));
-		export->books = calloc(export->nr_rings, sizeof(*export->books));
-		export->block = pf_block_open(&export->out, trace);
 		export_clock_init(&export->clock, trace);
-		if (export->plans && export->block && export->rings && export->books)
-			result = run(export);
+		result = run(export);
 	}
 	if (result < 0 && options && options->error && options->error_size)
 		snprintf(options->error, options->error_size, "%s: %s",
@@ -403,15 +424,7 @@ int tb_export_perfetto(struct tb_trace *trace, FILE *out,
 	if (!result && options && options->verbose)
 		say(export);
 	if (export) {
-		for (cpu = 0; export->rings && cpu < export->nr_rings; cpu++)
-			free(export->rings[cpu].data);
-		pf_user_close(export->user);
-		pf_samples_close(export->samples);
-		pf_block_close(export->block);
-		tb_cursor_close(export->cursor);
-		pf_plans_free(export->plans);
-		free(export->rings);
-		free(export->books);
+		close_parts(export);
 		free(export);
 	}
 	return result;

@@ -8,8 +8,8 @@
  * in flight at once, and Perfetto puts those together.
  *
  * A request is known by its device and first sector.  It may be completed in parts, from the
- * front.  Where the completion is missing, the slice goes on until the same sector is asked for
- * again, or to the end.
+ * front.  Where the completion is missing, the slice goes on until events went missing, the same
+ * sector is asked for again, or to the end.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,6 +25,7 @@
 struct lane {
 	bool told, busy;
 	uint64_t sector, sectors;
+	uint64_t doubt, begin;	/* @doubt: when events went missing since it was issued; 0: never */
 };
 
 struct device {
@@ -213,6 +214,40 @@ static void write_end(struct pf_block *block, const struct request *request,
 	lane->busy = false;
 }
 
+/* The completion is missing: it went on until now, or nobody knows since when not */
+static void write_missing(struct pf_block *block, const struct device *device,
+			  struct lane *lane, uint64_t ns)
+{
+	write_end(block, NULL, NULL, device, lane, lane->doubt ? lane->doubt : ns);
+}
+
+void pf_block_lost(struct pf_block *block, uint64_t ns)
+{
+	struct lane *lane;
+	size_t i;
+
+	for (i = 0; i < block->nr_devices; i++) {
+		lane = block->devices[i]->lanes;
+		for (; lane < block->devices[i]->lanes + LANES_MAX && lane->told; lane++)
+			if (lane->busy && !lane->doubt)
+				lane->doubt = ns > lane->begin ? ns : lane->begin;
+	}
+}
+
+int pf_block_finish(struct pf_block *block)
+{
+	struct lane *lane;
+	size_t i;
+
+	for (i = 0; i < block->nr_devices; i++) {
+		lane = block->devices[i]->lanes;
+		for (; lane < block->devices[i]->lanes + LANES_MAX; lane++)
+			if (lane->busy && lane->doubt)
+				write_missing(block, block->devices[i], lane, lane->doubt);
+	}
+	return block->out->error;
+}
+
 static struct lane *lane_of(struct device *device, uint64_t sector)
 {
 	struct lane *lane;
@@ -256,13 +291,13 @@ int pf_block_write(struct pf_block *block, const struct tb_view *view, uint64_t 
 		return result ? result : block->out->error;
 	}
 	if (lane)
-		write_end(block, NULL, view, device, lane, ns);
+		write_missing(block, device, lane, ns);
 	lane = device ? free_lane(device) : NULL;
 	block->left_out += !lane && !result;
 	if (lane) {
 		if (!lane->told)
 			tell_lane(block, device, lane);
-		*lane = (struct lane){ true, true, sector, sectors };
+		*lane = (struct lane){ true, true, sector, sectors, 0, ns };
 		write_issue(block, request, view, device, lane, ns);
 	}
 	return result ? result : block->out->error;

@@ -3,7 +3,8 @@
  * tracebuf export - one event of the trace as one Perfetto event.
  *
  * For each format there is a plan, made once (export_perfetto_plan.c): a row of
- * steps, each of which puts one field on the wire.
+ * steps, each of which puts one field on the wire.  What Perfetto does not know is described
+ * before its first event.
  *
  * The one-element forms leave out what can be had from elsewhere.  A message
  * that has `X_comm' (or `comm') next to `X_pid' (`pid') gets the name from the
@@ -112,14 +113,43 @@ static void put_prio(struct writer *to, const struct pf_step *step,
 		put_number(to, step, task->prio);
 }
 
+/* The name of a function, once.  Perfetto looks it up by the address */
+static void tell_symbol(struct pf_plans *plans, uint64_t address)
+{
+	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+	Perfetto__Protos__InternedData names = PERFETTO__PROTOS__INTERNED_DATA__INIT;
+	Perfetto__Protos__InternedString symbol = PERFETTO__PROTOS__INTERNED_STRING__INIT;
+	Perfetto__Protos__InternedString *list = &symbol;
+	char text[128];
+	bool fresh;
+
+	if (!address || !pf_known(&plans->symbols, PF_SYMBOL, (uint32_t)(address >> 32),
+				  (uint32_t)address, &fresh) || !fresh ||
+	    export_frame(plans->trace, address + 1, text, sizeof(text)))
+		return;
+	symbol.has_iid = 1;
+	symbol.iid = address;
+	symbol.has_str = 1;
+	symbol.str.data = (uint8_t *)text;
+	symbol.str.len = strlen(text);
+	names.n_kernel_symbols = 1;
+	names.kernel_symbols = &list;
+	packet.interned_data = &names;
+	packet.has_sequence_flags = 1;
+	packet.sequence_flags = plans->out->begun[PF_SEQUENCE_EVENTS] ? 2 : 3;
+	pf_write_packet(plans->out, PF_SEQUENCE_EVENTS, &packet);
+}
+
 static void put_step(struct writer *to, const struct pf_step *step,
-		     const struct pf_plans *plans,
+		     struct pf_plans *plans,
 		     const struct tb_cursor *cursor, const struct tb_view *view,
 		     const struct pf_current *current)
 {
 	char listed[EXPORT_TEXT_MAX + 32];
 	uint64_t value = 0;
+	const void *data;
 	const char *text;
+	uint32_t four;
 	size_t length;
 
 	switch (step->kind) {
@@ -134,10 +164,19 @@ static void put_step(struct writer *to, const struct pf_step *step,
 		put_text(to, step, listed,
 			 export_listed(view, step->field, listed));
 		return;
+	case STEP_ADDRESS:
+		if (!tb_field_data(view, step->field, &data, &length) && length >= sizeof(four)) {
+			memcpy(&four, data, sizeof(four));
+			put_number(to, step, four);
+		}
+		return;
 	}
 	if (tb_field_u64(view, step->field, &value))
 		return;
 	switch (step->kind) {
+	case STEP_FUNCTION:
+		tell_symbol(plans, value);
+		/* fallthrough */
 	case STEP_NUMBER:
 		put_number(to, step, value);
 		break;
@@ -197,37 +236,44 @@ static void put_payload(struct writer *to, const struct tb_view *view)
 	put_text(to, &step, digits, export_bytes(view->payload, view->length, digits));
 }
 
-void pf_encode(struct pf_plans *plans, const struct tb_cursor *cursor,
-	       const struct tb_view *view, struct pf_current *current,
-	       struct pf_event *event)
+bool pf_plan_is_known(const struct pf_plans *plans, unsigned int index)
 {
-	struct pf_plan *plan = view->format ? &plans->plans[view->format->index] : NULL;
-	struct writer to = writer_start(event, plan ? plan->field :
-					PF_EVENT_GENERIC, view->tid);
-	uint64_t tid, prio;
+	return plans->plans[index].field < PF_EVENT_DESCRIBED &&
+	       plans->plans[index].field != PF_EVENT_GENERIC;
+}
+
+uint32_t pf_encode_tid(const struct pf_plans *plans, const struct tb_view *view)
+{
+	const struct pf_plan *plan = &plans->plans[view->format->index];
+	uint64_t tid;
+
+	return plan->tid && !tb_field_u64(view, plan->tid, &tid) ? (uint32_t)tid : view->tid;
+}
+
+void pf_encode(struct pf_plans *plans, const struct tb_cursor *cursor,
+	       const struct tb_view *view, const struct pf_current *current,
+	       bool plain, struct pf_event *event)
+{
+	struct pf_plan *plan = NULL;
+	struct writer to;
 	char spare[24];
 	uint32_t i;
 
+	if (view->format)
+		plan = &plans->plans[view->format->index + (plain ? plans->nr_plans : 0)];
+	to = writer_start(event, plan ? plan->field : PF_EVENT_GENERIC,
+			  plan ? pf_encode_tid(plans, view) : view->tid);
 	if (event->field == PF_EVENT_GENERIC)
 		put_name(&to, tb_view_name(view, spare));
+	if (event->field >= PF_EVENT_DESCRIBED && !plan->told)
+		pf_plan_tell(plans, plan, view->cpu);
 	for (i = 0; plan && i < plan->nr_steps; i++)
 		put_step(&to, &plan->steps[i], plans, cursor, view, current);
 	if (!plan)
 		put_payload(&to, view);
 	writer_end(&to, event);
-	if (!plan)
-		return;
-	plan->events++;
-	if (plan->tid && !tb_field_u64(view, plan->tid, &tid))
-		event->tid = (uint32_t)tid;
-	if (plan->next_pid && plan->next_prio) {
-		current->known = !tb_field_u64(view, plan->next_pid, &tid) &&
-				 !tb_field_u64(view, plan->next_prio, &prio);
-		if (current->known) {
-			current->tid = (uint32_t)tid;
-			current->prio = (int32_t)prio;
-		}
-	}
+	if (plan)
+		plan->events++;
 }
 
 /*

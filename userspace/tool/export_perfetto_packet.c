@@ -16,7 +16,7 @@ enum {
 	PACKET_FTRACE_EVENTS = 1,
 };
 
-/* A packet's or a bundle's own fields, without what is put behind */
+/* A packet's own fields, without what is put behind */
 #define HEADER_MAX 128
 
 /* Threads in one packet */
@@ -85,12 +85,20 @@ void pf_write_bundle(struct pf_out *out,
 		     const void *events, size_t size)
 {
 	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
-	uint8_t head[HEADER_MAX], start[HEADER_MAX], *at;
+	uint8_t start[HEADER_MAX], *head, *at;
 	size_t head_size, start_size;
 
+	head_size = perfetto__protos__ftrace_event_bundle__get_packed_size(bundle);
+	head = malloc(head_size + 1);
+	if (!head) {
+		out->error = out->error ? out->error : -ENOMEM;
+		return;
+	}
+	perfetto__protos__ftrace_event_bundle__pack(bundle, head);
+	packet.has_sequence_flags = 1;
+	packet.sequence_flags = out->begun[PF_SEQUENCE_EVENTS] ? 2 : 3;
 	in_sequence(out, PF_SEQUENCE_EVENTS, &packet);
 	start_size = perfetto__protos__trace_packet__pack(&packet, start);
-	head_size = perfetto__protos__ftrace_event_bundle__pack(bundle, head);
 	at = pf_put_tag(start + start_size, PACKET_FTRACE_EVENTS, PF_BYTES);
 	at = pf_put_varint(at, head_size + size);
 	start_size = (size_t)(at - start);
@@ -99,6 +107,7 @@ void pf_write_bundle(struct pf_out *out,
 	pf_write(out, start, start_size);
 	pf_write(out, head, head_size);
 	pf_write(out, events, size);
+	free(head);
 }
 
 /* ---- machine and clocks ---- */

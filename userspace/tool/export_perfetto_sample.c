@@ -7,7 +7,8 @@
  * stack or counters gets one beside it, of the same time, thread and CPU.
  *
  * Which counters there are is said once for a sequence of packets, so each set of counters has a
- * sequence of its own.  Its timebase counts the samples of the CPU.  Frames and callstacks are
+ * sequence of its own.  Its timebase is time: of samples that count something else Perfetto makes
+ * no profile.  Frames and callstacks are
  * told once and are numbers from then on; when there are many, all is forgotten and begins anew,
  * so that memory is bounded.
  */
@@ -39,13 +40,11 @@ struct stream {
 	void    *tree;
 	size_t   nr_known;
 	uint64_t last_iid;
-	uint64_t *samples;	/* by CPU */
 };
 
 struct pf_samples {
 	struct pf_out *out;
 	const struct tb_trace *trace;
-	uint32_t nr_cpus;
 	unsigned int nr_streams;
 	struct stream streams[PF_STREAMS_MAX];
 	uint64_t left_out;
@@ -59,15 +58,13 @@ struct pf_samples {
 	uint64_t numbers[STACK_MAX];
 };
 
-struct pf_samples *pf_samples_open(struct pf_out *out, const struct tb_trace *trace,
-				   uint32_t nr_cpus)
+struct pf_samples *pf_samples_open(struct pf_out *out, const struct tb_trace *trace)
 {
 	struct pf_samples *samples = calloc(1, sizeof(*samples));
 
 	if (samples) {
 		samples->out = out;
 		samples->trace = trace;
-		samples->nr_cpus = nr_cpus;
 	}
 	return samples;
 }
@@ -78,10 +75,8 @@ void pf_samples_close(struct pf_samples *samples)
 
 	if (!samples)
 		return;
-	for (i = 0; i < samples->nr_streams; i++) {
+	for (i = 0; i < samples->nr_streams; i++)
 		tdestroy(samples->streams[i].tree, free);
-		free(samples->streams[i].samples);
-	}
 	free(samples);
 }
 
@@ -106,10 +101,8 @@ static struct stream *stream_of(struct pf_samples *samples, uint32_t mask)
 	}
 	stream = &samples->streams[i];
 	stream->mask = mask;
-	stream->samples = calloc(samples->nr_cpus, sizeof(*stream->samples));
-	samples->failed |= !stream->samples;
-	samples->nr_streams += !!stream->samples;
-	return stream->samples ? stream : NULL;
+	samples->nr_streams++;
+	return stream;
 }
 
 /* ---- what is known ---- */
@@ -235,8 +228,6 @@ static void begin(struct pf_samples *samples, struct stream *stream, uint64_t ns
 		PERFETTO__PROTOS__PERF_SAMPLE_DEFAULTS__INIT;
 	Perfetto__Protos__PerfEvents__Timebase timebase =
 		PERFETTO__PROTOS__PERF_EVENTS__TIMEBASE__INIT;
-	Perfetto__Protos__PerfEvents__Tracepoint tracepoint =
-		PERFETTO__PROTOS__PERF_EVENTS__TRACEPOINT__INIT;
 	Perfetto__Protos__FollowerEvent followers[COUNTERS_MAX], *follower_list[COUNTERS_MAX];
 	Perfetto__Protos__InternedData names = PERFETTO__PROTOS__INTERNED_DATA__INIT;
 	Perfetto__Protos__Mapping mappings[NR_MAPPINGS], *mapping_list[NR_MAPPINGS];
@@ -274,8 +265,9 @@ static void begin(struct pf_samples *samples, struct stream *stream, uint64_t ns
 	names.n_mapping_paths = names.n_mappings = NR_MAPPINGS;
 	names.mapping_paths = string_list;
 	names.mappings = mapping_list;
-	tracepoint.name = timebase.name = name;
-	timebase.tracepoint = &tracepoint;
+	timebase.name = name;
+	timebase.has_counter = 1;
+	timebase.counter = PERFETTO__PROTOS__PERF_EVENTS__COUNTER__SW_CPU_CLOCK;
 	sample.timebase = &timebase;
 	sample.followers = follower_list;
 	defaults.perf_sample_defaults = &sample;
@@ -332,7 +324,7 @@ int pf_samples_write(struct pf_samples *samples, const struct tb_view *view, uin
 	samples->failed = false;
 	stream = stream_of(samples, view->counter_mask);
 	if (!stream)
-		return samples->failed ? -ENOMEM : 0;
+		return 0;
 	if (stream->nr_known > KNOWN_MAX)
 		forget(stream);
 	if (!stream->begun)
@@ -349,7 +341,7 @@ int pf_samples_write(struct pf_samples *samples, const struct tb_view *view, uin
 	sample.has_cpu_mode = 1;
 	sample.cpu_mode = PERFETTO__PROTOS__PROFILING__CPU_MODE__MODE_KERNEL;
 	sample.has_timebase_count = 1;
-	sample.timebase_count = ++stream->samples[view->cpu];
+	sample.timebase_count = ns;
 	set_callstack(samples, stream, view, &sample, &callstack);
 	samples->names.frames = samples->frame_list;
 	samples->names.function_names = samples->function_list;

@@ -130,6 +130,24 @@ struct pf_known *pf_track_child(struct pf_tracks *tracks, uint64_t parent,
 	return known;
 }
 
+/* Tracks of the same name below the same one are drawn as one, with as many rows */
+struct pf_known *pf_track_lane(struct pf_tracks *tracks, uint64_t parent, uint32_t writer,
+			       uint32_t writer_id, uint32_t lane)
+{
+	Perfetto__Protos__TrackDescriptor track = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
+	struct pf_known *known;
+	char name[40];
+	bool fresh;
+
+	known = pf_known(tracks, PF_LANE, writer, lane, &fresh);
+	if (!known || !fresh)
+		return known;
+	snprintf(name, sizeof(name), "slices of writer %u", writer_id);
+	track.name = name;
+	describe(tracks, &track, known->number, parent);
+	return known;
+}
+
 struct pf_known *pf_track_counter(struct pf_tracks *tracks, uint64_t process,
 				  uint32_t producer, uint32_t name_id,
 				  const char *name, const char *category)

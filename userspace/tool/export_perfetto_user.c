@@ -8,7 +8,8 @@
  *
  * Slices are drawn under the thread that wrote them.  Perfetto knows one row of slices in
  * slices for each track, so a second writer of the same thread gets a track below it as long
- * as the first has slices that are open.
+ * as the first has slices that are open.  Slices in one record may overlap with any other: each has
+ * a track below on which there is nothing at that time.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -63,7 +64,7 @@ void pf_user_close(struct pf_user *user)
 
 void pf_user_say(const struct pf_user *user)
 {
-	user_slices_say(user->writers.unmatched, user->writers.deep);
+	user_slices_say(user->writers.unmatched, user->writers.deep, user->writers.many);
 }
 
 /* ---- texts ---- */
@@ -342,20 +343,19 @@ static struct pf_known *process_of(struct pf_user *user,
 
 /* Where the writer draws now: its thread's track, unless another one is drawing there */
 static void find_track(struct pf_user *user, struct user_writer *writer,
-		       const struct tb_user *record, uint64_t ns)
+		       const struct tb_user *record)
 {
 	struct pf_known *above, *child;
 	uint32_t self = record->writer + 1;
 
-	if (user_writer_draws(writer, ns))
+	if (user_writer_draws(writer))
 		return;
 	above = process_of(user, record);
 	if (above && record->tid) {
 		above = pf_track_thread(&user->tracks, record->pid, record->tid,
 					comm_of(user, record->tid));
 		if (above && (!above->owner || above->owner == self ||
-			      !user_writer_draws(user->writers.slots.list[above->owner - 1],
-						 ns))) {
+			      !user_writer_draws(user->writers.slots.list[above->owner - 1]))) {
 			above->owner = self;
 			writer->track = above->number;
 			return;
@@ -394,32 +394,72 @@ static void write_named(struct pf_user *user, const struct tb_user *record,
 	finish(user, ns);
 }
 
+static void write_instant(struct pf_user *user, const struct user_writer *writer,
+			  const struct tb_user *record, uint64_t ns)
+{
+	write_named(user, record, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
+		    writer->track, ns);
+}
+
+/* A lane of the writer: below its thread, its process where that is not known */
+static uint64_t lane_track(struct pf_user *user, const struct tb_user *record, int lane)
+{
+	struct pf_known *above = process_of(user, record), *track;
+
+	if (above && record->tid)
+		above = pf_track_thread(&user->tracks, record->pid, record->tid,
+					comm_of(user, record->tid));
+	track = above ? pf_track_lane(&user->tracks, above->number, record->writer,
+				      record->writer_id, (uint32_t)lane) : NULL;
+	user->failed |= !track;
+	return track ? track->number : 0;
+}
+
+/* A slice in one record */
 static void write_slice(struct pf_user *user, struct user_writer *writer,
 			const struct tb_user *record, uint64_t ns,
 			uint64_t end_ns)
 {
-	bool open = user_slice_is_open(record);
+	bool open = record->flags & TB_USER_OPEN;
+	uint64_t track;
+	int lane;
 
-	if (open && !user_writer_open(&user->writers, writer, record)) {
-		write_named(user, record,
-			    PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
-			    writer->track, ns);
+	lane = user_writer_lane(&user->writers, writer, ns, open ? USER_LANE_OPEN : end_ns);
+	if (lane == -1) {
+		write_instant(user, writer, record, ns);
 		return;
 	}
-	write_named(user, record,
-		    PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
-		    writer->track, ns);
-	if (open)
+	user->failed |= lane < 0;
+	track = lane < 0 ? 0 : lane_track(user, record, lane);
+	if (user->failed)
 		return;
-	write_end(user, writer->track, end_ns);
-	user_writer_until(writer, end_ns);
+	write_named(user, record, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, track,
+		    ns);
+	if (!open)
+		write_end(user, track, end_ns);
 }
 
-static void write_ends(struct pf_user *user, const struct user_writer *writer,
-		       uint32_t count, uint64_t ns)
+static void write_begin(struct pf_user *user, struct user_writer *writer,
+			const struct tb_user *record, uint64_t ns)
 {
+	if (user_writer_open(&user->writers, writer))
+		write_named(user, record, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
+			    writer->track, ns);
+	else
+		write_instant(user, writer, record, ns);
+}
+
+/* All that is open ends */
+static void write_ends(struct pf_user *user, struct user_writer *writer,
+		       const struct tb_user *record, uint64_t ns)
+{
+	uint32_t count = user_writer_lost(writer);
+	int lane = -1;
+
 	for (; count; count--)
 		write_end(user, writer->track, ns);
+	while ((lane = user_writer_lane_open(writer, (uint32_t)(lane + 1), ns)) >= 0)
+		write_end(user, lane_track(user, record, lane), ns);
 }
 
 static void write_counter(struct pf_user *user, const struct tb_user *record,
@@ -455,7 +495,7 @@ static void write_lost(struct pf_user *user, struct user_writer *writer,
 	char causes[512];
 
 	lost_causes(record->cause, causes, sizeof(causes));
-	write_ends(user, writer, user_writer_lost(writer), ns);
+	write_ends(user, writer, record, ns);
 	start(user, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
 	      writer->track);
 	user->event.name_field_case =
@@ -475,7 +515,7 @@ int pf_user_write(struct pf_user *user, const struct tb_view *view,
 
 	if (!writer)
 		return -ENOMEM;
-	find_track(user, writer, record, ns);
+	find_track(user, writer, record);
 	if (user->failed)
 		return -ENOMEM;
 	if (view->kind == TB_VIEW_USER_LOST) {
@@ -484,20 +524,20 @@ int pf_user_write(struct pf_user *user, const struct tb_view *view,
 	}
 	switch (record->type) {
 	case TB_REC_BEGIN:
+		write_begin(user, writer, record, ns);
+		break;
 	case TB_REC_SLICE:
 		write_slice(user, writer, record, ns, end_ns);
 		break;
 	case TB_REC_END:
-		write_ends(user, writer, user_writer_end(&user->writers, writer),
-			   ns);
+		if (user_writer_end(&user->writers, writer))
+			write_end(user, writer->track, ns);
 		break;
 	case TB_REC_COUNTER:
 		write_counter(user, record, ns);
 		break;
 	default:
-		write_named(user, record,
-			    PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
-			    writer->track, ns);
+		write_instant(user, writer, record, ns);
 	}
 	return user->failed ? -ENOMEM : 0;
 }

@@ -330,7 +330,7 @@ static int walk(struct collect *collect, struct progress *progress)
 
 	if (result)
 		return result;
-	while ((result = tb_cursor_next(cursor, &view)) > 0) {
+	while ((result = next_event(cursor, &view)) > 0) {
 		progress_step(progress, &view);
 		if (!is_time(flame) && selection_over(&flame->selection, &view))
 			break;

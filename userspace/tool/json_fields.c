@@ -223,7 +223,7 @@ void json_counters_write(const struct tb_trace *trace, struct out *out,
 		snprintf(spare, sizeof(spare), "%u", number);
 		out_json_string(out, name ? name : spare);
 		out_char(out, ':');
-		out_unsigned(out, value);
+		out_json_unsigned(out, value);
 	}
 	out_char(out, '}');
 }

@@ -64,17 +64,27 @@ const char *stop_command(struct tb_device *device, char text[64])
 	return text;
 }
 
-int start_failed(struct tb_device *device, int result)
+int recording_already(struct tb_device *device)
 {
 	struct tb_query query;
 	char stop[64];
+
+	if (tb_device_query(device, &query) < 0)
+		query = (struct tb_query){ .name = "kernel" };
+	return complain("'%s' is recording already%s: to record beside it, make a provider ('tracebuf provider create NAME', then -p NAME); if that recording is yours and not wanted, '%s' ends it",
+			query.name, query.reader ? ", and a program reads it" : "",
+			stop_command(device, stop));
+}
+
+int start_failed(struct tb_device *device, int result)
+{
+	struct tb_query query;
 
 	switch (-result) {
 	case EBUSY:
 		if (!tb_device_query(device, &query) &&
 		    query.state == TB_STATE_RUNNING)
-			return complain("a recording is running already: end it with '%s' first",
-					stop_command(device, stop));
+			return recording_already(device);
 		return complain("another program holds buffers of the last recording: end it first");
 	case ENOSPC:
 		return complain("the durable buffer is too small for the state of all threads: make it larger (--durable, --durable-max) or leave that out (--no-state)");

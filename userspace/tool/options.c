@@ -4,44 +4,10 @@
  * them, what does not go together, and what the kernel has against them.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tool.h"
-
-int parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value)
-{
-	unsigned long long number;
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	errno = 0;
-	number = strtoull(text, &end, 0);
-	if (errno || *end || number < min || number > max)
-		return -EINVAL;
-	*value = (uint32_t)number;
-	return 0;
-}
-
-int parse_seconds(const char *text, double *seconds)
-{
-	char *end;
-
-	errno = 0;
-	*seconds = strtod(text, &end);
-	if (errno || end == text || !(*seconds > 0))
-		return -EINVAL;
-	if (!strcmp(end, "ms"))
-		*seconds /= 1000;
-	else if (!strcmp(end, "m"))
-		*seconds *= 60;
-	else if (!strcmp(end, "h"))
-		*seconds *= 3600;
-	else if (*end && strcmp(end, "s"))
-		return -EINVAL;
-	/* as nanoseconds, and as much again, it is to fit into 64 bits */
-	return *seconds > 1e9 ? -EINVAL : 0;
-}
 
 /* The number of @value in a list of names, 0 if it is not there */
 static uint32_t choice(const char *value, const char *const *names)
@@ -71,21 +37,16 @@ static int durable_kib(const struct command *command, const char *what,
 
 int parse_cpus(const char *text, const char **rest, struct cpu_bits *cpus)
 {
-	unsigned long first, last;
-	char *end;
+	uint64_t first, last;
+	const char *end;
 
 	memset(cpus, 0, sizeof(*cpus));
 	do {
-		if (*text < '0' || *text > '9')
-			return -EINVAL;
-		first = last = strtoul(text, &end, 10);
-		if (*end == '-') {
-			text = end + 1;
-			if (*text < '0' || *text > '9')
-				return -EINVAL;
-			last = strtoul(text, &end, 10);
-		}
-		if (first > last || last >= CPUS_MAX)
+		end = parse_number(text, 10, CPUS_MAX - 1, &first);
+		last = first;
+		if (end && *end == '-')
+			end = parse_number(end + 1, 10, CPUS_MAX - 1, &last);
+		if (!end || first > last)
 			return -EINVAL;
 		for (; first <= last; first++)
 			cpus->bits[first / 8] |= (uint8_t)(1 << first % 8);
@@ -282,6 +243,48 @@ static int setup_failed(struct tb_device *device, const struct setup *setup,
 	return complain("cannot configure: %s", strerror(-result));
 }
 
+/* How many rings there will be */
+static unsigned int count_rings(struct tb_device *device, const struct setup *setup)
+{
+	struct cpu_bits possible;
+	struct tb_query query;
+	unsigned int i, count = 0;
+	char text[256];
+
+	if (setup->cpu_list)
+		return chosen_cpus(setup, 0);
+	possible_cpus(text, sizeof(text));
+	if (parse_cpus(text, NULL, &possible))
+		return tb_device_query(device, &query) < 0 ? 1 : query.nr_cpus;
+	for (i = 0; i < CPUS_MAX; i++)
+		count += has_cpu(&possible, i);
+	return count;
+}
+
+static void take_sizes(struct setup *setup)
+{
+	struct tb_config *config = &setup->config;
+
+	config->buffers = (uint32_t)(setup->sizes.cpu / setup->sizes.buffer);
+	config->elements = (uint32_t)(setup->sizes.buffer / TB_ELEMENT_SIZE);
+}
+
+void setup_size(struct tb_device *device, struct setup *setup, struct sizes_for purpose)
+{
+	struct tb_config *config = &setup->config;
+
+	if (config->buffers || config->elements || config->watermark)
+		return;
+	purpose.cpus = count_rings(device, setup);
+	purpose.streaming = !config->mode || config->mode == TB_MODE_STREAMING;
+	setup->sizes = setup->wanted = sizes_here(&purpose);
+	setup->purpose = purpose;
+	setup->sized = true;
+	take_sizes(setup);
+	if (purpose.streaming)
+		config->watermark = 100;
+}
+
 int setup_apply(struct tb_device *device, struct setup *setup)
 {
 	int result;
@@ -290,8 +293,42 @@ int setup_apply(struct tb_device *device, struct setup *setup)
 		setup->config.cpus = (uint64_t)(uintptr_t)setup->cpus.bits;
 		setup->config.cpus_bytes = sizeof(setup->cpus);
 	}
-	result = tb_device_configure(device, &setup->config);
-	return result < 0 ? setup_failed(device, setup, result) : EXIT_FINE;
+	for (;;) {
+		result = tb_device_configure(device, &setup->config);
+		if (result != -ENOMEM || !setup->sized || !sizes_smaller(&setup->sizes))
+			break;
+		take_sizes(setup);
+	}
+	if (result < 0)
+		return setup_failed(device, setup, result);
+	setup->rings = count_rings(device, setup);
+	if (setup->sized && (setup->sizes.cpu != setup->wanted.cpu ||
+			     setup->sizes.buffer != setup->wanted.buffer))
+		note("warning: the kernel does not have %" PRIu64 " KiB for each CPU in contiguous pieces of %" PRIu64 " KiB: each has %" PRIu64 " KiB in pieces of %" PRIu64 " KiB",
+		     setup->wanted.cpu / 1024, setup->wanted.buffer / 1024,
+		     setup->sizes.cpu / 1024, setup->sizes.buffer / 1024);
+	return EXIT_FINE;
+}
+
+void setup_show(const struct setup *setup, const struct tb_query *query)
+{
+	double mib = 1 << 20;
+	unsigned int rings = setup->rings;
+
+	if (!rings) {
+		note("memory: %u buffers of %.0f KiB for each CPU, %.1f MiB durable",
+		     query->buffers, (double)query->buffer_bytes / 1024,
+		     (double)query->durable_size / mib);
+		return;
+	}
+	note("memory: %.1f MiB for each of %u CPUs (%u buffers of %g KiB), %.1f MiB durable, %.1f MiB in all",
+	     (double)query->buffers * (double)query->buffer_bytes / mib, rings, query->buffers,
+	     (double)query->buffer_bytes / 1024, (double)query->durable_size / mib,
+	     ((double)query->ring_stride * rings + (double)query->durable_size) / mib);
+	if (setup->sized && setup->wanted.cpu < SIZES_CPU_MOST)
+		note("memory: %.1f MiB would be too much for this machine: it has %.0f MiB, %.0f MiB of it were available",
+		     (double)SIZES_CPU_MOST * rings / mib, (double)setup->purpose.total / mib,
+		     (double)setup->purpose.available / mib);
 }
 
 int output_options(const struct command *command, int argc, char **argv,

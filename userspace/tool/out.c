@@ -229,6 +229,35 @@ void out_json_hex(struct out *out, uint64_t number)
 	out_char(out, '"');
 }
 
+/* All integers up to this one are doubles */
+#define DOUBLE_EXACT (1ull << 53)
+
+void out_json_unsigned(struct out *out, uint64_t number)
+{
+	bool quoted = out->doubles && number > DOUBLE_EXACT;
+
+	if (quoted)
+		out_char(out, '"');
+	out_unsigned(out, number);
+	if (quoted)
+		out_char(out, '"');
+}
+
+void out_json_signed(struct out *out, int64_t number)
+{
+	bool quoted = out->doubles && number < -(int64_t)DOUBLE_EXACT;
+
+	if (number >= 0) {
+		out_json_unsigned(out, (uint64_t)number);
+		return;
+	}
+	if (quoted)
+		out_char(out, '"');
+	out_signed(out, number);
+	if (quoted)
+		out_char(out, '"');
+}
+
 void out_json_double(struct out *out, double value)
 {
 	char text[40];

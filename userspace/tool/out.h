@@ -5,6 +5,7 @@
 #ifndef TRACEBUF_OUT_H
 #define TRACEBUF_OUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,11 +19,14 @@
 /**
  * struct out - a buffer before a stream
  * @error: -errno of the first failure; nothing is written after it
+ * @doubles: who reads the JSON has no integers but doubles: out_json_signed() and
+ *	out_json_unsigned() write what these do not hold exactly as a string
  */
 struct out {
 	FILE  *file;
 	size_t used;
 	int    error;
+	bool   doubles;
 	char   buffer[OUT_BYTES];
 };
 
@@ -96,6 +100,8 @@ void out_json_double(struct out *out, double value);
 
 /* "0x1f": many readers of JSON have no numbers of 64 bits */
 void out_json_hex(struct out *out, uint64_t number);
+void out_json_unsigned(struct out *out, uint64_t number);
+void out_json_signed(struct out *out, int64_t number);
 
 /* @text as UTF-8 without NUL at @to, which has room for three times as much: a U+FFFD for each
  * byte that is none; how long that is */

@@ -137,7 +137,8 @@ struct query_rows *query_rows_open(sqlite3_stmt *statement,
 				   enum query_format format, bool header);
 /* The row that @statement is at */
 int query_rows_add(struct query_rows *rows);
-void query_rows_close(struct query_rows *rows);
+/* @complete: no rows are missing; otherwise what was written must not look whole */
+void query_rows_close(struct query_rows *rows, bool complete);
 
 /* ---- questions with names (query_named.c) ---- */
 

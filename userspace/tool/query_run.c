@@ -214,7 +214,7 @@ static int run_one(struct query *query, sqlite3_stmt *statement, const char *sql
 			return complain("out of memory");
 	}
 	status = step(query, statement, sql, rows);
-	query_rows_close(rows);
+	query_rows_close(rows, status == EXIT_FINE);
 	return status;
 }
 

@@ -272,7 +272,7 @@ static int find_last(struct query *query)
 	result = tb_cursor_open(query->trace, &cursor);
 	if (!result && ticks)
 		result = tb_cursor_seek(cursor, ticks);
-	while (!result && (result = tb_cursor_next(cursor, &view)) > 0) {
+	while (!result && (result = next_event(cursor, &view)) > 0) {
 		if (!view.user && !is_control(&view))
 			query->last_ns = db_ns(query->db, view.ticks, view.ns);
 		result = 0;
@@ -307,7 +307,7 @@ static int finish(struct query_scan *scan)
 
 static int next_view(struct query_scan *scan)
 {
-	return query_stopped ? -EINTR : tb_cursor_next(scan->cursor, &scan->view);
+	return query_stopped ? -EINTR : next_event(scan->cursor, &scan->view);
 }
 
 static int take_lasting(struct query_scan *scan)

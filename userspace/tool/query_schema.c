@@ -119,7 +119,7 @@ static int walk_events(struct query *query, struct tb_cursor *cursor)
 	struct tb_view view;
 	int result = 0;
 
-	while (!db->error && (result = tb_cursor_next(cursor, &view)) > 0) {
+	while (!db->error && (result = next_event(cursor, &view)) > 0) {
 		if (query_stopped)
 			return -EINTR;
 		if (!is_control(&view))

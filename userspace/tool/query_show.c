@@ -308,24 +308,31 @@ struct query_rows *query_rows_open(sqlite3_stmt *statement,
 	rows->right = calloc(columns, sizeof(*rows->right));
 	rows->cells = calloc(columns * ROWS_AHEAD, sizeof(*rows->cells));
 	if (!rows->width || !rows->right || !rows->cells) {
-		query_rows_close(rows);
+		query_rows_close(rows, false);
 		return NULL;
 	}
 	for (c = 0; c < columns; c++) {
 		rows->width[c] = width_of(sqlite3_column_name(statement, (int)c));
 		rows->right[c] = true;
 	}
-	if (format == QUERY_CSV && header)
-		csv_heading(rows);
-	if (format == QUERY_JSON)
-		out_text(&rows->out, "[\n");
 	return rows;
+}
+
+/* Not before the first row: a statement that fails at once has none */
+static void begin(struct query_rows *rows)
+{
+	if (rows->format == QUERY_CSV && rows->header)
+		csv_heading(rows);
+	if (rows->format == QUERY_JSON)
+		out_text(&rows->out, "[\n");
 }
 
 int query_rows_add(struct query_rows *rows)
 {
 	int result = 0;
 
+	if (!rows->count)
+		begin(rows);
 	switch (rows->format) {
 	case QUERY_TABLE:
 		result = table_row(rows);
@@ -341,13 +348,17 @@ int query_rows_add(struct query_rows *rows)
 	return result ? result : rows->out.error;
 }
 
-void query_rows_close(struct query_rows *rows)
+void query_rows_close(struct query_rows *rows, bool complete)
 {
 	if (!rows)
 		return;
-	if (rows->format == QUERY_TABLE && !rows->flowing && rows->cells)
+	if (!rows->count && complete)
+		begin(rows);
+	if (rows->format == QUERY_TABLE && !rows->flowing && rows->cells &&
+	    (rows->count || complete))
 		table_flow(rows);
-	if (rows->format == QUERY_JSON)
+	/* an array that breaks off is not closed */
+	if (rows->format == QUERY_JSON && complete)
 		out_text(&rows->out, rows->count ? "\n]\n" : "]\n");
 	out_write(&rows->out);
 	free(rows->cells);

@@ -29,7 +29,8 @@
 	PROVIDER_HELP \
 	"                        as it is configured, with the events it has, as far\n" \
 	"                        as nothing else is asked for\n" \
-	SETUP_HELP \
+	WRITERS_HELP \
+	SETUP_MACHINE_HELP \
 	"      --no-state        do not list the existing threads first\n" \
 	SERVICE_HELP \
 	"  -q, --quiet           neither progress nor table\n" \
@@ -58,6 +59,8 @@ struct record {
 	int level;
 	uint32_t threads;
 	bool buffered;			/* through the page cache */
+	bool backlog_given;
+	struct backlog backlog;
 	bool stream;			/* each block as it comes */
 	struct series series;
 	struct reader_sets reader_sets;

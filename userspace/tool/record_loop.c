@@ -153,6 +153,8 @@ static int drain_readers(struct record *record)
 
 static int record_drain(struct record *record)
 {
+	/* nothing is recorded any more that would need room */
+	record->backlog.limit = 0;
 	if (record->readers)
 		return drain_readers(record);
 	if (record->channels)
@@ -395,6 +397,15 @@ int record_loop(struct record *record)
 
 /* ---- after ---- */
 
+/* That the rings alone would not have been enough */
+static void note_backlog(const struct record *record)
+{
+	if (record->backlog.most)
+		note("writing was late: up to %.1f MB waited for the file in memory, beyond the buffers%s",
+		     (double)record->backlog.most / 1e6, record->backlog.full ?
+		     "; there was no room for more (--backlog)" : "");
+}
+
 /* What the recorder itself took, without COMMAND */
 static void show_usage(const struct tb_stats *sum)
 {
@@ -452,7 +463,11 @@ int record_finish(struct record *record, int result)
 			record->output : record->sink.name,
 			(double)record->sink.total / 1e6, span);
 		note_suppressed(record->device, &record->query);
+		note_backlog(record);
 	}
+	quota_note(record->device);
+	if (record->chosen || record->choice.open)
+		choice_quota_read(record->device, &record->choice);
 	if (record->verbose)
 		show_usage(&sum);
 	if (record->sink.unwritten)

@@ -478,6 +478,7 @@ static int write_totals(const struct recover_recording *recording, uint64_t time
 			.overwritten = cpu->missing,
 			.dropped = cpu->dropped,
 			.oversize = cpu->ring->oversize < cpu->dropped ? cpu->ring->oversize : cpu->dropped,
+			.time = time,
 			.blocks = cpu->blocks || cpu->ring->recorded ?
 				  recover_current(cpu->ring, cpu->last) + 1 : 0,
 		};

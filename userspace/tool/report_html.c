@@ -72,7 +72,7 @@ static int fill(struct timeline *timeline, struct tb_trace *trace,
 		return result;
 	if (selection->from.given)
 		result = tb_cursor_seek(cursor, selection->from_ticks);
-	while (result >= 0 && (result = tb_cursor_next(cursor, &view)) > 0 &&
+	while (result >= 0 && (result = next_event(cursor, &view)) > 0 &&
 	       !selection_over(selection, &view))
 		result = timeline_take(timeline, cursor, &view);
 	if (result >= 0)

@@ -278,6 +278,28 @@ static void take_lost(struct timeline *t, const struct tb_view *view, uint64_t f
 	details_end(t->rows, row);
 }
 
+/* A part may end while events are missing, before the trace tells of that: how many is not known */
+static void take_untold(struct timeline *t)
+{
+	struct row *row;
+	uint64_t since;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < t->nr_cpus && t->rows->begun; cpu++) {
+		since = spans_untold(&t->missing, cpu, t->last);
+		if (since >= t->last || (t->selection->one_cpu && t->selection->cpu != cpu))
+			continue;
+		row = rows_at(t->rows, ROW_LOST, cpu, 0);
+		if (!row)
+			return;
+		put(t, row, "LOST", 4, since > t->rows->begin ? since : t->rows->begin, t->last,
+		    SLICE_WHOLE);
+		details_start(t->rows, NULL);
+		details_text(t->rows, "told", "after this part");
+		details_end(t->rows, row);
+	}
+}
+
 /* ---- the whole ---- */
 
 struct timeline *timeline_open(const struct tb_trace *trace, const struct selection *selection,
@@ -478,6 +500,7 @@ int timeline_end(struct timeline *t, const struct tb_cursor *cursor, bool broken
 	t->cursor = cursor;
 	t->now = broken && !t->left_out ? NOW_BROKEN : NOW_END;
 	slices_finish(t->slices);
+	take_untold(t);
 	report_users_end(&t->users, t->cut);
 	if (make_threads(t) || rows_failed(t->rows) || t->ends.failed)
 		return -ENOMEM;

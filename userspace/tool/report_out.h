@@ -13,7 +13,7 @@
 /**
  * report_analyse - all that @selection has chosen of the selected recording
  * @worst: how many of the worst cases; 0: as many as is usual
- * @analysis: out: at its end; NULL on failure
+ * @analysis: out: at its end; NULL on failure, and where nothing was selected: selection_found()
  * Complains, of a damaged block as well; EXIT_*
  */
 int report_analyse(const char *file, struct tb_trace *trace, struct selection *selection,

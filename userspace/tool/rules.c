@@ -344,11 +344,14 @@ int choice_set(struct tb_device *device, const struct choice *choice)
 						TB_SELECT_ENABLE);
 		if (!status)
 			status = choice_categories(device, choice, true);
+		if (!status)
+			status = choice_quota(device, choice, true);
 		if (status) {
 			tb_device_select(device, TB_SELECT_DISABLE,
 					 TB_FORM_DEFAULT, "all");
 			tb_device_no_rules(device);
 			tb_device_category(device, TB_CATEGORY_CLEAR, NULL);
+			quota_close(device);
 		}
 	}
 	made_free(&made);
@@ -374,6 +377,8 @@ int choice_enable(struct tb_device *device, const struct choice *choice)
 					TB_SELECT_ENABLE);
 	if (!status)
 		status = choice_categories(device, choice, true);
+	if (!status)
+		status = choice_quota(device, choice, false);
 	/* those that are not recorded are left as they were found */
 	for (i = 0; i < targets.count && unfinished && status; i++)
 		if (targets.list[i].item &&

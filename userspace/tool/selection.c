@@ -190,8 +190,12 @@ int selection_recordings(const struct selection *selection, const struct tb_trac
 	unsigned int all = tb_trace_recordings(trace), number = selection->recording;
 
 	if (number > all)
-		return complain("%s holds %u recordings, there is no number %u", file, all,
-				number);
+		return complain("%s holds %u recording%s, there is no number %u", file, all,
+				all == 1 ? "" : "s", number);
+	if (selection->from.given && selection->to.given &&
+	    selection->from.relative == selection->to.relative &&
+	    selection->to.ns <= selection->from.ns)
+		return complain("--to is not later than --from: no time lies between them");
 	*first = number ? number - 1 : 0;
 	*count = number ? 1 : all;
 	return EXIT_FINE;
@@ -241,7 +245,7 @@ static int first_ns(struct tb_trace *trace, enum tb_timebase base, uint64_t *ns)
 	if (result < 0)
 		return result;
 	do
-		result = tb_cursor_next(cursor, &view);
+		result = next_event(cursor, &view);
 	while (result > 0 && view.kind == TB_VIEW_EVENT &&
 	       view.id < TB_EV_USER && view.id != TB_EV_MARK);
 	if (result > 0)
@@ -285,12 +289,8 @@ void selection_free(struct selection *selection)
 
 /* ---- an event ---- */
 
-bool selection_wants(const struct selection *selection,
-		     const struct tb_view *view)
+static bool wants(const struct selection *selection, const struct tb_view *view)
 {
-	if (selection->threads && view->kind == TB_VIEW_EVENT &&
-	    view->id == TB_EV_THREAD)
-		return true;
 	if (selection->one_cpu && view->cpu != selection->cpu)
 		return false;
 	if (view->ticks < selection->from_ticks)
@@ -311,4 +311,59 @@ bool selection_wants(const struct selection *selection,
 	if (view->id < TB_EV_USER)
 		return view->id == TB_EV_MARK || selection->control;
 	return !selection->wanted;
+}
+
+static bool losses_count(const struct selection *selection, const struct tb_view *view)
+{
+	return (view->kind == TB_VIEW_LOST || view->kind == TB_VIEW_USER_LOST) &&
+	       !selection->one_tid && !selection->patterns.count;
+}
+
+bool selection_wants(struct selection *selection, const struct tb_view *view)
+{
+	bool wanted = wants(selection, view);
+
+	/* control events come by whatever was asked for, losses whichever events and threads */
+	if (wanted && (view->kind == TB_VIEW_USER || losses_count(selection, view) ||
+		       (view->kind == TB_VIEW_EVENT &&
+			(view->format || view->id >= TB_EV_USER || view->id == TB_EV_MARK))))
+		selection->found = true;
+	return wanted || (selection->threads && view->kind == TB_VIEW_EVENT &&
+			  view->id == TB_EV_THREAD);
+}
+
+void selection_finds(struct selection *selection, const struct tb_view *view)
+{
+	if ((view->kind == TB_VIEW_EVENT || view->kind == TB_VIEW_USER ||
+	     losses_count(selection, view)) && view->ticks >= selection->from_ticks &&
+	    (!selection->one_cpu || view->cpu == selection->cpu) &&
+	    (!selection->one_tid || view->tid == selection->tid))
+		selection->found = true;
+}
+
+bool selection_asks(const struct selection *selection)
+{
+	return selection->patterns.count || selection->one_cpu || selection->one_tid ||
+	       selection->from.given || selection->to.given;
+}
+
+int selection_found(const struct selection *selection, const struct tb_trace *trace,
+		    const char *file)
+{
+	unsigned int cpus = tb_trace_nr_cpus(trace);
+	char thread[32] = "", cpu[96] = "";
+
+	if (selection->found || !selection_asks(selection))
+		return EXIT_FINE;
+	if (selection->one_tid)
+		snprintf(thread, sizeof(thread), " of thread %u", selection->tid);
+	if (selection->one_cpu && cpus && selection->cpu >= cpus)
+		snprintf(cpu, sizeof(cpu), " of CPU %u (its last CPU is %u)", selection->cpu,
+			 cpus - 1);
+	else if (selection->one_cpu)
+		snprintf(cpu, sizeof(cpu), " of CPU %u", selection->cpu);
+	return complain("%s holds no such event%s%s%s%s", file,
+			selection->patterns.count ? " as -e asks for" : "", thread, cpu,
+			selection->from.given || selection->to.given ?
+			" in that time (--from, --to)" : "");
 }

@@ -22,6 +22,7 @@ struct moment {
  * @base: the clock that times are of
  * @from, @to: the first moment, and the first one no more; of @base
  * @recording: number of it, from 1; 0: none was asked for
+ * @found: some event was selected, of any recording
  *
  * The rest is for the recording that selection_start() was called for.
  * @users: records of programs are wanted, some at least
@@ -35,6 +36,7 @@ struct selection {
 	enum tb_timebase base;
 	struct moment from, to;
 	uint32_t recording;
+	bool found;
 
 	bool users;
 	unsigned char *wanted;
@@ -94,7 +96,18 @@ static inline bool selection_over(const struct selection *selection,
 	return view->ticks >= selection->to_ticks;
 }
 
-bool selection_wants(const struct selection *selection,
-		     const struct tb_view *view);
+/* Is this event or loss selected? */
+bool selection_wants(struct selection *selection, const struct tb_view *view);
+
+/* For those who do not ask for each event: note whether CPU, thread and time of this one are
+ * selected */
+void selection_finds(struct selection *selection, const struct tb_view *view);
+
+/* Is less selected than all there is? */
+bool selection_asks(const struct selection *selection);
+
+/* Of all that came by nothing was selected: complains, EXIT_* */
+int selection_found(const struct selection *selection, const struct tb_trace *trace,
+		    const char *file);
 
 #endif /* TRACEBUF_SELECTION_H */

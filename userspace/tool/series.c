@@ -16,17 +16,16 @@
 
 /* ---- options ---- */
 
-/* "100M": bytes; 0 if it is no such thing */
-static uint64_t parse_size(const char *text)
+uint64_t parse_size(const char *text)
 {
 	static const char units[] = "KMGT";
 	const char *unit;
 	double size;
-	char *end;
+	const char *end;
 
-	size = strtod(text, &end);
-	unit = *end ? strchr(units, *end) : NULL;
-	if (!unit || end == text || !(size > 0) ||
+	end = parse_decimal(text, &size);
+	unit = end && *end ? strchr(units, *end) : NULL;
+	if (!unit || !(size > 0) ||
 	    (end[1] && strcmp(end + 1, "iB") && strcmp(end + 1, "B")))
 		return 0;
 	size *= (double)(1ull << 10 * (unit - units + 1));

@@ -20,6 +20,9 @@
 	"                        1h), or with SIGUSR2 ('signal': only then)\n" \
 	"      --keep N          of these the last N, older ones are deleted (all)\n"
 
+/* "100M": bytes; 0 if it is no such thing */
+uint64_t parse_size(const char *text);
+
 /**
  * struct series - as the command line has it, and how far it has got
  * @given: there are several files

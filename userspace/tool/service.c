@@ -24,8 +24,6 @@
 int service_option(const struct command *command, int option, const char *value,
 		   struct service *service)
 {
-	char *end;
-
 	switch (option) {
 	case OPTION_DAEMON:
 		service->daemon = true;
@@ -34,9 +32,8 @@ int service_option(const struct command *command, int option, const char *value,
 		service->pid_file = value;
 		return 1;
 	case OPTION_NICE:
-		service->nice = (int)strtol(value, &end, 10);
 		service->nice_given = true;
-		if (end != value && !*end && service->nice >= -20 && service->nice <= 19)
+		if (!parse_s32(value, -20, 19, &service->nice))
 			return 1;
 		misused(command, "--nice: '%s' is not a number from -20 to 19", value);
 		return -1;
@@ -51,10 +48,28 @@ int service_option(const struct command *command, int option, const char *value,
 
 /* ---- priority ---- */
 
+#define NICE_HURRY (-20)
+
+/*
+ * The recorder has little to do, but in time: among many that want the processor it gets its turn
+ * when the rings have been filled.  Whoever runs it with another priority has decided on that
+ * already; who may not raise it records all the same.  Real-time threads come first, as ever, and
+ * in a group of tasks with a share of its own (cgroup, autogroup) it comes first within that.
+ */
+static void hurry(void)
+{
+	errno = 0;
+	if (sched_getscheduler(0) == SCHED_OTHER && !getpriority(PRIO_PROCESS, 0) && !errno &&
+	    setpriority(PRIO_PROCESS, 0, NICE_HURRY) < 0)
+		errno = 0;
+}
+
 int service_priority(const struct service *service)
 {
 	struct sched_param param = { .sched_priority = (int)service->rt };
 
+	if (service->hurry && !service->nice_given && !service->rt)
+		hurry();
 	if (service->nice_given && setpriority(PRIO_PROCESS, 0, service->nice) < 0)
 		return complain("--nice %d: %s", service->nice, strerror(errno));
 	if (service->rt && sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) < 0)
@@ -66,22 +81,40 @@ int service_priority(const struct service *service)
 
 /* ---- the pid file ---- */
 
-/* Its lock tells that its process is there, whatever the number in it */
+/* Does the name still lead to the file that is open? */
+static bool pid_file_named(const struct service *service)
+{
+	struct stat opened, named;
+
+	return !fstat(service->pid_fd, &opened) && !stat(service->pid_file, &named) &&
+	       opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+/*
+ * Its lock tells that its process is there, whatever the number in it.  A recorder that ends removes
+ * the name and then lets go of the lock.  Whoever opened the file before that may lock a file
+ * without a name: then it is opened again.
+ */
 static int pid_file_open(struct service *service)
 {
 	char text[16] = "";
 	ssize_t got;
 
-	service->pid_fd = open(service->pid_file, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-	if (service->pid_fd < 0)
-		return complain("%s: %s", service->pid_file, strerror(errno));
-	if (flock(service->pid_fd, LOCK_EX | LOCK_NB) < 0) {
-		got = read(service->pid_fd, text, sizeof(text) - 1);
-		text[got > 0 ? strcspn(text, "\n") : 0] = 0;
+	for (;;) {
+		service->pid_fd = open(service->pid_file, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+		if (service->pid_fd < 0)
+			return complain("%s: %s", service->pid_file, strerror(errno));
+		if (flock(service->pid_fd, LOCK_EX | LOCK_NB) < 0) {
+			got = read(service->pid_fd, text, sizeof(text) - 1);
+			text[got > 0 ? strcspn(text, "\n") : 0] = 0;
+			close(service->pid_fd);
+			service->pid_fd = -1;
+			return complain("%s: it is that of a recorder that runs, process %s",
+					service->pid_file, *text ? text : "?");
+		}
+		if (pid_file_named(service))
+			break;
 		close(service->pid_fd);
-		service->pid_fd = -1;
-		return complain("%s: it is that of a recorder that runs, process %s",
-				service->pid_file, *text ? text : "?");
 	}
 	if (ftruncate(service->pid_fd, 0) < 0 ||
 	    dprintf(service->pid_fd, "%d\n", getpid()) < 0)
@@ -178,6 +211,7 @@ void service_stopping(void)
 void service_end(struct service *service)
 {
 	if (service->pid_fd >= 0) {
+		/* still locked: nobody else can have taken over this name; see pid_file_open() */
 		unlink(service->pid_file);
 		close(service->pid_fd);
 	}

@@ -22,6 +22,8 @@
 	"                        the system's log\n" \
 	"      --pid-file FILE   the recorder's process id, as long as it runs\n" \
 	"      --nice N          the recorder's niceness, -20..19; COMMAND keeps its own\n" \
+	"                        (-20 if it may, it was 0, and nothing is compressed; 0:\n" \
+	"                        as it was)\n" \
 	"      --rt PRIORITY     the recorder runs as real-time (SCHED_FIFO), 1..99\n"
 
 /**
@@ -30,6 +32,7 @@
  * @pid_file: or NULL
  * @nice_given, @nice: --nice
  * @rt: --rt, 0: none
+ * @hurry: with neither, before others of priority 0
  * @pid_fd: the pid file, locked, or -1
  * @parent: where the parent waits to be told that all is well, or -1
  */
@@ -37,8 +40,9 @@ struct service {
 	bool        daemon;
 	const char *pid_file;
 	bool        nice_given;
-	int         nice;
+	int32_t     nice;
 	uint32_t    rt;
+	bool        hurry;
 	int         pid_fd;
 	int         parent;
 };

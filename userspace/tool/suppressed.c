@@ -79,8 +79,9 @@ void note_suppressed(struct tb_device *device, const struct tb_query *query)
 	if (!suppressed_total(&sum) && !threads)
 		return;
 	reasons(text, sizeof(text), &sum, threads);
-	note("%" PRIu64 " events were not recorded, as asked for: %s",
-	     suppressed_total(&sum) + threads, text);
+	note("%" PRIu64 " event%s %s not recorded, as asked for: %s",
+	     suppressed_total(&sum) + threads, plural(suppressed_total(&sum) + threads),
+	     was(suppressed_total(&sum) + threads), text);
 }
 
 void show_suppressed(struct tb_device *device, const struct tb_query *query,
@@ -96,8 +97,8 @@ void show_suppressed(struct tb_device *device, const struct tb_query *query,
 	if (!suppressed_total(&sum) && !threads)
 		return;
 	reasons(text, sizeof(text), &sum, threads);
-	printf("kept out   %" PRIu64 " events: %s\n", suppressed_total(&sum) + threads,
-	       text);
+	printf("kept out   %" PRIu64 " event%s: %s\n", suppressed_total(&sum) + threads,
+	       plural(suppressed_total(&sum) + threads), text);
 	for (i = 0; each && i < query->nr_events; i++) {
 		if (tb_device_suppressed(device, i, &one) < 0 || !suppressed_total(&one) ||
 		    tb_device_event(device, i, &info) < 0)

@@ -5,6 +5,7 @@
 #ifndef TRACEBUF_TOOL_H
 #define TRACEBUF_TOOL_H
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,12 +61,44 @@ void messages_to_log(void);
 /* What is wrong with @file, where; returns EXIT_WRONG */
 int complain_file(const char *file, const struct tb_error *error);
 
+/* "1 event was", "2 events were" */
+static inline const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static inline const char *was(uint64_t count)
+{
+	return count == 1 ? "was" : "were";
+}
+
+/* The next event of a file.  Damage ends it as its end does: who reads on tells of that by
+ * tb_cursor_fault() and tb_trace_fault() */
+static inline int next_event(struct tb_cursor *cursor, struct tb_view *view)
+{
+	int result = tb_cursor_next(cursor, view);
+
+	return result == -EBADMSG ? 0 : result;
+}
+
 /* Help for -h (EXIT_FINE), or after a wrong option (EXIT_USAGE) */
 int show_help(const struct command *command, int option);
 
-/* ---- option values (options.c) ---- */
+/* ---- option values (number.c, options.c) ---- */
 
+/*
+ * All numbers of options come through these: decimal digits alone, no leading blank or '+'.
+ * The functions that return int want nothing behind the number and return -EINVAL.
+ */
+
+/* Digits of @base, 16 at most, with a value up to @max.  Return where they end, NULL if there
+ * is no such number. */
+const char *parse_number(const char *text, unsigned int base, uint64_t max, uint64_t *value);
 int parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value);
+int parse_s32(const char *text, int32_t min, int32_t max, int32_t *value);
+/* Digits with an optional fraction.  Return where they end, or NULL. */
+const char *parse_decimal(const char *text, double *value);
+/* A time: "5", "0.5s", "200ms", "10m", "1h" */
 int parse_seconds(const char *text, double *seconds);
 
 /* A bit for each CPU */
@@ -82,18 +115,66 @@ static inline bool has_cpu(const struct cpu_bits *cpus, unsigned int cpu)
 /* "0-3,7" into bits; -EINVAL.  @rest: where it ends, or NULL: at the end of @text */
 int parse_cpus(const char *text, const char **rest, struct cpu_bits *cpus);
 
+/* ---- sizes (sizes.c) ---- */
+
+/**
+ * struct sizes_for - what a recording is for, and where
+ * @cpus: how many have a ring
+ * @streaming: there is a reader while it records
+ * @live: who gets the blocks wants them soon
+ * @file_bytes: files are to have this size; 0: any
+ * @total, @available: memory of the machine, bytes; 0: unknown
+ */
+struct sizes_for {
+	unsigned int cpus;
+	bool     streaming;
+	bool     live;
+	uint64_t file_bytes;
+	uint64_t total, available;
+};
+
+/**
+ * struct sizes - of the rings
+ * @cpu: bytes for each CPU
+ * @buffer: bytes of each buffer
+ */
+struct sizes {
+	uint64_t cpu, buffer;
+};
+
+/* Bytes for each CPU, where there is memory enough */
+#define SIZES_CPU_MOST (4u << 20)
+
+struct sizes sizes_choose(const struct sizes_for *purpose);
+/* The same for this machine, whose memory is filled in */
+struct sizes sizes_here(struct sizes_for *purpose);
+/* What to try when there was no memory for @sizes; false: nothing smaller is of use */
+bool sizes_smaller(struct sizes *sizes);
+/* Bytes of blocks that may wait for a late file beyond the rings, if so many are available (0:
+ * unknown); and here and now */
+uint64_t sizes_backlog(uint64_t available);
+uint64_t sizes_backlog_here(void);
+
 /**
  * struct setup - a provider's configuration as the command line gives it
  * @config: zero: the default
  * @cpus: a bit for each CPU to record, where @cpu_list is given
  * @cpu_list: as typed, or NULL: all
  * @given: any of it was
+ * @sized: the machine decides on the sizes
+ * @purpose: for what
+ * @sizes: what it gives, once applied; @wanted: what was tried first
+ * @rings: how many the device has, with this configuration; 0: it has not been applied
  */
 struct setup {
 	struct tb_config config;
 	struct cpu_bits cpus;
 	const char *cpu_list;
 	bool        given;
+	bool        sized;
+	struct sizes_for purpose;
+	struct sizes sizes, wanted;
+	unsigned int rings;
 };
 
 /* Options for struct setup that record, start and provider create share */
@@ -110,21 +191,33 @@ struct setup {
 	{ "flush-ms",  required_argument, NULL, 0x103 }, \
 	{ "durable-max",  required_argument, NULL, 0x104 }, \
 	{ "durable-stop", no_argument,       NULL, 0x105 }
-#define SETUP_HELP \
+#define SETUP_SIZES_HELP \
 	"  -b, --buffers N       buffers per CPU, 2..4096 (32); oneshot: from 1 on\n" \
 	"  -B, --elements N      elements of 16 bytes per buffer, a power of two,\n" \
-	"                        64..65536 (1024)\n" \
+	"                        64..65536 (1024)\n"
+#define SETUP_MARK_HELP \
+	"  -w, --watermark N     wake the reader at this fill level, percent (70)\n"
+#define SETUP_MODE_HELP \
 	"  -m, --mode MODE       streaming (default); circular: overwrite until it is\n" \
 	"                        stopped; oneshot: until the buffers are full\n" \
 	"      --policy POLICY   when the reader is behind: overwrite the oldest\n" \
-	"                        (default) or drop the newest\n" \
-	"  -w, --watermark N     wake the reader at this fill level, percent (70)\n" \
+	"                        (default) or drop the newest\n"
+#define SETUP_REST_HELP \
 	"  -c, --cpu LIST        record on these CPUs, as in 0-3,7 (all)\n" \
 	"      --clock CLOCK     auto (default), tsc, arch, mono\n" \
 	"      --durable KIB     size of the durable buffer, 64..65536 (1024)\n" \
 	"      --durable-max KIB it may grow to this (16 times its size)\n" \
 	"      --durable-stop    stop when it is full instead\n" \
 	"      --flush-ms N      hand over half-full buffers this often (never)\n"
+#define SETUP_HELP SETUP_SIZES_HELP SETUP_MODE_HELP SETUP_MARK_HELP SETUP_REST_HELP
+/* Of commands that call setup_size() */
+#define SETUP_SIZED_HELP \
+	"                        (without -b, -B and -w: 4 MiB per CPU, less if all of it\n" \
+	"                        were more than 1/64 of the memory, in buffers of up to\n" \
+	"                        128 KiB, and the reader is woken when one is full; with\n" \
+	"                        any of them the others are what is said here)\n"
+#define SETUP_MACHINE_HELP \
+	SETUP_SIZES_HELP SETUP_MODE_HELP SETUP_MARK_HELP SETUP_SIZED_HELP SETUP_REST_HELP
 
 /* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
 int setup_option(const struct command *command, int option, const char *value,
@@ -133,8 +226,15 @@ int setup_option(const struct command *command, int option, const char *value,
 /* Do they go together?  Complains; EXIT_FINE or EXIT_USAGE */
 int setup_check(const struct command *command, const struct setup *setup);
 
+/* Unless the command line has any of them, sizes and mark are what the machine gives for
+ * @purpose, of which streaming and CPUs are filled in */
+void setup_size(struct tb_device *device, struct setup *setup, struct sizes_for purpose);
+
 /* Configure the device's provider, or complain; EXIT_* */
 int setup_apply(struct tb_device *device, struct setup *setup);
+
+/* How much memory the rings take, and why not more */
+void setup_show(const struct setup *setup, const struct tb_query *query);
 
 /* Options of commands that write what is in a provider's buffers to a file: -p, -o, -h, and -s
  * unless @stop is NULL.  -1 to go on, or the exit status */
@@ -193,6 +293,9 @@ struct tb_device *open_device(const char *provider, unsigned int flags);
 /* "tracebuf stop -p NAME", for this device */
 const char *stop_command(struct tb_device *device, char text[64]);
 
+/* Somebody's recording is running: complain, and do not advise to end it.  EXIT_WRONG */
+int recording_already(struct tb_device *device);
+
 /* Why it did not start; returns EXIT_WRONG */
 int start_failed(struct tb_device *device, int result);
 
@@ -236,9 +339,34 @@ int writers_list(const struct tb_trace *trace, const struct patterns *patterns,
 /* Those that write to the device's provider now; 0 or -errno */
 int writers_status(struct tb_device *device);
 
+/* ---- what programs may write (quota.c) ---- */
+
+/* A line of what they may, and what was kept out; the latter as a warning, if there is any */
+void quota_show(struct tb_device *device);
+void quota_note(struct tb_device *device);
+
 /* ---- blocks into a file (sink.c) ---- */
 
 #define SINK_BATCH 256
+
+/**
+ * struct backlog - copies of blocks that wait for a late file, so that the rings need not (direct.h)
+ * @rings: those that there may be
+ * @ring_blocks: blocks that each of them has
+ * @limit: bytes of copies at most; 0: none are made
+ * @bytes: of the copies that there are now
+ * @most: of those that there were at once
+ * @full: there was no room for more
+ * By the threads of all lanes.
+ */
+struct backlog {
+	unsigned int rings;
+	unsigned int ring_blocks;
+	_Atomic uint64_t limit;
+	_Atomic uint64_t bytes;
+	_Atomic uint64_t most;
+	_Atomic bool full;
+};
 
 /**
  * struct sink_way - how the blocks get into the file
@@ -248,6 +376,7 @@ int writers_status(struct tb_device *device);
  * @compress: zstd, of this @level (0: the usual one), by @threads
  * @block_bytes: size of a ring's blocks
  * @most: bytes that a file should not have more of; 0: any number
+ * @backlog: what may wait for it beyond the rings, or NULL: nothing
  */
 struct sink_way {
 	bool     direct;
@@ -258,6 +387,7 @@ struct sink_way {
 	unsigned int threads;
 	size_t   block_bytes;
 	uint64_t most;
+	struct backlog *backlog;
 };
 
 /**

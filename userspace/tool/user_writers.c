@@ -2,19 +2,28 @@
 /*
  * Which slices of programs are open.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "user_writers.h"
 
+static void free_writer(void *at)
+{
+	struct user_writer *writer = at;
+
+	free(writer->lanes);
+	free(writer);
+}
+
 void user_writers_free(struct user_writers *writers)
 {
-	export_slots_free(&writers->slots, free);
+	export_slots_free(&writers->slots, free_writer);
 	memset(writers, 0, sizeof(*writers));
 }
 
-void user_slices_say(uint64_t unmatched, uint64_t deep)
+void user_slices_say(uint64_t unmatched, uint64_t deep, uint64_t many)
 {
 	if (unmatched)
 		fprintf(stderr, "%" PRIu64 " ends of slices had no beginning: left out\n",
@@ -22,6 +31,9 @@ void user_slices_say(uint64_t unmatched, uint64_t deep)
 	if (deep)
 		fprintf(stderr, "%" PRIu64 " slices were in more than %d others: they are events, without their ends\n",
 			deep, EXPORT_DEPTH_MAX);
+	if (many)
+		fprintf(stderr, "%" PRIu64 " slices were at the same time as %d others of their writer: they are events\n",
+			many, USER_LANES_MAX);
 }
 
 struct user_writer *user_writer_of(struct user_writers *writers,
@@ -31,42 +43,63 @@ struct user_writer *user_writer_of(struct user_writers *writers,
 			   sizeof(struct user_writer));
 }
 
-bool user_writer_open(struct user_writers *writers, struct user_writer *writer,
-		      const struct tb_user *record)
+bool user_writer_open(struct user_writers *writers, struct user_writer *writer)
 {
 	if (writer->depth == EXPORT_DEPTH_MAX) {
-		writer->beyond += record->type == TB_REC_BEGIN;
+		writer->beyond++;
 		writers->deep++;
 		return false;
 	}
-	writer->open[writer->depth++] = record->type == TB_REC_BEGIN;
+	writer->depth++;
 	return true;
 }
 
-void user_writer_until(struct user_writer *writer, uint64_t ns)
+bool user_writer_end(struct user_writers *writers, struct user_writer *writer)
 {
-	if (ns > writer->until)
-		writer->until = ns;
-}
-
-uint32_t user_writer_end(struct user_writers *writers,
-			 struct user_writer *writer)
-{
-	uint32_t to = writer->depth, ended;
-
 	if (writer->beyond) {
 		writer->beyond--;
-		return 0;
+		return false;
 	}
-	while (to && !writer->open[to - 1])
-		to--;
-	if (!to) {
+	if (!writer->depth) {
 		writers->unmatched++;
-		return 0;
+		return false;
 	}
-	ended = writer->depth - (to - 1);
-	writer->depth = to - 1;
-	return ended;
+	writer->depth--;
+	return true;
+}
+
+int user_writer_lane(struct user_writers *writers, struct user_writer *writer, uint64_t ns,
+		     uint64_t end_ns)
+{
+	uint32_t lane = 0;
+	uint64_t *grown;
+
+	while (lane < writer->nr_lanes && writer->lanes[lane] > ns)
+		lane++;
+	if (lane == USER_LANES_MAX) {
+		writers->many++;
+		return -1;
+	}
+	if (lane == writer->nr_lanes) {
+		grown = realloc(writer->lanes, (lane + 1) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		writer->lanes = grown;
+		writer->nr_lanes++;
+	}
+	writer->lanes[lane] = end_ns;
+	return (int)lane;
+}
+
+int user_writer_lane_open(struct user_writer *writer, uint32_t lane, uint64_t ns)
+{
+	for (; lane < writer->nr_lanes; lane++) {
+		if (writer->lanes[lane] == USER_LANE_OPEN) {
+			writer->lanes[lane] = ns;
+			return (int)lane;
+		}
+	}
+	return -1;
 }
 
 uint32_t user_writer_lost(struct user_writer *writer)

@@ -322,9 +322,9 @@ static void array_json(struct out *out, const struct value *value)
 		if (hex)
 			out_json_hex(out, number);
 		else if (field->flags & TB_FIELD_SIGNED)
-			out_signed(out, (int64_t)number);
+			out_json_signed(out, (int64_t)number);
 		else
-			out_unsigned(out, number);
+			out_json_unsigned(out, number);
 	}
 	out_char(out, ']');
 }
@@ -336,10 +336,10 @@ void value_json(struct out *out, const struct value *value)
 		out_text(out, "null");
 		return;
 	case VALUE_SIGNED:
-		out_signed(out, (int64_t)value->number);
+		out_json_signed(out, (int64_t)value->number);
 		return;
 	case VALUE_UNSIGNED:
-		out_unsigned(out, value->number);
+		out_json_unsigned(out, value->number);
 		return;
 	case VALUE_DOUBLE:
 		out_json_double(out, value->real);

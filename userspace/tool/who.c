@@ -24,12 +24,12 @@ static int add_pids(const struct command *command, struct who *who,
 		    const char *text, const char *what)
 {
 	const char *all = text;
-	char *end;
-	long pid;
+	const char *end;
+	uint64_t pid;
 
 	for (;; text = end + 1) {
-		pid = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
-		if (pid <= 0 || pid > INT32_MAX || (*end && *end != ','))
+		end = parse_number(text, 10, INT32_MAX, &pid);
+		if (!end || !pid || (*end && *end != ','))
 			return misused(command, "'%s' is not a list of %s numbers, as in 12,345",
 				       all, what);
 		if (!listed(who, (uint32_t)pid)) {

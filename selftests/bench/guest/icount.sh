@@ -4,14 +4,14 @@
 # icount.sh - suite icount, in the guest: loads tb_bench.ko time and again, with tracers
 # in the states that its parts want.
 #
-#   icount.sh MODULE PEERS
+#   icount.sh MODULE [PEERS]
 #
-# MODULE is tb_bench.ko, PEERS the folder of peers.sh,
-# The lines that the module prints go to /out/icount.out.
+# MODULE is tb_bench.ko, PEERS the folder of peers.sh; without it tracebuf is measured, and what the
+# kernel itself has, and not perf and LTTng. The lines that the module prints go to /out/icount.out.
 
 set -eu
 
-module=$1 peers=$2
+module=$1 peers=${2:-}
 here=$(cd "$(dirname "$0")" && pwd -P)
 # shellcheck source=selftests/bench/guest/tracers.sh
 . "$here/tracers.sh"
@@ -133,6 +133,11 @@ for record in 0 1; do
 	fi
 	echo 0 >"$tracefs/events/enable"
 done
+
+if [ -z "$peers" ]; then
+	rmmod tracebuf
+	exit
+fi
 
 # Buffers that take all of a run: it need not write meanwhile.
 if command -v perf >/dev/null; then

@@ -17,7 +17,9 @@
 #include <tracebuf_record.h>
 
 #define CHUNK	2000
+#ifndef CHUNKS
 #define CHUNKS	40
+#endif
 /* of the time stamp counter: scripts/vm -i */
 #define TICKS	8
 

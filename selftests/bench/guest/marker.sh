@@ -12,7 +12,7 @@ tracefs=/sys/kernel/tracing
 [ -e $tracefs/trace_marker ] || mount -t tracefs none $tracefs
 # both overwrite, in 1 MiB or more; the TSC is the clock that a machine with one to rely on has
 insmod "$TRACEBUF_KO"
-tracebuf start --clock tsc -b 64 -e user:wanted
+tracebuf start --clock tsc -b 64 -e user:wanted --writers any
 echo 1024 >$tracefs/buffer_size_kb
 echo 1 >$tracefs/tracing_on
 "$1" $tracefs >/out/marker.out

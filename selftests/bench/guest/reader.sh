@@ -6,7 +6,8 @@
 #
 #   reader.sh RECORDER PEERS N LOADS
 #
-# RECORDER is the program (recorder.c), PEERS the folder of peers.sh; N times getppid() on each of
+# RECORDER is the program (recorder.c), PEERS the folder of peers.sh, if it is empty tracebuf is
+# measured alone; N times getppid() on each of
 # LOADS CPUs are 2 N events each, as fast as they come: several times as many as find room in the
 # 4 MiB of buffers for each CPU that everybody has. A line "CPUs|recorder|what RECORDER prints|
 # events|events lost|ns of the fastest load under which none is lost, or -" for each goes to
@@ -100,6 +101,7 @@ bench run_tracebuf tracebuf
 bench run_tracebuf tracebuf-readers --readers "$(nproc)"
 bench run_tracebuf tracebuf-buffered --buffered
 bench run_tracebuf tracebuf-zstd --compress zstd:1 --threads 1
+[ -n "$peers" ] || exit 0
 bench run_ftrace trace-cmd
 bench run_ftrace trace-cmd-plain --compression none
 lttng_up

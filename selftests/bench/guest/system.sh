@@ -4,21 +4,24 @@
 # system.sh - suite system, in the guest: loads, each untraced and under every tracer,
 # which records all sched, irq and system call events into a file.
 #
-#   system.sh LOADS PEERS
+#   system.sh LOADS PEERS [PART]
 #
-# LOADS is the program, PEERS the folder of peers.sh. What it leaves in /out, for each
+# LOADS is the program, PEERS the folder of peers.sh; if it is empty tracebuf is measured alone. PART: loads
+# are so many times shorter. What it leaves in /out, for each
 # load and tracer: LOAD.TRACER.ns, the time; .log, what the tracer said; .trace, what
-# it wrote, a file or (LTTng) a folder.
+# it wrote, a file or (LTTng) a folder; and TRACER.memory, KiB of buffers of all CPUs.
 
 set -eu
 
-loads=$1 peers=$2
+loads=$1 peers=$2 part=${3:-1}
 here=$(cd "$(dirname "$0")" && pwd -P)
 # shellcheck source=selftests/bench/guest/tracers.sh
 . "$here/tracers.sh"
+cpus=$(nproc)
 
-# Everybody has 4 MiB of buffers, less than is recorded; tracebuf and LTTng have 16, handed
-# over when they are full.
+# Everybody has 4 MiB of buffers for each CPU, less than is recorded; tracebuf and LTTng have 16,
+# handed over when they are full. Then everybody (TRACER-default) has what it takes when nothing is
+# said of it.
 
 run_none()
 {
@@ -32,20 +35,47 @@ run_tracebuf()
 		-o "$to.trace" -- "$@" 2>"$to.log"
 }
 
+memory_tracebuf()
+{
+	sed -n 's/.*memory: .*, \([0-9.]*\) MiB in all$/\1/p' "$to.log" | awk '{ printf "%d\n", $1 * 1024 }'
+}
+
 run_ftrace()
 {
-	peer "$root/usr/bin/trace-cmd" record -b 4096 -e sched -e irq -e raw_syscalls \
+	# shellcheck disable=SC2086
+	peer "$root/usr/bin/trace-cmd" record $options -e sched -e irq -e raw_syscalls \
 		-o "$to.trace" "$@" 2>"$to.log"
+}
+
+# while it records
+memory_ftrace()
+{
+	# shellcheck disable=SC2086
+	peer "$root/usr/bin/trace-cmd" record $options -e irq -o /tmp/memory.dat \
+		cat /sys/kernel/tracing/buffer_total_size_kb 2>/dev/null | sed -n '/^[0-9][0-9]*$/p'
+	rm -f /tmp/memory.dat
 }
 
 run_perf()
 {
-	perf record -a -m 4M -e 'sched:*' -e 'irq:*' -e 'raw_syscalls:*' -o "$to.trace" -- "$@" 2>"$to.log"
+	# shellcheck disable=SC2086
+	perf record -a $options -e 'sched:*' -e 'irq:*' -e 'raw_syscalls:*' -o "$to.trace" -- "$@" 2>"$to.log"
+}
+
+# of each CPU the same
+memory_perf()
+{
+	# shellcheck disable=SC2086
+	perf record -v -a $options -e 'irq:*' -o /tmp/memory.data true 2>&1 |
+		sed -n 's/.*mmap size \([0-9]*\)B.*/\1/p' | awk -v cpus="$cpus" 'NR == 1 { print int($1 * cpus / 1024) }'
+	rm -f /tmp/memory.data
 }
 
 run_lttng()
 {
-	lttng_session "$to.trace" discard 256k 16
+	lttng create bench --output="$to.trace"
+	# shellcheck disable=SC2086
+	lttng enable-channel -k -s bench $options events
 	lttng enable-event -k -s bench -c events 'sched_*,irq_*'
 	lttng enable-event -k -s bench -c events --syscall -a
 	lttng start bench
@@ -55,14 +85,23 @@ run_lttng()
 	lttng destroy bench
 }
 
+memory_lttng()
+{
+	awk -v cpus="$cpus" '/[Ss]ub-?buffer size:/ { bytes = $3 } /[Ss]ub-?buffer count:/ { n = $3 }
+		END { print int(bytes * n * cpus / 1024) }' "$to.log"
+}
+
 # TRACER LOAD N
 measure()
 {
 	to=/out/$2.$1
-	options='-b 16 -B 16384 -w 100'
 	case $1 in
-	tracebuf-fast) options="$options -F" ;;
-	tracebuf-default) options='-b 256' ;;
+	*-default) options= ;;
+	tracebuf) options='-b 16 -B 16384 -w 100' ;;
+	tracebuf-fast) options='-b 16 -B 16384 -w 100 -F' ;;
+	ftrace) options='-b 4096' ;;
+	perf) options='-m 4M' ;;
+	lttng) options='--discard --subbuf-size=256k --num-subbuf=16' ;;
 	esac
 	"run_${1%-*}" "$loads" "$2" "$3" >"$to.out"
 	# of what is there the time is the line that is a number
@@ -73,9 +112,10 @@ measure()
 # under TRACER: all loads
 all_loads()
 {
-	measure "$1" getppid 60000
-	measure "$1" pingpong 4000
-	measure "$1" messaging 64
+	measure "$1" getppid $((60000 / part))
+	measure "$1" pingpong $((4000 / part))
+	measure "$1" messaging $(((64 + part - 1) / part))
+	[ "$1" = none ] || "memory_${1%-*}" >"/out/$1.memory"
 }
 
 insmod "$TRACEBUF_KO"
@@ -85,12 +125,17 @@ all_loads none
 all_loads tracebuf
 all_loads tracebuf-fast
 all_loads tracebuf-default
+[ -n "$peers" ] || exit 0
+# first: what its buffers have been made, they stay
+all_loads ftrace-default
 all_loads ftrace
 if command -v perf >/dev/null; then
 	all_loads perf
+	all_loads perf-default
 fi
 # its daemon is busy with itself for a while
 lttng_up
 sleep 20
 all_loads lttng
+all_loads lttng-default
 lttng_down

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf.c - module/ring.c, module/buffer.c and module/record.h as they are, with
- * as much of a provider as they need: rings, their memory, a tb_ring_notify() that finds
- * nobody waiting, and no ring headers.
+ * tracebuf.c - the ring (module/ring*.c), its headers (module/header.c) and module/record.h as they
+ * are, with as much of a provider as they need: rings, memory, and a tb_ring_notify() that finds
+ * nobody waiting.
  *
  * The rings are set up once and reset before a case's chunks where the case
  * needs that; otherwise they run on, overwriting, so that the
  * cost of a switch is spread over the events as in use.
  */
+#include <linux/gfp.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 
@@ -26,10 +27,16 @@
 
 /* overwriting; full, dropping; few and many tiny buffers */
 static struct tb_provider over, full, few, many;
-static struct tb_mem over_mem, full_mem, few_mem, many_mem;
 static struct tb_probe probe = { .provider = &over, .id_fast = EVENT_ID };
+static bool attached;
 
 unsigned long long bench_still_clock;
+
+/* as clock.c's; these rings read the counter */
+u64 tb_clock_slow(u8 ticks)
+{
+	return ktime_get_mono_fast_ns();
+}
 
 /* as provider.c's, as long as nobody waits */
 void tb_ring_notify(struct tb_ring *r)
@@ -38,14 +45,6 @@ void tb_ring_notify(struct tb_ring *r)
 
 	if (READ_ONCE(p->want_wake))
 		WRITE_ONCE(p->want_wake, 0);
-}
-
-void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq)
-{
-}
-
-void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b)
-{
 }
 
 /* as stage.c's: there are no rules */
@@ -63,22 +62,26 @@ struct tb_place tb_stage_begin(struct tb_probe *p, struct tb_ring *r, u32 n)
 	return (struct tb_place){ 0 };
 }
 
-static int set_up(struct tb_provider *p, struct tb_mem *mem, u32 buffers, u32 elements,
-		  bool overwrite)
+static int set_up(struct tb_provider *p, u32 buffers, u32 elements, bool overwrite)
 {
+	u32 bytes = elements * TB_ELEMENT_SIZE, i;
 	struct tb_ring *r;
-	u32 i;
+	void *memory;
 
 	p->rings = alloc_percpu(struct tb_ring);
-	if (!p->rings ||
-	    tb_mem_alloc(mem, buffers, elements * TB_ELEMENT_SIZE, NUMA_NO_NODE, "bench"))
+	if (!p->rings)
 		return -ENOMEM;
 	r = this_cpu_ptr(p->rings);
 	r->bufs = kvcalloc(buffers, sizeof(*r->bufs), GFP_KERNEL);
-	if (!r->bufs)
+	r->header = alloc_pages_exact(tb_header_bytes(buffers), GFP_KERNEL | __GFP_ZERO);
+	memory = alloc_pages_exact(buffers * bytes, GFP_KERNEL | __GFP_ZERO);
+	if (!r->bufs || !r->header || !memory) {
+		if (memory)
+			free_pages_exact(memory, buffers * bytes);
 		return -ENOMEM;
+	}
 	for (i = 0; i < buffers; i++)
-		r->bufs[i].block = tb_mem_block(mem, i);
+		r->bufs[i].block = memory + i * bytes;
 	r->nr = buffers;
 	r->capacity = elements;
 	r->mark = elements * 3 / 4;
@@ -89,13 +92,19 @@ static int set_up(struct tb_provider *p, struct tb_mem *mem, u32 buffers, u32 el
 	return 0;
 }
 
-static void tear_down(struct tb_provider *p, struct tb_mem *mem)
+static void tear_down(struct tb_provider *p, u32 buffers, u32 elements)
 {
-	if (p->rings)
-		kvfree(this_cpu_ptr(p->rings)->bufs);
+	struct tb_ring *r;
+
+	if (!p->rings)
+		return;
+	r = this_cpu_ptr(p->rings);
+	if (r->nr)
+		free_pages_exact(r->bufs[0].block, buffers * elements * TB_ELEMENT_SIZE);
+	if (r->header)
+		free_pages_exact(r->header, tb_header_bytes(buffers));
+	kvfree(r->bufs);
 	free_percpu(p->rings);
-	if (mem->chunks)
-		tb_mem_free(mem);
 }
 
 static __always_inline void record_inline(u64 i)
@@ -174,12 +183,14 @@ const struct bench_case *bench_tracebuf(void)
 {
 	u32 i;
 
-	if (set_up(&over, &over_mem, BUFFERS, ELEMENTS, true) ||
-	    set_up(&full, &full_mem, BUFFERS, ELEMENTS, false) ||
-	    set_up(&few, &few_mem, BUFFERS, SMALL, true) ||
-	    set_up(&many, &many_mem, MANY, SMALL, false) ||
-	    register_trace_bench_tracebuf(bench_probe, &probe))
+	if (set_up(&over, BUFFERS, ELEMENTS, true) || set_up(&full, BUFFERS, ELEMENTS, false) ||
+	    set_up(&few, BUFFERS, SMALL, true) || set_up(&many, MANY, SMALL, false))
 		return NULL;
+	/* there are no rules: see struct tb_probe */
+	probe.rings = over.rings;
+	if (register_trace_bench_tracebuf(bench_probe, &probe))
+		return NULL;
+	attached = true;
 	for (i = 0; i < RING_BYTES / TB_ELEMENT_SIZE; i++)
 		bench_record(&full, EVENT_ID, i);
 	return cases;
@@ -187,12 +198,12 @@ const struct bench_case *bench_tracebuf(void)
 
 void bench_tracebuf_end(void)
 {
-	if (!over.rings)
-		return;
-	unregister_trace_bench_tracebuf(bench_probe, &probe);
-	tracepoint_synchronize_unregister();
-	tear_down(&over, &over_mem);
-	tear_down(&full, &full_mem);
-	tear_down(&few, &few_mem);
-	tear_down(&many, &many_mem);
+	if (attached) {
+		unregister_trace_bench_tracebuf(bench_probe, &probe);
+		tracepoint_synchronize_unregister();
+	}
+	tear_down(&over, BUFFERS, ELEMENTS);
+	tear_down(&full, BUFFERS, ELEMENTS);
+	tear_down(&few, BUFFERS, SMALL);
+	tear_down(&many, MANY, SMALL);
 }

@@ -24,7 +24,9 @@
 #include "../../unit/ring_hooks.h"
 #include "bench_time.h"
 
+#ifndef PER_REP
 #define PER_REP		300
+#endif
 #define RING_BYTES	(1 << 20)
 #define BUFFER_BYTES	(64 << 10)
 #define BUFFERS		(RING_BYTES / BUFFER_BYTES)

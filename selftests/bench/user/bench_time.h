@@ -14,7 +14,9 @@
 #include <time.h>
 
 #define CHUNK		10000
+#ifndef REPS
 #define REPS		7
+#endif
 
 #define barrier()	__asm__ volatile("" : : : "memory")
 

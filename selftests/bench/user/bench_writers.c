@@ -25,7 +25,9 @@
 #include "bench_lttng.h"
 #endif
 
+#ifndef PER_REP
 #define PER_REP		100
+#endif
 #define MEMORY		(1u << 20)
 #define CHUNK_BYTES	4096
 

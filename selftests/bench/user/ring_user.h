@@ -126,6 +126,9 @@ static __always_inline void tb_local_set(tb_local_t *l, u64 v)
 	__atomic_store_n(&l->v, (long)v, __ATOMIC_RELAXED);
 }
 
+/* as in module/clock.h */
+#define TB_TICKS_PLAIN	1
+
 static __always_inline u64 tb_clock_read(bool raw)
 {
 	(void)raw;

@@ -20,6 +20,7 @@
 #ifndef TB_BABELTRACE_SOURCE_H
 #define TB_BABELTRACE_SOURCE_H
 
+#include <errno.h>
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
 #include "tracebuf.h"
@@ -210,7 +211,10 @@ typedef int (*bs_next)(void *context, struct tb_cursor *cursor,
 static inline int bs_step(bs_next next, void *context, struct tb_cursor *cursor,
 			  struct tb_view *view)
 {
-	return next ? next(context, cursor, view) : tb_cursor_next(cursor, view);
+	int result = next ? next(context, cursor, view) : tb_cursor_next(cursor, view);
+
+	/* damage ends it as its end does, and is told of by who opened the trace */
+	return result == -EBADMSG ? 0 : result;
 }
 
 /* Is it shown at all? */

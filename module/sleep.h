@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What becomes of recordings while the machine sleeps.
+ */
+#ifndef TB_SLEEP_H
+#define TB_SLEEP_H
+
+#include <linux/types.h>
+
+struct tb_provider;
+
+int tb_sleep_init(void);
+void tb_sleep_exit(void);
+bool tb_sleep_pauses(const struct tb_provider *p);
+
+#endif /* TB_SLEEP_H */

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""affected.py - which tests a change can affect, by the files that it touches.
+
+A choice for the time while one works: what it leaves out a whole run finds. What several rows name is
+run once; a file that no row names makes everything run.
+"""
+import fnmatch
+import os
+import subprocess
+
+# Tests of the module that find most of what can go wrong anywhere in it, in little time
+MODULE = ["test_read", "test_loss", "test_modes", "test_mmap", "checkpatch"]
+
+# Files (a pattern matches "/" as well), and names as scripts/check takes them
+TABLE = (
+    ("*.md", ["docs"]),
+    ("docs/*", ["docs", "unit library"]),
+    ("module/ring*", MODULE + ["unit ring", "test_context"]),
+    ("module/filter*", MODULE + ["unit filter", "test_rule_ioctl", "test_rule_random"]),
+    ("module/rule*", MODULE + ["test_rules", "test_rule_ioctl"]),
+    ("module/stage*", MODULE + ["test_rules", "test_rule_ioctl"]),
+    ("module/pids*", MODULE + ["test_rules", "test_follow"]),
+    ("module/trigger*", MODULE + ["test_trigger", "test_snapshot"]),
+    ("module/durable*", MODULE + ["test_durable", "test_idle"]),
+    ("module/keep*", MODULE + ["test_durable", "test_idle"]),
+    ("module/track*", MODULE + ["test_durable", "test_inflight"]),
+    ("module/select*", MODULE + ["test_select", "test_events", "test_modules"]),
+    ("module/producer*", MODULE + ["test_producer*", "test_user"]),
+    ("module/chunk*", MODULE + ["test_producer*", "test_user"]),
+    ("module/intake*", MODULE + ["test_producer*", "test_user"]),
+    ("module/category*", MODULE + ["test_producer*", "test_user"]),
+    ("module/fifo*", MODULE + ["test_fifo", "test_fifo_life"]),
+    ("module/take*", MODULE + ["test_join", "test_snapshot", "test_fifo", "test_ioctl"]),
+    ("module/session*", MODULE + ["test_poll", "test_join", "test_ioctl"]),
+    ("module/device*", MODULE + ["test_ioctl", "test_control", "test_capable"]),
+    ("module/memory*", MODULE + ["test_mapping", "test_header", "test_secrets"]),
+    ("module/buffer*", MODULE + ["test_mapping", "test_secrets"]),
+    ("module/region*", MODULE + ["test_mapping", "reboots"]),
+    ("module/previous*", MODULE + ["reboots"]),
+    ("module/last*", MODULE + ["panics*"]),
+    ("module/walk*", MODULE + ["panics*", "reboots"]),
+    ("module/source*", MODULE + ["test_api", "test_driver"]),
+    ("module/handler*", MODULE + ["test_api", "test_driver"]),
+    ("module/api*", MODULE + ["test_api", "test_driver"]),
+    ("module/capture/*", MODULE + ["test_events", "test_formats", "test_system"]),
+    ("module/main.c", MODULE + ["test_params"]),
+    ("module/*", MODULE + ["test_provider", "test_select", "test_snapshot", "test_hotplug"]),
+    ("uapi/*", MODULE + ["unit library", "test_ioctl", "test_producer"]),
+    ("include/*", MODULE + ["test_api", "test_driver"]),
+    ("samples/user/*", ["samples", "test_user"]),
+    ("samples/read/*", ["samples", "unit library"]),
+    ("samples/*", ["test_driver", "checkpatch"]),
+    ("userspace/lib/*", ["unit library", "unit formats"]),
+    ("userspace/analysis/*", ["unit report", "unit page"]),
+    ("userspace/page/*", ["unit page"]),
+    ("userspace/perfetto/*", ["unit formats"]),
+    ("userspace/plugins/*", ["unit library", "test_babeltrace"]),
+    ("userspace/tool/export*", ["unit formats"]),
+    ("userspace/tool/query*", ["unit query"]),
+    ("userspace/tool/report*", ["unit report", "unit page"]),
+    ("userspace/tool/top*", ["unit library", "test_top"]),
+    ("userspace/tool/*", ["unit library", "unit formats", "test_tool"]),
+    ("userspace/*", ["unit library"]),
+    ("selftests/unit/*ring*", ["unit ring"]),
+    ("selftests/unit/*filter*", ["unit filter", "unit library"]),
+    ("selftests/unit/test_docs.py", ["docs"]),
+    ("selftests/unit/*", ["unit library", "unit formats", "unit report", "unit query", "unit page"]),
+    ("selftests/golden/*", ["unit formats", "unit report", "unit query"]),
+    ("selftests/torture/*", ["torture"]),
+    ("selftests/recover/*", ["crashes*", "reboots", "panics*", "kdump*"]),
+    ("selftests/bench/*", ["bench"]),
+    ("selftests/times.tsv", []),
+    ("scripts/bench", ["bench"]),
+    ("scripts/man", ["unit library"]),
+    ("scripts/completions", ["unit library"]),
+    ("scripts/*", ["docs"]),
+    (".ci/*", []),
+)
+
+
+def changed_files(tree, revision):
+    """Files that differ from the revision; without one, from the branch this one follows."""
+    def git(*words):
+        said = subprocess.run(["git", "-C", tree, *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, check=False)
+        return said.stdout.decode().split("\n") if said.returncode == 0 else None
+    base = git("merge-base", "HEAD", revision or "@{upstream}")
+    if not base:
+        if revision:
+            raise SystemExit("check: no revision '%s' in this repository" % revision)
+        base = ["HEAD"]
+    files = git("diff", "--name-only", base[0]) or []
+    files += git("ls-files", "--others", "--exclude-standard") or []
+    return [file for file in files if file]
+
+
+def names(tree, revision):
+    """Names of the tests that the changes since a revision can affect; None: all of them."""
+    wanted = []
+    for file in changed_files(tree, revision):
+        if fnmatch.fnmatch(file, "selftests/vm/test_*"):
+            wanted.append(os.path.splitext(os.path.basename(file))[0])
+            continue
+        for pattern, tests in TABLE:
+            if fnmatch.fnmatch(file, pattern):
+                wanted += tests
+                break
+        else:
+            return None
+    return list(dict.fromkeys(wanted))

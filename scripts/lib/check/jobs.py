@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""jobs.py - which jobs a run of scripts/check has: builds, tests of user space, guests.
+
+The length of a job is in selftests/times.tsv, from a whole run on two cores; it only decides about the
+order, and about which tests share a guest.
+"""
+import glob
+import os
+import re
+import subprocess
+
+from pool import Job
+
+STOCK = ["6.1", "6.12"]
+MORE = ["6.12-rt", "6.12-kasan", "6.12-kcsan"]      # what --full adds
+DEBIAN = ["6.1", "6.12", "6.12-cloud", "6.12-rt", "newest", "6.12-arm64"]
+
+# Answers from recordings, what the docs say, faults of disks: they differ little between kernels.
+ONE_KERNEL = ["test_docs", "test_faults", "test_query", "test_record_readers", "test_report",
+              "test_top"]
+GUEST_SECONDS = 60      # tests shorter than that share a guest
+UNKNOWN_SECONDS = 20    # of a test that nobody has measured
+BOOT_SECONDS = 6
+
+# a processor and half of the memory each
+NODES = "-object memory-backend-ram,id=m0,size=512M -object memory-backend-ram,id=m1,size=512M " \
+    "-numa node,memdev=m0,cpus=0 -numa node,memdev=m1,cpus=1 -smp 2,sockets=2,cores=1"
+
+# Re-expanding the kernel's trace headers takes macros like theirs.
+MACROS = "MACRO_ARG_UNUSED,MACRO_ARG_REUSE,TRAILING_SEMICOLON,OPEN_ENDED_LINE,COMPLEX_MACRO," \
+    "PARENTHESIS_ALIGNMENT,NEW_TYPEDEFS,SPACING"
+CHECKPATCH = ["uapi/linux/*.h", "include/linux/*.h", "module/*.[ch]", "module/capture/*.[ch]",
+              "module/capture/extra/*.h", "module/capture/types/*.h", "samples/*/*.c",
+              "selftests/torture/torture.h", "selftests/torture/kernel/*.[ch]",
+              "selftests/vm/kernel/*.c"]
+
+
+def looks_for_errors(kernel):
+    """Such a kernel is slow, and not for timing."""
+    return kernel.endswith(("-kasan", "-kcsan"))
+
+
+class Jobs:
+    """Makes the jobs. What all of them share is in the run: see scripts/check."""
+
+    def __init__(self, run):
+        self.run = run
+        self.list = []
+        self.cores = os.cpu_count() or 1
+
+    # ---- kinds of jobs --------------------------------------------------
+
+    def add(self, name, function, needs=(), seconds=30):
+        self.list.append(Job(name, function, needs, self.run.times.get(name, seconds)))
+        return self.list[-1]
+
+    def build(self, name, suite, command, needs=(), seconds=60, env=None):
+        """A build: succeeds if the command does and nothing is warned about."""
+        def run():
+            log = self.run.path(re.sub(r"[^A-Za-z0-9.]+", "-", name) + ".log")
+            code = self.run.call(command, log, env)
+            with open(log, errors="replace") as text:
+                lines = text.read().splitlines()
+            bad = [line for line in lines if re.search("warning|error:", line, re.I)]
+            if code:
+                bad = lines[-40:] + ["exit status %d" % code]
+            self.run.tell(name, suite, [(name, bad)])
+            return code == 0
+        self.add(name, run, needs, seconds)
+
+    def ktap(self, name, suite, command, needs=(), seconds=60, env=None, evidence=None):
+        """A command whose standard output is KTAP."""
+        def run():
+            file = self.run.path(name.replace(" ", "-") + ".ktap")
+            code = self.run.call(command, file, env, errors=file + ".stderr")
+            with open(file, "a") as out, open(file + ".stderr", errors="replace") as errors:
+                out.write(errors.read())
+            self.run.results.count(name, suite, file, code, evidence)
+            return True
+        self.add(name, run, needs, seconds)
+
+    def guest(self, name, kernel, tests, options=(), env=(), deadline=900, needs=(), seconds=60,
+              leaks=True, label=None):
+        """A guest that runs selftests/vm/run.sh TEST...: a suite for each test."""
+        folder = self.run.path(name)
+        label = label or kernel
+
+        def run():
+            os.makedirs(folder, exist_ok=True)
+            status = self.run.call_guest(
+                ["scripts/vm", "-o", folder, "-k", kernel, "-t", str(deadline), *options, "--",
+                 "env", *env, "selftests/vm/run.sh", *tests],
+                os.path.join(folder, "output"), label)
+            for test in tests:
+                self.run.results.count(name, "%s: %s" % (label, re.sub("^test_", "", test)),
+                                       os.path.join(folder, test + ".ktap"))
+            bad = []
+            # 1: tests failed, and are counted already
+            if status not in (0, 1):
+                with open(os.path.join(folder, "output"), errors="replace") as text:
+                    bad = text.read().splitlines()[-60:]
+                bad.append("scripts/vm: exit status %d" % status)
+            self.run.tell(name, "%s: kernel log" % label,
+                          [("kernel log and unloading: " + " ".join(tests), bad)], folder)
+            if leaks:
+                self.run.leaks.setdefault(label, []).append(os.path.join(folder, "leaks.ktap"))
+            return True
+        # by any of these names one may ask for it
+        self.add(name, run, needs, seconds).tests = [name, *tests]
+
+    # ---- what there is ---------------------------------------------------
+
+    def builds(self, kernels, foreign):
+        run, jobs = self.run, "-j%d" % self.cores
+        kselftest = "KSELFTEST=" + run.linux_source + "/tools/testing/selftests"
+        self.build("tools", "tools", ["make", "tools", jobs], seconds=60, env=run.ccache)
+        self.build("samples", "tools", ["make", "-C", "userspace", "samples", jobs],
+                   ["tools"], 10, run.ccache)
+        self.build("guest tests", "tools", ["make", "-C", "selftests/vm", jobs, kselftest],
+                   ["tools"], 20, run.ccache)
+        for arch in foreign:
+            self.build("tools for " + arch, "tools", run.shell(
+                'make_tools %s %s && make_guest_tests %s %s' % (arch, jobs, arch, jobs)),
+                ["tools"], 200)
+        for kernel in kernels:
+            make = ["KDIR=" + run.headers(kernel), "RELEASE=" + run.release(kernel),
+                    "KFLAGS=W=1 C=1 " + jobs]
+            self.build("module for " + kernel, "module", ["make", "guest-module", *make],
+                       seconds=150)
+            self.build("torture modules for " + kernel, "module", ["make", "torture", *make],
+                       seconds=60)
+            # it makes the module as well, with the same results
+            self.build("samples for " + kernel, "module", ["make", "samples", *make],
+                       ["module for " + kernel], 20)
+
+    def user_space(self, kernels, full):
+        run, jobs = self.run, "-j%d" % self.cores
+        self.build("unit tests", "tools", ["make", "-C", "userspace", "tests", jobs], ["tools"],
+                   120, run.ccache)
+        for part in "library", "formats", "report", "query", "page":
+            self.ktap("unit " + part, "unit: " + part,
+                      ["make", "-s", "-C", "userspace", "test-" + part], ["unit tests"], 100)
+        self.ktap("unit ring", "unit: ring",
+                  ["make", "-s", "-f", "selftests/unit/ring.mk", "check-ring",
+                   "RING_SECONDS=" + ("60" if full else "")], seconds=120)
+        self.ktap("unit filter", "unit: filters",
+                  ["make", "-s", "-f", "selftests/unit/filter.mk", "check-filter",
+                   "FILTER_RUNS=" + ("20000000" if full else "")], seconds=60)
+        self.ktap("docs", "docs", ["selftests/unit/test_docs.py"], seconds=5)
+        if "6.12" in kernels:
+            self.ktap("bench", "benchmarks", ["scripts/bench", "--check"],
+                      ["tools"] + ["module for " + kernel for kernel in kernels], 180,
+                      {"TRACEBUF_VM_NOBUILD": "1"})
+        if full:
+            self.ktap("fuzz", "unit: fuzzing traces",
+                      ["make", "-s", "-C", "userspace", "check-fuzz",
+                       "FUZZ_SECONDS=" + os.environ.get("FUZZ_SECONDS", "300")],
+                      ["unit tests"], 400)
+        if "6.12" in kernels:
+            self.ktap("headers", "headers of tracepoints", ["selftests/build/test_headers.sh"],
+                      ["module for 6.12"], 60)
+        self.add("checkpatch", self.checkpatch, (), 30)
+
+    def checkpatch(self):
+        results = []
+        for pattern in CHECKPATCH:
+            for file in sorted(glob.glob(pattern)):
+                ignore = []
+                if file.startswith(("samples/user/", "samples/read/")):
+                    ignore = ["--ignore", "PREFER_KERNEL_TYPES,CAMELCASE"]
+                elif re.match(r"module/capture/(stage.*\.h|extra/.*|types/.*|capture\.h)$"
+                              r"|include/linux/tracebuf_macros\.h$", file):
+                    ignore = ["--ignore", MACROS]
+                said = subprocess.run(
+                    ["perl", self.run.linux_source + "/scripts/checkpatch.pl", "--no-tree",
+                     "--strict", "--terse", "--show-types", "--no-summary", *ignore, "-f", file],
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+                results.append(("checkpatch --strict " + file,
+                                said.stdout.decode(errors="replace").splitlines()))
+        self.run.tell("checkpatch", "checkpatch", results)
+        return True
+
+    def guests(self, kernels, native, full, alone):
+        """selftests/vm on all kernels, in many guests: one that hangs costs its own tests.
+
+        @alone: each test in a guest of its own.
+        """
+        scripts = sorted(os.path.basename(f)[:-3] for f in glob.glob("selftests/vm/test_*.sh"))
+        programs = sorted(os.path.basename(f)[:-2] for f in glob.glob("selftests/vm/test_*.c"))
+        quick = [kernel for kernel in kernels if not looks_for_errors(kernel)]
+        one = ([kernel for kernel in quick if kernel in native] or kernels)[-1:]
+        env, times = [], 1
+        if full:
+            env = ["TRACEBUF_FULL=1",
+                   "TRACEBUF_SECONDS=" + os.environ.get("TRACEBUF_SECONDS", "180")]
+            times = 4
+        for kernel in kernels:
+            needs = self.guest_needs(kernel)
+            some = [test for test in scripts
+                    if test not in ONE_KERNEL or kernel in one or full]
+            for group in self.groups(kernel, some, alone) + self.groups(kernel, programs, alone):
+                seconds = sum(self.seconds(kernel, test) for test in group)
+                slow = times * (4 if looks_for_errors(kernel) else 1)
+                more = " and %d more" % (len(group) - 1) if len(group) > 1 else ""
+                self.guest("%s %s%s" % (kernel, group[0], more), kernel, group,
+                           self.counting(kernel), env, slow * max(1200, 10 * seconds), needs,
+                           BOOT_SECONDS + seconds)
+            if kernel not in quick:
+                continue
+            self.guest(kernel + " lockdown", kernel, ["lockdown"], (), (), 600, needs, 15,
+                       leaks=False)
+            # a firmware that keeps a part of the memory for itself, where there is one
+            bios = ["-q", "-bios bios-256k.bin"] if kernel in native else []
+            self.guest(kernel + " region", kernel, ["region"],
+                       ["-m", "512", "-A", "memmap=16M$0x10000000", *bios], (), 600, needs, 15,
+                       leaks=False)
+            self.guest(kernel + " isolated", kernel, ["test_quiet"],
+                       ["-c", "4", "-A", "isolcpus=3 nohz_full=3"], (), 900, needs, 30,
+                       leaks=False, label=kernel + " isolated")
+            self.guest(kernel + " numa", kernel, ["numa"], ["-A", "numa=on", "-q", NODES], (), 900,
+                       needs, 15, leaks=False)
+            self.guest(kernel + " poison", kernel, ["test_secrets"],
+                       ["-A", "page_poison=1 slub_debug=P"], (), 900, needs, 30, leaks=False,
+                       label=kernel + " poison")
+            if kernel in native and (full or kernel in one):
+                self.guest(kernel + " icount", kernel, ["test_context"], ["-i"],
+                           ["TRACEBUF_ICOUNT=1"], 1800, needs, 60, leaks=False,
+                           label=kernel + " icount")
+
+    def guest_needs(self, kernel):
+        needs = ["module for " + kernel, "torture modules for " + kernel, "samples for " + kernel,
+                 "samples", "guest tests"]
+        if self.run.arch(kernel) != "amd64":
+            needs.append("tools for " + self.run.arch(kernel))
+        return needs
+
+    def counting(self, kernel):
+        """Guests count instructions where they can: then time in a guest is its own, and no other
+        load of the host makes it late."""
+        if self.run.arch(kernel) != "amd64" or kernel == "6.1" or looks_for_errors(kernel):
+            return ()   # 6.1 hangs when it brings up a second processor then
+        return ("-I", "1")
+
+    def seconds(self, kernel, test):
+        """How long a test takes in a guest, without its boot."""
+        times = self.run.times
+        for key in "%s %s" % (kernel, test), "6.12 " + test:
+            if key in times:
+                return times[key]
+        return UNKNOWN_SECONDS
+
+    def groups(self, kernel, tests, alone):
+        """Tests that share a guest: the long ones have one of their own, or all."""
+        groups, at, length = [], [], 0
+        for test in sorted(tests, key=lambda test: -self.seconds(kernel, test)):
+            seconds = self.seconds(kernel, test)
+            if at and (alone or length + seconds > GUEST_SECONDS):
+                groups.append(sorted(at))
+                at, length = [], 0
+            at.append(test)
+            length += seconds
+        return groups + ([sorted(at)] if at else [])
+
+    def machines(self, native, full):
+        """Guests that are tortured, crash, panic and reboot: of this machine's architecture."""
+        crash = [kernel for kernel in native if not looks_for_errors(kernel)]
+
+        def kernels(names):
+            return [word for kernel in names for word in ("-k", kernel)]
+
+        def needs(names):
+            return ["torture modules for " + kernel for kernel in names] + ["tools"]
+
+        def ktap(name, suite, script, names, *words, seconds=100, extra=()):
+            folder = self.run.path(name.replace(" ", "-"))
+            self.ktap(name, suite, [script, *words, *kernels(names), "-o", folder],
+                      needs(names) + list(extra), seconds, {"TRACEBUF_VM_NOBUILD": "1"}, folder)
+
+        if native:
+            ktap("torture", "torture", "selftests/torture/run.sh", native,
+                 *(["--full"] if full else []), seconds=180, extra=["torture programs"])
+            self.build("torture programs", "tools", ["make", "-C", "selftests/torture"], ["tools"],
+                       5)
+        for kernel in crash:
+            ktap("crashes " + kernel, kernel + ": crashes", "selftests/recover/run.sh", [kernel],
+                 "-n", "5" if full else "1")
+        if crash:
+            ktap("reboots", "across reboots", "selftests/recover/reboot.sh", crash[-1:], seconds=40)
+        for kernel in crash if full else crash[-1:]:
+            ktap("panics " + kernel, kernel + ": panics", "selftests/recover/panic.sh", [kernel])
+        # on the others that has not been tried
+        some = [kernel for kernel in crash if kernel in STOCK]
+        for kernel in some if full else some[-1:]:
+            ktap("kdump " + kernel, kernel + ": kdump", "selftests/recover/kdump.sh", [kernel],
+                 seconds=60)
+        if full:
+            self.ktap("packages", "packages", ["selftests/package/run.sh", "--full", "-o",
+                                               self.run.path("package")], ["tools"], 1200)
+
+    def soak(self, kernels, minutes, seed):
+        """Everything at once for so long, instead of the tests."""
+        for kernel in kernels:
+            self.soak_guest(kernel, minutes, seed)
+
+    def soak_guest(self, kernel, minutes, seed):
+        name = kernel + " soak"
+        folder = self.run.path(name)
+
+        def run():
+            os.makedirs(folder, exist_ok=True)
+            status = self.run.call_guest(
+                ["scripts/vm", "-o", folder, "-k", kernel, "-t", str(minutes * 60 + 1800), "--",
+                 "sh", "-c", "sh selftests/vm/soak.sh %d %d >/out/soak.ktap" % (minutes, seed)],
+                os.path.join(folder, "output"), kernel)
+            self.run.results.count(name, name, os.path.join(folder, "soak.ktap"), status)
+            self.run.results.count(name, kernel + ": leaks", os.path.join(folder, "leaks.ktap"))
+            return True
+        self.add(name, run, self.guest_needs(kernel), minutes * 60)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""results.py - what the suites of a run said: counted, shown, kept, and written as a report."""
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import threading
+import time
+
+
+class Suite:
+    """The counted results of one suite of tests."""
+
+    def __init__(self, name, passed, failed, skipped, details="", skips=()):
+        self.name, self.passed, self.failed, self.skipped = name, passed, failed, skipped
+        self.details, self.skips = details, list(skips)
+
+
+class Results:
+    """All suites of a run, in build/check."""
+
+    def __init__(self, folder, ktap_awk, quiet=False):
+        self.folder, self.ktap_awk = folder, ktap_awk
+        self.suites = []
+        self.by_job = {}        # job: names of its suites
+        self.kept = {}          # suite: folder with what is needed to understand its failure
+        self.began = time.monotonic()
+        self.lock = threading.Lock()
+        self.quiet = quiet
+
+    def add(self, job, suite, evidence=None):
+        """Count a suite of a job; @evidence is the folder that explains a failure."""
+        with self.lock:
+            self.suites.append(suite)
+            self.by_job.setdefault(job, []).append(suite)
+            if suite.failed and evidence:
+                self.kept[suite.name] = evidence
+            self.show(suite)
+
+    def show(self, suite):
+        line = "%-32s %4d passed" % (suite.name, suite.passed)
+        if suite.failed:
+            line += ", %d failed" % suite.failed
+        if suite.skipped:
+            line += ", %d skipped" % suite.skipped
+        print("%s  (%d s)" % (line, time.monotonic() - self.began), flush=True)
+        if suite.details:
+            print(suite.details, end="", flush=True)
+
+    def count(self, job, name, file, code=0, evidence=None):
+        """Count the KTAP in a file; returns the suite."""
+        if not os.path.exists(file):
+            open(file, "w").close()
+        said = subprocess.run(["awk", "-v", "suite=" + name, "-v", "code=%d" % code, "-f",
+                               self.ktap_awk, file], stdout=subprocess.PIPE, check=True)
+        first, _, details = said.stdout.decode(errors="replace").partition("\n")
+        passed, failed, skipped = map(int, first.split())
+        with open(file, errors="replace") as text:
+            skips = re.findall(r"^\s*ok\s+\d*\s*-?\s*(.*?)\s*# SKIP\s*(.*)$", text.read(), re.M)
+        suite = Suite(name, passed, failed, skipped, details, skips)
+        self.add(job, suite, evidence or os.path.dirname(file))
+        return suite
+
+    def totals(self):
+        return tuple(sum(getattr(suite, what) for suite in self.suites)
+                     for what in ("passed", "failed", "skipped"))
+
+    def keep_failures(self):
+        """Gather what explains the failures in one folder; returns it, or None."""
+        if not self.kept:
+            return None
+        folder = os.path.join(self.folder, "failed")
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        for name, evidence in self.kept.items():
+            link = os.path.join(folder, re.sub(r"[^A-Za-z0-9._-]+", "-", name))
+            if os.path.realpath(evidence) != os.path.realpath(self.folder):
+                os.symlink(os.path.relpath(evidence, folder), link)
+                continue
+            os.makedirs(link, exist_ok=True)
+            for suite in self.suites:
+                if suite.name == name:
+                    with open(os.path.join(link, "failed.txt"), "w") as text:
+                        text.write(suite.details)
+        return folder
+
+    def write_report(self, path, tree, kernels, seconds):
+        """The report of a run, as Markdown."""
+        passed, failed, skipped = self.totals()
+        commit = subprocess.run(["git", "-C", tree, "log", "-1", "--format=%h %s"],
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                check=False).stdout.decode().strip()
+        rows = {}
+        for suite in self.suites:
+            kernel, _, rest = suite.name.partition(": ")
+            group = kernel if rest and kernel in kernels else "host and others"
+            sums = rows.setdefault(group, [0, 0, 0])
+            for i, count in enumerate((suite.passed, suite.failed, suite.skipped)):
+                sums[i] += count
+        with open(path, "w") as out:
+            out.write("# What was tested\n\n")
+            out.write("Commit %s; kernels %s; %d minutes.\n" % (
+                commit or "unknown", ", ".join(kernels), seconds / 60))
+            out.write("%d passed, %d failed, %d skipped.\n\n" % (passed, failed, skipped))
+            out.write("| where | passed | failed | skipped |\n|---|---:|---:|---:|\n")
+            for group, sums in rows.items():
+                out.write("| %s | %d | %d | %d |\n" % (group, *sums))
+            out.write("\n## Failed\n\n")
+            bad = [suite for suite in self.suites if suite.failed]
+            for suite in bad:
+                for line in suite.details.splitlines():
+                    if "not ok: " in line:
+                        out.write("* %s\n" % line.split("not ok: ", 1)[1])
+            out.write("" if bad else "Nothing.\n")
+            out.write("\n## Skipped\n\n")
+            for suite in self.suites:
+                for what, why in suite.skips:
+                    out.write("* %s: %s: %s\n" % (suite.name, what, why))
+
+
+def write_times(path, jobs, tests):
+    """How long each job took, and each test in a guest (name: seconds), slowest first, in seconds.
+
+    Without guests that several tests share: which do so depends on these lengths.
+    """
+    times = {job.name: job.took for job in jobs
+             if job.took is not None and not re.search(r" and \d+ more$", job.name)}
+    times.update(tests)
+    with open(path, "w") as out:
+        for name in sorted(times, key=lambda name: (-round(times[name]), name)):
+            out.write("%s\t%d\n" % (name, round(times[name])))
+
+
+def read_times(path):
+    """What write_times() wrote: job: seconds. Lines that begin with # are comments."""
+    times = {}
+    if os.path.exists(path):
+        with open(path) as text:
+            for line in text:
+                name, _, seconds = line.rstrip("\n").partition("\t")
+                if seconds and not name.startswith("#"):
+                    times[name] = int(seconds)
+    return times
+
+
+def tree_key(tree):
+    """What identifies the contents of the tree: its commit, and what was changed since."""
+    def git(*words):
+        return subprocess.run(["git", "-C", tree, *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, check=False).stdout
+    state = hashlib.sha256(git("rev-parse", "HEAD") + git("diff", "HEAD"))
+    for name in sorted(git("ls-files", "-o", "--exclude-standard", "-z").split(b"\0")):
+        try:
+            with open(os.path.join(os.fsencode(tree), name), "rb") as data:
+                state.update(name + b"\0" + data.read())
+        except OSError:
+            pass
+    return state.hexdigest()
+
+
+def save_state(path, key, results, jobs):
+    """Keep what has passed, for a run that goes on with it."""
+    passed = {}
+    for job in jobs:
+        suites = results.by_job.get(job.name, [])
+        if job.ok and job.took is not None and not any(suite.failed for suite in suites):
+            passed[job.name] = {"took": job.took, "suites": [vars(suite) for suite in suites]}
+    with open(path + ".new", "w") as out:
+        json.dump({"key": key, "passed": passed}, out)
+    os.replace(path + ".new", path)
+
+
+def load_state(path, key):
+    """The jobs that have passed for the same tree: name: (seconds, suites)."""
+    try:
+        with open(path) as text:
+            state = json.load(text)
+    except (OSError, ValueError):
+        return {}
+    if state.get("key") != key:
+        return {}
+    return {name: (kept["took"], [Suite(**suite) for suite in kept["suites"]])
+            for name, kept in state["passed"].items()}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Slices (userspace/analysis/slices.c) of a recording whose events are enabled and disabled meanwhile.
+ */
+#include "test_lib_fixture.h"
+#include "slices.h"
+
+enum {
+	IRQ_ENTRY = 100, IRQ_EXIT = 102, TIMER_ENTRY = 104, TIMER_EXIT = 106, SYS_EXIT = 108,
+	SOFTIRQ_EXIT = 110,
+};
+
+#define SLICES_MAX 32
+
+static struct slice slices[SLICES_MAX];
+static unsigned int nr_slices;
+
+static void take(void *context, const struct slice *slice)
+{
+	(void)context;
+	if (nr_slices < SLICES_MAX)
+		slices[nr_slices++] = *slice;
+}
+
+static void begin(struct fx *fx)
+{
+	static const struct fx_field irq[] = {
+		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "ret", "int", 4, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
+	static const struct fx_field vector[] = {
+		{ "vector", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
+	static const struct fx_field sys_exit[] = {
+		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "ret", "long", 8, 8, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
+	static const struct fx_field softirq[] = { { "vec", "unsigned int", 0, 4, 0, 0, 0, 0 } };
+
+	fx_init(fx, 14, 1000);
+	fx_describe(fx, IRQ_ENTRY, 0, "irq", "irq_handler_entry", irq, 1);
+	fx_describe(fx, IRQ_EXIT, 0, "irq", "irq_handler_exit", irq, 2);
+	fx_describe(fx, TIMER_ENTRY, 0, "irq_vectors", "local_timer_entry", vector, 1);
+	fx_describe(fx, TIMER_EXIT, 0, "irq_vectors", "local_timer_exit", vector, 1);
+	fx_describe(fx, SYS_EXIT, 0, "raw_syscalls", "sys_exit", sys_exit, 2);
+	fx_describe(fx, SOFTIRQ_EXIT, 0, "irq", "softirq_exit", softirq, 1);
+	fx_sync(fx, 0, 0);
+}
+
+/* From @time on these are recorded, up to the first 0 */
+static void select_at(struct fx *fx, uint64_t time, const unsigned int *ids)
+{
+	struct {
+		struct tb_selection head;
+		unsigned char bits[16];
+	} record = { .head = { .first = TB_EV_FIRST, .count = 128 } };
+
+	unsigned int bit;
+
+	for (; *ids; ids++) {
+		bit = *ids - TB_EV_FIRST;
+		record.bits[bit / 8] |= (unsigned char)(1 << bit % 8);
+	}
+	CHECK(fx_put_composite(fx, &fx->durable, TB_EV_SELECTION, time, 0, 0, &record,
+			       sizeof(record)));
+}
+
+#define SELECT(fx, time, ...) \
+	select_at(fx, time, (const unsigned int []){ __VA_ARGS__, 0 })
+
+static void put(struct fx *fx, unsigned int id, uint64_t time, int64_t number)
+{
+	int64_t payload[8] = { number };
+
+	fx_composite(fx, 0, id, time, 7, payload, sizeof(payload));
+}
+
+static void put_switch(struct fx *fx, uint64_t time, int from, int to)
+{
+	struct fx_switch event = fx_switch("one", from, 1, "other", to);
+
+	fx_composite(fx, 0, FX_SWITCH, time, (uint32_t)from, &event, sizeof(event));
+}
+
+/* What comes of it: the slices, in the order in which they end */
+static void run(struct fx *fx)
+{
+	struct tb_view view;
+	struct tb_cursor *cursor;
+	struct slices *job;
+	struct tb_trace *trace;
+
+	fx_close(fx, 0);
+	fx_totals(fx, 0);
+	fx_durable_end(fx);
+	nr_slices = 0;
+	CHECK(!tb_trace_open_memory(fx->data, fx->size, &trace, NULL));
+	CHECK(!tb_trace_fault(trace));
+	job = slices_open(trace, take, NULL);
+	slices_off(job);
+	CHECK(!tb_cursor_open(trace, &cursor));
+	while (tb_cursor_next(cursor, &view) == 1)
+		CHECK(slices_take(job, &view, view.ticks, view.ticks) >= 0);
+	slices_finish(job);
+	slices_close(job);
+	tb_cursor_close(cursor);
+	tb_trace_close(trace);
+	fx_free(fx);
+}
+
+static void is(unsigned int at, enum slice_kind kind, uint64_t from, uint64_t to,
+	       enum slice_doubt doubt, unsigned int depth)
+{
+	CHECK(at < nr_slices);
+	if (at >= nr_slices)
+		return;
+	CHECK_NUMBER(slices[at].kind, kind);
+	CHECK_NUMBER(slices[at].begin, from);
+	CHECK_NUMBER(slices[at].end, to);
+	CHECK_NUMBER(slices[at].doubt, doubt);
+	CHECK_NUMBER(slices[at].depth, depth);
+}
+
+/* beginnings alone, for a while: they nest in nothing, and nothing nests in them */
+static void test_ends_come_later(void)
+{
+	struct fx fx;
+
+	begin(&fx);
+	SELECT(&fx, 2000, IRQ_ENTRY, TIMER_ENTRY, FX_SYS_ENTER);
+	SELECT(&fx, 3000, IRQ_ENTRY, IRQ_EXIT, TIMER_ENTRY, TIMER_EXIT, FX_SYS_ENTER, SYS_EXIT);
+	fx_open(&fx, 0, 2000, 7, NULL);
+	put(&fx, IRQ_ENTRY, 2100, 1);
+	put(&fx, TIMER_ENTRY, 2200, 236);
+	put(&fx, FX_SYS_ENTER, 2300, 5);
+	put(&fx, IRQ_ENTRY, 2400, 2);
+	/* the end of what began before */
+	put(&fx, SYS_EXIT, 3100, 5);
+	put(&fx, IRQ_ENTRY, 3200, 3);
+	put(&fx, TIMER_ENTRY, 3300, 236);
+	put(&fx, TIMER_EXIT, 3400, 236);
+	put(&fx, IRQ_EXIT, 3500, 3);
+	run(&fx);
+	CHECK_NUMBER(nr_slices, 6);
+	is(0, SLICE_IRQ, 2100, 2100, SLICE_UNENDED, 0);
+	is(1, SLICE_IRQ, 2200, 2200, SLICE_UNENDED, 0);
+	is(2, SLICE_SYSCALL, 2300, 2300, SLICE_UNENDED, 0);
+	is(3, SLICE_IRQ, 2400, 2400, SLICE_UNENDED, 0);
+	is(4, SLICE_IRQ, 3300, 3400, SLICE_WHOLE, 1);
+	is(5, SLICE_IRQ, 3200, 3500, SLICE_WHOLE, 0);
+}
+
+/* one kind of interrupt has its end, the other has not */
+static void test_each_kind(void)
+{
+	struct fx fx;
+
+	begin(&fx);
+	SELECT(&fx, 2000, IRQ_ENTRY, TIMER_ENTRY, TIMER_EXIT);
+	fx_open(&fx, 0, 2000, 7, NULL);
+	put(&fx, IRQ_ENTRY, 2100, 1);
+	put(&fx, TIMER_ENTRY, 2200, 236);
+	put(&fx, TIMER_EXIT, 2300, 236);
+	run(&fx);
+	CHECK_NUMBER(nr_slices, 2);
+	is(0, SLICE_IRQ, 2100, 2100, SLICE_UNENDED, 0);
+	is(1, SLICE_IRQ, 2200, 2300, SLICE_WHOLE, 0);
+}
+
+/* what is open when ends are disabled: of the call it is known that it lasted until then */
+static void test_ends_go(void)
+{
+	struct fx fx;
+
+	begin(&fx);
+	SELECT(&fx, 2000, IRQ_ENTRY, IRQ_EXIT, FX_SYS_ENTER, SYS_EXIT, FX_SWITCH);
+	SELECT(&fx, 3000, FX_SWITCH);
+	SELECT(&fx, 4000, FX_WAKEUP);
+	fx_open(&fx, 0, 2000, 7, NULL);
+	put_switch(&fx, 2050, 3, 7);
+	put(&fx, FX_SYS_ENTER, 2100, 5);
+	put(&fx, IRQ_ENTRY, 2200, 1);
+	put_switch(&fx, 3100, 7, 8);
+	put(&fx, FX_RENAME, 5000, 0);
+	run(&fx);
+	CHECK_NUMBER(nr_slices, 6);
+	is(0, SLICE_IRQ, 2200, 2200, SLICE_UNENDED, 0);
+	is(1, SLICE_SYSCALL, 2100, 2200, SLICE_UNENDED, 0);
+	is(2, SLICE_RUN, 2050, 3100, SLICE_WHOLE, 0);
+	/* who runs is not recorded any more */
+	is(3, SLICE_RUN, 3100, 3100, SLICE_UNENDED, 0);
+	CHECK_NUMBER(slices[4].kind, SLICE_OFF);
+	CHECK_NUMBER(slices[5].kind, SLICE_OFF);
+	CHECK_NUMBER(slices[4].doubt, SLICE_UNENDED);
+	CHECK_NUMBER(slices[4].end, 3100);
+}
+
+/* a recording that does not say: as ever */
+static void test_not_told(void)
+{
+	struct fx fx;
+
+	begin(&fx);
+	fx_open(&fx, 0, 2000, 7, NULL);
+	put(&fx, FX_SYS_ENTER, 2100, 5);
+	put(&fx, IRQ_ENTRY, 2200, 1);
+	put(&fx, IRQ_EXIT, 2300, 1);
+	put(&fx, SYS_EXIT, 2400, 5);
+	put(&fx, FX_SYS_ENTER, 2500, 5);
+	put(&fx, FX_RENAME, 2600, 0);
+	run(&fx);
+	CHECK_NUMBER(nr_slices, 3);
+	is(0, SLICE_IRQ, 2200, 2300, SLICE_WHOLE, 0);
+	is(1, SLICE_SYSCALL, 2100, 2400, SLICE_WHOLE, 0);
+	is(2, SLICE_SYSCALL, 2500, 2600, SLICE_UNENDED, 0);
+}
+
+/* what the library says of it: changes once, damaged records not at all */
+static void test_changes(void)
+{
+	static const struct tb_selection damaged = { .first = 64, .count = 1000 };
+	struct tb_trace *trace;
+	uint64_t ticks;
+	struct fx fx;
+
+	begin(&fx);
+	SELECT(&fx, 2000, IRQ_ENTRY, FX_SWITCH);
+	SELECT(&fx, 2500, IRQ_ENTRY, FX_SWITCH);
+	SELECT(&fx, 3000, IRQ_EXIT);
+	CHECK(fx_put_composite(&fx, &fx.durable, TB_EV_SELECTION, 3500, 0, 0, &damaged,
+			       sizeof(damaged)));
+	CHECK(fx_put_composite(&fx, &fx.durable, TB_EV_SELECTION, 3600, 0, 0, &damaged, 4));
+	fx_durable_end(&fx);
+	CHECK(!tb_trace_open_memory(fx.data, fx.size, &trace, NULL));
+	CHECK(tb_trace_fault(trace));
+	CHECK(!tb_trace_selection(trace, 0, &ticks) && ticks == 2000);
+	CHECK(!tb_trace_selection(trace, 1, &ticks) && ticks == 3000);
+	CHECK(tb_trace_selection(trace, 2, &ticks) == -2);
+	CHECK(tb_trace_selects(trace, 0, IRQ_ENTRY) && !tb_trace_selects(trace, 0, IRQ_EXIT));
+	CHECK(!tb_trace_selects(trace, 1, FX_SWITCH) && tb_trace_selects(trace, 1, IRQ_EXIT));
+	CHECK(!tb_trace_selects(trace, 1, 63) && !tb_trace_selects(trace, 1, 16383));
+	CHECK(tb_trace_selects(trace, 2, IRQ_ENTRY));
+	tb_trace_close(trace);
+	fx_free(&fx);
+}
+
+static const struct test tests[] = {
+	{ "ends that come later", test_ends_come_later },
+	{ "each kind of interrupt", test_each_kind },
+	{ "ends that go", test_ends_go },
+	{ "a recording that does not say", test_not_told },
+	{ "changes of the selection", test_changes },
+};
+
+TEST_MAIN(tests)

@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Buffers in reserved memory, and which memory may be that: in a guest of its own, which was
+# booted with memmap=16M$0x10000000 (scripts/check).  What is found there after a reboot is for
+# selftests/recover/reboot.sh.
+
+# Functions are called by way of check.
+# shellcheck disable=SC2317,SC2086
+here=$(cd "$(dirname "$0")" && pwd -P)
+programs=${TRACEBUF_SELFTESTS:-${here%/selftests/vm}/build/selftests}
+# shellcheck source=selftests/vm/ktap.sh
+. "$here/ktap.sh"
+# shellcheck source=selftests/vm/said.sh
+. "$here/said.sh"
+
+tmp=$(mktemp -d)
+cd "$tmp" || exit 1
+
+# refused MEMORY PATTERN: the module is not loaded, and the log says this
+refused()
+{
+	dmesg -C
+	if insmod "$TRACEBUF_KO" "memory=$1"; then
+		rmmod tracebuf
+		echo "memory=$1 was taken"
+		return 1
+	fi
+	dmesg | tee said | grep "$2"
+}
+
+# every range of /proc/iomem with that name, as ADDRESS:SIZE, whole pages of it
+ranges()
+{
+	sed -n "s/^\\([0-9a-f]*\\)-\\([0-9a-f]*\\) : $1\$/\\1 \\2/p" /proc/iomem |
+		while read -r first last; do
+			first=$(((0x$first + 4095) / 4096 * 4096))
+			last=$(((0x$last + 1) / 4096 * 4096))
+			[ $last -le $first ] || printf '0x%x:%d\n' $first $((last - first))
+		done
+}
+
+# What the firmware keeps looks like what the kernel was told to leave alone.
+firmware_refused()
+{
+	ranges Reserved | grep -v '^0x10000000:' >list
+	ranges 'ACPI.*' >>list
+	cat list
+	[ -s list ] || return
+	# what has no struct page is not memory that it could use, either
+	while read -r range; do
+		refused "$range" 'memory=.*\(firmware\|struct page\)' || return
+	done <list
+	grep -c . list
+}
+
+two_users()
+{
+	insmod "$TRACEBUF_KO" memory=0x10000000:8M && grep 'tracebuf$' /proc/iomem &&
+		! dd if=/dev/mem of=/dev/null bs=4096 skip=65536 count=1 2>said
+	result=$?
+	cat said
+	rmmod tracebuf
+	return $result
+}
+
+# The flags of the parameter, as the kernel looks at them when it is locked down: hardware's are
+# refused then.  Its lockdown cannot be tried: it would not load a module that is not signed.
+hardware_parameter()
+{
+	command -v readelf >/dev/null || return
+	readelf -sW "$TRACEBUF_KO" >symbols
+	at=$(awk '$8 == "__param_memory" { print $2; exit }' symbols)
+	section=$(readelf -SW "$TRACEBUF_KO" | sed -n 's/.*\] __param *PROGBITS *[0-9a-f]* \([0-9a-f]*\) .*/\1/p')
+	echo "at $at in a section at $section"
+	# struct kernel_param: name, mod, ops, perm, level, flags
+	flags=$(od -An -tu1 -j $((0x$section + 0x$at + 27)) -N 1 "$TRACEBUF_KO" | tr -d ' ')
+	echo "flags $flags"
+	[ $((flags & 2)) = 2 ]
+}
+
+on_disk()
+{
+	modprobe -q loop
+	modprobe -q ext4
+	truncate -s 64M disk.img && mke2fs -q -F -t ext4 -m 0 -b 4096 disk.img && mkdir -p disk &&
+		mount -o loop disk.img disk
+}
+
+# The recorder would have the disk read its buffers: it copies instead.
+recorded_on_disk()
+{
+	# shellcheck disable=SC2016
+	status 0 tracebuf record -v -o disk/a.tbuf -b 8 -e sched,signal "$@" -- \
+		sh -c 'for i in $(seq 200); do /bin/true; done' || return
+	status 0 tracebuf verify disk/a.tbuf
+}
+
+if ! grep -q '^10000000-10ffffff : Reserved' /proc/iomem; then
+	plan 1
+	skip "reserved memory" "this guest was not booted with memmap=16M\$0x10000000"
+	finish
+fi
+plan 12
+check "what the firmware keeps is refused" firmware_refused
+check "the first MiB is refused" refused 0x10000:64K 'memory=.*\(firmware\|RAM\)'
+check "memory in use is refused" refused 0x1000000:1M 'uses it as RAM'
+check "a part of it in use is refused" refused 0xff00000:2M 'uses it as RAM'
+check "the range is claimed, for everybody else" two_users
+check "a kernel that is locked down takes no address" hardware_parameter
+check "load" insmod "$TRACEBUF_KO" memory=0x10000000:16M
+check "programs read it, and get no page of it" "$programs/test_region"
+check "a disk" on_disk
+check "record onto it" recorded_on_disk
+check "by several readers" recorded_on_disk --readers 2
+check "and by copying" recorded_on_disk --buffered
+rmmod tracebuf
+umount disk 2>/dev/null
+cd / && rm -rf "$tmp"
+finish

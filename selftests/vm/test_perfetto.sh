@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# test_perfetto.sh - what Perfetto's importer draws of recordings: a whole one, one with losses, a
+# snapshot, which begins with a gap, one in one-element forms, and one of a program. pf_import.py
+# does what the importer does, and holds it against our own analysis.
+
+# Functions are called by way of check.
+# shellcheck disable=SC2317
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/vm/ktap.sh
+. "$here/ktap.sh"
+root=${here%/selftests/vm}
+tmp=$(mktemp -d) || exit 1
+cd "$tmp" || exit 1
+built=${TRACEBUF_USER:-$root/build/user}
+export LD_LIBRARY_PATH="$built"
+
+insmod "$TRACEBUF_KO" || exit 1
+
+# Something to record, until it is told to stop
+busy()
+{
+	while :; do
+		find /etc -newer /etc/passwd >/dev/null 2>&1
+		gzip -1 </etc/services >busy.gz
+		sleep 0.01
+	done
+}
+
+# judge NAME: NAME.tbuf as the importer sees it
+judge()
+{
+	tracebuf export -q -o "$1.pftrace" "$1.tbuf" &&
+		python3 "$root/selftests/unit/pf_import.py" tracebuf "$1.tbuf" "$1.pftrace" >said
+	code=$?
+	cat said
+	return $code
+}
+
+whole()
+{
+	tracebuf record -q -d 1 -b 256 -o whole.tbuf && judge whole &&
+		grep -q '^wake-ups: [1-9][0-9]* in columns' said
+}
+
+with_losses()
+{
+	tracebuf record -q -d 1 -b 2 -o lossy.tbuf
+	judge lossy && grep -q '^losses: [1-9]' said && grep -q '; [1-9][0-9]* times nobody' said
+}
+
+# Until the rings have been overwritten, so that each begins with a gap
+a_snapshot()
+{
+	tracebuf start -m circular -b 4 || return
+	until tracebuf snapshot -o snap.tbuf >/dev/null 2>&1 &&
+	      tracebuf print snap.tbuf | grep -q '^-- CPU'; do
+		sleep 0.2
+	done
+	tracebuf stop && judge snap && grep -q '^losses: [1-9]' said
+}
+
+fast_forms()
+{
+	tracebuf record -q -F -e sched,irq,raw_syscalls -d 0.5 -b 256 -o fast.tbuf && judge fast
+}
+
+of_a_program()
+{
+	tracebuf record -q -b 256 -o user.tbuf -- "$built/samples/threads" && judge user
+}
+
+# A process whose event is not recorded has a row all the same
+without_newtask()
+{
+	tracebuf record -q -e sched_switch,task_newtask:1/1000 -o row.tbuf -- \
+		sh -c 'ls / | cat' >/dev/null || return
+	judge row
+}
+
+plan 6
+busy &
+busy=$!
+check "a whole recording" whole
+check "where events are missing, everything ends" with_losses
+check "nothing of a snapshot is hidden" a_snapshot
+check "one-element forms" fast_forms
+check "slices of a program" of_a_program
+check "processes whose beginning was not recorded" without_newtask
+kill $busy
+wait 2>/dev/null
+rmmod tracebuf
+cd /
+rm -rf "$tmp"
+finish

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Buffers in reserved memory (memory=): programs can read them, and get none of their pages by
+ * any call: such a page has no place in the kernel's own map, and is not freed by its last user.
+ * region.sh runs this in a guest that has such memory.
+ */
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "tbtest.h"
+
+#define PAGE	4096
+
+FIXTURE(region) {
+	int fd;
+	struct tb_query q;
+	char *at;
+	size_t bytes;
+	size_t rings[2];	/* where memory is: a ring's first block, the durable buffer */
+};
+
+/* "(null)" if there is none */
+static bool has_region(void)
+{
+	char text[64] = "";
+	int fd = open("/sys/module/tracebuf/parameters/memory", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0 && read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	return text[0] && text[0] != '(' && text[0] != '\n';
+}
+
+FIXTURE_SETUP(region)
+{
+	if (!has_region())
+		SKIP(return, "the module has no reserved memory: see region.sh");
+	self->fd = tb_open(0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, tb_fresh(self->fd));
+	ASSERT_EQ(0, pin(0));
+	ASSERT_EQ(0, tb_configure(self->fd, TB_MODE_CIRCULAR, 0, 8, 1024));
+	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
+	ASSERT_EQ(0, tb_start(self->fd, 0));
+	fire(0, 500);
+	ASSERT_EQ(0, tb_stop(self->fd));
+	ASSERT_EQ(0, tb_query(self->fd, &self->q));
+	self->at = tb_map(self->fd, &self->bytes);
+	ASSERT_NE(MAP_FAILED, (void *)self->at);
+	self->rings[0] = self->q.ring_header;
+	self->rings[1] = self->q.durable_offset;
+}
+
+FIXTURE_TEARDOWN(region)
+{
+	if (!has_region())
+		return;
+	if (self->at)
+		munmap(self->at, self->bytes);
+	EXPECT_EQ(0, tb_fresh(self->fd));
+	close(self->fd);
+}
+
+#define EXPECT_FAILS(error, call)		\
+	do {					\
+		errno = 0;			\
+		EXPECT_EQ(-1, (long)(call));	\
+		EXPECT_EQ(error, errno);	\
+	} while (0)
+
+/* What read() gives, which the kernel copies, is what the mapping has. */
+TEST_DEV(region, is_read_by_programs)
+{
+	struct tb_ref refs[64];
+	uint32_t events = 0;
+	char *copy;
+	int i, n;
+
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(TB_BLOCK_MAGIC, *(uint32_t *)(self->at + self->rings[i]));
+	while ((n = tb_acquire(self->fd, refs, 64, 0)) > 0) {
+		for (i = 0; i < n; i++) {
+			const struct tb_block *b = (void *)(self->at + refs[i].offset);
+
+			ASSERT_EQ(TB_BLOCK_MAGIC, b->magic);
+			events += b->kind == TB_BLOCK_ROLLING ? b->events : 0;
+		}
+		ASSERT_EQ(n, tb_release(self->fd, refs, n));
+	}
+	EXPECT_LE(500, events);
+	/* the kernel reads it for the program: no page is needed for that */
+	copy = malloc(self->q.durable_offset);
+	n = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	EXPECT_EQ(PAGE, write(n, self->at + self->rings[0], PAGE));
+	close(n);
+	free(copy);
+}
+
+TEST_DEV(region, gives_nobody_a_page)
+{
+	char copy[PAGE];
+	struct iovec to = { copy, PAGE }, from;
+	int ends[2], mem, i;
+
+	ASSERT_EQ(0, pipe(ends));
+	mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, mem);
+	for (i = 0; i < 2; i++) {
+		char *at = self->at + self->rings[i];
+
+		from = (struct iovec){ at, PAGE };
+		EXPECT_FAILS(EFAULT, vmsplice(ends[1], &from, 1, 0));
+		EXPECT_FAILS(EFAULT, vmsplice(ends[1], &from, 1, SPLICE_F_GIFT));
+		EXPECT_FAILS(EIO, pread(mem, copy, PAGE, (uintptr_t)at));
+		EXPECT_FAILS(EIO, pwrite(mem, copy, PAGE, (uintptr_t)at));
+		EXPECT_FAILS(EFAULT, process_vm_readv(getpid(), &to, 1, &from, 1, 0));
+		EXPECT_FAILS(EFAULT, process_vm_writev(getpid(), &to, 1, &from, 1, 0));
+		/* a futex of several processes is found by its page, one of this process by address */
+		EXPECT_FAILS(EFAULT, syscall(SYS_futex, at, FUTEX_WAIT, 0, NULL, NULL, 0));
+		EXPECT_FAILS(EAGAIN, syscall(SYS_futex, at, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0));
+		/* a pipe takes a copy */
+		EXPECT_EQ(64, write(ends[1], at, 64));
+		EXPECT_EQ(64, read(ends[0], copy, 64));
+		EXPECT_EQ(0, memcmp(copy, at, 64));
+	}
+	close(mem);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+TEST_DEV(region, is_not_changed_by_advice)
+{
+	int advice;
+
+	for (advice = 0; advice < 110; advice++) {
+		madvise(self->at, self->bytes, advice);
+		ASSERT_EQ(TB_BLOCK_MAGIC, *(volatile uint32_t *)(self->at + self->rings[0]));
+		ASSERT_EQ(TB_BLOCK_MAGIC, *(volatile uint32_t *)(self->at + self->rings[1]));
+	}
+	EXPECT_FAILS(EACCES, mprotect(self->at, self->bytes, PROT_READ | PROT_WRITE));
+}
+
+/* A child has none of it; what is moved is all of it. */
+TEST_DEV(region, is_forked_and_moved)
+{
+	void *hole, *private;
+	char *to;
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(*(volatile char *)(self->at + self->rings[0]) & 1);
+	ASSERT_LT(0, pid);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+
+	EXPECT_FAILS(EINVAL, munmap(self->at, PAGE));
+	EXPECT_FAILS(EFAULT, mremap(self->at, self->bytes, self->bytes + PAGE, MREMAP_MAYMOVE));
+	hole = mmap(NULL, self->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, hole);
+	to = mremap(self->at, self->bytes, self->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, hole);
+	ASSERT_EQ(hole, (void *)to);
+	self->at = to;
+	EXPECT_EQ(TB_BLOCK_MAGIC, *(volatile uint32_t *)(to + self->rings[0]));
+	EXPECT_EQ(TB_BLOCK_MAGIC, *(volatile uint32_t *)(to + self->rings[1]));
+	/* one of its own, read-only as well */
+	private = mmap(NULL, self->bytes, PROT_READ, MAP_PRIVATE, self->fd, 0);
+	ASSERT_NE(MAP_FAILED, private);
+	EXPECT_EQ(0, memcmp(private + self->rings[0], to + self->rings[0], PAGE));
+	EXPECT_FAILS(EACCES, mprotect(private, self->bytes, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(0, munmap(private, self->bytes));
+}
+
+/* As long as it is mapped nobody else gets that memory; afterwards anybody may. */
+TEST_DEV(region, is_given_back_when_nobody_has_it)
+{
+	EXPECT_EQ(-EBUSY, tb_configure(self->fd, TB_MODE_CIRCULAR, 0, 16, 1024));
+	EXPECT_EQ(TB_BLOCK_MAGIC, *(volatile uint32_t *)(self->at + self->rings[0]));
+	ASSERT_EQ(0, munmap(self->at, self->bytes));
+	self->at = NULL;
+	EXPECT_EQ(0, tb_configure(self->fd, TB_MODE_CIRCULAR, 0, 16, 1024));
+}
+
+TEST_HARNESS_MAIN

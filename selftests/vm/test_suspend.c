@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The machine goes to sleep, as far as a test of the kernel's own goes there (pm_test): a recording
+ * that reads the processor's counter pauses, tells of what it missed, and goes on; with
+ * times that do not go backwards, even if the counter does.
+ *
+ * The last needs tracebuf.ko as "make torture" builds it: test_suspend_jump.sh.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tbtest.h"
+
+#define ANEW	"/sys/module/tracebuf/parameters/clock_anew"
+#define N	5
+
+DEVICE_FIXTURE(suspend)
+
+static bool say(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+	bool ok;
+
+	if (fd < 0)
+		return false;
+	ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	close(fd);
+	return ok;
+}
+
+static bool can(void)
+{
+	return !access("/sys/power/pm_test", W_OK) && !access("/sys/power/state", W_OK);
+}
+
+/* Everybody is frozen for a second, and notified before and after. */
+static bool nap(void)
+{
+	bool ok;
+
+	/* whole seconds; five unless it is said */
+	say("/sys/module/suspend/parameters/pm_test_delay", "1");
+	ok = say("/sys/power/pm_test", "freezer") && say("/sys/power/state", "freeze");
+	return say("/sys/power/pm_test", "none") && ok;
+}
+
+struct seen {
+	const struct stream *s;
+	uint32_t next;			/* number of a fired event */
+	uint64_t last;			/* its time */
+	uint64_t nap;			/* between N and N - 1 */
+	uint64_t dropped, first, end;	/* the gap that tells of drops */
+	uint64_t ties;			/* of the clocks, durable */
+	uint64_t tie[16];
+};
+
+static void see(void *ctx, const struct stream_event *e)
+{
+	struct seen *seen = ctx;
+	uint32_t number;
+
+	if (e->durable && e->id == TB_EV_CLOCK && seen->ties < 16)
+		seen->tie[seen->ties++] = ((const struct tb_clock_sync *)e->payload)->clock;
+	if (!is_fired(seen->s, e, &number) || number != seen->next)
+		return;
+	if (number == N)
+		seen->nap = e->time - seen->last;
+	seen->last = e->time;
+	seen->next++;
+}
+
+static void see_block(void *ctx, const struct tb_block *b, const struct tb_gap *gap)
+{
+	struct seen *seen = ctx;
+
+	if (b->kind != TB_BLOCK_ROLLING || !gap->dropped)
+		return;
+	seen->dropped += gap->dropped;
+	if (!seen->first || gap->first < seen->first)
+		seen->first = gap->first;
+	if (gap->last > seen->end)
+		seen->end = gap->last;
+}
+
+static uint64_t dropped(int fd)
+{
+	struct tb_stats st;
+	uint64_t sum = 0;
+	uint32_t cpu;
+
+	for (cpu = 0; !tb_stats(fd, cpu, &st); cpu++)
+		sum += st.dropped;
+	return sum;
+}
+
+/* The processor's, asked for by its name: that it stops in idle states is no matter here. */
+static uint32_t counter(int fd)
+{
+	struct tb_config c = { .clock = TB_CLOCK_TSC };
+
+	return ioctl(fd, TB_IOC_CONFIGURE, &c) ? TB_CLOCK_ARCH : TB_CLOCK_TSC;
+}
+
+static void sleep_once(struct __test_metadata *_metadata, FIXTURE_DATA(suspend) *self,
+		       struct seen *seen, uint32_t clock, uint32_t mode)
+{
+	struct tb_config c = { .mode = mode, .clock = clock, .buffers = 256, .elements = 1024 };
+
+	*seen = (struct seen){ .s = &self->s };
+	self->s.event = see;
+	self->s.block = see_block;
+	self->s.ctx = seen;
+	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_CONFIGURE, &c));
+	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
+	ASSERT_LT(0, tb_enable(self->fd, "timer"));
+	ASSERT_LT(0, tb_enable(self->fd, "sched"));
+	ASSERT_EQ(0, tb_start(self->fd, 0));
+	fire(0, N);
+	ASSERT_TRUE(nap());
+	fire(N, N);
+	ASSERT_EQ(0, tb_stop(self->fd));
+	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
+	/* the checker knows that times do not go backwards, and adds up the books */
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+	EXPECT_EQ(2 * N, seen->next);
+}
+
+static void paused(struct __test_metadata *_metadata, const struct seen *seen, int fd)
+{
+	unsigned int i;
+
+	TH_LOG("%llu dropped, told of %llu; %llu ties", (unsigned long long)dropped(fd),
+	       (unsigned long long)seen->dropped, (unsigned long long)seen->ties);
+	/* a second of timers and kernel threads */
+	EXPECT_LT(0, seen->dropped);
+	EXPECT_EQ(dropped(fd), seen->dropped);
+	/* the start, before, after, the end; the gap reaches from one to the other */
+	ASSERT_EQ(4, seen->ties);
+	for (i = 1; i < seen->ties; i++)
+		EXPECT_LT(seen->tie[i - 1], seen->tie[i]);
+	EXPECT_LE(seen->first, seen->tie[1]);
+	EXPECT_GE(seen->first, seen->tie[0]);
+	EXPECT_GT(seen->end, seen->tie[1]);
+	EXPECT_LE(seen->end, seen->tie[2]);
+}
+
+TEST_DEV(suspend, pauses_and_goes_on)
+{
+	struct seen seen;
+
+	if (!can())
+		SKIP(return, "this kernel cannot");
+	sleep_once(_metadata, self, &seen, counter(self->fd), TB_MODE_STREAMING);
+	if (self->s.init.clock == TB_CLOCK_MONO)
+		SKIP(return, "no counter that can be used as a clock");
+	paused(_metadata, &seen, self->fd);
+}
+
+TEST_DEV(suspend, oneshot_too)
+{
+	struct seen seen;
+
+	if (!can())
+		SKIP(return, "this kernel cannot");
+	sleep_once(_metadata, self, &seen, counter(self->fd), TB_MODE_ONESHOT);
+	if (self->s.init.clock == TB_CLOCK_MONO)
+		SKIP(return, "no counter that can be used as a clock");
+	paused(_metadata, &seen, self->fd);
+}
+
+TEST_DEV(suspend, kernels_clock_does_not_pause)
+{
+	struct seen seen;
+
+	if (!can())
+		SKIP(return, "this kernel cannot");
+	sleep_once(_metadata, self, &seen, TB_CLOCK_MONO, TB_MODE_STREAMING);
+	EXPECT_EQ(0, dropped(self->fd));
+}
+
+/* Twice: what is added to the counter is added to. */
+TEST_DEV(suspend, counter_begins_anew)
+{
+	struct seen seen;
+	int i;
+
+	if (!can())
+		SKIP(return, "this kernel cannot");
+	if (access(ANEW, W_OK))
+		SKIP(return, "no clock_anew: make torture, test_suspend_jump.sh");
+	for (i = 0; i < 2; i++) {
+		stream_free(&self->s);
+		stream_init(&self->s);
+		ASSERT_TRUE(say(ANEW, "1"));
+		sleep_once(_metadata, self, &seen, counter(self->fd), TB_MODE_STREAMING);
+		ASSERT_NE(TB_CLOCK_MONO, self->s.init.clock);
+		paused(_metadata, &seen, self->fd);
+		/* about as long as it lasted: more than half a second, less than half an hour */
+		EXPECT_LT(self->s.init.frequency / 2, seen.nap);
+		EXPECT_GT(self->s.init.frequency * 1800, seen.nap);
+	}
+}
+
+TEST_HARNESS_MAIN

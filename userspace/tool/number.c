@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Numbers of options: the only place where they are read.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tool.h"
+
+const char *parse_number(const char *text, unsigned int base, uint64_t max, uint64_t *value)
+{
+	const char *digit = text;
+	uint64_t number = 0;
+	unsigned int next;
+
+	for (;; digit++) {
+		next = *digit >= '0' && *digit <= '9' ? (unsigned int)(*digit - '0') :
+		       (*digit | 0x20) >= 'a' && (*digit | 0x20) <= 'f' ?
+		       (unsigned int)((*digit | 0x20) - 'a') + 10 : base;
+		if (next >= base)
+			break;
+		if (next > max || number > (max - next) / base)
+			return NULL;
+		number = number * base + next;
+	}
+	if (digit == text)
+		return NULL;
+	*value = number;
+	return digit;
+}
+
+int parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value)
+{
+	const char *end;
+	uint64_t number;
+
+	end = parse_number(text, 10, max, &number);
+	if (!end || *end || number < min)
+		return -EINVAL;
+	*value = (uint32_t)number;
+	return 0;
+}
+
+int parse_s32(const char *text, int32_t min, int32_t max, int32_t *value)
+{
+	bool minus = *text == '-';
+	const char *end;
+	uint64_t number;
+	int64_t with_sign;
+
+	end = parse_number(text + minus, 10, INT32_MAX, &number);
+	if (!end || *end)
+		return -EINVAL;
+	with_sign = minus ? -(int64_t)number : (int64_t)number;
+	if (with_sign < min || with_sign > max)
+		return -EINVAL;
+	*value = (int32_t)with_sign;
+	return 0;
+}
+
+const char *parse_decimal(const char *text, double *value)
+{
+	size_t digits = strspn(text, "0123456789"), more = 0;
+	char *end;
+
+	if (text[digits] == '.')
+		more = strspn(text + digits + 1, "0123456789");
+	if (!digits && !more)
+		return NULL;
+	errno = 0;
+	*value = strtod(text, &end);
+	/* strtod() also takes hexadecimal numbers and exponents: then it goes on behind the digits */
+	if (errno || (size_t)(end - text) != digits + (text[digits] == '.') + more)
+		return NULL;
+	return end;
+}
+
+int parse_seconds(const char *text, double *seconds)
+{
+	const char *end;
+
+	end = parse_decimal(text, seconds);
+	if (!end || !(*seconds > 0))
+		return -EINVAL;
+	if (!strcmp(end, "ms"))
+		*seconds /= 1000;
+	else if (!strcmp(end, "m"))
+		*seconds *= 60;
+	else if (!strcmp(end, "h"))
+		*seconds *= 3600;
+	else if (*end && strcmp(end, "s"))
+		return -EINVAL;
+	/* as nanoseconds, and as much again, it is to fit into 64 bits */
+	return *seconds > 1e9 ? -EINVAL : 0;
+}
