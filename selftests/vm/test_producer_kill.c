@@ -19,12 +19,14 @@
 #define FULL	((CHUNK - sizeof(struct tb_chunk)) / RECORD_BYTES)
 #define ROUNDS	1000
 #define BATCH	50	/* victims of one recording */
-#define STEPS	60
+#define STEPS	60	/* at most, if it kills itself */
+#define MANY	5000	/* if we do: 40 KB of records */
 
 /* What a victim says of itself; shared with it. */
 struct victim {
 	uint32_t producer;
 	bool began;
+	bool by_us;			/* who kills it */
 	uint64_t before[WRITERS];	/* records it may have published */
 	uint64_t after[WRITERS];	/* and has */
 };
@@ -63,11 +65,18 @@ static uint32_t dice(uint64_t *seed)
 	return *seed >> 33;
 }
 
-/* A step of the victim: after @left of them it dies where it stands. */
-static void step(uint32_t *left)
+/*
+ * A step of the victim: after @left of them it dies where it stands.  If we are to kill it, that
+ * much is all it does: however late we come, the rings have room for all of a batch.
+ */
+static void step(struct victim *v, uint32_t *left)
 {
-	if (!(*left)--)
+	if ((*left)--)
+		return;
+	if (!v->by_us)
 		kill(getpid(), SIGKILL);
+	for (;;)
+		pause();
 }
 
 /* Publishes one record, and says so. */
@@ -77,9 +86,9 @@ static bool tell(struct victim *v, struct producer *p, struct tb_chunk *c, uint3
 	bool put;
 
 	__atomic_store_n(&v->before[w], v->after[w] + 1, __ATOMIC_SEQ_CST);
-	step(left);
+	step(v, left);
 	put = chunk_put(p, c);
-	step(left);
+	step(v, left);
 	if (put)
 		__atomic_store_n(&v->after[w], v->after[w] + 1, __ATOMIC_SEQ_CST);
 	else
@@ -110,12 +119,12 @@ static void be_victim(struct victim *v, uint64_t seed, uint32_t left)
 			n[w] = free;
 			c[w] = chunk_begin(&p, free, w + 1, id[w], v->after[w]);
 		}
-		step(&left);
+		step(v, &left);
 		if (c[w]) {
 			if (tell(v, &p, c[w], w, &left) && dice(&seed) % 4)
 				continue;
 			chunk_complete(c[w]);
-			step(&left);
+			step(v, &left);
 			ready[w][nr[w]++] = n[w];
 			c[w] = NULL;
 			id[w]++;
@@ -126,7 +135,7 @@ static void be_victim(struct victim *v, uint64_t seed, uint32_t left)
 		for (i = 0; i < nr[w]; i++) {
 			if (chunk_commit(&p, ready[w][i]))
 				_exit(2);
-			step(&left);
+			step(v, &left);
 		}
 		nr[w] = 0;
 	}
@@ -136,11 +145,12 @@ static void be_victim(struct victim *v, uint64_t seed, uint32_t left)
 static bool one_dies(struct victim *v, uint64_t seed)
 {
 	bool by_us = dice(&seed) % 4 == 0;
-	uint32_t left = by_us ? ~0u : dice(&seed) % STEPS;
+	uint32_t left = by_us ? MANY : dice(&seed) % STEPS;
 	int status;
 	pid_t pid;
 
 	memset(v, 0, sizeof(*v));
+	v->by_us = by_us;
 	pid = fork();
 	if (!pid)
 		be_victim(v, seed, left);
@@ -150,8 +160,12 @@ static bool one_dies(struct victim *v, uint64_t seed)
 		usleep(dice(&seed) % 300);
 		kill(pid, SIGKILL);
 	}
-	return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) &&
-	       WTERMSIG(status) == SIGKILL;
+	if (waitpid(pid, &status, 0) != pid)
+		return false;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		return true;
+	printf("# to be killed by %s: status %#x\n", by_us ? "us" : "itself", status);
+	return false;
 }
 
 /* What is in the trace of it is what it says. */
