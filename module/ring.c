@@ -108,6 +108,10 @@
  *	the first, with all that it added.  That a block which is READY, and
  *	comes after one that was overwritten, tells of that: the store of READY, a
  *	release, comes after ow_done, and is acquired before the totals.
+ *   what no block tells  A writer lowers drop_first, tb_wmb(), counts the drop.  tb_ring_end()
+ *	reads the count, tb_rmb(), drop_first: it finds a time for what it counts.  An opener
+ *	moves head, tb_wmb(), sets drop_first back.  tb_ring_end() reads drop_first, tb_rmb(),
+ *	head: if drop_first was set back, head has moved.
  *
  * Head, commits and the other totals are written by one CPU and only read by others,
  * for statistics and to know whether to come, where any recent value does.
@@ -293,6 +297,7 @@ static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_op
 	 * since are the next block's, and later than our clock.
 	 */
 	if (o->drop_first != ~0ull) {
+		tb_wmb(); /* head before that: pairs with the last tb_rmb() in tb_ring_end() */
 		tb_cmpxchg_local(&r->drop_first, o->drop_first, ~0ull);
 		if (tb_local_read(&r->dropped) != o->dropped) {
 			tb_ring_path(TB_PATH_OPEN_DROPS);
@@ -330,6 +335,7 @@ static void tb_ring_drop(struct tb_ring *r, u64 ts)
 {
 	tb_lower(&r->drop_first, ts);
 	tb_raise(&r->drop_last, ts);
+	tb_wmb(); /* the span before the count: pairs with the tb_rmb() in tb_ring_end() */
 	tb_local_add(&r->dropped, 1);
 	/* again: a block opened since the first time did not tell of this one */
 	tb_lower(&r->drop_first, ts);

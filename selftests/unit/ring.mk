@@ -7,7 +7,8 @@
 #
 # ring/ has objects with the address and undefined behaviour sanitizers, fast/ without: the
 # explorer runs millions of executions.  stress_ring_signals is native: as the kernel's code.
-# RING_SECONDS: for how long, 5 if it is not said.
+# RING_SECONDS: for how long, 5 if it is not said.  RING_OLD: how many loads more see older values
+# in test_ring_weak, none if it is not said.
 
 RING_O		?= build/unit
 RING_CC		?= $(CC)
@@ -22,9 +23,9 @@ RING_DEPS	:= $(wildcard module/ring*.h selftests/unit/ring_*.h) uapi/linux/trace
 		   selftests/unit/ring.mk
 RING_BEHAVIOUR	:= test_ring test_ring_loss test_ring_limits
 RING_TESTS	:= $(addprefix $(RING_O)/,$(RING_BEHAVIOUR) test_ring_explore test_ring_explore_san \
-		   test_ring_threads stress_ring_signals)
+		   test_ring_weak test_ring_threads stress_ring_signals)
 # the longest first
-RING_RUNS	:= $(addprefix run-,mutants test_ring_explore test_ring_explore_san \
+RING_RUNS	:= $(addprefix run-,mutants test_ring_explore test_ring_explore_san test_ring_weak \
 		   $(RING_BEHAVIOUR) test_ring_threads)
 
 .PHONY: ring-tests check-ring ring-runs $(RING_RUNS)
@@ -58,6 +59,25 @@ $(RING_O)/test_ring_explore_san: $(patsubst %,$(RING_O)/ring/%.o,test_ring_explo
 		$(RING_PARTS))
 	$(RING_CC) $(RING_SAN) -o $@ $^
 
+# what it says to the compiler is not for the thread sanitizer: the test has those functions
+RING_WEAK	:= $(RING_BASE) -DTB_RING_WEAK -Iselftests/unit/weak -Imodule
+
+$(RING_PARTS:%=$(RING_O)/weak/%.o): $(RING_O)/weak/%.o: $(RING_DIR)/%.c $(RING_DEPS)
+	@mkdir -p $(@D)
+	$(RING_CC) $(RING_WEAK) -fsanitize=thread -c -o $@ $<
+
+$(RING_O)/weak/walk.o: module/walk.c module/walk.h $(RING_DEPS)
+	@mkdir -p $(@D)
+	$(RING_CC) $(RING_WEAK) -c -o $@ $<
+
+$(RING_O)/weak/%.o: selftests/unit/%.c $(RING_DEPS)
+	@mkdir -p $(@D)
+	$(RING_CC) $(RING_WEAK) -c -o $@ $<
+
+$(RING_O)/test_ring_weak: $(patsubst %,$(RING_O)/weak/%.o,test_ring_explore ring_weak walk \
+		$(RING_MODEL) $(RING_PARTS))
+	$(RING_CC) -o $@ $^
+
 RING_NATIVE	:= $(patsubst %,$(RING_DIR)/%.c,$(RING_PARTS)) $(RING_DEPS)
 
 $(RING_O)/stress_ring_signals: selftests/unit/stress_ring_signals.c $(RING_NATIVE) \
@@ -82,6 +102,8 @@ run-test_ring_explore: $(RING_O)/test_ring_explore
 	$<
 run-test_ring_threads: $(RING_O)/test_ring_threads
 	$<
+run-test_ring_weak: $(RING_O)/test_ring_weak
+	$< -w $(or $(RING_OLD),0)
 run-mutants:
 	python3 selftests/unit/test_ring_mutants.py -j 2 $(RING_O)/mutants
 run-test_ring_explore_san: $(RING_O)/test_ring_explore_san

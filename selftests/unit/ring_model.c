@@ -313,6 +313,7 @@ void model_commit(struct model *m, int id, struct tb_slot *s)
 
 	m->current = id;
 	tb_write(&c->head, TB_HEAD(TB_STRUCT_RESERVED, 0, n, s->seq));
+	TB_WRITES(&c->time, n * sizeof(struct tb_element) - sizeof(c->head));
 	c->time = s->time;
 	c->tid = id;
 	c->length = (n - 1) * TB_ELEMENT_SIZE;

@@ -210,6 +210,7 @@ bool model_acquire(struct model *m)
 	}
 	h = &m->held[m->nr_held++];
 	h->index = b;
+	TB_READS(m->r.bufs[b].block, m->r.capacity * TB_ELEMENT_SIZE);
 	check_block(m, h);
 	m->next_seq = h->seq + 1;
 	m->last_gap = h->gap;
@@ -342,6 +343,7 @@ void model_release(struct model *m, int which)
 		model_fail(m, "nothing to release");
 		return;
 	}
+	TB_READS(m->r.bufs[h.index].block, m->r.capacity * TB_ELEMENT_SIZE);
 	model_check_held(m);
 	m->blocks++;
 	m->delivered += h.events;
@@ -363,6 +365,7 @@ void model_unacquire(struct model *m)
 	m->drops_told -= h->gap.dropped;
 	m->overwritten_told -= h->gap.overwritten;
 	m->last_time = h->last_before;
+	TB_READS(m->r.bufs[h->index].block, m->r.capacity * TB_ELEMENT_SIZE);
 	model_check_held(m);
 	for (i = 0; i < m->nr_events; i++) {
 		struct model_event *e = &m->events[i];

@@ -9,6 +9,9 @@
  * is called with the address; a test may define it (before this file is read)
  * to run nested writers or a reader's steps there.  TB_CHANGED(p, old, new)
  * follows every successful exchange and every addition.
+ *
+ * With TB_RING_WEAK accesses are those of a memory model (ring_weak.h).  It is told of plain
+ * accesses by those who make them in its place, with TB_READS() and TB_WRITES().
  */
 #ifndef RING_USER_H
 #define RING_USER_H
@@ -72,6 +75,12 @@ typedef struct {
 
 /* what the kernel's "memory" clobbers say: the compiler moves nothing across */
 #define tb_user_barrier()	__atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+#ifdef TB_RING_WEAK
+#include "ring_weak.h"
+#else
+#define TB_READS(p, bytes)	do { } while (0)
+#define TB_WRITES(p, bytes)	do { } while (0)
 
 #define tb_read(p)							\
 ({									\
@@ -151,6 +160,7 @@ static inline u64 tb_local_add_return(tb_local_t *l, u64 v)
 	TB_CHANGED(l, sum - v, sum);
 	return sum;
 }
+#endif /* TB_RING_WEAK */
 
 static inline bool tb_local_add_negative(tb_local_t *l, u64 v)
 {

@@ -27,12 +27,19 @@ CC = os.environ.get("CC", "cc").split()
 COMMON = ["-std=gnu11", "-w", "-fno-strict-aliasing", "-DTB_RING_PATHS"]
 MODEL = ["-O1", "-DTB_RING_HOOKS", "-Iselftests/unit"]
 RING = ["module/ring.c", "module/ring_claim.c", "module/ring_read.c"]
+WEAK = ["-O2", "-DTB_RING_HOOKS", "-DTB_RING_WEAK", "-Iselftests/unit", "-Imodule",
+        "-I" + os.path.join(TREE, "selftests/unit/weak")]
+# for the ring alone
+RING_FLAGS = {"weak": ["-fsanitize=thread"]}
 # who has to catch it: flags, sources and arguments of one program after the other
 CATCHERS = {
     "model": [(MODEL, ["selftests/unit/%s.c" % part
                        for part in (name, "ring_model", "ring_model_read")], args)
               for name, args in (("test_ring", []), ("test_ring_loss", []),
                                  ("test_ring_explore", ["-x"]))],
+    "weak": [(WEAK, ["selftests/unit/test_ring_explore.c", "selftests/unit/ring_weak.c",
+                     "selftests/unit/ring_model.c", "selftests/unit/ring_model_read.c",
+                     "module/walk.c"], ["-x"])],
     "signals": [(["-O2", "-pthread", "-Iselftests/bench/user"],
                  ["selftests/unit/stress_ring_signals.c"], ["40"])],
     "threads": [(["-O1", "-g", "-fsanitize=thread", "-pthread", "-Iselftests/unit"],
@@ -94,8 +101,10 @@ def run(command, cwd):
         return None, "does not end"
 
 
-def compile_object(tree, flags, source, out):
+def compile_object(tree, catcher, flags, source, out):
     """One object from the sources in @tree: None, or what the compiler said."""
+    if source in RING:
+        flags = flags + RING_FLAGS.get(catcher, [])
     status, output = run(CC + COMMON + flags + ["-I", os.path.join(TREE, "uapi"), "-c",
                                                 "-o", out, source], tree)
     return output if status else None
@@ -107,7 +116,7 @@ def copy_tree(to):
     for folder in "module", "selftests/unit", "selftests/bench/user":
         os.makedirs(os.path.join(to, folder))
         for name in os.listdir(os.path.join(TREE, folder)):
-            if "ring" in name and name.endswith((".c", ".h")):
+            if ("ring" in name or name.startswith("walk.")) and name.endswith((".c", ".h")):
                 shutil.copy(os.path.join(TREE, folder, name), os.path.join(to, folder, name))
 
 
@@ -149,7 +158,7 @@ def try_mutant(mutant, where, whole):
                 built[source] = object_name(whole, mutant.catcher, source)
             elif source not in built:
                 built[source] = object_name(tree, mutant.catcher, source)
-                output = compile_object(tree, flags, source, built[source])
+                output = compile_object(tree, mutant.catcher, flags, source, built[source])
                 if output:
                     return False, "does not compile: %s" % output
         name = os.path.basename(sources[0])[:-2]
@@ -171,7 +180,7 @@ def build_whole(whole, pool, catchers):
     for catcher in catchers:
         for flags, sources, _ in CATCHERS[catcher]:
             for source in sources + RING:
-                jobs[object_name(whole, catcher, source)] = (flags, source)
+                jobs[object_name(whole, catcher, source)] = (catcher, flags, source)
     for output in pool.map(lambda out: compile_object(whole, *jobs[out], out), jobs):
         if output:
             raise SystemExit("Bail out! the ring as it is does not compile\n" + output)

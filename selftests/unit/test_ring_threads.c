@@ -9,7 +9,7 @@
  * data race for the sanitizer to see; ring_mutants.txt has some that it must.  It knows
  * nothing of fences.  tb_rmb() and tb_wmb() order counters among themselves, all of them
  * atomics, and nothing plain hangs on them: leaving them out hides no race and makes none.
- * That they are where they are needed is for ring_read.c to argue.
+ * test_ring_weak is for these.
  *
  *	test_ring_threads [EVENTS]
  */

@@ -142,7 +142,8 @@ class Jobs:
                       ["make", "-s", "-C", "userspace", "test-" + part], ["unit tests"], 100)
         self.ktap("unit ring", "unit: ring",
                   ["make", "-s", "-f", "selftests/unit/ring.mk", "check-ring",
-                   "RING_SECONDS=" + ("60" if full else "")], seconds=120)
+                   "RING_SECONDS=" + ("60" if full else ""),
+                   "RING_OLD=" + ("1" if full else "")], seconds=120)
         self.ktap("unit filter", "unit: filters",
                   ["make", "-s", "-f", "selftests/unit/filter.mk", "check-filter",
                    "FILTER_RUNS=" + ("20000000" if full else "")], seconds=60)

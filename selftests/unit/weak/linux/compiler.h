@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * For module/walk.c in test_ring_weak: the kernel's accesses as those of the memory model.
+ */
+#include "ring_user.h"
+
+#define READ_ONCE(x)		tb_read(&(x))
