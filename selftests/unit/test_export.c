@@ -661,6 +661,9 @@ static void make_edges(struct fx *fx)
 	start(fx, 14);
 	fx_durable_end(fx);
 	fx_open(fx, 0, START, 100, NULL);
+	/* one ends before the dump has come to it, one is in a dump that comes later */
+	thread(fx, 0, START + 50, 300, 300, TB_THREAD_EXIT, "ended");
+	thread(fx, 0, START + 60, 301, 300, TB_THREAD_DUMP, "found");
 	/* the exit of the first call is missing */
 	fx_composite(fx, 0, EV_EXIT_WIDE, START + 100, 100, &leave, sizeof(leave));
 	fx_composite(fx, 0, FX_SYS_ENTER, START + 110, 100, &enter, sizeof(enter));

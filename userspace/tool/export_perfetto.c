@@ -271,7 +271,7 @@ static int write_start(struct export *export)
 	if (!result)
 		result = start_of(export, &ns);
 	if (!result)
-		result = pf_write_tasks(&export->out, export->cursor, ns);
+		result = pf_tasks_begin(export->tasks, ns);
 	return result;
 }
 

@@ -337,6 +337,8 @@ struct pf_tasks;
 struct pf_tasks *pf_tasks_open(struct pf_out *out, const struct tb_cursor *cursor,
 			       const struct tb_trace *trace, bool forks);
 void pf_tasks_close(struct pf_tasks *tasks);
+/** pf_tasks_begin - the threads that there are at the start, at @ns */
+int pf_tasks_begin(struct pf_tasks *tasks, uint64_t ns);
 /** pf_tasks_thread - a record of a thread */
 int pf_tasks_thread(struct pf_tasks *tasks, const struct tb_view *view, uint64_t ns);
 /** pf_tasks_event - any event with a format */

@@ -7,6 +7,9 @@
  * not chosen, or kept out by a rule.  Which of the two comes first nobody knows.  So a record waits
  * until its event comes by, and is told with its own time where that does not happen.
  *
+ * A thread that nothing has told of before is told by whatever record it has: that of its end, if it
+ * ended before the dump of the threads came to it, or that of a dump later in the recording.
+ *
  * A new name must be told, although task_rename may tell it: in Perfetto a name from a process tree
  * weighs more, and the old one would stay.
  */
@@ -27,6 +30,7 @@ struct pf_tasks {
 	const struct tb_cursor *cursor;
 	bool forks;
 	struct map newcomers;
+	struct map told;		/* threads that Perfetto knows of, or will by the end */
 	size_t nr_parts;
 	const struct tb_format_field *parts[];	/* by format: the new thread of task_newtask */
 };
@@ -60,7 +64,30 @@ void pf_tasks_close(struct pf_tasks *tasks)
 	if (!tasks)
 		return;
 	map_free(&tasks->newcomers, free);
+	map_free(&tasks->told, NULL);
 	free(tasks);
+}
+
+static int note_told(struct pf_tasks *tasks, uint64_t tid)
+{
+	void **slot = map_at(&tasks->told, tid);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = tasks;
+	return 0;
+}
+
+static int note_task(const struct tb_task *task, void *context)
+{
+	return task->tgid ? note_told(context, task->tid) : 0;
+}
+
+int pf_tasks_begin(struct pf_tasks *tasks, uint64_t ns)
+{
+	int result = tb_cursor_each_task(tasks->cursor, note_task, tasks);
+
+	return result ? result : pf_write_tasks(tasks->out, tasks->cursor, ns);
 }
 
 static void tell(struct pf_tasks *tasks, void **slot)
@@ -102,12 +129,16 @@ int pf_tasks_thread(struct pf_tasks *tasks, const struct tb_view *view, uint64_t
 	const struct tb_task *task;
 	struct newcomer *newcomer;
 
-	if (view->length < sizeof(*thread) ||
-	    !(thread->flags & (TB_THREAD_FORK | TB_THREAD_NAME)))
+	if (view->length < sizeof(*thread))
+		return tasks->out->error;
+	if (!(thread->flags & (TB_THREAD_FORK | TB_THREAD_NAME)) &&
+	    map_get(&tasks->told, thread->tid))
 		return tasks->out->error;
 	task = tb_cursor_task(tasks->cursor, thread->tid);
 	if (!task)
 		return tasks->out->error;
+	if (note_told(tasks, thread->tid))
+		return -ENOMEM;
 	newcomer = map_get(&tasks->newcomers, thread->tid);
 	if (thread->flags & TB_THREAD_FORK && tasks->forks)
 		return forked(tasks, task, ns);
@@ -128,7 +159,7 @@ int pf_tasks_event(struct pf_tasks *tasks, const struct tb_view *view)
 	if (!field || tb_field_u64(view, field, &tid))
 		return 0;
 	slot = map_at(&tasks->newcomers, tid);
-	if (!slot)
+	if (!slot || note_told(tasks, tid))
 		return -ENOMEM;
 	newcomer = *slot;
 	if (newcomer && newcomer->pending) {
