@@ -79,10 +79,12 @@ plan()
 	echo "1..$(($# * plan_each))"
 }
 
-# told NAME CODE LOG...: a result; the end of the logs says why it is none.  Returns CODE.
+# told NAME CODE LOG...: a result; the end of the logs says why it is none.  Returns CODE. With
+# $TRACEBUF_RECORDINGS, a folder, recordings in $work are kept there (selftests/vm/recordings.h).
 told()
 {
 	told_name=$1 told_code=$2
+	[ -z "${TRACEBUF_RECORDINGS:-}" ] || "$tree/build/selftests/keep" "$work"
 	shift 2
 	number=$((number + 1))
 	if [ "$told_code" = 0 ]; then

@@ -45,7 +45,7 @@ panic()
 oops()
 {
 	log=$out/panic-$1-task.log
-	"$tree/scripts/vm" -k "$1" -m $memory -t 300 -- \
+	"$tree/scripts/vm" -k "$1" -m $memory -t 300 -o "$work/oops" -- \
 		"$here/panic_guest.sh" "$(modules "$1")" task >"$log" 2>&1
 	# the kernel has complained, as it should
 	grep -q '^fine$' "$log"

@@ -51,6 +51,7 @@ task)
 	until dmesg | grep -q "tracebuf: kernel: end of the last events"; do
 		sleep 0.1
 	done
+	cd /out || exit 3
 	tracebuf stop && tracebuf save -o last.tbuf && tracebuf print --jsonl last.tbuf >last.jsonl &&
 		dmesg >last.log && "$here/panic_check.py" last.log last.jsonl 200 0 kernel crash within &&
 		echo fine

@@ -20,7 +20,7 @@ echo "KTAP version 1"
 reboot()
 {
 	log=$out/reboot-$1-$2.log
-	"$tree/scripts/vm" -k "$1" -m 512 -t 240 -q '-action reboot=reset' \
+	"$tree/scripts/vm" -k "$1" -m 512 -t 240 -o "$work/$2" -q '-action reboot=reset' \
 		-A "memmap=1M\$0x11000000 iomem=relaxed $4" -- "$here/reboot_guest.sh" \
 		"$(modules "$1")/tracebuf.ko" "$3" 0x11000000 >"$log" 2>&1
 	code=$?

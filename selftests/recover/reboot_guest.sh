@@ -180,6 +180,7 @@ left
 	check "all marks are there" marks second second.tbuf
 	check "none is of the recording that was dropped" \
 		sh -c '! tracebuf print second.tbuf | grep -q "first-[0-9]"'
+	cp second.tbuf /out
 	check "the module can be unloaded" rmmod tracebuf
 	case $memory in
 	0x*)

@@ -522,6 +522,8 @@ class Model:
         self.calls, self.woken = {}, {}
         self.awake = set()
         self.has_wakeups = False
+        # without switches nobody knows for certain whose a call in one-element form is
+        self.has_switches = any(item["name"] == "sched_switch" for item in objects)
         # events are missing on some CPU, wherever their loss comes in the order
         self.missing = [(item["fields"]["first"], item["fields"]["last"]) for item in objects
                         if item["type"] == "lost" and "cpu" in item]
@@ -607,7 +609,8 @@ class Model:
         if not begin or begin["fields"]["id"] != fields["id"]:
             return
         self.parts.add(id(item))
-        if not self.lossy(begin, item):
+        guessed = "tid" in begin["fields"] and not self.has_switches
+        if not guessed and not self.lossy(begin, item):
             self.add("syscall", begin, item, fields["id"], fields.get("id_name"),
                      fields["ret"], tid=tid)
 

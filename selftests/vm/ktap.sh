@@ -9,7 +9,8 @@
 #   skip NAME REASON
 #   finish                     exits
 #
-# COMMAND's output is left in $output.
+# COMMAND's output is left in $output. With $TRACEBUF_RECORDINGS, a folder, recordings that it leaves
+# in the working directory are kept there.
 
 ktap_count=0
 ktap_failed=0
@@ -35,12 +36,21 @@ ktap_result()
 	fi
 }
 
+# A test that has no folder of its own under /tmp leaves nothing.
+ktap_keep()
+{
+	case ${TRACEBUF_RECORDINGS:+$PWD} in
+	/tmp/?*) "$TRACEBUF_SELFTESTS/keep" . ;;
+	esac
+}
+
 check()
 {
 	ktap_name=$1
 	shift
 	"$@" >"$output" 2>&1
 	ktap_code=$?
+	ktap_keep
 	ktap_result $ktap_code "$ktap_name" "exit status $ktap_code: $*"
 }
 
@@ -50,6 +60,7 @@ refuse()
 	shift
 	"$@" >"$output" 2>&1
 	ktap_code=$?
+	ktap_keep
 	[ $ktap_code -gt 0 ] && [ $ktap_code -lt 126 ]
 	ktap_result $? "$ktap_name" "exit status $ktap_code: $*"
 }

@@ -4,7 +4,9 @@
 # run.sh - runs the tests of this folder in a guest, as root: those that load
 # the module themselves, then those that want it loaded.
 #
-#   run.sh [-o DIR] [TEST...]
+#   run.sh [-r] [-o DIR] [TEST...]
+#
+#   -r  keep the recordings that tests make, in DIR/recordings/TEST (recordings.h)
 #
 # Each test's output, KTAP, goes to DIR/TEST.ktap (default /out), with a line
 # "# exit N" at its end; what leaks.sh says, when the module is gone, to
@@ -15,10 +17,12 @@ set -u
 
 here=$(cd "$(dirname "$0")" && pwd -P)
 programs=${TRACEBUF_SELFTESTS:-${here%/selftests/vm}/build/selftests}
-out=/out
-while getopts o: opt; do
+export TRACEBUF_SELFTESTS="$programs"
+out=/out recordings=
+while getopts o:r opt; do
 	case $opt in
 	o) out=$OPTARG ;;
+	r) recordings=yes ;;
 	*) exit 2 ;;
 	esac
 done
@@ -59,6 +63,11 @@ run()
 {
 	name=$1
 	shift
+	if [ -n "$recordings" ]; then
+		# any user may leave some
+		export TRACEBUF_RECORDINGS="$out/recordings/$name"
+		mkdir -p -m 1777 "$TRACEBUF_RECORDINGS"
+	fi
 	"$@" >"$out/$name.ktap" 2>&1 </dev/null
 	code=$?
 	echo "# exit $code" >>"$out/$name.ktap"

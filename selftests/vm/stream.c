@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "recordings.h"
 #include "stream.h"
 
 static bool fail(struct stream *s, const struct tb_block *b, const char *format, ...)
@@ -42,6 +44,8 @@ void stream_free(struct stream *s)
 
 	for (i = 0; i < STREAM_IDS; i++)
 		free(s->desc[i].desc);
+	if (s->kept > 0)
+		close(s->kept);
 	stream_init(s);
 }
 
@@ -502,6 +506,15 @@ static bool check_durable(struct stream *s, const struct tb_block *b, size_t byt
 	return check_elements(s, b);
 }
 
+/* The start of the stream, as a recorder would have written it */
+static void keep(struct stream *s, const void *block, size_t bytes)
+{
+	if (!s->kept)
+		s->kept = recording_new();
+	if (s->kept > 0 && s->bytes <= RECORDING_MAX)
+		recording_write(s->kept, block, bytes);
+}
+
 bool stream_block(struct stream *s, const void *block, size_t bytes)
 {
 	const struct tb_block *b = block;
@@ -515,8 +528,11 @@ bool stream_block(struct stream *s, const void *block, size_t bytes)
 	}
 	if (!check_header(s, b, bytes))
 		return false;
-	return b->kind == TB_BLOCK_DURABLE ? check_durable(s, b, bytes) :
-					     check_rolling(s, b, bytes);
+	if (!(b->kind == TB_BLOCK_DURABLE ? check_durable(s, b, bytes) :
+					    check_rolling(s, b, bytes)))
+		return false;
+	keep(s, block, bytes);
+	return true;
 }
 
 bool stream_blocks(struct stream *s, const void *blocks, size_t bytes)

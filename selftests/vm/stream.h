@@ -79,6 +79,7 @@ struct stream {
 	uint8_t selection[STREAM_IDS / 8]; /* as the last record says */
 	uint64_t selected_first;	/* time of the first that is not empty */
 	struct tb_init init;
+	int kept;			/* file with its blocks, see recordings.h; -1: none */
 	struct stream_ring ring[STREAM_CPUS];
 	struct stream_desc desc[STREAM_IDS];
 };

@@ -68,14 +68,34 @@ class Jobs:
             return code == 0
         self.add(name, run, needs, seconds)
 
-    def ktap(self, name, suite, command, needs=(), seconds=60, env=None, evidence=None):
-        """A command whose standard output is KTAP."""
+    def exports(self, name, suite, folder):
+        """Export the recordings of tests, FOLDER/recordings/TEST/*.tbuf, and judge them; those that
+        something is wrong with stay there."""
+        kept = os.path.join(folder, "recordings")
+        file = kept + ".ktap"
+        code = self.run.call(["selftests/unit/recordings_check.py", "build/user/tracebuf", kept],
+                             file)
+        self.run.results.count(name, suite + ": exports of recordings", file, code, kept)
+
+    def ktap(self, name, suite, command, needs=(), seconds=60, env=None, evidence=None,
+             recordings=False):
+        """A command whose standard output is KTAP.
+
+        @recordings: it leaves recordings in $TRACEBUF_RECORDINGS, below the folder @evidence.
+        """
         def run():
             file = self.run.path(name.replace(" ", "-") + ".ktap")
-            code = self.run.call(command, file, env, errors=file + ".stderr")
+            kept = os.path.join(evidence, "recordings", name) if recordings else None
+            more = dict(env or {})
+            if kept:
+                os.makedirs(kept, exist_ok=True)
+                more["TRACEBUF_RECORDINGS"] = os.path.abspath(kept)
+            code = self.run.call(command, file, more, errors=file + ".stderr")
             with open(file, "a") as out, open(file + ".stderr", errors="replace") as errors:
                 out.write(errors.read())
             self.run.results.count(name, suite, file, code, evidence)
+            if kept:
+                self.exports(name, suite, evidence)
             return True
         self.add(name, run, needs, seconds)
 
@@ -89,11 +109,12 @@ class Jobs:
             os.makedirs(folder, exist_ok=True)
             status = self.run.call_guest(
                 ["scripts/vm", "-o", folder, "-k", kernel, "-t", str(deadline), *options, "--",
-                 "env", *env, "selftests/vm/run.sh", *tests],
+                 "env", *env, "selftests/vm/run.sh", "-r", *tests],
                 os.path.join(folder, "output"), label)
             for test in tests:
                 self.run.results.count(name, "%s: %s" % (label, re.sub("^test_", "", test)),
                                        os.path.join(folder, test + ".ktap"))
+            self.exports(name, name, folder)
             bad = []
             # 1: tests failed, and are counted already
             if status not in (0, 1):
@@ -270,12 +291,13 @@ class Jobs:
             return [word for kernel in names for word in ("-k", kernel)]
 
         def needs(names):
-            return ["torture modules for " + kernel for kernel in names] + ["tools"]
+            return ["torture modules for " + kernel for kernel in names] + ["guest tests"]
 
         def ktap(name, suite, script, names, *words, seconds=100, extra=()):
             folder = self.run.path(name.replace(" ", "-"))
             self.ktap(name, suite, [script, *words, *kernels(names), "-o", folder],
-                      needs(names) + list(extra), seconds, {"TRACEBUF_VM_NOBUILD": "1"}, folder)
+                      needs(names) + list(extra), seconds, {"TRACEBUF_VM_NOBUILD": "1"}, folder,
+                      recordings=True)
 
         if native:
             ktap("torture", "torture", "selftests/torture/run.sh", native,
