@@ -71,15 +71,16 @@ build()
 	exec 8<&-
 }
 
-# guest NAME KERNEL CPUS "VM-OPTION..." ARGUMENT...: its output in $out/NAME. With $TRACEBUF_RECORDINGS,
-# a folder, what the reader has read is kept there (selftests/vm/recordings.h).
+# guest NAME KERNEL CPUS "VM-OPTION..." ARGUMENT...: its output in $out/NAME. With
+# $TRACEBUF_RECORDINGS, a folder, what the reader has read is kept there (selftests/vm/recordings.h).
 guest()
 {
 	name=$1 kernel=$2 cpus=$3 options=$4
 	shift 4
 	# shellcheck disable=SC2086
 	TRACEBUF_VM_NOBUILD=1 "$tree/scripts/vm" $options -k "$kernel" -c "$cpus" -t 3600 \
-		-o "$work/$name" -- env ${TRACEBUF_RECORDINGS:+TRACEBUF_RECORDINGS=/out} "$here/guest.sh" "$tree/build/$(kernel_release "$kernel")-torture" \
+		-o "$work/$name" -- env ${TRACEBUF_RECORDINGS:+TRACEBUF_RECORDINGS=/out} \
+		"$here/guest.sh" "$tree/build/$(kernel_release "$kernel")-torture" \
 		-s "$seed" "$@" >"$out/$name" 2>&1
 	echo "# exit $?" >>"$out/$name"
 	[ -z "${TRACEBUF_RECORDINGS:-}" ] || "$tree/build/selftests/keep" "$work/$name"

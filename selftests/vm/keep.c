@@ -5,8 +5,8 @@
  *
  *	keep FOLDER
  *
- * A file is a recording if it begins as one. Of a file above RECORDING_MAX its first whole blocks are
- * copied, as a recorder that was killed would leave it; nothing if it is compressed.
+ * A file is a recording if it begins as one. Of a file above RECORDING_MAX its first whole
+ * blocks are copied, as a recorder that was killed would leave it; nothing if it is compressed.
  */
 #include <fcntl.h>
 #include <ftw.h>

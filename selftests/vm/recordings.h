@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Keeping the recordings that tests make: files 000.tbuf, 001.tbuf ... in the folder that the
- * environment names as TRACEBUF_RECORDINGS. recordings_check.py exports them when the guest has ended.
+ * environment names as TRACEBUF_RECORDINGS. recordings_check.py exports them when the guest has
+ * ended.
  */
 #ifndef RECORDINGS_H
 #define RECORDINGS_H
