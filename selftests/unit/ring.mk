@@ -25,10 +25,12 @@ RING_BEHAVIOUR	:= test_ring test_ring_loss test_ring_limits
 RING_TESTS	:= $(addprefix $(RING_O)/,$(RING_BEHAVIOUR) test_ring_explore test_ring_explore_san \
 		   test_ring_weak test_ring_threads stress_ring_signals)
 # the longest first
-RING_RUNS	:= $(addprefix run-,mutants test_ring_explore test_ring_explore_san test_ring_weak \
+RING_RUNS	:= $(addprefix run-,test_ring_explore test_ring_explore_san test_ring_weak \
 		   $(RING_BEHAVIOUR) test_ring_threads)
+# for what does the same in each run: does not run again what has passed
+RING_KNOWN	:= scripts/lib/known.py
 
-.PHONY: ring-tests check-ring ring-runs $(RING_RUNS)
+.PHONY: ring-tests check-ring check-ring-tests check-ring-mutants ring-runs $(RING_RUNS)
 .SECONDARY:
 ring-tests: $(RING_TESTS)
 
@@ -89,22 +91,25 @@ $(RING_O)/test_ring_threads: selftests/unit/test_ring_threads.c $(RING_NATIVE)
 	@mkdir -p $(@D)
 	$(RING_CC) $(RING_BARE) -fsanitize=thread -Iselftests/unit -pthread -o $@ $(filter %.c,$^)
 
+check-ring: check-ring-tests check-ring-mutants
+
 # the results of each in one piece, side by side; signals want the processors for themselves
-check-ring: ring-tests
+check-ring-tests: ring-tests
 	@s=0; $(MAKE) -s -f selftests/unit/ring.mk -j2 -k -Otarget ring-runs || s=1; \
 		$(RING_O)/stress_ring_signals $(or $(RING_SECONDS),5) || s=1; exit $$s
+
+check-ring-mutants:
+	python3 selftests/unit/test_ring_mutants.py -j 2 $(RING_O)/mutants
 
 ring-runs: $(RING_RUNS)
 
 $(RING_BEHAVIOUR:%=run-%): run-%: $(RING_O)/%
 	$<
 run-test_ring_explore: $(RING_O)/test_ring_explore
-	$<
+	$(RING_KNOWN) $<
 run-test_ring_threads: $(RING_O)/test_ring_threads
 	$<
 run-test_ring_weak: $(RING_O)/test_ring_weak
-	$< -w $(or $(RING_OLD),0)
-run-mutants:
-	python3 selftests/unit/test_ring_mutants.py -j 2 $(RING_O)/mutants
+	$(RING_KNOWN) $< -w $(or $(RING_OLD),0)
 run-test_ring_explore_san: $(RING_O)/test_ring_explore_san
-	$< -b 2
+	$(RING_KNOWN) $< -b 2

@@ -10,7 +10,8 @@ nothing did.  A text that is not found exactly once fails, so that the table fol
     test_ring_mutants.py [-j N] [-k] DIRECTORY [NAME...]
 
 Builds in DIRECTORY, which is then in the way of nothing else.  NAME: only these mutants.  CC as
-usual.
+usual.  A mutant that the model has caught is not tried again while it, the ring, the tests and the
+compiler are the same: the model does the same in each run (scripts/lib/known.py).
 """
 
 import argparse
@@ -23,6 +24,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(TREE, "scripts", "lib"))
+sys.dont_write_bytecode = True
+
+import known    # noqa: E402
+
 CC = os.environ.get("CC", "cc").split()
 COMMON = ["-std=gnu11", "-w", "-fno-strict-aliasing", "-DTB_RING_PATHS"]
 MODEL = ["-O1", "-DTB_RING_HOOKS", "-Iselftests/unit"]
@@ -174,6 +180,33 @@ def try_mutant(mutant, where, whole):
     return False, "nothing caught it"
 
 
+def sources_key(whole):
+    """All that the result of a mutant depends on, but for the mutant itself."""
+    status, compiler = run(CC + ["-v"], whole)
+    if status:
+        raise SystemExit("Bail out! no compiler\n" + compiler)
+    parts = [compiler, known.content(__file__),
+             known.content(os.path.join(TREE, "uapi", "linux", "tracebuf.h"))]
+    for folder, _, names in sorted(os.walk(whole)):
+        for name in sorted(names):
+            if name.endswith((".c", ".h")):
+                parts += [name, known.content(os.path.join(folder, name))]
+    return known.key_of(*parts)
+
+
+def is_deterministic(mutant):
+    """Does what catches it do the same in each run?"""
+    return mutant.catcher == "model"
+
+
+def try_and_keep(mutant, where, whole, key):
+    """The same as try_mutant(); keeps that it was caught."""
+    caught, what = try_mutant(mutant, where, whole)
+    if caught and is_deterministic(mutant):
+        known.keep(key, what.encode())
+    return caught, what
+
+
 def build_whole(whole, pool, catchers):
     """The objects of the ring as it is, for all that a mutant does not change."""
     jobs = {}
@@ -203,8 +236,12 @@ def main():
     print("KTAP version 1\n1..%d" % len(mutants), flush=True)
     failed = 0
     with ThreadPoolExecutor(args.jobs) as pool:
-        build_whole(whole, pool, sorted({m.catcher for m in mutants}))
-        results = pool.map(lambda mutant: try_mutant(mutant, where, whole), mutants)
+        sources = sources_key(whole)
+        keys = {m: known.key_of(sources, m.name, m.file, repr(m.edits)) for m in mutants}
+        before = {m: known.lookup(keys[m]) for m in mutants if is_deterministic(m)}
+        build_whole(whole, pool, sorted({m.catcher for m in mutants if not before.get(m)}))
+        results = pool.map(lambda m: (True, before[m].decode()) if before.get(m) else
+                           try_and_keep(m, where, whole, keys[m]), mutants)
         for number, (mutant, (caught, what)) in enumerate(zip(mutants, results), 1):
             print("# %s: %s\n# %s" % (mutant.file, mutant.why, what.replace("\n", "\n#   ")))
             print("%sok %d mutant %s" % ("" if caught else "not ", number, mutant.name),

@@ -15,7 +15,7 @@ MODULE = ["test_read", "test_loss", "test_modes", "test_mmap", "checkpatch"]
 TABLE = (
     ("*.md", ["docs"]),
     ("docs/*", ["docs", "unit library"]),
-    ("module/ring*", MODULE + ["unit ring", "test_context"]),
+    ("module/ring*", MODULE + ["unit ring*", "test_context"]),
     ("module/filter*", MODULE + ["unit filter", "test_rule_ioctl", "test_rule_random"]),
     ("module/rule*", MODULE + ["test_rules", "test_rule_ioctl"]),
     ("module/stage*", MODULE + ["test_rules", "test_rule_ioctl"]),
@@ -61,7 +61,7 @@ TABLE = (
     ("userspace/tool/top*", ["unit library", "test_top"]),
     ("userspace/tool/*", ["unit library", "unit formats", "test_tool"]),
     ("userspace/*", ["unit library"]),
-    ("selftests/unit/*ring*", ["unit ring"]),
+    ("selftests/unit/*ring*", ["unit ring*"]),
     ("selftests/unit/*filter*", ["unit filter", "unit library"]),
     ("selftests/unit/test_docs.py", ["docs"]),
     ("selftests/unit/*", ["unit library", "unit formats", "unit report", "unit query", "unit page"]),
