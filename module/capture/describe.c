@@ -44,8 +44,11 @@ static const struct tb_eval *tb_eval_at(const struct tb_unit *unit, const char *
 	const struct tb_eval *e;
 
 	list_for_each_entry(e, &unit->evals, list) {
-		size_t len = strlen(e->name);
+		size_t len;
 
+		if (*e->name != *p)
+			continue;
+		len = strlen(e->name);
 		if (!strncmp(p, e->name, len) &&
 		    !(tb_is_ident(p[len - 1]) && tb_is_ident(p[len])))
 			return e;
@@ -192,13 +195,13 @@ size_t tb_event_describe(const struct tb_event_def *def, const struct tb_field_d
 	}
 
 	if (!fast && def->print) {
-		struct tb_writer print = { .len = w.len };
+		size_t before = w.len;
 
-		tb_put_print(&print, def);
-		if (print.len <= TB_DESC_MAX) {
-			desc.print = w.len - strings;
-			tb_put_print(&w, def);
-		}
+		tb_put_print(&w, def);
+		if (w.len <= TB_DESC_MAX)
+			desc.print = before - strings;
+		else
+			w.len = before;
 	}
 
 	desc.strings = w.len - strings;
