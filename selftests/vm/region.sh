@@ -64,19 +64,31 @@ two_users()
 	return $result
 }
 
-# The flags of the parameter, as the kernel looks at them when it is locked down: hardware's are
-# refused then.  Its lockdown cannot be tried: it would not load a module that is not signed.
-hardware_parameter()
+# The kernel is locked down between looking for the signature and taking the parameters.
+# usage: loads_late STATUS [LEVEL]
+loads_late()
 {
-	command -v readelf >/dev/null || return
-	readelf -sW "$TRACEBUF_KO" >symbols
-	at=$(awk '$8 == "__param_memory" { print $2; exit }' symbols)
-	section=$(readelf -SW "$TRACEBUF_KO" | sed -n 's/.*\] __param *PROGBITS *[0-9a-f]* \([0-9a-f]*\) .*/\1/p')
-	echo "at $at in a section at $section"
-	# struct kernel_param: name, mod, ops, perm, level, flags
-	flags=$(od -An -tu1 -j $((0x$section + 0x$at + 27)) -N 1 "$TRACEBUF_KO" | tr -d ' ')
-	echo "flags $flags"
-	[ $((flags & 2)) = 2 ]
+	dmesg -C
+	wanted=$1
+	shift
+	status "$wanted" "$programs/load_locked" "$TRACEBUF_KO" memory=0x10000000:8M "$@"
+}
+
+# So it is the lockdown that makes the difference.
+taken_late()
+{
+	loads_late 0 && grep '10000000-107fffff : tracebuf$' /proc/iomem
+	result=$?
+	rmmod tracebuf
+	return $result
+}
+
+refused_locked_down()
+{
+	loads_late 1 integrity && says 'operation not permitted' || return
+	dmesg | tee said
+	says 'lockdown: .*unsafe module parameters is restricted' || return
+	! grep tracebuf /proc/modules && ! grep tracebuf /proc/iomem
 }
 
 on_disk()
@@ -101,13 +113,12 @@ if ! grep -q '^10000000-10ffffff : Reserved' /proc/iomem; then
 	skip "reserved memory" "this guest was not booted with memmap=16M\$0x10000000"
 	finish
 fi
-plan 12
+plan 13
 check "what the firmware keeps is refused" firmware_refused
 check "the first MiB is refused" refused 0x10000:64K 'memory=.*\(firmware\|RAM\)'
 check "memory in use is refused" refused 0x1000000:1M 'uses it as RAM'
 check "a part of it in use is refused" refused 0xff00000:2M 'uses it as RAM'
 check "the range is claimed, for everybody else" two_users
-check "a kernel that is locked down takes no address" hardware_parameter
 check "load" insmod "$TRACEBUF_KO" memory=0x10000000:16M
 check "programs read it, and get no page of it" "$programs/test_region"
 check "a disk" on_disk
@@ -116,5 +127,15 @@ check "by several readers" recorded_on_disk --readers 2
 check "and by copying" recorded_on_disk --buffered
 rmmod tracebuf
 umount disk 2>/dev/null
+# the last: there is no way back, and an unsigned module is not loaded afterwards
+lockdown=/sys/kernel/security/lockdown
+[ -e $lockdown ] || mount -t securityfs none /sys/kernel/security 2>/dev/null
+if [ -e $lockdown ]; then
+	check "loaded with a late parameter" taken_late
+	check "a kernel that is locked down takes no address" refused_locked_down
+else
+	skip "loaded with a late parameter" "this kernel knows no lockdown"
+	skip "a kernel that is locked down takes no address" "this kernel knows no lockdown"
+fi
 cd / && rm -rf "$tmp"
 finish

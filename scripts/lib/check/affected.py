@@ -35,7 +35,7 @@ TABLE = (
     ("module/device*", MODULE + ["test_ioctl", "test_control", "test_capable"]),
     ("module/memory*", MODULE + ["test_mapping", "test_header", "test_secrets"]),
     ("module/buffer*", MODULE + ["test_mapping", "test_secrets"]),
-    ("module/region*", MODULE + ["test_mapping", "reboots"]),
+    ("module/region*", MODULE + ["test_mapping", "reboots", "* region"]),
     ("module/previous*", MODULE + ["reboots"]),
     ("module/last*", MODULE + ["panics*"]),
     ("module/walk*", MODULE + ["panics*", "reboots"]),
