@@ -20,7 +20,8 @@ MORE = ["6.12-rt", "6.12-kasan", "6.12-kcsan"]      # what --full adds
 DEBIAN = ["6.1", "6.12", "6.12-cloud", "6.12-rt", "newest", "6.12-arm64"]
 
 # Answers from recordings, what the docs say, faults of disks: they differ little between kernels.
-ONE_KERNEL = ["test_docs", "test_faults", "test_query", "test_record_readers", "test_report",
+ONE_KERNEL = ["test_babeltrace", "test_docs", "test_faults", "test_perfetto", "test_query",
+              "test_record_files", "test_record_readers", "test_report", "test_rule_random",
               "test_top"]
 GUEST_SECONDS = 60      # tests shorter than that share a guest
 UNKNOWN_SECONDS = 20    # of a test that nobody has measured
@@ -238,9 +239,10 @@ class Jobs:
             times = 4
         for kernel in kernels:
             needs = self.guest_needs(kernel)
-            some = [test for test in scripts
-                    if test not in ONE_KERNEL or kernel in one or full]
-            for group in self.groups(kernel, some, alone) + self.groups(kernel, programs, alone):
+            of_shell, of_c = ([test for test in tests
+                               if test not in ONE_KERNEL or kernel in one or full]
+                              for tests in (scripts, programs))
+            for group in self.groups(kernel, of_shell, alone) + self.groups(kernel, of_c, alone):
                 seconds = sum(self.seconds(kernel, test) for test in group)
                 slow = times * (4 if looks_for_errors(kernel) else 1)
                 more = " and %d more" % (len(group) - 1) if len(group) > 1 else ""
@@ -281,7 +283,7 @@ class Jobs:
         load of the host makes it late."""
         if self.run.arch(kernel) != "amd64" or kernel == "6.1" or looks_for_errors(kernel):
             return ()   # 6.1 hangs when it brings up a second processor then
-        return ("-I", "1")
+        return ("-I", "3")
 
     def seconds(self, kernel, test):
         """How long a test takes in a guest, without its boot."""
