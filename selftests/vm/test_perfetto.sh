@@ -10,11 +10,14 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/vm/ktap.sh
 . "$here/ktap.sh"
+# shellcheck source=selftests/vm/said.sh
+. "$here/said.sh"
 root=${here%/selftests/vm}
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
 built=${TRACEBUF_USER:-$root/build/user}
 export LD_LIBRARY_PATH="$built"
+work=${TRACEBUF_SELFTESTS:-$root/build/selftests}/workload
 
 insmod "$TRACEBUF_KO" || exit 1
 
@@ -44,9 +47,23 @@ whole()
 		grep -q '^wake-ups: [1-9][0-9]* in columns' said
 }
 
+running()
+{
+	tracebuf status | grep -q running
+}
+
+# The recorder is stopped while more is recorded than there is room for
 with_losses()
 {
-	tracebuf record -q -d 1 -b 2 -o lossy.tbuf
+	tracebuf record -q -b 2 -o lossy.tbuf &
+	recorder=$!
+	until_it running || return
+	kill -STOP $recorder
+	"$work" 6000
+	kill -CONT $recorder
+	"$work" 100
+	kill $recorder
+	wait $recorder
 	judge lossy && grep -q '^losses: [1-9]' said && grep -q '; [1-9][0-9]* times nobody' said
 }
 
