@@ -9,8 +9,8 @@ SQLITE_HAVE := $(shell pkg-config --exists sqlite3 2>/dev/null && echo yes)
 ifeq ($(SQLITE_HAVE),yes)
 TOOL_LIBS += $(call library,sqlite3) -lm
 else
-TOOL_OBJ := $(filter-out $(OUT)/obj/tool/export_sqlite%.o $(OUT)/obj/tool/query_%.o \
-	$(OUT)/obj/tool/cmd_query.o,$(TOOL_OBJ))
+TOOL_OBJ := $(filter-out $(OUT)/obj/tool/export/sqlite.o $(OUT)/obj/tool/tables/%.o \
+	$(OUT)/obj/tool/query/%.o $(OUT)/obj/tool/cmd/query.o,$(TOOL_OBJ))
 endif
 
 # Longer traces than the golden ones, if what makes them can be built

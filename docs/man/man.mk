@@ -14,8 +14,8 @@ man: $(MAN)/.made
 completions: $(COMPLETE)/.made
 
 $(MAN)/.made: $(if $(filter $(TOOL),$(MAN_TOOL)),$(TOOL)) $(ROOT)/scripts/man $(ROOT)/scripts/lib/tool_help.py \
-		$(wildcard $(ROOT)/docs/man/*.scd) $(ROOT)/userspace/lib/tracebuf.h \
-		$(ROOT)/userspace/lib/tracebuf_record.h
+		$(wildcard $(ROOT)/docs/man/*.scd) $(ROOT)/userspace/include/tracebuf.h \
+		$(ROOT)/userspace/include/tracebuf_record.h
 	@command -v $(SCDOC) >/dev/null || { echo "scdoc (Debian: scdoc) is missing: run scripts/setup" >&2; exit 2; }
 	@rm -rf $(MAN)
 	$(call SAY,MAN ,$(MAN))

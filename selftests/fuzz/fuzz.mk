@@ -25,18 +25,18 @@ $(OUT)/fuzz/obj/%.o: $(ROOT)/userspace/%.c
 	$(call SAY,CC  ,$@)
 	$(Q)$(FUZZ_CC) $(FLAGS) $(FUZZ_FLAGS) -fsanitize=address,undefined,fuzzer-no-link -c -o $@ $<
 
-$(OUT)/fuzz/obj/lib/names.o: $(OUT)/syscalls.inc
+$(OUT)/fuzz/obj/lib/read/names.o: $(OUT)/syscalls.inc
 $(PERFETTO_OBJ:$(OUT)/obj/%=$(OUT)/fuzz/obj/%): $(PERFETTO_GEN).h
 
 $(OUT)/fuzz/fuzz_trace: $(FUZZ)/fuzz_trace.c $(FUZZ_OBJ)
 	$(call SAY,LD  ,$@)
-	$(Q)$(FUZZ_CC) $(FLAGS) $(FUZZ_FLAGS) -I$(ROOT)/userspace/tool \
+	$(Q)$(FUZZ_CC) $(FLAGS) $(FUZZ_FLAGS) \
 		-fsanitize=address,undefined,fuzzer -o $@ $< $(FUZZ_OBJ) $(TOOL_LIBS)
 
 # The same without libFuzzer: each file of a folder, once
 $(OUT)/fuzz_corpus: $(FUZZ)/fuzz_trace.c $(FUZZ_TOOL:$(OUT)/obj/%=$(OUT)/asan/%) $(ASAN_OBJ)
 	$(call SAY,LD  ,$@)
-	$(Q)$(CC) $(FLAGS) -O1 -DFUZZ_MAIN -I$(ROOT)/userspace/tool $(SANITIZE) \
+	$(Q)$(CC) $(FLAGS) -O1 -DFUZZ_MAIN $(SANITIZE) \
 		-o $@ $(filter %.c %.o,$^) $(TOOL_LIBS)
 
 $(OUT)/make_seeds: $(FUZZ)/make_seeds.c

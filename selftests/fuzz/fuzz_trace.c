@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "tool.h"
+#include "tool/tool.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -15,7 +15,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "arbiter.h"
+#include "lib/write/arbiter.h"
 
 struct got {
 	uint32_t writer, chunk, offset, flags, cause;

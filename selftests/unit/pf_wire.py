@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads a Perfetto trace, by the description of the format in userspace/perfetto.
+"""Reads a Perfetto trace, by the description of the format in userspace/tool/export/perfetto.
 
   pf_wire.py events FILE      all events, "CPU TIME TID NAME FIELDS", and the bundles
   pf_wire.py packets FILE     all other packets, one a line
@@ -15,7 +15,8 @@ import struct
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROTO = os.path.join(HERE, "..", "..", "userspace", "perfetto", "perfetto.proto")
+PROTO = os.path.join(HERE, "..", "..", "userspace", "tool", "export",
+                     "perfetto", "perfetto.proto")
 DESCRIBED = 65536
 SIGNED = ("int32", "int64", "sint64")
 TYPES = {3: "int64", 4: "uint64", 9: "string"}      # of FieldDescriptorProto

@@ -28,7 +28,7 @@
  */
 #include <errno.h>
 #include "test_lib_chunk.h"
-#include "export.h"
+#include "tool/export/export.h"
 
 /* Event ids beyond those of the fixture */
 enum {

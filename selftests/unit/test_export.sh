@@ -14,7 +14,7 @@ export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/unit/tap.sh
 . "$here/tap.sh"
-proto=$here/../../userspace/perfetto
+proto=$here/../../userspace/tool/export/perfetto
 TRACEBUF=${TRACEBUF:-tracebuf}
 TEST_EXPORT=${TEST_EXPORT:-test_export}
 begin protoc python3 "$TRACEBUF" "$TEST_EXPORT"

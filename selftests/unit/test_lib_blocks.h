@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include "../../userspace/lib/tracebuf.h"
+#include "../../userspace/include/tracebuf.h"
 
 /* The device: blocks of a fixture one after the other, on pages as in a ring */
 static unsigned char *blocks_at;
@@ -117,18 +117,18 @@ static inline int fake_peek(struct io_uring *ring, struct io_uring_cqe **cqe)
 #define tb_device_block fake_block
 #define tb_device_fd fake_fd
 #include "../../userspace/tool/message.c"
-#include "../../userspace/tool/notes.c"
-#include "../../userspace/tool/parts.c"
+#include "../../userspace/tool/record/notes.c"
+#include "../../userspace/tool/record/parts.c"
 #define compare compare_functions
 #define make_room symbols_room
-#include "../../userspace/tool/addresses.c"
+#include "../../userspace/tool/record/addresses.c"
 #undef make_room
 #define make_room pack_room
-#include "../../userspace/tool/pack.c"
+#include "../../userspace/tool/record/pack.c"
 #undef make_room
-#include "../../userspace/tool/direct.c"
-#include "../../userspace/tool/sink.c"
-#include "../../userspace/tool/lane.c"
+#include "../../userspace/tool/record/direct.c"
+#include "../../userspace/tool/record/sink.c"
+#include "../../userspace/tool/record/lane.c"
 
 #include "test_lib_run.h"
 

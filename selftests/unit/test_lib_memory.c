@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include "../../userspace/lib/tracebuf.h"
+#include "../../userspace/include/tracebuf.h"
 
 /* A kernel with so many bytes for each CPU, in pieces of so many at most */
 static uint64_t there, piece;
@@ -41,7 +41,7 @@ static int fake_query(struct tb_device *device, struct tb_query *query)
 #define tb_device_configure fake_configure
 #define tb_device_query fake_query
 #include "../../userspace/tool/number.c"
-#include "../../userspace/tool/sizes.c"
+#include "../../userspace/tool/record/sizes.c"
 #include "../../userspace/tool/options.c"
 #include "test_lib_run.h"
 

@@ -11,7 +11,7 @@
 #undef tb_device_fd
 #define tb_device_fd(device) ((void)(device), always)
 static int always;		/* a descriptor that is readable */
-#include "../../userspace/tool/readers.c"
+#include "../../userspace/tool/record/readers.c"
 
 int service_priority(const struct service *service)
 {

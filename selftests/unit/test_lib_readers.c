@@ -13,8 +13,8 @@ static char devices[] = "/tmp/test_lib_readers.XXXXXX";
 #include "../../userspace/tool/number.c"
 #include "../../userspace/tool/message.c"
 #include "../../userspace/tool/options.c"
-#include "../../userspace/tool/sizes.c"
-#include "../../userspace/tool/reader_sets.c"
+#include "../../userspace/tool/record/sizes.c"
+#include "../../userspace/tool/record/reader_sets.c"
 #include "test_lib_fixture.h"
 
 /* live.c has it, and needs a device */

@@ -7,8 +7,8 @@
 #include <unistd.h>
 #include <zstd.h>
 #include "test_lib_run.h"
-#include "../../userspace/tool/notes.c"
-#include "../../userspace/tool/parts.c"
+#include "../../userspace/tool/record/notes.c"
+#include "../../userspace/tool/record/parts.c"
 
 /* Two CPUs, many blocks */
 static void long_trace(struct fx *fx)

@@ -20,7 +20,7 @@
 #define tb_device_quota fake_quota
 #define tb_device_intake fake_intake
 
-#include "../../userspace/tool/choose.h"
+#include "../../userspace/tool/choose/choose.h"
 
 static int fake_event(struct tb_device *device, unsigned int index,
 		      struct tb_event_info *info);
@@ -40,20 +40,20 @@ static int fake_quota(struct tb_device *device, const struct tb_quota *quota);
 static int fake_intake(struct tb_device *device, struct tb_intake_info *info);
 
 #include "../../userspace/tool/number.c"
-#include "../../userspace/tool/calls.c"
-#include "../../userspace/tool/choose.c"
+#include "../../userspace/tool/choose/calls.c"
+#include "../../userspace/tool/choose/choose.c"
 #undef NR_COUNTERS
-#include "../../userspace/tool/events.c"
+#include "../../userspace/tool/choose/events.c"
 #include "../../userspace/tool/nearest.c"
 #define unknown unknown_pid
 #define failed who_failed
-#include "../../userspace/tool/targets.c"
-#include "../../userspace/tool/categories.c"
-#include "../../userspace/tool/rules.c"
-#include "../../userspace/tool/quota.c"
-#include "../../userspace/tool/suppressed.c"
+#include "../../userspace/tool/choose/targets.c"
+#include "../../userspace/tool/choose/categories.c"
+#include "../../userspace/tool/choose/rules.c"
+#include "../../userspace/tool/device/quota.c"
+#include "../../userspace/tool/choose/suppressed.c"
 #define take who_take
-#include "../../userspace/tool/who.c"
+#include "../../userspace/tool/choose/who.c"
 
 /* ---- what the rest of the tool would do ---- */
 

@@ -3,7 +3,7 @@
  * Slices (userspace/analysis/slices.c) of a recording whose events are enabled and disabled meanwhile.
  */
 #include "test_lib_fixture.h"
-#include "slices.h"
+#include "analysis/slices.h"
 
 enum {
 	IRQ_ENTRY = 100, IRQ_EXIT = 102, TIMER_ENTRY = 104, TIMER_EXIT = 106, SYS_EXIT = 108,

@@ -11,8 +11,8 @@
 
 static char kallsyms[] = "/tmp/test_lib_symbols.XXXXXX";
 
-#include "../../userspace/tool/addresses.c"
-#include "../../userspace/tool/notes.c"
+#include "../../userspace/tool/record/addresses.c"
+#include "../../userspace/tool/record/notes.c"
 
 static void put_kallsyms(const char *text)
 {

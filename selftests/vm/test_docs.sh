@@ -18,7 +18,7 @@ cd "$tmp" || exit 1
 
 # what is installed elsewhere is found where it was built
 mkdir pc include
-for header in "$tree"/userspace/lib/tracebuf*.h "$tree"/userspace/lib/tracebuf*.hpp; do
+for header in "$tree"/userspace/include/tracebuf*; do
 	ln -s "$header" include/
 done
 cp -rs "$tree/uapi/linux" include/

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "internal.h"
+#include "lib/read/internal.h"
 
 #ifndef TB_VERSION
 #define TB_VERSION "0.0.0"

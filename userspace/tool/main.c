@@ -2,7 +2,7 @@
 /*
  * tracebuf - record a running kernel and look at it.
  *
- * The first word says what to do; each subcommand is a cmd_*.c of its own.
+ * The first word says what to do; each subcommand is a file in cmd/.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include "pack.h"
-#include "parts.h"
+#include "tool/record/pack.h"
+#include "tool/record/parts.h"
 #include "tracebuf.h"
 
 #define DEFAULT_FILE "trace.tbuf"
@@ -305,7 +305,7 @@ const char *provider_names(struct tb_device *device, char *text, size_t size);
 /* Is provider @name what reserved memory held when the module was loaded? */
 bool is_previous(struct tb_device *device, const char *name);
 
-/* What the buffers of a recording that does not run hold goes to a file (cmd_control.c); with
+/* What the buffers of a recording that does not run hold goes to a file (cmd/control.c); with
  * @stop it is stopped before.  Complains, EXIT_* */
 int save_device(struct tb_device *device, const char *provider, const char *output, bool stop);
 
@@ -473,7 +473,7 @@ int sink_drain(struct sink *sink, struct tb_device *device);
 /* Blocks in memory, one after the other; 0, -EIO the sink failed */
 int sink_blocks(struct sink *sink, const void *data, size_t bytes);
 
-/* ---- snapshots (cmd_snapshot.c) ---- */
+/* ---- snapshots (cmd/snapshot.c) ---- */
 
 /* Room for a name of a file that carries the time */
 #define STAMPED_NAME 64

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "arbiter.h"
+#include "lib/write/arbiter.h"
 #include "bench_time.h"
 #ifdef BENCH_LTTNG
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES

@@ -17,7 +17,7 @@ BT2_PIC     := $(patsubst $(ROOT)/userspace/%.c,$(OUT)/pic/%.o, \
 	$(filter-out %/calls.c,$(wildcard $(BT2_SRC)/*.c)))
 BT2_OBJ     := $(patsubst $(ROOT)/userspace/%.c,$(OUT)/obj/%.o, \
 	$(filter-out $(BT2_ONLY:%=$(BT2_SRC)/%.c),$(wildcard $(BT2_SRC)/*.c)))
-BT2_TOOL    := $(BT2_OBJ) $(OUT)/obj/tool/export_ctf.o
+BT2_TOOL    := $(BT2_OBJ) $(OUT)/obj/tool/export/ctf.o
 # in the tool, under the sanitizers, in the fuzzer
 BT2_LOADED  := $(BT2_TOOL) $(BT2_TOOL:$(OUT)/obj/%=$(OUT)/asan/%) \
 	$(BT2_TOOL:$(OUT)/obj/%=$(OUT)/fuzz/obj/%)
@@ -57,7 +57,7 @@ $(OUT)/asan-pic/%.o: $(ROOT)/userspace/%.c
 	$(call SAY,CC  ,$@)
 	$(Q)$(CC) $(FLAGS) -DTB_STEPS -O1 $(SANITIZE) -fPIC -c -o $@ $<
 
-$(OUT)/asan-pic/lib/names.o: $(OUT)/syscalls.inc
+$(OUT)/asan-pic/lib/read/names.o: $(OUT)/syscalls.inc
 
 $(BT2_ASAN_PLUGIN): $(BT2_ASAN_PIC) $(BT2_SRC)/plugin.map
 	@mkdir -p $(@D)
@@ -79,7 +79,7 @@ $(OUT)/test_lib_bt_live: $(BT2_LIVE_OBJ)
 
 else
 
-TOOL_OBJ := $(filter-out $(OUT)/obj/tool/export_ctf.o,$(TOOL_OBJ))
+TOOL_OBJ := $(filter-out $(OUT)/obj/tool/export/ctf.o,$(TOOL_OBJ))
 TESTS    := $(filter-out $(OUT)/test_lib_babeltrace $(OUT)/test_lib_bt_live,$(TESTS))
 
 endif

@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Where the blocks of a trace are: found from their headers alone, and not by a list of all of them.
+ *
+ * A block says how long it is, so from any block the next one is found without looking inside.  Kept
+ * are the places of some, in the file and in each ring - when there is no more room for marks, every
+ * second one is given up - and between two marks the way is from header to header.  So what is kept
+ * does not grow with the trace.
+ *
+ * Listed as a whole are the durable blocks and notes, of which there are few, and rings that are not in
+ * the file in order: those of recordings whose pieces were put together in another one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "internal.h"
+#include "lib/utf8.h"
+
+#define FILE_MARKS	4096
+#define RING_MARKS	1024
+#define LOG2_MIN	10		/* as tb_block_check() has them */
+#define LOG2_MAX	20
+
+/* ---- which recording ---- */
+
+static struct tb_recording *recording_new(struct tb_trace *trace,
+					  uint16_t provider)
+{
+	struct tb_recording *grown;
+
+	grown = realloc(trace->recordings,
+			(trace->nr_recordings + 1) * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	trace->recordings = grown;
+	grown += trace->nr_recordings++;
+	memset(grown, 0, sizeof(*grown));
+	grown->provider = provider;
+	grown->durable.listed = grown->notes.listed = true;
+	return grown;
+}
+
+/* The first event of a durable block if that is a TB_EV_INIT, else NULL */
+static const struct tb_init *block_init(const struct tb_block *block,
+					size_t *size)
+{
+	struct tb_walk walk;
+
+	if (block->kind != TB_BLOCK_DURABLE)
+		return NULL;
+	tb_walk_start(&walk, block);
+	if (tb_walk_next(&walk) != 1 || walk.id != TB_EV_INIT ||
+	    walk.structure != TB_STRUCT_COMPOSITE ||
+	    walk.bytes < offsetof(struct tb_init, provider))
+		return NULL;
+	*size = walk.bytes;
+	return walk.payload;
+}
+
+static void recording_set_init(struct tb_recording *recording,
+			       const struct tb_init *init, size_t size)
+{
+	struct tb_init *own = &recording->init;
+
+	memset(own, 0, sizeof(*own));
+	memcpy(own, init, size < sizeof(*own) ? size : sizeof(*own));
+	/* they are shown as they are, by programs that have not seen the file */
+	utf8_plain_string(own->provider, sizeof(own->provider));
+	utf8_plain_string(own->release, sizeof(own->release));
+	utf8_plain_string(own->version, sizeof(own->version));
+	utf8_plain_string(own->machine, sizeof(own->machine));
+	utf8_plain_string(own->nodename, sizeof(own->nodename));
+	recording->has_init = true;
+}
+
+static bool same_recording(const struct tb_recording *recording,
+			   const struct tb_block *block,
+			   const struct tb_init *init)
+{
+	return recording->has_init && recording->provider == block->provider &&
+	       recording->init.generation == init->generation &&
+	       !memcmp(recording->init.load_id, init->load_id,
+		       sizeof(init->load_id));
+}
+
+bool tb_index_belongs(struct tb_recording *recording,
+		      const struct tb_block *block, bool first)
+{
+	const struct tb_init *init;
+	size_t size;
+
+	init = block_init(block, &size);
+	if (!init || same_recording(recording, block, init))
+		return true;
+	if (first)
+		recording_set_init(recording, init, size);
+	return first;
+}
+
+/* The turns that begin at or before @offset */
+static size_t turns_until(const struct tb_trace *trace, uint64_t offset)
+{
+	size_t low = 0, high = trace->nr_turns, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (trace->turns[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32_t tb_index_recording(const struct tb_trace *trace,
+			    const struct tb_block *block, uint64_t offset)
+{
+	size_t i;
+
+	if (trace->nr_recordings == 1)
+		return 0;
+	for (i = turns_until(trace, offset); i-- > 0; )
+		if (trace->recordings[trace->turns[i].recording].provider ==
+		    block->provider)
+			return trace->turns[i].recording;
+	return 0;			/* not reached: each block has a turn */
+}
+
+/* From this block on, blocks of its provider are of recording @number */
+static int turn_to(struct tb_trace *trace, uint64_t offset, uint32_t number)
+{
+	if (tb_array_grow(&trace->turns, &trace->room_turns, trace->nr_turns,
+			  sizeof(*trace->turns)))
+		return -ENOMEM;
+	trace->turns[trace->nr_turns].offset = offset;
+	trace->turns[trace->nr_turns++].recording = number;
+	return (int)number;
+}
+
+int tb_index_turn(struct tb_trace *trace, const struct tb_block *block,
+		  uint64_t offset)
+{
+	const struct tb_init *init;
+	struct tb_recording *recording;
+	size_t size, i;
+
+	init = block_init(block, &size);
+	for (i = trace->nr_turns; i-- > 0; ) {
+		recording = &trace->recordings[trace->turns[i].recording];
+		if (recording->provider != block->provider)
+			continue;
+		if (!init || same_recording(recording, block, init))
+			return (int)trace->turns[i].recording;
+		break;
+	}
+	for (i = 0; init && i < trace->nr_recordings; i++)
+		if (same_recording(&trace->recordings[i], block, init))
+			return turn_to(trace, offset, (uint32_t)i);
+	recording = recording_new(trace, block->provider);
+	if (!recording)
+		return -ENOMEM;
+	if (init)
+		recording_set_init(recording, init, size);
+	return turn_to(trace, offset, (uint32_t)trace->nr_recordings - 1);
+}
+
+/* ---- marks ---- */
+
+/* Block number @number is at @offset: keep it, if it is one of those that are kept */
+static int mark(struct tb_marks *marks, size_t most, uint64_t number,
+		uint64_t offset, uint64_t time)
+{
+	size_t i;
+
+	if (number & ((1ull << marks->skip) - 1))
+		return 0;
+	if (marks->count == most) {
+		for (i = 0; i < most / 2; i++)
+			marks->at[i] = marks->at[2 * i];
+		marks->count = most / 2;
+		marks->skip++;
+		if (number & ((1ull << marks->skip) - 1))
+			return 0;
+	}
+	if (tb_array_grow(&marks->at, &marks->room, marks->count,
+			  sizeof(*marks->at)))
+		return -ENOMEM;
+	marks->at[marks->count].offset = offset;
+	marks->at[marks->count++].time = time;
+	return 0;
+}
+
+/* ---- rings ---- */
+
+/* Where the ring of @cpu is among those of the recording, or should be */
+static size_t ring_place(const struct tb_recording *recording, uint32_t cpu)
+{
+	size_t low = 0, high = recording->nr_rings, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (recording->rings[middle].cpu < cpu)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct tb_ring_index *tb_index_ring(const struct tb_recording *recording,
+				    const struct tb_block *block)
+{
+	size_t at;
+
+	if (block->kind == TB_BLOCK_DURABLE)
+		return (struct tb_ring_index *)&recording->durable;
+	if (block->kind == TB_BLOCK_NOTE)
+		return (struct tb_ring_index *)&recording->notes;
+	at = ring_place(recording, block->cpu);
+	return at < recording->nr_rings && recording->rings[at].cpu == block->cpu ?
+	       &recording->rings[at] : NULL;
+}
+
+static struct tb_ring_index *ring_new(struct tb_recording *recording,
+				      uint32_t cpu)
+{
+	size_t at = ring_place(recording, cpu);
+	struct tb_ring_index *rings;
+
+	rings = realloc(recording->rings,
+			(recording->nr_rings + 1) * sizeof(*rings));
+	if (!rings)
+		return NULL;
+	recording->rings = rings;
+	memmove(rings + at + 1, rings + at,
+		(recording->nr_rings - at) * sizeof(*rings));
+	recording->nr_rings++;
+	memset(rings + at, 0, sizeof(*rings));
+	rings[at].cpu = cpu;
+	return &rings[at];
+}
+
+static int ring_list(struct tb_ring_index *ring, uint64_t offset)
+{
+	if (tb_array_grow(&ring->all, &ring->room_all, ring->nr_all,
+			  sizeof(*ring->all)))
+		return -ENOMEM;
+	ring->all[ring->nr_all++] = offset;
+	return 0;
+}
+
+static int add_block(struct tb_trace *trace, const struct tb_block *block,
+		     uint64_t offset)
+{
+	struct tb_recording *recording;
+	struct tb_ring_index *ring;
+	int number = tb_index_turn(trace, block, offset);
+
+	if (number < 0)
+		return number;
+	recording = &trace->recordings[number];
+	ring = tb_index_ring(recording, block);
+	if (!ring)
+		ring = ring_new(recording, block->cpu);
+	if (!ring || mark(&trace->marks, FILE_MARKS, trace->nr_blocks, offset, 0))
+		return -ENOMEM;
+	trace->nr_blocks++;
+	if (ring->count && block->sequence <= ring->sequence)
+		ring->disordered = true;
+	ring->sequence = block->sequence;
+	if (!ring->count)
+		ring->first = offset;
+	if (ring->listed ? ring_list(ring, offset) :
+	    mark(&ring->marks, RING_MARKS, ring->count, offset,
+		 block->time_start))
+		return -ENOMEM;
+	ring->count++;
+	if (block->kind == TB_BLOCK_ROLLING) {
+		recording->overwrote |= block->overwritten != 0;
+		if (block->flags & TB_BLOCK_COMPLETE &&
+		    block->time_end > recording->end)
+			recording->end = block->time_end;
+	}
+	return 0;
+}
+
+/* ---- rings whose pieces were put together in another order ---- */
+
+static int compare_blocks(const void *a, const void *b, void *context)
+{
+	const struct tb_trace *trace = context;
+	uint64_t i = *(const uint64_t *)a, j = *(const uint64_t *)b;
+	uint64_t first = tb_block_at(trace, i)->sequence;
+	uint64_t second = tb_block_at(trace, j)->sequence;
+
+	if (first != second)
+		return first < second ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
+/* Sort, and leave out what is there twice (files may be concatenated) */
+static void ring_sort(struct tb_trace *trace, struct tb_ring_index *ring)
+{
+	const struct tb_block *before, *block;
+	size_t i, kept = 0;
+
+	qsort_r(ring->all, ring->nr_all, sizeof(*ring->all), compare_blocks,
+		trace);
+	for (i = 0; i < ring->nr_all; i++) {
+		block = tb_block_at(trace, ring->all[i]);
+		if (kept) {
+			before = tb_block_at(trace, ring->all[kept - 1]);
+			if (before->sequence == block->sequence &&
+			    before->time_start == block->time_start)
+				continue;
+		}
+		ring->all[kept++] = ring->all[i];
+	}
+	ring->nr_all = kept;
+	ring->count = kept;
+}
+
+/* Make lists of them; one more way through the headers for all together */
+static int list_disordered(struct tb_trace *trace)
+{
+	struct tb_recording *recording;
+	const struct tb_block *block;
+	struct tb_ring_index *ring;
+	uint64_t offset = 0, at;
+	bool some = false;
+	size_t i, j;
+
+	for (i = 0; i < trace->nr_recordings; i++)
+		for (j = 0; j < trace->recordings[i].nr_rings; j++)
+			some |= trace->recordings[i].rings[j].disordered;
+	while (some && (at = offset, block = tb_index_hop(trace, &offset))) {
+		if (block->kind != TB_BLOCK_ROLLING)
+			continue;
+		recording = &trace->recordings[tb_index_recording(trace, block, at)];
+		ring = tb_index_ring(recording, block);
+		if (ring && ring->disordered && ring_list(ring, at))
+			return -ENOMEM;
+	}
+	for (i = 0; i < trace->nr_recordings; i++) {
+		recording = &trace->recordings[i];
+		if (recording->durable.disordered)
+			ring_sort(trace, &recording->durable);
+		for (j = 0; j < recording->nr_rings; j++) {
+			ring = &recording->rings[j];
+			if (!ring->disordered)
+				continue;
+			ring->listed = true;
+			free(ring->marks.at);
+			memset(&ring->marks, 0, sizeof(ring->marks));
+			ring_sort(trace, ring);
+		}
+	}
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+int tb_index_build(struct tb_trace *trace, struct tb_error *error)
+{
+	uint64_t offset = 0, forgotten = 0;
+	struct tb_error fault;
+	int64_t size;
+	int result;
+
+	if (!trace->size)
+		return tb_error_set(error, -ENODATA, 0, "empty");
+	while (offset < trace->size) {
+		size = tb_block_check(trace->data + offset,
+				      trace->size - offset, &fault);
+		if (size < 0 && !offset) {
+			if (size == -EINVAL && fault.offset == 0)
+				return tb_error_set(error, -EINVAL, 0,
+					"not a tracebuf trace: no block at its start");
+			if (error)
+				*error = fault;
+			return (int)size;
+		}
+		if (size < 0) {
+			fault.offset += offset;
+			tb_trace_set_fault(trace, &fault);
+			break;
+		}
+		result = add_block(trace, (const void *)(trace->data + offset),
+				   offset);
+		if (result < 0)
+			return tb_error_set(error, result, offset,
+					    "out of memory");
+		offset += (uint64_t)size;
+		trace->end = offset;
+		if (offset - forgotten >= TB_RESIDENT) {
+			tb_trace_forget(trace, forgotten, offset);
+			forgotten = offset;
+		}
+	}
+	if (list_disordered(trace))
+		return tb_error_set(error, -ENOMEM, TB_OFFSET_NONE,
+				    "out of memory");
+	return 0;
+}
+
+static void ring_free(struct tb_ring_index *ring)
+{
+	free(ring->marks.at);
+	free(ring->all);
+}
+
+void tb_index_free(struct tb_recording *recording)
+{
+	size_t i;
+
+	for (i = 0; i < recording->nr_rings; i++)
+		ring_free(&recording->rings[i]);
+	free(recording->rings);
+	ring_free(&recording->durable);
+	ring_free(&recording->notes);
+}
+
+/* ---- from block to block ---- */
+
+const struct tb_block *tb_index_hop(const struct tb_trace *trace,
+				    uint64_t *offset)
+{
+	const struct tb_block *block;
+	uint64_t size;
+
+	if (trace->end - *offset < sizeof(*block))
+		return NULL;
+	block = tb_block_at(trace, *offset);
+	/* it was checked, but the file may have been written to since */
+	if (block->size_log2 < LOG2_MIN || block->size_log2 > LOG2_MAX)
+		return NULL;
+	size = 1ull << block->size_log2;
+	if (size > trace->end - *offset)
+		return NULL;
+	*offset += size;
+	return block;
+}
+
+uint64_t tb_index_seek(const struct tb_trace *trace,
+		       const struct tb_ring_index *ring, uint64_t ticks,
+		       uint64_t *number)
+{
+	size_t low = 0, high = ring->listed ? ring->nr_all : ring->marks.count;
+	size_t middle;
+	uint64_t time;
+
+	/* how many are earlier than @ticks; what is wanted is the last of them */
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		time = ring->listed ?
+		       tb_block_at(trace, ring->all[middle])->time_start :
+		       ring->marks.at[middle].time;
+		if (time < ticks)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	low -= low != 0;
+	*number = ring->listed ? low : (uint64_t)low << ring->marks.skip;
+	if (ring->listed)
+		return ring->nr_all ? ring->all[low] : 0;
+	return ring->marks.count ? ring->marks.at[low].offset : 0;
+}
+
+size_t tb_trace_blocks(const struct tb_trace *trace)
+{
+	return trace->nr_blocks;
+}
+
+/*
+ * The block asked for last, and where it was, in one word: asked for one after the other each is
+ * found at once.  Blocks are at multiples of their smallest size.
+ */
+#define HINT(index, offset) ((uint64_t)(index) << 32 | (offset) >> LOG2_MIN)
+
+const struct tb_block *tb_trace_block(const struct tb_trace *trace,
+				      size_t index, uint64_t *offset,
+				      unsigned int *recording)
+{
+	const struct tb_block *block;
+	uint64_t at, next, number, hint;
+
+	if (index >= trace->nr_blocks)
+		return NULL;
+	number = index >> trace->marks.skip << trace->marks.skip;
+	next = trace->marks.at[index >> trace->marks.skip].offset;
+	hint = atomic_load_explicit(&trace->hint, memory_order_relaxed);
+	if (hint >> 32 <= index && hint >> 32 > number) {
+		number = hint >> 32;
+		next = (hint & UINT32_MAX) << LOG2_MIN;
+	}
+	do {
+		at = next;
+		block = tb_index_hop(trace, &next);
+	} while (block && number++ < index);
+	if (!block)
+		return NULL;
+	if (index <= UINT32_MAX && at >> LOG2_MIN <= UINT32_MAX)
+		atomic_store_explicit(&((struct tb_trace *)trace)->hint,
+				      HINT(index, at), memory_order_relaxed);
+	if (offset)
+		*offset = at;
+	if (recording)
+		*recording = tb_index_recording(trace, block, at);
+	return block;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is to be recorded, as the command line says it: events (-e), what goes
+ * with them and when they are wanted (-f, modifiers), and whose (--pid ...).
+ * docs/filters.md has the grammar.
+ */
+#ifndef TRACEBUF_CHOOSE_H
+#define TRACEBUF_CHOOSE_H
+
+#include "tool/tool.h"
+
+/* ---- sets of system calls (calls.c) ---- */
+
+#define CALLS_BYTES 256		/* numbers up to 2047 */
+
+/* struct calls - bits for numbers: calls that begin, and that return */
+struct calls {
+	unsigned char enter[CALLS_BYTES];
+	unsigned char leave[CALLS_BYTES];
+};
+
+/* Is this the name of a system call? */
+bool calls_name(const char *name);
+/* Add "openat", "*stat*", "sys_enter_openat" or "all"; complains, EXIT_* */
+int calls_add(const struct command *command, struct calls *calls,
+	      const char *name);
+void calls_join(struct calls *calls, const struct calls *more);
+void calls_leave_out(struct calls *calls, const struct calls *out);
+void calls_all(struct calls *calls);
+/* How many bytes to the last bit */
+size_t calls_used(const unsigned char *bits);
+
+/* ---- events (choose.c) ---- */
+
+#define FILTERS_MAX 8		/* of one event */
+
+/**
+ * struct item - one part of a list of events
+ * @pattern: "system:event", "event", "system", "all"; of system calls "syscalls"
+ * @calls: system calls, NULL: of other events
+ * @users: @pattern is one of categories of programs
+ * @exclude: these not
+ * @optional: there need not be any
+ * @option: which -e it is from
+ * @form: TB_FORM_DEFAULT: nothing was said
+ * @flags: TB_RULE_*
+ * @sample: one in so many, 0: all
+ * @rate: so many a second, 0: all
+ * @counters: to be read with it
+ * @filters: what must hold, all of it
+ */
+struct item {
+	char     pattern[2 * TB_NAME_MAX + 2];
+	struct calls *calls;
+	bool     users;
+	bool     exclude;
+	bool     optional;
+	unsigned int option;
+	enum tb_form form;
+	uint32_t flags;
+	uint32_t sample;
+	uint64_t rate;
+	uint32_t nr_counters;
+	struct tb_counter counters[TB_COUNTERS_MAX];
+	size_t   nr_filters;
+	const char *filters[FILTERS_MAX];
+};
+
+/**
+ * struct choice - events as chosen
+ * @options: how many -e there were
+ * @filters: for all events
+ * @form: for all events of which nothing else is said
+ * @open: programs may write, as much as is usual
+ * @reads: somebody reads all the time, so that is more
+ * @quota_given: @quota says what programs may do
+ */
+struct choice {
+	struct item *items;
+	size_t   count, room;
+	unsigned int options;
+	size_t   nr_filters;
+	const char *filters[FILTERS_MAX];
+	enum tb_form form;
+	bool     open;
+	bool     reads;
+	bool     quota_given;
+	struct tb_quota quota;
+};
+
+/* Options for struct choice that commands share; their help */
+#define CHOICE_SHORT "e:f:F"
+#define CHOICE_LONG \
+	{ "events", required_argument, NULL, 'e' }, \
+	{ "filter", required_argument, NULL, 'f' }, \
+	{ "fast",   no_argument,       NULL, 'F' }, \
+	WRITERS_LONG
+#define OPTION_WRITERS 0x130
+#define WRITERS_LONG \
+	{ "writers", required_argument, NULL, OPTION_WRITERS }
+#define WRITERS_HELP \
+	"      --writers RATE    bytes a second that programs may write into the buffers\n" \
+	"                        of each CPU (512K, 10M); any: no limit; no: nothing;\n" \
+	"                        default: the usual limit, which is also taken if the\n" \
+	"                        events have user:CATEGORY, user, or all (else no)\n"
+#define CHOICE_HELP \
+	"                        system, system:event, event, all; with * and ?; '!'\n" \
+	"                        before one leaves it out; syscalls:open*,read;\n" \
+	"                        user:CATEGORY what programs write\n" \
+	"                        EVENT:stack:ustack:counters=cycles+instructions\n" \
+	"                        what goes with it; :1/10 one in ten, :rate=100 so many\n" \
+	"                        a second; :fast, :wide the form\n" \
+	"  -f, --filter FILTER   of the events of the -e before it only those of which\n" \
+	"                        this is true, of all if there is none before:\n" \
+	"                        'prev_prio < 100 && next_comm ~ \"ff*\"'\n"
+
+/* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
+int choice_option(const struct command *command, int option, const char *value,
+		  struct choice *choice);
+/* The events of @text; EXIT_FINE, or EXIT_USAGE after complaining */
+int choice_add(const struct command *command, struct choice *choice,
+	       const char *text, bool optional);
+void choice_free(struct choice *choice);
+
+/* ---- rules (rules.c) ---- */
+
+/* On a device that is not recording: these events and no others, with their rules,
+ * or none at all.  Complains, EXIT_* */
+int choice_set(struct tb_device *device, const struct choice *choice);
+/* These too, and their rules instead of those they had */
+int choice_enable(struct tb_device *device, const struct choice *choice);
+/* These not any more */
+int choice_disable(struct tb_device *device, const struct choice *choice);
+
+/**
+ * struct made - rules made of a choice, to be freed with made_free()
+ * @rules: of those events that have one
+ */
+struct made {
+	struct tb_rule *rules;
+	struct tb_filter_code **codes;
+	size_t count;
+};
+
+/* For a trigger: the patterns as the kernel wants them, in @text, and tests for some of
+ * the events.  Complains, EXIT_* */
+int choice_trigger(struct tb_device *device, const struct command *command,
+		   const struct choice *choice, char *text, size_t size,
+		   struct made *made);
+void made_free(struct made *made);
+
+/* Does any of it want stacks? */
+bool choice_stacks(const struct choice *choice);
+
+/* ---- categories of programs (categories.c) ---- */
+
+/* Does it ask for any? */
+bool choice_users(const struct choice *choice);
+/* Record those chosen, too, or not any more.  Complains, EXIT_* */
+int choice_categories(struct tb_device *device, const struct choice *choice,
+		      bool enable);
+
+/* ---- what programs may write (quota.c) ---- */
+
+/* The value of --writers; EXIT_FINE, or EXIT_USAGE after complaining */
+int writers_option(const struct command *command, const char *value, struct choice *choice);
+/* Open or close the provider as @choice says; @others: as if nothing had been said before, else it
+ * is only opened.  Complains, EXIT_* */
+int choice_quota(struct tb_device *device, const struct choice *choice, bool others);
+int quota_close(struct tb_device *device);
+/* The recording that was read all the time is over: what comes next may be kept */
+void choice_quota_read(struct tb_device *device, const struct choice *choice);
+
+/* ---- what rules kept out (suppressed.c) ---- */
+
+uint64_t suppressed_total(const struct tb_suppressed *of);
+/* "12 by filters, 3 by sampling" */
+void suppressed_text(const struct tb_suppressed *of, char *text, size_t size);
+
+/* A line after a recording; for status, with @each by event */
+void note_suppressed(struct tb_device *device, const struct tb_query *query);
+void show_suppressed(struct tb_device *device, const struct tb_query *query,
+		     bool each);
+
+/* ---- whose (who.c) ---- */
+
+/**
+ * struct who - whose events are recorded
+ * @follow: those of the command that is run
+ * @self: not those of this program
+ */
+struct who {
+	uint32_t pids[TB_PIDS_MAX];
+	uint32_t count;
+	uint32_t flags;		/* TB_PIDS_* */
+	bool     threads;	/* --tid */
+	bool     follow;
+	bool     self;
+	bool     given;
+};
+
+#define WHO_LONG \
+	{ "pid",          required_argument, NULL, 0x110 }, \
+	{ "tid",          required_argument, NULL, 0x111 }, \
+	{ "exclude-pid",  required_argument, NULL, 0x112 }, \
+	{ "children",     no_argument,       NULL, 0x113 }
+#define WHO_SELF_LONG \
+	{ "exclude-self", no_argument,       NULL, 0x114 }, \
+	{ "follow",       no_argument,       NULL, 0x115 }
+#define WHO_HELP \
+	"      --pid PID,...     only processes PID, with all their threads\n" \
+	"      --tid TID,...     only threads TID\n" \
+	"      --children        and the processes they make from now on\n" \
+	"      --exclude-pid PID,...  all but these processes\n"
+#define WHO_SELF_HELP \
+	"      --exclude-self    all but this program itself\n" \
+	"      --follow          only COMMAND and the processes it makes\n"
+
+/* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
+int who_option(const struct command *command, int option, const char *value,
+	       struct who *who);
+/* Do they go together?  Complains; EXIT_FINE or EXIT_USAGE */
+int who_check(const struct command *command, const struct who *who,
+	      bool has_command);
+/* Tell the kernel; @pid: of the command, 0: there is none.  Complains, EXIT_* */
+int who_apply(struct tb_device *device, struct who *who, uint32_t pid);
+
+#endif /* TRACEBUF_CHOOSE_H */

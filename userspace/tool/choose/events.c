@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events by name: lists of patterns, and selecting what matches them.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tool/tool.h"
+
+int patterns_add(struct patterns *patterns, const char *text)
+{
+	const char *end;
+	char **grown;
+	size_t length;
+
+	if (!*text)
+		return -EINVAL;
+	for (; *text; text = *end ? end + 1 : end) {
+		end = text + strcspn(text, ", ");
+		length = (size_t)(end - text);
+		if (!length)
+			continue;
+		grown = realloc(patterns->list,
+				(patterns->count + 1) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		patterns->list = grown;
+		grown[patterns->count] = strndup(text, length);
+		if (!grown[patterns->count])
+			return -ENOMEM;
+		patterns->count++;
+	}
+	return 0;
+}
+
+void patterns_free(struct patterns *patterns)
+{
+	size_t i;
+
+	for (i = 0; i < patterns->count; i++)
+		free(patterns->list[i]);
+	free(patterns->list);
+	memset(patterns, 0, sizeof(*patterns));
+}
+
+bool pattern_match(const char *pattern, const char *system,
+			  const char *name)
+{
+	char full[2 * TB_NAME_MAX + 2];
+
+	if (!strcmp(pattern, "all"))
+		return true;
+	if (strchr(pattern, ':')) {
+		snprintf(full, sizeof(full), "%s:%s", system, name);
+		return !fnmatch(pattern, full, 0);
+	}
+	return !fnmatch(pattern, system, 0) || !fnmatch(pattern, name, 0);
+}
+
+bool patterns_match(const struct patterns *patterns, const char *system,
+		    const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < patterns->count; i++)
+		if (pattern_match(patterns->list[i], system, name))
+			return true;
+	return false;
+}
+
+/* ---- on the device ---- */
+
+int unknown_event(struct tb_device *device, const char *pattern)
+{
+	struct tb_event_info info;
+	struct nearest nearest;
+	char text[512];
+	unsigned int i;
+
+	nearest_start(&nearest, pattern);
+	for (i = 0; !tb_device_event(device, i, &info); i++)
+		nearest_offer(&nearest, info.system, info.name);
+	complain("no event matches '%s'%s", pattern,
+		 nearest_text(&nearest, text, sizeof(text)));
+	fputs("'tracebuf list' shows what there is\n", stderr);
+	return EXIT_WRONG;
+}
+
+int pattern_select(struct tb_device *device, const char *pattern,
+		   enum tb_select_op op, enum tb_form form, bool optional)
+{
+	int result = tb_device_select(device, op, form, pattern);
+
+	if (result > 0 || (optional && (result == -ENOENT || !result)))
+		return EXIT_FINE;
+	switch (-result) {
+	case 0:
+	case ENOENT:
+		return unknown_event(device, pattern);
+	case EPERM:
+	case EACCES:
+		return complain("selecting kernel events needs root or the capability CAP_PERFMON (or CAP_SYS_ADMIN)");
+	case ENOSPC:
+		return complain("the durable buffer has no room for the description of '%s': make it larger (--durable)",
+				pattern);
+	}
+	return complain("cannot %s '%s': %s",
+			op == TB_SELECT_ENABLE ? "enable" : "disable",
+			pattern, strerror(-result));
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf arm - a snapshot that takes itself when an event occurs.
+ *
+ * The kernel does the watching and the freezing (TB_IOC_ARM); this waits, and
+ * writes the snapshot by a session of its own while nothing can be overwritten.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "tool/choose/choose.h"
+#include "tool/signals.h"
+#include "lib/utf8.h"
+
+#define PATTERN_ROOM 256	/* the kernel takes 255 bytes */
+
+struct arm {
+	const char *provider;
+	const char *output;
+	struct choice choice;
+	uint32_t post;
+	uint32_t post_ms;
+	uint32_t count;
+
+	struct tb_device *device;
+	char text[PATTERN_ROOM];	/* the patterns as the kernel wants them */
+	struct made made;		/* tests for their events */
+	int signals;
+	uint32_t taken;
+};
+
+static int arm_run(int argc, char **argv);
+
+const struct command cmd_arm = {
+	.name  = "arm",
+	.run   = arm_run,
+	.brief = "take a snapshot when an event occurs",
+	.help  =
+	"usage: tracebuf arm [-p NAME] --on EVENTS [-f FILTER] [--post PERCENT]\n"
+	"                    [--post-time SECONDS] [-o FILE] [-n N]\n"
+	"\n"
+	"Waits until one of EVENTS occurs while a circular recording is running\n"
+	"('tracebuf start -m circular'), lets it go on until PERCENT of the buffers of\n"
+	"that CPU have been filled with what came after, or SECONDS have passed, whichever\n"
+	"comes first, and writes a snapshot.  From then until it is written nothing is\n"
+	"overwritten: what led to the event is there.  EVENTS need not be recorded.\n"
+	"Ctrl-C after the event writes it at once.\n"
+	"\n"
+	"  -e, --on EVENTS       system, system:event, event; with * and ?; '!' before one\n"
+	"                        leaves it out; syscalls:open*,read\n"
+	"  -f, --filter FILTER   of the events of the --on before it only those of which\n"
+	"                        this is true: 'sig == 11 && comm ~ \"my*\"'\n"
+	"  -P, --post PERCENT    0..100 (50)\n"
+	"  -T, --post-time SECONDS\n"
+	"                        at the latest so long after the event (2); 'none': until the\n"
+	"                        buffers are filled, however long a CPU takes that records little\n"
+	PROVIDER_HELP
+	"  -o, --output FILE     (snapshot-DATE-TIME.tbuf); '-': standard output\n"
+	"  -n, --count N         so many times (1); FILE, FILE.2, FILE.3 ...\n"
+	"  -h, --help\n",
+};
+
+/* ---- before ---- */
+
+static int arm_failed(const struct arm *arm, int result, uint32_t bad)
+{
+	struct tb_query query;
+
+	switch (-result) {
+	case ENOTTY:
+		return complain("the module does not know filters of triggers: install module and tools of the same release");
+	case EBUSY:
+		return complain("a trigger is armed already by another program");
+	case E2BIG:
+		if (arm->post_ms && tb_device_arm_within(arm->device, arm->text, arm->post, 0,
+							 arm->made.rules,
+							 (unsigned int)arm->made.count,
+							 NULL) >= 0) {
+			tb_device_disarm(arm->device);
+			return complain("the module knows no --post-time: install module and tools of the same release, or use --post-time none");
+		}
+		return complain("these are more than 64 events: name them more exactly");
+	case EINVAL:
+		if (arm->made.count && bad < arm->made.count &&
+		    tb_device_query(arm->device, &query) >= 0 &&
+		    query.state == TB_STATE_RUNNING &&
+		    query.mode == TB_MODE_CIRCULAR)
+			return complain("the module does not take test %u of filter %u",
+					arm->made.rules[bad].bad + 1, bad + 1);
+		return complain("no circular recording is running: 'tracebuf start -m circular' does that");
+	}
+	return complain("cannot arm: %s", strerror(-result));
+}
+
+static int catch_signals(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+
+	return signals_open(numbers, sizeof(numbers) / sizeof(numbers[0]));
+}
+
+/* ---- what has happened ---- */
+
+static void tell(const struct tb_trigger_info *info)
+{
+	time_t seconds = (time_t)(info->realtime / 1000000000ull);
+	char date[64], comm[TB_COMM_LEN + 1] = "";
+	struct tm tm;
+
+	localtime_r(&seconds, &tm);
+	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
+	/* it is what any program has called itself */
+	memcpy(comm, info->comm, TB_COMM_LEN);
+	utf8_plain_string(comm, sizeof(comm));
+	note("%.*s:%.*s at %s.%09" PRIu64 " on CPU %u, thread %u (%s)",
+	     TB_NAME_MAX, info->system, TB_NAME_MAX, info->name, date,
+	     (uint64_t)(info->realtime % 1000000000ull), info->cpu, info->tid, comm);
+}
+
+/* The file of this snapshot */
+static const char *output_name(const struct arm *arm, char *room, size_t size)
+{
+	if (!arm->output) {
+		stamped_name(room);
+		return room;
+	}
+	if (!arm->taken || !strcmp(arm->output, "-"))
+		return arm->output;
+	snprintf(room, size, "%s.%u", arm->output, arm->taken + 1);
+	return room;
+}
+
+static int arm_snapshot(struct arm *arm)
+{
+	size_t size = STAMPED_NAME +
+		      (arm->output ? strlen(arm->output) : 0);
+	struct tb_device *device;
+	char *name = malloc(size);
+	int status = EXIT_WRONG;
+
+	if (!name)
+		return complain("out of memory");
+	device = open_device(arm->provider, TB_DEVICE_NONBLOCK);
+	if (device)
+		status = take_snapshot(device, output_name(arm, name, size));
+	tb_device_close(device);
+	free(name);
+	arm->taken++;
+	return status;
+}
+
+/* Waits; 0: look at the trigger, 1: a signal, -errno */
+static int arm_wait(struct arm *arm)
+{
+	struct pollfd wait[2] = {
+		{ .fd = arm->signals, .events = POLLIN },
+		{ .fd = tb_device_fd(arm->device), .events = POLLPRI },
+	};
+
+	while (poll(wait, 2, -1) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return wait[0].revents && !(wait[1].revents & POLLPRI);
+}
+
+/* Armed: until the snapshot is written.  @ended: a signal came, this was the last */
+static int arm_once(struct arm *arm, bool *ended)
+{
+	struct tb_trigger_info info;
+	int waited = arm_wait(arm), result;
+
+	if (waited < 0)
+		return complain("cannot wait: %s", strerror(-waited));
+	result = tb_device_trigger(arm->device, &info);
+	if (result < 0)
+		return complain("cannot ask for the trigger: %s",
+				strerror(-result));
+	*ended = waited == 1;
+	if (info.fired)
+		tell(&info);
+	if (info.state == TB_TRIGGER_ENDED)
+		return complain("the recording was stopped %s: 'tracebuf save' gets what is in the buffers",
+				info.fired ? "after that" : "before the event occurred");
+	if (!info.fired)
+		return complain("the event has not occurred");
+	if (waited)
+		note("interrupted: what comes after it is not complete");
+	return arm_snapshot(arm);
+}
+
+static int arm_go(struct arm *arm)
+{
+	struct tb_query query;
+	bool ended = false;
+	int status, result;
+	uint32_t bad;
+
+	result = tb_device_query(arm->device, &query);
+	if (result < 0)
+		return complain("cannot read the state: %s", strerror(-result));
+	status = snapshot_possible(&query);
+	if (!status)
+		status = choice_trigger(arm->device, &cmd_arm, &arm->choice,
+					arm->text, sizeof(arm->text),
+					&arm->made);
+	if (status)
+		return status;
+	arm->signals = catch_signals();
+	if (arm->signals < 0)
+		return complain("signals: %s", strerror(-arm->signals));
+	while (!status && !ended && arm->taken < arm->count) {
+		result = tb_device_arm_within(arm->device, arm->text, arm->post,
+					      arm->post_ms, arm->made.rules,
+					      (unsigned int)arm->made.count, &bad);
+		if (result < 0)
+			return arm_failed(arm, result, bad);
+		if (!arm->taken)
+			note("armed, waiting for %d event%s", result,
+			     result == 1 ? "" : "s");
+		status = arm_once(arm, &ended);
+		tb_device_disarm(arm->device);
+	}
+	return status;
+}
+
+/* Whole milliseconds, of which 0 says that there is no limit */
+static int parse_post_time(const char *text, uint32_t *ms)
+{
+	double seconds;
+
+	*ms = 0;
+	if (!strcmp(text, "none"))
+		return 0;
+	if (parse_seconds(text, &seconds) || seconds < 0.001 || seconds > 86400)
+		return -1;
+	*ms = (uint32_t)(seconds * 1000 + 0.5);
+	return 0;
+}
+
+static int arm_with(int argc, char **argv, struct arm *arm)
+{
+	static const struct option long_options[] = {
+		PROVIDER_LONG,
+		{ "on",     required_argument, NULL, 'e' },
+		{ "filter", required_argument, NULL, 'f' },
+		{ "post",   required_argument, NULL, 'P' },
+		{ "post-time", required_argument, NULL, 'T' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "count",  required_argument, NULL, 'n' },
+		{ "help",   no_argument,       NULL, 'h' },
+		{ 0 }
+	};
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "p:e:f:P:T:o:n:h", long_options,
+				     NULL)) >= 0) {
+		switch (option) {
+		case 'p':
+			arm->provider = optarg;
+			break;
+		case 'e':
+		case 'f':
+			if (choice_option(&cmd_arm, option, optarg,
+					  &arm->choice) < 0)
+				return EXIT_USAGE;
+			break;
+		case 'P':
+			if (parse_u32(optarg, 0, 100, &arm->post))
+				return misused(&cmd_arm, "'%s' is not a percentage from 0 to 100",
+					       optarg);
+			break;
+		case 'T':
+			if (parse_post_time(optarg, &arm->post_ms))
+				return misused(&cmd_arm, "'%s' is not a time from 0.001 to 86400 seconds, or 'none'",
+					       optarg);
+			break;
+		case 'o':
+			arm->output = optarg;
+			break;
+		case 'n':
+			if (parse_u32(optarg, 1, UINT32_MAX, &arm->count))
+				return misused(&cmd_arm, "'%s' is not a number of snapshots",
+					       optarg);
+			break;
+		default:
+			return show_help(&cmd_arm, option);
+		}
+	}
+	if (optind < argc)
+		return misused(&cmd_arm, "'%s' is too much", argv[optind]);
+	if (!arm->choice.count)
+		return misused(&cmd_arm, "on which event? (--on)");
+	arm->device = open_device(arm->provider, TB_DEVICE_NONBLOCK);
+	status = arm->device ? arm_go(arm) : EXIT_WRONG;
+	tb_device_close(arm->device);
+	if (arm->signals >= 0)
+		close(arm->signals);
+	return status;
+}
+
+static int arm_run(int argc, char **argv)
+{
+	struct arm arm = { .post = 50, .post_ms = 2000, .count = 1, .signals = -1 };
+	int status = arm_with(argc, argv, &arm);
+
+	made_free(&arm.made);
+	choice_free(&arm.choice);
+	return status;
+}

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf start, stop, flush, enable, disable, save - control of a recorder
+ * that runs on its own, without 'record' attached.
+ */
+#include <errno.h>
+#include <string.h>
+#include "tool/choose/choose.h"
+
+static int start_run(int argc, char **argv);
+static int stop_run(int argc, char **argv);
+static int flush_run(int argc, char **argv);
+static int enable_run(int argc, char **argv);
+static int disable_run(int argc, char **argv);
+static int save_run(int argc, char **argv);
+
+const struct command cmd_start = {
+	.name  = "start",
+	.run   = start_run,
+	.brief = "start recording in the kernel and return",
+	.help  =
+	"usage: tracebuf start [OPTIONS]\n"
+	"\n"
+	"Starts a recording that goes on without this program, as a flight recorder\n"
+	"with '-m circular'; 'tracebuf stop' and 'tracebuf save' get it.  Without\n"
+	"options for the buffers the configuration stays as it is.\n"
+	"\n"
+	"  -e, --events LIST     enable these and no others (default: as they are):\n"
+	CHOICE_HELP
+	WHO_HELP
+	"  -F, --fast            their one-element forms where there are any\n"
+	WRITERS_HELP
+	PROVIDER_HELP
+	SETUP_MACHINE_HELP
+	"      --no-state        do not list the existing threads first\n"
+	"  -h, --help\n",
+};
+
+const struct command cmd_stop = {
+	.name  = "stop",
+	.run   = stop_run,
+	.brief = "stop recording; what is in the buffers stays",
+	.help  =
+	"usage: tracebuf stop [-p NAME]\n"
+	"\n"
+	"Stops the recording.  What has not been read stays in the buffers for\n"
+	"'tracebuf save' or whoever reads " TB_DEVICE_PATH ".\n"
+	"\n"
+	PROVIDER_HELP
+	"  -h, --help\n",
+};
+
+const struct command cmd_flush = {
+	.name  = "flush",
+	.run   = flush_run,
+	.brief = "hand over buffers that are not full yet",
+	.help  =
+	"usage: tracebuf flush [-p NAME] [-C CPU]\n"
+	"\n"
+	"Takes what programs have written up to now, and closes the buffers that hold\n"
+	"events, so that the reader gets them.\n"
+	"\n"
+	PROVIDER_HELP
+	"  -C, --cpu N           only of this CPU, and not of programs\n"
+	"  -h, --help\n",
+};
+
+const struct command cmd_enable = {
+	.name  = "enable",
+	.run   = enable_run,
+	.brief = "enable events, also while recording",
+	.help  =
+	"usage: tracebuf enable [-p NAME] [-F|-W] [-e] EVENTS... [-f FILTER]\n"
+	"\n"
+	"Enables these events, too.  A filter and all that goes with an event takes the\n"
+	"place of what it had.\n"
+	"\n"
+	"  -e, --events LIST     separated by commas or spaces:\n"
+	CHOICE_HELP
+	PROVIDER_HELP
+	"  -F, --fast            in their one-element form where there is one\n"
+	"  -W, --wide            with all fields\n"
+	"      --writers RATE    bytes a second that programs may write into the buffers\n"
+	"                        of each CPU (512K, 10M); any: no limit; no: nothing;\n"
+	"                        default: the usual limit, which is also taken if it was\n"
+	"                        no and the events have user:CATEGORY or user\n"
+	"  -h, --help\n",
+};
+
+const struct command cmd_disable = {
+	.name  = "disable",
+	.run   = disable_run,
+	.brief = "disable events, also while recording",
+	.help  =
+	"usage: tracebuf disable [-p NAME] [-e] EVENTS...\n"
+	"\n"
+	"  -e, --events LIST     system, system:event, event, all; with * and ?,\n"
+	"                        separated by commas or spaces\n"
+	PROVIDER_HELP
+	"  -h, --help\n",
+};
+
+const struct command cmd_save = {
+	.name  = "save",
+	.run   = save_run,
+	.brief = "write what the buffers hold to a file",
+	.help  =
+	"usage: tracebuf save [-p NAME] [-s] [-o FILE]\n"
+	"\n"
+	"Writes what is in the buffers of a stopped recording (see 'start -m\n"
+	"circular') to a file.  What was saved is gone from the buffers.\n"
+	"\n"
+	PROVIDER_HELP
+	"  -o, --output FILE     (" DEFAULT_FILE "); '-': standard output\n"
+	"  -s, --stop            stop the recording first\n"
+	"  -h, --help\n",
+};
+
+static int start_device(struct tb_device *device, const struct choice *choice,
+			struct who *who, struct setup *setup, uint32_t flags)
+{
+	struct tb_query query;
+	int result;
+
+	result = tb_device_query(device, &query);
+	if (result < 0 || query.state == TB_STATE_RUNNING)
+		return start_failed(device, result < 0 ? result : -EBUSY);
+	if (setup->given) {
+		setup_size(device, setup, (struct sizes_for){ .live = true });
+		if (setup_apply(device, setup))
+			return EXIT_WRONG;
+	}
+	if (choice->count ? choice_set(device, choice) : choice_quota(device, choice, false))
+		return EXIT_WRONG;
+	if ((choice->count || who->given) && who_apply(device, who, 0))
+		return EXIT_WRONG;
+	result = tb_device_start(device, flags);
+	return result < 0 ? start_failed(device, result) : EXIT_FINE;
+}
+
+static int start_with(int argc, char **argv, struct choice *choice)
+{
+	static const struct option long_options[] = {
+		PROVIDER_LONG,
+		SETUP_LONG,
+		CHOICE_LONG,
+		WHO_LONG,
+		{ "no-state", no_argument,       NULL, 'N' },
+		{ "help",     no_argument,       NULL, 'h' },
+		{ 0 }
+	};
+	struct setup setup = { 0 };
+	struct who who = { 0 };
+	const char *provider = NULL;
+	struct tb_device *device;
+	uint32_t flags = 0;
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, SETUP_SHORT CHOICE_SHORT "p:h",
+				     long_options, NULL)) >= 0) {
+		status = setup_option(&cmd_start, option, optarg, &setup);
+		if (!status)
+			status = choice_option(&cmd_start, option, optarg,
+					       choice);
+		if (!status)
+			status = who_option(&cmd_start, option, optarg, &who);
+		if (status < 0)
+			return EXIT_USAGE;
+		if (status)
+			continue;
+		switch (option) {
+		case 'p':
+			provider = optarg;
+			break;
+		case 'N':
+			flags |= TB_START_NO_STATE;
+			break;
+		default:
+			return show_help(&cmd_start, option);
+		}
+	}
+	if (optind < argc)
+		return misused(&cmd_start, "'%s' is too much (a command to run belongs to 'record')",
+			       argv[optind]);
+	if (!choice->count && (choice->form || choice->nr_filters))
+		return misused(&cmd_start, "--fast and --filter go with events (-e)");
+	if (setup_check(&cmd_start, &setup) ||
+	    who_check(&cmd_start, &who, false))
+		return EXIT_USAGE;
+	if (!choice->form)
+		choice->form = TB_FORM_WIDE;
+	device = open_device(provider, 0);
+	status = device ? start_device(device, choice, &who, &setup, flags) :
+			  EXIT_WRONG;
+	tb_device_close(device);
+	return status;
+}
+
+/* @with, and what it has chosen is freed */
+static int choosing(int argc, char **argv,
+		    int (*with)(int, char **, struct choice *))
+{
+	struct choice choice = { 0 };
+	int status = with(argc, argv, &choice);
+
+	choice_free(&choice);
+	return status;
+}
+
+static int start_run(int argc, char **argv)
+{
+	return choosing(argc, argv, start_with);
+}
+
+static int stop_run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		PROVIDER_LONG,
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 }
+	};
+	const char *provider = NULL;
+	struct tb_device *device;
+	int option, result;
+
+	while ((option = getopt_long(argc, argv, "p:h", long_options, NULL)) >= 0) {
+		if (option != 'p')
+			return show_help(&cmd_stop, option);
+		provider = optarg;
+	}
+	if (optind < argc)
+		return misused(&cmd_stop, "'%s' is too much", argv[optind]);
+	device = open_device(provider, 0);
+	if (!device)
+		return EXIT_WRONG;
+	result = tb_device_stop(device);
+	tb_device_close(device);
+	if (result == -EINVAL || result == -EALREADY)
+		return complain("nothing is running");
+	return result < 0 ? complain("cannot stop: %s", strerror(-result)) :
+			    EXIT_FINE;
+}
+
+static int flush_run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		PROVIDER_LONG,
+		{ "cpu",  required_argument, NULL, 'C' },
+		{ "help", no_argument,       NULL, 'h' },
+		{ 0 }
+	};
+	const char *provider = NULL;
+	struct tb_device *device;
+	uint32_t number;
+	int option, cpu = -1, result;
+
+	while ((option = getopt_long(argc, argv, "p:C:h", long_options,
+				     NULL)) >= 0) {
+		if (option == 'p') {
+			provider = optarg;
+			continue;
+		}
+		if (option != 'C')
+			return show_help(&cmd_flush, option);
+		if (parse_u32(optarg, 0, 65535, &number))
+			return misused(&cmd_flush, "'%s' is not a CPU number",
+				       optarg);
+		cpu = (int)number;
+	}
+	if (optind < argc)
+		return misused(&cmd_flush, "'%s' is too much", argv[optind]);
+	device = open_device(provider, 0);
+	if (!device)
+		return EXIT_WRONG;
+	result = tb_device_flush(device, cpu);
+	tb_device_close(device);
+	if (result == -EINVAL && cpu >= 0)
+		return complain("there is no CPU %d, or it is not recorded on", cpu);
+	if (result == -ETIMEDOUT)
+		return complain("a program has not answered within a second: what only it can reach is not there yet; all else is");
+	return result < 0 ? complain("cannot flush: %s", strerror(-result)) :
+			    EXIT_FINE;
+}
+
+static int enable_with(int argc, char **argv, struct choice *choice)
+{
+	static const struct option long_options[] = {
+		PROVIDER_LONG,
+		CHOICE_LONG,
+		{ "wide",   no_argument,       NULL, 'W' },
+		{ "help",   no_argument,       NULL, 'h' },
+		{ 0 }
+	};
+	const char *provider = NULL;
+	struct tb_device *device;
+	bool wide = false;
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "-" CHOICE_SHORT "p:Wh",
+				     long_options, NULL)) >= 0) {
+		/* what has no option is events, too */
+		status = choice_option(&cmd_enable, option == 1 ? 'e' : option,
+				       optarg, choice);
+		if (status < 0)
+			return EXIT_USAGE;
+		if (status)
+			continue;
+		if (option == 'p')
+			provider = optarg;
+		else if (option == 'W')
+			wide = true;
+		else
+			return show_help(&cmd_enable, option);
+	}
+	for (; optind < argc; optind++)
+		if (choice_add(&cmd_enable, choice, argv[optind], false))
+			return EXIT_USAGE;
+	if (!choice->count)
+		return misused(&cmd_enable, "which events?");
+	if (wide && choice->form)
+		return misused(&cmd_enable, "--fast and --wide exclude each other");
+	if (wide)
+		choice->form = TB_FORM_WIDE;
+	device = open_device(provider, 0);
+	status = device ? choice_enable(device, choice) : EXIT_WRONG;
+	tb_device_close(device);
+	return status;
+}
+
+static int enable_run(int argc, char **argv)
+{
+	return choosing(argc, argv, enable_with);
+}
+
+/* What goes with an event is for enabling */
+static bool plain(const struct choice *choice)
+{
+	const struct item *item;
+	size_t i;
+
+	for (i = 0; i < choice->count; i++) {
+		item = &choice->items[i];
+		if (item->flags || item->sample || item->rate || item->form ||
+		    item->nr_counters || item->calls)
+			return false;
+	}
+	return true;
+}
+
+static int disable_with(int argc, char **argv, struct choice *choice)
+{
+	static const struct option long_options[] = {
+		PROVIDER_LONG,
+		{ "events", required_argument, NULL, 'e' },
+		{ "help",   no_argument,       NULL, 'h' },
+		{ 0 }
+	};
+	const char *provider = NULL;
+	struct tb_device *device;
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "p:e:h", long_options,
+				     NULL)) >= 0) {
+		if (option == 'p')
+			provider = optarg;
+		else if (option != 'e')
+			return show_help(&cmd_disable, option);
+		else if (choice_add(&cmd_disable, choice, optarg, false))
+			return EXIT_USAGE;
+	}
+	for (; optind < argc; optind++)
+		if (choice_add(&cmd_disable, choice, argv[optind], false))
+			return EXIT_USAGE;
+	if (!choice->count)
+		return misused(&cmd_disable, "which events?");
+	if (!plain(choice))
+		return misused(&cmd_disable, "events are disabled as a whole, by their names alone; 'tracebuf enable' changes what goes with them");
+	device = open_device(provider, 0);
+	status = device ? choice_disable(device, choice) : EXIT_WRONG;
+	tb_device_close(device);
+	return status;
+}
+
+static int disable_run(int argc, char **argv)
+{
+	return choosing(argc, argv, disable_with);
+}
+
+int save_device(struct tb_device *device, const char *provider, const char *output, bool stop)
+{
+	struct tb_query query;
+	struct tb_stats sum;
+	struct sink sink;
+	char text[64];
+	int result;
+
+	result = tb_device_query(device, &query);
+	if (result < 0)
+		return complain("cannot read the state: %s", strerror(-result));
+	if (query.state == TB_STATE_IDLE)
+		return complain("nothing was recorded yet: 'tracebuf start' or 'tracebuf record' does that");
+	if (query.state == TB_STATE_RUNNING) {
+		if (!stop)
+			return complain("the recording is running: '%s' first, or save with --stop",
+					stop_command(device, text));
+		result = tb_device_stop(device);
+		if (result < 0)
+			return complain("cannot stop: %s", strerror(-result));
+	}
+	warn_stopped(&query);
+	result = tb_device_map(device, NULL, NULL);
+	if (result < 0)
+		return complain("cannot map the buffers: %s", strerror(-result));
+	result = read_stats(device, query.nr_cpus, NULL, &sum);
+	if (result < 0)
+		return complain("cannot read the statistics: %s", strerror(-result));
+	/* a file that has them may have this very name */
+	if (!sum.pending && sum.delivered)
+		return complain("there are no events in the buffers: they have been read before");
+	if (sink_open(&sink, output))
+		return EXIT_WRONG;
+	sink.keep = true;
+	/* addresses are of another boot, which this kernel has no names for */
+	sink.no_stacks = provider && is_previous(device, provider);
+	result = sink_drain(&sink, device);
+	if (sink_close(&sink)) {
+		if (!read_stats(device, query.nr_cpus, NULL, &sum) && sum.pending)
+			note("%llu event%s left in the buffers: save to another file, 'cat' makes one of both",
+			     (unsigned long long)sum.pending, plural(sum.pending));
+		return EXIT_WRONG;
+	}
+	if (result == -EBUSY)
+		return complain("another program is reading the buffers");
+	if (result < 0)
+		return complain("cannot read the buffers: %s", strerror(-result));
+	note("%s: %.2f MB", sink.name, (double)sink.bytes / 1e6);
+	if (!sink.rolling)
+		return complain("there were no events in the buffers");
+	return EXIT_FINE;
+}
+
+static int save_run(int argc, char **argv)
+{
+	const char *output = DEFAULT_FILE, *provider = NULL;
+	struct tb_device *device;
+	bool stop = false;
+	int status;
+
+	status = output_options(&cmd_save, argc, argv, &provider, &output, &stop);
+	if (status >= 0)
+		return status;
+	device = open_device(provider, TB_DEVICE_NONBLOCK);
+	status = device ? save_device(device, provider, output, stop) : EXIT_WRONG;
+	tb_device_close(device);
+	return status;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf diff - what has changed from one trace to another.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/diff.h"
+#include "tool/report/out.h"
+
+struct job {
+	const char *files[2];
+	struct selection selection;
+	struct report_look look;
+};
+
+static int diff_run(int argc, char **argv);
+
+const struct command cmd_diff = {
+	.name  = "diff",
+	.run   = diff_run,
+	.brief = "compare two traces: what takes more time, and what less",
+	.help  =
+	"usage: tracebuf diff [OPTIONS] A B\n"
+	"\n"
+	"Compares two trace files: CPU time and latency by task, system calls,\n"
+	"interrupts, softirqs, requests to block devices.  Times are for each second of\n"
+	"a trace, so that long ones can be compared with short ones; what has changed\n"
+	"most comes first.\n"
+	"\n"
+	"      --top N           rows of each table (10; with --json all); 0: all\n"
+	"      --section ID      this section alone: the name in brackets\n"
+	"      --json            as JSON, with exact numbers (ns)\n"
+	"      --width N         columns of the text (the terminal's, else 80)\n"
+	"  -C, --cpu N           only what happened on this CPU\n"
+	"      --from TIME       from this time on, of both: +S: S seconds after the first\n"
+	"                        event\n"
+	"      --to TIME         up to this time\n"
+	"  -r, --recording N     of files with several: number N, from 1\n"
+	"  -h, --help\n",
+};
+
+static const struct option long_options[] = {
+	REPORT_LONG,
+	{ "cpu",       required_argument, NULL, 'C' },
+	{ "recording", required_argument, NULL, 'r' },
+	{ "from",      required_argument, NULL, 0x200 },
+	{ "to",        required_argument, NULL, 0x201 },
+	{ "help",      no_argument,       NULL, 'h' },
+	{ 0 }
+};
+
+/* The recording that was asked for; complains, EXIT_* */
+static int choose(const struct job *job, const char *file, struct tb_trace *trace)
+{
+	unsigned int first, count;
+
+	if (selection_recordings(&job->selection, trace, file, &first, &count))
+		return EXIT_WRONG;
+	if (count > 1)
+		return complain("%s holds %u recordings: say which with --recording", file, count);
+	tb_trace_select(trace, first);
+	return EXIT_FINE;
+}
+
+/* Both are open; complains, EXIT_* */
+static int compare(struct job *job, struct tb_trace *const *traces)
+{
+	struct analysis *a[2] = { NULL, NULL };
+	struct report *report = NULL;
+	int status = EXIT_FINE, i, result;
+	char *title;
+
+	for (i = 0; i < 2 && (!i || a[0]); i++) {
+		job->selection.found = false;
+		result = report_analyse(job->files[i], traces[i], &job->selection, 0, &a[i]);
+		if (!result)
+			result = selection_found(&job->selection, traces[i], job->files[i]);
+		status = result ? result : status;
+	}
+	if (a[0] && a[1]) {
+		if (asprintf(&title, "%s, %s", job->files[0], job->files[1]) < 0)
+			title = NULL;
+		report = title ? diff_make(a[0], a[1], title, job->look.top) : NULL;
+		free(title);
+		result = report ? report_write(report, &job->look) : complain("out of memory");
+		status = result ? result : status;
+	}
+	report_free(report);
+	analysis_free(a[0]);
+	analysis_free(a[1]);
+	return status;
+}
+
+static int diff_files(struct job *job)
+{
+	struct tb_trace *traces[2] = { NULL, NULL };
+	int status = EXIT_FINE, i;
+	const struct tb_error *fault;
+	struct tb_error error;
+
+	for (i = 0; i < 2 && !status; i++) {
+		if (tb_trace_open(job->files[i], &traces[i], &error) < 0)
+			status = complain_file(job->files[i], &error);
+		else
+			status = choose(job, job->files[i], traces[i]);
+	}
+	if (!status)
+		status = compare(job, traces);
+	for (i = 0; i < 2; i++) {
+		fault = traces[i] && status != EXIT_USAGE ? tb_trace_fault(traces[i]) : NULL;
+		if (fault)
+			status = complain_file(job->files[i], fault);
+		tb_trace_close(traces[i]);
+	}
+	return status;
+}
+
+static int diff_run(int argc, char **argv)
+{
+	struct job job = { .look.top = REPORT_TOP };
+	int option, taken, status;
+
+	while ((option = getopt_long(argc, argv, "C:r:h", long_options, NULL)) >= 0) {
+		taken = selection_option(&cmd_diff, option, optarg, &job.selection);
+		if (!taken)
+			taken = report_option(&cmd_diff, option, optarg, &job.look);
+		if (taken < 0)
+			return EXIT_USAGE;
+		if (!taken)
+			return show_help(&cmd_diff, option);
+	}
+	if (argc - optind != 2)
+		return misused(&cmd_diff, "two files are compared, not %d", argc - optind);
+	job.files[0] = argv[optind];
+	job.files[1] = argv[optind + 1];
+	if (job.look.json && !job.look.top_given)
+		job.look.top = 0;
+	status = diff_files(&job);
+	selection_free(&job.selection);
+	return status;
+}

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf export - a trace for another program.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "tool/export/export.h"
+#include "tool/export/output.h"
+#include "tool/export/progress.h"
+#include "tool/show/print_format.h"
+#include "tool/show/selection.h"
+#include "tool/signals.h"
+
+/* A build may leave these exporters out */
+#pragma weak tb_export_perfetto
+#pragma weak tb_export_sqlite
+#pragma weak tb_export_ctf
+
+static int export_run(int argc, char **argv);
+static void export_help(void);
+
+/* What is there besides for a format */
+enum {
+	EXPORT_BINARY	 = 0x01,	/* nothing for a terminal */
+	EXPORT_PATH	 = 0x02,	/* it writes to a file by its name */
+	EXPORT_DIRECTORY = 0x04,	/* it writes a directory */
+	EXPORT_CONTROL	 = 0x08,	/* it gets control events; TB_EV_THREAD always */
+	EXPORT_LINES	 = 0x10,	/* control events, too, if asked for (-v) */
+};
+
+static const struct format {
+	const char *name;
+	const char *ending;
+	tb_exporter *export;
+	const char *brief;
+	const char *hint;	/* what to do with it */
+	unsigned int flags;
+} formats[] = {
+	{ "perfetto", ".pftrace", tb_export_perfetto,
+	  "a native Perfetto trace (default)", "open it at https://ui.perfetto.dev",
+	  EXPORT_BINARY | EXPORT_CONTROL },
+	{ "fxt", ".fxt", tb_export_fxt,
+	  "Fuchsia's trace format", "open it at https://ui.perfetto.dev",
+	  EXPORT_BINARY | EXPORT_CONTROL },
+	{ "ctf", ".ctf", tb_export_ctf,
+	  "a directory in the Common Trace Format; needs Babeltrace 2",
+	  "read it with babeltrace2, or open it in Trace Compass",
+	  EXPORT_DIRECTORY | EXPORT_CONTROL },
+	{ "json", ".json", tb_export_json,
+	  "Chrome's trace event format",
+	  "open it at https://ui.perfetto.dev, or in Chrome at chrome://tracing", 0 },
+	{ "jsonl", ".jsonl", tb_export_jsonl,
+	  "one JSON object per event, a line each", NULL, EXPORT_LINES },
+	{ "text", ".txt", tb_export_text,
+	  "what print shows", NULL, EXPORT_LINES },
+	{ "csv", ".csv", tb_export_csv,
+	  "a table; with -e EVENT a column for each of its fields", NULL,
+	  EXPORT_LINES },
+	{ "sqlite", ".sqlite", tb_export_sqlite,
+	  "a database: a table for each event, views for latencies",
+	  "look into it with sqlite3", EXPORT_BINARY | EXPORT_PATH },
+};
+
+#define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+static const char options_help[] =
+	"\n"
+	"  -o, --output OUT      FILE with the format's ending; '-': standard output\n"
+	"  -i, --input FILE      the same as FILE\n"
+	SELECTION_HELP
+	"      --jsonl           the same as --format jsonl\n"
+	"      --fields          text: name=value of all fields\n"
+	"  -k, --kallsyms FILE   text: names for functions, as for print\n"
+	"  -q, --quiet           no progress, no hints\n"
+	"  -v, --verbose         say what could not be converted; control events, too,\n"
+	"                        in text, csv and jsonl\n"
+	"  -h, --help\n"
+	"\n"
+	"An existing file is replaced when the new one is complete; a directory must be\n"
+	"new or empty.  perfetto and fxt have times of CLOCK_BOOTTIME, ctf those of\n"
+	"CLOCK_MONOTONIC, whatever -T says.\n";
+
+const struct command cmd_export = {
+	.name  = "export",
+	.run   = export_run,
+	.brief = "convert a trace for another program (Perfetto, CTF, JSON, SQLite, ...)",
+	.help  =
+	"usage: tracebuf export [--format FORMAT] [-o OUT] [OPTIONS] [FILE]\n"
+	"\n"
+	"Converts a trace file (" DEFAULT_FILE "; '-' is standard input).\n"
+	"\n"
+	"  -f, --format FORMAT   one of:\n",
+	.more_help = export_help,
+};
+
+static void export_help(void)
+{
+	size_t i;
+
+	for (i = 0; i < NR_FORMATS; i++)
+		printf("                          %-9s %s\n", formats[i].name,
+		       formats[i].brief);
+	fputs(options_help, stdout);
+}
+
+/* ---- the events ---- */
+
+static volatile sig_atomic_t told_to_stop;
+
+static void on_signal(int number)
+{
+	told_to_stop = number;
+}
+
+/* A second signal ends the program at once */
+static void catch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = {
+		.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (!signal_ignored(signals[i]))
+			sigaction(signals[i], &action, NULL);
+}
+
+/**
+ * struct walk - how far it has come
+ * @threads: goes through durable blocks before @selection begins; NULL: it has
+ * @begun: the exporter's cursor stands where @selection begins
+ * @damaged: @damage is the first damaged block
+ * @uncommitted: elements left out
+ */
+struct walk {
+	struct selection *selection;
+	struct tb_trace *trace;
+	struct tb_cursor *threads;
+	bool begun;
+	struct progress progress;
+	struct tb_error damage;
+	bool damaged;
+	uint64_t uncommitted;
+};
+
+static void walk_over(void *context, const struct tb_error *damage,
+		      uint64_t uncommitted)
+{
+	struct walk *walk = context;
+
+	walk->damaged = damage != NULL;
+	if (damage)
+		walk->damage = *damage;
+	walk->uncommitted = uncommitted;
+}
+
+/*
+ * What is before the selection is not looked at, but that durable blocks tell of threads: exporters
+ * that want to know of these get it first, by a cursor that passes over all rings.
+ */
+static int walk_begin(struct walk *walk, struct tb_cursor *cursor)
+{
+	const struct selection *selection = walk->selection;
+	unsigned int cpus = tb_trace_nr_cpus(walk->trace);
+	struct tb_choice choice = {
+		.nr_cpus = cpus, .flags = TB_CHOICE_NO_USER, .until = selection->from_ticks,
+	};
+	unsigned char *none;
+	int result;
+
+	walk->begun = true;
+	if (!selection->from.given)
+		return 0;
+	result = tb_cursor_seek(cursor, selection->from_ticks);
+	if (result || !selection->threads || !selection->from_ticks)
+		return result;
+	none = calloc(cpus + 1, 1);
+	if (!none)
+		return -ENOMEM;
+	choice.cpus = none;
+	result = tb_cursor_open(walk->trace, &walk->threads);
+	if (!result)
+		result = tb_cursor_choose(walk->threads, &choice);
+	free(none);
+	return result;
+}
+
+static void walk_end(struct walk *walk)
+{
+	tb_cursor_close(walk->threads);
+	walk->threads = NULL;
+}
+
+/* The next of them, as tb_cursor_next() */
+static int next_thread(struct walk *walk, struct tb_view *view)
+{
+	int result;
+
+	do
+		result = next_event(walk->threads, view);
+	while (result > 0 && (view->kind != TB_VIEW_EVENT || view->id != TB_EV_THREAD ||
+			      view->ticks >= walk->selection->from_ticks));
+	if (!result)
+		walk_end(walk);
+	return result;
+}
+
+static int next_wanted(void *context, struct tb_cursor *cursor,
+		       struct tb_view *view)
+{
+	struct walk *walk = context;
+	int result = walk->begun ? 0 : walk_begin(walk, cursor);
+
+	if (!result && walk->threads)
+		result = next_thread(walk, view);
+	if (result)
+		return result;
+	do {
+		if (told_to_stop)
+			return -EINTR;
+		result = next_event(cursor, view);
+		if (result > 0 && selection_over(walk->selection, view))
+			result = 0;
+		if (result <= 0) {
+			walk_over(walk, tb_cursor_fault(cursor),
+				  tb_cursor_uncommitted(cursor));
+			return result;
+		}
+		progress_step(&walk->progress, view);
+	} while (!selection_wants(walk->selection, view));
+	walk->progress.events++;
+	return result;
+}
+
+/* Are all of the wanted formats of one event? */
+static bool is_one_event(const struct selection *selection,
+			 const struct tb_trace *trace)
+{
+	const struct tb_format *format, *first = NULL;
+	unsigned int i;
+
+	if (!selection->wanted || selection->users)
+		return false;
+	for (i = 0; (format = tb_trace_format_at(trace, i)); i++) {
+		if (!selection->wanted[i])
+			continue;
+		if (first && (strcmp(first->name, format->name) ||
+			      strcmp(first->system, format->system)))
+			return false;
+		first = format;
+	}
+	return first;
+}
+
+/* ---- the whole ---- */
+
+struct job {
+	const char *file, *output, *kallsyms;
+	const struct format *format;
+	struct selection selection;
+	struct symbols symbols;
+	bool verbose, quiet, fields;
+};
+
+/* "x.tbuf" -> "x.pftrace"; to be freed */
+static char *output_name(const char *file, const char *ending)
+{
+	const char *base = strrchr(file, '/');
+	const char *dot = strrchr(base ? base : file, '.');
+	size_t length = dot && dot != file ? (size_t)(dot - file) : strlen(file);
+	char *name = malloc(length + strlen(ending) + 1);
+
+	if (name) {
+		memcpy(name, file, length);
+		strcpy(name + length, ending);
+	}
+	return name;
+}
+
+/* What the trace itself has wrong */
+static int report(const struct job *job, const struct tb_trace *trace,
+		  const struct walk *walk)
+{
+	const struct tb_error *fault = tb_trace_fault(trace);
+
+	if (walk->uncommitted && (job->format->flags & EXPORT_LINES))
+		note("%s: %llu event%s had not been written completely and %s left out",
+		     job->file, (unsigned long long)walk->uncommitted,
+		     plural(walk->uncommitted), was(walk->uncommitted));
+	if (walk->damaged) {
+		complain_file(job->file, &walk->damage);
+		if (!fault)
+			return complain("%s holds all but damaged blocks",
+					job->output);
+	}
+	if (!fault)
+		return EXIT_FINE;
+	complain_file(job->file, fault);
+	return complain("%s holds what comes before", job->output);
+}
+
+static enum output_kind kind_of(const struct format *format)
+{
+	return format->flags & EXPORT_DIRECTORY ? OUTPUT_DIRECTORY :
+	       format->flags & EXPORT_PATH ? OUTPUT_PATH : OUTPUT_STREAM;
+}
+
+static int export_trace(struct job *job, struct tb_trace *trace,
+			unsigned int recording)
+{
+	struct walk walk = { .selection = &job->selection, .trace = trace };
+	char text[256] = "";
+	struct tb_export_options options = {
+		.verbose = job->verbose,
+		.error = text,
+		.error_size = sizeof(text),
+		.base = job->selection.base,
+		.wanted = job->selection.wanted,
+		.next = next_wanted,
+		.over = walk_over,
+		.told_to_stop = &told_to_stop,
+		.context = &walk,
+		.symbols = &job->symbols,
+		.fields = job->fields,
+		.one_event = is_one_event(&job->selection, trace),
+	};
+	struct output output;
+	int result, status;
+
+	if (!strcmp(job->output, "-") && isatty(STDOUT_FILENO) &&
+	    job->format->flags & EXPORT_BINARY)
+		return complain("a binary trace is not written to a terminal: redirect standard output, or name a file (-o)");
+	catch_signals();
+	status = output_open(&output, job->output, job->file,
+			     kind_of(job->format));
+	if (status != EXIT_FINE) {
+		output_drop(&output);
+		return status;
+	}
+	options.path = output.path;
+	progress_start(&walk.progress, trace, recording, job->quiet);
+	result = job->format->export(trace, output.stream, &options);
+	progress_end(&walk.progress);
+	walk_end(&walk);
+	if (result < 0) {
+		output_drop(&output);
+		if (told_to_stop)
+			return complain("%s: not written: told to stop",
+					job->output);
+		return complain("%s: %s", job->output,
+				text[0] ? text : strerror(-result));
+	}
+	status = output_finish(&output);
+	if (status == EXIT_FINE)
+		status = report(job, trace, &walk);
+	/* what writes a directory reads in a process of its own, and fails if it found nothing */
+	if (status == EXIT_FINE && !(job->format->flags & EXPORT_DIRECTORY))
+		status = selection_found(&job->selection, trace, job->file);
+	return status;
+}
+
+static int export_selected(struct job *job, struct tb_trace *trace)
+{
+	unsigned int number;
+	int status;
+
+	status = selection_one(&job->selection, trace, job->file, "exported", &number);
+	if (status == EXIT_FINE)
+		status = selection_check(&job->selection, trace, job->file, number, 1);
+	if (status != EXIT_FINE)
+		return status;
+	if (selection_start(&job->selection, trace))
+		return complain("out of memory");
+	return export_trace(job, trace, number);
+}
+
+static int export_file(struct job *job)
+{
+	struct tb_trace *trace;
+	struct tb_error error;
+	char *made = NULL;
+	int status;
+
+	if (tb_trace_open(job->file, &trace, &error) < 0)
+		return complain_file(job->file, &error);
+	if (!job->output) {
+		made = strcmp(job->file, "-") ?
+		       output_name(job->file, job->format->ending) : strdup("-");
+		job->output = made;
+	}
+	status = job->output ? export_selected(job, trace) :
+			       complain("out of memory");
+	if (status == EXIT_FINE && strcmp(job->output, "-") && !job->quiet &&
+	    job->format->hint)
+		fprintf(stderr, "%s: %s\n", job->output, job->format->hint);
+	free(made);
+	tb_trace_close(trace);
+	return status;
+}
+
+static int choose_format(struct job *job, const char *name)
+{
+	char text[256] = "";
+	size_t i, used = 0;
+
+	for (i = 0; i < NR_FORMATS; i++) {
+		if (!strcmp(name, formats[i].name)) {
+			job->format = &formats[i];
+			return formats[i].export ? EXIT_FINE :
+			       complain("this tracebuf was built without the %s exporter",
+					name);
+		}
+		if (used < sizeof(text))
+			used += (size_t)snprintf(text + used,
+						 sizeof(text) - used, "%s%s",
+						 !i ? "" : i + 1 < NR_FORMATS ?
+						 ", " : " and ",
+						 formats[i].name);
+	}
+	return misused(&cmd_export, "there is no format '%s'; there are %s",
+		       name, text);
+}
+
+static int export_run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "format",    required_argument, NULL, 'f' },
+		{ "output",    required_argument, NULL, 'o' },
+		{ "input",     required_argument, NULL, 'i' },
+		{ "jsonl",     no_argument,       NULL, 'J' },
+		{ "fields",    no_argument,       NULL, 'F' },
+		{ "kallsyms",  required_argument, NULL, 'k' },
+		{ "quiet",     no_argument,       NULL, 'q' },
+		{ "verbose",   no_argument,       NULL, 'v' },
+		{ "help",      no_argument,       NULL, 'h' },
+		SELECTION_LONG,
+		{ 0 }
+	};
+	struct job job = { .file = NULL };
+	const char *format = "perfetto";
+	int option, taken, status;
+
+	while ((option = getopt_long(argc, argv, SELECTION_SHORT "f:o:i:k:qvh",
+				     long_options, NULL)) >= 0) {
+		taken = selection_option(&cmd_export, option, optarg,
+					 &job.selection);
+		if (taken < 0)
+			return EXIT_USAGE;
+		if (taken)
+			continue;
+		switch (option) {
+		case 'f':
+			format = optarg;
+			break;
+		case 'J':
+			format = "jsonl";
+			break;
+		case 'o':
+			job.output = optarg;
+			break;
+		case 'i':
+			job.file = optarg;
+			break;
+		case 'F':
+			job.fields = true;
+			break;
+		case 'k':
+			job.kallsyms = optarg;
+			break;
+		case 'q':
+			job.quiet = true;
+			break;
+		case 'v':
+			job.verbose = true;
+			break;
+		default:
+			return show_help(&cmd_export, option);
+		}
+	}
+	if (argc - optind > (job.file ? 0 : 1))
+		return misused(&cmd_export, "one file at a time");
+	if (optind < argc)
+		job.file = argv[optind];
+	if (!job.file)
+		job.file = DEFAULT_FILE;
+	status = choose_format(&job, format);
+	if (status != EXIT_FINE)
+		return status;
+	job.selection.threads = job.format->flags & EXPORT_CONTROL;
+	job.selection.control = job.format->flags & EXPORT_CONTROL ||
+				(job.verbose && job.format->flags & EXPORT_LINES);
+	if (job.kallsyms)
+		status = symbols_load(&job.symbols, job.kallsyms);
+	if (status == EXIT_FINE)
+		status = export_file(&job);
+	symbols_free(&job.symbols);
+	selection_free(&job.selection);
+	return status;
+}

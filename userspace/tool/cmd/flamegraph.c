@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf flamegraph - where events come from: the stacks recorded with them,
+ * merged, as a picture or as text for other tools.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tool/export/common.h"
+#include "tool/export/output.h"
+#include "tool/flame/flame.h"
+
+struct flame_job {
+	struct flame flame;
+	struct flame_look look;
+	const char *file, *output, *title;
+	bool collapsed, quiet;
+};
+
+static int flamegraph_run(int argc, char **argv);
+
+const struct command cmd_flamegraph = {
+	.name  = "flamegraph",
+	.run   = flamegraph_run,
+	.brief = "the stacks of events as a picture, or collapsed",
+	.help  =
+	"usage: tracebuf flamegraph [OPTIONS] [FILE]\n"
+	"\n"
+	"Merges the stacks of a trace's events (" DEFAULT_FILE "; '-' is standard input) and\n"
+	"draws them: what calls is below, what it calls above, as wide as it is frequent or\n"
+	"long.  The picture is one SVG file for any browser: click to zoom, / to search.\n"
+	"Stacks are recorded with 'record -e EVENT:stack' (of the kernel) and ':ustack' (of\n"
+	"the program).\n"
+	"\n"
+	"  -o, --output FILE     (FILE.svg beside the trace; collapsed: standard output)\n"
+	"      --collapsed       'thread;frame;frame WEIGHT' a line, for flamegraph.pl,\n"
+	"                        speedscope and others; times are ns\n"
+	"  -w, --weight WHAT     events: how many (default)\n"
+	"                        off-cpu: of sched_switch, until the thread runs again\n"
+	"                        on-cpu: of sched_switch, since the thread was switched to\n"
+	"                        field=NAME: sum of this field of the events\n"
+	"      --unfinished      off-cpu: those that do not run again count to the end\n"
+	"      --reverse         innermost frames first: who calls them\n"
+	"      --inverted        callers on top (an icicle graph)\n"
+	"      --threads         each thread by itself, not those of one name together\n"
+	"      --kernel          only frames of the kernel\n"
+	"      --user            only frames of programs\n"
+	"      --title TEXT\n"
+	"      --width PIXELS    of the picture where it is not fitted to a window (1200)\n"
+	"      --min-width PIXELS  narrower frames are not drawn (0.1)\n"
+	"  -i, --input FILE      the same as FILE\n"
+	SELECTION_HELP
+	"  -k, --kallsyms FILE   names for functions that the trace does not name:\n"
+	"                        /proc/kallsyms of the system that was recorded\n"
+	"  -q, --quiet           no remarks on standard error\n"
+	"  -h, --help\n",
+};
+
+enum {
+	OPTION_COLLAPSED = 0x300, OPTION_UNFINISHED, OPTION_REVERSE, OPTION_INVERTED,
+	OPTION_THREADS, OPTION_KERNEL, OPTION_USER, OPTION_TITLE, OPTION_WIDTH,
+	OPTION_LEAST,
+};
+
+static const struct option long_options[] = {
+	{ "output",     required_argument, NULL, 'o' },
+	{ "collapsed",  no_argument,       NULL, OPTION_COLLAPSED },
+	{ "weight",     required_argument, NULL, 'w' },
+	{ "unfinished", no_argument,       NULL, OPTION_UNFINISHED },
+	{ "reverse",    no_argument,       NULL, OPTION_REVERSE },
+	{ "inverted",   no_argument,       NULL, OPTION_INVERTED },
+	{ "threads",    no_argument,       NULL, OPTION_THREADS },
+	{ "kernel",     no_argument,       NULL, OPTION_KERNEL },
+	{ "user",       no_argument,       NULL, OPTION_USER },
+	{ "title",      required_argument, NULL, OPTION_TITLE },
+	{ "width",      required_argument, NULL, OPTION_WIDTH },
+	{ "min-width",  required_argument, NULL, OPTION_LEAST },
+	{ "input",      required_argument, NULL, 'i' },
+	{ "kallsyms",   required_argument, NULL, 'k' },
+	{ "quiet",      no_argument,       NULL, 'q' },
+	{ "help",       no_argument,       NULL, 'h' },
+	SELECTION_LONG,
+	{ 0 }
+};
+
+/* ---- options ---- */
+
+static int take_weight(struct flame *flame, const char *value)
+{
+	if (!strcmp(value, "events"))
+		flame->weight = FLAME_EVENTS;
+	else if (!strcmp(value, "off-cpu"))
+		flame->weight = FLAME_OFF_CPU;
+	else if (!strcmp(value, "on-cpu"))
+		flame->weight = FLAME_ON_CPU;
+	else if (!strncmp(value, "field=", 6) && value[6])
+		flame->weight = FLAME_FIELD;
+	else
+		return misused(&cmd_flamegraph, "weight: '%s' is not events, off-cpu, on-cpu or field=NAME",
+			       value);
+	flame->field = flame->weight == FLAME_FIELD ? value + 6 : NULL;
+	return EXIT_FINE;
+}
+
+static int take_least(struct flame_look *look, const char *value)
+{
+	const char *end = parse_decimal(value, &look->least);
+
+	if (end && !*end && look->least <= 1000)
+		return EXIT_FINE;
+	return misused(&cmd_flamegraph, "narrowest frame: '%s' is not a number of pixels from 0 to 1000",
+		       value);
+}
+
+static int take_option(struct flame_job *job, int option, const char *value)
+{
+	struct flame *flame = &job->flame;
+
+	switch (option) {
+	case 'o':
+		job->output = value;
+		break;
+	case 'i':
+		job->file = value;
+		break;
+	case 'k':
+		return symbols_load(&flame->symbols, value);
+	case 'q':
+		job->quiet = true;
+		break;
+	case 'w':
+		return take_weight(flame, value);
+	case OPTION_COLLAPSED:
+		job->collapsed = true;
+		break;
+	case OPTION_UNFINISHED:
+		flame->unfinished = true;
+		break;
+	case OPTION_REVERSE:
+		flame->reverse = true;
+		break;
+	case OPTION_INVERTED:
+		job->look.inverted = true;
+		break;
+	case OPTION_THREADS:
+		flame->threads = true;
+		break;
+	case OPTION_KERNEL:
+		flame->no_user = true;
+		break;
+	case OPTION_USER:
+		flame->no_kernel = true;
+		break;
+	case OPTION_TITLE:
+		job->title = value;
+		break;
+	case OPTION_WIDTH:
+		if (parse_u32(value, 200, 100000, &job->look.width))
+			return misused(&cmd_flamegraph, "width: '%s' is not a number of pixels from 200 to 100000",
+				       value);
+		break;
+	case OPTION_LEAST:
+		return take_least(&job->look, value);
+	}
+	return EXIT_FINE;
+}
+
+static int check_options(const struct flame_job *job)
+{
+	const struct flame *flame = &job->flame;
+
+	if (flame->no_kernel && flame->no_user)
+		return misused(&cmd_flamegraph, "--kernel and --user exclude each other: without them there are both");
+	if (flame->unfinished && flame->weight != FLAME_OFF_CPU)
+		return misused(&cmd_flamegraph, "--unfinished goes with --weight off-cpu");
+	if (job->collapsed && job->look.inverted)
+		return misused(&cmd_flamegraph, "--inverted is about the picture: it excludes --collapsed");
+	return EXIT_FINE;
+}
+
+/* ---- what is in the trace ---- */
+
+static bool has_switch(const struct selection *selection, const struct tb_trace *trace)
+{
+	const struct tb_format *format;
+	unsigned int i;
+
+	for (i = 0; (format = tb_trace_format_at(trace, i)); i++)
+		if (!strcmp(format->system, "sched") &&
+		    !strcmp(format->name, "sched_switch") &&
+		    (!selection->wanted || selection->wanted[i]))
+			return true;
+	return false;
+}
+
+static bool has_field(const struct flame *flame, const struct tb_trace *trace)
+{
+	const struct tb_format_field *field;
+	const struct tb_format *format;
+	unsigned int i;
+
+	for (i = 0; (format = tb_trace_format_at(trace, i)); i++) {
+		if (flame->selection.wanted && !flame->selection.wanted[i])
+			continue;
+		field = tb_format_field(format, flame->field);
+		if (field && field->width && !tb_field_is_text(field) && !field->count)
+			return true;
+	}
+	return false;
+}
+
+static int check_trace(const struct flame_job *job, const struct tb_trace *trace)
+{
+	const struct flame *flame = &job->flame;
+
+	if ((flame->weight == FLAME_OFF_CPU || flame->weight == FLAME_ON_CPU) &&
+	    !has_switch(&flame->selection, trace))
+		return complain("%s: times on and off the CPU are those of sched_switch, which is not %s: record it with 'tracebuf record -e sched_switch:stack'",
+				job->file, flame->selection.wanted ? "among the events chosen" :
+				"in the trace");
+	if (flame->weight == FLAME_FIELD && !has_field(flame, trace))
+		return complain("%s: none of the events chosen has a number '%s' ('tracebuf list -v -i' shows their fields)",
+				job->file, flame->field);
+	return EXIT_FINE;
+}
+
+static int nothing(const struct flame_job *job)
+{
+	const struct flame *flame = &job->flame;
+
+	if (flame->pending || flame->unknown || flame->negative || flame->idle)
+		return EXIT_FINE;
+	if (!flame->stackless)
+		return complain("%s: there are no events to show%s; 'tracebuf record -e EVENT:stack' records stacks, of programs with ':ustack'",
+				job->file, flame->selection.wanted ||
+				flame->selection.one_cpu || flame->selection.one_tid ||
+				flame->selection.from.given || flame->selection.to.given ?
+				" among those chosen" : "");
+	return complain("%s: none of %llu events has a stack%s: record them with 'tracebuf record -e %s:stack', with those of programs ':stack:ustack'",
+			job->file, (unsigned long long)flame->stackless,
+			flame->no_kernel ? " of a program" : flame->no_user ?
+			" of the kernel" : "",
+			flame->selection.patterns.count ?
+			flame->selection.patterns.list[0] : "sched_switch");
+}
+
+/* ---- out with it ---- */
+
+static void remarks(const struct flame_job *job)
+{
+	char text[512];
+	unsigned int i;
+
+	for (i = 0; !job->quiet && flame_remark(&job->flame, i, text, sizeof(text)); i++)
+		note("%s: %s", job->file, text);
+}
+
+static int write_result(struct flame_job *job)
+{
+	struct output output;
+	char title[512];
+	int result, status;
+
+	status = output_open(&output, job->output, job->file, OUTPUT_STREAM);
+	if (status != EXIT_FINE) {
+		output_drop(&output);
+		return status;
+	}
+	if (!job->title)
+		job->title = job->file;
+	export_clean(title, job->title, strnlen(job->title, sizeof(title) - 1));
+	job->look.title = title;
+	result = job->collapsed ? flame_collapsed(&job->flame, output.stream) :
+				  flame_svg(&job->flame, &job->look, output.stream);
+	if (result) {
+		output_drop(&output);
+		return complain("%s: %s", job->output, strerror(-result));
+	}
+	status = output_finish(&output);
+	if (status == EXIT_FINE)
+		remarks(job);
+	if (status == EXIT_FINE && !job->collapsed && !job->quiet && strcmp(job->output, "-"))
+		fprintf(stderr, "%s: open it in a browser\n", job->output);
+	return status;
+}
+
+static int flame_recording(struct flame_job *job, struct tb_trace *trace)
+{
+	struct flame *flame = &job->flame;
+	const struct tb_error *fault;
+	unsigned int number;
+	int result, status;
+
+	status = selection_one(&flame->selection, trace, job->file, "shown", &number);
+	if (status == EXIT_FINE)
+		status = selection_check(&flame->selection, trace, job->file, number, 1);
+	if (status != EXIT_FINE)
+		return status;
+	if (selection_start(&flame->selection, trace))
+		return complain("out of memory");
+	status = check_trace(job, trace);
+	if (status != EXIT_FINE)
+		return status;
+	result = flame_collect(flame, trace, job->quiet);
+	if (result)
+		return complain("%s: %s", job->file, strerror(-result));
+	if (!flame->tree.nodes[0].total)
+		status = nothing(job);
+	if (status == EXIT_FINE)
+		status = write_result(job);
+	if (flame->damaged)
+		status = complain_file(job->file, &flame->fault);
+	fault = tb_trace_fault(trace);
+	return fault ? complain_file(job->file, fault) : status;
+}
+
+/* The trace's name with another ending */
+static char *picture_name(const char *file)
+{
+	const char *slash = strrchr(file, '/'), *dot = strrchr(file, '.');
+	size_t length = dot && dot > (slash ? slash + 1 : file) ?
+			(size_t)(dot - file) : strlen(file);
+	char *name = malloc(length + sizeof(".svg"));
+
+	if (name) {
+		memcpy(name, file, length);
+		strcpy(name + length, ".svg");
+	}
+	return name;
+}
+
+static int flame_file(struct flame_job *job)
+{
+	struct tb_trace *trace;
+	struct tb_error error;
+	char *made = NULL;
+	int status;
+
+	if (tb_trace_open(job->file, &trace, &error) < 0)
+		return complain_file(job->file, &error);
+	if (!job->output)
+		job->output = made = job->collapsed || !strcmp(job->file, "-") ?
+				     strdup("-") : picture_name(job->file);
+	status = job->output ? flame_recording(job, trace) :
+			       complain("out of memory");
+	free(made);
+	tb_trace_close(trace);
+	return status;
+}
+
+static int flamegraph_run(int argc, char **argv)
+{
+	struct flame_job job = { .look = { .width = 1200, .least = 0.1 } };
+	int option, taken, status = EXIT_FINE;
+
+	while (status == EXIT_FINE &&
+	       (option = getopt_long(argc, argv, SELECTION_SHORT "o:w:i:k:qh",
+				     long_options, NULL)) >= 0) {
+		taken = selection_option(&cmd_flamegraph, option, optarg,
+					 &job.flame.selection);
+		if (taken < 0)
+			status = EXIT_USAGE;
+		else if (!taken && (option == 'h' || option == '?'))
+			return show_help(&cmd_flamegraph, option);
+		else if (!taken)
+			status = take_option(&job, option, optarg);
+	}
+	if (status == EXIT_FINE)
+		status = check_options(&job);
+	if (status == EXIT_FINE && argc - optind > (job.file ? 0 : 1))
+		status = misused(&cmd_flamegraph, "one file at a time");
+	if (optind < argc)
+		job.file = argv[optind];
+	if (!job.file)
+		job.file = DEFAULT_FILE;
+	if (status == EXIT_FINE)
+		status = flame_file(&job);
+	flame_tree_free(&job.flame.tree);
+	symbols_free(&job.flame.symbols);
+	selection_free(&job.flame.selection);
+	return status;
+}

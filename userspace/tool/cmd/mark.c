@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf mark - a text for humans in the trace, as a user-space writer of this very
+ * process.
+ */
+#include <errno.h>
+#include <string.h>
+#include "tool/tool.h"
+#include "tracebuf_record.h"
+
+/* what a chunk has beside the text: its header, who it is from, the record's first element */
+#define AROUND	192
+
+static int mark_run(int argc, char **argv);
+
+const struct command cmd_mark = {
+	.name  = "mark",
+	.run   = mark_run,
+	.brief = "put a text into what is being recorded",
+	.help  =
+	"usage: tracebuf mark [-p NAME] TEXT...\n"
+	"\n"
+	"Records TEXT as something that happens now; several words are joined by blanks.\n"
+	"Fails if nothing is being recorded, or the recording takes nothing from\n"
+	"programs ('tracebuf enable user' opens it).  Programs do the same with\n"
+	"tb_write_mark() of tracebuf_record.h.\n"
+	"\n"
+	PROVIDER_HELP
+	"  -h, --help\n",
+};
+
+static int cannot(const char *what, int result)
+{
+	switch (result) {
+	case -ENOENT:
+	case -ENXIO:
+	case -ENODEV:
+		return complain("%s is not there: the module is not loaded ('modprobe tracebuf' as root), or it knows no user-space writers",
+				what);
+	case -EACCES:
+	case -EPERM:
+		return complain("no permission: %s is closed to this user", what);
+	}
+	return complain("%s: %s", what, strerror(-result));
+}
+
+static int mark(struct tb_arbiter *arbiter, const char *provider, const char *text)
+{
+	int target = tb_arbiter_target(arbiter, provider), result;
+	struct tb_writer_stats stats;
+	struct tb_writer *writer;
+
+	if (target == -ENOENT)
+		return complain("there is no provider '%s'; 'tracebuf provider list' tells which there are",
+				provider);
+	if (target == -EMSGSIZE)
+		return complain("the text is too long for the buffers of provider '%s'", provider);
+	if (target < 0)
+		return complain("provider '%s': %s", provider, strerror(-target));
+	if (tb_arbiter_closed(arbiter, (unsigned int)target))
+		return complain("provider '%s' is closed to programs: 'tracebuf enable -p %s user' opens it",
+				provider, provider);
+	writer = tb_writer_create(arbiter, (unsigned int)target, TB_FULL_DROP);
+	if (tb_writer_is_null(writer))
+		return complain("the kernel takes no writer for '%s'", provider);
+	tb_put_mark(writer, text, strlen(text));
+	result = tb_writer_flush(writer);
+	tb_writer_read_stats(writer, &stats);
+	tb_writer_destroy(writer);
+	if (result < 0)
+		return complain("could not hand it over: %s", strerror(-result));
+	if (stats.lost)
+		return complain("the text is too long");
+	if (stats.refused)
+		return complain("provider '%s' did not take it: does it record? ('tracebuf status' tells)",
+				provider);
+	return EXIT_FINE;
+}
+
+static int mark_run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		PROVIDER_LONG,
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 }
+	};
+	struct tb_arbiter_options options = {
+		.chunk_bytes = TB_CHUNK_BYTES_MIN, .chunks = TB_CHUNKS_MIN,
+	};
+	const char *provider = "kernel";
+	char text[TB_CHUNK_BYTES_MAX];
+	struct tb_arbiter *arbiter;
+	size_t used = 0;
+	int option, result;
+
+	while ((option = getopt_long(argc, argv, "p:h", long_options, NULL)) >= 0) {
+		if (option != 'p')
+			return show_help(&cmd_mark, option);
+		provider = optarg;
+	}
+	if (optind == argc)
+		return misused(&cmd_mark, "what is the text?");
+	for (; optind < argc; optind++) {
+		size_t length = strlen(argv[optind]);
+
+		if (used + length + 2 > TB_EVENT_BYTES_MAX)
+			return complain("the text is too long: it may have %u bytes",
+					TB_EVENT_BYTES_MAX - 2);
+		if (used)
+			text[used++] = ' ';
+		memcpy(text + used, argv[optind], length);
+		used += length;
+	}
+	text[used] = 0;
+	/* no larger than it must be: a chunk must find room in a buffer of the recording */
+	while (options.chunk_bytes < used + AROUND && options.chunk_bytes < TB_CHUNK_BYTES_MAX)
+		options.chunk_bytes *= 2;
+	result = tb_arbiter_create(&options, &arbiter);
+	if (result < 0)
+		return cannot(TB_PRODUCER_PATH, result);
+	result = mark(arbiter, provider, text);
+	tb_arbiter_destroy(arbiter);
+	return result;
+}

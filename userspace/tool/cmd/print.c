@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf print - one event a line, all CPUs in time order.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tool/export/export.h"
+#include "tool/show/print_line.h"
+#include "tool/show/selection.h"
+
+struct print {
+	const char *file;
+	struct selection selection;
+	struct symbols symbols;
+	struct print_line line;
+	struct jsonl *jsonl;		/* NULL: text */
+	bool verbose, fields, objects;
+	uint64_t max, printed;
+};
+
+static int print_run(int argc, char **argv);
+
+const struct command cmd_print = {
+	.name  = "print",
+	.run   = print_run,
+	.brief = "show a trace as text, one event a line",
+	.help  =
+	"usage: tracebuf print [OPTIONS] [FILE]\n"
+	"\n"
+	"Shows a trace file (" DEFAULT_FILE "; '-' is standard input) in time order:\n"
+	"\n"
+	"  task-tid [cpu] context time: system:event: text\n"
+	"\n"
+	"The text is that of the event's print format, as the kernel itself would show\n"
+	"it, system calls with their names; where there is none (fast forms), and with\n"
+	"--fields, it is name=value of all fields.\n"
+	"The context is two characters, known of composite events only: h in a hard\n"
+	"interrupt, s in a softirq, H in a hard interrupt inside a softirq, z in an\n"
+	"NMI; then the preemption depth.  Where events are missing, a line between\n"
+	"'--' says how many, why and when.\n"
+	"\n"
+	"What programs have written with libtracebuf is shown at the time at which they\n"
+	"wrote it, with '...' for the CPU, which is not known (so --cpu leaves it out):\n"
+	"\n"
+	"  task-tid [...] .. time: user:CATEGORY: begin NAME argument=value\n"
+	"\n"
+	"  -i, --input FILE      the same as FILE\n"
+	SELECTION_HELP
+	"  -n, --max N           stop after N lines\n"
+	"      --raw-ticks       ticks of the trace clock instead of seconds\n"
+	"  -f, --fields          name=value of all fields\n"
+	"      --jsonl           one JSON object per event (docs/export.md)\n"
+	"  -k, --kallsyms FILE   names for functions: /proc/kallsyms of the system that\n"
+	"                        was recorded (as root), or a copy\n"
+	"  -v, --verbose         control events, too (clock, threads, chunks); and which print\n"
+	"                        formats could not be used\n"
+	"  -h, --help\n",
+};
+
+static const struct option long_options[] = {
+	{ "input",     required_argument, NULL, 'i' },
+	{ "max",       required_argument, NULL, 'n' },
+	{ "raw-ticks", no_argument,       NULL, 'R' },
+	{ "fields",    no_argument,       NULL, 'f' },
+	{ "kallsyms",  required_argument, NULL, 'k' },
+	{ "verbose",   no_argument,       NULL, 'v' },
+	{ "jsonl",     no_argument,       NULL, 'J' },
+	{ "help",      no_argument,       NULL, 'h' },
+	SELECTION_LONG,
+	{ 0 }
+};
+
+static int print_events(struct print *print, struct tb_trace *trace)
+{
+	struct selection *selection = &print->selection;
+	const struct tb_error *fault;
+	struct tb_cursor *cursor;
+	struct tb_view view;
+	int result;
+
+	result = tb_cursor_open(trace, &cursor);
+	if (result >= 0 && selection->from.given)
+		result = tb_cursor_seek(cursor, selection->from_ticks);
+	while (result >= 0 && print->printed < print->max &&
+	       (result = next_event(cursor, &view)) > 0 &&
+	       !selection_over(selection, &view)) {
+		if (!selection_wants(selection, &view))
+			continue;
+		if (print->jsonl)
+			jsonl_event(print->jsonl, &view);
+		else
+			print_line(stdout, &print->line, &view);
+		print->printed++;
+	}
+	if (result < 0) {
+		tb_cursor_close(cursor);
+		return complain("%s: %s", print->file, strerror(-result));
+	}
+	fault = tb_cursor_fault(cursor);
+	result = fault ? complain_file(print->file, fault) : EXIT_FINE;
+	if (tb_cursor_uncommitted(cursor))
+		note("%s: %" PRIu64 " event%s had not been written completely and %s left out",
+		     print->file, tb_cursor_uncommitted(cursor),
+		     plural(tb_cursor_uncommitted(cursor)),
+		     was(tb_cursor_uncommitted(cursor)));
+	tb_cursor_close(cursor);
+	return result;
+}
+
+static int print_objects(struct print *print, struct tb_trace *trace)
+{
+	int result;
+
+	print->jsonl = jsonl_open(trace, stdout, print->selection.base);
+	if (!print->jsonl)
+		return complain("out of memory");
+	result = print_events(print, trace);
+	/* what could not be written is stdout's error, and told at the end */
+	jsonl_close(print->jsonl);
+	print->jsonl = NULL;
+	return result;
+}
+
+static int print_recording(struct print *print, struct tb_trace *trace)
+{
+	int result;
+
+	if (selection_start(&print->selection, trace))
+		return complain("out of memory");
+	if (print->objects)
+		return print_objects(print, trace);
+	print->line.trace = trace;
+	print->line.base = print->selection.base;
+	if (print->fields)
+		return print_events(print, trace);
+	print->line.formats = print_format_open(trace, &print->symbols);
+	if (!print->line.formats)
+		return complain("out of memory");
+	result = print_events(print, trace);
+	if (print->verbose)
+		print_format_complain(print->line.formats);
+	print_format_close(print->line.formats);
+	print->line.formats = NULL;
+	return result;
+}
+
+static void print_heading(const struct print *print, unsigned int number,
+			  unsigned int count)
+{
+	if (print->objects)
+		printf("{\"type\":\"recording\",\"number\":%u,\"of\":%u}\n",
+		       number, count);
+	else
+		printf("# recording %u of %u\n", number, count);
+}
+
+static int print_recordings(struct print *print, struct tb_trace *trace)
+{
+	unsigned int first, count, i;
+	int result = EXIT_FINE, status;
+
+	status = selection_recordings(&print->selection, trace, print->file, &first, &count);
+	if (status != EXIT_FINE)
+		return status;
+	status = selection_check(&print->selection, trace, print->file, first,
+				 count);
+	for (i = first; status != EXIT_WRONG && i < first + count; i++) {
+		tb_trace_select(trace, i);
+		if (count > 1)
+			print_heading(print, i + 1, count);
+		result = print_recording(print, trace);
+		if (result)
+			status = result;
+	}
+	/* nothing may have been asked for */
+	if (i > first && print->max && result == EXIT_FINE &&
+	    selection_found(&print->selection, trace, print->file))
+		status = EXIT_WRONG;
+	return status;
+}
+
+static int print_trace(struct print *print)
+{
+	const struct tb_error *fault;
+	struct tb_trace *trace;
+	struct tb_error error;
+	int status;
+
+	if (tb_trace_open(print->file, &trace, &error) < 0)
+		return complain_file(print->file, &error);
+	status = print_recordings(print, trace);
+	fault = tb_trace_fault(trace);
+	if (fault && print->printed < print->max) {
+		status = complain_file(print->file, fault);
+		note("%zu block%s could be read, %" PRIu64 " line%s %s printed",
+		     tb_trace_blocks(trace), plural(tb_trace_blocks(trace)),
+		     print->printed, plural(print->printed), was(print->printed));
+	}
+	tb_trace_close(trace);
+	return status;
+}
+
+static int print_run(int argc, char **argv)
+{
+	struct print print = { .file = NULL, .max = UINT64_MAX };
+	struct selection *selection = &print.selection;
+	const char *kallsyms = NULL;
+	uint32_t number;
+	int option, taken, status = EXIT_FINE;
+
+	while ((option = getopt_long(argc, argv, SELECTION_SHORT "i:n:Rfk:vh",
+				     long_options, NULL)) >= 0) {
+		taken = selection_option(&cmd_print, option, optarg, selection);
+		if (taken < 0)
+			return EXIT_USAGE;
+		if (taken)
+			continue;
+		switch (option) {
+		case 'i':
+			print.file = optarg;
+			break;
+		case 'n':
+			if (parse_u32(optarg, 0, UINT32_MAX, &number))
+				return misused(&cmd_print, "'%s' is not a number of lines",
+					       optarg);
+			print.max = number;
+			break;
+		case 'R':
+			print.line.ticks = true;
+			break;
+		case 'f':
+			print.fields = true;
+			break;
+		case 'J':
+			print.objects = true;
+			break;
+		case 'k':
+			kallsyms = optarg;
+			break;
+		case 'v':
+			selection->control = print.verbose = true;
+			break;
+		default:
+			return show_help(&cmd_print, option);
+		}
+	}
+	if (print.line.ticks && selection->base != TB_TIME_MONOTONIC)
+		return misused(&cmd_print, "--raw-ticks and --time exclude each other");
+	if (print.objects && (print.line.ticks || print.fields))
+		return misused(&cmd_print, "--jsonl has nanoseconds, and all fields: it excludes --raw-ticks and --fields");
+	if (argc - optind > (print.file ? 0 : 1))
+		return misused(&cmd_print, "one file at a time");
+	if (optind < argc)
+		print.file = argv[optind];
+	if (!print.file)
+		print.file = DEFAULT_FILE;
+	if (kallsyms)
+		status = symbols_load(&print.symbols, kallsyms);
+	if (!status)
+		status = print_trace(&print);
+	symbols_free(&print.symbols);
+	selection_free(selection);
+	return status;
+}

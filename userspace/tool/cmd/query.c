@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf query - SQL on a trace, without an export.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "tool/query/query.h"
+#include "tool/show/selection.h"
+
+static int query_run_command(int argc, char **argv);
+
+const struct command cmd_query = {
+	.name  = "query",
+	.run   = query_run_command,
+	.brief = "ask a trace questions, in SQL or by name",
+	.help  =
+	"usage: tracebuf query [OPTIONS] FILE SQL\n"
+	"       tracebuf query [OPTIONS] FILE NAME\n"
+	"       tracebuf query --list\n"
+	"       tracebuf query --schema FILE [TABLE]\n"
+	"\n"
+	"Answers questions about a trace file ('-' is standard input): in SQL, as SQLite has\n"
+	"it, or those that have a name.  There is a table for each event, and what lasts:\n"
+	"slices, wakeups, off_cpu, block_io; docs/query.md explains them.  The tables are\n"
+	"those that 'tracebuf export -f sqlite' writes.  With '-' for SQL it is read from\n"
+	"standard input.\n"
+	"\n"
+	"  -n, --name NAME       a question that has a name\n"
+	"  -l, --list            which there are; with -v their SQL\n"
+	"  -s, --schema          which tables and columns there are\n"
+	"  -f, --file SQLFILE    SQL from a file\n"
+	"  -i, --input FILE      the same as FILE\n"
+	"      --csv             rows as CSV, below the names of columns\n"
+	"      --no-header       CSV without the names of columns\n"
+	"      --json            rows as an array of JSON objects\n"
+	"  -H, --header          the same as --csv\n"
+	"  -T, --time BASE       mono (default), boot or real: times of that clock\n"
+	"  -r, --recording N     of a file with several: number N, from 1\n"
+	"  -v, --verbose         say how much of the trace was looked at\n"
+	"  -h, --help\n"
+	"\n"
+	"  tracebuf query trace.tbuf cpu\n"
+	"  tracebuf query trace.tbuf 'select comm, sum(duration) from run_slices group by comm'\n",
+};
+
+struct job {
+	const char *file, *name, *sql, *sql_file;
+	char *text;			/* what was read */
+	enum query_format format;
+	struct selection selection;	/* clock and recording */
+	bool no_header, schema, list, verbose;
+};
+
+/* ---- signals ---- */
+
+static sqlite3 *running;
+
+static void on_signal(int number)
+{
+	query_stopped = number;
+	if (running)
+		sqlite3_interrupt(running);
+}
+
+/* A second signal ends the program at once */
+static void catch_signals(sqlite3 *sqlite)
+{
+	struct sigaction action = {
+		.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND,
+	};
+
+	running = sqlite;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- what is asked ---- */
+
+static void list(const struct job *job)
+{
+	const struct query_named *named;
+
+	for (named = query_named; named->name; named++) {
+		printf("%-15s %s\n", named->name, named->brief);
+		if (job->verbose)
+			printf("\n%s;\n\n", named->sql);
+	}
+}
+
+static const struct query_named *find_named(const char *name)
+{
+	const struct query_named *named;
+
+	for (named = query_named; named->name; named++)
+		if (!strcmp(named->name, name))
+			return named;
+	return NULL;
+}
+
+/* Is it one word, as names are and no statement is? */
+static bool is_name(const char *text)
+{
+	return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz-_0123456789")];
+}
+
+static int wrong_name(const char *name)
+{
+	const struct query_named *named;
+	struct nearest nearest;
+	char text[256];
+
+	nearest_start(&nearest, name);
+	for (named = query_named; named->name; named++)
+		nearest_offer(&nearest, NULL, named->name);
+	complain("there is no question called '%s'%s", name,
+		 nearest_text(&nearest, text, sizeof(text)));
+	fputs("'tracebuf query --list' shows which there are\n", stderr);
+	return EXIT_USAGE;
+}
+
+static char *read_all(FILE *in)
+{
+	char *text = NULL;
+	size_t size = 0;
+	ssize_t length = getdelim(&text, &size, 0, in);
+
+	if (length < 0 && !ferror(in) && text) {
+		text[0] = 0;
+		return text;
+	}
+	if (length < 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static int read_sql(struct job *job)
+{
+	bool standard = !strcmp(job->sql_file, "-");
+	FILE *in;
+
+	if (standard && !strcmp(job->file, "-"))
+		return misused(&cmd_query, "standard input is either the trace or the SQL");
+	in = standard ? stdin : fopen(job->sql_file, "re");
+	if (in)
+		job->text = read_all(in);
+	if (!job->text)
+		complain("%s: %s", job->sql_file, strerror(errno));
+	if (in && !standard)
+		fclose(in);
+	job->sql = job->text;
+	return job->text ? EXIT_FINE : EXIT_WRONG;
+}
+
+/* Which SQL is meant */
+static int choose(struct job *job)
+{
+	const struct query_named *named;
+
+	if (job->sql_file)
+		return read_sql(job);
+	if (!job->name && job->sql && is_name(job->sql))
+		job->name = job->sql;
+	if (!job->name)
+		return EXIT_FINE;
+	named = find_named(job->name);
+	if (!named)
+		return wrong_name(job->name);
+	job->sql = named->sql;
+	return EXIT_FINE;
+}
+
+/* ---- the answer ---- */
+
+/* What a question with a name is about may not be in the trace at all */
+static int check_named(struct query *query, const struct job *job)
+{
+	const struct query_named *named = job->name ? find_named(job->name) : NULL;
+	char text[256];
+
+	if (named && query_lacks(query, named->needs, text, sizeof(text)))
+		return complain("%s has no %s recorded, which '%s' is answered from",
+				job->file, text, named->name);
+	return EXIT_FINE;
+}
+
+static void say_figures(const struct query *query)
+{
+	const struct query_figures *figures = &query->figures;
+
+	note("blocks %llu of %zu, events %llu, scans %llu, indexes %llu",
+	     (unsigned long long)figures->blocks, tb_trace_blocks(query->trace),
+	     (unsigned long long)figures->events,
+	     (unsigned long long)figures->scans,
+	     (unsigned long long)figures->stores);
+}
+
+static int show_schema(struct query *query, const struct job *job)
+{
+	if (query_schema(query, job->sql))
+		return EXIT_FINE;
+	return complain("%s has no event '%s' recorded, and there is no table of that name",
+			job->file, job->sql);
+}
+
+static int ask(struct query *query, const struct job *job)
+{
+	int status;
+
+	if (job->schema)
+		return show_schema(query, job);
+	status = check_named(query, job);
+	if (status != EXIT_FINE)
+		return status;
+	catch_signals(query->db->sqlite);
+	status = query_run(query, job->sql, job->format, !job->no_header);
+	running = NULL;
+	if (job->verbose)
+		say_figures(query);
+	return status;
+}
+
+/* What the trace itself has wrong */
+static int report(const struct query *query, const struct job *job, int status)
+{
+	const struct tb_error *fault = tb_trace_fault(query->trace);
+
+	if (query->uncommitted)
+		note("%s: %llu event%s had not been written completely and %s left out",
+		     job->file, (unsigned long long)query->uncommitted,
+		     plural(query->uncommitted), was(query->uncommitted));
+	if (query->damaged)
+		status = complain_file(job->file, &query->damage);
+	if (fault) {
+		status = complain_file(job->file, fault);
+		note("%zu block%s could be read, the answer is of %s",
+		     tb_trace_blocks(query->trace), plural(tb_trace_blocks(query->trace)),
+		     tb_trace_blocks(query->trace) == 1 ? "this one" : "these");
+	}
+	return status;
+}
+
+static int ask_trace(struct job *job, struct tb_trace *trace)
+{
+	struct query query;
+	unsigned int number;
+	int result, status;
+
+	status = selection_one(&job->selection, trace, job->file, "asked", &number);
+	if (status != EXIT_FINE)
+		return status;
+	result = query_open(&query, trace, job->file, job->selection.base);
+	if (result < 0)
+		status = complain("%s: %s", job->file,
+				  query.db && query.db->message[0] ?
+				  query.db->message : strerror(-result));
+	else
+		status = report(&query, job, ask(&query, job));
+	query_close(&query);
+	return status;
+}
+
+static int ask_file(struct job *job)
+{
+	struct tb_trace *trace;
+	struct tb_error error;
+	int status = job->schema ? EXIT_FINE : choose(job);
+
+	if (status != EXIT_FINE)
+		return status;
+	if (tb_trace_open(job->file, &trace, &error) < 0)
+		return complain_file(job->file, &error);
+	status = ask_trace(job, trace);
+	tb_trace_close(trace);
+	return status;
+}
+
+/* ---- the command line ---- */
+
+/* FILE, and what is asked */
+static int take_words(struct job *job, int count, char **words)
+{
+	bool asked = job->name || job->sql_file;
+
+	if (!job->file && (count || asked || job->schema)) {
+		job->file = count ? *words : DEFAULT_FILE;
+		words += count != 0;
+		count -= count != 0;
+	}
+	if (count && !asked) {
+		job->sql = *words++;
+		count--;
+	}
+	if (count)
+		return misused(&cmd_query, "there is one question too many: '%s'",
+			       *words);
+	if (!job->sql && !asked && !job->schema)
+		return misused(&cmd_query, "what is asked? SQL or a name (--list) goes behind the file");
+	if (job->sql && !job->schema && !strcmp(job->sql, "-"))
+		job->sql_file = "-";
+	return EXIT_FINE;
+}
+
+static int query_run_command(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "name",      required_argument, NULL, 'n' },
+		{ "list",      no_argument,       NULL, 'l' },
+		{ "schema",    no_argument,       NULL, 's' },
+		{ "file",      required_argument, NULL, 'f' },
+		{ "input",     required_argument, NULL, 'i' },
+		{ "csv",       no_argument,       NULL, 'c' },
+		{ "json",      no_argument,       NULL, 'j' },
+		{ "header",    no_argument,       NULL, 'H' },
+		{ "no-header", no_argument,       NULL, 'N' },
+		{ "time",      required_argument, NULL, 'T' },
+		{ "recording", required_argument, NULL, 'r' },
+		{ "verbose",   no_argument,       NULL, 'v' },
+		{ "help",      no_argument,       NULL, 'h' },
+		{ 0 }
+	};
+	struct job job = { .file = NULL };
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "n:lsf:i:HT:r:vh", options,
+				     NULL)) >= 0) {
+		switch (option) {
+		case 'n':
+			job.name = optarg;
+			break;
+		case 'l':
+			job.list = true;
+			break;
+		case 's':
+			job.schema = true;
+			break;
+		case 'f':
+			job.sql_file = optarg;
+			break;
+		case 'i':
+			job.file = optarg;
+			break;
+		case 'c':
+			job.format = QUERY_CSV;
+			break;
+		case 'j':
+			job.format = QUERY_JSON;
+			break;
+		case 'H':
+			job.format = QUERY_CSV;
+			break;
+		case 'N':
+			job.no_header = true;
+			break;
+		case 'T':
+		case 'r':
+			if (selection_option(&cmd_query, option, optarg,
+					     &job.selection) < 0)
+				return EXIT_USAGE;
+			break;
+		case 'v':
+			job.verbose = true;
+			break;
+		default:
+			return show_help(&cmd_query, option);
+		}
+	}
+	if (job.list) {
+		list(&job);
+		return EXIT_FINE;
+	}
+	if (job.no_header && job.format != QUERY_CSV)
+		return misused(&cmd_query, "--no-header is for --csv");
+	if (job.name && job.sql_file)
+		return misused(&cmd_query, "--name and --file exclude each other");
+	status = take_words(&job, argc - optind, argv + optind);
+	if (status == EXIT_FINE)
+		status = ask_file(&job);
+	free(job.text);
+	return status;
+}

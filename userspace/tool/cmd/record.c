@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf record - record into a file until a command ends, a time is over
+ * or a signal comes.
+ *
+ * Here it is set up and begun; record/loop.c is what goes on then.  Signals come through a
+ * descriptor.  However it ends - by itself,
+ * by Ctrl-C, with a full disk - the recording is stopped, what is in the
+ * buffers is fetched, the table is shown, and the file is valid.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "tool/record/record.h"
+#include "tool/signals.h"
+
+#define OPTION_FIFO 0x200
+#define OPTION_BUFFERED 0x201
+#define OPTION_COMPRESS 0x202
+#define OPTION_THREADS 0x203
+#define OPTION_BACKLOG 0x204
+
+static int record_run(int argc, char **argv);
+
+const struct command cmd_record = {
+	.name  = "record",
+	.run   = record_run,
+	.brief = "record into a file",
+	.help  =
+	"usage: tracebuf record [OPTIONS] [-- COMMAND ARGUMENTS...]\n"
+	"\n"
+	"Records into a file until COMMAND ends, the time is over, or Ctrl-C; then\n"
+	"shows per CPU what was recorded and what was lost.  With a COMMAND the exit\n"
+	"status is that of the command, if the recording went well.  One that has not\n"
+	"ended by then gets SIGTERM; Ctrl-C once more kills it.  In circular mode\n"
+	"SIGUSR1 takes a snapshot of what the buffers hold (see 'snapshot').\n"
+	"With --rotate SIGUSR2 begins a new file.\n"
+	"\n"
+	SERIES_HELP
+	"      --compress ALGO   zstd, or zstd:LEVEL, 1..19 (3); everything that reads traces\n"
+	"                        reads them; 'zstd -d' makes them plain\n"
+	"      --threads N       that compress, 1..64 (the number of CPUs, at most 4)\n"
+	READERS_HELP
+	"      --buffered        write through the page cache, even if the file system has\n"
+	"                        O_DIRECT\n"
+	"      --backlog SIZE    how much may wait in memory, beyond the buffers, for a disk that\n"
+	"                        is late (1/16 of the memory available, 16M to 1G; 0: nothing)\n"
+	RECORD_HELP(DEFAULT_FILE),
+};
+
+/* ---- before ---- */
+
+static int catch_signals(struct record *record)
+{
+	static const int numbers[] = {
+		SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1, SIGUSR2,
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	/* a file that has got as long as it may be is like a disk that is full */
+	signal(SIGXFSZ, SIG_IGN);
+	record->signals = signals_open(numbers, sizeof(numbers) / sizeof(numbers[0]));
+	return record->signals < 0 ? record->signals : 0;
+}
+
+/* Configuration and events; EXIT_* */
+static int record_set_up(struct record *record)
+{
+	struct tb_device *device = record->device;
+	const struct tb_query *query = &record->query;
+
+	if (query->state == TB_STATE_RUNNING)
+		return recording_already(device);
+	/* a provider somebody has set up stays as it is */
+	if (!record->provider || record->setup.given || !query->map_bytes) {
+		setup_size(device, &record->setup, (struct sizes_for){
+			.live = record->stream || !strcmp(record->output, "-"),
+			.file_bytes = record->series.bytes,
+		});
+		if (setup_apply(device, &record->setup))
+			return EXIT_WRONG;
+	}
+	/* blocks are taken as they come: what programs write overwrites nothing of it */
+	if (tb_device_query(device, &record->query) < 0)
+		return complain("cannot read the state");
+	record->choice.reads = !query->map_bytes || query->mode == TB_MODE_STREAMING;
+	if (record->provider && record->defaults && query->nr_enabled &&
+	    !record->choice.nr_filters)
+		return record->choice.quota_given || record->choice.open ?
+		       choice_quota(device, &record->choice, false) : EXIT_FINE;
+	record->chosen = true;
+	return choice_set(device, &record->choice);
+}
+
+static unsigned int compress_threads(const struct record *record)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (record->threads)
+		return record->threads;
+	return cpus < 1 ? 1 : cpus > 4 ? 4 : (unsigned int)cpus;
+}
+
+/* The file, and who reads for it; EXIT_* */
+static int record_open(struct record *record)
+{
+	struct sink *sink = &record->sink;
+	const char *output = record->output;
+	struct sink_way way = {
+		/* standard output is shared, and may be anywhere in its file */
+		.direct = (!record->buffered || record->reader_sets.text) &&
+			  !record->stream && !record->channels && strcmp(output, "-"),
+		.buffered = record->buffered,
+		.parts = record->series.given,
+		.compress = record->compress,
+		.level = record->level,
+		.threads = compress_threads(record),
+		.block_bytes = record->query.buffer_bytes,
+		.most = record->series.bytes,
+		.backlog = record->query.mode == TB_MODE_STREAMING ? &record->backlog : NULL,
+	};
+	int result;
+
+	record->backlog.rings = record->query.nr_cpus;
+	record->backlog.ring_blocks = record->query.buffers;
+	if (!record->backlog_given)
+		record->backlog.limit = sizes_backlog_here();
+
+	if (record->series.given) {
+		if (record->query.mode != TB_MODE_STREAMING)
+			return complain("--rotate is for streaming mode, this is %s mode: one file gets all of it at the end",
+					tb_mode_name(record->query.mode));
+		record->reader = record_reader(record);
+		if (!record->reader || series_next(&record->series, output))
+			return EXIT_WRONG;
+		output = record->series.name;
+	}
+	if (sink_open(sink, output))
+		return EXIT_WRONG;
+	/* not before: a FIFO is waited for until it has a reader; but before there are threads */
+	result = catch_signals(record);
+	if (result < 0)
+		return complain("signals: %s", strerror(-result));
+	sink->way = way;
+	if (record->reader_sets.text) {
+		record->readers = readers_open(record);
+		if (!record->readers)
+			return EXIT_WRONG;
+	}
+	if (sink_use(sink, &way))
+		return EXIT_WRONG;
+	sink->no_stacks = record->chosen && !choice_stacks(&record->choice);
+	if (record->verbose && !record->readers)
+		sink_describe(sink);
+	return EXIT_FINE;
+}
+
+/* Everything up to the running recording; EXIT_* */
+static int record_prepare(struct record *record)
+{
+	struct tb_device *device = record->device;
+	int result;
+
+	result = tb_device_query(device, &record->query);
+	if (result < 0)
+		return complain("cannot read the state: %s", strerror(-result));
+	result = record_set_up(record);
+	if (result)
+		return result;
+	result = tb_device_map(device, NULL, NULL);
+	if (result < 0)
+		return complain("cannot map the buffers: %s", strerror(-result));
+	result = tb_device_query(device, &record->query);
+	if (result < 0)
+		return complain("cannot read the state: %s", strerror(-result));
+	if (!record->quiet)
+		setup_show(&record->setup, &record->query);
+	record->each = calloc(record->query.nr_cpus + 1, sizeof(*record->each));
+	if (!record->each)
+		return complain("out of memory");
+	if (!record->query.nr_enabled && !choice_users(&record->choice))
+		note("warning: no event is enabled");
+	if (record->reader_sets.text &&
+	    reader_sets_make(&record->reader_sets, record->query.nr_cpus))
+		return EXIT_WRONG;
+	if (record->fifo) {
+		record->channels = channels_open(device, &record->query);
+		if (!record->channels)
+			return EXIT_WRONG;
+	}
+	if (record->command) {
+		result = workload_prepare(&record->workload, record->command);
+		if (result < 0)
+			return complain("cannot fork: %s", strerror(-result));
+	}
+	/* the command keeps those it had; what compresses takes more than is good for others */
+	record->service.hurry = !record->compress;
+	if (service_priority(&record->service))
+		return EXIT_WRONG;
+	result = record_open(record);
+	if (result)
+		return result;
+	if ((record->chosen || record->who.given) &&
+	    who_apply(device, &record->who, (uint32_t)record->workload.pid))
+		return EXIT_WRONG;
+	result = tb_device_start(device, record->start_flags |
+				 TB_START_STOP_ON_CLOSE);
+	if (result < 0)
+		return start_failed(device, result);
+	/* from here on there is something that takes the place of what was recorded before */
+	sink_begin(&record->sink);
+	series_trim(&record->series);
+	return EXIT_FINE;
+}
+
+static int record_go(struct record *record)
+{
+	int status, result = 0;
+	bool ended;
+
+	record->device = open_device(record->provider, TB_DEVICE_NONBLOCK);
+	if (!record->device)
+		return EXIT_WRONG;
+	/* nothing is recorded there any more */
+	if (record->provider && is_previous(record->device, record->provider)) {
+		status = save_device(record->device, record->provider, record->output, false);
+		tb_device_close(record->device);
+		return status;
+	}
+	record->reader = record->device;
+	record->sink.fd = -1;
+	status = record_prepare(record);
+	if (status == EXIT_FINE) {
+		service_ready(&record->service);
+		record->progress = !record->quiet && isatty(STDERR_FILENO);
+		record->started = now_ns();
+		if (record->command)
+			result = workload_go(&record->workload);
+		if (result < 0) {
+			complain("%s: cannot be run: %s", record->command[0],
+				 strerror(-result));
+			record->quiet = true;
+			record_finish(record, 0);	/* a valid file */
+			status = result == -ENOENT ? 127 : 126;
+		} else {
+			result = record_loop(record);
+			status = record_finish(record,
+					       result == -EIO ? 0 : result);
+		}
+	} else {
+		sink_close(&record->sink);
+	}
+	ended = workload_ended(&record->workload);
+	workload_end(&record->workload, record->signals);
+	if (status == EXIT_FINE && ended && !record->caught)
+		status = workload_status(&record->workload);
+	free(record->each);
+	readers_close(record->readers);
+	free(record->reader_sets.list);
+	channels_close(record->channels);
+	if (record->reader != record->device)
+		tb_device_close(record->reader);
+	tb_device_close(record->device);
+	return status;
+}
+
+static int compress_option(const char *value, struct record *record)
+{
+	uint32_t level = 0;
+
+	if (strncmp(value, "zstd", 4) ||
+	    (value[4] && (value[4] != ':' || parse_u32(value + 5, 1, 19, &level))))
+		return -EINVAL;
+	record->compress = true;
+	record->level = (int)level;
+	return 0;
+}
+
+/* Do they go together?  Complains; EXIT_FINE or EXIT_USAGE */
+static int files_check(const struct command *command, const struct record *record)
+{
+	const struct series *series = &record->series;
+	bool out = !strcmp(record->output, "-");
+
+	if (series->keep && !series->given)
+		return misused(command, "--keep says how many files stay: when they change is for --rotate");
+	if (series->given && out)
+		return misused(command, "--rotate makes several files, standard output is one");
+	if (series->given && record->stream)
+		return misused(command, "a stream is one: --rotate is for 'tracebuf record'");
+	if (record->reader_sets.text && record->stream)
+		return misused(command, "a stream is in order: --readers is for 'tracebuf record'");
+	if (record->reader_sets.text && out)
+		return misused(command, "--readers write at several places of a file, standard output has one: name a file (-o)");
+	if (record->backlog_given && record->stream)
+		return misused(command, "a stream waits for who reads it: --backlog is for 'tracebuf record'");
+	if (record->backlog_given && (out || record->buffered || record->compress))
+		return misused(command, "--backlog is for blocks that a disk takes while more are read: not for standard output, --buffered and --compress");
+	if (record->threads && !record->compress)
+		return misused(command, "--threads compress: that is for --compress");
+	if (record->compress && record->stream)
+		return misused(command, "a stream has each block as it comes: --compress is for 'tracebuf record'");
+	if (record->service.daemon && out)
+		return misused(command, "in the background there is no standard output: name a file (-o)");
+	return EXIT_FINE;
+}
+
+static int record_with(const struct command *command, bool stream, int argc,
+		       char **argv, struct record *record)
+{
+	static const struct option long_options[] = {
+		PROVIDER_LONG,
+		SETUP_LONG,
+		CHOICE_LONG,
+		WHO_LONG,
+		WHO_SELF_LONG,
+		{ "output",   required_argument, NULL, 'o' },
+		{ "duration", required_argument, NULL, 'd' },
+		{ "no-state", no_argument,       NULL, 'N' },
+		{ "quiet",    no_argument,       NULL, 'q' },
+		{ "verbose",  no_argument,       NULL, 'v' },
+		{ "compress", required_argument, NULL, OPTION_COMPRESS },
+		{ "threads",  required_argument, NULL, OPTION_THREADS },
+		{ "buffered", no_argument,       NULL, OPTION_BUFFERED },
+		{ "backlog",  required_argument, NULL, OPTION_BACKLOG },
+		READERS_LONG,
+		SERIES_LONG,
+		SERVICE_LONG,
+		{ "help",     no_argument,       NULL, 'h' },
+		{ "fifo",     no_argument,       NULL, OPTION_FIFO },
+		{ 0 }
+	};
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "+" SETUP_SHORT CHOICE_SHORT
+				     "p:o:d:qvh",
+				     long_options, NULL)) >= 0) {
+		status = setup_option(command, option, optarg,
+				      &record->setup);
+		if (!status)
+			status = choice_option(command, option, optarg,
+					       &record->choice);
+		if (!status)
+			status = who_option(command, option, optarg,
+					    &record->who);
+		if (!status)
+			status = series_option(command, option, optarg,
+					       &record->series);
+		if (!status)
+			status = readers_option(command, option, optarg,
+						&record->reader_sets);
+		if (!status)
+			status = service_option(command, option, optarg,
+						&record->service);
+		if (status < 0)
+			return EXIT_USAGE;
+		if (status)
+			continue;
+		switch (option) {
+		case 'p':
+			record->provider = optarg;
+			break;
+		case 'o':
+			record->output = optarg;
+			break;
+		case 'd':
+			if (parse_seconds(optarg, &record->seconds))
+				return misused(command, "'%s' is not a time",
+					       optarg);
+			break;
+		case 'N':
+			record->start_flags |= TB_START_NO_STATE;
+			break;
+		case 'q':
+			record->quiet = true;
+			break;
+		case 'v':
+			record->verbose = true;
+			break;
+		case OPTION_COMPRESS:
+			if (compress_option(optarg, record))
+				return misused(command, "--compress: '%s' is not zstd or zstd:LEVEL, 1 to 19",
+					       optarg);
+			break;
+		case OPTION_THREADS:
+			if (parse_u32(optarg, 1, 64, &record->threads))
+				return misused(command, "--threads: '%s' is not a number from 1 to 64",
+					       optarg);
+			break;
+		case OPTION_BUFFERED:
+			record->buffered = true;
+			break;
+		case OPTION_BACKLOG:
+			record->backlog_given = true;
+			record->backlog.limit = parse_size(optarg);
+			if (!record->backlog.limit && strcmp(optarg, "0"))
+				return misused(command, "--backlog: '%s' is not a size (K, M, G, T: 100M) nor 0",
+					       optarg);
+			break;
+		case OPTION_FIFO:
+			if (!stream)
+				return misused(command, "--fifo is for 'tracebuf stream'");
+			record->fifo = true;
+			break;
+		default:
+			return show_help(command, option);
+		}
+	}
+	if (optind < argc)
+		record->command = argv + optind;
+	if (files_check(command, record) ||
+	    setup_check(command, &record->setup) ||
+	    who_check(command, &record->who, record->command))
+		return EXIT_USAGE;
+	if (!record->choice.form)
+		record->choice.form = TB_FORM_WIDE;
+	if (!record->choice.count) {
+		record->defaults = true;
+		if (choice_add(command, &record->choice, DEFAULT_EVENTS, true))
+			return EXIT_USAGE;
+	}
+	status = service_begin(&record->service);
+	if (status < 0)
+		status = record_go(record);
+	service_end(&record->service);
+	return status;
+}
+
+int record_main(const struct command *command, const char *output, bool stream,
+		int argc, char **argv)
+{
+	struct record record = { .output = output, .stream = stream, .signals = -1 };
+	int status = record_with(command, stream, argc, argv, &record);
+
+	choice_free(&record.choice);
+	return status;
+}
+
+static int record_run(int argc, char **argv)
+{
+	return record_main(&cmd_record, DEFAULT_FILE, false, argc, argv);
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf recover - recordings out of an image of a machine's memory.
+ *
+ * Options and report; image.c reads the image, recover/scan.c finds what is in it,
+ * recover/block.c says what of a block is good, recover/opening.c which one it is if its header
+ * does not say it yet, recover/books.c makes a trace of it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "tool/recover/recover.h"
+#include "tool/tool.h"
+
+#define RECOVERED_FILE "recovered.tbuf"
+
+static int recover_run(int argc, char **argv);
+
+const struct command cmd_recover = {
+	.name  = "recover",
+	.run   = recover_run,
+	.brief = "recordings out of an image of a machine's memory",
+	.help  =
+	"usage: tracebuf recover [OPTIONS] IMAGE\n"
+	"\n"
+	"Finds the buffers of recordings in an image of the memory of a machine that has\n"
+	"crashed, without symbols, and writes what is good of them as a trace: all events\n"
+	"that were committed, up to the last.  Says what is missing.\n"
+	"\n"
+	"IMAGE is an ELF core (QEMU's dump-guest-memory, /proc/vmcore, makedumpfile -E) or\n"
+	"plain memory (QEMU's pmemsave, /dev/mem, any file).\n"
+	"\n"
+	"  -o, --output FILE     (" RECOVERED_FILE "); '-': standard output, and no report\n"
+	"  -l, --list            only say what there is\n"
+	"  -p, --provider NAME   only recordings of this provider\n"
+	"  -r, --recording ID    only this one, as --list shows it\n"
+	"      --raw             plain memory, whatever it looks like\n"
+	"      --range START:BYTES\n"
+	"                        only this part of the file, as plain memory\n"
+	"      --base ADDRESS    plain memory begins at this physical address (START, or 0);\n"
+	"                        wanted if that is no multiple of 1 MiB\n"
+	"  -q, --quiet           only complaints\n"
+	"  -h, --help\n"
+	"\n"
+	"Numbers may be hexadecimal (0x...) or end in K, M, G.\n",
+};
+
+struct options {
+	const char *image, *output, *provider;
+	uint64_t recording;
+	struct image_range range;
+	bool raw, based, list, quiet;
+};
+
+/* ---- numbers ---- */
+
+/* A number at the start of @text, as the help says; where it ends, or NULL */
+static const char *number(const char *text, uint64_t *value)
+{
+	static const char units[] = "KMG";
+	bool hexadecimal = !strncmp(text, "0x", 2);
+	const char *unit, *end;
+
+	end = parse_number(text + 2 * hexadecimal, hexadecimal ? 16 : 10, UINT64_MAX, value);
+	if (!end)
+		return NULL;
+	unit = *end ? strchr(units, *end & ~0x20) : NULL;
+	if (unit && *end) {
+		unsigned int shift = 10 * (unsigned int)(unit - units + 1);
+
+		if (*value >> (64 - shift))
+			return NULL;
+		*value <<= shift;
+		end++;
+	}
+	return end;
+}
+
+static bool whole_number(const char *text, uint64_t *value)
+{
+	const char *end = number(text, value);
+
+	return end && !*end;
+}
+
+static bool range_of(const char *text, struct image_range *range)
+{
+	const char *end = number(text, &range->start);
+
+	return end && *end == ':' && whole_number(end + 1, &range->bytes) && range->bytes &&
+	       range->start + range->bytes > range->start;
+}
+
+/* ---- the report ---- */
+
+static void tick(uint64_t bytes, uint64_t of)
+{
+	static unsigned int last = ~0u;
+	unsigned int percent = of ? (unsigned int)(bytes * 100.0 / (double)of) : 100;
+
+	if (percent == last || !isatty(STDERR_FILENO))
+		return;
+	last = percent;
+	fprintf(stderr, "\r%3u %% of %.1f GiB%s", percent, (double)of / (1 << 30),
+		percent >= 100 ? "\r\033[K" : "");
+}
+
+static const char *name_of(const struct recover_recording *recording)
+{
+	return recording->has_init ? recording->init.provider : "?";
+}
+
+static void show_cpu(const struct recover_cpu *cpu)
+{
+	printf("%5u %8" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %6" PRIu64 " %10" PRIu64,
+	       cpu->cpu, cpu->blocks, cpu->events, cpu->missing, cpu->dropped, cpu->gaps,
+	       cpu->unfinished);
+	if (!cpu->ring)
+		printf("  ring not found: missing is at least this");
+	if (cpu->damaged)
+		printf("  %" PRIu64 " blocks damaged", cpu->damaged);
+	if (cpu->gaps > 1 && cpu->ring)
+		printf("  missing is right in all, not for each gap");
+	putchar('\n');
+}
+
+static void show_durable(const struct recover_recording *recording)
+{
+	if (!recording->has_init)
+		puts("  the initialisation is not there: no clock, no names of events");
+	if (recording->durable_missing)
+		printf("  %" PRIu64 " durable blocks are missing: descriptions and names may be, too\n",
+		       recording->durable_missing);
+	if (recording->contradicting)
+		printf("  %" PRIu64 " blocks left out: they cannot be of this recording\n",
+		       recording->contradicting);
+}
+
+static void show(const struct recover_recording *recording)
+{
+	size_t i;
+
+	printf("recording %016" PRIx64 ": %s", recording->id, name_of(recording));
+	if (recording->has_init)
+		printf(" number %" PRIu64 ", %s, %s", (uint64_t)recording->init.generation,
+		       recording->init.nodename, recording->init.release);
+	putchar('\n');
+	show_durable(recording);
+	printf("%5s %8s %12s %12s %10s %6s %10s\n", "CPU", "blocks", "events", "missing",
+	       "dropped", "gaps", "unfinished");
+	for (i = 0; i < recording->nr_cpus; i++)
+		show_cpu(&recording->cpus[i]);
+}
+
+static void show_rest(const struct recover *recover, const struct image *image)
+{
+	if (recover->unknown)
+		printf("%" PRIu64 " blocks that do not say of which recording they are, left out\n",
+		       recover->unknown);
+	if (recover->inside)
+		printf("%" PRIu64 " blocks in the events of others, left out: somebody has recorded them\n",
+		       recover->inside);
+	if (recover->cut)
+		printf("%" PRIu64 " blocks that go on beyond the image, left out\n", recover->cut);
+	if (recover->refused)
+		printf("%" PRIu64 " places that look like a block and are none\n", recover->refused);
+	if (image->unreadable)
+		note("%" PRIu64 " bytes could not be read: %s", image->unreadable,
+		     strerror(-image->error));
+}
+
+/* ---- the work ---- */
+
+static bool wanted(const struct options *options, const struct recover_recording *recording,
+		   bool described)
+{
+	if (options->recording)
+		return recording->id == options->recording;
+	if (options->provider)
+		return !strcmp(name_of(recording), options->provider);
+	/* in a trace blocks are of the initialisation before them: others would be taken for its */
+	return recording->has_init || !described;
+}
+
+/* "x and y" are all there is; EXIT_WRONG */
+static int nothing(const struct options *options, size_t count)
+{
+	if (!count)
+		return complain("%s: no recording found%s", options->image,
+				options->range.bytes || options->based ? "" :
+				"; if it is a part of the memory, say where it begins: --base");
+	if (options->recording)
+		return complain("%s: no recording %016" PRIx64 "; --list shows those there are",
+				options->image, options->recording);
+	return complain("%s: no recording of provider '%s'; --list shows those there are",
+			options->image, options->provider);
+}
+
+static int save(const struct options *options, const struct image *image,
+		const struct recover_recording *recordings, size_t count, bool described)
+{
+	bool to_stdout = !strcmp(options->output, "-"), one = false, regular;
+	struct stat in, st;
+	int result = 0;
+	FILE *out = stdout;
+	int fd = -1;
+	size_t i;
+
+	if (!stat(options->output, &st) && !fstat(image->fd, &in) &&
+	    st.st_dev == in.st_dev && st.st_ino == in.st_ino)
+		return complain("%s: that is the image", options->output);
+	if (!to_stdout) {
+		/* as record makes it: for nobody else, unless told */
+		fd = open(options->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		out = fd < 0 ? NULL : fdopen(fd, "wb");
+	}
+	if (!out) {
+		result = errno;
+		if (fd >= 0)
+			close(fd);
+		return complain("%s: %s", options->output, strerror(result));
+	}
+	regular = !to_stdout && !fstat(fileno(out), &st) && S_ISREG(st.st_mode);
+	errno = 0;
+	for (i = 0; i < count && !result; i++) {
+		if (!wanted(options, &recordings[i], described))
+			continue;
+		/* several that nothing describes would be one in the file */
+		if (!recordings[i].has_init && one) {
+			note("recording %016" PRIx64 " left out: nothing describes it; -r saves it alone",
+			     recordings[i].id);
+			continue;
+		}
+		one = true;
+		result = recover_write(&recordings[i], image, out);
+	}
+	if ((to_stdout ? fflush(out) : fclose(out)) && !result)
+		result = -errno;
+	if (!result)
+		return EXIT_FINE;
+	if (regular)
+		unlink(options->output);
+	if (result == -ESTALE)
+		return complain("%s: it changed while it was read", options->image);
+	return complain("%s: %s", options->output, strerror(-result));
+}
+
+static int recover_image(const struct options *options)
+{
+	bool plain = options->raw || options->range.bytes || options->based;
+	struct recover_recording *recordings = NULL;
+	struct recover recover = { 0 };
+	bool described = false;
+	size_t i, count = 0, chosen = 0;
+	struct image image;
+	int result = image_open(&image, options->image, plain ? &options->range : NULL);
+
+	if (result == EXIT_FINE) {
+		result = recover_scan(&recover, &image, options->quiet ? NULL : tick);
+		if (!result)
+			result = recover_recordings(&recover, &image, &recordings, &count);
+		if (result == -ESTALE)
+			result = complain("%s: it changed while it was read", options->image);
+		else if (result)
+			result = complain("%s", strerror(-result));
+	}
+	for (i = 0; i < count; i++)
+		described |= recordings[i].has_init;
+	for (i = 0; result == EXIT_FINE && i < count; i++) {
+		if (!wanted(options, &recordings[i], described) && !options->list)
+			continue;
+		chosen++;
+		if (!options->quiet)
+			show(&recordings[i]);
+	}
+	if (result == EXIT_FINE && !options->quiet)
+		show_rest(&recover, &image);
+	if (result == EXIT_FINE && !chosen)
+		result = nothing(options, count);
+	if (result == EXIT_FINE && !options->list)
+		result = save(options, &image, recordings, count, described);
+	recover_recordings_free(recordings, count);
+	recover_free(&recover);
+	image_close(&image);
+	return result;
+}
+
+static int recover_run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "output",    required_argument, NULL, 'o' },
+		{ "list",      no_argument,       NULL, 'l' },
+		{ "provider",  required_argument, NULL, 'p' },
+		{ "recording", required_argument, NULL, 'r' },
+		{ "raw",       no_argument,       NULL, 0x100 },
+		{ "range",     required_argument, NULL, 0x101 },
+		{ "base",      required_argument, NULL, 0x102 },
+		{ "quiet",     no_argument,       NULL, 'q' },
+		{ "help",      no_argument,       NULL, 'h' },
+		{ 0 }
+	};
+	struct options options = { .output = RECOVERED_FILE };
+	const char *end;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "o:lp:r:qh", long_options, NULL)) >= 0) {
+		switch (option) {
+		case 'o':
+			options.output = optarg;
+			break;
+		case 'l':
+			options.list = true;
+			break;
+		case 'p':
+			options.provider = optarg;
+			break;
+		case 'r':
+			end = parse_number(optarg + 2 * !strncmp(optarg, "0x", 2), 16,
+					   UINT64_MAX, &options.recording);
+			if (!end || *end || !options.recording)
+				return misused(&cmd_recover, "-r takes the number of a recording, as --list shows it, not '%s'",
+					       optarg);
+			break;
+		case 0x100:
+			options.raw = true;
+			break;
+		case 0x101:
+			if (!range_of(optarg, &options.range))
+				return misused(&cmd_recover, "--range takes START:BYTES, as in 0x100000:64M, not '%s'",
+					       optarg);
+			if (!options.based)
+				options.range.base = options.range.start;
+			break;
+		case 0x102:
+			if (!whole_number(optarg, &options.range.base))
+				return misused(&cmd_recover, "--base takes an address, as in 0x100000, not '%s'",
+					       optarg);
+			options.based = true;
+			break;
+		case 'q':
+			options.quiet = true;
+			break;
+		default:
+			return show_help(&cmd_recover, option);
+		}
+	}
+	if (argc - optind != 1)
+		return misused(&cmd_recover, "one image at a time");
+	options.image = argv[optind];
+	if (!strcmp(options.output, "-"))
+		options.quiet = true;
+	return recover_image(&options);
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf report - what a trace says of the machine.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include "tool/report/out.h"
+
+#define WIDTH_DEFAULT 80
+
+struct job {
+	const char *file, *html;
+	struct selection selection;
+	struct report_look look;
+	uint32_t max_events;
+};
+
+static int report_run(int argc, char **argv);
+
+const struct command cmd_report = {
+	.name  = "report",
+	.run   = report_run,
+	.brief = "what a trace says: CPU use, latencies, interrupts, calls, I/O",
+	.help  =
+	"usage: tracebuf report [OPTIONS] [FILE]\n"
+	"\n"
+	"Says of a trace file (" DEFAULT_FILE "; '-' is standard input) who had the CPUs, how\n"
+	"long it took from wake-ups until who was woken ran, and what ran instead, how\n"
+	"many waited for which CPU, what interrupts, softirqs, system calls and block\n"
+	"devices took, who was off the CPU longest and who woke it, and what is missing.\n"
+	"What cannot be known is said to be so. docs/report.md explains each figure.\n"
+	"\n"
+	"  -i, --input FILE      the same as FILE\n"
+	"      --top N           rows of long tables (10; with --json and --html all); 0: all\n"
+	"      --section ID      this section alone: the name in brackets\n"
+	"      --json            as JSON, with exact numbers (ns)\n"
+	"      --html FILE       as a page for a browser, with a timeline\n"
+	"      --max-events N    of the page's timeline, the first (2000000)\n"
+	"      --width N         columns of the text (the terminal's, else 80)\n"
+	"  -C, --cpu N           only what happened on this CPU\n"
+	"  -t, --tid N           only what this thread did or waited for\n"
+	"      --from TIME       from this time on, in seconds as print shows it; +S: S\n"
+	"                        seconds after the recording's first event\n"
+	"      --to TIME         up to this time, which is no more in it\n"
+	"  -r, --recording N     of a file with several: number N, from 1\n"
+	"  -h, --help\n",
+};
+
+#define OPTION_HTML 0x310
+#define OPTION_MAX_EVENTS 0x311
+
+static const struct option long_options[] = {
+	REPORT_LONG,
+	{ "input",     required_argument, NULL, 'i' },
+	{ "html",      required_argument, NULL, OPTION_HTML },
+	{ "max-events", required_argument, NULL, OPTION_MAX_EVENTS },
+	{ "cpu",       required_argument, NULL, 'C' },
+	{ "tid",       required_argument, NULL, 't' },
+	{ "recording", required_argument, NULL, 'r' },
+	{ "from",      required_argument, NULL, 0x200 },
+	{ "to",        required_argument, NULL, 0x201 },
+	{ "help",      no_argument,       NULL, 'h' },
+	{ 0 }
+};
+
+/* ---- reading ---- */
+
+static int feed(struct analysis *a, struct tb_cursor *cursor, struct selection *selection)
+{
+	struct tb_view view;
+	int result = 0;
+
+	if (selection->from.given)
+		result = tb_cursor_seek(cursor, selection->from_ticks);
+	while (result >= 0 && (result = next_event(cursor, &view)) > 0 &&
+	       !selection_over(selection, &view)) {
+		selection_finds(selection, &view);
+		result = analysis_event(a, cursor, &view);
+	}
+	return result;
+}
+
+/* A thread may be told of, and have no event of its own */
+static bool is_told_of(const struct analysis *a, const struct selection *selection)
+{
+	const struct analysis_task *task;
+
+	task = selection->one_tid ? analysis_task_of(a, selection->tid) : NULL;
+	return task && (task->runs || task->wait.count || task->runnable.count ||
+			task->blocked.count || task->sleeping.count);
+}
+
+int report_analyse(const char *file, struct tb_trace *trace, struct selection *selection,
+		   uint32_t worst, struct analysis **analysis)
+{
+	struct analysis_options options = {
+		.worst = worst, .one_cpu = selection->one_cpu, .one_tid = selection->one_tid,
+		.cpu = selection->cpu, .tid = selection->tid,
+		.whole = true,
+	};
+	const struct tb_error *fault;
+	bool before = selection->found;
+	struct tb_cursor *cursor;
+	struct analysis *a;
+	int result;
+
+	*analysis = NULL;
+	selection->found = false;
+	a = selection_start(selection, trace) ? NULL : analysis_new(trace, &options);
+	if (!a || tb_cursor_open(trace, &cursor) < 0) {
+		analysis_free(a);
+		return complain("out of memory");
+	}
+	result = feed(a, cursor, selection);
+	fault = tb_cursor_fault(cursor);
+	if (result >= 0)
+		result = analysis_end(a, fault || tb_trace_fault(trace) ? ANALYSIS_CUT : 0);
+	if (result < 0) {
+		complain("%s: %s", file, strerror(-result));
+		analysis_free(a);
+		tb_cursor_close(cursor);
+		return EXIT_WRONG;
+	}
+	result = fault ? complain_file(file, fault) : EXIT_FINE;
+	tb_cursor_close(cursor);
+	if (selection->found || is_told_of(a, selection) || !selection_asks(selection)) {
+		selection->found = true;
+		*analysis = a;
+	} else {
+		selection->found = before;
+		analysis_free(a);
+	}
+	return result;
+}
+
+/* ---- writing ---- */
+
+static unsigned int terminal_width(void)
+{
+	struct winsize size;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		return size.ws_col;
+	return WIDTH_DEFAULT;
+}
+
+static int write_json(const struct report *report, const char *section)
+{
+	struct out *out = calloc(1, sizeof(*out));
+
+	if (!out)
+		return complain("out of memory");
+	out->file = stdout;
+	report_json(report, section, out);
+	/* that it could not be written is stdout's error, and told at the end */
+	out_write(out);
+	free(out);
+	return EXIT_FINE;
+}
+
+static int no_section(const struct report *report, const char *wanted)
+{
+	struct nearest nearest;
+	char text[256];
+	size_t i;
+
+	nearest_start(&nearest, wanted);
+	for (i = 0; i < report->nr_sections; i++)
+		nearest_offer(&nearest, NULL, report->sections[i]->id);
+	complain("there is no section '%s'%s", wanted,
+		 nearest_text(&nearest, text, sizeof(text)));
+	fputs("sections are:", stderr);
+	for (i = 0; i < report->nr_sections; i++)
+		fprintf(stderr, " %s", report->sections[i]->id);
+	fputc('\n', stderr);
+	return EXIT_USAGE;
+}
+
+int report_write(const struct report *report, const struct report_look *look)
+{
+	if (look->section && !report_find(report, look->section))
+		return no_section(report, look->section);
+	if (look->json)
+		return write_json(report, look->section);
+	if (report_text_write(report, look->section,
+			      look->width ? look->width : terminal_width(), stdout))
+		return complain("out of memory: the report breaks off");
+	return EXIT_FINE;
+}
+
+static int write_report(struct job *job, struct tb_trace *trace, struct analysis *a)
+{
+	struct report *report = report_make(a, trace, job->file, job->look.top);
+	int result;
+
+	if (!report)
+		return complain("out of memory");
+	if (job->html)
+		result = report_html(report, trace, &job->selection, job->html,
+				     job->max_events);
+	else
+		result = report_write(report, &job->look);
+	report_free(report);
+	return result;
+}
+
+static int report_recording(struct job *job, struct tb_trace *trace)
+{
+	struct analysis *a;
+	int result, written;
+
+	result = report_analyse(job->file, trace, &job->selection,
+				job->look.top_given ? job->look.top : 0, &a);
+	if (!a)
+		return result;
+	written = write_report(job, trace, a);
+	analysis_free(a);
+	return written ? written : result;
+}
+
+static int report_recordings(struct job *job, struct tb_trace *trace)
+{
+	unsigned int first, count, i;
+	int result, status;
+
+	status = selection_recordings(&job->selection, trace, job->file, &first, &count);
+	if (status != EXIT_FINE)
+		return status;
+	if (job->html && count > 1)
+		return complain("%s holds %u recordings: a page has one, say which with --recording",
+				job->file, count);
+	for (i = first; i < first + count; i++) {
+		tb_trace_select(trace, i);
+		job->selection.recording = i + 1;
+		if (count > 1 && !job->look.json)
+			printf("# recording %u of %u\n\n", i + 1, count);
+		result = report_recording(job, trace);
+		if (result == EXIT_USAGE)
+			return result;
+		if (result)
+			status = result;
+	}
+	if (selection_found(&job->selection, trace, job->file))
+		status = EXIT_WRONG;
+	return status;
+}
+
+static int report_file(struct job *job)
+{
+	const struct tb_error *fault;
+	struct tb_trace *trace;
+	struct tb_error error;
+	int status;
+
+	if (tb_trace_open(job->file, &trace, &error) < 0)
+		return complain_file(job->file, &error);
+	status = report_recordings(job, trace);
+	fault = tb_trace_fault(trace);
+	if (fault && status != EXIT_USAGE)
+		status = complain_file(job->file, fault);
+	tb_trace_close(trace);
+	return status;
+}
+
+/* ---- the command line ---- */
+
+int report_option(const struct command *command, int option, const char *value,
+		  struct report_look *look)
+{
+	switch (option) {
+	case REPORT_OPTION_TOP:
+		look->top_given = true;
+		if (!parse_u32(value, 0, 1000000, &look->top))
+			return 1;
+		misused(command, "'%s' is not a number of rows", value);
+		return -1;
+	case REPORT_OPTION_SECTION:
+		look->section = value;
+		return 1;
+	case REPORT_OPTION_JSON:
+		look->json = true;
+		return 1;
+	case REPORT_OPTION_WIDTH:
+		if (!parse_u32(value, 40, 100000, &look->width))
+			return 1;
+		misused(command, "'%s' is not a width: from 40 on", value);
+		return -1;
+	}
+	return 0;
+}
+
+static int report_run(int argc, char **argv)
+{
+	struct job job = { .look.top = REPORT_TOP };
+	int option, taken, status;
+
+	while ((option = getopt_long(argc, argv, "i:C:t:r:h", long_options, NULL)) >= 0) {
+		taken = selection_option(&cmd_report, option, optarg, &job.selection);
+		if (!taken)
+			taken = report_option(&cmd_report, option, optarg, &job.look);
+		if (taken < 0)
+			return EXIT_USAGE;
+		if (taken)
+			continue;
+		switch (option) {
+		case 'i':
+			job.file = optarg;
+			break;
+		case OPTION_HTML:
+			job.html = optarg;
+			break;
+		case OPTION_MAX_EVENTS:
+			if (parse_u32(optarg, 1, UINT32_MAX, &job.max_events))
+				return misused(&cmd_report, "'%s' is not a number of events", optarg);
+			break;
+		default:
+			return show_help(&cmd_report, option);
+		}
+	}
+	if (argc - optind > (job.file ? 0 : 1))
+		return misused(&cmd_report, "one file at a time; 'tracebuf diff' compares two");
+	if (optind < argc)
+		job.file = argv[optind];
+	if (!job.file)
+		job.file = DEFAULT_FILE;
+	if (job.html && (job.look.json || job.look.section))
+		return misused(&cmd_report, "--html is a page of all sections: it excludes --json and --section");
+	if (job.max_events && !job.html)
+		return misused(&cmd_report, "--max-events is about the timeline of --html");
+	if (job.html && !report_html)
+		return complain("this tracebuf was built without the page");
+	if (!job.look.top_given && (job.look.json || job.html))
+		job.look.top = 0;
+	status = report_file(&job);
+	selection_free(&job.selection);
+	return status;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf status - what the recorder does now, and its books per CPU.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tool/choose/choose.h"
+
+static int status_run(int argc, char **argv);
+
+const struct command cmd_status = {
+	.name  = "status",
+	.run   = status_run,
+	.brief = "what the recorder does now, per CPU",
+	.help  =
+	"usage: tracebuf status [-p NAME] [-e] [--header]\n"
+	"\n"
+	"Shows state, configuration and the live books of every CPU.  At any moment\n"
+	"attempted = delivered + overwritten + dropped + pending.  Then the programs\n"
+	"that write: chunks are those in use and all.\n"
+	"\n"
+	PROVIDER_HELP
+	"  -e, --events          list the enabled events, too, and what their\n"
+	"                        rules kept out\n"
+	"      --header          show the header of every ring, field by field\n"
+	"  -h, --help\n",
+};
+
+/* Equal ends of buffers side by side are told once */
+static void show_ends(const struct tb_ring_header *header)
+{
+	uint32_t first, last;
+
+	for (first = 0; first < header->nr; first = last + 1) {
+		for (last = first; last + 1 < header->nr; last++)
+			if (header->rolling_data_end[last + 1] !=
+			    header->rolling_data_end[first])
+				break;
+		printf("  rolling_data_end  %" PRIu64 " in ",
+		       (uint64_t)header->rolling_data_end[first]);
+		if (last > first)
+			printf("%u-%u\n", first, last);
+		else
+			printf("%u\n", first);
+	}
+}
+
+static void show_header(const struct tb_ring_header *header)
+{
+	printf("ring %u\n", header->cpu);
+	printf("  magic             %#" PRIx64 "\n", (uint64_t)header->magic);
+	printf("  version           %u\n", header->version);
+	printf("  buffering_mode    %u (%s)\n", header->buffering_mode,
+	       tb_mode_name(header->buffering_mode));
+	printf("  nr                %u\n", header->nr);
+	printf("  current_buffer    %u\n", header->current_buffer);
+	printf("  wrapped_count     %u\n", header->wrapped_count);
+	printf("  total_size        %" PRIu64 "\n", (uint64_t)header->total_size);
+	printf("  header_size       %" PRIu64 "\n", (uint64_t)header->header_size);
+	printf("  durable_size      %" PRIu64 "\n", (uint64_t)header->durable_size);
+	printf("  rolling_size      %" PRIu64 "\n", (uint64_t)header->rolling_size);
+	printf("  durable_data_end  %" PRIu64 "\n",
+	       (uint64_t)header->durable_data_end);
+	printf("  records_dropped   %" PRIu64 "\n",
+	       (uint64_t)header->records_dropped);
+	printf("  cpu               %u\n", header->cpu);
+	printf("  provider          %u\n", header->provider);
+	show_ends(header);
+}
+
+static int show_headers(struct tb_device *device, unsigned int nr_cpus)
+{
+	struct tb_ring_header *header;
+	unsigned int cpu;
+	int result = 0;
+
+	for (cpu = 0; cpu < nr_cpus && !result; cpu++) {
+		result = tb_device_header(device, cpu, &header);
+		if (!result)
+			show_header(header);
+		else if (result == -ENODATA)
+			result = 0;	/* not recorded */
+		free(header);
+	}
+	if (result == -ENXIO)
+		return complain("there are no rings yet: 'tracebuf start' makes them");
+	return result < 0 ? complain("cannot read the headers of the rings: %s",
+				     strerror(-result)) : EXIT_FINE;
+}
+
+static int status_run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		PROVIDER_LONG,
+		{ "events", no_argument, NULL, 'e' },
+		{ "header", no_argument, NULL, 'H' },
+		{ "help",   no_argument, NULL, 'h' },
+		{ 0 }
+	};
+	struct tb_device *device;
+	struct tb_stats *each = NULL, sum;
+	struct tb_query query;
+	const char *provider = NULL;
+	bool events = false, headers = false;
+	int option, result, status;
+
+	while ((option = getopt_long(argc, argv, "p:eh", long_options,
+				     NULL)) >= 0) {
+		switch (option) {
+		case 'p':
+			provider = optarg;
+			break;
+		case 'e':
+			events = true;
+			break;
+		case 'H':
+			headers = true;
+			break;
+		default:
+			return show_help(&cmd_status, option);
+		}
+	}
+	if (optind < argc)
+		return misused(&cmd_status, "'%s' is too much", argv[optind]);
+	device = open_device(provider, 0);
+	if (!device)
+		return EXIT_WRONG;
+	result = tb_device_query(device, &query);
+	if (!result) {
+		show_query(&query);
+		if (query.full)
+			printf("full       %u of %u rings\n", query.full,
+			       query.nr_cpus);
+		if (events)
+			show_enabled(device);
+		show_suppressed(device, &query, events);
+		quota_show(device);
+		each = calloc(query.nr_cpus + 1, sizeof(*each));
+		result = each ? read_stats(device, query.nr_cpus, each, &sum) :
+				-ENOMEM;
+	}
+	if (!result)
+		print_table(stdout, each, query.nr_cpus, &sum, true);
+	if (!result)
+		result = writers_status(device);
+	free(each);
+	status = result < 0 ? complain("cannot read the state: %s",
+				       strerror(-result)) : EXIT_FINE;
+	if (headers && status == EXIT_FINE)
+		status = show_headers(device, query.nr_cpus);
+	tb_device_close(device);
+	return status;
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf export - events of the kernel in FXT.
+ *
+ *   sched_switch                        context switch
+ *   sched_waking                        wake-up; without it sched_wakeup; sched_wakeup_new always
+ *   irq_handler_entry, softirq_entry    a slice of the CPU, to the exit
+ *   sys_enter                           a slice of the thread, to sys_exit
+ *   cpu_frequency, cpu_idle             a counter of the CPU
+ *   everything else                     an instant of the thread
+ *
+ * All fields go along as arguments, and "on_cpu", where it happened; only the names in scheduling
+ * events do not, which are those of the threads' objects.  For each format there is a plan, made
+ * once.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "plan.h"
+
+/* ---- arguments ---- */
+
+static void put_field(struct fxt_events *events, const struct tb_view *view,
+		      const struct tb_format_field *field, struct fxt_name *name)
+{
+	char listed[EXPORT_TEXT_MAX + 32];
+	const char *text;
+	size_t length;
+	uint64_t value;
+
+	if (export_is_number(field)) {
+		if (tb_field_u64(view, field, &value))
+			return;
+		if (field->flags & TB_FIELD_SIGNED)
+			fxt_arg_signed(events->out, name, (int64_t)value);
+		else if (field->flags & TB_FIELD_HEX)
+			fxt_arg_pointer(events->out, name, value);
+		else
+			fxt_arg_unsigned(events->out, name, value);
+	} else if (tb_field_is_text(field)) {
+		if (!tb_field_str(view, field, &text, &length))
+			fxt_arg_text(events->out, name, text, length);
+	} else {
+		fxt_arg_text(events->out, name, listed,
+			     export_listed(view, field, listed));
+	}
+}
+
+/* "innermost <- its caller <- ...": kernel addresses by name, as far as the trace tells */
+static void put_stack(struct fxt_events *events, struct fxt_name *name,
+		      const uint64_t *stack, uint32_t count, bool kernel)
+{
+	char text[EXPORT_TEXT_MAX + 1], frame[256];
+	size_t used = 0, length;
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		if (!kernel || export_frame(events->trace, stack[i], frame, sizeof(frame)))
+			snprintf(frame, sizeof(frame), "0x%" PRIx64, stack[i]);
+		length = strlen(frame);
+		if (used + length + 4 > EXPORT_TEXT_MAX)
+			break;
+		used += (size_t)sprintf(text + used, "%s%s", i ? " <- " : "", frame);
+	}
+	events->out->cut |= i < count;
+	fxt_arg_text(events->out, name, text, used);
+}
+
+uint32_t fxt_events_nr_extras(const struct tb_view *view)
+{
+	return (view->nr_stack > 0) + (view->nr_user_stack > 0) +
+	       (uint32_t)__builtin_popcount(view->counter_mask);
+}
+
+/* What was recorded with the event, not in it */
+void fxt_events_extras(struct fxt_events *events, const struct tb_view *view)
+{
+	const char *text;
+	uint32_t number;
+	uint64_t value;
+	unsigned int i;
+	char spare[24];
+
+	for (i = 0; view->counter_mask && tb_view_counter(view, i, &number, &value); i++) {
+		text = tb_trace_string(events->trace, TB_STRING_COUNTER, number);
+		if (!text) {
+			snprintf(spare, sizeof(spare), "counter %" PRIu32, number);
+			text = spare;
+		}
+		fxt_arg_unsigned(events->out, fxt_events_name(events, text), value);
+	}
+	if (view->nr_stack)
+		put_stack(events, events->plans->stack, view->stack, view->nr_stack, true);
+	if (view->nr_user_stack)
+		put_stack(events, events->plans->user_stack, view->user_stack,
+			  view->nr_user_stack, false);
+}
+
+/* An event with all it has; @cpu_track: @thread stands for a CPU, which does not say who ran */
+static void put_event(struct fxt_events *events, const struct tb_view *view,
+		      const struct fxt_plan *plan, struct fxt_thread *thread,
+		      enum fxt_event_type type, uint64_t ns, struct fxt_name *category,
+		      struct fxt_name *name, bool cpu_track)
+{
+	uint32_t count = plan ? view->format->nr_fields : 0, i;
+	char digits[EXPORT_TEXT_MAX + 1];
+
+	fxt_event(events->threads, thread, type, ns, category, name,
+		  1u + cpu_track + count + !plan + fxt_events_nr_extras(view));
+	fxt_arg_unsigned(events->out, events->plans->cpu, view->cpu);
+	if (cpu_track)
+		fxt_arg_unsigned(events->out, events->plans->tid, view->tid);
+	for (i = 0; i < count; i++)
+		put_field(events, view, &view->format->fields[i], plan->args[i]);
+	if (!plan)
+		fxt_arg_text(events->out, events->plans->payload, digits,
+			     export_bytes(view->payload, view->length, digits));
+	fxt_events_extras(events, view);
+	fxt_record_end(events->out, NULL);
+	events->cut += events->out->cut;
+}
+
+/* ---- slices ---- */
+
+static struct fxt_name *call_name(struct fxt_events *events, uint64_t id)
+{
+	struct fxt_name *spare = NULL, **at;
+	const char *text;
+	char full[128];
+
+	at = id < FXT_CALLS_MAX ? &events->plans->calls[id] : &spare;
+	if (*at)
+		return *at;
+	text = id <= UINT32_MAX ? tb_trace_string(events->trace, TB_STRING_SYSCALL,
+						  (uint32_t)id) : NULL;
+	if (text)
+		snprintf(full, sizeof(full), "sys_%s", text);
+	else
+		snprintf(full, sizeof(full), "sys_%" PRId64, (int64_t)id);
+	return *at = fxt_events_name(events, full);
+}
+
+static struct fxt_name *irq_name(struct fxt_events *events, const struct tb_view *view,
+				 const struct fxt_plan *plan, uint64_t irq)
+{
+	struct fxt_irq spare = { 0 }, *at;
+	const char *text = NULL;
+	size_t length = 0;
+	char full[96];
+
+	at = irq < FXT_IRQS_MAX ? &events->plans->irqs[irq] : &spare;
+	if (plan->text && tb_field_str(view, plan->text, &text, &length))
+		text = NULL;
+	if (length > sizeof(at->text))
+		length = sizeof(at->text);
+	if (at->name && at->length == length && !memcmp(at->text, text ? text : "", length))
+		return at->name;
+	memcpy(at->text, text ? text : "", length);
+	at->length = length;
+	if (!text) {
+		text = tb_trace_string(events->trace, TB_STRING_IRQ, (uint32_t)irq);
+		length = text ? strnlen(text, sizeof(at->text)) : 0;
+	}
+	if (text)
+		snprintf(full, sizeof(full), "IRQ (%.*s)", (int)length, text);
+	else
+		snprintf(full, sizeof(full), "IRQ %" PRIu64, irq);
+	return at->name = fxt_events_name(events, full);
+}
+
+static struct fxt_name *softirq_name(struct fxt_events *events, uint64_t vector)
+{
+	struct fxt_name *spare = NULL, **at;
+	const char *text;
+	char full[32];
+
+	at = vector < FXT_SOFTIRQS_MAX ? &events->plans->softirqs[vector] : &spare;
+	if (*at)
+		return *at;
+	text = tb_trace_string(events->trace, TB_STRING_SOFTIRQ, (uint32_t)vector);
+	if (!text)
+		snprintf(full, sizeof(full), "softirq %" PRIu64, vector);
+	return *at = fxt_events_name(events, text ? text : full);
+}
+
+static int put_begin(struct fxt_events *events, const struct tb_view *view,
+		     const struct fxt_plan *plan, struct fxt_thread *thread,
+		     enum fxt_open_kind kind, uint64_t id, uint64_t ns, struct fxt_name *name)
+{
+	const struct fxt_open open = {
+		.kind = kind, .id = id, .ns = ns, .category = plan->category, .name = name,
+	};
+	uint32_t before = kind == FXT_OPEN_CALL ?
+			  fxt_find(&thread->opens, kind, UINT64_MAX) : 0;
+
+	/* its end is missing: a thread is in one system call at a time */
+	if (before)
+		fxt_close_to(events->threads, thread, before - 1, ns, events->popped,
+			     events->context);
+	put_event(events, view, plan, thread, thread->opens.count < EXPORT_DEPTH_MAX ?
+		  FXT_BEGIN : FXT_INSTANT, ns, plan->category, name,
+		  kind != FXT_OPEN_CALL);
+	return thread->opens.count < EXPORT_DEPTH_MAX ? fxt_push(&thread->opens, &open) : 0;
+}
+
+static void put_end(struct fxt_events *events, const struct tb_view *view,
+		    const struct fxt_plan *plan, struct fxt_thread *thread,
+		    enum fxt_open_kind kind, uint64_t id, uint64_t ns)
+{
+	uint32_t at = fxt_find(&thread->opens, kind, id);
+	bool cpu_track = kind != FXT_OPEN_CALL;
+	struct fxt_open open;
+
+	if (!at) {	/* it began before the recording, or in a gap */
+		put_event(events, view, plan, thread, FXT_INSTANT, ns, plan->category,
+			  plan->name, cpu_track);
+		return;
+	}
+	fxt_close_to(events->threads, thread, at, ns, events->popped, events->context);
+	open = thread->opens.list[--thread->opens.count];
+	put_event(events, view, plan, thread, FXT_END, ns > open.ns ? ns : open.ns,
+		  open.category, open.name, cpu_track);
+}
+
+static int put_slice(struct fxt_events *events, const struct tb_view *view,
+		     const struct fxt_plan *plan, uint32_t tid, uint64_t ns)
+{
+	struct fxt_thread *thread;
+	uint64_t id;
+
+	if (tb_field_u64(view, plan->fields[0], &id))
+		return -EINVAL;
+	thread = plan->kind == PLAN_CALL || plan->kind == PLAN_CALL_END ?
+		 fxt_thread(events->threads, view->cpu, tid) :
+		 fxt_thread_cpu(events->threads, view->cpu);
+	if (!thread)
+		return -ENOMEM;
+	switch (plan->kind) {
+	case PLAN_CALL:
+		return put_begin(events, view, plan, thread, FXT_OPEN_CALL, id, ns,
+				 call_name(events, id));
+	case PLAN_CALL_END:
+		put_end(events, view, plan, thread, FXT_OPEN_CALL, UINT64_MAX, ns);
+		return 0;
+	case PLAN_IRQ:
+		return put_begin(events, view, plan, thread, FXT_OPEN_IRQ, id, ns,
+				 irq_name(events, view, plan, id));
+	case PLAN_IRQ_END:
+		put_end(events, view, plan, thread, FXT_OPEN_IRQ, id, ns);
+		return 0;
+	case PLAN_SOFTIRQ:
+		return put_begin(events, view, plan, thread, FXT_OPEN_SOFTIRQ, id, ns,
+				 softirq_name(events, id));
+	default:
+		put_end(events, view, plan, thread, FXT_OPEN_SOFTIRQ, id, ns);
+		return 0;
+	}
+}
+
+/* ---- counters ---- */
+
+/* A reader that knows counters by their names alone must not take those of all CPUs for one */
+static int put_counter(struct fxt_events *events, const struct tb_view *view,
+		       const struct fxt_plan *plan, uint64_t ns)
+{
+	struct fxt_thread *thread;
+	struct fxt_name **name;
+	uint64_t cpu, state;
+	char text[24];
+
+	if (tb_field_u64(view, plan->fields[0], &cpu) ||
+	    tb_field_u64(view, plan->fields[1], &state) ||
+	    cpu >= events->threads->nr_cpus)
+		return -EINVAL;
+	thread = fxt_thread_cpu(events->threads, (uint32_t)cpu);
+	if (!thread)
+		return -ENOMEM;
+	fxt_event(events->threads, thread, FXT_COUNTER, ns, plan->category, plan->name, 1);
+	name = &events->plans->counters[cpu];
+	if (!*name) {
+		snprintf(text, sizeof(text), "cpu%" PRIu64, cpu);
+		*name = fxt_events_name(events, text);
+	}
+	/* no idle state at all is -1 */
+	fxt_arg_signed(events->out, *name, (int32_t)state == -1 ? -1 :
+		       (int64_t)state);
+	fxt_record_end(events->out, &cpu);
+	return 0;
+}
+
+/* ---- all of them ---- */
+
+static int put_special(struct fxt_events *events, const struct tb_view *view,
+		       const struct fxt_plan *plan, uint32_t tid, uint64_t ns)
+{
+	switch (plan->kind) {
+	case PLAN_INSTANT:
+		return -EINVAL;
+	case PLAN_SWITCH:
+		return fxt_events_switch(events, view, plan, ns);
+	case PLAN_WAKEUP:
+		return fxt_events_wakeup(events, view, plan, ns);
+	case PLAN_COUNTER:
+		return fxt_events_nr_extras(view) ? -EINVAL : put_counter(events, view, plan, ns);
+	default:
+		return put_slice(events, view, plan, tid, ns);
+	}
+}
+
+int fxt_events_write(struct fxt_events *events, const struct tb_view *view, uint64_t ns)
+{
+	const struct fxt_plan *plan = view->format ?
+				  &events->plans->plans[view->format->index] : NULL;
+	struct fxt_thread *thread;
+	uint32_t tid = view->tid;
+	int result = -EINVAL;
+	uint64_t value;
+	char spare[24];
+
+	if (plan && plan->tid && !tb_field_u64(view, plan->tid, &value))
+		tid = (uint32_t)value;
+	/* -EINVAL: not what such an event should be */
+	if (plan)
+		result = put_special(events, view, plan, tid, ns);
+	if (result != -EINVAL)
+		return result;
+	thread = fxt_thread(events->threads, view->cpu, tid);
+	if (!thread)
+		return -ENOMEM;
+	put_event(events, view, plan, thread, FXT_INSTANT, ns,
+		  plan ? plan->category : fxt_events_name(events, tb_view_system(view)),
+		  plan ? plan->name : fxt_events_name(events, tb_view_name(view, spare)), false);
+	return 0;
+}
+
+int fxt_events_mark(struct fxt_events *events, const struct tb_view *view, uint64_t ns)
+{
+	struct fxt_plans *plans = events->plans;
+	struct fxt_thread *thread;
+	uint32_t cpu = view->cpu == TB_RING_DURABLE ? 0 : view->cpu;
+
+	thread = fxt_thread(events->threads, cpu, view->tid);
+	if (!thread)
+		return -ENOMEM;
+	fxt_event(events->threads, thread, FXT_INSTANT, ns, plans->tracebuf, plans->mark, 2);
+	fxt_arg_unsigned(events->out, plans->cpu, cpu);
+	fxt_arg_text(events->out, plans->text, view->payload,
+		     strnlen(view->payload, view->length));
+	fxt_record_end(events->out, NULL);
+	events->cut += events->out->cut;
+	return 0;
+}
+
+int fxt_events_lost(struct fxt_events *events, const struct tb_view *view, uint64_t ns,
+		    uint64_t first, uint64_t last)
+{
+	struct fxt_plans *plans = events->plans;
+	struct fxt_thread *thread = fxt_thread_cpu(events->threads, view->cpu);
+
+	if (!thread)
+		return -ENOMEM;
+	/* nobody knows when they ended; not before the gap */
+	fxt_close_to(events->threads, thread, 0, first, NULL, NULL);
+	plans->current[view->cpu].known = false;
+	fxt_lost_mark(events->out);
+	fxt_event(events->threads, thread, FXT_INSTANT, ns, plans->tracebuf, plans->lost, 6);
+	fxt_arg_unsigned(events->out, plans->cpu, view->cpu);
+	fxt_arg_unsigned(events->out, plans->overwritten, view->lost.overwritten);
+	fxt_arg_unsigned(events->out, plans->dropped, view->lost.dropped);
+	fxt_arg_unsigned(events->out, plans->oversize, view->lost.oversize);
+	fxt_arg_unsigned(events->out, plans->first, first);
+	fxt_arg_unsigned(events->out, plans->last, last);
+	fxt_record_end(events->out, NULL);
+	return 0;
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf export - a trace as FXT, Fuchsia's trace format.
+ *
+ * The file, in this order:
+ *
+ *   magic, provider, clock   ticks are ns of CLOCK_BOOTTIME
+ *   objects                  processes and threads of the state dump
+ *   events                   of all CPUs in the order of time; before the first that needs it,
+ *                            each string, and each thread's number in the table of threads, which
+ *                            has 255; objects of threads that are new or named anew
+ *
+ * Only records that all readers know are used: no large ones, and the provider is told of once.
+ *
+ * Memory: threads and names, and what is open on each track.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "fxt.h"
+
+struct export {
+	struct tb_trace *trace;
+	const struct tb_export_options *options;
+	struct tb_cursor *cursor;
+	struct export_clock clock;
+	struct fxt_out out;
+	struct fxt_threads threads;
+	struct fxt_events events;
+	struct fxt_user *user;	/* NULL: no program has written yet */
+	uint32_t nr_cpus;
+	uint64_t beyond, undescribed;
+};
+
+static uint64_t view_ns(struct export *export, const struct tb_view *view)
+{
+	return export_clock_ns(&export->clock, view->ticks, view->ns);
+}
+
+/* ---- what the cursor brings ---- */
+
+static int take_control(struct export *export, const struct tb_view *view)
+{
+	const struct tb_thread *thread = view->payload;
+	const struct tb_task *task;
+
+	if (view->id == TB_EV_MARK)
+		return fxt_events_mark(&export->events, view, view_ns(export, view));
+	if (view->id != TB_EV_THREAD || view->length < sizeof(*thread))
+		return 0;
+	task = tb_cursor_task(export->cursor, thread->tid);
+	return task ? fxt_thread_renamed(&export->threads, task) : 0;
+}
+
+static int take_user(struct export *export, const struct tb_view *view)
+{
+	uint64_t end;
+
+	if (!export->user) {
+		export->user = fxt_user_open(&export->threads);
+		if (!export->user)
+			return -ENOMEM;
+		export->events.popped = fxt_user_popped;
+		export->events.context = export->user;
+	}
+	end = export_clock_ns(&export->clock, view->ticks + view->user->duration,
+			      view->ns + view->user->duration_ns);
+	return fxt_user_write(export->user, view, view_ns(export, view), end);
+}
+
+static int take_lost(struct export *export, const struct tb_view *view)
+{
+	const struct tb_gap *lost = &view->lost;
+
+	return fxt_events_lost(&export->events, view, view_ns(export, view),
+			       tb_trace_ns(export->trace, lost->first, TB_TIME_BOOTTIME),
+			       tb_trace_ns(export->trace, lost->last, TB_TIME_BOOTTIME));
+}
+
+static int take(struct export *export, const struct tb_view *view)
+{
+	bool durable = view->cpu == TB_RING_DURABLE;
+
+	if (view->user)
+		return take_user(export, view);
+	if (!durable && view->cpu >= export->nr_cpus) {
+		export->beyond++;
+		return 0;
+	}
+	if (view->kind == TB_VIEW_LOST)
+		return durable ? 0 : take_lost(export, view);
+	if (view->id < TB_EV_FIRST)
+		return take_control(export, view);
+	if (durable)
+		return 0;
+	export->undescribed += !view->format;
+	return fxt_events_write(&export->events, view, view_ns(export, view));
+}
+
+static int tell_task(const struct tb_task *task, void *context)
+{
+	return fxt_thread_renamed(context, task);
+}
+
+static int run(struct export *export, FILE *out)
+{
+	struct tb_view view;
+	int result;
+
+	result = tb_cursor_open(export->trace, &export->cursor);
+	if (!result)
+		result = fxt_out_open(&export->out, out);
+	if (!result)
+		result = fxt_threads_open(&export->threads, &export->out,
+					  export->cursor, export->nr_cpus);
+	export->events = (struct fxt_events){
+		.trace = export->trace, .cursor = export->cursor,
+		.wanted = export->options ? export->options->wanted : NULL,
+		.out = &export->out, .threads = &export->threads,
+	};
+	if (!result)
+		result = fxt_events_open(&export->events);
+	if (!result)
+		result = tb_cursor_each_task(export->cursor, tell_task,
+					     &export->threads);
+	while (!result && (result = tb_export_next(export->options, export->cursor,
+						   &view)) > 0) {
+		result = take(export, &view);
+		if (!result)
+			result = export->out.error;
+	}
+	if (!result)
+		fxt_out_flush(&export->out);
+	return result ? result : export->out.error;
+}
+
+static void say(const struct export *export)
+{
+	if (export->beyond)
+		fprintf(stderr, "%" PRIu64 " events of CPUs from %u on were left out: readers take no more\n",
+			export->beyond, export->nr_cpus);
+	if (export->undescribed)
+		fprintf(stderr, "%" PRIu64 " events are of a kind that the trace does not describe: only their bytes\n",
+			export->undescribed);
+	if (export->events.cut)
+		fprintf(stderr, "%" PRIu64 " events were too long: texts cut off, fields left out\n",
+			export->events.cut);
+	if (export->out.beyond)
+		fprintf(stderr, "%" PRIu64 " times a name was left out: FXT has room for 32767 different ones\n",
+			export->out.beyond);
+	if (export->user)
+		fxt_user_say(export->user);
+	if (tb_cursor_uncommitted(export->cursor))
+		fprintf(stderr, "%" PRIu64 " events had not been finished when the trace was taken: left out\n",
+			tb_cursor_uncommitted(export->cursor));
+}
+
+int tb_export_fxt(struct tb_trace *trace, FILE *out,
+		  const struct tb_export_options *options)
+{
+	struct export *export = calloc(1, sizeof(*export));
+	int result = -ENOMEM;
+
+	if (export) {
+		export->trace = trace;
+		export->options = options;
+		export->nr_cpus = tb_trace_nr_cpus(trace);
+		if (export->nr_cpus > FXT_CPUS_MAX)
+			export->nr_cpus = FXT_CPUS_MAX;
+		if (!export->nr_cpus)
+			export->nr_cpus = 1;
+		export_clock_init(&export->clock, trace);
+		result = run(export, out);
+	}
+	if (result < 0 && options && options->error && options->error_size)
+		snprintf(options->error, options->error_size, "%s: %s",
+			 export && export->out.error == result ?
+			 "the trace cannot be written" :
+			 "the trace cannot be exported", strerror(-result));
+	if (!result && options && options->verbose)
+		say(export);
+	if (export) {
+		fxt_user_close(export->user);
+		fxt_events_close(&export->events);
+		fxt_threads_close(&export->threads);
+		tb_cursor_close(export->cursor);
+		fxt_out_close(&export->out);
+		free(export);
+	}
+	return result;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf export - context switches and wake-ups in FXT.
+ *
+ * FXT knows neither Linux's states nor its priorities: uninterruptible sleep is "blocked" there,
+ * and a weight is a number without a meaning, except that the lowest says that a thread is an idle
+ * one.  So the weight is the kernel's priority, and the state goes along as text.
+ */
+#include <errno.h>
+#include "plan.h"
+
+/* Bits of scheduling records */
+#define SCHED_CPU_SHIFT		20
+#define SCHED_STATE_SHIFT	36
+#define SCHED_TYPE_SHIFT	60
+#define SCHED_ARG_SHIFT		16
+enum { SCHED_SWITCH = 1, SCHED_WAKEUP = 2 };
+enum { STATE_RUNNING = 1, STATE_SUSPENDED = 2, STATE_BLOCKED = 3, STATE_DYING = 4, STATE_DEAD = 5 };
+
+/* sched_switch's prev_state */
+#define TASK_STOPPED	0x0c	/* and traced */
+#define TASK_DEAD	0x10
+#define TASK_ZOMBIE	0x20
+#define TASK_SLEEPING	0xff
+
+/* Says a thread is an idle one */
+#define WEIGHT_IDLE	INT32_MIN
+
+static uint64_t state_of(uint64_t state)
+{
+	if (state & TASK_DEAD)
+		return STATE_DEAD;
+	if (state & TASK_ZOMBIE)
+		return STATE_DYING;
+	if (state & TASK_STOPPED)
+		return STATE_SUSPENDED;
+	return state & TASK_SLEEPING ? STATE_BLOCKED : STATE_RUNNING;
+}
+
+static struct fxt_name *state_name(struct fxt_events *events, uint64_t state)
+{
+	struct fxt_name *spare = NULL, **at;
+	char text[24];
+
+	at = state < FXT_STATES_MAX ? &events->plans->states[state] : &spare;
+	if (!*at)
+		*at = fxt_events_name(events, tb_task_state(state, text, sizeof(text)));
+	return *at;
+}
+
+/* Priority of who leaves the CPU; false: it is not known */
+static bool prio_before(struct fxt_events *events, const struct tb_view *view,
+			const struct fxt_plan *plan, uint32_t tid, int64_t *prio)
+{
+	const struct fxt_current *current = &events->plans->current[view->cpu];
+	const struct tb_task *task;
+
+	*prio = WEIGHT_IDLE;
+	if (!tid)
+		return true;
+	if (plan->prev_prio && !tb_field_s64(view, plan->prev_prio, prio))
+		return true;
+	*prio = current->prio;
+	if (current->known && current->tid == tid)
+		return true;
+	task = tb_cursor_task(events->cursor, tid);
+	if (!task || !(task->flags & TB_TASK_LISTED))
+		return false;
+	*prio = task->prio;
+	return true;
+}
+
+int fxt_events_switch(struct fxt_events *events, const struct tb_view *view,
+		      const struct fxt_plan *plan, uint64_t ns)
+{
+	struct fxt_plans *plans = events->plans;
+	struct fxt_current *current = &plans->current[view->cpu];
+	uint64_t prev, next, state, prio;
+	struct fxt_thread *from, *to;
+	int64_t before;
+	bool known;
+
+	if (tb_field_u64(view, plan->fields[0], &prev) ||
+	    tb_field_u64(view, plan->fields[1], &next) ||
+	    tb_field_u64(view, plan->fields[2], &state) ||
+	    tb_field_u64(view, plan->fields[3], &prio))
+		return -EINVAL;
+	from = fxt_thread(events->threads, view->cpu, (uint32_t)prev);
+	to = fxt_thread(events->threads, view->cpu, (uint32_t)next);
+	if (!from || !to)
+		return -ENOMEM;
+	/* it will not end them itself any more */
+	if (prev && state & (TASK_DEAD | TASK_ZOMBIE))
+		fxt_close_to(events->threads, from, 0, ns, events->popped,
+			     events->context);
+	known = prio_before(events, view, plan, (uint32_t)prev, &before);
+	fxt_record(events->out, FXT_SCHEDULING, (uint64_t)view->cpu << SCHED_CPU_SHIFT |
+		   state_of(state) << SCHED_STATE_SHIFT |
+		   (uint64_t)SCHED_SWITCH << SCHED_TYPE_SHIFT,
+		   2u + known + fxt_events_nr_extras(view), SCHED_ARG_SHIFT);
+	fxt_word(events->out, ns);
+	fxt_word(events->out, from->koid);
+	fxt_word(events->out, to->koid);
+	fxt_arg_signed(events->out, plans->incoming, next ? (int64_t)prio : WEIGHT_IDLE);
+	if (known)
+		fxt_arg_signed(events->out, plans->outgoing, before);
+	fxt_arg_name(events->out, plans->state, state_name(events, state));
+	fxt_events_extras(events, view);
+	fxt_record_end(events->out, NULL);
+	events->cut += events->out->cut;
+	*current = (struct fxt_current){ (uint32_t)next, (int32_t)prio, true };
+	return 0;
+}
+
+int fxt_events_wakeup(struct fxt_events *events, const struct tb_view *view,
+		      const struct fxt_plan *plan, uint64_t ns)
+{
+	struct fxt_plans *plans = events->plans;
+	struct fxt_thread *thread, *waker;
+	uint64_t tid, prio, cpu;
+
+	if (tb_field_u64(view, plan->fields[0], &tid) ||
+	    tb_field_u64(view, plan->fields[1], &prio) ||
+	    tb_field_u64(view, plan->fields[2], &cpu) || !tid || cpu >= FXT_CPUS_MAX)
+		return -EINVAL;
+	waker = fxt_thread(events->threads, view->cpu, view->tid);
+	thread = fxt_thread(events->threads, view->cpu, (uint32_t)tid);
+	if (!thread || !waker)
+		return -ENOMEM;
+	fxt_record(events->out, FXT_SCHEDULING, cpu << SCHED_CPU_SHIFT |
+		   (uint64_t)SCHED_WAKEUP << SCHED_TYPE_SHIFT, 3 + fxt_events_nr_extras(view),
+		   SCHED_ARG_SHIFT);
+	fxt_word(events->out, ns);
+	fxt_word(events->out, thread->koid);
+	fxt_arg_signed(events->out, plans->weight, (int64_t)prio);
+	fxt_arg_koid(events->out, plans->waker, waker->koid);
+	fxt_arg_unsigned(events->out, plans->cpu, view->cpu);
+	fxt_events_extras(events, view);
+	fxt_record_end(events->out, NULL);
+	events->cut += events->out->cut;
+	return 0;
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf export - one event of the trace as one Perfetto event.
+ *
+ * For each format there is a plan, made once (plan.c): a row of
+ * steps, each of which puts one field on the wire.  What Perfetto does not know is described
+ * before its first event.
+ *
+ * The one-element forms leave out what can be had from elsewhere.  A message
+ * that has `X_comm' (or `comm') next to `X_pid' (`pid') gets the name from the
+ * table of threads, the same for `prio'; an interrupt gets the name of its
+ * handler from the trace's strings.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include "plan.h"
+
+struct writer {
+	uint8_t *at, *end;
+	bool cut;
+};
+
+static bool room_for(struct writer *to, size_t size)
+{
+	if ((size_t)(to->end - to->at) >= size)
+		return true;
+	to->cut = true;
+	return false;
+}
+
+static void put_number(struct writer *to, const struct pf_step *step,
+		       uint64_t value)
+{
+	/* as the reader's type is; 32-bit ones are extended on the wire */
+	if (step->type == PROTOBUF_C_TYPE_INT32)
+		value = (uint64_t)(int64_t)(int32_t)value;
+	else if (step->type == PROTOBUF_C_TYPE_UINT32)
+		value = (uint32_t)value;
+	if (!room_for(to, step->head_size + 3u * PF_VARINT_MAX))
+		return;
+	if (step->generic) {
+		to->at = pf_put_tag(to->at, PF_GENERIC_FIELD, PF_BYTES);
+		to->at = pf_put_varint(to->at, step->head_size +
+					       pf_varint_size(value));
+	}
+	to->at = pf_put_data(to->at, step->head, step->head_size);
+	to->at = pf_put_varint(to->at, value);
+}
+
+static void put_text(struct writer *to, const struct pf_step *step,
+		     const char *text, size_t length)
+{
+	if (length > EXPORT_TEXT_MAX) {
+		length = EXPORT_TEXT_MAX;
+		to->cut = true;
+	}
+	if (!room_for(to, step->head_size + 3u * PF_VARINT_MAX + length))
+		return;
+	if (step->generic) {
+		to->at = pf_put_tag(to->at, PF_GENERIC_FIELD, PF_BYTES);
+		to->at = pf_put_varint(to->at, step->head_size +
+					       pf_varint_size(length) + length);
+	}
+	to->at = pf_put_data(to->at, step->head, step->head_size);
+	to->at = pf_put_varint(to->at, length);
+	to->at = pf_put_data(to->at, text, length);
+}
+
+static void put_items(struct writer *to, const struct pf_step *step,
+		      const struct tb_view *view)
+{
+	int count = tb_field_count(view, step->field), i;
+	uint64_t value;
+
+	for (i = 0; i < count; i++)
+		if (!tb_field_item(view, step->field, (unsigned int)i, &value))
+			put_number(to, step, value);
+}
+
+static void put_comm(struct writer *to, const struct pf_step *step,
+		     const struct tb_cursor *cursor, const struct tb_view *view,
+		     uint32_t tid)
+{
+	const struct tb_task *task;
+	char idle[24];
+	int length;
+
+	if (!tid) {
+		length = snprintf(idle, sizeof(idle), "swapper/%" PRIu32,
+				  view->cpu);
+		put_text(to, step, idle, (size_t)length);
+		return;
+	}
+	task = tb_cursor_task(cursor, tid);
+	if (task && task->comm[0])
+		put_text(to, step, task->comm, strlen(task->comm));
+}
+
+static void put_prio(struct writer *to, const struct pf_step *step,
+		     const struct tb_cursor *cursor,
+		     const struct pf_current *current, uint32_t tid)
+{
+	const struct tb_task *task;
+
+	if (current->known && current->tid == tid) {
+		put_number(to, step, (uint64_t)(int64_t)current->prio);
+		return;
+	}
+	task = tid ? tb_cursor_task(cursor, tid) : NULL;
+	if (!tid)
+		put_number(to, step, 120);
+	else if (task && task->flags & TB_TASK_LISTED)
+		put_number(to, step, task->prio);
+}
+
+/* The name of a function, once.  Perfetto looks it up by the address */
+static void tell_symbol(struct pf_plans *plans, uint64_t address)
+{
+	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+	Perfetto__Protos__InternedData names = PERFETTO__PROTOS__INTERNED_DATA__INIT;
+	Perfetto__Protos__InternedString symbol = PERFETTO__PROTOS__INTERNED_STRING__INIT;
+	Perfetto__Protos__InternedString *list = &symbol;
+	char text[128];
+	bool fresh;
+
+	if (!address || !pf_known(&plans->symbols, PF_SYMBOL, (uint32_t)(address >> 32),
+				  (uint32_t)address, &fresh) || !fresh ||
+	    export_frame(plans->trace, address + 1, text, sizeof(text)))
+		return;
+	symbol.has_iid = 1;
+	symbol.iid = address;
+	symbol.has_str = 1;
+	symbol.str.data = (uint8_t *)text;
+	symbol.str.len = strlen(text);
+	names.n_kernel_symbols = 1;
+	names.kernel_symbols = &list;
+	packet.interned_data = &names;
+	packet.has_sequence_flags = 1;
+	packet.sequence_flags = plans->out->begun[PF_SEQUENCE_EVENTS] ? 2 : 3;
+	pf_write_packet(plans->out, PF_SEQUENCE_EVENTS, &packet);
+}
+
+static void put_step(struct writer *to, const struct pf_step *step,
+		     struct pf_plans *plans,
+		     const struct tb_cursor *cursor, const struct tb_view *view,
+		     const struct pf_current *current)
+{
+	char listed[EXPORT_TEXT_MAX + 32];
+	uint64_t value = 0;
+	const void *data;
+	const char *text;
+	uint32_t four;
+	size_t length;
+
+	switch (step->kind) {
+	case STEP_TEXT:
+		if (!tb_field_str(view, step->field, &text, &length))
+			put_text(to, step, text, length);
+		return;
+	case STEP_ITEMS:
+		put_items(to, step, view);
+		return;
+	case STEP_LISTED:
+		put_text(to, step, listed,
+			 export_listed(view, step->field, listed));
+		return;
+	case STEP_ADDRESS:
+		if (!tb_field_data(view, step->field, &data, &length) && length >= sizeof(four)) {
+			memcpy(&four, data, sizeof(four));
+			put_number(to, step, four);
+		}
+		return;
+	}
+	if (tb_field_u64(view, step->field, &value))
+		return;
+	switch (step->kind) {
+	case STEP_FUNCTION:
+		tell_symbol(plans, value);
+		/* fallthrough */
+	case STEP_NUMBER:
+		put_number(to, step, value);
+		break;
+	case STEP_COMM:
+		put_comm(to, step, cursor, view, (uint32_t)value);
+		break;
+	case STEP_PRIO:
+		put_prio(to, step, cursor, current, (uint32_t)value);
+		break;
+	case STEP_IRQ:
+		text = tb_trace_string(plans->trace, TB_STRING_IRQ,
+				       (uint32_t)value);
+		if (text)
+			put_text(to, step, text, strlen(text));
+		break;
+	}
+}
+
+static struct writer writer_start(struct pf_event *event, uint32_t field,
+				  uint32_t tid)
+{
+	struct writer to = { event->body, event->body + PF_BODY_MAX, false };
+
+	event->field = field;
+	event->tid = tid;
+	return to;
+}
+
+static void writer_end(const struct writer *to, struct pf_event *event)
+{
+	event->size = (size_t)(to->at - event->body);
+	event->cut = to->cut;
+}
+
+static void put_name(struct writer *to, const char *name)
+{
+	size_t length = strnlen(name, EXPORT_TEXT_MAX);
+
+	to->at = pf_put_tag(to->at, PF_GENERIC_NAME, PF_BYTES);
+	to->at = pf_put_varint(to->at, length);
+	to->at = pf_put_data(to->at, name, length);
+}
+
+/* All that is known of an event that the trace does not describe */
+static void put_payload(struct writer *to, const struct tb_view *view)
+{
+	static const char name[] = "payload";
+	uint8_t head[2 + sizeof(name) + 1], *at;
+	struct pf_step step = { .generic = true, .head = head };
+	char digits[EXPORT_TEXT_MAX + 1];
+
+	at = pf_put_tag(head, PF_FIELD_NAME, PF_BYTES);
+	at = pf_put_varint(at, strlen(name));
+	at = pf_put_data(at, name, strlen(name));
+	at = pf_put_tag(at, PF_FIELD_STR, PF_BYTES);
+	step.head_size = (uint8_t)(at - head);
+	put_text(to, &step, digits, export_bytes(view->payload, view->length, digits));
+}
+
+bool pf_plan_is_known(const struct pf_plans *plans, unsigned int index)
+{
+	return plans->plans[index].field < PF_EVENT_DESCRIBED &&
+	       plans->plans[index].field != PF_EVENT_GENERIC;
+}
+
+uint32_t pf_encode_tid(const struct pf_plans *plans, const struct tb_view *view)
+{
+	const struct pf_plan *plan = &plans->plans[view->format->index];
+	uint64_t tid;
+
+	return plan->tid && !tb_field_u64(view, plan->tid, &tid) ? (uint32_t)tid : view->tid;
+}
+
+void pf_encode(struct pf_plans *plans, const struct tb_cursor *cursor,
+	       const struct tb_view *view, const struct pf_current *current,
+	       bool plain, struct pf_event *event)
+{
+	struct pf_plan *plan = NULL;
+	struct writer to;
+	char spare[24];
+	uint32_t i;
+
+	if (view->format)
+		plan = &plans->plans[view->format->index + (plain ? plans->nr_plans : 0)];
+	to = writer_start(event, plan ? plan->field : PF_EVENT_GENERIC,
+			  plan ? pf_encode_tid(plans, view) : view->tid);
+	if (event->field == PF_EVENT_GENERIC)
+		put_name(&to, tb_view_name(view, spare));
+	if (event->field >= PF_EVENT_DESCRIBED && !plan->told)
+		pf_plan_tell(plans, plan, view->cpu);
+	for (i = 0; plan && i < plan->nr_steps; i++)
+		put_step(&to, &plan->steps[i], plans, cursor, view, current);
+	if (!plan)
+		put_payload(&to, view);
+	writer_end(&to, event);
+	if (plan)
+		plan->events++;
+}
+
+/*
+ * Perfetto shows what looks like "I|process|text" as an instant of the thread,
+ * and "B|", "E|", "C|" as slices and counters; any other text is wrapped up
+ * as an instant.
+ */
+void pf_encode_mark(const struct tb_view *view, struct pf_event *event)
+{
+	struct writer to = writer_start(event, PF_EVENT_PRINT, view->tid);
+	size_t length = strnlen(view->payload, view->length), used = 0;
+	const char *text = view->payload;
+	char wrapped[EXPORT_TEXT_MAX + 32];
+	uint32_t process = view->task && view->task->tgid ? view->task->tgid :
+							    view->tid;
+
+	if (length > EXPORT_TEXT_MAX) {
+		length = EXPORT_TEXT_MAX;
+		to.cut = true;
+	}
+	if (length < 2 || !strchr("BECISFGHN", text[0]) || text[1] != '|')
+		used = (size_t)snprintf(wrapped, sizeof(wrapped),
+					"I|%" PRIu32 "|", process);
+	memcpy(wrapped + used, text, length);
+	used += length;
+	to.at = pf_put_tag(to.at, PF_PRINT_BUF, PF_BYTES);
+	to.at = pf_put_varint(to.at, used);
+	to.at = pf_put_data(to.at, wrapped, used);
+	writer_end(&to, event);
+}
+
+static void put_named(struct writer *to, const char *name, uint64_t value)
+{
+	size_t length = strlen(name);
+
+	to->at = pf_put_tag(to->at, PF_GENERIC_FIELD, PF_BYTES);
+	to->at = pf_put_varint(to->at, length + 3 + pf_varint_size(value));
+	to->at = pf_put_tag(to->at, PF_FIELD_NAME, PF_BYTES);
+	to->at = pf_put_varint(to->at, length);
+	to->at = pf_put_data(to->at, name, length);
+	to->at = pf_put_tag(to->at, PF_FIELD_UINT, PF_VARINT);
+	to->at = pf_put_varint(to->at, value);
+}
+
+void pf_encode_lost(const struct tb_view *view, uint64_t first, uint64_t last,
+		    struct pf_event *event)
+{
+	struct writer to = writer_start(event, PF_EVENT_GENERIC, view->tid);
+
+	put_name(&to, "tracebuf_lost");
+	put_named(&to, "overwritten", view->lost.overwritten);
+	put_named(&to, "dropped", view->lost.dropped);
+	put_named(&to, "oversize", view->lost.oversize);
+	put_named(&to, "first_ns", first);
+	put_named(&to, "last_ns", last);
+	writer_end(&to, event);
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf export - the packets of a Perfetto trace.
+ *
+ * A trace is a row of TracePackets, each with the tag and the length it would
+ * have as a field of one large message Trace.  Packets other than bundles of
+ * events are rare: protobuf-c packs them from structures.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "perfetto.h"
+
+/* Numbers of fields, as in perfetto.proto */
+enum {
+	TRACE_PACKET = 1,
+	PACKET_FTRACE_EVENTS = 1,
+};
+
+/* A packet's own fields, without what is put behind */
+#define HEADER_MAX 128
+
+/* Threads in one packet */
+#define TASKS_MAX 256
+
+void pf_write(struct pf_out *out, const void *data, size_t size)
+{
+	if (out->error || !size)
+		return;
+	errno = 0;
+	if (fwrite(data, 1, size, out->file) != size)
+		out->error = errno ? -errno : -EIO;
+}
+
+void pf_flush(struct pf_out *out)
+{
+	errno = 0;
+	if (!out->error && fflush(out->file))
+		out->error = errno ? -errno : -EIO;
+}
+
+static void write_length(struct pf_out *out, uint32_t field, size_t size)
+{
+	uint8_t head[2 * PF_VARINT_MAX], *at;
+
+	at = pf_put_tag(head, field, PF_BYTES);
+	at = pf_put_varint(at, size);
+	pf_write(out, head, (size_t)(at - head));
+}
+
+static void in_sequence(struct pf_out *out, unsigned int sequence,
+			Perfetto__Protos__TracePacket *packet)
+{
+	packet->has_trusted_packet_sequence_id = 1;
+	packet->trusted_packet_sequence_id = sequence;
+	packet->has_first_packet_on_sequence = !out->begun[sequence];
+	packet->first_packet_on_sequence = !out->begun[sequence];
+	out->begun[sequence] = true;
+}
+
+void pf_write_packet(struct pf_out *out, unsigned int sequence,
+		     Perfetto__Protos__TracePacket *packet)
+{
+	uint8_t *data;
+	size_t size;
+
+	in_sequence(out, sequence, packet);
+	size = perfetto__protos__trace_packet__get_packed_size(packet);
+	data = malloc(size + 1);
+	if (!data) {
+		out->error = out->error ? out->error : -ENOMEM;
+		return;
+	}
+	perfetto__protos__trace_packet__pack(packet, data);
+	write_length(out, TRACE_PACKET, size);
+	pf_write(out, data, size);
+	free(data);
+}
+
+/*
+ * The same packet that protobuf-c would make of a bundle with all its events;
+ * as fields of a message may come in any order, the events are put last.
+ */
+void pf_write_bundle(struct pf_out *out,
+		     const Perfetto__Protos__FtraceEventBundle *bundle,
+		     const void *events, size_t size)
+{
+	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+	uint8_t start[HEADER_MAX], *head, *at;
+	size_t head_size, start_size;
+
+	head_size = perfetto__protos__ftrace_event_bundle__get_packed_size(bundle);
+	head = malloc(head_size + 1);
+	if (!head) {
+		out->error = out->error ? out->error : -ENOMEM;
+		return;
+	}
+	perfetto__protos__ftrace_event_bundle__pack(bundle, head);
+	packet.has_sequence_flags = 1;
+	packet.sequence_flags = out->begun[PF_SEQUENCE_EVENTS] ? 2 : 3;
+	in_sequence(out, PF_SEQUENCE_EVENTS, &packet);
+	start_size = perfetto__protos__trace_packet__pack(&packet, start);
+	at = pf_put_tag(start + start_size, PACKET_FTRACE_EVENTS, PF_BYTES);
+	at = pf_put_varint(at, head_size + size);
+	start_size = (size_t)(at - start);
+
+	write_length(out, TRACE_PACKET, start_size + head_size + size);
+	pf_write(out, start, start_size);
+	pf_write(out, head, head_size);
+	pf_write(out, events, size);
+	free(head);
+}
+
+/* ---- machine and clocks ---- */
+
+#define COPY_TEXT(to, from) snprintf(to, sizeof(to), "%.*s", \
+				     (int)sizeof(from), from)
+
+void pf_write_system(struct pf_out *out, const struct tb_trace *trace)
+{
+	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+	Perfetto__Protos__SystemInfo info = PERFETTO__PROTOS__SYSTEM_INFO__INIT;
+	Perfetto__Protos__Utsname names = PERFETTO__PROTOS__UTSNAME__INIT;
+	const struct tb_init *init = tb_trace_init(trace);
+	char release[sizeof(init->release) + 1], version[sizeof(init->version) + 1];
+	char machine[sizeof(init->machine) + 1], service[64], sysname[] = "Linux";
+
+	snprintf(service, sizeof(service), "tracebuf %s", tb_version());
+	info.tracing_service_version = service;
+	info.has_num_cpus = 1;
+	info.num_cpus = tb_trace_nr_cpus(trace);
+	if (init) {
+		if (init->nr_cpus > info.num_cpus)
+			info.num_cpus = init->nr_cpus;
+		COPY_TEXT(release, init->release);
+		COPY_TEXT(version, init->version);
+		COPY_TEXT(machine, init->machine);
+		names.sysname = sysname;
+		names.release = release;
+		names.version = version;
+		names.machine = machine;
+		info.utsname = &names;
+		info.has_page_size = 1;
+		info.page_size = init->page_size;
+	}
+	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_SYSTEM_INFO;
+	packet.system_info = &info;
+	pf_write_packet(out, PF_SEQUENCE_SYSTEM, &packet);
+}
+
+void pf_write_clocks(struct pf_out *out, const struct tb_clock_sync *sync)
+{
+	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+	Perfetto__Protos__ClockSnapshot snapshot =
+		PERFETTO__PROTOS__CLOCK_SNAPSHOT__INIT;
+	Perfetto__Protos__ClockSnapshot__Clock clocks[3], *list[3];
+	const uint64_t times[3] = {
+		sync->boottime, sync->monotonic, sync->realtime,
+	};
+	static const uint32_t ids[3] = {
+		PERFETTO__PROTOS__BUILTIN_CLOCK__BUILTIN_CLOCK_BOOTTIME,
+		PERFETTO__PROTOS__BUILTIN_CLOCK__BUILTIN_CLOCK_MONOTONIC,
+		PERFETTO__PROTOS__BUILTIN_CLOCK__BUILTIN_CLOCK_REALTIME,
+	};
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		perfetto__protos__clock_snapshot__clock__init(&clocks[i]);
+		clocks[i].has_clock_id = 1;
+		clocks[i].clock_id = ids[i];
+		clocks[i].has_timestamp = 1;
+		clocks[i].timestamp = times[i];
+		list[i] = &clocks[i];
+	}
+	snapshot.n_clocks = 3;
+	snapshot.clocks = list;
+	snapshot.has_primary_trace_clock = 1;
+	snapshot.primary_trace_clock =
+		PERFETTO__PROTOS__BUILTIN_CLOCK__BUILTIN_CLOCK_BOOTTIME;
+	packet.has_timestamp = 1;
+	packet.timestamp = sync->boottime;
+	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_CLOCK_SNAPSHOT;
+	packet.clock_snapshot = &snapshot;
+	pf_write_packet(out, PF_SEQUENCE_SYSTEM, &packet);
+}
+
+/* ---- processes and threads ---- */
+
+/* Threads on their way into one packet */
+struct tree {
+	struct pf_out *out;
+	uint64_t ns;
+	size_t nr_threads, nr_processes;
+	Perfetto__Protos__ProcessTree__Thread threads[TASKS_MAX];
+	Perfetto__Protos__ProcessTree__Thread *thread_list[TASKS_MAX];
+	Perfetto__Protos__ProcessTree__Process processes[TASKS_MAX];
+	Perfetto__Protos__ProcessTree__Process *process_list[TASKS_MAX];
+	char *names[TASKS_MAX];		/* "repeated": one each */
+};
+
+static void tree_write(struct tree *tree)
+{
+	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+	Perfetto__Protos__ProcessTree message = PERFETTO__PROTOS__PROCESS_TREE__INIT;
+
+	if (!tree->nr_threads)
+		return;
+	message.n_processes = tree->nr_processes;
+	message.processes = tree->process_list;
+	message.n_threads = tree->nr_threads;
+	message.threads = tree->thread_list;
+	message.has_collection_end_timestamp = 1;
+	message.collection_end_timestamp = tree->ns;
+	packet.has_timestamp = 1;
+	packet.timestamp = tree->ns;
+	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_PROCESS_TREE;
+	packet.process_tree = &message;
+	pf_write_packet(tree->out, PF_SEQUENCE_SYSTEM, &packet);
+	tree->nr_threads = 0;
+	tree->nr_processes = 0;
+}
+
+static void tree_process(struct tree *tree, const struct tb_task *task)
+{
+	Perfetto__Protos__ProcessTree__Process *process;
+
+	process = &tree->processes[tree->nr_processes];
+	perfetto__protos__process_tree__process__init(process);
+	process->has_pid = 1;
+	process->pid = (int32_t)task->tid;
+	process->has_ppid = 1;
+	process->ppid = (int32_t)task->parent;
+	if (task->comm[0]) {
+		tree->names[tree->nr_processes] = (char *)task->comm;
+		process->n_cmdline = 1;
+		process->cmdline = &tree->names[tree->nr_processes];
+		process->has_cmdline_is_comm = 1;
+		process->cmdline_is_comm = 1;
+	}
+	if (task->flags & TB_TASK_LISTED) {
+		process->has_uid = 1;
+		process->uid = (int32_t)task->uid;
+	}
+	if (task->flags & TB_THREAD_KERNEL) {
+		process->has_is_kthread = 1;
+		process->is_kthread = 1;
+	}
+	tree->process_list[tree->nr_processes++] = process;
+}
+
+/* Processes before their threads; the idle threads are known to Perfetto */
+static int tree_add(const struct tb_task *task, void *context)
+{
+	Perfetto__Protos__ProcessTree__Thread *thread;
+	struct tree *tree = context;
+
+	if (!task->tid || !task->tgid)
+		return 0;
+	if (task->tgid == task->tid)
+		tree_process(tree, task);
+	thread = &tree->threads[tree->nr_threads];
+	perfetto__protos__process_tree__thread__init(thread);
+	thread->has_tid = 1;
+	thread->tid = (int32_t)task->tid;
+	thread->has_tgid = 1;
+	thread->tgid = (int32_t)task->tgid;
+	if (task->comm[0])
+		thread->name = (char *)task->comm;
+	tree->thread_list[tree->nr_threads++] = thread;
+	if (tree->nr_threads == TASKS_MAX)
+		tree_write(tree);
+	return tree->out->error;
+}
+
+int pf_write_tasks(struct pf_out *out, const struct tb_cursor *cursor,
+		   uint64_t ns)
+{
+	struct tree *tree = calloc(1, sizeof(*tree));
+	int result;
+
+	if (!tree)
+		return -ENOMEM;
+	tree->out = out;
+	tree->ns = ns;
+	result = tb_cursor_each_task(cursor, tree_add, tree);
+	tree_write(tree);
+	free(tree);
+	return result;
+}
+
+void pf_write_task(struct pf_out *out, const struct tb_task *task, uint64_t ns)
+{
+	struct tree tree;
+
+	tree.out = out;
+	tree.ns = ns;
+	tree.nr_threads = 0;
+	tree.nr_processes = 0;
+	tree_add(task, &tree);
+	tree_write(&tree);
+}
+
+/* ---- losses ---- */
+
+int pf_write_books(struct pf_out *out, const struct pf_books *books,
+		   unsigned int nr_cpus, bool end)
+{
+	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+	Perfetto__Protos__FtraceStats stats = PERFETTO__PROTOS__FTRACE_STATS__INIT;
+	Perfetto__Protos__FtraceCpuStats *cpus, **list;
+	unsigned int i;
+
+	cpus = calloc(nr_cpus + 1, sizeof(*cpus));
+	list = calloc(nr_cpus + 1, sizeof(*list));
+	if (!cpus || !list) {
+		free(cpus);
+		free(list);
+		return -ENOMEM;
+	}
+	for (i = 0; i < nr_cpus; i++) {
+		perfetto__protos__ftrace_cpu_stats__init(&cpus[i]);
+		cpus[i].has_cpu = 1;
+		cpus[i].cpu = i;
+		cpus[i].has_entries = 1;
+		cpus[i].has_overrun = 1;
+		cpus[i].has_commit_overrun = 1;
+		cpus[i].has_dropped_events = 1;
+		cpus[i].has_read_events = 1;
+		if (end) {
+			cpus[i].overrun = books[i].overwritten;
+			cpus[i].dropped_events = books[i].dropped;
+			cpus[i].read_events = books[i].written;
+		}
+		list[i] = &cpus[i];
+	}
+	stats.has_phase = 1;
+	stats.phase = end ? PERFETTO__PROTOS__FTRACE_STATS__PHASE__END_OF_TRACE :
+			    PERFETTO__PROTOS__FTRACE_STATS__PHASE__START_OF_TRACE;
+	stats.n_cpu_stats = nr_cpus;
+	stats.cpu_stats = list;
+	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_FTRACE_STATS;
+	packet.ftrace_stats = &stats;
+	pf_write_packet(out, PF_SEQUENCE_SYSTEM, &packet);
+	free(cpus);
+	free(list);
+	return 0;
+}

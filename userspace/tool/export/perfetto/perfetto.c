@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf export - a trace as Perfetto's own format.
+ *
+ * The file, in this order:
+ *
+ *   system info     machine and kernel: system calls and states are read by them
+ *   clock snapshots what CLOCK_BOOTTIME, in which all times are, is to others
+ *   statistics      of the start: zeros
+ *   process tree    threads of the state dump
+ *   bundles         events, each bundle of one CPU; between them process trees
+ *                   for threads that are new or named anew, and, a packet each,
+ *                   what programs have written, stacks and counters of events, and
+ *                   requests to block devices
+ *   statistics      of the end: every event lost, by CPU and cause
+ *
+ * A gap in the trace ends the CPU's bundle; the next one says `lost_events' and
+ * starts with an event `tracebuf_lost' that tells how many.  There is a track with a mark for
+ * each gap, what was open ends, and nobody is on the CPU (sched.c).
+ * previous_bundle_end_timestamp is not used: Perfetto would show nothing of any CPU
+ * before the last CPU's first event.
+ *
+ * Memory: one bundle per CPU that has events, whatever the trace's length; what is open of each
+ * thread; of programs what is open of each writer, and names; of stacks a bounded number of
+ * different ones.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include "perfetto.h"
+
+struct export {
+	struct tb_trace *trace;
+	const struct tb_export_options *options;
+	struct tb_cursor *cursor;
+	struct pf_plans *plans;
+	struct pf_out out;
+	struct pf_ring *rings;
+	struct pf_books *books;
+	struct pf_sched *sched;
+	struct pf_pairs *pairs;
+	struct pf_tasks *tasks;
+	struct pf_losses losses;
+	unsigned int nr_rings;
+	struct export_clock clock;
+	uint64_t cut, beyond, undescribed;
+	struct pf_event event;
+	struct pf_user *user;	/* NULL: no program has written yet */
+	struct pf_samples *samples;	/* NULL: no event had any yet */
+	struct pf_block *block;
+};
+
+/* ---- time ---- */
+
+static uint64_t view_ns(struct export *export, const struct tb_view *view)
+{
+	return export_clock_ns(&export->clock, view->ticks, view->ns);
+}
+
+/* The same of a tick at which there need not be an event */
+static uint64_t ticks_ns(struct export *export, uint64_t ticks)
+{
+	return export_clock_ns(&export->clock, ticks,
+			       tb_trace_ns(export->trace, ticks, TB_TIME_MONOTONIC));
+}
+
+/* ---- what the cursor brings ---- */
+
+/* An end that was not recorded */
+static int write_end_event(void *context, uint32_t cpu, uint32_t tid, uint64_t ns, uint32_t field,
+			   const void *body, size_t size)
+{
+	struct export *export = context;
+
+	return pf_ring_body(&export->rings[cpu], ns, tid, field, body, size);
+}
+
+static int take_lost(struct export *export, const struct tb_view *view)
+{
+	struct pf_ring *ring = &export->rings[view->cpu];
+	const struct tb_gap *lost = &view->lost;
+	uint64_t first = ticks_ns(export, lost->first), last = ticks_ns(export, lost->last);
+	uint64_t begin = first > ring->last ? first : ring->last;
+	int result;
+
+	result = pf_pairs_lost(export->pairs, view->cpu, ring->tid, begin);
+	if (!result)
+		result = pf_sched_lost(export->sched, ring, begin, last > begin ? last : begin);
+	pf_block_lost(export->block, begin);
+	if (!result)
+		result = pf_loss_write(&export->losses, view, first, last);
+	if (result)
+		return result;
+	pf_ring_flush(ring);
+	ring->lost = true;
+	ring->tid = 0;
+	export->books[view->cpu].overwritten += lost->overwritten;
+	export->books[view->cpu].dropped += lost->dropped;
+	pf_encode_lost(view, first, last, &export->event);
+	return pf_ring_event(ring, pf_ring_time(ring, view->ticks, view_ns(export, view)),
+			     &export->event);
+}
+
+static int take_control(struct export *export, const struct tb_view *view)
+{
+	struct pf_ring *ring = &export->rings[view->cpu == TB_RING_DURABLE ? 0 : view->cpu];
+	uint64_t ns = view_ns(export, view);
+	int result = 0;
+
+	switch (view->id) {
+	case TB_EV_THREAD:
+		return pf_tasks_thread(export->tasks, view, ns);
+	case TB_EV_MARK:
+		ns = pf_ring_time(ring, view->ticks, ns);
+		/* a durable one does not say on which CPU its thread was */
+		if (view->cpu != TB_RING_DURABLE)
+			result = pf_sched_seen(export->sched, ring, view, view->tid, ns);
+		ring->last_ticks = view->ticks;
+		pf_encode_mark(view, &export->event);
+		export->cut += export->event.cut;
+		return result ? result : pf_ring_event(ring, ns, &export->event);
+	}
+	return export->out.error;
+}
+
+static int take_user(struct export *export, const struct tb_view *view)
+{
+	uint64_t ns = view_ns(export, view), end;
+	int result;
+
+	if (view->kind == TB_VIEW_USER_LOST)
+		result = pf_loss_write(&export->losses, view, ticks_ns(export, view->lost.first),
+				       ticks_ns(export, view->lost.last));
+	else
+		result = pf_pairs_writes(export->pairs, view->user->tid);
+	if (result)
+		return result;
+	if (!export->user) {
+		export->user = pf_user_open(&export->out, export->cursor);
+		if (!export->user)
+			return -ENOMEM;
+	}
+	end = export_clock_ns(&export->clock,
+			      view->ticks + view->user->duration,
+			      view->ns + view->user->duration_ns);
+	result = pf_user_write(export->user, view, ns, end > ns ? end : ns);
+	return result ? result : export->out.error;
+}
+
+/* What was recorded with an event and has no place in it */
+static int take_extras(struct export *export, const struct tb_view *view, uint32_t tid, uint64_t ns)
+{
+	const struct tb_task *task = tb_cursor_task(export->cursor, tid);
+
+	if (!view->nr_stack && !view->nr_user_stack && !view->counter_mask)
+		return 0;
+	if (!export->samples)
+		export->samples = pf_samples_open(&export->out, export->trace);
+	if (!export->samples)
+		return -ENOMEM;
+	return pf_samples_write(export->samples, view, ns, tid,
+				task && task->tgid ? task->tgid : tid);
+}
+
+/* What else follows from an event; how it is to be written (PF_PAIR_*), -errno */
+static int follow(struct export *export, const struct tb_view *view, uint32_t tid, uint64_t ns)
+{
+	int result;
+
+	result = pf_block_write(export->block, view, ns);
+	if (!result)
+		result = pf_tasks_event(export->tasks, view);
+	return result ? result : pf_pairs_take(export->pairs, view, tid, ns);
+}
+
+static int take_event(struct export *export, const struct tb_view *view)
+{
+	struct pf_ring *ring = &export->rings[view->cpu];
+	uint64_t ns = pf_ring_time(ring, view->ticks, view_ns(export, view));
+	uint32_t tid = view->format ? pf_encode_tid(export->plans, view) : view->tid;
+	int result, how = PF_PAIR_KNOWN, done = 0;
+
+	result = pf_sched_seen(export->sched, ring, view, tid, ns);
+	if (result)
+		return result;
+	ring->last_ticks = view->ticks;
+	ring->tid = tid;
+	if (view->format) {
+		how = follow(export, view, tid, ns);
+		if (how < 0)
+			return how;
+		done = pf_sched_take(export->sched, ring, view, tid, ns,
+				     pf_pairs_in_irq(export->pairs, view->cpu));
+	}
+	if (!done) {
+		pf_encode(export->plans, export->cursor, view, &ring->current,
+			  how == PF_PAIR_PLAIN, &export->event);
+		export->cut += export->event.cut;
+		done = pf_ring_event(ring, ns, &export->event);
+	}
+	if (done < 0)
+		return done;
+	if (view->format)
+		pf_sched_switched(export->sched, ring, view);
+	else
+		export->undescribed++;
+	if (ring->current.known && !ring->current.lost)
+		ring->tid = ring->current.tid;
+	return take_extras(export, view, tid, ns);
+}
+
+static int take(struct export *export, const struct tb_view *view)
+{
+	bool durable = view->cpu == TB_RING_DURABLE;
+
+	if (view->user)
+		return take_user(export, view);
+	if (!durable && view->cpu >= export->nr_rings) {
+		export->beyond++;
+		return 0;
+	}
+	if (view->kind == TB_VIEW_LOST)
+		return durable ? 0 : take_lost(export, view);
+	if (!durable)
+		export->books[view->cpu].written++;
+	if (view->id < TB_EV_FIRST)
+		return take_control(export, view);
+	if (durable)
+		return 0;
+	return take_event(export, view);
+}
+
+/* ---- the whole ---- */
+
+/* When the recording began, as far as its clock records or events tell */
+static int start_of(struct export *export, uint64_t *ns)
+{
+	const struct tb_clock_sync *syncs;
+	struct tb_cursor *cursor;
+	struct tb_view view;
+	size_t count;
+	int result;
+
+	*ns = 0;
+	result = tb_cursor_open(export->trace, &cursor);
+	if (result < 0)
+		return result;
+	result = next_event(cursor, &view);
+	if (result > 0)
+		*ns = view_ns(export, &view);
+	tb_cursor_close(cursor);
+	syncs = tb_trace_syncs(export->trace, &count);
+	if (syncs && (!result || syncs[0].boottime < *ns))
+		*ns = syncs[0].boottime;
+	return result < 0 ? result : 0;
+}
+
+static int write_start(struct export *export)
+{
+	const struct tb_clock_sync *syncs;
+	uint64_t ns;
+	size_t count, i;
+	int result;
+
+	pf_write_system(&export->out, export->trace);
+	syncs = tb_trace_syncs(export->trace, &count);
+	for (i = 0; syncs && i < count; i++)
+		pf_write_clocks(&export->out, &syncs[i]);
+	result = pf_write_books(&export->out, export->books, export->nr_rings,
+				false);
+	if (!result)
+		result = start_of(export, &ns);
+	if (!result)
+		result = pf_tasks_begin(export->tasks, ns);
+	return result;
+}
+
+static int write_end(struct export *export)
+{
+	const struct tb_totals *totals;
+	unsigned int cpu;
+	int result;
+
+	result = pf_pairs_finish(export->pairs);
+	if (!result)
+		result = pf_block_finish(export->block);
+	if (!result)
+		result = pf_tasks_finish(export->tasks);
+	if (result)
+		return result;
+	for (cpu = 0; cpu < export->nr_rings; cpu++) {
+		pf_ring_flush(&export->rings[cpu]);
+		totals = tb_trace_totals(export->trace, cpu);
+		if (!totals)
+			continue;
+		export->books[cpu].overwritten = totals->overwritten;
+		export->books[cpu].dropped = totals->dropped;
+	}
+	return pf_write_books(&export->out, export->books, export->nr_rings,
+			      true);
+}
+
+static void say(const struct export *export)
+{
+	if (export->beyond)
+		fprintf(stderr, "%" PRIu64 " events of CPUs from %u on were left out: Perfetto takes no more\n",
+			export->beyond, PF_CPUS_MAX);
+	if (export->undescribed)
+		fprintf(stderr, "%" PRIu64 " events are of a kind that the trace does not describe: only their bytes\n",
+			export->undescribed);
+	if (export->cut)
+		fprintf(stderr, "%" PRIu64 " events were too long: texts cut off, fields left out\n",
+			export->cut);
+	pf_plans_say(export->plans);
+	if (export->user)
+		pf_user_say(export->user);
+	if (export->samples)
+		pf_samples_say(export->samples);
+	pf_block_say(export->block);
+	if (tb_cursor_uncommitted(export->cursor))
+		fprintf(stderr, "%" PRIu64 " events had not been finished when the trace was taken: left out\n",
+			tb_cursor_uncommitted(export->cursor));
+}
+
+static bool has_event(const struct export *export, const char *name)
+{
+	return export_has_event(export->trace, name,
+				export->options ? export->options->wanted : NULL);
+}
+
+/* What the parts need; -ENOMEM */
+static int open_parts(struct export *export)
+{
+	const struct pf_end_to to = { write_end_event, export };
+	bool switches = has_event(export, "sched_switch");
+	unsigned int cpu;
+
+	export->plans = pf_plans_make(export->trace, &export->out);
+	export->rings = calloc(export->nr_rings, sizeof(*export->rings));
+	export->books = calloc(export->nr_rings, sizeof(*export->books));
+	export->block = pf_block_open(&export->out, export->trace);
+	export->tasks = pf_tasks_open(&export->out, export->cursor, export->trace,
+				      has_event(export, "task_newtask"));
+	if (!export->plans || !export->rings || !export->books || !export->block ||
+	    !export->tasks)
+		return -ENOMEM;
+	for (cpu = 0; cpu < export->nr_rings; cpu++) {
+		export->rings[cpu].out = &export->out;
+		export->rings[cpu].cpu = cpu;
+	}
+	export->losses.out = &export->out;
+	export->sched = pf_sched_open(export->trace, export->cursor, export->plans, switches);
+	export->pairs = pf_pairs_open(export->trace, export->plans, export->nr_rings, switches,
+				      &to);
+	return export->sched && export->pairs ? 0 : -ENOMEM;
+}
+
+static void close_parts(struct export *export)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; export->rings && cpu < export->nr_rings; cpu++)
+		pf_ring_free(&export->rings[cpu]);
+	pf_user_close(export->user);
+	pf_samples_close(export->samples);
+	pf_block_close(export->block);
+	pf_sched_close(export->sched);
+	pf_pairs_close(export->pairs);
+	pf_tasks_close(export->tasks);
+	pf_losses_free(&export->losses);
+	tb_cursor_close(export->cursor);
+	pf_plans_free(export->plans);
+	free(export->rings);
+	free(export->books);
+}
+
+static int run(struct export *export)
+{
+	struct tb_view view;
+	int result;
+
+	result = tb_cursor_open(export->trace, &export->cursor);
+	if (!result)
+		result = open_parts(export);
+	if (!result)
+		result = write_start(export);
+	if (result < 0)
+		return result;
+	while ((result = tb_export_next(export->options, export->cursor,
+					&view)) > 0) {
+		result = take(export, &view);
+		if (result < 0)
+			return result;
+	}
+	if (!result)
+		result = write_end(export);
+	pf_flush(&export->out);
+	return result ? result : export->out.error;
+}
+
+int tb_export_perfetto(struct tb_trace *trace, FILE *out,
+		       const struct tb_export_options *options)
+{
+	struct export *export = calloc(1, sizeof(*export));
+	int result = -ENOMEM;
+
+	if (export) {
+		export->trace = trace;
+		export->options = options;
+		export->out.file = out;
+		export->nr_rings = tb_trace_nr_cpus(trace);
+		if (export->nr_rings > PF_CPUS_MAX)
+			export->nr_rings = PF_CPUS_MAX;
+		if (!export->nr_rings)
+			export->nr_rings = 1;
+		export_clock_init(&export->clock, trace);
+		result = run(export);
+	}
+	if (result < 0 && options && options->error && options->error_size)
+		snprintf(options->error, options->error_size, "%s: %s",
+			 export && export->out.error == result ?
+			 "the trace cannot be written" :
+			 "the trace cannot be exported", strerror(-result));
+	if (!result && options && options->verbose)
+		say(export);
+	if (export) {
+		close_parts(export);
+		free(export);
+	}
+	return result;
+}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the Perfetto exporter adds to the tool: code that protobuf-c generates
+# from perfetto.proto, and its library (Debian: protobuf-c-compiler,
+# libprotobuf-c-dev).  Without them the tool is built without the exporter.
+# Included by userspace/Makefile.
+
+PROTOC_C ?= protoc-c
+PERFETTO_PROTO := $(ROOT)/userspace/tool/export/perfetto/perfetto.proto
+PERFETTO_GEN   := $(OUT)/perfetto/perfetto.pb-c
+PERFETTO_HAVE  := $(shell command -v $(PROTOC_C) >/dev/null && \
+	echo '\#include <protobuf-c/protobuf-c.h>' | \
+	$(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo yes)
+
+ifeq ($(PERFETTO_HAVE),yes)
+
+PERFETTO_OBJ := $(filter $(OUT)/obj/tool/export/perfetto/%.o,$(TOOL_OBJ)) \
+	$(OUT)/obj/perfetto/perfetto.pb-c.o
+
+TOOL_OBJ += $(OUT)/obj/perfetto/perfetto.pb-c.o
+TOOL_LIBS += $(call library,protobuf-c)
+
+$(PERFETTO_GEN).h: $(PERFETTO_PROTO)
+	@mkdir -p $(@D)
+	$(Q)$(PROTOC_C) --c_out=$(@D) --proto_path=$(<D) $(<F)
+
+$(PERFETTO_GEN).c: $(PERFETTO_GEN).h
+	@touch $@
+
+$(OUT)/obj/perfetto/%.o: $(OUT)/perfetto/%.c
+	@mkdir -p $(@D)
+	@echo '  CC    $(patsubst $(ROOT)/%,%,$@)'
+	$(Q)$(CC) $(FLAGS) -c -o $@ $<
+
+$(PERFETTO_OBJ): $(PERFETTO_GEN).h
+
+# Traces to export, and the exporter under the sanitizers, for test_export.sh
+PERFETTO_TEST_SRC := $(ROOT)/selftests/unit/test_export.c \
+	$(wildcard $(ROOT)/userspace/tool/export/fxt/*.c $(ROOT)/userspace/tool/export/perfetto/*.c) \
+	$(addprefix $(ROOT)/userspace/tool/,export/common.c show/out.c show/user_writers.c) \
+	$(ROOT)/userspace/analysis/map.c
+
+$(OUT)/test_export: $(PERFETTO_TEST_SRC) $(PERFETTO_GEN).h \
+		$(OUT)/obj/perfetto/perfetto.pb-c.o $(ASAN_OBJ) \
+		$(wildcard $(ROOT)/selftests/unit/test_lib_*.h) \
+		$(wildcard $(ROOT)/userspace/tool/export/*.h $(ROOT)/userspace/tool/export/*/*.h)
+	@echo '  CC    $(patsubst $(ROOT)/%,%,$@)'
+	$(Q)$(CC) $(filter-out -MMD -MP,$(FLAGS)) -O1 $(SANITIZE) \
+		-I$(ROOT)/selftests/unit -o $@ \
+		$(filter %.c %.o,$^) $(ZSTD) -lprotobuf-c -lm
+
+.PHONY: test-export
+test-export: $(OUT)/test_export tool
+	@echo '# test_export.sh'
+	@TRACEBUF=$(OUT)/tracebuf TEST_EXPORT=$(OUT)/test_export \
+		sh $(ROOT)/selftests/unit/test_export.sh
+
+.PHONY: test-export-fxt
+test-export-fxt: $(OUT)/test_export tool
+	@echo '# test_export_fxt.sh'
+	@TRACEBUF=$(OUT)/tracebuf TEST_EXPORT=$(OUT)/test_export \
+		sh $(ROOT)/selftests/unit/test_export_fxt.sh
+
+test: test-export test-export-fxt
+
+else
+
+TOOL_OBJ := $(filter-out $(OUT)/obj/tool/export/perfetto/%.o,$(TOOL_OBJ))
+
+endif

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf export - plans for events of the kernel as Perfetto's.
+ *
+ * If FtraceEvent (perfetto.proto) has a field of the event's name, the event becomes that message,
+ * with those of its fields that the message has by name and kind.  Else it gets a number beyond
+ * those of FtraceEvent, and a description that goes before its first event; what has too many
+ * fields for that becomes a generic event, in which every field says its name.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include "plan.h"
+
+static bool is_array(const struct tb_format_field *field)
+{
+	return field->width && !tb_field_is_text(field) && !export_is_number(field);
+}
+
+static struct pf_step *add_step(struct pf_plan *plan, enum pf_step_kind kind,
+			     const struct tb_format_field *field)
+{
+	struct pf_step *step = &plan->steps[plan->nr_steps++];
+
+	memset(step, 0, sizeof(*step));
+	step->kind = (uint8_t)kind;
+	step->field = field;
+	step->head = plan->heads + plan->nr_heads;
+	return step;
+}
+
+static void end_step(struct pf_plan *plan, struct pf_step *step, const uint8_t *end)
+{
+	step->head_size = (uint8_t)(end - step->head);
+	plan->nr_heads += step->head_size;
+}
+
+/* A field of a message: may @field of the trace be written as @target? */
+static int step_of(const struct tb_format_field *field,
+		   const ProtobufCFieldDescriptor *target)
+{
+	switch (target->type) {
+	case PROTOBUF_C_TYPE_STRING:
+		return tb_field_is_text(field) ? STEP_TEXT : -1;
+	case PROTOBUF_C_TYPE_INT32:
+	case PROTOBUF_C_TYPE_UINT32:
+	case PROTOBUF_C_TYPE_INT64:
+	case PROTOBUF_C_TYPE_UINT64:
+		if (target->label == PROTOBUF_C_LABEL_REPEATED)
+			return is_array(field) ? STEP_ITEMS : -1;
+		if (target->type == PROTOBUF_C_TYPE_UINT32 && is_array(field) &&
+		    field->width == 1 && field->count == 4)
+			return STEP_ADDRESS;
+		return export_is_number(field) ? STEP_NUMBER : -1;
+	default:
+		return -1;
+	}
+}
+
+/*
+ * What the format does not have but can be told: the field that tells it.
+ * "next_comm" -> "next_pid", "prio" -> "pid", "name" of an irq -> "irq".
+ */
+static int derived_step(const struct tb_format *format, const char *target,
+			const struct tb_format_field **from)
+{
+	static const struct {
+		const char *end, *with;
+		int kind;
+	} rules[] = {
+		{ "comm", "pid", STEP_COMM },
+		{ "prio", "pid", STEP_PRIO },
+		{ "name", "irq", STEP_IRQ },
+	};
+	size_t length = strlen(target), start, i;
+	char name[TB_NAME_MAX];
+
+	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		start = length - strlen(rules[i].end);
+		if (length < strlen(rules[i].end) ||
+		    strcmp(target + start, rules[i].end) ||
+		    (start && target[start - 1] != '_') ||
+		    start + strlen(rules[i].with) >= sizeof(name))
+			continue;
+		memcpy(name, target, start);
+		strcpy(name + start, rules[i].with);
+		*from = tb_format_field(format, name);
+		if (*from && export_is_number(*from))
+			return rules[i].kind;
+	}
+	return -1;
+}
+
+/* Perfetto shows the function at this address */
+static bool is_function(const struct tb_format *format, const char *field)
+{
+	return (!strcmp(field, "function") &&
+		(!strncmp(format->name, "workqueue_", strlen("workqueue_")) ||
+		 !strcmp(format->name, "hrtimer_expire_entry"))) ||
+	       (!strcmp(field, "shrink") && !strcmp(format->name, "mm_shrink_slab_start"));
+}
+
+static void plan_message(struct pf_plan *plan, const struct tb_format *format,
+			 const ProtobufCMessageDescriptor *message)
+{
+	const ProtobufCFieldDescriptor *target;
+	const struct tb_format_field *field;
+	struct pf_step *step;
+	unsigned int i;
+	int kind;
+
+	for (i = 0; i < message->n_fields; i++) {
+		target = &message->fields[i];
+		field = tb_format_field(format, target->name);
+		kind = field ? step_of(field, target) :
+			       derived_step(format, target->name, &field);
+		if (kind < 0)
+			continue;
+		step = add_step(plan, (enum pf_step_kind)kind, field);
+		step->type = (uint8_t)target->type;
+		if (kind == STEP_NUMBER && is_function(format, target->name))
+			step->kind = STEP_FUNCTION;
+		end_step(plan, step, pf_put_tag(plan->heads + plan->nr_heads,
+			 target->id, target->type == PROTOBUF_C_TYPE_STRING ?
+			 PF_BYTES : PF_VARINT));
+	}
+	/* says in a one-element form whose it is */
+	field = tb_format_field(format, "tid");
+	if (format->flags & TB_EVENT_FAST && field && export_is_number(field))
+		plan->tid = field;
+}
+
+/* All fields, by name or, with @described, by number */
+static void plan_fields(struct pf_plan *plan, const struct tb_format *format, bool described)
+{
+	const struct tb_format_field *field;
+	struct pf_step *step;
+	uint32_t i, value;
+	uint8_t *at;
+	size_t name;
+
+	plan->field = described ? PF_EVENT_DESCRIBED + format->index : PF_EVENT_GENERIC;
+	for (i = 0; i < format->nr_fields; i++) {
+		field = &format->fields[i];
+		if (export_is_number(field)) {
+			step = add_step(plan, STEP_NUMBER, field);
+			value = field->flags & TB_FIELD_SIGNED ? PF_FIELD_INT :
+								 PF_FIELD_UINT;
+		} else {
+			step = add_step(plan, tb_field_is_text(field) ?
+					STEP_TEXT : STEP_LISTED, field);
+			value = PF_FIELD_STR;
+		}
+		step->generic = !described;
+		step->type = PROTOBUF_C_TYPE_UINT64;
+		at = plan->heads + plan->nr_heads;
+		if (described) {
+			value = i + 1;
+		} else {
+			name = strnlen(field->name, TB_NAME_MAX - 1);
+			at = pf_put_tag(at, PF_FIELD_NAME, PF_BYTES);
+			at = pf_put_varint(at, name);
+			at = pf_put_data(at, field->name, name);
+		}
+		at = pf_put_tag(at, value, step->kind == STEP_NUMBER ? PF_VARINT : PF_BYTES);
+		end_step(plan, step, at);
+	}
+}
+
+/* ---- what an event is that Perfetto does not know ---- */
+
+/* google.protobuf.DescriptorProto and FieldDescriptorProto */
+enum { DESCRIPTOR_NAME = 1, DESCRIPTOR_FIELD = 2 };
+enum { FIELD_NAME = 1, FIELD_NUMBER = 3, FIELD_LABEL = 4, FIELD_TYPE = 5 };
+enum { LABEL_OPTIONAL = 1, TYPE_INT64 = 3, TYPE_UINT64 = 4, TYPE_STRING = 9 };
+
+static uint8_t *put_name(uint8_t *at, uint32_t field, const char *name)
+{
+	size_t length = strnlen(name, TB_NAME_MAX - 1);
+
+	at = pf_put_varint(pf_put_tag(at, field, PF_BYTES), length);
+	export_clean((char *)at, name, length);
+	return at + length;
+}
+
+static uint8_t *put_field(uint8_t *at, const struct pf_step *step, uint32_t number)
+{
+	uint8_t body[TB_NAME_MAX + 32], *end;
+	uint32_t type = TYPE_STRING;
+
+	if (step->kind == STEP_NUMBER)
+		type = step->field->flags & TB_FIELD_SIGNED ? TYPE_INT64 : TYPE_UINT64;
+	end = put_name(body, FIELD_NAME, step->field->name);
+	end = pf_put_varint(pf_put_tag(end, FIELD_NUMBER, PF_VARINT), number);
+	end = pf_put_varint(pf_put_tag(end, FIELD_LABEL, PF_VARINT), LABEL_OPTIONAL);
+	end = pf_put_varint(pf_put_tag(end, FIELD_TYPE, PF_VARINT), type);
+	at = pf_put_varint(pf_put_tag(at, DESCRIPTOR_FIELD, PF_BYTES), (size_t)(end - body));
+	return pf_put_data(at, body, (size_t)(end - body));
+}
+
+void pf_plan_tell(struct pf_plans *plans, struct pf_plan *plan, uint32_t cpu)
+{
+	Perfetto__Protos__FtraceEventBundle bundle =
+		PERFETTO__PROTOS__FTRACE_EVENT_BUNDLE__INIT;
+	Perfetto__Protos__FtraceEventBundle__GenericEventDescriptor event =
+		PERFETTO__PROTOS__FTRACE_EVENT_BUNDLE__GENERIC_EVENT_DESCRIPTOR__INIT;
+	Perfetto__Protos__FtraceEventBundle__GenericEventDescriptor *list = &event;
+	uint8_t body[(PF_DESCRIBED_FIELDS + 1) * (TB_NAME_MAX + 40)], *at;
+	char group[TB_NAME_MAX];
+	size_t length;
+	uint32_t i;
+
+	plan->told = true;
+	at = put_name(body, DESCRIPTOR_NAME, plan->format->name);
+	for (i = 0; i < plan->nr_steps; i++)
+		at = put_field(at, &plan->steps[i], i + 1);
+	length = strnlen(plan->format->system, sizeof(group) - 1);
+	export_clean(group, plan->format->system, length);
+	event.has_field_id = event.has_event_descriptor = 1;
+	event.field_id = (int32_t)plan->field;
+	event.event_descriptor.data = body;
+	event.event_descriptor.len = (size_t)(at - body);
+	event.group_name = group;
+	bundle.has_cpu = 1;
+	bundle.cpu = cpu;
+	bundle.n_generic_event_descriptors = 1;
+	bundle.generic_event_descriptors = &list;
+	pf_write_bundle(plans->out, &bundle, NULL, 0);
+}
+
+/* The message an event is, NULL if it is a generic one */
+static const ProtobufCFieldDescriptor *message_of(const struct tb_format *format)
+{
+	const ProtobufCFieldDescriptor *field;
+
+	field = protobuf_c_message_descriptor_get_field_by_name(PF_EVENT_MESSAGE,
+								format->name);
+	if (!field || field->type != PROTOBUF_C_TYPE_MESSAGE ||
+	    field->id == PF_EVENT_PRINT || field->id == PF_EVENT_GENERIC)
+		return NULL;
+	return field;
+}
+
+/* A field of the format that no step writes */
+static bool is_lost(const struct pf_plan *plan, const struct tb_format_field *field)
+{
+	uint32_t i;
+
+	for (i = 0; i < plan->nr_steps; i++)
+		if (plan->steps[i].field == field &&
+		    (plan->steps[i].kind <= STEP_LISTED || plan->steps[i].kind >= STEP_ADDRESS))
+			return false;
+	return field != plan->tid;
+}
+
+/* Of these Perfetto makes no more than of any other: better a generic one with all fields */
+static bool is_only_listed(const char *name)
+{
+	static const char *const names[] = {
+		"hrtimer_start", "hrtimer_cancel", "timer_start", "timer_cancel",
+		"timer_expire_entry", "timer_expire_exit", "workqueue_activate_work",
+		"workqueue_queue_work", "mm_vmscan_kswapd_wake", "mm_vmscan_kswapd_sleep",
+		"sched_process_wait", "sched_process_hang", "sched_pi_setprio",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+static bool plan_room(struct pf_plan *plan, size_t room)
+{
+	free(plan->steps);
+	free(plan->heads);
+	memset(plan, 0, sizeof(*plan));
+	plan->steps = calloc(room + 1, sizeof(*plan->steps));
+	plan->heads = malloc(room * (TB_NAME_MAX + 8) + 1);
+	return plan->steps && plan->heads;
+}
+
+static bool plan_plain(struct pf_plan *plan, const struct tb_format *format)
+{
+	if (!plan_room(plan, format->nr_fields))
+		return false;
+	plan_fields(plan, format, format->nr_fields < PF_DESCRIBED_FIELDS &&
+				  format->index < PF_DESCRIBED_MAX);
+	plan->format = format;
+	return true;
+}
+
+static bool plan_make(struct pf_plan *plan, const struct tb_format *format)
+{
+	const ProtobufCFieldDescriptor *field = message_of(format);
+	uint32_t i;
+
+	if (!field)
+		return plan_plain(plan, format);
+	if (!plan_room(plan, field->descriptor ?
+		       ((const ProtobufCMessageDescriptor *)field->descriptor)->n_fields : 0))
+		return false;
+	plan->field = field->id;
+	plan_message(plan, format, field->descriptor);
+	for (i = 0; i < format->nr_fields; i++)
+		plan->nr_lost += is_lost(plan, &format->fields[i]);
+	/* another event that is called the same */
+	if ((!plan->nr_steps && format->nr_fields) ||
+	    (plan->nr_lost && is_only_listed(format->name)))
+		return plan_plain(plan, format);
+	plan->format = format;
+	return true;
+}
+
+void pf_plans_say(const struct pf_plans *plans)
+{
+	const struct pf_plan *plan;
+	uint32_t field;
+	size_t i;
+
+	for (i = 0; i < plans->nr_plans; i++) {
+		plan = &plans->plans[i];
+		if (!plan->events || !plan->nr_lost)
+			continue;
+		fprintf(stderr, "%" PRIu64 " events %s: Perfetto has no place for",
+			plan->events, plan->format->name);
+		for (field = 0; field < plan->format->nr_fields; field++)
+			if (is_lost(plan, &plan->format->fields[field]))
+				fprintf(stderr, " %s", plan->format->fields[field].name);
+		fputc('\n', stderr);
+	}
+}
+
+void pf_plans_free(struct pf_plans *plans)
+{
+	size_t i;
+
+	if (!plans)
+		return;
+	for (i = 0; i < 2 * plans->nr_plans; i++) {
+		free(plans->plans[i].steps);
+		free(plans->plans[i].heads);
+	}
+	pf_tracks_free(&plans->symbols);
+	free(plans);
+}
+
+struct pf_plans *pf_plans_make(const struct tb_trace *trace, struct pf_out *out)
+{
+	unsigned int count = tb_trace_formats(trace), i;
+	struct pf_plans *plans;
+
+	plans = calloc(1, sizeof(*plans) + 2ul * count * sizeof(plans->plans[0]));
+	if (!plans)
+		return NULL;
+	plans->trace = trace;
+	plans->out = out;
+	plans->nr_plans = count;
+	for (i = 0; i < count; i++) {
+		if (!plan_make(&plans->plans[i], tb_trace_format_at(trace, i)) ||
+		    !plan_plain(&plans->plans[count + i], tb_trace_format_at(trace, i))) {
+			pf_plans_free(plans);
+			return NULL;
+		}
+	}
+	return plans;
+}

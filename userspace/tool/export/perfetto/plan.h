@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The Perfetto exporter - how the events of a format are written, found out once.
+ */
+#ifndef TRACEBUF_TOOL_EXPORT_PERFETTO_PLAN_H
+#define TRACEBUF_TOOL_EXPORT_PERFETTO_PLAN_H
+
+#include "perfetto.h"
+
+/* Numbers of fields, as in perfetto.proto */
+enum {
+	PF_EVENT_PRINT = 3,
+	PF_EVENT_SWITCH = 4,
+	PF_EVENT_WAKING = 20,
+	PF_EVENT_GENERIC = 327,
+	PF_EVENT_DESCRIBED = 65536,	/* and those that follow: by index of the format */
+	PF_DESCRIBED_MAX = 65535,	/* as many */
+	PF_GENERIC_NAME = 1,
+	PF_GENERIC_FIELD = 2,
+	PF_FIELD_NAME = 1,
+	PF_FIELD_STR = 3,
+	PF_FIELD_INT = 4,
+	PF_FIELD_UINT = 5,
+	PF_PRINT_BUF = 2,
+};
+
+/* Perfetto knows described events with field numbers below this */
+#define PF_DESCRIBED_FIELDS 32
+
+#define PF_EVENT_MESSAGE (&perfetto__protos__ftrace_event__descriptor)
+
+enum pf_step_kind {
+	STEP_NUMBER,
+	STEP_ITEMS,		/* an array as a repeated number */
+	STEP_TEXT,
+	STEP_LISTED,		/* an array, or bytes, as text */
+	STEP_COMM,		/* the name of the thread in @field */
+	STEP_PRIO,		/* its priority */
+	STEP_IRQ,		/* the name of the interrupt in @field */
+	STEP_ADDRESS,		/* 4 bytes as one number, as they are in memory */
+	STEP_FUNCTION,		/* a number for which Perfetto wants a name */
+};
+
+/*
+ * @head is what stands before the value: its tag, in a generic event with the
+ * field's name before.  Last come those that are not a field of the trace as it is.
+ */
+struct pf_step {
+	uint8_t  kind;
+	uint8_t  type;		/* ProtobufCType of numbers */
+	uint8_t  head_size;
+	bool     generic;
+	const uint8_t *head;
+	const struct tb_format_field *field;
+};
+
+struct pf_plan {
+	uint32_t field;		/* in FtraceEvent */
+	bool     told;		/* what it is, if it is a described one */
+	uint32_t nr_steps;
+	struct pf_step *steps;
+	uint8_t *heads;		/* of all steps */
+	size_t   nr_heads;	/* bytes of them */
+	const struct tb_format_field *tid;	/* whose event it is */
+	const struct tb_format *format;
+	uint32_t nr_lost;	/* fields that the message has no place for */
+	uint64_t events;
+};
+
+/* @plans: @nr_plans of events as Perfetto knows them, then as many as it does not */
+struct pf_plans {
+	const struct tb_trace *trace;
+	struct pf_out *out;
+	struct pf_tracks symbols;	/* functions whose names have been told */
+	size_t nr_plans;
+	struct pf_plan plans[];
+};
+
+/** pf_plan_tell - write what the event of @plan is; @cpu: any that the trace has */
+void pf_plan_tell(struct pf_plans *plans, struct pf_plan *plan, uint32_t cpu);
+
+#endif /* TRACEBUF_TOOL_EXPORT_PERFETTO_PLAN_H */

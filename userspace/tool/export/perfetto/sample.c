@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf export - stacks and counters of events, as Perfetto's samples.
+ *
+ * Perfetto's messages for events have no place for them.  It does know samples as perf takes
+ * them: a callstack, and values of counters, of a thread on a CPU at a time.  Each event with a
+ * stack or counters gets one beside it, of the same time, thread and CPU.
+ *
+ * Which counters there are is said once for a sequence of packets, so each set of counters has a
+ * sequence of its own.  Its timebase is time: of samples that count something else Perfetto makes
+ * no profile.  Frames and callstacks are
+ * told once and are numbers from then on; when there are many, all is forgotten and begins anew,
+ * so that memory is bounded.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <search.h>
+#include <stdlib.h>
+#include "perfetto.h"
+
+#define STACK_MAX	(2 * TB_STACK_MAX)	/* frames: the kernel's and the program's */
+#define KNOWN_MAX	32768	/* frames and callstacks of a stream */
+#define COUNTERS_MAX	32
+#define NEW_MAX		STACK_MAX
+
+enum { MAPPING_KERNEL = 1, MAPPING_USER = 2, NR_MAPPINGS = 2 };
+enum { FLAG_CLEARED = 1, FLAG_NEEDED = 2 };
+
+/* A frame (one address), or a callstack (numbers of frames) */
+struct known {
+	uint32_t kind;		/* mapping of a frame, 0: a callstack */
+	uint32_t count;
+	uint64_t iid;
+	uint64_t key[];
+};
+
+struct stream {
+	uint32_t mask;		/* which counters */
+	bool     begun;		/* said what it is, since it was cleared */
+	void    *tree;
+	size_t   nr_known;
+	uint64_t last_iid;
+};
+
+struct pf_samples {
+	struct pf_out *out;
+	const struct tb_trace *trace;
+	unsigned int nr_streams;
+	struct stream streams[PF_STREAMS_MAX];
+	uint64_t left_out;
+
+	/* the packet at hand */
+	bool failed;
+	Perfetto__Protos__InternedData names;
+	Perfetto__Protos__Frame frames[NEW_MAX], *frame_list[NEW_MAX];
+	Perfetto__Protos__InternedString functions[NEW_MAX], *function_list[NEW_MAX];
+	char texts[NEW_MAX][128];
+	uint64_t numbers[STACK_MAX];
+};
+
+struct pf_samples *pf_samples_open(struct pf_out *out, const struct tb_trace *trace)
+{
+	struct pf_samples *samples = calloc(1, sizeof(*samples));
+
+	if (samples) {
+		samples->out = out;
+		samples->trace = trace;
+	}
+	return samples;
+}
+
+void pf_samples_close(struct pf_samples *samples)
+{
+	unsigned int i;
+
+	if (!samples)
+		return;
+	for (i = 0; i < samples->nr_streams; i++)
+		tdestroy(samples->streams[i].tree, free);
+	free(samples);
+}
+
+void pf_samples_say(const struct pf_samples *samples)
+{
+	if (samples->left_out)
+		fprintf(stderr, "%" PRIu64 " times stacks and counters were left out: there are more than %d sets of counters\n",
+			samples->left_out, PF_STREAMS_MAX);
+}
+
+static struct stream *stream_of(struct pf_samples *samples, uint32_t mask)
+{
+	struct stream *stream;
+	unsigned int i;
+
+	for (i = 0; i < samples->nr_streams; i++)
+		if (samples->streams[i].mask == mask)
+			return &samples->streams[i];
+	if (i == PF_STREAMS_MAX) {
+		samples->left_out++;
+		return NULL;
+	}
+	stream = &samples->streams[i];
+	stream->mask = mask;
+	samples->nr_streams++;
+	return stream;
+}
+
+/* ---- what is known ---- */
+
+static int compare(const void *a, const void *b)
+{
+	const struct known *first = a, *second = b;
+
+	if (first->kind != second->kind)
+		return first->kind < second->kind ? -1 : 1;
+	if (first->count != second->count)
+		return first->count < second->count ? -1 : 1;
+	return memcmp(first->key, second->key, first->count * sizeof(first->key[0]));
+}
+
+/* NULL: no memory; @fresh: it has to be told */
+static const struct known *find(struct pf_samples *samples, struct stream *stream,
+				uint32_t kind, const uint64_t *key, uint32_t count, bool *fresh)
+{
+	struct { struct known known; uint64_t key[STACK_MAX]; } wanted;
+	size_t size = sizeof(struct known) + count * sizeof(*key);
+	struct known *known, **found;
+
+	wanted.known = (struct known){ .kind = kind, .count = count };
+	memcpy(wanted.known.key, key, count * sizeof(*key));
+	*fresh = false;
+	found = tfind(&wanted.known, &stream->tree, compare);
+	if (found)
+		return *found;
+	known = malloc(size);
+	if (known) {
+		memcpy(known, &wanted.known, size);
+		known->iid = ++stream->last_iid;
+		if (tsearch(known, &stream->tree, compare)) {
+			stream->nr_known++;
+			*fresh = true;
+			return known;
+		}
+		free(known);
+	}
+	samples->failed = true;
+	return NULL;
+}
+
+static uint64_t frame_of(struct pf_samples *samples, struct stream *stream,
+			 uint64_t address, uint32_t mapping)
+{
+	size_t count = samples->names.n_frames;
+	Perfetto__Protos__InternedString *function = &samples->functions[count];
+	Perfetto__Protos__Frame *frame = &samples->frames[count];
+	const struct known *known;
+	bool fresh;
+
+	known = find(samples, stream, mapping, &address, 1, &fresh);
+	if (!known || !fresh)
+		return known ? known->iid : 0;
+	if (mapping != MAPPING_KERNEL ||
+	    export_frame(samples->trace, address, samples->texts[count],
+			 sizeof(samples->texts[count])))
+		snprintf(samples->texts[count], sizeof(samples->texts[count]),
+			 "0x%" PRIx64, address);
+	perfetto__protos__interned_string__init(function);
+	function->has_iid = 1;
+	function->iid = known->iid;
+	function->has_str = 1;
+	function->str.data = (uint8_t *)samples->texts[count];
+	function->str.len = strlen(samples->texts[count]);
+	perfetto__protos__frame__init(frame);
+	frame->has_iid = 1;
+	frame->iid = known->iid;
+	frame->has_function_name_id = 1;
+	frame->function_name_id = known->iid;
+	frame->has_mapping_id = 1;
+	frame->mapping_id = mapping;
+	frame->has_rel_pc = 1;
+	frame->rel_pc = address;
+	samples->function_list[count] = function;
+	samples->frame_list[count] = frame;
+	samples->names.n_function_names = ++samples->names.n_frames;
+	return known->iid;
+}
+
+/* Outermost first: the program's frames, then the kernel's */
+static uint32_t number_frames(struct pf_samples *samples, struct stream *stream,
+			      const struct tb_view *view)
+{
+	uint32_t kernel = view->nr_stack, user = view->nr_user_stack, used = 0, i;
+
+	if (kernel > STACK_MAX)
+		kernel = STACK_MAX;
+	if (user > STACK_MAX - kernel)
+		user = STACK_MAX - kernel;
+	for (i = user; i > 0; i--)
+		samples->numbers[used++] = frame_of(samples, stream,
+						    view->user_stack[i - 1], MAPPING_USER);
+	for (i = kernel; i > 0; i--)
+		samples->numbers[used++] = frame_of(samples, stream, view->stack[i - 1],
+						    MAPPING_KERNEL);
+	return used;
+}
+
+/* ---- packets ---- */
+
+static void write_packet(struct pf_samples *samples, struct stream *stream,
+			 Perfetto__Protos__TracePacket *packet, uint64_t ns, uint32_t flags)
+{
+	packet->has_timestamp = 1;
+	packet->timestamp = ns;
+	packet->has_sequence_flags = 1;
+	packet->sequence_flags = flags;
+	pf_write_packet(samples->out, PF_SEQUENCE_SAMPLES +
+			(unsigned int)(stream - samples->streams), packet);
+}
+
+/* What the samples of this stream are: their counters, and where addresses are */
+static void begin(struct pf_samples *samples, struct stream *stream, uint64_t ns)
+{
+	static const char *const paths[NR_MAPPINGS] = { "kernel", "user" };
+	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+	Perfetto__Protos__TracePacketDefaults defaults =
+		PERFETTO__PROTOS__TRACE_PACKET_DEFAULTS__INIT;
+	Perfetto__Protos__PerfSampleDefaults sample =
+		PERFETTO__PROTOS__PERF_SAMPLE_DEFAULTS__INIT;
+	Perfetto__Protos__PerfEvents__Timebase timebase =
+		PERFETTO__PROTOS__PERF_EVENTS__TIMEBASE__INIT;
+	Perfetto__Protos__FollowerEvent followers[COUNTERS_MAX], *follower_list[COUNTERS_MAX];
+	Perfetto__Protos__InternedData names = PERFETTO__PROTOS__INTERNED_DATA__INIT;
+	Perfetto__Protos__Mapping mappings[NR_MAPPINGS], *mapping_list[NR_MAPPINGS];
+	Perfetto__Protos__InternedString strings[NR_MAPPINGS], *string_list[NR_MAPPINGS];
+	char unnamed[COUNTERS_MAX][24], name[] = "tracebuf samples";
+	uint64_t numbers[NR_MAPPINGS];
+	const char *text;
+	uint32_t i;
+
+	for (i = 0; i < COUNTERS_MAX; i++) {
+		if (!(stream->mask & 1u << i))
+			continue;
+		text = tb_trace_string(samples->trace, TB_STRING_COUNTER, i);
+		snprintf(unnamed[i], sizeof(unnamed[i]), "counter %" PRIu32, i);
+		perfetto__protos__follower_event__init(&followers[i]);
+		followers[i].name = text ? (char *)text : unnamed[i];
+		follower_list[sample.n_followers++] = &followers[i];
+	}
+	for (i = 0; i < NR_MAPPINGS; i++) {
+		numbers[i] = i + 1;
+		perfetto__protos__interned_string__init(&strings[i]);
+		strings[i].has_iid = 1;
+		strings[i].iid = i + 1;
+		strings[i].has_str = 1;
+		strings[i].str.data = (uint8_t *)paths[i];
+		strings[i].str.len = strlen(paths[i]);
+		string_list[i] = &strings[i];
+		perfetto__protos__mapping__init(&mappings[i]);
+		mappings[i].has_iid = 1;
+		mappings[i].iid = i + 1;
+		mappings[i].n_path_string_ids = 1;
+		mappings[i].path_string_ids = &numbers[i];
+		mapping_list[i] = &mappings[i];
+	}
+	names.n_mapping_paths = names.n_mappings = NR_MAPPINGS;
+	names.mapping_paths = string_list;
+	names.mappings = mapping_list;
+	timebase.name = name;
+	timebase.has_counter = 1;
+	timebase.counter = PERFETTO__PROTOS__PERF_EVENTS__COUNTER__SW_CPU_CLOCK;
+	sample.timebase = &timebase;
+	sample.followers = follower_list;
+	defaults.perf_sample_defaults = &sample;
+	packet.trace_packet_defaults = &defaults;
+	packet.interned_data = &names;
+	write_packet(samples, stream, &packet, ns, FLAG_CLEARED | FLAG_NEEDED);
+	stream->begun = true;
+}
+
+static void set_callstack(struct pf_samples *samples, struct stream *stream,
+			  const struct tb_view *view, Perfetto__Protos__PerfSample *sample,
+			  Perfetto__Protos__Callstack *callstack)
+{
+	const struct known *known;
+	uint32_t count;
+	bool fresh;
+
+	perfetto__protos__interned_data__init(&samples->names);
+	count = number_frames(samples, stream, view);
+	known = count ? find(samples, stream, 0, samples->numbers, count, &fresh) : NULL;
+	if (!known)
+		return;
+	sample->has_callstack_iid = 1;
+	sample->callstack_iid = known->iid;
+	if (!fresh)
+		return;
+	callstack->has_iid = 1;
+	callstack->iid = known->iid;
+	callstack->n_frame_ids = count;
+	callstack->frame_ids = samples->numbers;
+	samples->names.n_callstacks = 1;
+}
+
+static void forget(struct stream *stream)
+{
+	tdestroy(stream->tree, free);
+	stream->tree = NULL;
+	stream->nr_known = 0;
+	stream->begun = false;
+}
+
+int pf_samples_write(struct pf_samples *samples, const struct tb_view *view, uint64_t ns,
+		     uint32_t tid, uint32_t pid)
+{
+	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+	Perfetto__Protos__PerfSample sample = PERFETTO__PROTOS__PERF_SAMPLE__INIT;
+	Perfetto__Protos__Callstack callstack = PERFETTO__PROTOS__CALLSTACK__INIT;
+	Perfetto__Protos__Callstack *callstack_list = &callstack;
+	uint64_t values[COUNTERS_MAX], value;
+	struct stream *stream;
+	unsigned int i;
+	uint32_t number;
+
+	samples->failed = false;
+	stream = stream_of(samples, view->counter_mask);
+	if (!stream)
+		return 0;
+	if (stream->nr_known > KNOWN_MAX)
+		forget(stream);
+	if (!stream->begun)
+		begin(samples, stream, ns);
+	for (i = 0; view->counter_mask && i < COUNTERS_MAX &&
+	     tb_view_counter(view, i, &number, &value); i++)
+		values[i] = value;
+	sample.n_follower_counts = i;
+	sample.follower_counts = values;
+	sample.has_cpu = sample.has_pid = sample.has_tid = 1;
+	sample.cpu = view->cpu;
+	sample.pid = pid;
+	sample.tid = tid;
+	sample.has_cpu_mode = 1;
+	sample.cpu_mode = PERFETTO__PROTOS__PROFILING__CPU_MODE__MODE_KERNEL;
+	sample.has_timebase_count = 1;
+	sample.timebase_count = ns;
+	set_callstack(samples, stream, view, &sample, &callstack);
+	samples->names.frames = samples->frame_list;
+	samples->names.function_names = samples->function_list;
+	samples->names.callstacks = &callstack_list;
+	if (samples->names.n_callstacks || samples->names.n_frames)
+		packet.interned_data = &samples->names;
+	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_PERF_SAMPLE;
+	packet.perf_sample = &sample;
+	write_packet(samples, stream, &packet, ns, FLAG_NEEDED);
+	return samples->failed ? -ENOMEM : samples->out->error;
+}

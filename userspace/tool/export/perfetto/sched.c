@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf export - who is on a CPU, as Perfetto sees it.
+ *
+ * Switches and wake-ups are written as columns.  That is half the bytes, and the only form
+ * that says whether a wake-up came from an interrupt.  A column does not say who goes
+ * and who wakes: Perfetto takes who came with the switch before.  What does not fit in
+ * becomes an event of its own:
+ *
+ *   - the first event of a CPU, and the first behind a gap: before it comes a switch to the thread
+ *     that is on the CPU, because Perfetto cannot know.  Where recording begins, switches may be
+ *     recorded later than other events: before the first one of any CPU nobody is on one
+ *   - a switch or a wake-up by another thread than that, or with another name or priority than
+ *     the last switch told
+ *   - a wake-up of which nobody knows where it came from
+ *
+ * Where events are missing, nobody knows who is on the CPU.  Perfetto has nothing to say that
+ * with, and would let the last one run on.  So the CPU goes to a thread called "events lost", with
+ * a number that no thread of Linux can have.  In which state the last one went is unknown, too.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "plan.h"
+
+/* Beyond PID_MAX_LIMIT of the kernel, which is 1 << 22 */
+#define TID_LOST	0x40000000u
+#define COMM_LOST	"events lost"
+
+#define STATE_IDLE	0x80	/* of the thread "events lost" between gaps */
+#define STATE_UNKNOWN	0x8000	/* no state that Perfetto knows: it says so */
+
+#define IDLE_PRIO	120
+
+/* TRACE_FLAG_* of the kernel, as far as events tell */
+#define FLAG_HARDIRQ	0x08
+#define FLAG_SOFTIRQ	0x10
+#define FLAG_NMI	0x40
+
+/* NULL @next_pid and @pid: neither a switch nor a wake-up */
+struct part {
+	const struct tb_format_field *prev_pid, *prev_state, *prev_prio, *prev_comm;
+	const struct tb_format_field *next_pid, *next_prio, *next_comm;
+	const struct tb_format_field *pid, *prio, *comm, *target_cpu;
+};
+
+struct pf_sched {
+	const struct tb_cursor *cursor;
+	bool switches, begun;
+	uint64_t begun_at;		/* the first switch of any CPU */
+	struct part parts[];
+};
+
+static const struct tb_format_field *number_in(const struct tb_format *format, const char *name)
+{
+	const struct tb_format_field *field = tb_format_field(format, name);
+
+	return export_is_number(field) ? field : NULL;
+}
+
+static const struct tb_format_field *text_in(const struct tb_format *format, const char *name)
+{
+	const struct tb_format_field *field = tb_format_field(format, name);
+
+	return field && tb_field_is_text(field) ? field : NULL;
+}
+
+static void fill_part(struct part *part, const struct tb_format *format)
+{
+	if (!strcmp(format->name, "sched_switch")) {
+		part->prev_pid = number_in(format, "prev_pid");
+		part->prev_state = number_in(format, "prev_state");
+		part->prev_prio = number_in(format, "prev_prio");
+		part->prev_comm = text_in(format, "prev_comm");
+		part->next_prio = number_in(format, "next_prio");
+		part->next_comm = text_in(format, "next_comm");
+		if (part->prev_pid && part->prev_state && part->next_prio)
+			part->next_pid = number_in(format, "next_pid");
+	} else if (!strcmp(format->name, "sched_waking")) {
+		part->prio = number_in(format, "prio");
+		part->comm = text_in(format, "comm");
+		part->target_cpu = number_in(format, "target_cpu");
+		if (part->prio && part->target_cpu)
+			part->pid = number_in(format, "pid");
+	}
+}
+
+struct pf_sched *pf_sched_open(const struct tb_trace *trace, const struct tb_cursor *cursor,
+			       const struct pf_plans *plans, bool switches)
+{
+	unsigned int count = tb_trace_formats(trace), i;
+	struct pf_sched *sched;
+
+	sched = calloc(1, sizeof(*sched) + count * sizeof(sched->parts[0]));
+	if (!sched)
+		return NULL;
+	sched->cursor = cursor;
+	sched->switches = switches;
+	for (i = 0; i < count; i++)
+		if (pf_plan_is_known(plans, i))
+			fill_part(&sched->parts[i], tb_trace_format_at(trace, i));
+	return sched;
+}
+
+void pf_sched_close(struct pf_sched *sched)
+{
+	free(sched);
+}
+
+static uint64_t number(const struct tb_view *view, const struct tb_format_field *field)
+{
+	uint64_t value = 0;
+
+	if (field)
+		tb_field_u64(view, field, &value);
+	return value;
+}
+
+/* The name of @tid as @view tells it, else as the trace does; false: it does not fit */
+static bool name_of(const struct pf_sched *sched, const struct tb_view *view, uint32_t cpu,
+		    const struct tb_format_field *field, uint32_t tid, char *comm)
+{
+	const struct tb_task *task;
+	const char *text = "";
+	size_t length = 0;
+
+	if (field && !tb_field_str(view, field, &text, &length)) {
+		if (length >= PF_COMM_MAX)
+			return false;
+		export_clean(comm, text, length);
+		return strlen(comm) == length && !memcmp(comm, text, length);
+	}
+	if (!tid) {
+		snprintf(comm, PF_COMM_MAX, "swapper/%u", cpu);
+		return true;
+	}
+	task = tb_cursor_task(sched->cursor, tid);
+	if (task)
+		text = task->comm;
+	length = strlen(text);
+	if (length >= PF_COMM_MAX)
+		return false;
+	memcpy(comm, text, length + 1);
+	return true;
+}
+
+/* ---- switches that were not recorded ---- */
+
+/* As an event, because a column would not say who goes */
+static int go(struct pf_ring *ring, const struct pf_current *to, int64_t prev_state, uint64_t ns)
+{
+	Perfetto__Protos__SchedSwitchFtraceEvent message =
+		PERFETTO__PROTOS__SCHED_SWITCH_FTRACE_EVENT__INIT;
+	uint8_t body[16 * PF_VARINT_MAX];
+	struct pf_current from = ring->current;
+	size_t size;
+
+	/* what was before the first is nobody's: Perfetto keeps no record of idle threads */
+	if (!from.known) {
+		snprintf(from.comm, sizeof(from.comm), "swapper/%u", ring->cpu);
+		from.prio = IDLE_PRIO;
+	}
+	message.prev_comm = from.comm;
+	message.has_prev_pid = message.has_prev_prio = message.has_prev_state = 1;
+	message.prev_pid = (int32_t)from.tid;
+	message.prev_prio = from.prio;
+	message.prev_state = prev_state;
+	message.next_comm = (char *)to->comm;
+	message.has_next_pid = message.has_next_prio = 1;
+	message.next_pid = (int32_t)to->tid;
+	message.next_prio = to->prio;
+	size = perfetto__protos__sched_switch_ftrace_event__pack(&message, body);
+	ring->current = *to;
+	return pf_ring_body(ring, ns, from.tid, PF_EVENT_SWITCH, body, size);
+}
+
+int pf_sched_seen(struct pf_sched *sched, struct pf_ring *ring, const struct tb_view *view,
+		  uint32_t tid, uint64_t ns)
+{
+	const struct part *part = view->format ? &sched->parts[view->format->index] : NULL;
+	bool is_switch = part && part->next_pid, first = !ring->current.known;
+	bool stays = !first && !ring->current.lost;
+	struct pf_current to = { .known = true, .prio = IDLE_PRIO };
+	const struct tb_task *task;
+
+	if (is_switch && !sched->begun) {
+		sched->begun = true;
+		sched->begun_at = ns;
+	}
+	/* a switch says itself who was there, unless he was longer */
+	if (!sched->begun || !sched->switches || (is_switch && first && !ring->from))
+		return 0;
+	if (is_switch)
+		tid = (uint32_t)number(view, part->prev_pid);
+	if (stays && (tid == ring->current.tid || !is_switch))
+		return 0;
+	task = tid ? tb_cursor_task(sched->cursor, tid) : NULL;
+	to.tid = tid;
+	if (task && task->flags & TB_TASK_LISTED)
+		to.prio = task->prio;
+	if (is_switch && part->prev_prio)
+		to.prio = (int32_t)number(view, part->prev_prio);
+	if (!name_of(sched, view, ring->cpu, is_switch ? part->prev_comm : NULL, tid, to.comm))
+		to.comm[0] = 0;
+	if (stays)
+		return go(ring, &to, ring->current.tid ? STATE_UNKNOWN : 0, ns);
+	if (ring->from && ring->from < ns)
+		ns = ring->from > sched->begun_at ? ring->from : sched->begun_at;
+	return go(ring, &to, first ? 0 : STATE_IDLE, ns);
+}
+
+int pf_sched_lost(struct pf_sched *sched, struct pf_ring *ring, uint64_t first, uint64_t last)
+{
+	struct pf_current to = { .tid = TID_LOST + ring->cpu, .known = true, .lost = true,
+				 .prio = IDLE_PRIO, .comm = COMM_LOST };
+	int result = 0;
+
+	if (sched->switches && ring->current.known && !ring->current.lost)
+		result = go(ring, &to, ring->current.tid ? STATE_UNKNOWN : 0, first);
+	ring->from = last;
+	return result;
+}
+
+/* ---- columns ---- */
+
+static int take_switch(const struct pf_sched *sched, struct pf_ring *ring,
+		       const struct part *part, const struct tb_view *view, uint64_t ns)
+{
+	const struct pf_current *current = &ring->current;
+	char prev[PF_COMM_MAX], next[PF_COMM_MAX];
+	uint32_t pid = (uint32_t)number(view, part->next_pid);
+
+	if (!current->known || number(view, part->prev_pid) != current->tid ||
+	    (part->prev_prio && (int32_t)number(view, part->prev_prio) != current->prio) ||
+	    (part->prev_comm && (!name_of(sched, view, ring->cpu, part->prev_comm,
+					  current->tid, prev) || strcmp(prev, current->comm))) ||
+	    !name_of(sched, view, ring->cpu, part->next_comm, pid, next))
+		return 0;
+	return pf_ring_switch(ring, ns, (int64_t)number(view, part->prev_state), pid,
+			      (int32_t)number(view, part->next_prio), next) ? : 1;
+}
+
+static int take_waking(const struct pf_sched *sched, struct pf_ring *ring,
+		       const struct part *part, const struct tb_view *view, uint32_t tid,
+		       uint64_t ns, bool in_irq)
+{
+	uint32_t pid = (uint32_t)number(view, part->pid), flags = 0;
+	int32_t prio = (int32_t)number(view, part->prio);
+	char comm[PF_COMM_MAX];
+
+	if (!ring->current.known || ring->current.tid != tid || prio < 0 ||
+	    (view->structure != TB_STRUCT_COMPOSITE && !in_irq) ||
+	    !name_of(sched, view, ring->cpu, part->comm, pid, comm))
+		return 0;
+	if (view->structure != TB_STRUCT_COMPOSITE)
+		flags = in_irq ? FLAG_HARDIRQ : 0;
+	if (view->context & TB_CONTEXT_HARDIRQ)
+		flags |= FLAG_HARDIRQ;
+	if (view->context & TB_CONTEXT_SOFTIRQ)
+		flags |= FLAG_SOFTIRQ;
+	if (view->context & TB_CONTEXT_NMI)
+		flags |= FLAG_NMI;
+	return pf_ring_waking(ring, ns, pid, (int32_t)number(view, part->target_cpu), prio, comm,
+			      flags) ? : 1;
+}
+
+int pf_sched_take(struct pf_sched *sched, struct pf_ring *ring, const struct tb_view *view,
+		  uint32_t tid, uint64_t ns, bool in_irq)
+{
+	const struct part *part = &sched->parts[view->format->index];
+
+	/* columns need a switch before, so there have to be switches */
+	if (!sched->switches)
+		return 0;
+	if (part->next_pid)
+		return take_switch(sched, ring, part, view, ns);
+	if (part->pid)
+		return take_waking(sched, ring, part, view, tid, ns, in_irq);
+	return 0;
+}
+
+void pf_sched_switched(struct pf_sched *sched, struct pf_ring *ring, const struct tb_view *view)
+{
+	const struct part *part = &sched->parts[view->format->index];
+	struct pf_current *current = &ring->current;
+
+	if (!part->next_pid)
+		return;
+	current->known = true;
+	current->lost = false;
+	current->tid = (uint32_t)number(view, part->next_pid);
+	current->prio = (int32_t)number(view, part->next_prio);
+	if (!name_of(sched, view, ring->cpu, part->next_comm, current->tid, current->comm))
+		current->comm[0] = 0;
+}

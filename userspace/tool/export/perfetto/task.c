@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf export - processes and threads, each told once.
+ *
+ * A new thread that task_newtask tells of must not be told of in a process tree before: Perfetto
+ * would see two.  But the event may be missing where the record of the thread is there: it was lost,
+ * not chosen, or kept out by a rule.  Which of the two comes first nobody knows.  So a record waits
+ * until its event comes by, and is told with its own time where that does not happen.
+ *
+ * A thread that nothing has told of before is told by whatever record it has: that of its end, if it
+ * ended before the dump of the threads came to it, or that of a dump later in the recording.
+ *
+ * A new name must be told, although task_rename may tell it: in Perfetto a name from a process tree
+ * weighs more, and the old one would stay.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "perfetto.h"
+#include "analysis/map.h"
+
+/* @pending: the record has come, its event has not; else the other way round */
+struct newcomer {
+	bool pending;
+	uint64_t ns;
+	struct tb_task task;
+};
+
+struct pf_tasks {
+	struct pf_out *out;
+	const struct tb_cursor *cursor;
+	bool forks;
+	struct map newcomers;
+	struct map told;		/* threads that Perfetto knows of, or will by the end */
+	size_t nr_parts;
+	const struct tb_format_field *parts[];	/* by format: the new thread of task_newtask */
+};
+
+struct pf_tasks *pf_tasks_open(struct pf_out *out, const struct tb_cursor *cursor,
+			       const struct tb_trace *trace, bool forks)
+{
+	unsigned int count = tb_trace_formats(trace), i;
+	const struct tb_format_field *field;
+	struct pf_tasks *tasks;
+
+	tasks = calloc(1, sizeof(*tasks) + count * sizeof(tasks->parts[0]));
+	if (!tasks)
+		return NULL;
+	tasks->out = out;
+	tasks->cursor = cursor;
+	tasks->forks = forks;
+	tasks->nr_parts = count;
+	for (i = 0; i < count; i++) {
+		if (strcmp(tb_trace_format_at(trace, i)->name, "task_newtask"))
+			continue;
+		field = tb_format_field(tb_trace_format_at(trace, i), "pid");
+		if (export_is_number(field))
+			tasks->parts[i] = field;
+	}
+	return tasks;
+}
+
+void pf_tasks_close(struct pf_tasks *tasks)
+{
+	if (!tasks)
+		return;
+	map_free(&tasks->newcomers, free);
+	map_free(&tasks->told, NULL);
+	free(tasks);
+}
+
+static int note_told(struct pf_tasks *tasks, uint64_t tid)
+{
+	void **slot = map_at(&tasks->told, tid);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = tasks;
+	return 0;
+}
+
+static int note_task(const struct tb_task *task, void *context)
+{
+	return task->tgid ? note_told(context, task->tid) : 0;
+}
+
+int pf_tasks_begin(struct pf_tasks *tasks, uint64_t ns)
+{
+	int result = tb_cursor_each_task(tasks->cursor, note_task, tasks);
+
+	return result ? result : pf_write_tasks(tasks->out, tasks->cursor, ns);
+}
+
+static void tell(struct pf_tasks *tasks, void **slot)
+{
+	struct newcomer *newcomer = *slot;
+
+	if (newcomer && newcomer->pending)
+		pf_write_task(tasks->out, &newcomer->task, newcomer->ns);
+	free(newcomer);
+	*slot = NULL;
+}
+
+static int forked(struct pf_tasks *tasks, const struct tb_task *task, uint64_t ns)
+{
+	void **slot = map_at(&tasks->newcomers, task->tid);
+	struct newcomer *newcomer = slot ? *slot : NULL;
+
+	if (!slot)
+		return -ENOMEM;
+	if (newcomer && !newcomer->pending) {		/* its event has come before */
+		free(newcomer);
+		*slot = NULL;
+		return tasks->out->error;
+	}
+	tell(tasks, slot);		/* another thread that had the number */
+	newcomer = calloc(1, sizeof(*newcomer));
+	if (!newcomer)
+		return -ENOMEM;
+	newcomer->pending = true;
+	newcomer->ns = ns;
+	newcomer->task = *task;
+	*slot = newcomer;
+	return tasks->out->error;
+}
+
+int pf_tasks_thread(struct pf_tasks *tasks, const struct tb_view *view, uint64_t ns)
+{
+	const struct tb_thread *thread = view->payload;
+	const struct tb_task *task;
+	struct newcomer *newcomer;
+
+	if (view->length < sizeof(*thread))
+		return tasks->out->error;
+	if (!(thread->flags & (TB_THREAD_FORK | TB_THREAD_NAME)) &&
+	    map_get(&tasks->told, thread->tid))
+		return tasks->out->error;
+	task = tb_cursor_task(tasks->cursor, thread->tid);
+	if (!task)
+		return tasks->out->error;
+	if (note_told(tasks, thread->tid))
+		return -ENOMEM;
+	newcomer = map_get(&tasks->newcomers, thread->tid);
+	if (thread->flags & TB_THREAD_FORK && tasks->forks)
+		return forked(tasks, task, ns);
+	if (newcomer && newcomer->pending)	/* with its new name, and its old time */
+		newcomer->task = *task;
+	else
+		pf_write_task(tasks->out, task, ns);
+	return tasks->out->error;
+}
+
+int pf_tasks_event(struct pf_tasks *tasks, const struct tb_view *view)
+{
+	const struct tb_format_field *field = tasks->parts[view->format->index];
+	struct newcomer *newcomer;
+	uint64_t tid;
+	void **slot;
+
+	if (!field || tb_field_u64(view, field, &tid))
+		return 0;
+	slot = map_at(&tasks->newcomers, tid);
+	if (!slot || note_told(tasks, tid))
+		return -ENOMEM;
+	newcomer = *slot;
+	if (newcomer && newcomer->pending) {
+		free(newcomer);
+		*slot = NULL;
+		return 0;
+	}
+	if (!newcomer)
+		*slot = calloc(1, sizeof(*newcomer));
+	return *slot ? 0 : -ENOMEM;
+}
+
+int pf_tasks_finish(struct pf_tasks *tasks)
+{
+	size_t i;
+
+	for (i = 0; i < tasks->newcomers.nr_slots; i++)
+		if (tasks->newcomers.slots[i].used)
+			tell(tasks, &tasks->newcomers.slots[i].value);
+	return tasks->out->error;
+}

@@ -1,0 +1,543 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf export - what programs write, as Perfetto's track events.
+ *
+ * Each event is a packet of its own; trace_processor puts them in order by time, so the end
+ * of a slice that is one record can follow its beginning at once.  Names are told once and
+ * are numbers from then on.
+ *
+ * Slices are drawn under the thread that wrote them.  Perfetto knows one row of slices in
+ * slices for each track, so a second writer of the same thread gets a track below it as long
+ * as the first has slices that are open.  Slices in one record may overlap with any other: each has
+ * a track below on which there is nothing at that time.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include "perfetto.h"
+#include "tool/show/user_writers.h"
+
+/* Texts of one event that had to be changed */
+#define SCRATCH_BYTES	(64u << 10)
+/* Arguments of an event, and what is told of it besides */
+#define NOTES_MAX	1100
+
+struct pf_user {
+	struct pf_out *out;
+	const struct tb_cursor *cursor;
+	struct pf_tracks tracks;
+	struct user_writers writers;
+
+	/* the event at hand */
+	bool     failed;		/* no memory */
+	Perfetto__Protos__TracePacket packet;
+	Perfetto__Protos__TrackEvent event;
+	Perfetto__Protos__InternedData names;
+	Perfetto__Protos__EventName name, *name_list;
+	Perfetto__Protos__EventCategory category, *category_list;
+	uint64_t category_iid, flow;
+	Perfetto__Protos__DebugAnnotation notes[NOTES_MAX], *note_list[NOTES_MAX];
+	Perfetto__Protos__DebugAnnotationName args[NOTES_MAX], *arg_list[NOTES_MAX];
+	char     scratch[SCRATCH_BYTES];
+	size_t   used;
+};
+
+struct pf_user *pf_user_open(struct pf_out *out, const struct tb_cursor *cursor)
+{
+	struct pf_user *user = calloc(1, sizeof(*user));
+
+	if (user) {
+		user->out = user->tracks.out = out;
+		user->cursor = cursor;
+	}
+	return user;
+}
+
+void pf_user_close(struct pf_user *user)
+{
+	if (!user)
+		return;
+	user_writers_free(&user->writers);
+	pf_tracks_free(&user->tracks);
+	free(user);
+}
+
+void pf_user_say(const struct pf_user *user)
+{
+	user_slices_say(user->writers.unmatched, user->writers.deep, user->writers.many);
+}
+
+/* ---- texts ---- */
+
+/* A copy of what programs may have put anything into; "" where there is no room for it */
+static char *clean(struct pf_user *user, const char *text, size_t length)
+{
+	char *to = user->scratch + user->used;
+
+	if (length > EXPORT_TEXT_MAX)
+		length = EXPORT_TEXT_MAX;
+	if (length + 1 > SCRATCH_BYTES - user->used)
+		return (char *)"";
+	export_clean(to, text, length);
+	user->used += length + 1;
+	return to;
+}
+
+static char *clean_name(struct pf_user *user, const char *name)
+{
+	return clean(user, name, strlen(name));
+}
+
+/* ---- an event ---- */
+
+static void start(struct pf_user *user, Perfetto__Protos__TrackEvent__Type type,
+		  uint64_t track)
+{
+	perfetto__protos__trace_packet__init(&user->packet);
+	perfetto__protos__track_event__init(&user->event);
+	perfetto__protos__interned_data__init(&user->names);
+	user->event.has_type = 1;
+	user->event.type = type;
+	user->event.has_track_uuid = 1;
+	user->event.track_uuid = track;
+	user->event.debug_annotations = user->note_list;
+	user->names.debug_annotation_names = user->arg_list;
+	user->used = 0;
+}
+
+static void finish(struct pf_user *user, uint64_t ns)
+{
+	Perfetto__Protos__TracePacket *packet = &user->packet;
+
+	packet->has_timestamp = 1;
+	packet->timestamp = ns;
+	packet->has_sequence_flags = 1;
+	packet->sequence_flags = user->out->begun[PF_SEQUENCE_USER] ? 2 : 3;
+	if (user->names.n_event_names || user->names.n_event_categories ||
+	    user->names.n_debug_annotation_names)
+		packet->interned_data = &user->names;
+	packet->data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_EVENT;
+	packet->track_event = &user->event;
+	pf_write_packet(user->out, PF_SEQUENCE_USER, packet);
+}
+
+static struct pf_known *known(struct pf_user *user, enum pf_known_kind kind,
+			      uint32_t producer, uint32_t id, bool *fresh)
+{
+	struct pf_known *found = pf_known(&user->tracks, kind, producer, id,
+					  fresh);
+
+	user->failed |= !found;
+	return found;
+}
+
+static void set_name(struct pf_user *user, const struct tb_user *record)
+{
+	struct pf_known *name;
+	bool fresh;
+
+	name = known(user, PF_NAME, record->producer, record->name_id, &fresh);
+	if (!name)
+		return;
+	user->event.name_field_case =
+		PERFETTO__PROTOS__TRACK_EVENT__NAME_FIELD_NAME_IID;
+	user->event.name_iid = name->number;
+	if (!fresh)
+		return;
+	perfetto__protos__event_name__init(&user->name);
+	user->name.has_iid = 1;
+	user->name.iid = name->number;
+	user->name.name = clean_name(user, record->name);
+	user->name_list = &user->name;
+	user->names.n_event_names = 1;
+	user->names.event_names = &user->name_list;
+}
+
+static void set_category(struct pf_user *user, const struct tb_user *record)
+{
+	struct pf_known *category;
+	bool fresh;
+
+	if (!record->category_id)
+		return;
+	category = known(user, PF_CATEGORY, record->producer,
+			 record->category_id, &fresh);
+	if (!category)
+		return;
+	user->category_iid = category->number;
+	user->event.n_category_iids = 1;
+	user->event.category_iids = &user->category_iid;
+	if (!fresh)
+		return;
+	perfetto__protos__event_category__init(&user->category);
+	user->category.has_iid = 1;
+	user->category.iid = category->number;
+	user->category.name = clean_name(user, record->category);
+	user->category_list = &user->category;
+	user->names.n_event_categories = 1;
+	user->names.event_categories = &user->category_list;
+}
+
+static void set_flow(struct pf_user *user, const struct tb_user *record)
+{
+	if (!(record->flags & TB_USER_FLOW))
+		return;
+	user->flow = record->flow;
+	if (record->flags & TB_USER_FLOW_END) {
+		user->event.n_terminating_flow_ids = 1;
+		user->event.terminating_flow_ids = &user->flow;
+	} else {
+		user->event.n_flow_ids = 1;
+		user->event.flow_ids = &user->flow;
+	}
+}
+
+/* ---- arguments ---- */
+
+/* One more; NULL: there are too many */
+static Perfetto__Protos__DebugAnnotation *note_new(struct pf_user *user)
+{
+	Perfetto__Protos__DebugAnnotation *note;
+
+	if (user->event.n_debug_annotations == NOTES_MAX)
+		return NULL;
+	note = &user->notes[user->event.n_debug_annotations];
+	perfetto__protos__debug_annotation__init(note);
+	user->note_list[user->event.n_debug_annotations++] = note;
+	return note;
+}
+
+/* What is told besides arguments */
+static Perfetto__Protos__DebugAnnotation *note_named(struct pf_user *user,
+						     const char *name)
+{
+	Perfetto__Protos__DebugAnnotation *note = note_new(user);
+
+	if (note) {
+		note->name_field_case =
+			PERFETTO__PROTOS__DEBUG_ANNOTATION__NAME_FIELD_NAME;
+		note->name = (char *)name;
+	}
+	return note;
+}
+
+static void note_text(struct pf_user *user, const char *name, const char *text)
+{
+	Perfetto__Protos__DebugAnnotation *note = note_named(user, name);
+
+	if (!note)
+		return;
+	note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_STRING_VALUE;
+	note->string_value = (char *)text;
+}
+
+static void note_number(struct pf_user *user, const char *name, uint64_t number)
+{
+	Perfetto__Protos__DebugAnnotation *note = note_named(user, name);
+
+	if (!note)
+		return;
+	note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_UINT_VALUE;
+	note->uint_value = number;
+}
+
+static void arg_name(struct pf_user *user, const struct tb_user *record,
+		     const struct tb_user_arg *arg,
+		     Perfetto__Protos__DebugAnnotation *note)
+{
+	size_t count = user->names.n_debug_annotation_names;
+	struct pf_known *name;
+	bool fresh;
+
+	name = known(user, PF_ARG, record->producer, arg->name_id, &fresh);
+	if (!name)
+		return;
+	note->name_field_case =
+		PERFETTO__PROTOS__DEBUG_ANNOTATION__NAME_FIELD_NAME_IID;
+	note->name_iid = name->number;
+	if (!fresh)
+		return;
+	perfetto__protos__debug_annotation_name__init(&user->args[count]);
+	user->args[count].has_iid = 1;
+	user->args[count].iid = name->number;
+	user->args[count].name = clean_name(user, arg->name);
+	user->arg_list[count] = &user->args[count];
+	user->names.n_debug_annotation_names++;
+}
+
+static void arg_value(struct pf_user *user, const struct tb_user_arg *arg,
+		      Perfetto__Protos__DebugAnnotation *note)
+{
+	switch (arg->type) {
+	case TB_ARG_S64:
+		note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_INT_VALUE;
+		note->int_value = arg->value.s64;
+		break;
+	case TB_ARG_DOUBLE:
+		note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_DOUBLE_VALUE;
+		note->double_value = arg->value.f64;
+		break;
+	case TB_ARG_POINTER:
+		note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_POINTER_VALUE;
+		note->pointer_value = arg->value.u64;
+		break;
+	case TB_ARG_TEXT:
+		note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_STRING_VALUE;
+		note->string_value = clean_name(user, arg->text);
+		break;
+	default:
+		note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_UINT_VALUE;
+		note->uint_value = arg->value.u64;
+	}
+}
+
+static void note_data(struct pf_user *user, const struct tb_user *record)
+{
+	char *text = user->scratch + user->used;
+
+	if (EXPORT_TEXT_MAX + 1 > SCRATCH_BYTES - user->used)
+		return;
+	user->used += export_bytes(record->data, record->data_bytes, text) + 1;
+	note_text(user, "data", text);
+}
+
+/* What a record has besides its name */
+static void set_notes(struct pf_user *user, const struct tb_user *record)
+{
+	Perfetto__Protos__DebugAnnotation *note;
+	uint32_t i;
+
+	if (record->type == TB_REC_SIMPLE)
+		note_number(user, "value", record->value.u64);
+	if (record->type == TB_REC_EVENT)
+		note_data(user, record);
+	if (record->flags & TB_USER_CLAMPED)
+		note_text(user, "tracebuf", "impossible time");
+	if (record->flags & TB_USER_NO_TIME)
+		note_text(user, "tracebuf", "unknown clock");
+	for (i = 0; i < record->nr_args && (note = note_new(user)); i++) {
+		arg_name(user, record, &record->args[i], note);
+		arg_value(user, &record->args[i], note);
+	}
+}
+
+/* ---- whose ---- */
+
+static const char *comm_of(const struct pf_user *user, uint32_t tid)
+{
+	const struct tb_task *task = tb_cursor_task(user->cursor, tid);
+
+	return task ? task->comm : "";
+}
+
+static struct pf_known *process_of(struct pf_user *user,
+				   const struct tb_user *record)
+{
+	struct pf_known *process;
+
+	process = pf_track_process(&user->tracks, record->pid,
+				   comm_of(user, record->pid));
+	user->failed |= !process;
+	return process;
+}
+
+/* Where the writer draws now: its thread's track, unless another one is drawing there */
+static void find_track(struct pf_user *user, struct user_writer *writer,
+		       const struct tb_user *record)
+{
+	struct pf_known *above, *child;
+	uint32_t self = record->writer + 1;
+
+	if (user_writer_draws(writer))
+		return;
+	above = process_of(user, record);
+	if (above && record->tid) {
+		above = pf_track_thread(&user->tracks, record->pid, record->tid,
+					comm_of(user, record->tid));
+		if (above && (!above->owner || above->owner == self ||
+			      !user_writer_draws(user->writers.slots.list[above->owner - 1]))) {
+			above->owner = self;
+			writer->track = above->number;
+			return;
+		}
+	}
+	child = above ? pf_track_child(&user->tracks, above->number,
+				       record->writer, record->writer_id) : NULL;
+	user->failed |= !child;
+	if (child)
+		writer->track = child->number;
+}
+
+/* ---- records ---- */
+
+static void write_end(struct pf_user *user, uint64_t track, uint64_t ns)
+{
+	start(user, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END, track);
+	finish(user, ns);
+}
+
+static void write_named(struct pf_user *user, const struct tb_user *record,
+			Perfetto__Protos__TrackEvent__Type type, uint64_t track,
+			uint64_t ns)
+{
+	start(user, type, track);
+	if (record->type == TB_REC_MARK) {
+		user->event.name_field_case =
+			PERFETTO__PROTOS__TRACK_EVENT__NAME_FIELD_NAME;
+		user->event.name = clean(user, record->data, record->data_bytes);
+	} else {
+		set_name(user, record);
+	}
+	set_category(user, record);
+	set_flow(user, record);
+	set_notes(user, record);
+	finish(user, ns);
+}
+
+static void write_instant(struct pf_user *user, const struct user_writer *writer,
+			  const struct tb_user *record, uint64_t ns)
+{
+	write_named(user, record, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
+		    writer->track, ns);
+}
+
+/* A lane of the writer: below its thread, its process where that is not known */
+static uint64_t lane_track(struct pf_user *user, const struct tb_user *record, int lane)
+{
+	struct pf_known *above = process_of(user, record), *track;
+
+	if (above && record->tid)
+		above = pf_track_thread(&user->tracks, record->pid, record->tid,
+					comm_of(user, record->tid));
+	track = above ? pf_track_lane(&user->tracks, above->number, record->writer,
+				      record->writer_id, (uint32_t)lane) : NULL;
+	user->failed |= !track;
+	return track ? track->number : 0;
+}
+
+/* A slice in one record */
+static void write_slice(struct pf_user *user, struct user_writer *writer,
+			const struct tb_user *record, uint64_t ns,
+			uint64_t end_ns)
+{
+	bool open = record->flags & TB_USER_OPEN;
+	uint64_t track;
+	int lane;
+
+	lane = user_writer_lane(&user->writers, writer, ns, open ? USER_LANE_OPEN : end_ns);
+	if (lane == -1) {
+		write_instant(user, writer, record, ns);
+		return;
+	}
+	user->failed |= lane < 0;
+	track = lane < 0 ? 0 : lane_track(user, record, lane);
+	if (user->failed)
+		return;
+	write_named(user, record, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, track,
+		    ns);
+	if (!open)
+		write_end(user, track, end_ns);
+}
+
+static void write_begin(struct pf_user *user, struct user_writer *writer,
+			const struct tb_user *record, uint64_t ns)
+{
+	if (user_writer_open(&user->writers, writer))
+		write_named(user, record, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
+			    writer->track, ns);
+	else
+		write_instant(user, writer, record, ns);
+}
+
+/* All that is open ends */
+static void write_ends(struct pf_user *user, struct user_writer *writer,
+		       const struct tb_user *record, uint64_t ns)
+{
+	uint32_t count = user_writer_lost(writer);
+	int lane = -1;
+
+	for (; count; count--)
+		write_end(user, writer->track, ns);
+	while ((lane = user_writer_lane_open(writer, (uint32_t)(lane + 1), ns)) >= 0)
+		write_end(user, lane_track(user, record, lane), ns);
+}
+
+static void write_counter(struct pf_user *user, const struct tb_user *record,
+			  uint64_t ns)
+{
+	struct pf_known *process = process_of(user, record), *counter;
+
+	user->used = 0;
+	counter = process ? pf_track_counter(&user->tracks, process->number,
+			record->producer, record->name_id,
+			clean_name(user, record->name), record->category_id ?
+			clean_name(user, record->category) : NULL) : NULL;
+	user->failed |= !counter;
+	if (!counter)
+		return;
+	start(user, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_COUNTER,
+	      counter->number);
+	if (record->flags & TB_USER_DOUBLE) {
+		user->event.counter_value_field_case =
+			PERFETTO__PROTOS__TRACK_EVENT__COUNTER_VALUE_FIELD_DOUBLE_COUNTER_VALUE;
+		user->event.double_counter_value = record->value.f64;
+	} else {
+		user->event.counter_value_field_case =
+			PERFETTO__PROTOS__TRACK_EVENT__COUNTER_VALUE_FIELD_COUNTER_VALUE;
+		user->event.counter_value = record->value.s64;
+	}
+	finish(user, ns);
+}
+
+static void write_lost(struct pf_user *user, struct user_writer *writer,
+		       const struct tb_user *record, uint64_t ns)
+{
+	char causes[512];
+
+	lost_causes(record->cause, causes, sizeof(causes));
+	write_ends(user, writer, record, ns);
+	start(user, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
+	      writer->track);
+	user->event.name_field_case =
+		PERFETTO__PROTOS__TRACK_EVENT__NAME_FIELD_NAME;
+	user->event.name = (char *)"tracebuf_lost";
+	note_number(user, record->flags & TB_USER_AT_MOST ? "records at most" :
+		    "records", record->lost);
+	note_text(user, "cause", causes);
+	finish(user, ns);
+}
+
+int pf_user_write(struct pf_user *user, const struct tb_view *view,
+		  uint64_t ns, uint64_t end_ns)
+{
+	const struct tb_user *record = view->user;
+	struct user_writer *writer = user_writer_of(&user->writers, record);
+
+	if (!writer)
+		return -ENOMEM;
+	find_track(user, writer, record);
+	if (user->failed)
+		return -ENOMEM;
+	if (view->kind == TB_VIEW_USER_LOST) {
+		write_lost(user, writer, record, ns);
+		return user->failed ? -ENOMEM : 0;
+	}
+	switch (record->type) {
+	case TB_REC_BEGIN:
+		write_begin(user, writer, record, ns);
+		break;
+	case TB_REC_SLICE:
+		write_slice(user, writer, record, ns, end_ns);
+		break;
+	case TB_REC_END:
+		if (user_writer_end(&user->writers, writer))
+			write_end(user, writer->track, ns);
+		break;
+	case TB_REC_COUNTER:
+		write_counter(user, record, ns);
+		break;
+	default:
+		write_instant(user, writer, record, ns);
+	}
+	return user->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How far an export has come, on a terminal: percent of the recording's blocks, events, events
+ * a second.  Blocks of a CPU are read in their order, and those of all CPUs by time, so where
+ * in the file an event is says how far it is.
+ */
+#include <inttypes.h>
+#include <time.h>
+#include <unistd.h>
+#include "progress.h"
+
+#define STEPS 16384
+#define PAUSE_MS 200
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+void progress_start(struct progress *progress, const struct tb_trace *trace,
+		    unsigned int recording, bool quiet)
+{
+	size_t i;
+
+	progress->steps = STEPS;
+	progress->shown = !quiet && isatty(STDERR_FILENO);
+	if (!progress->shown)
+		return;
+	progress->start_ms = progress->said_ms = now_ms();
+	progress->begin = UINT64_MAX;
+	for (i = 0; i < tb_trace_blocks(trace); i++) {
+		unsigned int of;
+		uint64_t offset;
+
+		tb_trace_block(trace, i, &offset, &of);
+		if (of != recording)
+			continue;
+		if (offset < progress->begin)
+			progress->begin = offset;
+		if (offset > progress->end)
+			progress->end = offset;
+	}
+}
+
+void progress_show(struct progress *progress)
+{
+	uint64_t now = now_ms(), percent = 100;
+
+	progress->steps = STEPS;
+	if (now - progress->said_ms < PAUSE_MS)
+		return;
+	progress->said_ms = now;
+	if (progress->end > progress->begin && progress->reached < progress->end)
+		percent = progress->reached > progress->begin ?
+			  (progress->reached - progress->begin) * 100 /
+			  (progress->end - progress->begin) : 0;
+	fprintf(stderr, "\r%3" PRIu64 " %%  %" PRIu64 " events  %" PRIu64 "/s ",
+		percent, progress->events,
+		progress->events * 1000 / (now - progress->start_ms + 1));
+}
+
+void progress_end(const struct progress *progress)
+{
+	if (progress->shown && progress->said_ms != progress->start_ms)
+		fprintf(stderr, "\r%60s\r", "");
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Stacks merged into a tree.  Nodes and names are numbers into arrays that
+ * grow; maps lead from a parent and a frame, and from a name, to them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tree.h"
+
+static int grow(void **array, uint32_t *room, uint32_t used, size_t size)
+{
+	uint32_t more = *room ? *room * 2 : 1024;
+	void *larger;
+
+	if (used < *room)
+		return 0;
+	if (used >= UINT32_MAX / 2)
+		return -ENOMEM;
+	larger = realloc(*array, more * size);
+	if (!larger)
+		return -ENOMEM;
+	*array = larger;
+	*room = more;
+	return 0;
+}
+
+static int64_t add_node(struct flame_tree *tree, uint32_t parent, uint32_t frame)
+{
+	void *nodes = tree->nodes;
+	int result = grow(&nodes, &tree->room, tree->nr_nodes, sizeof(*tree->nodes));
+
+	tree->nodes = nodes;
+	if (result)
+		return result;
+	tree->nodes[tree->nr_nodes] = (struct flame_node){
+		.frame = frame,
+		.parent = parent,
+	};
+	return tree->nr_nodes++;
+}
+
+int flame_tree_start(struct flame_tree *tree)
+{
+	int64_t frame = flame_frame(tree, "all", FLAME_ROOT);
+
+	if (frame < 0)
+		return (int)frame;
+	return add_node(tree, 0, (uint32_t)frame) < 0 ? -ENOMEM : 0;
+}
+
+void flame_tree_free(struct flame_tree *tree)
+{
+	uint32_t i;
+
+	for (i = 0; i < tree->nr_frames; i++)
+		free(tree->frames[i].name);
+	free(tree->frames);
+	free(tree->nodes);
+	map_free(&tree->children, NULL);
+	map_free(&tree->names, NULL);
+	memset(tree, 0, sizeof(*tree));
+}
+
+/* ---- names ---- */
+
+static uint64_t hash_name(const char *name, enum flame_kind kind)
+{
+	uint64_t hash = 0xcbf29ce484222325ull + kind;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3ull;
+	return hash;
+}
+
+static int64_t add_frame(struct flame_tree *tree, const char *name,
+			 enum flame_kind kind)
+{
+	void *frames = tree->frames;
+	int result = grow(&frames, &tree->frames_room, tree->nr_frames,
+			  sizeof(*tree->frames));
+	char *copy;
+
+	tree->frames = frames;
+	copy = result ? NULL : strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	tree->frames[tree->nr_frames].name = copy;
+	tree->frames[tree->nr_frames].kind = kind;
+	return tree->nr_frames++;
+}
+
+int64_t flame_frame(struct flame_tree *tree, const char *name,
+		    enum flame_kind kind)
+{
+	uint64_t hash = hash_name(name, kind);
+	const struct flame_frame *frame;
+	int64_t number;
+	void **slot;
+
+	/* names with the same hash take the places behind it */
+	while ((slot = map_at(&tree->names, hash)) && *slot) {
+		frame = &tree->frames[(uintptr_t)*slot - 1];
+		if (frame->kind == kind && !strcmp(frame->name, name))
+			return (int64_t)(uintptr_t)*slot - 1;
+		hash++;
+	}
+	if (!slot)
+		return -ENOMEM;
+	number = add_frame(tree, name, kind);
+	if (number >= 0)
+		*slot = (void *)(uintptr_t)(number + 1);
+	return number;
+}
+
+/* ---- nodes ---- */
+
+int64_t flame_child(struct flame_tree *tree, uint32_t parent, uint32_t frame)
+{
+	void **slot = map_at(&tree->children, (uint64_t)parent << 32 | frame);
+	int64_t node;
+
+	if (!slot)
+		return -ENOMEM;
+	/* the root is nobody's child, so 0 is free to say that there is none */
+	if (*slot)
+		return (int64_t)(uintptr_t)*slot;
+	node = add_node(tree, parent, frame);
+	if (node < 0)
+		return node;
+	*slot = (void *)(uintptr_t)node;
+	tree->nodes[node].next = tree->nodes[parent].first;
+	tree->nodes[parent].first = (uint32_t)node;
+	return node;
+}
+
+bool flame_add(struct flame_tree *tree, uint32_t node, uint64_t weight)
+{
+	/* nothing weighs more than the root */
+	if (weight > UINT64_MAX - tree->nodes[0].total)
+		return false;
+	tree->nodes[node].self += weight;
+	for (; node; node = tree->nodes[node].parent)
+		tree->nodes[node].total += weight;
+	tree->nodes[0].total += weight;
+	return true;
+}
+
+/* ---- order ---- */
+
+static int before(const struct flame_tree *tree, uint32_t a, uint32_t b)
+{
+	const struct flame_frame *x = flame_frame_of(tree, a);
+	const struct flame_frame *y = flame_frame_of(tree, b);
+	int order = strcmp(x->name, y->name);
+
+	return order ? order < 0 : x->kind < y->kind;
+}
+
+static uint32_t merge(struct flame_tree *tree, uint32_t a, uint32_t b)
+{
+	uint32_t first = 0, *at = &first;
+
+	while (a && b) {
+		uint32_t *from = before(tree, b, a) ? &b : &a;
+
+		*at = *from;
+		at = &tree->nodes[*from].next;
+		*from = *at;
+	}
+	*at = a ? a : b;
+	return first;
+}
+
+/* A list of siblings, in place: lists of 1, 2, 4 ... nodes wait to be merged */
+static uint32_t sort_list(struct flame_tree *tree, uint32_t list)
+{
+	uint32_t waiting[32] = { 0 }, node;
+	unsigned int i;
+
+	while (list) {
+		node = list;
+		list = tree->nodes[node].next;
+		tree->nodes[node].next = 0;
+		for (i = 0; waiting[i]; i++) {
+			node = merge(tree, waiting[i], node);
+			waiting[i] = 0;
+		}
+		waiting[i] = node;
+	}
+	for (i = 0, node = 0; i < 32; i++)
+		node = merge(tree, waiting[i], node);
+	return node;
+}
+
+void flame_sort(struct flame_tree *tree)
+{
+	uint32_t i;
+
+	for (i = 0; i < tree->nr_nodes; i++)
+		tree->nodes[i].first = sort_list(tree, tree->nodes[i].first);
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf query - the way through the trace for one table.
+ *
+ * What is read is as little as can be: of events those before a time are passed over by the
+ * headers of blocks, and blocks of other CPUs are not looked into.  But for what threads are called
+ * everything before has to be gone through, on all CPUs, and for which thread caused a one-element
+ * event everything before on its CPU; it is not decoded then.  What lasts begins and ends
+ * with events anywhere, so of the trace all is gone through; only the events that it is made of
+ * are decoded.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "query.h"
+#include "tool/show/selection.h"
+
+union lasting {
+	struct slice slice;
+	struct request request;
+};
+
+/**
+ * struct query_scan - one way
+ * @row: number of the row it is at, among those of @range
+ * @queue: what has ended with the last event
+ * @all: another one, without a range, for the numbers that rows have in the whole table; it is at
+ *	its row @all_row of @range
+ */
+struct query_scan {
+	struct query_table *table;
+	const struct query_range *range;
+	struct tb_cursor *cursor;
+	struct tb_view view;
+	int64_t row;
+	struct slices *slices;
+	struct requests *requests;
+	union lasting *queue;
+	size_t count, at, room;
+	bool no_memory, finished;
+	struct query_scan *all;
+	int64_t all_row;
+	struct query_range everything;
+};
+
+static bool is_events(const struct query_table *table)
+{
+	return table->kind == QUERY_EVENT || table->kind == QUERY_EVENTS;
+}
+
+/* ---- what lasts ---- */
+
+static union lasting *queue_one(struct query_scan *scan)
+{
+	union lasting *grown;
+	size_t room;
+
+	if (scan->count == scan->room) {
+		room = scan->room ? scan->room * 2 : 16;
+		grown = realloc(scan->queue, room * sizeof(*grown));
+		if (!grown) {
+			scan->no_memory = true;
+			return NULL;
+		}
+		scan->queue = grown;
+		scan->room = room;
+	}
+	return &scan->queue[scan->count++];
+}
+
+static bool of_table(const struct query_scan *scan, const struct slice *slice)
+{
+	switch (scan->table->kind) {
+	case QUERY_WAKEUPS:
+		return slice->kind == SLICE_WAKEUP;
+	case QUERY_OFF:
+		return slice->kind == SLICE_OFF;
+	default:
+		return db_slice_kind(slice->kind) &&
+		       scan->range->kinds & 1u << slice->kind;
+	}
+}
+
+static void take_slice(void *context, const struct slice *slice)
+{
+	struct query_scan *scan = context;
+	union lasting *one;
+
+	if (!of_table(scan, slice))
+		return;
+	one = queue_one(scan);
+	if (one)
+		one->slice = *slice;
+}
+
+static void take_request(void *context, const struct request *request)
+{
+	union lasting *one = queue_one(context);
+
+	if (one)
+		one->request = *request;
+}
+
+static int find_missing(struct query *query)
+{
+	if (!query->knows_missing &&
+	    spans_of_trace(&query->missing, query->trace, query->db->base)) {
+		spans_free(&query->missing);
+		return -ENOMEM;
+	}
+	query->knows_missing = true;
+	return 0;
+}
+
+static int open_lasting(struct query_scan *scan)
+{
+	struct query_table *table = scan->table;
+
+	if (find_missing(table->query))
+		return -ENOMEM;
+	if (table->kind == QUERY_REQUESTS) {
+		scan->requests = requests_open(table->query->trace, take_request,
+					       scan);
+		if (!scan->requests)
+			return -ENOMEM;
+		requests_missing(scan->requests, &table->query->missing);
+		return 0;
+	}
+	scan->slices = slices_open(table->query->trace, take_slice, scan);
+	if (!scan->slices)
+		return -ENOMEM;
+	slices_missing(scan->slices, &table->query->missing);
+	if (table->kind == QUERY_OFF)
+		slices_off(scan->slices);
+	return 0;
+}
+
+/* Kinds of slices that the table is made of */
+static unsigned int kinds_of(const struct query_scan *scan)
+{
+	switch (scan->table->kind) {
+	case QUERY_WAKEUPS:
+		return 1u << SLICE_WAKEUP;
+	case QUERY_OFF:
+		return 1u << SLICE_OFF;
+	default:
+		return scan->range->kinds;
+	}
+}
+
+static bool wants_format(const struct query_scan *scan,
+			 const struct tb_format *format)
+{
+	if (is_events(scan->table))
+		return scan->range->formats[format->index];
+	if (scan->requests)
+		return requests_wants(format);
+	return slices_wants(scan->slices, format, kinds_of(scan));
+}
+
+/* ---- the cursor ---- */
+
+static uint64_t ticks_of(const struct query *query, int64_t ns)
+{
+	return ns <= 0 ? 0 : ticks_at(query->trace, query->db->base, (uint64_t)ns);
+}
+
+static int choose(struct query_scan *scan)
+{
+	const struct query_range *range = scan->range;
+	struct query *query = scan->table->query;
+	unsigned int count = tb_trace_formats(query->trace), i;
+	struct tb_choice choice = { .flags = TB_CHOICE_NO_USER };
+	unsigned char *formats = calloc(count + 1, 1);
+	bool events = is_events(scan->table);
+	int result;
+
+	if (!formats)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		formats[i] = wants_format(scan, tb_trace_format_at(query->trace, i));
+	choice.formats = formats;
+	if (!range->marks)
+		choice.flags |= TB_CHOICE_NO_CONTROL;
+	if (!range->names)
+		choice.flags |= TB_CHOICE_NO_TASKS;
+	if (events && !range->names) {
+		choice.cpus = range->cpus;
+		choice.nr_cpus = range->nr_cpus;
+	}
+	if (events && range->to < INT64_MAX)
+		choice.until = ticks_of(query, range->to + 1) + 1;
+	result = tb_cursor_choose(scan->cursor, &choice);
+	free(formats);
+	if (!result && range->seeks && range->from > 0)
+		result = tb_cursor_seek(scan->cursor, ticks_of(query, range->from));
+	return result;
+}
+
+static int scan_start(struct query_scan *scan)
+{
+	int result = is_events(scan->table) ? 0 : open_lasting(scan);
+
+	if (!result)
+		result = tb_cursor_open(scan->table->query->trace, &scan->cursor);
+	return result ? result : choose(scan);
+}
+
+int query_scan_open(struct query_table *table, const struct query_range *range,
+		    struct query_scan **out)
+{
+	struct query_scan *scan = calloc(1, sizeof(*scan));
+	int result = -ENOMEM;
+
+	if (scan) {
+		scan->table = table;
+		scan->range = range;
+		table->query->figures.scans++;
+		result = scan_start(scan);
+	}
+	if (result < 0) {
+		query_scan_close(scan);
+		return SQLITE_NOMEM;
+	}
+	*out = scan;
+	return SQLITE_OK;
+}
+
+void query_scan_close(struct query_scan *scan)
+{
+	if (!scan)
+		return;
+	query_scan_close(scan->all);
+	query_range_free(&scan->everything);
+	if (scan->cursor)
+		query_passed(scan->table->query, scan->cursor);
+	slices_close(scan->slices);
+	requests_close(scan->requests);
+	tb_cursor_close(scan->cursor);
+	free(scan->queue);
+	free(scan);
+}
+
+/* ---- row by row ---- */
+
+static int64_t view_ns(const struct query_scan *scan)
+{
+	return (int64_t)db_ns(scan->table->query->db, scan->view.ticks,
+			      scan->view.ns);
+}
+
+/* When the last event is: until then lasts what has no end */
+static int find_last(struct query *query)
+{
+	size_t blocks = tb_trace_blocks(query->trace), i;
+	const struct tb_block *block;
+	struct tb_cursor *cursor;
+	struct tb_view view;
+	uint64_t ticks = 0;
+	unsigned int recording;
+	int result;
+
+	for (i = blocks; i-- > 0 && blocks - i < 64; ) {
+		block = tb_trace_block(query->trace, i, NULL, &recording);
+		if (block && block->kind == TB_BLOCK_ROLLING &&
+		    block->time_start > ticks)
+			ticks = block->time_start;
+	}
+	/* of several recordings the last blocks may be those of another one */
+	if (tb_trace_recordings(query->trace) > 1)
+		ticks = 0;
+	query->last_ns = 0;
+	result = tb_cursor_open(query->trace, &cursor);
+	if (!result && ticks)
+		result = tb_cursor_seek(cursor, ticks);
+	while (!result && (result = next_event(cursor, &view)) > 0) {
+		if (!view.user && !is_control(&view))
+			query->last_ns = db_ns(query->db, view.ticks, view.ns);
+		result = 0;
+	}
+	if (cursor)
+		query_passed(query, cursor);
+	tb_cursor_close(cursor);
+	return result;
+}
+
+static int finish(struct query_scan *scan)
+{
+	struct query *query = scan->table->query;
+	const struct tb_view nothing = { .cpu = TB_RING_USER };
+	int result;
+
+	if (query->last_ns == UINT64_MAX) {
+		result = find_last(query);
+		if (result < 0)
+			return result;
+	}
+	if (scan->slices) {
+		slices_take(scan->slices, &nothing, query->last_ns, 0);
+		slices_finish(scan->slices);
+	} else {
+		requests_take(scan->requests, &nothing, query->last_ns);
+		requests_finish(scan->requests);
+	}
+	scan->finished = true;
+	return 0;
+}
+
+static int next_view(struct query_scan *scan)
+{
+	return query_stopped ? -EINTR : next_event(scan->cursor, &scan->view);
+}
+
+static int take_lasting(struct query_scan *scan)
+{
+	struct query *query = scan->table->query;
+	const struct tb_view *view = &scan->view;
+	uint64_t ns = (uint64_t)view_ns(scan);
+
+	if (scan->requests)
+		return requests_take(scan->requests, view, ns);
+	return slices_take(scan->slices, view, ns, view->kind == TB_VIEW_LOST ?
+			   tb_trace_ns(query->trace, view->lost.first,
+				       query->db->base) : 0);
+}
+
+static int next_lasting(struct query_scan *scan)
+{
+	int result;
+
+	if (++scan->at < scan->count)
+		return 1;
+	scan->at = scan->count = 0;
+	while (!scan->count) {
+		if (scan->finished)
+			return 0;
+		result = next_view(scan);
+		if (!result)
+			result = finish(scan);
+		else if (result > 0)
+			result = take_lasting(scan);
+		if (result < 0 || scan->no_memory)
+			return result < 0 ? result : -ENOMEM;
+	}
+	return 1;
+}
+
+/* Is the event at hand within @range? */
+static bool within(const struct query_scan *scan, const struct query_range *range)
+{
+	const struct tb_view *view = &scan->view;
+	int64_t ns = view_ns(scan);
+	unsigned int i;
+
+	if (view->kind != TB_VIEW_EVENT || ns < range->from || ns > range->to)
+		return false;
+	if (!view->format ? view->id != TB_EV_MARK || !range->marks :
+			    !range->formats[view->format->index])
+		return false;
+	if (view->cpu < range->nr_cpus)
+		return range->cpus[view->cpu];
+	/* of no CPU: in none that was asked for */
+	for (i = 0; i < range->nr_cpus; i++)
+		if (!range->cpus[i])
+			return false;
+	return true;
+}
+
+static bool within_lasting(const struct query_scan *scan,
+			   const struct query_range *range)
+{
+	return scan->table->kind != QUERY_SLICES ||
+	       range->kinds & 1u << scan->queue[scan->at].slice.kind;
+}
+
+static bool is_within(const struct query_scan *scan, const struct query_range *range)
+{
+	return is_events(scan->table) ? within(scan, range) :
+					within_lasting(scan, range);
+}
+
+int query_scan_next(struct query_scan *scan)
+{
+	int result;
+
+	if (scan->range->nothing)
+		return 0;
+	do
+		result = is_events(scan->table) ? next_view(scan) :
+						  next_lasting(scan);
+	while (result > 0 && !is_within(scan, scan->range));
+	scan->row++;
+	return result;
+}
+
+static void event_cell(struct query_scan *scan, int column,
+		       const struct db_cell *cell)
+{
+	struct db *db = scan->table->query->db;
+	const struct tb_view *view = &scan->view;
+
+	if (scan->table->kind == QUERY_EVENT)
+		db_event_cell(db, view, column, cell);
+	else if (column < DB_COMMON_COLUMNS)
+		db_common_cell(db, view, column, cell);
+	else
+		cell_string(db, cell, view->format ?
+			    db_table_of(db->events, view->format)->name : "mark");
+}
+
+void query_scan_cell(struct query_scan *scan, int column,
+		     const struct db_cell *cell)
+{
+	struct db *db = scan->table->query->db;
+	const union lasting *one = &scan->queue[scan->at];
+
+	db->cursor = scan->cursor;
+	switch (scan->table->kind) {
+	case QUERY_SLICES:
+		db_slice_cell(db, &one->slice, column, cell);
+		break;
+	case QUERY_WAKEUPS:
+		db_wakeup_cell(db, &one->slice, column, cell);
+		break;
+	case QUERY_OFF:
+		db_off_cell(db, &one->slice, column, cell);
+		break;
+	case QUERY_REQUESTS:
+		db_request_cell(db, &one->request, column, cell);
+		break;
+	default:
+		event_cell(scan, column, cell);
+	}
+}
+
+int64_t query_scan_rowid(struct query_scan *scan)
+{
+	int result;
+
+	if (!scan->range->narrows)
+		return scan->row;
+	if (!scan->all) {
+		struct query_plan plan;
+
+		if (query_plan(scan->table, ",0", 0, NULL, &plan,
+			       &scan->everything) ||
+		    query_scan_open(scan->table, &scan->everything, &scan->all))
+			return -ENOMEM;
+	}
+	while (scan->all_row < scan->row) {
+		result = query_scan_next(scan->all);
+		if (result <= 0)
+			return result < 0 ? result : -EIO;
+		if (is_within(scan->all, scan->range))
+			scan->all_row++;
+	}
+	return scan->all->row;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What record and stream have in common: a recording from its start to its
+ * end, and where its blocks come from.
+ */
+#ifndef TRACEBUF_RECORD_H
+#define TRACEBUF_RECORD_H
+
+#include <stdint.h>
+#include "tool/choose/choose.h"
+#include "readers.h"
+#include "series.h"
+#include "service.h"
+#include "workload.h"
+
+#define DEFAULT_EVENTS "sched_switch,sched_wak*,sched_migrate_task,sched_process_*," \
+	"irq,task,signal,power,raw_syscalls,user"
+
+/* What can be said of a recording, for the help of both */
+#define RECORD_HELP(output) \
+	"  -e, --events LIST     what to record (" DEFAULT_EVENTS "):\n" \
+	CHOICE_HELP \
+	"                        ('tracebuf list -v' shows events and fields)\n" \
+	WHO_HELP \
+	WHO_SELF_HELP \
+	"  -F, --fast            the one-element forms where there are any\n" \
+	"  -o, --output FILE     (" output "); '-': standard output\n" \
+	"  -d, --duration TIME   seconds, or with ms, s, m, h\n" \
+	PROVIDER_HELP \
+	"                        as it is configured, with the events it has, as far\n" \
+	"                        as nothing else is asked for\n" \
+	WRITERS_HELP \
+	SETUP_MACHINE_HELP \
+	"      --no-state        do not list the existing threads first\n" \
+	SERVICE_HELP \
+	"  -q, --quiet           neither progress nor table\n" \
+	"  -v, --verbose         how the file is written, and what the recorder took\n" \
+	"  -h, --help\n"
+
+/**
+ * struct record - a recording, from the command line to its end
+ * @device: what controls it; @reader: what takes its blocks: the same, or when there are several
+ *	files another one for each, which gets the durable buffer anew
+ */
+struct record {
+	const char *output;
+	bool fifo;			/* through save/saved channels */
+	struct choice choice;
+	struct who who;
+	bool defaults;			/* the events are DEFAULT_EVENTS */
+	bool chosen;			/* they, and no others, are recorded */
+	const char *provider;
+	struct setup setup;
+	uint32_t start_flags;
+	double seconds;
+	bool quiet;
+	bool verbose;
+	bool compress;			/* each block, zstd */
+	int level;
+	uint32_t threads;
+	bool buffered;			/* through the page cache */
+	bool backlog_given;
+	struct backlog backlog;
+	bool stream;			/* each block as it comes */
+	struct series series;
+	struct reader_sets reader_sets;
+	struct service service;
+	char **command;
+
+	struct tb_device *device, *reader;
+	struct tb_query query;
+	struct channels *channels;	/* or NULL */
+	struct readers *readers;	/* or NULL: this thread reads */
+	struct sink sink;
+	struct workload workload;
+	int signals;
+	struct tb_stats *each;
+	uint64_t started, shown;	/* ns */
+	uint64_t next_file;		/* when a new one is due, ns; UINT64_MAX: never */
+	uint64_t shown_recorded;
+	bool progress, progress_used;
+	int caught;
+	bool rotate;			/* SIGUSR2 came */
+};
+
+uint64_t now_ns(void);
+
+/* From its start to its end, or the signal for it; 0, -EIO the file failed, other -errno
+ * (loop.c) */
+int record_loop(struct record *record);
+/* Another open file for the same provider, with the mapping of the first; complains, NULL */
+struct tb_device *record_reader(struct record *record);
+/* What is left, the table and the warnings; @result: of the loop.  EXIT_* */
+int record_finish(struct record *record, int result);
+
+/* A whole recording, as @command's line says, into @output unless that says
+ * otherwise; @stream: the options of stream, too.  Returns the exit status. */
+int record_main(const struct command *command, const char *output, bool stream,
+		int argc, char **argv);
+
+/* ---- save/saved channels (channels.c) ---- */
+
+struct channels;
+
+/* One for every ring; complains, NULL */
+struct channels *channels_open(struct tb_device *device,
+			       const struct tb_query *query);
+void channels_close(struct channels *channels);
+
+/* For poll(): POLLIN when there is something to do */
+int channels_fd(const struct channels *channels);
+
+/* Save what is offered now.  Returns how many blocks, 0 nothing, -ENODATA
+ * the recording has stopped and all is saved, -EIO the sink failed, others */
+int channels_move(struct channels *channels, struct sink *sink);
+
+/* Until all is saved (the recording has stopped) */
+int channels_drain(struct channels *channels, struct sink *sink);
+
+#endif /* TRACEBUF_RECORD_H */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A recorder that runs in the background: detached or under a service manager, and with
+ * which priority.
+ */
+#ifndef TRACEBUF_SERVICE_H
+#define TRACEBUF_SERVICE_H
+
+#include "tool/tool.h"
+
+#define OPTION_DAEMON 0x220
+#define OPTION_PID_FILE 0x221
+#define OPTION_NICE 0x222
+#define OPTION_RT 0x223
+#define SERVICE_LONG \
+	{ "daemon",   no_argument,       NULL, OPTION_DAEMON }, \
+	{ "pid-file", required_argument, NULL, OPTION_PID_FILE }, \
+	{ "nice",     required_argument, NULL, OPTION_NICE }, \
+	{ "rt",       required_argument, NULL, OPTION_RT }
+#define SERVICE_HELP \
+	"      --daemon          in the background, as soon as it records; messages go to\n" \
+	"                        the system's log\n" \
+	"      --pid-file FILE   the recorder's process id, as long as it runs\n" \
+	"      --nice N          the recorder's niceness, -20..19; COMMAND keeps its own\n" \
+	"                        (-20 if it may, it was 0, and nothing is compressed; 0:\n" \
+	"                        as it was)\n" \
+	"      --rt PRIORITY     the recorder runs as real-time (SCHED_FIFO), 1..99\n"
+
+/**
+ * struct service - as the command line has it
+ * @daemon: detach
+ * @pid_file: or NULL
+ * @nice_given, @nice: --nice
+ * @rt: --rt, 0: none
+ * @hurry: with neither, before others of priority 0
+ * @pid_fd: the pid file, locked, or -1
+ * @parent: where the parent waits to be told that all is well, or -1
+ */
+struct service {
+	bool        daemon;
+	const char *pid_file;
+	bool        nice_given;
+	int32_t     nice;
+	uint32_t    rt;
+	bool        hurry;
+	int         pid_fd;
+	int         parent;
+};
+
+/* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
+int service_option(const struct command *command, int option, const char *value,
+		   struct service *service);
+
+/* Detach, if that is asked for: only the child returns -1, the parent EXIT_*; the pid file */
+int service_begin(struct service *service);
+/* The priorities; complains, EXIT_* */
+int service_priority(const struct service *service);
+/* It records: tell whoever waits for that */
+void service_ready(struct service *service);
+/* It is going to end */
+void service_stopping(void);
+void service_end(struct service *service);
+
+/* What a service manager is to know (sd_notify(3)); nothing happens without one */
+__attribute__((format(printf, 1, 2))) void service_notify(const char *text, ...);
+
+#endif /* TRACEBUF_SERVICE_H */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The page itself, as userspace/tool/report/page/ is bundled: HTML, style sheet and program in one, without the data.
+ */
+#ifndef TRACEBUF_TOOL_REPORT_HTML_H
+#define TRACEBUF_TOOL_REPORT_HTML_H
+
+#include <stddef.h>
+
+/* The report's JSON goes between the first and the second part, the timeline before the third */
+struct page_part {
+	const unsigned char *data;
+	size_t length;
+};
+
+extern const struct page_part page_parts[3];
+
+#endif /* TRACEBUF_TOOL_REPORT_HTML_H */

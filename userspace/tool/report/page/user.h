@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What programs write, in the page's timeline.
+ */
+#ifndef TRACEBUF_TOOL_REPORT_HTML_USER_H
+#define TRACEBUF_TOOL_REPORT_HTML_USER_H
+
+#include "tool/export/common.h"
+#include "row.h"
+#include "timeline.h"
+
+struct report_users {
+	struct rows *rows;
+	struct export_slots writers;
+};
+
+void report_users_init(struct report_users *users, struct rows *rows);
+void report_users_free(struct report_users *users);
+
+/* A record or a loss of some, until @end; how many items it makes */
+unsigned int report_users_take(struct report_users *users, const struct tb_view *view,
+			       uint64_t begin, uint64_t end);
+
+/* The trace ends: so does what is open */
+void report_users_end(struct report_users *users, uint64_t ns);
+
+#endif /* TRACEBUF_TOOL_REPORT_HTML_USER_H */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef TRACEBUF_PRINT_STACK_H
+#define TRACEBUF_PRINT_STACK_H
+
+#include "tool/tool.h"
+
+/* What belongs to an event, in lines of their own below it: its counters, then
+ * its stacks with a line for each address */
+void print_stack(FILE *out, const struct tb_trace *trace,
+		 const struct tb_view *view);
+
+/* Room for a name with its offset and module; longer ones are cut off */
+#define STACK_SYMBOL_MAX 1024
+
+/* "name+0x12 [module]" of an address that is returned to; like snprintf(), -ENOENT */
+int stack_symbol(const struct tb_trace *trace, uint64_t ip, char *text,
+		 size_t size);
+
+#endif /* TRACEBUF_PRINT_STACK_H */

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which events of a trace are shown: what print and export have in common.
+ */
+#ifndef TRACEBUF_SELECTION_H
+#define TRACEBUF_SELECTION_H
+
+#include "tool/tool.h"
+
+/* Since when, until when; @relative: from the recording's first event on */
+struct moment {
+	bool     given, relative;
+	uint64_t ns;
+};
+
+/**
+ * struct selection - which events
+ * @patterns: of their names, none: all
+ * @cpu, @tid: of this one alone, if @one_cpu, @one_tid
+ * @control: control events, too
+ * @threads: at least those that tell of threads, whatever else is asked for
+ * @base: the clock that times are of
+ * @from, @to: the first moment, and the first one no more; of @base
+ * @recording: number of it, from 1; 0: none was asked for
+ * @found: some event was selected, of any recording
+ *
+ * The rest is for the recording that selection_start() was called for.
+ * @users: records of programs are wanted, some at least
+ * @wanted: by format index, NULL: all
+ * @from_ticks, @to_ticks: the moments on the trace clock
+ */
+struct selection {
+	struct patterns patterns;
+	uint32_t cpu, tid;
+	bool one_cpu, one_tid, control, threads;
+	enum tb_timebase base;
+	struct moment from, to;
+	uint32_t recording;
+	bool found;
+
+	bool users;
+	unsigned char *wanted;
+	uint64_t from_ticks, to_ticks;
+};
+
+#define SELECTION_SHORT "e:C:t:T:r:"
+#define SELECTION_LONG \
+	{ "events",    required_argument, NULL, 'e' }, \
+	{ "cpu",       required_argument, NULL, 'C' }, \
+	{ "tid",       required_argument, NULL, 't' }, \
+	{ "time",      required_argument, NULL, 'T' }, \
+	{ "recording", required_argument, NULL, 'r' }, \
+	{ "from",      required_argument, NULL, 0x200 }, \
+	{ "to",        required_argument, NULL, 0x201 }
+#define SELECTION_HELP \
+	"  -e, --events LIST     only these: system, system:event, event; with * and ?;\n" \
+	"                        user:CATEGORY\n" \
+	"  -C, --cpu N           only this CPU\n" \
+	"  -t, --tid N           only this thread\n" \
+	"      --from TIME       from this time on, in seconds as print shows it; +S: S\n" \
+	"                        seconds after the recording's first event\n" \
+	"      --to TIME         up to this time, which is no more in it\n" \
+	"  -T, --time BASE       mono (default), boot or real: times of that clock\n" \
+	"  -r, --recording N     of a file with several: number N, from 1\n"
+
+/* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
+int selection_option(const struct command *command, int option,
+		     const char *value, struct selection *selection);
+
+/* Does every pattern match something in one of @count recordings from number @first on?
+ * Complains, EXIT_*.  Another recording of the trace is selected then. */
+int selection_check(struct selection *selection, struct tb_trace *trace,
+		    const char *file, unsigned int first, unsigned int count);
+
+/* Which recordings of @trace are chosen: @count from @first on.  Complains, EXIT_* */
+int selection_recordings(const struct selection *selection, const struct tb_trace *trace,
+			 const char *file, unsigned int *first, unsigned int *count);
+
+/* Select the one that is chosen, or the first, of which it is said that it is @done ("shown").
+ * Complains, EXIT_* */
+int selection_one(const struct selection *selection, struct tb_trace *trace, const char *file,
+		  const char *done, unsigned int *number);
+
+/* The first tick that is at @ns of @base or later */
+uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns);
+
+/* For the recording of @trace that is selected; 0, -ENOMEM */
+int selection_start(struct selection *selection, struct tb_trace *trace);
+
+void selection_free(struct selection *selection);
+
+/* Events are in order of time: is this one, and are all after it, too late? */
+static inline bool selection_over(const struct selection *selection,
+				  const struct tb_view *view)
+{
+	return view->ticks >= selection->to_ticks;
+}
+
+/* Is this event or loss selected? */
+bool selection_wants(struct selection *selection, const struct tb_view *view);
+
+/* For those who do not ask for each event: note whether CPU, thread and time of this one are
+ * selected */
+void selection_finds(struct selection *selection, const struct tb_view *view);
+
+/* Is less selected than all there is? */
+bool selection_asks(const struct selection *selection);
+
+/* Of all that came by nothing was selected: complains, EXIT_* */
+int selection_found(const struct selection *selection, const struct tb_trace *trace,
+		    const char *file);
+
+#endif /* TRACEBUF_SELECTION_H */

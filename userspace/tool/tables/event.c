@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A trace as tables - one for each event.
+ *
+ * Both forms of an event, full and of one element, share its table, which has the columns of
+ * both.  In a database it is made when the first of them comes by.  It is called as the event is,
+ * unless another one is called the same: then both have their systems before.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <strings.h>
+#include "tables.h"
+
+/* What SQLite takes in one SELECT */
+#define UNION_MAX 500
+
+/**
+ * struct form - one format
+ * @table: its number, from 1; 0: it is not known yet
+ * @columns: of each field: the number of its parameter
+ * @count: events
+ */
+struct form {
+	size_t table;
+	int *columns;
+	uint64_t count;
+};
+
+struct db_events {
+	struct tb_trace *trace;
+	struct db_event_table *tables;
+	size_t nr_tables, nr_forms;
+	struct form forms[];
+};
+
+void db_events_close(struct db_events *events)
+{
+	struct db_event_table *table;
+	size_t i, k;
+
+	if (!events)
+		return;
+	for (i = 0; i < events->nr_tables; i++) {
+		table = &events->tables[i];
+		for (k = 0; k < table->nr_columns; k++)
+			free(table->columns[k].name);
+		free(table->columns);
+		free(table->name);
+		sqlite3_finalize(table->insert);
+	}
+	for (i = 0; i < events->nr_forms; i++)
+		free(events->forms[i].columns);
+	free(events->tables);
+	free(events);
+}
+
+/* ---- names ---- */
+
+/* A name of a trace that was damaged may be anything; it is freed, and another one returned */
+static char *clean_name(char *name)
+{
+	size_t length = strlen(name);
+	char *clean = malloc(3 * length + 1);
+
+	if (clean)
+		clean[utf8_clean(clean, name, length)] = 0;
+	free(name);
+	return clean;
+}
+
+static bool is_of(const struct tb_format *a, const struct tb_format *b)
+{
+	return !strcmp(a->name, b->name) && !strcmp(a->system, b->system);
+}
+
+/* Tables and views that are there anyway; SQLite keeps the names that begin with its own for
+ * itself */
+static bool is_taken(const struct db_events *events, const char *name)
+{
+	const struct db_table *table;
+	const struct db_view *view;
+	size_t i;
+
+	for (table = db_tables; table->name; table++)
+		if (!strcasecmp(name, table->name))
+			return true;
+	for (view = db_views; view->name; view++)
+		if (!strcasecmp(name, view->name))
+			return true;
+	for (i = 0; i < events->nr_tables; i++)
+		if (events->tables[i].name &&
+		    !strcasecmp(name, events->tables[i].name))
+			return true;
+	return !strcasecmp(name, DB_EVENTS_NAME) ||
+	       !strncasecmp(name, "sqlite_", 7);
+}
+
+/* To be freed; NULL: ENOMEM */
+static char *table_name(const struct db_events *events,
+			const struct tb_format *format)
+{
+	const struct tb_format *other;
+	bool alone = !is_taken(events, format->name);
+	char *name = NULL;
+	unsigned int i;
+
+	for (i = 0; alone && (other = tb_trace_format_at(events->trace, i)); i++)
+		alone = strcasecmp(other->name, format->name) ||
+			is_of(other, format);
+	if (asprintf(&name, "%s%s%s", alone ? "" : format->system,
+		     alone ? "" : "_", format->name) < 0)
+		return NULL;
+	return clean_name(name);
+}
+
+static bool has_column(const struct db_event_table *table, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < table->nr_columns; i++)
+		if (!strcasecmp(table->columns[i].name, name))
+			return true;
+	return false;
+}
+
+/* To be freed; SQLite sees no difference between a and A */
+static char *column_name(const struct db_event_table *table, const char *field)
+{
+	unsigned int number = 1;
+	char *name = strdup(field);
+
+	if (name)
+		name = clean_name(name);
+	while (name && has_column(table, name)) {
+		free(name);
+		if (asprintf(&name, "%s_%u", field, ++number) < 0)
+			return NULL;
+		name = clean_name(name);
+	}
+	return name;
+}
+
+static const char *column_type(const struct tb_format_field *field)
+{
+	switch (field->show) {
+	case TB_SHOW_TEXT:
+	case TB_SHOW_STATE:
+	case TB_SHOW_MASK:
+	case TB_SHOW_ARRAY:
+		return "TEXT";
+	case TB_SHOW_BYTES:
+		return "BLOB";
+	default:
+		return "INTEGER";
+	}
+}
+
+/* ---- tables ---- */
+
+static bool add_column(struct db_event_table *table, char *name, const char *type)
+{
+	struct db_column *grown;
+
+	grown = realloc(table->columns,
+			(table->nr_columns + 1) * sizeof(*grown));
+	if (grown)
+		table->columns = grown;
+	if (!grown || !name) {
+		free(name);
+		return false;
+	}
+	grown[table->nr_columns].name = name;
+	grown[table->nr_columns++].type = type;
+	return true;
+}
+
+static bool add_common(struct db_event_table *table)
+{
+	static const struct db_column common[] = {
+		{ "_time", "INTEGER" }, { "_cpu", "INTEGER" },
+		{ "_pid", "INTEGER" }, { "_tid", "INTEGER" },
+		{ "_comm", "TEXT" }, { "_context", "INTEGER" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		if (!add_column(table, strdup(common[i].name), common[i].type))
+			return false;
+	return true;
+}
+
+/* The columns of one form; of fields that an earlier one has, too, it takes those */
+static bool add_form(struct db_events *events, struct db_event_table *table,
+		     const struct tb_format *format, size_t own)
+{
+	struct form *form = &events->forms[format->index];
+	const struct tb_format_field *field;
+	uint32_t i;
+	size_t k;
+
+	form->columns = calloc(format->nr_fields + 1, sizeof(*form->columns));
+	if (!form->columns)
+		return false;
+	form->table = (size_t)(table - events->tables) + 1;
+	for (i = 0; i < format->nr_fields; i++) {
+		field = &format->fields[i];
+		for (k = DB_COMMON_COLUMNS + 1; k < own; k++)
+			if (!strcmp(table->columns[k].name, field->name))
+				break;
+		if (k >= own) {
+			k = table->nr_columns;
+			if (!add_column(table, column_name(table, field->name),
+					column_type(field)))
+				return false;
+		}
+		form->columns[i] = (int)k + 1;
+	}
+	return true;
+}
+
+static bool describe_table(struct db_events *events, struct db_event_table *table,
+			   const struct tb_format *format)
+{
+	const struct tb_format *other;
+	unsigned int i;
+
+	table->name = table_name(events, format);
+	if (!table->name || !add_common(table))
+		return false;
+	for (i = 0; (other = tb_trace_format_at(events->trace, i)); i++)
+		if (is_of(other, format) &&
+		    !add_form(events, table, other, table->nr_columns))
+			return false;
+	return true;
+}
+
+static bool describe(struct db_events *events)
+{
+	const struct tb_format *format;
+	unsigned int i;
+
+	for (i = 0; (format = tb_trace_format_at(events->trace, i)); i++)
+		if (!events->forms[i].table &&
+		    !describe_table(events, &events->tables[events->nr_tables++],
+				    format))
+			return false;
+	return true;
+}
+
+struct db_events *db_events_open(struct tb_trace *trace)
+{
+	size_t count = tb_trace_formats(trace);
+	struct db_events *events;
+
+	events = calloc(1, sizeof(*events) + count * sizeof(events->forms[0]));
+	if (!events)
+		return NULL;
+	events->trace = trace;
+	events->nr_forms = count;
+	events->tables = calloc(count + 1, sizeof(*events->tables));
+	if (events->tables && describe(events))
+		return events;
+	db_events_close(events);
+	return NULL;
+}
+
+struct db_event_table *db_event_table(const struct db_events *events, size_t index)
+{
+	return index < events->nr_tables ? &events->tables[index] : NULL;
+}
+
+struct db_event_table *db_table_of(const struct db_events *events,
+				   const struct tb_format *format)
+{
+	return &events->tables[events->forms[format->index].table - 1];
+}
+
+static void make_table(struct db *db, struct db_event_table *table)
+{
+	sqlite3_str *create = sqlite3_str_new(db->sqlite);
+	char *text;
+	size_t i;
+
+	sqlite3_str_appendf(create, "CREATE TABLE \"%w\" (", table->name);
+	for (i = 0; i < table->nr_columns; i++)
+		sqlite3_str_appendf(create, "%s\"%w\" %s", i ? ", " : "",
+				    table->columns[i].name,
+				    table->columns[i].type);
+	sqlite3_str_appendall(create, ")");
+	text = sqlite3_str_finish(create);
+	if (text)
+		db_run(db, text);
+	else
+		db->error = -ENOMEM;
+	sqlite3_free(text);
+	table->insert = db_inserter(db, table->name);
+}
+
+/* ---- events ---- */
+
+void db_event_cell(struct db *db, const struct tb_view *view, int column,
+		   const struct db_cell *cell)
+{
+	const struct tb_format *format = view->format;
+	const struct form *form = &db->events->forms[format->index];
+	struct value value;
+	uint32_t i;
+
+	if (column < DB_COMMON_COLUMNS) {
+		db_common_cell(db, view, column, cell);
+		return;
+	}
+	if (column == DB_COMMON_COLUMNS) {
+		cell_number(cell, view->context);
+		return;
+	}
+	for (i = 0; i < format->nr_fields; i++)
+		if (form->columns[i] == column + 1) {
+			value_of(db->trace, view, &format->fields[i], &value);
+			cell_value(db, cell, &value);
+			return;
+		}
+}
+
+static void insert_event(struct db *db, struct db_event_table *table,
+			 const struct form *form, const struct tb_view *view)
+{
+	const struct tb_format *format = view->format;
+	struct db_cell cell = { .statement = table->insert };
+	struct value value;
+	uint32_t i;
+
+	db_common(db, table->insert, view);
+	db_number(table->insert, DB_COMMON_COLUMNS + 1, view->context);
+	for (i = 0; i < format->nr_fields; i++) {
+		value_of(db->trace, view, &format->fields[i], &value);
+		cell.at = form->columns[i];
+		cell_value(db, &cell, &value);
+	}
+	db_insert(db, table->insert);
+}
+
+void db_event(struct db *db, const struct tb_view *view)
+{
+	struct db_event_table *table = db_table_of(db->events, view->format);
+	struct form *form = &db->events->forms[view->format->index];
+
+	if (!table->is_made && db->parts & DB_EVENTS)
+		make_table(db, table);
+	table->is_made = true;
+	table->rows++;
+	form->count++;
+	if (!db->error && db->parts & DB_EVENTS)
+		insert_event(db, table, form, view);
+}
+
+void db_events_list(struct db *db)
+{
+	const struct db_events *events = db->events;
+	const struct db_event_table *table;
+	const struct tb_format *format;
+	sqlite3_stmt *insert;
+	unsigned int i;
+
+	insert = db_inserter(db, "event_types");
+	for (i = 0; (format = tb_trace_format_at(db->trace, i)) && !db->error;
+	     i++) {
+		table = db_table_of(events, format);
+		if (table->is_made)
+			db_string(db, insert, 1, table->name);
+		db_string(db, insert, 2, format->system);
+		db_string(db, insert, 3, format->name);
+		db_number(insert, 4, format->flags & TB_EVENT_FAST ? 1 : 0);
+		db_number(insert, 5, events->forms[i].count);
+		db_insert(db, insert);
+	}
+	sqlite3_finalize(insert);
+}
+
+void db_events_view(struct db *db)
+{
+	const struct db_events *events = db->events;
+	sqlite3_str *view = sqlite3_str_new(db->sqlite);
+	size_t i, parts = 1;
+	char *text;
+
+	sqlite3_str_appendall(view, "CREATE VIEW " DB_EVENTS_NAME " AS "
+		"SELECT _time, _cpu, _pid, _tid, _comm, 'mark' AS event FROM marks");
+	for (i = 0; i < events->nr_tables && parts < UNION_MAX; i++) {
+		if (!events->tables[i].is_made)
+			continue;
+		parts++;
+		sqlite3_str_appendf(view,
+			" UNION ALL SELECT _time, _cpu, _pid, _tid, _comm, %Q FROM \"%w\"",
+			events->tables[i].name, events->tables[i].name);
+	}
+	text = sqlite3_str_finish(view);
+	/* half of them would not be what it is called */
+	if (text && parts < UNION_MAX)
+		db_run(db, text);
+	sqlite3_free(text);
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A trace as tables - what is known of the recording, and rows that are neither of an event that is
+ * described nor of what lasts.
+ */
+#include <stdlib.h>
+#include "tables.h"
+
+/* Numbers whose names are looked up: system calls, softirqs, interrupts */
+#define NAMES_MAX 4096u
+
+/* ---- what is known of the recording ---- */
+
+static void insert_text(struct db *db, sqlite3_stmt *insert, const char *name,
+			const char *text, size_t size)
+{
+	db_string(db, insert, 1, name);
+	db_text(db, insert, 2, text, strnlen(text, size));
+	db_insert(db, insert);
+}
+
+static void insert_string(struct db *db, sqlite3_stmt *insert, const char *name,
+			  const char *text)
+{
+	insert_text(db, insert, name, text, strlen(text));
+}
+
+static void insert_number(struct db *db, sqlite3_stmt *insert, const char *name,
+			  uint64_t number)
+{
+	db_string(db, insert, 1, name);
+	db_number(insert, 2, number);
+	db_insert(db, insert);
+}
+
+static void write_recording(struct db *db)
+{
+	static const char *const bases[] = { "monotonic", "boottime", "realtime" };
+	const struct tb_init *init = tb_trace_init(db->trace);
+	sqlite3_stmt *insert;
+
+	insert = db_inserter(db, "recording");
+	insert_string(db, insert, "tracebuf", tb_version());
+	insert_string(db, insert, "times", bases[db->base]);
+	insert_number(db, insert, "cpus", tb_trace_nr_cpus(db->trace));
+	if (init) {
+		insert_text(db, insert, "provider", init->provider,
+			    sizeof(init->provider));
+		insert_text(db, insert, "release", init->release,
+			    sizeof(init->release));
+		insert_text(db, insert, "version", init->version,
+			    sizeof(init->version));
+		insert_text(db, insert, "machine", init->machine,
+			    sizeof(init->machine));
+		insert_text(db, insert, "nodename", init->nodename,
+			    sizeof(init->nodename));
+		insert_string(db, insert, "clock", tb_clock_name(init->clock));
+		insert_string(db, insert, "mode", tb_mode_name(init->mode));
+		insert_string(db, insert, "policy", tb_policy_name(init->policy));
+		insert_number(db, insert, "frequency", init->frequency);
+		insert_number(db, insert, "generation", init->generation);
+	}
+	sqlite3_finalize(insert);
+}
+
+static void write_clock(struct db *db)
+{
+	const struct tb_clock_sync *syncs;
+	sqlite3_stmt *insert;
+	size_t count = 0, i;
+
+	insert = db_inserter(db, "clock");
+	syncs = tb_trace_syncs(db->trace, &count);
+	for (i = 0; syncs && i < count; i++) {
+		db_number(insert, 1, syncs[i].clock);
+		db_number(insert, 2, syncs[i].monotonic);
+		db_number(insert, 3, syncs[i].boottime);
+		db_number(insert, 4, syncs[i].realtime);
+		db_number(insert, 5, syncs[i].uncertainty);
+		db_insert(db, insert);
+	}
+	sqlite3_finalize(insert);
+}
+
+static void write_books(struct db *db)
+{
+	const struct tb_totals *totals;
+	sqlite3_stmt *insert;
+	unsigned int cpu;
+
+	insert = db_inserter(db, "books");
+	for (cpu = 0; cpu < tb_trace_nr_cpus(db->trace); cpu++) {
+		totals = tb_trace_totals(db->trace, cpu);
+		if (!totals)
+			continue;
+		db_number(insert, 1, cpu);
+		db_number(insert, 2, totals->attempted);
+		db_number(insert, 3, totals->recorded);
+		db_number(insert, 4, totals->overwritten);
+		db_number(insert, 5, totals->dropped);
+		db_number(insert, 6, totals->oversize);
+		db_insert(db, insert);
+	}
+	sqlite3_finalize(insert);
+}
+
+static void write_names(struct db *db)
+{
+	static const struct { uint32_t kind; const char *name; } kinds[] = {
+		{ TB_STRING_SYSCALL, "syscall" },
+		{ TB_STRING_SOFTIRQ, "softirq" },
+		{ TB_STRING_IRQ, "irq" },
+	};
+	sqlite3_stmt *insert;
+	const char *name;
+	uint32_t number;
+	size_t i;
+
+	insert = db_inserter(db, "names");
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		for (number = 0; number < NAMES_MAX; number++) {
+			name = tb_trace_string(db->trace, kinds[i].kind, number);
+			if (!name)
+				continue;
+			db_string(db, insert, 1, kinds[i].name);
+			db_number(insert, 2, number);
+			db_string(db, insert, 3, name);
+			db_insert(db, insert);
+		}
+	}
+	sqlite3_finalize(insert);
+}
+
+struct threads {
+	struct db *db;
+	sqlite3_stmt *insert;
+};
+
+static int write_thread(const struct tb_task *task, void *context)
+{
+	struct threads *threads = context;
+	sqlite3_stmt *insert = threads->insert;
+
+	db_number(insert, 1, task->tid);
+	if (task->tgid)
+		db_number(insert, 2, task->tgid);
+	if (task->flags & TB_TASK_LISTED) {
+		db_number(insert, 3, task->parent);
+		db_number(insert, 4, task->uid);
+		db_number(insert, 5, task->prio);
+		db_number(insert, 6, task->flags & TB_THREAD_KERNEL ? 1 : 0);
+	}
+	if (task->comm[0])
+		db_string(threads->db, insert, 7, task->comm);
+	db_insert(threads->db, insert);
+	return threads->db->error;
+}
+
+void db_write_threads(struct db *db)
+{
+	struct threads threads = {
+		.db = db,
+		.insert = db_inserter(db, "threads"),
+	};
+
+	if (threads.insert)
+		tb_cursor_each_task(db->cursor, write_thread, &threads);
+	sqlite3_finalize(threads.insert);
+}
+
+void db_write_known(struct db *db)
+{
+	if (db->parts & DB_RECORDING)
+		write_recording(db);
+	if (db->parts & DB_CLOCK)
+		write_clock(db);
+	if (db->parts & DB_BOOKS)
+		write_books(db);
+	if (db->parts & DB_NAMES)
+		write_names(db);
+}
+
+/* ---- rows ---- */
+
+void db_loss(struct db *db, const struct tb_view *view)
+{
+	const struct tb_gap *lost = &view->lost;
+	sqlite3_stmt *loss = db->loss;
+
+	db_number(loss, 1, db_ns(db, view->ticks, view->ns));
+	db_number(loss, 2, view->cpu);
+	db_number(loss, 4, lost->overwritten + lost->dropped);
+	db_number(loss, 5, lost->overwritten);
+	db_number(loss, 6, lost->dropped);
+	db_number(loss, 7, lost->oversize);
+	db_number(loss, 10, tb_trace_ns(db->trace, lost->first, db->base));
+	db_number(loss, 11, tb_trace_ns(db->trace, lost->last, db->base));
+	db_insert(db, loss);
+}
+
+/* Stacks and counters of an event */
+void db_extras(struct db *db, const struct tb_view *view, const char *table,
+	       uint64_t row)
+{
+	if (!view->nr_stack && !view->nr_user_stack && !view->counter_mask)
+		return;
+	db_string(db, db->extra, 1, table);
+	db_number(db->extra, 2, row);
+	if (view->nr_stack) {
+		json_stack_write(db->trace, &db->json, view);
+		db_json(db, db->extra, 3);
+	}
+	if (view->nr_user_stack) {
+		json_user_stack_write(&db->json, view);
+		db_json(db, db->extra, 4);
+	}
+	if (view->counter_mask) {
+		json_counters_write(db->trace, &db->json, view);
+		db_json(db, db->extra, 5);
+	}
+	db_insert(db, db->extra);
+}
+
+const char *db_other(struct db *db, const struct tb_view *view)
+{
+	if (view->id == TB_EV_MARK) {
+		if (!(db->parts & DB_MARKS))
+			return NULL;
+		db_common(db, db->mark, view);
+		db_text(db, db->mark, DB_COMMON_COLUMNS + 1, view->payload,
+			view->length);
+		db_insert(db, db->mark);
+		return "marks";
+	}
+	if (!(db->parts & DB_OTHER))
+		return NULL;
+	db_common(db, db->other, view);
+	db_number(db->other, DB_COMMON_COLUMNS + 1, view->id);
+	sqlite3_bind_blob64(db->other, DB_COMMON_COLUMNS + 2, view->payload,
+			    view->length, SQLITE_STATIC);
+	db_insert(db, db->other);
+	return "other_events";
+}
+
+/* ---- all of them ---- */
+
+void db_begin(struct db *db)
+{
+	static const struct { unsigned int part; const char *table; size_t at; } inserts[] = {
+		{ DB_LOSSES, "losses", offsetof(struct db, loss) },
+		{ DB_MARKS, "marks", offsetof(struct db, mark) },
+		{ DB_OTHER, "other_events", offsetof(struct db, other) },
+		{ DB_EXTRAS, "extras", offsetof(struct db, extra) },
+		{ DB_USER, "user_events", offsetof(struct db, user) },
+		{ DB_SLICES, "slices", offsetof(struct db, slice) },
+		{ DB_SLICES, "wakeups", offsetof(struct db, wakeup) },
+		{ DB_SLICES, "off_cpu", offsetof(struct db, off) },
+		{ DB_SLICES, "block_io", offsetof(struct db, request) },
+	};
+	sqlite3_stmt **statement;
+	size_t i;
+
+	for (i = 0; i < sizeof(inserts) / sizeof(inserts[0]); i++) {
+		statement = (sqlite3_stmt **)((char *)db + inserts[i].at);
+		if (db->parts & inserts[i].part)
+			*statement = db_inserter(db, inserts[i].table);
+	}
+	db_write_known(db);
+}
+
+void db_end(struct db *db)
+{
+	sqlite3_stmt **const statements[] = {
+		&db->loss, &db->slice, &db->wakeup, &db->off, &db->request,
+		&db->mark, &db->other, &db->extra, &db->user,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
+		sqlite3_finalize(*statements[i]);
+		*statements[i] = NULL;
+	}
+}
+
+int db_take(struct db *db, const struct tb_view *view)
+{
+	struct db_event_table *table;
+
+	if (view->user) {
+		db_user(db, view);
+	} else if (view->kind == TB_VIEW_LOST) {
+		if (db->parts & DB_LOSSES)
+			db_loss(db, view);
+	} else if (!view->format) {
+		const char *name = db_other(db, view);
+
+		if (name && db->parts & DB_EXTRAS)
+			db_extras(db, view, name, (uint64_t)
+				  sqlite3_last_insert_rowid(db->sqlite));
+	} else {
+		db_event(db, view);
+		table = db_table_of(db->events, view->format);
+		if (db->parts & DB_EXTRAS)
+			db_extras(db, view, table->name, table->rows);
+	}
+	return db->error;
+}

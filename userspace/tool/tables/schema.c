@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A trace as tables - those and the views that are always the same.  docs/query.md explains them.
+ */
+#include "tables.h"
+
+const struct db_table db_tables[] = {
+	{ "recording", DB_RECORDING, "name TEXT PRIMARY KEY, value", "WITHOUT ROWID" },
+	{ "clock", DB_CLOCK,
+	  "ticks INTEGER, monotonic INTEGER, boottime INTEGER, realtime INTEGER,"
+	  " uncertainty INTEGER", "" },
+	{ "books", DB_BOOKS,
+	  "cpu INTEGER PRIMARY KEY, attempted INTEGER, recorded INTEGER,"
+	  " overwritten INTEGER, dropped INTEGER, oversize INTEGER", "" },
+	{ "threads", DB_THREADS,
+	  "tid INTEGER PRIMARY KEY, pid INTEGER, parent INTEGER, uid INTEGER,"
+	  " prio INTEGER, kernel INTEGER, comm TEXT", "" },
+	{ "names", DB_NAMES,
+	  "kind TEXT, number INTEGER, name TEXT, PRIMARY KEY (kind, number)",
+	  "WITHOUT ROWID" },
+	{ "event_types", DB_TYPES,
+	  "table_name TEXT, system TEXT, event TEXT, fast INTEGER, events INTEGER", "" },
+	{ "losses", DB_LOSSES,
+	  "time INTEGER, cpu INTEGER, tid INTEGER, events INTEGER,"
+	  " overwritten INTEGER, dropped INTEGER, oversize INTEGER,"
+	  " at_most INTEGER, cause TEXT, first INTEGER, last INTEGER", "" },
+	{ "slices", DB_SLICES,
+	  "kind TEXT, start INTEGER, duration INTEGER, cpu INTEGER, pid INTEGER,"
+	  " tid INTEGER, comm TEXT, number INTEGER, name TEXT, result INTEGER,"
+	  " state TEXT, prio INTEGER, waited INTEGER, whole INTEGER", "" },
+	{ "wakeups", DB_SLICES,
+	  "woken INTEGER, latency INTEGER, cpu INTEGER, pid INTEGER, tid INTEGER,"
+	  " comm TEXT, waker_tid INTEGER, waker_comm TEXT", "" },
+	{ "off_cpu", DB_SLICES,
+	  "start INTEGER, duration INTEGER, cpu INTEGER, pid INTEGER, tid INTEGER,"
+	  " comm TEXT, state TEXT, waited INTEGER, waker_tid INTEGER,"
+	  " waker_comm TEXT, whole INTEGER", "" },
+	{ "block_io", DB_SLICES,
+	  "start INTEGER, duration INTEGER, queued INTEGER, cpu INTEGER, pid INTEGER,"
+	  " tid INTEGER, comm TEXT, device TEXT, sector INTEGER, sectors INTEGER,"
+	  " bytes INTEGER, kind TEXT, error INTEGER, whole INTEGER", "" },
+	{ "marks", DB_MARKS, DB_COMMON ", text TEXT", "" },
+	{ "other_events", DB_OTHER, DB_COMMON ", id INTEGER, payload BLOB", "" },
+	{ "extras", DB_EXTRAS,
+	  "table_name TEXT, event INTEGER, stack TEXT, user_stack TEXT,"
+	  " counters TEXT, PRIMARY KEY (table_name, event)", "WITHOUT ROWID" },
+	{ "user_events", DB_USER, DB_COMMON ","
+	  " type TEXT, category TEXT, name TEXT, writer INTEGER, depth INTEGER,"
+	  " value NUMERIC, duration INTEGER, flow INTEGER, flow_ends INTEGER,"
+	  " text TEXT, data BLOB, args TEXT, doubt TEXT", "" },
+	{ 0 }
+};
+
+/*
+ * Latencies are of slices that are whole: of others nobody knows how long they were.  A
+ * slice of a program ends with the next end of its depth; where it is begun again or
+ * records are missing before, with none.
+ */
+const struct db_view db_views[] = {
+	{ "run_slices",
+	  "SELECT start, duration, start + duration AS finish,"
+	  " cpu, pid, tid, comm, prio, state AS end_state, waited, whole"
+	  " FROM slices WHERE kind = 'run'" },
+	{ "wakeup_latency",
+	  "SELECT woken, woken + latency AS ran, latency,"
+	  " cpu, pid, tid, comm, waker_tid, waker_comm FROM wakeups" },
+	{ "irq_duration",
+	  "SELECT start, duration, start + duration AS finish,"
+	  " cpu, number AS irq, name, result, tid AS interrupted_tid"
+	  " FROM slices WHERE kind = 'irq' AND whole" },
+	{ "softirq_duration",
+	  "SELECT start, duration, start + duration AS finish,"
+	  " cpu, number AS vec, name, tid AS interrupted_tid"
+	  " FROM slices WHERE kind = 'softirq' AND whole" },
+	{ "syscall_duration",
+	  "SELECT start, duration, start + duration AS finish,"
+	  " cpu, pid, tid, comm, number AS id, name, result"
+	  " FROM slices WHERE kind = 'syscall' AND whole" },
+	/* while it does not run it sleeps first, and waits for a CPU then, or waits at once */
+	{ "thread_states",
+	  "SELECT start, duration, tid, pid, comm, 'running' AS state, cpu, whole"
+	  " FROM slices WHERE kind = 'run' AND tid"
+	  " UNION ALL SELECT start, duration - coalesce(waited, 0), tid, pid, comm,"
+	  " state, NULL, whole FROM off_cpu WHERE state NOT LIKE 'R%'"
+	  " UNION ALL SELECT start + duration - coalesce(waited, duration),"
+	  " coalesce(waited, duration), tid, pid, comm, 'runnable', cpu, whole"
+	  " FROM off_cpu WHERE state LIKE 'R%' OR waited IS NOT NULL" },
+	{ "user_slices",
+	  "SELECT _time AS start, CASE type WHEN 'slice' THEN duration ELSE ("
+	  " SELECT CASE after.type WHEN 'end' THEN after._time - user_events._time END"
+	  " FROM user_events AS after WHERE after.writer = user_events.writer"
+	  " AND after.rowid > user_events.rowid AND (after.type = 'lost' OR"
+	  " (after.type IN ('begin', 'end') AND after.depth <= user_events.depth))"
+	  " ORDER BY after.rowid LIMIT 1) END AS duration,"
+	  " _pid AS pid, _tid AS tid, _comm AS comm, category, name, writer, depth,"
+	  " flow, args FROM user_events WHERE type IN ('begin', 'slice')" },
+	{ 0 }
+};
+
+void db_create_tables(struct db *db, unsigned int parts)
+{
+	const struct db_table *table;
+	char *text;
+
+	for (table = db_tables; table->name; table++) {
+		if (!(table->part & parts))
+			continue;
+		text = sqlite3_mprintf("CREATE TABLE %s (%s) %s", table->name,
+				       table->columns, table->behind);
+		if (text)
+			db_run(db, text);
+		sqlite3_free(text);
+	}
+}
+
+void db_create_views(struct db *db)
+{
+	const struct db_view *view;
+	char *text;
+
+	db_run(db, "CREATE INDEX user_events_writer ON user_events (writer)");
+	for (view = db_views; view->name; view++) {
+		text = sqlite3_mprintf("CREATE VIEW %s AS %s", view->name,
+				       view->select);
+		if (text)
+			db_run(db, text);
+		sqlite3_free(text);
+	}
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A trace as tables - what lasts: a row for each slice, wake-up, stretch off the CPU, and request
+ * to a block device.  The order of columns is that of schema.c.
+ */
+#include "tables.h"
+
+/* pid, tid, comm of a thread as it is known now; @which: 0 to 2 */
+static void thread_cell(struct db *db, uint32_t tid, int which,
+			const struct db_cell *cell)
+{
+	const struct tb_task *task;
+
+	if (which == 1) {
+		cell_number(cell, tid);
+		return;
+	}
+	task = tb_cursor_task(db->cursor, tid);
+	if (which == 0)
+		cell_number(cell, task && task->tgid ? task->tgid : tid);
+	else
+		cell_copy_string(db, cell, !tid ? "<idle>" :
+				 task && task->comm[0] ? task->comm : NULL);
+}
+
+const char *db_slice_kind(enum slice_kind kind)
+{
+	static const char *const kinds[SLICE_KINDS] = {
+		[SLICE_RUN] = "run", [SLICE_IRQ] = "irq",
+		[SLICE_SOFTIRQ] = "softirq", [SLICE_SYSCALL] = "syscall",
+	};
+
+	return (size_t)kind < SLICE_KINDS ? kinds[kind] : NULL;
+}
+
+static void name_cell(struct db *db, const struct slice *slice,
+		      const struct db_cell *cell)
+{
+	uint32_t kind = slice->kind == SLICE_SOFTIRQ ? TB_STRING_SOFTIRQ :
+						       TB_STRING_SYSCALL;
+
+	/* an interrupt's is the scanner's, which goes on */
+	if (slice->name)
+		cell_copy(db, cell, slice->name, slice->name_length);
+	else if ((slice->kind == SLICE_SOFTIRQ || slice->kind == SLICE_SYSCALL) &&
+		 slice->number >= 0 && slice->number <= UINT32_MAX)
+		cell_string(db, cell, tb_trace_string(db->trace, kind,
+						      (uint32_t)slice->number));
+}
+
+static void state_cell(struct db *db, const struct slice *slice,
+		       const struct db_cell *cell)
+{
+	struct value value = { .kind = VALUE_TEXT };
+
+	if (!slice->has_result)
+		return;
+	tb_task_state((uint64_t)slice->result, value.state, sizeof(value.state));
+	value.data = value.state;
+	value.length = strlen(value.state);
+	cell_value(db, cell, &value);
+}
+
+/* What all have first: when it began, how long it took, on which CPU, of which thread */
+static void head_cell(struct db *db, const struct slice *slice, int column,
+		      const struct db_cell *cell)
+{
+	switch (column) {
+	case 0:
+		cell_number(cell, slice->begin);
+		break;
+	case 1:
+		cell_number(cell, slice->end - slice->begin);
+		break;
+	case 2:
+		if (slice->cpu != TB_RING_USER)
+			cell_number(cell, slice->cpu);
+		break;
+	case 3: case 4: case 5:
+		thread_cell(db, slice->tid, column - 3, cell);
+		break;
+	}
+}
+
+void db_slice_cell(struct db *db, const struct slice *slice, int column,
+		   const struct db_cell *cell)
+{
+	switch (column) {
+	case 0:
+		cell_string(db, cell, db_slice_kind(slice->kind));
+		break;
+	case 7:
+		if (slice->kind != SLICE_RUN)
+			cell_number(cell, (uint64_t)slice->number);
+		break;
+	case 8:
+		name_cell(db, slice, cell);
+		break;
+	case 9:
+		if (slice->has_result && slice->kind != SLICE_RUN)
+			cell_number(cell, (uint64_t)slice->result);
+		break;
+	case 10:
+		if (slice->kind == SLICE_RUN && slice->doubt == SLICE_WHOLE)
+			state_cell(db, slice, cell);
+		break;
+	case 11:
+		if (slice->has_prio)
+			cell_number(cell, (uint64_t)slice->prio);
+		break;
+	case 12:
+		if (slice->has_waited)
+			cell_number(cell, slice->waited);
+		break;
+	case 13:
+		cell_number(cell, slice->doubt == SLICE_WHOLE);
+		break;
+	default:
+		head_cell(db, slice, column - 1, cell);
+	}
+}
+
+/* The thread that woke it */
+static void waker_cell(struct db *db, const struct slice *slice, int which,
+		       const struct db_cell *cell)
+{
+	thread_cell(db, (uint32_t)slice->number, which, cell);
+}
+
+void db_wakeup_cell(struct db *db, const struct slice *slice, int column,
+		    const struct db_cell *cell)
+{
+	if (column < 6)
+		head_cell(db, slice, column, cell);
+	else
+		waker_cell(db, slice, column - 5, cell);
+}
+
+void db_off_cell(struct db *db, const struct slice *slice, int column,
+		 const struct db_cell *cell)
+{
+	switch (column) {
+	case 6:
+		state_cell(db, slice, cell);
+		break;
+	case 7:
+		if (slice->has_waited)
+			cell_number(cell, slice->waited);
+		break;
+	case 8: case 9:
+		if (slice->has_waited)
+			waker_cell(db, slice, column - 7, cell);
+		break;
+	case 10:
+		cell_number(cell, slice->doubt == SLICE_WHOLE);
+		break;
+	default:
+		head_cell(db, slice, column, cell);
+	}
+}
+
+void db_request_cell(struct db *db, const struct request *request, int column,
+		     const struct db_cell *cell)
+{
+	switch (column) {
+	case 0:
+		cell_number(cell, request->issued);
+		break;
+	case 1:
+		cell_number(cell, request->done - request->issued);
+		break;
+	case 2:
+		if (request->has_queued)
+			cell_number(cell, request->queued);
+		break;
+	case 3:
+		cell_number(cell, request->cpu);
+		break;
+	case 4: case 5: case 6:
+		thread_cell(db, request->tid, column - 4, cell);
+		break;
+	case 7:
+		out_unsigned(&db->json, request->device >> 20);
+		out_char(&db->json, ':');
+		out_unsigned(&db->json, request->device & 0xfffff);
+		cell_json(db, cell);
+		break;
+	case 8:
+		cell_number(cell, request->sector);
+		break;
+	case 9:
+		cell_number(cell, request->sectors);
+		break;
+	case 10:
+		cell_number(cell, request->bytes);
+		break;
+	case 11:
+		cell_copy_string(db, cell, request->kind);
+		break;
+	case 12:
+		if (request->whole)
+			cell_number(cell, (uint64_t)request->error);
+		break;
+	case 13:
+		cell_number(cell, request->whole);
+		break;
+	}
+}
+
+/* ---- into the tables ---- */
+
+static void insert_slice(struct db *db, const struct slice *slice,
+			 sqlite3_stmt *insert,
+			 void (*put)(struct db *db, const struct slice *slice,
+				     int column, const struct db_cell *cell))
+{
+	struct db_cell cell = { .statement = insert };
+	int i, count = sqlite3_bind_parameter_count(insert);
+
+	for (i = 0; i < count; i++) {
+		cell.at = i + 1;
+		put(db, slice, i, &cell);
+	}
+	db_insert(db, insert);
+}
+
+void db_slice(void *context, const struct slice *slice)
+{
+	struct db *db = context;
+
+	if (slice->kind == SLICE_WAKEUP)
+		insert_slice(db, slice, db->wakeup, db_wakeup_cell);
+	else if (slice->kind == SLICE_OFF)
+		insert_slice(db, slice, db->off, db_off_cell);
+	else
+		insert_slice(db, slice, db->slice, db_slice_cell);
+}
+
+void db_request(void *context, const struct request *request)
+{
+	struct db *db = context;
+	struct db_cell cell = { .statement = db->request };
+	int i, count = sqlite3_bind_parameter_count(db->request);
+
+	for (i = 0; i < count; i++) {
+		cell.at = i + 1;
+		db_request_cell(db, request, i, &cell);
+	}
+	db_insert(db, db->request);
+}
