@@ -36,6 +36,8 @@ TABLE = (
     ("module/memory*", MODULE + ["test_mapping", "test_header", "test_secrets"]),
     ("module/buffer*", MODULE + ["test_mapping", "test_secrets"]),
     ("module/region*", MODULE + ["test_mapping", "reboots", "* region"]),
+    ("module/clock*", MODULE + ["test_suspend*", "* erratum"]),
+    ("module/sleep*", MODULE + ["test_suspend*"]),
     ("module/previous*", MODULE + ["reboots"]),
     ("module/last*", MODULE + ["panics*"]),
     ("module/walk*", MODULE + ["panics*", "reboots"]),

@@ -266,6 +266,12 @@ class Jobs:
             self.guest(kernel + " poison", kernel, ["test_secrets"],
                        ["-A", "page_poison=1 slub_debug=P"], (), 900, needs, 30, leaks=False,
                        label=kernel + " poison")
+            if self.run.arch(kernel) == "arm64":
+                tree = self.run.path(kernel + ".dtb")
+                self.build("device tree for " + kernel, "tools",
+                           ["scripts/lib/timer-erratum.sh", tree], seconds=1)
+                self.guest(kernel + " erratum", kernel, ["erratum"], ["-q", "-dtb " + tree], (),
+                           600, needs + ["device tree for " + kernel], 30, leaks=False)
             if kernel in native and (full or kernel in one):
                 self.guest(kernel + " icount", kernel, ["test_context"], ["-i"],
                            ["TRACEBUF_ICOUNT=1"], 1800, needs, 60, leaks=False,
