@@ -35,6 +35,8 @@
  *	arg   a word of the command
  *	add   host path; the next record "at" says where in the guest
  *	root  host folder to take for the guest's root, not the host's own
+ *	memory (no value) the root is /memory of the initramfs; when all else has been
+ *	      copied to it, the host's files are unmounted
  *	mod   host folder that makes up /lib/modules/RELEASE; the first is on top
  *	ko    host path of a module built for this kernel, repeatable
  *	out   (no value) send /out at the end
@@ -77,7 +79,7 @@ static char *mods[4];
 static char *adds[2 * WORDS_MAX];
 static int nwords, nenvs, nmods, nkos, nadds;
 static char *workdir = "/", *guest_root = "/", *kos[4];
-static bool want_out, sending_out;
+static bool in_memory, want_out, sending_out;
 
 static void send_frame(char type, const void *data, size_t len)
 {
@@ -255,6 +257,8 @@ static void read_job(const char *dir)
 			mods[nmods++] = val;
 		else if (!strcmp(key, "ko") && nkos < 4)
 			kos[nkos++] = val;
+		else if (!strcmp(key, "memory"))
+			in_memory = true;
 		else if (!strcmp(key, "out"))
 			want_out = true;
 		else
@@ -326,7 +330,10 @@ static void make_root(void)
 	int i;
 
 	mount_at("tmpfs", "/rw", "tmpfs", 0, "size=75%");
-	mount_overlay(&guest_root, 1, "/root");
+	if (in_memory)
+		mount_at("/memory", "/root", NULL, MS_BIND, NULL);
+	else
+		mount_overlay(&guest_root, 1, "/root");
 	mount_at("/dev", "/root/dev", NULL, MS_MOVE, NULL);
 	mount_at("/proc", "/root/proc", NULL, MS_MOVE, NULL);
 	mount_at("/sys", "/root/sys", NULL, MS_MOVE, NULL);
@@ -361,6 +368,19 @@ static void make_root(void)
 		snprintf(to, sizeof(to), "/root%s/%s", workdir, name);
 		copy_file(from, to);
 	}
+}
+
+/* Unmount the host's files, and unload the drivers of their device. */
+static void leave_host(void)
+{
+	static const char * const drivers[] = { "9p", "9pnet_virtio", "virtiofs" };
+	size_t i;
+
+	if (umount("/host"))
+		fail("unmounting the host's root");
+	for (i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
+		if (syscall(SYS_delete_module, drivers[i], O_NONBLOCK) && errno != ENOENT)
+			fail("unloading %s", drivers[i]);
 }
 
 static void enter_root(void)
@@ -601,6 +621,8 @@ int main(int argc, char **argv)
 	/* The last: words the kernel does not know come before it. */
 	read_job(argv[argc - 1]);
 	make_root();
+	if (in_memory)
+		leave_host();
 	enter_root();
 	set_knobs();
 
