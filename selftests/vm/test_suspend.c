@@ -4,9 +4,12 @@
  * that reads the processor's counter pauses, tells of what it missed, and goes on; with
  * times that do not go backwards, even if the counter does.
  *
+ * TRACEBUF_SLEEP names a deeper level than "freezer"; selftests/recover/suspend.sh sets it.
+ *
  * The last needs tracebuf.ko as "make torture" builds it: test_suspend_jump.sh.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,14 +37,19 @@ static bool can(void)
 	return !access("/sys/power/pm_test", W_OK) && !access("/sys/power/state", W_OK);
 }
 
-/* Everybody is frozen for a second, and notified before and after. */
+/*
+ * Everybody is frozen for a second, and notified before and after; at deeper levels devices and
+ * processors are suspended in between.
+ */
 static bool nap(void)
 {
+	const char *level = getenv("TRACEBUF_SLEEP");
 	bool ok;
 
 	/* whole seconds; five unless it is said */
 	say("/sys/module/suspend/parameters/pm_test_delay", "1");
-	ok = say("/sys/power/pm_test", "freezer") && say("/sys/power/state", "freeze");
+	ok = say("/sys/power/pm_test", level ? level : "freezer") &&
+	     say("/sys/power/state", level ? "mem" : "freeze");
 	return say("/sys/power/pm_test", "none") && ok;
 }
 
@@ -106,6 +114,7 @@ static void sleep_once(struct __test_metadata *_metadata, FIXTURE_DATA(suspend) 
 		       struct seen *seen, uint32_t clock, uint32_t mode)
 {
 	struct tb_config c = { .mode = mode, .clock = clock, .buffers = 256, .elements = 1024 };
+	long cpu;
 
 	*seen = (struct seen){ .s = &self->s };
 	self->s.event = see;
@@ -118,6 +127,9 @@ static void sleep_once(struct __test_metadata *_metadata, FIXTURE_DATA(suspend) 
 	ASSERT_EQ(0, tb_start(self->fd, 0));
 	fire(0, N);
 	ASSERT_TRUE(nap());
+	/* an event on each CPU: the block that it opens tells of the drops before */
+	for (cpu = sysconf(_SC_NPROCESSORS_ONLN); cpu--; )
+		ASSERT_EQ(0, pin(cpu));
 	fire(N, N);
 	ASSERT_EQ(0, tb_stop(self->fd));
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);

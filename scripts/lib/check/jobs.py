@@ -344,6 +344,9 @@ class Jobs:
         # on the others that has not been tried
         some = [kernel for kernel in crash if kernel in STOCK]
         for kernel in some if full else some[-1:]:
+            ktap("suspend " + kernel, kernel + ": suspend", "selftests/recover/suspend.sh",
+                 [kernel], seconds=120, extra=["guest tests", "module for " + kernel])
+        for kernel in some if full else some[-1:]:
             ktap("kdump " + kernel, kernel + ": kdump", "selftests/recover/kdump.sh", [kernel],
                  seconds=60)
         if full:
