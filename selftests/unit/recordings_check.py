@@ -9,22 +9,44 @@ exported to Perfetto's format and to JSON and judged by export_check.py: a resul
 Of recordings with the same contents one is judged. One that "tracebuf verify" finds damaged must
 be exported, but what is wrong with it is not a failure. Where ends are not in the trace because the
 selection of events has changed, what JSON draws is not judged: export_check.py does not know of
-selections. Recordings that pass are
-removed; the others stay.
+selections. Of a file with several recordings each is judged. Recordings that pass are removed; the
+others stay.
 """
 import contextlib
 import glob
 import hashlib
 import io
 import os
+import re
+import shlex
 import subprocess
 import sys
+import tempfile
 import export_check
 
 
 def is_damaged(tool, path):
     return subprocess.run([tool, "verify", "-q", path], capture_output=True,
                           check=False).returncode == 1
+
+
+@contextlib.contextmanager
+def tools(tool, path):
+    """What looks at each recording in the file: the tool itself, or a script for each number."""
+    said = subprocess.run([tool, "print", "-n", "1", path], capture_output=True, check=False)
+    count = re.match(rb"# recording \d+ of (\d+)\n", said.stdout)
+    if not count:
+        yield [tool]
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        each = [os.path.join(folder, str(n)) for n in range(1, int(count[1]) + 1)]
+        for number, script in enumerate(each, 1):
+            with open(script, "w", encoding="utf-8") as file:
+                file.write('#!/bin/sh\ncommand=$1\nshift\n'
+                           f'{shlex.quote(os.path.abspath(tool))} "$command" -r {number} "$@" |\n'
+                           "\tsed '1{/^# recording /d}'\n")
+            os.chmod(script, 0o700)
+        yield each
 
 
 def lacks_ends(path):
@@ -67,14 +89,18 @@ def judge_test(tool, folder, seen):
             os.unlink(path)
             continue
         seen.add(contents)
-        count, wrong = judge(tool, path)
+        wrong = []
+        with tools(tool, path) as each:
+            for one in each:
+                count, found = judge(one, path)
+                events += count
+                wrong += found
         if wrong and is_damaged(tool, path):
             damaged += 1
             wrong = []
         for line in wrong:
             print(f"# {os.path.basename(path)}: {line[:2000]}")
         judged += 1
-        events += count
         failed += bool(wrong)
         if not wrong:
             os.unlink(path)
