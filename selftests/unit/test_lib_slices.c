@@ -184,8 +184,8 @@ static void test_ends_go(void)
 	put(&fx, FX_RENAME, 5000, 0);
 	run(&fx);
 	CHECK_NUMBER(nr_slices, 6);
-	is(0, SLICE_IRQ, 2200, 2200, SLICE_UNENDED, 0);
-	is(1, SLICE_SYSCALL, 2100, 2200, SLICE_UNENDED, 0);
+	is(0, SLICE_SYSCALL, 2100, 2200, SLICE_UNENDED, 0);
+	is(1, SLICE_IRQ, 2200, 2200, SLICE_UNENDED, 0);
 	is(2, SLICE_RUN, 2050, 3100, SLICE_WHOLE, 0);
 	/* who runs is not recorded any more */
 	is(3, SLICE_RUN, 3100, 3100, SLICE_UNENDED, 0);
@@ -193,6 +193,30 @@ static void test_ends_go(void)
 	CHECK_NUMBER(slices[5].kind, SLICE_OFF);
 	CHECK_NUMBER(slices[4].doubt, SLICE_UNENDED);
 	CHECK_NUMBER(slices[4].end, 3100);
+}
+
+/* the record of a change is written just before the change takes effect */
+static void test_change_comes_late(void)
+{
+	struct fx fx;
+
+	begin(&fx);
+	SELECT(&fx, 2000, IRQ_ENTRY, IRQ_EXIT, TIMER_ENTRY, TIMER_EXIT);
+	SELECT(&fx, 3000, FX_SWITCH);
+	SELECT(&fx, 4000, IRQ_ENTRY, IRQ_EXIT, TIMER_ENTRY, TIMER_EXIT);
+	fx_open(&fx, 0, 2000, 7, NULL);
+	put(&fx, TIMER_ENTRY, 2900, 236);
+	put(&fx, TIMER_EXIT, 3010, 236);
+	put(&fx, TIMER_ENTRY, 3020, 236);
+	put(&fx, TIMER_EXIT, 3030, 236);
+	/* its end is recorded again only after the next change */
+	put(&fx, IRQ_ENTRY, 3040, 1);
+	put(&fx, IRQ_EXIT, 4100, 1);
+	run(&fx);
+	CHECK_NUMBER(nr_slices, 3);
+	is(0, SLICE_IRQ, 2900, 3010, SLICE_WHOLE, 0);
+	is(1, SLICE_IRQ, 3020, 3030, SLICE_WHOLE, 0);
+	is(2, SLICE_IRQ, 3040, 3040, SLICE_UNENDED, 0);
 }
 
 /* a recording that does not say: as ever */
@@ -248,6 +272,7 @@ static const struct test tests[] = {
 	{ "ends that come later", test_ends_come_later },
 	{ "each kind of interrupt", test_each_kind },
 	{ "ends that go", test_ends_go },
+	{ "a change that takes effect late", test_change_comes_late },
 	{ "a recording that does not say", test_not_told },
 	{ "changes of the selection", test_changes },
 };

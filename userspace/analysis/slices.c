@@ -7,8 +7,11 @@
  * CPU where events are missing, so one that is open meanwhile says so.  Of who was woken before
  * it is not known any more whether it has run already.
  *
- * While the event is not recorded that ends a slice, the one that begins it opens none.  A slice
- * that is open when that event is disabled ends there, as far as is known.
+ * While the event is not recorded that ends a slice, the one that begins it opens none.  A call
+ * that is open when that event is disabled ends there, as far as is known.  An interrupt may still
+ * end: the record of a change is written just before the change takes effect.  So interrupts that
+ * are open at a change are given up at the next one only, and what begins an interrupt opens one
+ * although neither it nor its end is selected any more.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -48,6 +51,14 @@ struct thread {
 	struct slice call;
 };
 
+/*
+ * @open: what ends it is not selected
+ * @none: nor does it open a slice, because it is selected itself
+ */
+struct endless {
+	bool open, none;
+};
+
 struct slices {
 	const struct tb_trace *trace;
 	void (*each)(void *context, const struct slice *slice);
@@ -63,7 +74,7 @@ struct slices {
 	struct plans plans;
 	unsigned int selection;		/* the next change of what is recorded */
 	unsigned int nr_endless;
-	bool *endless;			/* by format: what ends it is not recorded; NULL: all is */
+	struct endless *endless;	/* by format; NULL: all ends are recorded */
 };
 
 struct slices *slices_open(const struct tb_trace *trace,
@@ -181,7 +192,13 @@ static struct thread *thread_of(struct slices *slices, uint32_t tid)
 /* Is the event not recorded at this time that would end what begins with one of @format? */
 static bool is_endless(const struct slices *slices, const struct tb_format *format)
 {
-	return format->index < slices->nr_endless && slices->endless[format->index];
+	return format->index < slices->nr_endless && slices->endless[format->index].open;
+}
+
+/* And is what begins with it therefore not opened? */
+static bool opens_none(const struct slices *slices, const struct tb_format *format)
+{
+	return format->index < slices->nr_endless && slices->endless[format->index].none;
 }
 
 /* ---- threads ---- */
@@ -416,6 +433,16 @@ static void drop_irqs(struct slices *slices, struct cpu *cpu, unsigned int keep)
 		end_unknown(slices, &cpu->irq[--cpu->irqs]);
 }
 
+/* Those whose end is not recorded, and what is in them */
+static void end_irqs(struct slices *slices, struct cpu *cpu)
+{
+	unsigned int at;
+
+	for (at = 0; at < cpu->irqs; at++)
+		if (is_endless(slices, cpu->irq[at].event.format))
+			drop_irqs(slices, cpu, at);
+}
+
 static int take_irq(struct slices *slices, const struct plan *plan,
 		    const struct tb_view *view, struct cpu *cpu, uint64_t ns)
 {
@@ -429,6 +456,7 @@ static int take_irq(struct slices *slices, const struct plan *plan,
 	at = has ? find_irq(cpu, plan, view, irq) : 0;
 	if (at)
 		drop_irqs(slices, cpu, at - 1);
+	end_irqs(slices, cpu);
 	if (!has || cpu->irqs == IRQS_MAX)
 		return 0;
 	slice = &cpu->irq[cpu->irqs];
@@ -448,7 +476,7 @@ static int take_irq(struct slices *slices, const struct plan *plan,
 	if (slice->name)
 		slice->name = memcpy(cpu->names[cpu->irqs], slice->name, slice->name_length);
 	slice->depth = cpu->irqs++;
-	if (is_endless(slices, view->format))
+	if (opens_none(slices, view->format))
 		drop_irqs(slices, cpu, slice->depth);
 	return 1;
 }
@@ -486,7 +514,7 @@ static int take_softirq(struct slices *slices, const struct plan *plan,
 			end_unknown(slices, &cpu->in_softirq);
 		begin(&cpu->in_softirq, SLICE_SOFTIRQ, view, ns);
 		cpu->in_softirq.number = vector;
-		cpu->softirq = !is_endless(slices, view->format);
+		cpu->softirq = !opens_none(slices, view->format);
 		if (!cpu->softirq)
 			end_unknown(slices, &cpu->in_softirq);
 		return 1;
@@ -614,27 +642,31 @@ static void stop_running(struct slices *slices)
 	}
 }
 
-/* What is open and is not going to be ended, ends; calls are known to have lasted until now */
-static void end_endless(struct slices *slices)
+/* Interrupts that were open at the change before, or began after it without being selected */
+static void end_interrupts(struct slices *slices)
 {
-	const struct map *threads = &slices->threads;
-	struct thread *thread;
-	unsigned int i, at;
+	unsigned int i;
 	struct cpu *cpu;
-	size_t k;
 
 	for (i = 0; i < slices->nr_cpus; i++) {
 		cpu = slices->cpus[i];
 		if (!cpu)
 			continue;
-		for (at = 0; at < cpu->irqs; at++)
-			if (is_endless(slices, cpu->irq[at].event.format))
-				drop_irqs(slices, cpu, at);
+		end_irqs(slices, cpu);
 		if (cpu->softirq && is_endless(slices, cpu->in_softirq.event.format)) {
 			cpu->softirq = false;
 			end_unknown(slices, &cpu->in_softirq);
 		}
 	}
+}
+
+/* Calls that are open and are not going to be ended; they are known to have lasted until now */
+static void end_calls(struct slices *slices)
+{
+	const struct map *threads = &slices->threads;
+	struct thread *thread;
+	size_t k;
+
 	for (k = 0; k < threads->nr_slots; k++) {
 		thread = threads->slots[k].value;
 		if (!thread || !thread->in_call || !is_endless(slices, thread->call.event.format))
@@ -650,9 +682,10 @@ static int take_change(struct slices *slices, unsigned int index)
 	unsigned int i, count = tb_trace_formats(slices->trace);
 	const struct tb_format *format;
 	const struct plan *plan;
+	struct endless *grown;
 	bool switches = false;
-	bool *grown;
 
+	end_interrupts(slices);
 	grown = realloc(slices->endless, (count + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
@@ -666,10 +699,13 @@ static int take_change(struct slices *slices, unsigned int index)
 			return -ENOMEM;
 		switches |= plan->role == ROLE_SWITCH &&
 			    tb_trace_selects(slices->trace, index, format->id);
-		if (format->index < count)
-			grown[format->index] = !has_end(slices, index, format);
+		if (format->index >= count)
+			continue;
+		grown[format->index].open = !has_end(slices, index, format);
+		grown[format->index].none = grown[format->index].open &&
+					    tb_trace_selects(slices->trace, index, format->id);
 	}
-	end_endless(slices);
+	end_calls(slices);
 	if (!switches)
 		stop_running(slices);
 	return 0;
