@@ -62,6 +62,22 @@ function cell(unit, k)
 	return has[unit, k] - got[unit, k] "/" args[unit, k] "/" has[unit, k]
 }
 
+# Prints text in lines of at most 100 columns.
+function wrap(text,	words, nr, i, line)
+{
+	nr = split(text, words, " ")
+	line = words[1]
+	for (i = 2; i <= nr; i++) {
+		if (length(line) + 1 + length(words[i]) > 100) {
+			print line
+			line = words[i]
+		} else {
+			line = line " " words[i]
+		}
+	}
+	print line
+}
+
 END {
 	print "\n| kernel | headers | captured | all events in full | events | captured | in full | with their arguments only |"
 	print "|---|---|---|---|---|---|---|---|"
@@ -74,7 +90,10 @@ END {
 	print "\nNot captured at all, and why:\n"
 	for (k = 1; k <= nr_kernels; k++)
 		printf "%s", lost[k]
-	print "\nHeaders with events that are not captured in full: not at all / with their arguments only / all there are.\n"
+	print ""
+	wrap("Headers with events that are not captured in full: not at all / with their arguments " \
+	     "only / all there are.")
+	print ""
 	printf "| header |"
 	for (k = 1; k <= nr_kernels; k++)
 		printf " %s |", kernel[k]
@@ -94,5 +113,7 @@ END {
 		printf " %s%s |\n", why[unit],
 		       (nr_why[unit] > 3 ? " and " (nr_why[unit] - 3) " more" : "")
 	}
-	print "\nIn full: " fine ".\n"
+	print ""
+	wrap("In full: " fine ".")
+	print ""
 }
