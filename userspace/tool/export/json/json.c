@@ -266,11 +266,11 @@ static void write_lost(struct json *json, const struct tb_view *view, uint64_t n
 	out_char(json->out, '}');
 }
 
-/* A text from user space is a line through all of it */
+/* A text from user space, or of what has triggered, is a line through all of it */
 static void write_mark(struct json *json, const struct tb_view *view, uint32_t pid,
-		       uint64_t ns)
+		       uint32_t tid, uint64_t ns)
 {
-	json_begin(json, 'i', pid, view->tid, ns, view->payload,
+	json_begin(json, 'i', pid, tid, ns, view->payload,
 		   strnlen(view->payload, view->length));
 	json_category(json, "mark");
 	out_text(json->out, ",\"s\":\"g\"}");
@@ -291,7 +291,7 @@ static void write_instant(struct json *json, const struct tb_view *view,
 		json_thread(json, pid, tid);
 	}
 	if (!view->format && view->id == TB_EV_MARK) {
-		write_mark(json, view, pid, ns);
+		write_mark(json, view, pid, tid, ns);
 		return;
 	}
 	json_begin(json, 'i', pid, tid, ns, name, strlen(name));
