@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "lib/control/filter.h"
+#include "filter.h"
 #include "capture/field.h"
 #include "ring_ktap.h"
 
