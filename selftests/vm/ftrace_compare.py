@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-ftrace_compare.py CPU FTRACE OURS REDUCED [preemptible] - did both record the same on CPU, in the same order?
+ftrace_compare.py CPUS FTRACE OURS REDUCED [preemptible]
 
-FTRACE is what tracefs shows (per_cpu/cpuN/trace), OURS the output of "tracebuf print" of all CPUs. What
-lies between the marks (signals numbered 1 and 2) is compared, event by event: the thread,
-whether in an interrupt, how deep preemption was off, and the text. Of events in REDUCED, which lack
-fields or are shown by their fields, no text.
+Did both record the same, in the same order? Of each of CPUS (words in one argument), FTRACE.N is
+what tracefs shows (per_cpu/cpuN/trace); OURS is the output of "tracebuf print" of all CPUs. What
+lies between the marks (signals numbered 1 and 2) is compared, event by event: the thread, whether
+in an interrupt, how deep preemption was off, and the text. Of events in REDUCED, which lack fields
+or are shown by their fields, no text.
 
 Both are called at a tracepoint one after the other, so an interrupt in between has its events
 before that one in the one trace and behind it in the other: what is out of order must
@@ -108,15 +109,17 @@ def read_ftrace(name):
     return events
 
 
-def read_ours(name, cpu):
-    events = []
+def read_ours(name):
+    """Events by CPU"""
+    events = {}
     for line in open(name, encoding="latin-1", newline="\n"):
         match = OURS.match(line)
         if match:
             _, tid, on, context, s, ns, system, event, text = match.groups()
-            if int(on) == cpu and system != "tracebuf":
-                events.append(Event(event, text, tid, DEPTH[context[0]], context[1],
-                                    int(s) * 10**9 + int(ns), system))
+            if system != "tracebuf":
+                events.setdefault(int(on), []).append(
+                    Event(event, text, tid, DEPTH[context[0]], context[1],
+                          int(s) * 10**9 + int(ns), system))
         elif "LOST" in line:
             sys.exit("events have been lost: " + line)
     return events
@@ -192,11 +195,7 @@ def find(want, ours, at, fits, preemptible):
     return None, False, []
 
 
-def main():
-    cpu, reduced, preemptible = int(sys.argv[1]), set(), sys.argv[5:] == ["preemptible"]
-    for line in open(sys.argv[4]):
-        reduced |= set(line.split("#")[0].split()[:1])
-    theirs, ours = read_ftrace(sys.argv[2]), read_ours(sys.argv[3], cpu)
+def compare(theirs, ours, reduced, preemptible):
     first, last = marks(theirs, "ftrace")
     begin, end = marks(ours, "tracebuf")
     # an interrupt at the mark itself may be on the other side of it in the other trace
@@ -240,6 +239,20 @@ def main():
     print("%d events %s, %d out of order, %d read another time, %d rarely, times differ by up to %d us" %
           (sum(systems.values()), " ".join("%s=%d" % s for s in sorted(systems.items())), swapped, live,
            sum(len(pairs) for pairs in rare.values()), late // 1000))
+    return 0
+
+
+def main():
+    reduced, preemptible = set(), sys.argv[5:] == ["preemptible"]
+    for line in open(sys.argv[4]):
+        reduced |= set(line.split("#")[0].split()[:1])
+    ours = read_ours(sys.argv[3])
+    for cpu in sys.argv[1].split():
+        # a pointer is hidden in the same way on one CPU
+        pointers.clear()
+        if compare(read_ftrace("%s.%s" % (sys.argv[2], cpu)), ours.get(int(cpu), []), reduced,
+                   preemptible):
+            return 1
     return 0
 
 

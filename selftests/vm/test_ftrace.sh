@@ -143,12 +143,9 @@ record()
 
 compare()
 {
-	record "$1" || return
-	for cpu in $cpus; do
-		# shellcheck disable=SC2086
-		python3 "$here/ftrace_compare.py" "$cpu" ftrace."$cpu" ours by_name $preemptible ||
-			return
-	done
+	# shellcheck disable=SC2086
+	record "$1" && python3 -IS "$here/ftrace_compare.py" "$(echo $cpus)" ftrace ours by_name \
+		$preemptible
 }
 
 # Did any event of subsystem $1 occur?
