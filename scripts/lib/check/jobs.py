@@ -19,10 +19,11 @@ STOCK = ["6.1", "6.12"]
 MORE = ["6.12-rt", "6.12-kasan", "6.12-kcsan"]      # what --full adds
 DEBIAN = ["6.1", "6.12", "6.12-cloud", "6.12-rt", "newest", "6.12-arm64"]
 
-# Answers from recordings, what the docs say, faults of disks: they differ little between kernels.
-ONE_KERNEL = ["test_babeltrace", "test_docs", "test_faults", "test_perfetto", "test_query",
-              "test_record_files", "test_record_readers", "test_report", "test_rule_random",
-              "test_top"]
+# Answers from recordings, commands, what the docs say, faults of disks: they differ little between
+# kernels.
+ONE_KERNEL = ["test_babeltrace", "test_docs", "test_faults", "test_params", "test_perfetto",
+              "test_query", "test_record_files", "test_record_readers", "test_report",
+              "test_rule_random", "test_rules", "test_tool", "test_top"]
 GUEST_SECONDS = 60      # tests shorter than that share a guest
 UNKNOWN_SECONDS = 20    # of a test that nobody has measured
 BOOT_SECONDS = 6
