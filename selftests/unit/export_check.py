@@ -126,6 +126,12 @@ class Check:
         run(self.tool, "export", "-q", "-f", kind, "-o", path, *options, self.trace)
         return path
 
+    def irq_names(self):
+        """By number: of interrupts whose events in one element have no room for a name"""
+        rows = run(self.tool, "query", "--json", self.trace,
+                   "SELECT number, name FROM names WHERE kind = 'irq'")
+        return {row["number"]: row["name"] for row in json.loads(rows)}
+
     # ---- text ----
 
     def text(self):
@@ -343,7 +349,7 @@ class Check:
             expect(json.loads(row["args"] or "{}"), args, f"{where}: args")
 
     def sqlite_slices(self, database):
-        model = Model(self.objects)
+        model = Model(self.objects, self.irq_names())
         for kind in ("run", "irq", "softirq", "syscall"):
             rows = database.execute(
                 "SELECT start, duration, cpu, tid, number, name, result, state, waited "
@@ -358,7 +364,7 @@ class Check:
     def json(self):
         with open(self.export("json"), encoding="utf-8") as file:
             events = json.load(file)["traceEvents"]
-        model = Model(self.objects)
+        model = Model(self.objects, self.irq_names())
         by_phase = collections.defaultdict(list)
         for event in events:
             by_phase[event["ph"]].append(event)
@@ -514,7 +520,8 @@ class Model:
 
     WAKES = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
 
-    def __init__(self, objects):
+    def __init__(self, objects, irq_names):
+        self.irq_names = irq_names
         self.slices = collections.defaultdict(list)
         self.wakeups = []
         self.parts = set()
@@ -628,8 +635,8 @@ class Model:
         else:
             begin = self.leave(item, cpu, ("irq", fields["irq"]))
             if begin:
-                self.add("irq", begin, item, fields["irq"],
-                         begin["fields"].get("name", IRQS.get(fields["irq"])), fields["ret"])
+                name = begin["fields"].get("name", self.irq_names.get(fields["irq"]))
+                self.add("irq", begin, item, fields["irq"], name, fields["ret"])
 
     def vector(self, item, fields, cpu, name):
         key = (name.rsplit("_", 1)[0], fields["vector"])
@@ -660,8 +667,6 @@ class Model:
                 return begin
 
 
-# names that the traces of test_export.c have strings for
-IRQS = {11: "eth0"}
 FORMATS = ("text", "jsonl", "span", "csv", "csv_columns", "sqlite", "json", "perfetto")
 
 
