@@ -783,13 +783,17 @@ static void make_stacks(struct fx *fx, uint64_t count)
 static void make_big(struct fx *fx, uint64_t count)
 {
 	struct { int64_t id; uint64_t args[6]; } enter = { 1, { 3, 4, 5 } };
+	static const char trigger[] = "trigger: irq:irq_handler_entry";
 	struct fx_switch wide;
 	uint64_t i, time = START;
 	unsigned int cpu;
 
 	start(fx, 16);
-	for (cpu = 0; cpu < 4; cpu++)
+	for (cpu = 0; cpu < 4; cpu++) {
 		fx_open(fx, cpu, time, 0, NULL);
+		/* in an interrupt of the idle thread, about which no thread record tells */
+		fx_composite(fx, cpu, TB_EV_MARK, time, 0, trigger, sizeof(trigger) - 1);
+	}
 	for (i = 0; i < count; i++, time += 250) {
 		cpu = (unsigned int)i & 3;
 		for (;;) {

@@ -252,6 +252,7 @@ def main():
         pointers.clear()
         if compare(read_ftrace("%s.%s" % (sys.argv[2], cpu)), ours.get(int(cpu), []), reduced,
                    preemptible):
+            print("that was on CPU", cpu)
             return 1
     return 0
 
