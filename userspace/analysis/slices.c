@@ -52,11 +52,11 @@ struct thread {
 };
 
 /*
- * @open: what ends it is not selected
- * @none: nor does it open a slice, because it is selected itself
+ * @endless: the event that would end it is not selected
+ * @ignored: and the event itself is: it opens no slice
  */
-struct endless {
-	bool open, none;
+struct beginning {
+	bool endless, ignored;
 };
 
 struct slices {
@@ -73,8 +73,8 @@ struct slices {
 	unsigned int nr_cpus;
 	struct plans plans;
 	unsigned int selection;		/* the next change of what is recorded */
-	unsigned int nr_endless;
-	struct endless *endless;	/* by format; NULL: all ends are recorded */
+	unsigned int nr_beginnings;
+	struct beginning *beginnings;	/* by format; NULL: all ends are recorded */
 };
 
 struct slices *slices_open(const struct tb_trace *trace,
@@ -133,7 +133,7 @@ void slices_close(struct slices *slices)
 		free(slices->cpus[i]);
 	map_free(&slices->threads, free);
 	plans_free(&slices->plans);
-	free(slices->endless);
+	free(slices->beginnings);
 	free(slices->cpus);
 	free(slices);
 }
@@ -192,13 +192,13 @@ static struct thread *thread_of(struct slices *slices, uint32_t tid)
 /* Is the event not recorded at this time that would end what begins with one of @format? */
 static bool is_endless(const struct slices *slices, const struct tb_format *format)
 {
-	return format->index < slices->nr_endless && slices->endless[format->index].open;
+	return format->index < slices->nr_beginnings && slices->beginnings[format->index].endless;
 }
 
-/* And is what begins with it therefore not opened? */
-static bool opens_none(const struct slices *slices, const struct tb_format *format)
+/* Is it recorded itself, so that it was not merely late?  Then it opens no slice */
+static bool is_ignored(const struct slices *slices, const struct tb_format *format)
 {
-	return format->index < slices->nr_endless && slices->endless[format->index].none;
+	return format->index < slices->nr_beginnings && slices->beginnings[format->index].ignored;
 }
 
 /* ---- threads ---- */
@@ -476,7 +476,7 @@ static int take_irq(struct slices *slices, const struct plan *plan,
 	if (slice->name)
 		slice->name = memcpy(cpu->names[cpu->irqs], slice->name, slice->name_length);
 	slice->depth = cpu->irqs++;
-	if (opens_none(slices, view->format))
+	if (is_ignored(slices, view->format))
 		drop_irqs(slices, cpu, slice->depth);
 	return 1;
 }
@@ -514,7 +514,7 @@ static int take_softirq(struct slices *slices, const struct plan *plan,
 			end_unknown(slices, &cpu->in_softirq);
 		begin(&cpu->in_softirq, SLICE_SOFTIRQ, view, ns);
 		cpu->in_softirq.number = vector;
-		cpu->softirq = !opens_none(slices, view->format);
+		cpu->softirq = !is_ignored(slices, view->format);
 		if (!cpu->softirq)
 			end_unknown(slices, &cpu->in_softirq);
 		return 1;
@@ -682,15 +682,15 @@ static int take_change(struct slices *slices, unsigned int index)
 	unsigned int i, count = tb_trace_formats(slices->trace);
 	const struct tb_format *format;
 	const struct plan *plan;
-	struct endless *grown;
+	struct beginning *grown;
 	bool switches = false;
 
 	end_interrupts(slices);
-	grown = realloc(slices->endless, (count + 1) * sizeof(*grown));
+	grown = realloc(slices->beginnings, (count + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	slices->endless = grown;
-	slices->nr_endless = count;
+	slices->beginnings = grown;
+	slices->nr_beginnings = count;
 	memset(grown, 0, count * sizeof(*grown));
 	for (i = 0; i < count; i++) {
 		format = tb_trace_format_at(slices->trace, i);
@@ -701,9 +701,9 @@ static int take_change(struct slices *slices, unsigned int index)
 			    tb_trace_selects(slices->trace, index, format->id);
 		if (format->index >= count)
 			continue;
-		grown[format->index].open = !has_end(slices, index, format);
-		grown[format->index].none = grown[format->index].open &&
-					    tb_trace_selects(slices->trace, index, format->id);
+		grown[format->index].endless = !has_end(slices, index, format);
+		grown[format->index].ignored = grown[format->index].endless &&
+					       tb_trace_selects(slices->trace, index, format->id);
 	}
 	end_calls(slices);
 	if (!switches)
