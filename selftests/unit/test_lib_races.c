@@ -23,7 +23,7 @@ struct race {
 
 static struct fake fake;
 static struct tb_arbiter *arbiter;
-static struct tb_writer *one, *two;
+static struct tb_writer *one, *two, *three;
 static struct tb_slice slice;
 static int number;
 static struct tb_name ping = TB_NAME_INIT("ping", NULL), pong = TB_NAME_INIT("pong", NULL);
@@ -159,6 +159,39 @@ static enum won who_has_chunk(void)
 	CHECK(!one->chunk != !two->chunk);
 	CHECK_NUMBER(writer_of(one)->lost + writer_of(two)->lost, 1);
 	fake.fail_commit = 0;
+	close_checked();
+	return won;
+}
+
+/* ---- a writer pops a chunk that is popped and pushed again meanwhile ---- */
+
+static void one_was_used(void)
+{
+	open_chunks(4, 0);
+	three = tb_writer_create(arbiter, 0, TB_FULL_DROP);
+	CHECK(!tb_writer_is_null(three));
+	put_two();
+	tb_writer_flush(two);
+}
+
+static void return_first_of_two(void)
+{
+	put_two();
+	tb_put_simple(three, &pong, (uint64_t)++number);
+	tb_writer_flush(two);
+}
+
+static enum won all_different(void)
+{
+	enum won won = three->chunk == fake_chunk(&fake, 2) ? FIRST : SECOND;
+	struct tb_arbiter_stats stats;
+
+	put_two();
+	CHECK(one->chunk && two->chunk && three->chunk);
+	CHECK(one->chunk != two->chunk && one->chunk != three->chunk && two->chunk != three->chunk);
+	tb_arbiter_read_stats(arbiter, &stats);
+	CHECK_NUMBER(stats.broken, 0);
+	tb_writer_destroy(three);
 	close_checked();
 	return won;
 }
@@ -519,6 +552,8 @@ static enum won same_name(void)
 static const struct race races[] = {
 	{ "two writers want the last chunk", last_chunk, put_one, put_two, who_has_chunk,
 	  FIRST | SECOND },
+	{ "a chunk comes back while a writer pops it", one_was_used, put_one, return_first_of_two,
+	  all_different, FIRST | SECOND },
 	{ "a writer wants a chunk that is being committed", all_queued, put_two, commit, was_lost,
 	  SECOND },
 	{ "a chunk is committed while a writer wants one", all_queued, commit, put_two, was_lost,

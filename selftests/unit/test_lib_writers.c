@@ -416,8 +416,14 @@ static void garbage_wrap(void)
 	fake_chunk(&fake, 0)->state = TB_CHUNK_WORD(TB_CHUNK_FREE, 77);
 	/* no state at all: nobody gets it */
 	fake_chunk(&fake, 1)->state = 0xdeadbe55;
-	put(w, 10 * PER_CHUNK);
+	put(w, PER_CHUNK);
 	CHECK(!tb_writer_flush(w));
+	tb_arbiter_read_stats(arbiter, &stats);
+	CHECK_NUMBER(stats.broken, 1);
+	fake_chunk(&fake, 0)->state = TB_CHUNK_WORD(TB_CHUNK_FREE, 78);
+	put(w, 9 * PER_CHUNK);
+	CHECK(!tb_writer_flush(w));
+	CHECK_NUMBER(fake_chunk(&fake, 0)->state, TB_CHUNK_WORD(TB_CHUNK_FREE, 78));
 	tb_arbiter_read_stats(arbiter, &stats);
 	CHECK_NUMBER(stats.broken, 2);
 	tb_writer_read_stats(w, &books);
@@ -472,6 +478,26 @@ static void wraps_around(void)
 	CHECK_NUMBER(i, 3 * 65536 + 5);
 	CHECK_NUMBER(fake.writers[1].received, 3 * 65536 + 5 + 1);
 	CHECK_NUMBER(fake.wraps[0] + fake.wraps[1], 5);
+	tb_writer_destroy(w);
+	close_all();
+}
+
+static void own_wrap(void)
+{
+	struct tb_arbiter_options options = small;
+	const struct tb_chunk *chunk;
+	struct tb_writer *w;
+	uint32_t i;
+
+	options.flags = TB_ARBITER_NO_SHARED;
+	open_with(options);
+	w = writer(TB_FULL_DROP);
+	for (i = 1; i < 4; i++) {
+		put(w, 1);
+		chunk = w->chunk;
+		CHECK(!tb_writer_flush(w));
+		CHECK_NUMBER(chunk->state, TB_CHUNK_WORD(TB_CHUNK_FREE, i));
+	}
 	tb_writer_destroy(w);
 	close_all();
 }
@@ -646,6 +672,39 @@ static void forked_child(void)
 	close_all();
 }
 
+static struct tb_writer *interrupted;
+static pid_t child;
+
+/* Forks, as a signal handler may, when the writer needs a chunk. */
+static void fork_in_record(const volatile void *word)
+{
+	if (word != &writer_of(interrupted)->nested)
+		return;
+	tb_step = NULL;
+	child = fork();
+}
+
+static void forked_in_record(void)
+{
+	int status;
+
+	open_small();
+	interrupted = writer(TB_FULL_DROP);
+	child = -1;
+	fflush(stdout);
+	tb_step = fork_in_record;
+	put(interrupted, 1);
+	tb_step = NULL;
+	if (!child)
+		_exit(interrupted->chunk || writer_of(interrupted)->lost != 1);
+	CHECK(child > 0 && waitpid(child, &status, 0) == child);
+	CHECK(child > 0 && WIFEXITED(status) && !WEXITSTATUS(status));
+	CHECK(interrupted->chunk);
+	tb_writer_destroy(interrupted);
+	check_values(0, 1);
+	close_all();
+}
+
 static const struct test tests[] = {
 	{ "chunks are got and returned", get_and_return },
 	{ "commits are batched", batch },
@@ -664,10 +723,12 @@ static const struct test tests[] = {
 	{ "garbage in the wrap count", garbage_wrap },
 	{ "a state that changed while it was written", state_changed_while_writing },
 	{ "the wrap count wraps around", wraps_around },
+	{ "the wrap count of chunks that are not shared", own_wrap },
 	{ "malicious sizes and ids", malicious },
 	{ "options that cannot be", bad_options },
 	{ "allocation failures", allocation_failures },
 	{ "a child of fork() leaves its parent's channel alone", forked_child },
+	{ "a child of fork() in the middle of a record takes no chunk", forked_in_record },
 };
 
 TEST_MAIN(tests)

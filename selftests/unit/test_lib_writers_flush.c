@@ -113,6 +113,36 @@ static void scrape(void)
 	close_all();
 }
 
+static void scraped_cause(void)
+{
+	static const char huge[ROOM];
+	struct tb_arbiter_options options = small;
+	struct tb_writer *w;
+	unsigned int i;
+
+	options.flags = TB_ARBITER_NO_SHARED;
+	open_with(options);
+	w = writer(TB_FULL_DROP);
+	tb_put_event(w, &ping, huge, sizeof(huge));
+	/* two pieces, and the rest */
+	for (i = 0; i < 3; i++) {
+		put(w, 1);
+		CHECK(!(i < 2 ? tb_arbiter_flush(arbiter, NULL, NULL) : tb_writer_flush(w)));
+	}
+	CHECK_NUMBER(fake.nr_got, 4);
+	/* the first piece alone tells the loss and the name */
+	CHECK_NUMBER(fake.got[0].missing, 1);
+	CHECK_NUMBER(fake.got[0].cause, TB_LOST_OVERSIZE);
+	CHECK(fake.got[0].flags & TB_CHUNK_FRESH);
+	for (i = 2; i < 4; i++) {
+		CHECK_NUMBER(fake.got[i].chunk, i - 1);
+		CHECK_NUMBER(fake.got[i].cause, 0);
+		CHECK(!(fake.got[i].flags & TB_CHUNK_FRESH));
+	}
+	tb_writer_destroy(w);
+	close_all();
+}
+
 static void scrape_refused(void)
 {
 	struct tb_arbiter_options options = small;
@@ -224,6 +254,117 @@ static void patch_queued(void)
 	close_all();
 }
 
+static void patch_unanswered(void)
+{
+	const struct tb_chunk *chunk;
+	struct tb_slice first, second;
+	struct tb_writer *w;
+
+	open_small();
+	w = writer(TB_FULL_DROP);
+	first = tb_slice_begin(w, &ping, 0);
+	second = tb_slice_begin(w, &ping, 0);
+	chunk = w->chunk;
+	fake.fail_commit = -ENOMEM;
+	CHECK_NUMBER(-tb_writer_flush(w), ENOMEM);
+	CHECK_NUMBER(chunk->hole, 24 + 1);
+	/* the commit failed: readers get the records before the next hole, then all */
+	tb_slice_end(&first);
+	CHECK_NUMBER(-tb_arbiter_commit(arbiter), ENOMEM);
+	CHECK_NUMBER(chunk->hole, 48 + 1);
+	fake_scrape(&fake);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_SLICE), 1);
+	tb_slice_end(&second);
+	CHECK_NUMBER(-tb_arbiter_commit(arbiter), ENOMEM);
+	CHECK_NUMBER(chunk->hole, 0);
+	fake_scrape(&fake);
+	CHECK_NUMBER(fake_count(&fake, TB_REC_SLICE), 2);
+	CHECK(fake_got(&fake, TB_REC_SLICE, 1) && fake_got(&fake, TB_REC_SLICE, 1)->words[0]);
+	fake.fail_commit = 0;
+	tb_writer_destroy(w);
+	CHECK_NUMBER(fake.nr_patches, 0);
+	close_all();
+}
+
+static void patch_reused(void)
+{
+	struct tb_writer *w, *other;
+	const struct tb_chunk *chunk;
+	struct tb_slice slice;
+
+	open_small();
+	w = writer(TB_FULL_DROP);
+	other = writer(TB_FULL_DROP);
+	slice = tb_slice_begin(w, &ping, 0);
+	chunk = w->chunk;
+	CHECK(!tb_writer_flush(w));
+	/* another writer completes the same chunk */
+	put(other, 1);
+	CHECK(other->chunk == chunk);
+	put(other, PER_CHUNK);
+	CHECK(other->chunk != chunk);
+	CHECK_NUMBER(arbiter->uncommitted, 1);
+	tb_slice_end(&slice);
+	CHECK(!tb_arbiter_commit(arbiter));
+	CHECK_NUMBER(fake.nr_patches, 1);
+	CHECK_NUMBER(fake.patches[0].writer, tb_writer_id(w));
+	tb_writer_destroy(w);
+	tb_writer_destroy(other);
+	check_values(0, PER_CHUNK + 1);
+	close_all();
+}
+
+/* tb_chunk_rehole() stops at a record that is too short. */
+static void damaged_record(void)
+{
+	struct {
+		struct tb_chunk chunk;
+		struct tb_record damaged;
+		uint64_t more[2];
+	} have = {
+		.damaged = { .bytes = 8 },
+	};
+	const struct tb_record slice = { .bytes = 24, .type = TB_REC_SLICE };
+
+	memcpy(&have.damaged.time, &slice, sizeof(slice));
+	have.chunk.published = TB_PUBLISHED(sizeof(have) - sizeof(have.chunk), 1);
+	tb_chunk_rehole(&have.chunk, 0);
+	CHECK_NUMBER(have.chunk.hole, 0);
+	tb_chunk_rehole(&have.chunk, 8);
+	CHECK_NUMBER(have.chunk.hole, 8 + 1);
+}
+
+static void fail_every_other(struct fake *f)
+{
+	f->fail_commit = f->fail_commit ? 0 : -ENOMEM;
+}
+
+static void patch_before_chunk(void)
+{
+	struct tb_slice slice;
+	struct tb_writer *w;
+
+	open_small();
+	w = tb_writer_create_startup(arbiter, 1);
+	slice = tb_slice_begin(w, &ping, 0);
+	CHECK(!tb_writer_flush(w));
+	fake.fail_commit = -ENOMEM;
+	CHECK_NUMBER(-tb_arbiter_bind_reservation(arbiter, 1, "app"), ENOMEM);
+	/* the chunk was copied, not committed: the kernel cannot apply a patch of it yet */
+	tb_slice_end(&slice);
+	fake.fail_commit = 0;
+	fake.on_commit = fail_every_other;
+	CHECK_NUMBER(-tb_arbiter_commit(arbiter), ENOMEM);
+	CHECK_NUMBER(fake.nr_patches, 0);
+	fake.on_commit = NULL;
+	fake.fail_commit = 0;
+	CHECK(!tb_arbiter_commit(arbiter));
+	CHECK_NUMBER(fake_count(&fake, TB_REC_SLICE), 1);
+	CHECK_NUMBER(fake.nr_patches, 1);
+	tb_writer_destroy(w);
+	close_all();
+}
+
 static void patch_not_direct(void)
 {
 	struct tb_slice slice;
@@ -285,28 +426,97 @@ static void patch_scraped(void)
 	close_all();
 }
 
+static void holes_moved(void)
+{
+	struct tb_arbiter_options options = small;
+	struct tb_slice first, second;
+	const struct tb_chunk *chunk;
+	struct tb_writer *w;
+
+	options.flags = TB_ARBITER_NO_SHARED;
+	open_with(options);
+	w = writer(TB_FULL_DROP);
+	put(w, 1);
+	first = tb_slice_begin(w, &ping, 0);
+	second = tb_slice_begin(w, &ping, 0);
+	chunk = w->chunk;
+	CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
+	CHECK_NUMBER(chunk->hole, 48 + 1);
+	fake.fail_commit = -ENOMEM;
+	/* the arbiter removes what the kernel has, and moves the holes down */
+	CHECK_NUMBER(-tb_writer_flush(w), ENOMEM);
+	CHECK_NUMBER(chunk->hole, 0 + 1);
+	tb_slice_end(&first);
+	CHECK_NUMBER(-tb_arbiter_commit(arbiter), ENOMEM);
+	CHECK_NUMBER(chunk->hole, 24 + 1);
+	tb_slice_end(&second);
+	CHECK_NUMBER(-tb_arbiter_commit(arbiter), ENOMEM);
+	CHECK_NUMBER(chunk->hole, 0);
+	fake.fail_commit = 0;
+	tb_writer_destroy(w);
+	CHECK(fake_got(&fake, TB_REC_SLICE, 0)->words[0]);
+	CHECK(fake_got(&fake, TB_REC_SLICE, 1)->words[0]);
+	CHECK_NUMBER(fake.nr_patches, 0);
+	close_all();
+}
+
+/* The arbiter remembers the last SENT_NOTES chunks of a writer: it cannot patch those before. */
+static void patch_forgotten(void)
+{
+	struct tb_arbiter_options options = small;
+	struct tb_arbiter_stats stats;
+	struct tb_slice first, second;
+	struct tb_writer *w;
+	unsigned int i;
+
+	options.flags = TB_ARBITER_NO_SHARED;
+	open_with(options);
+	w = writer(TB_FULL_DROP);
+	first = tb_slice_begin(w, &ping, 0);
+	CHECK(!tb_writer_flush(w));
+	second = tb_slice_begin(w, &ping, 0);
+	CHECK(!tb_writer_flush(w));
+	for (i = 2; i <= SENT_NOTES; i++) {
+		put(w, 1);
+		CHECK(!tb_writer_flush(w));
+	}
+	tb_slice_end(&first);
+	tb_slice_end(&second);
+	CHECK(!tb_arbiter_commit(arbiter));
+	tb_arbiter_read_stats(arbiter, &stats);
+	CHECK_NUMBER(stats.patches_lost, 1);
+	CHECK_NUMBER(fake.nr_patches, 1);
+	CHECK_NUMBER(fake.patches[0].chunk, 1);
+	tb_writer_destroy(w);
+	close_all();
+}
+
 static void too_many_patches(void)
 {
 	static struct tb_slice slices[PATCHES + 5];
 	struct tb_arbiter_options options = { 8192, 64, 1u << 30, 0 };
 	struct tb_arbiter_stats stats;
 	struct tb_writer *w;
+	unsigned int round;
 	size_t i;
 
 	open_with(options);
 	w = writer(TB_FULL_DROP);
-	for (i = 0; i < PATCHES + 5; i++)
-		slices[i] = tb_slice_begin(w, &ping, 0);
-	CHECK(!tb_writer_flush(w));
-	fake.fail_commit = -ENOMEM;
-	for (i = 0; i < PATCHES + 5; i++)
-		tb_slice_end(&slices[i]);
-	fake.fail_commit = 0;
-	CHECK(!tb_arbiter_commit(arbiter));
-	tb_arbiter_read_stats(arbiter, &stats);
-	CHECK_NUMBER(stats.patches, PATCHES);
-	CHECK_NUMBER(stats.patches_lost, 5);
-	CHECK_NUMBER(fake.nr_patches, PATCHES);
+	/* the second round needs the patches of the first */
+	for (round = 1; round <= 2; round++) {
+		for (i = 0; i < PATCHES + 5; i++)
+			slices[i] = tb_slice_begin(w, &ping, 0);
+		CHECK(!tb_writer_flush(w));
+		fake.fail_commit = -ENOMEM;
+		for (i = 0; i < PATCHES + 5; i++)
+			tb_slice_end(&slices[i]);
+		fake.fail_commit = 0;
+		CHECK(!tb_arbiter_commit(arbiter));
+		tb_arbiter_read_stats(arbiter, &stats);
+		CHECK_NUMBER(stats.patches, round * PATCHES);
+		CHECK_NUMBER(stats.patches_lost, round * 5);
+		CHECK_NUMBER(fake.nr_patches, round * PATCHES);
+	}
 	tb_writer_destroy(w);
 	close_all();
 }
@@ -316,12 +526,19 @@ static const struct test tests[] = {
 	{ "flush while unbound calls back when bound", flush_unbound },
 	{ "a thread that serves", serving_thread },
 	{ "scrape without shared memory", scrape },
+	{ "of the pieces of a chunk, the first tells of a loss", scraped_cause },
 	{ "scrape that is refused, that fails", scrape_refused },
 	{ "scraped by the kernel", scraped_by_kernel },
 	{ "patch in place, in the chunk that is written", patch_in_place },
 	{ "patch in place, queued; of a committed chunk by list", patch_queued },
+	{ "patch in place while the kernel has not answered", patch_unanswered },
+	{ "no patch in a chunk that another writer has now", patch_reused },
+	{ "a damaged record before the next hole", damaged_record },
+	{ "no patch before its chunk", patch_before_chunk },
 	{ "patch by list where the kernel does not look at holes", patch_not_direct },
 	{ "patch behind a scraped piece", patch_scraped },
+	{ "holes behind a scraped piece move with it", holes_moved },
+	{ "a patch of a forgotten chunk is lost, and counted", patch_forgotten },
 	{ "too many patches are counted", too_many_patches },
 };
 

@@ -3,89 +3,183 @@
 """
 Do the unit tests of filters and of user-space writers catch code that is broken?
 
-As test_ring_mutants.py does for the ring: applies each entry of filter_mutants.txt and
-chunk_mutants.txt to a copy of its file, builds the tests that compile that file and runs them
-until one fails.  A result for each in KTAP, and the share that was caught.  Those that the table
-says nobody catches yet are tried as well, and fail nothing.
+Applies each entry of filter_mutants.txt and chunk_mutants.txt to a copy of its file, builds the
+tests that compile that file and runs them until one fails.  A result for each mutant, in KTAP: ok
+and what caught it, not ok if nothing did.  A text that is not found exactly once fails, so that the
+tables follow the code.  A mutant that its table calls equivalent is skipped, with the reason.
 
     test_mutants.py [-j N] DIRECTORY [NAME...]
 
-Builds in DIRECTORY.  NAME: only these.  CC as usual.
+Builds in DIRECTORY and removes what was there.  NAME: only these mutants.  CC, CXX as usual.  A
+caught mutant is not tried again while it, the sources, the tests and the compilers are the same:
+the tests do the same in each run (scripts/lib/known.py).
 """
 
 import argparse
 import os
 import shutil
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-import test_ring_mutants as common
+sys.dont_write_bytecode = True
 
-HERE, TREE, CC = common.HERE, common.TREE, common.CC
-SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-FLAGS = ["-O1", "-w", "-D_GNU_SOURCE"]
+import mutants as common    # noqa: E402
+from mutants import CC, HERE, TREE, run    # noqa: E402
+import known    # noqa: E402
+
+CXX = os.environ.get("CXX", "c++").split()
+FLAGS = ["-O1", "-w", "-D_GNU_SOURCE", "-Iuapi", "-Iselftests/unit",
+         "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+C_PLUS_PLUS = ["-std=c++17", "-fno-exceptions", "-fno-rtti"]
+# seconds of processor time: a test needs less on any machine, a mutant that loops for ever more
+LIMIT = 60
+EQUIVALENT = "equivalent: "
+
+
+def is_equivalent(mutant):
+    """Does its table say that it behaves the same?"""
+    return (mutant.catcher or "").startswith(EQUIVALENT)
 
 
 class Table:
-    """One table: which files it is about, and which tests compile them."""
+    """One table: the files that its mutants break, and the tests that compile these files.
 
-    def __init__(self, name, folder, flags, sources, tests):
-        self.path = os.path.join(HERE, name)
-        self.folder, self.sources, self.tests = folder, sources, tests
-        self.flags = FLAGS + flags + SANITIZE
+    @tests: name, arguments and further sources of the tests that try each mutant; @named: of tests
+    that try those mutants alone that name them.
+    """
+
+    def __init__(self, name, folder, flags, parts, tests, named=()):
+        self.mutants = common.read_table(os.path.join(HERE, name))
+        self.folder, self.sources = folder, [os.path.join(folder, part + ".c") for part in parts]
+        self.flags = FLAGS + flags
+        self.tests = tests
+        self.named = {test[0]: test for test in named}
+        self.key = None     # of all that a result depends on, but for the mutant itself
+        for mutant in self.mutants:
+            if mutant.catcher and not is_equivalent(mutant) and mutant.catcher not in self.named:
+                raise SystemExit("%s: %s: no such test: %s" % (name, mutant.name, mutant.catcher))
+
+    def compile(self, source, *arguments):
+        """Runs the compiler on one source: exit status and output."""
+        if source.endswith(".c"):
+            return run([*CC, *self.flags, *arguments, source], TREE)
+        flags = [flag for flag in self.flags if not flag.startswith("-std=")]
+        return run([*CXX, *C_PLUS_PLUS, *flags, *arguments, source], TREE)
+
+    def all_sources(self):
+        """What is compiled for any of the tests."""
+        return self.sources + [source for test in [*self.tests, *self.named.values()]
+                               for source in test_sources(test)]
+
+    def make_key(self):
+        """Sets the key: compilers, flags, tests, and each file of the tree that is read."""
+        files = set()
+        for source in self.all_sources():
+            status, output = self.compile(source, "-MM")
+            if status:
+                raise SystemExit("Bail out! the code as it is does not compile\n" + output)
+            files.update(output.split(":", 1)[1].replace("\\\n", " ").split())
+        parts = [known.content(__file__), known.content(common.__file__), common.version(CC),
+                 common.version(CXX), repr((CC, CXX, self.flags, self.tests, self.named))]
+        for file in sorted(files):
+            parts += [file, known.content(os.path.join(TREE, file))]
+        self.key = known.key_of(*parts)
 
 
 TABLES = [
     Table("filter_mutants.txt", "module",
-          ["-std=gnu11", "-fno-strict-aliasing", "-Iuapi", "-Imodule", "-Iselftests/unit",
-           "-Iselftests/unit/include"],
-          ["filter"], [("test_filter", []), ("test_filter_fuzz", ["100000"])]),
-    Table("chunk_mutants.txt", "userspace/lib",
-          ["-std=c11", "-DTB_STEPS", "-pthread", "-Iuapi", "-Iuserspace/lib", "-Iselftests/unit"],
+          ["-std=gnu11", "-fno-strict-aliasing", "-Imodule", "-Iselftests/unit/include"],
+          ["filter"], [("test_filter", [], []), ("test_filter_fuzz", ["100000"], [])]),
+    Table("chunk_mutants.txt", "userspace/lib/write",
+          ["-std=c11", "-DTB_STEPS", "-pthread", "-Iuserspace", "-Iuserspace/include"],
           ["arbiter", "category", "chunk", "commit", "default", "gate", "patch", "producer",
            "writer"],
-          [("test_lib_writers", []), ("test_lib_writers_flush", []),
-           ("test_lib_writers_startup", []), ("test_lib_races", [])]),
+          [("test_lib_writers", [], []), ("test_lib_writers_flush", [], []),
+           ("test_lib_writers_startup", [], []), ("test_lib_races", [], [])],
+          [("test_lib_record", [], ["record_cpp.cpp"])]),
 ]
 
 
-def build(flags, source, out):
-    """One object: None, or what the compiler said."""
-    status, output = common.run(CC + flags + ["-c", "-o", out, source], TREE)
-    return output if status else None
+def test_sources(test):
+    """What is compiled for a test besides the files that mutants break."""
+    name, _, more = test
+    return [os.path.join("selftests/unit", file) for file in (name + ".c", *more)]
 
 
-def try_mutant(table, mutant, where, whole):
+def object_name(whole, source):
+    """Where the object of a source as it is is built."""
+    return os.path.join(whole, os.path.splitext(os.path.basename(source))[0] + ".o")
+
+
+def try_mutant(table, mutant, text, where, whole):
     """Is it caught?  (yes, by what or why not)"""
     place = os.path.join(where, mutant.name)
     os.makedirs(place)
+    source, broken = os.path.join(place, mutant.file), os.path.join(place, "broken.o")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(text)
+    status, output = table.compile(source, "-iquote", os.path.join(TREE, table.folder), "-c",
+                                   "-o", broken)
+    if status:
+        return False, "does not compile: %s" % output
+    objects = [broken] + [object_name(whole, part) for part in table.sources
+                          if os.path.basename(part) != mutant.file]
+    tests = [table.named[mutant.catcher]] if mutant.catcher else table.tests
+    for test in tests:
+        name, arguments, _ = test
+        program = os.path.join(place, name)
+        status, output = run([*CC, *table.flags, "-o", program, *objects,
+                              *(object_name(whole, part) for part in test_sources(test))], TREE)
+        if status:
+            return False, "does not link: %s" % output
+        status, output = run(["sh", "-c", 'ulimit -t %d; exec "$@"' % LIMIT, "sh", program,
+                              *arguments], place)
+        if status is None:
+            return False, "%s: %s" % (name, output)
+        if status in (-signal.SIGKILL, -signal.SIGXCPU):
+            return True, "%s: does not end" % name
+        if status:
+            return True, "%s: %s" % (name, common.what_failed(output))
+    return False, "nothing caught it"
+
+
+def judge(table, mutant, where, whole):
+    """Is it caught, or equivalent?  (yes, by what, and why or why not)"""
     with open(os.path.join(TREE, table.folder, mutant.file), encoding="utf-8") as file:
         text = file.read()
     try:
         text = mutant.apply(text)
     except ValueError as error:
         return False, "does not apply: %s" % error
-    source = os.path.join(place, mutant.file)
-    with open(source, "w", encoding="utf-8") as file:
-        file.write(text)
-    broken = os.path.join(place, "broken.o")
-    output = build(table.flags + ["-iquote", os.path.join(TREE, table.folder)], source, broken)
-    if output:
-        return False, "does not compile: %s" % output
-    objects = [broken] + [os.path.join(whole, part + ".o") for part in table.sources
-                          if part + ".c" != mutant.file]
-    for name, arguments in table.tests:
-        program = os.path.join(place, name)
-        status, output = common.run(CC + table.flags + ["-o", program, whole + "/" + name + ".o"] +
-                                    objects, TREE)
+    if is_equivalent(mutant):
+        return True, "not tried"
+    key = key_of(table, mutant)
+    before = known.lookup(key)
+    if before:
+        return True, before.decode()
+    caught, what = try_mutant(table, mutant, text, where, whole)
+    if caught:
+        known.keep(key, what.encode())
+    shutil.rmtree(os.path.join(where, mutant.name))
+    return caught, what
+
+
+def key_of(table, mutant):
+    """The name of the result in the cache."""
+    return known.key_of(table.key, mutant.name, mutant.file, repr(mutant.catcher),
+                        repr(mutant.edits))
+
+
+def build_whole(pool, work, whole):
+    """The objects that the mutants which have to be tried do not change."""
+    tables = {table: None for table, mutant in work
+              if not is_equivalent(mutant) and not known.lookup(key_of(table, mutant))}
+    jobs = [(table, source) for table in tables for source in table.all_sources()]
+    for status, output in pool.map(lambda job: job[0].compile(
+            job[1], "-c", "-o", object_name(whole, job[1])), jobs):
         if status:
-            return False, "does not link: %s" % output
-        status, output = common.run([program] + arguments, place)
-        if status is None:
-            return True, "%s: does not end" % name
-        if status:
-            return True, "%s: %s" % (name, common.what_failed(output))
-    return False, "nothing caught it"
+            raise SystemExit("Bail out! the code as it is does not compile\n" + output)
 
 
 def main():
@@ -95,38 +189,30 @@ def main():
     parser.add_argument("directory", help="where to build")
     parser.add_argument("name", nargs="*", help="only these mutants")
     args = parser.parse_args()
+    work = [(table, mutant) for table in TABLES for mutant in table.mutants
+            if not args.name or mutant.name in args.name]
+    if not work:
+        parser.error("no such mutant")
     where = os.path.abspath(args.directory)
-    shutil.rmtree(where, ignore_errors=True)
     whole = os.path.join(where, "whole")
+    shutil.rmtree(where, ignore_errors=True)
     os.makedirs(whole)
-    work, builds = [], []
-    for table in TABLES:
-        mutants = [m for m in common.read_table(table.path)
-                   if not args.name or m.name in args.name]
-        work += [(table, mutant) for mutant in mutants]
-        if not mutants:
-            continue
-        for source in [os.path.join(table.folder, part + ".c") for part in table.sources] + \
-                [os.path.join("selftests/unit", name + ".c") for name, _ in table.tests]:
-            out = os.path.join(whole, os.path.basename(source)[:-2] + ".o")
-            builds.append((table.flags, source, out))
     print("KTAP version 1\n1..%d" % len(work), flush=True)
-    failed = missed = 0
+    caught = equivalent = 0
     with ThreadPoolExecutor(args.jobs) as pool:
-        for output in pool.map(lambda job: build(*job), builds):
-            if output:
-                raise SystemExit("Bail out! the code as it is does not compile\n" + output)
-        results = pool.map(lambda job: try_mutant(*job, where, whole), work)
-        for number, ((_, mutant), (caught, what)) in enumerate(zip(work, results), 1):
+        list(pool.map(Table.make_key, {table: None for table, _ in work}))
+        build_whole(pool, work, whole)
+        results = pool.map(lambda job: judge(*job, where, whole), work)
+        for number, ((_, mutant), (good, what)) in enumerate(zip(work, results), 1):
+            skip = good and is_equivalent(mutant)
             print("# %s: %s\n# %s" % (mutant.file, mutant.why, what.replace("\n", "\n#   ")))
-            nobody = mutant.catcher == "nobody"
-            print("%sok %d mutant %s%s" % ("" if caught else "not ", number, mutant.name,
-                                           " # TODO no test catches it" if nobody else ""),
+            print("%sok %d mutant %s%s" % ("" if good else "not ", number, mutant.name,
+                                           " # SKIP " + mutant.catcher if skip else ""),
                   flush=True)
-            failed += not caught and not nobody
-            missed += not caught
-    print("# %d of %d caught" % (len(work) - missed, len(work)))
-    return 1 if failed else 0
+            equivalent += skip
+            caught += good and not skip
+    print("# %d caught, %d equivalent, of %d" % (caught, equivalent, len(work)))
+    return 0 if caught + equivalent == len(work) else 1
 
 
 if __name__ == "__main__":

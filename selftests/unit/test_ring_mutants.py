@@ -16,20 +16,16 @@ compiler are the same: the model does the same in each run (scripts/lib/known.py
 
 import argparse
 import os
-import re
 import shutil
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TREE = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(TREE, "scripts", "lib"))
 sys.dont_write_bytecode = True
 
+import mutants as common    # noqa: E402
+from mutants import CC, HERE, TREE, run    # noqa: E402
 import known    # noqa: E402
 
-CC = os.environ.get("CC", "cc").split()
 COMMON = ["-std=gnu11", "-w", "-fno-strict-aliasing", "-DTB_RING_PATHS"]
 MODEL = ["-O1", "-DTB_RING_HOOKS", "-Iselftests/unit"]
 RING = ["module/ring.c", "module/ring_claim.c", "module/ring_read.c"]
@@ -51,60 +47,9 @@ CATCHERS = {
     "threads": [(["-O1", "-g", "-fsanitize=thread", "-pthread", "-Iselftests/unit"],
                  ["selftests/unit/test_ring_threads.c"], ["300000"])],
 }
-# long enough for what has to be caught; nothing is concluded from it
-TIMEOUT = 240
 # runs of what catches by chance: two threads must meet, and on a busy machine they may not
 TRIES = {"signals": 8, "threads": 8}
 os.environ["TSAN_OPTIONS"] = "halt_on_error=1"
-
-
-class Mutant:
-    """One entry of the table: a file and the replacements in it."""
-
-    def __init__(self, name, file, why):
-        self.name, self.file, self.why, self.catcher = name, file, why, "model"
-        self.edits = []
-
-    def apply(self, text):
-        """The broken text; ValueError if it does not fit."""
-        for old, new in self.edits:
-            old, new = "\n".join(old), "\n".join(new)
-            if text.count(old) != 1:
-                raise ValueError("found %d times: %s" % (text.count(old), old))
-            text = text.replace(old, new)
-        return text
-
-
-def read_table(path):
-    """The mutants in a table, in its order."""
-    mutants, minus = [], False
-    with open(path, encoding="utf-8") as table:
-        for line in table:
-            line = line.rstrip("\n")
-            if line.startswith("= "):
-                mutants.append(Mutant(*re.match(r"= (\S+): (\S+): (.*)", line).groups()))
-            elif line.startswith("@ "):
-                mutants[-1].catcher = line[2:]
-            elif line.startswith("-"):
-                if not minus:
-                    mutants[-1].edits.append(([], []))
-                mutants[-1].edits[-1][0].append(line[1:])
-            elif line.startswith("+"):
-                mutants[-1].edits[-1][1].append(line[1:])
-            elif line and not line.startswith("#"):
-                raise SystemExit("%s: what is this: %s" % (path, line))
-            minus = line.startswith("-")
-    return mutants
-
-
-def run(command, cwd):
-    """Exit status and output; status None if it does not end, or not soon enough."""
-    try:
-        done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              timeout=TIMEOUT, check=False)
-        return done.returncode, done.stdout.decode(errors="replace")
-    except subprocess.TimeoutExpired:
-        return None, "does not end"
 
 
 def compile_object(tree, catcher, flags, source, out):
@@ -129,17 +74,6 @@ def copy_tree(to):
 def object_name(where, catcher, source):
     """Where the object of a source is."""
     return os.path.join(where, "%s-%s.o" % (catcher, os.path.basename(source)[:-2]))
-
-
-def what_failed(output):
-    """The line that tells what a test found."""
-    found = re.search(r"(?:^# ([^\n]*)\n)?not ok (?:\d+ )?([^\n]*)", output, re.M)
-    if found:
-        return "%s: %s" % (found.group(2), found.group(1))
-    found = re.search(r"(WARNING: ThreadSanitizer: [^\n(]*).*?#0 ([^\n]*)", output, re.S)
-    if found:
-        return "%s in %s" % (found.group(1), re.sub(r"\S*/", "", found.group(2)))
-    return "a crash"
 
 
 def try_mutant(mutant, where, whole):
@@ -176,16 +110,13 @@ def try_mutant(mutant, where, whole):
             if status is None:
                 return False, "%s: %s" % (name, output)
             if status:
-                return True, "%s: %s" % (name, what_failed(output))
+                return True, "%s: %s" % (name, common.what_failed(output))
     return False, "nothing caught it"
 
 
 def sources_key(whole):
     """All that the result of a mutant depends on, but for the mutant itself."""
-    status, compiler = run(CC + ["-v"], whole)
-    if status:
-        raise SystemExit("Bail out! no compiler\n" + compiler)
-    parts = [compiler, known.content(__file__),
+    parts = [common.version(CC), known.content(__file__), known.content(common.__file__),
              known.content(os.path.join(TREE, "uapi", "linux", "tracebuf.h"))]
     for folder, _, names in sorted(os.walk(whole)):
         for name in sorted(names):
@@ -196,7 +127,7 @@ def sources_key(whole):
 
 def is_deterministic(mutant):
     """Does what catches it do the same in each run?"""
-    return mutant.catcher == "model"
+    return mutant.catcher in ("model", "weak")
 
 
 def try_and_keep(mutant, where, whole, key):
@@ -228,7 +159,9 @@ def main():
     parser.add_argument("name", nargs="*", help="only these mutants")
     args = parser.parse_args()
     where = os.path.abspath(args.directory)
-    mutants = read_table(os.path.join(HERE, "ring_mutants.txt"))
+    mutants = common.read_table(os.path.join(HERE, "ring_mutants.txt"))
+    for mutant in mutants:
+        mutant.catcher = mutant.catcher or "model"
     if args.name:
         mutants = [m for m in mutants if m.name in args.name]
     whole = os.path.join(where, "whole")
