@@ -16,7 +16,7 @@ endif
 # Longer traces than the golden ones, if what makes them can be built
 FORMATS_TRACES := $(if $(PERFETTO_OBJ),$(OUT)/test_export)
 
-.PHONY: test-formats test-query
+.PHONY: test-formats test-query test-top
 test-formats: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 	@echo '# test_export_formats.sh'
 	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
@@ -39,4 +39,15 @@ test-query: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
 		sh $(ROOT)/selftests/unit/test_query.sh
 
-test: test-formats test-report test-query
+# The screen of top, in tmux
+$(OUT)/top_trace: $(ROOT)/selftests/unit/top_trace.c $(ROOT)/selftests/unit/test_lib_fixture.h
+	@mkdir -p $(@D)
+	@echo '  CC    $(patsubst $(ROOT)/%,%,$@)'
+	$(Q)$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(SANITIZE) -I$(ROOT)/selftests/unit -o $@ $<
+
+test-top: $(OUT)/asan/tracebuf $(OUT)/top_trace
+	@echo '# test_top_screen.sh'
+	@TRACEBUF=$(OUT)/asan/tracebuf TOP_TRACE=$(OUT)/top_trace \
+		sh $(ROOT)/selftests/unit/test_top_screen.sh
+
+test: test-formats test-report test-query test-top

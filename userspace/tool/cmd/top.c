@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdio_ext.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "tool/signals.h"
 #include "tool/top/top.h"
@@ -45,7 +44,7 @@ const struct command cmd_top = {
 	"  -c, --cpu LIST        of these CPUs only, as in 0-3,7\n"
 	"  -p, --provider NAME   look at the recording of this one, which is running and stays\n"
 	"  -i, --input FILE      look at a stream: of 'tracebuf stream --flush-ms 200', perhaps of\n"
-	"                        another machine; '-' is standard input; with -b a trace is one\n"
+	"                        another machine; '-' is standard input; a complete trace is one\n"
 	"                        interval\n"
 	"  -h, --help\n",
 };
@@ -93,9 +92,12 @@ static int next_round(struct top_job *job, struct top_sampler *sampler,
 		      struct top_picture *picture, bool first)
 {
 	const struct top_lines lines = { .put = put_line, .context = stdout };
-	uint64_t until = top_now() + (uint64_t)(job->look.interval * 1e9);
-	int result = top_source_read(&job->source, until);
+	int result;
 
+	do {
+		result = top_source_read(&job->source, top_now() +
+					 (uint64_t)(job->look.interval * 1e9));
+	} while (!result && job->source.more && !top_told_to_stop);
 	if (result < 0 || top_told_to_stop)
 		return result;
 	result = top_sample(sampler, &job->source, picture);
@@ -112,11 +114,8 @@ static int top_batch(struct top_job *job)
 	struct top_sampler sampler = { 0 };
 	struct top_picture picture = { 0 };
 	int result = top_sampler_start(&sampler);
-	struct stat status;
 	uint32_t round;
 
-	job->source.whole = job->source.input && !fstat(job->source.fd, &status) &&
-			    S_ISREG(status.st_mode);
 	if (!result)
 		result = top_sample(&sampler, &job->source, NULL);
 	for (round = 0; !result && !top_told_to_stop && !job->source.ended &&
@@ -231,6 +230,7 @@ static int check(struct top_job *job)
 	if (!source->setup.config.buffers)
 		source->setup.config.buffers = BUFFERS;
 	source->choice.form = TB_FORM_FAST;
+	source->grows = !job->batch;
 	/* not to be behind for longer than that, and not busier than needed */
 	source->hold_ms = job->look.interval < 0.4 ? 50 : job->look.interval < 1 ? 100 : 200;
 	return EXIT_FINE;

@@ -6,6 +6,7 @@
  * be caught is left to the guard.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ enum prompt { PROMPT_NONE, PROMPT_FILTER, PROMPT_INTERVAL, PROMPT_SORT };
  * @prompt: what is being typed, into @typed
  * @help: shown instead of the picture
  * @drawn: the picture has been sampled at least once
+ * @last: the picture shows the last interval of an input that has ended
  */
 struct screen {
 	struct top_source *source;
@@ -35,7 +37,7 @@ struct screen {
 	char message[128];
 	enum prompt prompt;
 	char typed[TOP_NAME];
-	bool help, drawn, quit;
+	bool help, drawn, last, quit;
 	size_t passing;
 	FILE *keys;
 };
@@ -357,15 +359,46 @@ static bool keys(struct screen *screen)
 	return some;
 }
 
-/* Has the terminal gone? */
-static bool hung_up(const struct screen *screen)
+/* Wait for a key or for the terminal's end. True: the terminal has gone */
+static bool hung_up(const struct screen *screen, int timeout_ms)
 {
 	struct pollfd input = { .fd = fileno(screen->keys), .events = POLLIN };
 
-	return poll(&input, 1, 0) > 0 && input.revents & (POLLHUP | POLLERR | POLLNVAL);
+	return poll(&input, 1, timeout_ms) > 0 &&
+	       input.revents & (POLLHUP | POLLERR | POLLNVAL);
 }
 
 /* ---- the loop ---- */
+
+/* Is there anything to sample at the end of an interval? */
+static bool worth_sampling(const struct screen *screen)
+{
+	const struct top_source *source = screen->source;
+
+	/* the last interval waits until a paused picture may change */
+	if (source->ended)
+		return !screen->last && !(screen->look->paused && screen->drawn);
+	/* a file that does not grow keeps its picture */
+	return !source->regular || (source->fresh && !source->more);
+}
+
+static int sample(struct screen *screen)
+{
+	bool paused = screen->look->paused && screen->drawn;
+	int result = 0;
+
+	/* an input that ends without another event keeps its picture */
+	if (screen->source->fresh || !screen->source->ended || !screen->drawn)
+		result = top_sample(&screen->sampler, screen->source,
+				    paused ? NULL : &screen->picture);
+	screen->source->fresh = false;
+	screen->drawn |= screen->sampler.begun && screen->picture.ns;
+	screen->last = screen->source->ended;
+	if (screen->last)
+		say(screen, "%s has ended: this is its last interval, q quits",
+		    screen->source->called);
+	return result;
+}
 
 static int watch(struct screen *screen, uint32_t rounds)
 {
@@ -374,8 +407,9 @@ static int watch(struct screen *screen, uint32_t rounds)
 	int result = 0;
 
 	draw(screen);
-	while (!result && !screen->quit && !top_told_to_stop && !screen->source->ended &&
-	       !hung_up(screen)) {
+	while (!result && !screen->quit && !top_told_to_stop &&
+	       !(screen->source->ended && !screen->source->input) &&
+	       !hung_up(screen, screen->source->ended ? LOOK_NS / 1000000 : 0)) {
 		due = begun + (uint64_t)(screen->look->interval * 1e9);
 		now = top_now();
 		result = top_source_read(screen->source,
@@ -386,25 +420,33 @@ static int watch(struct screen *screen, uint32_t rounds)
 			draw(screen);
 		now = top_now();
 		due = begun + (uint64_t)(screen->look->interval * 1e9);
-		if (now < due)
+		if ((now < due && !screen->source->ended) || !worth_sampling(screen))
 			continue;
 		begun = now;
-		result = top_sample(&screen->sampler, screen->source, screen->look->paused &&
-				    screen->drawn ? NULL : &screen->picture);
-		screen->drawn |= screen->sampler.begun && screen->picture.ns;
+		result = sample(screen);
 		draw(screen);
-		if (rounds && screen->drawn && ++shown >= rounds)
+		if (rounds && screen->drawn && (++shown >= rounds || screen->last))
 			break;
 	}
 	return result;
 }
 
-/* Standard input, or where it is the stream the terminal itself */
+/*
+ * Standard input may bring the stream, or nothing. Then keys come from the terminal that shows the
+ * picture, as curses sets its modes there. Without a name it is still /dev/tty in most cases.
+ */
 static FILE *open_keys(const struct top_source *source)
 {
-	if (source->input && !strcmp(source->input, "-"))
-		return fopen("/dev/tty", "re");
-	return stdin;
+	const char *name = ttyname(STDOUT_FILENO);
+	int fd = -1;
+
+	if (!(source->input && !strcmp(source->input, "-")) && isatty(STDIN_FILENO))
+		return stdin;
+	if (name)
+		fd = open(name, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	return fd < 0 ? NULL : fdopen(fd, "r");
 }
 
 int top_screen(struct top_source *source, struct top_look *look, uint32_t rounds)

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "top.h"
@@ -90,20 +91,26 @@ static int take_other(struct top_source *source)
 
 static int open_input(struct top_source *source)
 {
+	struct stat status;
+
 	if (!strcmp(source->input, "-")) {
 		source->called = "standard input";
 		source->fd = STDIN_FILENO;
-		return EXIT_FINE;
+	} else {
+		source->called = source->input;
+		source->fd = open(source->input, O_RDONLY | O_CLOEXEC);
 	}
-	source->called = source->input;
-	source->fd = open(source->input, O_RDONLY | O_CLOEXEC);
-	return source->fd >= 0 ? EXIT_FINE :
-	       complain("%s: cannot be opened: %s", source->input, strerror(errno));
+	if (source->fd < 0)
+		return complain("%s: cannot be opened: %s", source->input, strerror(errno));
+	source->regular = !fstat(source->fd, &status) && S_ISREG(status.st_mode);
+	return EXIT_FINE;
 }
 
 static int follow(struct top_source *source)
 {
-	const struct tb_follow_options options = { .hold_ms = source->hold_ms };
+	const struct tb_follow_options options = {
+		.flags = source->grows ? TB_FOLLOW_GROWS : 0, .hold_ms = source->hold_ms,
+	};
 	struct tb_error error;
 	int result;
 
@@ -190,17 +197,37 @@ static int take_one(struct top_source *source)
 
 	if (result <= 0)
 		return result;
+	source->fresh = true;
 	result = analysis_event(source->analysis, source->cursor, &view);
 	if (!result && source->next)
 		result = analysis_event(source->next, source->cursor, &view);
 	return result < 0 ? result : 1;
 }
 
+/* A recorder writes the totals of each CPU that it recorded when it stops */
+static bool recorder_stopped(const struct top_source *source)
+{
+	uint32_t cpu, count = tb_trace_nr_cpus(source->trace);
+	const struct analysis_cpu *events;
+	bool some = false;
+
+	for (cpu = 0; cpu < count; cpu++) {
+		events = analysis_cpu(source->analysis, cpu);
+		if (tb_trace_totals(source->trace, cpu))
+			some = true;
+		else if (events && events->seen)
+			return false;
+	}
+	return some;
+}
+
 static int wait_for_more(struct top_source *source, uint64_t now, uint64_t until)
 {
-	int result = tb_cursor_wait(source->cursor,
-				    (int)((until - now) / 1000000) + 1);
+	int result;
 
+	if (source->regular && recorder_stopped(source))
+		tb_cursor_finish(source->cursor);
+	result = tb_cursor_wait(source->cursor, (int)((until - now) / 1000000) + 1);
 	return result == -EINTR || result >= 0 ? 0 : result;
 }
 
@@ -220,8 +247,9 @@ int top_source_read(struct top_source *source, uint64_t until)
 			source->ended = true;
 		else if (result < 0 && result != -EAGAIN)
 			return result;
+		source->more = source->regular && result == 1;
 		now = top_now();
-		if ((now >= until && !(source->whole && result == 1)) || source->ended)
+		if (now >= until || source->ended)
 			break;
 		if (result == -EAGAIN)
 			result = wait_for_more(source, now, until);

@@ -46,8 +46,11 @@ int top_guard_end(struct top_guard *guard);
  * @analysis: of the events since @since
  * @next: another one that begins to know, to take its place
  * @most: tasks that it may know of before that
- * @ended: the recording was stopped by somebody else
- * @whole: what is there already is taken in at once, however long that takes
+ * @grows: follow a regular file until its recording has been stopped, not only to its present end
+ * @regular: @input is a regular file
+ * @more: a regular file has unread events: no interval ends before all are read
+ * @fresh: events have been read since the caller last cleared this
+ * @ended: another program stopped the recording, or @input has no more
  */
 struct top_source {
 	const char *provider, *input;
@@ -67,7 +70,7 @@ struct top_source {
 	struct analysis *analysis, *next;
 	time_t since;
 	unsigned int most;
-	bool ended, whole;
+	bool grows, regular, more, fresh, ended;
 };
 
 /* A running recording; complains, EXIT_* */
