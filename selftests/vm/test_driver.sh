@@ -226,7 +226,7 @@ armed()
 {
 	tracebuf start -m circular -e fakedev || return
 	until=$(($(cat $fake/interrupts) + 500))
-	timeout 60 tracebuf arm --on "$1" -f "sequence >= $until" -P 1 -o armed.tbuf
+	timeout 300 tracebuf arm --on "$1" -f "sequence >= $until" -P 1 -o armed.tbuf
 	code=$?
 	tracebuf stop
 	[ $code = 0 ] && device armed.tbuf && [ "$(number irq 3)" -ge $((until - 1)) ]
@@ -313,11 +313,26 @@ twice_filtered()
 
 # ---- handlers ---------------------------------------------------------------
 
+# Threads that sleep and are waited for: CPUs switch to them, to idle and to kernel threads
+switches()
+{
+	for i in $(seq 20); do
+		sleep 0.01
+	done
+}
+
+# counted FILE BEFORE: has this number of tb_veto gone beyond BEFORE, and have CPUs switched?
+counted()
+{
+	switches
+	[ "$(cat "$veto/$1")" -gt "$2" ]
+}
+
 # Nothing of kernel threads is left, and what is missing is counted.
 vetoed()
 {
 	insmod "$dir/tb_veto.ko" events=sched:sched_switch && tracebuf start -e sched:sched_switch &&
-		sleep 1 && tracebuf save -s -o veto.tbuf && text veto.tbuf || return
+		until_it counted kept_out 0 && tracebuf save -s -o veto.tbuf && text veto.tbuf || return
 	kept_out=$(cat $veto/kept_out) seen=$(cat $veto/seen)
 	echo "$kept_out of $seen kept out"
 	[ "$kept_out" -gt 0 ] && [ "$seen" -gt "$kept_out" ] &&
@@ -329,17 +344,18 @@ vetoed()
 vetoed_fast()
 {
 	before=$(cat $veto/kept_out)
-	tracebuf start -F -e sched:sched_switch && sleep 1 && tracebuf save -s -o veto.tbuf &&
+	tracebuf start -F -e sched:sched_switch && until_it counted kept_out "$before" &&
+		tracebuf save -s -o veto.tbuf &&
 		tracebuf verify veto.tbuf |
 		grep "sched:sched_switch: $(($(cat $veto/kept_out) - before)) by a module" || return
 	before=$(cat $veto/seen)
-	tracebuf start -e sched:sched_switch -f 'next_pid == -5' && sleep 1 && tracebuf stop &&
+	tracebuf start -e sched:sched_switch -f 'next_pid == -5' && switches && tracebuf stop &&
 		[ "$(cat $veto/seen)" = "$before" ]
 }
 
 unhandled()
 {
-	rmmod tb_veto && tracebuf start -e sched:sched_switch && sleep 1 &&
+	rmmod tb_veto && tracebuf start -e sched:sched_switch && switches &&
 		tracebuf save -s -o veto.tbuf && text veto.tbuf &&
 		! tracebuf verify veto.tbuf | grep 'by a module' &&
 		grep -E '^ *(<idle>|swapper)' said >/dev/null

@@ -616,23 +616,36 @@ TEST_DEV(channel, death_with_an_heir)
 	close(heir[1]);
 }
 
+struct own_files {
+	pid_t tid;
+	bool ok;
+};
+
 static void *with_files_of_its_own(void *arg)
 {
-	return unshare(CLONE_FILES) ? NULL : arg;
+	struct own_files *own = arg;
+
+	own->tid = syscall(SYS_gettid);
+	own->ok = !unshare(CLONE_FILES);
+	return NULL;
 }
 
 /* A thread that goes closes all of its files: that is not the end of the process. */
 TEST_DEV(channel, a_thread_with_files_of_its_own)
 {
-	void *done = NULL;
+	struct own_files own = { 0 };
+	char path[64];
 	pthread_t thread;
 
 	BEGIN();
-	ASSERT_EQ(0, pthread_create(&thread, NULL, with_files_of_its_own, self));
-	pthread_join(thread, &done);
-	EXPECT_EQ(self, done);
-	/* it may be on its way still */
-	usleep(100000);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, with_files_of_its_own, &own));
+	pthread_join(thread, NULL);
+	EXPECT_TRUE(own.ok);
+	/* pthread_join() returns before the thread has closed its files */
+	snprintf(path, sizeof(path), "/proc/self/task/%d", (int)own.tid);
+	for (WAIT(access(path, F_OK)))
+		;
+	EXPECT_NE(0, access(path, F_OK));
 	EXPECT_EQ(0, chunk_write(&self->p, 0, 1, 0, 0, 5));
 	END();
 	EXPECT_WHOLE(1, 5);

@@ -267,6 +267,7 @@ struct pairs {
 	uint32_t tid;
 	bool in;
 	uint32_t calls, lone_enters, lone_exits;
+	uint32_t made;		/* calls, whether recorded or not */
 	bool done;
 };
 
@@ -294,9 +295,19 @@ static void *calling(void *arg)
 	__atomic_store_n(&p->tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&p->done, __ATOMIC_ACQUIRE)) {
 		syscall(NR_NOWHERE);
+		__atomic_fetch_add(&p->made, 1, __ATOMIC_RELAXED);
 		usleep(100);
 	}
 	return NULL;
+}
+
+/* Waits until the thread has made some calls more, all of one of them included. */
+static void wait_for_calls(struct pairs *p)
+{
+	uint32_t made = __atomic_load_n(&p->made, __ATOMIC_RELAXED);
+
+	for (WAIT(__atomic_load_n(&p->made, __ATOMIC_RELAXED) - made > 4))
+		;
 }
 
 #define TURNS	8
@@ -322,12 +333,12 @@ TEST_DEV(select, at_one_moment)
 	ASSERT_EQ(2, tb_select(self->fd, TB_SELECT_ENABLE, "raw_syscalls", TB_FORM_WIDE));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	for (i = 0; i < TURNS; i++) {
-		usleep(20000);
+		wait_for_calls(&p);
 		ASSERT_EQ(2, tb_select(self->fd, TB_SELECT_DISABLE, "raw_syscalls", 0));
-		usleep(20000);
+		wait_for_calls(&p);
 		ASSERT_EQ(2, tb_enable(self->fd, "raw_syscalls"));
 	}
-	usleep(20000);
+	wait_for_calls(&p);
 	ASSERT_EQ(0, tb_stop(self->fd));
 	__atomic_store_n(&p.done, true, __ATOMIC_RELEASE);
 	ASSERT_EQ(0, pthread_join(thread, NULL));
