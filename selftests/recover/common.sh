@@ -9,6 +9,7 @@
 #   tree      this tree
 #   kernels   those that -k names (default: 6.1 and 6.12)
 #   times     -n (default: 1)
+#   wanted    words that follow the options: of several ways to crash, only these
 #   work      a folder of its own, which is removed at the end
 #   out       -o (default: $work)
 #   tracebuf  the tool
@@ -31,6 +32,8 @@ while getopts "$letters" opt; do
 	*) exit 2 ;;
 	esac
 done
+shift $((OPTIND - 1))
+wanted=" $* "
 : "${kernels:=6.1 6.12}"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -69,10 +72,23 @@ build()
 	}
 }
 
-# plan EACH: so many results for each kernel
+# is_wanted WAY: is this way to crash to be tried?
+is_wanted()
+{
+	case $wanted in
+	"  " | *" $1 "*) return 0 ;;
+	esac
+	return 1
+}
+
+# plan WAY...: a result for each kernel and way that is wanted
 plan()
 {
-	plan_each=$1
+	plan_each=0
+	for plan_way; do
+		! is_wanted "$plan_way" || plan_each=$((plan_each + times))
+	done
+	[ "$plan_each" -gt 0 ] || { echo "Bail out! the ways are: $*; not$wanted"; exit 2; }
 	# shellcheck disable=SC2086
 	set -- $kernels
 	echo "KTAP version 1"

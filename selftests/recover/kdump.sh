@@ -20,6 +20,7 @@ letters=k:o:
 crash()
 {
 	kernel=$1 how=$2
+	is_wanted "$2" || return 0
 	name=kdump-$1-$2 guest=$work/guest disk=$work/disk
 	shift 2
 	truncate -s 1G "$disk" || exit 1
@@ -34,7 +35,7 @@ crash()
 }
 
 build
-plan 2
+plan sysrq irq
 for k in $kernels; do
 	crash "$k" sysrq buffers=16
 	crash "$k" irq buffers=64 elements=64

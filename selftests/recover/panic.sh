@@ -3,10 +3,11 @@
 #
 # panic.sh - lets guests panic, and looks for the last events of each CPU in the kernel's log: KTAP.
 #
-#   panic.sh [-k KERNEL]... [-o DIR]
+#   panic.sh [-k KERNEL]... [-o DIR] [WAY...]
 #
 #   -k KERNEL  one of the cache's (default: 6.1 and 6.12)
 #   -o DIR     where what the guests said is kept
+#   WAY        sysrq, irq, nmi, oops, pstore (default: all)
 #
 # What was printed must be what "tracebuf recover" gets out of the guest's memory.
 
@@ -66,12 +67,12 @@ pstore()
 	told "$1: they are in pstore after a reboot" $? "$log"
 }
 
-plan 5
+plan sysrq irq nmi oops pstore
 for k in $kernels; do
 	for how in sysrq irq nmi; do
-		panic "$k" $how
+		! is_wanted $how || panic "$k" $how
 	done
-	oops "$k"
-	pstore "$k"
+	! is_wanted oops || oops "$k"
+	! is_wanted pstore || pstore "$k"
 done
 [ "$failed" = 0 ]

@@ -4,7 +4,11 @@
 #
 #	make -f selftests/unit/filter.mk check-filter
 #
-# FILTER_RUNS: random programs, 2 million if it is not said; FILTER_SEED: others.
+# and whether these and the tests of user-space writers catch mutants:
+#
+#	make -f selftests/unit/filter.mk check-mutants
+#
+# FILTER_RUNS: random programs, half a million if it is not said; FILTER_SEED: others.
 
 FILTER_O	?= build/unit
 FILTER_FLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -fno-strict-aliasing -Iuapi -Imodule \
@@ -15,7 +19,7 @@ FILTER_DEPS	:= module/filter.c module/filter.h module/filter_arch.h module/captu
 		   $(wildcard selftests/unit/filter_*.h) selftests/unit/ring_ktap.h
 FILTER_TESTS	:= $(FILTER_O)/test_filter $(FILTER_O)/test_filter_fuzz
 
-.PHONY: filter-tests check-filter
+.PHONY: filter-tests check-filter check-mutants
 filter-tests: $(FILTER_TESTS)
 
 $(FILTER_TESTS): $(FILTER_O)/%: selftests/unit/%.c $(FILTER_DEPS)
@@ -24,4 +28,7 @@ $(FILTER_TESTS): $(FILTER_O)/%: selftests/unit/%.c $(FILTER_DEPS)
 
 check-filter: filter-tests
 	@s=0; $(FILTER_O)/test_filter || s=1; \
-		$(FILTER_O)/test_filter_fuzz $(or $(FILTER_RUNS),2000000) $(FILTER_SEED) || s=1; exit $$s
+		$(FILTER_O)/test_filter_fuzz $(or $(FILTER_RUNS),500000) $(FILTER_SEED) || s=1; exit $$s
+
+check-mutants:
+	python3 selftests/unit/test_mutants.py -j 2 $(FILTER_O)/mutants-user

@@ -12,8 +12,9 @@
 
 RING_O		?= build/unit
 RING_CC		?= $(CC)
+# the same programs wherever the tree is: known.py goes by their contents
 RING_BARE	:= -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -fno-strict-aliasing \
-		   -DTB_RING_PATHS -Iuapi $(RING_EXTRA)
+		   -ffile-prefix-map=$(CURDIR)=. -DTB_RING_PATHS -Iuapi $(RING_EXTRA)
 RING_BASE	:= $(RING_BARE) -DTB_RING_HOOKS -Iselftests/unit
 RING_SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined
 RING_DIR	?= module

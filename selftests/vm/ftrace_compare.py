@@ -150,8 +150,9 @@ def plain(text):
 pointers = {}
 
 
-def same_text(event, kernel, ours):
-    """The kernel shows another number instead of a pointer, but always the same"""
+def same_text(system, event, kernel, ours):
+    """The kernel shows another number instead of a pointer, but always the same. By subsystem:
+    kmem works out the address of a page from what print formats cannot know."""
     kernel, ours = plain(kernel), plain(ours)
     if kernel == ours:
         return True
@@ -162,7 +163,8 @@ def same_text(event, kernel, ours):
     hidden = HIDDEN.findall(kernel)
     pattern = r"(0x[0-9a-f]+|\(nil\)|[0-9a-f]{16})".join(re.escape(t) for t in HIDDEN.split(kernel))
     match = hidden and re.fullmatch(pattern, ours)
-    return bool(match) and all(have == want or (have[0] in "0(" and pointers.setdefault(want, have) == have)
+    return bool(match) and all(have == want or (have[0] in "0(" and
+                                                pointers.setdefault((system, want), have) == have)
                                for want, have in zip(hidden, match.groups()))
 
 
@@ -172,7 +174,8 @@ def same_place(a, b):
 
 def same(a, b, reduced):
     return same_place(a, b) and \
-        (a.text == b.text or "%s:%s" % (b.system, b.name) in reduced or same_text(a.name, a.text, b.text))
+        (a.text == b.text or "%s:%s" % (b.system, b.name) in reduced or
+         same_text(b.system, a.name, a.text, b.text))
 
 
 def but_for_one(a, b):

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-ftrace_formats.py OURS REDUCED SYSTEM - compares the formats of the events of SYSTEM with tracefs.
+ftrace_formats.py OURS THEIRS REDUCED SYSTEM - compares the formats of the events of SYSTEM.
 
-OURS is what "tracebuf list --format" writes: fields must agree in declaration, offset, size and sign,
+OURS is what "tracebuf list --format" writes, THEIRS what "grep -r --include=format '' ." prints in
+the folder events of tracefs: fields must agree in declaration, offset, size and sign,
 print formats word by word. The kernel replaces only some names of enumerators by their values
 and we all, so a number may stand for a name there. REDUCED lists events that lack fields, and which
 ("?": if the kernel has it); "*": it has its arguments for fields, which is not compared; "%": its print format differs.
@@ -11,7 +12,6 @@ and we all, so a number may stand for a name there. REDUCED lists events that la
 import re
 import sys
 
-EVENTS = "/sys/kernel/tracing/events/%s/%s/format"
 FIELD = re.compile(r"\tfield:(.*?);\toffset:(\d+);\tsize:(\d+);\tsigned:(\d);")
 # names made up by the compiler
 UNIQUE = re.compile(r"(__UNIQUE_ID_\w+?_)\d+")
@@ -27,6 +27,17 @@ def read(name):
     """(system, name) -> the same"""
     texts = re.split(r"^system: ", open(name).read(), flags=re.M)[1:]
     return {re.match(r"(.*)\nname: (.*)\n", text).groups(): parse(text) for text in texts}
+
+
+def read_theirs(name, system):
+    """(system, name) -> the same, of one subsystem"""
+    texts, start = {}, "./%s/" % system
+    with open(name) as lines:
+        for line in lines:
+            if line.startswith(start):
+                path, _, text = line.partition("/format:")
+                texts.setdefault((system, path[len(start):]), []).append(text)
+    return {event: parse("".join(text)) for event, text in texts.items()}
 
 
 def same_print(kernel, ours):
@@ -69,16 +80,16 @@ def compare(kernel, ours, missing):
 
 
 def main():
-    ours, reduced = read(sys.argv[1]), {}
-    for line in open(sys.argv[2]):
+    system = sys.argv[4]
+    ours, theirs, reduced = read(sys.argv[1]), read_theirs(sys.argv[2], system), {}
+    for line in open(sys.argv[3]):
         words = line.split("#")[0].split()
         if words:
             reduced[words[0]] = set(words[1:])
     count = bad = other = 0
-    for event in sorted(e for e in ours if e[0] == sys.argv[3]):
-        try:
-            kernel = parse(open(EVENTS % event).read())
-        except FileNotFoundError:
+    for event in sorted(e for e in ours if e[0] == system):
+        kernel = theirs.get(event)
+        if not kernel:
             print("%s:%s: tracefs has no such event" % event)
             continue
         count += 1

@@ -3,24 +3,56 @@
 #
 # ktap.sh - KTAP output for tests in shell; sourced by them.
 #
-#   plan N
+#   own_folder                 makes a new folder the working directory; sets $tmp
+#   plan N [M]                 N results of check, refuse and skip, M of judge and skip -j
 #   check NAME COMMAND...      passes if COMMAND succeeds; its output is shown
 #   refuse NAME COMMAND...     passes if COMMAND fails (and is not killed)
-#   skip NAME REASON
-#   finish                     exits
+#   judge NAME COMMAND...      as check, where COMMAND needs no kernel, only the files in $tmp
+#   skip [-j] NAME REASON      -j: a result of judge is skipped
+#   finish                     exits; removes $tmp
+#   in_guest                   succeeds where the first half of the test runs
+#   leave FILE...              the second half needs these alone (default: all that is in $tmp)
 #
 # COMMAND's output is left in $output. With $TRACEBUF_RECORDINGS, a folder, recordings that it leaves
 # in the working directory are kept there.
+#
+# A test that calls judge has two halves. A guest is 10 to 20 times slower than the host, so
+# scripts/check runs the first half in the guest and the second on the host:
+#
+#   TRACEBUF_LEAVE=FOLDER      check, refuse and skip alone; finish copies the files of $tmp to FOLDER
+#   TRACEBUF_JUDGE=FOLDER      judge alone, on these files; own_folder goes to FOLDER
+#
+# Without either both halves run.
 
 ktap_count=0
 ktap_failed=0
+tmp=
+ktap_leave=.
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 
+leave()
+{
+	ktap_leave=$*
+}
+
+in_guest()
+{
+	[ -z "${TRACEBUF_JUDGE:-}" ]
+}
+
+own_folder()
+{
+	tmp=${TRACEBUF_JUDGE:-$(mktemp -d)} && cd "$tmp" || exit 1
+}
+
 plan()
 {
+	ktap_first=$1 ktap_second=${2:-0}
+	in_guest || ktap_first=0
+	[ -z "${TRACEBUF_LEAVE:-}" ] || ktap_second=0
 	echo "KTAP version 1"
-	echo "1..$1"
+	echo "1..$((ktap_first + ktap_second))"
 }
 
 ktap_result()
@@ -44,7 +76,7 @@ ktap_keep()
 	esac
 }
 
-check()
+ktap_run()
 {
 	ktap_name=$1
 	shift
@@ -54,8 +86,19 @@ check()
 	ktap_result $ktap_code "$ktap_name" "exit status $ktap_code: $*"
 }
 
+check()
+{
+	! in_guest || ktap_run "$@"
+}
+
+judge()
+{
+	[ -n "${TRACEBUF_LEAVE:-}" ] || ktap_run "$@"
+}
+
 refuse()
 {
+	in_guest || return 0
 	ktap_name=$1
 	shift
 	"$@" >"$output" 2>&1
@@ -67,12 +110,25 @@ refuse()
 
 skip()
 {
+	if [ "$1" = -j ]; then
+		shift
+		[ -z "${TRACEBUF_LEAVE:-}" ] || return 0
+	else
+		in_guest || return 0
+	fi
 	ktap_count=$((ktap_count + 1))
 	echo "ok $ktap_count $1 # SKIP $2"
 }
 
 finish()
 {
+	if [ -n "$tmp" ]; then
+		# shellcheck disable=SC2086
+		[ -z "${TRACEBUF_LEAVE:-}" ] || (cd "$tmp" && cp -r $ktap_leave "$TRACEBUF_LEAVE") ||
+			ktap_failed=1
+		cd /
+		! in_guest || rm -rf "$tmp"
+	fi
 	[ "$ktap_failed" = 0 ]
 	exit
 }

@@ -6,7 +6,8 @@
 #
 #   run.sh [-r] [-o DIR] [TEST...]
 #
-#   -r  keep the recordings that tests make, in DIR/recordings/TEST (recordings.h)
+#   -r  keep the recordings that tests make, in DIR/recordings/TEST (recordings.h); leave
+#       the second half of tests that have one to the host, in DIR/left/TEST (ktap.sh)
 #
 # Each test's output, KTAP, goes to DIR/TEST.ktap (default /out), with a line
 # "# exit N" at its end; what leaks.sh says, when the module is gone, to
@@ -67,6 +68,11 @@ run()
 		# any user may leave some
 		export TRACEBUF_RECORDINGS="$out/recordings/$name"
 		mkdir -p -m 1777 "$TRACEBUF_RECORDINGS"
+		unset TRACEBUF_LEAVE
+		if grep -qs '^[[:space:]]*judge ' "$here/$name.sh"; then
+			export TRACEBUF_LEAVE="$out/left/$name"
+			mkdir -p "$TRACEBUF_LEAVE"
+		fi
 	fi
 	"$@" >"$out/$name.ktap" 2>&1 </dev/null
 	code=$?

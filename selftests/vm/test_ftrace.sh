@@ -6,8 +6,10 @@
 #
 #	test_ftrace.sh [SYSTEM...]
 #
-# A test for each subsystem of $loads_of, which says what makes its events occur, and one, "others", for
-# all other subsystems of which there are events: they are recorded together, with all loads.
+# All subsystems are recorded at once, while all loads run; the host compares. With SYSTEM, or with
+# TRACEBUF_FULL=1 in the environment, each subsystem is recorded by itself as well and compared in
+# the guest: those of $loads_of, which says what makes their events occur, and "others", all other
+# subsystems at once.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -16,16 +18,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/ktap.sh"
 loads=${TRACEBUF_SELFTESTS:-${here%/selftests/vm}/build/selftests}/loads
 instance=/sys/kernel/tracing/instances/tracebuf
-tmp=$(mktemp -d) || exit 1
-cd "$tmp" || exit 1
-# is there room for other threads, or the scheduler, between ftrace's turn at a tracepoint and ours? (module/compat.h)
-preemptible=''
-! grep -q TB_HAVE_TRACEPOINT_PREEMPTIBLE "${here%/selftests/vm}/build/$(uname -r)/module/.main.o.cmd" ||
-	preemptible=preemptible
-# and with PREEMPT_RT an interrupt's end, not in it any more, wakes who does its softirqs
-case $(uname -v) in
-*PREEMPT_RT*) preemptible=preemptible ;;
-esac
+own_folder
 
 # subsystem, loads (selftests/vm/loads.c)
 loads_of='
@@ -67,13 +60,15 @@ oom		oom tasks
 compaction	compact
 module		modules
 '
-all_loads=$("$loads" list)
 
 # The loads of subsystem $1
 loads_for()
 {
 	found=$(echo "$loads_of" | awk -v wanted="$1" '$1 == wanted { $1 = ""; print }')
-	echo "${found:-$all_loads}"
+	[ -n "$found" ] || found=$("$loads" list)
+	# it asks for the scheduler at every page: two of three events would come from that
+	[ "$1" != all ] || found=$(echo "$found" | tr ' ' '\n' | grep -vx compact)
+	echo "$found"
 }
 
 # What is no subsystem of the table
@@ -108,13 +103,18 @@ both_have()
 	done
 }
 
-# record SYSTEM: into the files ours and ftrace.CPU
+# record SYSTEM, "others" or "all": into the files trace.tbuf and ftrace.CPU
 record()
 {
 	tracebuf stop >/dev/null 2>&1
 	clear_ftrace
-	# shellcheck disable=SC2046
-	both_have $([ "$1" = others ] && others || echo "$1") | sort -u >events || return
+	case $1 in
+	others) systems=$(others) ;;
+	all) systems=$(tracebuf list | sed 's/^..  *//; s/:.*//' | sort -u) ;;
+	*) systems=$1 ;;
+	esac
+	# shellcheck disable=SC2086
+	both_have $systems | sort -u >events || return
 	while read -r event; do
 		set_ftrace 1 "events/$event/enable" || return
 	done <events
@@ -128,10 +128,6 @@ record()
 	set_ftrace 0 tracing_on
 	tracebuf save --stop -o trace.tbuf >saved 2>&1 || { cat saved; return 1; }
 	set_ftrace 0 events/enable
-	tracebuf print -k /proc/kallsyms trace.tbuf >ours || return
-	# whose print formats cannot be used: their texts are others
-	tracebuf print -v trace.tbuf 2>notes >/dev/null || return
-	sed -n 's/^tracebuf: \(.*\) is shown by its fields.*/\1/p' notes | sort -u | cat reduced - >by_name
 	for cpu in $cpus; do
 		cat "$instance/per_cpu/cpu$cpu/trace" >ftrace."$cpu" || return
 		if ! grep -q '^overrun: 0$' "$instance/per_cpu/cpu$cpu/stats"; then
@@ -141,11 +137,16 @@ record()
 	done
 }
 
+# compare SYMBOLS: what was recorded, with the kernel's symbols from that file
 compare()
 {
-	# shellcheck disable=SC2086
-	record "$1" && python3 -IS "$here/ftrace_compare.py" "$(echo $cpus)" ftrace ours by_name \
-		$preemptible
+	tracebuf print -k "$1" trace.tbuf >ours || return
+	# events whose print formats cannot be used: their texts differ
+	tracebuf print -v trace.tbuf 2>notes >/dev/null || return
+	sed -n 's/^tracebuf: \(.*\) is shown by its fields.*/\1/p' notes | sort -u | cat reduced - >by_name
+	# shellcheck disable=SC2086,SC2046
+	python3 -IS "$here/ftrace_compare.py" "$(echo $(cat cpus))" ftrace ours by_name \
+		$(cat preemptible)
 }
 
 # Did any event of subsystem $1 occur?
@@ -160,7 +161,7 @@ one()
 		skip "$1" "tracefs has no such subsystem"
 		return
 	fi
-	compare "$1" >said 2>&1
+	{ record "$1" && compare /proc/kallsyms; } >said 2>&1
 	code=$?
 	if [ $code = 0 ] && ! occurred "$1"; then
 		skip "$1" "none of its events occurred"
@@ -170,33 +171,69 @@ one()
 	[ $code != 0 ] || sed 's/^/# /' said
 }
 
+# Everything that is the same for all recordings
+begin()
 {
-	cat "$here/reduced_events.txt"
-	# with their arguments only
-	sed -n 's/^+\t//p' "${here%/selftests/vm}/build/$(uname -r)/coverage.txt"
-} >reduced
-insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
-mkdir "$instance" || exit 1
-set_ftrace mono trace_clock
-set_ftrace 32768 buffer_size_kb
-cpus=$(seq 0 $(($(nproc) - 1)))
-ip link set lo up
-# a file system of its own, where there is ext4 for one
-work=$tmp/work
-mkdir "$work"
-truncate -s 64M disk && mkfs.ext4 -q disk && modprobe -a loop ext4 && mount -o loop disk "$work"
+	{
+		cat "$here/reduced_events.txt"
+		# with their arguments only
+		sed -n 's/^+\t//p' "${here%/selftests/vm}/build/$(uname -r)/coverage.txt"
+	} >reduced
+	# Can other threads, or the scheduler, run between ftrace's turn at a tracepoint and ours
+	# (module/compat.h)? With PREEMPT_RT the end of an interrupt, which is no longer in it, wakes
+	# the thread of its softirqs.
+	: >preemptible
+	! grep -q TB_HAVE_TRACEPOINT_PREEMPTIBLE \
+		"${here%/selftests/vm}/build/$(uname -r)/module/.main.o.cmd" ||
+		echo preemptible >preemptible
+	case $(uname -v) in
+	*PREEMPT_RT*) echo preemptible >preemptible ;;
+	esac
+	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
+	mkdir "$instance" || exit 1
+	set_ftrace mono trace_clock
+	set_ftrace 32768 buffer_size_kb
+	seq 0 $(($(nproc) - 1)) >cpus
+	cpus=$(cat cpus)
+	ip link set lo up
+	# a file system of its own, where there is ext4 for one
+	disk=$(mktemp) && work=$(mktemp -d) && truncate -s 64M "$disk" && mkfs.ext4 -q "$disk" &&
+		modprobe -a loop ext4 && mount -o loop "$disk" "$work"
+}
 
-# shellcheck disable=SC2046
-[ $# -gt 0 ] ||
-	set -- $(echo "$loads_of" | awk 'NF { print $1 }') others
-plan $#
-for system; do
-	one "$system"
-done
+end()
+{
+	rmdir "$instance"
+	rmmod tracebuf_events tracebuf
+	umount "$work" 2>/dev/null
+	rm -rf "$work" "$disk"
+}
 
-rmdir "$instance"
-rmmod tracebuf_events tracebuf
-cd /
-umount "$work" 2>/dev/null
-rm -rf "$tmp"
+all_at_once()
+{
+	record all && cat /proc/kallsyms >symbols
+}
+
+! in_guest || begin
+if [ $# = 0 ]; then
+	if [ -n "${TRACEBUF_FULL:-}" ]; then
+		# shellcheck disable=SC2046
+		set -- $(echo "$loads_of" | awk 'NF { print $1 }') others
+	fi
+	plan $(($# + 1)) 1
+	check "record all subsystems at once" all_at_once
+	leave trace.tbuf ftrace.* symbols reduced cpus preemptible
+	judge "all subsystems at once" compare symbols
+	[ -n "${TRACEBUF_LEAVE:-}" ] || sed 's/^/# /' "$output"
+else
+	plan $#
+fi
+if in_guest; then
+	# what the host compares must stay
+	[ -z "${TRACEBUF_LEAVE:-}" ] || [ $# = 0 ] || { mkdir each && cp reduced cpus preemptible each && cd each; }
+	for system; do
+		one "$system"
+	done
+	cd "$tmp" && rm -rf each && end
+fi
 finish

@@ -4,7 +4,7 @@
  * others: what is old in its ring is overwritten, and told, so that the state may be
  * renewed and the recording goes on; unless it has to stay.
  *
- * TRACEBUF_FULL=1 in the environment: ten times as many threads.
+ * TRACEBUF_FULL=1 in the environment: forty times as many threads.
  */
 #include "forking.h"
 #include "tbtest.h"
@@ -23,7 +23,7 @@ DEVICE_FIXTURE(idle)
 
 static uint32_t forks(void)
 {
-	return getenv("TRACEBUF_FULL") ? 200000 : 20000;
+	return getenv("TRACEBUF_FULL") ? 200000 : 5000;
 }
 
 static int record(int fd, uint32_t mode, uint32_t policy)
@@ -40,6 +40,12 @@ static int record(int fd, uint32_t mode, uint32_t policy)
 	if (ioctl(fd, TB_IOC_CONFIGURE, &c))
 		return -errno;
 	return tb_enable(fd, FIRE_EVENT) == 1 ? tb_start(fd, 0) : -ENOENT;
+}
+
+/* In each round: enough for the state to be renewed several times. */
+static uint32_t forks_of_round(void)
+{
+	return getenv("TRACEBUF_FULL") ? 100000 : 10000;
 }
 
 /* Something old in the ring of CPU 1. */
@@ -84,7 +90,7 @@ static void goes_on(struct __test_metadata *_metadata, FIXTURE_DATA(idle) *self,
 		ASSERT_TRUE(fire_old(round * OLD));
 		if (offline)
 			ASSERT_TRUE(set_online(1, false));
-		ASSERT_TRUE(fork_and_fire(forks() / 2));
+		ASSERT_TRUE(fork_and_fire(forks_of_round()));
 		if (offline)
 			ASSERT_TRUE(set_online(1, true));
 		ASSERT_EQ(0, tb_query(self->fd, &q));

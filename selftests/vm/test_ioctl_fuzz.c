@@ -383,7 +383,7 @@ FIXTURE_TEARDOWN(fuzz)
 
 TEST_DEV(fuzz, calls)
 {
-	uint32_t calls = number_of("TRACEBUF_CALLS", getenv("TRACEBUF_FULL") ? 100000 : 5000);
+	uint32_t calls = number_of("TRACEBUF_CALLS", getenv("TRACEBUF_FULL") ? 100000 : 3400);
 	uint64_t seconds = number_of("TRACEBUF_FUZZ_SECONDS", 1000000);
 	uint64_t seed = number_of("TRACEBUF_SEED", 1), done = 0, good = 0;
 	static struct fuzzer fuzzers[THREADS];

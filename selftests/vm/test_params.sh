@@ -77,30 +77,21 @@ blocks()
 	[ "$(head -c 4 "$1")" = TBUF ] && [ $(($(stat -c %s "$1") % 16384)) = 0 ]
 }
 
-kinds()
-{
-	# byte 5 of each block of 16 KiB
-	for i in $(seq 0 $(($(stat -c %s "$1") / 16384 - 1))); do
-		dd if="$1" bs=1 skip=$((i * 16384 + 5)) count=1 status=none
-	done | od -An -v -tu1 | tr -s ' \n' '\n' | sort | uniq -c | tr -s ' \n' ' '
-}
-
 insmod_and_cat()
 {
 	load events=sched,irq || return
-	timeout 60 dd if=$dev of="$tmp/trace" bs=1M count=4 iflag=fullblock 2>/dev/null &
+	timeout 300 dd if=$dev of="$tmp/trace" bs=1M count=4 iflag=fullblock 2>/dev/null &
 	pid=$!
-	# work until it has its 4 MiB, or a second round of rolling blocks
+	# work until it has several rolling blocks
 	i=0
 	while kill -0 $pid 2>/dev/null && [ $i -lt 3000 ]; do
 		/bin/true
 		i=$((i + 1))
-		[ "$(stat -c %s "$tmp/trace" 2>/dev/null || echo 0)" -lt 2000000 ] || break
+		[ "$(stat -c %s "$tmp/trace" 2>/dev/null || echo 0)" -lt 600000 ] || break
 	done
 	kill $pid 2>/dev/null
 	wait $pid
 	unload || return
-	kinds "$tmp/trace"
 	blocks "$tmp/trace" && [ "$(stat -c %s "$tmp/trace")" -gt 500000 ]
 }
 
@@ -119,10 +110,10 @@ insmod_and_head()
 
 no_state()
 {
-	load events=irq state=0 || return
+	load events=irq state=0 flush_ms=50 || return
 	head -c 16384 $dev >"$tmp/without" || return
 	unload || return
-	load events=irq state=1 || return
+	load events=irq state=1 flush_ms=50 || return
 	head -c 16384 $dev >"$tmp/with" || return
 	unload || return
 	# all threads there are; without: only those that came by
@@ -162,7 +153,7 @@ unload_while_recording()
 
 again_and_again()
 {
-	for i in $(seq 10); do
+	for i in $(seq 4); do
 		load events=sched,irq,raw_syscalls elements=64 buffers=$((i + 1)) || return
 		cat /proc/self/stat >/dev/null
 		unload || return

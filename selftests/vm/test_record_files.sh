@@ -15,6 +15,9 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 work=${TRACEBUF_SELFTESTS:-${here%/selftests/vm}/build/selftests}/workload
 # more than a workload writes: nothing is lost, however late the recorder is
 much="-b 2048 -B 256"
+# of the workload, for files of a few blocks
+events=1000
+[ -z "${TRACEBUF_FULL:-}" ] || events=3000
 tmp=$(mktemp -d)
 mkdir "$tmp/mem" && mount -t tmpfs none "$tmp/mem" || exit 1
 cd "$tmp/mem" || exit 1
@@ -54,22 +57,22 @@ count()
 
 by_size()
 {
-	status 0 tracebuf record -v --rotate 64K -o s.tbuf -e signal,raw_syscalls $much \
-		--flush-ms 10 -- "$work" 3000 || return
+	status 0 tracebuf record -v --rotate 32K -o s.tbuf -e signal,raw_syscalls $much \
+		--flush-ms 10 -- "$work" $events || return
 	ls -l
 	[ -e s-0004.tbuf ] && [ ! -e s.tbuf ] || return
-	each s-*.tbuf && numbered 3000 s-*.tbuf || return
+	each s-*.tbuf && numbered $events s-*.tbuf || return
 	# its size, but for a block of each CPU and what the durable buffer needs; the last one has what
 	# was recorded while the rings were emptied for the last time, too
 	files=$(ls s-*.tbuf)
 	for f in $(echo "$files" | sed '$d'); do
-		[ "$(stat -c %s $f)" -le $((64 * 1024 + 512 * 1024)) ] || { ls -l; return 1; }
+		[ "$(stat -c %s $f)" -le $((32 * 1024 + 512 * 1024)) ] || { ls -l; return 1; }
 	done
 }
 
 put_together()
 {
-	cat s-*.tbuf >all.tbuf && each all.tbuf && lines 0 'another file' said && numbered 3000 all.tbuf
+	cat s-*.tbuf >all.tbuf && each all.tbuf && lines 0 'another file' said && numbered $events all.tbuf
 }
 
 sum_of_books()
@@ -78,7 +81,7 @@ sum_of_books()
 		tracebuf verify $f | awk -v f=$f '$1 ~ /^[0-9]+$/ && NF > 6 { n += $3; a += $6 } END { print f, n, a }'
 	done >sums
 	cat sums
-	awk '$1 == "all.tbuf" { exit !(n == $2 && a == $3 && n > 3000) } { n += $2; a += $3 }' sums
+	awk -v least=$events '$1 == "all.tbuf" { exit !(n == $2 && a == $3 && n > least) } { n += $2; a += $3 }' sums
 }
 
 part_missing()
@@ -202,9 +205,9 @@ mount_ext4()
 
 past_the_cache()
 {
-	status 0 tracebuf record -v -o disk/d.tbuf -e signal,raw_syscalls $much -- "$work" 3000 || return
+	status 0 tracebuf record -v -o disk/d.tbuf -e signal,raw_syscalls $much -- "$work" $events || return
 	says "disk/d.tbuf: io_uring, O_DIRECT, multiples of [0-9]* bytes" || return
-	each disk/d.tbuf && numbered 3000 disk/d.tbuf || return
+	each disk/d.tbuf && numbered $events disk/d.tbuf || return
 	# nothing is left allocated behind the end
 	[ "$(($(stat -c '%b * %B' disk/d.tbuf)))" -le $(($(stat -c %s disk/d.tbuf) + 8192)) ] || stat disk/d.tbuf
 }
@@ -215,12 +218,12 @@ not_in_the_cache()
 	command -v fincore >/dev/null || { echo "no fincore"; return 1; }
 	tracebuf record -q -o disk/c.tbuf -e signal,raw_syscalls $much &
 	pid=$!
-	until_it running && "$work" 3000 && until_it test -s disk/c.tbuf
+	until_it running && "$work" $events && until_it test -s disk/c.tbuf
 	pages=$(fincore -nb -o RES disk/c.tbuf)
 	kill $pid
 	wait $pid
 	echo "$pages bytes in the cache"
-	[ "$pages" -eq 0 ] && each disk/c.tbuf && numbered 3000 disk/c.tbuf
+	[ "$pages" -eq 0 ] && each disk/c.tbuf && numbered $events disk/c.tbuf
 }
 
 buffered()
@@ -249,16 +252,16 @@ small_blocks()
 
 rotated_past_the_cache()
 {
-	status 0 tracebuf record -v --rotate 64K -o disk/r.tbuf -e signal,raw_syscalls $much \
-		--flush-ms 10 -- "$work" 3000 && says "r-0002.tbuf: io_uring, O_DIRECT" || return
-	each disk/r-*.tbuf && numbered 3000 disk/r-*.tbuf
+	status 0 tracebuf record -v --rotate 32K -o disk/r.tbuf -e signal,raw_syscalls $much \
+		--flush-ms 10 -- "$work" $events && says "r-0002.tbuf: io_uring, O_DIRECT" || return
+	each disk/r-*.tbuf && numbered $events disk/r-*.tbuf
 }
 
 with_stacks()
 {
-	status 0 tracebuf record -v --rotate 64K -o disk/k.tbuf -e signal:stack $much --flush-ms 10 \
-		-- "$work" 1000 && says "k-0002.tbuf: .*O_DIRECT" || return
-	each disk/k-*.tbuf && numbered 1000 disk/k-*.tbuf || return
+	status 0 tracebuf record -v --rotate 32K -o disk/k.tbuf -e signal:stack $much --flush-ms 10 \
+		-- "$work" 300 && says "k-0002.tbuf: .*O_DIRECT" || return
+	each disk/k-*.tbuf && numbered 300 disk/k-*.tbuf || return
 	# each has the names of its own
 	for f in disk/k-*.tbuf; do
 		status 0 tracebuf print $f
@@ -269,11 +272,11 @@ with_stacks()
 without_io_uring()
 {
 	sysctl -q kernel.io_uring_disabled=2 || return
-	status 0 tracebuf record -v -o disk/p.tbuf -e signal,raw_syscalls $much -- "$work" 5000 &&
+	status 0 tracebuf record -v -o disk/p.tbuf -e signal,raw_syscalls $much -- "$work" $events &&
 		says "pwritev() (no io_uring: .*), O_DIRECT"
 	code=$?
 	sysctl -q kernel.io_uring_disabled=0
-	[ $code = 0 ] && each disk/p.tbuf && numbered 5000 disk/p.tbuf
+	[ $code = 0 ] && each disk/p.tbuf && numbered $events disk/p.tbuf
 }
 
 full_disk()
@@ -281,7 +284,7 @@ full_disk()
 	head -c "$(df --output=avail -B1 disk | tail -n 1)" /dev/zero >disk/fill 2>/dev/null
 	truncate -s -300K disk/fill
 	sync
-	status 1 tracebuf record -v -o disk/f.tbuf -e all $much -- "$work" 3000 && says "no space" && says "could not be written" &&
+	status 1 tracebuf record -v -o disk/f.tbuf -e all $much -- "$work" $events && says "no space" && says "could not be written" &&
 		status 0 tracebuf verify disk/f.tbuf && status 0 tracebuf print disk/f.tbuf && [ -s said ]
 	code=$?
 	df disk
@@ -293,7 +296,7 @@ killed()
 {
 	tracebuf record -q -o disk/x.tbuf -e signal,raw_syscalls $much &
 	pid=$!
-	until_it running && "$work" 3000 && until_it test -s disk/x.tbuf
+	until_it running && "$work" $events && until_it test -s disk/x.tbuf
 	kill -KILL $pid
 	wait $pid
 	# its pages may be on their way to the disk for a moment
@@ -338,9 +341,9 @@ compressed_pipe()
 compressed_files()
 {
 	status 0 tracebuf record -q --compress zstd:1 --threads 2 --rotate 16K -o zr.tbuf -e signal,raw_syscalls \
-		$much --flush-ms 10 -- "$work" 3000 || return
-	[ -e zr-0003.tbuf ] && each zr-*.tbuf && numbered 3000 zr-*.tbuf || return
-	cat zr-*.tbuf >all.tbuf && each all.tbuf && numbered 3000 all.tbuf
+		$much --flush-ms 10 -- "$work" $events || return
+	[ -e zr-0003.tbuf ] && each zr-*.tbuf && numbered $events zr-*.tbuf || return
+	cat zr-*.tbuf >all.tbuf && each all.tbuf && numbered $events all.tbuf
 }
 
 compressed_full()
@@ -397,7 +400,7 @@ notify()
 import os, socket, subprocess, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 s.bind("notify")
-s.settimeout(60)
+s.settimeout(300)
 p = subprocess.Popen(sys.argv[1:], env=dict(os.environ, NOTIFY_SOCKET=os.path.abspath("notify")))
 got = s.recv(1000).decode()
 print(got)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """affected.py - which tests a change can affect, by the files that it touches.
 
-A choice for the time while one works: what it leaves out a whole run finds. What several rows name is
-run once; a file that no row names makes everything run.
+--changed runs these alone, and the default run adds those that are otherwise for --full. What
+several rows name is run once. The suite docs wants a row for each file of the tree.
 """
 import fnmatch
 import os
@@ -15,8 +15,9 @@ MODULE = ["test_read", "test_loss", "test_modes", "test_mmap", "checkpatch"]
 TABLE = (
     ("*.md", ["docs"]),
     ("docs/*", ["docs", "unit library"]),
-    ("module/ring*", MODULE + ["unit ring*", "test_context"]),
-    ("module/filter*", MODULE + ["unit filter", "test_rule_ioctl", "test_rule_random"]),
+    ("module/ring*", MODULE + ["unit ring*", "test_context", "bench"]),
+    ("module/filter*", MODULE + ["unit filter", "unit mutants", "test_rule_ioctl",
+                                 "test_rule_random"]),
     ("module/rule*", MODULE + ["test_rules", "test_rule_ioctl"]),
     ("module/stage*", MODULE + ["test_rules", "test_rule_ioctl"]),
     ("module/pids*", MODULE + ["test_rules", "test_follow"]),
@@ -36,15 +37,19 @@ TABLE = (
     ("module/memory*", MODULE + ["test_mapping", "test_header", "test_secrets"]),
     ("module/buffer*", MODULE + ["test_mapping", "test_secrets"]),
     ("module/region*", MODULE + ["test_mapping", "reboots", "* region"]),
-    ("module/clock*", MODULE + ["test_suspend*", "suspend*", "* erratum"]),
-    ("module/sleep*", MODULE + ["test_suspend*", "suspend*"]),
+    ("module/clock*", MODULE + ["test_suspend*", "suspend *", "* erratum"]),
+    ("module/sleep*", MODULE + ["test_suspend*", "suspend *"]),
+    ("module/counters*", MODULE + ["test_rules"]),
+    ("module/stack*", MODULE + ["test_rules"]),
     ("module/previous*", MODULE + ["reboots"]),
-    ("module/last*", MODULE + ["panics*"]),
-    ("module/walk*", MODULE + ["panics*", "reboots"]),
+    ("module/last*", MODULE + ["panics *"]),
+    ("module/walk*", MODULE + ["panics *", "reboots", "crashes *"]),
     ("module/source*", MODULE + ["test_api", "test_driver"]),
     ("module/handler*", MODULE + ["test_api", "test_driver"]),
     ("module/api*", MODULE + ["test_api", "test_driver"]),
-    ("module/capture/*", MODULE + ["test_events", "test_formats", "test_system"]),
+    ("module/capture/fast.c", MODULE + ["test_events", "test_formats", "bench"]),
+    ("module/capture/*", MODULE + ["test_events", "test_formats", "test_ftrace", "test_system",
+                                   "headers"]),
     ("module/main.c", MODULE + ["test_params"]),
     ("module/*", MODULE + ["test_provider", "test_select", "test_snapshot", "test_hotplug"]),
     ("uapi/*", MODULE + ["unit library", "test_ioctl", "test_producer"]),
@@ -52,31 +57,67 @@ TABLE = (
     ("samples/user/*", ["samples", "test_user"]),
     ("samples/read/*", ["samples", "unit library"]),
     ("samples/*", ["test_driver", "checkpatch"]),
+    ("userspace/lib/write/*", ["unit library", "unit mutants", "test_user"]),
     ("userspace/lib/*", ["unit library", "unit formats"]),
+    ("userspace/tool/recover/*", ["unit library", "crashes *", "reboots"]),
+    ("userspace/tool/record/*", ["unit library", "test_tool", "test_record_files",
+                                 "test_record_readers", "test_faults"]),
     ("userspace/analysis/*", ["unit report", "unit page"]),
     ("userspace/tool/report/page/*", ["unit page"]),
-    ("userspace/tool/export/perfetto/*", ["unit formats"]),
+    ("userspace/tool/export/perfetto/*", ["unit formats", "test_perfetto"]),
     ("userspace/plugins/*", ["unit library", "test_babeltrace"]),
     ("userspace/tool/export/*", ["unit formats"]),
     ("userspace/tool/query/*", ["unit query"]),
     ("userspace/tool/report/*", ["unit report", "unit page"]),
-    ("userspace/tool/top/*", ["unit library", "test_top"]),
+    ("userspace/tool/top/*", ["unit library", "unit top", "test_top"]),
+    ("userspace/tool/cmd/top.c", ["unit library", "unit top", "test_top"]),
     ("userspace/tool/*", ["unit library", "unit formats", "test_tool"]),
     ("userspace/*", ["unit library"]),
     ("selftests/unit/*ring*", ["unit ring*"]),
-    ("selftests/unit/*filter*", ["unit filter", "unit library"]),
+    ("selftests/unit/*filter*", ["unit filter", "unit library", "unit mutants"]),
+    ("selftests/unit/*writers*", ["unit library", "unit mutants"]),
     ("selftests/unit/test_docs.py", ["docs"]),
+    ("selftests/unit/*mutants*", ["unit mutants", "unit ring mutants"]),
+    ("selftests/unit/*top*", ["unit top", "unit library"]),
+    ("selftests/unit/test_page*", ["unit page"]),
+    ("selftests/unit/page_trace.c", ["unit page"]),
     ("selftests/unit/*", ["unit library", "unit formats", "unit report", "unit query", "unit page"]),
     ("selftests/golden/*", ["unit formats", "unit report", "unit query"]),
     ("selftests/torture/*", ["torture"]),
-    ("selftests/recover/*", ["crashes*", "reboots", "panics*", "kdump*", "suspend*"]),
+    ("selftests/recover/reboot*", ["reboots"]),
+    ("selftests/recover/panic*", ["panics *"]),
+    ("selftests/recover/k*", ["kdump *"]),
+    ("selftests/recover/suspend*", ["suspend *"]),
+    ("selftests/recover/*", ["crashes *"]),
+    ("selftests/vm/ftrace*", ["test_ftrace", "test_formats"]),
+    ("selftests/vm/loads.c", ["test_ftrace", "test_modules"]),
+    ("selftests/vm/lockdown.sh", ["* lockdown"]),
+    ("selftests/vm/region.sh", ["* region"]),
+    ("selftests/vm/numa.sh", ["* numa"]),
+    ("selftests/vm/erratum.sh", ["* erratum"]),
+    ("selftests/vm/*", MODULE + ["test_tool"]),
     ("selftests/bench/*", ["bench"]),
+    ("selftests/build/*", ["headers"]),
+    ("selftests/fuzz/*", ["unit library"]),
+    ("selftests/package/*", ["packages"]),
     ("selftests/times.tsv", []),
     ("scripts/bench", ["bench"]),
+    ("scripts/build-module", MODULE + ["headers"]),
+    ("scripts/lib/units-*", MODULE + ["headers"]),
+    ("scripts/lib/*guest*", MODULE),
+    ("scripts/lib/vm*", MODULE),
+    ("scripts/vm", MODULE),
     ("scripts/man", ["unit library"]),
     ("scripts/completions", ["unit library"]),
+    ("scripts/package", ["packages"]),
     ("scripts/*", ["docs"]),
-    (".ci/*", []),
+    ("Kbuild", MODULE + ["headers"]),
+    ("Makefile", MODULE + ["headers"]),
+    ("debian/*", ["packages"]),
+    ("packaging/*", ["packages"]),
+    ("dkms.conf", ["packages"]),
+    ("LICENSES/*", []),
+    (".*", []),
 )
 
 
@@ -96,17 +137,22 @@ def changed_files(tree, revision):
     return [file for file in files if file]
 
 
+def tests_of(file):
+    """Names of the tests that a file belongs to; None if no row has it."""
+    if fnmatch.fnmatch(file, "selftests/vm/test_*"):
+        return [os.path.splitext(os.path.basename(file))[0]]
+    for pattern, tests in TABLE:
+        if fnmatch.fnmatch(file, pattern):
+            return tests
+    return None
+
+
 def names(tree, revision):
     """Names of the tests that the changes since a revision can affect; None: all of them."""
     wanted = []
     for file in changed_files(tree, revision):
-        if fnmatch.fnmatch(file, "selftests/vm/test_*"):
-            wanted.append(os.path.splitext(os.path.basename(file))[0])
-            continue
-        for pattern, tests in TABLE:
-            if fnmatch.fnmatch(file, pattern):
-                wanted += tests
-                break
-        else:
+        tests = tests_of(file)
+        if tests is None:
             return None
+        wanted += tests
     return list(dict.fromkeys(wanted))

@@ -4,12 +4,15 @@
 The length of a job is in selftests/times.tsv, from a whole run on two cores; it only decides about the
 order, and about which tests share a guest.
 """
+import fnmatch
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 
+import affected
 from pool import Job
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
@@ -19,11 +22,21 @@ STOCK = ["6.1", "6.12"]
 MORE = ["6.12-rt", "6.12-kasan", "6.12-kcsan"]      # what --full adds
 DEBIAN = ["6.1", "6.12", "6.12-cloud", "6.12-rt", "newest", "6.12-arm64"]
 
-# Answers from recordings, commands, what the docs say, faults of disks: they differ little between
-# kernels.
-ONE_KERNEL = ["test_babeltrace", "test_docs", "test_faults", "test_params", "test_perfetto",
-              "test_query", "test_record_files", "test_record_readers", "test_report",
-              "test_rule_random", "test_rules", "test_tool", "test_top"]
+# Two tiers. The default run leaves the jobs of these names to --full: they take long, or need
+# machines made for them. A change that one of them belongs to (affected.py) brings it back.
+FULL = ["bench", "crashes *", "headers", "kdump *", "panics *", "reboots", "suspend *", "unit mutants",
+        "unit page",
+        "* icount", "* isolated", "* lockdown", "* numa", "* poison", "* region",
+        "test_babeltrace", "test_docs", "test_faults", "test_follow", "test_record_readers",
+        "test_sizes", "test_suspend", "test_suspend_jump", "test_top"]
+# On the older kernel the default run has these alone: what is built on the kernel's interfaces.
+SHORT_KERNEL = "6.1"
+SHORT = ["test_context", "test_control", "test_copies", "test_events", "test_fifo", "test_header",
+         "test_hotplug", "test_ioctl", "test_join", "test_loss", "test_mapping", "test_mmap",
+         "test_modes", "test_poll", "test_producer", "test_producer_chunks", "test_provider",
+         "test_read", "test_rule_ioctl", "test_select", "test_snapshot", "test_system"]
+ADDED_SECONDS = 300     # of one processor: what a change may bring back to the default run
+
 GUEST_SECONDS = 60      # tests shorter than that share a guest
 UNKNOWN_SECONDS = 20    # of a test that nobody has measured
 BOOT_SECONDS = 6
@@ -46,18 +59,45 @@ def looks_for_errors(kernel):
     return kernel.endswith(("-kasan", "-kcsan"))
 
 
-class Jobs:
-    """Makes the jobs. What all of them share is in the run: see scripts/check."""
+def matches(name, patterns):
+    return any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
 
-    def __init__(self, run):
+
+class Jobs:
+    """Makes the jobs. What all of them share is in the run: see scripts/check.
+
+    @added: patterns of tests that the default run has even if they are in the other tier.
+    @only: patterns of the tests in guests that are wanted; None: all.
+    """
+
+    def __init__(self, run, kernels, added=(), only=None):
         self.run = run
+        self.only = only
+        self.short = len(kernels) > 1       # are tests left out on the older kernel?
+        self.added = added
+        self.room = ADDED_SECONDS
+        self.no_room = []       # what was to be added to the default run, and does not fit in
         self.list = []
         self.cores = os.cpu_count() or 1
 
+    def is_full(self, name, seconds):
+        """Is a job or a test in the tier of --full alone?"""
+        if not matches(name, FULL):
+            return False
+        if self.short and SHORT_KERNEL in name.split() or not matches(name, self.added):
+            return True
+        if seconds > self.room:
+            self.no_room.append(name)
+            return True
+        self.room -= seconds
+        return False
+
     # ---- kinds of jobs --------------------------------------------------
 
-    def add(self, name, function, needs=(), seconds=30):
-        self.list.append(Job(name, function, needs, self.run.times.get(name, seconds)))
+    def add(self, name, function, needs=(), seconds=30, full=None):
+        seconds = self.run.times.get(name, seconds)
+        self.list.append(Job(name, function, needs, seconds))
+        self.list[-1].full = self.is_full(name, seconds) if full is None else full
         return self.list[-1]
 
     def build(self, name, suite, command, needs=(), seconds=60, env=None):
@@ -72,7 +112,7 @@ class Jobs:
                 bad = lines[-40:] + ["exit status %d" % code]
             self.run.tell(name, suite, [(name, bad)])
             return code == 0
-        self.add(name, run, needs, seconds)
+        self.add(name, run, needs, seconds).is_build = True
 
     def exports(self, name, suite, folder):
         """Export the recordings of tests, FOLDER/recordings/TEST/*.tbuf, and judge them; those that
@@ -82,6 +122,25 @@ class Jobs:
         code = self.run.call(["selftests/unit/recordings_check.py", "build/user/tracebuf", kept],
                              file)
         self.run.results.count(name, suite + ": exports of recordings", file, code, kept)
+
+    def judge(self, name, label, kernel, test, folder):
+        """Run the second half of a test, on the files that the first has left (ktap.sh)."""
+        source = "selftests/vm/%s.sh" % test
+        if not os.path.exists(source) or not re.search(r"^\s*judge ", open(source).read(), re.M):
+            return
+        left = os.path.join(folder, "left", test)
+        os.makedirs(left, exist_ok=True)
+        user = os.path.abspath("build/user")
+        file = os.path.join(folder, test + "-judged.ktap")
+        code = self.run.call(["sh", os.path.abspath(source)], file, {
+            "TRACEBUF_JUDGE": os.path.abspath(left), "TRACEBUF_USER": user,
+            "TRACEBUF_SELFTESTS": os.path.abspath("build/selftests"),
+            "TRACEBUF_RELEASE": self.run.release(kernel),
+            "PATH": user + ":" + os.environ["PATH"]})
+        suite = self.run.results.count(
+            name, "%s: %s, on the host" % (label, re.sub("^test_", "", test)), file, code, left)
+        if not suite.failed:
+            shutil.rmtree(left)
 
     def ktap(self, name, suite, command, needs=(), seconds=60, env=None, evidence=None,
              recordings=False):
@@ -106,7 +165,7 @@ class Jobs:
         self.add(name, run, needs, seconds)
 
     def guest(self, name, kernel, tests, options=(), env=(), deadline=900, needs=(), seconds=60,
-              leaks=True, label=None):
+              leaks=True, label=None, full=None):
         """A guest that runs selftests/vm/run.sh TEST...: a suite for each test."""
         folder = self.run.path(name)
         label = label or kernel
@@ -120,6 +179,7 @@ class Jobs:
             for test in tests:
                 self.run.results.count(name, "%s: %s" % (label, re.sub("^test_", "", test)),
                                        os.path.join(folder, test + ".ktap"))
+                self.judge(name, label, kernel, test, folder)
             self.exports(name, name, folder)
             bad = []
             # 1: tests failed, and are counted already
@@ -133,7 +193,7 @@ class Jobs:
                 self.run.leaks.setdefault(label, []).append(os.path.join(folder, "leaks.ktap"))
             return True
         # by any of these names one may ask for it
-        self.add(name, run, needs, seconds).tests = [name, *tests]
+        self.add(name, run, needs, seconds, full).tests = [name, *tests]
 
     # ---- what there is ---------------------------------------------------
 
@@ -166,7 +226,7 @@ class Jobs:
         run, jobs = self.run, "-j%d" % self.cores
         self.build("unit tests", "tools", ["make", "-C", "userspace", "tests", jobs], ["tools"],
                    120, run.ccache)
-        for part in "library", "formats", "report", "query", "page":
+        for part in "library", "formats", "report", "query", "top", "page":
             self.ktap("unit " + part, "unit: " + part,
                       ["make", "-s", "-C", "userspace", "test-" + part], ["unit tests"], 100)
         anew = {"TRACEBUF_ANEW": "1"} if full else {}
@@ -179,6 +239,9 @@ class Jobs:
         self.ktap("unit filter", "unit: filters",
                   ["make", "-s", "-f", "selftests/unit/filter.mk", "check-filter",
                    "FILTER_RUNS=" + ("20000000" if full else "")], seconds=60)
+        self.ktap("unit mutants", "unit: mutants of filters and writers",
+                  ["make", "-s", "-f", "selftests/unit/filter.mk", "check-mutants"],
+                  ["unit tests"], 130, env=anew)
         self.ktap("docs", "docs", ["selftests/unit/test_docs.py"], seconds=5)
         if "6.12" in kernels:
             self.ktap("bench", "benchmarks", ["scripts/bench", "--check"],
@@ -193,6 +256,26 @@ class Jobs:
             self.ktap("headers", "headers of tracepoints", ["selftests/build/test_headers.sh"],
                       ["module for 6.12"], 60)
         self.add("checkpatch", lambda: self.checkpatch(full), (), 30)
+        self.add("tables", self.tables, (), 1)
+
+    def tables(self):
+        """Each file has a row in affected.py, and each pattern of a tier or a row names a test."""
+        # without a repository there are no files to look for
+        files = subprocess.run(["git", "ls-files"], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, check=False)
+        names = [job.name for job in self.list] + glob.glob("test_*.*", root_dir="selftests/vm")
+        names = {re.sub(r"\.(c|sh)$", "", name) for name in names}
+        # those only some runs have
+        names |= {"6.12-arm64 erratum", "packages"}
+        patterns = FULL + SHORT + [name for _, tests in affected.TABLE for name in tests]
+        self.run.tell("tables", "tables of tests", [
+            ("each file has a row in affected.py",
+             [file for file in files.stdout.decode().split("\n")
+              if file and affected.tests_of(file) is None]),
+            ("each name in a table is that of a test",
+             sorted({name for name in patterns
+                     if not any(fnmatch.fnmatch(each, name) for each in names)}))])
+        return True
 
     def checkpatch(self, anew):
         """What checkpatch had nothing to say of is not asked for again while it and checkpatch are
@@ -231,8 +314,6 @@ class Jobs:
 
         @alone: each test in a guest of its own.
         """
-        scripts = sorted(os.path.basename(f)[:-3] for f in glob.glob("selftests/vm/test_*.sh"))
-        programs = sorted(os.path.basename(f)[:-2] for f in glob.glob("selftests/vm/test_*.c"))
         quick = [kernel for kernel in kernels if not looks_for_errors(kernel)]
         one = ([kernel for kernel in quick if kernel in native] or kernels)[-1:]
         env, times = [], 1
@@ -241,19 +322,16 @@ class Jobs:
                    "TRACEBUF_SECONDS=" + os.environ.get("TRACEBUF_SECONDS", "180")]
             times = 4
         for kernel in kernels:
-            needs = self.guest_needs(kernel)
-            of_shell, of_c = ([test for test in tests
-                               if test not in ONE_KERNEL or kernel in one or full]
-                              for tests in (scripts, programs))
-            for group in self.groups(kernel, of_shell, alone) + self.groups(kernel, of_c, alone):
+            slow = times * (4 if looks_for_errors(kernel) else 1)
+            for group, later in self.groups(kernel, alone):
                 seconds = sum(self.seconds(kernel, test) for test in group)
-                slow = times * (4 if looks_for_errors(kernel) else 1)
                 more = " and %d more" % (len(group) - 1) if len(group) > 1 else ""
                 self.guest("%s %s%s" % (kernel, group[0], more), kernel, group,
-                           self.counting(kernel), env, slow * max(1200, 10 * seconds), needs,
-                           BOOT_SECONDS + seconds)
+                           self.counting(kernel), env, slow * max(1200, 10 * seconds),
+                           self.guest_needs(kernel, group), BOOT_SECONDS + seconds, full=later)
             if kernel not in quick:
                 continue
+            needs = self.guest_needs(kernel)
             self.guest(kernel + " lockdown", kernel, ["lockdown"], (), (), 600, needs, 15,
                        leaks=False)
             # a firmware that keeps a part of the memory for itself, where there is one
@@ -274,15 +352,25 @@ class Jobs:
                 self.build("device tree for " + kernel, "tools",
                            ["scripts/lib/timer-erratum.sh", tree], seconds=1)
                 self.guest(kernel + " erratum", kernel, ["erratum"], ["-q", "-dtb " + tree], (),
-                           600, needs + ["device tree for " + kernel], 30, leaks=False)
+                           600, self.guest_needs(kernel, ["erratum"]) +
+                           ["device tree for " + kernel], 30, leaks=False)
             if kernel in native and (full or kernel in one):
                 self.guest(kernel + " icount", kernel, ["test_context"], ["-i"],
                            ["TRACEBUF_ICOUNT=1"], 1800, needs, 60, leaks=False,
                            label=kernel + " icount")
 
-    def guest_needs(self, kernel):
-        needs = ["module for " + kernel, "torture modules for " + kernel, "samples for " + kernel,
-                 "samples", "guest tests"]
+    def guest_needs(self, kernel, tests=()):
+        """What has to be built for a guest, as the sources of its tests name it."""
+        needs = ["module for " + kernel, "guest tests"]
+        text = ""
+        for test in tests:
+            for path in glob.glob("selftests/vm/%s.*" % test):
+                with open(path) as source:
+                    text += source.read()
+        for name, need in ("-torture", "torture modules for " + kernel), \
+                ("-samples", "samples for " + kernel), ("samples/", "samples"):
+            if name in text:
+                needs.append(need)
         if self.run.arch(kernel) != "amd64":
             needs.append("tools for " + self.run.arch(kernel))
         return needs
@@ -302,52 +390,66 @@ class Jobs:
                 return times[key]
         return UNKNOWN_SECONDS
 
-    def groups(self, kernel, tests, alone):
-        """Tests that share a guest: the long ones have one of their own, or all."""
-        groups, at, length = [], [], 0
-        for test in sorted(tests, key=lambda test: -self.seconds(kernel, test)):
-            seconds = self.seconds(kernel, test)
-            if at and (alone or length + seconds > GUEST_SECONDS):
-                groups.append(sorted(at))
-                at, length = [], 0
-            at.append(test)
-            length += seconds
-        return groups + ([sorted(at)] if at else [])
+    def groups(self, kernel, alone):
+        """Tests of a kernel that share a guest, with: are they for --full alone? The long ones have
+        a guest of their own, or all. Those in shell load the module, those in C find it loaded."""
+        kinds = {}
+        for path in sorted(glob.glob("selftests/vm/test_*.sh") + glob.glob("selftests/vm/test_*.c")):
+            test, suffix = os.path.splitext(os.path.basename(path))
+            if self.only is not None and not matches(test, self.only):
+                continue
+            if kernel == SHORT_KERNEL and self.short:
+                later = test not in SHORT
+            else:
+                later = self.is_full(test, BOOT_SECONDS + self.seconds(kernel, test))
+            kinds.setdefault((later, suffix), []).append(test)
+        groups = []
+        for (later, _), tests in sorted(kinds.items()):
+            at, length = [], 0
+            for test in sorted(tests, key=lambda test: -self.seconds(kernel, test)):
+                seconds = self.seconds(kernel, test)
+                if at and (alone or length + seconds > GUEST_SECONDS):
+                    groups.append((sorted(at), later))
+                    at, length = [], 0
+                at.append(test)
+                length += seconds
+            groups.append((sorted(at), later))
+        return groups
 
     def machines(self, native, full):
         """Guests that are tortured, crash, panic and reboot: of this machine's architecture."""
         crash = [kernel for kernel in native if not looks_for_errors(kernel)]
-
-        def kernels(names):
-            return [word for kernel in names for word in ("-k", kernel)]
-
-        def needs(names):
-            return ["torture modules for " + kernel for kernel in names] + ["guest tests"]
+        # on the others that has not been tried
+        some = [kernel for kernel in crash if kernel in STOCK]
 
         def ktap(name, suite, script, names, *words, seconds=100, extra=()):
             folder = self.run.path(name.replace(" ", "-"))
-            self.ktap(name, suite, [script, *words, *kernels(names), "-o", folder],
-                      needs(names) + list(extra), seconds, {"TRACEBUF_VM_NOBUILD": "1"}, folder,
+            kernels = [word for kernel in names for word in ("-k", kernel)]
+            self.ktap(name, suite, [script, *kernels, "-o", folder, *words],
+                      ["torture modules for " + kernel for kernel in names] +
+                      ["guest tests", *extra], seconds, {"TRACEBUF_VM_NOBUILD": "1"}, folder,
                       recordings=True)
 
         if native:
-            ktap("torture", "torture", "selftests/torture/run.sh", native,
+            ktap("torture", "torture", "selftests/torture/run.sh", native if full else native[-1:],
                  *(["--full"] if full else []), seconds=180, extra=["torture programs"])
             self.build("torture programs", "tools", ["make", "-C", "selftests/torture"], ["tools"],
                        5)
+        if not full:
+            for kernel in crash[-1:]:
+                ktap("short crashes " + kernel, kernel + ": crashes", "selftests/recover/run.sh",
+                     [kernel], "sysrq-kdump", "spin-elf", seconds=20)
+                ktap("short panics " + kernel, kernel + ": panics", "selftests/recover/panic.sh",
+                     [kernel], "nmi", seconds=25)
         for kernel in crash:
             ktap("crashes " + kernel, kernel + ": crashes", "selftests/recover/run.sh", [kernel],
                  "-n", "5" if full else "1")
+            ktap("panics " + kernel, kernel + ": panics", "selftests/recover/panic.sh", [kernel])
         if crash:
             ktap("reboots", "across reboots", "selftests/recover/reboot.sh", crash[-1:], seconds=40)
-        for kernel in crash if full else crash[-1:]:
-            ktap("panics " + kernel, kernel + ": panics", "selftests/recover/panic.sh", [kernel])
-        # on the others that has not been tried
-        some = [kernel for kernel in crash if kernel in STOCK]
-        for kernel in some if full else some[-1:]:
+        for kernel in some:
             ktap("suspend " + kernel, kernel + ": suspend", "selftests/recover/suspend.sh",
-                 [kernel], seconds=120, extra=["guest tests", "module for " + kernel])
-        for kernel in some if full else some[-1:]:
+                 [kernel], seconds=120, extra=["module for " + kernel])
             ktap("kdump " + kernel, kernel + ": kdump", "selftests/recover/kdump.sh", [kernel],
                  seconds=60)
         if full:
@@ -372,4 +474,4 @@ class Jobs:
             self.run.results.count(name, name, os.path.join(folder, "soak.ktap"), status)
             self.run.results.count(name, kernel + ": leaks", os.path.join(folder, "leaks.ktap"))
             return True
-        self.add(name, run, self.guest_needs(kernel), minutes * 60)
+        self.add(name, run, self.guest_needs(kernel, ["soak"]), minutes * 60)

@@ -17,11 +17,14 @@ class Job:
     needs    names of jobs that must succeed before; names that are not in the run do not count
     seconds  how long it takes, as far as that is known
     tests    other names by which one may ask for it
+    full     the default run leaves it out
+    is_build the default run has it if another job needs it
     """
 
     def __init__(self, name, run, needs=(), seconds=30):
         self.name, self.run, self.needs, self.seconds = name, run, list(needs), seconds
         self.tests = [name]
+        self.full = self.is_build = False
         self.took = None        # seconds, when it has run
         self.ok = None          # None: not run
 
