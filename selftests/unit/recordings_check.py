@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Exports the recordings that tests have left, and judges what comes of them: KTAP.
 
-    recordings_check.py TRACEBUF FOLDER
+    recordings_check.py [--most N] TRACEBUF FOLDER
 
 FOLDER has a folder for each test with its recordings, *.tbuf (selftests/vm/recordings.h). Each is
 exported to Perfetto's format and to JSON and judged by export_check.py: a result for each test.
@@ -10,8 +10,9 @@ Of recordings with the same contents one is judged. One that "tracebuf verify" f
 be exported, but what is wrong with it is not a failure. Where ends are not in the trace because the
 selection of events has changed, what JSON draws is not judged: export_check.py does not know of
 selections. Of a file with several recordings each is judged. Recordings that pass are removed; the
-others stay.
+others stay. --most: of each test only the first N, the others are removed.
 """
+import argparse
 import contextlib
 import glob
 import hashlib
@@ -78,9 +79,12 @@ def judge(tool, path):
     return len(check.events), wrong
 
 
-def judge_test(tool, folder, seen):
+def judge_test(tool, folder, seen, most):
     """The result of a test's recordings; what is wrong is printed"""
     paths = sorted(glob.glob(os.path.join(folder, "*.tbuf")))
+    for path in paths[most:]:
+        os.unlink(path)
+    paths = paths[:most]
     judged = events = failed = damaged = 0
     for path in paths:
         with open(path, "rb") as file:
@@ -109,12 +113,17 @@ def judge_test(tool, folder, seen):
 
 
 def main():
-    tool, folder = sys.argv[1:]
+    parser = argparse.ArgumentParser(description="Export recordings of tests and judge that.")
+    parser.add_argument("--most", type=int, help="recordings of each test; default: all")
+    parser.add_argument("tool")
+    parser.add_argument("folder")
+    args = parser.parse_args()
+    tool, folder, most = args.tool, args.folder, args.most
     tests = sorted(os.path.dirname(path) for path in glob.glob(os.path.join(folder, "*", "")))
     seen, any_failed = set(), False
     print(f"KTAP version 1\n1..{len(tests)}" if tests else "KTAP version 1\n1..0 # SKIP no tests")
     for number, test in enumerate(tests, 1):
-        failed, left, said = judge_test(tool, test, seen)
+        failed, left, said = judge_test(tool, test, seen, most)
         any_failed |= bool(failed)
         name = f"{number} {os.path.basename(test)}"
         if failed:

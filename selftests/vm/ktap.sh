@@ -51,12 +51,23 @@ plan()
 	ktap_first=$1 ktap_second=${2:-0}
 	in_guest || ktap_first=0
 	[ -z "${TRACEBUF_LEAVE:-}" ] || ktap_second=0
+	ktap_uptime
 	echo "KTAP version 1"
 	echo "1..$((ktap_first + ktap_second))"
 }
 
+# Seconds since the guest has booted; what a check has taken by this clock is shown
+ktap_uptime()
+{
+	read -r ktap_now _ </proc/uptime
+	ktap_now=${ktap_now%.*}
+}
+
 ktap_result()
 {
+	ktap_then=$ktap_now
+	ktap_uptime
+	[ $((ktap_now - ktap_then)) -lt 2 ] || echo "# $((ktap_now - ktap_then)) s:"
 	ktap_count=$((ktap_count + 1))
 	if [ "$1" = 0 ]; then
 		echo "ok $ktap_count $2"

@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/said.sh"
 loads=${TRACEBUF_SELFTESTS:-${here%/selftests/vm}/build/selftests}/loads
 events_ko=${TRACEBUF_KO%/*}/tracebuf_events.ko
-rounds=2
+rounds=1
 [ -z "${TRACEBUF_FULL:-}" ] || rounds=5
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1

@@ -252,16 +252,16 @@ small_blocks()
 
 rotated_past_the_cache()
 {
-	status 0 tracebuf record -v --rotate 32K -o disk/r.tbuf -e signal,raw_syscalls $much \
+	status 0 tracebuf record -v --rotate 64K -o disk/r.tbuf -e signal,raw_syscalls $much \
 		--flush-ms 10 -- "$work" $events && says "r-0002.tbuf: io_uring, O_DIRECT" || return
 	each disk/r-*.tbuf && numbered $events disk/r-*.tbuf
 }
 
 with_stacks()
 {
-	status 0 tracebuf record -v --rotate 32K -o disk/k.tbuf -e signal:stack $much --flush-ms 10 \
-		-- "$work" 300 && says "k-0002.tbuf: .*O_DIRECT" || return
-	each disk/k-*.tbuf && numbered 300 disk/k-*.tbuf || return
+	status 0 tracebuf record -v --rotate 64K -o disk/k.tbuf -e signal:stack $much --flush-ms 10 \
+		-- "$work" 500 && says "k-0002.tbuf: .*O_DIRECT" || return
+	each disk/k-*.tbuf && numbered 500 disk/k-*.tbuf || return
 	# each has the names of its own
 	for f in disk/k-*.tbuf; do
 		status 0 tracebuf print $f

@@ -4,7 +4,7 @@
  * thousand changes of mind under load, after which the books balance and nothing is left.
  *
  * RULE_RUNS= and RULE_SEED= make the random parts longer, and others.  The thousand changes are
- * 40 unless TRACEBUF_FULL is set: under load each waits for several grace periods.
+ * 10 unless TRACEBUF_FULL is set: under load each waits for several grace periods.
  */
 #include "rule_ioctl.h"
 
@@ -352,7 +352,7 @@ TEST_DEV(rule_ioctl, a_thousand_changes_under_load)
 	uint64_t seed = seed_of_this_run();
 	static struct program p;
 	static struct event e;
-	uint32_t changes = getenv("TRACEBUF_FULL") ? 1000 : 40;
+	uint32_t changes = getenv("TRACEBUF_FULL") ? 1000 : 10;
 	pid_t children[CHILDREN];
 	struct tb_stats st;
 	struct tb_query q;
@@ -375,7 +375,7 @@ TEST_DEV(rule_ioctl, a_thousand_changes_under_load)
 			TH_LOG("change %u", i);
 		}
 		/* a new recording now and then: with the rules that there are */
-		if (i % 20 == 19) {
+		if (i % 5 == 4) {
 			ASSERT_EQ(0, tb_stop(self->fd));
 			ASSERT_EQ(0, tb_start(self->fd, 0));
 		}

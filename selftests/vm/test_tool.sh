@@ -345,14 +345,16 @@ cut_anywhere()
 # kill -9 in the middle: what is in the file is a trace
 killed()
 {
-	rm -f killed.tbuf
-	tracebuf stream --fifo -q -o killed.tbuf -e raw_syscalls,signal -B 256 -- "$work" -f 100 &
+	rm -f killed.tbuf enough
+	# a workload without pauses would write megabytes before this shell looks again
+	tracebuf stream --fifo -q -o killed.tbuf -e raw_syscalls,signal -B 256 -- \
+		sh -c "until [ -e enough ]; do '$work' 100; done" &
 	pid=$!
 	until_it test -s killed.tbuf || return
 	until_it grown killed.tbuf 60000 || return
 	kill -9 $pid
 	wait $pid
-	pkill workload
+	: >enough
 	until_it not_running || return
 	# the last block may be half there
 	tracebuf print --fields killed.tbuf >said 2>err
