@@ -109,7 +109,8 @@ static int open_input(struct top_source *source)
 static int follow(struct top_source *source)
 {
 	const struct tb_follow_options options = {
-		.flags = source->grows ? TB_FOLLOW_GROWS : 0, .hold_ms = source->hold_ms,
+		.flags = source->grows && source->regular ? TB_FOLLOW_GROWS : 0,
+		.hold_ms = source->hold_ms,
 	};
 	struct tb_error error;
 	int result;
