@@ -860,12 +860,21 @@ provider_destroy()
 		status 0 tracebuf provider list && lines 0 mine said
 }
 
+# All of the terminal is in test_top.sh; here only that it shows a recording of the device
+top_in_a_terminal()
+{
+	TERM=xterm script -qec 'tracebuf top -n 2 -d 300ms' /dev/null </dev/null >said 2>&1
+	code=$?
+	cat -v said | tail -n 3
+	[ $code = 0 ] && says COMMAND
+}
+
 unload()
 {
 	rmmod tracebuf
 }
 
-plan 66 2
+plan 67 2
 check "no module: status" no_module status
 check "no module: record" no_module record -d 1
 check "no module: list" no_module list
@@ -931,6 +940,7 @@ check "provider: what is wrong is said" provider_wrong
 check "provider: too many" provider_too_many
 check "provider: durable buffer full" provider_full
 check "provider: destroy" provider_destroy
+check "top in a terminal" top_in_a_terminal
 check "unload" unload
 leave cut-read.tbuf cut-fifo.tbuf
 judge "stream: cut anywhere" cut_anywhere cut-read.tbuf
