@@ -551,7 +551,7 @@ static void memory(void)
 	large = peak();
 	CHECK(count > 256 * 1024 * 50);
 	printf("# most resident: %ld KiB after 8 MiB, %ld KiB after 256 MiB\n", small, large);
-	/* a quarter of what the file has grown by */
+	/* the limit is a quarter of the growth of the file */
 	CHECK(large - small < (256 - 8) * 1024 / 4);
 	file_gone(fd);
 }

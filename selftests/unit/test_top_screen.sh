@@ -58,7 +58,7 @@ parts()
 	seq -f 'parts/%.0f' "$1" $(($1 + $2 - 1))
 }
 
-# feed COUNT: that many parts; fails if nobody reads them
+# feed COUNT: write COUNT parts; fails if no program reads the FIFO
 feed()
 {
 	# shellcheck disable=SC2046

@@ -230,7 +230,9 @@ else
 fi
 if in_guest; then
 	# what the host compares must stay
-	[ -z "${TRACEBUF_LEAVE:-}" ] || [ $# = 0 ] || { mkdir each && cp reduced cpus preemptible each && cd each; }
+	if [ -n "${TRACEBUF_LEAVE:-}" ] && [ $# -gt 0 ]; then
+		mkdir each && cp reduced cpus preemptible each && cd each || exit 1
+	fi
 	for system; do
 		one "$system"
 	done

@@ -22,10 +22,11 @@ STOCK = ["6.1", "6.12"]
 MORE = ["6.12-rt", "6.12-kasan", "6.12-kcsan"]      # what --full adds
 DEBIAN = ["6.1", "6.12", "6.12-cloud", "6.12-rt", "newest", "6.12-arm64"]
 
-# Two tiers. The default run leaves the jobs of these names to --full: they take long, or need
-# machines made for them. A change that one of them belongs to (affected.py) brings it back.
-FULL = ["bench", "crashes *", "headers", "kdump *", "panics *", "reboots", "suspend *", "unit mutants",
-        "unit page",
+# Two tiers. The default run leaves these jobs and tests to --full: they take long, or need guests
+# booted in a special way. The default run adds a job again if a file changed to which affected.py
+# assigns it.
+FULL = ["bench", "crashes *", "headers", "kdump *", "panics *", "reboots", "suspend *",
+        "unit mutants", "unit page",
         "* icount", "* isolated", "* lockdown", "* numa", "* poison", "* region",
         "test_babeltrace", "test_docs", "test_faults", "test_follow", "test_idle",
         "test_record_readers", "test_sizes", "test_suspend", "test_suspend_jump", "test_top"]
@@ -395,7 +396,8 @@ class Jobs:
         """Tests of a kernel that share a guest, with: are they for --full alone? The long ones have
         a guest of their own, or all. Those in shell load the module, those in C find it loaded."""
         kinds = {}
-        for path in sorted(glob.glob("selftests/vm/test_*.sh") + glob.glob("selftests/vm/test_*.c")):
+        paths = glob.glob("selftests/vm/test_*.sh") + glob.glob("selftests/vm/test_*.c")
+        for path in sorted(paths):
             test, suffix = os.path.splitext(os.path.basename(path))
             if self.only is not None and not matches(test, self.only):
                 continue
