@@ -19,14 +19,24 @@
 
 #define TRIES 100			/* of 50 ms: the other's descriptors may close later */
 
+/* What restore() writes: no terminal needs more than some 50 bytes of it */
+static struct {
+	char bytes[512];
+	size_t size;
+} sequence;
+
 static int put_byte(int c)
 {
-	char byte = (char)c;
-
-	return write(STDOUT_FILENO, &byte, 1) == 1 ? c : EOF;
+	if (sequence.size == sizeof(sequence.bytes))
+		return EOF;
+	sequence.bytes[sequence.size++] = (char)c;
+	return c;
 }
 
-/* As it was, and a line that begins at its left end */
+/*
+ * As it was, and a line that begins at its left end.  The shell may write its prompt at the same
+ * time.  So one write() carries all, and no byte of the shell's gets into an escape sequence.
+ */
 static void restore(const struct termios *before)
 {
 	int error;
@@ -42,6 +52,8 @@ static void restore(const struct termios *before)
 		tputs(cursor_normal, 1, put_byte);
 	put_byte('\r');
 	put_byte('\n');
+	while (write(STDOUT_FILENO, sequence.bytes, sequence.size) < 0 && errno == EINTR)
+		;
 }
 
 static int destroy(const char *provider)
