@@ -23,11 +23,6 @@ test-formats: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 		sh $(ROOT)/selftests/unit/test_export_formats.sh
 
 # What reports say, over the same traces and some of their own
-$(OUT)/report_trace: $(ROOT)/selftests/unit/report_trace.c $(ROOT)/selftests/unit/test_lib_fixture.h
-	@mkdir -p $(@D)
-	@echo '  CC    $(patsubst $(ROOT)/%,%,$@)'
-	$(Q)$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(SANITIZE) -I$(ROOT)/selftests/unit -o $@ $<
-
 .PHONY: test-report
 test-report: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 	@echo '# test_report.sh'
@@ -40,11 +35,6 @@ test-query: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 		sh $(ROOT)/selftests/unit/test_query.sh
 
 # The screen of top, in tmux
-$(OUT)/top_trace: $(ROOT)/selftests/unit/top_trace.c $(ROOT)/selftests/unit/test_lib_fixture.h
-	@mkdir -p $(@D)
-	@echo '  CC    $(patsubst $(ROOT)/%,%,$@)'
-	$(Q)$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(SANITIZE) -I$(ROOT)/selftests/unit -o $@ $<
-
 test-top: $(OUT)/asan/tracebuf $(OUT)/top_trace
 	@echo '# test_top_screen.sh'
 	@TRACEBUF=$(OUT)/asan/tracebuf TOP_TRACE=$(OUT)/top_trace \

@@ -34,10 +34,14 @@ $(OUT)/fuzz/fuzz_trace: $(FUZZ)/fuzz_trace.c $(FUZZ_OBJ)
 		-fsanitize=address,undefined,fuzzer -o $@ $< $(FUZZ_OBJ) $(TOOL_LIBS)
 
 # The same without libFuzzer: each file of a folder, once
-$(OUT)/fuzz_corpus: $(FUZZ)/fuzz_trace.c $(FUZZ_TOOL:$(OUT)/obj/%=$(OUT)/asan/%) $(ASAN_OBJ)
+$(OUT)/asan/fuzz_trace.o: $(FUZZ)/fuzz_trace.c
+	@mkdir -p $(@D)
+	$(call SAY,CC  ,$@)
+	$(Q)$(CC) $(FLAGS) -O1 -DFUZZ_MAIN $(SANITIZE) -c -o $@ $<
+
+$(OUT)/fuzz_corpus: $(OUT)/asan/fuzz_trace.o $(FUZZ_TOOL:$(OUT)/obj/%=$(OUT)/asan/%) $(ASAN_OBJ)
 	$(call SAY,LD  ,$@)
-	$(Q)$(CC) $(FLAGS) -O1 -DFUZZ_MAIN $(SANITIZE) \
-		-o $@ $(filter %.c %.o,$^) $(TOOL_LIBS)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 
 $(OUT)/make_seeds: $(FUZZ)/make_seeds.c
 	$(call SAY,CC  ,$@)
@@ -68,4 +72,4 @@ fuzz-seeds: $(OUT)/make_seeds
 tests: $(OUT)/fuzz_corpus
 test: test-fuzz
 
--include $(FUZZ_OBJ:.o=.d) $(OUT)/fuzz_corpus.d $(OUT)/make_seeds.d $(OUT)/fuzz/fuzz_trace.d
+-include $(FUZZ_OBJ:.o=.d) $(OUT)/asan/fuzz_trace.d $(OUT)/make_seeds.d $(OUT)/fuzz/fuzz_trace.d

@@ -10,8 +10,8 @@ nothing did.  A text that is not found exactly once fails, so that the table fol
     test_ring_mutants.py [-j N] [-k] DIRECTORY [NAME...]
 
 Builds in DIRECTORY, which is then in the way of nothing else.  NAME: only these mutants.  CC as
-usual.  A mutant that the model has caught is not tried again while it, the ring, the tests and the
-compiler are the same: the model does the same in each run (scripts/lib/known.py).
+usual.  A mutant that was caught is not tried again while it, the ring, the tests and the compiler
+are the same (scripts/lib/known.py); TRACEBUF_ANEW=1 tries all of them.
 """
 
 import argparse
@@ -125,15 +125,10 @@ def sources_key(whole):
     return known.key_of(*parts)
 
 
-def is_deterministic(mutant):
-    """Does what catches it do the same in each run?"""
-    return mutant.catcher in ("model", "weak")
-
-
 def try_and_keep(mutant, where, whole, key):
     """The same as try_mutant(); keeps that it was caught."""
     caught, what = try_mutant(mutant, where, whole)
-    if caught and is_deterministic(mutant):
+    if caught:
         known.keep(key, what.encode())
     return caught, what
 
@@ -171,9 +166,9 @@ def main():
     with ThreadPoolExecutor(args.jobs) as pool:
         sources = sources_key(whole)
         keys = {m: known.key_of(sources, m.name, m.file, repr(m.edits)) for m in mutants}
-        before = {m: known.lookup(keys[m]) for m in mutants if is_deterministic(m)}
-        build_whole(whole, pool, sorted({m.catcher for m in mutants if not before.get(m)}))
-        results = pool.map(lambda m: (True, before[m].decode()) if before.get(m) else
+        before = {m: known.lookup(keys[m]) for m in mutants}
+        build_whole(whole, pool, sorted({m.catcher for m in mutants if not before[m]}))
+        results = pool.map(lambda m: (True, before[m].decode()) if before[m] else
                            try_and_keep(m, where, whole, keys[m]), mutants)
         for number, (mutant, (caught, what)) in enumerate(zip(mutants, results), 1):
             print("# %s: %s\n# %s" % (mutant.file, mutant.why, what.replace("\n", "\n#   ")))

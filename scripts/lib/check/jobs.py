@@ -199,7 +199,7 @@ class Jobs:
 
     # ---- what there is ---------------------------------------------------
 
-    def builds(self, kernels, foreign):
+    def builds(self, kernels, foreign, full):
         run, jobs = self.run, "-j%d" % self.cores
         kselftest = "KSELFTEST=" + run.linux_source + "/tools/testing/selftests"
         self.build("tools", "tools", ["make", "tools", jobs], seconds=60, env=run.ccache)
@@ -212,16 +212,22 @@ class Jobs:
                 'make_tools %s %s && make_guest_tests %s %s' % (arch, jobs, arch, jobs)),
                 ["tools"], 200)
         for kernel in kernels:
-            # sparse is to see each line of the code once
+            make = ["KDIR=" + run.headers(kernel), "RELEASE=" + run.release(kernel)]
+            flags = "KFLAGS=W=1 "
+            # sparse is to see each line of the code once: the torture modules come with a
+            # tracebuf.ko of their own; the other units are only for --full
             sparse = "C=1 " if kernel == ("6.12" if "6.12" in kernels else kernels[-1]) else ""
-            make = ["KDIR=" + run.headers(kernel), "RELEASE=" + run.release(kernel),
-                    "KFLAGS=W=1 " + sparse + jobs]
-            self.build("module for " + kernel, "module", ["make", "guest-module", *make],
-                       seconds=150, env=run.ccache)
-            self.build("torture modules for " + kernel, "module", ["make", "torture", *make],
-                       seconds=60, env=run.ccache)
+            everything = full or kernel != SHORT_KERNEL or not self.short
+            which = ["HEADERS=" + ("all" if everything else "core")]
+            self.build("module for " + kernel, "module",
+                       ["make", "guest-module", *make, *which,
+                        flags + (sparse if full else "") + jobs], seconds=150, env=run.ccache)
+            self.build("torture modules for " + kernel, "module",
+                       ["make", "torture", *make, flags + sparse + jobs], seconds=60,
+                       env=run.ccache)
             # it makes the module as well, with the same results
-            self.build("samples for " + kernel, "module", ["make", "samples", *make],
+            self.build("samples for " + kernel, "module",
+                       ["make", "samples", *make, *which, flags + sparse + jobs],
                        ["module for " + kernel], 20, run.ccache)
 
     def user_space(self, kernels, full):

@@ -71,7 +71,7 @@ $(OUT)/test_lib_babeltrace $(OUT)/test_lib_bt_live: $(BT2_ASAN_PLUGIN)
 # The parts of the plugin themselves, fed by hand
 BT2_LIVE_OBJ := $(filter-out %/plugin.o %/live.o %/input.o %/iterator.o, \
 	$(filter $(OUT)/asan-pic/plugins/%,$(BT2_ASAN_PIC)))
-$(OUT)/test_lib_bt_live: FLAGS += -I$(BT2_SRC)
+$(OUT)/asan/unit/test_lib_bt_live.o: FLAGS += -I$(BT2_SRC)
 $(OUT)/test_lib_bt_live: TEST_LIBS := $(BT2_LIVE_OBJ) $(shell pkg-config --libs babeltrace2)
 $(OUT)/test_lib_bt_live: $(BT2_LIVE_OBJ)
 

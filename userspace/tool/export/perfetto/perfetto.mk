@@ -35,19 +35,16 @@ $(OUT)/obj/perfetto/%.o: $(OUT)/perfetto/%.c
 $(PERFETTO_OBJ): $(PERFETTO_GEN).h
 
 # Traces to export, and the exporter under the sanitizers, for test_export.sh
-PERFETTO_TEST_SRC := $(ROOT)/selftests/unit/test_export.c \
-	$(wildcard $(ROOT)/userspace/tool/export/fxt/*.c $(ROOT)/userspace/tool/export/perfetto/*.c) \
-	$(addprefix $(ROOT)/userspace/tool/,export/common.c show/out.c show/user_writers.c) \
-	$(ROOT)/userspace/analysis/map.c
+PERFETTO_TEST_OBJ := $(OUT)/asan/unit/test_export.o $(OUT)/asan/perfetto/perfetto.pb-c.o \
+	$(filter $(addprefix $(OUT)/asan/,tool/export/fxt/% tool/export/perfetto/% \
+	tool/export/common.o tool/show/out.o tool/show/user_writers.o analysis/map.o), \
+	$(TOOL_OBJ:$(OUT)/obj/%=$(OUT)/asan/%))
 
-$(OUT)/test_export: $(PERFETTO_TEST_SRC) $(PERFETTO_GEN).h \
-		$(OUT)/obj/perfetto/perfetto.pb-c.o $(ASAN_OBJ) \
-		$(wildcard $(ROOT)/selftests/unit/test_lib_*.h) \
-		$(wildcard $(ROOT)/userspace/tool/export/*.h $(ROOT)/userspace/tool/export/*/*.h)
-	@echo '  CC    $(patsubst $(ROOT)/%,%,$@)'
-	$(Q)$(CC) $(filter-out -MMD -MP,$(FLAGS)) -O1 $(SANITIZE) \
-		-I$(ROOT)/selftests/unit -o $@ \
-		$(filter %.c %.o,$^) $(ZSTD) -lprotobuf-c -lm
+$(OUT)/asan/unit/test_export.o: $(PERFETTO_GEN).h
+
+$(OUT)/test_export: $(PERFETTO_TEST_OBJ) $(ASAN_OBJ)
+	@echo '  LD    $(patsubst $(ROOT)/%,%,$@)'
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(ZSTD) -lprotobuf-c -lm
 
 .PHONY: test-export
 test-export: $(OUT)/test_export tool

@@ -27,13 +27,6 @@ $(OUT)/asan/page/page.o: $(OUT)/page/page.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) -c -o $@ $<
 
-# Traces for the test
-$(OUT)/page_trace: $(ROOT)/selftests/unit/page_trace.c $(ROOT)/selftests/unit/test_lib_chunk.h \
-		$(ROOT)/selftests/unit/test_lib_fixture.h
-	@mkdir -p $(@D)
-	@echo '  CC    $(patsubst $(ROOT)/%,%,$@)'
-	$(Q)$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(SANITIZE) -I$(ROOT)/selftests/unit -o $@ $<
-
 .PHONY: test-page
 test-page: $(OUT)/asan/tracebuf $(OUT)/tracebuf $(OUT)/page_trace
 	@echo '# test_page.sh'
