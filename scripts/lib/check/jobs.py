@@ -214,8 +214,8 @@ class Jobs:
         for kernel in kernels:
             make = ["KDIR=" + run.headers(kernel), "RELEASE=" + run.release(kernel)]
             flags = "KFLAGS=W=1 "
-            # sparse is to see each line of the code once: the torture modules come with a
-            # tracebuf.ko of their own; the other units are only for --full
+            # Sparse reads each source once: in the default run the tracebuf.ko that "make torture"
+            # builds, with --full also the units of tracebuf_events.ko
             sparse = "C=1 " if kernel == ("6.12" if "6.12" in kernels else kernels[-1]) else ""
             everything = full or kernel != SHORT_KERNEL or not self.short
             which = ["HEADERS=" + ("all" if everything else "core")]
