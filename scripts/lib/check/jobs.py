@@ -217,7 +217,8 @@ class Jobs:
             # Sparse reads each source once: in the default run the tracebuf.ko that "make torture"
             # builds, with --full also the units of tracebuf_events.ko
             sparse = "C=1 " if kernel == ("6.12" if "6.12" in kernels else kernels[-1]) else ""
-            everything = full or kernel != SHORT_KERNEL or not self.short
+            everything = full or kernel != SHORT_KERNEL or not self.short or \
+                self.only is not None
             which = ["HEADERS=" + ("all" if everything else "core")]
             self.build("module for " + kernel, "module",
                        ["make", "guest-module", *make, *which,
