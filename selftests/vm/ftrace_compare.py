@@ -28,7 +28,8 @@ OURS = re.compile(r" *(.*)-(\d+) \[(\d+)\] (..) (\d+)\.(\d+): (\w+):(\w+): (.*)$
 MARK = re.compile(r"sig=34 errno=([12]) ")
 # as deep as they interrupt one another; b: softirqs disabled, which is no interrupt
 DEPTH = {".": 0, "b": 0, "s": 1, "h": 2, "H": 2, "Z": 3, "z": 3}
-AHEAD = 200
+# events of interrupts that may come in between: 800 were seen, on a busy host
+AHEAD = 4000
 RARE = 50
 # What a probe reads itself, not from its arguments, may have changed between the two: jiffies. Some is not
 # in the trace at all. By event, what is not compared; how often they differ is told.
