@@ -133,12 +133,6 @@ static struct tb_durable_block *tb_durable_entry(const struct tb_durable *d, u64
 	return &d->blocks[number & (d->nr_blocks - 1)];
 }
 
-/* What it would like to have more; 0: there is room. */
-static u32 tb_durable_step(const struct tb_durable *d)
-{
-	return tb_durable_free_slots(d) > d->nr_slots / 4 ? 0 : max(d->nr_slots / 2, 4u);
-}
-
 /**
  * tb_durable_growth() - by how many slots the buffer should grow
  * @d: the buffer
@@ -147,7 +141,9 @@ static u32 tb_durable_step(const struct tb_durable *d)
  */
 u32 tb_durable_growth(const struct tb_durable *d)
 {
-	return min(d->max_slots - d->nr_slots, tb_durable_step(d));
+	if (tb_durable_free_slots(d) > d->nr_slots / 4)
+		return 0;
+	return min(d->max_slots - d->nr_slots, max(d->nr_slots / 2, 4u));
 }
 
 /* In how many slots block @number and those after it are. */
@@ -160,24 +156,6 @@ static u32 tb_durable_slots_from(const struct tb_durable *d, u64 number)
 		n += slot != last;
 	}
 	return n;
-}
-
-/**
- * tb_durable_outgrown() - should it rather begin with the newest state than grow?
- * @d: the buffer
- *
- * When it would grow beyond half of what it may have: the other half is for what has to stay.
- * Nor if little has happened since that state: little would be left.
- *
- * Context: under read_lock.
- * Return: true if so.
- */
-bool tb_durable_outgrown(const struct tb_durable *d)
-{
-	u32 step = tb_durable_step(d);
-
-	return step && d->nr_slots + step > d->max_slots / 2 &&
-	       tb_durable_slots_from(d, d->state) >= d->max_slots / 8;
 }
 
 /**

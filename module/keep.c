@@ -7,13 +7,12 @@
  * it is in use and that is twice what the state took, the state is written
  * again.  As soon as no rolling buffer has anything older than that, all before it is
  * recycled: so a recording can go on for ever, and the threads of all that is in
- * its rings are known.  If there is still no room the buffer grows.
+ * its rings are known.  If there is still no room the buffer grows, up to its limit.
  *
- * A CPU on which next to nothing happens would have an old block in its ring for ever, and with
- * it all that was said since.  Rather than grow beyond half of what it may, the
- * buffer begins with the newest state, and what is older than that is overwritten in all rings,
- * although there is nothing new to take its place (tb_ring_expire()).  What somebody holds, what
- * a trigger has frozen and what policy drop keeps is not: then it grows on.
+ * At the limit names give way, never events: records older than the newest state are
+ * recycled although the rings may name a thread that ended, or was renamed, before it.  While a
+ * reader holds the blocks even that is impossible, and records of threads are lost.  The buffer
+ * tells both (struct tb_threads_lost), and after a loss all threads are written once more.
  *
  * A thread that ends is told of while it still runs, and goes on doing so, being
  * switched away from last of all, when it is no longer among the threads there are.  So
@@ -22,16 +21,11 @@
  * In streaming mode what the reader has saved is recycled, too, when room
  * is wanted; should another reader come later, it gets the state of then.
  *
- * A buffer too small for two states begins with a new one in the place of the first, and all
- * that is in the rings by then is overwritten (tb_keep_anew()).
- *
- * When there is no room in spite of all that, or neither was wanted
- * (TB_CONFIG_DURABLE_STOP), recording stops.
+ * With TB_CONFIG_DURABLE_STOP nothing leaves the buffer: when it is full, recording stops.
  */
-#include <linux/cpu.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 #include <linux/utsname.h>
 #include <linux/once.h>
 #include <linux/pid_namespace.h>
@@ -44,35 +38,30 @@
 #include "select.h"
 #include "session.h"
 
+/* after records of threads were lost all threads are told of again, but not more often */
+#define TB_RESYNC_INTERVAL	HZ
+
 /* ---- room ------------------------------------------------------------- */
-
-/*
- * When the oldest block of a ring was begun, if that was before @time; else @time.  Of those in
- * state @least and above.  Under read_lock.
- */
-static u64 tb_keep_oldest_of(struct tb_ring *r, enum tb_buf_state least, u64 time)
-{
-	u32 i;
-
-	for (i = 0; i < r->nr; i++) {
-		/* pairs with the release in tb_ring_complete() */
-		u64 s = smp_load_acquire(&r->bufs[i].state);
-
-		/* one being opened: its time may still be that of the last lap */
-		if (TB_BUF_STATE(s) >= least)
-			time = min(time, READ_ONCE(r->bufs[i].block->time_start));
-	}
-	return time;
-}
 
 /* Not later than anything in the rings.  Under read_lock. */
 static u64 tb_keep_oldest(struct tb_provider *p)
 {
 	u64 oldest = tb_clock_read(p->clock.raw);
 	unsigned int cpu;
+	u32 i;
 
-	for_each_cpu(cpu, &p->cpus)
-		oldest = tb_keep_oldest_of(per_cpu_ptr(p->rings, cpu), TB_BUF_WRITING, oldest);
+	for_each_cpu(cpu, &p->cpus) {
+		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+
+		for (i = 0; i < r->nr; i++) {
+			/* pairs with the release in tb_ring_complete() */
+			u64 s = smp_load_acquire(&r->bufs[i].state);
+
+			/* one being opened: its time may still be that of the last lap */
+			if (TB_BUF_STATE(s) >= TB_BUF_WRITING)
+				oldest = min(oldest, READ_ONCE(r->bufs[i].block->time_start));
+		}
+	}
 	return oldest;
 }
 
@@ -102,98 +91,29 @@ static void tb_keep_recycle(struct tb_provider *p)
 		limit = min(limit, tb_keep_released(p));
 		/* saved; only when room is wanted: another reader may come */
 		if (p->config.mode == TB_MODE_STREAMING &&
-		    tb_durable_free_slots(d) < d->nr_slots / 4)
+		    tb_durable_free_slots(d) < d->nr_slots / 4) {
 			limit = tb_keep_released(p);
+			if (limit > d->first)
+				p->forgotten = tb_clock_read(p->clock.raw);
+		}
 	}
 	tb_durable_recycle(d, limit);
 }
 
-/* How old a block in the rings may be. */
-struct tb_keep_age {
-	struct tb_provider *p;
-	u64 before;
-};
-
-static void tb_keep_expire_here(void *arg)
-{
-	const struct tb_keep_age *a = arg;
-
-	tb_ring_expire(this_cpu_ptr(a->p->rings), a->before);
-}
-
-/* May all go that was begun before @time?  What remained would make it useless. */
-static bool tb_keep_expires(struct tb_ring *r, u64 time)
-{
-	if (tb_keep_oldest_of(r, TB_BUF_WRITING, time) == time)
-		return true;
-	/* not what a trigger has frozen, or is about to */
-	return r->overwrite && tb_read(&r->overwrite_last) == ~0ull &&
-	       tb_keep_oldest_of(r, TB_BUF_HELD, time) == time;
-}
-
-/* Is it the rings alone that keep the blocks before @number?  Under read_lock. */
-static bool tb_keep_may_expire(struct tb_provider *p, u64 number, u64 time)
-{
-	unsigned int cpu;
-
-	if (p->reader && tb_keep_released(p) < number)
-		return false;
-	for_each_cpu(cpu, &p->cpus)
-		if (!tb_keep_expires(per_cpu_ptr(p->rings, cpu), time))
-			return false;
-	return true;
-}
-
-/* Those that have anything older overwrite it; @cpus is for their CPUs.  Under both locks. */
-static void tb_keep_expire_those(struct tb_keep_age *a, struct cpumask *cpus)
-{
-	unsigned int cpu;
-
-	cpumask_clear(cpus);
-	for_each_cpu(cpu, &a->p->cpus) {
-		struct tb_ring *r = per_cpu_ptr(a->p->rings, cpu);
-
-		if (tb_keep_oldest_of(r, TB_BUF_WRITING, a->before) != a->before)
-			cpumask_set_cpu(cpu, cpus);
-		cond_resched();
-	}
-	on_each_cpu_mask(cpus, tb_keep_expire_here, a, true);
-	for_each_cpu(cpu, cpus)
-		if (!cpu_online(cpu))
-			tb_ring_expire(per_cpu_ptr(a->p->rings, cpu), a->before);
-}
-
 /*
- * Has the rings overwrite what is older than @time.  The hotplug lock comes before read_lock, so
- * it is tried: if CPUs are coming or going there will be another time.  Under read_lock.
+ * Recycles the blocks before number @limit, whatever the rings still hold: threads that ended
+ * before @time may be without a name there from now on.  The reader has got all that goes, but
+ * the next one will not.  Under read_lock.
  */
-static void tb_keep_expire_rings(struct tb_provider *p, u64 time)
-{
-	struct tb_keep_age a = { .p = p, .before = time };
-	cpumask_var_t cpus;
-
-	if (!alloc_cpumask_var(&cpus, TB_GFP))
-		return;
-	if (cpus_read_trylock()) {
-		tb_keep_expire_those(&a, cpus);
-		cpus_read_unlock();
-	}
-	free_cpumask_var(cpus);
-}
-
-/*
- * Has the rings overwrite what is older than the newest state, and recycles what was for that.
- * A CPU that records little would else keep the state of long ago for ever.  Under read_lock.
- */
-static void tb_keep_expire(struct tb_provider *p)
+static void tb_keep_forget(struct tb_provider *p, u64 limit, u64 time)
 {
 	struct tb_durable *d = &p->durable;
 
-	if (!READ_ONCE(p->live) || d->state <= d->first ||
-	    !tb_keep_may_expire(p, d->state, d->state_time))
-		return;
-	tb_keep_expire_rings(p, d->state_time);
-	tb_keep_recycle(p);
+	if (p->reader)
+		limit = min(limit, tb_keep_released(p));
+	if (limit > d->first)
+		p->forgotten = max(p->forgotten, time);
+	tb_durable_recycle(d, limit);
 }
 
 /* May sleep.  Under read_lock.  Returns false if nothing could be done. */
@@ -205,26 +125,40 @@ static bool tb_keep_room(struct tb_provider *p)
 	if (p->config.flags & TB_CONFIG_DURABLE_STOP)
 		return false;
 	tb_keep_recycle(p);
-	if (tb_durable_outgrown(d))
-		tb_keep_expire(p);
 	if (tb_durable_growth(d))
 		tb_provider_grow(p, tb_durable_growth(d));
-	/* the last resort, whatever is left */
 	if (!tb_durable_free_slots(d))
-		tb_keep_expire(p);
+		tb_keep_forget(p, d->state, d->state_time);
 	return d->nr_free > had;
 }
 
-/* There is none: recording is to stop.  Under read_lock. */
-static void tb_keep_full(struct tb_provider *p)
+/* Under read_lock. */
+static void tb_keep_stop(struct tb_provider *p)
 {
-	p->durable_lost++;
 	if (p->state != TB_STATE_RUNNING || p->reason)
 		return;
 	WRITE_ONCE(p->reason, TB_REASON_DURABLE_FULL);
 	pr_warn("tracebuf: %s: durable buffer of %llu KiB is full: recording stops\n",
 		p->name, (u64)p->durable.nr_slots * TB_DURABLE_SLOT / 1024);
 	queue_work(TB_UNBOUND_WQ, &p->stop_work);
+}
+
+/*
+ * Records of threads are lost, the last of them now: all threads there are have to be told of
+ * again.  Under read_lock.
+ */
+static void tb_keep_lost(struct tb_provider *p, u64 count)
+{
+	struct tb_threads_lost *lost = &p->threads_lost;
+
+	if (!lost->records)
+		lost->first = p->track_time;
+	lost->records += count;
+	lost->last = tb_clock_read(p->clock.raw);
+	p->durable_lost += count;
+	p->resync = true;
+	if (p->config.flags & TB_CONFIG_DURABLE_STOP)
+		tb_keep_stop(p);
 }
 
 /**
@@ -351,6 +285,33 @@ static int tb_keep_exits(struct tb_provider *p)
 	return err;
 }
 
+/* What is not known of threads, if anything.  @last: may use the reserve. */
+static int tb_keep_threads_lost(struct tb_provider *p, bool last)
+{
+	struct tb_threads_lost *lost = &p->threads_lost;
+
+	if (!p->reader)
+		lost->before = p->forgotten;
+	if (!lost->records && !lost->before)
+		return 0;
+	return tb_durable_append(&p->durable, TB_EV_THREADS_LOST, lost, sizeof(*lost), last);
+}
+
+/* All threads there are, and those that ended last. */
+static int tb_keep_threads(struct tb_provider *p, bool dump)
+{
+	int err = tb_keep_exits(p);
+
+	if (!err && dump)
+		err = tb_dump_threads(tb_keep_thread, &p->durable);
+	if (!err)
+		err = tb_keep_threads_lost(p, false);
+	if (!err && dump)
+		p->resync = false;
+	p->resync_after = jiffies + TB_RESYNC_INTERVAL;
+	return err;
+}
+
 static int tb_keep_state_once(struct tb_provider *p, bool dump)
 {
 	struct tb_durable *d = &p->durable;
@@ -372,9 +333,7 @@ static int tb_keep_state_once(struct tb_provider *p, bool dump)
 	if (!err)
 		err = tb_keep_counter_names(p);
 	if (!err)
-		err = tb_keep_exits(p);
-	if (!err && dump)
-		err = tb_dump_threads(tb_keep_thread, d);
+		err = tb_keep_threads(p, dump);
 	if (!err)
 		tb_durable_end_state(d, number, time);
 	return err;
@@ -410,7 +369,8 @@ static bool tb_keep_state_wanted(struct tb_provider *p)
 	struct tb_durable *d = &p->durable;
 	u32 used = tb_durable_used_slots(d);
 
-	if ((p->config.flags & TB_CONFIG_DURABLE_STOP) || p->state != TB_STATE_RUNNING ||
+	/* a state without probes would say that nothing is recorded */
+	if ((p->config.flags & TB_CONFIG_DURABLE_STOP) || !READ_ONCE(p->live) ||
 	    d->state > d->first)
 		return false;
 	return (used > d->nr_slots / 2 && used > 2 * d->state_slots) ||
@@ -434,59 +394,92 @@ static void tb_keep_renew(struct tb_provider *p)
 		tb_keep_state_once(p, true);
 }
 
-#define TB_KEEP_TRIES	16
-
 /*
  * There is no room, nor any for a second state beside the first: begins with a new one in the
- * place of all there is.  What is in the rings so far needs that, so it is overwritten before.  A
- * block that is being written at this moment is complete the next time.  Under read_lock.
+ * place of all there is.  Under read_lock.
  */
 static bool tb_keep_anew(struct tb_provider *p)
 {
 	struct tb_durable *d = &p->durable;
-	u64 time = tb_clock_read(p->clock.raw);
-	int tries;
 
-	if ((p->config.flags & TB_CONFIG_DURABLE_STOP) || p->state != TB_STATE_RUNNING || p->reason)
+	if ((p->config.flags & TB_CONFIG_DURABLE_STOP) || !READ_ONCE(p->live))
 		return false;
 	tb_durable_seal(d);
-	for (tries = 0; tb_keep_oldest(p) < time; tries++) {
-		if (tries == TB_KEEP_TRIES || !tb_keep_may_expire(p, d->used, time))
-			return false;
-		tb_keep_expire_rings(p, time);
-		cond_resched();
-	}
 	if (p->reader && tb_keep_released(p) < d->used)
 		return false;
-	tb_durable_recycle(d, d->used);
+	tb_keep_forget(p, d->used, tb_clock_read(p->clock.raw));
 	return !tb_keep_state_once(p, true);
+}
+
+/* Returns false if there is no room, nor will be for the next one.  Under read_lock. */
+static bool tb_keep_tracked(struct tb_provider *p, u64 time, const struct tb_thread *t)
+{
+	int err = tb_keep(p, time, TB_EV_THREAD, t, sizeof(*t));
+
+	if (err && tb_keep_anew(p))
+		err = tb_keep(p, time, TB_EV_THREAD, t, sizeof(*t));
+	return !err;
+}
+
+/*
+ * Threads that were renamed too often: what they are called now.  Returns how many could not be
+ * told.  Under read_lock.
+ */
+static u64 tb_keep_skipped(struct tb_provider *p)
+{
+	struct tb_thread t;
+	u64 lost = 0;
+	u32 i, tid;
+
+	for (i = 0; i < TB_TRACK_NAMES; i++) {
+		tid = tb_track_skipped(&p->track, i);
+		if (tid && tb_dump_thread(tid, TB_THREAD_NAME | TB_THREAD_SKIPPED, &t) &&
+		    (lost || !tb_keep_tracked(p, tb_clock_read(p->clock.raw), &t)))
+			lost++;
+	}
+	return lost;
+}
+
+/*
+ * Records were lost: tells of all threads again, once there is room for it, but not all the
+ * time.  Under read_lock.
+ */
+static void tb_keep_resync(struct tb_provider *p)
+{
+	if (p->state != TB_STATE_RUNNING || (p->config.flags & TB_CONFIG_DURABLE_STOP) ||
+	    time_before(jiffies, p->resync_after))
+		return;
+	p->resync_after = jiffies + TB_RESYNC_INTERVAL;
+	if (tb_keep_state_fits(p))
+		tb_keep_threads(p, true);
+	else
+		tb_keep_anew(p);
 }
 
 /**
  * tb_keep_track() - add what is known of threads by now
  * @p: the provider
  *
- * The queue may hold more than the buffer: so the state is written again on the way, too.  What
+ * What is put into the queue meanwhile is for the next time.  The queue may hold more than the
+ * buffer: so the state is written again on the way, too.  What
  * comes after it then happened before it was written, and is told of as if it had happened later.
  *
  * Context: process, under read_lock.
- * Return: false if somebody is in the middle of adding one more.
  */
-bool tb_keep_track(struct tb_provider *p)
+void tb_keep_track(struct tb_provider *p)
 {
 	const struct tb_track_slot *slot;
+	bool skipped = tb_track_begin(&p->track);
+	u64 lost = atomic64_xchg(&p->track.lost, 0);
+	u64 n = tb_track_count(&p->track);
 	u64 used = p->durable.used;
-	int err;
+	bool full = false;
 
-	while ((slot = tb_track_peek(&p->track))) {
+	for (; n && (slot = tb_track_peek(&p->track)); n--) {
 		if (slot->thread.flags & TB_THREAD_EXIT)
 			p->exits[p->nr_exits++ % TB_EXITS] = slot->thread;
-		err = tb_keep(p, slot->time, TB_EV_THREAD, &slot->thread, sizeof(slot->thread));
-		if (err && tb_keep_anew(p))
-			err = tb_keep(p, slot->time, TB_EV_THREAD, &slot->thread,
-				      sizeof(slot->thread));
-		if (err)
-			tb_keep_full(p);
+		full = full || !tb_keep_tracked(p, slot->time, &slot->thread);
+		lost += full;
 		tb_track_pop(&p->track);
 		/* with each block */
 		if (p->durable.used != used) {
@@ -495,7 +488,13 @@ bool tb_keep_track(struct tb_provider *p)
 		}
 		cond_resched();
 	}
-	return !tb_track_count(&p->track);
+	if (skipped)
+		lost += tb_keep_skipped(p);
+	if (lost)
+		tb_keep_lost(p, lost);
+	if (p->resync)
+		tb_keep_resync(p);
+	p->track_time = tb_clock_read(p->clock.raw);
 }
 
 /* The books of every ring, which nobody records into any more.  Under read_lock. */
@@ -596,11 +595,22 @@ int tb_keep_whole(struct tb_provider *p)
 {
 	int err;
 
-	if (tb_durable_whole(&p->durable))
-		return 0;
+	if (tb_durable_whole(&p->durable)) {
+		if (p->forgotten == p->threads_lost.before)
+			return 0;
+		err = tb_keep_threads_lost(p, true);
+		tb_durable_seal(&p->durable);
+		return err;
+	}
 	/* nobody has use for what is left: room for a state, and for the end of it all */
-	tb_durable_recycle(&p->durable, p->durable.used);
+	tb_keep_forget(p, p->durable.used, tb_clock_read(p->clock.raw));
 	err = tb_keep_state(p, true);
+	if (err == -ENOSPC) {
+		/* more threads than there is room for */
+		tb_durable_recycle(&p->durable, p->durable.used);
+		tb_keep_lost(p, 1);
+		err = tb_keep_state(p, false);
+	}
 	if (!err && p->state == TB_STATE_STOPPED) {
 		tb_keep_suppressed(p);
 		err = tb_keep_totals(p);
@@ -628,6 +638,10 @@ void tb_keep_work(struct work_struct *work)
 		if (!(p->config.flags & TB_CONFIG_DURABLE_STOP) &&
 		    tb_durable_free_slots(&p->durable) < p->durable.nr_slots / 4)
 			tb_keep_room(p);
+		/* a reader that waits for blocks of the rings is to take these first */
+		if (p->durable.taken < p->durable.sealed &&
+		    tb_durable_used_slots(&p->durable) > p->durable.nr_slots / 4)
+			tb_session_wake(p);
 	}
 	mutex_unlock(&p->read_lock);
 }
@@ -646,6 +660,8 @@ void tb_keep_end(struct tb_provider *p)
 	tb_clock_sync(&p->clock, &sync);
 	tb_durable_append(&p->durable, TB_EV_CLOCK, &sync, sizeof(sync), true);
 	p->end_time = sync.clock;
+	/* there is a reserve for these, too */
+	WARN_ON_ONCE(tb_keep_threads_lost(p, true));
 	tb_keep_suppressed(p);
 	/* there is a reserve for these */
 	WARN_ON_ONCE(tb_keep_totals(p));

@@ -13,8 +13,9 @@
 #include "provider.h"
 #include "registry.h"
 
-/* what stop appends: the clock, and the totals of every ring */
+/* what stop appends: the clock, what is not known of threads, and the totals of every ring */
 #define TB_STOP_BYTES	(sizeof(struct tb_clock_sync) + TB_ELEMENT_SIZE * 2 + \
+			 sizeof(struct tb_threads_lost) + TB_ELEMENT_SIZE * 2 + \
 			 nr_cpu_ids * (sizeof(struct tb_totals) + TB_ELEMENT_SIZE * 2))
 
 /**

@@ -64,6 +64,11 @@ struct tb_session;
  * @exits: the threads that ended last, by number modulo TB_EXITS
  * @nr_exits: how many ended
  * @durable_lost: records that found no room there
+ * @threads_lost: what is not known of threads, as told to the reader
+ * @forgotten: see tb_threads_lost.before, for the next reader
+ * @track_time: when @track was emptied last, trace clock
+ * @resync: records of threads were lost since all threads were told of
+ * @resync_after: jiffies: not again before
  * @end_time: when the recording ended, trace clock
  * @kick: @track fills
  * @durable_work: empties it, makes room
@@ -130,6 +135,11 @@ struct tb_provider {
 	struct tb_thread exits[TB_EXITS];
 	u64 nr_exits;
 	u64 durable_lost;
+	struct tb_threads_lost threads_lost;
+	u64 forgotten;
+	u64 track_time;
+	bool resync;
+	unsigned long resync_after;
 	u64 end_time;
 	struct tb_session *reader;
 	u32 next_cpu;
@@ -171,7 +181,7 @@ int tb_recording_start(struct tb_provider *p, bool dump);
 void tb_recording_stop(struct tb_provider *p);
 /* keep.c */
 int tb_keep(struct tb_provider *p, u64 time, u32 id, const void *payload, u32 bytes);
-bool tb_keep_track(struct tb_provider *p);
+void tb_keep_track(struct tb_provider *p);
 int tb_keep_state(struct tb_provider *p, bool dump);
 int tb_keep_counters(struct tb_provider *p, u32 mask);
 int tb_keep_whole(struct tb_provider *p);

@@ -58,6 +58,7 @@ void tb_recording_reset(struct tb_provider *p)
 	}
 	while (tb_track_peek(&p->track))
 		tb_track_pop(&p->track);
+	atomic64_set(&p->track.lost, 0);
 	if (p->durable.region)
 		tb_recording_forget(p);
 	tb_durable_reset(&p->durable, p->clock.raw, p->id, recording);
@@ -66,6 +67,10 @@ void tb_recording_reset(struct tb_provider *p)
 	tb_rule_reset(p);
 	p->nr_exits = 0;
 	p->durable_lost = 0;
+	p->threads_lost = (struct tb_threads_lost){ };
+	p->forgotten = 0;
+	p->track_time = now;
+	p->resync = false;
 	p->snapshot = false;
 	WRITE_ONCE(p->reason, TB_REASON_NONE);
 }
@@ -103,8 +108,12 @@ void tb_recording_stop(struct tb_provider *p)
 	/* producers write no more, and what they have written is the recording's */
 	tb_intake_tell(p, false);
 	tb_intake_scrape(p, true);
-	/* what waits in the queue may take more room than there is at the end */
+	/*
+	 * what waits in the queue may take more room than there is at the end; and if threads are
+	 * to be told of again, this is the last time
+	 */
 	mutex_lock(&p->read_lock);
+	p->resync_after = jiffies;
 	tb_keep_track(p);
 	mutex_unlock(&p->read_lock);
 	tb_recording_detach(p);

@@ -498,14 +498,14 @@ static u32 tb_session_take(struct tb_provider *p, struct tb_ref *refs, u32 count
 			   const struct cpumask *cpus)
 {
 	bool open = tb_session_open_rings(p);
-	bool told = tb_keep_track(p);
 	u32 durable, ready, n;
 
+	tb_keep_track(p);
 	if ((flags & TB_ACQUIRE_FLUSH) || (open && tb_rings_readable(p, cpus)))
 		tb_durable_seal(&p->durable);
 	durable = tb_take_durable(p, refs, count);
 	n = durable;
-	if (n == count || !told || !open)
+	if (n == count || !open)
 		return n;
 	n += tb_take_rings(p, refs + n, count - n, cpus);
 	ready = durable;

@@ -35,6 +35,7 @@ const struct tb_fast_def *tb_fast_find(const char *name);
 
 /* state.c: what exists when a trace starts, and how it changes */
 int tb_dump_threads(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx);
+bool tb_dump_thread(u32 tid, u16 flags, struct tb_thread *t);
 int tb_dump_strings(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key,
 				const char *text), void *ctx);
 int tb_track_attach(struct tb_provider *provider);

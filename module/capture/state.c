@@ -77,7 +77,10 @@ int tb_dump_threads(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx
 		nr = pid_nr(pid) + 1;
 		p = pid_task(pid, PIDTYPE_PID);
 		if (p) {
+			/* see tb_dump_thread() */
+			task_lock(p);
 			tb_thread_fill(&t, p, p->comm, TB_THREAD_DUMP);
+			task_unlock(p);
 			ret = emit(ctx, &t);
 			if (ret < 0)
 				break;
@@ -91,6 +94,31 @@ int tb_dump_threads(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx
 	}
 	rcu_read_unlock();
 	return ret < 0 ? ret : 0;
+}
+
+/**
+ * tb_dump_thread() - tell what a thread is called now
+ * @tid: its id in the initial namespace
+ * @flags: TB_THREAD_*
+ * @t: out
+ *
+ * Context: process.
+ * Return: false if there is no such thread.
+ */
+bool tb_dump_thread(u32 tid, u16 flags, struct tb_thread *t)
+{
+	struct task_struct *p;
+
+	rcu_read_lock();
+	p = pid_task(find_pid_ns(tid, &init_pid_ns), PIDTYPE_PID);
+	if (p) {
+		/* whoever renames it has fired the tracepoint, and is through now */
+		task_lock(p);
+		tb_thread_fill(t, p, p->comm, flags);
+		task_unlock(p);
+	}
+	rcu_read_unlock();
+	return p;
 }
 
 /* The names of who handles interrupt @irq; false if nobody does. */
@@ -162,15 +190,11 @@ int tb_dump_strings(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key,
 	return 0;
 }
 
-/*
- * Into the durable buffer, or where there is none or the queue is full into the ring.  Between
- * tb_tracepoint_enter() and _leave(), as what has been filled in.
- */
+/* Between tb_tracepoint_enter() and _leave(), as what has been filled in. */
 static notrace void tb_track_thread(struct tb_provider *p, const struct tb_thread *t)
 {
-	if (p->config.mode == TB_MODE_ONESHOT || !tb_track_put(&p->track, p->clock.raw, t))
-		tb_record_control(p, TB_EV_THREAD, t, sizeof(*t), 2);
-	else if (tb_track_count(&p->track) > TB_TRACK_SLOTS / 2)
+	tb_track_put(&p->track, p->clock.raw, t);
+	if (tb_track_count(&p->track) > TB_TRACK_SLOTS / 2)
 		irq_work_queue(&p->kick);
 }
 
@@ -211,10 +235,12 @@ static notrace void tb_track_exec(void *data, struct task_struct *p,
 }
 
 /* comes before the name is changed */
-static notrace void tb_track_rename(void *data, struct task_struct *p,
-				    const char *comm)
+static notrace void tb_track_name(void *data, struct task_struct *p, const char *comm)
 {
-	tb_track(data, p, comm, TB_THREAD_NAME);
+	struct tb_provider *provider = data;
+
+	if (tb_track_rename(&provider->track, p->pid))
+		tb_track(provider, p, comm, TB_THREAD_NAME);
 }
 
 static notrace void tb_track_exit(void *data, TB_PROCESS_EXIT_ARGS)
@@ -228,7 +254,7 @@ static struct tb_track_point {
 } const tb_track_points[] = {
 	{ "sched_process_fork", tb_track_fork },
 	{ "sched_process_exec", tb_track_exec },
-	{ "task_rename", tb_track_rename },
+	{ "task_rename", tb_track_name },
 	{ "sched_process_exit", tb_track_exit },
 };
 
@@ -237,7 +263,7 @@ static void __maybe_unused tb_track_check(void)
 {
 	check_trace_callback_type_sched_process_fork(tb_track_fork);
 	check_trace_callback_type_sched_process_exec(tb_track_exec);
-	check_trace_callback_type_task_rename(tb_track_rename);
+	check_trace_callback_type_task_rename(tb_track_name);
 	check_trace_callback_type_sched_process_exit(tb_track_exit);
 }
 

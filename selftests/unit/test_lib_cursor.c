@@ -430,6 +430,41 @@ static void durable_flow(void)
 	close_all(&fx);
 }
 
+/* A later dump names threads nobody knew from the start on, and others from then on */
+static void dumped_again(void)
+{
+	struct tb_threads_lost lost = { .records = 3, .first = 150, .last = 190 };
+	struct tb_view view;
+	struct fx fx;
+
+	fx_init(&fx, 10, 50);
+	fx_thread(&fx, 100, 100, 1, TB_THREAD_DUMP, "before");
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 100, 100, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 101, 0);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 300, 0);
+	fx_close(&fx, 0);
+	fx.start = 200;
+	fx_thread(&fx, 100, 100, 1, TB_THREAD_DUMP, "after");
+	fx_thread(&fx, 200, 200, 1, TB_THREAD_DUMP, "new");
+	fx_durable(&fx, TB_EV_THREADS_LOST, &lost, sizeof(lost));
+	open_all(&fx);
+	CHECK(tb_cursor_task(cursor, 200) && !strcmp(tb_cursor_task(cursor, 200)->comm, "new"));
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 101);
+	CHECK_TEXT(view.comm, "before");
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 300);
+	CHECK_TEXT(view.comm, "after");
+	CHECK(tb_cursor_next(cursor, &view) == 0);
+	lost = (struct tb_threads_lost){ };
+	CHECK(tb_trace_threads_lost(trace, &lost));
+	CHECK(lost.records == 3 && lost.first == 150 && lost.last == 190 && !lost.before);
+	/* the same from a time on */
+	CHECK(tb_cursor_seek(cursor, 250) == 0);
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 300);
+	CHECK_TEXT(view.comm, "after");
+	close_all(&fx);
+}
+
 /* The same as without a choice, but for what is left out; and less is looked into */
 static void chosen(void)
 {
@@ -599,6 +634,7 @@ static const struct test tests[] = {
 	{ "cursor: threads as they are made and renamed", threads },
 	{ "cursor: thousands of threads", many_threads },
 	{ "cursor: durable events in the flow of time", durable_flow },
+	{ "cursor: threads that are told of again after a loss", dumped_again },
 	{ "cursor: only the events that are chosen", chosen },
 	{ "clock: lines between records and beyond", clock_lines },
 	{ "clock: records in rolling blocks, and slow ones", clock_records },

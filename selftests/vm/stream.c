@@ -289,6 +289,12 @@ static bool take_control(struct stream *s, const struct tb_block *b, const struc
 		return take_suppressed(s, b, e);
 	case TB_EV_SELECTION:
 		return take_selection(s, b, e);
+	case TB_EV_THREADS_LOST:
+		CHECK(e->length == sizeof(s->lost), "lost threads of %u bytes", e->length);
+		memcpy(&s->lost, e->payload, sizeof(s->lost));
+		CHECK(s->lost.records || s->lost.before, "no threads were lost");
+		CHECK(s->lost.first <= s->lost.last, "lost threads: impossible span of time");
+		return true;
 	}
 	return fail(s, b, "control event %u", e->id);
 }
@@ -571,8 +577,7 @@ bool stream_finish(struct stream *s)
 		      (unsigned long long)r->events, (unsigned long long)r->totals.overwritten,
 		      (unsigned long long)r->totals.recorded);
 		CHECK(r->gap_overwritten == r->overwritten &&
-		      (r->overwritten == r->totals.overwritten ||
-		       (s->expires && r->overwritten < r->totals.overwritten)),
+		      (r->overwritten == r->totals.overwritten),
 		      "end: %llu overwritten, the gaps tell of %llu",
 		      (unsigned long long)r->totals.overwritten,
 		      (unsigned long long)r->gap_overwritten);

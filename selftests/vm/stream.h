@@ -63,9 +63,9 @@ struct stream {
 	void (*block)(void *ctx, const struct tb_block *b, const struct tb_gap *gap);
 	void *ctx;
 	uint32_t provider;		/* id that all blocks have to have */
-	bool expires;			/* the last blocks may be gone: the totals tell */
 	/* results */
 	char error[256];
+	struct tb_threads_lost lost;
 	uint64_t bytes;
 	uint64_t durable_first;		/* sequence number; not 0 if some have been recycled */
 	uint64_t durable_blocks;

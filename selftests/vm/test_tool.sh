@@ -843,7 +843,16 @@ provider_full()
 	cat said
 	says "state *stopped: durable buffer full" && says "[1-9][0-9]* records lost" || return
 	status 0 tracebuf provider list && lines 1 'full +stopped +0 +durable buffer full' said &&
-		status 0 tracebuf save -p full -o full.tbuf && says "durable buffer of .* is full" &&
+		status 0 tracebuf save -p full -o full.tbuf && says "durable buffer of .* is full" || return
+	# a recorder that runs meanwhile ends, with an error
+	tracebuf record -p full -e signal -o full.tbuf >said 2>&1 &
+	pid=$!
+	for i in $(seq 2000); do
+		kill -0 $pid 2>/dev/null || break
+		$(: | : | : | :)
+	done
+	wait $pid
+	[ $? = 1 ] && says "stopped by itself: the durable buffer of .* is full" &&
 		status 0 tracebuf provider destroy full
 }
 

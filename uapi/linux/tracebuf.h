@@ -186,6 +186,7 @@ enum tb_control_event {
 	TB_EV_STRING	= 19,	/* struct tb_string */
 	TB_EV_SUPPRESSED = 20,	/* struct tb_suppressed, one per event, at stop */
 	TB_EV_SELECTION	= 21,	/* struct tb_selection, at each change of it */
+	TB_EV_THREADS_LOST = 24, /* struct tb_threads_lost, if there is any such loss */
 
 	/* notes only: written into the file by the program that read the recording */
 	TB_EV_SYMBOL	= 22,	/* struct tb_symbol */
@@ -355,6 +356,7 @@ struct tb_clock_sync {
 #define TB_THREAD_FORK		0x04	/* created now */
 #define TB_THREAD_NAME		0x08	/* name changed now (exec, prctl) */
 #define TB_THREAD_EXIT		0x10	/* ends now */
+#define TB_THREAD_SKIPPED	0x20	/* names since its last record were skipped */
 
 /**
  * struct tb_thread - payload of TB_EV_THREAD
@@ -375,6 +377,23 @@ struct tb_thread {
 	__u32 uid;
 	__u32 reserved;
 	char  comm[TB_COMM_LEN];
+};
+
+/**
+ * struct tb_threads_lost - payload of TB_EV_THREADS_LOST: what is not known of threads
+ * @records: records of threads that found no room since the start of the recording
+ * @first: start of the span of time in which they were; 0: there are none
+ * @last: end of that span
+ * @before: older records were removed to make room: before this time a thread may have no name,
+ *	or one that it got later; 0: none were
+ *
+ * Times are those of the trace clock.  Of several such records the last one holds.
+ */
+struct tb_threads_lost {
+	__u64 records;
+	__u64 first;
+	__u64 last;
+	__u64 before;
 };
 
 /**

@@ -197,6 +197,14 @@ int tb_trace_selection(const struct tb_trace *trace, unsigned int index, uint64_
  *  is no such change */
 int tb_trace_selects(const struct tb_trace *trace, unsigned int index, uint16_t id);
 
+/**
+ * tb_trace_threads_lost - may threads be without a name, or under an old one?
+ * @lost: out: records of threads that were lost, and what was removed; all zero if nothing was
+ *
+ * Return: 1 if so, else 0.
+ */
+int tb_trace_threads_lost(const struct tb_trace *trace, struct tb_threads_lost *lost);
+
 /** tb_trace_suppressed - what rules kept out, per event and by thread (id 0), as told
  *  at stop; @count out, NULL if none */
 const struct tb_suppressed *tb_trace_suppressed(const struct tb_trace *trace,

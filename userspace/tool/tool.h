@@ -313,8 +313,9 @@ int save_device(struct tb_device *device, const char *provider, const char *outp
 void show_query(const struct tb_query *query);
 void show_enabled(struct tb_device *device);
 
-/* If the recording ended by itself: why, as a warning */
-void warn_stopped(const struct tb_query *query);
+/* Warns if the recording ended by itself, and says why; then returns true. Warns if names of threads
+ * were lost */
+bool warn_stopped(const struct tb_query *query);
 
 /* Sum of the books of all CPUs; @each may be NULL, room for nr_cpus */
 int read_stats(struct tb_device *device, unsigned int nr_cpus,

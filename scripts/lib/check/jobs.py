@@ -28,7 +28,7 @@ DEBIAN = ["6.1", "6.12", "6.12-cloud", "6.12-rt", "newest", "6.12-arm64"]
 FULL = ["bench", "crashes *", "headers", "kdump *", "panics *", "reboots", "suspend *",
         "unit mutants", "unit page",
         "* icount", "* isolated", "* lockdown", "* numa", "* poison", "* region",
-        "test_babeltrace", "test_docs", "test_faults", "test_follow", "test_idle",
+        "test_babeltrace", "test_docs", "test_faults", "test_follow",
         "test_record_readers", "test_sizes", "test_suspend", "test_suspend_jump", "test_top"]
 # On the older kernel the default run has these alone: what is built on the kernel's interfaces.
 SHORT_KERNEL = "6.1"

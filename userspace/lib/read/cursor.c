@@ -68,17 +68,25 @@ void tb_cursor_queue(struct tb_cursor *cursor, struct stream *stream)
 
 /* ---- the cursor ---- */
 
+/* Is it a record of a state dump: of a thread that existed? It is applied, and never shown. */
+static bool is_dump(uint16_t id, const void *payload, size_t bytes)
+{
+	const struct tb_thread *thread = payload;
+
+	return id == TB_EV_THREAD && bytes >= sizeof(*thread) && thread->flags & TB_THREAD_DUMP;
+}
+
 /*
  * The state may be dumped again while a recording goes on. What a thread was called at first
- * is in the first dump it is in; its changes are told of when they happen.
+ * is in the first dump it is in; a later dump corrects what was lost before it, when its time
+ * comes.
  */
 static bool dumped_before(const struct tb_cursor *cursor,
 			  const struct tb_walk *walk)
 {
 	const struct tb_thread *thread = walk->payload;
 
-	return walk->bytes >= sizeof(*thread) &&
-	       tb_tasks_find(&cursor->tasks, thread->tid);
+	return tb_tasks_find(&cursor->tasks, thread->tid);
 }
 
 int tb_cursor_dump(struct tb_cursor *cursor, const struct tb_block *block)
@@ -92,7 +100,7 @@ int tb_cursor_dump(struct tb_cursor *cursor, const struct tb_block *block)
 			continue;
 		if (step < 0)
 			break;
-		if (walk.id == TB_EV_THREAD && !tb_durable_flows(&walk) &&
+		if (is_dump(walk.id, walk.payload, walk.bytes) &&
 		    !dumped_before(cursor, &walk) &&
 		    tb_tasks_thread(&cursor->tasks, walk.payload, walk.bytes))
 			return -ENOMEM;
@@ -468,8 +476,10 @@ static int cursor_step(struct tb_cursor *cursor, struct tb_view *view)
 	bool hidden;
 
 	view_pending(cursor, stream, view);
-	hidden = cursor->chosen && stream->pending == PENDING_EVENT &&
-		 cursor->chosen[view->id] != CHOICE_SHOW;
+	hidden = stream->pending == PENDING_EVENT &&
+		 ((cursor->chosen && cursor->chosen[view->id] != CHOICE_SHOW) ||
+		  (stream->cpu == TB_RING_DURABLE &&
+		   is_dump(view->id, view->payload, view->length)));
 	view->ticks = stream->ticks;
 	if (!hidden) {
 		view->ns = view_ns(cursor, stream);

@@ -262,6 +262,13 @@ static int durable_event(struct tb_trace *trace,
 		break;
 	case TB_EV_SELECTION:
 		return add_selection(trace, recording, walk);
+	case TB_EV_THREADS_LOST:
+		if (walk->bytes < sizeof(recording->threads_lost))
+			durable_fault(trace, walk, "a record of lost threads is too short");
+		else
+			memcpy(&recording->threads_lost, walk->payload,
+			       sizeof(recording->threads_lost));
+		break;
 	}
 	return 0;
 }
@@ -361,6 +368,12 @@ void tb_durable_free(struct tb_recording *recording)
 	free(recording->selections);
 	free(recording->symbols);
 	tb_users_free(recording->users);
+}
+
+int tb_trace_threads_lost(const struct tb_trace *trace, struct tb_threads_lost *lost)
+{
+	*lost = trace->selected->threads_lost;
+	return lost->records || lost->before;
 }
 
 const struct tb_suppressed *tb_trace_suppressed(const struct tb_trace *trace,

@@ -91,6 +91,7 @@ struct tb_recording {
 	size_t   nr_totals, room_totals;
 	struct tb_suppressed *suppressed;
 	size_t   nr_suppressed, room_suppressed;
+	struct tb_threads_lost threads_lost;
 	struct tb_selected *selections;	/* in order of time */
 	size_t   nr_selections, room_selections;
 	struct tb_symbol_at *symbols;	/* by address */

@@ -261,11 +261,10 @@ bool tb_durable_flows(const struct tb_walk *walk)
 	case TB_EV_STRING:
 	case TB_EV_SUPPRESSED:
 	case TB_EV_SELECTION:
+	case TB_EV_THREADS_LOST:
 		return false;
 	case TB_EV_THREAD:
-		return walk->bytes >= sizeof(struct tb_thread) &&
-		       !(((const struct tb_thread *)walk->payload)->flags &
-			 TB_THREAD_DUMP);
+		return walk->bytes >= sizeof(struct tb_thread);
 	}
 	return true;
 }

@@ -534,6 +534,19 @@ static void verify_totals(struct verify *verify, unsigned int cpu)
 }
 
 /* What is in no books, because nobody wanted it */
+static void summary_threads(const struct verify *verify)
+{
+	struct tb_threads_lost lost;
+
+	if (!tb_trace_threads_lost(verify->trace, &lost))
+		return;
+	if (lost.records)
+		printf("threads: %" PRIu64 " records lost: some names may be missing or old\n",
+		       (uint64_t)lost.records);
+	if (lost.before)
+		printf("threads: the oldest records had to make room: at first some names may be missing or later ones\n");
+}
+
 static void summary_suppressed(const struct verify *verify)
 {
 	const struct tb_suppressed *list;
@@ -657,6 +670,7 @@ static void summary(struct verify *verify)
 		       verify->symbols);
 	writers_show(verify->trace);
 	summary_suppressed(verify);
+	summary_threads(verify);
 }
 
 static int verify_recording(struct verify *verify, unsigned int number)

@@ -149,14 +149,19 @@ void show_enabled(struct tb_device *device)
 			       info.flags & TB_INFO_FAST ? " (fast)" : "");
 }
 
-void warn_stopped(const struct tb_query *query)
+bool warn_stopped(const struct tb_query *query)
 {
-	if (query->reason != TB_REASON_DURABLE_FULL)
-		return;
+	if (query->reason != TB_REASON_DURABLE_FULL) {
+		if (query->durable_lost)
+			note("warning: %" PRIu64 " records of threads were lost: some names may be missing or old; a larger --durable-max helps",
+			     (uint64_t)query->durable_lost);
+		return false;
+	}
 	note("warning: recording stopped by itself: the durable buffer of %" PRIu64
 	     " KiB is full, %" PRIu64 " records were lost; a larger one (--durable, --durable-max) helps",
 	     (uint64_t)query->durable_size / 1024,
 	     (uint64_t)query->durable_lost);
+	return true;
 }
 
 /* ---- the books ---- */

@@ -473,7 +473,8 @@ int record_finish(struct record *record, int result)
 	if (record->sink.unwritten)
 		note("warning: %" PRIu64 " of the events delivered could not be written",
 		     record->sink.unwritten);
-	warn_stopped(&record->query);
+	if (warn_stopped(&record->query) && status == EXIT_FINE)
+		status = EXIT_WRONG;
 	warn_lost(&sum);
 	return status;
 }
