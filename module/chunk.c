@@ -43,9 +43,9 @@
 #include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/sort.h>
 #include <linux/string.h>
-#include <linux/workqueue.h>
 
 #include "producer.h"
 #include "record.h"
@@ -140,37 +140,26 @@ static bool tb_piece_here(struct tb_piece *piece)
 	return here;
 }
 
-/* A piece on its way to another CPU. */
-struct tb_piece_trip {
-	struct work_struct work;
-	struct tb_piece *piece;
-};
-
-static void tb_piece_arrive(struct work_struct *work)
+static void tb_piece_arrive(void *piece)
 {
-	tb_piece_here(container_of(work, struct tb_piece_trip, work)->piece);
+	tb_piece_here(piece);
 }
 
 /*
  * Records it on one of the provider's CPUs: this one's events are not recorded, but it is not its
- * event.  In process context there: a program can have a thousand pieces copied with one call, as
- * large as it likes, and interrupts must not be off for that.
+ * event.  In an interrupt there, as long as copying one event takes: a work of that CPU would wait
+ * for its threads, which may be real-time ones that never end, while locks are held here.
  */
 static void tb_piece_there(struct tb_piece *piece)
 {
-	struct tb_piece_trip trip = { .piece = piece };
 	unsigned int cpu;
 
-	INIT_WORK_ONSTACK(&trip.work, tb_piece_arrive);
-	/* so that it does not go, and the work elsewhere */
+	/* so that it does not go meanwhile */
 	cpus_read_lock();
 	cpu = tb_provider_cpu(piece->provider, false);
-	if (cpu < nr_cpu_ids) {
-		schedule_work_on(cpu, &trip.work);
-		flush_work(&trip.work);
-	}
+	if (cpu < nr_cpu_ids)
+		smp_call_function_single(cpu, tb_piece_arrive, piece, true);
 	cpus_read_unlock();
-	destroy_work_on_stack(&trip.work);
 }
 
 /*

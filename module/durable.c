@@ -5,7 +5,8 @@
  *
  * A block is handed out when it is full or sealed; sealing cuts it to the
  * power of two that its contents need, and the next one starts behind it.
- * Memory comes in slots of 16 KiB, each physically contiguous; a block lies within one.
+ * Memory comes in slots of 16 KiB, or a page if that is more, each physically contiguous; a
+ * block lies within one.
  * A log that has grown long starts again with the complete state of
  * things (tb_durable_begin_state()); then what came before that state can be
  * recycled as soon as nothing in the rings is older, slot by slot.
@@ -94,7 +95,7 @@ int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_byt
 	struct page **pages;
 
 	/* halves: blocks are not filled to the end; one more: the clock's upper half may move */
-	d->reserve = DIV_ROUND_UP(reserve_bytes, TB_DURABLE_SLOT / 2) + 1;
+	d->reserve = DIV_ROUND_UP(reserve_bytes, TB_DURABLE_BLOCK_MAX / 2) + 1;
 	d->max_slots = DIV_ROUND_UP(max_kib * 1024, TB_DURABLE_SLOT) + d->reserve;
 	count += d->reserve;
 	d->nr_blocks = roundup_pow_of_two(d->max_slots * (TB_DURABLE_SLOT / TB_DURABLE_BLOCK_MIN));
@@ -255,6 +256,7 @@ static int tb_durable_room(struct tb_durable *d, u32 bytes, bool last, struct tb
 		if (end % TB_DURABLE_SLOT) {
 			at->at = end;
 			at->bytes = rounddown_pow_of_two(TB_DURABLE_SLOT - end % TB_DURABLE_SLOT);
+			at->bytes = min_t(u32, at->bytes, TB_DURABLE_BLOCK_MAX);
 			if (bytes <= at->bytes)
 				return 0;
 		}
@@ -262,7 +264,7 @@ static int tb_durable_room(struct tb_durable *d, u32 bytes, bool last, struct tb
 	if (d->nr_free <= (last ? 0 : d->reserve))
 		return -ENOSPC;
 	at->at = d->free[--d->nr_free] * TB_DURABLE_SLOT;
-	at->bytes = TB_DURABLE_SLOT;
+	at->bytes = TB_DURABLE_BLOCK_MAX;
 	return 0;
 }
 
@@ -287,6 +289,9 @@ static int tb_durable_begin(struct tb_durable *d, u64 time, u32 bytes, bool last
 	block->time_start = time;
 	block->data = sizeof(*block);
 	block->overwritten = d->recording;
+	d->open_start = time;
+	d->open_bytes = sizeof(*block);
+	d->open_events = 0;
 	return 0;
 }
 
@@ -313,28 +318,27 @@ int tb_durable_append_at(struct tb_durable *d, u64 time, u32 id, const void *pay
 	if (bytes > TB_DURABLE_PAYLOAD)
 		return -EMSGSIZE;
 	time = max(time, d->last_time);
-	if (d->used > d->sealed) {
-		block = tb_durable_open_block(d);
-		/* the reader reconstructs the upper half from the block's start */
-		if (block->data + n * TB_ELEMENT_SIZE > tb_durable_entry(d, d->used - 1)->bytes ||
-		    time >> 32 != block->time_start >> 32)
-			tb_durable_seal(d);
-	}
+	/* the reader reconstructs the upper half from the block's start */
+	if (d->used > d->sealed &&
+	    (d->open_bytes + n * TB_ELEMENT_SIZE > tb_durable_entry(d, d->used - 1)->bytes ||
+	     time >> 32 != d->open_start >> 32))
+		tb_durable_seal(d);
 	if (d->used == d->sealed) {
 		err = tb_durable_begin(d, time, n * TB_ELEMENT_SIZE, last);
 		if (err)
 			return err;
 	}
 	block = tb_durable_open_block(d);
-	c = (void *)block + block->data;
+	c = (void *)block + d->open_bytes;
 	c->time = (u32)time;
 	c->tid = current->pid;
 	c->length = bytes;
 	c->context = 0;
 	memcpy(c + 1, payload, bytes);
-	c->head = TB_HEAD(TB_STRUCT_COMPOSITE, id, n, block->sequence);
-	block->data += n * TB_ELEMENT_SIZE;
-	block->events++;
+	c->head = TB_HEAD(TB_STRUCT_COMPOSITE, id, n, d->used - 1);
+	d->open_bytes += n * TB_ELEMENT_SIZE;
+	block->data = d->open_bytes;
+	block->events = ++d->open_events;
 	d->last_time = time;
 	return 0;
 }
@@ -371,7 +375,7 @@ void tb_durable_seal(struct tb_durable *d)
 		return;
 	at = tb_durable_entry(d, d->used - 1);
 	block = tb_durable_open_block(d);
-	at->bytes = max_t(u32, roundup_pow_of_two(block->data), TB_DURABLE_BLOCK_MIN);
+	at->bytes = max_t(u32, roundup_pow_of_two(d->open_bytes), TB_DURABLE_BLOCK_MIN);
 	now = tb_clock_read(d->raw_clock);
 	block->time_end = max(now, d->last_time);
 	block->size_log2 = ilog2(at->bytes);

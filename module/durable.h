@@ -11,10 +11,12 @@
 
 #include "region.h"
 
-#define TB_DURABLE_SLOT		16384	/* bytes of memory handled as one, contiguous */
 #define TB_DURABLE_BLOCK_MIN	4096	/* bytes of the smallest block */
+#define TB_DURABLE_BLOCK_MAX	16384	/* and of the largest */
+/* bytes of memory handled as one, contiguous; whole pages, for it is mapped */
+#define TB_DURABLE_SLOT		max_t(u32, TB_DURABLE_BLOCK_MAX, PAGE_SIZE)
 /* largest payload of a durable event */
-#define TB_DURABLE_PAYLOAD	(TB_DURABLE_SLOT - sizeof(struct tb_block) - TB_ELEMENT_SIZE)
+#define TB_DURABLE_PAYLOAD	(TB_DURABLE_BLOCK_MAX - sizeof(struct tb_block) - TB_ELEMENT_SIZE)
 
 /**
  * struct tb_durable_block - where a block is
@@ -41,6 +43,9 @@ struct tb_durable_block {
  * @provider: id for the headers
  * @recording: likewise, see tb_gap.recording
  * @last_time: of the latest event
+ * @open_start: when the block that is being filled was begun
+ * @open_bytes: used there, header included
+ * @open_events: events there
  * @first: number of the oldest block there is
  * @used: blocks begun
  * @sealed: blocks that may be handed out; the last one begun may not yet
@@ -52,6 +57,9 @@ struct tb_durable_block {
  * @older: likewise of the complete state before that; the rings may still need it
  * @state_time: when @state was begun
  * @state_slots: slots it took, at most
+ *
+ * What is in the blocks' memory is never read back: reserved memory may have another owner, who
+ * ought not to be, or have been lost in hibernation.
  *
  * Numbers of blocks only grow: first <= released <= taken <= sealed <= used.
  */
@@ -69,6 +77,9 @@ struct tb_durable {
 	u8 raw_clock;
 	u64 recording;
 	u64 last_time;
+	u64 open_start;
+	u32 open_bytes;
+	u32 open_events;
 	u64 first;
 	u64 used;
 	u64 sealed;

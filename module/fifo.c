@@ -330,6 +330,9 @@ static ssize_t tb_channel_write(struct file *file, const char __user *from, size
 		if (err)
 			break;
 		cond_resched();
+		/* a write may be 2 GiB long */
+		if (signal_pending(current))
+			bytes = done + sizeof(packet);
 	}
 	return done ?: err;
 }

@@ -31,6 +31,8 @@
 
 static DEFINE_MUTEX(tb_producers_lock);
 static LIST_HEAD(tb_producers);
+/* of which nothing comes any more, but whose memory is there: they count as well */
+static LIST_HEAD(tb_producers_ended);
 static u32 tb_nr_producers;
 static u32 tb_last_producer;
 static u64 tb_last_flush;
@@ -468,7 +470,25 @@ static bool tb_producer_allowed(kuid_t user, u32 per_user)
 		return true;
 	list_for_each_entry(c, &tb_producers, node)
 		count += uid_eq(c->user, user);
+	list_for_each_entry(c, &tb_producers_ended, node)
+		count += uid_eq(c->user, user);
 	return count < per_user || capable(CAP_SYS_ADMIN);
+}
+
+/* A number that no channel has.  Under tb_producers_lock. */
+static u32 tb_producer_number(void)
+{
+	const struct tb_producer *c;
+	u32 id;
+
+again:
+	id = ++tb_last_producer;
+	if (!id)
+		goto again;
+	list_for_each_entry(c, &tb_producers, node)
+		if (c->id == id)
+			goto again;
+	return id;
 }
 
 /**
@@ -484,12 +504,12 @@ int tb_producer_enlist(struct tb_producer *c, u32 per_user)
 	int err = 0;
 
 	mutex_lock(&tb_producers_lock);
-	if (tb_nr_producers >= TB_PRODUCERS_MAX || tb_last_producer == U32_MAX)
+	if (tb_nr_producers >= TB_PRODUCERS_MAX)
 		err = -ENFILE;
 	else if (!tb_producer_allowed(c->user, per_user))
 		err = -EMFILE;
 	if (!err) {
-		c->id = ++tb_last_producer;
+		c->id = tb_producer_number();
 		WRITE_ONCE(c->page->producer, c->id);
 		list_add_tail(&c->node, &tb_producers);
 		tb_nr_producers++;
@@ -512,20 +532,37 @@ void tb_producer_end(struct tb_producer *c)
 	u32 t, dropped = 0;
 
 	mutex_lock(&tb_producers_lock);
-	if (!list_empty(&c->node)) {
+	if (!list_empty(&c->node) && !c->ended) {
 		mutex_lock(&c->lock);
 		tb_chunk_scrape(c, NULL, true);
 		mutex_unlock(&c->lock);
 		for (t = 0; t < c->nr_targets; t++)
 			if (c->target[t].provider)
 				drop[dropped++] = tb_target_drop(c, t);
-		list_del_init(&c->node);
-		tb_nr_producers--;
+		list_move_tail(&c->node, &tb_producers_ended);
+		c->ended = true;
 	}
 	mutex_unlock(&tb_producers_lock);
 	wake_up_all(&tb_answers);
 	while (dropped)
 		tb_registry_put(drop[--dropped]);
+}
+
+/**
+ * tb_producer_delist() - the memory of a channel is going to be freed: it counts no more
+ * @c: the channel, after tb_producer_end(); it need not be set up
+ *
+ * Context: process, nobody else uses it.
+ */
+void tb_producer_delist(struct tb_producer *c)
+{
+	mutex_lock(&tb_producers_lock);
+	if (!list_empty(&c->node)) {
+		list_del_init(&c->node);
+		tb_nr_producers--;
+		c->ended = false;
+	}
+	mutex_unlock(&tb_producers_lock);
 }
 
 /* Under tb_producers_lock. */
@@ -534,7 +571,7 @@ static int tb_target_add(struct tb_producer *c, struct tb_provider *p, u32 *targ
 	struct tb_intake *in = &p->intake;
 	u32 t = c->nr_targets;
 
-	if (list_empty(&c->node))
+	if (list_empty(&c->node) || c->ended)
 		return -EPERM;
 	/* off the list already, and nobody will come to make us forget it */
 	if (READ_ONCE(in->removed))

@@ -247,21 +247,22 @@ static int __init tb_init(void)
 	err = tb_params_apply();
 	if (err)
 		goto sleep_exit;
-	err = tb_device_init();
+	err = tb_last_init();
 	if (err)
 		goto sleep_exit;
+	/* last: a file that is open does not keep a module whose init fails */
 	err = tb_producer_init(producer_mode, producers_per_user);
 	if (err)
-		goto device_exit;
-	err = tb_last_init();
+		goto last_exit;
+	err = tb_device_init();
 	if (err)
 		goto producer_exit;
 	return 0;
 
 producer_exit:
 	tb_producer_exit();
-device_exit:
-	tb_device_exit();
+last_exit:
+	tb_last_exit();
 sleep_exit:
 	tb_sleep_exit();
 registry_exit:
@@ -275,9 +276,9 @@ events_exit:
 
 static void __exit tb_exit(void)
 {
-	tb_last_exit();
-	tb_producer_exit();
 	tb_device_exit();
+	tb_producer_exit();
+	tb_last_exit();
 	tb_sleep_exit();
 	tb_registry_exit();
 	tb_region_exit();

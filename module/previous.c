@@ -88,7 +88,7 @@ static u64 tb_found_check(const struct tb_block *block, phys_addr_t at, size_t r
 	if (size > room || at & ((durable ? TB_DURABLE_BLOCK_MIN : size) - 1))
 		return 0;
 	if (durable)
-		return size < TB_DURABLE_BLOCK_MIN || size > TB_DURABLE_SLOT ||
+		return size < TB_DURABLE_BLOCK_MIN || size > TB_DURABLE_BLOCK_MAX ||
 		       block->data < sizeof(*block) || block->data > size ||
 		       block->data % TB_ELEMENT_SIZE ? 0 : block->overwritten;
 	if (size < TB_BUFFER_ELEMENTS_MIN * TB_ELEMENT_SIZE ||

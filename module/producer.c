@@ -65,6 +65,7 @@ static void tb_producer_free_memory(struct tb_producer *c)
 	c->books = NULL;
 	tb_mem_free(&c->chunk_mem);
 	tb_mem_free(&c->page_mem);
+	tb_producer_delist(c);
 }
 
 /* Before it is allocated: what is not allowed is not tried.  The limit is that of the caller. */

@@ -71,7 +71,7 @@ struct tb_books {
 
 /**
  * struct tb_producer - a channel
- * @node: in the list of producers, from when it is set up until its end; else empty
+ * @node: in a list of producers, from when it is set up until its memory is freed; else empty
  * @lock: see above
  * @wait: those who poll
  * @begun: somebody sets it up, or has
@@ -112,6 +112,7 @@ struct tb_books {
  * @recording: as in @page
  * @overwrites: likewise
  * @closed: likewise
+ * @ended: nothing comes of it any more
  * @nr_categories: how many
  * @category: their names
  * @matched: bit t: target t wants it
@@ -158,6 +159,7 @@ struct tb_producer {
 	u32 recording;
 	u32 overwrites;
 	u32 closed;
+	bool ended;
 	u32 nr_categories;
 	char (*category)[TB_NAME_MAX];
 	u32 matched[TB_CATEGORIES_MAX];
@@ -172,6 +174,7 @@ void tb_producer_exit(void);
 /* intake.c: which there are */
 int tb_producer_enlist(struct tb_producer *c, u32 per_user);
 void tb_producer_end(struct tb_producer *c);
+void tb_producer_delist(struct tb_producer *c);
 int tb_producer_add_target(struct tb_producer *c, const char *name, u32 *target);
 int tb_producer_add_category(struct tb_producer *c, const char *name, u32 *index);
 void tb_producer_answer(struct tb_producer *c, u32 flush);

@@ -307,14 +307,17 @@ static u32 tb_provider_full(struct tb_provider *p)
  * @p: the provider
  * @q: filled in
  *
+ * Does not wait for a start, a stop or a selection that is going on: what is shown changes under
+ * read_lock.
+ *
  * Context: process.
  */
 void tb_provider_query(struct tb_provider *p, struct tb_query *q)
 {
 	memset(q, 0, sizeof(*q));
-	mutex_lock(&p->lock);
+	mutex_lock(&p->read_lock);
 	q->abi = TB_ABI_VERSION;
-	q->state = p->state;
+	q->state = p->starting ? TB_STATE_IDLE : p->state;
 	q->mode = p->config.mode;
 	q->policy = p->config.policy;
 	q->nr_cpus = nr_cpu_ids;
@@ -325,10 +328,10 @@ void tb_provider_query(struct tb_provider *p, struct tb_query *q)
 	q->nr_events = tb_events_count();
 	q->frequency = p->clock.frequency;
 	q->generation = p->generation;
-	q->nr_enabled = p->nr_enabled;
+	q->nr_enabled = READ_ONCE(p->nr_enabled);
 	q->flush_ms = p->config.flush_ms;
 	q->reader = !!READ_ONCE(p->reader);
-	q->reason = p->reason;
+	q->reason = READ_ONCE(p->reason);
 	q->provider = p->id;
 	strscpy(q->name, p->name, sizeof(q->name));
 	if (p->allocated) {
@@ -337,16 +340,14 @@ void tb_provider_query(struct tb_provider *p, struct tb_query *q)
 		q->buffer_bytes = tb_provider_buffer_bytes(p);
 		q->durable_offset = tb_provider_durable_offset(p);
 		q->durable_bytes = tb_durable_extent(&p->durable);
-		mutex_lock(&p->read_lock);
 		q->durable_used = (u64)tb_durable_used_slots(&p->durable) * TB_DURABLE_SLOT;
 		q->durable_size = (u64)p->durable.nr_slots * TB_DURABLE_SLOT;
 		q->durable_lost = p->durable_lost;
 		q->full = tb_provider_full(p);
-		mutex_unlock(&p->read_lock);
 		q->map_bytes = q->durable_offset + q->durable_bytes;
 		q->max_event = tb_provider_max_event(p);
 	}
-	mutex_unlock(&p->lock);
+	mutex_unlock(&p->read_lock);
 }
 
 /**

@@ -59,6 +59,7 @@ struct tb_session;
  * @mem: memory of the ring of CPU n
  * @headers: header of the ring of CPU n, part of the mapping
  * @allocated: the memory is there
+ * @starting: the state is RUNNING, but not all that it needs is attached; under read_lock
  * @reason: enum tb_reason, why it is not running
  * @track: threads on their way to @durable
  * @exits: the threads that ended last, by number modulo TB_EXITS
@@ -105,6 +106,7 @@ struct tb_provider {
 	char name[TB_PROVIDER_NAME_MAX];
 	u32 id;
 	u32 state;
+	bool starting;
 	u32 reason;
 	struct cpumask cpus;
 	struct tb_config config;

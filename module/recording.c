@@ -162,6 +162,7 @@ static int tb_recording_prepare(struct tb_provider *p)
 		p->generation++;
 		tb_recording_reset(p);
 		WRITE_ONCE(p->state, TB_STATE_RUNNING);
+		p->starting = true;
 	}
 	mutex_unlock(&p->read_lock);
 	return err;
@@ -222,6 +223,9 @@ int tb_recording_start(struct tb_provider *p, bool dump)
 	if (err)
 		return err;
 	err = tb_recording_attach(p, dump);
+	mutex_lock(&p->read_lock);
+	p->starting = false;
+	mutex_unlock(&p->read_lock);
 	if (err) {
 		tb_recording_abandon(p);
 		return err;

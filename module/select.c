@@ -516,7 +516,7 @@ static int tb_select_desc(struct tb_event *e, bool fast, void *buf)
  * @desc: out: the description, to be freed with kvfree(), where asked for
  *
  * Context: process.
- * Return: 0, -ENOENT past the last event, -ENOMEM.
+ * Return: 0, -EINVAL unknown flags, -ENOENT past the last event, -ENOMEM.
  */
 int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **desc)
 {
@@ -527,19 +527,21 @@ int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **des
 	int len;
 
 	*desc = NULL;
+	/* the answer to an earlier question may be the next one */
+	if (info->flags & ~TB_INFO_FLAGS)
+		return -EINVAL;
 	if (!e)
 		return -ENOENT;
 	buf = kvmalloc(TB_DURABLE_PAYLOAD, TB_GFP);
 	if (!buf)
 		return -ENOMEM;
 	len = tb_select_desc(e, e->simple || (e->fast && (info->flags & TB_INFO_FAST)), buf);
-	mutex_lock(&p->lock);
+	/* without lock: a question does not wait for a selection; probes live as long as @p */
 	probe = xa_load(&p->probes, e->index);
-	info->flags = (probe && probe->enabled ? TB_INFO_ENABLED : 0) |
-		      ((probe && probe->fast) || e->simple ? TB_INFO_FAST : 0) |
+	info->flags = (probe && READ_ONCE(probe->enabled) ? TB_INFO_ENABLED : 0) |
+		      ((probe && READ_ONCE(probe->fast)) || e->simple ? TB_INFO_FAST : 0) |
 		      (tb_event_has(e, true) ? TB_INFO_HAS_FAST : 0) |
 		      (tb_event_there(e) ? 0 : TB_INFO_ABSENT) | (len < 0 ? TB_INFO_GONE : 0);
-	mutex_unlock(&p->lock);
 	info->id = tb_event_id(e);
 	strscpy(info->system, e->system, sizeof(info->system));
 	strscpy(info->name, e->name, sizeof(info->name));

@@ -278,7 +278,10 @@ ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock
 
 	if (!iov_iter_count(to))
 		return 0;
-	if (mutex_lock_interruptible(&s->lock))
+	/* not behind another thread that waits in read() */
+	if (nonblock && !mutex_trylock(&s->lock))
+		return -EAGAIN;
+	if (!nonblock && mutex_lock_interruptible(&s->lock))
 		return -ERESTARTSYS;
 	if (s->joined) {
 		mutex_unlock(&s->lock);

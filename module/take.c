@@ -582,7 +582,7 @@ static bool tb_ref_durable(struct tb_provider *p, const struct tb_ref *ref)
 	u64 at = ref->offset - tb_provider_durable_offset(p);
 
 	return is_power_of_2(ref->bytes) && ref->bytes >= TB_DURABLE_BLOCK_MIN &&
-	       ref->bytes <= TB_DURABLE_SLOT && at % TB_DURABLE_BLOCK_MIN == 0 &&
+	       ref->bytes <= TB_DURABLE_BLOCK_MAX && at % TB_DURABLE_BLOCK_MIN == 0 &&
 	       at < tb_durable_extent(&p->durable);
 }
 

@@ -286,6 +286,8 @@ TEST_DEV(ioctl, reserved_fields_are_EINVAL)
 	reserved(_metadata, fd, TB_IOC_FLUSH, &flush, &flush.reserved, sizeof(flush.reserved));
 	reserved(_metadata, fd, TB_IOC_SELECT, &select, select.reserved, sizeof(select.reserved));
 	reserved(_metadata, fd, TB_IOC_EVENT, &info, info.reserved, sizeof(info.reserved));
+	/* all but the byte with the flags there are */
+	reserved(_metadata, fd, TB_IOC_EVENT, &info, (char *)&info.flags + 1, 3);
 	reserved(_metadata, fd, TB_IOC_STATS, &stats, &stats.flags, sizeof(stats.flags));
 	reserved(_metadata, fd, TB_IOC_STATS, &stats, stats.reserved, sizeof(stats.reserved));
 	reserved(_metadata, fd, TB_IOC_ACQUIRE, &batch, &batch.reserved, sizeof(batch.reserved));

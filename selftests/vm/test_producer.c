@@ -410,6 +410,25 @@ static int setup_all(int most, int *error)
 	return most;
 }
 
+/* The same by processes that end, while this one keeps their files: the memory is there. */
+static int setup_by_others(int most, int *error)
+{
+	struct tb_producer_setup s = { .chunk_bytes = 256, .chunks = 2 };
+	pid_t pid;
+	int i, fd;
+
+	for (i = 0; i < most; i++) {
+		fd = producer_open_node();
+		pid = fork();
+		if (!pid)
+			_exit(-producer_setup(fd, &s));
+		*error = -wait_for(pid);
+		if (*error)
+			return i;
+	}
+	return most;
+}
+
 static uint32_t per_user(void)
 {
 	FILE *f = fopen("/sys/module/tracebuf/parameters/producers_per_user", "r");
@@ -424,7 +443,8 @@ static uint32_t per_user(void)
 #define NO_NAMESPACES	253
 
 /* 0: user @uid could have @most channels, and not one more: @wanted */
-static int setup_as(uid_t uid, bool namespace, int most, int wanted)
+static int setup_as(uid_t uid, bool namespace, int most, int wanted,
+		    int (*set_up)(int most, int *error))
 {
 	struct rlimit files = { 2048, 2048 }, locked = { 64 << 20, 64 << 20 };
 	pid_t pid = fork();
@@ -437,7 +457,7 @@ static int setup_as(uid_t uid, bool namespace, int most, int wanted)
 			_exit(254);
 		if (namespace && unshare(CLONE_NEWUSER))
 			_exit(NO_NAMESPACES);
-		if (setup_all(most + 1, &error) != most)
+		if (set_up(most + 1, &error) != most)
 			_exit(1);
 		_exit(error == -wanted ? 0 : 2);
 	}
@@ -452,15 +472,16 @@ TEST_DEV(channel, not_all_of_them_are_one_users)
 	ASSERT_LT(0, most);
 	ASSERT_LT(most, TB_PRODUCERS_MAX);
 	ASSERT_EQ(0, chmod("/dev/tracebuf_producer", 0666));
-	EXPECT_EQ(0, setup_as(4711, false, most, EMFILE));
+	EXPECT_EQ(0, setup_as(4711, false, most, EMFILE, setup_all));
+	EXPECT_EQ(0, setup_as(4711, false, most, EMFILE, setup_by_others));
 	/* in a user namespace he has all capabilities, and is whoever he likes */
-	ret = setup_as(4711, true, most, EMFILE);
+	ret = setup_as(4711, true, most, EMFILE, setup_all);
 	if (ret == NO_NAMESPACES)
 		TH_LOG("this kernel has no user namespaces");
 	else
 		EXPECT_EQ(0, ret);
 	/* one is the fixture's */
-	EXPECT_EQ(0, setup_as(0, false, TB_PRODUCERS_MAX - 1, ENFILE));
+	EXPECT_EQ(0, setup_as(0, false, TB_PRODUCERS_MAX - 1, ENFILE, setup_all));
 	ASSERT_EQ(0, chmod("/dev/tracebuf_producer", 0600));
 }
 

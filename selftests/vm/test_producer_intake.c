@@ -3,6 +3,11 @@
  * User-space writers: what providers tell them, several providers, and those whose memory is
  * not shared.
  */
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+
 #include "channel.h"
 
 /* ---- what producers are told ------------------------------------------- */
@@ -215,8 +220,73 @@ TEST_DEV(channel, on_a_processor_that_is_not_recorded)
 	END();
 	EXPECT_WHOLE(1, 5);
 	EXPECT_EQ(0, self->s.ring[0].events);
-	/* not in an interrupt there, which would last as long as the program likes */
-	EXPECT_EQ(0, self->got.contexts & TB_CONTEXT_HARDIRQ);
+}
+
+#define SPIN_SECONDS	20
+
+/* A real-time thread has the processor for itself, until it is killed, or for SPIN_SECONDS. */
+static pid_t spin(int cpu)
+{
+	struct sched_param rt = { .sched_priority = 50 };
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(ready))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		time_t end = time(NULL) + SPIN_SECONDS;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (pin(cpu) || sched_setscheduler(0, SCHED_FIFO, &rt) || write(ready[1], "", 1) != 1)
+			_exit(1);
+		while (time(NULL) < end)
+			;
+		_exit(0);
+	}
+	close(ready[1]);
+	if (pid > 0 && read(ready[0], &c, 1) != 1)
+		pid = -1;
+	close(ready[0]);
+	return pid;
+}
+
+static int write_file(const char *name, const char *text)
+{
+	FILE *f = fopen(name, "w");
+
+	return f && fputs(text, f) >= 0 && !fclose(f) ? 0 : -1;
+}
+
+/* There a thread never lets any other run: what is committed here does not wait for it. */
+TEST_DEV(channel, does_not_wait_for_threads_of_another_processor)
+{
+	static const char limit[] = "/proc/sys/kernel/sched_rt_runtime_us";
+	uint8_t mask = 2;
+	struct tb_config c = { .cpus = (uintptr_t)&mask, .cpus_bytes = 1 };
+	pid_t pid;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "one processor");
+	ASSERT_EQ(0, pin(0));
+	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_CONFIGURE, &c));
+	BEGIN();
+	ASSERT_EQ(0, write_file(limit, "-1"));
+	/* from 6.12 on this, too, has others run */
+	write_file("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "0");
+	pid = spin(1);
+	ASSERT_LT(0, pid);
+	EXPECT_EQ(0, chunk_write(&self->p, 0, 1, 0, 0, 2));
+	/* it spins on */
+	EXPECT_EQ(0, waitpid(pid, NULL, WNOHANG));
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	write_file("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "50000000");
+	/* some kernels refuse this after that; no other test here has real-time threads */
+	write_file(limit, "950000");
+	END();
+	EXPECT_WHOLE(1, 2);
 }
 
 /* ---- memory that is not shared ------------------------------------------- */

@@ -3,6 +3,8 @@
  * Which events there are, how they are described, choosing them by name while
  * nothing runs and while it does.
  */
+#include <pthread.h>
+
 #include "tbtest.h"
 
 DEVICE_FIXTURE(select)
@@ -425,6 +427,55 @@ TEST_DEV(select, no_room_to_describe_is_ENOSPC)
 	ASSERT_EQ(0, tb_stop(self->fd));
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+}
+
+/* ---- asking meanwhile ------------------------------------------------- */
+
+struct asking {
+	int fd;
+	bool begun, busy, end;
+	uint32_t answers;		/* to what was asked, and answered, while it was busy */
+};
+
+static void *ask(void *arg)
+{
+	struct asking *a = arg;
+	struct tb_event_info i;
+	struct tb_query q;
+
+	while (!__atomic_load_n(&a->end, __ATOMIC_ACQUIRE)) {
+		bool busy = __atomic_load_n(&a->busy, __ATOMIC_ACQUIRE);
+		bool ok = !tb_query(a->fd, &q) && !info(a->fd, 0, &i);
+
+		a->answers += ok && busy && __atomic_load_n(&a->busy, __ATOMIC_ACQUIRE);
+		__atomic_store_n(&a->begun, true, __ATOMIC_RELEASE);
+		/* so that the start, too, gets a lock that both want */
+		usleep(100);
+	}
+	return NULL;
+}
+
+/* A start attaches a probe for each event; whoever asks meanwhile does not wait for it. */
+TEST_DEV(select, questions_do_not_wait)
+{
+	struct asking a = { .fd = self->fd };
+	pthread_t thread;
+	int err;
+
+	ASSERT_LT(50, tb_enable(self->fd, "all"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, ask, &a));
+	while (!__atomic_load_n(&a.begun, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	__atomic_store_n(&a.busy, true, __ATOMIC_RELEASE);
+	err = tb_start(self->fd, 0);
+	__atomic_store_n(&a.busy, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&a.end, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, err);
+	EXPECT_EQ(0, tb_stop(self->fd));
+	TH_LOG("%u answers", a.answers);
+	/* more than before it begins and when it is about to return */
+	EXPECT_LT(5, a.answers);
 }
 
 TEST_HARNESS_MAIN

@@ -1037,6 +1037,7 @@ struct tb_pids {
 #define TB_INFO_HAS_FAST	0x04
 #define TB_INFO_ABSENT		0x08	/* the tracepoint is not there, or not yet */
 #define TB_INFO_GONE		0x10	/* the module that has it is not there any more */
+#define TB_INFO_FLAGS		0x1f
 
 /**
  * struct tb_event_info - TB_IOC_EVENT: the event with number @index
