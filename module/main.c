@@ -83,6 +83,9 @@ static uint producers_per_user = 256;
 module_param(producers_per_user, uint, 0444);
 MODULE_PARM_DESC(producers_per_user, "channels of user-space writers that a user without CAP_SYS_ADMIN may have, of 1024 in all; 0: any number (default 256)");
 
+module_param_named(memory_percent, tb_memory_percent, uint, 0444);
+MODULE_PARM_DESC(memory_percent, "how much of the machine's memory the buffers of all recordings may take, in percent, 1 to 100 (default 50)");
+
 static const char * const tb_modes[] = { "oneshot", "circular", "streaming" };
 static const char * const tb_policies[] = { "overwrite", "drop" };
 static const char * const tb_clocks[] = { "auto", "tsc", "arch", "mono" };
@@ -151,6 +154,10 @@ static int tb_params_configure(void)
 	if (!err)
 		err = tb_param_range("producers_per_user", producers_per_user, 1,
 				     TB_PRODUCERS_MAX);
+	if (!err && (!tb_memory_percent || tb_memory_percent > 100)) {
+		pr_err("tracebuf: memory_percent=%u: not within 1..100\n", tb_memory_percent);
+		err = -EINVAL;
+	}
 	if (!err) {
 		err = tb_provider_configure(&tb_kernel_provider, &c, cpu_possible_mask);
 		if (err == -EINVAL)

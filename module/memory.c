@@ -6,6 +6,7 @@
  *	n * ring_stride			ring of CPU n: its header, then its buffers
  *	nr_cpu_ids * ring_stride	the durable buffer
  */
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -17,6 +18,47 @@
 #define TB_STOP_BYTES	(sizeof(struct tb_clock_sync) + TB_ELEMENT_SIZE * 2 + \
 			 sizeof(struct tb_threads_lost) + TB_ELEMENT_SIZE * 2 + \
 			 nr_cpu_ids * (sizeof(struct tb_totals) + TB_ELEMENT_SIZE * 2))
+
+u32 tb_memory_percent = 50;
+
+/* bytes of all providers' buffers */
+static atomic64_t tb_memory_charged;
+
+/**
+ * tb_memory_charge() - count what the buffers of a provider take
+ * @p: the provider
+ * @bytes: from now on
+ * @tell: say in the log if that is too much
+ *
+ * Less can always be had.  Reserved memory is nobody else's, and is not counted.
+ *
+ * Context: process, under read_lock, or @p has no users any more.
+ * Return: 0; -ENOMEM all providers together would have more than tb_memory_percent, and what is
+ * counted has not changed.
+ */
+int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell)
+{
+	bool region = p == &tb_kernel_provider && tb_region_usable();
+	struct sysinfo memory;
+	s64 more, all;
+	u64 limit;
+
+	if (region)
+		bytes = 0;
+	more = bytes - p->charged;
+	all = atomic64_add_return(more, &tb_memory_charged);
+	si_meminfo(&memory);
+	limit = div_u64((u64)memory.totalram * memory.mem_unit, 100) * tb_memory_percent;
+	if (more <= 0 || all <= limit) {
+		p->charged = bytes;
+		return 0;
+	}
+	atomic64_sub(more, &tb_memory_charged);
+	if (tell)
+		pr_warn("tracebuf: %s: %llu MiB are too much: all recordings may have %llu MiB (memory_percent=%u), and others have %llu\n",
+			p->name, bytes >> 20, limit >> 20, tb_memory_percent, (all - bytes) >> 20);
+	return -ENOMEM;
+}
 
 /**
  * tb_provider_ring_stride() - bytes from one ring to the next in a mapping
@@ -202,11 +244,17 @@ void tb_provider_free(struct tb_provider *p)
  */
 int tb_provider_grow(struct tb_provider *p, u32 slots)
 {
-	struct page **pages = tb_durable_prepare(slots, p->durable.region);
+	u64 bytes = (u64)slots * TB_DURABLE_SLOT;
+	struct page **pages;
 	u32 added;
 
-	if (!pages)
+	if (tb_memory_charge(p, p->charged + bytes, false))
 		return -ENOMEM;
+	pages = tb_durable_prepare(slots, p->durable.region);
+	if (!pages) {
+		tb_memory_charge(p, p->charged - min(bytes, p->charged), false);
+		return -ENOMEM;
+	}
 	mutex_lock(&p->map_lock);
 	added = tb_durable_grow(&p->durable, pages, slots);
 	mutex_unlock(&p->map_lock);

@@ -121,6 +121,12 @@ static u32 tb_default_durable_max(const struct tb_config *c)
 		       TB_DURABLE_KIB_MAX);
 }
 
+static u64 tb_config_bytes(const struct tb_config *c, const struct cpumask *cpus)
+{
+	return (u64)c->buffers * c->elements * TB_ELEMENT_SIZE * cpumask_weight(cpus) +
+	       c->durable_kib * 1024ULL;
+}
+
 /*
  * Trying for more than there is would leave everyone else without while it lasts.  What is
  * free but scattered is for the page allocator to find out.
@@ -128,8 +134,7 @@ static u32 tb_default_durable_max(const struct tb_config *c)
 static int tb_config_afford(const struct tb_provider *p, const struct tb_config *c,
 			    const struct cpumask *cpus)
 {
-	u64 wanted = (u64)c->buffers * c->elements * TB_ELEMENT_SIZE * cpumask_weight(cpus) +
-		     c->durable_kib * 1024ULL;
+	u64 wanted = tb_config_bytes(c, cpus);
 	u64 there = (u64)max(si_mem_available(), 0L) << PAGE_SHIFT;
 
 	if (wanted < there)
@@ -146,6 +151,7 @@ static int tb_configure_locked(struct tb_provider *p, const struct tb_config *co
 {
 	struct tb_config c = *config;
 	struct tb_clock clock;
+	u64 charged;
 	int err;
 
 	c.mode = c.mode ?: TB_MODE_STREAMING;
@@ -164,12 +170,18 @@ static int tb_configure_locked(struct tb_provider *p, const struct tb_config *co
 		return err;
 
 	mutex_lock(&p->read_lock);
+	charged = p->charged;
 	if (p->state == TB_STATE_RUNNING || tb_provider_held(p) || !tb_channel_fits(p, &c, cpus))
 		err = -EBUSY;
 	else
 		err = tb_config_afford(p, &c, cpus);
 	if (!err)
+		err = tb_memory_charge(p, tb_config_bytes(&c, cpus), true);
+	if (!err) {
 		err = tb_provider_allocate(p, &c, cpus);
+		if (err)
+			tb_memory_charge(p, charged, false);
+	}
 	if (!err) {
 		p->clock = clock;
 		p->state = TB_STATE_IDLE;
@@ -472,6 +484,7 @@ void tb_provider_destroy(struct tb_provider *p)
 	tb_trigger_sync(p);
 	tb_session_sync_wake(p);
 	tb_provider_free(p);
+	tb_memory_charge(p, 0, false);
 	tb_track_free(&p->track);
 	tb_select_exit(p);
 	tb_rule_exit(p);

@@ -59,6 +59,7 @@ struct tb_session;
  * @mem: memory of the ring of CPU n
  * @headers: header of the ring of CPU n, part of the mapping
  * @allocated: the memory is there
+ * @charged: bytes that count for tb_memory_percent; under read_lock
  * @starting: the state is RUNNING, but not all that it needs is attached; under read_lock
  * @reason: enum tb_reason, why it is not running
  * @track: threads on their way to @durable
@@ -149,6 +150,7 @@ struct tb_provider {
 
 	struct mutex map_lock;	/* memory, mappings */
 	bool allocated;
+	u64 charged;
 	struct tb_mem *mem;
 	struct tb_mem *headers;
 	u32 mappings;
@@ -158,6 +160,9 @@ struct tb_provider {
 	struct work_struct wake_later;
 	wait_queue_head_t wait;
 };
+
+/* of the machine's memory, what the buffers of all providers may take */
+extern u32 tb_memory_percent;
 
 int tb_provider_init(struct tb_provider *p, const char *name, u32 id);
 void tb_provider_destroy(struct tb_provider *p);
@@ -191,6 +196,7 @@ void tb_keep_snapshot(struct tb_provider *p, unsigned int cpu);
 void tb_keep_end(struct tb_provider *p);
 void tb_keep_work(struct work_struct *work);
 /* memory.c */
+int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell);
 int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 			 const struct cpumask *cpus);
 int tb_provider_grow(struct tb_provider *p, u32 slots);

@@ -200,7 +200,7 @@ nothing_left()
 	gone && ! grep -w tracebuf /proc/modules && ! grep -rqs tracebuf /proc/misc
 }
 
-plan 62
+plan 64
 check "load and unload" good
 check "the device node" device_node
 check "events=" good events=sched
@@ -255,6 +255,8 @@ check "producer_mode=" producer_mode_is 660 producer_mode=0660
 check "producer_mode: for root alone" producer_mode_is 600
 check "producer_mode: nothing but reading and writing" producer_mode_is 666 producer_mode=07777
 check "bad: producer_mode" bad "invalid for parameter" producer_mode=rw
+check "memory_percent=" good memory_percent=5
+check "bad: memory_percent too much" bad "memory_percent=101: not within 1..100" memory_percent=101
 check "producers_per_user=" good producers_per_user=7
 check "producers_per_user= any number" good producers_per_user=0
 check "bad: producers_per_user too many" bad "producers_per_user=1025: not within 1..1024" \

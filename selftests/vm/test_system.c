@@ -143,6 +143,35 @@ TEST_DEV(system, memory_that_cannot_be_had_is_ENOMEM)
 	EXPECT_LE(100, self->s.ring[0].events);
 }
 
+/* buffers of a MiB for each processor that are @percent of the memory */
+static uint32_t buffers_of(int percent)
+{
+	long pages = sysconf(_SC_PHYS_PAGES) / 100 * percent;
+
+	return pages / ((1 << 20) / sysconf(_SC_PAGESIZE)) / sysconf(_SC_NPROCESSORS_CONF);
+}
+
+/* The buffers of all recordings leave half of the memory to others. */
+TEST_DEV(system, memory_of_all_is_limited)
+{
+	uint32_t buffers = buffers_of(30);
+	int other = tb_open_as("other", 0);
+
+	ASSERT_LE(0, other);
+	ASSERT_LT(2, buffers);
+	ASSERT_EQ(0, tb_configure(self->fd, 0, 0, buffers, 65536));
+	EXPECT_EQ(-ENOMEM, tb_configure(other, 0, 0, buffers, 65536));
+	EXPECT_TRUE(logged("tracebuf: other: ", " MiB are too much: all recordings may have ",
+			   "memory_percent=50"));
+	/* what is given back can be had */
+	ASSERT_EQ(0, tb_configure(self->fd, 0, 0, 8, 128));
+	EXPECT_EQ(0, tb_configure(other, 0, 0, buffers, 65536));
+	close(other);
+	EXPECT_EQ(0, tb_destroy_all(self->fd));
+	EXPECT_EQ(0, tb_configure(self->fd, 0, 0, buffers, 65536));
+	ASSERT_EQ(0, tb_configure(self->fd, 0, 0, 8, 128));
+}
+
 /* ---- processors ------------------------------------------------------- */
 
 static bool online(int cpu, bool on)
