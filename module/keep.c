@@ -327,7 +327,9 @@ static int tb_keep_state_once(struct tb_provider *p, bool dump)
 	if (!err)
 		err = tb_select_describe(p);
 	if (!err)
-		err = tb_select_tell(p, tb_clock_read(p->clock.raw), p->moment);
+		/* the stop was a change, too: what was recorded until then */
+		err = tb_select_tell(p, tb_clock_read(p->clock.raw),
+				     p->moment - (p->state == TB_STATE_STOPPED));
 	if (!err)
 		err = tb_dump_strings(tb_keep_string, d);
 	if (!err)

@@ -190,9 +190,11 @@ static void tb_select_leave(struct tb_provider *p, struct tb_probe *probe)
 	smp_store_release(&probe->rings, p->stage_rings);
 }
 
-static void tb_select_detach_one(struct tb_probe *probe)
+/* What was recorded until the last moment shows in @until: see tb_keep_state_once(). */
+static void tb_select_detach_one(struct tb_provider *p, struct tb_probe *probe)
 {
-	WRITE_ONCE(probe->until, 0);
+	if (probe->until > p->moment)
+		WRITE_ONCE(probe->until, p->moment);
 	tb_event_detach(probe);
 }
 
@@ -205,7 +207,7 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 	int err = 0;
 
 	if (!tb_event_there(probe->event)) {
-		tb_select_detach_one(probe);
+		tb_select_detach_one(p, probe);
 		return 0;
 	}
 	mutex_lock(&p->read_lock);
@@ -297,7 +299,7 @@ static int tb_select_turn(struct tb_provider *p, bool tell)
 			WRITE_ONCE(probe->until, ~0ull);
 		tb_rule_route(probe);
 		if (probe->attached && !tb_select_open(probe, p->moment))
-			tb_select_detach_one(probe);
+			tb_select_detach_one(p, probe);
 		cond_resched();
 	}
 	return err;
@@ -362,7 +364,7 @@ void tb_select_refresh(struct tb_provider *p)
 	xa_for_each(&p->probes, i, probe) {
 		if (!tb_event_there(probe->event)) {
 			changed |= !!probe->attached;
-			tb_select_detach_one(probe);
+			tb_select_detach_one(p, probe);
 			continue;
 		}
 		if (p->state != TB_STATE_RUNNING || !probe->enabled || probe->attached)

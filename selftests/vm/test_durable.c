@@ -537,7 +537,9 @@ TEST_DEV(durable, streaming_recycles_what_is_saved)
 {
 	struct stream *second = calloc(1, sizeof(*second));
 	struct told t, later;
+	uint8_t selected;
 	struct tb_query q;
+	size_t i;
 	int fd;
 
 	ASSERT_NE(NULL, second);
@@ -583,6 +585,10 @@ TEST_DEV(durable, streaming_recycles_what_is_saved)
 	ASSERT_STREAM(drain_durable(self->fd, second), second);
 	EXPECT_EQ(1, second->inits);
 	EXPECT_TRUE(second->ring[0].have_totals);
+	/* what was recorded, not that nothing is now */
+	for (i = selected = 0; i < sizeof(second->selected); i++)
+		selected |= second->selected[i];
+	EXPECT_NE(0, selected);
 	tell_exit(&t);
 	tell_exit(&later);
 	stream_free(second);
