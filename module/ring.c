@@ -47,7 +47,6 @@
  *   FREE -> CLAIMED       claim (locked: the reader may be releasing others,
  *                         and nested claims compete)
  *   READY -> CLAIMED      claim with policy overwrite; competes with acquire
- *   READY -> FREE         likewise, of a block that has become too old (tb_ring_expire())
  *   CLAIMED -> CLAIMED    a claim renewed with another sequence number
  *   CLAIMED -> WRITING    by the opener, or by a nested context that leaves
  *                         the buffer before the opener came to it
@@ -100,7 +99,7 @@
  *   order of blocks  WRITING of a block precedes, in program order, READY of the
  *	later ones.  Having acquired one of these, tb_ring_earlier() sees that, or
  *	something newer.
- *   total of overwritten  ow_started, exchange to CLAIMED or FREE (fully ordered), later
+ *   total of overwritten  ow_started, exchange to CLAIMED (fully ordered), later
  *	and overwritten, tb_wmb(), ow_done.  The reader: ow_done, tb_rmb(), states and
  *	totals, tb_rmb(), ow_started.  If both are the same, whatever part of the totals it
  *	saw, it saw whole: had it seen the total of an overwriting, then also, after
@@ -472,7 +471,8 @@ bool tb_ring_simple_slow(struct tb_ring *r, u32 id, u64 payload, u64 h, u64 ts)
 
 	if (unlikely(!r->nr))
 		return tb_ring_staged_simple(r, id, payload);
-	if (r->raw_clock != TB_TICKS_PLAIN)
+	/* 0: the clock was halted then, and may go on now */
+	if (r->raw_clock != TB_TICKS_PLAIN || !ts)
 		ts = tb_ring_clock(r);
 	place = tb_ring_reserve_slow(r, 1, h, ts);
 	if (!place.head)

@@ -338,7 +338,6 @@ bool tb_ring_mark(struct tb_ring *r);
 void tb_ring_complete(struct tb_ring *r, struct tb_buf *b);
 bool tb_ring_flush(struct tb_ring *r);
 void tb_ring_resume(struct tb_ring *r);
-void tb_ring_expire(struct tb_ring *r, u64 before);
 
 int tb_ring_acquire(struct tb_ring *r);
 void tb_ring_release(struct tb_ring *r, u32 index);

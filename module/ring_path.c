@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts how often each of the ring's rare paths is taken, and has what is old expire anywhere:
- * only part of a module that is built for the torture test (make torture).
+ * Counts how often each of the ring's rare paths is taken: only part of a module that is built
+ * for the torture test (make torture).
  */
 #include <linux/export.h>
 #include <linux/percpu.h>
-#include <linux/preempt.h>
 
-#include "provider.h"
 #include "ring_path.h"
 
 static DEFINE_PER_CPU(u64 [TB_PATHS], tb_paths);
@@ -40,24 +38,3 @@ u64 tb_ring_path_count(enum tb_ring_path path)
 	return n;
 }
 EXPORT_SYMBOL_GPL(tb_ring_path_count);
-
-/**
- * tb_ring_path_expire() - overwrite all that this CPU has, see tb_ring_expire()
- * @p: the provider
- *
- * Context: any where RCU is watching, NMI included.
- */
-void tb_ring_path_expire(struct tb_provider *p)
-{
-	struct tb_ring __percpu *rings;
-
-	preempt_disable_notrace();
-	rings = tb_provider_live(p);
-	if (rings && p->config.mode != TB_MODE_ONESHOT) {
-		struct tb_ring *r = this_cpu_ptr(rings);
-
-		tb_ring_expire(r, tb_ring_clock(r));
-	}
-	preempt_enable_notrace();
-}
-EXPORT_SYMBOL_GPL(tb_ring_path_expire);

@@ -23,8 +23,6 @@ enum tb_ring_path {
 	TB_PATH_CLAIM_FULL,		/* none given back since the last time */
 	TB_PATH_OVERWRITE,		/* a block was overwritten */
 	TB_PATH_OVERWRITE_LATER,	/* but not one that comes before it */
-	TB_PATH_EXPIRE,			/* a block was overwritten because it was old */
-	TB_PATH_EXPIRE_PASS,		/* an old one had to stay */
 	TB_PATH_COMPLETE_OUTER,		/* the last commit to a buffer left meanwhile */
 	TB_PATH_COMPLETE_DROPS,		/* events were dropped while the block was open */
 	TB_PATH_OPEN_DROPS,		/* nested contexts dropped events before the header */
@@ -43,9 +41,7 @@ enum tb_ring_path {
 #define TB_PATHS_COUNTED	true
 void tb_ring_path(enum tb_ring_path path);
 /* ring_path.c */
-struct tb_provider;
 u64 tb_ring_path_count(enum tb_ring_path path);
-void tb_ring_path_expire(struct tb_provider *p);
 #else
 #define TB_PATHS_COUNTED	false
 #define tb_ring_path(path)	((void)(path))

@@ -367,12 +367,3 @@ bool model_flush(struct model *m)
 	m->current = outer;
 	return closed;
 }
-
-void model_expire(struct model *m, u64 before)
-{
-	int outer = m->current;
-
-	m->current = -1;
-	tb_ring_expire(&m->r, before);
-	m->current = outer;
-}

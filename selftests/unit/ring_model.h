@@ -105,7 +105,6 @@ bool model_write(struct model *m, u32 n);
 bool model_simple(struct model *m);
 bool model_composite(struct model *m, u32 n);
 bool model_flush(struct model *m);
-void model_expire(struct model *m, u64 before);
 
 /* what tb_changed_hook is to call */
 void model_changed(const volatile void *p, u64 old, u64 new);

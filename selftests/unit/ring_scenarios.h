@@ -102,19 +102,4 @@ static const struct scenario scenarios[] = {
 	{ "one buffer, drop", 1, false, "", "11", "18f", NULL, 3, 3, 0, 0 },
 	{ "one buffer, filled, drop", 1, false, "7", "12", "18f", NULL, 3, 3, 0, 0 },
 	{ "one buffer and the reader, drop", 1, false, "8", "11", "8", "ar", 1, 3, 0, 0 },
-
-	/* what is too old */
-	{ "expire, overwrite", 3, true, "883", "x1", "18f", NULL, 2, 2, 0, 0 },
-	{ "expire, drop", 3, false, "883", "x1", "18x", NULL, 2, 2, 0, 0 },
-	{ "expire in everything, overwrite", 3, true, "883", "16", "x8", NULL, 2, 2, 0, 0 },
-	{ "expire what was there, overwrite", 4, true, "888", "88o8", "8o", NULL, 2, 2, 0, 0 },
-	{ "expire what was there, three deep", 3, true, "883", "6", "8o", NULL, 3, 3, 0, 0 },
-	{ "expire with one held", 4, true, "8888a3", "x6", "8x", NULL, 2, 2, 0, 0 },
-	{ "expire while one is incomplete", 3, true, "888", "38", "wx", NULL, 2, 2, 0, 0 },
-	{ "reader and expire", 3, true, "888", "x8", "8", "arar", 1, 3, 0, 0 },
-	{ "reader while it expires", 3, true, "8883", "x", "x", "aar", 1, 3, 0, 0 },
-	{ "reader holds, and others expire", 3, true, "888aa", "x8", "8", "lra", 1, 3, 0, 0 },
-	{ "reader puts back, and it expires", 4, true, "8888aa", "x8", "8", "uua", 1, 2, 0, 0 },
-	{ "reader after all has expired", 3, true, "888x", "8", "8x", "ara", 1, 3, 0, 0 },
-	{ "reader and statistics, expire", 2, true, "87", "x2", "8x", "as", 1, 3, 0, 0 },
 };

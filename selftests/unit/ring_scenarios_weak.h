@@ -35,7 +35,6 @@ static const struct scenario scenarios[] = {
 	  4 },
 	{ "overwriting and statistics", 2, true, "87", "28", "", "s", 0, 2, 0, 2 },
 	{ "statistics, drop", 3, false, "7", "28", "", "sars", 0, 2, 0, 1 },
-	{ "expiring", 3, true, "888", "x", "", "ara", 0, 2, 0, 2 },
 
 	/* what is behind the last block */
 	{ "dropping", 1, false, "8", "81", "", "t", 0, 2, 0, 2 },

@@ -17,8 +17,7 @@
  *     context that came in between, nor repeats a reservation more often than
  *     such contexts came (wait-freedom);
  *   - an event is not dropped while head says that there is room;
- *   - nothing is overwritten by a context whose view of head is out of date, nor for its age if
- *     it is not old;
+ *   - nothing is overwritten by a context whose view of head is out of date;
  *   - the span of a gap covers the events it tells of;
  *   - the memory alone never shows a half-written event or header, whoever looks and
  *     whenever;
@@ -49,9 +48,8 @@
 /*
  * Operations: '1' a simple event, '2'..'9' a composite one of so many elements, 'c'
  * one of a single element, 'w' events that fill more buffers than there are, 'f' flush,
- * 'e' the clock's upper half moves, 'x' expire all that there is, 'o' what there was before the
- * explored ones, 'i' an event of three elements is begun, 'I' and committed; reader: 'a'
- * acquire, 'r' release the oldest held, 'l' the latest, 'u' put the latest
+ * 'e' the clock's upper half moves, 'i' an event of three elements is begun, 'I' and committed;
+ * reader: 'a' acquire, 'r' release the oldest held, 'l' the latest, 'u' put the latest
  * back, 's' statistics, 't' what there is behind the last block, 'm' looks at blocks that are
  * being written.
  */
@@ -77,7 +75,6 @@ struct context {
 	u32 nested_at;		/* @points when the last of them did */
 	u32 head_at;		/* @points when it last looked at head */
 	bool head_fresh;	/* none has since it looked at head */
-	u64 before;		/* blocks begun before that expire */
 };
 
 static const struct scenario *sc;
@@ -87,11 +84,9 @@ static int depth;		/* -1: no writer */
 static int budget, max_budget = 100;
 static bool exploring, in_reader;
 static u32 most_points, most_retries, deepest;
-static u32 reader_runs;
 static int old_left, more_old;
 static struct tb_slot begun_slot;
 static int begun = -1;
-static u64 explored_from;	/* the clock before the first operation explored */
 
 static struct {
 	u8 choice[MAX_WORD], of[MAX_WORD];
@@ -259,7 +254,6 @@ static void fiber_run(void)
 {
 	check_readers_words();
 	remember();
-	reader_runs++;
 	in_reader = true;
 	fiber_resume();
 	in_reader = false;
@@ -269,41 +263,10 @@ static void fiber_run(void)
 
 /* ---- writers ------------------------------------------------------------ */
 
-/* What is old is gone, if nobody came in between that has it. */
-static void check_expired(const struct context *c)
-{
-	const struct tb_buf *current = &m->r.bufs[tb_head_buffer(m->r.head)];
-	u32 i;
-
-	if (!m->r.overwrite)
-		return;
-	for (i = 0; i < m->r.nr; i++) {
-		const struct tb_buf *b = &m->r.bufs[i];
-
-		if (TB_BUF_STATE(b->state) == TB_BUF_READY && b->block->time_start < c->before)
-			model_fail(m, "block %llu of %llu has not expired",
-				   (unsigned long long)b->block->sequence,
-				   (unsigned long long)b->block->time_start);
-	}
-	if (TB_BUF_STATE(current->state) == TB_BUF_WRITING &&
-	    tb_head_index(m->r.head) < m->r.capacity && current->block->time_start < c->before)
-		model_fail(m, "the current block was not closed");
-}
-
-static void do_expire(struct context *c, u64 age)
-{
-	u32 runs = reader_runs;
-
-	c->before = age;
-	model_expire(m, age);
-	if (!c->nested && runs == reader_runs)
-		check_expired(c);
-}
-
 static void do_op(char op)
 {
 	struct context *c = &contexts[++depth];
-	u32 bound = (52 + 12 * m->r.nr) * (op == 'w' || op == 'x' || op == 'o' ? m->r.nr + 1 : 1);
+	u32 bound = (52 + 12 * m->r.nr) * (op == 'w' ? m->r.nr + 1 : 1);
 	u32 i;
 
 	memset(c, 0, sizeof(*c));
@@ -313,10 +276,6 @@ static void do_op(char op)
 		model_flush(m);
 	else if (op == 'e')
 		m->clock += 1ull << 32;
-	else if (op == 'x')
-		do_expire(c, m->clock);
-	else if (op == 'o')
-		do_expire(c, explored_from);
 	else if (op == 'c')
 		model_composite(m, 1);
 	else if (op == 'i')
@@ -332,7 +291,7 @@ static void do_op(char op)
 		model_fail(m, "'%c' took %u accesses, %u nested", op, c->points, c->nested);
 	if (c->retries > c->nested)
 		model_fail(m, "'%c' repeated %u times, %u nested", op, c->retries, c->nested);
-	if (!strchr("wxo", op) && c->points / (1 + c->nested) > most_points)
+	if (op != 'w' && c->points / (1 + c->nested) > most_points)
 		most_points = c->points / (1 + c->nested);
 	if (c->retries > most_retries)
 		most_retries = c->retries;
@@ -419,15 +378,10 @@ static void changed(const volatile void *p, u64 old, u64 new)
 		return;
 	if (TB_BUF_STATE(old) == TB_BUF_HELD)
 		model_fail(m, "a held buffer was changed");
-	if (TB_BUF_STATE(old) != TB_BUF_READY)
+	if (TB_BUF_STATE(old) != TB_BUF_READY || TB_BUF_STATE(new) != TB_BUF_CLAIMED)
 		return;
 	if (!m->r.overwrite)
 		model_fail(m, "overwritten in spite of the policy");
-	if (TB_BUF_STATE(new) == TB_BUF_FREE && m->r.bufs[i].block->time_start >= c->before)
-		model_fail(m, "block %llu has expired, but it is not old",
-			   (unsigned long long)TB_BUF_SEQ(old));
-	if (TB_BUF_STATE(new) != TB_BUF_CLAIMED)
-		return;
 	/* head is where the claim was made for, or has moved just now */
 	if ((c->head_fresh || c->points - c->nested_at > 1) &&
 	    ((TB_BUF_SEQ(new) - 1) ^ m->r.head >> TB_HEAD_SEQ_SHIFT) & TB_HEAD_SEQ_MASK)
@@ -474,7 +428,6 @@ static void execute(void)
 	exploring = false;
 	fiber_done = true;
 	do_ops(sc->before);
-	explored_from = m->clock;
 	budget = sc->budget < max_budget ? sc->budget : max_budget;
 	old_left = sc->old + more_old;
 	look_sync();

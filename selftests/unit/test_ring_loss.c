@@ -282,80 +282,6 @@ static struct model *test_gap_none(void)
 	return m;
 }
 
-/* ---- what is too old -------------------------------------------------- */
-
-/* all of it, the current block included: told by the next one */
-static struct model *test_expire(void)
-{
-	struct model *m = model_new(4, 64, true);
-	u64 first;
-
-	fill(m);
-	EXPECT(m, model_acquire(m));
-	first = m->r.bufs[m->held[0].index].block->time_end;
-	model_release(m, 0);
-	fill(m);
-	fill(m);
-	write_many(m, 1, 5);
-	model_expire(m, m->clock);
-	EXPECT_EQ(m, stats(m).overwritten, 2 * 56 + 5);
-	EXPECT_EQ(m, stats(m).ready, 0);
-	EXPECT(m, !model_acquire(m));
-	/* nothing more to take */
-	model_expire(m, m->clock);
-	EXPECT_EQ(m, stats(m).overwritten, 2 * 56 + 5);
-	fill(m);
-	EXPECT(m, model_acquire(m));
-	EXPECT_EQ(m, m->held[0].seq, 4);
-	EXPECT_EQ(m, m->last_gap.overwritten, 2 * 56 + 5);
-	EXPECT_EQ(m, m->last_gap.first, first);
-	return m;
-}
-
-/* what is not old stays, and what the reader has */
-static struct model *test_expire_old(void)
-{
-	struct model *m = model_new(4, 64, true);
-	u64 before;
-
-	fill(m);
-	fill(m);
-	EXPECT(m, model_acquire(m));
-	before = m->clock;
-	fill(m);
-	write_many(m, 1, 3);
-	model_expire(m, before);
-	EXPECT_EQ(m, stats(m).overwritten, 56);
-	EXPECT_EQ(m, stats(m).ready, 1);
-	EXPECT_EQ(m, used(m), FIRST + 3);
-	EXPECT(m, model_acquire(m));
-	EXPECT_EQ(m, m->held[1].seq, 2);
-	EXPECT_EQ(m, m->last_gap.overwritten, 56);
-	return m;
-}
-
-/* a ring that is frozen keeps what it has; thawed, it has the room that expiring makes */
-static struct model *test_expire_frozen(void)
-{
-	struct model *m = model_new(3, 64, true);
-	u32 i;
-
-	for (i = 0; i < 5; i++)
-		fill(m);
-	m->r.overwrite_last = 0;
-	EXPECT(m, !model_write(m, 1));
-	model_expire(m, m->clock);
-	EXPECT_EQ(m, stats(m).overwritten, 2 * 56);
-	EXPECT(m, !model_write(m, 1));
-	m->r.overwrite_last = ~0ull;
-	model_expire(m, m->clock);
-	EXPECT_EQ(m, stats(m).overwritten, 5 * 56);
-	m->r.overwrite_last = 0;
-	EXPECT(m, model_write(m, 1));
-	m->r.overwrite_last = ~0ull;
-	return m;
-}
-
 /* ---- a reader that goes away ------------------------------------------ */
 
 static struct model *unacquire(bool overwrite, bool meanwhile)
@@ -726,9 +652,6 @@ static const struct ring_test tests[] = {
 	{ "gap with events dropped in the block before", test_gap_open },
 	{ "gap after a block that was completed late", test_gap_place },
 	{ "no gap", test_gap_none },
-	{ "expire", test_expire },
-	{ "expire what is old", test_expire_old },
-	{ "expire in a frozen ring", test_expire_frozen },
 	{ "reader gone, overwrite", test_unacquire_overwrite },
 	{ "reader gone, drop", test_unacquire_drop },
 	{ "reader gone, later blocks overwritten", test_unacquire_meanwhile },

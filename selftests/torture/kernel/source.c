@@ -15,7 +15,6 @@
 #include <linux/smp.h>
 #include <linux/smpboot.h>
 
-#include "module/ring_path.h"
 #include "tb_torture.h"
 
 DEFINE_PER_CPU(struct tt_cpu, tt_cpus);
@@ -97,8 +96,6 @@ static void tt_event(struct tt_cpu *c, enum tt_source source)
 	u32 closes = (source == TT_TASK ? 3 : 15) | (tt_run.max_event > PAGE_SIZE ? 0xf0 : 0);
 	bool ok;
 
-	if (!(r >> 40 & 0x3ff))
-		tb_ring_path_expire(tt_provider);
 	WRITE_ONCE(k->attempted, k->attempted + 1);
 	if (r & 3) {
 		ok = tt_simple(c, source, seq);
