@@ -67,12 +67,18 @@ struct tb_piece {
 	const void *head;
 	const void *data;
 	u64 now;
+	bool waits;		/* for room: where there is none, that is no attempt */
 	int result;
 };
 
+static u32 tb_piece_elements(const struct tb_piece *piece)
+{
+	return tb_record_elements(piece->head_bytes + piece->data_bytes);
+}
+
 static u32 tb_piece_cost(const struct tb_piece *piece)
 {
-	return tb_record_elements(piece->head_bytes + piece->data_bytes) * TB_ELEMENT_SIZE;
+	return tb_piece_elements(piece) * TB_ELEMENT_SIZE;
 }
 
 /* What @bytes cost at @rate bytes a second, in nanoseconds. */
@@ -107,6 +113,7 @@ static void tb_ring_pay(struct tb_intake *in, u64 now, u32 bytes)
 /* Records it on this CPU.  With preemption off. */
 static void tb_piece_record(struct tb_piece *piece)
 {
+	struct tb_ring *r = this_cpu_ptr(piece->provider->rings);
 	struct tb_slot slot __uninitialized;
 	struct tb_composite *c;
 
@@ -118,6 +125,8 @@ static void tb_piece_record(struct tb_piece *piece)
 	if (!tb_ring_allows(&piece->provider->intake, piece->now))
 		return;
 	piece->result = -ENOBUFS;
+	if (piece->waits && !tb_ring_room(r, tb_piece_elements(piece)))
+		return;
 	c = tb_record_begin(piece->provider, &slot, piece->event,
 			    piece->head_bytes + piece->data_bytes, 2);
 	if (!c)
@@ -340,6 +349,7 @@ static int tb_chunk_put(struct tb_producer *c, struct tb_writer *w, const struct
 		.head_bytes = sizeof(e),
 		.data = data + k->bytes,
 		.data_bytes = part->bytes - k->bytes,
+		.waits = how == TB_TAKE_FLUSH,
 	};
 	struct tb_target *t = &c->target[w->target];
 	int err = tb_piece_put(t, &piece);

@@ -95,7 +95,8 @@
  *	(tb_buf_claim()), and precedes all stores into the buffer.
  *   looking again  FREE precedes the count of releases: a release.  The count is
  *	acquired before a walk (tb_ring_claim()): a walk that found nothing saw all
- *	that was FREE at the count it remembers in full_seen.
+ *	that was FREE at the count it remembers in full_seen.  Likewise READY, of a
+ *	buffer that is put back (tb_buf_put_back()) and may be overwritten.
  *   order of blocks  WRITING of a block precedes, in program order, READY of the
  *	later ones.  Having acquired one of these, tb_ring_earlier() sees that, or
  *	something newer.

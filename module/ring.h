@@ -139,12 +139,13 @@ struct tb_buf {
  * @ow_done: overwritings finished; equal to the former when @overwritten can be trusted
  * @drop_first: not later than the first drop that no block tells of; ~0: none
  * @drop_last: time of the last drop
- * @full_seen: @releases before the last walk that found no buffer
+ * @full_seen: of the last walk that found no buffer: @releases before it, and in the lowest bit
+ *	whether it could overwrite, and all were HELD
  * @passed: after a walk passed by an incomplete block: its number plus one, the highest
  *	of them; 0: none, or they are gone
  * @paused: no buffer is opened: what does not fit into the current one is dropped
  * @start_time: when recording began
- * @releases: reader's: buffers given back, so room there may be
+ * @releases: reader's: buffers given back and put back, so room there may be
  * @rd_bufs: reader's: @bufs, away from @head
  * @rd_nr: reader's: @nr, likewise
  * @held: reader's: how many buffers are HELD
@@ -336,6 +337,7 @@ bool tb_ring_simple_slow(struct tb_ring *r, u32 id, u64 payload, u64 h, u64 ts);
 bool tb_ring_simple_last(struct tb_ring *r, struct tb_buf *b, u32 index);
 bool tb_ring_mark(struct tb_ring *r);
 void tb_ring_complete(struct tb_ring *r, struct tb_buf *b);
+bool tb_ring_room(struct tb_ring *r, u32 n);
 bool tb_ring_flush(struct tb_ring *r);
 void tb_ring_resume(struct tb_ring *r);
 

@@ -98,7 +98,8 @@ static bool tb_buf_overwrite(struct tb_ring *r, struct tb_buf *b, u64 s, u64 to,
 }
 
 /*
- * Tries to claim @b, for block number @seq that follows the one @h is in.
+ * Tries to claim @b, for block number @seq that follows the one @h is in.  @held stays true if the
+ * reader has it.
  *
  * Head is looked at after the state, and before that is changed.  Should it move
  * after we looked, either the state has changed with it or @b is not in use and still
@@ -106,13 +107,14 @@ static bool tb_buf_overwrite(struct tb_ring *r, struct tb_buf *b, u64 s, u64 to,
  * what nested contexts filled: overwrite it, or, if it was read and given back
  * already, make the current buffer look as if it waited for its opener.
  */
-static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
+static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq, bool *held)
 {
 	u64 s = tb_read(&b->state);
 	u64 claimed = TB_BUF_WORD(seq, TB_BUF_CLAIMED);
 	bool overwrite = false, won;
 	u32 events = 0;
 
+	*held = *held && TB_BUF_STATE(s) == TB_BUF_HELD;
 	switch (TB_BUF_STATE(s)) {
 	case TB_BUF_CLAIMED:
 		if (s == claimed) {
@@ -169,12 +171,13 @@ static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq)
  */
 int tb_ring_claim(struct tb_ring *r, u64 h, u64 seq)
 {
-	u64 releases = tb_load_acquire(&r->releases);
+	bool overwrites = tb_ring_overwrites(r, seq), held = true;
+	u64 seen = tb_load_acquire(&r->releases) << 1 | overwrites;
 	u32 b = tb_head_buffer(h);
 	u32 i = 0;
 
-	/* full the last time, and nothing given back since: no need to look */
-	if (!tb_ring_overwrites(r, seq) && tb_read(&r->full_seen) == releases) {
+	/* full the last time, and nothing given back or put back since: no need to look */
+	if (tb_read(&r->full_seen) == seen) {
 		tb_ring_path(TB_PATH_CLAIM_FULL);
 		i = r->nr;
 	}
@@ -183,7 +186,7 @@ int tb_ring_claim(struct tb_ring *r, u64 h, u64 seq)
 
 		b = b + 1 == r->nr ? 0 : b + 1;
 		buf = &r->bufs[b];
-		if (tb_buf_claim(r, buf, h, seq) || tb_buf_claim(r, buf, h, seq))
+		if (tb_buf_claim(r, buf, h, seq, &held) || tb_buf_claim(r, buf, h, seq, &held))
 			return b;
 	}
 	if (tb_read(&r->head) != h) {
@@ -191,7 +194,39 @@ int tb_ring_claim(struct tb_ring *r, u64 h, u64 seq)
 		return TB_CLAIM_AGAIN;
 	}
 	tb_ring_path(TB_PATH_CLAIM_NONE);
-	if (!tb_ring_overwrites(r, seq))
-		tb_write(&r->full_seen, releases);
+	/* an incomplete one can be overwritten when it is complete, whatever the reader does */
+	if (!overwrites || held)
+		tb_write(&r->full_seen, seen);
 	return TB_CLAIM_NONE;
+}
+
+/**
+ * tb_ring_room() - would an event find room?
+ * @r: the ring of this CPU
+ * @n: elements, >= 1
+ *
+ * For who can wait: nothing is claimed and nothing counted.  Interrupts may take the room.
+ *
+ * Context: on the ring's CPU, preemption off.
+ * Return: false if not, or if it would just fit and a TIME element may be needed before it.
+ */
+bool tb_ring_room(struct tb_ring *r, u32 n)
+{
+	u64 h = tb_read(&r->head);
+	bool overwrites;
+	u32 i;
+
+	if (n > r->max || tb_read(&r->paused))
+		return false;
+	if (n < r->capacity - tb_head_index(h))
+		return true;
+	h = tb_head_seq(h, tb_read(&r->bufs[tb_head_buffer(h)].state));
+	overwrites = tb_ring_overwrites(r, h + 1);
+	for (i = 0; i < r->nr; i++) {
+		u64 state = TB_BUF_STATE(tb_read(&r->bufs[i].state));
+
+		if (state == TB_BUF_FREE || (overwrites && state == TB_BUF_READY))
+			return true;
+	}
+	return false;
 }

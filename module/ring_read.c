@@ -238,6 +238,13 @@ int tb_ring_acquire(struct tb_ring *r)
 	return -1;
 }
 
+/* Of a buffer that can be claimed again, its state has been stored. */
+static void tb_ring_gave(struct tb_ring *r)
+{
+	/* FREE or READY before the count: pairs with the acquire in tb_ring_claim() */
+	tb_store_release(&r->releases, r->releases + 1);
+}
+
 /**
  * tb_ring_release() - give a buffer back, its events are delivered
  * @r: its ring
@@ -254,8 +261,7 @@ void tb_ring_release(struct tb_ring *r, u32 index)
 	tb_write(&r->delivered_bytes, r->delivered_bytes + r->capacity * TB_ELEMENT_SIZE);
 	/* our reads before FREE: pairs with the exchange in tb_buf_claim() */
 	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(tb_read(&b->state)), TB_BUF_FREE));
-	/* FREE before the count: pairs with the acquire in tb_ring_claim() */
-	tb_store_release(&r->releases, r->releases + 1);
+	tb_ring_gave(r);
 }
 
 static void tb_buf_put_back(struct tb_ring *r, struct tb_buf *b)
@@ -263,6 +269,7 @@ static void tb_buf_put_back(struct tb_ring *r, struct tb_buf *b)
 	r->held--;
 	/* the header's end fields before READY: pairs with tb_ring_acquire() */
 	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(tb_read(&b->state)), TB_BUF_READY));
+	tb_ring_gave(r);
 }
 
 /**

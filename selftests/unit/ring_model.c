@@ -343,7 +343,10 @@ bool model_simple(struct model *m)
 	bool got;
 
 	m->current = id;
-	got = tb_ring_simple(&m->r, TB_EV_FIRST + 1, pattern(id, 0));
+	if (m->wakes)
+		got = tb_ring_simple_slow(&m->r, TB_EV_FIRST + 1, pattern(id, 0), m->r.head, 0);
+	else
+		got = tb_ring_simple(&m->r, TB_EV_FIRST + 1, pattern(id, 0));
 	m->current = outer;
 	if (got)
 		recorded(m, id);

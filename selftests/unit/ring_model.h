@@ -53,6 +53,7 @@ struct model {
 	void *memory;
 	u64 clock;		/* next reading */
 	u64 step;		/* from one reading to the next */
+	bool wakes;		/* tb_ring_simple() finds it halted, tb_ring_simple_slow() going */
 
 	struct model_event *events;
 	u32 nr_events, max_events;

@@ -29,6 +29,22 @@ static struct model *test_simple(void)
 	return m;
 }
 
+/* The clock was halted, and goes on before the event is recorded. */
+static struct model *test_woken(void)
+{
+	struct model *m = model_new(4, 64, true);
+
+	EXPECT(m, model_write(m, 1));
+	m->wakes = true;
+	EXPECT(m, model_write(m, 1));
+	m->wakes = false;
+	EXPECT(m, model_write(m, 1));
+	EXPECT(m, tb_ring_flush(&m->r));
+	EXPECT(m, model_acquire(m));
+	EXPECT_EQ(m, m->last_events, 3);
+	return m;
+}
+
 static struct model *test_composite(void)
 {
 	struct model *m = model_new(2, 64, false);
@@ -318,6 +334,7 @@ static struct model *test_flush(void)
 
 static const struct ring_test tests[] = {
 	{ "simple events", test_simple },
+	{ "the clock goes on in the middle of an event", test_woken },
 	{ "composite events", test_composite },
 	{ "exact fit", test_exact_fit },
 	{ "switch with padding", test_padding },

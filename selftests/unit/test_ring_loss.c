@@ -116,7 +116,7 @@ static struct model *test_full_seen(void)
 	model_release(m, 0);
 	fill(m);
 	EXPECT(m, !model_write(m, 1));
-	EXPECT_EQ(m, m->r.full_seen, 1);
+	EXPECT_EQ(m, m->r.full_seen, 2);
 	EXPECT_EQ(m, stats(m).dropped, 3);
 	return m;
 }
@@ -168,9 +168,100 @@ static struct model *test_all_held(void)
 	EXPECT(m, !model_write(m, 1));
 	EXPECT(m, !model_write(m, 2));
 	EXPECT_EQ(m, stats(m).dropped, 2);
+	/* not looked for again until something is given back, or put back */
+	EXPECT_EQ(m, m->r.full_seen, 1);
+	model_unacquire(m);
+	EXPECT(m, model_write(m, 1));
+	EXPECT_EQ(m, stats(m).overwritten, 56 + 1);
+	EXPECT(m, tb_ring_flush(&m->r));
+	EXPECT(m, model_acquire(m));
+	EXPECT(m, !model_write(m, 1));
+	EXPECT_EQ(m, m->r.full_seen, 3);
 	model_release(m, 0);
 	EXPECT(m, model_write(m, 1));
 	return m;
+}
+
+/* full while it may not overwrite: that does not count when it may again */
+static struct model *test_full_frozen(void)
+{
+	struct model *m = model_new(2, 64, true);
+
+	fill(m);
+	fill(m);
+	m->r.overwrite_last = 1;
+	EXPECT(m, !model_write(m, 1));
+	EXPECT_EQ(m, m->r.full_seen, 0);
+	m->r.overwrite_last = ~0ull;
+	EXPECT(m, model_write(m, 1));
+	return m;
+}
+
+/* the reader has all but the current one, which is incomplete: that is room when it is complete */
+static struct model *test_all_held_but_one(void)
+{
+	struct model *m = model_new(2, 64, true);
+	struct tb_slot slot;
+	int event;
+
+	fill(m);
+	EXPECT(m, model_acquire(m));
+	event = model_reserve(m, 56, &slot);
+	EXPECT(m, !model_write(m, 1));
+	EXPECT_EQ(m, stats(m).dropped, 1);
+	model_commit(m, event, &slot);
+	EXPECT(m, model_write(m, 1));
+	EXPECT_EQ(m, stats(m).dropped, 1);
+	return m;
+}
+
+/* Who asks whether there is room is told what recording comes to, and nothing is counted. */
+static void ask(struct model *m, u32 n, bool room)
+{
+	u64 dropped = stats(m).dropped, oversize = stats(m).oversize;
+
+	EXPECT_EQ(m, tb_ring_room(&m->r, n), room);
+	EXPECT_EQ(m, stats(m).dropped, dropped);
+	EXPECT_EQ(m, stats(m).oversize, oversize);
+	EXPECT_EQ(m, model_write(m, n), room);
+}
+
+static struct model *test_room(bool overwrite)
+{
+	struct model *m = model_new(2, 64, overwrite);
+
+	ask(m, 1, true);
+	ask(m, m->r.max, true);
+	ask(m, m->r.max + 1, false);
+	ask(m, 1, overwrite);
+	EXPECT(m, model_acquire(m));
+	fill(m);
+	ask(m, 2, overwrite);
+	EXPECT_EQ(m, tb_ring_flush(&m->r), overwrite);
+	EXPECT(m, model_acquire(m));
+	ask(m, 2, false);
+	model_release(m, 0);
+	ask(m, 2, true);
+	/* goes into the current one */
+	m->r.paused = 1;
+	EXPECT(m, !tb_ring_room(&m->r, 2));
+	m->r.paused = 0;
+	m->r.overwrite_last = 1;
+	ask(m, 50, true);
+	ask(m, 50, false);
+	m->r.overwrite_last = ~0ull;
+	ask(m, 50, overwrite);
+	return m;
+}
+
+static struct model *test_room_overwrite(void)
+{
+	return test_room(true);
+}
+
+static struct model *test_room_drop(void)
+{
+	return test_room(false);
 }
 
 /* drops, an oversize event and overwriting between two blocks handed over */
@@ -648,6 +739,10 @@ static const struct ring_test tests[] = {
 	{ "drop remembers that the ring is full", test_full_seen },
 	{ "held buffers are skipped", test_held_skipped },
 	{ "all buffers held", test_all_held },
+	{ "all held but one that is incomplete", test_all_held_but_one },
+	{ "full while frozen", test_full_frozen },
+	{ "room, overwrite", test_room_overwrite },
+	{ "room, drop", test_room_drop },
 	{ "gap with overwritten and dropped events", test_gap_both },
 	{ "gap with events dropped in the block before", test_gap_open },
 	{ "gap after a block that was completed late", test_gap_place },

@@ -587,8 +587,8 @@ TEST_DEV(channel, a_ring_without_room)
 	ASSERT_EQ(0, tb_flush(self->fd, -1));
 	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_COMPLETE, 0), state_of(&self->p, 1));
 	ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
-	EXPECT_EQ(4, st.dropped);
-	EXPECT_EQ(id - 3 + 4, st.attempted);
+	EXPECT_EQ(3, st.dropped);
+	EXPECT_EQ(id, st.attempted);
 	ASSERT_EQ(0, info_at(self->fd, 0, &info));
 	EXPECT_EQ(3, info.lost);
 	EXPECT_EQ(id - 3, info.taken);
@@ -611,8 +611,8 @@ TEST_DEV(channel, a_ring_without_room)
 						 &causes));
 	EXPECT_EQ((id + 1) * FULL, next);
 	EXPECT_EQ(TB_LOST_RING | TB_LOST_NO_CHUNK, causes);
-	/* a flush, which the reader did, and stop found no room for nothing else */
-	EXPECT_EQ(4, self->s.ring[0].totals.dropped);
+	/* what waits for room is not lost, however often a flush finds none */
+	EXPECT_EQ(3, self->s.ring[0].totals.dropped);
 }
 
 /* A chunk that is larger than the buffers of the ring never gets in. */
