@@ -307,7 +307,7 @@ static u32 tb_provider_full(struct tb_provider *p)
 		const struct tb_block *last;
 
 		tb_ring_stats(r, &st);
-		last = r->bufs[tb_head_buffer(READ_ONCE(r->head))].block;
+		last = tb_ring_at(r, READ_ONCE(r->head))->block;
 		full += st.blocks == r->nr && st.fill == r->capacity &&
 			!(READ_ONCE(last->flags) & TB_BLOCK_FLUSHED);
 	}

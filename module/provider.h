@@ -86,6 +86,7 @@ struct tb_session;
  * @tracking: the probes that follow threads are attached
  * @trigger: an event that freezes the rings
  * @intake: what it takes from user-space writers
+ * @looked: RCU's state at the last check for damage
  * @snapshot: the reader takes a snapshot; under read_lock
  * @want_wake: somebody waits, see tb_ring_notify()
  * @wake: wakes them
@@ -125,6 +126,7 @@ struct tb_provider {
 	struct tb_trigger trigger;
 	struct tb_intake intake;
 	struct delayed_work sync_work;
+	unsigned long looked;
 	struct delayed_work flush_work;
 	struct work_struct stop_work;
 
@@ -186,6 +188,7 @@ void tb_recording_sync(struct tb_provider *p);
 void tb_recording_reset(struct tb_provider *p);
 int tb_recording_start(struct tb_provider *p, bool dump);
 void tb_recording_stop(struct tb_provider *p);
+void tb_recording_damaged(struct tb_provider *p);
 /* keep.c */
 int tb_keep(struct tb_provider *p, u64 time, u32 id, const void *payload, u32 bytes);
 void tb_keep_track(struct tb_provider *p);

@@ -103,6 +103,7 @@ static void tb_recording_detach(struct tb_provider *p)
  */
 void tb_recording_stop(struct tb_provider *p)
 {
+	bool whole = true;
 	unsigned int cpu;
 
 	/* producers write no more, and what they have written is the recording's */
@@ -126,11 +127,17 @@ void tb_recording_stop(struct tb_provider *p)
 		/* nobody overwrites what a snapshot has not taken yet */
 		while (tb_ring_unpin(r))
 			;
+		whole &= tb_ring_mend(r, p->snapshot);
+	}
+	if (!whole || READ_ONCE(p->reason) == TB_REASON_DAMAGED) {
+		WRITE_ONCE(p->reason, TB_REASON_DAMAGED);
+		pr_warn("tracebuf: %s: the recorder's memory is damaged: recording stops, and events may be missing or wrong\n",
+			p->name);
 	}
 	tb_keep_end(p);
 	tb_header_end(p);
-	if (!p->reason)
-		WRITE_ONCE(p->reason, TB_REASON_REQUEST);
+	/* tb_ring_damaged() may have set another reason */
+	cmpxchg(&p->reason, TB_REASON_NONE, TB_REASON_REQUEST);
 	WRITE_ONCE(p->state, TB_STATE_STOPPED);
 	mutex_unlock(&p->read_lock);
 	cpus_read_unlock();
@@ -146,6 +153,18 @@ static void tb_stop_work(struct work_struct *work)
 		tb_recording_stop(p);
 	mutex_unlock(&p->lock);
 	tb_session_wake(p);
+}
+
+/**
+ * tb_recording_damaged() - stop, because the recorder's state is inconsistent
+ * @p: the provider
+ *
+ * Context: any that may queue work.
+ */
+void tb_recording_damaged(struct tb_provider *p)
+{
+	if (!cmpxchg(&p->reason, TB_REASON_NONE, TB_REASON_DAMAGED))
+		queue_work(TB_UNBOUND_WQ, &p->stop_work);
 }
 
 /* ---- start ------------------------------------------------------------ */
@@ -422,6 +441,27 @@ static void tb_sync_keep(struct tb_provider *p)
 	mutex_unlock(&p->read_lock);
 }
 
+/*
+ * Stops the recording if a block that was incomplete at the last check still is.  A writer holds
+ * preemption off while it records an event, so a grace period between the two checks means that all
+ * writers of the first check are done, and none will complete the block.
+ */
+static void tb_look_for_damage(struct tb_provider *p)
+{
+	bool through = poll_state_synchronize_rcu(p->looked), stuck = false;
+	unsigned int cpu;
+
+	mutex_lock(&p->read_lock);
+	if (through) {
+		p->looked = get_state_synchronize_rcu();
+		for_each_cpu(cpu, &p->cpus)
+			stuck |= tb_ring_stuck(per_cpu_ptr(p->rings, cpu));
+	}
+	mutex_unlock(&p->read_lock);
+	if (stuck)
+		tb_recording_damaged(p);
+}
+
 /* Ties the clocks together now and then: they drift. */
 static void tb_sync_work(struct work_struct *work)
 {
@@ -429,6 +469,7 @@ static void tb_sync_work(struct work_struct *work)
 
 	if (!tb_sync_here(p) && !tb_sync_there(p))
 		tb_sync_keep(p);
+	tb_look_for_damage(p);
 	queue_work(TB_UNBOUND_WQ, &p->durable_work);
 	queue_delayed_work(TB_UNBOUND_WQ, &p->sync_work, TB_SYNC_INTERVAL);
 }
@@ -464,6 +505,8 @@ void tb_recording_init(struct tb_provider *p)
  */
 void tb_recording_sync(struct tb_provider *p)
 {
+	/* before stop_work, which it may queue */
+	irq_work_sync(&p->wake);
 	cancel_work_sync(&p->stop_work);
 	irq_work_sync(&p->kick);
 	cancel_work_sync(&p->durable_work);

@@ -193,6 +193,20 @@ void tb_region_exit(void)
 }
 
 /**
+ * tb_region_hibernates() - does hibernation save the range?
+ *
+ * A range that was given by name is part of the kernel's RAM, and saved.  One that was given by
+ * address is not: after hibernation it may contain what another boot left there.
+ *
+ * Context: process.
+ * Return: true if it is saved.
+ */
+bool tb_region_hibernates(void)
+{
+	return !tb_region_claimed;
+}
+
+/**
  * tb_region_usable() - may buffers be put there?
  *
  * Context: process.

@@ -28,6 +28,7 @@ extern struct tb_region tb_region;
 
 int tb_region_init(const char *what);
 void tb_region_exit(void);
+bool tb_region_hibernates(void);
 bool tb_region_usable(void);
 void tb_region_hold(void);
 void tb_region_drop(void);

@@ -174,6 +174,7 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
 	tb_local_set(&r->recorded, 0);
 	tb_local_set(&r->overwritten, 0);
 	tb_local_set(&r->dropped, 0);
+	tb_local_set(&r->refused, 0);
 	tb_local_set(&r->oversize, 0);
 	tb_local_set(&r->marks, 0);
 	tb_local_set(&r->retries, 0);
@@ -199,6 +200,7 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
 	r->kept = r->rd;
 	r->delivered = 0;
 	r->delivered_bytes = 0;
+	r->left = 0;
 }
 
 /* ---- writing ---------------------------------------------------------- */
@@ -337,6 +339,7 @@ static void tb_ring_drop(struct tb_ring *r, u64 ts)
 	tb_raise(&r->drop_last, ts);
 	tb_wmb(); /* the span before the count: pairs with the tb_rmb() in tb_ring_end() */
 	tb_local_add(&r->dropped, 1);
+	tb_local_add(&r->refused, 1);
 	/* again: a block opened since the first time did not tell of this one */
 	tb_lower(&r->drop_first, ts);
 }
@@ -404,6 +407,11 @@ struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts)
 		int won;
 
 		place.time = ts;
+		if (unlikely(!tb_head_legal(r, h))) {
+			tb_ring_damaged(r);
+			tb_ring_drop(r, ts);
+			return none;
+		}
 		if (n > r->max) {
 			tb_local_add(&r->oversize, 1);
 			tb_ring_drop(r, ts);
@@ -559,14 +567,21 @@ static u64 tb_ring_lost_from(struct tb_ring *r, const struct tb_block *block, u6
 void tb_ring_complete(struct tb_ring *r, struct tb_buf *b)
 {
 	struct tb_block *block = b->block;
-	u64 s;
+	u64 s, committed;
 
 	if (unlikely(!r->nr)) {
 		tb_ring_staged(r, b);
 		return;
 	}
 	s = tb_read(&b->state);
-	b->events = (u32)tb_local_read(&b->committed);
+	committed = tb_local_read(&b->committed);
+	/* only flipped bits in memory lead here in another state or with too many commits */
+	if (unlikely(TB_BUF_STATE(s) != TB_BUF_WRITING || committed > r->capacity ||
+		     b->closed > r->capacity * TB_ELEMENT_SIZE)) {
+		tb_ring_damaged(r);
+		return;
+	}
+	b->events = committed;
 	block->time_end = tb_ring_clock(r);
 	b->lost_from = tb_ring_lost_from(r, block, s);
 	block->data = b->closed ? b->closed & ~1u : r->capacity * TB_ELEMENT_SIZE;
@@ -598,7 +613,7 @@ bool tb_ring_flush(struct tb_ring *r)
 
 	do {
 		h = tb_read(&r->head);
-		if (tb_head_index(h) == r->capacity)
+		if (tb_head_index(h) == r->capacity || !tb_head_legal(r, h))
 			return false;
 	} while (!tb_ring_close(r, h, true));
 	return true;

@@ -133,6 +133,7 @@ struct tb_buf {
  * @overwritten: of those, overwritten
  * @dropped: not recorded: no room, or larger than @max
  * @oversize: of those, larger than @max
+ * @refused: a second count of @dropped, to detect damage (tb_ring_mend())
  * @marks: times the high-water mark was crossed
  * @retries: reservations repeated because a nested context came in between
  * @ow_started: overwritings begun
@@ -150,6 +151,8 @@ struct tb_buf {
  * @rd_nr: reader's: @nr, likewise
  * @held: reader's: how many buffers are HELD
  * @pinned: reader's: of these, held for a snapshot before it acquires them
+ * @left: reader's: sequence number plus one of the oldest incomplete block that the last
+ *	tb_ring_stuck() found; 0: none
  * @rd: reader's books
  * @delivered: reader's: events given back
  * @delivered_bytes: reader's: bytes given back
@@ -191,6 +194,7 @@ struct tb_ring {
 	u64 drop_last;
 	u64 full_seen;
 	u64 passed;
+	tb_local_t refused;
 	u32 paused;
 
 	u64 releases __aligned(64);
@@ -203,6 +207,7 @@ struct tb_ring {
 	u64 delivered_bytes;
 	u64 from;
 	u64 to;
+	u64 left;
 	struct tb_rd kept;
 } __aligned(TB_RING_IMAGE_ALIGN);
 
@@ -310,10 +315,24 @@ static inline u64 tb_head_seq(u64 h, u64 state)
 	return near + ahead;
 }
 
+/* Does @h name a buffer and an index that the ring has?  If not, memory is damaged. */
+static inline bool tb_head_legal(const struct tb_ring *r, u64 h)
+{
+	return tb_head_buffer(h) < r->nr && tb_head_index(h) <= r->capacity;
+}
+
+/* The buffer of head @h; buffer 0 if @h is damaged. */
+static inline struct tb_buf *tb_ring_at(const struct tb_ring *r, u64 h)
+{
+	u32 b = tb_head_buffer(h);
+
+	return &r->bufs[b < r->nr ? b : 0];
+}
+
 /* Number of the current block; ~0 before the first.  Any CPU, out of date at once. */
 static inline u64 tb_ring_current(const struct tb_ring *r, u64 h)
 {
-	return tb_head_seq(h, tb_read(&r->bufs[tb_head_buffer(h)].state));
+	return tb_head_seq(h, tb_read(&tb_ring_at(r, h)->state));
 }
 
 /* Would a flush close anything?  Any CPU, out of date at once. */
@@ -322,8 +341,16 @@ static inline bool tb_ring_holds(const struct tb_ring *r)
 	return tb_head_index(tb_read(&r->head)) != r->capacity;
 }
 
+/* Number of blocks held for a snapshot that the reader has not acquired.  For the reader. */
+static inline u32 tb_ring_pinned(const struct tb_ring *r)
+{
+	return r->to == ~0ull ? 0 : r->pinned;
+}
+
 /* provided by the surroundings: a buffer got to its mark or complete; any context */
 void tb_ring_notify(struct tb_ring *r);
+/* provided by the surroundings: the ring's state is inconsistent, memory is damaged; any context */
+void tb_ring_damaged(struct tb_ring *r);
 /* likewise: the header of @b says @seq; what @b has is complete, but not READY yet */
 void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq);
 void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b);
@@ -356,6 +383,8 @@ bool tb_ring_readable(struct tb_ring *r);
 bool tb_ring_past_mark(struct tb_ring *r);
 void tb_ring_stats(struct tb_ring *r, struct tb_ring_stats *st);
 void tb_ring_end(struct tb_ring *r, struct tb_ring_end *end);
+bool tb_ring_stuck(struct tb_ring *r);
+bool tb_ring_mend(struct tb_ring *r, bool snapshot);
 
 static __always_inline u64 tb_ring_clock(const struct tb_ring *r)
 {
@@ -398,9 +427,10 @@ static __always_inline bool tb_ring_reserve(struct tb_ring *r, u32 n, struct tb_
 	u64 ts = tb_ring_clock(r);
 	u32 index = h & TB_HEAD_INDEX_MASK;
 
+	/* the bounds of index and buffer only matter if memory is damaged */
 	if (unlikely(n > TB_EVENT_ELEMENTS_MAX ||
 		     (((ts << (TB_HEAD_EPOCH_SHIFT - 32)) ^ h) >> TB_HEAD_EPOCH_SHIFT) ||
-		     n > r->capacity - index ||
+		     index + n > r->capacity || tb_head_buffer(h) >= r->nr ||
 		     !tb_cmpxchg_local(&r->head, h, h + n))) {
 		struct tb_place p = { 0 };
 
@@ -474,7 +504,7 @@ static __always_inline bool tb_ring_simple(struct tb_ring *r, u32 id, u64 payloa
 		return tb_ring_simple_slow(r, id, payload, h, 0);
 	ts = tb_clock_read(true);
 	if (unlikely((((ts << (TB_HEAD_EPOCH_SHIFT - 32)) ^ h) >> TB_HEAD_EPOCH_SHIFT) ||
-		     index == r->capacity ||
+		     index >= r->capacity || tb_head_buffer(h) >= r->nr ||
 		     !tb_cmpxchg_local(&r->head, h, h + 1)))
 		return tb_ring_simple_slow(r, id, payload, h, ts);
 	b = &r->bufs[tb_head_buffer(h)];

@@ -220,7 +220,7 @@ bool tb_ring_room(struct tb_ring *r, u32 n)
 		return false;
 	if (n < r->capacity - tb_head_index(h))
 		return true;
-	h = tb_head_seq(h, tb_read(&r->bufs[tb_head_buffer(h)].state));
+	h = tb_ring_current(r, h);
 	overwrites = tb_ring_overwrites(r, h + 1);
 	for (i = 0; i < r->nr; i++) {
 		u64 state = TB_BUF_STATE(tb_read(&r->bufs[i].state));

@@ -9,10 +9,10 @@
  */
 #include "ring.h"
 
-/* Is a buffer in state @s one that is held for the snapshot, and not acquired yet? */
+/* Is a buffer in state @s held for a snapshot, and not acquired yet? */
 static bool tb_ring_pins(const struct tb_ring *r, u64 s)
 {
-	return r->pinned && TB_BUF_STATE(s) == TB_BUF_HELD;
+	return tb_ring_pinned(r) && TB_BUF_STATE(s) == TB_BUF_HELD;
 }
 
 /*
@@ -418,7 +418,7 @@ bool tb_ring_unpin(struct tb_ring *r)
 	u64 seq = r->to;
 	u32 i;
 
-	if (!r->pinned)
+	if (!tb_ring_pinned(r))
 		return false;
 	for (i = 0; i < r->rd_nr; i++) {
 		u64 s = tb_read(&r->rd_bufs[i].state);
@@ -619,4 +619,93 @@ void tb_ring_end(struct tb_ring *r, struct tb_ring_end *end)
 	end->last = first == ~0ull ? 0 : tb_read(&r->drop_last);
 	tb_rmb(); /* and head last */
 	end->open = tb_read(&r->head) != h;
+}
+
+/* ---- damage ----------------------------------------------------------- */
+
+/**
+ * tb_ring_stuck() - is a block incomplete that was incomplete at the last call?
+ * @r: any CPU's ring
+ *
+ * Between two calls, all writers must have ended the events that they were recording.
+ *
+ * Context: process, one at a time.
+ * Return: true: no writer will complete the block, so the ring's state is damaged.
+ */
+bool tb_ring_stuck(struct tb_ring *r)
+{
+	u64 h = tb_read(&r->head), seq = tb_ring_current(r, h), left = 0, before = r->left;
+	u32 i;
+
+	/* the current block counts if it is closed */
+	seq += tb_head_index(h) == r->capacity;
+	for (i = 0; i < r->nr; i++) {
+		u64 s = tb_load_acquire(&r->bufs[i].state);
+
+		if (TB_BUF_STATE(s) == TB_BUF_WRITING && TB_BUF_SEQ(s) < seq &&
+		    (!left || TB_BUF_SEQ(s) < left))
+			left = TB_BUF_SEQ(s) + 1;
+	}
+	r->left = left;
+	return left && left == before;
+}
+
+/**
+ * tb_ring_mend() - check the accounting of a ring that has stopped, and make it readable
+ * @r: any CPU's ring, flushed
+ * @snapshot: a snapshot is being read
+ *
+ * Afterwards all complete blocks can be acquired.  Incomplete blocks are freed, since no writer
+ * will complete them.  Wrong totals stay as they are.
+ *
+ * Context: process, no writer; under the reader's lock; no block is pinned.
+ * Return: false if the ring's state was damaged.
+ */
+bool tb_ring_mend(struct tb_ring *r, bool snapshot)
+{
+	u64 events = 0, newest = 0;
+	u32 held = 0, i;
+	bool whole = true;
+
+	for (i = 0; i < r->nr; i++) {
+		struct tb_buf *b = &r->bufs[i];
+		u64 s = tb_read(&b->state);
+
+		switch (TB_BUF_STATE(s)) {
+		case TB_BUF_READY:
+		case TB_BUF_HELD:
+			events += b->events;
+			held += TB_BUF_STATE(s) == TB_BUF_HELD;
+			if (newest < TB_BUF_SEQ(s) + 1)
+				newest = TB_BUF_SEQ(s) + 1;
+			break;
+		case TB_BUF_FREE:
+		case TB_BUF_CLAIMED:
+			break;
+		default:
+			tb_write(&b->state, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_FREE));
+			whole = false;
+		}
+		if (tb_local_read(&b->committed) != TB_COMMITTED_NONE(r->capacity))
+			whole = false;
+	}
+	if (!tb_head_legal(r, r->head) || tb_head_index(r->head) != r->capacity) {
+		tb_write(&r->head, tb_head(0, newest - 1, 0, r->capacity));
+		whole = false;
+	}
+	if (tb_local_read(&r->ow_started) != tb_local_read(&r->ow_done)) {
+		tb_local_set(&r->ow_started, tb_local_read(&r->ow_done));
+		whole = false;
+	}
+	if (!snapshot && (r->from || r->to != ~0ull)) {
+		r->from = 0;
+		r->to = ~0ull;
+		whole = false;
+	}
+	r->held = held;
+	r->pinned = 0;
+	events += r->delivered + tb_local_read(&r->overwritten);
+	return whole && tb_local_read(&r->recorded) == events &&
+	       tb_local_read(&r->dropped) == tb_local_read(&r->refused) &&
+	       tb_local_read(&r->dropped) >= tb_local_read(&r->oversize);
 }

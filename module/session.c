@@ -35,10 +35,26 @@ void tb_ring_notify(struct tb_ring *r)
 		irq_work_queue(&p->wake);
 }
 
+/**
+ * tb_ring_damaged() - stop the recording, because a ring's state is inconsistent
+ * @r: the ring of this CPU
+ *
+ * Context: as tb_ring_notify().
+ */
+void tb_ring_damaged(struct tb_ring *r)
+{
+	struct tb_provider *p = r->owner;
+
+	if (!cmpxchg(&p->reason, TB_REASON_NONE, TB_REASON_DAMAGED))
+		irq_work_queue(&p->wake);
+}
+
 static void tb_wake_work(struct irq_work *work)
 {
 	struct tb_provider *p = container_of(work, struct tb_provider, wake);
 
+	if (READ_ONCE(p->reason) == TB_REASON_DAMAGED)
+		queue_work(TB_UNBOUND_WQ, &p->stop_work);
 	WRITE_ONCE(p->want_wake, 0);
 	tb_session_wake_irq(p);
 }
@@ -233,7 +249,8 @@ static void tb_finish_part(struct tb_session *s)
 
 	mutex_lock(&p->batch);
 	mutex_lock(&p->read_lock);
-	WARN_ON_ONCE(tb_give_back(p, &s->part));
+	if (tb_give_back(p, &s->part))
+		tb_recording_damaged(p);
 	s->part.bytes = 0;
 	/* as with tb_session_release(), for those that have joined */
 	if (p->snapshot)
@@ -361,7 +378,7 @@ __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *ta
 		return EPOLLIN | EPOLLRDNORM;
 	if (READ_ONCE(p->state) != TB_STATE_STOPPED)
 		return 0;
-	return EPOLLHUP | (READ_ONCE(p->reason) == TB_REASON_DURABLE_FULL ? EPOLLERR : 0);
+	return EPOLLHUP | (READ_ONCE(p->reason) > TB_REASON_REQUEST ? EPOLLERR : 0);
 }
 
 /* ---- life ------------------------------------------------------------- */

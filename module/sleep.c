@@ -23,7 +23,9 @@
 
 #include "capture/events.h"
 #include "provider.h"
+#include "region.h"
 #include "registry.h"
+#include "session.h"
 #include "sleep.h"
 
 /* Written by the notifier alone, read under the lock of a provider. */
@@ -164,13 +166,43 @@ static void tb_sleep_end(void)
 	tb_registry_each(tb_sleep_resume);
 }
 
+/* ---- reserved memory -------------------------------------------------- */
+
+/*
+ * Stops a recording whose memory hibernation does not save, and discards what was not read: later
+ * the memory may contain blocks of another boot.  Blocks that a reader holds stay valid until it
+ * releases them; the call after hibernation discards the rest.
+ */
+static void tb_sleep_discard(struct tb_provider *p)
+{
+	mutex_lock(&p->lock);
+	if (p->allocated && p->durable.region && !tb_region_hibernates()) {
+		if (p->state == TB_STATE_RUNNING) {
+			pr_warn("tracebuf: %s: recording stops: reserved memory is not saved in hibernation\n",
+				p->name);
+			WRITE_ONCE(p->reason, TB_REASON_HIBERNATION);
+			tb_recording_stop(p);
+		}
+		mutex_lock(&p->read_lock);
+		if (p->state == TB_STATE_STOPPED && !tb_provider_held(p)) {
+			tb_recording_reset(p);
+			WRITE_ONCE(p->reason, TB_REASON_HIBERNATION);
+		}
+		mutex_unlock(&p->read_lock);
+	}
+	mutex_unlock(&p->lock);
+	tb_session_wake(p);
+}
+
 /* ---- life ------------------------------------------------------------- */
 
 static int tb_sleep_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	switch (action) {
-	case PM_SUSPEND_PREPARE:
 	case PM_HIBERNATION_PREPARE:
+		tb_sleep_discard(&tb_kernel_provider);
+		fallthrough;
+	case PM_SUSPEND_PREPARE:
 	case PM_RESTORE_PREPARE:
 		if (!tb_sleep_near)
 			tb_sleep_begin();
@@ -181,6 +213,9 @@ static int tb_sleep_notify(struct notifier_block *nb, unsigned long action, void
 		/* a module that was loaded in between was not told of the beginning */
 		if (tb_sleep_near)
 			tb_sleep_end();
+		/* if blocks were held before, or a recording was started since */
+		if (action == PM_POST_HIBERNATION)
+			tb_sleep_discard(&tb_kernel_provider);
 		break;
 	}
 	return NOTIFY_OK;

@@ -202,8 +202,14 @@ void tb_session_detach(struct tb_session *s)
 	if (p->reader == s) {
 		tb_channel_orphan(s);
 		if (p->allocated) {
-			for_each_cpu(cpu, &p->cpus)
-				tb_put_back_all(per_cpu_ptr(p->rings, cpu), p->snapshot);
+			for_each_cpu(cpu, &p->cpus) {
+				struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+
+				tb_put_back_all(r, p->snapshot);
+				/* nothing is held now, even if a count was damaged */
+				r->held = 0;
+				r->pinned = 0;
+			}
 			if (p->snapshot)
 				tb_session_end_snapshot(p);
 		}
@@ -237,7 +243,7 @@ static bool tb_snapshot_exceeds(struct tb_provider *p, struct tb_ring *r)
 /* So the reader has to give something back first; what is only pinned makes room. */
 static bool tb_snapshot_full(struct tb_provider *p, struct tb_ring *r)
 {
-	return r->held > r->pinned && tb_snapshot_exceeds(p, r);
+	return r->held > tb_ring_pinned(r) && tb_snapshot_exceeds(p, r);
 }
 
 /* A snapshot closes no buffer: that one is past its mark gives it nothing. */
@@ -326,7 +332,7 @@ static bool tb_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref 
 	int index;
 
 	if (p->snapshot && tb_snapshot_exceeds(p, r)) {
-		if (r->held > r->pinned)
+		if (r->held > tb_ring_pinned(r))
 			return false;
 		tb_ring_unpin(r);
 	}
@@ -383,7 +389,7 @@ static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
 	index = array_index_nospec(at / bytes, p->config.buffers);
 	r = per_cpu_ptr(p->rings, cpu);
 	s = READ_ONCE(r->bufs[index].state);
-	if (TB_BUF_STATE(s) != TB_BUF_HELD || (r->pinned && TB_BUF_SEQ(s) >= r->from))
+	if (TB_BUF_STATE(s) != TB_BUF_HELD || (tb_ring_pinned(r) && TB_BUF_SEQ(s) >= r->from))
 		return -1;
 	return index;
 }

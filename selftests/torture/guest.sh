@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# guest.sh - the part of run.sh that runs in a guest, as root.
+# guest.sh - the part of run.sh and flips.sh that runs in a guest, as root.
 #
-#   guest.sh MODULES ARGUMENT...
+#   guest.sh MODULES PROGRAM ARGUMENT...
 #
-# MODULES: the folder with tracebuf.ko and tb_torture.ko; the arguments are those of torture.c.
+# MODULES: the folder with tracebuf.ko and tb_torture.ko; PROGRAM: torture, flips.
 
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd -P)
-modules=$1
-shift
+modules=$1 program=$2
+shift 2
 insmod "$modules/tracebuf.ko" && insmod "$modules/tb_torture.ko" || exit 3
-"${here%/selftests/torture}/build/selftests-torture/torture" "$@"
+"${here%/selftests/torture}/build/selftests-torture/$program" "$@"
 status=$?
 rmmod tb_torture && rmmod tracebuf || exit 3
 exit $status

@@ -81,7 +81,7 @@ guest()
 	TRACEBUF_VM_NOBUILD=1 "$tree/scripts/vm" $options -k "$kernel" -c "$cpus" -t 3600 \
 		-o "$work/$name" -- env ${TRACEBUF_RECORDINGS:+TRACEBUF_RECORDINGS=/out} \
 		"$here/guest.sh" "$tree/build/$(kernel_release "$kernel")-torture" \
-		-s "$seed" "$@" >"$out/$name" 2>&1
+		torture -s "$seed" "$@" >"$out/$name" 2>&1
 	echo "# exit $?" >>"$out/$name"
 	[ -z "${TRACEBUF_RECORDINGS:-}" ] || "$tree/build/selftests/keep" "$work/$name"
 	names="$names $name"

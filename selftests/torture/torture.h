@@ -90,6 +90,39 @@ struct tt_paths {
 	__u64 count[TT_PATHS_MAX];
 };
 
+/* which part of the recorder's memory TT_IOC_FLIP damages */
+enum tt_damaged {
+	TT_BLOCK,		/* header and gap slot of a block */
+	TT_EVENTS,		/* a whole buffer of a ring */
+	TT_RING_HEADER,		/* the first page of a ring in the mapping */
+	TT_DURABLE,		/* the durable buffer */
+	TT_HEAD,		/* tb_ring.head */
+	TT_BUF,			/* tb_buf, but for the address of its memory */
+	TT_RING,		/* totals and the reader's accounting; no addresses, no sizes */
+	TT_DAMAGED,
+};
+
+/**
+ * struct tt_flip - TT_IOC_FLIP: flip a bit of the recorder's memory
+ * @what: enum tt_damaged
+ * @cpu: CPU of the ring
+ * @random: selects the buffer, word and bit
+ * @block: out: number of the buffer or of the durable slot; for TT_RING: 0 totals, 1 start and end,
+ *	2 the reader's accounting
+ * @byte: out: offset there
+ * @bit: out: bit of that byte
+ * @reserved: zero
+ */
+struct tt_flip {
+	__u32 what;
+	__u32 cpu;
+	__u64 random;
+	__u32 block;
+	__u32 byte;
+	__u32 bit;
+	__u32 reserved;
+};
+
 #define TT_IOC_MAGIC	0xBC
 #define TT_IOC_START	_IOW(TT_IOC_MAGIC, 0, struct tt_run)
 #define TT_IOC_STOP	_IO(TT_IOC_MAGIC, 1)	/* on return no source is at work */
@@ -98,5 +131,7 @@ struct tt_paths {
 
 /* interrupt this CPU during the next system call; argument: not 0: recording much then */
 #define TT_IOC_AIM	_IO(TT_IOC_MAGIC, 4)
+
+#define TT_IOC_FLIP	_IOWR(TT_IOC_MAGIC, 5, struct tt_flip)
 
 #endif /* TB_TORTURE_H */

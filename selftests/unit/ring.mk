@@ -23,11 +23,11 @@ RING_MODEL	:= ring_model ring_model_read
 RING_DEPS	:= $(wildcard module/ring*.h selftests/unit/ring_*.h) uapi/linux/tracebuf.h \
 		   selftests/unit/ring.mk
 RING_BEHAVIOUR	:= test_ring test_ring_loss test_ring_limits
-RING_TESTS	:= $(addprefix $(RING_O)/,$(RING_BEHAVIOUR) test_ring_explore test_ring_explore_san \
-		   test_ring_weak test_ring_threads stress_ring_signals)
+RING_TESTS	:= $(addprefix $(RING_O)/,$(RING_BEHAVIOUR) test_ring_damage test_ring_explore \
+		   test_ring_explore_san test_ring_weak test_ring_threads stress_ring_signals)
 # the longest first
 RING_RUNS	:= $(addprefix run-,test_ring_explore test_ring_explore_san test_ring_weak \
-		   $(RING_BEHAVIOUR) test_ring_threads)
+		   $(RING_BEHAVIOUR) test_ring_damage test_ring_threads)
 # for what does the same in each run: does not run again what has passed
 RING_KNOWN	:= scripts/lib/known.py
 
@@ -53,6 +53,9 @@ $(RING_O)/fast/%.o: selftests/unit/%.c $(RING_DEPS)
 
 $(RING_BEHAVIOUR:%=$(RING_O)/%): $(RING_O)/%: $(RING_O)/ring/%.o \
 		$(patsubst %,$(RING_O)/ring/%.o,$(RING_MODEL) $(RING_PARTS))
+	$(RING_CC) $(RING_SAN) -o $@ $^
+
+$(RING_O)/test_ring_damage: $(patsubst %,$(RING_O)/ring/%.o,test_ring_damage $(RING_PARTS))
 	$(RING_CC) $(RING_SAN) -o $@ $^
 
 $(RING_O)/test_ring_explore: $(patsubst %,$(RING_O)/fast/%.o,test_ring_explore $(RING_MODEL) $(RING_PARTS))
@@ -108,6 +111,8 @@ $(RING_BEHAVIOUR:%=run-%): run-%: $(RING_O)/%
 	$<
 run-test_ring_explore: $(RING_O)/test_ring_explore
 	$(RING_KNOWN) $<
+run-test_ring_damage: $(RING_O)/test_ring_damage
+	$<
 run-test_ring_threads: $(RING_O)/test_ring_threads
 	$<
 run-test_ring_weak: $(RING_O)/test_ring_weak

@@ -79,6 +79,7 @@ struct model {
 	u8 last_flags;
 
 	u64 notified;		/* calls of tb_ring_notify() */
+	u64 damaged;		/* calls of tb_ring_damaged() */
 	u32 unacquired;		/* blocks put back: order of overwriting is no longer that of age */
 	const char *error;	/* the first thing that was wrong */
 	char error_text[256];

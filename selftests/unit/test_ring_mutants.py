@@ -42,6 +42,8 @@ CATCHERS = {
     "weak": [(WEAK, ["selftests/unit/test_ring_explore.c", "selftests/unit/ring_weak.c",
                      "selftests/unit/ring_model.c", "selftests/unit/ring_model_read.c",
                      "module/walk.c"], ["-x"])],
+    "damage": [(["-O2", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
+                 "-Iselftests/unit"], ["selftests/unit/test_ring_damage.c"], [])],
     "signals": [(["-O2", "-pthread", "-Iselftests/bench/user"],
                  ["selftests/unit/stress_ring_signals.c"], ["40"])],
     "threads": [(["-O1", "-g", "-fsanitize=thread", "-pthread", "-Iselftests/unit"],

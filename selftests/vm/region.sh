@@ -108,12 +108,30 @@ recorded_on_disk()
 	status 0 tracebuf verify disk/a.tbuf
 }
 
+# The kernel's hibernation test: notifiers run and all processes are frozen.
+record_ended_by_hibernation()
+{
+	tracebuf record -o hibernated.tbuf -e sched >said 2>&1 &
+	for _ in $(seq 100); do
+		tracebuf status | grep -q 'a reader is attached' && break
+		sleep 0.2
+	done
+	echo freezer >/sys/power/pm_test && echo disk >/sys/power/state &&
+		echo none >/sys/power/pm_test || return
+	wait $!
+	result=$?
+	cat said
+	[ $result = 1 ] && says 'the machine was to hibernate' || return
+	status 0 tracebuf verify hibernated.tbuf
+	status 0 tracebuf status && says 'stopped: reserved memory is not saved in hibernation'
+}
+
 if ! grep -q '^10000000-10ffffff : Reserved' /proc/iomem; then
 	plan 1
 	skip "reserved memory" "this guest was not booted with memmap=16M\$0x10000000"
 	finish
 fi
-plan 13
+plan 14
 check "what the firmware keeps is refused" firmware_refused
 check "the first MiB is refused" refused 0x10000:64K 'memory=.*\(firmware\|RAM\)'
 check "memory in use is refused" refused 0x1000000:1M 'uses it as RAM'
@@ -125,6 +143,7 @@ check "a disk" on_disk
 check "record onto it" recorded_on_disk
 check "by several readers" recorded_on_disk --readers 2
 check "and by copying" recorded_on_disk --buffered
+check "record is ended by hibernation" record_ended_by_hibernation
 rmmod tracebuf
 umount disk 2>/dev/null
 # the last: there is no way back, and an unsigned module is not loaded afterwards

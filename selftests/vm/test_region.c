@@ -183,4 +183,65 @@ TEST_DEV(region, is_given_back_when_nobody_has_it)
 	EXPECT_EQ(0, tb_configure(self->fd, TB_MODE_CIRCULAR, 0, 16, 1024));
 }
 
+static bool write_to(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* The kernel's hibernation test: notifiers run, all processes are frozen for five seconds. */
+static bool hibernate(void)
+{
+	bool ok;
+
+	ok = write_to("/sys/power/pm_test", "freezer") && write_to("/sys/power/state", "disk");
+	return write_to("/sys/power/pm_test", "none") && ok;
+}
+
+/* Hibernation does not save the range, so the recording in it ends before. */
+TEST_DEV(region, does_not_outlive_hibernation)
+{
+	char block[1 << 14];
+	struct tb_query q;
+
+	ASSERT_EQ(0, tb_start(self->fd, 0));
+	fire(0, 500);
+	ASSERT_TRUE(hibernate());
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	EXPECT_EQ(TB_STATE_STOPPED, q.state);
+	EXPECT_EQ(TB_REASON_HIBERNATION, q.reason);
+	EXPECT_EQ(0, read(self->fd, block, sizeof(block)));
+	EXPECT_EQ(0, tb_start(self->fd, 0));
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	EXPECT_EQ(TB_STATE_RUNNING, q.state);
+	EXPECT_EQ(TB_REASON_NONE, q.reason);
+	EXPECT_EQ(0, tb_stop(self->fd));
+}
+
+/* Blocks that a reader holds stay until it releases them; the others are discarded. */
+TEST_DEV(region, is_given_up_but_for_what_is_held)
+{
+	struct tb_query q;
+	struct tb_ref ref;
+
+	ASSERT_EQ(1, tb_acquire(self->fd, &ref, 1, 0));
+	ASSERT_TRUE(hibernate());
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	EXPECT_EQ(TB_STATE_STOPPED, q.state);
+	EXPECT_EQ(TB_REASON_REQUEST, q.reason);
+	EXPECT_EQ(TB_BLOCK_MAGIC, *(volatile uint32_t *)(self->at + self->rings[1]));
+	/* the mapping keeps the session */
+	munmap(self->at, self->bytes);
+	self->at = NULL;
+	close(self->fd);
+	self->fd = tb_open(0);
+	ASSERT_TRUE(hibernate());
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	EXPECT_EQ(TB_REASON_HIBERNATION, q.reason);
+}
+
 TEST_HARNESS_MAIN

@@ -674,6 +674,8 @@ enum tb_reason {
 	TB_REASON_NONE		= 0,
 	TB_REASON_REQUEST	= 1,	/* it was told to stop */
 	TB_REASON_DURABLE_FULL	= 2,	/* no room for what must not be lost */
+	TB_REASON_HIBERNATION	= 3,	/* hibernation does not save its memory (memory=) */
+	TB_REASON_DAMAGED	= 4,	/* the recorder's state is inconsistent */
 };
 
 /**

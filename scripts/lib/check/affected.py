@@ -16,7 +16,7 @@ TABLE = (
     ("*.md", ["docs"]),
     ("docs/*", ["docs", "unit library"]),
     # not the mutants, which test the tests: the default run has them
-    ("module/ring*", MODULE + ["unit ring", "test_context", "bench"]),
+    ("module/ring*", MODULE + ["unit ring", "test_context", "bench", "flips *"]),
     ("module/filter*", MODULE + ["unit filter", "unit mutants", "test_rule_ioctl",
                                  "test_rule_random"]),
     ("module/rule*", MODULE + ["test_rules", "test_rule_ioctl"]),

@@ -25,7 +25,7 @@ DEBIAN = ["6.1", "6.12", "6.12-cloud", "6.12-rt", "newest", "6.12-arm64"]
 # Two tiers. The default run leaves these jobs and tests to --full: they take long, or need guests
 # booted in a special way. The default run adds a job again if a file changed to which affected.py
 # assigns it.
-FULL = ["bench", "crashes *", "headers", "kdump *", "panics *", "reboots", "suspend *",
+FULL = ["bench", "crashes *", "flips *", "headers", "kdump *", "panics *", "reboots", "suspend *",
         "unit mutants", "unit page",
         "* icount", "* isolated", "* lockdown", "* numa", "* poison", "* region",
         "test_babeltrace", "test_docs", "test_faults", "test_follow",
@@ -443,6 +443,10 @@ class Jobs:
         if native:
             ktap("torture", "torture", "selftests/torture/run.sh", native if full else native[-1:],
                  *(["--full"] if full else []), seconds=180, extra=["torture programs"])
+            # on KASAN if it is there: it checks each access of the kernel
+            for kernel in [name for name in native if name.endswith("-kasan")] or native[-1:]:
+                ktap("flips " + kernel, kernel + ": flips", "selftests/torture/flips.sh", [kernel],
+                     seconds=300, extra=["torture programs"])
             self.build("torture programs", "tools", ["make", "-C", "selftests/torture"], ["tools"],
                        5)
         if not full:

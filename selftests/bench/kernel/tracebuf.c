@@ -47,6 +47,10 @@ void tb_ring_notify(struct tb_ring *r)
 		WRITE_ONCE(p->want_wake, 0);
 }
 
+void tb_ring_damaged(struct tb_ring *r)
+{
+}
+
 /* as stage.c's: there are no rules */
 void tb_ring_staged(struct tb_ring *r, struct tb_buf *b)
 {

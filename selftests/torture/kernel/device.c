@@ -60,6 +60,21 @@ static long tt_ioctl_paths(void __user *arg)
 	return copy_to_user(arg, &paths, sizeof(paths)) ? -EFAULT : 0;
 }
 
+static long tt_ioctl_flip(void __user *arg)
+{
+	struct tt_flip flip;
+	int err;
+
+	if (copy_from_user(&flip, arg, sizeof(flip)))
+		return -EFAULT;
+	if (flip.reserved)
+		return -EINVAL;
+	err = tt_flip(&flip);
+	if (err)
+		return err;
+	return copy_to_user(arg, &flip, sizeof(flip)) ? -EFAULT : 0;
+}
+
 static long tt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	switch (cmd) {
@@ -74,6 +89,8 @@ static long tt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return tt_ioctl_counts((void __user *)arg);
 	case TT_IOC_PATHS:
 		return tt_ioctl_paths((void __user *)arg);
+	case TT_IOC_FLIP:
+		return tt_ioctl_flip((void __user *)arg);
 	case TT_IOC_AIM:
 		/* some thousand instructions from here to the reader's side of the ring */
 		tt_aim(4000, 30000, arg);

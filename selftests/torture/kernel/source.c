@@ -20,7 +20,7 @@
 DEFINE_PER_CPU(struct tt_cpu, tt_cpus);
 struct tt_run tt_run;
 
-static struct tb_provider *tt_provider;
+struct tb_provider *tt_provider;
 static DEFINE_PER_CPU(struct task_struct *, tt_tasks);
 static int tt_cpuhp;
 static bool tt_running;

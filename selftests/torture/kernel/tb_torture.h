@@ -48,6 +48,7 @@ struct tt_cpu {
 
 DECLARE_PER_CPU(struct tt_cpu, tt_cpus);
 extern struct tt_run tt_run;
+extern struct tb_provider *tt_provider;
 
 /* A pseudo-random number; @random must not be 0. */
 static inline u64 tt_random(u64 *random)
@@ -89,5 +90,8 @@ int tt_nmi_init(void);
 void tt_nmi_exit(void);
 void tt_nmi_kick(u64 random);
 void tt_nmi_arm(u32 ns);
+
+/* flip.c */
+int tt_flip(struct tt_flip *flip);
 
 #endif /* TB_TORTURE_KERNEL_H */

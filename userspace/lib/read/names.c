@@ -97,6 +97,7 @@ const char *tb_reason_name(uint32_t reason)
 {
 	static const char *const names[] = {
 		"none", "told to stop", "durable buffer full",
+		"reserved memory is not saved in hibernation", "the recorder's memory is damaged",
 	};
 
 	return reason < sizeof(names) / sizeof(names[0]) ? names[reason] : "?";

@@ -223,6 +223,19 @@ static void verify_number(struct verify *verify, uint64_t offset, uint64_t recor
 		verify->recording = recording;
 }
 
+/* Padding must follow the events of a block that was closed before it was full */
+static void verify_padding(struct verify *verify)
+{
+	const struct tb_block *block = verify->block;
+	const struct tb_element *pad = (const void *)((const char *)block + block->data);
+
+	if (!(block->flags & TB_BLOCK_COMPLETE) || block->data >= 1u << block->size_log2)
+		return;
+	if (TB_HEAD_STRUCT(pad->head) != TB_STRUCT_PAD ||
+	    TB_HEAD_SEQ(pad->head) != (block->sequence & 0x3f))
+		broken(verify, verify->offset + block->data, "no padding behind the events");
+}
+
 static void verify_gap(struct verify *verify, struct ring *ring)
 {
 	const struct tb_block *block = verify->block;
@@ -242,6 +255,7 @@ static void verify_gap(struct verify *verify, struct ring *ring)
 		broken(verify, offset, "the block does not start with a gap slot");
 		return;
 	}
+	verify_padding(verify);
 	gap = walk.payload;
 	verify_number(verify, offset, gap->recording);
 	if (!(block->flags & TB_BLOCK_GAP) !=

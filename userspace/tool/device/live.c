@@ -101,16 +101,14 @@ int start_failed(struct tb_device *device, int result)
 
 static const char *why(const struct tb_query *query)
 {
-	if (query->reason != TB_REASON_DURABLE_FULL)
-		return "";
-	return ": durable buffer full";
+	return query->reason > TB_REASON_REQUEST ? tb_reason_name(query->reason) : "";
 }
 
 void show_query(const struct tb_query *query)
 {
 	printf("provider   %s, id %u\n", query->name, query->provider);
-	printf("state      %s%s, recording %" PRIu64 "%s\n",
-	       tb_state_name(query->state), why(query),
+	printf("state      %s%s%s, recording %" PRIu64 "%s\n",
+	       tb_state_name(query->state), *why(query) ? ": " : "", why(query),
 	       (uint64_t)query->generation,
 	       query->reader ? ", a reader is attached" : "");
 	if (query->map_bytes) {
@@ -151,6 +149,14 @@ void show_enabled(struct tb_device *device)
 
 bool warn_stopped(const struct tb_query *query)
 {
+	if (query->reason == TB_REASON_DAMAGED) {
+		note("warning: recording stopped by itself: the recorder found its memory damaged; events may be missing or wrong, and the machine's memory may be faulty");
+		return true;
+	}
+	if (query->reason == TB_REASON_HIBERNATION) {
+		note("warning: recording stopped by itself: the machine was to hibernate, which does not save reserved memory; blocks that were not read are lost");
+		return true;
+	}
 	if (query->reason != TB_REASON_DURABLE_FULL) {
 		if (query->durable_lost)
 			note("warning: %" PRIu64 " records of threads were lost: some names may be missing or old; a larger --durable-max helps",

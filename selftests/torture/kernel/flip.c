@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Damages the recorder: flips single bits of its buffers and of its state while it records.  Leaves
+ * addresses and sizes alone, because the recorder has no second copy to check them against.
+ */
+#include <linux/bitops.h>
+
+#include "module/provider.h"
+#include "tb_torture.h"
+
+/* Where bits may be flipped. */
+struct tt_area {
+	void *at;
+	u32 bytes;
+};
+
+static struct tt_area tt_words(void *from, void *to)
+{
+	return (struct tt_area){ from, to - from };
+}
+
+static struct tt_area tt_ring_area(struct tb_ring *r, u32 which)
+{
+	switch (which) {
+	case 0:
+		return tt_words(&r->recorded, &r->paused);
+	case 1:
+		return tt_words(&r->start_time, &r->magic);
+	}
+	return tt_words(&r->held, &r->kept);
+}
+
+static struct tt_area tt_area(struct tb_ring *r, struct tt_flip *flip)
+{
+	struct tb_provider *p = tt_provider;
+	struct tb_buf *b = &r->bufs[flip->block];
+
+	switch (flip->what) {
+	case TT_BLOCK:
+		return tt_words(b->block, tb_buf_element(b, TB_BLOCK_FIRST_ELEMENT));
+	case TT_EVENTS:
+		return tt_words(b->block, tb_buf_element(b, r->capacity));
+	case TT_RING_HEADER:
+		return tt_words(r->header, r->header + 1);
+	case TT_HEAD:
+		return tt_words(&r->head, &r->head + 1);
+	case TT_BUF:
+		return tt_words(&b->committed, b + 1);
+	case TT_RING:
+		flip->block = (flip->random >> 32) % 3;
+		return tt_ring_area(r, flip->block);
+	}
+	flip->block = (u32)(flip->random >> 32) % p->durable.nr_slots;
+	return (struct tt_area){ page_address(p->durable.slots[flip->block]), TB_DURABLE_SLOT };
+}
+
+/**
+ * tt_flip() - flip a bit
+ * @flip: which; and where it was
+ *
+ * Context: process.
+ * Return: 0, -EINVAL, -ENOENT there is no memory.
+ */
+int tt_flip(struct tt_flip *flip)
+{
+	struct tb_provider *p = tt_provider;
+	struct tt_area area;
+	unsigned long byte;
+	struct tb_ring *r;
+	u32 bit;
+
+	if (flip->what >= TT_DAMAGED || flip->cpu >= nr_cpu_ids || !cpu_possible(flip->cpu))
+		return -EINVAL;
+	mutex_lock(&p->lock);
+	if (!p->allocated || !cpumask_test_cpu(flip->cpu, &p->cpus)) {
+		mutex_unlock(&p->lock);
+		return -ENOENT;
+	}
+	r = per_cpu_ptr(p->rings, flip->cpu);
+	flip->block = (u32)(flip->random >> 32) % r->nr;
+	area = tt_area(r, flip);
+	bit = (u32)flip->random % (area.bytes * 8);
+	byte = (unsigned long)area.at + bit / 8;
+	change_bit(byte % sizeof(long) * 8 + bit % 8,
+		   (unsigned long *)round_down(byte, sizeof(long)));
+	flip->byte = bit / 8;
+	flip->bit = bit % 8;
+	mutex_unlock(&p->lock);
+	return 0;
+}
