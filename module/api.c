@@ -12,6 +12,7 @@
 #include <linux/tracebuf.h>
 
 #include "record.h"
+#include "list.h"
 #include "registry.h"
 
 /**
@@ -24,7 +25,7 @@
  */
 struct tb_provider *tracebuf_get(const char *name)
 {
-	return tb_registry_find(name) ?: ERR_PTR(-ENOENT);
+	return tb_provider_get(name, TB_HOLDER_MODULE) ?: ERR_PTR(-ENOENT);
 }
 EXPORT_SYMBOL_GPL(tracebuf_get);
 
@@ -36,7 +37,7 @@ EXPORT_SYMBOL_GPL(tracebuf_get);
  */
 void tracebuf_put(struct tb_provider *p)
 {
-	tb_registry_unfind(p);
+	tb_provider_put(p, TB_HOLDER_MODULE);
 }
 EXPORT_SYMBOL_GPL(tracebuf_put);
 

@@ -17,6 +17,7 @@
 #include "fifo.h"
 #include "intake.h"
 #include "provider.h"
+#include "list.h"
 #include "registry.h"
 #include "rule.h"
 #include "select.h"
@@ -154,7 +155,7 @@ static int tb_ioc_provider(struct tb_session *s, void __user *arg, size_t size)
 		if (err)
 			return err;
 		r.id = p->id;
-		tb_registry_put(p);
+		tb_provider_put(p, TB_HOLDER_NONE);
 		err = tb_put(arg, size, &r, sizeof(r));
 		/* nobody was told: as if it had never been, unless somebody has found it */
 		if (err)
@@ -175,7 +176,7 @@ static int tb_ioc_providers(void __user *arg, size_t size)
 		return err;
 	if (!tb_zero(info.reserved, sizeof(info.reserved)))
 		return -EINVAL;
-	err = tb_registry_info(&info);
+	err = tb_providers_info(&info);
 	return err ?: tb_put(arg, size, &info, sizeof(info));
 }
 

@@ -225,6 +225,7 @@ void tb_durable_reset(struct tb_durable *d, u8 raw_clock, u32 provider, u64 reco
 	d->sealed = 0;
 	d->taken = 0;
 	d->released = 0;
+	d->reading = ~0ull;
 	d->bytes = 0;
 	d->state = 0;
 	d->older = 0;

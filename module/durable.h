@@ -51,6 +51,7 @@ struct tb_durable_block {
  * @sealed: blocks that may be handed out; the last one begun may not yet
  * @taken: blocks the reader has got
  * @released: blocks it is done with
+ * @reading: number of the block that read() is in the middle of; ~0: none
  * @bytes: of sealed blocks, all there ever were
  * @state: number of the block that the newest complete state starts with; below @first
  *	if that has been recycled since
@@ -85,6 +86,7 @@ struct tb_durable {
 	u64 sealed;
 	u64 taken;
 	u64 released;
+	u64 reading;
 	u64 bytes;
 	u64 state;
 	u64 older;

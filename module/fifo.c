@@ -35,7 +35,8 @@
 
 #include "compat.h"
 #include "fifo.h"
-#include "registry.h"
+#include "list.h"
+#include "wake.h"
 
 enum tb_channel_phase {
 	TB_CHANNEL_NEW,		/* told of no recording */
@@ -196,6 +197,7 @@ static void tb_channel_detach(struct tb_channel *c)
 		return;
 	tb_channel_put_back(c);
 	c->session->channels[c->cpu] = NULL;
+	cpumask_clear_cpu(c->cpu, &c->provider->saved);
 	c->session = NULL;
 }
 
@@ -240,7 +242,7 @@ static int tb_channel_answer(struct tb_channel *c, const struct tb_packet *packe
 		err = tb_channel_saved(c, packet);
 	mutex_unlock(&p->read_lock);
 	/* there may be a block to take now, for this channel or the session */
-	tb_session_wake(p);
+	tb_wake_waiters(p);
 	return err;
 }
 
@@ -269,7 +271,7 @@ static ssize_t tb_channel_read_one(struct tb_channel *c, char __user *to, bool w
 			break;
 		if (!wait)
 			return -EAGAIN;
-		n = tb_session_wait_for(c->provider, tb_channel_ready, c);
+		n = tb_wake_wait(c->provider, tb_channel_ready, c);
 		if (n)
 			break;
 	}
@@ -346,7 +348,7 @@ static __poll_t tb_channel_poll(struct file *file, poll_table *table)
 	int n;
 
 	poll_wait(file, &p->wait, table);
-	tb_session_want(p);
+	tb_wake_arm(p);
 	mutex_lock(&p->read_lock);
 	n = tb_channel_next(c, &packet);
 	if (n > 0 || (!n && tb_channel_may_take(c)))
@@ -367,8 +369,8 @@ static int tb_channel_release(struct inode *inode, struct file *file)
 	mutex_lock(&p->read_lock);
 	tb_channel_detach(c);
 	mutex_unlock(&p->read_lock);
-	tb_session_wake(p);
-	tb_registry_put(p);
+	tb_wake_waiters(p);
+	tb_provider_put(p, TB_HOLDER_NONE);
 	kfree(c);
 	return 0;
 }
@@ -402,6 +404,7 @@ static int tb_channel_attach(struct tb_channel *c, struct tb_session *s)
 	if (s->channels[c->cpu])
 		return -EBUSY;
 	s->channels[c->cpu] = c;
+	cpumask_set_cpu(c->cpu, &c->provider->saved);
 	c->session = s;
 	return 0;
 }
@@ -445,8 +448,8 @@ int tb_channel_open(struct tb_session *s, u32 cpu)
 	mutex_lock(&p->read_lock);
 	tb_channel_detach(c);
 	mutex_unlock(&p->read_lock);
-	tb_session_wake(p);
-	tb_registry_put(p);
+	tb_wake_waiters(p);
+	tb_provider_put(p, TB_HOLDER_NONE);
 	kfree(c);
 	return err;
 }
@@ -484,25 +487,4 @@ void tb_channel_orphan(struct tb_session *s)
 bool tb_channel_holds(struct tb_channel *c, const struct tb_ref *ref)
 {
 	return c && c->held && c->block.offset == ref->offset;
-}
-
-/**
- * tb_channel_fits() - can the channels there are go on with this configuration?
- * @p: the provider
- * @config: the new configuration
- * @cpus: whose events it records
- *
- * Context: process, under read_lock.
- * Return: false if one would be left without its ring.
- */
-bool tb_channel_fits(struct tb_provider *p, const struct tb_config *config,
-		     const struct cpumask *cpus)
-{
-	unsigned int cpu;
-
-	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
-		if (tb_channel_of(p, cpu) && (config->mode != TB_MODE_STREAMING ||
-					      !cpumask_test_cpu(cpu, cpus)))
-			return false;
-	return true;
 }

@@ -14,8 +14,6 @@ struct tb_channel;
 int tb_channel_open(struct tb_session *s, u32 cpu);
 void tb_channel_orphan(struct tb_session *s);
 bool tb_channel_holds(struct tb_channel *c, const struct tb_ref *ref);
-bool tb_channel_fits(struct tb_provider *p, const struct tb_config *config,
-		     const struct cpumask *cpus);
 
 /* The channel of a ring, or NULL.  Under read_lock. */
 static inline struct tb_channel *tb_channel_of(struct tb_provider *p, unsigned int cpu)

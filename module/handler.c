@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions of other modules that see events before they are recorded, and may keep them
- * out.
+ * Attaching functions of other modules that see events before they are recorded, and may veto
+ * them.  veto.c calls the functions.
  *
- * An event has a list of who wants to see it; as long as it has one its probes send it to the
- * stage (tb_rule_route()), where the list is gone through.  The list is replaced when it gets
- * longer; who goes leaves a hole in it, for going must not fail.  Who goes through it has
- * preemption off.
+ * Each event has a list of its handlers.  While it has one, its probes send the event to the stage
+ * (tb_rule_route()), which calls the handlers.  The list is replaced when it grows.  Detaching a
+ * handler leaves a hole, because it must not fail.
+ *
+ * Process context.
  */
-#include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/percpu.h>
-#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -22,92 +20,14 @@
 #include "buffer.h"
 #include "capture/events.h"
 #include "handler.h"
-#include "registry.h"
+#include "list.h"
 #include "rule.h"
 #include "stage.h"
+#include "veto.h"
 
-/**
- * struct tracebuf_handler - a function and what it is to see
- * @list: in the list of all
- * @fn: the function
- * @data: for it
- * @pattern: as for tb_event_matches()
- */
-struct tracebuf_handler {
-	struct list_head list;
-	bool (*fn)(const struct tracebuf_view *view, void *data);
-	void *data;
-	char pattern[];
-};
-
-/**
- * struct tb_handlers - who wants to see an event
- * @rcu: to free it
- * @count: places
- * @handler: each; NULL: a hole
- */
-struct tb_handlers {
-	struct rcu_head rcu;
-	u32 count;
-	struct tracebuf_handler *handler[];
-};
-
-/* all lists; taken under the registry of events, and before that of providers */
+/* protects the lists of all events; taken under tb_events_lock, and before tb_providers_lock */
 static DEFINE_MUTEX(tb_handler_lock);
 static LIST_HEAD(tb_handlers_all);
-/* of the last tb_handlers_route(); under tb_handler_lock */
-static int tb_handlers_error;
-
-/* contexts of this CPU that are in a handler, bits */
-static DEFINE_PER_CPU(u32, tb_handlers_inside);
-
-/* ---- asking ----------------------------------------------------------- */
-
-static u32 tb_handlers_context(void)
-{
-	return in_nmi() ? BIT(0) : in_hardirq() ? BIT(1) : in_serving_softirq() ? BIT(2) : BIT(3);
-}
-
-/**
- * tb_handlers_want() - do those who want to see an event let it pass?
- * @p: its probe
- * @fast: it is in its one-element form
- * @payload: the event
- * @bytes: of it
- *
- * What happens in a handler is not shown to handlers: there would be no end to it.
- *
- * Context: any, NMI included; preemption off.
- * Return: true if it is to be recorded.
- */
-bool tb_handlers_want(const struct tb_probe *p, bool fast, const void *payload, u32 bytes)
-{
-	/* pairs with the release in tb_handlers_add() */
-	const struct tb_handlers *list = READ_ONCE(p->event->handlers);
-	struct tracebuf_view view = {
-		.provider = p->provider,
-		.system = p->event->system,
-		.name = p->event->name,
-		.payload = payload,
-		.bytes = bytes,
-		.id = fast ? p->id_fast : p->id_wide,
-	};
-	u32 context = tb_handlers_context(), i;
-	bool want = true;
-
-	/* what cannot be counted is not kept out; pairs with the release in tb_rule_count() */
-	if (!list || !READ_ONCE(p->counts) || this_cpu_read(tb_handlers_inside) & context)
-		return true;
-	this_cpu_or(tb_handlers_inside, context);
-	for (i = 0; i < list->count && want; i++) {
-		struct tracebuf_handler *h = READ_ONCE(list->handler[i]);
-
-		want = !h || h->fn(&view, h->data);
-	}
-	this_cpu_and(tb_handlers_inside, ~context);
-	return want;
-}
-
 /* ---- lists ------------------------------------------------------------ */
 
 /* Under tb_handler_lock; as tb_source_add(). */
@@ -163,7 +83,7 @@ static void tb_handlers_remove(struct tb_event *e, struct tracebuf_handler *h)
  * tb_handlers_new_event() - there is another event
  * @e: it; nothing is attached to it
  *
- * Context: process, under the lock of the registry of events.
+ * Context: process, under tb_events_lock.
  * Return: 0 or -ENOMEM.
  */
 int tb_handlers_new_event(struct tb_event *e)
@@ -181,7 +101,7 @@ int tb_handlers_new_event(struct tb_event *e)
 
 /* ---- the way of the events -------------------------------------------- */
 
-static void tb_handlers_route_one(struct tb_provider *p)
+static void tb_handlers_route_one(struct tb_provider *p, void *error)
 {
 	struct tb_probe *probe;
 	unsigned long i;
@@ -189,7 +109,7 @@ static void tb_handlers_route_one(struct tb_provider *p)
 	mutex_lock(&p->lock);
 	xa_for_each(&p->probes, i, probe) {
 		if (tb_handlers_any(probe->event) && tb_rule_count(probe))
-			tb_handlers_error = -ENOMEM;
+			*(int *)error = -ENOMEM;
 		tb_rule_route(probe);
 	}
 	mutex_unlock(&p->lock);
@@ -198,9 +118,10 @@ static void tb_handlers_route_one(struct tb_provider *p)
 /* Sends the events of all providers where they have to go now.  Under tb_handler_lock. */
 static int tb_handlers_route(void)
 {
-	tb_handlers_error = 0;
-	tb_registry_each(tb_handlers_route_one);
-	return tb_handlers_error;
+	int err = 0;
+
+	tb_providers_each(tb_handlers_route_one, &err);
+	return err;
 }
 
 /* Under tb_handler_lock; undone by tb_handlers_detach() also when it fails. */

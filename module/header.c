@@ -11,6 +11,7 @@
 #include <linux/string.h>
 
 #include "header.h"
+#include "hooks.h"
 #include "provider.h"
 
 /* The two fields that are written as one word. */

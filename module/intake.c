@@ -23,7 +23,7 @@
 #include "intake.h"
 #include "producer.h"
 #include "provider.h"
-#include "registry.h"
+#include "list.h"
 
 /* the default's limits for each ring: all of it in so many seconds, one in so many parts at once */
 #define TB_QUOTA_SECONDS	10
@@ -268,7 +268,7 @@ void tb_intake_forget(struct tb_provider *p)
 	mutex_unlock(&tb_producers_lock);
 	wake_up_all(&tb_answers);
 	while (dropped--)
-		tb_registry_put(p);
+		tb_provider_put(p, TB_HOLDER_NONE);
 }
 
 /* ---- what a provider allows ----------------------------------------------- */
@@ -545,7 +545,7 @@ void tb_producer_end(struct tb_producer *c)
 	mutex_unlock(&tb_producers_lock);
 	wake_up_all(&tb_answers);
 	while (dropped)
-		tb_registry_put(drop[--dropped]);
+		tb_provider_put(drop[--dropped], TB_HOLDER_NONE);
 }
 
 /**
@@ -605,7 +605,7 @@ static int tb_target_add(struct tb_producer *c, struct tb_provider *p, u32 *targ
  */
 int tb_producer_add_target(struct tb_producer *c, const char *name, u32 *target)
 {
-	struct tb_provider *p = tb_registry_get(name);
+	struct tb_provider *p = tb_provider_get(name, TB_HOLDER_NONE);
 	bool keep = false;
 	int t, err = 0;
 
@@ -623,7 +623,7 @@ int tb_producer_add_target(struct tb_producer *c, const char *name, u32 *target)
 	mutex_unlock(&tb_producers_lock);
 	mutex_unlock(&p->lock);
 	if (!keep)
-		tb_registry_put(p);
+		tb_provider_put(p, TB_HOLDER_NONE);
 	return err;
 }
 

@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a provider keeps in its durable buffer, and what may leave it.
+ * The state of a recording in the durable buffer: initialisation, clock, descriptions of events,
+ * names, counters, threads; and the threads that start, change and exit afterwards.
  *
- * The buffer starts with the complete state: initialisation, clock, descriptions of
- * events, names, threads.  Threads that come, change and go are added.  When half of
- * it is in use and that is twice what the state took, the state is written
- * again.  As soon as no rolling buffer has anything older than that, all before it is
- * recycled: so a recording can go on for ever, and the threads of all that is in
- * its rings are known.  If there is still no room the buffer grows, up to its limit.
+ * The buffer starts with the complete state.  When half of the buffer is in use, and that is twice
+ * what the state took, the state is written again, so that retention.c can recycle what is older.
+ * After records of threads were lost, all threads are written once more.
  *
- * At the limit names give way, never events: records older than the newest state are
- * recycled although the rings may name a thread that ended, or was renamed, before it.  While a
- * reader holds the blocks even that is impossible, and records of threads are lost.  The buffer
- * tells both (struct tb_threads_lost), and after a loss all threads are written once more.
+ * An exiting thread is recorded while it still runs.  It goes on recording until it is switched
+ * away from last of all, when it is no longer in the list of threads.  So a new state includes the
+ * threads that exited last.
  *
- * A thread that ends is told of while it still runs, and goes on doing so, being
- * switched away from last of all, when it is no longer among the threads there are.  So
- * a new state tells of those that ended last as well.
- *
- * In streaming mode what the reader has saved is recycled, too, when room
- * is wanted; should another reader come later, it gets the state of then.
- *
- * With TB_CONFIG_DURABLE_STOP nothing leaves the buffer: when it is full, recording stops.
+ * Process context, under read_lock.
  */
 #include <linux/jiffies.h>
 #include <linux/mm.h>
@@ -34,153 +24,13 @@
 #include "capture/events.h"
 #include "compat.h"
 #include "provider.h"
+#include "retention.h"
 #include "rule.h"
 #include "select.h"
-#include "session.h"
+#include "wake.h"
 
 /* after records of threads were lost all threads are told of again, but not more often */
 #define TB_RESYNC_INTERVAL	HZ
-
-/* ---- room ------------------------------------------------------------- */
-
-/* Not later than anything in the rings.  Under read_lock. */
-static u64 tb_keep_oldest(struct tb_provider *p)
-{
-	u64 oldest = tb_clock_read(p->clock.raw);
-	unsigned int cpu;
-	u32 i;
-
-	for_each_cpu(cpu, &p->cpus) {
-		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
-
-		for (i = 0; i < r->nr; i++) {
-			/* pairs with the release in tb_ring_complete() */
-			u64 s = smp_load_acquire(&r->bufs[i].state);
-
-			/* one being opened: its time may still be that of the last lap */
-			if (TB_BUF_STATE(s) >= TB_BUF_WRITING)
-				oldest = min(oldest, READ_ONCE(r->bufs[i].block->time_start));
-		}
-	}
-	return oldest;
-}
-
-/*
- * The reader is done with the blocks before this one. Those given back are only counted, in
- * whatever order; but the one that read() is in the middle of has to stay what it is.
- * Under read_lock.
- */
-static u64 tb_keep_released(const struct tb_provider *p)
-{
-	const struct tb_session *s = p->reader;
-
-	if (s->part.bytes && s->part.ring == TB_RING_DURABLE)
-		return min_t(u64, p->durable.released, s->part_number);
-	return p->durable.released;
-}
-
-/* Recycles what is not needed any more.  Under read_lock. */
-static void tb_keep_recycle(struct tb_provider *p)
-{
-	struct tb_durable *d = &p->durable;
-	u64 limit = d->first;
-
-	if (d->state > d->first && d->state_time <= tb_keep_oldest(p))
-		limit = d->state;
-	if (p->reader) {
-		limit = min(limit, tb_keep_released(p));
-		/* saved; only when room is wanted: another reader may come */
-		if (p->config.mode == TB_MODE_STREAMING &&
-		    tb_durable_free_slots(d) < d->nr_slots / 4) {
-			limit = tb_keep_released(p);
-			if (limit > d->first)
-				p->forgotten = tb_clock_read(p->clock.raw);
-		}
-	}
-	tb_durable_recycle(d, limit);
-}
-
-/*
- * Recycles the blocks before number @limit, whatever the rings still hold: threads that ended
- * before @time may be without a name there from now on.  The reader has got all that goes, but
- * the next one will not.  Under read_lock.
- */
-static void tb_keep_forget(struct tb_provider *p, u64 limit, u64 time)
-{
-	struct tb_durable *d = &p->durable;
-
-	if (p->reader)
-		limit = min(limit, tb_keep_released(p));
-	if (limit > d->first)
-		p->forgotten = max(p->forgotten, time);
-	tb_durable_recycle(d, limit);
-}
-
-/* May sleep.  Under read_lock.  Returns false if nothing could be done. */
-static bool tb_keep_room(struct tb_provider *p)
-{
-	struct tb_durable *d = &p->durable;
-	u32 had = d->nr_free;
-
-	if (p->config.flags & TB_CONFIG_DURABLE_STOP)
-		return false;
-	tb_keep_recycle(p);
-	if (tb_durable_growth(d))
-		tb_provider_grow(p, tb_durable_growth(d));
-	if (!tb_durable_free_slots(d))
-		tb_keep_forget(p, d->state, d->state_time);
-	return d->nr_free > had;
-}
-
-/* Under read_lock. */
-static void tb_keep_stop(struct tb_provider *p)
-{
-	if (p->state != TB_STATE_RUNNING || p->reason)
-		return;
-	WRITE_ONCE(p->reason, TB_REASON_DURABLE_FULL);
-	pr_warn("tracebuf: %s: durable buffer of %llu KiB is full: recording stops\n",
-		p->name, (u64)p->durable.nr_slots * TB_DURABLE_SLOT / 1024);
-	queue_work(TB_UNBOUND_WQ, &p->stop_work);
-}
-
-/*
- * Records of threads are lost, the last of them now: all threads there are have to be told of
- * again.  Under read_lock.
- */
-static void tb_keep_lost(struct tb_provider *p, u64 count)
-{
-	struct tb_threads_lost *lost = &p->threads_lost;
-
-	if (!lost->records)
-		lost->first = p->track_time;
-	lost->records += count;
-	lost->last = tb_clock_read(p->clock.raw);
-	p->durable_lost += count;
-	p->resync = true;
-	if (p->config.flags & TB_CONFIG_DURABLE_STOP)
-		tb_keep_stop(p);
-}
-
-/**
- * tb_keep() - add a record of something that happened
- * @p: the provider
- * @time: when
- * @id: enum tb_control_event
- * @payload: what follows the first element
- * @bytes: how much
- *
- * Context: process, under read_lock.
- * Return: 0; -ENOSPC: there was no way to make room.
- */
-int tb_keep(struct tb_provider *p, u64 time, u32 id, const void *payload, u32 bytes)
-{
-	int err;
-
-	do {
-		err = tb_durable_append_at(&p->durable, time, id, payload, bytes, false);
-	} while (err == -ENOSPC && tb_keep_room(p));
-	return err;
-}
 
 /* ---- the state -------------------------------------------------------- */
 
@@ -212,57 +62,6 @@ static int tb_keep_init(struct tb_provider *p, bool dump)
 	strscpy(init.machine, uts->machine, sizeof(init.machine));
 	strscpy(init.nodename, uts->nodename, sizeof(init.nodename));
 	return tb_durable_append(&p->durable, TB_EV_INIT, &init, sizeof(init), false);
-}
-
-static int tb_keep_string(void *ctx, enum tb_string_kind kind, u32 key, const char *text)
-{
-	struct {
-		struct tb_string head;
-		char text[64];
-	} s = { .head = { .kind = kind, .key = key } };
-	u32 len = strscpy(s.text, text, sizeof(s.text)) < 0 ? sizeof(s.text) - 1 : strlen(s.text);
-
-	return tb_durable_append(ctx, TB_EV_STRING, &s, sizeof(s.head) + len, false);
-}
-
-static int tb_keep_counter_names(struct tb_provider *p)
-{
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < TB_COUNTERS_MAX && !err; i++)
-		if (*p->counter_names[i])
-			err = tb_keep_string(&p->durable, TB_STRING_COUNTER, i,
-					     p->counter_names[i]);
-	return err;
-}
-
-/**
- * tb_keep_counters() - performance counters are going to be read
- * @p: the provider
- * @mask: which, of those it has
- *
- * Context: process.
- * Return: 0, -ENOSPC.
- */
-int tb_keep_counters(struct tb_provider *p, u32 mask)
-{
-	unsigned int i;
-	int err = 0;
-
-	mutex_lock(&p->read_lock);
-	for (i = 0; i < TB_COUNTERS_MAX; i++)
-		if (mask & BIT(i))
-			strscpy(p->counter_names[i], p->counters.counter[i].name,
-				sizeof(p->counter_names[i]));
-	if (p->state == TB_STATE_RUNNING) {
-		do {
-			err = tb_keep_counter_names(p);
-		} while (err == -ENOSPC && tb_keep_room(p));
-		tb_durable_seal(&p->durable);
-	}
-	mutex_unlock(&p->read_lock);
-	return err;
 }
 
 /* called under RCU: no room can be made here */
@@ -331,9 +130,9 @@ static int tb_keep_state_once(struct tb_provider *p, bool dump)
 		err = tb_select_tell(p, tb_clock_read(p->clock.raw),
 				     p->moment - (p->state == TB_STATE_STOPPED));
 	if (!err)
-		err = tb_dump_strings(tb_keep_string, d);
+		err = tb_dump_strings(tb_retain_string, d);
 	if (!err)
-		err = tb_keep_counter_names(p);
+		err = tb_retain_counter_names(p);
 	if (!err)
 		err = tb_keep_threads(p, dump);
 	if (!err)
@@ -357,7 +156,7 @@ int tb_keep_state(struct tb_provider *p, bool dump)
 	/* what a failed attempt has left does no harm: records may come twice */
 	do {
 		err = tb_keep_state_once(p, dump);
-	} while (err == -ENOSPC && tb_keep_room(p));
+	} while (err == -ENOSPC && tb_retain_room(p));
 	return err;
 }
 
@@ -385,7 +184,7 @@ static bool tb_keep_state_fits(struct tb_provider *p)
 	struct tb_durable *d = &p->durable;
 
 	if (tb_durable_free_slots(d) <= d->state_slots)
-		tb_keep_room(p);
+		tb_retain_room(p);
 	return tb_durable_free_slots(d) > d->state_slots;
 }
 
@@ -407,19 +206,19 @@ static bool tb_keep_anew(struct tb_provider *p)
 	if ((p->config.flags & TB_CONFIG_DURABLE_STOP) || !READ_ONCE(p->live))
 		return false;
 	tb_durable_seal(d);
-	if (p->reader && tb_keep_released(p) < d->used)
+	if (p->reader && tb_retain_released(p) < d->used)
 		return false;
-	tb_keep_forget(p, d->used, tb_clock_read(p->clock.raw));
+	tb_retain_forget(p, d->used, tb_clock_read(p->clock.raw));
 	return !tb_keep_state_once(p, true);
 }
 
 /* Returns false if there is no room, nor will be for the next one.  Under read_lock. */
 static bool tb_keep_tracked(struct tb_provider *p, u64 time, const struct tb_thread *t)
 {
-	int err = tb_keep(p, time, TB_EV_THREAD, t, sizeof(*t));
+	int err = tb_durable_add(p, time, TB_EV_THREAD, t, sizeof(*t));
 
 	if (err && tb_keep_anew(p))
-		err = tb_keep(p, time, TB_EV_THREAD, t, sizeof(*t));
+		err = tb_durable_add(p, time, TB_EV_THREAD, t, sizeof(*t));
 	return !err;
 }
 
@@ -493,7 +292,7 @@ void tb_keep_track(struct tb_provider *p)
 	if (skipped)
 		lost += tb_keep_skipped(p);
 	if (lost)
-		tb_keep_lost(p, lost);
+		tb_retain_lost(p, lost);
 	if (p->resync)
 		tb_keep_resync(p);
 	p->track_time = tb_clock_read(p->clock.raw);
@@ -565,7 +364,7 @@ void tb_keep_snapshot(struct tb_provider *p, unsigned int cpu)
 			t.flags |= TB_TOTALS_UNCOUNTED;
 		}
 	}
-	if (tb_keep(p, t.time, TB_EV_TOTALS, &t, sizeof(t)))
+	if (tb_durable_add(p, t.time, TB_EV_TOTALS, &t, sizeof(t)))
 		p->durable_lost++;
 }
 
@@ -581,7 +380,8 @@ static void tb_keep_suppressed(struct tb_provider *p)
 		if (tb_rule_suppressed(p, index < count ? index : TB_RULE_ALL, &sum))
 			continue;
 		if ((sum.filtered || sum.sampled || sum.limited || sum.vetoed || sum.nested) &&
-		    tb_keep(p, tb_clock_read(p->clock.raw), TB_EV_SUPPRESSED, &sum, sizeof(sum)))
+		    tb_durable_add(p, tb_clock_read(p->clock.raw), TB_EV_SUPPRESSED, &sum,
+				   sizeof(sum)))
 			p->durable_lost++;
 	}
 }
@@ -605,12 +405,12 @@ int tb_keep_whole(struct tb_provider *p)
 		return err;
 	}
 	/* nobody has use for what is left: room for a state, and for the end of it all */
-	tb_keep_forget(p, p->durable.used, tb_clock_read(p->clock.raw));
+	tb_retain_forget(p, p->durable.used, tb_clock_read(p->clock.raw));
 	err = tb_keep_state(p, true);
 	if (err == -ENOSPC) {
 		/* more threads than there is room for */
 		tb_durable_recycle(&p->durable, p->durable.used);
-		tb_keep_lost(p, 1);
+		tb_retain_lost(p, 1);
 		err = tb_keep_state(p, false);
 	}
 	if (!err && p->state == TB_STATE_STOPPED) {
@@ -635,15 +435,15 @@ void tb_keep_work(struct work_struct *work)
 	if (p->allocated) {
 		tb_keep_track(p);
 		if (!(p->config.flags & TB_CONFIG_DURABLE_STOP))
-			tb_keep_recycle(p);
+			tb_retain_recycle(p);
 		tb_keep_renew(p);
 		if (!(p->config.flags & TB_CONFIG_DURABLE_STOP) &&
 		    tb_durable_free_slots(&p->durable) < p->durable.nr_slots / 4)
-			tb_keep_room(p);
+			tb_retain_room(p);
 		/* a reader that waits for blocks of the rings is to take these first */
 		if (p->durable.taken < p->durable.sealed &&
 		    tb_durable_used_slots(&p->durable) > p->durable.nr_slots / 4)
-			tb_session_wake(p);
+			tb_wake_waiters(p);
 	}
 	mutex_unlock(&p->read_lock);
 }

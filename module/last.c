@@ -30,7 +30,7 @@
 
 #include "last.h"
 #include "provider.h"
-#include "registry.h"
+#include "list.h"
 #include "walk.h"
 
 #define TB_LAST_MAX	10000	/* events of a CPU */
@@ -289,7 +289,7 @@ static void tb_last_dump(const struct cpumask *cpus, u32 count)
 {
 	struct tb_last_wanted wanted = { .cpus = cpus, .count = count };
 
-	tb_registry_look(tb_last_of, &wanted);
+	tb_providers_look(tb_last_of, &wanted);
 }
 
 /* ---- when --------------------------------------------------------------- */

@@ -13,12 +13,14 @@
 
 #include "capture/events.h"
 #include "device.h"
+#include "handler.h"
 #include "intake.h"
 #include "last.h"
 #include "previous.h"
 #include "producer.h"
 #include "region.h"
 #include "registry.h"
+#include "select.h"
 #include "sleep.h"
 #include "stage.h"
 
@@ -237,9 +239,14 @@ static int tb_memory_init(void)
 
 static int __init tb_init(void)
 {
+	static const struct tb_events_hooks hooks = {
+		.added = tb_handlers_new_event,
+		.changed = tb_select_refresh,
+		.freed = tb_handlers_free,
+	};
 	int err;
 
-	err = tb_events_init();
+	err = tb_events_init(&hooks);
 	if (err)
 		return err;
 	err = tb_registry_init();

@@ -38,7 +38,7 @@ static atomic64_t tb_memory_charged;
  */
 int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell)
 {
-	bool region = p == &tb_kernel_provider && tb_region_usable();
+	bool region = p->may_reserve && tb_region_usable();
 	struct sysinfo memory;
 	s64 more, all;
 	u64 limit;
@@ -145,7 +145,7 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 	struct tb_buf **old = tb_current_bufs(p);
 	struct tb_durable durable = { };
 	unsigned int cpu, i;
-	bool region = p == &tb_kernel_provider && tb_region_usable();
+	bool region = p->may_reserve && tb_region_usable();
 	char what[64];
 	int err = -ENOMEM;
 

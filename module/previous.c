@@ -22,7 +22,9 @@
 #include <linux/sort.h>
 #include <linux/string.h>
 
+#include "hooks.h"
 #include "previous.h"
+#include "list.h"
 #include "registry.h"
 #include "walk.h"
 
@@ -441,7 +443,7 @@ static int tb_previous_make(const struct tb_previous *v, u32 first)
 			v->nr, (int)strnlen(v->init.provider, sizeof(v->init.provider)),
 			v->init.provider);
 		/* the list's reference is enough */
-		tb_registry_put(p);
+		tb_provider_put(p, TB_HOLDER_NONE);
 		return 0;
 	}
 	tb_registry_abandon(p);

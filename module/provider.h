@@ -54,6 +54,7 @@ struct tb_session;
  * @files: open files that are for it
  * @users: times modules have found it
  * @flags: TB_PROVIDER_*
+ * @may_reserve: its buffers may be in reserved memory (region.c)
  * @hotplug: to be told of CPUs that go
  * @cpus: whose events it records
  * @mem: memory of the ring of CPU n
@@ -88,6 +89,7 @@ struct tb_session;
  * @intake: what it takes from user-space writers
  * @looked: RCU's state at the last check for damage
  * @snapshot: the reader takes a snapshot; under read_lock
+ * @saved: CPUs whose ring has a save channel (fifo.c); under read_lock
  * @want_wake: somebody waits, see tb_ring_notify()
  * @wake: wakes them
  * @wake_later: the same where interrupts cannot
@@ -99,9 +101,11 @@ struct tb_provider {
 	struct list_head node;
 	struct list_head all;
 	struct kref ref;
+	void (*release)(struct tb_provider *p);
 	u32 files;
 	u32 users;
 	u32 flags;
+	bool may_reserve;
 	struct hlist_node hotplug;
 
 	struct mutex lock;	/* see above, outermost but the registry's */
@@ -149,6 +153,7 @@ struct tb_provider {
 	struct tb_session *reader;
 	u32 next_cpu;
 	bool snapshot;
+	struct cpumask saved;
 
 	struct mutex map_lock;	/* memory, mappings */
 	bool allocated;
@@ -166,7 +171,7 @@ struct tb_provider {
 /* of the machine's memory, what the buffers of all providers may take */
 extern u32 tb_memory_percent;
 
-int tb_provider_init(struct tb_provider *p, const char *name, u32 id);
+int tb_provider_init(struct tb_provider *p, const char *name);
 void tb_provider_destroy(struct tb_provider *p);
 
 int tb_provider_configure(struct tb_provider *p, const struct tb_config *config,
@@ -190,10 +195,8 @@ int tb_recording_start(struct tb_provider *p, bool dump);
 void tb_recording_stop(struct tb_provider *p);
 void tb_recording_damaged(struct tb_provider *p);
 /* keep.c */
-int tb_keep(struct tb_provider *p, u64 time, u32 id, const void *payload, u32 bytes);
 void tb_keep_track(struct tb_provider *p);
 int tb_keep_state(struct tb_provider *p, bool dump);
-int tb_keep_counters(struct tb_provider *p, u32 mask);
 int tb_keep_whole(struct tb_provider *p);
 void tb_keep_snapshot(struct tb_provider *p, unsigned int cpu);
 void tb_keep_end(struct tb_provider *p);

@@ -14,10 +14,11 @@
 #include "compat.h"
 #include "provider.h"
 #include "record.h"
+#include "retention.h"
 #include "rule.h"
 #include "select.h"
-#include "session.h"
 #include "sleep.h"
+#include "wake.h"
 
 #define TB_SYNC_INTERVAL	(10 * HZ)
 
@@ -152,7 +153,7 @@ static void tb_stop_work(struct work_struct *work)
 	if (p->state == TB_STATE_RUNNING && p->reason)
 		tb_recording_stop(p);
 	mutex_unlock(&p->lock);
-	tb_session_wake(p);
+	tb_wake_waiters(p);
 }
 
 /**
@@ -437,7 +438,7 @@ static void tb_sync_keep(struct tb_provider *p)
 		return;
 	mutex_lock(&p->read_lock);
 	tb_clock_sync(&p->clock, &sync);
-	tb_keep(p, sync.clock, TB_EV_CLOCK, &sync, sizeof(sync));
+	tb_durable_add(p, sync.clock, TB_EV_CLOCK, &sync, sizeof(sync));
 	mutex_unlock(&p->read_lock);
 }
 

@@ -116,6 +116,7 @@
  * Head, commits and the other totals are written by one CPU and only read by others,
  * for statistics and to know whether to come, where any recent value does.
  */
+#include "hooks.h"
 #include "ring_claim.h"
 
 /*

@@ -347,17 +347,6 @@ static inline u32 tb_ring_pinned(const struct tb_ring *r)
 	return r->to == ~0ull ? 0 : r->pinned;
 }
 
-/* provided by the surroundings: a buffer got to its mark or complete; any context */
-void tb_ring_notify(struct tb_ring *r);
-/* provided by the surroundings: the ring's state is inconsistent, memory is damaged; any context */
-void tb_ring_damaged(struct tb_ring *r);
-/* likewise: the header of @b says @seq; what @b has is complete, but not READY yet */
-void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq);
-void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b);
-/* likewise: events for a ring without buffers: @b is a place elsewhere, complete; any context */
-void tb_ring_staged(struct tb_ring *r, struct tb_buf *b);
-bool tb_ring_staged_simple(struct tb_ring *r, u32 id, u64 payload);
-
 void tb_ring_reset(struct tb_ring *r, u64 now);
 struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts);
 bool tb_ring_simple_slow(struct tb_ring *r, u32 id, u64 payload, u64 h, u64 ts);

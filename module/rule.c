@@ -12,12 +12,13 @@
 
 #include "capture/events.h"
 #include "filter.h"
-#include "handler.h"
 #include "pids.h"
 #include "provider.h"
+#include "retention.h"
 #include "rule.h"
 #include "select.h"
 #include "stage.h"
+#include "veto.h"
 
 /* ---- making one ------------------------------------------------------- */
 
@@ -101,7 +102,7 @@ static int tb_rule_counters(struct tb_provider *p, struct tb_rule *rule, u32 *ma
 	err = tb_counters_get(&p->counters, counters, rule->nr_counters, mask, &rule->bad);
 	kvfree(counters);
 	/* their names before their values */
-	return err ?: tb_keep_counters(p, *mask);
+	return err ?: tb_durable_add_counters(p, *mask);
 }
 
 static void tb_rule_free(struct rcu_head *rcu)

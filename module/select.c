@@ -23,10 +23,12 @@
 #include <linux/slab.h>
 
 #include "capture/events.h"
-#include "handler.h"
+#include "list.h"
+#include "retention.h"
 #include "rule.h"
 #include "select.h"
-#include "session.h"
+#include "veto.h"
+#include "wake.h"
 
 /* an event's forms, as bits in described */
 #define TB_WIDE	1
@@ -111,7 +113,7 @@ static int tb_select_describe_form(struct tb_provider *p, struct tb_probe *probe
 	desc = tb_event_description(probe->event, form == TB_FAST, &bytes);
 	if (IS_ERR(desc))
 		return PTR_ERR(desc);
-	err = tb_keep(p, tb_clock_read(p->clock.raw), TB_EV_EVENT, desc, bytes);
+	err = tb_durable_add(p, tb_clock_read(p->clock.raw), TB_EV_EVENT, desc, bytes);
 	if (!err)
 		probe->described |= form;
 	return err;
@@ -258,8 +260,8 @@ int tb_select_tell(struct tb_provider *p, u64 time, u64 moment)
 		s->bits[bit / BITS_PER_BYTE] |= 1 << bit % BITS_PER_BYTE;
 		s->count = max(s->count, bit + 1);
 	}
-	err = tb_keep(p, time, TB_EV_SELECTION, s,
-		      struct_size(s, bits, DIV_ROUND_UP(s->count, BITS_PER_BYTE)));
+	err = tb_durable_add(p, time, TB_EV_SELECTION, s,
+			     struct_size(s, bits, DIV_ROUND_UP(s->count, BITS_PER_BYTE)));
 	kvfree(s);
 	return err;
 }
@@ -345,15 +347,7 @@ void tb_select_detach(struct tb_provider *p)
 	tb_select_turn(p, false);
 }
 
-/**
- * tb_select_refresh() - events have come or gone
- * @p: the provider
- *
- * Nothing is attached to what has gone when this returns.
- *
- * Context: process.
- */
-void tb_select_refresh(struct tb_provider *p)
+static void tb_select_refresh_one(struct tb_provider *p, void *data)
 {
 	struct tb_probe *probe;
 	bool changed = false;
@@ -381,6 +375,18 @@ void tb_select_refresh(struct tb_provider *p)
 		pr_warn_ratelimited("tracebuf: %s: no room to tell that events have come or gone\n",
 				    p->name);
 	mutex_unlock(&p->lock);
+}
+
+/**
+ * tb_select_refresh() - attach events that have come, detach those that have gone
+ *
+ * On return, nothing is attached to events that have gone.
+ *
+ * Context: process.
+ */
+void tb_select_refresh(void)
+{
+	tb_providers_each(tb_select_refresh_one, NULL);
 }
 
 /* ---- choosing --------------------------------------------------------- */
@@ -488,7 +494,7 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 	}
 	p->nr_enabled = enabled;
 	mutex_unlock(&p->lock);
-	tb_session_wake(p);
+	tb_wake_waiters(p);
 	if (matched)
 		*matched = count;
 	return err;

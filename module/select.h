@@ -23,7 +23,7 @@ int tb_select_describe(struct tb_provider *p);
 int tb_select_tell(struct tb_provider *p, u64 time, u64 moment);
 int tb_select_attach(struct tb_provider *p);
 void tb_select_detach(struct tb_provider *p);
-void tb_select_refresh(struct tb_provider *p);
+void tb_select_refresh(void);
 int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **desc);
 
 #endif /* TB_SELECT_H */

@@ -1,162 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sessions: open files; waiting for blocks, read() and poll().  Taking blocks and giving
- * them back is in take.c.
- *
- * Waking: a reader about to wait sets want_wake, then looks for blocks; a
- * writer makes a block READY, then looks at want_wake.  A full barrier on
- * either side between the two, so at least one of them sees the other.
+ * Sessions: open files, read() and poll().  Taking blocks and giving them back is in take.c.
  */
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 
 #include "compat.h"
+#include "list.h"
 #include "registry.h"
 #include "session.h"
-
-/* ---- waking ----------------------------------------------------------- */
-
-/**
- * tb_ring_notify() - a buffer got to its mark or complete
- * @r: the ring of this CPU
- *
- * Context: any, NMI and inside the scheduler included, on a CPU that is online
- * (tracepoints see to that): on one that goes away the work would never run. See also
- * tb_irq_work_init().
- */
-void tb_ring_notify(struct tb_ring *r)
-{
-	struct tb_provider *p = r->owner;
-
-	tb_trigger_notify(&p->trigger, r->cpu);
-	smp_mb(); /* the block before the flag: pairs with tb_session_want() */
-	if (READ_ONCE(p->want_wake))
-		irq_work_queue(&p->wake);
-}
-
-/**
- * tb_ring_damaged() - stop the recording, because a ring's state is inconsistent
- * @r: the ring of this CPU
- *
- * Context: as tb_ring_notify().
- */
-void tb_ring_damaged(struct tb_ring *r)
-{
-	struct tb_provider *p = r->owner;
-
-	if (!cmpxchg(&p->reason, TB_REASON_NONE, TB_REASON_DAMAGED))
-		irq_work_queue(&p->wake);
-}
-
-static void tb_wake_work(struct irq_work *work)
-{
-	struct tb_provider *p = container_of(work, struct tb_provider, wake);
-
-	if (READ_ONCE(p->reason) == TB_REASON_DAMAGED)
-		queue_work(TB_UNBOUND_WQ, &p->stop_work);
-	WRITE_ONCE(p->want_wake, 0);
-	tb_session_wake_irq(p);
-}
-
-static void tb_wake_later(struct work_struct *work)
-{
-	tb_session_wake(container_of(work, struct tb_provider, wake_later));
-}
-
-/**
- * tb_session_init_wake() - the part of tb_provider_init() that is about waiting
- * @p: the provider
- *
- * Context: process.
- */
-void tb_session_init_wake(struct tb_provider *p)
-{
-	tb_irq_work_init(&p->wake, tb_wake_work);
-	INIT_WORK(&p->wake_later, tb_wake_later);
-}
-
-/**
- * tb_session_sync_wake() - nobody is being woken or will be
- * @p: the provider, stopped, with no session, and after tb_trigger_sync()
- *
- * Context: process.
- */
-void tb_session_sync_wake(struct tb_provider *p)
-{
-	irq_work_sync(&p->wake);
-	cancel_work_sync(&p->wake_later);
-}
-
-/**
- * tb_session_wake() - something has changed: let all who wait look
- * @p: the provider
- *
- * Context: process.
- */
-void tb_session_wake(struct tb_provider *p)
-{
-	wake_up_all(&p->wait);
-}
-
-/**
- * tb_session_wake_irq() - the same in an interrupt
- * @p: the provider
- *
- * Context: any but NMI and inside the scheduler.
- */
-void tb_session_wake_irq(struct tb_provider *p)
-{
-	/* waking takes a lock that may sleep there; and this CPU may be one real-time thread's */
-	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		queue_work(TB_UNBOUND_WQ, &p->wake_later);
-	else
-		wake_up_all(&p->wait);
-}
-
-/**
- * tb_session_want() - blocks that come from now on are to wake those who wait
- * @p: the provider
- *
- * To be called before looking for blocks, and each time anew.
- *
- * Context: any.
- */
-void tb_session_want(struct tb_provider *p)
-{
-	WRITE_ONCE(p->want_wake, 1);
-	smp_mb(); /* the flag before the blocks: pairs with tb_ring_notify() */
-}
-
-/**
- * tb_session_wait_for() - wait until there is something to do for a reader
- * @p: the provider
- * @ready: is there?
- * @arg: for @ready
- *
- * Context: process.
- * Return: 0, -ERESTARTSYS.
- */
-int tb_session_wait_for(struct tb_provider *p, bool (*ready)(void *arg), void *arg)
-{
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	int err = 0;
-
-	add_wait_queue(&p->wait, &wait);
-	for (;;) {
-		tb_session_want(p);
-		/* first: a block that is there but cannot be taken yet must not hold us */
-		if (signal_pending(current)) {
-			err = -ERESTARTSYS;
-			break;
-		}
-		if (ready(arg))
-			break;
-		wait_woken(&wait, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
-	}
-	remove_wait_queue(&p->wait, &wait);
-	return err;
-}
+#include "wake.h"
 
 /* ---- the provider ----------------------------------------------------- */
 
@@ -191,7 +44,7 @@ struct tb_provider *tb_session_bind(struct tb_session *s)
  */
 int tb_session_attach_to(struct tb_session *s, const char *name)
 {
-	struct tb_provider *p = tb_registry_open(name), *old;
+	struct tb_provider *p = tb_provider_get(name, TB_HOLDER_FILE), *old;
 	int err = 0;
 
 	if (!p)
@@ -205,7 +58,7 @@ int tb_session_attach_to(struct tb_session *s, const char *name)
 		s->bound = true;
 	}
 	spin_unlock(&s->bind);
-	tb_registry_close(err ? p : old);
+	tb_provider_put(err ? p : old, TB_HOLDER_FILE);
 	return err;
 }
 
@@ -231,10 +84,10 @@ static int tb_take_part(struct tb_session *s)
 
 	mutex_lock(&p->batch);
 	n = tb_session_acquire(s, &s->part, 1, 0);
-	if (n > 0) {
-		/* of this batch, so it is the last one if it is a durable block */
+	if (n > 0 && s->part.ring == TB_RING_DURABLE) {
+		/* @batch is held: no other block was taken or released since */
 		mutex_lock(&p->read_lock);
-		s->part_number = p->durable.taken - 1;
+		p->durable.reading = p->durable.taken - 1;
 		mutex_unlock(&p->read_lock);
 	}
 	mutex_unlock(&p->batch);
@@ -252,9 +105,10 @@ static void tb_finish_part(struct tb_session *s)
 	if (tb_give_back(p, &s->part))
 		tb_recording_damaged(p);
 	s->part.bytes = 0;
+	p->durable.reading = ~0ull;
 	/* as with tb_session_release(), for those that have joined */
 	if (p->snapshot)
-		tb_session_wake(p);
+		tb_wake_waiters(p);
 	mutex_unlock(&p->read_lock);
 	mutex_unlock(&p->batch);
 }
@@ -313,7 +167,7 @@ ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock
 				if (n == 0 && nonblock)
 					n = -EAGAIN;
 				else if (n == 0)
-					n = tb_session_wait_for(s->provider, tb_session_ready, s);
+					n = tb_wake_wait(s->provider, tb_session_ready, s);
 				else if (n == -ENODATA)
 					goto out; /* the end */
 				if (!n)
@@ -361,7 +215,7 @@ __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *ta
 	bool reads;
 
 	poll_wait(file, &p->wait, table);
-	tb_session_want(p);
+	tb_wake_arm(p);
 	if (READ_ONCE(p->trigger.session) == s)
 		return tb_trigger_poll(p);
 	reader = READ_ONCE(p->reader);
@@ -396,7 +250,7 @@ struct tb_session *tb_session_create(void)
 
 	if (s) {
 		s->id = atomic64_inc_return(&ids);
-		s->provider = tb_registry_open(tb_kernel_provider.name);
+		s->provider = tb_provider_get(tb_kernel_provider.name, TB_HOLDER_FILE);
 		spin_lock_init(&s->bind);
 		mutex_init(&s->lock);
 	}
@@ -418,8 +272,8 @@ void tb_session_destroy(struct tb_session *s)
 	/* only its own */
 	tb_trigger_disarm(p, s);
 	tb_session_detach(s);
-	tb_session_wake(p);
-	tb_registry_close(p);
+	tb_wake_waiters(p);
+	tb_provider_put(p, TB_HOLDER_FILE);
 	kfree(s->cpus);
 	kfree(s);
 }

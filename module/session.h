@@ -25,7 +25,6 @@ struct tb_channel;
  * @cpus: if so, whose
  * @part: the block that read() is in the middle of, bytes 0 if none; written
  *	under read_lock, and not to be released by an ioctl
- * @part_number: if it is a durable block, its number
  * @offset: how much of it has been read
  * @stop_generation: the recording that ends when this session does, or 0
  * @channels: save/saved channels, by CPU; NULL: never one.  Under read_lock, and of the reader
@@ -40,7 +39,6 @@ struct tb_session {
 	u64 joined;
 	struct cpumask *cpus;
 	struct tb_ref part;
-	u64 part_number;
 	u32 offset;
 	u64 stop_generation;
 	struct tb_channel **channels;
@@ -50,12 +48,6 @@ struct tb_session *tb_session_create(void);
 void tb_session_destroy(struct tb_session *s);
 struct tb_provider *tb_session_bind(struct tb_session *s);
 int tb_session_attach_to(struct tb_session *s, const char *name);
-void tb_session_init_wake(struct tb_provider *p);
-void tb_session_sync_wake(struct tb_provider *p);
-void tb_session_wake(struct tb_provider *p);
-void tb_session_wake_irq(struct tb_provider *p);
-void tb_session_want(struct tb_provider *p);
-int tb_session_wait_for(struct tb_provider *p, bool (*ready)(void *arg), void *arg);
 
 ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock);
 __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table);

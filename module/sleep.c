@@ -24,9 +24,11 @@
 #include "capture/events.h"
 #include "provider.h"
 #include "region.h"
+#include "list.h"
 #include "registry.h"
-#include "session.h"
+#include "retention.h"
 #include "sleep.h"
+#include "wake.h"
 
 /* Written by the notifier alone, read under the lock of a provider. */
 static bool tb_sleep_near;
@@ -49,7 +51,7 @@ bool tb_sleep_pauses(const struct tb_provider *p)
 /* ---- before ----------------------------------------------------------- */
 
 /* No buffer is opened from now on, but by who has not seen this yet. */
-static void tb_sleep_pause(struct tb_provider *p)
+static void tb_sleep_pause(struct tb_provider *p, void *data)
 {
 	unsigned int cpu;
 
@@ -61,7 +63,7 @@ static void tb_sleep_pause(struct tb_provider *p)
 }
 
 /* Also in oneshot mode: what is recorded afterwards must not share a block with what was before. */
-static void tb_sleep_close(struct tb_provider *p)
+static void tb_sleep_close(struct tb_provider *p, void *data)
 {
 	mutex_lock(&p->lock);
 	if (p->allocated && p->clock.raw) {
@@ -87,7 +89,7 @@ static void tb_sleep_clock(struct tb_provider *p, u8 ticks)
 	mutex_unlock(&p->read_lock);
 }
 
-static void tb_sleep_halt(struct tb_provider *p)
+static void tb_sleep_halt(struct tb_provider *p, void *data)
 {
 	mutex_lock(&p->lock);
 	if (p->allocated && p->clock.raw)
@@ -98,13 +100,13 @@ static void tb_sleep_halt(struct tb_provider *p)
 static void tb_sleep_begin(void)
 {
 	WRITE_ONCE(tb_sleep_near, true);
-	tb_registry_each(tb_sleep_pause);
+	tb_providers_each(tb_sleep_pause, NULL);
 	/* who has not seen that rings are paused is through, and has opened what he opens */
 	tb_events_synchronize();
-	tb_registry_each(tb_sleep_close);
+	tb_providers_each(tb_sleep_close, NULL);
 	/* later than all that is in the rings */
 	tb_clock_halt();
-	tb_registry_each(tb_sleep_halt);
+	tb_providers_each(tb_sleep_halt, NULL);
 }
 
 /* ---- after ------------------------------------------------------------ */
@@ -131,13 +133,13 @@ static void tb_sleep_tie(struct tb_provider *p)
 	struct tb_clock_sync now;
 
 	tb_clock_sync(&p->clock, &now);
-	if (!tb_keep(p, tb_sleep_halted.clock, TB_EV_CLOCK, &tb_sleep_halted,
-		     sizeof(tb_sleep_halted)))
-		tb_keep(p, now.clock, TB_EV_CLOCK, &now, sizeof(now));
+	if (!tb_durable_add(p, tb_sleep_halted.clock, TB_EV_CLOCK, &tb_sleep_halted,
+			    sizeof(tb_sleep_halted)))
+		tb_durable_add(p, now.clock, TB_EV_CLOCK, &now, sizeof(now));
 	tb_durable_seal(&p->durable);
 }
 
-static void tb_sleep_resume(struct tb_provider *p)
+static void tb_sleep_resume(struct tb_provider *p, void *data)
 {
 	unsigned int cpu;
 
@@ -163,7 +165,7 @@ static void tb_sleep_end(void)
 {
 	tb_clock_go_on(&tb_sleep_halted);
 	WRITE_ONCE(tb_sleep_near, false);
-	tb_registry_each(tb_sleep_resume);
+	tb_providers_each(tb_sleep_resume, NULL);
 }
 
 /* ---- reserved memory -------------------------------------------------- */
@@ -191,7 +193,7 @@ static void tb_sleep_discard(struct tb_provider *p)
 		mutex_unlock(&p->read_lock);
 	}
 	mutex_unlock(&p->lock);
-	tb_session_wake(p);
+	tb_wake_waiters(p);
 }
 
 /* ---- life ------------------------------------------------------------- */

@@ -25,13 +25,14 @@
 
 #include "capture/capture.h"
 #include "filter.h"
-#include "handler.h"
+#include "hooks.h"
 #include "pids.h"
 #include "record.h"
 #include "rule.h"
 #include "stack.h"
 #include "stage.h"
 #include "trigger.h"
+#include "veto.h"
 
 /* process, softirq, interrupt, NMI */
 #define TB_STAGE_DEPTH		4
@@ -157,7 +158,7 @@ static bool tb_stage_wanted(struct tb_probe *p, struct tb_rule_active *rule, boo
 	if (rule && rule->filter && !tb_filter_run(rule->filter, payload, bytes))
 		return TB_KEEP_OUT(p, filtered);
 	/* who attaches a handler sees to it that there are counts */
-	if (!tb_handlers_want(p, fast, payload, bytes))
+	if (!tb_veto_passes(p, fast, payload, bytes))
 		return TB_KEEP_OUT(p, vetoed);
 	return !rule || tb_stage_often(p, rule);
 }

@@ -16,6 +16,7 @@
 
 #include "fifo.h"
 #include "session.h"
+#include "wake.h"
 
 /* ---- who reads ---------------------------------------------------------- */
 
@@ -214,6 +215,7 @@ void tb_session_detach(struct tb_session *s)
 				tb_session_end_snapshot(p);
 		}
 		p->durable.released = p->durable.taken;
+		p->durable.reading = ~0ull;
 		WRITE_ONCE(p->reader, NULL);
 	}
 	mutex_unlock(&p->read_lock);
@@ -669,7 +671,7 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
 	}
 	/* the snapshot may take more of this ring now */
 	if (*done && p->snapshot)
-		tb_session_wake(p);
+		tb_wake_waiters(p);
 	mutex_unlock(&p->read_lock);
 	return err;
 }
@@ -690,6 +692,6 @@ void tb_session_unacquire(struct tb_session *s, struct tb_ref *refs, u32 count)
 	mutex_lock(&p->read_lock);
 	if (tb_session_reads(s, p))
 		tb_put_back(p, refs, count);
-	tb_session_wake(p);
+	tb_wake_waiters(p);
 	mutex_unlock(&p->read_lock);
 }

@@ -22,11 +22,9 @@
 #include <linux/stringhash.h>
 #include <linux/tracepoint.h>
 
+#include "../buffer.h"
 #include "../compat.h"
 #include "../durable.h"
-#include "../handler.h"
-#include "../registry.h"
-#include "../select.h"
 #include "events.h"
 #include "source.h"
 
@@ -54,6 +52,7 @@ static DEFINE_MUTEX(tb_events_lock);
 /* definitions are looked at */
 DEFINE_STATIC_SRCU(tb_events_srcu);
 
+static const struct tb_events_hooks *tb_events_hooks;
 static struct tb_event **tb_events;
 static unsigned int tb_nr_events;
 static DEFINE_HASHTABLE(tb_events_by_name, 10);
@@ -390,7 +389,7 @@ static int tb_tp_module_notify(struct notifier_block *self, unsigned long what, 
 	else if (what != MODULE_STATE_GOING || !tb_tp_module_going(tp_mod->mod))
 		return NOTIFY_OK;
 	/* when it is going: nothing is attached to it from here on */
-	tb_registry_each(tb_select_refresh);
+	tb_events_hooks->changed();
 	return NOTIFY_OK;
 }
 
@@ -494,7 +493,7 @@ static int tb_event_add(const struct tb_event_def *def)
 	if (IS_ERR(e))
 		return PTR_ERR(e);
 found:
-	err = tb_handlers_new_event(e);
+	err = tb_events_hooks->added(e);
 	if (err)
 		return err;
 	/* contents before pointers: pairs with the dependent loads of who looks at them */
@@ -542,7 +541,7 @@ void tb_units_unregister(struct tb_unit *units, unsigned int n)
 	for (i = 0; i < n; i++)
 		tb_unit_hide(&units[i]);
 	mutex_unlock(&tb_events_lock);
-	tb_registry_each(tb_select_refresh);
+	tb_events_hooks->changed();
 	mutex_lock(&tb_events_lock);
 	for (i = 0; i < n; i++)
 		tb_unit_forget(&units[i]);
@@ -591,22 +590,25 @@ int tb_units_register(struct tb_unit *units, unsigned int n, struct module *owne
 	if (err)
 		tb_units_unregister(units, n);
 	else
-		tb_registry_each(tb_select_refresh);
+		tb_events_hooks->changed();
 	return err;
 }
 EXPORT_SYMBOL_GPL(tb_units_register);
 
 /**
- * tb_events_init() - set up the registry
+ * tb_events_init() - set up the catalog of events
+ * @hooks: what to call when events come and go
  *
+ * Context: module init.
  * Return: 0, -ENOMEM.
  */
-int __init tb_events_init(void)
+int __init tb_events_init(const struct tb_events_hooks *hooks)
 {
 	struct tb_unit *unit = tb_units;
 	unsigned int i;
 	int err;
 
+	tb_events_hooks = hooks;
 	tb_events = kvcalloc(TB_EVENTS_MAX, sizeof(*tb_events), TB_GFP);
 	if (!tb_events)
 		return -ENOMEM;
@@ -644,7 +646,7 @@ void tb_events_exit(void)
 	for (i = 0; i < tb_nr_events; i++) {
 		kvfree(tb_events[i]->desc[0]);
 		kvfree(tb_events[i]->desc[1]);
-		tb_handlers_free(tb_events[i]);
+		tb_events_hooks->freed(tb_events[i]);
 		kfree(tb_events[i]);
 	}
 	kvfree(tb_events);

@@ -7,8 +7,21 @@
 
 #include "capture.h"
 
+/**
+ * struct tb_events_hooks - what events.c calls when events come and go; process context
+ * @added: an event is new, and nothing is attached to it; under the lock of events.  Returns 0 or
+ *	-ENOMEM
+ * @changed: events have come or gone; on return, nothing is attached to those that have gone
+ * @freed: an event is freed, at module exit
+ */
+struct tb_events_hooks {
+	int (*added)(struct tb_event *e);
+	void (*changed)(void);
+	void (*freed)(struct tb_event *e);
+};
+
 /* events.c: which events there are, and switching them on and off */
-int tb_events_init(void);
+int tb_events_init(const struct tb_events_hooks *hooks);
 void tb_events_exit(void);
 int tb_units_register(struct tb_unit *units, unsigned int n, struct module *owner);
 void tb_units_unregister(struct tb_unit *units, unsigned int n);

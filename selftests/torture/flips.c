@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Flips one bit of the recorder's memory in each of many recordings, while the torture module records
- * and this program reads.  The kernel must survive.  A recording must be as without the flip, or the
- * recorder or `tracebuf verify` must report the damage.  The next recording must be exact.
+ * Flips one bit of the recorder's memory in each of many recordings, while the torture module
+ * records and this program reads.  The kernel must survive.  A recording must be as without the
+ * flip, or the recorder or `tracebuf verify` must report the damage.  The next recording must be
+ * exact.
  *
  *   flips [-s SEED] [-n FLIPS] [-w WHAT] [-v]
  *

@@ -107,8 +107,8 @@ enum tt_damaged {
  * @what: enum tt_damaged
  * @cpu: CPU of the ring
  * @random: selects the buffer, word and bit
- * @block: out: number of the buffer or of the durable slot; for TT_RING: 0 totals, 1 start and end,
- *	2 the reader's accounting
+ * @block: out: number of the buffer or of the durable block; for TT_RING: 0 totals, 1 start and
+ *	end, 2 the reader's accounting
  * @byte: out: offset there
  * @bit: out: bit of that byte
  * @reserved: zero

@@ -20,7 +20,7 @@ RING_SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined
 RING_DIR	?= module
 RING_PARTS	:= ring ring_claim ring_read
 RING_MODEL	:= ring_model ring_model_read
-RING_DEPS	:= $(wildcard module/ring*.h selftests/unit/ring_*.h) uapi/linux/tracebuf.h \
+RING_DEPS	:= $(wildcard module/ring*.h selftests/unit/ring_*.h) module/hooks.h uapi/linux/tracebuf.h \
 		   selftests/unit/ring.mk
 RING_BEHAVIOUR	:= test_ring test_ring_loss test_ring_limits
 RING_TESTS	:= $(addprefix $(RING_O)/,$(RING_BEHAVIOUR) test_ring_damage test_ring_explore \

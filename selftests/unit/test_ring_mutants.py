@@ -69,7 +69,8 @@ def copy_tree(to):
     for folder in "module", "selftests/unit", "selftests/bench/user":
         os.makedirs(os.path.join(to, folder))
         for name in os.listdir(os.path.join(TREE, folder)):
-            if ("ring" in name or name.startswith("walk.")) and name.endswith((".c", ".h")):
+            if ("ring" in name or name.startswith(("hooks.", "walk."))) and \
+                    name.endswith((".c", ".h")):
                 shutil.copy(os.path.join(TREE, folder, name), os.path.join(to, folder, name))
 
 

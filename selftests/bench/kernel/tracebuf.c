@@ -12,6 +12,7 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 
+#include "hooks.h"
 #include "record.h"
 #include "bench.h"
 #include "bench_trace.h"

@@ -30,6 +30,17 @@ static struct tt_area tt_ring_area(struct tb_ring *r, u32 which)
 	return tt_words(&r->held, &r->kept);
 }
 
+/* One of the blocks in the durable buffer. */
+static struct tt_area tt_durable_area(struct tb_durable *d, struct tt_flip *flip)
+{
+	u64 number = d->first + (u32)(flip->random >> 32) % max(d->used - d->first, 1ull);
+	const struct tb_durable_block *b = &d->blocks[number & (d->nr_blocks - 1)];
+	void *at = page_address(d->slots[b->at / TB_DURABLE_SLOT]) + b->at % TB_DURABLE_SLOT;
+
+	flip->block = number;
+	return tt_words(at, at + b->bytes);
+}
+
 static struct tt_area tt_area(struct tb_ring *r, struct tt_flip *flip)
 {
 	struct tb_provider *p = tt_provider;
@@ -50,8 +61,7 @@ static struct tt_area tt_area(struct tb_ring *r, struct tt_flip *flip)
 		flip->block = (flip->random >> 32) % 3;
 		return tt_ring_area(r, flip->block);
 	}
-	flip->block = (u32)(flip->random >> 32) % p->durable.nr_slots;
-	return (struct tt_area){ page_address(p->durable.slots[flip->block]), TB_DURABLE_SLOT };
+	return tt_durable_area(&p->durable, flip);
 }
 
 /**
@@ -59,7 +69,7 @@ static struct tt_area tt_area(struct tb_ring *r, struct tt_flip *flip)
  * @flip: which; and where it was
  *
  * Context: process.
- * Return: 0, -EINVAL, -ENOENT there is no memory.
+ * Return: 0, -EINVAL, -ENOENT nothing is recorded there.
  */
 int tt_flip(struct tt_flip *flip)
 {
@@ -72,13 +82,16 @@ int tt_flip(struct tt_flip *flip)
 	if (flip->what >= TT_DAMAGED || flip->cpu >= nr_cpu_ids || !cpu_possible(flip->cpu))
 		return -EINVAL;
 	mutex_lock(&p->lock);
-	if (!p->allocated || !cpumask_test_cpu(flip->cpu, &p->cpus)) {
+	if (p->state != TB_STATE_RUNNING || !cpumask_test_cpu(flip->cpu, &p->cpus)) {
 		mutex_unlock(&p->lock);
 		return -ENOENT;
 	}
 	r = per_cpu_ptr(p->rings, flip->cpu);
 	flip->block = (u32)(flip->random >> 32) % r->nr;
+	/* for the durable buffer */
+	mutex_lock(&p->read_lock);
 	area = tt_area(r, flip);
+	mutex_unlock(&p->read_lock);
 	bit = (u32)flip->random % (area.bytes * 8);
 	byte = (unsigned long)area.at + bit / 8;
 	change_bit(byte % sizeof(long) * 8 + bit % 8,

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The list of providers, and references to them.
+ *
+ * A provider lives as long as the list, an open file or a module holds a reference.  Removing one
+ * takes it off the list, so its name is free at once; its memory is freed with the last reference.
+ * A second list also has removed providers, for those that have to reach all of them: events that
+ * come and go, suspend, the panic handler.
+ *
+ * Process context, under tb_providers_lock; tb_providers_look() in any context.
+ */
+#include <linux/list.h>
+#include <linux/rculist.h>
+#include <linux/string.h>
+
+#include "list.h"
+
+static DEFINE_MUTEX(tb_providers_lock);
+static LIST_HEAD(tb_providers);		/* the first is never removed */
+static LIST_HEAD(tb_providers_all);	/* with those that were removed and are referenced */
+static u32 tb_nr_providers;
+static u32 tb_next_id;
+
+static struct tb_provider *tb_providers_find(const char *name)
+{
+	struct tb_provider *p;
+
+	lockdep_assert_held(&tb_providers_lock);
+	list_for_each_entry(p, &tb_providers, node)
+		if (!strcmp(p->name, name))
+			return p;
+	return NULL;
+}
+
+/* An id that no provider has.  Block headers have 16 bits for it. */
+static u32 tb_providers_id(void)
+{
+	struct tb_provider *p;
+	u32 id;
+
+	lockdep_assert_held(&tb_providers_lock);
+again:
+	id = tb_next_id;
+	tb_next_id = id == U16_MAX ? 1 : id + 1;
+	list_for_each_entry(p, &tb_providers, node)
+		if (p->id == id)
+			goto again;
+	return id;
+}
+
+/**
+ * tb_providers_add() - put a provider on the list, and give it an id
+ * @p: the provider, initialised; the list takes over its reference
+ *
+ * Context: process.
+ * Return: 0; -EEXIST the name is taken, -ENOSPC too many.
+ */
+int tb_providers_add(struct tb_provider *p)
+{
+	int err = 0;
+
+	mutex_lock(&tb_providers_lock);
+	if (tb_providers_find(p->name)) {
+		err = -EEXIST;
+	} else if (tb_nr_providers == TB_PROVIDERS_MAX) {
+		err = -ENOSPC;
+	} else {
+		p->id = tb_providers_id();
+		list_add_tail(&p->node, &tb_providers);
+		list_add_tail_rcu(&p->all, &tb_providers_all);
+		tb_nr_providers++;
+	}
+	mutex_unlock(&tb_providers_lock);
+	return err;
+}
+
+static void tb_providers_unlink(struct tb_provider *p)
+{
+	lockdep_assert_held(&tb_providers_lock);
+	WRITE_ONCE(p->intake.removed, true);
+	list_del_init(&p->node);
+	tb_nr_providers--;
+}
+
+/**
+ * tb_providers_remove() - take a provider off the list
+ * @p: the provider; the caller gets the list's reference
+ *
+ * Context: process.
+ */
+void tb_providers_remove(struct tb_provider *p)
+{
+	mutex_lock(&tb_providers_lock);
+	tb_providers_unlink(p);
+	mutex_unlock(&tb_providers_lock);
+}
+
+/**
+ * tb_providers_remove_unused() - take a provider off the list that nobody else uses
+ * @name: its name
+ * @own: the provider of the caller's file, which does not count as a user
+ * @removed: out: the provider; the caller gets the list's reference
+ *
+ * Context: process.
+ * Return: 0; -ENOENT; -EPERM it is the first; -EBUSY another file or a module uses it.
+ */
+int tb_providers_remove_unused(const char *name, struct tb_provider *own,
+			       struct tb_provider **removed)
+{
+	struct tb_provider *p;
+	int err = 0;
+
+	mutex_lock(&tb_providers_lock);
+	p = tb_providers_find(name);
+	if (!p)
+		err = -ENOENT;
+	else if (list_is_first(&p->node, &tb_providers))
+		err = -EPERM;
+	else if (p->files > (p == own) || (p->flags & TB_PROVIDER_MODULE) || p->users)
+		err = -EBUSY;
+	else
+		tb_providers_unlink(p);
+	mutex_unlock(&tb_providers_lock);
+	*removed = p;
+	return err;
+}
+
+/**
+ * tb_providers_forget() - let tb_providers_each() and tb_providers_look() not find it any more
+ * @p: the provider, removed, without references
+ *
+ * Context: process; on return no tb_providers_look() uses it.
+ */
+void tb_providers_forget(struct tb_provider *p)
+{
+	mutex_lock(&tb_providers_lock);
+	list_del_rcu(&p->all);
+	mutex_unlock(&tb_providers_lock);
+	synchronize_rcu();
+}
+
+/**
+ * tb_providers_last() - the provider that was added last
+ *
+ * Context: module exit.
+ * Return: the provider, or NULL.
+ */
+struct tb_provider *tb_providers_last(void)
+{
+	if (list_empty(&tb_providers))
+		return NULL;
+	return list_last_entry(&tb_providers, struct tb_provider, node);
+}
+
+/**
+ * tb_providers_info() - TB_IOC_PROVIDERS
+ * @info: index in, the rest out
+ *
+ * Context: process.
+ * Return: 0, -ENOENT past the last.
+ */
+int tb_providers_info(struct tb_provider_info *info)
+{
+	struct tb_provider *p;
+	u32 index = 0;
+	int err = -ENOENT;
+
+	mutex_lock(&tb_providers_lock);
+	list_for_each_entry(p, &tb_providers, node) {
+		if (index++ < info->index)
+			continue;
+		info->id = p->id;
+		info->state = READ_ONCE(p->state);
+		info->reason = READ_ONCE(p->reason);
+		info->flags = p->flags;
+		info->files = p->files;
+		strscpy(info->name, p->name, sizeof(info->name));
+		err = 0;
+		break;
+	}
+	mutex_unlock(&tb_providers_lock);
+	return err;
+}
+
+/**
+ * tb_providers_each() - call a function for every provider, removed ones included
+ * @what: the function
+ * @data: its second argument
+ *
+ * Context: process; no provider is added or removed meanwhile.
+ */
+void tb_providers_each(void (*what)(struct tb_provider *p, void *data), void *data)
+{
+	struct tb_provider *p;
+
+	mutex_lock(&tb_providers_lock);
+	list_for_each_entry(p, &tb_providers_all, all)
+		what(p, data);
+	mutex_unlock(&tb_providers_lock);
+}
+
+/**
+ * tb_providers_look() - call a function for every provider, without a lock
+ * @what: the function; it must not rely on any lock of the provider
+ * @data: its second argument
+ *
+ * Context: any, NMI included; preemption off.
+ */
+void tb_providers_look(void (*what)(struct tb_provider *p, void *data), void *data)
+{
+	struct tb_provider *p;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(p, &tb_providers_all, all)
+		what(p, data);
+	rcu_read_unlock();
+}
+
+/* ---- references ------------------------------------------------------- */
+
+static u32 *tb_provider_holders(struct tb_provider *p, enum tb_holder holder)
+{
+	switch (holder) {
+	case TB_HOLDER_MODULE:
+		return &p->users;
+	case TB_HOLDER_FILE:
+		return &p->files;
+	default:
+		return NULL;
+	}
+}
+
+/**
+ * tb_provider_get() - take a reference to a provider by its name
+ * @name: its name
+ * @holder: what keeps it
+ *
+ * Context: process.
+ * Return: the provider, to be released by tb_provider_put(); or NULL.
+ */
+struct tb_provider *tb_provider_get(const char *name, enum tb_holder holder)
+{
+	struct tb_provider *p;
+
+	mutex_lock(&tb_providers_lock);
+	p = tb_providers_find(name);
+	if (p) {
+		kref_get(&p->ref);
+		if (tb_provider_holders(p, holder))
+			++*tb_provider_holders(p, holder);
+	}
+	mutex_unlock(&tb_providers_lock);
+	return p;
+}
+
+static void tb_provider_release(struct kref *ref)
+{
+	struct tb_provider *p = container_of(ref, struct tb_provider, ref);
+
+	p->release(p);
+}
+
+/**
+ * tb_provider_put() - release a reference
+ * @p: the provider
+ * @holder: as for tb_provider_get()
+ *
+ * Context: process.
+ */
+void tb_provider_put(struct tb_provider *p, enum tb_holder holder)
+{
+	if (tb_provider_holders(p, holder)) {
+		mutex_lock(&tb_providers_lock);
+		--*tb_provider_holders(p, holder);
+		mutex_unlock(&tb_providers_lock);
+	}
+	kref_put(&p->ref, tb_provider_release);
+}

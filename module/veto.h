@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Functions of other modules that may veto an event, as probes see them.
+ */
+#ifndef TB_VETO_H
+#define TB_VETO_H
+
+#include <linux/rcupdate.h>
+#include <linux/tracebuf.h>
+
+#include "capture/capture.h"
+
+/**
+ * struct tracebuf_handler - a function and the events that it sees
+ * @list: in the list of all
+ * @fn: the function
+ * @data: its second argument
+ * @pattern: as for tb_event_matches()
+ */
+struct tracebuf_handler {
+	struct list_head list;
+	bool (*fn)(const struct tracebuf_view *view, void *data);
+	void *data;
+	char pattern[];
+};
+
+/**
+ * struct tb_handlers - the handlers of an event
+ * @rcu: to free it
+ * @count: size of @handler
+ * @handler: the handlers; NULL: a hole
+ */
+struct tb_handlers {
+	struct rcu_head rcu;
+	u32 count;
+	struct tracebuf_handler *handler[];
+};
+
+/* Does an event have handlers?  Any context. */
+static inline bool tb_handlers_any(const struct tb_event *e)
+{
+	return READ_ONCE(e->handlers);
+}
+
+bool tb_veto_passes(const struct tb_probe *p, bool fast, const void *payload, u32 bytes);
+
+#endif /* TB_VETO_H */
