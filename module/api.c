@@ -11,9 +11,9 @@
 #include <linux/string.h>
 #include <linux/tracebuf.h>
 
-#include "record.h"
-#include "list.h"
-#include "registry.h"
+#include "probe/record.h"
+#include "provider/list.h"
+#include "recording/registry.h"
 
 /**
  * tracebuf_get() - find a provider by its name

@@ -12,17 +12,17 @@
 #include <linux/string.h>
 
 #include "capture/events.h"
-#include "device.h"
-#include "handler.h"
-#include "intake.h"
-#include "last.h"
-#include "previous.h"
-#include "producer.h"
-#include "region.h"
-#include "registry.h"
-#include "select.h"
-#include "sleep.h"
-#include "stage.h"
+#include "crash/panic.h"
+#include "crash/previous_boot.h"
+#include "devices/tracebuf.h"
+#include "machine/reserved.h"
+#include "probe/pending.h"
+#include "programs/channel.h"
+#include "programs/channels.h"
+#include "recording/registry.h"
+#include "recording/sleep.h"
+#include "select/handler.h"
+#include "select/select.h"
 
 static char *events;
 module_param(events, charp, 0444);

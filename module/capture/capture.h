@@ -151,7 +151,7 @@ static inline u16 tb_event_id(const struct tb_event *e)
 
 /**
  * struct tb_probe - an event as one provider records it
- * @rings: where its events go: the provider's, or where rules are looked at (stage.c)
+ * @rings: where its events go: the provider's, or where rules are looked at (probe/pending.c)
  * @id_wide: event id of the full form
  * @id_fast: event id of the one-element form
  * @provider: whose
@@ -161,8 +161,8 @@ static inline u16 tb_event_id(const struct tb_event *e)
  * @owner: the module @attached is in
  * @rules: of either form, or NULL; readers have preemption off
  * @counts: what rules kept out, per CPU; NULL if there has never been one
- * @trigger: it is no event to record but the trigger's (trigger.c), or NULL
- * @from: recorded from this moment of the provider on (tb_provider.moment, select.c)
+ * @trigger: it is no event to record but the trigger's (probe/trigger.c), or NULL
+ * @from: recorded from this moment of the provider on (tb_provider.moment, select/select.c)
  * @until: and no more from this one on; ~0: no end to it; 0: it is not attached
  * @enabled: wanted
  * @fast: wanted, or attached, in the one-element form

@@ -22,11 +22,11 @@
 #include <linux/stringhash.h>
 #include <linux/tracepoint.h>
 
-#include "../buffer.h"
-#include "../compat.h"
-#include "../durable.h"
+#include "../machine/contiguous.h"
+#include "../machine/compat.h"
+#include "../provider/durable.h"
 #include "events.h"
-#include "source.h"
+#include "module_event.h"
 
 /* two ids for each event, and 14 bits for an id */
 #define TB_EVENTS_MAX	((TB_HEAD_ID(~0u) + 1 - TB_EV_FIRST) / 2)

@@ -13,7 +13,7 @@
 #include <trace/events/sched.h>
 #include <trace/events/syscalls.h>
 
-#include "../record.h"
+#include "../probe/record.h"
 #include "events.h"
 
 /* thread ids are below PID_MAX_LIMIT */

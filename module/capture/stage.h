@@ -37,7 +37,7 @@
 #include <linux/kconfig.h>
 #include <linux/string.h>
 
-#include "../record.h"
+#include "../probe/record.h"
 #include "capture.h"
 #include "stage_kinds.h"
 

@@ -18,8 +18,8 @@
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
 
-#include "../compat.h"
-#include "../record.h"
+#include "../machine/compat.h"
+#include "../probe/record.h"
 #include "events.h"
 
 /* threads looked at without letting go of RCU */

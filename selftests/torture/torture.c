@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../module/ring_path.h"
+#include "../../module/ring/paths.h"
 #include "../vm/device.h"
 #include "books.h"
 #include "reader.h"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The tests of module/filter.c in user space, with the address and undefined behaviour sanitizers:
+# The tests of module/probe/filter.c in user space, under the address and undefined behaviour
+# sanitizers:
 #
 #	make -f selftests/unit/filter.mk check-filter
 #
@@ -14,7 +15,7 @@ FILTER_O	?= build/unit
 FILTER_FLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -fno-strict-aliasing -Iuapi -Imodule \
 		   -Iselftests/unit -Iselftests/unit/include \
 		   -fsanitize=address,undefined -fno-sanitize-recover=undefined
-FILTER_DEPS	:= module/filter.c module/filter.h module/filter_arch.h module/capture/field.h \
+FILTER_DEPS	:= $(wildcard module/probe/filter*.[ch]) module/capture/field.h \
 		   uapi/linux/tracebuf.h selftests/unit/filter.mk \
 		   $(wildcard selftests/unit/filter_*.h) selftests/unit/ring_ktap.h
 FILTER_TESTS	:= $(FILTER_O)/test_filter $(FILTER_O)/test_filter_fuzz
@@ -24,7 +25,7 @@ filter-tests: $(FILTER_TESTS)
 
 $(FILTER_TESTS): $(FILTER_O)/%: selftests/unit/%.c $(FILTER_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(FILTER_FLAGS) -o $@ $< module/filter.c
+	$(CC) $(FILTER_FLAGS) -o $@ $< module/probe/filter.c
 
 check-filter: filter-tests
 	@s=0; $(FILTER_O)/test_filter || s=1; \

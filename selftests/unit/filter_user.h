@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The user-space side of module/filter_arch.h: what filter.c needs of its surroundings
+ * The user-space side of module/probe/filter_arch.h: what filter.c needs of its surroundings
  * when it runs in a test.
  */
 #ifndef FILTER_USER_H

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The tests of module/ring*.c in user space: the same files as in the module, with a hook before
+# The tests of module/ring/*.c in user space: the same files as in the module, with a hook before
 # every access to shared memory.  To be included by a Makefile in the top directory, or alone:
 #
 #	make -f selftests/unit/ring.mk check-ring
@@ -17,10 +17,10 @@ RING_BARE	:= -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -fno-strict-aliasing \
 		   -ffile-prefix-map=$(CURDIR)=. -DTB_RING_PATHS -Iuapi $(RING_EXTRA)
 RING_BASE	:= $(RING_BARE) -DTB_RING_HOOKS -Iselftests/unit
 RING_SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined
-RING_DIR	?= module
-RING_PARTS	:= ring ring_claim ring_read
+RING_DIR	?= module/ring
+RING_PARTS	:= writer claim reader
 RING_MODEL	:= ring_model ring_model_read
-RING_DEPS	:= $(wildcard module/ring*.h selftests/unit/ring_*.h) module/hooks.h uapi/linux/tracebuf.h \
+RING_DEPS	:= $(wildcard module/ring/*.h selftests/unit/ring_*.h) uapi/linux/tracebuf.h \
 		   selftests/unit/ring.mk
 RING_BEHAVIOUR	:= test_ring test_ring_loss test_ring_limits
 RING_TESTS	:= $(addprefix $(RING_O)/,$(RING_BEHAVIOUR) test_ring_damage test_ring_explore \
@@ -72,7 +72,7 @@ $(RING_PARTS:%=$(RING_O)/weak/%.o): $(RING_O)/weak/%.o: $(RING_DIR)/%.c $(RING_D
 	@mkdir -p $(@D)
 	$(RING_CC) $(RING_WEAK) -fsanitize=thread -c -o $@ $<
 
-$(RING_O)/weak/walk.o: module/walk.c module/walk.h $(RING_DEPS)
+$(RING_O)/weak/block_walk.o: module/crash/block_walk.c module/crash/block_walk.h $(RING_DEPS)
 	@mkdir -p $(@D)
 	$(RING_CC) $(RING_WEAK) -c -o $@ $<
 
@@ -80,7 +80,7 @@ $(RING_O)/weak/%.o: selftests/unit/%.c $(RING_DEPS)
 	@mkdir -p $(@D)
 	$(RING_CC) $(RING_WEAK) -c -o $@ $<
 
-$(RING_O)/test_ring_weak: $(patsubst %,$(RING_O)/weak/%.o,test_ring_explore ring_weak walk \
+$(RING_O)/test_ring_weak: $(patsubst %,$(RING_O)/weak/%.o,test_ring_explore ring_weak block_walk \
 		$(RING_MODEL) $(RING_PARTS))
 	$(RING_CC) -o $@ $^
 

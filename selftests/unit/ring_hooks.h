@@ -6,7 +6,7 @@
 #ifndef RING_HOOKS_H
 #define RING_HOOKS_H
 
-#include "../../module/hooks.h"
+#include "../../module/ring/hooks.h"
 
 void tb_ring_notify(struct tb_ring *r)
 {

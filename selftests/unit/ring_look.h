@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The explorer (test_ring_explore.c) with weakly ordered memory: what it tells the memory, and a
- * reader that looks at blocks while they are being written, as module/last.c does.
+ * reader that looks at blocks while they are being written, as module/crash/panic.c does.
  */
 #ifndef RING_LOOK_H
 #define RING_LOOK_H
@@ -22,7 +22,7 @@ static u64 ring_told(u64 blocks)
 }
 
 #ifdef TB_RING_WEAK
-#include "../../module/walk.h"
+#include "../../module/crash/block_walk.h"
 
 #define LOOK_WEAK	true
 

@@ -7,7 +7,7 @@
 #ifndef RING_MODEL_H
 #define RING_MODEL_H
 
-#include "../../module/hooks.h"
+#include "../../module/ring/hooks.h"
 
 #define MODEL_HELD	64	/* blocks the reader may have at once */
 #define MODEL_PROVIDER	3

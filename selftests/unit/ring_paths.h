@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the ring's rare paths (module/ring_path.h) are called in the output of its tests.
+ * What the ring's rare paths (module/ring/paths.h) are called in the output of its tests.
  */
 #ifndef RING_PATHS_H
 #define RING_PATHS_H
 
-#include "../../module/ring_path.h"
+#include "../../module/ring/paths.h"
 
 static const char *const ring_path_names[TB_PATHS] = {
 	[TB_PATH_RETRY_RESERVE] = "retry reserve",

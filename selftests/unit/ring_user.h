@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The user-space side of module/ring_arch.h: what the ring needs of its
+ * The user-space side of module/ring/arch.h: what the ring needs of its
  * surroundings when it runs in a test.
  *
  * Every access to shared memory is an __atomic builtin (relaxed where the
@@ -172,7 +172,7 @@ static inline void tb_local_add(tb_local_t *l, u64 v)
 	tb_local_add_return(l, v);
 }
 
-/* as in module/clock.h */
+/* as in module/machine/clock.h */
 #define TB_TICKS_PLAIN	1
 
 static inline u64 tb_clock_read(bool raw)

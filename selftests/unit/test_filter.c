@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "filter.h"
+#include "probe/filter.h"
 #include "capture/field.h"
 #include "ring_ktap.h"
 

@@ -10,7 +10,7 @@
  */
 #include <stdio.h>
 
-#include "filter.h"
+#include "probe/filter.h"
 #include "capture/field.h"
 #include "ring_ktap.h"
 

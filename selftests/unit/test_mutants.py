@@ -88,7 +88,7 @@ class Table:
 
 
 TABLES = [
-    Table("filter_mutants.txt", "module",
+    Table("filter_mutants.txt", "module/probe",
           ["-std=gnu11", "-fno-strict-aliasing", "-Imodule", "-Iselftests/unit/include"],
           ["filter"], [("test_filter", [], []), ("test_filter_fuzz", ["100000"], [])]),
     Table("chunk_mutants.txt", "userspace/lib/write",

@@ -28,7 +28,7 @@ import known    # noqa: E402
 
 COMMON = ["-std=gnu11", "-w", "-fno-strict-aliasing", "-DTB_RING_PATHS"]
 MODEL = ["-O1", "-DTB_RING_HOOKS", "-Iselftests/unit"]
-RING = ["module/ring.c", "module/ring_claim.c", "module/ring_read.c"]
+RING = ["module/ring/writer.c", "module/ring/claim.c", "module/ring/reader.c"]
 WEAK = ["-O2", "-DTB_RING_HOOKS", "-DTB_RING_WEAK", "-Iselftests/unit", "-Imodule",
         "-I" + os.path.join(TREE, "selftests/unit/weak")]
 # for the ring alone
@@ -41,7 +41,7 @@ CATCHERS = {
                                  ("test_ring_explore", ["-x"]))],
     "weak": [(WEAK, ["selftests/unit/test_ring_explore.c", "selftests/unit/ring_weak.c",
                      "selftests/unit/ring_model.c", "selftests/unit/ring_model_read.c",
-                     "module/walk.c"], ["-x"])],
+                     "module/crash/block_walk.c"], ["-x"])],
     "damage": [(["-O2", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
                  "-Iselftests/unit"], ["selftests/unit/test_ring_damage.c"], [])],
     "signals": [(["-O2", "-pthread", "-Iselftests/bench/user"],
@@ -66,10 +66,10 @@ def compile_object(tree, catcher, flags, source, out):
 def copy_tree(to):
     """What the tests need, with nothing broken."""
     shutil.rmtree(to, ignore_errors=True)
-    for folder in "module", "selftests/unit", "selftests/bench/user":
+    for folder in "module/ring", "module/crash", "selftests/unit", "selftests/bench/user":
         os.makedirs(os.path.join(to, folder))
         for name in os.listdir(os.path.join(TREE, folder)):
-            if ("ring" in name or name.startswith(("hooks.", "walk."))) and \
+            if (folder == "module/ring" or "ring" in name or name.startswith("block_walk.")) and \
                     name.endswith((".c", ".h")):
                 shutil.copy(os.path.join(TREE, folder, name), os.path.join(to, folder, name))
 
@@ -83,7 +83,7 @@ def try_mutant(mutant, where, whole):
     """Is it caught?  (yes, by what or why not)"""
     tree = os.path.join(where, mutant.name)
     copy_tree(tree)
-    path = os.path.join(tree, "module", mutant.file)
+    path = os.path.join(tree, "module/ring", mutant.file)
     with open(path, encoding="utf-8") as file:
         text = file.read()
     try:
@@ -96,7 +96,7 @@ def try_mutant(mutant, where, whole):
     for flags, sources, arguments in CATCHERS[mutant.catcher]:
         for source in sources + RING:
             # what includes the header is everything
-            broken = mutant.file.endswith(".h") or source == "module/" + mutant.file
+            broken = mutant.file.endswith(".h") or source == "module/ring/" + mutant.file
             if not broken:
                 built[source] = object_name(whole, mutant.catcher, source)
             elif source not in built:

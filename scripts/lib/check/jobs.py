@@ -50,7 +50,7 @@ NODES = "-object memory-backend-ram,id=m0,size=512M -object memory-backend-ram,i
 # Re-expanding the kernel's trace headers takes macros like theirs.
 MACROS = "MACRO_ARG_UNUSED,MACRO_ARG_REUSE,TRAILING_SEMICOLON,OPEN_ENDED_LINE,COMPLEX_MACRO," \
     "PARENTHESIS_ALIGNMENT,NEW_TYPEDEFS,SPACING"
-CHECKPATCH = ["uapi/linux/*.h", "include/linux/*.h", "module/*.[ch]", "module/capture/*.[ch]",
+CHECKPATCH = ["uapi/linux/*.h", "include/linux/*.h", "module/*.[ch]", "module/*/*.[ch]",
               "module/capture/extra/*.h", "module/capture/types/*.h", "samples/*/*.c",
               "selftests/torture/torture.h", "selftests/torture/kernel/*.[ch]",
               "selftests/vm/kernel/*.c"]

@@ -6,7 +6,7 @@
 tb-bench := selftests/bench/kernel
 tb_bench-y := $(addprefix $(tb-bench)/,main.o primitives.o tracebuf.o record.o record_still.o \
 	ftrace.o relay.o)
-tb_bench-y += $(tb-ring-objs) module/header.o
+tb_bench-y += $(tb-ring-objs) module/provider/ring_header.o
 ifndef CONFIG_UML
 tb_bench-y += $(addprefix $(tb-bench)/,exported.o probes.o)
 endif

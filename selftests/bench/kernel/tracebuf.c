@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf.c - the ring (module/ring*.c), its headers (module/header.c) and module/record.h as they
+ * tracebuf.c - the ring (module/ring*.c), its headers (module/provider/ring_header.c) and module/probe/record.h as they
  * are, with as much of a provider as they need: rings, memory, and a tb_ring_notify() that finds
  * nobody waiting.
  *
@@ -12,8 +12,8 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 
-#include "hooks.h"
-#include "record.h"
+#include "probe/record.h"
+#include "ring/hooks.h"
 #include "bench.h"
 #include "bench_trace.h"
 #include "bench_tracebuf.h"

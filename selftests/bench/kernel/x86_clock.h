@@ -2,7 +2,7 @@
 /*
  * x86_clock.h - included before everything else (-include): tracebuf's clock as on x86.
  *
- * ARCH=um is not CONFIG_X86 and has no rdtsc(): with these two module/clock.h
+ * ARCH=um is not CONFIG_X86 and has no rdtsc(): with these two module/machine/clock.h
  * takes its x86 branch, and the ring is compiled as it is for a stock kernel.  In
  * a stock kernel there is just the other clock to be put in.
  */

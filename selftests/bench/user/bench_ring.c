@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bench_ring.c - the cost of an event in user space, on the real module/ring.c:
+ * bench_ring.c - the cost of an event in user space, on the real module/ring/writer.c:
  * alone, with a reader on another core that takes everything, and with two
  * recording threads on two rings.
  *

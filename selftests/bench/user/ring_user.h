@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ring_user.h - the user-space side of module/ring_arch.h, to be measured: every access is the
+ * ring_user.h - the user-space side of module/ring/arch.h, to be measured: every access is the
  * instruction that the kernel's is (selftests/unit/ring_user.h, to be
  * looked at, is slower and has hooks).  On x86-64; elsewhere atomics take the
  * place of what is missing.
@@ -126,7 +126,7 @@ static __always_inline void tb_local_set(tb_local_t *l, u64 v)
 	__atomic_store_n(&l->v, (long)v, __ATOMIC_RELAXED);
 }
 
-/* as in module/clock.h */
+/* as in module/machine/clock.h */
 #define TB_TICKS_PLAIN	1
 
 static __always_inline u64 tb_clock_read(bool raw)

@@ -10,7 +10,7 @@
 #include <linux/nospec.h>
 #include <linux/uaccess.h>
 
-#include "module/ring_path.h"
+#include "module/ring/paths.h"
 #include "tb_torture.h"
 
 static DEFINE_MUTEX(tt_lock);	/* starting and stopping */

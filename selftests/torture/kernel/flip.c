@@ -5,7 +5,7 @@
  */
 #include <linux/bitops.h>
 
-#include "module/provider.h"
+#include "module/provider/provider.h"
 #include "tb_torture.h"
 
 /* Where bits may be flipped. */

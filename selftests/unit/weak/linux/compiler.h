@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For module/walk.c in test_ring_weak: the kernel's accesses as those of the memory model.
+ * For module/crash/block_walk.c in test_ring_weak: the kernel's accesses as those of the memory model.
  */
 #include "ring_user.h"
 

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An event as a line of the kernel's log (panic.c): who recorded it, its name, and its fields one
+ * after another as its description says.  That description was written into the durable buffer
+ * when the event was first chosen and stays as long as the module (tb_event_description()); the
+ * event is not trusted: nothing outside of its payload is looked at.
+ *
+ * Addresses of the kernel's text are shown by name; others as %p does, which hides them.
+ */
+#include <linux/kallsyms.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+#include <uapi/linux/tracebuf_producer.h>
+
+#include "block_walk.h"
+#include "capture/events.h"
+#include "panic.h"
+
+#define TB_TEXT_STRING	64	/* bytes of a text at most */
+#define TB_TEXT_BYTES	32	/* of an array */
+#define TB_TEXT_CALLERS	8	/* of a stack */
+
+/**
+ * struct tb_text - a line that is being written
+ * @to: where it is
+ * @size: room there
+ * @at: used
+ */
+struct tb_text {
+	char *to;
+	size_t size;
+	size_t at;
+};
+
+static __printf(2, 3) void tb_say(struct tb_text *t, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	t->at += vscnprintf(t->to + t->at, t->size - t->at, format, args);
+	va_end(args);
+}
+
+static void tb_say_string(struct tb_text *t, const void *from, u32 bytes)
+{
+	tb_say(t, "%*pE", (int)strnlen(from, min_t(u32, bytes, TB_TEXT_STRING)), from);
+}
+
+static void tb_say_bytes(struct tb_text *t, const void *from, u32 bytes)
+{
+	tb_say(t, "%*phN", (int)min_t(u32, bytes, TB_TEXT_BYTES), from);
+	if (bytes > TB_TEXT_BYTES)
+		tb_say(t, "...");
+}
+
+static void tb_say_address(struct tb_text *t, u64 value)
+{
+	char name[KSYM_SYMBOL_LEN];
+
+	sprint_symbol(name, value);
+	if (strncmp(name, "0x", 2))
+		tb_say(t, "%s", name);
+	else if ((s64)value < 0)
+		tb_say(t, "%p", (void *)(unsigned long)value);
+	else
+		tb_say(t, "0x%llx", value);
+}
+
+static void tb_say_number(struct tb_text *t, const struct tb_field *f, const void *from)
+{
+	u64 value = 0;
+
+	/* little-endian, as the whole ABI */
+	memcpy(&value, from, f->size);
+	if (f->flags & TB_FIELD_BITS)
+		value = value >> f->bit & (f->bits < 64 ? (1ull << f->bits) - 1 : ~0ull);
+	if (f->flags & TB_FIELD_SIGNED) {
+		u32 bits = f->flags & TB_FIELD_BITS ? f->bits : f->size * 8;
+
+		tb_say(t, "%lld", bits ? (s64)(value << (64 - bits)) >> (64 - bits) : 0);
+	} else if (!(f->flags & TB_FIELD_HEX)) {
+		tb_say(t, "%llu", value);
+	} else if (f->size == sizeof(value)) {
+		tb_say_address(t, value);
+	} else {
+		tb_say(t, "0x%llx", value);
+	}
+}
+
+static void tb_say_field(struct tb_text *t, const struct tb_field *f, const void *payload,
+			 u32 bytes)
+{
+	const u16 elsewhere = TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC;
+	u32 offset = f->offset, size = f->size, word;
+
+	if (size > bytes || offset > bytes - size)
+		return;
+	if (f->flags & elsewhere) {
+		memcpy(&word, payload + offset, sizeof(word));
+		size = word >> 16;
+		/* below 0 becomes a large one */
+		if (f->flags & TB_FIELD_DATA_LOC)
+			offset = (word & 0xffff) - (sizeof(struct tb_composite) -
+						    offsetof(struct tb_composite, tid));
+		else
+			offset += sizeof(word) + (word & 0xffff);
+		if (size > bytes || offset > bytes - size)
+			size = 0;
+	}
+	if (f->flags & TB_FIELD_STRING && size)
+		tb_say_string(t, payload + offset, size);
+	else if (f->flags & (elsewhere | TB_FIELD_ARRAY | TB_FIELD_CPUMASK) || size > sizeof(u64))
+		tb_say_bytes(t, payload + offset, size);
+	else
+		tb_say_number(t, f, payload + offset);
+}
+
+static void tb_say_fields(struct tb_text *t, const struct tb_event_desc *desc,
+			  const void *payload, u32 bytes)
+{
+	const struct tb_field *f = (const void *)(desc + 1);
+	const char *strings = (const void *)(f + desc->nr_fields);
+	u32 i;
+
+	tb_say(t, " %s:%s", strings + desc->system, strings + desc->name);
+	for (i = 0; i < desc->nr_fields; i++, f++) {
+		tb_say(t, " %s=", strings + f->name);
+		tb_say_field(t, f, payload, bytes);
+	}
+}
+
+static void tb_say_stack(struct tb_text *t, const struct tb_stack *s, u32 bytes)
+{
+	u32 i, count = min_t(u32, (bytes - sizeof(*s)) / sizeof(s->ip[0]), TB_TEXT_CALLERS);
+
+	tb_say(t, READ_ONCE(s->kind) == TB_STACK_KERNEL ? " called by" : " called by user space");
+	for (i = 0; i < count; i++) {
+		tb_say(t, " ");
+		tb_say_address(t, READ_ONCE(s->ip[i]));
+	}
+}
+
+/* What is not described. */
+static void tb_say_control(struct tb_text *t, u32 id, const void *payload, u32 bytes)
+{
+	const struct tb_chunk_event *chunk = payload;
+
+	if (id == TB_EV_STACK && bytes >= sizeof(struct tb_stack)) {
+		tb_say_stack(t, payload, bytes);
+	} else if (id == TB_EV_MARK) {
+		tb_say(t, " mark: ");
+		tb_say_string(t, payload, bytes);
+	} else if (id == TB_EV_CHUNK && bytes >= sizeof(*chunk)) {
+		tb_say(t, " program's events: pid %u tid %u, %u bytes", READ_ONCE(chunk->pid),
+		       READ_ONCE(chunk->tid), bytes);
+	} else {
+		tb_say(t, " event %u: ", id);
+		tb_say_bytes(t, payload, bytes);
+	}
+}
+
+static void tb_say_context(struct tb_text *t, const struct tb_composite *c)
+{
+	u32 context = READ_ONCE(c->context);
+
+	tb_say(t, " tid %u", READ_ONCE(c->tid));
+	if (context & TB_CONTEXT_NMI)
+		tb_say(t, " nmi");
+	else if (context & TB_CONTEXT_HARDIRQ)
+		tb_say(t, " irq");
+	else if (context & TB_CONTEXT_SOFTIRQ)
+		tb_say(t, " softirq");
+}
+
+/**
+ * tb_last_text() - an event in words
+ * @text: where to, NUL-terminated in any case
+ * @size: room there, not 0
+ * @w: where it was found
+ * @e: the event; it may change while it is looked at
+ *
+ * Context: any, NMI included.
+ */
+void tb_last_text(char *text, size_t size, const struct tb_walk *w, const struct tb_element *e)
+{
+	bool simple = TB_HEAD_STRUCT(w->head) == TB_STRUCT_SIMPLE;
+	const void *payload = simple ? (const void *)&e->payload : e + 1;
+	struct tb_text t = { .to = text, .size = size };
+	const struct tb_event_desc *desc = NULL;
+	u32 id = TB_HEAD_ID(w->head);
+
+	if (id >= TB_EV_FIRST) {
+		const struct tb_event *known = tb_events_get((id - TB_EV_FIRST) / 2);
+		const bool fast = (id - TB_EV_FIRST) & 1;
+
+		if (known) {
+			/* pairs with the exchange in tb_event_description() */
+			desc = smp_load_acquire(&known->desc[fast]);
+		}
+	}
+	*text = '\0';
+	if (!simple)
+		tb_say_context(&t, (const void *)e);
+	if (desc)
+		tb_say_fields(&t, desc, payload, w->bytes);
+	else
+		tb_say_control(&t, id, payload, w->bytes);
+}

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What was recorded before the machine was booted: reserved memory (machine/reserved.c) is searched
+ * for blocks when the module is loaded, and what is good of them is copied into a provider
+ * "previous", which looks as if it had just been stopped, and can only be read.
+ *
+ * Nothing in that memory is believed.  It may have been written by another version, be damaged by
+ * the crash, by memory that was not refreshed, or on purpose: each length is checked before it is
+ * used, and what is not an event of its block ends it.  It does not change meanwhile, for nobody
+ * but us has it.
+ *
+ * What looks like a block inside of another one is what somebody wrote as an event's payload, and
+ * not looked at.
+ *
+ * Of recordings it has more than one only if it was damaged, or reserved memory was moved: the one
+ * with the most blocks is taken.
+ */
+#include <linux/cpumask.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+
+#include "block_walk.h"
+#include "previous_boot.h"
+#include "provider/list.h"
+#include "recording/registry.h"
+#include "ring/hooks.h"
+
+#define TB_PREVIOUS_STEP	1024	/* the smallest block */
+
+/**
+ * struct tb_found - a block in reserved memory
+ * @block: where it is
+ * @recording: which it is of
+ */
+struct tb_found {
+	const struct tb_block *block;
+	u64 recording;
+};
+
+/**
+ * struct tb_previous - all that was found
+ * @found: blocks; in the end those of one recording, durable ones first, by CPU and number
+ * @nr: how many
+ * @durable: of these, durable ones
+ * @init: the recording's initialisation
+ */
+struct tb_previous {
+	struct tb_found *found;
+	u32 nr;
+	u32 durable;
+	struct tb_init init;
+};
+
+/* ---- one block -------------------------------------------------------- */
+
+static const struct tb_gap *tb_found_gap(const struct tb_block *block)
+{
+	return (const void *)((const struct tb_composite *)(block + 1) + 1);
+}
+
+static size_t tb_found_size(const struct tb_block *block)
+{
+	return 1ul << block->size_log2;
+}
+
+/* A buffer of a ring that has no block: its header was being replaced, or it was not used yet. */
+static bool tb_found_empty(const struct tb_block *block)
+{
+	return block->kind == TB_BLOCK_ROLLING && block->sequence & TB_BLOCK_OPENING;
+}
+
+/*
+ * Which recording @block is of; 0: it is none.  @at: its physical address; @room: bytes up to the
+ * end of the memory.
+ */
+static u64 tb_found_check(const struct tb_block *block, phys_addr_t at, size_t room)
+{
+	const struct tb_composite *slot = (const void *)(block + 1);
+	bool durable = block->kind == TB_BLOCK_DURABLE;
+	size_t size;
+
+	if (block->magic != TB_BLOCK_MAGIC || block->version != TB_BLOCK_VERSION ||
+	    (!durable && block->kind != TB_BLOCK_ROLLING) || block->size_log2 > 20)
+		return 0;
+	size = tb_found_size(block);
+	/* a durable one begins where the one before it ended */
+	if (size > room || at & ((durable ? TB_DURABLE_BLOCK_MIN : size) - 1))
+		return 0;
+	if (durable)
+		return size < TB_DURABLE_BLOCK_MIN || size > TB_DURABLE_BLOCK_MAX ||
+		       block->data < sizeof(*block) || block->data > size ||
+		       block->data % TB_ELEMENT_SIZE ? 0 : block->overwritten;
+	if (size < TB_BUFFER_ELEMENTS_MIN * TB_ELEMENT_SIZE ||
+	    size > TB_BUFFER_ELEMENTS_MAX * TB_ELEMENT_SIZE)
+		return 0;
+	if (!tb_found_empty(block) &&
+	    (slot->head != TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_GAP, TB_GAP_ELEMENTS,
+				   block->sequence) ||
+	     slot->length != sizeof(struct tb_gap) || slot->time != (u32)block->time_start))
+		return 0;
+	return tb_found_gap(block)->recording;
+}
+
+/*
+ * Makes a whole block in @to of what is good of @from: its events, one behind the other.
+ * Returns whether that is all that was in it, as far as can be told: the block that was written
+ * last ends somewhere.
+ */
+static bool tb_found_copy(struct tb_block *to, const struct tb_block *from)
+{
+	u32 capacity = (1u << from->size_log2) / TB_ELEMENT_SIZE;
+	bool complete = from->flags & TB_BLOCK_COMPLETE;
+	struct tb_walk w = {
+		.block = from,
+		.sequence = from->sequence,
+		.at = TB_BLOCK_FIRST_ELEMENT,
+		.end = capacity,
+		.time = from->time_start,
+	};
+	struct tb_element *out = (struct tb_element *)to;
+	u32 used = TB_BLOCK_FIRST_ELEMENT, rest;
+	const struct tb_element *e;
+	u64 time = w.time;
+
+	if (complete && from->data >= TB_BLOCK_FIRST_ELEMENT * TB_ELEMENT_SIZE &&
+	    from->data / TB_ELEMENT_SIZE < capacity)
+		w.end = from->data / TB_ELEMENT_SIZE;
+	memcpy(to, from, used * TB_ELEMENT_SIZE);
+	to->flags = TB_BLOCK_COMPLETE;
+	to->events = 0;
+	while ((e = tb_walk_next(&w))) {
+		u32 length = TB_HEAD_LENGTH(e->head);
+
+		/* of the next lap, in a block that was complete */
+		if (complete && w.time > from->time_end) {
+			w.at -= length;
+			break;
+		}
+		memcpy(out + used, e, length * TB_ELEMENT_SIZE);
+		used += length;
+		to->events += TB_HEAD_ID(e->head) > TB_EV_STRUCTURAL_LAST;
+		time = w.time;
+	}
+	to->data = used * TB_ELEMENT_SIZE;
+	to->time_end = complete && from->time_end > time ? from->time_end : time;
+	rest = capacity - used;
+	if (rest) {
+		to->flags |= TB_BLOCK_FLUSHED;
+		out[used] = (struct tb_element) {
+			.head = TB_HEAD(TB_STRUCT_PAD, TB_EV_NONE,
+					min_t(u32, rest, TB_EVENT_ELEMENTS_MAX), to->sequence),
+		};
+		memset(out + used + 1, 0, (rest - 1) * TB_ELEMENT_SIZE);
+	}
+	return !complete || w.at == w.end;
+}
+
+/* ---- all of them ------------------------------------------------------ */
+
+static int tb_found_order(u64 a, u64 b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int tb_found_compare(const void *a, const void *b)
+{
+	const struct tb_found *x = a, *y = b;
+
+	return tb_found_order(x->recording, y->recording) ?:
+	       tb_found_order(x->block->kind, y->block->kind) ?:
+	       tb_found_order(x->block->cpu, y->block->cpu) ?:
+	       tb_found_order(x->block->sequence, y->block->sequence) ?:
+	       tb_found_order((uintptr_t)x->block, (uintptr_t)y->block);
+}
+
+static int tb_previous_search(struct tb_previous *v)
+{
+	size_t bytes = tb_region.pages << PAGE_SHIFT, at, step;
+	const struct tb_block *block;
+	u64 recording;
+	u32 room = 0;
+	int pass;
+
+	/* once to count them, for there are few */
+	for (pass = 0; pass < 2; pass++) {
+		for (at = 0; at < bytes; at += step) {
+			cond_resched();
+			step = TB_PREVIOUS_STEP;
+			block = tb_region.address + at;
+			recording = tb_found_check(block, PFN_PHYS(tb_region.pfn) + at, bytes - at);
+			if (!recording)
+				continue;
+			step = tb_found_size(block);
+			if (tb_found_empty(block))
+				continue;
+			if (!pass)
+				room++;
+			else if (v->nr < room)
+				v->found[v->nr++] = (struct tb_found) { block, recording };
+		}
+		if (!room)
+			break;
+		if (!pass)
+			v->found = kvcalloc(room, sizeof(*v->found), TB_GFP);
+		if (!v->found)
+			return -ENOMEM;
+	}
+	sort(v->found, v->nr, sizeof(*v->found), tb_found_compare, NULL);
+	return 0;
+}
+
+/* Leaves the recording with the most blocks, each once. */
+static void tb_previous_choose(struct tb_previous *v)
+{
+	u32 i, from = 0, best = 0, most = 0, kept = 0;
+
+	for (i = 1; i <= v->nr; i++) {
+		if (i < v->nr && v->found[i].recording == v->found[from].recording)
+			continue;
+		if (i - from > most) {
+			most = i - from;
+			best = from;
+		}
+		from = i;
+	}
+	for (i = best; i < best + most; i++) {
+		const struct tb_block *block = v->found[i].block;
+		const struct tb_block *last = kept ? v->found[kept - 1].block : NULL;
+
+		if (last && last->kind == block->kind && last->cpu == block->cpu &&
+		    last->sequence == block->sequence)
+			continue;
+		v->found[kept++] = v->found[i];
+		v->durable += block->kind == TB_BLOCK_DURABLE;
+	}
+	v->nr = kept;
+}
+
+static bool tb_previous_init_good(const struct tb_init *init)
+{
+	return init->abi == TB_ABI_VERSION && init->frequency &&
+	       init->clock >= TB_CLOCK_TSC && init->clock <= TB_CLOCK_MONO;
+}
+
+/*
+ * The first durable block wanted: it begins with the state, and from it on none is missing, unless
+ * there is none of that kind: then only names are missing.
+ */
+static u32 tb_previous_durable(struct tb_previous *v)
+{
+	u32 i, first = v->durable;
+
+	for (i = v->durable; i--; ) {
+		const struct tb_block *block = v->found[i].block;
+		const struct tb_composite *c = (const void *)(block + 1);
+		struct tb_init init;
+
+		if (first < v->durable &&
+		    v->found[i + 1].block->sequence != block->sequence + 1)
+			break;
+		if (TB_HEAD_ID(c->head) != TB_EV_INIT || c->length < sizeof(init) ||
+		    block->data < sizeof(*block) + sizeof(*c) + sizeof(init))
+			continue;
+		memcpy(&init, c + 1, sizeof(init));
+		if (!tb_previous_init_good(&init))
+			continue;
+		first = i;
+		v->init = init;
+	}
+	return first;
+}
+
+/* ---- the provider ----------------------------------------------------- */
+
+static bool tb_previous_fits(const struct tb_previous *v, const struct tb_block *block)
+{
+	return block->kind == TB_BLOCK_ROLLING && block->cpu < nr_cpu_ids &&
+	       cpu_possible(block->cpu) &&
+	       tb_found_size(block) == v->init.elements * TB_ELEMENT_SIZE;
+}
+
+/* As large as what was found needs. */
+static int tb_previous_configure(struct tb_provider *p, const struct tb_previous *v)
+{
+	struct tb_config c = {
+		.mode = TB_MODE_CIRCULAR,
+		.elements = v->init.elements,
+		.clock = TB_CLOCK_AUTO,
+	};
+	struct cpumask *cpus;
+	u32 i, count = 0, cpu = U32_MAX;
+	u64 durable = 0;
+	int err;
+
+	cpus = kzalloc(sizeof(*cpus), GFP_KERNEL);
+	if (!cpus)
+		return -ENOMEM;
+	for (i = 0; i < v->nr; i++) {
+		const struct tb_block *block = v->found[i].block;
+
+		if (block->kind == TB_BLOCK_DURABLE)
+			durable += tb_found_size(block);
+		if (!tb_previous_fits(v, block))
+			continue;
+		count = block->cpu == cpu ? count + 1 : 1;
+		cpu = block->cpu;
+		cpumask_set_cpu(cpu, cpus);
+		c.buffers = max(c.buffers, count);
+	}
+	c.buffers = clamp_t(u32, c.buffers, TB_BUFFERS_MIN, TB_BUFFERS_MAX);
+	/* blocks are filled to half at least */
+	c.durable_kib = clamp_t(u64, durable * 2 / 1024, TB_DURABLE_KIB_MIN, TB_DURABLE_KIB_MAX);
+	err = cpumask_empty(cpus) ? -ENODATA : tb_provider_configure(p, &c, cpus);
+	kfree(cpus);
+	return err;
+}
+
+/* The events of the durable blocks, as if they were written now.  Under read_lock. */
+static void tb_previous_keep(struct tb_provider *p, const struct tb_previous *v, u32 first)
+{
+	const struct tb_element *e;
+	u32 i;
+
+	for (i = first; i < v->durable; i++) {
+		const struct tb_block *block = v->found[i].block;
+		struct tb_walk w = {
+			.block = block,
+			.sequence = block->sequence,
+			.at = TB_BLOCK_HEADER_ELEMENTS,
+			.end = block->data / TB_ELEMENT_SIZE,
+			.time = block->time_start,
+		};
+
+		while ((e = tb_walk_next(&w))) {
+			const struct tb_composite *c = (const void *)e;
+
+			if (TB_HEAD_STRUCT(e->head) == TB_STRUCT_COMPOSITE &&
+			    tb_durable_append_at(&p->durable, w.time, TB_HEAD_ID(e->head), c + 1,
+						 c->length, true))
+				return;
+		}
+		cond_resched();
+	}
+	tb_durable_seal(&p->durable);
+}
+
+/*
+ * One more block of a ring, behind the others, of which the last one is @whole.  Returns whether
+ * this one is.  Under read_lock.
+ */
+static bool tb_previous_put(struct tb_ring *r, u32 index, const struct tb_block *from, bool whole)
+{
+	const struct tb_buf *last = index ? &r->bufs[index - 1] : NULL;
+	u64 next = last ? last->block->sequence + 1 : 0;
+	u64 dropped = last ? last->block->dropped : 0;
+	struct tb_buf *b = &r->bufs[index];
+	struct tb_gap *gap;
+	bool all = tb_found_copy(b->block, from);
+
+	b->events = b->block->events;
+	b->block->provider = r->provider;
+	gap = (struct tb_gap *)tb_found_gap(b->block);
+	/* how many nobody knows */
+	gap->overwritten = b->block->sequence != next || !whole;
+	gap->dropped = from->dropped - min(from->dropped, dropped);
+	gap->oversize = 0;
+	gap->first = last ? last->block->time_start : 0;
+	gap->last = b->block->time_start;
+	/* tells what its gap slot says, see tb_ring_tell() */
+	b->told = 1;
+	b->settled = 1;
+	memset(&b->rd, 0, sizeof(b->rd));
+	b->rd.next = next;
+	tb_local_add(&r->recorded, b->events + gap->overwritten);
+	tb_local_add(&r->overwritten, gap->overwritten);
+	tb_local_set(&r->dropped, b->block->dropped);
+	r->head = tb_head(0, b->block->sequence, index, r->capacity);
+	/* pairs with tb_ring_acquire() */
+	smp_store_release(&b->state, TB_BUF_WORD(b->block->sequence, TB_BUF_READY));
+	tb_ring_opened(r, b, b->block->sequence);
+	tb_ring_filled(r, b);
+	return all;
+}
+
+static void tb_previous_fill(struct tb_provider *p, const struct tb_previous *v, u32 first)
+{
+	const struct tb_block *block, *last = NULL;
+	struct tb_ring *r;
+	bool whole = true;
+	u32 i, index = 0;
+
+	mutex_lock(&p->lock);
+	mutex_lock(&p->read_lock);
+	p->clock.id = v->init.clock;
+	p->clock.frequency = v->init.frequency;
+	/* as the blocks of the rings say in their gap slots */
+	p->durable.recording = v->found[0].recording;
+	tb_previous_keep(p, v, first);
+	for (i = v->durable; i < v->nr; i++) {
+		block = v->found[i].block;
+		if (!tb_previous_fits(v, block))
+			continue;
+		index = last && last->cpu == block->cpu ? index + 1 : 0;
+		r = per_cpu_ptr(p->rings, block->cpu);
+		if (index == r->nr)
+			break;
+		/* time goes on, or one of both is not what it says */
+		if (index && block->time_start < r->bufs[index - 1].block->time_start) {
+			index--;
+			continue;
+		}
+		if (!index) {
+			r->start_time = block->time_start;
+			r->rd.end = block->time_start;
+			whole = true;
+		}
+		whole = tb_previous_put(r, index, block, whole);
+		last = block;
+		cond_resched();
+	}
+	p->generation = v->init.generation;
+	WRITE_ONCE(p->reason, TB_REASON_REQUEST);
+	WRITE_ONCE(p->state, TB_STATE_STOPPED);
+	p->flags |= TB_PROVIDER_PREVIOUS;
+	mutex_unlock(&p->read_lock);
+	mutex_unlock(&p->lock);
+}
+
+static int tb_previous_make(const struct tb_previous *v, u32 first)
+{
+	struct tb_provider *p;
+	int err = tb_registry_create("previous", 0, &p);
+
+	if (err)
+		return err;
+	err = tb_previous_configure(p, v);
+	if (!err) {
+		tb_previous_fill(p, v, first);
+		pr_info("tracebuf: previous: %u blocks of '%*pE', recorded before this boot; nothing is written to reserved memory until 'previous' is removed\n",
+			v->nr, (int)strnlen(v->init.provider, sizeof(v->init.provider)),
+			v->init.provider);
+		/* the list's reference is enough */
+		tb_provider_put(p, TB_HOLDER_NONE);
+		return 0;
+	}
+	tb_registry_abandon(p);
+	return err;
+}
+
+/**
+ * tb_previous_init() - look for what reserved memory has from before the boot
+ *
+ * If there is anything, "previous" has a copy of it and the memory is not used.  What nobody could
+ * read, for its initialisation is missing, is given up.
+ *
+ * Context: module init, the memory is there and nobody uses it.
+ * Return: 0; -ENOMEM.
+ */
+int tb_previous_init(void)
+{
+	struct tb_previous v = { };
+	int err = tb_previous_search(&v);
+	u32 first;
+
+	if (!err && v.nr) {
+		tb_previous_choose(&v);
+		first = tb_previous_durable(&v);
+		err = first < v.durable ? tb_previous_make(&v, first) : -ENODATA;
+		if (!err)
+			tb_region_hold();
+		if (err == -ENODATA || err == -EINVAL) {
+			pr_warn("tracebuf: reserved memory has %u blocks, but not what is needed to read them: it is used anew\n",
+				v.nr);
+			tb_region_drop();
+			err = 0;
+		}
+	}
+	kvfree(v.found);
+	return err;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The trace clock: the fastest monotonic counter that every CPU agrees on
+ * and that may be read in NMI (clock.c chooses).
+ */
+#ifndef TB_CLOCK_H
+#define TB_CLOCK_H
+
+#include <linux/types.h>
+#include <linux/ktime.h>
+#include <linux/tracebuf.h>
+
+/* in the build for tests the counter can begin anew while the machine sleeps (clock.c) */
+#ifdef TB_RING_PATHS
+extern u64 tb_clock_back;
+#define TB_CLOCK_BACK	READ_ONCE(tb_clock_back)
+#else
+#define TB_CLOCK_BACK	0
+#endif
+
+#if defined(CONFIG_X86)
+#include <asm/msr.h>
+#define TB_CLOCK_RAW	TB_CLOCK_TSC
+static __always_inline u64 tb_clock_raw(void)
+{
+	return rdtsc() - TB_CLOCK_BACK;
+}
+#elif defined(CONFIG_ARM64)
+#include <asm/arch_timer.h>
+#define TB_CLOCK_RAW	TB_CLOCK_ARCH
+/* not a bare read of the register: that may be done before what comes before it */
+static __always_inline u64 tb_clock_raw(void)
+{
+	return __arch_counter_get_cntvct();
+}
+#else
+#define TB_CLOCK_RAW	TB_CLOCK_MONO
+static __always_inline u64 tb_clock_raw(void)
+{
+	return ktime_get_mono_fast_ns();
+}
+#endif
+
+/*
+ * How the trace clock is read.  The first is all that the hot path looks for; the others are read
+ * out of line.
+ */
+enum tb_ticks {
+	TB_TICKS_NONE		= 0,	/* ktime_get_mono_fast_ns() */
+	TB_TICKS_PLAIN	= 1,	/* the processor's counter as it is */
+	TB_TICKS_CARE		= 2,	/* ... by way of its erratum's workaround, and shifted */
+	TB_TICKS_HALTED	= 3,	/* it stands still, see recording/sleep.c */
+};
+
+u64 tb_clock_slow(u8 ticks);
+
+/* @ticks: enum tb_ticks */
+static __always_inline u64 tb_clock_read(u8 ticks)
+{
+	return likely(ticks == TB_TICKS_PLAIN) ? tb_clock_raw() : tb_clock_slow(ticks);
+}
+
+/**
+ * struct tb_clock - a clock in use
+ * @id: enum tb_clock_id
+ * @raw: enum tb_ticks
+ * @fallback: it was asked for, or the default, but is not usable
+ * @frequency: ticks per second, as far as known
+ */
+struct tb_clock {
+	u32 id;
+	u8 raw;
+	bool fallback;
+	u64 frequency;
+};
+
+int tb_clock_choose(u32 id, struct tb_clock *clock);
+void tb_clock_sync(const struct tb_clock *clock, struct tb_clock_sync *sync);
+u8 tb_clock_ticks_now(void);
+void tb_clock_halt(void);
+void tb_clock_go_on(struct tb_clock_sync *halted);
+
+#endif /* TB_CLOCK_H */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Contiguous memory: rows of equal power-of-two blocks.
+ */
+#ifndef TB_BUFFER_H
+#define TB_BUFFER_H
+
+#include <linux/mm_types.h>
+#include <linux/types.h>
+
+/* For what can fail: the caller is told, and a stack in the log would tell no more. */
+#define TB_GFP	(GFP_KERNEL | __GFP_NOWARN)
+
+/**
+ * struct tb_mem - a row of blocks, each physically contiguous
+ * @chunks: what the page allocator gave: one block, or a page of several
+ * @nr_chunks: how many
+ * @chunk_bytes: bytes of each, at least a page
+ * @order: its order
+ * @blocks: blocks in all
+ * @block_bytes: bytes of a block, a power of two
+ * @region: from reserved memory (reserved.c); set before it is allocated
+ */
+struct tb_mem {
+	struct page **chunks;
+	u32 nr_chunks;
+	u32 chunk_bytes;
+	u32 order;
+	u32 blocks;
+	u32 block_bytes;
+	bool region;
+};
+
+int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, const char *what);
+void tb_mem_free(struct tb_mem *mem);
+void *tb_mem_block(const struct tb_mem *mem, u32 index);
+u64 tb_mem_bytes(const struct tb_mem *mem);
+struct page *tb_mem_page(const struct tb_mem *mem, u64 offset);
+int tb_mem_map(const struct tb_mem *mem, struct vm_area_struct *vma, unsigned long addr);
+
+#endif /* TB_BUFFER_H */

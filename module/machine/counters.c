@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Performance counters that are read at events: one of the kernel's perf events for
+ * each counter and CPU, pinned, so that what is read has been counted all the time.
+ *
+ * Reading is what perf_event_read_local() does, which is not for modules: ask the PMU to bring
+ * the count up to date, with interrupts off, because interrupts are where the kernel moves events
+ * from one hardware counter to another.  NMIs may come in the middle of that, so
+ * there only software counters are read, which are mere memory.
+ *
+ * When a CPU goes offline the kernel takes its events out of use for good.  When it is back they
+ * are made anew, and go on from where they were.  That is left to a work: making an event may
+ * take the lock that is held while a CPU comes and goes.
+ */
+#include <linux/cpumask.h>
+#include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/hardirq.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "compat.h"
+#include "contiguous.h"
+#include "counters.h"
+
+/* ---- the kernel's events ---------------------------------------------- */
+
+#ifdef CONFIG_PERF_EVENTS
+
+/* Is this one that counts something of the CPU it is read on? */
+static bool tb_counter_known(const struct tb_counter *c)
+{
+	return c->type == PERF_TYPE_HARDWARE || c->type == PERF_TYPE_SOFTWARE ||
+	       c->type == PERF_TYPE_HW_CACHE || c->type == PERF_TYPE_RAW;
+}
+
+/*
+ * Return: the event, counting; -ENODEV the CPU is not there (any more); -ENOMEM; -EOPNOTSUPP it
+ * has no such counter, or no more of them.
+ */
+static struct perf_event *tb_perf_make(const struct tb_counter *c, unsigned int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = c->type,
+		.size = sizeof(attr),
+		.config = c->config,
+		.pinned = 1,
+	};
+	struct perf_event *event;
+
+	event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+	if (IS_ERR(event)) {
+		int err = PTR_ERR(event);
+
+		return ERR_PTR(err == -ENODEV || err == -ENOMEM ? err : -EOPNOTSUPP);
+	}
+	if (READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR) {
+		perf_event_release_kernel(event);
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	return event;
+}
+
+static void tb_perf_free(struct perf_event *event)
+{
+	perf_event_release_kernel(event);
+}
+
+/* Is it counting, or has its CPU been offline? */
+static bool tb_perf_alive(const struct perf_event *event)
+{
+	return READ_ONCE(event->state) > PERF_EVENT_STATE_OFF;
+}
+
+static u64 tb_perf_count(struct perf_event *event)
+{
+	return local64_read(&event->count);
+}
+
+/* On its CPU, interrupts off; @nmi: in an NMI.  False if it is not counting. */
+static notrace bool tb_perf_read(struct perf_event *event, bool nmi, u64 *value)
+{
+	if (READ_ONCE(event->oncpu) != raw_smp_processor_id() ||
+	    (nmi && !is_software_event(event)))
+		return false;
+	event->pmu->read(event);
+	*value = local64_read(&event->count);
+	return true;
+}
+
+#else
+
+static bool tb_counter_known(const struct tb_counter *c)
+{
+	return false;
+}
+
+static struct perf_event *tb_perf_make(const struct tb_counter *c, unsigned int cpu)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+static void tb_perf_free(struct perf_event *event)
+{
+}
+
+static bool tb_perf_alive(const struct perf_event *event)
+{
+	return true;
+}
+
+static u64 tb_perf_count(struct perf_event *event)
+{
+	return 0;
+}
+
+static notrace bool tb_perf_read(struct perf_event *event, bool nmi, u64 *value)
+{
+	return false;
+}
+
+#endif
+
+/* ---- making ----------------------------------------------------------- */
+
+/* Under lock. */
+static struct tb_counter_event *tb_counter_event(struct tb_counters_set *s, u32 i,
+						 unsigned int cpu)
+{
+	return rcu_dereference_protected(per_cpu_ptr(s->cpu, cpu)->event[i],
+					 lockdep_is_held(&s->lock));
+}
+
+/* Makes counter @i on a CPU; one that is there has been taken out of use.  Under lock. */
+static int tb_counter_make(struct tb_counters_set *s, u32 i, unsigned int cpu)
+{
+	struct tb_counter_event *old = tb_counter_event(s, i, cpu);
+	struct tb_counter_event *e = kmalloc(sizeof(*e), TB_GFP);
+
+	if (!e)
+		return -ENOMEM;
+	e->event = tb_perf_make(&s->counter[i], cpu);
+	if (IS_ERR(e->event)) {
+		int err = PTR_ERR(e->event);
+
+		kfree(e);
+		return err;
+	}
+	e->base = old ? old->base + tb_perf_count(old->event) : 0;
+	/* filled in before it can be read: pairs with the dereference in tb_counters_read() */
+	rcu_assign_pointer(per_cpu_ptr(s->cpu, cpu)->event[i], e);
+	if (old) {
+		synchronize_rcu();
+		tb_perf_free(old->event);
+		kfree(old);
+	}
+	return 0;
+}
+
+/* Nobody reads counter @i any more.  Under lock. */
+static void tb_counter_remove(struct tb_counters_set *s, u32 i)
+{
+	struct tb_counter_event *e;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		e = tb_counter_event(s, i, cpu);
+		if (!e)
+			continue;
+		RCU_INIT_POINTER(per_cpu_ptr(s->cpu, cpu)->event[i], NULL);
+		tb_perf_free(e->event);
+		kfree(e);
+	}
+}
+
+/* Processors need not be alike: it is enough that some have it.  Under lock. */
+static int tb_counter_add(struct tb_counters_set *s, u32 i)
+{
+	int err = -EOPNOTSUPP, ret;
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu) {
+		ret = tb_counter_make(s, i, cpu);
+		if (!ret) {
+			err = 0;
+		} else if (ret == -ENOMEM) {
+			err = ret;
+			break;
+		}
+	}
+	if (err)
+		tb_counter_remove(s, i);
+	return err;
+}
+
+static void tb_counters_work(struct work_struct *work)
+{
+	struct tb_counters_set *s = container_of(work, struct tb_counters_set, work);
+	struct tb_counter_event *e;
+	unsigned int cpu;
+	u32 i;
+
+	/* until it is online; not longer: perf takes this lock itself */
+	cpus_read_lock();
+	cpus_read_unlock();
+	mutex_lock(&s->lock);
+	for (i = 0; i < TB_COUNTERS_MAX; i++) {
+		if (!s->refs[i])
+			continue;
+		for_each_online_cpu(cpu) {
+			e = tb_counter_event(s, i, cpu);
+			/* one that cannot be made is left out of what is read there */
+			if (!e || !tb_perf_alive(e->event))
+				tb_counter_make(s, i, cpu);
+		}
+	}
+	mutex_unlock(&s->lock);
+}
+
+/**
+ * tb_counters_online() - a CPU is coming online
+ * @s: the set
+ *
+ * Its counters are there soon after that.  When it goes nothing need be done.
+ *
+ * Context: any; not while or after tb_counters_exit().
+ */
+void tb_counters_online(struct tb_counters_set *s)
+{
+	queue_work(TB_UNBOUND_WQ, &s->work);
+}
+
+/* ---- asking for them -------------------------------------------------- */
+
+static bool tb_counter_same(const struct tb_counter *a, const struct tb_counter *b)
+{
+	return a->type == b->type && a->config == b->config && !strcmp(a->name, b->name);
+}
+
+/*
+ * Where counter @c is, or can be.  Under lock.
+ * Return: its number, or TB_COUNTERS_MAX if there are too many.
+ */
+static u32 tb_counters_slot(const struct tb_counters_set *s, const struct tb_counter *c)
+{
+	u32 i, slot = TB_COUNTERS_MAX;
+
+	for (i = 0; i < TB_COUNTERS_MAX; i++) {
+		if (!s->refs[i])
+			slot = min(slot, i);
+		else if (tb_counter_same(&s->counter[i], c))
+			return i;
+	}
+	return slot;
+}
+
+/* Adds the number of counter @c to @mask, which says what the caller has already.  Under lock. */
+static int tb_counters_get_one(struct tb_counters_set *s, const struct tb_counter *c, u32 *mask)
+{
+	int err = 0;
+	u32 i;
+
+	if (c->reserved || !c->name[0] || strnlen(c->name, sizeof(c->name)) == sizeof(c->name))
+		return -EINVAL;
+	if (!tb_counter_known(c))
+		return -EOPNOTSUPP;
+	i = tb_counters_slot(s, c);
+	if (i == TB_COUNTERS_MAX)
+		return -ENOSPC;
+	if (*mask & BIT(i))
+		return 0;
+	if (!s->refs[i]) {
+		s->counter[i] = *c;
+		err = tb_counter_add(s, i);
+	}
+	if (!err) {
+		s->refs[i]++;
+		*mask |= BIT(i);
+	}
+	return err;
+}
+
+/* Under lock. */
+static void tb_counters_drop(struct tb_counters_set *s, u32 mask)
+{
+	u32 i;
+
+	for (i = 0; i < TB_COUNTERS_MAX; i++)
+		if (mask & BIT(i) && !--s->refs[i])
+			tb_counter_remove(s, i);
+}
+
+/**
+ * tb_counters_get() - ask for counters
+ * @s: the set
+ * @c: which; need not be legal, and one may be there twice
+ * @n: how many
+ * @mask: out: their numbers, as bits; s->counter[] has their names
+ * @bad: out: the place in @c of the one that is why it failed
+ *
+ * A counter counts from when it is asked for until nobody wants it any more; its number may then
+ * become another's.
+ *
+ * Context: process, sleeps; must not hold cpus_read_lock().
+ * Return: 0; -EINVAL; -EOPNOTSUPP no CPU has it, or it is in use; -ENOSPC more than
+ * TB_COUNTERS_MAX different ones; -ENOMEM.  After an error nothing has changed.
+ */
+int tb_counters_get(struct tb_counters_set *s, const struct tb_counter *c, u32 n, u32 *mask,
+		    u32 *bad)
+{
+	u32 i, got = 0;
+	int err = 0;
+
+	mutex_lock(&s->lock);
+	if (!s->cpu && n) {
+		*bad = 0;
+		s->cpu = alloc_percpu_gfp(*s->cpu, TB_GFP);
+		if (!s->cpu)
+			err = -ENOMEM;
+	}
+	for (i = 0; i < n && !err; i++) {
+		*bad = i;
+		err = tb_counters_get_one(s, &c[i], &got);
+	}
+	if (err)
+		tb_counters_drop(s, got);
+	else
+		*mask = got;
+	mutex_unlock(&s->lock);
+	return err;
+}
+
+/**
+ * tb_counters_put() - undo tb_counters_get()
+ * @s: the set
+ * @mask: as it has set it; who has read them with it does so no more, which takes a
+ *	synchronize_rcu() before
+ *
+ * Context: process, sleeps; must not hold cpus_read_lock().
+ */
+void tb_counters_put(struct tb_counters_set *s, u32 mask)
+{
+	mutex_lock(&s->lock);
+	tb_counters_drop(s, mask);
+	mutex_unlock(&s->lock);
+}
+
+/* ---- reading ---------------------------------------------------------- */
+
+/* this CPU is reading: reading may have a tracepoint of its own, which would read again */
+static DEFINE_PER_CPU(u32, tb_counters_reading);
+
+static notrace u32 tb_counters_read_all(const struct tb_counters_set *s, u32 mask, u64 *values)
+{
+	struct tb_counters_cpu *cpu = this_cpu_ptr(s->cpu);
+	bool nmi = in_nmi();
+	u32 i, got = 0;
+
+	for (i = 0; i < TB_COUNTERS_MAX; i++) {
+		struct tb_counter_event *e;
+
+		if (!(mask & BIT(i)))
+			continue;
+		/* preemption is off; pairs with the assignment in tb_counter_make() */
+		e = rcu_dereference_raw(cpu->event[i]);
+		if (e && tb_perf_read(e->event, nmi, values)) {
+			*values++ += e->base;
+			got |= BIT(i);
+		}
+	}
+	return got;
+}
+
+/**
+ * tb_counters_read() - read counters of this CPU
+ * @s: the set
+ * @mask: which, as tb_counters_get() has set it
+ * @values: filled in, lowest number first; room for all in @mask
+ *
+ * Interrupts are off for as long as it takes.
+ *
+ * Context: any, preemption off.  In NMIs only software counters, and none if one has come while
+ * they are being read.
+ * Return: which were read, @mask or fewer.
+ */
+notrace u32 tb_counters_read(const struct tb_counters_set *s, u32 mask, u64 *values)
+{
+	unsigned long flags;
+	u32 got = 0;
+
+	/* raw: the other one has tracepoints */
+	raw_local_irq_save(flags);
+	if (!this_cpu_read(tb_counters_reading)) {
+		this_cpu_write(tb_counters_reading, 1);
+		/* set for all of it: only this CPU looks, so only the compiler has to be told */
+		barrier();
+		got = tb_counters_read_all(s, mask, values);
+		barrier();
+		this_cpu_write(tb_counters_reading, 0);
+	}
+	raw_local_irq_restore(flags);
+	return got;
+}
+
+/* ---- life ------------------------------------------------------------- */
+
+/**
+ * tb_counters_init() - make an empty set
+ * @s: the set
+ *
+ * Context: process.
+ */
+void tb_counters_init(struct tb_counters_set *s)
+{
+	memset(s, 0, sizeof(*s));
+	mutex_init(&s->lock);
+	INIT_WORK(&s->work, tb_counters_work);
+}
+
+/**
+ * tb_counters_exit() - undo tb_counters_init()
+ * @s: the set; all that was got has been put, and tb_counters_online() is not called any more
+ *
+ * Context: process, sleeps.
+ */
+void tb_counters_exit(struct tb_counters_set *s)
+{
+	cancel_work_sync(&s->work);
+	free_percpu(s->cpu);
+}

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Filters: a small program that says whether an event is wanted.
+ *
+ * What can be wrong with a program is found when it is made: afterwards every number is
+ * within a field that the event has, every pattern ends, every jump leads onwards and to a
+ * test that there is.  What depends on the event - where a dynamic field is - is
+ * checked against its size when the program runs, for the payload may be wrong
+ * and this reads in NMIs.  So nothing outside of payload and data is read, and a run
+ * ends after as many tests as there are, each bounded: a pattern by its length times
+ * that of the text, the search for zeros by the payload.
+ */
+#include "capture/field.h"
+#include "filter.h"
+#include "filter_arch.h"
+
+/* offsets in DATA_LOC words count from so many bytes before the payload */
+#define TB_DATA_LOC_BASE	8
+
+/* ---- patterns --------------------------------------------------------- */
+
+/*
+ * Does @c match what is in brackets?  @p: after the first.  As in the kernel's glob_match(): a
+ * ']' that comes first is an ordinary character, and so is '\'.
+ * Return: where it goes on; 0 if the brackets are not closed.
+ */
+static notrace u32 tb_glob_class(const u8 *pat, u32 len, u32 p, u8 c, bool *match)
+{
+	bool invert = p < len && pat[p] == '!';
+	bool in = false;
+	u32 first = p + invert;
+
+	for (p = first; p < len;) {
+		u8 from = pat[p], to = from;
+
+		if (from == ']' && p > first) {
+			*match = in != invert;
+			return p + 1;
+		}
+		if (p + 2 < len && pat[p + 1] == '-' && pat[p + 2] != ']') {
+			to = pat[p + 2];
+			p += 2;
+		}
+		p++;
+		in |= from <= c && c <= to;
+	}
+	return 0;
+}
+
+/*
+ * Does @c match the element of the pattern at @p, which is not a '*'?
+ * Return: where the next one is; 0 if this is none.
+ */
+static notrace u32 tb_glob_one(const u8 *pat, u32 len, u32 p, u8 c, bool *match)
+{
+	switch (pat[p]) {
+	case '\0':
+		return 0;
+	case '?':
+		*match = true;
+		return p + 1;
+	case '[':
+		return tb_glob_class(pat, len, p + 1, c, match);
+	case '\\':
+		if (++p == len || !pat[p])
+			return 0;
+		fallthrough;
+	default:
+		*match = pat[p] == c;
+		return p + 1;
+	}
+}
+
+/* Is this a pattern? */
+static bool tb_glob_legal(const u8 *pat, u32 len)
+{
+	bool match;
+	u32 p = 0;
+
+	while (p < len) {
+		p = tb_glob_one(pat, len, p, 0, &match);
+		if (!p)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Does the text, up to a NUL or @room, match?  Only the last '*' is tried with more and
+ * more of the text: what those before it stand for need not change.
+ */
+static notrace bool tb_glob(const u8 *pat, u32 len, const u8 *text, u32 room)
+{
+	u32 p = 0, t = 0, star = 0, mark = 0;
+
+	while (t < room && text[t]) {
+		bool match = false;
+		u32 next = 0;
+
+		if (p < len && pat[p] == '*') {
+			/* one past it, so never 0 */
+			star = ++p;
+			mark = t;
+			continue;
+		}
+		if (p < len)
+			next = tb_glob_one(pat, len, p, text[t], &match);
+		if (match) {
+			p = next;
+			t++;
+		} else if (star) {
+			p = star;
+			t = ++mark;
+		} else {
+			return false;
+		}
+	}
+	while (p < len && pat[p] == '*')
+		p++;
+	return p == len;
+}
+
+/* ---- running ---------------------------------------------------------- */
+
+/* The number at @from, sign-extended if asked for. */
+static __always_inline u64 tb_filter_load(const u8 *from, u32 size, bool is_signed)
+{
+	u8 v8;
+	u16 v16;
+	u32 v32;
+	u64 v64;
+
+	switch (size) {
+	case 1:
+		memcpy(&v8, from, sizeof(v8));
+		return is_signed ? (u64)(s8)v8 : v8;
+	case 2:
+		memcpy(&v16, from, sizeof(v16));
+		return is_signed ? (u64)(s16)v16 : v16;
+	case 4:
+		memcpy(&v32, from, sizeof(v32));
+		return is_signed ? (u64)(s32)v32 : v32;
+	default:
+		memcpy(&v64, from, sizeof(v64));
+		return v64;
+	}
+}
+
+/*
+ * What every event has, where no field is.  Out of line, as all that is seldom asked for: a filter
+ * on fields then needs few registers, and no stack.
+ */
+static noinline notrace u64 tb_filter_common(const struct tb_test *t)
+{
+	switch (t->source) {
+	case TB_TEST_TID:
+		return tb_filter_tid();
+	case TB_TEST_TGID:
+		return tb_filter_tgid();
+	case TB_TEST_UID:
+		return tb_filter_uid();
+	case TB_TEST_CPU:
+		return tb_filter_cpu();
+	default: /* TB_TEST_CONTEXT */
+		return tb_filter_context();
+	}
+}
+
+static __always_inline bool tb_filter_value(const struct tb_test *t, const void *payload, u32 bytes,
+					    u64 *number)
+{
+	bool is_signed = t->flags & TB_TEST_SIGNED;
+	u64 v;
+
+	if (unlikely(t->source != TB_TEST_FIELD)) {
+		*number = tb_filter_common(t);
+		return true;
+	}
+	if ((u32)t->offset + t->size > bytes)
+		return false;
+	v = tb_filter_load(payload + t->offset, t->size, is_signed);
+	if (unlikely(t->bits)) {
+		/* to the upper end, and down again with or without the sign */
+		v <<= 64 - t->bit - t->bits;
+		v = is_signed ? (u64)((s64)v >> (64 - t->bits)) : v >> (64 - t->bits);
+	}
+	*number = v;
+	return true;
+}
+
+/**
+ * tb_filter_number() - the number a test is about
+ * @t: a test tb_filter_make() has found legal, or anything with @source, @size, @flags,
+ *	@offset, @bit and @bits like one
+ * @payload: of the event
+ * @bytes: how much of it there is
+ * @number: out: the number
+ *
+ * Context: any, NMI included; preemption off.
+ * Return: false if the event has no such field.
+ */
+notrace bool tb_filter_number(const struct tb_test *t, const void *payload, u32 bytes, u64 *number)
+{
+	return tb_filter_value(t, payload, bytes, number);
+}
+
+/*
+ * Where a text or a dynamic array is.
+ * Return: false if the word that says so leads out of the event.
+ */
+static notrace bool tb_filter_extent(const struct tb_test *t, const u8 *payload, u32 bytes,
+				     const u8 **from, u32 *len)
+{
+	u32 at = t->offset, word;
+
+	*len = t->length;
+	if (t->flags & (TB_TEST_DATA_LOC | TB_TEST_REL_LOC)) {
+		if (at + sizeof(word) > bytes)
+			return false;
+		memcpy(&word, payload + at, sizeof(word));
+		*len = word >> 16;
+		if (t->flags & TB_TEST_REL_LOC) {
+			at += sizeof(word) + (word & 0xffff);
+		} else if (!word) {
+			/* never filled in: empty */
+			at = 0;
+		} else {
+			at = word & 0xffff;
+			if (at < TB_DATA_LOC_BASE)
+				return false;
+			at -= TB_DATA_LOC_BASE;
+		}
+	}
+	*from = payload + at;
+	return at <= bytes && *len <= bytes - at;
+}
+
+static noinline notrace bool tb_filter_text(const struct tb_filter *f, const struct tb_test *t,
+					    const u8 *payload, u32 bytes)
+{
+	char comm[TB_COMM_LEN];
+	const u8 *text = (const u8 *)comm;
+	u32 len = sizeof(comm);
+
+	if (t->source == TB_TEST_COMM)
+		tb_filter_comm(comm);
+	else if (!tb_filter_extent(t, payload, bytes, &text, &len))
+		return false;
+	return tb_glob(f->data + t->data, t->data_bytes, text, min_t(u32, len, TB_TEXT_MAX));
+}
+
+static noinline notrace bool tb_filter_empty(const struct tb_test *t, const u8 *payload, u32 bytes)
+{
+	const u8 *from;
+	u32 len;
+
+	if (!tb_filter_extent(t, payload, bytes, &from, &len))
+		return false;
+	while (len && !*from) {
+		from++;
+		len--;
+	}
+	return !len;
+}
+
+static __always_inline bool tb_filter_test(const struct tb_filter *f, const struct tb_test *t,
+					   const void *payload, u32 bytes)
+{
+	u64 n, i;
+
+	if (unlikely(t->op >= TB_TEST_GLOB))
+		return t->op == TB_TEST_GLOB ? tb_filter_text(f, t, payload, bytes) :
+		       tb_filter_empty(t, payload, bytes);
+	if (!tb_filter_value(t, payload, bytes, &n))
+		return false;
+	switch (t->op) {
+	case TB_TEST_EQ:
+		return n == t->value;
+	case TB_TEST_LT:
+		return t->flags & TB_TEST_SIGNED ? (s64)n < (s64)t->value : n < t->value;
+	case TB_TEST_LE:
+		return t->flags & TB_TEST_SIGNED ? (s64)n <= (s64)t->value : n <= t->value;
+	case TB_TEST_BITS:
+		return n & t->value;
+	default: /* TB_TEST_IN */
+		if (n / 8 >= t->data_bytes)
+			return false;
+		/* any program can have its system call's number here, say */
+		i = array_index_nospec(n / 8, t->data_bytes);
+		return f->data[t->data + i] >> (n % 8) & 1;
+	}
+}
+
+/**
+ * tb_filter_run() - is an event wanted?
+ * @f: the filter
+ * @payload: of the event
+ * @bytes: how much of it there is
+ *
+ * Context: any, NMI included; preemption off.
+ * Return: true if so.
+ */
+notrace bool tb_filter_run(const struct tb_filter *f, const void *payload, u32 bytes)
+{
+	u32 i = 0, to;
+
+	do {
+		const struct tb_test *t = &f->tests[i];
+
+		to = tb_filter_test(f, t, payload, bytes) ? t->yes : t->no;
+		i += 1 + to;
+	} while (i < f->nr);
+	/* no test is as far on as these are, so either ends the loop */
+	return to == TB_TEST_PASS;
+}
+
+/* ---- making ----------------------------------------------------------- */
+
+static bool tb_filter_is_text(const struct tb_field_def *field)
+{
+	return !strcmp(field->type, "char");
+}
+
+/* A number within @field, which is the whole of a field of bits. */
+static bool tb_filter_number_in(const struct tb_test *t, const struct tb_field_def *field)
+{
+	if (field->flags & (TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC))
+		return false;
+	if (field->flags & TB_FIELD_BITS)
+		return t->offset == field->offset && t->size == field->size &&
+		       t->bits && t->bit == field->bit && t->bits == field->bits;
+	return !t->bit && !t->bits && t->offset >= field->offset &&
+	       (u32)t->offset + t->size <= (u32)field->offset + field->size;
+}
+
+/* A text or a dynamic array that is @field. */
+static bool tb_filter_extent_is(const struct tb_test *t, const struct tb_field_def *field)
+{
+	bool text = tb_filter_is_text(field);
+
+	if (t->offset != field->offset || (t->op == TB_TEST_GLOB && !text))
+		return false;
+	if (t->flags == TB_TEST_DATA_LOC)
+		return field->flags & TB_FIELD_DATA_LOC;
+	if (t->flags == TB_TEST_REL_LOC)
+		return field->flags & TB_FIELD_REL_LOC;
+	return text && (field->flags & TB_FIELD_ARRAY) && t->length == field->size;
+}
+
+static bool tb_filter_field_legal(const struct tb_test *t, const struct tb_field_def *fields)
+{
+	bool number = t->op != TB_TEST_GLOB && t->op != TB_TEST_EMPTY;
+
+	for (; fields->name; fields++)
+		if (number ? tb_filter_number_in(t, fields) : tb_filter_extent_is(t, fields))
+			return true;
+	return false;
+}
+
+static bool tb_filter_number_legal(const struct tb_test *t, const struct tb_field_def *fields)
+{
+	if (t->flags & ~TB_TEST_SIGNED || t->length)
+		return false;
+	if (t->source != TB_TEST_FIELD)
+		return t->source < TB_TEST_COMM && !t->size && !t->offset && !t->bit && !t->bits;
+	if (t->size != 1 && t->size != 2 && t->size != 4 && t->size != 8)
+		return false;
+	return tb_filter_field_legal(t, fields);
+}
+
+/* A text, or for TB_TEST_EMPTY a dynamic array. */
+static bool tb_filter_extent_legal(const struct tb_test *t, const struct tb_field_def *fields)
+{
+	bool dynamic = t->flags == TB_TEST_DATA_LOC || t->flags == TB_TEST_REL_LOC;
+
+	if (t->size || t->bit || t->bits || t->value || (t->flags && !dynamic))
+		return false;
+	if (t->source == TB_TEST_COMM)
+		return t->op == TB_TEST_GLOB && !t->offset && !t->length && !t->flags;
+	if (t->source != TB_TEST_FIELD)
+		return false;
+	if (dynamic ? t->length : (!t->length || t->op == TB_TEST_EMPTY))
+		return false;
+	return tb_filter_field_legal(t, fields);
+}
+
+static bool tb_filter_test_legal(const struct tb_test *t, const u8 *data, u32 data_bytes,
+				 const struct tb_field_def *fields)
+{
+	if (t->reserved[0] || t->reserved[1] || t->reserved[2])
+		return false;
+	if ((u32)t->data + t->data_bytes > data_bytes)
+		return false;
+	switch (t->op) {
+	case TB_TEST_EQ:
+	case TB_TEST_LT:
+	case TB_TEST_LE:
+	case TB_TEST_BITS:
+		return !t->data && !t->data_bytes && tb_filter_number_legal(t, fields);
+	case TB_TEST_IN:
+		return t->data_bytes && !t->value && tb_filter_number_legal(t, fields);
+	case TB_TEST_GLOB:
+		return t->data_bytes <= TB_GLOB_MAX &&
+		       tb_glob_legal(data + t->data, t->data_bytes) &&
+		       tb_filter_extent_legal(t, fields);
+	case TB_TEST_EMPTY:
+		return !t->data && !t->data_bytes && tb_filter_extent_legal(t, fields);
+	default:
+		return false;
+	}
+}
+
+/* Does it end, or is there a test so far on from the one at @i? */
+static bool tb_filter_jump_legal(u32 to, u32 i, u32 nr)
+{
+	return to == TB_TEST_PASS || to == TB_TEST_REJECT || i + 1 + to < nr;
+}
+
+/**
+ * tb_filter_make() - make a filter of tests
+ * @out: the filter, to be freed with tb_filter_free()
+ * @tests: copied; need not be legal
+ * @nr: how many, at least 1
+ * @data: what they compare with, copied
+ * @data_bytes: how much of it
+ * @fields: of the event in the form they are for; ends with one that has no name
+ * @bad: out: the test that is wrong, with -EINVAL; @nr if there are too many, or
+ *	none, or too much data
+ *
+ * Context: process.
+ * Return: 0; -EINVAL; -ENOMEM.
+ */
+int tb_filter_make(struct tb_filter **out, const struct tb_test *tests, u32 nr, const void *data,
+		   u32 data_bytes, const struct tb_field_def *fields, u32 *bad)
+{
+	struct tb_filter *f;
+	u32 i;
+
+	*bad = nr;
+	if (!nr || nr > TB_TESTS_MAX || data_bytes > TB_TEST_DATA_MAX)
+		return -EINVAL;
+	f = tb_filter_alloc(sizeof(*f) + nr * sizeof(*tests) + data_bytes);
+	if (!f)
+		return -ENOMEM;
+	f->nr = nr;
+	f->data = (u8 *)&f->tests[nr];
+	memcpy(f->tests, tests, nr * sizeof(*tests));
+	memcpy(&f->tests[nr], data, data_bytes);
+	for (i = 0; i < nr; i++) {
+		const struct tb_test *t = &f->tests[i];
+
+		if (!tb_filter_test_legal(t, f->data, data_bytes, fields) ||
+		    !tb_filter_jump_legal(t->yes, i, nr) || !tb_filter_jump_legal(t->no, i, nr)) {
+			*bad = i;
+			tb_filter_free(f);
+			return -EINVAL;
+		}
+	}
+	*out = f;
+	return 0;
+}
+
+/**
+ * tb_filter_free() - give a filter back
+ * @f: nobody runs it any more; may be NULL
+ *
+ * Context: process.
+ */
+void tb_filter_free(struct tb_filter *f)
+{
+	kvfree(f);
+}

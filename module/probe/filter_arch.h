@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What filters need of their surroundings, so that filter.c runs in a user-space test,
+ * too: memory, and who and where the event happens.  All but the memory is for
+ * any context with preemption off.
+ */
+#ifndef TB_FILTER_ARCH_H
+#define TB_FILTER_ARCH_H
+
+#ifdef __KERNEL__
+
+#include <linux/compiler.h>
+#include <linux/cred.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/nospec.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "machine/contiguous.h"
+#include "record.h"
+
+/* as probes: raised by the tracepoint, and by whoever has the event ready to be looked at */
+#define TB_FILTER_DEPTH	2
+
+static inline void *tb_filter_alloc(size_t bytes)
+{
+	return kvmalloc(bytes, TB_GFP);
+}
+
+static inline u32 tb_filter_tid(void)
+{
+	return current->pid;
+}
+
+static inline u32 tb_filter_tgid(void)
+{
+	return current->tgid;
+}
+
+/* As thread records tell it.  Only current changes it, and RCU is watching in every context. */
+static inline u32 tb_filter_uid(void)
+{
+	return __kuid_val(current_real_cred()->uid);
+}
+
+static inline u32 tb_filter_cpu(void)
+{
+	return raw_smp_processor_id();
+}
+
+static inline u32 tb_filter_context(void)
+{
+	return tb_context(TB_FILTER_DEPTH);
+}
+
+static inline void tb_filter_comm(char comm[TB_COMM_LEN])
+{
+	/* others may change it meanwhile: a mixture then */
+	data_race(memcpy(comm, current->comm, TB_COMM_LEN));
+}
+
+#endif /* __KERNEL__ */
+
+#endif /* TB_FILTER_ARCH_H */

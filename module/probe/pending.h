@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The way of events that rules are about, and of those that are triggers.
+ */
+#ifndef TB_STAGE_H
+#define TB_STAGE_H
+
+#include <linux/types.h>
+
+#include "ring/ring.h"
+
+struct tb_probe;
+struct tb_provider;
+
+int tb_stage_init(struct tb_provider *p);
+void tb_stage_exit(struct tb_provider *p);
+int tb_stage_prepare(void);
+void tb_stage_free(void);
+struct tb_place tb_stage_begin(struct tb_probe *p, struct tb_ring *r, u32 n);
+void tb_stage_trigger_simple(struct tb_probe *p, u64 payload);
+
+/* Is this what tb_stage_begin() returned for a place on the stage?  Blocks begin with a header. */
+static inline bool tb_stage_holds(struct tb_place place)
+{
+	return !tb_head_index(place.head);
+}
+
+#endif /* TB_STAGE_H */

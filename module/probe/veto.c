@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Calling functions of other modules that may veto an event before it is recorded.
+ *
+ * The stage calls this for events that have handlers (select/handler.c attaches them).  All
+ * contexts, NMI included, with preemption off.  Takes no lock.
+ */
+#include <linux/bits.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+
+#include "veto.h"
+
+/* bits: which contexts of this CPU are in a handler */
+static DEFINE_PER_CPU(u32, tb_handlers_inside);
+
+static u32 tb_handlers_context(void)
+{
+	return in_nmi() ? BIT(0) : in_hardirq() ? BIT(1) : in_serving_softirq() ? BIT(2) : BIT(3);
+}
+
+/**
+ * tb_veto_passes() - call the handlers of an event
+ * @p: its probe
+ * @fast: @payload is in the one-element form
+ * @payload: the event
+ * @bytes: of the payload
+ *
+ * Handlers are not called for events that occur in a handler: that would not end.
+ *
+ * Context: any, NMI included; preemption off.
+ * Return: false if a handler has vetoed it.
+ */
+bool tb_veto_passes(const struct tb_probe *p, bool fast, const void *payload, u32 bytes)
+{
+	/* pairs with the release in tb_handlers_add() */
+	const struct tb_handlers *list = READ_ONCE(p->event->handlers);
+	struct tracebuf_view view = {
+		.provider = p->provider,
+		.system = p->event->system,
+		.name = p->event->name,
+		.payload = payload,
+		.bytes = bytes,
+		.id = fast ? p->id_fast : p->id_wide,
+	};
+	u32 context = tb_handlers_context(), i;
+	bool want = true;
+
+	/* without counts an event cannot be vetoed; pairs with the release in tb_rule_count() */
+	if (!list || !READ_ONCE(p->counts) || this_cpu_read(tb_handlers_inside) & context)
+		return true;
+	this_cpu_or(tb_handlers_inside, context);
+	for (i = 0; i < list->count && want; i++) {
+		struct tracebuf_handler *h = READ_ONCE(list->handler[i]);
+
+		want = !h || h->fn(&view, h->data);
+	}
+	this_cpu_and(tb_handlers_inside, ~context);
+	return want;
+}

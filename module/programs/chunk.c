@@ -1,0 +1,640 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Taking chunks of user-space writers: those they commit, those that are found in their
+ * memory when a reader flushes, the recording stops or the process ends (scraping), and what
+ * they fill in later (patches).  Each piece becomes one event in the ring of the writer's target.
+ *
+ * Everything in shared memory may be wrong, and may change while it is read:
+ *
+ *	- A header is copied field by field, once, and what is checked is the copy.
+ *	- It is held against what the kernel keeps for itself (struct tb_books): the lap of
+ *	  the chunk, how much of it was taken, from which chunk of which writer that was.
+ *	- Data are copied straight into the ring, as many bytes as were checked; nobody here
+ *	  looks at them.  Before a hole the lengths of records are read, to count them: this
+ *	  ends at the hole whatever they say, and what comes of it is told, not used.
+ *	- Who wrote it comes from the channel.
+ *
+ * So who spoils his memory spoils what is told of his own chunks.
+ *
+ * The way of a chunk, and what pairs with what:
+ *
+ *	the program					the kernel
+ *	state: FREE -> WRITING, acquire		<-	published = 0; state = FREE, release
+ *	header; record; published, release	->	published, acquire; then header and data
+ *	hole; published, release		->	published, acquire; then hole
+ *	fills the hole; hole = next, release	->	hole, acquire; then data
+ *	state: WRITING -> COMPLETE, release	->	state, acquire; then published
+ *
+ * The kernel sets published to 0 before a chunk is free, so what a writer has not written a header
+ * for has nothing published.  Only the kernel changes COMPLETE, and only it makes chunks
+ * free, under the lock of the channel: a chunk that was seen to be of this lap is so until the
+ * lock is released.
+ *
+ * A piece that finds no room is lost if its chunk was committed; the writer's next piece says
+ * why, and its number of records (tb_chunk.first) how many.  While scraping it stays where it
+ * is: the program will commit the chunk some day.  Then nothing later of that writer is
+ * taken either, so that what is said of a loss is said by the piece behind it; but at the end, when
+ * there may be no other time, all is taken that can be.
+ */
+#include <linux/cpu.h>
+#include <linux/errno.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/nospec.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+
+#include "channel.h"
+#include "probe/record.h"
+
+enum tb_take {
+	TB_TAKE_COMMIT,		/* the program says that it is complete */
+	TB_TAKE_FLUSH,		/* what is finished; what is not may be so later */
+	TB_TAKE_END,		/* what is published; there will be no other time */
+};
+
+/* ---- into the ring ---------------------------------------------------- */
+
+/* An event on its way. */
+struct tb_piece {
+	struct tb_provider *provider;
+	u32 event;		/* TB_EV_CHUNK, TB_EV_PATCH */
+	u32 head_bytes;
+	u32 data_bytes;
+	const void *head;
+	const void *data;
+	u64 now;
+	bool waits;		/* for room: where there is none, that is no attempt */
+	int result;
+};
+
+static u32 tb_piece_elements(const struct tb_piece *piece)
+{
+	return tb_record_elements(piece->head_bytes + piece->data_bytes);
+}
+
+static u32 tb_piece_cost(const struct tb_piece *piece)
+{
+	return tb_piece_elements(piece) * TB_ELEMENT_SIZE;
+}
+
+/* What @bytes cost at @rate bytes a second, in nanoseconds. */
+static u64 tb_quota_price(u32 bytes, u64 rate)
+{
+	return div64_u64((u64)bytes * NSEC_PER_SEC, rate);
+}
+
+/*
+ * May programs write more into this CPU's ring now?  As tb_target_allows(), for all of them.  An
+ * interrupt that records a piece for another CPU in between may get through as well: that is one,
+ * and it pays.  With preemption off.
+ */
+static bool tb_ring_allows(struct tb_intake *in, u64 now)
+{
+	return !READ_ONCE(in->ring_rate) || READ_ONCE(*this_cpu_ptr(in->ring_paid)) < now;
+}
+
+/* Such interrupts pay as well meanwhile, and whoever sets the quota forgets what was paid. */
+static void tb_ring_pay(struct tb_intake *in, u64 now, u32 bytes)
+{
+	u64 rate = READ_ONCE(in->ring_rate), burst = READ_ONCE(in->ring_burst);
+	u64 *paid = this_cpu_ptr(in->ring_paid), old = READ_ONCE(*paid), from;
+
+	if (!rate)
+		return;
+	do {
+		from = now > burst ? max(old, now - burst) : old;
+	} while (!try_cmpxchg(paid, &old, from + tb_quota_price(bytes, rate)));
+}
+
+/* Records it on this CPU.  With preemption off. */
+static void tb_piece_record(struct tb_piece *piece)
+{
+	struct tb_ring *r = this_cpu_ptr(piece->provider->rings);
+	struct tb_slot slot __uninitialized;
+	struct tb_composite *c;
+
+	piece->result = -ENODATA;
+	/* who stops the recording waits for whoever has seen this */
+	if (!tb_provider_live(piece->provider))
+		return;
+	piece->result = -EDQUOT;
+	if (!tb_ring_allows(&piece->provider->intake, piece->now))
+		return;
+	piece->result = -ENOBUFS;
+	if (piece->waits && !tb_ring_room(r, tb_piece_elements(piece)))
+		return;
+	c = tb_record_begin(piece->provider, &slot, piece->event,
+			    piece->head_bytes + piece->data_bytes, 2);
+	if (!c)
+		return;
+	memcpy(c + 1, piece->head, piece->head_bytes);
+	memcpy((void *)(c + 1) + piece->head_bytes, piece->data, piece->data_bytes);
+	tb_record_end(&slot);
+	tb_ring_pay(&piece->provider->intake, piece->now, tb_piece_cost(piece));
+	piece->result = 0;
+}
+
+/* Records it on this CPU, if that is one whose events are recorded. */
+static bool tb_piece_here(struct tb_piece *piece)
+{
+	bool here = cpumask_test_cpu(get_cpu(), &piece->provider->cpus);
+
+	if (here)
+		tb_piece_record(piece);
+	put_cpu();
+	return here;
+}
+
+static void tb_piece_arrive(void *piece)
+{
+	tb_piece_here(piece);
+}
+
+/*
+ * Records it on one of the provider's CPUs: this one's events are not recorded, but it is not its
+ * event.  In an interrupt there, as long as copying one event takes: a work of that CPU would wait
+ * for its threads, which may be real-time ones that never end, while locks are held here.
+ */
+static void tb_piece_there(struct tb_piece *piece)
+{
+	unsigned int cpu;
+
+	/* so that it does not go meanwhile */
+	cpus_read_lock();
+	cpu = tb_provider_cpu(piece->provider, false);
+	if (cpu < nr_cpu_ids)
+		smp_call_function_single(cpu, tb_piece_arrive, piece, true);
+	cpus_read_unlock();
+}
+
+/*
+ * May more be written now?  Each byte pays for some time, and that may not be later than
+ * now nor count from earlier than a burst ago; so the average is kept, and a piece that is larger
+ * than a burst gets through.
+ */
+static bool tb_target_allows(struct tb_target *t, u64 now)
+{
+	if (t->closed)
+		return false;
+	if (!t->rate)
+		return true;
+	if (now > t->burst)
+		t->paid = max(t->paid, now - t->burst);
+	return t->paid < now;
+}
+
+/* Returns 0; -ENODATA, -EDQUOT, -ENOBUFS. */
+static int tb_piece_put(struct tb_target *t, struct tb_piece *piece)
+{
+	/* far from 0, where nothing is paid for: a burst is had from the start */
+	piece->now = ktime_get_ns() + (1ull << 62);
+	piece->provider = t->provider;
+	if (!t->provider || !tb_provider_live(t->provider))
+		return -ENODATA;
+	if (!tb_target_allows(t, piece->now))
+		return -EDQUOT;
+	piece->result = -ENOBUFS;
+	if (!tb_piece_here(piece))
+		tb_piece_there(piece);
+	if (!piece->result && t->rate)
+		t->paid += tb_quota_price(tb_piece_cost(piece), t->rate);
+	return piece->result;
+}
+
+/* The recording goes without these @records in @bytes, because @t may not take them. */
+static void tb_target_kept(struct tb_target *t, u32 records, u32 bytes)
+{
+	struct tb_intake *in;
+
+	if (!t->provider)
+		return;
+	in = &t->provider->intake;
+	atomic64_inc(&in->kept_pieces);
+	atomic64_add(records, &in->kept_records);
+	atomic64_add(bytes, &in->kept_bytes);
+}
+
+/* ---- chunks ----------------------------------------------------------- */
+
+static u16 tb_lost_cause(int err)
+{
+	switch (err) {
+	case -ENOBUFS:
+		return TB_LOST_RING;
+	case -EDQUOT:
+		return TB_LOST_QUOTA;
+	case -ENODATA:
+		return TB_LOST_STOPPED;
+	}
+	return TB_LOST_INVALID;
+}
+
+/* All of the header but state, which the caller has read before, with acquire. */
+static void tb_chunk_get(struct tb_chunk *to, const struct tb_chunk *from)
+{
+	/* the header and records of it: pairs with the writer's release of published */
+	to->published = smp_load_acquire(&from->published);
+	/* after published; what was filled in: pairs with the writer's release of hole */
+	to->hole = smp_load_acquire(&from->hole);
+	to->id = READ_ONCE(from->id);
+	to->writer = READ_ONCE(from->writer);
+	to->flags = READ_ONCE(from->flags);
+	to->cause = READ_ONCE(from->cause);
+	to->reserved16 = READ_ONCE(from->reserved16);
+	to->first = READ_ONCE(from->first);
+	to->reserved[0] = READ_ONCE(from->reserved[0]);
+	to->reserved[1] = READ_ONCE(from->reserved[1]);
+}
+
+static u32 tb_chunk_room(const struct tb_producer *c)
+{
+	return c->chunk_bytes - sizeof(struct tb_chunk);
+}
+
+/* Is what was copied of the header legal, and does it go on where it was left? */
+static bool tb_chunk_legal(const struct tb_producer *c, const struct tb_books *k,
+			   const struct tb_chunk *h)
+{
+	u32 bytes = TB_PUBLISHED_BYTES(h->published), records = TB_PUBLISHED_RECORDS(h->published);
+
+	if (bytes > tb_chunk_room(c) || bytes % 8)
+		return false;
+	if (h->hole && (h->hole > tb_chunk_room(c) || (h->hole - 1) % 8))
+		return false;
+	if (h->flags & ~TB_CHUNK_FLAGS || h->cause & ~TB_LOST_PRODUCER || h->reserved16 ||
+	    h->reserved[0] || h->reserved[1])
+		return false;
+	if (k->bytes && (h->id != k->id || h->writer != k->writer))
+		return false;
+	return bytes >= k->bytes && records >= k->records &&
+	       records - k->records <= (bytes - k->bytes) / sizeof(struct tb_record);
+}
+
+/* Records in the data from @at to @end; -1 if that is not where one ends. */
+static int tb_chunk_count(const void *data, u32 at, u32 end)
+{
+	int n = 0;
+
+	for (; at < end; n++) {
+		const struct tb_record *r = data + at;
+		u16 bytes = READ_ONCE(r->bytes);
+
+		if (bytes < sizeof(*r) || bytes % 8 || bytes > end - at)
+			return -1;
+		at += bytes;
+	}
+	return n;
+}
+
+/* What of a chunk is to be taken. */
+struct chunk_part {
+	u32 bytes;	/* up to where */
+	u32 records;	/* likewise */
+	u16 flags;	/* TB_CHUNK_* */
+};
+
+/* Returns false if the chunk is not legal. */
+static bool tb_chunk_part(const struct tb_producer *c, const struct tb_books *k,
+			  const struct tb_chunk *h, const void *data, enum tb_take how,
+			  bool complete, struct chunk_part *part)
+{
+	u32 bytes = TB_PUBLISHED_BYTES(h->published);
+	int n;
+
+	if (!tb_chunk_legal(c, k, h))
+		return false;
+	part->bytes = bytes;
+	part->records = TB_PUBLISHED_RECORDS(h->published);
+	part->flags = how == TB_TAKE_COMMIT ? 0 : TB_CHUNK_SCRAPED;
+	if (!h->hole || h->hole > bytes) {
+		part->flags |= complete ? TB_CHUNK_LAST : 0;
+	} else if (how != TB_TAKE_FLUSH) {
+		part->flags |= TB_CHUNK_HOLES | (complete ? TB_CHUNK_LAST : 0);
+	} else {
+		/* up to the record with the hole */
+		part->bytes = max_t(u32, h->hole - 1, k->bytes);
+		n = tb_chunk_count(data, k->bytes, part->bytes);
+		if (n < 0 || k->records + n > part->records)
+			return false;
+		part->records = k->records + n;
+	}
+	return true;
+}
+
+/* Puts @part of a chunk into the ring. */
+static int tb_chunk_put(struct tb_producer *c, struct tb_writer *w, const struct tb_books *k,
+			const struct tb_chunk *h, const void *data, const struct chunk_part *part,
+			enum tb_take how)
+{
+	struct tb_chunk_event e = {
+		.producer = c->id,
+		.pid = c->pid,
+		.tid = w->tid,
+		.uid = c->uid,
+		.chunk = h->id,
+		.writer = h->writer,
+		.flags = h->flags | part->flags,
+		.cause = w->pending | (k->bytes ? 0 : h->cause),
+		.offset = k->bytes,
+		.records = part->records - k->records,
+		.first = h->first + k->records,
+	};
+	struct tb_piece piece = {
+		.event = TB_EV_CHUNK,
+		.head = &e,
+		.head_bytes = sizeof(e),
+		.data = data + k->bytes,
+		.data_bytes = part->bytes - k->bytes,
+		.waits = how == TB_TAKE_FLUSH,
+	};
+	struct tb_target *t = &c->target[w->target];
+	int err = tb_piece_put(t, &piece);
+
+	/* what waits for another time is not kept out yet */
+	if (err == -EDQUOT && how != TB_TAKE_FLUSH)
+		tb_target_kept(t, e.records, piece.data_bytes);
+	if (err)
+		return err;
+	w->pending = 0;
+	c->taken++;
+	c->bytes += piece.data_bytes;
+	c->records += e.records;
+	return 0;
+}
+
+/* What the writer has lost: it is told with its next piece, and what it said itself again. */
+static void tb_chunk_lose(struct tb_producer *c, struct tb_writer *w, const struct tb_books *k,
+			  const struct tb_chunk *h, int err)
+{
+	if (err == -EINVAL)
+		c->refused++;
+	else
+		c->lost++;
+	if (!w)
+		return;
+	w->pending |= tb_lost_cause(err);
+	if (!k->bytes)
+		w->pending |= h->cause & TB_LOST_PRODUCER;
+}
+
+/* The chunk is the program's again. */
+static void tb_chunk_free(struct tb_chunk *shared, struct tb_books *k)
+{
+	*k = (struct tb_books){ .wrap = k->wrap + 1 };
+	WRITE_ONCE(shared->published, 0);
+	WRITE_ONCE(shared->hole, 0);
+	/*
+	 * Not an exchange: nobody else may change a complete chunk, and who does so anyway
+	 * gets it back like this.  After all reads of it, and published: pairs with the acquire of
+	 * who makes it WRITING.
+	 */
+	smp_store_release(&shared->state, TB_CHUNK_WORD(TB_CHUNK_FREE, k->wrap));
+}
+
+/*
+ * Takes chunk @n, or what there is of it.  Returns 0; -ESTALE there is nothing to be taken in this
+ * way; -EINVAL, -ENOBUFS, -EDQUOT, -ENODATA.  Under lock.
+ */
+static int tb_chunk_take(struct tb_producer *c, u32 n, enum tb_take how)
+{
+	struct tb_chunk *shared = tb_mem_block(&c->chunk_mem, n);
+	struct tb_books *k = &c->books[n];
+	struct chunk_part part = { };
+	struct tb_writer *w;
+	struct tb_chunk h;
+	bool complete;
+	int err = 0;
+
+	/* all that was done to it: pairs with the writer's release of COMPLETE */
+	h.state = smp_load_acquire(&shared->state);
+	complete = h.state == TB_CHUNK_WORD(TB_CHUNK_COMPLETE, k->wrap);
+	if (!complete && (how == TB_TAKE_COMMIT ||
+			  h.state != TB_CHUNK_WORD(TB_CHUNK_WRITING, k->wrap)))
+		return -ESTALE;
+	tb_chunk_get(&h, shared);
+	w = xa_load(&c->writers, h.writer);
+	if (!w || !tb_chunk_part(c, k, &h, shared + 1, how, complete, &part)) {
+		err = -EINVAL;
+	} else if (how != TB_TAKE_COMMIT && (h.id != k->id || h.writer != k->writer)) {
+		/* it was in line as another one */
+		err = -EINVAL;
+	} else if (part.flags & TB_CHUNK_LAST || part.bytes > k->bytes) {
+		err = tb_chunk_put(c, w, k, &h, shared + 1, &part, how);
+	}
+	if (err && err != -EINVAL && how != TB_TAKE_COMMIT) {
+		/* the rings had no use for it, and it has another chance, or none */
+		if (how == TB_TAKE_END)
+			w->pending |= tb_lost_cause(err);
+		return err;
+	}
+	if (err)
+		tb_chunk_lose(c, w, k, &h, err);
+	if (complete && (err || part.flags & TB_CHUNK_LAST)) {
+		tb_chunk_free(shared, k);
+	} else if (!err && part.bytes > k->bytes) {
+		k->id = h.id;
+		k->writer = h.writer;
+		k->bytes = part.bytes;
+		k->records = part.records;
+	}
+	return err;
+}
+
+/**
+ * tb_chunk_commit() - take a chunk that its writer says is complete
+ * @c: the channel
+ * @ref: which, and out: what came of it
+ *
+ * Context: process.
+ * Return: 1 if it was taken, else 0.
+ */
+u32 tb_chunk_commit(struct tb_producer *c, struct tb_chunk_ref *ref)
+{
+	u32 n, taken;
+	int err;
+
+	if (ref->chunk >= c->nr_chunks || ref->data) {
+		mutex_lock(&c->lock);
+		c->refused++;
+		mutex_unlock(&c->lock);
+		ref->result = EINVAL;
+		return 0;
+	}
+	n = array_index_nospec(ref->chunk, c->nr_chunks);
+	mutex_lock(&c->lock);
+	taken = c->books[n].records;
+	err = tb_chunk_take(c, n, TB_TAKE_COMMIT);
+	mutex_unlock(&c->lock);
+	ref->result = -err;
+	if (err && err != -ESTALE)
+		ref->data = taken;
+	return !err;
+}
+
+/**
+ * tb_chunk_copied() - take a chunk that is not in shared memory
+ * @c: the channel
+ * @chunk: a copy of it, all of what it says is published
+ *
+ * Context: process.
+ * Return: 0; -ESTALE it is not complete; -EINVAL, -ENOBUFS, -EDQUOT, -ENODATA.
+ */
+int tb_chunk_copied(struct tb_producer *c, const struct tb_chunk *chunk)
+{
+	struct tb_books k = { };
+	struct tb_writer *w;
+	struct chunk_part part;
+	int err = -EINVAL;
+
+	if (TB_CHUNK_STATE(chunk->state) != TB_CHUNK_COMPLETE)
+		return -ESTALE;
+	mutex_lock(&c->lock);
+	w = xa_load(&c->writers, chunk->writer);
+	if (w && tb_chunk_part(c, &k, chunk, chunk + 1, TB_TAKE_COMMIT, true, &part))
+		err = tb_chunk_put(c, w, &k, chunk, chunk + 1, &part, TB_TAKE_COMMIT);
+	if (err)
+		tb_chunk_lose(c, w, &k, chunk, err);
+	mutex_unlock(&c->lock);
+	return err;
+}
+
+/**
+ * tb_chunk_patch() - record what is in a hole of a chunk that was taken
+ * @c: the channel
+ * @patch: what
+ *
+ * Context: process.
+ * Return: 0, also if there was no room; -EINVAL not a legal patch.
+ */
+int tb_chunk_patch(struct tb_producer *c, const struct tb_patch *patch)
+{
+	struct tb_patch_event e = {
+		.producer = c->id,
+		.chunk = patch->chunk,
+		.writer = patch->writer,
+		.offset = patch->offset,
+		.value = patch->value,
+	};
+	struct tb_piece piece = {
+		.event = TB_EV_PATCH,
+		.head = &e,
+		.head_bytes = sizeof(e),
+	};
+	struct tb_target *t;
+	struct tb_writer *w;
+	int err = -EINVAL, put;
+
+	mutex_lock(&c->lock);
+	w = xa_load(&c->writers, patch->writer);
+	if (w && patch->offset % 8 == 0 && patch->offset + 8u <= tb_chunk_room(c)) {
+		err = 0;
+		t = &c->target[w->target];
+		put = tb_piece_put(t, &piece);
+		if (put == -EDQUOT)
+			tb_target_kept(t, 0, 0);
+		c->lost += !!put;
+	} else {
+		c->refused++;
+	}
+	mutex_unlock(&c->lock);
+	return err;
+}
+
+/* ---- scraping --------------------------------------------------------- */
+
+/*
+ * Is there anything to be taken of chunk @n, for @only or for anybody?  Then @id and @writer of
+ * its books say which it is: it is taken only if it is still that one.
+ */
+static bool tb_chunk_look(struct tb_producer *c, u32 n, const struct tb_provider *only)
+{
+	const struct tb_chunk *shared = tb_mem_block(&c->chunk_mem, n);
+	struct tb_books *k = &c->books[n];
+	struct tb_writer *w;
+	struct tb_chunk h;
+
+	/* as in tb_chunk_take() */
+	h.state = smp_load_acquire(&shared->state);
+	tb_chunk_get(&h, shared);
+	if (h.state == TB_CHUNK_WORD(TB_CHUNK_WRITING, k->wrap)) {
+		if (TB_PUBLISHED_BYTES(h.published) <= k->bytes)
+			return false;
+	} else if (h.state != TB_CHUNK_WORD(TB_CHUNK_COMPLETE, k->wrap)) {
+		return false;
+	}
+	w = xa_load(&c->writers, h.writer);
+	if (only && (!w || c->target[w->target].provider != only))
+		return false;
+	if (!k->bytes) {
+		k->id = h.id;
+		k->writer = h.writer;
+	}
+	return true;
+}
+
+/* The chunks of a writer in the order in which it wrote them. */
+static int tb_chunk_order(const void *a, const void *b, const void *channel)
+{
+	const struct tb_producer *c = channel;
+	const struct tb_books *x = &c->books[*(const u16 *)a], *y = &c->books[*(const u16 *)b];
+
+	if (x->writer != y->writer)
+		return x->writer < y->writer ? -1 : 1;
+	/* they wrap */
+	return (s32)(x->id - y->id);
+}
+
+/**
+ * tb_chunk_scrape() - take what is published in a channel's memory
+ * @c: the channel
+ * @only: what goes there; NULL: everything
+ * @end: there will be no other time: holes that are not filled in yet will not be
+ *
+ * Context: process, under lock.
+ */
+void tb_chunk_scrape(struct tb_producer *c, const struct tb_provider *only, bool end)
+{
+	u32 n, nr = 0, waits = U32_MAX;
+
+	for (n = 0; n < c->nr_chunks; n++) {
+		if (tb_chunk_look(c, n, only))
+			c->order[nr++] = n;
+		cond_resched();
+	}
+	sort_r(c->order, nr, sizeof(*c->order), tb_chunk_order, NULL, c);
+	for (n = 0; n < nr; n++) {
+		const struct tb_books *k = &c->books[c->order[n]];
+		u16 writer = k->writer, wrap = k->wrap;
+
+		if (writer == waits)
+			continue;
+		tb_chunk_take(c, c->order[n], end ? TB_TAKE_END : TB_TAKE_FLUSH);
+		/* there is more of it to come, and before what is later */
+		if (k->wrap == wrap && !end)
+			waits = writer;
+		cond_resched();
+	}
+}
+
+/**
+ * tb_chunk_busy() - how many chunks are not free
+ * @c: the channel
+ *
+ * Context: process, under lock.
+ * Return: that, as the memory says.
+ */
+u32 tb_chunk_busy(const struct tb_producer *c)
+{
+	u32 n, busy = 0;
+
+	for (n = 0; n < c->nr_chunks; n++) {
+		const struct tb_chunk *shared = tb_mem_block(&c->chunk_mem, n);
+
+		busy += TB_CHUNK_STATE(READ_ONCE(shared->state)) != TB_CHUNK_FREE;
+	}
+	return busy;
+}

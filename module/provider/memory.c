@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The memory of a provider - rings, their headers, durable buffer - and the
+ * one mapping that shows all of it, read-only:
+ *
+ *	n * ring_stride			ring of CPU n: its header, then its buffers
+ *	nr_cpu_ids * ring_stride	the durable buffer
+ */
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "machine/compat.h"
+#include "provider.h"
+#include "recording/registry.h"
+
+/* what stop appends: the clock, what is not known of threads, and the totals of every ring */
+#define TB_STOP_BYTES	(sizeof(struct tb_clock_sync) + TB_ELEMENT_SIZE * 2 + \
+			 sizeof(struct tb_threads_lost) + TB_ELEMENT_SIZE * 2 + \
+			 nr_cpu_ids * (sizeof(struct tb_totals) + TB_ELEMENT_SIZE * 2))
+
+u32 tb_memory_percent = 50;
+
+/* bytes of all providers' buffers */
+static atomic64_t tb_memory_charged;
+
+/**
+ * tb_memory_charge() - count what the buffers of a provider take
+ * @p: the provider
+ * @bytes: from now on
+ * @tell: say in the log if that is too much
+ *
+ * Less can always be had.  Reserved memory is nobody else's, and is not counted.
+ *
+ * Context: process, under read_lock, or @p has no users any more.
+ * Return: 0; -ENOMEM all providers together would have more than tb_memory_percent, and what is
+ * counted has not changed.
+ */
+int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell)
+{
+	bool region = p->may_reserve && tb_region_usable();
+	struct sysinfo memory;
+	s64 more, all;
+	u64 limit;
+
+	if (region)
+		bytes = 0;
+	more = bytes - p->charged;
+	all = atomic64_add_return(more, &tb_memory_charged);
+	si_meminfo(&memory);
+	limit = div_u64((u64)memory.totalram * memory.mem_unit, 100) * tb_memory_percent;
+	if (more <= 0 || all <= limit) {
+		p->charged = bytes;
+		return 0;
+	}
+	atomic64_sub(more, &tb_memory_charged);
+	if (tell)
+		pr_warn("tracebuf: %s: %llu MiB are too much: all recordings may have %llu MiB (memory_percent=%u), and others have %llu\n",
+			p->name, bytes >> 20, limit >> 20, tb_memory_percent, (all - bytes) >> 20);
+	return -ENOMEM;
+}
+
+/**
+ * tb_provider_ring_stride() - bytes from one ring to the next in a mapping
+ * @p: the provider
+ *
+ * Return: bytes, whole pages.
+ */
+u64 tb_provider_ring_stride(const struct tb_provider *p)
+{
+	u64 bytes = (u64)p->config.buffers * tb_provider_buffer_bytes(p);
+
+	return tb_provider_ring_header(p) + round_up(bytes, PAGE_SIZE);
+}
+
+/**
+ * tb_provider_durable_offset() - where the durable buffer is in a mapping
+ * @p: the provider
+ *
+ * Return: bytes.
+ */
+u64 tb_provider_durable_offset(const struct tb_provider *p)
+{
+	return nr_cpu_ids * tb_provider_ring_stride(p);
+}
+
+/* Free memory is not to look like that of a ring. */
+static void tb_free_header(struct tb_mem *header)
+{
+	struct tb_ring_header *h;
+
+	if (header->chunks) {
+		h = tb_mem_block(header, 0);
+		h->magic = 0;
+	}
+	tb_mem_free(header);
+}
+
+static void tb_free_memory(struct tb_mem *mem, struct tb_mem *headers, struct tb_durable *d,
+			   struct tb_buf **bufs)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (mem)
+			tb_mem_free(&mem[cpu]);
+		if (headers)
+			tb_free_header(&headers[cpu]);
+		if (bufs)
+			kvfree(bufs[cpu]);
+	}
+	kvfree(mem);
+	kvfree(headers);
+	kvfree(bufs);
+	tb_durable_free(d);
+}
+
+/* The buffers' descriptors in use now, by CPU. */
+static struct tb_buf **tb_current_bufs(struct tb_provider *p)
+{
+	struct tb_buf **bufs = kvcalloc(nr_cpu_ids, sizeof(*bufs), TB_GFP);
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (bufs)
+			bufs[cpu] = per_cpu_ptr(p->rings, cpu)->bufs;
+	return bufs;
+}
+
+/**
+ * tb_provider_allocate() - get rings and durable buffer in place of the old
+ * @p: the provider; its configuration becomes @c
+ * @c: checked
+ * @cpus: which CPUs get a ring
+ *
+ * Context: process, under read_lock; nobody records or holds anything.
+ * Return: 0, -ENOMEM, -EBUSY mapped; on error nothing has changed.
+ */
+int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
+			 const struct cpumask *cpus)
+{
+	struct tb_mem *mem = kvcalloc(nr_cpu_ids, sizeof(*mem), TB_GFP);
+	struct tb_mem *headers = kvcalloc(nr_cpu_ids, sizeof(*headers), TB_GFP);
+	struct tb_buf **bufs = kvcalloc(nr_cpu_ids, sizeof(*bufs), TB_GFP);
+	struct tb_buf **old = tb_current_bufs(p);
+	struct tb_durable durable = { };
+	unsigned int cpu, i;
+	bool region = p->may_reserve && tb_region_usable();
+	char what[64];
+	int err = -ENOMEM;
+
+	/* looked at again below; here so as not to allocate for nothing */
+	if (READ_ONCE(p->mappings)) {
+		err = -EBUSY;
+		goto fail;
+	}
+	if (!mem || !headers || !bufs || !old)
+		goto fail;
+	if (tb_durable_alloc(&durable, c->durable_kib, c->durable_max_kib, TB_STOP_BYTES, region)) {
+		pr_warn("tracebuf: %s: no %smemory for a durable buffer of %u KiB\n", p->name,
+			region ? "reserved " : "", c->durable_kib);
+		goto fail;
+	}
+	for_each_cpu(cpu, cpus) {
+		snprintf(what, sizeof(what), "ring of CPU %u%s", cpu,
+			 region ? ", reserved memory" : "");
+		mem[cpu].region = region;
+		if (tb_mem_alloc(&headers[cpu], 1, tb_header_bytes(c->buffers), cpu_to_node(cpu),
+				 what) ||
+		    tb_mem_alloc(&mem[cpu], c->buffers, c->elements * TB_ELEMENT_SIZE,
+				 cpu_to_node(cpu), what))
+			goto fail;
+		bufs[cpu] = kvzalloc_node(array_size(c->buffers, sizeof(**bufs)), TB_GFP,
+					  cpu_to_node(cpu));
+		if (!bufs[cpu])
+			goto fail;
+		for (i = 0; i < c->buffers; i++)
+			bufs[cpu][i].block = tb_mem_block(&mem[cpu], i);
+	}
+
+	mutex_lock(&p->map_lock);
+	if (p->mappings) {
+		mutex_unlock(&p->map_lock);
+		err = -EBUSY;
+		goto fail;
+	}
+	swap(p->mem, mem);
+	swap(p->headers, headers);
+	swap(p->durable, durable);
+	for_each_possible_cpu(cpu) {
+		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+
+		/* that nothing is recorded there shows in nr */
+		memset(r, 0, sizeof(*r));
+		if (!bufs[cpu])
+			continue;
+		r->bufs = bufs[cpu];
+		r->nr = c->buffers;
+		r->rd_bufs = r->bufs;
+		r->rd_nr = r->nr;
+		r->capacity = c->elements;
+		r->cpu = cpu;
+		r->provider = p->id;
+		r->owner = p;
+		r->header = tb_mem_block(&p->headers[cpu], 0);
+	}
+	swap(bufs, old);
+	kvfree(old);
+	p->config = *c;
+	cpumask_copy(&p->cpus, cpus);
+	p->allocated = true;
+	mutex_unlock(&p->map_lock);
+	tb_free_memory(mem, headers, &durable, bufs);
+	return 0;
+
+fail:
+	kvfree(old);
+	tb_free_memory(mem, headers, &durable, bufs);
+	return err;
+}
+
+/**
+ * tb_provider_free() - give all memory back
+ * @p: the provider, stopped, with no session and no mapping
+ *
+ * Context: process.
+ */
+void tb_provider_free(struct tb_provider *p)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		kvfree(per_cpu_ptr(p->rings, cpu)->bufs);
+	tb_free_memory(p->mem, p->headers, &p->durable, NULL);
+}
+
+/**
+ * tb_provider_grow() - add memory to the durable buffer
+ * @p: the provider
+ * @slots: how many slots
+ *
+ * Context: process, under read_lock.
+ * Return: 0 or -ENOMEM, and nothing has changed.
+ */
+int tb_provider_grow(struct tb_provider *p, u32 slots)
+{
+	u64 bytes = (u64)slots * TB_DURABLE_SLOT;
+	struct page **pages;
+	u32 added;
+
+	if (tb_memory_charge(p, p->charged + bytes, false))
+		return -ENOMEM;
+	pages = tb_durable_prepare(slots, p->durable.region);
+	if (!pages) {
+		tb_memory_charge(p, p->charged - min(bytes, p->charged), false);
+		return -ENOMEM;
+	}
+	mutex_lock(&p->map_lock);
+	added = tb_durable_grow(&p->durable, pages, slots);
+	mutex_unlock(&p->map_lock);
+	tb_durable_unprepare(pages, slots - added);
+	tb_header_grown(p);
+	return 0;
+}
+
+/* ---- mapping ---------------------------------------------------------- */
+
+static void tb_vma_open(struct vm_area_struct *vma)
+{
+	struct tb_provider *p = vma->vm_private_data;
+
+	mutex_lock(&p->map_lock);
+	p->mappings++;
+	mutex_unlock(&p->map_lock);
+}
+
+static void tb_vma_close(struct vm_area_struct *vma)
+{
+	struct tb_provider *p = vma->vm_private_data;
+
+	mutex_lock(&p->map_lock);
+	p->mappings--;
+	mutex_unlock(&p->map_lock);
+}
+
+/* a part of a mapping would be unmapped at the wrong offsets: refuse */
+static int tb_vma_may_split(struct vm_area_struct *vma, unsigned long addr)
+{
+	return -EINVAL;
+}
+
+/* The page at an offset of the mapping, or NULL.  Under map_lock. */
+static struct page *tb_provider_page(const struct tb_provider *p, u64 at)
+{
+	u64 stride = tb_provider_ring_stride(p), header = tb_provider_ring_header(p);
+	u64 cpu = at / stride;
+
+	if (cpu >= nr_cpu_ids)
+		return tb_durable_page(&p->durable, at - tb_provider_durable_offset(p));
+	if (!cpumask_test_cpu(cpu, &p->cpus))
+		return NULL;
+	at %= stride;
+	return at < header ? tb_mem_page(&p->headers[cpu], at) :
+			     tb_mem_page(&p->mem[cpu], at - header);
+}
+
+/*
+ * The durable buffer's pages; those of rings are inserted when it is mapped, unless they are of
+ * reserved memory.
+ */
+static vm_fault_t tb_vma_fault(struct vm_fault *vmf)
+{
+	struct tb_provider *p = vmf->vma->vm_private_data;
+	vm_fault_t result = VM_FAULT_SIGBUS;
+	struct page *page;
+
+	mutex_lock(&p->map_lock);
+	page = tb_provider_page(p, (u64)vmf->pgoff << PAGE_SHIFT);
+	if (page && vmf->vma->vm_flags & VM_PFNMAP) {
+		result = vmf_insert_pfn(vmf->vma, vmf->address & PAGE_MASK, page_to_pfn(page));
+	} else if (page) {
+		get_page(page);
+		vmf->page = page;
+		result = 0;
+	}
+	mutex_unlock(&p->map_lock);
+	return result;
+}
+
+static const struct vm_operations_struct tb_vm_ops = {
+	.fault = tb_vma_fault,
+	.open = tb_vma_open,
+	.close = tb_vma_close,
+	.may_split = tb_vma_may_split,
+};
+
+/**
+ * tb_provider_mmap() - map rings and durable buffer, read-only
+ * @p: the provider
+ * @vma: from its start: all or nothing
+ *
+ * Context: process, mmap lock held.
+ * Return: 0, -EPERM if writable, -EINVAL for another size or offset,
+ * -ENXIO if there is no memory yet.
+ */
+int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma)
+{
+	unsigned long bytes = vma->vm_end - vma->vm_start;
+	unsigned int cpu;
+	u64 stride;
+	int err = 0;
+
+	if (vma->vm_flags & VM_WRITE)
+		return -EPERM;
+	mutex_lock(&p->map_lock);
+	if (!p->allocated) {
+		err = -ENXIO;
+		goto out;
+	}
+	stride = tb_provider_ring_stride(p);
+	if (vma->vm_pgoff ||
+	    bytes != tb_provider_durable_offset(p) + tb_durable_extent(&p->durable)) {
+		err = -EINVAL;
+		goto out;
+	}
+	/*
+	 * Not VM_IO: O_DIRECT and io_uring are to write from it.  A program that
+	 * takes MADV_DONTNEED to its own mapping finds it empty.
+	 */
+	tb_vma_flags(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY, VM_MAYWRITE);
+	/*
+	 * Reserved memory need not be in the kernel's own map, where whoever got one of its pages
+	 * (a pipe, a disk, ptrace) would look for it; and its last user does not free it.  So it
+	 * is mapped by page frame number, which gives nobody a page; by faults, so that nothing is
+	 * mapped before this mapping counts as one.  It is not copy-on-write: VM_MAYWRITE is gone.
+	 */
+	if (p->durable.region)
+		tb_vma_flags(vma, VM_PFNMAP, 0);
+	for_each_possible_cpu(cpu) {
+		unsigned long addr = vma->vm_start + cpu * stride;
+
+		if (!cpumask_test_cpu(cpu, &p->cpus) || p->durable.region)
+			continue;
+		err = tb_mem_map(&p->headers[cpu], vma, addr);
+		if (!err)
+			err = tb_mem_map(&p->mem[cpu], vma, addr + tb_provider_ring_header(p));
+		if (err)
+			goto out;
+	}
+	/* the durable buffer may grow: its pages come when they are touched */
+	vma->vm_private_data = p;
+	vma->vm_ops = &tb_vm_ops;
+	p->mappings++;
+out:
+	mutex_unlock(&p->map_lock);
+	return err;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Adding records to a provider's durable buffer, and making room there.
+ */
+#ifndef TB_RETENTION_H
+#define TB_RETENTION_H
+
+#include <linux/tracebuf.h>
+#include <linux/types.h>
+
+struct tb_provider;
+
+int tb_durable_add(struct tb_provider *p, u64 time, u32 id, const void *payload, u32 bytes);
+int tb_durable_add_counters(struct tb_provider *p, u32 mask);
+
+/* for who writes the state (recording/state.c) */
+void tb_retain_recycle(struct tb_provider *p);
+bool tb_retain_room(struct tb_provider *p);
+void tb_retain_forget(struct tb_provider *p, u64 limit, u64 time);
+void tb_retain_lost(struct tb_provider *p, u64 count);
+u64 tb_retain_released(const struct tb_provider *p);
+int tb_retain_string(void *ctx, enum tb_string_kind kind, u32 key, const char *text);
+int tb_retain_counter_names(struct tb_provider *p);
+
+#endif /* TB_RETENTION_H */

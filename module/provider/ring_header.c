@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The header of each ring in the mapping: how the memory behind it is laid out, for
+ * whoever has nothing but the memory (a crash dump), and how far the ring is.
+ *
+ * The ring's own writers keep it up, when a buffer is opened and when it is
+ * complete, in any context; not when an event is recorded.  What an interrupted context has
+ * to say may be older than what nested ones have said since: such fields only go forward.
+ * Start fills it in and stop has the last word, when nobody records.
+ */
+#include <linux/string.h>
+
+#include "provider.h"
+#include "ring/hooks.h"
+#include "ring_header.h"
+
+/* The two fields that are written as one word. */
+#define TB_HEADER_CURRENT	offsetof(struct tb_ring_header, current_buffer)
+
+/* Numbers that wrap around included: @to is after what is there, or nothing is done. */
+static void tb_header_forward(u64 *word, u64 to)
+{
+	u64 old;
+
+	do {
+		old = READ_ONCE(*word);
+	} while ((s64)(to - old) > 0 && !tb_cmpxchg_local(word, old, to));
+}
+
+static void tb_header_totals(struct tb_ring *r)
+{
+	struct tb_provider *p = r->owner;
+
+	tb_header_forward(&r->header->records_dropped, tb_local_read(&r->dropped));
+	tb_header_forward(&r->header->durable_data_end, READ_ONCE(p->durable.bytes));
+}
+
+/**
+ * tb_ring_opened() - a buffer is the current one from now on
+ * @r: the ring of this CPU
+ * @b: the buffer
+ * @seq: number of its block
+ *
+ * Context: any, NMI included.
+ */
+void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq)
+{
+	BUILD_BUG_ON(TB_HEADER_CURRENT % sizeof(u64));
+	BUILD_BUG_ON(offsetof(struct tb_ring_header, wrapped_count) !=
+		     TB_HEADER_CURRENT + sizeof(u32));
+	/* little-endian, as everything there: the count is the half that decides */
+	tb_header_forward((void *)r->header + TB_HEADER_CURRENT, seq << 32 | (b - r->bufs));
+}
+
+/**
+ * tb_ring_filled() - a buffer is complete
+ * @r: the ring of this CPU
+ * @b: the buffer, not READY yet: nobody opens it again before we are done
+ *
+ * Context: any, NMI included.
+ */
+void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b)
+{
+	WRITE_ONCE(r->header->rolling_data_end[b - r->bufs], b->block->data);
+	tb_header_totals(r);
+}
+
+static void tb_header_sizes(struct tb_provider *p, struct tb_ring_header *h)
+{
+	u64 rolling = (u64)h->nr * h->rolling_size;
+
+	if (p->config.mode == TB_MODE_ONESHOT) {
+		h->total_size = h->header_size + h->rolling_size;
+		return;
+	}
+	WRITE_ONCE(h->durable_size, (u64)p->durable.nr_slots * TB_DURABLE_SLOT);
+	WRITE_ONCE(h->total_size, h->header_size + h->durable_size + rolling);
+}
+
+/**
+ * tb_header_reset() - as new: nothing written yet
+ * @p: the provider, with memory
+ *
+ * Context: process, under read_lock; nobody records.
+ */
+void tb_header_reset(struct tb_provider *p)
+{
+	bool oneshot = p->config.mode == TB_MODE_ONESHOT;
+	u32 bytes = tb_header_bytes(p->config.buffers);
+	unsigned int cpu;
+
+	for_each_cpu(cpu, &p->cpus) {
+		struct tb_ring_header *h = per_cpu_ptr(p->rings, cpu)->header;
+
+		memset(h, 0, bytes);
+		h->version = TB_RING_VERSION;
+		h->buffering_mode = p->config.mode;
+		h->nr = p->config.buffers;
+		h->header_size = bytes;
+		h->rolling_size = (u64)tb_provider_buffer_bytes(p) * (oneshot ? h->nr : 1);
+		h->cpu = cpu;
+		h->provider = p->id;
+		tb_header_sizes(p, h);
+		/* what makes it a header last: pairs with the reading of memory by others */
+		smp_store_release(&h->magic, TB_RING_MAGIC);
+	}
+}
+
+/**
+ * tb_header_grown() - the durable buffer has got more memory
+ * @p: the provider
+ *
+ * Context: process, under read_lock.
+ */
+void tb_header_grown(struct tb_provider *p)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, &p->cpus)
+		tb_header_sizes(p, per_cpu_ptr(p->rings, cpu)->header);
+}
+
+/**
+ * tb_header_end() - the recording is over: what was written and dropped in all
+ * @p: the provider
+ *
+ * Context: process, under read_lock; nobody records.
+ */
+void tb_header_end(struct tb_provider *p)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, &p->cpus)
+		tb_header_totals(per_cpu_ptr(p->rings, cpu));
+}

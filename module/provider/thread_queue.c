@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Threads on their way into the durable buffer: a queue that tracepoints put
+ * records into on any CPU and in any context, and that process context
+ * empties under the provider's read_lock.
+ *
+ * The algorithm is D. Vyukov's bounded queue with one consumer.  A writer reads tail, then
+ * the clock, then moves tail by a compare-and-exchange: so the order in the queue is
+ * the order in time, as in the rings.  What it has won it fills in and then
+ * says so in `turn`.  Threads come and go a thousand times less often than
+ * events are recorded: a locked instruction does no harm here.
+ *
+ * Nothing keeps a thread from renaming itself in a loop, so the queue takes at most
+ * TB_TRACK_RENAMES new names of a thread each time.  Later ones are skipped, and whoever empties
+ * the queue looks up what the thread is called by then.
+ */
+#include <linux/errno.h>
+#include <linux/hash.h>
+#include <linux/log2.h>
+#include <linux/slab.h>
+
+#include "machine/clock.h"
+#include "machine/contiguous.h"
+#include "thread_queue.h"
+
+/**
+ * tb_track_alloc() - get memory for a queue
+ * @q: the queue, all zero
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int tb_track_alloc(struct tb_track *q)
+{
+	q->slots = kvcalloc(TB_TRACK_SLOTS, sizeof(*q->slots), TB_GFP);
+	q->names = kvcalloc(TB_TRACK_NAMES, sizeof(*q->names), TB_GFP);
+	if (q->slots && q->names)
+		return 0;
+	tb_track_free(q);
+	return -ENOMEM;
+}
+
+/**
+ * tb_track_free() - give it back
+ * @q: the queue; nobody puts anything in
+ *
+ * Context: process.
+ */
+void tb_track_free(struct tb_track *q)
+{
+	kvfree(q->slots);
+	kvfree(q->names);
+	q->slots = NULL;
+	q->names = NULL;
+}
+
+/**
+ * tb_track_put() - add a record
+ * @q: the queue
+ * @raw_clock: for its time
+ * @thread: what is copied
+ *
+ * Context: any.
+ * Return: false if the queue is full: the record is lost, and counted.
+ */
+notrace bool tb_track_put(struct tb_track *q, u8 raw_clock, const struct tb_thread *thread)
+{
+	struct tb_track_slot *slot;
+	s64 tail = atomic64_read(&q->tail);
+	u64 time;
+
+	do {
+		/*
+		 * the slot has been read: pairs with the release in tb_track_pop(); a head beyond
+		 * our tail says that this tail is out of date, and the exchange fails
+		 */
+		if (tail - (s64)smp_load_acquire(&q->head) >= TB_TRACK_SLOTS) {
+			atomic64_inc(&q->lost);
+			return false;
+		}
+		time = tb_clock_read(raw_clock);
+	} while (!atomic64_try_cmpxchg(&q->tail, &tail, tail + 1));
+	slot = &q->slots[tail & (TB_TRACK_SLOTS - 1)];
+	slot->time = time;
+	slot->thread = *thread;
+	/* the record before its turn: pairs with the acquire in tb_track_peek() */
+	smp_store_release(&slot->turn, tail + 1);
+	return true;
+}
+
+/**
+ * tb_track_peek() - the oldest record
+ * @q: the queue
+ *
+ * Context: one reader at a time.
+ * Return: the record; NULL if there is none, or its writer is not through.
+ */
+const struct tb_track_slot *tb_track_peek(struct tb_track *q)
+{
+	struct tb_track_slot *slot = &q->slots[q->head & (TB_TRACK_SLOTS - 1)];
+
+	/* its turn before the record: pairs with the release in tb_track_put() */
+	return smp_load_acquire(&slot->turn) == q->head + 1 ? slot : NULL;
+}
+
+/**
+ * tb_track_pop() - done with what tb_track_peek() returned
+ * @q: the queue
+ *
+ * Context: as tb_track_peek().
+ */
+void tb_track_pop(struct tb_track *q)
+{
+	/* our reads before the slot is free: pairs with the acquire in tb_track_put() */
+	smp_store_release(&q->head, q->head + 1);
+}
+
+/*
+ * A word of tb_track.names: the thread, the period, how many new names; the top bit says that one
+ * was skipped.  Two threads with the same hash take the word from each other: then neither is
+ * limited, and a skipped name of the other one counts as a lost record.
+ */
+#define TB_NAMES_SKIPPED	BIT_ULL(63)
+#define TB_NAMES_COUNT(w)	((u32)((w) >> 48) & 0x7fff)
+#define TB_NAMES_PERIOD(w)	((u16)((w) >> 32))
+#define TB_NAMES_TID(w)		((u32)(w))
+#define TB_NAMES(tid, period, count) \
+	((u64)(tid) | (u64)(u16)(period) << 32 | (u64)(count) << 48)
+
+/**
+ * tb_track_rename() - is the new name of a thread to be put into the queue?
+ * @q: the queue
+ * @tid: the thread
+ *
+ * Context: any.
+ * Return: false if it has been renamed too often since the queue was emptied last.
+ */
+notrace bool tb_track_rename(struct tb_track *q, u32 tid)
+{
+	u64 *word = &q->names[hash_32(tid, ilog2(TB_TRACK_NAMES))];
+	u64 was = READ_ONCE(*word);
+	u32 period = READ_ONCE(q->period), count = 0;
+
+	if (TB_NAMES_TID(was) == tid && TB_NAMES_PERIOD(was) == (u16)period)
+		count = TB_NAMES_COUNT(was);
+	else if (was & TB_NAMES_SKIPPED && TB_NAMES_TID(was) != tid)
+		atomic64_inc(&q->lost);
+	if (count < TB_TRACK_RENAMES) {
+		/* the skipped name of an earlier period is older than this one */
+		WRITE_ONCE(*word, TB_NAMES(tid, period, count + 1));
+		return true;
+	}
+	WRITE_ONCE(*word, was | TB_NAMES_SKIPPED);
+	/* the word before the flag: pairs with the exchange in tb_track_begin() */
+	smp_store_release(&q->skipped, 1);
+	return false;
+}
+
+/**
+ * tb_track_begin() - the queue is going to be emptied: threads may be renamed anew
+ * @q: the queue
+ *
+ * Context: as tb_track_peek().
+ * Return: true if names were skipped: ask tb_track_skipped() for each word.
+ */
+bool tb_track_begin(struct tb_track *q)
+{
+	WRITE_ONCE(q->period, q->period + 1);
+	/* the flag before the words: pairs with the release in tb_track_rename() */
+	return xchg(&q->skipped, 0);
+}
+
+/**
+ * tb_track_skipped() - find a thread whose last name was skipped, and forget that it was
+ * @q: the queue
+ * @index: of a word in @q->names
+ *
+ * Context: as tb_track_peek().
+ * Return: the thread; 0: there is none.
+ */
+u32 tb_track_skipped(struct tb_track *q, u32 index)
+{
+	u64 *word = &q->names[index], was = READ_ONCE(*word);
+
+	if (!(was & TB_NAMES_SKIPPED) ||
+	    cmpxchg(word, was, was & ~TB_NAMES_SKIPPED) != was)
+		return 0;
+	return TB_NAMES_TID(was);
+}

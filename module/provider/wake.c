@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Waiting for a provider, and waking those who wait.
+ *
+ * A waiter sets want_wake, then looks for blocks.  A writer makes a block READY, then reads
+ * want_wake, and queues the irq_work if it is set (tb_ring_notify()).  A full barrier stands
+ * between the two on either side, so at least one sees the other.
+ *
+ * Takes no lock but that of the wait queue.
+ */
+#include <linux/sched/signal.h>
+#include <linux/wait.h>
+
+#include "machine/compat.h"
+#include "provider.h"
+#include "wake.h"
+
+static void tb_wake_work(struct irq_work *work)
+{
+	struct tb_provider *p = container_of(work, struct tb_provider, wake);
+
+	if (READ_ONCE(p->reason) == TB_REASON_DAMAGED)
+		queue_work(TB_UNBOUND_WQ, &p->stop_work);
+	WRITE_ONCE(p->want_wake, 0);
+	tb_wake_waiters_irq(p);
+}
+
+static void tb_wake_later(struct work_struct *work)
+{
+	tb_wake_waiters(container_of(work, struct tb_provider, wake_later));
+}
+
+/**
+ * tb_wake_init() - initialise the wait queue of a provider
+ * @p: the provider
+ *
+ * Context: process.
+ */
+void tb_wake_init(struct tb_provider *p)
+{
+	init_waitqueue_head(&p->wait);
+	tb_irq_work_init(&p->wake, tb_wake_work);
+	INIT_WORK(&p->wake_later, tb_wake_later);
+}
+
+/**
+ * tb_wake_flush() - wait until nobody is being woken
+ * @p: the provider, stopped, without sessions, after tb_trigger_sync()
+ *
+ * Context: process.
+ */
+void tb_wake_flush(struct tb_provider *p)
+{
+	irq_work_sync(&p->wake);
+	cancel_work_sync(&p->wake_later);
+}
+
+/**
+ * tb_wake_waiters() - wake all waiters, to look what has changed
+ * @p: the provider
+ *
+ * Context: process.
+ */
+void tb_wake_waiters(struct tb_provider *p)
+{
+	wake_up_all(&p->wait);
+}
+
+/**
+ * tb_wake_waiters_irq() - the same from an interrupt
+ * @p: the provider
+ *
+ * Context: any but NMI and inside the scheduler.
+ */
+void tb_wake_waiters_irq(struct tb_provider *p)
+{
+	/* on PREEMPT_RT waking takes a sleeping lock, and this CPU may run a real-time thread */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		queue_work(TB_UNBOUND_WQ, &p->wake_later);
+	else
+		wake_up_all(&p->wait);
+}
+
+/**
+ * tb_wake_arm() - ask to be woken by the next block
+ * @p: the provider
+ *
+ * Call it before each look for blocks.
+ *
+ * Context: any.
+ */
+void tb_wake_arm(struct tb_provider *p)
+{
+	WRITE_ONCE(p->want_wake, 1);
+	smp_mb(); /* the flag before the blocks: pairs with tb_ring_notify() */
+}
+
+/**
+ * tb_wake_wait() - wait until a condition is true
+ * @p: the provider
+ * @ready: the condition
+ * @arg: its argument
+ *
+ * Context: process.
+ * Return: 0, -ERESTARTSYS.
+ */
+int tb_wake_wait(struct tb_provider *p, bool (*ready)(void *arg), void *arg)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	int err = 0;
+
+	add_wait_queue(&p->wait, &wait);
+	for (;;) {
+		tb_wake_arm(p);
+		/* first: a block that is there but cannot be taken yet must not hold us */
+		if (signal_pending(current)) {
+			err = -ERESTARTSYS;
+			break;
+		}
+		if (ready(arg))
+			break;
+		wait_woken(&wait, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
+	}
+	remove_wait_queue(&p->wait, &wait);
+	return err;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A session: an open file on /dev/tracebuf, and the reader's side of a
+ * provider.
+ */
+#ifndef TB_SESSION_H
+#define TB_SESSION_H
+
+#include <linux/fs.h>
+#include <linux/poll.h>
+
+#include "provider/provider.h"
+
+struct tb_channel;
+
+/**
+ * struct tb_session - an open file
+ * @provider: attached to
+ * @bind: protects @provider until @bound
+ * @bound: @provider will not change any more
+ * @lock: one read() at a time
+ * @id: no other session has had it
+ * @joined: id of the session that it takes blocks together with, 0: none; written under lock and
+ *	read_lock, once
+ * @cpus: if so, whose
+ * @part: the block that read() is in the middle of, bytes 0 if none; written
+ *	under read_lock, and not to be released by an ioctl
+ * @offset: how much of it has been read
+ * @stop_generation: the recording that ends when this session does, or 0
+ * @channels: save/saved channels, by CPU; NULL: never one.  Under read_lock, and of the reader
+ *	alone
+ */
+struct tb_session {
+	struct tb_provider *provider;
+	spinlock_t bind;	/* provider, bound; innermost */
+	bool bound;
+	struct mutex lock;	/* read() */
+	u64 id;
+	u64 joined;
+	struct cpumask *cpus;
+	struct tb_ref part;
+	u32 offset;
+	u64 stop_generation;
+	struct tb_channel **channels;
+};
+
+struct tb_session *tb_session_create(void);
+void tb_session_destroy(struct tb_session *s);
+struct tb_provider *tb_session_bind(struct tb_session *s);
+int tb_session_attach_to(struct tb_session *s, const char *name);
+
+ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock);
+__poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table);
+
+/* acquire.c; the latter ones for what shares the reader's side (save_channel.c) */
+int tb_session_attach(struct tb_session *s);
+int tb_session_join(struct tb_session *s, struct tb_session *other, const struct cpumask *cpus);
+bool tb_session_reads(struct tb_session *s, struct tb_provider *p);
+void tb_session_detach(struct tb_session *s);
+bool tb_session_readable(struct tb_session *s, struct tb_provider *p);
+int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags);
+int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 count, u32 *done);
+void tb_session_unacquire(struct tb_session *s, struct tb_ref *refs, u32 count);
+bool tb_session_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref);
+void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref);
+void tb_put_back(struct tb_provider *p, struct tb_ref *refs, u32 count);
+int tb_give_back(struct tb_provider *p, const struct tb_ref *ref);
+
+#endif /* TB_SESSION_H */

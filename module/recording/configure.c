@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A provider: configuration, start and stop, books.  A recording of it is in
+ * recording.c, what its durable buffer keeps in state.c, its memory in provider/memory.c, which
+ * events it records in select/select.c, who reads it in reader/acquire.c, which providers there
+ * are in registry.c.
+ */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/nospec.h>
+#include <linux/sched/isolation.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include "capture/events.h"
+#include "probe/pending.h"
+#include "provider/provider.h"
+#include "provider/wake.h"
+#include "reader/save_channel.h"
+#include "reader/session.h"
+#include "registry.h"
+#include "select/rule.h"
+#include "select/select.h"
+
+#define TB_DEFAULT_BUFFERS	32
+#define TB_DEFAULT_ELEMENTS	1024
+#define TB_DEFAULT_WATERMARK	70	/* percent */
+#define TB_DEFAULT_DURABLE_KIB	1024
+#define TB_DURABLE_GROWTH	16	/* times as large as at first, by default */
+
+/* ---- configuration ---------------------------------------------------- */
+
+static int tb_config_check(const struct tb_config *c)
+{
+	unsigned int i;
+
+	if (c->mode < TB_MODE_ONESHOT || c->mode > TB_MODE_STREAMING)
+		return -EINVAL;
+	if (c->policy != TB_POLICY_OVERWRITE && c->policy != TB_POLICY_DROP)
+		return -EINVAL;
+	if (c->mode == TB_MODE_CIRCULAR && c->policy != TB_POLICY_OVERWRITE)
+		return -EINVAL;
+	if (c->mode == TB_MODE_ONESHOT && c->policy != TB_POLICY_DROP)
+		return -EINVAL;
+	if (c->buffers < (c->mode == TB_MODE_ONESHOT ? 1 : TB_BUFFERS_MIN) ||
+	    c->buffers > TB_BUFFERS_MAX)
+		return -EINVAL;
+	if (!is_power_of_2(c->elements) || c->elements < TB_BUFFER_ELEMENTS_MIN ||
+	    c->elements > TB_BUFFER_ELEMENTS_MAX)
+		return -EINVAL;
+	if (c->watermark < 1 || c->watermark > 100)
+		return -EINVAL;
+	if (c->durable_kib < TB_DURABLE_KIB_MIN || c->durable_kib > TB_DURABLE_KIB_MAX)
+		return -EINVAL;
+	if (c->durable_max_kib < c->durable_kib || c->durable_max_kib > TB_DURABLE_KIB_MAX ||
+	    ((c->flags & TB_CONFIG_DURABLE_STOP) && c->durable_max_kib > c->durable_kib))
+		return -EINVAL;
+	if (c->flush_ms > 3600 * 1000 || (c->flags & ~TB_CONFIG_DURABLE_STOP))
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(c->reserved); i++)
+		if (c->reserved[i])
+			return -EINVAL;
+	return 0;
+}
+
+static u32 tb_default_durable_max(const struct tb_config *c)
+{
+	if (c->flags & TB_CONFIG_DURABLE_STOP)
+		return c->durable_kib;
+	return clamp_t(u64, (u64)c->durable_kib * TB_DURABLE_GROWTH, c->durable_kib,
+		       TB_DURABLE_KIB_MAX);
+}
+
+static u64 tb_config_bytes(const struct tb_config *c, const struct cpumask *cpus)
+{
+	return (u64)c->buffers * c->elements * TB_ELEMENT_SIZE * cpumask_weight(cpus) +
+	       c->durable_kib * 1024ULL;
+}
+
+/*
+ * Trying for more than there is would leave everyone else without while it lasts.  What is
+ * free but scattered is for the page allocator to find out.
+ */
+static int tb_config_afford(const struct tb_provider *p, const struct tb_config *c,
+			    const struct cpumask *cpus)
+{
+	u64 wanted = tb_config_bytes(c, cpus);
+	u64 there = (u64)max(si_mem_available(), 0L) << PAGE_SHIFT;
+
+	if (wanted < there)
+		return 0;
+	pr_warn("tracebuf: %s: no memory for %u CPUs with %u buffers of %u bytes: %llu MiB, %llu are available\n",
+		p->name, cpumask_weight(cpus), c->buffers, c->elements * TB_ELEMENT_SIZE,
+		wanted >> 20, there >> 20);
+	return -ENOMEM;
+}
+
+/* Under lock; what tb_provider_configure() does. */
+/* Does each ring with a save channel stay, in streaming mode?  Under read_lock. */
+static bool tb_config_keeps_channels(const struct tb_provider *p, const struct tb_config *c,
+				     const struct cpumask *cpus)
+{
+	return cpumask_empty(&p->saved) ||
+	       (c->mode == TB_MODE_STREAMING && cpumask_subset(&p->saved, cpus));
+}
+
+static int tb_configure_locked(struct tb_provider *p, const struct tb_config *config,
+			       const struct cpumask *cpus)
+{
+	struct tb_config c = *config;
+	struct tb_clock clock;
+	u64 charged;
+	int err;
+
+	c.mode = c.mode ?: TB_MODE_STREAMING;
+	c.policy = c.policy ?: c.mode == TB_MODE_ONESHOT ? TB_POLICY_DROP : TB_POLICY_OVERWRITE;
+	c.buffers = c.buffers ?: TB_DEFAULT_BUFFERS;
+	c.elements = c.elements ?: TB_DEFAULT_ELEMENTS;
+	c.watermark = c.watermark ?: TB_DEFAULT_WATERMARK;
+	c.durable_kib = c.durable_kib ?: TB_DEFAULT_DURABLE_KIB;
+	c.durable_max_kib = c.durable_max_kib ?: tb_default_durable_max(&c);
+	c.cpus = 0;
+	c.cpus_bytes = 0;
+	err = tb_config_check(&c);
+	if (!err)
+		err = tb_clock_choose(c.clock, &clock);
+	if (err)
+		return err;
+
+	mutex_lock(&p->read_lock);
+	charged = p->charged;
+	if (p->state == TB_STATE_RUNNING || tb_provider_held(p) ||
+	    !tb_config_keeps_channels(p, &c, cpus))
+		err = -EBUSY;
+	else
+		err = tb_config_afford(p, &c, cpus);
+	if (!err)
+		err = tb_memory_charge(p, tb_config_bytes(&c, cpus), true);
+	if (!err) {
+		err = tb_provider_allocate(p, &c, cpus);
+		if (err)
+			tb_memory_charge(p, charged, false);
+	}
+	if (!err) {
+		p->clock = clock;
+		p->state = TB_STATE_IDLE;
+		tb_recording_reset(p);
+	}
+	mutex_unlock(&p->read_lock);
+	return err;
+}
+
+/**
+ * tb_provider_configure() - set sizes and ways
+ * @p: the provider, not running
+ * @config: as the ABI says; zero means default
+ * @cpus: whose events to record; not empty, possible ones
+ *
+ * Context: process.
+ * Return: 0, -EBUSY, -EINVAL, -ENOMEM, -EROFS; on error nothing has changed.
+ */
+int tb_provider_configure(struct tb_provider *p, const struct tb_config *config,
+			  const struct cpumask *cpus)
+{
+	int err;
+
+	mutex_lock(&p->lock);
+	err = p->flags & TB_PROVIDER_PREVIOUS ? -EROFS : tb_configure_locked(p, config, cpus);
+	if (!err)
+		tb_intake_tell(p, false);
+	mutex_unlock(&p->lock);
+	return err;
+}
+
+/* ---- start and stop --------------------------------------------------- */
+
+/* Into reserved memory.  If that cannot be, for it is mapped, say, it stays where it is. */
+static void tb_provider_move(struct tb_provider *p)
+{
+	int err;
+
+	if (p->state == TB_STATE_RUNNING)
+		return;
+	err = tb_configure_locked(p, &p->config, &p->cpus);
+	if (err)
+		pr_warn("tracebuf: %s: not moved into reserved memory (%d): the next boot will not find what is recorded now\n",
+			p->name, err);
+}
+
+/**
+ * tb_provider_start() - begin a new recording
+ * @p: the provider
+ * @flags: TB_START_NO_STATE; others are not for here
+ * @generation: out: its number; may be NULL
+ *
+ * What was left of an earlier recording is gone.  On errors other than -EBUSY,
+ * too: the provider is idle then.
+ *
+ * Context: process.
+ * Return: 0, -EBUSY running or blocks held, -ENOMEM, -ENOSPC, -EROFS the one from before the boot.
+ */
+int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation)
+{
+	struct tb_config defaults = { };
+	int err = 0;
+
+	mutex_lock(&p->lock);
+	if (p->flags & TB_PROVIDER_PREVIOUS)
+		err = -EROFS;
+	else if (!p->allocated)
+		err = tb_configure_locked(p, &defaults, cpu_possible_mask);
+	else if (p->may_reserve && !p->durable.region && tb_region_usable())
+		/* there is reserved memory now, since what was in it was dropped */
+		tb_provider_move(p);
+	if (!err)
+		err = tb_recording_start(p, !(flags & TB_START_NO_STATE));
+	if (err == -ENOSPC)
+		pr_warn("tracebuf: %s: durable buffer of %u KiB is too small for the events and threads there are\n",
+			p->name, p->config.flags & TB_CONFIG_DURABLE_STOP ?
+			p->config.durable_kib : p->config.durable_max_kib);
+	if (!err && generation)
+		*generation = p->generation;
+	mutex_unlock(&p->lock);
+	tb_wake_waiters(p);
+	return err;
+}
+
+/**
+ * tb_provider_stop() - end the recording; what is in the rings can be read
+ * @p: the provider
+ * @generation: only if it is this one, or 0
+ *
+ * Context: process.
+ * Return: 0, -EINVAL if it was not running.
+ */
+int tb_provider_stop(struct tb_provider *p, u64 generation)
+{
+	int err = -EINVAL;
+
+	mutex_lock(&p->lock);
+	if (p->state == TB_STATE_RUNNING && (!generation || generation == p->generation)) {
+		tb_recording_stop(p);
+		err = 0;
+	}
+	mutex_unlock(&p->lock);
+	tb_wake_waiters(p);
+	return err;
+}
+
+/* ---- what there is ---------------------------------------------------- */
+
+/*
+ * Rings that have been filled in oneshot mode: the last buffer was not closed by the
+ * end of the recording, but because something found no room.  Under read_lock.
+ */
+static u32 tb_provider_full(struct tb_provider *p)
+{
+	struct tb_ring_stats st;
+	unsigned int cpu;
+	u32 full = 0;
+
+	if (p->config.mode != TB_MODE_ONESHOT)
+		return 0;
+	for_each_cpu(cpu, &p->cpus) {
+		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+		const struct tb_block *last;
+
+		tb_ring_stats(r, &st);
+		last = tb_ring_at(r, READ_ONCE(r->head))->block;
+		full += st.blocks == r->nr && st.fill == r->capacity &&
+			!(READ_ONCE(last->flags) & TB_BLOCK_FLUSHED);
+	}
+	return full;
+}
+
+/**
+ * tb_provider_query() - TB_IOC_QUERY
+ * @p: the provider
+ * @q: filled in
+ *
+ * Does not wait for a start, a stop or a selection that is going on: what is shown changes under
+ * read_lock.
+ *
+ * Context: process.
+ */
+void tb_provider_query(struct tb_provider *p, struct tb_query *q)
+{
+	memset(q, 0, sizeof(*q));
+	mutex_lock(&p->read_lock);
+	q->abi = TB_ABI_VERSION;
+	q->state = p->starting ? TB_STATE_IDLE : p->state;
+	q->mode = p->config.mode;
+	q->policy = p->config.policy;
+	q->nr_cpus = nr_cpu_ids;
+	q->buffers = p->config.buffers;
+	q->elements = p->config.elements;
+	q->watermark = p->config.watermark;
+	q->clock = p->clock.id;
+	q->nr_events = tb_events_count();
+	q->frequency = p->clock.frequency;
+	q->generation = p->generation;
+	q->nr_enabled = READ_ONCE(p->nr_enabled);
+	q->flush_ms = p->config.flush_ms;
+	q->reader = !!READ_ONCE(p->reader);
+	q->reason = READ_ONCE(p->reason);
+	q->provider = p->id;
+	strscpy(q->name, p->name, sizeof(q->name));
+	if (p->allocated) {
+		q->ring_stride = tb_provider_ring_stride(p);
+		q->ring_header = tb_provider_ring_header(p);
+		q->buffer_bytes = tb_provider_buffer_bytes(p);
+		q->durable_offset = tb_provider_durable_offset(p);
+		q->durable_bytes = tb_durable_extent(&p->durable);
+		q->durable_used = (u64)tb_durable_used_slots(&p->durable) * TB_DURABLE_SLOT;
+		q->durable_size = (u64)p->durable.nr_slots * TB_DURABLE_SLOT;
+		q->durable_lost = p->durable_lost;
+		q->full = tb_provider_full(p);
+		q->map_bytes = q->durable_offset + q->durable_bytes;
+		q->max_event = tb_provider_max_event(p);
+	}
+	mutex_unlock(&p->read_lock);
+}
+
+/**
+ * tb_provider_stats() - TB_IOC_STATS
+ * @p: the provider
+ * @st: cpu in, the rest out
+ *
+ * Context: process.
+ * Return: 0, -EINVAL for a CPU that cannot be.
+ */
+int tb_provider_stats(struct tb_provider *p, struct tb_stats *st)
+{
+	struct tb_ring_stats s = { };
+	u32 cpu = st->cpu;
+	u64 gone;
+
+	if (cpu >= nr_cpu_ids)
+		return -EINVAL;
+	cpu = array_index_nospec(cpu, nr_cpu_ids);
+	if (!cpu_possible(cpu))
+		return -EINVAL;
+	mutex_lock(&p->read_lock);
+	if (p->allocated && cpumask_test_cpu(cpu, &p->cpus))
+		tb_ring_stats(per_cpu_ptr(p->rings, cpu), &s);
+	mutex_unlock(&p->read_lock);
+	memset(st, 0, sizeof(*st));
+	gone = s.delivered + s.overwritten;
+	st->cpu = cpu;
+	st->recorded = s.recorded;
+	st->attempted = s.recorded + s.dropped;
+	st->delivered = s.delivered;
+	st->overwritten = s.overwritten;
+	st->dropped = s.dropped;
+	st->oversize = s.oversize;
+	st->pending = s.recorded - min(gone, s.recorded);
+	st->bytes = s.bytes;
+	st->blocks = s.blocks;
+	st->marks = s.marks;
+	st->retries = s.retries;
+	st->ready = s.ready;
+	st->held = s.held;
+	st->fill = s.fill;
+	return 0;
+}
+
+/* what a memory image is searched for */
+#define TB_RING_IMAGE_IS(image, field)						\
+	static_assert(offsetof(struct tb_ring_image, image) == offsetof(struct tb_ring, field))
+
+TB_RING_IMAGE_IS(head, head);
+TB_RING_IMAGE_IS(elements, capacity);
+TB_RING_IMAGE_IS(buffers, nr);
+TB_RING_IMAGE_IS(provider, provider);
+TB_RING_IMAGE_IS(cpu, cpu);
+TB_RING_IMAGE_IS(start, start_time);
+TB_RING_IMAGE_IS(magic, magic);
+TB_RING_IMAGE_IS(recording, recording);
+TB_RING_IMAGE_IS(recorded, recorded);
+TB_RING_IMAGE_IS(overwritten, overwritten);
+TB_RING_IMAGE_IS(dropped, dropped);
+TB_RING_IMAGE_IS(oversize, oversize);
+/* in one page, so that it is in one piece in physical memory, too */
+static_assert(sizeof(struct tb_ring) <= TB_RING_IMAGE_ALIGN);
+
+/* ---- life ------------------------------------------------------------- */
+
+/**
+ * tb_provider_init() - make a provider, without memory
+ * @p: where
+ * @name: its name
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int tb_provider_init(struct tb_provider *p, const char *name)
+{
+	int err;
+
+	memset(p, 0, sizeof(*p));
+	p->rings = alloc_percpu(struct tb_ring);
+	if (!p->rings)
+		return -ENOMEM;
+	strscpy(p->name, name, sizeof(p->name));
+	mutex_init(&p->lock);
+	mutex_init(&p->batch);
+	mutex_init(&p->read_lock);
+	mutex_init(&p->map_lock);
+	INIT_LIST_HEAD(&p->node);
+	kref_init(&p->ref);
+	cpumask_copy(&p->cpus, cpu_possible_mask);
+	tb_recording_init(p);
+	tb_wake_init(p);
+	tb_trigger_init(p);
+	tb_select_init(p);
+	tb_counters_init(&p->counters);
+	err = tb_track_alloc(&p->track);
+	if (!err)
+		err = tb_stage_init(p);
+	if (!err)
+		err = tb_intake_init(p);
+	if (err) {
+		tb_stage_exit(p);
+		tb_track_free(&p->track);
+		free_percpu(p->rings);
+	}
+	return err;
+}
+
+/**
+ * tb_provider_destroy() - stop a provider and free everything
+ * @p: the provider, with no session and no mapping
+ *
+ * Context: process.
+ */
+void tb_provider_destroy(struct tb_provider *p)
+{
+	tb_provider_stop(p, 0);
+	tb_recording_sync(p);
+	tb_trigger_sync(p);
+	tb_wake_flush(p);
+	tb_provider_free(p);
+	tb_memory_charge(p, 0, false);
+	tb_track_free(&p->track);
+	tb_select_exit(p);
+	tb_rule_exit(p);
+	tb_counters_exit(&p->counters);
+	tb_stage_exit(p);
+	tb_intake_exit(p);
+	free_percpu(p->rings);
+}

@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One recording of a provider: starting it, stopping it, flushing its rings,
+ * and what is done at intervals while it runs.
+ */
+#include <linux/cpu.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/sched/isolation.h>
+#include <linux/smp.h>
+
+#include "capture/capture.h"
+#include "capture/events.h"
+#include "machine/compat.h"
+#include "probe/record.h"
+#include "provider/provider.h"
+#include "provider/retention.h"
+#include "provider/wake.h"
+#include "select/rule.h"
+#include "select/select.h"
+#include "sleep.h"
+
+#define TB_SYNC_INTERVAL	(10 * HZ)
+
+/* Of an earlier recording in reserved memory nothing may be taken for one of this. */
+static void tb_recording_forget(struct tb_provider *p)
+{
+	u64 at;
+
+	for (at = 0; at < (u64)p->durable.nr_slots * TB_DURABLE_SLOT; at += TB_DURABLE_BLOCK_MIN)
+		((struct tb_block *)tb_durable_address(&p->durable, at))->magic = 0;
+}
+
+/**
+ * tb_recording_reset() - as new: empty rings and durable buffer
+ * @p: the provider, with memory
+ *
+ * Context: process, under read_lock; nobody records.
+ */
+void tb_recording_reset(struct tb_provider *p)
+{
+	u64 now = tb_clock_read(p->clock.raw);
+	/* not 0, which stands for one that is not known */
+	u64 recording = get_random_u64() | 1;
+	unsigned int cpu;
+
+	for_each_cpu(cpu, &p->cpus) {
+		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+
+		r->mark = max_t(u32, p->config.elements * p->config.watermark / 100,
+				TB_BLOCK_FIRST_ELEMENT + 1);
+		r->raw_clock = p->clock.raw;
+		r->overwrite = p->config.policy == TB_POLICY_OVERWRITE;
+		r->recording = recording;
+		/* touches each buffer */
+		tb_ring_reset(r, now);
+		r->paused = tb_sleep_pauses(p);
+		cond_resched();
+	}
+	while (tb_track_peek(&p->track))
+		tb_track_pop(&p->track);
+	atomic64_set(&p->track.lost, 0);
+	if (p->durable.region)
+		tb_recording_forget(p);
+	tb_durable_reset(&p->durable, p->clock.raw, p->id, recording);
+	tb_header_reset(p);
+	tb_select_forget(p);
+	tb_rule_reset(p);
+	p->nr_exits = 0;
+	p->durable_lost = 0;
+	p->threads_lost = (struct tb_threads_lost){ };
+	p->forgotten = 0;
+	p->track_time = now;
+	p->resync = false;
+	p->snapshot = false;
+	WRITE_ONCE(p->reason, TB_REASON_NONE);
+}
+
+/* ---- stop ------------------------------------------------------------- */
+
+/* Nobody records any more, and nothing of what is done at intervals runs.  Under lock. */
+static void tb_recording_detach(struct tb_provider *p)
+{
+	WRITE_ONCE(p->live, NULL);
+	tb_select_detach(p);
+	tb_trigger_stop(p);
+	if (p->tracking)
+		tb_track_detach(p);
+	p->tracking = false;
+	/* the works record and flush; none of them takes lock */
+	cancel_delayed_work_sync(&p->sync_work);
+	cancel_delayed_work_sync(&p->flush_work);
+	/* no probe runs from here on, and nobody who saw live set */
+	tb_events_synchronize();
+	irq_work_sync(&p->kick);
+	cancel_work_sync(&p->durable_work);
+}
+
+/**
+ * tb_recording_stop() - end a recording that is running
+ * @p: the provider
+ *
+ * Context: process, under lock.
+ */
+void tb_recording_stop(struct tb_provider *p)
+{
+	bool whole = true;
+	unsigned int cpu;
+
+	/* producers write no more, and what they have written is the recording's */
+	tb_intake_tell(p, false);
+	tb_intake_scrape(p, true);
+	/*
+	 * what waits in the queue may take more room than there is at the end; and if threads are
+	 * to be told of again, this is the last time
+	 */
+	mutex_lock(&p->read_lock);
+	p->resync_after = jiffies;
+	tb_keep_track(p);
+	mutex_unlock(&p->read_lock);
+	tb_recording_detach(p);
+	cpus_read_lock();
+	mutex_lock(&p->read_lock);
+	for_each_cpu(cpu, &p->cpus) {
+		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+
+		tb_ring_flush(r);
+		/* nobody overwrites what a snapshot has not taken yet */
+		while (tb_ring_unpin(r))
+			;
+		whole &= tb_ring_mend(r, p->snapshot);
+	}
+	if (!whole || READ_ONCE(p->reason) == TB_REASON_DAMAGED) {
+		WRITE_ONCE(p->reason, TB_REASON_DAMAGED);
+		pr_warn("tracebuf: %s: the recorder's memory is damaged: recording stops, and events may be missing or wrong\n",
+			p->name);
+	}
+	tb_keep_end(p);
+	tb_header_end(p);
+	/* tb_ring_damaged() may have set another reason */
+	cmpxchg(&p->reason, TB_REASON_NONE, TB_REASON_REQUEST);
+	WRITE_ONCE(p->state, TB_STATE_STOPPED);
+	mutex_unlock(&p->read_lock);
+	cpus_read_unlock();
+}
+
+/* There is no going on. */
+static void tb_stop_work(struct work_struct *work)
+{
+	struct tb_provider *p = container_of(work, struct tb_provider, stop_work);
+
+	mutex_lock(&p->lock);
+	if (p->state == TB_STATE_RUNNING && p->reason)
+		tb_recording_stop(p);
+	mutex_unlock(&p->lock);
+	tb_wake_waiters(p);
+}
+
+/**
+ * tb_recording_damaged() - stop, because the recorder's state is inconsistent
+ * @p: the provider
+ *
+ * Context: any that may queue work.
+ */
+void tb_recording_damaged(struct tb_provider *p)
+{
+	if (!cmpxchg(&p->reason, TB_REASON_NONE, TB_REASON_DAMAGED))
+		queue_work(TB_UNBOUND_WQ, &p->stop_work);
+}
+
+/* ---- start ------------------------------------------------------------ */
+
+/* From here on the state is RUNNING. */
+static int tb_recording_prepare(struct tb_provider *p)
+{
+	int err = 0;
+
+	mutex_lock(&p->read_lock);
+	if (p->state == TB_STATE_RUNNING || tb_provider_held(p)) {
+		err = -EBUSY;
+	} else {
+		p->generation++;
+		tb_recording_reset(p);
+		WRITE_ONCE(p->state, TB_STATE_RUNNING);
+		p->starting = true;
+	}
+	mutex_unlock(&p->read_lock);
+	return err;
+}
+
+/*
+ * Threads are followed before the state is written, so that none is missed; probes
+ * are attached when all that describes them is there.  Not under read_lock:
+ * attaching takes the hotplug lock.
+ */
+static int tb_recording_attach(struct tb_provider *p, bool dump)
+{
+	int err = tb_track_attach(p);
+
+	if (err)
+		return err;
+	p->tracking = true;
+	mutex_lock(&p->read_lock);
+	err = tb_keep_state(p, dump);
+	tb_durable_seal(&p->durable);
+	mutex_unlock(&p->read_lock);
+	if (!err)
+		err = tb_select_attach(p);
+	if (!err)
+		/* the rings, reset, before their address: pairs with tb_provider_live() */
+		smp_store_release(&p->live, p->rings);
+	return err;
+}
+
+/*
+ * Starting has failed: idle, what the last recording left was lost with the start.  A
+ * reader that was quick may hold a part of what was written already: to him it is a
+ * recording that was stopped at once.
+ */
+static void tb_recording_abandon(struct tb_provider *p)
+{
+	tb_recording_stop(p);
+	mutex_lock(&p->read_lock);
+	if (!tb_provider_held(p)) {
+		tb_recording_reset(p);
+		WRITE_ONCE(p->state, TB_STATE_IDLE);
+	}
+	mutex_unlock(&p->read_lock);
+}
+
+/**
+ * tb_recording_start() - begin a new recording
+ * @p: the provider, with memory
+ * @dump: write the existing threads into the durable buffer
+ *
+ * Context: process, under lock.
+ * Return: 0, -EBUSY running or blocks held, -ENOMEM, -ENOSPC.
+ */
+int tb_recording_start(struct tb_provider *p, bool dump)
+{
+	int err = tb_recording_prepare(p);
+
+	if (err)
+		return err;
+	err = tb_recording_attach(p, dump);
+	mutex_lock(&p->read_lock);
+	p->starting = false;
+	mutex_unlock(&p->read_lock);
+	if (err) {
+		tb_recording_abandon(p);
+		return err;
+	}
+	tb_intake_tell(p, true);
+	queue_delayed_work(TB_UNBOUND_WQ, &p->sync_work, TB_SYNC_INTERVAL);
+	if (p->config.flush_ms)
+		queue_delayed_work(TB_UNBOUND_WQ, &p->flush_work,
+				   msecs_to_jiffies(p->config.flush_ms));
+	return 0;
+}
+
+/* ---- flush ------------------------------------------------------------ */
+
+/**
+ * struct tb_flush_call - which rings to flush
+ * @p: the provider
+ * @cpus: of its CPUs these; NULL: all
+ * @spare: not those of CPUs that are isolated
+ */
+struct tb_flush_call {
+	struct tb_provider *p;
+	const struct cpumask *cpus;
+	bool spare;
+};
+
+/*
+ * Is the ring of @cpu to be flushed, and is there anything to close?  An interrupt for nothing
+ * would wake a CPU that is idle, or disturb one that is to be left alone.
+ */
+static bool tb_flush_wanted(int cpu, void *arg)
+{
+	const struct tb_flush_call *call = arg;
+	bool wanted;
+
+	if (call->cpus && !cpumask_test_cpu(cpu, call->cpus))
+		return false;
+	rcu_read_lock();
+	wanted = !call->spare || !cpu_is_isolated(cpu);
+	rcu_read_unlock();
+	return wanted && tb_ring_holds(per_cpu_ptr(call->p->rings, cpu));
+}
+
+static void tb_flush_here(void *arg)
+{
+	const struct tb_flush_call *call = arg;
+
+	tb_ring_flush(this_cpu_ptr(call->p->rings));
+}
+
+/* One batch of interrupts.  Under the hotplug lock and read_lock. */
+static void tb_flush_rings(struct tb_flush_call *call)
+{
+	unsigned int cpu;
+
+	on_each_cpu_cond_mask(tb_flush_wanted, tb_flush_here, call, true, &call->p->cpus);
+	for_each_cpu(cpu, &call->p->cpus)
+		if (!cpu_online(cpu) && tb_flush_wanted(cpu, call))
+			tb_ring_flush(per_cpu_ptr(call->p->rings, cpu));
+}
+
+/**
+ * tb_provider_close_buffers() - close the current buffers of all rings, whatever the mode
+ * @p: the provider, with memory
+ *
+ * Context: process, under the hotplug lock and read_lock: so that only one
+ * flushes the ring of a CPU that is offline.
+ */
+void tb_provider_close_buffers(struct tb_provider *p)
+{
+	struct tb_flush_call call = { .p = p };
+
+	tb_flush_rings(&call);
+}
+
+/**
+ * tb_provider_flush_cpus() - close the current buffers of some CPUs' rings
+ * @p: the provider, with memory
+ * @cpus: of its CPUs these; NULL: all
+ *
+ * Only CPUs with something to close are interrupted.  Not in oneshot mode: nobody reads before
+ * it stops, and what is closed is room lost.
+ *
+ * Context: as tb_provider_close_buffers().
+ */
+void tb_provider_flush_cpus(struct tb_provider *p, const struct cpumask *cpus)
+{
+	struct tb_flush_call call = { .p = p, .cpus = cpus };
+
+	if (p->config.mode != TB_MODE_ONESHOT)
+		tb_flush_rings(&call);
+}
+
+/**
+ * tb_provider_flush_cpu() - close the current buffer of one CPU's ring
+ * @p: the provider, with memory
+ * @cpu: one of its CPUs
+ *
+ * Context: as tb_provider_close_buffers(); see tb_provider_flush_cpus().
+ */
+void tb_provider_flush_cpu(struct tb_provider *p, unsigned int cpu)
+{
+	tb_provider_flush_cpus(p, cpumask_of(cpu));
+}
+
+/**
+ * tb_provider_flush() - make what is in the buffers available to the reader
+ * @p: the provider
+ * @cpu: which ring, or -1 for all
+ *
+ * With all: what user-space writers have published, too.
+ *
+ * Context: process.
+ * Return: 0, -EINVAL for a CPU it does not have.
+ */
+int tb_provider_flush(struct tb_provider *p, int cpu)
+{
+	int err = 0;
+
+	if (cpu == -1)
+		tb_intake_scrape(p, false);
+	cpus_read_lock();
+	mutex_lock(&p->read_lock);
+	if (cpu < -1 || (cpu >= 0 && (cpu >= nr_cpu_ids || !cpumask_test_cpu(cpu, &p->cpus))))
+		err = -EINVAL;
+	else if (p->allocated)
+		tb_provider_flush_cpus(p, cpu < 0 ? NULL : cpumask_of(cpu));
+	mutex_unlock(&p->read_lock);
+	cpus_read_unlock();
+	return err;
+}
+
+/* ---- at intervals ----------------------------------------------------- */
+
+/*
+ * Nobody has asked for this very moment: CPUs that were isolated are not interrupted.  Their
+ * buffers are handed over at the mark, or when somebody flushes.
+ */
+static void tb_flush_work(struct work_struct *work)
+{
+	struct tb_provider *p = container_of(work, struct tb_provider, flush_work.work);
+	struct tb_flush_call call = { .p = p, .spare = true };
+
+	if (READ_ONCE(p->reader)) {
+		tb_intake_scrape(p, false);
+		cpus_read_lock();
+		mutex_lock(&p->read_lock);
+		if (p->allocated && p->config.mode != TB_MODE_ONESHOT)
+			tb_flush_rings(&call);
+		mutex_unlock(&p->read_lock);
+		cpus_read_unlock();
+	}
+	queue_delayed_work(TB_UNBOUND_WQ, &p->flush_work, msecs_to_jiffies(p->config.flush_ms));
+}
+
+static void tb_record_sync(void *arg)
+{
+	struct tb_provider *p = arg;
+	struct tb_clock_sync sync;
+
+	tb_clock_sync(&p->clock, &sync);
+	tb_record_control(p, TB_EV_CLOCK, &sync, sizeof(sync), 2);
+}
+
+/* On this CPU, if its events are recorded. */
+static bool tb_sync_here(struct tb_provider *p)
+{
+	bool here = cpumask_test_cpu(get_cpu(), &p->cpus);
+
+	if (here)
+		tb_record_sync(p);
+	put_cpu();
+	return here;
+}
+
+/* On another one that is not isolated. */
+static bool tb_sync_there(struct tb_provider *p)
+{
+	unsigned int cpu = tb_provider_cpu(p, true);
+
+	return cpu < nr_cpu_ids && !smp_call_function_single(cpu, tb_record_sync, p, 1);
+}
+
+/* Where there is none.  A durable buffer that may not start anew is for what must not be lost. */
+static void tb_sync_keep(struct tb_provider *p)
+{
+	struct tb_clock_sync sync;
+
+	if (p->config.flags & TB_CONFIG_DURABLE_STOP)
+		return;
+	mutex_lock(&p->read_lock);
+	tb_clock_sync(&p->clock, &sync);
+	tb_durable_add(p, sync.clock, TB_EV_CLOCK, &sync, sizeof(sync));
+	mutex_unlock(&p->read_lock);
+}
+
+/*
+ * Stops the recording if a block that was incomplete at the last check still is.  A writer holds
+ * preemption off while it records an event, so a grace period between the two checks means that all
+ * writers of the first check are done, and none will complete the block.
+ */
+static void tb_look_for_damage(struct tb_provider *p)
+{
+	bool through = poll_state_synchronize_rcu(p->looked), stuck = false;
+	unsigned int cpu;
+
+	mutex_lock(&p->read_lock);
+	if (through) {
+		p->looked = get_state_synchronize_rcu();
+		for_each_cpu(cpu, &p->cpus)
+			stuck |= tb_ring_stuck(per_cpu_ptr(p->rings, cpu));
+	}
+	mutex_unlock(&p->read_lock);
+	if (stuck)
+		tb_recording_damaged(p);
+}
+
+/* Ties the clocks together now and then: they drift. */
+static void tb_sync_work(struct work_struct *work)
+{
+	struct tb_provider *p = container_of(work, struct tb_provider, sync_work.work);
+
+	if (!tb_sync_here(p) && !tb_sync_there(p))
+		tb_sync_keep(p);
+	tb_look_for_damage(p);
+	queue_work(TB_UNBOUND_WQ, &p->durable_work);
+	queue_delayed_work(TB_UNBOUND_WQ, &p->sync_work, TB_SYNC_INTERVAL);
+}
+
+static void tb_kick_work(struct irq_work *work)
+{
+	/* not on this CPU, which may be isolated */
+	queue_work(TB_UNBOUND_WQ, &container_of(work, struct tb_provider, kick)->durable_work);
+}
+
+/* ---- life ------------------------------------------------------------- */
+
+/**
+ * tb_recording_init() - the part of tb_provider_init() that is about recording
+ * @p: the provider
+ *
+ * Context: process.
+ */
+void tb_recording_init(struct tb_provider *p)
+{
+	INIT_DELAYED_WORK(&p->sync_work, tb_sync_work);
+	INIT_DELAYED_WORK(&p->flush_work, tb_flush_work);
+	INIT_WORK(&p->stop_work, tb_stop_work);
+	INIT_WORK(&p->durable_work, tb_keep_work);
+	tb_irq_work_init(&p->kick, tb_kick_work);
+}
+
+/**
+ * tb_recording_sync() - nothing of this is running or will run
+ * @p: the provider, stopped, with no session
+ *
+ * Context: process.
+ */
+void tb_recording_sync(struct tb_provider *p)
+{
+	/* before stop_work, which it may queue */
+	irq_work_sync(&p->wake);
+	cancel_work_sync(&p->stop_work);
+	irq_work_sync(&p->kick);
+	cancel_work_sync(&p->durable_work);
+}

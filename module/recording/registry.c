@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Creating and removing providers; CPUs that come and go.
+ *
+ * "kernel" always exists.  provider/list.c has the list, and counts references.
+ *
+ * Process context.
+ */
+#include <linux/cpuhotplug.h>
+#include <linux/ctype.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "programs/channels.h"
+#include "provider/list.h"
+#include "registry.h"
+
+struct tb_provider tb_kernel_provider;
+
+static int tb_hotplug_state;
+
+/* A CPU is on its way: performance counters are to be read there, too. */
+static int tb_cpu_coming(unsigned int cpu, struct hlist_node *node)
+{
+	/* makes them when it is online */
+	tb_counters_online(&hlist_entry(node, struct tb_provider, hotplug)->counters);
+	return 0;
+}
+
+/* A CPU is gone: what its ring holds can be read. */
+static int tb_cpu_dead(unsigned int cpu, struct hlist_node *node)
+{
+	struct tb_provider *p = hlist_entry(node, struct tb_provider, hotplug);
+
+	/* the hotplug lock is held for writing: nobody else flushes this ring */
+	mutex_lock(&p->read_lock);
+	if (p->allocated && cpumask_test_cpu(cpu, &p->cpus))
+		tb_provider_flush_cpu(p, cpu);
+	tb_trigger_notify(&p->trigger, cpu);
+	mutex_unlock(&p->read_lock);
+	return 0;
+}
+
+static bool tb_name_legal(const char *name)
+{
+	const char *c;
+
+	if (!isascii(*name) || !isalpha(*name))
+		return false;
+	for (c = name; *c; c++)
+		if (!isascii(*c) || (!isalnum(*c) && !strchr("_-.", *c)))
+			return false;
+	return c - name < TB_PROVIDER_NAME_MAX;
+}
+
+/* The last reference is gone. */
+static void tb_registry_release(struct tb_provider *p)
+{
+	/* first: while it is attached to an event, it must be told when that goes */
+	tb_provider_stop(p, 0);
+	tb_providers_forget(p);
+	cpuhp_state_remove_instance_nocalls(tb_hotplug_state, &p->hotplug);
+	tb_provider_destroy(p);
+	if (p != &tb_kernel_provider)
+		kfree(p);
+}
+
+/* Initialises a provider and puts it on the list.  The caller gets a reference, too. */
+static int tb_registry_add(struct tb_provider *p, const char *name, u32 flags)
+{
+	int err = tb_provider_init(p, name);
+
+	if (err)
+		return err;
+	p->flags = flags;
+	p->release = tb_registry_release;
+	p->may_reserve = p == &tb_kernel_provider;
+	err = cpuhp_state_add_instance_nocalls(tb_hotplug_state, &p->hotplug);
+	if (err)
+		goto destroy;
+	/* the caller's reference; the list has the first */
+	kref_get(&p->ref);
+	err = tb_providers_add(p);
+	if (!err)
+		return 0;
+	cpuhp_state_remove_instance_nocalls(tb_hotplug_state, &p->hotplug);
+destroy:
+	tb_provider_destroy(p);
+	return err;
+}
+
+/**
+ * tb_registry_create() - make a provider
+ * @name: its name
+ * @flags: TB_PROVIDER_*
+ * @created: out: the provider, with a reference for the caller
+ *
+ * Context: process.
+ * Return: 0; -EINVAL illegal name, -EEXIST, -ENOSPC too many, -ENOMEM.
+ */
+int tb_registry_create(const char *name, u32 flags, struct tb_provider **created)
+{
+	struct tb_provider *p;
+	int err;
+
+	if (!tb_name_legal(name))
+		return -EINVAL;
+	p = kzalloc(sizeof(*p), GFP_KERNEL);
+	if (!p)
+		return -ENOMEM;
+	err = tb_registry_add(p, name, flags);
+	if (err)
+		kfree(p);
+	else
+		*created = p;
+	return err;
+}
+
+/* Stops a provider that is off the list. */
+static void tb_registry_end(struct tb_provider *p)
+{
+	tb_provider_stop(p, 0);
+	tb_intake_forget(p);
+}
+
+/**
+ * tb_registry_destroy() - remove a provider that nobody else uses
+ * @name: its name
+ * @own: the provider of the caller's file, which does not count as a user
+ *
+ * Context: process.
+ * Return: 0; -ENOENT; -EPERM "kernel"; -EBUSY another file or a module uses it.
+ */
+int tb_registry_destroy(const char *name, struct tb_provider *own)
+{
+	struct tb_provider *p;
+	int err = tb_providers_remove_unused(name, own, &p);
+
+	if (err)
+		return err;
+	/* the caller asked for it: reserved memory can be used again */
+	if (p->flags & TB_PROVIDER_PREVIOUS)
+		tb_region_drop();
+	tb_registry_end(p);
+	tb_provider_put(p, TB_HOLDER_NONE);
+	return 0;
+}
+
+/**
+ * tb_registry_abandon() - remove a provider, whoever uses it
+ * @p: from tb_registry_create(); open files keep it
+ *
+ * Context: process.
+ */
+void tb_registry_abandon(struct tb_provider *p)
+{
+	tb_providers_remove(p);
+	tb_registry_end(p);
+	/* the list's reference, and the caller's */
+	tb_provider_put(p, TB_HOLDER_NONE);
+	tb_provider_put(p, TB_HOLDER_NONE);
+}
+
+/**
+ * tb_registry_init() - make "kernel"
+ *
+ * Context: module init.
+ * Return: 0 or -errno.
+ */
+int tb_registry_init(void)
+{
+	int err = cpuhp_setup_state_multi(CPUHP_BP_PREPARE_DYN, "tracebuf", tb_cpu_coming,
+					  tb_cpu_dead);
+
+	if (err < 0)
+		return err;
+	tb_hotplug_state = err;
+	err = tb_registry_add(&tb_kernel_provider, "kernel", 0);
+	if (err)
+		cpuhp_remove_multi_state(tb_hotplug_state);
+	else
+		tb_provider_put(&tb_kernel_provider, TB_HOLDER_NONE);
+	return err;
+}
+
+/**
+ * tb_registry_exit() - stop and remove all providers
+ *
+ * Context: module exit: no file is open, no module uses them.
+ */
+void tb_registry_exit(void)
+{
+	struct tb_provider *p;
+
+	while ((p = tb_providers_last())) {
+		tb_providers_remove(p);
+		tb_provider_put(p, TB_HOLDER_NONE);
+	}
+	cpuhp_remove_multi_state(tb_hotplug_state);
+}

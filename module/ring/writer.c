@@ -1,0 +1,637 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ring of one CPU: reserve, commit, switch; acquire, release.
+ *
+ * No I/O, no locks, no allocation, no waiting.  Writers are the nested
+ * contexts of one CPU (task < softirq < hardirq < NMI); one reader, on any
+ * CPU, takes complete buffers.  The same file is compiled in user space by
+ * the tests; everything it needs of its surroundings is in ring_arch.h.
+ *
+ * The ideas come from LTTng's ring buffer (sub-buffers handed over whole,
+ * reserve by an unlocked compare-and-exchange, commit counters) and from the
+ * QNX tracelogger (a mark that leaves room for what interrupts record while
+ * the reader is on its way); the words in which they are put are new.
+ *
+ * Writing
+ * -------
+ * A writer reads head, then the clock, then moves head by the size of its
+ * event with a compare-and-exchange.  A context that interrupts it between
+ * the read and the exchange and records anything changes head, and the
+ * exchange fails: so within a ring the order of positions is the order of
+ * time stamps, and a position belongs to one writer.  head never repeats
+ * within any window a writer can be interrupted in: the buffer's sequence number (14 bits) is part
+ * of it.
+ *
+ * When the event does not fit, two steps follow, each with exactly one winner:
+ *
+ *   close: exchange head -> { same buffer, index = capacity }; the winner
+ *          turns the rest of the buffer into padding and commits it.  A
+ *          flush is this step alone.
+ *   open:  claim a buffer; say in its header that it will be another
+ *          (tb_buf_disown()); exchange head -> { that buffer, header + gap slot
+ *          + event }; the winner writes header and gap slot and commits them.
+ *
+ * If no buffer can be claimed the event is dropped; since the old one is
+ * closed by then, everything dropped lies between two blocks, and the
+ * reader is not kept waiting for a buffer nobody can add to.
+ *
+ * A buffer is complete when as many elements are committed as it has.  Each
+ * element is committed once, by whoever owned it: so exactly one commit gets
+ * there, and then nobody is writing in it any more.  That one context fills in the end
+ * fields, sets the commit count back to zero and makes it READY.  No one
+ * else touches these words in between, because a buffer that is WRITING is
+ * claimed by nobody.
+ *
+ * The states of a buffer
+ * ----------------------
+ *   FREE -> CLAIMED       claim (locked: the reader may be releasing others,
+ *                         and nested claims compete)
+ *   READY -> CLAIMED      claim with policy overwrite; competes with acquire
+ *   CLAIMED -> CLAIMED    a claim renewed with another sequence number
+ *   CLAIMED -> WRITING    by the opener, or by a nested context that leaves
+ *                         the buffer before the opener came to it
+ *   WRITING -> READY      complete
+ *   READY -> HELD -> FREE acquire, release; HELD -> READY: the reader died, or
+ *                         took a snapshot
+ *
+ * A writer that has claimed a buffer but was overtaken leaves it CLAIMED:
+ * the next claim that comes by uses it.  One that knows that it was overtaken claims
+ * nothing.  The sequence number of a claimed
+ * buffer is that of the current one plus one; it is set before head points there, so
+ * whoever finds head at a buffer can tell its full number from the state
+ * word and the bits in head.
+ *
+ * Nobody claims the next buffer without making sure that the current one is
+ * WRITING (tb_ring_leave()): so a buffer that is CLAIMED holds nothing, unless
+ * it is the current one.
+ *
+ * claim() walks on from the current buffer and takes the first it may.  Since
+ * buffers are filled in the order of the walk, the first READY one is the
+ * oldest, unless the walk had to pass one by that was held or incomplete and is
+ * READY or FREE by now: that one is used when the walk comes round to it.  The
+ * current one comes last: when the reader holds all others, new events win
+ * over old ones under policy overwrite.
+ *
+ * Reading
+ * -------
+ *	index = tb_ring_acquire(r)	READY -> HELD, lowest number first,
+ *					never past one still being written
+ *	... use r->bufs[index].block ...
+ *	tb_ring_release(r, index)	HELD -> FREE
+ *
+ * Ordering between CPUs
+ * ---------------------
+ * Contexts of one CPU see each other's accesses in program order, so among writers
+ * nothing is needed but that the compiler keeps it.  The reader may be on
+ * another CPU; these pairs order what the two sides see, and nothing else is shared:
+ *
+ *   contents  All stores into a buffer, by whichever context, precede the store of
+ *	READY: a release (tb_ring_complete()).  The reader's acquire of that state
+ *	(tb_ring_lowest()), or else its fully ordered exchange to HELD, precedes its
+ *	reads.  Put back, READY is the reader's release (tb_ring_unacquire()), and the
+ *	next one acquires it likewise.
+ *   room  The reader's reads precede its store of FREE: a release
+ *	(tb_ring_release()).  A claim is a fully ordered exchange of that very word
+ *	(tb_buf_claim()), and precedes all stores into the buffer.
+ *   looking again  FREE precedes the count of releases: a release.  The count is
+ *	acquired before a walk (tb_ring_claim()): a walk that found nothing saw all
+ *	that was FREE at the count it remembers in full_seen.  Likewise READY, of a
+ *	buffer that is put back (tb_buf_put_back()) and may be overwritten.
+ *   order of blocks  WRITING of a block precedes, in program order, READY of the
+ *	later ones.  Having acquired one of these, tb_ring_earlier() sees that, or
+ *	something newer.
+ *   total of overwritten  ow_started, exchange to CLAIMED (fully ordered), later
+ *	and overwritten, tb_wmb(), ow_done.  The reader: ow_done, tb_rmb(), states and
+ *	totals, tb_rmb(), ow_started.  If both are the same, whatever part of the totals it
+ *	saw, it saw whole: had it seen the total of an overwriting, then also, after
+ *	the second tb_rmb(), that this had started; and one it saw done, after
+ *	the first, with all that it added.  That a block which is READY, and
+ *	comes after one that was overwritten, tells of that: the store of READY, a
+ *	release, comes after ow_done, and is acquired before the totals.
+ *   what no block tells  A writer lowers drop_first, tb_wmb(), counts the drop.  tb_ring_end()
+ *	reads the count, tb_rmb(), drop_first: it finds a time for what it counts.  An opener
+ *	moves head, tb_wmb(), sets drop_first back.  tb_ring_end() reads drop_first, tb_rmb(),
+ *	head: if drop_first was set back, head has moved.
+ *
+ * Head, commits and the other totals are written by one CPU and only read by others,
+ * for statistics and to know whether to come, where any recent value does.
+ */
+#include "claim.h"
+#include "hooks.h"
+
+/*
+ * The header of a buffer that was never used, with what never changes in it.  Of an earlier
+ * recording nothing may be left: its numbers come again.
+ */
+static void tb_buf_blank(const struct tb_ring *r, const struct tb_buf *b)
+{
+	struct tb_block *block = b->block;
+	struct tb_gap *gap = (struct tb_gap *)((struct tb_composite *)(block + 1) + 1);
+
+	block->magic = TB_BLOCK_MAGIC;
+	block->version = TB_BLOCK_VERSION;
+	block->kind = TB_BLOCK_ROLLING;
+	block->size_log2 = __builtin_ctz(r->capacity * TB_ELEMENT_SIZE);
+	block->provider = r->provider;
+	block->cpu = r->cpu;
+	block->sequence = TB_BLOCK_UNUSED;
+	gap->recording = r->recording;
+}
+
+/**
+ * tb_ring_reset() - make the ring as new: empty, all totals zero
+ * @r: with bufs, nr, capacity, provider, cpu and recording set
+ * @now: the clock
+ *
+ * Context: no writer and no reader may be active.
+ */
+void tb_ring_reset(struct tb_ring *r, u64 now)
+{
+	u32 i;
+
+	for (i = 0; i < r->nr; i++) {
+		struct tb_buf *b = &r->bufs[i];
+
+		/*
+		 * A number that no block has in here until a writer that has seen this goes
+		 * on: it takes the state for what it saw.  With head that makes block -1.
+		 */
+		b->state = TB_BUF_WORD(TB_HEAD_SEQ_MASK / 2 - 1, TB_BUF_FREE);
+		tb_local_set(&b->committed, TB_COMMITTED_NONE(r->capacity));
+		b->closed = 0;
+		b->events = 0;
+		b->later = 0;
+		b->later_open = 0;
+		b->lost_from = now;
+		b->told = 0;
+		b->settled = 0;
+		tb_buf_blank(r, b);
+	}
+	r->max = r->capacity - TB_BLOCK_FIRST_ELEMENT;
+	if (r->max > TB_EVENT_ELEMENTS_MAX)
+		r->max = TB_EVENT_ELEMENTS_MAX;
+	/* as if the last buffer had just been filled, as number -1 */
+	r->head = tb_head(0, TB_HEAD_SEQ_MASK, r->nr - 1, r->capacity);
+	tb_local_set(&r->recorded, 0);
+	tb_local_set(&r->overwritten, 0);
+	tb_local_set(&r->dropped, 0);
+	tb_local_set(&r->refused, 0);
+	tb_local_set(&r->oversize, 0);
+	tb_local_set(&r->marks, 0);
+	tb_local_set(&r->retries, 0);
+	tb_local_set(&r->ow_started, 0);
+	tb_local_set(&r->ow_done, 0);
+	r->drop_first = ~0ull;
+	r->drop_last = 0;
+	r->releases = 0;
+	r->full_seen = ~0ull;
+	r->overwrite_last = ~0ull;
+	r->passed = 0;
+	r->paused = 0;
+	r->rd_bufs = r->bufs;
+	r->rd_nr = r->nr;
+	r->held = 0;
+	r->pinned = 0;
+	r->start_time = now;
+	r->magic = TB_RING_IMAGE_MAGIC;
+	memset(&r->rd, 0, sizeof(r->rd));
+	r->rd.end = now;
+	r->from = 0;
+	r->to = ~0ull;
+	r->kept = r->rd;
+	r->delivered = 0;
+	r->delivered_bytes = 0;
+	r->left = 0;
+}
+
+/* ---- writing ---------------------------------------------------------- */
+
+/*
+ * Makes sure that the buffer @h is in is not CLAIMED any more, so that no later claim
+ * takes it for unused.  Its opener may be an interrupted outer context; until that
+ * goes on, the buffer cannot be completed, so a plain store is enough.
+ */
+static void tb_ring_leave(struct tb_ring *r, u64 h)
+{
+	struct tb_buf *b = &r->bufs[tb_head_buffer(h)];
+	u64 s = tb_read(&b->state);
+
+	if (TB_BUF_STATE(s) == TB_BUF_CLAIMED && TB_BUF_SEQ(s) == tb_head_seq(h, s)) {
+		tb_ring_path(TB_PATH_HELP_LEAVE);
+		tb_write(&b->state, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_WRITING));
+	}
+}
+
+static void tb_lower(u64 *p, u64 to)
+{
+	u64 old;
+
+	do {
+		old = tb_read(p);
+	} while (to < old && !tb_cmpxchg_local(p, old, to));
+}
+
+/*
+ * Takes what is left of the buffer @h is in out of use.  False if a nested
+ * context moved head first.
+ */
+static bool tb_ring_close(struct tb_ring *r, u64 h, bool flush)
+{
+	u32 index = tb_head_index(h), rest = r->capacity - index;
+	struct tb_buf *b = &r->bufs[tb_head_buffer(h)];
+	struct tb_element *pad = tb_buf_element(b, index);
+
+	if (!tb_cmpxchg_local(&r->head, h, h + rest)) {
+		tb_ring_path(TB_PATH_RETRY_CLOSE);
+		return false;
+	}
+	tb_write(&b->closed, index * TB_ELEMENT_SIZE | flush);
+	tb_write(&pad->time, 0);
+	tb_write(&pad->payload, 0);
+	tb_store_release(&pad->head,
+			 TB_HEAD(TB_STRUCT_PAD, TB_EV_NONE,
+				 rest < TB_EVENT_ELEMENTS_MAX ? rest : TB_EVENT_ELEMENTS_MAX,
+				 h >> TB_HEAD_SEQ_SHIFT));
+	tb_buf_commit(r, b, rest, 0);
+	return true;
+}
+
+/* What the opener of a buffer knew before it won head. */
+struct tb_opening {
+	u64 seq;
+	u64 ts;
+	u64 dropped;
+	u64 drop_first;
+	u64 drop_last;
+	u64 later;
+};
+
+/*
+ * Says in the header of @b, which is claimed for block @seq, that it is not to be believed
+ * from now on, which block this will be, from @ts on, and that an event of @n elements comes
+ * first: head is about to move there, and nested contexts may then put events behind that before
+ * the header is written.  Unless one has done all this since the buffer was claimed: the state
+ * tells, and if that happens behind our look at it, another number and time than before are
+ * there.  Who then moves head said all this last: a nested context that came so far has moved it.
+ */
+static void tb_buf_disown(struct tb_buf *b, u64 seq, u64 ts, u32 n)
+{
+	struct tb_block *block = b->block;
+	u64 old = tb_read(&block->sequence), start = tb_read(&block->time_start);
+
+	if (tb_read(&b->state) != TB_BUF_WORD(seq, TB_BUF_CLAIMED))
+		return;
+	tb_cmpxchg_local(&block->time_start, start, ts);
+	tb_cmpxchg_local(&block->sequence, old, TB_BLOCK_OPENING_WORD(seq, n));
+}
+
+/* Writes header and gap slot of a buffer that head has just been moved to. */
+static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_opening *o)
+{
+	struct tb_block *block = b->block;
+	struct tb_composite *slot = (struct tb_composite *)(block + 1);
+	struct tb_gap *gap = (struct tb_gap *)(slot + 1);
+
+	/* ours, or made so by a nested context already: our event is not committed yet */
+	tb_write(&b->state, TB_BUF_WORD(o->seq, TB_BUF_WRITING));
+	tb_write(&b->later_open, o->later);
+	/*
+	 * The drops told here are done with.  Those that nested contexts counted
+	 * since are the next block's, and later than our clock.
+	 */
+	if (o->drop_first != ~0ull) {
+		tb_wmb(); /* head before that: pairs with the last tb_rmb() in tb_ring_end() */
+		tb_cmpxchg_local(&r->drop_first, o->drop_first, ~0ull);
+		if (tb_local_read(&r->dropped) != o->dropped) {
+			tb_ring_path(TB_PATH_OPEN_DROPS);
+			tb_lower(&r->drop_first, o->ts);
+		}
+	}
+
+	/* what never changes is there, and the number says that the rest is not to be believed */
+	block->flags = 0;
+	block->tid = tb_current_tid();
+	block->time_start = o->ts;
+	block->time_end = 0;
+	block->data = 0;
+	block->events = 0;
+	block->overwritten = 0;
+	block->dropped = o->dropped;
+	slot->time = (u32)o->ts;
+	slot->tid = block->tid;
+	slot->length = sizeof(*gap);
+	slot->context = 0;
+	gap->overwritten = 0;
+	gap->dropped = 0;
+	gap->oversize = 0;
+	gap->first = o->drop_first == ~0ull ? 0 : o->drop_first;
+	gap->last = o->drop_last;
+	tb_store_release(&slot->head,
+			 TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_GAP, TB_GAP_ELEMENTS, o->seq));
+	/* its number after the rest: pairs with tb_last_find() */
+	tb_store_release(&block->sequence, o->seq);
+	tb_ring_opened(r, b, o->seq);
+	tb_buf_commit(r, b, TB_BLOCK_FIRST_ELEMENT, 0);
+}
+
+static void tb_ring_drop(struct tb_ring *r, u64 ts)
+{
+	tb_lower(&r->drop_first, ts);
+	tb_raise(&r->drop_last, ts);
+	tb_wmb(); /* the span before the count: pairs with the tb_rmb() in tb_ring_end() */
+	tb_local_add(&r->dropped, 1);
+	tb_local_add(&r->refused, 1);
+	/* again: a block opened since the first time did not tell of this one */
+	tb_lower(&r->drop_first, ts);
+}
+
+/*
+ * Switches from the closed buffer @h is in to another and reserves @n
+ * elements there, at *@place.  Returns 1, 0 if a nested context came first, -1 if
+ * there is no room.
+ */
+static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, u64 *place)
+{
+	struct tb_opening o = { .ts = ts };
+	u64 next;
+	int b;
+
+	if (unlikely(tb_read(&r->paused)))
+		return -1;
+	/*
+	 * Before the exchange: what nested contexts drop later is then told
+	 * by the block they open, or the one after.
+	 */
+	o.dropped = tb_local_read(&r->dropped);
+	o.drop_first = tb_read(&r->drop_first);
+	o.drop_last = tb_read(&r->drop_last);
+	tb_ring_leave(r, h);
+	o.seq = tb_head_seq(h, tb_read(&r->bufs[tb_head_buffer(h)].state)) + 1;
+	b = tb_ring_claim(r, h, o.seq);
+	if (b < 0)
+		return b == TB_CLAIM_AGAIN ? 0 : -1;
+	/* as above: whatever is overwritten from now on counts, and is later than the new block */
+	o.later = tb_buf_lap(&r->bufs[b]);
+	tb_buf_disown(&r->bufs[b], o.seq, ts, n);
+	next = tb_head(ts >> 32, o.seq, b, TB_BLOCK_FIRST_ELEMENT + n);
+	if (!tb_cmpxchg_local(&r->head, h, next)) {
+		tb_ring_path(TB_PATH_RETRY_OPEN);
+		return 0;
+	}
+	tb_ring_open(r, &r->bufs[b], &o);
+	*place = next - n;
+	return 1;
+}
+
+/**
+ * tb_ring_reserve_slow() - tb_ring_reserve() where it is not just moving head
+ * @r: the ring of this CPU
+ * @n: elements, >= 1
+ * @h: head, as it was before @ts was read; out of date does no harm
+ * @ts: the clock
+ *
+ * Puts a TIME element in front when the clock's upper half has moved,
+ * switches buffers, counts what finds no room.  Each repetition means that a
+ * nested context recorded something, so nesting bounds them.
+ *
+ * Context: as tb_ring_reserve().
+ * Return: where; head 0 if there was no room.
+ */
+struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts)
+{
+	struct tb_place none = { 0 }, place;
+
+	for (;; tb_local_add(&r->retries, 1), h = tb_read(&r->head), ts = tb_ring_clock(r)) {
+		u32 index = tb_head_index(h);
+		u32 room = r->capacity - index;
+		u32 x = !!(((ts >> 32) ^ (h >> TB_HEAD_EPOCH_SHIFT)) & TB_HEAD_EPOCH_MASK);
+		int won;
+
+		place.time = ts;
+		if (unlikely(!tb_head_legal(r, h))) {
+			tb_ring_damaged(r);
+			tb_ring_drop(r, ts);
+			return none;
+		}
+		if (n > r->max) {
+			tb_local_add(&r->oversize, 1);
+			tb_ring_drop(r, ts);
+			return none;
+		}
+		if (n + x <= room) {
+			struct tb_buf *b = &r->bufs[tb_head_buffer(h)];
+			u64 next = tb_head(ts >> 32, h >> TB_HEAD_SEQ_SHIFT, tb_head_buffer(h),
+					   index + n + x);
+
+			if (!tb_cmpxchg_local(&r->head, h, next)) {
+				tb_ring_path(TB_PATH_RETRY_RESERVE);
+				continue;
+			}
+			place.head = next - n;
+			if (x) {
+				struct tb_element *e = tb_buf_element(b, index);
+
+				tb_ring_path(TB_PATH_TIME);
+				tb_write(&e->time, (u32)ts);
+				tb_write(&e->payload, ts);
+				/* as in tb_ring_commit() */
+				tb_store_release(&e->head, TB_HEAD(TB_STRUCT_SIMPLE, TB_EV_TIME, 1,
+								   h >> TB_HEAD_SEQ_SHIFT));
+				tb_buf_commit(r, b, 1, 0);
+			}
+			if (index + n + x - r->mark < n + x)
+				tb_ring_mark(r);
+			return place;
+		}
+		if (room) {
+			if (!tb_ring_close(r, h, false))
+				continue;
+			h += room;
+		}
+		won = tb_ring_switch(r, h, ts, n, &place.head);
+		if (won > 0) {
+			if (TB_BLOCK_FIRST_ELEMENT + n >= r->mark)
+				tb_ring_mark(r);
+			return place;
+		}
+		if (won < 0) {
+			tb_ring_drop(r, ts);
+			return none;
+		}
+	}
+}
+
+TB_EXPORT(tb_ring_reserve_slow);
+
+/**
+ * tb_ring_simple_slow() - tb_ring_simple() where it is not just moving head
+ * @r: the ring of this CPU
+ * @id: event id
+ * @payload: 8 bytes
+ * @h: head as it was
+ * @ts: the clock as read after that, if it is the processor's counter
+ *
+ * Context: as tb_ring_simple().
+ * Return: false if there was no room; it is counted.
+ */
+bool tb_ring_simple_slow(struct tb_ring *r, u32 id, u64 payload, u64 h, u64 ts)
+{
+	struct tb_place place;
+	struct tb_slot slot;
+
+	if (unlikely(!r->nr))
+		return tb_ring_staged_simple(r, id, payload);
+	/* 0: the clock was halted then, and may go on now */
+	if (r->raw_clock != TB_TICKS_PLAIN || !ts)
+		ts = tb_ring_clock(r);
+	place = tb_ring_reserve_slow(r, 1, h, ts);
+	if (!place.head)
+		return false;
+	tb_ring_slot(r, &slot, place.head, 1, place.time);
+	tb_write(&slot.element->time, slot.time);
+	tb_write(&slot.element->payload, payload);
+	tb_ring_commit(&slot, TB_HEAD(TB_STRUCT_SIMPLE, id, 1, slot.seq));
+	return true;
+}
+
+TB_EXPORT(tb_ring_simple_slow);
+
+/**
+ * tb_ring_simple_last() - tb_ring_simple() made the last commit of a buffer
+ * @r: the ring of this CPU
+ * @b: the buffer
+ * @index: of the event
+ *
+ * Context: as tb_ring_simple().
+ * Return: true.
+ */
+bool tb_ring_simple_last(struct tb_ring *r, struct tb_buf *b, u32 index)
+{
+	tb_ring_complete(r, b);
+	if (index + 1 == r->mark)
+		tb_ring_mark(r);
+	return true;
+}
+
+TB_EXPORT(tb_ring_simple_last);
+
+/**
+ * tb_ring_mark() - the current buffer has got to the high-water mark
+ * @r: the ring of this CPU
+ *
+ * Context: any, NMI included.
+ * Return: true, so that it can be the last call of those who return that.
+ */
+bool tb_ring_mark(struct tb_ring *r)
+{
+	tb_local_add(&r->marks, 1);
+	tb_ring_notify(r);
+	return true;
+}
+
+TB_EXPORT(tb_ring_mark);
+
+/*
+ * @block, in state word @state, is complete: from when on were events lost that later blocks tell
+ * of?  The next block tells of the events dropped while this one was open.  If the next block is
+ * overwritten, only their count survives, and the reader needs this time.
+ *
+ * The order matters: time_end, drop_first, head.  If head is still in @block at the end, no later
+ * block was opened before that, and none has reset drop_first.  If head has moved, every event
+ * that @block does not count was dropped after it was opened.  A context that this one interrupted
+ * may be dropping an event and have read the clock earlier: that drop is under way at the
+ * time returned here.
+ */
+static u64 tb_ring_lost_from(struct tb_ring *r, const struct tb_block *block, u64 state)
+{
+	u64 dropped = tb_read(&r->drop_first);
+
+	if (tb_head_seq(tb_read(&r->head), state) != TB_BUF_SEQ(state)) {
+		tb_ring_path(TB_PATH_COMPLETE_OUTER);
+		return block->time_start;
+	}
+	if (dropped > block->time_end)
+		return block->time_end;
+	tb_ring_path(TB_PATH_COMPLETE_DROPS);
+	return dropped;
+}
+
+/**
+ * tb_ring_complete() - everything in @b is committed: hand it over
+ * @r: the ring of this CPU
+ * @b: one of its buffers
+ *
+ * Reached by exactly one context per lap, the last to commit.
+ *
+ * Context: any, NMI included.
+ */
+void tb_ring_complete(struct tb_ring *r, struct tb_buf *b)
+{
+	struct tb_block *block = b->block;
+	u64 s, committed;
+
+	if (unlikely(!r->nr)) {
+		tb_ring_staged(r, b);
+		return;
+	}
+	s = tb_read(&b->state);
+	committed = tb_local_read(&b->committed);
+	/* only flipped bits in memory lead here in another state or with too many commits */
+	if (unlikely(TB_BUF_STATE(s) != TB_BUF_WRITING || committed > r->capacity ||
+		     b->closed > r->capacity * TB_ELEMENT_SIZE)) {
+		tb_ring_damaged(r);
+		return;
+	}
+	b->events = committed;
+	block->time_end = tb_ring_clock(r);
+	b->lost_from = tb_ring_lost_from(r, block, s);
+	block->data = b->closed ? b->closed & ~1u : r->capacity * TB_ELEMENT_SIZE;
+	block->events = b->events;
+	block->flags = TB_BLOCK_COMPLETE | (b->closed & 1 ? TB_BLOCK_FLUSHED : 0);
+	tb_ring_filled(r, b);
+	b->closed = 0;
+	b->told = 0;
+	tb_local_add(&r->recorded, b->events);
+	tb_local_set(&b->committed, TB_COMMITTED_NONE(r->capacity));
+	/* everything in the block before READY: pairs with tb_ring_acquire() and tb_last_find() */
+	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_READY));
+	tb_ring_notify(r);
+}
+
+TB_EXPORT(tb_ring_complete);
+
+/**
+ * tb_ring_flush() - close the current buffer if there is anything in it
+ * @r: the ring of this CPU
+ *
+ * Context: any on the ring's CPU, preemption off; or any CPU once that one
+ * records no more.
+ * Return: true if something was closed.
+ */
+bool tb_ring_flush(struct tb_ring *r)
+{
+	u64 h;
+
+	do {
+		h = tb_read(&r->head);
+		if (tb_head_index(h) == r->capacity || !tb_head_legal(r, h))
+			return false;
+	} while (!tb_ring_close(r, h, true));
+	return true;
+}
+
+/**
+ * tb_ring_resume() - open buffers again
+ * @r: the ring, paused
+ *
+ * Nobody knows when in the pause the events were that were dropped: the span that is told of
+ * them reaches to now.
+ *
+ * Context: as tb_ring_flush().
+ */
+void tb_ring_resume(struct tb_ring *r)
+{
+	if (tb_read(&r->drop_first) != ~0ull)
+		tb_raise(&r->drop_last, tb_ring_clock(r));
+	tb_write(&r->paused, 0);
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Arming and disarming the trigger of a provider; telling its state.  probe/trigger.c has what
+ * happens when it fires.
+ *
+ * Process context, under the provider's lock.
+ */
+#include <linux/err.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "capture/events.h"
+#include "machine/compat.h"
+#include "probe/pending.h"
+#include "probe/trigger.h"
+#include "probe/trigger_source.h"
+#include "provider/provider.h"
+#include "rule.h"
+
+#define TB_TRIGGER_EVENTS_MAX	64
+
+static int tb_trigger_add(struct tb_provider *p, struct tb_event *e)
+{
+	struct tb_trigger_source *s = kvzalloc(sizeof(*s), TB_GFP);
+
+	if (!s)
+		return -ENOMEM;
+	p->trigger.sources[p->trigger.nr_sources++] = s;
+	s->bytes = scnprintf(s->text, sizeof(s->text), "trigger: %s:%s", e->system, e->name);
+	s->probe.event = e;
+	s->probe.provider = p;
+	s->probe.rings = p->stage_rings;
+	s->probe.id_wide = tb_event_id(e);
+	s->probe.trigger = s;
+	return 0;
+}
+
+static struct tb_trigger_source *tb_trigger_find(struct tb_trigger *t, const struct tb_event *e)
+{
+	u32 i;
+
+	for (i = 0; i < t->nr_sources; i++)
+		if (t->sources[i]->probe.event == e)
+			return t->sources[i];
+	return NULL;
+}
+
+/* Adds what one pattern matches.  Under lock. */
+static int tb_trigger_match(struct tb_provider *p, const char *pattern)
+{
+	struct tb_trigger *t = &p->trigger;
+	unsigned int i, n = tb_events_count();
+	bool matched = false;
+	int err;
+
+	for (i = 0; i < n; i++) {
+		struct tb_event *e = tb_events_get(i);
+
+		if (!tb_event_there(e) || !tb_event_matches(e, pattern))
+			continue;
+		matched = true;
+		if (tb_trigger_find(t, e))
+			continue;
+		if (t->nr_sources == TB_TRIGGER_EVENTS_MAX)
+			return -E2BIG;
+		err = tb_trigger_add(p, e);
+		if (err)
+			return err;
+	}
+	return matched ? 0 : -ENOENT;
+}
+
+/* Adds the tests of event @index, which are the source's then.  Under lock. */
+static int tb_trigger_test(struct tb_provider *p, u32 index, struct tb_rule_active **test)
+{
+	struct tb_trigger_source *s = tb_trigger_find(&p->trigger, tb_events_get(index));
+
+	if (!s || s->probe.rules[0])
+		return -EINVAL;
+	swap(s->probe.rules[0], *test);
+	return 0;
+}
+
+/* Makes the tests; to be undone also when it fails. */
+static int tb_trigger_tests(struct tb_provider *p, struct tb_rule *rules, u32 nr_rules,
+			    struct tb_rule_active **tests, u32 *bad)
+{
+	u32 i;
+
+	for (i = 0; i < nr_rules; i++) {
+		struct tb_rule_active *test = tb_rule_for_trigger(p, &rules[i]);
+
+		if (IS_ERR(test)) {
+			*bad = i;
+			return PTR_ERR(test);
+		}
+		tests[i] = test;
+	}
+	return 0;
+}
+
+/*
+ * Nobody fires any more; what has been told of the event stays.  The rings overwrite
+ * again.  Under lock.
+ */
+static void tb_trigger_detach(struct tb_provider *p, u32 state)
+{
+	struct tb_trigger *t = &p->trigger;
+	unsigned int cpu;
+	u32 i;
+
+	xchg(&t->state, state);
+	for (i = 0; i < t->nr_sources; i++)
+		tb_event_detach(&t->sources[i]->probe);
+	tb_events_synchronize();
+	/* who saw it FIRED is through with the rings; the irq_work first, it starts the timer */
+	irq_work_sync(&t->work);
+	cancel_delayed_work_sync(&t->late);
+	for_each_cpu(cpu, &p->cpus)
+		tb_write(&per_cpu_ptr(p->rings, cpu)->overwrite_last, ~0ull);
+	for (i = 0; i < t->nr_sources; i++) {
+		tb_rule_forget(&t->sources[i]->probe);
+		kvfree(t->sources[i]);
+	}
+	kfree(t->sources);
+	t->sources = NULL;
+	t->nr_sources = 0;
+}
+
+/* Under lock; to be undone also when it fails. */
+static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct tb_rule *rules,
+			     struct tb_rule_active **tests, u32 nr_rules, u32 percent, u32 ms,
+			     u32 *bad)
+{
+	struct tb_trigger *t = &p->trigger;
+	char *pattern;
+	int err = 0;
+	u32 i;
+
+	t->sources = kcalloc(TB_TRIGGER_EVENTS_MAX, sizeof(*t->sources), TB_GFP);
+	if (!t->sources)
+		return -ENOMEM;
+	while (!err && (pattern = strsep(&patterns, ",")))
+		err = *pattern ? tb_trigger_match(p, pattern) : -EINVAL;
+	for (i = 0; i < nr_rules && !err; i++) {
+		err = tb_trigger_test(p, rules[i].index, &tests[i]);
+		if (err)
+			*bad = i;
+	}
+	if (!err)
+		err = tb_stage_prepare();
+	if (err)
+		return err;
+	/* all but the block the event is in */
+	t->post = min(p->config.buffers * percent / 100, p->config.buffers - 1);
+	t->post_ms = ms;
+	t->event = NULL;
+	smp_store_release(&t->state, TB_TRIGGER_ARMED); /* before any probe can run */
+	for (i = 0; i < t->nr_sources && !err; i++)
+		err = tb_event_attach(&t->sources[i]->probe, false);
+	return err;
+}
+
+/**
+ * tb_trigger_arm() - freeze the rings some time after an event has occurred
+ * @p: the provider
+ * @s: who wants it
+ * @patterns: as for tb_provider_select(), separated by commas; will be changed
+ * @rules: tests for some of them, from user space
+ * @nr_rules: how many
+ * @percent: how much of the ring of the CPU it occurs on may be filled after it
+ * @ms: how many milliseconds that may take at most; 0: as long as it takes
+ * @matched: out: how many events
+ * @bad: out: which of the rules is wrong
+ *
+ * Context: process.
+ * Return: 0; -EINVAL no circular recording is running, not a percentage, a wrong rule; -EBUSY
+ * armed already; -ENOENT a pattern matches nothing; -E2BIG more than 64 events; -ENOMEM.
+ */
+int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
+		   struct tb_rule *rules, u32 nr_rules, u32 percent, u32 ms, u32 *matched,
+		   u32 *bad)
+{
+	struct tb_trigger *t = &p->trigger;
+	struct tb_rule_active **tests;
+	int err;
+	u32 i;
+
+	if (percent > 100)
+		return -EINVAL;
+	tests = kcalloc(nr_rules, sizeof(*tests), TB_GFP);
+	if (!tests)
+		return -ENOMEM;
+	/* before the lock: user space may take its time to let its memory be read */
+	err = tb_trigger_tests(p, rules, nr_rules, tests, bad);
+	if (err)
+		goto free;
+	mutex_lock(&p->lock);
+	if (p->state != TB_STATE_RUNNING || p->config.mode != TB_MODE_CIRCULAR) {
+		err = -EINVAL;
+	} else if (t->session) {
+		err = -EBUSY;
+	} else {
+		err = tb_trigger_attach(p, patterns, rules, tests, nr_rules, percent, ms, bad);
+		*matched = t->nr_sources;
+		if (err)
+			tb_trigger_detach(p, TB_TRIGGER_NONE);
+		else
+			WRITE_ONCE(t->session, s);
+	}
+	mutex_unlock(&p->lock);
+free:
+	for (i = 0; i < nr_rules; i++)
+		tb_rule_unused(tests[i]);
+	kfree(tests);
+	return err;
+}
+
+/**
+ * tb_trigger_disarm() - undo tb_trigger_arm(): the rings overwrite again
+ * @p: the provider
+ * @s: who has armed it
+ *
+ * Context: process.
+ * Return: 0, -EINVAL it was not @s.
+ */
+int tb_trigger_disarm(struct tb_provider *p, struct tb_session *s)
+{
+	int err = -EINVAL;
+
+	mutex_lock(&p->lock);
+	if (p->trigger.session == s) {
+		tb_trigger_detach(p, TB_TRIGGER_NONE);
+		WRITE_ONCE(p->trigger.session, NULL);
+		err = 0;
+	}
+	mutex_unlock(&p->lock);
+	return err;
+}
+
+/**
+ * tb_trigger_stop() - the recording ends, and its trigger with it
+ * @p: the provider
+ *
+ * Context: process, under lock.
+ */
+void tb_trigger_stop(struct tb_provider *p)
+{
+	if (p->trigger.sources)
+		tb_trigger_detach(p, TB_TRIGGER_ENDED);
+}
+
+/**
+ * tb_trigger_refresh() - events have come or gone
+ * @p: the provider
+ *
+ * Context: process, under lock.
+ */
+void tb_trigger_refresh(struct tb_provider *p)
+{
+	struct tb_trigger *t = &p->trigger;
+	u32 i;
+
+	for (i = 0; i < t->nr_sources; i++) {
+		if (!tb_event_there(t->sources[i]->probe.event))
+			tb_event_detach(&t->sources[i]->probe);
+		else if (tb_event_attach(&t->sources[i]->probe, false))
+			pr_warn_ratelimited("tracebuf: %s: %s:%s does not trigger any more\n",
+					    p->name, t->sources[i]->probe.event->system,
+					    t->sources[i]->probe.event->name);
+	}
+}
+
+/* ---- asking ----------------------------------------------------------- */
+
+/**
+ * tb_trigger_query() - TB_IOC_TRIGGER
+ * @p: the provider
+ * @info: filled in
+ *
+ * Context: process.
+ */
+void tb_trigger_query(struct tb_provider *p, struct tb_trigger_info *info)
+{
+	struct tb_trigger *t = &p->trigger;
+
+	memset(info, 0, sizeof(*info));
+	mutex_lock(&p->lock);
+	/* pairs with the exchange in tb_trigger_fire() */
+	info->state = smp_load_acquire(&t->state);
+	if (info->state == TB_TRIGGER_FIRING)
+		info->state = TB_TRIGGER_ARMED;
+	info->events = t->nr_sources;
+	info->post_blocks = t->post;
+	if (info->state > TB_TRIGGER_ARMED && t->event) {
+		info->fired = 1;
+		info->cpu = t->cpu;
+		info->tid = t->tid;
+		info->id = t->id;
+		info->time = t->time;
+		info->realtime = t->realtime;
+		info->sequence = t->sequence;
+		memcpy(info->comm, t->comm, sizeof(info->comm));
+		strscpy(info->system, t->event->system, sizeof(info->system));
+		strscpy(info->name, t->event->name, sizeof(info->name));
+	}
+	mutex_unlock(&p->lock);
+}
+
+/**
+ * tb_trigger_poll() - poll() of the session that has armed
+ * @p: the provider
+ *
+ * Context: any.
+ * Return: EPOLLPRI when the rings are frozen, or will never be.
+ */
+__poll_t tb_trigger_poll(struct tb_provider *p)
+{
+	u32 state = READ_ONCE(p->trigger.state);
+
+	return state == TB_TRIGGER_FROZEN || state == TB_TRIGGER_ENDED ? EPOLLPRI : 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which events a provider records.
+ */
+#ifndef TB_SELECT_H
+#define TB_SELECT_H
+
+#include "provider/provider.h"
+
+#include "capture/capture.h"
+
+/* Is an event recorded at this moment of the provider?  Under lock, or under read_lock. */
+static inline bool tb_select_open(const struct tb_probe *probe, u64 moment)
+{
+	return READ_ONCE(probe->from) <= moment && moment < READ_ONCE(probe->until);
+}
+
+void tb_select_init(struct tb_provider *p);
+void tb_select_exit(struct tb_provider *p);
+struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e);
+void tb_select_forget(struct tb_provider *p);
+int tb_select_describe(struct tb_provider *p);
+int tb_select_tell(struct tb_provider *p, u64 time, u64 moment);
+int tb_select_attach(struct tb_provider *p);
+void tb_select_detach(struct tb_provider *p);
+void tb_select_refresh(void);
+int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **desc);
+
+#endif /* TB_SELECT_H */
