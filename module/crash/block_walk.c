@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Through the events of a block that nobody vouches for (walk.h).  Each word that says how far
- * to go is read once, and checked before it is used: so whatever is in the block, nothing outside
- * of it is looked at.
+ * Walking through the events of a block that may be damaged, or is being written (block_walk.h).
+ * Each length is read once, and checked before it is used, so nothing outside the block is read.
  */
 #include <linux/compiler.h>
 #include <asm/barrier.h>

@@ -12,7 +12,6 @@
 
 #include "machine/compat.h"
 #include "provider.h"
-#include "recording/registry.h"
 
 /* what stop appends: the clock, what is not known of threads, and the totals of every ring */
 #define TB_STOP_BYTES	(sizeof(struct tb_clock_sync) + TB_ELEMENT_SIZE * 2 + \

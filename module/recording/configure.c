@@ -16,8 +16,6 @@
 #include "probe/pending.h"
 #include "provider/provider.h"
 #include "provider/wake.h"
-#include "reader/save_channel.h"
-#include "reader/session.h"
 #include "registry.h"
 #include "select/rule.h"
 #include "select/select.h"

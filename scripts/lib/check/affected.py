@@ -9,7 +9,7 @@ import os
 import subprocess
 
 # Tests of the module that find most of what can go wrong anywhere in it, in little time
-MODULE = ["test_read", "test_loss", "test_modes", "test_mmap", "checkpatch"]
+MODULE = ["test_read", "test_loss", "test_modes", "test_mmap", "checkpatch", "rooms"]
 
 # Files (a pattern matches "/" as well), and names as scripts/check takes them
 TABLE = (

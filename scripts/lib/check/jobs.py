@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import affected
+import rooms
 from pool import Job
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
@@ -266,6 +267,16 @@ class Jobs:
                       ["module for 6.12"], 60)
         self.add("checkpatch", lambda: self.checkpatch(full), (), 30)
         self.add("tables", self.tables, (), 1)
+        for kernel in [name for name in kernels if self.run.arch(name) == "amd64"][-1:]:
+            self.add("rooms", lambda: self.rooms(kernel), ["module for " + kernel], 2)
+
+    def rooms(self, kernel):
+        """Does nothing in module/ point up?"""
+        objects = os.path.join("build", self.run.release(kernel), "module")
+        self.run.tell("rooms", "rooms of the module", [
+            ("no include points up", rooms.includes("module")),
+            ("no call points up", rooms.calls("module", objects))])
+        return True
 
     def tables(self):
         """Each file has a row in affected.py, and each pattern of a tier or a row names a test."""

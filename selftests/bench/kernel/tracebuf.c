@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf.c - the ring (module/ring*.c), its headers (module/provider/ring_header.c) and module/probe/record.h as they
- * are, with as much of a provider as they need: rings, memory, and a tb_ring_notify() that finds
- * nobody waiting.
+ * tracebuf.c - module/ring/, its headers (module/provider/ring_header.c) and module/probe/record.h as
+ * they are, with as much of a provider as they need: rings, memory, and a tb_ring_notify() that
+ * finds no waiter.
  *
  * The rings are set up once and reset before a case's chunks where the case
  * needs that; otherwise they run on, overwriting, so that the
@@ -52,7 +52,7 @@ void tb_ring_damaged(struct tb_ring *r)
 {
 }
 
-/* as stage.c's: there are no rules */
+/* as in probe/pending.c: there are no rules */
 void tb_ring_staged(struct tb_ring *r, struct tb_buf *b)
 {
 }
