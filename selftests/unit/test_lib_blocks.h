@@ -202,6 +202,11 @@ static inline void check_files(char names[][64], unsigned int files, unsigned in
 	for (i = 0; i <= files; i++) {
 		snprintf(command, sizeof(command), "verify %s", names[i]);
 		CHECK_NUMBER(run(command), 0);
+		/* if the last block filled the file before, this one has only the start of the trace */
+		if (i == files && strstr(output, "of 2 CPUs the end is not known")) {
+			unlink(names[i]);
+			continue;
+		}
 		CHECK_HAS("exact");
 		CHECK(!strstr(output, "open"));
 		CHECK(!strstr(output, "continued") == !i);
