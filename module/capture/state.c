@@ -112,7 +112,7 @@ bool tb_dump_thread(u32 tid, u16 flags, struct tb_thread *t)
 	rcu_read_lock();
 	p = pid_task(find_pid_ns(tid, &init_pid_ns), PIDTYPE_PID);
 	if (p) {
-		/* whoever renames it has fired the tracepoint, and is through now */
+		/* __set_task_comm() holds this lock from its tracepoint to the new name */
 		task_lock(p);
 		tb_thread_fill(t, p, p->comm, flags);
 		task_unlock(p);

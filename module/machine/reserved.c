@@ -7,8 +7,8 @@
  * The range is either one that the kernel knows by name (reserve_mem=), or one that it was told
  * not to use (memmap=nn$ss), by its address.  The latter is claimed as a device's memory would
  * be; what the kernel uses as its RAM is refused, and so is what the firmware keeps for itself,
- * as far as this kernel tells modules what that is.  Pages must have a struct page, which stands
- * for them; nobody else gets it: user space has them by page frame number (provider/memory.c).
+ * as far as this kernel tells modules what that is.  Each page must have a
+ * struct page, which only the module uses: programs map page frame numbers (provider/memory.c).
  *
  * As long as something that was found there has not been dropped, nothing in it is changed.
  */
@@ -278,9 +278,9 @@ struct page *tb_region_alloc(unsigned int order)
  * @page: the first
  * @order: how many
  *
- * What was in reserved memory is of no use to the next boot once its provider has let go of it.
- * Nobody can have such a page still: no program ever gets one (provider/memory.c), and memory that
- * is mapped is not given back.
+ * Pages of reserved memory are cleared, so that the next boot finds nothing of a provider that has
+ * freed them.  No program holds such a page: programs map page frame numbers (provider/memory.c),
+ * and memory that is mapped is not freed.
  *
  * Context: process.
  */

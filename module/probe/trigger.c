@@ -62,7 +62,7 @@ void tb_trigger_fire(struct tb_trigger_source *s)
 
 /* ---- freezing --------------------------------------------------------- */
 
-/* Has the ring it occurred on got the share of what comes after? */
+/* Has the ring of the CPU where the trigger fired recorded its share of events after that? */
 static bool tb_trigger_filled(struct tb_provider *p)
 {
 	struct tb_trigger *t = &p->trigger;

@@ -524,7 +524,7 @@ int tb_producer_enlist(struct tb_producer *c, u32 per_user)
  *
  * What it has published is taken.
  *
- * Context: process, nobody else uses it.
+ * Context: process, the only user of @c.
  */
 void tb_producer_end(struct tb_producer *c)
 {
@@ -552,7 +552,7 @@ void tb_producer_end(struct tb_producer *c)
  * tb_producer_delist() - the memory of a channel is going to be freed: it counts no more
  * @c: the channel, after tb_producer_end(); it need not be set up
  *
- * Context: process, nobody else uses it.
+ * Context: process, the only user of @c.
  */
 void tb_producer_delist(struct tb_producer *c)
 {

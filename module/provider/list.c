@@ -96,7 +96,7 @@ void tb_providers_remove(struct tb_provider *p)
 }
 
 /**
- * tb_providers_remove_unused() - take a provider off the list that nobody else uses
+ * tb_providers_remove_unused() - take a provider off the list, unless it has other users
  * @name: its name
  * @own: the provider of the caller's file, which does not count as a user
  * @removed: out: the provider; the caller gets the list's reference

@@ -44,7 +44,7 @@ void tb_wake_init(struct tb_provider *p)
 }
 
 /**
- * tb_wake_flush() - wait until nobody is being woken
+ * tb_wake_flush() - wait until wake-ups that were begun have ended
  * @p: the provider, stopped, without sessions, after tb_trigger_sync()
  *
  * Context: process.

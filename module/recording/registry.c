@@ -124,7 +124,7 @@ static void tb_registry_end(struct tb_provider *p)
 }
 
 /**
- * tb_registry_destroy() - remove a provider that nobody else uses
+ * tb_registry_destroy() - remove a provider, unless it has other users
  * @name: its name
  * @own: the provider of the caller's file, which does not count as a user
  *

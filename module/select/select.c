@@ -10,11 +10,12 @@
  * attached, the trace would have beginnings whose ends are not recorded yet.  So a selection
  * changes at one moment.  First, the probes of new events are attached; their events go to the
  * stage, which discards them (probe/pending.c).  Events to be disabled go to the stage, too, which
- * records them for now.  Then one store counts up tb_provider.moment: from this moment on the stage
- * records the former and discards the latter, on all CPUs.  After that, the former are
- * routed into the rings, and the probes of the latter are detached.  A CPU that has seen the new
- * moment never sees the old one again: it records both events of a pair, or none, unless the
- * moment lies between them.  The trace has a record of each change (struct tb_selection).
+ * still records them.  Then one store increments tb_provider.moment: as of this moment the stage
+ * records the new events and discards the disabled ones, on all CPUs.  After that, the new events
+ * are routed into the rings, and the probes of the disabled ones are detached.  A CPU that has
+ * seen the new moment never sees the old one again: it records both events of a pair, or none,
+ * unless the moment lies between them.  The trace has a record of each change (struct
+ * tb_selection).
  *
  * What is chosen stays so, whether it is there or not: a tracepoint of a module that is loaded
  * later is recorded from then on.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# guest.sh - the part of run.sh and flips.sh that runs in a guest, as root.
+# guest.sh - the part of run.sh that runs in a guest, as root.
 #
 #   guest.sh MODULES PROGRAM ARGUMENT...
 #

@@ -6,8 +6,10 @@
 # passes if it was ever taken.
 #
 #   run.sh [--full] [-k KERNEL]... [-s SEED] [-o DIR]
+#   run.sh --flips N [-k KERNEL]... [-s SEED] [-o DIR]
 #
 #   --full     all cases, on 1, 2 and 4 CPUs; else some, most on the last kernel
+#   --flips N  instead: flip N bits in each kind of the recorder's memory (flips.c)
 #   -k KERNEL  one of the cache's (default: 6.1 and 6.12)
 #   -s SEED    of all that is random (default: 1)
 #   -o DIR     where the guests' output is kept
@@ -23,10 +25,11 @@ tree=${here%/selftests/torture}
 # shellcheck source=scripts/lib/cache.sh
 . "$tree/scripts/lib/cache.sh"
 
-full='' kernels='' seed=1 out=''
+full='' flips='' kernels='' seed=1 out='' program=torture
 while [ $# -gt 0 ]; do
 	case $1 in
 	--full) full=yes ;;
+	--flips) flips=$2 program=flips; shift ;;
 	-k) kernels="$kernels $2"; shift ;;
 	-s) seed=$2; shift ;;
 	-o) out=$2; shift ;;
@@ -37,7 +40,7 @@ done
 : "${kernels:=6.1 6.12}"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-: "${out:=$work}"
+: "${out:=$work/out}"
 mkdir -p "$out" || exit 1
 
 number=0 failed=0
@@ -81,7 +84,7 @@ guest()
 	TRACEBUF_VM_NOBUILD=1 "$tree/scripts/vm" $options -k "$kernel" -c "$cpus" -t 3600 \
 		-o "$work/$name" -- env ${TRACEBUF_RECORDINGS:+TRACEBUF_RECORDINGS=/out} \
 		"$here/guest.sh" "$tree/build/$(kernel_release "$kernel")-torture" \
-		torture -s "$seed" "$@" >"$out/$name" 2>&1
+		"$program" -s "$seed" "$@" >"$out/$name" 2>&1
 	echo "# exit $?" >>"$out/$name"
 	[ -z "${TRACEBUF_RECORDINGS:-}" ] || "$tree/build/selftests/keep" "$work/$name"
 	names="$names $name"
@@ -153,6 +156,14 @@ if ! build >"$out/build" 2>&1; then
 	exit 1
 fi
 names=''
+if [ -n "$flips" ]; then
+	for k in $kernels; do
+		guest "$k-flips" "$k" 2 '' -n "$flips"
+	done
+	echo "1..$number"
+	[ $failed = 0 ]
+	exit
+fi
 short="streaming-overwrite-64x2 streaming-overwrite-64x32-hotplug streaming-drop-64x2
 	streaming-drop-64x2-restarts circular-64x32"
 for k in $kernels; do

@@ -157,8 +157,10 @@ struct word {
 	bool of_buffer;
 };
 
-#define RING(field)	{ #field, offsetof(struct tb_ring, field), sizeof(((struct tb_ring *)0)->field), false }
-#define BUF(field)	{ #field, offsetof(struct tb_buf, field), sizeof(((struct tb_buf *)0)->field), true }
+#define WORD(type, field, of_buffer)	\
+	{ #field, offsetof(struct type, field), sizeof(((struct type *)0)->field), of_buffer }
+#define RING(field)	WORD(tb_ring, field, false)
+#define BUF(field)	WORD(tb_buf, field, true)
 
 static const struct word words[] = {
 	RING(head), RING(start_time), RING(overwrite_last), RING(recorded), RING(overwritten),

@@ -111,7 +111,7 @@ recorded_on_disk()
 # The kernel's hibernation test: notifiers run and all processes are frozen.
 record_ended_by_hibernation()
 {
-	tracebuf record -o hibernated.tbuf -e sched >said 2>&1 &
+	timeout 60 tracebuf record -o hibernated.tbuf -e sched >said 2>&1 &
 	for _ in $(seq 100); do
 		tracebuf status | grep -q 'a reader is attached' && break
 		sleep 0.2

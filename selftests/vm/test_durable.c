@@ -334,7 +334,7 @@ static void see_old(void *ctx, const struct stream_event *e)
 		old->next++;
 }
 
-/* A CPU on which nothing happens keeps what it has, however many threads come, go and are renamed. */
+/* An idle CPU keeps its events, however many threads start, exit and are renamed. */
 static void old_events_stay(struct __test_metadata *_metadata, FIXTURE_DATA(durable) *self,
 			    uint32_t mode)
 {

@@ -180,8 +180,8 @@ begin()
 		sed -n 's/^+\t//p' "${here%/selftests/vm}/build/$(uname -r)/coverage.txt"
 	} >reduced
 	# Can other threads, or the scheduler, run between ftrace's turn at a tracepoint and ours
-	# (module/machine/compat.h)? With PREEMPT_RT the end of an interrupt, which is no longer in it, wakes
-	# the thread of its softirqs.
+	# (module/machine/compat.h)? With PREEMPT_RT the end of an interrupt, which is no longer in
+	# it, wakes the thread of its softirqs.
 	: >preemptible
 	! grep -q TB_HAVE_TRACEPOINT_PREEMPTIBLE \
 		"${here%/selftests/vm}/build/$(uname -r)/module/.main.o.cmd" ||

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_suspend_jump.sh - the processor's counter begins anew while the machine sleeps: as module/machine/clock.c of
-# the build for tests has it do.  The test itself is test_suspend's.
+# test_suspend_jump.sh - the processor's counter begins anew while the machine sleeps, as
+# module/machine/clock.c of the build for tests simulates it.  The test itself is test_suspend's.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317

@@ -456,8 +456,8 @@ class Jobs:
                  *(["--full"] if full else []), seconds=180, extra=["torture programs"])
             # on KASAN if it is there: it checks each access of the kernel
             for kernel in [name for name in native if name.endswith("-kasan")] or native[-1:]:
-                ktap("flips " + kernel, kernel + ": flips", "selftests/torture/flips.sh", [kernel],
-                     seconds=300, extra=["torture programs"])
+                ktap("flips " + kernel, kernel + ": flips", "selftests/torture/run.sh", [kernel],
+                     "--flips", "500", seconds=300, extra=["torture programs"])
             self.build("torture programs", "tools", ["make", "-C", "selftests/torture"], ["tools"],
                        5)
         if not full:
