@@ -11,7 +11,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "capture/events.h"
+#include "events/catalog.h"
 #include "crash/panic.h"
 #include "crash/previous_boot.h"
 #include "devices/tracebuf.h"

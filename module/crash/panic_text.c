@@ -13,7 +13,7 @@
 #include <uapi/linux/tracebuf_producer.h>
 
 #include "block_walk.h"
-#include "capture/events.h"
+#include "events/catalog.h"
 #include "panic.h"
 
 #define TB_TEXT_STRING	64	/* bytes of a text at most */

@@ -10,7 +10,7 @@
  * ends after as many tests as there are, each bounded: a pattern by its length times
  * that of the text, the search for zeros by the payload.
  */
-#include "capture/field.h"
+#include "probe/field.h"
 #include "filter.h"
 #include "filter_arch.h"
 

@@ -23,13 +23,13 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "capture/capture.h"
+#include "probe/event.h"
 #include "filter.h"
 #include "machine/stack.h"
 #include "pending.h"
 #include "record.h"
 #include "ring/hooks.h"
-#include "select/rule.h"
+#include "rule.h"
 #include "thread_set.h"
 #include "trigger.h"
 #include "veto.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How capture code puts events into the ring of the CPU it runs on.
+ * How probes put events into the ring of the CPU it runs on.
  *
  * Everything here may be called from any context, NMI included, does not
  * sleep, and calls nothing that could be traced into itself.
@@ -13,7 +13,7 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 
-#include "capture/capture.h"
+#include "probe/event.h"
 #include "machine/compat.h"
 #include "pending.h"
 #include "provider/provider.h"

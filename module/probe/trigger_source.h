@@ -5,7 +5,7 @@
 #ifndef TB_TRIGGER_SOURCE_H
 #define TB_TRIGGER_SOURCE_H
 
-#include "capture/capture.h"
+#include "probe/event.h"
 
 #define TB_TRIGGER_TEXT		(2 * TB_NAME_MAX + 16)
 

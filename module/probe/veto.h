@@ -8,7 +8,7 @@
 #include <linux/rcupdate.h>
 #include <linux/tracebuf.h>
 
-#include "capture/capture.h"
+#include "probe/event.h"
 
 /**
  * struct tracebuf_handler - a function and the events that it sees

@@ -12,7 +12,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
-#include "capture/events.h"
+#include "events/catalog.h"
 #include "probe/pending.h"
 #include "provider/provider.h"
 #include "provider/wake.h"

@@ -9,8 +9,8 @@
 #include <linux/sched/isolation.h>
 #include <linux/smp.h>
 
-#include "capture/capture.h"
-#include "capture/events.h"
+#include "probe/event.h"
+#include "events/catalog.h"
 #include "machine/compat.h"
 #include "probe/record.h"
 #include "provider/provider.h"

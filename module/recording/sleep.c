@@ -21,7 +21,7 @@
 #include <linux/smp.h>
 #include <linux/suspend.h>
 
-#include "capture/events.h"
+#include "events/catalog.h"
 #include "machine/reserved.h"
 #include "provider/list.h"
 #include "provider/provider.h"

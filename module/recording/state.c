@@ -21,7 +21,7 @@
 #include <linux/pid_namespace.h>
 #include <linux/random.h>
 
-#include "capture/events.h"
+#include "events/catalog.h"
 #include "machine/compat.h"
 #include "provider/provider.h"
 #include "provider/retention.h"

@@ -9,7 +9,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "capture/events.h"
+#include "events/catalog.h"
 #include "machine/compat.h"
 #include "probe/pending.h"
 #include "probe/trigger.h"

@@ -17,7 +17,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "capture/events.h"
+#include "events/catalog.h"
 #include "handler.h"
 #include "machine/contiguous.h"
 #include "probe/pending.h"

@@ -5,7 +5,7 @@
 #ifndef TB_HANDLER_H
 #define TB_HANDLER_H
 
-#include "capture/capture.h"
+#include "probe/event.h"
 
 int tb_handlers_new_event(struct tb_event *e);
 void tb_handlers_free(struct tb_event *e);

@@ -10,7 +10,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "capture/events.h"
+#include "events/catalog.h"
 #include "probe/filter.h"
 #include "probe/pending.h"
 #include "probe/thread_set.h"

@@ -1,54 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rules: when an event is recorded, and what goes with it.
+ * Set, find and remove the rules of events.
  */
 #ifndef TB_RULE_H
 #define TB_RULE_H
 
-#include <linux/atomic.h>
-#include <linux/rcupdate.h>
 #include <linux/tracebuf.h>
 
-#include "machine/stack.h"
+#include "probe/rule.h"
 
-struct tb_event;
-struct tb_filter;
 struct tb_probe;
 struct tb_provider;
-
-/**
- * struct tb_rule_active - a rule as probe/pending.c follows it
- * @rcu: to free it
- * @filter: tests, or NULL: all pass
- * @flags: TB_RULE_*
- * @sample: one in so many; 0, 1: all
- * @rate: so many a second; 0: no limit
- * @second: ticks of the trace clock
- * @counters: those to be read, bits
- * @iterator: a function stacks are not to begin with
- * @window: high half: which second, low half: how many in it so far
- */
-struct tb_rule_active {
-	struct rcu_head rcu;
-	struct tb_filter *filter;
-	u32 flags;
-	u32 sample;
-	u32 rate;
-	u32 counters;
-	u64 second;
-	struct tb_stack_iterator iterator;
-	atomic64_t window;
-};
-
-/**
- * struct tb_rule_counts - what became of events with a rule, on one CPU
- * @passed: passed all but the sampling
- * @kept_out: for TB_IOC_SUPPRESSED
- */
-struct tb_rule_counts {
-	u64 passed;
-	struct tb_suppressed kept_out;
-};
 
 int tb_rule_set(struct tb_provider *p, struct tb_rule *rule);
 void tb_rule_forget(struct tb_probe *probe);

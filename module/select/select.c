@@ -23,7 +23,7 @@
 #include <linux/err.h>
 #include <linux/slab.h>
 
-#include "capture/events.h"
+#include "events/catalog.h"
 #include "probe/veto.h"
 #include "provider/list.h"
 #include "provider/retention.h"

@@ -7,7 +7,7 @@
 
 #include "provider/provider.h"
 
-#include "capture/capture.h"
+#include "probe/event.h"
 
 /* Is an event recorded at this moment of the provider?  Under lock, or under read_lock. */
 static inline bool tb_select_open(const struct tb_probe *probe, u64 moment)

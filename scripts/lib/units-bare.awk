@@ -2,10 +2,10 @@
 #
 # units-bare.awk - classes of events that have their arguments for fields.
 #
-# awk -v unit=UNIT -v capture=DIR -f units-bare.awk left-out UNIT.i
+# awk -v unit=UNIT -v events=DIR -f units-bare.awk left-out UNIT.i
 #
 # UNIT.i is what the preprocessor made of the unit, with TB_SURVEY. Prints a
-# TB_EXTRA (stage.h) with a TB_BARE_CLASS() for each class that left-out says
+# TB_EXTRA (events/macros/passes.h) with a TB_BARE_CLASS() for each class that left-out says
 # "bare" of. A class with an argument that has no simple type is not in it.
 
 function trim(s)
@@ -53,9 +53,9 @@ BEGIN {
 	print "/* SPDX-License-Identifier: GPL-2.0-only */"
 	print "/*"
 	print " * The arguments of events of which no more can be told: written by"
-	print " * scripts/build-module.  Read by every pass of stage.h; hence no guard."
+	print " * scripts/build-module.  Read by every pass of macros/passes.h; hence no guard."
 	print " */"
-	extra = capture "/extra/" unit ".h"
+	extra = events "/extra/" unit ".h"
 	if ((getline line < extra) >= 0)
 		print "#include \"../extra/" unit ".h\""
 }

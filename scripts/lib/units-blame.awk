@@ -2,7 +2,7 @@
 #
 # units-blame.awk - which classes of events do not compile.
 #
-# awk -v failed='UNIT...' -v capture=DIR -f units-blame.awk left-out headers UNIT.i... log
+# awk -v failed='UNIT...' -v events=DIR -f units-blame.awk left-out headers UNIT.i... log
 #
 # UNIT.i is what the preprocessor made of a unit that failed, with TB_SURVEY;
 # log is what the compiler said of all. Prints new lines for left-out: see
@@ -88,8 +88,8 @@ kind == "survey" && /^# [0-9]+ "/ {
 	line = $2
 	source = $3
 	gsub(/"/, "", source)
-	# what is capture's own has a way there that depends
-	sub(/(.*\/)?module\/capture\/(units\/\.\.\/)*/, "", source)
+	# what is of events/ itself has a way there that depends
+	sub(/(.*\/)?module\/events\/(units\/\.\.\/)*/, "", source)
 	next
 }
 kind == "survey" {
@@ -116,7 +116,7 @@ kind == "survey" {
 # the log
 {
 	# which unit this is about: the file compiled is named before its errors
-	if (match($0, /module\/capture\/units\/[A-Za-z0-9_]+\.c:/)) {
+	if (match($0, /module\/events\/units\/[A-Za-z0-9_]+\.c:/)) {
 		unit = substr($0, RSTART, RLENGTH)
 		sub(/.*\//, "", unit)
 		sub(/\..*/, "", unit)
@@ -130,7 +130,7 @@ kind == "survey" {
 		unit = unit_of[source]
 	if (!(unit in is_failed))
 		next
-	sub(/(.*\/)?module\/capture\/(units\/\.\.\/)*/, "", source)
+	sub(/(.*\/)?module\/events\/(units\/\.\.\/)*/, "", source)
 	says = read_message(message)
 	if (subject != "" && ((unit, subject) in is_eval)) {
 		blame(unit, subject, "out", says)
@@ -143,7 +143,7 @@ kind == "survey" {
 	class = found ? class_at[unit, source, found] : "*"
 	if (!found || message ~ /No such file/ || ((unit, class, "out") in known)) {
 		# what was to help may be what is wrong
-		types = capture "/types/" unit ".h"
+		types = events "/types/" unit ".h"
 		if (!((unit, "types/", "out") in known) && (getline line < types) >= 0)
 			blame(unit, "types/", "out", says)
 		else

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# units-write.awk - a unit of module/capture/ for each header of tracepoints.
+# units-write.awk - a unit of module/events/ for each header of tracepoints.
 #
-# awk -v capture=DIR -v out=DIR -f units-write.awk headers.tab left-out headers
+# awk -v events=DIR -v out=DIR -f units-write.awk headers.tab left-out headers
 #
-# headers.tab is capture's table. left-out has "unit<TAB>class<TAB>how<TAB>why":
+# headers.tab is the table of events/. left-out has "unit<TAB>class<TAB>how<TAB>why":
 # how is "bare" if the arguments of the class can be recorded, "out" if nothing
 # can. Class "*" is the whole unit, which is empty then; "types/" is no class:
-# capture/types/UNIT.h is no help. headers has "unit path name", name being that
+# events/types/UNIT.h is no help. headers has "unit path name", name being that
 # of its #include.
 
 # the structures that a header names, as declarations: pointers to them are
@@ -70,7 +70,7 @@ FILENAME ~ /\/left-out$/ {
 	print "// SPDX-License-Identifier: GPL-2.0-only" > c
 	print "/* The events of <" $3 ">; scripts/build-module wrote this. */" > c
 	if (unit in none) {
-		print "#include \"../capture.h\"\n" > c
+		print "#include \"../unit.h\"\n" > c
 		print "TB_UNIT_INIT(" unit ");" > c
 		print "void __init tb_unit_init_" unit "(struct tb_unit *unit)\n{\n}" > c
 		close(c)
@@ -87,21 +87,21 @@ FILENAME ~ /\/left-out$/ {
 		print "#endif" > c
 	}
 	print "\n" forward($2) > c
-	if (exists(capture "/types/" unit ".h") && !(unit in untyped))
+	if (exists(events "/types/" unit ".h") && !(unit in untyped))
 		print "#include \"../types/" unit ".h\"\n" > c
 	print "#define TB_UNIT_NAME\t" unit > c
 	print "#define TB_HEADER\t\"" $3 "\"" > c
 	if (unit in bare)
-		print "#define TB_EXTRA\t\"units/" unit ".h\"" > c
-	else if (exists(capture "/extra/" unit ".h"))
-		print "#define TB_EXTRA\t\"extra/" unit ".h\"" > c
+		print "#define TB_EXTRA\t\"events/units/" unit ".h\"" > c
+	else if (exists(events "/extra/" unit ".h"))
+		print "#define TB_EXTRA\t\"events/extra/" unit ".h\"" > c
 	n = split(bare[unit], names, " ")
 	for (i = 1; i <= n; i++)
 		print "#define TB_BARE_" names[i] "\t1\n#define TB_OWN_" names[i] "\t1" > c
 	n = split(skips[unit], names, " ")
 	for (i = 1; i <= n; i++)
 		print "#define TB_SKIP_" names[i] "\t1" > c
-	print "#ifdef TB_SURVEY\n#include \"../stage_survey.h\"" > c
-	print "#else\n#include \"../stage.h\"\n#endif" > c
+	print "#ifdef TB_SURVEY\n#include \"../macros/survey.h\"" > c
+	print "#else\n#include \"../macros/passes.h\"\n#endif" > c
 	close(c)
 }

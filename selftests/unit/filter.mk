@@ -15,7 +15,7 @@ FILTER_O	?= build/unit
 FILTER_FLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -fno-strict-aliasing -Iuapi -Imodule \
 		   -Iselftests/unit -Iselftests/unit/include \
 		   -fsanitize=address,undefined -fno-sanitize-recover=undefined
-FILTER_DEPS	:= $(wildcard module/probe/filter*.[ch]) module/capture/field.h \
+FILTER_DEPS	:= $(wildcard module/probe/filter*.[ch]) module/probe/field.h \
 		   uapi/linux/tracebuf.h selftests/unit/filter.mk \
 		   $(wildcard selftests/unit/filter_*.h) selftests/unit/ring_ktap.h
 FILTER_TESTS	:= $(FILTER_O)/test_filter $(FILTER_O)/test_filter_fuzz

@@ -45,7 +45,7 @@ enum {
 
 static void describe(struct fx *fx)
 {
-	/* as module/capture/fast.c has them */
+	/* as module/events/fast.c has them */
 	static const struct fx_field switch_fast[] = {
 		{ "prev_pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 0, 22 },
 		{ "next_pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 22, 22 },

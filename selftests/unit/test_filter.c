@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "probe/filter.h"
-#include "capture/field.h"
+#include "probe/field.h"
 #include "ring_ktap.h"
 
 struct filter_task filter_task;

@@ -11,7 +11,7 @@
 
 #ifdef KERNEL_FILTER
 #include <filter_user.h>
-#include <capture/field.h>
+#include <probe/field.h>
 
 struct filter_task filter_task;
 int filter_fail = -1;

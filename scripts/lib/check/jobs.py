@@ -52,7 +52,7 @@ NODES = "-object memory-backend-ram,id=m0,size=512M -object memory-backend-ram,i
 MACROS = "MACRO_ARG_UNUSED,MACRO_ARG_REUSE,TRAILING_SEMICOLON,OPEN_ENDED_LINE,COMPLEX_MACRO," \
     "PARENTHESIS_ALIGNMENT,NEW_TYPEDEFS,SPACING"
 CHECKPATCH = ["uapi/linux/*.h", "include/linux/*.h", "module/*.[ch]", "module/*/*.[ch]",
-              "module/capture/extra/*.h", "module/capture/types/*.h", "samples/*/*.c",
+              "module/events/*/*.h", "samples/*/*.c",
               "selftests/torture/torture.h", "selftests/torture/kernel/*.[ch]",
               "selftests/vm/kernel/*.c"]
 
@@ -312,7 +312,7 @@ class Jobs:
                 ignore = []
                 if file.startswith(("samples/user/", "samples/read/")):
                     ignore = ["--ignore", "PREFER_KERNEL_TYPES,CAMELCASE"]
-                elif re.match(r"module/capture/(stage.*\.h|extra/.*|types/.*|capture\.h)$"
+                elif re.match(r"module/events/(macros/.*|extra/.*|types/.*|unit\.h)$"
                               r"|include/linux/tracebuf_macros\.h$", file):
                     ignore = ["--ignore", MACROS]
                 words = ["--no-tree", "--strict", "--terse", "--show-types", "--no-summary",

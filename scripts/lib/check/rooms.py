@@ -6,13 +6,11 @@ import re
 import subprocess
 
 # from the ground up, as in docs/architecture.md
-FLOORS = [["machine"], ["ring"], ["provider"], ["probe"], ["capture"], ["select", "programs"],
+FLOORS = [["machine"], ["ring"], ["provider"], ["probe"], ["events"], ["select", "programs"],
           ["recording"], ["reader", "crash"], ["devices"], [""]]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
-# Upward includes that stay, for types alone: what records an event names the event and its rule; a
-# provider contains its trigger and its channels.
-TYPES = {("probe", "capture/capture.h"), ("probe", "capture/field.h"), ("probe", "select/rule.h"),
-         ("provider", "probe/trigger.h"), ("provider", "programs/channels.h")}
+# Upward includes that stay, for types alone: a provider contains its trigger and its channels.
+TYPES = {("provider", "probe/trigger.h"), ("provider", "programs/channels.h")}
 
 
 def points_up(user, used):

@@ -11,7 +11,7 @@
 #include <linux/string.h>
 #include <linux/tracebuf_event.h>
 
-#include "events.h"
+#include "catalog.h"
 #include "machine/contiguous.h"
 
 /* fields of an event, and the end */

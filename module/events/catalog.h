@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the rest of the module calls capture for.
+ * The events of this kernel and of other modules; their descriptions; the threads there are.
  */
 #ifndef TB_EVENTS_H
 #define TB_EVENTS_H
 
-#include "capture.h"
+#include "unit.h"
 
 /**
- * struct tb_events_hooks - what events.c calls when events come and go; process context
+ * struct tb_events_hooks - what catalog.c calls when events come and go; process context
  * @added: an event is new, and nothing is attached to it; under the lock of events.  Returns 0 or
  *	-ENOMEM
  * @changed: events have come or gone; on return, nothing is attached to those that have gone
@@ -20,7 +20,7 @@ struct tb_events_hooks {
 	void (*freed)(struct tb_event *e);
 };
 
-/* events.c: which events there are, and switching them on and off */
+/* catalog.c: which events there are, and switching them on and off */
 int tb_events_init(const struct tb_events_hooks *hooks);
 void tb_events_exit(void);
 int tb_units_register(struct tb_unit *units, unsigned int n, struct module *owner);
@@ -46,7 +46,7 @@ size_t tb_event_describe(const struct tb_event_def *def, const struct tb_field_d
 /* fast.c */
 const struct tb_fast_def *tb_fast_find(const char *name);
 
-/* state.c: what exists when a trace starts, and how it changes */
+/* threads.c: the threads and names there are, and how they change */
 int tb_dump_threads(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx);
 bool tb_dump_thread(u32 tid, u16 flags, struct tb_thread *t);
 int tb_dump_strings(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key,

@@ -7,7 +7,7 @@
  */
 #include <linux/module.h>
 
-#include "events.h"
+#include "catalog.h"
 
 /* as many bytes as there are units */
 #define TB_UNIT(name)	u8 unit_##name

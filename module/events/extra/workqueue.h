@@ -2,7 +2,7 @@
 /*
  * workqueue_queue_work without the name of the workqueue and the CPU of its
  * pool, which only the kernel's workqueue.c can tell.  Read by every pass of
- * stage.h; hence no guard.
+ * macros/passes.h; hence no guard.
  */
 #define TB_OWN_workqueue_queue_work 1
 TB_OWN_CLASS(workqueue_queue_work,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pass 3 of stage.h: the elements of an event as struct tb_field_def.
+ * Pass 3 of passes.h: the elements of an event as struct tb_field_def.
  *
  * The kernel's own stage makes struct trace_event_fields, from which offsets
  * must be computed again and which has changed over time.  Here the compiler

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The events of NUMA balancing without the ids of NUMA groups, which modules
- * cannot ask for.  Read by every pass of stage.h; hence no guard.
+ * cannot ask for.  Read by every pass of macros/passes.h; hence no guard.
  */
 #define TB_OWN_sched_move_numa 1
 TB_OWN_CLASS(sched_move_numa,

@@ -15,7 +15,7 @@
  *	TB_BARE_name 1	there is a TB_BARE_CLASS() as well, which is to be used
  *
  * The header is read once for each pass below, with TRACE_EVENT() and its
- * relatives (stage_kinds.h) meaning something else each time.  The kernel's
+ * relatives (kinds.h) meaning something else each time.  The kernel's
  * ftrace, perf and BPF glue come about in the same way, and where the meaning
  * of the elements of an event (__field(), __string(), __assign_str() ...) is
  * the one the kernel gives them, it is taken from the kernel's
@@ -37,9 +37,9 @@
 #include <linux/kconfig.h>
 #include <linux/string.h>
 
-#include "../probe/record.h"
-#include "capture.h"
-#include "stage_kinds.h"
+#include "probe/record.h"
+#include "events/unit.h"
+#include "kinds.h"
 
 static_assert(sizeof(struct trace_entry) == sizeof(struct tb_composite) -
 	      offsetof(struct tb_composite, tid));
@@ -103,7 +103,7 @@ static_assert(sizeof(struct trace_entry) == sizeof(struct tb_composite) -
 
 /* ---- 3: the table of fields ------------------------------------------- */
 
-#include "stage_fields.h"
+#include "pass_fields.h"
 
 /* In a function because the elements need a name for what they are in. */
 #undef TB_CLASS
@@ -154,7 +154,7 @@ static inline notrace int trace_event_get_offsets_##call(		\
 #include <trace/stages/stage3_trace_output.h>
 #include <trace/stages/stage6_event_callback.h>
 
-#include "stage_assign.h"
+#include "pass_assign.h"
 
 #undef TB_CLASS
 #define TB_CLASS(call, proto, args, tstruct, assign, print)		\

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The units of capture, those in tracebuf.ko.  Included wherever a TB_UNIT() of
+ * The units of module/events/, those in tracebuf.ko.  Included wherever a TB_UNIT() of
  * some meaning is wanted for each of them; hence no guard.  The order is that
  * of the event numbers.
  */

@@ -20,7 +20,7 @@
 
 #include "../machine/compat.h"
 #include "../probe/record.h"
-#include "events.h"
+#include "catalog.h"
 
 /* threads looked at without letting go of RCU */
 #define TB_DUMP_BATCH	64

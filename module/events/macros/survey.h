@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What classes and events a header has and where: for the preprocessor alone,
- * in place of stage.h.  scripts/build-module reads the output.
+ * in place of passes.h.  scripts/build-module reads the output.
  */
 #include <linux/trace_events.h>
 #include <linux/kconfig.h>
 
-#include "stage_kinds.h"
+#include "kinds.h"
 
 #define TB_CLASS(call, ...)
 #define TB_EVENT(call, ...)

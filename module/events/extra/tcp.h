@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Names that the print formats of <trace/events/tcp.h> use and those of
- * <trace/events/sock.h> announce.  Read by every pass of stage.h; hence no guard.
+ * <trace/events/sock.h> announce.  Read by every pass of macros/passes.h; hence no guard.
  */
 TRACE_DEFINE_ENUM(TCP_ESTABLISHED);
 TRACE_DEFINE_ENUM(TCP_SYN_SENT);

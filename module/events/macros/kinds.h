@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Every kind of event that a header of tracepoints can define, in terms of the
- * two that the passes of stage.h give a meaning to:
+ * two that the passes of passes.h give a meaning to:
  *
  *	TB_CLASS(class, proto, args, tstruct, assign, print)
  *	TB_EVENT(class, name, proto)
@@ -131,7 +131,7 @@
  * Names that print formats use: TB_EVAL("name", value).  Those of enumerators
  * that the header does not have can be left out like events.  Names may be those
  * of macros, and must not be replaced on the way.  The kernel's stage 2 takes the
- * meaning away, so stage.h gives it again.
+ * meaning away, so passes.h gives it again.
  */
 #define TB_EVAL_00(text, a)	TB_EVAL(text, a)
 #define TB_EVAL_10(text, a)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pass 5 of stage.h: how dynamic fields are filled in.
+ * Pass 5 of passes.h: how dynamic fields are filled in.
  *
  * The kernel's own macros take the size of the source for granted, or work it
  * out a second time.  If a string has grown since room was taken for it they
  * write beyond the event, into the next one of the ring.  These write no more
  * than there is room for, and clear what they do not need of it.
  */
-#ifndef TB_STAGE_ASSIGN_H
-#define TB_STAGE_ASSIGN_H
+#ifndef TB_PASS_ASSIGN_H
+#define TB_PASS_ASSIGN_H
 
 static inline void tb_assign_bytes(void *dst, const void *src, size_t len, size_t room)
 {
@@ -49,7 +49,7 @@ static inline __printf(3, 0) void tb_assign_vstr(char *dst, size_t room, const c
 	memset(dst + len, 0, room - len);
 }
 
-#endif /* TB_STAGE_ASSIGN_H */
+#endif /* TB_PASS_ASSIGN_H */
 
 /* Up to 6.9 the source is named again, since then it was kept. */
 #define TB_ASSIGN_PICK(dst, src, macro, ...)	macro

@@ -2,7 +2,7 @@
 /*
  * Events of slab caches without what is only known to the slab allocator: the
  * name of the cache, the size of its objects with what is around them, and whether
- * all of it is accounted.  Read by every pass of stage.h; hence no guard.
+ * all of it is accounted.  Read by every pass of macros/passes.h; hence no guard.
  */
 #define TB_OWN_kmem_cache_alloc 1
 TB_OWN_CLASS(kmem_cache_alloc,

@@ -14,7 +14,7 @@
 #include <trace/events/syscalls.h>
 
 #include "../probe/record.h"
-#include "events.h"
+#include "catalog.h"
 
 /* thread ids are below PID_MAX_LIMIT */
 #define TB_PID_BITS	22

@@ -23,7 +23,7 @@
 #include <linux/string.h>
 #include <linux/tracebuf_event.h>
 
-#include "capture.h"
+#include "unit.h"
 #include "machine/contiguous.h"
 #include "module_event.h"
 #include "probe/pending.h"

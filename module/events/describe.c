@@ -11,7 +11,7 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
-#include "events.h"
+#include "catalog.h"
 
 /* what fits into a block of 16 KiB besides its header and the first element */
 #define TB_DESC_MAX	(16384 - sizeof(struct tb_block) - TB_ELEMENT_SIZE)

@@ -25,7 +25,7 @@
 #include "../machine/contiguous.h"
 #include "../machine/compat.h"
 #include "../provider/durable.h"
-#include "events.h"
+#include "catalog.h"
 #include "module_event.h"
 
 /* two ids for each event, and 14 bits for an id */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The events of one header of tracepoints, as macros/passes.h defines them.
+ *
+ * Their probes record through three functions of probe/record.h:
+ *
+ *	void *tb_probe_begin(struct tb_probe *p, struct tb_slot *slot,
+ *			     u32 payload);
+ *	void tb_probe_end(struct tb_slot *slot);
+ *	void tb_probe_simple(struct tb_probe *p, u64 payload);
+ *
+ * tb_probe_begin() reserves a composite event of @payload bytes, fills its first element, clears
+ * the bytes between the payload and the next multiple of 16, and returns the address of the
+ * element + 8.  It leaves preemption disabled until tb_probe_end().  Without room it returns NULL,
+ * counts the loss and leaves preemption as it was.
+ *
+ * Why element + 8: the kernel's struct trace_event_raw_X starts with a struct trace_entry of 8
+ * bytes, which its assignments never write.  Laid over the second half of the first element (tid,
+ * length, context), the fields start where the payload starts, and nothing has to be copied.
+ */
+#ifndef TB_UNIT_H
+#define TB_UNIT_H
+
+#include <linux/init.h>
+#include <linux/list.h>
+
+#include "probe/event.h"
+
+/**
+ * struct tb_fast_def - the one-element form of an event
+ * @name: of the event; no two tracepoints of the kernel share one
+ * @probe: the probe, of the tracepoint's prototype
+ * @fields: what it keeps, with the names of the full form
+ */
+struct tb_fast_def {
+	const char *name;
+	void *probe;
+	const struct tb_field_def *fields;
+};
+
+/**
+ * struct tb_eval - the value of a name that print formats use
+ * @list: in the unit
+ * @name: an enumerator, or "sizeof(...)"
+ * @value: its value
+ */
+struct tb_eval {
+	struct list_head list;
+	const char *name;
+	long value;
+};
+
+/**
+ * struct tb_unit - the events of one header
+ * @owner: the module their probes are in
+ * @events: struct tb_event_def, in the order of the header
+ * @evals: struct tb_eval
+ */
+struct tb_unit {
+	struct module *owner;
+	struct list_head events;
+	struct list_head evals;
+};
+
+/**
+ * struct tb_event_def - an event that can be captured
+ * @list: in the unit
+ * @unit: whose names its print format uses
+ * @system: subsystem
+ * @name: name, that of the tracepoint
+ * @print: the kernel's print format; may be NULL
+ * @probe: records all fields
+ * @fields: table of them
+ * @source: where it comes from if that is no tracepoint, else NULL
+ * @simple: it has no other form than that of one element, @fields are of that
+ */
+struct tb_event_def {
+	struct list_head list;
+	const struct tb_unit *unit;
+	const char *system;
+	const char *name;
+	const char *print;
+	void *probe;
+	const struct tb_field_def *fields;
+	struct tracebuf_source *source;
+	bool simple;
+};
+
+/* the function macros/passes.h makes for each unit: it fills in *unit */
+#define TB_UNIT_INIT(name)	void tb_unit_init_##name(struct tb_unit *unit)
+#define TB_UNIT(name)		TB_UNIT_INIT(name)
+#include "units.h"
+#undef TB_UNIT
+
+#endif /* TB_UNIT_H */
