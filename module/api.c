@@ -119,7 +119,7 @@ EXPORT_SYMBOL_GPL(tracebuf_stop);
  */
 bool tracebuf_simple(struct tb_provider *p, u32 id, u64 payload)
 {
-	struct tb_ring __percpu *rings;
+	struct tb_cpu_ring __percpu *rings;
 	bool ok = false;
 
 	preempt_disable_notrace();
@@ -208,7 +208,7 @@ EXPORT_SYMBOL_GPL(tracebuf_end);
  */
 bool tracebuf_flush(struct tb_provider *p)
 {
-	struct tb_ring __percpu *rings;
+	struct tb_cpu_ring __percpu *rings;
 	bool ok = false;
 
 	preempt_disable_notrace();

@@ -204,15 +204,15 @@ static int tb_params_writers(void)
 			continue;
 		err = strlen(pattern) < TB_NAME_MAX ? 0 : -EINVAL;
 		if (!err)
-			err = tb_intake_categories(&tb_kernel_provider, TB_CATEGORY_ENABLE,
-						   pattern);
+			err = tb_channels_set_categories(&tb_kernel_provider, TB_CATEGORY_ENABLE,
+							 pattern);
 		if (err)
 			pr_err("tracebuf: writers=%s: '%s': %s\n", writers, pattern,
 			       err == -ENOSPC ? "too many" : "too long");
 	}
 	kfree(list);
 	/* insmod would read ENOSPC as something else */
-	return err ? -EINVAL : tb_intake_quota(&tb_kernel_provider, &quota);
+	return err ? -EINVAL : tb_channels_set_quota(&tb_kernel_provider, &quota);
 }
 
 /* Does what the parameters say; without events nothing is recorded yet. */
@@ -261,7 +261,7 @@ static int __init tb_init(void)
 	err = tb_params_apply();
 	if (err)
 		goto sleep_exit;
-	err = tb_last_init();
+	err = tb_panic_init();
 	if (err)
 		goto sleep_exit;
 	/* last: a file that is open does not keep a module whose init fails */
@@ -276,7 +276,7 @@ static int __init tb_init(void)
 producer_exit:
 	tb_producer_exit();
 last_exit:
-	tb_last_exit();
+	tb_panic_exit();
 sleep_exit:
 	tb_sleep_exit();
 registry_exit:
@@ -284,7 +284,7 @@ registry_exit:
 	tb_region_exit();
 events_exit:
 	tb_events_exit();
-	tb_stage_free();
+	tb_pending_free();
 	return err;
 }
 
@@ -292,14 +292,14 @@ static void __exit tb_exit(void)
 {
 	tb_device_exit();
 	tb_producer_exit();
-	tb_last_exit();
+	tb_panic_exit();
 	tb_sleep_exit();
 	tb_registry_exit();
 	tb_region_exit();
 	tb_events_exit();
 	/* rules are freed by way of RCU */
 	rcu_barrier();
-	tb_stage_free();
+	tb_pending_free();
 }
 
 module_init(tb_init);

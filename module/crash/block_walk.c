@@ -9,7 +9,7 @@
 #include "block_walk.h"
 
 /* May event @e, of @length elements, be one?  Fills in what of @w is about it. */
-static bool tb_walk_check(struct tb_walk *w, const struct tb_element *e, u32 length)
+static bool tb_block_walk_check(struct tb_block_walk *w, const struct tb_element *e, u32 length)
 {
 	u32 low = READ_ONCE(e->time);
 	u64 time = (w->time & ~0xffffffffull) | low;
@@ -32,7 +32,7 @@ static bool tb_walk_check(struct tb_walk *w, const struct tb_element *e, u32 len
 }
 
 /**
- * tb_walk_next() - the next event of a block
+ * tb_block_walk_next() - the next event of a block
  * @w: where it is
  *
  * What was begun and not committed is passed by.
@@ -40,7 +40,7 @@ static bool tb_walk_check(struct tb_walk *w, const struct tb_element *e, u32 len
  * Context: any, NMI included.
  * Return: the event; NULL: what follows is none of this block, or it is at its end.
  */
-const struct tb_element *tb_walk_next(struct tb_walk *w)
+const struct tb_element *tb_block_walk_next(struct tb_block_walk *w)
 {
 	const struct tb_element *e;
 	u32 length, type;
@@ -59,7 +59,7 @@ const struct tb_element *tb_walk_next(struct tb_walk *w)
 		if (type != TB_STRUCT_RESERVED)
 			break;
 	}
-	if (!tb_walk_check(w, e, length))
+	if (!tb_block_walk_check(w, e, length))
 		return NULL;
 	w->at += length;
 	return e;

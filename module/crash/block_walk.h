@@ -10,7 +10,7 @@
 #include <linux/tracebuf.h>
 
 /**
- * struct tb_walk - where in a block somebody is
+ * struct tb_block_walk - where in a block somebody is
  * @block: which
  * @sequence: its number
  * @at: the next element
@@ -19,7 +19,7 @@
  * @bytes: of its payload, not more than it has room for
  * @time: its full clock; before the first event, when the block was opened
  */
-struct tb_walk {
+struct tb_block_walk {
 	const struct tb_block *block;
 	u64 sequence;
 	u32 at;
@@ -29,6 +29,6 @@ struct tb_walk {
 	u64 time;
 };
 
-const struct tb_element *tb_walk_next(struct tb_walk *w);
+const struct tb_element *tb_block_walk_next(struct tb_block_walk *w);
 
 #endif /* TB_WALK_H */

@@ -37,26 +37,26 @@
 /* before those that tell a hypervisor, which may stop the machine at once */
 #define TB_LAST_PRIORITY	100
 
-static int tb_last_set(const char *value, const struct kernel_param *param)
+static int tb_panic_set(const char *value, const struct kernel_param *param)
 {
 	return param_set_uint_minmax(value, param, 0, TB_LAST_MAX);
 }
 
-static const struct kernel_param_ops tb_last_ops = {
-	.set = tb_last_set,
+static const struct kernel_param_ops tb_panic_ops = {
+	.set = tb_panic_set,
 	.get = param_get_uint,
 };
 
 static uint panic_events;
-module_param_cb(panic_events, &tb_last_ops, &panic_events, 0644);
+module_param_cb(panic_events, &tb_panic_ops, &panic_events, 0644);
 MODULE_PARM_DESC(panic_events, "the last events of each CPU that go to the kernel's log when it panics, up to 10000 (default 0)");
 
 static uint oops_events;
-module_param_cb(oops_events, &tb_last_ops, &oops_events, 0644);
+module_param_cb(oops_events, &tb_panic_ops, &oops_events, 0644);
 MODULE_PARM_DESC(oops_events, "the last events of a CPU that go to the kernel's log when an oops happens on it, up to 10000 (default 0)");
 
 /**
- * struct tb_last - how far the ring of a CPU has been printed
+ * struct tb_panic_log - how far the ring of a CPU has been printed
  * @ring: it
  * @buf: with the block that @walk is in
  * @walk: behind the event that comes next
@@ -64,24 +64,24 @@ MODULE_PARM_DESC(oops_events, "the last events of a CPU that go to the kernel's 
  * @last: number of the last block
  * @used: of that one, in elements
  */
-struct tb_last {
-	struct tb_ring *ring;
+struct tb_panic_log {
+	struct tb_cpu_ring *ring;
 	struct tb_buf *buf;
-	struct tb_walk walk;
+	struct tb_block_walk walk;
 	const struct tb_element *event;
 	u64 last;
 	u32 used;
 };
 
-static DEFINE_PER_CPU(struct tb_last, tb_lasts);
-static char tb_last_line[512];
-/* the CPU that prints, plus one: there is one tb_last_line */
-static atomic_t tb_last_busy = ATOMIC_INIT(0);
+static DEFINE_PER_CPU(struct tb_panic_log, tb_panic_logs);
+static char tb_panic_line[512];
+/* the CPU that prints, plus one: there is one tb_panic_line */
+static atomic_t tb_panic_busy = ATOMIC_INIT(0);
 
 /* ---- where they are ---------------------------------------------------- */
 
 /* The buffer with block @sequence, or what has not been overwritten of it. */
-static struct tb_buf *tb_last_find(const struct tb_ring *r, u64 sequence)
+static struct tb_buf *tb_panic_find(const struct tb_cpu_ring *r, u64 sequence)
 {
 	u32 i;
 
@@ -97,10 +97,10 @@ static struct tb_buf *tb_last_find(const struct tb_ring *r, u64 sequence)
 	return NULL;
 }
 
-static void tb_last_enter(struct tb_last *l, struct tb_buf *buf, u64 sequence)
+static void tb_panic_enter(struct tb_panic_log *l, struct tb_buf *buf, u64 sequence)
 {
 	l->buf = buf;
-	l->walk = (struct tb_walk) {
+	l->walk = (struct tb_block_walk) {
 		.block = buf->block,
 		.sequence = sequence,
 		.at = TB_BLOCK_FIRST_ELEMENT,
@@ -110,78 +110,78 @@ static void tb_last_enter(struct tb_last *l, struct tb_buf *buf, u64 sequence)
 }
 
 /* To the next event of this block, if there is one. */
-static bool tb_last_step(struct tb_last *l)
+static bool tb_panic_step(struct tb_panic_log *l)
 {
 	do {
-		l->event = tb_walk_next(&l->walk);
+		l->event = tb_block_walk_next(&l->walk);
 	} while (l->event && TB_HEAD_ID(l->walk.head) <= TB_EV_STRUCTURAL_LAST);
 	return l->event;
 }
 
 /* To the next event, or none. */
-static void tb_last_next(struct tb_last *l)
+static void tb_panic_next(struct tb_panic_log *l)
 {
-	while (!tb_last_step(l) && l->walk.sequence < l->last) {
-		struct tb_buf *buf = tb_last_find(l->ring, l->walk.sequence + 1);
+	while (!tb_panic_step(l) && l->walk.sequence < l->last) {
+		struct tb_buf *buf = tb_panic_find(l->ring, l->walk.sequence + 1);
 
 		if (!buf)
 			break;
-		tb_last_enter(l, buf, l->walk.sequence + 1);
+		tb_panic_enter(l, buf, l->walk.sequence + 1);
 	}
 }
 
 /* To the first of the last @wanted events of a ring. */
-static void tb_last_begin(struct tb_last *l, struct tb_ring *r, u32 wanted)
+static void tb_panic_begin(struct tb_panic_log *l, struct tb_cpu_ring *r, u32 wanted)
 {
 	u64 head = tb_read(&r->head), sequence;
 	struct tb_buf *buf, *earlier;
 	u32 count;
 
-	*l = (struct tb_last) { .ring = r };
+	*l = (struct tb_panic_log) { .ring = r };
 	if (!r->nr)
 		return;
 	sequence = tb_ring_current(r, head);
 	l->used = min(tb_head_index(head), r->capacity);
-	buf = tb_last_find(r, sequence);
+	buf = tb_panic_find(r, sequence);
 	if (!buf && sequence) {
 		/* whoever opens it was interrupted */
-		buf = tb_last_find(r, --sequence);
+		buf = tb_panic_find(r, --sequence);
 		l->used = r->capacity;
 	}
 	l->last = sequence;
 	if (!buf)
 		return;
 	for (;; buf = earlier, sequence--) {
-		tb_last_enter(l, buf, sequence);
-		for (count = 0; tb_last_step(l); count++)
+		tb_panic_enter(l, buf, sequence);
+		for (count = 0; tb_panic_step(l); count++)
 			;
-		earlier = count < wanted && sequence ? tb_last_find(r, sequence - 1) : NULL;
+		earlier = count < wanted && sequence ? tb_panic_find(r, sequence - 1) : NULL;
 		if (!earlier)
 			break;
 		wanted -= count;
 	}
-	tb_last_enter(l, buf, sequence);
+	tb_panic_enter(l, buf, sequence);
 	for (; count > wanted; count--)
-		tb_last_step(l);
-	tb_last_next(l);
+		tb_panic_step(l);
+	tb_panic_next(l);
 }
 
 /* ---- the log ----------------------------------------------------------- */
 
 /**
- * struct tb_last_clock - the log's clock and the recording's, at the same moment
+ * struct tb_panic_clock - the log's clock and the recording's, at the same moment
  * @log: nanoseconds
  * @trace: ticks
  * @frequency: of these, a second
  */
-struct tb_last_clock {
+struct tb_panic_clock {
 	u64 log;
 	u64 trace;
 	u64 frequency;
 };
 
 /* What the log's clock said at @time, in microseconds. */
-static u64 tb_last_time(const struct tb_last_clock *c, u64 time)
+static u64 tb_panic_time(const struct tb_panic_clock *c, u64 time)
 {
 	u64 ago = c->trace > time ? c->trace - time : 0, rest;
 	u64 ns = div64_u64_rem(ago, c->frequency, &rest) * NSEC_PER_SEC;
@@ -192,45 +192,45 @@ static u64 tb_last_time(const struct tb_last_clock *c, u64 time)
 }
 
 /* Prints an event of the block that @l is in.  Returns whether it was still there by then. */
-static bool tb_last_print_one(const struct tb_last *l, const struct tb_last_clock *clock,
-			      const struct tb_walk *w, const struct tb_element *e)
+static bool tb_panic_print_one(const struct tb_panic_log *l, const struct tb_panic_clock *clock,
+			       const struct tb_block_walk *w, const struct tb_element *e)
 {
 	u32 us, at;
-	u64 time = div_u64_rem(tb_last_time(clock, w->time), USEC_PER_SEC, &us);
+	u64 time = div_u64_rem(tb_panic_time(clock, w->time), USEC_PER_SEC, &us);
 
-	at = scnprintf(tb_last_line, sizeof(tb_last_line), "[%5llu.%06u] CPU %u", time, us,
+	at = scnprintf(tb_panic_line, sizeof(tb_panic_line), "[%5llu.%06u] CPU %u", time, us,
 		       l->ring->cpu);
-	tb_last_text(tb_last_line + at, sizeof(tb_last_line) - at, w, e);
+	tb_panic_text(tb_panic_line + at, sizeof(tb_panic_line) - at, w, e);
 	/* what was read before the state: pairs with the exchanges in tb_buf_claim() */
 	smp_rmb();
 	if (TB_BUF_SEQ(READ_ONCE(l->buf->state)) != l->walk.sequence)
 		return false;
-	pr_crit("tracebuf: %s\n", tb_last_line);
+	pr_crit("tracebuf: %s\n", tb_panic_line);
 	return true;
 }
 
 /* The event that @l is at, and the stacks that belong to it. */
-static bool tb_last_print(const struct tb_last *l, const struct tb_last_clock *clock)
+static bool tb_panic_print(const struct tb_panic_log *l, const struct tb_panic_clock *clock)
 {
-	struct tb_walk w = l->walk;
+	struct tb_block_walk w = l->walk;
 	const struct tb_element *e = l->event;
 
 	do {
-		if (!tb_last_print_one(l, clock, &w, e))
+		if (!tb_panic_print_one(l, clock, &w, e))
 			return false;
-		e = tb_walk_next(&w);
+		e = tb_block_walk_next(&w);
 	} while (e && TB_HEAD_ID(w.head) == TB_EV_STACK);
 	return true;
 }
 
 /* The one that comes next of all. */
-static struct tb_last *tb_last_first(const struct cpumask *cpus)
+static struct tb_panic_log *tb_panic_first(const struct cpumask *cpus)
 {
-	struct tb_last *first = NULL;
+	struct tb_panic_log *first = NULL;
 	unsigned int cpu;
 
 	for_each_cpu(cpu, cpus) {
-		struct tb_last *l = per_cpu_ptr(&tb_lasts, cpu);
+		struct tb_panic_log *l = per_cpu_ptr(&tb_panic_logs, cpu);
 
 		if (l->event && (!first || l->walk.time < first->walk.time))
 			first = l;
@@ -239,23 +239,23 @@ static struct tb_last *tb_last_first(const struct cpumask *cpus)
 }
 
 /**
- * struct tb_last_wanted - what is to be printed
+ * struct tb_panic_wanted - what is to be printed
  * @cpus: events of these
  * @count: so many of each
  */
-struct tb_last_wanted {
+struct tb_panic_wanted {
 	const struct cpumask *cpus;
 	u32 count;
 };
 
 /* Those of one provider.  Preemption is off. */
-static void tb_last_of(struct tb_provider *p, void *data)
+static void tb_panic_last_of(struct tb_provider *p, void *data)
 {
-	struct tb_ring __percpu *rings = tb_provider_live(p);
-	struct tb_last_clock clock = { .frequency = p->clock.frequency };
-	const struct tb_last_wanted *wanted = data;
+	struct tb_cpu_ring __percpu *rings = tb_provider_live(p);
+	struct tb_panic_clock clock = { .frequency = p->clock.frequency };
+	const struct tb_panic_wanted *wanted = data;
 	const struct cpumask *cpus = wanted->cpus;
-	struct tb_last *l;
+	struct tb_panic_log *l;
 	unsigned int cpu;
 
 	if (!rings || !clock.frequency)
@@ -265,16 +265,16 @@ static void tb_last_of(struct tb_provider *p, void *data)
 	pr_crit("tracebuf: %s: the last %u events of each CPU that there are\n", p->name,
 		wanted->count);
 	for_each_cpu(cpu, cpus) {
-		struct tb_ring *r = per_cpu_ptr(rings, cpu);
+		struct tb_cpu_ring *r = per_cpu_ptr(rings, cpu);
 
-		tb_last_begin(per_cpu_ptr(&tb_lasts, cpu), r, wanted->count);
+		tb_panic_begin(per_cpu_ptr(&tb_panic_logs, cpu), r, wanted->count);
 		if (tb_local_read(&r->dropped))
 			pr_crit("tracebuf: CPU %u: %llu events found no room and are missing\n",
 				cpu, tb_local_read(&r->dropped));
 	}
-	while ((l = tb_last_first(cpus))) {
-		if (tb_last_print(l, &clock)) {
-			tb_last_next(l);
+	while ((l = tb_panic_first(cpus))) {
+		if (tb_panic_print(l, &clock)) {
+			tb_panic_next(l);
 		} else {
 			pr_crit("tracebuf: CPU %u: overwritten while it was printed\n",
 				l->ring->cpu);
@@ -285,18 +285,18 @@ static void tb_last_of(struct tb_provider *p, void *data)
 	pr_crit("tracebuf: %s: end of the last events\n", p->name);
 }
 
-static void tb_last_dump(const struct cpumask *cpus, u32 count)
+static void tb_panic_dump(const struct cpumask *cpus, u32 count)
 {
-	struct tb_last_wanted wanted = { .cpus = cpus, .count = count };
+	struct tb_panic_wanted wanted = { .cpus = cpus, .count = count };
 
-	tb_providers_look(tb_last_of, &wanted);
+	tb_providers_look(tb_panic_last_of, &wanted);
 }
 
 /* ---- when --------------------------------------------------------------- */
 
-static int tb_last_panic(struct notifier_block *block, unsigned long unused, void *why)
+static int tb_panic_notify(struct notifier_block *block, unsigned long unused, void *why)
 {
-	int me = smp_processor_id() + 1, busy = atomic_read(&tb_last_busy);
+	int me = smp_processor_id() + 1, busy = atomic_read(&tb_panic_busy);
 	u32 wanted = READ_ONCE(panic_events);
 
 	/*
@@ -304,19 +304,19 @@ static int tb_last_panic(struct notifier_block *block, unsigned long unused, voi
 	 * not be tried again.
 	 */
 	if (wanted && busy != me) {
-		atomic_set(&tb_last_busy, me);
-		tb_last_dump(cpu_possible_mask, wanted);
-		atomic_set(&tb_last_busy, 0);
+		atomic_set(&tb_panic_busy, me);
+		tb_panic_dump(cpu_possible_mask, wanted);
+		atomic_set(&tb_panic_busy, 0);
 	}
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block tb_last_panic_block = {
-	.notifier_call = tb_last_panic,
+static struct notifier_block tb_panic_notifier = {
+	.notifier_call = tb_panic_notify,
 	.priority = TB_LAST_PRIORITY,
 };
 
-static int tb_last_oops(struct notifier_block *block, unsigned long what, void *args)
+static int tb_panic_oops(struct notifier_block *block, unsigned long what, void *args)
 {
 	u32 wanted = READ_ONCE(oops_events);
 	int me;
@@ -326,43 +326,43 @@ static int tb_last_oops(struct notifier_block *block, unsigned long what, void *
 	preempt_disable();
 	me = smp_processor_id();
 	/* two at the same time: one is enough to go by */
-	if (!atomic_cmpxchg(&tb_last_busy, 0, me + 1)) {
-		tb_last_dump(cpumask_of(me), wanted);
-		atomic_set(&tb_last_busy, 0);
+	if (!atomic_cmpxchg(&tb_panic_busy, 0, me + 1)) {
+		tb_panic_dump(cpumask_of(me), wanted);
+		atomic_set(&tb_panic_busy, 0);
 	}
 	preempt_enable();
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block tb_last_oops_block = {
-	.notifier_call = tb_last_oops,
+static struct notifier_block tb_panic_die_notifier = {
+	.notifier_call = tb_panic_oops,
 };
 
 /**
- * tb_last_init() - be told of a panic and of oopses from now on
+ * tb_panic_init() - be told of a panic and of oopses from now on
  *
  * Context: module init.
  * Return: 0, or what the kernel's lists of notifiers say.
  */
-int tb_last_init(void)
+int tb_panic_init(void)
 {
-	int err = register_die_notifier(&tb_last_oops_block);
+	int err = register_die_notifier(&tb_panic_die_notifier);
 
 	if (err)
 		return err;
-	err = atomic_notifier_chain_register(&panic_notifier_list, &tb_last_panic_block);
+	err = atomic_notifier_chain_register(&panic_notifier_list, &tb_panic_notifier);
 	if (err)
-		unregister_die_notifier(&tb_last_oops_block);
+		unregister_die_notifier(&tb_panic_die_notifier);
 	return err;
 }
 
 /**
- * tb_last_exit() - not any more
+ * tb_panic_exit() - not any more
  *
  * Context: module exit, before what may be printed goes.
  */
-void tb_last_exit(void)
+void tb_panic_exit(void)
 {
-	atomic_notifier_chain_unregister(&panic_notifier_list, &tb_last_panic_block);
-	unregister_die_notifier(&tb_last_oops_block);
+	atomic_notifier_chain_unregister(&panic_notifier_list, &tb_panic_notifier);
+	unregister_die_notifier(&tb_panic_die_notifier);
 }

@@ -8,12 +8,13 @@
 #include <linux/types.h>
 
 struct tb_element;
-struct tb_walk;
+struct tb_block_walk;
 
-int tb_last_init(void);
-void tb_last_exit(void);
+int tb_panic_init(void);
+void tb_panic_exit(void);
 
 /* panic_text.c */
-void tb_last_text(char *text, size_t size, const struct tb_walk *w, const struct tb_element *e);
+void tb_panic_text(char *text, size_t size, const struct tb_block_walk *w,
+		   const struct tb_element *e);
 
 #endif /* TB_LAST_H */

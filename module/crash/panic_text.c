@@ -32,7 +32,7 @@ struct tb_text {
 	size_t at;
 };
 
-static __printf(2, 3) void tb_say(struct tb_text *t, const char *format, ...)
+static __printf(2, 3) void tb_print(struct tb_text *t, const char *format, ...)
 {
 	va_list args;
 
@@ -41,32 +41,32 @@ static __printf(2, 3) void tb_say(struct tb_text *t, const char *format, ...)
 	va_end(args);
 }
 
-static void tb_say_string(struct tb_text *t, const void *from, u32 bytes)
+static void tb_print_string(struct tb_text *t, const void *from, u32 bytes)
 {
-	tb_say(t, "%*pE", (int)strnlen(from, min_t(u32, bytes, TB_TEXT_STRING)), from);
+	tb_print(t, "%*pE", (int)strnlen(from, min_t(u32, bytes, TB_TEXT_STRING)), from);
 }
 
-static void tb_say_bytes(struct tb_text *t, const void *from, u32 bytes)
+static void tb_print_bytes(struct tb_text *t, const void *from, u32 bytes)
 {
-	tb_say(t, "%*phN", (int)min_t(u32, bytes, TB_TEXT_BYTES), from);
+	tb_print(t, "%*phN", (int)min_t(u32, bytes, TB_TEXT_BYTES), from);
 	if (bytes > TB_TEXT_BYTES)
-		tb_say(t, "...");
+		tb_print(t, "...");
 }
 
-static void tb_say_address(struct tb_text *t, u64 value)
+static void tb_print_address(struct tb_text *t, u64 value)
 {
 	char name[KSYM_SYMBOL_LEN];
 
 	sprint_symbol(name, value);
 	if (strncmp(name, "0x", 2))
-		tb_say(t, "%s", name);
+		tb_print(t, "%s", name);
 	else if ((s64)value < 0)
-		tb_say(t, "%p", (void *)(unsigned long)value);
+		tb_print(t, "%p", (void *)(unsigned long)value);
 	else
-		tb_say(t, "0x%llx", value);
+		tb_print(t, "0x%llx", value);
 }
 
-static void tb_say_number(struct tb_text *t, const struct tb_field *f, const void *from)
+static void tb_print_number(struct tb_text *t, const struct tb_field *f, const void *from)
 {
 	u64 value = 0;
 
@@ -77,18 +77,18 @@ static void tb_say_number(struct tb_text *t, const struct tb_field *f, const voi
 	if (f->flags & TB_FIELD_SIGNED) {
 		u32 bits = f->flags & TB_FIELD_BITS ? f->bits : f->size * 8;
 
-		tb_say(t, "%lld", bits ? (s64)(value << (64 - bits)) >> (64 - bits) : 0);
+		tb_print(t, "%lld", bits ? (s64)(value << (64 - bits)) >> (64 - bits) : 0);
 	} else if (!(f->flags & TB_FIELD_HEX)) {
-		tb_say(t, "%llu", value);
+		tb_print(t, "%llu", value);
 	} else if (f->size == sizeof(value)) {
-		tb_say_address(t, value);
+		tb_print_address(t, value);
 	} else {
-		tb_say(t, "0x%llx", value);
+		tb_print(t, "0x%llx", value);
 	}
 }
 
-static void tb_say_field(struct tb_text *t, const struct tb_field *f, const void *payload,
-			 u32 bytes)
+static void tb_print_field(struct tb_text *t, const struct tb_field *f, const void *payload,
+			   u32 bytes)
 {
 	const u16 elsewhere = TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC;
 	u32 offset = f->offset, size = f->size, word;
@@ -108,72 +108,72 @@ static void tb_say_field(struct tb_text *t, const struct tb_field *f, const void
 			size = 0;
 	}
 	if (f->flags & TB_FIELD_STRING && size)
-		tb_say_string(t, payload + offset, size);
+		tb_print_string(t, payload + offset, size);
 	else if (f->flags & (elsewhere | TB_FIELD_ARRAY | TB_FIELD_CPUMASK) || size > sizeof(u64))
-		tb_say_bytes(t, payload + offset, size);
+		tb_print_bytes(t, payload + offset, size);
 	else
-		tb_say_number(t, f, payload + offset);
+		tb_print_number(t, f, payload + offset);
 }
 
-static void tb_say_fields(struct tb_text *t, const struct tb_event_desc *desc,
-			  const void *payload, u32 bytes)
+static void tb_print_fields(struct tb_text *t, const struct tb_event_desc *desc,
+			    const void *payload, u32 bytes)
 {
 	const struct tb_field *f = (const void *)(desc + 1);
 	const char *strings = (const void *)(f + desc->nr_fields);
 	u32 i;
 
-	tb_say(t, " %s:%s", strings + desc->system, strings + desc->name);
+	tb_print(t, " %s:%s", strings + desc->system, strings + desc->name);
 	for (i = 0; i < desc->nr_fields; i++, f++) {
-		tb_say(t, " %s=", strings + f->name);
-		tb_say_field(t, f, payload, bytes);
+		tb_print(t, " %s=", strings + f->name);
+		tb_print_field(t, f, payload, bytes);
 	}
 }
 
-static void tb_say_stack(struct tb_text *t, const struct tb_stack *s, u32 bytes)
+static void tb_print_stack(struct tb_text *t, const struct tb_stack *s, u32 bytes)
 {
 	u32 i, count = min_t(u32, (bytes - sizeof(*s)) / sizeof(s->ip[0]), TB_TEXT_CALLERS);
 
-	tb_say(t, READ_ONCE(s->kind) == TB_STACK_KERNEL ? " called by" : " called by user space");
+	tb_print(t, READ_ONCE(s->kind) == TB_STACK_KERNEL ? " called by" : " called by user space");
 	for (i = 0; i < count; i++) {
-		tb_say(t, " ");
-		tb_say_address(t, READ_ONCE(s->ip[i]));
+		tb_print(t, " ");
+		tb_print_address(t, READ_ONCE(s->ip[i]));
 	}
 }
 
 /* What is not described. */
-static void tb_say_control(struct tb_text *t, u32 id, const void *payload, u32 bytes)
+static void tb_print_control(struct tb_text *t, u32 id, const void *payload, u32 bytes)
 {
 	const struct tb_chunk_event *chunk = payload;
 
 	if (id == TB_EV_STACK && bytes >= sizeof(struct tb_stack)) {
-		tb_say_stack(t, payload, bytes);
+		tb_print_stack(t, payload, bytes);
 	} else if (id == TB_EV_MARK) {
-		tb_say(t, " mark: ");
-		tb_say_string(t, payload, bytes);
+		tb_print(t, " mark: ");
+		tb_print_string(t, payload, bytes);
 	} else if (id == TB_EV_CHUNK && bytes >= sizeof(*chunk)) {
-		tb_say(t, " program's events: pid %u tid %u, %u bytes", READ_ONCE(chunk->pid),
-		       READ_ONCE(chunk->tid), bytes);
+		tb_print(t, " program's events: pid %u tid %u, %u bytes", READ_ONCE(chunk->pid),
+			 READ_ONCE(chunk->tid), bytes);
 	} else {
-		tb_say(t, " event %u: ", id);
-		tb_say_bytes(t, payload, bytes);
+		tb_print(t, " event %u: ", id);
+		tb_print_bytes(t, payload, bytes);
 	}
 }
 
-static void tb_say_context(struct tb_text *t, const struct tb_composite *c)
+static void tb_print_context(struct tb_text *t, const struct tb_composite *c)
 {
 	u32 context = READ_ONCE(c->context);
 
-	tb_say(t, " tid %u", READ_ONCE(c->tid));
+	tb_print(t, " tid %u", READ_ONCE(c->tid));
 	if (context & TB_CONTEXT_NMI)
-		tb_say(t, " nmi");
+		tb_print(t, " nmi");
 	else if (context & TB_CONTEXT_HARDIRQ)
-		tb_say(t, " irq");
+		tb_print(t, " irq");
 	else if (context & TB_CONTEXT_SOFTIRQ)
-		tb_say(t, " softirq");
+		tb_print(t, " softirq");
 }
 
 /**
- * tb_last_text() - an event in words
+ * tb_panic_text() - an event in words
  * @text: where to, NUL-terminated in any case
  * @size: room there, not 0
  * @w: where it was found
@@ -181,7 +181,8 @@ static void tb_say_context(struct tb_text *t, const struct tb_composite *c)
  *
  * Context: any, NMI included.
  */
-void tb_last_text(char *text, size_t size, const struct tb_walk *w, const struct tb_element *e)
+void tb_panic_text(char *text, size_t size, const struct tb_block_walk *w,
+		   const struct tb_element *e)
 {
 	bool simple = TB_HEAD_STRUCT(w->head) == TB_STRUCT_SIMPLE;
 	const void *payload = simple ? (const void *)&e->payload : e + 1;
@@ -190,7 +191,7 @@ void tb_last_text(char *text, size_t size, const struct tb_walk *w, const struct
 	u32 id = TB_HEAD_ID(w->head);
 
 	if (id >= TB_EV_FIRST) {
-		const struct tb_event *known = tb_events_get((id - TB_EV_FIRST) / 2);
+		const struct tb_event *known = tb_event_by_index((id - TB_EV_FIRST) / 2);
 		const bool fast = (id - TB_EV_FIRST) & 1;
 
 		if (known) {
@@ -200,9 +201,9 @@ void tb_last_text(char *text, size_t size, const struct tb_walk *w, const struct
 	}
 	*text = '\0';
 	if (!simple)
-		tb_say_context(&t, (const void *)e);
+		tb_print_context(&t, (const void *)e);
 	if (desc)
-		tb_say_fields(&t, desc, payload, w->bytes);
+		tb_print_fields(&t, desc, payload, w->bytes);
 	else
-		tb_say_control(&t, id, payload, w->bytes);
+		tb_print_control(&t, id, payload, w->bytes);
 }

@@ -31,11 +31,11 @@
 #define TB_PREVIOUS_STEP	1024	/* the smallest block */
 
 /**
- * struct tb_found - a block in reserved memory
+ * struct tb_found_block - a block in reserved memory
  * @block: where it is
  * @recording: which it is of
  */
-struct tb_found {
+struct tb_found_block {
 	const struct tb_block *block;
 	u64 recording;
 };
@@ -48,7 +48,7 @@ struct tb_found {
  * @init: the recording's initialisation
  */
 struct tb_previous {
-	struct tb_found *found;
+	struct tb_found_block *found;
 	u32 nr;
 	u32 durable;
 	struct tb_init init;
@@ -56,18 +56,18 @@ struct tb_previous {
 
 /* ---- one block -------------------------------------------------------- */
 
-static const struct tb_gap *tb_found_gap(const struct tb_block *block)
+static const struct tb_gap *tb_previous_find_gap(const struct tb_block *block)
 {
 	return (const void *)((const struct tb_composite *)(block + 1) + 1);
 }
 
-static size_t tb_found_size(const struct tb_block *block)
+static size_t tb_previous_size(const struct tb_block *block)
 {
 	return 1ul << block->size_log2;
 }
 
 /* A buffer of a ring that has no block: its header was being replaced, or it was not used yet. */
-static bool tb_found_empty(const struct tb_block *block)
+static bool tb_previous_empty(const struct tb_block *block)
 {
 	return block->kind == TB_BLOCK_ROLLING && block->sequence & TB_BLOCK_OPENING;
 }
@@ -76,7 +76,7 @@ static bool tb_found_empty(const struct tb_block *block)
  * Which recording @block is of; 0: it is none.  @at: its physical address; @room: bytes up to the
  * end of the memory.
  */
-static u64 tb_found_check(const struct tb_block *block, phys_addr_t at, size_t room)
+static u64 tb_previous_check_block(const struct tb_block *block, phys_addr_t at, size_t room)
 {
 	const struct tb_composite *slot = (const void *)(block + 1);
 	bool durable = block->kind == TB_BLOCK_DURABLE;
@@ -85,7 +85,7 @@ static u64 tb_found_check(const struct tb_block *block, phys_addr_t at, size_t r
 	if (block->magic != TB_BLOCK_MAGIC || block->version != TB_BLOCK_VERSION ||
 	    (!durable && block->kind != TB_BLOCK_ROLLING) || block->size_log2 > 20)
 		return 0;
-	size = tb_found_size(block);
+	size = tb_previous_size(block);
 	/* a durable one begins where the one before it ended */
 	if (size > room || at & ((durable ? TB_DURABLE_BLOCK_MIN : size) - 1))
 		return 0;
@@ -96,12 +96,12 @@ static u64 tb_found_check(const struct tb_block *block, phys_addr_t at, size_t r
 	if (size < TB_BUFFER_ELEMENTS_MIN * TB_ELEMENT_SIZE ||
 	    size > TB_BUFFER_ELEMENTS_MAX * TB_ELEMENT_SIZE)
 		return 0;
-	if (!tb_found_empty(block) &&
+	if (!tb_previous_empty(block) &&
 	    (slot->head != TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_GAP, TB_GAP_ELEMENTS,
 				   block->sequence) ||
 	     slot->length != sizeof(struct tb_gap) || slot->time != (u32)block->time_start))
 		return 0;
-	return tb_found_gap(block)->recording;
+	return tb_previous_find_gap(block)->recording;
 }
 
 /*
@@ -109,11 +109,11 @@ static u64 tb_found_check(const struct tb_block *block, phys_addr_t at, size_t r
  * Returns whether that is all that was in it, as far as can be told: the block that was written
  * last ends somewhere.
  */
-static bool tb_found_copy(struct tb_block *to, const struct tb_block *from)
+static bool tb_previous_copy_block(struct tb_block *to, const struct tb_block *from)
 {
 	u32 capacity = (1u << from->size_log2) / TB_ELEMENT_SIZE;
 	bool complete = from->flags & TB_BLOCK_COMPLETE;
-	struct tb_walk w = {
+	struct tb_block_walk w = {
 		.block = from,
 		.sequence = from->sequence,
 		.at = TB_BLOCK_FIRST_ELEMENT,
@@ -131,7 +131,7 @@ static bool tb_found_copy(struct tb_block *to, const struct tb_block *from)
 	memcpy(to, from, used * TB_ELEMENT_SIZE);
 	to->flags = TB_BLOCK_COMPLETE;
 	to->events = 0;
-	while ((e = tb_walk_next(&w))) {
+	while ((e = tb_block_walk_next(&w))) {
 		u32 length = TB_HEAD_LENGTH(e->head);
 
 		/* of the next lap, in a block that was complete */
@@ -160,20 +160,20 @@ static bool tb_found_copy(struct tb_block *to, const struct tb_block *from)
 
 /* ---- all of them ------------------------------------------------------ */
 
-static int tb_found_order(u64 a, u64 b)
+static int tb_previous_order(u64 a, u64 b)
 {
 	return a < b ? -1 : a > b;
 }
 
-static int tb_found_compare(const void *a, const void *b)
+static int tb_previous_compare_blocks(const void *a, const void *b)
 {
-	const struct tb_found *x = a, *y = b;
+	const struct tb_found_block *x = a, *y = b;
 
-	return tb_found_order(x->recording, y->recording) ?:
-	       tb_found_order(x->block->kind, y->block->kind) ?:
-	       tb_found_order(x->block->cpu, y->block->cpu) ?:
-	       tb_found_order(x->block->sequence, y->block->sequence) ?:
-	       tb_found_order((uintptr_t)x->block, (uintptr_t)y->block);
+	return tb_previous_order(x->recording, y->recording) ?:
+	       tb_previous_order(x->block->kind, y->block->kind) ?:
+	       tb_previous_order(x->block->cpu, y->block->cpu) ?:
+	       tb_previous_order(x->block->sequence, y->block->sequence) ?:
+	       tb_previous_order((uintptr_t)x->block, (uintptr_t)y->block);
 }
 
 static int tb_previous_search(struct tb_previous *v)
@@ -190,16 +190,17 @@ static int tb_previous_search(struct tb_previous *v)
 			cond_resched();
 			step = TB_PREVIOUS_STEP;
 			block = tb_region.address + at;
-			recording = tb_found_check(block, PFN_PHYS(tb_region.pfn) + at, bytes - at);
+			recording = tb_previous_check_block(block, PFN_PHYS(tb_region.pfn) + at,
+							    bytes - at);
 			if (!recording)
 				continue;
-			step = tb_found_size(block);
-			if (tb_found_empty(block))
+			step = tb_previous_size(block);
+			if (tb_previous_empty(block))
 				continue;
 			if (!pass)
 				room++;
 			else if (v->nr < room)
-				v->found[v->nr++] = (struct tb_found) { block, recording };
+				v->found[v->nr++] = (struct tb_found_block) { block, recording };
 		}
 		if (!room)
 			break;
@@ -208,7 +209,7 @@ static int tb_previous_search(struct tb_previous *v)
 		if (!v->found)
 			return -ENOMEM;
 	}
-	sort(v->found, v->nr, sizeof(*v->found), tb_found_compare, NULL);
+	sort(v->found, v->nr, sizeof(*v->found), tb_previous_compare_blocks, NULL);
 	return 0;
 }
 
@@ -279,7 +280,7 @@ static bool tb_previous_fits(const struct tb_previous *v, const struct tb_block 
 {
 	return block->kind == TB_BLOCK_ROLLING && block->cpu < nr_cpu_ids &&
 	       cpu_possible(block->cpu) &&
-	       tb_found_size(block) == v->init.elements * TB_ELEMENT_SIZE;
+	       tb_previous_size(block) == v->init.elements * TB_ELEMENT_SIZE;
 }
 
 /* As large as what was found needs. */
@@ -302,7 +303,7 @@ static int tb_previous_configure(struct tb_provider *p, const struct tb_previous
 		const struct tb_block *block = v->found[i].block;
 
 		if (block->kind == TB_BLOCK_DURABLE)
-			durable += tb_found_size(block);
+			durable += tb_previous_size(block);
 		if (!tb_previous_fits(v, block))
 			continue;
 		count = block->cpu == cpu ? count + 1 : 1;
@@ -326,7 +327,7 @@ static void tb_previous_keep(struct tb_provider *p, const struct tb_previous *v,
 
 	for (i = first; i < v->durable; i++) {
 		const struct tb_block *block = v->found[i].block;
-		struct tb_walk w = {
+		struct tb_block_walk w = {
 			.block = block,
 			.sequence = block->sequence,
 			.at = TB_BLOCK_HEADER_ELEMENTS,
@@ -334,7 +335,7 @@ static void tb_previous_keep(struct tb_provider *p, const struct tb_previous *v,
 			.time = block->time_start,
 		};
 
-		while ((e = tb_walk_next(&w))) {
+		while ((e = tb_block_walk_next(&w))) {
 			const struct tb_composite *c = (const void *)e;
 
 			if (TB_HEAD_STRUCT(e->head) == TB_STRUCT_COMPOSITE &&
@@ -351,25 +352,26 @@ static void tb_previous_keep(struct tb_provider *p, const struct tb_previous *v,
  * One more block of a ring, behind the others, of which the last one is @whole.  Returns whether
  * this one is.  Under read_lock.
  */
-static bool tb_previous_put(struct tb_ring *r, u32 index, const struct tb_block *from, bool whole)
+static bool tb_previous_put(struct tb_cpu_ring *r, u32 index, const struct tb_block *from,
+			    bool whole)
 {
 	const struct tb_buf *last = index ? &r->bufs[index - 1] : NULL;
 	u64 next = last ? last->block->sequence + 1 : 0;
 	u64 dropped = last ? last->block->dropped : 0;
 	struct tb_buf *b = &r->bufs[index];
 	struct tb_gap *gap;
-	bool all = tb_found_copy(b->block, from);
+	bool all = tb_previous_copy_block(b->block, from);
 
 	b->events = b->block->events;
 	b->block->provider = r->provider;
-	gap = (struct tb_gap *)tb_found_gap(b->block);
+	gap = (struct tb_gap *)tb_previous_find_gap(b->block);
 	/* how many nobody knows */
 	gap->overwritten = b->block->sequence != next || !whole;
 	gap->dropped = from->dropped - min(from->dropped, dropped);
 	gap->oversize = 0;
 	gap->first = last ? last->block->time_start : 0;
 	gap->last = b->block->time_start;
-	/* tells what its gap slot says, see tb_ring_tell() */
+	/* tells what its gap slot says, see tb_ring_fill_gap() */
 	b->told = 1;
 	b->settled = 1;
 	memset(&b->rd, 0, sizeof(b->rd));
@@ -388,7 +390,7 @@ static bool tb_previous_put(struct tb_ring *r, u32 index, const struct tb_block 
 static void tb_previous_fill(struct tb_provider *p, const struct tb_previous *v, u32 first)
 {
 	const struct tb_block *block, *last = NULL;
-	struct tb_ring *r;
+	struct tb_cpu_ring *r;
 	bool whole = true;
 	u32 i, index = 0;
 

@@ -9,7 +9,7 @@
 #include <linux/uaccess.h>
 
 /* reserved fields all zero? */
-static inline bool tb_zero(const void *words, size_t bytes)
+static inline bool tb_argument_is_zero(const void *words, size_t bytes)
 {
 	return !memchr_inv(words, 0, bytes);
 }
@@ -19,12 +19,12 @@ static inline bool tb_zero(const void *words, size_t bytes)
  * version must have nothing but zeros where we know nothing; there is none of
  * an earlier version than this one.
  */
-static inline int tb_get(void *to, size_t known, const void __user *arg, size_t size)
+static inline int tb_argument_get(void *to, size_t known, const void __user *arg, size_t size)
 {
 	return size < known ? -EINVAL : copy_struct_from_user(to, known, arg, size);
 }
 
-static inline int tb_put(void __user *arg, size_t size, const void *from, size_t known)
+static inline int tb_argument_put(void __user *arg, size_t size, const void *from, size_t known)
 {
 	size_t n = min(size, known);
 

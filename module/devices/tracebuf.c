@@ -84,7 +84,7 @@ static int tb_ioc_query(struct tb_session *s, void __user *arg, size_t size)
 	if (size < sizeof(q))
 		return -EINVAL;
 	tb_provider_query(READ_ONCE(s->provider), &q);
-	return tb_put(arg, size, &q, sizeof(q));
+	return tb_argument_put(arg, size, &q, sizeof(q));
 }
 
 /* All, or the bits of user space's mask. */
@@ -112,7 +112,7 @@ static int tb_ioc_configure(struct tb_session *s, void __user *arg, size_t size)
 {
 	cpumask_var_t cpus;
 	struct tb_config c;
-	int err = tb_get(&c, sizeof(c), arg, size);
+	int err = tb_argument_get(&c, sizeof(c), arg, size);
 
 	if (err)
 		return err;
@@ -128,12 +128,12 @@ static int tb_ioc_configure(struct tb_session *s, void __user *arg, size_t size)
 static int tb_ioc_attach(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_attach a;
-	int err = tb_get(&a, sizeof(a), arg, size);
+	int err = tb_argument_get(&a, sizeof(a), arg, size);
 
 	if (err)
 		return err;
 	if (strnlen(a.name, sizeof(a.name)) == sizeof(a.name) ||
-	    !tb_zero(a.reserved, sizeof(a.reserved)))
+	    !tb_argument_is_zero(a.reserved, sizeof(a.reserved)))
 		return -EINVAL;
 	return tb_session_attach_to(s, a.name);
 }
@@ -142,12 +142,12 @@ static int tb_ioc_provider(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_provider_req r;
 	struct tb_provider *p;
-	int err = tb_get(&r, sizeof(r), arg, size);
+	int err = tb_argument_get(&r, sizeof(r), arg, size);
 
 	if (err)
 		return err;
 	if (strnlen(r.name, sizeof(r.name)) == sizeof(r.name) || r.id ||
-	    !tb_zero(r.reserved, sizeof(r.reserved)))
+	    !tb_argument_is_zero(r.reserved, sizeof(r.reserved)))
 		return -EINVAL;
 	switch (r.op) {
 	case TB_PROVIDER_CREATE:
@@ -156,7 +156,7 @@ static int tb_ioc_provider(struct tb_session *s, void __user *arg, size_t size)
 			return err;
 		r.id = p->id;
 		tb_provider_put(p, TB_HOLDER_NONE);
-		err = tb_put(arg, size, &r, sizeof(r));
+		err = tb_argument_put(arg, size, &r, sizeof(r));
 		/* nobody was told: as if it had never been, unless somebody has found it */
 		if (err)
 			tb_registry_destroy(r.name, NULL);
@@ -170,26 +170,26 @@ static int tb_ioc_provider(struct tb_session *s, void __user *arg, size_t size)
 static int tb_ioc_providers(void __user *arg, size_t size)
 {
 	struct tb_provider_info info;
-	int err = tb_get(&info, sizeof(info), arg, size);
+	int err = tb_argument_get(&info, sizeof(info), arg, size);
 
 	if (err)
 		return err;
-	if (!tb_zero(info.reserved, sizeof(info.reserved)))
+	if (!tb_argument_is_zero(info.reserved, sizeof(info.reserved)))
 		return -EINVAL;
 	err = tb_providers_info(&info);
-	return err ?: tb_put(arg, size, &info, sizeof(info));
+	return err ?: tb_argument_put(arg, size, &info, sizeof(info));
 }
 
 static int tb_ioc_start(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_start start;
 	u64 generation;
-	int err = tb_get(&start, sizeof(start), arg, size);
+	int err = tb_argument_get(&start, sizeof(start), arg, size);
 
 	if (err)
 		return err;
 	if ((start.flags & ~(TB_START_NO_STATE | TB_START_STOP_ON_CLOSE)) ||
-	    !tb_zero(start.reserved, sizeof(start.reserved)))
+	    !tb_argument_is_zero(start.reserved, sizeof(start.reserved)))
 		return -EINVAL;
 	err = tb_provider_start(tb_session_bind(s), start.flags, &generation);
 	if (!err && (start.flags & TB_START_STOP_ON_CLOSE))
@@ -216,7 +216,7 @@ static int tb_ioc_flush(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_provider *p = READ_ONCE(s->provider);
 	struct tb_flush f;
-	int err = tb_get(&f, sizeof(f), arg, size), late = 0;
+	int err = tb_argument_get(&f, sizeof(f), arg, size), late = 0;
 
 	if (err)
 		return err;
@@ -225,7 +225,7 @@ static int tb_ioc_flush(struct tb_session *s, void __user *arg, size_t size)
 	if (f.flags & TB_FLUSH_ASK ? f.cpu != -1 : f.timeout_ms)
 		return -EINVAL;
 	if (f.flags & TB_FLUSH_ASK)
-		late = tb_intake_ask(p, f.timeout_ms ?: TB_FLUSH_MS);
+		late = tb_channels_flush(p, f.timeout_ms ?: TB_FLUSH_MS);
 	/* what there is of those who have not answered, too */
 	return tb_provider_flush(p, f.cpu) ?: late;
 }
@@ -234,21 +234,21 @@ static int tb_ioc_categories(struct tb_session *s, void __user *arg, size_t size
 {
 	struct tb_categories c;
 	char *pattern;
-	int err = tb_get(&c, sizeof(c), arg, size);
+	int err = tb_argument_get(&c, sizeof(c), arg, size);
 
 	if (err)
 		return err;
-	if (!tb_zero(c.reserved, sizeof(c.reserved)))
+	if (!tb_argument_is_zero(c.reserved, sizeof(c.reserved)))
 		return -EINVAL;
 	if (c.op == TB_CATEGORY_CLEAR)
 		return c.length || c.pattern ? -EINVAL :
-		       tb_intake_categories(READ_ONCE(s->provider), c.op, NULL);
+		       tb_channels_set_categories(READ_ONCE(s->provider), c.op, NULL);
 	if ((c.op != TB_CATEGORY_ENABLE && c.op != TB_CATEGORY_DISABLE) || c.length >= TB_NAME_MAX)
 		return -EINVAL;
 	pattern = tb_get_pattern(c.pattern, c.length);
 	if (IS_ERR(pattern))
 		return PTR_ERR(pattern);
-	err = tb_intake_categories(READ_ONCE(s->provider), c.op, pattern);
+	err = tb_channels_set_categories(READ_ONCE(s->provider), c.op, pattern);
 	kfree(pattern);
 	return err;
 }
@@ -256,9 +256,9 @@ static int tb_ioc_categories(struct tb_session *s, void __user *arg, size_t size
 static int tb_ioc_quota(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_quota q;
-	int err = tb_get(&q, sizeof(q), arg, size);
+	int err = tb_argument_get(&q, sizeof(q), arg, size);
 
-	return err ?: tb_intake_quota(READ_ONCE(s->provider), &q);
+	return err ?: tb_channels_set_quota(READ_ONCE(s->provider), &q);
 }
 
 static int tb_ioc_intake(struct tb_session *s, void __user *arg, size_t size)
@@ -267,39 +267,39 @@ static int tb_ioc_intake(struct tb_session *s, void __user *arg, size_t size)
 
 	if (size < sizeof(info))
 		return -EINVAL;
-	tb_intake_query(READ_ONCE(s->provider), &info);
-	return tb_put(arg, size, &info, sizeof(info));
+	tb_channels_query(READ_ONCE(s->provider), &info);
+	return tb_argument_put(arg, size, &info, sizeof(info));
 }
 
 static int tb_ioc_producers(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_producer_info info;
-	int err = tb_get(&info, sizeof(info), arg, size);
+	int err = tb_argument_get(&info, sizeof(info), arg, size);
 
 	if (err)
 		return err;
-	if (info.reserved32 || !tb_zero(info.reserved, sizeof(info.reserved)))
+	if (info.reserved32 || !tb_argument_is_zero(info.reserved, sizeof(info.reserved)))
 		return -EINVAL;
-	err = tb_intake_info(READ_ONCE(s->provider), &info);
-	return err ?: tb_put(arg, size, &info, sizeof(info));
+	err = tb_channels_info(READ_ONCE(s->provider), &info);
+	return err ?: tb_argument_put(arg, size, &info, sizeof(info));
 }
 
 static int tb_ioc_select(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_select sel;
 	char *pattern;
-	int err = tb_get(&sel, sizeof(sel), arg, size);
+	int err = tb_argument_get(&sel, sizeof(sel), arg, size);
 
 	if (err)
 		return err;
-	if (!tb_zero(sel.reserved, sizeof(sel.reserved)))
+	if (!tb_argument_is_zero(sel.reserved, sizeof(sel.reserved)))
 		return -EINVAL;
 	pattern = tb_get_pattern(sel.pattern, sel.length);
 	if (IS_ERR(pattern))
 		return PTR_ERR(pattern);
 	err = tb_provider_select(READ_ONCE(s->provider), pattern, sel.op, sel.form, &sel.matched);
 	kfree(pattern);
-	return err ?: tb_put(arg, size, &sel, sizeof(sel));
+	return err ?: tb_argument_put(arg, size, &sel, sizeof(sel));
 }
 
 static int tb_ioc_arm(struct tb_session *s, void __user *arg, size_t size)
@@ -307,7 +307,7 @@ static int tb_ioc_arm(struct tb_session *s, void __user *arg, size_t size)
 	struct tb_rule *rules = NULL;
 	struct tb_arm a;
 	char *patterns;
-	int err = tb_get(&a, sizeof(a), arg, size);
+	int err = tb_argument_get(&a, sizeof(a), arg, size);
 
 	if (err)
 		return err;
@@ -332,50 +332,50 @@ static int tb_ioc_arm(struct tb_session *s, void __user *arg, size_t size)
 	kfree(rules);
 	kfree(patterns);
 	/* which rule was wrong is told beside the error */
-	return err && err != -EINVAL ? err : tb_put(arg, size, &a, sizeof(a)) ?: err;
+	return err && err != -EINVAL ? err : tb_argument_put(arg, size, &a, sizeof(a)) ?: err;
 }
 
 static int tb_ioc_rule(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_rule rule;
-	int err = tb_get(&rule, sizeof(rule), arg, size);
+	int err = tb_argument_get(&rule, sizeof(rule), arg, size);
 
 	if (err)
 		return err;
-	if (!tb_zero(rule.reserved, sizeof(rule.reserved)))
+	if (!tb_argument_is_zero(rule.reserved, sizeof(rule.reserved)))
 		return -EINVAL;
 	err = tb_rule_set(READ_ONCE(s->provider), &rule);
 	/* what was wrong is told beside the error; else there is nothing to tell */
-	return err ? tb_put(arg, size, &rule, sizeof(rule)) ?: err : 0;
+	return err ? tb_argument_put(arg, size, &rule, sizeof(rule)) ?: err : 0;
 }
 
 static int tb_ioc_suppressed(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_suppressed nothing = { };
 	struct tb_suppressed_info info;
-	int err = tb_get(&info, sizeof(info), arg, size);
+	int err = tb_argument_get(&info, sizeof(info), arg, size);
 
 	if (err)
 		return err;
-	if (info.reserved32 || !tb_zero(info.reserved, sizeof(info.reserved)) ||
+	if (info.reserved32 || !tb_argument_is_zero(info.reserved, sizeof(info.reserved)) ||
 	    memcmp(&info.suppressed, &nothing, sizeof(nothing)))
 		return -EINVAL;
 	err = tb_rule_suppressed(READ_ONCE(s->provider), info.index, &info.suppressed);
-	return err ?: tb_put(arg, size, &info, sizeof(info));
+	return err ?: tb_argument_put(arg, size, &info, sizeof(info));
 }
 
 static int tb_ioc_pids(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_pids pids;
-	int err = tb_get(&pids, sizeof(pids), arg, size);
+	int err = tb_argument_get(&pids, sizeof(pids), arg, size);
 
 	if (err)
 		return err;
-	if (pids.reserved32 || !tb_zero(pids.reserved, sizeof(pids.reserved)))
+	if (pids.reserved32 || !tb_argument_is_zero(pids.reserved, sizeof(pids.reserved)))
 		return -EINVAL;
-	err = tb_rule_pids(READ_ONCE(s->provider), &pids);
+	err = tb_rule_set_pids(READ_ONCE(s->provider), &pids);
 	/* as for rules */
-	return err ? tb_put(arg, size, &pids, sizeof(pids)) ?: err : 0;
+	return err ? tb_argument_put(arg, size, &pids, sizeof(pids)) ?: err : 0;
 }
 
 static int tb_ioc_trigger(struct tb_session *s, void __user *arg, size_t size)
@@ -385,18 +385,18 @@ static int tb_ioc_trigger(struct tb_session *s, void __user *arg, size_t size)
 	if (size < sizeof(info))
 		return -EINVAL;
 	tb_trigger_query(READ_ONCE(s->provider), &info);
-	return tb_put(arg, size, &info, sizeof(info));
+	return tb_argument_put(arg, size, &info, sizeof(info));
 }
 
 static int tb_ioc_event(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_event_info info;
 	void *desc;
-	int err = tb_get(&info, sizeof(info), arg, size);
+	int err = tb_argument_get(&info, sizeof(info), arg, size);
 
 	if (err)
 		return err;
-	if (!tb_zero(info.reserved, sizeof(info.reserved)))
+	if (!tb_argument_is_zero(info.reserved, sizeof(info.reserved)))
 		return -EINVAL;
 	err = tb_select_info(READ_ONCE(s->provider), &info, &desc);
 	if (err)
@@ -404,26 +404,26 @@ static int tb_ioc_event(struct tb_session *s, void __user *arg, size_t size)
 	if (desc && copy_to_user(u64_to_user_ptr(info.desc), desc, info.desc_size))
 		err = -EFAULT;
 	kvfree(desc);
-	return err ?: tb_put(arg, size, &info, sizeof(info));
+	return err ?: tb_argument_put(arg, size, &info, sizeof(info));
 }
 
 static int tb_ioc_stats(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_stats st;
-	int err = tb_get(&st, sizeof(st), arg, size);
+	int err = tb_argument_get(&st, sizeof(st), arg, size);
 
 	if (err)
 		return err;
-	if (st.flags || st.reserved32 || !tb_zero(st.reserved, sizeof(st.reserved)))
+	if (st.flags || st.reserved32 || !tb_argument_is_zero(st.reserved, sizeof(st.reserved)))
 		return -EINVAL;
 	err = tb_provider_stats(READ_ONCE(s->provider), &st);
-	return err ?: tb_put(arg, size, &st, sizeof(st));
+	return err ?: tb_argument_put(arg, size, &st, sizeof(st));
 }
 
 static int tb_batch_get(struct tb_batch *b, void __user *arg, size_t size, u32 flags,
 			struct tb_ref **refs)
 {
-	int err = tb_get(b, sizeof(*b), arg, size);
+	int err = tb_argument_get(b, sizeof(*b), arg, size);
 
 	if (err)
 		return err;
@@ -450,7 +450,7 @@ static int tb_ioc_acquire(struct tb_session *s, void __user *arg, size_t size)
 	if (n >= 0) {
 		b.count = n;
 		if (copy_to_user(u64_to_user_ptr(b.refs), refs, n * sizeof(*refs)) ||
-		    tb_put(arg, size, &b, sizeof(b))) {
+		    tb_argument_put(arg, size, &b, sizeof(b))) {
 			/* nobody will know of them: not delivered */
 			tb_session_unacquire(s, refs, n);
 			n = -EFAULT;
@@ -477,7 +477,7 @@ static int tb_ioc_release(struct tb_session *s, void __user *arg, size_t size)
 		mutex_lock(&p->batch);
 		err = tb_session_release(s, refs, b.count, &b.count);
 		mutex_unlock(&p->batch);
-		if (tb_put(arg, size, &b, sizeof(b)))
+		if (tb_argument_put(arg, size, &b, sizeof(b)))
 			err = -EFAULT;
 	}
 	kvfree(refs);
@@ -487,15 +487,15 @@ static int tb_ioc_release(struct tb_session *s, void __user *arg, size_t size)
 static int tb_ioc_fifo(struct tb_session *s, void __user *arg, size_t size)
 {
 	struct tb_fifo f;
-	int err = tb_get(&f, sizeof(f), arg, size);
+	int err = tb_argument_get(&f, sizeof(f), arg, size);
 
 	if (err)
 		return err;
-	if (f.flags || !tb_zero(f.reserved, sizeof(f.reserved)))
+	if (f.flags || !tb_argument_is_zero(f.reserved, sizeof(f.reserved)))
 		return -EINVAL;
 	if (f.version != TB_FIFO_VERSION)
 		return -EPROTONOSUPPORT;
-	return tb_channel_open(s, f.cpu);
+	return tb_save_channel_open(s, f.cpu);
 }
 
 static const struct file_operations tb_fops;
@@ -505,11 +505,11 @@ static int tb_ioc_join(struct tb_session *s, void __user *arg, size_t size)
 	struct file *other;
 	cpumask_var_t cpus;
 	struct tb_join j;
-	int err = tb_get(&j, sizeof(j), arg, size);
+	int err = tb_argument_get(&j, sizeof(j), arg, size);
 
 	if (err)
 		return err;
-	if (j.flags || !j.cpus || !tb_zero(j.reserved, sizeof(j.reserved)))
+	if (j.flags || !j.cpus || !tb_argument_is_zero(j.reserved, sizeof(j.reserved)))
 		return -EINVAL;
 	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
 		return -ENOMEM;

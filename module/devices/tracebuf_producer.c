@@ -42,7 +42,7 @@ static u32 tb_producers_per_user;
 /* ---- memory ----------------------------------------------------------- */
 
 /* What is freed when nobody has the file any more; also what was set up in part. */
-static void tb_producer_free_memory(struct tb_producer *c)
+static void tb_producer_free_memory(struct tb_channel *c)
 {
 	struct tb_writer *w;
 	unsigned long id;
@@ -65,11 +65,11 @@ static void tb_producer_free_memory(struct tb_producer *c)
 	c->books = NULL;
 	tb_mem_free(&c->chunk_mem);
 	tb_mem_free(&c->page_mem);
-	tb_producer_delist(c);
+	tb_channel_delist(c);
 }
 
 /* Before it is allocated: what is not allowed is not tried.  The limit is that of the caller. */
-static int tb_producer_charge(struct tb_producer *c, const struct tb_producer_setup *setup)
+static int tb_producer_charge(struct tb_channel *c, const struct tb_producer_setup *setup)
 {
 	unsigned long bytes = PAGE_ALIGN(TB_PRODUCER_PAGE_BYTES), pages;
 	int err;
@@ -86,7 +86,7 @@ static int tb_producer_charge(struct tb_producer *c, const struct tb_producer_se
 	return 0;
 }
 
-static int tb_producer_alloc(struct tb_producer *c, const struct tb_producer_setup *setup)
+static int tb_producer_alloc(struct tb_channel *c, const struct tb_producer_setup *setup)
 {
 	gfp_t gfp = TB_GFP | __GFP_ACCOUNT;
 	int err;
@@ -114,7 +114,7 @@ static int tb_producer_alloc(struct tb_producer *c, const struct tb_producer_set
 static int tb_setup_check(struct tb_producer_setup *s)
 {
 	if (s->flags & ~TB_SETUP_NO_SHARED || s->reserved32 ||
-	    !tb_zero(s->reserved, sizeof(s->reserved)))
+	    !tb_argument_is_zero(s->reserved, sizeof(s->reserved)))
 		return -EINVAL;
 	s->chunk_bytes = s->chunk_bytes ?: TB_DEFAULT_CHUNK_BYTES;
 	s->chunks = s->chunks ?: TB_DEFAULT_CHUNKS;
@@ -142,7 +142,7 @@ static kuid_t tb_producer_user(void)
 }
 
 /* All but making it ready; nobody else does this now. */
-static int tb_producer_set_up(struct tb_producer *c, struct tb_producer_setup *s)
+static int tb_producer_set_up(struct tb_channel *c, struct tb_producer_setup *s)
 {
 	int err = tb_producer_charge(c, s);
 
@@ -157,7 +157,7 @@ static int tb_producer_set_up(struct tb_producer *c, struct tb_producer_setup *s
 	c->user = tb_producer_user();
 	get_task_comm(c->comm, current->group_leader);
 	WRITE_ONCE(c->page->abi, TB_PRODUCER_ABI);
-	err = tb_producer_enlist(c, tb_producers_per_user);
+	err = tb_channel_enlist(c, tb_producers_per_user);
 	if (err)
 		return err;
 	s->features = TB_PRODUCER_DIRECT_PATCH;
@@ -168,10 +168,10 @@ static int tb_producer_set_up(struct tb_producer *c, struct tb_producer_setup *s
 	return 0;
 }
 
-static int tb_pioc_setup(struct tb_producer *c, void __user *arg, size_t size)
+static int tb_pioc_setup(struct tb_channel *c, void __user *arg, size_t size)
 {
 	struct tb_producer_setup s;
-	int err = tb_get(&s, sizeof(s), arg, size);
+	int err = tb_argument_get(&s, sizeof(s), arg, size);
 
 	if (!err)
 		err = tb_setup_check(&s);
@@ -181,9 +181,9 @@ static int tb_pioc_setup(struct tb_producer *c, void __user *arg, size_t size)
 		return -EBUSY;
 	err = tb_producer_set_up(c, &s);
 	if (!err)
-		err = tb_put(arg, size, &s, sizeof(s));
+		err = tb_argument_put(arg, size, &s, sizeof(s));
 	if (err) {
-		tb_producer_end(c);
+		tb_channel_end(c);
 		tb_producer_free_memory(c);
 		c->nr_chunks = 0;
 		/* whoever tries again finds it as it was: pairs with the xchg() above */
@@ -196,7 +196,7 @@ static int tb_pioc_setup(struct tb_producer *c, void __user *arg, size_t size)
 }
 
 /* Is it set up, and the caller's process it belongs to? */
-static bool tb_producer_own_process(struct tb_producer *c)
+static bool tb_producer_own_process(struct tb_channel *c)
 {
 	/* pairs with tb_pioc_setup() */
 	return smp_load_acquire(&c->ready) && c->owner == task_tgid(current);
@@ -206,7 +206,7 @@ static bool tb_producer_own_process(struct tb_producer *c)
  * May the caller use it?  Not who the process has become by exec: the memory is not charged to him.
  * Returns 0; -ENXIO it is not set up; -EPERM it is another's.
  */
-static int tb_producer_owned(struct tb_producer *c)
+static int tb_producer_owned(struct tb_channel *c)
 {
 	/* pairs with tb_pioc_setup() */
 	if (!smp_load_acquire(&c->ready))
@@ -216,32 +216,32 @@ static int tb_producer_owned(struct tb_producer *c)
 
 /* ---- targets, categories, writers ---------------------------------------- */
 
-static int tb_pioc_target(struct tb_producer *c, void __user *arg, size_t size)
+static int tb_pioc_target(struct tb_channel *c, void __user *arg, size_t size)
 {
 	struct tb_target_req r;
-	int err = tb_get(&r, sizeof(r), arg, size);
+	int err = tb_argument_get(&r, sizeof(r), arg, size);
 
 	if (err)
 		return err;
 	if (strnlen(r.provider, sizeof(r.provider)) == sizeof(r.provider) || r.reserved32 ||
-	    !tb_zero(r.reserved, sizeof(r.reserved)))
+	    !tb_argument_is_zero(r.reserved, sizeof(r.reserved)))
 		return -EINVAL;
-	err = tb_producer_add_target(c, r.provider, &r.target);
-	return err ?: tb_put(arg, size, &r, sizeof(r));
+	err = tb_channel_add_target(c, r.provider, &r.target);
+	return err ?: tb_argument_put(arg, size, &r, sizeof(r));
 }
 
-static int tb_pioc_category(struct tb_producer *c, void __user *arg, size_t size)
+static int tb_pioc_category(struct tb_channel *c, void __user *arg, size_t size)
 {
 	struct tb_category_req r;
-	int err = tb_get(&r, sizeof(r), arg, size);
+	int err = tb_argument_get(&r, sizeof(r), arg, size);
 
 	if (err)
 		return err;
 	if (strnlen(r.name, sizeof(r.name)) == sizeof(r.name) || r.reserved32 ||
-	    !tb_zero(r.reserved, sizeof(r.reserved)))
+	    !tb_argument_is_zero(r.reserved, sizeof(r.reserved)))
 		return -EINVAL;
-	err = tb_producer_add_category(c, r.name, &r.index);
-	return err ?: tb_put(arg, size, &r, sizeof(r));
+	err = tb_channel_add_category(c, r.name, &r.index);
+	return err ?: tb_argument_put(arg, size, &r, sizeof(r));
 }
 
 /* The caller's thread @tid as everybody knows it; 0: itself.  0 if there is none. */
@@ -260,7 +260,7 @@ static u32 tb_own_thread(u32 tid)
 	return nr;
 }
 
-static int tb_writer_gone(struct tb_producer *c, u32 id)
+static int tb_writer_gone(struct tb_channel *c, u32 id)
 {
 	struct tb_writer *w;
 
@@ -276,7 +276,7 @@ static int tb_writer_gone(struct tb_producer *c, u32 id)
 }
 
 /* With memory for it, which is used if this succeeds.  Under lock. */
-static int tb_writer_insert(struct tb_producer *c, const struct tb_writer_req *r,
+static int tb_writer_insert(struct tb_channel *c, const struct tb_writer_req *r,
 			    struct tb_writer *w)
 {
 	int err;
@@ -296,7 +296,7 @@ static int tb_writer_insert(struct tb_producer *c, const struct tb_writer_req *r
  * Memory for it, in the tree of writers, too, is there before the lock is taken: readers wait for
  * that, and a control group without memory can make allocating take long.
  */
-static int tb_writer_add(struct tb_producer *c, const struct tb_writer_req *r, u32 tid)
+static int tb_writer_add(struct tb_channel *c, const struct tb_writer_req *r, u32 tid)
 {
 	struct tb_writer *w = kzalloc(sizeof(*w), TB_GFP | __GFP_ACCOUNT);
 	int err;
@@ -318,15 +318,16 @@ static int tb_writer_add(struct tb_producer *c, const struct tb_writer_req *r, u
 	return err;
 }
 
-static int tb_pioc_writer(struct tb_producer *c, void __user *arg, size_t size)
+static int tb_pioc_writer(struct tb_channel *c, void __user *arg, size_t size)
 {
 	struct tb_writer_req r;
-	int err = tb_get(&r, sizeof(r), arg, size);
+	int err = tb_argument_get(&r, sizeof(r), arg, size);
 	u32 tid = 0;
 
 	if (err)
 		return err;
-	if (r.writer == TB_WRITER_NONE || r.reserved32 || !tb_zero(r.reserved, sizeof(r.reserved)))
+	if (r.writer == TB_WRITER_NONE || r.reserved32 ||
+	    !tb_argument_is_zero(r.reserved, sizeof(r.reserved)))
 		return -EINVAL;
 	/* one or the other, and whose thread has ended has none to tell of */
 	if (r.flags & ~(TB_WRITER_GONE | TB_WRITER_NO_THREAD) ||
@@ -343,7 +344,7 @@ static int tb_pioc_writer(struct tb_producer *c, void __user *arg, size_t size)
 /* ---- committing ------------------------------------------------------- */
 
 /* A chunk that is not in shared memory.  Returns 0 with @ref->result, or -EFAULT. */
-static int tb_commit_copy(struct tb_producer *c, struct tb_chunk_ref *ref, struct tb_chunk *buffer)
+static int tb_commit_copy(struct tb_channel *c, struct tb_chunk_ref *ref, struct tb_chunk *buffer)
 {
 	const void __user *from = u64_to_user_ptr(ref->data);
 	u32 bytes;
@@ -364,7 +365,7 @@ static int tb_commit_copy(struct tb_producer *c, struct tb_chunk_ref *ref, struc
 }
 
 /* Takes chunks, counts those that were taken. */
-static int tb_commit_chunks(struct tb_producer *c, struct tb_chunk_ref *refs, u32 nr, u32 *taken)
+static int tb_commit_chunks(struct tb_channel *c, struct tb_chunk_ref *refs, u32 nr, u32 *taken)
 {
 	struct tb_chunk *buffer = NULL;
 	int err = 0;
@@ -389,7 +390,7 @@ static int tb_commit_chunks(struct tb_producer *c, struct tb_chunk_ref *refs, u3
 }
 
 /* All of them, even if some are wrong. */
-static int tb_commit_patches(struct tb_producer *c, const struct tb_patch *patches, u32 nr)
+static int tb_commit_patches(struct tb_channel *c, const struct tb_patch *patches, u32 nr)
 {
 	int err = 0;
 	u32 i;
@@ -406,8 +407,8 @@ static void *tb_get_array(u64 from, u32 nr, size_t size)
 	return nr ? vmemdup_user(u64_to_user_ptr(from), nr * size) : NULL;
 }
 
-static int tb_commit_all(struct tb_producer *c, struct tb_commit *commit,
-			 struct tb_chunk_ref *refs, const struct tb_patch *patches)
+static int tb_commit_all(struct tb_channel *c, struct tb_commit *commit, struct tb_chunk_ref *refs,
+			 const struct tb_patch *patches)
 {
 	void __user *to = u64_to_user_ptr(commit->refs);
 	int err;
@@ -422,20 +423,21 @@ static int tb_commit_all(struct tb_producer *c, struct tb_commit *commit,
 	if (!err)
 		err = tb_commit_patches(c, patches, commit->nr_patches);
 	if (!err && commit->flush)
-		tb_producer_answer(c, commit->flush);
+		tb_channel_answer_flush(c, commit->flush);
 	return err;
 }
 
-static int tb_pioc_commit(struct tb_producer *c, void __user *arg, size_t size)
+static int tb_pioc_commit(struct tb_channel *c, void __user *arg, size_t size)
 {
 	struct tb_chunk_ref *refs;
 	struct tb_patch *patches;
 	struct tb_commit commit;
-	int err = tb_get(&commit, sizeof(commit), arg, size);
+	int err = tb_argument_get(&commit, sizeof(commit), arg, size);
 
 	if (err)
 		return err;
-	if (commit.flags || commit.reserved32 || !tb_zero(commit.reserved, sizeof(commit.reserved)))
+	if (commit.flags || commit.reserved32 ||
+	    !tb_argument_is_zero(commit.reserved, sizeof(commit.reserved)))
 		return -EINVAL;
 	if (commit.nr_refs > TB_COMMIT_MAX || commit.nr_patches > TB_COMMIT_MAX)
 		return -E2BIG;
@@ -450,14 +452,14 @@ static int tb_pioc_commit(struct tb_producer *c, void __user *arg, size_t size)
 	err = tb_commit_all(c, &commit, refs, patches);
 	kvfree(patches);
 	kvfree(refs);
-	return tb_put(arg, size, &commit, sizeof(commit)) ?: err;
+	return tb_argument_put(arg, size, &commit, sizeof(commit)) ?: err;
 }
 
 /* ---- file operations -------------------------------------------------- */
 
 static int tb_producer_open(struct inode *inode, struct file *file)
 {
-	struct tb_producer *c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
+	struct tb_channel *c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
 
 	if (!c)
 		return -ENOMEM;
@@ -471,9 +473,9 @@ static int tb_producer_open(struct inode *inode, struct file *file)
 
 static int tb_producer_release(struct inode *inode, struct file *file)
 {
-	struct tb_producer *c = file->private_data;
+	struct tb_channel *c = file->private_data;
 
-	tb_producer_end(c);
+	tb_channel_end(c);
 	tb_producer_free_memory(c);
 	kfree(c);
 	return 0;
@@ -482,17 +484,17 @@ static int tb_producer_release(struct inode *inode, struct file *file)
 /* A process lets go of the file, or of one of its file descriptors for it. */
 static int tb_producer_flush(struct file *file, fl_owner_t id)
 {
-	struct tb_producer *c = file->private_data;
+	struct tb_channel *c = file->private_data;
 
 	/* its last thread is on its way out; one that has files of its own may go before */
 	if (tb_producer_own_process(c) && !atomic_read(&current->signal->live))
-		tb_producer_end(c);
+		tb_channel_end(c);
 	return 0;
 }
 
 static __poll_t tb_producer_poll(struct file *file, poll_table *table)
 {
-	struct tb_producer *c = file->private_data;
+	struct tb_channel *c = file->private_data;
 	__poll_t mask = 0;
 	u32 changes;
 
@@ -511,7 +513,7 @@ static __poll_t tb_producer_poll(struct file *file, poll_table *table)
 static int tb_producer_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	unsigned long bytes = vma->vm_end - vma->vm_start;
-	struct tb_producer *c = file->private_data;
+	struct tb_channel *c = file->private_data;
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
 	vm_flags_t clear = VM_MAYEXEC;
 	const struct tb_mem *mem;
@@ -539,7 +541,7 @@ static int tb_producer_mmap(struct file *file, struct vm_area_struct *vma)
 
 static long tb_producer_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	struct tb_producer *c = file->private_data;
+	struct tb_channel *c = file->private_data;
 	void __user *to = (void __user *)arg;
 	size_t size = _IOC_SIZE(cmd);
 	int err;

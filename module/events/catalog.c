@@ -8,7 +8,7 @@
  * so that it means the same thing in all that has been recorded.  Events are never
  * freed while this module is loaded, so who has one needs no lock to look at its names.
  * What is behind them may go: a definition is only looked at between
- * tb_events_enter() and tb_events_leave(), a tracepoint only by who attaches.
+ * tb_events_read_lock() and tb_events_read_unlock(), a tracepoint only by who attaches.
  */
 #include <linux/errno.h>
 #include <linux/glob.h>
@@ -66,22 +66,22 @@ static u32 tb_name_hash(const char *name)
 /* ---- looking ---------------------------------------------------------- */
 
 /**
- * tb_events_enter() - look at definitions from here on
+ * tb_events_read_lock() - look at definitions from here on
  *
  * Context: process; may be nested.
- * Return: to be passed to tb_events_leave().
+ * Return: to be passed to tb_events_read_unlock().
  */
-int tb_events_enter(void)
+int tb_events_read_lock(void)
 	__acquires(&tb_events_srcu)
 {
 	return srcu_read_lock(&tb_events_srcu);
 }
 
 /**
- * tb_events_leave() - definitions that were looked at may go
- * @token: from tb_events_enter()
+ * tb_events_read_unlock() - definitions that were looked at may go
+ * @token: from tb_events_read_lock()
  */
-void tb_events_leave(int token)
+void tb_events_read_unlock(int token)
 	__releases(&tb_events_srcu)
 {
 	srcu_read_unlock(&tb_events_srcu, token);
@@ -100,13 +100,13 @@ unsigned int tb_events_count(void)
 }
 
 /**
- * tb_events_get() - an event by its number
+ * tb_event_by_index() - an event by its number
  * @index: the number
  *
  * Context: any.
  * Return: the event; NULL if there are not that many.
  */
-struct tb_event *tb_events_get(unsigned int index)
+struct tb_event *tb_event_by_index(unsigned int index)
 {
 	unsigned int count = tb_events_count();
 
@@ -132,13 +132,13 @@ struct tracepoint *tb_events_tracepoint(const char *name)
 }
 
 /**
- * tb_event_there() - can it be recorded now?
+ * tb_event_exists() - can it be recorded now?
  * @e: the event
  *
  * Context: any.
  * Return: true if so.
  */
-bool tb_event_there(const struct tb_event *e)
+bool tb_event_exists(const struct tb_event *e)
 {
 	return READ_ONCE(e->tp) || READ_ONCE(e->source);
 }
@@ -170,7 +170,7 @@ bool tb_event_matches(const struct tb_event *e, const char *pattern)
  * @def: its definition, there
  * @fast: the one-element form
  *
- * Context: between tb_events_enter() and tb_events_leave(), or as long as @def is there.
+ * Context: between tb_events_read_lock() and tb_events_read_unlock(), or as long as @def is there.
  * Return: the fields; NULL if it has no such form.
  */
 const struct tb_field_def *tb_event_fields(const struct tb_event *e,
@@ -196,7 +196,7 @@ const struct tb_field_def *tb_event_fields(const struct tb_event *e,
  */
 const void *tb_event_description(struct tb_event *e, bool fast, u32 *bytes)
 {
-	int token = tb_events_enter();
+	int token = tb_events_read_lock();
 	struct tb_event_desc *desc;
 	/* pairs with the exchange below */
 	void *kept = smp_load_acquire(&e->desc[fast]);
@@ -220,7 +220,7 @@ const void *tb_event_description(struct tb_event *e, bool fast, u32 *bytes)
 		}
 		tb_event_describe(def, fields, id, desc, size);
 		e->desc_bytes[fast] = size;
-		/* the contents first: pairs with the acquires above and in tb_last_text() */
+		/* the contents first: pairs with the acquires above and in tb_panic_text() */
 		kept = cmpxchg(&e->desc[fast], NULL, desc);
 		if (kept)
 			kvfree(desc);	/* another was quicker, with the same */
@@ -229,7 +229,7 @@ const void *tb_event_description(struct tb_event *e, bool fast, u32 *bytes)
 	}
 	*bytes = e->desc_bytes[fast];
 leave:
-	tb_events_leave(token);
+	tb_events_read_unlock(token);
 	return kept;
 }
 
@@ -249,7 +249,7 @@ leave:
  */
 int tb_event_attach(struct tb_probe *p, bool fast)
 {
-	int token = tb_events_enter();
+	int token = tb_events_read_lock();
 	struct tb_event *e = p->event;
 	struct tracepoint *tp = READ_ONCE(e->tp);
 	struct tracebuf_source *source = READ_ONCE(e->source);
@@ -276,7 +276,7 @@ int tb_event_attach(struct tb_probe *p, bool fast)
 		p->attached = probe;
 	}
 leave:
-	tb_events_leave(token);
+	tb_events_read_unlock(token);
 	return ret;
 }
 

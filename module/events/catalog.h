@@ -25,12 +25,12 @@ int tb_events_init(const struct tb_events_hooks *hooks);
 void tb_events_exit(void);
 int tb_units_register(struct tb_unit *units, unsigned int n, struct module *owner);
 void tb_units_unregister(struct tb_unit *units, unsigned int n);
-int tb_events_enter(void);
-void tb_events_leave(int token);
+int tb_events_read_lock(void);
+void tb_events_read_unlock(int token);
 unsigned int tb_events_count(void);
-struct tb_event *tb_events_get(unsigned int index);
+struct tb_event *tb_event_by_index(unsigned int index);
 struct tracepoint *tb_events_tracepoint(const char *name);
-bool tb_event_there(const struct tb_event *e);
+bool tb_event_exists(const struct tb_event *e);
 bool tb_event_matches(const struct tb_event *e, const char *pattern);
 const struct tb_field_def *tb_event_fields(const struct tb_event *e,
 					   const struct tb_event_def *def, bool fast);
@@ -47,11 +47,11 @@ size_t tb_event_describe(const struct tb_event_def *def, const struct tb_field_d
 const struct tb_fast_def *tb_fast_find(const char *name);
 
 /* threads.c: the threads and names there are, and how they change */
-int tb_dump_threads(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx);
-bool tb_dump_thread(u32 tid, u16 flags, struct tb_thread *t);
-int tb_dump_strings(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key,
-				const char *text), void *ctx);
-int tb_track_attach(struct tb_provider *provider);
-void tb_track_detach(struct tb_provider *provider);
+int tb_threads_each(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx);
+bool tb_thread_describe(u32 tid, u16 flags, struct tb_thread *t);
+int tb_names_each(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key, const char *text),
+		  void *ctx);
+int tb_threads_attach(struct tb_provider *provider);
+void tb_threads_detach(struct tb_provider *provider);
 
 #endif /* TB_EVENTS_H */

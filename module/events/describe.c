@@ -20,13 +20,13 @@
  * A place to write to: counts on, and writes nothing, once @size is used up,
  * so that one and the same code tells the size and does the work.
  */
-struct tb_writer {
+struct tb_desc_writer {
 	char *buf;
 	size_t size;
 	size_t len;
 };
 
-static void tb_put(struct tb_writer *w, const void *data, size_t bytes)
+static void tb_desc_put(struct tb_desc_writer *w, const void *data, size_t bytes)
 {
 	if (bytes <= w->size && w->len <= w->size - bytes)
 		memcpy(w->buf + w->len, data, bytes);
@@ -57,7 +57,7 @@ static const struct tb_eval *tb_eval_at(const struct tb_unit *unit, const char *
 }
 
 /* The print format with names replaced, but not in strings, nor members. */
-static void tb_put_print(struct tb_writer *w, const struct tb_event_def *def)
+static void tb_desc_put_print(struct tb_desc_writer *w, const struct tb_event_def *def)
 {
 	const char *p = def->print;
 	bool quoted = false;
@@ -85,25 +85,25 @@ static void tb_put_print(struct tb_writer *w, const struct tb_event_def *def)
 			if (e) {
 				char value[24];
 
-				tb_put(w, value, scnprintf(value, sizeof(value),
-							   "%ld", e->value));
+				tb_desc_put(w, value, scnprintf(value, sizeof(value),
+								"%ld", e->value));
 				p += strlen(e->name);
 				continue;
 			}
 			while (tb_is_ident(*p))
 				p++;
 		}
-		tb_put(w, start, p - start);
+		tb_desc_put(w, start, p - start);
 	}
-	tb_put(w, "", 1);
+	tb_desc_put(w, "", 1);
 }
 
 /* Puts a string and says where it is among the strings. */
-static u16 tb_put_string(struct tb_writer *w, size_t strings, const char *s)
+static u16 tb_desc_put_string(struct tb_desc_writer *w, size_t strings, const char *s)
 {
 	size_t at = w->len - strings;
 
-	tb_put(w, s, strlen(s) + 1);
+	tb_desc_put(w, s, strlen(s) + 1);
 	return at;
 }
 
@@ -157,7 +157,7 @@ size_t tb_event_describe(const struct tb_event_def *def, const struct tb_field_d
 {
 	const struct tb_field_def *f, *fields = fast ?: def->fields;
 	struct tb_event_desc desc = { .id = id };
-	struct tb_writer w = { .buf = buf, .size = size };
+	struct tb_desc_writer w = { .buf = buf, .size = size };
 	size_t strings;
 	unsigned int i;
 
@@ -171,12 +171,12 @@ size_t tb_event_describe(const struct tb_event_def *def, const struct tb_field_d
 	/* the strings first: the rest says where they are */
 	strings = sizeof(desc) + desc.nr_fields * sizeof(struct tb_field);
 	w.len = strings;
-	tb_put(&w, "", 1);
-	desc.system = tb_put_string(&w, strings, def->system);
-	desc.name = tb_put_string(&w, strings, def->name);
+	tb_desc_put(&w, "", 1);
+	desc.system = tb_desc_put_string(&w, strings, def->system);
+	desc.name = tb_desc_put_string(&w, strings, def->name);
 
 	for (i = 0; i < desc.nr_fields; i++) {
-		struct tb_writer at = {
+		struct tb_desc_writer at = {
 			.buf = buf, .size = size,
 			.len = sizeof(desc) + i * sizeof(struct tb_field),
 		};
@@ -189,15 +189,15 @@ size_t tb_event_describe(const struct tb_event_def *def, const struct tb_field_d
 			.bits = fields[i].bits,
 		};
 
-		field.name = tb_put_string(&w, strings, fields[i].name);
-		field.type = tb_put_string(&w, strings, fields[i].type);
-		tb_put(&at, &field, sizeof(field));
+		field.name = tb_desc_put_string(&w, strings, fields[i].name);
+		field.type = tb_desc_put_string(&w, strings, fields[i].type);
+		tb_desc_put(&at, &field, sizeof(field));
 	}
 
 	if (!fast && def->print) {
 		size_t before = w.len;
 
-		tb_put_print(&w, def);
+		tb_desc_put_print(&w, def);
 		if (w.len <= TB_DESC_MAX)
 			desc.print = before - strings;
 		else

@@ -182,7 +182,7 @@ void __tracebuf_record_simple(struct tracebuf_def *def, u64 payload)
 			continue;
 		/* a ring without buffers would not know which of the event's probes it is for */
 		if (unlikely(p->trigger))
-			tb_stage_trigger_simple(p, payload);
+			tb_pending_trigger_simple(p, payload);
 		else
 			tb_probe_simple(p, payload);
 	}

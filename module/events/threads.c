@@ -46,7 +46,7 @@ static notrace void tb_thread_fill(struct tb_thread *t, struct task_struct *p,
 }
 
 /**
- * tb_dump_threads() - tell of all threads there are
+ * tb_threads_each() - tell of all threads there are
  * @emit: called for each, under rcu_read_lock(): must not sleep; a negative
  *	result ends the dump
  * @ctx: for @emit
@@ -57,7 +57,7 @@ static notrace void tb_thread_fill(struct tb_thread *t, struct task_struct *p,
  * Context: process, may sleep.
  * Return: 0, or what @emit returned.
  */
-int tb_dump_threads(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx)
+int tb_threads_each(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx)
 {
 	struct tb_thread t = {
 		.flags = TB_THREAD_KERNEL | TB_THREAD_DUMP,
@@ -77,7 +77,7 @@ int tb_dump_threads(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx
 		nr = pid_nr(pid) + 1;
 		p = pid_task(pid, PIDTYPE_PID);
 		if (p) {
-			/* see tb_dump_thread() */
+			/* see tb_thread_describe() */
 			task_lock(p);
 			tb_thread_fill(&t, p, p->comm, TB_THREAD_DUMP);
 			task_unlock(p);
@@ -97,7 +97,7 @@ int tb_dump_threads(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx
 }
 
 /**
- * tb_dump_thread() - tell what a thread is called now
+ * tb_thread_describe() - tell what a thread is called now
  * @tid: its id in the initial namespace
  * @flags: TB_THREAD_*
  * @t: out
@@ -105,7 +105,7 @@ int tb_dump_threads(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx
  * Context: process.
  * Return: false if there is no such thread.
  */
-bool tb_dump_thread(u32 tid, u16 flags, struct tb_thread *t)
+bool tb_thread_describe(u32 tid, u16 flags, struct tb_thread *t)
 {
 	struct task_struct *p;
 
@@ -147,15 +147,15 @@ static bool tb_irq_name(unsigned int irq, char *name, size_t size)
 }
 
 /**
- * tb_dump_strings() - tell the names of interrupts and softirqs
+ * tb_names_each() - tell the names of interrupts and softirqs
  * @emit: called for each; a negative result ends the dump
  * @ctx: for @emit
  *
  * Context: process, may sleep; so may @emit.
  * Return: 0, or what @emit returned.
  */
-int tb_dump_strings(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key,
-				const char *text), void *ctx)
+int tb_names_each(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key, const char *text),
+		  void *ctx)
 {
 	/* softirq_to_name[] is not for modules */
 	static const char *const softirqs[] = {
@@ -191,32 +191,32 @@ int tb_dump_strings(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key,
 }
 
 /* Between tb_tracepoint_enter() and _leave(), as what has been filled in. */
-static notrace void tb_track_thread(struct tb_provider *p, const struct tb_thread *t)
+static notrace void tb_threads_queue(struct tb_provider *p, const struct tb_thread *t)
 {
-	tb_track_put(&p->track, p->clock.raw, t);
-	if (tb_track_count(&p->track) > TB_TRACK_SLOTS / 2)
+	tb_thread_queue_push(&p->threads, p->clock.raw, t);
+	if (tb_thread_queue_count(&p->threads) > TB_TRACK_SLOTS / 2)
 		irq_work_queue(&p->kick);
 }
 
-static notrace void tb_track(struct tb_provider *provider, struct task_struct *p,
-			     const char *comm, u16 flags)
+static notrace void tb_thread_queue(struct tb_provider *provider, struct task_struct *p,
+				    const char *comm, u16 flags)
 {
 	struct tb_thread t;
 
 	tb_tracepoint_enter();
 	tb_thread_fill(&t, p, comm, flags);
-	tb_track_thread(provider, &t);
+	tb_threads_queue(provider, &t);
 	tb_tracepoint_leave();
 }
 
-static notrace void tb_track_fork(void *data, struct task_struct *parent,
-				  struct task_struct *child)
+static notrace void tb_threads_fork(void *data, struct task_struct *parent,
+				    struct task_struct *child)
 {
-	tb_track(data, child, child->comm, TB_THREAD_FORK);
+	tb_thread_queue(data, child, child->comm, TB_THREAD_FORK);
 }
 
-static notrace void tb_track_exec(void *data, struct task_struct *p,
-				  pid_t old_pid, struct linux_binprm *bprm)
+static notrace void tb_threads_exec(void *data, struct task_struct *p, pid_t old_pid,
+				    struct linux_binprm *bprm)
 {
 	/*
 	 * When another thread than the leader calls execve() it takes the
@@ -228,76 +228,76 @@ static notrace void tb_track_exec(void *data, struct task_struct *p,
 		tb_tracepoint_enter();
 		tb_thread_fill(&t, p, p->comm, TB_THREAD_EXIT);
 		t.tid = old_pid;
-		tb_track_thread(data, &t);
+		tb_threads_queue(data, &t);
 		tb_tracepoint_leave();
 	}
-	tb_track(data, p, p->comm, TB_THREAD_NAME);
+	tb_thread_queue(data, p, p->comm, TB_THREAD_NAME);
 }
 
 /* comes before the name is changed */
-static notrace void tb_track_name(void *data, struct task_struct *p, const char *comm)
+static notrace void tb_threads_rename(void *data, struct task_struct *p, const char *comm)
 {
 	struct tb_provider *provider = data;
 
-	if (tb_track_rename(&provider->track, p->pid))
-		tb_track(provider, p, comm, TB_THREAD_NAME);
+	if (tb_thread_queue_rename(&provider->threads, p->pid))
+		tb_thread_queue(provider, p, comm, TB_THREAD_NAME);
 }
 
-static notrace void tb_track_exit(void *data, TB_PROCESS_EXIT_ARGS)
+static notrace void tb_threads_exit(void *data, TB_PROCESS_EXIT_ARGS)
 {
-	tb_track(data, p, p->comm, TB_THREAD_EXIT);
+	tb_thread_queue(data, p, p->comm, TB_THREAD_EXIT);
 }
 
-static struct tb_track_point {
+static struct tb_threads_probe {
 	const char *name;
 	void *probe;
-} const tb_track_points[] = {
-	{ "sched_process_fork", tb_track_fork },
-	{ "sched_process_exec", tb_track_exec },
-	{ "task_rename", tb_track_name },
-	{ "sched_process_exit", tb_track_exit },
+} const tb_threads_probes[] = {
+	{ "sched_process_fork", tb_threads_fork },
+	{ "sched_process_exec", tb_threads_exec },
+	{ "task_rename", tb_threads_rename },
+	{ "sched_process_exit", tb_threads_exit },
 };
 
 /* Never called: the compiler is to compare the prototypes. */
-static void __maybe_unused tb_track_check(void)
+static void __maybe_unused tb_threads_check_probe(void)
 {
-	check_trace_callback_type_sched_process_fork(tb_track_fork);
-	check_trace_callback_type_sched_process_exec(tb_track_exec);
-	check_trace_callback_type_task_rename(tb_track_name);
-	check_trace_callback_type_sched_process_exit(tb_track_exit);
+	check_trace_callback_type_sched_process_fork(tb_threads_fork);
+	check_trace_callback_type_sched_process_exec(tb_threads_exec);
+	check_trace_callback_type_task_rename(tb_threads_rename);
+	check_trace_callback_type_sched_process_exit(tb_threads_exit);
 }
 
 /* Detaches the first @n. */
-static void tb_track_detach_first(struct tb_provider *provider, unsigned int n)
+static void tb_threads_detach_first(struct tb_provider *provider, unsigned int n)
 {
 	struct tracepoint *tp;
 
 	while (n--) {
-		tp = tb_events_tracepoint(tb_track_points[n].name);
-		tracepoint_probe_unregister(tp, tb_track_points[n].probe, provider);
+		tp = tb_events_tracepoint(tb_threads_probes[n].name);
+		tracepoint_probe_unregister(tp, tb_threads_probes[n].probe, provider);
 	}
 }
 
 /**
- * tb_track_attach() - record how threads come, change and go
+ * tb_threads_attach() - record how threads come, change and go
  * @provider: where to; must not be tracking already, and must live until
- *	tb_events_synchronize() returned after tb_track_detach()
+ *	tb_events_synchronize() returned after tb_threads_detach()
  *
  * Context: process.
  * Return: 0, or a negative error and nothing is attached.
  */
-int tb_track_attach(struct tb_provider *provider)
+int tb_threads_attach(struct tb_provider *provider)
 {
 	struct tracepoint *tp;
 	unsigned int i;
 	int ret;
 
-	for (i = 0; i < ARRAY_SIZE(tb_track_points); i++) {
-		tp = tb_events_tracepoint(tb_track_points[i].name);
-		ret = tp ? tracepoint_probe_register(tp, tb_track_points[i].probe,
-						     provider) : -ENOENT;
+	for (i = 0; i < ARRAY_SIZE(tb_threads_probes); i++) {
+		tp = tb_events_tracepoint(tb_threads_probes[i].name);
+		ret = tp ? tracepoint_probe_register(tp, tb_threads_probes[i].probe, provider) :
+			   -ENOENT;
 		if (ret) {
-			tb_track_detach_first(provider, i);
+			tb_threads_detach_first(provider, i);
 			return ret;
 		}
 	}
@@ -305,12 +305,12 @@ int tb_track_attach(struct tb_provider *provider)
 }
 
 /**
- * tb_track_detach() - end tb_track_attach()
+ * tb_threads_detach() - end tb_threads_attach()
  * @provider: which
  *
  * Context: process.
  */
-void tb_track_detach(struct tb_provider *provider)
+void tb_threads_detach(struct tb_provider *provider)
 {
-	tb_track_detach_first(provider, ARRAY_SIZE(tb_track_points));
+	tb_threads_detach_first(provider, ARRAY_SIZE(tb_threads_probes));
 }

@@ -17,7 +17,7 @@ struct tb_event_def;
 struct tb_fast_def;
 struct tb_handlers;
 struct tb_provider;
-struct tb_ring;
+struct tb_cpu_ring;
 struct tb_rule_active;
 struct tb_rule_counts;
 struct tb_trigger_source;
@@ -30,7 +30,7 @@ struct tracepoint;
 /**
  * struct tb_event - an event in the registry
  * @by_name: in its hash
- * @def: what it is; NULL when the module that has it is gone; see tb_events_enter()
+ * @def: what it is; NULL when the module that has it is gone; see tb_events_read_lock()
  * @fast: its one-element form, or NULL
  * @tp: its tracepoint; NULL when that is not there
  * @source: likewise, if it comes from a module that records itself
@@ -95,7 +95,7 @@ static inline u16 tb_event_id(const struct tb_event *e)
  * tb_events_synchronize() returned after the detach.
  */
 struct tb_probe {
-	struct tb_ring __percpu *rings;
+	struct tb_cpu_ring __percpu *rings;
 	u16 id_wide;
 	u16 id_fast;
 	u8 enabled;

@@ -15,7 +15,7 @@
  * Context: any, on a CPU that is online: on one that goes offline the irq_work would not run.
  * Tracepoints ensure that.  See also tb_irq_work_init().
  */
-void tb_ring_notify(struct tb_ring *r)
+void tb_ring_notify(struct tb_cpu_ring *r)
 {
 	struct tb_provider *p = r->owner;
 
@@ -31,7 +31,7 @@ void tb_ring_notify(struct tb_ring *r)
  *
  * Context: as tb_ring_notify().
  */
-void tb_ring_damaged(struct tb_ring *r)
+void tb_ring_damaged(struct tb_cpu_ring *r)
 {
 	struct tb_provider *p = r->owner;
 

@@ -12,15 +12,15 @@
 struct tb_probe;
 struct tb_provider;
 
-int tb_stage_init(struct tb_provider *p);
-void tb_stage_exit(struct tb_provider *p);
-int tb_stage_prepare(void);
-void tb_stage_free(void);
-struct tb_place tb_stage_begin(struct tb_probe *p, struct tb_ring *r, u32 n);
-void tb_stage_trigger_simple(struct tb_probe *p, u64 payload);
+int tb_pending_init(struct tb_provider *p);
+void tb_pending_exit(struct tb_provider *p);
+int tb_pending_prepare(void);
+void tb_pending_free(void);
+struct tb_place tb_pending_begin(struct tb_probe *p, struct tb_cpu_ring *r, u32 n);
+void tb_pending_trigger_simple(struct tb_probe *p, u64 payload);
 
-/* Is this what tb_stage_begin() returned for a place on the stage?  Blocks begin with a header. */
-static inline bool tb_stage_holds(struct tb_place place)
+/* Did tb_pending_begin() return a place on the stage?  Blocks begin with a header. */
+static inline bool tb_pending_holds(struct tb_place place)
 {
 	return !tb_head_index(place.head);
 }

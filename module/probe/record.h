@@ -192,20 +192,20 @@ static inline void tb_record_control(struct tb_provider *p, u16 id, const void *
 static __always_inline void *tb_probe_begin(struct tb_probe *p, struct tb_slot *slot, u32 bytes)
 {
 	u32 n = tb_record_elements(bytes);
-	struct tb_ring *r;
+	struct tb_cpu_ring *r;
 	void *raw;
 
 	preempt_disable_notrace();
 	/* a dependent load, before all that is in the rings: pairs with tb_rule_route() */
 	r = this_cpu_ptr(READ_ONCE(p->rings));
 	if (unlikely(!tb_ring_reserve(r, n, slot))) {
-		struct tb_place place = tb_stage_begin(p, r, n);
+		struct tb_place place = tb_pending_begin(p, r, n);
 
 		if (!place.head) {
 			preempt_enable_notrace();
 			return NULL;
 		}
-		if (!tb_stage_holds(place))
+		if (!tb_pending_holds(place))
 			r = this_cpu_ptr(p->provider->rings);
 		tb_ring_slot(r, slot, place.head, n, place.time);
 	}
@@ -229,7 +229,7 @@ static __always_inline void tb_probe_end(struct tb_slot *slot)
 static __always_inline void tb_probe_simple(struct tb_probe *p, u64 payload)
 {
 	preempt_disable_notrace();
-	/* as in tb_probe_begin(); with rules: tb_ring_staged_simple() */
+	/* as in tb_probe_begin(); with rules: tb_pending_commit_simple() */
 	tb_ring_simple(this_cpu_ptr(READ_ONCE(p->rings)), p->id_fast, payload);
 	preempt_enable_notrace();
 }

@@ -45,10 +45,11 @@
 /* ---- probes ----------------------------------------------------------- */
 
 /* Run by who makes the thread; that one has not run yet, but is in the list of its process. */
-static notrace void tb_pidset_newtask(void *data, struct task_struct *child, TB_CLONE_FLAGS flags)
+static notrace void tb_thread_set_newtask(void *data, struct task_struct *child,
+					  TB_CLONE_FLAGS flags)
 {
 	bool process = child->tgid != current->tgid;
-	struct tb_pidset *s = data;
+	struct tb_thread_set *s = data;
 	pid_t from = s->flags & TB_PIDS_PROCESS ? current->tgid : current->pid;
 
 	if ((s->flags & (process ? TB_PIDS_CHILDREN : TB_PIDS_PROCESS)) &&
@@ -59,39 +60,39 @@ static notrace void tb_pidset_newtask(void *data, struct task_struct *child, TB_
 }
 
 /* When another thread than the leader calls execve() it takes the leader's id. */
-static notrace void tb_pidset_exec(void *data, struct task_struct *p, pid_t old_pid,
-				   struct linux_binprm *bprm)
+static notrace void tb_thread_set_exec(void *data, struct task_struct *p, pid_t old_pid,
+				       struct linux_binprm *bprm)
 {
-	struct tb_pidset *s = data;
+	struct tb_thread_set *s = data;
 
 	if (old_pid != p->pid && test_bit(old_pid, s->member))
 		set_bit(p->pid, s->member);
 }
 
 /* Never called: the compiler is to compare the prototypes. */
-static void __maybe_unused tb_pidset_check(void)
+static void __maybe_unused tb_thread_set_check_probe(void)
 {
-	check_trace_callback_type_task_newtask(tb_pidset_newtask);
-	check_trace_callback_type_sched_process_exec(tb_pidset_exec);
+	check_trace_callback_type_task_newtask(tb_thread_set_newtask);
+	check_trace_callback_type_sched_process_exec(tb_thread_set_exec);
 }
 
 /* ---- making ----------------------------------------------------------- */
 
 /* what an id must be of */
-static enum pid_type tb_pidset_type(const struct tb_pidset *s)
+static enum pid_type tb_thread_set_type(const struct tb_thread_set *s)
 {
 	return s->flags & TB_PIDS_PROCESS ? PIDTYPE_TGID : PIDTYPE_PID;
 }
 
 /* Finds those with the ids @pids. */
-static int tb_pidset_find(struct tb_pidset *s, const u32 *pids, u32 count, u32 *bad)
+static int tb_thread_set_find(struct tb_thread_set *s, const u32 *pids, u32 count, u32 *bad)
 {
 	struct pid *pid;
 
 	for (; s->nr_given < count; s->nr_given++) {
 		rcu_read_lock();
 		pid = find_vpid(pids[s->nr_given]);
-		if (pid && !pid_task(pid, tb_pidset_type(s)))
+		if (pid && !pid_task(pid, tb_thread_set_type(s)))
 			pid = NULL;
 		get_pid(pid);
 		rcu_read_unlock();
@@ -105,7 +106,7 @@ static int tb_pidset_find(struct tb_pidset *s, const u32 *pids, u32 count, u32 *
 }
 
 /* It is known by its bits alone from now on. */
-static void tb_pidset_forget(struct tb_pidset *s)
+static void tb_thread_set_forget(struct tb_thread_set *s)
 {
 	while (s->nr_given)
 		put_pid(s->given[--s->nr_given]);
@@ -114,8 +115,8 @@ static void tb_pidset_forget(struct tb_pidset *s)
 }
 
 /**
- * tb_pidset_make() - make a set
- * @out: the set, to be freed with tb_pidset_free(); empty until tb_pidset_attach()
+ * tb_thread_set_make() - make a set
+ * @out: the set, to be freed with tb_thread_set_free(); empty until tb_thread_set_attach()
  * @pids: ids as the caller's namespace has them
  * @count: how many, 1 to TB_PIDS_MAX
  * @flags: TB_PIDS_*
@@ -124,9 +125,9 @@ static void tb_pidset_forget(struct tb_pidset *s)
  * Context: process; the one whose namespace it is.
  * Return: 0; -EINVAL; -ESRCH no such thread, or with TB_PIDS_PROCESS process; -ENOMEM.
  */
-int tb_pidset_make(struct tb_pidset **out, const u32 *pids, u32 count, u32 flags, u32 *bad)
+int tb_thread_set_make(struct tb_thread_set **out, const u32 *pids, u32 count, u32 flags, u32 *bad)
 {
-	struct tb_pidset *s;
+	struct tb_thread_set *s;
 	int err = -ENOMEM;
 
 	if (!count || count > TB_PIDS_MAX ||
@@ -139,9 +140,9 @@ int tb_pidset_make(struct tb_pidset **out, const u32 *pids, u32 count, u32 flags
 	s->member = kvcalloc(BITS_TO_LONGS(PID_MAX_LIMIT), sizeof(*s->member), TB_GFP);
 	s->given = kvcalloc(count, sizeof(*s->given), TB_GFP);
 	if (s->member && s->given)
-		err = tb_pidset_find(s, pids, count, bad);
+		err = tb_thread_set_find(s, pids, count, bad);
 	if (err)
-		tb_pidset_free(s);
+		tb_thread_set_free(s);
 	else
 		*out = s;
 	return err;
@@ -150,20 +151,20 @@ int tb_pidset_make(struct tb_pidset **out, const u32 *pids, u32 count, u32 flags
 /* ---- attaching -------------------------------------------------------- */
 
 /* 2: those given that there still are. */
-static void tb_pidset_set_given(struct tb_pidset *s)
+static void tb_thread_set_add_given(struct tb_thread_set *s)
 {
 	u32 i;
 
 	for (i = 0; i < s->nr_given; i++) {
 		rcu_read_lock();
-		if (pid_task(s->given[i], tb_pidset_type(s)))
+		if (pid_task(s->given[i], tb_thread_set_type(s)))
 			set_bit(pid_nr(s->given[i]), s->member);
 		rcu_read_unlock();
 	}
 }
 
 /* 4: all threads of the processes given. */
-static void tb_pidset_set_threads(struct tb_pidset *s)
+static void tb_thread_set_add_threads(struct tb_thread_set *s)
 {
 	struct task_struct *leader, *t;
 	u32 i;
@@ -180,7 +181,7 @@ static void tb_pidset_set_threads(struct tb_pidset *s)
 }
 
 /**
- * tb_pidset_attach() - fill a set, and keep it up from now on
+ * tb_thread_set_attach() - fill a set, and keep it up from now on
  * @s: the set, just made
  * @newtask: tracepoint task_newtask
  * @exec: tracepoint sched_process_exec
@@ -188,62 +189,63 @@ static void tb_pidset_set_threads(struct tb_pidset *s)
  * Threads of the processes given that come while this runs are in it when it returns, so it
  * is to be used after that.
  *
- * Context: process, sleeps; the caller serialises it with tb_pidset_detach().
+ * Context: process, sleeps; the caller serialises it with tb_thread_set_detach().
  * Return: 0; errors of tracepoint_probe_register(), and nothing is attached.
  */
-int tb_pidset_attach(struct tb_pidset *s, struct tracepoint *newtask, struct tracepoint *exec)
+int tb_thread_set_attach(struct tb_thread_set *s, struct tracepoint *newtask,
+			 struct tracepoint *exec)
 {
-	int err = tracepoint_probe_register(newtask, tb_pidset_newtask, s);
+	int err = tracepoint_probe_register(newtask, tb_thread_set_newtask, s);
 
 	if (err)
 		return err;
 	s->newtask = newtask;
-	err = tracepoint_probe_register(exec, tb_pidset_exec, s);
+	err = tracepoint_probe_register(exec, tb_thread_set_exec, s);
 	if (err) {
-		tb_pidset_detach(s);
-		/* tb_pidset_free() does not know of it any more */
+		tb_thread_set_detach(s);
+		/* tb_thread_set_free() does not know of it any more */
 		tracepoint_synchronize_unregister();
 		return err;
 	}
 	s->exec = exec;
-	tb_pidset_set_given(s);
+	tb_thread_set_add_given(s);
 	/* 3: see above */
 	tracepoint_synchronize_unregister();
 	if (s->flags & TB_PIDS_PROCESS)
-		tb_pidset_set_threads(s);
-	tb_pidset_forget(s);
+		tb_thread_set_add_threads(s);
+	tb_thread_set_forget(s);
 	return 0;
 }
 
 /**
- * tb_pidset_detach() - do not keep a set up any more
+ * tb_thread_set_detach() - do not keep a set up any more
  * @s: the set; not attached is fine
  *
- * Its probes may still be running: tb_events_synchronize() must come before tb_pidset_free().
+ * Its probes may still be running: tb_events_synchronize() must come before tb_thread_set_free().
  *
- * Context: process; the caller serialises it with tb_pidset_attach().
+ * Context: process; the caller serialises it with tb_thread_set_attach().
  */
-void tb_pidset_detach(struct tb_pidset *s)
+void tb_thread_set_detach(struct tb_thread_set *s)
 {
 	if (s->exec)
-		tracepoint_probe_unregister(s->exec, tb_pidset_exec, s);
+		tracepoint_probe_unregister(s->exec, tb_thread_set_exec, s);
 	if (s->newtask)
-		tracepoint_probe_unregister(s->newtask, tb_pidset_newtask, s);
+		tracepoint_probe_unregister(s->newtask, tb_thread_set_newtask, s);
 	s->exec = NULL;
 	s->newtask = NULL;
 }
 
 /**
- * tb_pidset_free() - give a set back
+ * tb_thread_set_free() - give a set back
  * @s: detached, with nobody using it any more: a tb_events_synchronize() after both; may be NULL
  *
  * Context: process.
  */
-void tb_pidset_free(struct tb_pidset *s)
+void tb_thread_set_free(struct tb_thread_set *s)
 {
 	if (!s)
 		return;
-	tb_pidset_forget(s);
+	tb_thread_set_forget(s);
 	kvfree(s->member);
 	kfree(s);
 }

@@ -14,7 +14,7 @@ struct pid;
 struct tracepoint;
 
 /**
- * struct tb_pidset - a set of threads, ids of the initial namespace
+ * struct tb_thread_set - a set of threads, ids of the initial namespace
  * @flags: TB_PIDS_*
  * @member: a bit for each id
  * @given: what it was made of, until it is attached
@@ -22,7 +22,7 @@ struct tracepoint;
  * @newtask: tracepoint task_newtask while it is attached, else NULL
  * @exec: likewise sched_process_exec
  */
-struct tb_pidset {
+struct tb_thread_set {
 	u32 flags;
 	unsigned long *member;
 	struct pid **given;
@@ -31,16 +31,17 @@ struct tb_pidset {
 	struct tracepoint *exec;
 };
 
-int tb_pidset_make(struct tb_pidset **out, const u32 *pids, u32 count, u32 flags, u32 *bad);
-int tb_pidset_attach(struct tb_pidset *s, struct tracepoint *newtask, struct tracepoint *exec);
-void tb_pidset_detach(struct tb_pidset *s);
-void tb_pidset_free(struct tb_pidset *s);
+int tb_thread_set_make(struct tb_thread_set **out, const u32 *pids, u32 count, u32 flags, u32 *bad);
+int tb_thread_set_attach(struct tb_thread_set *s, struct tracepoint *newtask,
+			 struct tracepoint *exec);
+void tb_thread_set_detach(struct tb_thread_set *s);
+void tb_thread_set_free(struct tb_thread_set *s);
 
 /*
  * Are events of thread @tid recorded?  It may be anything: what is no id is no member.
  * Any context, preemption off.
  */
-static __always_inline bool tb_pidset_wants(const struct tb_pidset *s, pid_t tid)
+static __always_inline bool tb_thread_set_has(const struct tb_thread_set *s, pid_t tid)
 {
 	bool member = (u32)tid < PID_MAX_LIMIT && test_bit(tid, s->member);
 

@@ -38,7 +38,7 @@ void tb_trigger_fire(struct tb_trigger_source *s)
 {
 	struct tb_provider *p = s->probe.provider;
 	struct tb_trigger *t = &p->trigger;
-	struct tb_ring *r = this_cpu_ptr(p->rings);
+	struct tb_cpu_ring *r = this_cpu_ptr(p->rings);
 
 	/* once, and with one winner */
 	if (READ_ONCE(t->state) != TB_TRIGGER_ARMED ||
@@ -66,7 +66,7 @@ void tb_trigger_fire(struct tb_trigger_source *s)
 static bool tb_trigger_filled(struct tb_provider *p)
 {
 	struct tb_trigger *t = &p->trigger;
-	struct tb_ring *r = per_cpu_ptr(p->rings, t->cpu);
+	struct tb_cpu_ring *r = per_cpu_ptr(p->rings, t->cpu);
 	u64 h = tb_read(&r->head);
 	u64 gone = tb_ring_current(r, h) - t->sequence;
 
@@ -107,7 +107,7 @@ static void tb_trigger_work(struct irq_work *work)
 	if (smp_load_acquire(&t->state) != TB_TRIGGER_FIRED)
 		return;
 	for_each_cpu(cpu, &p->cpus) {
-		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
 		/* if it has none; this may run on two CPUs at a time */
 		cmpxchg(&r->overwrite_last, ~0ull,

@@ -37,7 +37,7 @@ struct tb_handlers {
 };
 
 /* Does an event have handlers?  Any context. */
-static inline bool tb_handlers_any(const struct tb_event *e)
+static inline bool tb_event_has_handlers(const struct tb_event *e)
 {
 	return READ_ONCE(e->handlers);
 }

@@ -20,7 +20,7 @@
 #include "channels.h"
 #include "provider/provider.h"
 
-static bool tb_category_wanted(const struct tb_intake *in, const char *name)
+static bool tb_category_wanted(const struct tb_channels *in, const char *name)
 {
 	u32 i;
 
@@ -39,13 +39,13 @@ static bool tb_category_wanted(const struct tb_intake *in, const char *name)
  *
  * Context: process, under the lock of producers.
  */
-void tb_category_match(struct tb_producer *c, u32 target)
+void tb_category_match(struct tb_channel *c, u32 target)
 {
 	const struct tb_provider *p = c->target[target].provider;
 	u32 i, bit = 1u << target;
 
 	for (i = 0; i < c->nr_categories; i++) {
-		if (p && tb_category_wanted(&p->intake, c->category[i]))
+		if (p && tb_category_wanted(&p->channels, c->category[i]))
 			c->matched[i] |= bit;
 		else
 			c->matched[i] &= ~bit;
@@ -55,7 +55,7 @@ void tb_category_match(struct tb_producer *c, u32 target)
 }
 
 /* What user space has changed of the page is seen by whoever sees that it has changed. */
-static void tb_words_changed(struct tb_producer *c)
+static void tb_words_changed(struct tb_channel *c)
 {
 	WRITE_ONCE(c->changes, c->changes + 1);
 	/* the words: pairs with an acquire of changes in user space */
@@ -72,7 +72,7 @@ static void tb_words_changed(struct tb_producer *c)
  * Context: process, under the lock of producers, and that of the target's provider unless it has
  * been removed.
  */
-void tb_words_update(struct tb_producer *c, u32 target)
+void tb_words_update(struct tb_channel *c, u32 target)
 {
 	struct tb_producer_target *words = &c->page->targets[target];
 	struct tb_target *t = &c->target[target];
@@ -84,13 +84,13 @@ void tb_words_update(struct tb_producer *c, u32 target)
 		WRITE_ONCE(words->clock, p->clock.id);
 		WRITE_ONCE(words->frequency, p->clock.frequency);
 		c->closed &= ~bit;
-		if (p->intake.quota.flags & TB_QUOTA_CLOSED)
+		if (p->channels.quota.flags & TB_QUOTA_CLOSED)
 			c->closed |= bit;
 		WRITE_ONCE(c->page->closed, c->closed);
 		c->overwrites &= ~bit;
 		if (p->config.policy == TB_POLICY_OVERWRITE)
 			c->overwrites |= bit;
-		if (p->intake.recording && !(p->intake.quota.flags & TB_QUOTA_CLOSED))
+		if (p->channels.recording && !(p->channels.quota.flags & TB_QUOTA_CLOSED))
 			c->recording |= bit;
 		WRITE_ONCE(c->page->overwrites, c->overwrites);
 		/* clock and policy of this recording: pairs with an acquire in user space */
@@ -121,7 +121,7 @@ static bool tb_category_legal(const char *name)
  * Context: process, under the lock of producers.
  * Return: 0, also if it has it already; -EINVAL, -ENOSPC.
  */
-int tb_category_add(struct tb_producer *c, const char *name, u32 *index)
+int tb_category_add(struct tb_channel *c, const char *name, u32 *index)
 {
 	u32 i, t;
 
@@ -138,7 +138,7 @@ int tb_category_add(struct tb_producer *c, const char *name, u32 *index)
 	c->matched[i] = 0;
 	for (t = 0; t < c->nr_targets; t++)
 		if (c->target[t].provider &&
-		    tb_category_wanted(&c->target[t].provider->intake, name))
+		    tb_category_wanted(&c->target[t].provider->channels, name))
 			c->matched[i] |= 1u << t;
 	c->nr_categories++;
 	WRITE_ONCE(c->page->categories[i], c->matched[i] & c->recording);

@@ -5,7 +5,7 @@
  * Locks, outermost first:
  *	lock of producers	which there are, their targets and categories, what providers
  *				want of them (channels.c); inside the lock of a provider
- *	tb_producer.lock	the kernel's books of a channel: chunks, writers
+ *	tb_channel.lock	the kernel's books of a channel: chunks, writers
  * Neither is held where user memory is touched: the program could make that take as long as it
  * likes, and readers wait for these.  What is shared with it does not fault.
  */
@@ -54,14 +54,14 @@ struct tb_writer {
 };
 
 /**
- * struct tb_books - what the kernel knows of a chunk in shared memory, and believes
+ * struct tb_chunk_account - what the kernel knows of a chunk in shared memory, and believes
  * @id: of the chunk, if any of it was taken or it is about to be
  * @writer: likewise
  * @wrap: of this lap
  * @bytes: how much of it was taken in this lap
  * @records: likewise
  */
-struct tb_books {
+struct tb_chunk_account {
 	u32 id;
 	u16 writer;
 	u16 wrap;
@@ -70,7 +70,7 @@ struct tb_books {
 };
 
 /**
- * struct tb_producer - a channel
+ * struct tb_channel - a channel
  * @node: in a list of producers, from when it is set up until its memory is freed; else empty
  * @lock: see above
  * @wait: those who poll
@@ -120,7 +120,7 @@ struct tb_books {
  * @changes: as in @page; read by poll(), too
  * @seen: value of @changes that poll() has told of
  */
-struct tb_producer {
+struct tb_channel {
 	struct list_head node;
 	struct mutex lock;	/* see above */
 	wait_queue_head_t wait;
@@ -142,7 +142,7 @@ struct tb_producer {
 	struct tb_producer_page *page;
 	struct tb_mem chunk_mem;
 
-	struct tb_books *books;
+	struct tb_chunk_account *books;
 	u16 *order;
 	struct xarray writers;
 	u32 nr_writers;
@@ -172,23 +172,23 @@ int tb_producer_init(umode_t mode, u32 per_user);
 void tb_producer_exit(void);
 
 /* channels.c: which there are */
-int tb_producer_enlist(struct tb_producer *c, u32 per_user);
-void tb_producer_end(struct tb_producer *c);
-void tb_producer_delist(struct tb_producer *c);
-int tb_producer_add_target(struct tb_producer *c, const char *name, u32 *target);
-int tb_producer_add_category(struct tb_producer *c, const char *name, u32 *index);
-void tb_producer_answer(struct tb_producer *c, u32 flush);
+int tb_channel_enlist(struct tb_channel *c, u32 per_user);
+void tb_channel_end(struct tb_channel *c);
+void tb_channel_delist(struct tb_channel *c);
+int tb_channel_add_target(struct tb_channel *c, const char *name, u32 *target);
+int tb_channel_add_category(struct tb_channel *c, const char *name, u32 *index);
+void tb_channel_answer_flush(struct tb_channel *c, u32 flush);
 
 /* category.c: what they are told; under the lock of producers */
-int tb_category_add(struct tb_producer *c, const char *name, u32 *index);
-void tb_category_match(struct tb_producer *c, u32 target);
-void tb_words_update(struct tb_producer *c, u32 target);
+int tb_category_add(struct tb_channel *c, const char *name, u32 *index);
+void tb_category_match(struct tb_channel *c, u32 target);
+void tb_words_update(struct tb_channel *c, u32 target);
 
-/* chunk.c; but for the first two under tb_producer.lock */
-u32 tb_chunk_commit(struct tb_producer *c, struct tb_chunk_ref *ref);
-int tb_chunk_patch(struct tb_producer *c, const struct tb_patch *patch);
-int tb_chunk_copied(struct tb_producer *c, const struct tb_chunk *chunk);
-void tb_chunk_scrape(struct tb_producer *c, const struct tb_provider *only, bool end);
-u32 tb_chunk_busy(const struct tb_producer *c);
+/* chunk.c; but for the first two under tb_channel.lock */
+u32 tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref);
+int tb_chunk_patch(struct tb_channel *c, const struct tb_patch *patch);
+int tb_chunk_copied(struct tb_channel *c, const struct tb_chunk *chunk);
+void tb_chunk_scrape(struct tb_channel *c, const struct tb_provider *only, bool end);
+u32 tb_chunk_busy(const struct tb_channel *c);
 
 #endif /* TB_PRODUCER_H */

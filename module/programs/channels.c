@@ -29,19 +29,19 @@
 #define TB_QUOTA_SECONDS	10
 #define TB_QUOTA_SHARE		4
 
-static DEFINE_MUTEX(tb_producers_lock);
-static LIST_HEAD(tb_producers);
+static DEFINE_MUTEX(tb_channels_lock);
+static LIST_HEAD(tb_channels_open);
 /* of which nothing comes any more, but whose memory is there: they count as well */
-static LIST_HEAD(tb_producers_ended);
+static LIST_HEAD(tb_channels_ended);
 static u32 tb_nr_producers;
-static u32 tb_last_producer;
-static u64 tb_last_flush;
+static u32 tb_last_channel;
+static u64 tb_panic_flush;
 
 /* those who wait for answers of producers */
 static DECLARE_WAIT_QUEUE_HEAD(tb_answers);
 
-/* The number of @p as a target of @c, or -1.  Under tb_producers_lock. */
-static int tb_target_of(const struct tb_producer *c, const struct tb_provider *p)
+/* The number of @p as a target of @c, or -1.  Under tb_channels_lock. */
+static int tb_target_of(const struct tb_channel *c, const struct tb_provider *p)
 {
 	u32 t;
 
@@ -66,9 +66,9 @@ static u64 tb_quota_burst(u64 rate, u64 burst)
  * The limits for the rings of @p.  Those of the default are for what a ring keeps: whatever
  * programs write, what the kernel has recorded in the last seconds is still there.
  */
-static void tb_quota_rings(const struct tb_provider *p, u64 *rate, u64 *burst)
+static void tb_quota_default(const struct tb_provider *p, u64 *rate, u64 *burst)
 {
-	const struct tb_quota *q = &p->intake.quota;
+	const struct tb_quota *q = &p->channels.quota;
 	u64 bytes = (u64)p->config.buffers * tb_provider_buffer_bytes(p);
 
 	*rate = q->ring_bytes_per_second;
@@ -80,112 +80,112 @@ static void tb_quota_rings(const struct tb_provider *p, u64 *rate, u64 *burst)
 	*burst = max_t(u64, bytes / TB_QUOTA_SHARE, 1);
 }
 
-/* The quota or the rings have changed: nothing is paid for yet.  Under tb_producers_lock. */
-static void tb_intake_limit(struct tb_provider *p)
+/* The quota or the rings have changed: nothing is paid for yet.  Under tb_channels_lock. */
+static void tb_channels_apply_quota(struct tb_provider *p)
 {
 	u64 rate, burst;
 	unsigned int cpu;
 
-	tb_quota_rings(p, &rate, &burst);
-	WRITE_ONCE(p->intake.ring_burst, tb_quota_burst(rate, burst));
-	WRITE_ONCE(p->intake.ring_rate, rate);
+	tb_quota_default(p, &rate, &burst);
+	WRITE_ONCE(p->channels.ring_burst, tb_quota_burst(rate, burst));
+	WRITE_ONCE(p->channels.ring_rate, rate);
 	for_each_possible_cpu(cpu)
-		WRITE_ONCE(*per_cpu_ptr(p->intake.ring_paid, cpu), 0);
+		WRITE_ONCE(*per_cpu_ptr(p->channels.ring_paid, cpu), 0);
 }
 
 /**
- * tb_intake_init() - a new provider: closed to producers
+ * tb_channels_init() - a new provider: closed to producers
  * @p: the provider
  *
  * Context: process.
  * Return: 0, -ENOMEM.
  */
-int tb_intake_init(struct tb_provider *p)
+int tb_channels_init(struct tb_provider *p)
 {
-	p->intake.quota.flags = TB_QUOTA_CLOSED;
-	p->intake.ring_paid = alloc_percpu(u64);
-	return p->intake.ring_paid ? 0 : -ENOMEM;
+	p->channels.quota.flags = TB_QUOTA_CLOSED;
+	p->channels.ring_paid = alloc_percpu(u64);
+	return p->channels.ring_paid ? 0 : -ENOMEM;
 }
 
 /**
- * tb_intake_exit() - a provider goes
+ * tb_channels_exit() - a provider goes
  * @p: the provider; nobody's target
  *
  * Context: process.
  */
-void tb_intake_exit(struct tb_provider *p)
+void tb_channels_exit(struct tb_provider *p)
 {
-	free_percpu(p->intake.ring_paid);
+	free_percpu(p->channels.ring_paid);
 }
 
 /**
- * tb_intake_tell() - tell producers what has changed
+ * tb_channels_notify() - tell producers what has changed
  * @p: the provider
  * @recording: it records; it does so from now on
  *
  * Context: process, under the provider's lock.
  */
-void tb_intake_tell(struct tb_provider *p, bool recording)
+void tb_channels_notify(struct tb_provider *p, bool recording)
 {
-	struct tb_producer *c;
+	struct tb_channel *c;
 	int t;
 
-	mutex_lock(&tb_producers_lock);
-	tb_intake_limit(p);
+	mutex_lock(&tb_channels_lock);
+	tb_channels_apply_quota(p);
 	if (recording) {
-		atomic64_set(&p->intake.kept_pieces, 0);
-		atomic64_set(&p->intake.kept_records, 0);
-		atomic64_set(&p->intake.kept_bytes, 0);
+		atomic64_set(&p->channels.kept_pieces, 0);
+		atomic64_set(&p->channels.kept_records, 0);
+		atomic64_set(&p->channels.kept_bytes, 0);
 	}
-	p->intake.recording = recording;
-	list_for_each_entry(c, &tb_producers, node) {
+	p->channels.recording = recording;
+	list_for_each_entry(c, &tb_channels_open, node) {
 		t = tb_target_of(c, p);
 		if (t >= 0)
 			tb_words_update(c, t);
 	}
-	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&tb_channels_lock);
 }
 
 /**
- * tb_intake_scrape() - take what producers have published for a provider
+ * tb_channels_scrape() - take what producers have published for a provider
  * @p: the provider
  * @end: the recording ends
  *
  * Context: process; not under the locks of its reader's side.
  */
-void tb_intake_scrape(struct tb_provider *p, bool end)
+void tb_channels_scrape(struct tb_provider *p, bool end)
 {
-	struct tb_producer *c;
+	struct tb_channel *c;
 
 	if (!tb_provider_live(p))
 		return;
-	mutex_lock(&tb_producers_lock);
-	list_for_each_entry(c, &tb_producers, node) {
+	mutex_lock(&tb_channels_lock);
+	list_for_each_entry(c, &tb_channels_open, node) {
 		if (tb_target_of(c, p) < 0)
 			continue;
 		mutex_lock(&c->lock);
 		tb_chunk_scrape(c, p, end);
 		mutex_unlock(&c->lock);
 	}
-	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&tb_channels_lock);
 }
 
 /* Has everybody answered flush @number who was asked? */
-static bool tb_intake_answered(struct tb_provider *p, u64 number)
+static bool tb_channels_have_answered(struct tb_provider *p, u64 number)
 {
-	struct tb_producer *c;
+	struct tb_channel *c;
 	bool all = true;
 
-	mutex_lock(&tb_producers_lock);
-	list_for_each_entry(c, &tb_producers, node)
+	mutex_lock(&tb_channels_lock);
+	list_for_each_entry(c, &tb_channels_open, node)
 		if (tb_target_of(c, p) >= 0 && c->flush >= number && c->answered < number)
 			all = false;
-	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&tb_channels_lock);
 	return all;
 }
 
 /**
- * tb_intake_ask() - have producers commit what only they can reach, and wait until they have
+ * tb_channels_flush() - have producers commit what only they can reach, and wait until they have
  * @p: the provider
  * @timeout_ms: how long at most
  *
@@ -194,31 +194,31 @@ static bool tb_intake_answered(struct tb_provider *p, u64 number)
  * Context: process, without locks.
  * Return: 0, -ETIMEDOUT, -ERESTARTSYS.
  */
-int tb_intake_ask(struct tb_provider *p, u32 timeout_ms)
+int tb_channels_flush(struct tb_provider *p, u32 timeout_ms)
 {
 	long left = msecs_to_jiffies(timeout_ms);
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct tb_producer *c;
+	struct tb_channel *c;
 	int err = 0;
 	u64 number;
 
-	mutex_lock(&tb_producers_lock);
-	tb_last_flush++;
+	mutex_lock(&tb_channels_lock);
+	tb_panic_flush++;
 	/* 0 in the page: never asked */
-	if (!(u32)tb_last_flush)
-		tb_last_flush++;
-	number = tb_last_flush;
-	list_for_each_entry(c, &tb_producers, node) {
+	if (!(u32)tb_panic_flush)
+		tb_panic_flush++;
+	number = tb_panic_flush;
+	list_for_each_entry(c, &tb_channels_open, node) {
 		if (!(c->flags & TB_SETUP_NO_SHARED) || tb_target_of(c, p) < 0)
 			continue;
 		WRITE_ONCE(c->flush, number);
 		WRITE_ONCE(c->page->flush, (u32)number);
 		wake_up_interruptible(&c->wait);
 	}
-	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&tb_channels_lock);
 
 	add_wait_queue(&tb_answers, &wait);
-	while (!tb_intake_answered(p, number)) {
+	while (!tb_channels_have_answered(p, number)) {
 		if (!left)
 			err = -ETIMEDOUT;
 		else if (signal_pending(current))
@@ -231,32 +231,32 @@ int tb_intake_ask(struct tb_provider *p, u32 timeout_ms)
 	return err;
 }
 
-/* @t of @c is no provider any more; the reference is the caller's.  Under tb_producers_lock. */
-static struct tb_provider *tb_target_drop(struct tb_producer *c, u32 t)
+/* @t of @c is no provider any more; the reference is the caller's.  Under tb_channels_lock. */
+static struct tb_provider *tb_target_drop(struct tb_channel *c, u32 t)
 {
 	struct tb_provider *p = c->target[t].provider;
 
 	mutex_lock(&c->lock);
 	c->target[t].provider = NULL;
 	mutex_unlock(&c->lock);
-	p->intake.producers--;
+	p->channels.producers--;
 	return p;
 }
 
 /**
- * tb_intake_forget() - a provider is removed: it is nobody's target any more
+ * tb_channels_forget_provider() - a provider is removed: it is nobody's target any more
  * @p: the provider, off the list of providers, stopped
  *
  * Context: process, with a reference of its own.
  */
-void tb_intake_forget(struct tb_provider *p)
+void tb_channels_forget_provider(struct tb_provider *p)
 {
-	struct tb_producer *c;
+	struct tb_channel *c;
 	u32 dropped = 0;
 	int t;
 
-	mutex_lock(&tb_producers_lock);
-	list_for_each_entry(c, &tb_producers, node) {
+	mutex_lock(&tb_channels_lock);
+	list_for_each_entry(c, &tb_channels_open, node) {
 		t = tb_target_of(c, p);
 		if (t < 0)
 			continue;
@@ -265,7 +265,7 @@ void tb_intake_forget(struct tb_provider *p)
 		tb_words_update(c, t);
 		dropped++;
 	}
-	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&tb_channels_lock);
 	wake_up_all(&tb_answers);
 	while (dropped--)
 		tb_provider_put(p, TB_HOLDER_NONE);
@@ -273,8 +273,8 @@ void tb_intake_forget(struct tb_provider *p)
 
 /* ---- what a provider allows ----------------------------------------------- */
 
-/* What @p has said of quotas.  Under tb_producers_lock. */
-static void tb_target_quota(struct tb_producer *c, u32 t, const struct tb_quota *q)
+/* What @p has said of quotas.  Under tb_channels_lock. */
+static void tb_target_quota(struct tb_channel *c, u32 t, const struct tb_quota *q)
 {
 	struct tb_target *target = &c->target[t];
 
@@ -287,7 +287,7 @@ static void tb_target_quota(struct tb_producer *c, u32 t, const struct tb_quota 
 }
 
 /**
- * tb_intake_quota() - TB_IOC_QUOTA
+ * tb_channels_set_quota() - TB_IOC_QUOTA
  * @p: the provider
  * @quota: what user space wants
  *
@@ -296,9 +296,9 @@ static void tb_target_quota(struct tb_producer *c, u32 t, const struct tb_quota 
  * Context: process.
  * Return: 0, -EINVAL.
  */
-int tb_intake_quota(struct tb_provider *p, const struct tb_quota *quota)
+int tb_channels_set_quota(struct tb_provider *p, const struct tb_quota *quota)
 {
-	struct tb_producer *c;
+	struct tb_channel *c;
 	int t;
 
 	if (quota->flags & ~(TB_QUOTA_CLOSED | TB_QUOTA_DEFAULT) ||
@@ -310,23 +310,23 @@ int tb_intake_quota(struct tb_provider *p, const struct tb_quota *quota)
 	    (quota->flags & TB_QUOTA_CLOSED || quota->ring_bytes_per_second))
 		return -EINVAL;
 	mutex_lock(&p->lock);
-	mutex_lock(&tb_producers_lock);
-	p->intake.quota = *quota;
-	tb_intake_limit(p);
-	list_for_each_entry(c, &tb_producers, node) {
+	mutex_lock(&tb_channels_lock);
+	p->channels.quota = *quota;
+	tb_channels_apply_quota(p);
+	list_for_each_entry(c, &tb_channels_open, node) {
 		t = tb_target_of(c, p);
 		if (t < 0)
 			continue;
 		tb_target_quota(c, t, quota);
 		tb_words_update(c, t);
 	}
-	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&tb_channels_lock);
 	mutex_unlock(&p->lock);
 	return 0;
 }
 
-/* Under tb_producers_lock. */
-static int tb_intake_add(struct tb_intake *in, u32 op, const char *text)
+/* Under tb_channels_lock. */
+static int tb_channels_add_pattern(struct tb_channels *in, u32 op, const char *text)
 {
 	struct tb_category_pattern *to = &in->pattern[in->nr_patterns];
 	u32 i;
@@ -348,13 +348,13 @@ static int tb_intake_add(struct tb_intake *in, u32 op, const char *text)
 	return 0;
 }
 
-/* Its patterns have changed.  Under tb_producers_lock. */
-static void tb_intake_match(struct tb_provider *p)
+/* Its patterns have changed.  Under tb_channels_lock. */
+static void tb_channels_match(struct tb_provider *p)
 {
-	struct tb_producer *c;
+	struct tb_channel *c;
 	int t;
 
-	list_for_each_entry(c, &tb_producers, node) {
+	list_for_each_entry(c, &tb_channels_open, node) {
 		t = tb_target_of(c, p);
 		if (t < 0)
 			continue;
@@ -364,7 +364,7 @@ static void tb_intake_match(struct tb_provider *p)
 }
 
 /**
- * tb_intake_categories() - TB_IOC_CATEGORIES
+ * tb_channels_set_categories() - TB_IOC_CATEGORIES
  * @p: the provider
  * @op: enum tb_category_op
  * @pattern: shorter than TB_NAME_MAX; NULL with TB_CATEGORY_CLEAR
@@ -372,39 +372,39 @@ static void tb_intake_match(struct tb_provider *p)
  * Context: process.
  * Return: 0; -ENOSPC too many patterns.
  */
-int tb_intake_categories(struct tb_provider *p, u32 op, const char *pattern)
+int tb_channels_set_categories(struct tb_provider *p, u32 op, const char *pattern)
 {
 	int err = 0;
 
 	mutex_lock(&p->lock);
-	mutex_lock(&tb_producers_lock);
+	mutex_lock(&tb_channels_lock);
 	if (op == TB_CATEGORY_CLEAR)
-		p->intake.nr_patterns = 0;
+		p->channels.nr_patterns = 0;
 	else
-		err = tb_intake_add(&p->intake, op, pattern);
+		err = tb_channels_add_pattern(&p->channels, op, pattern);
 	if (!err)
-		tb_intake_match(p);
-	mutex_unlock(&tb_producers_lock);
+		tb_channels_match(p);
+	mutex_unlock(&tb_channels_lock);
 	mutex_unlock(&p->lock);
 	return err;
 }
 
 /**
- * tb_intake_info() - TB_IOC_PRODUCERS
+ * tb_channels_info() - TB_IOC_PRODUCERS
  * @p: the provider
  * @info: index in, the rest out
  *
  * Context: process.
  * Return: 0, -ENOENT past the last.
  */
-int tb_intake_info(struct tb_provider *p, struct tb_producer_info *info)
+int tb_channels_info(struct tb_provider *p, struct tb_producer_info *info)
 {
-	struct tb_producer *c;
+	struct tb_channel *c;
 	int err = -ENOENT;
 	u32 index = 0;
 
-	mutex_lock(&tb_producers_lock);
-	list_for_each_entry(c, &tb_producers, node) {
+	mutex_lock(&tb_channels_lock);
+	list_for_each_entry(c, &tb_channels_open, node) {
 		if (tb_target_of(c, p) < 0 || index++ < info->index)
 			continue;
 		mutex_lock(&c->lock);
@@ -429,23 +429,23 @@ int tb_intake_info(struct tb_provider *p, struct tb_producer_info *info)
 		err = 0;
 		break;
 	}
-	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&tb_channels_lock);
 	return err;
 }
 
 /**
- * tb_intake_query() - TB_IOC_INTAKE
+ * tb_channels_query() - TB_IOC_INTAKE
  * @p: the provider
  * @info: out
  *
  * Context: process.
  */
-void tb_intake_query(struct tb_provider *p, struct tb_intake_info *info)
+void tb_channels_query(struct tb_provider *p, struct tb_intake_info *info)
 {
-	struct tb_intake *in = &p->intake;
+	struct tb_channels *in = &p->channels;
 
 	mutex_lock(&p->lock);
-	mutex_lock(&tb_producers_lock);
+	mutex_lock(&tb_channels_lock);
 	*info = (struct tb_intake_info){
 		.quota = in->quota,
 		.producers = in->producers,
@@ -453,85 +453,85 @@ void tb_intake_query(struct tb_provider *p, struct tb_intake_info *info)
 		.kept_records = atomic64_read(&in->kept_records),
 		.kept_bytes = atomic64_read(&in->kept_bytes),
 	};
-	tb_quota_rings(p, &info->quota.ring_bytes_per_second, &info->quota.ring_burst_bytes);
-	mutex_unlock(&tb_producers_lock);
+	tb_quota_default(p, &info->quota.ring_bytes_per_second, &info->quota.ring_burst_bytes);
+	mutex_unlock(&tb_channels_lock);
 	mutex_unlock(&p->lock);
 }
 
 /* ---- what a channel does -------------------------------------------------- */
 
-/* May @user have one more?  Under tb_producers_lock. */
-static bool tb_producer_allowed(kuid_t user, u32 per_user)
+/* May @user have one more?  Under tb_channels_lock. */
+static bool tb_channel_is_allowed(kuid_t user, u32 per_user)
 {
-	struct tb_producer *c;
+	struct tb_channel *c;
 	u32 count = 0;
 
 	if (!per_user)
 		return true;
-	list_for_each_entry(c, &tb_producers, node)
+	list_for_each_entry(c, &tb_channels_open, node)
 		count += uid_eq(c->user, user);
-	list_for_each_entry(c, &tb_producers_ended, node)
+	list_for_each_entry(c, &tb_channels_ended, node)
 		count += uid_eq(c->user, user);
 	return count < per_user || capable(CAP_SYS_ADMIN);
 }
 
-/* A number that no channel has.  Under tb_producers_lock. */
-static u32 tb_producer_number(void)
+/* A number that no channel has.  Under tb_channels_lock. */
+static u32 tb_channel_number(void)
 {
-	const struct tb_producer *c;
+	const struct tb_channel *c;
 	u32 id;
 
 again:
-	id = ++tb_last_producer;
+	id = ++tb_last_channel;
 	if (!id)
 		goto again;
-	list_for_each_entry(c, &tb_producers, node)
+	list_for_each_entry(c, &tb_channels_open, node)
 		if (c->id == id)
 			goto again;
 	return id;
 }
 
 /**
- * tb_producer_enlist() - a channel is set up
+ * tb_channel_enlist() - a channel is set up
  * @c: the channel; gets its number
  * @per_user: how many its user may have, unless he is privileged; 0: any number
  *
  * Context: process.
  * Return: 0; -EMFILE the user has too many, -ENFILE there are too many.
  */
-int tb_producer_enlist(struct tb_producer *c, u32 per_user)
+int tb_channel_enlist(struct tb_channel *c, u32 per_user)
 {
 	int err = 0;
 
-	mutex_lock(&tb_producers_lock);
+	mutex_lock(&tb_channels_lock);
 	if (tb_nr_producers >= TB_PRODUCERS_MAX)
 		err = -ENFILE;
-	else if (!tb_producer_allowed(c->user, per_user))
+	else if (!tb_channel_is_allowed(c->user, per_user))
 		err = -EMFILE;
 	if (!err) {
-		c->id = tb_producer_number();
+		c->id = tb_channel_number();
 		WRITE_ONCE(c->page->producer, c->id);
-		list_add_tail(&c->node, &tb_producers);
+		list_add_tail(&c->node, &tb_channels_open);
 		tb_nr_producers++;
 	}
-	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&tb_channels_lock);
 	return err;
 }
 
 /**
- * tb_producer_end() - nothing comes of a channel any more; once or more often
+ * tb_channel_end() - nothing comes of a channel any more; once or more often
  * @c: the channel; it need not be set up
  *
  * What it has published is taken.
  *
  * Context: process, the only user of @c.
  */
-void tb_producer_end(struct tb_producer *c)
+void tb_channel_end(struct tb_channel *c)
 {
 	struct tb_provider *drop[TB_TARGETS_MAX];
 	u32 t, dropped = 0;
 
-	mutex_lock(&tb_producers_lock);
+	mutex_lock(&tb_channels_lock);
 	if (!list_empty(&c->node) && !c->ended) {
 		mutex_lock(&c->lock);
 		tb_chunk_scrape(c, NULL, true);
@@ -539,36 +539,36 @@ void tb_producer_end(struct tb_producer *c)
 		for (t = 0; t < c->nr_targets; t++)
 			if (c->target[t].provider)
 				drop[dropped++] = tb_target_drop(c, t);
-		list_move_tail(&c->node, &tb_producers_ended);
+		list_move_tail(&c->node, &tb_channels_ended);
 		c->ended = true;
 	}
-	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&tb_channels_lock);
 	wake_up_all(&tb_answers);
 	while (dropped)
 		tb_provider_put(drop[--dropped], TB_HOLDER_NONE);
 }
 
 /**
- * tb_producer_delist() - the memory of a channel is going to be freed: it counts no more
- * @c: the channel, after tb_producer_end(); it need not be set up
+ * tb_channel_delist() - the memory of a channel is going to be freed: it counts no more
+ * @c: the channel, after tb_channel_end(); it need not be set up
  *
  * Context: process, the only user of @c.
  */
-void tb_producer_delist(struct tb_producer *c)
+void tb_channel_delist(struct tb_channel *c)
 {
-	mutex_lock(&tb_producers_lock);
+	mutex_lock(&tb_channels_lock);
 	if (!list_empty(&c->node)) {
 		list_del_init(&c->node);
 		tb_nr_producers--;
 		c->ended = false;
 	}
-	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&tb_channels_lock);
 }
 
-/* Under tb_producers_lock. */
-static int tb_target_add(struct tb_producer *c, struct tb_provider *p, u32 *target)
+/* Under tb_channels_lock. */
+static int tb_target_add(struct tb_channel *c, struct tb_provider *p, u32 *target)
 {
-	struct tb_intake *in = &p->intake;
+	struct tb_channels *in = &p->channels;
 	u32 t = c->nr_targets;
 
 	if (list_empty(&c->node) || c->ended)
@@ -594,7 +594,7 @@ static int tb_target_add(struct tb_producer *c, struct tb_provider *p, u32 *targ
 }
 
 /**
- * tb_producer_add_target() - a provider that a channel wants to write to
+ * tb_channel_add_target() - a provider that a channel wants to write to
  * @c: the channel
  * @name: of the provider
  * @target: out: its number
@@ -603,7 +603,7 @@ static int tb_target_add(struct tb_producer *c, struct tb_provider *p, u32 *targ
  * Return: 0, also if it has it already; -ENOENT; -ENOSPC; -EMSGSIZE its buffers are smaller than
  * the chunks.
  */
-int tb_producer_add_target(struct tb_producer *c, const char *name, u32 *target)
+int tb_channel_add_target(struct tb_channel *c, const char *name, u32 *target)
 {
 	struct tb_provider *p = tb_provider_get(name, TB_HOLDER_NONE);
 	bool keep = false;
@@ -612,7 +612,7 @@ int tb_producer_add_target(struct tb_producer *c, const char *name, u32 *target)
 	if (!p)
 		return -ENOENT;
 	mutex_lock(&p->lock);
-	mutex_lock(&tb_producers_lock);
+	mutex_lock(&tb_channels_lock);
 	t = tb_target_of(c, p);
 	if (t >= 0) {
 		*target = t;
@@ -620,7 +620,7 @@ int tb_producer_add_target(struct tb_producer *c, const char *name, u32 *target)
 		err = tb_target_add(c, p, target);
 		keep = !err;
 	}
-	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&tb_channels_lock);
 	mutex_unlock(&p->lock);
 	if (!keep)
 		tb_provider_put(p, TB_HOLDER_NONE);
@@ -628,7 +628,7 @@ int tb_producer_add_target(struct tb_producer *c, const char *name, u32 *target)
 }
 
 /**
- * tb_producer_add_category() - a category that a channel has
+ * tb_channel_add_category() - a category that a channel has
  * @c: the channel
  * @name: its name, shorter than TB_NAME_MAX
  * @index: out: which word is about it
@@ -636,32 +636,32 @@ int tb_producer_add_target(struct tb_producer *c, const char *name, u32 *target)
  * Context: process.
  * Return: 0, -EINVAL, -ENOSPC.
  */
-int tb_producer_add_category(struct tb_producer *c, const char *name, u32 *index)
+int tb_channel_add_category(struct tb_channel *c, const char *name, u32 *index)
 {
 	int err;
 
-	mutex_lock(&tb_producers_lock);
+	mutex_lock(&tb_channels_lock);
 	err = tb_category_add(c, name, index);
-	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&tb_channels_lock);
 	return err;
 }
 
 /**
- * tb_producer_answer() - a channel has committed all it had
+ * tb_channel_answer_flush() - a channel has committed all it had
  * @c: the channel
  * @flush: the low half of the last flush it knew of then
  *
  * Context: process.
  */
-void tb_producer_answer(struct tb_producer *c, u32 flush)
+void tb_channel_answer_flush(struct tb_channel *c, u32 flush)
 {
 	u32 behind;
 
-	mutex_lock(&tb_producers_lock);
+	mutex_lock(&tb_channels_lock);
 	/* it was asked for that one, and not before the last it has answered */
 	behind = (u32)c->flush - flush;
 	if (behind < c->flush - c->answered)
 		WRITE_ONCE(c->answered, c->flush - behind);
-	mutex_unlock(&tb_producers_lock);
+	mutex_unlock(&tb_channels_lock);
 	wake_up_all(&tb_answers);
 }

@@ -26,7 +26,7 @@ struct tb_category_pattern {
 };
 
 /**
- * struct tb_intake - a provider's side of producers
+ * struct tb_channels - a provider's side of producers
  * @recording: what producers are told: it records
  * @removed: it is off the list of providers, so nobody is to find it any more
  * @producers: channels that have it as a target
@@ -43,7 +43,7 @@ struct tb_category_pattern {
  * All under the lock of producers (channels.c) but @removed; @ring_rate and @ring_burst are read,
  * and what follows is changed, without it.
  */
-struct tb_intake {
+struct tb_channels {
 	bool recording;
 	bool removed;
 	u32 producers;
@@ -58,17 +58,17 @@ struct tb_intake {
 	atomic64_t kept_bytes;
 };
 
-int tb_intake_init(struct tb_provider *p);
-void tb_intake_exit(struct tb_provider *p);
+int tb_channels_init(struct tb_provider *p);
+void tb_channels_exit(struct tb_provider *p);
 
-void tb_intake_tell(struct tb_provider *p, bool recording);
-void tb_intake_scrape(struct tb_provider *p, bool end);
-int tb_intake_ask(struct tb_provider *p, u32 timeout_ms);
-void tb_intake_forget(struct tb_provider *p);
-int tb_intake_quota(struct tb_provider *p, const struct tb_quota *quota);
-int tb_intake_info(struct tb_provider *p, struct tb_producer_info *info);
-void tb_intake_query(struct tb_provider *p, struct tb_intake_info *info);
+void tb_channels_notify(struct tb_provider *p, bool recording);
+void tb_channels_scrape(struct tb_provider *p, bool end);
+int tb_channels_flush(struct tb_provider *p, u32 timeout_ms);
+void tb_channels_forget_provider(struct tb_provider *p);
+int tb_channels_set_quota(struct tb_provider *p, const struct tb_quota *quota);
+int tb_channels_info(struct tb_provider *p, struct tb_producer_info *info);
+void tb_channels_query(struct tb_provider *p, struct tb_intake_info *info);
 /* category.c */
-int tb_intake_categories(struct tb_provider *p, u32 op, const char *pattern);
+int tb_channels_set_categories(struct tb_provider *p, u32 op, const char *pattern);
 
 #endif /* TB_INTAKE_H */

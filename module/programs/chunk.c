@@ -7,7 +7,7 @@
  * Everything in shared memory may be wrong, and may change while it is read:
  *
  *	- A header is copied field by field, once, and what is checked is the copy.
- *	- It is held against what the kernel keeps for itself (struct tb_books): the lap of
+ *	- It is held against what the kernel keeps for itself (struct tb_chunk_account): the lap of
  *	  the chunk, how much of it was taken, from which chunk of which writer that was.
  *	- Data are copied straight into the ring, as many bytes as were checked; nobody here
  *	  looks at them.  Before a hole the lengths of records are read, to count them: this
@@ -88,17 +88,17 @@ static u64 tb_quota_price(u32 bytes, u64 rate)
 }
 
 /*
- * May programs write more into this CPU's ring now?  As tb_target_allows(), for all of them.  An
- * interrupt that records a piece for another CPU in between may get through as well: that is one,
- * and it pays.  With preemption off.
+ * May programs write more into this CPU's ring now?  As tb_quota_allows_target(), for all of them.
+ * An interrupt that records a piece for another CPU in between may get through as well: that is
+ * one, and it pays.  With preemption off.
  */
-static bool tb_ring_allows(struct tb_intake *in, u64 now)
+static bool tb_quota_allows_ring(struct tb_channels *in, u64 now)
 {
 	return !READ_ONCE(in->ring_rate) || READ_ONCE(*this_cpu_ptr(in->ring_paid)) < now;
 }
 
 /* Such interrupts pay as well meanwhile, and whoever sets the quota forgets what was paid. */
-static void tb_ring_pay(struct tb_intake *in, u64 now, u32 bytes)
+static void tb_quota_charge(struct tb_channels *in, u64 now, u32 bytes)
 {
 	u64 rate = READ_ONCE(in->ring_rate), burst = READ_ONCE(in->ring_burst);
 	u64 *paid = this_cpu_ptr(in->ring_paid), old = READ_ONCE(*paid), from;
@@ -113,7 +113,7 @@ static void tb_ring_pay(struct tb_intake *in, u64 now, u32 bytes)
 /* Records it on this CPU.  With preemption off. */
 static void tb_piece_record(struct tb_piece *piece)
 {
-	struct tb_ring *r = this_cpu_ptr(piece->provider->rings);
+	struct tb_cpu_ring *r = this_cpu_ptr(piece->provider->rings);
 	struct tb_slot slot __uninitialized;
 	struct tb_composite *c;
 
@@ -122,7 +122,7 @@ static void tb_piece_record(struct tb_piece *piece)
 	if (!tb_provider_live(piece->provider))
 		return;
 	piece->result = -EDQUOT;
-	if (!tb_ring_allows(&piece->provider->intake, piece->now))
+	if (!tb_quota_allows_ring(&piece->provider->channels, piece->now))
 		return;
 	piece->result = -ENOBUFS;
 	if (piece->waits && !tb_ring_room(r, tb_piece_elements(piece)))
@@ -134,12 +134,12 @@ static void tb_piece_record(struct tb_piece *piece)
 	memcpy(c + 1, piece->head, piece->head_bytes);
 	memcpy((void *)(c + 1) + piece->head_bytes, piece->data, piece->data_bytes);
 	tb_record_end(&slot);
-	tb_ring_pay(&piece->provider->intake, piece->now, tb_piece_cost(piece));
+	tb_quota_charge(&piece->provider->channels, piece->now, tb_piece_cost(piece));
 	piece->result = 0;
 }
 
 /* Records it on this CPU, if that is one whose events are recorded. */
-static bool tb_piece_here(struct tb_piece *piece)
+static bool tb_piece_record_here(struct tb_piece *piece)
 {
 	bool here = cpumask_test_cpu(get_cpu(), &piece->provider->cpus);
 
@@ -149,9 +149,9 @@ static bool tb_piece_here(struct tb_piece *piece)
 	return here;
 }
 
-static void tb_piece_arrive(void *piece)
+static void tb_piece_record_ipi(void *piece)
 {
-	tb_piece_here(piece);
+	tb_piece_record_here(piece);
 }
 
 /*
@@ -159,7 +159,7 @@ static void tb_piece_arrive(void *piece)
  * event.  In an interrupt there, as long as copying one event takes: a work of that CPU would wait
  * for its threads, which may be real-time ones that never end, while locks are held here.
  */
-static void tb_piece_there(struct tb_piece *piece)
+static void tb_piece_record_elsewhere(struct tb_piece *piece)
 {
 	unsigned int cpu;
 
@@ -167,7 +167,7 @@ static void tb_piece_there(struct tb_piece *piece)
 	cpus_read_lock();
 	cpu = tb_provider_cpu(piece->provider, false);
 	if (cpu < nr_cpu_ids)
-		smp_call_function_single(cpu, tb_piece_arrive, piece, true);
+		smp_call_function_single(cpu, tb_piece_record_ipi, piece, true);
 	cpus_read_unlock();
 }
 
@@ -176,7 +176,7 @@ static void tb_piece_there(struct tb_piece *piece)
  * now nor count from earlier than a burst ago; so the average is kept, and a piece that is larger
  * than a burst gets through.
  */
-static bool tb_target_allows(struct tb_target *t, u64 now)
+static bool tb_quota_allows_target(struct tb_target *t, u64 now)
 {
 	if (t->closed)
 		return false;
@@ -195,11 +195,11 @@ static int tb_piece_put(struct tb_target *t, struct tb_piece *piece)
 	piece->provider = t->provider;
 	if (!t->provider || !tb_provider_live(t->provider))
 		return -ENODATA;
-	if (!tb_target_allows(t, piece->now))
+	if (!tb_quota_allows_target(t, piece->now))
 		return -EDQUOT;
 	piece->result = -ENOBUFS;
-	if (!tb_piece_here(piece))
-		tb_piece_there(piece);
+	if (!tb_piece_record_here(piece))
+		tb_piece_record_elsewhere(piece);
 	if (!piece->result && t->rate)
 		t->paid += tb_quota_price(tb_piece_cost(piece), t->rate);
 	return piece->result;
@@ -208,11 +208,11 @@ static int tb_piece_put(struct tb_target *t, struct tb_piece *piece)
 /* The recording goes without these @records in @bytes, because @t may not take them. */
 static void tb_target_kept(struct tb_target *t, u32 records, u32 bytes)
 {
-	struct tb_intake *in;
+	struct tb_channels *in;
 
 	if (!t->provider)
 		return;
-	in = &t->provider->intake;
+	in = &t->provider->channels;
 	atomic64_inc(&in->kept_pieces);
 	atomic64_add(records, &in->kept_records);
 	atomic64_add(bytes, &in->kept_bytes);
@@ -250,13 +250,13 @@ static void tb_chunk_get(struct tb_chunk *to, const struct tb_chunk *from)
 	to->reserved[1] = READ_ONCE(from->reserved[1]);
 }
 
-static u32 tb_chunk_room(const struct tb_producer *c)
+static u32 tb_chunk_room(const struct tb_channel *c)
 {
 	return c->chunk_bytes - sizeof(struct tb_chunk);
 }
 
 /* Is what was copied of the header legal, and does it go on where it was left? */
-static bool tb_chunk_legal(const struct tb_producer *c, const struct tb_books *k,
+static bool tb_chunk_legal(const struct tb_channel *c, const struct tb_chunk_account *k,
 			   const struct tb_chunk *h)
 {
 	u32 bytes = TB_PUBLISHED_BYTES(h->published), records = TB_PUBLISHED_RECORDS(h->published);
@@ -298,9 +298,9 @@ struct chunk_part {
 };
 
 /* Returns false if the chunk is not legal. */
-static bool tb_chunk_part(const struct tb_producer *c, const struct tb_books *k,
-			  const struct tb_chunk *h, const void *data, enum tb_take how,
-			  bool complete, struct chunk_part *part)
+static bool tb_chunk_take_part(const struct tb_channel *c, const struct tb_chunk_account *k,
+			       const struct tb_chunk *h, const void *data, enum tb_take how,
+			       bool complete, struct chunk_part *part)
 {
 	u32 bytes = TB_PUBLISHED_BYTES(h->published);
 	int n;
@@ -326,7 +326,7 @@ static bool tb_chunk_part(const struct tb_producer *c, const struct tb_books *k,
 }
 
 /* Puts @part of a chunk into the ring. */
-static int tb_chunk_put(struct tb_producer *c, struct tb_writer *w, const struct tb_books *k,
+static int tb_chunk_put(struct tb_channel *c, struct tb_writer *w, const struct tb_chunk_account *k,
 			const struct tb_chunk *h, const void *data, const struct chunk_part *part,
 			enum tb_take how)
 {
@@ -367,8 +367,8 @@ static int tb_chunk_put(struct tb_producer *c, struct tb_writer *w, const struct
 }
 
 /* What the writer has lost: it is told with its next piece, and what it said itself again. */
-static void tb_chunk_lose(struct tb_producer *c, struct tb_writer *w, const struct tb_books *k,
-			  const struct tb_chunk *h, int err)
+static void tb_chunk_count_lost(struct tb_channel *c, struct tb_writer *w,
+				const struct tb_chunk_account *k, const struct tb_chunk *h, int err)
 {
 	if (err == -EINVAL)
 		c->refused++;
@@ -382,9 +382,9 @@ static void tb_chunk_lose(struct tb_producer *c, struct tb_writer *w, const stru
 }
 
 /* The chunk is the program's again. */
-static void tb_chunk_free(struct tb_chunk *shared, struct tb_books *k)
+static void tb_chunk_free(struct tb_chunk *shared, struct tb_chunk_account *k)
 {
-	*k = (struct tb_books){ .wrap = k->wrap + 1 };
+	*k = (struct tb_chunk_account){ .wrap = k->wrap + 1 };
 	WRITE_ONCE(shared->published, 0);
 	WRITE_ONCE(shared->hole, 0);
 	/*
@@ -399,10 +399,10 @@ static void tb_chunk_free(struct tb_chunk *shared, struct tb_books *k)
  * Takes chunk @n, or what there is of it.  Returns 0; -ESTALE there is nothing to be taken in this
  * way; -EINVAL, -ENOBUFS, -EDQUOT, -ENODATA.  Under lock.
  */
-static int tb_chunk_take(struct tb_producer *c, u32 n, enum tb_take how)
+static int tb_chunk_take(struct tb_channel *c, u32 n, enum tb_take how)
 {
 	struct tb_chunk *shared = tb_mem_block(&c->chunk_mem, n);
-	struct tb_books *k = &c->books[n];
+	struct tb_chunk_account *k = &c->books[n];
 	struct chunk_part part = { };
 	struct tb_writer *w;
 	struct tb_chunk h;
@@ -417,7 +417,7 @@ static int tb_chunk_take(struct tb_producer *c, u32 n, enum tb_take how)
 		return -ESTALE;
 	tb_chunk_get(&h, shared);
 	w = xa_load(&c->writers, h.writer);
-	if (!w || !tb_chunk_part(c, k, &h, shared + 1, how, complete, &part)) {
+	if (!w || !tb_chunk_take_part(c, k, &h, shared + 1, how, complete, &part)) {
 		err = -EINVAL;
 	} else if (how != TB_TAKE_COMMIT && (h.id != k->id || h.writer != k->writer)) {
 		/* it was in line as another one */
@@ -432,7 +432,7 @@ static int tb_chunk_take(struct tb_producer *c, u32 n, enum tb_take how)
 		return err;
 	}
 	if (err)
-		tb_chunk_lose(c, w, k, &h, err);
+		tb_chunk_count_lost(c, w, k, &h, err);
 	if (complete && (err || part.flags & TB_CHUNK_LAST)) {
 		tb_chunk_free(shared, k);
 	} else if (!err && part.bytes > k->bytes) {
@@ -452,7 +452,7 @@ static int tb_chunk_take(struct tb_producer *c, u32 n, enum tb_take how)
  * Context: process.
  * Return: 1 if it was taken, else 0.
  */
-u32 tb_chunk_commit(struct tb_producer *c, struct tb_chunk_ref *ref)
+u32 tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref)
 {
 	u32 n, taken;
 	int err;
@@ -483,9 +483,9 @@ u32 tb_chunk_commit(struct tb_producer *c, struct tb_chunk_ref *ref)
  * Context: process.
  * Return: 0; -ESTALE it is not complete; -EINVAL, -ENOBUFS, -EDQUOT, -ENODATA.
  */
-int tb_chunk_copied(struct tb_producer *c, const struct tb_chunk *chunk)
+int tb_chunk_copied(struct tb_channel *c, const struct tb_chunk *chunk)
 {
-	struct tb_books k = { };
+	struct tb_chunk_account k = { };
 	struct tb_writer *w;
 	struct chunk_part part;
 	int err = -EINVAL;
@@ -494,10 +494,10 @@ int tb_chunk_copied(struct tb_producer *c, const struct tb_chunk *chunk)
 		return -ESTALE;
 	mutex_lock(&c->lock);
 	w = xa_load(&c->writers, chunk->writer);
-	if (w && tb_chunk_part(c, &k, chunk, chunk + 1, TB_TAKE_COMMIT, true, &part))
+	if (w && tb_chunk_take_part(c, &k, chunk, chunk + 1, TB_TAKE_COMMIT, true, &part))
 		err = tb_chunk_put(c, w, &k, chunk, chunk + 1, &part, TB_TAKE_COMMIT);
 	if (err)
-		tb_chunk_lose(c, w, &k, chunk, err);
+		tb_chunk_count_lost(c, w, &k, chunk, err);
 	mutex_unlock(&c->lock);
 	return err;
 }
@@ -510,7 +510,7 @@ int tb_chunk_copied(struct tb_producer *c, const struct tb_chunk *chunk)
  * Context: process.
  * Return: 0, also if there was no room; -EINVAL not a legal patch.
  */
-int tb_chunk_patch(struct tb_producer *c, const struct tb_patch *patch)
+int tb_chunk_patch(struct tb_channel *c, const struct tb_patch *patch)
 {
 	struct tb_patch_event e = {
 		.producer = c->id,
@@ -550,10 +550,10 @@ int tb_chunk_patch(struct tb_producer *c, const struct tb_patch *patch)
  * Is there anything to be taken of chunk @n, for @only or for anybody?  Then @id and @writer of
  * its books say which it is: it is taken only if it is still that one.
  */
-static bool tb_chunk_look(struct tb_producer *c, u32 n, const struct tb_provider *only)
+static bool tb_chunk_has_data(struct tb_channel *c, u32 n, const struct tb_provider *only)
 {
 	const struct tb_chunk *shared = tb_mem_block(&c->chunk_mem, n);
-	struct tb_books *k = &c->books[n];
+	struct tb_chunk_account *k = &c->books[n];
 	struct tb_writer *w;
 	struct tb_chunk h;
 
@@ -579,8 +579,9 @@ static bool tb_chunk_look(struct tb_producer *c, u32 n, const struct tb_provider
 /* The chunks of a writer in the order in which it wrote them. */
 static int tb_chunk_order(const void *a, const void *b, const void *channel)
 {
-	const struct tb_producer *c = channel;
-	const struct tb_books *x = &c->books[*(const u16 *)a], *y = &c->books[*(const u16 *)b];
+	const struct tb_channel *c = channel;
+	const struct tb_chunk_account *x = &c->books[*(const u16 *)a];
+	const struct tb_chunk_account *y = &c->books[*(const u16 *)b];
 
 	if (x->writer != y->writer)
 		return x->writer < y->writer ? -1 : 1;
@@ -596,18 +597,18 @@ static int tb_chunk_order(const void *a, const void *b, const void *channel)
  *
  * Context: process, under lock.
  */
-void tb_chunk_scrape(struct tb_producer *c, const struct tb_provider *only, bool end)
+void tb_chunk_scrape(struct tb_channel *c, const struct tb_provider *only, bool end)
 {
 	u32 n, nr = 0, waits = U32_MAX;
 
 	for (n = 0; n < c->nr_chunks; n++) {
-		if (tb_chunk_look(c, n, only))
+		if (tb_chunk_has_data(c, n, only))
 			c->order[nr++] = n;
 		cond_resched();
 	}
 	sort_r(c->order, nr, sizeof(*c->order), tb_chunk_order, NULL, c);
 	for (n = 0; n < nr; n++) {
-		const struct tb_books *k = &c->books[c->order[n]];
+		const struct tb_chunk_account *k = &c->books[c->order[n]];
 		u16 writer = k->writer, wrap = k->wrap;
 
 		if (writer == waits)
@@ -627,7 +628,7 @@ void tb_chunk_scrape(struct tb_producer *c, const struct tb_provider *only, bool
  * Context: process, under lock.
  * Return: that, as the memory says.
  */
-u32 tb_chunk_busy(const struct tb_producer *c)
+u32 tb_chunk_busy(const struct tb_channel *c)
 {
 	u32 n, busy = 0;
 

@@ -77,7 +77,7 @@ int tb_providers_add(struct tb_provider *p)
 static void tb_providers_unlink(struct tb_provider *p)
 {
 	lockdep_assert_held(&tb_providers_lock);
-	WRITE_ONCE(p->intake.removed, true);
+	WRITE_ONCE(p->channels.removed, true);
 	list_del_init(&p->node);
 	tb_nr_providers--;
 }

@@ -187,7 +187,7 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 	swap(p->headers, headers);
 	swap(p->durable, durable);
 	for_each_possible_cpu(cpu) {
-		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
 		/* that nothing is recorded there shows in nr */
 		memset(r, 0, sizeof(*r));

@@ -37,13 +37,13 @@ unsigned int tb_provider_cpu(struct tb_provider *p, bool spare)
 }
 
 /**
- * tb_provider_held() - does the reader hold anything?
+ * tb_provider_reader_holds() - does the reader hold anything?
  * @p: the provider
  *
  * Context: process, under read_lock.
  * Return: true if so.
  */
-bool tb_provider_held(struct tb_provider *p)
+bool tb_provider_reader_holds(struct tb_provider *p)
 {
 	struct tb_ring_stats st;
 	unsigned int cpu;

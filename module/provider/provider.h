@@ -39,7 +39,7 @@
 #include "ring_header.h"
 #include "thread_queue.h"
 
-struct tb_pidset;
+struct tb_thread_set;
 struct tb_session;
 
 /* threads that ended last; many more than there can be on their way out at once */
@@ -63,7 +63,7 @@ struct tb_session;
  * @charged: bytes that count for tb_memory_percent; under read_lock
  * @starting: the state is RUNNING, but not all that it needs is attached; under read_lock
  * @reason: enum tb_reason, why it is not running
- * @track: threads on their way to @durable
+ * @threads: threads on their way to @durable
  * @exits: the threads that ended last, by number modulo TB_EXITS
  * @nr_exits: how many ended
  * @durable_lost: records that found no room there
@@ -81,12 +81,12 @@ struct tb_session;
  * @pids: whose events are recorded, or NULL: everybody's
  * @counters: performance counters that rules ask for
  * @counter_names: of those in the durable buffer; under read_lock
- * @stage_rings: rings without buffers, where events go that rules are about (probe/pending.c)
+ * @pending_rings: rings without buffers, where events go that rules are about (probe/pending.c)
  * @kept_out: events kept out by @pids, and of those of its events that are counted nowhere else
  * @all: in the list of all that have not been freed
  * @tracking: the probes that follow threads are attached
  * @trigger: an event that freezes the rings
- * @intake: what it takes from user-space writers
+ * @channels: what it takes from user-space writers
  * @looked: RCU's state at the last check for damage
  * @snapshot: the reader takes a snapshot; under read_lock
  * @saved: CPUs whose ring has a save channel (reader/save_channel.c); under read_lock
@@ -95,8 +95,8 @@ struct tb_session;
  * @wake_later: the same where interrupts cannot
  */
 struct tb_provider {
-	struct tb_ring __percpu *rings;
-	struct tb_ring __percpu *live;
+	struct tb_cpu_ring __percpu *rings;
+	struct tb_cpu_ring __percpu *live;
 
 	struct list_head node;
 	struct list_head all;
@@ -121,20 +121,20 @@ struct tb_provider {
 	u64 moment;
 	struct xarray probes;
 	u32 nr_enabled;
-	struct tb_pidset *pids;
+	struct tb_thread_set *pids;
 	struct tb_counters_set counters;
 	char counter_names[TB_COUNTERS_MAX][32];
-	struct tb_ring __percpu *stage_rings;
+	struct tb_cpu_ring __percpu *pending_rings;
 	struct tb_suppressed __percpu *kept_out;
 	bool tracking;
 	struct tb_trigger trigger;
-	struct tb_intake intake;
+	struct tb_channels channels;
 	struct delayed_work sync_work;
 	unsigned long looked;
 	struct delayed_work flush_work;
 	struct work_struct stop_work;
 
-	struct tb_track track;
+	struct tb_thread_queue threads;
 	struct irq_work kick;
 	struct work_struct durable_work;
 
@@ -177,7 +177,7 @@ void tb_provider_destroy(struct tb_provider *p);
 int tb_provider_configure(struct tb_provider *p, const struct tb_config *config,
 			  const struct cpumask *cpus);
 int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 form, u32 *matched);
-bool tb_provider_held(struct tb_provider *p);
+bool tb_provider_reader_holds(struct tb_provider *p);
 int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation);
 int tb_provider_stop(struct tb_provider *p, u64 generation);
 unsigned int tb_provider_cpu(struct tb_provider *p, bool spare);
@@ -195,12 +195,12 @@ int tb_recording_start(struct tb_provider *p, bool dump);
 void tb_recording_stop(struct tb_provider *p);
 void tb_recording_damaged(struct tb_provider *p);
 /* recording/state.c */
-void tb_keep_track(struct tb_provider *p);
-int tb_keep_state(struct tb_provider *p, bool dump);
-int tb_keep_whole(struct tb_provider *p);
-void tb_keep_snapshot(struct tb_provider *p, unsigned int cpu);
-void tb_keep_end(struct tb_provider *p);
-void tb_keep_work(struct work_struct *work);
+void tb_state_drain_queue(struct tb_provider *p);
+int tb_state_write(struct tb_provider *p, bool dump);
+int tb_state_complete(struct tb_provider *p);
+void tb_state_write_snapshot(struct tb_provider *p, unsigned int cpu);
+void tb_state_write_end(struct tb_provider *p);
+void tb_state_work(struct work_struct *work);
 /* memory.c */
 int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell);
 int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
@@ -215,7 +215,7 @@ u64 tb_provider_durable_offset(const struct tb_provider *p);
  * The rings, if others than probes may record there now; else NULL.  Who records keeps preemption
  * off: stopping waits for those who have seen the rings (tb_recording_detach()).
  */
-static __always_inline struct tb_ring __percpu *tb_provider_live(struct tb_provider *p)
+static __always_inline struct tb_cpu_ring __percpu *tb_provider_live(struct tb_provider *p)
 {
 	/* before anything that is in them: pairs with the release in tb_recording_attach() */
 	return smp_load_acquire(&p->live);

@@ -18,14 +18,14 @@
 #include "retention.h"
 
 /* Not later than anything in the rings.  Under read_lock. */
-static u64 tb_retain_oldest(struct tb_provider *p)
+static u64 tb_retention_oldest(struct tb_provider *p)
 {
 	u64 oldest = tb_clock_read(p->clock.raw);
 	unsigned int cpu;
 	u32 i;
 
 	for_each_cpu(cpu, &p->cpus) {
-		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
 		for (i = 0; i < r->nr; i++) {
 			/* pairs with the release in tb_ring_complete() */
@@ -44,25 +44,25 @@ static u64 tb_retain_oldest(struct tb_provider *p)
  * whatever order; but the one that read() is in the middle of has to stay what it is.
  * Under read_lock.
  */
-u64 tb_retain_released(const struct tb_provider *p)
+u64 tb_retention_released(const struct tb_provider *p)
 {
 	return min(p->durable.released, p->durable.reading);
 }
 
 /* Recycles what is not needed any more.  Under read_lock. */
-void tb_retain_recycle(struct tb_provider *p)
+void tb_retention_recycle(struct tb_provider *p)
 {
 	struct tb_durable *d = &p->durable;
 	u64 limit = d->first;
 
-	if (d->state > d->first && d->state_time <= tb_retain_oldest(p))
+	if (d->state > d->first && d->state_time <= tb_retention_oldest(p))
 		limit = d->state;
 	if (p->reader) {
-		limit = min(limit, tb_retain_released(p));
+		limit = min(limit, tb_retention_released(p));
 		/* saved; only when room is wanted: another reader may come */
 		if (p->config.mode == TB_MODE_STREAMING &&
 		    tb_durable_free_slots(d) < d->nr_slots / 4) {
-			limit = tb_retain_released(p);
+			limit = tb_retention_released(p);
 			if (limit > d->first)
 				p->forgotten = tb_clock_read(p->clock.raw);
 		}
@@ -75,35 +75,35 @@ void tb_retain_recycle(struct tb_provider *p)
  * before @time may be without a name there from now on.  The reader has got all that goes, but
  * the next one will not.  Under read_lock.
  */
-void tb_retain_forget(struct tb_provider *p, u64 limit, u64 time)
+void tb_retention_forget(struct tb_provider *p, u64 limit, u64 time)
 {
 	struct tb_durable *d = &p->durable;
 
 	if (p->reader)
-		limit = min(limit, tb_retain_released(p));
+		limit = min(limit, tb_retention_released(p));
 	if (limit > d->first)
 		p->forgotten = max(p->forgotten, time);
 	tb_durable_recycle(d, limit);
 }
 
 /* May sleep.  Under read_lock.  Returns false if nothing could be done. */
-bool tb_retain_room(struct tb_provider *p)
+bool tb_retention_make_room(struct tb_provider *p)
 {
 	struct tb_durable *d = &p->durable;
 	u32 had = d->nr_free;
 
 	if (p->config.flags & TB_CONFIG_DURABLE_STOP)
 		return false;
-	tb_retain_recycle(p);
+	tb_retention_recycle(p);
 	if (tb_durable_growth(d))
 		tb_provider_grow(p, tb_durable_growth(d));
 	if (!tb_durable_free_slots(d))
-		tb_retain_forget(p, d->state, d->state_time);
+		tb_retention_forget(p, d->state, d->state_time);
 	return d->nr_free > had;
 }
 
 /* Under read_lock. */
-static void tb_retain_stop(struct tb_provider *p)
+static void tb_retention_stop_recording(struct tb_provider *p)
 {
 	if (p->state != TB_STATE_RUNNING || p->reason)
 		return;
@@ -117,7 +117,7 @@ static void tb_retain_stop(struct tb_provider *p)
  * Records of threads are lost, the last of them now: all threads there are have to be told of
  * again.  Under read_lock.
  */
-void tb_retain_lost(struct tb_provider *p, u64 count)
+void tb_retention_count_lost(struct tb_provider *p, u64 count)
 {
 	struct tb_threads_lost *lost = &p->threads_lost;
 
@@ -128,7 +128,7 @@ void tb_retain_lost(struct tb_provider *p, u64 count)
 	p->durable_lost += count;
 	p->resync = true;
 	if (p->config.flags & TB_CONFIG_DURABLE_STOP)
-		tb_retain_stop(p);
+		tb_retention_stop_recording(p);
 }
 
 /**
@@ -148,13 +148,13 @@ int tb_durable_add(struct tb_provider *p, u64 time, u32 id, const void *payload,
 
 	do {
 		err = tb_durable_append_at(&p->durable, time, id, payload, bytes, false);
-	} while (err == -ENOSPC && tb_retain_room(p));
+	} while (err == -ENOSPC && tb_retention_make_room(p));
 	return err;
 }
 
 /* ---- names of counters -------------------------------------------------- */
 
-int tb_retain_string(void *ctx, enum tb_string_kind kind, u32 key, const char *text)
+int tb_retention_add_string(void *ctx, enum tb_string_kind kind, u32 key, const char *text)
 {
 	struct {
 		struct tb_string head;
@@ -165,15 +165,15 @@ int tb_retain_string(void *ctx, enum tb_string_kind kind, u32 key, const char *t
 	return tb_durable_append(ctx, TB_EV_STRING, &s, sizeof(s.head) + len, false);
 }
 
-int tb_retain_counter_names(struct tb_provider *p)
+int tb_retention_add_counter_names(struct tb_provider *p)
 {
 	unsigned int i;
 	int err = 0;
 
 	for (i = 0; i < TB_COUNTERS_MAX && !err; i++)
 		if (*p->counter_names[i])
-			err = tb_retain_string(&p->durable, TB_STRING_COUNTER, i,
-					       p->counter_names[i]);
+			err = tb_retention_add_string(&p->durable, TB_STRING_COUNTER, i,
+						      p->counter_names[i]);
 	return err;
 }
 
@@ -197,8 +197,8 @@ int tb_durable_add_counters(struct tb_provider *p, u32 mask)
 				sizeof(p->counter_names[i]));
 	if (p->state == TB_STATE_RUNNING) {
 		do {
-			err = tb_retain_counter_names(p);
-		} while (err == -ENOSPC && tb_retain_room(p));
+			err = tb_retention_add_counter_names(p);
+		} while (err == -ENOSPC && tb_retention_make_room(p));
 		tb_durable_seal(&p->durable);
 	}
 	mutex_unlock(&p->read_lock);

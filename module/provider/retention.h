@@ -14,12 +14,12 @@ int tb_durable_add(struct tb_provider *p, u64 time, u32 id, const void *payload,
 int tb_durable_add_counters(struct tb_provider *p, u32 mask);
 
 /* for who writes the state (recording/state.c) */
-void tb_retain_recycle(struct tb_provider *p);
-bool tb_retain_room(struct tb_provider *p);
-void tb_retain_forget(struct tb_provider *p, u64 limit, u64 time);
-void tb_retain_lost(struct tb_provider *p, u64 count);
-u64 tb_retain_released(const struct tb_provider *p);
-int tb_retain_string(void *ctx, enum tb_string_kind kind, u32 key, const char *text);
-int tb_retain_counter_names(struct tb_provider *p);
+void tb_retention_recycle(struct tb_provider *p);
+bool tb_retention_make_room(struct tb_provider *p);
+void tb_retention_forget(struct tb_provider *p, u64 limit, u64 time);
+void tb_retention_count_lost(struct tb_provider *p, u64 count);
+u64 tb_retention_released(const struct tb_provider *p);
+int tb_retention_add_string(void *ctx, enum tb_string_kind kind, u32 key, const char *text);
+int tb_retention_add_counter_names(struct tb_provider *p);
 
 #endif /* TB_RETENTION_H */

@@ -27,7 +27,7 @@ static void tb_header_forward(u64 *word, u64 to)
 	} while ((s64)(to - old) > 0 && !tb_cmpxchg_local(word, old, to));
 }
 
-static void tb_header_totals(struct tb_ring *r)
+static void tb_header_totals(struct tb_cpu_ring *r)
 {
 	struct tb_provider *p = r->owner;
 
@@ -43,7 +43,7 @@ static void tb_header_totals(struct tb_ring *r)
  *
  * Context: any, NMI included.
  */
-void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq)
+void tb_ring_opened(struct tb_cpu_ring *r, const struct tb_buf *b, u64 seq)
 {
 	BUILD_BUG_ON(TB_HEADER_CURRENT % sizeof(u64));
 	BUILD_BUG_ON(offsetof(struct tb_ring_header, wrapped_count) !=
@@ -59,7 +59,7 @@ void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq)
  *
  * Context: any, NMI included.
  */
-void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b)
+void tb_ring_filled(struct tb_cpu_ring *r, const struct tb_buf *b)
 {
 	WRITE_ONCE(r->header->rolling_data_end[b - r->bufs], b->block->data);
 	tb_header_totals(r);

@@ -24,29 +24,29 @@
 #include "thread_queue.h"
 
 /**
- * tb_track_alloc() - get memory for a queue
+ * tb_thread_queue_alloc() - get memory for a queue
  * @q: the queue, all zero
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
  */
-int tb_track_alloc(struct tb_track *q)
+int tb_thread_queue_alloc(struct tb_thread_queue *q)
 {
 	q->slots = kvcalloc(TB_TRACK_SLOTS, sizeof(*q->slots), TB_GFP);
 	q->names = kvcalloc(TB_TRACK_NAMES, sizeof(*q->names), TB_GFP);
 	if (q->slots && q->names)
 		return 0;
-	tb_track_free(q);
+	tb_thread_queue_free(q);
 	return -ENOMEM;
 }
 
 /**
- * tb_track_free() - give it back
+ * tb_thread_queue_free() - give it back
  * @q: the queue; nobody puts anything in
  *
  * Context: process.
  */
-void tb_track_free(struct tb_track *q)
+void tb_thread_queue_free(struct tb_thread_queue *q)
 {
 	kvfree(q->slots);
 	kvfree(q->names);
@@ -55,7 +55,7 @@ void tb_track_free(struct tb_track *q)
 }
 
 /**
- * tb_track_put() - add a record
+ * tb_thread_queue_push() - add a record
  * @q: the queue
  * @raw_clock: for its time
  * @thread: what is copied
@@ -63,16 +63,17 @@ void tb_track_free(struct tb_track *q)
  * Context: any.
  * Return: false if the queue is full: the record is lost, and counted.
  */
-notrace bool tb_track_put(struct tb_track *q, u8 raw_clock, const struct tb_thread *thread)
+notrace bool tb_thread_queue_push(struct tb_thread_queue *q, u8 raw_clock,
+				  const struct tb_thread *thread)
 {
-	struct tb_track_slot *slot;
+	struct tb_thread_queue_slot *slot;
 	s64 tail = atomic64_read(&q->tail);
 	u64 time;
 
 	do {
 		/*
-		 * the slot has been read: pairs with the release in tb_track_pop(); a head beyond
-		 * our tail says that this tail is out of date, and the exchange fails
+		 * the slot has been read: pairs with the release in tb_thread_queue_pop(); a head
+		 * beyond our tail says that this tail is out of date, and the exchange fails
 		 */
 		if (tail - (s64)smp_load_acquire(&q->head) >= TB_TRACK_SLOTS) {
 			atomic64_inc(&q->lost);
@@ -83,42 +84,42 @@ notrace bool tb_track_put(struct tb_track *q, u8 raw_clock, const struct tb_thre
 	slot = &q->slots[tail & (TB_TRACK_SLOTS - 1)];
 	slot->time = time;
 	slot->thread = *thread;
-	/* the record before its turn: pairs with the acquire in tb_track_peek() */
+	/* the record before its turn: pairs with the acquire in tb_thread_queue_peek() */
 	smp_store_release(&slot->turn, tail + 1);
 	return true;
 }
 
 /**
- * tb_track_peek() - the oldest record
+ * tb_thread_queue_peek() - the oldest record
  * @q: the queue
  *
  * Context: one reader at a time.
  * Return: the record; NULL if there is none, or its writer is not through.
  */
-const struct tb_track_slot *tb_track_peek(struct tb_track *q)
+const struct tb_thread_queue_slot *tb_thread_queue_peek(struct tb_thread_queue *q)
 {
-	struct tb_track_slot *slot = &q->slots[q->head & (TB_TRACK_SLOTS - 1)];
+	struct tb_thread_queue_slot *slot = &q->slots[q->head & (TB_TRACK_SLOTS - 1)];
 
-	/* its turn before the record: pairs with the release in tb_track_put() */
+	/* its turn before the record: pairs with the release in tb_thread_queue_push() */
 	return smp_load_acquire(&slot->turn) == q->head + 1 ? slot : NULL;
 }
 
 /**
- * tb_track_pop() - done with what tb_track_peek() returned
+ * tb_thread_queue_pop() - done with what tb_thread_queue_peek() returned
  * @q: the queue
  *
- * Context: as tb_track_peek().
+ * Context: as tb_thread_queue_peek().
  */
-void tb_track_pop(struct tb_track *q)
+void tb_thread_queue_pop(struct tb_thread_queue *q)
 {
-	/* our reads before the slot is free: pairs with the acquire in tb_track_put() */
+	/* our reads before the slot is free: pairs with the acquire in tb_thread_queue_push() */
 	smp_store_release(&q->head, q->head + 1);
 }
 
 /*
- * A word of tb_track.names: the thread, the period, how many new names; the top bit says that one
- * was skipped.  Two threads with the same hash take the word from each other: then neither is
- * limited, and a skipped name of the other one counts as a lost record.
+ * A word of tb_thread_queue.names: the thread, the period, how many new names; the top bit says
+ * that one was skipped.  Two threads with the same hash take the word from each other: then neither
+ * is limited, and a skipped name of the other one counts as a lost record.
  */
 #define TB_NAMES_SKIPPED	BIT_ULL(63)
 #define TB_NAMES_COUNT(w)	((u32)((w) >> 48) & 0x7fff)
@@ -128,14 +129,14 @@ void tb_track_pop(struct tb_track *q)
 	((u64)(tid) | (u64)(u16)(period) << 32 | (u64)(count) << 48)
 
 /**
- * tb_track_rename() - is the new name of a thread to be put into the queue?
+ * tb_thread_queue_rename() - is the new name of a thread to be put into the queue?
  * @q: the queue
  * @tid: the thread
  *
  * Context: any.
  * Return: false if it has been renamed too often since the queue was emptied last.
  */
-notrace bool tb_track_rename(struct tb_track *q, u32 tid)
+notrace bool tb_thread_queue_rename(struct tb_thread_queue *q, u32 tid)
 {
 	u64 *word = &q->names[hash_32(tid, ilog2(TB_TRACK_NAMES))];
 	u64 was = READ_ONCE(*word);
@@ -151,34 +152,34 @@ notrace bool tb_track_rename(struct tb_track *q, u32 tid)
 		return true;
 	}
 	WRITE_ONCE(*word, was | TB_NAMES_SKIPPED);
-	/* the word before the flag: pairs with the exchange in tb_track_begin() */
+	/* the word before the flag: pairs with the exchange in tb_thread_queue_begin() */
 	smp_store_release(&q->skipped, 1);
 	return false;
 }
 
 /**
- * tb_track_begin() - the queue is going to be emptied: threads may be renamed anew
+ * tb_thread_queue_begin() - the queue is going to be emptied: threads may be renamed anew
  * @q: the queue
  *
- * Context: as tb_track_peek().
- * Return: true if names were skipped: ask tb_track_skipped() for each word.
+ * Context: as tb_thread_queue_peek().
+ * Return: true if names were skipped: ask tb_thread_queue_skipped() for each word.
  */
-bool tb_track_begin(struct tb_track *q)
+bool tb_thread_queue_begin(struct tb_thread_queue *q)
 {
 	WRITE_ONCE(q->period, q->period + 1);
-	/* the flag before the words: pairs with the release in tb_track_rename() */
+	/* the flag before the words: pairs with the release in tb_thread_queue_rename() */
 	return xchg(&q->skipped, 0);
 }
 
 /**
- * tb_track_skipped() - find a thread whose last name was skipped, and forget that it was
+ * tb_thread_queue_skipped() - find a thread whose last name was skipped, and forget that it was
  * @q: the queue
  * @index: of a word in @q->names
  *
- * Context: as tb_track_peek().
+ * Context: as tb_thread_queue_peek().
  * Return: the thread; 0: there is none.
  */
-u32 tb_track_skipped(struct tb_track *q, u32 index)
+u32 tb_thread_queue_skipped(struct tb_thread_queue *q, u32 index)
 {
 	u64 *word = &q->names[index], was = READ_ONCE(*word);
 

@@ -14,31 +14,31 @@
 #define TB_TRACK_RENAMES	8	/* of a thread, each time the queue is emptied */
 
 /**
- * struct tb_track_slot - what happened to one thread
+ * struct tb_thread_queue_slot - what happened to one thread
  * @turn: number of the record in here, from 1; the slot is free for the
  *	record TB_TRACK_SLOTS later once the queue's head has passed it
  * @time: when
  * @thread: what
  */
-struct tb_track_slot {
+struct tb_thread_queue_slot {
 	u64 turn;
 	u64 time;
 	struct tb_thread thread;
 } __aligned(64);
 
 /**
- * struct tb_track - a bounded queue: any number of writers, one reader
+ * struct tb_thread_queue - a bounded queue: any number of writers, one reader
  * @slots: TB_TRACK_SLOTS of them
  * @head: records taken out
  * @tail: records put in
  * @lost: records that found it full
  * @names: TB_TRACK_NAMES words, by a hash of the thread's id: how often it was renamed, see
- *	tb_track_rename()
+ *	tb_thread_queue_rename()
  * @period: counts how often the queue has been emptied
  * @skipped: a name in @names was not put into the queue
  */
-struct tb_track {
-	struct tb_track_slot *slots;
+struct tb_thread_queue {
+	struct tb_thread_queue_slot *slots;
 	u64 head;
 	atomic64_t tail;
 	atomic64_t lost;
@@ -47,17 +47,17 @@ struct tb_track {
 	u32 skipped;
 };
 
-int tb_track_alloc(struct tb_track *q);
-void tb_track_free(struct tb_track *q);
-bool tb_track_put(struct tb_track *q, u8 raw_clock, const struct tb_thread *thread);
-const struct tb_track_slot *tb_track_peek(struct tb_track *q);
-void tb_track_pop(struct tb_track *q);
-bool tb_track_rename(struct tb_track *q, u32 tid);
-bool tb_track_begin(struct tb_track *q);
-u32 tb_track_skipped(struct tb_track *q, u32 index);
+int tb_thread_queue_alloc(struct tb_thread_queue *q);
+void tb_thread_queue_free(struct tb_thread_queue *q);
+bool tb_thread_queue_push(struct tb_thread_queue *q, u8 raw_clock, const struct tb_thread *thread);
+const struct tb_thread_queue_slot *tb_thread_queue_peek(struct tb_thread_queue *q);
+void tb_thread_queue_pop(struct tb_thread_queue *q);
+bool tb_thread_queue_rename(struct tb_thread_queue *q, u32 tid);
+bool tb_thread_queue_begin(struct tb_thread_queue *q);
+u32 tb_thread_queue_skipped(struct tb_thread_queue *q, u32 index);
 
 /* how many there are; out of date at once */
-static inline u64 tb_track_count(struct tb_track *q)
+static inline u64 tb_thread_queue_count(struct tb_thread_queue *q)
 {
 	return atomic64_read(&q->tail) - READ_ONCE(q->head);
 }

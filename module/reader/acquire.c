@@ -37,7 +37,7 @@ int tb_session_attach(struct tb_session *s)
 	if (p->reader || s->joined)
 		return -EBUSY;
 	if (p->allocated) {
-		int err = tb_keep_whole(p);
+		int err = tb_state_complete(p);
 
 		if (err)
 			return err;
@@ -48,14 +48,14 @@ int tb_session_attach(struct tb_session *s)
 }
 
 /**
- * tb_session_reads() - is a session the reader, or has it joined it?
+ * tb_session_reads_from() - is a session the reader, or has it joined it?
  * @s: the session
  * @p: its provider
  *
  * Context: process, under read_lock.
  * Return: true if so.
  */
-bool tb_session_reads(struct tb_session *s, struct tb_provider *p)
+bool tb_session_reads_from(struct tb_session *s, struct tb_provider *p)
 {
 	return p->reader && (p->reader == s || p->reader->id == s->joined);
 }
@@ -111,7 +111,7 @@ free:
 }
 
 /* Blocks that a snapshot holds from its beginning on: half of what it may hold. */
-static u32 tb_snapshot_pins(const struct tb_ring *r)
+static u32 tb_snapshot_pins(const struct tb_cpu_ring *r)
 {
 	return max(r->nr / 4, 1u);
 }
@@ -126,11 +126,11 @@ static void tb_session_begin_snapshot(struct tb_provider *p)
 
 	tb_provider_flush_cpus(p, NULL);
 	for_each_cpu(cpu, &p->cpus) {
-		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
 		tb_ring_begin_snapshot(r);
 		tb_ring_pin(r, tb_snapshot_pins(r));
-		tb_keep_snapshot(p, cpu);
+		tb_state_write_snapshot(p, cpu);
 		cond_resched();
 	}
 	tb_durable_seal(&p->durable);
@@ -159,7 +159,7 @@ static bool tb_session_in_snapshot(struct tb_provider *p)
 }
 
 /* Puts back what the reader held, the latest first. */
-static void tb_put_back_all(struct tb_ring *r, bool snapshot)
+static void tb_ring_unacquire_all(struct tb_cpu_ring *r, bool snapshot)
 {
 	while (tb_ring_unpin(r))
 		;
@@ -201,12 +201,12 @@ void tb_session_detach(struct tb_session *s)
 
 	mutex_lock(&p->read_lock);
 	if (p->reader == s) {
-		tb_channel_orphan(s);
+		tb_save_channel_close_all(s);
 		if (p->allocated) {
 			for_each_cpu(cpu, &p->cpus) {
-				struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+				struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
-				tb_put_back_all(r, p->snapshot);
+				tb_ring_unacquire_all(r, p->snapshot);
 				/* nothing is held now, even if a count was damaged */
 				r->held = 0;
 				r->pinned = 0;
@@ -236,23 +236,23 @@ static bool tb_session_open_rings(struct tb_provider *p)
  * that the writer finds buffers to overwrite however slow the reader is: what is being recorded is
  * not dropped for the sake of a copy of what was.  When the recording has stopped there is none.
  */
-static bool tb_snapshot_exceeds(struct tb_provider *p, struct tb_ring *r)
+static bool tb_snapshot_exceeds(struct tb_provider *p, struct tb_cpu_ring *r)
 {
 	return READ_ONCE(p->state) == TB_STATE_RUNNING && r->held >= max(r->nr / 2, 1u) &&
 	       !tb_ring_next_pinned(r);
 }
 
 /* So the reader has to give something back first; what is only pinned makes room. */
-static bool tb_snapshot_full(struct tb_provider *p, struct tb_ring *r)
+static bool tb_snapshot_full(struct tb_provider *p, struct tb_cpu_ring *r)
 {
 	return r->held > tb_ring_pinned(r) && tb_snapshot_exceeds(p, r);
 }
 
 /* A snapshot closes no buffer: that one is past its mark gives it nothing. */
-static bool tb_ring_gives(struct tb_provider *p, struct tb_ring *r)
+static bool tb_ring_has_block(struct tb_provider *p, struct tb_cpu_ring *r)
 {
 	if (p->snapshot)
-		return !tb_snapshot_full(p, r) && tb_ring_takeable(r);
+		return !tb_snapshot_full(p, r) && tb_ring_can_acquire(r);
 	return tb_ring_readable(r);
 }
 
@@ -262,7 +262,7 @@ static bool tb_rings_readable(struct tb_provider *p, const struct cpumask *cpus)
 	unsigned int cpu;
 
 	for_each_cpu_and(cpu, &p->cpus, cpus)
-		if (!tb_channel_of(p, cpu) && tb_ring_gives(p, per_cpu_ptr(p->rings, cpu)))
+		if (!tb_save_channel_of(p, cpu) && tb_ring_has_block(p, per_cpu_ptr(p->rings, cpu)))
 			return true;
 	return false;
 }
@@ -272,10 +272,10 @@ static bool tb_session_readable_locked(struct tb_session *s, struct tb_provider 
 	if (!p->allocated)
 		return false;
 	if (p->durable.sealed &&
-	    (!tb_session_reads(s, p) || p->durable.taken < p->durable.sealed))
+	    (!tb_session_reads_from(s, p) || p->durable.taken < p->durable.sealed))
 		return true;
 	/* acquire says that it is over, to whoever waits for more */
-	if (p->snapshot && tb_session_reads(s, p) && !tb_session_in_snapshot(p))
+	if (p->snapshot && tb_session_reads_from(s, p) && !tb_session_in_snapshot(p))
 		return true;
 	return tb_session_open_rings(p) && tb_rings_readable(p, tb_session_cpus(s, p));
 }
@@ -310,7 +310,7 @@ static void tb_ref_ring(struct tb_provider *p, struct tb_ref *ref, unsigned int 
 }
 
 /* Takes durable blocks.  Under read_lock. */
-static u32 tb_take_durable(struct tb_provider *p, struct tb_ref *refs, u32 count)
+static u32 tb_acquire_durable(struct tb_provider *p, struct tb_ref *refs, u32 count)
 {
 	struct tb_durable_block block;
 	u32 n = 0;
@@ -328,9 +328,9 @@ static u32 tb_take_durable(struct tb_provider *p, struct tb_ref *refs, u32 count
  * One block of the ring of @cpu, closing the current one first if the
  * reader would want it.
  */
-static bool tb_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref)
+static bool tb_acquire_from_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref)
 {
-	struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+	struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 	int index;
 
 	if (p->snapshot && tb_snapshot_exceeds(p, r)) {
@@ -339,7 +339,7 @@ static bool tb_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref 
 		tb_ring_unpin(r);
 	}
 	index = tb_ring_acquire(r);
-	if (index < 0 && p->state == TB_STATE_RUNNING && !p->snapshot && tb_ring_past_mark(r)) {
+	if (index < 0 && p->state == TB_STATE_RUNNING && !p->snapshot && tb_ring_above_mark(r)) {
 		tb_provider_flush_cpu(p, cpu);
 		index = tb_ring_acquire(r);
 	}
@@ -352,8 +352,8 @@ static bool tb_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref 
 }
 
 /* Takes blocks of the rings of @cpus in turn, going on where somebody left off. */
-static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count,
-			 const struct cpumask *cpus)
+static u32 tb_acquire_from_rings(struct tb_provider *p, struct tb_ref *refs, u32 count,
+				 const struct cpumask *cpus)
 {
 	unsigned int idle = 0, cpu = p->next_cpu;
 	u32 n = 0;
@@ -361,7 +361,7 @@ static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count,
 	while (n < count && idle < nr_cpu_ids) {
 		cond_resched();
 		if (cpumask_test_cpu(cpu, cpus) && cpumask_test_cpu(cpu, &p->cpus) &&
-		    !tb_channel_of(p, cpu) && tb_take_ring(p, cpu, &refs[n])) {
+		    !tb_save_channel_of(p, cpu) && tb_acquire_from_ring(p, cpu, &refs[n])) {
 			idle = 0;
 			n++;
 		} else {
@@ -377,7 +377,7 @@ static u32 tb_take_rings(struct tb_provider *p, struct tb_ref *refs, u32 count,
 static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
 {
 	u32 bytes = tb_provider_buffer_bytes(p), cpu, index;
-	struct tb_ring *r;
+	struct tb_cpu_ring *r;
 	u64 at, s;
 
 	if (ref->ring >= nr_cpu_ids)
@@ -397,7 +397,7 @@ static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
 }
 
 /* The ring of @ref, from user space, of which tb_ref_index() has found the buffer. */
-static struct tb_ring *tb_ref_owner(struct tb_provider *p, const struct tb_ref *ref)
+static struct tb_cpu_ring *tb_ref_owner(struct tb_provider *p, const struct tb_ref *ref)
 {
 	return per_cpu_ptr(p->rings, array_index_nospec(ref->ring, nr_cpu_ids));
 }
@@ -423,18 +423,18 @@ void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
 }
 
 /**
- * tb_put_back() - put blocks back as if they had not been taken, the latest first
+ * tb_block_unacquire() - put blocks back as if they had not been taken, the latest first
  * @p: the provider
  * @refs: the blocks, those taken last; of no bytes then, for they stand for nothing any more
  * @count: how many
  *
  * Context: process, under read_lock.
  */
-void tb_put_back(struct tb_provider *p, struct tb_ref *refs, u32 count)
+void tb_block_unacquire(struct tb_provider *p, struct tb_ref *refs, u32 count)
 {
 	while (count--) {
 		struct tb_ref ref = refs[count];
-		struct tb_ring *r;
+		struct tb_cpu_ring *r;
 		int index;
 
 		refs[count].bytes = 0;
@@ -453,13 +453,14 @@ void tb_put_back(struct tb_provider *p, struct tb_ref *refs, u32 count)
 }
 
 /* How many of these blocks, from the first, need nothing of threads that is still to be told? */
-static u32 tb_told(struct tb_provider *p, const struct tb_ref *refs, u32 count)
+static u32 tb_blocks_without_pending_threads(struct tb_provider *p, const struct tb_ref *refs,
+					     u32 count)
 {
-	const struct tb_track_slot *next = tb_track_peek(&p->track);
+	const struct tb_thread_queue_slot *next = tb_thread_queue_peek(&p->threads);
 	u32 n;
 
 	if (!next)
-		return tb_track_count(&p->track) ? 0 : count;
+		return tb_thread_queue_count(&p->threads) ? 0 : count;
 	for (n = 0; n < count; n++) {
 		const struct tb_block *block = tb_ref_address(p, &refs[n]);
 
@@ -470,7 +471,7 @@ static u32 tb_told(struct tb_provider *p, const struct tb_ref *refs, u32 count)
 }
 
 /**
- * tb_session_take_ring() - take the next block of one ring, and seal all that it needs
+ * tb_session_acquire_ring() - take the next block of one ring, and seal all that it needs
  * @p: the provider, running or stopped
  * @cpu: which ring
  * @ref: out: the block
@@ -480,13 +481,13 @@ static u32 tb_told(struct tb_provider *p, const struct tb_ref *refs, u32 count)
  * Context: process, under cpus_read_lock and read_lock.
  * Return: false if there is none now.
  */
-bool tb_session_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref)
+bool tb_session_acquire_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref)
 {
-	if (!tb_take_ring(p, cpu, ref))
+	if (!tb_acquire_from_ring(p, cpu, ref))
 		return false;
-	tb_keep_track(p);
-	if (!tb_told(p, ref, 1)) {
-		tb_put_back(p, ref, 1);
+	tb_state_drain_queue(p);
+	if (!tb_blocks_without_pending_threads(p, ref, 1)) {
+		tb_block_unacquire(p, ref, 1);
 		return false;
 	}
 	tb_durable_seal(&p->durable);
@@ -502,31 +503,31 @@ bool tb_session_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref
  * to go with it: a block for every thread that comes would be a waste.
  * Under read_lock.
  */
-static u32 tb_session_take(struct tb_provider *p, struct tb_ref *refs, u32 count, u32 flags,
-			   const struct cpumask *cpus)
+static u32 tb_session_acquire_locked(struct tb_provider *p, struct tb_ref *refs, u32 count,
+				     u32 flags, const struct cpumask *cpus)
 {
 	bool open = tb_session_open_rings(p);
 	u32 durable, ready, n;
 
-	tb_keep_track(p);
+	tb_state_drain_queue(p);
 	if ((flags & TB_ACQUIRE_FLUSH) || (open && tb_rings_readable(p, cpus)))
 		tb_durable_seal(&p->durable);
-	durable = tb_take_durable(p, refs, count);
+	durable = tb_acquire_durable(p, refs, count);
 	n = durable;
 	if (n == count || !open)
 		return n;
-	n += tb_take_rings(p, refs + n, count - n, cpus);
+	n += tb_acquire_from_rings(p, refs + n, count - n, cpus);
 	ready = durable;
 	if (p->durable.used == p->durable.sealed)
-		ready += tb_told(p, refs + durable, n - durable);
+		ready += tb_blocks_without_pending_threads(p, refs + durable, n - durable);
 	if (ready == n)
 		return n;
-	tb_put_back(p, refs + ready, n - ready);
+	tb_block_unacquire(p, refs + ready, n - ready);
 	if (ready > durable)
 		return ready;
-	tb_keep_track(p);
+	tb_state_drain_queue(p);
 	tb_durable_seal(&p->durable);
-	n = durable + tb_take_durable(p, refs + durable, count - durable);
+	n = durable + tb_acquire_durable(p, refs + durable, count - durable);
 	return n;
 }
 
@@ -555,7 +556,7 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 
 	/* if it is to flush, or begin a snapshot: not under the locks that follow */
 	if ((flags & (TB_ACQUIRE_FLUSH | TB_ACQUIRE_SNAPSHOT)) && !READ_ONCE(p->snapshot))
-		tb_intake_scrape(p, false);
+		tb_channels_scrape(p, false);
 	cpus_read_lock();
 	mutex_lock(&p->read_lock);
 	cpus = tb_session_cpus(s, p);
@@ -564,7 +565,7 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 	else if (flags & TB_ACQUIRE_SNAPSHOT)
 		err = -EINVAL;
 	else
-		err = tb_session_reads(s, p) ? 0 : -EPIPE;
+		err = tb_session_reads_from(s, p) ? 0 : -EPIPE;
 	if (!err && p->allocated) {
 		if ((flags & TB_ACQUIRE_SNAPSHOT) && !p->snapshot &&
 		    p->state == TB_STATE_RUNNING && p->config.mode == TB_MODE_CIRCULAR)
@@ -572,7 +573,7 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 		else if ((flags & TB_ACQUIRE_FLUSH) && p->state == TB_STATE_RUNNING &&
 			 !p->snapshot && tb_session_open_rings(p))
 			tb_provider_flush_cpus(p, cpus);
-		n = tb_session_take(p, refs, count, flags, cpus);
+		n = tb_session_acquire_locked(p, refs, count, flags, cpus);
 		if (!n && (p->snapshot ? !tb_session_in_snapshot(p) :
 			   p->state == TB_STATE_STOPPED))
 			err = -ENODATA;
@@ -595,14 +596,14 @@ static bool tb_ref_durable(struct tb_provider *p, const struct tb_ref *ref)
 }
 
 /**
- * tb_give_back() - give one block back
+ * tb_block_release() - give one block back
  * @p: the provider
  * @ref: the block
  *
  * Context: process, under read_lock.
  * Return: 0, -EINVAL if it is not held.
  */
-int tb_give_back(struct tb_provider *p, const struct tb_ref *ref)
+int tb_block_release(struct tb_provider *p, const struct tb_ref *ref)
 {
 	int index;
 
@@ -626,14 +627,14 @@ int tb_give_back(struct tb_provider *p, const struct tb_ref *ref)
  * Is @ref the block that read() is in the middle of, or that a channel has offered?  Of
  * durable blocks only the number counts.  Under read_lock.
  */
-static bool tb_is_part(struct tb_provider *p, const struct tb_ref *ref)
+static bool tb_block_is_being_read(struct tb_provider *p, const struct tb_ref *ref)
 {
 	const struct tb_ref *part = &p->reader->part;
 	u32 cpu;
 
 	if (ref->ring < nr_cpu_ids) {
 		cpu = array_index_nospec(ref->ring, nr_cpu_ids);
-		if (tb_channel_holds(tb_channel_of(p, cpu), ref))
+		if (tb_save_channel_holds(tb_save_channel_of(p, cpu), ref))
 			return true;
 	}
 	if (!part->bytes || ref->ring != part->ring)
@@ -661,11 +662,11 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
 
 	*done = 0;
 	mutex_lock(&p->read_lock);
-	if (!tb_session_reads(s, p))
+	if (!tb_session_reads_from(s, p))
 		err = s->joined ? -EPIPE : p->reader ? -EBUSY : -EINVAL;
 	while (!err && *done < count) {
-		err = p->allocated && !tb_is_part(p, &refs[*done]) ?
-		      tb_give_back(p, &refs[*done]) : -EINVAL;
+		err = p->allocated && !tb_block_is_being_read(p, &refs[*done]) ?
+		      tb_block_release(p, &refs[*done]) : -EINVAL;
 		if (!err)
 			(*done)++;
 	}
@@ -690,8 +691,8 @@ void tb_session_unacquire(struct tb_session *s, struct tb_ref *refs, u32 count)
 	struct tb_provider *p = s->provider;
 
 	mutex_lock(&p->read_lock);
-	if (tb_session_reads(s, p))
-		tb_put_back(p, refs, count);
+	if (tb_session_reads_from(s, p))
+		tb_block_unacquire(p, refs, count);
 	tb_wake_waiters(p);
 	mutex_unlock(&p->read_lock);
 }

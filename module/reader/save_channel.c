@@ -38,34 +38,34 @@
 #include "provider/wake.h"
 #include "save_channel.h"
 
-enum tb_channel_phase {
+enum tb_save_channel_phase {
 	TB_CHANNEL_NEW,		/* told of no recording */
 	TB_CHANNEL_STARTED,	/* told that one has started */
 	TB_CHANNEL_STOPPED,	/* and that it has stopped */
 };
 
 /**
- * struct tb_channel - the save/saved channel of one ring
+ * struct tb_save_channel - the save/saved channel of one ring
  * @lock: one read() at a time; outside all others
  * @provider: whose ring; with a reference
  * @session: whose channel; NULL when it has gone
  * @cpu: which ring
  * @error: why it is closed: -EPROTO the manager speaks another version, -EPIPE
  *	its session has gone; or 0
- * @phase: enum tb_channel_phase
+ * @phase: enum tb_save_channel_phase
  * @generation: the recording that was told of
  * @held: @block is the channel's
  * @told: @save has been read
  * @block: the one offered
  * @save: the packet that offers it
  */
-struct tb_channel {
+struct tb_save_channel {
 	struct mutex lock;	/* see above */
 	struct tb_provider *provider;
 	struct tb_session *session;
 	u32 cpu;
 	int error;
-	enum tb_channel_phase phase;
+	enum tb_save_channel_phase phase;
 	u64 generation;
 	bool held;
 	bool told;
@@ -75,7 +75,7 @@ struct tb_channel {
 
 /* ---- what is to be told ----------------------------------------------- */
 
-static int tb_channel_packet(struct tb_packet *packet, u16 request, u32 data32, u64 data64)
+static int tb_save_channel_packet(struct tb_packet *packet, u16 request, u32 data32, u64 data64)
 {
 	*packet = (struct tb_packet){ .request = request, .data32 = data32, .data64 = data64 };
 	return 1;
@@ -86,7 +86,7 @@ static int tb_channel_packet(struct tb_packet *packet, u16 request, u32 data32, 
  * -ENODATA if there will be none before the next recording; what closed the channel.
  * Under read_lock.
  */
-static int tb_channel_next(struct tb_channel *c, struct tb_packet *packet)
+static int tb_save_channel_next(struct tb_save_channel *c, struct tb_packet *packet)
 {
 	struct tb_provider *p = c->provider;
 
@@ -94,62 +94,64 @@ static int tb_channel_next(struct tb_channel *c, struct tb_packet *packet)
 		return c->error;
 	if (c->phase == TB_CHANNEL_STARTED) {
 		if (p->generation != c->generation || p->state == TB_STATE_IDLE)
-			return tb_channel_packet(packet, TB_FIFO_STOPPED, TB_REASON_NONE, 0);
+			return tb_save_channel_packet(packet, TB_FIFO_STOPPED, TB_REASON_NONE, 0);
 		if (c->held) {
 			*packet = c->save;
 			return !c->told;
 		}
 		if (p->state == TB_STATE_STOPPED &&
 		    !tb_ring_readable(per_cpu_ptr(p->rings, c->cpu)))
-			return tb_channel_packet(packet, TB_FIFO_STOPPED, p->reason,
-						 p->durable.bytes);
+			return tb_save_channel_packet(packet, TB_FIFO_STOPPED, p->reason,
+						      p->durable.bytes);
 		return 0;
 	}
 	if (p->generation != c->generation && p->state != TB_STATE_IDLE)
-		return tb_channel_packet(packet, TB_FIFO_STARTED, TB_FIFO_VERSION, p->generation);
+		return tb_save_channel_packet(packet, TB_FIFO_STARTED, TB_FIFO_VERSION,
+					      p->generation);
 	return c->phase == TB_CHANNEL_STOPPED ? -ENODATA : 0;
 }
 
-/* Could a block be taken?  tb_channel_next() has nothing.  Under read_lock. */
-static bool tb_channel_may_take(struct tb_channel *c)
+/* Could a block be taken?  tb_save_channel_next() has nothing.  Under read_lock. */
+static bool tb_save_channel_can_take(struct tb_save_channel *c)
 {
 	return c->phase == TB_CHANNEL_STARTED && !c->held &&
 	       tb_ring_readable(per_cpu_ptr(c->provider->rings, c->cpu));
 }
 
 /* Takes the ring's next block.  Under cpus_read_lock and read_lock. */
-static bool tb_channel_take(struct tb_channel *c)
+static bool tb_save_channel_take(struct tb_save_channel *c)
 {
 	struct tb_provider *p = c->provider;
 	const struct tb_block *block;
 
-	if (!tb_session_take_ring(p, c->cpu, &c->block))
+	if (!tb_session_acquire_ring(p, c->cpu, &c->block))
 		return false;
 	block = tb_ref_address(p, &c->block);
-	tb_channel_packet(&c->save, TB_FIFO_SAVE_BUFFER, (u32)block->sequence, p->durable.bytes);
+	tb_save_channel_packet(&c->save, TB_FIFO_SAVE_BUFFER, (u32)block->sequence,
+			       p->durable.bytes);
 	c->held = true;
 	c->told = false;
 	return true;
 }
 
-/* tb_channel_next(), taking a block if that is what it needs. */
-static int tb_channel_look(struct tb_channel *c, struct tb_packet *packet)
+/* tb_save_channel_next(), taking a block if that is what it needs. */
+static int tb_save_channel_look(struct tb_save_channel *c, struct tb_packet *packet)
 {
 	struct tb_provider *p = c->provider;
 	int n;
 
 	cpus_read_lock();
 	mutex_lock(&p->read_lock);
-	n = tb_channel_next(c, packet);
-	if (!n && tb_channel_may_take(c) && tb_channel_take(c))
-		n = tb_channel_next(c, packet);
+	n = tb_save_channel_next(c, packet);
+	if (!n && tb_save_channel_can_take(c) && tb_save_channel_take(c))
+		n = tb_save_channel_next(c, packet);
 	mutex_unlock(&p->read_lock);
 	cpus_read_unlock();
 	return n;
 }
 
-/* Somebody has got @packet, from tb_channel_next(). */
-static void tb_channel_tell(struct tb_channel *c, const struct tb_packet *packet)
+/* Somebody has got @packet, from tb_save_channel_next(). */
+static void tb_save_channel_packet_taken(struct tb_save_channel *c, const struct tb_packet *packet)
 {
 	mutex_lock(&c->provider->read_lock);
 	switch (packet->request) {
@@ -168,14 +170,14 @@ static void tb_channel_tell(struct tb_channel *c, const struct tb_packet *packet
 }
 
 /* Anything to tell, or something to take for it? */
-static bool tb_channel_ready(void *channel)
+static bool tb_save_channel_ready(void *channel)
 {
-	struct tb_channel *c = channel;
+	struct tb_save_channel *c = channel;
 	struct tb_packet packet;
 	bool ready;
 
 	mutex_lock(&c->provider->read_lock);
-	ready = tb_channel_next(c, &packet) || tb_channel_may_take(c);
+	ready = tb_save_channel_next(c, &packet) || tb_save_channel_can_take(c);
 	mutex_unlock(&c->provider->read_lock);
 	return ready;
 }
@@ -183,29 +185,29 @@ static bool tb_channel_ready(void *channel)
 /* ---- the manager's side ------------------------------------------------ */
 
 /* Puts back what it has.  Under read_lock. */
-static void tb_channel_put_back(struct tb_channel *c)
+static void tb_save_channel_put_back(struct tb_save_channel *c)
 {
 	if (c->held)
-		tb_put_back(c->provider, &c->block, 1);
+		tb_block_unacquire(c->provider, &c->block, 1);
 	c->held = false;
 }
 
 /* The ring is the session's again.  Under read_lock. */
-static void tb_channel_detach(struct tb_channel *c)
+static void tb_save_channel_detach(struct tb_save_channel *c)
 {
 	if (!c->session)
 		return;
-	tb_channel_put_back(c);
+	tb_save_channel_put_back(c);
 	c->session->channels[c->cpu] = NULL;
 	cpumask_clear_cpu(c->cpu, &c->provider->saved);
 	c->session = NULL;
 }
 
 /* The manager has answered with the version it speaks.  Under read_lock. */
-static int tb_channel_started(struct tb_channel *c, const struct tb_packet *packet)
+static int tb_save_channel_started(struct tb_save_channel *c, const struct tb_packet *packet)
 {
 	if (packet->data32 != TB_FIFO_VERSION) {
-		tb_channel_detach(c);
+		tb_save_channel_detach(c);
 		c->error = -EPROTO;
 		return c->error;
 	}
@@ -213,20 +215,20 @@ static int tb_channel_started(struct tb_channel *c, const struct tb_packet *pack
 }
 
 /* Under read_lock. */
-static int tb_channel_saved(struct tb_channel *c, const struct tb_packet *packet)
+static int tb_save_channel_saved(struct tb_save_channel *c, const struct tb_packet *packet)
 {
 	int err;
 
 	if (!c->held || !c->told || packet->data32 != c->save.data32 ||
 	    packet->data64 != c->save.data64)
 		return -EINVAL;
-	err = tb_give_back(c->provider, &c->block);
+	err = tb_block_release(c->provider, &c->block);
 	c->held = false;
 	return err;
 }
 
 /* A packet from the manager.  Nothing changes if it is refused. */
-static int tb_channel_answer(struct tb_channel *c, const struct tb_packet *packet)
+static int tb_save_channel_answer(struct tb_save_channel *c, const struct tb_packet *packet)
 {
 	struct tb_provider *p = c->provider;
 	int err = -EINVAL;
@@ -237,9 +239,9 @@ static int tb_channel_answer(struct tb_channel *c, const struct tb_packet *packe
 	else if (packet->reserved)
 		err = -EINVAL;
 	else if (packet->request == TB_FIFO_STARTED)
-		err = tb_channel_started(c, packet);
+		err = tb_save_channel_started(c, packet);
 	else if (packet->request == TB_FIFO_BUFFER_SAVED)
-		err = tb_channel_saved(c, packet);
+		err = tb_save_channel_saved(c, packet);
 	mutex_unlock(&p->read_lock);
 	/* there may be a block to take now, for this channel or the session */
 	tb_wake_waiters(p);
@@ -248,7 +250,7 @@ static int tb_channel_answer(struct tb_channel *c, const struct tb_packet *packe
 
 /* ---- file operations --------------------------------------------------- */
 
-static int tb_channel_lock(struct tb_channel *c, bool nonblock)
+static int tb_save_channel_lock(struct tb_save_channel *c, bool nonblock)
 {
 	if (nonblock)
 		return mutex_trylock(&c->lock) ? 0 : -EAGAIN;
@@ -258,20 +260,20 @@ static int tb_channel_lock(struct tb_channel *c, bool nonblock)
 /*
  * One packet; 0 at the end, else -errno.  Waits if @wait.
  */
-static ssize_t tb_channel_read_one(struct tb_channel *c, char __user *to, bool wait)
+static ssize_t tb_save_channel_read_one(struct tb_save_channel *c, char __user *to, bool wait)
 {
 	struct tb_packet packet;
 	int n;
 
 	for (;;) {
-		n = tb_channel_look(c, &packet);
+		n = tb_save_channel_look(c, &packet);
 		if (n == -ENODATA)
 			return 0;
 		if (n)
 			break;
 		if (!wait)
 			return -EAGAIN;
-		n = tb_wake_wait(c->provider, tb_channel_ready, c);
+		n = tb_wake_wait(c->provider, tb_save_channel_ready, c);
 		if (n)
 			break;
 	}
@@ -279,7 +281,7 @@ static ssize_t tb_channel_read_one(struct tb_channel *c, char __user *to, bool w
 		return n;
 	if (copy_to_user(to, &packet, sizeof(packet)))
 		return -EFAULT;
-	tb_channel_tell(c, &packet);
+	tb_save_channel_packet_taken(c, &packet);
 	return sizeof(packet);
 }
 
@@ -288,20 +290,20 @@ static ssize_t tb_channel_read_one(struct tb_channel *c, char __user *to, bool w
  * stopped and that was told.  -EINVAL less than a packet fits; -EAGAIN; -EPROTO and
  * -EPIPE: closed; -EFAULT; -ERESTARTSYS.
  */
-static ssize_t tb_channel_read(struct file *file, char __user *to, size_t bytes, loff_t *pos)
+static ssize_t tb_save_channel_read(struct file *file, char __user *to, size_t bytes, loff_t *pos)
 {
 	bool nonblock = file->f_flags & O_NONBLOCK;
-	struct tb_channel *c = file->private_data;
+	struct tb_save_channel *c = file->private_data;
 	size_t done = 0;
 	ssize_t n;
 
 	if (bytes < sizeof(struct tb_packet))
 		return -EINVAL;
-	n = tb_channel_lock(c, nonblock);
+	n = tb_save_channel_lock(c, nonblock);
 	if (n)
 		return n;
 	do {
-		n = tb_channel_read_one(c, to + done, !nonblock && !done);
+		n = tb_save_channel_read_one(c, to + done, !nonblock && !done);
 		if (n > 0)
 			done += n;
 	} while (n > 0 && bytes - done >= sizeof(struct tb_packet));
@@ -314,10 +316,10 @@ static ssize_t tb_channel_read(struct file *file, char __user *to, size_t bytes,
  * packets, or the first is refused; -EPROTO it closed the channel, or that is closed for
  * this; -EPIPE closed; -EFAULT.
  */
-static ssize_t tb_channel_write(struct file *file, const char __user *from, size_t bytes,
-				loff_t *pos)
+static ssize_t tb_save_channel_write(struct file *file, const char __user *from, size_t bytes,
+				     loff_t *pos)
 {
-	struct tb_channel *c = file->private_data;
+	struct tb_save_channel *c = file->private_data;
 	struct tb_packet packet;
 	size_t done;
 	int err = 0;
@@ -328,7 +330,7 @@ static ssize_t tb_channel_write(struct file *file, const char __user *from, size
 		if (copy_from_user(&packet, from + done, sizeof(packet)))
 			err = -EFAULT;
 		else
-			err = tb_channel_answer(c, &packet);
+			err = tb_save_channel_answer(c, &packet);
 		if (err)
 			break;
 		cond_resched();
@@ -339,9 +341,9 @@ static ssize_t tb_channel_write(struct file *file, const char __user *from, size
 	return done ?: err;
 }
 
-static __poll_t tb_channel_poll(struct file *file, poll_table *table)
+static __poll_t tb_save_channel_poll(struct file *file, poll_table *table)
 {
-	struct tb_channel *c = file->private_data;
+	struct tb_save_channel *c = file->private_data;
 	struct tb_provider *p = c->provider;
 	__poll_t mask = EPOLLOUT | EPOLLWRNORM;
 	struct tb_packet packet;
@@ -350,8 +352,8 @@ static __poll_t tb_channel_poll(struct file *file, poll_table *table)
 	poll_wait(file, &p->wait, table);
 	tb_wake_arm(p);
 	mutex_lock(&p->read_lock);
-	n = tb_channel_next(c, &packet);
-	if (n > 0 || (!n && tb_channel_may_take(c)))
+	n = tb_save_channel_next(c, &packet);
+	if (n > 0 || (!n && tb_save_channel_can_take(c)))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	else if (n == -ENODATA)
 		mask |= EPOLLHUP;
@@ -361,13 +363,13 @@ static __poll_t tb_channel_poll(struct file *file, poll_table *table)
 	return mask;
 }
 
-static int tb_channel_release(struct inode *inode, struct file *file)
+static int tb_save_channel_release(struct inode *inode, struct file *file)
 {
-	struct tb_channel *c = file->private_data;
+	struct tb_save_channel *c = file->private_data;
 	struct tb_provider *p = c->provider;
 
 	mutex_lock(&p->read_lock);
-	tb_channel_detach(c);
+	tb_save_channel_detach(c);
 	mutex_unlock(&p->read_lock);
 	tb_wake_waiters(p);
 	tb_provider_put(p, TB_HOLDER_NONE);
@@ -375,19 +377,19 @@ static int tb_channel_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static const struct file_operations tb_channel_fops = {
+static const struct file_operations tb_save_channel_fops = {
 	.owner = THIS_MODULE,
-	.read = tb_channel_read,
-	.write = tb_channel_write,
-	.poll = tb_channel_poll,
-	.release = tb_channel_release,
+	.read = tb_save_channel_read,
+	.write = tb_save_channel_write,
+	.poll = tb_save_channel_poll,
+	.release = tb_save_channel_release,
 	.llseek = TB_NO_LLSEEK,
 };
 
 /* ---- opening, and what others ask --------------------------------------- */
 
 /* Makes @c the channel of its ring.  Under read_lock. */
-static int tb_channel_attach(struct tb_channel *c, struct tb_session *s)
+static int tb_save_channel_attach(struct tb_save_channel *c, struct tb_session *s)
 {
 	struct tb_provider *p = c->provider;
 	int err;
@@ -410,7 +412,7 @@ static int tb_channel_attach(struct tb_channel *c, struct tb_session *s)
 }
 
 /**
- * tb_channel_open() - TB_IOC_FIFO
+ * tb_save_channel_open() - TB_IOC_FIFO
  * @s: the session, the reader or to become it
  * @cpu: which ring
  *
@@ -418,10 +420,10 @@ static int tb_channel_attach(struct tb_channel *c, struct tb_session *s)
  * Return: a file descriptor; -EINVAL not in streaming mode, or no such ring; -EBUSY it has
  * a channel, or another session is the reader; -ENOMEM, -ENOSPC, -EMFILE, -ENFILE.
  */
-int tb_channel_open(struct tb_session *s, u32 cpu)
+int tb_save_channel_open(struct tb_session *s, u32 cpu)
 {
 	struct tb_provider *p = tb_session_bind(s);
-	struct tb_channel *c;
+	struct tb_save_channel *c;
 	int err;
 
 	if (cpu >= nr_cpu_ids)
@@ -436,17 +438,17 @@ int tb_channel_open(struct tb_session *s, u32 cpu)
 	/* none of this ring's blocks is on its way to user space, or from there */
 	mutex_lock(&p->batch);
 	mutex_lock(&p->read_lock);
-	err = tb_channel_attach(c, s);
+	err = tb_save_channel_attach(c, s);
 	mutex_unlock(&p->read_lock);
 	mutex_unlock(&p->batch);
 	if (!err) {
-		err = anon_inode_getfd("[tracebuf]", &tb_channel_fops, c, O_RDWR | O_CLOEXEC);
+		err = anon_inode_getfd("[tracebuf]", &tb_save_channel_fops, c, O_RDWR | O_CLOEXEC);
 		/* from here on it is the file's: another thread may have closed it */
 		if (err >= 0)
 			return err;
 	}
 	mutex_lock(&p->read_lock);
-	tb_channel_detach(c);
+	tb_save_channel_detach(c);
 	mutex_unlock(&p->read_lock);
 	tb_wake_waiters(p);
 	tb_provider_put(p, TB_HOLDER_NONE);
@@ -455,21 +457,21 @@ int tb_channel_open(struct tb_session *s, u32 cpu)
 }
 
 /**
- * tb_channel_orphan() - the session goes: its channels are closed
+ * tb_save_channel_close_all() - the session goes: its channels are closed
  * @s: the session
  *
  * Context: process, under read_lock.
  */
-void tb_channel_orphan(struct tb_session *s)
+void tb_save_channel_close_all(struct tb_session *s)
 {
-	struct tb_channel *c;
+	struct tb_save_channel *c;
 	unsigned int cpu;
 
 	for (cpu = 0; s->channels && cpu < nr_cpu_ids; cpu++) {
 		c = s->channels[cpu];
 		if (!c)
 			continue;
-		tb_channel_detach(c);
+		tb_save_channel_detach(c);
 		c->error = -EPIPE;
 	}
 	kfree(s->channels);
@@ -477,14 +479,14 @@ void tb_channel_orphan(struct tb_session *s)
 }
 
 /**
- * tb_channel_holds() - is this the block that a channel has offered?
+ * tb_save_channel_holds() - is this the block that a channel has offered?
  * @c: the channel of the block's ring, or NULL
  * @ref: the block
  *
  * Context: process, under read_lock.
  * Return: true if so: only an answer there gives it back.
  */
-bool tb_channel_holds(struct tb_channel *c, const struct tb_ref *ref)
+bool tb_save_channel_holds(struct tb_save_channel *c, const struct tb_ref *ref)
 {
 	return c && c->held && c->block.offset == ref->offset;
 }

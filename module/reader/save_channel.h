@@ -9,14 +9,14 @@
 
 #include "session.h"
 
-struct tb_channel;
+struct tb_save_channel;
 
-int tb_channel_open(struct tb_session *s, u32 cpu);
-void tb_channel_orphan(struct tb_session *s);
-bool tb_channel_holds(struct tb_channel *c, const struct tb_ref *ref);
+int tb_save_channel_open(struct tb_session *s, u32 cpu);
+void tb_save_channel_close_all(struct tb_session *s);
+bool tb_save_channel_holds(struct tb_save_channel *c, const struct tb_ref *ref);
 
 /* The channel of a ring, or NULL.  Under read_lock. */
-static inline struct tb_channel *tb_channel_of(struct tb_provider *p, unsigned int cpu)
+static inline struct tb_save_channel *tb_save_channel_of(struct tb_provider *p, unsigned int cpu)
 {
 	return p->reader && p->reader->channels ? p->reader->channels[cpu] : NULL;
 }

@@ -77,7 +77,7 @@ static bool tb_session_ready(void *session)
  * Takes the next block for read().  Its reference is written under read_lock, also when it is put
  * back: it has no bytes then.
  */
-static int tb_take_part(struct tb_session *s)
+static int tb_read_next_block(struct tb_session *s)
 {
 	struct tb_provider *p = tb_session_bind(s);
 	int n;
@@ -96,13 +96,13 @@ static int tb_take_part(struct tb_session *s)
 }
 
 /* read() is through with its block. */
-static void tb_finish_part(struct tb_session *s)
+static void tb_read_finish_block(struct tb_session *s)
 {
 	struct tb_provider *p = s->provider;
 
 	mutex_lock(&p->batch);
 	mutex_lock(&p->read_lock);
-	if (tb_give_back(p, &s->part))
+	if (tb_block_release(p, &s->part))
 		tb_recording_damaged(p);
 	s->part.bytes = 0;
 	p->durable.reading = ~0ull;
@@ -114,7 +114,7 @@ static void tb_finish_part(struct tb_session *s)
 }
 
 /* Copies from the block we are in the middle of.  Returns bytes or -EFAULT. */
-static ssize_t tb_read_part(struct tb_session *s, struct iov_iter *to)
+static ssize_t tb_read_copy(struct tb_session *s, struct iov_iter *to)
 {
 	struct tb_provider *p = s->provider;
 	size_t n;
@@ -125,7 +125,7 @@ static ssize_t tb_read_part(struct tb_session *s, struct iov_iter *to)
 		return -EFAULT;
 	s->offset += n;
 	if (s->offset == s->part.bytes)
-		tb_finish_part(s);
+		tb_read_finish_block(s);
 	return n;
 }
 
@@ -160,7 +160,7 @@ ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock
 	}
 	while (iov_iter_count(to)) {
 		if (!s->part.bytes) {
-			n = tb_take_part(s);
+			n = tb_read_next_block(s);
 			if (n <= 0) {
 				if (done)
 					break;
@@ -179,7 +179,7 @@ ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock
 		/* no piece of a block after whole ones: it waits for the next call */
 		if (done && iov_iter_count(to) < s->part.bytes)
 			break;
-		n = tb_read_part(s, to);
+		n = tb_read_copy(s, to);
 		if (n < 0) {
 			if (!done) {
 				mutex_unlock(&s->lock);
@@ -221,7 +221,7 @@ __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *ta
 	reader = READ_ONCE(p->reader);
 	if (READ_ONCE(s->joined)) {
 		mutex_lock(&p->read_lock);
-		reads = tb_session_reads(s, p);
+		reads = tb_session_reads_from(s, p);
 		mutex_unlock(&p->read_lock);
 		if (!reads)
 			return EPOLLERR | EPOLLHUP;

@@ -11,7 +11,7 @@
 
 #include "provider/provider.h"
 
-struct tb_channel;
+struct tb_save_channel;
 
 /**
  * struct tb_session - an open file
@@ -41,7 +41,7 @@ struct tb_session {
 	struct tb_ref part;
 	u32 offset;
 	u64 stop_generation;
-	struct tb_channel **channels;
+	struct tb_save_channel **channels;
 };
 
 struct tb_session *tb_session_create(void);
@@ -55,15 +55,15 @@ __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *ta
 /* acquire.c; the latter ones for what shares the reader's side (save_channel.c) */
 int tb_session_attach(struct tb_session *s);
 int tb_session_join(struct tb_session *s, struct tb_session *other, const struct cpumask *cpus);
-bool tb_session_reads(struct tb_session *s, struct tb_provider *p);
+bool tb_session_reads_from(struct tb_session *s, struct tb_provider *p);
 void tb_session_detach(struct tb_session *s);
 bool tb_session_readable(struct tb_session *s, struct tb_provider *p);
 int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags);
 int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 count, u32 *done);
 void tb_session_unacquire(struct tb_session *s, struct tb_ref *refs, u32 count);
-bool tb_session_take_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref);
+bool tb_session_acquire_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref);
 void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref);
-void tb_put_back(struct tb_provider *p, struct tb_ref *refs, u32 count);
-int tb_give_back(struct tb_provider *p, const struct tb_ref *ref);
+void tb_block_unacquire(struct tb_provider *p, struct tb_ref *refs, u32 count);
+int tb_block_release(struct tb_provider *p, const struct tb_ref *ref);
 
 #endif /* TB_SESSION_H */

@@ -127,7 +127,7 @@ static int tb_configure_locked(struct tb_provider *p, const struct tb_config *co
 
 	mutex_lock(&p->read_lock);
 	charged = p->charged;
-	if (p->state == TB_STATE_RUNNING || tb_provider_held(p) ||
+	if (p->state == TB_STATE_RUNNING || tb_provider_reader_holds(p) ||
 	    !tb_config_keeps_channels(p, &c, cpus))
 		err = -EBUSY;
 	else
@@ -165,7 +165,7 @@ int tb_provider_configure(struct tb_provider *p, const struct tb_config *config,
 	mutex_lock(&p->lock);
 	err = p->flags & TB_PROVIDER_PREVIOUS ? -EROFS : tb_configure_locked(p, config, cpus);
 	if (!err)
-		tb_intake_tell(p, false);
+		tb_channels_notify(p, false);
 	mutex_unlock(&p->lock);
 	return err;
 }
@@ -260,7 +260,7 @@ static u32 tb_provider_full(struct tb_provider *p)
 	if (p->config.mode != TB_MODE_ONESHOT)
 		return 0;
 	for_each_cpu(cpu, &p->cpus) {
-		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 		const struct tb_block *last;
 
 		tb_ring_stats(r, &st);
@@ -364,7 +364,7 @@ int tb_provider_stats(struct tb_provider *p, struct tb_stats *st)
 
 /* what a memory image is searched for */
 #define TB_RING_IMAGE_IS(image, field)						\
-	static_assert(offsetof(struct tb_ring_image, image) == offsetof(struct tb_ring, field))
+	static_assert(offsetof(struct tb_ring_image, image) == offsetof(struct tb_cpu_ring, field))
 
 TB_RING_IMAGE_IS(head, head);
 TB_RING_IMAGE_IS(elements, capacity);
@@ -379,7 +379,7 @@ TB_RING_IMAGE_IS(overwritten, overwritten);
 TB_RING_IMAGE_IS(dropped, dropped);
 TB_RING_IMAGE_IS(oversize, oversize);
 /* in one page, so that it is in one piece in physical memory, too */
-static_assert(sizeof(struct tb_ring) <= TB_RING_IMAGE_ALIGN);
+static_assert(sizeof(struct tb_cpu_ring) <= TB_RING_IMAGE_ALIGN);
 
 /* ---- life ------------------------------------------------------------- */
 
@@ -396,7 +396,7 @@ int tb_provider_init(struct tb_provider *p, const char *name)
 	int err;
 
 	memset(p, 0, sizeof(*p));
-	p->rings = alloc_percpu(struct tb_ring);
+	p->rings = alloc_percpu(struct tb_cpu_ring);
 	if (!p->rings)
 		return -ENOMEM;
 	strscpy(p->name, name, sizeof(p->name));
@@ -412,14 +412,14 @@ int tb_provider_init(struct tb_provider *p, const char *name)
 	tb_trigger_init(p);
 	tb_select_init(p);
 	tb_counters_init(&p->counters);
-	err = tb_track_alloc(&p->track);
+	err = tb_thread_queue_alloc(&p->threads);
 	if (!err)
-		err = tb_stage_init(p);
+		err = tb_pending_init(p);
 	if (!err)
-		err = tb_intake_init(p);
+		err = tb_channels_init(p);
 	if (err) {
-		tb_stage_exit(p);
-		tb_track_free(&p->track);
+		tb_pending_exit(p);
+		tb_thread_queue_free(&p->threads);
 		free_percpu(p->rings);
 	}
 	return err;
@@ -439,11 +439,11 @@ void tb_provider_destroy(struct tb_provider *p)
 	tb_wake_flush(p);
 	tb_provider_free(p);
 	tb_memory_charge(p, 0, false);
-	tb_track_free(&p->track);
+	tb_thread_queue_free(&p->threads);
 	tb_select_exit(p);
 	tb_rule_exit(p);
 	tb_counters_exit(&p->counters);
-	tb_stage_exit(p);
-	tb_intake_exit(p);
+	tb_pending_exit(p);
+	tb_channels_exit(p);
 	free_percpu(p->rings);
 }

@@ -45,7 +45,7 @@ void tb_recording_reset(struct tb_provider *p)
 	unsigned int cpu;
 
 	for_each_cpu(cpu, &p->cpus) {
-		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
 		r->mark = max_t(u32, p->config.elements * p->config.watermark / 100,
 				TB_BLOCK_FIRST_ELEMENT + 1);
@@ -57,9 +57,9 @@ void tb_recording_reset(struct tb_provider *p)
 		r->paused = tb_sleep_pauses(p);
 		cond_resched();
 	}
-	while (tb_track_peek(&p->track))
-		tb_track_pop(&p->track);
-	atomic64_set(&p->track.lost, 0);
+	while (tb_thread_queue_peek(&p->threads))
+		tb_thread_queue_pop(&p->threads);
+	atomic64_set(&p->threads.lost, 0);
 	if (p->durable.region)
 		tb_recording_forget(p);
 	tb_durable_reset(&p->durable, p->clock.raw, p->id, recording);
@@ -85,7 +85,7 @@ static void tb_recording_detach(struct tb_provider *p)
 	tb_select_detach(p);
 	tb_trigger_stop(p);
 	if (p->tracking)
-		tb_track_detach(p);
+		tb_threads_detach(p);
 	p->tracking = false;
 	/* the works record and flush; none of them takes lock */
 	cancel_delayed_work_sync(&p->sync_work);
@@ -108,34 +108,34 @@ void tb_recording_stop(struct tb_provider *p)
 	unsigned int cpu;
 
 	/* producers write no more, and what they have written is the recording's */
-	tb_intake_tell(p, false);
-	tb_intake_scrape(p, true);
+	tb_channels_notify(p, false);
+	tb_channels_scrape(p, true);
 	/*
 	 * what waits in the queue may take more room than there is at the end; and if threads are
 	 * to be told of again, this is the last time
 	 */
 	mutex_lock(&p->read_lock);
 	p->resync_after = jiffies;
-	tb_keep_track(p);
+	tb_state_drain_queue(p);
 	mutex_unlock(&p->read_lock);
 	tb_recording_detach(p);
 	cpus_read_lock();
 	mutex_lock(&p->read_lock);
 	for_each_cpu(cpu, &p->cpus) {
-		struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
 		tb_ring_flush(r);
 		/* nobody overwrites what a snapshot has not taken yet */
 		while (tb_ring_unpin(r))
 			;
-		whole &= tb_ring_mend(r, p->snapshot);
+		whole &= tb_ring_repair(r, p->snapshot);
 	}
 	if (!whole || READ_ONCE(p->reason) == TB_REASON_DAMAGED) {
 		WRITE_ONCE(p->reason, TB_REASON_DAMAGED);
 		pr_warn("tracebuf: %s: the recorder's memory is damaged: recording stops, and events may be missing or wrong\n",
 			p->name);
 	}
-	tb_keep_end(p);
+	tb_state_write_end(p);
 	tb_header_end(p);
 	/* tb_ring_damaged() may have set another reason */
 	cmpxchg(&p->reason, TB_REASON_NONE, TB_REASON_REQUEST);
@@ -176,7 +176,7 @@ static int tb_recording_prepare(struct tb_provider *p)
 	int err = 0;
 
 	mutex_lock(&p->read_lock);
-	if (p->state == TB_STATE_RUNNING || tb_provider_held(p)) {
+	if (p->state == TB_STATE_RUNNING || tb_provider_reader_holds(p)) {
 		err = -EBUSY;
 	} else {
 		p->generation++;
@@ -195,13 +195,13 @@ static int tb_recording_prepare(struct tb_provider *p)
  */
 static int tb_recording_attach(struct tb_provider *p, bool dump)
 {
-	int err = tb_track_attach(p);
+	int err = tb_threads_attach(p);
 
 	if (err)
 		return err;
 	p->tracking = true;
 	mutex_lock(&p->read_lock);
-	err = tb_keep_state(p, dump);
+	err = tb_state_write(p, dump);
 	tb_durable_seal(&p->durable);
 	mutex_unlock(&p->read_lock);
 	if (!err)
@@ -221,7 +221,7 @@ static void tb_recording_abandon(struct tb_provider *p)
 {
 	tb_recording_stop(p);
 	mutex_lock(&p->read_lock);
-	if (!tb_provider_held(p)) {
+	if (!tb_provider_reader_holds(p)) {
 		tb_recording_reset(p);
 		WRITE_ONCE(p->state, TB_STATE_IDLE);
 	}
@@ -250,7 +250,7 @@ int tb_recording_start(struct tb_provider *p, bool dump)
 		tb_recording_abandon(p);
 		return err;
 	}
-	tb_intake_tell(p, true);
+	tb_channels_notify(p, true);
 	queue_delayed_work(TB_UNBOUND_WQ, &p->sync_work, TB_SYNC_INTERVAL);
 	if (p->config.flush_ms)
 		queue_delayed_work(TB_UNBOUND_WQ, &p->flush_work,
@@ -366,7 +366,7 @@ int tb_provider_flush(struct tb_provider *p, int cpu)
 	int err = 0;
 
 	if (cpu == -1)
-		tb_intake_scrape(p, false);
+		tb_channels_scrape(p, false);
 	cpus_read_lock();
 	mutex_lock(&p->read_lock);
 	if (cpu < -1 || (cpu >= 0 && (cpu >= nr_cpu_ids || !cpumask_test_cpu(cpu, &p->cpus))))
@@ -390,7 +390,7 @@ static void tb_flush_work(struct work_struct *work)
 	struct tb_flush_call call = { .p = p, .spare = true };
 
 	if (READ_ONCE(p->reader)) {
-		tb_intake_scrape(p, false);
+		tb_channels_scrape(p, false);
 		cpus_read_lock();
 		mutex_lock(&p->read_lock);
 		if (p->allocated && p->config.mode != TB_MODE_ONESHOT)
@@ -430,7 +430,7 @@ static bool tb_sync_there(struct tb_provider *p)
 }
 
 /* Where there is none.  A durable buffer that may not start anew is for what must not be lost. */
-static void tb_sync_keep(struct tb_provider *p)
+static void tb_sync_make_room(struct tb_provider *p)
 {
 	struct tb_clock_sync sync;
 
@@ -469,7 +469,7 @@ static void tb_sync_work(struct work_struct *work)
 	struct tb_provider *p = container_of(work, struct tb_provider, sync_work.work);
 
 	if (!tb_sync_here(p) && !tb_sync_there(p))
-		tb_sync_keep(p);
+		tb_sync_make_room(p);
 	tb_look_for_damage(p);
 	queue_work(TB_UNBOUND_WQ, &p->durable_work);
 	queue_delayed_work(TB_UNBOUND_WQ, &p->sync_work, TB_SYNC_INTERVAL);
@@ -494,7 +494,7 @@ void tb_recording_init(struct tb_provider *p)
 	INIT_DELAYED_WORK(&p->sync_work, tb_sync_work);
 	INIT_DELAYED_WORK(&p->flush_work, tb_flush_work);
 	INIT_WORK(&p->stop_work, tb_stop_work);
-	INIT_WORK(&p->durable_work, tb_keep_work);
+	INIT_WORK(&p->durable_work, tb_state_work);
 	tb_irq_work_init(&p->kick, tb_kick_work);
 }
 

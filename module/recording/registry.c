@@ -120,7 +120,7 @@ int tb_registry_create(const char *name, u32 flags, struct tb_provider **created
 static void tb_registry_end(struct tb_provider *p)
 {
 	tb_provider_stop(p, 0);
-	tb_intake_forget(p);
+	tb_channels_forget_provider(p);
 }
 
 /**

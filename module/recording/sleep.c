@@ -112,7 +112,7 @@ static void tb_sleep_begin(void)
 /* ---- after ------------------------------------------------------------ */
 
 /* On the ring's CPU, or if that is offline. */
-static void tb_sleep_resume_ring(struct tb_ring *r, u8 ticks)
+static void tb_sleep_resume_ring(struct tb_cpu_ring *r, u8 ticks)
 {
 	/* on this CPU contexts see the clock go on before buffers are opened */
 	WRITE_ONCE(r->raw_clock, ticks);
@@ -128,7 +128,7 @@ static void tb_sleep_resume_here(void *provider)
 }
 
 /* What ties the clocks together before and after.  Without room for it, less is known. */
-static void tb_sleep_tie(struct tb_provider *p)
+static void tb_sleep_sync_clock(struct tb_provider *p)
 {
 	struct tb_clock_sync now;
 
@@ -154,7 +154,7 @@ static void tb_sleep_resume(struct tb_provider *p, void *data)
 			if (!cpu_online(cpu))
 				tb_sleep_resume_ring(per_cpu_ptr(p->rings, cpu), p->clock.raw);
 		if (p->state == TB_STATE_RUNNING)
-			tb_sleep_tie(p);
+			tb_sleep_sync_clock(p);
 		mutex_unlock(&p->read_lock);
 		cpus_read_unlock();
 	}
@@ -186,7 +186,7 @@ static void tb_sleep_discard(struct tb_provider *p)
 			tb_recording_stop(p);
 		}
 		mutex_lock(&p->read_lock);
-		if (p->state == TB_STATE_STOPPED && !tb_provider_held(p)) {
+		if (p->state == TB_STATE_STOPPED && !tb_provider_reader_holds(p)) {
 			tb_recording_reset(p);
 			WRITE_ONCE(p->reason, TB_REASON_HIBERNATION);
 		}

@@ -34,7 +34,7 @@
 
 /* ---- the state -------------------------------------------------------- */
 
-static int tb_keep_init(struct tb_provider *p, bool dump)
+static int tb_state_init(struct tb_provider *p, bool dump)
 {
 	static u8 load_id[sizeof_field(struct tb_init, load_id)];
 	struct new_utsname *uts = init_utsname();
@@ -65,13 +65,13 @@ static int tb_keep_init(struct tb_provider *p, bool dump)
 }
 
 /* called under RCU: no room can be made here */
-static int tb_keep_thread(void *ctx, const struct tb_thread *t)
+static int tb_state_write_thread(void *ctx, const struct tb_thread *t)
 {
 	return tb_durable_append(ctx, TB_EV_THREAD, t, sizeof(*t), false);
 }
 
 /* Those that ended last: before the dump, for their ids may be those of others by now. */
-static int tb_keep_exits(struct tb_provider *p)
+static int tb_state_write_exits(struct tb_provider *p)
 {
 	u64 n = p->nr_exits > TB_EXITS ? p->nr_exits - TB_EXITS : 0;
 	int err = 0;
@@ -85,7 +85,7 @@ static int tb_keep_exits(struct tb_provider *p)
 }
 
 /* What is not known of threads, if anything.  @last: may use the reserve. */
-static int tb_keep_threads_lost(struct tb_provider *p, bool last)
+static int tb_state_write_threads_lost(struct tb_provider *p, bool last)
 {
 	struct tb_threads_lost *lost = &p->threads_lost;
 
@@ -97,21 +97,21 @@ static int tb_keep_threads_lost(struct tb_provider *p, bool last)
 }
 
 /* All threads there are, and those that ended last. */
-static int tb_keep_threads(struct tb_provider *p, bool dump)
+static int tb_state_write_threads(struct tb_provider *p, bool dump)
 {
-	int err = tb_keep_exits(p);
+	int err = tb_state_write_exits(p);
 
 	if (!err && dump)
-		err = tb_dump_threads(tb_keep_thread, &p->durable);
+		err = tb_threads_each(tb_state_write_thread, &p->durable);
 	if (!err)
-		err = tb_keep_threads_lost(p, false);
+		err = tb_state_write_threads_lost(p, false);
 	if (!err && dump)
 		p->resync = false;
 	p->resync_after = jiffies + TB_RESYNC_INTERVAL;
 	return err;
 }
 
-static int tb_keep_state_once(struct tb_provider *p, bool dump)
+static int tb_state_write_once(struct tb_provider *p, bool dump)
 {
 	struct tb_durable *d = &p->durable;
 	struct tb_clock_sync sync;
@@ -120,28 +120,28 @@ static int tb_keep_state_once(struct tb_provider *p, bool dump)
 
 	tb_durable_begin_state(d, &number, &time);
 	tb_clock_sync(&p->clock, &sync);
-	err = tb_keep_init(p, dump);
+	err = tb_state_init(p, dump);
 	if (!err)
 		err = tb_durable_append(d, TB_EV_CLOCK, &sync, sizeof(sync), false);
 	if (!err)
 		err = tb_select_describe(p);
 	if (!err)
 		/* the stop was a change, too: what was recorded until then */
-		err = tb_select_tell(p, tb_clock_read(p->clock.raw),
-				     p->moment - (p->state == TB_STATE_STOPPED));
+		err = tb_select_write_record(p, tb_clock_read(p->clock.raw),
+					     p->moment - (p->state == TB_STATE_STOPPED));
 	if (!err)
-		err = tb_dump_strings(tb_retain_string, d);
+		err = tb_names_each(tb_retention_add_string, d);
 	if (!err)
-		err = tb_retain_counter_names(p);
+		err = tb_retention_add_counter_names(p);
 	if (!err)
-		err = tb_keep_threads(p, dump);
+		err = tb_state_write_threads(p, dump);
 	if (!err)
 		tb_durable_end_state(d, number, time);
 	return err;
 }
 
 /**
- * tb_keep_state() - write the complete state
+ * tb_state_write() - write the complete state
  * @p: the provider
  * @dump: with the threads there are; a state that takes the place of an earlier one always
  *	has them, some may have been told of there
@@ -149,14 +149,14 @@ static int tb_keep_state_once(struct tb_provider *p, bool dump)
  * Context: process, under read_lock; threads are being followed.
  * Return: 0, -ENOSPC, -ENOMEM.
  */
-int tb_keep_state(struct tb_provider *p, bool dump)
+int tb_state_write(struct tb_provider *p, bool dump)
 {
 	int err;
 
 	/* what a failed attempt has left does no harm: records may come twice */
 	do {
-		err = tb_keep_state_once(p, dump);
-	} while (err == -ENOSPC && tb_retain_room(p));
+		err = tb_state_write_once(p, dump);
+	} while (err == -ENOSPC && tb_retention_make_room(p));
 	return err;
 }
 
@@ -165,7 +165,7 @@ int tb_keep_state(struct tb_provider *p, bool dump)
  * in use, and twice what the state took; or before what is left has no room for a state any more,
  * if at least as much was written since as a state takes.
  */
-static bool tb_keep_state_wanted(struct tb_provider *p)
+static bool tb_state_is_wanted(struct tb_provider *p)
 {
 	struct tb_durable *d = &p->durable;
 	u32 used = tb_durable_used_slots(d);
@@ -179,45 +179,45 @@ static bool tb_keep_state_wanted(struct tb_provider *p)
 }
 
 /* As long as the last one took: what would be left of a part of it is a waste. */
-static bool tb_keep_state_fits(struct tb_provider *p)
+static bool tb_state_fits(struct tb_provider *p)
 {
 	struct tb_durable *d = &p->durable;
 
 	if (tb_durable_free_slots(d) <= d->state_slots)
-		tb_retain_room(p);
+		tb_retention_make_room(p);
 	return tb_durable_free_slots(d) > d->state_slots;
 }
 
 /* Writes the state again if it is time.  If it cannot be written now, the old one is there. */
-static void tb_keep_renew(struct tb_provider *p)
+static void tb_state_renew(struct tb_provider *p)
 {
-	if (tb_keep_state_wanted(p) && tb_keep_state_fits(p))
-		tb_keep_state_once(p, true);
+	if (tb_state_is_wanted(p) && tb_state_fits(p))
+		tb_state_write_once(p, true);
 }
 
 /*
  * There is no room, nor any for a second state beside the first: begins with a new one in the
  * place of all there is.  Under read_lock.
  */
-static bool tb_keep_anew(struct tb_provider *p)
+static bool tb_state_start_over(struct tb_provider *p)
 {
 	struct tb_durable *d = &p->durable;
 
 	if ((p->config.flags & TB_CONFIG_DURABLE_STOP) || !READ_ONCE(p->live))
 		return false;
 	tb_durable_seal(d);
-	if (p->reader && tb_retain_released(p) < d->used)
+	if (p->reader && tb_retention_released(p) < d->used)
 		return false;
-	tb_retain_forget(p, d->used, tb_clock_read(p->clock.raw));
-	return !tb_keep_state_once(p, true);
+	tb_retention_forget(p, d->used, tb_clock_read(p->clock.raw));
+	return !tb_state_write_once(p, true);
 }
 
 /* Returns false if there is no room, nor will be for the next one.  Under read_lock. */
-static bool tb_keep_tracked(struct tb_provider *p, u64 time, const struct tb_thread *t)
+static bool tb_state_write_queued(struct tb_provider *p, u64 time, const struct tb_thread *t)
 {
 	int err = tb_durable_add(p, time, TB_EV_THREAD, t, sizeof(*t));
 
-	if (err && tb_keep_anew(p))
+	if (err && tb_state_start_over(p))
 		err = tb_durable_add(p, time, TB_EV_THREAD, t, sizeof(*t));
 	return !err;
 }
@@ -226,16 +226,16 @@ static bool tb_keep_tracked(struct tb_provider *p, u64 time, const struct tb_thr
  * Threads that were renamed too often: what they are called now.  Returns how many could not be
  * told.  Under read_lock.
  */
-static u64 tb_keep_skipped(struct tb_provider *p)
+static u64 tb_state_write_skipped(struct tb_provider *p)
 {
 	struct tb_thread t;
 	u64 lost = 0;
 	u32 i, tid;
 
 	for (i = 0; i < TB_TRACK_NAMES; i++) {
-		tid = tb_track_skipped(&p->track, i);
-		if (tid && tb_dump_thread(tid, TB_THREAD_NAME | TB_THREAD_SKIPPED, &t) &&
-		    (lost || !tb_keep_tracked(p, tb_clock_read(p->clock.raw), &t)))
+		tid = tb_thread_queue_skipped(&p->threads, i);
+		if (tid && tb_thread_describe(tid, TB_THREAD_NAME | TB_THREAD_SKIPPED, &t) &&
+		    (lost || !tb_state_write_queued(p, tb_clock_read(p->clock.raw), &t)))
 			lost++;
 	}
 	return lost;
@@ -245,20 +245,20 @@ static u64 tb_keep_skipped(struct tb_provider *p)
  * Records were lost: tells of all threads again, once there is room for it, but not all the
  * time.  Under read_lock.
  */
-static void tb_keep_resync(struct tb_provider *p)
+static void tb_state_resync(struct tb_provider *p)
 {
 	if (p->state != TB_STATE_RUNNING || (p->config.flags & TB_CONFIG_DURABLE_STOP) ||
 	    time_before(jiffies, p->resync_after))
 		return;
 	p->resync_after = jiffies + TB_RESYNC_INTERVAL;
-	if (tb_keep_state_fits(p))
-		tb_keep_threads(p, true);
+	if (tb_state_fits(p))
+		tb_state_write_threads(p, true);
 	else
-		tb_keep_anew(p);
+		tb_state_start_over(p);
 }
 
 /**
- * tb_keep_track() - add what is known of threads by now
+ * tb_state_drain_queue() - add what is known of threads by now
  * @p: the provider
  *
  * What is put into the queue meanwhile is for the next time.  The queue may hold more than the
@@ -267,39 +267,39 @@ static void tb_keep_resync(struct tb_provider *p)
  *
  * Context: process, under read_lock.
  */
-void tb_keep_track(struct tb_provider *p)
+void tb_state_drain_queue(struct tb_provider *p)
 {
-	const struct tb_track_slot *slot;
-	bool skipped = tb_track_begin(&p->track);
-	u64 lost = atomic64_xchg(&p->track.lost, 0);
-	u64 n = tb_track_count(&p->track);
+	const struct tb_thread_queue_slot *slot;
+	bool skipped = tb_thread_queue_begin(&p->threads);
+	u64 lost = atomic64_xchg(&p->threads.lost, 0);
+	u64 n = tb_thread_queue_count(&p->threads);
 	u64 used = p->durable.used;
 	bool full = false;
 
-	for (; n && (slot = tb_track_peek(&p->track)); n--) {
+	for (; n && (slot = tb_thread_queue_peek(&p->threads)); n--) {
 		if (slot->thread.flags & TB_THREAD_EXIT)
 			p->exits[p->nr_exits++ % TB_EXITS] = slot->thread;
-		full = full || !tb_keep_tracked(p, slot->time, &slot->thread);
+		full = full || !tb_state_write_queued(p, slot->time, &slot->thread);
 		lost += full;
-		tb_track_pop(&p->track);
+		tb_thread_queue_pop(&p->threads);
 		/* with each block */
 		if (p->durable.used != used) {
-			tb_keep_renew(p);
+			tb_state_renew(p);
 			used = p->durable.used;
 		}
 		cond_resched();
 	}
 	if (skipped)
-		lost += tb_keep_skipped(p);
+		lost += tb_state_write_skipped(p);
 	if (lost)
-		tb_retain_lost(p, lost);
+		tb_retention_count_lost(p, lost);
 	if (p->resync)
-		tb_keep_resync(p);
+		tb_state_resync(p);
 	p->track_time = tb_clock_read(p->clock.raw);
 }
 
 /* The books of every ring, which nobody records into any more.  Under read_lock. */
-static int tb_keep_totals(struct tb_provider *p)
+static int tb_state_write_totals(struct tb_provider *p)
 {
 	unsigned int cpu;
 	int err = 0;
@@ -327,7 +327,7 @@ static int tb_keep_totals(struct tb_provider *p)
 }
 
 /**
- * tb_keep_snapshot() - write the books of one ring for a snapshot that begins
+ * tb_state_write_snapshot() - write the books of one ring for a snapshot that begins
  * @p: the provider
  * @cpu: whose ring, flushed
  *
@@ -335,10 +335,10 @@ static int tb_keep_totals(struct tb_provider *p)
  *
  * Context: process, under read_lock.
  */
-void tb_keep_snapshot(struct tb_provider *p, unsigned int cpu)
+void tb_state_write_snapshot(struct tb_provider *p, unsigned int cpu)
 {
 	struct tb_totals t = { .cpu = cpu, .flags = TB_TOTALS_SNAPSHOT };
-	struct tb_ring *r = per_cpu_ptr(p->rings, cpu);
+	struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 	struct tb_ring_end end;
 
 	tb_ring_end(r, &end);
@@ -369,7 +369,7 @@ void tb_keep_snapshot(struct tb_provider *p, unsigned int cpu)
 }
 
 /* What rules kept out. */
-static void tb_keep_suppressed(struct tb_provider *p)
+static void tb_state_write_suppressed(struct tb_provider *p)
 {
 	struct tb_suppressed sum;
 	/* once: there may be more from one moment to the next */
@@ -387,59 +387,59 @@ static void tb_keep_suppressed(struct tb_provider *p)
 }
 
 /**
- * tb_keep_whole() - see to it that a new reader gets a complete state
+ * tb_state_complete() - see to it that a new reader gets a complete state
  * @p: the provider, without a reader
  *
  * Context: process, under read_lock.
  * Return: 0, -ENOSPC, -ENOMEM.
  */
-int tb_keep_whole(struct tb_provider *p)
+int tb_state_complete(struct tb_provider *p)
 {
 	int err;
 
 	if (tb_durable_whole(&p->durable)) {
 		if (p->forgotten == p->threads_lost.before)
 			return 0;
-		err = tb_keep_threads_lost(p, true);
+		err = tb_state_write_threads_lost(p, true);
 		tb_durable_seal(&p->durable);
 		return err;
 	}
 	/* nobody has use for what is left: room for a state, and for the end of it all */
-	tb_retain_forget(p, p->durable.used, tb_clock_read(p->clock.raw));
-	err = tb_keep_state(p, true);
+	tb_retention_forget(p, p->durable.used, tb_clock_read(p->clock.raw));
+	err = tb_state_write(p, true);
 	if (err == -ENOSPC) {
 		/* more threads than there is room for */
 		tb_durable_recycle(&p->durable, p->durable.used);
-		tb_retain_lost(p, 1);
-		err = tb_keep_state(p, false);
+		tb_retention_count_lost(p, 1);
+		err = tb_state_write(p, false);
 	}
 	if (!err && p->state == TB_STATE_STOPPED) {
-		tb_keep_suppressed(p);
-		err = tb_keep_totals(p);
+		tb_state_write_suppressed(p);
+		err = tb_state_write_totals(p);
 	}
 	tb_durable_seal(&p->durable);
 	return err;
 }
 
 /**
- * tb_keep_work() - empty the queue of threads, see to it that there is room
+ * tb_state_work() - empty the queue of threads, see to it that there is room
  * @work: a provider's durable_work
  *
  * Context: process.
  */
-void tb_keep_work(struct work_struct *work)
+void tb_state_work(struct work_struct *work)
 {
 	struct tb_provider *p = container_of(work, struct tb_provider, durable_work);
 
 	mutex_lock(&p->read_lock);
 	if (p->allocated) {
-		tb_keep_track(p);
+		tb_state_drain_queue(p);
 		if (!(p->config.flags & TB_CONFIG_DURABLE_STOP))
-			tb_retain_recycle(p);
-		tb_keep_renew(p);
+			tb_retention_recycle(p);
+		tb_state_renew(p);
 		if (!(p->config.flags & TB_CONFIG_DURABLE_STOP) &&
 		    tb_durable_free_slots(&p->durable) < p->durable.nr_slots / 4)
-			tb_retain_room(p);
+			tb_retention_make_room(p);
 		/* a reader that waits for blocks of the rings is to take these first */
 		if (p->durable.taken < p->durable.sealed &&
 		    tb_durable_used_slots(&p->durable) > p->durable.nr_slots / 4)
@@ -449,23 +449,23 @@ void tb_keep_work(struct work_struct *work)
 }
 
 /**
- * tb_keep_end() - write what ends a recording: the clock, and the books of every ring
+ * tb_state_write_end() - write what ends a recording: the clock, and the books of every ring
  * @p: the provider, nobody records
  *
  * Context: process, under read_lock.
  */
-void tb_keep_end(struct tb_provider *p)
+void tb_state_write_end(struct tb_provider *p)
 {
 	struct tb_clock_sync sync;
 
-	tb_keep_track(p);
+	tb_state_drain_queue(p);
 	tb_clock_sync(&p->clock, &sync);
 	tb_durable_append(&p->durable, TB_EV_CLOCK, &sync, sizeof(sync), true);
 	p->end_time = sync.clock;
 	/* there is a reserve for these, too */
-	WARN_ON_ONCE(tb_keep_threads_lost(p, true));
-	tb_keep_suppressed(p);
+	WARN_ON_ONCE(tb_state_write_threads_lost(p, true));
+	tb_state_write_suppressed(p);
 	/* there is a reserve for these */
-	WARN_ON_ONCE(tb_keep_totals(p));
+	WARN_ON_ONCE(tb_state_write_totals(p));
 	tb_durable_seal(&p->durable);
 }

@@ -13,7 +13,7 @@
  * being overwritten.  The count is read before the state: should a nested context use the
  * buffer for another block after we looked, it has begun a new lap, and the exchange fails.
  */
-static bool tb_buf_outlives(struct tb_buf *b, u64 seq, u32 events)
+static bool tb_buf_note_overwritten(struct tb_buf *b, u64 seq, u32 events)
 {
 	u64 later, s;
 
@@ -28,13 +28,13 @@ static bool tb_buf_outlives(struct tb_buf *b, u64 seq, u32 events)
 }
 
 /**
- * tb_buf_lap() - begin a new lap of a buffer
+ * tb_buf_begin_lap() - begin a new lap of a buffer
  * @b: it, claimed
  *
  * Context: as tb_ring_claim().
  * Return: what its count of later blocks that are overwritten is now.
  */
-u64 tb_buf_lap(struct tb_buf *b)
+u64 tb_buf_begin_lap(struct tb_buf *b)
 {
 	u64 later;
 
@@ -51,7 +51,7 @@ u64 tb_buf_lap(struct tb_buf *b)
  * often there is nothing to do.  Of a block the reader holds the books are closed, but it may
  * be put back and taken once more.
  */
-static void tb_ring_passed(struct tb_ring *r, u64 seq, u32 events)
+static void tb_ring_note_overwritten(struct tb_cpu_ring *r, u64 seq, u32 events)
 {
 	u64 passed = tb_read(&r->passed);
 	bool found = false;
@@ -60,14 +60,14 @@ static void tb_ring_passed(struct tb_ring *r, u64 seq, u32 events)
 	if (!passed)
 		return;
 	for (i = 0; i < r->nr; i++)
-		found |= tb_buf_outlives(&r->bufs[i], seq, events);
+		found |= tb_buf_note_overwritten(&r->bufs[i], seq, events);
 	/* all that were passed by are gone, unless a nested context does so now */
 	if (!found && seq >= passed)
 		tb_cmpxchg_local(&r->passed, passed, 0);
 }
 
 /* May block @seq overwrite another? */
-static bool tb_ring_overwrites(struct tb_ring *r, u64 seq)
+static bool tb_ring_overwrites(struct tb_cpu_ring *r, u64 seq)
 {
 	return r->overwrite && seq <= tb_read(&r->overwrite_last);
 }
@@ -76,7 +76,7 @@ static bool tb_ring_overwrites(struct tb_ring *r, u64 seq)
  * Takes the block in @b away, whose state @s is READY: that becomes @to, and its @events, read
  * after @s, are overwritten.  False if somebody else changed the state first.
  */
-static bool tb_buf_overwrite(struct tb_ring *r, struct tb_buf *b, u64 s, u64 to, u32 events)
+static bool tb_buf_overwrite(struct tb_cpu_ring *r, struct tb_buf *b, u64 s, u64 to, u32 events)
 {
 	bool won;
 
@@ -89,7 +89,7 @@ static bool tb_buf_overwrite(struct tb_ring *r, struct tb_buf *b, u64 s, u64 to,
 	won = tb_cmpxchg(&b->state, s, to);
 	if (won) {
 		tb_ring_path(TB_PATH_OVERWRITE);
-		tb_ring_passed(r, TB_BUF_SEQ(s), events);
+		tb_ring_note_overwritten(r, TB_BUF_SEQ(s), events);
 		tb_local_add(&r->overwritten, events);
 	}
 	tb_wmb();
@@ -107,7 +107,7 @@ static bool tb_buf_overwrite(struct tb_ring *r, struct tb_buf *b, u64 s, u64 to,
  * what nested contexts filled: overwrite it, or, if it was read and given back
  * already, make the current buffer look as if it waited for its opener.
  */
-static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq, bool *held)
+static bool tb_buf_claim(struct tb_cpu_ring *r, struct tb_buf *b, u64 h, u64 seq, bool *held)
 {
 	u64 s = tb_read(&b->state);
 	u64 claimed = TB_BUF_WORD(seq, TB_BUF_CLAIMED);
@@ -148,7 +148,7 @@ static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq, bo
 	/*
 	 * Fully ordered: after the reader's last access, pairs with the release in
 	 * tb_ring_release(); before the next block's first, pairs with the smp_rmb() in
-	 * tb_last_print_one().
+	 * tb_panic_print_one().
 	 */
 	won = overwrite ? tb_buf_overwrite(r, b, s, claimed, events) :
 			  tb_cmpxchg(&b->state, s, claimed);
@@ -169,7 +169,7 @@ static bool tb_buf_claim(struct tb_ring *r, struct tb_buf *b, u64 h, u64 seq, bo
  * Context: any, NMI included; on the ring's CPU, preemption off.
  * Return: index of the buffer, TB_CLAIM_NONE or TB_CLAIM_AGAIN.
  */
-int tb_ring_claim(struct tb_ring *r, u64 h, u64 seq)
+int tb_ring_claim(struct tb_cpu_ring *r, u64 h, u64 seq)
 {
 	bool overwrites = tb_ring_overwrites(r, seq), held = true;
 	u64 seen = tb_load_acquire(&r->releases) << 1 | overwrites;
@@ -210,7 +210,7 @@ int tb_ring_claim(struct tb_ring *r, u64 h, u64 seq)
  * Context: on the ring's CPU, preemption off.
  * Return: false if not, or if it would just fit and a TIME element may be needed before it.
  */
-bool tb_ring_room(struct tb_ring *r, u32 n)
+bool tb_ring_room(struct tb_cpu_ring *r, u32 n)
 {
 	u64 h = tb_read(&r->head);
 	bool overwrites;

@@ -10,8 +10,8 @@
 #define TB_CLAIM_NONE	(-1)	/* no room */
 #define TB_CLAIM_AGAIN	(-2)	/* nothing found, but head has moved: means nothing */
 
-int tb_ring_claim(struct tb_ring *r, u64 h, u64 seq);
-u64 tb_buf_lap(struct tb_buf *b);
+int tb_ring_claim(struct tb_cpu_ring *r, u64 h, u64 seq);
+u64 tb_buf_begin_lap(struct tb_buf *b);
 
 static inline void tb_raise(u64 *p, u64 to)
 {

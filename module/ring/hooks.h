@@ -10,16 +10,16 @@
 #include "ring.h"
 
 /* a buffer is past its mark, or complete */
-void tb_ring_notify(struct tb_ring *r);
+void tb_ring_notify(struct tb_cpu_ring *r);
 /* the ring's state is inconsistent: memory is damaged */
-void tb_ring_damaged(struct tb_ring *r);
+void tb_ring_damaged(struct tb_cpu_ring *r);
 /* the header of @b has been written for block @seq */
-void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq);
+void tb_ring_opened(struct tb_cpu_ring *r, const struct tb_buf *b, u64 seq);
 /* the contents of @b are complete, but it is not READY yet */
-void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b);
+void tb_ring_filled(struct tb_cpu_ring *r, const struct tb_buf *b);
 /* a ring without buffers: the event in @b, which is elsewhere, is complete */
-void tb_ring_staged(struct tb_ring *r, struct tb_buf *b);
+void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b);
 /* a ring without buffers: a simple event; false if it is not recorded */
-bool tb_ring_staged_simple(struct tb_ring *r, u32 id, u64 payload);
+bool tb_pending_commit_simple(struct tb_cpu_ring *r, u32 id, u64 payload);
 
 #endif /* TB_HOOKS_H */

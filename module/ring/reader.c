@@ -10,7 +10,7 @@
 #include "ring.h"
 
 /* Is a buffer in state @s held for a snapshot, and not acquired yet? */
-static bool tb_ring_pins(const struct tb_ring *r, u64 s)
+static bool tb_ring_pins(const struct tb_cpu_ring *r, u64 s)
 {
 	return tb_ring_pinned(r) && TB_BUF_STATE(s) == TB_BUF_HELD;
 }
@@ -19,7 +19,7 @@ static bool tb_ring_pins(const struct tb_ring *r, u64 s)
  * The READY or pinned buffer with the lowest number of those that are the reader's business, or
  * -1.
  */
-static int tb_ring_lowest(struct tb_ring *r, u64 *state)
+static int tb_ring_lowest(struct tb_cpu_ring *r, u64 *state)
 {
 	u64 limit = r->to;
 	int best = -1;
@@ -43,7 +43,7 @@ static int tb_ring_lowest(struct tb_ring *r, u64 *state)
  * A block with a lower number than @seq that is still being written, or is
  * ready after all: its state, or TB_BUF_FREE if there is none.
  */
-static enum tb_buf_state tb_ring_earlier(struct tb_ring *r, u64 seq)
+static enum tb_buf_state tb_ring_find_earlier(struct tb_cpu_ring *r, u64 seq)
 {
 	enum tb_buf_state found = TB_BUF_FREE;
 	u32 i;
@@ -72,8 +72,8 @@ static struct tb_gap *tb_buf_gap(struct tb_buf *b)
  * one wherever a block was overwritten.  @settled: the total of them is whole;
  * else the block says that it is not, and the next one tells the rest.
  */
-static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u64 oversize,
-			 bool settled)
+static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwritten, u64 oversize,
+			     bool settled)
 {
 	struct tb_block *block = b->block;
 	struct tb_gap *gap = tb_buf_gap(b);
@@ -148,7 +148,7 @@ static void tb_ring_tell(struct tb_ring *r, struct tb_buf *b, u64 overwritten, u
  * Events that were overwritten after the snapshot had put them back: of what it takes
  * nothing is missing there.
  */
-static u64 tb_ring_copied(const struct tb_ring *r)
+static u64 tb_ring_copied(const struct tb_cpu_ring *r)
 {
 	u64 events = 0;
 	u32 i;
@@ -187,7 +187,7 @@ static u64 tb_ring_copied(const struct tb_ring *r)
  * Context: one reader at a time; any context otherwise.
  * Return: index of a buffer that is now HELD, or -1.
  */
-int tb_ring_acquire(struct tb_ring *r)
+int tb_ring_acquire(struct tb_cpu_ring *r)
 {
 	int tries;
 
@@ -203,7 +203,7 @@ int tb_ring_acquire(struct tb_ring *r)
 		b = tb_ring_lowest(r, &s);
 		if (b < 0)
 			return -1;
-		earlier = tb_ring_earlier(r, TB_BUF_SEQ(s));
+		earlier = tb_ring_find_earlier(r, TB_BUF_SEQ(s));
 		if (earlier == TB_BUF_WRITING) {
 			tb_ring_path(TB_PATH_ACQUIRE_EARLIER);
 			return -1;
@@ -225,12 +225,12 @@ int tb_ring_acquire(struct tb_ring *r)
 		}
 		if (TB_BUF_STATE(s) == TB_BUF_HELD) {
 			r->pinned--;
-			tb_ring_tell(r, &r->bufs[b], overwritten, oversize, settled);
+			tb_ring_fill_gap(r, &r->bufs[b], overwritten, oversize, settled);
 			return b;
 		}
 		if (tb_cmpxchg(&r->bufs[b].state, s, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_HELD))) {
 			r->held++;
-			tb_ring_tell(r, &r->bufs[b], overwritten, oversize, settled);
+			tb_ring_fill_gap(r, &r->bufs[b], overwritten, oversize, settled);
 			return b;
 		}
 		tb_ring_path(TB_PATH_ACQUIRE_LOST);
@@ -239,7 +239,7 @@ int tb_ring_acquire(struct tb_ring *r)
 }
 
 /* Of a buffer that can be claimed again, its state has been stored. */
-static void tb_ring_gave(struct tb_ring *r)
+static void tb_ring_count_given(struct tb_cpu_ring *r)
 {
 	/* FREE or READY before the count: pairs with the acquire in tb_ring_claim() */
 	tb_store_release(&r->releases, r->releases + 1);
@@ -252,7 +252,7 @@ static void tb_ring_gave(struct tb_ring *r)
  *
  * Context: the reader's.
  */
-void tb_ring_release(struct tb_ring *r, u32 index)
+void tb_ring_release(struct tb_cpu_ring *r, u32 index)
 {
 	struct tb_buf *b = &r->bufs[index];
 
@@ -261,15 +261,15 @@ void tb_ring_release(struct tb_ring *r, u32 index)
 	tb_write(&r->delivered_bytes, r->delivered_bytes + r->capacity * TB_ELEMENT_SIZE);
 	/* our reads before FREE: pairs with the exchange in tb_buf_claim() */
 	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(tb_read(&b->state)), TB_BUF_FREE));
-	tb_ring_gave(r);
+	tb_ring_count_given(r);
 }
 
-static void tb_buf_put_back(struct tb_ring *r, struct tb_buf *b)
+static void tb_buf_put_back(struct tb_cpu_ring *r, struct tb_buf *b)
 {
 	r->held--;
 	/* the header's end fields before READY: pairs with tb_ring_acquire() */
 	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(tb_read(&b->state)), TB_BUF_READY));
-	tb_ring_gave(r);
+	tb_ring_count_given(r);
 }
 
 /**
@@ -287,7 +287,7 @@ static void tb_buf_put_back(struct tb_ring *r, struct tb_buf *b)
  *
  * Context: the reader's.
  */
-void tb_ring_unacquire(struct tb_ring *r, u32 index)
+void tb_ring_unacquire(struct tb_cpu_ring *r, u32 index)
 {
 	struct tb_buf *b = &r->bufs[index];
 	const struct tb_gap *gap = tb_buf_gap(b);
@@ -325,7 +325,7 @@ void tb_ring_unacquire(struct tb_ring *r, u32 index)
  * happens to the others: the snapshot has what came last.
  */
 
-static void tb_ring_forget_copied(struct tb_ring *r)
+static void tb_ring_forget_copied(struct tb_cpu_ring *r)
 {
 	u32 i;
 
@@ -341,7 +341,7 @@ static void tb_ring_forget_copied(struct tb_ring *r)
  *
  * Context: the reader's.
  */
-void tb_ring_begin_snapshot(struct tb_ring *r)
+void tb_ring_begin_snapshot(struct tb_cpu_ring *r)
 {
 	u64 h = tb_read(&r->head);
 
@@ -352,7 +352,7 @@ void tb_ring_begin_snapshot(struct tb_ring *r)
 }
 
 /* The READY buffer with the highest number below @limit, or -1. */
-static int tb_ring_highest(struct tb_ring *r, u64 limit, u64 *state)
+static int tb_ring_highest(struct tb_cpu_ring *r, u64 limit, u64 *state)
 {
 	int best = -1;
 	u32 i;
@@ -375,12 +375,12 @@ static int tb_ring_highest(struct tb_ring *r, u64 limit, u64 *state)
  * @r: its ring, after tb_ring_begin_snapshot()
  * @count: how many at most
  *
- * They are acquired later, in order.  Whoever acquires sets tb_ring.from behind each block.  If
+ * They are acquired later, in order.  Whoever acquires sets tb_cpu_ring.from behind each block.  If
  * the writer has gone on since the beginning, the snapshot goes on as well, up to the newest.
  *
  * Context: the reader's.
  */
-void tb_ring_pin(struct tb_ring *r, u32 count)
+void tb_ring_pin(struct tb_cpu_ring *r, u32 count)
 {
 	u64 limit = ~0ull, s = 0;
 	/* each of them, and as many again that the writer was faster to take */
@@ -412,7 +412,7 @@ void tb_ring_pin(struct tb_ring *r, u32 count)
  * Context: the reader's.
  * Return: false if there is none.
  */
-bool tb_ring_unpin(struct tb_ring *r)
+bool tb_ring_unpin(struct tb_cpu_ring *r)
 {
 	struct tb_buf *oldest = NULL;
 	u64 seq = r->to;
@@ -442,7 +442,7 @@ bool tb_ring_unpin(struct tb_ring *r)
  * Context: the reader's.
  * Return: true if acquiring it takes nothing from the writer.
  */
-bool tb_ring_next_pinned(struct tb_ring *r)
+bool tb_ring_next_pinned(struct tb_cpu_ring *r)
 {
 	u64 s;
 
@@ -458,7 +458,7 @@ bool tb_ring_next_pinned(struct tb_ring *r)
  *
  * Context: the reader's.
  */
-void tb_ring_put_back(struct tb_ring *r, u32 index)
+void tb_ring_put_back(struct tb_cpu_ring *r, u32 index)
 {
 	struct tb_buf *b = &r->bufs[index];
 
@@ -476,7 +476,7 @@ void tb_ring_put_back(struct tb_ring *r, u32 index)
  * Context: the reader's.
  * Return: true if so; it may be that it has to be waited for.
  */
-bool tb_ring_in_snapshot(struct tb_ring *r)
+bool tb_ring_in_snapshot(struct tb_cpu_ring *r)
 {
 	u32 i;
 
@@ -498,7 +498,7 @@ bool tb_ring_in_snapshot(struct tb_ring *r)
  *
  * Context: the reader's.
  */
-void tb_ring_end_snapshot(struct tb_ring *r)
+void tb_ring_end_snapshot(struct tb_cpu_ring *r)
 {
 	r->rd = r->kept;
 	r->from = 0;
@@ -506,13 +506,13 @@ void tb_ring_end_snapshot(struct tb_ring *r)
 }
 
 /**
- * tb_ring_past_mark() - is the current buffer past the high-water mark?
+ * tb_ring_above_mark() - is the current buffer past the high-water mark?
  * @r: any CPU's ring
  *
  * Context: any; the answer may be out of date at once.
  * Return: true if a flush would give the reader a buffer worth taking.
  */
-bool tb_ring_past_mark(struct tb_ring *r)
+bool tb_ring_above_mark(struct tb_cpu_ring *r)
 {
 	u32 index = tb_head_index(tb_read(&r->head));
 
@@ -520,19 +520,19 @@ bool tb_ring_past_mark(struct tb_ring *r)
 }
 
 /**
- * tb_ring_takeable() - is there a buffer that can be taken?
+ * tb_ring_can_acquire() - is there a buffer that can be taken?
  * @r: any CPU's ring
  *
  * Context: any.
  * Return: true if so.
  */
-bool tb_ring_takeable(struct tb_ring *r)
+bool tb_ring_can_acquire(struct tb_cpu_ring *r)
 {
 	u64 s;
 
 	/* one that waits for an earlier one is for when that is complete */
 	return tb_ring_lowest(r, &s) >= 0 &&
-	       tb_ring_earlier(r, TB_BUF_SEQ(s)) != TB_BUF_WRITING;
+	       tb_ring_find_earlier(r, TB_BUF_SEQ(s)) != TB_BUF_WRITING;
 }
 
 /**
@@ -542,9 +542,9 @@ bool tb_ring_takeable(struct tb_ring *r)
  * Context: any.
  * Return: true if a buffer can be taken, or the current one is past the mark.
  */
-bool tb_ring_readable(struct tb_ring *r)
+bool tb_ring_readable(struct tb_cpu_ring *r)
 {
-	return tb_ring_past_mark(r) || tb_ring_takeable(r);
+	return tb_ring_above_mark(r) || tb_ring_can_acquire(r);
 }
 
 /**
@@ -557,7 +557,7 @@ bool tb_ring_readable(struct tb_ring *r)
  *
  * Context: any.
  */
-void tb_ring_stats(struct tb_ring *r, struct tb_ring_stats *st)
+void tb_ring_stats(struct tb_cpu_ring *r, struct tb_ring_stats *st)
 {
 	u64 h = tb_read(&r->head);
 	u32 i;
@@ -594,7 +594,7 @@ void tb_ring_stats(struct tb_ring *r, struct tb_ring_stats *st)
  *
  * Context: any.
  */
-void tb_ring_end(struct tb_ring *r, struct tb_ring_end *end)
+void tb_ring_end(struct tb_cpu_ring *r, struct tb_ring_end *end)
 {
 	u64 h = tb_read(&r->head), first;
 	u32 i;
@@ -632,7 +632,7 @@ void tb_ring_end(struct tb_ring *r, struct tb_ring_end *end)
  * Context: process, one at a time.
  * Return: true: no writer will complete the block, so the ring's state is damaged.
  */
-bool tb_ring_stuck(struct tb_ring *r)
+bool tb_ring_stuck(struct tb_cpu_ring *r)
 {
 	u64 h = tb_read(&r->head), seq = tb_ring_current(r, h), left = 0, before = r->left;
 	u32 i;
@@ -651,7 +651,7 @@ bool tb_ring_stuck(struct tb_ring *r)
 }
 
 /**
- * tb_ring_mend() - check the accounting of a ring that has stopped, and make it readable
+ * tb_ring_repair() - check the accounting of a ring that has stopped, and make it readable
  * @r: any CPU's ring, flushed
  * @snapshot: a snapshot is being read
  *
@@ -661,7 +661,7 @@ bool tb_ring_stuck(struct tb_ring *r)
  * Context: process, no writer; under the reader's lock; no block is pinned.
  * Return: false if the ring's state was damaged.
  */
-bool tb_ring_mend(struct tb_ring *r, bool snapshot)
+bool tb_ring_repair(struct tb_cpu_ring *r, bool snapshot)
 {
 	u64 events = 0, newest = 0;
 	u32 held = 0, i;

@@ -10,7 +10,7 @@
 #include "paths.h"
 
 /*
- * tb_ring.head, low to high: elements used in the current buffer (17 bits; equal to
+ * tb_cpu_ring.head, low to high: elements used in the current buffer (17 bits; equal to
  * the capacity when it is closed), the current buffer (12), the low bits of
  * its sequence number (14), the epoch: the clock above its low 32 bits (21).
  */
@@ -113,7 +113,7 @@ struct tb_buf {
 } __aligned(64);
 
 /**
- * struct tb_ring - the ring of one CPU
+ * struct tb_cpu_ring - the ring of one CPU
  * @head: see above; the only word that reserving writes
  * @bufs: @nr of them
  * @capacity: elements per buffer
@@ -133,7 +133,7 @@ struct tb_buf {
  * @overwritten: of those, overwritten
  * @dropped: not recorded: no room, or larger than @max
  * @oversize: of those, larger than @max
- * @refused: a second count of @dropped, to detect damage (tb_ring_mend())
+ * @refused: a second count of @dropped, to detect damage (tb_ring_repair())
  * @marks: times the high-water mark was crossed
  * @retries: reservations repeated because a nested context came in between
  * @ow_started: overwritings begun
@@ -164,7 +164,7 @@ struct tb_buf {
  * @owner: for tb_ring_notify()
  * @header: for tb_ring_opened() and tb_ring_filled()
  */
-struct tb_ring {
+struct tb_cpu_ring {
 	u64 head;
 	struct tb_buf *bufs;
 	u32 capacity;
@@ -223,7 +223,7 @@ struct tb_ring {
  */
 struct tb_slot {
 	struct tb_element *element;
-	struct tb_ring *ring;
+	struct tb_cpu_ring *ring;
 	struct tb_buf *buf;
 	u32 time;
 	u32 seq;
@@ -233,7 +233,7 @@ struct tb_slot {
 
 /**
  * struct tb_place - where a reservation is; two words, so it travels in registers
- * @head: as tb_ring.head, but with the index of the first element; 0: no room
+ * @head: as tb_cpu_ring.head, but with the index of the first element; 0: no room
  * @time: its time stamp
  */
 struct tb_place {
@@ -316,13 +316,13 @@ static inline u64 tb_head_seq(u64 h, u64 state)
 }
 
 /* Does @h name a buffer and an index that the ring has?  If not, memory is damaged. */
-static inline bool tb_head_legal(const struct tb_ring *r, u64 h)
+static inline bool tb_head_legal(const struct tb_cpu_ring *r, u64 h)
 {
 	return tb_head_buffer(h) < r->nr && tb_head_index(h) <= r->capacity;
 }
 
 /* The buffer of head @h; buffer 0 if @h is damaged. */
-static inline struct tb_buf *tb_ring_at(const struct tb_ring *r, u64 h)
+static inline struct tb_buf *tb_ring_at(const struct tb_cpu_ring *r, u64 h)
 {
 	u32 b = tb_head_buffer(h);
 
@@ -330,52 +330,52 @@ static inline struct tb_buf *tb_ring_at(const struct tb_ring *r, u64 h)
 }
 
 /* Number of the current block; ~0 before the first.  Any CPU, out of date at once. */
-static inline u64 tb_ring_current(const struct tb_ring *r, u64 h)
+static inline u64 tb_ring_current(const struct tb_cpu_ring *r, u64 h)
 {
 	return tb_head_seq(h, tb_read(&tb_ring_at(r, h)->state));
 }
 
 /* Would a flush close anything?  Any CPU, out of date at once. */
-static inline bool tb_ring_holds(const struct tb_ring *r)
+static inline bool tb_ring_holds(const struct tb_cpu_ring *r)
 {
 	return tb_head_index(tb_read(&r->head)) != r->capacity;
 }
 
 /* Number of blocks held for a snapshot that the reader has not acquired.  For the reader. */
-static inline u32 tb_ring_pinned(const struct tb_ring *r)
+static inline u32 tb_ring_pinned(const struct tb_cpu_ring *r)
 {
 	return r->to == ~0ull ? 0 : r->pinned;
 }
 
-void tb_ring_reset(struct tb_ring *r, u64 now);
-struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts);
-bool tb_ring_simple_slow(struct tb_ring *r, u32 id, u64 payload, u64 h, u64 ts);
-bool tb_ring_simple_last(struct tb_ring *r, struct tb_buf *b, u32 index);
-bool tb_ring_mark(struct tb_ring *r);
-void tb_ring_complete(struct tb_ring *r, struct tb_buf *b);
-bool tb_ring_room(struct tb_ring *r, u32 n);
-bool tb_ring_flush(struct tb_ring *r);
-void tb_ring_resume(struct tb_ring *r);
+void tb_ring_reset(struct tb_cpu_ring *r, u64 now);
+struct tb_place tb_ring_reserve_slow(struct tb_cpu_ring *r, u32 n, u64 h, u64 ts);
+bool tb_ring_simple_slow(struct tb_cpu_ring *r, u32 id, u64 payload, u64 h, u64 ts);
+bool tb_ring_simple_last(struct tb_cpu_ring *r, struct tb_buf *b, u32 index);
+bool tb_ring_mark(struct tb_cpu_ring *r);
+void tb_ring_complete(struct tb_cpu_ring *r, struct tb_buf *b);
+bool tb_ring_room(struct tb_cpu_ring *r, u32 n);
+bool tb_ring_flush(struct tb_cpu_ring *r);
+void tb_ring_resume(struct tb_cpu_ring *r);
 
-int tb_ring_acquire(struct tb_ring *r);
-void tb_ring_release(struct tb_ring *r, u32 index);
-void tb_ring_unacquire(struct tb_ring *r, u32 index);
-void tb_ring_begin_snapshot(struct tb_ring *r);
-void tb_ring_pin(struct tb_ring *r, u32 count);
-bool tb_ring_unpin(struct tb_ring *r);
-bool tb_ring_next_pinned(struct tb_ring *r);
-void tb_ring_put_back(struct tb_ring *r, u32 index);
-bool tb_ring_in_snapshot(struct tb_ring *r);
-void tb_ring_end_snapshot(struct tb_ring *r);
-bool tb_ring_takeable(struct tb_ring *r);
-bool tb_ring_readable(struct tb_ring *r);
-bool tb_ring_past_mark(struct tb_ring *r);
-void tb_ring_stats(struct tb_ring *r, struct tb_ring_stats *st);
-void tb_ring_end(struct tb_ring *r, struct tb_ring_end *end);
-bool tb_ring_stuck(struct tb_ring *r);
-bool tb_ring_mend(struct tb_ring *r, bool snapshot);
+int tb_ring_acquire(struct tb_cpu_ring *r);
+void tb_ring_release(struct tb_cpu_ring *r, u32 index);
+void tb_ring_unacquire(struct tb_cpu_ring *r, u32 index);
+void tb_ring_begin_snapshot(struct tb_cpu_ring *r);
+void tb_ring_pin(struct tb_cpu_ring *r, u32 count);
+bool tb_ring_unpin(struct tb_cpu_ring *r);
+bool tb_ring_next_pinned(struct tb_cpu_ring *r);
+void tb_ring_put_back(struct tb_cpu_ring *r, u32 index);
+bool tb_ring_in_snapshot(struct tb_cpu_ring *r);
+void tb_ring_end_snapshot(struct tb_cpu_ring *r);
+bool tb_ring_can_acquire(struct tb_cpu_ring *r);
+bool tb_ring_readable(struct tb_cpu_ring *r);
+bool tb_ring_above_mark(struct tb_cpu_ring *r);
+void tb_ring_stats(struct tb_cpu_ring *r, struct tb_ring_stats *st);
+void tb_ring_end(struct tb_cpu_ring *r, struct tb_ring_end *end);
+bool tb_ring_stuck(struct tb_cpu_ring *r);
+bool tb_ring_repair(struct tb_cpu_ring *r, bool snapshot);
 
-static __always_inline u64 tb_ring_clock(const struct tb_ring *r)
+static __always_inline u64 tb_ring_clock(const struct tb_cpu_ring *r)
 {
 	return tb_clock_read(r->raw_clock);
 }
@@ -385,8 +385,8 @@ static __always_inline struct tb_element *tb_buf_element(struct tb_buf *b, u32 i
 	return (struct tb_element *)b->block + index;
 }
 
-static __always_inline void tb_ring_slot(struct tb_ring *r, struct tb_slot *s,
-					 u64 head, u32 n, u64 ts)
+static __always_inline void tb_ring_slot(struct tb_cpu_ring *r, struct tb_slot *s, u64 head, u32 n,
+					 u64 ts)
 {
 	s->ring = r;
 	s->buf = &r->bufs[head >> TB_HEAD_BUFFER_SHIFT & TB_HEAD_BUFFER_MASK];
@@ -406,7 +406,7 @@ static __always_inline void tb_ring_slot(struct tb_ring *r, struct tb_slot *s,
  * commit.
  * Return: false if there was no room; it is counted.
  */
-static __always_inline bool tb_ring_reserve(struct tb_ring *r, u32 n, struct tb_slot *s)
+static __always_inline bool tb_ring_reserve(struct tb_cpu_ring *r, u32 n, struct tb_slot *s)
 {
 	u64 h = tb_read(&r->head);
 	/*
@@ -442,7 +442,7 @@ static __always_inline bool tb_ring_reserve(struct tb_ring *r, u32 n, struct tb_
  * buffer, by whichever context, come before the READY that the last commit
  * leads to (tb_ring_complete(), which pairs with tb_ring_acquire()).
  */
-static __always_inline void tb_buf_commit(struct tb_ring *r, struct tb_buf *b, u32 elements,
+static __always_inline void tb_buf_commit(struct tb_cpu_ring *r, struct tb_buf *b, u32 elements,
 					  u32 events)
 {
 	if (unlikely(!tb_local_add_negative(&b->committed, (u64)elements << 32 | events)))
@@ -461,7 +461,7 @@ static __always_inline void tb_ring_commit(struct tb_slot *s, u32 head)
 	/*
 	 * Last, so that a view of the memory alone never takes a half-written
 	 * event for a whole one.  Pairs with the load of the head by whoever
-	 * looks at a buffer that is not complete: tb_walk_next().
+	 * looks at a buffer that is not complete: tb_block_walk_next().
 	 */
 	tb_store_release(&s->element->head, head);
 	tb_buf_commit(s->ring, s->buf, s->length, 1);
@@ -480,7 +480,7 @@ static __always_inline void tb_ring_commit(struct tb_slot *s, u32 head)
  * Context: any, NMI included; on the ring's CPU, preemption off.
  * Return: false if there was no room; it is counted.
  */
-static __always_inline bool tb_ring_simple(struct tb_ring *r, u32 id, u64 payload)
+static __always_inline bool tb_ring_simple(struct tb_cpu_ring *r, u32 id, u64 payload)
 {
 	u64 h = tb_read(&r->head);
 	u32 index = h & TB_HEAD_INDEX_MASK;

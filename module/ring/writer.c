@@ -62,7 +62,7 @@
  * word and the bits in head.
  *
  * Nobody claims the next buffer without making sure that the current one is
- * WRITING (tb_ring_leave()): so a buffer that is CLAIMED holds nothing, unless
+ * WRITING (tb_ring_unclaim()): so a buffer that is CLAIMED holds nothing, unless
  * it is the current one.
  *
  * claim() walks on from the current buffer and takes the first it may.  Since
@@ -98,7 +98,7 @@
  *	that was FREE at the count it remembers in full_seen.  Likewise READY, of a
  *	buffer that is put back (tb_buf_put_back()) and may be overwritten.
  *   order of blocks  WRITING of a block precedes, in program order, READY of the
- *	later ones.  Having acquired one of these, tb_ring_earlier() sees that, or
+ *	later ones.  Having acquired one of these, tb_ring_find_earlier() sees that, or
  *	something newer.
  *   total of overwritten  ow_started, exchange to CLAIMED (fully ordered), later
  *	and overwritten, tb_wmb(), ow_done.  The reader: ow_done, tb_rmb(), states and
@@ -123,7 +123,7 @@
  * The header of a buffer that was never used, with what never changes in it.  Of an earlier
  * recording nothing may be left: its numbers come again.
  */
-static void tb_buf_blank(const struct tb_ring *r, const struct tb_buf *b)
+static void tb_buf_blank(const struct tb_cpu_ring *r, const struct tb_buf *b)
 {
 	struct tb_block *block = b->block;
 	struct tb_gap *gap = (struct tb_gap *)((struct tb_composite *)(block + 1) + 1);
@@ -145,7 +145,7 @@ static void tb_buf_blank(const struct tb_ring *r, const struct tb_buf *b)
  *
  * Context: no writer and no reader may be active.
  */
-void tb_ring_reset(struct tb_ring *r, u64 now)
+void tb_ring_reset(struct tb_cpu_ring *r, u64 now)
 {
 	u32 i;
 
@@ -211,7 +211,7 @@ void tb_ring_reset(struct tb_ring *r, u64 now)
  * takes it for unused.  Its opener may be an interrupted outer context; until that
  * goes on, the buffer cannot be completed, so a plain store is enough.
  */
-static void tb_ring_leave(struct tb_ring *r, u64 h)
+static void tb_ring_unclaim(struct tb_cpu_ring *r, u64 h)
 {
 	struct tb_buf *b = &r->bufs[tb_head_buffer(h)];
 	u64 s = tb_read(&b->state);
@@ -235,7 +235,7 @@ static void tb_lower(u64 *p, u64 to)
  * Takes what is left of the buffer @h is in out of use.  False if a nested
  * context moved head first.
  */
-static bool tb_ring_close(struct tb_ring *r, u64 h, bool flush)
+static bool tb_ring_close(struct tb_cpu_ring *r, u64 h, bool flush)
 {
 	u32 index = tb_head_index(h), rest = r->capacity - index;
 	struct tb_buf *b = &r->bufs[tb_head_buffer(h)];
@@ -286,7 +286,7 @@ static void tb_buf_disown(struct tb_buf *b, u64 seq, u64 ts, u32 n)
 }
 
 /* Writes header and gap slot of a buffer that head has just been moved to. */
-static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_opening *o)
+static void tb_ring_open(struct tb_cpu_ring *r, struct tb_buf *b, const struct tb_opening *o)
 {
 	struct tb_block *block = b->block;
 	struct tb_composite *slot = (struct tb_composite *)(block + 1);
@@ -328,13 +328,13 @@ static void tb_ring_open(struct tb_ring *r, struct tb_buf *b, const struct tb_op
 	gap->last = o->drop_last;
 	tb_store_release(&slot->head,
 			 TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_GAP, TB_GAP_ELEMENTS, o->seq));
-	/* its number after the rest: pairs with tb_last_find() */
+	/* its number after the rest: pairs with tb_panic_find() */
 	tb_store_release(&block->sequence, o->seq);
 	tb_ring_opened(r, b, o->seq);
 	tb_buf_commit(r, b, TB_BLOCK_FIRST_ELEMENT, 0);
 }
 
-static void tb_ring_drop(struct tb_ring *r, u64 ts)
+static void tb_ring_drop(struct tb_cpu_ring *r, u64 ts)
 {
 	tb_lower(&r->drop_first, ts);
 	tb_raise(&r->drop_last, ts);
@@ -350,7 +350,7 @@ static void tb_ring_drop(struct tb_ring *r, u64 ts)
  * elements there, at *@place.  Returns 1, 0 if a nested context came first, -1 if
  * there is no room.
  */
-static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, u64 *place)
+static int tb_ring_switch(struct tb_cpu_ring *r, u64 h, u64 ts, u32 n, u64 *place)
 {
 	struct tb_opening o = { .ts = ts };
 	u64 next;
@@ -365,13 +365,13 @@ static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, u64 *place)
 	o.dropped = tb_local_read(&r->dropped);
 	o.drop_first = tb_read(&r->drop_first);
 	o.drop_last = tb_read(&r->drop_last);
-	tb_ring_leave(r, h);
+	tb_ring_unclaim(r, h);
 	o.seq = tb_head_seq(h, tb_read(&r->bufs[tb_head_buffer(h)].state)) + 1;
 	b = tb_ring_claim(r, h, o.seq);
 	if (b < 0)
 		return b == TB_CLAIM_AGAIN ? 0 : -1;
 	/* as above: whatever is overwritten from now on counts, and is later than the new block */
-	o.later = tb_buf_lap(&r->bufs[b]);
+	o.later = tb_buf_begin_lap(&r->bufs[b]);
 	tb_buf_disown(&r->bufs[b], o.seq, ts, n);
 	next = tb_head(ts >> 32, o.seq, b, TB_BLOCK_FIRST_ELEMENT + n);
 	if (!tb_cmpxchg_local(&r->head, h, next)) {
@@ -397,7 +397,7 @@ static int tb_ring_switch(struct tb_ring *r, u64 h, u64 ts, u32 n, u64 *place)
  * Context: as tb_ring_reserve().
  * Return: where; head 0 if there was no room.
  */
-struct tb_place tb_ring_reserve_slow(struct tb_ring *r, u32 n, u64 h, u64 ts)
+struct tb_place tb_ring_reserve_slow(struct tb_cpu_ring *r, u32 n, u64 h, u64 ts)
 {
 	struct tb_place none = { 0 }, place;
 
@@ -474,13 +474,13 @@ TB_EXPORT(tb_ring_reserve_slow);
  * Context: as tb_ring_simple().
  * Return: false if there was no room; it is counted.
  */
-bool tb_ring_simple_slow(struct tb_ring *r, u32 id, u64 payload, u64 h, u64 ts)
+bool tb_ring_simple_slow(struct tb_cpu_ring *r, u32 id, u64 payload, u64 h, u64 ts)
 {
 	struct tb_place place;
 	struct tb_slot slot;
 
 	if (unlikely(!r->nr))
-		return tb_ring_staged_simple(r, id, payload);
+		return tb_pending_commit_simple(r, id, payload);
 	/* 0: the clock was halted then, and may go on now */
 	if (r->raw_clock != TB_TICKS_PLAIN || !ts)
 		ts = tb_ring_clock(r);
@@ -505,7 +505,7 @@ TB_EXPORT(tb_ring_simple_slow);
  * Context: as tb_ring_simple().
  * Return: true.
  */
-bool tb_ring_simple_last(struct tb_ring *r, struct tb_buf *b, u32 index)
+bool tb_ring_simple_last(struct tb_cpu_ring *r, struct tb_buf *b, u32 index)
 {
 	tb_ring_complete(r, b);
 	if (index + 1 == r->mark)
@@ -522,7 +522,7 @@ TB_EXPORT(tb_ring_simple_last);
  * Context: any, NMI included.
  * Return: true, so that it can be the last call of those who return that.
  */
-bool tb_ring_mark(struct tb_ring *r)
+bool tb_ring_mark(struct tb_cpu_ring *r)
 {
 	tb_local_add(&r->marks, 1);
 	tb_ring_notify(r);
@@ -542,7 +542,7 @@ TB_EXPORT(tb_ring_mark);
  * may be dropping an event and have read the clock earlier: that drop is under way at the
  * time returned here.
  */
-static u64 tb_ring_lost_from(struct tb_ring *r, const struct tb_block *block, u64 state)
+static u64 tb_ring_lost_from(struct tb_cpu_ring *r, const struct tb_block *block, u64 state)
 {
 	u64 dropped = tb_read(&r->drop_first);
 
@@ -565,13 +565,13 @@ static u64 tb_ring_lost_from(struct tb_ring *r, const struct tb_block *block, u6
  *
  * Context: any, NMI included.
  */
-void tb_ring_complete(struct tb_ring *r, struct tb_buf *b)
+void tb_ring_complete(struct tb_cpu_ring *r, struct tb_buf *b)
 {
 	struct tb_block *block = b->block;
 	u64 s, committed;
 
 	if (unlikely(!r->nr)) {
-		tb_ring_staged(r, b);
+		tb_pending_commit(r, b);
 		return;
 	}
 	s = tb_read(&b->state);
@@ -593,7 +593,7 @@ void tb_ring_complete(struct tb_ring *r, struct tb_buf *b)
 	b->told = 0;
 	tb_local_add(&r->recorded, b->events);
 	tb_local_set(&b->committed, TB_COMMITTED_NONE(r->capacity));
-	/* everything in the block before READY: pairs with tb_ring_acquire() and tb_last_find() */
+	/* everything in the block before READY: pairs with tb_ring_acquire() and tb_panic_find() */
 	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_READY));
 	tb_ring_notify(r);
 }
@@ -608,7 +608,7 @@ TB_EXPORT(tb_ring_complete);
  * records no more.
  * Return: true if something was closed.
  */
-bool tb_ring_flush(struct tb_ring *r)
+bool tb_ring_flush(struct tb_cpu_ring *r)
 {
 	u64 h;
 
@@ -629,7 +629,7 @@ bool tb_ring_flush(struct tb_ring *r)
  *
  * Context: as tb_ring_flush().
  */
-void tb_ring_resume(struct tb_ring *r)
+void tb_ring_resume(struct tb_cpu_ring *r)
 {
 	if (tb_read(&r->drop_first) != ~0ull)
 		tb_raise(&r->drop_last, tb_ring_clock(r));

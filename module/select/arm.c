@@ -29,7 +29,7 @@ static int tb_trigger_add(struct tb_provider *p, struct tb_event *e)
 	s->bytes = scnprintf(s->text, sizeof(s->text), "trigger: %s:%s", e->system, e->name);
 	s->probe.event = e;
 	s->probe.provider = p;
-	s->probe.rings = p->stage_rings;
+	s->probe.rings = p->pending_rings;
 	s->probe.id_wide = tb_event_id(e);
 	s->probe.trigger = s;
 	return 0;
@@ -54,9 +54,9 @@ static int tb_trigger_match(struct tb_provider *p, const char *pattern)
 	int err;
 
 	for (i = 0; i < n; i++) {
-		struct tb_event *e = tb_events_get(i);
+		struct tb_event *e = tb_event_by_index(i);
 
-		if (!tb_event_there(e) || !tb_event_matches(e, pattern))
+		if (!tb_event_exists(e) || !tb_event_matches(e, pattern))
 			continue;
 		matched = true;
 		if (tb_trigger_find(t, e))
@@ -73,7 +73,7 @@ static int tb_trigger_match(struct tb_provider *p, const char *pattern)
 /* Adds the tests of event @index, which are the source's then.  Under lock. */
 static int tb_trigger_test(struct tb_provider *p, u32 index, struct tb_rule_active **test)
 {
-	struct tb_trigger_source *s = tb_trigger_find(&p->trigger, tb_events_get(index));
+	struct tb_trigger_source *s = tb_trigger_find(&p->trigger, tb_event_by_index(index));
 
 	if (!s || s->probe.rules[0])
 		return -EINVAL;
@@ -148,7 +148,7 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
 			*bad = i;
 	}
 	if (!err)
-		err = tb_stage_prepare();
+		err = tb_pending_prepare();
 	if (err)
 		return err;
 	/* all but the block the event is in */
@@ -262,7 +262,7 @@ void tb_trigger_refresh(struct tb_provider *p)
 	u32 i;
 
 	for (i = 0; i < t->nr_sources; i++) {
-		if (!tb_event_there(t->sources[i]->probe.event))
+		if (!tb_event_exists(t->sources[i]->probe.event))
 			tb_event_detach(&t->sources[i]->probe);
 		else if (tb_event_attach(&t->sources[i]->probe, false))
 			pr_warn_ratelimited("tracebuf: %s: %s:%s does not trigger any more\n",

@@ -108,7 +108,7 @@ static void tb_handlers_route_one(struct tb_provider *p, void *error)
 
 	mutex_lock(&p->lock);
 	xa_for_each(&p->probes, i, probe) {
-		if (tb_handlers_any(probe->event) && tb_rule_count(probe))
+		if (tb_event_has_handlers(probe->event) && tb_rule_count(probe))
 			*(int *)error = -ENOMEM;
 		tb_rule_route(probe);
 	}
@@ -133,8 +133,8 @@ static int tb_handlers_attach(struct tracebuf_handler *h)
 	/* before the events are gone through: those that come later look for it here */
 	list_add_tail(&h->list, &tb_handlers_all);
 	for (i = 0; i < tb_events_count() && !err; i++)
-		if (tb_event_matches(tb_events_get(i), h->pattern))
-			err = tb_handlers_add(tb_events_get(i), h);
+		if (tb_event_matches(tb_event_by_index(i), h->pattern))
+			err = tb_handlers_add(tb_event_by_index(i), h);
 	return err ?: tb_handlers_route();
 }
 
@@ -146,7 +146,7 @@ static void tb_handlers_detach(struct tracebuf_handler *h)
 	mutex_lock(&tb_handler_lock);
 	list_del(&h->list);
 	for (i = 0; i < tb_events_count(); i++)
-		tb_handlers_remove(tb_events_get(i), h);
+		tb_handlers_remove(tb_event_by_index(i), h);
 	/* back to the rings; what has counts keeps them, so this does not fail */
 	tb_handlers_route();
 	mutex_unlock(&tb_handler_lock);
@@ -187,7 +187,7 @@ struct tracebuf_handler *tracebuf_handle(const char *pattern,
 
 	if (!*pattern || strlen(pattern) >= 2 * TB_NAME_MAX)
 		return ERR_PTR(-EINVAL);
-	err = tb_stage_prepare();
+	err = tb_pending_prepare();
 	if (err)
 		return ERR_PTR(err);
 	h = kzalloc(struct_size(h, pattern, strlen(pattern) + 1), TB_GFP);
@@ -238,12 +238,12 @@ EXPORT_SYMBOL_GPL(tracebuf_unhandle);
 int tracebuf_find(const char *system, const char *name, const char *field,
 		  struct tracebuf_place *place)
 {
-	int token = tb_events_enter(), err = -ENOENT;
+	int token = tb_events_read_lock(), err = -ENOENT;
 	const struct tb_field_def *f = NULL;
 	unsigned int i;
 
 	for (i = 0; i < tb_events_count(); i++) {
-		const struct tb_event *e = tb_events_get(i);
+		const struct tb_event *e = tb_event_by_index(i);
 		const struct tb_event_def *def = READ_ONCE(e->def);
 
 		if (!def || strcmp(e->system, system) || strcmp(e->name, name))
@@ -259,7 +259,7 @@ int tracebuf_find(const char *system, const char *name, const char *field,
 		place->flags = f->flags;
 		err = 0;
 	}
-	tb_events_leave(token);
+	tb_events_read_unlock(token);
 	return err;
 }
 EXPORT_SYMBOL_GPL(tracebuf_find);

@@ -43,7 +43,7 @@ static int tb_rule_check_tests(struct tb_event *e, u32 form, const struct tb_tes
 			       const void *data, u32 data_bytes, struct tb_filter **filter,
 			       u32 *bad)
 {
-	int token = tb_events_enter(), err = -ENOENT;
+	int token = tb_events_read_lock(), err = -ENOENT;
 	const struct tb_event_def *def = READ_ONCE(e->def);
 	bool fast = form == TB_FORM_FAST;
 	u32 bytes;
@@ -54,7 +54,7 @@ static int tb_rule_check_tests(struct tb_event *e, u32 form, const struct tb_tes
 	/* once it is described the number stays with these fields, which the tests are for */
 	if (!err)
 		err = PTR_ERR_OR_ZERO(tb_event_description(e, fast, &bytes));
-	tb_events_leave(token);
+	tb_events_read_unlock(token);
 	return err;
 }
 
@@ -161,7 +161,7 @@ static struct tb_rule_active *tb_rule_make(struct tb_provider *p, struct tb_even
  * recorded, the tracepoint found before anything is attached to it, so who follows the rule
  * does not see these change: nothing is written that is there already.  Under lock.
  */
-static void tb_rule_settle(const struct tb_probe *probe, struct tb_rule_active *rule)
+static void tb_rule_resolve(const struct tb_probe *probe, struct tb_rule_active *rule)
 {
 	u64 second = max(probe->provider->clock.frequency, 1ULL);
 	/* should it be going: its module waits for the lock (tb_select_refresh()) */
@@ -188,13 +188,13 @@ void tb_rule_route(struct tb_probe *probe)
 {
 	struct tb_provider *p = probe->provider;
 
-	tb_rule_settle(probe, probe->rules[0]);
-	tb_rule_settle(probe, probe->rules[1]);
+	tb_rule_resolve(probe, probe->rules[0]);
+	tb_rule_resolve(probe, probe->rules[1]);
 	/* rings that are ready before their address: pairs with the dependent loads in record.h */
 	smp_store_release(&probe->rings,
 			  probe->rules[0] || probe->rules[1] || p->pids ||
-			  tb_handlers_any(probe->event) || !tb_select_open(probe, p->moment) ?
-			  p->stage_rings : p->rings);
+			  tb_event_has_handlers(probe->event) || !tb_select_open(probe, p->moment) ?
+			  p->pending_rings : p->rings);
 }
 
 /* The same for all of them.  Under lock. */
@@ -229,8 +229,8 @@ int tb_rule_count(struct tb_probe *probe)
 }
 
 /* Under lock. */
-static int tb_rule_put(struct tb_provider *p, struct tb_event *e, bool fast,
-		       struct tb_rule_active *active)
+static int tb_rule_replace(struct tb_provider *p, struct tb_event *e, bool fast,
+			   struct tb_rule_active *active)
 {
 	struct tb_probe *probe = xa_load(&p->probes, e->index);
 	struct tb_rule_active *old;
@@ -242,11 +242,11 @@ static int tb_rule_put(struct tb_provider *p, struct tb_event *e, bool fast,
 	if (IS_ERR(probe))
 		return PTR_ERR(probe);
 	if (active) {
-		err = tb_rule_count(probe) ?: tb_stage_prepare();
+		err = tb_rule_count(probe) ?: tb_pending_prepare();
 		if (err)
 			return err;
 	}
-	tb_rule_settle(probe, active);
+	tb_rule_resolve(probe, active);
 	old = probe->rules[fast];
 	/* all of it before the pointer: pairs with the acquire in probe/pending.c */
 	smp_store_release(&probe->rules[fast], active);
@@ -266,7 +266,7 @@ static void tb_rule_clear(struct tb_provider *p)
 	xa_for_each(&p->probes, i, probe)
 		for (fast = 0; fast < 2; fast++)
 			if (probe->rules[fast])
-				tb_rule_put(p, probe->event, fast, NULL);
+				tb_rule_replace(p, probe->event, fast, NULL);
 	mutex_unlock(&p->lock);
 }
 
@@ -295,7 +295,7 @@ int tb_rule_set(struct tb_provider *p, struct tb_rule *rule)
 		tb_rule_clear(p);
 		return 0;
 	}
-	e = tb_events_get(rule->index);
+	e = tb_event_by_index(rule->index);
 	if (!e)
 		return -ENOENT;
 	/* to whoever knows of one form only it is the usual one */
@@ -306,7 +306,7 @@ int tb_rule_set(struct tb_provider *p, struct tb_rule *rule)
 	if (IS_ERR(active))
 		return PTR_ERR(active);
 	mutex_lock(&p->lock);
-	err = tb_rule_put(p, e, form == TB_FORM_FAST, active);
+	err = tb_rule_replace(p, e, form == TB_FORM_FAST, active);
 	mutex_unlock(&p->lock);
 	if (err)
 		tb_rule_drop(p, active);
@@ -324,7 +324,7 @@ int tb_rule_set(struct tb_provider *p, struct tb_rule *rule)
  */
 struct tb_rule_active *tb_rule_for_trigger(struct tb_provider *p, struct tb_rule *rule)
 {
-	struct tb_event *e = tb_events_get(rule->index);
+	struct tb_event *e = tb_event_by_index(rule->index);
 
 	if (!e || rule->form != TB_FORM_WIDE || rule->flags || rule->sample || rule->rate ||
 	    rule->counters || rule->nr_counters || rule->bad || !rule->nr_tests ||
@@ -361,36 +361,36 @@ void tb_rule_forget(struct tb_probe *probe)
 }
 
 /* A set of threads gets those that are made from here on. */
-static int tb_rule_follow(struct tb_pidset *set)
+static int tb_rule_add_thread_set(struct tb_thread_set *set)
 {
 	struct tracepoint *newtask = tb_events_tracepoint("task_newtask");
 	struct tracepoint *exec = tb_events_tracepoint("sched_process_exec");
 
-	return newtask && exec ? tb_pidset_attach(set, newtask, exec) : -ENOENT;
+	return newtask && exec ? tb_thread_set_attach(set, newtask, exec) : -ENOENT;
 }
 
 /* Nobody is going to find it any more. */
-static void tb_rule_unfollow(struct tb_pidset *set)
+static void tb_rule_remove_thread_set(struct tb_thread_set *set)
 {
 	if (!set)
 		return;
-	tb_pidset_detach(set);
+	tb_thread_set_detach(set);
 	/* nobody looks at it, and it follows nobody */
 	tb_events_synchronize();
-	tb_pidset_free(set);
+	tb_thread_set_free(set);
 }
 
 /**
- * tb_rule_pids() - TB_IOC_PIDS
+ * tb_rule_set_pids() - TB_IOC_PIDS
  * @p: the provider
  * @pids: from user space, reserved fields looked at
  *
  * Context: process.
  * Return: 0, or what the ABI says; nothing has changed then.
  */
-int tb_rule_pids(struct tb_provider *p, struct tb_pids *pids)
+int tb_rule_set_pids(struct tb_provider *p, struct tb_pids *pids)
 {
-	struct tb_pidset *set = NULL, *old;
+	struct tb_thread_set *set = NULL, *old;
 	int err = 0;
 	u32 *ids;
 
@@ -402,13 +402,13 @@ int tb_rule_pids(struct tb_provider *p, struct tb_pids *pids)
 		ids = tb_rule_copy(pids->pids, pids->count, sizeof(*ids));
 		if (IS_ERR(ids))
 			return PTR_ERR(ids);
-		err = tb_stage_prepare() ?:
-		      tb_pidset_make(&set, ids, pids->count, pids->flags, &pids->bad);
+		err = tb_pending_prepare() ?:
+		      tb_thread_set_make(&set, ids, pids->count, pids->flags, &pids->bad);
 		kvfree(ids);
 		if (!err)
-			err = tb_rule_follow(set);
+			err = tb_rule_add_thread_set(set);
 		if (err) {
-			tb_pidset_free(set);
+			tb_thread_set_free(set);
 			return err;
 		}
 	}
@@ -418,7 +418,7 @@ int tb_rule_pids(struct tb_provider *p, struct tb_pids *pids)
 	smp_store_release(&p->pids, set);
 	tb_rule_route_all(p);
 	mutex_unlock(&p->lock);
-	tb_rule_unfollow(old);
+	tb_rule_remove_thread_set(old);
 	return 0;
 }
 
@@ -430,7 +430,7 @@ int tb_rule_pids(struct tb_provider *p, struct tb_pids *pids)
  */
 void tb_rule_exit(struct tb_provider *p)
 {
-	tb_rule_unfollow(p->pids);
+	tb_rule_remove_thread_set(p->pids);
 }
 
 /* ---- books ------------------------------------------------------------ */
@@ -466,7 +466,7 @@ int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *s
 			tb_rule_add(sum, per_cpu_ptr(p->kept_out, cpu));
 		return 0;
 	}
-	e = tb_events_get(index);
+	e = tb_event_by_index(index);
 	if (!e)
 		return -ENOENT;
 	sum->id = tb_event_id(e);

@@ -21,6 +21,6 @@ int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *s
 struct tb_rule_active *tb_rule_for_trigger(struct tb_provider *p, struct tb_rule *rule);
 void tb_rule_unused(struct tb_rule_active *active);
 void tb_rule_exit(struct tb_provider *p);
-int tb_rule_pids(struct tb_provider *p, struct tb_pids *pids);
+int tb_rule_set_pids(struct tb_provider *p, struct tb_pids *pids);
 
 #endif /* TB_RULE_H */

@@ -85,7 +85,7 @@ struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e)
 	probe->event = e;
 	probe->provider = p;
 	/* not selected */
-	probe->rings = p->stage_rings;
+	probe->rings = p->pending_rings;
 	probe->id_wide = TB_EV_FIRST + 2 * e->index;
 	probe->id_fast = probe->id_wide + 1;
 	probe->fast = e->simple;
@@ -138,7 +138,7 @@ void tb_select_forget(struct tb_provider *p)
 /* What has been described, and is to be.  Of what is not there nothing need be known. */
 static u8 tb_select_forms(const struct tb_probe *probe)
 {
-	bool wanted = probe->enabled && tb_event_there(probe->event);
+	bool wanted = probe->enabled && tb_event_exists(probe->event);
 
 	return probe->described | (wanted ? tb_select_form(probe) : 0);
 }
@@ -175,25 +175,25 @@ int tb_select_describe(struct tb_provider *p)
 /* ---- attaching -------------------------------------------------------- */
 
 /* The events of a probe that is going to be attached are recorded from the next moment on. */
-static void tb_select_wait(struct tb_provider *p, struct tb_probe *probe)
+static void tb_select_record_from_next(struct tb_provider *p, struct tb_probe *probe)
 {
 	WRITE_ONCE(probe->from, p->moment + 1);
 	/*
-	 * @from before @until: pairs with the acquire in tb_stage_selected().  Somebody may still
-	 * be where the probe was detached a moment ago.
+	 * @from before @until: pairs with the acquire in tb_pending_is_selected().  Somebody may
+	 * still be where the probe was detached a moment ago.
 	 */
 	smp_store_release(&probe->until, ~0ull);
 }
 
 /* The events of a probe that is going to be detached are recorded up to the next moment. */
-static void tb_select_leave(struct tb_provider *p, struct tb_probe *probe)
+static void tb_select_record_until_next(struct tb_provider *p, struct tb_probe *probe)
 {
 	WRITE_ONCE(probe->until, p->moment + 1);
 	/* to where that is asked; as in tb_rule_route() */
-	smp_store_release(&probe->rings, p->stage_rings);
+	smp_store_release(&probe->rings, p->pending_rings);
 }
 
-/* What was recorded until the last moment shows in @until: see tb_keep_state_once(). */
+/* What was recorded until the last moment shows in @until: see tb_state_write_once(). */
 static void tb_select_detach_one(struct tb_provider *p, struct tb_probe *probe)
 {
 	if (probe->until > p->moment)
@@ -203,13 +203,13 @@ static void tb_select_detach_one(struct tb_provider *p, struct tb_probe *probe)
 
 /*
  * Attaches the probe of an enabled event if it is there, described first if it has not
- * been.  It is recorded after tb_select_turn().  Under lock.
+ * been.  It is recorded after tb_select_publish().  Under lock.
  */
 static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 {
 	int err = 0;
 
-	if (!tb_event_there(probe->event)) {
+	if (!tb_event_exists(probe->event)) {
 		tb_select_detach_one(p, probe);
 		return 0;
 	}
@@ -218,11 +218,11 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 		err = tb_select_describe_form(p, probe, tb_select_form(probe));
 	mutex_unlock(&p->read_lock);
 	/* who attaches a handler later does this himself */
-	if (!err && tb_handlers_any(probe->event))
+	if (!err && tb_event_has_handlers(probe->event))
 		err = tb_rule_count(probe);
 	/* one that changes its form goes on meanwhile */
 	if (!probe->attached)
-		tb_select_wait(p, probe);
+		tb_select_record_from_next(p, probe);
 	tb_rule_route(probe);
 	if (!err)
 		err = tb_event_attach(probe, probe->fast);
@@ -233,7 +233,7 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 }
 
 /**
- * tb_select_tell() - add a record of which events are recorded
+ * tb_select_write_record() - add a record of which events are recorded
  * @p: the provider
  * @time: when
  * @moment: of them all, the one that is asked about
@@ -241,7 +241,7 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
  * Context: under read_lock.
  * Return: 0, -ENOMEM, -ENOSPC.
  */
-int tb_select_tell(struct tb_provider *p, u64 time, u64 moment)
+int tb_select_write_record(struct tb_provider *p, u64 time, u64 moment)
 {
 	u32 ids = 2 * tb_events_count(), bytes = DIV_ROUND_UP(ids, BITS_PER_BYTE);
 	struct tb_selection *s = kvzalloc(struct_size(s, bits, bytes), TB_GFP);
@@ -280,7 +280,7 @@ static void tb_select_seal(struct tb_provider *p)
  * The descriptions and the record of it are there before the events.  Without @tell nobody needs
  * that record, nor is there an event that has not been described.  Under lock.
  */
-static int tb_select_turn(struct tb_provider *p, bool tell)
+static int tb_select_publish(struct tb_provider *p, bool tell)
 {
 	u64 next = p->moment + 1;
 	struct tb_probe *probe;
@@ -289,11 +289,11 @@ static int tb_select_turn(struct tb_provider *p, bool tell)
 
 	mutex_lock(&p->read_lock);
 	if (tell) {
-		err = tb_select_tell(p, tb_clock_read(p->clock.raw), next);
+		err = tb_select_write_record(p, tb_clock_read(p->clock.raw), next);
 		tb_durable_seal(&p->durable);
 	}
 	if (!err)
-		/* after all that waits for it: pairs with the acquire in tb_stage_selected() */
+		/* after all that waits for it: pairs with tb_pending_is_selected() */
 		smp_store_release(&p->moment, next);
 	mutex_unlock(&p->read_lock);
 	xa_for_each(&p->probes, i, probe) {
@@ -327,7 +327,7 @@ int tb_select_attach(struct tb_provider *p)
 		if (err)
 			return err;
 	}
-	return tb_select_turn(p, true);
+	return tb_select_publish(p, true);
 }
 
 /**
@@ -344,8 +344,8 @@ void tb_select_detach(struct tb_provider *p)
 	/* all of them end at one moment */
 	xa_for_each(&p->probes, i, probe)
 		if (probe->attached)
-			tb_select_leave(p, probe);
-	tb_select_turn(p, false);
+			tb_select_record_until_next(p, probe);
+	tb_select_publish(p, false);
 }
 
 static void tb_select_refresh_one(struct tb_provider *p, void *data)
@@ -357,7 +357,7 @@ static void tb_select_refresh_one(struct tb_provider *p, void *data)
 
 	mutex_lock(&p->lock);
 	xa_for_each(&p->probes, i, probe) {
-		if (!tb_event_there(probe->event)) {
+		if (!tb_event_exists(probe->event)) {
 			changed |= !!probe->attached;
 			tb_select_detach_one(p, probe);
 			continue;
@@ -372,7 +372,7 @@ static void tb_select_refresh_one(struct tb_provider *p, void *data)
 					    probe->event->name, err);
 	}
 	tb_trigger_refresh(p);
-	if (changed && p->state == TB_STATE_RUNNING && tb_select_turn(p, true))
+	if (changed && p->state == TB_STATE_RUNNING && tb_select_publish(p, true))
 		pr_warn_ratelimited("tracebuf: %s: no room to tell that events have come or gone\n",
 				    p->name);
 	mutex_unlock(&p->lock);
@@ -415,7 +415,7 @@ static int tb_select_apply(struct tb_provider *p, struct tb_probe *probe)
 	if (probe->enabled)
 		return tb_select_attach_one(p, probe);
 	if (probe->attached)
-		tb_select_leave(p, probe);
+		tb_select_record_until_next(p, probe);
 	return 0;
 }
 
@@ -434,7 +434,7 @@ static int tb_select_match(struct tb_provider *p, const char *pattern, u32 op, u
 
 	*count = 0;
 	for (i = 0; i < n; i++) {
-		struct tb_event *e = tb_events_get(i);
+		struct tb_event *e = tb_event_by_index(i);
 		struct tb_probe *probe;
 
 		/* one that is not there may come, or come again */
@@ -481,7 +481,7 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 		if (!err && (probe->before & TB_TOUCHED))
 			err = tb_select_apply(p, probe);
 	if (!err && p->state == TB_STATE_RUNNING)
-		err = tb_select_turn(p, true);
+		err = tb_select_publish(p, true);
 	xa_for_each(&p->probes, i, probe) {
 		if (err && (probe->before & TB_TOUCHED))
 			tb_select_undo(p, probe);
@@ -489,7 +489,7 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 		enabled += probe->enabled;
 	}
 	if (err && p->state == TB_STATE_RUNNING) {
-		tb_select_turn(p, false);
+		tb_select_publish(p, false);
 		/* one that changed its form and back */
 		tb_select_seal(p);
 	}
@@ -506,7 +506,7 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 /* The description of a form, made for the occasion; -ENOENT if it is no more. */
 static int tb_select_desc(struct tb_event *e, bool fast, void *buf)
 {
-	int token = tb_events_enter();
+	int token = tb_events_read_lock();
 	const struct tb_event_def *def = READ_ONCE(e->def);
 	int len = -ENOENT;
 
@@ -514,7 +514,7 @@ static int tb_select_desc(struct tb_event *e, bool fast, void *buf)
 		len = tb_event_describe(def, fast ? tb_event_fields(e, def, true) : NULL,
 					TB_EV_FIRST + 2 * e->index + fast, buf,
 					TB_DURABLE_PAYLOAD);
-	tb_events_leave(token);
+	tb_events_read_unlock(token);
 	return len;
 }
 
@@ -529,7 +529,7 @@ static int tb_select_desc(struct tb_event *e, bool fast, void *buf)
  */
 int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **desc)
 {
-	struct tb_event *e = tb_events_get(info->index);
+	struct tb_event *e = tb_event_by_index(info->index);
 	const struct tb_probe *probe;
 	u64 to = info->desc;
 	void *buf;
@@ -550,7 +550,7 @@ int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **des
 	info->flags = (probe && READ_ONCE(probe->enabled) ? TB_INFO_ENABLED : 0) |
 		      ((probe && READ_ONCE(probe->fast)) || e->simple ? TB_INFO_FAST : 0) |
 		      (tb_event_has(e, true) ? TB_INFO_HAS_FAST : 0) |
-		      (tb_event_there(e) ? 0 : TB_INFO_ABSENT) | (len < 0 ? TB_INFO_GONE : 0);
+		      (tb_event_exists(e) ? 0 : TB_INFO_ABSENT) | (len < 0 ? TB_INFO_GONE : 0);
 	info->id = tb_event_id(e);
 	strscpy(info->system, e->system, sizeof(info->system));
 	strscpy(info->name, e->name, sizeof(info->name));

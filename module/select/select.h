@@ -20,7 +20,7 @@ void tb_select_exit(struct tb_provider *p);
 struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e);
 void tb_select_forget(struct tb_provider *p);
 int tb_select_describe(struct tb_provider *p);
-int tb_select_tell(struct tb_provider *p, u64 time, u64 moment);
+int tb_select_write_record(struct tb_provider *p, u64 time, u64 moment);
 int tb_select_attach(struct tb_provider *p);
 void tb_select_detach(struct tb_provider *p);
 void tb_select_refresh(void);

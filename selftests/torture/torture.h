@@ -96,7 +96,7 @@ enum tt_damaged {
 	TT_EVENTS,		/* a whole buffer of a ring */
 	TT_RING_HEADER,		/* the first page of a ring in the mapping */
 	TT_DURABLE,		/* the durable buffer */
-	TT_HEAD,		/* tb_ring.head */
+	TT_HEAD,		/* tb_cpu_ring.head */
 	TT_BUF,			/* tb_buf, but for the address of its memory */
 	TT_RING,		/* totals and the reader's accounting; no addresses, no sizes */
 	TT_DAMAGED,

@@ -8,39 +8,39 @@
 
 #include "../../module/ring/hooks.h"
 
-void tb_ring_notify(struct tb_ring *r)
+void tb_ring_notify(struct tb_cpu_ring *r)
 {
 	(void)r;
 }
 
 static unsigned long ring_damaged;	/* calls of tb_ring_damaged() */
 
-void tb_ring_damaged(struct tb_ring *r)
+void tb_ring_damaged(struct tb_cpu_ring *r)
 {
 	(void)r;
 	ring_damaged++;
 }
 
-void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq)
+void tb_ring_opened(struct tb_cpu_ring *r, const struct tb_buf *b, u64 seq)
 {
 	(void)r;
 	(void)b;
 	(void)seq;
 }
 
-void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b)
+void tb_ring_filled(struct tb_cpu_ring *r, const struct tb_buf *b)
 {
 	(void)r;
 	(void)b;
 }
 
-void tb_ring_staged(struct tb_ring *r, struct tb_buf *b)
+void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b)
 {
 	(void)r;
 	(void)b;
 }
 
-bool tb_ring_staged_simple(struct tb_ring *r, u32 id, u64 payload)
+bool tb_pending_commit_simple(struct tb_cpu_ring *r, u32 id, u64 payload)
 {
 	(void)r;
 	(void)id;

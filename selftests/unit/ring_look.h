@@ -53,7 +53,7 @@ void weak_race(const char *what, const volatile void *p)
 	if (at < m->r.nr * sizeof(struct tb_buf))
 		model_fail(m, "%s in no order: byte %zu of struct tb_buf %zu", what,
 			   at % sizeof(struct tb_buf), at / sizeof(struct tb_buf));
-	model_fail(m, "%s in no order: byte %zu of struct tb_ring", what,
+	model_fail(m, "%s in no order: byte %zu of struct tb_cpu_ring", what,
 		   (uintptr_t)p - (uintptr_t)&m->r);
 }
 

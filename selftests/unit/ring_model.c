@@ -31,26 +31,26 @@ u32 tb_user_tid(void)
 	return MODEL_TID;
 }
 
-void tb_ring_notify(struct tb_ring *r)
+void tb_ring_notify(struct tb_cpu_ring *r)
 {
 	(void)r;
 	model->notified++;
 }
 
-void tb_ring_damaged(struct tb_ring *r)
+void tb_ring_damaged(struct tb_cpu_ring *r)
 {
 	(void)r;
 	model->damaged++;
 }
 
-void tb_ring_opened(struct tb_ring *r, const struct tb_buf *b, u64 seq)
+void tb_ring_opened(struct tb_cpu_ring *r, const struct tb_buf *b, u64 seq)
 {
 	if (b->block->sequence != seq || b->state != TB_BUF_WORD(seq, TB_BUF_WRITING))
 		model_fail(model, "block %llu in buffer %td is not open", (unsigned long long)seq,
 			   b - r->bufs);
 }
 
-void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b)
+void tb_ring_filled(struct tb_cpu_ring *r, const struct tb_buf *b)
 {
 	if (!(b->block->flags & TB_BLOCK_COMPLETE) || b->block->data % TB_ELEMENT_SIZE ||
 	    TB_BUF_STATE(b->state) != TB_BUF_WRITING)
@@ -58,14 +58,14 @@ void tb_ring_filled(struct tb_ring *r, const struct tb_buf *b)
 }
 
 /* every ring here has buffers */
-void tb_ring_staged(struct tb_ring *r, struct tb_buf *b)
+void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b)
 {
 	(void)r;
 	(void)b;
 	abort();
 }
 
-bool tb_ring_staged_simple(struct tb_ring *r, u32 id, u64 payload)
+bool tb_pending_commit_simple(struct tb_cpu_ring *r, u32 id, u64 payload)
 {
 	(void)r;
 	(void)id;

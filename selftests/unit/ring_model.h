@@ -49,7 +49,7 @@ struct model_held {
 };
 
 struct model {
-	struct tb_ring r;
+	struct tb_cpu_ring r;
 	void *memory;
 	u64 clock;		/* next reading */
 	u64 step;		/* from one reading to the next */

@@ -430,7 +430,7 @@ void model_check_books(struct model *m, bool drained)
 		model_fail(m, "recorded %llu != delivered %llu + overwritten %llu",
 			   (unsigned long long)st.recorded, (unsigned long long)st.delivered,
 			   (unsigned long long)st.overwritten);
-	if (m->damaged || !tb_ring_mend(&m->r, m->r.to != ~0ull))
+	if (m->damaged || !tb_ring_repair(&m->r, m->r.to != ~0ull))
 		model_fail(m, "said to be damaged");
 	if (st.ready || st.held || st.fill != m->r.capacity || st.blocks != m->next_seq)
 		model_fail(m, "drained, but %u ready, %u held, fill %u, %llu blocks", st.ready,

@@ -44,7 +44,7 @@ struct source {
 };
 
 struct test {
-	struct tb_ring r;
+	struct tb_cpu_ring r;
 	struct tb_buf bufs[BUFFERS];
 	char memory[BUFFERS][CAPACITY * TB_ELEMENT_SIZE] __aligned(64);
 	u32 number;
@@ -429,7 +429,7 @@ int main(int argc, char **argv)
 	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_RESTART };
 	int i, k;
 
-	tests = aligned_alloc(_Alignof(struct tb_ring), RINGS * sizeof(*tests));
+	tests = aligned_alloc(_Alignof(struct tb_cpu_ring), RINGS * sizeof(*tests));
 	if (!tests)
 		return 2;
 	for (i = 0; i < TIMERS; i++) {

@@ -222,17 +222,17 @@ static struct model *test_mark(void)
 	for (i = FIRST; i < 43; i++)
 		model_write(m, 1);
 	EXPECT_EQ(m, m->notified, 0);
-	EXPECT(m, !tb_ring_past_mark(&m->r));
+	EXPECT(m, !tb_ring_above_mark(&m->r));
 	EXPECT(m, !tb_ring_readable(&m->r));
 	model_write(m, 1);
 	EXPECT_EQ(m, m->notified, 1);
 	EXPECT_EQ(m, stats(m).marks, 1);
-	EXPECT(m, tb_ring_past_mark(&m->r));
+	EXPECT(m, tb_ring_above_mark(&m->r));
 	EXPECT(m, tb_ring_readable(&m->r));
 	for (i = 44; i < 64; i++)
 		model_write(m, 1);
 	EXPECT_EQ(m, m->notified, 2);	/* complete */
-	EXPECT(m, !tb_ring_past_mark(&m->r));
+	EXPECT(m, !tb_ring_above_mark(&m->r));
 	EXPECT(m, tb_ring_readable(&m->r));
 	/* once a buffer, wherever the event that crosses it begins and ends */
 	while (model_acquire(m))
@@ -246,7 +246,7 @@ static struct model *test_mark(void)
 		if (stats(m).blocks != blocks)
 			seen = 0;
 		seen += used(m) >= m->r.mark;
-		EXPECT_EQ(m, tb_ring_past_mark(&m->r), seen && used(m) < 64);
+		EXPECT_EQ(m, tb_ring_above_mark(&m->r), seen && used(m) < 64);
 	}
 	return m;
 }

@@ -17,7 +17,7 @@
 #define EVENTS		(3 * BUFFERS * CAPACITY)
 
 static u64 now = 1000;
-static struct tb_ring *r;
+static struct tb_cpu_ring *r;
 
 void (*tb_point_hook)(const volatile void *p);
 void (*tb_changed_hook)(const volatile void *p, u64 old, u64 new);
@@ -146,7 +146,7 @@ static bool next_is_exact(void)
 	reset();
 	record_many(EVENTS);
 	tb_ring_flush(r);
-	return tb_ring_mend(r, false) && !read_all() && accounted(EVENTS) && !ring_damaged;
+	return tb_ring_repair(r, false) && !read_all() && accounted(EVENTS) && !ring_damaged;
 }
 
 /* a word whose bits are flipped */
@@ -159,7 +159,7 @@ struct word {
 
 #define WORD(type, field, of_buffer)	\
 	{ #field, offsetof(struct type, field), sizeof(((struct type *)0)->field), of_buffer }
-#define RING(field)	WORD(tb_ring, field, false)
+#define RING(field)	WORD(tb_cpu_ring, field, false)
 #define BUF(field)	WORD(tb_buf, field, true)
 
 static const struct word words[] = {
@@ -189,7 +189,7 @@ static const char *flip(const struct word *w, u32 buffer, u32 bit, u32 before, b
 	record_many(EVENTS);
 	tb_ring_stuck(r);
 	tb_ring_flush(r);
-	whole = tb_ring_mend(r, false) && !ring_damaged;
+	whole = tb_ring_repair(r, false) && !ring_damaged;
 	if (!tb_head_legal(r, r->head) || tb_head_index(r->head) != r->capacity)
 		return "head is not mended";
 	again = read_all();
@@ -249,7 +249,7 @@ int main(void)
 		set_up(policy);
 		for (i = 0; i < count; i++) {
 			snprintf(name, sizeof(name), "a bit of %s.%s, %s",
-				 words[i].of_buffer ? "tb_buf" : "tb_ring", words[i].name,
+				 words[i].of_buffer ? "tb_buf" : "tb_cpu_ring", words[i].name,
 				 policy ? "overwrite" : "drop");
 			ktap_result(name, flip_all(&words[i]));
 		}

@@ -203,12 +203,12 @@ static void fiber_main(void)
  * The words that only writers change, and those that only the reader does: only one of the
  * sides runs between two calls.
  */
-#define WRITERS		offsetof(struct tb_ring, releases)
+#define WRITERS		offsetof(struct tb_cpu_ring, releases)
 #define BUF_WRITERS	offsetof(struct tb_buf, state)
 #define MAX_BUFS	4
 
 static struct {
-	char ring[sizeof(struct tb_ring)];
+	char ring[sizeof(struct tb_cpu_ring)];
 	char writers[MAX_BUFS][BUF_WRITERS];
 	struct tb_rd rd[MAX_BUFS];
 } before;

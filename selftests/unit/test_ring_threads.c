@@ -25,7 +25,7 @@
 #define CAPACITY	64
 
 struct test {
-	struct tb_ring r;
+	struct tb_cpu_ring r;
 	struct tb_buf bufs[BUFFERS];
 	char memory[BUFFERS][CAPACITY * TB_ELEMENT_SIZE] __aligned(64);
 	u32 events, seed;
@@ -180,7 +180,7 @@ static void *reader(void *arg)
 
 static void run(bool overwrite, u32 events)
 {
-	struct test *tests = aligned_alloc(_Alignof(struct tb_ring), RINGS * sizeof(*tests));
+	struct test *tests = aligned_alloc(_Alignof(struct tb_cpu_ring), RINGS * sizeof(*tests));
 	pthread_t writers[RINGS], readers[RINGS];
 	const char *error = NULL;
 	u32 i, k;

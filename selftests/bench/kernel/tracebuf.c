@@ -40,7 +40,7 @@ u64 tb_clock_slow(u8 ticks)
 }
 
 /* as provider.c's, as long as nobody waits */
-void tb_ring_notify(struct tb_ring *r)
+void tb_ring_notify(struct tb_cpu_ring *r)
 {
 	struct tb_provider *p = r->owner;
 
@@ -48,21 +48,21 @@ void tb_ring_notify(struct tb_ring *r)
 		WRITE_ONCE(p->want_wake, 0);
 }
 
-void tb_ring_damaged(struct tb_ring *r)
+void tb_ring_damaged(struct tb_cpu_ring *r)
 {
 }
 
 /* as in probe/pending.c: there are no rules */
-void tb_ring_staged(struct tb_ring *r, struct tb_buf *b)
+void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b)
 {
 }
 
-bool tb_ring_staged_simple(struct tb_ring *r, u32 id, u64 payload)
+bool tb_pending_commit_simple(struct tb_cpu_ring *r, u32 id, u64 payload)
 {
 	return false;
 }
 
-struct tb_place tb_stage_begin(struct tb_probe *p, struct tb_ring *r, u32 n)
+struct tb_place tb_pending_begin(struct tb_probe *p, struct tb_cpu_ring *r, u32 n)
 {
 	return (struct tb_place){ 0 };
 }
@@ -70,10 +70,10 @@ struct tb_place tb_stage_begin(struct tb_probe *p, struct tb_ring *r, u32 n)
 static int set_up(struct tb_provider *p, u32 buffers, u32 elements, bool overwrite)
 {
 	u32 bytes = elements * TB_ELEMENT_SIZE, i;
-	struct tb_ring *r;
+	struct tb_cpu_ring *r;
 	void *memory;
 
-	p->rings = alloc_percpu(struct tb_ring);
+	p->rings = alloc_percpu(struct tb_cpu_ring);
 	if (!p->rings)
 		return -ENOMEM;
 	r = this_cpu_ptr(p->rings);
@@ -99,7 +99,7 @@ static int set_up(struct tb_provider *p, u32 buffers, u32 elements, bool overwri
 
 static void tear_down(struct tb_provider *p, u32 buffers, u32 elements)
 {
-	struct tb_ring *r;
+	struct tb_cpu_ring *r;
 
 	if (!p->rings)
 		return;
@@ -125,7 +125,7 @@ static __always_inline void record_and_flush(u64 i)
 
 static __always_inline void read_one(u64 i)
 {
-	struct tb_ring *r = this_cpu_ptr(few.rings);
+	struct tb_cpu_ring *r = this_cpu_ptr(few.rings);
 	int index;
 
 	bench_record_hollow(&few, EVENT_ID, WHOLE_BYTES);

@@ -43,14 +43,14 @@ enum reader {
 
 struct test {
 	const char *name;
-	void (*run)(struct tb_ring *r, u32 n);
+	void (*run)(struct tb_cpu_ring *r, u32 n);
 	bool overwrite;
 	enum reader reader;
 	int writers;
 };
 
 struct writer {
-	struct tb_ring *ring;
+	struct tb_cpu_ring *ring;
 	const struct test *test;
 	u64 *chunks;
 	int cpu;
@@ -65,7 +65,7 @@ static volatile u64 sink;
 /* ---- what is measured ------------------------------------------------- */
 
 /* as tb_record_simple(), without the kernel's preemption count */
-static __attribute__((noinline)) void record_simple(struct tb_ring *r, u32 id, u64 payload)
+static __attribute__((noinline)) void record_simple(struct tb_cpu_ring *r, u32 id, u64 payload)
 {
 	struct tb_slot slot;
 
@@ -77,7 +77,7 @@ static __attribute__((noinline)) void record_simple(struct tb_ring *r, u32 id, u
 }
 
 /* as tb_record_begin() to tb_record_end(); the context is taken as 0 */
-static __attribute__((noinline)) void record_4(struct tb_ring *r, u32 id, u64 payload)
+static __attribute__((noinline)) void record_4(struct tb_cpu_ring *r, u32 id, u64 payload)
 {
 	struct tb_composite *c;
 	struct tb_slot slot;
@@ -98,7 +98,7 @@ static __attribute__((noinline)) void record_4(struct tb_ring *r, u32 id, u64 pa
 	tb_ring_commit(&slot, TB_HEAD(TB_STRUCT_COMPOSITE, id, 4, slot.seq));
 }
 
-static void run_clock(struct tb_ring *r, u32 n)
+static void run_clock(struct tb_cpu_ring *r, u32 n)
 {
 	u32 i;
 
@@ -109,7 +109,7 @@ static void run_clock(struct tb_ring *r, u32 n)
 	}
 }
 
-static void run_simple(struct tb_ring *r, u32 n)
+static void run_simple(struct tb_cpu_ring *r, u32 n)
 {
 	u32 i;
 
@@ -119,7 +119,7 @@ static void run_simple(struct tb_ring *r, u32 n)
 	}
 }
 
-static void run_4(struct tb_ring *r, u32 n)
+static void run_4(struct tb_cpu_ring *r, u32 n)
 {
 	u32 i;
 
@@ -145,9 +145,9 @@ static const struct test tests[] = {
 
 /* ---- rings and threads ------------------------------------------------ */
 
-static struct tb_ring *new_ring(void)
+static struct tb_cpu_ring *new_ring(void)
 {
-	struct tb_ring *r = must(aligned_alloc(64, sizeof(*r)));
+	struct tb_cpu_ring *r = must(aligned_alloc(64, sizeof(*r)));
 	char *memory = must(aligned_alloc(BUFFER_BYTES, RING_BYTES));
 	int i;
 
@@ -218,7 +218,7 @@ static void start(pthread_t *thread, void *(*fn)(void *), struct writer *w)
 }
 
 /* One repetition of a test; chunk times go to @chunks, PER_REP for each writer. */
-static void repeat(const struct test *t, struct tb_ring *rings[2], const int cpus[2],
+static void repeat(const struct test *t, struct tb_cpu_ring *rings[2], const int cpus[2],
 		   u64 *chunks, struct tb_ring_stats *st)
 {
 	struct writer w[2], reader = { rings[0], t, NULL, cpus[1] };
@@ -248,7 +248,7 @@ int main(void)
 {
 	static u64 chunks[NR_TESTS][2 * REPS * PER_REP];
 	static u64 recorded[NR_TESTS], lost[NR_TESTS];
-	struct tb_ring *rings[2] = { new_ring(), new_ring() };
+	struct tb_cpu_ring *rings[2] = { new_ring(), new_ring() };
 	int cpus[2], found = two_cpus(cpus), rep, i;
 
 	calibrate();

@@ -19,7 +19,7 @@ static struct tt_area tt_words(void *from, void *to)
 	return (struct tt_area){ from, to - from };
 }
 
-static struct tt_area tt_ring_area(struct tb_ring *r, u32 which)
+static struct tt_area tt_ring_area(struct tb_cpu_ring *r, u32 which)
 {
 	switch (which) {
 	case 0:
@@ -41,7 +41,7 @@ static struct tt_area tt_durable_area(struct tb_durable *d, struct tt_flip *flip
 	return tt_words(at, at + b->bytes);
 }
 
-static struct tt_area tt_area(struct tb_ring *r, struct tt_flip *flip)
+static struct tt_area tt_area(struct tb_cpu_ring *r, struct tt_flip *flip)
 {
 	struct tb_provider *p = tt_provider;
 	struct tb_buf *b = &r->bufs[flip->block];
@@ -76,7 +76,7 @@ int tt_flip(struct tt_flip *flip)
 	struct tb_provider *p = tt_provider;
 	struct tt_area area;
 	unsigned long byte;
-	struct tb_ring *r;
+	struct tb_cpu_ring *r;
 	u32 bit;
 
 	if (flip->what >= TT_DAMAGED || flip->cpu >= nr_cpu_ids || !cpu_possible(flip->cpu))

@@ -2,10 +2,8 @@
 /*
  * Records of threads that come when it matters, and are on their way for long, as when an
  * interrupt or a hypervisor has stopped their writers.  Every other time, at random,
- *  - who asks for the next one in the queue (tb_track_peek()) is told that its writer is not
- *    through;
- *  - who is to know that one is there (tb_keep_track()) is told that there is none, as if it had
- *    come only then.
+ *  - tb_thread_queue_peek() returns that the writer of the next record is not through;
+ *  - tb_state_drain_queue() returns that the queue is empty, as if the record had come only then.
  * So many times: it must be over when the recording stops, for all writers are through then.
  */
 #include <linux/kprobes.h>
@@ -45,12 +43,12 @@ static int __kprobes tb_inflight_kept(struct kretprobe_instance *ri, struct pt_r
 }
 
 static struct kretprobe tb_inflight_peek = {
-	.kp.symbol_name = "tb_track_peek",
+	.kp.symbol_name = "tb_thread_queue_peek",
 	.handler = tb_inflight_peeked,
 };
 
 static struct kretprobe tb_inflight_keep = {
-	.kp.symbol_name = "tb_keep_track",
+	.kp.symbol_name = "tb_state_drain_queue",
 	.handler = tb_inflight_kept,
 };
 
