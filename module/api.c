@@ -13,6 +13,7 @@
 
 #include "probe/record.h"
 #include "provider/list.h"
+#include "recording/recording.h"
 #include "recording/registry.h"
 
 /**

@@ -19,6 +19,7 @@
 #include "probe/pending.h"
 #include "programs/channel.h"
 #include "programs/channels.h"
+#include "recording/recording.h"
 #include "recording/registry.h"
 #include "recording/sleep.h"
 #include "select/handler.h"

@@ -22,6 +22,7 @@
 #include <linux/sort.h>
 #include <linux/string.h>
 
+#include "recording/recording.h"
 #include "block_walk.h"
 #include "previous_boot.h"
 #include "provider/list.h"

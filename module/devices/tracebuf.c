@@ -12,6 +12,8 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 
+#include "recording/recording.h"
+#include "select/arm.h"
 #include "argument.h"
 #include "machine/compat.h"
 #include "programs/channels.h"

@@ -8,7 +8,7 @@
  * not to use (memmap=nn$ss), by its address.  The latter is claimed as a device's memory would
  * be; what the kernel uses as its RAM is refused, and so is what the firmware keeps for itself,
  * as far as this kernel tells modules what that is.  Each page must have a
- * struct page, which only the module uses: programs map page frame numbers (provider/memory.c).
+ * struct page, which only the module uses: programs map page frame numbers (provider/mmap.c).
  *
  * As long as something that was found there has not been dropped, nothing in it is changed.
  */
@@ -279,7 +279,7 @@ struct page *tb_region_alloc(unsigned int order)
  * @order: how many
  *
  * Pages of reserved memory are cleared, so that the next boot finds nothing of a provider that has
- * freed them.  No program holds such a page: programs map page frame numbers (provider/memory.c),
+ * freed them.  No program holds such a page: programs map page frame numbers (provider/mmap.c),
  * and memory that is mapped is not freed.
  *
  * Context: process.

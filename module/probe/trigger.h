@@ -6,7 +6,6 @@
 #define TB_TRIGGER_H
 
 #include <linux/irq_work.h>
-#include <linux/poll.h>
 #include <linux/tracebuf.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
@@ -62,15 +61,7 @@ struct tb_trigger {
 
 void tb_trigger_init(struct tb_provider *p);
 void tb_trigger_sync(struct tb_provider *p);
-int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
-		   struct tb_rule *rules, u32 nr_rules, u32 percent, u32 ms, u32 *matched,
-		   u32 *bad);
 void tb_trigger_fire(struct tb_trigger_source *s);
-void tb_trigger_refresh(struct tb_provider *p);
-int tb_trigger_disarm(struct tb_provider *p, struct tb_session *s);
-void tb_trigger_stop(struct tb_provider *p);
-void tb_trigger_query(struct tb_provider *p, struct tb_trigger_info *info);
-__poll_t tb_trigger_poll(struct tb_provider *p);
 
 /**
  * tb_trigger_notify() - the ring of a CPU has got further, or the CPU is gone

@@ -171,37 +171,10 @@ struct tb_provider {
 /* of the machine's memory, what the buffers of all providers may take */
 extern u32 tb_memory_percent;
 
-int tb_provider_init(struct tb_provider *p, const char *name);
-void tb_provider_destroy(struct tb_provider *p);
-
-int tb_provider_configure(struct tb_provider *p, const struct tb_config *config,
-			  const struct cpumask *cpus);
-int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 form, u32 *matched);
-bool tb_provider_reader_holds(struct tb_provider *p);
-int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation);
-int tb_provider_stop(struct tb_provider *p, u64 generation);
 unsigned int tb_provider_cpu(struct tb_provider *p, bool spare);
-int tb_provider_flush(struct tb_provider *p, int cpu);
-void tb_provider_close_buffers(struct tb_provider *p);
-void tb_provider_flush_cpus(struct tb_provider *p, const struct cpumask *cpus);
-void tb_provider_flush_cpu(struct tb_provider *p, unsigned int cpu);
-void tb_provider_query(struct tb_provider *p, struct tb_query *q);
-int tb_provider_stats(struct tb_provider *p, struct tb_stats *st);
-/* recording/recording.c */
-void tb_recording_init(struct tb_provider *p);
-void tb_recording_sync(struct tb_provider *p);
-void tb_recording_reset(struct tb_provider *p);
-int tb_recording_start(struct tb_provider *p, bool dump);
-void tb_recording_stop(struct tb_provider *p);
-void tb_recording_damaged(struct tb_provider *p);
-/* recording/state.c */
-void tb_state_drain_queue(struct tb_provider *p);
-int tb_state_write(struct tb_provider *p, bool dump);
-int tb_state_complete(struct tb_provider *p);
-void tb_state_write_snapshot(struct tb_provider *p, unsigned int cpu);
-void tb_state_write_end(struct tb_provider *p);
-void tb_state_work(struct work_struct *work);
-/* memory.c */
+bool tb_provider_reader_holds(struct tb_provider *p);
+
+/* memory.c and mmap.c */
 int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell);
 int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 			 const struct cpumask *cpus);

@@ -1,224 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The reader of a provider: taking blocks and giving them back.
+ * Acquire blocks for the reader, and release them.
  *
- * One session at a time is the reader: the first that reads or
- * acquires; others get EBUSY until it closes.  What a reader holds when it closes goes back
- * into the ring, for the next.  Each reader gets the durable buffer from the oldest complete
- * state there is: its start, as long as nothing has been recycled.
- *
- * Others may join it, each for some of the CPUs, so that several threads can wait and take
- * blocks, each on its own.  They know the reader by its number: it may go without asking them.
+ * Callers: read.c, save_channel.c and the ioctls of devices/tracebuf.c, in process context.
+ * Everything here runs under tb_provider.read_lock, which keeps the memory of the rings in place.
  */
 #include <linux/cpu.h>
 #include <linux/log2.h>
 #include <linux/nospec.h>
 
 #include "provider/wake.h"
+#include "recording/recording.h"
 #include "save_channel.h"
 #include "session.h"
+#include "snapshot.h"
 
-/* ---- who reads ---------------------------------------------------------- */
-
-/**
- * tb_session_attach() - make a session the reader if there is none
- * @s: the session, bound
- *
- * Context: process, under read_lock.
- * Return: 0, also if it is the reader already; -EBUSY another is, or it has joined one;
- * -ENOSPC, -ENOMEM.
- */
-int tb_session_attach(struct tb_session *s)
-{
-	struct tb_provider *p = s->provider;
-
-	if (p->reader == s)
-		return 0;
-	if (p->reader || s->joined)
-		return -EBUSY;
-	if (p->allocated) {
-		int err = tb_state_complete(p);
-
-		if (err)
-			return err;
-		tb_durable_rewind(&p->durable);
-	}
-	WRITE_ONCE(p->reader, s);
-	return 0;
-}
-
-/**
- * tb_session_reads_from() - is a session the reader, or has it joined it?
- * @s: the session
- * @p: its provider
- *
- * Context: process, under read_lock.
- * Return: true if so.
- */
-bool tb_session_reads_from(struct tb_session *s, struct tb_provider *p)
-{
-	return p->reader && (p->reader == s || p->reader->id == s->joined);
-}
+/* ---- what there is to acquire ------------------------------------------- */
 
 /* Whose blocks it takes, if it reads.  Under read_lock. */
 static const struct cpumask *tb_session_cpus(struct tb_session *s, struct tb_provider *p)
 {
 	return s->joined ? s->cpus : &p->cpus;
-}
-
-/**
- * tb_session_join() - take blocks together with another session
- * @s: the session
- * @other: that one
- * @cpus: whose
- *
- * Context: process.
- * Return: 0; -EINVAL it is no other session of the same provider, or has joined one itself;
- * -EBUSY @s is the reader, reads or has joined one, another is the reader; -ENOSPC, -ENOMEM.
- */
-int tb_session_join(struct tb_session *s, struct tb_session *other, const struct cpumask *cpus)
-{
-	struct tb_provider *p;
-	struct cpumask *own;
-	int err = -EBUSY;
-
-	if (s == other)
-		return -EINVAL;
-	p = tb_session_bind(s);
-	if (tb_session_bind(other) != p)
-		return -EINVAL;
-	/* a cpumask may be shorter than its type */
-	own = kmemdup(cpus, cpumask_size(), GFP_KERNEL);
-	if (!own)
-		return -ENOMEM;
-	if (!mutex_trylock(&s->lock))
-		goto free;
-	mutex_lock(&p->read_lock);
-	if (other->joined)
-		err = -EINVAL;
-	else if (p->reader != s && !s->joined)
-		err = tb_session_attach(other);
-	if (!err) {
-		s->cpus = own;
-		WRITE_ONCE(s->joined, other->id);
-	}
-	mutex_unlock(&p->read_lock);
-	mutex_unlock(&s->lock);
-free:
-	if (err)
-		kfree(own);
-	return err;
-}
-
-/* Blocks that a snapshot holds from its beginning on: half of what it may hold. */
-static u32 tb_snapshot_pins(const struct tb_cpu_ring *r)
-{
-	return max(r->nr / 4, 1u);
-}
-
-/*
- * Under cpus_read_lock and read_lock.  All rings are flushed at once: what is recorded in a
- * buffer that is opened afterwards is not for this snapshot.
- */
-static void tb_session_begin_snapshot(struct tb_provider *p)
-{
-	unsigned int cpu;
-
-	tb_provider_flush_cpus(p, NULL);
-	for_each_cpu(cpu, &p->cpus) {
-		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
-
-		tb_ring_begin_snapshot(r);
-		tb_ring_pin(r, tb_snapshot_pins(r));
-		tb_state_write_snapshot(p, cpu);
-		cond_resched();
-	}
-	tb_durable_seal(&p->durable);
-	WRITE_ONCE(p->snapshot, true);
-}
-
-/* The rings are as if there had been none.  Nothing is held.  Under read_lock. */
-static void tb_session_end_snapshot(struct tb_provider *p)
-{
-	unsigned int cpu;
-
-	for_each_cpu(cpu, &p->cpus)
-		tb_ring_end_snapshot(per_cpu_ptr(p->rings, cpu));
-	WRITE_ONCE(p->snapshot, false);
-}
-
-/* Is there more to come of the snapshot?  Under read_lock. */
-static bool tb_session_in_snapshot(struct tb_provider *p)
-{
-	unsigned int cpu;
-
-	for_each_cpu(cpu, &p->cpus)
-		if (tb_ring_in_snapshot(per_cpu_ptr(p->rings, cpu)))
-			return true;
-	return false;
-}
-
-/* Puts back what the reader held, the latest first. */
-static void tb_ring_unacquire_all(struct tb_cpu_ring *r, bool snapshot)
-{
-	while (tb_ring_unpin(r))
-		;
-	for (;;) {
-		int latest = -1;
-		u64 seq = 0;
-		u32 i;
-
-		for (i = 0; i < r->nr; i++) {
-			u64 st = READ_ONCE(r->bufs[i].state);
-
-			if (TB_BUF_STATE(st) == TB_BUF_HELD && TB_BUF_SEQ(st) >= seq) {
-				latest = i;
-				seq = TB_BUF_SEQ(st);
-			}
-		}
-		if (latest < 0)
-			return;
-		if (snapshot)
-			tb_ring_put_back(r, latest);
-		else
-			tb_ring_unacquire(r, latest);
-		cond_resched();
-	}
-}
-
-/**
- * tb_session_detach() - if it is the reader, it is so no more
- * @s: the session
- *
- * What it held, and its channels had offered, goes back into the rings, for the next reader.
- *
- * Context: process.
- */
-void tb_session_detach(struct tb_session *s)
-{
-	struct tb_provider *p = s->provider;
-	unsigned int cpu;
-
-	mutex_lock(&p->read_lock);
-	if (p->reader == s) {
-		tb_save_channel_close_all(s);
-		if (p->allocated) {
-			for_each_cpu(cpu, &p->cpus) {
-				struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
-
-				tb_ring_unacquire_all(r, p->snapshot);
-				/* nothing is held now, even if a count was damaged */
-				r->held = 0;
-				r->pinned = 0;
-			}
-			if (p->snapshot)
-				tb_session_end_snapshot(p);
-		}
-		p->durable.released = p->durable.taken;
-		p->durable.reading = ~0ull;
-		WRITE_ONCE(p->reader, NULL);
-	}
-	mutex_unlock(&p->read_lock);
 }
 
 /* Are the rings there for the taking now? */
@@ -231,28 +33,11 @@ static bool tb_session_open_rings(struct tb_provider *p)
 		(p->config.mode == TB_MODE_STREAMING || READ_ONCE(p->snapshot)));
 }
 
-/*
- * Would a snapshot hold more blocks of @r than it may, if it took the next one?  Half of them, so
- * that the writer finds buffers to overwrite however slow the reader is: what is being recorded is
- * not dropped for the sake of a copy of what was.  When the recording has stopped there is none.
- */
-static bool tb_snapshot_exceeds(struct tb_provider *p, struct tb_cpu_ring *r)
-{
-	return READ_ONCE(p->state) == TB_STATE_RUNNING && r->held >= max(r->nr / 2, 1u) &&
-	       !tb_ring_next_pinned(r);
-}
-
-/* So the reader has to give something back first; what is only pinned makes room. */
-static bool tb_snapshot_full(struct tb_provider *p, struct tb_cpu_ring *r)
-{
-	return r->held > tb_ring_pinned(r) && tb_snapshot_exceeds(p, r);
-}
-
 /* A snapshot closes no buffer: that one is past its mark gives it nothing. */
 static bool tb_ring_has_block(struct tb_provider *p, struct tb_cpu_ring *r)
 {
 	if (p->snapshot)
-		return !tb_snapshot_full(p, r) && tb_ring_can_acquire(r);
+		return !tb_snapshot_is_full(p, r) && tb_ring_can_acquire(r);
 	return tb_ring_readable(r);
 }
 
@@ -275,7 +60,7 @@ static bool tb_session_readable_locked(struct tb_session *s, struct tb_provider 
 	    (!tb_session_reads_from(s, p) || p->durable.taken < p->durable.sealed))
 		return true;
 	/* acquire says that it is over, to whoever waits for more */
-	if (p->snapshot && tb_session_reads_from(s, p) && !tb_session_in_snapshot(p))
+	if (p->snapshot && tb_session_reads_from(s, p) && !tb_snapshot_is_incomplete(p))
 		return true;
 	return tb_session_open_rings(p) && tb_rings_readable(p, tb_session_cpus(s, p));
 }
@@ -569,12 +354,12 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 	if (!err && p->allocated) {
 		if ((flags & TB_ACQUIRE_SNAPSHOT) && !p->snapshot &&
 		    p->state == TB_STATE_RUNNING && p->config.mode == TB_MODE_CIRCULAR)
-			tb_session_begin_snapshot(p);
+			tb_snapshot_begin(p);
 		else if ((flags & TB_ACQUIRE_FLUSH) && p->state == TB_STATE_RUNNING &&
 			 !p->snapshot && tb_session_open_rings(p))
 			tb_provider_flush_cpus(p, cpus);
 		n = tb_session_acquire_locked(p, refs, count, flags, cpus);
-		if (!n && (p->snapshot ? !tb_session_in_snapshot(p) :
+		if (!n && (p->snapshot ? !tb_snapshot_is_incomplete(p) :
 			   p->state == TB_STATE_STOPPED))
 			err = -ENODATA;
 	}

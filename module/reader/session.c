@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sessions: open files, read() and poll().  Taking blocks and giving them back is in acquire.c.
+ * A session is an open file of /dev/tracebuf.
+ *
+ * One session of a provider is its reader: the first that reads or acquires.  Other sessions get
+ * -EBUSY until it closes.  A reader that closes, or dies, puts the blocks that it holds back into
+ * the rings, for the next reader (tb_session_detach()).  Each reader gets the durable buffer from
+ * the oldest complete state on: from its start, as long as nothing has been recycled.
+ *
+ * Other sessions may join the reader, each for some of the CPUs, so that several threads can wait
+ * for blocks and acquire them.  They know the reader by its id, because it may close without
+ * asking them.
+ *
+ * Callers: devices/tracebuf.c and the rest of reader/, in process context.
+ * Locks: tb_session.bind, tb_session.lock, tb_provider.read_lock.
  */
 #include <linux/slab.h>
-#include <linux/uio.h>
 
-#include "machine/compat.h"
 #include "provider/list.h"
 #include "provider/wake.h"
+#include "recording/recording.h"
 #include "recording/registry.h"
+#include "select/arm.h"
+#include "save_channel.h"
 #include "session.h"
+#include "snapshot.h"
 
 /* ---- the provider ----------------------------------------------------- */
 
@@ -62,177 +76,153 @@ int tb_session_attach_to(struct tb_session *s, const char *name)
 	return err;
 }
 
-/* ---- read ------------------------------------------------------------- */
+/* ---- the reader ------------------------------------------------------- */
 
-/* Something to take, or nothing more to come? */
-static bool tb_session_ready(void *session)
-{
-	struct tb_session *s = session;
-	struct tb_provider *p = s->provider;
-
-	return tb_session_readable(s, p) || READ_ONCE(p->state) == TB_STATE_STOPPED;
-}
-
-/*
- * Takes the next block for read().  Its reference is written under read_lock, also when it is put
- * back: it has no bytes then.
+/**
+ * tb_session_attach() - make a session the reader if there is none
+ * @s: the session, bound
+ *
+ * Context: process, under read_lock.
+ * Return: 0, also if it is the reader already; -EBUSY another is, or it has joined one;
+ * -ENOSPC, -ENOMEM.
  */
-static int tb_read_next_block(struct tb_session *s)
+int tb_session_attach(struct tb_session *s)
 {
-	struct tb_provider *p = tb_session_bind(s);
-	int n;
+	struct tb_provider *p = s->provider;
 
-	mutex_lock(&p->batch);
-	n = tb_session_acquire(s, &s->part, 1, 0);
-	if (n > 0 && s->part.ring == TB_RING_DURABLE) {
-		/* @batch is held: no other block was taken or released since */
-		mutex_lock(&p->read_lock);
-		p->durable.reading = p->durable.taken - 1;
-		mutex_unlock(&p->read_lock);
+	if (p->reader == s)
+		return 0;
+	if (p->reader || s->joined)
+		return -EBUSY;
+	if (p->allocated) {
+		int err = tb_state_complete(p);
+
+		if (err)
+			return err;
+		tb_durable_rewind(&p->durable);
 	}
-	mutex_unlock(&p->batch);
-	s->offset = 0;
-	return n;
-}
-
-/* read() is through with its block. */
-static void tb_read_finish_block(struct tb_session *s)
-{
-	struct tb_provider *p = s->provider;
-
-	mutex_lock(&p->batch);
-	mutex_lock(&p->read_lock);
-	if (tb_block_release(p, &s->part))
-		tb_recording_damaged(p);
-	s->part.bytes = 0;
-	p->durable.reading = ~0ull;
-	/* as with tb_session_release(), for those that have joined */
-	if (p->snapshot)
-		tb_wake_waiters(p);
-	mutex_unlock(&p->read_lock);
-	mutex_unlock(&p->batch);
-}
-
-/* Copies from the block we are in the middle of.  Returns bytes or -EFAULT. */
-static ssize_t tb_read_copy(struct tb_session *s, struct iov_iter *to)
-{
-	struct tb_provider *p = s->provider;
-	size_t n;
-
-	/* held, and no ioctl can give it back: its memory stays where it is */
-	n = copy_to_iter(tb_ref_address(p, &s->part) + s->offset, s->part.bytes - s->offset, to);
-	if (!n)
-		return -EFAULT;
-	s->offset += n;
-	if (s->offset == s->part.bytes)
-		tb_read_finish_block(s);
-	return n;
+	WRITE_ONCE(p->reader, s);
+	return 0;
 }
 
 /**
- * tb_session_read() - read(), readv(), splice()
+ * tb_session_reads_from() - is a session the reader, or has it joined it?
  * @s: the session
- * @to: user memory, or pages for a pipe
- * @nonblock: O_NONBLOCK
+ * @p: its provider
  *
- * Whole blocks as long as they fit.  A buffer smaller than a block gets it
- * in pieces, so that any program that reads a stream works.
+ * Context: process, under read_lock.
+ * Return: true if so.
+ */
+bool tb_session_reads_from(struct tb_session *s, struct tb_provider *p)
+{
+	return p->reader && (p->reader == s || p->reader->id == s->joined);
+}
+
+/**
+ * tb_session_join() - take blocks together with another session
+ * @s: the session
+ * @other: that one
+ * @cpus: whose
  *
  * Context: process.
- * Return: bytes; 0 when stopped and everything was read; -EAGAIN, -EBUSY,
- * -EFAULT, -EINVAL it has joined another session, -ERESTARTSYS.
+ * Return: 0; -EINVAL it is no other session of the same provider, or has joined one itself;
+ * -EBUSY @s is the reader, reads or has joined one, another is the reader; -ENOSPC, -ENOMEM.
  */
-ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock)
+int tb_session_join(struct tb_session *s, struct tb_session *other, const struct cpumask *cpus)
 {
-	size_t done = 0;
-	ssize_t n;
+	struct tb_provider *p;
+	struct cpumask *own;
+	int err = -EBUSY;
 
-	if (!iov_iter_count(to))
-		return 0;
-	/* not behind another thread that waits in read() */
-	if (nonblock && !mutex_trylock(&s->lock))
-		return -EAGAIN;
-	if (!nonblock && mutex_lock_interruptible(&s->lock))
-		return -ERESTARTSYS;
-	if (s->joined) {
-		mutex_unlock(&s->lock);
+	if (s == other)
 		return -EINVAL;
+	p = tb_session_bind(s);
+	if (tb_session_bind(other) != p)
+		return -EINVAL;
+	/* a cpumask may be shorter than its type */
+	own = kmemdup(cpus, cpumask_size(), GFP_KERNEL);
+	if (!own)
+		return -ENOMEM;
+	if (!mutex_trylock(&s->lock))
+		goto free;
+	mutex_lock(&p->read_lock);
+	if (other->joined)
+		err = -EINVAL;
+	else if (p->reader != s && !s->joined)
+		err = tb_session_attach(other);
+	if (!err) {
+		s->cpus = own;
+		WRITE_ONCE(s->joined, other->id);
 	}
-	while (iov_iter_count(to)) {
-		if (!s->part.bytes) {
-			n = tb_read_next_block(s);
-			if (n <= 0) {
-				if (done)
-					break;
-				if (n == 0 && nonblock)
-					n = -EAGAIN;
-				else if (n == 0)
-					n = tb_wake_wait(s->provider, tb_session_ready, s);
-				else if (n == -ENODATA)
-					goto out; /* the end */
-				if (!n)
-					continue;
-				mutex_unlock(&s->lock);
-				return n;
-			}
-		}
-		/* no piece of a block after whole ones: it waits for the next call */
-		if (done && iov_iter_count(to) < s->part.bytes)
-			break;
-		n = tb_read_copy(s, to);
-		if (n < 0) {
-			if (!done) {
-				mutex_unlock(&s->lock);
-				return n;
-			}
-			break;
-		}
-		done += n;
-	}
-out:
+	mutex_unlock(&p->read_lock);
 	mutex_unlock(&s->lock);
-	return done;
+free:
+	if (err)
+		kfree(own);
+	return err;
+}
+
+/* Puts back what the reader held, the latest first. */
+static void tb_ring_unacquire_all(struct tb_cpu_ring *r, bool snapshot)
+{
+	while (tb_ring_unpin(r))
+		;
+	for (;;) {
+		int latest = -1;
+		u64 seq = 0;
+		u32 i;
+
+		for (i = 0; i < r->nr; i++) {
+			u64 st = READ_ONCE(r->bufs[i].state);
+
+			if (TB_BUF_STATE(st) == TB_BUF_HELD && TB_BUF_SEQ(st) >= seq) {
+				latest = i;
+				seq = TB_BUF_SEQ(st);
+			}
+		}
+		if (latest < 0)
+			return;
+		if (snapshot)
+			tb_ring_put_back(r, latest);
+		else
+			tb_ring_unacquire(r, latest);
+		cond_resched();
+	}
 }
 
 /**
- * tb_session_poll() - poll()
+ * tb_session_detach() - if it is the reader, it is so no more
  * @s: the session
- * @file: its file
- * @table: poll's
+ *
+ * What it held, and its channels had offered, goes back into the rings, for the next reader.
  *
  * Context: process.
- * Return: EPOLLIN when there is a block to take or one past the high-water
- * mark; EPOLLHUP when stopped and everything was taken, with EPOLLERR if it
- * stopped by itself; EPOLLERR alone when another session is the reader, with EPOLLHUP when this
- * one had joined one that is not any more.  A session that has
- * armed a trigger gets EPOLLPRI when that has frozen the rings or the recording has stopped, and
- * nothing else.
  */
-__poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table)
+void tb_session_detach(struct tb_session *s)
 {
-	struct tb_provider *p = READ_ONCE(s->provider);
-	struct tb_session *reader;
-	bool reads;
+	struct tb_provider *p = s->provider;
+	unsigned int cpu;
 
-	poll_wait(file, &p->wait, table);
-	tb_wake_arm(p);
-	if (READ_ONCE(p->trigger.session) == s)
-		return tb_trigger_poll(p);
-	reader = READ_ONCE(p->reader);
-	if (READ_ONCE(s->joined)) {
-		mutex_lock(&p->read_lock);
-		reads = tb_session_reads_from(s, p);
-		mutex_unlock(&p->read_lock);
-		if (!reads)
-			return EPOLLERR | EPOLLHUP;
-	} else if (reader && reader != s) {
-		return EPOLLERR;
+	mutex_lock(&p->read_lock);
+	if (p->reader == s) {
+		tb_save_channel_close_all(s);
+		if (p->allocated) {
+			for_each_cpu(cpu, &p->cpus) {
+				struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
+
+				tb_ring_unacquire_all(r, p->snapshot);
+				/* nothing is held now, even if a count was damaged */
+				r->held = 0;
+				r->pinned = 0;
+			}
+			if (p->snapshot)
+				tb_snapshot_end(p);
+		}
+		p->durable.released = p->durable.taken;
+		p->durable.reading = ~0ull;
+		WRITE_ONCE(p->reader, NULL);
 	}
-	if (READ_ONCE(s->part.bytes) || tb_session_readable(s, p))
-		return EPOLLIN | EPOLLRDNORM;
-	if (READ_ONCE(p->state) != TB_STATE_STOPPED)
-		return 0;
-	return EPOLLHUP | (READ_ONCE(p->reason) > TB_REASON_REQUEST ? EPOLLERR : 0);
+	mutex_unlock(&p->read_lock);
 }
 
 /* ---- life ------------------------------------------------------------- */

@@ -48,15 +48,16 @@ struct tb_session *tb_session_create(void);
 void tb_session_destroy(struct tb_session *s);
 struct tb_provider *tb_session_bind(struct tb_session *s);
 int tb_session_attach_to(struct tb_session *s, const char *name);
-
-ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock);
-__poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table);
-
-/* acquire.c; the latter ones for what shares the reader's side (save_channel.c) */
 int tb_session_attach(struct tb_session *s);
 int tb_session_join(struct tb_session *s, struct tb_session *other, const struct cpumask *cpus);
 bool tb_session_reads_from(struct tb_session *s, struct tb_provider *p);
 void tb_session_detach(struct tb_session *s);
+
+/* read.c */
+ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock);
+__poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table);
+
+/* acquire.c; those from tb_session_acquire_ring() on for read.c and save_channel.c */
 bool tb_session_readable(struct tb_session *s, struct tb_provider *p);
 int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags);
 int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 count, u32 *done);

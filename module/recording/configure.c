@@ -2,7 +2,7 @@
 /*
  * A provider: configuration, start and stop, books.  A recording of it is in
  * recording.c, what its durable buffer keeps in state.c, its memory in provider/memory.c, which
- * events it records in select/select.c, who reads it in reader/acquire.c, which providers there
+ * events it records in select/select.c, its reader in reader/session.c, which providers there
  * are in registry.c.
  */
 #include <linux/log2.h>
@@ -16,6 +16,7 @@
 #include "probe/pending.h"
 #include "provider/provider.h"
 #include "provider/wake.h"
+#include "recording.h"
 #include "registry.h"
 #include "select/rule.h"
 #include "select/select.h"

@@ -13,6 +13,7 @@
 
 #include "programs/channels.h"
 #include "provider/list.h"
+#include "recording.h"
 #include "registry.h"
 
 struct tb_provider tb_kernel_provider;

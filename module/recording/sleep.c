@@ -27,6 +27,7 @@
 #include "provider/provider.h"
 #include "provider/retention.h"
 #include "provider/wake.h"
+#include "recording.h"
 #include "registry.h"
 #include "sleep.h"
 

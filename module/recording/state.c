@@ -28,6 +28,7 @@
 #include "provider/wake.h"
 #include "select/rule.h"
 #include "select/select.h"
+#include "recording.h"
 
 /* after records of threads were lost all threads are told of again, but not more often */
 #define TB_RESYNC_INTERVAL	HZ

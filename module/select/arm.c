@@ -15,6 +15,7 @@
 #include "probe/trigger.h"
 #include "probe/trigger_source.h"
 #include "provider/provider.h"
+#include "arm.h"
 #include "rule.h"
 
 #define TB_TRIGGER_EVENTS_MAX	64

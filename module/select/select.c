@@ -28,6 +28,7 @@
 #include "provider/list.h"
 #include "provider/retention.h"
 #include "provider/wake.h"
+#include "arm.h"
 #include "rule.h"
 #include "select.h"
 

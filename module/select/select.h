@@ -5,9 +5,8 @@
 #ifndef TB_SELECT_H
 #define TB_SELECT_H
 
-#include "provider/provider.h"
-
 #include "probe/event.h"
+#include "provider/provider.h"
 
 /* Is an event recorded at this moment of the provider?  Under lock, or under read_lock. */
 static inline bool tb_select_open(const struct tb_probe *probe, u64 moment)
@@ -17,6 +16,7 @@ static inline bool tb_select_open(const struct tb_probe *probe, u64 moment)
 
 void tb_select_init(struct tb_provider *p);
 void tb_select_exit(struct tb_provider *p);
+int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 form, u32 *matched);
 struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e);
 void tb_select_forget(struct tb_provider *p);
 int tb_select_describe(struct tb_provider *p);

@@ -82,7 +82,7 @@ static void look(void)
 		const struct tb_buf *b = &m->r.bufs[i];
 		const struct tb_block *block = b->block;
 		u64 s = tb_load_acquire(&b->state);
-		struct tb_walk w = { .block = block, .sequence = TB_BUF_SEQ(s),
+		struct tb_block_walk w = { .block = block, .sequence = TB_BUF_SEQ(s),
 				     .end = m->r.capacity };
 		const struct tb_element *e;
 
@@ -93,7 +93,7 @@ static void look(void)
 		weak_reads(&block->tid, sizeof(block->tid));
 		w.at = TB_BLOCK_HEADER_ELEMENTS;
 		w.time = block->time_start;
-		while ((e = tb_walk_next(&w)))
+		while ((e = tb_block_walk_next(&w)))
 			weak_reads(e, TB_HEAD_LENGTH(w.head) * TB_ELEMENT_SIZE);
 	}
 }

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The mapping of a provider: it shows all memory of the provider, read-only.
+ *
+ *	n * ring_stride			ring of CPU n: its header, then its buffers
+ *	nr_cpu_ids * ring_stride	the durable buffer
+ *
+ * Callers: devices/tracebuf.c and the memory management, in process context.
+ * Lock: tb_provider.map_lock, inside the mmap lock.
+ */
+#include <linux/mm.h>
+
+#include "machine/compat.h"
+#include "provider.h"
+
+static void tb_vma_open(struct vm_area_struct *vma)
+{
+	struct tb_provider *p = vma->vm_private_data;
+
+	mutex_lock(&p->map_lock);
+	p->mappings++;
+	mutex_unlock(&p->map_lock);
+}
+
+static void tb_vma_close(struct vm_area_struct *vma)
+{
+	struct tb_provider *p = vma->vm_private_data;
+
+	mutex_lock(&p->map_lock);
+	p->mappings--;
+	mutex_unlock(&p->map_lock);
+}
+
+/* a part of a mapping would be unmapped at the wrong offsets: refuse */
+static int tb_vma_may_split(struct vm_area_struct *vma, unsigned long addr)
+{
+	return -EINVAL;
+}
+
+/* The page at an offset of the mapping, or NULL.  Under map_lock. */
+static struct page *tb_provider_page(const struct tb_provider *p, u64 at)
+{
+	u64 stride = tb_provider_ring_stride(p), header = tb_provider_ring_header(p);
+	u64 cpu = at / stride;
+
+	if (cpu >= nr_cpu_ids)
+		return tb_durable_page(&p->durable, at - tb_provider_durable_offset(p));
+	if (!cpumask_test_cpu(cpu, &p->cpus))
+		return NULL;
+	at %= stride;
+	return at < header ? tb_mem_page(&p->headers[cpu], at) :
+			     tb_mem_page(&p->mem[cpu], at - header);
+}
+
+/*
+ * The durable buffer's pages; those of rings are inserted when it is mapped, unless they are of
+ * reserved memory.
+ */
+static vm_fault_t tb_vma_fault(struct vm_fault *vmf)
+{
+	struct tb_provider *p = vmf->vma->vm_private_data;
+	vm_fault_t result = VM_FAULT_SIGBUS;
+	struct page *page;
+
+	mutex_lock(&p->map_lock);
+	page = tb_provider_page(p, (u64)vmf->pgoff << PAGE_SHIFT);
+	if (page && vmf->vma->vm_flags & VM_PFNMAP) {
+		result = vmf_insert_pfn(vmf->vma, vmf->address & PAGE_MASK, page_to_pfn(page));
+	} else if (page) {
+		get_page(page);
+		vmf->page = page;
+		result = 0;
+	}
+	mutex_unlock(&p->map_lock);
+	return result;
+}
+
+static const struct vm_operations_struct tb_vm_ops = {
+	.fault = tb_vma_fault,
+	.open = tb_vma_open,
+	.close = tb_vma_close,
+	.may_split = tb_vma_may_split,
+};
+
+/**
+ * tb_provider_mmap() - map rings and durable buffer, read-only
+ * @p: the provider
+ * @vma: from its start: all or nothing
+ *
+ * Context: process, mmap lock held.
+ * Return: 0, -EPERM if writable, -EINVAL for another size or offset,
+ * -ENXIO if there is no memory yet.
+ */
+int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma)
+{
+	unsigned long bytes = vma->vm_end - vma->vm_start;
+	unsigned int cpu;
+	u64 stride;
+	int err = 0;
+
+	if (vma->vm_flags & VM_WRITE)
+		return -EPERM;
+	mutex_lock(&p->map_lock);
+	if (!p->allocated) {
+		err = -ENXIO;
+		goto out;
+	}
+	stride = tb_provider_ring_stride(p);
+	if (vma->vm_pgoff ||
+	    bytes != tb_provider_durable_offset(p) + tb_durable_extent(&p->durable)) {
+		err = -EINVAL;
+		goto out;
+	}
+	/*
+	 * Not VM_IO: O_DIRECT and io_uring are to write from it.  A program that
+	 * takes MADV_DONTNEED to its own mapping finds it empty.
+	 */
+	tb_vma_flags(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY, VM_MAYWRITE);
+	/*
+	 * Reserved memory need not be in the kernel's own map, where whoever got one of its pages
+	 * (a pipe, a disk, ptrace) would look for it; and its last user does not free it.  So it
+	 * is mapped by page frame number, which gives nobody a page; by faults, so that nothing is
+	 * mapped before this mapping counts as one.  It is not copy-on-write: VM_MAYWRITE is gone.
+	 */
+	if (p->durable.region)
+		tb_vma_flags(vma, VM_PFNMAP, 0);
+	for_each_possible_cpu(cpu) {
+		unsigned long addr = vma->vm_start + cpu * stride;
+
+		if (!cpumask_test_cpu(cpu, &p->cpus) || p->durable.region)
+			continue;
+		err = tb_mem_map(&p->headers[cpu], vma, addr);
+		if (!err)
+			err = tb_mem_map(&p->mem[cpu], vma, addr + tb_provider_ring_header(p));
+		if (err)
+			goto out;
+	}
+	/* the durable buffer may grow: its pages come when they are touched */
+	vma->vm_private_data = p;
+	vma->vm_ops = &tb_vm_ops;
+	p->mappings++;
+out:
+	mutex_unlock(&p->map_lock);
+	return err;
+}

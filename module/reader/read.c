@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * read(), readv(), splice() and poll() of a session.
+ *
+ * read() copies blocks to user memory without a lock but tb_session.lock: the block is held, so
+ * its memory stays where it is.  Callers: devices/tracebuf.c, in process context.
+ */
+#include <linux/uio.h>
+
+#include "provider/wake.h"
+#include "recording/recording.h"
+#include "select/arm.h"
+#include "session.h"
+
+/* Something to take, or nothing more to come? */
+static bool tb_session_ready(void *session)
+{
+	struct tb_session *s = session;
+	struct tb_provider *p = s->provider;
+
+	return tb_session_readable(s, p) || READ_ONCE(p->state) == TB_STATE_STOPPED;
+}
+
+/*
+ * Takes the next block for read().  Its reference is written under read_lock, also when it is put
+ * back: it has no bytes then.
+ */
+static int tb_read_next_block(struct tb_session *s)
+{
+	struct tb_provider *p = tb_session_bind(s);
+	int n;
+
+	mutex_lock(&p->batch);
+	n = tb_session_acquire(s, &s->part, 1, 0);
+	if (n > 0 && s->part.ring == TB_RING_DURABLE) {
+		/* @batch is held: no other block was taken or released since */
+		mutex_lock(&p->read_lock);
+		p->durable.reading = p->durable.taken - 1;
+		mutex_unlock(&p->read_lock);
+	}
+	mutex_unlock(&p->batch);
+	s->offset = 0;
+	return n;
+}
+
+/* read() is through with its block. */
+static void tb_read_finish_block(struct tb_session *s)
+{
+	struct tb_provider *p = s->provider;
+
+	mutex_lock(&p->batch);
+	mutex_lock(&p->read_lock);
+	if (tb_block_release(p, &s->part))
+		tb_recording_damaged(p);
+	s->part.bytes = 0;
+	p->durable.reading = ~0ull;
+	/* as with tb_session_release(), for those that have joined */
+	if (p->snapshot)
+		tb_wake_waiters(p);
+	mutex_unlock(&p->read_lock);
+	mutex_unlock(&p->batch);
+}
+
+/* Copies from the block we are in the middle of.  Returns bytes or -EFAULT. */
+static ssize_t tb_read_copy(struct tb_session *s, struct iov_iter *to)
+{
+	struct tb_provider *p = s->provider;
+	size_t n;
+
+	/* held, and no ioctl can give it back: its memory stays where it is */
+	n = copy_to_iter(tb_ref_address(p, &s->part) + s->offset, s->part.bytes - s->offset, to);
+	if (!n)
+		return -EFAULT;
+	s->offset += n;
+	if (s->offset == s->part.bytes)
+		tb_read_finish_block(s);
+	return n;
+}
+
+/**
+ * tb_session_read() - read(), readv(), splice()
+ * @s: the session
+ * @to: user memory, or pages for a pipe
+ * @nonblock: O_NONBLOCK
+ *
+ * Whole blocks as long as they fit.  A buffer smaller than a block gets it
+ * in pieces, so that any program that reads a stream works.
+ *
+ * Context: process.
+ * Return: bytes; 0 when stopped and everything was read; -EAGAIN, -EBUSY,
+ * -EFAULT, -EINVAL it has joined another session, -ERESTARTSYS.
+ */
+ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	if (!iov_iter_count(to))
+		return 0;
+	/* not behind another thread that waits in read() */
+	if (nonblock && !mutex_trylock(&s->lock))
+		return -EAGAIN;
+	if (!nonblock && mutex_lock_interruptible(&s->lock))
+		return -ERESTARTSYS;
+	if (s->joined) {
+		mutex_unlock(&s->lock);
+		return -EINVAL;
+	}
+	while (iov_iter_count(to)) {
+		if (!s->part.bytes) {
+			n = tb_read_next_block(s);
+			if (n <= 0) {
+				if (done)
+					break;
+				if (n == 0 && nonblock)
+					n = -EAGAIN;
+				else if (n == 0)
+					n = tb_wake_wait(s->provider, tb_session_ready, s);
+				else if (n == -ENODATA)
+					goto out; /* the end */
+				if (!n)
+					continue;
+				mutex_unlock(&s->lock);
+				return n;
+			}
+		}
+		/* no piece of a block after whole ones: it waits for the next call */
+		if (done && iov_iter_count(to) < s->part.bytes)
+			break;
+		n = tb_read_copy(s, to);
+		if (n < 0) {
+			if (!done) {
+				mutex_unlock(&s->lock);
+				return n;
+			}
+			break;
+		}
+		done += n;
+	}
+out:
+	mutex_unlock(&s->lock);
+	return done;
+}
+
+/**
+ * tb_session_poll() - poll()
+ * @s: the session
+ * @file: its file
+ * @table: poll's
+ *
+ * Context: process.
+ * Return: EPOLLIN when there is a block to take or one past the high-water
+ * mark; EPOLLHUP when stopped and everything was taken, with EPOLLERR if it
+ * stopped by itself; EPOLLERR alone when another session is the reader, with EPOLLHUP when this
+ * one had joined one that is not any more.  A session that has
+ * armed a trigger gets EPOLLPRI when that has frozen the rings or the recording has stopped, and
+ * nothing else.
+ */
+__poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table)
+{
+	struct tb_provider *p = READ_ONCE(s->provider);
+	struct tb_session *reader;
+	bool reads;
+
+	poll_wait(file, &p->wait, table);
+	tb_wake_arm(p);
+	if (READ_ONCE(p->trigger.session) == s)
+		return tb_trigger_poll(p);
+	reader = READ_ONCE(p->reader);
+	if (READ_ONCE(s->joined)) {
+		mutex_lock(&p->read_lock);
+		reads = tb_session_reads_from(s, p);
+		mutex_unlock(&p->read_lock);
+		if (!reads)
+			return EPOLLERR | EPOLLHUP;
+	} else if (reader && reader != s) {
+		return EPOLLERR;
+	}
+	if (READ_ONCE(s->part.bytes) || tb_session_readable(s, p))
+		return EPOLLIN | EPOLLRDNORM;
+	if (READ_ONCE(p->state) != TB_STATE_STOPPED)
+		return 0;
+	return EPOLLHUP | (READ_ONCE(p->reason) > TB_REASON_REQUEST ? EPOLLERR : 0);
+}
