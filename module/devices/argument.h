@@ -2,8 +2,8 @@
 /*
  * Structures that ioctls take from user space and give back.
  */
-#ifndef TB_USER_H
-#define TB_USER_H
+#ifndef TB_ARGUMENT_H
+#define TB_ARGUMENT_H
 
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -31,4 +31,4 @@ static inline int tb_argument_put(void __user *arg, size_t size, const void *fro
 	return copy_to_user(arg, from, n) || clear_user(arg + n, size - n) ? -EFAULT : 0;
 }
 
-#endif /* TB_USER_H */
+#endif /* TB_ARGUMENT_H */

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/tracebuf: file operations and ioctls.  Takes what user space hands
- * in, checks it, and passes it on to the provider or the session.
+ * /dev/tracebuf: file operations and ioctls.
+ *
+ * Each function checks what user space hands in, and calls the session, the provider or the
+ * registry, which decide.  Process context; no locks but tb_provider.batch, which keeps acquired
+ * blocks from other callers until user space has their references.
  */
 #include <linux/capability.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/nospec.h>
 #include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 
-#include "recording/recording.h"
-#include "select/arm.h"
 #include "argument.h"
 #include "machine/compat.h"
 #include "programs/channels.h"
@@ -21,7 +23,9 @@
 #include "provider/provider.h"
 #include "reader/save_channel.h"
 #include "reader/session.h"
+#include "recording/recording.h"
 #include "recording/registry.h"
+#include "select/arm.h"
 #include "select/rule.h"
 #include "select/select.h"
 #include "tracebuf.h"
@@ -79,17 +83,61 @@ static int tb_mmap(struct file *file, struct vm_area_struct *vma)
 
 /* ---- ioctls ----------------------------------------------------------- */
 
-static int tb_ioc_query(struct tb_session *s, void __user *arg, size_t size)
-{
-	struct tb_query q;
+/* the structure of a command, in kernel memory */
+union tb_argument {
+	struct tb_query query;
+	struct tb_config config;
+	struct tb_start start;
+	struct tb_flush flush;
+	struct tb_select select;
+	struct tb_event_info event;
+	struct tb_stats stats;
+	struct tb_batch batch;
+	struct tb_attach attach;
+	struct tb_provider_req provider;
+	struct tb_provider_info provider_info;
+	struct tb_arm arm;
+	struct tb_trigger_info trigger;
+	struct tb_rule rule;
+	struct tb_suppressed_info suppressed;
+	struct tb_pids pids;
+	struct tb_fifo fifo;
+	struct tb_join join;
+	struct tb_categories categories;
+	struct tb_quota quota;
+	struct tb_producer_info producer;
+	struct tb_intake_info intake;
+};
 
-	if (size < sizeof(q))
-		return -EINVAL;
-	tb_provider_query(READ_ONCE(s->provider), &q);
-	return tb_argument_put(arg, size, &q, sizeof(q));
+/* where the structure is in user space, and how large the caller knows it */
+struct tb_user {
+	void __user *arg;
+	size_t size;
+};
+
+/* when tb_ioctl() copies the structure back to user space */
+#define TB_PUT_SUCCESS	0x1
+#define TB_PUT_ERROR	0x2
+
+/**
+ * struct tb_ioctl_entry - a command
+ * @cmd: TB_IOC_*: with the size of the structure, and _IOC_WRITE if user space fills it in
+ * @put: TB_PUT_*
+ * @handler: checks the structure and carries the command out; returns 0 or -errno
+ */
+struct tb_ioctl_entry {
+	u32 cmd;
+	u32 put;
+	int (*handler)(struct tb_session *s, union tb_argument *a, const struct tb_user *user);
+};
+
+static int tb_ioc_query(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+{
+	tb_provider_query(READ_ONCE(s->provider), &a->query);
+	return 0;
 }
 
-/* All, or the bits of user space's mask. */
+/* Copy the mask of CPUs of user space; all possible CPUs if there is no mask. */
 static int tb_get_cpus(u64 mask, u32 bytes, struct cpumask *cpus)
 {
 	DECLARE_BITMAP(given, TB_CPUS_BYTES * BITS_PER_BYTE) = { };
@@ -110,96 +158,87 @@ static int tb_get_cpus(u64 mask, u32 bytes, struct cpumask *cpus)
 	return cpumask_subset(cpus, cpu_possible_mask) ? 0 : -EINVAL;
 }
 
-static int tb_ioc_configure(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_configure(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
 	cpumask_var_t cpus;
-	struct tb_config c;
-	int err = tb_argument_get(&c, sizeof(c), arg, size);
+	int err;
 
-	if (err)
-		return err;
 	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
 		return -ENOMEM;
-	err = tb_get_cpus(c.cpus, c.cpus_bytes, cpus);
+	err = tb_get_cpus(a->config.cpus, a->config.cpus_bytes, cpus);
 	if (!err)
-		err = tb_provider_configure(READ_ONCE(s->provider), &c, cpus);
+		err = tb_provider_configure(READ_ONCE(s->provider), &a->config, cpus);
 	free_cpumask_var(cpus);
 	return err;
 }
 
-static int tb_ioc_attach(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_attach(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
-	struct tb_attach a;
-	int err = tb_argument_get(&a, sizeof(a), arg, size);
+	const char *name = a->attach.name;
 
-	if (err)
-		return err;
-	if (strnlen(a.name, sizeof(a.name)) == sizeof(a.name) ||
-	    !tb_argument_is_zero(a.reserved, sizeof(a.reserved)))
+	if (strnlen(name, sizeof(a->attach.name)) == sizeof(a->attach.name) ||
+	    !tb_argument_is_zero(a->attach.reserved, sizeof(a->attach.reserved)))
 		return -EINVAL;
-	return tb_session_attach_to(s, a.name);
+	return tb_session_attach_to(s, name);
 }
 
-static int tb_ioc_provider(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_provider(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
-	struct tb_provider_req r;
+	struct tb_provider_req *r = &a->provider;
 	struct tb_provider *p;
-	int err = tb_argument_get(&r, sizeof(r), arg, size);
+	int err;
 
-	if (err)
-		return err;
-	if (strnlen(r.name, sizeof(r.name)) == sizeof(r.name) || r.id ||
-	    !tb_argument_is_zero(r.reserved, sizeof(r.reserved)))
+	if (strnlen(r->name, sizeof(r->name)) == sizeof(r->name) || r->id ||
+	    !tb_argument_is_zero(r->reserved, sizeof(r->reserved)))
 		return -EINVAL;
-	switch (r.op) {
+	switch (r->op) {
 	case TB_PROVIDER_CREATE:
-		err = tb_registry_create(r.name, 0, &p);
+		err = tb_registry_create(r->name, 0, &p);
 		if (err)
 			return err;
-		r.id = p->id;
+		r->id = p->id;
 		tb_provider_put(p, TB_HOLDER_NONE);
-		err = tb_argument_put(arg, size, &r, sizeof(r));
-		/* nobody was told: as if it had never been, unless somebody has found it */
+		err = tb_argument_put(user->arg, user->size, r, sizeof(*r));
+		/* the caller does not get the id: undo, unless the provider is in use already */
 		if (err)
-			tb_registry_destroy(r.name, NULL);
+			tb_registry_destroy(r->name, NULL);
 		return err;
 	case TB_PROVIDER_DESTROY:
-		return tb_registry_destroy(r.name, READ_ONCE(s->provider));
+		return tb_registry_destroy(r->name, READ_ONCE(s->provider));
 	}
 	return -EINVAL;
 }
 
-static int tb_ioc_providers(void __user *arg, size_t size)
+static int tb_ioc_providers(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
-	struct tb_provider_info info;
-	int err = tb_argument_get(&info, sizeof(info), arg, size);
+	struct tb_provider_info *info = &a->provider_info;
 
-	if (err)
-		return err;
-	if (!tb_argument_is_zero(info.reserved, sizeof(info.reserved)))
+	if (!tb_argument_is_zero(info->reserved, sizeof(info->reserved)))
 		return -EINVAL;
-	err = tb_providers_info(&info);
-	return err ?: tb_argument_put(arg, size, &info, sizeof(info));
+	return tb_providers_info(info);
 }
 
-static int tb_ioc_start(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_start(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
-	struct tb_start start;
+	struct tb_start *start = &a->start;
 	u64 generation;
-	int err = tb_argument_get(&start, sizeof(start), arg, size);
+	int err;
 
-	if (err)
-		return err;
-	if ((start.flags & ~(TB_START_NO_STATE | TB_START_STOP_ON_CLOSE)) ||
-	    !tb_argument_is_zero(start.reserved, sizeof(start.reserved)))
+	if ((start->flags & ~(TB_START_NO_STATE | TB_START_STOP_ON_CLOSE)) ||
+	    !tb_argument_is_zero(start->reserved, sizeof(start->reserved)))
 		return -EINVAL;
-	err = tb_provider_start(tb_session_bind(s), start.flags, &generation);
-	if (!err && (start.flags & TB_START_STOP_ON_CLOSE))
+	err = tb_provider_start(tb_session_bind(s), start->flags, &generation);
+	if (!err && (start->flags & TB_START_STOP_ON_CLOSE))
 		s->stop_generation = generation;
 	return err;
 }
 
-/* Text of @length bytes at @from, to be freed with kfree(), or an error. */
+static int tb_ioc_stop(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+{
+	return tb_provider_stop(READ_ONCE(s->provider), 0);
+}
+
+/* Copy text of @length bytes at @from.  Return it, for kfree(), or an ERR_PTR(). */
 static char *tb_get_pattern(u64 from, u32 length)
 {
 	char *pattern;
@@ -214,246 +253,199 @@ static char *tb_get_pattern(u64 from, u32 length)
 	return pattern;
 }
 
-static int tb_ioc_flush(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_flush(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
 	struct tb_provider *p = READ_ONCE(s->provider);
-	struct tb_flush f;
-	int err = tb_argument_get(&f, sizeof(f), arg, size), late = 0;
+	const struct tb_flush *f = &a->flush;
+	int late = 0;
 
-	if (err)
-		return err;
-	if (f.reserved || f.flags & ~TB_FLUSH_ASK)
+	if (f->reserved || f->flags & ~TB_FLUSH_ASK)
 		return -EINVAL;
-	if (f.flags & TB_FLUSH_ASK ? f.cpu != -1 : f.timeout_ms)
+	if (f->flags & TB_FLUSH_ASK ? f->cpu != -1 : f->timeout_ms)
 		return -EINVAL;
-	if (f.flags & TB_FLUSH_ASK)
-		late = tb_channels_flush(p, f.timeout_ms ?: TB_FLUSH_MS);
-	/* what there is of those who have not answered, too */
-	return tb_provider_flush(p, f.cpu) ?: late;
+	if (f->flags & TB_FLUSH_ASK)
+		late = tb_channels_flush(p, f->timeout_ms ?: TB_FLUSH_MS);
+	/* hand over what has arrived, even if some channels have not answered */
+	return tb_provider_flush(p, f->cpu) ?: late;
 }
 
-static int tb_ioc_categories(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_categories(struct tb_session *s, union tb_argument *a,
+			     const struct tb_user *user)
 {
-	struct tb_categories c;
+	const struct tb_categories *c = &a->categories;
 	char *pattern;
-	int err = tb_argument_get(&c, sizeof(c), arg, size);
+	int err;
 
-	if (err)
-		return err;
-	if (!tb_argument_is_zero(c.reserved, sizeof(c.reserved)))
+	if (!tb_argument_is_zero(c->reserved, sizeof(c->reserved)))
 		return -EINVAL;
-	if (c.op == TB_CATEGORY_CLEAR)
-		return c.length || c.pattern ? -EINVAL :
-		       tb_channels_set_categories(READ_ONCE(s->provider), c.op, NULL);
-	if ((c.op != TB_CATEGORY_ENABLE && c.op != TB_CATEGORY_DISABLE) || c.length >= TB_NAME_MAX)
+	if (c->op == TB_CATEGORY_CLEAR)
+		return c->length || c->pattern ? -EINVAL :
+		       tb_channels_set_categories(READ_ONCE(s->provider), c->op, NULL);
+	if ((c->op != TB_CATEGORY_ENABLE && c->op != TB_CATEGORY_DISABLE) ||
+	    c->length >= TB_NAME_MAX)
 		return -EINVAL;
-	pattern = tb_get_pattern(c.pattern, c.length);
+	pattern = tb_get_pattern(c->pattern, c->length);
 	if (IS_ERR(pattern))
 		return PTR_ERR(pattern);
-	err = tb_channels_set_categories(READ_ONCE(s->provider), c.op, pattern);
+	err = tb_channels_set_categories(READ_ONCE(s->provider), c->op, pattern);
 	kfree(pattern);
 	return err;
 }
 
-static int tb_ioc_quota(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_quota(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
-	struct tb_quota q;
-	int err = tb_argument_get(&q, sizeof(q), arg, size);
-
-	return err ?: tb_channels_set_quota(READ_ONCE(s->provider), &q);
+	return tb_channels_set_quota(READ_ONCE(s->provider), &a->quota);
 }
 
-static int tb_ioc_intake(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_intake(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
-	struct tb_intake_info info;
+	tb_channels_query(READ_ONCE(s->provider), &a->intake);
+	return 0;
+}
 
-	if (size < sizeof(info))
+static int tb_ioc_producers(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+{
+	struct tb_producer_info *info = &a->producer;
+
+	if (info->reserved32 || !tb_argument_is_zero(info->reserved, sizeof(info->reserved)))
 		return -EINVAL;
-	tb_channels_query(READ_ONCE(s->provider), &info);
-	return tb_argument_put(arg, size, &info, sizeof(info));
+	return tb_channels_info(READ_ONCE(s->provider), info);
 }
 
-static int tb_ioc_producers(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_select(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
-	struct tb_producer_info info;
-	int err = tb_argument_get(&info, sizeof(info), arg, size);
-
-	if (err)
-		return err;
-	if (info.reserved32 || !tb_argument_is_zero(info.reserved, sizeof(info.reserved)))
-		return -EINVAL;
-	err = tb_channels_info(READ_ONCE(s->provider), &info);
-	return err ?: tb_argument_put(arg, size, &info, sizeof(info));
-}
-
-static int tb_ioc_select(struct tb_session *s, void __user *arg, size_t size)
-{
-	struct tb_select sel;
+	struct tb_select *sel = &a->select;
 	char *pattern;
-	int err = tb_argument_get(&sel, sizeof(sel), arg, size);
+	int err;
 
-	if (err)
-		return err;
-	if (!tb_argument_is_zero(sel.reserved, sizeof(sel.reserved)))
+	if (!tb_argument_is_zero(sel->reserved, sizeof(sel->reserved)))
 		return -EINVAL;
-	pattern = tb_get_pattern(sel.pattern, sel.length);
+	pattern = tb_get_pattern(sel->pattern, sel->length);
 	if (IS_ERR(pattern))
 		return PTR_ERR(pattern);
-	err = tb_provider_select(READ_ONCE(s->provider), pattern, sel.op, sel.form, &sel.matched);
+	err = tb_provider_select(READ_ONCE(s->provider), pattern, sel->op, sel->form,
+				 &sel->matched);
 	kfree(pattern);
-	return err ?: tb_argument_put(arg, size, &sel, sizeof(sel));
+	return err;
 }
 
-static int tb_ioc_arm(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_arm(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
+	struct tb_arm *arm = &a->arm;
 	struct tb_rule *rules = NULL;
-	struct tb_arm a;
 	char *patterns;
-	int err = tb_argument_get(&a, sizeof(a), arg, size);
+	int err;
 
-	if (err)
-		return err;
-	if (a.bad || a.reserved || a.nr_rules > TB_ARM_RULES_MAX || (!a.nr_rules && a.rules))
+	if (arm->bad || arm->reserved || arm->nr_rules > TB_ARM_RULES_MAX ||
+	    (!arm->nr_rules && arm->rules))
 		return -EINVAL;
-	if (a.op == TB_ARM_CLEAR && !a.post && !a.pattern && !a.length && !a.nr_rules &&
-	    !a.post_ms)
+	if (arm->op == TB_ARM_CLEAR && !arm->post && !arm->pattern && !arm->length &&
+	    !arm->nr_rules && !arm->post_ms)
 		return tb_trigger_disarm(tb_session_bind(s), s);
-	if (a.op != TB_ARM_SET)
+	if (arm->op != TB_ARM_SET)
 		return -EINVAL;
-	patterns = tb_get_pattern(a.pattern, a.length);
+	patterns = tb_get_pattern(arm->pattern, arm->length);
 	if (IS_ERR(patterns))
 		return PTR_ERR(patterns);
-	if (a.nr_rules)
-		rules = memdup_user(u64_to_user_ptr(a.rules), a.nr_rules * sizeof(*rules));
+	if (arm->nr_rules)
+		rules = memdup_user(u64_to_user_ptr(arm->rules), arm->nr_rules * sizeof(*rules));
 	if (IS_ERR(rules)) {
 		kfree(patterns);
 		return PTR_ERR(rules);
 	}
-	err = tb_trigger_arm(tb_session_bind(s), s, patterns, rules, a.nr_rules, a.post,
-			     a.post_ms, &a.matched, &a.bad);
+	err = tb_trigger_arm(tb_session_bind(s), s, patterns, rules, arm->nr_rules, arm->post,
+			     arm->post_ms, &arm->matched, &arm->bad);
 	kfree(rules);
 	kfree(patterns);
-	/* which rule was wrong is told beside the error */
-	return err && err != -EINVAL ? err : tb_argument_put(arg, size, &a, sizeof(a)) ?: err;
+	return err;
 }
 
-static int tb_ioc_rule(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_rule(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
-	struct tb_rule rule;
-	int err = tb_argument_get(&rule, sizeof(rule), arg, size);
-
-	if (err)
-		return err;
-	if (!tb_argument_is_zero(rule.reserved, sizeof(rule.reserved)))
+	if (!tb_argument_is_zero(a->rule.reserved, sizeof(a->rule.reserved)))
 		return -EINVAL;
-	err = tb_rule_set(READ_ONCE(s->provider), &rule);
-	/* what was wrong is told beside the error; else there is nothing to tell */
-	return err ? tb_argument_put(arg, size, &rule, sizeof(rule)) ?: err : 0;
+	return tb_rule_set(READ_ONCE(s->provider), &a->rule);
 }
 
-static int tb_ioc_suppressed(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_suppressed(struct tb_session *s, union tb_argument *a,
+			     const struct tb_user *user)
 {
-	struct tb_suppressed nothing = { };
-	struct tb_suppressed_info info;
-	int err = tb_argument_get(&info, sizeof(info), arg, size);
+	struct tb_suppressed_info *info = &a->suppressed;
 
-	if (err)
-		return err;
-	if (info.reserved32 || !tb_argument_is_zero(info.reserved, sizeof(info.reserved)) ||
-	    memcmp(&info.suppressed, &nothing, sizeof(nothing)))
+	if (info->reserved32 || !tb_argument_is_zero(info->reserved, sizeof(info->reserved)) ||
+	    !tb_argument_is_zero(&info->suppressed, sizeof(info->suppressed)))
 		return -EINVAL;
-	err = tb_rule_suppressed(READ_ONCE(s->provider), info.index, &info.suppressed);
-	return err ?: tb_argument_put(arg, size, &info, sizeof(info));
+	return tb_rule_suppressed(READ_ONCE(s->provider), info->index, &info->suppressed);
 }
 
-static int tb_ioc_pids(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_pids(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
-	struct tb_pids pids;
-	int err = tb_argument_get(&pids, sizeof(pids), arg, size);
+	struct tb_pids *pids = &a->pids;
 
-	if (err)
-		return err;
-	if (pids.reserved32 || !tb_argument_is_zero(pids.reserved, sizeof(pids.reserved)))
+	if (pids->reserved32 || !tb_argument_is_zero(pids->reserved, sizeof(pids->reserved)))
 		return -EINVAL;
-	err = tb_rule_set_pids(READ_ONCE(s->provider), &pids);
-	/* as for rules */
-	return err ? tb_argument_put(arg, size, &pids, sizeof(pids)) ?: err : 0;
+	return tb_rule_set_pids(READ_ONCE(s->provider), pids);
 }
 
-static int tb_ioc_trigger(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_trigger(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
-	struct tb_trigger_info info;
-
-	if (size < sizeof(info))
-		return -EINVAL;
-	tb_trigger_query(READ_ONCE(s->provider), &info);
-	return tb_argument_put(arg, size, &info, sizeof(info));
+	tb_trigger_query(READ_ONCE(s->provider), &a->trigger);
+	return 0;
 }
 
-static int tb_ioc_event(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_event(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
-	struct tb_event_info info;
+	struct tb_event_info *info = &a->event;
 	void *desc;
-	int err = tb_argument_get(&info, sizeof(info), arg, size);
+	int err;
 
-	if (err)
-		return err;
-	if (!tb_argument_is_zero(info.reserved, sizeof(info.reserved)))
+	if (!tb_argument_is_zero(info->reserved, sizeof(info->reserved)))
 		return -EINVAL;
-	err = tb_select_info(READ_ONCE(s->provider), &info, &desc);
+	err = tb_select_info(READ_ONCE(s->provider), info, &desc);
 	if (err)
 		return err;
-	if (desc && copy_to_user(u64_to_user_ptr(info.desc), desc, info.desc_size))
+	if (desc && copy_to_user(u64_to_user_ptr(info->desc), desc, info->desc_size))
 		err = -EFAULT;
 	kvfree(desc);
-	return err ?: tb_argument_put(arg, size, &info, sizeof(info));
+	return err;
 }
 
-static int tb_ioc_stats(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_stats(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
-	struct tb_stats st;
-	int err = tb_argument_get(&st, sizeof(st), arg, size);
+	struct tb_stats *st = &a->stats;
 
-	if (err)
-		return err;
-	if (st.flags || st.reserved32 || !tb_argument_is_zero(st.reserved, sizeof(st.reserved)))
+	if (st->flags || st->reserved32 || !tb_argument_is_zero(st->reserved, sizeof(st->reserved)))
 		return -EINVAL;
-	err = tb_provider_stats(READ_ONCE(s->provider), &st);
-	return err ?: tb_argument_put(arg, size, &st, sizeof(st));
+	return tb_provider_stats(READ_ONCE(s->provider), st);
 }
 
-static int tb_batch_get(struct tb_batch *b, void __user *arg, size_t size, u32 flags,
-			struct tb_ref **refs)
+/* Check a batch, and allocate memory for its references. */
+static int tb_batch_prepare(const struct tb_batch *b, u32 flags, struct tb_ref **refs)
 {
-	int err = tb_argument_get(b, sizeof(*b), arg, size);
-
-	if (err)
-		return err;
 	if (!b->count || b->count > TB_BATCH_MAX || (b->flags & ~flags) || b->reserved)
 		return -EINVAL;
 	*refs = kvcalloc(b->count, sizeof(**refs), TB_GFP);
 	return *refs ? 0 : -ENOMEM;
 }
 
-static int tb_ioc_acquire(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_acquire(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
+	struct tb_batch *b = &a->batch;
 	struct tb_provider *p;
 	struct tb_ref *refs;
-	struct tb_batch b;
-	int n, err;
+	int n;
 
-	err = tb_batch_get(&b, arg, size, TB_ACQUIRE_FLUSH | TB_ACQUIRE_SNAPSHOT,
-			   &refs);
-	if (err)
-		return err;
+	n = tb_batch_prepare(b, TB_ACQUIRE_FLUSH | TB_ACQUIRE_SNAPSHOT, &refs);
+	if (n)
+		return n;
 	p = tb_session_bind(s);
 	mutex_lock(&p->batch);
-	n = tb_session_acquire(s, refs, b.count, b.flags);
+	n = tb_session_acquire(s, refs, b->count, b->flags);
 	if (n >= 0) {
-		b.count = n;
-		if (copy_to_user(u64_to_user_ptr(b.refs), refs, n * sizeof(*refs)) ||
-		    tb_argument_put(arg, size, &b, sizeof(b))) {
-			/* nobody will know of them: not delivered */
+		b->count = n;
+		if (copy_to_user(u64_to_user_ptr(b->refs), refs, n * sizeof(*refs)) ||
+		    tb_argument_put(user->arg, user->size, b, sizeof(*b))) {
+			/* the caller does not get the references: put the blocks back */
 			tb_session_unacquire(s, refs, n);
 			n = -EFAULT;
 		}
@@ -463,62 +455,55 @@ static int tb_ioc_acquire(struct tb_session *s, void __user *arg, size_t size)
 	return n < 0 ? n : 0;
 }
 
-static int tb_ioc_release(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_release(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
 	struct tb_provider *p = tb_session_bind(s);
+	struct tb_batch *b = &a->batch;
 	struct tb_ref *refs;
-	struct tb_batch b;
 	int err;
 
-	err = tb_batch_get(&b, arg, size, 0, &refs);
+	err = tb_batch_prepare(b, 0, &refs);
 	if (err)
 		return err;
-	if (copy_from_user(refs, u64_to_user_ptr(b.refs), b.count * sizeof(*refs))) {
+	if (copy_from_user(refs, u64_to_user_ptr(b->refs), b->count * sizeof(*refs))) {
 		err = -EFAULT;
 	} else {
 		mutex_lock(&p->batch);
-		err = tb_session_release(s, refs, b.count, &b.count);
+		err = tb_session_release(s, refs, b->count, &b->count);
 		mutex_unlock(&p->batch);
-		if (tb_argument_put(arg, size, &b, sizeof(b)))
-			err = -EFAULT;
 	}
 	kvfree(refs);
 	return err;
 }
 
-static int tb_ioc_fifo(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_fifo(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
-	struct tb_fifo f;
-	int err = tb_argument_get(&f, sizeof(f), arg, size);
+	const struct tb_fifo *f = &a->fifo;
 
-	if (err)
-		return err;
-	if (f.flags || !tb_argument_is_zero(f.reserved, sizeof(f.reserved)))
+	if (f->flags || !tb_argument_is_zero(f->reserved, sizeof(f->reserved)))
 		return -EINVAL;
-	if (f.version != TB_FIFO_VERSION)
+	if (f->version != TB_FIFO_VERSION)
 		return -EPROTONOSUPPORT;
-	return tb_save_channel_open(s, f.cpu);
+	return tb_save_channel_open(s, f->cpu);
 }
 
 static const struct file_operations tb_fops;
 
-static int tb_ioc_join(struct tb_session *s, void __user *arg, size_t size)
+static int tb_ioc_join(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
+	const struct tb_join *j = &a->join;
 	struct file *other;
 	cpumask_var_t cpus;
-	struct tb_join j;
-	int err = tb_argument_get(&j, sizeof(j), arg, size);
+	int err;
 
-	if (err)
-		return err;
-	if (j.flags || !j.cpus || !tb_argument_is_zero(j.reserved, sizeof(j.reserved)))
+	if (j->flags || !j->cpus || !tb_argument_is_zero(j->reserved, sizeof(j->reserved)))
 		return -EINVAL;
 	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
 		return -ENOMEM;
-	err = tb_get_cpus(j.cpus, j.cpus_bytes, cpus);
+	err = tb_get_cpus(j->cpus, j->cpus_bytes, cpus);
 	if (!err && cpumask_empty(cpus))
 		err = -EINVAL;
-	other = err ? NULL : fget(j.fd);
+	other = err ? NULL : fget(j->fd);
 	if (other) {
 		err = other->f_op == &tb_fops ?
 		      tb_session_join(s, other->private_data, cpus) : -EINVAL;
@@ -530,69 +515,67 @@ static int tb_ioc_join(struct tb_session *s, void __user *arg, size_t size)
 	return err;
 }
 
+#define TB_IOCTL(name, handle, puts) \
+	[_IOC_NR(TB_IOC_##name)] = { .cmd = TB_IOC_##name, .put = puts, .handler = handle }
+
+static const struct tb_ioctl_entry tb_ioctls[] = {
+	TB_IOCTL(QUERY, tb_ioc_query, TB_PUT_SUCCESS),
+	TB_IOCTL(CONFIGURE, tb_ioc_configure, 0),
+	TB_IOCTL(START, tb_ioc_start, 0),
+	TB_IOCTL(STOP, tb_ioc_stop, 0),
+	TB_IOCTL(FLUSH, tb_ioc_flush, 0),
+	TB_IOCTL(SELECT, tb_ioc_select, TB_PUT_SUCCESS),
+	TB_IOCTL(EVENT, tb_ioc_event, TB_PUT_SUCCESS),
+	TB_IOCTL(STATS, tb_ioc_stats, TB_PUT_SUCCESS),
+	/* these two copy back themselves: they undo if that fails */
+	TB_IOCTL(ACQUIRE, tb_ioc_acquire, 0),
+	TB_IOCTL(PROVIDER, tb_ioc_provider, 0),
+	/* count: how many were released before the error */
+	TB_IOCTL(RELEASE, tb_ioc_release, TB_PUT_SUCCESS | TB_PUT_ERROR),
+	TB_IOCTL(ATTACH, tb_ioc_attach, 0),
+	TB_IOCTL(PROVIDERS, tb_ioc_providers, TB_PUT_SUCCESS),
+	/* bad: which rule, test or thread was wrong */
+	TB_IOCTL(ARM, tb_ioc_arm, TB_PUT_SUCCESS | TB_PUT_ERROR),
+	TB_IOCTL(RULE, tb_ioc_rule, TB_PUT_ERROR),
+	TB_IOCTL(PIDS, tb_ioc_pids, TB_PUT_ERROR),
+	TB_IOCTL(TRIGGER, tb_ioc_trigger, TB_PUT_SUCCESS),
+	TB_IOCTL(SUPPRESSED, tb_ioc_suppressed, TB_PUT_SUCCESS),
+	TB_IOCTL(FIFO, tb_ioc_fifo, 0),
+	TB_IOCTL(JOIN, tb_ioc_join, 0),
+	TB_IOCTL(CATEGORIES, tb_ioc_categories, 0),
+	TB_IOCTL(QUOTA, tb_ioc_quota, 0),
+	TB_IOCTL(PRODUCERS, tb_ioc_producers, TB_PUT_SUCCESS),
+	TB_IOCTL(INTAKE, tb_ioc_intake, TB_PUT_SUCCESS),
+};
+
 /*
- * The size of a command's structure is part of its number, so the number
- * tells what the caller was built with.
+ * The size of a command's structure is part of @cmd, so @cmd tells how large the caller knows the
+ * structure.
  */
 static long tb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	struct tb_session *s = file->private_data;
-	void __user *to = (void __user *)arg;
-	size_t size = _IOC_SIZE(cmd);
+	const struct tb_user user = { .arg = (void __user *)arg, .size = _IOC_SIZE(cmd) };
+	const struct tb_ioctl_entry *entry;
+	union tb_argument a = { };
+	size_t known;
+	int err;
 
-	if (_IOC_TYPE(cmd) != TB_IOC_MAGIC)
+	if (_IOC_TYPE(cmd) != TB_IOC_MAGIC || _IOC_NR(cmd) >= ARRAY_SIZE(tb_ioctls))
 		return -ENOTTY;
-	switch (_IOC_NR(cmd)) {
-	case _IOC_NR(TB_IOC_QUERY):
-		return tb_ioc_query(s, to, size);
-	case _IOC_NR(TB_IOC_CONFIGURE):
-		return tb_ioc_configure(s, to, size);
-	case _IOC_NR(TB_IOC_START):
-		return tb_ioc_start(s, to, size);
-	case _IOC_NR(TB_IOC_STOP):
-		return tb_provider_stop(READ_ONCE(s->provider), 0);
-	case _IOC_NR(TB_IOC_FLUSH):
-		return tb_ioc_flush(s, to, size);
-	case _IOC_NR(TB_IOC_SELECT):
-		return tb_ioc_select(s, to, size);
-	case _IOC_NR(TB_IOC_EVENT):
-		return tb_ioc_event(s, to, size);
-	case _IOC_NR(TB_IOC_STATS):
-		return tb_ioc_stats(s, to, size);
-	case _IOC_NR(TB_IOC_ACQUIRE):
-		return tb_ioc_acquire(s, to, size);
-	case _IOC_NR(TB_IOC_RELEASE):
-		return tb_ioc_release(s, to, size);
-	case _IOC_NR(TB_IOC_ATTACH):
-		return tb_ioc_attach(s, to, size);
-	case _IOC_NR(TB_IOC_PROVIDER):
-		return tb_ioc_provider(s, to, size);
-	case _IOC_NR(TB_IOC_PROVIDERS):
-		return tb_ioc_providers(to, size);
-	case _IOC_NR(TB_IOC_ARM):
-		return tb_ioc_arm(s, to, size);
-	case _IOC_NR(TB_IOC_TRIGGER):
-		return tb_ioc_trigger(s, to, size);
-	case _IOC_NR(TB_IOC_RULE):
-		return tb_ioc_rule(s, to, size);
-	case _IOC_NR(TB_IOC_SUPPRESSED):
-		return tb_ioc_suppressed(s, to, size);
-	case _IOC_NR(TB_IOC_PIDS):
-		return tb_ioc_pids(s, to, size);
-	case _IOC_NR(TB_IOC_FIFO):
-		return tb_ioc_fifo(s, to, size);
-	case _IOC_NR(TB_IOC_JOIN):
-		return tb_ioc_join(s, to, size);
-	case _IOC_NR(TB_IOC_CATEGORIES):
-		return tb_ioc_categories(s, to, size);
-	case _IOC_NR(TB_IOC_QUOTA):
-		return tb_ioc_quota(s, to, size);
-	case _IOC_NR(TB_IOC_PRODUCERS):
-		return tb_ioc_producers(s, to, size);
-	case _IOC_NR(TB_IOC_INTAKE):
-		return tb_ioc_intake(s, to, size);
-	}
-	return -ENOTTY;
+	entry = &tb_ioctls[array_index_nospec(_IOC_NR(cmd), ARRAY_SIZE(tb_ioctls))];
+	if (!entry->handler)
+		return -ENOTTY;
+	known = _IOC_SIZE(entry->cmd);
+	if (user.size < known)
+		return -EINVAL;
+	err = entry->cmd & (_IOC_WRITE << _IOC_DIRSHIFT) ?
+	      tb_argument_get(&a, known, user.arg, user.size) : 0;
+	if (err)
+		return err;
+	err = entry->handler(file->private_data, &a, &user);
+	if (entry->put & (err ? TB_PUT_ERROR : TB_PUT_SUCCESS))
+		return tb_argument_put(user.arg, user.size, &a, known) ?: err;
+	return err;
 }
 
 static const struct file_operations tb_fops = {
