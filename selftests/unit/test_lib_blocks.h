@@ -116,7 +116,7 @@ static inline int fake_peek(struct io_uring *ring, struct io_uring_cqe **cqe)
 #define tb_device_release fake_release
 #define tb_device_block fake_block
 #define tb_device_fd fake_fd
-#include "../../userspace/tool/message.c"
+#include "../../userspace/tool/command/message.c"
 #include "../../userspace/tool/record/notes.c"
 #include "../../userspace/tool/record/parts.c"
 #define compare compare_functions

@@ -40,9 +40,9 @@ static int fake_query(struct tb_device *device, struct tb_query *query)
 #undef tb_device_query
 #define tb_device_configure fake_configure
 #define tb_device_query fake_query
-#include "../../userspace/tool/number.c"
-#include "../../userspace/tool/record/sizes.c"
-#include "../../userspace/tool/options.c"
+#include "../../userspace/tool/command/number.c"
+#include "../../userspace/tool/choose/sizes.c"
+#include "../../userspace/tool/choose/setup.c"
 #include "test_lib_run.h"
 
 /* What the tool says last */

@@ -10,10 +10,10 @@
 static char devices[] = "/tmp/test_lib_readers.XXXXXX";
 
 #define DEVICES "devices"	/* below the directory it runs in */
-#include "../../userspace/tool/number.c"
-#include "../../userspace/tool/message.c"
-#include "../../userspace/tool/options.c"
-#include "../../userspace/tool/record/sizes.c"
+#include "../../userspace/tool/command/number.c"
+#include "../../userspace/tool/command/message.c"
+#include "../../userspace/tool/choose/setup.c"
+#include "../../userspace/tool/choose/sizes.c"
 #include "../../userspace/tool/record/reader_sets.c"
 #include "test_lib_fixture.h"
 

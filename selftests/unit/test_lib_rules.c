@@ -39,18 +39,18 @@ static int fake_category(struct tb_device *device, enum tb_category_op op,
 static int fake_quota(struct tb_device *device, const struct tb_quota *quota);
 static int fake_intake(struct tb_device *device, struct tb_intake_info *info);
 
-#include "../../userspace/tool/number.c"
+#include "../../userspace/tool/command/number.c"
 #include "../../userspace/tool/choose/calls.c"
 #include "../../userspace/tool/choose/choose.c"
 #undef NR_COUNTERS
 #include "../../userspace/tool/choose/events.c"
-#include "../../userspace/tool/nearest.c"
+#include "../../userspace/tool/command/nearest.c"
 #define unknown unknown_pid
 #define failed who_failed
 #include "../../userspace/tool/choose/targets.c"
 #include "../../userspace/tool/choose/categories.c"
 #include "../../userspace/tool/choose/rules.c"
-#include "../../userspace/tool/device/quota.c"
+#include "../../userspace/tool/choose/quota.c"
 #include "../../userspace/tool/choose/suppressed.c"
 #define take who_take
 #include "../../userspace/tool/choose/who.c"

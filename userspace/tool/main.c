@@ -5,9 +5,12 @@
  * The first word says what to do; each subcommand is a file in cmd/.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tool.h"
+#include "tool/cmd/cmd.h"
+#include "tool/command/command.h"
+#include "tool/command/nearest.h"
 
 /* A build without SQLite leaves it out */
 #pragma weak cmd_query

@@ -1,52 +1,93 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""rooms.py - the rooms of module/, and what points up: an include, or a call as the objects name it."""
+"""rooms.py - the rooms of module/ and userspace/: what points up, by an include or by a call as the
+objects name it."""
 import glob
 import os
 import re
 import subprocess
 
-# from the ground up, as in docs/architecture.md
-FLOORS = [["machine"], ["ring"], ["provider"], ["probe"], ["events"], ["select", "programs"],
-          ["recording"], ["reader", "crash"], ["devices"], [""]]
-FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
-# Upward includes that stay, for types alone: a provider contains its trigger and its channels.
-TYPES = {("provider", "probe/trigger.h"), ("provider", "programs/channels.h")}
+
+class House:
+    """A folder with rooms.
+
+    @floors: lists of rooms, from the ground up; "" is the folder itself
+    @types: (room, header) of upward includes that stay, for types alone
+    @hooks: a header with functions that rooms above define
+    """
+
+    def __init__(self, folder, floors, types=(), hooks=None):
+        self.folder, self.types = folder, types
+        self.floor = {room: number for number, rooms in enumerate(floors) for room in rooms}
+        self.hooks = set()
+        if hooks:
+            with open(os.path.join(folder, hooks)) as source:
+                self.hooks = set(re.findall(r"\b(tb_\w+)\(", source.read()))
+
+    def room(self, path):
+        """The room of a path below the folder, or None: it has none of its own."""
+        room = os.path.dirname(path)
+        while room and room not in self.floor:
+            room = os.path.dirname(room)
+        return room if room in self.floor else None
+
+    def points_up(self, user, used):
+        return None not in (user, used) and used != user and self.floor[used] >= self.floor[user]
+
+    def sources(self, suffixes):
+        return sorted(path for path in glob.glob(self.folder + "/**/*", recursive=True)
+                      if path.endswith(suffixes))
+
+    def includes(self):
+        """Upward includes."""
+        found = []
+        for path in self.sources((".c", ".h")):
+            room = self.room(os.path.relpath(path, self.folder))
+            with open(path) as source:
+                names = re.findall(r'^#include "([^"]+)"', source.read(), re.M)
+            for name in names:
+                here = os.path.join(os.path.dirname(path), name)
+                full = here if os.path.exists(here) else os.path.join(self.folder, name)
+                name = os.path.relpath(full, self.folder)
+                if os.path.exists(full) and not name.startswith("..") and \
+                        self.points_up(room, self.room(name)) and (room, name) not in self.types:
+                    found.append("%s includes %s" % (path, name))
+        return found
+
+    def calls(self, objects):
+        """Upward references among @objects, made of the folder's sources."""
+        defined, used = {}, []
+        # of the sources there are: older objects may be left in the folder
+        for source in self.sources(".c"):
+            name = os.path.relpath(source, self.folder)
+            path = os.path.join(objects, name[:-1] + "o")
+            if not os.path.exists(path):
+                continue
+            said = subprocess.run(["nm", path], stdout=subprocess.PIPE, check=True)
+            for kind, symbol in re.findall(r"^[0-9a-f ]{16} (\w) (\w+)$", said.stdout.decode(), re.M):
+                if kind == "U":
+                    used.append((self.room(name), path, symbol))
+                elif kind in "TDBRVW":
+                    defined[symbol] = self.room(name)
+        if not defined:
+            return ["no objects in " + objects]
+        return ["%s uses %s of %s/" % (path, symbol, defined[symbol])
+                for room, path, symbol in used
+                if self.points_up(room, defined.get(symbol)) and symbol not in self.hooks]
 
 
-def points_up(user, used):
-    return used in FLOOR and used != user and FLOOR[used] >= FLOOR[user]
-
-
-def includes(module):
-    """Upward includes among the sources in the folder @module."""
-    found = []
-    for path in sorted(glob.glob(module + "/*/*.[ch]")):
-        room = os.path.basename(os.path.dirname(path))
-        with open(path) as source:
-            names = re.findall(r'^#include "(?:\.\./)*(\w+/[\w.]+)"', source.read(), re.M)
-        found += ["%s includes %s" % (path, name) for name in names
-                  if points_up(room, os.path.dirname(name)) and (room, name) not in TYPES]
-    return found
-
-
-def calls(module, objects):
-    """Upward references among @objects, but those that ring/hooks.h declares."""
-    with open(module + "/ring/hooks.h") as source:
-        hooks = set(re.findall(r"\b(tb_\w+)\(", source.read()))
-    defined, used = {}, []
-    # of the sources there are: older objects may be left in the folder
-    for source in sorted(glob.glob(module + "/*.c") + glob.glob(module + "/*/*.c")):
-        room = os.path.relpath(os.path.dirname(source), module).strip(".")
-        path = os.path.join(objects, os.path.relpath(source, module)[:-1] + "o")
-        if not os.path.exists(path):
-            continue
-        said = subprocess.run(["nm", path], stdout=subprocess.PIPE, check=True)
-        for kind, name in re.findall(r"^[0-9a-f ]{16} (\w) (\w+)$", said.stdout.decode(), re.M):
-            if kind == "U":
-                used.append((room, path, name))
-            elif kind in "TDBRVW":
-                defined[name] = room
-    if not defined:
-        return ["no objects in " + objects]
-    return ["%s uses %s of %s/" % (path, name, defined[name]) for room, path, name in used
-            if room in FLOOR and points_up(room, defined.get(name)) and name not in hooks]
+def houses():
+    """The houses, as docs/architecture.md shows them."""
+    return {
+        "module": House("module", [
+            ["machine"], ["ring"], ["provider"], ["probe"], ["events"], ["select", "programs"],
+            ["recording"], ["reader", "crash"], ["devices"], [""]],
+            # a provider contains its trigger and its channels
+            {("provider", "probe/trigger.h"), ("provider", "programs/channels.h")},
+            "ring/hooks.h"),
+        "userspace": House("userspace", [
+            ["include"], ["lib"], ["analysis", "plugins/babeltrace2"], ["tool/command"],
+            ["tool/device"], ["tool/choose"], ["tool/show"], ["tool/tables"], ["tool/export"],
+            ["tool/export/fxt", "tool/export/json", "tool/export/perfetto", "tool/query",
+             "tool/flame", "tool/report", "tool/recover", "tool/record", "tool/top"],
+            ["tool/report/page"], ["tool/cmd"], ["tool"]]),
+    }

@@ -5,6 +5,8 @@
 #include <fnmatch.h>
 #include <string.h>
 #include "choose.h"
+#include "tool/command/command.h"
+#include "tool/command/nearest.h"
 
 #define NUMBERS (CALLS_BYTES * 8)
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include "choose.h"
+#include "tool/command/command.h"
 
 bool choice_users(const struct choice *choice)
 {

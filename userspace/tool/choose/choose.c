@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "choose.h"
+#include "tool/command/command.h"
+#include "tool/command/nearest.h"
+#include "tool/command/number.h"
 
 /* ---- counters ---- */
 

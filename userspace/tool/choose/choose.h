@@ -7,7 +7,36 @@
 #ifndef TRACEBUF_CHOOSE_H
 #define TRACEBUF_CHOOSE_H
 
-#include "tool/tool.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "tracebuf.h"
+#include "tool/command/command.h"
+
+/* ---- events by name (events.c) ---- */
+
+struct patterns {
+	char   **list;
+	size_t   count;
+};
+
+/* Add the comma-separated patterns of @text; -ENOMEM, -EINVAL if empty */
+int patterns_add(struct patterns *patterns, const char *text);
+void patterns_free(struct patterns *patterns);
+
+/* Does "system:event" match one, as the kernel would say it? */
+bool patterns_match(const struct patterns *patterns, const char *system,
+		    const char *name);
+
+/* Does "system:event" match this one? */
+bool pattern_match(const char *pattern, const char *system, const char *name);
+
+/* Enable or disable what matches; @optional: nothing need.  Complains, EXIT_* */
+int pattern_select(struct tb_device *device, const char *pattern,
+		   enum tb_select_op op, enum tb_form form, bool optional);
+
+/* Nothing does: complain, with what was probably meant; EXIT_WRONG */
+int unknown_event(struct tb_device *device, const char *pattern);
 
 /* ---- sets of system calls (calls.c) ---- */
 
@@ -170,6 +199,10 @@ int choice_quota(struct tb_device *device, const struct choice *choice, bool oth
 int quota_close(struct tb_device *device);
 /* The recording that was read all the time is over: what comes next may be kept */
 void choice_quota_read(struct tb_device *device, const struct choice *choice);
+
+/* A line of what they may, and what was kept out; the latter as a warning, if there is any */
+void quota_show(struct tb_device *device);
+void quota_note(struct tb_device *device);
 
 /* ---- what rules kept out (suppressed.c) ---- */
 

@@ -4,9 +4,12 @@
  */
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tool/tool.h"
+#include "choose.h"
+#include "tool/command/command.h"
+#include "tool/command/nearest.h"
 
 int patterns_add(struct patterns *patterns, const char *text)
 {

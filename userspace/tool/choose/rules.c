@@ -8,7 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "choose.h"
 #include "targets.h"
+#include "tool/command/command.h"
+#include "tool/command/nearest.h"
 
 /* ---- filters ---- */
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "choose.h"
+#include "tool/command/command.h"
 
 static void add_up(struct tb_suppressed *sum, const struct tb_suppressed *one)
 {

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "choose.h"
 #include "targets.h"
+#include "tool/command/command.h"
 
 static const char raw_syscalls[] = "raw_syscalls";
 

@@ -5,7 +5,10 @@
 #ifndef TRACEBUF_TARGETS_H
 #define TRACEBUF_TARGETS_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include "choose.h"
+#include "tracebuf.h"
 
 /**
  * struct target - an event there is, and what is wanted of it

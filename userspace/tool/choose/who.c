@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "choose.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
 
 static bool listed(const struct who *who, uint32_t pid)
 {

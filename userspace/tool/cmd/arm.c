@@ -13,8 +13,13 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "cmd.h"
 #include "tool/choose/choose.h"
-#include "tool/signals.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
+#include "tool/device/device.h"
+#include "tool/record/snapshot.h"
+#include "tool/command/signals.h"
 #include "lib/utf8.h"
 
 #define PATTERN_ROOM 256	/* the kernel takes 255 bytes */

@@ -5,7 +5,14 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "cmd.h"
 #include "tool/choose/choose.h"
+#include "tool/choose/setup.h"
+#include "tool/choose/sizes.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
+#include "tool/device/device.h"
+#include "tool/record/sink.h"
 
 static int start_run(int argc, char **argv);
 static int stop_run(int argc, char **argv);

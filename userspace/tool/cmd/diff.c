@@ -4,7 +4,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "cmd.h"
 #include "analysis/diff.h"
+#include "tool/command/command.h"
 #include "tool/report/out.h"
 
 struct job {

@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "cmd.h"
+#include "tool/command/command.h"
 #include "tool/export/export.h"
 #include "tool/export/output.h"
 #include "tool/export/progress.h"
 #include "tool/show/print_format.h"
 #include "tool/show/selection.h"
-#include "tool/signals.h"
+#include "tool/command/signals.h"
 
 /* A build may leave these exporters out */
 #pragma weak tb_export_perfetto

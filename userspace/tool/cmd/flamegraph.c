@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cmd.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
 #include "tool/export/common.h"
 #include "tool/export/output.h"
 #include "tool/flame/flame.h"

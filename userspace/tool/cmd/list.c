@@ -3,10 +3,17 @@
  * tracebuf list - the events that can be enabled, or those a trace describes.
  */
 #include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tool/tool.h"
+#include "cmd.h"
 #include "lib/utf8.h"
+#include "tool/choose/choose.h"
+#include "tool/command/command.h"
+#include "tool/command/nearest.h"
+#include "tool/device/device.h"
+#include "tool/show/writers.h"
 
 static int list_run(int argc, char **argv);
 

@@ -4,9 +4,12 @@
  * process.
  */
 #include <errno.h>
+#include <getopt.h>
 #include <string.h>
-#include "tool/tool.h"
+#include "cmd.h"
 #include "tracebuf_record.h"
+#include "tool/command/command.h"
+#include "tool/device/device.h"
 
 /* what a chunk has beside the text: its header, who it is from, the record's first element */
 #define AROUND	192

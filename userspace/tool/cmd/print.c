@@ -5,6 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cmd.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
 #include "tool/export/export.h"
 #include "tool/show/print_line.h"
 #include "tool/show/selection.h"

@@ -8,7 +8,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cmd.h"
 #include "tool/choose/choose.h"
+#include "tool/choose/setup.h"
+#include "tool/command/command.h"
+#include "tool/device/device.h"
 
 static int provider_run(int argc, char **argv);
 

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "cmd.h"
+#include "tool/command/command.h"
+#include "tool/command/nearest.h"
 #include "tool/query/query.h"
 #include "tool/show/selection.h"
 

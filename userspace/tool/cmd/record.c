@@ -13,8 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "cmd.h"
+#include "tool/choose/setup.h"
+#include "tool/choose/sizes.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
+#include "tool/device/device.h"
 #include "tool/record/record.h"
-#include "tool/signals.h"
+#include "tool/record/sink.h"
+#include "tool/command/signals.h"
 
 #define OPTION_FIFO 0x200
 #define OPTION_BUFFERED 0x201

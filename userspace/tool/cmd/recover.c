@@ -8,13 +8,17 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "cmd.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
 #include "tool/recover/recover.h"
-#include "tool/tool.h"
 
 #define RECOVERED_FILE "recovered.tbuf"
 

@@ -6,6 +6,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "cmd.h"
+#include "tool/command/command.h"
+#include "tool/command/nearest.h"
+#include "tool/command/number.h"
 #include "tool/report/out.h"
 
 #define WIDTH_DEFAULT 80

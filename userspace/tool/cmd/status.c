@@ -6,7 +6,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cmd.h"
 #include "tool/choose/choose.h"
+#include "tool/command/command.h"
+#include "tool/device/device.h"
+#include "tool/show/writers.h"
 
 static int status_run(int argc, char **argv);
 

@@ -6,6 +6,8 @@
  * That is what record does, too; here the stream goes to standard output
  * unless told otherwise, and can be saved through channels.
  */
+#include "cmd.h"
+#include "tool/command/command.h"
 #include "tool/record/record.h"
 
 static int stream_run(int argc, char **argv)

@@ -8,7 +8,12 @@
 #include <stdio_ext.h>
 #include <string.h>
 #include <unistd.h>
-#include "tool/signals.h"
+#include "cmd.h"
+#include "tool/choose/setup.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
+#include "tool/device/device.h"
+#include "tool/command/signals.h"
 #include "tool/top/top.h"
 
 #define EVENTS "sched_switch,sched_wak*,sched_migrate_task,irq_handler_entry,irq_handler_exit," \
@@ -58,8 +63,6 @@ struct top_job {
 	const char *sort, *filter;
 	uint32_t rounds;
 };
-
-volatile sig_atomic_t top_told_to_stop;
 
 static void stop(int number)
 {

@@ -11,7 +11,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cmd.h"
 #include "tool/choose/choose.h"
+#include "tool/command/command.h"
+#include "tool/show/writers.h"
 
 #define MESSAGES_MAX 10
 

@@ -78,37 +78,6 @@ bool export_has_event(const struct tb_trace *trace, const char *name,
 	return false;
 }
 
-/* ---- what is kept of each of many ---- */
-
-void *export_slot(struct export_slots *slots, uint32_t index, size_t size)
-{
-	void **grown;
-	size_t room;
-
-	if (index >= slots->count) {
-		room = (size_t)index * 2 + 16;
-		grown = realloc(slots->list, room * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + slots->count, 0, (room - slots->count) * sizeof(*grown));
-		slots->list = grown;
-		slots->count = room;
-	}
-	if (!slots->list[index])
-		slots->list[index] = calloc(1, size);
-	return slots->list[index];
-}
-
-void export_slots_free(struct export_slots *slots, void (*free_one)(void *))
-{
-	size_t i;
-
-	for (i = 0; i < slots->count; i++)
-		if (slots->list[i])
-			free_one(slots->list[i]);
-	free(slots->list);
-}
-
 /* ---- texts ---- */
 
 void export_clean(char *to, const char *from, size_t length)

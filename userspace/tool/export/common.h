@@ -12,8 +12,6 @@
 
 /* The longest text of a field; what is beyond is cut off */
 #define EXPORT_TEXT_MAX	4096
-/* Slices in slices: beyond, they are events */
-#define EXPORT_DEPTH_MAX 512
 
 /* ---- time ---- */
 
@@ -48,19 +46,6 @@ static inline bool export_is_number(const struct tb_format_field *field)
  *  format index (NULL: all)? */
 bool export_has_event(const struct tb_trace *trace, const char *name,
 		      const unsigned char *wanted);
-
-/* ---- what is kept of each of many ---- */
-
-struct export_slots {
-	void **list;
-	size_t count;
-};
-
-/** export_slot - number @index of them, @size bytes, zero at first; NULL: ENOMEM */
-void *export_slot(struct export_slots *slots, uint32_t index, size_t size);
-
-/** export_slots_free - all of them, each by @free_one */
-void export_slots_free(struct export_slots *slots, void (*free_one)(void *));
 
 /* ---- texts ---- */
 

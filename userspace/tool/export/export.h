@@ -10,8 +10,10 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
-#include "tool/tool.h"
+#include "tracebuf.h"
+#include "tool/command/command.h"
 
 struct symbols;
 

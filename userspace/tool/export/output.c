@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "output.h"
+#include "tool/command/command.h"
 
 static int cannot(const struct output *output)
 {

@@ -4,8 +4,8 @@
  */
 #ifndef TRACEBUF_EXPORT_OUTPUT_H
 #define TRACEBUF_EXPORT_OUTPUT_H
+#include <stdio.h>
 
-#include "tool/tool.h"
 
 enum output_kind {
 	OUTPUT_STREAM,		/* what is written one byte after the other */

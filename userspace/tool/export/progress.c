@@ -5,9 +5,14 @@
  * in the file an event is says how far it is.
  */
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 #include "progress.h"
+#include "tracebuf.h"
 
 #define STEPS 16384
 #define PAUSE_MS 200

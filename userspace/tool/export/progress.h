@@ -4,8 +4,10 @@
  */
 #ifndef TRACEBUF_EXPORT_PROGRESS_H
 #define TRACEBUF_EXPORT_PROGRESS_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "tracebuf.h"
 
-#include "tool/tool.h"
 
 /**
  * struct progress - how far

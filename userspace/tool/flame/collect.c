@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tool/command/command.h"
 #include "tool/export/common.h"
 #include "tool/export/progress.h"
 #include "flame.h"

@@ -6,6 +6,11 @@
 #ifndef TRACEBUF_FLAME_H
 #define TRACEBUF_FLAME_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "tracebuf.h"
 #include "tree.h"
 #include "tool/show/selection.h"
 #include "tool/show/symbols.h"

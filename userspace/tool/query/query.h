@@ -19,9 +19,12 @@
 #define TRACEBUF_TOOL_QUERY_H
 
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "tracebuf.h"
 #include "tool/tables/tables.h"
 #include "analysis/spans.h"
-#include "tool/tool.h"
 
 enum query_kind {
 	QUERY_EVENT,		/* the table of an event */

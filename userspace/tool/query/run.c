@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <strings.h>
 #include "query.h"
+#include "tool/command/command.h"
+#include "tool/command/nearest.h"
 
 volatile sig_atomic_t query_stopped;
 

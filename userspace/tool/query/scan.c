@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "query.h"
+#include "tool/command/command.h"
 #include "tool/show/selection.h"
 
 union lasting {

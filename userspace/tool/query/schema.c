@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <strings.h>
 #include "query.h"
+#include "tool/command/command.h"
 
 /* What is found out by one way through all events */
 #define DB_WALKED (DB_THREADS | DB_TYPES | DB_LOSSES | DB_MARKS | DB_OTHER | \

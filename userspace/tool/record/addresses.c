@@ -8,10 +8,14 @@
  * is in go into blocks of the kind TB_BLOCK_NOTE.
  */
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "addresses.h"
 #include "notes.h"
+#include "tracebuf.h"
 
 #ifndef KALLSYMS
 #define KALLSYMS "/proc/kallsyms"	/* another one in tests */

@@ -5,8 +5,10 @@
  */
 #ifndef TRACEBUF_ADDRESSES_H
 #define TRACEBUF_ADDRESSES_H
+#include <stddef.h>
+#include <stdint.h>
+#include "tracebuf.h"
 
-#include "tool/tool.h"
 
 struct addresses;
 

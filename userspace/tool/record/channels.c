@@ -14,6 +14,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 #include "record.h"
+#include "sink.h"
+#include "tool/command/command.h"
 
 #define READY_MAX 64
 

@@ -14,7 +14,7 @@
  * A slow file must not fill the rings.  Half of a ring's blocks may wait here or be on their way:
  * the other half is for what is recorded meanwhile, however long the write takes.  Further blocks
  * are copied before they are written, and given back at once, within the limit of the backlog
- * (tool.h).  So a copy costs something only where more than half of a ring has come at once, or a
+ * (sink.h).  So a copy costs something only where more than half of a ring has come at once, or a
  * write lasts longer than half of a ring does.  Durable blocks are not copied: they are few, and
  * the kernel wants them back in their order.
  *
@@ -39,6 +39,8 @@
 #include <time.h>
 #include <unistd.h>
 #include "direct.h"
+#include "sink.h"
+#include "tool/command/command.h"
 
 #define QUEUE 1024u			/* blocks, a power of two; with a backlog it grows */
 #define QUEUE_ROOM (2u * SINK_BATCH)	/* so that it is there for what readers take at once */

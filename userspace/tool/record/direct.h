@@ -4,9 +4,13 @@
  * and past the page cache where the kernel and the file system let us.
  */
 #ifndef TRACEBUF_DIRECT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "sink.h"
+#include "tracebuf.h"
 #define TRACEBUF_DIRECT_H
 
-#include "tool/tool.h"
 
 struct direct;
 

@@ -21,6 +21,10 @@
 #include "direct.h"
 #include "lane.h"
 #include "notes.h"
+#include "pack.h"
+#include "parts.h"
+#include "sink.h"
+#include "tool/command/command.h"
 
 #define ALIGN 4096u
 #define STEP (64ull << 20)		/* bytes of file to have allocated at once */

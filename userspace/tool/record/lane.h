@@ -11,8 +11,11 @@
 #ifndef TRACEBUF_LANE_H
 #define TRACEBUF_LANE_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include "pack.h"
-#include "tool/tool.h"
+#include "sink.h"
+#include "tracebuf.h"
 
 struct lanes;
 struct lane;

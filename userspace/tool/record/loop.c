@@ -21,6 +21,11 @@
 #include <unistd.h>
 #include "lane.h"
 #include "record.h"
+#include "sink.h"
+#include "snapshot.h"
+#include "tool/choose/choose.h"
+#include "tool/command/command.h"
+#include "tool/device/device.h"
 
 #define PROGRESS_NS 250000000ull
 #define RETRY_NS 10000000000ull		/* a file that could not be opened */

@@ -6,6 +6,8 @@
 #ifndef TRACEBUF_PARTS_H
 #define TRACEBUF_PARTS_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include "tracebuf.h"
 
 /**

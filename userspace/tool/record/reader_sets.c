@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "readers.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
 
 #ifndef DEVICES
 #define DEVICES "/sys/devices/system"	/* another one in tests */

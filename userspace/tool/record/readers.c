@@ -18,6 +18,8 @@
 #include <unistd.h>
 #include "lane.h"
 #include "record.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
 
 enum task { TASK_HOLD, TASK_GO, TASK_EMPTY, TASK_DRAIN, TASK_LEAVE };
 

@@ -4,9 +4,12 @@
  * writes into its lane of the file.
  */
 #ifndef TRACEBUF_READERS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "tool/command/command.h"
+#include "tool/command/number.h"
 #define TRACEBUF_READERS_H
 
-#include "tool/tool.h"
 
 #define READERS_MAX 256u
 #define OPTION_READERS 0x230

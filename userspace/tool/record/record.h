@@ -6,12 +6,18 @@
 #ifndef TRACEBUF_RECORD_H
 #define TRACEBUF_RECORD_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include "sink.h"
+#include "tracebuf.h"
 #include "tool/choose/choose.h"
 #include "readers.h"
 #include "series.h"
 #include "service.h"
 #include "workload.h"
+#include "tool/choose/setup.h"
+#include "tool/command/command.h"
+#include "tool/device/device.h"
 
 #define DEFAULT_EVENTS "sched_switch,sched_wak*,sched_migrate_task,sched_process_*," \
 	"irq,task,signal,power,raw_syscalls,user"

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "series.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
 
 #define NUMBER_MAX 999999999u
 

@@ -7,7 +7,10 @@
 #define TRACEBUF_SERIES_H
 
 #include <limits.h>
-#include "tool/tool.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "tool/command/command.h"
 
 #define OPTION_ROTATE 0x210
 #define OPTION_KEEP 0x211

@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "service.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
 
 /* ---- options ---- */
 

@@ -4,9 +4,13 @@
  * which priority.
  */
 #ifndef TRACEBUF_SERVICE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "tool/command/command.h"
 #define TRACEBUF_SERVICE_H
 
-#include "tool/tool.h"
 
 #define OPTION_DAEMON 0x220
 #define OPTION_PID_FILE 0x221

@@ -19,6 +19,10 @@
 #include "direct.h"
 #include "lane.h"
 #include "notes.h"
+#include "pack.h"
+#include "parts.h"
+#include "sink.h"
+#include "tool/command/command.h"
 
 /* Opens the file that @sink is for, of that name; EXIT_* */
 static int open_file(struct sink *sink, const char *path)

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "image.h"
-#include "tool/tool.h"
+#include "tool/command/command.h"
 
 #define IMAGE_PAGE	4096u
 /* of an ELF core; more would be no table of memory */

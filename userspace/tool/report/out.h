@@ -5,7 +5,11 @@
 #ifndef TRACEBUF_TOOL_REPORT_OUT_H
 #define TRACEBUF_TOOL_REPORT_OUT_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include "tracebuf.h"
+#include "tool/command/command.h"
 #include "tool/show/out.h"
 #include "analysis/report.h"
 #include "tool/show/selection.h"

@@ -12,6 +12,7 @@
 #include <string.h>
 #include "out.h"
 #include "lib/utf8.h"
+#include "tool/command/command.h"
 
 #define CELL_MAX 64
 #define TITLE_MAX 20	/* of a series, before its strip */

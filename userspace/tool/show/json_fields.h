@@ -5,6 +5,8 @@
 #ifndef TRACEBUF_JSON_FIELDS_H
 #define TRACEBUF_JSON_FIELDS_H
 
+#include <stdbool.h>
+#include "tracebuf.h"
 #include "values.h"
 
 struct json_fields;

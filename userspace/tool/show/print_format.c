@@ -17,7 +17,7 @@
 #include <string.h>
 #include <event-parse.h>
 #include "print_format.h"
-#include "tool/tool.h"
+#include "tool/command/command.h"
 
 #define HEADER	8		/* struct trace_entry */
 #define PAYLOAD	65536		/* the most an event can have, and more */

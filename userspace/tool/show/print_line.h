@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include "print_format.h"
+#include "tracebuf.h"
 
 /**
  * struct print_line - how lines look

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #ifndef TRACEBUF_PRINT_STACK_H
 #define TRACEBUF_PRINT_STACK_H
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "tracebuf.h"
 
-#include "tool/tool.h"
 
 /* What belongs to an event, in lines of their own below it: its counters, then
  * its stacks with a line for each address */

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "selection.h"
+#include "tool/choose/choose.h"
+#include "tool/command/command.h"
+#include "tool/command/nearest.h"
+#include "tool/command/number.h"
 
 /* ---- options ---- */
 

@@ -3,9 +3,14 @@
  * Which events of a trace are shown: what print and export have in common.
  */
 #ifndef TRACEBUF_SELECTION_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "tracebuf.h"
+#include "tool/choose/choose.h"
+#include "tool/command/command.h"
 #define TRACEBUF_SELECTION_H
 
-#include "tool/tool.h"
 
 /* Since when, until when; @relative: from the recording's first event on */
 struct moment {

@@ -4,10 +4,11 @@
  * is looked up.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "symbols.h"
-#include "tool/tool.h"
+#include "tool/command/command.h"
 
 /* No function is longer: an address further from the last symbol before it
  * is in none that we know */

@@ -19,7 +19,7 @@ static void free_writer(void *at)
 
 void user_writers_free(struct user_writers *writers)
 {
-	export_slots_free(&writers->slots, free_writer);
+	slots_free(&writers->slots, free_writer);
 	memset(writers, 0, sizeof(*writers));
 }
 
@@ -30,7 +30,7 @@ void user_slices_say(uint64_t unmatched, uint64_t deep, uint64_t many)
 			unmatched);
 	if (deep)
 		fprintf(stderr, "%" PRIu64 " slices were in more than %d others: they are events, without their ends\n",
-			deep, EXPORT_DEPTH_MAX);
+			deep, SLICE_DEPTH_MAX);
 	if (many)
 		fprintf(stderr, "%" PRIu64 " slices were at the same time as %d others of their writer: they are events\n",
 			many, USER_LANES_MAX);
@@ -39,13 +39,13 @@ void user_slices_say(uint64_t unmatched, uint64_t deep, uint64_t many)
 struct user_writer *user_writer_of(struct user_writers *writers,
 				   const struct tb_user *record)
 {
-	return export_slot(&writers->slots, record->writer,
+	return slots_get(&writers->slots, record->writer,
 			   sizeof(struct user_writer));
 }
 
 bool user_writer_open(struct user_writers *writers, struct user_writer *writer)
 {
-	if (writer->depth == EXPORT_DEPTH_MAX) {
+	if (writer->depth == SLICE_DEPTH_MAX) {
 		writer->beyond++;
 		writers->deep++;
 		return false;

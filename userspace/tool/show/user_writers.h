@@ -11,7 +11,13 @@
 #define TRACEBUF_USER_WRITERS_H
 
 #include <stdbool.h>
-#include "tool/export/common.h"
+#include <stddef.h>
+#include <stdint.h>
+#include "slots.h"
+#include "tracebuf.h"
+
+/* Slices in slices: deeper ones are shown as events */
+#define SLICE_DEPTH_MAX 512
 
 /* Lanes of a writer: beyond, slices in one record are events */
 #define USER_LANES_MAX	256
@@ -24,7 +30,7 @@
  * @track: the exporter's: where it draws while anything is open
  * @lanes: until when each of @nr_lanes is taken
  * @depth: how many slices are open, those in one record not counted
- * @beyond: begun, but deeper than EXPORT_DEPTH_MAX
+ * @beyond: begun, but deeper than SLICE_DEPTH_MAX
  */
 struct user_writer {
 	uint64_t track;
@@ -42,7 +48,7 @@ struct user_writer {
  * @many: slices in one record for which there is no lane
  */
 struct user_writers {
-	struct export_slots slots;
+	struct slots slots;
 	uint64_t unmatched, deep, many;
 };
 

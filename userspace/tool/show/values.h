@@ -7,6 +7,8 @@
 #define TRACEBUF_VALUES_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include "out.h"
 #include "tracebuf.h"
 

@@ -16,7 +16,11 @@
 #define TRACEBUF_TOOL_EXPORT_SQLITE_H
 
 #include <sqlite3.h>
-#include "tool/export/export.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "tracebuf.h"
+#include "tool/command/command.h"
 #include "tool/show/json_fields.h"
 #include "analysis/requests.h"
 #include "analysis/slices.h"

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "top.h"
+#include "tool/command/command.h"
 /* last: these have macros of any name */
 #include <curses.h>
 #include <term.h>

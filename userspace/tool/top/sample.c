@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "top.h"
+#include "tool/command/command.h"
+#include "tool/device/device.h"
 
 struct task_count {
 	uint64_t run_ns, runs, preempted, migrations, waits, wait_ns;

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "top.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
 /* last: it has macros of any name */
 #include <curses.h>
 

@@ -13,6 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 #include "top.h"
+#include "tool/choose/setup.h"
+#include "tool/command/command.h"
+#include "tool/device/device.h"
+
+volatile sig_atomic_t top_told_to_stop;
 
 #define STEPS 512			/* events between two looks at the clock */
 #define TASKS_MOST 16384		/* those that have ended are kept, too */

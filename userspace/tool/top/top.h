@@ -7,10 +7,16 @@
 #define TRACEBUF_TOP_H
 
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
+#include "tracebuf.h"
 #include "analysis/analysis.h"
 #include "tool/choose/choose.h"
+#include "tool/choose/setup.h"
+#include "tool/command/command.h"
 
 /* ---- whoever cleans up (guard.c) ---- */
 

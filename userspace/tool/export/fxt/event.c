@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "plan.h"
+#include "tool/show/user_writers.h"
 
 /* ---- arguments ---- */
 
@@ -198,10 +199,10 @@ static int put_begin(struct fxt_events *events, const struct tb_view *view,
 	if (before)
 		fxt_close_to(events->threads, thread, before - 1, ns, events->popped,
 			     events->context);
-	put_event(events, view, plan, thread, thread->opens.count < EXPORT_DEPTH_MAX ?
+	put_event(events, view, plan, thread, thread->opens.count < SLICE_DEPTH_MAX ?
 		  FXT_BEGIN : FXT_INSTANT, ns, plan->category, name,
 		  kind != FXT_OPEN_CALL);
-	return thread->opens.count < EXPORT_DEPTH_MAX ? fxt_push(&thread->opens, &open) : 0;
+	return thread->opens.count < SLICE_DEPTH_MAX ? fxt_push(&thread->opens, &open) : 0;
 }
 
 static void put_end(struct fxt_events *events, const struct tb_view *view,

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "tracebuf.h"
 #include "tool/export/export.h"
 #include "tool/export/common.h"
 

@@ -5,7 +5,11 @@
 #ifndef TRACEBUF_TOOL_EXPORT_FXT_PLAN_H
 #define TRACEBUF_TOOL_EXPORT_FXT_PLAN_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include "fxt.h"
+#include "tracebuf.h"
 
 #define FXT_CALLS_MAX	1024
 #define FXT_IRQS_MAX	1024

@@ -18,6 +18,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tool/command/command.h"
+#include "tool/show/slots.h"
 #include "fxt.h"
 #include "tool/show/user_writers.h"
 
@@ -29,7 +31,7 @@
  * @on_track: slices of it that are open there
  * @own: those that are open asynchronously
  * @endless: slices in one record whose end nobody told
- * @beyond: begun, but deeper than EXPORT_DEPTH_MAX
+ * @beyond: begun, but deeper than SLICE_DEPTH_MAX
  */
 struct writer {
 	bool drawing;
@@ -43,7 +45,7 @@ struct writer {
 struct fxt_user {
 	struct fxt_threads *threads;
 	struct fxt_out *out;
-	struct export_slots writers;
+	struct slots writers;
 	uint64_t *flows;		/* id + 1, by hash */
 	uint64_t unmatched, deep, cut, nr_slices;
 	struct fxt_name *value, *data, *text, *mark, *note, *tracebuf, *lost, *records,
@@ -86,7 +88,7 @@ void fxt_user_close(struct fxt_user *user)
 {
 	if (!user)
 		return;
-	export_slots_free(&user->writers, free_writer);
+	slots_free(&user->writers, free_writer);
 	free(user->flows);
 	free(user);
 }
@@ -273,7 +275,7 @@ static int put_slice(struct fxt_user *user, const struct drawn *drawn)
 	int result;
 
 	if (drawn->record->flags & TB_USER_OPEN &&
-	    drawn->writer->endless.count >= EXPORT_DEPTH_MAX) {
+	    drawn->writer->endless.count >= SLICE_DEPTH_MAX) {
 		user->deep++;
 		return put_instant(user, drawn);
 	}
@@ -300,7 +302,7 @@ static int put_begin(struct fxt_user *user, const struct drawn *drawn)
 	const uint64_t id = record->writer + 1ull;
 	int result;
 
-	if (opens->count >= EXPORT_DEPTH_MAX) {
+	if (opens->count >= SLICE_DEPTH_MAX) {
 		writer->beyond++;
 		user->deep++;
 		return put_instant(user, drawn);
@@ -405,7 +407,7 @@ int fxt_user_write(struct fxt_user *user, const struct tb_view *view, uint64_t n
 	const struct tb_user *record = view->user;
 	struct drawn drawn = {
 		.record = record, .ns = ns, .end_ns = end_ns > ns ? end_ns : ns,
-		.writer = export_slot(&user->writers, record->writer,
+		.writer = slots_get(&user->writers, record->writer,
 				      sizeof(struct writer)),
 		.thread = fxt_thread_of(user->threads, record->pid,
 					record->tid ? record->tid : record->pid),

@@ -8,6 +8,10 @@
 #ifndef TRACEBUF_TOOL_EXPORT_JSON_H
 #define TRACEBUF_TOOL_EXPORT_JSON_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "tracebuf.h"
 #include "tool/export/export.h"
 #include "tool/show/json_fields.h"
 #include "analysis/map.h"

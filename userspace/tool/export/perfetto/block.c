@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "perfetto.h"
+#include "tool/command/command.h"
 
 #define DEVICES_MAX	256
 #define LANES_MAX	128	/* requests in flight of one device */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "perfetto.h"
+#include "tool/command/number.h"
 
 /* A bundle is written when it is full, or spans this much */
 #define BUNDLE_BYTES	(64u << 10)

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "perfetto.h"
+#include "tool/command/command.h"
 #include "tool/show/user_writers.h"
 
 #define UUID_LOSS	(1ull << 61)
@@ -113,7 +114,7 @@ int pf_loss_write(struct pf_losses *losses, const struct tb_view *view, uint64_t
 	Perfetto__Protos__TrackEvent end = PERFETTO__PROTOS__TRACK_EVENT__INIT;
 	uint32_t number = view->user ? view->user->writer * 2 + 1 : view->cpu * 2;
 	uint64_t uuid = UUID_LOSS + 1 + number;
-	struct track *track = export_slot(&losses->tracks, number, sizeof(*track));
+	struct track *track = slots_get(&losses->tracks, number, sizeof(*track));
 
 	if (!track)
 		return -ENOMEM;
@@ -133,5 +134,5 @@ int pf_loss_write(struct pf_losses *losses, const struct tb_view *view, uint64_t
 
 void pf_losses_free(struct pf_losses *losses)
 {
-	export_slots_free(&losses->tracks, free);
+	slots_free(&losses->tracks, free);
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "perfetto.h"
+#include "tool/command/number.h"
 
 /* Numbers of fields, as in perfetto.proto */
 enum {

@@ -28,6 +28,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "perfetto.h"
+#include "tool/command/command.h"
 
 struct export {
 	struct tb_trace *trace;

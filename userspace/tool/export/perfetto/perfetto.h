@@ -29,6 +29,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include "tracebuf.h"
+#include "tool/show/slots.h"
 #include "tool/export/export.h"
 #include "tool/export/common.h"
 #include "perfetto/perfetto.pb-c.h"
@@ -317,7 +319,7 @@ int pf_pairs_finish(struct pf_pairs *pairs);
 /** struct pf_losses - which tracks have been told of */
 struct pf_losses {
 	struct pf_out *out;
-	struct export_slots tracks;
+	struct slots tracks;
 	bool begun;
 };
 

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "plan.h"
+#include "tool/command/number.h"
 
 static bool is_array(const struct tb_format_field *field)
 {

@@ -5,7 +5,11 @@
 #ifndef TRACEBUF_TOOL_EXPORT_PERFETTO_PLAN_H
 #define TRACEBUF_TOOL_EXPORT_PERFETTO_PLAN_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include "perfetto.h"
+#include "tracebuf.h"
 
 /* Numbers of fields, as in perfetto.proto */
 enum {

@@ -17,6 +17,7 @@
 #include <search.h>
 #include <stdlib.h>
 #include "perfetto.h"
+#include "tool/command/number.h"
 
 #define STACK_MAX	(2 * TB_STACK_MAX)	/* frames: the kernel's and the program's */
 #define KNOWN_MAX	32768	/* frames and callstacks of a stream */

@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "perfetto.h"
+#include "tool/command/command.h"
 #include "tool/show/user_writers.h"
 
 /* Texts of one event that had to be changed */

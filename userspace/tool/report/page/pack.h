@@ -7,6 +7,8 @@
 #define TRACEBUF_TOOL_REPORT_HTML_PACK_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <zlib.h>
 #include "analysis/map.h"
 #include "tool/show/out.h"

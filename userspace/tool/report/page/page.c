@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tool/command/command.h"
 #include "tool/export/output.h"
 #include "page.h"
 #include "timeline.h"

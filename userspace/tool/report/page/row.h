@@ -5,6 +5,8 @@
 #ifndef TRACEBUF_TOOL_REPORT_HTML_ROW_H
 #define TRACEBUF_TOOL_REPORT_HTML_ROW_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include "pack.h"
 #include "tracebuf.h"
 #include "tool/show/values.h"

@@ -29,6 +29,9 @@
 #ifndef TRACEBUF_TOOL_REPORT_HTML_TIMELINE_H
 #define TRACEBUF_TOOL_REPORT_HTML_TIMELINE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include "tracebuf.h"
 #include "tool/show/out.h"
 #include "tool/show/selection.h"
 

@@ -37,7 +37,7 @@ void report_users_init(struct report_users *users, struct rows *rows)
 
 void report_users_free(struct report_users *users)
 {
-	export_slots_free(&users->writers, free);
+	slots_free(&users->writers, free);
 }
 
 static struct row *row_of(struct report_users *users, enum row_kind kind,
@@ -180,7 +180,7 @@ static unsigned int take_lost(struct report_users *users, struct writer *writer,
 unsigned int report_users_take(struct report_users *users, const struct tb_view *view,
 			       uint64_t begin, uint64_t end)
 {
-	struct writer *writer = export_slot(&users->writers, view->user->writer,
+	struct writer *writer = slots_get(&users->writers, view->user->writer,
 					    sizeof(struct writer));
 
 	if (!writer) {

@@ -5,13 +5,16 @@
 #ifndef TRACEBUF_TOOL_REPORT_HTML_USER_H
 #define TRACEBUF_TOOL_REPORT_HTML_USER_H
 
+#include <stdint.h>
+#include "tracebuf.h"
+#include "tool/show/slots.h"
 #include "tool/export/common.h"
 #include "row.h"
 #include "timeline.h"
 
 struct report_users {
 	struct rows *rows;
-	struct export_slots writers;
+	struct slots writers;
 };
 
 void report_users_init(struct report_users *users, struct rows *rows);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tool/choose/choose.h"
+#include "tool/command/command.h"
 
 /* bytes a second, into the buffers of each CPU, while somebody reads them */
 #define READ_RATE (64ull << 20)

@@ -5,9 +5,14 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tool.h"
+#include "setup.h"
+#include "sizes.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
+#include "tool/device/device.h"
 
 /* The number of @value in a list of names, 0 if it is not there */
 static uint32_t choice(const char *value, const char *const *names)
@@ -33,28 +38,6 @@ static int durable_kib(const struct command *command, const char *what,
 		return 0;
 	return misused(command, "%s: '%s' is not a number of KiB from %d to %d",
 		       what, value, TB_DURABLE_KIB_MIN, TB_DURABLE_KIB_MAX);
-}
-
-int parse_cpus(const char *text, const char **rest, struct cpu_bits *cpus)
-{
-	uint64_t first, last;
-	const char *end;
-
-	memset(cpus, 0, sizeof(*cpus));
-	do {
-		end = parse_number(text, 10, CPUS_MAX - 1, &first);
-		last = first;
-		if (end && *end == '-')
-			end = parse_number(end + 1, 10, CPUS_MAX - 1, &last);
-		if (!end || first > last)
-			return -EINVAL;
-		for (; first <= last; first++)
-			cpus->bits[first / 8] |= (uint8_t)(1 << first % 8);
-		text = end + 1;
-	} while (*end == ',');
-	if (rest)
-		*rest = end;
-	return *end && !rest ? -EINVAL : 0;
 }
 
 /* EXIT_FINE, or EXIT_USAGE after complaining; -1: none of these */
@@ -329,33 +312,4 @@ void setup_show(const struct setup *setup, const struct tb_query *query)
 		note("memory: %.1f MiB would be too much for this machine: it has %.0f MiB, %.0f MiB of it were available",
 		     (double)SIZES_CPU_MOST * rings / mib, (double)setup->purpose.total / mib,
 		     (double)setup->purpose.available / mib);
-}
-
-int output_options(const struct command *command, int argc, char **argv,
-		   const char **provider, const char **output, bool *stop)
-{
-	/* those that have no --stop begin with the second */
-	static const struct option long_options[] = {
-		{ "stop",   no_argument,       NULL, 's' },
-		PROVIDER_LONG,
-		{ "output", required_argument, NULL, 'o' },
-		{ "help",   no_argument,       NULL, 'h' },
-		{ 0 }
-	};
-	int option;
-
-	while ((option = getopt_long(argc, argv, stop ? "p:o:hs" : "p:o:h",
-				     long_options + !stop, NULL)) >= 0) {
-		if (option == 'p')
-			*provider = optarg;
-		else if (option == 'o')
-			*output = optarg;
-		else if (option == 's')
-			*stop = true;
-		else
-			return show_help(command, option);
-	}
-	if (optind < argc)
-		return misused(command, "'%s' is too much", argv[optind]);
-	return -1;
 }

@@ -5,8 +5,9 @@
  */
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <syslog.h>
-#include "tool.h"
+#include "command.h"
 
 static bool to_log;
 

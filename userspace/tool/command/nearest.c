@@ -2,8 +2,9 @@
 /*
  * What was probably meant by a name that there is not.
  */
+#include <stdio.h>
 #include <string.h>
-#include "tool.h"
+#include "nearest.h"
 
 #define FAR 1000
 

@@ -5,9 +5,12 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tool/tool.h"
+#include "writers.h"
+#include "tool/choose/choose.h"
+#include "tool/command/command.h"
 
 /* ---- books ---- */
 

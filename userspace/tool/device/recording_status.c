@@ -5,8 +5,10 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
-#include "tool/tool.h"
+#include "device.h"
+#include "tool/command/command.h"
 
 const char *provider_names(struct tb_device *device, char *text, size_t size)
 {

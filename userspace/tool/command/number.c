@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tool.h"
+#include "number.h"
 
 const char *parse_number(const char *text, unsigned int base, uint64_t max, uint64_t *value)
 {
@@ -92,4 +92,26 @@ int parse_seconds(const char *text, double *seconds)
 		return -EINVAL;
 	/* as nanoseconds, and as much again, it is to fit into 64 bits */
 	return *seconds > 1e9 ? -EINVAL : 0;
+}
+
+int parse_cpus(const char *text, const char **rest, struct cpu_bits *cpus)
+{
+	uint64_t first, last;
+	const char *end;
+
+	memset(cpus, 0, sizeof(*cpus));
+	do {
+		end = parse_number(text, 10, CPUS_MAX - 1, &first);
+		last = first;
+		if (end && *end == '-')
+			end = parse_number(end + 1, 10, CPUS_MAX - 1, &last);
+		if (!end || first > last)
+			return -EINVAL;
+		for (; first <= last; first++)
+			cpus->bits[first / 8] |= (uint8_t)(1 << first % 8);
+		text = end + 1;
+	} while (*end == ',');
+	if (rest)
+		*rest = end;
+	return *end && !rest ? -EINVAL : 0;
 }

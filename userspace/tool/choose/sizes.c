@@ -19,8 +19,9 @@
  *
  * -b, -B and -w say what is wanted: with any of them all three are what they are for the module.
  */
+#include <stdio.h>
 #include <string.h>
-#include "tool/tool.h"
+#include "sizes.h"
 
 #define KIB 1024ull
 

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A subcommand, its exit status, and its messages.
+ */
+#ifndef TRACEBUF_COMMAND_H
+#define TRACEBUF_COMMAND_H
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "tracebuf.h"
+
+#define DEFAULT_FILE "trace.tbuf"
+
+/* Exit statuses */
+enum {
+	EXIT_FINE  = 0,
+	EXIT_WRONG = 1,		/* it did not work, or what was checked is bad */
+	EXIT_USAGE = 2,		/* the command line is wrong */
+};
+
+/**
+ * struct command - a subcommand
+ * @name: as typed
+ * @run: argv[0] is the name; returns the exit status
+ * @brief: one line for the overview
+ * @help: what -h shows
+ * @more_help: shows what else it shows, or NULL
+ */
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *brief;
+	const char *help;
+	void (*more_help)(void);
+};
+
+
+/* "tracebuf: text" on standard error; the first returns EXIT_WRONG, the
+ * second adds how to get help and returns EXIT_USAGE */
+__attribute__((format(printf, 1, 2))) int complain(const char *text, ...);
+__attribute__((format(printf, 2, 3)))
+int misused(const struct command *command, const char *text, ...);
+__attribute__((format(printf, 1, 2))) void note(const char *text, ...);
+
+/* From here on they go to the system's log */
+void messages_to_log(void);
+
+/* What is wrong with @file, where; returns EXIT_WRONG */
+int complain_file(const char *file, const struct tb_error *error);
+
+/* "1 event was", "2 events were" */
+static inline const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static inline const char *was(uint64_t count)
+{
+	return count == 1 ? "was" : "were";
+}
+
+/* The next event of a file.  Damage ends it as its end does: who reads on tells of that by
+ * tb_cursor_fault() and tb_trace_fault() */
+static inline int next_event(struct tb_cursor *cursor, struct tb_view *view)
+{
+	int result = tb_cursor_next(cursor, view);
+
+	return result == -EBADMSG ? 0 : result;
+}
+
+/* Help for -h (EXIT_FINE), or after a wrong option (EXIT_USAGE) */
+int show_help(const struct command *command, int option);
+
+#endif /* TRACEBUF_COMMAND_H */

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A database of SQLite: open, run, insert, close.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "tables.h"
+
+void db_failed(struct db *db)
+{
+	int result = sqlite3_errcode(db->sqlite);
+
+	if (db->error)
+		return;
+	db->error = result == SQLITE_FULL ? -ENOSPC :
+		    result == SQLITE_NOMEM ? -ENOMEM : -EIO;
+	snprintf(db->message, sizeof(db->message), "%s",
+		 sqlite3_errmsg(db->sqlite));
+}
+
+void db_run(struct db *db, const char *sql)
+{
+	if (!db->error && sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL))
+		db_failed(db);
+}
+
+sqlite3_stmt *db_prepare(struct db *db, const char *sql)
+{
+	sqlite3_stmt *statement = NULL;
+
+	if (!db->error &&
+	    sqlite3_prepare_v3(db->sqlite, sql, -1, SQLITE_PREPARE_PERSISTENT,
+			       &statement, NULL))
+		db_failed(db);
+	return statement;
+}
+
+sqlite3_stmt *db_inserter(struct db *db, const char *table)
+{
+	sqlite3_str *text = sqlite3_str_new(db->sqlite);
+	sqlite3_stmt *columns, *insert = NULL;
+	char *sql = sqlite3_mprintf("SELECT * FROM \"%w\"", table);
+	int i, count;
+
+	columns = sql ? db_prepare(db, sql) : NULL;
+	count = sqlite3_column_count(columns);
+	sqlite3_finalize(columns);
+	sqlite3_free(sql);
+	sqlite3_str_appendf(text, "INSERT INTO \"%w\" VALUES (?", table);
+	for (i = 1; i < count; i++)
+		sqlite3_str_appendall(text, ",?");
+	sqlite3_str_appendall(text, ")");
+	sql = sqlite3_str_finish(text);
+	if (sql)
+		insert = db_prepare(db, sql);
+	else
+		db->error = -ENOMEM;
+	sqlite3_free(sql);
+	return insert;
+}
+
+void db_insert(struct db *db, sqlite3_stmt *statement)
+{
+	if (!db->error && sqlite3_step(statement) != SQLITE_DONE)
+		db_failed(db);
+	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement);
+}
+
+struct db *db_open(struct tb_trace *trace, enum tb_timebase base)
+{
+	struct db *db = calloc(1, sizeof(*db));
+
+	if (!db)
+		return NULL;
+	db->trace = trace;
+	db->base = base;
+	db->parts = DB_ALL;
+	db->events = db_events_open(trace);
+	db->fields = json_fields_open(trace, base);
+	db->json.file = open_memstream(&db->written, &db->written_size);
+	if (db->events && db->fields && db->json.file)
+		return db;
+	db_close(db);
+	return NULL;
+}
+
+int db_close(struct db *db)
+{
+	int result;
+
+	db_end(db);
+	db_events_close(db->events);
+	if (sqlite3_close(db->sqlite))
+		db_failed(db);
+	result = db->error;
+	json_fields_close(db->fields);
+	if (db->json.file)
+		fclose(db->json.file);
+	free(db->written);
+	free(db);
+	return result;
+}
