@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Choosing the trace clock, and tying it to the clocks that people read.
+ * Choosing the trace clock, reading it with the kernel's clocks, and halting it while the machine
+ * sleeps.  tb_clock_slow() runs in any context, tb_clock_sync() in any but NMI, all else in process
+ * context.  Takes no lock.  Callers: probe/, ring/, provider/, recording/.
  */
 #include <linux/cpumask.h>
 #include <linux/errno.h>
@@ -22,8 +24,8 @@
 
 #if defined(CONFIG_X86)
 /*
- * Not found unstable by the kernel; and, unless somebody who must know better
- * has asked for it, of constant rate and running in idle states, too.
+ * Return true if the kernel has not found the TSC unstable and, unless the user asked for it by
+ * name, the TSC has a constant rate and runs in idle states.
  */
 static bool tb_clock_raw_usable(bool asked)
 {
@@ -59,8 +61,8 @@ static u64 tb_clock_raw_frequency(void)
 }
 
 /*
- * Does a read of the counter need a workaround on some CPU?  Of one that has not been online yet
- * the kernel need not know: it is taken for one that does.
+ * Return true if a CPU may need a workaround to read the counter.  The kernel may not know it of a
+ * CPU that has not been online yet, so such a CPU counts as one that needs it.
  */
 static bool tb_clock_erratum(void)
 {
@@ -103,9 +105,9 @@ static __always_inline u64 tb_clock_raw_stable(void)
 }
 #endif
 
-/* what is added to the counter, which began anew when the machine slept */
+/* added to the counter, which restarted while the machine slept */
 static u64 tb_clock_shift;
-/* when it was halted, and that it is */
+/* the clocks when the trace clock was halted, and whether it is halted now */
 static struct tb_clock_sync tb_clock_halted;
 static bool tb_clock_stands;
 
@@ -123,11 +125,11 @@ MODULE_PARM_DESC(clock_care, "reads of the counter by way of a workaround, or wi
 #endif
 
 /**
- * tb_clock_slow() - the trace clock where it is not just the processor's counter
- * @ticks: enum tb_ticks
+ * tb_clock_slow() - read the trace clock where it is not the processor's plain counter
+ * @ticks: enum tb_ticks, not TB_TICKS_PLAIN
  *
  * Context: any, NMI included.
- * Return: its time.
+ * Return: the time in ticks of the trace clock.
  */
 notrace u64 tb_clock_slow(u8 ticks)
 {
@@ -145,14 +147,14 @@ notrace u64 tb_clock_slow(u8 ticks)
 }
 EXPORT_SYMBOL_GPL(tb_clock_slow);
 
-/* How the counter is read while it is not halted. */
+/* Return how to read the counter while it is not halted, enum tb_ticks. */
 static u8 tb_clock_running(void)
 {
 	return tb_clock_shift || tb_clock_erratum() ? TB_TICKS_CARE : TB_TICKS_PLAIN;
 }
 
 /**
- * tb_clock_ticks_now() - how the processor's counter is to be read now
+ * tb_clock_ticks_now() - how to read the processor's counter now
  *
  * Context: process.
  * Return: enum tb_ticks.
@@ -163,17 +165,16 @@ u8 tb_clock_ticks_now(void)
 }
 
 /**
- * tb_clock_choose() - find the clock to use
- * @id: enum tb_clock_id that is asked for
- * @clock: what it will be
+ * tb_clock_choose() - choose the trace clock
+ * @id: requested clock, enum tb_clock_id
+ * @clock: out: the clock
  *
- * A counter that is not usable falls back to CLOCK_MONOTONIC's fast variant,
- * which @clock and the log say.  Asked for by name, the processor's counter is
- * taken unless the kernel has found it unstable; else it must also be
- * invariant.
+ * If the processor's counter is not usable, the fast variant of CLOCK_MONOTONIC takes its place;
+ * @clock and the log say so.  A counter requested by name is usable unless the kernel has found it
+ * unstable; otherwise it must also be invariant.
  *
  * Context: process.
- * Return: 0, or -EINVAL for a clock this architecture does not have.
+ * Return: 0; -EINVAL the architecture does not have the clock.
  */
 int tb_clock_choose(u32 id, struct tb_clock *clock)
 {
@@ -194,9 +195,9 @@ int tb_clock_choose(u32 id, struct tb_clock *clock)
 #define TB_SYNC_TRIES	5
 
 /**
- * tb_clock_sync() - read the trace clock together with the others
+ * tb_clock_sync() - read the trace clock together with the kernel's clocks
  * @clock: the trace clock
- * @sync: the readings; of TB_SYNC_TRIES attempts the tightest
+ * @sync: out: the readings with the least uncertainty of TB_SYNC_TRIES attempts
  *
  * Context: any but NMI.
  */
@@ -231,12 +232,12 @@ void tb_clock_sync(const struct tb_clock *clock, struct tb_clock_sync *sync)
 }
 
 /**
- * tb_clock_halt() - the processor's counter is not read until tb_clock_go_on()
+ * tb_clock_halt() - do not read the processor's counter until tb_clock_go_on()
  *
- * The machine is going to sleep, and the counter may begin anew meanwhile.  Who reads it by
- * way of tb_clock_ticks_now() from now on gets the time of now.
+ * The machine is going to sleep, and the counter may restart meanwhile.  From now on a reader that
+ * uses tb_clock_ticks_now() gets the time of this call.
  *
- * Context: process, one at a time.
+ * Context: process, one caller at a time.
  */
 void tb_clock_halt(void)
 {
@@ -252,17 +253,18 @@ static u64 tb_clock_ticks_of(u64 ns)
 	u32 rest;
 
 	seconds = div_u64_rem(ns, NSEC_PER_SEC, &rest);
-	/* the rest has 30 bits, a frequency not more than 34 */
+	/* no overflow: @rest has 30 bits, a frequency at most 34 */
 	return seconds * frequency + div_u64(rest * frequency, NSEC_PER_SEC);
 }
 
 /**
- * tb_clock_go_on() - the machine is awake again
- * @halted: out: the clocks as they were when this one was halted
+ * tb_clock_go_on() - read the processor's counter again after the machine has slept
+ * @halted: out: the clocks when the trace clock was halted
  *
- * If the counter went back, it goes on as if it had run all the time, as CLOCK_BOOTTIME has.
+ * If the counter went back, a shift makes the clock continue as if it had run while the machine
+ * slept, like CLOCK_BOOTTIME.
  *
- * Context: process, after tb_clock_halt(); providers have not been told yet.
+ * Context: process, after tb_clock_halt(), before providers use tb_clock_ticks_now() again.
  */
 void tb_clock_go_on(struct tb_clock_sync *halted)
 {

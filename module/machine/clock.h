@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The trace clock: the fastest monotonic counter that every CPU agrees on
- * and that may be read in NMI (clock.c chooses).
+ * The trace clock: the fastest monotonic counter that all CPUs share and that NMIs can read.
  */
 #ifndef TB_CLOCK_H
 #define TB_CLOCK_H
@@ -10,7 +9,7 @@
 #include <linux/ktime.h>
 #include <linux/tracebuf.h>
 
-/* in the build for tests the counter can begin anew while the machine sleeps (clock.c) */
+/* in the build for tests the counter can restart while the machine sleeps (clock.c) */
 #ifdef TB_RING_PATHS
 extern u64 tb_clock_back;
 #define TB_CLOCK_BACK	READ_ONCE(tb_clock_back)
@@ -28,7 +27,7 @@ static __always_inline u64 tb_clock_raw(void)
 #elif defined(CONFIG_ARM64)
 #include <asm/arch_timer.h>
 #define TB_CLOCK_RAW	TB_CLOCK_ARCH
-/* not a bare read of the register: that may be done before what comes before it */
+/* not a bare read of the register: the processor may execute that before earlier instructions */
 static __always_inline u64 tb_clock_raw(void)
 {
 	return __arch_counter_get_cntvct();
@@ -41,15 +40,12 @@ static __always_inline u64 tb_clock_raw(void)
 }
 #endif
 
-/*
- * How the trace clock is read.  The first is all that the hot path looks for; the others are read
- * out of line.
- */
+/* How to read the trace clock.  The hot path reads TB_TICKS_PLAIN inline, others out of line. */
 enum tb_ticks {
 	TB_TICKS_NONE		= 0,	/* ktime_get_mono_fast_ns() */
 	TB_TICKS_PLAIN	= 1,	/* the processor's counter as it is */
-	TB_TICKS_CARE		= 2,	/* ... by way of its erratum's workaround, and shifted */
-	TB_TICKS_HALTED	= 3,	/* it stands still, see recording/sleep.c */
+	TB_TICKS_CARE		= 2,	/* the counter with its erratum's workaround, and shifted */
+	TB_TICKS_HALTED	= 3,	/* the clock stands still, see recording/sleep.c */
 };
 
 u64 tb_clock_slow(u8 ticks);
@@ -61,11 +57,11 @@ static __always_inline u64 tb_clock_read(u8 ticks)
 }
 
 /**
- * struct tb_clock - a clock in use
+ * struct tb_clock - the trace clock of a provider
  * @id: enum tb_clock_id
- * @raw: enum tb_ticks
- * @fallback: it was asked for, or the default, but is not usable
- * @frequency: ticks per second, as far as known
+ * @raw: how to read it, enum tb_ticks
+ * @fallback: the processor's counter was wanted, but is not usable
+ * @frequency: ticks per second, as far as the kernel knows it
  */
 struct tb_clock {
 	u32 id;

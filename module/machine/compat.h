@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Differences between kernel versions, all of them, in one place.  What is
- * there is found by the Kbuild, by looking into the headers (TB_HAVE_*).
+ * All differences between kernel versions.  The Kbuild searches the kernel's headers for what they
+ * have, and defines TB_HAVE_*.
  */
 #ifndef TB_COMPAT_H
 #define TB_COMPAT_H
@@ -42,21 +42,21 @@ static inline void tb_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #define TB_NO_LLSEEK	NULL
 #endif
 
-/* task_newtask has told of 64 flags since 6.18 */
+/* task_newtask has 64-bit flags since 6.18 */
 #ifdef TB_HAVE_CLONE_FLAGS_U64
 #define TB_CLONE_FLAGS	u64
 #else
 #define TB_CLONE_FLAGS	unsigned long
 #endif
 
-/* sched_process_exit has told since 6.15 whether the thread was the last of its process */
+/* sched_process_exit says since 6.15 whether the thread was the last of its process */
 #ifdef TB_HAVE_EXIT_GROUP_DEAD
 #define TB_PROCESS_EXIT_ARGS	struct task_struct *p, bool group_dead
 #else
 #define TB_PROCESS_EXIT_ARGS	struct task_struct *p
 #endif
 
-/* an older name of the queue whose workers run anywhere, before 6.18 */
+/* the queue with workers on any CPU has another name before 6.18 */
 #ifdef TB_HAVE_DFL_WQ
 #define TB_UNBOUND_WQ	system_dfl_wq
 #else
@@ -64,9 +64,9 @@ static inline void tb_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #endif
 
 /*
- * With PREEMPT_RT a thread of each CPU runs irq_works, and is parked before its CPU is offline:
- * what was queued then stays so, and can be queued nowhere else. So ours are for hard interrupts
- * there, and only there: where spinlocks do not sleep they may take some.
+ * On PREEMPT_RT a thread of each CPU runs irq_works, and is parked before its CPU is offline: a
+ * work queued then would stay queued, and no CPU could queue it again.  So hard interrupts run our
+ * works there.  They may take spinlocks only elsewhere, where these do not sleep.
  */
 static inline void tb_irq_work_init(struct irq_work *work, void (*func)(struct irq_work *))
 {
@@ -77,10 +77,10 @@ static inline void tb_irq_work_init(struct irq_work *work, void (*func)(struct i
 }
 
 /*
- * Tracepoints of newer kernels (not 6.12, but 7.3) call their probes under an SRCU of their
- * own, with preemption as it was; and who waits for probes waits for nobody else.  Here it is
- * off in them, as on older kernels, so what is under it is under RCU; and modules that record
- * events themselves, which are waited for likewise, have done no more than switch it off.
+ * Tracepoints of newer kernels (7.3, but not 6.12) call probes under an SRCU of their own and leave
+ * preemption on, and waiting for probes waits for that SRCU only.  tb_tracepoint_enter() turns
+ * preemption off in probes, as older kernels do, so that probes are under RCU.  Modules that record
+ * events themselves only turn preemption off; tb_tracepoint_synchronize() waits for them, too.
  */
 static __always_inline void tb_tracepoint_enter(void)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Contiguous memory: rows of equal power-of-two blocks, each physically
- * contiguous, zeroed, and mappable into user space page by page.
+ * Contiguous memory: rows of equal power-of-two blocks, each physically contiguous, zeroed, and
+ * mappable into user space page by page.
  *
- * The largest block (65536 elements, 1 MiB) is within what the page
- * allocator gives; blocks smaller than a page share one.
+ * The page allocator can give the largest block (65536 elements, 1 MiB); blocks smaller than a page
+ * share one.  Process context; no lock: the caller serialises changes of a row.  Callers: provider/
+ * and devices/tracebuf_producer.c.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -15,7 +16,7 @@
 #include "contiguous.h"
 #include "reserved.h"
 
-/* Page by page, because gigabytes may be asked for and others want the processor, too. */
+/* Clears page by page, to yield the processor: a caller may ask for gigabytes. */
 static void tb_clear(struct page *page, u32 order)
 {
 	u32 i;
@@ -27,19 +28,19 @@ static void tb_clear(struct page *page, u32 order)
 }
 
 /**
- * tb_mem_alloc() - get memory
- * @mem: what will describe it
- * @blocks: how many blocks
- * @block_bytes: bytes of each, a power of two
- * @node: memory node to take it from, or NUMA_NO_NODE
- * @what: for whom, for the log; NULL: for the calling program, which is told and whose memory
- *	it counts as: nothing for the log, which it could fill
+ * tb_mem_alloc() - allocate a row of blocks
+ * @mem: out: the row; @mem->region is set by the caller
+ * @blocks: number of blocks
+ * @block_bytes: bytes of each block, a power of two
+ * @node: memory node, or NUMA_NO_NODE
+ * @what: name of the memory for the log; NULL: the memory counts as the calling program's, which
+ *	gets the error: no message, because a program could fill the log
  *
- * All or nothing.  Compound pages, so that each page can be inserted into a
- * mapping and the whole block lives until the last one is unmapped.
+ * Allocates compound pages, so that each page can be inserted into a mapping and the whole block
+ * lives until its last page is unmapped.
  *
  * Context: process, may sleep.
- * Return: 0, or -ENOMEM, with @what and a line in the log.
+ * Return: 0; -ENOMEM: nothing is allocated; with @what, the log has the block that failed.
  */
 int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, const char *what)
 {
@@ -72,17 +73,17 @@ int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, cons
 			return -ENOMEM;
 		}
 	}
-	/* now that all are there: what fails should cost little */
+	/* clear after all are allocated: so a failure costs little */
 	for (i = 0; i < mem->nr_chunks; i++)
 		tb_clear(mem->chunks[i], mem->order);
 	return 0;
 }
 
 /**
- * tb_mem_free() - give memory back
+ * tb_mem_free() - free a row
  * @mem: from tb_mem_alloc(), or all zero
  *
- * Pages still mapped somewhere live on until they are unmapped.
+ * Mapped pages stay until they are unmapped.
  *
  * Context: process.
  */
@@ -101,9 +102,9 @@ void tb_mem_free(struct tb_mem *mem)
 /**
  * tb_mem_block() - the address of a block
  * @mem: the row
- * @index: which
+ * @index: number of the block, less than @mem->blocks
  *
- * Return: its kernel address.
+ * Return: the kernel address of the block.
  */
 void *tb_mem_block(const struct tb_mem *mem, u32 index)
 {
@@ -114,7 +115,7 @@ void *tb_mem_block(const struct tb_mem *mem, u32 index)
 }
 
 /**
- * tb_mem_bytes() - how much of a mapping the row takes
+ * tb_mem_bytes() - size of the row in a mapping
  * @mem: the row
  *
  * Return: bytes, whole pages.
@@ -139,12 +140,10 @@ struct page *tb_mem_page(const struct tb_mem *mem, u64 offset)
 }
 
 /**
- * tb_mem_map() - put the row into a mapping
- * @mem: the row
+ * tb_mem_map() - insert all pages of the row into a mapping
+ * @mem: the row, not of reserved memory: a program can pin these pages and use them as any page
  * @vma: the mapping
- * @addr: where
- *
- * Not for reserved memory: whoever pins one of these pages may use it as any other page.
+ * @addr: user address of the first page
  *
  * Context: process, mmap lock held for writing.
  * Return: 0 or -errno.

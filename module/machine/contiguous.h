@@ -8,18 +8,18 @@
 #include <linux/mm_types.h>
 #include <linux/types.h>
 
-/* For what can fail: the caller is told, and a stack in the log would tell no more. */
+/* For allocations that may fail: the caller gets the error; a stack in the log adds nothing. */
 #define TB_GFP	(GFP_KERNEL | __GFP_NOWARN)
 
 /**
  * struct tb_mem - a row of blocks, each physically contiguous
- * @chunks: what the page allocator gave: one block, or a page of several
- * @nr_chunks: how many
- * @chunk_bytes: bytes of each, at least a page
- * @order: its order
- * @blocks: blocks in all
+ * @chunks: allocations: each is one block, or a page with several blocks
+ * @nr_chunks: number of @chunks
+ * @chunk_bytes: bytes of a chunk, at least a page
+ * @order: order of a chunk
+ * @blocks: number of blocks
  * @block_bytes: bytes of a block, a power of two
- * @region: from reserved memory (reserved.c); set before it is allocated
+ * @region: the memory is reserved memory (reserved.c); set before the allocation
  */
 struct tb_mem {
 	struct page **chunks;

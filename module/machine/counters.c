@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Performance counters that are read at events: one of the kernel's perf events for
- * each counter and CPU, pinned, so that what is read has been counted all the time.
+ * Performance counters that are read at events: a perf event of the kernel for each counter and
+ * CPU, pinned, so that it counts all the time.
  *
- * Reading is what perf_event_read_local() does, which is not for modules: ask the PMU to bring
- * the count up to date, with interrupts off, because interrupts are where the kernel moves events
- * from one hardware counter to another.  NMIs may come in the middle of that, so
- * there only software counters are read, which are mere memory.
+ * Reading does the same as perf_event_read_local(), which is not exported: the PMU updates the
+ * count, with interrupts off, because the kernel moves events between hardware counters in
+ * interrupts.  An NMI may interrupt such a move, so in NMIs only software counters, which are plain
+ * memory, are read.  tb_counters_read() runs in any context; all else in process context, under
+ * tb_counters_set.lock.  Callers: select/rule.c makes counters, probe/pending.c reads them.
  *
- * When a CPU goes offline the kernel takes its events out of use for good.  When it is back they
- * are made anew, and go on from where they were.  That is left to a work: making an event may
- * take the lock that is held while a CPU comes and goes.
+ * The kernel disables the events of a CPU that goes offline for good.  When the CPU is back, a work
+ * makes them anew, and they continue their counts: a work, because making an event may take the
+ * lock that is held while a CPU comes or goes.
  */
 #include <linux/cpumask.h>
 #include <linux/cpu.h>
@@ -30,7 +31,7 @@
 
 #ifdef CONFIG_PERF_EVENTS
 
-/* Is this one that counts something of the CPU it is read on? */
+/* Return true if the counter counts something on the CPU that reads it. */
 static bool tb_counter_known(const struct tb_counter *c)
 {
 	return c->type == PERF_TYPE_HARDWARE || c->type == PERF_TYPE_SOFTWARE ||
@@ -38,8 +39,8 @@ static bool tb_counter_known(const struct tb_counter *c)
 }
 
 /*
- * Return: the event, counting; -ENODEV the CPU is not there (any more); -ENOMEM; -EOPNOTSUPP it
- * has no such counter, or no more of them.
+ * Return: the event, counting; -ENODEV the CPU is not online; -ENOMEM; -EOPNOTSUPP the CPU has no
+ * such counter, or none is free.
  */
 static struct perf_event *tb_perf_make(const struct tb_counter *c, unsigned int cpu)
 {
@@ -69,7 +70,7 @@ static void tb_perf_free(struct perf_event *event)
 	perf_event_release_kernel(event);
 }
 
-/* Is it counting, or has its CPU been offline? */
+/* Return false if the CPU has been offline, so that the event does not count any more. */
 static bool tb_perf_alive(const struct perf_event *event)
 {
 	return READ_ONCE(event->state) > PERF_EVENT_STATE_OFF;
@@ -80,7 +81,10 @@ static u64 tb_perf_count(struct perf_event *event)
 	return local64_read(&event->count);
 }
 
-/* On its CPU, interrupts off; @nmi: in an NMI.  False if it is not counting. */
+/*
+ * Reads a counter on its CPU, interrupts off; @nmi: in an NMI.  Return false if it does not count
+ * here, or cannot be read in an NMI.
+ */
 static notrace bool tb_perf_read(struct perf_event *event, bool nmi, u64 *value)
 {
 	if (READ_ONCE(event->oncpu) != raw_smp_processor_id() ||
@@ -126,7 +130,6 @@ static notrace bool tb_perf_read(struct perf_event *event, bool nmi, u64 *value)
 
 /* ---- making ----------------------------------------------------------- */
 
-/* Under lock. */
 static struct tb_counter_event *tb_counter_event(struct tb_counters_set *s, u32 i,
 						 unsigned int cpu)
 {
@@ -134,7 +137,7 @@ static struct tb_counter_event *tb_counter_event(struct tb_counters_set *s, u32 
 					 lockdep_is_held(&s->lock));
 }
 
-/* Makes counter @i on a CPU; one that is there has been taken out of use.  Under lock. */
+/* Makes counter @i on a CPU, in place of one that the kernel has disabled.  Under s->lock. */
 static int tb_counter_make(struct tb_counters_set *s, u32 i, unsigned int cpu)
 {
 	struct tb_counter_event *old = tb_counter_event(s, i, cpu);
@@ -150,7 +153,7 @@ static int tb_counter_make(struct tb_counters_set *s, u32 i, unsigned int cpu)
 		return err;
 	}
 	e->base = old ? old->base + tb_perf_count(old->event) : 0;
-	/* filled in before it can be read: pairs with the dereference in tb_counters_read() */
+	/* filled in before it can be read: pairs with the dereference in tb_counters_read_all() */
 	rcu_assign_pointer(per_cpu_ptr(s->cpu, cpu)->event[i], e);
 	if (old) {
 		synchronize_rcu();
@@ -160,7 +163,7 @@ static int tb_counter_make(struct tb_counters_set *s, u32 i, unsigned int cpu)
 	return 0;
 }
 
-/* Nobody reads counter @i any more.  Under lock. */
+/* Frees counter @i, which no probe reads any more.  Under s->lock. */
 static void tb_counter_remove(struct tb_counters_set *s, u32 i)
 {
 	struct tb_counter_event *e;
@@ -176,7 +179,7 @@ static void tb_counter_remove(struct tb_counters_set *s, u32 i)
 	}
 }
 
-/* Processors need not be alike: it is enough that some have it.  Under lock. */
+/* Makes counter @i; CPUs may differ, so it is enough that one has it.  Under s->lock. */
 static int tb_counter_add(struct tb_counters_set *s, u32 i)
 {
 	int err = -EOPNOTSUPP, ret;
@@ -203,7 +206,7 @@ static void tb_counters_work(struct work_struct *work)
 	unsigned int cpu;
 	u32 i;
 
-	/* until it is online; not longer: perf takes this lock itself */
+	/* wait until the CPU is online; unlock, because perf takes this lock itself */
 	cpus_read_lock();
 	cpus_read_unlock();
 	mutex_lock(&s->lock);
@@ -212,7 +215,7 @@ static void tb_counters_work(struct work_struct *work)
 			continue;
 		for_each_online_cpu(cpu) {
 			e = tb_counter_event(s, i, cpu);
-			/* one that cannot be made is left out of what is read there */
+			/* if this fails, events on the CPU are recorded without the counter */
 			if (!e || !tb_perf_alive(e->event))
 				tb_counter_make(s, i, cpu);
 		}
@@ -221,12 +224,12 @@ static void tb_counters_work(struct work_struct *work)
 }
 
 /**
- * tb_counters_online() - a CPU is coming online
+ * tb_counters_online() - make the counters of a CPU that is coming online
  * @s: the set
  *
- * Its counters are there soon after that.  When it goes nothing need be done.
+ * A work makes them soon after the CPU is online.  A CPU that goes offline needs no call.
  *
- * Context: any; not while or after tb_counters_exit().
+ * Context: any; not during or after tb_counters_exit().
  */
 void tb_counters_online(struct tb_counters_set *s)
 {
@@ -240,10 +243,7 @@ static bool tb_counter_same(const struct tb_counter *a, const struct tb_counter 
 	return a->type == b->type && a->config == b->config && !strcmp(a->name, b->name);
 }
 
-/*
- * Where counter @c is, or can be.  Under lock.
- * Return: its number, or TB_COUNTERS_MAX if there are too many.
- */
+/* Return the number of counter @c, or a free one; TB_COUNTERS_MAX if all are in use. */
 static u32 tb_counters_slot(const struct tb_counters_set *s, const struct tb_counter *c)
 {
 	u32 i, slot = TB_COUNTERS_MAX;
@@ -257,7 +257,7 @@ static u32 tb_counters_slot(const struct tb_counters_set *s, const struct tb_cou
 	return slot;
 }
 
-/* Adds the number of counter @c to @mask, which says what the caller has already.  Under lock. */
+/* Adds counter @c to @mask, the counters that the caller has already.  Under s->lock. */
 static int tb_counters_get_one(struct tb_counters_set *s, const struct tb_counter *c, u32 *mask)
 {
 	int err = 0;
@@ -283,7 +283,7 @@ static int tb_counters_get_one(struct tb_counters_set *s, const struct tb_counte
 	return err;
 }
 
-/* Under lock. */
+/* Under s->lock. */
 static void tb_counters_drop(struct tb_counters_set *s, u32 mask)
 {
 	u32 i;
@@ -294,19 +294,18 @@ static void tb_counters_drop(struct tb_counters_set *s, u32 mask)
 }
 
 /**
- * tb_counters_get() - ask for counters
+ * tb_counters_get() - make counters, or take references to existing ones
  * @s: the set
- * @c: which; need not be legal, and one may be there twice
- * @n: how many
- * @mask: out: their numbers, as bits; s->counter[] has their names
- * @bad: out: the place in @c of the one that is why it failed
+ * @c: the counters; need not be legal, and may have a counter twice
+ * @n: number of entries in @c
+ * @mask: out: numbers of the counters, one bit each; s->counter[] has their names
+ * @bad: out: on error, index of the wrong entry in @c
  *
- * A counter counts from when it is asked for until nobody wants it any more; its number may then
- * become another's.
+ * A counter counts until its last reference is released; then another counter may get its number.
  *
  * Context: process, sleeps; must not hold cpus_read_lock().
  * Return: 0; -EINVAL; -EOPNOTSUPP no CPU has it, or it is in use; -ENOSPC more than
- * TB_COUNTERS_MAX different ones; -ENOMEM.  After an error nothing has changed.
+ * TB_COUNTERS_MAX different counters; -ENOMEM.  On error nothing has changed.
  */
 int tb_counters_get(struct tb_counters_set *s, const struct tb_counter *c, u32 n, u32 *mask,
 		    u32 *bad)
@@ -334,10 +333,10 @@ int tb_counters_get(struct tb_counters_set *s, const struct tb_counter *c, u32 n
 }
 
 /**
- * tb_counters_put() - undo tb_counters_get()
+ * tb_counters_put() - release references to counters
  * @s: the set
- * @mask: as it has set it; who has read them with it does so no more, which takes a
- *	synchronize_rcu() before
+ * @mask: from tb_counters_get(); no probe reads with it any more: the caller has called
+ *	synchronize_rcu() since
  *
  * Context: process, sleeps; must not hold cpus_read_lock().
  */
@@ -350,7 +349,7 @@ void tb_counters_put(struct tb_counters_set *s, u32 mask)
 
 /* ---- reading ---------------------------------------------------------- */
 
-/* this CPU is reading: reading may have a tracepoint of its own, which would read again */
+/* this CPU is reading counters: that may hit a tracepoint, and its probe must not read again */
 static DEFINE_PER_CPU(u32, tb_counters_reading);
 
 static notrace u32 tb_counters_read_all(const struct tb_counters_set *s, u32 mask, u64 *values)
@@ -377,25 +376,25 @@ static notrace u32 tb_counters_read_all(const struct tb_counters_set *s, u32 mas
 /**
  * tb_counters_read() - read counters of this CPU
  * @s: the set
- * @mask: which, as tb_counters_get() has set it
- * @values: filled in, lowest number first; room for all in @mask
+ * @mask: counters to read, from tb_counters_get()
+ * @values: out: the values, lowest number first; has room for all counters in @mask
  *
- * Interrupts are off for as long as it takes.
+ * Turns interrupts off while it reads.
  *
- * Context: any, preemption off.  In NMIs only software counters, and none if one has come while
- * they are being read.
- * Return: which were read, @mask or fewer.
+ * Context: any, preemption off.  An NMI gets only software counters, and none if it interrupts a
+ * read.
+ * Return: counters that were read, a subset of @mask.
  */
 notrace u32 tb_counters_read(const struct tb_counters_set *s, u32 mask, u64 *values)
 {
 	unsigned long flags;
 	u32 got = 0;
 
-	/* raw: the other one has tracepoints */
+	/* raw: local_irq_save() has tracepoints */
 	raw_local_irq_save(flags);
 	if (!this_cpu_read(tb_counters_reading)) {
 		this_cpu_write(tb_counters_reading, 1);
-		/* set for all of it: only this CPU looks, so only the compiler has to be told */
+		/* set during the read; only this CPU looks, so a compiler barrier suffices */
 		barrier();
 		got = tb_counters_read_all(s, mask, values);
 		barrier();
@@ -422,7 +421,7 @@ void tb_counters_init(struct tb_counters_set *s)
 
 /**
  * tb_counters_exit() - undo tb_counters_init()
- * @s: the set; all that was got has been put, and tb_counters_online() is not called any more
+ * @s: the set; all references are released, and tb_counters_online() is not called any more
  *
  * Context: process, sleeps.
  */

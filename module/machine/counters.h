@@ -14,29 +14,29 @@ struct perf_event;
 
 /**
  * struct tb_counter_event - a counter on one CPU
- * @event: the kernel's
- * @base: what was counted before it was made
+ * @event: the kernel's perf event
+ * @base: count of earlier perf events of this counter and CPU
  */
 struct tb_counter_event {
 	struct perf_event *event;
 	u64 base;
 };
 
-/* the counters of one CPU; readers are on it with preemption off */
+/* the counters of one CPU, which reads them with preemption off */
 struct tb_counters_cpu {
 	struct tb_counter_event __rcu *event[TB_COUNTERS_MAX];
 };
 
 /**
  * struct tb_counters_set - the performance counters of a provider
- * @lock: for all but reading them
- * @counter: what they count
- * @refs: of each, how often it has been asked for; 0: there is none
- * @cpu: the kernel's events; NULL until the first is asked for
- * @work: makes those of CPUs that have come online
+ * @lock: protects all but reading the counters; taken under tb_provider.lock
+ * @counter: description of each counter
+ * @refs: references to each counter; 0: the number is free
+ * @cpu: perf events of each CPU; NULL until the first tb_counters_get()
+ * @work: makes the counters of CPUs that have come online
  */
 struct tb_counters_set {
-	struct mutex lock;	/* see above; outside of it: the lock of the provider */
+	struct mutex lock;	/* see above */
 	struct tb_counter counter[TB_COUNTERS_MAX];
 	u32 refs[TB_COUNTERS_MAX];
 	struct tb_counters_cpu __percpu *cpu;

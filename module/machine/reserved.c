@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that the kernel leaves alone, also across a warm reboot: a range that was reserved when
- * it booted.  Buffers of the provider "kernel" are in it, so that they can be found again
- * (crash/previous_boot.c).
+ * Reserved memory: a range that the kernel leaves alone, also across a warm reboot.  It has the
+ * buffers of the provider "kernel", so that the next boot finds them (crash/previous_boot.c).
  *
- * The range is either one that the kernel knows by name (reserve_mem=), or one that it was told
- * not to use (memmap=nn$ss), by its address.  The latter is claimed as a device's memory would
- * be; what the kernel uses as its RAM is refused, and so is what the firmware keeps for itself,
- * as far as this kernel tells modules what that is.  Each page must have a
- * struct page, which only the module uses: programs map page frame numbers (provider/mmap.c).
+ * The range has a name (reserve_mem=), or is an address range that the kernel does not use
+ * (memmap=nn$ss).  An address range is claimed like the memory of a device; it is refused if the
+ * kernel uses it as RAM, or if the firmware keeps it, as far as modules can find that out.  Each
+ * page must have a struct page, which only the module uses: programs map page frame numbers
+ * (provider/mmap.c).  While a recording found there is kept (tb_region_hold()), nothing changes it.
  *
- * As long as something that was found there has not been dropped, nothing in it is changed.
+ * Process context.  tb_region_lock protects the bitmap of used pages.
  */
 #include <linux/bitmap.h>
 #include <linux/ctype.h>
@@ -56,10 +55,7 @@ wrong:
 	return -EINVAL;
 }
 
-/*
- * Did the firmware tell of all of it as RAM?  Where the kernel does not let modules ask that, it
- * may have.
- */
+/* Return true if all of the range is RAM in the firmware's map, or modules cannot read that map. */
 static bool tb_firmware_ram(phys_addr_t start, phys_addr_t end)
 {
 #ifdef TB_HAVE_FIRMWARE_MAP
@@ -81,9 +77,8 @@ static bool tb_firmware_ram(phys_addr_t start, phys_addr_t end)
 }
 
 /*
- * Is any of it the firmware's?  The kernel's own map of memory has what it was told to leave alone
- * as reserved, like what the firmware keeps for itself: so it is the firmware's map, which says RAM
- * of the former.
+ * Return true if any of the range is the firmware's.  The kernel's own map has memory given by
+ * memmap= as reserved, like memory of the firmware; so ask the firmware's map, where it is RAM.
  */
 static bool tb_region_firmware(phys_addr_t start, phys_addr_t bytes)
 {
@@ -99,7 +94,7 @@ static bool tb_region_firmware(phys_addr_t start, phys_addr_t bytes)
 	return !tb_firmware_ram(start, start + bytes);
 }
 
-/* One that the kernel does not use, and nobody else. */
+/* Claims a range that neither the kernel nor the firmware nor a driver uses. */
 static int tb_region_claim(const char *what, phys_addr_t start, phys_addr_t bytes)
 {
 	if (region_intersects(start, bytes, IORESOURCE_SYSTEM_RAM, IORES_DESC_NONE) !=
@@ -113,7 +108,7 @@ static int tb_region_claim(const char *what, phys_addr_t start, phys_addr_t byte
 		       what);
 		return -EINVAL;
 	}
-	/* exclusive: not for /dev/mem either */
+	/* exclusive: /dev/mem cannot map it either */
 	if (!request_mem_region_exclusive(start, bytes, "tracebuf")) {
 		pr_err("tracebuf: memory=%s: somebody else has it\n", what);
 		return -EBUSY;
@@ -147,11 +142,11 @@ static int tb_region_map(const char *what, phys_addr_t start, phys_addr_t bytes)
 }
 
 /**
- * tb_region_init() - get the memory
+ * tb_region_init() - claim and map the range
  * @what: NAME or ADDRESS:SIZE
  *
  * Context: module init.
- * Return: 0, -EINVAL, -EBUSY, -ENOMEM, and a line in the log that says why.
+ * Return: 0; -EINVAL, -EBUSY, -ENOMEM: the log says why.
  */
 int tb_region_init(const char *what)
 {
@@ -177,9 +172,9 @@ int tb_region_init(const char *what)
 }
 
 /**
- * tb_region_exit() - give it back; its contents stay
+ * tb_region_exit() - release the range; its contents stay
  *
- * Context: process; nobody uses any of it.
+ * Context: module init and exit; no page of the range is in use.
  */
 void tb_region_exit(void)
 {
@@ -193,13 +188,13 @@ void tb_region_exit(void)
 }
 
 /**
- * tb_region_hibernates() - does hibernation save the range?
+ * tb_region_hibernates() - check whether hibernation saves the range
  *
- * A range that was given by name is part of the kernel's RAM, and saved.  One that was given by
- * address is not: after hibernation it may contain what another boot left there.
+ * A range given by name is part of the kernel's RAM, and saved.  A range given by address is not:
+ * after hibernation it may have data of another boot.
  *
  * Context: process.
- * Return: true if it is saved.
+ * Return: true if hibernation saves it.
  */
 bool tb_region_hibernates(void)
 {
@@ -207,21 +202,21 @@ bool tb_region_hibernates(void)
 }
 
 /**
- * tb_region_usable() - may buffers be put there?
+ * tb_region_usable() - check whether buffers may be allocated in the range
  *
  * Context: process.
- * Return: false if there is none, or something in it is still to be saved.
+ * Return: false without a range, or while a recording found there is kept.
  */
 bool tb_region_usable(void)
 {
-	/* pairs with the release in tb_region_drop(): cleared before it is used again */
+	/* the flag before use of the cleared memory: pairs with the release in tb_region_drop() */
 	return tb_region.address && !smp_load_acquire(&tb_region.held);
 }
 
 /**
- * tb_region_hold() - something was found there: leave it alone
+ * tb_region_hold() - keep a recording that was found in the range
  *
- * Context: module init, before anybody can ask tb_region_usable().
+ * Context: module init, before the first call of tb_region_usable().
  */
 void tb_region_hold(void)
 {
@@ -237,25 +232,25 @@ static void tb_region_clear(unsigned long first, unsigned long count)
 }
 
 /**
- * tb_region_drop() - what was found there is of no use any more
+ * tb_region_drop() - discard the recording that was found, and allow use of the range
  *
- * Context: process; nothing there is in use.
+ * Context: process; no page of the range is in use.
  */
 void tb_region_drop(void)
 {
 	if (!tb_region.address)
 		return;
 	tb_region_clear(0, tb_region.pages);
-	/* pairs with the acquire in tb_region_usable() */
+	/* the cleared memory before the flag: pairs with the acquire in tb_region_usable() */
 	smp_store_release(&tb_region.held, false);
 }
 
 /**
- * tb_region_alloc() - pages that lie one behind the other
- * @order: so many, as a power of two; they begin at a multiple of that
+ * tb_region_alloc() - allocate contiguous pages of the range
+ * @order: 1 << @order pages, aligned to their size
  *
  * Context: process.
- * Return: the first, zeroed; NULL if there is no room.
+ * Return: the first page, all zeroed; NULL if no such run is free.
  */
 struct page *tb_region_alloc(unsigned int order)
 {
@@ -274,13 +269,13 @@ struct page *tb_region_alloc(unsigned int order)
 }
 
 /**
- * tb_pages_free() - give pages back, wherever they are from
- * @page: the first
- * @order: how many
+ * tb_pages_free() - free pages of the range, or of the page allocator
+ * @page: the first page
+ * @order: 1 << @order pages
  *
- * Pages of reserved memory are cleared, so that the next boot finds nothing of a provider that has
- * freed them.  No program holds such a page: programs map page frame numbers (provider/mmap.c),
- * and memory that is mapped is not freed.
+ * Clears pages of the range, so that the next boot finds no recording in freed memory.  No program
+ * holds such a page: programs map page frame numbers (provider/mmap.c), and mapped memory is not
+ * freed.
  *
  * Context: process.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory that the kernel leaves alone, also across a warm reboot.
+ * Reserved memory: a range that the kernel leaves alone, also across a warm reboot.
  */
 #ifndef TB_REGION_H
 #define TB_REGION_H
@@ -9,12 +9,12 @@
 #include <linux/types.h>
 
 /**
- * struct tb_region - the memory
- * @address: where it is mapped; NULL: there is none
- * @pfn: its first page
- * @pages: how many
- * @used: a bit for each page that is in use
- * @held: what was found there has not been dropped yet
+ * struct tb_region - the range of reserved memory
+ * @address: kernel address; NULL: no range
+ * @pfn: page frame number of the first page
+ * @pages: number of pages
+ * @used: a bit for each page, set while it is in use
+ * @held: a recording found there has not been dropped yet
  */
 struct tb_region {
 	void *address;
@@ -40,7 +40,7 @@ static inline bool tb_region_has(const struct page *page)
 	return page_to_pfn(page) - tb_region.pfn < tb_region.pages;
 }
 
-/* The address of memory of either kind; what is reserved need not be in the kernel's own map. */
+/* Return the address of any page; pages of the range may be missing in the kernel's own map. */
 static inline void *tb_page_address(const struct page *page)
 {
 	if (tb_region_has(page))

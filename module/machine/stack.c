@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stacks: who called, in the kernel and in user space.
+ * Call stacks of the kernel and of user space, for probe/pending.c, in any context without a lock.
  *
- * The kernel's is the work of its own unwinder, which is for any context.  What it finds first is
- * the recorder: the probe and what it has called.  So what is in this module or the
- * probe's is left out at the beginning.  Next is the function with the
- * tracepoint, or if the tracepoint has several probes or the processor no static calls the
- * function that goes through them, which is left out, too.
+ * The kernel's unwinder, which works in any context, gives the kernel's stack.  It begins with the
+ * recorder, so addresses in this module and in the probe's module are left out at the beginning.
+ * Next comes the function with the tracepoint; but before it the tracepoint's iterator, if the
+ * tracepoint has several probes or the architecture has no static calls: it is left out, too.
  *
- * The user's is followed by frame pointers, from the registers that were saved when the kernel was
- * entered.  Programs built without them have a stack of one or two addresses, or a wrong one:
- * nothing can be known of that here.
+ * User stacks follow frame pointers, from the registers saved at entry to the kernel.  Programs
+ * built without frame pointers have a stack of one or two addresses, or a wrong one; the kernel
+ * cannot detect that.
  */
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
@@ -29,8 +28,8 @@
 /* ---- kernel ----------------------------------------------------------- */
 
 /**
- * tb_stack_iterator_find() - where is the function that goes through a tracepoint's probes?
- * @it: filled in
+ * tb_stack_iterator_find() - find the function that calls all probes of a tracepoint
+ * @it: out: the function
  * @tp: the tracepoint
  *
  * Context: process.
@@ -42,7 +41,7 @@ void tb_stack_iterator_find(struct tb_stack_iterator *it, const struct tracepoin
 
 	it->start = (unsigned long)tp->iterator;
 	it->bytes = 0;
-	/* modules are not told sizes of functions but in this way: "name+offset/size" */
+	/* modules can get the size of a function only in this way: "name+offset/size" */
 	snprintf(name, sizeof(name), "%pS", tp->iterator);
 	plus = strchr(name, '+');
 	if (plus && sscanf(plus, "+%lx/%lx", &offset, &bytes) == 2 && !offset)
@@ -50,14 +49,14 @@ void tb_stack_iterator_find(struct tb_stack_iterator *it, const struct tracepoin
 }
 
 /**
- * tb_stack_kernel() - the kernel's stack
- * @ip: filled in: return addresses, innermost first
- * @max: room there; the recorder's own, four to six, need it for a moment
- * @owner: the module the probe is in
- * @it: of the tracepoint
+ * tb_stack_kernel() - get the kernel's stack
+ * @ip: out: return addresses, innermost first
+ * @max: size of @ip; includes four to six addresses of the recorder, which are removed again
+ * @owner: module of the probe
+ * @it: iterator of the tracepoint
  *
  * Context: any, NMI included.
- * Return: how many.
+ * Return: number of addresses.
  */
 notrace noinline u32 tb_stack_kernel(u64 *ip, u32 max, const struct module *owner,
 				     const struct tb_stack_iterator *it)
@@ -79,7 +78,7 @@ notrace noinline u32 tb_stack_kernel(u64 *ip, u32 max, const struct module *owne
 
 /* ---- user ------------------------------------------------------------- */
 
-/* as frame pointers have it: the caller's, and where it goes on */
+/* a stack frame: frame pointer of the caller, return address */
 struct tb_stack_frame {
 	u64 next;
 	u64 ip;
@@ -87,14 +86,14 @@ struct tb_stack_frame {
 
 #if defined(CONFIG_X86_64)
 
-/* Do frames of this thread look like that?  If so, where is the first? */
+/* Finds the first frame.  Return false if frames of this thread look different. */
 static __always_inline bool tb_stack_frame_first(struct pt_regs *regs, u64 *fp)
 {
 	*fp = regs->bp;
 	return !test_thread_flag(TIF_ADDR32);
 }
 
-/* Looks first whether the memory that is mapped now is current's. */
+/* copy_from_user_nmi() checks that the memory mapped now is that of current */
 static __always_inline bool tb_stack_read(struct tb_stack_frame *frame, u64 fp)
 {
 	return !copy_from_user_nmi(frame, (void __user *)fp, sizeof(*frame));
@@ -118,7 +117,7 @@ static __always_inline bool tb_stack_read(struct tb_stack_frame *frame, u64 fp)
 	return !copy_from_user_nofault(frame, (void __user *)fp, sizeof(*frame));
 }
 
-/* Return addresses are signed: above the bits of addresses. */
+/* Return addresses may be signed in the bits above the address. */
 static __always_inline u64 tb_stack_strip(u64 ip)
 {
 	return ip & (TASK_SIZE_64 - 1);
@@ -155,7 +154,7 @@ static notrace u32 tb_stack_walk(u64 *ip, u32 max, struct pt_regs *regs)
 	ip[n++] = instruction_pointer(regs);
 	if (!tb_stack_frame_first(regs, &fp))
 		return n;
-	/* upwards, so that it ends even if there is room for more */
+	/* only upwards, so that a loop of frames ends the walk */
 	while (n < max && fp >= last && fp % sizeof(fp) == 0 && tb_stack_read(&frame, fp) &&
 	       frame.ip) {
 		ip[n++] = tb_stack_strip(frame.ip);
@@ -166,23 +165,22 @@ static notrace u32 tb_stack_walk(u64 *ip, u32 max, struct pt_regs *regs)
 }
 
 /**
- * tb_stack_user() - the stack of the thread it happens in, in user space
- * @ip: filled in: where the kernel was entered from, then return addresses
- * @max: room there
+ * tb_stack_user() - get the user stack of the current thread
+ * @ip: out: address where the thread entered the kernel, then return addresses
+ * @max: size of @ip
  *
- * Nothing is paged in: it ends where memory is not there at the moment.
+ * Pages nothing in: the stack ends at memory that is not present.  Returns 0
  *
- * Context: any, preemption off.  But there is none
+ * - for kernel threads, also those that use or work for a process, and for an exiting thread that
+ *   has released its memory
+ * - in NMIs: an NMI may interrupt the saving of registers
+ * - while this CPU reads another user stack: memory that is not present causes a fault, faults have
+ *   tracepoints, and their stacks would cause faults without end
  *
- * - of kernel threads, those that use a process's memory or are its workers included, and of a
- *   thread that has let go of its memory, on its way out
- * - in NMIs: they may come while registers are being saved
- * - while another one is being read on this CPU: what cannot be read causes a fault, faults have
- *   tracepoints, and if these had stacks that would go on for ever
+ * Interrupts and held locks do no harm: with page faults disabled, a fault ends at once.
  *
- * Interrupts are fine, and locks held as well: with page faults disabled they end at once.
- *
- * Return: how many; 0: it cannot be had.
+ * Context: any, preemption off.
+ * Return: number of addresses; 0: no stack.
  */
 notrace u32 tb_stack_user(u64 *ip, u32 max)
 {
@@ -193,7 +191,7 @@ notrace u32 tb_stack_user(u64 *ip, u32 max)
 	    !instruction_pointer(regs) || this_cpu_read(tb_stack_reading))
 		return 0;
 	this_cpu_write(tb_stack_reading, 1);
-	/* set for all of the walk: only this CPU looks, so only the compiler has to be told */
+	/* set during the walk; only this CPU looks, so a compiler barrier suffices */
 	barrier();
 	n = tb_stack_walk(ip, max, regs);
 	barrier();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Stacks: who called, in the kernel and in user space.
+ * Call stacks of the kernel and of user space.
  */
 #ifndef TB_STACK_H
 #define TB_STACK_H
@@ -11,7 +11,7 @@ struct module;
 struct tracepoint;
 
 /**
- * struct tb_stack_iterator - what a tracepoint calls when it has several probes
+ * struct tb_stack_iterator - the function that a tracepoint with several probes calls
  * @start: its address
  * @bytes: its size; 0: not known
  */

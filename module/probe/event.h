@@ -24,24 +24,24 @@ struct tb_trigger_source;
 struct tracebuf_source;
 struct tracepoint;
 
-/* threads an event can be about beside that it happens in */
+/* threads that an event can be about, besides the thread that it occurs in */
 #define TB_ABOUT_MAX	2
 
 /**
  * struct tb_event - an event in the registry
- * @by_name: in its hash
- * @def: what it is; NULL when the module that has it is gone; see tb_events_read_lock()
+ * @by_name: in the hash of names
+ * @def: its definition; NULL while its module is not loaded; see tb_events_read_lock()
  * @fast: its one-element form, or NULL
- * @tp: its tracepoint; NULL when that is not there
- * @source: likewise, if it comes from a module that records itself
- * @handlers: who sees it before it is recorded, or NULL; readers have preemption off
- * @index: its number
+ * @tp: its tracepoint; NULL while that is absent
+ * @source: of an event that another module records itself, its source; NULL while that is absent
+ * @handlers: handlers that may veto it, or NULL; readers have preemption off
+ * @index: number of the event
  * @simple: as in @def
- * @about: of either form, the fields with thread ids it is about; size 0: no more
+ * @about: for each form, the fields with ids of threads that it is about; size 0 ends the list
  * @system: subsystem
  * @name: name
- * @desc: of either form the description, once somebody has asked for it
- * @desc_bytes: its size
+ * @desc: for each form, the description once it has been made
+ * @desc_bytes: size of each @desc
  */
 struct tb_event {
 	struct hlist_node by_name;
@@ -59,13 +59,13 @@ struct tb_event {
 	u32 desc_bytes[2];
 };
 
-/* Has it this form? */
+/* Return true if the event has the form: the fast one, or the wide one. */
 static inline bool tb_event_has(const struct tb_event *e, bool fast)
 {
 	return fast ? e->fast || e->simple : !e->simple;
 }
 
-/* The id it goes by where no form is spoken of: that of the wide one if it has one. */
+/* Return the id for the ABI where it names no form: that of the wide form if the event has one. */
 static inline u16 tb_event_id(const struct tb_event *e)
 {
 	return TB_EV_FIRST + 2 * e->index + e->simple;
@@ -73,26 +73,27 @@ static inline u16 tb_event_id(const struct tb_event *e)
 
 /**
  * struct tb_probe - an event as one provider records it
- * @rings: where its events go: the provider's, or where rules are looked at (probe/pending.c)
+ * @rings: where its events go: the provider's rings, or @pending_rings of the provider, which lead
+ *	to probe/pending.c
  * @id_wide: event id of the full form
  * @id_fast: event id of the one-element form
- * @provider: whose
- * @event: which
- * @attached: the probe, or the source, that is registered; NULL if none
- * @tp: what it is attached to
- * @owner: the module @attached is in
- * @rules: of either form, or NULL; readers have preemption off
- * @counts: what rules kept out, per CPU; NULL if there has never been one
- * @trigger: it is no event to record but the trigger's (probe/trigger.c), or NULL
- * @from: recorded from this moment of the provider on (tb_provider.moment, select/select.c)
- * @until: and no more from this one on; ~0: no end to it; 0: it is not attached
- * @enabled: wanted
- * @fast: wanted, or attached, in the one-element form
+ * @enabled: selected
+ * @fast: selected, or attached, in the one-element form
  * @described: forms that are described in the durable buffer: TB_WIDE, TB_FAST
- * @before: while events are being selected, what it was
+ * @before: during a selection, the state before it
+ * @provider: the provider that records it
+ * @event: the event
+ * @attached: the registered probe or source; NULL if not attached
+ * @tp: the tracepoint that it is attached to
+ * @owner: the module that @attached is in
+ * @rules: rule of each form, or NULL; readers have preemption off
+ * @counts: events that were kept out, per CPU; NULL if the probe never had a rule or a handler
+ * @trigger: the trigger's event if this probe triggers (probe/trigger.c); NULL if it records
+ * @from: recorded from this moment of the provider on (tb_provider.moment, select/select.c)
+ * @until: not recorded from this moment on; ~0: no end; 0: not attached
  *
- * It is the data pointer of the registered probe, so it must live until
- * tb_events_synchronize() returned after the detach.
+ * A registered probe has it as its data pointer, so it must live until tb_events_synchronize() has
+ * returned after the detach.
  */
 struct tb_probe {
 	struct tb_cpu_ring __percpu *rings;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fields of events as tables: what describes an event and what filters are checked
- * against.  By itself, because filters run in user space too, in their tests.
+ * Tables of the fields of events, for descriptions of events and checks of filters.  In a file of
+ * its own, because tests run filters in user space.
  */
 #ifndef TB_CAPTURE_FIELD_H
 #define TB_CAPTURE_FIELD_H
@@ -15,15 +15,15 @@
 /**
  * struct tb_field_def - one field of an event
  * @name: its name
- * @type: its C type; of arrays, dynamic ones included, that of an element
- * @offset: from the start of the payload
- * @size: bytes in all, 4 if the data are elsewhere (TB_FIELD_DATA_LOC)
- * @count: elements, if it is a fixed array
+ * @type: its C type; for arrays, dynamic ones included, the type of an element
+ * @offset: bytes from the start of the payload
+ * @size: bytes in all; 4 if the data are elsewhere (TB_FIELD_DATA_LOC)
+ * @count: number of elements of a fixed array
  * @flags: TB_FIELD_*
- * @bit: first bit, TB_FIELD_BITS
- * @bits: how many
+ * @bit: first bit, with TB_FIELD_BITS
+ * @bits: number of bits, with TB_FIELD_BITS
  *
- * A table of them ends with one that has no name.
+ * The last entry of a table has no name.
  */
 struct tb_field_def {
 	const char *name;

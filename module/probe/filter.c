@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Filters: a small program that says whether an event is wanted.
+ * Filters: small programs that decide whether an event is wanted.  select/ makes and frees them in
+ * process context; pending.c runs them in any context, NMI included.  They take no lock.
  *
- * What can be wrong with a program is found when it is made: afterwards every number is
- * within a field that the event has, every pattern ends, every jump leads onwards and to a
- * test that there is.  What depends on the event - where a dynamic field is - is
- * checked against its size when the program runs, for the payload may be wrong
- * and this reads in NMIs.  So nothing outside of payload and data is read, and a run
- * ends after as many tests as there are, each bounded: a pattern by its length times
- * that of the text, the search for zeros by the payload.
+ * tb_filter_make() refuses wrong programs: in a legal one every number lies within a field of the
+ * event, every pattern ends, every jump leads forward to an existing test.  A dynamic field's place
+ * depends on the event and may be wrong, so each run checks it against the size of the payload.
+ * So a run reads nothing outside of payload and data, and ends after at most @nr tests.  Each test
+ * is bounded: a pattern by its length times that of the text, the search for zeros by the payload.
  */
 #include "probe/field.h"
 #include "filter.h"
 #include "filter_arch.h"
 
-/* offsets in DATA_LOC words count from so many bytes before the payload */
+/* offsets in DATA_LOC words count from this many bytes before the payload */
 #define TB_DATA_LOC_BASE	8
 
 /* ---- patterns --------------------------------------------------------- */
 
 /*
- * Does @c match what is in brackets?  @p: after the first.  As in the kernel's glob_match(): a
- * ']' that comes first is an ordinary character, and so is '\'.
- * Return: where it goes on; 0 if the brackets are not closed.
+ * Sets *@match if @c matches the class in brackets, which begins at @p, after the '['.  As in the
+ * kernel's glob_match(): a ']' at the start is an ordinary character, and so is '\'.
+ * Return: index after the class; 0 if the brackets are not closed.
  */
 static notrace u32 tb_glob_class(const u8 *pat, u32 len, u32 p, u8 c, bool *match)
 {
@@ -48,8 +47,8 @@ static notrace u32 tb_glob_class(const u8 *pat, u32 len, u32 p, u8 c, bool *matc
 }
 
 /*
- * Does @c match the element of the pattern at @p, which is not a '*'?
- * Return: where the next one is; 0 if this is none.
+ * Sets *@match if @c matches the element of the pattern at @p, which is not a '*'.
+ * Return: index of the next element; 0 if the element is not legal.
  */
 static notrace u32 tb_glob_one(const u8 *pat, u32 len, u32 p, u8 c, bool *match)
 {
@@ -71,7 +70,6 @@ static notrace u32 tb_glob_one(const u8 *pat, u32 len, u32 p, u8 c, bool *match)
 	}
 }
 
-/* Is this a pattern? */
 static bool tb_glob_legal(const u8 *pat, u32 len)
 {
 	bool match;
@@ -86,8 +84,8 @@ static bool tb_glob_legal(const u8 *pat, u32 len)
 }
 
 /*
- * Does the text, up to a NUL or @room, match?  Only the last '*' is tried with more and
- * more of the text: what those before it stand for need not change.
+ * Return true if the text, up to a NUL or @room, matches.  Only the last '*' is extended over more
+ * of the text: the match of earlier ones need not change.
  */
 static notrace bool tb_glob(const u8 *pat, u32 len, const u8 *text, u32 room)
 {
@@ -98,7 +96,7 @@ static notrace bool tb_glob(const u8 *pat, u32 len, const u8 *text, u32 room)
 		u32 next = 0;
 
 		if (p < len && pat[p] == '*') {
-			/* one past it, so never 0 */
+			/* the index after the '*', so never 0 */
 			star = ++p;
 			mark = t;
 			continue;
@@ -122,7 +120,6 @@ static notrace bool tb_glob(const u8 *pat, u32 len, const u8 *text, u32 room)
 
 /* ---- running ---------------------------------------------------------- */
 
-/* The number at @from, sign-extended if asked for. */
 static __always_inline u64 tb_filter_load(const u8 *from, u32 size, bool is_signed)
 {
 	u8 v8;
@@ -147,8 +144,8 @@ static __always_inline u64 tb_filter_load(const u8 *from, u32 size, bool is_sign
 }
 
 /*
- * What every event has, where no field is.  Out of line, as all that is seldom asked for: a filter
- * on fields then needs few registers, and no stack.
+ * Return a value that every event has besides its fields.  Out of line, like all rare tests: so a
+ * filter on fields needs few registers, and no stack.
  */
 static noinline notrace u64 tb_filter_common(const struct tb_test *t)
 {
@@ -180,7 +177,7 @@ static __always_inline bool tb_filter_value(const struct tb_test *t, const void 
 		return false;
 	v = tb_filter_load(payload + t->offset, t->size, is_signed);
 	if (unlikely(t->bits)) {
-		/* to the upper end, and down again with or without the sign */
+		/* shift to the upper end, and down again with or without sign extension */
 		v <<= 64 - t->bit - t->bits;
 		v = is_signed ? (u64)((s64)v >> (64 - t->bits)) : v >> (64 - t->bits);
 	}
@@ -189,11 +186,10 @@ static __always_inline bool tb_filter_value(const struct tb_test *t, const void 
 }
 
 /**
- * tb_filter_number() - the number a test is about
- * @t: a test tb_filter_make() has found legal, or anything with @source, @size, @flags,
- *	@offset, @bit and @bits like one
- * @payload: of the event
- * @bytes: how much of it there is
+ * tb_filter_number() - get the number that a test is about
+ * @t: @source, @size, @flags, @offset, @bit and @bits are those of a legal test (tb_filter_make())
+ * @payload: payload of the event
+ * @bytes: size of @payload
  * @number: out: the number
  *
  * Context: any, NMI included; preemption off.
@@ -205,8 +201,8 @@ notrace bool tb_filter_number(const struct tb_test *t, const void *payload, u32 
 }
 
 /*
- * Where a text or a dynamic array is.
- * Return: false if the word that says so leads out of the event.
+ * Finds a text or a dynamic array.
+ * Return: false if the event's word with its place leads out of the payload.
  */
 static notrace bool tb_filter_extent(const struct tb_test *t, const u8 *payload, u32 bytes,
 				     const u8 **from, u32 *len)
@@ -222,7 +218,7 @@ static notrace bool tb_filter_extent(const struct tb_test *t, const u8 *payload,
 		if (t->flags & TB_TEST_REL_LOC) {
 			at += sizeof(word) + (word & 0xffff);
 		} else if (!word) {
-			/* never filled in: empty */
+			/* the event did not fill in the word: empty */
 			at = 0;
 		} else {
 			at = word & 0xffff;
@@ -285,20 +281,20 @@ static __always_inline bool tb_filter_test(const struct tb_filter *f, const stru
 	default: /* TB_TEST_IN */
 		if (n / 8 >= t->data_bytes)
 			return false;
-		/* any program can have its system call's number here, say */
+		/* a program can choose the number, for example that of a system call */
 		i = array_index_nospec(n / 8, t->data_bytes);
 		return f->data[t->data + i] >> (n % 8) & 1;
 	}
 }
 
 /**
- * tb_filter_run() - is an event wanted?
+ * tb_filter_run() - run a filter on an event
  * @f: the filter
- * @payload: of the event
- * @bytes: how much of it there is
+ * @payload: payload of the event
+ * @bytes: size of @payload
  *
  * Context: any, NMI included; preemption off.
- * Return: true if so.
+ * Return: true if the event is wanted.
  */
 notrace bool tb_filter_run(const struct tb_filter *f, const void *payload, u32 bytes)
 {
@@ -310,7 +306,7 @@ notrace bool tb_filter_run(const struct tb_filter *f, const void *payload, u32 b
 		to = tb_filter_test(f, t, payload, bytes) ? t->yes : t->no;
 		i += 1 + to;
 	} while (i < f->nr);
-	/* no test is as far on as these are, so either ends the loop */
+	/* TB_TEST_PASS and TB_TEST_REJECT are larger than any jump, so they end the loop */
 	return to == TB_TEST_PASS;
 }
 
@@ -321,7 +317,7 @@ static bool tb_filter_is_text(const struct tb_field_def *field)
 	return !strcmp(field->type, "char");
 }
 
-/* A number within @field, which is the whole of a field of bits. */
+/* Return true if the test's number lies within @field; a test must use all of a field of bits. */
 static bool tb_filter_number_in(const struct tb_test *t, const struct tb_field_def *field)
 {
 	if (field->flags & (TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC))
@@ -333,7 +329,7 @@ static bool tb_filter_number_in(const struct tb_test *t, const struct tb_field_d
 	       (u32)t->offset + t->size <= (u32)field->offset + field->size;
 }
 
-/* A text or a dynamic array that is @field. */
+/* Return true if the test is about the text or dynamic array @field. */
 static bool tb_filter_extent_is(const struct tb_test *t, const struct tb_field_def *field)
 {
 	bool text = tb_filter_is_text(field);
@@ -368,7 +364,7 @@ static bool tb_filter_number_legal(const struct tb_test *t, const struct tb_fiel
 	return tb_filter_field_legal(t, fields);
 }
 
-/* A text, or for TB_TEST_EMPTY a dynamic array. */
+/* Checks a test of a text, or with TB_TEST_EMPTY of a dynamic array. */
 static bool tb_filter_extent_legal(const struct tb_test *t, const struct tb_field_def *fields)
 {
 	bool dynamic = t->flags == TB_TEST_DATA_LOC || t->flags == TB_TEST_REL_LOC;
@@ -410,22 +406,21 @@ static bool tb_filter_test_legal(const struct tb_test *t, const u8 *data, u32 da
 	}
 }
 
-/* Does it end, or is there a test so far on from the one at @i? */
+/* Return true if the jump by @to from test @i ends the run or leads to a test. */
 static bool tb_filter_jump_legal(u32 to, u32 i, u32 nr)
 {
 	return to == TB_TEST_PASS || to == TB_TEST_REJECT || i + 1 + to < nr;
 }
 
 /**
- * tb_filter_make() - make a filter of tests
- * @out: the filter, to be freed with tb_filter_free()
- * @tests: copied; need not be legal
- * @nr: how many, at least 1
- * @data: what they compare with, copied
- * @data_bytes: how much of it
- * @fields: of the event in the form they are for; ends with one that has no name
- * @bad: out: the test that is wrong, with -EINVAL; @nr if there are too many, or
- *	none, or too much data
+ * tb_filter_make() - check tests and make a filter of them
+ * @out: out: the filter, to free with tb_filter_free()
+ * @tests: the tests, copied; need not be legal
+ * @nr: number of tests, 1 to TB_TESTS_MAX
+ * @data: data that the tests compare with, copied
+ * @data_bytes: size of @data, at most TB_TEST_DATA_MAX
+ * @fields: fields of the event in the form that it is filtered in; the last one has no name
+ * @bad: out: with -EINVAL, the wrong test; @nr if @nr or @data_bytes is out of range
  *
  * Context: process.
  * Return: 0; -EINVAL; -ENOMEM.
@@ -461,8 +456,8 @@ int tb_filter_make(struct tb_filter **out, const struct tb_test *tests, u32 nr, 
 }
 
 /**
- * tb_filter_free() - give a filter back
- * @f: nobody runs it any more; may be NULL
+ * tb_filter_free() - free a filter
+ * @f: the filter, which no probe runs any more; may be NULL
  *
  * Context: process.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Filters: the tests of a rule, struct tb_test, checked once against what is known of
- * the event and then run on its payload in any context.
+ * Filters: the tests of a rule (struct tb_test), checked once against the fields of the event, then
+ * run on the payload of each event in any context.
  */
 #ifndef TB_FILTER_H
 #define TB_FILTER_H
@@ -17,8 +17,8 @@ struct tb_field_def;
 
 /**
  * struct tb_filter - the tests of a rule with their data, one piece of memory
- * @nr: how many tests
- * @data: what they compare with, behind the last
+ * @nr: number of tests
+ * @data: data that the tests compare with, behind the last test
  * @tests: legal, see tb_filter_make()
  */
 struct tb_filter {

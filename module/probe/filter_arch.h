@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What filters need of their surroundings, so that filter.c runs in a user-space test,
- * too: memory, and who and where the event happens.  All but the memory is for
- * any context with preemption off.
+ * What filters need of the kernel, so that filter.c also runs in a user-space test: memory, and the
+ * current thread, CPU and context.  All but the allocation runs in any context, preemption off.
  */
 #ifndef TB_FILTER_ARCH_H
 #define TB_FILTER_ARCH_H
@@ -22,7 +21,7 @@
 #include "machine/contiguous.h"
 #include "record.h"
 
-/* as probes: raised by the tracepoint, and by whoever has the event ready to be looked at */
+/* as in probes: the tracepoint and the recorder have each raised the preemption depth by one */
 #define TB_FILTER_DEPTH	2
 
 static inline void *tb_filter_alloc(size_t bytes)
@@ -40,7 +39,7 @@ static inline u32 tb_filter_tgid(void)
 	return current->tgid;
 }
 
-/* As thread records tell it.  Only current changes it, and RCU is watching in every context. */
+/* The id in thread records.  Only current changes it, and RCU is watching in every context. */
 static inline u32 tb_filter_uid(void)
 {
 	return __kuid_val(current_real_cred()->uid);
@@ -58,7 +57,7 @@ static inline u32 tb_filter_context(void)
 
 static inline void tb_filter_comm(char comm[TB_COMM_LEN])
 {
-	/* others may change it meanwhile: a mixture then */
+	/* another thread may change it meanwhile: then the copy is a mixture */
 	data_race(memcpy(comm, current->comm, TB_COMM_LEN));
 }
 

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The stage: where an event that rules are about waits until it is known whether
- * it is recorded.
+ * The stage: memory of each CPU where an event waits until its rule has decided on it.
  *
- * Its probe has rings without buffers (tb_probe.rings), so reserving fails there, on the slow
- * path, and is asked for here.  What can be said without the event's fields is said
- * at once: who it happened to, how often.  Then it gets a place in the ring after all,
- * and all is as usual.  Otherwise it gets one on the stage, memory of this CPU, and the
- * probe fills it in without knowing.  Committing it ends here again, because the stage's
- * buffer is complete with it: its tests are run, handlers asked, and it is copied into the ring
- * with what is to go with it; or it triggers.
+ * A probe with a rule has rings without buffers (tb_probe.rings).  Reserving fails there, on the
+ * slow path, and the probe calls tb_pending_begin().  If the decision needs no fields of the event
+ * (which thread, how often), the event gets a place in the real ring at once, or is kept out.
+ * Otherwise it gets a place on the stage, and the probe fills it in as usual.  Its commit completes
+ * the stage's buffer and so leads to tb_pending_commit(), which runs tests and handlers, and copies
+ * the event into the ring with its stacks and counters; or fires the trigger.  An event that is not
+ * selected at the moment ends here, too (select/select.c).
  *
- * An event that is not selected at this moment ends here, too (select/select.c).
+ * So all probes have the same code, events without rules pay nothing, and events that are kept out
+ * never touch the ring.  Contexts nest on a CPU and leave the stage in the reverse order: a stack.
  *
- * So probes have one way, events without rules pay nothing, and those that are kept out never
- * touch the ring.
- *
- * Contexts nest on a CPU, and leave the stage in the reverse order; so it is a stack.
+ * Probes call all this in any context, NMI included, without a lock; the functions at the end run
+ * in process context.  tb_pending_lock protects the allocation of the stage.
  */
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -36,7 +34,7 @@
 
 /* process, softirq, interrupt, NMI */
 #define TB_STAGE_DEPTH		4
-/* the largest event that can be on it; larger ones are dropped as too large */
+/* the largest event on the stage; larger ones are dropped as too large */
 #define TB_STAGE_ELEMENTS	512
 
 #define TB_STACK_ELEMENTS	(1 + (sizeof(struct tb_stack) + TB_STACK_MAX * sizeof(u64)) / \
@@ -47,8 +45,8 @@
 
 /**
  * struct tb_pending_place - an event on the stage
- * @probe: whose it is
- * @elements: the event, then what goes with it
+ * @probe: probe of the event
+ * @elements: the event, then its stacks and counters
  */
 struct tb_pending_place {
 	struct tb_probe *probe;
@@ -58,8 +56,8 @@ struct tb_pending_place {
 /**
  * struct tb_pending - the stage of a CPU
  * @depth: places in use
- * @places: TB_STAGE_DEPTH of them; NULL as long as there has been no rule
- * @bufs: what reserving and committing takes for the buffers they are
+ * @places: TB_STAGE_DEPTH places; NULL until the first rule
+ * @bufs: buffer descriptors of @places, for reserving and committing
  */
 struct tb_pending {
 	u32 depth;
@@ -70,14 +68,14 @@ struct tb_pending {
 static DEFINE_PER_CPU(struct tb_pending, tb_pendings);
 static DEFINE_MUTEX(tb_pending_lock);
 
-/* ---- is it wanted? ---------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------ */
 
-/* Is the event selected at this moment?  Else it is not recorded, nor counted. */
+/* Return true if the event is selected at this moment.  Other events are not counted either. */
 static bool tb_pending_is_selected(const struct tb_probe *p)
 {
 	/*
-	 * The moment before @until: pairs with the release in tb_select_publish().  Who sees a new
-	 * moment sees what was to end or begin with it.
+	 * The moment before @until: pairs with the release in tb_select_publish().  A probe that
+	 * sees a new moment sees which events end or begin with it.
 	 */
 	u64 moment = smp_load_acquire(&p->provider->moment);
 	/* @until before @from: pairs with the release in tb_select_record_from_next() */
@@ -86,21 +84,21 @@ static bool tb_pending_is_selected(const struct tb_probe *p)
 	return moment < until && READ_ONCE(p->from) <= moment;
 }
 
-/* The rule of a form, with all that had to be there before; or NULL. */
+/* Return the rule of a form, or NULL.  All that it needs was made before it. */
 static struct tb_rule_active *tb_pending_rule(const struct tb_probe *p, bool fast)
 {
 	/* pairs with the release in tb_rule_replace() */
 	return smp_load_acquire(&p->rules[fast]);
 }
 
-/* Counts an event that is kept out, and keeps it out. */
+/* Counts an event that is kept out; the value is false. */
 #define TB_KEEP_OUT(probe, why)						\
 	({								\
 		this_cpu_inc((probe)->counts->kept_out.why);		\
 		false;							\
 	})
 
-/* The event's own threads, those it is about.  Out of line: most rules are not about threads. */
+/* Return true if the event is about a thread in @set.  Out of line: most rules have no threads. */
 static noinline bool tb_pending_is_about(const struct tb_thread_set *set, const struct tb_event *e,
 					 bool fast, const void *payload, u32 bytes)
 {
@@ -115,7 +113,7 @@ static noinline bool tb_pending_is_about(const struct tb_thread_set *set, const 
 	return false;
 }
 
-/* Is it the n-th, and within the rate?  Counted if not. */
+/* Return true if sampling and rate let the event pass; else count it. */
 static bool tb_rule_sample_ok(const struct tb_probe *p, struct tb_rule_active *rule)
 {
 	u32 second;
@@ -128,11 +126,11 @@ static bool tb_rule_sample_ok(const struct tb_probe *p, struct tb_rule_active *r
 		return true;
 	second = div64_u64(tb_clock_read(p->provider->clock.raw), rule->second);
 	old = atomic64_read(&rule->window);
-	/* the more CPUs are at it the likelier it is that the rate is exceeded */
+	/* many CPUs may compete; the more do, the likelier it is that the rate is exceeded */
 	for (tries = 0; tries < 8; tries++) {
 		u64 new = old + 1;
 
-		/* not back: others, and who interrupted us, may have read the clock later */
+		/* never back: other CPUs and nested contexts may have read the clock later */
 		if ((s32)(second - (u32)(old >> 32)) > 0)
 			new = (u64)second << 32 | 1;
 		else if ((u32)old >= rule->rate)
@@ -143,7 +141,7 @@ static bool tb_rule_sample_ok(const struct tb_probe *p, struct tb_rule_active *r
 	return TB_KEEP_OUT(p, limited);
 }
 
-/* All there is to ask once the fields are known. */
+/* Return true if all tests that need the event's fields let it pass; else count it. */
 static bool tb_pending_is_wanted(struct tb_probe *p, struct tb_rule_active *rule, bool fast,
 				 const void *payload, u32 bytes)
 {
@@ -157,15 +155,15 @@ static bool tb_pending_is_wanted(struct tb_probe *p, struct tb_rule_active *rule
 	}
 	if (rule && rule->filter && !tb_filter_run(rule->filter, payload, bytes))
 		return TB_KEEP_OUT(p, filtered);
-	/* who attaches a handler sees to it that there are counts */
+	/* tb_veto_passes() returns false only if p->counts is allocated */
 	if (!tb_veto_passes(p, fast, payload, bytes))
 		return TB_KEEP_OUT(p, vetoed);
 	return !rule || tb_rule_sample_ok(p, rule);
 }
 
-/* ---- what goes with it ------------------------------------------------ */
+/* ---- stacks and counters ---------------------------------------------- */
 
-/* Adds one structural element of @bytes at @at; returns the elements it takes. */
+/* Completes a control event with @bytes of payload at @at; returns its number of elements. */
 static u32 tb_pending_add_extra(struct tb_element *at, u32 id, u32 bytes)
 {
 	struct tb_composite *c = (struct tb_composite *)at;
@@ -204,7 +202,7 @@ static u32 tb_pending_add_extras(const struct tb_probe *p, const struct tb_rule_
 	if (rule->counters) {
 		struct tb_counters *counters = (struct tb_counters *)(at + 1);
 
-		/* not all can be read everywhere */
+		/* some counters cannot be read on this CPU or in this context */
 		counters->mask = tb_counters_read(&p->provider->counters, rule->counters,
 						  counters->value);
 		counters->reserved = 0;
@@ -217,8 +215,8 @@ static u32 tb_pending_add_extras(const struct tb_probe *p, const struct tb_rule_
 }
 
 /*
- * Into the ring: @n elements of an event, and @extra of what goes with it, as one
- * reservation, so that nothing gets in between.
+ * Copies @n elements of an event and @extra elements of its stacks and counters into the ring, as
+ * one reservation, so that no other event gets in between.
  */
 static void tb_pending_record(struct tb_provider *p, struct tb_element *from, u32 n, u32 extra)
 {
@@ -227,7 +225,7 @@ static void tb_pending_record(struct tb_provider *p, struct tb_element *from, u3
 
 	if (!tb_ring_reserve(this_cpu_ptr(p->rings), n + extra, &slot))
 		return;
-	/* stepped over as one until it is complete */
+	/* until the commit, readers of memory must step over all elements at once */
 	tb_write(&slot.element->head, TB_HEAD(TB_STRUCT_RESERVED, 0, n + extra, slot.seq));
 	slot.element->payload = from->payload;
 	slot.element->time = slot.time;
@@ -241,7 +239,7 @@ static void tb_pending_record(struct tb_provider *p, struct tb_element *from, u3
 
 /* ---- on and off the stage --------------------------------------------- */
 
-/* A place on this CPU's stage; or NULL, too many are there already. */
+/* Return a place on this CPU's stage; NULL, and count the event, if the stage is full. */
 static __always_inline struct tb_pending_place *tb_pending_enter(struct tb_probe *p)
 {
 	struct tb_pending *stage = this_cpu_ptr(&tb_pendings);
@@ -249,10 +247,10 @@ static __always_inline struct tb_pending_place *tb_pending_enter(struct tb_probe
 	struct tb_pending_place *place;
 
 	if (unlikely(!stage->places || stage->depth == TB_STAGE_DEPTH)) {
-		/* a trigger's event is none that is missing */
+		/* a trigger's event is not recorded, so it is not counted as missing */
 		if (p->trigger)
 			return NULL;
-		/* with no rule, but a set of threads, there need not be counts */
+		/* an event with a set of threads, but without a rule, may have no counts */
 		counts = READ_ONCE(p->counts);
 		if (counts)
 			this_cpu_inc(counts->kept_out.nested);
@@ -261,7 +259,7 @@ static __always_inline struct tb_pending_place *tb_pending_enter(struct tb_probe
 		return NULL;
 	}
 	place = &stage->places[stage->depth++];
-	/* whoever interrupts from here on uses the next one, and is gone before we go on */
+	/* a context that interrupts from here on uses the next place, and leaves it before us */
 	barrier();
 	place->probe = p;
 	return place;
@@ -273,35 +271,37 @@ static void tb_pending_leave(void)
 	this_cpu_ptr(&tb_pendings)->depth--;
 }
 
-/* Not on the stage, but into the ring it is meant for. */
+/* Reserves in the real ring, not on the stage. */
 static struct tb_place tb_pending_bypass(struct tb_cpu_ring *real, u32 n)
 {
 	return tb_ring_reserve_slow(real, n, tb_read(&real->head), tb_ring_clock(real));
 }
 
-/* A place on the stage, as if it were one in a buffer; its sequence number has no low bits. */
+/*
+ * Return @place as a reservation in a buffer.  The low bits of the sequence number, which go into
+ * the event's head, are 0: tb_pending_record() adds those of the real ring.
+ */
 static struct tb_place tb_pending_place_of(const struct tb_pending_place *place)
 {
 	struct tb_pending *stage = this_cpu_ptr(&tb_pendings);
 	u32 index = place - stage->places;
 	struct tb_place where = { .head = tb_head(0, 1 << 6, index, 0) };
 
-	/* so that the commit of this one event completes it: see tb_buf_commit() */
+	/* so that the commit of this one event completes the buffer, see tb_buf_commit() */
 	tb_local_set(&stage->bufs[index].committed, 0);
 	return where;
 }
 
 /**
- * tb_pending_begin() - an event has found no room in a ring
- * @p: its probe
+ * tb_pending_begin() - decide on an event that found no room in a ring
+ * @p: probe of the event
  * @r: the ring
- * @n: elements
+ * @n: number of elements
  *
  * Context: any, NMI included; preemption off.
- * Return: where there is room after all: in the provider's ring or, if tb_pending_holds() says so,
- * on the stage, which is @r.  Head 0: if @r has buffers the event is lost, and counted; if it has
- * none the event is not wanted.  By value, so that the reservation of those who call this
- * can stay in registers: nobody has its address.
+ * Return: the event's place: in the provider's ring or, if tb_pending_holds() is true, on the
+ * stage, as if in @r.  Head 0: if @r has buffers the event is lost, and counted; if not, it is not
+ * wanted.  By value, so that the caller's reservation can stay in registers.
  */
 struct tb_place tb_pending_begin(struct tb_probe *p, struct tb_cpu_ring *r, u32 n)
 {
@@ -342,7 +342,7 @@ struct tb_place tb_pending_begin(struct tb_probe *p, struct tb_cpu_ring *r, u32 
 		return tb_pending_bypass(real, n);
 stage:
 	if (unlikely(n > TB_STAGE_ELEMENTS)) {
-		/* counted as lost by the ring, as larger than can be */
+		/* the ring refuses this size, and counts the event as oversize */
 		if (!p->trigger)
 			tb_pending_bypass(real, TB_EVENT_ELEMENTS_MAX + 1);
 		return none;
@@ -355,18 +355,18 @@ stage:
 EXPORT_SYMBOL_GPL(tb_pending_begin);
 
 /**
- * tb_pending_commit() - an event on the stage is complete
- * @r: the ring without buffers it was meant for
- * @b: of the place it is in, the last on the stage
+ * tb_pending_commit() - decide on a complete event on the stage
+ * @r: the ring without buffers
+ * @b: buffer descriptor of the event's place, which is the last one in use on the stage
  *
- * Context: that of tb_pending_begin().
+ * Context: that of tb_pending_begin(): any, NMI included; preemption off.
  */
 void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b)
 {
 	struct tb_pending_place *place = &this_cpu_ptr(&tb_pendings)->places[b - r->bufs];
 	struct tb_composite *c = (struct tb_composite *)place->elements;
 	struct tb_probe *p = place->probe;
-	/* it may have been changed meanwhile, or taken away */
+	/* the rule may have been changed or removed since tb_pending_begin() */
 	struct tb_rule_active *rule = tb_pending_rule(p, false);
 	u32 n = TB_HEAD_LENGTH(c->head), extra = 0;
 
@@ -382,13 +382,13 @@ void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b)
 }
 
 /**
- * tb_pending_commit_simple() - a simple event for a ring without buffers
+ * tb_pending_commit_simple() - decide on a simple event in a ring without buffers
  * @r: the ring; its owner is the provider, or NULL if this CPU is not recorded
  * @id: event id
  * @payload: 8 bytes
  *
  * Context: any, NMI included; preemption off.
- * Return: true if it was recorded.
+ * Return: true if the event was recorded.
  */
 bool tb_pending_commit_simple(struct tb_cpu_ring *r, u32 id, u64 payload)
 {
@@ -422,7 +422,7 @@ bool tb_pending_commit_simple(struct tb_cpu_ring *r, u32 id, u64 payload)
 }
 
 /**
- * tb_pending_trigger_simple() - a simple event of another module, which is to trigger
+ * tb_pending_trigger_simple() - test a simple event of another module, and fire the trigger
  * @p: the trigger's probe
  * @payload: 8 bytes
  *
@@ -432,7 +432,7 @@ void tb_pending_trigger_simple(struct tb_probe *p, u64 payload)
 {
 	struct tb_rule_active *rule = tb_pending_rule(p, false);
 
-	/* once more: as deep as after tb_probe_begin() */
+	/* the same preemption depth as after tb_probe_begin() */
 	preempt_disable_notrace();
 	if (this_cpu_ptr(p->provider->rings)->nr &&
 	    (!rule || tb_filter_run(rule->filter, &payload, sizeof(payload))))
@@ -443,7 +443,7 @@ void tb_pending_trigger_simple(struct tb_probe *p, u64 payload)
 /* ---- life ------------------------------------------------------------- */
 
 /**
- * tb_pending_prepare() - there is going to be a rule
+ * tb_pending_prepare() - allocate the stage of each CPU before the first rule
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -476,9 +476,9 @@ int tb_pending_prepare(void)
 }
 
 /**
- * tb_pending_free() - nothing will be on any stage any more
+ * tb_pending_free() - free the stage of each CPU
  *
- * Context: module exit.
+ * Context: module exit; no probe is attached.
  */
 void tb_pending_free(void)
 {
@@ -489,11 +489,11 @@ void tb_pending_free(void)
 }
 
 /**
- * tb_pending_init() - the rings without buffers of a provider
+ * tb_pending_init() - make the rings without buffers of a provider
  * @p: the provider
  *
  * Context: process.
- * Return: 0 or -ENOMEM; to be undone also then.
+ * Return: 0 or -ENOMEM; the caller calls tb_pending_exit() in either case.
  */
 int tb_pending_init(struct tb_provider *p)
 {
@@ -508,7 +508,7 @@ int tb_pending_init(struct tb_provider *p)
 
 		r->owner = p;
 		r->bufs = per_cpu_ptr(&tb_pendings, cpu)->bufs;
-		/* its time is not used, and this is the cheaper clock */
+		/* events take their time from the real ring; this is the cheapest clock */
 		r->raw_clock = TB_TICKS_PLAIN;
 	}
 	return 0;
@@ -518,7 +518,7 @@ int tb_pending_init(struct tb_provider *p)
  * tb_pending_exit() - undo tb_pending_init()
  * @p: the provider
  *
- * Context: process; nothing is attached.
+ * Context: process; no probe is attached.
  */
 void tb_pending_exit(struct tb_provider *p)
 {

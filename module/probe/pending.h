@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The way of events that rules are about, and of those that are triggers.
+ * The way of events that have a rule, a set of threads or handlers, and of a trigger's events.
  */
 #ifndef TB_STAGE_H
 #define TB_STAGE_H
@@ -19,7 +19,7 @@ void tb_pending_free(void);
 struct tb_place tb_pending_begin(struct tb_probe *p, struct tb_cpu_ring *r, u32 n);
 void tb_pending_trigger_simple(struct tb_probe *p, u64 payload);
 
-/* Did tb_pending_begin() return a place on the stage?  Blocks begin with a header. */
+/* Return true if @place is on the stage.  Index 0 is free there; in a block it is the header. */
 static inline bool tb_pending_holds(struct tb_place place)
 {
 	return !tb_head_index(place.head);

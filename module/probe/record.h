@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How probes put events into the ring of the CPU it runs on.
+ * Recording an event into the ring of this CPU.
  *
- * Everything here may be called from any context, NMI included, does not
- * sleep, and calls nothing that could be traced into itself.
+ * Probes and the recorder call this in any context, NMI included.  Nothing here sleeps, takes a
+ * lock, or calls a function that could be traced into it.
  */
 #ifndef TB_RECORD_H
 #define TB_RECORD_H
@@ -19,7 +19,7 @@
 #include "provider/provider.h"
 #include "ring/ring.h"
 
-/* @p, of which the compiler does not see that it cannot be NULL */
+/* tells the compiler that @p is not NULL */
 #define tb_not_null(p)							\
 	({								\
 		typeof(p) __p = (p);					\
@@ -29,11 +29,11 @@
 		__p;							\
 	})
 
-/* in softirq: the same bit in both, but on PREEMPT_RT it is kept elsewhere */
+/* softirq has the same bit in preempt_count() and in the context, but not on PREEMPT_RT */
 #define TB_CONTEXT_COUNTS						\
 	(PREEMPT_MASK | (IS_ENABLED(CONFIG_PREEMPT_RT) ? 0 : SOFTIRQ_OFFSET))
 
-/* tb_context() in an interrupt, or where less is counted than @own */
+/* tb_context() in an interrupt, or with a preemption depth below @own */
 static __always_inline u16 tb_context_rare(unsigned int own)
 {
 	unsigned int pc = preempt_count();
@@ -52,15 +52,15 @@ static __always_inline u16 tb_context_rare(unsigned int own)
 }
 
 /*
- * The context of the caller; @own: by how much the way from there to here
- * has raised the preemption depth.
+ * Return the context in which the event occurs.  @own: by how much the tracepoint and the recorder
+ * have raised the preemption depth since.
  */
 static __always_inline u16 tb_context(unsigned int own)
 {
 	unsigned int pc = preempt_count();
 	u16 context;
 
-	/* where the kernel does not count this, few do, by hand */
+	/* without CONFIG_PREEMPT_COUNT only few callers raise the depth, by hand */
 	if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
 		own = 0;
 	context = (pc & TB_CONTEXT_COUNTS) - own;
@@ -72,13 +72,13 @@ static __always_inline u16 tb_context(unsigned int own)
 	return context;
 }
 
-/* What @bytes of payload leave of the last element, which ends at @end. */
+/* Clears the part of the last element, which ends at @end, that @bytes of payload leave free. */
 static __always_inline void tb_clear_tail(struct tb_element *end, u32 bytes)
 {
 	u64 *tail = (u64 *)(end - 1);
 	u32 used = bytes % TB_ELEMENT_SIZE;
 
-	/* a test costs more than a store, unless the compiler makes it */
+	/* a test at run time costs more than a store */
 	if (__builtin_constant_p(bytes) ? !used : !bytes)
 		return;
 	if (!__builtin_constant_p(bytes) || used < sizeof(*tail))
@@ -86,7 +86,7 @@ static __always_inline void tb_clear_tail(struct tb_element *end, u32 bytes)
 	tail[1] = 0;
 }
 
-/* Fills in all of a reserved composite event but the payload; @own: see tb_context(). */
+/* Fills in a reserved composite event, but for the payload; @own: see tb_context(). */
 static __always_inline struct tb_composite *tb_record_open(struct tb_slot *slot, u32 id, u32 n,
 							   u32 bytes, u32 own)
 {
@@ -102,7 +102,7 @@ static __always_inline struct tb_composite *tb_record_open(struct tb_slot *slot,
 	return c;
 }
 
-/* elements of a composite event with @bytes of payload */
+/* Return the number of elements of a composite event with @bytes of payload. */
 static __always_inline u32 tb_record_elements(u32 bytes)
 {
 	return 1 + (bytes + TB_ELEMENT_SIZE - 1) / TB_ELEMENT_SIZE;
@@ -111,14 +111,14 @@ static __always_inline u32 tb_record_elements(u32 bytes)
 /**
  * tb_record_begin() - reserve a composite event on this CPU
  * @p: the provider
- * @slot: the reservation
+ * @slot: out: the reservation
  * @id: event id
- * @bytes: payload after the first element
- * @own: see tb_context(), this function's own included
+ * @bytes: size of the payload after the first element
+ * @own: see tb_context(); includes the one level that this function adds
  *
- * Context: any. On success preemption is off until tb_record_end().
- * Return: the first element, its tb_composite filled in, the tail of the
- * payload zeroed; or NULL, and the loss is counted.
+ * Context: any, NMI included.  On success preemption is off until tb_record_end().
+ * Return: the first element, with its tb_composite filled in and the tail of the payload zeroed;
+ * NULL if there is no room: the loss is counted.
  */
 static __always_inline struct tb_composite *tb_record_begin(struct tb_provider *p,
 							    struct tb_slot *slot,
@@ -137,6 +137,8 @@ static __always_inline struct tb_composite *tb_record_begin(struct tb_provider *
 /**
  * tb_record_end() - commit what tb_record_begin() reserved
  * @slot: the reservation
+ *
+ * Context: that of tb_record_begin().
  */
 static __always_inline void tb_record_end(struct tb_slot *slot)
 {
@@ -161,9 +163,11 @@ static __always_inline void tb_record_simple(struct tb_provider *p, u32 id, u64 
  * tb_record_control() - record a control event on this CPU
  * @p: the provider
  * @id: enum tb_control_event
- * @payload: what follows the first element
- * @bytes: how much
- * @own: see tb_context(), this function's own included
+ * @payload: the payload, after the first element
+ * @bytes: size of @payload
+ * @own: see tb_context(); includes the one level that tb_record_begin() adds
+ *
+ * Context: any, NMI included.
  */
 static inline void tb_record_control(struct tb_provider *p, u16 id, const void *payload,
 				     u32 bytes, u32 own)
@@ -178,16 +182,17 @@ static inline void tb_record_control(struct tb_provider *p, u16 id, const void *
 }
 
 /**
- * tb_probe_begin() - a probe's tb_record_begin(), wide form
+ * tb_probe_begin() - reserve the wide form of a probe's event on this CPU
  * @p: the probe
- * @slot: the reservation
- * @bytes: payload after the first element
+ * @slot: out: the reservation
+ * @bytes: size of the payload after the first element
  *
- * An event that rules are about finds no room, for its ring has no buffers, and gets a
- * place elsewhere (pending.c); so the others pay nothing for there being rules.
+ * The rings of a probe with a rule have no buffers, so its events find no room there and get a
+ * place elsewhere (pending.c).  So events without rules pay nothing for the rules of others.
  *
- * Return: the kernel's own trace_event_raw structure, whose trace_entry
- * coincides with the end of the first element; or NULL.
+ * Context: any, NMI included.  On success preemption is off until tb_probe_end().
+ * Return: the kernel's trace_event_raw structure, with its trace_entry at the end of the first
+ * element; NULL if the event is lost or not wanted.
  */
 static __always_inline void *tb_probe_begin(struct tb_probe *p, struct tb_slot *slot, u32 bytes)
 {
@@ -196,7 +201,7 @@ static __always_inline void *tb_probe_begin(struct tb_probe *p, struct tb_slot *
 	void *raw;
 
 	preempt_disable_notrace();
-	/* a dependent load, before all that is in the rings: pairs with tb_rule_route() */
+	/* a dependent load, before reads of the rings: pairs with the release in tb_rule_route() */
 	r = this_cpu_ptr(READ_ONCE(p->rings));
 	if (unlikely(!tb_ring_reserve(r, n, slot))) {
 		struct tb_place place = tb_pending_begin(p, r, n);
@@ -209,9 +214,9 @@ static __always_inline void *tb_probe_begin(struct tb_probe *p, struct tb_slot *
 			r = this_cpu_ptr(p->provider->rings);
 		tb_ring_slot(r, slot, place.head, n, place.time);
 	}
-	/* a tracepoint calls its probes with preemption off; more than the member it starts at */
+	/* own is 2: the tracepoint and preempt_disable_notrace() above */
 	raw = &tb_record_open(slot, p->id_wide, n, bytes, 2)->tid;
-	/* not for the compiler to check */
+	/* the structure goes beyond the member @tid: keep the compiler from checking its bounds */
 	OPTIMIZER_HIDE_VAR(raw);
 	return tb_not_null(raw);
 }
@@ -224,12 +229,14 @@ static __always_inline void tb_probe_end(struct tb_slot *slot)
 /**
  * tb_probe_simple() - record the fast form of an event
  * @p: the probe
- * @payload: as the event's fast fields say
+ * @payload: 8 bytes, laid out as the event's fast fields
+ *
+ * Context: any, NMI included.
  */
 static __always_inline void tb_probe_simple(struct tb_probe *p, u64 payload)
 {
 	preempt_disable_notrace();
-	/* as in tb_probe_begin(); with rules: tb_pending_commit_simple() */
+	/* pairs with the release in tb_rule_route(); with rules: tb_pending_commit_simple() */
 	tb_ring_simple(this_cpu_ptr(READ_ONCE(p->rings)), p->id_fast, payload);
 	preempt_enable_notrace();
 }

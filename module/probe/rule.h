@@ -15,15 +15,15 @@ struct tb_filter;
 
 /**
  * struct tb_rule_active - a rule as probe/pending.c applies it
- * @rcu: to free it
- * @filter: tests, or NULL: all pass
+ * @rcu: for freeing it
+ * @filter: tests; NULL: all events pass
  * @flags: TB_RULE_*
- * @sample: one in so many; 0, 1: all
- * @rate: so many a second; 0: no limit
- * @second: ticks of the trace clock
- * @counters: those to be read, bits
- * @iterator: a function stacks are not to begin with
- * @window: high half: which second, low half: how many in it so far
+ * @sample: record one in this many events; 0, 1: all
+ * @rate: record at most this many events in a second; 0: no limit
+ * @counters: performance counters to read, one bit each
+ * @second: a second in ticks of the trace clock
+ * @iterator: function that is left out at the beginning of stacks
+ * @window: high half: number of the second, low half: events recorded in it
  */
 struct tb_rule_active {
 	struct rcu_head rcu;
@@ -38,9 +38,9 @@ struct tb_rule_active {
 };
 
 /**
- * struct tb_rule_counts - what became of events with a rule, on one CPU
- * @passed: passed all but the sampling
- * @kept_out: for TB_IOC_SUPPRESSED
+ * struct tb_rule_counts - counts of a probe's events on one CPU
+ * @passed: events that passed all tests before the sampling
+ * @kept_out: events that were kept out, for TB_IOC_SUPPRESSED
  */
 struct tb_rule_counts {
 	u64 passed;

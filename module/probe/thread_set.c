@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sets of threads: whose events a provider records.
+ * Sets of threads: a provider records the events of the threads in its set.
  *
- * A bit for each thread id there can be, so that asking is one load in any context.
- * Threads come and ids are used again: a probe on task_newtask, which the maker of a
- * thread runs before that can run itself, sets or clears the new one's bit.  So the bit of a
- * thread that is gone does not matter, and nothing need be done when it goes.  That tracepoint
- * rather than sched_process_fork, which the kernel leaves out for the threads it adds to a
- * process itself (io_uring's).
+ * A set has a bit for each possible thread id, so a look-up is one load in any context.  The kernel
+ * uses ids again, so a probe on task_newtask sets or clears the bit of each new thread; the creator
+ * of the thread calls it before the thread runs.  So the bit of a thread that has ended does not
+ * matter, and no work is needed when a thread ends.  The tracepoint is not sched_process_fork,
+ * because the kernel does not call that for threads that it adds to a process itself (io_uring).
  *
- * Who inherits: with TB_PIDS_PROCESS a thread of the same process, with TB_PIDS_CHILDREN the
- * first thread of another.  From whom: with TB_PIDS_PROCESS from the leader, whose id is that of
- * the process and not used again while there is a thread of it; else from the thread that makes it.
+ * With TB_PIDS_PROCESS a new thread of the same process inherits the bit, with TB_PIDS_CHILDREN the
+ * first thread of a new process.  With TB_PIDS_PROCESS it inherits from the leader of its creator:
+ * the leader's id is that of the process, and is not used again while the process has threads.
+ * Without TB_PIDS_PROCESS it inherits from its creator.
  *
- * No thread of a process is missed while the set comes into being:
+ * Attaching misses no thread of a process:
  *
- *	1. the probes are attached
- *	2. the bits of the ids given are set, with TB_PIDS_PROCESS those of leaders
- *	3. all probes that are running, or tracepoints that were passed without one, come to an end
- *	4. with TB_PIDS_PROCESS the bits of all threads in the processes' lists are set
+ *	1. attach the probes
+ *	2. set the bits of the given ids; with TB_PIDS_PROCESS these are leaders
+ *	3. wait until running probes, and tracepoints passed without a probe, have ended
+ *	4. with TB_PIDS_PROCESS set the bits of all threads in the processes' lists
  *
- * A thread is in the list before its maker gets to the tracepoint.  If that is over by 3 the
- * thread is found by 4; else its probe runs after 2 and sees the leader's bit.  And no such probe
- * clears a bit that 4 has set, for after 3 all of them see it.
+ * A new thread is in the list before its creator reaches the tracepoint.  If the creator has passed
+ * the tracepoint by 3, step 4 finds the thread; else the probe runs after 2 and sees the leader's
+ * bit.  Nor does a probe clear a bit that 4 has set: after 3 all probes see the leader's bit.
  *
- * If a thread ends while its bit is being set (2, 4), and at once another one gets its id, the bit
- * may be set after that one's probe has cleared it: ids would have to go round meanwhile.
+ * One race remains: a thread ends while its bit is being set (2, 4), and a new thread gets its id.
+ * Then the bit may be set after the new thread's probe has cleared it: only if all other ids have
+ * been used meanwhile.  All here runs in process context, without a lock; caller: select/rule.c.
  */
 #include <linux/cpumask.h>
 #include <linux/errno.h>
@@ -44,7 +45,7 @@
 
 /* ---- probes ----------------------------------------------------------- */
 
-/* Run by who makes the thread; that one has not run yet, but is in the list of its process. */
+/* The creator calls it.  @child is in the list of its process, and has not run yet. */
 static notrace void tb_thread_set_newtask(void *data, struct task_struct *child,
 					  TB_CLONE_FLAGS flags)
 {
@@ -59,7 +60,7 @@ static notrace void tb_thread_set_newtask(void *data, struct task_struct *child,
 		clear_bit(child->pid, s->member);
 }
 
-/* When another thread than the leader calls execve() it takes the leader's id. */
+/* A thread that calls execve() and is not the leader takes the leader's id. */
 static notrace void tb_thread_set_exec(void *data, struct task_struct *p, pid_t old_pid,
 				       struct linux_binprm *bprm)
 {
@@ -69,7 +70,7 @@ static notrace void tb_thread_set_exec(void *data, struct task_struct *p, pid_t 
 		set_bit(p->pid, s->member);
 }
 
-/* Never called: the compiler is to compare the prototypes. */
+/* Never called: makes the compiler compare the prototypes. */
 static void __maybe_unused tb_thread_set_check_probe(void)
 {
 	check_trace_callback_type_task_newtask(tb_thread_set_newtask);
@@ -78,13 +79,13 @@ static void __maybe_unused tb_thread_set_check_probe(void)
 
 /* ---- making ----------------------------------------------------------- */
 
-/* what an id must be of */
+/* the type of the given ids */
 static enum pid_type tb_thread_set_type(const struct tb_thread_set *s)
 {
 	return s->flags & TB_PIDS_PROCESS ? PIDTYPE_TGID : PIDTYPE_PID;
 }
 
-/* Finds those with the ids @pids. */
+/* Finds the threads or processes with the ids @pids, and keeps references to them. */
 static int tb_thread_set_find(struct tb_thread_set *s, const u32 *pids, u32 count, u32 *bad)
 {
 	struct pid *pid;
@@ -105,7 +106,7 @@ static int tb_thread_set_find(struct tb_thread_set *s, const u32 *pids, u32 coun
 	return 0;
 }
 
-/* It is known by its bits alone from now on. */
+/* Releases the references to the given threads. */
 static void tb_thread_set_forget(struct tb_thread_set *s)
 {
 	while (s->nr_given)
@@ -116,14 +117,14 @@ static void tb_thread_set_forget(struct tb_thread_set *s)
 
 /**
  * tb_thread_set_make() - make a set
- * @out: the set, to be freed with tb_thread_set_free(); empty until tb_thread_set_attach()
- * @pids: ids as the caller's namespace has them
- * @count: how many, 1 to TB_PIDS_MAX
+ * @out: out: the set, to free with tb_thread_set_free(); empty until tb_thread_set_attach()
+ * @pids: ids in the caller's namespace
+ * @count: number of ids, 1 to TB_PIDS_MAX
  * @flags: TB_PIDS_*
- * @bad: out: the place in @pids of the one there is not, with -ESRCH
+ * @bad: out: with -ESRCH, index of the wrong id in @pids
  *
- * Context: process; the one whose namespace it is.
- * Return: 0; -EINVAL; -ESRCH no such thread, or with TB_PIDS_PROCESS process; -ENOMEM.
+ * Context: process; current has the namespace of @pids.
+ * Return: 0; -EINVAL; -ESRCH no such thread, or with TB_PIDS_PROCESS no such process; -ENOMEM.
  */
 int tb_thread_set_make(struct tb_thread_set **out, const u32 *pids, u32 count, u32 flags, u32 *bad)
 {
@@ -150,7 +151,7 @@ int tb_thread_set_make(struct tb_thread_set **out, const u32 *pids, u32 count, u
 
 /* ---- attaching -------------------------------------------------------- */
 
-/* 2: those given that there still are. */
+/* Step 2: sets the bits of given threads that still exist. */
 static void tb_thread_set_add_given(struct tb_thread_set *s)
 {
 	u32 i;
@@ -163,7 +164,7 @@ static void tb_thread_set_add_given(struct tb_thread_set *s)
 	}
 }
 
-/* 4: all threads of the processes given. */
+/* Step 4: sets the bits of all threads of the given processes. */
 static void tb_thread_set_add_threads(struct tb_thread_set *s)
 {
 	struct task_struct *leader, *t;
@@ -181,16 +182,16 @@ static void tb_thread_set_add_threads(struct tb_thread_set *s)
 }
 
 /**
- * tb_thread_set_attach() - fill a set, and keep it up from now on
+ * tb_thread_set_attach() - fill a set, and keep it up to date from now on
  * @s: the set, just made
  * @newtask: tracepoint task_newtask
  * @exec: tracepoint sched_process_exec
  *
- * Threads of the processes given that come while this runs are in it when it returns, so it
- * is to be used after that.
+ * Use the set only after this returns: then it has the threads that the given processes created
+ * meanwhile.
  *
  * Context: process, sleeps; the caller serialises it with tb_thread_set_detach().
- * Return: 0; errors of tracepoint_probe_register(), and nothing is attached.
+ * Return: 0; an error of tracepoint_probe_register(): nothing is attached.
  */
 int tb_thread_set_attach(struct tb_thread_set *s, struct tracepoint *newtask,
 			 struct tracepoint *exec)
@@ -203,13 +204,13 @@ int tb_thread_set_attach(struct tb_thread_set *s, struct tracepoint *newtask,
 	err = tracepoint_probe_register(exec, tb_thread_set_exec, s);
 	if (err) {
 		tb_thread_set_detach(s);
-		/* tb_thread_set_free() does not know of it any more */
+		/* the caller may free the set: a probe may still be running */
 		tracepoint_synchronize_unregister();
 		return err;
 	}
 	s->exec = exec;
 	tb_thread_set_add_given(s);
-	/* 3: see above */
+	/* step 3: see above */
 	tracepoint_synchronize_unregister();
 	if (s->flags & TB_PIDS_PROCESS)
 		tb_thread_set_add_threads(s);
@@ -218,8 +219,8 @@ int tb_thread_set_attach(struct tb_thread_set *s, struct tracepoint *newtask,
 }
 
 /**
- * tb_thread_set_detach() - do not keep a set up any more
- * @s: the set; not attached is fine
+ * tb_thread_set_detach() - do not keep a set up to date any more
+ * @s: the set; need not be attached
  *
  * Its probes may still be running: tb_events_synchronize() must come before tb_thread_set_free().
  *
@@ -236,8 +237,8 @@ void tb_thread_set_detach(struct tb_thread_set *s)
 }
 
 /**
- * tb_thread_set_free() - give a set back
- * @s: detached, with nobody using it any more: a tb_events_synchronize() after both; may be NULL
+ * tb_thread_set_free() - free a set
+ * @s: the set, detached and not in use, with a tb_events_synchronize() after both; may be NULL
  *
  * Context: process.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sets of threads: whose events a provider records.
+ * Sets of threads: a provider records the events of the threads in its set.
  */
 #ifndef TB_PIDS_H
 #define TB_PIDS_H
@@ -17,10 +17,10 @@ struct tracepoint;
  * struct tb_thread_set - a set of threads, ids of the initial namespace
  * @flags: TB_PIDS_*
  * @member: a bit for each id
- * @given: what it was made of, until it is attached
- * @nr_given: how many
- * @newtask: tracepoint task_newtask while it is attached, else NULL
- * @exec: likewise sched_process_exec
+ * @given: the threads or processes that it was made of, until it is attached
+ * @nr_given: number of @given
+ * @newtask: tracepoint task_newtask while the set is attached, else NULL
+ * @exec: tracepoint sched_process_exec while the set is attached, else NULL
  */
 struct tb_thread_set {
 	u32 flags;
@@ -38,8 +38,8 @@ void tb_thread_set_detach(struct tb_thread_set *s);
 void tb_thread_set_free(struct tb_thread_set *s);
 
 /*
- * Are events of thread @tid recorded?  It may be anything: what is no id is no member.
- * Any context, preemption off.
+ * Return true if events of thread @tid are recorded.  @tid may be any number: one that is no id is
+ * not a member.  Any context, preemption off.
  */
 static __always_inline bool tb_thread_set_has(const struct tb_thread_set *s, pid_t tid)
 {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Triggers: when an event occurs, a circular recording goes on until a share of
- * its rings has been filled with what came after, and then freezes: nothing
- * is overwritten any more, so that what led to the event can be taken in peace.
+ * Triggers: after one of its events a circular recording goes on until a share of its rings is
+ * filled with later events, and then freezes: the rings overwrite nothing any more, so that a
+ * reader can take what led to the event at any time.
  *
- * A trigger's events are those the kernel has, recorded or not.  Each has a probe of its own,
- * the same function as the recorder's, but for rings without buffers: the way of
- * an event there leads to the stage (pending.c), and from there to here.  So there is no probe
- * that knows of triggers, and no event that is not a trigger's pays for them.
+ * Any event can trigger, recorded or not.  Each event of a trigger has a probe of its own, with the
+ * function of a recording probe, but with rings without buffers: so pending.c gets the event and
+ * calls tb_trigger_fire().  Probes need no code for triggers; other events pay nothing for them.
  *
- * Freezing is done by the rings: each has the number of the last block that may overwrite
- * another.  The one the event occurred on gets it at once; the others, which may be those of
- * CPUs far away, from an irq_work.  It runs again whenever that ring completes a buffer,
- * until the share is filled; then all freeze.  A CPU that records little may take long for
- * that: a timer, which the irq_work starts, freezes the rings when the time is up.
+ * Each ring has the number of the last block that may overwrite another one.  tb_trigger_fire()
+ * sets it in the ring of its CPU, an irq_work in the other rings.  The irq_work runs again whenever
+ * the first ring completes a buffer; when that has filled its share, all rings freeze.  On a CPU
+ * that records little a delayed work, which the irq_work starts, freezes them when time is up.
+ *
+ * tb_trigger_fire() runs in any context, NMI included; init and sync in process context.  No lock.
  */
 #include <linux/cpumask.h>
 #include <linux/ktime.h>
@@ -29,8 +29,8 @@
 /* ---- firing ----------------------------------------------------------- */
 
 /**
- * tb_trigger_fire() - one of its events has occurred
- * @s: which
+ * tb_trigger_fire() - fire the trigger, because one of its events has occurred
+ * @s: the event
  *
  * Context: any, NMI included; preemption off.
  */
@@ -40,7 +40,7 @@ void tb_trigger_fire(struct tb_trigger_source *s)
 	struct tb_trigger *t = &p->trigger;
 	struct tb_cpu_ring *r = this_cpu_ptr(p->rings);
 
-	/* once, and with one winner */
+	/* fires once; one context wins */
 	if (READ_ONCE(t->state) != TB_TRIGGER_ARMED ||
 	    cmpxchg(&t->state, TB_TRIGGER_ARMED, TB_TRIGGER_FIRING) != TB_TRIGGER_ARMED)
 		return;
@@ -51,18 +51,18 @@ void tb_trigger_fire(struct tb_trigger_source *s)
 	t->time = tb_clock_read(p->clock.raw);
 	t->realtime = ktime_get_real_fast_ns();
 	memcpy(t->comm, current->comm, sizeof(t->comm));
-	/* raised by the tracepoint, the probe's own reservation, and this one */
+	/* own is 3: the tracepoint, the probe's reservation, and tb_record_begin() */
 	tb_record_control(p, TB_EV_MARK, s->text, s->bytes, 3);
 	t->sequence = tb_ring_current(r, tb_read(&r->head));
 	tb_write(&r->overwrite_last, t->sequence + t->post);
-	/* all of the above before the state: pairs with those who see it FIRED */
+	/* all of the above before the state: pairs with the acquires that find it FIRED */
 	if (cmpxchg(&t->state, TB_TRIGGER_FIRING, TB_TRIGGER_FIRED) == TB_TRIGGER_FIRING)
 		irq_work_queue(&t->work);
 }
 
 /* ---- freezing --------------------------------------------------------- */
 
-/* Has the ring of the CPU where the trigger fired recorded its share of events after that? */
+/* Return true if the ring of the CPU where the trigger fired has filled its share since. */
 static bool tb_trigger_filled(struct tb_provider *p)
 {
 	struct tb_trigger *t = &p->trigger;
@@ -70,13 +70,16 @@ static bool tb_trigger_filled(struct tb_provider *p)
 	u64 h = tb_read(&r->head);
 	u64 gone = tb_ring_current(r, h) - t->sequence;
 
-	/* nothing more to come from a CPU that is offline */
+	/* an offline CPU records nothing more */
 	if (!t->post || !cpu_online(t->cpu))
 		return true;
 	return gone > t->post || (gone == t->post && tb_head_index(h) == r->capacity);
 }
 
-/* From now on no ring overwrites anything.  May run on several CPUs at a time. */
+/*
+ * Stops the overwriting in all rings.  May run on several CPUs at a time.
+ * Return: true for the caller that changed the state.
+ */
 static bool tb_trigger_freeze(struct tb_provider *p)
 {
 	struct tb_trigger *t = &p->trigger;
@@ -87,7 +90,7 @@ static bool tb_trigger_freeze(struct tb_provider *p)
 	return cmpxchg(&t->state, TB_TRIGGER_FIRED, TB_TRIGGER_FROZEN) == TB_TRIGGER_FIRED;
 }
 
-/* The share has not been filled in time. */
+/* Freezes the rings when the time is up before the share is filled. */
 static void tb_trigger_late(struct work_struct *work)
 {
 	struct tb_provider *p = container_of(work, struct tb_provider, trigger.late.work);
@@ -109,12 +112,12 @@ static void tb_trigger_work(struct irq_work *work)
 	for_each_cpu(cpu, &p->cpus) {
 		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
-		/* if it has none; this may run on two CPUs at a time */
+		/* only the first time; this may run on two CPUs at a time */
 		cmpxchg(&r->overwrite_last, ~0ull,
 			tb_ring_current(r, tb_read(&r->head)) + t->post);
 	}
 	if (!tb_trigger_filled(p)) {
-		/* once: it stays pending until it runs, and then there is nothing left to do */
+		/* queued once: it stays pending until it runs, and then all rings are frozen */
 		if (t->post_ms)
 			queue_delayed_work(TB_UNBOUND_WQ, &t->late,
 					   msecs_to_jiffies(t->post_ms));
@@ -127,7 +130,7 @@ static void tb_trigger_work(struct irq_work *work)
 /* ---- life ------------------------------------------------------------- */
 
 /**
- * tb_trigger_init() - the part of tb_provider_init() that is about the trigger
+ * tb_trigger_init() - initialise the works of a provider's trigger
  * @p: the provider
  *
  * Context: process.
@@ -139,7 +142,7 @@ void tb_trigger_init(struct tb_provider *p)
 }
 
 /**
- * tb_trigger_sync() - nothing of this is running or will run
+ * tb_trigger_sync() - wait for the works of the trigger, and cancel them
  * @p: the provider, stopped, with no session
  *
  * Context: process.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The trigger of a provider: an event that ends the overwriting.
+ * The trigger of a provider: events that end the overwriting.
  */
 #ifndef TB_TRIGGER_H
 #define TB_TRIGGER_H
@@ -15,29 +15,29 @@ struct tb_provider;
 struct tb_session;
 struct tb_trigger_source;
 
-/* tb_trigger.state, beside enum tb_trigger_state: it fires, its fields are not there yet */
+/* tb_trigger.state, besides enum tb_trigger_state: it fires, its fields are not filled in yet */
 #define TB_TRIGGER_FIRING	0x80
 
 /**
  * struct tb_trigger - the trigger of a provider
  * @state: enum tb_trigger_state, or TB_TRIGGER_FIRING
- * @session: who has armed it, or NULL; under the provider's lock
- * @sources: its events; under that lock, and of the probes that are attached
- * @nr_sources: how many
- * @post: blocks of each ring that may be overwritten after it has fired
- * @post_ms: how long that may take at most; 0: as long as it takes
- * @work: looks how far the rings are
- * @late: the time is up
+ * @session: session that has armed it, or NULL; under tb_provider.lock
+ * @sources: its events; under tb_provider.lock; attached probes use them, too
+ * @nr_sources: number of @sources
+ * @post: blocks that each ring may still overwrite after the trigger has fired
+ * @post_ms: limit of the time for that, ms; 0: no limit
+ * @work: sets the limit of each ring, and freezes the rings when the share is filled
+ * @late: freezes the rings when @post_ms are over
  *
- * The rest is written while it is FIRING, by the one who fires it.
- * @event: which
- * @id: its id
- * @cpu: where
- * @tid: which thread
- * @time: when, trace clock
- * @realtime: the same, ns
- * @sequence: number of the block it is in, in the ring of @cpu
- * @comm: the name of the thread
+ * The context that fires the trigger writes the other members while @state is FIRING.
+ * @event: the event
+ * @id: id of the event
+ * @cpu: CPU where it occurred
+ * @tid: thread in which it occurred
+ * @time: time, trace clock
+ * @realtime: time, CLOCK_REALTIME, ns
+ * @sequence: number of the block that was current in the ring of @cpu
+ * @comm: name of the thread
  */
 struct tb_trigger {
 	u32 state;
@@ -64,7 +64,7 @@ void tb_trigger_sync(struct tb_provider *p);
 void tb_trigger_fire(struct tb_trigger_source *s);
 
 /**
- * tb_trigger_notify() - the ring of a CPU has got further, or the CPU is gone
+ * tb_trigger_notify() - continue when the ring of a CPU has advanced, or the CPU is offline
  * @t: the trigger
  * @cpu: the CPU
  *

@@ -2,8 +2,8 @@
 /*
  * Calling functions of other modules that may veto an event before it is recorded.
  *
- * The stage calls this for events that have handlers (select/handler.c attaches them).  All
- * contexts, NMI included, with preemption off.  Takes no lock.
+ * pending.c calls this for events that have handlers (select/handler.c attaches them), in any
+ * context, NMI included, with preemption off.  Takes no lock.
  */
 #include <linux/bits.h>
 #include <linux/percpu.h>
@@ -11,7 +11,7 @@
 
 #include "veto.h"
 
-/* bits: which contexts of this CPU are in a handler */
+/* a bit for each context of this CPU that is in a handler */
 static DEFINE_PER_CPU(u32, tb_handlers_inside);
 
 static u32 tb_handlers_context(void)
@@ -21,12 +21,12 @@ static u32 tb_handlers_context(void)
 
 /**
  * tb_veto_passes() - call the handlers of an event
- * @p: its probe
+ * @p: probe of the event
  * @fast: @payload is in the one-element form
- * @payload: the event
- * @bytes: of the payload
+ * @payload: payload of the event
+ * @bytes: size of @payload
  *
- * Handlers are not called for events that occur in a handler: that would not end.
+ * Calls no handler for an event that occurs in a handler: that might not end.
  *
  * Context: any, NMI included; preemption off.
  * Return: false if a handler has vetoed it.

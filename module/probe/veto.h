@@ -12,10 +12,10 @@
 
 /**
  * struct tracebuf_handler - a function and the events that it sees
- * @list: in the list of all
+ * @list: in the list of all handlers
  * @fn: the function
- * @data: its second argument
- * @pattern: as for tb_event_matches()
+ * @data: second argument of @fn
+ * @pattern: pattern of events, see tb_event_matches()
  */
 struct tracebuf_handler {
 	struct list_head list;
@@ -26,7 +26,7 @@ struct tracebuf_handler {
 
 /**
  * struct tb_handlers - the handlers of an event
- * @rcu: to free it
+ * @rcu: for freeing it
  * @count: size of @handler
  * @handler: the handlers; NULL: a hole
  */
@@ -36,7 +36,6 @@ struct tb_handlers {
 	struct tracebuf_handler *handler[];
 };
 
-/* Does an event have handlers?  Any context. */
 static inline bool tb_event_has_handlers(const struct tb_event *e)
 {
 	return READ_ONCE(e->handlers);

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The durable buffer: a log of blocks of control events, filled one after the
- * other, never overwritten.  A reader gets them before any rolling block.
+ * The durable buffer: a log of blocks of control events, filled one after the other and never
+ * overwritten.  The reader gets these blocks before any rolling block.
  *
- * A block is handed out when it is full or sealed; sealing cuts it to the
- * power of two that its contents need, and the next one starts behind it.
- * Memory comes in slots of 16 KiB, or a page if that is more, each physically contiguous; a
- * block lies within one.
- * A log that has grown long starts again with the complete state of
- * things (tb_durable_begin_state()); then what came before that state can be
- * recycled as soon as nothing in the rings is older, slot by slot.
+ * The reader can take a full or sealed block.  Sealing cuts a block to the power of two that its
+ * contents need; the next block starts behind it.  Memory comes in physically contiguous slots of
+ * TB_DURABLE_SLOT bytes; a block lies within one slot.  A long log starts again with the complete
+ * state (tb_durable_begin_state()); retention.c recycles the slots before that state.
  *
- * Everything here runs in process context under the provider's read_lock, so
- * that a reader who finds nothing new here and then takes rolling blocks, all
- * under the lock, has what describes them.  What comes from other contexts
- * waits in a queue (thread_queue.c).
+ * Callers: provider/, recording/, select/, reader/, crash/, in process context under read_lock: a
+ * reader that finds no new durable block, and takes rolling blocks under the same lock, has all
+ * that describes them.  Records from other contexts wait in a queue (thread_queue.c).
  */
 #include <linux/errno.h>
 #include <linux/gfp.h>
@@ -32,12 +28,12 @@
 /* ---- memory ----------------------------------------------------------- */
 
 /**
- * tb_durable_prepare() - get memory for slots
- * @count: how many
- * @region: of reserved memory
+ * tb_durable_prepare() - allocate memory for slots
+ * @count: number of slots
+ * @region: use reserved memory
  *
  * Context: process, no lock needed.
- * Return: the slots, zeroed; NULL if not all could be had.
+ * Return: the first page of each slot, zeroed; NULL if one of them failed.
  */
 struct page **tb_durable_prepare(u32 count, bool region)
 {
@@ -62,9 +58,9 @@ struct page **tb_durable_prepare(u32 count, bool region)
 }
 
 /**
- * tb_durable_unprepare() - give back what tb_durable_prepare() got
- * @pages: from there; NULL entries are passed by
- * @count: as there
+ * tb_durable_unprepare() - free memory of tb_durable_prepare()
+ * @pages: from tb_durable_prepare(), or NULL; NULL entries are skipped
+ * @count: number of entries
  *
  * Context: process.
  */
@@ -79,22 +75,22 @@ void tb_durable_unprepare(struct page **pages, u32 count)
 }
 
 /**
- * tb_durable_alloc() - get the memory
+ * tb_durable_alloc() - allocate a durable buffer
  * @d: the buffer, all zero
- * @kib: for descriptions, threads and the like, to begin with
- * @max_kib: what it may grow to, at least @kib
- * @reserve_bytes: on top, for what is written at stop
- * @region: of reserved memory
+ * @kib: initial size in KiB
+ * @max_kib: limit of growth in KiB, at least @kib
+ * @reserve_bytes: additional memory for the records that stop writes
+ * @region: use reserved memory
  *
  * Context: process.
- * Return: 0 or -ENOMEM; tb_durable_free() is fine in either case.
+ * Return: 0 or -ENOMEM; the caller may call tb_durable_free() in either case.
  */
 int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_bytes, bool region)
 {
 	u32 count = DIV_ROUND_UP(kib * 1024, TB_DURABLE_SLOT);
 	struct page **pages;
 
-	/* halves: blocks are not filled to the end; one more: the clock's upper half may move */
+	/* blocks may be half empty; one more slot, for a block ended by the clock's upper half */
 	d->reserve = DIV_ROUND_UP(reserve_bytes, TB_DURABLE_BLOCK_MAX / 2) + 1;
 	d->max_slots = DIV_ROUND_UP(max_kib * 1024, TB_DURABLE_SLOT) + d->reserve;
 	count += d->reserve;
@@ -114,10 +110,10 @@ int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_byt
 }
 
 /**
- * tb_durable_free() - give the memory back
+ * tb_durable_free() - free the memory of a durable buffer
  * @d: the buffer, possibly all zero
  *
- * Pages still mapped somewhere live on until they are unmapped.
+ * Mapped pages stay until they are unmapped.
  *
  * Context: process.
  */
@@ -138,7 +134,8 @@ static struct tb_durable_block *tb_durable_entry(const struct tb_durable *d, u64
  * tb_durable_growth() - by how many slots the buffer should grow
  * @d: the buffer
  *
- * Return: slots; 0 if it must not or need not.
+ * Context: process, under read_lock.
+ * Return: number of slots; 0 if the buffer is at its limit or has enough free slots.
  */
 u32 tb_durable_growth(const struct tb_durable *d)
 {
@@ -147,7 +144,7 @@ u32 tb_durable_growth(const struct tb_durable *d)
 	return min(d->max_slots - d->nr_slots, max(d->nr_slots / 2, 4u));
 }
 
-/* In how many slots block @number and those after it are. */
+/* Return the number of slots that contain block @number and later blocks. */
 static u32 tb_durable_slots_from(const struct tb_durable *d, u64 number)
 {
 	u32 slot, last = d->max_slots, n = 0;
@@ -162,12 +159,11 @@ static u32 tb_durable_slots_from(const struct tb_durable *d, u64 number)
 /**
  * tb_durable_grow() - add slots
  * @d: the buffer
- * @pages: from tb_durable_prepare(); taken over, the array is not
- * @count: how many there are
+ * @pages: from tb_durable_prepare(); the buffer takes over pages, but not the array
+ * @count: number of pages in @pages
  *
- * Context: under read_lock, and map_lock if it can be mapped.
- * Return: how many were added; the others are still the caller's, set to
- * come first in @pages.
+ * Context: process, under read_lock and map_lock; no lock if the buffer is not in use yet.
+ * Return: number of slots added.  The caller keeps the other pages, moved to the front of @pages.
  */
 u32 tb_durable_grow(struct tb_durable *d, struct page **pages, u32 count)
 {
@@ -175,7 +171,7 @@ u32 tb_durable_grow(struct tb_durable *d, struct page **pages, u32 count)
 
 	for (i = 0; i < n; i++) {
 		d->slots[d->nr_slots] = pages[i];
-		/* lowest on top of the stack */
+		/* the lowest number is on top of the stack */
 		memmove(d->free + 1, d->free, d->nr_free * sizeof(*d->free));
 		d->free[0] = d->nr_slots++;
 		d->nr_free++;
@@ -187,10 +183,10 @@ u32 tb_durable_grow(struct tb_durable *d, struct page **pages, u32 count)
 /**
  * tb_durable_page() - the page at an offset of the buffer
  * @d: the buffer
- * @offset: of the mapping's part that shows it
+ * @offset: bytes from the start of the buffer
  *
- * Context: under map_lock.
- * Return: the page, or NULL if there is none yet.
+ * Context: process, under map_lock.
+ * Return: the page; NULL if the buffer has not grown that far.
  */
 struct page *tb_durable_page(const struct tb_durable *d, u64 offset)
 {
@@ -204,13 +200,13 @@ struct page *tb_durable_page(const struct tb_durable *d, u64 offset)
 /* ---- writing ---------------------------------------------------------- */
 
 /**
- * tb_durable_reset() - forget everything in it
+ * tb_durable_reset() - empty the buffer for a new recording
  * @d: the buffer
- * @raw_clock: for the time stamps
- * @provider: id for the headers
- * @recording: likewise
+ * @raw_clock: clock of the time stamps, enum tb_ticks
+ * @provider: id of the provider, for block headers
+ * @recording: id of the recording, for block headers
  *
- * Context: under read_lock.
+ * Context: process, under read_lock.
  */
 void tb_durable_reset(struct tb_durable *d, u8 raw_clock, u32 provider, u64 recording)
 {
@@ -242,8 +238,8 @@ static struct tb_block *tb_durable_open_block(const struct tb_durable *d)
 }
 
 /*
- * Where the next block can start, and how large it can become: behind the last one, or in a
- * new slot if @bytes do not fit there.
+ * Finds the place and the largest size of the next block: behind the last block, or in a new slot
+ * if @bytes do not fit there.  Only records with @last may use the reserve.
  */
 static int tb_durable_room(struct tb_durable *d, u32 bytes, bool last, struct tb_durable_block *at)
 {
@@ -297,16 +293,16 @@ static int tb_durable_begin(struct tb_durable *d, u64 time, u32 bytes, bool last
 }
 
 /**
- * tb_durable_append_at() - write a control event that happened before
+ * tb_durable_append_at() - write a control event with a given time
  * @d: the buffer
- * @time: when; made later than the last one if it is not
+ * @time: trace clock; an earlier time than that of the latest record is raised to it
  * @id: enum tb_control_event
- * @payload: what follows the first element
- * @bytes: how much, at most TB_DURABLE_PAYLOAD
- * @last: may use the reserve
+ * @payload: the payload, after the first element
+ * @bytes: size of @payload, at most TB_DURABLE_PAYLOAD
+ * @last: the record may use the reserve
  *
- * Context: under read_lock.
- * Return: 0, -ENOSPC if it is full, -EMSGSIZE.
+ * Context: process, under read_lock.
+ * Return: 0; -ENOSPC the buffer is full; -EMSGSIZE.
  */
 int tb_durable_append_at(struct tb_durable *d, u64 time, u32 id, const void *payload, u32 bytes,
 			 bool last)
@@ -319,7 +315,7 @@ int tb_durable_append_at(struct tb_durable *d, u64 time, u32 id, const void *pay
 	if (bytes > TB_DURABLE_PAYLOAD)
 		return -EMSGSIZE;
 	time = max(time, d->last_time);
-	/* the reader reconstructs the upper half from the block's start */
+	/* events have only the clock's lower half; readers take the upper from the block's start */
 	if (d->used > d->sealed &&
 	    (d->open_bytes + n * TB_ELEMENT_SIZE > tb_durable_entry(d, d->used - 1)->bytes ||
 	     time >> 32 != d->open_start >> 32))
@@ -345,15 +341,15 @@ int tb_durable_append_at(struct tb_durable *d, u64 time, u32 id, const void *pay
 }
 
 /**
- * tb_durable_append() - write a control event of now
+ * tb_durable_append() - write a control event with the current time
  * @d: the buffer
  * @id: enum tb_control_event
- * @payload: what follows the first element
- * @bytes: how much, at most TB_DURABLE_PAYLOAD
- * @last: may use the reserve
+ * @payload: the payload, after the first element
+ * @bytes: size of @payload, at most TB_DURABLE_PAYLOAD
+ * @last: the record may use the reserve
  *
- * Context: under read_lock.
- * Return: as tb_durable_append_at().
+ * Context: process, under read_lock.
+ * Return: 0; -ENOSPC the buffer is full; -EMSGSIZE.
  */
 int tb_durable_append(struct tb_durable *d, u32 id, const void *payload, u32 bytes, bool last)
 {
@@ -361,10 +357,10 @@ int tb_durable_append(struct tb_durable *d, u32 id, const void *payload, u32 byt
 }
 
 /**
- * tb_durable_seal() - let what is there be handed out
+ * tb_durable_seal() - end the current block, so that the reader can take it
  * @d: the buffer
  *
- * Context: under read_lock.
+ * Context: process, under read_lock.
  */
 void tb_durable_seal(struct tb_durable *d)
 {
@@ -381,18 +377,18 @@ void tb_durable_seal(struct tb_durable *d)
 	block->time_end = max(now, d->last_time);
 	block->size_log2 = ilog2(at->bytes);
 	block->flags = TB_BLOCK_COMPLETE;
-	/* for whoever keeps the headers of the rings, in any context */
+	/* tb_header_totals() reads it in any context */
 	WRITE_ONCE(d->bytes, d->bytes + at->bytes);
 	d->sealed = d->used;
 }
 
 /**
- * tb_durable_begin_state() - the complete state is written from here on
+ * tb_durable_begin_state() - begin to write the complete state
  * @d: the buffer
- * @number: out: of the block it starts with
- * @time: out: when that was
+ * @number: out: number of the block that the state starts with
+ * @time: out: time of the start, trace clock
  *
- * Context: under read_lock.
+ * Context: process, under read_lock.
  */
 void tb_durable_begin_state(struct tb_durable *d, u64 *number, u64 *time)
 {
@@ -402,31 +398,31 @@ void tb_durable_begin_state(struct tb_durable *d, u64 *number, u64 *time)
 }
 
 /**
- * tb_durable_end_state() - the complete state has been written
+ * tb_durable_end_state() - note that the complete state has been written
  * @d: the buffer
  * @number: from tb_durable_begin_state()
- * @time: likewise
+ * @time: from tb_durable_begin_state()
  *
- * Context: under read_lock.
+ * Context: process, under read_lock.
  */
 void tb_durable_end_state(struct tb_durable *d, u64 number, u64 time)
 {
 	d->older = d->state;
 	d->state = number;
 	d->state_time = time;
-	/* what was before it may have been recycled meanwhile */
+	/* not the growth of the used slots: older slots may have been recycled meanwhile */
 	d->state_slots = tb_durable_slots_from(d, number) + 1;
 }
 
 /* ---- handing out ------------------------------------------------------ */
 
 /**
- * tb_durable_take() - the next sealed block for the reader
+ * tb_durable_take() - take the next sealed block for the reader
  * @d: the buffer
- * @block: out: where it is
+ * @block: out: place and size of the block
  *
- * Context: under read_lock.
- * Return: false if there is no more.
+ * Context: process, under read_lock.
+ * Return: false if the reader has all sealed blocks.
  */
 bool tb_durable_take(struct tb_durable *d, struct tb_durable_block *block)
 {
@@ -438,11 +434,11 @@ bool tb_durable_take(struct tb_durable *d, struct tb_durable_block *block)
 }
 
 /**
- * tb_durable_whole() - is all there that a new reader needs?
+ * tb_durable_whole() - check that the buffer has all that a new reader needs
  * @d: the buffer
  *
- * Context: under read_lock.
- * Return: false if a complete state must be written first.
+ * Context: process, under read_lock.
+ * Return: false if the caller must write a complete state first.
  */
 bool tb_durable_whole(const struct tb_durable *d)
 {
@@ -450,10 +446,10 @@ bool tb_durable_whole(const struct tb_durable *d)
 }
 
 /**
- * tb_durable_rewind() - a new reader: from the oldest complete state on
- * @d: the buffer, whole
+ * tb_durable_rewind() - let a new reader start at the oldest complete state
+ * @d: the buffer; tb_durable_whole() is true
  *
- * Context: under read_lock.
+ * Context: process, under read_lock.
  */
 void tb_durable_rewind(struct tb_durable *d)
 {
@@ -465,13 +461,13 @@ void tb_durable_rewind(struct tb_durable *d)
 }
 
 /**
- * tb_durable_recycle() - blocks are not needed any more
+ * tb_durable_recycle() - discard old blocks, and free their slots
  * @d: the buffer
- * @number: those before this one
+ * @number: discard the blocks before this one
  *
  * The last block stays: the next one may start behind it, in the same slot.
  *
- * Context: under read_lock; the reader, if there is one, has released them.
+ * Context: process, under read_lock; the reader, if any, has released these blocks.
  */
 void tb_durable_recycle(struct tb_durable *d, u64 number)
 {

@@ -13,15 +13,15 @@
 
 #define TB_DURABLE_BLOCK_MIN	4096	/* bytes of the smallest block */
 #define TB_DURABLE_BLOCK_MAX	16384	/* and of the largest */
-/* bytes of memory handled as one, contiguous; whole pages, for it is mapped */
+/* bytes of one contiguous allocation; whole pages, because programs map it */
 #define TB_DURABLE_SLOT		max_t(u32, TB_DURABLE_BLOCK_MAX, PAGE_SIZE)
 /* largest payload of a durable event */
 #define TB_DURABLE_PAYLOAD	(TB_DURABLE_BLOCK_MAX - sizeof(struct tb_block) - TB_ELEMENT_SIZE)
 
 /**
- * struct tb_durable_block - where a block is
- * @at: offset in the buffer
- * @bytes: its size; while it is open, the most it can become
+ * struct tb_durable_block - place of a block
+ * @at: offset in the buffer, bytes
+ * @bytes: size; of the block being filled, the largest possible size
  */
 struct tb_durable_block {
 	u32 at;
@@ -31,36 +31,36 @@ struct tb_durable_block {
 /**
  * struct tb_durable - the durable buffer of a provider
  * @slots: memory, TB_DURABLE_SLOT bytes each
- * @nr_slots: how many there are
- * @max_slots: how many there may be
+ * @nr_slots: number of @slots
+ * @max_slots: limit of @nr_slots
  * @free: numbers of slots without blocks, a stack
- * @nr_free: how many
- * @reserve: slots kept back for what must be written at stop
+ * @nr_free: number of entries in @free
+ * @reserve: slots that only the records written at stop may use
  * @region: slots are of reserved memory (machine/reserved.c)
- * @blocks: of the blocks there are, by number modulo @nr_blocks
- * @nr_blocks: room there, a power of two
- * @raw_clock: for the time stamps, enum tb_ticks
- * @provider: id for the headers
- * @recording: likewise, see tb_gap.recording
- * @last_time: of the latest event
- * @open_start: when the block that is being filled was begun
- * @open_bytes: used there, header included
- * @open_events: events there
- * @first: number of the oldest block there is
+ * @blocks: places of the existing blocks, by number modulo @nr_blocks
+ * @nr_blocks: size of @blocks, a power of two
+ * @raw_clock: clock of the time stamps, enum tb_ticks
+ * @provider: id of the provider, for block headers
+ * @recording: id of the recording, for block headers, see tb_gap.recording
+ * @last_time: time of the latest event, trace clock
+ * @open_start: start time of the block being filled, trace clock
+ * @open_bytes: bytes used in the block being filled, header included
+ * @open_events: events in the block being filled
+ * @first: number of the oldest existing block
  * @used: blocks begun
- * @sealed: blocks that may be handed out; the last one begun may not yet
- * @taken: blocks the reader has got
- * @released: blocks it is done with
- * @reading: number of the block that read() is in the middle of; ~0: none
- * @bytes: of sealed blocks, all there ever were
- * @state: number of the block that the newest complete state starts with; below @first
- *	if that has been recycled since
- * @older: likewise of the complete state before that; the rings may still need it
- * @state_time: when @state was begun
- * @state_slots: slots it took, at most
+ * @sealed: blocks that the reader may take: all but perhaps the last one begun
+ * @taken: blocks that the reader has taken
+ * @released: blocks that the reader has given back
+ * @reading: number of the block that read() has returned in part; ~0: none
+ * @bytes: bytes of all blocks ever sealed
+ * @state: number of the block that the newest complete state starts with; less than @first
+ *	if that block has been recycled
+ * @older: the same of the complete state before @state; the rings may still need it
+ * @state_time: start time of @state, trace clock
+ * @state_slots: slots that @state takes, at most
  *
- * What is in the blocks' memory is never read back: reserved memory may have another owner, who
- * ought not to be, or have been lost in hibernation.
+ * The module never reads the blocks' memory back: something else may have changed reserved memory
+ * by mistake, and hibernation may have lost it.
  *
  * Numbers of blocks only grow: first <= released <= taken <= sealed <= used.
  */
@@ -116,7 +116,7 @@ u32 tb_durable_grow(struct tb_durable *d, struct page **pages, u32 count);
 void tb_durable_unprepare(struct page **pages, u32 count);
 struct page *tb_durable_page(const struct tb_durable *d, u64 offset);
 
-/* what a mapping shows of it, bytes */
+/* bytes that the buffer takes in a mapping */
 static inline u64 tb_durable_extent(const struct tb_durable *d)
 {
 	return (u64)d->max_slots * TB_DURABLE_SLOT;
@@ -127,7 +127,7 @@ static inline u32 tb_durable_used_slots(const struct tb_durable *d)
 	return d->nr_slots - d->nr_free;
 }
 
-/* without what is kept back for the end */
+/* without the reserve */
 static inline u32 tb_durable_free_slots(const struct tb_durable *d)
 {
 	return d->nr_free > d->reserve ? d->nr_free - d->reserve : 0;

@@ -2,12 +2,12 @@
 /*
  * The list of providers, and references to them.
  *
- * A provider lives as long as the list, an open file or a module holds a reference.  Removing one
- * takes it off the list, so its name is free at once; its memory is freed with the last reference.
- * A second list also has removed providers, for those that have to reach all of them: events that
- * come and go, suspend, the panic handler.
+ * A provider lives as long as the list, an open file or a module holds a reference.  Removing a
+ * provider takes it off the list, so its name is free at once; the last reference frees its memory.
+ * A second list has removed providers, too: select/, suspend and the panic handler must reach all.
  *
- * Process context, under tb_providers_lock; tb_providers_look() in any context.
+ * Process context.  All functions take tb_providers_lock, but for tb_providers_last() and
+ * tb_providers_look(), which runs in any context under RCU.
  */
 #include <linux/list.h>
 #include <linux/rculist.h>
@@ -17,7 +17,7 @@
 
 static DEFINE_MUTEX(tb_providers_lock);
 static LIST_HEAD(tb_providers);		/* the first is never removed */
-static LIST_HEAD(tb_providers_all);	/* with those that were removed and are referenced */
+static LIST_HEAD(tb_providers_all);	/* with removed providers that have references */
 static u32 tb_nr_providers;
 static u32 tb_next_id;
 
@@ -32,7 +32,7 @@ static struct tb_provider *tb_providers_find(const char *name)
 	return NULL;
 }
 
-/* An id that no provider has.  Block headers have 16 bits for it. */
+/* Return an id that no listed provider has.  Block headers have 16 bits for it. */
 static u32 tb_providers_id(void)
 {
 	struct tb_provider *p;
@@ -50,10 +50,10 @@ again:
 
 /**
  * tb_providers_add() - put a provider on the list, and give it an id
- * @p: the provider, initialised; the list takes over its reference
+ * @p: the provider, initialised; the list takes over its first reference
  *
  * Context: process.
- * Return: 0; -EEXIST the name is taken, -ENOSPC too many.
+ * Return: 0; -EEXIST the name is taken; -ENOSPC too many providers.
  */
 int tb_providers_add(struct tb_provider *p)
 {
@@ -102,7 +102,7 @@ void tb_providers_remove(struct tb_provider *p)
  * @removed: out: the provider; the caller gets the list's reference
  *
  * Context: process.
- * Return: 0; -ENOENT; -EPERM it is the first; -EBUSY another file or a module uses it.
+ * Return: 0; -ENOENT; -EPERM the first provider; -EBUSY another file or a module uses it.
  */
 int tb_providers_remove_unused(const char *name, struct tb_provider *own,
 			       struct tb_provider **removed)
@@ -126,10 +126,10 @@ int tb_providers_remove_unused(const char *name, struct tb_provider *own,
 }
 
 /**
- * tb_providers_forget() - let tb_providers_each() and tb_providers_look() not find it any more
+ * tb_providers_forget() - hide a provider from tb_providers_each() and tb_providers_look()
  * @p: the provider, removed, without references
  *
- * Context: process; on return no tb_providers_look() uses it.
+ * Context: process; on return no tb_providers_look() uses @p.
  */
 void tb_providers_forget(struct tb_provider *p)
 {
@@ -140,7 +140,7 @@ void tb_providers_forget(struct tb_provider *p)
 }
 
 /**
- * tb_providers_last() - the provider that was added last
+ * tb_providers_last() - get the provider that was added last
  *
  * Context: module exit.
  * Return: the provider, or NULL.
@@ -154,10 +154,10 @@ struct tb_provider *tb_providers_last(void)
 
 /**
  * tb_providers_info() - TB_IOC_PROVIDERS
- * @info: index in, the rest out
+ * @info: in: index, from 0; out: the other members
  *
  * Context: process.
- * Return: 0, -ENOENT past the last.
+ * Return: 0; -ENOENT past the last provider.
  */
 int tb_providers_info(struct tb_provider_info *info)
 {
@@ -187,7 +187,7 @@ int tb_providers_info(struct tb_provider_info *info)
  * @what: the function
  * @data: its second argument
  *
- * Context: process; no provider is added or removed meanwhile.
+ * Context: process; tb_providers_lock is held while @what runs.
  */
 void tb_providers_each(void (*what)(struct tb_provider *p, void *data), void *data)
 {
@@ -233,10 +233,10 @@ static u32 *tb_provider_holders(struct tb_provider *p, enum tb_holder holder)
 /**
  * tb_provider_get() - take a reference to a provider by its name
  * @name: its name
- * @holder: what keeps it
+ * @holder: what holds the reference
  *
  * Context: process.
- * Return: the provider, to be released by tb_provider_put(); or NULL.
+ * Return: the provider, to release with tb_provider_put(); NULL if no provider has that name.
  */
 struct tb_provider *tb_provider_get(const char *name, enum tb_holder holder)
 {

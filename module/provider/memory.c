@@ -2,8 +2,8 @@
 /*
  * The memory of a provider: rings, their headers and the durable buffer.
  *
- * Callers: recording/, in process context.  Locks: tb_provider.read_lock; tb_provider.map_lock
- * where a mapping may look (mmap.c).
+ * Callers: recording/ and retention.c, in process context, under tb_provider.read_lock but for
+ * tb_provider_free().  Takes tb_provider.map_lock to change what a mapping shows (mmap.c).
  */
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -11,7 +11,7 @@
 
 #include "provider.h"
 
-/* what stop appends: the clock, what is not known of threads, and the totals of every ring */
+/* records that stop appends: the clock, lost records of threads, the totals of each ring */
 #define TB_STOP_BYTES	(sizeof(struct tb_clock_sync) + TB_ELEMENT_SIZE * 2 + \
 			 sizeof(struct tb_threads_lost) + TB_ELEMENT_SIZE * 2 + \
 			 nr_cpu_ids * (sizeof(struct tb_totals) + TB_ELEMENT_SIZE * 2))
@@ -22,16 +22,15 @@ u32 tb_memory_percent = 50;
 static atomic64_t tb_memory_charged;
 
 /**
- * tb_memory_charge() - count what the buffers of a provider take
+ * tb_memory_charge() - set the number of bytes that a provider's buffers count for
  * @p: the provider
- * @bytes: from now on
- * @tell: say in the log if that is too much
+ * @bytes: bytes from now on
+ * @tell: write to the log if that is too much
  *
- * Less can always be had.  Reserved memory is nobody else's, and is not counted.
+ * A reduction always succeeds.  Reserved memory does not count: only one provider can use it.
  *
- * Context: process, under read_lock, or @p has no users any more.
- * Return: 0; -ENOMEM all providers together would have more than tb_memory_percent, and what is
- * counted has not changed.
+ * Context: process, under read_lock; without it if @p has no users any more.
+ * Return: 0; -ENOMEM all providers together would exceed tb_memory_percent: nothing has changed.
  */
 int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell)
 {
@@ -58,10 +57,11 @@ int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell)
 }
 
 /**
- * tb_provider_ring_stride() - bytes from one ring to the next in a mapping
+ * tb_provider_ring_stride() - distance of rings in a mapping
  * @p: the provider
  *
- * Return: bytes, whole pages.
+ * Context: process, under read_lock or map_lock.
+ * Return: bytes from one ring to the next, whole pages.
  */
 u64 tb_provider_ring_stride(const struct tb_provider *p)
 {
@@ -71,9 +71,10 @@ u64 tb_provider_ring_stride(const struct tb_provider *p)
 }
 
 /**
- * tb_provider_durable_offset() - where the durable buffer is in a mapping
+ * tb_provider_durable_offset() - offset of the durable buffer in a mapping
  * @p: the provider
  *
+ * Context: process, under read_lock or map_lock.
  * Return: bytes.
  */
 u64 tb_provider_durable_offset(const struct tb_provider *p)
@@ -81,7 +82,7 @@ u64 tb_provider_durable_offset(const struct tb_provider *p)
 	return nr_cpu_ids * tb_provider_ring_stride(p);
 }
 
-/* Free memory is not to look like that of a ring. */
+/* Clears the magic, so that a search of memory does not take freed memory for a ring. */
 static void tb_free_header(struct tb_mem *header)
 {
 	struct tb_ring_header *h;
@@ -112,7 +113,7 @@ static void tb_free_memory(struct tb_mem *mem, struct tb_mem *headers, struct tb
 	tb_durable_free(d);
 }
 
-/* The buffers' descriptors in use now, by CPU. */
+/* Return the current buffer descriptors of each CPU, to free later; NULL without memory. */
 static struct tb_buf **tb_current_bufs(struct tb_provider *p)
 {
 	struct tb_buf **bufs = kvcalloc(nr_cpu_ids, sizeof(*bufs), TB_GFP);
@@ -125,13 +126,13 @@ static struct tb_buf **tb_current_bufs(struct tb_provider *p)
 }
 
 /**
- * tb_provider_allocate() - get rings and durable buffer in place of the old
- * @p: the provider; its configuration becomes @c
- * @c: checked
- * @cpus: which CPUs get a ring
+ * tb_provider_allocate() - replace rings and durable buffer
+ * @p: the provider, not recording; the reader holds no block
+ * @c: the new configuration, checked
+ * @cpus: CPUs that get a ring
  *
- * Context: process, under read_lock; nobody records or holds anything.
- * Return: 0, -ENOMEM, -EBUSY mapped; on error nothing has changed.
+ * Context: process, under read_lock.
+ * Return: 0; -ENOMEM; -EBUSY a program maps the memory.  On error nothing has changed.
  */
 int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 			 const struct cpumask *cpus)
@@ -146,7 +147,8 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 	char what[64];
 	int err = -ENOMEM;
 
-	/* looked at again below; here so as not to allocate for nothing */
+	lockdep_assert_held(&p->read_lock);
+	/* only to avoid a useless allocation: map_lock is taken below, and decides */
 	if (READ_ONCE(p->mappings)) {
 		err = -EBUSY;
 		goto fail;
@@ -187,7 +189,7 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 	for_each_possible_cpu(cpu) {
 		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
-		/* that nothing is recorded there shows in nr */
+		/* nr == 0: this CPU is not recorded */
 		memset(r, 0, sizeof(*r));
 		if (!bufs[cpu])
 			continue;
@@ -217,8 +219,8 @@ fail:
 }
 
 /**
- * tb_provider_free() - give all memory back
- * @p: the provider, stopped, with no session and no mapping
+ * tb_provider_free() - free rings and durable buffer
+ * @p: the provider, stopped, without sessions and mappings
  *
  * Context: process.
  */
@@ -234,10 +236,10 @@ void tb_provider_free(struct tb_provider *p)
 /**
  * tb_provider_grow() - add memory to the durable buffer
  * @p: the provider
- * @slots: how many slots
+ * @slots: number of slots to add
  *
  * Context: process, under read_lock.
- * Return: 0 or -ENOMEM, and nothing has changed.
+ * Return: 0; -ENOMEM: nothing has changed.
  */
 int tb_provider_grow(struct tb_provider *p, u32 slots)
 {
@@ -245,6 +247,7 @@ int tb_provider_grow(struct tb_provider *p, u32 slots)
 	struct page **pages;
 	u32 added;
 
+	lockdep_assert_held(&p->read_lock);
 	if (tb_memory_charge(p, p->charged + bytes, false))
 		return -ENOMEM;
 	pages = tb_durable_prepare(slots, p->durable.region);

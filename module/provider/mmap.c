@@ -5,8 +5,8 @@
  *	n * ring_stride			ring of CPU n: its header, then its buffers
  *	nr_cpu_ids * ring_stride	the durable buffer
  *
- * Callers: devices/tracebuf.c and the memory management, in process context.
- * Lock: tb_provider.map_lock, inside the mmap lock.
+ * Callers: devices/tracebuf.c and the kernel's memory management, in process context, with the
+ * mmap lock held.  Takes tb_provider.map_lock inside of it.
  */
 #include <linux/mm.h>
 
@@ -31,18 +31,19 @@ static void tb_vma_close(struct vm_area_struct *vma)
 	mutex_unlock(&p->map_lock);
 }
 
-/* a part of a mapping would be unmapped at the wrong offsets: refuse */
+/* Refuses to split: the part would have wrong offsets. */
 static int tb_vma_may_split(struct vm_area_struct *vma, unsigned long addr)
 {
 	return -EINVAL;
 }
 
-/* The page at an offset of the mapping, or NULL.  Under map_lock. */
+/* Return the page at offset @at of the mapping; NULL if there is no memory. */
 static struct page *tb_provider_page(const struct tb_provider *p, u64 at)
 {
 	u64 stride = tb_provider_ring_stride(p), header = tb_provider_ring_header(p);
 	u64 cpu = at / stride;
 
+	lockdep_assert_held(&p->map_lock);
 	if (cpu >= nr_cpu_ids)
 		return tb_durable_page(&p->durable, at - tb_provider_durable_offset(p));
 	if (!cpumask_test_cpu(cpu, &p->cpus))
@@ -52,10 +53,7 @@ static struct page *tb_provider_page(const struct tb_provider *p, u64 at)
 			     tb_mem_page(&p->mem[cpu], at - header);
 }
 
-/*
- * The durable buffer's pages; those of rings are inserted when it is mapped, unless they are of
- * reserved memory.
- */
+/* Maps pages of the durable buffer, and all of reserved memory; mmap() inserts the others. */
 static vm_fault_t tb_vma_fault(struct vm_fault *vmf)
 {
 	struct tb_provider *p = vmf->vma->vm_private_data;
@@ -85,11 +83,10 @@ static const struct vm_operations_struct tb_vm_ops = {
 /**
  * tb_provider_mmap() - map rings and durable buffer, read-only
  * @p: the provider
- * @vma: from its start: all or nothing
+ * @vma: must show all of the provider's memory, from its start
  *
  * Context: process, mmap lock held.
- * Return: 0, -EPERM if writable, -EINVAL for another size or offset,
- * -ENXIO if there is no memory yet.
+ * Return: 0; -EPERM writable; -EINVAL another size or offset; -ENXIO no memory yet.
  */
 int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma)
 {
@@ -112,15 +109,15 @@ int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma)
 		goto out;
 	}
 	/*
-	 * Not VM_IO: O_DIRECT and io_uring are to write from it.  A program that
-	 * takes MADV_DONTNEED to its own mapping finds it empty.
+	 * Not VM_IO: O_DIRECT and io_uring must be able to write from it.  A program that applies
+	 * MADV_DONTNEED to its own mapping finds it empty.
 	 */
 	tb_vma_flags(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY, VM_MAYWRITE);
 	/*
-	 * Reserved memory need not be in the kernel's own map, where whoever got one of its pages
-	 * (a pipe, a disk, ptrace) would look for it; and its last user does not free it.  So it
-	 * is mapped by page frame number, which gives nobody a page; by faults, so that nothing is
-	 * mapped before this mapping counts as one.  It is not copy-on-write: VM_MAYWRITE is gone.
+	 * Map reserved memory by page frame number, so that pipes, disks and ptrace cannot get its
+	 * pages: they would look for them in the kernel's own map, which may not have them, and
+	 * the last reference would not free them.  Map it by faults, so that no page is mapped
+	 * before @mappings counts this mapping.  Without VM_MAYWRITE it is not copy-on-write.
 	 */
 	if (p->durable.region)
 		tb_vma_flags(vma, VM_PFNMAP, 0);
@@ -135,7 +132,7 @@ int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma)
 		if (err)
 			goto out;
 	}
-	/* the durable buffer may grow: its pages come when they are touched */
+	/* the durable buffer may grow: faults map its pages */
 	vma->vm_private_data = p;
 	vma->vm_ops = &tb_vm_ops;
 	p->mappings++;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What all rooms ask a provider: one of its CPUs, whether its blocks are held.
+ * Questions of several rooms to a provider: a CPU that it records, whether the reader holds blocks.
+ * tb_provider_cpu() runs in any context without a lock, the other one under read_lock.
  */
 #include <linux/cpumask.h>
 #include <linux/rcupdate.h>
@@ -10,14 +11,14 @@
 #include "provider.h"
 
 /**
- * tb_provider_cpu() - a CPU whose events are recorded, to do something there
+ * tb_provider_cpu() - choose an online CPU that the provider records
  * @p: the provider
- * @spare: not one that is isolated; else one of these only if there is no other
+ * @spare: never an isolated CPU; else an isolated CPU only if there is no other
  *
- * It may be offline by the time of use.
+ * The CPU may go offline before the caller uses it.
  *
  * Context: any.
- * Return: the CPU; nr_cpu_ids if there is none online.
+ * Return: the CPU; nr_cpu_ids if no such CPU is online.
  */
 unsigned int tb_provider_cpu(struct tb_provider *p, bool spare)
 {
@@ -37,17 +38,18 @@ unsigned int tb_provider_cpu(struct tb_provider *p, bool spare)
 }
 
 /**
- * tb_provider_reader_holds() - does the reader hold anything?
+ * tb_provider_reader_holds() - check whether the reader holds blocks
  * @p: the provider
  *
  * Context: process, under read_lock.
- * Return: true if so.
+ * Return: true if the reader has taken a block and not given it back.
  */
 bool tb_provider_reader_holds(struct tb_provider *p)
 {
 	struct tb_ring_stats st;
 	unsigned int cpu;
 
+	lockdep_assert_held(&p->read_lock);
 	if (!p->allocated)
 		return false;
 	if (p->durable.taken != p->durable.released)

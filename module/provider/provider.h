@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A provider: a source of events with its own rings, durable buffer, mode
- * and policy, independent of every other.
+ * A provider: a source of events with its own rings, durable buffer, mode and policy, independent
+ * of all other providers.
  *
  * Locks, outermost first:
- *	registry lock	which providers there are, who uses them (recording/registry.c)
+ *	tb_providers_lock	the list of providers, counts of their users (list.c)
  *	lock		configuration, start, stop, which events are enabled
- *	lock of producers, and in it that of each channel: user-space writers
- *			(programs/channel.h); not held together with those that follow
- *	batch		acquire and release, until user space knows what it has
- *	cpus_read_lock	where rings of other CPUs are flushed
- *	read_lock	the reader's side of the rings, who the reader is, the durable buffer
- *	map_lock	the memory as against mappings of it; taken under the
- *			mmap lock, so nothing may fault under it - nor under
- *			read_lock, which is held around it
- * The writers' side of the rings takes none.
+ *	tb_channels_lock, and in it the lock of each channel: user-space writers
+ *			(programs/channel.h); not held together with the locks below
+ *	batch		acquire and release, until user space knows which blocks it has
+ *	cpus_read_lock	flushing rings of other CPUs
+ *	read_lock	the reader's side of the rings, which session is the reader, the durable
+ *			buffer; held around map_lock, so nothing may fault under it either
+ *	map_lock	memory and the count of its mappings; taken under the mmap lock, so
+ *			nothing may fault under it
+ * The writers' side of the rings takes no lock.
  */
 #ifndef TB_PROVIDER_H
 #define TB_PROVIDER_H
@@ -42,57 +42,77 @@
 struct tb_thread_set;
 struct tb_session;
 
-/* threads that ended last; many more than there can be on their way out at once */
+/* threads that exited last; many more than can be exiting at the same time */
 #define TB_EXITS	256
 
 /**
  * struct tb_provider - one provider
- * @rings: one per possible CPU; those not in @cpus are all zero
- * @live: @rings while others may record (api.c), else NULL; see tb_recording_attach()
+ * @rings: one per possible CPU; all zero for a CPU not in @cpus
+ * @live: @rings while code other than probes may record (api.c), else NULL; see
+ *	tb_recording_attach()
  * @node: in the list of providers
- * @ref: open files, modules, and the list
- * @files: open files that are for it
- * @users: times modules have found it
+ * @all: in the list of all providers that have not been freed
+ * @ref: references of open files, modules, and the list
+ * @release: called when the last reference is released
+ * @files: open files bound to the provider
+ * @users: references of modules
  * @flags: TB_PROVIDER_*
  * @may_reserve: its buffers may be in reserved memory (machine/reserved.c)
- * @hotplug: to be told of CPUs that go
- * @cpus: whose events it records
+ * @hotplug: in the hotplug state: called for CPUs that come and go
+ * @lock: see above
+ * @name: name, unique in the list
+ * @id: id, for block headers; unique in the list
+ * @state: enum tb_state
+ * @starting: the state is RUNNING, but not all probes are attached; under read_lock
+ * @reason: enum tb_reason, why it is not running
+ * @cpus: CPUs that it records
+ * @config: the configuration, with all defaults filled in
+ * @clock: the trace clock
+ * @generation: number of the recording
+ * @moment: changes of the selection so far (select/select.c)
+ * @probes: struct tb_probe of each event that was ever selected, by number of the event
+ * @nr_enabled: number of selected events
+ * @pids: threads that are recorded; NULL: all
+ * @counters: performance counters that rules ask for
+ * @counter_names: names of the counters in the durable buffer; under read_lock
+ * @pending_rings: rings without buffers, for events with rules (probe/pending.c)
+ * @kept_out: events that @pids kept out, and kept-out events of probes without counts
+ * @tracking: the probes that follow threads are attached
+ * @trigger: events that freeze the rings
+ * @channels: what the provider takes from user-space writers
+ * @sync_work: records the clocks and checks for damage at intervals
+ * @looked: RCU's state at the last check for damage
+ * @flush_work: flushes the rings at intervals
+ * @stop_work: stops the recording, because of @reason
+ * @threads: queue of thread records on their way to @durable
+ * @kick: queues @durable_work, because @threads fills
+ * @durable_work: empties @threads, makes room in @durable
+ * @batch: see above
+ * @read_lock: see above
+ * @durable: the durable buffer
+ * @exits: the threads that exited last, by number modulo TB_EXITS
+ * @nr_exits: number of threads that exited
+ * @durable_lost: records that found no room in @durable
+ * @threads_lost: records of threads that were lost, as written to @durable
+ * @forgotten: tb_threads_lost.before for the next reader
+ * @track_time: time when @threads was emptied last, trace clock
+ * @resync: records of threads were lost since all threads were last written
+ * @resync_after: do not write all threads again before this time, jiffies
+ * @end_time: time when the recording ended, trace clock
+ * @reader: session that is the reader, or NULL; under read_lock
+ * @next_cpu: CPU where the reader looks for blocks next
+ * @snapshot: the reader takes a snapshot; under read_lock
+ * @saved: CPUs with a save channel (reader/save_channel.c); under read_lock
+ * @map_lock: see above
+ * @allocated: the provider has memory
+ * @charged: bytes that count for tb_memory_percent; under read_lock
  * @mem: memory of the ring of CPU n
  * @headers: header of the ring of CPU n, part of the mapping
- * @allocated: the memory is there
- * @charged: bytes that count for tb_memory_percent; under read_lock
- * @starting: the state is RUNNING, but not all that it needs is attached; under read_lock
- * @reason: enum tb_reason, why it is not running
- * @threads: threads on their way to @durable
- * @exits: the threads that ended last, by number modulo TB_EXITS
- * @nr_exits: how many ended
- * @durable_lost: records that found no room there
- * @threads_lost: what is not known of threads, as told to the reader
- * @forgotten: see tb_threads_lost.before, for the next reader
- * @track_time: when @track was emptied last, trace clock
- * @resync: records of threads were lost since all threads were told of
- * @resync_after: jiffies: not again before
- * @end_time: when the recording ended, trace clock
- * @kick: @track fills
- * @durable_work: empties it, makes room
- * @stop_work: stops the recording, because of @reason
- * @moment: changes of the selection so far (select/select.c)
- * @probes: struct tb_probe, by the number of the event; of those that have ever been chosen
- * @pids: whose events are recorded, or NULL: everybody's
- * @counters: performance counters that rules ask for
- * @counter_names: of those in the durable buffer; under read_lock
- * @pending_rings: rings without buffers, where events go that rules are about (probe/pending.c)
- * @kept_out: events kept out by @pids, and of those of its events that are counted nowhere else
- * @all: in the list of all that have not been freed
- * @tracking: the probes that follow threads are attached
- * @trigger: an event that freezes the rings
- * @channels: what it takes from user-space writers
- * @looked: RCU's state at the last check for damage
- * @snapshot: the reader takes a snapshot; under read_lock
- * @saved: CPUs whose ring has a save channel (reader/save_channel.c); under read_lock
- * @want_wake: somebody waits, see tb_ring_notify()
- * @wake: wakes them
- * @wake_later: the same where interrupts cannot
+ * @mappings: number of mappings; under map_lock
+ * @want_wake: waiters need a wake-up, see tb_ring_notify()
+ * @wake: wakes the waiters
+ * @wake_later: wakes the waiters where @wake cannot
+ * @wait: the waiters
  */
 struct tb_provider {
 	struct tb_cpu_ring __percpu *rings;
@@ -108,7 +128,7 @@ struct tb_provider {
 	bool may_reserve;
 	struct hlist_node hotplug;
 
-	struct mutex lock;	/* see above, outermost but the registry's */
+	struct mutex lock;	/* see above, outermost but tb_providers_lock */
 	char name[TB_PROVIDER_NAME_MAX];
 	u32 id;
 	u32 state;
@@ -138,7 +158,7 @@ struct tb_provider {
 	struct irq_work kick;
 	struct work_struct durable_work;
 
-	struct mutex batch;	/* acquire and release, until user space knows what it has */
+	struct mutex batch;	/* acquire and release, until user space has the result */
 	struct mutex read_lock;	/* reader, durable buffer */
 	struct tb_durable durable;
 	struct tb_thread exits[TB_EXITS];
@@ -168,7 +188,7 @@ struct tb_provider {
 	wait_queue_head_t wait;
 };
 
-/* of the machine's memory, what the buffers of all providers may take */
+/* percentage of the machine's memory that the buffers of all providers may take */
 extern u32 tb_memory_percent;
 
 unsigned int tb_provider_cpu(struct tb_provider *p, bool spare);
@@ -185,12 +205,12 @@ u64 tb_provider_ring_stride(const struct tb_provider *p);
 u64 tb_provider_durable_offset(const struct tb_provider *p);
 
 /*
- * The rings, if others than probes may record there now; else NULL.  Who records keeps preemption
- * off: stopping waits for those who have seen the rings (tb_recording_detach()).
+ * Return the rings if code other than probes may record now, else NULL.  The caller keeps
+ * preemption off while it records: stopping waits for it (tb_recording_detach()).
  */
 static __always_inline struct tb_cpu_ring __percpu *tb_provider_live(struct tb_provider *p)
 {
-	/* before anything that is in them: pairs with the release in tb_recording_attach() */
+	/* the address before the rings: pairs with the release in tb_recording_attach() */
 	return smp_load_acquire(&p->live);
 }
 
@@ -205,7 +225,7 @@ static inline u32 tb_provider_buffer_bytes(const struct tb_provider *p)
 	return p->config.elements * TB_ELEMENT_SIZE;
 }
 
-/* the largest payload that the buffers, which are there, can hold */
+/* bytes of the largest payload; the provider has memory */
 static inline u32 tb_provider_max_event(const struct tb_provider *p)
 {
 	return (min_t(u32, p->config.elements - TB_BLOCK_FIRST_ELEMENT, TB_EVENT_ELEMENTS_MAX) -

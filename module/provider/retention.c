@@ -11,19 +11,20 @@
  * In streaming mode, what the reader has saved is recycled, too, when room is wanted.  With
  * TB_CONFIG_DURABLE_STOP nothing is recycled: when the buffer is full, recording stops.
  *
- * Process context, under read_lock.
+ * Process context, for recording/ and select/, under read_lock; tb_durable_add_counters() takes it.
  */
 #include "machine/compat.h"
 #include "provider.h"
 #include "retention.h"
 
-/* Not later than anything in the rings.  Under read_lock. */
+/* Return a time that is not later than any event in the rings. */
 static u64 tb_retention_oldest(struct tb_provider *p)
 {
 	u64 oldest = tb_clock_read(p->clock.raw);
 	unsigned int cpu;
 	u32 i;
 
+	lockdep_assert_held(&p->read_lock);
 	for_each_cpu(cpu, &p->cpus) {
 		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
@@ -31,7 +32,7 @@ static u64 tb_retention_oldest(struct tb_provider *p)
 			/* pairs with the release in tb_ring_complete() */
 			u64 s = smp_load_acquire(&r->bufs[i].state);
 
-			/* one being opened: its time may still be that of the last lap */
+			/* a buffer being opened may still have the time of its last lap: earlier */
 			if (TB_BUF_STATE(s) >= TB_BUF_WRITING)
 				oldest = min(oldest, READ_ONCE(r->bufs[i].block->time_start));
 		}
@@ -40,26 +41,28 @@ static u64 tb_retention_oldest(struct tb_provider *p)
 }
 
 /*
- * The reader is done with the blocks before this one. Those given back are only counted, in
- * whatever order; but the one that read() is in the middle of has to stay what it is.
- * Under read_lock.
+ * Return the number of the first durable block that the reader may still use.  @released only
+ * counts the blocks given back, in any order; so the block that read() has returned in part needs
+ * a limit of its own.
  */
 u64 tb_retention_released(const struct tb_provider *p)
 {
+	lockdep_assert_held(&p->read_lock);
 	return min(p->durable.released, p->durable.reading);
 }
 
-/* Recycles what is not needed any more.  Under read_lock. */
+/* Recycles the blocks that neither the rings nor the reader need. */
 void tb_retention_recycle(struct tb_provider *p)
 {
 	struct tb_durable *d = &p->durable;
 	u64 limit = d->first;
 
+	lockdep_assert_held(&p->read_lock);
 	if (d->state > d->first && d->state_time <= tb_retention_oldest(p))
 		limit = d->state;
 	if (p->reader) {
 		limit = min(limit, tb_retention_released(p));
-		/* saved; only when room is wanted: another reader may come */
+		/* the reader has saved them; keep them for the next reader if there is room */
 		if (p->config.mode == TB_MODE_STREAMING &&
 		    tb_durable_free_slots(d) < d->nr_slots / 4) {
 			limit = tb_retention_released(p);
@@ -71,14 +74,15 @@ void tb_retention_recycle(struct tb_provider *p)
 }
 
 /*
- * Recycles the blocks before number @limit, whatever the rings still hold: threads that ended
- * before @time may be without a name there from now on.  The reader has got all that goes, but
- * the next one will not.  Under read_lock.
+ * Recycles the blocks before number @limit even if the rings need them: afterwards, rolling blocks
+ * may name threads that ended before @time and have no name.  The present reader has all recycled
+ * blocks; the next reader will miss them.
  */
 void tb_retention_forget(struct tb_provider *p, u64 limit, u64 time)
 {
 	struct tb_durable *d = &p->durable;
 
+	lockdep_assert_held(&p->read_lock);
 	if (p->reader)
 		limit = min(limit, tb_retention_released(p));
 	if (limit > d->first)
@@ -86,12 +90,13 @@ void tb_retention_forget(struct tb_provider *p, u64 limit, u64 time)
 	tb_durable_recycle(d, limit);
 }
 
-/* May sleep.  Under read_lock.  Returns false if nothing could be done. */
+/* Makes room in the durable buffer; may sleep.  Return false if no slot became free. */
 bool tb_retention_make_room(struct tb_provider *p)
 {
 	struct tb_durable *d = &p->durable;
 	u32 had = d->nr_free;
 
+	lockdep_assert_held(&p->read_lock);
 	if (p->config.flags & TB_CONFIG_DURABLE_STOP)
 		return false;
 	tb_retention_recycle(p);
@@ -102,9 +107,9 @@ bool tb_retention_make_room(struct tb_provider *p)
 	return d->nr_free > had;
 }
 
-/* Under read_lock. */
 static void tb_retention_stop_recording(struct tb_provider *p)
 {
+	lockdep_assert_held(&p->read_lock);
 	if (p->state != TB_STATE_RUNNING || p->reason)
 		return;
 	WRITE_ONCE(p->reason, TB_REASON_DURABLE_FULL);
@@ -113,14 +118,12 @@ static void tb_retention_stop_recording(struct tb_provider *p)
 	queue_work(TB_UNBOUND_WQ, &p->stop_work);
 }
 
-/*
- * Records of threads are lost, the last of them now: all threads there are have to be told of
- * again.  Under read_lock.
- */
+/* Counts lost records of threads, the last one lost now, and asks to write all threads again. */
 void tb_retention_count_lost(struct tb_provider *p, u64 count)
 {
 	struct tb_threads_lost *lost = &p->threads_lost;
 
+	lockdep_assert_held(&p->read_lock);
 	if (!lost->records)
 		lost->first = p->track_time;
 	lost->records += count;
@@ -132,20 +135,21 @@ void tb_retention_count_lost(struct tb_provider *p, u64 count)
 }
 
 /**
- * tb_durable_add() - add a record of something that happened
+ * tb_durable_add() - write a control event, and make room for it
  * @p: the provider
- * @time: when
+ * @time: trace clock, see tb_durable_append_at()
  * @id: enum tb_control_event
- * @payload: what follows the first element
- * @bytes: how much
+ * @payload: the payload, after the first element
+ * @bytes: size of @payload, at most TB_DURABLE_PAYLOAD
  *
- * Context: process, under read_lock.
- * Return: 0; -ENOSPC: there was no way to make room.
+ * Context: process, under read_lock; may sleep.
+ * Return: 0; -ENOSPC no room; -EMSGSIZE.
  */
 int tb_durable_add(struct tb_provider *p, u64 time, u32 id, const void *payload, u32 bytes)
 {
 	int err;
 
+	lockdep_assert_held(&p->read_lock);
 	do {
 		err = tb_durable_append_at(&p->durable, time, id, payload, bytes, false);
 	} while (err == -ENOSPC && tb_retention_make_room(p));
@@ -170,6 +174,7 @@ int tb_retention_add_counter_names(struct tb_provider *p)
 	unsigned int i;
 	int err = 0;
 
+	lockdep_assert_held(&p->read_lock);
 	for (i = 0; i < TB_COUNTERS_MAX && !err; i++)
 		if (*p->counter_names[i])
 			err = tb_retention_add_string(&p->durable, TB_STRING_COUNTER, i,
@@ -178,9 +183,9 @@ int tb_retention_add_counter_names(struct tb_provider *p)
 }
 
 /**
- * tb_durable_add_counters() - performance counters are going to be read
+ * tb_durable_add_counters() - write the names of performance counters before events have them
  * @p: the provider
- * @mask: which, of those it has
+ * @mask: counters of @p->counters, one bit each
  *
  * Context: process.
  * Return: 0, -ENOSPC.

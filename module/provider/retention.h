@@ -13,7 +13,7 @@ struct tb_provider;
 int tb_durable_add(struct tb_provider *p, u64 time, u32 id, const void *payload, u32 bytes);
 int tb_durable_add_counters(struct tb_provider *p, u32 mask);
 
-/* for who writes the state (recording/state.c) */
+/* for recording/state.c, under read_lock */
 void tb_retention_recycle(struct tb_provider *p);
 bool tb_retention_make_room(struct tb_provider *p);
 void tb_retention_forget(struct tb_provider *p, u64 limit, u64 time);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The header of each ring in the mapping: how the memory behind it is laid out, for
- * whoever has nothing but the memory (a crash dump), and how far the ring is.
+ * The header of each ring in the mapping: the layout of the memory behind it, for readers that have
+ * nothing but the memory (a crash dump), and how far the ring is.
  *
- * The ring's own writers keep it up, when a buffer is opened and when it is
- * complete, in any context; not when an event is recorded.  What an interrupted context has
- * to say may be older than what nested ones have said since: such fields only go forward.
- * Start fills it in and stop has the last word, when nobody records.
+ * The ring's writers update it when they open and when they complete a buffer (ring/hooks.h), in
+ * any context, without a lock; not when they record an event.  An interrupted context may write
+ * later than nested contexts, but an older value: so the fields that all of them write only go
+ * forward.  recording/ and memory.c call tb_header_*() in process context under read_lock.
  */
 #include <linux/string.h>
 
@@ -14,10 +14,10 @@
 #include "ring/hooks.h"
 #include "ring_header.h"
 
-/* The two fields that are written as one word. */
+/* current_buffer and wrapped_count, which writers update as one word */
 #define TB_HEADER_CURRENT	offsetof(struct tb_ring_header, current_buffer)
 
-/* Numbers that wrap around included: @to is after what is there, or nothing is done. */
+/* Sets @word to @to if that is later; the numbers may wrap around. */
 static void tb_header_forward(u64 *word, u64 to)
 {
 	u64 old;
@@ -36,7 +36,7 @@ static void tb_header_totals(struct tb_cpu_ring *r)
 }
 
 /**
- * tb_ring_opened() - a buffer is the current one from now on
+ * tb_ring_opened() - note the new current buffer
  * @r: the ring of this CPU
  * @b: the buffer
  * @seq: number of its block
@@ -48,14 +48,14 @@ void tb_ring_opened(struct tb_cpu_ring *r, const struct tb_buf *b, u64 seq)
 	BUILD_BUG_ON(TB_HEADER_CURRENT % sizeof(u64));
 	BUILD_BUG_ON(offsetof(struct tb_ring_header, wrapped_count) !=
 		     TB_HEADER_CURRENT + sizeof(u32));
-	/* little-endian, as everything there: the count is the half that decides */
+	/* little-endian: wrapped_count, the upper half, decides which word is later */
 	tb_header_forward((void *)r->header + TB_HEADER_CURRENT, seq << 32 | (b - r->bufs));
 }
 
 /**
- * tb_ring_filled() - a buffer is complete
+ * tb_ring_filled() - note the size of a complete buffer, and the totals
  * @r: the ring of this CPU
- * @b: the buffer, not READY yet: nobody opens it again before we are done
+ * @b: the buffer, not READY yet: no writer opens it before this function returns
  *
  * Context: any, NMI included.
  */
@@ -78,10 +78,10 @@ static void tb_header_sizes(struct tb_provider *p, struct tb_ring_header *h)
 }
 
 /**
- * tb_header_reset() - as new: nothing written yet
- * @p: the provider, with memory
+ * tb_header_reset() - fill in the headers for an empty recording
+ * @p: the provider, with memory, not recording
  *
- * Context: process, under read_lock; nobody records.
+ * Context: process, under read_lock.
  */
 void tb_header_reset(struct tb_provider *p)
 {
@@ -89,6 +89,7 @@ void tb_header_reset(struct tb_provider *p)
 	u32 bytes = tb_header_bytes(p->config.buffers);
 	unsigned int cpu;
 
+	lockdep_assert_held(&p->read_lock);
 	for_each_cpu(cpu, &p->cpus) {
 		struct tb_ring_header *h = per_cpu_ptr(p->rings, cpu)->header;
 
@@ -101,13 +102,13 @@ void tb_header_reset(struct tb_provider *p)
 		h->cpu = cpu;
 		h->provider = p->id;
 		tb_header_sizes(p, h);
-		/* what makes it a header last: pairs with the reading of memory by others */
+		/* the magic after all else: pairs with programs that read the mapping */
 		smp_store_release(&h->magic, TB_RING_MAGIC);
 	}
 }
 
 /**
- * tb_header_grown() - the durable buffer has got more memory
+ * tb_header_grown() - update the sizes after the durable buffer has grown
  * @p: the provider
  *
  * Context: process, under read_lock.
@@ -116,20 +117,22 @@ void tb_header_grown(struct tb_provider *p)
 {
 	unsigned int cpu;
 
+	lockdep_assert_held(&p->read_lock);
 	for_each_cpu(cpu, &p->cpus)
 		tb_header_sizes(p, per_cpu_ptr(p->rings, cpu)->header);
 }
 
 /**
- * tb_header_end() - the recording is over: what was written and dropped in all
- * @p: the provider
+ * tb_header_end() - write the final totals
+ * @p: the provider, not recording any more
  *
- * Context: process, under read_lock; nobody records.
+ * Context: process, under read_lock.
  */
 void tb_header_end(struct tb_provider *p)
 {
 	unsigned int cpu;
 
+	lockdep_assert_held(&p->read_lock);
 	for_each_cpu(cpu, &p->cpus)
 		tb_header_totals(per_cpu_ptr(p->rings, cpu));
 }

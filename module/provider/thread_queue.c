@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads on their way into the durable buffer: a queue that tracepoints put
- * records into on any CPU and in any context, and that process context
- * empties under the provider's read_lock.
+ * The queue of thread records on their way into the durable buffer.  The probes of
+ * events/threads.c (writers) put records in on any CPU, in any context, without a lock.
+ * recording/state.c (reader) empties it in process context under the provider's read_lock.
  *
- * The algorithm is D. Vyukov's bounded queue with one consumer.  A writer reads tail, then
- * the clock, then moves tail by a compare-and-exchange: so the order in the queue is
- * the order in time, as in the rings.  What it has won it fills in and then
- * says so in `turn`.  Threads come and go a thousand times less often than
- * events are recorded: a locked instruction does no harm here.
+ * The algorithm is D. Vyukov's bounded queue with one consumer.  A writer reads tail, then the
+ * clock, then moves tail by a compare-and-exchange: so the order in the queue is the order in time,
+ * as in the rings.  Then it fills in the slot that it won, and sets `turn`.  Threads come and go a
+ * thousand times less often than events are recorded: a locked instruction does no harm here.
  *
- * Nothing keeps a thread from renaming itself in a loop, so the queue takes at most
- * TB_TRACK_RENAMES new names of a thread each time.  Later ones are skipped, and whoever empties
- * the queue looks up what the thread is called by then.
+ * A thread may rename itself in a loop, so the queue takes at most TB_TRACK_RENAMES new names of a
+ * thread between two times that it is emptied.  It skips later names; the reader looks up the name
+ * that the thread has when it empties the queue.
  */
 #include <linux/errno.h>
 #include <linux/hash.h>
@@ -24,7 +23,7 @@
 #include "thread_queue.h"
 
 /**
- * tb_thread_queue_alloc() - get memory for a queue
+ * tb_thread_queue_alloc() - allocate the memory of a queue
  * @q: the queue, all zero
  *
  * Context: process.
@@ -41,8 +40,8 @@ int tb_thread_queue_alloc(struct tb_thread_queue *q)
 }
 
 /**
- * tb_thread_queue_free() - give it back
- * @q: the queue; nobody puts anything in
+ * tb_thread_queue_free() - free the memory of a queue
+ * @q: the queue; no writer uses it any more
  *
  * Context: process.
  */
@@ -57,10 +56,10 @@ void tb_thread_queue_free(struct tb_thread_queue *q)
 /**
  * tb_thread_queue_push() - add a record
  * @q: the queue
- * @raw_clock: for its time
- * @thread: what is copied
+ * @raw_clock: clock of the record's time, enum tb_ticks
+ * @thread: the record, copied
  *
- * Context: any.
+ * Context: any, NMI included.
  * Return: false if the queue is full: the record is lost, and counted.
  */
 notrace bool tb_thread_queue_push(struct tb_thread_queue *q, u8 raw_clock,
@@ -72,8 +71,8 @@ notrace bool tb_thread_queue_push(struct tb_thread_queue *q, u8 raw_clock,
 
 	do {
 		/*
-		 * the slot has been read: pairs with the release in tb_thread_queue_pop(); a head
-		 * beyond our tail says that this tail is out of date, and the exchange fails
+		 * The reader has read the slot: pairs with the release in tb_thread_queue_pop().
+		 * If head is beyond @tail, @tail is out of date and the exchange fails.
 		 */
 		if (tail - (s64)smp_load_acquire(&q->head) >= TB_TRACK_SLOTS) {
 			atomic64_inc(&q->lost);
@@ -90,11 +89,11 @@ notrace bool tb_thread_queue_push(struct tb_thread_queue *q, u8 raw_clock,
 }
 
 /**
- * tb_thread_queue_peek() - the oldest record
+ * tb_thread_queue_peek() - get the oldest record
  * @q: the queue
  *
- * Context: one reader at a time.
- * Return: the record; NULL if there is none, or its writer is not through.
+ * Context: process, one reader at a time.
+ * Return: the record; NULL if the queue is empty, or the record is still being written.
  */
 const struct tb_thread_queue_slot *tb_thread_queue_peek(struct tb_thread_queue *q)
 {
@@ -105,21 +104,21 @@ const struct tb_thread_queue_slot *tb_thread_queue_peek(struct tb_thread_queue *
 }
 
 /**
- * tb_thread_queue_pop() - done with what tb_thread_queue_peek() returned
+ * tb_thread_queue_pop() - remove the record that tb_thread_queue_peek() returned
  * @q: the queue
  *
- * Context: as tb_thread_queue_peek().
+ * Context: process, one reader at a time.
  */
 void tb_thread_queue_pop(struct tb_thread_queue *q)
 {
-	/* our reads before the slot is free: pairs with the acquire in tb_thread_queue_push() */
+	/* reads of the slot before it is free: pairs with the acquire in tb_thread_queue_push() */
 	smp_store_release(&q->head, q->head + 1);
 }
 
 /*
- * A word of tb_thread_queue.names: the thread, the period, how many new names; the top bit says
- * that one was skipped.  Two threads with the same hash take the word from each other: then neither
- * is limited, and a skipped name of the other one counts as a lost record.
+ * A word of tb_thread_queue.names: thread id, period, number of new names; the top bit is set if a
+ * name was skipped.  Two threads with the same hash take the word from each other: then neither is
+ * limited, and a skipped name of the other thread counts as a lost record.
  */
 #define TB_NAMES_SKIPPED	BIT_ULL(63)
 #define TB_NAMES_COUNT(w)	((u32)((w) >> 48) & 0x7fff)
@@ -129,12 +128,13 @@ void tb_thread_queue_pop(struct tb_thread_queue *q)
 	((u64)(tid) | (u64)(u16)(period) << 32 | (u64)(count) << 48)
 
 /**
- * tb_thread_queue_rename() - is the new name of a thread to be put into the queue?
+ * tb_thread_queue_rename() - count a new name of a thread
  * @q: the queue
- * @tid: the thread
+ * @tid: id of the thread
  *
  * Context: any.
- * Return: false if it has been renamed too often since the queue was emptied last.
+ * Return: true if the caller must put the name into the queue; false if the thread has been renamed
+ * too often since the queue was emptied last.
  */
 notrace bool tb_thread_queue_rename(struct tb_thread_queue *q, u32 tid)
 {
@@ -147,7 +147,7 @@ notrace bool tb_thread_queue_rename(struct tb_thread_queue *q, u32 tid)
 	else if (was & TB_NAMES_SKIPPED && TB_NAMES_TID(was) != tid)
 		atomic64_inc(&q->lost);
 	if (count < TB_TRACK_RENAMES) {
-		/* the skipped name of an earlier period is older than this one */
+		/* forget a name skipped in an earlier period: this name is newer */
 		WRITE_ONCE(*word, TB_NAMES(tid, period, count + 1));
 		return true;
 	}
@@ -158,11 +158,11 @@ notrace bool tb_thread_queue_rename(struct tb_thread_queue *q, u32 tid)
 }
 
 /**
- * tb_thread_queue_begin() - the queue is going to be emptied: threads may be renamed anew
+ * tb_thread_queue_begin() - begin a new period, before the queue is emptied
  * @q: the queue
  *
- * Context: as tb_thread_queue_peek().
- * Return: true if names were skipped: ask tb_thread_queue_skipped() for each word.
+ * Context: process, one reader at a time.
+ * Return: true if names were skipped: call tb_thread_queue_skipped() for each word.
  */
 bool tb_thread_queue_begin(struct tb_thread_queue *q)
 {
@@ -172,12 +172,12 @@ bool tb_thread_queue_begin(struct tb_thread_queue *q)
 }
 
 /**
- * tb_thread_queue_skipped() - find a thread whose last name was skipped, and forget that it was
+ * tb_thread_queue_skipped() - get and clear the note that a name was skipped
  * @q: the queue
- * @index: of a word in @q->names
+ * @index: index of a word in @q->names, less than TB_TRACK_NAMES
  *
- * Context: as tb_thread_queue_peek().
- * Return: the thread; 0: there is none.
+ * Context: process, one reader at a time.
+ * Return: id of the thread; 0 if no name was skipped there.
  */
 u32 tb_thread_queue_skipped(struct tb_thread_queue *q, u32 index)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads on their way into the durable buffer.
+ * The queue of thread records on their way into the durable buffer.
  */
 #ifndef TB_TRACK_H
 #define TB_TRACK_H
@@ -10,15 +10,15 @@
 #include <linux/types.h>
 
 #define TB_TRACK_SLOTS	4096	/* a power of two */
-#define TB_TRACK_NAMES	1024	/* likewise */
-#define TB_TRACK_RENAMES	8	/* of a thread, each time the queue is emptied */
+#define TB_TRACK_NAMES	1024	/* a power of two */
+#define TB_TRACK_RENAMES	8	/* new names of a thread between two times it is emptied */
 
 /**
- * struct tb_thread_queue_slot - what happened to one thread
- * @turn: number of the record in here, from 1; the slot is free for the
- *	record TB_TRACK_SLOTS later once the queue's head has passed it
- * @time: when
- * @thread: what
+ * struct tb_thread_queue_slot - a record of one thread
+ * @turn: number of the record in the slot, from 1; the slot is free for the record
+ *	TB_TRACK_SLOTS later once the queue's head has passed it
+ * @time: time of the record, trace clock
+ * @thread: the record
  */
 struct tb_thread_queue_slot {
 	u64 turn;
@@ -29,13 +29,13 @@ struct tb_thread_queue_slot {
 /**
  * struct tb_thread_queue - a bounded queue: any number of writers, one reader
  * @slots: TB_TRACK_SLOTS of them
- * @head: records taken out
- * @tail: records put in
- * @lost: records that found it full
- * @names: TB_TRACK_NAMES words, by a hash of the thread's id: how often it was renamed, see
- *	tb_thread_queue_rename()
- * @period: counts how often the queue has been emptied
- * @skipped: a name in @names was not put into the queue
+ * @head: number of records taken out
+ * @tail: number of records put in
+ * @lost: number of records that found the queue full
+ * @names: TB_TRACK_NAMES words, by a hash of the thread id: how often the thread was renamed,
+ *	see tb_thread_queue_rename()
+ * @period: number of times that the reader began to empty the queue
+ * @skipped: a word in @names has a skipped name
  */
 struct tb_thread_queue {
 	struct tb_thread_queue_slot *slots;
@@ -56,7 +56,7 @@ bool tb_thread_queue_rename(struct tb_thread_queue *q, u32 tid);
 bool tb_thread_queue_begin(struct tb_thread_queue *q);
 u32 tb_thread_queue_skipped(struct tb_thread_queue *q, u32 index);
 
-/* how many there are; out of date at once */
+/* Return the number of records; out of date at once. */
 static inline u64 tb_thread_queue_count(struct tb_thread_queue *q)
 {
 	return atomic64_read(&q->tail) - READ_ONCE(q->head);

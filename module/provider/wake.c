@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waiting for a provider, and waking those who wait.
+ * Waiting for a provider, and waking the waiters.
  *
  * A waiter sets want_wake, then looks for blocks.  A writer makes a block READY, then reads
- * want_wake, and queues the irq_work if it is set (tb_ring_notify()).  A full barrier stands
- * between the two on either side, so at least one sees the other.
+ * want_wake, and queues the irq_work if it is set (tb_ring_notify()).  Each side has a full barrier
+ * between its two steps, so at least one side sees the other.
  *
- * Takes no lock but that of the wait queue.
+ * Takes no lock but that of the wait queue.  Callers: reader/, recording/, probe/.
  */
 #include <linux/sched/signal.h>
 #include <linux/wait.h>
@@ -31,7 +31,7 @@ static void tb_wake_later(struct work_struct *work)
 }
 
 /**
- * tb_wake_init() - initialise the wait queue of a provider
+ * tb_wake_init() - initialise wait queue and works of a provider
  * @p: the provider
  *
  * Context: process.
@@ -44,7 +44,7 @@ void tb_wake_init(struct tb_provider *p)
 }
 
 /**
- * tb_wake_flush() - wait until wake-ups that were begun have ended
+ * tb_wake_flush() - wait until all queued wake-ups have ended
  * @p: the provider, stopped, without sessions, after tb_trigger_sync()
  *
  * Context: process.
@@ -56,7 +56,7 @@ void tb_wake_flush(struct tb_provider *p)
 }
 
 /**
- * tb_wake_waiters() - wake all waiters, to look what has changed
+ * tb_wake_waiters() - wake all waiters, which look again for what they wait for
  * @p: the provider
  *
  * Context: process.
@@ -67,7 +67,7 @@ void tb_wake_waiters(struct tb_provider *p)
 }
 
 /**
- * tb_wake_waiters_irq() - the same from an interrupt
+ * tb_wake_waiters_irq() - wake all waiters from an interrupt
  * @p: the provider
  *
  * Context: any but NMI and inside the scheduler.
@@ -92,17 +92,17 @@ void tb_wake_waiters_irq(struct tb_provider *p)
 void tb_wake_arm(struct tb_provider *p)
 {
 	WRITE_ONCE(p->want_wake, 1);
-	smp_mb(); /* the flag before the blocks: pairs with tb_ring_notify() */
+	smp_mb(); /* the flag before the blocks: pairs with smp_mb() in tb_ring_notify() */
 }
 
 /**
  * tb_wake_wait() - wait until a condition is true
  * @p: the provider
  * @ready: the condition
- * @arg: its argument
+ * @arg: argument of @ready
  *
- * Context: process.
- * Return: 0, -ERESTARTSYS.
+ * Context: process, sleeps.
+ * Return: 0; -ERESTARTSYS a signal.
  */
 int tb_wake_wait(struct tb_provider *p, bool (*ready)(void *arg), void *arg)
 {
@@ -112,7 +112,7 @@ int tb_wake_wait(struct tb_provider *p, bool (*ready)(void *arg), void *arg)
 	add_wait_queue(&p->wait, &wait);
 	for (;;) {
 		tb_wake_arm(p);
-		/* first: a block that is there but cannot be taken yet must not hold us */
+		/* before @ready(), which may stay true for a block that cannot be taken yet */
 		if (signal_pending(current)) {
 			err = -ERESTARTSYS;
 			break;

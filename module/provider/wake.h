@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Waiting for a provider, and waking those who wait: readers, poll(), save channels.
+ * Waiting for a provider, and waking the waiters: readers, poll(), save channels.
  */
 #ifndef TB_WAKE_H
 #define TB_WAKE_H

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the ring needs of its surroundings: types, accesses to shared memory,
- * the clock.  writer.c goes through these and nothing else, so that the same
- * file runs in the kernel, natively in a user-space test, and under an
- * explorer that takes every access as a point where something else may run.
- *
- * tb_*_local operations are atomic against everything on the same CPU,
- * interrupts and NMIs included, and against nothing else.
+ * What the ring needs of the kernel: types, accesses to shared memory, the clock.  The ring uses
+ * nothing else, so the same files run in the kernel, in a user-space test, and under an explorer
+ * that runs other contexts between any two accesses.  tb_*_local operations are atomic only on one
+ * CPU: against its interrupts and NMIs, but not against other CPUs.
  */
 #ifndef TB_RING_ARCH_H
 #define TB_RING_ARCH_H
@@ -35,13 +32,13 @@
 
 #define tb_read(p)			READ_ONCE(*(p))
 #define tb_write(p, v)			WRITE_ONCE(*(p), v)
-/* what each of these pairs with is said where it is used */
+/* each use names the barrier that it pairs with */
 #define tb_load_acquire(p)		smp_load_acquire(p)	/* see there */
 #define tb_store_release(p, v)		smp_store_release(p, v)	/* see there */
 #define tb_rmb()			smp_rmb()		/* see there */
 #define tb_wmb()			smp_wmb()		/* see there */
 
-/* Against this CPU only: no lock prefix.  True if @p was @old and is now @new. */
+/* Atomic on this CPU only: no lock prefix.  Return true if *@p was @old and is now @new. */
 static __always_inline bool tb_cmpxchg_local(u64 *p, u64 old, u64 new)
 {
 #ifdef try_cmpxchg_local
@@ -51,7 +48,7 @@ static __always_inline bool tb_cmpxchg_local(u64 *p, u64 old, u64 new)
 #endif
 }
 
-/* Against all CPUs, fully ordered. */
+/* Atomic on all CPUs, fully ordered. */
 static __always_inline bool tb_cmpxchg(u64 *p, u64 old, u64 new)
 {
 	return cmpxchg(p, old, new) == old;
@@ -64,7 +61,7 @@ static __always_inline bool tb_cmpxchg(u64 *p, u64 old, u64 new)
 #define tb_local_add_return(l, v)	((u64)local_add_return((long)(v), l))
 #define tb_current_tid()		((u32)current->pid)
 
-/* for the probes of tracebuf_events.ko, which have the hot path inline */
+/* for the probes of tracebuf_events.ko, which inline the hot path */
 #define TB_EXPORT(function)		EXPORT_SYMBOL_GPL(function)
 
 #else

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The writer's way to the next buffer of a ring: which one is claimed, what is
- * overwritten for that, and who is told of it.
+ * Finding and claiming the next buffer for a writer, overwriting a block for it if the policy
+ * allows, and noting the overwritten events.
  *
- * The algorithm and the argument for it, this part included, stand at the top of
- * writer.c.
+ * The opening comment of writer.c has the algorithm and the argument for it.  writer.c calls this
+ * on the ring's CPU in any context, NMI included, with preemption off and without a lock.
  */
 #include "claim.h"
 
 /*
- * Notes in the block that is in @b, if it comes before block @seq, that @events of that are
- * being overwritten.  The count is read before the state: should a nested context use the
- * buffer for another block after we looked, it has begun a new lap, and the exchange fails.
+ * Notes in buffer @b that @events of block @seq are being overwritten, if the block in @b comes
+ * before @seq.  Reads the count before the state: if a nested context then uses the buffer for
+ * another block, it begins a new lap, and the exchange fails.
  */
 static bool tb_buf_note_overwritten(struct tb_buf *b, u64 seq, u32 events)
 {
@@ -29,10 +29,10 @@ static bool tb_buf_note_overwritten(struct tb_buf *b, u64 seq, u32 events)
 
 /**
  * tb_buf_begin_lap() - begin a new lap of a buffer
- * @b: it, claimed
+ * @b: the buffer, claimed
  *
- * Context: as tb_ring_claim().
- * Return: what its count of later blocks that are overwritten is now.
+ * Context: any, NMI included; on the ring's CPU, preemption off.
+ * Return: the new value of @b->later.
  */
 u64 tb_buf_begin_lap(struct tb_buf *b)
 {
@@ -45,11 +45,11 @@ u64 tb_buf_begin_lap(struct tb_buf *b)
 }
 
 /*
- * Block @seq with its @events is being overwritten: notes them in the blocks before it.
+ * Notes in all blocks before block @seq that its @events are being overwritten.
  *
- * Only a block that was passed by, incomplete or held, outlives a later one, so most
- * often there is nothing to do.  Of a block the reader holds the books are closed, but it may
- * be put back and taken once more.
+ * Only a block that a walk passed by, incomplete or held, outlives a later one, so most often there
+ * is no such block.  The reader has already accounted for a block that it holds, but may put the
+ * block back and take it again.
  */
 static void tb_ring_note_overwritten(struct tb_cpu_ring *r, u64 seq, u32 events)
 {
@@ -61,29 +61,28 @@ static void tb_ring_note_overwritten(struct tb_cpu_ring *r, u64 seq, u32 events)
 		return;
 	for (i = 0; i < r->nr; i++)
 		found |= tb_buf_note_overwritten(&r->bufs[i], seq, events);
-	/* all that were passed by are gone, unless a nested context does so now */
+	/* all passed blocks are gone; the exchange fails if a nested context passes one now */
 	if (!found && seq >= passed)
 		tb_cmpxchg_local(&r->passed, passed, 0);
 }
 
-/* May block @seq overwrite another? */
 static bool tb_ring_overwrites(struct tb_cpu_ring *r, u64 seq)
 {
 	return r->overwrite && seq <= tb_read(&r->overwrite_last);
 }
 
 /*
- * Takes the block in @b away, whose state @s is READY: that becomes @to, and its @events, read
- * after @s, are overwritten.  False if somebody else changed the state first.
+ * Overwrites the block in @b: changes its state from @s, which is READY, to @to, and counts its
+ * @events, read after @s.  Return false if another context or the reader changed the state first.
  */
 static bool tb_buf_overwrite(struct tb_cpu_ring *r, struct tb_buf *b, u64 s, u64 to, u32 events)
 {
 	bool won;
 
 	/*
-	 * Started before (the exchange orders it), done after (tb_wmb()): pair
-	 * with the two tb_rmb() in tb_ring_acquire(), which trusts the total only
-	 * between.
+	 * ow_started before the total (ordered by the exchange), ow_done after it (tb_wmb()): they
+	 * pair with the two tb_rmb() in tb_ring_acquire(), which trusts the total only if both
+	 * counters are the same.
 	 */
 	tb_local_add(&r->ow_started, 1);
 	won = tb_cmpxchg(&b->state, s, to);
@@ -98,14 +97,14 @@ static bool tb_buf_overwrite(struct tb_cpu_ring *r, struct tb_buf *b, u64 s, u64
 }
 
 /*
- * Tries to claim @b, for block number @seq that follows the one @h is in.  @held stays true if the
- * reader has it.
+ * Tries to claim @b for block @seq, which follows the block that @h is in.  Sets *@held to false
+ * unless the reader holds @b.
  *
- * Head is looked at after the state, and before that is changed.  Should it move
- * after we looked, either the state has changed with it or @b is not in use and still
- * the next to go.  An outer context whose @h was out of date by then could claim
- * what nested contexts filled: overwrite it, or, if it was read and given back
- * already, make the current buffer look as if it waited for its opener.
+ * Checks head after reading the state and before changing it.  If head moves after the check, then
+ * either the state has changed, too, or @b is unused and still the next buffer.  Without the check
+ * an outer context with an old @h could claim a buffer that nested contexts filled: it would
+ * overwrite their block or, if the reader has taken and released that block already, make the
+ * current buffer look as if it waited for its opener.
  */
 static bool tb_buf_claim(struct tb_cpu_ring *r, struct tb_buf *b, u64 h, u64 seq, bool *held)
 {
@@ -128,7 +127,7 @@ static bool tb_buf_claim(struct tb_cpu_ring *r, struct tb_buf *b, u64 h, u64 seq
 	case TB_BUF_READY:
 		if (!tb_ring_overwrites(r, seq))
 			return false;
-		/* now: once it is claimed, a nested context may fill and complete it */
+		/* before the claim: after it, a nested context may fill and complete the buffer */
 		events = tb_read(&b->events);
 		overwrite = true;
 		break;
@@ -146,9 +145,9 @@ static bool tb_buf_claim(struct tb_cpu_ring *r, struct tb_buf *b, u64 h, u64 seq
 		return false;
 	}
 	/*
-	 * Fully ordered: after the reader's last access, pairs with the release in
-	 * tb_ring_release(); before the next block's first, pairs with the smp_rmb() in
-	 * tb_panic_print_one().
+	 * Fully ordered: after the reader's last access (pairs with the release in
+	 * tb_ring_release()), and before the first store of the next block (pairs with the
+	 * smp_rmb() in tb_panic_print_one()).
 	 */
 	won = overwrite ? tb_buf_overwrite(r, b, s, claimed, events) :
 			  tb_cmpxchg(&b->state, s, claimed);
@@ -158,13 +157,13 @@ static bool tb_buf_claim(struct tb_cpu_ring *r, struct tb_buf *b, u64 h, u64 seq
 }
 
 /**
- * tb_ring_claim() - find the buffer that follows the current one, and claim it
+ * tb_ring_claim() - find the next buffer after the current one, and claim it
  * @r: the ring of this CPU
  * @h: head, in the current buffer
- * @seq: number of the block that is to come
+ * @seq: number of the new block
  *
- * One round at most; a buffer that changes under our eyes is looked at a second time (the reader
- * let go of it, or took it) and then passed by.
+ * Walks once around the ring at most.  Tries each buffer twice, because the reader may release or
+ * take it at the same time.
  *
  * Context: any, NMI included; on the ring's CPU, preemption off.
  * Return: index of the buffer, TB_CLAIM_NONE or TB_CLAIM_AGAIN.
@@ -176,7 +175,7 @@ int tb_ring_claim(struct tb_cpu_ring *r, u64 h, u64 seq)
 	u32 b = tb_head_buffer(h);
 	u32 i = 0;
 
-	/* full the last time, and nothing given back or put back since: no need to look */
+	/* the last walk found no buffer, and the reader has released none since: skip the walk */
 	if (tb_read(&r->full_seen) == seen) {
 		tb_ring_path(TB_PATH_CLAIM_FULL);
 		i = r->nr;
@@ -194,21 +193,21 @@ int tb_ring_claim(struct tb_cpu_ring *r, u64 h, u64 seq)
 		return TB_CLAIM_AGAIN;
 	}
 	tb_ring_path(TB_PATH_CLAIM_NONE);
-	/* an incomplete one can be overwritten when it is complete, whatever the reader does */
+	/* an incomplete block may complete, and then be overwritten without a release */
 	if (!overwrites || held)
 		tb_write(&r->full_seen, seen);
 	return TB_CLAIM_NONE;
 }
 
 /**
- * tb_ring_room() - would an event find room?
+ * tb_ring_room() - check whether an event would find room
  * @r: the ring of this CPU
- * @n: elements, >= 1
+ * @n: number of elements, >= 1
  *
- * For who can wait: nothing is claimed and nothing counted.  Interrupts may take the room.
+ * For callers that can wait: claims and counts nothing.  Interrupts may take the room.
  *
  * Context: on the ring's CPU, preemption off.
- * Return: false if not, or if it would just fit and a TIME element may be needed before it.
+ * Return: false if there is no room, or only just, because a TIME element may be needed.
  */
 bool tb_ring_room(struct tb_cpu_ring *r, u32 n)
 {

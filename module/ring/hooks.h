@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the ring calls of its surroundings.  In the module, probe/notify.c, probe/pending.c and
- * provider/ring_header.c define these functions; tests and benchmarks define their own.  All
- * contexts, NMI included.
+ * Functions that the ring calls.  In the module, probe/notify.c, probe/pending.c and
+ * provider/ring_header.c define them; tests and benchmarks define their own.  They run in any
+ * context, NMI included.
  */
 #ifndef TB_HOOKS_H
 #define TB_HOOKS_H
@@ -17,7 +17,7 @@ void tb_ring_damaged(struct tb_cpu_ring *r);
 void tb_ring_opened(struct tb_cpu_ring *r, const struct tb_buf *b, u64 seq);
 /* the contents of @b are complete, but it is not READY yet */
 void tb_ring_filled(struct tb_cpu_ring *r, const struct tb_buf *b);
-/* a ring without buffers: the event in @b, which is elsewhere, is complete */
+/* a ring without buffers: the event in @b, which is on the stage, is complete */
 void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b);
 /* a ring without buffers: a simple event; false if it is not recorded */
 bool tb_pending_commit_simple(struct tb_cpu_ring *r, u32 id, u64 payload);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The rare ways through the ring, named, so that a test can tell that it took them.
- *
- * tb_ring_path() does nothing unless TB_RING_PATHS is defined: then it is the test's.
+ * Names of the rare paths through the ring, so that a test can check that it took them.
+ * tb_ring_path() does nothing unless TB_RING_PATHS is defined; then the test defines it.
  */
 #ifndef TB_RING_PATH_H
 #define TB_RING_PATH_H
@@ -11,19 +10,19 @@ enum tb_ring_path {
 	TB_PATH_RETRY_RESERVE,		/* a nested context recorded first: reserve again */
 	TB_PATH_RETRY_CLOSE,		/* a nested context recorded or closed first */
 	TB_PATH_RETRY_OPEN,		/* a nested context opened a buffer first */
-	TB_PATH_HELP_LEAVE,		/* left a buffer for an opener that was interrupted */
+	TB_PATH_HELP_LEAVE,		/* set WRITING for an interrupted opener */
 	TB_PATH_HELP_CLAIM,		/* used the claim of an interrupted context */
 	TB_PATH_CLAIM_RENEW,		/* used a claim left from an earlier block */
-	TB_PATH_CLAIM_RACED,		/* someone else changed the buffer first */
+	TB_PATH_CLAIM_RACED,		/* another context or the reader changed the buffer first */
 	TB_PATH_CLAIM_STALE,		/* head moved before a claim */
 	TB_PATH_CLAIM_AGAIN,		/* no buffer found, and head has moved */
-	TB_PATH_CLAIM_PASS_HELD,	/* passed by a buffer the reader has */
-	TB_PATH_CLAIM_PASS_WRITING,	/* passed by a buffer not complete */
-	TB_PATH_CLAIM_NONE,		/* no buffer to be had */
-	TB_PATH_CLAIM_FULL,		/* none given back since the last time */
+	TB_PATH_CLAIM_PASS_HELD,	/* passed by a buffer that the reader holds */
+	TB_PATH_CLAIM_PASS_WRITING,	/* passed by an incomplete buffer */
+	TB_PATH_CLAIM_NONE,		/* found no buffer */
+	TB_PATH_CLAIM_FULL,		/* the reader released none since the last walk */
 	TB_PATH_OVERWRITE,		/* a block was overwritten */
-	TB_PATH_OVERWRITE_LATER,	/* but not one that comes before it */
-	TB_PATH_COMPLETE_OUTER,		/* the last commit to a buffer left meanwhile */
+	TB_PATH_OVERWRITE_LATER,	/* a block was overwritten before an earlier one */
+	TB_PATH_COMPLETE_OUTER,		/* completed a buffer that head had left already */
 	TB_PATH_COMPLETE_DROPS,		/* events were dropped while the block was open */
 	TB_PATH_OPEN_DROPS,		/* nested contexts dropped events before the header */
 	TB_PATH_TIME,			/* the clock's upper half moved */
@@ -31,8 +30,8 @@ enum tb_ring_path {
 	TB_PATH_ACQUIRE_RESCAN,		/* the reader found an earlier block at the second look */
 	TB_PATH_ACQUIRE_UNSETTLED,	/* an overwriting was under way */
 	TB_PATH_ACQUIRE_LOST,		/* a writer claimed the block first */
-	TB_PATH_TELL_LATER,		/* the next block tells the rest of what was overwritten */
-	TB_PATH_TELL_SAME,		/* a block put back when later ones were delivered */
+	TB_PATH_TELL_LATER,		/* the next block tells the rest of the overwritten */
+	TB_PATH_TELL_SAME,		/* a block put back, with later ones delivered */
 	TB_PATH_TELL_AGAIN,		/* a block that was put back */
 	TB_PATHS
 };

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The reader's side of a ring: taking complete buffers out of it in order, giving
- * them back, and the books of what is missing before each.
+ * The reader's side of a ring: taking complete buffers in order, giving them back, snapshots, and
+ * the accounts of the events that are missing before each block.
  *
- * The algorithm and the argument for it, this side included, stand at the top of
- * writer.c.  Nothing here touches what writers change but by the state words,
- * and of a buffer's contents only what no writer touches while it is HELD.
+ * The opening comment of writer.c has the algorithm and the argument for it.  While writers are
+ * active, this side changes only state words, members of the reader, and HELD buffers.
+ *
+ * "Context: the reader's" means: any CPU, any context, one reader at a time; in the module process
+ * context under tb_provider.read_lock.  Callers: reader/, recording/, provider/.
  */
 #include "ring.h"
 
-/* Is a buffer in state @s held for a snapshot, and not acquired yet? */
+/* Return true if a buffer in state @s may be held for a snapshot and not acquired yet. */
 static bool tb_ring_pins(const struct tb_cpu_ring *r, u64 s)
 {
 	return tb_ring_pinned(r) && TB_BUF_STATE(s) == TB_BUF_HELD;
 }
 
-/*
- * The READY or pinned buffer with the lowest number of those that are the reader's business, or
- * -1.
- */
+/* Return the READY or pinned buffer with the lowest number that the reader may acquire; or -1. */
 static int tb_ring_lowest(struct tb_cpu_ring *r, u64 *state)
 {
 	u64 limit = r->to;
@@ -40,8 +39,8 @@ static int tb_ring_lowest(struct tb_cpu_ring *r, u64 *state)
 }
 
 /*
- * A block with a lower number than @seq that is still being written, or is
- * ready after all: its state, or TB_BUF_FREE if there is none.
+ * Return TB_BUF_WRITING if a block with a lower number than @seq is being written, TB_BUF_READY if
+ * one has become READY since the first scan, else TB_BUF_FREE.
  */
 static enum tb_buf_state tb_ring_find_earlier(struct tb_cpu_ring *r, u64 seq)
 {
@@ -67,10 +66,10 @@ static struct tb_gap *tb_buf_gap(struct tb_buf *b)
 }
 
 /*
- * Fills in what is only known when a block is handed over: what is missing
- * before it.  Overwritten events are told at a gap in the numbers; there is
- * one wherever a block was overwritten.  @settled: the total of them is whole;
- * else the block says that it is not, and the next one tells the rest.
+ * Fills in the gap slot of a block that the reader takes: the events that are missing before it.  A
+ * block after a gap in the sequence numbers tells the overwritten events; each overwritten block
+ * leaves such a gap.  @settled: the total of overwritten events is complete; if not, the block is
+ * marked as unsettled, and the next one tells the rest.
  */
 static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwritten, u64 oversize,
 			     bool settled)
@@ -81,7 +80,7 @@ static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwr
 	u64 first, last;
 
 	if (b->told && rd->next > block->sequence) {
-		/* put back, but blocks after it were delivered: as it was */
+		/* put back, but later blocks were delivered: tells the same again */
 		tb_ring_path(TB_PATH_TELL_SAME);
 		rd->overwritten += gap->overwritten;
 		rd->dropped += gap->dropped;
@@ -90,7 +89,7 @@ static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwr
 		return;
 	}
 	if (b->told && rd->next == b->rd.next && rd->unsettled == b->rd.unsettled) {
-		/* put back, and the same one before it: as much is missing in between */
+		/* put back, and the block before it is the same: as many are missing in between */
 		tb_ring_path(TB_PATH_TELL_AGAIN);
 		overwritten = rd->overwritten + gap->overwritten;
 		oversize = rd->oversize + gap->oversize;
@@ -98,7 +97,7 @@ static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwr
 		overwritten = rd->overwritten;
 		settled = true;
 	} else if ((long long)(overwritten - rd->overwritten) < 0) {
-		/* more was told when it was not settled, or what is later was counted first */
+		/* unsettled blocks told more, or events of later blocks were counted first */
 		overwritten = rd->overwritten;
 	}
 	b->told = 0;
@@ -111,12 +110,12 @@ static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwr
 	first = gap->dropped ? gap->first : 0;
 	last = gap->dropped ? gap->last : 0;
 	if (gap->overwritten || gap->dropped) {
-		/* overwritten blocks may have told of drops, of none before rd->end */
+		/* overwritten blocks may have told drops, but none before rd->end */
 		if (!first || (gap->overwritten && first > rd->end))
 			first = rd->end;
 		if (gap->overwritten && last < block->time_start)
 			last = block->time_start;
-		/* nothing that is told when it is not settled has to make sense */
+		/* values that are not settled may be inconsistent */
 		if (first > last)
 			first = last;
 	}
@@ -135,7 +134,7 @@ static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwr
 	rd->overwritten = overwritten;
 	rd->dropped = block->dropped;
 	rd->oversize += gap->oversize;
-	/* what is told later may be missing from here on */
+	/* events that later blocks tell may be missing from this time on */
 	if (settled)
 		rd->end = b->lost_from;
 	else
@@ -145,8 +144,8 @@ static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwr
 }
 
 /*
- * Events that were overwritten after the snapshot had put them back: of what it takes
- * nothing is missing there.
+ * Return the number of events that were overwritten after the snapshot had put them back: the
+ * snapshot has them, so they are not missing.
  */
 static u64 tb_ring_copied(const struct tb_cpu_ring *r)
 {
@@ -170,21 +169,21 @@ static u64 tb_ring_copied(const struct tb_cpu_ring *r)
  * tb_ring_acquire() - take the oldest complete buffer
  * @r: any CPU's ring
  *
- * Two scans: the first finds the lowest READY number q.  Every buffer below
- * q that holds anything was made WRITING before q was opened, so a scan that
- * starts after q was seen READY sees it so, or further on: nothing is
- * handed over out of order.
+ * Scans twice.  The first scan finds the lowest READY number q.  Every buffer below q that has
+ * contents became WRITING before q was opened; so the second scan, which starts after q was seen
+ * READY, sees it WRITING or in a later state: the reader gets all blocks in order.
  *
- * The total of overwritten events is read between the two counters of
- * overwritings: if none was under way or began while we looked, it is whole.
- * Should that fail TB_ACQUIRE_TRIES times in a row (the writer was interrupted
- * in the middle of it, or wraps faster than we look), the next block tells the
- * rest.  What is told before a block is what was overwritten below it: blocks after it that
- * went first, while it was incomplete, are counted in its tb_buf.later and told where they
- * are missing.  Only a block that was put back, and cannot tell the same again, may tell of
- * later ones overwritten while it was held.  The sum is right in any case.
+ * Reads the total of overwritten events between the two counters of overwritings: if no overwriting
+ * was under way or began meanwhile, the total is complete.  If that fails TB_ACQUIRE_TRIES times in
+ * a row (the writer was interrupted in the middle of one, or overwrites faster than the reader
+ * scans), the next block tells the rest.
  *
- * Context: one reader at a time; any context otherwise.
+ * A block tells the events overwritten in lower blocks.  tb_buf.later counts the events of later
+ * blocks that were overwritten while the block was incomplete; the blocks after them tell these.
+ * Only a block that was put back, and cannot tell the same again, may tell events of later blocks
+ * that were overwritten while it was held.  The sum is right in any case.
+ *
+ * Context: the reader's.
  * Return: index of a buffer that is now HELD, or -1.
  */
 int tb_ring_acquire(struct tb_cpu_ring *r)
@@ -238,7 +237,7 @@ int tb_ring_acquire(struct tb_cpu_ring *r)
 	return -1;
 }
 
-/* Of a buffer that can be claimed again, its state has been stored. */
+/* Counts a buffer that writers can claim again, after its state was stored. */
 static void tb_ring_count_given(struct tb_cpu_ring *r)
 {
 	/* FREE or READY before the count: pairs with the acquire in tb_ring_claim() */
@@ -246,7 +245,7 @@ static void tb_ring_count_given(struct tb_cpu_ring *r)
 }
 
 /**
- * tb_ring_release() - give a buffer back, its events are delivered
+ * tb_ring_release() - give back a buffer with delivered events
  * @r: its ring
  * @index: from tb_ring_acquire()
  *
@@ -277,13 +276,13 @@ static void tb_buf_put_back(struct tb_cpu_ring *r, struct tb_buf *b)
  * @r: its ring
  * @index: from tb_ring_acquire()
  *
- * For a reader that goes away: what it held is handed to the next one.  Put back the
- * latest first, so that the books end up as they were before the earliest.  If
- * later blocks have been released, this one will tell the same again; only that it did is taken
- * out of the books until it is taken again.  So, should it be overwritten, the next block tells
- * of it and of what it told, though that is not where it is missing.
+ * For a reader that goes away: the next reader gets the blocks that it held.  The caller puts back
+ * the latest block first, so that the accounts return to their state before the earliest.  If later
+ * blocks have been released, this block will tell the same again, and its share is taken out of the
+ * accounts until then.  So if it is overwritten, the next block tells its events and those that it
+ * told, although they are missing at another place.
  *
- * One of a snapshot stays held for it.
+ * A block of a snapshot stays held for the snapshot.
  *
  * Context: the reader's.
  */
@@ -314,15 +313,15 @@ void tb_ring_unacquire(struct tb_cpu_ring *r, u32 index)
 /* ---- snapshots -------------------------------------------------------- */
 
 /*
- * A snapshot is a pass over the blocks of a ring that goes on being written to: each
- * is taken, copied, and put back where it was.  It has books of its own, for it tells what is
- * missing in the copy; those of the ring's reader are as before when it is over.  What the
- * writer does meanwhile is what it always does: it passes by a block that is held, and overwrites
- * one that was put back, which is in the copy then, and not missing.
+ * A snapshot is a pass over the blocks of a ring while writers go on: the reader takes, copies and
+ * puts back each block.  The snapshot has accounts of its own, because it tells what is missing in
+ * the copy; afterwards the reader's accounts are as before.  The writer does the same as always: it
+ * passes by a held block, and overwrites a block that was put back, which is in the copy and so not
+ * missing.
  *
- * Between the beginning and the first acquire a writer at full rate may get round a small ring
- * more than once.  So the newest blocks are held from the beginning on (pinned), whatever
- * happens to the others: the snapshot has what came last.
+ * Between the beginning and the first acquire a writer at full rate may go round a small ring more
+ * than once.  So the newest blocks are held from the beginning on (pinned): the snapshot has the
+ * newest blocks, even if the others are overwritten.
  */
 
 static void tb_ring_forget_copied(struct tb_cpu_ring *r)
@@ -334,10 +333,10 @@ static void tb_ring_forget_copied(struct tb_cpu_ring *r)
 }
 
 /**
- * tb_ring_begin_snapshot() - what is acquired next is for a snapshot
- * @r: any CPU's ring, nothing of it held
+ * tb_ring_begin_snapshot() - begin to acquire blocks for a snapshot
+ * @r: any CPU's ring, without held blocks
  *
- * The snapshot is of the blocks that are closed now: flush first.
+ * The snapshot has the blocks that are closed now: flush first.
  *
  * Context: the reader's.
  */
@@ -351,14 +350,14 @@ void tb_ring_begin_snapshot(struct tb_cpu_ring *r)
 	r->to = tb_ring_current(r, h) + (tb_head_index(h) == r->capacity);
 }
 
-/* The READY buffer with the highest number below @limit, or -1. */
+/* Return the READY buffer with the highest number below @limit; or -1. */
 static int tb_ring_highest(struct tb_cpu_ring *r, u64 limit, u64 *state)
 {
 	int best = -1;
 	u32 i;
 
 	for (i = 0; i < r->rd_nr; i++) {
-		/* as in tb_ring_lowest() */
+		/* as in tb_ring_lowest(), pairs with tb_ring_complete() */
 		u64 s = tb_load_acquire(&r->rd_bufs[i].state);
 
 		if (TB_BUF_STATE(s) != TB_BUF_READY || TB_BUF_SEQ(s) >= limit ||
@@ -373,22 +372,22 @@ static int tb_ring_highest(struct tb_cpu_ring *r, u64 limit, u64 *state)
 /**
  * tb_ring_pin() - hold the newest complete blocks for the snapshot
  * @r: its ring, after tb_ring_begin_snapshot()
- * @count: how many at most
+ * @count: largest number of blocks
  *
- * They are acquired later, in order.  Whoever acquires sets tb_cpu_ring.from behind each block.  If
- * the writer has gone on since the beginning, the snapshot goes on as well, up to the newest.
+ * The reader acquires them later, in order, and sets tb_cpu_ring.from behind each block.  If the
+ * writer has gone on since the beginning, the snapshot extends to the newest block.
  *
  * Context: the reader's.
  */
 void tb_ring_pin(struct tb_cpu_ring *r, u32 count)
 {
 	u64 limit = ~0ull, s = 0;
-	/* each of them, and as many again that the writer was faster to take */
+	/* for each block, and as many that the writer took first */
 	u32 tries = 2 * count + TB_ACQUIRE_TRIES;
 	int b = 0;
 
 	while (r->pinned < count && tries--) {
-		/* most often the one before it is in the buffer before */
+		/* most often the block before it is in the buffer before it */
 		b = b > 0 ? b - 1 : (int)r->rd_nr - 1;
 		s = tb_load_acquire(&r->rd_bufs[b].state);
 		if (s != TB_BUF_WORD(limit - 1, TB_BUF_READY))
@@ -406,11 +405,11 @@ void tb_ring_pin(struct tb_cpu_ring *r, u32 count)
 }
 
 /**
- * tb_ring_unpin() - let go of the oldest block that is held and has not been acquired
+ * tb_ring_unpin() - put back the oldest block that is held and not acquired yet
  * @r: its ring
  *
  * Context: the reader's.
- * Return: false if there is none.
+ * Return: false if no such block is held.
  */
 bool tb_ring_unpin(struct tb_cpu_ring *r)
 {
@@ -436,11 +435,11 @@ bool tb_ring_unpin(struct tb_cpu_ring *r)
 }
 
 /**
- * tb_ring_next_pinned() - is the block that comes next held already?
+ * tb_ring_next_pinned() - check whether the next block is held already
  * @r: its ring
  *
  * Context: the reader's.
- * Return: true if acquiring it takes nothing from the writer.
+ * Return: true if acquiring it takes no buffer from the writer.
  */
 bool tb_ring_next_pinned(struct tb_cpu_ring *r)
 {
@@ -450,11 +449,11 @@ bool tb_ring_next_pinned(struct tb_cpu_ring *r)
 }
 
 /**
- * tb_ring_put_back() - done with a block of a snapshot
+ * tb_ring_put_back() - put back a block of a snapshot
  * @r: its ring
  * @index: from tb_ring_acquire(), between begin and end of a snapshot
  *
- * Others may be held, earlier or later ones.
+ * The reader may hold other blocks, earlier or later ones.
  *
  * Context: the reader's.
  */
@@ -462,7 +461,7 @@ void tb_ring_put_back(struct tb_cpu_ring *r, u32 index)
 {
 	struct tb_buf *b = &r->bufs[index];
 
-	/* one for each buffer: what comes there after it is not of the snapshot */
+	/* at most one block for each buffer: later ones there are not in the snapshot */
 	b->copied = b->block->sequence + 1;
 	b->copied_events = b->events;
 	b->told = b->settled;
@@ -470,11 +469,11 @@ void tb_ring_put_back(struct tb_cpu_ring *r, u32 index)
 }
 
 /**
- * tb_ring_in_snapshot() - is there anything of the snapshot still to be acquired?
+ * tb_ring_in_snapshot() - check whether the snapshot has blocks left to acquire
  * @r: its ring
  *
  * Context: the reader's.
- * Return: true if so; it may be that it has to be waited for.
+ * Return: true if it has, perhaps a block that is still being written.
  */
 bool tb_ring_in_snapshot(struct tb_cpu_ring *r)
 {
@@ -493,8 +492,8 @@ bool tb_ring_in_snapshot(struct tb_cpu_ring *r)
 }
 
 /**
- * tb_ring_end_snapshot() - the reader goes on as if there had been no snapshot
- * @r: the ring, nothing of it held, or pinned
+ * tb_ring_end_snapshot() - restore the reader's accounts from before the snapshot
+ * @r: the ring, without held or pinned blocks
  *
  * Context: the reader's.
  */
@@ -506,10 +505,10 @@ void tb_ring_end_snapshot(struct tb_cpu_ring *r)
 }
 
 /**
- * tb_ring_above_mark() - is the current buffer past the high-water mark?
+ * tb_ring_above_mark() - check whether the current buffer is past the high-water mark
  * @r: any CPU's ring
  *
- * Context: any; the answer may be out of date at once.
+ * Context: any; the result may be out of date at once.
  * Return: true if a flush would give the reader a buffer worth taking.
  */
 bool tb_ring_above_mark(struct tb_cpu_ring *r)
@@ -520,27 +519,27 @@ bool tb_ring_above_mark(struct tb_cpu_ring *r)
 }
 
 /**
- * tb_ring_can_acquire() - is there a buffer that can be taken?
+ * tb_ring_can_acquire() - check whether the reader can take a buffer
  * @r: any CPU's ring
  *
  * Context: any.
- * Return: true if so.
+ * Return: true if tb_ring_acquire() would find a buffer now.
  */
 bool tb_ring_can_acquire(struct tb_cpu_ring *r)
 {
 	u64 s;
 
-	/* one that waits for an earlier one is for when that is complete */
+	/* the reader takes a block only when all earlier ones are complete */
 	return tb_ring_lowest(r, &s) >= 0 &&
 	       tb_ring_find_earlier(r, TB_BUF_SEQ(s)) != TB_BUF_WRITING;
 }
 
 /**
- * tb_ring_readable() - is there anything a reader should come for?
+ * tb_ring_readable() - check whether a reader should wake up for the ring
  * @r: any CPU's ring
  *
  * Context: any.
- * Return: true if a buffer can be taken, or the current one is past the mark.
+ * Return: true if the reader can take a buffer, or the current one is past the mark.
  */
 bool tb_ring_readable(struct tb_cpu_ring *r)
 {
@@ -548,12 +547,12 @@ bool tb_ring_readable(struct tb_cpu_ring *r)
 }
 
 /**
- * tb_ring_stats() - the totals of a ring
+ * tb_ring_stats() - read the totals of a ring
  * @r: any CPU's ring
- * @st: filled in
+ * @st: out: the totals
  *
- * While the ring's CPU records, the figures are those of slightly different
- * moments; once quiet they are exact.
+ * While the ring's CPU records, the values are from slightly different moments; else they are
+ * exact.
  *
  * Context: any.
  */
@@ -563,7 +562,7 @@ void tb_ring_stats(struct tb_cpu_ring *r, struct tb_ring_stats *st)
 	u32 i;
 
 	memset(st, 0, sizeof(*st));
-	/* delivered and overwritten first: both are parts of what is recorded */
+	/* delivered and overwritten first: both are parts of recorded */
 	st->delivered = tb_read(&r->delivered);
 	st->bytes = tb_read(&r->delivered_bytes);
 	st->overwritten = tb_local_read(&r->overwritten);
@@ -585,12 +584,12 @@ void tb_ring_stats(struct tb_cpu_ring *r, struct tb_ring_stats *st)
 }
 
 /**
- * tb_ring_end() - what there is behind the last closed block of a ring
+ * tb_ring_end() - read the losses after the last closed block of a ring
  * @r: any CPU's ring
- * @end: filled in
+ * @end: out: the losses
  *
- * A ring without an open buffer has told of everything but of what it drops; as long as head does
- * not move, that is all that happens.  If head moved while we looked, the ring takes events.
+ * Without an open buffer, a ring only drops events as long as head does not move, and its blocks
+ * tell all earlier losses.  If head moves meanwhile, the ring takes events again.
  *
  * Context: any.
  */
@@ -624,12 +623,12 @@ void tb_ring_end(struct tb_cpu_ring *r, struct tb_ring_end *end)
 /* ---- damage ----------------------------------------------------------- */
 
 /**
- * tb_ring_stuck() - is a block incomplete that was incomplete at the last call?
+ * tb_ring_stuck() - check for a block that was incomplete at the last call and still is
  * @r: any CPU's ring
  *
  * Between two calls, all writers must have ended the events that they were recording.
  *
- * Context: process, one at a time.
+ * Context: process, one caller at a time.
  * Return: true: no writer will complete the block, so the ring's state is damaged.
  */
 bool tb_ring_stuck(struct tb_cpu_ring *r)
@@ -658,7 +657,7 @@ bool tb_ring_stuck(struct tb_cpu_ring *r)
  * Afterwards all complete blocks can be acquired.  Incomplete blocks are freed, since no writer
  * will complete them.  Wrong totals stay as they are.
  *
- * Context: process, no writer; under the reader's lock; no block is pinned.
+ * Context: the reader's; no writer is active, and no block is pinned.
  * Return: false if the ring's state was damaged.
  */
 bool tb_ring_repair(struct tb_cpu_ring *r, bool snapshot)

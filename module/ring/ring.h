@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ring of one CPU: its state, and the hot path inline.  The algorithm and
- * the argument for it stand at the top of writer.c.
+ * The ring of one CPU: its state, and the hot path inline.  The opening comment of writer.c has the
+ * algorithm and the argument for it.
  */
 #ifndef TB_RING_H
 #define TB_RING_H
@@ -10,9 +10,9 @@
 #include "paths.h"
 
 /*
- * tb_cpu_ring.head, low to high: elements used in the current buffer (17 bits; equal to
- * the capacity when it is closed), the current buffer (12), the low bits of
- * its sequence number (14), the epoch: the clock above its low 32 bits (21).
+ * tb_cpu_ring.head, from the low bits up: elements used in the current buffer (17 bits; the
+ * capacity when it is closed), number of the current buffer (12), low bits of its sequence number
+ * (14), epoch: the clock above its low 32 bits (21).
  */
 #define TB_HEAD_INDEX_BITS	17
 #define TB_HEAD_BUFFER_BITS	12
@@ -28,11 +28,11 @@
 
 /* tb_buf.state: sequence number << 3 | one of these */
 enum tb_buf_state {
-	TB_BUF_FREE	= 0,	/* nothing in it that anyone needs */
+	TB_BUF_FREE	= 0,	/* without a block */
 	TB_BUF_CLAIMED	= 1,	/* a writer wants to switch to it */
-	TB_BUF_WRITING	= 2,	/* in use, or left with commits outstanding */
-	TB_BUF_READY	= 3,	/* complete, not collected */
-	TB_BUF_HELD	= 4,	/* a reader has it */
+	TB_BUF_WRITING	= 2,	/* current, or left with commits outstanding */
+	TB_BUF_READY	= 3,	/* complete; the reader has not taken it */
+	TB_BUF_HELD	= 4,	/* the reader has it */
 };
 
 #define TB_BUF_STATE_BITS	3
@@ -41,14 +41,14 @@ enum tb_buf_state {
 #define TB_BUF_WORD(seq, st)	((u64)(seq) << TB_BUF_STATE_BITS | (st))
 
 /**
- * struct tb_rd - how far the reader's books of a ring are
+ * struct tb_rd - the reader's accounts of a ring
  * @next: sequence number expected next
- * @overwritten: overwritten events already told of
- * @dropped: dropped events already told of
- * @oversize: of those, the oversize ones
- * @end: tb_buf.lost_from of the last block handed over that was settled
+ * @overwritten: overwritten events that blocks have told so far
+ * @dropped: dropped events that blocks have told so far
+ * @oversize: the oversize events in @dropped
+ * @end: tb_buf.lost_from of the last block that the reader took and that was settled
  * @unsettled: 1: @overwritten was read in the middle of an overwriting; TB_RD_PUT_BACK more for
- *	each block below @next that was put back, and has not been taken again
+ *	each block below @next that was put back and has not been taken again
  */
 struct tb_rd {
 	u64 next;
@@ -61,38 +61,38 @@ struct tb_rd {
 
 #define TB_RD_PUT_BACK	2
 
-/* tb_buf.copied_events has all that a block can have */
+/* tb_buf.copied_events can count all events of a block */
 #if TB_BUFFER_ELEMENTS_MAX - TB_BLOCK_FIRST_ELEMENT > 0xffff
 #error
 #endif
 
-/* tb_buf.committed of a buffer of @capacity elements, none committed */
+/* tb_buf.committed of a buffer of @capacity elements without commits */
 #define TB_COMMITTED_NONE(capacity)	(-(u64)(capacity) << 32)
 
 /* tb_buf.later: above the count of events */
 #define TB_LATER_LAP		0x1000000000000ull
 
 /**
- * struct tb_buf - what the ring keeps of one buffer, apart from its memory
- * @block: the memory, starting with its header
+ * struct tb_buf - the descriptor of a buffer
+ * @block: memory of the buffer, starting with the block header
+ * @committed: high half: elements committed in this lap minus the capacity, so negative until all
+ *	are committed; low half: events committed
+ * @closed: bytes used if the buffer was closed early, else 0; bit 0: a flush closed it
+ * @events: events in the block once it is READY
+ * @later: sum of the events overwritten in blocks that were later than the block in the buffer at
+ *	that time; never reset; TB_LATER_LAP is added whenever the buffer is claimed
+ * @later_open: @later when the buffer was opened
+ * @lost_from: no event that later blocks tell as lost was lost before this time: the time when the
+ *	block was complete; if events were dropped since it was opened, the time of the first;
+ *	if head had moved on before it was complete, the time when it was opened
  * @state: TB_BUF_WORD; shared with the reader's CPU
- * @committed: high half: elements committed in this lap minus the capacity,
- *	so negative until all are; low half: events
- * @closed: bytes used when it was closed early, else 0; bit 0: by a flush
- * @events: events in it once it is READY
- * @later: events overwritten in blocks after the one in it, and in those before it;
- *	never set back; TB_LATER_LAP is added whenever it is claimed
- * @later_open: @later when it was opened
- * @lost_from: no event that the blocks after it tell of was lost before that: when it was
- *	complete; when the first event was dropped since it was opened, if one was; when
- *	it was opened, if head had moved on before it was complete
- * @told: put back after it was acquired: its gap slot is filled in
- * @settled: and tells all that is missing before it
- * @copied_events: in the block that a snapshot has put back here
- * @copied: low half of that one's number plus one; 0: there is none
- * @rd: reader's: the books as they were before this one was acquired
+ * @told: the block was put back after it was acquired: its gap slot is filled in
+ * @settled: the gap slot tells all events that are missing before the block
+ * @copied_events: events in the block that a snapshot has put back into the buffer
+ * @copied: low half of the number of that block plus one; 0: no such block
+ * @rd: reader's: its accounts before it acquired the block
  *
- * Up to @lost_from it is the writers'; a reader that polls @state must not take that
+ * Writers use the members up to @lost_from: a reader that polls @state must not take that cache
  * line away from them.
  */
 struct tb_buf {
@@ -115,54 +115,53 @@ struct tb_buf {
 /**
  * struct tb_cpu_ring - the ring of one CPU
  * @head: see above; the only word that reserving writes
- * @bufs: @nr of them
- * @capacity: elements per buffer
- * @mark: the high-water mark in elements
- * @nr: buffers
- * @max: largest event, in elements
+ * @bufs: descriptors of @nr buffers
+ * @capacity: elements of a buffer
+ * @mark: the high-water mark, elements
+ * @nr: number of buffers
+ * @max: largest event, elements
  * @raw_clock: enum tb_ticks
- * @overwrite: policy, else drop
- * @overwrite_last: number of the last block that may overwrite another; ~0: no end to it
- * @magic: TB_RING_IMAGE_MAGIC: a memory image is searched for it
- * @recording: for the blocks' gap slots: which recording they are of
+ * @overwrite: policy overwrite, else drop
+ * @provider: id of the provider, for block headers
+ * @cpu: number of the CPU
+ * @owner: the provider, for tb_ring_notify()
+ * @header: for tb_ring_opened() and tb_ring_filled()
+ * @start_time: when recording began, trace clock
+ * @overwrite_last: number of the last block that may overwrite another; ~0: no limit
+ * @magic: TB_RING_IMAGE_MAGIC, to find the ring in a memory image
+ * @recording: id of the recording, for the blocks' gap slots
  *
- * Up to the totals it is what struct tb_ring_image says, and never straddles a page.
- *
- * The rest is for the slow paths.  Totals count events.
- * @recorded: in completed buffers, since the start
- * @overwritten: of those, overwritten
- * @dropped: not recorded: no room, or larger than @max
- * @oversize: of those, larger than @max
- * @refused: a second count of @dropped, to detect damage (tb_ring_repair())
- * @marks: times the high-water mark was crossed
- * @retries: reservations repeated because a nested context came in between
+ * The members up to @oversize have the layout of struct tb_ring_image, and never straddle a page.
+ * Those from here on are for the slow paths.  Totals count events.
+ * @recorded: events in completed buffers, since the start
+ * @overwritten: events of @recorded that were overwritten
+ * @dropped: events not recorded: no room, or larger than @max
+ * @oversize: events of @dropped that are larger than @max
+ * @marks: how often the high-water mark was crossed
+ * @retries: reservations repeated because a nested context recorded an event in between
  * @ow_started: overwritings begun
- * @ow_done: overwritings finished; equal to the former when @overwritten can be trusted
- * @drop_first: not later than the first drop that no block tells of; ~0: none
+ * @ow_done: overwritings finished; equal to @ow_started while @overwritten can be trusted
+ * @drop_first: not later than the first drop that no block tells; ~0: none
  * @drop_last: time of the last drop
- * @full_seen: of the last walk that found no buffer: @releases before it, and in the lowest bit
- *	whether it could overwrite, and all were HELD
- * @passed: after a walk passed by an incomplete block: its number plus one, the highest
- *	of them; 0: none, or they are gone
- * @paused: no buffer is opened: what does not fit into the current one is dropped
- * @start_time: when recording began
- * @releases: reader's: buffers given back and put back, so room there may be
- * @rd_bufs: reader's: @bufs, away from @head
- * @rd_nr: reader's: @nr, likewise
- * @held: reader's: how many buffers are HELD
- * @pinned: reader's: of these, held for a snapshot before it acquires them
+ * @full_seen: state of the last walk that found no buffer: @releases before it; lowest bit: the
+ *	walk could overwrite, and all buffers were HELD
+ * @passed: number plus one of the highest block that a walk passed by, incomplete or held; 0: none,
+ *	or all of them are gone
+ * @refused: a second count of @dropped, to detect damage (tb_ring_repair())
+ * @paused: writers open no buffer, and drop events that do not fit into the current one
+ * @releases: reader's: count of buffers released or put back, which may give room
+ * @rd_bufs: reader's: copy of @bufs, away from @head
+ * @rd_nr: reader's: copy of @nr, away from @head
+ * @held: reader's: number of HELD buffers
+ * @pinned: reader's: number of HELD buffers that the snapshot has not acquired yet
+ * @rd: reader's accounts
+ * @delivered: reader's: events released
+ * @delivered_bytes: reader's: bytes released
+ * @from: reader's: the lowest sequence number that it may acquire
+ * @to: reader's: it may acquire only lower sequence numbers; ~0: no limit
  * @left: reader's: sequence number plus one of the oldest incomplete block that the last
  *	tb_ring_stuck() found; 0: none
- * @rd: reader's books
- * @delivered: reader's: events given back
- * @delivered_bytes: reader's: bytes given back
- * @from: reader's: blocks with lower numbers are none of its business: it has had them
- * @to: reader's: nor are those from this one on; ~0: no limit
- * @kept: reader's: the books as they were before a snapshot
- * @cpu: whose ring
- * @provider: id for the block headers
- * @owner: for tb_ring_notify()
- * @header: for tb_ring_opened() and tb_ring_filled()
+ * @kept: reader's: its accounts before a snapshot
  */
 struct tb_cpu_ring {
 	u64 head;
@@ -213,13 +212,13 @@ struct tb_cpu_ring {
 
 /**
  * struct tb_slot - a reservation
- * @element: the first of @length elements, yours until the commit
- * @ring: where it is
- * @buf: the buffer it is in
- * @time: low half of its time stamp
+ * @element: the first of @length elements, which belong to the caller until the commit
+ * @ring: the ring
+ * @buf: descriptor of the buffer
+ * @time: low half of the time stamp
  * @seq: low bits of the buffer's sequence number, for TB_HEAD()
- * @length: in elements
- * @head: for whoever reserved: the first word to be
+ * @length: number of elements
+ * @head: for the caller: the first word that the commit will write
  */
 struct tb_slot {
 	struct tb_element *element;
@@ -232,9 +231,9 @@ struct tb_slot {
 };
 
 /**
- * struct tb_place - where a reservation is; two words, so it travels in registers
+ * struct tb_place - place of a reservation; two words, so that registers can pass it
  * @head: as tb_cpu_ring.head, but with the index of the first element; 0: no room
- * @time: its time stamp
+ * @time: time stamp
  */
 struct tb_place {
 	u64 head;
@@ -260,15 +259,15 @@ struct tb_ring_stats {
 };
 
 /**
- * struct tb_ring_end - what there is behind the last closed block of a ring
- * @open: the ring has a buffer that takes events, so nothing was refused there; else
- * @counted: @recorded and @overwritten are whole: nobody is in the middle of an event
+ * struct tb_ring_end - losses after the last closed block of a ring
+ * @open: the ring has an open buffer, so it refused nothing; only otherwise the others are valid
+ * @counted: @recorded and @overwritten are complete: no writer is in the middle of an event
  * @blocks: number of the last closed block plus one
  * @recorded: as in struct tb_ring_stats
- * @overwritten: likewise
- * @dropped: likewise
- * @oversize: likewise
- * @first: not later than the first drop that no block tells of; 0: none
+ * @overwritten: as in struct tb_ring_stats
+ * @dropped: as in struct tb_ring_stats
+ * @oversize: as in struct tb_ring_stats
+ * @first: not later than the first drop that no block tells; 0: none
  * @last: time of the last drop
  */
 struct tb_ring_end {
@@ -301,8 +300,8 @@ static inline u32 tb_head_buffer(u64 h)
 }
 
 /*
- * Full sequence number of the buffer that head @h is in, from the low bits
- * there and its state word, which has the same number or the next.
+ * Return the full sequence number of the buffer that @h is in, from the low bits in @h and the
+ * buffer's state word, which has the same number or the next, or that of tb_ring_reset().
  */
 static inline u64 tb_head_seq(u64 h, u64 state)
 {
@@ -315,13 +314,13 @@ static inline u64 tb_head_seq(u64 h, u64 state)
 	return near + ahead;
 }
 
-/* Does @h name a buffer and an index that the ring has?  If not, memory is damaged. */
+/* Return false if the ring has no such buffer or index: memory is damaged. */
 static inline bool tb_head_legal(const struct tb_cpu_ring *r, u64 h)
 {
 	return tb_head_buffer(h) < r->nr && tb_head_index(h) <= r->capacity;
 }
 
-/* The buffer of head @h; buffer 0 if @h is damaged. */
+/* Return the buffer that @h is in; buffer 0 if @h is damaged. */
 static inline struct tb_buf *tb_ring_at(const struct tb_cpu_ring *r, u64 h)
 {
 	u32 b = tb_head_buffer(h);
@@ -329,19 +328,19 @@ static inline struct tb_buf *tb_ring_at(const struct tb_cpu_ring *r, u64 h)
 	return &r->bufs[b < r->nr ? b : 0];
 }
 
-/* Number of the current block; ~0 before the first.  Any CPU, out of date at once. */
+/* Return the number of the current block; ~0 before the first.  Any CPU, out of date at once. */
 static inline u64 tb_ring_current(const struct tb_cpu_ring *r, u64 h)
 {
 	return tb_head_seq(h, tb_read(&tb_ring_at(r, h)->state));
 }
 
-/* Would a flush close anything?  Any CPU, out of date at once. */
+/* Return true if a flush would close a buffer.  Any CPU, out of date at once. */
 static inline bool tb_ring_holds(const struct tb_cpu_ring *r)
 {
 	return tb_head_index(tb_read(&r->head)) != r->capacity;
 }
 
-/* Number of blocks held for a snapshot that the reader has not acquired.  For the reader. */
+/* Return the number of blocks held for a snapshot and not acquired yet.  For the reader. */
 static inline u32 tb_ring_pinned(const struct tb_cpu_ring *r)
 {
 	return r->to == ~0ull ? 0 : r->pinned;
@@ -399,31 +398,30 @@ static __always_inline void tb_ring_slot(struct tb_cpu_ring *r, struct tb_slot *
 /**
  * tb_ring_reserve() - reserve an event of @n elements
  * @r: the ring of this CPU
- * @n: elements, >= 1
- * @s: the reservation
+ * @n: number of elements, >= 1
+ * @s: out: the reservation
  *
- * Context: any, NMI included; on the ring's CPU, preemption off until the
- * commit.
- * Return: false if there was no room; it is counted.
+ * Context: any, NMI included; on the ring's CPU, preemption off until the commit.
+ * Return: false if there was no room: the event is counted as dropped.
  */
 static __always_inline bool tb_ring_reserve(struct tb_cpu_ring *r, u32 n, struct tb_slot *s)
 {
 	u64 h = tb_read(&r->head);
 	/*
-	 * Before the exchange: whatever nested records in between makes the
+	 * Before the exchange: an event of a nested context in between makes the
 	 * exchange fail, so the order in the buffer is the order in time.
 	 */
 	u64 ts = tb_ring_clock(r);
 	u32 index = h & TB_HEAD_INDEX_MASK;
 
-	/* the bounds of index and buffer only matter if memory is damaged */
+	/* index and buffer are out of bounds only if memory is damaged */
 	if (unlikely(n > TB_EVENT_ELEMENTS_MAX ||
 		     (((ts << (TB_HEAD_EPOCH_SHIFT - 32)) ^ h) >> TB_HEAD_EPOCH_SHIFT) ||
 		     index + n > r->capacity || tb_head_buffer(h) >= r->nr ||
 		     !tb_cmpxchg_local(&r->head, h, h + n))) {
 		struct tb_place p = { 0 };
 
-		/* a ring without buffers is for events that go elsewhere, and soon */
+		/* without buffers the caller takes the event elsewhere (probe/pending.c) at once */
 		if (likely(r->nr))
 			p = tb_ring_reserve_slow(r, n, h, ts);
 		if (!p.head)
@@ -438,9 +436,9 @@ static __always_inline bool tb_ring_reserve(struct tb_cpu_ring *r, u32 n, struct
 }
 
 /*
- * Adds to the commits of a buffer.  Plain program order on this CPU makes every write to the
- * buffer, by whichever context, come before the READY that the last commit
- * leads to (tb_ring_complete(), which pairs with tb_ring_acquire()).
+ * Adds to the commits of a buffer.  Program order on this CPU puts every write to the buffer, by
+ * any context, before the READY that the last commit leads to (tb_ring_complete(), which pairs with
+ * tb_ring_acquire()).
  */
 static __always_inline void tb_buf_commit(struct tb_cpu_ring *r, struct tb_buf *b, u32 elements,
 					  u32 events)
@@ -451,17 +449,19 @@ static __always_inline void tb_buf_commit(struct tb_cpu_ring *r, struct tb_buf *
 
 /**
  * tb_ring_commit() - make a reserved event part of the trace
- * @s: from tb_ring_reserve(), its elements filled but for the first word
- * @head: that word, TB_HEAD()
+ * @s: from tb_ring_reserve(), its elements filled in but for the first word
+ * @head: the first word, TB_HEAD()
  *
- * Context: that of the reservation.  Every reservation must be committed.
+ * The caller must commit every reservation.
+ *
+ * Context: that of the reservation.
  */
 static __always_inline void tb_ring_commit(struct tb_slot *s, u32 head)
 {
 	/*
-	 * Last, so that a view of the memory alone never takes a half-written
-	 * event for a whole one.  Pairs with the load of the head by whoever
-	 * looks at a buffer that is not complete: tb_block_walk_next().
+	 * Last, so that a reader of memory alone never takes a half-written event for a whole
+	 * one.  Pairs with the load of the head in tb_block_walk_next(), which reads buffers that
+	 * are not complete.
 	 */
 	tb_store_release(&s->element->head, head);
 	tb_buf_commit(s->ring, s->buf, s->length, 1);
@@ -473,12 +473,11 @@ static __always_inline void tb_ring_commit(struct tb_slot *s, u32 head)
  * @id: event id
  * @payload: 8 bytes
  *
- * What tb_ring_reserve() and tb_ring_commit() do, for the commonest event.  What
- * is called out of line is called last, so that the way past it saves no
- * registers.
+ * Does what tb_ring_reserve() and tb_ring_commit() do, for the most common event.  All calls out of
+ * line are tail calls, so that the fast path saves no registers.
  *
  * Context: any, NMI included; on the ring's CPU, preemption off.
- * Return: false if there was no room; it is counted.
+ * Return: false if there was no room: the event is counted as dropped.
  */
 static __always_inline bool tb_ring_simple(struct tb_cpu_ring *r, u32 id, u64 payload)
 {
@@ -488,7 +487,7 @@ static __always_inline bool tb_ring_simple(struct tb_cpu_ring *r, u32 id, u64 pa
 	struct tb_buf *b;
 	u64 ts;
 
-	/* the order of these is that of tb_ring_reserve(), and for its reasons */
+	/* the same order as in tb_ring_reserve(), for the same reasons */
 	if (unlikely(r->raw_clock != TB_TICKS_PLAIN))
 		return tb_ring_simple_slow(r, id, payload, h, 0);
 	ts = tb_clock_read(true);

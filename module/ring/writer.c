@@ -1,76 +1,67 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring of one CPU: reserve, commit, switch; acquire, release.
+ * The writers' side of the ring of one CPU: reserve, commit, switch to another buffer; and the
+ * argument for the whole ring, claim.c and reader.c included.
  *
- * No I/O, no locks, no allocation, no waiting.  Writers are the nested
- * contexts of one CPU (task < softirq < hardirq < NMI); one reader, on any
- * CPU, takes complete buffers.  The same file is compiled in user space by
- * the tests; everything it needs of its surroundings is in ring_arch.h.
+ * Writers are the nested contexts of one CPU (task < softirq < hardirq < NMI), which call this with
+ * preemption off.  One reader, on any CPU, takes complete buffers.  No I/O, no locks, no
+ * allocation, no waiting.  Tests compile the same file in user space; arch.h and hooks.h have all
+ * that it needs of its surroundings.
  *
- * The ideas come from LTTng's ring buffer (sub-buffers handed over whole,
- * reserve by an unlocked compare-and-exchange, commit counters) and from the
- * QNX tracelogger (a mark that leaves room for what interrupts record while
- * the reader is on its way); the words in which they are put are new.
+ * The ideas come from LTTng's ring buffer (sub-buffers handed over whole, reserve by an unlocked
+ * compare-and-exchange, commit counters) and from the QNX tracelogger (a mark that leaves room for
+ * what interrupts record while the reader is on its way); the wording is new.
  *
  * Writing
  * -------
- * A writer reads head, then the clock, then moves head by the size of its
- * event with a compare-and-exchange.  A context that interrupts it between
- * the read and the exchange and records anything changes head, and the
- * exchange fails: so within a ring the order of positions is the order of
- * time stamps, and a position belongs to one writer.  head never repeats
- * within any window a writer can be interrupted in: the buffer's sequence number (14 bits) is part
- * of it.
+ * A writer reads head, then the clock, then moves head by the size of its event with a
+ * compare-and-exchange.  If a nested context records an event between the read and the exchange, it
+ * changes head, and the exchange fails.  So the order of positions in a ring is the order of time
+ * stamps, and each position belongs to one writer.  head has the low 14 bits of the buffer's
+ * sequence number, so it does not repeat while a writer is interrupted.
  *
- * When the event does not fit, two steps follow, each with exactly one winner:
+ * If the event does not fit, two steps follow, each with exactly one winner:
  *
- *   close: exchange head -> { same buffer, index = capacity }; the winner
- *          turns the rest of the buffer into padding and commits it.  A
- *          flush is this step alone.
- *   open:  claim a buffer; say in its header that it will be another
- *          (tb_buf_disown()); exchange head -> { that buffer, header + gap slot
- *          + event }; the winner writes header and gap slot and commits them.
+ *   close: exchange head -> { same buffer, index = capacity }; the winner turns the rest of the
+ *          buffer into padding and commits it.  A flush is this step alone.
+ *   open:  claim a buffer; mark its header as invalid (tb_buf_disown()); exchange head -> { that
+ *          buffer, header + gap slot + event }; the winner writes header and gap slot and commits
+ *          them.
  *
- * If no buffer can be claimed the event is dropped; since the old one is
- * closed by then, everything dropped lies between two blocks, and the
- * reader is not kept waiting for a buffer nobody can add to.
+ * If a writer can claim no buffer, it drops the event.  The old buffer is closed by then, so all
+ * dropped events lie between two blocks, and the reader need not wait for a buffer that no writer
+ * can add to.
  *
- * A buffer is complete when as many elements are committed as it has.  Each
- * element is committed once, by whoever owned it: so exactly one commit gets
- * there, and then nobody is writing in it any more.  That one context fills in the end
- * fields, sets the commit count back to zero and makes it READY.  No one
- * else touches these words in between, because a buffer that is WRITING is
- * claimed by nobody.
+ * A buffer is complete when all its elements are committed.  The owner of each element commits it
+ * once, so exactly one commit completes the buffer, and then no context writes to it any more.
+ * That context fills in the end fields, sets the commit count back and makes the buffer READY.  No
+ * other context changes these words meanwhile, because no writer claims a buffer that is WRITING.
  *
  * The states of a buffer
  * ----------------------
- *   FREE -> CLAIMED       claim (locked: the reader may be releasing others,
- *                         and nested claims compete)
+ *   FREE -> CLAIMED       claim (locked: the reader may be releasing others, and nested claims
+ *                         compete)
  *   READY -> CLAIMED      claim with policy overwrite; competes with acquire
  *   CLAIMED -> CLAIMED    a claim renewed with another sequence number
- *   CLAIMED -> WRITING    by the opener, or by a nested context that leaves
- *                         the buffer before the opener came to it
+ *   CLAIMED -> WRITING    by the opener, or by a nested context that leaves the buffer before the
+ *                         opener has reached it
  *   WRITING -> READY      complete
- *   READY -> HELD -> FREE acquire, release; HELD -> READY: the reader died, or
- *                         took a snapshot
+ *   READY -> HELD -> FREE acquire, release; HELD -> READY: the reader went away, or took a snapshot
  *
- * A writer that has claimed a buffer but was overtaken leaves it CLAIMED:
- * the next claim that comes by uses it.  One that knows that it was overtaken claims
- * nothing.  The sequence number of a claimed
- * buffer is that of the current one plus one; it is set before head points there, so
- * whoever finds head at a buffer can tell its full number from the state
- * word and the bits in head.
+ * If another context moves head after a writer's claim, the buffer stays CLAIMED, and the next
+ * claim that finds it uses it.  A writer that notices before its claim that head has moved claims
+ * nothing.  The sequence number of a claimed buffer is that of the current block plus one.  It is
+ * set before head points to the buffer, so the state word and the bits in head give the full number
+ * of the block that head is in.
  *
- * Nobody claims the next buffer without making sure that the current one is
- * WRITING (tb_ring_unclaim()): so a buffer that is CLAIMED holds nothing, unless
- * it is the current one.
+ * A writer claims the next buffer only after the current one is WRITING (tb_ring_unclaim()): so a
+ * CLAIMED buffer has no contents, unless it is the current one.
  *
- * claim() walks on from the current buffer and takes the first it may.  Since
- * buffers are filled in the order of the walk, the first READY one is the
- * oldest, unless the walk had to pass one by that was held or incomplete and is
- * READY or FREE by now: that one is used when the walk comes round to it.  The
- * current one comes last: when the reader holds all others, new events win
- * over old ones under policy overwrite.
+ * tb_ring_claim() walks on from the current buffer and takes the first that it may.  Writers fill
+ * buffers in the order of the walk, so the first READY one is the oldest; unless an earlier walk
+ * passed by a held or incomplete buffer that is READY or FREE by now: that one is used when the
+ * walk comes round to it.  The current buffer comes last: when the reader holds all others, new
+ * events replace old ones under policy overwrite.
  *
  * Reading
  * -------
@@ -81,47 +72,47 @@
  *
  * Ordering between CPUs
  * ---------------------
- * Contexts of one CPU see each other's accesses in program order, so among writers
- * nothing is needed but that the compiler keeps it.  The reader may be on
- * another CPU; these pairs order what the two sides see, and nothing else is shared:
+ * Contexts of one CPU see each other's accesses in program order, so among writers only the
+ * compiler must keep the order.  The reader may be on another CPU.  These pairs order what the two
+ * sides see; they share nothing else:
  *
- *   contents  All stores into a buffer, by whichever context, precede the store of
- *	READY: a release (tb_ring_complete()).  The reader's acquire of that state
- *	(tb_ring_lowest()), or else its fully ordered exchange to HELD, precedes its
- *	reads.  Put back, READY is the reader's release (tb_ring_unacquire()), and the
- *	next one acquires it likewise.
- *   room  The reader's reads precede its store of FREE: a release
- *	(tb_ring_release()).  A claim is a fully ordered exchange of that very word
- *	(tb_buf_claim()), and precedes all stores into the buffer.
- *   looking again  FREE precedes the count of releases: a release.  The count is
- *	acquired before a walk (tb_ring_claim()): a walk that found nothing saw all
- *	that was FREE at the count it remembers in full_seen.  Likewise READY, of a
- *	buffer that is put back (tb_buf_put_back()) and may be overwritten.
- *   order of blocks  WRITING of a block precedes, in program order, READY of the
- *	later ones.  Having acquired one of these, tb_ring_find_earlier() sees that, or
- *	something newer.
- *   total of overwritten  ow_started, exchange to CLAIMED (fully ordered), later
- *	and overwritten, tb_wmb(), ow_done.  The reader: ow_done, tb_rmb(), states and
- *	totals, tb_rmb(), ow_started.  If both are the same, whatever part of the totals it
- *	saw, it saw whole: had it seen the total of an overwriting, then also, after
- *	the second tb_rmb(), that this had started; and one it saw done, after
- *	the first, with all that it added.  That a block which is READY, and
- *	comes after one that was overwritten, tells of that: the store of READY, a
- *	release, comes after ow_done, and is acquired before the totals.
+ *   contents  All stores into a buffer, by any context, precede the store of READY: a release
+ *	(tb_ring_complete()).  The reader's acquire of that state (tb_ring_lowest()), or its fully
+ *	ordered exchange to HELD, precedes its reads.  If the reader puts the buffer back, its store
+ *	of READY is a release (tb_ring_unacquire()), and the next reader acquires it in the same
+ *	way.
+ *   room  The reader's reads precede its store of FREE: a release (tb_ring_release()).  A claim is
+ *	a fully ordered exchange of the same word (tb_buf_claim()), and precedes all stores into the
+ *	buffer.
+ *   looking again  FREE precedes the count of releases: a release.  A writer acquires the count
+ *	before a walk (tb_ring_claim()): a walk that found no buffer saw all that were FREE at the
+ *	count, which it stores in full_seen.  The same holds for READY of a buffer that the reader
+ *	puts back (tb_buf_put_back()) and a writer may overwrite.
+ *   order of blocks  WRITING of a block precedes READY of later blocks, in program order.  After
+ *	tb_ring_lowest() has acquired READY of a later block, tb_ring_find_earlier() sees WRITING or
+ *	a newer state.
+ *   total of overwritten  The writer: ow_started, exchange to CLAIMED (fully ordered), later and
+ *	overwritten, tb_wmb(), ow_done.  The reader: ow_done, tb_rmb(), states and totals, tb_rmb(),
+ *	ow_started.  If both counters are the same, the reader saw each overwriting completely or
+ *	not at all: if it saw any part of the totals of an overwriting, it sees after the second
+ *	tb_rmb() that this has started; and of an overwriting that it saw done, it sees after the
+ *	first tb_rmb() all that this added.  A READY block after an overwritten one tells of the
+ *	loss: the store of READY, a release, comes after ow_done, and the reader acquires it before
+ *	the totals.
  *   what no block tells  A writer lowers drop_first, tb_wmb(), counts the drop.  tb_ring_end()
- *	reads the count, tb_rmb(), drop_first: it finds a time for what it counts.  An opener
- *	moves head, tb_wmb(), sets drop_first back.  tb_ring_end() reads drop_first, tb_rmb(),
- *	head: if drop_first was set back, head has moved.
+ *	reads the count, tb_rmb(), drop_first: so it finds a time for the drops that it counts.  An
+ *	opener moves head, tb_wmb(), resets drop_first.  tb_ring_end() reads drop_first, tb_rmb(),
+ *	head: if drop_first was reset, head has moved.
  *
- * Head, commits and the other totals are written by one CPU and only read by others,
- * for statistics and to know whether to come, where any recent value does.
+ * Only the ring's CPU writes head, commits and the other totals.  Other CPUs read them for
+ * statistics, and to decide whether to look for blocks: any recent value suffices.
  */
 #include "claim.h"
 #include "hooks.h"
 
 /*
- * The header of a buffer that was never used, with what never changes in it.  Of an earlier
- * recording nothing may be left: its numbers come again.
+ * Writes the constant fields of a block header, and marks the buffer as unused: blocks of an
+ * earlier recording had the same sequence numbers.
  */
 static void tb_buf_blank(const struct tb_cpu_ring *r, const struct tb_buf *b)
 {
@@ -139,11 +130,11 @@ static void tb_buf_blank(const struct tb_cpu_ring *r, const struct tb_buf *b)
 }
 
 /**
- * tb_ring_reset() - make the ring as new: empty, all totals zero
- * @r: with bufs, nr, capacity, provider, cpu and recording set
- * @now: the clock
+ * tb_ring_reset() - empty the ring, and set all totals to zero
+ * @r: the ring, with bufs, nr, capacity, provider, cpu and recording set
+ * @now: current time, trace clock
  *
- * Context: no writer and no reader may be active.
+ * Context: any; no writer and no reader is active.
  */
 void tb_ring_reset(struct tb_cpu_ring *r, u64 now)
 {
@@ -153,8 +144,8 @@ void tb_ring_reset(struct tb_cpu_ring *r, u64 now)
 		struct tb_buf *b = &r->bufs[i];
 
 		/*
-		 * A number that no block has in here until a writer that has seen this goes
-		 * on: it takes the state for what it saw.  With head that makes block -1.
+		 * No block in this buffer gets this number while a writer that has read the state
+		 * is interrupted: its exchange must fail then.  With head it gives block -1.
 		 */
 		b->state = TB_BUF_WORD(TB_HEAD_SEQ_MASK / 2 - 1, TB_BUF_FREE);
 		tb_local_set(&b->committed, TB_COMMITTED_NONE(r->capacity));
@@ -170,7 +161,7 @@ void tb_ring_reset(struct tb_cpu_ring *r, u64 now)
 	r->max = r->capacity - TB_BLOCK_FIRST_ELEMENT;
 	if (r->max > TB_EVENT_ELEMENTS_MAX)
 		r->max = TB_EVENT_ELEMENTS_MAX;
-	/* as if the last buffer had just been filled, as number -1 */
+	/* the state after the last buffer was filled with block -1 */
 	r->head = tb_head(0, TB_HEAD_SEQ_MASK, r->nr - 1, r->capacity);
 	tb_local_set(&r->recorded, 0);
 	tb_local_set(&r->overwritten, 0);
@@ -207,9 +198,9 @@ void tb_ring_reset(struct tb_cpu_ring *r, u64 now)
 /* ---- writing ---------------------------------------------------------- */
 
 /*
- * Makes sure that the buffer @h is in is not CLAIMED any more, so that no later claim
- * takes it for unused.  Its opener may be an interrupted outer context; until that
- * goes on, the buffer cannot be completed, so a plain store is enough.
+ * Sets the buffer that @h is in to WRITING if it is CLAIMED, so that no later claim takes it for
+ * unused.  Its opener may be an interrupted outer context: the buffer cannot complete before the
+ * opener goes on, so a plain store suffices.
  */
 static void tb_ring_unclaim(struct tb_cpu_ring *r, u64 h)
 {
@@ -231,10 +222,7 @@ static void tb_lower(u64 *p, u64 to)
 	} while (to < old && !tb_cmpxchg_local(p, old, to));
 }
 
-/*
- * Takes what is left of the buffer @h is in out of use.  False if a nested
- * context moved head first.
- */
+/* Closes the buffer that @h is in.  Return false if a nested context moved head first. */
 static bool tb_ring_close(struct tb_cpu_ring *r, u64 h, bool flush)
 {
 	u32 index = tb_head_index(h), rest = r->capacity - index;
@@ -256,7 +244,7 @@ static bool tb_ring_close(struct tb_cpu_ring *r, u64 h, bool flush)
 	return true;
 }
 
-/* What the opener of a buffer knew before it won head. */
+/* values that the opener of a buffer read before it moved head */
 struct tb_opening {
 	u64 seq;
 	u64 ts;
@@ -267,12 +255,14 @@ struct tb_opening {
 };
 
 /*
- * Says in the header of @b, which is claimed for block @seq, that it is not to be believed
- * from now on, which block this will be, from @ts on, and that an event of @n elements comes
- * first: head is about to move there, and nested contexts may then put events behind that before
- * the header is written.  Unless one has done all this since the buffer was claimed: the state
- * tells, and if that happens behind our look at it, another number and time than before are
- * there.  Who then moves head said all this last: a nested context that came so far has moved it.
+ * Marks the header of @b, which is claimed for block @seq, as invalid, and notes in it the block's
+ * number, its start time @ts and the size @n of its first event: head is about to move there, and
+ * nested contexts may then record events behind the first one before the header is written.
+ *
+ * Does nothing if a nested context has opened the buffer since it was claimed: the state has
+ * changed then; if it changes after this check, number and time have changed, too, and the
+ * exchanges fail.  The context that then moves head was the last to write these notes: a nested
+ * context that wrote them later has moved head itself.
  */
 static void tb_buf_disown(struct tb_buf *b, u64 seq, u64 ts, u32 n)
 {
@@ -292,12 +282,12 @@ static void tb_ring_open(struct tb_cpu_ring *r, struct tb_buf *b, const struct t
 	struct tb_composite *slot = (struct tb_composite *)(block + 1);
 	struct tb_gap *gap = (struct tb_gap *)(slot + 1);
 
-	/* ours, or made so by a nested context already: our event is not committed yet */
+	/* a nested context may have done this already; not complete: our event is not committed */
 	tb_write(&b->state, TB_BUF_WORD(o->seq, TB_BUF_WRITING));
 	tb_write(&b->later_open, o->later);
 	/*
-	 * The drops told here are done with.  Those that nested contexts counted
-	 * since are the next block's, and later than our clock.
+	 * This block tells the drops so far, so reset drop_first.  The next block tells those that
+	 * nested contexts counted since, which are later than our clock.
 	 */
 	if (o->drop_first != ~0ull) {
 		tb_wmb(); /* head before that: pairs with the last tb_rmb() in tb_ring_end() */
@@ -308,7 +298,7 @@ static void tb_ring_open(struct tb_cpu_ring *r, struct tb_buf *b, const struct t
 		}
 	}
 
-	/* what never changes is there, and the number says that the rest is not to be believed */
+	/* the constant fields are there; the number still marks the others as invalid */
 	block->flags = 0;
 	block->tid = tb_current_tid();
 	block->time_start = o->ts;
@@ -346,9 +336,8 @@ static void tb_ring_drop(struct tb_cpu_ring *r, u64 ts)
 }
 
 /*
- * Switches from the closed buffer @h is in to another and reserves @n
- * elements there, at *@place.  Returns 1, 0 if a nested context came first, -1 if
- * there is no room.
+ * Switches from the closed buffer that @h is in to another one, and reserves @n elements there, at
+ * *@place.  Return 1; 0 if a nested context was first; -1 if there is no room.
  */
 static int tb_ring_switch(struct tb_cpu_ring *r, u64 h, u64 ts, u32 n, u64 *place)
 {
@@ -359,8 +348,8 @@ static int tb_ring_switch(struct tb_cpu_ring *r, u64 h, u64 ts, u32 n, u64 *plac
 	if (unlikely(tb_read(&r->paused)))
 		return -1;
 	/*
-	 * Before the exchange: what nested contexts drop later is then told
-	 * by the block they open, or the one after.
+	 * Before the exchange: drops of nested contexts after these reads are told by the block
+	 * that they open, or the next one.
 	 */
 	o.dropped = tb_local_read(&r->dropped);
 	o.drop_first = tb_read(&r->drop_first);
@@ -370,7 +359,7 @@ static int tb_ring_switch(struct tb_cpu_ring *r, u64 h, u64 ts, u32 n, u64 *plac
 	b = tb_ring_claim(r, h, o.seq);
 	if (b < 0)
 		return b == TB_CLAIM_AGAIN ? 0 : -1;
-	/* as above: whatever is overwritten from now on counts, and is later than the new block */
+	/* before the exchange, too: blocks overwritten from now on are later than the new block */
 	o.later = tb_buf_begin_lap(&r->bufs[b]);
 	tb_buf_disown(&r->bufs[b], o.seq, ts, n);
 	next = tb_head(ts >> 32, o.seq, b, TB_BLOCK_FIRST_ELEMENT + n);
@@ -384,18 +373,17 @@ static int tb_ring_switch(struct tb_cpu_ring *r, u64 h, u64 ts, u32 n, u64 *plac
 }
 
 /**
- * tb_ring_reserve_slow() - tb_ring_reserve() where it is not just moving head
+ * tb_ring_reserve_slow() - reserve where moving head is not enough
  * @r: the ring of this CPU
- * @n: elements, >= 1
- * @h: head, as it was before @ts was read; out of date does no harm
- * @ts: the clock
+ * @n: number of elements, >= 1
+ * @h: head, read before @ts; may be out of date
+ * @ts: the time, trace clock
  *
- * Puts a TIME element in front when the clock's upper half has moved,
- * switches buffers, counts what finds no room.  Each repetition means that a
- * nested context recorded something, so nesting bounds them.
+ * Puts a TIME element in front if the clock's upper half has changed, switches buffers, counts
+ * dropped events.  Repeats only if a nested context recorded an event: nesting bounds that.
  *
- * Context: as tb_ring_reserve().
- * Return: where; head 0 if there was no room.
+ * Context: any, NMI included; on the ring's CPU, preemption off until the commit.
+ * Return: the place of the reservation; head 0 if there was no room: the event is counted.
  */
 struct tb_place tb_ring_reserve_slow(struct tb_cpu_ring *r, u32 n, u64 h, u64 ts)
 {
@@ -464,15 +452,15 @@ struct tb_place tb_ring_reserve_slow(struct tb_cpu_ring *r, u32 n, u64 h, u64 ts
 TB_EXPORT(tb_ring_reserve_slow);
 
 /**
- * tb_ring_simple_slow() - tb_ring_simple() where it is not just moving head
+ * tb_ring_simple_slow() - record a simple event where moving head is not enough
  * @r: the ring of this CPU
  * @id: event id
  * @payload: 8 bytes
- * @h: head as it was
- * @ts: the clock as read after that, if it is the processor's counter
+ * @h: head, read before @ts; may be out of date
+ * @ts: the processor's counter; 0: not read
  *
- * Context: as tb_ring_simple().
- * Return: false if there was no room; it is counted.
+ * Context: any, NMI included; on the ring's CPU, preemption off.
+ * Return: false if there was no room: the event is counted as dropped.
  */
 bool tb_ring_simple_slow(struct tb_cpu_ring *r, u32 id, u64 payload, u64 h, u64 ts)
 {
@@ -481,7 +469,7 @@ bool tb_ring_simple_slow(struct tb_cpu_ring *r, u32 id, u64 payload, u64 h, u64 
 
 	if (unlikely(!r->nr))
 		return tb_pending_commit_simple(r, id, payload);
-	/* 0: the clock was halted then, and may go on now */
+	/* 0: the clock may have been halted then, and run again now */
 	if (r->raw_clock != TB_TICKS_PLAIN || !ts)
 		ts = tb_ring_clock(r);
 	place = tb_ring_reserve_slow(r, 1, h, ts);
@@ -497,12 +485,12 @@ bool tb_ring_simple_slow(struct tb_cpu_ring *r, u32 id, u64 payload, u64 h, u64 
 TB_EXPORT(tb_ring_simple_slow);
 
 /**
- * tb_ring_simple_last() - tb_ring_simple() made the last commit of a buffer
+ * tb_ring_simple_last() - complete a buffer after its last commit, by tb_ring_simple()
  * @r: the ring of this CPU
  * @b: the buffer
- * @index: of the event
+ * @index: index of the event
  *
- * Context: as tb_ring_simple().
+ * Context: any, NMI included; on the ring's CPU, preemption off.
  * Return: true.
  */
 bool tb_ring_simple_last(struct tb_cpu_ring *r, struct tb_buf *b, u32 index)
@@ -516,11 +504,11 @@ bool tb_ring_simple_last(struct tb_cpu_ring *r, struct tb_buf *b, u32 index)
 TB_EXPORT(tb_ring_simple_last);
 
 /**
- * tb_ring_mark() - the current buffer has got to the high-water mark
+ * tb_ring_mark() - count and report that the current buffer is past the high-water mark
  * @r: the ring of this CPU
  *
- * Context: any, NMI included.
- * Return: true, so that it can be the last call of those who return that.
+ * Context: any, NMI included; on the ring's CPU, preemption off.
+ * Return: true, so that tb_ring_simple() can call it last.
  */
 bool tb_ring_mark(struct tb_cpu_ring *r)
 {
@@ -532,9 +520,9 @@ bool tb_ring_mark(struct tb_cpu_ring *r)
 TB_EXPORT(tb_ring_mark);
 
 /*
- * @block, in state word @state, is complete: from when on were events lost that later blocks tell
- * of?  The next block tells of the events dropped while this one was open.  If the next block is
- * overwritten, only their count survives, and the reader needs this time.
+ * Return a time before which no event was lost that blocks after @block tell; @block is complete
+ * and has state word @state.  The next block tells the events dropped while @block was open.  If
+ * the next block is overwritten, only their count survives, and the reader needs this time.
  *
  * The order matters: time_end, drop_first, head.  If head is still in @block at the end, no later
  * block was opened before that, and none has reset drop_first.  If head has moved, every event
@@ -557,11 +545,11 @@ static u64 tb_ring_lost_from(struct tb_cpu_ring *r, const struct tb_block *block
 }
 
 /**
- * tb_ring_complete() - everything in @b is committed: hand it over
+ * tb_ring_complete() - make a buffer READY, because all of it is committed
  * @r: the ring of this CPU
  * @b: one of its buffers
  *
- * Reached by exactly one context per lap, the last to commit.
+ * Exactly one context calls it in each lap, the last one to commit.
  *
  * Context: any, NMI included.
  */
@@ -576,7 +564,7 @@ void tb_ring_complete(struct tb_cpu_ring *r, struct tb_buf *b)
 	}
 	s = tb_read(&b->state);
 	committed = tb_local_read(&b->committed);
-	/* only flipped bits in memory lead here in another state or with too many commits */
+	/* another state or too many commits: memory is damaged */
 	if (unlikely(TB_BUF_STATE(s) != TB_BUF_WRITING || committed > r->capacity ||
 		     b->closed > r->capacity * TB_ELEMENT_SIZE)) {
 		tb_ring_damaged(r);
@@ -601,12 +589,11 @@ void tb_ring_complete(struct tb_cpu_ring *r, struct tb_buf *b)
 TB_EXPORT(tb_ring_complete);
 
 /**
- * tb_ring_flush() - close the current buffer if there is anything in it
- * @r: the ring of this CPU
+ * tb_ring_flush() - close the current buffer if it is open
+ * @r: the ring
  *
- * Context: any on the ring's CPU, preemption off; or any CPU once that one
- * records no more.
- * Return: true if something was closed.
+ * Context: any on the ring's CPU, preemption off; any CPU if the ring's CPU does not record.
+ * Return: true if it closed the buffer.
  */
 bool tb_ring_flush(struct tb_cpu_ring *r)
 {
@@ -621,13 +608,12 @@ bool tb_ring_flush(struct tb_cpu_ring *r)
 }
 
 /**
- * tb_ring_resume() - open buffers again
+ * tb_ring_resume() - allow writers to open buffers again
  * @r: the ring, paused
  *
- * Nobody knows when in the pause the events were that were dropped: the span that is told of
- * them reaches to now.
+ * The times of the drops during the pause are unknown, so their span reaches to now.
  *
- * Context: as tb_ring_flush().
+ * Context: any on the ring's CPU, preemption off; any CPU if the ring's CPU does not record.
  */
 void tb_ring_resume(struct tb_cpu_ring *r)
 {
