@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What other modules call (include/linux/tracebuf.h).
+ * The interface for other modules (include/linux/tracebuf.h).
  *
- * A provider can be recorded into while its `live` is set.  Stopping clears it
- * and then waits until whoever saw it set is done: everything here that records
- * does so with preemption off.
+ * A module can record into a provider while its `live` is set.  Functions that record read `live`
+ * and record with preemption off, in any context, without a lock.  Stopping clears `live`, then
+ * waits until each CPU has had preemption on.  All other functions run in process context.
  */
 #include <linux/err.h>
 #include <linux/export.h>
@@ -18,11 +18,10 @@
 
 /**
  * tracebuf_get() - find a provider by its name
- * @name: "kernel", or what was created by user space or a module
+ * @name: "kernel", or the name of a provider that user space or a module has created
  *
  * Context: process.
- * Return: the provider, which cannot be removed until it is given back with
- * tracebuf_put(); or ERR_PTR(-ENOENT).
+ * Return: the provider, which users cannot remove until tracebuf_put(); or ERR_PTR(-ENOENT).
  */
 struct tb_provider *tracebuf_get(const char *name)
 {
@@ -31,10 +30,10 @@ struct tb_provider *tracebuf_get(const char *name)
 EXPORT_SYMBOL_GPL(tracebuf_get);
 
 /**
- * tracebuf_put() - give back what tracebuf_get() returned
- * @p: the provider
+ * tracebuf_put() - release a provider
+ * @p: from tracebuf_get()
  *
- * Context: process; nobody may be recording into @p on the caller's behalf any more.
+ * Context: process; the caller's module does not record into @p any more.
  */
 void tracebuf_put(struct tb_provider *p)
 {
@@ -43,15 +42,15 @@ void tracebuf_put(struct tb_provider *p)
 EXPORT_SYMBOL_GPL(tracebuf_put);
 
 /**
- * tracebuf_create() - make a provider of one's own
- * @name: 1 to 31 of A-Z a-z 0-9 _ - ., the first a letter
- * @config: sizes and ways, zero for the defaults; or NULL for nothing but these
+ * tracebuf_create() - create a provider
+ * @name: 1 to 31 characters of A-Z a-z 0-9 _ - ., the first a letter
+ * @config: the configuration, 0 for defaults, without a mask of CPUs; NULL: all defaults
  *
- * Users find it by its name; they cannot remove it.
+ * Users can find the provider by its name, but cannot remove it.
  *
  * Context: process.
- * Return: the provider, to be removed with tracebuf_destroy(); or ERR_PTR() of
- * -EINVAL, -EEXIST, -ENOSPC too many, -ENOMEM.
+ * Return: the provider, to remove with tracebuf_destroy(); or ERR_PTR() of -EINVAL; -EEXIST the
+ * name is in use; -ENOSPC too many providers; -ENOMEM.
  */
 struct tb_provider *tracebuf_create(const char *name, const struct tb_config *config)
 {
@@ -72,9 +71,9 @@ EXPORT_SYMBOL_GPL(tracebuf_create);
  * tracebuf_destroy() - stop and remove a provider
  * @p: from tracebuf_create()
  *
- * Open files keep what it has recorded until they are closed.
+ * Open files keep its recording until they are closed.
  *
- * Context: process; nobody may be recording into @p on the caller's behalf any more.
+ * Context: process; the caller's module does not record into @p any more.
  */
 void tracebuf_destroy(struct tb_provider *p)
 {
@@ -87,7 +86,7 @@ EXPORT_SYMBOL_GPL(tracebuf_destroy);
  * @p: the provider
  *
  * Context: process.
- * Return: 0, -EBUSY running or blocks held, -ENOMEM, -ENOSPC.
+ * Return: 0; -EBUSY it is recording, or the reader holds blocks; -ENOMEM; -ENOSPC.
  */
 int tracebuf_start(struct tb_provider *p)
 {
@@ -96,11 +95,11 @@ int tracebuf_start(struct tb_provider *p)
 EXPORT_SYMBOL_GPL(tracebuf_start);
 
 /**
- * tracebuf_stop() - end the recording; what it has can be read
+ * tracebuf_stop() - end the recording, which readers can still read
  * @p: the provider
  *
  * Context: process.
- * Return: 0, -EINVAL if it was not running.
+ * Return: 0; -EINVAL it is not recording.
  */
 int tracebuf_stop(struct tb_provider *p)
 {
@@ -115,8 +114,8 @@ EXPORT_SYMBOL_GPL(tracebuf_stop);
  * @payload: the 8 bytes
  *
  * Context: any where RCU is watching, NMI included.
- * Return: false if it was not recorded: @p is not recording, @id is no event, or
- * there was no room, which is counted.
+ * Return: true if the event was recorded; false if @p is not recording, @id is out of range, or
+ * there was no room: this loss is counted.
  */
 bool tracebuf_simple(struct tb_provider *p, u32 id, u64 payload)
 {
@@ -137,10 +136,10 @@ EXPORT_SYMBOL_GPL(tracebuf_simple);
  * @p: the provider
  * @id: event id, TB_EV_USER to TB_EV_USER_LAST
  * @data: the payload
- * @bytes: of it, at most the provider's max_event (TB_IOC_QUERY)
+ * @bytes: size of @data, at most the provider's max_event (TB_IOC_QUERY)
  *
  * Context: any where RCU is watching, NMI included.
- * Return: false if it was not recorded, see tracebuf_begin().
+ * Return: true if the event was recorded; false: see tracebuf_begin().
  */
 bool tracebuf_write(struct tb_provider *p, u32 id, const void *data, u32 bytes)
 {
@@ -158,15 +157,14 @@ EXPORT_SYMBOL_GPL(tracebuf_write);
 /**
  * tracebuf_begin() - reserve a composite event
  * @p: the provider
- * @slot: to be passed to tracebuf_end()
+ * @slot: out: the reservation, for tracebuf_end()
  * @id: event id, TB_EV_USER to TB_EV_USER_LAST
- * @bytes: of payload, at most the provider's max_event (TB_IOC_QUERY)
+ * @bytes: size of the payload, at most the provider's max_event (TB_IOC_QUERY)
  *
- * Context: any where RCU is watching, NMI included.  If there is room preemption is off until
- * tracebuf_end(), which must be called in the same context.
- * Return: where the payload goes, 16-byte aligned; NULL if there is nothing to be
- * filled in: @p is not recording, @id is no event, or there was no room or @bytes is
- * too large, which is counted.
+ * Context: any where RCU is watching, NMI included.  On success preemption is off until
+ * tracebuf_end(), which the caller must call in the same context.
+ * Return: where the caller writes the payload, 16-byte aligned; NULL if @p is not recording, @id is
+ * out of range, there was no room, or @bytes is too large: the last two losses are counted.
  */
 void *tracebuf_begin(struct tb_provider *p, struct tracebuf_slot *slot, u32 id, u32 bytes)
 {
@@ -175,7 +173,7 @@ void *tracebuf_begin(struct tb_provider *p, struct tracebuf_slot *slot, u32 id, 
 	BUILD_BUG_ON(sizeof(struct tb_slot) > sizeof(slot->opaque));
 	if (id - TB_EV_USER > TB_EV_USER_LAST - TB_EV_USER)
 		return NULL;
-	/* more than any ring takes is counted as too large, whatever more */
+	/* beyond this limit, every ring counts the event as oversize; larger sums could overflow */
 	bytes = min_t(u32, bytes, TB_EVENT_ELEMENTS_MAX * TB_ELEMENT_SIZE);
 	preempt_disable_notrace();
 	if (likely(tb_provider_live(p)))
@@ -186,7 +184,7 @@ void *tracebuf_begin(struct tb_provider *p, struct tracebuf_slot *slot, u32 id, 
 EXPORT_SYMBOL_GPL(tracebuf_begin);
 
 /**
- * tracebuf_end() - make an event part of the trace
+ * tracebuf_end() - commit an event
  * @slot: from tracebuf_begin()
  *
  * Context: that of tracebuf_begin().
@@ -198,14 +196,13 @@ void tracebuf_end(struct tracebuf_slot *slot)
 EXPORT_SYMBOL_GPL(tracebuf_end);
 
 /**
- * tracebuf_flush() - hand over this CPU's current buffer as it is
+ * tracebuf_flush() - close this CPU's current buffer, so that the reader can acquire it
  * @p: the provider
  *
- * For routines that record much with interrupts off, or want what they have
- * recorded to be read soon.
+ * For callers that record much with interrupts off, or want a reader to see their events soon.
  *
  * Context: any where RCU is watching, NMI included.
- * Return: true if there was anything in it.
+ * Return: true if it closed a buffer.
  */
 bool tracebuf_flush(struct tb_provider *p)
 {
@@ -214,7 +211,7 @@ bool tracebuf_flush(struct tb_provider *p)
 
 	preempt_disable_notrace();
 	rings = tb_provider_live(p);
-	/* see tb_provider_flush_cpu() */
+	/* in oneshot mode no reader comes before the stop: a flush would only waste room */
 	if (rings && p->config.mode != TB_MODE_ONESHOT)
 		ok = tb_ring_flush(this_cpu_ptr(rings));
 	preempt_enable_notrace();
@@ -223,9 +220,9 @@ bool tracebuf_flush(struct tb_provider *p)
 EXPORT_SYMBOL_GPL(tracebuf_flush);
 
 /**
- * tracebuf_query() - a provider's state and configuration
+ * tracebuf_query() - get a provider's state and configuration
  * @p: the provider
- * @q: filled in
+ * @q: out: state and configuration
  *
  * Context: process.
  */
@@ -236,13 +233,13 @@ void tracebuf_query(struct tb_provider *p, struct tb_query *q)
 EXPORT_SYMBOL_GPL(tracebuf_query);
 
 /**
- * tracebuf_stats() - the books of one of a provider's rings, live
+ * tracebuf_stats() - get the accounts of one ring, also while it records
  * @p: the provider
- * @cpu: whose ring
- * @st: filled in, in events unless the ABI says otherwise
+ * @cpu: CPU of the ring
+ * @st: out: the accounts, in events unless the ABI says otherwise
  *
  * Context: process.
- * Return: 0, -EINVAL for a CPU that cannot be.
+ * Return: 0; -EINVAL @cpu is not a possible CPU.
  */
 int tracebuf_stats(struct tb_provider *p, unsigned int cpu, struct tb_stats *st)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf: records events from any context into per-CPU rings of contiguous
- * buffers.  Init, exit, and module parameters for the plain case:
+ * The module: parameters, init and exit.  The parameters serve the plain case, without the tool:
  *
  *	insmod tracebuf.ko events=sched,irq
  *	cat /dev/tracebuf >file
+ *
+ * The kernel's module loader calls init and exit, in process context; they take no lock.
  */
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -61,7 +62,7 @@ static uint flush_ms;
 module_param(flush_ms, uint, 0444);
 MODULE_PARM_DESC(flush_ms, "hand over buffers at least this often in ms, 0: when they are full enough (default)");
 
-/* a physical address: a kernel that is locked down takes none */
+/* hw: a locked-down kernel refuses the parameter, because it may be a physical address */
 static char *memory;
 module_param_hw(memory, charp, iomem, 0444);
 MODULE_PARM_DESC(memory, "reserved memory for the buffers, so that they can be found after a reboot: ADDRESS:SIZE (memmap=SIZE$ADDRESS) or NAME (reserve_mem=SIZE:ALIGN:NAME)");
@@ -93,7 +94,7 @@ static const char * const tb_modes[] = { "oneshot", "circular", "streaming" };
 static const char * const tb_policies[] = { "overwrite", "drop" };
 static const char * const tb_clocks[] = { "auto", "tsc", "arch", "mono" };
 
-/* Looks up what a parameter says; the values count from @first. */
+/* Looks up @value in @choices, and sets *@out to its index plus @first. */
 static int tb_param_choice(const char *name, const char *value, const char * const *choices, int n,
 			   int first, u32 *out)
 {
@@ -184,7 +185,7 @@ static int tb_params_select(void)
 					 fast ? TB_FORM_FAST : TB_FORM_DEFAULT, NULL);
 		if (err == -ENOENT) {
 			pr_err("tracebuf: events=%s: no event matches '%s'\n", events, pattern);
-			/* insmod would read ENOENT as an unknown symbol */
+			/* insmod would report ENOENT as an unknown symbol */
 			err = -EINVAL;
 		}
 	}
@@ -209,14 +210,15 @@ static int tb_params_writers(void)
 							 pattern);
 		if (err)
 			pr_err("tracebuf: writers=%s: '%s': %s\n", writers, pattern,
-			       err == -ENOSPC ? "too many" : "too long");
+			       err == -ENOSPC ? "too many" :
+			       err == -ENOMEM ? "no memory" : "too long");
 	}
 	kfree(list);
-	/* insmod would read ENOSPC as something else */
+	/* insmod would report ENOSPC as a full device */
 	return err ? -EINVAL : tb_channels_set_quota(&tb_kernel_provider, &quota);
 }
 
-/* Does what the parameters say; without events nothing is recorded yet. */
+/* Configures the provider `kernel`, and starts to record if the user has named events. */
 static int tb_params_apply(void)
 {
 	int err = tb_params_configure();
@@ -265,7 +267,7 @@ static int __init tb_init(void)
 	err = tb_panic_init();
 	if (err)
 		goto sleep_exit;
-	/* last: a file that is open does not keep a module whose init fails */
+	/* the devices last: an open file does not keep the module if its init fails */
 	err = tb_producer_init(producer_mode, producers_per_user);
 	if (err)
 		goto last_exit;
@@ -298,7 +300,7 @@ static void __exit tb_exit(void)
 	tb_registry_exit();
 	tb_region_exit();
 	tb_events_exit();
-	/* rules are freed by way of RCU */
+	/* wait for the RCU callbacks that free rules: they are code of this module */
 	rcu_barrier();
 	tb_pending_free();
 }
@@ -307,7 +309,10 @@ module_init(tb_init);
 module_exit(tb_exit);
 
 MODULE_LICENSE("GPL");
-/* the events that are not of the core; it works without */
+/*
+ * The events of all other headers are a module of their own: they take 2 MB, and most are never
+ * recorded.  A soft dependency, because tracebuf works without it.
+ */
 MODULE_SOFTDEP("post: tracebuf_events");
 MODULE_DESCRIPTION("Always-on event recorder with per-CPU rings of contiguous buffers");
 MODULE_AUTHOR("The tracebuf authors");

@@ -22,31 +22,30 @@
 #include <uapi/linux/tracebuf.h>
 
 struct tb_provider;
+struct tracebuf_list;
 
 /**
  * struct tracebuf_slot - an event between reserving and committing it
  *
- * On the caller's stack; what is in it is none of the caller's business.
+ * On the caller's stack; its members are private.
  */
 struct tracebuf_slot {
 	u64 opaque[5];
-	struct tracebuf_sinks *sinks;
+	const struct tracebuf_list *sinks;
 	void *payload;
 	u32 sink;
 	u32 used;
 	u32 bytes;
 };
 
-struct tracebuf_sinks;
-
 /**
  * struct tracebuf_source - where events of one kind come from
- * @wanted: somebody records them
- * @sinks: who
+ * @wanted: a provider records them
+ * @sinks: the probes of these providers
  */
 struct tracebuf_source {
 	struct static_key_false wanted;
-	struct tracebuf_sinks *sinks;
+	struct tracebuf_list __rcu *sinks;
 };
 
 struct tracebuf_handler;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Walking through the events of a block that may be damaged, or is being written (block_walk.h).
- * Each length is read once, and checked before it is used, so nothing outside the block is read.
+ * Walk through the events of a block that may be damaged, or is being written.
+ *
+ * Reads each length once and checks it before use, so it reads no memory outside the block.
+ * Callers: panic.c and previous_boot.c, in any context, NMI included, without locks.
  */
 #include <linux/compiler.h>
 #include <asm/barrier.h>
 
 #include "block_walk.h"
 
-/* May event @e, of @length elements, be one?  Fills in what of @w is about it. */
+/* Return true if @e, of @length elements, may be an event.  Sets w->bytes and w->time. */
 static bool tb_block_walk_check(struct tb_block_walk *w, const struct tb_element *e, u32 length)
 {
 	u32 low = READ_ONCE(e->time);
@@ -32,13 +34,13 @@ static bool tb_block_walk_check(struct tb_block_walk *w, const struct tb_element
 }
 
 /**
- * tb_block_walk_next() - the next event of a block
- * @w: where it is
+ * tb_block_walk_next() - step to the next event of a block
+ * @w: the walk
  *
- * What was begun and not committed is passed by.
+ * Skips events that were reserved but not committed.
  *
  * Context: any, NMI included.
- * Return: the event; NULL: what follows is none of this block, or it is at its end.
+ * Return: the event; NULL at the end of the block, or if no event of this block follows.
  */
 const struct tb_element *tb_block_walk_next(struct tb_block_walk *w)
 {
@@ -49,7 +51,7 @@ const struct tb_element *tb_block_walk_next(struct tb_block_walk *w)
 		if (w->at >= w->end)
 			return NULL;
 		e = (const struct tb_element *)w->block + w->at;
-		/* the event before its first word: pairs with the release in tb_ring_commit() */
+		/* before the rest of the event: pairs with the release in tb_ring_commit() */
 		w->head = smp_load_acquire(&e->head);
 		length = TB_HEAD_LENGTH(w->head);
 		type = TB_HEAD_STRUCT(w->head);

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Through the events of a block that nobody vouches for: it may have been damaged, or be
- * written to at this moment.
+ * Walk through the events of a block that may be damaged, or is being written.  Any context.
  */
-#ifndef TB_WALK_H
-#define TB_WALK_H
+#ifndef TB_CRASH_BLOCK_WALK_H
+#define TB_CRASH_BLOCK_WALK_H
 
 #include <linux/types.h>
 #include <linux/tracebuf.h>
 
 /**
- * struct tb_block_walk - where in a block somebody is
- * @block: which
- * @sequence: its number
- * @at: the next element
- * @end: where the last one ends at most, in elements
+ * struct tb_block_walk - a position in a block
+ * @block: the block
+ * @sequence: its sequence number
+ * @at: index of the next element
+ * @end: index of the element where the walk ends at the latest
  * @head: first word of the last event
- * @bytes: of its payload, not more than it has room for
- * @time: its full clock; before the first event, when the block was opened
+ * @bytes: bytes of its payload, at most what its elements have room for
+ * @time: its time, full trace clock; before the first event, the time when the block was opened
  */
 struct tb_block_walk {
 	const struct tb_block *block;
@@ -31,4 +30,4 @@ struct tb_block_walk {
 
 const struct tb_element *tb_block_walk_next(struct tb_block_walk *w);
 
-#endif /* TB_WALK_H */
+#endif /* TB_CRASH_BLOCK_WALK_H */

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The last events of each CPU in the kernel's log: of all CPUs when the machine panics
- * (panic_events=N), of the CPU that an oops happens on (oops_events=N).  From there they get
- * to consoles, and to pstore if there is one.  It is for those who have nothing but the log;
- * who has an image of the memory gets everything out of that ("tracebuf recover").
+ * Print the last events of each CPU into the kernel's log: of all CPUs when the machine panics
+ * (panic_events=N), of one CPU when it oopses (oops_events=N).  From there they get to consoles,
+ * and to pstore.  With an image of the memory, "tracebuf recover" gets all events instead.
  *
  * It runs in any context, NMI included, on a machine in which something is broken.  So it takes no
- * lock, allocates nothing and changes nothing of the rings: it reads them beside their
- * writers.  On a panic these have been stopped, wherever they were, but for this CPU, which records
- * what the printing itself makes happen; on an oops there are only those that interrupt us.  That
- * is why what is printed was fixed at the beginning, and why each event's block is looked at
- * once more when its line is ready, before it is printed.
+ * lock, allocates nothing and changes nothing in the rings: it reads them beside their writers.  In
+ * a panic the other CPUs have been stopped, at any instruction, and this CPU records the events of
+ * the printing itself; in an oops only contexts that interrupt this one record.  So the range to
+ * print is fixed at the beginning, and each event's block is checked again when its line is ready,
+ * before it is printed.
  *
- * The rings are those of all providers that record, one provider after another: while they do
- * the rings stay as long as preemption is off (tb_recording_detach()).
+ * It prints the rings of all providers that record, one provider after another: their rings stay
+ * allocated as long as preemption is off (tb_recording_detach()).
  *
- * Finding the last N: from the block that is written to backwards until there are enough, counting
- * them; then forward from there, of all CPUs in the order of their times.
+ * To find the last N events, it goes backwards from the current block, and counts events until
+ * there are enough.  Then it goes forwards, through all CPUs in the order of time.
+ *
+ * Callers: the kernel's notifiers of panics and oopses.
  */
 #include <linux/kdebug.h>
 #include <linux/math64.h>
@@ -33,13 +34,13 @@
 #include "provider/list.h"
 #include "provider/provider.h"
 
-#define TB_LAST_MAX	10000	/* events of a CPU */
-/* before those that tell a hypervisor, which may stop the machine at once */
-#define TB_LAST_PRIORITY	100
+#define TB_PANIC_MAX	10000	/* events of a CPU */
+/* before the notifiers that report to a hypervisor, which may stop the machine at once */
+#define TB_PANIC_PRIORITY	100
 
 static int tb_panic_set(const char *value, const struct kernel_param *param)
 {
-	return param_set_uint_minmax(value, param, 0, TB_LAST_MAX);
+	return param_set_uint_minmax(value, param, 0, TB_PANIC_MAX);
 }
 
 static const struct kernel_param_ops tb_panic_ops = {
@@ -57,12 +58,12 @@ MODULE_PARM_DESC(oops_events, "the last events of a CPU that go to the kernel's 
 
 /**
  * struct tb_panic_log - how far the ring of a CPU has been printed
- * @ring: it
- * @buf: with the block that @walk is in
- * @walk: behind the event that comes next
- * @event: that; NULL: there is none
- * @last: number of the last block
- * @used: of that one, in elements
+ * @ring: the ring
+ * @buf: the buffer with the block of @walk
+ * @walk: position after @event
+ * @event: the next event to print; NULL: none
+ * @last: sequence number of the last block to print
+ * @used: elements of the last block to print
  */
 struct tb_panic_log {
 	struct tb_cpu_ring *ring;
@@ -75,22 +76,22 @@ struct tb_panic_log {
 
 static DEFINE_PER_CPU(struct tb_panic_log, tb_panic_logs);
 static char tb_panic_line[512];
-/* the CPU that prints, plus one: there is one tb_panic_line */
+/* the CPU that prints, plus one; it owns tb_panic_line */
 static atomic_t tb_panic_busy = ATOMIC_INIT(0);
 
-/* ---- where they are ---------------------------------------------------- */
+/* ---- find -------------------------------------------------------------- */
 
-/* The buffer with block @sequence, or what has not been overwritten of it. */
+/* Return the buffer with block @sequence, or NULL if the block was overwritten. */
 static struct tb_buf *tb_panic_find(const struct tb_cpu_ring *r, u64 sequence)
 {
 	u32 i;
 
 	for (i = 0; i < r->nr; i++) {
-		/* the header: pairs with the release in tb_ring_complete() */
+		/* before the header: pairs with the release in tb_ring_complete() */
 		u64 s = smp_load_acquire(&r->bufs[i].state);
 
 		if (TB_BUF_SEQ(s) == sequence && TB_BUF_STATE(s) != TB_BUF_CLAIMED &&
-		    /* the rest of the header: pairs with the release in tb_ring_open() */
+		    /* before the rest of the header: pairs with the release in tb_ring_open() */
 		    smp_load_acquire(&r->bufs[i].block->sequence) == sequence)
 			return &r->bufs[i];
 	}
@@ -109,7 +110,7 @@ static void tb_panic_enter(struct tb_panic_log *l, struct tb_buf *buf, u64 seque
 	};
 }
 
-/* To the next event of this block, if there is one. */
+/* Step to the next event of this block.  Return false if there is none. */
 static bool tb_panic_step(struct tb_panic_log *l)
 {
 	do {
@@ -118,7 +119,7 @@ static bool tb_panic_step(struct tb_panic_log *l)
 	return l->event;
 }
 
-/* To the next event, or none. */
+/* Step to the next event of the ring; l->event is NULL at the end. */
 static void tb_panic_next(struct tb_panic_log *l)
 {
 	while (!tb_panic_step(l) && l->walk.sequence < l->last) {
@@ -130,7 +131,7 @@ static void tb_panic_next(struct tb_panic_log *l)
 	}
 }
 
-/* To the first of the last @wanted events of a ring. */
+/* Go to the first of the last @wanted events of a ring. */
 static void tb_panic_begin(struct tb_panic_log *l, struct tb_cpu_ring *r, u32 wanted)
 {
 	u64 head = tb_read(&r->head), sequence;
@@ -144,7 +145,7 @@ static void tb_panic_begin(struct tb_panic_log *l, struct tb_cpu_ring *r, u32 wa
 	l->used = min(tb_head_index(head), r->capacity);
 	buf = tb_panic_find(r, sequence);
 	if (!buf && sequence) {
-		/* whoever opens it was interrupted */
+		/* the writer was interrupted while it opened the block: use the one before */
 		buf = tb_panic_find(r, --sequence);
 		l->used = r->capacity;
 	}
@@ -169,10 +170,10 @@ static void tb_panic_begin(struct tb_panic_log *l, struct tb_cpu_ring *r, u32 wa
 /* ---- the log ----------------------------------------------------------- */
 
 /**
- * struct tb_panic_clock - the log's clock and the recording's, at the same moment
- * @log: nanoseconds
- * @trace: ticks
- * @frequency: of these, a second
+ * struct tb_panic_clock - the clocks of the log and of the recording, at the same moment
+ * @log: clock of the log, nanoseconds
+ * @trace: clock of the recording, ticks
+ * @frequency: ticks per second
  */
 struct tb_panic_clock {
 	u64 log;
@@ -180,7 +181,7 @@ struct tb_panic_clock {
 	u64 frequency;
 };
 
-/* What the log's clock said at @time, in microseconds. */
+/* Convert @time, in ticks of the recording, to the log's clock, in microseconds. */
 static u64 tb_panic_time(const struct tb_panic_clock *c, u64 time)
 {
 	u64 ago = c->trace > time ? c->trace - time : 0, rest;
@@ -191,7 +192,7 @@ static u64 tb_panic_time(const struct tb_panic_clock *c, u64 time)
 	return div_u64(c->log > ns ? c->log - ns : 0, NSEC_PER_USEC);
 }
 
-/* Prints an event of the block that @l is in.  Returns whether it was still there by then. */
+/* Print an event of l->buf.  Return false if the block was overwritten meanwhile. */
 static bool tb_panic_print_one(const struct tb_panic_log *l, const struct tb_panic_clock *clock,
 			       const struct tb_block_walk *w, const struct tb_element *e)
 {
@@ -201,7 +202,7 @@ static bool tb_panic_print_one(const struct tb_panic_log *l, const struct tb_pan
 	at = scnprintf(tb_panic_line, sizeof(tb_panic_line), "[%5llu.%06u] CPU %u", time, us,
 		       l->ring->cpu);
 	tb_panic_text(tb_panic_line + at, sizeof(tb_panic_line) - at, w, e);
-	/* what was read before the state: pairs with the exchanges in tb_buf_claim() */
+	/* read the event before the state: pairs with the exchanges in tb_buf_claim() */
 	smp_rmb();
 	if (TB_BUF_SEQ(READ_ONCE(l->buf->state)) != l->walk.sequence)
 		return false;
@@ -209,7 +210,7 @@ static bool tb_panic_print_one(const struct tb_panic_log *l, const struct tb_pan
 	return true;
 }
 
-/* The event that @l is at, and the stacks that belong to it. */
+/* Print the current event and its stacks.  Return false if the block was overwritten. */
 static bool tb_panic_print(const struct tb_panic_log *l, const struct tb_panic_clock *clock)
 {
 	struct tb_block_walk w = l->walk;
@@ -223,7 +224,7 @@ static bool tb_panic_print(const struct tb_panic_log *l, const struct tb_panic_c
 	return true;
 }
 
-/* The one that comes next of all. */
+/* Return the log with the earliest event of all CPUs, or NULL. */
 static struct tb_panic_log *tb_panic_first(const struct cpumask *cpus)
 {
 	struct tb_panic_log *first = NULL;
@@ -239,16 +240,16 @@ static struct tb_panic_log *tb_panic_first(const struct cpumask *cpus)
 }
 
 /**
- * struct tb_panic_wanted - what is to be printed
- * @cpus: events of these
- * @count: so many of each
+ * struct tb_panic_wanted - which events to print
+ * @cpus: of these CPUs
+ * @count: how many of each CPU
  */
 struct tb_panic_wanted {
 	const struct cpumask *cpus;
 	u32 count;
 };
 
-/* Those of one provider.  Preemption is off. */
+/* Print the last events of one provider, with preemption off. */
 static void tb_panic_last_of(struct tb_provider *p, void *data)
 {
 	struct tb_cpu_ring __percpu *rings = tb_provider_live(p);
@@ -292,7 +293,7 @@ static void tb_panic_dump(const struct cpumask *cpus, u32 count)
 	tb_providers_look(tb_panic_last_of, &wanted);
 }
 
-/* ---- when --------------------------------------------------------------- */
+/* ---- notifiers ---------------------------------------------------------- */
 
 static int tb_panic_notify(struct notifier_block *block, unsigned long unused, void *why)
 {
@@ -300,8 +301,8 @@ static int tb_panic_notify(struct notifier_block *block, unsigned long unused, v
 	u32 wanted = READ_ONCE(panic_events);
 
 	/*
-	 * Others have been stopped, also one that was printing; what this CPU itself fell over must
-	 * not be tried again.
+	 * Another CPU that was printing has been stopped, so take over from it.  If this CPU was
+	 * printing, the printing caused the panic: do not try again.
 	 */
 	if (wanted && busy != me) {
 		atomic_set(&tb_panic_busy, me);
@@ -313,7 +314,7 @@ static int tb_panic_notify(struct notifier_block *block, unsigned long unused, v
 
 static struct notifier_block tb_panic_notifier = {
 	.notifier_call = tb_panic_notify,
-	.priority = TB_LAST_PRIORITY,
+	.priority = TB_PANIC_PRIORITY,
 };
 
 static int tb_panic_oops(struct notifier_block *block, unsigned long what, void *args)
@@ -325,7 +326,7 @@ static int tb_panic_oops(struct notifier_block *block, unsigned long what, void 
 		return NOTIFY_DONE;
 	preempt_disable();
 	me = smp_processor_id();
-	/* two at the same time: one is enough to go by */
+	/* of two CPUs that oops at the same time only one prints */
 	if (!atomic_cmpxchg(&tb_panic_busy, 0, me + 1)) {
 		tb_panic_dump(cpumask_of(me), wanted);
 		atomic_set(&tb_panic_busy, 0);
@@ -339,10 +340,10 @@ static struct notifier_block tb_panic_die_notifier = {
 };
 
 /**
- * tb_panic_init() - be told of a panic and of oopses from now on
+ * tb_panic_init() - register the notifiers of panics and oopses
  *
  * Context: module init.
- * Return: 0, or what the kernel's lists of notifiers say.
+ * Return: 0 or -errno.
  */
 int tb_panic_init(void)
 {
@@ -357,9 +358,9 @@ int tb_panic_init(void)
 }
 
 /**
- * tb_panic_exit() - not any more
+ * tb_panic_exit() - undo tb_panic_init()
  *
- * Context: module exit, before what may be printed goes.
+ * Context: module exit, before anything that it prints is freed.
  */
 void tb_panic_exit(void)
 {

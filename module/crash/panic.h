@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The last events of each CPU in the kernel's log when the machine panics.
+ * Print the last events of each CPU into the kernel's log when the machine panics or oopses.
  */
-#ifndef TB_LAST_H
-#define TB_LAST_H
+#ifndef TB_CRASH_PANIC_H
+#define TB_CRASH_PANIC_H
 
 #include <linux/types.h>
 
@@ -17,4 +17,4 @@ void tb_panic_exit(void);
 void tb_panic_text(char *text, size_t size, const struct tb_block_walk *w,
 		   const struct tb_element *e);
 
-#endif /* TB_LAST_H */
+#endif /* TB_CRASH_PANIC_H */

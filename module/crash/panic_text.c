@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An event as a line of the kernel's log (panic.c): who recorded it, its name, and its fields one
- * after another as its description says.  That description was written into the durable buffer
- * when the event was first chosen and stays as long as the module (tb_event_description()); the
- * event is not trusted: nothing outside of its payload is looked at.
+ * Format an event as a line of the kernel's log: its thread, its name, and its fields according to
+ * its description.  The description stays as long as the module (tb_event_description()).  The
+ * event is not trusted: no memory outside its payload is read.
  *
- * Addresses of the kernel's text are shown by name; others as %p does, which hides them.
+ * Shows addresses of the kernel's text by name, and other kernel addresses by %p, which hides them.
+ *
+ * Callers: panic.c, in any context, NMI included, without locks.
  */
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
@@ -17,14 +18,14 @@
 #include "panic.h"
 
 #define TB_TEXT_STRING	64	/* bytes of a text at most */
-#define TB_TEXT_BYTES	32	/* of an array */
-#define TB_TEXT_CALLERS	8	/* of a stack */
+#define TB_TEXT_BYTES	32	/* bytes of an array at most */
+#define TB_TEXT_CALLERS	8	/* functions of a stack at most */
 
 /**
  * struct tb_text - a line that is being written
- * @to: where it is
- * @size: room there
- * @at: used
+ * @to: its memory
+ * @size: bytes of @to
+ * @at: bytes used
  */
 struct tb_text {
 	char *to;
@@ -70,7 +71,7 @@ static void tb_print_number(struct tb_text *t, const struct tb_field *f, const v
 {
 	u64 value = 0;
 
-	/* little-endian, as the whole ABI */
+	/* the ABI is little-endian */
 	memcpy(&value, from, f->size);
 	if (f->flags & TB_FIELD_BITS)
 		value = value >> f->bit & (f->bits < 64 ? (1ull << f->bits) - 1 : ~0ull);
@@ -98,7 +99,7 @@ static void tb_print_field(struct tb_text *t, const struct tb_field *f, const vo
 	if (f->flags & elsewhere) {
 		memcpy(&word, payload + offset, sizeof(word));
 		size = word >> 16;
-		/* below 0 becomes a large one */
+		/* a negative offset wraps to a large one, which the check below rejects */
 		if (f->flags & TB_FIELD_DATA_LOC)
 			offset = (word & 0xffff) - (sizeof(struct tb_composite) -
 						    offsetof(struct tb_composite, tid));
@@ -140,7 +141,7 @@ static void tb_print_stack(struct tb_text *t, const struct tb_stack *s, u32 byte
 	}
 }
 
-/* What is not described. */
+/* Format an event without a description. */
 static void tb_print_control(struct tb_text *t, u32 id, const void *payload, u32 bytes)
 {
 	const struct tb_chunk_event *chunk = payload;
@@ -173,11 +174,11 @@ static void tb_print_context(struct tb_text *t, const struct tb_composite *c)
 }
 
 /**
- * tb_panic_text() - an event in words
- * @text: where to, NUL-terminated in any case
- * @size: room there, not 0
- * @w: where it was found
- * @e: the event; it may change while it is looked at
+ * tb_panic_text() - format an event
+ * @text: out: the text, always NUL-terminated
+ * @size: bytes of @text, not 0
+ * @w: position in the block, after @e
+ * @e: the event; may change meanwhile
  *
  * Context: any, NMI included.
  */

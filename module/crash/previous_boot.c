@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What was recorded before the machine was booted: reserved memory (machine/reserved.c) is searched
- * for blocks when the module is loaded, and what is good of them is copied into a provider
- * "previous", which looks as if it had just been stopped, and can only be read.
+ * The recording of the previous boot.  When the module is loaded, search reserved memory
+ * (machine/reserved.c) for blocks, and copy their valid events into a provider "previous", which
+ * looks like a stopped recording and is read-only.
  *
- * Nothing in that memory is believed.  It may have been written by another version, be damaged by
- * the crash, by memory that was not refreshed, or on purpose: each length is checked before it is
- * used, and what is not an event of its block ends it.  It does not change meanwhile, for nobody
- * but us has it.
+ * Nothing in that memory is trusted.  Another version may have written it; a crash, missing refresh
+ * or an attacker may have damaged it.  So each length is checked before use, and the first element
+ * that is no event of its block ends the block.  The memory does not change meanwhile, because this
+ * code alone has it.
  *
- * What looks like a block inside of another one is what somebody wrote as an event's payload, and
- * not looked at.
+ * What looks like a block inside another block is payload of an event, and is skipped.
  *
- * Of recordings it has more than one only if it was damaged, or reserved memory was moved: the one
+ * The memory has blocks of several recordings only if it was damaged or moved; then the recording
  * with the most blocks is taken.
+ *
+ * Callers: module init.  Locks: tb_provider.lock and read_lock of "previous".
  */
 #include <linux/cpumask.h>
 #include <linux/mm.h>
@@ -33,8 +34,8 @@
 
 /**
  * struct tb_found_block - a block in reserved memory
- * @block: where it is
- * @recording: which it is of
+ * @block: the block
+ * @recording: id of its recording
  */
 struct tb_found_block {
 	const struct tb_block *block;
@@ -42,11 +43,12 @@ struct tb_found_block {
 };
 
 /**
- * struct tb_previous - all that was found
- * @found: blocks; in the end those of one recording, durable ones first, by CPU and number
- * @nr: how many
- * @durable: of these, durable ones
- * @init: the recording's initialisation
+ * struct tb_previous - the result of the search
+ * @found: blocks; after tb_previous_choose() those of one recording, durable ones first, sorted by
+ *	CPU and sequence number
+ * @nr: number of blocks
+ * @durable: number of durable blocks among them
+ * @init: initialisation record of the recording
  */
 struct tb_previous {
 	struct tb_found_block *found;
@@ -67,15 +69,15 @@ static size_t tb_previous_size(const struct tb_block *block)
 	return 1ul << block->size_log2;
 }
 
-/* A buffer of a ring that has no block: its header was being replaced, or it was not used yet. */
+/* Return true for a buffer without a block: never used, or its header was being replaced. */
 static bool tb_previous_empty(const struct tb_block *block)
 {
 	return block->kind == TB_BLOCK_ROLLING && block->sequence & TB_BLOCK_OPENING;
 }
 
 /*
- * Which recording @block is of; 0: it is none.  @at: its physical address; @room: bytes up to the
- * end of the memory.
+ * Return the id of the recording of @block; 0: this is no block.  @at: its physical address; @room:
+ * bytes up to the end of the memory.
  */
 static u64 tb_previous_check_block(const struct tb_block *block, phys_addr_t at, size_t room)
 {
@@ -87,7 +89,7 @@ static u64 tb_previous_check_block(const struct tb_block *block, phys_addr_t at,
 	    (!durable && block->kind != TB_BLOCK_ROLLING) || block->size_log2 > 20)
 		return 0;
 	size = tb_previous_size(block);
-	/* a durable one begins where the one before it ended */
+	/* rings align blocks to their size; durable blocks follow each other directly */
 	if (size > room || at & ((durable ? TB_DURABLE_BLOCK_MIN : size) - 1))
 		return 0;
 	if (durable)
@@ -106,9 +108,8 @@ static u64 tb_previous_check_block(const struct tb_block *block, phys_addr_t at,
 }
 
 /*
- * Makes a whole block in @to of what is good of @from: its events, one behind the other.
- * Returns whether that is all that was in it, as far as can be told: the block that was written
- * last ends somewhere.
+ * Build a complete block in @to from the valid events of @from.  Return false if a complete block
+ * lost events.  For an incomplete block, the last one written, the end is unknown: return true.
  */
 static bool tb_previous_copy_block(struct tb_block *to, const struct tb_block *from)
 {
@@ -135,7 +136,7 @@ static bool tb_previous_copy_block(struct tb_block *to, const struct tb_block *f
 	while ((e = tb_block_walk_next(&w))) {
 		u32 length = TB_HEAD_LENGTH(e->head);
 
-		/* of the next lap, in a block that was complete */
+		/* the event is of a later lap than this complete block */
 		if (complete && w.time > from->time_end) {
 			w.at -= length;
 			break;
@@ -185,7 +186,7 @@ static int tb_previous_search(struct tb_previous *v)
 	u32 room = 0;
 	int pass;
 
-	/* once to count them, for there are few */
+	/* pass 0 counts the blocks, pass 1 notes them */
 	for (pass = 0; pass < 2; pass++) {
 		for (at = 0; at < bytes; at += step) {
 			cond_resched();
@@ -214,7 +215,7 @@ static int tb_previous_search(struct tb_previous *v)
 	return 0;
 }
 
-/* Leaves the recording with the most blocks, each once. */
+/* Keep the recording with the most blocks, and drop duplicates. */
 static void tb_previous_choose(struct tb_previous *v)
 {
 	u32 i, from = 0, best = 0, most = 0, kept = 0;
@@ -248,8 +249,9 @@ static bool tb_previous_init_good(const struct tb_init *init)
 }
 
 /*
- * The first durable block wanted: it begins with the state, and from it on none is missing, unless
- * there is none of that kind: then only names are missing.
+ * Return the index of the first durable block to use, which begins with a state: the last state, or
+ * an earlier one if no block is missing between the two.  If blocks are missing after the last
+ * state, only names are lost.  Return v->durable if there is no state.  Sets v->init.
  */
 static u32 tb_previous_durable(struct tb_previous *v)
 {
@@ -284,7 +286,7 @@ static bool tb_previous_fits(const struct tb_previous *v, const struct tb_block 
 	       tb_previous_size(block) == v->init.elements * TB_ELEMENT_SIZE;
 }
 
-/* As large as what was found needs. */
+/* Configure the provider with the size that the found blocks need. */
 static int tb_previous_configure(struct tb_provider *p, const struct tb_previous *v)
 {
 	struct tb_config c = {
@@ -313,19 +315,20 @@ static int tb_previous_configure(struct tb_provider *p, const struct tb_previous
 		c.buffers = max(c.buffers, count);
 	}
 	c.buffers = clamp_t(u32, c.buffers, TB_BUFFERS_MIN, TB_BUFFERS_MAX);
-	/* blocks are filled to half at least */
+	/* the new blocks will be at least half full */
 	c.durable_kib = clamp_t(u64, durable * 2 / 1024, TB_DURABLE_KIB_MIN, TB_DURABLE_KIB_MAX);
 	err = cpumask_empty(cpus) ? -ENODATA : tb_provider_configure(p, &c, cpus);
 	kfree(cpus);
 	return err;
 }
 
-/* The events of the durable blocks, as if they were written now.  Under read_lock. */
+/* Write the events of the durable blocks into the durable buffer. */
 static void tb_previous_keep(struct tb_provider *p, const struct tb_previous *v, u32 first)
 {
 	const struct tb_element *e;
 	u32 i;
 
+	lockdep_assert_held(&p->read_lock);
 	for (i = first; i < v->durable; i++) {
 		const struct tb_block *block = v->found[i].block;
 		struct tb_block_walk w = {
@@ -350,8 +353,8 @@ static void tb_previous_keep(struct tb_provider *p, const struct tb_previous *v,
 }
 
 /*
- * One more block of a ring, behind the others, of which the last one is @whole.  Returns whether
- * this one is.  Under read_lock.
+ * Append a block to a ring.  @whole: the block before it lost no events.  Return true if this one
+ * lost none.  The caller holds read_lock.
  */
 static bool tb_previous_put(struct tb_cpu_ring *r, u32 index, const struct tb_block *from,
 			    bool whole)
@@ -366,13 +369,13 @@ static bool tb_previous_put(struct tb_cpu_ring *r, u32 index, const struct tb_bl
 	b->events = b->block->events;
 	b->block->provider = r->provider;
 	gap = (struct tb_gap *)tb_previous_find_gap(b->block);
-	/* how many nobody knows */
+	/* 1 stands for an unknown number of lost events */
 	gap->overwritten = b->block->sequence != next || !whole;
 	gap->dropped = from->dropped - min(from->dropped, dropped);
 	gap->oversize = 0;
 	gap->first = last ? last->block->time_start : 0;
 	gap->last = b->block->time_start;
-	/* tells what its gap slot says, see tb_ring_fill_gap() */
+	/* the gap slot is filled in, see tb_ring_fill_gap() */
 	b->told = 1;
 	b->settled = 1;
 	memset(&b->rd, 0, sizeof(b->rd));
@@ -399,7 +402,7 @@ static void tb_previous_fill(struct tb_provider *p, const struct tb_previous *v,
 	mutex_lock(&p->read_lock);
 	p->clock.id = v->init.clock;
 	p->clock.frequency = v->init.frequency;
-	/* as the blocks of the rings say in their gap slots */
+	/* the same id as in the gap slots of the blocks */
 	p->durable.recording = v->found[0].recording;
 	tb_previous_keep(p, v, first);
 	for (i = v->durable; i < v->nr; i++) {
@@ -408,9 +411,12 @@ static void tb_previous_fill(struct tb_provider *p, const struct tb_previous *v,
 			continue;
 		index = last && last->cpu == block->cpu ? index + 1 : 0;
 		r = per_cpu_ptr(p->rings, block->cpu);
-		if (index == r->nr)
-			break;
-		/* time goes on, or one of both is not what it says */
+		/* more blocks of a CPU than a ring can have: drop them */
+		if (index == r->nr) {
+			index--;
+			continue;
+		}
+		/* time went backwards, so one of the two blocks is damaged: drop this one */
 		if (index && block->time_start < r->bufs[index - 1].block->time_start) {
 			index--;
 			continue;
@@ -445,7 +451,7 @@ static int tb_previous_make(const struct tb_previous *v, u32 first)
 		pr_info("tracebuf: previous: %u blocks of '%*pE', recorded before this boot; nothing is written to reserved memory until 'previous' is removed\n",
 			v->nr, (int)strnlen(v->init.provider, sizeof(v->init.provider)),
 			v->init.provider);
-		/* the list's reference is enough */
+		/* drop the creator's reference; the list keeps its own */
 		tb_provider_put(p, TB_HOLDER_NONE);
 		return 0;
 	}
@@ -454,13 +460,13 @@ static int tb_previous_make(const struct tb_previous *v, u32 first)
 }
 
 /**
- * tb_previous_init() - look for what reserved memory has from before the boot
+ * tb_previous_init() - find the recording of the previous boot in reserved memory
  *
- * If there is anything, "previous" has a copy of it and the memory is not used.  What nobody could
- * read, for its initialisation is missing, is given up.
+ * If there is one, "previous" gets a copy, and no recording uses the memory until "previous" is
+ * removed.  Discards blocks without an initialisation record, because they cannot be read.
  *
- * Context: module init, the memory is there and nobody uses it.
- * Return: 0; -ENOMEM.
+ * Context: module init; the memory is mapped, and no provider uses it.
+ * Return: 0 or -errno.
  */
 int tb_previous_init(void)
 {

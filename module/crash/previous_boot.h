@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What was recorded before the machine was booted.
+ * The recording of the previous boot.  Caller: main.c, at module init.
  */
-#ifndef TB_PREVIOUS_H
-#define TB_PREVIOUS_H
+#ifndef TB_CRASH_PREVIOUS_BOOT_H
+#define TB_CRASH_PREVIOUS_BOOT_H
 
 int tb_previous_init(void);
 
-#endif /* TB_PREVIOUS_H */
+#endif /* TB_CRASH_PREVIOUS_BOOT_H */

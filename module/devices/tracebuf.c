@@ -2,9 +2,11 @@
 /*
  * /dev/tracebuf: file operations and ioctls.
  *
- * Each function checks what user space hands in, and calls the session, the provider or the
- * registry, which decide.  Process context; no locks but tb_provider.batch, which keeps acquired
- * blocks from other callers until user space has their references.
+ * The kernel calls these functions for system calls, in process context.  Each function checks the
+ * arguments, and calls the session, the provider or the registry, which decide.  They take no lock
+ * but tb_provider.batch, which keeps acquired blocks from other callers until user space has their
+ * references.  They use the session's provider without a reference of their own: a session changes
+ * its provider only once, and only from `kernel`, which is never removed.
  */
 #include <linux/capability.h>
 #include <linux/file.h>
@@ -41,10 +43,10 @@ static int tb_open(struct inode *inode, struct file *file)
 	struct tb_session *s;
 	int err;
 
-	/* a trace of the kernel tells about everyone */
+	/* a trace of the kernel has data of all users */
 	if (!perfmon_capable())
 		return -EPERM;
-	/* and is what tracefs gives: where that may not be opened, neither may this */
+	/* it shows what tracefs shows, so the same lockdown applies */
 	err = security_locked_down(LOCKDOWN_TRACEFS);
 	if (err)
 		return err;
@@ -109,7 +111,7 @@ union tb_argument {
 	struct tb_intake_info intake;
 };
 
-/* where the structure is in user space, and how large the caller knows it */
+/* the structure in user space, and its size as the program knows it */
 struct tb_user {
 	void __user *arg;
 	size_t size;
@@ -137,7 +139,7 @@ static int tb_ioc_query(struct tb_session *s, union tb_argument *a, const struct
 	return 0;
 }
 
-/* Copy the mask of CPUs of user space; all possible CPUs if there is no mask. */
+/* Copies user space's mask of CPUs to @cpus; without a mask, all possible CPUs. */
 static int tb_get_cpus(u64 mask, u32 bytes, struct cpumask *cpus)
 {
 	DECLARE_BITMAP(given, TB_CPUS_BYTES * BITS_PER_BYTE) = { };
@@ -151,7 +153,7 @@ static int tb_get_cpus(u64 mask, u32 bytes, struct cpumask *cpus)
 	err = copy_from_user(given, u64_to_user_ptr(mask), bytes) ? -EFAULT : 0;
 	if (err)
 		return err;
-	/* bytes in memory order are bits in order: little-endian, as the whole ABI */
+	/* the mask is a bitmap as it is: the ABI and the kernel are little-endian */
 	if (find_last_bit(given, TB_CPUS_BYTES * BITS_PER_BYTE) >= nr_cpu_ids)
 		return -EINVAL;
 	bitmap_copy(cpumask_bits(cpus), given, nr_cpu_ids);
@@ -238,7 +240,7 @@ static int tb_ioc_stop(struct tb_session *s, union tb_argument *a, const struct 
 	return tb_provider_stop(READ_ONCE(s->provider), 0);
 }
 
-/* Copy text of @length bytes at @from.  Return it, for kfree(), or an ERR_PTR(). */
+/* Copies text of @length bytes at @from.  Return it, for kfree(), or an ERR_PTR(). */
 static char *tb_get_pattern(u64 from, u32 length)
 {
 	char *pattern;
@@ -419,7 +421,7 @@ static int tb_ioc_stats(struct tb_session *s, union tb_argument *a, const struct
 	return tb_provider_stats(READ_ONCE(s->provider), st);
 }
 
-/* Check a batch, and allocate memory for its references. */
+/* Checks a batch, and allocates memory for its references. */
 static int tb_batch_prepare(const struct tb_batch *b, u32 flags, struct tb_ref **refs)
 {
 	if (!b->count || b->count > TB_BATCH_MAX || (b->flags & ~flags) || b->reserved)
@@ -527,14 +529,14 @@ static const struct tb_ioctl_entry tb_ioctls[] = {
 	TB_IOCTL(SELECT, tb_ioc_select, TB_PUT_SUCCESS),
 	TB_IOCTL(EVENT, tb_ioc_event, TB_PUT_SUCCESS),
 	TB_IOCTL(STATS, tb_ioc_stats, TB_PUT_SUCCESS),
-	/* these two copy back themselves: they undo if that fails */
+	/* these two copy the structure back themselves, to undo the command if that fails */
 	TB_IOCTL(ACQUIRE, tb_ioc_acquire, 0),
 	TB_IOCTL(PROVIDER, tb_ioc_provider, 0),
-	/* count: how many were released before the error */
+	/* on error, count is the number of blocks released before it */
 	TB_IOCTL(RELEASE, tb_ioc_release, TB_PUT_SUCCESS | TB_PUT_ERROR),
 	TB_IOCTL(ATTACH, tb_ioc_attach, 0),
 	TB_IOCTL(PROVIDERS, tb_ioc_providers, TB_PUT_SUCCESS),
-	/* bad: which rule, test or thread was wrong */
+	/* on error, bad is the index of the wrong rule, test or thread */
 	TB_IOCTL(ARM, tb_ioc_arm, TB_PUT_SUCCESS | TB_PUT_ERROR),
 	TB_IOCTL(RULE, tb_ioc_rule, TB_PUT_ERROR),
 	TB_IOCTL(PIDS, tb_ioc_pids, TB_PUT_ERROR),
@@ -548,10 +550,7 @@ static const struct tb_ioctl_entry tb_ioctls[] = {
 	TB_IOCTL(INTAKE, tb_ioc_intake, TB_PUT_SUCCESS),
 };
 
-/*
- * The size of a command's structure is part of @cmd, so @cmd tells how large the caller knows the
- * structure.
- */
+/* @cmd has the size of the structure as the program knows it. */
 static long tb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	const struct tb_user user = { .arg = (void __user *)arg, .size = _IOC_SIZE(cmd) };
@@ -599,7 +598,7 @@ static struct miscdevice tb_misc = {
 };
 
 /**
- * tb_device_init() - make /dev/tracebuf
+ * tb_device_init() - create /dev/tracebuf
  *
  * Context: module init.
  * Return: 0 or -errno.

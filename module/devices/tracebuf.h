@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * /dev/tracebuf.
+ * The device /dev/tracebuf, for module/main.c.
  */
-#ifndef TB_DEVICE_H
-#define TB_DEVICE_H
+#ifndef TB_DEVICES_TRACEBUF_H
+#define TB_DEVICES_TRACEBUF_H
 
 int tb_device_init(void);
 void tb_device_exit(void);
 
-#endif /* TB_DEVICE_H */
+#endif /* TB_DEVICES_TRACEBUF_H */

@@ -2,17 +2,14 @@
 /*
  * /dev/tracebuf_producer: channels of user-space writers; file operations, ioctls, memory.
  *
- * An open file becomes a channel when it is set up, once; what that decides never changes, so
- * it can be used without locks by whoever has seen `ready`.  The channel belongs to the
- * process that has set it up, as long as it runs the same program: others who have got the file
- * can do nothing with it.
+ * TB_PIOC_SETUP makes an open file a channel, once.  What it sets never changes, so code that has
+ * seen `ready` reads it without a lock.  The channel belongs to the process that set it up, until
+ * that process calls execve(); other processes that have the file get -EPERM.  A program maps the
+ * page, always read-only, and the chunks; children do not inherit the mappings.  A channel ends
+ * when its process ends or its file is closed: flush() notices the end of the process even if a
+ * child still has the file.
  *
- * The memory is two mappings of the file: the page, which nobody can make writable, and the
- * chunks.  They are not inherited.  All of it is locked memory of the process.
- *
- * The end of a channel is that of its process or of its file, whatever comes first: flush(), which
- * the kernel calls when a process lets go of its files, tells of the former even if a child
- * has the file still.
+ * Process context, called by the kernel for system calls.  Takes tb_channel.lock.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -36,12 +33,12 @@
 #define TB_DEFAULT_CHUNK_BYTES	4096
 #define TB_DEFAULT_CHUNKS	64
 
-/* channels that a user may have; 0: any number */
+/* limit of the channels of a user; 0: no limit */
 static u32 tb_producers_per_user;
 
 /* ---- memory ----------------------------------------------------------- */
 
-/* What is freed when nobody has the file any more; also what was set up in part. */
+/* Frees the memory of a channel, which may be set up in part. */
 static void tb_producer_free_memory(struct tb_channel *c)
 {
 	struct tb_writer *w;
@@ -68,7 +65,10 @@ static void tb_producer_free_memory(struct tb_channel *c)
 	tb_channel_delist(c);
 }
 
-/* Before it is allocated: what is not allowed is not tried.  The limit is that of the caller. */
+/*
+ * Charges a channel's memory as locked memory of the process, before the allocation: a program
+ * beyond its limit must not cost other programs memory.
+ */
 static int tb_producer_charge(struct tb_channel *c, const struct tb_producer_setup *setup)
 {
 	unsigned long bytes = PAGE_ALIGN(TB_PRODUCER_PAGE_BYTES), pages;
@@ -128,8 +128,8 @@ static int tb_setup_check(struct tb_producer_setup *s)
 }
 
 /*
- * Whose a channel counts as: inside a user namespace it is who made that, for there he can be any
- * of many users.
+ * Return the user for whom a channel counts.  Inside a user namespace that is the user who made the
+ * outermost namespace: inside, one user can take many user ids.
  */
 static kuid_t tb_producer_user(void)
 {
@@ -141,7 +141,7 @@ static kuid_t tb_producer_user(void)
 	return user;
 }
 
-/* All but making it ready; nobody else does this now. */
+/* Sets up all but `ready`.  The caller has set `begun`, so no other task does this now. */
 static int tb_producer_set_up(struct tb_channel *c, struct tb_producer_setup *s)
 {
 	int err = tb_producer_charge(c, s);
@@ -186,29 +186,29 @@ static int tb_pioc_setup(struct tb_channel *c, void __user *arg, size_t size)
 		tb_channel_end(c);
 		tb_producer_free_memory(c);
 		c->nr_chunks = 0;
-		/* whoever tries again finds it as it was: pairs with the xchg() above */
+		/* the reset channel before @begun: pairs with the xchg() of the next attempt */
 		smp_store_release(&c->begun, 0);
 		return err;
 	}
-	/* all that never changes: pairs with tb_producer_owned() */
+	/* what never changes before @ready: pairs with the acquires in the next two functions */
 	smp_store_release(&c->ready, true);
 	return 0;
 }
 
-/* Is it set up, and the caller's process it belongs to? */
+/* Return true if the channel is set up and belongs to the caller's process. */
 static bool tb_producer_own_process(struct tb_channel *c)
 {
-	/* pairs with tb_pioc_setup() */
+	/* pairs with the release in tb_pioc_setup() */
 	return smp_load_acquire(&c->ready) && c->owner == task_tgid(current);
 }
 
 /*
- * May the caller use it?  Not who the process has become by exec: the memory is not charged to him.
- * Returns 0; -ENXIO it is not set up; -EPERM it is another's.
+ * Return 0 if the caller may use the channel; -ENXIO it is not set up; -EPERM it belongs to another
+ * process, or this process has called execve() since: its new memory map is not charged.
  */
 static int tb_producer_owned(struct tb_channel *c)
 {
-	/* pairs with tb_pioc_setup() */
+	/* pairs with the release in tb_pioc_setup() */
 	if (!smp_load_acquire(&c->ready))
 		return -ENXIO;
 	return c->owner == task_tgid(current) && c->mm == current->mm ? 0 : -EPERM;
@@ -244,7 +244,10 @@ static int tb_pioc_category(struct tb_channel *c, void __user *arg, size_t size)
 	return err ?: tb_argument_put(arg, size, &r, sizeof(r));
 }
 
-/* The caller's thread @tid as everybody knows it; 0: itself.  0 if there is none. */
+/*
+ * Return the id, in the initial namespace, of thread @tid of the caller's process (0: the calling
+ * thread); 0 if the process has no such thread.
+ */
 static u32 tb_own_thread(u32 tid)
 {
 	struct task_struct *t;
@@ -275,7 +278,7 @@ static int tb_writer_gone(struct tb_channel *c, u32 id)
 	return 0;
 }
 
-/* With memory for it, which is used if this succeeds.  Under lock. */
+/* Adds a writer, with memory @w, which the channel takes over on success.  Under c->lock. */
 static int tb_writer_insert(struct tb_channel *c, const struct tb_writer_req *r,
 			    struct tb_writer *w)
 {
@@ -293,8 +296,8 @@ static int tb_writer_insert(struct tb_channel *c, const struct tb_writer_req *r,
 }
 
 /*
- * Memory for it, in the tree of writers, too, is there before the lock is taken: readers wait for
- * that, and a control group without memory can make allocating take long.
+ * Allocates memory, also in the tree of writers, before it takes the lock: readers wait for the
+ * lock, and in a control group without memory an allocation can take long.
  */
 static int tb_writer_add(struct tb_channel *c, const struct tb_writer_req *r, u32 tid)
 {
@@ -308,7 +311,7 @@ static int tb_writer_add(struct tb_channel *c, const struct tb_writer_req *r, u3
 	if (!err) {
 		mutex_lock(&c->lock);
 		err = tb_writer_insert(c, r, w);
-		/* nothing if there is a writer */
+		/* does nothing if there is such a writer already */
 		if (err)
 			xa_release(&c->writers, r->writer);
 		mutex_unlock(&c->lock);
@@ -329,7 +332,7 @@ static int tb_pioc_writer(struct tb_channel *c, void __user *arg, size_t size)
 	if (r.writer == TB_WRITER_NONE || r.reserved32 ||
 	    !tb_argument_is_zero(r.reserved, sizeof(r.reserved)))
 		return -EINVAL;
-	/* one or the other, and whose thread has ended has none to tell of */
+	/* the flags exclude each other, and TB_WRITER_NO_THREAD excludes a thread id */
 	if (r.flags & ~(TB_WRITER_GONE | TB_WRITER_NO_THREAD) ||
 	    (r.flags & TB_WRITER_NO_THREAD && (r.flags & TB_WRITER_GONE || r.tid)))
 		return -EINVAL;
@@ -343,7 +346,7 @@ static int tb_pioc_writer(struct tb_channel *c, void __user *arg, size_t size)
 
 /* ---- committing ------------------------------------------------------- */
 
-/* A chunk that is not in shared memory.  Returns 0 with @ref->result, or -EFAULT. */
+/* Takes a chunk that is not in shared memory.  Return 0 and set @ref->result; or -EFAULT. */
 static int tb_commit_copy(struct tb_channel *c, struct tb_chunk_ref *ref, struct tb_chunk *buffer)
 {
 	const void __user *from = u64_to_user_ptr(ref->data);
@@ -355,7 +358,7 @@ static int tb_commit_copy(struct tb_channel *c, struct tb_chunk_ref *ref, struct
 	}
 	if (copy_from_user(buffer, from, sizeof(*buffer)))
 		return -EFAULT;
-	/* what it says of its size is checked with all the rest; here only what would not fit */
+	/* copy only a size that fits into @buffer: tb_chunk_copied() refuses wrong sizes */
 	bytes = TB_PUBLISHED_BYTES(buffer->published);
 	if (bytes <= c->chunk_bytes - sizeof(*buffer) &&
 	    copy_from_user(buffer + 1, from + sizeof(*buffer), bytes))
@@ -364,7 +367,7 @@ static int tb_commit_copy(struct tb_channel *c, struct tb_chunk_ref *ref, struct
 	return 0;
 }
 
-/* Takes chunks, counts those that were taken. */
+/* Takes the chunks in @refs, and counts in *@taken those without an error. */
 static int tb_commit_chunks(struct tb_channel *c, struct tb_chunk_ref *refs, u32 nr, u32 *taken)
 {
 	struct tb_chunk *buffer = NULL;
@@ -389,7 +392,7 @@ static int tb_commit_chunks(struct tb_channel *c, struct tb_chunk_ref *refs, u32
 	return err;
 }
 
-/* All of them, even if some are wrong. */
+/* Applies all patches, even if some are wrong.  Return the last error. */
 static int tb_commit_patches(struct tb_channel *c, const struct tb_patch *patches, u32 nr)
 {
 	int err = 0;
@@ -481,12 +484,12 @@ static int tb_producer_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* A process lets go of the file, or of one of its file descriptors for it. */
+/* The kernel calls this whenever a process closes a descriptor of the file, or ends. */
 static int tb_producer_flush(struct file *file, fl_owner_t id)
 {
 	struct tb_channel *c = file->private_data;
 
-	/* its last thread is on its way out; one that has files of its own may go before */
+	/* only at the last thread's exit: a thread with its own file table may exit earlier */
 	if (tb_producer_own_process(c) && !atomic_read(&current->signal->live))
 		tb_channel_end(c);
 	return 0;
@@ -509,7 +512,7 @@ static __poll_t tb_producer_poll(struct file *file, poll_table *table)
 	return mask;
 }
 
-/* One of the two mappings, all of it. */
+/* Maps the page or the chunks, as a whole. */
 static int tb_producer_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	unsigned long bytes = vma->vm_end - vma->vm_start;
@@ -531,7 +534,7 @@ static int tb_producer_mmap(struct file *file, struct vm_area_struct *vma)
 	}
 	if (bytes != tb_mem_bytes(mem))
 		return -EINVAL;
-	/* a private one could be written to, and nobody would see it */
+	/* a program could write to a private mapping, and the kernel would not see that */
 	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC ||
 	    (vma->vm_flags & VM_WRITE && clear & VM_MAYWRITE))
 		return -EPERM;
@@ -585,9 +588,9 @@ static struct miscdevice tb_producer_misc = {
 };
 
 /**
- * tb_producer_init() - make /dev/tracebuf_producer
- * @mode: its permissions
- * @per_user: how many channels each user may have; 0: any number
+ * tb_producer_init() - create /dev/tracebuf_producer
+ * @mode: permissions of the device
+ * @per_user: limit of the channels of each user; 0: no limit
  *
  * Context: module init.
  * Return: 0 or -errno.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The registry of events: collects the definitions of all units, numbers them,
- * finds their tracepoints, and attaches probes to these.
+ * The catalog of events: collect the definitions of all units, number them, find their tracepoints,
+ * attach probes.  Callers: select/, recording/, other modules, in process context.  Locks:
+ * tb_events_lock to change the catalog; tb_events_srcu to read definitions.
  *
- * Numbers are indices into one table.  A module may bring events and take them away
- * again, and a tracepoint comes and goes with the module it is in; the number stays,
- * so that it means the same thing in all that has been recorded.  Events are never
- * freed while this module is loaded, so who has one needs no lock to look at its names.
- * What is behind them may go: a definition is only looked at between
- * tb_events_read_lock() and tb_events_read_unlock(), a tracepoint only by who attaches.
+ * Numbers are indices into one table.  Modules may add and remove events, and a tracepoint comes
+ * and goes with its module; the number stays, so that it has one meaning in all recordings.  Events
+ * are not freed while this module is loaded, so reading their names needs no lock.  Definitions and
+ * tracepoints may go away: read a definition only between tb_events_read_lock() and
+ * tb_events_read_unlock(); only functions that attach probes use the tracepoint.
  */
 #include <linux/errno.h>
 #include <linux/glob.h>
@@ -31,7 +31,7 @@
 /* two ids for each event, and 14 bits for an id */
 #define TB_EVENTS_MAX	((TB_HEAD_ID(~0u) + 1 - TB_EV_FIRST) / 2)
 
-/* as many bytes as there are units */
+/* one byte for each unit: its size is their number */
 #define TB_UNIT(name)	u8 name
 struct tb_unit_count {
 #include "units.h"
@@ -47,9 +47,9 @@ struct tb_tp_module {
 	struct module *mod;
 };
 
-/* the table, its hash, tracepoints coming and going; not for those who look */
+/* protects changes of the table, its hash and its tracepoints */
 static DEFINE_MUTEX(tb_events_lock);
-/* definitions are looked at */
+/* protects readers of definitions */
 DEFINE_STATIC_SRCU(tb_events_srcu);
 
 static const struct tb_events_hooks *tb_events_hooks;
@@ -63,13 +63,13 @@ static u32 tb_name_hash(const char *name)
 	return full_name_hash(NULL, name, strlen(name));
 }
 
-/* ---- looking ---------------------------------------------------------- */
+/* ---- read ------------------------------------------------------------- */
 
 /**
- * tb_events_read_lock() - look at definitions from here on
+ * tb_events_read_lock() - begin reading definitions
  *
  * Context: process; may be nested.
- * Return: to be passed to tb_events_read_unlock().
+ * Return: a token for tb_events_read_unlock().
  */
 int tb_events_read_lock(void)
 	__acquires(&tb_events_srcu)
@@ -78,8 +78,10 @@ int tb_events_read_lock(void)
 }
 
 /**
- * tb_events_read_unlock() - definitions that were looked at may go
+ * tb_events_read_unlock() - end reading definitions
  * @token: from tb_events_read_lock()
+ *
+ * Context: process.
  */
 void tb_events_read_unlock(int token)
 	__releases(&tb_events_srcu)
@@ -88,10 +90,10 @@ void tb_events_read_unlock(int token)
 }
 
 /**
- * tb_events_count() - how many events there are, absent ones included
+ * tb_events_count() - count the events, including absent ones
  *
  * Context: any.
- * Return: their number; it never gets smaller.
+ * Return: their number, which never decreases.
  */
 unsigned int tb_events_count(void)
 {
@@ -100,26 +102,25 @@ unsigned int tb_events_count(void)
 }
 
 /**
- * tb_event_by_index() - an event by its number
- * @index: the number
+ * tb_event_by_index() - find an event by its number
+ * @index: the number; may be from user space
  *
  * Context: any.
- * Return: the event; NULL if there are not that many.
+ * Return: the event; NULL if @index is too large.
  */
 struct tb_event *tb_event_by_index(unsigned int index)
 {
 	unsigned int count = tb_events_count();
 
-	/* from user space */
 	return index < count ? tb_events[array_index_nospec(index, count)] : NULL;
 }
 
 /**
- * tb_events_tracepoint() - one of the kernel's own tracepoints
+ * tb_events_tracepoint() - find a tracepoint of an event
  * @name: its name
  *
  * Context: process.
- * Return: it, or NULL.
+ * Return: the tracepoint, or NULL.
  */
 struct tracepoint *tb_events_tracepoint(const char *name)
 {
@@ -132,11 +133,11 @@ struct tracepoint *tb_events_tracepoint(const char *name)
 }
 
 /**
- * tb_event_exists() - can it be recorded now?
+ * tb_event_exists() - test whether an event can be recorded now
  * @e: the event
  *
  * Context: any.
- * Return: true if so.
+ * Return: true if it has a tracepoint or a source.
  */
 bool tb_event_exists(const struct tb_event *e)
 {
@@ -144,11 +145,12 @@ bool tb_event_exists(const struct tb_event *e)
 }
 
 /**
- * tb_event_matches() - is an event meant by a pattern?
+ * tb_event_matches() - test whether an event matches a pattern
  * @e: the event
  * @pattern: "system", "system:event", "event" or "all", with '*' and '?'
  *
- * Return: true if so.
+ * Context: any.
+ * Return: true if it matches.
  */
 bool tb_event_matches(const struct tb_event *e, const char *pattern)
 {
@@ -159,19 +161,19 @@ bool tb_event_matches(const struct tb_event *e, const char *pattern)
 	if (!strchr(pattern, ':'))
 		return glob_match(pattern, e->system) || glob_match(pattern, e->name);
 
-	/* names have no colon, so that of the pattern only matches this one */
+	/* names have no colon, so the pattern's colon matches only the one added here */
 	snprintf(full, sizeof(full), "%s:%s", e->system, e->name);
 	return glob_match(pattern, full);
 }
 
 /**
- * tb_event_fields() - what one form of an event has in it
+ * tb_event_fields() - return the fields of one form of an event
  * @e: the event
- * @def: its definition, there
- * @fast: the one-element form
+ * @def: its definition
+ * @fast: true for the one-element form
  *
- * Context: between tb_events_read_lock() and tb_events_read_unlock(), or as long as @def is there.
- * Return: the fields; NULL if it has no such form.
+ * Context: any; between tb_events_read_lock() and tb_events_read_unlock(), or while @def is valid.
+ * Return: the fields; NULL if the event has no such form.
  */
 const struct tb_field_def *tb_event_fields(const struct tb_event *e,
 					   const struct tb_event_def *def, bool fast)
@@ -182,17 +184,17 @@ const struct tb_field_def *tb_event_fields(const struct tb_event *e,
 }
 
 /**
- * tb_event_description() - the description of one form of an event
+ * tb_event_description() - return the description of one form of an event
  * @e: the event
- * @fast: the one-element form
+ * @fast: true for the one-element form
  * @bytes: out: its size
  *
- * It is kept, for it must be had as long as a recording may have the event in it, even
- * when the definition is gone.
+ * The first call makes it.  It stays until module exit, because recordings may have the event when
+ * its definition is gone.
  *
  * Context: process.
- * Return: the description, which stays; ERR_PTR(-ENOMEM); ERR_PTR(-ENOENT) if it is gone
- * and has never been asked for.
+ * Return: the description; ERR_PTR(-ENOMEM); ERR_PTR(-ENOENT) the definition is gone, and this is
+ * the first call.
  */
 const void *tb_event_description(struct tb_event *e, bool fast, u32 *bytes)
 {
@@ -220,10 +222,10 @@ const void *tb_event_description(struct tb_event *e, bool fast, u32 *bytes)
 		}
 		tb_event_describe(def, fields, id, desc, size);
 		e->desc_bytes[fast] = size;
-		/* the contents first: pairs with the acquires above and in tb_panic_text() */
+		/* write the contents first: pairs with the acquires above and in tb_panic_text() */
 		kept = cmpxchg(&e->desc[fast], NULL, desc);
 		if (kept)
-			kvfree(desc);	/* another was quicker, with the same */
+			kvfree(desc);	/* another task has stored the same description */
 		else
 			kept = desc;
 	}
@@ -233,19 +235,19 @@ leave:
 	return kept;
 }
 
-/* ---- attaching -------------------------------------------------------- */
+/* ---- attach ----------------------------------------------------------- */
 
 /**
- * tb_event_attach() - record an event from now on
- * @p: the event and the provider; already attached is fine
- * @fast: in the one-element form, if it has one
+ * tb_event_attach() - attach the probe of an event
+ * @p: probe of an event and a provider; may be attached already
+ * @fast: record the one-element form, if the event has one
  *
- * If it is attached in the other form it changes over, and what happens just
- * then may be missed, but is not recorded twice.
+ * If the probe is attached in the other form, changes the form: an event that occurs meanwhile may
+ * be missed, but is not recorded twice.
  *
  * Context: process; the caller serialises attach and detach of one @p.
- * Return: 0; -ENOENT if it is not there; other errors of
- * tracepoint_probe_register(); after an error it is detached.
+ * Return: 0; -ENOENT the event is absent; other errors of tracepoint_probe_register().  After an
+ * error the probe is detached.
  */
 int tb_event_attach(struct tb_probe *p, bool fast)
 {
@@ -281,12 +283,12 @@ leave:
 }
 
 /**
- * tb_event_detach() - do not record an event any more
- * @p: the event and the provider; detached already is fine
+ * tb_event_detach() - detach the probe of an event
+ * @p: probe of an event and a provider; may be detached already
  *
- * Probes may still be running: see tb_events_synchronize().
+ * The probe may still be running: see tb_events_synchronize().
  *
- * Context: as tb_event_attach().
+ * Context: process; the caller serialises attach and detach of one @p.
  */
 void tb_event_detach(struct tb_probe *p)
 {
@@ -301,7 +303,7 @@ void tb_event_detach(struct tb_probe *p)
 }
 
 /**
- * tb_events_synchronize() - wait until detached probes have returned, and sources that saw them
+ * tb_events_synchronize() - wait for running detached probes, and for sources that saw them
  *
  * Context: process, sleeps.
  */
@@ -312,22 +314,24 @@ void tb_events_synchronize(void)
 
 /* ---- tracepoints ------------------------------------------------------ */
 
-/* Under tb_events_lock. */
+/* Note the tracepoint in its events. */
 static void tb_events_resolve(struct tracepoint *tp, void *unused)
 {
 	struct tb_event *e;
 
+	lockdep_assert_held(&tb_events_lock);
 	hash_for_each_possible(tb_events_by_name, e, by_name, tb_name_hash(tp->name))
 		if (!strcmp(e->name, tp->name) && e->def && !e->def->source)
 			WRITE_ONCE(e->tp, tp);
 }
 
-/* The tracepoints of a module, there or not.  Under tb_events_lock. */
+/* Note the tracepoints of a module in their events, or forget them. */
 static void tb_events_resolve_module(struct module *mod, bool there)
 {
 	struct tb_event *e;
 	unsigned int i;
 
+	lockdep_assert_held(&tb_events_lock);
 	for (i = 0; i < mod->num_tracepoints; i++) {
 		struct tracepoint *tp = tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]);
 
@@ -345,10 +349,7 @@ static void tb_tp_module_coming(struct module *mod)
 {
 	struct tb_tp_module *m;
 
-	/*
-	 * The headers are those of the kernel.  What somebody else has given the same name
-	 * may have other arguments.
-	 */
+	/* the headers are the kernel's: an out-of-tree tracepoint may have other arguments */
 	if (mod->taints & BIT(TAINT_OOT_MODULE))
 		return;
 	m = kmalloc(sizeof(*m), TB_GFP);
@@ -388,7 +389,7 @@ static int tb_tp_module_notify(struct notifier_block *self, unsigned long what, 
 		tb_tp_module_coming(tp_mod->mod);
 	else if (what != MODULE_STATE_GOING || !tb_tp_module_going(tp_mod->mod))
 		return NOTIFY_OK;
-	/* when it is going: nothing is attached to it from here on */
+	/* detaches all probes from a module that is going */
 	tb_events_hooks->changed();
 	return NOTIFY_OK;
 }
@@ -397,9 +398,9 @@ static struct notifier_block tb_tp_module_nb = {
 	.notifier_call = tb_tp_module_notify,
 };
 
-/* ---- coming and going ------------------------------------------------- */
+/* ---- add and remove --------------------------------------------------- */
 
-/* Is a number that was @e's good for @def: nobody has learnt it with another meaning? */
+/* Return true if @def may get the number of @e: no recording describes it with another meaning. */
 static bool tb_event_same(const struct tb_event *e, const struct tb_event_def *def)
 {
 	const struct tb_field_def *fields = e->simple ? def->fields : NULL;
@@ -426,15 +427,15 @@ static bool tb_event_same(const struct tb_event *e, const struct tb_event_def *d
 }
 
 /*
- * Events of the scheduler happen in one thread and are about another: switching to it,
- * waking it.  Their fields with the other's id have these names.
+ * Events of the scheduler occur in one thread and concern another, for example the one that wakes
+ * up.  Find the fields with the id of that other thread by their names.
  */
 static void tb_event_find_about(struct tb_test *about, const struct tb_field_def *f)
 {
 	unsigned int n = 0;
 
 	for (; f->name && n < TB_ABOUT_MAX; f++) {
-		/* of numbers the size is one that can be read */
+		/* numbers alone: filters can read all their sizes */
 		if (f->flags & (TB_FIELD_ARRAY | TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC))
 			continue;
 		if (strcmp(f->name, "pid") && strcmp(f->name, "next_pid") &&
@@ -462,7 +463,7 @@ static struct tb_event *tb_event_new(const struct tb_event_def *def)
 	strscpy(e->name, def->name, sizeof(e->name));
 	e->index = tb_nr_events;
 	e->simple = def->simple;
-	/* another module may have the name of a tracepoint */
+	/* an event of another module may have the name of a tracepoint */
 	e->fast = def->source ? NULL : tb_fast_find(e->name);
 	if (!strcmp(e->system, "sched")) {
 		tb_event_find_about(e->about[0], def->fields);
@@ -471,21 +472,21 @@ static struct tb_event *tb_event_new(const struct tb_event_def *def)
 	}
 	tb_events[tb_nr_events] = e;
 	hash_add(tb_events_by_name, &e->by_name, tb_name_hash(e->name));
-	/* all of it before the number: pairs with the acquire in tb_events_count() */
+	/* write the event before the number: pairs with the acquire in tb_events_count() */
 	smp_store_release(&tb_nr_events, tb_nr_events + 1);
 	return e;
 }
 
-/* Under tb_events_lock. */
 static int tb_event_add(const struct tb_event_def *def)
 {
 	struct tb_event *e;
 	int err;
 
+	lockdep_assert_held(&tb_events_lock);
 	hash_for_each_possible(tb_events_by_name, e, by_name, tb_name_hash(def->name)) {
 		if (e->def && !strcmp(e->system, def->system) && !strcmp(e->name, def->name))
 			return -EEXIST;
-		/* another may come with other fields: it gets another number */
+		/* with other fields it gets a new number */
 		if (!e->def && tb_event_same(e, def))
 			goto found;
 	}
@@ -496,17 +497,18 @@ found:
 	err = tb_events_hooks->added(e);
 	if (err)
 		return err;
-	/* contents before pointers: pairs with the dependent loads of who looks at them */
+	/* contents before pointers: pairs with the dependent loads of readers of e->def */
 	smp_store_release(&e->def, def);
-	smp_store_release(&e->source, def->source); /* likewise */
+	smp_store_release(&e->source, def->source); /* ... and of e->source */
 	return 0;
 }
 
-/* Nobody can attach to the events of a unit any more.  Under tb_events_lock. */
+/* Make the events of a unit absent: no probe can be attached any more. */
 static void tb_unit_hide(const struct tb_unit *unit)
 {
 	unsigned int i;
 
+	lockdep_assert_held(&tb_events_lock);
 	for (i = 0; i < tb_nr_events; i++) {
 		if (!tb_events[i]->def || tb_events[i]->def->unit != unit)
 			continue;
@@ -525,7 +527,7 @@ static void tb_unit_forget(const struct tb_unit *unit)
 }
 
 /**
- * tb_units_unregister() - the events of some units are no more
+ * tb_units_unregister() - remove the events of some units
  * @units: the units
  * @n: how many
  *
@@ -546,23 +548,22 @@ void tb_units_unregister(struct tb_unit *units, unsigned int n)
 	for (i = 0; i < n; i++)
 		tb_unit_forget(&units[i]);
 	mutex_unlock(&tb_events_lock);
-	/* nobody looks at the definitions, no probe runs */
+	/* wait for readers of the definitions, and for running probes */
 	synchronize_srcu(&tb_events_srcu);
 	tb_events_synchronize();
 }
 EXPORT_SYMBOL_GPL(tb_units_unregister);
 
 /**
- * tb_units_register() - make the events of some units known
- * @units: the units, their definitions collected
+ * tb_units_register() - add the events of some units
+ * @units: the units, with their definitions
  * @n: how many
- * @owner: the module their probes are in
+ * @owner: the module of their probes
  *
- * Those that somebody has enabled when they were here before are recorded at once.
+ * Events that were registered before, and are still selected, are recorded at once.
  *
  * Context: process, sleeps.
- * Return: 0; -ENOMEM; -EEXIST an event of that name exists; -EOVERFLOW more events than
- * ids.
+ * Return: 0; -ENOMEM; -EEXIST an event of that name exists; -EOVERFLOW no ids are left.
  */
 int tb_units_register(struct tb_unit *units, unsigned int n, struct module *owner)
 {
@@ -620,7 +621,7 @@ int __init tb_events_init(const struct tb_events_hooks *hooks)
 #include "units.h"
 #undef TB_UNIT
 	err = tb_units_register(tb_units, ARRAY_SIZE(tb_units), THIS_MODULE);
-	/* tells of the modules that are there already */
+	/* also calls the notifier for modules that are loaded already */
 	if (!err)
 		err = register_tracepoint_module_notifier(&tb_tp_module_nb);
 	if (err)
@@ -629,9 +630,9 @@ int __init tb_events_init(const struct tb_events_hooks *hooks)
 }
 
 /**
- * tb_events_exit() - give back what tb_events_init() allocated
+ * tb_events_exit() - free the catalog
  *
- * Nothing may be attached any more.
+ * Context: module exit, or a failed init; no probe is attached.
  */
 void tb_events_exit(void)
 {

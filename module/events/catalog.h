@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The events of this kernel and of other modules; their descriptions; the threads there are.
+ * The events of this kernel and of other modules, their descriptions, and the existing threads.
  */
-#ifndef TB_EVENTS_H
-#define TB_EVENTS_H
+#ifndef TB_EVENTS_CATALOG_H
+#define TB_EVENTS_CATALOG_H
 
 #include "unit.h"
 
 /**
  * struct tb_events_hooks - what catalog.c calls when events come and go; process context
- * @added: an event is new, and nothing is attached to it; under the lock of events.  Returns 0 or
- *	-ENOMEM
- * @changed: events have come or gone; on return, nothing is attached to those that have gone
- * @freed: an event is freed, at module exit
+ * @added: a new event, without probes; called under tb_events_lock; returns 0 or -ENOMEM
+ * @changed: events have come or gone; on return, no probe is attached to those that have gone
+ * @freed: an event is about to be freed, at module exit
  */
 struct tb_events_hooks {
 	int (*added)(struct tb_event *e);
@@ -20,7 +19,7 @@ struct tb_events_hooks {
 	void (*freed)(struct tb_event *e);
 };
 
-/* catalog.c: which events there are, and switching them on and off */
+/* catalog.c */
 int tb_events_init(const struct tb_events_hooks *hooks);
 void tb_events_exit(void);
 int tb_units_register(struct tb_unit *units, unsigned int n, struct module *owner);
@@ -39,14 +38,14 @@ int tb_event_attach(struct tb_probe *p, bool fast);
 void tb_event_detach(struct tb_probe *p);
 void tb_events_synchronize(void);
 
-/* describe.c: telling readers what an event id means */
+/* describe.c */
 size_t tb_event_describe(const struct tb_event_def *def, const struct tb_field_def *fast, u16 id,
 			 void *buf, size_t size);
 
 /* fast.c */
 const struct tb_fast_def *tb_fast_find(const char *name);
 
-/* threads.c: the threads and names there are, and how they change */
+/* threads.c */
 int tb_threads_each(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx);
 bool tb_thread_describe(u32 tid, u16 flags, struct tb_thread *t);
 int tb_names_each(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key, const char *text),
@@ -54,4 +53,4 @@ int tb_names_each(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key, cons
 int tb_threads_attach(struct tb_provider *provider);
 void tb_threads_detach(struct tb_provider *provider);
 
-#endif /* TB_EVENTS_H */
+#endif /* TB_EVENTS_CATALOG_H */

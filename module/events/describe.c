@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes the description of an event, struct tb_event_desc with what follows
- * it, so that readers need to know nothing about the kernel it came from.
+ * Write the description of an event, struct tb_event_desc and what follows it, so that readers need
+ * no knowledge of the kernel.
  *
- * Print formats use names of enumerators, which mean nothing outside of the
- * kernel.  As ftrace does, names that the header has announced with
- * TRACE_DEFINE_ENUM() or TRACE_DEFINE_SIZEOF() are replaced by their values.
+ * Print formats use names of enumerators, which mean nothing outside the kernel.  As in ftrace,
+ * names that the header announces with TRACE_DEFINE_ENUM() or TRACE_DEFINE_SIZEOF() are replaced by
+ * their values.
+ *
+ * Callers: catalog.c and select/, in process context, while the definition is valid.
  */
 #include <linux/ctype.h>
 #include <linux/kernel.h>
@@ -13,13 +15,10 @@
 
 #include "catalog.h"
 
-/* what fits into a block of 16 KiB besides its header and the first element */
+/* what fits into a block of 16 KiB after its header and the first element */
 #define TB_DESC_MAX	(16384 - sizeof(struct tb_block) - TB_ELEMENT_SIZE)
 
-/*
- * A place to write to: counts on, and writes nothing, once @size is used up,
- * so that one and the same code tells the size and does the work.
- */
+/* Beyond @size it only counts, so that the same code computes the size and writes. */
 struct tb_desc_writer {
 	char *buf;
 	size_t size;
@@ -38,7 +37,7 @@ static bool tb_is_ident(char c)
 	return isalnum(c) || c == '_';
 }
 
-/* does the text at @p start with a name of @unit, and not go on after it? */
+/* Return the name of @unit that the text at @p starts with, if the identifier ends there. */
 static const struct tb_eval *tb_eval_at(const struct tb_unit *unit, const char *p)
 {
 	const struct tb_eval *e;
@@ -56,7 +55,7 @@ static const struct tb_eval *tb_eval_at(const struct tb_unit *unit, const char *
 	return NULL;
 }
 
-/* The print format with names replaced, but not in strings, nor members. */
+/* Write the print format with names replaced, but not in strings or member names. */
 static void tb_desc_put_print(struct tb_desc_writer *w, const struct tb_event_def *def)
 {
 	const char *p = def->print;
@@ -98,7 +97,7 @@ static void tb_desc_put_print(struct tb_desc_writer *w, const struct tb_event_de
 	tb_desc_put(w, "", 1);
 }
 
-/* Puts a string and says where it is among the strings. */
+/* Write a string.  Return its offset among the strings. */
 static u16 tb_desc_put_string(struct tb_desc_writer *w, size_t strings, const char *s)
 {
 	size_t at = w->len - strings;
@@ -114,7 +113,7 @@ static bool tb_ends_with(const char *s, const char *end)
 	return len >= n && !strcmp(s + len - n, end);
 }
 
-/* What the type and the name say beyond the flags in the table. */
+/* Add flags that follow from type and name to those of the table. */
 static u16 tb_field_flags(const struct tb_field_def *f)
 {
 	static const char *const hex[] = {
@@ -141,16 +140,16 @@ static u16 tb_field_flags(const struct tb_field_def *f)
 /**
  * tb_event_describe() - write the description of an event
  * @def: the event
- * @fast: the fields of the one-element form, to describe that; or NULL
- * @id: the id it is recorded with
- * @buf: where to, may be NULL if @size is 0
- * @size: room there
+ * @fast: the fields of the one-element form, to describe that form; NULL: the full form
+ * @id: the id that the form is recorded with
+ * @buf: out: the description; may be NULL if @size is 0
+ * @size: bytes of @buf
  *
- * A print format that would make the description larger than a durable block
- * can hold is left out.  The one-element form has none.
+ * Leaves out a print format that would make the description larger than a durable block can hold.
+ * The one-element form has no print format.
  *
- * Return: the bytes that the description takes; @buf is valid if that is not
- * more than @size.
+ * Context: any, while @def is valid.
+ * Return: bytes of the description; @buf is valid if that is at most @size.
  */
 size_t tb_event_describe(const struct tb_event_def *def, const struct tb_field_def *fast, u16 id,
 			 void *buf, size_t size)
@@ -168,7 +167,7 @@ size_t tb_event_describe(const struct tb_event_def *def, const struct tb_field_d
 	for (f = fields; f->name; f++)
 		desc.nr_fields++;
 
-	/* the strings first: the rest says where they are */
+	/* write the strings first: the rest has their offsets */
 	strings = sizeof(desc) + desc.nr_fields * sizeof(struct tb_field);
 	w.len = strings;
 	tb_desc_put(&w, "", 1);

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The objects of events/. Included by the Kbuild of the repository's root:
-#	include $(src)/module/events/events.mk
+# The objects of events/, for Kbuild.
 #
-# A unit reads one header of the kernel's tracepoints. Its include path starts
-# with events/include, before the kernel's own, for the <trace/define_trace.h>
-# there: flags set for an object come too late for that, LINUXINCLUDE does not.
-# scripts/build-module writes the units, and the list of those that are not
-# tracebuf.ko's (tb-event-units).
+# A unit compiles one header of the kernel's tracepoints.  scripts/build-module writes the units,
+# and tb-event-units, the list of the units of tracebuf_events.ko.
+#
+# Units must find the <trace/define_trace.h> of events/include before the kernel's.  So its folder
+# comes first in LINUXINCLUDE: the compiler searches the folders of an object's own flags later.
 
 tb-core-units := sched irq syscalls task timer workqueue power signal
 include $(src)/module/events/units/units.mk
@@ -26,13 +25,13 @@ tb-units := $(call tb-unit-objs,$(tb-core-units) $(tb-event-units))
 tb-unit-include := -I$(src)/module/events/include -I$(src)/module/events/units/private/include/trace/events
 $(addprefix $(obj)/,$(tb-units)): LINUXINCLUDE := $(tb-unit-include) $(LINUXINCLUDE)
 
-# Errors are to be told where a header names an event (scripts/build-module),
-# not where its macros lead to. Debugging information would be most of the
-# module, and say nothing of use.
+# The compiler must report errors at the event in the header, not inside of macros:
+# scripts/build-module finds the event by the line.  Without debugging information, which would be
+# most of the module.
 tb-unit-flags := $(call cc-option,-ftrack-macro-expansion=0) -g0
-# a warning that is not given in macros, if the compiler knows where they are
+# with the first flag the compiler gives this warning inside of macros, too
 tb-unit-flags += -Wno-address
 tb-unit-flags += -Werror=int-conversion -Werror=incompatible-pointer-types
 $(foreach o,$(tb-units),$(eval CFLAGS_$(o) := $(tb-unit-flags)))
-# what sparse says of them is about the kernel's headers
+# no sparse: its warnings would be about the kernel's headers
 $(addprefix $(obj)/,$(call tb-unit-objs,$(tb-event-units))): CHECK := :

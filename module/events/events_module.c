@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf_events.ko: the events of all headers that tracebuf.ko has not.
+ * tracebuf_events.ko: the events of all headers that are not in tracebuf.ko.
  *
- * They are many, and most of them nobody ever records.  So they are a module
- * of their own, that comes after tracebuf.ko and can be left out.
+ * There are many, and most of them are never recorded.  So they are a separate module, which is
+ * loaded after tracebuf.ko and can be left out.  Runs at module init and exit.
  */
 #include <linux/module.h>
 
 #include "catalog.h"
 
-/* as many bytes as there are units */
+/* one byte for each unit: its size is their number */
 #define TB_UNIT(name)	u8 unit_##name
 struct tb_unit_count {
 #include "units/units_events.h"

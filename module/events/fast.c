@@ -2,10 +2,11 @@
 /*
  * One-element forms of the events that make up most of a trace.
  *
- * Each keeps in 8 bytes what a timeline needs and leaves out what can be had
- * from elsewhere: names from the thread records and the full forms' strings,
- * the running thread from the switches.  Fields have the names, and the
- * values, that they have in the full form.
+ * Each keeps in 8 bytes what a timeline needs.  It leaves out what readers find elsewhere: names in
+ * the thread records and the full forms' strings, the running thread in the switches.  Fields have
+ * the same names and values as in the full form.
+ *
+ * The probes run in the context of the event, NMI included, without locks.
  */
 #include <linux/interrupt.h>
 #include <linux/sched.h>
@@ -19,7 +20,7 @@
 /* thread ids are below PID_MAX_LIMIT */
 #define TB_PID_BITS	22
 static_assert(PID_MAX_LIMIT <= 1 << TB_PID_BITS);
-/* -1 (deadline) .. 139 */
+/* -1 (deadline) to 139 */
 #define TB_PRIO_BITS	9
 
 #define TB_PACK(value, bits, shift) \
@@ -40,9 +41,8 @@ static __always_inline void tb_fast(struct tb_probe *p, u64 payload)
 }
 
 /*
- * sched_switch: everything but the names and prev_prio.  prev_state is the
- * value of the full form: the state that was reported, as one bit, or
- * TASK_REPORT_MAX if the thread was preempted; it takes 9 bits.
+ * sched_switch: all fields but the names and prev_prio.  prev_state has the value of the full form:
+ * the reported state as one bit, or TASK_REPORT_MAX if the thread was preempted; it takes 9 bits.
  */
 #define TB_STATE_BITS	9
 static_assert(TASK_REPORT_MAX < 1 << TB_STATE_BITS);
@@ -73,10 +73,7 @@ static const struct tb_field_def tb_fast_sched_switch_fields[] = {
 	{}
 };
 
-/*
- * sched_waking, sched_wakeup, sched_wakeup_new: everything but the name.  The
- * CPU has 16 bits.
- */
+/* sched_waking, sched_wakeup, sched_wakeup_new: all fields but the name.  The CPU has 16 bits. */
 static notrace void tb_fast_sched_wakeup(void *data, struct task_struct *p)
 {
 	tb_fast(data, TB_PACK(p->pid, TB_PID_BITS, 0) |
@@ -91,7 +88,7 @@ static const struct tb_field_def tb_fast_sched_wakeup_fields[] = {
 	{}
 };
 
-/* irq_handler_entry: the number; not the name of the handler */
+/* irq_handler_entry: the number, without the name of the handler */
 static notrace void tb_fast_irq_handler_entry(void *data, int irq,
 					      struct irqaction *action)
 {
@@ -103,7 +100,7 @@ static const struct tb_field_def tb_fast_irq_handler_entry_fields[] = {
 	{}
 };
 
-/* irq_handler_exit: everything */
+/* irq_handler_exit: all fields */
 static notrace void tb_fast_irq_handler_exit(void *data, int irq,
 					     struct irqaction *action, int ret)
 {
@@ -116,7 +113,7 @@ static const struct tb_field_def tb_fast_irq_handler_exit_fields[] = {
 	{}
 };
 
-/* softirq_raise, softirq_entry, softirq_exit: everything */
+/* softirq_raise, softirq_entry, softirq_exit: all fields */
 static notrace void tb_fast_softirq(void *data, unsigned int vec_nr)
 {
 	tb_fast(data, vec_nr);
@@ -129,8 +126,8 @@ static const struct tb_field_def tb_fast_softirq_fields[] = {
 
 #ifdef CONFIG_HAVE_SYSCALL_TRACEPOINTS
 /*
- * sys_enter: the number, 32 bits of it, and the thread; no arguments.  The
- * thread is there so that system calls can be followed without switches.
+ * sys_enter: 32 bits of the number, and the thread, without arguments.  The thread lets readers
+ * follow system calls in a trace without switches.
  */
 static notrace void tb_fast_sys_enter(void *data, struct pt_regs *regs, long id)
 {
@@ -144,9 +141,8 @@ static const struct tb_field_def tb_fast_sys_enter_fields[] = {
 };
 
 /*
- * sys_exit: the low 16 bits of the number (so without the bit that marks x32
- * calls), the low 48 bits of the result, both with their sign: enough for
- * errors, counts and user addresses of 47 bits.
+ * sys_exit: the low 16 bits of the number (without the bit that marks x32 calls) and the low 48
+ * bits of the result, both signed: enough for errors, counts and user addresses of 47 bits.
  */
 static notrace void tb_fast_sys_exit(void *data, struct pt_regs *regs, long ret)
 {
@@ -181,7 +177,7 @@ static const struct tb_fast_def tb_fast_defs[] = {
 #endif
 };
 
-/* Never called: the compiler is to compare the prototypes. */
+/* Never called: lets the compiler compare the prototypes. */
 static void __maybe_unused tb_fast_check(void)
 {
 	check_trace_callback_type_sched_switch(tb_fast_sched_switch);
@@ -200,10 +196,11 @@ static void __maybe_unused tb_fast_check(void)
 }
 
 /**
- * tb_fast_find() - the one-element form of an event
- * @name: the event
+ * tb_fast_find() - find the one-element form of an event
+ * @name: name of the event
  *
- * Return: the form, or NULL if there is none.
+ * Context: any.
+ * Return: the form; NULL if the event has none.
  */
 const struct tb_fast_def *tb_fast_find(const char *name)
 {

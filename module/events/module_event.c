@@ -1,86 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events that other modules record themselves: which providers want them, and recording
- * them there (include/linux/tracebuf_event.h).
+ * Events that other modules record themselves (include/linux/tracebuf_event.h): the list of
+ * providers that record them, and recording.
  *
- * To a module such an event is what a tracepoint is to the kernel: a branch that is patched
- * in when somebody wants it, and a list of who does.  The list is replaced when it gets
- * longer; who goes leaves a hole in it, for going must not fail, and the last one takes it with
- * him.  Who records looks at it with preemption off.
+ * To a module such an event is what a tracepoint is to the kernel: a branch, patched in while a
+ * provider wants the event, and a list of the providers' probes.  Recording reads the list with
+ * preemption off.
  *
- * From there on an event goes the way of a tracepoint's: through tb_probe_begin() and
- * tb_probe_simple(), once for each provider.  One that is filled in where it is to stay is in the
- * ring of the first that has room for it; the others get a copy when it is committed, just
- * before.  So no memory is needed but the rings', and each provider has it as a whole or has
- * counted it as lost.
+ * Then an event is recorded like that of a tracepoint: by tb_probe_begin() and tb_probe_simple(),
+ * once for each provider.  tracebuf_reserve() reserves it in the ring of the first provider with
+ * room; the others get a copy just before it is committed.  So it needs no memory but the rings,
+ * and each provider has the complete event or has counted it as lost.
+ *
+ * Recording runs in any context, NMI included, without locks.  Attaching runs in process context,
+ * called by catalog.c, under tb_source_lock.
  */
 #include <linux/export.h>
 #include <linux/jump_label.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
-#include <linux/rcupdate.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/tracebuf_event.h>
 
 #include "unit.h"
-#include "machine/contiguous.h"
+#include "machine/pointer_list.h"
 #include "module_event.h"
 #include "probe/pending.h"
 #include "probe/record.h"
 
-/**
- * struct tracebuf_sinks - who wants an event
- * @rcu: to free it
- * @count: places
- * @probe: of each provider; NULL: a hole
- */
-struct tracebuf_sinks {
-	struct rcu_head rcu;
-	u32 count;
-	struct tb_probe *probe[];
-};
-
-/* what tb_probe_begin() returns is so far before the payload */
+/* distance from the address that tb_probe_begin() returns to the payload */
 #define TB_RAW_HEADER	(sizeof(struct tb_composite) - offsetof(struct tb_composite, tid))
 
-/* in DATA_LOC words offsets count from there */
+/* offsets in DATA_LOC words count from that address */
 static_assert(TB_RAW_HEADER == 8);
 
 static DEFINE_MUTEX(tb_source_lock);
 
-/* ---- who wants them --------------------------------------------------- */
-
-static int tb_source_add(struct tracebuf_source *s, struct tb_probe *p)
-{
-	struct tracebuf_sinks *old = s->sinks, *new;
-	u32 i, count = old ? old->count : 0;
-
-	for (i = 0; i < count; i++) {
-		if (old->probe[i])
-			continue;
-		/* the probe before the place: pairs with the dependent load of who records */
-		smp_store_release(&old->probe[i], p);
-		return 0;
-	}
-	new = kzalloc(struct_size(new, probe, count + 1), TB_GFP);
-	if (!new)
-		return -ENOMEM;
-	for (i = 0; i < count; i++)
-		new->probe[i] = old->probe[i];
-	new->probe[count] = p;
-	new->count = count + 1;
-	/* likewise */
-	smp_store_release(&s->sinks, new);
-	if (old)
-		kfree_rcu(old, rcu);
-	return 0;
-}
+/* ---- attach ----------------------------------------------------------- */
 
 /**
- * tb_source_attach() - record an event from now on
- * @s: its source
- * @p: the event and the provider
+ * tb_source_attach() - add a probe to a source
+ * @s: source of the event
+ * @p: probe of the event and a provider
  *
  * Context: process.
  * Return: 0, -ENOMEM.
@@ -90,7 +51,7 @@ int tb_source_attach(struct tracebuf_source *s, struct tb_probe *p)
 	int err;
 
 	mutex_lock(&tb_source_lock);
-	err = tb_source_add(s, p);
+	err = tb_list_add(&s->sinks, p);
 	mutex_unlock(&tb_source_lock);
 	if (!err)
 		static_branch_inc(&s->wanted);
@@ -98,39 +59,26 @@ int tb_source_attach(struct tracebuf_source *s, struct tb_probe *p)
 }
 
 /**
- * tb_source_detach() - do not record an event any more
- * @s: its source
- * @p: as attached
+ * tb_source_detach() - remove a probe from a source
+ * @s: source of the event
+ * @p: an attached probe
  *
- * It may still be being recorded: see tb_events_synchronize().
+ * The probe may still be recording: see tb_events_synchronize().
  *
  * Context: process.
  */
 void tb_source_detach(struct tracebuf_source *s, struct tb_probe *p)
 {
-	struct tracebuf_sinks *sinks;
-	bool empty = true;
-	u32 i;
-
 	static_branch_dec(&s->wanted);
 	mutex_lock(&tb_source_lock);
-	sinks = s->sinks;
-	for (i = 0; i < sinks->count; i++) {
-		if (sinks->probe[i] == p)
-			WRITE_ONCE(sinks->probe[i], NULL);
-		empty = empty && !sinks->probe[i];
-	}
-	if (empty) {
-		WRITE_ONCE(s->sinks, NULL);
-		kfree_rcu(sinks, rcu);
-	}
+	tb_list_remove(&s->sinks, p);
 	mutex_unlock(&tb_source_lock);
 }
 
-/* ---- recording -------------------------------------------------------- */
+/* ---- record ----------------------------------------------------------- */
 
 /**
- * __tracebuf_record() - what tracebuf_event() does when an event is wanted
+ * __tracebuf_record() - record an event, for tracebuf_event()
  * @def: the event
  * @payload: its structure
  *
@@ -138,15 +86,14 @@ void tb_source_detach(struct tracebuf_source *s, struct tb_probe *p)
  */
 void __tracebuf_record(struct tracebuf_def *def, const void *payload)
 {
-	struct tracebuf_sinks *sinks;
+	const struct tracebuf_list *sinks;
 	u32 i;
 
-	/* one for those who wait, see tb_events_synchronize(); tb_probe_begin() reckons with it */
+	/* tb_events_synchronize() waits for this; tb_probe_begin() allows for it */
 	preempt_disable_notrace();
-	/* pairs with the release in tb_source_add() */
-	sinks = READ_ONCE(def->source.sinks);
+	sinks = tb_list_read(&def->source.sinks);
 	for (i = 0; sinks && i < sinks->count; i++) {
-		struct tb_probe *p = READ_ONCE(sinks->probe[i]);
+		struct tb_probe *p = READ_ONCE(sinks->at[i]);
 		struct tb_slot slot;
 		void *raw;
 
@@ -161,26 +108,25 @@ void __tracebuf_record(struct tracebuf_def *def, const void *payload)
 EXPORT_SYMBOL_GPL(__tracebuf_record);
 
 /**
- * __tracebuf_record_simple() - likewise, of a simple event
+ * __tracebuf_record_simple() - record a simple event, for tracebuf_event()
  * @def: the event
- * @payload: its structure
+ * @payload: its structure, as a number
  *
  * Context: any where RCU is watching, NMI included.
  */
 void __tracebuf_record_simple(struct tracebuf_def *def, u64 payload)
 {
-	struct tracebuf_sinks *sinks;
+	const struct tracebuf_list *sinks;
 	u32 i;
 
 	preempt_disable_notrace();
-	/* pairs with the release in tb_source_add() */
-	sinks = READ_ONCE(def->source.sinks);
+	sinks = tb_list_read(&def->source.sinks);
 	for (i = 0; sinks && i < sinks->count; i++) {
-		struct tb_probe *p = READ_ONCE(sinks->probe[i]);
+		struct tb_probe *p = READ_ONCE(sinks->at[i]);
 
 		if (!p)
 			continue;
-		/* a ring without buffers would not know which of the event's probes it is for */
+		/* probe/pending.c cannot tell the trigger's probe from the event's other probes */
 		if (unlikely(p->trigger))
 			tb_pending_trigger_simple(p, payload);
 		else
@@ -191,27 +137,26 @@ void __tracebuf_record_simple(struct tracebuf_def *def, u64 payload)
 EXPORT_SYMBOL_GPL(__tracebuf_record_simple);
 
 /**
- * __tracebuf_reserve() - what tracebuf_reserve() does when an event is wanted
+ * __tracebuf_reserve() - reserve an event, for tracebuf_reserve()
  * @def: the event
- * @slot: the reservation
- * @extra: bytes after its structure
+ * @slot: out: the reservation
+ * @extra: bytes for dynamic fields, after its structure
  *
  * Context: see tracebuf_reserve().
- * Return: its structure, zeroed; NULL if there is nothing to fill in.
+ * Return: its structure, zeroed; NULL if no provider records it.
  */
 void *__tracebuf_reserve(struct tracebuf_def *def, struct tracebuf_slot *slot, u32 extra)
 {
-	/* more than any ring takes is counted as too large, whatever more */
+	/* limited to what no ring takes: still counted as too large, and cannot overflow */
 	u32 bytes = def->bytes + min_t(u32, extra, TB_EVENT_ELEMENTS_MAX * TB_ELEMENT_SIZE);
-	struct tracebuf_sinks *sinks;
+	const struct tracebuf_list *sinks;
 	void *raw = NULL;
 	u32 i;
 
 	preempt_disable_notrace();
-	/* pairs with the release in tb_source_add() */
-	sinks = READ_ONCE(def->source.sinks);
+	sinks = tb_list_read(&def->source.sinks);
 	for (i = 0; sinks && i < sinks->count; i++) {
-		struct tb_probe *p = READ_ONCE(sinks->probe[i]);
+		struct tb_probe *p = READ_ONCE(sinks->at[i]);
 
 		raw = p ? tb_probe_begin(p, (struct tb_slot *)slot->opaque, bytes) : NULL;
 		if (raw)
@@ -230,30 +175,30 @@ void *__tracebuf_reserve(struct tracebuf_def *def, struct tracebuf_slot *slot, u
 }
 EXPORT_SYMBOL_GPL(__tracebuf_reserve);
 
-/* The other providers get what the first has. */
+/* Copy the event to the other providers. */
 static void tb_source_copy(const struct tracebuf_slot *slot)
 {
 	u32 i;
 
 	for (i = slot->sink + 1; i < slot->sinks->count; i++) {
-		struct tb_probe *p = READ_ONCE(slot->sinks->probe[i]);
+		struct tb_probe *p = READ_ONCE(slot->sinks->at[i]);
 		struct tb_slot copy;
 		void *raw;
 
 		raw = p ? tb_probe_begin(p, &copy, slot->bytes) : NULL;
 		if (!raw)
 			continue;
-		/* with its context, which is not that of now: preemption is off once more */
+		/* copy the recorded context, too: now preemption is off one level deeper */
 		memcpy(raw, slot->payload - TB_RAW_HEADER, TB_RAW_HEADER + slot->bytes);
 		tb_probe_end(&copy);
 	}
 }
 
 /**
- * tracebuf_commit() - make a reserved event part of the trace
+ * tracebuf_commit() - commit a reserved event
  * @slot: from tracebuf_reserve()
  *
- * Bytes that nothing was put into are zero.
+ * Clears the bytes of extra that were not used.
  *
  * Context: that of tracebuf_reserve().
  */
@@ -268,14 +213,13 @@ void tracebuf_commit(struct tracebuf_slot *slot)
 EXPORT_SYMBOL_GPL(tracebuf_commit);
 
 /**
- * tracebuf_room() - room for a dynamic field, to be filled in
+ * tracebuf_room() - get memory for a dynamic field
  * @slot: from tracebuf_reserve()
- * @bytes: how much
- * @word: out: what the field's member is to be
+ * @bytes: size of the field's data
+ * @word: out: value for the field's member
  *
  * Context: that of tracebuf_reserve().
- * Return: @bytes of memory, not cleared; NULL if not so many have been asked for as extra,
- * @word is 0 then.
+ * Return: @bytes of memory, not cleared; NULL, with @word 0, if extra is used up.
  */
 void *tracebuf_room(struct tracebuf_slot *slot, u32 bytes, u32 *word)
 {
@@ -293,11 +237,11 @@ EXPORT_SYMBOL_GPL(tracebuf_room);
 /**
  * tracebuf_put_data() - fill in a dynamic field
  * @slot: from tracebuf_reserve()
- * @data: what with
- * @bytes: of it; cut to what is left of extra
+ * @data: the data
+ * @bytes: bytes of @data; cut to what is left of extra
  *
  * Context: that of tracebuf_reserve().
- * Return: what the field's member is to be.
+ * Return: value for the field's member.
  */
 u32 tracebuf_put_data(struct tracebuf_slot *slot, const void *data, u32 bytes)
 {
@@ -314,10 +258,10 @@ EXPORT_SYMBOL_GPL(tracebuf_put_data);
 /**
  * tracebuf_put_text() - fill in a dynamic field of char
  * @slot: from tracebuf_reserve()
- * @text: what with; takes strlen() + 1 bytes, cut to what is left of extra
+ * @text: the text; takes strlen() + 1 bytes, cut to what is left of extra
  *
  * Context: that of tracebuf_reserve().
- * Return: what the field's member is to be.
+ * Return: value for the field's member.
  */
 u32 tracebuf_put_text(struct tracebuf_slot *slot, const char *text)
 {

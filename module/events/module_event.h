@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events that other modules record themselves.
+ * Events that other modules record themselves.  Caller: catalog.c, in process context.
  */
-#ifndef TB_SOURCE_H
-#define TB_SOURCE_H
+#ifndef TB_EVENTS_MODULE_EVENT_H
+#define TB_EVENTS_MODULE_EVENT_H
 
 struct tb_probe;
 struct tracebuf_source;
@@ -11,4 +11,4 @@ struct tracebuf_source;
 int tb_source_attach(struct tracebuf_source *s, struct tb_probe *p);
 void tb_source_detach(struct tracebuf_source *s, struct tb_probe *p);
 
-#endif /* TB_SOURCE_H */
+#endif /* TB_EVENTS_MODULE_EVENT_H */

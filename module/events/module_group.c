@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Groups of events of other modules: from what the macros of <linux/tracebuf_event.h> make to
- * what the registry wants.
+ * Groups of events of other modules: convert the definitions that the macros of
+ * <linux/tracebuf_event.h> make into those of the catalog, and register them.
+ *
+ * Callers: other modules, in process context.  Takes no lock of its own.
  */
 #include <linux/errno.h>
 #include <linux/export.h>
@@ -14,14 +16,14 @@
 #include "catalog.h"
 #include "machine/contiguous.h"
 
-/* fields of an event, and the end */
+/* fields of an event, including the empty one at the end */
 #define TB_GROUP_FIELDS		17
 
 /**
- * struct tb_group_event - one of them
- * @def: for the registry
- * @fields: of @def
- * @names: of arrays, without their brackets
+ * struct tb_group_event - an event of a group
+ * @def: its definition for the catalog
+ * @fields: fields of @def
+ * @names: names of the fields, without the brackets of arrays
  */
 struct tb_group_event {
 	struct tb_event_def def;
@@ -30,10 +32,10 @@ struct tb_group_event {
 };
 
 /**
- * struct tb_group - a group that is registered
- * @unit: with its definitions
- * @nr: events
- * @events: @nr of them
+ * struct tb_group - a registered group
+ * @unit: unit with its definitions, for the catalog
+ * @nr: number of events
+ * @events: the events
  */
 struct tb_group {
 	struct tb_unit unit;
@@ -43,12 +45,12 @@ struct tb_group {
 
 static int tb_group_field(struct tb_field_def *to, char *name, const struct tracebuf_field *from)
 {
-	/* name[n] */
+	/* the name of an array is "name[n]" */
 	size_t len = strcspn(from->name, "[");
 
 	if (!len || len >= TB_NAME_MAX || strlen(from->type) >= TB_NAME_MAX)
 		return -EINVAL;
-	/* numbers, and texts of them */
+	/* numbers, and arrays of numbers or characters */
 	if (!is_power_of_2(from->element) || from->element > sizeof(u64))
 		return -EINVAL;
 	memcpy(name, from->name, len);
@@ -95,18 +97,18 @@ static int tb_group_event(struct tb_group *g, struct tracebuf_def *from)
 }
 
 /**
- * tracebuf_register() - make the events of a group known
+ * tracebuf_register() - register the events of a group
  * @group: made with TRACEBUF_GROUP()
  *
- * From now on users can choose them.  What they chose when a group with the same events was
- * there before is recorded at once.
+ * Users can select the events from now on.  If they were registered before, and are still selected
+ * in a running recording, they are recorded at once.
  *
- * An event's id stays the same as long as tracebuf is loaded, if the event does: one that
- * comes again with other fields is another.
+ * An event keeps its id as long as tracebuf is loaded, unless it is registered again with other
+ * fields: then it gets a new id.
  *
  * Context: process, sleeps.
- * Return: 0; -EBUSY it is registered; -EINVAL a name of 64 characters or more, a field that is
- * neither number nor pointer; -EEXIST there is an event of that name; -EOVERFLOW no ids are
+ * Return: 0; -EBUSY the group is registered; -EINVAL a name of 64 characters or more, or a field
+ * that is neither number nor pointer; -EEXIST an event of that name exists; -EOVERFLOW no ids are
  * left; -ENOMEM.
  */
 int tracebuf_register(struct tracebuf_group *group)
@@ -137,12 +139,12 @@ int tracebuf_register(struct tracebuf_group *group)
 EXPORT_SYMBOL_GPL(tracebuf_register);
 
 /**
- * tracebuf_unregister() - the events of a group are no more
+ * tracebuf_unregister() - unregister the events of a group
  * @group: registered, or not
  *
- * Recordings go on without them, and keep what they have of them.  Nothing in this module looks at
- * the group any more when this returns; who registered it has to see to it that nothing
- * is between tracebuf_reserve() and tracebuf_commit() then.
+ * Recordings go on without the events, and keep those already recorded.  On return, tracebuf does
+ * not access the group any more.  The caller must ensure that no reservation of tracebuf_reserve()
+ * is left uncommitted by then.
  *
  * Context: process, sleeps.
  */

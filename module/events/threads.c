@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The state of the system: the threads that exist when a trace starts and how
- * they come, are named and go while it runs, so that every thread id in it has
- * a name; and names for the numbers of interrupts and softirqs.
+ * The threads that exist when a trace starts, and those that start, change and exit while it runs,
+ * so that every thread id in it has a name; and the names of interrupts and softirqs.
  *
- * Attach the tracking before dumping: then a thread that starts in between is
- * told of twice, rather than not at all.
+ * Callers: recording/, in process context.  They attach the probes before the dump: so a thread
+ * that starts in between is recorded twice, and not missed.  The probes run in the context of the
+ * event and put records into the thread queue, without locks.
  */
 #include <linux/interrupt.h>
 #include <linux/irq.h>
@@ -22,13 +22,12 @@
 #include "../probe/record.h"
 #include "catalog.h"
 
-/* threads looked at without letting go of RCU */
+/* threads dumped in one RCU read-side critical section */
 #define TB_DUMP_BATCH	64
 
 /*
- * Fills in what is known of a thread.  Under RCU, or in a tracepoint, after
- * tb_tracepoint_enter(), which comes to the same but is not recognised as such by
- * rcu_dereference().
+ * Fill in the record of a thread.  Runs under rcu_read_lock(), or in a probe after
+ * tb_tracepoint_enter(), which protects as well, but rcu_dereference() would warn there.
  */
 static notrace void tb_thread_fill(struct tb_thread *t, struct task_struct *p,
 				   const char *comm, u16 flags)
@@ -38,21 +37,20 @@ static notrace void tb_thread_fill(struct tb_thread *t, struct task_struct *p,
 	t->tgid = p->tgid;
 	t->parent = rcu_dereference_raw(p->real_parent)->tgid;
 	t->flags = flags | (p->flags & PF_KTHREAD ? TB_THREAD_KERNEL : 0);
-	/* deadline threads have -1 */
+	/* deadline threads have -1, which does not fit */
 	t->prio = p->prio < 0 ? 0 : p->prio;
 	t->uid = __kuid_val(rcu_dereference_raw(p->real_cred)->uid);
-	/* the name may change meanwhile: a mixture then, but it ends */
+	/* the name may change meanwhile: then this is a mixture, but it is terminated */
 	strscpy(t->comm, comm, sizeof(t->comm));
 }
 
 /**
- * tb_threads_each() - tell of all threads there are
- * @emit: called for each, under rcu_read_lock(): must not sleep; a negative
- *	result ends the dump
+ * tb_threads_each() - call a function for each existing thread
+ * @emit: called under rcu_read_lock(), must not sleep; a negative result ends the dump
  * @ctx: for @emit
  *
- * In the order of their ids, which are those of the initial namespace.  The
- * idle threads, all with id 0, count as one.
+ * Dumps threads in the order of their ids in the initial namespace.  The idle threads, all with
+ * id 0, count as one.
  *
  * Context: process, may sleep.
  * Return: 0, or what @emit returned.
@@ -97,13 +95,13 @@ int tb_threads_each(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx
 }
 
 /**
- * tb_thread_describe() - tell what a thread is called now
+ * tb_thread_describe() - make a record of a thread with its current name
  * @tid: its id in the initial namespace
- * @flags: TB_THREAD_*
- * @t: out
+ * @flags: TB_THREAD_* for the record
+ * @t: out: the record
  *
  * Context: process.
- * Return: false if there is no such thread.
+ * Return: true if the thread exists.
  */
 bool tb_thread_describe(u32 tid, u16 flags, struct tb_thread *t)
 {
@@ -121,7 +119,7 @@ bool tb_thread_describe(u32 tid, u16 flags, struct tb_thread *t)
 	return p;
 }
 
-/* The names of who handles interrupt @irq; false if nobody does. */
+/* Write the names of the handlers of interrupt @irq.  Return false if it has none. */
 static bool tb_irq_name(unsigned int irq, char *name, size_t size)
 {
 	struct irqaction *action;
@@ -131,7 +129,7 @@ static bool tb_irq_name(unsigned int irq, char *name, size_t size)
 	size_t len = 0;
 
 	*name = '\0';
-	/* descriptors are freed by way of RCU, actions removed under the lock */
+	/* RCU frees descriptors; actions are removed under the lock */
 	rcu_read_lock();
 	data = irq_get_irq_data(irq);
 	if (data) {
@@ -147,17 +145,17 @@ static bool tb_irq_name(unsigned int irq, char *name, size_t size)
 }
 
 /**
- * tb_names_each() - tell the names of interrupts and softirqs
- * @emit: called for each; a negative result ends the dump
+ * tb_names_each() - call a function for each name of an interrupt or softirq
+ * @emit: called for each name, may sleep; a negative result ends the dump
  * @ctx: for @emit
  *
- * Context: process, may sleep; so may @emit.
+ * Context: process, may sleep.
  * Return: 0, or what @emit returned.
  */
 int tb_names_each(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key, const char *text),
 		  void *ctx)
 {
-	/* softirq_to_name[] is not for modules */
+	/* softirq_to_name[] is not exported to modules */
 	static const char *const softirqs[] = {
 		[HI_SOFTIRQ]		= "HI",
 		[TIMER_SOFTIRQ]		= "TIMER",
@@ -190,11 +188,11 @@ int tb_names_each(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key, cons
 	return 0;
 }
 
-/* Between tb_tracepoint_enter() and _leave(), as what has been filled in. */
+/* Queue a record.  Runs between tb_tracepoint_enter() and tb_tracepoint_leave(). */
 static notrace void tb_threads_queue(struct tb_provider *p, const struct tb_thread *t)
 {
 	tb_thread_queue_push(&p->threads, p->clock.raw, t);
-	if (tb_thread_queue_count(&p->threads) > TB_TRACK_SLOTS / 2)
+	if (tb_thread_queue_count(&p->threads) > TB_THREAD_QUEUE_SLOTS / 2)
 		irq_work_queue(&p->kick);
 }
 
@@ -219,8 +217,8 @@ static notrace void tb_threads_exec(void *data, struct task_struct *p, pid_t old
 				    struct linux_binprm *bprm)
 {
 	/*
-	 * When another thread than the leader calls execve() it takes the
-	 * leader's id.  Nothing else tells that its old one is gone.
+	 * A thread other than the leader takes the leader's id in execve().  No other event reports
+	 * that its old id is gone.
 	 */
 	if (old_pid != p->pid) {
 		struct tb_thread t;
@@ -234,7 +232,7 @@ static notrace void tb_threads_exec(void *data, struct task_struct *p, pid_t old
 	tb_thread_queue(data, p, p->comm, TB_THREAD_NAME);
 }
 
-/* comes before the name is changed */
+/* the tracepoint fires before the name is changed */
 static notrace void tb_threads_rename(void *data, struct task_struct *p, const char *comm)
 {
 	struct tb_provider *provider = data;
@@ -258,7 +256,7 @@ static struct tb_threads_probe {
 	{ "sched_process_exit", tb_threads_exit },
 };
 
-/* Never called: the compiler is to compare the prototypes. */
+/* Never called: lets the compiler compare the prototypes. */
 static void __maybe_unused tb_threads_check_probe(void)
 {
 	check_trace_callback_type_sched_process_fork(tb_threads_fork);
@@ -267,7 +265,7 @@ static void __maybe_unused tb_threads_check_probe(void)
 	check_trace_callback_type_sched_process_exit(tb_threads_exit);
 }
 
-/* Detaches the first @n. */
+/* Detach the first @n probes. */
 static void tb_threads_detach_first(struct tb_provider *provider, unsigned int n)
 {
 	struct tracepoint *tp;
@@ -279,12 +277,12 @@ static void tb_threads_detach_first(struct tb_provider *provider, unsigned int n
 }
 
 /**
- * tb_threads_attach() - record how threads come, change and go
- * @provider: where to; must not be tracking already, and must live until
- *	tb_events_synchronize() returned after tb_threads_detach()
+ * tb_threads_attach() - record threads that start, change and exit
+ * @provider: the provider, not tracking; must exist until tb_events_synchronize() has returned
+ *	after tb_threads_detach()
  *
  * Context: process.
- * Return: 0, or a negative error and nothing is attached.
+ * Return: 0 or -errno; after an error no probe is attached.
  */
 int tb_threads_attach(struct tb_provider *provider)
 {
@@ -305,8 +303,8 @@ int tb_threads_attach(struct tb_provider *provider)
 }
 
 /**
- * tb_threads_detach() - end tb_threads_attach()
- * @provider: which
+ * tb_threads_detach() - undo tb_threads_attach()
+ * @provider: the provider
  *
  * Context: process.
  */

@@ -18,8 +18,8 @@
  * bytes, which its assignments never write.  Laid over the second half of the first element (tid,
  * length, context), the fields start where the payload starts, and nothing has to be copied.
  */
-#ifndef TB_UNIT_H
-#define TB_UNIT_H
+#ifndef TB_EVENTS_UNIT_H
+#define TB_EVENTS_UNIT_H
 
 #include <linux/init.h>
 #include <linux/list.h>
@@ -28,9 +28,9 @@
 
 /**
  * struct tb_fast_def - the one-element form of an event
- * @name: of the event; no two tracepoints of the kernel share one
- * @probe: the probe, of the tracepoint's prototype
- * @fields: what it keeps, with the names of the full form
+ * @name: name of the event; unique among the kernel's tracepoints
+ * @probe: the probe, with the tracepoint's prototype
+ * @fields: its fields, with the names of the full form
  */
 struct tb_fast_def {
 	const char *name;
@@ -40,7 +40,7 @@ struct tb_fast_def {
 
 /**
  * struct tb_eval - the value of a name that print formats use
- * @list: in the unit
+ * @list: node in tb_unit.evals
  * @name: an enumerator, or "sizeof(...)"
  * @value: its value
  */
@@ -52,9 +52,9 @@ struct tb_eval {
 
 /**
  * struct tb_unit - the events of one header
- * @owner: the module their probes are in
- * @events: struct tb_event_def, in the order of the header
- * @evals: struct tb_eval
+ * @owner: the module of their probes
+ * @events: list of struct tb_event_def, in the order of the header
+ * @evals: list of struct tb_eval
  */
 struct tb_unit {
 	struct module *owner;
@@ -63,16 +63,16 @@ struct tb_unit {
 };
 
 /**
- * struct tb_event_def - an event that can be captured
- * @list: in the unit
- * @unit: whose names its print format uses
+ * struct tb_event_def - the definition of an event
+ * @list: node in tb_unit.events
+ * @unit: its unit; the print format uses names of its @evals
  * @system: subsystem
- * @name: name, that of the tracepoint
+ * @name: name; that of the tracepoint, if it has one
  * @print: the kernel's print format; may be NULL
- * @probe: records all fields
- * @fields: table of them
- * @source: where it comes from if that is no tracepoint, else NULL
- * @simple: it has no other form than that of one element, @fields are of that
+ * @probe: probe that records all fields
+ * @fields: table of the fields
+ * @source: source of an event of another module; NULL: the event has a tracepoint
+ * @simple: the event has only the one-element form, with @fields
  */
 struct tb_event_def {
 	struct list_head list;
@@ -86,10 +86,10 @@ struct tb_event_def {
 	bool simple;
 };
 
-/* the function macros/passes.h makes for each unit: it fills in *unit */
+/* macros/passes.h makes this function for each unit; it fills in *unit */
 #define TB_UNIT_INIT(name)	void tb_unit_init_##name(struct tb_unit *unit)
 #define TB_UNIT(name)		TB_UNIT_INIT(name)
 #include "units.h"
 #undef TB_UNIT
 
-#endif /* TB_UNIT_H */
+#endif /* TB_EVENTS_UNIT_H */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The units of module/events/, those in tracebuf.ko.  Included wherever a TB_UNIT() of
- * some meaning is wanted for each of them; hence no guard.  The order is that
- * of the event numbers.
+ * The units in tracebuf.ko.  No guard: files include this with different definitions of TB_UNIT().
+ * The order is that of the event numbers.
  */
 TB_UNIT(sched);
 TB_UNIT(irq);

@@ -2,8 +2,8 @@
 /*
  * The trace clock: the fastest monotonic counter that all CPUs share and that NMIs can read.
  */
-#ifndef TB_CLOCK_H
-#define TB_CLOCK_H
+#ifndef TB_MACHINE_CLOCK_H
+#define TB_MACHINE_CLOCK_H
 
 #include <linux/types.h>
 #include <linux/ktime.h>
@@ -76,4 +76,4 @@ u8 tb_clock_ticks_now(void);
 void tb_clock_halt(void);
 void tb_clock_go_on(struct tb_clock_sync *halted);
 
-#endif /* TB_CLOCK_H */
+#endif /* TB_MACHINE_CLOCK_H */

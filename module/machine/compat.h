@@ -3,8 +3,8 @@
  * All differences between kernel versions.  The Kbuild searches the kernel's headers for what they
  * have, and defines TB_HAVE_*.
  */
-#ifndef TB_COMPAT_H
-#define TB_COMPAT_H
+#ifndef TB_MACHINE_COMPAT_H
+#define TB_MACHINE_COMPAT_H
 
 #include <linux/irq_work.h>
 #include <linux/irqnr.h>
@@ -56,7 +56,10 @@ static inline void tb_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #define TB_PROCESS_EXIT_ARGS	struct task_struct *p
 #endif
 
-/* the queue with workers on any CPU has another name before 6.18 */
+/*
+ * The queue with workers on any CPU has another name before 6.18.  Recordings use it, because its
+ * workers do not run on isolated CPUs.
+ */
 #ifdef TB_HAVE_DFL_WQ
 #define TB_UNBOUND_WQ	system_dfl_wq
 #else
@@ -114,4 +117,4 @@ static inline bool tb_reserve_mem_find(const char *name, phys_addr_t *start, phy
 #endif
 }
 
-#endif /* TB_COMPAT_H */
+#endif /* TB_MACHINE_COMPAT_H */

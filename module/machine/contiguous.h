@@ -2,8 +2,8 @@
 /*
  * Contiguous memory: rows of equal power-of-two blocks.
  */
-#ifndef TB_BUFFER_H
-#define TB_BUFFER_H
+#ifndef TB_MACHINE_CONTIGUOUS_H
+#define TB_MACHINE_CONTIGUOUS_H
 
 #include <linux/mm_types.h>
 #include <linux/types.h>
@@ -38,4 +38,4 @@ u64 tb_mem_bytes(const struct tb_mem *mem);
 struct page *tb_mem_page(const struct tb_mem *mem, u64 offset);
 int tb_mem_map(const struct tb_mem *mem, struct vm_area_struct *vma, unsigned long addr);
 
-#endif /* TB_BUFFER_H */
+#endif /* TB_MACHINE_CONTIGUOUS_H */

@@ -2,8 +2,8 @@
 /*
  * Performance counters that are read at events.
  */
-#ifndef TB_COUNTERS_H
-#define TB_COUNTERS_H
+#ifndef TB_MACHINE_COUNTERS_H
+#define TB_MACHINE_COUNTERS_H
 
 #include <linux/mutex.h>
 #include <linux/tracebuf.h>
@@ -51,4 +51,4 @@ void tb_counters_put(struct tb_counters_set *s, u32 mask);
 void tb_counters_online(struct tb_counters_set *s);
 u32 tb_counters_read(const struct tb_counters_set *s, u32 mask, u64 *values);
 
-#endif /* TB_COUNTERS_H */
+#endif /* TB_MACHINE_COUNTERS_H */

@@ -2,8 +2,8 @@
 /*
  * Reserved memory: a range that the kernel leaves alone, also across a warm reboot.
  */
-#ifndef TB_REGION_H
-#define TB_REGION_H
+#ifndef TB_MACHINE_RESERVED_H
+#define TB_MACHINE_RESERVED_H
 
 #include <linux/mm.h>
 #include <linux/types.h>
@@ -48,4 +48,4 @@ static inline void *tb_page_address(const struct page *page)
 	return page_address(page);
 }
 
-#endif /* TB_REGION_H */
+#endif /* TB_MACHINE_RESERVED_H */

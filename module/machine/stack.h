@@ -2,8 +2,8 @@
 /*
  * Call stacks of the kernel and of user space.
  */
-#ifndef TB_STACK_H
-#define TB_STACK_H
+#ifndef TB_MACHINE_STACK_H
+#define TB_MACHINE_STACK_H
 
 #include <linux/types.h>
 
@@ -25,4 +25,4 @@ u32 tb_stack_kernel(u64 *ip, u32 max, const struct module *owner,
 		    const struct tb_stack_iterator *it);
 u32 tb_stack_user(u64 *ip, u32 max);
 
-#endif /* TB_STACK_H */
+#endif /* TB_MACHINE_STACK_H */

@@ -2,8 +2,8 @@
 /*
  * An event, and an event as one provider records it.
  */
-#ifndef TB_EVENT_H
-#define TB_EVENT_H
+#ifndef TB_PROBE_EVENT_H
+#define TB_PROBE_EVENT_H
 
 #include <linux/list.h>
 #include <linux/percpu.h>
@@ -15,12 +15,12 @@
 struct module;
 struct tb_event_def;
 struct tb_fast_def;
-struct tb_handlers;
 struct tb_provider;
 struct tb_cpu_ring;
 struct tb_rule_active;
 struct tb_rule_counts;
 struct tb_trigger_source;
+struct tracebuf_list;
 struct tracebuf_source;
 struct tracepoint;
 
@@ -35,7 +35,7 @@ struct tracepoint;
  * @tp: its tracepoint; NULL while that is absent
  * @source: of an event that another module records itself, its source; NULL while that is absent
  * @handlers: handlers that may veto it, or NULL; readers have preemption off
- * @index: number of the event
+ * @index: number n of the event: its ids are TB_EV_FIRST + 2n (wide), TB_EV_FIRST + 2n + 1 (fast)
  * @simple: as in @def
  * @about: for each form, the fields with ids of threads that it is about; size 0 ends the list
  * @system: subsystem
@@ -49,7 +49,7 @@ struct tb_event {
 	const struct tb_fast_def *fast;
 	struct tracepoint *tp;
 	struct tracebuf_source *source;
-	struct tb_handlers *handlers;
+	struct tracebuf_list __rcu *handlers;
 	u16 index;
 	bool simple;
 	struct tb_test about[2][TB_ABOUT_MAX];
@@ -115,4 +115,4 @@ struct tb_probe {
 	u64 until;
 };
 
-#endif /* TB_EVENT_H */
+#endif /* TB_PROBE_EVENT_H */

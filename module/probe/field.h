@@ -3,8 +3,8 @@
  * Tables of the fields of events, for descriptions of events and checks of filters.  In a file of
  * its own, because tests run filters in user space.
  */
-#ifndef TB_CAPTURE_FIELD_H
-#define TB_CAPTURE_FIELD_H
+#ifndef TB_PROBE_FIELD_H
+#define TB_PROBE_FIELD_H
 
 #ifdef __KERNEL__
 #include <linux/types.h>
@@ -36,4 +36,4 @@ struct tb_field_def {
 	u8 bits;
 };
 
-#endif /* TB_CAPTURE_FIELD_H */
+#endif /* TB_PROBE_FIELD_H */

@@ -3,8 +3,8 @@
  * Filters: the tests of a rule (struct tb_test), checked once against the fields of the event, then
  * run on the payload of each event in any context.
  */
-#ifndef TB_FILTER_H
-#define TB_FILTER_H
+#ifndef TB_PROBE_FILTER_H
+#define TB_PROBE_FILTER_H
 
 #ifdef __KERNEL__
 #include <linux/tracebuf.h>
@@ -33,4 +33,4 @@ void tb_filter_free(struct tb_filter *f);
 bool tb_filter_number(const struct tb_test *t, const void *payload, u32 bytes, u64 *number);
 bool tb_filter_run(const struct tb_filter *f, const void *payload, u32 bytes);
 
-#endif /* TB_FILTER_H */
+#endif /* TB_PROBE_FILTER_H */

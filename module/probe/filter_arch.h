@@ -3,8 +3,8 @@
  * What filters need of the kernel, so that filter.c also runs in a user-space test: memory, and the
  * current thread, CPU and context.  All but the allocation runs in any context, preemption off.
  */
-#ifndef TB_FILTER_ARCH_H
-#define TB_FILTER_ARCH_H
+#ifndef TB_PROBE_FILTER_ARCH_H
+#define TB_PROBE_FILTER_ARCH_H
 
 #ifdef __KERNEL__
 
@@ -63,4 +63,4 @@ static inline void tb_filter_comm(char comm[TB_COMM_LEN])
 
 #endif /* __KERNEL__ */
 
-#endif /* TB_FILTER_ARCH_H */
+#endif /* TB_PROBE_FILTER_ARCH_H */

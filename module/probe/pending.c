@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The stage: memory of each CPU where an event waits until its rule has decided on it.
+ * Pending events: memory of each CPU where an event waits until its rule has decided on it.
  *
  * A probe with a rule has rings without buffers (tb_probe.rings).  Reserving fails there, on the
  * slow path, and the probe calls tb_pending_begin().  If the decision needs no fields of the event
  * (which thread, how often), the event gets a place in the real ring at once, or is kept out.
- * Otherwise it gets a place on the stage, and the probe fills it in as usual.  Its commit completes
- * the stage's buffer and so leads to tb_pending_commit(), which runs tests and handlers, and copies
- * the event into the ring with its stacks and counters; or fires the trigger.  An event that is not
- * selected at the moment ends here, too (select/select.c).
+ * Otherwise it gets a place here, and the probe fills it in as usual.  Its commit completes
+ * the buffer of that place and so leads to tb_pending_commit(), which runs tests and handlers, and
+ * copies the event into the ring with its stacks and counters; or fires the trigger.  An event that
+ * is not selected at the moment ends here, too (select/select.c).
  *
  * So all probes have the same code, events without rules pay nothing, and events that are kept out
- * never touch the ring.  Contexts nest on a CPU and leave the stage in the reverse order: a stack.
+ * never touch the ring.  Contexts nest on a CPU and leave in the reverse order: a stack.
  *
  * Probes call all this in any context, NMI included, without a lock; the functions at the end run
- * in process context.  tb_pending_lock protects the allocation of the stage.
+ * in process context.  tb_pending_lock protects their allocation.
  */
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -33,9 +33,9 @@
 #include "veto.h"
 
 /* process, softirq, interrupt, NMI */
-#define TB_STAGE_DEPTH		4
-/* the largest event on the stage; larger ones are dropped as too large */
-#define TB_STAGE_ELEMENTS	512
+#define TB_PENDING_DEPTH		4
+/* the largest pending event; larger ones are dropped as too large */
+#define TB_PENDING_ELEMENTS	512
 
 #define TB_STACK_ELEMENTS	(1 + (sizeof(struct tb_stack) + TB_STACK_MAX * sizeof(u64)) / \
 				 TB_ELEMENT_SIZE + 1)
@@ -44,25 +44,25 @@
 #define TB_EXTRA_ELEMENTS	(2 * TB_STACK_ELEMENTS + TB_COUNTERS_ELEMENTS)
 
 /**
- * struct tb_pending_place - an event on the stage
+ * struct tb_pending_place - a pending event
  * @probe: probe of the event
  * @elements: the event, then its stacks and counters
  */
 struct tb_pending_place {
 	struct tb_probe *probe;
-	struct tb_element elements[TB_STAGE_ELEMENTS + TB_EXTRA_ELEMENTS];
+	struct tb_element elements[TB_PENDING_ELEMENTS + TB_EXTRA_ELEMENTS];
 };
 
 /**
- * struct tb_pending - the stage of a CPU
+ * struct tb_pending - the pending events of a CPU
  * @depth: places in use
- * @places: TB_STAGE_DEPTH places; NULL until the first rule
+ * @places: TB_PENDING_DEPTH places; NULL until the first rule
  * @bufs: buffer descriptors of @places, for reserving and committing
  */
 struct tb_pending {
 	u32 depth;
 	struct tb_pending_place *places;
-	struct tb_buf bufs[TB_STAGE_DEPTH];
+	struct tb_buf bufs[TB_PENDING_DEPTH];
 };
 
 static DEFINE_PER_CPU(struct tb_pending, tb_pendings);
@@ -91,7 +91,10 @@ static struct tb_rule_active *tb_pending_rule(const struct tb_probe *p, bool fas
 	return smp_load_acquire(&p->rules[fast]);
 }
 
-/* Counts an event that is kept out; the value is false. */
+/*
+ * Counts an event that is kept out; the value is false.  The accounts of the ring do not have the
+ * event: `attempted` counts only events that the user wants.
+ */
 #define TB_KEEP_OUT(probe, why)						\
 	({								\
 		this_cpu_inc((probe)->counts->kept_out.why);		\
@@ -113,7 +116,10 @@ static noinline bool tb_pending_is_about(const struct tb_thread_set *set, const 
 	return false;
 }
 
-/* Return true if sampling and rate let the event pass; else count it. */
+/*
+ * Return true if sampling and rate let the event pass; else count it.  Sampling counts the events
+ * of each CPU by itself; the rate is for all CPUs together.
+ */
 static bool tb_rule_sample_ok(const struct tb_probe *p, struct tb_rule_active *rule)
 {
 	u32 second;
@@ -126,7 +132,7 @@ static bool tb_rule_sample_ok(const struct tb_probe *p, struct tb_rule_active *r
 		return true;
 	second = div64_u64(tb_clock_read(p->provider->clock.raw), rule->second);
 	old = atomic64_read(&rule->window);
-	/* many CPUs may compete; the more do, the likelier it is that the rate is exceeded */
+	/* never wait: the more CPUs compete, the likelier it is that the rate is exceeded */
 	for (tries = 0; tries < 8; tries++) {
 		u64 new = old + 1;
 
@@ -237,16 +243,16 @@ static void tb_pending_record(struct tb_provider *p, struct tb_element *from, u3
 	tb_ring_commit(&slot, TB_HEAD(TB_HEAD_STRUCT(head), TB_HEAD_ID(head), n, slot.seq));
 }
 
-/* ---- on and off the stage --------------------------------------------- */
+/* ---- enter and leave -------------------------------------------------- */
 
-/* Return a place on this CPU's stage; NULL, and count the event, if the stage is full. */
+/* Return a place on this CPU; NULL, and count the event, if all places are in use. */
 static __always_inline struct tb_pending_place *tb_pending_enter(struct tb_probe *p)
 {
-	struct tb_pending *stage = this_cpu_ptr(&tb_pendings);
+	struct tb_pending *pending = this_cpu_ptr(&tb_pendings);
 	struct tb_rule_counts __percpu *counts;
 	struct tb_pending_place *place;
 
-	if (unlikely(!stage->places || stage->depth == TB_STAGE_DEPTH)) {
+	if (unlikely(!pending->places || pending->depth == TB_PENDING_DEPTH)) {
 		/* a trigger's event is not recorded, so it is not counted as missing */
 		if (p->trigger)
 			return NULL;
@@ -258,7 +264,7 @@ static __always_inline struct tb_pending_place *tb_pending_enter(struct tb_probe
 			this_cpu_inc(p->provider->kept_out->nested);
 		return NULL;
 	}
-	place = &stage->places[stage->depth++];
+	place = &pending->places[pending->depth++];
 	/* a context that interrupts from here on uses the next place, and leaves it before us */
 	barrier();
 	place->probe = p;
@@ -271,7 +277,7 @@ static void tb_pending_leave(void)
 	this_cpu_ptr(&tb_pendings)->depth--;
 }
 
-/* Reserves in the real ring, not on the stage. */
+/* Reserves in the real ring. */
 static struct tb_place tb_pending_bypass(struct tb_cpu_ring *real, u32 n)
 {
 	return tb_ring_reserve_slow(real, n, tb_read(&real->head), tb_ring_clock(real));
@@ -283,12 +289,12 @@ static struct tb_place tb_pending_bypass(struct tb_cpu_ring *real, u32 n)
  */
 static struct tb_place tb_pending_place_of(const struct tb_pending_place *place)
 {
-	struct tb_pending *stage = this_cpu_ptr(&tb_pendings);
-	u32 index = place - stage->places;
+	struct tb_pending *pending = this_cpu_ptr(&tb_pendings);
+	u32 index = place - pending->places;
 	struct tb_place where = { .head = tb_head(0, 1 << 6, index, 0) };
 
 	/* so that the commit of this one event completes the buffer, see tb_buf_commit() */
-	tb_local_set(&stage->bufs[index].committed, 0);
+	tb_local_set(&pending->bufs[index].committed, 0);
 	return where;
 }
 
@@ -299,9 +305,9 @@ static struct tb_place tb_pending_place_of(const struct tb_pending_place *place)
  * @n: number of elements
  *
  * Context: any, NMI included; preemption off.
- * Return: the event's place: in the provider's ring or, if tb_pending_holds() is true, on the
- * stage, as if in @r.  Head 0: if @r has buffers the event is lost, and counted; if not, it is not
- * wanted.  By value, so that the caller's reservation can stay in registers.
+ * Return: the event's place: in the provider's ring or, if tb_pending_holds() is true,
+ * outside of it, as if in @r.  Head 0: if @r has buffers the event is lost, and counted; if not, it
+ * is not wanted.  By value, so that the caller's reservation can stay in registers.
  */
 struct tb_place tb_pending_begin(struct tb_probe *p, struct tb_cpu_ring *r, u32 n)
 {
@@ -320,7 +326,7 @@ struct tb_place tb_pending_begin(struct tb_probe *p, struct tb_cpu_ring *r, u32 
 	rule = tb_pending_rule(p, false);
 	if (p->trigger) {
 		if (rule)
-			goto stage;
+			goto pending;
 		tb_trigger_fire(p->trigger);
 		return none;
 	}
@@ -330,18 +336,18 @@ struct tb_place tb_pending_begin(struct tb_probe *p, struct tb_cpu_ring *r, u32 
 	set = smp_load_acquire(&provider->pids);
 	if (set && !tb_thread_set_has(set, current->pid)) {
 		if (p->event->about[0][0].size)
-			goto stage;
+			goto pending;
 		this_cpu_inc(provider->kept_out->filtered);
 		return none;
 	}
 	if (tb_event_has_handlers(p->event) || (rule && rule->filter))
-		goto stage;
+		goto pending;
 	if (rule && !(rule->flags || rule->counters))
 		return tb_rule_sample_ok(p, rule) ? tb_pending_bypass(real, n) : none;
 	if (!rule)
 		return tb_pending_bypass(real, n);
-stage:
-	if (unlikely(n > TB_STAGE_ELEMENTS)) {
+pending:
+	if (unlikely(n > TB_PENDING_ELEMENTS)) {
 		/* the ring refuses this size, and counts the event as oversize */
 		if (!p->trigger)
 			tb_pending_bypass(real, TB_EVENT_ELEMENTS_MAX + 1);
@@ -355,9 +361,9 @@ stage:
 EXPORT_SYMBOL_GPL(tb_pending_begin);
 
 /**
- * tb_pending_commit() - decide on a complete event on the stage
+ * tb_pending_commit() - decide on a complete pending event
  * @r: the ring without buffers
- * @b: buffer descriptor of the event's place, which is the last one in use on the stage
+ * @b: buffer descriptor of the event's place, which is the last one in use
  *
  * Context: that of tb_pending_begin(): any, NMI included; preemption off.
  */
@@ -443,7 +449,7 @@ void tb_pending_trigger_simple(struct tb_probe *p, u64 payload)
 /* ---- life ------------------------------------------------------------- */
 
 /**
- * tb_pending_prepare() - allocate the stage of each CPU before the first rule
+ * tb_pending_prepare() - allocate the places of each CPU before the first rule
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -455,28 +461,28 @@ int tb_pending_prepare(void)
 
 	mutex_lock(&tb_pending_lock);
 	for_each_possible_cpu(cpu) {
-		struct tb_pending *stage = per_cpu_ptr(&tb_pendings, cpu);
+		struct tb_pending *pending = per_cpu_ptr(&tb_pendings, cpu);
 		struct tb_pending_place *places;
 
-		if (stage->places)
+		if (pending->places)
 			continue;
-		places = kvmalloc_node(array_size(TB_STAGE_DEPTH, sizeof(*places)),
+		places = kvmalloc_node(array_size(TB_PENDING_DEPTH, sizeof(*places)),
 				       TB_GFP | __GFP_ZERO, cpu_to_node(cpu));
 		if (!places) {
 			err = -ENOMEM;
 			break;
 		}
-		for (i = 0; i < TB_STAGE_DEPTH; i++)
-			stage->bufs[i].block = (struct tb_block *)places[i].elements;
+		for (i = 0; i < TB_PENDING_DEPTH; i++)
+			pending->bufs[i].block = (struct tb_block *)places[i].elements;
 		/* zeroed before it is used: pairs with the dependent load in tb_pending_enter() */
-		smp_store_release(&stage->places, places);
+		smp_store_release(&pending->places, places);
 	}
 	mutex_unlock(&tb_pending_lock);
 	return err;
 }
 
 /**
- * tb_pending_free() - free the stage of each CPU
+ * tb_pending_free() - free the places of each CPU
  *
  * Context: module exit; no probe is attached.
  */

@@ -2,8 +2,8 @@
 /*
  * The way of events that have a rule, a set of threads or handlers, and of a trigger's events.
  */
-#ifndef TB_STAGE_H
-#define TB_STAGE_H
+#ifndef TB_PROBE_PENDING_H
+#define TB_PROBE_PENDING_H
 
 #include <linux/types.h>
 
@@ -19,10 +19,10 @@ void tb_pending_free(void);
 struct tb_place tb_pending_begin(struct tb_probe *p, struct tb_cpu_ring *r, u32 n);
 void tb_pending_trigger_simple(struct tb_probe *p, u64 payload);
 
-/* Return true if @place is on the stage.  Index 0 is free there; in a block it is the header. */
+/* Return true if @place is one of a pending event: index 0, where a block has its header. */
 static inline bool tb_pending_holds(struct tb_place place)
 {
 	return !tb_head_index(place.head);
 }
 
-#endif /* TB_STAGE_H */
+#endif /* TB_PROBE_PENDING_H */

@@ -5,8 +5,8 @@
  * Probes and the recorder call this in any context, NMI included.  Nothing here sleeps, takes a
  * lock, or calls a function that could be traced into it.
  */
-#ifndef TB_RECORD_H
-#define TB_RECORD_H
+#ifndef TB_PROBE_RECORD_H
+#define TB_PROBE_RECORD_H
 
 #include <linux/kernel.h>
 #include <linux/percpu.h>
@@ -241,4 +241,4 @@ static __always_inline void tb_probe_simple(struct tb_probe *p, u64 payload)
 	preempt_enable_notrace();
 }
 
-#endif /* TB_RECORD_H */
+#endif /* TB_PROBE_RECORD_H */

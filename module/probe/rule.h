@@ -18,8 +18,8 @@ struct tb_filter;
  * @rcu: for freeing it
  * @filter: tests; NULL: all events pass
  * @flags: TB_RULE_*
- * @sample: record one in this many events; 0, 1: all
- * @rate: record at most this many events in a second; 0: no limit
+ * @sample: record one in this many events of each CPU; 0, 1: all
+ * @rate: record at most this many events of all CPUs in a second; 0: no limit
  * @counters: performance counters to read, one bit each
  * @second: a second in ticks of the trace clock
  * @iterator: function that is left out at the beginning of stacks

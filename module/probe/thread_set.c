@@ -2,11 +2,12 @@
 /*
  * Sets of threads: a provider records the events of the threads in its set.
  *
- * A set has a bit for each possible thread id, so a look-up is one load in any context.  The kernel
- * uses ids again, so a probe on task_newtask sets or clears the bit of each new thread; the creator
- * of the thread calls it before the thread runs.  So the bit of a thread that has ended does not
- * matter, and no work is needed when a thread ends.  The tracepoint is not sched_process_fork,
- * because the kernel does not call that for threads that it adds to a process itself (io_uring).
+ * A set has a bit for each possible thread id, 512 KiB in all, so a look-up is one load in any
+ * context.  The kernel uses ids again, so a probe on task_newtask sets or clears the bit of each
+ * new thread; the creator of the thread calls it before the thread runs.  So the bit of a thread
+ * that has ended does not matter, and no work is needed when a thread ends.  The tracepoint is not
+ * sched_process_fork, because the kernel does not call that for threads that it adds to a process
+ * itself (io_uring).
  *
  * With TB_PIDS_PROCESS a new thread of the same process inherits the bit, with TB_PIDS_CHILDREN the
  * first thread of a new process.  With TB_PIDS_PROCESS it inherits from the leader of its creator:

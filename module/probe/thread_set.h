@@ -2,8 +2,8 @@
 /*
  * Sets of threads: a provider records the events of the threads in its set.
  */
-#ifndef TB_PIDS_H
-#define TB_PIDS_H
+#ifndef TB_PROBE_THREAD_SET_H
+#define TB_PROBE_THREAD_SET_H
 
 #include <linux/bitops.h>
 #include <linux/threads.h>
@@ -48,4 +48,4 @@ static __always_inline bool tb_thread_set_has(const struct tb_thread_set *s, pid
 	return member != !!(s->flags & TB_PIDS_EXCLUDE);
 }
 
-#endif /* TB_PIDS_H */
+#endif /* TB_PROBE_THREAD_SET_H */

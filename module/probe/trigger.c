@@ -8,8 +8,9 @@
  * function of a recording probe, but with rings without buffers: so pending.c gets the event and
  * calls tb_trigger_fire().  Probes need no code for triggers; other events pay nothing for them.
  *
- * Each ring has the number of the last block that may overwrite another one.  tb_trigger_fire()
- * sets it in the ring of its CPU, an irq_work in the other rings.  The irq_work runs again whenever
+ * Each ring has the number of the last block that may overwrite another one: so each ring keeps
+ * what led to the event, even if the CPU of the event fills its ring later.  tb_trigger_fire() sets
+ * it in the ring of its CPU, an irq_work in the other rings.  The irq_work runs again whenever
  * the first ring completes a buffer; when that has filled its share, all rings freeze.  On a CPU
  * that records little a delayed work, which the irq_work starts, freezes them when time is up.
  *

@@ -2,8 +2,8 @@
 /*
  * The trigger of a provider: events that end the overwriting.
  */
-#ifndef TB_TRIGGER_H
-#define TB_TRIGGER_H
+#ifndef TB_PROBE_TRIGGER_H
+#define TB_PROBE_TRIGGER_H
 
 #include <linux/irq_work.h>
 #include <linux/tracebuf.h>
@@ -77,4 +77,4 @@ static inline void tb_trigger_notify(struct tb_trigger *t, u32 cpu)
 		irq_work_queue(&t->work);
 }
 
-#endif /* TB_TRIGGER_H */
+#endif /* TB_PROBE_TRIGGER_H */

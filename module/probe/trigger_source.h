@@ -2,8 +2,8 @@
 /*
  * The events of a trigger: select/arm.c makes them; when one occurs, pending.c fires the trigger.
  */
-#ifndef TB_TRIGGER_SOURCE_H
-#define TB_TRIGGER_SOURCE_H
+#ifndef TB_PROBE_TRIGGER_SOURCE_H
+#define TB_PROBE_TRIGGER_SOURCE_H
 
 #include "probe/event.h"
 
@@ -21,4 +21,4 @@ struct tb_trigger_source {
 	u32 bytes;
 };
 
-#endif /* TB_TRIGGER_SOURCE_H */
+#endif /* TB_PROBE_TRIGGER_SOURCE_H */

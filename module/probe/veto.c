@@ -9,6 +9,7 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 
+#include "machine/pointer_list.h"
 #include "veto.h"
 
 /* a bit for each context of this CPU that is in a handler */
@@ -33,8 +34,7 @@ static u32 tb_handlers_context(void)
  */
 bool tb_veto_passes(const struct tb_probe *p, bool fast, const void *payload, u32 bytes)
 {
-	/* pairs with the release in tb_handlers_add() */
-	const struct tb_handlers *list = READ_ONCE(p->event->handlers);
+	const struct tracebuf_list *list = tb_list_read(&p->event->handlers);
 	struct tracebuf_view view = {
 		.provider = p->provider,
 		.system = p->event->system,
@@ -51,7 +51,7 @@ bool tb_veto_passes(const struct tb_probe *p, bool fast, const void *payload, u3
 		return true;
 	this_cpu_or(tb_handlers_inside, context);
 	for (i = 0; i < list->count && want; i++) {
-		struct tracebuf_handler *h = READ_ONCE(list->handler[i]);
+		struct tracebuf_handler *h = READ_ONCE(list->at[i]);
 
 		want = !h || h->fn(&view, h->data);
 	}

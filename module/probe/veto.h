@@ -2,8 +2,8 @@
 /*
  * Functions of other modules that may veto an event, as probes see them.
  */
-#ifndef TB_VETO_H
-#define TB_VETO_H
+#ifndef TB_PROBE_VETO_H
+#define TB_PROBE_VETO_H
 
 #include <linux/rcupdate.h>
 #include <linux/tracebuf.h>
@@ -24,23 +24,11 @@ struct tracebuf_handler {
 	char pattern[];
 };
 
-/**
- * struct tb_handlers - the handlers of an event
- * @rcu: for freeing it
- * @count: size of @handler
- * @handler: the handlers; NULL: a hole
- */
-struct tb_handlers {
-	struct rcu_head rcu;
-	u32 count;
-	struct tracebuf_handler *handler[];
-};
-
 static inline bool tb_event_has_handlers(const struct tb_event *e)
 {
-	return READ_ONCE(e->handlers);
+	return rcu_access_pointer(e->handlers);
 }
 
 bool tb_veto_passes(const struct tb_probe *p, bool fast, const void *payload, u32 bytes);
 
-#endif /* TB_VETO_H */
+#endif /* TB_PROBE_VETO_H */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Categories of user-space writers, and the words that tell producers what is wanted of them.
+ * Categories of user-space writers, and the page that shows programs what to record.
  *
- * A provider has a list of patterns, which stays when it stops and holds for whoever comes later.
- * A channel has a list of names, and of each which of its targets want it (matched); in the
- * page it is told which of these record as well.  Patterns are looked at when one of the two
- * lists changes, and not when recordings begin and end.
+ * A provider has a list of patterns, which outlives recordings and applies to later channels, too.
+ * A channel has a list of names, and for each the set of targets that want it (matched); the page
+ * shows which of these targets also record.  Patterns are matched when one of the two lists
+ * changes, and not when recordings begin and end.
  *
- * All of this is under the lock of producers (channels.c).  The page is read by the program at any
- * time, word by word.
+ * Callers: channels.c, in process context, under tb_channels_lock.  The program reads the page at
+ * any time, word by word.
  */
 #include <linux/ctype.h>
 #include <linux/errno.h>
@@ -31,13 +31,13 @@ static bool tb_category_wanted(const struct tb_channels *in, const char *name)
 }
 
 /**
- * tb_category_match() - find out which of its categories a channel's target wants
+ * tb_category_match() - find the categories of a channel that one of its targets wants
  * @c: the channel
  * @target: number of the target
  *
- * The page is for tb_words_update().
+ * tb_words_update() then updates the page.
  *
- * Context: process, under the lock of producers.
+ * Context: process, under tb_channels_lock.
  */
 void tb_category_match(struct tb_channel *c, u32 target)
 {
@@ -49,28 +49,28 @@ void tb_category_match(struct tb_channel *c, u32 target)
 			c->matched[i] |= bit;
 		else
 			c->matched[i] &= ~bit;
-		/* many patterns, many names, many channels */
+		/* there may be many patterns, names and channels */
 		cond_resched();
 	}
 }
 
-/* What user space has changed of the page is seen by whoever sees that it has changed. */
+/* Publish the page: a program that sees the new `changes` sees all words written before it. */
 static void tb_words_changed(struct tb_channel *c)
 {
 	WRITE_ONCE(c->changes, c->changes + 1);
-	/* the words: pairs with an acquire of changes in user space */
+	/* after the words: pairs with an acquire of changes in user space */
 	smp_store_release(&c->page->changes, c->changes);
-	/* poll() looks at changes when it is in the queue */
+	/* poll() enters the queue before it reads c->changes */
 	wake_up_interruptible(&c->wait);
 }
 
 /**
- * tb_words_update() - tell a channel what it is to know of one of its targets
+ * tb_words_update() - update the page of a channel for one of its targets
  * @c: the channel
  * @target: number of the target
  *
- * Context: process, under the lock of producers, and that of the target's provider unless it has
- * been removed.
+ * Context: process, under tb_channels_lock, and under the lock of the target's provider unless that
+ * was removed.
  */
 void tb_words_update(struct tb_channel *c, u32 target)
 {
@@ -93,7 +93,7 @@ void tb_words_update(struct tb_channel *c, u32 target)
 		if (p->channels.recording && !(p->channels.quota.flags & TB_QUOTA_CLOSED))
 			c->recording |= bit;
 		WRITE_ONCE(c->page->overwrites, c->overwrites);
-		/* clock and policy of this recording: pairs with an acquire in user space */
+		/* after clock and policy of this recording: pairs with an acquire in user space */
 		smp_store_release(&words->generation, (u32)p->generation);
 	}
 	for (i = 0; i < c->nr_categories; i++)
@@ -113,13 +113,13 @@ static bool tb_category_legal(const char *name)
 }
 
 /**
- * tb_category_add() - a channel has this category
+ * tb_category_add() - add a category to a channel
  * @c: the channel
- * @name: of the category, shorter than TB_NAME_MAX
- * @index: out: which word says whether it is wanted
+ * @name: name of the category, shorter than TB_NAME_MAX
+ * @index: out: the word of page->categories that shows its targets
  *
- * Context: process, under the lock of producers.
- * Return: 0, also if it has it already; -EINVAL, -ENOSPC.
+ * Context: process, under tb_channels_lock.
+ * Return: 0, also if the channel has the category; -EINVAL illegal name; -ENOSPC too many.
  */
 int tb_category_add(struct tb_channel *c, const char *name, u32 *index)
 {

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Channels of user-space writers: /dev/tracebuf_producer.
- *
- * Locks, outermost first:
- *	lock of producers	which there are, their targets and categories, what providers
- *				want of them (channels.c); inside the lock of a provider
- *	tb_channel.lock	the kernel's books of a channel: chunks, writers
- * Neither is held where user memory is touched: the program could make that take as long as it
- * likes, and readers wait for these.  What is shared with it does not fault.
+ * Locks, outermost first: tb_channels_lock (channels.c), in tb_provider.lock, protects the list of
+ * channels, their targets and categories; tb_channel.lock protects chunks and writers.
+ * Do not touch user memory under them: a program can delay that forever, and readers wait for the
+ * locks.  Memory shared with the program does not fault.
  */
-#ifndef TB_PRODUCER_H
-#define TB_PRODUCER_H
+#ifndef TB_PROGRAMS_CHANNEL_H
+#define TB_PROGRAMS_CHANNEL_H
 
 #include <linux/list.h>
 #include <linux/mm_types.h>
@@ -27,11 +24,11 @@ struct tb_provider;
 
 /**
  * struct tb_target - a provider that a channel writes to
- * @provider: it, with a reference; NULL: there is no such provider any more
- * @closed: nothing is taken from producers
- * @rate: bytes a second that may be written; 0: any number
- * @burst: what may be had at once, in nanoseconds at @rate
- * @paid: the time up to which what was written has been paid for, nanoseconds
+ * @provider: the provider, with a reference; NULL: it was removed
+ * @closed: the provider accepts no chunks
+ * @rate: quota, bytes per second; 0: unlimited
+ * @burst: quota that may be used at once, in nanoseconds at @rate
+ * @paid: the quota of the time before is used up; nanoseconds
  */
 struct tb_target {
 	struct tb_provider *provider;
@@ -44,8 +41,8 @@ struct tb_target {
 /**
  * struct tb_writer - a writer of a channel
  * @tid: its thread, in the initial pid namespace
- * @target: where its chunks go
- * @pending: TB_LOST_* to be told with its next piece
+ * @target: number of the target of its chunks
+ * @pending: TB_LOST_* causes that its next piece reports
  */
 struct tb_writer {
 	u32 tid;
@@ -54,12 +51,12 @@ struct tb_writer {
 };
 
 /**
- * struct tb_chunk_account - what the kernel knows of a chunk in shared memory, and believes
- * @id: of the chunk, if any of it was taken or it is about to be
- * @writer: likewise
- * @wrap: of this lap
- * @bytes: how much of it was taken in this lap
- * @records: likewise
+ * struct tb_chunk_account - the kernel's trusted data about a chunk in shared memory
+ * @id: id of the chunk; valid if a part of it was taken or is about to be
+ * @writer: id of its writer; valid as @id is
+ * @wrap: wrap count of this lap
+ * @bytes: bytes taken in this lap
+ * @records: records taken in this lap
  */
 struct tb_chunk_account {
 	u32 id;
@@ -71,58 +68,58 @@ struct tb_chunk_account {
 
 /**
  * struct tb_channel - a channel
- * @node: in a list of producers, from when it is set up until its memory is freed; else empty
+ * @node: in a list of channels.c, from setup until the memory is freed; else empty
  * @lock: see above
- * @wait: those who poll
- * @begun: somebody sets it up, or has
- * @ready: it is set up: what is never changed afterwards can be read without a lock
+ * @wait: poll() waits here
+ * @begun: setup has begun
+ * @ready: setup is complete: constant fields can be read without a lock
  *
- * Never changed afterwards:
+ * Constant after setup:
  * @id: number of the channel
  * @flags: TB_SETUP_*
  * @pid: process, in the initial pid namespace
  * @uid: real user id, in the initial user namespace
- * @user: whose it counts as
- * @comm: name
+ * @user: user that the channel is charged to
+ * @comm: name of the process
  * @owner: the process, with a reference
- * @mm: whose locked memory it counts as, with a reference
- * @pages: how much
- * @chunk_bytes: of a chunk
- * @nr_chunks: in shared memory
+ * @mm: address space that @pages are charged to, with a reference
+ * @pages: locked pages
+ * @chunk_bytes: size of a chunk
+ * @nr_chunks: chunks in shared memory
  * @page_mem: memory of @page
- * @page: what the kernel tells
- * @chunk_mem: chunks
+ * @page: page that the program reads
+ * @chunk_mem: memory of the chunks
  *
- * Under @lock:
- * @books: of each chunk
- * @order: chunks that are about to be taken
+ * Protected by @lock:
+ * @books: accounts of the chunks
+ * @order: chunks to take in a scrape, in this order
  * @writers: struct tb_writer by id
- * @nr_writers: how many
- * @taken: as in struct tb_producer_info
- * @bytes: likewise
- * @records: likewise
- * @refused: likewise
- * @lost: likewise
- * @target: where writers may write to; written also under the lock of producers
- * @nr_targets: how many
+ * @nr_writers: number of writers
+ * @taken: see struct tb_producer_info
+ * @bytes: see struct tb_producer_info
+ * @records: see struct tb_producer_info
+ * @refused: see struct tb_producer_info
+ * @lost: see struct tb_producer_info
+ * @target: targets of the writers; to write it takes tb_channels_lock, too
+ * @nr_targets: number of targets
  *
- * Under the lock of producers:
- * @flush: the last flush it was asked for
- * @answered: the last one it has answered
- * @recording: as in @page
- * @overwrites: likewise
- * @closed: likewise
- * @ended: nothing comes of it any more
- * @nr_categories: how many
+ * Protected by tb_channels_lock:
+ * @flush: number of the last flush requested
+ * @answered: number of the last flush answered
+ * @recording: see @page
+ * @overwrites: see @page
+ * @closed: see @page
+ * @ended: the program writes no more
+ * @nr_categories: number of categories
  * @category: their names
- * @matched: bit t: target t wants it
+ * @matched: for each category, bit t: target t wants it
  *
- * @changes: as in @page; read by poll(), too
- * @seen: value of @changes that poll() has told of
+ * @changes: see @page; also read by poll()
+ * @seen: the last @changes that poll() has reported
  */
 struct tb_channel {
 	struct list_head node;
-	struct mutex lock;	/* see above */
+	struct mutex lock;	/* chunks, writers */
 	wait_queue_head_t wait;
 	int begun;
 	bool ready;
@@ -171,7 +168,7 @@ struct tb_channel {
 int tb_producer_init(umode_t mode, u32 per_user);
 void tb_producer_exit(void);
 
-/* channels.c: which there are */
+/* channels.c */
 int tb_channel_enlist(struct tb_channel *c, u32 per_user);
 void tb_channel_end(struct tb_channel *c);
 void tb_channel_delist(struct tb_channel *c);
@@ -179,16 +176,16 @@ int tb_channel_add_target(struct tb_channel *c, const char *name, u32 *target);
 int tb_channel_add_category(struct tb_channel *c, const char *name, u32 *index);
 void tb_channel_answer_flush(struct tb_channel *c, u32 flush);
 
-/* category.c: what they are told; under the lock of producers */
+/* category.c; under tb_channels_lock */
 int tb_category_add(struct tb_channel *c, const char *name, u32 *index);
 void tb_category_match(struct tb_channel *c, u32 target);
 void tb_words_update(struct tb_channel *c, u32 target);
 
-/* chunk.c; but for the first two under tb_channel.lock */
+/* chunk.c; the last two under tb_channel.lock */
 u32 tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref);
 int tb_chunk_patch(struct tb_channel *c, const struct tb_patch *patch);
 int tb_chunk_copied(struct tb_channel *c, const struct tb_chunk *chunk);
 void tb_chunk_scrape(struct tb_channel *c, const struct tb_provider *only, bool end);
 u32 tb_chunk_busy(const struct tb_channel *c);
 
-#endif /* TB_PRODUCER_H */
+#endif /* TB_PROGRAMS_CHANNEL_H */

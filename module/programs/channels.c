@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which channels of user-space writers there are, and what providers have to do with them:
- * telling them, taking what they have published, asking those whose memory is not shared,
- * saying what they may do.
+ * The channels of user-space writers: their list, their targets, quotas, flushes, scraping.
  *
- * A channel is in the list from when it is set up until its process ends or its file is closed. It
- * has a reference to each provider that is its target, which it loses when that is removed; so a
- * program cannot keep memory that an administrator wants back, nor keep him from having it.
+ * A channel is in the list from its setup until its process ends or its file is closed.  It has a
+ * reference to each provider that is its target, and drops it when the provider is removed: so a
+ * program can neither keep memory that an administrator wants to free, nor block the removal.
+ *
+ * Callers: devices/, recording/, reader/, in process context.
+ * Locks: tb_channels_lock, under tb_provider.lock; tb_channel.lock under it (channel.h).
  */
 #include <linux/capability.h>
 #include <linux/errno.h>
@@ -25,35 +26,36 @@
 #include "provider/list.h"
 #include "provider/provider.h"
 
-/* the default's limits for each ring: all of it in so many seconds, one in so many parts at once */
-#define TB_QUOTA_SECONDS	10
-#define TB_QUOTA_SHARE		4
+/* default quota of each ring: */
+#define TB_QUOTA_SECONDS	10	/* the size of the ring in that time */
+#define TB_QUOTA_SHARE		4	/* burst: the size of the ring divided by this */
 
 static DEFINE_MUTEX(tb_channels_lock);
 static LIST_HEAD(tb_channels_open);
-/* of which nothing comes any more, but whose memory is there: they count as well */
+/* channels that ended but still have memory: they count for the limits */
 static LIST_HEAD(tb_channels_ended);
 static u32 tb_nr_producers;
 static u32 tb_last_channel;
-static u64 tb_panic_flush;
+static u64 tb_last_flush;
 
-/* those who wait for answers of producers */
+/* tb_channels_flush() waits here for the answers of programs */
 static DECLARE_WAIT_QUEUE_HEAD(tb_answers);
 
-/* The number of @p as a target of @c, or -1.  Under tb_channels_lock. */
+/* Return the number of @p as a target of @c, or -1. */
 static int tb_target_of(const struct tb_channel *c, const struct tb_provider *p)
 {
 	u32 t;
 
+	lockdep_assert_held(&tb_channels_lock);
 	for (t = 0; t < c->nr_targets; t++)
 		if (c->target[t].provider == p)
 			return t;
 	return -1;
 }
 
-/* ---- what a provider does ----------------------------------------------- */
+/* ---- recordings --------------------------------------------------------- */
 
-/* What @burst bytes are at @rate bytes a second, in nanoseconds; 0: a second's worth. */
+/* Convert @burst bytes at @rate bytes per second to nanoseconds; a @burst of 0 is one second. */
 static u64 tb_quota_burst(u64 rate, u64 burst)
 {
 	burst = min_t(u64, burst, U64_MAX / NSEC_PER_SEC);
@@ -63,8 +65,8 @@ static u64 tb_quota_burst(u64 rate, u64 burst)
 }
 
 /*
- * The limits for the rings of @p.  Those of the default are for what a ring keeps: whatever
- * programs write, what the kernel has recorded in the last seconds is still there.
+ * Return the quota of each ring of @p.  With the default, programs cannot overwrite what the kernel
+ * has recorded in the last seconds, at any rate of writing.
  */
 static void tb_quota_default(const struct tb_provider *p, u64 *rate, u64 *burst)
 {
@@ -75,17 +77,18 @@ static void tb_quota_default(const struct tb_provider *p, u64 *rate, u64 *burst)
 	*burst = q->ring_burst_bytes;
 	if (!(q->flags & TB_QUOTA_DEFAULT))
 		return;
-	/* without memory yet it will be another when there is */
+	/* before the rings are allocated this is a placeholder */
 	*rate = max_t(u64, bytes / TB_QUOTA_SECONDS, 1);
 	*burst = max_t(u64, bytes / TB_QUOTA_SHARE, 1);
 }
 
-/* The quota or the rings have changed: nothing is paid for yet.  Under tb_channels_lock. */
+/* Apply a change of the quota or of the rings.  All rings start with their full quota. */
 static void tb_channels_apply_quota(struct tb_provider *p)
 {
 	u64 rate, burst;
 	unsigned int cpu;
 
+	lockdep_assert_held(&tb_channels_lock);
 	tb_quota_default(p, &rate, &burst);
 	WRITE_ONCE(p->channels.ring_burst, tb_quota_burst(rate, burst));
 	WRITE_ONCE(p->channels.ring_rate, rate);
@@ -94,7 +97,7 @@ static void tb_channels_apply_quota(struct tb_provider *p)
 }
 
 /**
- * tb_channels_init() - a new provider: closed to producers
+ * tb_channels_init() - initialise a provider as closed to programs
  * @p: the provider
  *
  * Context: process.
@@ -108,8 +111,8 @@ int tb_channels_init(struct tb_provider *p)
 }
 
 /**
- * tb_channels_exit() - a provider goes
- * @p: the provider; nobody's target
+ * tb_channels_exit() - undo tb_channels_init()
+ * @p: the provider; no channel has it as a target
  *
  * Context: process.
  */
@@ -119,9 +122,9 @@ void tb_channels_exit(struct tb_provider *p)
 }
 
 /**
- * tb_channels_notify() - tell producers what has changed
+ * tb_channels_notify() - tell programs that a provider has started, stopped or changed
  * @p: the provider
- * @recording: it records; it does so from now on
+ * @recording: a recording has started
  *
  * Context: process, under the provider's lock.
  */
@@ -130,6 +133,7 @@ void tb_channels_notify(struct tb_provider *p, bool recording)
 	struct tb_channel *c;
 	int t;
 
+	lockdep_assert_held(&p->lock);
 	mutex_lock(&tb_channels_lock);
 	tb_channels_apply_quota(p);
 	if (recording) {
@@ -147,11 +151,11 @@ void tb_channels_notify(struct tb_provider *p, bool recording)
 }
 
 /**
- * tb_channels_scrape() - take what producers have published for a provider
+ * tb_channels_scrape() - take what programs have published for a provider
  * @p: the provider
  * @end: the recording ends
  *
- * Context: process; not under the locks of its reader's side.
+ * Context: process, outside p->read_lock and cpus_read_lock.
  */
 void tb_channels_scrape(struct tb_provider *p, bool end)
 {
@@ -170,7 +174,7 @@ void tb_channels_scrape(struct tb_provider *p, bool end)
 	mutex_unlock(&tb_channels_lock);
 }
 
-/* Has everybody answered flush @number who was asked? */
+/* Return true if all channels that were asked for flush @number have answered. */
 static bool tb_channels_have_answered(struct tb_provider *p, u64 number)
 {
 	struct tb_channel *c;
@@ -185,11 +189,11 @@ static bool tb_channels_have_answered(struct tb_provider *p, u64 number)
 }
 
 /**
- * tb_channels_flush() - have producers commit what only they can reach, and wait until they have
+ * tb_channels_flush() - ask programs without shared memory to commit, and wait until they have
  * @p: the provider
- * @timeout_ms: how long at most
+ * @timeout_ms: how long to wait, in milliseconds
  *
- * Who comes later was not asked; who goes need not answer.
+ * Does not wait for channels opened after the request, nor for closed ones.
  *
  * Context: process, without locks.
  * Return: 0, -ETIMEDOUT, -ERESTARTSYS.
@@ -203,11 +207,11 @@ int tb_channels_flush(struct tb_provider *p, u32 timeout_ms)
 	u64 number;
 
 	mutex_lock(&tb_channels_lock);
-	tb_panic_flush++;
-	/* 0 in the page: never asked */
-	if (!(u32)tb_panic_flush)
-		tb_panic_flush++;
-	number = tb_panic_flush;
+	tb_last_flush++;
+	/* 0 in the page means never asked */
+	if (!(u32)tb_last_flush)
+		tb_last_flush++;
+	number = tb_last_flush;
 	list_for_each_entry(c, &tb_channels_open, node) {
 		if (!(c->flags & TB_SETUP_NO_SHARED) || tb_target_of(c, p) < 0)
 			continue;
@@ -231,11 +235,12 @@ int tb_channels_flush(struct tb_provider *p, u32 timeout_ms)
 	return err;
 }
 
-/* @t of @c is no provider any more; the reference is the caller's.  Under tb_channels_lock. */
+/* Remove the provider of target @t.  The caller gets the channel's reference. */
 static struct tb_provider *tb_target_drop(struct tb_channel *c, u32 t)
 {
 	struct tb_provider *p = c->target[t].provider;
 
+	lockdep_assert_held(&tb_channels_lock);
 	mutex_lock(&c->lock);
 	c->target[t].provider = NULL;
 	mutex_unlock(&c->lock);
@@ -244,10 +249,10 @@ static struct tb_provider *tb_target_drop(struct tb_channel *c, u32 t)
 }
 
 /**
- * tb_channels_forget_provider() - a provider is removed: it is nobody's target any more
+ * tb_channels_forget_provider() - remove a provider from the targets of all channels
  * @p: the provider, off the list of providers, stopped
  *
- * Context: process, with a reference of its own.
+ * Context: process; the caller has a reference.
  */
 void tb_channels_forget_provider(struct tb_provider *p)
 {
@@ -271,9 +276,9 @@ void tb_channels_forget_provider(struct tb_provider *p)
 		tb_provider_put(p, TB_HOLDER_NONE);
 }
 
-/* ---- what a provider allows ----------------------------------------------- */
+/* ---- quotas and categories ------------------------------------------------ */
 
-/* What @p has said of quotas.  Under tb_channels_lock. */
+/* Copy a provider's quota to target @t, which starts with its full quota. */
 static void tb_target_quota(struct tb_channel *c, u32 t, const struct tb_quota *q)
 {
 	struct tb_target *target = &c->target[t];
@@ -289,9 +294,9 @@ static void tb_target_quota(struct tb_channel *c, u32 t, const struct tb_quota *
 /**
  * tb_channels_set_quota() - TB_IOC_QUOTA
  * @p: the provider
- * @quota: what user space wants
+ * @quota: the quotas, from user space
  *
- * Who is its producer already stays so.
+ * Channels that have the provider as a target keep it.
  *
  * Context: process.
  * Return: 0, -EINVAL.
@@ -325,13 +330,13 @@ int tb_channels_set_quota(struct tb_provider *p, const struct tb_quota *quota)
 	return 0;
 }
 
-/* Under tb_channels_lock. */
 static int tb_channels_add_pattern(struct tb_channels *in, u32 op, const char *text)
 {
 	struct tb_category_pattern *to = &in->pattern[in->nr_patterns];
 	u32 i;
 
-	/* the same again: only its place counts */
+	lockdep_assert_held(&tb_channels_lock);
+	/* move a known pattern to the end, because the last one that matches decides */
 	for (i = 0; i < in->nr_patterns; i++)
 		if (!strcmp(in->pattern[i].text, text)) {
 			in->nr_patterns--;
@@ -348,12 +353,13 @@ static int tb_channels_add_pattern(struct tb_channels *in, u32 op, const char *t
 	return 0;
 }
 
-/* Its patterns have changed.  Under tb_channels_lock. */
+/* Match the categories of all channels again after a change of the provider's patterns. */
 static void tb_channels_match(struct tb_provider *p)
 {
 	struct tb_channel *c;
 	int t;
 
+	lockdep_assert_held(&tb_channels_lock);
 	list_for_each_entry(c, &tb_channels_open, node) {
 		t = tb_target_of(c, p);
 		if (t < 0)
@@ -392,10 +398,10 @@ int tb_channels_set_categories(struct tb_provider *p, u32 op, const char *patter
 /**
  * tb_channels_info() - TB_IOC_PRODUCERS
  * @p: the provider
- * @info: index in, the rest out
+ * @info: in: index among the channels with this target; out: all other fields
  *
  * Context: process.
- * Return: 0, -ENOENT past the last.
+ * Return: 0; -ENOENT past the last channel.
  */
 int tb_channels_info(struct tb_provider *p, struct tb_producer_info *info)
 {
@@ -436,7 +442,7 @@ int tb_channels_info(struct tb_provider *p, struct tb_producer_info *info)
 /**
  * tb_channels_query() - TB_IOC_INTAKE
  * @p: the provider
- * @info: out
+ * @info: out: the answer
  *
  * Context: process.
  */
@@ -458,14 +464,15 @@ void tb_channels_query(struct tb_provider *p, struct tb_intake_info *info)
 	mutex_unlock(&p->lock);
 }
 
-/* ---- what a channel does -------------------------------------------------- */
+/* ---- channels ------------------------------------------------------------- */
 
-/* May @user have one more?  Under tb_channels_lock. */
+/* Return true if @user may have another channel. */
 static bool tb_channel_is_allowed(kuid_t user, u32 per_user)
 {
 	struct tb_channel *c;
 	u32 count = 0;
 
+	lockdep_assert_held(&tb_channels_lock);
 	if (!per_user)
 		return true;
 	list_for_each_entry(c, &tb_channels_open, node)
@@ -475,12 +482,13 @@ static bool tb_channel_is_allowed(kuid_t user, u32 per_user)
 	return count < per_user || capable(CAP_SYS_ADMIN);
 }
 
-/* A number that no channel has.  Under tb_channels_lock. */
+/* Return a number that no channel in the list has. */
 static u32 tb_channel_number(void)
 {
 	const struct tb_channel *c;
 	u32 id;
 
+	lockdep_assert_held(&tb_channels_lock);
 again:
 	id = ++tb_last_channel;
 	if (!id)
@@ -492,12 +500,12 @@ again:
 }
 
 /**
- * tb_channel_enlist() - a channel is set up
- * @c: the channel; gets its number
- * @per_user: how many its user may have, unless he is privileged; 0: any number
+ * tb_channel_enlist() - number a channel and put it into the list
+ * @c: the channel
+ * @per_user: limit of channels of an unprivileged user; 0: unlimited
  *
  * Context: process.
- * Return: 0; -EMFILE the user has too many, -ENFILE there are too many.
+ * Return: 0; -EMFILE the user has too many; -ENFILE there are too many.
  */
 int tb_channel_enlist(struct tb_channel *c, u32 per_user)
 {
@@ -519,10 +527,8 @@ int tb_channel_enlist(struct tb_channel *c, u32 per_user)
 }
 
 /**
- * tb_channel_end() - nothing comes of a channel any more; once or more often
- * @c: the channel; it need not be set up
- *
- * What it has published is taken.
+ * tb_channel_end() - take what a channel has published, and end it
+ * @c: the channel; need not be set up; may have ended
  *
  * Context: process, the only user of @c.
  */
@@ -549,8 +555,8 @@ void tb_channel_end(struct tb_channel *c)
 }
 
 /**
- * tb_channel_delist() - the memory of a channel is going to be freed: it counts no more
- * @c: the channel, after tb_channel_end(); it need not be set up
+ * tb_channel_delist() - remove a channel from its list before its memory is freed
+ * @c: the channel, after tb_channel_end(); need not be set up
  *
  * Context: process, the only user of @c.
  */
@@ -565,18 +571,18 @@ void tb_channel_delist(struct tb_channel *c)
 	mutex_unlock(&tb_channels_lock);
 }
 
-/* Under tb_channels_lock. */
 static int tb_target_add(struct tb_channel *c, struct tb_provider *p, u32 *target)
 {
 	struct tb_channels *in = &p->channels;
 	u32 t = c->nr_targets;
 
+	lockdep_assert_held(&tb_channels_lock);
 	if (list_empty(&c->node) || c->ended)
 		return -EPERM;
-	/* off the list already, and nobody will come to make us forget it */
+	/* tb_channels_forget_provider() may already have run, and would miss this target */
 	if (READ_ONCE(in->removed))
 		return -ENOENT;
-	/* as large as the event that it becomes; without buffers they will be the default's */
+	/* a chunk must fit into one event; buffers allocated later have the default size */
 	if (p->allocated && c->chunk_bytes > tb_provider_max_event(p))
 		return -EMSGSIZE;
 	if (t == TB_TARGETS_MAX || in->producers >= (in->quota.producers ?: TB_PRODUCERS_MAX))
@@ -594,14 +600,14 @@ static int tb_target_add(struct tb_channel *c, struct tb_provider *p, u32 *targe
 }
 
 /**
- * tb_channel_add_target() - a provider that a channel wants to write to
+ * tb_channel_add_target() - add a provider to the targets of a channel
  * @c: the channel
- * @name: of the provider
- * @target: out: its number
+ * @name: name of the provider
+ * @target: out: number of the target
  *
  * Context: process.
- * Return: 0, also if it has it already; -ENOENT; -ENOSPC; -EMSGSIZE its buffers are smaller than
- * the chunks.
+ * Return: 0, also if the channel has the target; -ENOENT no such provider; -ENOSPC too many targets
+ * or channels; -EMSGSIZE a chunk does not fit into an event; -EPERM the channel has ended.
  */
 int tb_channel_add_target(struct tb_channel *c, const char *name, u32 *target)
 {
@@ -628,10 +634,10 @@ int tb_channel_add_target(struct tb_channel *c, const char *name, u32 *target)
 }
 
 /**
- * tb_channel_add_category() - a category that a channel has
+ * tb_channel_add_category() - add a category to a channel
  * @c: the channel
  * @name: its name, shorter than TB_NAME_MAX
- * @index: out: which word is about it
+ * @index: out: see tb_category_add()
  *
  * Context: process.
  * Return: 0, -EINVAL, -ENOSPC.
@@ -647,9 +653,9 @@ int tb_channel_add_category(struct tb_channel *c, const char *name, u32 *index)
 }
 
 /**
- * tb_channel_answer_flush() - a channel has committed all it had
+ * tb_channel_answer_flush() - note that a program has committed all that it had
  * @c: the channel
- * @flush: the low half of the last flush it knew of then
+ * @flush: low half of the number of the last flush that the program saw before
  *
  * Context: process.
  */
@@ -658,7 +664,7 @@ void tb_channel_answer_flush(struct tb_channel *c, u32 flush)
 	u32 behind;
 
 	mutex_lock(&tb_channels_lock);
-	/* it was asked for that one, and not before the last it has answered */
+	/* ignore numbers that it was not asked for, or that it has answered */
 	behind = (u32)c->flush - flush;
 	if (behind < c->flush - c->answered)
 		WRITE_ONCE(c->answered, c->flush - behind);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a provider takes from user-space writers: from whom, how much, which
- * categories of it.
+ * What a provider accepts from user-space writers: channels, quotas, categories.
+ * Callers: recording/, reader/, devices/tracebuf.c, in process context.
  */
-#ifndef TB_INTAKE_H
-#define TB_INTAKE_H
+#ifndef TB_PROGRAMS_CHANNELS_H
+#define TB_PROGRAMS_CHANNELS_H
 
 #include <linux/atomic.h>
 #include <linux/percpu-defs.h>
@@ -13,12 +13,12 @@
 
 struct tb_provider;
 
-#define TB_PATTERNS_MAX	64	/* of categories */
+#define TB_PATTERNS_MAX	64	/* patterns of categories of a provider */
 
 /**
- * struct tb_category_pattern - categories that are wanted, or are not
- * @enable: they are
- * @text: which, with '*' and '?'
+ * struct tb_category_pattern - enables or disables the categories that match
+ * @enable: true to enable them
+ * @text: pattern with '*' and '?'
  */
 struct tb_category_pattern {
 	bool enable;
@@ -26,22 +26,22 @@ struct tb_category_pattern {
 };
 
 /**
- * struct tb_channels - a provider's side of producers
- * @recording: what producers are told: it records
- * @removed: it is off the list of providers, so nobody is to find it any more
- * @producers: channels that have it as a target
- * @quota: what they may do
- * @nr_patterns: of @pattern
- * @pattern: which categories it wants: the last one that matches decides
- * @ring_rate: bytes a second that may be written into each ring; 0: any number
- * @ring_burst: what may be had at once, in nanoseconds at @ring_rate
- * @ring_paid: of each CPU's ring: the time up to which what was written has been paid for
- * @kept_pieces: as in struct tb_intake_info
- * @kept_records: likewise
- * @kept_bytes: likewise
+ * struct tb_channels - a provider's side of the channels
+ * @recording: programs are told that the provider records
+ * @removed: the provider is off the list, so no channel may add it as a target
+ * @producers: number of channels with this target
+ * @quota: quotas as set by user space
+ * @nr_patterns: number of patterns
+ * @pattern: which categories the provider wants: the last pattern that matches decides
+ * @ring_rate: quota of each ring, bytes per second; 0: unlimited
+ * @ring_burst: quota that may be used at once, in nanoseconds at @ring_rate
+ * @ring_paid: for each CPU's ring: the quota of the time before is used up; nanoseconds
+ * @kept_pieces: see struct tb_intake_info
+ * @kept_records: see struct tb_intake_info
+ * @kept_bytes: see struct tb_intake_info
  *
- * All under the lock of producers (channels.c) but @removed; @ring_rate and @ring_burst are read,
- * and what follows is changed, without it.
+ * tb_channels_lock (channels.c) protects all fields but @removed.  @ring_rate and @ring_burst are
+ * read, and @ring_paid to @kept_bytes are changed, without it.
  */
 struct tb_channels {
 	bool recording;
@@ -71,4 +71,4 @@ void tb_channels_query(struct tb_provider *p, struct tb_intake_info *info);
 /* category.c */
 int tb_channels_set_categories(struct tb_provider *p, u32 op, const char *pattern);
 
-#endif /* TB_INTAKE_H */
+#endif /* TB_PROGRAMS_CHANNELS_H */

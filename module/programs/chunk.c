@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Taking chunks of user-space writers: those they commit, those that are found in their
- * memory when a reader flushes, the recording stops or the process ends (scraping), and what
- * they fill in later (patches).  Each piece becomes one event in the ring of the writer's target.
+ * Take chunks of user-space writers: those that they commit, those found in their memory when a
+ * reader flushes, the recording stops or the process ends (scraping), and values filled in later
+ * (patches).  Each piece becomes one event in the ring of the writer's target.
+ *
+ * Callers: devices/tracebuf_producer.c and channels.c, in process context; tb_piece_record() may
+ * also run in an interrupt.  Locks: tb_channel.lock.
  *
  * Everything in shared memory may be wrong, and may change while it is read:
  *
- *	- A header is copied field by field, once, and what is checked is the copy.
- *	- It is held against what the kernel keeps for itself (struct tb_chunk_account): the lap of
- *	  the chunk, how much of it was taken, from which chunk of which writer that was.
- *	- Data are copied straight into the ring, as many bytes as were checked; nobody here
- *	  looks at them.  Before a hole the lengths of records are read, to count them: this
- *	  ends at the hole whatever they say, and what comes of it is told, not used.
- *	- Who wrote it comes from the channel.
+ *	- The kernel copies a header field by field, once, and checks the copy.
+ *	- It compares the copy with its own data (struct tb_chunk_account): lap of the chunk, bytes
+ *	  taken so far, and the ids of chunk and writer that these came from.
+ *	- It copies as many bytes of data into the ring as it has checked, and does not interpret
+ *	  them.  Before a hole it reads the lengths of records, to count them: this ends at the
+ *	  hole for any lengths, and the count is recorded, but not used.
+ *	- The channel says which process wrote it.
  *
- * So who spoils his memory spoils what is told of his own chunks.
+ * So a program that damages its memory spoils only the records of its own chunks.
  *
- * The way of a chunk, and what pairs with what:
+ * Lifecycle of a chunk, and pairs of barriers:
  *
  *	the program					the kernel
  *	state: FREE -> WRITING, acquire		<-	published = 0; state = FREE, release
@@ -25,16 +28,16 @@
  *	fills the hole; hole = next, release	->	hole, acquire; then data
  *	state: WRITING -> COMPLETE, release	->	state, acquire; then published
  *
- * The kernel sets published to 0 before a chunk is free, so what a writer has not written a header
- * for has nothing published.  Only the kernel changes COMPLETE, and only it makes chunks
- * free, under the lock of the channel: a chunk that was seen to be of this lap is so until the
- * lock is released.
+ * The kernel sets published to 0 before it frees a chunk, so a chunk has nothing published until
+ * its writer has written a header.  Only the kernel changes COMPLETE and frees chunks, under the
+ * lock of the channel: a chunk that the kernel saw in this lap stays in it until it releases the
+ * lock.
  *
- * A piece that finds no room is lost if its chunk was committed; the writer's next piece says
- * why, and its number of records (tb_chunk.first) how many.  While scraping it stays where it
- * is: the program will commit the chunk some day.  Then nothing later of that writer is
- * taken either, so that what is said of a loss is said by the piece behind it; but at the end, when
- * there may be no other time, all is taken that can be.
+ * A piece without room is lost if its chunk was committed; the writer's next piece tells the cause,
+ * and by its first record number (tb_chunk.first) how many records.  A scrape leaves such a piece
+ * in place: the program will commit the chunk later.  The scrape then takes no later piece of this
+ * writer, so that each loss is reported by the piece that follows it.  The last scrape takes all
+ * that it can.
  */
 #include <linux/cpu.h>
 #include <linux/errno.h>
@@ -51,14 +54,14 @@
 #include "probe/record.h"
 
 enum tb_take {
-	TB_TAKE_COMMIT,		/* the program says that it is complete */
-	TB_TAKE_FLUSH,		/* what is finished; what is not may be so later */
-	TB_TAKE_END,		/* what is published; there will be no other time */
+	TB_TAKE_COMMIT,		/* a chunk that the program commits as complete */
+	TB_TAKE_FLUSH,		/* finished records; the others can be taken later */
+	TB_TAKE_END,		/* all that is published; there is no later scrape */
 };
 
-/* ---- into the ring ---------------------------------------------------- */
+/* ---- record ----------------------------------------------------------- */
 
-/* An event on its way. */
+/* A piece of a chunk, to be recorded as one event. */
 struct tb_piece {
 	struct tb_provider *provider;
 	u32 event;		/* TB_EV_CHUNK, TB_EV_PATCH */
@@ -67,7 +70,7 @@ struct tb_piece {
 	const void *head;
 	const void *data;
 	u64 now;
-	bool waits;		/* for room: where there is none, that is no attempt */
+	bool waits;		/* a lack of room does not count as a dropped event */
 	int result;
 };
 
@@ -81,23 +84,23 @@ static u32 tb_piece_cost(const struct tb_piece *piece)
 	return tb_piece_elements(piece) * TB_ELEMENT_SIZE;
 }
 
-/* What @bytes cost at @rate bytes a second, in nanoseconds. */
+/* Return the price of @bytes at @rate bytes per second, in nanoseconds. */
 static u64 tb_quota_price(u32 bytes, u64 rate)
 {
 	return div64_u64((u64)bytes * NSEC_PER_SEC, rate);
 }
 
 /*
- * May programs write more into this CPU's ring now?  As tb_quota_allows_target(), for all of them.
- * An interrupt that records a piece for another CPU in between may get through as well: that is
- * one, and it pays.  With preemption off.
+ * Return true if programs may write more into this CPU's ring now.  Works for all programs as
+ * tb_quota_allows_target() does for one.  Runs with preemption off.  An interrupt that records a
+ * piece for another CPU before this one is charged may pass, too: a single piece, which is charged.
  */
 static bool tb_quota_allows_ring(struct tb_channels *in, u64 now)
 {
 	return !READ_ONCE(in->ring_rate) || READ_ONCE(*this_cpu_ptr(in->ring_paid)) < now;
 }
 
-/* Such interrupts pay as well meanwhile, and whoever sets the quota forgets what was paid. */
+/* Exchange, because such interrupts also charge, and setting the quota resets @ring_paid. */
 static void tb_quota_charge(struct tb_channels *in, u64 now, u32 bytes)
 {
 	u64 rate = READ_ONCE(in->ring_rate), burst = READ_ONCE(in->ring_burst);
@@ -110,7 +113,7 @@ static void tb_quota_charge(struct tb_channels *in, u64 now, u32 bytes)
 	} while (!try_cmpxchg(paid, &old, from + tb_quota_price(bytes, rate)));
 }
 
-/* Records it on this CPU.  With preemption off. */
+/* Record a piece on this CPU, with preemption off. */
 static void tb_piece_record(struct tb_piece *piece)
 {
 	struct tb_cpu_ring *r = this_cpu_ptr(piece->provider->rings);
@@ -118,7 +121,7 @@ static void tb_piece_record(struct tb_piece *piece)
 	struct tb_composite *c;
 
 	piece->result = -ENODATA;
-	/* who stops the recording waits for whoever has seen this */
+	/* tb_recording_detach() waits for writers that saw p->live set */
 	if (!tb_provider_live(piece->provider))
 		return;
 	piece->result = -EDQUOT;
@@ -138,7 +141,7 @@ static void tb_piece_record(struct tb_piece *piece)
 	piece->result = 0;
 }
 
-/* Records it on this CPU, if that is one whose events are recorded. */
+/* Record a piece on this CPU.  Return false if the provider does not record this CPU. */
 static bool tb_piece_record_here(struct tb_piece *piece)
 {
 	bool here = cpumask_test_cpu(get_cpu(), &piece->provider->cpus);
@@ -155,15 +158,15 @@ static void tb_piece_record_ipi(void *piece)
 }
 
 /*
- * Records it on one of the provider's CPUs: this one's events are not recorded, but it is not its
- * event.  In an interrupt there, as long as copying one event takes: a work of that CPU would wait
- * for its threads, which may be real-time ones that never end, while locks are held here.
+ * Record a piece on one of the provider's CPUs, because the provider does not record this one.  Use
+ * an interrupt, which takes as long as copying one event.  A work item on that CPU could wait
+ * forever for its real-time threads, while this task holds locks.
  */
 static void tb_piece_record_elsewhere(struct tb_piece *piece)
 {
 	unsigned int cpu;
 
-	/* so that it does not go meanwhile */
+	/* keeps the CPU online */
 	cpus_read_lock();
 	cpu = tb_provider_cpu(piece->provider, false);
 	if (cpu < nr_cpu_ids)
@@ -172,9 +175,9 @@ static void tb_piece_record_elsewhere(struct tb_piece *piece)
 }
 
 /*
- * May more be written now?  Each byte pays for some time, and that may not be later than
- * now nor count from earlier than a burst ago; so the average is kept, and a piece that is larger
- * than a burst gets through.
+ * Return true if the channel may write more to @t now.  Each byte advances t->paid.  A piece passes
+ * if t->paid is before now; t->paid starts at most one burst before now.  So the average rate is
+ * kept, and a piece that is larger than a burst still passes.
  */
 static bool tb_quota_allows_target(struct tb_target *t, u64 now)
 {
@@ -187,10 +190,10 @@ static bool tb_quota_allows_target(struct tb_target *t, u64 now)
 	return t->paid < now;
 }
 
-/* Returns 0; -ENODATA, -EDQUOT, -ENOBUFS. */
+/* Return 0; -ENODATA no recording; -EDQUOT; -ENOBUFS no room. */
 static int tb_piece_put(struct tb_target *t, struct tb_piece *piece)
 {
-	/* far from 0, where nothing is paid for: a burst is had from the start */
+	/* far from 0, the initial value of @paid, so that a full burst is available at first */
 	piece->now = ktime_get_ns() + (1ull << 62);
 	piece->provider = t->provider;
 	if (!t->provider || !tb_provider_live(t->provider))
@@ -205,7 +208,7 @@ static int tb_piece_put(struct tb_target *t, struct tb_piece *piece)
 	return piece->result;
 }
 
-/* The recording goes without these @records in @bytes, because @t may not take them. */
+/* Count records that the quota kept out of the recording. */
 static void tb_target_kept(struct tb_target *t, u32 records, u32 bytes)
 {
 	struct tb_channels *in;
@@ -233,12 +236,12 @@ static u16 tb_lost_cause(int err)
 	return TB_LOST_INVALID;
 }
 
-/* All of the header but state, which the caller has read before, with acquire. */
+/* Copy the header but for its state, which the caller has read before with acquire. */
 static void tb_chunk_get(struct tb_chunk *to, const struct tb_chunk *from)
 {
-	/* the header and records of it: pairs with the writer's release of published */
+	/* before header and records: pairs with the writer's release of published */
 	to->published = smp_load_acquire(&from->published);
-	/* after published; what was filled in: pairs with the writer's release of hole */
+	/* after published, before the filled hole: pairs with the writer's release of hole */
 	to->hole = smp_load_acquire(&from->hole);
 	to->id = READ_ONCE(from->id);
 	to->writer = READ_ONCE(from->writer);
@@ -255,7 +258,7 @@ static u32 tb_chunk_room(const struct tb_channel *c)
 	return c->chunk_bytes - sizeof(struct tb_chunk);
 }
 
-/* Is what was copied of the header legal, and does it go on where it was left? */
+/* Return true if the copied header is legal and continues what was taken of the chunk before. */
 static bool tb_chunk_legal(const struct tb_channel *c, const struct tb_chunk_account *k,
 			   const struct tb_chunk *h)
 {
@@ -274,7 +277,7 @@ static bool tb_chunk_legal(const struct tb_channel *c, const struct tb_chunk_acc
 	       records - k->records <= (bytes - k->bytes) / sizeof(struct tb_record);
 }
 
-/* Records in the data from @at to @end; -1 if that is not where one ends. */
+/* Return the number of records from @at to @end; -1 if no record ends at @end. */
 static int tb_chunk_count(const void *data, u32 at, u32 end)
 {
 	int n = 0;
@@ -290,17 +293,17 @@ static int tb_chunk_count(const void *data, u32 at, u32 end)
 	return n;
 }
 
-/* What of a chunk is to be taken. */
-struct chunk_part {
-	u32 bytes;	/* up to where */
-	u32 records;	/* likewise */
+/* The part of a chunk to take: from its account to here. */
+struct tb_chunk_part {
+	u32 bytes;	/* end, from the start of the data */
+	u32 records;	/* number of records up to the end */
 	u16 flags;	/* TB_CHUNK_* */
 };
 
-/* Returns false if the chunk is not legal. */
+/* Choose the part to take.  Return false if the chunk is not legal. */
 static bool tb_chunk_take_part(const struct tb_channel *c, const struct tb_chunk_account *k,
 			       const struct tb_chunk *h, const void *data, enum tb_take how,
-			       bool complete, struct chunk_part *part)
+			       bool complete, struct tb_chunk_part *part)
 {
 	u32 bytes = TB_PUBLISHED_BYTES(h->published);
 	int n;
@@ -315,7 +318,7 @@ static bool tb_chunk_take_part(const struct tb_channel *c, const struct tb_chunk
 	} else if (how != TB_TAKE_FLUSH) {
 		part->flags |= TB_CHUNK_HOLES | (complete ? TB_CHUNK_LAST : 0);
 	} else {
-		/* up to the record with the hole */
+		/* end before the record with the hole */
 		part->bytes = max_t(u32, h->hole - 1, k->bytes);
 		n = tb_chunk_count(data, k->bytes, part->bytes);
 		if (n < 0 || k->records + n > part->records)
@@ -325,10 +328,10 @@ static bool tb_chunk_take_part(const struct tb_channel *c, const struct tb_chunk
 	return true;
 }
 
-/* Puts @part of a chunk into the ring. */
+/* Record a part of a chunk. */
 static int tb_chunk_put(struct tb_channel *c, struct tb_writer *w, const struct tb_chunk_account *k,
-			const struct tb_chunk *h, const void *data, const struct chunk_part *part,
-			enum tb_take how)
+			const struct tb_chunk *h, const void *data,
+			const struct tb_chunk_part *part, enum tb_take how)
 {
 	struct tb_chunk_event e = {
 		.producer = c->id,
@@ -354,7 +357,7 @@ static int tb_chunk_put(struct tb_channel *c, struct tb_writer *w, const struct 
 	struct tb_target *t = &c->target[w->target];
 	int err = tb_piece_put(t, &piece);
 
-	/* what waits for another time is not kept out yet */
+	/* TB_TAKE_FLUSH leaves the piece for a later scrape */
 	if (err == -EDQUOT && how != TB_TAKE_FLUSH)
 		tb_target_kept(t, e.records, piece.data_bytes);
 	if (err)
@@ -366,7 +369,7 @@ static int tb_chunk_put(struct tb_channel *c, struct tb_writer *w, const struct 
 	return 0;
 }
 
-/* What the writer has lost: it is told with its next piece, and what it said itself again. */
+/* Count a loss.  The writer's next piece reports its cause, and the causes in the lost header. */
 static void tb_chunk_count_lost(struct tb_channel *c, struct tb_writer *w,
 				const struct tb_chunk_account *k, const struct tb_chunk *h, int err)
 {
@@ -381,35 +384,36 @@ static void tb_chunk_count_lost(struct tb_channel *c, struct tb_writer *w,
 		w->pending |= h->cause & TB_LOST_PRODUCER;
 }
 
-/* The chunk is the program's again. */
+/* Give the chunk back to the program. */
 static void tb_chunk_free(struct tb_chunk *shared, struct tb_chunk_account *k)
 {
 	*k = (struct tb_chunk_account){ .wrap = k->wrap + 1 };
 	WRITE_ONCE(shared->published, 0);
 	WRITE_ONCE(shared->hole, 0);
 	/*
-	 * Not an exchange: nobody else may change a complete chunk, and who does so anyway
-	 * gets it back like this.  After all reads of it, and published: pairs with the acquire of
-	 * who makes it WRITING.
+	 * A store, because only the kernel may change a complete chunk; it overwrites an illegal
+	 * change.  After all reads of the chunk and the store to published: pairs with the acquire
+	 * of the writer that makes it WRITING.
 	 */
 	smp_store_release(&shared->state, TB_CHUNK_WORD(TB_CHUNK_FREE, k->wrap));
 }
 
 /*
- * Takes chunk @n, or what there is of it.  Returns 0; -ESTALE there is nothing to be taken in this
- * way; -EINVAL, -ENOBUFS, -EDQUOT, -ENODATA.  Under lock.
+ * Take chunk @n, or the available part of it.  Return 0; -ESTALE nothing to take in this way;
+ * -EINVAL, -ENOBUFS, -EDQUOT, -ENODATA.
  */
 static int tb_chunk_take(struct tb_channel *c, u32 n, enum tb_take how)
 {
 	struct tb_chunk *shared = tb_mem_block(&c->chunk_mem, n);
 	struct tb_chunk_account *k = &c->books[n];
-	struct chunk_part part = { };
+	struct tb_chunk_part part = { };
 	struct tb_writer *w;
 	struct tb_chunk h;
 	bool complete;
 	int err = 0;
 
-	/* all that was done to it: pairs with the writer's release of COMPLETE */
+	lockdep_assert_held(&c->lock);
+	/* before published: pairs with the writer's release of COMPLETE */
 	h.state = smp_load_acquire(&shared->state);
 	complete = h.state == TB_CHUNK_WORD(TB_CHUNK_COMPLETE, k->wrap);
 	if (!complete && (how == TB_TAKE_COMMIT ||
@@ -420,13 +424,13 @@ static int tb_chunk_take(struct tb_channel *c, u32 n, enum tb_take how)
 	if (!w || !tb_chunk_take_part(c, k, &h, shared + 1, how, complete, &part)) {
 		err = -EINVAL;
 	} else if (how != TB_TAKE_COMMIT && (h.id != k->id || h.writer != k->writer)) {
-		/* it was in line as another one */
+		/* the program has changed its ids since tb_chunk_has_data() */
 		err = -EINVAL;
 	} else if (part.flags & TB_CHUNK_LAST || part.bytes > k->bytes) {
 		err = tb_chunk_put(c, w, k, &h, shared + 1, &part, how);
 	}
 	if (err && err != -EINVAL && how != TB_TAKE_COMMIT) {
-		/* the rings had no use for it, and it has another chance, or none */
+		/* not recorded: a later scrape or commit may take it, but for the last scrape */
 		if (how == TB_TAKE_END)
 			w->pending |= tb_lost_cause(err);
 		return err;
@@ -445,12 +449,12 @@ static int tb_chunk_take(struct tb_channel *c, u32 n, enum tb_take how)
 }
 
 /**
- * tb_chunk_commit() - take a chunk that its writer says is complete
+ * tb_chunk_commit() - take a chunk that its writer commits as complete
  * @c: the channel
- * @ref: which, and out: what came of it
+ * @ref: in: the chunk; out: the result
  *
  * Context: process.
- * Return: 1 if it was taken, else 0.
+ * Return: 1 if the chunk was taken, else 0.
  */
 u32 tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref)
 {
@@ -478,16 +482,16 @@ u32 tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref)
 /**
  * tb_chunk_copied() - take a chunk that is not in shared memory
  * @c: the channel
- * @chunk: a copy of it, all of what it says is published
+ * @chunk: a copy of it, with all published bytes
  *
  * Context: process.
- * Return: 0; -ESTALE it is not complete; -EINVAL, -ENOBUFS, -EDQUOT, -ENODATA.
+ * Return: 0; -ESTALE the chunk is not complete; -EINVAL, -ENOBUFS, -EDQUOT, -ENODATA.
  */
 int tb_chunk_copied(struct tb_channel *c, const struct tb_chunk *chunk)
 {
 	struct tb_chunk_account k = { };
 	struct tb_writer *w;
-	struct chunk_part part;
+	struct tb_chunk_part part;
 	int err = -EINVAL;
 
 	if (TB_CHUNK_STATE(chunk->state) != TB_CHUNK_COMPLETE)
@@ -503,12 +507,12 @@ int tb_chunk_copied(struct tb_channel *c, const struct tb_chunk *chunk)
 }
 
 /**
- * tb_chunk_patch() - record what is in a hole of a chunk that was taken
+ * tb_chunk_patch() - record the value of a hole in a chunk that was taken
  * @c: the channel
- * @patch: what
+ * @patch: the hole and its value
  *
  * Context: process.
- * Return: 0, also if there was no room; -EINVAL not a legal patch.
+ * Return: 0, also if the patch was lost; -EINVAL not a legal patch.
  */
 int tb_chunk_patch(struct tb_channel *c, const struct tb_patch *patch)
 {
@@ -547,8 +551,8 @@ int tb_chunk_patch(struct tb_channel *c, const struct tb_patch *patch)
 /* ---- scraping --------------------------------------------------------- */
 
 /*
- * Is there anything to be taken of chunk @n, for @only or for anybody?  Then @id and @writer of
- * its books say which it is: it is taken only if it is still that one.
+ * Return true if chunk @n has data for @only (NULL: for any target).  Notes the ids of chunk and
+ * writer in its account: tb_chunk_take() takes it only if they are still the same.
  */
 static bool tb_chunk_has_data(struct tb_channel *c, u32 n, const struct tb_provider *only)
 {
@@ -557,7 +561,8 @@ static bool tb_chunk_has_data(struct tb_channel *c, u32 n, const struct tb_provi
 	struct tb_writer *w;
 	struct tb_chunk h;
 
-	/* as in tb_chunk_take() */
+	lockdep_assert_held(&c->lock);
+	/* pairs with the writer's release of COMPLETE */
 	h.state = smp_load_acquire(&shared->state);
 	tb_chunk_get(&h, shared);
 	if (h.state == TB_CHUNK_WORD(TB_CHUNK_WRITING, k->wrap)) {
@@ -576,7 +581,7 @@ static bool tb_chunk_has_data(struct tb_channel *c, u32 n, const struct tb_provi
 	return true;
 }
 
-/* The chunks of a writer in the order in which it wrote them. */
+/* Sort by writer, and by the order in which it wrote its chunks. */
 static int tb_chunk_order(const void *a, const void *b, const void *channel)
 {
 	const struct tb_channel *c = channel;
@@ -585,22 +590,23 @@ static int tb_chunk_order(const void *a, const void *b, const void *channel)
 
 	if (x->writer != y->writer)
 		return x->writer < y->writer ? -1 : 1;
-	/* they wrap */
+	/* ids wrap */
 	return (s32)(x->id - y->id);
 }
 
 /**
  * tb_chunk_scrape() - take what is published in a channel's memory
  * @c: the channel
- * @only: what goes there; NULL: everything
- * @end: there will be no other time: holes that are not filled in yet will not be
+ * @only: take only pieces with this target; NULL: all pieces
+ * @end: this is the last scrape: take records with unfilled holes, too
  *
- * Context: process, under lock.
+ * Context: process, under c->lock.
  */
 void tb_chunk_scrape(struct tb_channel *c, const struct tb_provider *only, bool end)
 {
 	u32 n, nr = 0, waits = U32_MAX;
 
+	lockdep_assert_held(&c->lock);
 	for (n = 0; n < c->nr_chunks; n++) {
 		if (tb_chunk_has_data(c, n, only))
 			c->order[nr++] = n;
@@ -614,7 +620,7 @@ void tb_chunk_scrape(struct tb_channel *c, const struct tb_provider *only, bool 
 		if (writer == waits)
 			continue;
 		tb_chunk_take(c, c->order[n], end ? TB_TAKE_END : TB_TAKE_FLUSH);
-		/* there is more of it to come, and before what is later */
+		/* the rest of this chunk must come before later chunks of the writer */
 		if (k->wrap == wrap && !end)
 			waits = writer;
 		cond_resched();
@@ -622,11 +628,11 @@ void tb_chunk_scrape(struct tb_channel *c, const struct tb_provider *only, bool 
 }
 
 /**
- * tb_chunk_busy() - how many chunks are not free
+ * tb_chunk_busy() - count the chunks that are not free
  * @c: the channel
  *
- * Context: process, under lock.
- * Return: that, as the memory says.
+ * Context: process, under c->lock.
+ * Return: their number, according to shared memory, which the program may change.
  */
 u32 tb_chunk_busy(const struct tb_channel *c)
 {

@@ -2,8 +2,8 @@
 /*
  * The durable buffer: what every reader needs and must not lose.
  */
-#ifndef TB_DURABLE_H
-#define TB_DURABLE_H
+#ifndef TB_PROVIDER_DURABLE_H
+#define TB_PROVIDER_DURABLE_H
 
 #include <linux/mm.h>
 #include <linux/tracebuf.h>
@@ -138,4 +138,4 @@ static inline void *tb_durable_address(const struct tb_durable *d, u64 offset)
 	return tb_page_address(d->slots[offset / TB_DURABLE_SLOT]) + offset % TB_DURABLE_SLOT;
 }
 
-#endif /* TB_DURABLE_H */
+#endif /* TB_PROVIDER_DURABLE_H */

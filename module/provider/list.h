@@ -2,8 +2,8 @@
 /*
  * The list of providers, and references to them.
  */
-#ifndef TB_LIST_H
-#define TB_LIST_H
+#ifndef TB_PROVIDER_LIST_H
+#define TB_PROVIDER_LIST_H
 
 #include "provider.h"
 
@@ -26,4 +26,4 @@ int tb_providers_info(struct tb_provider_info *info);
 void tb_providers_each(void (*what)(struct tb_provider *p, void *data), void *data);
 void tb_providers_look(void (*what)(struct tb_provider *p, void *data), void *data);
 
-#endif /* TB_LIST_H */
+#endif /* TB_PROVIDER_LIST_H */

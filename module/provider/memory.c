@@ -27,7 +27,9 @@ static atomic64_t tb_memory_charged;
  * @bytes: bytes from now on
  * @tell: write to the log if that is too much
  *
- * A reduction always succeeds.  Reserved memory does not count: only one provider can use it.
+ * The caller charges before it allocates.  The page allocator would refuse too much as well, but
+ * until then all other programs would be short of memory.  A reduction always succeeds.  Reserved
+ * memory does not count: only one provider can use it.
  *
  * Context: process, under read_lock; without it if @p has no users any more.
  * Return: 0; -ENOMEM all providers together would exceed tb_memory_percent: nothing has changed.
@@ -160,6 +162,7 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 			region ? "reserved " : "", c->durable_kib);
 		goto fail;
 	}
+	/* offline CPUs, too: a CPU that comes online then records at once */
 	for_each_cpu(cpu, cpus) {
 		snprintf(what, sizeof(what), "ring of CPU %u%s", cpu,
 			 region ? ", reserved memory" : "");
@@ -189,7 +192,7 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 	for_each_possible_cpu(cpu) {
 		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
-		/* nr == 0: this CPU is not recorded */
+		/* nr == 0: events of this CPU find no room, on the slow path, and do not count */
 		memset(r, 0, sizeof(*r));
 		if (!bufs[cpu])
 			continue;

@@ -16,8 +16,8 @@
  *			nothing may fault under it
  * The writers' side of the rings takes no lock.
  */
-#ifndef TB_PROVIDER_H
-#define TB_PROVIDER_H
+#ifndef TB_PROVIDER_PROVIDER_H
+#define TB_PROVIDER_PROVIDER_H
 
 #include <linux/cpumask.h>
 #include <linux/irq_work.h>
@@ -42,7 +42,10 @@
 struct tb_thread_set;
 struct tb_session;
 
-/* threads that exited last; many more than can be exiting at the same time */
+/*
+ * Threads that exited last; many more than can be exiting at the same time.  A new state has them,
+ * too: a thread's record of its exit precedes its last events, for example the switch away from it.
+ */
 #define TB_EXITS	256
 
 /**
@@ -232,4 +235,4 @@ static inline u32 tb_provider_max_event(const struct tb_provider *p)
 		1) * TB_ELEMENT_SIZE;
 }
 
-#endif /* TB_PROVIDER_H */
+#endif /* TB_PROVIDER_PROVIDER_H */

@@ -2,8 +2,8 @@
 /*
  * Adding records to a provider's durable buffer, and making room there.
  */
-#ifndef TB_RETENTION_H
-#define TB_RETENTION_H
+#ifndef TB_PROVIDER_RETENTION_H
+#define TB_PROVIDER_RETENTION_H
 
 #include <linux/tracebuf.h>
 #include <linux/types.h>
@@ -22,4 +22,4 @@ u64 tb_retention_released(const struct tb_provider *p);
 int tb_retention_add_string(void *ctx, enum tb_string_kind kind, u32 key, const char *text);
 int tb_retention_add_counter_names(struct tb_provider *p);
 
-#endif /* TB_RETENTION_H */
+#endif /* TB_PROVIDER_RETENTION_H */

@@ -70,6 +70,7 @@ static void tb_header_sizes(struct tb_provider *p, struct tb_ring_header *h)
 	u64 rolling = (u64)h->nr * h->rolling_size;
 
 	if (p->config.mode == TB_MODE_ONESHOT) {
+		/* the buffers count as one, and the durable buffer does not count */
 		h->total_size = h->header_size + h->rolling_size;
 		return;
 	}

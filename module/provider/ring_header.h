@@ -2,8 +2,8 @@
 /*
  * The header of each ring in the mapping, struct tb_ring_header.
  */
-#ifndef TB_HEADER_H
-#define TB_HEADER_H
+#ifndef TB_PROVIDER_RING_HEADER_H
+#define TB_PROVIDER_RING_HEADER_H
 
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -24,4 +24,4 @@ static inline u32 tb_header_bytes(u32 buffers)
 	return PAGE_SIZE << get_order(struct_size(h, rolling_data_end, buffers));
 }
 
-#endif /* TB_HEADER_H */
+#endif /* TB_PROVIDER_RING_HEADER_H */

@@ -31,8 +31,8 @@
  */
 int tb_thread_queue_alloc(struct tb_thread_queue *q)
 {
-	q->slots = kvcalloc(TB_TRACK_SLOTS, sizeof(*q->slots), TB_GFP);
-	q->names = kvcalloc(TB_TRACK_NAMES, sizeof(*q->names), TB_GFP);
+	q->slots = kvcalloc(TB_THREAD_QUEUE_SLOTS, sizeof(*q->slots), TB_GFP);
+	q->names = kvcalloc(TB_THREAD_QUEUE_NAMES, sizeof(*q->names), TB_GFP);
 	if (q->slots && q->names)
 		return 0;
 	tb_thread_queue_free(q);
@@ -74,13 +74,13 @@ notrace bool tb_thread_queue_push(struct tb_thread_queue *q, u8 raw_clock,
 		 * The reader has read the slot: pairs with the release in tb_thread_queue_pop().
 		 * If head is beyond @tail, @tail is out of date and the exchange fails.
 		 */
-		if (tail - (s64)smp_load_acquire(&q->head) >= TB_TRACK_SLOTS) {
+		if (tail - (s64)smp_load_acquire(&q->head) >= TB_THREAD_QUEUE_SLOTS) {
 			atomic64_inc(&q->lost);
 			return false;
 		}
 		time = tb_clock_read(raw_clock);
 	} while (!atomic64_try_cmpxchg(&q->tail, &tail, tail + 1));
-	slot = &q->slots[tail & (TB_TRACK_SLOTS - 1)];
+	slot = &q->slots[tail & (TB_THREAD_QUEUE_SLOTS - 1)];
 	slot->time = time;
 	slot->thread = *thread;
 	/* the record before its turn: pairs with the acquire in tb_thread_queue_peek() */
@@ -97,7 +97,7 @@ notrace bool tb_thread_queue_push(struct tb_thread_queue *q, u8 raw_clock,
  */
 const struct tb_thread_queue_slot *tb_thread_queue_peek(struct tb_thread_queue *q)
 {
-	struct tb_thread_queue_slot *slot = &q->slots[q->head & (TB_TRACK_SLOTS - 1)];
+	struct tb_thread_queue_slot *slot = &q->slots[q->head & (TB_THREAD_QUEUE_SLOTS - 1)];
 
 	/* its turn before the record: pairs with the release in tb_thread_queue_push() */
 	return smp_load_acquire(&slot->turn) == q->head + 1 ? slot : NULL;
@@ -138,7 +138,7 @@ void tb_thread_queue_pop(struct tb_thread_queue *q)
  */
 notrace bool tb_thread_queue_rename(struct tb_thread_queue *q, u32 tid)
 {
-	u64 *word = &q->names[hash_32(tid, ilog2(TB_TRACK_NAMES))];
+	u64 *word = &q->names[hash_32(tid, ilog2(TB_THREAD_QUEUE_NAMES))];
 	u64 was = READ_ONCE(*word);
 	u32 period = READ_ONCE(q->period), count = 0;
 
@@ -174,7 +174,7 @@ bool tb_thread_queue_begin(struct tb_thread_queue *q)
 /**
  * tb_thread_queue_skipped() - get and clear the note that a name was skipped
  * @q: the queue
- * @index: index of a word in @q->names, less than TB_TRACK_NAMES
+ * @index: index of a word in @q->names, less than TB_THREAD_QUEUE_NAMES
  *
  * Context: process, one reader at a time.
  * Return: id of the thread; 0 if no name was skipped there.

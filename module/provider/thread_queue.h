@@ -2,21 +2,21 @@
 /*
  * The queue of thread records on their way into the durable buffer.
  */
-#ifndef TB_TRACK_H
-#define TB_TRACK_H
+#ifndef TB_PROVIDER_THREAD_QUEUE_H
+#define TB_PROVIDER_THREAD_QUEUE_H
 
 #include <linux/atomic.h>
 #include <linux/tracebuf.h>
 #include <linux/types.h>
 
-#define TB_TRACK_SLOTS	4096	/* a power of two */
-#define TB_TRACK_NAMES	1024	/* a power of two */
+#define TB_THREAD_QUEUE_SLOTS	4096	/* a power of two */
+#define TB_THREAD_QUEUE_NAMES	1024	/* a power of two */
 #define TB_TRACK_RENAMES	8	/* new names of a thread between two times it is emptied */
 
 /**
  * struct tb_thread_queue_slot - a record of one thread
  * @turn: number of the record in the slot, from 1; the slot is free for the record
- *	TB_TRACK_SLOTS later once the queue's head has passed it
+ *	TB_THREAD_QUEUE_SLOTS later once the queue's head has passed it
  * @time: time of the record, trace clock
  * @thread: the record
  */
@@ -28,12 +28,12 @@ struct tb_thread_queue_slot {
 
 /**
  * struct tb_thread_queue - a bounded queue: any number of writers, one reader
- * @slots: TB_TRACK_SLOTS of them
+ * @slots: TB_THREAD_QUEUE_SLOTS of them
  * @head: number of records taken out
  * @tail: number of records put in
  * @lost: number of records that found the queue full
- * @names: TB_TRACK_NAMES words, by a hash of the thread id: how often the thread was renamed,
- *	see tb_thread_queue_rename()
+ * @names: TB_THREAD_QUEUE_NAMES words, by a hash of the thread id: how often the thread was
+ *	renamed, see tb_thread_queue_rename()
  * @period: number of times that the reader began to empty the queue
  * @skipped: a word in @names has a skipped name
  */
@@ -62,4 +62,4 @@ static inline u64 tb_thread_queue_count(struct tb_thread_queue *q)
 	return atomic64_read(&q->tail) - READ_ONCE(q->head);
 }
 
-#endif /* TB_TRACK_H */
+#endif /* TB_PROVIDER_THREAD_QUEUE_H */

@@ -2,8 +2,8 @@
 /*
  * Waiting for a provider, and waking the waiters: readers, poll(), save channels.
  */
-#ifndef TB_WAKE_H
-#define TB_WAKE_H
+#ifndef TB_PROVIDER_WAKE_H
+#define TB_PROVIDER_WAKE_H
 
 #include <linux/types.h>
 
@@ -16,4 +16,4 @@ void tb_wake_waiters_irq(struct tb_provider *p);
 void tb_wake_arm(struct tb_provider *p);
 int tb_wake_wait(struct tb_provider *p, bool (*ready)(void *arg), void *arg);
 
-#endif /* TB_WAKE_H */
+#endif /* TB_PROVIDER_WAKE_H */

@@ -15,15 +15,15 @@
 #include "session.h"
 #include "snapshot.h"
 
-/* ---- what there is to acquire ------------------------------------------- */
+/* ---- blocks to acquire -------------------------------------------------- */
 
-/* Whose blocks it takes, if it reads.  Under read_lock. */
+/* Return the CPUs with the blocks that @s acquires. */
 static const struct cpumask *tb_session_cpus(struct tb_session *s, struct tb_provider *p)
 {
 	return s->joined ? s->cpus : &p->cpus;
 }
 
-/* Are the rings there for the taking now? */
+/* Return true if the reader may acquire blocks of the rings now. */
 static bool tb_session_open_rings(struct tb_provider *p)
 {
 	u32 state = READ_ONCE(p->state);
@@ -33,7 +33,7 @@ static bool tb_session_open_rings(struct tb_provider *p)
 		(p->config.mode == TB_MODE_STREAMING || READ_ONCE(p->snapshot)));
 }
 
-/* A snapshot closes no buffer: that one is past its mark gives it nothing. */
+/* A snapshot closes no buffer, so an open buffer past its mark is no block for it. */
 static bool tb_ring_has_block(struct tb_provider *p, struct tb_cpu_ring *r)
 {
 	if (p->snapshot)
@@ -41,11 +41,12 @@ static bool tb_ring_has_block(struct tb_provider *p, struct tb_cpu_ring *r)
 	return tb_ring_readable(r);
 }
 
-/* Those whose blocks the session gets.  Under read_lock. */
+/* Rings with a save channel do not count: their blocks go to the channel. */
 static bool tb_rings_readable(struct tb_provider *p, const struct cpumask *cpus)
 {
 	unsigned int cpu;
 
+	lockdep_assert_held(&p->read_lock);
 	for_each_cpu_and(cpu, &p->cpus, cpus)
 		if (!tb_save_channel_of(p, cpu) && tb_ring_has_block(p, per_cpu_ptr(p->rings, cpu)))
 			return true;
@@ -59,32 +60,32 @@ static bool tb_session_readable_locked(struct tb_session *s, struct tb_provider 
 	if (p->durable.sealed &&
 	    (!tb_session_reads_from(s, p) || p->durable.taken < p->durable.sealed))
 		return true;
-	/* acquire says that it is over, to whoever waits for more */
+	/* the snapshot is complete: the next acquire returns -ENODATA to a reader that waits */
 	if (p->snapshot && tb_session_reads_from(s, p) && !tb_snapshot_is_incomplete(p))
 		return true;
 	return tb_session_open_rings(p) && tb_rings_readable(p, tb_session_cpus(s, p));
 }
 
 /**
- * tb_session_readable() - is there something to take?
+ * tb_session_readable() - test whether a session can acquire a block
  * @s: the session
  * @p: its provider
  *
  * Context: process.
- * Return: true if so; it may be gone by the time the caller comes for it.
+ * Return: true if it can; the block may be gone when the caller acquires it.
  */
 bool tb_session_readable(struct tb_session *s, struct tb_provider *p)
 {
 	bool readable;
 
-	/* the rings' memory must not be replaced meanwhile */
+	/* keeps the memory of the rings in place */
 	mutex_lock(&p->read_lock);
 	readable = tb_session_readable_locked(s, p);
 	mutex_unlock(&p->read_lock);
 	return readable;
 }
 
-/* ---- taking ------------------------------------------------------------- */
+/* ---- acquire ------------------------------------------------------------ */
 
 static void tb_ref_ring(struct tb_provider *p, struct tb_ref *ref, unsigned int cpu, u32 index)
 {
@@ -94,12 +95,12 @@ static void tb_ref_ring(struct tb_provider *p, struct tb_ref *ref, unsigned int 
 		      (u64)index * ref->bytes;
 }
 
-/* Takes durable blocks.  Under read_lock. */
 static u32 tb_acquire_durable(struct tb_provider *p, struct tb_ref *refs, u32 count)
 {
 	struct tb_durable_block block;
 	u32 n = 0;
 
+	lockdep_assert_held(&p->read_lock);
 	while (n < count && tb_durable_take(&p->durable, &block)) {
 		refs[n].ring = TB_RING_DURABLE;
 		refs[n].bytes = block.bytes;
@@ -109,10 +110,7 @@ static u32 tb_acquire_durable(struct tb_provider *p, struct tb_ref *refs, u32 co
 	return n;
 }
 
-/*
- * One block of the ring of @cpu, closing the current one first if the
- * reader would want it.
- */
+/* Acquire a block of the ring of @cpu.  If it has none, close a buffer past the high-water mark. */
 static bool tb_acquire_from_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref)
 {
 	struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
@@ -136,7 +134,7 @@ static bool tb_acquire_from_ring(struct tb_provider *p, unsigned int cpu, struct
 	return true;
 }
 
-/* Takes blocks of the rings of @cpus in turn, going on where somebody left off. */
+/* Acquire blocks of the rings of @cpus in turn, starting at the ring where the last call ended. */
 static u32 tb_acquire_from_rings(struct tb_provider *p, struct tb_ref *refs, u32 count,
 				 const struct cpumask *cpus)
 {
@@ -158,7 +156,7 @@ static u32 tb_acquire_from_rings(struct tb_provider *p, struct tb_ref *refs, u32
 	return n;
 }
 
-/* The buffer that @ref, from user space, stands for if the reader has it, or -1. */
+/* Return the index of the buffer that @ref, from user space, names; -1 if the reader lacks it. */
 static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
 {
 	u32 bytes = tb_provider_buffer_bytes(p), cpu, index;
@@ -181,19 +179,19 @@ static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
 	return index;
 }
 
-/* The ring of @ref, from user space, of which tb_ref_index() has found the buffer. */
+/* Return the ring of @ref, from user space, for which tb_ref_index() has found the buffer. */
 static struct tb_cpu_ring *tb_ref_owner(struct tb_provider *p, const struct tb_ref *ref)
 {
 	return per_cpu_ptr(p->rings, array_index_nospec(ref->ring, nr_cpu_ids));
 }
 
 /**
- * tb_ref_address() - where a block is
+ * tb_ref_address() - find the memory of a block
  * @p: the provider
  * @ref: the block, held
  *
  * Context: any.
- * Return: its memory.
+ * Return: its address.
  */
 void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
 {
@@ -208,15 +206,16 @@ void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
 }
 
 /**
- * tb_block_unacquire() - put blocks back as if they had not been taken, the latest first
+ * tb_block_unacquire() - undo acquiring the last blocks, the latest first
  * @p: the provider
- * @refs: the blocks, those taken last; of no bytes then, for they stand for nothing any more
+ * @refs: the blocks; their bytes become 0, because they name no block any more
  * @count: how many
  *
  * Context: process, under read_lock.
  */
 void tb_block_unacquire(struct tb_provider *p, struct tb_ref *refs, u32 count)
 {
+	lockdep_assert_held(&p->read_lock);
 	while (count--) {
 		struct tb_ref ref = refs[count];
 		struct tb_cpu_ring *r;
@@ -237,7 +236,7 @@ void tb_block_unacquire(struct tb_provider *p, struct tb_ref *refs, u32 count)
 	}
 }
 
-/* How many of these blocks, from the first, need nothing of threads that is still to be told? */
+/* Count the leading blocks that end before the oldest queued thread record. */
 static u32 tb_blocks_without_pending_threads(struct tb_provider *p, const struct tb_ref *refs,
 					     u32 count)
 {
@@ -256,18 +255,19 @@ static u32 tb_blocks_without_pending_threads(struct tb_provider *p, const struct
 }
 
 /**
- * tb_session_acquire_ring() - take the next block of one ring, and seal all that it needs
+ * tb_session_acquire_ring() - acquire the next block of one ring
  * @p: the provider, running or stopped
  * @cpu: which ring
  * @ref: out: the block
  *
- * What it needs is in durable blocks that can be taken, as with tb_session_acquire().
+ * Seals the durable blocks that it refers to, so that the session can acquire them.
  *
  * Context: process, under cpus_read_lock and read_lock.
- * Return: false if there is none now.
+ * Return: true if it acquired a block; false if the ring has none now.
  */
 bool tb_session_acquire_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref)
 {
+	lockdep_assert_held(&p->read_lock);
 	if (!tb_acquire_from_ring(p, cpu, ref))
 		return false;
 	tb_state_drain_queue(p);
@@ -280,13 +280,11 @@ bool tb_session_acquire_ring(struct tb_provider *p, unsigned int cpu, struct tb_
 }
 
 /*
- * Durable blocks, then rolling ones.  What an event refers to was appended to the
- * durable buffer under read_lock (select/select.c), or put into the queue of threads, before it was
- * recorded.  So both are looked at once more when the rolling blocks have been
- * chosen; those that may need what is found there must wait for the next time.
- * The durable block that is being filled is not handed out unless there is a rolling one
- * to go with it: a block for every thread that comes would be a waste.
- * Under read_lock.
+ * Acquire durable blocks, then rolling ones.  Before an event was recorded, what it refers to was
+ * appended to the durable buffer under read_lock (select/select.c), or put into the queue of
+ * threads.  So check both once more after choosing the rolling blocks.  Rolling blocks that may
+ * refer to new records there wait for the next call.  Seal the open durable block only if there is
+ * a rolling block to go with it: one durable block for each new thread would be a waste.
  */
 static u32 tb_session_acquire_locked(struct tb_provider *p, struct tb_ref *refs, u32 count,
 				     u32 flags, const struct cpumask *cpus)
@@ -294,6 +292,7 @@ static u32 tb_session_acquire_locked(struct tb_provider *p, struct tb_ref *refs,
 	bool open = tb_session_open_rings(p);
 	u32 durable, ready, n;
 
+	lockdep_assert_held(&p->read_lock);
 	tb_state_drain_queue(p);
 	if ((flags & TB_ACQUIRE_FLUSH) || (open && tb_rings_readable(p, cpus)))
 		tb_durable_seal(&p->durable);
@@ -317,20 +316,20 @@ static u32 tb_session_acquire_locked(struct tb_provider *p, struct tb_ref *refs,
 }
 
 /**
- * tb_session_acquire() - take blocks
- * @s: the session, the reader or to become it, or one that has joined it
- * @refs: where to put them; one that was taken and put back again has no bytes
+ * tb_session_acquire() - acquire blocks, durable ones first
+ * @s: the reader, a session that becomes the reader, or one that has joined it
+ * @refs: out: the blocks; one that was acquired and put back again has 0 bytes
  * @count: how many at most
  * @flags: TB_ACQUIRE_*
  *
- * Durable blocks first.  TB_ACQUIRE_FLUSH closes the buffer of each ring once, at the
- * start: what it causes to be recorded itself is for the next time.  With the first
- * TB_ACQUIRE_SNAPSHOT on a circular recording that is running a snapshot begins, and what this
- * session acquires from then on is of it.
+ * TB_ACQUIRE_FLUSH closes the buffer of each ring once, at the start: events that the call itself
+ * causes are left for the next one.  The first TB_ACQUIRE_SNAPSHOT on a running circular recording
+ * begins a snapshot, and this session acquires blocks of the snapshot from then on.
  *
  * Context: process.
- * Return: how many; -EBUSY another is the reader; -EPIPE the one it has joined is not the reader
- * any more; -EINVAL a snapshot in such a one; -ENODATA stopped, or a snapshot, and nothing left.
+ * Return: how many; -EBUSY another session is the reader; -EPIPE the session that @s has joined is
+ * not the reader any more; -EINVAL TB_ACQUIRE_SNAPSHOT of a session that has joined; -ENODATA
+ * everything of a stopped recording or a snapshot was acquired.
  */
 int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags)
 {
@@ -339,7 +338,7 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 	u32 n = 0;
 	int err;
 
-	/* if it is to flush, or begin a snapshot: not under the locks that follow */
+	/* part of a flush and of a snapshot; not possible under the locks that follow */
 	if ((flags & (TB_ACQUIRE_FLUSH | TB_ACQUIRE_SNAPSHOT)) && !READ_ONCE(p->snapshot))
 		tb_channels_scrape(p, false);
 	cpus_read_lock();
@@ -368,9 +367,9 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 	return err ?: n;
 }
 
-/* ---- giving back -------------------------------------------------------- */
+/* ---- release ------------------------------------------------------------ */
 
-/* Can @ref, from user space, stand for a durable block? */
+/* Return true if @ref, from user space, may name a durable block. */
 static bool tb_ref_durable(struct tb_provider *p, const struct tb_ref *ref)
 {
 	u64 at = ref->offset - tb_provider_durable_offset(p);
@@ -381,17 +380,18 @@ static bool tb_ref_durable(struct tb_provider *p, const struct tb_ref *ref)
 }
 
 /**
- * tb_block_release() - give one block back
+ * tb_block_release() - release one block
  * @p: the provider
  * @ref: the block
  *
  * Context: process, under read_lock.
- * Return: 0, -EINVAL if it is not held.
+ * Return: 0; -EINVAL the reader does not hold it.
  */
 int tb_block_release(struct tb_provider *p, const struct tb_ref *ref)
 {
 	int index;
 
+	lockdep_assert_held(&p->read_lock);
 	if (ref->ring == TB_RING_DURABLE) {
 		if (p->durable.released >= p->durable.taken || !tb_ref_durable(p, ref))
 			return -EINVAL;
@@ -409,14 +409,15 @@ int tb_block_release(struct tb_provider *p, const struct tb_ref *ref)
 }
 
 /*
- * Is @ref the block that read() is in the middle of, or that a channel has offered?  Of
- * durable blocks only the number counts.  Under read_lock.
+ * Return true if read() has copied a part of the block @ref, or a save channel offers it.  For
+ * durable blocks only their number counts.
  */
 static bool tb_block_is_being_read(struct tb_provider *p, const struct tb_ref *ref)
 {
 	const struct tb_ref *part = &p->reader->part;
 	u32 cpu;
 
+	lockdep_assert_held(&p->read_lock);
 	if (ref->ring < nr_cpu_ids) {
 		cpu = array_index_nospec(ref->ring, nr_cpu_ids);
 		if (tb_save_channel_holds(tb_save_channel_of(p, cpu), ref))
@@ -430,15 +431,15 @@ static bool tb_block_is_being_read(struct tb_provider *p, const struct tb_ref *r
 }
 
 /**
- * tb_session_release() - give blocks back: delivered; those of a snapshot stay in the ring
- * @s: the reader, or one that has joined it
+ * tb_session_release() - release blocks as delivered; those of a snapshot stay in the ring
+ * @s: the reader, or a session that has joined it
  * @refs: from tb_session_acquire(), in any order
  * @count: how many
- * @done: out: how many were given back
+ * @done: out: how many were released
  *
  * Context: process.
- * Return: 0, -EINVAL at the first that is not held, -EBUSY not the reader, -EPIPE it had joined
- * one that is not the reader any more.
+ * Return: 0; -EINVAL refs[done] is not held, or there is no reader; -EBUSY another session is the
+ * reader; -EPIPE the session that @s has joined is not the reader any more.
  */
 int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 count, u32 *done)
 {
@@ -455,7 +456,7 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
 		if (!err)
 			(*done)++;
 	}
-	/* the snapshot may take more of this ring now */
+	/* the snapshot may acquire more of this ring now */
 	if (*done && p->snapshot)
 		tb_wake_waiters(p);
 	mutex_unlock(&p->read_lock);
@@ -463,13 +464,13 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
 }
 
 /**
- * tb_session_unacquire() - put blocks back as if they had not been taken
- * @s: the reader, or one that has joined it
- * @refs: what the last tb_session_acquire() returned, all of it
+ * tb_session_unacquire() - undo the last tb_session_acquire()
+ * @s: the reader, or a session that has joined it
+ * @refs: all blocks that it returned
  * @count: how many
  *
- * Context: process, under the provider's batch since that call: so nothing was taken or
- * given back in between.
+ * Context: process, under the provider's batch since that call, so that no session acquired or
+ * released a block in between.
  */
 void tb_session_unacquire(struct tb_session *s, struct tb_ref *refs, u32 count)
 {

@@ -12,7 +12,7 @@
 #include "select/arm.h"
 #include "session.h"
 
-/* Something to take, or nothing more to come? */
+/* Return true if read() need not wait: there is a block, or the recording has stopped. */
 static bool tb_session_ready(void *session)
 {
 	struct tb_session *s = session;
@@ -22,8 +22,8 @@ static bool tb_session_ready(void *session)
 }
 
 /*
- * Takes the next block for read().  Its reference is written under read_lock, also when it is put
- * back: it has no bytes then.
+ * Acquire the next block for read().  s->part is written under read_lock, also when the block is
+ * put back: then its bytes are 0.
  */
 static int tb_read_next_block(struct tb_session *s)
 {
@@ -33,7 +33,7 @@ static int tb_read_next_block(struct tb_session *s)
 	mutex_lock(&p->batch);
 	n = tb_session_acquire(s, &s->part, 1, 0);
 	if (n > 0 && s->part.ring == TB_RING_DURABLE) {
-		/* @batch is held: no other block was taken or released since */
+		/* p->batch is held: no session acquired or released a block since */
 		mutex_lock(&p->read_lock);
 		p->durable.reading = p->durable.taken - 1;
 		mutex_unlock(&p->read_lock);
@@ -43,7 +43,7 @@ static int tb_read_next_block(struct tb_session *s)
 	return n;
 }
 
-/* read() is through with its block. */
+/* Release the block that read() has copied. */
 static void tb_read_finish_block(struct tb_session *s)
 {
 	struct tb_provider *p = s->provider;
@@ -54,20 +54,20 @@ static void tb_read_finish_block(struct tb_session *s)
 		tb_recording_damaged(p);
 	s->part.bytes = 0;
 	p->durable.reading = ~0ull;
-	/* as with tb_session_release(), for those that have joined */
+	/* the snapshot may acquire more of this ring: wake the sessions that have joined */
 	if (p->snapshot)
 		tb_wake_waiters(p);
 	mutex_unlock(&p->read_lock);
 	mutex_unlock(&p->batch);
 }
 
-/* Copies from the block we are in the middle of.  Returns bytes or -EFAULT. */
+/* Copy from the current block.  Return bytes or -EFAULT. */
 static ssize_t tb_read_copy(struct tb_session *s, struct iov_iter *to)
 {
 	struct tb_provider *p = s->provider;
 	size_t n;
 
-	/* held, and no ioctl can give it back: its memory stays where it is */
+	/* no lock: no ioctl can release this block, so its memory stays in place */
 	n = copy_to_iter(tb_ref_address(p, &s->part) + s->offset, s->part.bytes - s->offset, to);
 	if (!n)
 		return -EFAULT;
@@ -83,12 +83,12 @@ static ssize_t tb_read_copy(struct tb_session *s, struct iov_iter *to)
  * @to: user memory, or pages for a pipe
  * @nonblock: O_NONBLOCK
  *
- * Whole blocks as long as they fit.  A buffer smaller than a block gets it
- * in pieces, so that any program that reads a stream works.
+ * Copies whole blocks as long as they fit.  A buffer smaller than a block gets it in pieces, so
+ * that any program that reads a stream works.
  *
  * Context: process.
- * Return: bytes; 0 when stopped and everything was read; -EAGAIN, -EBUSY,
- * -EFAULT, -EINVAL it has joined another session, -ERESTARTSYS.
+ * Return: bytes; 0 the recording has stopped and everything was read; -EAGAIN; -EBUSY another
+ * session is the reader; -EFAULT; -EINVAL @s has joined another session; -ERESTARTSYS.
  */
 ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock)
 {
@@ -97,7 +97,7 @@ ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock
 
 	if (!iov_iter_count(to))
 		return 0;
-	/* not behind another thread that waits in read() */
+	/* do not wait for another thread that waits in read() */
 	if (nonblock && !mutex_trylock(&s->lock))
 		return -EAGAIN;
 	if (!nonblock && mutex_lock_interruptible(&s->lock))
@@ -124,7 +124,7 @@ ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock
 				return n;
 			}
 		}
-		/* no piece of a block after whole ones: it waits for the next call */
+		/* after whole blocks copy no part of one: the next call does */
 		if (done && iov_iter_count(to) < s->part.bytes)
 			break;
 		n = tb_read_copy(s, to);
@@ -146,15 +146,14 @@ out:
  * tb_session_poll() - poll()
  * @s: the session
  * @file: its file
- * @table: poll's
+ * @table: poll table
  *
  * Context: process.
- * Return: EPOLLIN when there is a block to take or one past the high-water
- * mark; EPOLLHUP when stopped and everything was taken, with EPOLLERR if it
- * stopped by itself; EPOLLERR alone when another session is the reader, with EPOLLHUP when this
- * one had joined one that is not any more.  A session that has
- * armed a trigger gets EPOLLPRI when that has frozen the rings or the recording has stopped, and
- * nothing else.
+ * Return: EPOLLIN if there is a block to acquire, or one past the high-water mark; EPOLLHUP if the
+ * recording has stopped and everything was acquired, with EPOLLERR if it stopped by itself;
+ * EPOLLERR alone if another session is the reader, with EPOLLHUP if @s has joined a session that is
+ * not the reader any more.  A session that has armed a trigger gets EPOLLPRI when the rings are
+ * frozen or the recording has stopped, and no other event.
  */
 __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table)
 {

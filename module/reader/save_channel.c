@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Save/saved channels: the blocks of a ring offered to a manager one at a
- * time, each to be answered before the next.
+ * Save channels: each offers the blocks of one ring to a manager, one at a time; the manager must
+ * answer before it gets the next one.
  *
- * A channel is a file of its own.  It belongs to the session that is the reader of the
- * provider, and has one ring; what is in the durable buffer, and the rings without a
- * channel, the session takes as ever.  What is to be told is worked out from the state of
- * the recording and of the channel when somebody reads; there is no queue:
+ * A channel is a file of its own.  It belongs to the session that is the reader of the provider.
+ * The session acquires durable blocks, and those of rings without a channel, as usual.  There is
+ * no queue: read() derives the next packet from the state of the recording and of the channel:
  *
- *	TB_FIFO_STARTED		a recording is there that was not told of yet
- *	TB_FIFO_SAVE_BUFFER	a block of the ring was taken, and all it needs sealed in the
- *				durable buffer
- *	TB_FIFO_STOPPED		the recording has stopped and the ring is empty; or what was
- *				left of it is gone, as another was started or configured
+ *	TB_FIFO_STARTED		there is a recording that the channel has not announced
+ *	TB_FIFO_SAVE_BUFFER	a block of the ring is acquired, and the durable blocks that it
+ *				refers to are sealed
+ *	TB_FIFO_STOPPED		the recording has stopped and the ring is empty; or a new start
+ *				or configuration discarded the rest
  *
- * A block is taken when somebody reads and none is outstanding; poll() takes
- * none.  Complete blocks alone can be taken, so no writer is left inside one that is offered.
+ * read() acquires a block if none is outstanding; poll() acquires none.  Only complete blocks can
+ * be acquired, so no writer writes into an offered block.
  *
- * Locks: everything here is under the provider's read_lock but @lock, which makes readers
- * take turns, so that a packet that could not be copied is not lost.
+ * Lifetime: the channel's file and the session's file may be closed in any order.  Each has a
+ * pointer to the other; the first to close clears both, under read_lock.  The channel has a
+ * reference to the provider, because poll() waits there.
  *
- * Life: the channel's file may outlive the session's, and the other way round.  Each has
- * a pointer to the other, which whoever goes first clears, under read_lock.  The channel has
- * a reference to the provider, where those who poll it wait.
+ * Callers: system calls on the channel, and the rest of reader/, in process context.
+ * Locks: tb_provider.read_lock, and tb_save_channel.lock, which serialises read(), so that a
+ * packet that could not be copied is not lost.
  */
 #include <linux/anon_inodes.h>
 #include <linux/cpu.h>
@@ -39,28 +39,28 @@
 #include "save_channel.h"
 
 enum tb_save_channel_phase {
-	TB_CHANNEL_NEW,		/* told of no recording */
-	TB_CHANNEL_STARTED,	/* told that one has started */
-	TB_CHANNEL_STOPPED,	/* and that it has stopped */
+	TB_CHANNEL_NEW,		/* no recording announced */
+	TB_CHANNEL_STARTED,	/* start of a recording announced */
+	TB_CHANNEL_STOPPED,	/* its stop announced */
 };
 
 /**
- * struct tb_save_channel - the save/saved channel of one ring
- * @lock: one read() at a time; outside all others
- * @provider: whose ring; with a reference
- * @session: whose channel; NULL when it has gone
- * @cpu: which ring
- * @error: why it is closed: -EPROTO the manager speaks another version, -EPIPE
- *	its session has gone; or 0
+ * struct tb_save_channel - the save channel of one ring
+ * @lock: one read() at a time; the outermost lock
+ * @provider: provider of the ring; with a reference
+ * @session: the session that opened the channel; NULL after it has closed or the channel was
+ * @cpu: CPU of the ring
+ * @error: reason for closing: -EPROTO the manager speaks another version, -EPIPE the session has
+ *	closed; or 0
  * @phase: enum tb_save_channel_phase
- * @generation: the recording that was told of
- * @held: @block is the channel's
- * @told: @save has been read
- * @block: the one offered
- * @save: the packet that offers it
+ * @generation: number of the announced recording
+ * @held: the channel holds @block
+ * @told: the manager has read @save
+ * @block: the offered block
+ * @save: the packet that offers @block
  */
 struct tb_save_channel {
-	struct mutex lock;	/* see above */
+	struct mutex lock;	/* read() */
 	struct tb_provider *provider;
 	struct tb_session *session;
 	u32 cpu;
@@ -73,7 +73,7 @@ struct tb_save_channel {
 	struct tb_packet save;
 };
 
-/* ---- what is to be told ----------------------------------------------- */
+/* ---- packets to the manager ------------------------------------------- */
 
 static int tb_save_channel_packet(struct tb_packet *packet, u16 request, u32 data32, u64 data64)
 {
@@ -82,14 +82,14 @@ static int tb_save_channel_packet(struct tb_packet *packet, u16 request, u32 dat
 }
 
 /*
- * The next packet, without taking a block for it.  Returns 1; 0 if there is none now;
- * -ENODATA if there will be none before the next recording; what closed the channel.
- * Under read_lock.
+ * Derive the next packet without acquiring a block.  Return 1; 0 if there is none now; -ENODATA if
+ * there will be none before the next recording; c->error if the channel is closed.
  */
 static int tb_save_channel_next(struct tb_save_channel *c, struct tb_packet *packet)
 {
 	struct tb_provider *p = c->provider;
 
+	lockdep_assert_held(&p->read_lock);
 	if (c->error)
 		return c->error;
 	if (c->phase == TB_CHANNEL_STARTED) {
@@ -111,14 +111,14 @@ static int tb_save_channel_next(struct tb_save_channel *c, struct tb_packet *pac
 	return c->phase == TB_CHANNEL_STOPPED ? -ENODATA : 0;
 }
 
-/* Could a block be taken?  tb_save_channel_next() has nothing.  Under read_lock. */
+/* Return true if a block can be acquired.  The caller got 0 from tb_save_channel_next(). */
 static bool tb_save_channel_can_take(struct tb_save_channel *c)
 {
 	return c->phase == TB_CHANNEL_STARTED && !c->held &&
 	       tb_ring_readable(per_cpu_ptr(c->provider->rings, c->cpu));
 }
 
-/* Takes the ring's next block.  Under cpus_read_lock and read_lock. */
+/* Acquire the ring's next block.  The caller holds cpus_read_lock and read_lock. */
 static bool tb_save_channel_take(struct tb_save_channel *c)
 {
 	struct tb_provider *p = c->provider;
@@ -134,7 +134,7 @@ static bool tb_save_channel_take(struct tb_save_channel *c)
 	return true;
 }
 
-/* tb_save_channel_next(), taking a block if that is what it needs. */
+/* Derive the next packet; acquire a block for it if necessary. */
 static int tb_save_channel_look(struct tb_save_channel *c, struct tb_packet *packet)
 {
 	struct tb_provider *p = c->provider;
@@ -150,7 +150,7 @@ static int tb_save_channel_look(struct tb_save_channel *c, struct tb_packet *pac
 	return n;
 }
 
-/* Somebody has got @packet, from tb_save_channel_next(). */
+/* Update the state after the manager has read @packet, from tb_save_channel_next(). */
 static void tb_save_channel_packet_taken(struct tb_save_channel *c, const struct tb_packet *packet)
 {
 	mutex_lock(&c->provider->read_lock);
@@ -169,7 +169,7 @@ static void tb_save_channel_packet_taken(struct tb_save_channel *c, const struct
 	mutex_unlock(&c->provider->read_lock);
 }
 
-/* Anything to tell, or something to take for it? */
+/* Return true if read() need not wait. */
 static bool tb_save_channel_ready(void *channel)
 {
 	struct tb_save_channel *c = channel;
@@ -184,7 +184,7 @@ static bool tb_save_channel_ready(void *channel)
 
 /* ---- the manager's side ------------------------------------------------ */
 
-/* Puts back what it has.  Under read_lock. */
+/* Put back the offered block. */
 static void tb_save_channel_put_back(struct tb_save_channel *c)
 {
 	if (c->held)
@@ -192,9 +192,10 @@ static void tb_save_channel_put_back(struct tb_save_channel *c)
 	c->held = false;
 }
 
-/* The ring is the session's again.  Under read_lock. */
+/* Return the ring to the session. */
 static void tb_save_channel_detach(struct tb_save_channel *c)
 {
+	lockdep_assert_held(&c->provider->read_lock);
 	if (!c->session)
 		return;
 	tb_save_channel_put_back(c);
@@ -203,7 +204,7 @@ static void tb_save_channel_detach(struct tb_save_channel *c)
 	c->session = NULL;
 }
 
-/* The manager has answered with the version it speaks.  Under read_lock. */
+/* Handle TB_FIFO_STARTED, the manager's answer with the version that it speaks. */
 static int tb_save_channel_started(struct tb_save_channel *c, const struct tb_packet *packet)
 {
 	if (packet->data32 != TB_FIFO_VERSION) {
@@ -214,11 +215,12 @@ static int tb_save_channel_started(struct tb_save_channel *c, const struct tb_pa
 	return c->phase == TB_CHANNEL_STARTED && packet->data64 == c->generation ? 0 : -EINVAL;
 }
 
-/* Under read_lock. */
+/* Handle TB_FIFO_BUFFER_SAVED, which must repeat both values of the offer. */
 static int tb_save_channel_saved(struct tb_save_channel *c, const struct tb_packet *packet)
 {
 	int err;
 
+	lockdep_assert_held(&c->provider->read_lock);
 	if (!c->held || !c->told || packet->data32 != c->save.data32 ||
 	    packet->data64 != c->save.data64)
 		return -EINVAL;
@@ -227,7 +229,7 @@ static int tb_save_channel_saved(struct tb_save_channel *c, const struct tb_pack
 	return err;
 }
 
-/* A packet from the manager.  Nothing changes if it is refused. */
+/* Handle a packet from the manager.  A refused one changes nothing; a wrong version closes. */
 static int tb_save_channel_answer(struct tb_save_channel *c, const struct tb_packet *packet)
 {
 	struct tb_provider *p = c->provider;
@@ -243,7 +245,7 @@ static int tb_save_channel_answer(struct tb_save_channel *c, const struct tb_pac
 	else if (packet->request == TB_FIFO_BUFFER_SAVED)
 		err = tb_save_channel_saved(c, packet);
 	mutex_unlock(&p->read_lock);
-	/* there may be a block to take now, for this channel or the session */
+	/* this channel or the session may be able to acquire a block now */
 	tb_wake_waiters(p);
 	return err;
 }
@@ -257,9 +259,7 @@ static int tb_save_channel_lock(struct tb_save_channel *c, bool nonblock)
 	return mutex_lock_interruptible(&c->lock) ? -ERESTARTSYS : 0;
 }
 
-/*
- * One packet; 0 at the end, else -errno.  Waits if @wait.
- */
+/* Read one packet.  Return its size, 0 at the end, or -errno.  @wait: wait for a packet. */
 static ssize_t tb_save_channel_read_one(struct tb_save_channel *c, char __user *to, bool wait)
 {
 	struct tb_packet packet;
@@ -286,9 +286,9 @@ static ssize_t tb_save_channel_read_one(struct tb_save_channel *c, char __user *
 }
 
 /*
- * As many packets as there are and fit; waits for the first.  0 when the recording has
- * stopped and that was told.  -EINVAL less than a packet fits; -EAGAIN; -EPROTO and
- * -EPIPE: closed; -EFAULT; -ERESTARTSYS.
+ * Read as many packets as there are and fit; wait for the first.  Return bytes; 0 after
+ * TB_FIFO_STOPPED; -EINVAL less than a packet fits; -EPROTO or -EPIPE closed; -EAGAIN; -EFAULT;
+ * -ERESTARTSYS.
  */
 static ssize_t tb_save_channel_read(struct file *file, char __user *to, size_t bytes, loff_t *pos)
 {
@@ -312,9 +312,9 @@ static ssize_t tb_save_channel_read(struct file *file, char __user *to, size_t b
 }
 
 /*
- * Whole packets, in order, up to one that is refused.  -EINVAL no whole
- * packets, or the first is refused; -EPROTO it closed the channel, or that is closed for
- * this; -EPIPE closed; -EFAULT.
+ * Accept whole packets, in order, up to one that is refused.  Return bytes; -EINVAL no whole
+ * packets, or the first is refused; -EPROTO it closes the channel, or an earlier one has; -EPIPE
+ * the session has closed; -EFAULT.
  */
 static ssize_t tb_save_channel_write(struct file *file, const char __user *from, size_t bytes,
 				     loff_t *pos)
@@ -386,14 +386,15 @@ static const struct file_operations tb_save_channel_fops = {
 	.llseek = TB_NO_LLSEEK,
 };
 
-/* ---- opening, and what others ask --------------------------------------- */
+/* ---- open, and queries of other files ----------------------------------- */
 
-/* Makes @c the channel of its ring.  Under read_lock. */
+/* Make @c the channel of its ring. */
 static int tb_save_channel_attach(struct tb_save_channel *c, struct tb_session *s)
 {
 	struct tb_provider *p = c->provider;
 	int err;
 
+	lockdep_assert_held(&p->read_lock);
 	if (p->config.mode != TB_MODE_STREAMING || !cpumask_test_cpu(c->cpu, &p->cpus))
 		return -EINVAL;
 	err = tb_session_attach(s);
@@ -413,12 +414,12 @@ static int tb_save_channel_attach(struct tb_save_channel *c, struct tb_session *
 
 /**
  * tb_save_channel_open() - TB_IOC_FIFO
- * @s: the session, the reader or to become it
- * @cpu: which ring
+ * @s: the reader, or a session that becomes the reader
+ * @cpu: CPU of the ring
  *
  * Context: process.
- * Return: a file descriptor; -EINVAL not in streaming mode, or no such ring; -EBUSY it has
- * a channel, or another session is the reader; -ENOMEM, -ENOSPC, -EMFILE, -ENFILE.
+ * Return: a file descriptor; -EINVAL not in streaming mode, or no such ring; -EBUSY the ring has a
+ * channel, or another session is the reader; -ENOMEM; -ENOSPC; -EMFILE; -ENFILE.
  */
 int tb_save_channel_open(struct tb_session *s, u32 cpu)
 {
@@ -435,7 +436,7 @@ int tb_save_channel_open(struct tb_session *s, u32 cpu)
 	c->provider = p;
 	c->cpu = array_index_nospec(cpu, nr_cpu_ids);
 	kref_get(&p->ref);
-	/* none of this ring's blocks is on its way to user space, or from there */
+	/* no ioctl is passing blocks of this ring to or from user space meanwhile */
 	mutex_lock(&p->batch);
 	mutex_lock(&p->read_lock);
 	err = tb_save_channel_attach(c, s);
@@ -443,7 +444,7 @@ int tb_save_channel_open(struct tb_session *s, u32 cpu)
 	mutex_unlock(&p->batch);
 	if (!err) {
 		err = anon_inode_getfd("[tracebuf]", &tb_save_channel_fops, c, O_RDWR | O_CLOEXEC);
-		/* from here on it is the file's: another thread may have closed it */
+		/* now the file owns the channel: another thread may have closed it already */
 		if (err >= 0)
 			return err;
 	}
@@ -457,8 +458,8 @@ int tb_save_channel_open(struct tb_session *s, u32 cpu)
 }
 
 /**
- * tb_save_channel_close_all() - the session goes: its channels are closed
- * @s: the session
+ * tb_save_channel_close_all() - close all channels of a session
+ * @s: the session, the reader
  *
  * Context: process, under read_lock.
  */
@@ -467,6 +468,7 @@ void tb_save_channel_close_all(struct tb_session *s)
 	struct tb_save_channel *c;
 	unsigned int cpu;
 
+	lockdep_assert_held(&s->provider->read_lock);
 	for (cpu = 0; s->channels && cpu < nr_cpu_ids; cpu++) {
 		c = s->channels[cpu];
 		if (!c)
@@ -479,12 +481,12 @@ void tb_save_channel_close_all(struct tb_session *s)
 }
 
 /**
- * tb_save_channel_holds() - is this the block that a channel has offered?
+ * tb_save_channel_holds() - test whether a channel offers a block
  * @c: the channel of the block's ring, or NULL
  * @ref: the block
  *
  * Context: process, under read_lock.
- * Return: true if so: only an answer there gives it back.
+ * Return: true if it does; then only an answer to the channel releases the block.
  */
 bool tb_save_channel_holds(struct tb_save_channel *c, const struct tb_ref *ref)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Save/saved channels: a ring's blocks offered one at a time.
+ * Save channels: each offers the blocks of one ring, one at a time.
+ * Callers: session.c, acquire.c and devices/tracebuf.c, in process context.
  */
-#ifndef TB_FIFO_H
-#define TB_FIFO_H
+#ifndef TB_READER_SAVE_CHANNEL_H
+#define TB_READER_SAVE_CHANNEL_H
 
 #include <linux/cpumask.h>
 
@@ -15,10 +16,10 @@ int tb_save_channel_open(struct tb_session *s, u32 cpu);
 void tb_save_channel_close_all(struct tb_session *s);
 bool tb_save_channel_holds(struct tb_save_channel *c, const struct tb_ref *ref);
 
-/* The channel of a ring, or NULL.  Under read_lock. */
+/* Return the channel of a ring, or NULL.  The caller holds read_lock. */
 static inline struct tb_save_channel *tb_save_channel_of(struct tb_provider *p, unsigned int cpu)
 {
 	return p->reader && p->reader->channels ? p->reader->channels[cpu] : NULL;
 }
 
-#endif /* TB_FIFO_H */
+#endif /* TB_READER_SAVE_CHANNEL_H */

@@ -28,7 +28,7 @@
 /* ---- the provider ----------------------------------------------------- */
 
 /**
- * tb_session_bind() - the provider, which is this session's for good from now on
+ * tb_session_bind() - fix the provider of a session for good
  * @s: the session
  *
  * Context: any that may spin.
@@ -46,15 +46,14 @@ struct tb_provider *tb_session_bind(struct tb_session *s)
 }
 
 /**
- * tb_session_attach_to() - be for another provider than "kernel"
- * @s: the session
- * @name: of the provider
+ * tb_session_attach_to() - select another provider than "kernel" for a session
+ * @s: the session, not bound yet
+ * @name: name of the provider
  *
- * Once, and before anything is done that binds it.  Whoever is in the middle of something
- * with the old one may go on: "kernel" does not go away.
+ * Binds the session.  Calls that still use the old provider may go on: "kernel" does not go away.
  *
  * Context: process.
- * Return: 0, -ENOENT, -EBUSY.
+ * Return: 0; -ENOENT no such provider; -EBUSY the session is bound already.
  */
 int tb_session_attach_to(struct tb_session *s, const char *name)
 {
@@ -79,17 +78,18 @@ int tb_session_attach_to(struct tb_session *s, const char *name)
 /* ---- the reader ------------------------------------------------------- */
 
 /**
- * tb_session_attach() - make a session the reader if there is none
+ * tb_session_attach() - make a session the reader if the provider has none
  * @s: the session, bound
  *
  * Context: process, under read_lock.
- * Return: 0, also if it is the reader already; -EBUSY another is, or it has joined one;
- * -ENOSPC, -ENOMEM.
+ * Return: 0, also if @s is the reader already; -EBUSY another session is the reader, or @s has
+ * joined one; -ENOSPC; -ENOMEM.
  */
 int tb_session_attach(struct tb_session *s)
 {
 	struct tb_provider *p = s->provider;
 
+	lockdep_assert_held(&p->read_lock);
 	if (p->reader == s)
 		return 0;
 	if (p->reader || s->joined)
@@ -106,27 +106,29 @@ int tb_session_attach(struct tb_session *s)
 }
 
 /**
- * tb_session_reads_from() - is a session the reader, or has it joined it?
+ * tb_session_reads_from() - test whether a session is the reader, or has joined it
  * @s: the session
  * @p: its provider
  *
  * Context: process, under read_lock.
- * Return: true if so.
+ * Return: true if it is or has.
  */
 bool tb_session_reads_from(struct tb_session *s, struct tb_provider *p)
 {
+	lockdep_assert_held(&p->read_lock);
 	return p->reader && (p->reader == s || p->reader->id == s->joined);
 }
 
 /**
- * tb_session_join() - take blocks together with another session
- * @s: the session
- * @other: that one
- * @cpus: whose
+ * tb_session_join() - acquire blocks together with another session
+ * @s: the session that joins
+ * @other: the session to join; becomes the reader if the provider has none
+ * @cpus: @s acquires the blocks of these CPUs
  *
  * Context: process.
- * Return: 0; -EINVAL it is no other session of the same provider, or has joined one itself;
- * -EBUSY @s is the reader, reads or has joined one, another is the reader; -ENOSPC, -ENOMEM.
+ * Return: 0; -EINVAL @other is @s, has another provider, or has joined a session itself; -EBUSY @s
+ * is the reader, is in read() or has joined a session, or a third session is the reader; -ENOSPC;
+ * -ENOMEM.
  */
 int tb_session_join(struct tb_session *s, struct tb_session *other, const struct cpumask *cpus)
 {
@@ -139,7 +141,7 @@ int tb_session_join(struct tb_session *s, struct tb_session *other, const struct
 	p = tb_session_bind(s);
 	if (tb_session_bind(other) != p)
 		return -EINVAL;
-	/* a cpumask may be shorter than its type */
+	/* not a struct copy: the caller's mask may be shorter than its type */
 	own = kmemdup(cpus, cpumask_size(), GFP_KERNEL);
 	if (!own)
 		return -ENOMEM;
@@ -162,7 +164,7 @@ free:
 	return err;
 }
 
-/* Puts back what the reader held, the latest first. */
+/* Put back all blocks that the reader holds, the latest first. */
 static void tb_ring_unacquire_all(struct tb_cpu_ring *r, bool snapshot)
 {
 	while (tb_ring_unpin(r))
@@ -191,10 +193,10 @@ static void tb_ring_unacquire_all(struct tb_cpu_ring *r, bool snapshot)
 }
 
 /**
- * tb_session_detach() - if it is the reader, it is so no more
+ * tb_session_detach() - if a session is the reader, leave the provider without a reader
  * @s: the session
  *
- * What it held, and its channels had offered, goes back into the rings, for the next reader.
+ * Puts the blocks that it held, or that its save channels offered, back for the next reader.
  *
  * Context: process.
  */
@@ -211,7 +213,7 @@ void tb_session_detach(struct tb_session *s)
 				struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
 				tb_ring_unacquire_all(r, p->snapshot);
-				/* nothing is held now, even if a count was damaged */
+				/* the ring holds no block now, even if a count was damaged */
 				r->held = 0;
 				r->pinned = 0;
 			}
@@ -228,10 +230,10 @@ void tb_session_detach(struct tb_session *s)
 /* ---- life ------------------------------------------------------------- */
 
 /**
- * tb_session_create() - for an open file; for "kernel" at first
+ * tb_session_create() - create the session of an open file, with the provider "kernel"
  *
  * Context: process.
- * Return: the session or NULL.
+ * Return: the session; NULL without memory.
  */
 struct tb_session *tb_session_create(void)
 {
@@ -248,7 +250,7 @@ struct tb_session *tb_session_create(void)
 }
 
 /**
- * tb_session_destroy() - the file is closed for good
+ * tb_session_destroy() - free the session of a closed file
  * @s: the session
  *
  * Context: process.
@@ -259,7 +261,7 @@ void tb_session_destroy(struct tb_session *s)
 
 	if (s->stop_generation)
 		tb_provider_stop(p, s->stop_generation);
-	/* only its own */
+	/* does nothing if another session has armed it */
 	tb_trigger_disarm(p, s);
 	tb_session_detach(s);
 	tb_wake_waiters(p);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A session: an open file on /dev/tracebuf, and the reader's side of a
- * provider.
+ * A session: an open file of /dev/tracebuf, and the reader's side of a provider.
+ * Callers: devices/tracebuf.c and reader/, in process context.
  */
-#ifndef TB_SESSION_H
-#define TB_SESSION_H
+#ifndef TB_READER_SESSION_H
+#define TB_READER_SESSION_H
 
 #include <linux/fs.h>
 #include <linux/poll.h>
@@ -15,19 +15,18 @@ struct tb_save_channel;
 
 /**
  * struct tb_session - an open file
- * @provider: attached to
+ * @provider: its provider
  * @bind: protects @provider until @bound
  * @bound: @provider will not change any more
  * @lock: one read() at a time
- * @id: no other session has had it
- * @joined: id of the session that it takes blocks together with, 0: none; written under lock and
- *	read_lock, once
- * @cpus: if so, whose
- * @part: the block that read() is in the middle of, bytes 0 if none; written
- *	under read_lock, and not to be released by an ioctl
- * @offset: how much of it has been read
- * @stop_generation: the recording that ends when this session does, or 0
- * @channels: save/saved channels, by CPU; NULL: never one.  Under read_lock, and of the reader
+ * @id: unique among all sessions, also closed ones
+ * @joined: id of the session that it has joined, 0: none; written once, under lock and read_lock
+ * @cpus: if @joined, it acquires the blocks of these CPUs
+ * @part: the block that read() has copied in part, bytes 0 if none; written under read_lock; an
+ *	ioctl cannot release it
+ * @offset: bytes of @part that read() has copied
+ * @stop_generation: number of the recording that stops when the file is closed, or 0
+ * @channels: save channels by CPU, NULL before the first; protected by read_lock; of the reader
  *	alone
  */
 struct tb_session {
@@ -57,7 +56,7 @@ void tb_session_detach(struct tb_session *s);
 ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock);
 __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table);
 
-/* acquire.c; those from tb_session_acquire_ring() on for read.c and save_channel.c */
+/* acquire.c; read.c and save_channel.c alone call tb_session_acquire_ring() and what follows */
 bool tb_session_readable(struct tb_session *s, struct tb_provider *p);
 int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags);
 int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 count, u32 *done);
@@ -67,4 +66,4 @@ void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref);
 void tb_block_unacquire(struct tb_provider *p, struct tb_ref *refs, u32 count);
 int tb_block_release(struct tb_provider *p, const struct tb_ref *ref);
 
-#endif /* TB_SESSION_H */
+#endif /* TB_READER_SESSION_H */

@@ -12,20 +12,21 @@
 #include "recording/recording.h"
 #include "snapshot.h"
 
-/* Blocks that a snapshot holds from its beginning on: half of what it may hold. */
+/* Return how many blocks a snapshot pins at its start: half of those that it may hold. */
 static u32 tb_snapshot_pins(const struct tb_cpu_ring *r)
 {
 	return max(r->nr / 4, 1u);
 }
 
 /*
- * Under cpus_read_lock and read_lock.  All rings are flushed at once: what is recorded in a
- * buffer that is opened afterwards is not for this snapshot.
+ * Flush all rings at once: buffers opened afterwards are not part of the snapshot.  The caller also
+ * holds cpus_read_lock.
  */
 void tb_snapshot_begin(struct tb_provider *p)
 {
 	unsigned int cpu;
 
+	lockdep_assert_held(&p->read_lock);
 	tb_provider_flush_cpus(p, NULL);
 	for_each_cpu(cpu, &p->cpus) {
 		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
@@ -39,21 +40,23 @@ void tb_snapshot_begin(struct tb_provider *p)
 	WRITE_ONCE(p->snapshot, true);
 }
 
-/* The rings are as if there had been none.  Nothing is held.  Under read_lock. */
+/* Return the rings to normal.  The caller has put all blocks back. */
 void tb_snapshot_end(struct tb_provider *p)
 {
 	unsigned int cpu;
 
+	lockdep_assert_held(&p->read_lock);
 	for_each_cpu(cpu, &p->cpus)
 		tb_ring_end_snapshot(per_cpu_ptr(p->rings, cpu));
 	WRITE_ONCE(p->snapshot, false);
 }
 
-/* Is there more to come of the snapshot?  Under read_lock. */
+/* Return true if the reader has not acquired all blocks of the snapshot yet. */
 bool tb_snapshot_is_incomplete(struct tb_provider *p)
 {
 	unsigned int cpu;
 
+	lockdep_assert_held(&p->read_lock);
 	for_each_cpu(cpu, &p->cpus)
 		if (tb_ring_in_snapshot(per_cpu_ptr(p->rings, cpu)))
 			return true;
@@ -61,9 +64,9 @@ bool tb_snapshot_is_incomplete(struct tb_provider *p)
 }
 
 /*
- * Would a snapshot hold more blocks of @r than it may, if it took the next one?  Half of them, so
- * that the writer finds buffers to overwrite however slow the reader is: what is being recorded is
- * not dropped for the sake of a copy of what was.  When the recording has stopped there is none.
+ * Return true if a snapshot must not acquire the next block of @r.  It may hold half of the blocks,
+ * so that the writer finds buffers to overwrite however slow the reader is: new events matter more
+ * than the copy of old ones.  After the recording has stopped, the snapshot has no limit.
  */
 bool tb_snapshot_exceeds(struct tb_provider *p, struct tb_cpu_ring *r)
 {
@@ -71,7 +74,7 @@ bool tb_snapshot_exceeds(struct tb_provider *p, struct tb_cpu_ring *r)
 	       !tb_ring_next_pinned(r);
 }
 
-/* So the reader has to give something back first; what is only pinned makes room. */
+/* Return true if the reader must release a block first.  Unpinning a block makes room, too. */
 bool tb_snapshot_is_full(struct tb_provider *p, struct tb_cpu_ring *r)
 {
 	return r->held > tb_ring_pinned(r) && tb_snapshot_exceeds(p, r);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A provider: configuration, start and stop, books.  A recording of it is in
- * recording.c, what its durable buffer keeps in state.c, its memory in provider/memory.c, which
- * events it records in select/select.c, its reader in reader/session.c, which providers there
- * are in registry.c.
+ * Configure, start, stop and query a provider; initialise and destroy it.
+ *
+ * Callers: devices/, api.c, main.c, reader/, crash/, registry.c, in process context.
+ * Locks: tb_provider.lock to configure, start and stop; tb_provider.read_lock to query.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -25,7 +25,7 @@
 #define TB_DEFAULT_ELEMENTS	1024
 #define TB_DEFAULT_WATERMARK	70	/* percent */
 #define TB_DEFAULT_DURABLE_KIB	1024
-#define TB_DURABLE_GROWTH	16	/* times as large as at first, by default */
+#define TB_DURABLE_GROWTH	16	/* default limit, as a multiple of the initial size */
 
 /* ---- configuration ---------------------------------------------------- */
 
@@ -77,8 +77,8 @@ static u64 tb_config_bytes(const struct tb_config *c, const struct cpumask *cpus
 }
 
 /*
- * Trying for more than there is would leave everyone else without while it lasts.  What is
- * free but scattered is for the page allocator to find out.
+ * Refuse a size that exceeds the available memory: the attempt to allocate it would take memory
+ * from the whole system.  The page allocator finds out about fragmentation.
  */
 static int tb_config_afford(const struct tb_provider *p, const struct tb_config *c,
 			    const struct cpumask *cpus)
@@ -94,11 +94,11 @@ static int tb_config_afford(const struct tb_provider *p, const struct tb_config 
 	return -ENOMEM;
 }
 
-/* Under lock; what tb_provider_configure() does. */
-/* Does each ring with a save channel stay, in streaming mode?  Under read_lock. */
+/* Return true if no ring with a save channel loses it: streaming mode, and its CPU in @cpus. */
 static bool tb_config_keeps_channels(const struct tb_provider *p, const struct tb_config *c,
 				     const struct cpumask *cpus)
 {
+	lockdep_assert_held(&p->read_lock);
 	return cpumask_empty(&p->saved) ||
 	       (c->mode == TB_MODE_STREAMING && cpumask_subset(&p->saved, cpus));
 }
@@ -111,6 +111,7 @@ static int tb_configure_locked(struct tb_provider *p, const struct tb_config *co
 	u64 charged;
 	int err;
 
+	lockdep_assert_held(&p->lock);
 	c.mode = c.mode ?: TB_MODE_STREAMING;
 	c.policy = c.policy ?: c.mode == TB_MODE_ONESHOT ? TB_POLICY_DROP : TB_POLICY_OVERWRITE;
 	c.buffers = c.buffers ?: TB_DEFAULT_BUFFERS;
@@ -150,10 +151,10 @@ static int tb_configure_locked(struct tb_provider *p, const struct tb_config *co
 }
 
 /**
- * tb_provider_configure() - set sizes and ways
+ * tb_provider_configure() - apply a configuration and allocate the buffers
  * @p: the provider, not running
- * @config: as the ABI says; zero means default
- * @cpus: whose events to record; not empty, possible ones
+ * @config: see the ABI; 0 in a field means its default
+ * @cpus: record the events of these possible CPUs; not empty
  *
  * Context: process.
  * Return: 0, -EBUSY, -EINVAL, -ENOMEM, -EROFS; on error nothing has changed.
@@ -173,11 +174,12 @@ int tb_provider_configure(struct tb_provider *p, const struct tb_config *config,
 
 /* ---- start and stop --------------------------------------------------- */
 
-/* Into reserved memory.  If that cannot be, for it is mapped, say, it stays where it is. */
+/* Move the buffers into reserved memory.  On an error, for example -EBUSY, they stay in place. */
 static void tb_provider_move(struct tb_provider *p)
 {
 	int err;
 
+	lockdep_assert_held(&p->lock);
 	if (p->state == TB_STATE_RUNNING)
 		return;
 	err = tb_configure_locked(p, &p->config, &p->cpus);
@@ -189,14 +191,14 @@ static void tb_provider_move(struct tb_provider *p)
 /**
  * tb_provider_start() - begin a new recording
  * @p: the provider
- * @flags: TB_START_NO_STATE; others are not for here
- * @generation: out: its number; may be NULL
+ * @flags: TB_START_NO_STATE; the function ignores other flags
+ * @generation: out: number of the recording; may be NULL
  *
- * What was left of an earlier recording is gone.  On errors other than -EBUSY,
- * too: the provider is idle then.
+ * Discards the last recording, and leaves the provider idle if it fails with another error than
+ * -EBUSY.
  *
  * Context: process.
- * Return: 0, -EBUSY running or blocks held, -ENOMEM, -ENOSPC, -EROFS the one from before the boot.
+ * Return: 0; -EBUSY running, or blocks held; -ENOMEM; -ENOSPC; -EROFS it is "previous".
  */
 int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation)
 {
@@ -209,7 +211,7 @@ int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation)
 	else if (!p->allocated)
 		err = tb_configure_locked(p, &defaults, cpu_possible_mask);
 	else if (p->may_reserve && !p->durable.region && tb_region_usable())
-		/* there is reserved memory now, since what was in it was dropped */
+		/* reserved memory became usable: the recording of the previous boot was dropped */
 		tb_provider_move(p);
 	if (!err)
 		err = tb_recording_start(p, !(flags & TB_START_NO_STATE));
@@ -225,12 +227,12 @@ int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation)
 }
 
 /**
- * tb_provider_stop() - end the recording; what is in the rings can be read
+ * tb_provider_stop() - end the recording; the reader can still acquire its blocks
  * @p: the provider
- * @generation: only if it is this one, or 0
+ * @generation: stop only the recording with this number; 0: any
  *
  * Context: process.
- * Return: 0, -EINVAL if it was not running.
+ * Return: 0; -EINVAL if that recording is not running.
  */
 int tb_provider_stop(struct tb_provider *p, u64 generation)
 {
@@ -246,11 +248,11 @@ int tb_provider_stop(struct tb_provider *p, u64 generation)
 	return err;
 }
 
-/* ---- what there is ---------------------------------------------------- */
+/* ---- queries ---------------------------------------------------------- */
 
 /*
- * Rings that have been filled in oneshot mode: the last buffer was not closed by the
- * end of the recording, but because something found no room.  Under read_lock.
+ * Count the full rings of a oneshot recording: an event that found no room closed the last buffer,
+ * not the end of the recording.
  */
 static u32 tb_provider_full(struct tb_provider *p)
 {
@@ -258,6 +260,7 @@ static u32 tb_provider_full(struct tb_provider *p)
 	unsigned int cpu;
 	u32 full = 0;
 
+	lockdep_assert_held(&p->read_lock);
 	if (p->config.mode != TB_MODE_ONESHOT)
 		return 0;
 	for_each_cpu(cpu, &p->cpus) {
@@ -275,10 +278,9 @@ static u32 tb_provider_full(struct tb_provider *p)
 /**
  * tb_provider_query() - TB_IOC_QUERY
  * @p: the provider
- * @q: filled in
+ * @q: out: the answer
  *
- * Does not wait for a start, a stop or a selection that is going on: what is shown changes under
- * read_lock.
+ * Takes read_lock alone, so it does not wait for a start, a stop or a selection in progress.
  *
  * Context: process.
  */
@@ -323,10 +325,10 @@ void tb_provider_query(struct tb_provider *p, struct tb_query *q)
 /**
  * tb_provider_stats() - TB_IOC_STATS
  * @p: the provider
- * @st: cpu in, the rest out
+ * @st: in: cpu; out: all other fields
  *
  * Context: process.
- * Return: 0, -EINVAL for a CPU that cannot be.
+ * Return: 0; -EINVAL not a possible CPU.
  */
 int tb_provider_stats(struct tb_provider *p, struct tb_stats *st)
 {
@@ -363,7 +365,7 @@ int tb_provider_stats(struct tb_provider *p, struct tb_stats *st)
 	return 0;
 }
 
-/* what a memory image is searched for */
+/* a search of a memory image finds rings by this layout (struct tb_ring_image) */
 #define TB_RING_IMAGE_IS(image, field)						\
 	static_assert(offsetof(struct tb_ring_image, image) == offsetof(struct tb_cpu_ring, field))
 
@@ -379,14 +381,14 @@ TB_RING_IMAGE_IS(recorded, recorded);
 TB_RING_IMAGE_IS(overwritten, overwritten);
 TB_RING_IMAGE_IS(dropped, dropped);
 TB_RING_IMAGE_IS(oversize, oversize);
-/* in one page, so that it is in one piece in physical memory, too */
+/* a ring lies within one page, so it is contiguous in physical memory */
 static_assert(sizeof(struct tb_cpu_ring) <= TB_RING_IMAGE_ALIGN);
 
 /* ---- life ------------------------------------------------------------- */
 
 /**
- * tb_provider_init() - make a provider, without memory
- * @p: where
+ * tb_provider_init() - initialise a provider without buffers
+ * @p: memory for the provider
  * @name: its name
  *
  * Context: process.

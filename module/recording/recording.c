@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One recording of a provider: starting it, stopping it, flushing its rings,
- * and what is done at intervals while it runs.
+ * One recording of a provider: start, stop, flush; clock records and damage checks at intervals.
+ *
+ * Callers: configure.c, sleep.c, registry.c, reader/, in process context.
+ * Locks: tb_provider.lock to start and stop; cpus_read_lock, then tb_provider.read_lock to flush.
  */
 #include <linux/cpu.h>
 #include <linux/module.h>
@@ -24,7 +26,7 @@
 
 #define TB_SYNC_INTERVAL	(10 * HZ)
 
-/* Of an earlier recording in reserved memory nothing may be taken for one of this. */
+/* Clear old block magics, so that a search after a crash cannot mistake them for this recording. */
 static void tb_recording_forget(struct tb_provider *p)
 {
 	u64 at;
@@ -34,18 +36,20 @@ static void tb_recording_forget(struct tb_provider *p)
 }
 
 /**
- * tb_recording_reset() - as new: empty rings and durable buffer
- * @p: the provider, with memory
+ * tb_recording_reset() - empty the rings and the durable buffer
+ * @p: the provider, with memory; no writer records into it
  *
- * Context: process, under read_lock; nobody records.
+ * Context: process, under lock and read_lock.
  */
 void tb_recording_reset(struct tb_provider *p)
 {
 	u64 now = tb_clock_read(p->clock.raw);
-	/* not 0, which stands for one that is not known */
+	/* not 0, which means unknown */
 	u64 recording = get_random_u64() | 1;
 	unsigned int cpu;
 
+	lockdep_assert_held(&p->lock);
+	lockdep_assert_held(&p->read_lock);
 	for_each_cpu(cpu, &p->cpus) {
 		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
@@ -54,7 +58,7 @@ void tb_recording_reset(struct tb_provider *p)
 		r->raw_clock = p->clock.raw;
 		r->overwrite = p->config.policy == TB_POLICY_OVERWRITE;
 		r->recording = recording;
-		/* touches each buffer */
+		/* slow: touches each buffer */
 		tb_ring_reset(r, now);
 		r->paused = tb_sleep_pauses(p);
 		cond_resched();
@@ -80,19 +84,20 @@ void tb_recording_reset(struct tb_provider *p)
 
 /* ---- stop ------------------------------------------------------------- */
 
-/* Nobody records any more, and nothing of what is done at intervals runs.  Under lock. */
+/* Detach all probes and cancel the periodic work.  On return, no writer records any more. */
 static void tb_recording_detach(struct tb_provider *p)
 {
+	lockdep_assert_held(&p->lock);
 	WRITE_ONCE(p->live, NULL);
 	tb_select_detach(p);
 	tb_trigger_stop(p);
 	if (p->tracking)
 		tb_threads_detach(p);
 	p->tracking = false;
-	/* the works record and flush; none of them takes lock */
+	/* they record and flush; they do not take p->lock, so waiting cannot deadlock */
 	cancel_delayed_work_sync(&p->sync_work);
 	cancel_delayed_work_sync(&p->flush_work);
-	/* no probe runs from here on, and nobody who saw live set */
+	/* wait for running probes, and for writers that saw p->live set */
 	tb_events_synchronize();
 	irq_work_sync(&p->kick);
 	cancel_work_sync(&p->durable_work);
@@ -109,12 +114,13 @@ void tb_recording_stop(struct tb_provider *p)
 	bool whole = true;
 	unsigned int cpu;
 
-	/* producers write no more, and what they have written is the recording's */
+	lockdep_assert_held(&p->lock);
+	/* programs stop writing; what they have written belongs to this recording */
 	tb_channels_notify(p, false);
 	tb_channels_scrape(p, true);
 	/*
-	 * what waits in the queue may take more room than there is at the end; and if threads are
-	 * to be told of again, this is the last time
+	 * Empty the queue now: the reserve for the end of the recording may be too small for it.
+	 * This is also the last chance to write all threads again after a loss.
 	 */
 	mutex_lock(&p->read_lock);
 	p->resync_after = jiffies;
@@ -127,7 +133,7 @@ void tb_recording_stop(struct tb_provider *p)
 		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
 		tb_ring_flush(r);
-		/* nobody overwrites what a snapshot has not taken yet */
+		/* without writers a snapshot needs no pins */
 		while (tb_ring_unpin(r))
 			;
 		whole &= tb_ring_repair(r, p->snapshot);
@@ -146,7 +152,7 @@ void tb_recording_stop(struct tb_provider *p)
 	cpus_read_unlock();
 }
 
-/* There is no going on. */
+/* Stop a recording that cannot continue; p->reason says why. */
 static void tb_stop_work(struct work_struct *work)
 {
 	struct tb_provider *p = container_of(work, struct tb_provider, stop_work);
@@ -159,7 +165,7 @@ static void tb_stop_work(struct work_struct *work)
 }
 
 /**
- * tb_recording_damaged() - stop, because the recorder's state is inconsistent
+ * tb_recording_damaged() - stop because the recorder's state is inconsistent
  * @p: the provider
  *
  * Context: any that may queue work.
@@ -172,11 +178,12 @@ void tb_recording_damaged(struct tb_provider *p)
 
 /* ---- start ------------------------------------------------------------ */
 
-/* From here on the state is RUNNING. */
+/* Reset the buffers and set the state to RUNNING. */
 static int tb_recording_prepare(struct tb_provider *p)
 {
 	int err = 0;
 
+	lockdep_assert_held(&p->lock);
 	mutex_lock(&p->read_lock);
 	if (p->state == TB_STATE_RUNNING || tb_provider_reader_holds(p)) {
 		err = -EBUSY;
@@ -191,14 +198,14 @@ static int tb_recording_prepare(struct tb_provider *p)
 }
 
 /*
- * Threads are followed before the state is written, so that none is missed; probes
- * are attached when all that describes them is there.  Not under read_lock:
- * attaching takes the hotplug lock.
+ * Follow threads before the state is written, so that it misses none.  Attach probes after it, so
+ * that their descriptions come first.  Attaching takes the hotplug lock, so not under read_lock.
  */
 static int tb_recording_attach(struct tb_provider *p, bool dump)
 {
 	int err = tb_threads_attach(p);
 
+	lockdep_assert_held(&p->lock);
 	if (err)
 		return err;
 	p->tracking = true;
@@ -209,18 +216,18 @@ static int tb_recording_attach(struct tb_provider *p, bool dump)
 	if (!err)
 		err = tb_select_attach(p);
 	if (!err)
-		/* the rings, reset, before their address: pairs with tb_provider_live() */
+		/* reset the rings before publishing them: pairs with tb_provider_live() */
 		smp_store_release(&p->live, p->rings);
 	return err;
 }
 
 /*
- * Starting has failed: idle, what the last recording left was lost with the start.  A
- * reader that was quick may hold a part of what was written already: to him it is a
- * recording that was stopped at once.
+ * Make the provider idle after a failed start.  If a reader already holds blocks of the new
+ * recording, the recording remains as a stopped one.
  */
 static void tb_recording_abandon(struct tb_provider *p)
 {
+	lockdep_assert_held(&p->lock);
 	tb_recording_stop(p);
 	mutex_lock(&p->read_lock);
 	if (!tb_provider_reader_holds(p)) {
@@ -236,7 +243,7 @@ static void tb_recording_abandon(struct tb_provider *p)
  * @dump: write the existing threads into the durable buffer
  *
  * Context: process, under lock.
- * Return: 0, -EBUSY running or blocks held, -ENOMEM, -ENOSPC.
+ * Return: 0; -EBUSY running, or the reader holds blocks; -ENOMEM; -ENOSPC.
  */
 int tb_recording_start(struct tb_provider *p, bool dump)
 {
@@ -265,8 +272,8 @@ int tb_recording_start(struct tb_provider *p, bool dump)
 /**
  * struct tb_flush_call - which rings to flush
  * @p: the provider
- * @cpus: of its CPUs these; NULL: all
- * @spare: not those of CPUs that are isolated
+ * @cpus: flush these of its CPUs; NULL: all
+ * @spare: skip isolated CPUs
  */
 struct tb_flush_call {
 	struct tb_provider *p;
@@ -275,8 +282,8 @@ struct tb_flush_call {
 };
 
 /*
- * Is the ring of @cpu to be flushed, and is there anything to close?  An interrupt for nothing
- * would wake a CPU that is idle, or disturb one that is to be left alone.
+ * Return true if the ring of @cpu is selected and has an open buffer.  A needless interrupt would
+ * wake an idle CPU or disturb an isolated one.
  */
 static bool tb_flush_wanted(int cpu, void *arg)
 {
@@ -298,11 +305,12 @@ static void tb_flush_here(void *arg)
 	tb_ring_flush(this_cpu_ptr(call->p->rings));
 }
 
-/* One batch of interrupts.  Under the hotplug lock and read_lock. */
+/* Flush with one batch of interrupts.  The caller also holds cpus_read_lock. */
 static void tb_flush_rings(struct tb_flush_call *call)
 {
 	unsigned int cpu;
 
+	lockdep_assert_held(&call->p->read_lock);
 	on_each_cpu_cond_mask(tb_flush_wanted, tb_flush_here, call, true, &call->p->cpus);
 	for_each_cpu(cpu, &call->p->cpus)
 		if (!cpu_online(cpu) && tb_flush_wanted(cpu, call))
@@ -310,11 +318,11 @@ static void tb_flush_rings(struct tb_flush_call *call)
 }
 
 /**
- * tb_provider_close_buffers() - close the current buffers of all rings, whatever the mode
+ * tb_provider_close_buffers() - close the current buffers of all rings, in any mode
  * @p: the provider, with memory
  *
- * Context: process, under the hotplug lock and read_lock: so that only one
- * flushes the ring of a CPU that is offline.
+ * Context: process, under the hotplug lock and read_lock, which let only one task flush the ring
+ * of an offline CPU.
  */
 void tb_provider_close_buffers(struct tb_provider *p)
 {
@@ -326,12 +334,12 @@ void tb_provider_close_buffers(struct tb_provider *p)
 /**
  * tb_provider_flush_cpus() - close the current buffers of some CPUs' rings
  * @p: the provider, with memory
- * @cpus: of its CPUs these; NULL: all
+ * @cpus: flush these of its CPUs; NULL: all
  *
- * Only CPUs with something to close are interrupted.  Not in oneshot mode: nobody reads before
- * it stops, and what is closed is room lost.
+ * Interrupts only CPUs with an open buffer.  Does nothing in oneshot mode: the reader waits for
+ * the end anyway, and closing a buffer wastes its free room.
  *
- * Context: as tb_provider_close_buffers().
+ * Context: process, under the hotplug lock and read_lock.
  */
 void tb_provider_flush_cpus(struct tb_provider *p, const struct cpumask *cpus)
 {
@@ -346,7 +354,9 @@ void tb_provider_flush_cpus(struct tb_provider *p, const struct cpumask *cpus)
  * @p: the provider, with memory
  * @cpu: one of its CPUs
  *
- * Context: as tb_provider_close_buffers(); see tb_provider_flush_cpus().
+ * See tb_provider_flush_cpus().
+ *
+ * Context: process, under the hotplug lock and read_lock.
  */
 void tb_provider_flush_cpu(struct tb_provider *p, unsigned int cpu)
 {
@@ -354,14 +364,12 @@ void tb_provider_flush_cpu(struct tb_provider *p, unsigned int cpu)
 }
 
 /**
- * tb_provider_flush() - make what is in the buffers available to the reader
+ * tb_provider_flush() - make the current buffers available to the reader
  * @p: the provider
- * @cpu: which ring, or -1 for all
- *
- * With all: what user-space writers have published, too.
+ * @cpu: flush the ring of this CPU; -1: all rings, and what programs have published
  *
  * Context: process.
- * Return: 0, -EINVAL for a CPU it does not have.
+ * Return: 0; -EINVAL the provider does not record @cpu.
  */
 int tb_provider_flush(struct tb_provider *p, int cpu)
 {
@@ -380,11 +388,11 @@ int tb_provider_flush(struct tb_provider *p, int cpu)
 	return err;
 }
 
-/* ---- at intervals ----------------------------------------------------- */
+/* ---- periodic work ---------------------------------------------------- */
 
 /*
- * Nobody has asked for this very moment: CPUs that were isolated are not interrupted.  Their
- * buffers are handed over at the mark, or when somebody flushes.
+ * Do not interrupt isolated CPUs: no session asked for this flush.  The reader gets their buffers
+ * at the high-water mark, or after an explicit flush.
  */
 static void tb_flush_work(struct work_struct *work)
 {
@@ -412,7 +420,7 @@ static void tb_record_sync(void *arg)
 	tb_record_control(p, TB_EV_CLOCK, &sync, sizeof(sync), 2);
 }
 
-/* On this CPU, if its events are recorded. */
+/* Tie the clocks together in the ring of this CPU.  Return false if it has no ring. */
 static bool tb_sync_here(struct tb_provider *p)
 {
 	bool here = cpumask_test_cpu(get_cpu(), &p->cpus);
@@ -423,7 +431,7 @@ static bool tb_sync_here(struct tb_provider *p)
 	return here;
 }
 
-/* On another one that is not isolated. */
+/* Tie the clocks together in the ring of a CPU that is not isolated. */
 static bool tb_sync_there(struct tb_provider *p)
 {
 	unsigned int cpu = tb_provider_cpu(p, true);
@@ -431,8 +439,8 @@ static bool tb_sync_there(struct tb_provider *p)
 	return cpu < nr_cpu_ids && !smp_call_function_single(cpu, tb_record_sync, p, 1);
 }
 
-/* Where there is none.  A durable buffer that may not start anew is for what must not be lost. */
-static void tb_sync_make_room(struct tb_provider *p)
+/* Tie the clocks together in the durable buffer.  If it cannot recycle, it must not fill up. */
+static void tb_sync_in_durable(struct tb_provider *p)
 {
 	struct tb_clock_sync sync;
 
@@ -445,7 +453,7 @@ static void tb_sync_make_room(struct tb_provider *p)
 }
 
 /*
- * Stops the recording if a block that was incomplete at the last check still is.  A writer holds
+ * Stop the recording if a block that was incomplete at the last check still is.  A writer holds
  * preemption off while it records an event, so a grace period between the two checks means that all
  * writers of the first check are done, and none will complete the block.
  */
@@ -465,13 +473,13 @@ static void tb_look_for_damage(struct tb_provider *p)
 		tb_recording_damaged(p);
 }
 
-/* Ties the clocks together now and then: they drift. */
+/* Tie the clocks together at intervals, because they drift. */
 static void tb_sync_work(struct work_struct *work)
 {
 	struct tb_provider *p = container_of(work, struct tb_provider, sync_work.work);
 
 	if (!tb_sync_here(p) && !tb_sync_there(p))
-		tb_sync_make_room(p);
+		tb_sync_in_durable(p);
 	tb_look_for_damage(p);
 	queue_work(TB_UNBOUND_WQ, &p->durable_work);
 	queue_delayed_work(TB_UNBOUND_WQ, &p->sync_work, TB_SYNC_INTERVAL);
@@ -479,14 +487,14 @@ static void tb_sync_work(struct work_struct *work)
 
 static void tb_kick_work(struct irq_work *work)
 {
-	/* not on this CPU, which may be isolated */
+	/* unbound, because this CPU may be isolated */
 	queue_work(TB_UNBOUND_WQ, &container_of(work, struct tb_provider, kick)->durable_work);
 }
 
 /* ---- life ------------------------------------------------------------- */
 
 /**
- * tb_recording_init() - the part of tb_provider_init() that is about recording
+ * tb_recording_init() - initialise the work items of a provider
  * @p: the provider
  *
  * Context: process.
@@ -501,14 +509,14 @@ void tb_recording_init(struct tb_provider *p)
 }
 
 /**
- * tb_recording_sync() - nothing of this is running or will run
+ * tb_recording_sync() - wait for the work items; they will not run again
  * @p: the provider, stopped, with no session
  *
  * Context: process.
  */
 void tb_recording_sync(struct tb_provider *p)
 {
-	/* before stop_work, which it may queue */
+	/* first: it may queue stop_work */
 	irq_work_sync(&p->wake);
 	cancel_work_sync(&p->stop_work);
 	irq_work_sync(&p->kick);

@@ -4,8 +4,8 @@
  *
  * Callers: the rooms above, module/api.c and module/main.c, in process context.
  */
-#ifndef TB_RECORDING_H
-#define TB_RECORDING_H
+#ifndef TB_RECORDING_RECORDING_H
+#define TB_RECORDING_RECORDING_H
 
 #include "provider/provider.h"
 
@@ -39,4 +39,4 @@ void tb_state_write_snapshot(struct tb_provider *p, unsigned int cpu);
 void tb_state_write_end(struct tb_provider *p);
 void tb_state_work(struct work_struct *work);
 
-#endif /* TB_RECORDING_H */
+#endif /* TB_RECORDING_RECORDING_H */

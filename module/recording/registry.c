@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creating and removing providers; CPUs that come and go.
+ * Create and remove providers; handle CPU hotplug.
  *
- * "kernel" always exists.  provider/list.c has the list, and counts references.
+ * The provider "kernel" always exists.  provider/list.c has the list and counts references.
  *
- * Process context.
+ * Callers: devices/, api.c, main.c, and the hotplug core, in process context.
+ * Locks: tb_provider.read_lock in tb_cpu_dead(), otherwise those of the functions called.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/ctype.h>
@@ -20,20 +21,19 @@ struct tb_provider tb_kernel_provider;
 
 static int tb_hotplug_state;
 
-/* A CPU is on its way: performance counters are to be read there, too. */
 static int tb_cpu_coming(unsigned int cpu, struct hlist_node *node)
 {
-	/* makes them when it is online */
+	/* creates the performance counters once the CPU is online */
 	tb_counters_online(&hlist_entry(node, struct tb_provider, hotplug)->counters);
 	return 0;
 }
 
-/* A CPU is gone: what its ring holds can be read. */
+/* Flush the ring of a CPU that went offline. */
 static int tb_cpu_dead(unsigned int cpu, struct hlist_node *node)
 {
 	struct tb_provider *p = hlist_entry(node, struct tb_provider, hotplug);
 
-	/* the hotplug lock is held for writing: nobody else flushes this ring */
+	/* the hotplug core holds its lock for writing: no other task flushes this ring */
 	mutex_lock(&p->read_lock);
 	if (p->allocated && cpumask_test_cpu(cpu, &p->cpus))
 		tb_provider_flush_cpu(p, cpu);
@@ -54,10 +54,10 @@ static bool tb_name_legal(const char *name)
 	return c - name < TB_PROVIDER_NAME_MAX;
 }
 
-/* The last reference is gone. */
+/* Free a provider after its last reference was dropped. */
 static void tb_registry_release(struct tb_provider *p)
 {
-	/* first: while it is attached to an event, it must be told when that goes */
+	/* off the list after that: an attached provider must hear of events that go away */
 	tb_provider_stop(p, 0);
 	tb_providers_forget(p);
 	cpuhp_state_remove_instance_nocalls(tb_hotplug_state, &p->hotplug);
@@ -66,7 +66,7 @@ static void tb_registry_release(struct tb_provider *p)
 		kfree(p);
 }
 
-/* Initialises a provider and puts it on the list.  The caller gets a reference, too. */
+/* Initialise a provider and put it on the list.  The caller gets a reference of its own. */
 static int tb_registry_add(struct tb_provider *p, const char *name, u32 flags)
 {
 	int err = tb_provider_init(p, name);
@@ -117,7 +117,7 @@ int tb_registry_create(const char *name, u32 flags, struct tb_provider **created
 	return err;
 }
 
-/* Stops a provider that is off the list. */
+/* Stop a provider that is off the list. */
 static void tb_registry_end(struct tb_provider *p)
 {
 	tb_provider_stop(p, 0);
@@ -125,12 +125,13 @@ static void tb_registry_end(struct tb_provider *p)
 }
 
 /**
- * tb_registry_destroy() - remove a provider, unless it has other users
+ * tb_registry_destroy() - remove a provider unless it has other users
  * @name: its name
  * @own: the provider of the caller's file, which does not count as a user
  *
  * Context: process.
- * Return: 0; -ENOENT; -EPERM "kernel"; -EBUSY another file or a module uses it.
+ * Return: 0; -ENOENT no such provider; -EPERM it is "kernel"; -EBUSY another file or a module
+ * uses it.
  */
 int tb_registry_destroy(const char *name, struct tb_provider *own)
 {
@@ -139,7 +140,7 @@ int tb_registry_destroy(const char *name, struct tb_provider *own)
 
 	if (err)
 		return err;
-	/* the caller asked for it: reserved memory can be used again */
+	/* the caller gives up the recording of the previous boot: free its reserved memory */
 	if (p->flags & TB_PROVIDER_PREVIOUS)
 		tb_region_drop();
 	tb_registry_end(p);
@@ -148,8 +149,8 @@ int tb_registry_destroy(const char *name, struct tb_provider *own)
 }
 
 /**
- * tb_registry_abandon() - remove a provider, whoever uses it
- * @p: from tb_registry_create(); open files keep it
+ * tb_registry_abandon() - remove a provider even if it has users
+ * @p: from tb_registry_create(); open files keep their references
  *
  * Context: process.
  */
@@ -163,7 +164,7 @@ void tb_registry_abandon(struct tb_provider *p)
 }
 
 /**
- * tb_registry_init() - make "kernel"
+ * tb_registry_init() - create "kernel"
  *
  * Context: module init.
  * Return: 0 or -errno.
@@ -187,7 +188,7 @@ int tb_registry_init(void)
 /**
  * tb_registry_exit() - stop and remove all providers
  *
- * Context: module exit: no file is open, no module uses them.
+ * Context: module exit; no file is open, and no module uses a provider.
  */
 void tb_registry_exit(void)
 {

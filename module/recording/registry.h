@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Creating and removing providers.
+ * Create and remove providers.  Callers: devices/, api.c and main.c, in process context.
  */
-#ifndef TB_REGISTRY_H
-#define TB_REGISTRY_H
+#ifndef TB_RECORDING_REGISTRY_H
+#define TB_RECORDING_REGISTRY_H
 
 #include "provider/provider.h"
 
@@ -16,4 +16,4 @@ int tb_registry_create(const char *name, u32 flags, struct tb_provider **created
 int tb_registry_destroy(const char *name, struct tb_provider *own);
 void tb_registry_abandon(struct tb_provider *p);
 
-#endif /* TB_REGISTRY_H */
+#endif /* TB_RECORDING_REGISTRY_H */

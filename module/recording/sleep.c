@@ -2,20 +2,23 @@
 /*
  * Suspend and hibernation.
  *
- * The processor's counter may stop while the machine sleeps, and may begin anew: then times in the
- * rings would go backwards.  No hook that all kernels export to modules is called right before and
+ * The processor's counter may stop while the machine sleeps, or restart: then times in the rings
+ * would go backwards.  No hook that all kernels export to modules is called right before and
  * right after that.  So recordings that use the counter pause from the first notification to the
- * last, in which all CPUs run:
+ * last; all CPUs run at both:
  *
- *	before	No ring opens a buffer any more.  When all who did not know that are through, the
- *		current buffers are closed.  Then nothing can be recorded.  What is attempted is
- *		dropped and counted, as where there is no room.  The clock halts: it says one time
- *		until the end, so drops and threads that are told of have a time that is not wrong.
- *	after	The clock goes on, later than it was halted (tb_clock_go_on()).  Each ring is told
- *		on its own CPU: the span of its drops ends now.  The next block tells of them.  The
- *		durable buffer gets both ties of the clocks: from before, and from after.
+ *	before	Pause the rings: they open no buffer any more.  Wait for writers that may have read
+ *		`paused` earlier, then close the current buffers.  From then on the rings drop and
+ *		count all events, as when there is no room.  Halt the clock: it shows one time until
+ *		the end, so drops and records of threads in between get no wrong time.
+ *	after	The clock goes on, later than it was halted (tb_clock_go_on()).  Each ring ends the
+ *		span of its drops, on its own CPU; its next block reports them.  The durable buffer
+ *		gets two clock records: from before and from after the pause.
  *
  * ktime_get_mono_fast_ns() does not go backwards: recordings that use it do not pause.
+ *
+ * The PM core calls the notifier, in process context.  Locks: tb_provider.lock, cpus_read_lock,
+ * tb_provider.read_lock.
  */
 #include <linux/cpu.h>
 #include <linux/smp.h>
@@ -31,27 +34,28 @@
 #include "registry.h"
 #include "sleep.h"
 
-/* Written by the notifier alone, read under the lock of a provider. */
+/* a pause is in progress; written by the notifier alone, read under the lock of a provider */
 static bool tb_sleep_near;
-/* the clocks when they were halted */
+/* the clocks when the pause began */
 static struct tb_clock_sync tb_sleep_halted;
 
 /**
- * tb_sleep_pauses() - is a recording that starts now to pause at once?
+ * tb_sleep_pauses() - test whether a recording that starts now must pause at once
  * @p: its provider
  *
  * Context: process, under lock.
- * Return: true if so.
+ * Return: true if it must.
  */
 bool tb_sleep_pauses(const struct tb_provider *p)
 {
-	/* at the end providers are told one after the other: this one may not have been yet */
+	lockdep_assert_held(&p->lock);
+	/* providers resume one after the other: this one may still be halted */
 	return p->clock.raw == TB_TICKS_HALTED || (READ_ONCE(tb_sleep_near) && p->clock.raw);
 }
 
 /* ---- before ----------------------------------------------------------- */
 
-/* No buffer is opened from now on, but by who has not seen this yet. */
+/* Pause the rings.  A writer that read `paused` earlier may still open a buffer. */
 static void tb_sleep_pause(struct tb_provider *p, void *data)
 {
 	unsigned int cpu;
@@ -63,7 +67,7 @@ static void tb_sleep_pause(struct tb_provider *p, void *data)
 	mutex_unlock(&p->lock);
 }
 
-/* Also in oneshot mode: what is recorded afterwards must not share a block with what was before. */
+/* Close buffers even in oneshot mode: no block may have events from before and after the pause. */
 static void tb_sleep_close(struct tb_provider *p, void *data)
 {
 	mutex_lock(&p->lock);
@@ -77,11 +81,12 @@ static void tb_sleep_close(struct tb_provider *p, void *data)
 	mutex_unlock(&p->lock);
 }
 
-/* How it is to read the clock.  Under lock. */
+/* Set how the provider reads the clock (enum tb_ticks). */
 static void tb_sleep_clock(struct tb_provider *p, u8 ticks)
 {
 	unsigned int cpu;
 
+	lockdep_assert_held(&p->lock);
 	mutex_lock(&p->read_lock);
 	WRITE_ONCE(p->clock.raw, ticks);
 	p->durable.raw_clock = ticks;
@@ -102,20 +107,20 @@ static void tb_sleep_begin(void)
 {
 	WRITE_ONCE(tb_sleep_near, true);
 	tb_providers_each(tb_sleep_pause, NULL);
-	/* who has not seen that rings are paused is through, and has opened what he opens */
+	/* wait for writers that read `paused` earlier: they have opened their buffers then */
 	tb_events_synchronize();
 	tb_providers_each(tb_sleep_close, NULL);
-	/* later than all that is in the rings */
+	/* halt at a time later than all events in the rings */
 	tb_clock_halt();
 	tb_providers_each(tb_sleep_halt, NULL);
 }
 
 /* ---- after ------------------------------------------------------------ */
 
-/* On the ring's CPU, or if that is offline. */
+/* Runs on the ring's CPU, or on any CPU if the ring's CPU is offline. */
 static void tb_sleep_resume_ring(struct tb_cpu_ring *r, u8 ticks)
 {
-	/* on this CPU contexts see the clock go on before buffers are opened */
+	/* writers on this CPU see the running clock before they can open a buffer */
 	WRITE_ONCE(r->raw_clock, ticks);
 	barrier();
 	tb_ring_resume(r);
@@ -128,7 +133,7 @@ static void tb_sleep_resume_here(void *provider)
 	tb_sleep_resume_ring(this_cpu_ptr(p->rings), p->clock.raw);
 }
 
-/* What ties the clocks together before and after.  Without room for it, less is known. */
+/* Tie the clocks together before and after the pause, as far as the durable buffer has room. */
 static void tb_sleep_sync_clock(struct tb_provider *p)
 {
 	struct tb_clock_sync now;
@@ -172,7 +177,7 @@ static void tb_sleep_end(void)
 /* ---- reserved memory -------------------------------------------------- */
 
 /*
- * Stops a recording whose memory hibernation does not save, and discards what was not read: later
+ * Stop a recording if hibernation does not save its memory, and discard its unread blocks: later
  * the memory may contain blocks of another boot.  Blocks that a reader holds stay valid until it
  * releases them; the call after hibernation discards the rest.
  */
@@ -213,10 +218,10 @@ static int tb_sleep_notify(struct notifier_block *nb, unsigned long action, void
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
 	case PM_POST_RESTORE:
-		/* a module that was loaded in between was not told of the beginning */
+		/* not if the module was loaded during the pause: it missed the beginning */
 		if (tb_sleep_near)
 			tb_sleep_end();
-		/* if blocks were held before, or a recording was started since */
+		/* again: a reader may have held blocks, or a recording was started since */
 		if (action == PM_POST_HIBERNATION)
 			tb_sleep_discard(&tb_kernel_provider);
 		break;
@@ -229,7 +234,7 @@ static struct notifier_block tb_sleep_block = {
 };
 
 /**
- * tb_sleep_init() - be told when the machine goes to sleep
+ * tb_sleep_init() - register the notifier for suspend and hibernation
  *
  * Context: module init.
  * Return: 0 or -errno.

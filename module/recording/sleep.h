@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What becomes of recordings while the machine sleeps.
+ * Pause recordings while the machine sleeps.  Callers: main.c, recording.c, in process context.
  */
-#ifndef TB_SLEEP_H
-#define TB_SLEEP_H
+#ifndef TB_RECORDING_SLEEP_H
+#define TB_RECORDING_SLEEP_H
 
 #include <linux/types.h>
 
@@ -13,4 +13,4 @@ int tb_sleep_init(void);
 void tb_sleep_exit(void);
 bool tb_sleep_pauses(const struct tb_provider *p);
 
-#endif /* TB_SLEEP_H */
+#endif /* TB_RECORDING_SLEEP_H */

@@ -7,11 +7,11 @@
  * what the state took, the state is written again, so that provider/retention.c can recycle what
  * is older.  After records of threads were lost, all threads are written once more.
  *
- * An exiting thread is recorded while it still runs.  It goes on recording until it is switched
- * away from last of all, when it is no longer in the list of threads.  So a new state includes the
- * threads that exited last.
+ * An exiting thread is recorded while it still runs.  It goes on recording until the scheduler
+ * switches away from it for the last time, when it is no longer in the list of threads.  So a new
+ * state includes the threads that exited last.
  *
- * Process context, under read_lock.
+ * Callers: recording.c, work items, reader/, in process context, under tb_provider.read_lock.
  */
 #include <linux/jiffies.h>
 #include <linux/mm.h>
@@ -30,7 +30,7 @@
 #include "select/select.h"
 #include "recording.h"
 
-/* after records of threads were lost all threads are told of again, but not more often */
+/* after a loss of thread records all threads are written again, but not more often */
 #define TB_RESYNC_INTERVAL	HZ
 
 /* ---- the state -------------------------------------------------------- */
@@ -65,13 +65,13 @@ static int tb_state_init(struct tb_provider *p, bool dump)
 	return tb_durable_append(&p->durable, TB_EV_INIT, &init, sizeof(init), false);
 }
 
-/* called under RCU: no room can be made here */
+/* Runs under rcu_read_lock, so it cannot make room. */
 static int tb_state_write_thread(void *ctx, const struct tb_thread *t)
 {
 	return tb_durable_append(ctx, TB_EV_THREAD, t, sizeof(*t), false);
 }
 
-/* Those that ended last: before the dump, for their ids may be those of others by now. */
+/* Write the threads that exited last.  Before the dump: new threads may have their ids by now. */
 static int tb_state_write_exits(struct tb_provider *p)
 {
 	u64 n = p->nr_exits > TB_EXITS ? p->nr_exits - TB_EXITS : 0;
@@ -85,7 +85,7 @@ static int tb_state_write_exits(struct tb_provider *p)
 	return err;
 }
 
-/* What is not known of threads, if anything.  @last: may use the reserve. */
+/* Write which threads the reader cannot know, if any.  @last: may use the reserve. */
 static int tb_state_write_threads_lost(struct tb_provider *p, bool last)
 {
 	struct tb_threads_lost *lost = &p->threads_lost;
@@ -97,7 +97,7 @@ static int tb_state_write_threads_lost(struct tb_provider *p, bool last)
 	return tb_durable_append(&p->durable, TB_EV_THREADS_LOST, lost, sizeof(*lost), last);
 }
 
-/* All threads there are, and those that ended last. */
+/* Write the threads that exited last and, with @dump, all existing threads. */
 static int tb_state_write_threads(struct tb_provider *p, bool dump)
 {
 	int err = tb_state_write_exits(p);
@@ -127,7 +127,7 @@ static int tb_state_write_once(struct tb_provider *p, bool dump)
 	if (!err)
 		err = tb_select_describe(p);
 	if (!err)
-		/* the stop was a change, too: what was recorded until then */
+		/* a stop was a change of the selection: write the one before it */
 		err = tb_select_write_record(p, tb_clock_read(p->clock.raw),
 					     p->moment - (p->state == TB_STATE_STOPPED));
 	if (!err)
@@ -144,8 +144,8 @@ static int tb_state_write_once(struct tb_provider *p, bool dump)
 /**
  * tb_state_write() - write the complete state
  * @p: the provider
- * @dump: with the threads there are; a state that takes the place of an earlier one always
- *	has them, some may have been told of there
+ * @dump: include the existing threads; a state that replaces an earlier one needs them, because
+ *	the earlier one may have the records of some threads
  *
  * Context: process, under read_lock; threads are being followed.
  * Return: 0, -ENOSPC, -ENOMEM.
@@ -154,7 +154,8 @@ int tb_state_write(struct tb_provider *p, bool dump)
 {
 	int err;
 
-	/* what a failed attempt has left does no harm: records may come twice */
+	lockdep_assert_held(&p->read_lock);
+	/* records of a failed attempt do no harm: readers accept a record twice */
 	do {
 		err = tb_state_write_once(p, dump);
 	} while (err == -ENOSPC && tb_retention_make_room(p));
@@ -162,16 +163,16 @@ int tb_state_write(struct tb_provider *p, bool dump)
 }
 
 /*
- * Is it time for a new state, while no other one waits to be used?  When half of the buffer is
- * in use, and twice what the state took; or before what is left has no room for a state any more,
- * if at least as much was written since as a state takes.
+ * Return true if no newer state exists already and a new one is due: half of the buffer is in use,
+ * and twice what the state took; or the free room is about to become too small for a state, and
+ * since the state at least as much was written as it took.
  */
 static bool tb_state_is_wanted(struct tb_provider *p)
 {
 	struct tb_durable *d = &p->durable;
 	u32 used = tb_durable_used_slots(d);
 
-	/* a state without probes would say that nothing is recorded */
+	/* not without probes: that state would say that no event is recorded */
 	if ((p->config.flags & TB_CONFIG_DURABLE_STOP) || !READ_ONCE(p->live) ||
 	    d->state > d->first)
 		return false;
@@ -179,7 +180,7 @@ static bool tb_state_is_wanted(struct tb_provider *p)
 	       (tb_durable_free_slots(d) <= d->state_slots + 1 && used >= 2 * d->state_slots);
 }
 
-/* As long as the last one took: what would be left of a part of it is a waste. */
+/* Require room for a state as large as the last; a partial one is useless. */
 static bool tb_state_fits(struct tb_provider *p)
 {
 	struct tb_durable *d = &p->durable;
@@ -189,7 +190,7 @@ static bool tb_state_fits(struct tb_provider *p)
 	return tb_durable_free_slots(d) > d->state_slots;
 }
 
-/* Writes the state again if it is time.  If it cannot be written now, the old one is there. */
+/* Write the state again if it is due.  If that fails, the old state remains. */
 static void tb_state_renew(struct tb_provider *p)
 {
 	if (tb_state_is_wanted(p) && tb_state_fits(p))
@@ -197,13 +198,14 @@ static void tb_state_renew(struct tb_provider *p)
 }
 
 /*
- * There is no room, nor any for a second state beside the first: begins with a new one in the
- * place of all there is.  Under read_lock.
+ * Replace everything in a full buffer by a new state, because it has no room for a second state.
+ * Return false if the reader holds blocks, recycling is off, or no probe is attached.
  */
 static bool tb_state_start_over(struct tb_provider *p)
 {
 	struct tb_durable *d = &p->durable;
 
+	lockdep_assert_held(&p->read_lock);
 	if ((p->config.flags & TB_CONFIG_DURABLE_STOP) || !READ_ONCE(p->live))
 		return false;
 	tb_durable_seal(d);
@@ -213,27 +215,25 @@ static bool tb_state_start_over(struct tb_provider *p)
 	return !tb_state_write_once(p, true);
 }
 
-/* Returns false if there is no room, nor will be for the next one.  Under read_lock. */
+/* Return false if there is no room, neither for this record nor for the next one. */
 static bool tb_state_write_queued(struct tb_provider *p, u64 time, const struct tb_thread *t)
 {
 	int err = tb_durable_add(p, time, TB_EV_THREAD, t, sizeof(*t));
 
+	lockdep_assert_held(&p->read_lock);
 	if (err && tb_state_start_over(p))
 		err = tb_durable_add(p, time, TB_EV_THREAD, t, sizeof(*t));
 	return !err;
 }
 
-/*
- * Threads that were renamed too often: what they are called now.  Returns how many could not be
- * told.  Under read_lock.
- */
+/* Write the current names of threads that were renamed too often.  Return how many were lost. */
 static u64 tb_state_write_skipped(struct tb_provider *p)
 {
 	struct tb_thread t;
 	u64 lost = 0;
 	u32 i, tid;
 
-	for (i = 0; i < TB_TRACK_NAMES; i++) {
+	for (i = 0; i < TB_THREAD_QUEUE_NAMES; i++) {
 		tid = tb_thread_queue_skipped(&p->threads, i);
 		if (tid && tb_thread_describe(tid, TB_THREAD_NAME | TB_THREAD_SKIPPED, &t) &&
 		    (lost || !tb_state_write_queued(p, tb_clock_read(p->clock.raw), &t)))
@@ -242,12 +242,10 @@ static u64 tb_state_write_skipped(struct tb_provider *p)
 	return lost;
 }
 
-/*
- * Records were lost: tells of all threads again, once there is room for it, but not all the
- * time.  Under read_lock.
- */
+/* Write all threads again after records were lost, if there is room, but not too often. */
 static void tb_state_resync(struct tb_provider *p)
 {
+	lockdep_assert_held(&p->read_lock);
 	if (p->state != TB_STATE_RUNNING || (p->config.flags & TB_CONFIG_DURABLE_STOP) ||
 	    time_before(jiffies, p->resync_after))
 		return;
@@ -259,12 +257,12 @@ static void tb_state_resync(struct tb_provider *p)
 }
 
 /**
- * tb_state_drain_queue() - add what is known of threads by now
+ * tb_state_drain_queue() - move the queued records of threads into the durable buffer
  * @p: the provider
  *
- * What is put into the queue meanwhile is for the next time.  The queue may hold more than the
- * buffer: so the state is written again on the way, too.  What
- * comes after it then happened before it was written, and is told of as if it had happened later.
+ * Leaves records that arrive meanwhile in the queue.  The queue may hold more than the buffer, so
+ * this may write the state again on the way.  The queued records that follow it are older than it
+ * is, but appear to be newer.
  *
  * Context: process, under read_lock.
  */
@@ -277,13 +275,14 @@ void tb_state_drain_queue(struct tb_provider *p)
 	u64 used = p->durable.used;
 	bool full = false;
 
+	lockdep_assert_held(&p->read_lock);
 	for (; n && (slot = tb_thread_queue_peek(&p->threads)); n--) {
 		if (slot->thread.flags & TB_THREAD_EXIT)
 			p->exits[p->nr_exits++ % TB_EXITS] = slot->thread;
 		full = full || !tb_state_write_queued(p, slot->time, &slot->thread);
 		lost += full;
 		tb_thread_queue_pop(&p->threads);
-		/* with each block */
+		/* once a block */
 		if (p->durable.used != used) {
 			tb_state_renew(p);
 			used = p->durable.used;
@@ -299,12 +298,13 @@ void tb_state_drain_queue(struct tb_provider *p)
 	p->track_time = tb_clock_read(p->clock.raw);
 }
 
-/* The books of every ring, which nobody records into any more.  Under read_lock. */
+/* Write the final counts of every ring. */
 static int tb_state_write_totals(struct tb_provider *p)
 {
 	unsigned int cpu;
 	int err = 0;
 
+	lockdep_assert_held(&p->read_lock);
 	for_each_cpu(cpu, &p->cpus) {
 		struct tb_totals t = { .cpu = cpu };
 		struct tb_ring_stats st;
@@ -328,11 +328,11 @@ static int tb_state_write_totals(struct tb_provider *p)
 }
 
 /**
- * tb_state_write_snapshot() - write the books of one ring for a snapshot that begins
+ * tb_state_write_snapshot() - write the counts of one ring at the beginning of a snapshot
  * @p: the provider
- * @cpu: whose ring, flushed
+ * @cpu: its ring, which was flushed
  *
- * The last block does not say what the ring refused after it: a frozen one refuses all.
+ * The last block does not count the events dropped after it; a frozen ring drops all events.
  *
  * Context: process, under read_lock.
  */
@@ -342,20 +342,21 @@ void tb_state_write_snapshot(struct tb_provider *p, unsigned int cpu)
 	struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 	struct tb_ring_end end;
 
+	lockdep_assert_held(&p->read_lock);
 	tb_ring_end(r, &end);
-	/* after the books, so that the span has all that they count */
+	/* read the clock after the counts, so that the span includes all counted events */
 	t.time = tb_clock_read(p->clock.raw);
 	t.blocks = r->to;
 	if (end.open || end.blocks != r->to) {
 		t.flags |= TB_TOTALS_OPEN;
 	} else {
-		/* such a CPU has recorded nothing, if there is one */
+		/* the ring has recorded and dropped nothing */
 		if (!end.blocks && !end.dropped)
 			return;
 		t.dropped = end.dropped;
 		t.oversize = min(end.oversize, end.dropped);
 		t.first = end.first;
-		/* the last drop may be on its way */
+		/* not end.last: a drop may be in progress */
 		t.last = end.first ? t.time : 0;
 		if (end.counted) {
 			t.recorded = end.recorded;
@@ -369,15 +370,15 @@ void tb_state_write_snapshot(struct tb_provider *p, unsigned int cpu)
 		p->durable_lost++;
 }
 
-/* What rules kept out. */
+/* Write how many events the rules suppressed. */
 static void tb_state_write_suppressed(struct tb_provider *p)
 {
 	struct tb_suppressed sum;
-	/* once: there may be more from one moment to the next */
+	/* read it once: events may be added meanwhile */
 	u32 index, count = tb_events_count();
 
 	for (index = 0; index <= count; index++) {
-		/* what is kept out by the thread comes last */
+		/* the last index stands for events suppressed by their thread */
 		if (tb_rule_suppressed(p, index < count ? index : TB_RULE_ALL, &sum))
 			continue;
 		if ((sum.filtered || sum.sampled || sum.limited || sum.vetoed || sum.nested) &&
@@ -388,7 +389,7 @@ static void tb_state_write_suppressed(struct tb_provider *p)
 }
 
 /**
- * tb_state_complete() - see to it that a new reader gets a complete state
+ * tb_state_complete() - ensure that a new reader gets a complete state
  * @p: the provider, without a reader
  *
  * Context: process, under read_lock.
@@ -398,6 +399,7 @@ int tb_state_complete(struct tb_provider *p)
 {
 	int err;
 
+	lockdep_assert_held(&p->read_lock);
 	if (tb_durable_whole(&p->durable)) {
 		if (p->forgotten == p->threads_lost.before)
 			return 0;
@@ -405,11 +407,11 @@ int tb_state_complete(struct tb_provider *p)
 		tb_durable_seal(&p->durable);
 		return err;
 	}
-	/* nobody has use for what is left: room for a state, and for the end of it all */
+	/* without a state the rest is useless: make room for a state and the final records */
 	tb_retention_forget(p, p->durable.used, tb_clock_read(p->clock.raw));
 	err = tb_state_write(p, true);
 	if (err == -ENOSPC) {
-		/* more threads than there is room for */
+		/* the threads do not fit: write a state without them */
 		tb_durable_recycle(&p->durable, p->durable.used);
 		tb_retention_count_lost(p, 1);
 		err = tb_state_write(p, false);
@@ -423,7 +425,7 @@ int tb_state_complete(struct tb_provider *p)
 }
 
 /**
- * tb_state_work() - empty the queue of threads, see to it that there is room
+ * tb_state_work() - empty the queue of threads, and keep room in the durable buffer
  * @work: a provider's durable_work
  *
  * Context: process.
@@ -441,7 +443,7 @@ void tb_state_work(struct work_struct *work)
 		if (!(p->config.flags & TB_CONFIG_DURABLE_STOP) &&
 		    tb_durable_free_slots(&p->durable) < p->durable.nr_slots / 4)
 			tb_retention_make_room(p);
-		/* a reader that waits for blocks of the rings is to take these first */
+		/* wake a reader that waits for blocks of the rings: these come first */
 		if (p->durable.taken < p->durable.sealed &&
 		    tb_durable_used_slots(&p->durable) > p->durable.nr_slots / 4)
 			tb_wake_waiters(p);
@@ -450,8 +452,8 @@ void tb_state_work(struct work_struct *work)
 }
 
 /**
- * tb_state_write_end() - write what ends a recording: the clock, and the books of every ring
- * @p: the provider, nobody records
+ * tb_state_write_end() - write the final records: clock, lost threads, counts of every ring
+ * @p: the provider, without writers
  *
  * Context: process, under read_lock.
  */
@@ -459,14 +461,14 @@ void tb_state_write_end(struct tb_provider *p)
 {
 	struct tb_clock_sync sync;
 
+	lockdep_assert_held(&p->read_lock);
 	tb_state_drain_queue(p);
 	tb_clock_sync(&p->clock, &sync);
 	tb_durable_append(&p->durable, TB_EV_CLOCK, &sync, sizeof(sync), true);
 	p->end_time = sync.clock;
-	/* there is a reserve for these, too */
+	/* cannot fail: the buffer keeps a reserve for these and for the totals */
 	WARN_ON_ONCE(tb_state_write_threads_lost(p, true));
 	tb_state_write_suppressed(p);
-	/* there is a reserve for these */
 	WARN_ON_ONCE(tb_state_write_totals(p));
 	tb_durable_seal(&p->durable);
 }

@@ -4,8 +4,8 @@
  * provider/ring_header.c define them; tests and benchmarks define their own.  They run in any
  * context, NMI included.
  */
-#ifndef TB_HOOKS_H
-#define TB_HOOKS_H
+#ifndef TB_RING_HOOKS_H
+#define TB_RING_HOOKS_H
 
 #include "ring.h"
 
@@ -17,9 +17,9 @@ void tb_ring_damaged(struct tb_cpu_ring *r);
 void tb_ring_opened(struct tb_cpu_ring *r, const struct tb_buf *b, u64 seq);
 /* the contents of @b are complete, but it is not READY yet */
 void tb_ring_filled(struct tb_cpu_ring *r, const struct tb_buf *b);
-/* a ring without buffers: the event in @b, which is on the stage, is complete */
+/* a ring without buffers: the pending event in @b is complete */
 void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b);
 /* a ring without buffers: a simple event; false if it is not recorded */
 bool tb_pending_commit_simple(struct tb_cpu_ring *r, u32 id, u64 payload);
 
-#endif /* TB_HOOKS_H */
+#endif /* TB_RING_HOOKS_H */

@@ -3,8 +3,8 @@
  * Names of the rare paths through the ring, so that a test can check that it took them.
  * tb_ring_path() does nothing unless TB_RING_PATHS is defined; then the test defines it.
  */
-#ifndef TB_RING_PATH_H
-#define TB_RING_PATH_H
+#ifndef TB_RING_PATHS_H
+#define TB_RING_PATHS_H
 
 enum tb_ring_path {
 	TB_PATH_RETRY_RESERVE,		/* a nested context recorded first: reserve again */
@@ -46,4 +46,4 @@ u64 tb_ring_path_count(enum tb_ring_path path);
 #define tb_ring_path(path)	((void)(path))
 #endif
 
-#endif /* TB_RING_PATH_H */
+#endif /* TB_RING_PATHS_H */

@@ -66,10 +66,12 @@ static struct tb_gap *tb_buf_gap(struct tb_buf *b)
 }
 
 /*
- * Fills in the gap slot of a block that the reader takes: the events that are missing before it.  A
- * block after a gap in the sequence numbers tells the overwritten events; each overwritten block
- * leaves such a gap.  @settled: the total of overwritten events is complete; if not, the block is
- * marked as unsettled, and the next one tells the rest.
+ * Fills in the gap slot of a block that the reader takes: the events that are missing before it.
+ * The writer that opened the block noted the dropped events.  The overwritten ones are known only
+ * now, because the writer could overwrite earlier blocks until now.  A block after a gap in the
+ * sequence numbers tells them; each overwritten block leaves such a gap.  @settled: the total of
+ * overwritten events is complete; if not, the block is marked as unsettled, and the next one tells
+ * the rest.
  */
 static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwritten, u64 oversize,
 			     bool settled)
@@ -314,10 +316,11 @@ void tb_ring_unacquire(struct tb_cpu_ring *r, u32 index)
 
 /*
  * A snapshot is a pass over the blocks of a ring while writers go on: the reader takes, copies and
- * puts back each block.  The snapshot has accounts of its own, because it tells what is missing in
- * the copy; afterwards the reader's accounts are as before.  The writer does the same as always: it
- * passes by a held block, and overwrites a block that was put back, which is in the copy and so not
- * missing.
+ * puts back each block.  It holds at most half of the blocks at a time: if it held all, the writer
+ * could overwrite only its newest block.  The snapshot has accounts of its own, because it tells
+ * what is missing in the copy; afterwards the reader's accounts are as before.  The writer passes
+ * by a held block, as always, and overwrites a block that was put back, which is in the copy and so
+ * not missing.
  *
  * Between the beginning and the first acquire a writer at full rate may go round a small ring more
  * than once.  So the newest blocks are held from the beginning on (pinned): the snapshot has the
@@ -588,8 +591,10 @@ void tb_ring_stats(struct tb_cpu_ring *r, struct tb_ring_stats *st)
  * @r: any CPU's ring
  * @end: out: the losses
  *
- * Without an open buffer, a ring only drops events as long as head does not move, and its blocks
- * tell all earlier losses.  If head moves meanwhile, the ring takes events again.
+ * Each block tells the losses before it.  A frozen or full ring has no next block: so the recorder
+ * writes these losses into the totals, at stop or for a snapshot, and readers of the trace show the
+ * CPU as unknown up to then.  Without an open buffer, a ring only drops events as long as head does
+ * not move.  If head moves meanwhile, the ring takes events again.
  *
  * Context: any.
  */

@@ -3,8 +3,8 @@
  * The ring of one CPU: its state, and the hot path inline.  The opening comment of writer.c has the
  * algorithm and the argument for it.
  */
-#ifndef TB_RING_H
-#define TB_RING_H
+#ifndef TB_RING_RING_H
+#define TB_RING_RING_H
 
 #include "arch.h"
 #include "paths.h"
@@ -128,10 +128,12 @@ struct tb_buf {
  * @header: for tb_ring_opened() and tb_ring_filled()
  * @start_time: when recording began, trace clock
  * @overwrite_last: number of the last block that may overwrite another; ~0: no limit
- * @magic: TB_RING_IMAGE_MAGIC, to find the ring in a memory image
+ * @magic: TB_RING_IMAGE_MAGIC, to find the ring in a memory image: only @head tells a new event
+ *	from one of 64 blocks before at the same place, and where events end
  * @recording: id of the recording, for the blocks' gap slots
  *
- * The members up to @oversize have the layout of struct tb_ring_image, and never straddle a page.
+ * The members up to @oversize have the layout of struct tb_ring_image.  They never straddle a page,
+ * because the pages of per-CPU memory may lie apart in the image.
  * Those from here on are for the slow paths.  Totals count events.
  * @recorded: events in completed buffers, since the start
  * @overwritten: events of @recorded that were overwritten
@@ -350,7 +352,7 @@ void tb_ring_reset(struct tb_cpu_ring *r, u64 now);
 struct tb_place tb_ring_reserve_slow(struct tb_cpu_ring *r, u32 n, u64 h, u64 ts);
 bool tb_ring_simple_slow(struct tb_cpu_ring *r, u32 id, u64 payload, u64 h, u64 ts);
 bool tb_ring_simple_last(struct tb_cpu_ring *r, struct tb_buf *b, u32 index);
-bool tb_ring_mark(struct tb_cpu_ring *r);
+bool tb_ring_reach_mark(struct tb_cpu_ring *r);
 void tb_ring_complete(struct tb_cpu_ring *r, struct tb_buf *b);
 bool tb_ring_room(struct tb_cpu_ring *r, u32 n);
 bool tb_ring_flush(struct tb_cpu_ring *r);
@@ -431,7 +433,7 @@ static __always_inline bool tb_ring_reserve(struct tb_cpu_ring *r, u32 n, struct
 	}
 	tb_ring_slot(r, s, h, n, ts);
 	if (unlikely(index + n - r->mark < n))
-		tb_ring_mark(r);
+		tb_ring_reach_mark(r);
 	return true;
 }
 
@@ -504,8 +506,8 @@ static __always_inline bool tb_ring_simple(struct tb_cpu_ring *r, u32 id, u64 pa
 	if (unlikely(!tb_local_add_negative(&b->committed, 1ull << 32 | 1)))
 		return tb_ring_simple_last(r, b, index);
 	if (unlikely(index + 1 == r->mark))
-		return tb_ring_mark(r);
+		return tb_ring_reach_mark(r);
 	return true;
 }
 
-#endif /* TB_RING_H */
+#endif /* TB_RING_RING_H */

@@ -36,6 +36,8 @@
  * once, so exactly one commit completes the buffer, and then no context writes to it any more.
  * That context fills in the end fields, sets the commit count back and makes the buffer READY.  No
  * other context changes these words meanwhile, because no writer claims a buffer that is WRITING.
+ * The claim does not set the count back: a context that was interrupted in its claim would then
+ * wipe out what nested contexts have committed.
  *
  * The states of a buffer
  * ----------------------
@@ -257,7 +259,8 @@ struct tb_opening {
 /*
  * Marks the header of @b, which is claimed for block @seq, as invalid, and notes in it the block's
  * number, its start time @ts and the size @n of its first event: head is about to move there, and
- * nested contexts may then record events behind the first one before the header is written.
+ * nested contexts may then record events behind the first one before the header is written.  If the
+ * machine stops in between, `recover` finds these events by the notes.
  *
  * Does nothing if a nested context has opened the buffer since it was claimed: the state has
  * changed then; if it changes after this check, number and time have changed, too, and the
@@ -428,7 +431,7 @@ struct tb_place tb_ring_reserve_slow(struct tb_cpu_ring *r, u32 n, u64 h, u64 ts
 				tb_buf_commit(r, b, 1, 0);
 			}
 			if (index + n + x - r->mark < n + x)
-				tb_ring_mark(r);
+				tb_ring_reach_mark(r);
 			return place;
 		}
 		if (room) {
@@ -439,7 +442,7 @@ struct tb_place tb_ring_reserve_slow(struct tb_cpu_ring *r, u32 n, u64 h, u64 ts
 		won = tb_ring_switch(r, h, ts, n, &place.head);
 		if (won > 0) {
 			if (TB_BLOCK_FIRST_ELEMENT + n >= r->mark)
-				tb_ring_mark(r);
+				tb_ring_reach_mark(r);
 			return place;
 		}
 		if (won < 0) {
@@ -497,27 +500,27 @@ bool tb_ring_simple_last(struct tb_cpu_ring *r, struct tb_buf *b, u32 index)
 {
 	tb_ring_complete(r, b);
 	if (index + 1 == r->mark)
-		tb_ring_mark(r);
+		tb_ring_reach_mark(r);
 	return true;
 }
 
 TB_EXPORT(tb_ring_simple_last);
 
 /**
- * tb_ring_mark() - count and report that the current buffer is past the high-water mark
+ * tb_ring_reach_mark() - count and report that the current buffer is past the high-water mark
  * @r: the ring of this CPU
  *
  * Context: any, NMI included; on the ring's CPU, preemption off.
  * Return: true, so that tb_ring_simple() can call it last.
  */
-bool tb_ring_mark(struct tb_cpu_ring *r)
+bool tb_ring_reach_mark(struct tb_cpu_ring *r)
 {
 	tb_local_add(&r->marks, 1);
 	tb_ring_notify(r);
 	return true;
 }
 
-TB_EXPORT(tb_ring_mark);
+TB_EXPORT(tb_ring_reach_mark);
 
 /*
  * Return a time before which no event was lost that blocks after @block tell; @block is complete

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Arming and disarming the trigger of a provider; telling its state.  probe/trigger.c has what
- * happens when it fires.
+ * Arm, disarm and query the trigger of a provider.  probe/trigger.c fires it.
  *
- * Process context, under the provider's lock.
+ * Callers: the ioctls of devices/tracebuf.c, reader/, recording.c and select.c, in process context.
+ * Locks: tb_provider.lock.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -46,7 +46,7 @@ static struct tb_trigger_source *tb_trigger_find(struct tb_trigger *t, const str
 	return NULL;
 }
 
-/* Adds what one pattern matches.  Under lock. */
+/* Add the events that @pattern matches. */
 static int tb_trigger_match(struct tb_provider *p, const char *pattern)
 {
 	struct tb_trigger *t = &p->trigger;
@@ -54,6 +54,7 @@ static int tb_trigger_match(struct tb_provider *p, const char *pattern)
 	bool matched = false;
 	int err;
 
+	lockdep_assert_held(&p->lock);
 	for (i = 0; i < n; i++) {
 		struct tb_event *e = tb_event_by_index(i);
 
@@ -71,18 +72,19 @@ static int tb_trigger_match(struct tb_provider *p, const char *pattern)
 	return matched ? 0 : -ENOENT;
 }
 
-/* Adds the tests of event @index, which are the source's then.  Under lock. */
+/* Give the tests of event @index to its source, which owns them then. */
 static int tb_trigger_test(struct tb_provider *p, u32 index, struct tb_rule_active **test)
 {
 	struct tb_trigger_source *s = tb_trigger_find(&p->trigger, tb_event_by_index(index));
 
+	lockdep_assert_held(&p->lock);
 	if (!s || s->probe.rules[0])
 		return -EINVAL;
 	swap(s->probe.rules[0], *test);
 	return 0;
 }
 
-/* Makes the tests; to be undone also when it fails. */
+/* Make the tests.  The caller frees them, also on errors. */
 static int tb_trigger_tests(struct tb_provider *p, struct tb_rule *rules, u32 nr_rules,
 			    struct tb_rule_active **tests, u32 *bad)
 {
@@ -100,21 +102,19 @@ static int tb_trigger_tests(struct tb_provider *p, struct tb_rule *rules, u32 nr
 	return 0;
 }
 
-/*
- * Nobody fires any more; what has been told of the event stays.  The rings overwrite
- * again.  Under lock.
- */
+/* Detach the trigger and let the rings overwrite again.  Data about the fired event remain. */
 static void tb_trigger_detach(struct tb_provider *p, u32 state)
 {
 	struct tb_trigger *t = &p->trigger;
 	unsigned int cpu;
 	u32 i;
 
+	lockdep_assert_held(&p->lock);
 	xchg(&t->state, state);
 	for (i = 0; i < t->nr_sources; i++)
 		tb_event_detach(&t->sources[i]->probe);
 	tb_events_synchronize();
-	/* who saw it FIRED is through with the rings; the irq_work first, it starts the timer */
+	/* probes that fired are done with the rings; irq_work before the timer, which it starts */
 	irq_work_sync(&t->work);
 	cancel_delayed_work_sync(&t->late);
 	for_each_cpu(cpu, &p->cpus)
@@ -128,7 +128,7 @@ static void tb_trigger_detach(struct tb_provider *p, u32 state)
 	t->nr_sources = 0;
 }
 
-/* Under lock; to be undone also when it fails. */
+/* The caller undoes it with tb_trigger_detach(), also on errors. */
 static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct tb_rule *rules,
 			     struct tb_rule_active **tests, u32 nr_rules, u32 percent, u32 ms,
 			     u32 *bad)
@@ -138,6 +138,7 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
 	int err = 0;
 	u32 i;
 
+	lockdep_assert_held(&p->lock);
 	t->sources = kcalloc(TB_TRIGGER_EVENTS_MAX, sizeof(*t->sources), TB_GFP);
 	if (!t->sources)
 		return -ENOMEM;
@@ -152,7 +153,7 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
 		err = tb_pending_prepare();
 	if (err)
 		return err;
-	/* all but the block the event is in */
+	/* at most all blocks but the one with the event */
 	t->post = min(p->config.buffers * percent / 100, p->config.buffers - 1);
 	t->post_ms = ms;
 	t->event = NULL;
@@ -165,18 +166,18 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
 /**
  * tb_trigger_arm() - freeze the rings some time after an event has occurred
  * @p: the provider
- * @s: who wants it
- * @patterns: as for tb_provider_select(), separated by commas; will be changed
- * @rules: tests for some of them, from user space
- * @nr_rules: how many
- * @percent: how much of the ring of the CPU it occurs on may be filled after it
- * @ms: how many milliseconds that may take at most; 0: as long as it takes
- * @matched: out: how many events
- * @bad: out: which of the rules is wrong
+ * @s: the session that arms
+ * @patterns: as for tb_provider_select(), separated by commas; modified
+ * @rules: tests for some of the events, from user space
+ * @nr_rules: how many rules
+ * @percent: part of the ring of the event's CPU that may be filled after the event, 0 to 100
+ * @ms: limit of the time until the freeze, in milliseconds; 0: none
+ * @matched: out: how many events matched
+ * @bad: out: index of the wrong rule
  *
  * Context: process.
  * Return: 0; -EINVAL no circular recording is running, not a percentage, a wrong rule; -EBUSY
- * armed already; -ENOENT a pattern matches nothing; -E2BIG more than 64 events; -ENOMEM.
+ * armed already; -ENOENT a pattern matches no event; -E2BIG more than 64 events; -ENOMEM.
  */
 int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
 		   struct tb_rule *rules, u32 nr_rules, u32 percent, u32 ms, u32 *matched,
@@ -192,7 +193,7 @@ int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
 	tests = kcalloc(nr_rules, sizeof(*tests), TB_GFP);
 	if (!tests)
 		return -ENOMEM;
-	/* before the lock: user space may take its time to let its memory be read */
+	/* not under the lock: reading user memory may take arbitrarily long */
 	err = tb_trigger_tests(p, rules, nr_rules, tests, bad);
 	if (err)
 		goto free;
@@ -220,10 +221,10 @@ free:
 /**
  * tb_trigger_disarm() - undo tb_trigger_arm(): the rings overwrite again
  * @p: the provider
- * @s: who has armed it
+ * @s: the session that has armed it
  *
  * Context: process.
- * Return: 0, -EINVAL it was not @s.
+ * Return: 0; -EINVAL @s has not armed it.
  */
 int tb_trigger_disarm(struct tb_provider *p, struct tb_session *s)
 {
@@ -240,19 +241,20 @@ int tb_trigger_disarm(struct tb_provider *p, struct tb_session *s)
 }
 
 /**
- * tb_trigger_stop() - the recording ends, and its trigger with it
+ * tb_trigger_stop() - end the trigger because the recording ends
  * @p: the provider
  *
  * Context: process, under lock.
  */
 void tb_trigger_stop(struct tb_provider *p)
 {
+	lockdep_assert_held(&p->lock);
 	if (p->trigger.sources)
 		tb_trigger_detach(p, TB_TRIGGER_ENDED);
 }
 
 /**
- * tb_trigger_refresh() - events have come or gone
+ * tb_trigger_refresh() - attach events that have come, detach those that have gone
  * @p: the provider
  *
  * Context: process, under lock.
@@ -262,6 +264,7 @@ void tb_trigger_refresh(struct tb_provider *p)
 	struct tb_trigger *t = &p->trigger;
 	u32 i;
 
+	lockdep_assert_held(&p->lock);
 	for (i = 0; i < t->nr_sources; i++) {
 		if (!tb_event_exists(t->sources[i]->probe.event))
 			tb_event_detach(&t->sources[i]->probe);
@@ -272,12 +275,12 @@ void tb_trigger_refresh(struct tb_provider *p)
 	}
 }
 
-/* ---- asking ----------------------------------------------------------- */
+/* ---- queries ---------------------------------------------------------- */
 
 /**
  * tb_trigger_query() - TB_IOC_TRIGGER
  * @p: the provider
- * @info: filled in
+ * @info: out: the answer
  *
  * Context: process.
  */
@@ -309,11 +312,11 @@ void tb_trigger_query(struct tb_provider *p, struct tb_trigger_info *info)
 }
 
 /**
- * tb_trigger_poll() - poll() of the session that has armed
+ * tb_trigger_poll() - poll() of the session that has armed the trigger
  * @p: the provider
  *
  * Context: any.
- * Return: EPOLLPRI when the rings are frozen, or will never be.
+ * Return: EPOLLPRI if the rings are frozen, or the recording has ended; otherwise 0.
  */
 __poll_t tb_trigger_poll(struct tb_provider *p)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Arm, disarm and query the trigger of a provider.
+ * Arm, disarm and query the trigger of a provider, in process context.
  */
-#ifndef TB_ARM_H
-#define TB_ARM_H
+#ifndef TB_SELECT_ARM_H
+#define TB_SELECT_ARM_H
 
 #include <linux/poll.h>
 #include <linux/tracebuf.h>
@@ -20,4 +20,4 @@ void tb_trigger_stop(struct tb_provider *p);
 void tb_trigger_query(struct tb_provider *p, struct tb_trigger_info *info);
 __poll_t tb_trigger_poll(struct tb_provider *p);
 
-#endif /* TB_ARM_H */
+#endif /* TB_SELECT_ARM_H */

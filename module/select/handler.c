@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attaching functions of other modules that see events before they are recorded, and may veto
- * them.  probe/veto.c calls the functions.
+ * Handlers: functions of other modules that see events before they are recorded, and may veto them.
+ * probe/veto.c calls them.
  *
  * Each event has a list of its handlers.  While it has one, its probes send the event to the stage
  * (tb_rule_route()), which calls the handlers.  The list is replaced when it grows.  Detaching a
  * handler leaves a hole, because it must not fail.
  *
- * Process context.
+ * Callers: other modules, the catalog of events, in process context.  Locks: tb_handler_lock, under
+ * it tb_provider.lock.
  */
 #include <linux/err.h>
 #include <linux/export.h>
@@ -20,68 +21,19 @@
 #include "events/catalog.h"
 #include "handler.h"
 #include "machine/contiguous.h"
+#include "machine/pointer_list.h"
 #include "probe/pending.h"
 #include "probe/veto.h"
 #include "provider/list.h"
 #include "rule.h"
 
-/* protects the lists of all events; taken under tb_events_lock, and before tb_providers_lock */
+/* protects the lists of all events; nests in tb_events_lock, outside tb_providers_lock */
 static DEFINE_MUTEX(tb_handler_lock);
 static LIST_HEAD(tb_handlers_all);
-/* ---- lists ------------------------------------------------------------ */
-
-/* Under tb_handler_lock; as tb_source_add(). */
-static int tb_handlers_add(struct tb_event *e, struct tracebuf_handler *h)
-{
-	struct tb_handlers *old = e->handlers, *new;
-	u32 i, count = old ? old->count : 0, hole = count;
-
-	for (i = 0; i < count; i++) {
-		if (old->handler[i] == h)
-			return 0;
-		if (!old->handler[i])
-			hole = i;
-	}
-	if (hole < count) {
-		/* the handler before the place: pairs with the dependent load of who asks */
-		smp_store_release(&old->handler[hole], h);
-		return 0;
-	}
-	new = kzalloc(struct_size(new, handler, count + 1), TB_GFP);
-	if (!new)
-		return -ENOMEM;
-	for (i = 0; i < count; i++)
-		new->handler[i] = old->handler[i];
-	new->handler[count] = h;
-	new->count = count + 1;
-	/* likewise */
-	smp_store_release(&e->handlers, new);
-	if (old)
-		kfree_rcu(old, rcu);
-	return 0;
-}
-
-/* Under tb_handler_lock. */
-static void tb_handlers_remove(struct tb_event *e, struct tracebuf_handler *h)
-{
-	struct tb_handlers *list = e->handlers;
-	bool empty = true;
-	u32 i;
-
-	for (i = 0; list && i < list->count; i++) {
-		if (list->handler[i] == h)
-			WRITE_ONCE(list->handler[i], NULL);
-		empty = empty && !list->handler[i];
-	}
-	if (list && empty) {
-		WRITE_ONCE(e->handlers, NULL);
-		kfree_rcu(list, rcu);
-	}
-}
 
 /**
- * tb_handlers_new_event() - there is another event
- * @e: it; nothing is attached to it
+ * tb_handlers_new_event() - attach the handlers that match a new event
+ * @e: the event, without probes
  *
  * Context: process, under tb_events_lock.
  * Return: 0 or -ENOMEM.
@@ -94,12 +46,12 @@ int tb_handlers_new_event(struct tb_event *e)
 	mutex_lock(&tb_handler_lock);
 	list_for_each_entry(h, &tb_handlers_all, list)
 		if (!err && tb_event_matches(e, h->pattern))
-			err = tb_handlers_add(e, h);
+			err = tb_list_add(&e->handlers, h);
 	mutex_unlock(&tb_handler_lock);
 	return err;
 }
 
-/* ---- the way of the events -------------------------------------------- */
+/* ---- attach and detach ------------------------------------------------ */
 
 static void tb_handlers_route_one(struct tb_provider *p, void *error)
 {
@@ -115,30 +67,32 @@ static void tb_handlers_route_one(struct tb_provider *p, void *error)
 	mutex_unlock(&p->lock);
 }
 
-/* Sends the events of all providers where they have to go now.  Under tb_handler_lock. */
+/* Route the events of all providers to the stage or to the rings. */
 static int tb_handlers_route(void)
 {
 	int err = 0;
 
+	lockdep_assert_held(&tb_handler_lock);
 	tb_providers_each(tb_handlers_route_one, &err);
 	return err;
 }
 
-/* Under tb_handler_lock; undone by tb_handlers_detach() also when it fails. */
+/* The caller undoes it with tb_handlers_detach(), also on errors. */
 static int tb_handlers_attach(struct tracebuf_handler *h)
 {
 	unsigned int i;
 	int err = 0;
 
-	/* before the events are gone through: those that come later look for it here */
+	lockdep_assert_held(&tb_handler_lock);
+	/* before the loop: tb_handlers_new_event() looks here for later events */
 	list_add_tail(&h->list, &tb_handlers_all);
 	for (i = 0; i < tb_events_count() && !err; i++)
 		if (tb_event_matches(tb_event_by_index(i), h->pattern))
-			err = tb_handlers_add(tb_event_by_index(i), h);
+			err = tb_list_add(&tb_event_by_index(i)->handlers, h);
 	return err ?: tb_handlers_route();
 }
 
-/* Nobody calls it any more when this returns. */
+/* On return, no probe calls the handler any more. */
 static void tb_handlers_detach(struct tracebuf_handler *h)
 {
 	unsigned int i;
@@ -146,8 +100,8 @@ static void tb_handlers_detach(struct tracebuf_handler *h)
 	mutex_lock(&tb_handler_lock);
 	list_del(&h->list);
 	for (i = 0; i < tb_events_count(); i++)
-		tb_handlers_remove(tb_event_by_index(i), h);
-	/* back to the rings; what has counts keeps them, so this does not fail */
+		tb_list_remove(&tb_event_by_index(i)->handlers, h);
+	/* back to the rings; cannot fail, because probes keep their counts */
 	tb_handlers_route();
 	mutex_unlock(&tb_handler_lock);
 	tb_events_synchronize();
@@ -155,28 +109,29 @@ static void tb_handlers_detach(struct tracebuf_handler *h)
 
 /**
  * tracebuf_handle() - see events before they are recorded
- * @pattern: which: "system", "system:event", "event" or "all", with '*' and '?'; also those that
- *	come later
- * @fn: called for each of them that is about to be recorded; false: it is not to be
+ * @pattern: which events: "system", "system:event", "event" or "all", with '*' and '?'; also
+ *	matches events that are added later
+ * @fn: called for each event that is about to be recorded; returns false to veto it
  * @data: for @fn
  *
- * @fn is called on the CPU and in the context in which the event happens, NMI included, once for
+ * @fn is called on the CPU and in the context in which the event occurs, NMI included, once for
  * each provider that is about to record it: after the provider's filter has let it pass, before
- * sampling and limits.  The first handler that says false ends it; the event then counts
- * as suppressed (TB_IOC_SUPPRESSED: vetoed).  It is called with preemption off, and often with
- * interrupts off and locks held: those of the scheduler, timers, interrupts.  So it
- * must not sleep, fault, take a lock that a context it may interrupt holds, nor wake anybody;
- * and it is on the way of whatever happens: a few microseconds at most, and no loop without a
- * bound.  What it may do is look at @view and current, count, and record: what happens in it is
- * not shown to handlers.
+ * sampling and limits.  After the first handler that returns false no other one is called; the
+ * event then counts as suppressed (TB_IOC_SUPPRESSED: vetoed).
  *
- * Events in their one-element form are shown in that form (an odd @view->id); their fields
- * are other ones than those of the full form.  Where it is an event that triggers, not
- * one that is recorded, nobody is asked; nor for what tracebuf_simple() and the
- * like record.
+ * @fn runs with preemption off, and often with interrupts off and under locks of the scheduler,
+ * timers or interrupts.  So it must not sleep, fault, take a lock that an interrupted context may
+ * hold, or wake a task.  It delays the code that it observes, so it must end within a few
+ * microseconds, and its loops must have a bound.  It may look at @view and current, count, and
+ * record; handlers do not see events that occur in @fn.
+ *
+ * @fn sees events in their one-element form in that form (an odd @view->id), with other fields
+ * than the full form has.  It is not called for events that fire a trigger and are not recorded,
+ * nor for those of tracebuf_simple() and similar functions.
  *
  * Context: process, sleeps.
- * Return: to be passed to tracebuf_unhandle(); ERR_PTR() of -EINVAL no pattern, -ENOMEM.
+ * Return: the handler, for tracebuf_unhandle(); ERR_PTR(-EINVAL) the pattern is empty or too long;
+ * ERR_PTR(-ENOMEM).
  */
 struct tracebuf_handler *tracebuf_handle(const char *pattern,
 					 bool (*fn)(const struct tracebuf_view *view, void *data),
@@ -209,10 +164,10 @@ struct tracebuf_handler *tracebuf_handle(const char *pattern,
 EXPORT_SYMBOL_GPL(tracebuf_handle);
 
 /**
- * tracebuf_unhandle() - do not see events any more
+ * tracebuf_unhandle() - detach a handler
  * @h: from tracebuf_handle()
  *
- * The function is not called any more, nor running anywhere, when this returns.
+ * On return, its function does not run on any CPU and will not be called again.
  *
  * Context: process, sleeps.
  */
@@ -224,16 +179,14 @@ void tracebuf_unhandle(struct tracebuf_handler *h)
 EXPORT_SYMBOL_GPL(tracebuf_unhandle);
 
 /**
- * tracebuf_find() - where in an event's payload a field is
+ * tracebuf_find() - find a field in an event's payload, for a handler
  * @system: subsystem of the event
- * @name: the event
- * @field: the field
- * @place: filled in; for the full form if the event has two
- *
- * For handlers, which have to know beforehand.
+ * @name: name of the event
+ * @field: name of the field
+ * @place: out: its place; for the full form if the event has two
  *
  * Context: process.
- * Return: 0, -ENOENT no such event or field.
+ * Return: 0; -ENOENT no such event or field.
  */
 int tracebuf_find(const char *system, const char *name, const char *field,
 		  struct tracebuf_place *place)
@@ -265,12 +218,12 @@ int tracebuf_find(const char *system, const char *name, const char *field,
 EXPORT_SYMBOL_GPL(tracebuf_find);
 
 /**
- * tb_handlers_free() - an event goes
- * @e: it; nobody has a handler any more
+ * tb_handlers_free() - free the list of handlers of an event
+ * @e: the event, without handlers
  *
  * Context: module exit.
  */
 void tb_handlers_free(struct tb_event *e)
 {
-	kfree(e->handlers);
+	kfree(rcu_dereference_protected(e->handlers, true));
 }

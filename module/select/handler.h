@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Attaching functions of other modules that see events before they are recorded.
+ * Attach functions of other modules that see events before they are recorded.  Process context.
  */
-#ifndef TB_HANDLER_H
-#define TB_HANDLER_H
+#ifndef TB_SELECT_HANDLER_H
+#define TB_SELECT_HANDLER_H
 
 #include "probe/event.h"
 
 int tb_handlers_new_event(struct tb_event *e);
 void tb_handlers_free(struct tb_event *e);
 
-#endif /* TB_HANDLER_H */
+#endif /* TB_SELECT_HANDLER_H */

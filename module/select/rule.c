@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rules: setting them, taking them away, telling what they kept out.  How they are
- * followed is in probe/pending.c.
+ * Set and remove the rules of events; count suppressed events.  probe/pending.c follows the rules.
  *
- * A rule is replaced by another as a whole.  Who follows one has preemption off, so
- * the old one is freed by way of RCU.
+ * A rule is replaced as a whole.  Probes follow it with preemption off, so RCU frees the old one.
+ *
+ * Callers: ioctls of devices/tracebuf.c, arm.c, select.c, recording/, in process context.
+ * Locks: tb_provider.lock; reading user memory takes place outside it.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -20,9 +21,9 @@
 #include "rule.h"
 #include "select.h"
 
-/* ---- making one ------------------------------------------------------- */
+/* ---- make ------------------------------------------------------------- */
 
-/* A copy of an array from user space, to be freed with kvfree(). */
+/* Copy an array from user space.  The caller frees it with kvfree(). */
 static void *tb_rule_copy(u64 from, u32 count, size_t size)
 {
 	void *to;
@@ -51,14 +52,14 @@ static int tb_rule_check_tests(struct tb_event *e, u32 form, const struct tb_tes
 	if (def)
 		err = tb_filter_make(filter, tests, nr, data, data_bytes,
 				     tb_event_fields(e, def, fast), bad);
-	/* once it is described the number stays with these fields, which the tests are for */
+	/* describe the event, which binds its id to the fields that the tests refer to */
 	if (!err)
 		err = PTR_ERR_OR_ZERO(tb_event_description(e, fast, &bytes));
 	tb_events_read_unlock(token);
 	return err;
 }
 
-/* The tests of a rule, copied from user space and checked; NULL if there are none. */
+/* Copy the tests of a rule from user space and check them; *filter is NULL without tests. */
 static int tb_rule_tests(struct tb_event *e, struct tb_rule *rule, struct tb_filter **filter)
 {
 	struct tb_test *tests;
@@ -101,7 +102,7 @@ static int tb_rule_counters(struct tb_provider *p, struct tb_rule *rule, u32 *ma
 		return PTR_ERR_OR_ZERO(counters);
 	err = tb_counters_get(&p->counters, counters, rule->nr_counters, mask, &rule->bad);
 	kvfree(counters);
-	/* their names before their values */
+	/* the durable buffer needs their names before the rings have values */
 	return err ?: tb_durable_add_counters(p, *mask);
 }
 
@@ -113,20 +114,20 @@ static void tb_rule_free(struct rcu_head *rcu)
 	kfree(active);
 }
 
-/* Nobody is going to find it any more.  Process context. */
+/* Free a rule that no new probe can find. */
 static void tb_rule_drop(struct tb_provider *p, struct tb_rule_active *active)
 {
 	if (!active)
 		return;
 	if (active->counters) {
-		/* nobody reads them */
+		/* wait for probes that may read them */
 		tb_events_synchronize();
 		tb_counters_put(&p->counters, active->counters);
 	}
 	call_rcu(&active->rcu, tb_rule_free);
 }
 
-/* What a rule comes to; NULL if it says nothing. */
+/* Make the active form of a rule; return NULL for an empty rule. */
 static struct tb_rule_active *tb_rule_make(struct tb_provider *p, struct tb_event *e,
 					   struct tb_rule *rule)
 {
@@ -154,19 +155,20 @@ static struct tb_rule_active *tb_rule_make(struct tb_provider *p, struct tb_even
 	return ERR_PTR(err);
 }
 
-/* ---- putting it in force ---------------------------------------------- */
+/* ---- activate --------------------------------------------------------- */
 
 /*
- * What a rule has to know of its provider and its event.  The clock is chosen while nothing is
- * recorded, the tracepoint found before anything is attached to it, so who follows the rule
- * does not see these change: nothing is written that is there already.  Under lock.
+ * Copy into a rule what it needs of its provider and its event.  The clock is chosen while no
+ * recording runs, and the tracepoint is found before a probe is attached to it.  So a probe never
+ * sees these fields change: values that are there already are not written again.
  */
 static void tb_rule_resolve(const struct tb_probe *probe, struct tb_rule_active *rule)
 {
 	u64 second = max(probe->provider->clock.frequency, 1ULL);
-	/* should it be going: its module waits for the lock (tb_select_refresh()) */
+	/* valid under the lock: a module that goes away waits for it (tb_select_refresh()) */
 	const struct tracepoint *tp = READ_ONCE(probe->event->tp);
 
+	lockdep_assert_held(&probe->provider->lock);
 	if (!rule)
 		return;
 	if (rule->second != second)
@@ -176,11 +178,11 @@ static void tb_rule_resolve(const struct tb_probe *probe, struct tb_rule_active 
 }
 
 /**
- * tb_rule_route() - send a probe's events where its rules want them
- * @probe: it
+ * tb_rule_route() - send a probe's events to the rings or to the stage
+ * @probe: the probe
  *
- * With a rule for either form: while it changes from one to the other there are events of both.
- * Those of a probe that is not selected at this moment end on the stage.
+ * A rule for one form sends both forms to the stage, because both occur during a change of form.
+ * The stage discards the events of a probe that is not selected at this moment.
  *
  * Context: process, under lock.
  */
@@ -188,16 +190,16 @@ void tb_rule_route(struct tb_probe *probe)
 {
 	struct tb_provider *p = probe->provider;
 
+	lockdep_assert_held(&p->lock);
 	tb_rule_resolve(probe, probe->rules[0]);
 	tb_rule_resolve(probe, probe->rules[1]);
-	/* rings that are ready before their address: pairs with the dependent loads in record.h */
+	/* publish the rings when they are ready: pairs with the dependent loads in record.h */
 	smp_store_release(&probe->rings,
 			  probe->rules[0] || probe->rules[1] || p->pids ||
 			  tb_event_has_handlers(probe->event) || !tb_select_open(probe, p->moment) ?
 			  p->pending_rings : p->rings);
 }
 
-/* The same for all of them.  Under lock. */
 static void tb_rule_route_all(struct tb_provider *p)
 {
 	struct tb_probe *probe;
@@ -208,8 +210,8 @@ static void tb_rule_route_all(struct tb_provider *p)
 }
 
 /**
- * tb_rule_count() - what is kept out of a probe's events is going to be counted
- * @probe: it
+ * tb_rule_count() - allocate the counts of a probe's suppressed events
+ * @probe: the probe
  *
  * Context: process, under lock.
  * Return: 0 or -ENOMEM.
@@ -218,17 +220,17 @@ int tb_rule_count(struct tb_probe *probe)
 {
 	struct tb_rule_counts __percpu *counts;
 
+	lockdep_assert_held(&probe->provider->lock);
 	if (probe->counts)
 		return 0;
 	counts = alloc_percpu_gfp(struct tb_rule_counts, TB_GFP);
 	if (!counts)
 		return -ENOMEM;
-	/* zero before it is used: pairs with the dependent loads where handlers see the event */
+	/* zero the counts first: pairs with the dependent loads in probe/pending.c, probe/veto.c */
 	smp_store_release(&probe->counts, counts);
 	return 0;
 }
 
-/* Under lock. */
 static int tb_rule_replace(struct tb_provider *p, struct tb_event *e, bool fast,
 			   struct tb_rule_active *active)
 {
@@ -236,6 +238,7 @@ static int tb_rule_replace(struct tb_provider *p, struct tb_event *e, bool fast,
 	struct tb_rule_active *old;
 	int err;
 
+	lockdep_assert_held(&p->lock);
 	if (!probe && !active)
 		return 0;
 	probe = tb_select_probe(p, e);
@@ -248,14 +251,14 @@ static int tb_rule_replace(struct tb_provider *p, struct tb_event *e, bool fast,
 	}
 	tb_rule_resolve(probe, active);
 	old = probe->rules[fast];
-	/* all of it before the pointer: pairs with the acquire in probe/pending.c */
+	/* write the rule before the pointer: pairs with the acquire in probe/pending.c */
 	smp_store_release(&probe->rules[fast], active);
 	tb_rule_route(probe);
 	tb_rule_drop(p, old);
 	return 0;
 }
 
-/* Takes all rules away. */
+/* Remove the rules of all events. */
 static void tb_rule_clear(struct tb_provider *p)
 {
 	struct tb_probe *probe;
@@ -273,10 +276,10 @@ static void tb_rule_clear(struct tb_provider *p)
 /**
  * tb_rule_set() - TB_IOC_RULE
  * @p: the provider
- * @rule: from user space, reserved fields looked at
+ * @rule: from user space, with reserved fields checked
  *
  * Context: process.
- * Return: 0, or what the ABI says; nothing has changed then.
+ * Return: 0, or an error of the ABI; errors change nothing.
  */
 int tb_rule_set(struct tb_provider *p, struct tb_rule *rule)
 {
@@ -298,7 +301,7 @@ int tb_rule_set(struct tb_provider *p, struct tb_rule *rule)
 	e = tb_event_by_index(rule->index);
 	if (!e)
 		return -ENOENT;
-	/* to whoever knows of one form only it is the usual one */
+	/* for an event with one form, programs may call it the wide form */
 	if (e->simple && rule->form == TB_FORM_WIDE)
 		rule->form = TB_FORM_FAST;
 	active = tb_rule_make(p, e, rule);
@@ -314,13 +317,13 @@ int tb_rule_set(struct tb_provider *p, struct tb_rule *rule)
 }
 
 /**
- * tb_rule_for_trigger() - when an event triggers
+ * tb_rule_for_trigger() - make the rule that says when an event fires the trigger
  * @p: the provider
  * @rule: from user space: wide form, nothing but tests
  *
- * Context: process; not under lock: it reads from user space.
- * Return: what probe.rules[0] of the trigger's probe is to be, or else to be given back with
- * tb_rule_unused(); ERR_PTR(), as tb_rule_set().
+ * Context: process; not under lock, because it reads user memory.
+ * Return: the rule, for probe.rules[0] of the trigger's probe; the caller frees it with
+ * tb_rule_unused() if no probe gets it; ERR_PTR() of an error of the ABI.
  */
 struct tb_rule_active *tb_rule_for_trigger(struct tb_provider *p, struct tb_rule *rule)
 {
@@ -336,8 +339,8 @@ struct tb_rule_active *tb_rule_for_trigger(struct tb_provider *p, struct tb_rule
 }
 
 /**
- * tb_rule_unused() - give back what tb_rule_for_trigger() returned
- * @active: nobody has followed it; may be NULL
+ * tb_rule_unused() - free a rule of tb_rule_for_trigger() that no probe got
+ * @active: the rule; may be NULL
  *
  * Context: process.
  */
@@ -348,8 +351,8 @@ void tb_rule_unused(struct tb_rule_active *active)
 }
 
 /**
- * tb_rule_forget() - a probe is about to be freed
- * @probe: it, detached, no event of it is under way
+ * tb_rule_forget() - free the rules and counts of a probe
+ * @probe: the probe, detached; it does not run on any CPU
  *
  * Context: process.
  */
@@ -360,7 +363,7 @@ void tb_rule_forget(struct tb_probe *probe)
 	free_percpu(probe->counts);
 }
 
-/* A set of threads gets those that are made from here on. */
+/* Let a thread set follow new threads from now on. */
 static int tb_rule_add_thread_set(struct tb_thread_set *set)
 {
 	struct tracepoint *newtask = tb_events_tracepoint("task_newtask");
@@ -369,13 +372,13 @@ static int tb_rule_add_thread_set(struct tb_thread_set *set)
 	return newtask && exec ? tb_thread_set_attach(set, newtask, exec) : -ENOENT;
 }
 
-/* Nobody is going to find it any more. */
+/* Free a thread set that no new probe can find. */
 static void tb_rule_remove_thread_set(struct tb_thread_set *set)
 {
 	if (!set)
 		return;
 	tb_thread_set_detach(set);
-	/* nobody looks at it, and it follows nobody */
+	/* wait for probes that may use it, and for its own probes */
 	tb_events_synchronize();
 	tb_thread_set_free(set);
 }
@@ -383,10 +386,10 @@ static void tb_rule_remove_thread_set(struct tb_thread_set *set)
 /**
  * tb_rule_set_pids() - TB_IOC_PIDS
  * @p: the provider
- * @pids: from user space, reserved fields looked at
+ * @pids: from user space, with reserved fields checked
  *
  * Context: process.
- * Return: 0, or what the ABI says; nothing has changed then.
+ * Return: 0, or an error of the ABI; errors change nothing.
  */
 int tb_rule_set_pids(struct tb_provider *p, struct tb_pids *pids)
 {
@@ -414,7 +417,7 @@ int tb_rule_set_pids(struct tb_provider *p, struct tb_pids *pids)
 	}
 	mutex_lock(&p->lock);
 	old = p->pids;
-	/* all of it before the pointer: pairs with the acquire in probe/pending.c */
+	/* write the set before the pointer: pairs with the acquire in probe/pending.c */
 	smp_store_release(&p->pids, set);
 	tb_rule_route_all(p);
 	mutex_unlock(&p->lock);
@@ -423,8 +426,8 @@ int tb_rule_set_pids(struct tb_provider *p, struct tb_pids *pids)
 }
 
 /**
- * tb_rule_exit() - the provider is about to be freed
- * @p: it, nothing attached
+ * tb_rule_exit() - free the thread set of a provider
+ * @p: the provider, without attached probes
  *
  * Context: process.
  */
@@ -433,7 +436,7 @@ void tb_rule_exit(struct tb_provider *p)
 	tb_rule_remove_thread_set(p->pids);
 }
 
-/* ---- books ------------------------------------------------------------ */
+/* ---- counts ----------------------------------------------------------- */
 
 static void tb_rule_add(struct tb_suppressed *sum, const struct tb_suppressed *one)
 {
@@ -445,13 +448,13 @@ static void tb_rule_add(struct tb_suppressed *sum, const struct tb_suppressed *o
 }
 
 /**
- * tb_rule_suppressed() - what rules kept out
+ * tb_rule_suppressed() - sum up the suppressed events of all CPUs
  * @p: the provider
- * @index: of which event, or TB_RULE_ALL: by the thread
- * @sum: filled in
+ * @index: index of the event; TB_RULE_ALL: events suppressed by the thread set
+ * @sum: out: the sums
  *
  * Context: process.
- * Return: 0, -ENOENT no such event.
+ * Return: 0; -ENOENT no such event.
  */
 int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *sum)
 {
@@ -471,7 +474,7 @@ int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *s
 		return -ENOENT;
 	sum->id = tb_event_id(e);
 	probe = xa_load(&p->probes, index);
-	/* as long as the provider is there; pairs with the release in tb_rule_count() */
+	/* valid as long as the provider; pairs with the release in tb_rule_count() */
 	counts = probe ? READ_ONCE(probe->counts) : NULL;
 	for_each_possible_cpu(cpu)
 		if (counts)
@@ -480,8 +483,8 @@ int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *s
 }
 
 /**
- * tb_rule_reset() - nothing has been kept out yet
- * @p: the provider, nothing attached
+ * tb_rule_reset() - clear the counts of suppressed events
+ * @p: the provider, without attached probes
  *
  * Context: process, under lock.
  */
@@ -492,10 +495,11 @@ void tb_rule_reset(struct tb_provider *p)
 	unsigned long i;
 	int fast;
 
+	lockdep_assert_held(&p->lock);
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(p->kept_out, cpu), 0, sizeof(*p->kept_out));
 	xa_for_each(&p->probes, i, probe) {
-		/* the clock may be another, with earlier seconds */
+		/* the next recording may use another clock, which shows earlier times */
 		for (fast = 0; fast < 2; fast++)
 			if (probe->rules[fast])
 				atomic64_set(&probe->rules[fast]->window, 0);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Set, find and remove the rules of events.
+ * Set, find and remove the rules of events.  Callers: devices/, select/, recording/, in process
+ * context.
  */
-#ifndef TB_RULE_H
-#define TB_RULE_H
+#ifndef TB_SELECT_RULE_H
+#define TB_SELECT_RULE_H
 
 #include <linux/tracebuf.h>
 
@@ -23,4 +24,4 @@ void tb_rule_unused(struct tb_rule_active *active);
 void tb_rule_exit(struct tb_provider *p);
 int tb_rule_set_pids(struct tb_provider *p, struct tb_pids *pids);
 
-#endif /* TB_RULE_H */
+#endif /* TB_SELECT_RULE_H */

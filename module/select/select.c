@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which events a provider records, and in which form: choosing them,
- * describing them in the durable buffer, attaching their probes.
+ * Which events a provider records, and in which form: select them, describe them in the durable
+ * buffer, attach their probes.
  *
- * An event is described before its probe is attached, so whoever meets it in
- * a rolling block finds the description in a durable block handed out before.
+ * An event is described before its probe is attached, so the reader gets the description in a
+ * durable block before it gets a rolling block with the event.
  *
  * Attaching a probe takes milliseconds.  If each event were recorded as soon as its probe is
  * attached, the trace would have beginnings whose ends are not recorded yet.  So a selection
@@ -17,8 +17,11 @@
  * unless the moment lies between them.  The trace has a record of each change (struct
  * tb_selection).
  *
- * What is chosen stays so, whether it is there or not: a tracepoint of a module that is loaded
+ * A selection also holds for events that do not exist yet: a tracepoint of a module that is loaded
  * later is recorded from then on.
+ *
+ * Callers: ioctls of devices/, main.c, recording/ and events/, in process context.
+ * Locks: tb_provider.lock; under it read_lock, for the durable buffer and the moment.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -32,12 +35,12 @@
 #include "rule.h"
 #include "select.h"
 
-/* an event's forms, as bits in described */
+/* forms of an event, bits in tb_probe.described */
 #define TB_WIDE	1
 #define TB_FAST	2
 
 /**
- * tb_select_init() - nothing is chosen
+ * tb_select_init() - begin with an empty selection
  * @p: the provider
  *
  * Context: process.
@@ -66,18 +69,19 @@ void tb_select_exit(struct tb_provider *p)
 }
 
 /**
- * tb_select_probe() - an event as this provider records it
+ * tb_select_probe() - find or create a provider's probe of an event
  * @p: the provider
  * @e: the event
  *
  * Context: process, under lock.
- * Return: it; made if there was none, disabled then; ERR_PTR(-ENOMEM).
+ * Return: the probe, disabled if it is new; ERR_PTR(-ENOMEM).
  */
 struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e)
 {
 	struct tb_probe *probe = xa_load(&p->probes, e->index);
 	int err;
 
+	lockdep_assert_held(&p->lock);
 	if (probe)
 		return probe;
 	probe = kzalloc(sizeof(*probe), TB_GFP);
@@ -85,7 +89,7 @@ struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e)
 		return ERR_PTR(-ENOMEM);
 	probe->event = e;
 	probe->provider = p;
-	/* not selected */
+	/* to the stage, which discards its events until it is selected */
 	probe->rings = p->pending_rings;
 	probe->id_wide = TB_EV_FIRST + 2 * e->index;
 	probe->id_fast = probe->id_wide + 1;
@@ -98,20 +102,20 @@ struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e)
 	return probe;
 }
 
-/* ---- describing ------------------------------------------------------- */
+/* ---- describe --------------------------------------------------------- */
 
 static u8 tb_select_form(const struct tb_probe *probe)
 {
 	return probe->fast ? TB_FAST : TB_WIDE;
 }
 
-/* Describes one form of an event.  Under read_lock. */
 static int tb_select_describe_form(struct tb_provider *p, struct tb_probe *probe, u8 form)
 {
 	const void *desc;
 	u32 bytes;
 	int err;
 
+	lockdep_assert_held(&p->read_lock);
 	desc = tb_event_description(probe->event, form == TB_FAST, &bytes);
 	if (IS_ERR(desc))
 		return PTR_ERR(desc);
@@ -122,21 +126,22 @@ static int tb_select_describe_form(struct tb_provider *p, struct tb_probe *probe
 }
 
 /**
- * tb_select_forget() - nothing has been described yet
+ * tb_select_forget() - forget which events have been described
  * @p: the provider
  *
- * Context: under read_lock.
+ * Context: process, under read_lock.
  */
 void tb_select_forget(struct tb_provider *p)
 {
 	struct tb_probe *probe;
 	unsigned long i;
 
+	lockdep_assert_held(&p->read_lock);
 	xa_for_each(&p->probes, i, probe)
 		probe->described = 0;
 }
 
-/* What has been described, and is to be.  Of what is not there nothing need be known. */
+/* Return the forms that are or must be described.  Absent events need none. */
 static u8 tb_select_forms(const struct tb_probe *probe)
 {
 	bool wanted = probe->enabled && tb_event_exists(probe->event);
@@ -148,7 +153,7 @@ static u8 tb_select_forms(const struct tb_probe *probe)
  * tb_select_describe() - describe all enabled events, and again all that have been described
  * @p: the provider
  *
- * Context: under read_lock.
+ * Context: process, under read_lock.
  * Return: 0, -ENOMEM, -ENOSPC.
  */
 int tb_select_describe(struct tb_provider *p)
@@ -157,6 +162,7 @@ int tb_select_describe(struct tb_provider *p)
 	unsigned long i;
 	int err = 0;
 
+	lockdep_assert_held(&p->read_lock);
 	xa_for_each(&p->probes, i, probe) {
 		u8 forms = tb_select_forms(probe);
 
@@ -164,7 +170,7 @@ int tb_select_describe(struct tb_provider *p)
 			err = tb_select_describe_form(p, probe, TB_WIDE);
 		if (!err && (forms & TB_FAST))
 			err = tb_select_describe_form(p, probe, TB_FAST);
-		/* it has gone a moment ago */
+		/* the event has just gone */
 		if (err == -ENOENT)
 			err = 0;
 		if (err)
@@ -173,28 +179,28 @@ int tb_select_describe(struct tb_provider *p)
 	return err;
 }
 
-/* ---- attaching -------------------------------------------------------- */
+/* ---- attach ----------------------------------------------------------- */
 
-/* The events of a probe that is going to be attached are recorded from the next moment on. */
+/* Record the events of a probe from the next moment on.  The caller attaches it afterwards. */
 static void tb_select_record_from_next(struct tb_provider *p, struct tb_probe *probe)
 {
 	WRITE_ONCE(probe->from, p->moment + 1);
 	/*
-	 * @from before @until: pairs with the acquire in tb_pending_is_selected().  Somebody may
-	 * still be where the probe was detached a moment ago.
+	 * @from before @until: pairs with the acquire in tb_pending_is_selected().  The probe may
+	 * still be running on a CPU if it was detached just before.
 	 */
 	smp_store_release(&probe->until, ~0ull);
 }
 
-/* The events of a probe that is going to be detached are recorded up to the next moment. */
+/* Record the events of a probe up to the next moment.  tb_select_publish() then detaches it. */
 static void tb_select_record_until_next(struct tb_provider *p, struct tb_probe *probe)
 {
 	WRITE_ONCE(probe->until, p->moment + 1);
-	/* to where that is asked; as in tb_rule_route() */
+	/* to the stage, which compares @until; pairs with the dependent loads in record.h */
 	smp_store_release(&probe->rings, p->pending_rings);
 }
 
-/* What was recorded until the last moment shows in @until: see tb_state_write_once(). */
+/* @until keeps the last moment at which events were recorded, for tb_state_write_once(). */
 static void tb_select_detach_one(struct tb_provider *p, struct tb_probe *probe)
 {
 	if (probe->until > p->moment)
@@ -203,13 +209,14 @@ static void tb_select_detach_one(struct tb_provider *p, struct tb_probe *probe)
 }
 
 /*
- * Attaches the probe of an enabled event if it is there, described first if it has not
- * been.  It is recorded after tb_select_publish().  Under lock.
+ * Describe an enabled event and attach its probe, if the event exists.  tb_select_publish() then
+ * starts recording it.
  */
 static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 {
 	int err = 0;
 
+	lockdep_assert_held(&p->lock);
 	if (!tb_event_exists(probe->event)) {
 		tb_select_detach_one(p, probe);
 		return 0;
@@ -218,10 +225,10 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 	if (!(probe->described & tb_select_form(probe)))
 		err = tb_select_describe_form(p, probe, tb_select_form(probe));
 	mutex_unlock(&p->read_lock);
-	/* who attaches a handler later does this himself */
+	/* for handlers that are attached later, tracebuf_handle() allocates the counts */
 	if (!err && tb_event_has_handlers(probe->event))
 		err = tb_rule_count(probe);
-	/* one that changes its form goes on meanwhile */
+	/* not for a change of form: its events are recorded meanwhile */
 	if (!probe->attached)
 		tb_select_record_from_next(p, probe);
 	tb_rule_route(probe);
@@ -229,17 +236,17 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 		err = tb_event_attach(probe, probe->fast);
 	if (!probe->attached)
 		WRITE_ONCE(probe->until, 0);
-	/* it has gone just now */
+	/* -ENOENT: the event has just gone */
 	return err == -ENOENT ? 0 : err;
 }
 
 /**
- * tb_select_write_record() - add a record of which events are recorded
+ * tb_select_write_record() - write which events are recorded at a moment (struct tb_selection)
  * @p: the provider
- * @time: when
- * @moment: of them all, the one that is asked about
+ * @time: time of the record, trace clock
+ * @moment: number of the moment, see tb_provider.moment
  *
- * Context: under read_lock.
+ * Context: process, under read_lock.
  * Return: 0, -ENOMEM, -ENOSPC.
  */
 int tb_select_write_record(struct tb_provider *p, u64 time, u64 moment)
@@ -251,12 +258,13 @@ int tb_select_write_record(struct tb_provider *p, u64 time, u64 moment)
 	int err;
 	u32 bit;
 
+	lockdep_assert_held(&p->read_lock);
 	if (!s)
 		return -ENOMEM;
 	s->first = TB_EV_FIRST;
 	xa_for_each(&p->probes, i, probe) {
 		bit = 2 * probe->event->index + probe->fast;
-		/* one that has come just now is not recorded yet */
+		/* an event added since then is not recorded yet */
 		if (bit >= ids || !tb_select_open(probe, moment))
 			continue;
 		s->bits[bit / BITS_PER_BYTE] |= 1 << bit % BITS_PER_BYTE;
@@ -268,7 +276,7 @@ int tb_select_write_record(struct tb_provider *p, u64 time, u64 moment)
 	return err;
 }
 
-/* Hands out descriptions of events that somebody may have met. */
+/* Seal the descriptions of events that may already be in the rings. */
 static void tb_select_seal(struct tb_provider *p)
 {
 	mutex_lock(&p->read_lock);
@@ -277,9 +285,9 @@ static void tb_select_seal(struct tb_provider *p)
 }
 
 /*
- * What waits for the next moment is recorded from now on, and what ends with it not any more.
- * The descriptions and the record of it are there before the events.  Without @tell nobody needs
- * that record, nor is there an event that has not been described.  Under lock.
+ * Begin the next moment: record the events that wait for it, and stop those that end with it.
+ * With @tell, write a record of the selection and seal it with the descriptions before the events.
+ * Callers pass false if no reader needs the record and all events have been described.
  */
 static int tb_select_publish(struct tb_provider *p, bool tell)
 {
@@ -288,17 +296,18 @@ static int tb_select_publish(struct tb_provider *p, bool tell)
 	unsigned long i;
 	int err = 0;
 
+	lockdep_assert_held(&p->lock);
 	mutex_lock(&p->read_lock);
 	if (tell) {
 		err = tb_select_write_record(p, tb_clock_read(p->clock.raw), next);
 		tb_durable_seal(&p->durable);
 	}
 	if (!err)
-		/* after all that waits for it: pairs with tb_pending_is_selected() */
+		/* after @from and @until of all probes: pairs with tb_pending_is_selected() */
 		smp_store_release(&p->moment, next);
 	mutex_unlock(&p->read_lock);
 	xa_for_each(&p->probes, i, probe) {
-		/* there has been no such moment */
+		/* the moment did not begin: go on recording */
 		if (err && probe->until == next)
 			WRITE_ONCE(probe->until, ~0ull);
 		tb_rule_route(probe);
@@ -313,8 +322,8 @@ static int tb_select_publish(struct tb_provider *p, bool tell)
  * tb_select_attach() - attach the probes of all enabled events
  * @p: the provider
  *
- * Context: under lock.
- * Return: 0 or -errno; tb_select_detach() undoes what was done.
+ * Context: process, under lock.
+ * Return: 0 or -errno; tb_select_detach() undoes a failed call, too.
  */
 int tb_select_attach(struct tb_provider *p)
 {
@@ -322,6 +331,7 @@ int tb_select_attach(struct tb_provider *p)
 	unsigned long i;
 	int err = 0;
 
+	lockdep_assert_held(&p->lock);
 	xa_for_each(&p->probes, i, probe) {
 		if (probe->enabled)
 			err = tb_select_attach_one(p, probe);
@@ -335,13 +345,14 @@ int tb_select_attach(struct tb_provider *p)
  * tb_select_detach() - detach all probes; they may still be running
  * @p: the provider
  *
- * Context: under lock; tb_events_synchronize() waits for the last one.
+ * Context: process, under lock; tb_events_synchronize() waits for running probes.
  */
 void tb_select_detach(struct tb_provider *p)
 {
 	struct tb_probe *probe;
 	unsigned long i;
 
+	lockdep_assert_held(&p->lock);
 	/* all of them end at one moment */
 	xa_for_each(&p->probes, i, probe)
 		if (probe->attached)
@@ -391,9 +402,9 @@ void tb_select_refresh(void)
 	tb_providers_each(tb_select_refresh_one, NULL);
 }
 
-/* ---- choosing --------------------------------------------------------- */
+/* ---- select ----------------------------------------------------------- */
 
-/* what an event was before a selection, to go back to */
+/* the state of a probe before tb_provider_select(), for tb_select_undo() */
 #define TB_WAS_ENABLED	1
 #define TB_WAS_FAST	2
 #define TB_TOUCHED	4
@@ -408,7 +419,7 @@ static void tb_select_touch(struct tb_probe *probe, u32 op, u32 form)
 			      (form == TB_FORM_FAST && probe->event->fast);
 }
 
-/* Has the probe do what is wanted from the next moment on. */
+/* Let the probe follow its selection from the next moment on. */
 static int tb_select_apply(struct tb_provider *p, struct tb_probe *probe)
 {
 	if (p->state != TB_STATE_RUNNING)
@@ -427,18 +438,19 @@ static void tb_select_undo(struct tb_provider *p, struct tb_probe *probe)
 	tb_select_apply(p, probe);
 }
 
-/* Changes what matches, and says how much did.  Under lock. */
+/* Change the selection of all events that @pattern matches.  @count: out: how many. */
 static int tb_select_match(struct tb_provider *p, const char *pattern, u32 op, u32 form,
 			   u32 *count)
 {
 	unsigned int i, n = tb_events_count();
 
+	lockdep_assert_held(&p->lock);
 	*count = 0;
 	for (i = 0; i < n; i++) {
 		struct tb_event *e = tb_event_by_index(i);
 		struct tb_probe *probe;
 
-		/* one that is not there may come, or come again */
+		/* also absent events: they may come later */
 		if (!tb_event_matches(e, pattern))
 			continue;
 		++*count;
@@ -454,16 +466,15 @@ static int tb_select_match(struct tb_provider *p, const char *pattern, u32 op, u
 }
 
 /**
- * tb_provider_select() - enable or disable events, running or not
- * @p: the provider
+ * tb_provider_select() - enable or disable events
+ * @p: the provider, running or not
  * @pattern: "system", "system:event", "event" or "all", with * and ?
  * @op: enum tb_select_op
  * @form: enum tb_form
- * @matched: out: how many events it matched; may be NULL
+ * @matched: out: how many events @pattern matches; may be NULL
  *
  * Context: process.
- * Return: 0; -EINVAL; -ENOENT nothing matches; -ENOSPC, -ENOMEM: nothing has
- * changed.
+ * Return: 0; -EINVAL; -ENOENT no event matches; -ENOSPC; -ENOMEM.  Errors change nothing.
  */
 int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 form, u32 *matched)
 {
@@ -491,7 +502,7 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 	}
 	if (err && p->state == TB_STATE_RUNNING) {
 		tb_select_publish(p, false);
-		/* one that changed its form and back */
+		/* rings may have events of a form that was changed and changed back */
 		tb_select_seal(p);
 	}
 	p->nr_enabled = enabled;
@@ -502,9 +513,9 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 	return err;
 }
 
-/* ---- asking ----------------------------------------------------------- */
+/* ---- queries ---------------------------------------------------------- */
 
-/* The description of a form, made for the occasion; -ENOENT if it is no more. */
+/* Write the description of a form into @buf.  Return bytes, or -ENOENT if the event has gone. */
 static int tb_select_desc(struct tb_event *e, bool fast, void *buf)
 {
 	int token = tb_events_read_lock();
@@ -522,11 +533,11 @@ static int tb_select_desc(struct tb_event *e, bool fast, void *buf)
 /**
  * tb_select_info() - TB_IOC_EVENT
  * @p: the provider
- * @info: index, room and which form in, the rest out
- * @desc: out: the description, to be freed with kvfree(), where asked for
+ * @info: in: index, flags, desc, desc_size; out: all other fields, flags and desc_size
+ * @desc: out: the description if requested, to be freed with kvfree(); otherwise NULL
  *
  * Context: process.
- * Return: 0, -EINVAL unknown flags, -ENOENT past the last event, -ENOMEM.
+ * Return: 0; -EINVAL unknown flags; -ENOENT past the last event; -ENOMEM.
  */
 int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **desc)
 {
@@ -537,7 +548,7 @@ int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **des
 	int len;
 
 	*desc = NULL;
-	/* the answer to an earlier question may be the next one */
+	/* accept all flags of an answer: programs may pass the last answer again */
 	if (info->flags & ~TB_INFO_FLAGS)
 		return -EINVAL;
 	if (!e)
@@ -546,7 +557,7 @@ int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **des
 	if (!buf)
 		return -ENOMEM;
 	len = tb_select_desc(e, e->simple || (e->fast && (info->flags & TB_INFO_FAST)), buf);
-	/* without lock: a question does not wait for a selection; probes live as long as @p */
+	/* no lock, so that it does not wait for a selection; probes live as long as @p */
 	probe = xa_load(&p->probes, e->index);
 	info->flags = (probe && READ_ONCE(probe->enabled) ? TB_INFO_ENABLED : 0) |
 		      ((probe && READ_ONCE(probe->fast)) || e->simple ? TB_INFO_FAST : 0) |

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which events a provider records.
+ * Select the events that a provider records.
+ * Callers: devices/, main.c, recording/, in process context.
  */
-#ifndef TB_SELECT_H
-#define TB_SELECT_H
+#ifndef TB_SELECT_SELECT_H
+#define TB_SELECT_SELECT_H
 
 #include "probe/event.h"
 #include "provider/provider.h"
 
-/* Is an event recorded at this moment of the provider?  Under lock, or under read_lock. */
+/* Return true if a probe records at @moment.  The caller holds lock or read_lock. */
 static inline bool tb_select_open(const struct tb_probe *probe, u64 moment)
 {
 	return READ_ONCE(probe->from) <= moment && moment < READ_ONCE(probe->until);
@@ -26,4 +27,4 @@ void tb_select_detach(struct tb_provider *p);
 void tb_select_refresh(void);
 int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **desc);
 
-#endif /* TB_SELECT_H */
+#endif /* TB_SELECT_SELECT_H */

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# units-bare.awk - classes of events that have their arguments for fields.
+# units-bare.awk - writes classes of events with the tracepoint's arguments as fields.
 #
 # awk -v unit=UNIT -v events=DIR -f units-bare.awk left-out UNIT.i
 #
-# UNIT.i is what the preprocessor made of the unit, with TB_SURVEY. Prints a
-# TB_EXTRA (events/macros/passes.h) with a TB_BARE_CLASS() for each class that left-out says
-# "bare" of. A class with an argument that has no simple type is not in it.
+# UNIT.i is the unit, preprocessed with TB_SURVEY. Prints a TB_EXTRA (events/macros/passes.h) with
+# a TB_BARE_CLASS() for each class that is "bare" in left-out; without classes that have an
+# argument of an array or function type.
 
 function trim(s)
 {
@@ -14,7 +14,7 @@ function trim(s)
 	return s
 }
 
-# one class: what it is called with, and the names of that
+# Prints one class; @proto: its parameters with types, @args: their names.
 function bare_class(class, proto, args,	n, m, i, params, names, type, name, fields, assign, format, values)
 {
 	n = split(proto, params, ",")
@@ -67,7 +67,7 @@ FILENAME ~ /\/left-out$/ {
 	next
 }
 
-# what is in the header itself comes last
+# A class of the header comes after a replacement of it in extra/, and takes its place.
 {
 	line = $0
 	while (match(line, /tb_survey_class "[^"]*" "[^"]*" "[^"]*"/)) {

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# units-blame.awk - which classes of events do not compile.
+# units-blame.awk - finds the classes of events that do not compile.
 #
 # awk -v failed='UNIT...' -v events=DIR -f units-blame.awk left-out headers UNIT.i... log
 #
-# UNIT.i is what the preprocessor made of a unit that failed, with TB_SURVEY;
-# log is what the compiler said of all. Prints new lines for left-out: see
-# units-write.awk. Errors in a class lie where the header names it, for the
-# compiler is told to look no further into macros.
+# UNIT.i is a unit that failed, preprocessed with TB_SURVEY; log has the compiler's messages. Prints
+# new lines for left-out, see units-write.awk. The compiler reports an error in a class at the line
+# where the header names the class (-ftrack-macro-expansion=0, events.mk).
 
-# what a message says, in few words, and how much that tells: it may follow
-# from another
+# Return a message in few words, and set worth: the higher, the likelier it is that the message is
+# the cause, and not a consequence of another error.
 function read_message(message,	name)
 {
 	gsub(/\342\200\230|\342\200\231/, "'", message)
@@ -83,12 +82,12 @@ kind == "headers" {
 	next
 }
 
-# where classes and events are
+# the lines of classes and events
 kind == "survey" && /^# [0-9]+ "/ {
 	line = $2
 	source = $3
 	gsub(/"/, "", source)
-	# what is of events/ itself has a way there that depends
+	# files of events/ have different paths in the survey and in the log: shorten them
 	sub(/(.*\/)?module\/events\/(units\/\.\.\/)*/, "", source)
 	next
 }
@@ -115,7 +114,7 @@ kind == "survey" {
 
 # the log
 {
-	# which unit this is about: the file compiled is named before its errors
+	# the compiler names the unit before its errors
 	if (match($0, /module\/events\/units\/[A-Za-z0-9_]+\.c:/)) {
 		unit = substr($0, RSTART, RLENGTH)
 		sub(/.*\//, "", unit)
@@ -142,7 +141,7 @@ kind == "survey" {
 			found = k
 	class = found ? class_at[unit, source, found] : "*"
 	if (!found || message ~ /No such file/ || ((unit, class, "out") in known)) {
-		# what was to help may be what is wrong
+		# events/types/UNIT.h may be the cause: first try without it
 		types = events "/types/" unit ".h"
 		if (!((unit, "types/", "out") in known) && (getline line < types) >= 0)
 			blame(unit, "types/", "out", says)
@@ -158,7 +157,7 @@ kind == "survey" {
 }
 
 END {
-	# an event goes with its class
+	# if the event's class is left out as well, the event needs no line of its own
 	for (key in why) {
 		split(key, part, SUBSEP)
 		if ((key in template) && template[key] != part[2] && ((part[1], template[key]) in why))
@@ -168,7 +167,7 @@ END {
 	}
 	for (key in why) {
 		split(key, part, SUBSEP)
-		# errors elsewhere may follow from those in classes
+		# errors outside of classes may be consequences of those in classes
 		if (part[2] == "*" && (part[1] in some))
 			continue
 		done[part[1]]

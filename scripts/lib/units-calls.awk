@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# units-calls.awk - which probes of a unit need symbols that it cannot have.
+# units-calls.awk - finds the probes of a unit that need symbols that the module cannot use.
 #
 # objdump -dr UNIT.o | awk -v unit=UNIT -f units-calls.awk unresolved -
 #
-# unresolved has "unit symbol why". Prints lines for left-out: see units-write.awk.
+# unresolved has lines of "unit symbol why". Prints lines for left-out, see units-write.awk.
 
 function plain(name)
 {
@@ -13,7 +13,7 @@ function plain(name)
 	return name
 }
 
-# what uses @name, through functions of the header as well
+# Prints the probes that use @name, directly or through functions of the header.
 function users(name, symbol,	k, user)
 {
 	if (name in visited)
@@ -44,7 +44,7 @@ FILENAME == "unresolved" || FILENAME ~ /\/unresolved$/ {
 	next
 }
 
-# a relocation, and a call within the section
+# a relocation; the next rule: a call within the section
 /^[ \t]+[0-9a-f]+: R_/ {
 	use(plain($3))
 	next

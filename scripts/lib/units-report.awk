@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# units-report.awk - what is captured of which header.
+# units-report.awk - reports which events of which header the modules capture.
 #
 # awk -f units-report.awk left-out events surveyed headers
 #
-# events names a unit for each event it has, surveyed says "unit class event
-# system" for all events of units of which something is left out. Prints lines
-# with tabs between words:
+# events has a line with the unit for each event captured. surveyed has lines of "unit class event
+# system" for all events of units with something left out. Prints lines with tabs between words:
 #
 #	# summary
-#	unit header events-there events-captured with-arguments-only
+#	unit header events-in-it events-captured with-arguments-only
 #	- unit class how events why
-#	+ system:event			it has its arguments for fields
+#	+ system:event			captured with its arguments as fields
 
-# how many events a header that cannot be read seems to have
+# Return an estimate of the number of events of a header that the preprocessor cannot read.
 function guess(path,	line, n)
 {
 	while ((getline line < path) > 0)

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# units-write.awk - a unit of module/events/ for each header of tracepoints.
+# units-write.awk - writes a unit of module/events/ for each header of tracepoints.
 #
 # awk -v events=DIR -v out=DIR -f units-write.awk headers.tab left-out headers
 #
-# headers.tab is the table of events/. left-out has "unit<TAB>class<TAB>how<TAB>why":
-# how is "bare" if the arguments of the class can be recorded, "out" if nothing
-# can. Class "*" is the whole unit, which is empty then; "types/" is no class:
-# events/types/UNIT.h is no help. headers has "unit path name", name being that
-# of its #include.
+# headers.tab is the table of events/. left-out has lines of "unit<TAB>class<TAB>how<TAB>why": how
+# is "bare" if only the arguments of the class can be recorded, "out" if nothing can. Class "*" is
+# the whole unit, which is empty then. "types/" is no class: the unit does not include
+# events/types/UNIT.h. headers has lines of "unit path name", name for #include.
 
-# the structures that a header names, as declarations: pointers to them are
-# most of what headers forget to include
+# Return declarations of the structures that a header names: most often, headers forget to declare
+# structures that they use pointers to.
 function forward(path,	line, words, n, i, seen, text)
 {
 	while ((getline line < path) > 0) {
@@ -76,7 +75,7 @@ FILENAME ~ /\/left-out$/ {
 		close(c)
 		next
 	}
-	# what a kernel does not have it cannot want
+	# a header that this kernel does not have is not needed either
 	print "#include <linux/types.h>" > c
 	n = split(includes[unit], names, " ")
 	for (i = 1; i <= n; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names that print formats of <trace/events/block.h> use, where it has priorities,
- * and the header does not announce.  Read by every pass of macros/passes.h; hence no guard.
+ * Enumerators that print formats of <trace/events/block.h> use, in kernels where its events have
+ * priorities, and that it does not define with TRACE_DEFINE_ENUM().  Without a guard, because each
+ * pass of macros/passes.h reads this file.
  */
 TRACE_DEFINE_ENUM(IOPRIO_CLASS_NONE);
 TRACE_DEFINE_ENUM(IOPRIO_CLASS_RT);

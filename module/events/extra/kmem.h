@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events of slab caches without what is only known to the slab allocator: the
- * name of the cache, the size of its objects with what is around them, and whether
- * all of it is accounted.  Read by every pass of macros/passes.h; hence no guard.
+ * Events of slab caches, without the fields that only the slab allocator can fill in: the cache's
+ * name, the allocated size, and whether the allocation is accounted.  Without a guard, because each
+ * pass of macros/passes.h reads this file.
  */
 #define TB_OWN_kmem_cache_alloc 1
 TB_OWN_CLASS(kmem_cache_alloc,

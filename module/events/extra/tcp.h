@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names that the print formats of <trace/events/tcp.h> use and those of
- * <trace/events/sock.h> announce.  Read by every pass of macros/passes.h; hence no guard.
+ * Enumerators that print formats of <trace/events/tcp.h> use, and that only <trace/events/sock.h>
+ * defines with TRACE_DEFINE_ENUM().  Without a guard, because each pass of macros/passes.h reads
+ * this file.
  */
 TRACE_DEFINE_ENUM(TCP_ESTABLISHED);
 TRACE_DEFINE_ENUM(TCP_SYN_SENT);

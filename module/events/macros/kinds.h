@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every kind of event that a header of tracepoints can define, in terms of the
- * two that the passes of passes.h give a meaning to:
+ * Express every kind of event that a header of tracepoints can define by three macros, which the
+ * passes of passes.h define:
  *
  *	TB_CLASS(class, proto, args, tstruct, assign, print)
  *	TB_EVENT(class, name, proto)
+ *	TB_EVENT_PRINT(class, name, proto, print)	for an event with its own print format
  *
- * and TB_EVENT_PRINT(class, name, proto, print) for an event with a print
- * format of its own.  What is left out ends in the variants with other numbers.
+ * Classes and events that the unit leaves out expand to the empty variants with other numbers.
  */
 #define __TB_CAT(a, b, c)	a ## b ## c
 #define TB_CAT(a, b, c)		__TB_CAT(a, b, c)
-/* the variant of a macro for two conditions: macro_00 if neither is defined */
+/* choose the variant of a macro by two conditions: macro_00 if neither is defined */
 #define TB_PICK(macro, a, b)	TB_CAT(macro, __is_defined(a), __is_defined(b))
 
-/* a class that is left out, and one that there is something in place of */
+/* conditions: the class is left out; another class replaces it */
 #define TB_CLASS_00(call, proto, args, tstruct, assign, print)		\
 	TB_CLASS(call, PARAMS(proto), PARAMS(args), PARAMS(tstruct),	\
 		 PARAMS(assign), PARAMS(print))
@@ -22,7 +22,7 @@
 #define TB_CLASS_10(call, proto, args, tstruct, assign, print)
 #define TB_CLASS_11(call, proto, args, tstruct, assign, print)
 
-/* an event of a class that is left out, and one that is left out itself */
+/* conditions: the class of the event is left out; the event itself is left out */
 #define TB_EVENT_00(template, name, proto)				\
 	TB_EVENT(template, name, PARAMS(proto))
 #define TB_EVENT_01(template, name, proto)
@@ -34,7 +34,7 @@
 #define TB_EVENT_PRINT_10(template, name, proto, print)
 #define TB_EVENT_PRINT_11(template, name, proto, print)
 
-/* In place of the header's class: made by hand, or of the arguments alone. */
+/* in place of the header's class: written by hand (OWN), or recording only the arguments (BARE) */
 #define TB_OWN_CLASS(call, proto, args, tstruct, assign, print)		\
 	TB_PICK(TB_CLASS_, TB_SKIP_##call, TB_BARE_##call)(call,	\
 		PARAMS(proto), PARAMS(args), PARAMS(tstruct),		\
@@ -67,7 +67,7 @@
 			    PARAMS(print))				\
 	DEFINE_EVENT(name, name, PARAMS(proto), PARAMS(args))
 
-/* Conditions are checked, and callbacks called, by the tracepoint itself. */
+/* the tracepoint itself checks conditions and calls callbacks */
 #undef DEFINE_EVENT_FN
 #define DEFINE_EVENT_FN(template, name, proto, args, reg, unreg)	\
 	DEFINE_EVENT(template, name, PARAMS(proto), PARAMS(args))
@@ -94,14 +94,14 @@
 	TRACE_EVENT(name, PARAMS(proto), PARAMS(args), PARAMS(tstruct),	\
 		    PARAMS(assign), PARAMS(print))
 
-/* System calls of kernels that enter them preemptible: begin sees to it. */
+/* some kernels run these probes preemptible: tb_tracepoint_enter() disables preemption */
 #undef TRACE_EVENT_SYSCALL
 #define TRACE_EVENT_SYSCALL(name, proto, args, tstruct, assign, print,	\
 			    reg, unreg)					\
 	TRACE_EVENT(name, PARAMS(proto), PARAMS(args), PARAMS(tstruct),	\
 		    PARAMS(assign), PARAMS(print))
 
-/* no tracepoint behind them */
+/* events without a tracepoint */
 #undef TRACE_EVENT_NOP
 #define TRACE_EVENT_NOP(name, proto, args, tstruct, assign, print)
 #undef DECLARE_EVENT_CLASS_NOP
@@ -111,7 +111,7 @@
 #undef DECLARE_EVENT_NOP
 #define DECLARE_EVENT_NOP(name, proto, args)
 
-/* tracepoints without an event: nothing says what to record */
+/* tracepoints without an event: no definition of what to record */
 #undef DECLARE_TRACE
 #define DECLARE_TRACE(name, proto, args)
 #undef DECLARE_TRACE_CONDITION
@@ -121,17 +121,16 @@
 #undef DECLARE_TRACE_WRITABLE
 #define DECLARE_TRACE_WRITABLE(name, proto, args, size)
 
-/* ftrace's and perf's alone */
+/* for ftrace and perf alone */
 #undef TRACE_EVENT_FLAGS
 #define TRACE_EVENT_FLAGS(name, value)
 #undef TRACE_EVENT_PERF_PERM
 #define TRACE_EVENT_PERF_PERM(name, expr...)
 
 /*
- * Names that print formats use: TB_EVAL("name", value).  Those of enumerators
- * that the header does not have can be left out like events.  Names may be those
- * of macros, and must not be replaced on the way.  The kernel's stage 2 takes the
- * meaning away, so passes.h gives it again.
+ * Names that print formats use: TB_EVAL("name", value).  A unit can leave out enumerators that the
+ * header does not have, as it can events.  A name may be that of a macro, and must not be expanded
+ * on the way.  The kernel's stage 2 undefines these macros, so passes.h defines them again.
  */
 #define TB_EVAL_00(text, a)	TB_EVAL(text, a)
 #define TB_EVAL_10(text, a)

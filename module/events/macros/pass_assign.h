@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pass 5 of passes.h: how dynamic fields are filled in.
+ * Pass 5 of passes.h: fill in dynamic fields.
  *
- * The kernel's own macros take the size of the source for granted, or work it
- * out a second time.  If a string has grown since room was taken for it they
- * write beyond the event, into the next one of the ring.  These write no more
- * than there is room for, and clear what they do not need of it.
+ * The kernel's own macros rely on the size of the source, or compute it a second time.  If a string
+ * has grown since room was reserved for it, they write beyond the event, into the next one of the
+ * ring.  These macros write no more than there is room for, and clear the rest.
  */
-#ifndef TB_PASS_ASSIGN_H
-#define TB_PASS_ASSIGN_H
+#ifndef TB_MACROS_PASS_ASSIGN_H
+#define TB_MACROS_PASS_ASSIGN_H
 
 static inline void tb_assign_bytes(void *dst, const void *src, size_t len, size_t room)
 {
@@ -18,7 +17,7 @@ static inline void tb_assign_bytes(void *dst, const void *src, size_t len, size_
 	memset(dst + len, 0, room - len);
 }
 
-/* A string of @len bytes, or up to its end. */
+/* Copy a string of at most @len bytes, and terminate it. */
 static inline void tb_assign_text(char *dst, const char *src, size_t len, size_t room)
 {
 	if (!room)
@@ -49,9 +48,9 @@ static inline __printf(3, 0) void tb_assign_vstr(char *dst, size_t room, const c
 	memset(dst + len, 0, room - len);
 }
 
-#endif /* TB_PASS_ASSIGN_H */
+#endif /* TB_MACROS_PASS_ASSIGN_H */
 
-/* Up to 6.9 the source is named again, since then it was kept. */
+/* up to 6.9 the caller passes the source again; since then an earlier stage keeps it */
 #define TB_ASSIGN_PICK(dst, src, macro, ...)	macro
 #define TB_ASSIGN_KEPT(dst)						\
 	tb_assign_text(__get_str(dst), __data_offsets.dst##_ptr_,	\

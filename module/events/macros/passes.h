@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Makes probes out of a header of the kernel's tracepoints.
+ * Make probes out of a header of the kernel's tracepoints.
  *
- * A unit, which scripts/build-module writes, includes what the header forgot
- * to, then defines these and includes this:
+ * scripts/build-module writes the units.  A unit includes what the header misses, then defines
+ * these and includes this file:
  *
  *	TB_UNIT_NAME	its name
  *	TB_HEADER	the header, "trace/events/...h"
  *	TB_SKIP_name 1	leave out the event, or the event class with its events
- *	TB_EXTRA	a header with TB_OWN_CLASS() in place of classes of TB_HEADER,
- *			for each of which it defines TB_OWN_name 1, and
- *			TRACE_DEFINE_ENUM() for what print formats use and
- *			TB_HEADER does not announce
- *	TB_BARE_name 1	there is a TB_BARE_CLASS() as well, which is to be used
+ *	TB_EXTRA	a header with TB_OWN_CLASS() in place of classes of TB_HEADER; for each of
+ *			them it defines TB_OWN_name 1; it has TRACE_DEFINE_ENUM() for names that
+ *			print formats use and TB_HEADER does not announce
+ *	TB_BARE_name 1	use the TB_BARE_CLASS() that there is as well
  *
- * The header is read once for each pass below, with TRACE_EVENT() and its
- * relatives (kinds.h) meaning something else each time.  The kernel's
- * ftrace, perf and BPF glue come about in the same way, and where the meaning
- * of the elements of an event (__field(), __string(), __assign_str() ...) is
- * the one the kernel gives them, it is taken from the kernel's
- * <trace/stages/>: so a header and its stages always fit, whatever the version.
+ * Each pass below reads the header once, with another meaning of TRACE_EVENT() and its relatives
+ * (kinds.h).  The kernel makes its code for ftrace, perf and BPF in the same way.  Where elements
+ * of an event (__field(), __string(), __assign_str() ...) keep the kernel's meaning, this file
+ * takes it from the kernel's <trace/stages/>: so a header and its stages fit in any version.
  *
  *	0  tb_callback_X, the type of a probe; what the header includes
  *	1  struct trace_event_raw_X, the fields in memory	(kernel's stage)
@@ -44,12 +41,11 @@
 static_assert(sizeof(struct trace_entry) == sizeof(struct tb_composite) -
 	      offsetof(struct tb_composite, tid));
 
-/* ---- 0: what probes are called with ----------------------------------- */
+/* ---- 0: arguments of probes ------------------------------------------- */
 
 /*
- * Not the kernel's own meaning, which would declare trace_X() and more: nobody
- * is to call that here, and an event whose prototype cannot be compiled must
- * not keep the rest of the header out.
+ * Not the kernel's own meaning, which would declare trace_X() and more: no code here calls that,
+ * and an event with a prototype that does not compile must not keep out the rest of the header.
  */
 #define TB_CLASS(call, proto, args, tstruct, assign, print)
 #define TB_EVENT(template, name, proto)					\
@@ -105,7 +101,7 @@ static_assert(sizeof(struct trace_entry) == sizeof(struct tb_composite) -
 
 #include "pass_fields.h"
 
-/* In a function because the elements need a name for what they are in. */
+/* in a function, because the elements need a name (tb_raw) for the structure that they are in */
 #undef TB_CLASS
 #define TB_CLASS(call, proto, args, tstruct, assign, print)		\
 static const struct tb_field_def * __init __maybe_unused		\
@@ -150,7 +146,7 @@ static inline notrace int trace_event_get_offsets_##call(		\
 
 /* ---- 5: the probe ----------------------------------------------------- */
 
-/* stage 3's access to dynamic fields is what stage 6 builds on */
+/* stage 6 needs stage 3's access to dynamic fields */
 #include <trace/stages/stage3_trace_output.h>
 #include <trace/stages/stage6_event_callback.h>
 
@@ -189,7 +185,7 @@ static notrace void __maybe_unused tb_probe_##call(void *__data, proto)	\
 
 #include <trace/stages/stage7_class_define.h>
 
-/* Written to as long as it is registered: the tracepoint may come and go. */
+/* not const: the unit links the definitions and sets their fields */
 #define TB_DEFINITION(template, call, format)				\
 static struct tb_event_def tb_def_##call = {				\
 	.system = __stringify(TRACE_SYSTEM),				\
@@ -198,7 +194,7 @@ static struct tb_event_def tb_def_##call = {				\
 	.probe = tb_probe_##template,					\
 };									\
 									\
-/* never called: the compiler is to compare the prototypes */		\
+/* never called: lets the compiler compare the prototypes */		\
 static inline void tb_check_##call(void)				\
 {									\
 	typeof(tb_callback_##call) *probe __maybe_unused = tb_probe_##template;	\
@@ -248,9 +244,8 @@ static const char tb_print_##call[] __maybe_unused = print;
 	} while (0)
 
 /*
- * The header is read inside of a function: not a table, because what ends an
- * event there is a semicolon, and not a linker section, because those of
- * modules have no start and end symbols.
+ * Read the header inside a function.  A table does not work, because a semicolon ends each event,
+ * nor does a linker section, because those of modules have no start and end symbols.
  */
 #define __TB_UNIT_INIT(name)	TB_UNIT_INIT(name)
 __TB_UNIT_INIT(TB_UNIT_NAME);

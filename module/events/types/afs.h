@@ -4,7 +4,7 @@ typedef u64 afs_volid_t;
 typedef u64 afs_vnodeid_t;
 typedef u64 afs_dataversion_t;
 
-/* a file's name in the protocol */
+/* identifies a file in the protocol */
 struct afs_fid {
 	afs_volid_t	vid;
 	afs_vnodeid_t	vnode;
@@ -12,6 +12,6 @@ struct afs_fid {
 	u32		unique;
 };
 
-/* passed on, never looked at */
+/* probes only copy the values, so one enumerator suffices */
 enum afs_call_state { TB_AFS_CALL_STATE };
 enum afs_lock_state { TB_AFS_LOCK_STATE };

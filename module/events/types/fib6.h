@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What net/ipv6/route.c makes of the type of a route. */
+/* A function of net/ipv6/route.c that <trace/events/fib6.h> calls: the error of a type of route. */
 static inline int ip6_rt_type_to_error(u8 fib6_type)
 {
 	switch (fib6_type) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <linux/io_uring.h>
 
-/* Names of operations are not for modules; the events have the number, too. */
+/* Modules cannot get the names of operations; the events have the number, too. */
 #define io_uring_get_opcode(opcode)	""

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* As netdev_drivername(), which is not for modules. */
+/* Replaces netdev_drivername(), which modules cannot call. */
 #include <linux/netdevice.h>
 
 static inline const char *tb_netdev_drivername(const struct net_device *dev)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <linux/mmzone.h>
 
-/* modules cannot ask: no migrate type */
+/* -1: unknown, because modules cannot get the migrate type */
 #undef get_pageblock_migratetype
 #define get_pageblock_migratetype(page)	(-1)

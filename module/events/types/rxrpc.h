@@ -3,6 +3,6 @@
 typedef u32 rxrpc_seq_t;
 typedef u32 rxrpc_serial_t;
 
-/* passed on, never looked at */
+/* probes only copy the values, so one enumerator suffices */
 enum rxrpc_call_completion { TB_RXRPC_CALL_COMPLETION };
 enum rxrpc_congest_mode { TB_RXRPC_CONGEST_MODE };

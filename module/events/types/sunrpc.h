@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* As rpc_proc_name() and svc_proc_name(), which are not for modules. */
+/* Replaces rpc_proc_name() and svc_proc_name(), which modules cannot call. */
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/svc.h>
 
@@ -18,7 +18,7 @@ static inline const char *tb_svc_proc_name(const struct svc_rqst *rqstp)
 #define rpc_proc_name	tb_rpc_proc_name
 #define svc_proc_name	tb_svc_proc_name
 
-/* as rpc_task_timeout(), which is in a module of its own */
+/* rpc_task_timeout() is in another module, which tracebuf_events.ko would need to be loaded */
 static inline unsigned long tb_rpc_task_timeout(const struct rpc_task *task)
 {
 	unsigned long timeout = READ_ONCE(task->tk_timeout), now = jiffies;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sizes of commands by group, without the module that has the kernel's table. */
+/*
+ * The size of a SCSI command, by its group.  The kernel's table is in another module, which
+ * tracebuf_events.ko would need to be loaded.
+ */
 #include <scsi/scsi_common.h>
 
 static inline unsigned int tb_scsi_command_size(const unsigned char *cmnd)

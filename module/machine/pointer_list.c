@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A list of pointers that any context reads without a lock.
+ *
+ * The list is replaced when it grows, after a grace period of RCU.  Removing leaves a hole, because
+ * it must not fail; removing the last pointer frees the list.  Process context, under a lock of the
+ * caller.  Callers: events/module_event.c, select/handler.c.
+ */
+#include <linux/slab.h>
+
+#include "contiguous.h"
+#include "pointer_list.h"
+
+/**
+ * tb_list_add() - add a pointer that is not in the list yet
+ * @list: the list; NULL if it is empty
+ * @pointer: the pointer; nothing happens if it is there already
+ *
+ * Context: process, under the caller's lock.
+ * Return: 0, -ENOMEM.
+ */
+int tb_list_add(struct tracebuf_list __rcu **list, void *pointer)
+{
+	struct tracebuf_list *old = rcu_dereference_protected(*list, true), *new;
+	u32 i, count = old ? old->count : 0, hole = count;
+
+	for (i = 0; i < count; i++) {
+		if (old->at[i] == pointer)
+			return 0;
+		if (!old->at[i])
+			hole = i;
+	}
+	if (hole < count) {
+		/* all that @pointer leads to first: pairs with the dependent load of the reader */
+		smp_store_release(&old->at[hole], pointer);
+		return 0;
+	}
+	new = kzalloc(struct_size(new, at, count + 1), TB_GFP);
+	if (!new)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		new->at[i] = old->at[i];
+	new->at[count] = pointer;
+	new->count = count + 1;
+	rcu_assign_pointer(*list, new);
+	if (old)
+		kfree_rcu(old, rcu);
+	return 0;
+}
+
+/**
+ * tb_list_remove() - remove a pointer
+ * @list: the list; NULL if it is empty
+ * @pointer: the pointer, if it is there; readers may still use it: wait for a grace period
+ *
+ * Context: process, under the caller's lock.
+ */
+void tb_list_remove(struct tracebuf_list __rcu **list, const void *pointer)
+{
+	struct tracebuf_list *old = rcu_dereference_protected(*list, true);
+	bool empty = true;
+	u32 i;
+
+	if (!old)
+		return;
+	for (i = 0; i < old->count; i++) {
+		if (old->at[i] == pointer)
+			WRITE_ONCE(old->at[i], NULL);
+		empty = empty && !old->at[i];
+	}
+	if (empty) {
+		RCU_INIT_POINTER(*list, NULL);
+		kfree_rcu(old, rcu);
+	}
+}
