@@ -65,6 +65,8 @@ check-fuzz: $(OUT)/fuzz/fuzz_trace
 test-fuzz: $(OUT)/fuzz_corpus
 	@echo "# fuzz_corpus"
 	@$(OUT)/fuzz_corpus $(FUZZ)/corpus
+	@echo "# fuzz_corpus --changing"
+	@$(OUT)/fuzz_corpus --changing $(FUZZ)/corpus
 
 fuzz-seeds: $(OUT)/make_seeds
 	$(OUT)/make_seeds $(FUZZ)/corpus

@@ -3,7 +3,9 @@
  * Any bytes as a trace: nothing that reads traces may crash, read beyond them, or not come to an end.
  *
  * For libFuzzer (make -C userspace check-fuzz), and with a main() of its own, which takes files
- * (FUZZ_MAIN), for the tests: every input that ever broke something is among them.
+ * (FUZZ_MAIN), for the tests: every input that ever broke something is among them.  With --changing
+ * some reads of a byte find another value than the reads before and after it, as when another
+ * program changes the file that the library has mapped.
  *
  * The library is called as programs call it, all of it that reads; the tool's commands that read traces
  * are called as the tool calls them.  What the library says is held against what it promises: see
@@ -23,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const unsigned char *bytes;
 static size_t nr_bytes;
+static bool changing;		/* bytes change while they are read: promises about contents are void */
 static bool copied;		/* what is followed, or was compressed, is in the library's own memory */
 static volatile uint64_t used;	/* so that reading is not left out */
 
@@ -38,9 +41,17 @@ static void be_quiet(void)
 	stderr = nowhere;
 }
 
-#define PROMISED(condition) \
+#define INSIDE(condition) \
 	do { \
 		if (!(condition)) { \
+			dprintf(STDERR_FILENO, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+			abort(); \
+		} \
+	} while (0)
+
+#define PROMISED(condition) \
+	do { \
+		if (!(condition) && !changing) { \
 			dprintf(STDERR_FILENO, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
 			abort(); \
 		} \
@@ -51,6 +62,9 @@ static void look(const void *data, size_t length)
 	const unsigned char *at = data;
 	size_t i;
 
+	/* each access costs two signals then */
+	if (changing && length > 16)
+		length = 16;
 	for (i = 0; i < length; i++)
 		used += at[i];
 }
@@ -63,9 +77,9 @@ static void look_text(const char *text)
 
 static void inside(const void *data, size_t length)
 {
-	PROMISED(copied ||
-		 ((const unsigned char *)data >= bytes && length <= nr_bytes &&
-		  (size_t)((const unsigned char *)data - bytes) <= nr_bytes - length));
+	INSIDE(copied ||
+	       ((const unsigned char *)data >= bytes && length <= nr_bytes &&
+		(size_t)((const unsigned char *)data - bytes) <= nr_bytes - length));
 	look(data, length);
 }
 
@@ -307,9 +321,9 @@ static void see_blocks(const struct tb_trace *trace)
 
 	for (i = 0; (block = tb_trace_block(trace, i, &offset, &recording)); i++) {
 		PROMISED(offset == end && recording < tb_trace_recordings(trace));
-		end = offset + (1u << block->size_log2);
+		end = offset + (1u << (block->size_log2 & 31));
 		PROMISED(end <= nr_bytes);
-		tb_walk_start(&walk, block);
+		tb_walk_trace(&walk, trace, block);
 		while ((step = tb_walk_next(&walk)) != 0)
 			if (step == 1)
 				inside(walk.payload, walk.bytes);
@@ -478,8 +492,100 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifdef FUZZ_MAIN
 #include <dirent.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
-static int run_file(const char *path)
+/* ---- bytes that change while they are read ---- */
+
+#ifdef __x86_64__
+#define CHANGING_ROUNDS 40
+#define TRAP_FLAG 0x100			/* of the flags register: a trap after each instruction */
+
+static unsigned char *region;		/* no access without a signal */
+static size_t region_bytes;
+static unsigned char *restore_at;	/* what the last access changed, or NULL */
+static uint32_t restore_value;
+static uint64_t random_state;
+
+static uint64_t random_next(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+/* An access: let it be, but one in eight finds other bytes than those before and after it. */
+static void on_access(int number, siginfo_t *info, void *context)
+{
+	static const uint32_t values[] = { 0, 1, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff };
+	unsigned char *at = info->si_addr;
+	ucontext_t *state = context;
+
+	if (at < region || at >= region + region_bytes) {
+		signal(number, SIG_DFL);	/* it crashes for good */
+		return;
+	}
+	mprotect(region, region_bytes, PROT_READ | PROT_WRITE);
+	if (!restore_at && random_next() % 8 == 0 && at + sizeof(uint32_t) <= region + region_bytes) {
+		uint32_t value = values[random_next() % (sizeof(values) / sizeof(values[0]))];
+
+		restore_at = at;
+		memcpy(&restore_value, at, sizeof(restore_value));
+		memcpy(at, &value, random_next() % 2 ? 2 : 4);
+	}
+	state->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+}
+
+static void after_access(int number, siginfo_t *info, void *context)
+{
+	ucontext_t *state = context;
+
+	(void)number;
+	(void)info;
+	if (restore_at)
+		memcpy(restore_at, &restore_value, sizeof(restore_value));
+	restore_at = NULL;
+	mprotect(region, region_bytes, PROT_NONE);
+	state->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+}
+
+static void run_changing(const uint8_t *data, size_t size)
+{
+	struct sigaction access = { .sa_sigaction = on_access, .sa_flags = SA_SIGINFO };
+	struct sigaction after = { .sa_sigaction = after_access, .sa_flags = SA_SIGINFO };
+	unsigned char *copy;
+	unsigned int i;
+
+	region_bytes = (size + 4095) & ~(size_t)4095;
+	region = mmap(NULL, region_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	INSIDE(region != MAP_FAILED);
+	copy = region + (region_bytes - size) / 16 * 16;
+	memcpy(copy, data, size);
+	sigaction(SIGSEGV, &access, NULL);
+	sigaction(SIGTRAP, &after, NULL);
+	changing = true;
+	for (i = 0; i < CHANGING_ROUNDS; i++) {
+		random_state = 0x9e3779b97f4a7c15ull * (i + 1);
+		bytes = copy;
+		nr_bytes = size;
+		mprotect(region, region_bytes, PROT_NONE);
+		see_trace(copy, size);
+		mprotect(region, region_bytes, PROT_READ | PROT_WRITE);
+	}
+	changing = false;
+	munmap(region, region_bytes);
+}
+#else
+static void run_changing(const uint8_t *data, size_t size)
+{
+	(void)data;
+	(void)size;
+}
+#endif
+
+static int run_file(const char *path, bool change)
 {
 	static uint8_t data[1 << 20];
 	FILE *in = fopen(path, "rb");
@@ -489,7 +595,10 @@ static int run_file(const char *path)
 		return -1;
 	size = fread(data, 1, sizeof(data), in);
 	fclose(in);
-	LLVMFuzzerTestOneInput(data, size);
+	if (change)
+		run_changing(data, size);
+	else
+		LLVMFuzzerTestOneInput(data, size);
 	return 0;
 }
 
@@ -501,23 +610,25 @@ static int is_input(const struct dirent *entry)
 /* One test for each file of the folder; a crash ends it all, the line before says where */
 int main(int argc, char **argv)
 {
+	bool change = argc == 3 && !strcmp(argv[1], "--changing");
 	struct dirent **entries;
 	int count, i, wrong, failed = 0;
 	char path[4096];
 
-	count = argc == 2 ? scandir(argv[1], &entries, is_input, alphasort) : -1;
+	count = argc == 2 || change ?
+		scandir(argv[argc - 1], &entries, is_input, alphasort) : -1;
 	if (count <= 0) {
-		dprintf(STDERR_FILENO, "usage: %s FOLDER\n", argv[0]);
+		dprintf(STDERR_FILENO, "usage: %s [--changing] FOLDER\n", argv[0]);
 		return 2;
 	}
 	dprintf(STDOUT_FILENO, "TAP version 14\n1..%d\n", count);
 	for (i = 0; i < count; i++) {
-		snprintf(path, sizeof(path), "%s/%s", argv[1], entries[i]->d_name);
+		snprintf(path, sizeof(path), "%s/%s", argv[argc - 1], entries[i]->d_name);
 		dprintf(STDOUT_FILENO, "# %s\n", entries[i]->d_name);
-		wrong = run_file(path);
+		wrong = run_file(path, change);
 		failed |= wrong;
-		dprintf(STDOUT_FILENO, "%sok %d %s\n", wrong ? "not " : "", i + 1,
-			entries[i]->d_name);
+		dprintf(STDOUT_FILENO, "%sok %d %s%s\n", wrong ? "not " : "", i + 1,
+			entries[i]->d_name, change ? ", while it changes" : "");
 		free(entries[i]);
 	}
 	free(entries);

@@ -49,7 +49,7 @@ static int ask_block(const struct ahead *a, const struct tb_block *block, struct
 
 	if (!last->block || block->sequence >= last->sequence)
 		*last = (struct last){ block->sequence, block };
-	tb_walk_start(&walk, block);
+	tb_walk_trace(&walk, a->trace, block);
 	if (tb_walk_next(&walk) != 1 || walk.id != TB_EV_GAP || walk.bytes < sizeof(*gap))
 		return 0;
 	gap = walk.payload;

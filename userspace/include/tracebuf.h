@@ -951,9 +951,21 @@ struct tb_walk {
 	const char *wrong;
 };
 
-/** tb_walk_start - before the first element of @block (checked before), the
- *  gap slot included */
+/**
+ * tb_walk_start - start a walk over a block in memory that only the caller can change
+ * @block: checked with tb_block_check() before
+ */
 void tb_walk_start(struct tb_walk *walk, const struct tb_block *block);
+
+/**
+ * tb_walk_trace - start a walk over a block of a trace
+ * @block: from tb_trace_block() or tb_cursor_next_block() of @trace
+ *
+ * Another program may change a mapped file while it is read.  The walk stays within the trace
+ * whatever the block says by then.
+ */
+void tb_walk_trace(struct tb_walk *walk, const struct tb_trace *trace,
+		   const struct tb_block *block);
 
 /**
  * tb_walk_next - step to the next event, structural ones included (their

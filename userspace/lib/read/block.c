@@ -10,17 +10,19 @@
 #include <inttypes.h>
 #include "internal.h"
 
-#define BLOCK_LOG2_MIN	10	/* 64 elements */
-#define BLOCK_LOG2_MAX	20	/* 65536 elements */
-
 int64_t tb_block_check(const void *data, size_t room, struct tb_error *error)
 {
-	const struct tb_block *block = data;
+	const struct tb_block *block;
+	struct tb_block header;
 	uint64_t size;
 
 	if (room < sizeof(block->magic))
 		return tb_error_set(error, -ENODATA, 0,
 			"cut off: %zu bytes where a block should start", room);
+	memset(&header, 0, sizeof(header));
+	memcpy(&header, data, room < sizeof(header) ? room : sizeof(header));
+	tb_keep(&header);
+	block = &header;
 	if (block->magic != TB_BLOCK_MAGIC)
 		return tb_error_set(error, -EINVAL, 0,
 			"no block starts here: 0x%08" PRIx32 " instead of 0x%08x",
@@ -36,8 +38,7 @@ int64_t tb_block_check(const void *data, size_t room, struct tb_error *error)
 	if (block->kind < TB_BLOCK_DURABLE || block->kind > TB_BLOCK_NOTE)
 		return tb_error_set(error, -EINVAL, 5,
 			"block of unknown kind %u", block->kind);
-	if (block->size_log2 < BLOCK_LOG2_MIN ||
-	    block->size_log2 > BLOCK_LOG2_MAX)
+	if (!tb_header_fits(block))
 		return tb_error_set(error, -EINVAL, 6,
 			"block of impossible size 2^%u bytes", block->size_log2);
 	size = 1ull << block->size_log2;
@@ -54,18 +55,38 @@ int64_t tb_block_check(const void *data, size_t room, struct tb_error *error)
 	return (int64_t)size;
 }
 
-void tb_walk_start(struct tb_walk *walk, const struct tb_block *block)
+static void walk_start(struct tb_walk *walk, const struct tb_block *block, uint64_t room)
 {
-	uint32_t bytes = 1u << block->size_log2;
+	struct tb_block header;
+	uint64_t bytes;
 
+	tb_header_once(&header, block);
+	bytes = header.size_log2 <= TB_BLOCK_LOG2_MAX ? 1u << header.size_log2 : 0;
+	if (bytes > room)
+		bytes = room;
+	if ((header.flags & TB_BLOCK_COMPLETE) && header.data < bytes)
+		bytes = header.data;
 	memset(walk, 0, sizeof(*walk));
-	if ((block->flags & TB_BLOCK_COMPLETE) && block->data < bytes)
-		bytes = block->data;
 	walk->block = block;
 	walk->position = TB_BLOCK_HEADER_ELEMENTS;
-	walk->end = bytes / TB_ELEMENT_SIZE;
-	walk->time = block->time_start;
-	walk->ticks = block->time_start;
+	walk->end = (uint32_t)(bytes / TB_ELEMENT_SIZE);
+	walk->time = header.time_start;
+	walk->ticks = header.time_start;
+}
+
+void tb_walk_start(struct tb_walk *walk, const struct tb_block *block)
+{
+	walk_start(walk, block, 1u << TB_BLOCK_LOG2_MAX);
+}
+
+void tb_walk_trace(struct tb_walk *walk, const struct tb_trace *trace,
+		   const struct tb_block *block)
+{
+	uintptr_t from = (uintptr_t)trace->data, at = (uintptr_t)block;
+
+	/* blocks that are followed are in memory of their own */
+	walk_start(walk, block, at - from < trace->size ? trace->size - (at - from) :
+		   1u << TB_BLOCK_LOG2_MAX);
 }
 
 static int walk_wrong(struct tb_walk *walk, const char *wrong)
@@ -83,7 +104,7 @@ int tb_walk_next(struct tb_walk *walk)
 	if (walk->position >= walk->end)
 		return 0;
 	element = (const struct tb_element *)walk->block + walk->position;
-	head = element->head;
+	head = tb_once32(&element->head);
 	length = TB_HEAD_LENGTH(head);
 	walk->index = walk->position;
 	walk->structure = TB_HEAD_STRUCT(head);
@@ -125,10 +146,12 @@ int tb_walk_next(struct tb_walk *walk)
 	} else {
 		const struct tb_composite *composite = (const void *)element;
 
-		if (composite->length > (length - 1) * TB_ELEMENT_SIZE)
+		walk->bytes = tb_once16(&composite->length);
+		if (walk->bytes > (length - 1) * TB_ELEMENT_SIZE) {
+			walk->bytes = 0;
 			return walk_wrong(walk, "a composite event's payload is longer than the event");
+		}
 		walk->payload = composite + 1;
-		walk->bytes = composite->length;
 		walk->tid = composite->tid;
 		walk->context = composite->context;
 	}

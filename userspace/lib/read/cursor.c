@@ -94,7 +94,7 @@ int tb_cursor_dump(struct tb_cursor *cursor, const struct tb_block *block)
 	struct tb_walk walk;
 	int step;
 
-	tb_walk_start(&walk, block);
+	tb_walk_trace(&walk, cursor->trace, block);
 	while ((step = tb_walk_next(&walk)) != 0) {
 		if (step == -EAGAIN)
 			continue;

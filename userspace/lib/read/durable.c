@@ -290,7 +290,7 @@ static int read_block(struct tb_trace *trace, struct tb_recording *recording,
 	struct tb_walk walk;
 	int step, result;
 
-	tb_walk_start(&walk, block);
+	tb_walk_trace(&walk, trace, block);
 	while ((step = tb_walk_next(&walk)) != 0) {
 		if (step == -EAGAIN)
 			continue;

@@ -9,16 +9,21 @@
 static void take_stack(const struct tb_walk *walk, struct tb_view *view)
 {
 	const struct tb_stack *stack = walk->payload;
+	struct tb_stack head;
 
-	if (walk->bytes < sizeof(*stack) || stack->count > TB_STACK_MAX ||
-	    stack->count > (walk->bytes - sizeof(*stack)) / sizeof(stack->ip[0]))
+	if (walk->bytes < sizeof(*stack))
 		return;
-	if (stack->kind == TB_STACK_KERNEL) {
+	memcpy(&head, stack, sizeof(head));
+	tb_keep(&head);
+	if (head.count > TB_STACK_MAX ||
+	    head.count > (walk->bytes - sizeof(*stack)) / sizeof(stack->ip[0]))
+		return;
+	if (head.kind == TB_STACK_KERNEL) {
 		view->stack = (const uint64_t *)stack->ip;
-		view->nr_stack = stack->count;
-	} else if (stack->kind == TB_STACK_USER) {
+		view->nr_stack = head.count;
+	} else if (head.kind == TB_STACK_USER) {
 		view->user_stack = (const uint64_t *)stack->ip;
-		view->nr_user_stack = stack->count;
+		view->nr_user_stack = head.count;
 	}
 }
 
@@ -26,12 +31,16 @@ static void take_counters(const struct tb_walk *walk, struct tb_view *view)
 {
 	const struct tb_counters *counters = walk->payload;
 
-	if (walk->bytes < sizeof(*counters) ||
-	    (unsigned int)__builtin_popcount(counters->mask) >
+	uint32_t mask;
+
+	if (walk->bytes < sizeof(*counters))
+		return;
+	mask = tb_once32(&counters->mask);
+	if ((unsigned int)__builtin_popcount(mask) >
 	    (walk->bytes - sizeof(*counters)) / sizeof(counters->value[0]))
 		return;
 	view->counters = (const uint64_t *)counters->value;
-	view->counter_mask = counters->mask;
+	view->counter_mask = mask;
 }
 
 /* @walk is at the event */

@@ -197,7 +197,7 @@ static int belongs(struct tb_follow *follow, const struct tb_held *held)
 		tb_trace_set_fault(follow->trace, &error);
 		return 0;
 	}
-	if (!tb_index_belongs(recording, block, !follow->begun))
+	if (!tb_index_belongs(follow->trace, recording, block, !follow->begun))
 		return -EAGAIN;
 	follow->begun = true;
 	return 1;

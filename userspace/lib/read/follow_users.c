@@ -198,7 +198,7 @@ int tb_follow_chunk(struct tb_follow *follow, const struct tb_composite *composi
 		users->malformed++;
 		return 0;
 	}
-	piece = tb_piece_of(composite, ticks);
+	piece = tb_piece_of(composite, composite->length, ticks);
 	writer = find_writer(follow, piece.key);
 	if (!writer || tb_lap_is_another(&writer->lap, &piece, chunk->tid))
 		writer = new_writer(follow, users, chunk, piece.key);

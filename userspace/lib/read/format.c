@@ -126,8 +126,7 @@ static void make_plain(char *text)
 	utf8_plain(text, strlen(text));
 }
 
-int tb_format_parse(const void *payload, size_t size, struct tb_format **out,
-		    const char **wrong)
+static int parse(const void *payload, size_t size, struct tb_format **out, const char **wrong)
 {
 	const struct tb_event_desc *desc = payload;
 	const struct tb_field *raw;
@@ -200,6 +199,22 @@ int tb_format_parse(const void *payload, size_t size, struct tb_format **out,
 	format_known(format);
 	*out = format;
 	return 0;
+}
+
+int tb_format_parse(const void *payload, size_t size, struct tb_format **out,
+		    const char **wrong)
+{
+	void *copy = malloc(size ? size : 1);
+	int result;
+
+	*wrong = "out of memory";
+	if (!copy)
+		return -ENOMEM;
+	/* what parse() checks must not change before it is used: the file may be mapped */
+	memcpy(copy, payload, size);
+	result = parse(copy, size, out, wrong);
+	free(copy);
+	return result;
 }
 
 const struct tb_format_field *tb_format_field(const struct tb_format *format,

@@ -17,8 +17,6 @@
 
 #define FILE_MARKS	4096
 #define RING_MARKS	1024
-#define LOG2_MIN	10		/* as tb_block_check() has them */
-#define LOG2_MAX	20
 
 /* ---- which recording ---- */
 
@@ -40,14 +38,14 @@ static struct tb_recording *recording_new(struct tb_trace *trace,
 }
 
 /* The first event of a durable block if that is a TB_EV_INIT, else NULL */
-static const struct tb_init *block_init(const struct tb_block *block,
-					size_t *size)
+static const struct tb_init *block_init(const struct tb_trace *trace,
+					const struct tb_block *block, size_t *size)
 {
 	struct tb_walk walk;
 
 	if (block->kind != TB_BLOCK_DURABLE)
 		return NULL;
-	tb_walk_start(&walk, block);
+	tb_walk_trace(&walk, trace, block);
 	if (tb_walk_next(&walk) != 1 || walk.id != TB_EV_INIT ||
 	    walk.structure != TB_STRUCT_COMPOSITE ||
 	    walk.bytes < offsetof(struct tb_init, provider))
@@ -82,13 +80,13 @@ static bool same_recording(const struct tb_recording *recording,
 		       sizeof(init->load_id));
 }
 
-bool tb_index_belongs(struct tb_recording *recording,
+bool tb_index_belongs(const struct tb_trace *trace, struct tb_recording *recording,
 		      const struct tb_block *block, bool first)
 {
 	const struct tb_init *init;
 	size_t size;
 
-	init = block_init(block, &size);
+	init = block_init(trace, block, &size);
 	if (!init || same_recording(recording, block, init))
 		return true;
 	if (first)
@@ -143,7 +141,7 @@ int tb_index_turn(struct tb_trace *trace, const struct tb_block *block,
 	struct tb_recording *recording;
 	size_t size, i;
 
-	init = block_init(block, &size);
+	init = block_init(trace, block, &size);
 	for (i = trace->nr_turns; i-- > 0; ) {
 		recording = &trace->recordings[trace->turns[i].recording];
 		if (recording->provider != block->provider)
@@ -285,38 +283,49 @@ static int add_block(struct tb_trace *trace, const struct tb_block *block,
 
 /* ---- rings whose pieces were put together in another order ---- */
 
-static int compare_blocks(const void *a, const void *b, void *context)
-{
-	const struct tb_trace *trace = context;
-	uint64_t i = *(const uint64_t *)a, j = *(const uint64_t *)b;
-	uint64_t first = tb_block_at(trace, i)->sequence;
-	uint64_t second = tb_block_at(trace, j)->sequence;
+/* What blocks are sorted by: a copy, for a file may change while they are sorted */
+struct place {
+	uint64_t sequence, time, offset;
+};
 
-	if (first != second)
-		return first < second ? -1 : 1;
-	return i < j ? -1 : i > j;
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->sequence != y->sequence)
+		return x->sequence < y->sequence ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Sort, and leave out what is there twice (files may be concatenated) */
-static void ring_sort(struct tb_trace *trace, struct tb_ring_index *ring)
+/* Sort, and leave out what is there twice (files may be concatenated); -ENOMEM */
+static int ring_sort(struct tb_trace *trace, struct tb_ring_index *ring)
 {
-	const struct tb_block *before, *block;
+	struct place *places;
 	size_t i, kept = 0;
 
-	qsort_r(ring->all, ring->nr_all, sizeof(*ring->all), compare_blocks,
-		trace);
+	ring->count = 0;
+	if (!ring->nr_all)
+		return 0;
+	places = malloc(ring->nr_all * sizeof(*places));
+	if (!places)
+		return -ENOMEM;
 	for (i = 0; i < ring->nr_all; i++) {
-		block = tb_block_at(trace, ring->all[i]);
-		if (kept) {
-			before = tb_block_at(trace, ring->all[kept - 1]);
-			if (before->sequence == block->sequence &&
-			    before->time_start == block->time_start)
-				continue;
-		}
-		ring->all[kept++] = ring->all[i];
+		const struct tb_block *block = tb_block_at(trace, ring->all[i]);
+
+		places[i] = (struct place){ block->sequence, block->time_start, ring->all[i] };
+	}
+	qsort(places, ring->nr_all, sizeof(*places), compare_places);
+	for (i = 0; i < ring->nr_all; i++) {
+		if (kept && places[kept - 1].sequence == places[i].sequence &&
+		    places[kept - 1].time == places[i].time)
+			continue;
+		ring->all[kept] = places[i].offset;
+		places[kept++] = places[i];
 	}
 	ring->nr_all = kept;
 	ring->count = kept;
+	free(places);
+	return 0;
 }
 
 /* Make lists of them; one more way through the headers for all together */
@@ -342,8 +351,8 @@ static int list_disordered(struct tb_trace *trace)
 	}
 	for (i = 0; i < trace->nr_recordings; i++) {
 		recording = &trace->recordings[i];
-		if (recording->durable.disordered)
-			ring_sort(trace, &recording->durable);
+		if (recording->durable.disordered && ring_sort(trace, &recording->durable))
+			return -ENOMEM;
 		for (j = 0; j < recording->nr_rings; j++) {
 			ring = &recording->rings[j];
 			if (!ring->disordered)
@@ -351,7 +360,8 @@ static int list_disordered(struct tb_trace *trace)
 			ring->listed = true;
 			free(ring->marks.at);
 			memset(&ring->marks, 0, sizeof(ring->marks));
-			ring_sort(trace, ring);
+			if (ring_sort(trace, ring))
+				return -ENOMEM;
 		}
 	}
 	return 0;
@@ -425,15 +435,17 @@ const struct tb_block *tb_index_hop(const struct tb_trace *trace,
 				    uint64_t *offset)
 {
 	const struct tb_block *block;
+	uint8_t size_log2;
 	uint64_t size;
 
 	if (trace->end - *offset < sizeof(*block))
 		return NULL;
 	block = tb_block_at(trace, *offset);
 	/* it was checked, but the file may have been written to since */
-	if (block->size_log2 < LOG2_MIN || block->size_log2 > LOG2_MAX)
+	size_log2 = tb_once8(&block->size_log2);
+	if (size_log2 < TB_BLOCK_LOG2_MIN || size_log2 > TB_BLOCK_LOG2_MAX)
 		return NULL;
-	size = 1ull << block->size_log2;
+	size = 1ull << size_log2;
 	if (size > trace->end - *offset)
 		return NULL;
 	*offset += size;
@@ -475,7 +487,7 @@ size_t tb_trace_blocks(const struct tb_trace *trace)
  * The block asked for last, and where it was, in one word: asked for one after the other each is
  * found at once.  Blocks are at multiples of their smallest size.
  */
-#define HINT(index, offset) ((uint64_t)(index) << 32 | (offset) >> LOG2_MIN)
+#define HINT(index, offset) ((uint64_t)(index) << 32 | (offset) >> TB_BLOCK_LOG2_MIN)
 
 const struct tb_block *tb_trace_block(const struct tb_trace *trace,
 				      size_t index, uint64_t *offset,
@@ -491,7 +503,7 @@ const struct tb_block *tb_trace_block(const struct tb_trace *trace,
 	hint = atomic_load_explicit(&trace->hint, memory_order_relaxed);
 	if (hint >> 32 <= index && hint >> 32 > number) {
 		number = hint >> 32;
-		next = (hint & UINT32_MAX) << LOG2_MIN;
+		next = (hint & UINT32_MAX) << TB_BLOCK_LOG2_MIN;
 	}
 	do {
 		at = next;
@@ -499,7 +511,7 @@ const struct tb_block *tb_trace_block(const struct tb_trace *trace,
 	} while (block && number++ < index);
 	if (!block)
 		return NULL;
-	if (index <= UINT32_MAX && at >> LOG2_MIN <= UINT32_MAX)
+	if (index <= UINT32_MAX && at >> TB_BLOCK_LOG2_MIN <= UINT32_MAX)
 		atomic_store_explicit(&((struct tb_trace *)trace)->hint,
 				      HINT(index, at), memory_order_relaxed);
 	if (offset)

@@ -139,6 +139,43 @@ struct tb_line {
 	unsigned int shift;
 };
 
+/*
+ * A word of a mapped file, which another program may change at any time: read once, so that the
+ * value that was checked is the value that is used.
+ */
+static inline uint8_t tb_once8(const void *at)
+{
+	return *(const volatile uint8_t *)at;
+}
+
+static inline uint16_t tb_once16(const void *at)
+{
+	return *(const volatile uint16_t *)at;
+}
+
+static inline uint32_t tb_once32(const void *at)
+{
+	return *(const volatile uint32_t *)at;
+}
+
+/* Keep the compiler from reading what was copied into *@copy again where it was copied from */
+#define tb_keep(copy) __asm__("" : "+m"(*(copy)))
+
+/* The header of a block, read once */
+static inline void tb_header_once(struct tb_block *header, const struct tb_block *block)
+{
+	memcpy(header, block, sizeof(*header));
+	tb_keep(header);
+}
+
+#define TB_BLOCK_LOG2_MIN	10	/* 64 elements */
+#define TB_BLOCK_LOG2_MAX	20	/* 65536 elements */
+
+static inline bool tb_header_fits(const struct tb_block *header)
+{
+	return header->size_log2 >= TB_BLOCK_LOG2_MIN && header->size_log2 <= TB_BLOCK_LOG2_MAX;
+}
+
 static inline const struct tb_block *tb_block_at(const struct tb_trace *trace,
 						 uint64_t offset)
 {
@@ -165,7 +202,7 @@ void tb_index_free(struct tb_recording *recording);
 int tb_index_turn(struct tb_trace *trace, const struct tb_block *block,
 		  uint64_t offset);
 /* Is the block, of its provider, of this recording?  If it is the @first it says which that is. */
-bool tb_index_belongs(struct tb_recording *recording,
+bool tb_index_belongs(const struct tb_trace *trace, struct tb_recording *recording,
 		      const struct tb_block *block, bool first);
 /* The number of the recording once the trace is open */
 uint32_t tb_index_recording(const struct tb_trace *trace,

@@ -91,6 +91,6 @@ int tb_cursor_next_element(struct tb_cursor *cursor, struct tb_walk *element,
 		result = next_block(cursor, &block);
 		if (result != 1)
 			return result;
-		tb_walk_start(walk, block);
+		tb_walk_trace(walk, cursor->trace, block);
 	}
 }

@@ -11,13 +11,13 @@
 #include "follow.h"
 
 static int scan_event(struct tb_trace *trace, struct tb_recording *recording,
-		      const struct tb_composite *composite, uint64_t ticks,
-		      bool durable)
+		      const struct tb_composite *composite, uint32_t id, uint32_t bytes,
+		      uint64_t ticks, bool durable)
 {
-	switch (TB_HEAD_ID(composite->head)) {
+	switch (id) {
 	case TB_EV_CLOCK:
 		/* durable ones are known; CLOCK_MONOTONIC itself needs none */
-		if (durable || composite->length < sizeof(struct tb_clock_sync) ||
+		if (durable || bytes < sizeof(struct tb_clock_sync) ||
 		    (recording->has_init &&
 		     recording->init.clock == TB_CLOCK_MONO))
 			return 0;
@@ -25,10 +25,10 @@ static int scan_event(struct tb_trace *trace, struct tb_recording *recording,
 	/* all of what a writer wrote must be there before any of it can be shown */
 	case TB_EV_CHUNK:
 		return trace->follow ? tb_follow_chunk(trace->follow, composite, ticks) :
-		       tb_users_chunk(trace, recording, composite, ticks);
+		       tb_users_chunk(trace, recording, composite, bytes, ticks);
 	case TB_EV_PATCH:
 		return trace->follow ? tb_follow_patch(trace->follow, composite, ticks) :
-		       tb_users_patch(trace, recording, composite, ticks);
+		       tb_users_patch(trace, recording, composite, bytes, ticks);
 	}
 	return 0;
 }
@@ -37,16 +37,16 @@ int tb_scan_block(struct tb_trace *trace, struct tb_recording *recording,
 		      const struct tb_block *block)
 {
 	const struct tb_element *elements = (const void *)block;
-	uint32_t at = TB_BLOCK_HEADER_ELEMENTS, end, head, length;
+	uint32_t at = TB_BLOCK_HEADER_ELEMENTS, end, head, length, bytes;
 	const struct tb_composite *composite;
 	uint64_t time = block->time_start;
 	struct tb_walk walk;
 	int result;
 
-	tb_walk_start(&walk, block);
+	tb_walk_trace(&walk, trace, block);
 	end = walk.end;
 	for (; at < end; at += length) {
-		head = elements[at].head;
+		head = tb_once32(&elements[at].head);
 		length = TB_HEAD_LENGTH(head);
 		if (TB_HEAD_STRUCT(head) == TB_STRUCT_RESERVED) {
 			if (!head && !(block->flags & TB_BLOCK_COMPLETE))
@@ -59,8 +59,9 @@ int tb_scan_block(struct tb_trace *trace, struct tb_recording *recording,
 		    TB_HEAD_SEQ(head) != (block->sequence & 0x3f))
 			break;
 		composite = (const void *)&elements[at];
+		bytes = tb_once16(&composite->length);
 		if (TB_HEAD_STRUCT(head) == TB_STRUCT_SIMPLE ? length != 1 :
-		    composite->length > (length - 1) * TB_ELEMENT_SIZE)
+		    bytes > (length - 1) * TB_ELEMENT_SIZE)
 			break;
 		if (TB_HEAD_ID(head) > TB_EV_PATCH)
 			continue;
@@ -69,7 +70,7 @@ int tb_scan_block(struct tb_trace *trace, struct tb_recording *recording,
 				time = elements[at].payload;
 			continue;
 		}
-		result = scan_event(trace, recording, composite,
+		result = scan_event(trace, recording, composite, TB_HEAD_ID(head), bytes,
 				    (time & ~0xffffffffull) | composite->time,
 				    block->kind == TB_BLOCK_DURABLE);
 		if (result < 0)

@@ -175,6 +175,7 @@ static const struct tb_block *next_block(struct tb_cursor *cursor,
 static bool stream_open_block(struct tb_cursor *cursor, struct stream *stream)
 {
 	const struct tb_block *block;
+	struct tb_block header;
 
 	forget_block(cursor, stream);
 	block = cursor->trace->follow ?
@@ -182,18 +183,22 @@ static bool stream_open_block(struct tb_cursor *cursor, struct stream *stream)
 		next_block(cursor, stream);
 	if (!block)
 		return false;
-	if (cursor->chosen && block->kind == TB_BLOCK_ROLLING &&
-	    block->time_start >= cursor->until) {
+	tb_header_once(&header, block);
+	/* the file may have been written to since the block was found */
+	if (!tb_header_fits(&header))
+		return false;
+	if (cursor->chosen && header.kind == TB_BLOCK_ROLLING &&
+	    header.time_start >= cursor->until) {
 		stream->left = 0;
 		stream->tail_done = true;
 		return false;
 	}
-	stream->header = *block;
+	stream->header = header;
 	cursor->passed.blocks++;
-	tb_cursor_looks(cursor, stream->offset, 1ull << block->size_log2);
+	tb_cursor_looks(cursor, stream->offset, 1ull << header.size_log2);
 	stream->opened = cursor->forgotten;
-	tb_walk_start(&stream->walk, block);
-	tb_stream_claim(stream, block->tid);
+	tb_walk_trace(&stream->walk, cursor->trace, block);
+	tb_stream_claim(stream, header.tid);
 	return true;
 }
 

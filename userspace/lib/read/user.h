@@ -139,7 +139,7 @@ static inline uint64_t tb_piece_where(const struct tb_trace *trace, const struct
 /* ---- users.c ---- */
 
 /* As it is in its event; but for where that is */
-struct tb_piece tb_piece_of(const struct tb_composite *composite, uint64_t ticks);
+struct tb_piece tb_piece_of(const struct tb_composite *composite, uint32_t bytes, uint64_t ticks);
 struct tb_hole tb_hole_of(const struct tb_composite *composite, uint64_t ticks);
 
 /**
@@ -162,9 +162,11 @@ struct tb_sequence *tb_sequence_new(struct tb_users *users, const struct tb_chun
 void tb_sequence_free(struct tb_sequence *sequence);
 
 int tb_users_chunk(struct tb_trace *trace, struct tb_recording *recording,
-		   const struct tb_composite *composite, uint64_t ticks);
+		   const struct tb_composite *composite, uint32_t bytes,
+		   uint64_t ticks);
 int tb_users_patch(struct tb_trace *trace, struct tb_recording *recording,
-		   const struct tb_composite *composite, uint64_t ticks);
+		   const struct tb_composite *composite, uint32_t bytes,
+		   uint64_t ticks);
 
 /**
  * struct tb_numbers - how far the records of a sequence are accounted for
@@ -201,7 +203,7 @@ bool tb_numbers_piece(struct tb_numbers *numbers, const struct tb_users *users,
 /* ---- user_name.c ---- */
 
 int tb_names_tell(struct tb_users *users, uint32_t producer, uint64_t ticks,
-		  const struct tb_record *record);
+		  const struct tb_record *record, const struct tb_record *head);
 void tb_names_sort(struct tb_users *users);
 /* NULL: it has not been told */
 const struct tb_user_name *tb_names_find(const struct tb_users *users,
@@ -224,9 +226,10 @@ struct tb_user_room {
 	uint64_t copy[16384 / 8];	/* no payload is longer */
 };
 
-/* The record at @at of a piece's data; NULL: there is no whole one */
+/* The record at @at of a piece's data, whose head goes to *@head; NULL: there is no whole one.  What
+ * the head says was checked: the one in the data may change. */
 const struct tb_record *tb_record_at(const void *data, uint32_t bytes,
-				     uint32_t at);
+				     uint32_t at, struct tb_record *head);
 
 /* Is it one that cursors show? */
 bool tb_record_shows(const struct tb_record *record);
@@ -267,6 +270,7 @@ struct tb_reader {
 	enum tb_view_kind kind;
 	uint32_t flags;
 	const struct tb_record *record;
+	struct tb_record head;	/* of @record */
 	uint64_t since;
 	struct tb_missing missing;
 	uint32_t depth;

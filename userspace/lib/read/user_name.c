@@ -20,16 +20,16 @@ static uint64_t key_of(uint32_t producer, uint32_t id)
 }
 
 int tb_names_tell(struct tb_users *users, uint32_t producer, uint64_t ticks,
-		  const struct tb_record *record)
+		  const struct tb_record *record, const struct tb_record *head)
 {
-	size_t length = record->time & 0xffff;
+	size_t length = head->time & 0xffff;
 	struct tb_told *told;
 	char *text;
 
-	if (!record->id)
+	if (!head->id)
 		return 0;
-	if (length > record->bytes - sizeof(*record))
-		length = record->bytes - sizeof(*record);
+	if (length > head->bytes - sizeof(*record))
+		length = head->bytes - sizeof(*record);
 	if (tb_array_grow(&users->names, &users->room_names, users->nr_names,
 			  sizeof(*told)))
 		return -ENOMEM;
@@ -38,14 +38,14 @@ int tb_names_tell(struct tb_users *users, uint32_t producer, uint64_t ticks,
 		return -ENOMEM;
 	told = &users->names[users->nr_names];
 	*told = (struct tb_told) {
-		.key = key_of(producer, record->id),
+		.key = key_of(producer, head->id),
 		.ticks = ticks,
 		.order = users->nr_names++,
 		.name = {
 			.producer = producer,
-			.id = record->id,
-			.kind = record->time >> 16 & 0xffff,
-			.category = (uint32_t)(record->time >> 32),
+			.id = head->id,
+			.kind = head->time >> 16 & 0xffff,
+			.category = (uint32_t)(head->time >> 32),
 			.text = text,
 		},
 	};

@@ -90,23 +90,22 @@ static const struct tb_record *next_record(struct tb_reader *reader,
 	const struct tb_record *record;
 
 	while (reader->taken < piece->records) {
-		record = tb_record_at(reader->data, piece->bytes, reader->at);
+		record = tb_record_at(reader->data, piece->bytes, reader->at, &reader->head);
 		if (!record)
 			return NULL;
-		reader->at += record->bytes;
+		reader->at += reader->head.bytes;
 		reader->taken++;
-		if (tb_record_shows(record))
+		if (tb_record_shows(&reader->head))
 			return record;
 	}
 	return NULL;
 }
 
 static uint64_t record_ticks(struct tb_reader *reader,
-			     const struct tb_piece *piece,
-			     const struct tb_record *record)
+			     const struct tb_piece *piece)
 {
 	reader->flags = 0;
-	return time_of(reader, piece, record->time, &reader->flags);
+	return time_of(reader, piece, reader->head.time, &reader->flags);
 }
 
 static void lose(struct tb_reader *reader, uint64_t ticks)
@@ -134,7 +133,7 @@ static bool begin_piece(struct tb_reader *reader, uint64_t *ticks)
 			      &reader->missing))
 		return false;
 	record = next_record(reader, piece);
-	*ticks = record ? record_ticks(reader, piece, record) :
+	*ticks = record ? record_ticks(reader, piece) :
 		 piece->ticks > reader->last ? piece->ticks : reader->last;
 	reader->flags = reader->missing.at_most ? TB_USER_AT_MOST : 0;
 	reader->at = 0;
@@ -175,7 +174,7 @@ bool tb_reader_next(struct tb_reader *reader, uint64_t *ticks)
 		piece = current(reader);
 		record = next_record(reader, piece);
 		if (record) {
-			*ticks = record_ticks(reader, piece, record);
+			*ticks = record_ticks(reader, piece);
 			reader->last = *ticks;
 			reader->kind = TB_VIEW_USER;
 			reader->record = record;
@@ -188,7 +187,7 @@ bool tb_reader_next(struct tb_reader *reader, uint64_t *ticks)
 
 /* ---- showing ---- */
 
-/* The record with the patches of its words, but never of its head, applied */
+/* A copy of the record with the patches of its words, but never of its head, applied */
 static const struct tb_record *patched(const struct tb_reader *reader,
 				       const struct tb_piece *piece,
 				       struct tb_user_room *room)
@@ -198,14 +197,15 @@ static const struct tb_record *patched(const struct tb_reader *reader,
 	size_t low = 0, high = reader->sequence->nr_holes, middle;
 	const struct tb_record *record = reader->record;
 	uint32_t start, end;
-	bool some = false;
 
-	if (!high || record->bytes > sizeof(room->copy))
-		return record;
+	memcpy(room->copy, record, reader->head.bytes);
+	memcpy(room->copy, &reader->head, sizeof(reader->head));
+	if (!high)
+		return (const struct tb_record *)room->copy;
 	holes = tb_sequence_holes(users, reader->sequence);
 	start = piece->offset + (uint32_t)((const unsigned char *)record -
 					   reader->data);
-	end = start + record->bytes;
+	end = start + reader->head.bytes;
 	start += sizeof(*record);
 	while (low < high) {
 		middle = low + (high - low) / 2;
@@ -217,14 +217,10 @@ static const struct tb_record *patched(const struct tb_reader *reader,
 			high = middle;
 	}
 	for (; low < reader->sequence->nr_holes &&
-	       holes[low].chunk == piece->chunk && holes[low].offset < end; low++) {
-		if (!some)
-			memcpy(room->copy, record, record->bytes);
-		some = true;
+	       holes[low].chunk == piece->chunk && holes[low].offset < end; low++)
 		room->copy[(sizeof(*record) + holes[low].offset - start) / 8] =
 			holes[low].value;
-	}
-	return some ? (const struct tb_record *)room->copy : record;
+	return (const struct tb_record *)room->copy;
 }
 
 /* Follow slices that begin and end, so that an end is called what its beginning was */
@@ -283,7 +279,7 @@ static void view_record(struct tb_reader *reader, const struct tb_piece *piece,
 	uint32_t producer = reader->sequence->books.producer, depth;
 	const struct tb_record *record = patched(reader, piece, room);
 	uint32_t flags = reader->flags;
-	struct tb_record head = *record;
+	struct tb_record head = reader->head;
 
 	depth = follow(reader, &head, &flags);
 	tb_record_decode(reader->recording->users, producer, record, head.id,
@@ -338,7 +334,7 @@ void tb_reader_view(struct tb_reader *reader, uint64_t ticks,
 	view->offset = tb_piece_where(reader->trace, piece);
 	view->user = user;
 	if (reader->kind == TB_VIEW_USER) {
-		view->length = reader->record->bytes;
+		view->length = reader->head.bytes;
 		view->payload = reader->record;
 		view->offset += (uint64_t)((const unsigned char *)reader->record -
 					   (const unsigned char *)chunk);

@@ -9,15 +9,17 @@
 #include "user.h"
 
 const struct tb_record *tb_record_at(const void *data, uint32_t bytes,
-				     uint32_t at)
+				     uint32_t at, struct tb_record *head)
 {
 	const struct tb_record *record;
 
 	if (at > bytes || bytes - at < sizeof(*record))
 		return NULL;
 	record = (const void *)((const unsigned char *)data + at);
-	if (record->bytes < sizeof(*record) || record->bytes % 8 ||
-	    record->bytes > bytes - at)
+	memcpy(head, record, sizeof(*head));
+	tb_keep(head);
+	if (head->bytes < sizeof(*record) || head->bytes % 8 ||
+	    head->bytes > bytes - at)
 		return NULL;
 	return record;
 }

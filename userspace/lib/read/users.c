@@ -38,7 +38,7 @@ static uint64_t key_of(uint32_t producer, uint16_t writer)
 	return (uint64_t)producer << 16 | writer;
 }
 
-struct tb_piece tb_piece_of(const struct tb_composite *composite, uint64_t ticks)
+struct tb_piece tb_piece_of(const struct tb_composite *composite, uint32_t bytes, uint64_t ticks)
 {
 	const struct tb_chunk_event *chunk = (const void *)(composite + 1);
 
@@ -48,7 +48,7 @@ struct tb_piece tb_piece_of(const struct tb_composite *composite, uint64_t ticks
 		.first = chunk->first,
 		.records = chunk->records,
 		.id = chunk->chunk,
-		.bytes = (uint16_t)(composite->length - sizeof(*chunk)),
+		.bytes = (uint16_t)(bytes - sizeof(*chunk)),
 		.offset = chunk->offset,
 		.cause = chunk->cause,
 		.flags = chunk->flags,
@@ -69,14 +69,14 @@ struct tb_hole tb_hole_of(const struct tb_composite *composite, uint64_t ticks)
 }
 
 int tb_users_chunk(struct tb_trace *trace, struct tb_recording *recording,
-		   const struct tb_composite *composite, uint64_t ticks)
+		   const struct tb_composite *composite, uint32_t bytes, uint64_t ticks)
 {
 	struct tb_users *users = users_of(recording);
 	struct tb_piece *piece;
 
 	if (!users)
 		return -ENOMEM;
-	if (composite->length < sizeof(struct tb_chunk_event)) {
+	if (bytes < sizeof(struct tb_chunk_event)) {
 		users->malformed++;
 		return 0;
 	}
@@ -84,20 +84,20 @@ int tb_users_chunk(struct tb_trace *trace, struct tb_recording *recording,
 			  sizeof(*piece)))
 		return -ENOMEM;
 	piece = &users->pieces[users->nr_pieces++];
-	*piece = tb_piece_of(composite, ticks);
+	*piece = tb_piece_of(composite, bytes, ticks);
 	piece->at = (uint64_t)((const unsigned char *)(composite + 1) - trace->data);
 	return 0;
 }
 
 int tb_users_patch(struct tb_trace *trace, struct tb_recording *recording,
-		   const struct tb_composite *composite, uint64_t ticks)
+		   const struct tb_composite *composite, uint32_t bytes, uint64_t ticks)
 {
 	struct tb_users *users = users_of(recording);
 	struct tb_hole *hole;
 
 	if (!users)
 		return -ENOMEM;
-	if (composite->length < sizeof(struct tb_patch_event)) {
+	if (bytes < sizeof(struct tb_patch_event)) {
 		users->malformed++;
 		return 0;
 	}
@@ -377,16 +377,17 @@ static int book_records(struct tb_users *users, struct tb_user_writer *books,
 {
 	uint32_t at = 0, count, old = piece->records - fresh;
 	const struct tb_record *record;
+	struct tb_record head;
 
 	for (count = 0; count < piece->records &&
-	     (record = tb_record_at(data, piece->bytes, at)); count++) {
-		at += record->bytes;
-		if (record->type == TB_REC_NAME) {
+	     (record = tb_record_at(data, piece->bytes, at, &head)); count++) {
+		at += head.bytes;
+		if (head.type == TB_REC_NAME) {
 			books->names++;
 			if (tb_names_tell(users, books->producer, piece->ticks,
-					  record))
+					  record, &head))
 				return -ENOMEM;
-		} else if (!tb_record_shows(record)) {
+		} else if (!tb_record_shows(&head)) {
 			books->unknown++;
 		}
 	}

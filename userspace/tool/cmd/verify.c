@@ -251,7 +251,7 @@ static void verify_gap(struct verify *verify, struct ring *ring)
 	if (!ordered)
 		broken(verify, verify->offset, "comes after block %" PRIu64,
 		       ring->sequence);
-	tb_walk_start(&walk, block);
+	tb_walk_trace(&walk, verify->trace, block);
 	if (tb_walk_next(&walk) != 1 || walk.id != TB_EV_GAP ||
 	    walk.structure != TB_STRUCT_COMPOSITE ||
 	    walk.length != TB_GAP_ELEMENTS || walk.bytes < sizeof(*gap)) {
@@ -299,7 +299,7 @@ static void verify_durable_header(struct verify *verify, struct ring *ring)
 		broken(verify, verify->offset, "comes after durable block %" PRIu64,
 		       ring->sequence);
 	if (!ring->seen && verify->init) {
-		tb_walk_start(&walk, verify->block);
+		tb_walk_trace(&walk, verify->trace, verify->block);
 		if (tb_walk_next(&walk) != 1 || walk.id != TB_EV_INIT)
 			broken(verify, verify->offset, "the recording does not start with its initialisation record");
 	}
@@ -366,7 +366,7 @@ static void verify_note(struct verify *verify)
 	uint64_t offset;
 	int step;
 
-	tb_walk_start(&walk, verify->block);
+	tb_walk_trace(&walk, verify->trace, verify->block);
 	while ((step = tb_walk_next(&walk)) == 1) {
 		offset = verify->offset + (uint64_t)walk.index * TB_ELEMENT_SIZE;
 		if (walk.id == TB_EV_PART)
@@ -424,7 +424,7 @@ static void verify_block(struct verify *verify)
 	}
 
 	verify->attached = false;
-	tb_walk_start(&walk, block);
+	tb_walk_trace(&walk, verify->trace, block);
 	while ((step = tb_walk_next(&walk)) != 0) {
 		uint64_t offset = verify->offset +
 				  (uint64_t)walk.index * TB_ELEMENT_SIZE;
