@@ -87,7 +87,10 @@ records()
 # The file system that the guest has its files by does not carry capabilities: as when it was installed.
 member()
 {
-	in_it /var/lib/dpkg/info/tracebuf.postinst configure && in_it getcap /usr/bin/tracebuf | grep perfmon &&
+	in_it /var/lib/dpkg/info/tracebuf.postinst configure &&
+		in_it getcap /usr/libexec/tracebuf/tracebuf-open | grep perfmon &&
+		in_it stat -c '%a %G' /usr/libexec/tracebuf/tracebuf-open | grep '^750 tracebuf$' &&
+		[ -z "$(in_it getcap /usr/bin/tracebuf)" ] &&
 		in_it useradd -m -G tracebuf anna &&
 		in_it su anna -c 'cd && tracebuf record -q -e sched,irq -d 0.5 -o t.tbuf && tracebuf verify -q t.tbuf'
 }

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_members.sh - who may record as the packages set it up: the node open to a group, and the tool with
-# CAP_PERFMON as a capability of its file. Both are needed, and each is refused by its name without the other.
+# test_members.sh - who may record as the packages set it up: the node is open to a group, which may also run
+# tracebuf-open, and only that has CAP_PERFMON.  If this breaks, either members cannot record, or strangers can, or a
+# program that parses files has a capability.
 #
-# The tool is copied to a file system of its own: a capability of a file counts nowhere that is mounted nosuid, as a
-# guest's /tmp is.
+# The helper is on a file system of its own: a capability of a file counts nowhere that is mounted nosuid, as a guest's
+# /tmp is.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -16,7 +17,11 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 # not in /etc/passwd or /etc/group, and need not be
 user=54321 group=54322
 dev=/dev/tracebuf
-files=$(mktemp -d) || exit 1
+tool=$(command -v tracebuf)
+built=$(dirname "$(readlink -f "$tool")")/tracebuf-open
+# where the library looks for it
+files=/usr/local/libexec/tracebuf
+helper=$files/tracebuf-open
 work=$(mktemp -d) || exit 1
 
 # member COMMAND..., stranger COMMAND...: a user in the group, and one who is not, in a folder of their own
@@ -46,54 +51,80 @@ refused()
 # Else what is refused below would be refused for nothing.
 counts()
 {
-	stranger "$files/cat" /proc/self/status >said || return
+	member "$files/cat" /proc/self/status >said || return
 	grep '^Cap\|^NoNewPrivs' said
 	grep -q '^CapEff:[[:space:]]*0000004000000000$' said
 }
 
 records()
 {
-	member "$files/tracebuf" record -q -e sched -o t.tbuf -- ls / >/dev/null && tracebuf verify -q t.tbuf &&
+	member tracebuf record -q -e sched -o t.tbuf -- ls / >/dev/null && tracebuf verify -q t.tbuf &&
 		tracebuf print t.tbuf >said && grep -c sched_switch said
 }
 
 controls()
 {
-	member "$files/tracebuf" provider create members && member "$files/tracebuf" status -p members &&
-		member "$files/tracebuf" provider destroy members
+	member tracebuf provider create members && member tracebuf status -p members &&
+		member tracebuf provider destroy members
+}
+
+# Neither the tool, while it records, nor its command can do anything else with the capability.
+tool_has_none()
+{
+	# shellcheck disable=SC2016
+	member tracebuf record -q -e sched -o c.tbuf -- sh -c 'cat /proc/$PPID/status /proc/self/status' >said || return
+	grep '^Name\|^Cap[IPEA]' said
+	[ "$(grep -c '^CapEff:[[:space:]]*0*$' said)" = 2 ] && [ "$(grep -c '^CapPrm:[[:space:]]*0*$' said)" = 2 ]
+}
+
+# The open file alone comes out of it: nothing is read, and what is around it counts for nothing.
+helper_is_deaf()
+{
+	member env LD_PRELOAD=/nowhere.so "$helper" --help -x </dev/null >said 2>&1
+	code=$?
+	cat said
+	[ "$code" = 88 ] && [ ! -s said ]	# ENOTSOCK
 }
 
 # The same file, and the same node
 nosuid()
 {
 	mount -o remount,nosuid "$files" || return
-	refused "CAP_PERFMON" member "$files/tracebuf" record -q -e sched -o no.tbuf -- ls /
+	refused "CAP_PERFMON" member tracebuf record -q -e sched -o no.tbuf -- ls /
 	code=$?
 	mount -o remount,suid "$files" && records && return "$code"
 }
 
-plan 8
+without_helper()
+{
+	mv "$helper" "$helper.away" || return
+	refused "the kernel refuses $dev: kernel events need root or the capability CAP_PERFMON" \
+		member tracebuf record -q -e sched -o no.tbuf -- ls /
+	code=$?
+	mv "$helper.away" "$helper" && return "$code"
+}
+
+plan 10
 insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 chgrp "$group" "$dev" && chmod 0660 "$dev" || exit 1
-mount -t tmpfs -o mode=0755 none "$files" || exit 1
-cp "$(command -v cat)" "$(command -v tracebuf)" "$files" && cp "$files/tracebuf" "$files/plain" &&
-	setcap cap_perfmon=ep "$files/cat" && setcap cap_perfmon=ep "$files/tracebuf" || exit 1
+mkdir -p "$files" && mount -t tmpfs -o mode=0755 none "$files" || exit 1
+cp "$(command -v cat)" "$files" && cp "$built" "$helper" && chgrp "$group" "$helper" && chmod 0750 "$helper" &&
+	setcap cap_perfmon=ep "$files/cat" && setcap cap_perfmon=ep "$helper" || exit 1
 chown "$user" "$work" && cd "$work" || exit 1
 
-check "the capability of the file counts" counts
-check "a member of the group records with the capability" records
+check "the capability of a file counts" counts
+check "a member of the group records" records
 check "and makes a provider, and removes it" controls
+check "neither the tool nor its command has a capability" tool_has_none
+check "the helper takes nothing from its caller" helper_is_deaf
 check "without the group the mode of the node refuses" \
 	refused "no permission to open $dev (mode 0660, owner 0, group $group)" \
-	stranger "$files/tracebuf" record -q -e sched -o no.tbuf -- ls /
-check "without the capability the kernel refuses" \
-	refused "the kernel refuses $dev: kernel events need root or the capability CAP_PERFMON" \
-	member "$files/plain" record -q -e sched -o no.tbuf -- ls /
+	stranger tracebuf record -q -e sched -o no.tbuf -- ls /
+check "and the mode of the helper" refused "ermission denied" stranger sh -c "$helper"
+check "without the helper the kernel refuses" without_helper
 check "on a file system mounted nosuid there is no capability" nosuid
 # a setpriv of its own: the one that changes the user has all capabilities until it is gone
 check "nor is there under no_new_privs" \
-	refused "CAP_PERFMON" member setpriv --no-new-privs "$files/tracebuf" record -q -e sched -o no.tbuf -- ls /
-check "with neither the mode of the node refuses" \
-	refused "no permission to open $dev" stranger "$files/plain" record -q -e sched -o no.tbuf -- ls /
-cd / && umount "$files" && rm -rf "$files" "$work"
+	refused "CAP_PERFMON" member setpriv --no-new-privs tracebuf record -q -e sched -o no.tbuf -- ls /
+cd / && umount "$files" && rm -rf "$work"
 finish

@@ -62,6 +62,8 @@ TABLE = (
     ("samples/user/*", ["samples", "test_user"]),
     ("samples/read/*", ["samples", "unit library"]),
     ("samples/*", ["test_driver", "checkpatch"]),
+    ("userspace/open/*", ["test_members"]),
+    ("userspace/lib/control/helper*", ["unit library", "test_members"]),
     ("userspace/lib/write/*", ["unit library", "unit mutants", "test_user"]),
     ("userspace/lib/*", ["unit library", "unit formats"]),
     ("userspace/tool/recover/*", ["unit library", "crashes *", "reboots"]),

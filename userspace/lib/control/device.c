@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include "helper.h"
 #include "lib/read/internal.h"
 
 struct tb_device {
@@ -192,8 +193,12 @@ int tb_device_open(const char *path, unsigned int flags,
 		return tb_error_set(error, -ENOMEM, TB_OFFSET_NONE,
 				    "out of memory");
 	device->fd = open(path, way);
+	result = device->fd < 0 ? -errno : 0;
+	/* a member of the group, without the capability */
+	if (result == -EPERM && !strcmp(path, TB_DEVICE_PATH))
+		device->fd = tb_helper_open(flags & TB_DEVICE_NONBLOCK ? O_NONBLOCK : 0);
 	if (device->fd < 0) {
-		result = open_error(path, -errno, error);
+		result = open_error(path, result, error);
 		goto fail;
 	}
 	result = tb_device_query(device, &device->query);
