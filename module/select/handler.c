@@ -3,9 +3,8 @@
  * Handlers: functions of other modules that see events before they are recorded, and may veto them.
  * probe/veto.c calls them.
  *
- * Each event has a list of its handlers.  While it has one, its probes send the event to the stage
- * (tb_rule_route()), which calls the handlers.  The list is replaced when it grows.  Detaching a
- * handler leaves a hole, because it must not fail.
+ * Each event has a list of its handlers.  While it has one, its probes send the event to
+ * probe/pending.c (tb_rule_route()), which calls the handlers.
  *
  * Callers: other modules, the catalog of events, in process context.  Locks: tb_handler_lock, under
  * it tb_provider.lock.
@@ -67,7 +66,7 @@ static void tb_handlers_route_one(struct tb_provider *p, void *error)
 	mutex_unlock(&p->lock);
 }
 
-/* Route the events of all providers to the stage or to the rings. */
+/* Route the events of all providers to probe/pending.c or to the rings. */
 static int tb_handlers_route(void)
 {
 	int err = 0;

@@ -178,11 +178,11 @@ static void tb_rule_resolve(const struct tb_probe *probe, struct tb_rule_active 
 }
 
 /**
- * tb_rule_route() - send a probe's events to the rings or to the stage
+ * tb_rule_route() - send a probe's events to the rings or to probe/pending.c
  * @probe: the probe
  *
- * A rule for one form sends both forms to the stage, because both occur during a change of form.
- * The stage discards the events of a probe that is not selected at this moment.
+ * A rule for one form sends both forms there, because both occur during a change of form.
+ * probe/pending.c discards the events of a probe that is not selected at this moment.
  *
  * Context: process, under lock.
  */

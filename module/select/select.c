@@ -8,14 +8,13 @@
  *
  * Attaching a probe takes milliseconds.  If each event were recorded as soon as its probe is
  * attached, the trace would have beginnings whose ends are not recorded yet.  So a selection
- * changes at one moment.  First, the probes of new events are attached; their events go to the
- * stage, which discards them (probe/pending.c).  Events to be disabled go to the stage, too, which
- * still records them.  Then one store increments tb_provider.moment: as of this moment the stage
- * records the new events and discards the disabled ones, on all CPUs.  After that, the new events
- * are routed into the rings, and the probes of the disabled ones are detached.  A CPU that has
- * seen the new moment never sees the old one again: it records both events of a pair, or none,
- * unless the moment lies between them.  The trace has a record of each change (struct
- * tb_selection).
+ * changes at one moment.  First, the probes of new events are attached; their events go to
+ * probe/pending.c, which discards them.  Events to be disabled go there, too, and it still records
+ * them.  Then one store increments tb_provider.moment: as of this moment probe/pending.c records
+ * the new events and discards the disabled ones, on all CPUs.  After that, the new events are
+ * routed into the rings, and the probes of the disabled ones are detached.  A CPU that has seen the
+ * new moment never sees the old one again: it records both events of a pair, or none, unless the
+ * moment lies between them.  The trace has a record of each change (struct tb_selection).
  *
  * A selection also holds for events that do not exist yet: a tracepoint of a module that is loaded
  * later is recorded from then on.
@@ -89,7 +88,7 @@ struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e)
 		return ERR_PTR(-ENOMEM);
 	probe->event = e;
 	probe->provider = p;
-	/* to the stage, which discards its events until it is selected */
+	/* to probe/pending.c, which discards its events until it is selected */
 	probe->rings = p->pending_rings;
 	probe->id_wide = TB_EV_FIRST + 2 * e->index;
 	probe->id_fast = probe->id_wide + 1;
@@ -196,7 +195,7 @@ static void tb_select_record_from_next(struct tb_provider *p, struct tb_probe *p
 static void tb_select_record_until_next(struct tb_provider *p, struct tb_probe *probe)
 {
 	WRITE_ONCE(probe->until, p->moment + 1);
-	/* to the stage, which compares @until; pairs with the dependent loads in record.h */
+	/* to probe/pending.c, which compares @until; pairs with the dependent loads in record.h */
 	smp_store_release(&probe->rings, p->pending_rings);
 }
 

@@ -565,6 +565,28 @@ static void clock_lines(void)
 	close_all(&fx);
 }
 
+/* A file can say any numbers: the distance of two clocks from others as far as can be */
+static void clock_extremes(void)
+{
+	static const uint64_t boottimes[] = {
+		0, INT64_MAX, (uint64_t)INT64_MIN, UINT64_MAX, (uint64_t)INT64_MIN + 1,
+	};
+	struct fx fx = { 0 };
+	size_t i;
+
+	fx_init(&fx, 10, 0);
+	for (i = 0; i < sizeof(boottimes) / sizeof(boottimes[0]); i++) {
+		struct tb_clock_sync sync = {
+			.clock = 1000 * (i + 1), .monotonic = 0, .boottime = boottimes[i],
+		};
+
+		fx_durable(&fx, TB_EV_CLOCK, &sync, sizeof(sync));
+	}
+	open_all(&fx);
+	CHECK_NUMBER(tb_trace_ns(trace, 2000, TB_TIME_MONOTONIC), 0);
+	close_all(&fx);
+}
+
 /* Records in rolling blocks count, those read slowly do not */
 static void clock_records(void)
 {
@@ -637,6 +659,7 @@ static const struct test tests[] = {
 	{ "cursor: threads that are told of again after a loss", dumped_again },
 	{ "cursor: only the events that are chosen", chosen },
 	{ "clock: lines between records and beyond", clock_lines },
+	{ "clock: numbers as large as can be", clock_extremes },
 	{ "clock: records in rolling blocks, and slow ones", clock_records },
 	{ "clock: the cursor's ns", clock_in_cursor },
 };

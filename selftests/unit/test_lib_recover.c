@@ -6,6 +6,8 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include "test_lib_image.h"
 
@@ -355,6 +357,34 @@ static void onto_itself(void)
 }
 
 /* Bytes of headers and heads changed at random: nothing breaks, and what comes out can be read */
+/* An older recording is not lost to one that cannot be written */
+static void older_file_stays(void)
+{
+	struct rlimit none = { .rlim_cur = 1024, .rlim_max = RLIM_INFINITY }, before;
+	char arguments[512], text[16] = "";
+	struct fx fx;
+	int fd;
+
+	image_new();
+	half_written(&fx, 2);
+	image_ring(ID_A, 0, 2, TB_BLOCK_FIRST_ELEMENT + 2, 3, 0);
+	CHECK_NUMBER(recover(""), 0);
+	fd = open(trace_name, O_WRONLY | O_TRUNC);
+	CHECK(fd >= 0 && write(fd, "older", 5) == 5 && !close(fd));
+	snprintf(arguments, sizeof(arguments), "recover -o %s %s", trace_name, file);
+	CHECK(!getrlimit(RLIMIT_FSIZE, &before));
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK(!setrlimit(RLIMIT_FSIZE, &none));
+	CHECK_NUMBER(run(arguments), 1);
+	CHECK(!setrlimit(RLIMIT_FSIZE, &before));
+	signal(SIGXFSZ, SIG_DFL);
+	CHECK_HAS("File too large");
+	fd = open(trace_name, O_RDONLY);
+	CHECK(fd >= 0 && read(fd, text, sizeof(text)) == 5 && !close(fd));
+	CHECK(!strcmp(text, "older"));
+	fx_free(&fx);
+}
+
 static void damage(void)
 {
 	uint64_t seed = 1;
@@ -398,6 +428,7 @@ static const struct test tests[] = {
 	{ "durable blocks that are missing are told of", durable_missing },
 	{ "what is no image", wrong },
 	{ "the image is not overwritten", onto_itself },
+	{ "an older file stays when writing fails", older_file_stays },
 	{ "damaged images", damage },
 };
 

@@ -320,6 +320,19 @@ echo text >no.tbuf
 fails 1 "not a tracebuf trace" no.tbuf cpu || ok=1
 result $ok "damaged traces: what is whole is answered, and the rest is told of"
 
+# ---- a terminal ----
+
+what="CSV on a terminal has no control characters, in a file it has them"
+if command -v script >/dev/null; then
+	ok=1
+	query --csv kernel.tbuf "SELECT char(27) || '[31mred'" && grep -q "$(printf '\033')" out &&
+		script -qec "'$TRACEBUF' query --csv kernel.tbuf \"SELECT char(27) || '[31mred'\"" /dev/null \
+			</dev/null >out 2>&1 && grep -q '?\[31mred' out && ! grep -q "$(printf '\033')" out && ok=0
+	result $ok "$what"
+else
+	skip "$what" "no script(1)"
+fi
+
 # ---- told to stop ----
 
 # It is waited for, not slept for: rows come before the signal is sent

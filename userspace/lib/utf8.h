@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Is it UTF-8, and may it be shown?  Texts of traces may be any bytes; this is for all that writes
  * them where they may not: library, tool, and the plugin for Babeltrace.

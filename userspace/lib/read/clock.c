@@ -78,8 +78,10 @@ static void settle_boottime(struct tb_recording *recording)
 	for (from = 0; from < recording->nr_syncs; from = to) {
 		least = ahead(&syncs[from]);
 		for (to = from + 1; to < recording->nr_syncs; to++) {
-			if (ahead(&syncs[to]) >= least + SLEEP_MIN ||
-			    ahead(&syncs[to]) <= least - SLEEP_MIN)
+			/* unsigned, because a file can have any numbers */
+			int64_t more = (int64_t)((uint64_t)ahead(&syncs[to]) - (uint64_t)least);
+
+			if (more >= SLEEP_MIN || more <= -SLEEP_MIN)
 				break;
 			if (ahead(&syncs[to]) < least)
 				least = ahead(&syncs[to]);

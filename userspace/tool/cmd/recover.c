@@ -18,6 +18,7 @@
 #include "cmd.h"
 #include "tool/command/command.h"
 #include "tool/command/number.h"
+#include "tool/export/output.h"
 #include "tool/recover/recover.h"
 
 #define RECOVERED_FILE "recovered.tbuf"
@@ -207,28 +208,18 @@ static int nothing(const struct options *options, size_t count)
 static int save(const struct options *options, const struct image *image,
 		const struct recover_recording *recordings, size_t count, bool described)
 {
-	bool to_stdout = !strcmp(options->output, "-"), one = false, regular;
+	struct output output;
+	bool one = false;
 	struct stat in, st;
 	int result = 0;
-	FILE *out = stdout;
-	int fd = -1;
 	size_t i;
 
 	if (!stat(options->output, &st) && !fstat(image->fd, &in) &&
 	    st.st_dev == in.st_dev && st.st_ino == in.st_ino)
 		return complain("%s: that is the image", options->output);
-	if (!to_stdout) {
-		/* as record makes it: for nobody else, unless told */
-		fd = open(options->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-		out = fd < 0 ? NULL : fdopen(fd, "wb");
-	}
-	if (!out) {
-		result = errno;
-		if (fd >= 0)
-			close(fd);
-		return complain("%s: %s", options->output, strerror(result));
-	}
-	regular = !to_stdout && !fstat(fileno(out), &st) && S_ISREG(st.st_mode);
+	/* an older file of that name stays until all of this one is written */
+	if (output_open(&output, options->output, NULL, OUTPUT_STREAM))
+		return EXIT_WRONG;
 	errno = 0;
 	for (i = 0; i < count && !result; i++) {
 		if (!wanted(options, &recordings[i], described))
@@ -240,14 +231,11 @@ static int save(const struct options *options, const struct image *image,
 			continue;
 		}
 		one = true;
-		result = recover_write(&recordings[i], image, out);
+		result = recover_write(&recordings[i], image, output.stream);
 	}
-	if ((to_stdout ? fflush(out) : fclose(out)) && !result)
-		result = -errno;
 	if (!result)
-		return EXIT_FINE;
-	if (regular)
-		unlink(options->output);
+		return output_finish(&output);
+	output_drop(&output);
 	if (result == -ESTALE)
 		return complain("%s: it changed while it was read", options->image);
 	return complain("%s: %s", options->output, strerror(-result));

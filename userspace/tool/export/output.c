@@ -34,7 +34,8 @@ static void inherit(struct output *output, const char *trace)
 	umask(mask);
 	output->file_mode = 0600;
 	output->group = (gid_t)-1;
-	if (!(strcmp(trace, "-") ? stat(trace, &from) : fstat(STDIN_FILENO, &from))) {
+	if (trace &&
+	    !(strcmp(trace, "-") ? stat(trace, &from) : fstat(STDIN_FILENO, &from))) {
 		output->file_mode = from.st_mode & 0666;
 		output->group = from.st_gid;
 	}
@@ -166,7 +167,7 @@ static int open_existing(struct output *output, const struct stat *there,
 		output->stream = fopen(output->name, "wb");
 		return output->stream ? EXIT_FINE : cannot(output);
 	}
-	if (!stat(trace, &from) && from.st_dev == there->st_dev &&
+	if (trace && !stat(trace, &from) && from.st_dev == there->st_dev &&
 	    from.st_ino == there->st_ino)
 		return complain("%s: is the trace itself: name another file (-o)",
 				output->name);

@@ -33,8 +33,8 @@ struct output {
 	gid_t group;
 };
 
-/* @trace: the file that is exported, which @name must not be, and whose bits a new file gets.
- *  Complains, EXIT_* */
+/* @trace: the file that is exported, which @name must not be, and whose bits a new file gets; NULL:
+ *  there is none, and a new file is for its owner alone.  Complains, EXIT_* */
 int output_open(struct output *output, const char *name, const char *trace,
 		enum output_kind kind);
 

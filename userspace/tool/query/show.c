@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "query.h"
 #include "lib/utf8.h"
 
@@ -27,6 +28,7 @@ struct query_rows {
 	sqlite3_stmt *statement;
 	enum query_format format;
 	bool     header, flowing;
+	bool     terminal;	/* CSV goes to one: no control characters */
 	int      columns;
 	char   **cells;
 	size_t   kept;
@@ -204,6 +206,19 @@ static void csv_text(struct out *out, const char *text, size_t length)
 	out_char(out, '"');
 }
 
+/* A terminal would obey what a trace has in its texts */
+static void csv_plain(struct out *out, const char *text, size_t length)
+{
+	char *copy = malloc(length + 1);
+
+	if (!copy)
+		return;
+	memcpy(copy, text, length);
+	utf8_plain(copy, length);
+	csv_text(out, copy, length);
+	free(copy);
+}
+
 static void csv_heading(struct query_rows *rows)
 {
 	const char *name;
@@ -211,7 +226,7 @@ static void csv_heading(struct query_rows *rows)
 
 	for (c = 0; c < rows->columns; c++) {
 		name = sqlite3_column_name(rows->statement, c);
-		csv_text(&rows->out, name, strlen(name));
+		(rows->terminal ? csv_plain : csv_text)(&rows->out, name, strlen(name));
 		out_char(&rows->out, c + 1 < rows->columns ? ',' : '\n');
 	}
 }
@@ -225,8 +240,8 @@ static void csv_row(struct query_rows *rows)
 	for (c = 0; c < rows->columns; c++) {
 		if (sqlite3_column_type(statement, c) == SQLITE_TEXT) {
 			text = (const char *)sqlite3_column_text(statement, c);
-			csv_text(&rows->out, text,
-				 (size_t)sqlite3_column_bytes(statement, c));
+			(rows->terminal ? csv_plain : csv_text)
+				(&rows->out, text, (size_t)sqlite3_column_bytes(statement, c));
 		} else if (sqlite3_column_type(statement, c) != SQLITE_NULL) {
 			put_cell(rows, c);
 		}
@@ -304,6 +319,7 @@ struct query_rows *query_rows_open(sqlite3_stmt *statement,
 	rows->header = header;
 	rows->columns = (int)columns;
 	rows->out.file = stdout;
+	rows->terminal = isatty(STDOUT_FILENO);
 	rows->width = calloc(columns, sizeof(*rows->width));
 	rows->right = calloc(columns, sizeof(*rows->right));
 	rows->cells = calloc(columns * ROWS_AHEAD, sizeof(*rows->cells));

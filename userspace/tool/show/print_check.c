@@ -292,10 +292,34 @@ static bool has_unknown(const struct tb_format *format)
 	return false;
 }
 
+/*
+ * libtraceevent divides constants when it parses a format, by 0 as well (SIGFPE).  A number other
+ * than 0 and a name are all that the kernel's formats divide by.
+ */
+static bool may_divide_by_zero(const char *text)
+{
+	bool quoted = false;
+
+	for (; *text; text++) {
+		if (quoted && *text == '\\' && text[1])
+			text++;
+		else if (*text == '"')
+			quoted = !quoted;
+		if (quoted || (*text != '/' && *text != '%'))
+			continue;
+		text += 1 + strspn(text + 1, " \t\n");
+		if (isdigit((unsigned char)*text) ? !strtoull(text, NULL, 0) :
+		    *text != '_' && !isalpha((unsigned char)*text))
+			return true;
+		text--;
+	}
+	return false;
+}
+
 int print_check_text(const struct tb_format *format)
 {
 	return has_fields(format) && !is_misread(format->print) &&
-	       !has_unknown(format);
+	       !has_unknown(format) && !may_divide_by_zero(format->print);
 }
 
 /* ---- what is read ---- */
