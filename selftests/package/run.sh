@@ -122,7 +122,9 @@ install_them()
 		esac
 	done
 	inside sh -c 'dpkg -i /packages/*.deb && dpkg --audit' &&
-		inside getcap /usr/bin/tracebuf | grep perfmon
+		inside getcap /usr/libexec/tracebuf/tracebuf-open | grep perfmon &&
+		inside stat -c '%a %U %G' /usr/libexec/tracebuf/tracebuf-open | grep '^750 root tracebuf$' &&
+		[ -z "$(inside getcap /usr/bin/tracebuf)" ]
 }
 
 # installed KERNEL: DKMS has it, and modprobe finds it
