@@ -137,6 +137,18 @@ static void cut(void)
 		change(0, i * 100 * MS, 100 + !(i & 1), 0, 100 + (int)(i & 1));
 }
 
+/* The recorder was killed: 50 may have run on CPU 1 for long, nothing tells */
+static void killed(void)
+{
+	fx_open(&fx, 1, 10 * MS, 0, NULL);
+	change(1, 10 * MS, 0, 0, 50);
+	wake(1, 30 * MS, 50, 100, 0);
+	fx_open(&fx, 0, 10 * MS, 0, NULL);
+	change(0, 20 * MS, 0, 0, 200);
+	change(0, 2000 * MS, 200, 1, 0);
+	change(0, 4010 * MS, 0, 0, 200);
+}
+
 static void subset(void)
 {
 	fx_open(&fx, 1, 10 * MS, 0, NULL);
@@ -185,7 +197,7 @@ static void gaps(unsigned int count)
 		}
 }
 
-static void finish(const char *path, bool breaks_off)
+static void finish(const char *path, bool stopped, bool breaks_off)
 {
 	FILE *file = fopen(path, "wb");
 	unsigned int cpu;
@@ -194,7 +206,7 @@ static void finish(const char *path, bool breaks_off)
 		if (!fx.rings[cpu].open)
 			continue;
 		fx_close(&fx, cpu);
-		if (!breaks_off)
+		if (stopped)
 			fx_totals(&fx, cpu);
 	}
 	fx_durable_end(&fx);
@@ -214,7 +226,7 @@ int main(int argc, char **argv)
 		void (*make)(void);
 	} kinds[] = {
 		{ "late", late }, { "clock", clocks }, { "gap", gap }, { "frozen", frozen }, { "cut", cut },
-		{ "subset", subset }, { "fastcall", fastcall },
+		{ "killed", killed }, { "subset", subset }, { "fastcall", fastcall },
 	};
 	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 300, 400 };
 	char name[NAME];
@@ -227,13 +239,14 @@ int main(int argc, char **argv)
 			  name_of((int)threads[i], name));
 	if (argc == 4 && !strcmp(argv[1], "gaps")) {
 		gaps((unsigned int)atoi(argv[3]));
-		finish(argv[2], false);
+		finish(argv[2], true, false);
 		return 0;
 	}
 	for (i = 0; argc == 3 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strcmp(argv[1], kinds[i].name)) {
 			kinds[i].make();
-			finish(argv[2], !strcmp(argv[1], "cut"));
+			finish(argv[2], strcmp(argv[1], "cut") && strcmp(argv[1], "killed"),
+			       !strcmp(argv[1], "cut"));
 			return 0;
 		}
 	fprintf(stderr, "usage: report_trace KIND FILE [N]\n");

@@ -28,6 +28,7 @@ figures()
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--cut) cut=$1 want=1; shift; continue ;;
+		--open) cut=--cut; shift; continue ;;
 		--from | --to) options="$options $1 $2" ;;
 		--top) top=$2 ;;
 		*) others="$others $1 $2" ;;
@@ -142,6 +143,16 @@ result $? "a CPU is not idle after the end of its ring"
 result $? "nor does its last task run on in a part that ends before the recording does"
 "$REPORT_TRACE" cut quiet.tbuf && figures quiet.tbuf --cut
 result $? "run queues of a file that breaks off after a CPU has been idle"
+"$REPORT_TRACE" killed killed.tbuf && figures killed.tbuf --open &&
+	"$TRACEBUF" report --json killed.tbuf | python3 -c '
+import json, sys
+cpus = next(s for s in json.load(sys.stdin)["sections"] if s["id"] == "cpu")
+names = [c["id"] for c in cpus["columns"]]
+rows = [dict(zip(names, r)) for r in cpus["rows"]]
+assert [(r["busy"], r["unknown"]) for r in rows] == [(1980000000, 10000000), (20000000, 3980000000)], rows' &&
+	"$TRACEBUF" report killed.tbuf >said && grep -q 'of 1 CPU nothing is' said &&
+	! grep -q 'Nothing is missing\.$' said
+result $? "where the recorder was killed, a CPU is not busy up to the end of the file"
 "$REPORT_TRACE" subset subset.tbuf && figures subset.tbuf && [ "$(value subset.tbuf latency max)" = 1000000 ] &&
 	[ "$("$TRACEBUF" report --section offcpu-sleeping subset.tbuf | grep -c t300)" -eq 0 ] &&
 	notes subset.tbuf "1 of 8 CPUs were recorded"

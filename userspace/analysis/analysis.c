@@ -358,6 +358,26 @@ int analysis_event(struct analysis *a, const struct tb_cursor *cursor,
 	return take_next(a, &now);
 }
 
+/* How far is each CPU known?  A file may end before its recording does. */
+static void find_ends(struct analysis *a)
+{
+	struct cpu_state *cpu;
+	unsigned int i;
+
+	for (i = 0; i < a->nr_cpus; i++) {
+		cpu = a->cpus[i];
+		if (!cpu)
+			continue;
+		cpu->known_until = a->total.end;
+		if (i < a->missing.nr_ends && a->missing.ends[i] < a->total.end) {
+			cpu->known_until = a->missing.ends[i];
+			a->total.open += cpu->it.seen;
+		}
+		if (a->total.cut && cpu->last < cpu->known_until)
+			cpu->known_until = cpu->last;
+	}
+}
+
 int analysis_end(struct analysis *a, unsigned int flags)
 {
 	const struct tb_view none = { .cpu = TB_RING_USER };
@@ -367,6 +387,7 @@ int analysis_end(struct analysis *a, unsigned int flags)
 	if (a->cursor)
 		a->total.late = tb_cursor_late(a->cursor);
 	a->ending = true;
+	find_ends(a);
 	queue_end(a);
 	result = slices_take(a->slices, &none, a->total.end, 0);
 	if (result < 0)

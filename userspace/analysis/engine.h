@@ -63,6 +63,7 @@ struct past {
 struct cpu_state {
 	struct analysis_cpu it;
 	uint64_t last;
+	uint64_t known_until;		/* once all events have been seen */
 	uint32_t current;
 	bool     has_current;
 	struct task *queue;

@@ -166,10 +166,10 @@ void queue_end(struct analysis *a)
 		cpu = a->cpus[i];
 		if (!cpu)
 			continue;
-		until = a->total.end;
-		/* of a file that breaks off: until it had an event, or another one told of its queue */
-		if (a->total.cut)
-			until = cpu->last > cpu->queue_told ? cpu->last : cpu->queue_told;
+		until = cpu->known_until;
+		/* an event of another CPU told of its queue */
+		if (until < a->total.end && until < cpu->queue_told)
+			until = cpu->queue_told;
 		empty(a, cpu, until);
 		cpu->it.known_ns = spans_outside(&a->missing, a->total.begin, until);
 	}

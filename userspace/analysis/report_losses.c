@@ -60,6 +60,8 @@ static void section_losses(struct making *m)
 		remark(m, "Of all that lasted while events were missing nobody knows whether it was one: it is counted as unsure in the sections above.");
 	else if (analysis_lost_later(m->a))
 		remark(m, "Events are missing, but what tells of it is not in the part that was chosen: what lasted meanwhile is counted as unsure in the sections above.");
+	else if (analysis_total(m->a)->cut || analysis_total(m->a)->open)
+		remark(m, "Nothing is missing up to where the file ends, which is before the recording does.");
 	else
 		remark(m, "Nothing is missing.");
 }

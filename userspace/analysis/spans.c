@@ -49,6 +49,7 @@ void spans_free(struct spans *spans)
 {
 	free(spans->list);
 	free(spans->own);
+	free(spans->ends);
 	*spans = (struct spans){ 0 };
 }
 

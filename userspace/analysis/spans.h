@@ -27,6 +27,8 @@ struct spans {
 	size_t count;
 	struct told_span *own;		/* of spans_of_trace() */
 	size_t nr_own;
+	uint64_t *ends;			/* by CPU: how far it is known; UINT64_MAX: to its stop */
+	unsigned int nr_ends;
 };
 
 /* When events are missing in all of the recording of a file that is selected; settled.  0, -ENOMEM */

@@ -67,6 +67,34 @@ static int ask_totals(const struct ahead *a, unsigned int cpu, const struct tb_b
 	       add_missing(a, cpu, &lost, end) : 0;
 }
 
+/*
+ * How far a CPU is known, @last being its last block.  Where its totals are not in the file, nothing
+ * tells what came after that block: the recorder was killed, or the recording goes on, in another file
+ * or behind a snapshot.
+ */
+static uint64_t end_of(const struct ahead *a, unsigned int cpu, const struct tb_block *last)
+{
+	const struct tb_totals *snapshot = tb_trace_snapshot(a->trace, cpu);
+	uint64_t end = last ? last->time_start : 0;
+	struct tb_walk walk;
+	int step = 0;
+
+	if (tb_trace_totals(a->trace, cpu))
+		return UINT64_MAX;
+	if (last && last->flags & TB_BLOCK_COMPLETE)
+		end = last->time_end;
+	else if (last)
+		tb_walk_trace(&walk, a->trace, last);
+	while (last && !(last->flags & TB_BLOCK_COMPLETE) &&
+	       ((step = tb_walk_next(&walk)) == 1 || step == -EAGAIN))
+		if (step == 1)
+			end = walk.ticks;
+	/* the books of its ring when the snapshot began, if no block was opened since */
+	if (snapshot && snapshot->blocks == (last ? last->sequence + 1 : 0) && snapshot->time > end)
+		end = snapshot->time;
+	return end ? tb_trace_ns(a->trace, end, a->base) : 0;
+}
+
 int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_timebase base)
 {
 	const struct ahead a = { trace, base, spans };
@@ -79,8 +107,14 @@ int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_ti
 	for (i = 0; !result && (block = tb_trace_block(trace, i, NULL, &of)); i++)
 		if (of == recording && block->kind == TB_BLOCK_ROLLING && block->cpu < cpus)
 			result = ask_block(&a, block, &last[block->cpu]);
-	for (cpu = 0; !result && cpu < cpus; cpu++)
+	spans->ends = result ? NULL : malloc((cpus + 1) * sizeof(*spans->ends));
+	if (!spans->ends)
+		result = -ENOMEM;
+	for (cpu = 0; !result && cpu < cpus; cpu++) {
 		result = ask_totals(&a, cpu, last[cpu].block);
+		spans->ends[cpu] = end_of(&a, cpu, last[cpu].block);
+		spans->nr_ends = cpu + 1;
+	}
 	free(last);
 	spans_settle(spans);
 	return result;

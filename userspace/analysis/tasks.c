@@ -118,8 +118,8 @@ void tasks_run(struct analysis *a, const struct slice *slice)
 	/* another one goes than the one that came: how long either was there nobody knows */
 	if (slice->doubt != SLICE_WHOLE && !a->losing && !a->ending)
 		return;
-	if (a->ending && a->total.cut && end > cpu->last)
-		end = cpu->last;
+	if (a->ending && end > cpu->known_until)
+		end = cpu->known_until;
 	if (end < slice->begin)
 		end = slice->begin;
 	task = task_of(a, slice->tid);
