@@ -11,7 +11,7 @@
 #include <linux/string.h>
 #include <linux/tracebuf.h>
 
-#include "probe/record.h"
+#include "probe/probe.h"
 #include "provider/list.h"
 #include "recording/recording.h"
 #include "recording/registry.h"

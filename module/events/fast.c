@@ -14,7 +14,7 @@
 #include <trace/events/sched.h>
 #include <trace/events/syscalls.h>
 
-#include "../probe/record.h"
+#include "probe/probe.h"
 #include "catalog.h"
 
 /* thread ids are below PID_MAX_LIMIT */

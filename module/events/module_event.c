@@ -26,7 +26,7 @@
 #include "machine/pointer_list.h"
 #include "module_event.h"
 #include "probe/pending.h"
-#include "probe/record.h"
+#include "probe/probe.h"
 
 /* distance from the address that tb_probe_begin() returns to the payload */
 #define TB_RAW_HEADER	(sizeof(struct tb_composite) - offsetof(struct tb_composite, tid))

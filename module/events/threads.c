@@ -19,7 +19,7 @@
 #include <trace/events/task.h>
 
 #include "../machine/compat.h"
-#include "../probe/record.h"
+#include "probe/probe.h"
 #include "catalog.h"
 
 /* threads dumped in one RCU read-side critical section */

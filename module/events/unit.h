@@ -2,7 +2,7 @@
 /*
  * The events of one header of tracepoints, as macros/passes.h defines them.
  *
- * Their probes record through three functions of probe/record.h:
+ * Their probes record through three functions of probe/probe.h:
  *
  *	void *tb_probe_begin(struct tb_probe *p, struct tb_slot *slot,
  *			     u32 payload);

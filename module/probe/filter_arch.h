@@ -19,7 +19,7 @@
 #include <linux/string.h>
 
 #include "machine/contiguous.h"
-#include "record.h"
+#include "probe.h"
 
 /* as in probes: the tracepoint and the recorder have each raised the preemption depth by one */
 #define TB_FILTER_DEPTH	2

@@ -25,7 +25,7 @@
 #include "filter.h"
 #include "machine/stack.h"
 #include "pending.h"
-#include "record.h"
+#include "probe.h"
 #include "ring/hooks.h"
 #include "rule.h"
 #include "thread_set.h"

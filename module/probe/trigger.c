@@ -23,7 +23,7 @@
 #include "machine/compat.h"
 #include "provider/provider.h"
 #include "provider/wake.h"
-#include "record.h"
+#include "probe.h"
 #include "trigger.h"
 #include "trigger_source.h"
 

@@ -51,7 +51,7 @@
 #include <linux/string.h>
 
 #include "channel.h"
-#include "probe/record.h"
+#include "probe/probe.h"
 
 enum tb_take {
 	TB_TAKE_COMMIT,		/* a chunk that the program commits as complete */

@@ -14,7 +14,7 @@
 #include "probe/event.h"
 #include "events/catalog.h"
 #include "machine/compat.h"
-#include "probe/record.h"
+#include "probe/probe.h"
 #include "provider/provider.h"
 #include "provider/retention.h"
 #include "provider/wake.h"

@@ -193,7 +193,7 @@ void tb_rule_route(struct tb_probe *probe)
 	lockdep_assert_held(&p->lock);
 	tb_rule_resolve(probe, probe->rules[0]);
 	tb_rule_resolve(probe, probe->rules[1]);
-	/* publish the rings when they are ready: pairs with the dependent loads in record.h */
+	/* publish the rings when they are ready: pairs with the dependent loads in probe.h */
 	smp_store_release(&probe->rings,
 			  probe->rules[0] || probe->rules[1] || p->pids ||
 			  tb_event_has_handlers(probe->event) || !tb_select_open(probe, p->moment) ?

@@ -195,7 +195,7 @@ static void tb_select_record_from_next(struct tb_provider *p, struct tb_probe *p
 static void tb_select_record_until_next(struct tb_provider *p, struct tb_probe *probe)
 {
 	WRITE_ONCE(probe->until, p->moment + 1);
-	/* to probe/pending.c, which compares @until; pairs with the dependent loads in record.h */
+	/* to probe/pending.c, which compares @until; pairs with the dependent loads in probe.h */
 	smp_store_release(&probe->rings, p->pending_rings);
 }
 

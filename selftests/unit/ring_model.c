@@ -310,7 +310,7 @@ int model_reserve(struct model *m, u32 n, struct tb_slot *s)
 	return id;
 }
 
-/* Fills in what record.h does, in its order. */
+/* Fills in what probe.h does, in its order. */
 void model_commit(struct model *m, int id, struct tb_slot *s)
 {
 	struct tb_composite *c = (struct tb_composite *)s->element;

@@ -100,7 +100,7 @@ void model_free(struct model *m);
 void model_fail(struct model *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Records the next event with @n elements, a simple one if that is one, as record.h does; true
+ * Records the next event with @n elements, a simple one if that is one, as probe.h does; true
  * if there was room.
  */
 bool model_write(struct model *m, u32 n);

@@ -34,7 +34,7 @@
 #include <linux/kconfig.h>
 #include <linux/string.h>
 
-#include "probe/record.h"
+#include "probe/probe.h"
 #include "events/unit.h"
 #include "kinds.h"
 

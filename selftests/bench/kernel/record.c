@@ -2,7 +2,7 @@
 /*
  * record.c - tracebuf's recording as functions of another file, as its callers have it.
  */
-#include "probe/record.h"
+#include "probe/probe.h"
 #include "bench_tracebuf.h"
 
 noinline void bench_record(struct tb_provider *p, u32 id, u64 payload)

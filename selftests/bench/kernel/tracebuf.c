@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf.c - module/ring/, its headers (module/provider/ring_header.c) and module/probe/record.h as
+ * tracebuf.c - module/ring/, its headers (module/provider/ring_header.c) and module/probe/probe.h as
  * they are, with as much of a provider as they need: rings, memory, and a tb_ring_notify() that
  * finds no waiter.
  *
@@ -12,7 +12,7 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 
-#include "probe/record.h"
+#include "probe/probe.h"
 #include "ring/hooks.h"
 #include "bench.h"
 #include "bench_trace.h"
