@@ -179,7 +179,7 @@ static void tb_counter_remove(struct tb_counters_set *s, u32 i)
 	}
 }
 
-/* Makes counter @i; CPUs may differ, so it is enough that one has it.  Under s->lock. */
+/* Make counter @i.  CPUs may differ: one CPU that has the counter is enough.  Under s->lock. */
 static int tb_counter_add(struct tb_counters_set *s, u32 i)
 {
 	int err = -EOPNOTSUPP, ret;

@@ -31,7 +31,7 @@ static bool tb_category_wanted(const struct tb_channels *in, const char *name)
 }
 
 /**
- * tb_category_match() - find the categories of a channel that one of its targets wants
+ * tb_category_match() - mark the categories of a channel that a target wants
  * @c: the channel
  * @target: number of the target
  *

@@ -60,10 +60,10 @@
  * CLAIMED buffer has no contents, unless it is the current one.
  *
  * tb_ring_claim() walks on from the current buffer and takes the first that it may.  Writers fill
- * buffers in the order of the walk, so the first READY one is the oldest; unless an earlier walk
- * passed by a held or incomplete buffer that is READY or FREE by now: that one is used when the
- * walk comes round to it.  The current buffer comes last: when the reader holds all others, new
- * events replace old ones under policy overwrite.
+ * buffers in the order of the walk, so the first READY one is the oldest.  The exception: an
+ * earlier walk passed by a held or incomplete buffer, and it is READY or FREE by now.  A later
+ * walk uses it.  The current buffer comes last: when the reader holds all others, new events
+ * replace old ones under policy overwrite.
  *
  * Reading
  * -------

@@ -3,7 +3,6 @@
 # Fuzzing what reads traces: see fuzz_trace.c.  Included by userspace/Makefile.
 #
 #   make check-fuzz FUZZ_SECONDS=600    libFuzzer (clang) for as long; what it finds is in build/user/fuzz/found
-#   make test-fuzz                      the corpus alone, with the compiler at hand (a part of make test)
 #   make fuzz-seeds                     the first seeds anew
 
 FUZZ         := $(ROOT)/selftests/fuzz
@@ -47,7 +46,7 @@ $(OUT)/make_seeds: $(FUZZ)/make_seeds.c
 	$(call SAY,CC  ,$@)
 	$(Q)$(CC) $(FLAGS) -I$(ROOT)/selftests/unit -o $@ $<
 
-.PHONY: check-fuzz test-fuzz fuzz-seeds
+.PHONY: check-fuzz fuzz-seeds
 
 # what it finds worth keeping stays in build/user/fuzz/corpus, and is where it begins the next time
 check-fuzz: $(OUT)/fuzz/fuzz_trace
@@ -62,16 +61,9 @@ check-fuzz: $(OUT)/fuzz/fuzz_trace
 		{ tail -n 60 $(OUT)/fuzz/log | sed 's/^/# /'; \
 		  echo "not ok 1 fuzz_trace for $(FUZZ_SECONDS) s: see $(OUT)/fuzz/found"; exit 1; }
 
-test-fuzz: $(OUT)/fuzz_corpus
-	@echo "# fuzz_corpus"
-	@$(OUT)/fuzz_corpus $(FUZZ)/corpus
-	@echo "# fuzz_corpus --changing"
-	@$(OUT)/fuzz_corpus --changing $(FUZZ)/corpus
-
 fuzz-seeds: $(OUT)/make_seeds
 	$(OUT)/make_seeds $(FUZZ)/corpus
 
 tests: $(OUT)/fuzz_corpus
-test: test-fuzz
 
 -include $(FUZZ_OBJ:.o=.d) $(OUT)/asan/fuzz_trace.d $(OUT)/make_seeds.d $(OUT)/fuzz/fuzz_trace.d

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const unsigned char *bytes;
 static size_t nr_bytes;
-static bool changing;		/* bytes change while they are read: promises about contents are void */
+static bool changing;		/* bytes change while they are read: PROMISED checks nothing */
 static bool copied;		/* what is followed, or was compressed, is in the library's own memory */
 static volatile uint64_t used;	/* so that reading is not left out */
 
@@ -528,7 +528,8 @@ static void on_access(int number, siginfo_t *info, void *context)
 		return;
 	}
 	mprotect(region, region_bytes, PROT_READ | PROT_WRITE);
-	if (!restore_at && random_next() % 8 == 0 && at + sizeof(uint32_t) <= region + region_bytes) {
+	if (!restore_at && random_next() % 8 == 0 &&
+	    at + sizeof(uint32_t) <= region + region_bytes) {
 		uint32_t value = values[random_next() % (sizeof(values) / sizeof(values[0]))];
 
 		restore_at = at;
@@ -559,7 +560,8 @@ static void run_changing(const uint8_t *data, size_t size)
 	unsigned int i;
 
 	region_bytes = (size + 4095) & ~(size_t)4095;
-	region = mmap(NULL, region_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	region = mmap(NULL, region_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		      -1, 0);
 	INSIDE(region != MAP_FAILED);
 	copy = region + (region_bytes - size) / 16 * 16;
 	memcpy(copy, data, size);
@@ -577,12 +579,6 @@ static void run_changing(const uint8_t *data, size_t size)
 	changing = false;
 	munmap(region, region_bytes);
 }
-#else
-static void run_changing(const uint8_t *data, size_t size)
-{
-	(void)data;
-	(void)size;
-}
 #endif
 
 static int run_file(const char *path, bool change)
@@ -595,9 +591,13 @@ static int run_file(const char *path, bool change)
 		return -1;
 	size = fread(data, 1, sizeof(data), in);
 	fclose(in);
+#ifdef __x86_64__
 	if (change)
 		run_changing(data, size);
 	else
+#else
+	(void)change;
+#endif
 		LLVMFuzzerTestOneInput(data, size);
 	return 0;
 }
@@ -615,6 +615,12 @@ int main(int argc, char **argv)
 	int count, i, wrong, failed = 0;
 	char path[4096];
 
+#ifndef __x86_64__
+	if (change) {
+		dprintf(STDOUT_FILENO, "TAP version 14\n1..0 # SKIP traps of single instructions are x86's\n");
+		return 0;
+	}
+#endif
 	count = argc == 2 || change ?
 		scandir(argv[argc - 1], &entries, is_input, alphasort) : -1;
 	if (count <= 0) {

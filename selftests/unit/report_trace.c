@@ -149,6 +149,24 @@ static void killed(void)
 	change(0, 4010 * MS, 0, 0, 200);
 }
 
+/* A snapshot at 4 s: CPU 1 had recorded nothing after its block, or @flags say that it had */
+static void snapshot(unsigned int flags)
+{
+	killed();
+	fx_close(&fx, 1);
+	fx_totals_at(&fx, 1, TB_TOTALS_SNAPSHOT | flags, 4000 * MS, 0, 0);
+}
+
+static void quiet_snapshot(void)
+{
+	snapshot(0);
+}
+
+static void open_snapshot(void)
+{
+	snapshot(TB_TOTALS_OPEN);
+}
+
 static void subset(void)
 {
 	fx_open(&fx, 1, 10 * MS, 0, NULL);
@@ -224,9 +242,12 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*make)(void);
+		bool stopped;		/* the file has the totals of a stop */
 	} kinds[] = {
-		{ "late", late }, { "clock", clocks }, { "gap", gap }, { "frozen", frozen }, { "cut", cut },
-		{ "killed", killed }, { "subset", subset }, { "fastcall", fastcall },
+		{ "late", late, true }, { "clock", clocks, true }, { "gap", gap, true },
+		{ "frozen", frozen, true }, { "cut", cut, false }, { "killed", killed, false },
+		{ "quiet", quiet_snapshot, false }, { "open", open_snapshot, false },
+		{ "subset", subset, true }, { "fastcall", fastcall, true },
 	};
 	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 300, 400 };
 	char name[NAME];
@@ -245,8 +266,7 @@ int main(int argc, char **argv)
 	for (i = 0; argc == 3 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strcmp(argv[1], kinds[i].name)) {
 			kinds[i].make();
-			finish(argv[2], strcmp(argv[1], "cut") && strcmp(argv[1], "killed"),
-			       !strcmp(argv[1], "cut"));
+			finish(argv[2], kinds[i].stopped, !strcmp(argv[1], "cut"));
 			return 0;
 		}
 	fprintf(stderr, "usage: report_trace KIND FILE [N]\n");

@@ -143,16 +143,23 @@ result $? "a CPU is not idle after the end of its ring"
 result $? "nor does its last task run on in a part that ends before the recording does"
 "$REPORT_TRACE" cut quiet.tbuf && figures quiet.tbuf --cut
 result $? "run queues of a file that breaks off after a CPU has been idle"
-"$REPORT_TRACE" killed killed.tbuf && figures killed.tbuf --open &&
-	"$TRACEBUF" report --json killed.tbuf | python3 -c '
+# use_of TRACE BUSY UNKNOWN: of CPU 1, in ms
+use_of()
+{
+	"$TRACEBUF" report --json "$1" | python3 -c '
 import json, sys
 cpus = next(s for s in json.load(sys.stdin)["sections"] if s["id"] == "cpu")
-names = [c["id"] for c in cpus["columns"]]
-rows = [dict(zip(names, r)) for r in cpus["rows"]]
-assert [(r["busy"], r["unknown"]) for r in rows] == [(1980000000, 10000000), (20000000, 3980000000)], rows' &&
-	"$TRACEBUF" report killed.tbuf >said && grep -q 'of 1 CPU nothing is' said &&
+row = dict(zip([c["id"] for c in cpus["columns"]], cpus["rows"][1]))
+have = [row[name] / 1e6 for name in ("busy", "unknown")]
+assert have == [int(ms) for ms in sys.argv[1:]], have' "$2" "$3"
+}
+"$REPORT_TRACE" killed killed.tbuf && figures killed.tbuf --open && use_of killed.tbuf 20 3980 &&
+	"$TRACEBUF" report killed.tbuf >said && grep -q 'what 1 CPU did after' said &&
 	! grep -q 'Nothing is missing\.$' said
 result $? "where the recorder was killed, a CPU is not busy up to the end of the file"
+"$REPORT_TRACE" quiet quiet.tbuf && use_of quiet.tbuf 3990 10 &&
+	"$REPORT_TRACE" open open.tbuf && use_of open.tbuf 20 3980
+result $? "of a snapshot a CPU is known until it began, if it recorded nothing more"
 "$REPORT_TRACE" subset subset.tbuf && figures subset.tbuf && [ "$(value subset.tbuf latency max)" = 1000000 ] &&
 	[ "$("$TRACEBUF" report --section offcpu-sleeping subset.tbuf | grep -c t300)" -eq 0 ] &&
 	notes subset.tbuf "1 of 8 CPUs were recorded"

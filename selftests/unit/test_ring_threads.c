@@ -4,8 +4,7 @@
  * writes and one that reads.
  *
  * The ring's accesses to shared words are atomics of the order that the kernel's have; contents
- * are written and read by plain accesses, as in probe.h and by whoever reads a block.  So
- * if an acquire or a release is missing, or an access that needs to be marked is not, there is a
+ * are written and read by plain accesses, as probes and readers do.  So if an acquire or a release is missing, or an access that needs to be marked is not, there is a
  * data race for the sanitizer to see; ring_mutants.txt has some that it must.  It knows
  * nothing of fences.  tb_rmb() and tb_wmb() order counters among themselves, all of them
  * atomics, and nothing plain hangs on them: leaving them out hides no race and makes none.

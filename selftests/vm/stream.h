@@ -38,7 +38,7 @@ struct stream_ring {
 	uint64_t blocks;
 	uint64_t last_seq;		/* valid if blocks */
 	bool untold;			/* blocks are missing that a later one has to tell of */
-	bool unsettled;			/* the last block does not count all that is missing before it */
+	bool unsettled;			/* the last block may count too few overwritten events */
 	uint64_t last_time;
 	uint64_t events;
 	uint64_t overwritten;		/* as the last header says */

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_members.sh - who may record as the packages set it up: the node is open to a group, which may also run
-# tracebuf-open, and only that has CAP_PERFMON.  If this breaks, either members cannot record, or strangers can, or a
+# test_members.sh - permissions as the packages set them: a group may open the node and run
+# tracebuf-open, and only that program has CAP_PERFMON.  If this breaks, members cannot record, or strangers can, or a
 # program that parses files has a capability.
 #
-# The helper is on a file system of its own: a capability of a file counts nowhere that is mounted nosuid, as a guest's
-# /tmp is.
+# The helper is on a file system of its own: the kernel ignores capabilities of files where the mount is
+# nosuid, as a guest's /tmp is.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -24,7 +24,7 @@ files=/usr/local/libexec/tracebuf
 helper=$files/tracebuf-open
 work=$(mktemp -d) || exit 1
 
-# member COMMAND..., stranger COMMAND...: a user in the group, and one who is not, in a folder of their own
+# member COMMAND...: run as a user in the group; stranger COMMAND...: as a user outside of it
 member()
 {
 	setpriv --reuid "$user" --regid "$user" --groups "$group" "$@"
@@ -58,8 +58,8 @@ counts()
 
 records()
 {
-	member tracebuf record -q -e sched -o t.tbuf -- ls / >/dev/null && tracebuf verify -q t.tbuf &&
-		tracebuf print t.tbuf >said && grep -c sched_switch said
+	member tracebuf record -q -e sched -o t.tbuf -- ls / >/dev/null &&
+		tracebuf verify -q t.tbuf && tracebuf print t.tbuf >said && grep -c sched_switch said
 }
 
 controls()
@@ -68,16 +68,18 @@ controls()
 		member tracebuf provider destroy members
 }
 
-# Neither the tool, while it records, nor its command can do anything else with the capability.
+# Neither the tool, while it records, nor its command has the capability.
 tool_has_none()
 {
 	# shellcheck disable=SC2016
-	member tracebuf record -q -e sched -o c.tbuf -- sh -c 'cat /proc/$PPID/status /proc/self/status' >said || return
+	member tracebuf record -q -e sched -o c.tbuf -- \
+		sh -c 'cat /proc/$PPID/status /proc/self/status' >said || return
 	grep '^Name\|^Cap[IPEA]' said
-	[ "$(grep -c '^CapEff:[[:space:]]*0*$' said)" = 2 ] && [ "$(grep -c '^CapPrm:[[:space:]]*0*$' said)" = 2 ]
+	[ "$(grep -c '^CapEff:[[:space:]]*0*$' said)" = 2 ] &&
+		[ "$(grep -c '^CapPrm:[[:space:]]*0*$' said)" = 2 ]
 }
 
-# The open file alone comes out of it: nothing is read, and what is around it counts for nothing.
+# Arguments, environment and input of the helper change nothing: without a socket it only fails.
 helper_is_deaf()
 {
 	member env LD_PRELOAD=/nowhere.so "$helper" --help -x </dev/null >said 2>&1
@@ -108,8 +110,9 @@ plan 10
 insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 chgrp "$group" "$dev" && chmod 0660 "$dev" || exit 1
 mkdir -p "$files" && mount -t tmpfs -o mode=0755 none "$files" || exit 1
-cp "$(command -v cat)" "$files" && cp "$built" "$helper" && chgrp "$group" "$helper" && chmod 0750 "$helper" &&
-	setcap cap_perfmon=ep "$files/cat" && setcap cap_perfmon=ep "$helper" || exit 1
+cp "$(command -v cat)" "$files" && cp "$built" "$helper" && chgrp "$group" "$helper" &&
+	chmod 0750 "$helper" && setcap cap_perfmon=ep "$files/cat" &&
+	setcap cap_perfmon=ep "$helper" || exit 1
 chown "$user" "$work" && cd "$work" || exit 1
 
 check "the capability of a file counts" counts
@@ -125,6 +128,7 @@ check "without the helper the kernel refuses" without_helper
 check "on a file system mounted nosuid there is no capability" nosuid
 # a setpriv of its own: the one that changes the user has all capabilities until it is gone
 check "nor is there under no_new_privs" \
-	refused "CAP_PERFMON" member setpriv --no-new-privs tracebuf record -q -e sched -o no.tbuf -- ls /
+	refused "CAP_PERFMON" \
+	member setpriv --no-new-privs tracebuf record -q -e sched -o no.tbuf -- ls /
 cd / && umount "$files" && rm -rf "$work"
 finish

@@ -358,7 +358,7 @@ int analysis_event(struct analysis *a, const struct tb_cursor *cursor,
 	return take_next(a, &now);
 }
 
-/* How far is each CPU known?  A file may end before its recording does. */
+/* Find the time until which each CPU is known: a file may end before its recording. */
 static void find_ends(struct analysis *a)
 {
 	struct cpu_state *cpu;

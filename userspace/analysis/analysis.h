@@ -142,7 +142,7 @@ const struct analysis_axis *analysis_axis(const struct analysis *a);
  * @lost, @losses: events that are missing, in how many gaps (of rings)
  * @user_lost, @user_losses: records of programs, likewise
  * @cut: the file breaks off
- * @open: CPUs that the file does not tell of up to @end
+ * @open: number of CPUs whose events are not known until @end
  * @late: events that were shown after later ones, of a trace that is followed; what they say
  * 	may be wrong
  * @back: events whose time, by the clock records, is before that of the event before them: they

@@ -167,7 +167,7 @@ void queue_end(struct analysis *a)
 		if (!cpu)
 			continue;
 		until = cpu->known_until;
-		/* an event of another CPU told of its queue */
+		/* events of other CPUs show its run queue up to then */
 		if (until < a->total.end && until < cpu->queue_told)
 			until = cpu->queue_told;
 		empty(a, cpu, until);

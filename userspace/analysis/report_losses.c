@@ -61,7 +61,7 @@ static void section_losses(struct making *m)
 	else if (analysis_lost_later(m->a))
 		remark(m, "Events are missing, but what tells of it is not in the part that was chosen: what lasted meanwhile is counted as unsure in the sections above.");
 	else if (analysis_total(m->a)->cut || analysis_total(m->a)->open)
-		remark(m, "Nothing is missing up to where the file ends, which is before the recording does.");
+		remark(m, "No gaps up to the end of the file; the recording ends later, and the rest is unknown.");
 	else
 		remark(m, "Nothing is missing.");
 }

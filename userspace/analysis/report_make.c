@@ -257,7 +257,7 @@ static void section_summary(struct making *m)
 	if (total->cut)
 		remark(m, "The file breaks off, or is damaged: of each CPU nothing is known after its last event.");
 	else if (total->open)
-		remark(m, "The file ends before the recording does: of %u CPU%s nothing is known after the last event there.",
+		remark(m, "The file ends before the recording: what %u CPU%s did after the last event there is unknown.",
 		       total->open, total->open == 1 ? "" : "s");
 	if (total->losses)
 		remark(m, "Events are missing: who was where, and who was woken, is known again only by the next event that says so. See losses.");

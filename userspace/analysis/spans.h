@@ -27,7 +27,7 @@ struct spans {
 	size_t count;
 	struct told_span *own;		/* of spans_of_trace() */
 	size_t nr_own;
-	uint64_t *ends;			/* by CPU: how far it is known; UINT64_MAX: to its stop */
+	uint64_t *ends;			/* of each CPU: its events are known until then; UINT64_MAX: all */
 	unsigned int nr_ends;
 };
 

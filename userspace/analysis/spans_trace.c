@@ -68,9 +68,9 @@ static int ask_totals(const struct ahead *a, unsigned int cpu, const struct tb_b
 }
 
 /*
- * How far a CPU is known, @last being its last block.  Where its totals are not in the file, nothing
- * tells what came after that block: the recorder was killed, or the recording goes on, in another file
- * or behind a snapshot.
+ * Return how far a CPU is known; @last is its last block.  If the file has no totals of the CPU,
+ * nothing says what came after that block: the recorder was killed, or the recording continues in
+ * another file or after a snapshot.
  */
 static uint64_t end_of(const struct ahead *a, unsigned int cpu, const struct tb_block *last)
 {
@@ -89,8 +89,9 @@ static uint64_t end_of(const struct ahead *a, unsigned int cpu, const struct tb_
 	       ((step = tb_walk_next(&walk)) == 1 || step == -EAGAIN))
 		if (step == 1)
 			end = walk.ticks;
-	/* the books of its ring when the snapshot began, if no block was opened since */
-	if (snapshot && snapshot->blocks == (last ? last->sequence + 1 : 0) && snapshot->time > end)
+	/* the totals of its ring when the snapshot began, if it had recorded nothing after @last */
+	if (snapshot && !(snapshot->flags & TB_TOTALS_OPEN) &&
+	    snapshot->blocks == (last ? last->sequence + 1 : 0) && snapshot->time > end)
 		end = snapshot->time;
 	return end ? tb_trace_ns(a->trace, end, a->base) : 0;
 }

@@ -7,7 +7,7 @@
  * standard input, and exits.  libtracebuf calls it where the kernel refuses the device
  * (lib/control/helper.c).  So no program that parses files, or loads plugins, has the capability.
  *
- * Exit status: 0; else errno of what failed.
+ * Exit status: 0, or the errno of the call that failed.
  */
 #include <errno.h>
 #include <fcntl.h>

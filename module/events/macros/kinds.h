@@ -111,7 +111,7 @@
 #undef DECLARE_EVENT_NOP
 #define DECLARE_EVENT_NOP(name, proto, args)
 
-/* tracepoints without an event: no definition of what to record */
+/* tracepoints that the kernel declares without fields: there is nothing to record */
 #undef DECLARE_TRACE
 #define DECLARE_TRACE(name, proto, args)
 #undef DECLARE_TRACE_CONDITION

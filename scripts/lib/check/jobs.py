@@ -104,8 +104,8 @@ class Jobs:
         return self.list[-1]
 
     def build(self, name, suite, command, needs=(), seconds=60, env=None, others=None):
-        """A build: succeeds if the command does and nothing is warned about, but in lines that match
-        @others: sources of others."""
+        """A build: succeeds if the command does and warns of nothing.  Warnings that match @others
+        (sources of others) do not count."""
         def run():
             log = self.run.path(re.sub(r"[^A-Za-z0-9.]+", "-", name) + ".log")
             code = self.run.call(command, log, env)

@@ -63,7 +63,8 @@ class House:
             if not os.path.exists(path):
                 continue
             said = subprocess.run(["nm", path], stdout=subprocess.PIPE, check=True)
-            for kind, symbol in re.findall(r"^[0-9a-f ]{16} (\w) (\w+)$", said.stdout.decode(), re.M):
+            for kind, symbol in re.findall(r"^[0-9a-f ]{16} (\w) (\w+)$", said.stdout.decode(),
+                                           re.M):
                 if kind == "U":
                     used.append((self.room(name), path, symbol))
                 elif kind in "TDBRVW":

@@ -5,8 +5,8 @@
 #ifndef TB_HELPER_H
 #define TB_HELPER_H
 
-/* The open device; @flags: O_NONBLOCK or 0.  -errno: there is no helper, this user may not run it, or
- * the kernel refuses the device to it, too */
+/* Return the open device; @flags: O_NONBLOCK or 0.  -errno: there is no helper, this user may not
+ * run it, or the kernel refuses the device to it, too */
 int tb_helper_open(unsigned int flags);
 
 #endif /* TB_HELPER_H */

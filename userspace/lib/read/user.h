@@ -226,8 +226,8 @@ struct tb_user_room {
 	uint64_t copy[16384 / 8];	/* no payload is longer */
 };
 
-/* The record at @at of a piece's data, whose head goes to *@head; NULL: there is no whole one.  What
- * the head says was checked: the one in the data may change. */
+/* Return the record at @at of a piece's data, and copy its head to *@head; NULL: there is no whole
+ * record.  Use the copy, which was checked: the data may change. */
 const struct tb_record *tb_record_at(const void *data, uint32_t bytes,
 				     uint32_t at, struct tb_record *head);
 

@@ -200,7 +200,7 @@ int quota_close(struct tb_device *device);
 /* The recording that was read all the time is over: what comes next may be kept */
 void choice_quota_read(struct tb_device *device, const struct choice *choice);
 
-/* A line of what they may, and what was kept out; the latter as a warning, if there is any */
+/* Print the quota of programs and what exceeded it; quota_note() warns if anything did */
 void quota_show(struct tb_device *device);
 void quota_note(struct tb_device *device);
 

@@ -486,6 +486,19 @@ static bool snapshot_open(const struct ring *ring, const struct tb_totals *books
 	       books->blocks > (ring->last.magic ? ring->sequence + 1 : 0);
 }
 
+/*
+ * Return the overwritten events that the last block does not count: it is marked as unsettled, and
+ * the block that would have counted them is not in the snapshot.
+ */
+static uint64_t snapshot_rest(const struct ring *ring, const struct tb_totals *books)
+{
+	uint64_t counted = ring->events + ring->overwritten + books->dropped;
+
+	return ring->last.flags & TB_BLOCK_UNSETTLED && !snapshot_open(ring, books) &&
+	       !(books->flags & TB_TOTALS_UNCOUNTED) && books->attempted > counted ?
+	       books->attempted - counted : 0;
+}
+
 static void verify_snapshot(struct verify *verify, unsigned int cpu)
 {
 	const struct tb_totals *books = snapshot_of(verify, cpu);
@@ -499,9 +512,8 @@ static void verify_snapshot(struct verify *verify, unsigned int cpu)
 		broken(verify, 0, "CPU %u: when the snapshot began %" PRIu64 " events had been dropped, but before its last block %" PRIu64,
 		       cpu, (uint64_t)books->dropped, ring->dropped);
 	accounted = ring->events + ring->overwritten + books->dropped;
-	/* a later block would have told the rest of what is missing before the last one here */
-	if (ring->last.flags & TB_BLOCK_UNSETTLED && books->attempted > accounted)
-		return;
+	/* snapshot_rest() is what a later block would have told */
+	accounted += snapshot_rest(ring, books);
 	if (!(books->flags & TB_TOTALS_UNCOUNTED) && books->attempted != accounted)
 		broken(verify, 0, "CPU %u: %" PRIu64 " events attempted when the snapshot began, but %" PRIu64
 		       " in the file + %" PRIu64 " overwritten + %" PRIu64
@@ -646,6 +658,8 @@ static void summary_ring(struct verify *verify, unsigned int cpu)
 	known = totals || snapshot || ring->continues;
 	overwritten = (totals ? totals->overwritten : ring->overwritten) -
 		      ring->before.overwritten;
+	if (snapshot)
+		overwritten += snapshot_rest(ring, snapshot);
 	dropped = (totals ? totals->dropped :
 		   snapshot && !snapshot_open(ring, snapshot) ? snapshot->dropped :
 		   ring->dropped) - ring->before.dropped;
