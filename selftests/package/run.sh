@@ -5,10 +5,11 @@
 #
 #   run.sh [--full] [-n] [-k KERNEL] [-o DIR]
 #
-# A Debian 12 with what the packages depend on is made once, in the cache. In a copy of it the packages are
-# installed with dpkg, DKMS builds the modules, once more as when a kernel is installed; then a guest boots
-# with KERNEL, and guest.sh uses all of it. -n takes the packages that are in out/packages.
-# Without --full the modules have the commonest events alone, which takes half a minute, not some.
+# The script makes a Debian 12 with the packages' dependencies once, in the cache. In a copy of it
+# dpkg installs the packages, and DKMS builds the modules: for KERNEL, and then for another kernel,
+# as its package does. Then a guest boots KERNEL, and guest.sh uses all of it. With -n the script
+# takes the packages from out/packages. Without --full it builds only the commonest events, which
+# takes half a minute instead of some.
 # VM= in the environment: another command than scripts/vm.
 #
 # shellcheck disable=SC2317 # functions are called by check()
@@ -127,6 +128,16 @@ install_them()
 		[ -z "$(inside getcap /usr/bin/tracebuf)" ]
 }
 
+# The tool contains no copy of a library that a security update would have to reach.
+shared()
+{
+	inside readelf -d /usr/bin/tracebuf | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' >"$out/needed"
+	cat "$out/needed"
+	for library in sqlite3 zstd ncurses tinfo traceevent uring protobuf-c z; do
+		grep -q "^lib$library\.so\." "$out/needed" || { echo "lib$library is not shared"; return 1; }
+	done
+}
+
 # installed KERNEL: DKMS has it, and modprobe finds it
 installed()
 {
@@ -154,6 +165,55 @@ upgrade()
 	headers "$other"
 	inside run-parts --verbose --exit-on-error --arg="$release" /etc/kernel/postinst.d
 	installed "$other" && installed "$kernel"
+}
+
+# DKMS skips a kernel that dkms.conf excludes, and the kernel's package does not fail.
+skipped()
+{
+	fake=6.12.0-without-glob
+	mkdir -p "$root/lib/modules/$fake/build/include"
+	grep -v '^CONFIG_GLOB=' "$root/usr/src/linux-headers-$(kernel_release "$kernel")/.config" \
+		>"$root/lib/modules/$fake/build/.config"
+	inside run-parts --verbose --exit-on-error --arg="$fake" /etc/kernel/postinst.d || return
+	inside dkms build "tracebuf/$(version)" -k "$fake"
+	[ $? = 77 ] || return 1
+	rm -rf "$root/lib/modules/$fake"
+	! inside dkms status -k "$fake" | grep "$fake"
+}
+
+version()
+{
+	sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$tree/dkms.conf"
+}
+
+# hint LOCKDOWN: print what the tool says of a missing module when the kernel's lockdown is LOCKDOWN
+hint()
+{
+	echo "$1" >"$root/sys/kernel/security/lockdown"
+	inside tracebuf status 2>&1
+}
+
+enroll_key()
+{
+	mkdir -p "$root/sys/kernel/security"
+	key=$root/var/lib/dkms/mok.pub
+	made=''
+	[ -e "$key" ] || { : >"$key"; made=$key; }
+	hint '[none] integrity confidentiality' | tee "$out/open"
+	hint 'none [integrity] confidentiality' | tee "$out/locked"
+	rm -rf "$root/sys/kernel" ${made:+"$made"}
+	grep 'module is not loaded' "$out/open" && ! grep mokutil "$out/open" &&
+		grep "mokutil --import /var/lib/dkms/mok.pub' and reboot$" "$out/locked"
+}
+
+# debian/tests, as autopkgtest runs them
+autopkgtest()
+{
+	mkdir -p "$root/autopkgtest/tmp"
+	(cd "$tree" && cp -r --parents dkms.conf debian/tests selftests/golden samples/read \
+		"$root/autopkgtest/") || return
+	inside sh -c "cd /autopkgtest && AUTOPKGTEST_TMP=/autopkgtest/tmp debian/tests/$1" || return
+	rm -rf "$root/autopkgtest"
 }
 
 events_module()
@@ -225,9 +285,14 @@ if [ -n "$build" ]; then
 fi
 check "a clean system" prepare || { echo "1..$count"; exit 1; }
 check "dpkg installs all of them" install_them
+check "the tool uses the system's libraries" shared
 check "the modules for $kernel" build_it
 check "they are built anew when a kernel is installed" upgrade
+check "a kernel that the module does not fit is skipped" skipped
 check "both modules are there" events_module
+check "a locked-down kernel: the tool says how to enroll the key" enroll_key
+check "autopkgtest: read-trace" autopkgtest read-trace
+check "autopkgtest: build-module" autopkgtest build-module
 check "man pages" manuals
 check "a program against libtracebuf-dev" program
 check "the service is what systemd understands" unit

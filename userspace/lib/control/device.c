@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -124,18 +125,33 @@ int (tb_device_rule)(struct tb_device *device, struct tb_rule *rule)
 	return tb_device_rule_sized(device, rule, tb_rule_first);
 }
 
-/* Has the kernel been told to let nobody see what is in it? */
-static bool locked_down(void)
+/* Return true if the kernel is locked down at @level: "integrity" or "confidentiality". */
+static bool locked_down(const char *level)
 {
 	int fd = open("/sys/kernel/security/lockdown", O_RDONLY | O_CLOEXEC);
-	char text[128] = "";
+	char text[128] = "", chosen[32];
 	bool locked;
 
 	if (fd < 0)
 		return false;
-	locked = read(fd, text, sizeof(text) - 1) > 0 && strstr(text, "[confidentiality]");
+	snprintf(chosen, sizeof(chosen), "[%s]", level);
+	locked = read(fd, text, sizeof(text) - 1) > 0 && strstr(text, chosen);
 	close(fd);
 	return locked;
+}
+
+#define DKMS_KEY "/var/lib/dkms/mok.pub"
+
+/*
+ * A locked-down kernel loads only modules that are signed with a key that it knows.  It does not
+ * know the key of DKMS until a user enrolls it.
+ */
+static const char *key_hint(void)
+{
+	if (access(DKMS_KEY, F_OK) || !(locked_down("integrity") || locked_down("confidentiality")))
+		return "";
+	return "; if modprobe says 'Key was rejected', run 'mokutil --import " DKMS_KEY
+		"' and reboot";
 }
 
 static int open_error(const char *path, int code, struct tb_error *error)
@@ -145,13 +161,13 @@ static int open_error(const char *path, int code, struct tb_error *error)
 	switch (code) {
 	case -ENOENT:
 		return tb_error_set(error, code, TB_OFFSET_NONE,
-			"%s does not exist: the module is not loaded; load it with 'modprobe tracebuf' or 'insmod tracebuf.ko' as root",
-			path);
+			"%s does not exist: the module is not loaded; load it with 'modprobe tracebuf' or 'insmod tracebuf.ko' as root%s",
+			path, key_hint());
 	case -ENXIO:
 	case -ENODEV:
 		return tb_error_set(error, code, TB_OFFSET_NONE,
-			"%s has nothing behind it: the module is not loaded; load it with 'modprobe tracebuf' or 'insmod tracebuf.ko' as root",
-			path);
+			"%s has nothing behind it: the module is not loaded; load it with 'modprobe tracebuf' or 'insmod tracebuf.ko' as root%s",
+			path, key_hint());
 	case -EACCES:
 		if (!stat(path, &status))
 			return tb_error_set(error, code, TB_OFFSET_NONE,
@@ -162,7 +178,7 @@ static int open_error(const char *path, int code, struct tb_error *error)
 		return tb_error_set(error, code, TB_OFFSET_NONE,
 			"no permission to reach %s: run as root", path);
 	case -EPERM:
-		if (locked_down())
+		if (locked_down("confidentiality"))
 			return tb_error_set(error, code, TB_OFFSET_NONE,
 				"the kernel refuses %s: it is locked down for confidentiality (/sys/kernel/security/lockdown), which allows no tracing until the next boot",
 				path);
