@@ -19,7 +19,7 @@ def load(path):
     for section in report["sections"]:
         ids = [column["id"] for column in section["columns"]]
         sections[section["id"]] = [dict(zip(ids, row)) for row in section["rows"]]
-    return report, sections
+    return sections
 
 
 # section: where its rows are, what they are called, how many, how long, at most
@@ -43,10 +43,12 @@ def gather(sections, kind):
         key = name(row)
         if key == "?":
             key = f"number {row['number']}"
-        one = found.setdefault(key, [0, 0, 0])
+        one = found.setdefault(key, [0, 0, 0, 0, 0])
         one[0] += row[count]
         one[1] += row[total]
         one[2] = max(one[2], row[most] if most else 0)
+        one[3] += row.get("share") or 0
+        one[4] += 1
     return found
 
 
@@ -56,9 +58,14 @@ def over(part, whole):
 
 
 def main(a, b, d, *flags):
-    (report_a, one), (report_b, other), (_, diff) = load(a), load(b), load(d)
-    spans = [r["end"] - r["begin"] for r in (report_a, report_b)]
+    one, other, diff = load(a), load(b), load(d)
+    told = [row["told"] for row in diff["summary"]]
     wrong = rows = 0
+    for sections, row in zip((one, other), diff["summary"]):
+        summary = sections["summary"][0]
+        if row["known"] != summary["known"] or row["told"] > summary["span"]:
+            print(f"summary: {row} of a trace of {summary}")
+            wrong += 1
     for kind in KINDS:
         sides = [gather(one, kind), gather(other, kind)]
         have = diff[kind]
@@ -72,8 +79,15 @@ def main(a, b, d, *flags):
         changes = [abs(row["change"]) for row in have]
         wrong += changes != sorted(changes, reverse=True)
         for row in have:
-            values = [side.get(row["name"], [0, 0, 0]) for side in sides]
-            rates = [v[1] * 10 ** 9 // s if s else 0 for v, s in zip(values, spans)]
+            values = [side.get(row["name"], [0, 0, 0, 0, 0]) for side in sides]
+            rates = [v[1] * 10 ** 9 // t if t else 0 for v, t in zip(values, told)]
+            if kind == "tasks":
+                # a report has the shares in millionths, each rounded down
+                for rate, v in zip((row["a"], row["b"]), values):
+                    if not 0 <= rate - v[3] * 1000 <= v[4] * 1000:
+                        print(f"{row['name']}: takes {rate} ns of each second, not {v[3]} ppm")
+                        wrong += 1
+                rates = [row["a"], row["b"]]
             means = [v[1] // v[0] if v[0] else None for v in values]
             both = None not in means
             want = {

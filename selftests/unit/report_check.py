@@ -68,7 +68,8 @@ class Compare:
         losses = [e for e in c.events if e["type"] == "lost" and not e["user"]]
         self.ran = [t for t in c.tasks if t.spans and sum(b - a for a, b in t.spans) or t.runs]
         cpus = [n for n in sorted(c.cpus) if c.o.get("cpu", n) == n]
-        self.rows("summary", [[c.begin, c.end, c.end - c.begin,
+        self.shares()
+        self.rows("summary", [[c.begin, c.end, c.end - c.begin, self.known,
                                sum(e["type"] != "lost" for e in c.events), len(c.cpus),
                                len(self.ran), len(losses),
                                sum(e["fields"]["events"] for e in losses)]])
@@ -89,6 +90,18 @@ class Compare:
             have[system, name] += count
         self.same("events", dict(have), dict(counts))
 
+    def shares(self):
+        """How long it is known of every CPU what ran; of each task how much of that it ran"""
+        spans = self.c.all_tracked()
+        self.known = sum(b - a for a, b in spans)
+        self.share = {}
+        for t in self.c.tasks:
+            self.share[t] = sum(max(0, min(b, d) - max(a, c)) for a, b in spans for c, d in t.spans)
+        told = self.sections["summary"]["rows"][0][3]
+        # what came after the last event of a CPU is unknown in a damaged file
+        if self.c.o.get("cut") and not told:
+            self.known = 0
+
     def series(self, name, columns):
         section = self.sections[name]
         self.same(f"{name}: width", section["width"], self.axis.width)
@@ -102,17 +115,19 @@ class Compare:
             idle, unknown = cpu.idle, max(0, span - busy - cpu.idle)
             if "tid" in self.c.o:
                 idle = unknown = None
-            rows.append([n, busy, busy * 1000000 // span if span else None, idle, unknown,
+            tracked = sum(b - a for a, b in cpu.tracked)
+            rows.append([n, busy, busy * 1000000 // tracked if tracked else None, idle, unknown,
                          cpu.switches, cpu.irq, cpu.softirq])
         self.rows("cpu", rows)
         self.series("cpu-time", [self.axis.spread(self.c.cpus[n].busy) for n in cpus])
 
     def tasks(self):
-        span, rows = self.c.end - self.c.begin, []
+        rows = []
         ran = sorted(self.ran, key=lambda t: (-sum(b - a for a, b in t.spans), t.number))
         for t in ran:
             run, w = sum(b - a for a, b in t.spans), t.wait.values
-            rows.append([t.tid, run, run * 1000000 // span if span else None, t.runs, len(w),
+            share = self.share[t] * 1000000 // self.known if self.known else None
+            rows.append([t.tid, run, share, t.runs, len(w),
                          sum(w) // len(w) if w else None, max(w) if w else None, t.preempted,
                          t.migrations, sum(w), t.wait.uncertain] +
                         [sum(t.off[k].values) for k in ("runnable", "blocked", "sleeping")])
@@ -305,7 +320,7 @@ def main(arguments):
     # which form an event has print does not say
     events = next(s for s in report["sections"] if s["id"] == "events")["rows"]
     options["exits"] = {form for _, name, form, _ in events if name == "sys_exit"}
-    losses = [e["fields"] for e in read(gaps or files[0])
+    losses = [e for e in read(gaps or files[0])
               if e["type"] == "lost" and not e["user"]]
     compare = Compare(Check(list(read(files[0])), options, Gaps(losses)), report)
     compare.all()

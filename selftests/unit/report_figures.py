@@ -98,16 +98,24 @@ class Cpu:
     def __init__(self):
         self.busy, self.idle, self.switches, self.irq, self.softirq = [], 0, 0, 0, 0
         self.run = None             # [task or None, begin]
+        self.switched = False
         self.past = []
+        self.tracked = []           # when no switch is missing
         self.stack, self.soft = [], None
         self.last = 0
 
 
+def intersection(spans, others):
+    return [(max(a, c), min(b, d)) for a, b in spans for c, d in others if max(a, c) < min(b, d)]
+
+
 class Gaps:
-    """When events are missing, of any CPU"""
+    """When events are missing, of any CPU; own: (when it begins, when it is told, CPU)"""
     def __init__(self, losses):
         self.spans = []
-        for first, last in sorted((f["first"], max(f["first"], f["last"])) for f in losses):
+        self.own = [(e["fields"]["first"], e["time"], e["cpu"]) for e in losses]
+        fields = [e["fields"] for e in losses]
+        for first, last in sorted((f["first"], max(f["first"], f["last"])) for f in fields):
             if self.spans and first <= self.spans[-1][1]:
                 self.spans[-1][1] = max(last, self.spans[-1][1])
             else:
@@ -190,6 +198,7 @@ class Check:
 
     def lose(self, event, cpu):
         first = event["fields"]["first"]
+        self.track(cpu, first)
         if cpu.run:
             self.ran(event["cpu"], cpu, max(first, cpu.run[1]))
         self.forget(cpu)
@@ -201,6 +210,25 @@ class Check:
         cpu.run, cpu.soft = None, None
 
     # ---- CPUs ----
+
+    def track(self, cpu, end):
+        if cpu.run and end > cpu.run[1]:
+            cpu.tracked.append((cpu.run[1], end))
+
+    def all_tracked(self):
+        """When it is known of every CPU that was asked for what ran: spans in order"""
+        wanted = [cpu for number, cpu in self.cpus.items() if self.o.get("cpu", number) == number]
+        if not any(cpu.switched for cpu in wanted):
+            return []
+        spans = [(self.begin, self.end)]
+        for first, told, cpu in self.gaps.own:
+            if self.o.get("cpu", cpu) == cpu:
+                spans = intersection(spans, [(0, first), (told, max(told, self.end))])
+        for cpu in wanted:
+            # a CPU without a switch is idle, or has one task: it does not count
+            if cpu.switched:
+                spans = intersection(spans, cpu.tracked)
+        return spans
 
     def ran(self, number, cpu, end):
         task, begin = cpu.run
@@ -219,6 +247,8 @@ class Check:
         following = f["next_pid"]
         self.switches = True
         cpu.switches += self.wants(number, event["tid"])
+        cpu.switched = True
+        self.track(cpu, now)
         self.drop(cpu, 0)           # nobody goes in an interrupt
         # who goes
         pending = self.woken.get(prev)
@@ -450,6 +480,7 @@ class Check:
                 end = self.end
                 if self.o.get("cut"):
                     end = max(min(end, cpu.last), cpu.run[1])
+                self.track(cpu, end)
                 self.ran(number, cpu, end)
             self.forget(cpu)
         for one in self.calls.values():

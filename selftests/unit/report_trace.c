@@ -7,6 +7,10 @@
  *   report_trace gap FILE         what begins and ends on one CPU while events of another one are missing
  *   report_trace frozen FILE      a CPU whose ring took no more events long before the end
  *   report_trace cut FILE         a file that breaks off; one CPU has been idle for long
+ *   report_trace staggered FILE   a snapshot: CPU 0 has 0.1 to 0.5 s, CPU 1 has 0.3 to 0.8 s; a task each
+ *   report_trace staggered2 FILE  another one of the same load
+ *   report_trace apart FILE       CPU 0 until 0.2 s, CPU 1 from 0.3 s on
+ *   report_trace half FILE        two tasks take turns, 60 to 40; half of it is lost
  *   report_trace subset FILE      a thread that was on a CPU that is not recorded in between
  *   report_trace fastcall FILE    system calls in one-element events, without switches
  *   report_trace gaps FILE N      N gaps on each of 4 CPUs, at times of which many are equal
@@ -167,6 +171,55 @@ static void open_snapshot(void)
 	snapshot(TB_TOTALS_OPEN);
 }
 
+/* @task is alone on @cpu from @from to @to, ms; the file has neither the first block nor the end */
+static void alone(unsigned int cpu, int task, uint64_t from, uint64_t to)
+{
+	fx.rings[cpu].sequence = 7;
+	fx_open(&fx, cpu, from * MS, 0, NULL);
+	change(cpu, from * MS, 0, 0, task);
+	change(cpu, to * MS, task, 0, task + 1);
+}
+
+static void staggered(void)
+{
+	alone(0, 100, 100, 500);
+	alone(1, 200, 300, 800);
+}
+
+static void staggered2(void)
+{
+	alone(0, 100, 400, 900);
+	alone(1, 200, 100, 450);
+}
+
+static void apart(void)
+{
+	alone(0, 100, 100, 200);
+	alone(1, 200, 300, 400);
+}
+
+static void half(void)
+{
+	static const struct tb_gap lost = {
+		.overwritten = 10, .first = 1060 * MS, .last = 2060 * MS,
+	};
+	uint64_t ms;
+
+	fx_open(&fx, 0, 60 * MS, 0, NULL);
+	for (ms = 100; ms < 3100; ms += 100) {
+		if (ms == 2100) {
+			fx_close(&fx, 0);
+			fx_open(&fx, 0, 2060 * MS, 0, &lost);
+		}
+		if (ms < 1100 || ms >= 2100) {
+			change(0, (ms - 40) * MS, 100, 0, 200);
+			change(0, ms * MS, 200, 0, 100);
+		}
+	}
+	/* the last run of 100 lasts until the end of the trace */
+	wake(0, 3060 * MS, 100, 300, 0);
+}
+
 static void subset(void)
 {
 	fx_open(&fx, 1, 10 * MS, 0, NULL);
@@ -247,9 +300,11 @@ int main(int argc, char **argv)
 		{ "late", late, true }, { "clock", clocks, true }, { "gap", gap, true },
 		{ "frozen", frozen, true }, { "cut", cut, false }, { "killed", killed, false },
 		{ "quiet", quiet_snapshot, false }, { "open", open_snapshot, false },
+		{ "staggered", staggered, false }, { "staggered2", staggered2, false },
+		{ "apart", apart, false }, { "half", half, true },
 		{ "subset", subset, true }, { "fastcall", fastcall, true },
 	};
-	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 300, 400 };
+	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 201, 300, 400 };
 	char name[NAME];
 	size_t i;
 

@@ -261,6 +261,38 @@ result $ok "from the command line, a file, standard input, by name"
 done
 result $? "each question with a name has an answer, or what is missing is said"
 
+# shares_agree TRACE: query has the shares of CPUs and processes as report has them
+shares_agree()
+{
+	query --json "$1" cpus && cp out cpus.json && query --json "$1" cpu && cp out processes.json &&
+		"$TRACEBUF" report --json "$1" >report.json && python3 -c '
+import json
+from collections import defaultdict
+sections = {s["id"]: s for s in json.load(open("report.json"))["sections"]}
+
+def rows(name):
+    ids = [c["id"] for c in sections[name]["columns"]]
+    return [dict(zip(ids, row)) for row in sections[name]["rows"]]
+
+have = {row["cpu"]: row["percent"] for row in json.load(open("cpus.json"))}
+for row in rows("cpu"):
+    if row["share"] is not None:
+        assert abs(have[row["cpu"]] - row["share"] / 1e4) < 0.06, (row, have)
+want = defaultdict(int)
+for row in rows("tasks"):
+    want[row["pid"]] += row["share"]
+have = {row["pid"]: row["percent"] for row in json.load(open("processes.json"))}
+assert have
+for pid, percent in have.items():
+    assert abs(percent - want[pid] / 1e4) < 0.06, (pid, percent, want[pid])'
+}
+ok=0
+for kind in staggered staggered2 half killed; do
+	"$REPORT_TRACE" $kind shares.tbuf && shares_agree shares.tbuf || { echo "# $kind"; ok=1; }
+done
+shares_agree kernel.tbuf || ok=1
+result $ok "shares of CPUs and processes are as report has them"
+
 # ---- what is wrong ----
 
 ok=0

@@ -52,14 +52,27 @@ notes()
 	"$TRACEBUF" report --width 1000 "$1" | grep -qF -- "$2"
 }
 
+# compared_part ROW: options of report for the part of a trace that d.json is about
+compared_part()
+{
+	python3 -c '
+import json, sys
+row = json.load(open("d.json"))["sections"][0]["rows"][int(sys.argv[1])]
+second = 10 ** 9
+print(f"--from {row[1] // second}.{row[1] % second:09}",
+      f"--to {(row[2] + 1) // second}.{(row[2] + 1) % second:09}")' "$1"
+}
+
 # differences A B [--same]
 differences()
 {
 	a=$1 b=$2
 	shift 2
-	"$TRACEBUF" report --json "$a" >a.json 2>/dev/null
-	"$TRACEBUF" report --json "$b" >b.json 2>/dev/null
 	"$TRACEBUF" diff --json "$a" "$b" >d.json 2>/dev/null || return
+	# shellcheck disable=SC2046 # two words
+	"$TRACEBUF" report --json $(compared_part 0) "$a" >a.json 2>/dev/null
+	# shellcheck disable=SC2046
+	"$TRACEBUF" report --json $(compared_part 1) "$b" >b.json 2>/dev/null
 	python3 "$here/diff_check.py" a.json b.json d.json "$@" >said || { cat said; return 1; }
 }
 
@@ -160,6 +173,31 @@ result $? "where the recorder was killed, a CPU is not busy up to the end of the
 "$REPORT_TRACE" quiet quiet.tbuf && use_of quiet.tbuf 3990 10 &&
 	"$REPORT_TRACE" open open.tbuf && use_of open.tbuf 20 3980
 result $? "of a snapshot a CPU is known until it began, if it recorded nothing more"
+# shares TRACE [OPTIONS]: tid and share of each task, in ppm, in order of tid
+shares()
+{
+	"$TRACEBUF" report --json "$@" | python3 -c '
+import json, sys
+tasks = next(s for s in json.load(sys.stdin)["sections"] if s["id"] == "tasks")
+ids = [c["id"] for c in tasks["columns"]]
+print(*sorted((row[ids.index("tid")], row[ids.index("share")]) for row in tasks["rows"]
+              if row[ids.index("cpu")]))'
+}
+"$REPORT_TRACE" staggered one.tbuf && "$REPORT_TRACE" staggered2 other.tbuf && figures one.tbuf --open &&
+	[ "$(shares one.tbuf)" = '(100, 1000000) (200, 1000000)' ] &&
+	[ "$(shares other.tbuf)" = '(100, 1000000) (200, 1000000)' ]
+result $? "shares of a snapshot whose CPUs begin and end at different times"
+"$TRACEBUF" diff --section tasks --json one.tbuf other.tbuf >d.json && "$TRACEBUF" diff one.tbuf other.tbuf >said &&
+	grep -q 'only the time is compared in which' said && python3 -c '
+import json
+rows = json.load(open("d.json"))["sections"][0]["rows"]
+assert {row[0]: row[1:4] for row in rows} == {"t100": [10 ** 9, 10 ** 9, 0], "t200": [10 ** 9, 10 ** 9, 0]}, rows'
+result $? "two snapshots of the same load do not differ"
+"$REPORT_TRACE" apart apart.tbuf && ! "$TRACEBUF" diff one.tbuf apart.tbuf >text 2>said && [ ! -s text ] &&
+	grep -q 'apart.tbuf: there is no time in which it has events of all CPUs' said
+result $? "CPUs that have no time in common are not compared"
+"$REPORT_TRACE" half half.tbuf && figures half.tbuf && [ "$(shares half.tbuf)" = '(100, 600000) (200, 400000)' ]
+result $? "shares of a trace that has half of its events"
 "$REPORT_TRACE" subset subset.tbuf && figures subset.tbuf && [ "$(value subset.tbuf latency max)" = 1000000 ] &&
 	[ "$("$TRACEBUF" report --section offcpu-sleeping subset.tbuf | grep -c t300)" -eq 0 ] &&
 	notes subset.tbuf "1 of 8 CPUs were recorded"

@@ -50,7 +50,8 @@ struct analysis *analysis_new(const struct tb_trace *trace,
 	for (i = 0; i < ANALYSIS_WORSTS && a->worst[i].list; i++)
 		;
 	if (!a->slices || !a->gaps.list || i < ANALYSIS_WORSTS ||
-	    (a->options.whole && spans_of_trace(&a->missing, trace, TB_TIME_MONOTONIC))) {
+	    (a->options.whole && (spans_of_trace(&a->missing, trace, TB_TIME_MONOTONIC) ||
+				  known_start(a)))) {
 		analysis_free(a);
 		return NULL;
 	}
@@ -93,6 +94,7 @@ void analysis_free(struct analysis *a)
 		free(a->worst[i].list);
 	free(a->gaps.list);
 	spans_free(&a->missing);
+	spans_free(&a->known.blind);
 	free(a->counts);
 	free(a);
 }
@@ -192,7 +194,8 @@ static void widen(struct analysis *a)
 static void reach(struct analysis *a, uint64_t ns)
 {
 	if (!a->axis.width) {
-		a->axis.begin = a->total.begin = a->total.end = ns;
+		a->total.end = ns;
+		a->axis.begin = a->total.begin = ns > a->options.from ? ns : a->options.from;
 		a->axis.width = ANALYSIS_SERIES_NS;
 		a->axis_end = edge_of(a, ANALYSIS_SERIES);
 	}
@@ -200,7 +203,8 @@ static void reach(struct analysis *a, uint64_t ns)
 		widen(a);
 	if (ns > a->total.end)
 		a->total.end = ns;
-	a->axis.count = (unsigned int)((a->total.end - a->axis.begin) / a->axis.width) + 1;
+	a->axis.count = a->total.end > a->axis.begin ?
+			(unsigned int)((a->total.end - a->axis.begin) / a->axis.width) + 1 : 1;
 }
 
 unsigned int series_at(const struct analysis *a, uint64_t ns)
@@ -269,6 +273,8 @@ static int take(struct analysis *a, const struct tb_view *view, const struct pla
 	int result;
 
 	has(a, plan->role);
+	if (plan->role == ROLE_SWITCH)
+		known_advance(a, view->ns);
 	switch (plan->role) {
 	case ROLE_ISSUE:
 	case ROLE_COMPLETE:
@@ -286,6 +292,8 @@ static int take(struct analysis *a, const struct tb_view *view, const struct pla
 		return queue_take(a, view, plan);
 	if (plan->role != ROLE_SWITCH)
 		return 0;
+	if (slices_running(a->slices, view->cpu) && analysis_wants_cpu(a, view->cpu))
+		known_track(a, cpu);
 	cpu->it.switches += analysis_wants(a, view->cpu, view->tid);
 	return tasks_switch(a, view, plan);
 }
@@ -296,6 +304,7 @@ static int take_loss(struct analysis *a, const struct tb_view *view, struct cpu_
 	int result;
 
 	queue_lost(a, cpu, since);
+	known_advance(a, view->ns);
 	a->losing = true;
 	result = slices_take(a->slices, view, view->ns, since);
 	a->losing = false;
@@ -315,7 +324,7 @@ static int take_next(struct analysis *a, const struct tb_view *view)
 	if (view->kind == TB_VIEW_USER_LOST)
 		return losses_take(a, view);
 	if (view->kind == TB_VIEW_EVENT || user)
-		a->total.events++;
+		a->total.events += view->ns >= a->options.from;
 	if (user)
 		return 0;
 	cpu = cpu_of(a, view->cpu);
@@ -369,8 +378,8 @@ static void find_ends(struct analysis *a)
 		if (!cpu)
 			continue;
 		cpu->known_until = a->total.end;
-		if (i < a->missing.nr_ends && a->missing.ends[i] < a->total.end) {
-			cpu->known_until = a->missing.ends[i];
+		if (i < a->missing.nr_cpus && a->missing.cpus[i].end < a->total.end) {
+			cpu->known_until = a->missing.cpus[i].end;
 			a->total.open += cpu->it.seen;
 		}
 		if (a->total.cut && cpu->last < cpu->known_until)
@@ -388,11 +397,13 @@ int analysis_end(struct analysis *a, unsigned int flags)
 		a->total.late = tb_cursor_late(a->cursor);
 	a->ending = true;
 	find_ends(a);
+	known_advance(a, a->total.end);
 	queue_end(a);
 	result = slices_take(a->slices, &none, a->total.end, 0);
 	if (result < 0)
 		return result;
 	slices_finish(a->slices);
+	known_end(a);
 	block_end(a);
 	a->cursor = NULL;
 	return a->error;

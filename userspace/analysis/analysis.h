@@ -49,11 +49,13 @@ struct analysis;
  * @one_cpu, @cpu: count only what happened (ended) on this CPU
  * @one_tid, @tid: count only what this thread did or had to wait for
  * @whole: the trace is a file
+ * @from: count only what ended at that time or later, ns; what came before tells what ran then
  */
 struct analysis_options {
 	uint32_t worst;
 	bool     one_cpu, one_tid, whole;
 	uint32_t cpu, tid;
+	uint64_t from;
 };
 
 /** analysis_new - before the first event of the selected recording; @options may be NULL.
@@ -137,10 +139,12 @@ const struct analysis_axis *analysis_axis(const struct analysis *a);
 
 /**
  * struct analysis_total
- * @begin, @end: times of the first and the last event
+ * @begin, @end: times of the first event, not before options.from, and of the last one
  * @events: how many, control events and records of programs included, losses not
  * @lost, @losses: events that are missing, in how many gaps (of rings)
  * @user_lost, @user_losses: records of programs, likewise
+ * @known_ns: how long it is known of every CPU what ran; 0: nothing is known of shares
+ * @told_ns: how long events of a CPU are there, mean of all CPUs
  * @cut: the file breaks off
  * @open: number of CPUs whose events are not known until @end
  * @late: events that were shown after later ones, of a trace that is followed; what they say
@@ -154,6 +158,7 @@ struct analysis_total {
 	uint64_t begin, end, events;
 	uint64_t lost, losses, user_lost, user_losses;
 	uint64_t late, back, guessed;
+	uint64_t known_ns, told_ns;
 	uint32_t has;
 	bool     cut;
 	unsigned int open;
@@ -182,6 +187,7 @@ static inline bool analysis_has(const struct analysis *a, enum analysis_need nee
  * @comm: its last name; "<...>" if unknown
  * @index: number of the task
  * @ended: it has exited
+ * @share_ns: how long it was on CPUs in total.known_ns; after analysis_end() with @whole
  * @run_ns, @runs: how long it was on CPUs, and how often (runs whose beginning was seen)
  * @preempted: of those, how many ended while it wanted to go on
  * @migrations: how often it went on on another CPU than the one it was on last
@@ -194,7 +200,7 @@ struct analysis_task {
 	uint32_t index;
 	char     comm[TB_COMM_LEN + 4];
 	bool     ended;
-	uint64_t run_ns, runs, preempted, migrations;
+	uint64_t run_ns, share_ns, runs, preempted, migrations;
 	struct analysis_stat wait, runnable, blocked, sleeping;
 	uint64_t *series;
 };
@@ -214,6 +220,7 @@ const struct analysis_task *analysis_task_of(const struct analysis *a,
  * struct analysis_cpu - what became of its time; the rest of begin .. end is unknown
  * @seen: there were events of it
  * @busy_ns, @idle_ns: tasks, and the idle one
+ * @tracked_ns: how long no switch is missing: busy_ns is a part of it
  * @switches: of tasks
  * @irq_ns, @softirq_ns: of either: in interrupts, and in softirqs (with what interrupted them)
  * @depth: tasks that are waiting for it now, as far as is known
@@ -226,7 +233,7 @@ const struct analysis_task *analysis_task_of(const struct analysis *a,
  */
 struct analysis_cpu {
 	bool     seen;
-	uint64_t busy_ns, idle_ns, switches;
+	uint64_t busy_ns, idle_ns, tracked_ns, switches;
 	uint64_t irq_ns, softirq_ns;
 	uint32_t depth, depth_max;
 	uint64_t known_ns, waiting_ns, deep_ns;

@@ -3,9 +3,9 @@
  * What has changed from one trace to another.
  *
  * Things are the same if they are called the same: thread ids, device numbers of interrupts and
- * the like differ from boot to boot.  Totals are divided by the length of their trace, so that
- * traces of different length can be compared: what is sorted by is how much more or less time a
- * second has gone there.
+ * the like differ from boot to boot.  Totals are divided by the time of their trace in which no
+ * events are missing, so that traces of different length can be compared: what is sorted by is how
+ * much more or less time a second has gone there.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,10 +13,13 @@
 #include <string.h>
 #include "diff.h"
 
-/* One thing in one trace (from @list[] in any order), or in both (after merge()) */
+/*
+ * One thing in one trace (from @list[] in any order), or in both (after merge()).  @part: of @sum,
+ * what is in diff.whole
+ */
 struct item {
 	char name[160];
-	struct { uint64_t count, sum, max; } side[2];
+	struct { uint64_t count, sum, part, max; } side[2];
 };
 
 struct items {
@@ -30,13 +33,14 @@ struct diff {
 	struct report *report;
 	struct report_section *section;
 	struct analysis *a[2];
+	uint64_t whole[2];	/* of the section: time that item.side.part is a part of */
 	unsigned int top;
 };
 
 /* ---- collecting ---- */
 
 static void add(struct items *items, unsigned int side, const char *name, uint64_t count,
-		uint64_t sum, uint64_t max)
+		uint64_t sum, uint64_t part, uint64_t max)
 {
 	struct item *grown = items->list;
 
@@ -52,6 +56,7 @@ static void add(struct items *items, unsigned int side, const char *name, uint64
 	snprintf(grown->name, sizeof(grown->name), "%s", name);
 	grown->side[side].count = count;
 	grown->side[side].sum = sum;
+	grown->side[side].part = part;
 	grown->side[side].max = max;
 }
 
@@ -59,7 +64,7 @@ static void add_stat(struct items *items, unsigned int side, const char *name,
 		     const struct analysis_stat *stat)
 {
 	if (stat->count)
-		add(items, side, name, stat->count, stat->sum, stat->max);
+		add(items, side, name, stat->count, stat->sum, stat->sum, stat->max);
 	items->uncertain[side] += stat->uncertain + stat->open;
 }
 
@@ -70,7 +75,7 @@ static void collect_cpu(struct analysis *a, unsigned int side, struct items *ite
 
 	for (i = 0; (task = analysis_task(a, i)); i++)
 		if (task->run_ns)
-			add(items, side, task->comm, task->runs, task->run_ns, 0);
+			add(items, side, task->comm, task->runs, task->run_ns, task->share_ns, 0);
 }
 
 static void collect_waits(struct analysis *a, unsigned int side, struct items *items)
@@ -153,6 +158,7 @@ static void merge(struct items *items)
 		for (k = 0; k < 2; k++) {
 			to->side[k].count += from->side[k].count;
 			to->side[k].sum += from->side[k].sum;
+			to->side[k].part += from->side[k].part;
 			if (from->side[k].max > to->side[k].max)
 				to->side[k].max = from->side[k].max;
 		}
@@ -160,18 +166,17 @@ static void merge(struct items *items)
 	items->count = (size_t)(to - items->list) + 1;
 }
 
-/* @value for each second of that trace */
-static int64_t rate(const struct diff *diff, unsigned int side, uint64_t value)
+/* Return how much of each second of that trace @item took. */
+static int64_t rate(const struct diff *diff, unsigned int side, const struct item *item)
 {
-	const struct analysis_total *total = analysis_total(diff->a[side]);
-	uint64_t span = total->end - total->begin;
+	uint64_t whole = diff->whole[side];
 
-	return span ? (int64_t)((unsigned __int128)value * 1000000000 / span) : 0;
+	return whole ? (int64_t)((unsigned __int128)item->side[side].part * 1000000000 / whole) : 0;
 }
 
 static int64_t change(const struct diff *diff, const struct item *item)
 {
-	return rate(diff, 1, item->side[1].sum) - rate(diff, 0, item->side[0].sum);
+	return rate(diff, 1, item) - rate(diff, 0, item);
 }
 
 static int compare(const void *one, const void *other, void *context)
@@ -201,7 +206,7 @@ static void row(struct diff *diff, const struct item *item)
 	unsigned int k;
 
 	for (k = 0; k < 2; k++) {
-		rates[k] = rate(diff, k, item->side[k].sum);
+		rates[k] = rate(diff, k, item);
 		if (item->side[k].count)
 			means[k] = (int64_t)(item->side[k].sum / item->side[k].count);
 	}
@@ -296,8 +301,9 @@ static void rows(struct diff *diff, struct items *items)
 
 static void compare_kind(struct diff *diff, size_t kind)
 {
+	bool all = true, is_share = kinds[kind].collect == collect_cpu;
 	struct items items = { .count = 0 };
-	bool all = true;
+	const struct analysis_total *total;
 	size_t i;
 
 	diff->section = report_section(diff->report, kinds[kind].id, kinds[kind].title,
@@ -306,11 +312,18 @@ static void compare_kind(struct diff *diff, size_t kind)
 		report_column(diff->report, diff->section, columns[i].id, columns[i].title,
 			      columns[i].type, columns[i].unit);
 	for (i = 0; i < 2; i++) {
-		if (has(diff->a[i], kind))
+		total = analysis_total(diff->a[i]);
+		diff->whole[i] = is_share ? total->known_ns : total->told_ns;
+		if (has(diff->a[i], kind) && diff->whole[i])
 			continue;
-		report_note(diff->report, diff->section,
-			    "%c cannot be compared: record it with -e %s.", "AB"[i],
-			    kinds[kind].events);
+		if (!has(diff->a[i], kind))
+			report_note(diff->report, diff->section,
+				    "%c cannot be compared: record it with -e %s.", "AB"[i],
+				    kinds[kind].events);
+		else
+			report_note(diff->report, diff->section,
+				    "%c cannot be compared: it is at no time known of all CPUs what %s there.",
+				    "AB"[i], is_share ? "ran" : "happened");
 		all = false;
 	}
 	if (!all)
@@ -330,29 +343,39 @@ static void compare_kind(struct diff *diff, size_t kind)
 
 static void sum_up(struct diff *diff)
 {
-	static const char *const ids[] = { "span", "events", "losses", "lost" };
-	static const char *const titles[] = { "time", "events", "losses", "lost" };
+	static const struct {
+		const char *id, *title;
+		enum report_unit unit;
+	} list[] = {
+		{ "begin", "from", REPORT_TIME }, { "end", "to", REPORT_TIME },
+		{ "known", "known", REPORT_NS }, { "told", "told", REPORT_NS },
+		{ "events", "events", REPORT_COUNT }, { "losses", "losses", REPORT_COUNT },
+		{ "lost", "lost", REPORT_COUNT },
+	};
 	const struct analysis_total *total;
 	unsigned int i;
 
 	diff->section = report_section(diff->report, "summary", "The traces", REPORT_TABLE);
 	report_column(diff->report, diff->section, "trace", "trace", REPORT_TEXT, REPORT_PLAIN);
-	for (i = 0; i < 4; i++)
-		report_column(diff->report, diff->section, ids[i], titles[i], REPORT_NUMBER,
-			      i ? REPORT_COUNT : REPORT_NS);
+	for (i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		report_column(diff->report, diff->section, list[i].id, list[i].title, REPORT_NUMBER,
+			      list[i].unit);
 	for (i = 0; i < 2; i++) {
 		total = analysis_total(diff->a[i]);
 		report_text(diff->report, diff->section, i ? "B" : "A");
-		report_number(diff->report, diff->section, total->end - total->begin);
+		report_number(diff->report, diff->section, total->begin);
+		report_number(diff->report, diff->section, total->end);
+		report_number(diff->report, diff->section, total->known_ns);
+		report_number(diff->report, diff->section, total->told_ns);
 		report_number(diff->report, diff->section, total->events);
 		report_number(diff->report, diff->section, total->losses);
 		report_number(diff->report, diff->section, total->lost);
 	}
 	report_note(diff->report, diff->section,
-		    "Times are for each second of a trace; what has changed most comes first.");
+		    "Times are for each second of a trace; what has changed most comes first. CPU time is for each second in which it is known of all CPUs what ran (known); the rest for each second in which events are there (told: the mean of the CPUs).");
 	if (analysis_total(diff->a[0])->losses || analysis_total(diff->a[1])->losses)
 		report_note(diff->report, diff->section,
-			    "Events are missing: what was then is not known, so times may be too small.");
+			    "Events are missing: waits and calls that lasted while they are missing are in no time.");
 }
 
 struct report *diff_make(struct analysis *a, struct analysis *b, const char *title,

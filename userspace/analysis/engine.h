@@ -8,6 +8,7 @@
  *   queue.c       who is waiting for which CPU
  *   handlers.c    interrupts, softirqs, system calls
  *   block.c       requests to block devices
+ *   known.c       for how long it is known what all CPUs ran
  *   losses.c      what is missing
  *   spans.c       when, known ahead
  *   numbers.c     histograms
@@ -32,6 +33,7 @@
  * struct task - what is known of a task besides
  * @last_cpu: where it was last; NO_CPU
  * @off: it left a CPU at @off_at with @off_state; @off_losses: losses until then
+ * @generation: of known.c's clock, which @it.share_ns is of
  * @queued_on: the CPU that it is waiting for since @queued_at, NO_CPU: none; @queue_next,
  *	@queue_prev: others there
  */
@@ -44,6 +46,7 @@ struct task {
 	uint32_t queued_on;
 	uint64_t queued_at;
 	struct task *queue_next, *queue_prev;
+	uint32_t generation;
 };
 
 /* Somebody was on a CPU; @task NULL: it was idle */
@@ -58,6 +61,8 @@ struct past {
  * @current: tid of it
  * @queue: who is waiting for it; @deep_since: since when anybody is;
  *	@depth_since: since when as many are; @queue_told: until when that is known at least
+ * @counted, @tracked, @known_at: see known.c: there was a switch; it is known what runs, since the
+ *	clock had that value
  * @history, @past: the runs there, @past of them, the last ANALYSIS_HISTORY are kept
  */
 struct cpu_state {
@@ -68,6 +73,8 @@ struct cpu_state {
 	bool     has_current;
 	struct task *queue;
 	uint64_t deep_since, depth_since, queue_told;
+	bool     counted, tracked;
+	uint64_t known_at;
 	struct past history[ANALYSIS_HISTORY];
 	uint64_t past;
 };
@@ -111,6 +118,19 @@ struct handler {
 	struct handler *next;
 };
 
+/**
+ * struct known - the clock of known.c: it has advanced to total.known_ns at @at
+ * @blind: when it stands still: events of a CPU are missing
+ * @counted, @tracked: number of CPUs
+ * @generation: how often it has started anew
+ */
+struct known {
+	struct spans blind;
+	uint64_t at;
+	unsigned int counted, tracked;
+	uint32_t generation;
+};
+
 struct analysis {
 	const struct tb_trace *trace;
 	const struct tb_cursor *cursor;
@@ -144,6 +164,7 @@ struct analysis {
 	struct spans missing;		/* when events of any CPU are */
 	size_t   missing_at;		/* the queues are at, or before, that one of them */
 	bool     blind;			/* in it */
+	struct known known;
 	struct listed losses;
 	struct map loss_hashes;
 	struct gaps gaps;
@@ -153,10 +174,11 @@ struct analysis {
 	size_t   nr_counts;
 };
 
-/* Is what happened on @cpu, to thread @tid, asked for? */
+/* Is what happened on @cpu, to thread @tid, and ends now, asked for? */
 static inline bool analysis_wants(const struct analysis *a, uint32_t cpu, uint32_t tid)
 {
-	return (!a->options.one_cpu || a->options.cpu == cpu) &&
+	return a->total.end >= a->options.from &&
+	       (!a->options.one_cpu || a->options.cpu == cpu) &&
 	       (!a->options.one_tid || a->options.tid == tid);
 }
 
@@ -201,6 +223,21 @@ void handlers_free(struct analysis *a);
 /* block.c */
 int block_take(struct analysis *a, const struct tb_view *view, const struct plan *plan);
 void block_end(struct analysis *a);
+
+/* known.c */
+/* 0, -ENOMEM */
+int known_start(struct analysis *a);
+/* Time has come to @ns; before each of the functions below */
+void known_advance(struct analysis *a, uint64_t ns);
+/* A task begins to run on @cpu */
+void known_track(struct analysis *a, struct cpu_state *cpu);
+/* What ran on @cpu for @run_ns has ended */
+void known_run(struct analysis *a, struct cpu_state *cpu, uint64_t run_ns);
+/* And it was @task */
+void known_share(struct analysis *a, const struct cpu_state *cpu, struct task *task,
+		 uint64_t run_ns);
+/* After the last run */
+void known_end(struct analysis *a);
 
 /* losses.c */
 int losses_take(struct analysis *a, const struct tb_view *view);

@@ -103,7 +103,7 @@ static void section_cpu(struct making *m)
 		unknown += known < span(m) ? span(m) - known : 0;
 		number(m, i);
 		number(m, cpu->busy_ns);
-		cell_share(m, cpu->busy_ns, span(m));
+		cell_share(m, cpu->busy_ns, cpu->tracked_ns);
 		if (analysis_one_tid(m->a)) {
 			report_unknown(m->report, m->section);
 			report_unknown(m->report, m->section);
@@ -116,7 +116,7 @@ static void section_cpu(struct making *m)
 		number(m, cpu->softirq_ns);
 	}
 	if (unknown && !analysis_one_tid(m->a))
-		remark(m, "unknown: before the first switch of a CPU, and between a loss and the next switch, nobody knows who ran.");
+		remark(m, "unknown: before the first switch of a CPU, and between a loss and the next switch, nothing says what ran. The share is of the rest.");
 	remark(m, "Interrupts and softirqs are in the time of whom they interrupted.");
 }
 
@@ -168,7 +168,7 @@ static void task_row(struct making *m, const struct analysis_task *task)
 
 	cells_task(m, task);
 	number(m, task->run_ns);
-	cell_share(m, task->run_ns, span(m));
+	cell_share(m, task->share_ns, analysis_total(m->a)->known_ns);
 	number(m, task->runs);
 	number(m, wait->count);
 	if (wait->count)
@@ -218,6 +218,8 @@ static void section_tasks(struct making *m)
 		return;
 	if (!analysis_has(m->a, ANALYSIS_WAKING) && !analysis_has(m->a, ANALYSIS_WAKEUP))
 		remark(m, "There is no sched_waking or sched_wakeup in this trace: waits need -e sched:sched_waking,sched:sched_wakeup.");
+	if (analysis_total(m->a)->known_ns < span(m))
+		remark(m, "The share of a task is of the time in which it is known of every CPU what ran: see known in the summary.");
 	tasks = busiest(m, &count);
 	if (!tasks)
 		return;

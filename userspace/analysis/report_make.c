@@ -239,6 +239,7 @@ static void section_summary(struct making *m)
 		COLUMN_NUMBER("begin", "from", REPORT_TIME),
 		COLUMN_NUMBER("end", "to", REPORT_TIME),
 		COLUMN_NUMBER("span", "time", REPORT_NS),
+		COLUMN_NUMBER("known", "known", REPORT_NS),
 		COLUMN_NUMBER("events", "events", REPORT_COUNT),
 		COLUMN_NUMBER("cpus", "CPUs", REPORT_COUNT),
 		COLUMN_NUMBER("tasks", "tasks", REPORT_COUNT),
@@ -279,6 +280,7 @@ static void section_summary(struct making *m)
 	number(m, total->begin);
 	number(m, total->end);
 	number(m, total->end - total->begin);
+	number(m, total->known_ns);
 	number(m, total->events);
 	number(m, cpus);
 	number(m, tasks);

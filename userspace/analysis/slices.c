@@ -167,7 +167,7 @@ static void end(struct slices *slices, struct slice *slice, uint64_t ns,
 	slices->each(slices->context, slice);
 }
 
-/* It did not last longer than until now, and nobody knows whether as long */
+/* It lasted at most until now; how long is unknown. */
 static void end_unknown(struct slices *slices, struct slice *slice)
 {
 	end(slices, slice, slice->begin, SLICE_UNENDED);
@@ -276,9 +276,11 @@ static int take_out(struct slices *slices, const struct plan *plan,
 	cpu->running = false;
 	cpu->run.result = state;
 	cpu->run.has_result = has_state;
-	/* another than the one that came: events are missing that nobody tells of */
-	end(slices, &cpu->run, ns, has_tid && (uint32_t)tid == cpu->run.tid ?
-	    SLICE_WHOLE : SLICE_UNENDED);
+	/* another than the one that came: events are missing, and no loss tells of them */
+	if (has_tid && (uint32_t)tid == cpu->run.tid)
+		end(slices, &cpu->run, ns, SLICE_WHOLE);
+	else
+		end_unknown(slices, &cpu->run);
 	return 0;
 }
 

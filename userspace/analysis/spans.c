@@ -49,7 +49,7 @@ void spans_free(struct spans *spans)
 {
 	free(spans->list);
 	free(spans->own);
-	free(spans->ends);
+	free(spans->cpus);
 	*spans = (struct spans){ 0 };
 }
 
@@ -79,6 +79,9 @@ uint64_t spans_untold(const struct spans *spans, uint32_t cpu, uint64_t ns)
 	const struct told_span *own;
 	uint64_t since = ns;
 	size_t i;
+
+	if (cpu < spans->nr_cpus && spans->cpus[cpu].end < since)
+		since = spans->cpus[cpu].end;
 
 	for (i = 0; i < spans->nr_own; i++) {
 		own = &spans->own[i];

@@ -21,14 +21,23 @@ struct told_span {
 	uint64_t first, told;
 };
 
+/*
+ * The events of a CPU are known from @begin to @end, but for gaps; UINT64_MAX: to the end of the
+ * recording.  @any: the file has blocks or totals of the CPU
+ */
+struct cpu_span {
+	uint64_t begin, end;
+	bool any;
+};
+
 /* All zero: empty.  Once settled they are in order, and none touches another one */
 struct spans {
 	struct span *list;
 	size_t count;
 	struct told_span *own;		/* of spans_of_trace() */
 	size_t nr_own;
-	uint64_t *ends;			/* of each CPU: its events are known until then; UINT64_MAX: all */
-	unsigned int nr_ends;
+	struct cpu_span *cpus;		/* of spans_of_trace() */
+	unsigned int nr_cpus;
 };
 
 /* When events are missing in all of the recording of a file that is selected; settled.  0, -ENOMEM */
@@ -44,7 +53,8 @@ void spans_free(struct spans *spans);
 size_t spans_from(const struct spans *spans, uint64_t ns);
 /* Is anything of what began at @begin and ended at @end in one of them? */
 bool spans_meet(const struct spans *spans, uint64_t begin, uint64_t end);
-/* @ns, or since when before that events of @cpu are missing that the trace tells of after @ns */
+/* @ns, or since when before that events of @cpu are missing: the trace tells of them after @ns, or has
+ * no more of the CPU */
 uint64_t spans_untold(const struct spans *spans, uint32_t cpu, uint64_t ns);
 /* How much of [@begin, @end) is in none of them */
 uint64_t spans_outside(const struct spans *spans, uint64_t begin, uint64_t end);

@@ -35,20 +35,21 @@ static int add_missing(const struct ahead *a, uint32_t cpu, const struct tb_gap 
 	return spans_add(a->missing, first, tb_trace_ns(a->trace, lost->last, a->base));
 }
 
-/* The last block of a CPU, so far */
-struct last {
-	uint64_t sequence;
-	const struct tb_block *block;
+/* The first and the last block of a CPU, so far */
+struct edges {
+	const struct tb_block *first, *last;
 };
 
 /* What is missing before @block */
-static int ask_block(const struct ahead *a, const struct tb_block *block, struct last *last)
+static int ask_block(const struct ahead *a, const struct tb_block *block, struct edges *edges)
 {
 	const struct tb_gap *gap;
 	struct tb_walk walk;
 
-	if (!last->block || block->sequence >= last->sequence)
-		*last = (struct last){ block->sequence, block };
+	if (!edges->first || block->sequence < edges->first->sequence)
+		edges->first = block;
+	if (!edges->last || block->sequence >= edges->last->sequence)
+		edges->last = block;
 	tb_walk_trace(&walk, a->trace, block);
 	if (tb_walk_next(&walk) != 1 || walk.id != TB_EV_GAP || walk.bytes < sizeof(*gap))
 		return 0;
@@ -96,27 +97,37 @@ static uint64_t end_of(const struct ahead *a, unsigned int cpu, const struct tb_
 	return end ? tb_trace_ns(a->trace, end, a->base) : 0;
 }
 
+/* Return since when a CPU is known.  Its first block is number 0 if the recorder wrote all. */
+static uint64_t begin_of(const struct ahead *a, const struct tb_block *first)
+{
+	return first && first->sequence ? tb_trace_ns(a->trace, first->time_start, a->base) : 0;
+}
+
 int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_timebase base)
 {
 	const struct ahead a = { trace, base, spans };
 	unsigned int of, cpu, recording = tb_trace_selected(trace), cpus = tb_trace_nr_cpus(trace);
-	struct last *last = calloc(cpus + 1, sizeof(*last));
+	struct edges *edges = calloc(cpus + 1, sizeof(*edges));
 	const struct tb_block *block;
-	int result = last ? 0 : -ENOMEM;
+	int result = edges ? 0 : -ENOMEM;
 	size_t i;
 
 	for (i = 0; !result && (block = tb_trace_block(trace, i, NULL, &of)); i++)
 		if (of == recording && block->kind == TB_BLOCK_ROLLING && block->cpu < cpus)
-			result = ask_block(&a, block, &last[block->cpu]);
-	spans->ends = result ? NULL : malloc((cpus + 1) * sizeof(*spans->ends));
-	if (!spans->ends)
+			result = ask_block(&a, block, &edges[block->cpu]);
+	spans->cpus = result ? NULL : malloc((cpus + 1) * sizeof(*spans->cpus));
+	if (!spans->cpus)
 		result = -ENOMEM;
 	for (cpu = 0; !result && cpu < cpus; cpu++) {
-		result = ask_totals(&a, cpu, last[cpu].block);
-		spans->ends[cpu] = end_of(&a, cpu, last[cpu].block);
-		spans->nr_ends = cpu + 1;
+		result = ask_totals(&a, cpu, edges[cpu].last);
+		spans->cpus[cpu] = (struct cpu_span){
+			.begin = begin_of(&a, edges[cpu].first),
+			.end = end_of(&a, cpu, edges[cpu].last),
+			.any = edges[cpu].last || tb_trace_totals(trace, cpu),
+		};
+		spans->nr_cpus = cpu + 1;
 	}
-	free(last);
+	free(edges);
 	spans_settle(spans);
 	return result;
 }

@@ -99,6 +99,7 @@ static void add_run(struct analysis *a, struct task *task, struct cpu_state *cpu
 	cpu->it.busy_ns += end - begin;
 	series_add(a, cpu->it.busy, begin, end);
 	task->it.run_ns += end - begin;
+	known_share(a, cpu, task, end - begin);
 	if (!task->it.series)
 		task->it.series = calloc(ANALYSIS_SERIES, sizeof(*task->it.series));
 	if (task->it.series)
@@ -115,13 +116,16 @@ void tasks_run(struct analysis *a, const struct slice *slice)
 
 	if (!cpu)
 		return;
-	/* another one goes than the one that came: how long either was there nobody knows */
-	if (slice->doubt != SLICE_WHOLE && !a->losing && !a->ending)
+	/* another one goes than the one that came: how long either was there is unknown */
+	if (slice->doubt != SLICE_WHOLE && !a->losing && !a->ending) {
+		known_run(a, cpu, a->total.end - slice->begin);
 		return;
+	}
 	if (a->ending && end > cpu->known_until)
 		end = cpu->known_until;
 	if (end < slice->begin)
 		end = slice->begin;
+	known_run(a, cpu, end - slice->begin);
 	task = task_of(a, slice->tid);
 	cpu->history[cpu->past++ % ANALYSIS_HISTORY] =
 		(struct past){ task, slice->begin, end };

@@ -70,11 +70,12 @@ static int compare(struct job *job, struct tb_trace *const *traces)
 	struct analysis *a[2] = { NULL, NULL };
 	struct report *report = NULL;
 	int status = EXIT_FINE, i, result;
+	bool cut[2] = { false, false };
 	char *title;
 
 	for (i = 0; i < 2 && (!i || a[0]); i++) {
 		job->selection.found = false;
-		result = report_analyse(job->files[i], traces[i], &job->selection, 0, &a[i]);
+		result = report_analyse(job->files[i], traces[i], &job->selection, 0, &cut[i], &a[i]);
 		if (!result)
 			result = selection_found(&job->selection, traces[i], job->files[i]);
 		status = result ? result : status;
@@ -84,6 +85,11 @@ static int compare(struct job *job, struct tb_trace *const *traces)
 			title = NULL;
 		report = title ? diff_make(a[0], a[1], title, job->look.top) : NULL;
 		free(title);
+		for (i = 0; i < 2; i++)
+			if (report && cut[i])
+				report_note(report, report->sections[0],
+					    "Of %c only the time is compared in which the file has events of all CPUs.",
+					    "AB"[i]);
 		result = report ? report_write(report, &job->look) : complain("out of memory");
 		status = result ? result : status;
 	}

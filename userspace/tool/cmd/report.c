@@ -2,11 +2,13 @@
 /*
  * tracebuf report - what a trace says of the machine.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "cmd.h"
+#include "analysis/spans.h"
 #include "tool/command/command.h"
 #include "tool/command/nearest.h"
 #include "tool/command/number.h"
@@ -96,8 +98,37 @@ static bool is_told_of(const struct analysis *a, const struct selection *selecti
 			task->blocked.count || task->sleeping.count);
 }
 
+/*
+ * Cut what is compared to the time in which the file has events of all CPUs: from @from on, ns, and
+ * up to selection->to_ticks.  0, -ENOMEM
+ */
+static int cut_to_common(const struct tb_trace *trace, struct selection *selection, uint64_t *from,
+			 bool *cut)
+{
+	struct spans spans = { 0 };
+	uint64_t to = UINT64_MAX, first, end = UINT64_MAX;
+	int result = spans_of_trace(&spans, trace, TB_TIME_MONOTONIC);
+	unsigned int i;
+
+	for (i = 0; !result && i < spans.nr_cpus; i++) {
+		if (!spans.cpus[i].any || (selection->one_cpu && selection->cpu != i))
+			continue;
+		*from = spans.cpus[i].begin > *from ? spans.cpus[i].begin : *from;
+		to = spans.cpus[i].end < to ? spans.cpus[i].end : to;
+	}
+	spans_free(&spans);
+	first = ticks_at(trace, TB_TIME_MONOTONIC, *from);
+	/* the last event of the CPU is in it */
+	if (to < UINT64_MAX)
+		end = ticks_at(trace, TB_TIME_MONOTONIC, to + 1);
+	*cut = first > selection->from_ticks || end < selection->to_ticks;
+	if (end < selection->to_ticks)
+		selection->to_ticks = end;
+	return *cut && first >= selection->to_ticks ? -ENODATA : result;
+}
+
 int report_analyse(const char *file, struct tb_trace *trace, struct selection *selection,
-		   uint32_t worst, struct analysis **analysis)
+		   uint32_t worst, bool *cut, struct analysis **analysis)
 {
 	struct analysis_options options = {
 		.worst = worst, .one_cpu = selection->one_cpu, .one_tid = selection->one_tid,
@@ -112,7 +143,13 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 
 	*analysis = NULL;
 	selection->found = false;
-	a = selection_start(selection, trace) ? NULL : analysis_new(trace, &options);
+	result = selection_start(selection, trace);
+	if (!result && cut)
+		result = cut_to_common(trace, selection, &options.from, cut);
+	if (result == -ENODATA)
+		return complain("%s: there is no time in which it has events of all CPUs: compare one with --cpu",
+				file);
+	a = result ? NULL : analysis_new(trace, &options);
 	if (!a || tb_cursor_open(trace, &cursor) < 0) {
 		analysis_free(a);
 		return complain("out of memory");
@@ -216,7 +253,7 @@ static int report_recording(struct job *job, struct tb_trace *trace)
 	int result, written;
 
 	result = report_analyse(job->file, trace, &job->selection,
-				job->look.top_given ? job->look.top : 0, &a);
+				job->look.top_given ? job->look.top : 0, NULL, &a);
 	if (!a)
 		return result;
 	written = write_report(job, trace, a);

@@ -7,13 +7,14 @@
 #include "query.h"
 
 const struct query_named query_named[] = {
-	{ "cpu", "CPU time by process; percent of one CPU",
-	  "SELECT coalesce((SELECT comm FROM threads WHERE threads.tid = r.pid), max(comm)) AS comm,\n"
-	  "       pid, count(DISTINCT tid) AS threads, count(*) AS runs,\n"
-	  "       round(sum(duration) / 1e6, 3) AS ms,\n"
-	  "       round(100.0 * sum(duration) /\n"
-	  "             (SELECT max(finish) - min(start) FROM run_slices), 1) AS percent\n"
-	  "  FROM run_slices AS r WHERE tid GROUP BY pid ORDER BY sum(duration) DESC, pid LIMIT 25",
+	{ "cpu", "CPU time by process; percent of one CPU while it is known what all CPUs ran",
+	  "WITH edges AS MATERIALIZED (SELECT * FROM run_edges)\n"
+	  "SELECT coalesce((SELECT comm FROM threads WHERE threads.tid = edges.pid), max(comm)) AS comm,\n"
+	  "       pid, count(DISTINCT tid) AS threads, sum(step > 0) AS runs,\n"
+	  "       round(sum(CASE WHEN step < 0 THEN duration END) / 1e6, 3) AS ms,\n"
+	  "       round(-100.0 * total(step * known) / (SELECT max(known) FROM edges), 1) AS percent\n"
+	  "  FROM edges WHERE tid GROUP BY pid\n"
+	  " ORDER BY sum(CASE WHEN step < 0 THEN duration END) DESC, pid LIMIT 25",
 	  "run_slices" },
 	{ "cpu-threads", "CPU time by thread, and how long they waited for it",
 	  "SELECT max(comm) AS comm, pid, tid, count(*) AS runs,\n"
@@ -24,7 +25,7 @@ const struct query_named query_named[] = {
 	{ "cpus", "how busy each CPU was, and with what",
 	  "SELECT cpu, round(sum(CASE WHEN kind = 'run' AND tid THEN duration END) / 1e6, 3) AS busy_ms,\n"
 	  "       round(100.0 * sum(CASE WHEN kind = 'run' AND tid THEN duration END) /\n"
-	  "             sum(CASE WHEN kind = 'run' THEN duration END), 1) AS percent,\n"
+	  "             (SELECT -total(step * time) FROM run_edges AS e WHERE e.cpu = slices.cpu), 1) AS percent,\n"
 	  "       sum(kind = 'run') AS runs,\n"
 	  "       round(sum(CASE WHEN kind = 'irq' THEN duration END) / 1e6, 3) AS irq_ms,\n"
 	  "       round(sum(CASE WHEN kind = 'softirq' THEN duration END) / 1e6, 3) AS softirq_ms\n"

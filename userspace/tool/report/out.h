@@ -17,11 +17,12 @@
 /**
  * report_analyse - all that @selection has chosen of the selected recording
  * @worst: how many of the worst cases; 0: as many as is usual
+ * @cut: not NULL: only the time in which the file has events of all CPUs; out: that is not all of it
  * @analysis: out: at its end; NULL on failure, and where nothing was selected: selection_found()
  * Complains, of a damaged block as well; EXIT_*
  */
 int report_analyse(const char *file, struct tb_trace *trace, struct selection *selection,
-		   uint32_t worst, struct analysis **analysis);
+		   uint32_t worst, bool *cut, struct analysis **analysis);
 
 /** report_text_write - as text of @width columns; @section: this one alone, NULL: all that
  *  have something to say.  0, -ENOMEM: it breaks off */

@@ -61,6 +61,24 @@ const struct db_view db_views[] = {
 	  "SELECT start, duration, start + duration AS finish,"
 	  " cpu, pid, tid, comm, prio, state AS end_state, waited, whole"
 	  " FROM slices WHERE kind = 'run'" },
+	/*
+	 * When a run begins (step 1) and ends (-1), and for how long until then it was known of every CPU
+	 * with switches what ran.  Where another thread goes than the one that came, only whose run it was
+	 * is unknown.
+	 */
+	{ "run_edges",
+	  "WITH runs AS (SELECT start, CASE WHEN whole OR duration THEN finish ELSE"
+	  " coalesce(lead(start) OVER (PARTITION BY cpu ORDER BY start), finish) END AS finish,"
+	  " cpu, CASE WHEN whole OR duration THEN pid END AS pid,"
+	  " CASE WHEN whole OR duration THEN tid END AS tid, comm, duration FROM run_slices)"
+	  " SELECT time, step, cpu, pid, tid, comm, duration,"
+	  " coalesce(sum(CASE before WHEN cpus THEN time - since END)"
+	  " OVER (ORDER BY time), 0) AS known FROM ("
+	  "SELECT *, lag(time) OVER w AS since, sum(step) OVER w - step AS before,"
+	  " (SELECT count(DISTINCT cpu) FROM run_slices) AS cpus FROM ("
+	  "SELECT start AS time, 1 AS step, cpu, pid, tid, comm, duration FROM runs"
+	  " UNION ALL SELECT finish, -1, cpu, pid, tid, comm, duration FROM runs)"
+	  " WINDOW w AS (ORDER BY time ROWS UNBOUNDED PRECEDING))" },
 	{ "wakeup_latency",
 	  "SELECT woken, woken + latency AS ran, latency,"
 	  " cpu, pid, tid, comm, waker_tid, waker_comm FROM wakeups" },

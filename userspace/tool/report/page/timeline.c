@@ -278,7 +278,7 @@ static void take_lost(struct timeline *t, const struct tb_view *view, uint64_t f
 	details_end(t->rows, row);
 }
 
-/* A part may end while events are missing, before the trace tells of that: how many is not known */
+/* A part may end while events are missing, before the trace tells of that; a file before its recording */
 static void take_untold(struct timeline *t)
 {
 	struct row *row;
@@ -292,10 +292,10 @@ static void take_untold(struct timeline *t)
 		row = rows_at(t->rows, ROW_LOST, cpu, 0);
 		if (!row)
 			return;
-		put(t, row, "LOST", 4, since > t->rows->begin ? since : t->rows->begin, t->last,
+		put(t, row, "UNKNOWN", 7, since > t->rows->begin ? since : t->rows->begin, t->last,
 		    SLICE_WHOLE);
 		details_start(t->rows, NULL);
-		details_text(t->rows, "told", "after this part");
+		details_text(t->rows, "events", "not in this part or file");
 		details_end(t->rows, row);
 	}
 }

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The time in which it is known of every CPU what ran: shares of tasks are parts of it.
+ *
+ * A CPU is tracked from a switch on until events of it are missing, and again from the next
+ * switch on.  The clock here advances while all CPUs are tracked.  What a CPU did before its first
+ * switch is unknown, so the clock starts anew at the first switch of another CPU, and with it the
+ * shares.  A CPU without a switch is not counted.
+ *
+ * Memory: O(gaps); each switch costs a look-up of O(log gaps).
+ */
+#include <errno.h>
+#include "engine.h"
+
+int known_start(struct analysis *a)
+{
+	const struct spans *missing = &a->missing;
+	struct spans *blind = &a->known.blind;
+	const struct told_span *gap;
+	unsigned int i;
+	int result = 0;
+
+	a->known.at = a->options.from;
+	for (i = 0; !result && i < missing->nr_own; i++) {
+		gap = &missing->own[i];
+		if (analysis_wants_cpu(a, gap->cpu))
+			result = spans_add(blind, gap->first, gap->told);
+	}
+	for (i = 0; !result && i < missing->nr_cpus; i++)
+		if (missing->cpus[i].any && missing->cpus[i].end != UINT64_MAX &&
+		    analysis_wants_cpu(a, i))
+			result = spans_add(blind, missing->cpus[i].end, UINT64_MAX);
+	spans_settle(blind);
+	return result;
+}
+
+void known_advance(struct analysis *a, uint64_t ns)
+{
+	struct known *known = &a->known;
+
+	if (ns <= known->at)
+		return;
+	if (known->tracked && known->tracked == known->counted)
+		a->total.known_ns += spans_outside(&known->blind, known->at, ns);
+	known->at = ns;
+}
+
+/* Start the clock anew: nothing is known of the CPUs that are tracked, as far as it goes. */
+static void restart(struct analysis *a)
+{
+	unsigned int i;
+
+	a->total.known_ns = 0;
+	a->known.generation++;
+	for (i = 0; i < a->nr_cpus; i++)
+		if (a->cpus[i])
+			a->cpus[i]->known_at = 0;
+}
+
+void known_track(struct analysis *a, struct cpu_state *cpu)
+{
+	if (!cpu->counted) {
+		cpu->counted = true;
+		a->known.counted++;
+		restart(a);
+	}
+	cpu->tracked = true;
+	a->known.tracked++;
+	cpu->known_at = a->total.known_ns;
+}
+
+void known_run(struct analysis *a, struct cpu_state *cpu, uint64_t run_ns)
+{
+	if (!cpu->tracked)
+		return;
+	cpu->tracked = false;
+	a->known.tracked--;
+	cpu->it.tracked_ns += run_ns;
+}
+
+void known_share(struct analysis *a, const struct cpu_state *cpu, struct task *task,
+		 uint64_t run_ns)
+{
+	uint64_t share = a->total.known_ns - cpu->known_at;
+
+	if (task->generation != a->known.generation) {
+		task->generation = a->known.generation;
+		task->it.share_ns = 0;
+	}
+	task->it.share_ns += share < run_ns ? share : run_ns;
+}
+
+static bool is_wanted(const struct analysis *a, unsigned int cpu)
+{
+	return cpu < a->nr_cpus && a->cpus[cpu] && a->cpus[cpu]->it.seen &&
+	       analysis_wants_cpu(a, cpu);
+}
+
+/* Return how much of [@from, @to) is in what the file has of CPU @cpu. */
+static uint64_t within(const struct analysis *a, unsigned int cpu, uint64_t from, uint64_t to)
+{
+	uint64_t begin = a->total.begin, end = a->cpus[cpu]->known_until;
+
+	if (cpu < a->missing.nr_cpus && a->missing.cpus[cpu].begin > begin)
+		begin = a->missing.cpus[cpu].begin;
+	from = from > begin ? from : begin;
+	to = to < end ? to : end;
+	return to > from ? to - from : 0;
+}
+
+/* Set total.told_ns; known_until is there. */
+static void sum_told(struct analysis *a)
+{
+	const struct spans *missing = &a->missing;
+	const struct told_span *gap;
+	uint64_t sum = 0, lost = 0;
+	unsigned int cpu, cpus = 0;
+	size_t i;
+
+	for (cpu = 0; cpu < a->nr_cpus; cpu++) {
+		if (!is_wanted(a, cpu))
+			continue;
+		sum += within(a, cpu, 0, UINT64_MAX);
+		cpus++;
+	}
+	for (i = 0; i < missing->nr_own; i++) {
+		gap = &missing->own[i];
+		if (is_wanted(a, gap->cpu))
+			lost += within(a, gap->cpu, gap->first, gap->told);
+	}
+	a->total.told_ns = cpus && sum > lost ? (sum - lost) / cpus : 0;
+}
+
+void known_end(struct analysis *a)
+{
+	const struct cpu_state *cpu;
+	struct task *task;
+	size_t i;
+
+	for (i = 0; i < a->tasks.count; i++) {
+		task = a->tasks.list[i];
+		if (task->generation != a->known.generation)
+			task->it.share_ns = 0;
+	}
+	/* a damaged file: the clock has advanced after the last event of a CPU */
+	for (i = 0; a->total.cut && i < a->nr_cpus; i++) {
+		cpu = a->cpus[i];
+		if (cpu && cpu->counted && cpu->known_until < a->known.at &&
+		    (i >= a->missing.nr_cpus || a->missing.cpus[i].end == UINT64_MAX))
+			a->total.known_ns = 0;
+	}
+	sum_told(a);
+}
