@@ -10,6 +10,7 @@
  *   report_trace staggered FILE   a snapshot: CPU 0 has 0.1 to 0.5 s, CPU 1 has 0.3 to 0.8 s; a task each
  *   report_trace staggered2 FILE  another one of the same load
  *   report_trace apart FILE       CPU 0 until 0.2 s, CPU 1 from 0.3 s on
+ *   report_trace renamed FILE     thread 300 is called "wrapper", and then "server"
  *   report_trace half FILE        two tasks take turns, 60 to 40; half of it is lost
  *   report_trace subset FILE      a thread that was on a CPU that is not recorded in between
  *   report_trace fastcall FILE    system calls in one-element events, without switches
@@ -198,6 +199,26 @@ static void apart(void)
 	alone(1, 200, 300, 400);
 }
 
+/* 300 runs for 10 ms from @ms on */
+static void run_as(const char *name, uint64_t ms)
+{
+	struct fx_switch in = fx_switch("swapper", 0, 0, name, 300);
+	struct fx_switch out = fx_switch(name, 300, 1, "swapper", 0);
+
+	assert(fx_composite(&fx, 0, FX_SWITCH, ms * MS, 0, &in, sizeof(in)));
+	assert(fx_composite(&fx, 0, FX_SWITCH, (ms + 10) * MS, 300, &out, sizeof(out)));
+}
+
+static void renamed(void)
+{
+	fx_open(&fx, 0, 100 * MS, 0, NULL);
+	run_as("wrapper", 100);
+	fx.start = 150 * MS;
+	fx_thread(&fx, 300, 300, 1, TB_THREAD_NAME, "server");
+	wake(0, 200 * MS, 100, 300, 0);
+	run_as("server", 210);
+}
+
 static void half(void)
 {
 	static const struct tb_gap lost = {
@@ -301,7 +322,7 @@ int main(int argc, char **argv)
 		{ "frozen", frozen, true }, { "cut", cut, false }, { "killed", killed, false },
 		{ "quiet", quiet_snapshot, false }, { "open", open_snapshot, false },
 		{ "staggered", staggered, false }, { "staggered2", staggered2, false },
-		{ "apart", apart, false }, { "half", half, true },
+		{ "apart", apart, false }, { "half", half, true }, { "renamed", renamed, true },
 		{ "subset", subset, true }, { "fastcall", fastcall, true },
 	};
 	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 201, 300, 400 };
@@ -313,6 +334,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < sizeof(threads) / sizeof(threads[0]); i++)
 		fx_thread(&fx, threads[i], threads[i], 1, TB_THREAD_DUMP,
 			  name_of((int)threads[i], name));
+	if (argc == 3 && !strcmp(argv[1], "renamed"))
+		fx_thread(&fx, 300, 300, 1, TB_THREAD_DUMP, "wrapper");
 	if (argc == 4 && !strcmp(argv[1], "gaps")) {
 		gaps((unsigned int)atoi(argv[3]));
 		finish(argv[2], true, false);

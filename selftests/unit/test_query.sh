@@ -293,6 +293,16 @@ done
 shares_agree kernel.tbuf || ok=1
 result $ok "shares of CPUs and processes are as report has them"
 
+ok=0
+"$REPORT_TRACE" renamed renamed.tbuf || ok=1
+answers "wrapper
+server" renamed.tbuf "SELECT comm FROM run_slices WHERE tid = 300 ORDER BY start" || ok=1
+for name in cpu cpu-threads states wakeup-threads; do
+	query --json renamed.tbuf $name && grep -q '"server"' out && ! grep -q wrapper out ||
+		{ echo "# $name"; ok=1; }
+done
+result $ok "a thread is called what it was called last"
+
 # ---- what is wrong ----
 
 ok=0

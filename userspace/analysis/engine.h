@@ -198,6 +198,8 @@ void stat_add(struct analysis_stat *stat, uint64_t value);
 /* tasks.c */
 /* Who has that number now; NULL: no memory, or 0 */
 struct task *task_of(struct analysis *a, uint32_t tid);
+/* The task that had that number when it woke another one: it may have exited since */
+struct task *waker_of(struct analysis *a, uint32_t tid);
 void tasks_run(struct analysis *a, const struct slice *slice);
 int tasks_switch(struct analysis *a, const struct tb_view *view, const struct plan *plan);
 void tasks_free(struct analysis *a);

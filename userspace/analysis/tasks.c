@@ -61,6 +61,13 @@ struct task *task_of(struct analysis *a, uint32_t tid)
 	return task;
 }
 
+struct task *waker_of(struct analysis *a, uint32_t tid)
+{
+	struct task *task = map_get(&a->threads, tid);
+
+	return task ? task : task_of(a, tid);
+}
+
 void tasks_free(struct analysis *a)
 {
 	struct task *task;
@@ -176,7 +183,7 @@ static void was_off(struct analysis *a, const struct tb_view *view, struct task 
 	}
 	stat_add(stat, wait.end - wait.begin);
 	if (!runnable && a->woken.tid == task->it.tid && a->woken.end == view->ns) {
-		struct task *waker = task_of(a, (uint32_t)a->woken.number);
+		struct task *waker = waker_of(a, (uint32_t)a->woken.number);
 
 		wait.woken = true;
 		wait.woken_at = a->woken.begin;

@@ -207,7 +207,7 @@ void waits_woken(struct analysis *a, const struct slice *slice)
 	histogram_add(&a->latency, length_of(&wait));
 	if (!is_bad(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait))
 		return;
-	waker = task_of(a, (uint32_t)slice->number);
+	waker = waker_of(a, (uint32_t)slice->number);
 	wait.waker = waker ? &waker->it : NULL;
 	wait.context = waits_context(slice);
 	find_instead(cpu, &wait);

@@ -6,6 +6,10 @@
  */
 #include "query.h"
 
+/* A thread is called what it was called last, as in a report */
+#define LAST_NAME(from) \
+	"coalesce((SELECT comm FROM threads AS t WHERE t.tid = " from ".tid), max(comm)) AS comm"
+
 const struct query_named query_named[] = {
 	{ "cpu", "CPU time by process; percent of one CPU while it is known what all CPUs ran",
 	  "WITH edges AS MATERIALIZED (SELECT * FROM run_edges)\n"
@@ -17,7 +21,7 @@ const struct query_named query_named[] = {
 	  " ORDER BY sum(CASE WHEN step < 0 THEN duration END) DESC, pid LIMIT 25",
 	  "run_slices" },
 	{ "cpu-threads", "CPU time by thread, and how long they waited for it",
-	  "SELECT max(comm) AS comm, pid, tid, count(*) AS runs,\n"
+	  "SELECT " LAST_NAME("run_slices") ",\n       pid, tid, count(*) AS runs,\n"
 	  "       round(sum(duration) / 1e6, 3) AS ms, round(max(duration) / 1e6, 3) AS longest_ms,\n"
 	  "       round(sum(waited) / 1e6, 3) AS waited_ms\n"
 	  "  FROM run_slices WHERE tid GROUP BY pid, tid ORDER BY sum(duration) DESC, tid LIMIT 25",
@@ -32,7 +36,7 @@ const struct query_named query_named[] = {
 	  "  FROM slices WHERE kind IN ('run', 'irq', 'softirq') GROUP BY cpu ORDER BY cpu",
 	  "run_slices" },
 	{ "states", "where the time of each thread went",
-	  "SELECT max(comm) AS comm, tid,\n"
+	  "SELECT " LAST_NAME("thread_states") ", tid,\n"
 	  "       round(sum(CASE state WHEN 'running' THEN duration END) / 1e6, 3) AS running_ms,\n"
 	  "       round(sum(CASE state WHEN 'runnable' THEN duration END) / 1e6, 3) AS runnable_ms,\n"
 	  "       round(sum(CASE WHEN state LIKE 'S%' THEN duration END) / 1e6, 3) AS sleeping_ms,\n"
@@ -57,7 +61,7 @@ const struct query_named query_named[] = {
 	  "  FROM worst ORDER BY latency DESC, woken, tid",
 	  "wakeup_latency" },
 	{ "wakeup-threads", "latency of wake-ups by thread",
-	  "SELECT max(comm) AS comm, tid, count(*) AS wakeups, round(avg(latency) / 1e3, 1) AS mean_us,\n"
+	  "SELECT " LAST_NAME("wakeup_latency") ",\n       tid, count(*) AS wakeups, round(avg(latency) / 1e3, 1) AS mean_us,\n"
 	  "       round(max(latency) / 1e3, 1) AS worst_us\n"
 	  "  FROM wakeup_latency GROUP BY tid ORDER BY max(latency) DESC, tid LIMIT 25",
 	  "wakeup_latency" },
