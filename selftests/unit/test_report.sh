@@ -293,6 +293,7 @@ wrong()
 }
 
 wrong 2 "there is no section 'latenzy'; did you mean latency?" report --section latenzy "$golden/kernel.tbuf" &&
+	wrong 2 "there is no command 'rec'; did you mean record or recover?" rec &&
 	wrong 2 "'x' is not a number of rows" report --top x "$golden/kernel.tbuf" &&
 	wrong 2 "'7' is not a width" report --width 7 "$golden/kernel.tbuf" &&
 	wrong 2 "one file at a time" report "$golden/kernel.tbuf" "$golden/user.tbuf" &&

@@ -36,6 +36,7 @@ struct spans {
 	size_t count;
 	struct told_span *own;		/* of spans_of_trace() */
 	size_t nr_own;
+	uint64_t lost;			/* events that are missing in them */
 	struct cpu_span *cpus;		/* of spans_of_trace() */
 	unsigned int nr_cpus;
 };

@@ -29,6 +29,7 @@ static int add_missing(const struct ahead *a, uint32_t cpu, const struct tb_gap 
 			return -ENOMEM;
 		a->missing->own = grown;
 	}
+	a->missing->lost += lost->overwritten + lost->dropped;
 	grown[a->missing->nr_own++] = (struct told_span){
 		cpu, first, tb_trace_ns(a->trace, told, a->base)
 	};

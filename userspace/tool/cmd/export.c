@@ -410,7 +410,7 @@ static int choose_format(struct job *job, const char *name)
 	size_t i, used = 0;
 
 	for (i = 0; i < NR_FORMATS; i++) {
-		if (!strcmp(name, formats[i].name)) {
+		if (!strcmp(name, formats[i].name) || !strcmp(name, formats[i].ending + 1)) {
 			job->format = &formats[i];
 			return formats[i].export ? EXIT_FINE :
 			       complain("this tracebuf was built without the %s exporter",

@@ -210,6 +210,21 @@ static int show_schema(struct query *query, const struct job *job)
 			job->file, job->sql);
 }
 
+/* An answer is of what was recorded: say that before it, if that is not all. */
+static int say_missing(struct query *query, const struct job *job)
+{
+	const struct spans *missing = &query->missing;
+
+	if (query_missing(query))
+		return complain("%s: out of memory", job->file);
+	if (missing->nr_own)
+		note("%s: %llu event%s missing in %zu gap%s: no row has what happened then (the table losses says when)",
+		     job->file, (unsigned long long)missing->lost,
+		     missing->lost == 1 ? " is" : "s are", missing->nr_own,
+		     plural(missing->nr_own));
+	return EXIT_FINE;
+}
+
 static int ask(struct query *query, const struct job *job)
 {
 	int status;
@@ -217,6 +232,9 @@ static int ask(struct query *query, const struct job *job)
 	if (job->schema)
 		return show_schema(query, job);
 	status = check_named(query, job);
+	if (status != EXIT_FINE)
+		return status;
+	status = say_missing(query, job);
 	if (status != EXIT_FINE)
 		return status;
 	catch_signals(query->db->sqlite);

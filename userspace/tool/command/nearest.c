@@ -78,6 +78,10 @@ void nearest_offer(struct nearest *nearest, const char *system,
 
 	if (!system) {
 		far = distance(wanted, name);
+		/* the beginning of a name is near, too */
+		if (far > limit && wanted[0] && wanted[1] &&
+		    !strncmp(name, wanted, strlen(wanted)))
+			far = limit;
 		if (far <= limit)
 			offer(nearest, name, far);
 		return;

@@ -106,6 +106,9 @@ void query_close(struct query *query);
 /* What the statement that was prepared needs is filled */
 int query_fill(struct query *query);
 
+/* query->missing is there; 0, -ENOMEM */
+int query_missing(struct query *query);
+
 /* What a cursor has gone through, and what was wrong there, is noted */
 void query_passed(struct query *query, const struct tb_cursor *cursor);
 

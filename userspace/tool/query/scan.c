@@ -101,7 +101,7 @@ static void take_request(void *context, const struct request *request)
 		one->request = *request;
 }
 
-static int find_missing(struct query *query)
+int query_missing(struct query *query)
 {
 	if (!query->knows_missing &&
 	    spans_of_trace(&query->missing, query->trace, query->db->base)) {
@@ -116,7 +116,7 @@ static int open_lasting(struct query_scan *scan)
 {
 	struct query_table *table = scan->table;
 
-	if (find_missing(table->query))
+	if (query_missing(table->query))
 		return -ENOMEM;
 	if (table->kind == QUERY_REQUESTS) {
 		scan->requests = requests_open(table->query->trace, take_request,
