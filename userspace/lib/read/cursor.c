@@ -191,17 +191,20 @@ static int cursor_tails(struct tb_cursor *cursor)
 {
 	static const struct tb_ring_index none;
 	const struct tb_recording *recording = cursor->recording;
+	struct tb_block block = { .kind = TB_BLOCK_ROLLING };
 	struct tb_gap lost;
 	uint64_t ticks;
 	uint32_t cpu;
-	size_t i, j;
+	size_t i;
 
 	for (i = 0; i < recording->nr_totals; i++) {
 		cpu = recording->totals[i].cpu;
-		for (j = 0; j < cursor->nr_streams; j++)
-			if (cursor->streams[j]->cpu == cpu)
-				break;
-		if (j == cursor->nr_streams &&
+		block.cpu = (uint16_t)cpu;
+		/* a CPU may have totals of the stop and of a snapshot */
+		if (recording->totals[i].flags & TB_TOTALS_SNAPSHOT &&
+		    tb_trace_totals(cursor->trace, cpu))
+			continue;
+		if (!tb_index_ring(recording, &block) &&
 		    tb_trace_tail(cursor->trace, cpu, NULL, &lost, &ticks) &&
 		    tb_cursor_add_stream(cursor, cpu, &none, NULL))
 			return -ENOMEM;
@@ -434,7 +437,7 @@ int tb_cursor_seek(struct tb_cursor *cursor, uint64_t ticks)
 {
 	if (cursor->trace->follow)
 		return -ESPIPE;
-	cursor->raw_next = 0;
+	cursor->raw_number = cursor->raw_next = 0;
 	cursor->raw.block = NULL;
 	cursor->raw_from = ticks;
 	if (cursor->way == WAY_BLOCKS || cursor->way == WAY_ELEMENTS)

@@ -104,7 +104,7 @@ struct tb_cursor {
 	uint64_t low, high, looked, forgotten;
 	uint64_t leave_from, leave_to;	/* to be given back now; 0: nothing */
 	/* raw */
-	uint64_t raw_next, raw_offset, raw_from;
+	uint64_t raw_number, raw_next, raw_offset, raw_from;
 	struct tb_walk raw;
 	/* followed: what has been shown */
 	uint64_t last_ticks, last_ns;

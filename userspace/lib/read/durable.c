@@ -69,65 +69,34 @@ static int add_format(struct tb_trace *trace, struct tb_recording *recording,
 	return 0;
 }
 
-/* By kind, key and when they were told */
-static int compare_names(const void *a, const void *b)
+static struct tb_key name_key(uint32_t kind, uint32_t key)
 {
-	const struct tb_name *first = a, *second = b;
-
-	if (first->kind != second->kind)
-		return first->kind < second->kind ? -1 : 1;
-	if (first->key != second->key)
-		return first->key < second->key ? -1 : 1;
-	return first->order < second->order ? -1 : first->order > second->order;
+	return (struct tb_key){ { kind, key } };
 }
 
-/* In order, and what was told last alone: a recording's state is told again and again */
-static void sort_names(struct tb_recording *recording)
-{
-	struct tb_name *names = recording->names;
-	size_t i, kept = 0;
-
-	if (!recording->nr_names)
-		return;
-	qsort(names, recording->nr_names, sizeof(*names), compare_names);
-	for (i = 0; i < recording->nr_names; i++) {
-		if (i + 1 < recording->nr_names &&
-		    names[i + 1].kind == names[i].kind &&
-		    names[i + 1].key == names[i].key)
-			free(names[i].text);
-		else
-			names[kept++] = names[i];
-	}
-	recording->nr_names = kept;
-}
-
+/* A recording's state is told again and again: the last text of a name counts */
 static int add_name(struct tb_recording *recording, const struct tb_walk *walk)
 {
+	uint32_t count = (uint32_t)recording->nr_names, *at;
+	size_t length = walk->bytes - sizeof(struct tb_string);
 	const struct tb_string *string = walk->payload;
-	struct tb_name *name;
-	size_t length = walk->bytes - sizeof(*string);
+	char *text;
 
-	size_t count = recording->nr_names;
-
-	if (count && count == recording->room_names) {
-		sort_names(recording);
-		/* where that gave little room, there is to be more of it */
-		if (recording->nr_names <= count / 2)
-			count = recording->nr_names;
-	}
 	if (tb_array_grow(&recording->names, &recording->room_names, count,
-			  sizeof(*name)))
+			  sizeof(*recording->names)))
 		return -ENOMEM;
-	name = &recording->names[recording->nr_names];
-	name->kind = string->kind;
-	name->key = string->key;
-	name->order = recording->names_told++;
-	name->text = malloc(length + 1);
-	if (!name->text)
+	at = tb_tree_place(&recording->names_at, name_key(string->kind, string->key), count);
+	if (!at)
 		return -ENOMEM;
-	memcpy(name->text, string + 1, length);
-	name->text[length] = 0;
-	recording->nr_names++;
+	if (*at == count)
+		recording->names[recording->nr_names++] = NULL;
+	text = malloc(length + 1);
+	if (!text)
+		return -ENOMEM;
+	memcpy(text, string + 1, length);
+	text[length] = 0;
+	free(recording->names[*at]);
+	recording->names[*at] = text;
 	return 0;
 }
 
@@ -138,87 +107,125 @@ static int add_name(struct tb_recording *recording, const struct tb_walk *walk)
 static struct tb_totals *find_totals(const struct tb_recording *recording,
 				     uint32_t cpu, bool snapshot)
 {
-	size_t i;
+	const uint32_t *at = tb_tree_find(&recording->totals_at,
+					  (struct tb_key){ { cpu, snapshot } });
 
-	for (i = 0; i < recording->nr_totals; i++)
-		if (recording->totals[i].cpu == cpu && snapshot ==
-		    !!(recording->totals[i].flags & TB_TOTALS_SNAPSHOT))
-			return &recording->totals[i];
-	return NULL;
+	return at ? &recording->totals[*at] : NULL;
 }
 
 static int add_totals(struct tb_recording *recording,
 		      const struct tb_walk *walk)
 {
-	struct tb_totals totals = { 0 }, *same;
+	uint32_t count = (uint32_t)recording->nr_totals, *at;
+	struct tb_totals totals = { 0 };
 
 	memcpy(&totals, walk->payload, walk->bytes < sizeof(totals) ?
 	       walk->bytes : sizeof(totals));
-	same = find_totals(recording, totals.cpu,
-			   totals.flags & TB_TOTALS_SNAPSHOT);
-	if (!same) {
-		if (tb_array_grow(&recording->totals, &recording->room_totals,
-				  recording->nr_totals, sizeof(totals)))
-			return -ENOMEM;
-		same = &recording->totals[recording->nr_totals++];
-	}
-	*same = totals;
+	/* the file may have changed since it was checked */
+	if (totals.cpu > CPU_MAX)
+		return 0;
+	if (tb_array_grow(&recording->totals, &recording->room_totals, count, sizeof(totals)))
+		return -ENOMEM;
+	at = tb_tree_place(&recording->totals_at, (struct tb_key){ { totals.cpu,
+			   !!(totals.flags & TB_TOTALS_SNAPSHOT) } }, count);
+	if (!at)
+		return -ENOMEM;
+	recording->nr_totals += *at == count;
+	recording->totals[*at] = totals;
+	if (totals.cpu >= recording->totals_cpus)
+		recording->totals_cpus = totals.cpu + 1;
 	return 0;
 }
 
 static int add_suppressed(struct tb_recording *recording,
-			  const struct tb_suppressed *suppressed)
+			  const struct tb_suppressed *told)
 {
-	size_t i;
+	uint32_t count = (uint32_t)recording->nr_suppressed, *at;
+	struct tb_suppressed suppressed = *told;
 
-	for (i = 0; i < recording->nr_suppressed; i++)
-		if (recording->suppressed[i].id == suppressed->id) {
-			recording->suppressed[i] = *suppressed;
-			return 0;
-		}
-	if (tb_array_grow(&recording->suppressed, &recording->room_suppressed,
-			  recording->nr_suppressed, sizeof(*suppressed)))
+	tb_keep(&suppressed);
+	/* the file may have changed since it was checked */
+	if (suppressed.id >= TB_EVENT_IDS)
+		return 0;
+	if (tb_array_grow(&recording->suppressed, &recording->room_suppressed, count,
+			  sizeof(suppressed)))
 		return -ENOMEM;
-	recording->suppressed[recording->nr_suppressed++] = *suppressed;
+	at = tb_tree_place(&recording->suppressed_at, (struct tb_key){ { suppressed.id } }, count);
+	if (!at)
+		return -ENOMEM;
+	recording->nr_suppressed += *at == count;
+	recording->suppressed[*at] = suppressed;
 	return 0;
 }
 
 /* A record is repeated with each complete state, and says the same unless there was a change */
-static bool selects_the_same(const struct tb_selected *last, const struct tb_selection *selection)
+static bool select_the_same(const struct tb_selected *last, const struct tb_selected *next)
 {
-	return last->first == selection->first && last->count == selection->count &&
-	       !memcmp(last->bits, selection->bits, (selection->count + 7) / 8);
+	return last->first == next->first && last->count == next->count &&
+	       !memcmp(last->bits, next->bits, (next->count + 7) / 8);
+}
+
+static int compare_selections(const void *a, const void *b)
+{
+	const struct tb_selected *first = a, *second = b;
+
+	TB_COUNT_STEP();
+	if (first->ticks != second->ticks)
+		return first->ticks < second->ticks ? -1 : 1;
+	return first->order < second->order ? -1 : first->order > second->order;
+}
+
+static void sort_selections(struct tb_recording *recording)
+{
+	struct tb_selected *list = recording->selections;
+	size_t i, kept = 0;
+
+	if (!recording->selections_disordered)
+		return;
+	qsort(list, recording->nr_selections, sizeof(*list), compare_selections);
+	for (i = 0; i < recording->nr_selections; i++) {
+		if (kept && select_the_same(&list[kept - 1], &list[i]))
+			free(list[i].bits);
+		else
+			list[kept++] = list[i];
+	}
+	recording->nr_selections = kept;
+	recording->selections_disordered = false;
 }
 
 static int add_selection(struct tb_trace *trace, struct tb_recording *recording,
 			 const struct tb_walk *walk)
 {
 	const struct tb_selection *selection = walk->payload;
-	struct tb_selected *list, selected;
-	size_t at = recording->nr_selections;
+	size_t at = recording->nr_selections, bytes;
+	struct tb_selected *selected;
+	uint32_t count;
 
-	if (walk->bytes < sizeof(*selection) || selection->count > TB_EVENT_IDS ||
-	    walk->bytes - sizeof(*selection) < (selection->count + 7) / 8) {
+	count = walk->bytes < sizeof(*selection) ? UINT32_MAX : tb_once32(&selection->count);
+	bytes = ((size_t)count + 7) / 8;
+	if (count > TB_EVENT_IDS || walk->bytes - sizeof(*selection) < bytes) {
 		durable_fault(trace, walk, "a record of the selection is too short");
 		return 0;
 	}
-	if (at && walk->ticks >= recording->selections[at - 1].ticks &&
-	    selects_the_same(&recording->selections[at - 1], selection))
-		return 0;
 	if (tb_array_grow(&recording->selections, &recording->room_selections, at,
-			  sizeof(selected)))
+			  sizeof(*selected)))
 		return -ENOMEM;
-	selected.ticks = walk->ticks;
-	selected.first = selection->first;
-	selected.count = selection->count;
-	selected.bits = malloc((selection->count + 7) / 8 + 1);
-	if (!selected.bits)
+	selected = &recording->selections[at];
+	selected->ticks = walk->ticks;
+	selected->order = recording->selections_told++;
+	selected->first = selection->first;
+	selected->count = count;
+	selected->bits = malloc(bytes + 1);
+	if (!selected->bits)
 		return -ENOMEM;
-	memcpy(selected.bits, selection->bits, (selection->count + 7) / 8);
-	list = recording->selections;
-	for (; at && list[at - 1].ticks > selected.ticks; at--)
-		list[at] = list[at - 1];
-	list[at] = selected;
+	memcpy(selected->bits, selection->bits, bytes);
+	if (at && selected->ticks < selected[-1].ticks) {
+		recording->selections_disordered = true;
+	} else if (at && !recording->selections_disordered &&
+		   select_the_same(&selected[-1], selected)) {
+		free(selected->bits);
+		return 0;
+	}
 	recording->nr_selections++;
 	return 0;
 }
@@ -321,13 +328,11 @@ static int read_ring(struct tb_trace *trace, struct tb_recording *recording,
 int tb_durable_block(struct tb_trace *trace, struct tb_recording *recording,
 		     const struct tb_block *block)
 {
-	uint64_t told = recording->names_told;
 	size_t symbols = recording->nr_symbols;
 
 	if (read_block(trace, recording, block))
 		return -ENOMEM;
-	if (recording->names_told != told)
-		sort_names(recording);
+	sort_selections(recording);
 	if (recording->nr_symbols != symbols)
 		tb_symbols_sort(recording);
 	return 0;
@@ -338,7 +343,7 @@ int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording)
 	if (read_ring(trace, recording, &recording->durable) ||
 	    read_ring(trace, recording, &recording->notes))
 		return -ENOMEM;
-	sort_names(recording);
+	sort_selections(recording);
 	tb_symbols_sort(recording);
 	return 0;
 }
@@ -356,13 +361,16 @@ void tb_durable_free(struct tb_recording *recording)
 	for (i = 0; i < recording->nr_formats; i++)
 		free(recording->formats[i]);
 	for (i = 0; i < recording->nr_names; i++)
-		free(recording->names[i].text);
+		free(recording->names[i]);
 	free(recording->formats);
 	free(recording->by_id);
 	free(recording->names);
+	tb_tree_free(&recording->names_at);
 	free(recording->syncs);
 	free(recording->totals);
+	tb_tree_free(&recording->totals_at);
 	free(recording->suppressed);
+	tb_tree_free(&recording->suppressed_at);
 	for (i = 0; i < recording->nr_selections; i++)
 		free(recording->selections[i].bits);
 	free(recording->selections);
@@ -471,20 +479,10 @@ const char *tb_trace_string(const struct tb_trace *trace, uint32_t kind,
 			    uint32_t key)
 {
 	const struct tb_recording *recording = trace->selected;
-	const struct tb_name *name;
-	size_t low = 0, high = recording->nr_names, middle;
+	const uint32_t *at = tb_tree_find(&recording->names_at, name_key(kind, key));
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		name = &recording->names[middle];
-		if (name->kind < kind || (name->kind == kind && name->key < key))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	name = low < recording->nr_names ? &recording->names[low] : NULL;
-	if (name && name->kind == kind && name->key == key)
-		return name->text;
+	if (at)
+		return recording->names[*at];
 	if (kind == TB_STRING_SYSCALL && tb_names_fit(recording))
 		return tb_syscall_name(key);
 	if (kind == TB_STRING_SOFTIRQ)

@@ -23,18 +23,16 @@
 static struct tb_recording *recording_new(struct tb_trace *trace,
 					  uint16_t provider)
 {
-	struct tb_recording *grown;
+	struct tb_recording *recording;
 
-	grown = realloc(trace->recordings,
-			(trace->nr_recordings + 1) * sizeof(*grown));
-	if (!grown)
+	if (tb_array_grow(&trace->recordings, &trace->room_recordings, trace->nr_recordings,
+			  sizeof(*recording)))
 		return NULL;
-	trace->recordings = grown;
-	grown += trace->nr_recordings++;
-	memset(grown, 0, sizeof(*grown));
-	grown->provider = provider;
-	grown->durable.listed = grown->notes.listed = true;
-	return grown;
+	recording = &trace->recordings[trace->nr_recordings++];
+	memset(recording, 0, sizeof(*recording));
+	recording->provider = provider;
+	recording->durable.listed = recording->notes.listed = true;
+	return recording;
 }
 
 /* The first event of a durable block if that is a TB_EV_INIT, else NULL */
@@ -94,71 +92,90 @@ bool tb_index_belongs(const struct tb_trace *trace, struct tb_recording *recordi
 	return first;
 }
 
-/* The turns that begin at or before @offset */
-static size_t turns_until(const struct tb_trace *trace, uint64_t offset)
+static int compare_turns(const void *a, const void *b)
 {
-	size_t low = 0, high = trace->nr_turns, middle;
+	const struct tb_turn *first = a, *second = b;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (trace->turns[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	if (first->provider != second->provider)
+		return first->provider < second->provider ? -1 : 1;
+	return first->offset < second->offset ? -1 : first->offset > second->offset;
 }
 
 uint32_t tb_index_recording(const struct tb_trace *trace,
 			    const struct tb_block *block, uint64_t offset)
 {
-	size_t i;
+	const struct tb_turn turn = { .offset = offset, .provider = block->provider };
+	size_t low = 0, high = trace->nr_turns, middle;
 
 	if (trace->nr_recordings == 1)
 		return 0;
-	for (i = turns_until(trace, offset); i-- > 0; )
-		if (trace->recordings[trace->turns[i].recording].provider ==
-		    block->provider)
-			return trace->turns[i].recording;
-	return 0;			/* not reached: each block has a turn */
+	/* how many are of lower providers, or of this one and not behind the block */
+	while (low < high) {
+		TB_COUNT_STEP();
+		middle = low + (high - low) / 2;
+		if (compare_turns(&trace->turns[middle], &turn) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* no turn of its own: the file has changed since the blocks were found */
+	return low ? trace->turns[low - 1].recording : 0;
+}
+
+static struct tb_key provider_key(const struct tb_block *block)
+{
+	return (struct tb_key){ { block->provider } };
+}
+
+static struct tb_key init_key(const struct tb_block *block, const struct tb_init *init)
+{
+	struct tb_key key = { { block->provider, init->generation } };
+
+	memcpy(&key.part[2], init->load_id, sizeof(init->load_id));
+	return key;
 }
 
 /* From this block on, blocks of its provider are of recording @number */
-static int turn_to(struct tb_trace *trace, uint64_t offset, uint32_t number)
+static int turn_to(struct tb_trace *trace, const struct tb_block *block, uint64_t offset,
+		   uint32_t number)
 {
-	if (tb_array_grow(&trace->turns, &trace->room_turns, trace->nr_turns,
-			  sizeof(*trace->turns)))
+	uint32_t *current = tb_tree_place(&trace->by_provider, provider_key(block), number);
+
+	if (!current || tb_array_grow(&trace->turns, &trace->room_turns, trace->nr_turns,
+				      sizeof(*trace->turns)))
 		return -ENOMEM;
-	trace->turns[trace->nr_turns].offset = offset;
-	trace->turns[trace->nr_turns++].recording = number;
+	*current = number;
+	trace->turns[trace->nr_turns++] = (struct tb_turn){ offset, number, block->provider };
 	return (int)number;
 }
 
-int tb_index_turn(struct tb_trace *trace, const struct tb_block *block,
-		  uint64_t offset)
+/* Which recording the block at @offset is of; a new one if need be (-ENOMEM) */
+static int find_turn(struct tb_trace *trace, const struct tb_block *block, uint64_t offset)
 {
-	const struct tb_init *init;
+	const uint32_t *current = tb_tree_find(&trace->by_provider, provider_key(block));
+	uint32_t number = (uint32_t)trace->nr_recordings, *known;
 	struct tb_recording *recording;
-	size_t size, i;
+	const struct tb_init *init;
+	size_t size;
 
 	init = block_init(trace, block, &size);
-	for (i = trace->nr_turns; i-- > 0; ) {
-		recording = &trace->recordings[trace->turns[i].recording];
-		if (recording->provider != block->provider)
-			continue;
-		if (!init || same_recording(recording, block, init))
-			return (int)trace->turns[i].recording;
-		break;
+	if (!init && current)
+		return (int)*current;
+	if (init) {
+		known = tb_tree_place(&trace->by_init, init_key(block, init), number);
+		if (!known)
+			return -ENOMEM;
+		if (current && *current == *known)
+			return (int)*known;
+		if (*known != number)
+			return turn_to(trace, block, offset, *known);
 	}
-	for (i = 0; init && i < trace->nr_recordings; i++)
-		if (same_recording(&trace->recordings[i], block, init))
-			return turn_to(trace, offset, (uint32_t)i);
 	recording = recording_new(trace, block->provider);
 	if (!recording)
 		return -ENOMEM;
 	if (init)
 		recording_set_init(recording, init, size);
-	return turn_to(trace, offset, (uint32_t)trace->nr_recordings - 1);
+	return turn_to(trace, block, offset, number);
 }
 
 /* ---- marks ---- */
@@ -251,7 +268,7 @@ static int add_block(struct tb_trace *trace, const struct tb_block *block,
 {
 	struct tb_recording *recording;
 	struct tb_ring_index *ring;
-	int number = tb_index_turn(trace, block, offset);
+	int number = find_turn(trace, block, offset);
 
 	if (number < 0)
 		return number;
@@ -259,9 +276,11 @@ static int add_block(struct tb_trace *trace, const struct tb_block *block,
 	ring = tb_index_ring(recording, block);
 	if (!ring)
 		ring = ring_new(recording, block->cpu);
-	if (!ring || mark(&trace->marks, FILE_MARKS, trace->nr_blocks, offset, 0))
+	if (!ring || mark(&trace->marks, FILE_MARKS, trace->nr_blocks, offset, 0) ||
+	    mark(&recording->marks, RING_MARKS, recording->nr_blocks, offset, 0))
 		return -ENOMEM;
 	trace->nr_blocks++;
+	recording->nr_blocks++;
 	if (ring->count && block->sequence <= ring->sequence)
 		ring->disordered = true;
 	ring->sequence = block->sequence;
@@ -406,6 +425,10 @@ int tb_index_build(struct tb_trace *trace, struct tb_error *error)
 			forgotten = offset;
 		}
 	}
+	tb_tree_free(&trace->by_init);
+	tb_tree_free(&trace->by_provider);
+	if (trace->nr_turns)
+		qsort(trace->turns, trace->nr_turns, sizeof(*trace->turns), compare_turns);
 	if (list_disordered(trace))
 		return tb_error_set(error, -ENOMEM, TB_OFFSET_NONE,
 				    "out of memory");
@@ -427,6 +450,7 @@ void tb_index_free(struct tb_recording *recording)
 	free(recording->rings);
 	ring_free(&recording->durable);
 	ring_free(&recording->notes);
+	free(recording->marks.at);
 }
 
 /* ---- from block to block ---- */
@@ -438,6 +462,7 @@ const struct tb_block *tb_index_hop(const struct tb_trace *trace,
 	uint8_t size_log2;
 	uint64_t size;
 
+	TB_COUNT_STEP();
 	if (trace->end - *offset < sizeof(*block))
 		return NULL;
 	block = tb_block_at(trace, *offset);
@@ -449,6 +474,36 @@ const struct tb_block *tb_index_hop(const struct tb_trace *trace,
 	if (size > trace->end - *offset)
 		return NULL;
 	*offset += size;
+	return block;
+}
+
+bool tb_index_known(const struct tb_ring_index *ring, uint64_t number, uint64_t *offset)
+{
+	if (ring->listed ? number >= ring->nr_all :
+	    ring->marks.skip || number >= ring->marks.count)
+		return false;
+	*offset = ring->listed ? ring->all[number] : ring->marks.at[number].offset;
+	return true;
+}
+
+const struct tb_block *tb_index_next(const struct tb_trace *trace,
+				     const struct tb_recording *recording, uint64_t number,
+				     uint64_t *offset)
+{
+	const struct tb_marks *marks = &recording->marks;
+	uint32_t own = (uint32_t)(recording - trace->recordings);
+	const struct tb_block *block;
+	uint64_t at;
+
+	if (number >= recording->nr_blocks)
+		return NULL;
+	/* what other recordings have in between is passed over */
+	if (!(number & ((1ull << marks->skip) - 1)))
+		*offset = marks->at[number >> marks->skip].offset;
+	do {
+		at = *offset;
+		block = tb_index_hop(trace, offset);
+	} while (block && tb_index_recording(trace, block, at) != own);
 	return block;
 }
 

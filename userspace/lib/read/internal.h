@@ -48,13 +48,6 @@ struct tb_ring_index {
 	size_t   nr_all, room_all;
 };
 
-struct tb_name {
-	uint32_t kind;
-	uint32_t key;
-	uint64_t order;			/* of being told */
-	char    *text;
-};
-
 /* A function; its name is in the trace, not terminated */
 struct tb_symbol_at {
 	uint64_t start, size;
@@ -65,8 +58,18 @@ struct tb_symbol_at {
 /* Which events were recorded from @ticks on: a bit each, from id @first */
 struct tb_selected {
 	uint64_t ticks;
+	uint64_t order;			/* of being told */
 	uint32_t first, count;
 	unsigned char *bits;
+};
+
+/* tree.c */
+struct tb_key {
+	uint64_t part[4];
+};
+
+struct tb_tree {
+	void *root;
 };
 
 struct tb_recording {
@@ -74,6 +77,8 @@ struct tb_recording {
 	bool     overwrote;		/* the headers of its blocks say so */
 	uint16_t provider;
 	uint64_t end;			/* the latest time_end of its blocks */
+	uint64_t nr_blocks;
+	struct tb_marks marks;		/* of its blocks, of all kinds */
 	struct tb_init init;
 	struct tb_ring_index durable;
 	struct tb_ring_index notes;
@@ -82,27 +87,33 @@ struct tb_recording {
 	struct tb_format **formats;
 	size_t   nr_formats, room_formats;
 	uint16_t *by_id;		/* index of the format + 1, by event id */
-	struct tb_name *names;
+	char   **names;
 	size_t   nr_names, room_names;
-	uint64_t names_told;
+	struct tb_tree names_at;	/* by kind and key */
 	struct tb_clock_sync *syncs;
 	size_t   nr_syncs, room_syncs;
 	struct tb_totals *totals;
 	size_t   nr_totals, room_totals;
+	struct tb_tree totals_at;	/* by CPU, and whether it is of a snapshot */
+	unsigned int totals_cpus;	/* 1 + the highest CPU with totals */
 	struct tb_suppressed *suppressed;
 	size_t   nr_suppressed, room_suppressed;
+	struct tb_tree suppressed_at;	/* by event id */
 	struct tb_threads_lost threads_lost;
 	struct tb_selected *selections;	/* in order of time */
 	size_t   nr_selections, room_selections;
+	uint64_t selections_told;
+	bool     selections_disordered;	/* to be sorted */
 	struct tb_symbol_at *symbols;	/* by address */
 	size_t   nr_symbols, room_symbols;
 	struct tb_users *users;		/* NULL: no program has written */
 };
 
-/* From this place on, blocks of the recording's provider are of that recording */
+/* From this place on, blocks of the provider are of that recording */
 struct tb_turn {
 	uint64_t offset;
 	uint32_t recording;
+	uint16_t provider;
 };
 
 struct tb_trace {
@@ -116,10 +127,12 @@ struct tb_trace {
 	struct tb_marks marks;
 	struct tb_follow *follow;	/* it is being made; NULL: it is all there */
 	_Atomic uint64_t hint;		/* see tb_trace_block() */
-	struct tb_turn *turns;
+	struct tb_turn *turns;		/* by provider and offset */
 	size_t   nr_turns, room_turns;
 	struct tb_recording *recordings;
-	size_t   nr_recordings;
+	size_t   nr_recordings, room_recordings;
+	/* while the blocks are found: recordings by TB_EV_INIT, and the current one of a provider */
+	struct tb_tree by_init, by_provider;
 	struct tb_recording *selected;
 	bool     faulty;
 	struct tb_error fault;
@@ -190,6 +203,20 @@ int tb_error_set(struct tb_error *error, int code, uint64_t offset,
 /* array.c: room for one more at the end of an array; -ENOMEM */
 int tb_array_grow(void *array, size_t *room, size_t count, size_t size);
 
+/* tree.c: the number that was kept for @key */
+uint32_t *tb_tree_find(const struct tb_tree *tree, struct tb_key key);
+/* If there was none, it is @number from now on; NULL: out of memory */
+uint32_t *tb_tree_place(struct tb_tree *tree, struct tb_key key, uint32_t number);
+void tb_tree_free(struct tb_tree *tree);
+
+/* Tests count steps: what must not grow faster than the file */
+#ifdef TB_STEPS
+extern uint64_t tb_steps;
+#define TB_COUNT_STEP()	((void)__atomic_fetch_add(&tb_steps, 1, __ATOMIC_RELAXED))
+#else
+#define TB_COUNT_STEP()	do { } while (0)
+#endif
+
 /* trace.c */
 void tb_trace_set_fault(struct tb_trace *trace, const struct tb_error *fault);
 /* These bytes need not be resident any more; they come back when they are looked at */
@@ -198,9 +225,6 @@ void tb_trace_forget(const struct tb_trace *trace, uint64_t from, uint64_t to);
 /* index.c */
 int tb_index_build(struct tb_trace *trace, struct tb_error *error);
 void tb_index_free(struct tb_recording *recording);
-/* Which recording the block at @offset is of; a new one if need be (-ENOMEM) */
-int tb_index_turn(struct tb_trace *trace, const struct tb_block *block,
-		  uint64_t offset);
 /* Is the block, of its provider, of this recording?  If it is the @first it says which that is. */
 bool tb_index_belongs(const struct tb_trace *trace, struct tb_recording *recording,
 		      const struct tb_block *block, bool first);
@@ -210,6 +234,15 @@ uint32_t tb_index_recording(const struct tb_trace *trace,
 /* The ring a block belongs to, NULL if the recording has none of that CPU */
 struct tb_ring_index *tb_index_ring(const struct tb_recording *recording,
 				    const struct tb_block *block);
+/* Where block @number of the ring is, if that is known without a look at the file */
+bool tb_index_known(const struct tb_ring_index *ring, uint64_t number, uint64_t *offset);
+/*
+ * Block @number of the recording, in the order of the file; NULL: there is none.  @offset is where
+ * the one before it ends, and then where this one does.
+ */
+const struct tb_block *tb_index_next(const struct tb_trace *trace,
+				     const struct tb_recording *recording, uint64_t number,
+				     uint64_t *offset);
 /* The block at @offset, which goes on to the next one; NULL at the end */
 const struct tb_block *tb_index_hop(const struct tb_trace *trace,
 				    uint64_t *offset);

@@ -25,7 +25,6 @@ static bool too_early(const struct tb_cursor *cursor,
 static int next_block(struct tb_cursor *cursor, const struct tb_block **out)
 {
 	const struct tb_trace *trace = cursor->trace;
-	uint32_t number = (uint32_t)(cursor->recording - trace->recordings);
 	const struct tb_block *block;
 	int result;
 
@@ -39,14 +38,14 @@ static int next_block(struct tb_cursor *cursor, const struct tb_block **out)
 	if (cursor->leave_to)
 		tb_cursor_leave(cursor);
 	do {
-		cursor->raw_offset = cursor->raw_next;
-		block = tb_index_hop(trace, &cursor->raw_next);
+		block = tb_index_next(trace, cursor->recording, cursor->raw_number++,
+				      &cursor->raw_next);
 		if (!block)
 			return 0;
+		cursor->raw_offset = (uint64_t)((const unsigned char *)block - trace->data);
 		tb_cursor_looks(cursor, cursor->raw_offset,
 				cursor->raw_next - cursor->raw_offset);
-	} while (tb_index_recording(trace, block, cursor->raw_offset) != number ||
-		 too_early(cursor, block));
+	} while (too_early(cursor, block));
 	*out = block;
 	return 1;
 }

@@ -94,8 +94,9 @@ static struct stream *stream_of(struct tb_cursor *cursor,
 {
 	const struct tb_recording *recording = cursor->recording;
 	const struct tb_ring_index *ring = tb_index_ring(recording, block);
+	uint64_t offset;
 
-	if (!ring || ring->listed)
+	if (!ring || tb_index_known(ring, 0, &offset))
 		return NULL;
 	return cursor->streams[1 + (ring - recording->rings)];
 }
@@ -155,9 +156,7 @@ static const struct tb_block *next_block(struct tb_cursor *cursor,
 {
 	if (!stream->left)
 		return NULL;
-	if (stream->ring->listed) {
-		stream->offset = stream->ring->all[stream->ring->count - stream->left];
-	} else {
+	if (!tb_index_known(stream->ring, stream->ring->count - stream->left, &stream->offset)) {
 		if (!stream->count)
 			cursor_look(cursor, stream);
 		if (!stream->count) {		/* the file is no longer what it was */
@@ -234,6 +233,7 @@ void tb_stream_seek(struct tb_cursor *cursor, struct stream *stream,
 	 */
 	while (stream->left) {
 		struct stream before = *stream;
+		uint64_t offset;
 
 		block = next_block(cursor, stream);
 		if (!block)
@@ -243,7 +243,7 @@ void tb_stream_seek(struct tb_cursor *cursor, struct stream *stream,
 		    block->time_end >= ticks) {
 			/* not passed over: it comes again */
 			stream->left = before.left;
-			if (!stream->ring->listed) {
+			if (!tb_index_known(stream->ring, 0, &offset)) {
 				stream->first = (stream->first + STREAM_QUEUE - 1) %
 						STREAM_QUEUE;
 				stream->count++;

@@ -244,6 +244,8 @@ void tb_trace_close(struct tb_trace *trace)
 	}
 	tb_follow_free(trace->follow);
 	free(trace->recordings);
+	tb_tree_free(&trace->by_init);
+	tb_tree_free(&trace->by_provider);
 	free(trace->turns);
 	free(trace->marks.at);
 	if (trace->mapped)
@@ -303,15 +305,11 @@ unsigned int tb_trace_nr_cpus(const struct tb_trace *trace)
 {
 	const struct tb_recording *recording = trace->selected;
 	unsigned int count = 0;
-	size_t i;
 
 	if (recording->nr_rings)
 		count = recording->rings[recording->nr_rings - 1].cpu + 1;
 	/* those that have not come yet */
 	if (trace->follow && recording->has_init)
 		count = recording->init.nr_cpus;
-	for (i = 0; i < recording->nr_totals; i++)
-		if (recording->totals[i].cpu >= count)
-			count = recording->totals[i].cpu + 1;
-	return count;
+	return count > recording->totals_cpus ? count : recording->totals_cpus;
 }

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libtracebuf: the steps of reading a file grow as the file does, whatever is in it.
+ *
+ * The library counts steps for tests: comparisons, and looks at the headers of blocks.
+ */
+#include "lib/read/internal.h"
+#include "test_lib_follow.h"
+
+/* What a file four times as long may take: n log n is less for all sizes here */
+#define GROWS_AT_MOST 6
+
+/* ---- traces ---- */
+
+static void put_init(struct fx *fx, uint64_t generation, uint16_t provider)
+{
+	struct tb_init init = {
+		.abi = TB_ABI_VERSION, .clock = TB_CLOCK_TSC, .frequency = 1000000000,
+		.nr_cpus = FX_CPUS, .page_size = 4096, .generation = generation,
+	};
+
+	fx_durable_end(fx);
+	memset(fx->rings, 0, sizeof(fx->rings));
+	fx->durable.sequence = 0;
+	fx_durable(fx, TB_EV_INIT, &init, sizeof(init));
+	fx_block(fx, &fx->durable)->provider = provider;
+}
+
+static void put_rolling(struct fx *fx, uint64_t time, uint16_t provider)
+{
+	fx_durable_end(fx);
+	fx_open(fx, 0, time, 1, NULL);
+	fx_simple(fx, 0, FX_SOFTIRQ_FAST, time, 1);
+	fx_block(fx, &fx->rings[0])->provider = provider;
+	fx_close(fx, 0);
+}
+
+static void make_totals(struct fx *fx, unsigned int count)
+{
+	struct tb_totals totals = { .dropped = 1 };
+	uint32_t cpu;
+
+	for (totals.flags = 0; totals.flags <= TB_TOTALS_SNAPSHOT; totals.flags++)
+		for (cpu = count; cpu-- > 0; ) {
+			totals.cpu = cpu;
+			fx_durable(fx, TB_EV_TOTALS, &totals, sizeof(totals));
+		}
+}
+
+static void make_suppressed(struct fx *fx, unsigned int count)
+{
+	struct tb_suppressed suppressed = { .filtered = 1 };
+
+	for (suppressed.id = 0; suppressed.id < count; suppressed.id++)
+		fx_durable(fx, TB_EV_SUPPRESSED, &suppressed, sizeof(suppressed));
+}
+
+/* The latest first: each is to be put in front of all before it */
+static void make_selections(struct fx *fx, unsigned int count)
+{
+	unsigned char payload[sizeof(struct tb_selection) + 1] = { 0 };
+	struct tb_selection *selection = (void *)payload;
+	uint64_t start = fx->start;
+	unsigned int i;
+
+	selection->count = 1;
+	selection->bits[0] = 1;
+	for (i = 0; i < count; i++) {
+		fx->start = start + count - i;
+		selection->first = TB_EV_FIRST + i % 2;
+		fx_durable(fx, TB_EV_SELECTION, payload, sizeof(*selection) + 1);
+	}
+	fx->start = start;
+}
+
+static void make_names(struct fx *fx, unsigned int count)
+{
+	struct { struct tb_string string; char text[8]; } name = { { 1, 0 }, "name" };
+
+	for (name.string.key = count; name.string.key-- > 0; )
+		fx_durable(fx, TB_EV_STRING, &name, sizeof(name.string) + 4);
+}
+
+static void make_recordings(struct fx *fx, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count / 16; i++) {
+		put_init(fx, 2 + i, 0);
+		put_rolling(fx, 1000, 0);
+	}
+}
+
+/* Blocks of one provider behind as many recordings of another */
+static void make_providers(struct fx *fx, unsigned int count)
+{
+	unsigned int i;
+
+	put_init(fx, 1, 1);
+	make_recordings(fx, count / 2);
+	for (i = 0; i < count / 2; i++)
+		put_rolling(fx, 1000 + i, 1);
+}
+
+/* ---- reading ---- */
+
+static void read_all(struct tb_trace *open, uint64_t *events)
+{
+	const struct tb_block *block;
+	struct tb_cursor *look;
+	struct tb_view view;
+	unsigned int cpu;
+
+	do {
+		for (cpu = 0; cpu < tb_trace_nr_cpus(open); cpu++)
+			tb_trace_totals(open, cpu);
+		CHECK(!tb_cursor_open(open, &look));
+		while (tb_cursor_next(look, &view) == 1)
+			++*events;
+		tb_cursor_close(look);
+		CHECK(!tb_cursor_open(open, &look));
+		while (tb_cursor_next_block(look, &block, NULL) == 1)
+			++*events;
+		tb_cursor_close(look);
+	} while (tb_trace_next_recording(open) == 1);
+}
+
+static uint64_t steps_of(void (*make)(struct fx *fx, unsigned int count), unsigned int count)
+{
+	struct tb_trace *open = NULL;
+	uint64_t events = 0;
+	struct fx fx;
+
+	fx_init(&fx, 10, 1000);
+	make(&fx, count);
+	fx_durable_end(&fx);
+	tb_steps = 0;
+	CHECK(!tb_trace_open_memory(fx.data, fx.size, &open, NULL));
+	if (open) {
+		CHECK(!tb_trace_fault(open));
+		read_all(open, &events);
+		tb_trace_close(open);
+	}
+	CHECK(events);
+	fx_free(&fx);
+	return tb_steps;
+}
+
+static void grows(const char *name, void (*make)(struct fx *fx, unsigned int count))
+{
+	uint64_t few = steps_of(make, 4000), many = steps_of(make, 16000);
+
+	if (few && many <= GROWS_AT_MOST * few)
+		return;
+	printf("# %s: %llu steps, four times as many take %llu\n", name,
+	       (unsigned long long)few, (unsigned long long)many);
+	test_failures++;
+}
+
+static void durable_records(void)
+{
+	grows("totals", make_totals);
+	grows("suppressed", make_suppressed);
+	grows("selections", make_selections);
+	grows("names", make_names);
+}
+
+static void many_recordings(void)
+{
+	grows("recordings", make_recordings);
+	grows("providers", make_providers);
+}
+
+/* ---- what is found ---- */
+
+/* Told out of order, repeated later: the repetition is no repetition of the latest one */
+static void selections_in_order(void)
+{
+	static const struct { uint64_t time; uint32_t first; } told[] = {
+		{ 2000, 64 }, { 1500, 65 }, { 3000, 65 }, { 3500, 65 }, { 1700, 66 },
+	}, wanted[] = {
+		{ 1500, 65 }, { 1700, 66 }, { 2000, 64 }, { 3000, 65 },
+	};
+	unsigned char payload[sizeof(struct tb_selection) + 1] = { 0 };
+	struct tb_selection *selection = (void *)payload;
+	struct tb_trace *open;
+	uint64_t ticks;
+	unsigned int i;
+	struct fx fx;
+
+	fx_init(&fx, 10, 1000);
+	selection->count = 1;
+	selection->bits[0] = 1;
+	for (i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		fx.start = told[i].time;
+		selection->first = told[i].first;
+		fx_durable(&fx, TB_EV_SELECTION, payload, sizeof(payload));
+	}
+	fx_durable_end(&fx);
+	CHECK(!tb_trace_open_memory(fx.data, fx.size, &open, NULL));
+	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		CHECK(!tb_trace_selection(open, i, &ticks));
+		CHECK_NUMBER(ticks, wanted[i].time);
+		CHECK(tb_trace_selects(open, i, (uint16_t)wanted[i].first) == 1);
+		CHECK(tb_trace_selects(open, i, (uint16_t)(wanted[i].first + 1)) == 0);
+	}
+	CHECK(tb_trace_selection(open, i, &ticks) == -ENOENT);
+	tb_trace_close(open);
+	fx_free(&fx);
+}
+
+/* Load ids that differ in their last byte are of two recordings */
+static void keys_whole(void)
+{
+	struct tb_init init = {
+		.abi = TB_ABI_VERSION, .clock = TB_CLOCK_TSC, .frequency = 1000000000,
+		.nr_cpus = 1, .page_size = 4096, .generation = 1,
+	};
+	struct tb_trace *open;
+	unsigned int i;
+	struct fx fx;
+
+	memset(&fx, 0, sizeof(fx));
+	fx.log2 = 10;
+	for (i = 0; i < 4; i++) {
+		init.load_id[sizeof(init.load_id) - 1] = (uint8_t)(i % 3);
+		fx.durable.sequence = 0;
+		fx_durable(&fx, TB_EV_INIT, &init, sizeof(init));
+		fx_durable_end(&fx);
+	}
+	CHECK(!tb_trace_open_memory(fx.data, fx.size, &open, NULL));
+	CHECK_NUMBER(tb_trace_recordings(open), 3);
+	tb_trace_close(open);
+	fx_free(&fx);
+}
+
+static const struct test tests[] = {
+	{ "records of durable blocks: steps grow with their number", durable_records },
+	{ "many recordings in a file: steps grow with their number", many_recordings },
+	{ "selections that are told out of order", selections_in_order },
+	{ "recordings that differ in the end of their load id alone", keys_whole },
+};
+
+TEST_MAIN(tests)
