@@ -3,6 +3,7 @@
  * The arbiter of user-space writers against a kernel in user space: chunks, commits,
  * writers' ids, policies, shutdown; and what happens when memory or the kernel fail.
  */
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -672,6 +673,46 @@ static void forked_child(void)
 	close_all();
 }
 
+#define WRITERS_BYTES (WRITERS * sizeof(struct writer *))
+#define LEAST_PAGE 4096
+
+/* How many pages of the table of writers are there */
+static unsigned int writers_pages(void)
+{
+	unsigned char there[WRITERS_BYTES / LEAST_PAGE] = { 0 };
+	unsigned int i, count = 0;
+
+	if (mincore(arbiter->writers, WRITERS_BYTES, there))
+		return UINT32_MAX;
+	for (i = 0; i < sizeof(there); i++)
+		count += there[i] & 1;
+	return count;
+}
+
+/* The child looks for the writers that there are, not at each id that a writer could have */
+static void forked_quickly(void)
+{
+	struct tb_writer *w;
+	unsigned int before;
+	int status;
+	pid_t pid;
+
+	open_small();
+	madvise(arbiter->writers, WRITERS_BYTES, MADV_NOHUGEPAGE);
+	w = writer(TB_FULL_DROP);
+	put(w, 1);
+	before = writers_pages();
+	CHECK(before && before < 4);
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		_exit(writers_pages() > before);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	tb_writer_destroy(w);
+	close_all();
+}
+
 static struct tb_writer *interrupted;
 static pid_t child;
 
@@ -728,6 +769,7 @@ static const struct test tests[] = {
 	{ "options that cannot be", bad_options },
 	{ "allocation failures", allocation_failures },
 	{ "a child of fork() leaves its parent's channel alone", forked_child },
+	{ "a child of fork() looks for no writers that there are not", forked_quickly },
 	{ "a child of fork() in the middle of a record takes no chunk", forked_in_record },
 };
 

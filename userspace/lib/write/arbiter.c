@@ -69,11 +69,24 @@ static void free_pool(struct tb_arbiter *arbiter, unsigned int pool)
 		 arbiter->pools[pool].count * sizeof(struct tb_chunk_note));
 }
 
+/* The lowest id from @id on that is in use; WRITERS: there is none */
+static uint32_t used_id(const struct tb_arbiter *arbiter, uint32_t id)
+{
+	uint32_t bits;
+
+	for (; id < WRITERS; id = (id | 31) + 1) {
+		bits = shared_get(&arbiter->ids[id / 32]) >> id % 32;
+		if (bits)
+			return id + (uint32_t)__builtin_ctz(bits);
+	}
+	return WRITERS;
+}
+
 static void free_arbiter(struct tb_arbiter *arbiter)
 {
 	uint32_t id;
 
-	for (id = 1; arbiter->writers && id < WRITERS; id++)
+	for (id = used_id(arbiter, 1); id < WRITERS; id = used_id(arbiter, id + 1))
 		tb_unmap(arbiter->writers[id], sizeof(struct writer));
 	free_pool(arbiter, POOL_SHARED);
 	free_pool(arbiter, POOL_OWN);
@@ -580,7 +593,7 @@ static void forked(struct tb_arbiter *arbiter)
 	arbiter->serving = 0;
 	arbiter->control.word = 0;
 	arbiter->commit.word = 0;
-	for (id = 1; id < WRITERS; id++) {
+	for (id = used_id(arbiter, 1); id < WRITERS; id = used_id(arbiter, id + 1)) {
 		struct writer *w = arbiter->writers[id];
 
 		if (!w)
