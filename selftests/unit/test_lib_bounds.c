@@ -146,9 +146,12 @@ static uint64_t steps_of(void (*make)(struct fx *fx, unsigned int count), unsign
 	return tb_steps;
 }
 
-static void grows(const char *name, void (*make)(struct fx *fx, unsigned int count))
+static void grows(const char *name,
+		  uint64_t (*steps)(void (*make)(struct fx *fx, unsigned int count),
+				    unsigned int count),
+		  void (*make)(struct fx *fx, unsigned int count))
 {
-	uint64_t few = steps_of(make, 4000), many = steps_of(make, 16000);
+	uint64_t few = steps(make, 4000), many = steps(make, 16000);
 
 	if (few && many <= GROWS_AT_MOST * few)
 		return;
@@ -159,16 +162,161 @@ static void grows(const char *name, void (*make)(struct fx *fx, unsigned int cou
 
 static void durable_records(void)
 {
-	grows("totals", make_totals);
-	grows("suppressed", make_suppressed);
-	grows("selections", make_selections);
-	grows("names", make_names);
+	grows("totals", steps_of, make_totals);
+	grows("suppressed", steps_of, make_suppressed);
+	grows("selections", steps_of, make_selections);
+	grows("names", steps_of, make_names);
 }
 
 static void many_recordings(void)
 {
-	grows("recordings", make_recordings);
-	grows("providers", make_providers);
+	grows("recordings", steps_of, make_recordings);
+	grows("providers", steps_of, make_providers);
+}
+
+/* ---- followed ---- */
+
+static void put_note(struct fx *fx, unsigned int log2, uint64_t start)
+{
+	struct { struct tb_symbol symbol; char name[16]; } function = { { start, 16 }, "function" };
+	static struct fx_ring notes;
+
+	notes.open = false;
+	fx_begin(fx, &notes, TB_BLOCK_NOTE, log2, 0, 0, 0);
+	fx_put_composite(fx, &notes, TB_EV_SYMBOL, 0, 0, 0, &function, sizeof(function));
+	fx_end(fx, &notes);
+}
+
+static void make_symbols(struct fx *fx, unsigned int count)
+{
+	fx_durable_end(fx);
+	for (count /= 4; count-- > 0; )
+		put_note(fx, 10, 0x1000 + 16 * count);
+	put_rolling(fx, 1000, 0);
+}
+
+/* One name in each block */
+static void make_followed_names(struct fx *fx, unsigned int count)
+{
+	struct { struct tb_string string; char text[8]; } name = { { 1, 0 }, "name" };
+
+	for (name.string.key = count / 8; name.string.key-- > 0; ) {
+		fx_durable(fx, TB_EV_STRING, &name, sizeof(name.string) + 4);
+		fx_durable_end(fx);
+	}
+	put_rolling(fx, 1000, 0);
+}
+
+static int file_of(struct fx *fx)
+{
+	int fd = memfd_create("trace", 0);
+
+	fx_durable_end(fx);
+	assert(fd >= 0);
+	put(fd, fx->data, fx->size);
+	assert(!lseek(fd, 0, SEEK_SET));
+	return fd;
+}
+
+/* Events that are shown; those that are waited for come after few attempts or never */
+static unsigned int show(void)
+{
+	unsigned int events = 0, attempts = 0;
+	struct tb_view view;
+	int result;
+
+	while ((result = tb_cursor_next(cursor, &view)) == 1 ||
+	       (result == -EAGAIN && ++attempts < 1000)) {
+		if (result == -EAGAIN)
+			tb_cursor_wait(cursor, 1);
+		else
+			events++;
+	}
+	CHECK_NUMBER(result, 0);
+	return events;
+}
+
+static uint64_t steps_following(void (*make)(struct fx *fx, unsigned int count),
+				unsigned int count)
+{
+	struct fx fx;
+	int fd;
+
+	fx_init(&fx, 10, 1000);
+	make(&fx, count);
+	fd = file_of(&fx);
+	fx_free(&fx);
+	tb_steps = 0;
+	follow(fd, &quick);
+	CHECK(show());
+	CHECK(!tb_trace_fault(trace));
+	unfollow();
+	close(fd);
+	return tb_steps;
+}
+
+static void followed(void)
+{
+	grows("symbols", steps_following, make_symbols);
+	grows("names", steps_following, make_followed_names);
+}
+
+/* Notes do not wait to be shown: more of them than may wait hold nothing up */
+static void many_notes(void)
+{
+	static const struct tb_follow_options little = { .hold_ms = SHORT_MS, .room = 1 << 20 };
+	const char *name;
+	uint64_t offset;
+	unsigned int i;
+	size_t length;
+	struct fx fx;
+	int fd;
+
+	fx_init(&fx, 10, 1000);
+	fx_durable_end(&fx);
+	for (i = 0; i < 100; i++)
+		put_note(&fx, 16, 0x1000 + 16 * i);
+	for (i = 0; i < 10; i++)
+		put_rolling(&fx, 1000 + i, 0);
+	fd = file_of(&fx);
+	follow(fd, &little);
+	CHECK_NUMBER(show(), 10);
+	CHECK(!tb_trace_symbol(trace, 0x1001, &name, &length, &offset));
+	CHECK(tb_trace_symbol(trace, 0x1000 + 16 * 99, &name, &length, &offset) == -ENOENT);
+	CHECK(tb_trace_fault(trace) && tb_trace_fault(trace)->code == -EFBIG);
+	unfollow();
+	close(fd);
+	fx_free(&fx);
+}
+
+/* Each symbol is found, in whichever order blocks tell them */
+static void symbols_found(void)
+{
+	unsigned int i;
+	uint64_t offset, address;
+	const char *name;
+	size_t length;
+	struct fx fx;
+	int fd;
+
+	fx_init(&fx, 10, 1000);
+	fx_durable_end(&fx);
+	for (i = 0; i < 500; i++)
+		put_note(&fx, 10, 0x1000 + 32 * (i * 7 % 500));
+	put_rolling(&fx, 1000, 0);
+	fd = file_of(&fx);
+	follow(fd, &quick);
+	CHECK_NUMBER(show(), 1);
+	for (i = 0; i < 500; i++) {
+		address = 0x1000 + 32 * i;
+		CHECK(!tb_trace_symbol(trace, address + 5, &name, &length, &offset) &&
+		      offset == 5);
+		CHECK(tb_trace_symbol(trace, address + 16, &name, &length, &offset) == -ENOENT);
+	}
+	CHECK(tb_trace_symbol(trace, 0xfff, &name, &length, &offset) == -ENOENT);
+	unfollow();
+	close(fd);
+	fx_free(&fx);
 }
 
 /* ---- what is found ---- */
@@ -237,6 +385,9 @@ static void keys_whole(void)
 static const struct test tests[] = {
 	{ "records of durable blocks: steps grow with their number", durable_records },
 	{ "many recordings in a file: steps grow with their number", many_recordings },
+	{ "records of a trace that is followed: steps grow with their number", followed },
+	{ "more notes than may wait are no reason to wait", many_notes },
+	{ "symbols that are told block by block", symbols_found },
 	{ "selections that are told out of order", selections_in_order },
 	{ "recordings that differ in the end of their load id alone", keys_whole },
 };

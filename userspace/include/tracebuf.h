@@ -390,7 +390,8 @@ struct tb_task {
  * @flags: TB_FOLLOW_*
  * @hold_ms: how long events may be held back so that those of other CPUs come before them (500)
  * @room: bytes of blocks that may wait for it (64 MiB).  From a pipe no more is read then; of a device
- *	the buffers are flushed at once
+ *	the buffers are flushed at once.  Besides, as many bytes of notes are kept: symbols
+ *	of more are not known, and tb_trace_fault() tells
  */
 struct tb_follow_options {
 	uint32_t flags;

@@ -207,6 +207,11 @@ static int add_selection(struct tb_trace *trace, struct tb_recording *recording,
 		durable_fault(trace, walk, "a record of the selection is too short");
 		return 0;
 	}
+	/* a recorder tells them in order; to sort them with each block would take quadratic time */
+	if (trace->follow && at && walk->ticks < recording->selections[at - 1].ticks) {
+		durable_fault(trace, walk, "a record of the selection is earlier than the last one");
+		return 0;
+	}
 	if (tb_array_grow(&recording->selections, &recording->room_selections, at,
 			  sizeof(*selected)))
 		return -ENOMEM;
@@ -328,14 +333,7 @@ static int read_ring(struct tb_trace *trace, struct tb_recording *recording,
 int tb_durable_block(struct tb_trace *trace, struct tb_recording *recording,
 		     const struct tb_block *block)
 {
-	size_t symbols = recording->nr_symbols;
-
-	if (read_block(trace, recording, block))
-		return -ENOMEM;
-	sort_selections(recording);
-	if (recording->nr_symbols != symbols)
-		tb_symbols_sort(recording);
-	return 0;
+	return read_block(trace, recording, block) ? -ENOMEM : tb_symbols_sort(recording);
 }
 
 int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording)
@@ -344,8 +342,7 @@ int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording)
 	    read_ring(trace, recording, &recording->notes))
 		return -ENOMEM;
 	sort_selections(recording);
-	tb_symbols_sort(recording);
-	return 0;
+	return tb_symbols_sort(recording);
 }
 
 int tb_durable_finish(struct tb_trace *trace, struct tb_recording *recording)
@@ -375,6 +372,7 @@ void tb_durable_free(struct tb_recording *recording)
 		free(recording->selections[i].bits);
 	free(recording->selections);
 	free(recording->symbols);
+	free(recording->symbol_runs);
 	tb_users_free(recording->users);
 }
 

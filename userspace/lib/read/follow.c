@@ -79,6 +79,36 @@ static void free_all(struct tb_follow *follow, struct tb_held **list)
 	}
 }
 
+/* A note stays as long as the trace, for symbols are in it: it does not wait to be shown */
+static void keep(struct tb_follow *follow, struct tb_held *held)
+{
+	follow->held -= held->room;
+	follow->kept_bytes += held->room;
+	held->next = follow->kept;
+	follow->kept = held;
+}
+
+static void free_kept(struct tb_follow *follow)
+{
+	follow->held += follow->kept_bytes;
+	follow->kept_bytes = 0;
+	free_all(follow, &follow->kept);
+}
+
+/* False: the file tells so many symbols that those of this note remain unknown */
+static bool note_fits(struct tb_follow *follow, const struct tb_held *held)
+{
+	struct tb_error error;
+
+	if (held->room <= follow->room - follow->kept_bytes)
+		return true;
+	tb_error_set(&error, -EFBIG, held->offset,
+		     "more than %" PRIu64 " MiB of notes in a trace that is followed: passed over",
+		     follow->room >> 20);
+	tb_trace_set_fault(follow->trace, &error);
+	return false;
+}
+
 static void spend(struct tb_follow *follow, struct tb_held *held)
 {
 	held->next = follow->spent;
@@ -145,8 +175,7 @@ static int give(struct tb_follow *follow, struct tb_held *held)
 		return 0;
 	}
 	if (block->kind == TB_BLOCK_NOTE) {
-		held->next = follow->kept;
-		follow->kept = held;
+		keep(follow, held);
 		return 0;
 	}
 	stream = stream_of(cursor, cpu);
@@ -217,6 +246,10 @@ static int accept_block(struct tb_follow *follow, struct tb_held *held)
 		*follow->following_end = held;
 		follow->following_end = &held->next;
 		follow->ended = true;
+		return 0;
+	}
+	if (block->kind == TB_BLOCK_NOTE && !is_raw(follow->cursor) && !note_fits(follow, held)) {
+		held_free(follow, held);
 		return 0;
 	}
 	follow->taking = held->offset;
@@ -433,7 +466,7 @@ void tb_follow_free(struct tb_follow *follow)
 {
 	if (!follow)
 		return;
-	free_all(follow, &follow->kept);
+	free_kept(follow);
 	free_all(follow, &follow->following);
 	free_all(follow, &follow->again);
 	while (follow->spare) {
@@ -506,7 +539,7 @@ int tb_follow_next_recording(struct tb_follow *follow)
 		return 0;
 	tb_durable_free(recording);
 	memset(recording, 0, sizeof(*recording));
-	free_all(follow, &follow->kept);
+	free_kept(follow);
 	follow->again = follow->following;
 	follow->following = NULL;
 	follow->following_end = &follow->following;

@@ -63,6 +63,7 @@ struct tb_follow {
 	struct tb_held *spare;
 	unsigned int nr_spare;
 	struct tb_held *kept;		/* notes: symbols are in them */
+	uint64_t kept_bytes;		/* of them; not in @held, and no more than @room */
 	struct tb_held *raw, **raw_end, *raw_open;
 	uint64_t held;			/* bytes of blocks that wait */
 	uint64_t offset;		/* of all that has come */

@@ -104,8 +104,10 @@ struct tb_recording {
 	size_t   nr_selections, room_selections;
 	uint64_t selections_told;
 	bool     selections_disordered;	/* to be sorted */
-	struct tb_symbol_at *symbols;	/* by address */
-	size_t   nr_symbols, room_symbols;
+	struct tb_symbol_at *symbols;	/* runs, each by address */
+	size_t   nr_symbols, room_symbols, symbols_sorted;
+	size_t  *symbol_runs;		/* where they begin */
+	size_t   nr_symbol_runs, room_symbol_runs;
 	struct tb_users *users;		/* NULL: no program has written */
 };
 
@@ -284,7 +286,8 @@ void tb_durable_free(struct tb_recording *recording);
 
 /* symbol.c */
 int tb_symbol_add(struct tb_recording *recording, const struct tb_walk *walk);
-void tb_symbols_sort(struct tb_recording *recording);
+/* Those that were added since the last time can be found from now on; -ENOMEM */
+int tb_symbols_sort(struct tb_recording *recording);
 
 /* extras.c: what follows an event and belongs to it */
 void tb_view_extras(const struct tb_walk *walk, struct tb_view *view);
