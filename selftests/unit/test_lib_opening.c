@@ -296,4 +296,4 @@ static const struct test tests[] = {
 	{ "what somebody has recorded is no such block", header_forged },
 };
 
-TEST_MAIN(tests)
+RUN_MAIN(tests)
