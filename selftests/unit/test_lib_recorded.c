@@ -4,8 +4,11 @@
  * together - are read as what was compressed; the parts of a recording have exact books.
  */
 #include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <zstd.h>
+#include "lib/read/internal.h"
 #include "test_lib_run.h"
 #include "../../userspace/tool/record/notes.c"
 #include "../../userspace/tool/record/parts.c"
@@ -214,6 +217,101 @@ static void bad_frames(void)
 	CHECK(tb_trace_open_memory(huge, 4, &trace, &error) == -ENODATA);
 }
 
+/* A frame with the content @size that it claims, of which nothing is there */
+static void add_claim(struct packed *packed, uint32_t size)
+{
+	unsigned char claim[12] = { 0x28, 0xb5, 0x2f, 0xfd, 0xa0 };
+
+	memcpy(claim + 5, &size, sizeof(size));
+	claim[9] = 1;			/* the last block, raw, of no bytes */
+	packed->data = realloc(packed->data, packed->size + sizeof(claim));
+	memcpy(packed->data + packed->size, claim, sizeof(claim));
+	packed->size += sizeof(claim);
+}
+
+/* Frames take as much room as they have in them, whatever they claim */
+static void claims(void)
+{
+	struct tb_trace *trace;
+	struct packed packed;
+	struct tb_error error;
+	unsigned int i;
+	struct fx fx;
+
+	long_trace(&fx);
+	memset(&packed, 0, sizeof(packed));
+	add_frame(&packed, fx.data, fx.size);
+	for (i = 0; i < 1600; i++)
+		add_claim(&packed, 64 << 20);
+	CHECK(!tb_trace_open_memory(packed.data, packed.size, &trace, &error));
+	CHECK(tb_trace_fault(trace) && tb_trace_fault(trace)->offset == packed.at[0] +
+	      packed.size - 1600 * 12);
+	CHECK_NUMBER(tb_trace_size(trace), fx.size);
+	CHECK_NUMBER(trace->mapped_size, fx.size);
+	tb_trace_close(trace);
+	free(packed.data);
+	fx_free(&fx);
+}
+
+/* Nothing behind a block that is none is unpacked: a few bytes may be very many zeros */
+static void zeros(void)
+{
+	size_t bytes = 8 << 20, size;
+	unsigned char *nothing = calloc(1, bytes);
+	struct tb_trace *trace;
+	struct packed packed;
+	struct tb_error error;
+	unsigned int i;
+	struct fx fx;
+
+	assert(nothing);
+	long_trace(&fx);
+	memset(&packed, 0, sizeof(packed));
+	add_frame(&packed, fx.data, fx.size);
+	for (i = 0; i < 4; i++)
+		add_frame(&packed, nothing, bytes);
+	CHECK(!tb_trace_open_memory(packed.data, packed.size, &trace, &error));
+	CHECK(tb_trace_fault(trace));
+	CHECK_NUMBER(trace->mapped_size, fx.size + bytes);
+	tb_trace_close(trace);
+	/* a block that goes on in the next frame is one */
+	packed.size = packed.nr = 0;
+	size = fx.size - 700;
+	add_frame(&packed, fx.data, size);
+	add_frame(&packed, fx.data + size, 700);
+	CHECK(!tb_trace_open_memory(packed.data, packed.size, &trace, &error));
+	CHECK(!tb_trace_fault(trace));
+	CHECK_NUMBER(tb_trace_size(trace), fx.size);
+	tb_trace_close(trace);
+	free(packed.data);
+	free(nothing);
+	fx_free(&fx);
+}
+
+/* A disk that is full is told, and memory is not filled instead */
+static void no_room(void)
+{
+	struct rlimit limit, little;
+	struct tb_trace *trace;
+	struct packed packed;
+	struct tb_error error;
+	struct fx fx;
+
+	long_trace(&fx);
+	pack(&packed, &fx, 3);
+	assert(!getrlimit(RLIMIT_FSIZE, &limit));
+	little = limit;
+	little.rlim_cur = 20000;
+	signal(SIGXFSZ, SIG_IGN);
+	assert(!setrlimit(RLIMIT_FSIZE, &little));
+	CHECK(tb_trace_open_memory(packed.data, packed.size, &trace, &error) == -EFBIG);
+	assert(!setrlimit(RLIMIT_FSIZE, &limit));
+	signal(SIGXFSZ, SIG_DFL);
+	CHECK(strstr(error.text, "no room in $TMPDIR"));
+	free(packed.data);
+	fx_free(&fx);
+}
+
 /* Frames and blocks in turn */
 static void mixed(void)
 {
@@ -369,6 +467,9 @@ static const struct test tests[] = {
 	{ "compressed: cut off", cut_off },
 	{ "compressed: damaged", damaged },
 	{ "compressed: frames that cannot be", bad_frames },
+	{ "compressed: frames that claim much take no room", claims },
+	{ "compressed: frames of no blocks", zeros },
+	{ "compressed: no room is told", no_room },
 	{ "compressed: blocks in between", mixed },
 	{ "parts: each exact, and all together", parts_fine },
 	{ "parts: what is missing is told", parts_broken },

@@ -85,10 +85,11 @@ const char *tb_version(void);
  *
  * A file that starts as a trace and breaks off later (truncated, foreign
  * bytes) opens: what is whole can be read, then tb_cursor_next() returns -EBADMSG instead
- * of 0, and tb_trace_fault() tells of the rest.  One that is compressed is unpacked first, into a file without a name in
- * $TMPDIR (/var/tmp), else into memory; offsets are those of what is unpacked.
+ * of 0, and tb_trace_fault() tells of the rest.  One that is compressed is unpacked first, into a
+ * file without a name in $TMPDIR (/var/tmp), into memory where such a file cannot be made; offsets
+ * are those of what is unpacked.
  * Errors: -EINVAL not a trace at all, -ENODATA empty, -EPROTO unknown
- * version, -ENOMEM, and those of open() and read().
+ * version, -ENOMEM, -ENOSPC no room to unpack it, and those of open(), read() and write().
  */
 int tb_trace_open(const char *path, struct tb_trace **trace,
 		  struct tb_error *error);

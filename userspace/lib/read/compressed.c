@@ -4,7 +4,10 @@
  *
  * Everything behind looks at a trace as one row of bytes.  They are unpacked, frame by frame,
  * into a file without a name, so the kernel can take the memory away and bring it back; where
- * there is no room for one they stay in memory.
+ * such a file cannot be made they stay in memory.
+ *
+ * A frame may claim any size: the file grows by what a frame really had in it.  Unpacking ends at
+ * the first bytes that are no block, behind which nothing is read anyway.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -86,117 +89,169 @@ static int piece_at(const unsigned char *data, size_t size, struct piece *piece,
 	return 0;
 }
 
-/* Bytes when unpacked, as far as it is whole */
-static uint64_t content_size(const unsigned char *data, size_t size)
-{
-	struct piece piece;
-	uint64_t sum = 0;
-	size_t at = 0;
-
-	while (at < size && !piece_at(data + at, size - at, &piece, NULL)) {
-		sum += piece.content;
-		at += piece.bytes;
-	}
-	return sum;
-}
-
 /* ---- room ---- */
 
-/* In a file without a name; NULL: there is no room in the file system */
-static void *map_file(size_t size)
+/* A file without a name, in memory where the file system has none; -errno */
+static int open_room(void)
 {
 	const char *folder = getenv("TMPDIR");
-	void *map = MAP_FAILED;
 	int fd;
 
 	fd = open(folder && *folder ? folder : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return NULL;
-	/* all of it now: a page for which there is no room later would kill us */
-	if (!fallocate(fd, 0, 0, (off_t)size))
-		map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	return map == MAP_FAILED ? NULL : map;
+	if (fd < 0 && errno != ENOSPC && errno != EDQUOT)
+		fd = memfd_create("tracebuf", MFD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
-static void *map_room(size_t size)
-{
-	void *map = map_file(size);
+/**
+ * struct unpacking
+ * @fd: where the bytes go, @size of them so far
+ * @next: the next block begins there
+ * @frame: room for what is in a frame
+ * @blocks: so far there are blocks alone
+ */
+struct unpacking {
+	ZSTD_DCtx *context;
+	int      fd;
+	uint64_t size, next;
+	unsigned char *frame;
+	size_t   room;
+	bool     blocks;
+};
 
-	if (map)
-		return map;
-	/* shared: tb_trace_forget() must not lose what is in it */
-	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	return map == MAP_FAILED ? NULL : map;
+static int no_room(struct tb_error *error, int code)
+{
+	return tb_error_set(error, code, TB_OFFSET_NONE,
+			    "no room in $TMPDIR (/var/tmp) for what is compressed in it: %s",
+			    strerror(-code));
+}
+
+/* What a piece had in it; -errno where there is no room, and then without an offset */
+static int append(struct unpacking *unpacking, const unsigned char *data, size_t size,
+		  struct tb_error *error)
+{
+	uint64_t start = unpacking->size, end = start + size;
+	ssize_t done;
+
+	while (unpacking->blocks && unpacking->next < end) {
+		int64_t bytes = -EINVAL;
+
+		/* a block may go on in the next frame, but not in the middle of its header */
+		if (end - unpacking->next >= sizeof(struct tb_block))
+			bytes = tb_block_check(data + (unpacking->next - start),
+					       1u << TB_BLOCK_LOG2_MAX, NULL);
+		unpacking->blocks = bytes > 0;
+		unpacking->next += unpacking->blocks ? (uint64_t)bytes : 0;
+	}
+	for (; size; data += done, size -= (size_t)done) {
+		done = pwrite(unpacking->fd, data, size, (off_t)unpacking->size);
+		if (done < 0 && errno == EINTR)
+			done = 0;
+		else if (done <= 0)
+			return no_room(error, done < 0 ? -errno : -ENOSPC);
+		unpacking->size += (uint64_t)done;
+	}
+	return 0;
 }
 
 /* ---- unpacking ---- */
 
-static int unpack_piece(ZSTD_DCtx *context, const unsigned char *from, const struct piece *piece,
-			struct tb_unpacked *to)
+static int unpack_frame(struct unpacking *unpacking, const unsigned char *from,
+			const struct piece *piece, struct tb_error *error)
 {
 	size_t got;
 
-	if (piece->content > to->room - to->size)
-		return tb_error_set(&to->fault, -EINVAL, 0, "the file has changed meanwhile");
-	if (piece->packed) {
-		got = ZSTD_decompressDCtx(context, to->data + to->size, piece->content, from,
-					  piece->bytes);
-		if (ZSTD_isError(got))
-			return tb_error_set(&to->fault, -EBADMSG, 0, "a damaged frame: %s",
-					    ZSTD_getErrorName(got));
-		if (got != piece->content)
-			return tb_error_set(&to->fault, -EBADMSG, 0,
-					    "a damaged frame: %zu bytes, not the %zu it says",
-					    got, piece->content);
-	} else {
-		memcpy(to->data + to->size, from, piece->content);
+	if (piece->content > unpacking->room) {
+		free(unpacking->frame);
+		unpacking->frame = malloc(piece->content);
+		unpacking->room = unpacking->frame ? piece->content : 0;
+		if (!unpacking->frame)
+			return tb_error_set(error, -ENOMEM, TB_OFFSET_NONE, "out of memory");
 	}
-	to->size += piece->content;
+	got = ZSTD_decompressDCtx(unpacking->context, unpacking->frame, piece->content, from,
+				  piece->bytes);
+	if (ZSTD_isError(got))
+		return tb_error_set(error, -EBADMSG, 0, "a damaged frame: %s",
+				    ZSTD_getErrorName(got));
+	if (got != piece->content)
+		return tb_error_set(error, -EBADMSG, 0,
+				    "a damaged frame: %zu bytes, not the %zu it says",
+				    got, piece->content);
+	return append(unpacking, unpacking->frame, got, error);
+}
+
+static int unpack_piece(struct unpacking *unpacking, const unsigned char *from, size_t size,
+			size_t *bytes, struct tb_error *error)
+{
+	struct piece piece;
+	int result = piece_at(from, size, &piece, error);
+
+	*bytes = piece.bytes;
+	if (result || !piece.content)
+		return result;
+	return piece.packed ? unpack_frame(unpacking, from, &piece, error) :
+	       append(unpacking, from, piece.content, error);
+}
+
+/* All that can be: 0, or -errno with @fault, which has no offset where nothing can be read */
+static int unpack_all(struct unpacking *unpacking, const unsigned char *from, size_t size,
+		      struct tb_error *fault)
+{
+	size_t at = 0, bytes;
+	int result = 0;
+
+	while (at < size && unpacking->blocks) {
+		result = unpack_piece(unpacking, from + at, size - at, &bytes, fault);
+		if (result)
+			break;
+		at += bytes;
+	}
+	if (result && fault->offset != TB_OFFSET_NONE)
+		fault->offset += at;
+	return result;
+}
+
+/* The file is mapped, and not needed otherwise */
+static int map_all(const struct unpacking *unpacking, struct tb_unpacked *unpacked,
+		   struct tb_error *error)
+{
+	void *map;
+
+	if (!unpacking->size)
+		return tb_error_set(error, -ENODATA, 0, "empty");
+	map = unpacking->size > SIZE_MAX / 2 ? MAP_FAILED :
+	      mmap(NULL, (size_t)unpacking->size, PROT_READ, MAP_SHARED, unpacking->fd, 0);
+	if (map == MAP_FAILED)
+		return tb_error_set(error, -ENOMEM, TB_OFFSET_NONE, "out of memory");
+	unpacked->data = map;
+	unpacked->size = (size_t)unpacking->size;
 	return 0;
 }
 
 int tb_unpack(const void *data, size_t size, struct tb_unpacked *unpacked,
 	      struct tb_error *error)
 {
-	const unsigned char *from = data;
-	ZSTD_DCtx *context;
-	struct piece piece;
-	uint64_t room = content_size(data, size);
-	size_t at = 0;
-	int result = 0;
+	struct unpacking unpacking = { .context = ZSTD_createDCtx(), .blocks = true };
+	struct tb_error *fault = &unpacked->fault;
+	int result;
 
 	memset(unpacked, 0, sizeof(*unpacked));
-	if (!room) {
-		/* nothing to read; why is what the first piece says */
-		result = piece_at(from, size, &piece, error);
-		return result ? result : tb_error_set(error, -ENODATA, 0, "empty");
-	}
-	if (room > SIZE_MAX / 2)
-		return tb_error_set(error, -ENOMEM, TB_OFFSET_NONE, "out of memory");
-	context = ZSTD_createDCtx();
-	unpacked->data = context ? map_room((size_t)room) : NULL;
-	if (!unpacked->data) {
-		ZSTD_freeDCtx(context);
-		return tb_error_set(error, -ENOMEM, TB_OFFSET_NONE,
-				    "no room for the %" PRIu64 " MB that are compressed in it, neither in $TMPDIR (/var/tmp) nor in memory",
-				    room / 1000000);
-	}
-	unpacked->room = (size_t)room;
-	while (at < size && !result) {
-		result = piece_at(from + at, size - at, &piece, &unpacked->fault);
-		if (!result && piece.content)
-			result = unpack_piece(context, from + at, &piece, unpacked);
-		if (!result)
-			at += piece.bytes;
-	}
-	ZSTD_freeDCtx(context);
-	unpacked->faulty = result;
-	unpacked->fault.offset += at;
-	if (unpacked->size)
-		return 0;
-	munmap(unpacked->data, unpacked->room);
-	if (error)
-		*error = unpacked->fault;
+	unpacking.fd = open_room();
+	if (!unpacking.context)
+		result = tb_error_set(fault, -ENOMEM, TB_OFFSET_NONE, "out of memory");
+	else if (unpacking.fd < 0)
+		result = no_room(fault, unpacking.fd);
+	else
+		result = unpack_all(&unpacking, data, size, fault);
+	/* what is damaged is told, and what stands before it is read */
+	unpacked->faulty = result && unpacking.size && fault->offset != TB_OFFSET_NONE;
+	if (!result || unpacked->faulty)
+		result = map_all(&unpacking, unpacked, fault);
+	if (result && error)
+		*error = *fault;
+	if (unpacking.fd >= 0)
+		close(unpacking.fd);
+	free(unpacking.frame);
+	ZSTD_freeDCtx(unpacking.context);
 	return result;
 }

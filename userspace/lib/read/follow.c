@@ -2,11 +2,11 @@
 /*
  * Reading a trace while it is made: from the device, a pipe, or a file that grows.
  *
- * Blocks are copied as they come and given back at once, so that whoever records is not held up.  Each goes
- * to the stream of its ring, and the cursor merges streams as it does those of a file.
+ * Blocks are copied as they come and given back at once, so that the recorder is not held up.  Each
+ * goes to the stream of its ring, and the cursor merges streams as it does those of a file.
  *
- * When can an event be shown?  When none comes any more that is earlier: follow_source.c knows when that
- * is.
+ * When can an event be shown?  When none comes any more that is earlier: follow_source.c knows when
+ * that is.
  *
  * Blocks that wait take no more memory than allowed: no more are read then.
  */
@@ -208,7 +208,7 @@ static void arrived(struct tb_follow *follow)
 	last->newest = follow->newest;
 }
 
-/* Whose block is it?  1: of the recording at hand, 0: of none that is followed, -EAGAIN of the next one */
+/* Is the block of the recording at hand?  1; 0: of none that is followed; -EAGAIN: of the next */
 static int belongs(struct tb_follow *follow, const struct tb_held *held)
 {
 	const struct tb_block *block = (const void *)held->data;

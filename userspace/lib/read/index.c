@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Where the blocks of a trace are: found from their headers alone, and not by a list of all of them.
+ * Where the blocks of a trace are: found from their headers alone, not by a list of all of them.
  *
- * A block says how long it is, so from any block the next one is found without looking inside.  Kept
- * are the places of some, in the file and in each ring - when there is no more room for marks, every
- * second one is given up - and between two marks the way is from header to header.  So what is kept
- * does not grow with the trace.
+ * A block says how long it is, so from any block the next one is found without looking inside.
+ * Kept are the places of some, in the file, in each recording and in each ring - when there is no
+ * more room for marks, every second one is given up - and between two marks the way is from header
+ * to header.  So what is kept does not grow with the trace.
  *
- * Listed as a whole are the durable blocks and notes, of which there are few, and rings that are not in
- * the file in order: those of recordings whose pieces were put together in another one.
+ * Listed as a whole are the durable blocks and notes, of which there are few, and rings that are
+ * not in the file in order: those of recordings whose pieces were put together in another one.
  */
 #include <errno.h>
 #include <stdlib.h>

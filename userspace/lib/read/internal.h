@@ -259,13 +259,12 @@ uint64_t tb_index_seek(const struct tb_trace *trace,
 /**
  * struct tb_unpacked - what was compressed
  * @data: to be unmapped
- * @room: bytes mapped there
- * @size: of these, unpacked
+ * @size: bytes of it
  * @faulty: there is more, which is damaged: @fault, offset in the compressed file
  */
 struct tb_unpacked {
-	unsigned char *data;
-	size_t   room, size;
+	void    *data;
+	size_t   size;
 	bool     faulty;
 	struct tb_error fault;
 };

@@ -2,8 +2,8 @@
 /*
  * Functions by address, as the notes of a trace tell them.
  *
- * A followed trace tells them block by block.  Symbols stand in sorted runs, each more than twice as
- * long as the next: to sort all of them again with each block would take quadratic time.
+ * A followed trace tells them block by block.  Symbols stand in sorted runs, each more than twice
+ * as long as the next: to sort all of them again with each block would take quadratic time.
  */
 #include <errno.h>
 #include <stdlib.h>

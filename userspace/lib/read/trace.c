@@ -53,8 +53,7 @@ static int trace_unpack(struct tb_trace *trace, struct tb_error *error)
 	if (result < 0)
 		return result;
 	trace->data = trace->mapped = unpacked.data;
-	trace->size = unpacked.size;
-	trace->mapped_size = unpacked.room;
+	trace->size = trace->mapped_size = unpacked.size;
 	if (unpacked.faulty)
 		tb_trace_set_fault(trace, &unpacked.fault);
 	return 0;

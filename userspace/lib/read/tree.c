@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Numbers by key, in a balanced tree.  A file chooses its keys; it can make look-ups in a hash table
- * slow, but not those in a tree.
+ * Numbers by key, in a balanced tree.  A file chooses its keys; it can make look-ups in a hash
+ * table slow, but not those in a tree.
  */
 #include <search.h>
 #include <stdlib.h>
