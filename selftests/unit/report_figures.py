@@ -110,7 +110,7 @@ def intersection(spans, others):
 
 
 class Gaps:
-    """When events are missing, of any CPU; own: (when it begins, when it is told, CPU)"""
+    """Spans in which events of any CPU are missing; own: (begin, time of the event LOST, CPU)"""
     def __init__(self, losses):
         self.spans = []
         self.own = [(e["fields"]["first"], e["time"], e["cpu"]) for e in losses]

@@ -288,7 +288,7 @@ static void zeros(void)
 	fx_free(&fx);
 }
 
-/* A disk that is full is told, and memory is not filled instead */
+/* On a full disk the library returns an error, and does not fill memory instead */
 static void no_room(void)
 {
 	struct rlimit limit, little;
@@ -469,7 +469,7 @@ static const struct test tests[] = {
 	{ "compressed: frames that cannot be", bad_frames },
 	{ "compressed: frames that claim much take no room", claims },
 	{ "compressed: frames of no blocks", zeros },
-	{ "compressed: no room is told", no_room },
+	{ "compressed: a full disk is an error", no_room },
 	{ "compressed: blocks in between", mixed },
 	{ "parts: each exact, and all together", parts_fine },
 	{ "parts: what is missing is told", parts_broken },

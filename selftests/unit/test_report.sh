@@ -183,20 +183,25 @@ ids = [c["id"] for c in tasks["columns"]]
 print(*sorted((row[ids.index("tid")], row[ids.index("share")]) for row in tasks["rows"]
               if row[ids.index("cpu")]))'
 }
-"$REPORT_TRACE" staggered one.tbuf && "$REPORT_TRACE" staggered2 other.tbuf && figures one.tbuf --open &&
+"$REPORT_TRACE" staggered one.tbuf && "$REPORT_TRACE" staggered2 other.tbuf &&
+	figures one.tbuf --open &&
 	[ "$(shares one.tbuf)" = '(100, 1000000) (200, 1000000)' ] &&
 	[ "$(shares other.tbuf)" = '(100, 1000000) (200, 1000000)' ]
 result $? "shares of a snapshot whose CPUs begin and end at different times"
-"$TRACEBUF" diff --section tasks --json one.tbuf other.tbuf >d.json && "$TRACEBUF" diff one.tbuf other.tbuf >said &&
+"$TRACEBUF" diff --section tasks --json one.tbuf other.tbuf >d.json &&
+	"$TRACEBUF" diff one.tbuf other.tbuf >said &&
 	grep -q 'only the time is compared in which' said && python3 -c '
 import json
 rows = json.load(open("d.json"))["sections"][0]["rows"]
-assert {row[0]: row[1:4] for row in rows} == {"t100": [10 ** 9, 10 ** 9, 0], "t200": [10 ** 9, 10 ** 9, 0]}, rows'
+same = [10 ** 9, 10 ** 9, 0]
+assert {row[0]: row[1:4] for row in rows} == {"t100": same, "t200": same}, rows'
 result $? "two snapshots of the same load do not differ"
-"$REPORT_TRACE" apart apart.tbuf && ! "$TRACEBUF" diff one.tbuf apart.tbuf >text 2>said && [ ! -s text ] &&
+"$REPORT_TRACE" apart apart.tbuf && ! "$TRACEBUF" diff one.tbuf apart.tbuf >text 2>said &&
+	[ ! -s text ] &&
 	grep -q 'apart.tbuf: there is no time in which it has events of all CPUs' said
 result $? "CPUs that have no time in common are not compared"
-"$REPORT_TRACE" half half.tbuf && figures half.tbuf && [ "$(shares half.tbuf)" = '(100, 600000) (200, 400000)' ]
+"$REPORT_TRACE" half half.tbuf && figures half.tbuf &&
+	[ "$(shares half.tbuf)" = '(100, 600000) (200, 400000)' ]
 result $? "shares of a trace that has half of its events"
 "$REPORT_TRACE" subset subset.tbuf && figures subset.tbuf && [ "$(value subset.tbuf latency max)" = 1000000 ] &&
 	[ "$("$TRACEBUF" report --section offcpu-sleeping subset.tbuf | grep -c t300)" -eq 0 ] &&

@@ -54,8 +54,10 @@ void spans_free(struct spans *spans);
 size_t spans_from(const struct spans *spans, uint64_t ns);
 /* Is anything of what began at @begin and ended at @end in one of them? */
 bool spans_meet(const struct spans *spans, uint64_t begin, uint64_t end);
-/* @ns, or since when before that events of @cpu are missing: the trace tells of them after @ns, or has
- * no more of the CPU */
+/*
+ * Return @ns, or the time before it from which on events of @cpu are missing: the trace tells of the
+ * gap after @ns, or has no more events of the CPU.
+ */
 uint64_t spans_untold(const struct spans *spans, uint32_t cpu, uint64_t ns);
 /* How much of [@begin, @end) is in none of them */
 uint64_t spans_outside(const struct spans *spans, uint64_t begin, uint64_t end);

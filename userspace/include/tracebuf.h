@@ -87,7 +87,7 @@ const char *tb_version(void);
  * bytes) opens: what is whole can be read, then tb_cursor_next() returns -EBADMSG instead
  * of 0, and tb_trace_fault() tells of the rest.  One that is compressed is unpacked first, into a
  * file without a name in $TMPDIR (/var/tmp), into memory where such a file cannot be made; offsets
- * are those of what is unpacked.
+ * count unpacked bytes.
  * Errors: -EINVAL not a trace at all, -ENODATA empty, -EPROTO unknown
  * version, -ENOMEM, -ENOSPC no room to unpack it, and those of open(), read() and write().
  */

@@ -186,9 +186,11 @@ static int unpack_piece(struct unpacking *unpacking, const unsigned char *from, 
 	struct piece piece;
 	int result = piece_at(from, size, &piece, error);
 
-	*bytes = piece.bytes;
-	if (result || !piece.content)
+	if (result)
 		return result;
+	*bytes = piece.bytes;
+	if (!piece.content)
+		return 0;
 	return piece.packed ? unpack_frame(unpacking, from, &piece, error) :
 	       append(unpacking, from, piece.content, error);
 }
@@ -243,7 +245,7 @@ int tb_unpack(const void *data, size_t size, struct tb_unpacked *unpacked,
 		result = no_room(fault, unpacking.fd);
 	else
 		result = unpack_all(&unpacking, data, size, fault);
-	/* what is damaged is told, and what stands before it is read */
+	/* the caller reads what stands before the damage, and tells of the damage */
 	unpacked->faulty = result && unpacking.size && fault->offset != TB_OFFSET_NONE;
 	if (!result || unpacked->faulty)
 		result = map_all(&unpacking, unpacked, fault);

@@ -74,7 +74,7 @@ static struct tb_key name_key(uint32_t kind, uint32_t key)
 	return (struct tb_key){ { kind, key } };
 }
 
-/* A recording's state is told again and again: the last text of a name counts */
+/* The recorder repeats names with each complete state: the last text of a name counts */
 static int add_name(struct tb_recording *recording, const struct tb_walk *walk)
 {
 	uint32_t count = (uint32_t)recording->nr_names, *at;
@@ -85,16 +85,18 @@ static int add_name(struct tb_recording *recording, const struct tb_walk *walk)
 	if (tb_array_grow(&recording->names, &recording->room_names, count,
 			  sizeof(*recording->names)))
 		return -ENOMEM;
-	at = tb_tree_place(&recording->names_at, name_key(string->kind, string->key), count);
-	if (!at)
-		return -ENOMEM;
-	if (*at == count)
-		recording->names[recording->nr_names++] = NULL;
 	text = malloc(length + 1);
 	if (!text)
 		return -ENOMEM;
 	memcpy(text, string + 1, length);
 	text[length] = 0;
+	at = tb_tree_place(&recording->names_at, name_key(string->kind, string->key), count);
+	if (!at) {
+		free(text);
+		return -ENOMEM;
+	}
+	if (*at == count)
+		recording->names[recording->nr_names++] = NULL;
 	free(recording->names[*at]);
 	recording->names[*at] = text;
 	return 0;

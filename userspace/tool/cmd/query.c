@@ -210,7 +210,7 @@ static int show_schema(struct query *query, const struct job *job)
 			job->file, job->sql);
 }
 
-/* An answer is of what was recorded: say that before it, if that is not all. */
+/* Warn before the answer if events are missing: the answer does not contain them. */
 static int say_missing(struct query *query, const struct job *job)
 {
 	const struct spans *missing = &query->missing;
@@ -218,7 +218,7 @@ static int say_missing(struct query *query, const struct job *job)
 	if (query_missing(query))
 		return complain("%s: out of memory", job->file);
 	if (missing->nr_own)
-		note("%s: %llu event%s missing in %zu gap%s: no row has what happened then (the table losses says when)",
+		note("%s: %llu event%s missing in %zu gap%s: no row has them (see the table losses)",
 		     job->file, (unsigned long long)missing->lost,
 		     missing->lost == 1 ? " is" : "s are", missing->nr_own,
 		     plural(missing->nr_own));

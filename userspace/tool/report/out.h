@@ -17,7 +17,8 @@
 /**
  * report_analyse - all that @selection has chosen of the selected recording
  * @worst: how many of the worst cases; 0: as many as is usual
- * @cut: not NULL: only the time in which the file has events of all CPUs; out: that is not all of it
+ * @cut: not NULL: analyse only the time in which the file has events of all CPUs; out: true if the
+ *	file has more than that
  * @analysis: out: at its end; NULL on failure, and where nothing was selected: selection_found()
  * Complains, of a damaged block as well; EXIT_*
  */

@@ -278,7 +278,7 @@ static void take_lost(struct timeline *t, const struct tb_view *view, uint64_t f
 	details_end(t->rows, row);
 }
 
-/* A part may end while events are missing, before the trace tells of that; a file before its recording */
+/* Draw the end of a CPU as unknown where the part or the file ends before the CPU's recording. */
 static void take_untold(struct timeline *t)
 {
 	struct row *row;
