@@ -40,7 +40,9 @@ struct part {
 	uint32_t count, first, last;
 	uint64_t first_block, last_block;
 	uint64_t blocks;
-	uint32_t told;		/* missing since the last number */
+	uint32_t told, missing;	/* since the two were compared last */
+	bool unsettled;		/* a later block tells the rest, or tells less */
+	bool compared;		/* once at least */
 };
 
 struct taken {
@@ -58,30 +60,45 @@ static void take_block(void *ctx, const struct tb_block *b, const struct tb_gap 
 		part->first_block = b->sequence;
 	part->last_block = b->sequence;
 	part->told += gap->overwritten + gap->dropped;
+	part->unsettled = b->flags & TB_BLOCK_UNSETTLED;
+}
+
+/*
+ * What is missing before an unsettled block and the ones after it is right in sum.  What is missing
+ * before the first block is not known, so the first settled block has nothing to be compared with.
+ */
+static bool part_tells_wrong(struct part *part)
+{
+	bool wrong = part->compared && (part->missing > part->told ||
+					part->missing + OTHERS < part->told);
+
+	if (part->unsettled)
+		return false;
+	part->compared = true;
+	part->missing = 0;
+	part->told = 0;
+	return wrong;
 }
 
 static void take_event(void *ctx, const struct stream_event *e)
 {
 	struct taken *t = ctx;
 	struct part *part = &t->cpu[e->cpu % CPUS];
-	uint32_t number, missing;
+	uint32_t number, told = part->told;
 
 	if (e->durable || !is_fired(t->s, e, &number))
 		return;
 	number &= 0xffffff;
-	if (part->count++) {
-		missing = number - part->last - 1;
-		if (number <= part->last || missing > part->told ||
-		    missing + OTHERS < part->told) {
-			printf("# cpu %u: number %u after %u, told of %u missing\n", e->cpu, number,
-			       part->last, part->told);
-			t->wrong++;
-		}
-	} else {
+	if (part->count++)
+		part->missing += number - part->last - 1;
+	else
 		part->first = number;
+	if (part_tells_wrong(part) || (part->count > 1 && number <= part->last)) {
+		printf("# cpu %u: number %u after %u, told of %u missing\n", e->cpu, number,
+		       part->last, told);
+		t->wrong++;
 	}
 	part->last = number;
-	part->told = 0;
 }
 
 static void follow(struct taken *t, struct stream *s)
