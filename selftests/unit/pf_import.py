@@ -311,7 +311,16 @@ class Judge:
     def runs(self):
         drawn = {(one["cpu"], one["tid"], one["begin"], one["end"]) for one in self.drawn.sched}
         whole = 0
+        last = max((event.time for event in self.drawn.events), default=0)
+        longest = collections.defaultdict(int)
+        for cpu, tid, begin, end in drawn:
+            longest[cpu, tid, begin] = last if end is None else end
         for kind, begin, end, cpu, tid, _, is_whole in self.slices():
+            # until when it lasts is unknown, but not later
+            if kind == "run" and not is_whole and end > begin:
+                check(longest[cpu, tid, begin] <= end,
+                      f"thread {tid} on CPU {cpu} from {begin} is drawn until "
+                      f"{longest[cpu, tid, begin]}, but is not known after {end}")
             if kind == "run" and is_whole:
                 check((cpu, tid, begin, end) in drawn, f"thread {tid} on CPU {cpu} from {begin} to "
                                                        f"{end} is not drawn so")

@@ -28,6 +28,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "perfetto.h"
+#include "analysis/spans.h"
 #include "tool/command/command.h"
 
 struct export {
@@ -44,6 +45,7 @@ struct export {
 	struct pf_losses losses;
 	unsigned int nr_rings;
 	struct export_clock clock;
+	uint64_t now, monotonic;	/* the last event of all: as written, of tb_view.ns */
 	uint64_t cut, beyond, undescribed;
 	struct pf_event event;
 	struct pf_user *user;	/* NULL: no program has written yet */
@@ -55,7 +57,13 @@ struct export {
 
 static uint64_t view_ns(struct export *export, const struct tb_view *view)
 {
-	return export_clock_ns(&export->clock, view->ticks, view->ns);
+	uint64_t ns = export_clock_ns(&export->clock, view->ticks, view->ns);
+
+	if (ns > export->now) {
+		export->now = ns;
+		export->monotonic = view->ns;
+	}
+	return ns;
 }
 
 /* The same of a tick at which there need not be an event */
@@ -276,13 +284,39 @@ static int write_start(struct export *export)
 	return result;
 }
 
+/* Where the file, or its part, has no events of a CPU up to the end, what ran there is unknown. */
+static int write_unknown(struct export *export)
+{
+	struct spans missing = { 0 };
+	int result = spans_of_trace(&missing, export->trace, TB_TIME_MONOTONIC);
+	struct pf_ring *ring;
+	unsigned int cpu;
+	uint64_t end;
+
+	for (cpu = 0; !result && cpu < export->nr_rings; cpu++) {
+		ring = &export->rings[cpu];
+		end = spans_untold(&missing, cpu, export->monotonic);
+		if (end >= export->monotonic)
+			continue;
+		end = export->now - (export->monotonic - end);
+		end = end > ring->last ? end : ring->last;
+		result = pf_pairs_lost(export->pairs, cpu, ring->tid, end);
+		if (!result)
+			result = pf_sched_lost(export->sched, ring, end, export->now);
+	}
+	spans_free(&missing);
+	return result;
+}
+
 static int write_end(struct export *export)
 {
 	const struct tb_totals *totals;
 	unsigned int cpu;
 	int result;
 
-	result = pf_pairs_finish(export->pairs);
+	result = write_unknown(export);
+	if (!result)
+		result = pf_pairs_finish(export->pairs);
 	if (!result)
 		result = pf_block_finish(export->block);
 	if (!result)
