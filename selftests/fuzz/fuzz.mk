@@ -14,7 +14,8 @@ FUZZ_TOOL    := $(filter-out %/main.o,$(TOOL_OBJ))
 # everything again, so that the fuzzer sees which ways were taken
 FUZZ_OBJ := $(patsubst $(OUT)/obj/%,$(OUT)/fuzz/obj/%,$(LIB_OBJ) $(FUZZ_TOOL))
 
-$(OUT)/fuzz/obj/perfetto/%.o: $(OUT)/perfetto/%.c
+# what is generated
+$(OUT)/fuzz/obj/%.o: $(OUT)/%.c
 	@mkdir -p $(@D)
 	$(call SAY,CC  ,$@)
 	$(Q)$(FUZZ_CC) $(FLAGS) $(FUZZ_FLAGS) -fsanitize=address,undefined,fuzzer-no-link -c -o $@ $<

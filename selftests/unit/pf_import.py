@@ -311,7 +311,7 @@ class Judge:
     def runs(self):
         drawn = {(one["cpu"], one["tid"], one["begin"], one["end"]) for one in self.drawn.sched}
         whole = 0
-        last = max((event.time for event in self.drawn.events), default=0)
+        last = self.rows("SELECT max(start + duration) AS last FROM slices")[0]["last"]
         longest = collections.defaultdict(int)
         for cpu, tid, begin, end in drawn:
             longest[cpu, tid, begin] = last if end is None else end

@@ -82,9 +82,10 @@ def judge(tool, path):
 def judge_test(tool, folder, seen, most):
     """The result of a test's recordings; what is wrong is printed"""
     paths = sorted(glob.glob(os.path.join(folder, "*.tbuf")))
-    for path in paths[most:]:
-        os.unlink(path)
-    paths = paths[:most]
+    if most is not None:
+        for path in paths[most:]:
+            os.unlink(path)
+        paths = paths[:most]
     judged = events = failed = damaged = 0
     for path in paths:
         with open(path, "rb") as file:

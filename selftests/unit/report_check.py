@@ -5,6 +5,9 @@ report_check.py - every figure of a report, worked out once more from the events
 
     tracebuf print -v --jsonl T >events; tracebuf report --json T >report
     report_check.py events report [--gaps all-events] [--cut] [--cpu N] [--tid N] [--worst N]
+                    [--unselected FROM-TO]
+
+--unselected: switches are not recorded in that time, in ns.
 
 Nothing of the tool is used but its list of events.  Says what differs, a line each, on standard
 output; exit status 1 if anything does.
@@ -115,8 +118,8 @@ class Compare:
             idle, unknown = cpu.idle, max(0, span - busy - cpu.idle)
             if "tid" in self.c.o:
                 idle = unknown = None
-            tracked = sum(b - a for a, b in cpu.tracked)
-            rows.append([n, busy, busy * 1000000 // tracked if tracked else None, idle, unknown,
+            share = busy * 1000000 // cpu.known if cpu.known else None
+            rows.append([n, busy, share, idle, unknown,
                          cpu.switches, cpu.irq, cpu.softirq])
         self.rows("cpu", rows)
         self.series("cpu-time", [self.axis.spread(self.c.cpus[n].busy) for n in cpus])
@@ -300,15 +303,18 @@ class Compare:
         self.rows("losses-longest", gaps[:self.worst], order=False)
         self.rows("losses-time", zip(self.axis.times(), lost) if gaps else [])
         self.same("losses: are told", "unsure" in " ".join(self.sections["losses"]["notes"]),
-                  bool(gaps) or self.c.gaps.meet(self.c.begin, self.c.end))
+                  bool(gaps) or not self.c.gaps.unselected and
+                  self.c.gaps.meet(self.c.begin, self.c.end))
 
 
 def main(arguments):
-    options, files, gaps = {}, [], None
+    options, files, gaps, unselected = {}, [], None, None
     while arguments:
         word = arguments.pop(0)
         if word == "--gaps":
             gaps = arguments.pop(0)
+        elif word == "--unselected":
+            unselected = tuple(int(ns) for ns in arguments.pop(0).split("-"))
         elif word == "--cut":
             options["cut"] = True
         elif word in ("--cpu", "--tid", "--worst"):
@@ -322,7 +328,8 @@ def main(arguments):
     options["exits"] = {form for _, name, form, _ in events if name == "sys_exit"}
     losses = [e for e in read(gaps or files[0])
               if e["type"] == "lost" and not e["user"]]
-    compare = Compare(Check(list(read(files[0])), options, Gaps(losses)), report)
+    gaps = Gaps(losses, unselected)
+    compare = Compare(Check(list(read(files[0])), options, gaps), report)
     compare.all()
     print(f"# {compare.checked} compared, {compare.wrong} differ")
     return compare.wrong > 0 or compare.checked < 20

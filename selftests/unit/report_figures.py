@@ -100,7 +100,8 @@ class Cpu:
         self.run = None             # [task or None, begin]
         self.switched = False
         self.past = []
-        self.tracked = []           # when no switch is missing
+        self.tracked = []           # when no loss hides a switch
+        self.known = 0              # how long the trace tells what ran
         self.stack, self.soft = [], None
         self.last = 0
 
@@ -110,12 +111,16 @@ def intersection(spans, others):
 
 
 class Gaps:
-    """Spans in which events of any CPU are missing; own: (begin, time of the event LOST, CPU)"""
-    def __init__(self, losses):
-        self.spans = []
+    """
+    Spans in which events of any CPU are missing; own: (begin, time of the event LOST, CPU).
+    unselected: a span in which switches are not selected
+    """
+    def __init__(self, losses, unselected=None):
+        self.spans, self.unselected = [], unselected
         self.own = [(e["fields"]["first"], e["time"], e["cpu"]) for e in losses]
         fields = [e["fields"] for e in losses]
-        for first, last in sorted((f["first"], max(f["first"], f["last"])) for f in fields):
+        spans = [(f["first"], max(f["first"], f["last"])) for f in fields]
+        for first, last in sorted(spans + [unselected] * bool(unselected)):
             if self.spans and first <= self.spans[-1][1]:
                 self.spans[-1][1] = max(last, self.spans[-1][1])
             else:
@@ -150,7 +155,12 @@ class Check:
         times = [e["time"] for e in events]
         self.begin, self.end = (min(times), max(times)) if times else (0, 0)
         self.has = {e["system"] + ":" + e["name"] for e in events if e["type"] == "event"}
+        hidden = gaps.unselected
         for event in events:
+            if hidden and event["time"] > hidden[0]:
+                for number, cpu in self.cpus.items():
+                    self.lose(number, cpu, hidden[0])
+                hidden = None
             self.take(event)
         self.finish()
 
@@ -178,7 +188,8 @@ class Check:
             return
         cpu = self.cpu(event["cpu"])
         if event["type"] == "lost":
-            self.lose(event, cpu)
+            self.lose(event["cpu"], cpu, event["fields"]["first"])
+            self.forget(cpu)
             return
         cpu.last = event["time"]
         name = event["system"] + ":" + event["name"]
@@ -196,12 +207,12 @@ class Check:
         elif event["system"] == "irq_vectors" and event["name"].endswith("_exit"):
             self.irq_exit(event, cpu)
 
-    def lose(self, event, cpu):
-        first = event["fields"]["first"]
+    def lose(self, number, cpu, first):
+        """No switch is recorded from first on"""
         self.track(cpu, first)
         if cpu.run:
-            self.ran(event["cpu"], cpu, max(first, cpu.run[1]))
-        self.forget(cpu)
+            self.ran(number, cpu, max(first, cpu.run[1]))
+        cpu.run = None
 
     def forget(self, cpu):
         if cpu.soft:
@@ -233,6 +244,7 @@ class Check:
     def ran(self, number, cpu, end):
         task, begin = cpu.run
         cpu.past.append((task, begin, end))
+        cpu.known += end - begin
         if not self.wants(number, task.tid if task else 0):
             return
         if task:

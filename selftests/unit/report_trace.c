@@ -12,6 +12,7 @@
  *   report_trace apart FILE       CPU 0 until 0.2 s, CPU 1 from 0.3 s on
  *   report_trace renamed FILE     thread 300 is called "wrapper", and then "server"
  *   report_trace half FILE        two tasks take turns, 60 to 40; half of it is lost
+ *   report_trace unselected FILE  the same; switches are not recorded for a third of the time
  *   report_trace subset FILE      a thread that was on a CPU that is not recorded in between
  *   report_trace fastcall FILE    system calls in one-element events, without switches
  *   report_trace gaps FILE N      N gaps on each of 4 CPUs, at times of which many are equal
@@ -241,6 +242,32 @@ static void half(void)
 	wake(0, 3060 * MS, 100, 300, 0);
 }
 
+/* Switches are not recorded from 1.06 s to 2.06 s; 100 runs for 60 % of the other time */
+static void unselected(void)
+{
+	static const unsigned int all[] = { FX_SWITCH, EV_WAKING, EV_WAKEUP, 0 };
+	static const unsigned int wakes[] = { EV_WAKING, EV_WAKEUP, 0 };
+	uint64_t ms;
+
+	fx_select(&fx, 2 * MS, all);
+	fx_select(&fx, 1060 * MS, wakes);
+	fx_select(&fx, 2060 * MS, all);
+	fx_open(&fx, 0, 60 * MS, 0, NULL);
+	fx_open(&fx, 1, 60 * MS, 0, NULL);
+	change(1, 60 * MS, 0, 0, 300);
+	for (ms = 100; ms < 3100; ms += 100) {
+		if (ms < 1100 || ms >= 2100) {
+			change(0, (ms - 40) * MS, 100, 0, 200);
+			change(0, ms * MS, 200, 0, 100);
+		} else {
+			wake(0, ms * MS, 100, 50, 1);
+		}
+	}
+	/* the last runs last until the end of the trace */
+	change(1, 2060 * MS, 300, 0, 50);
+	wake(0, 3060 * MS, 100, 400, 0);
+}
+
 static void subset(void)
 {
 	fx_open(&fx, 1, 10 * MS, 0, NULL);
@@ -323,13 +350,16 @@ int main(int argc, char **argv)
 		{ "quiet", quiet_snapshot, false }, { "open", open_snapshot, false },
 		{ "staggered", staggered, false }, { "staggered2", staggered2, false },
 		{ "apart", apart, false }, { "half", half, true }, { "renamed", renamed, true },
-		{ "subset", subset, true }, { "fastcall", fastcall, true },
+		{ "subset", subset, true }, { "unselected", unselected, true },
+		{ "fastcall", fastcall, true },
 	};
 	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 201, 300, 400 };
 	char name[NAME];
+	bool large;
 	size_t i;
 
-	fx_init(&fx, argc > 1 && !strcmp(argv[1], "cut") ? 14 : 12, 1000);
+	large = argc > 1 && (!strcmp(argv[1], "cut") || !strcmp(argv[1], "unselected"));
+	fx_init(&fx, large ? 14 : 12, 1000);
 	describe();
 	for (i = 0; i < sizeof(threads) / sizeof(threads[0]); i++)
 		fx_thread(&fx, threads[i], threads[i], 1, TB_THREAD_DUMP,

@@ -274,17 +274,37 @@ static inline bool fx_time(struct fx *fx, unsigned int cpu, uint64_t time)
 
 /* ---- durable records ---- */
 
-static inline void fx_durable(struct fx *fx, unsigned int id,
-			      const void *payload, size_t length)
+static inline void fx_durable_at(struct fx *fx, uint64_t time, unsigned int id,
+				 const void *payload, size_t length)
 {
 	if (!fx->durable.open)
 		fx_begin(fx, &fx->durable, TB_BLOCK_DURABLE, FX_DURABLE_LOG2, 0,
 			 fx->start, 0);
-	if (fx_put_composite(fx, &fx->durable, id, fx->start, 0, 0, payload,
-			     length))
+	if (fx_put_composite(fx, &fx->durable, id, time, 0, 0, payload, length))
 		return;
 	fx_end(fx, &fx->durable);
-	fx_durable(fx, id, payload, length);
+	fx_durable_at(fx, time, id, payload, length);
+}
+
+static inline void fx_durable(struct fx *fx, unsigned int id, const void *payload, size_t length)
+{
+	fx_durable_at(fx, fx->start, id, payload, length);
+}
+
+/* From @time on the events @ids are recorded, up to the first 0 */
+static inline void fx_select(struct fx *fx, uint64_t time, const unsigned int *ids)
+{
+	struct {
+		struct tb_selection head;
+		unsigned char bits[16];
+	} record = { .head = { .first = TB_EV_FIRST, .count = 128 } };
+	unsigned int bit;
+
+	for (; *ids; ids++) {
+		bit = *ids - TB_EV_FIRST;
+		record.bits[bit / 8] |= (unsigned char)(1 << bit % 8);
+	}
+	fx_durable_at(fx, time, TB_EV_SELECTION, &record, sizeof(record));
 }
 
 static inline void fx_durable_end(struct fx *fx)

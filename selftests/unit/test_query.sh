@@ -80,6 +80,8 @@ same user.tbuf
 result $? "what programs write: the same answers as the database has"
 "$REPORT_TRACE" gap gap.tbuf && same gap.tbuf
 result $? "with losses: the same answers as the database has"
+"$REPORT_TRACE" unselected unselected.tbuf && same unselected.tbuf
+result $? "switches are not recorded for a time: the same answers as the database has"
 big=
 if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" big big.tbuf 20000; then
 	big=big.tbuf

@@ -29,6 +29,7 @@ figures()
 		case $1 in
 		--cut) cut=$1 want=1; shift; continue ;;
 		--open) cut=--cut; shift; continue ;;
+		--unselected) cut="$cut $1 $2" ;;
 		--from | --to) options="$options $1 $2" ;;
 		--top) top=$2 ;;
 		*) others="$others $1 $2" ;;
@@ -203,6 +204,11 @@ result $? "CPUs that have no time in common are not compared"
 "$REPORT_TRACE" half half.tbuf && figures half.tbuf &&
 	[ "$(shares half.tbuf)" = '(100, 600000) (200, 400000)' ]
 result $? "shares of a trace that has half of its events"
+"$REPORT_TRACE" unselected unselected.tbuf &&
+	figures unselected.tbuf --unselected 1060000000-2060000000 &&
+	[ "$(shares unselected.tbuf)" = \
+		'(50, 500000) (100, 600000) (200, 400000) (300, 500000)' ]
+result $? "shares of a trace in which switches are not recorded for a time"
 "$REPORT_TRACE" subset subset.tbuf && figures subset.tbuf && [ "$(value subset.tbuf latency max)" = 1000000 ] &&
 	[ "$("$TRACEBUF" report --section offcpu-sleeping subset.tbuf | grep -c t300)" -eq 0 ] &&
 	notes subset.tbuf "1 of 8 CPUs were recorded"

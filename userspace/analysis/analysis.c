@@ -43,7 +43,7 @@ struct analysis *analysis_new(const struct tb_trace *trace,
 		a->options = *options;
 	if (!a->options.worst)
 		a->options.worst = WORST_DEFAULT;
-	a->slices = slices_open(trace, slice_ended, a);
+	a->slices = slices_open(trace, TB_TIME_MONOTONIC, slice_ended, a);
 	for (i = 0; i < ANALYSIS_WORSTS; i++)
 		a->worst[i].list = calloc(a->options.worst, sizeof(*a->worst[i].list));
 	a->gaps.list = calloc(2 * (size_t)a->options.worst, sizeof(*a->gaps.list));
@@ -95,6 +95,8 @@ void analysis_free(struct analysis *a)
 	free(a->gaps.list);
 	spans_free(&a->missing);
 	spans_free(&a->known.blind);
+	spans_free(&a->known.unselected);
+	spans_free(&a->known.hidden);
 	free(a->counts);
 	free(a);
 }
@@ -283,7 +285,7 @@ static int take(struct analysis *a, const struct tb_view *view, const struct pla
 	case ROLE_MIGRATE:
 		return queue_take(a, view, plan);
 	default:
-		result = slices_take(a->slices, view, view->ns, 0);
+		result = slices_take(a->slices, view, view->ns);
 		if (result < 0)
 			return result;
 		break;
@@ -305,9 +307,7 @@ static int take_loss(struct analysis *a, const struct tb_view *view, struct cpu_
 
 	queue_lost(a, cpu, since);
 	known_advance(a, view->ns);
-	a->losing = true;
-	result = slices_take(a->slices, view, view->ns, since);
-	a->losing = false;
+	result = slices_take(a->slices, view, view->ns);
 	if (result < 0)
 		return result;
 	return losses_take(a, view);
@@ -321,6 +321,8 @@ static int take_next(struct analysis *a, const struct tb_view *view)
 	bool user = view->kind == TB_VIEW_USER;
 
 	reach(a, view->ns);
+	if (view->ticks > a->ticks)
+		a->ticks = view->ticks;
 	if (view->kind == TB_VIEW_USER_LOST)
 		return losses_take(a, view);
 	if (view->kind == TB_VIEW_EVENT || user)
@@ -389,7 +391,7 @@ static void find_ends(struct analysis *a)
 
 int analysis_end(struct analysis *a, unsigned int flags)
 {
-	const struct tb_view none = { .cpu = TB_RING_USER };
+	const struct tb_view none = { .cpu = TB_RING_USER, .ticks = a->ticks };
 	int result;
 
 	a->total.cut = flags & ANALYSIS_CUT;
@@ -399,7 +401,7 @@ int analysis_end(struct analysis *a, unsigned int flags)
 	find_ends(a);
 	known_advance(a, a->total.end);
 	queue_end(a);
-	result = slices_take(a->slices, &none, a->total.end, 0);
+	result = slices_take(a->slices, &none, a->total.end);
 	if (result < 0)
 		return result;
 	slices_finish(a->slices);

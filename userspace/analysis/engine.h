@@ -120,12 +120,15 @@ struct handler {
 
 /**
  * struct known - the clock of known.c: it has advanced to total.known_ns at @at
- * @blind: when it stands still: events of a CPU are missing
+ * @blind: when it stands still: events of a CPU are missing, or @unselected
+ * @unselected: when switches are not recorded
+ * @hidden: when a switch may have happened that is not in the trace: events of any CPU are missing,
+ *	or @unselected
  * @counted, @tracked: number of CPUs
  * @generation: how often it has started anew
  */
 struct known {
-	struct spans blind;
+	struct spans blind, unselected, hidden;
 	uint64_t at;
 	unsigned int counted, tracked;
 	uint32_t generation;
@@ -139,8 +142,8 @@ struct analysis {
 	struct analysis_axis axis;
 	uint64_t axis_end;		/* of the last bucket there can be */
 	struct slices *slices;
+	uint64_t ticks;			/* of the last event */
 	bool     ending;		/* slices come because the trace ends */
-	bool     losing;		/* slices come because events are missing */
 	int      error;
 
 	struct map threads;		/* tid: struct task */
@@ -162,9 +165,9 @@ struct analysis {
 	struct analysis_histogram block_latency;
 
 	struct spans missing;		/* when events of any CPU are */
-	size_t   missing_at;		/* the queues are at, or before, that one of them */
-	bool     blind;			/* in it */
 	struct known known;
+	size_t   hidden_at;		/* the queues are at, or before, that one of known.hidden */
+	bool     blind;			/* in it */
 	struct listed losses;
 	struct map loss_hashes;
 	struct gaps gaps;
@@ -233,8 +236,8 @@ int known_start(struct analysis *a);
 void known_advance(struct analysis *a, uint64_t ns);
 /* A task begins to run on @cpu */
 void known_track(struct analysis *a, struct cpu_state *cpu);
-/* What ran on @cpu for @run_ns has ended */
-void known_run(struct analysis *a, struct cpu_state *cpu, uint64_t run_ns);
+/* A task has run on @cpu from @begin until @end */
+void known_run(struct analysis *a, struct cpu_state *cpu, uint64_t begin, uint64_t end);
 /* And it was @task */
 void known_share(struct analysis *a, const struct cpu_state *cpu, struct task *task,
 		 uint64_t run_ns);

@@ -2,15 +2,47 @@
 /*
  * The time in which it is known of every CPU what ran: shares of tasks are parts of it.
  *
- * A CPU is tracked from a switch on until events of it are missing, and again from the next
- * switch on.  The clock here advances while all CPUs are tracked.  What a CPU did before its first
- * switch is unknown, so the clock starts anew at the first switch of another CPU, and with it the
- * shares.  A CPU without a switch is not counted.
+ * A CPU is tracked from a switch on until events of it are missing or switches are not recorded any
+ * more, and again from the next switch on.  The clock here advances while all CPUs are tracked.
+ * What a CPU did before its first switch is unknown, so the clock starts anew at the first switch
+ * of another CPU, and with it the shares.  A CPU without a switch is not counted.
  *
  * Memory: O(gaps); each switch costs a look-up of O(log gaps).
  */
 #include <errno.h>
 #include "engine.h"
+
+static int add_unselected(struct analysis *a, uint64_t from, uint64_t to)
+{
+	int result = spans_add(&a->known.unselected, from, to);
+
+	if (!result)
+		result = spans_add(&a->known.blind, from, to);
+	return result ? result : spans_add(&a->known.hidden, from, to);
+}
+
+/* Note when switches are not recorded: from a change that leaves them out to the next one. */
+static int find_unselected(struct analysis *a)
+{
+	bool off = false, selects;
+	uint64_t ticks, ns, since = 0;
+	unsigned int i;
+	int result = 0;
+
+	for (i = 0; !result && !tb_trace_selection(a->trace, i, &ticks); i++) {
+		ns = tb_trace_ns(a->trace, ticks, TB_TIME_MONOTONIC);
+		selects = spans_selects_switches(a->trace, i);
+		if (off && selects)
+			result = add_unselected(a, since, ns);
+		else if (!off)
+			since = ns;
+		off = !selects;
+	}
+	if (!result && off)
+		result = add_unselected(a, since, UINT64_MAX);
+	spans_settle(&a->known.unselected);
+	return result;
+}
 
 int known_start(struct analysis *a)
 {
@@ -18,9 +50,12 @@ int known_start(struct analysis *a)
 	struct spans *blind = &a->known.blind;
 	const struct told_span *gap;
 	unsigned int i;
-	int result = 0;
+	int result = find_unselected(a);
 
 	a->known.at = a->options.from;
+	for (i = 0; !result && i < missing->count; i++)
+		result = spans_add(&a->known.hidden, missing->list[i].first, missing->list[i].last);
+	spans_settle(&a->known.hidden);
 	for (i = 0; !result && i < missing->nr_own; i++) {
 		gap = &missing->own[i];
 		if (analysis_wants_cpu(a, gap->cpu))
@@ -69,13 +104,14 @@ void known_track(struct analysis *a, struct cpu_state *cpu)
 	cpu->known_at = a->total.known_ns;
 }
 
-void known_run(struct analysis *a, struct cpu_state *cpu, uint64_t run_ns)
+void known_run(struct analysis *a, struct cpu_state *cpu, uint64_t begin, uint64_t end)
 {
 	if (!cpu->tracked)
 		return;
+	known_advance(a, end);
 	cpu->tracked = false;
 	a->known.tracked--;
-	cpu->it.tracked_ns += run_ns;
+	cpu->it.tracked_ns += end - begin;
 }
 
 void known_share(struct analysis *a, const struct cpu_state *cpu, struct task *task,
@@ -96,7 +132,7 @@ static bool is_wanted(const struct analysis *a, unsigned int cpu)
 	       analysis_wants_cpu(a, cpu);
 }
 
-/* Return how much of [@from, @to) is in what the file has of CPU @cpu. */
+/* Return how much of [@from, @to) is in what the file has of CPU @cpu, switches included. */
 static uint64_t within(const struct analysis *a, unsigned int cpu, uint64_t from, uint64_t to)
 {
 	uint64_t begin = a->total.begin, end = a->cpus[cpu]->known_until;
@@ -105,7 +141,7 @@ static uint64_t within(const struct analysis *a, unsigned int cpu, uint64_t from
 		begin = a->missing.cpus[cpu].begin;
 	from = from > begin ? from : begin;
 	to = to < end ? to : end;
-	return to > from ? to - from : 0;
+	return spans_outside(&a->known.unselected, from, to);
 }
 
 /* Set total.told_ns; known_until is there. */

@@ -3,9 +3,9 @@
  * Who is waiting for which CPU: woken, or made way for another one, and not running yet.
  *
  * Who was waiting before the first event, or since before a loss, is not known to: what is told
- * is the least that it was.  While events of any CPU are missing who is waiting may be running there:
- * where it is known ahead when that is, nobody waits in that time, and it is not in the time of
- * which the depth is known.  So the time that tasks waited is always part of that time.
+ * is the least that it was.  While events of any CPU are missing, or switches are not selected, a
+ * task that waits may run.  Where the trace tells ahead when that is, no task waits in that time,
+ * and the depth is not known in that time.  So tasks wait only while the depth is known.
  */
 #include "engine.h"
 
@@ -90,13 +90,13 @@ static void empty_all(struct analysis *a, uint64_t ns)
 			empty(a, a->cpus[i], ns);
 }
 
-/* It is @ns: are events missing? */
+/* Return true if switches are hidden at @ns. */
 static bool is_blind(struct analysis *a, uint64_t ns)
 {
 	const struct span *span;
 
-	for (; a->missing_at < a->missing.count; a->missing_at++) {
-		span = &a->missing.list[a->missing_at];
+	for (; a->hidden_at < a->known.hidden.count; a->hidden_at++) {
+		span = &a->known.hidden.list[a->hidden_at];
 		if (ns <= span->first)
 			break;
 		if (!a->blind)
@@ -171,6 +171,6 @@ void queue_end(struct analysis *a)
 		if (until < a->total.end && until < cpu->queue_told)
 			until = cpu->queue_told;
 		empty(a, cpu, until);
-		cpu->it.known_ns = spans_outside(&a->missing, a->total.begin, until);
+		cpu->it.known_ns = spans_outside(&a->known.hidden, a->total.begin, until);
 	}
 }

@@ -116,7 +116,7 @@ static void section_cpu(struct making *m)
 		number(m, cpu->softirq_ns);
 	}
 	if (unknown && !analysis_one_tid(m->a))
-		remark(m, "unknown: before the first switch of a CPU, and between a loss and the next switch, the trace does not tell what ran. The share is of the rest.");
+		remark(m, "unknown: before the first switch of a CPU, between a loss and the next switch, and while switches are not recorded, the trace does not tell what ran. The share is of the rest.");
 	remark(m, "Interrupts and softirqs are in the time of whom they interrupted.");
 }
 

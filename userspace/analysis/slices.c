@@ -64,8 +64,10 @@ struct slices {
 	void (*each)(void *context, const struct slice *slice);
 	void *context;
 	uint64_t losses, last;
+	enum tb_timebase base;
 	const struct spans *missing;	/* NULL: what is missing is known when it is told */
 	bool switches;			/* there are such events */
+	uint64_t switches_since;	/* ns; before that they are not selected; UINT64_MAX: now */
 	bool wakeups;			/* there are events of them, not of waking alone */
 	bool off;			/* SLICE_OFF is wanted */
 	struct map threads;
@@ -77,7 +79,7 @@ struct slices {
 	struct beginning *beginnings;	/* by format; NULL: all ends are recorded */
 };
 
-struct slices *slices_open(const struct tb_trace *trace,
+struct slices *slices_open(const struct tb_trace *trace, enum tb_timebase base,
 			   void (*each)(void *context, const struct slice *slice),
 			   void *context)
 {
@@ -86,6 +88,7 @@ struct slices *slices_open(const struct tb_trace *trace,
 	if (!slices)
 		return NULL;
 	slices->trace = trace;
+	slices->base = base;
 	slices->each = each;
 	slices->context = context;
 	return slices;
@@ -180,6 +183,13 @@ static bool lost_since(const struct slices *slices, uint64_t losses, uint64_t be
 				 losses != slices->losses;
 }
 
+/* Return true if @thread may have run since it was woken: a switch may not be recorded */
+static bool may_have_run(const struct slices *slices, const struct thread *thread, uint64_t ns)
+{
+	return thread->woken_at < slices->switches_since ||
+	       lost_since(slices, thread->woken_losses, thread->woken_at, ns);
+}
+
 static struct thread *thread_of(struct slices *slices, uint32_t tid)
 {
 	void **slot = map_at(&slices->threads, tid);
@@ -217,8 +227,7 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 	if (!thread)
 		return -ENOMEM;
 	slices->wakeups |= plan->role == ROLE_WAKEUP;
-	if (thread->woken &&
-	    !lost_since(slices, thread->woken_losses, thread->woken_at, ns)) {
+	if (thread->woken && !may_have_run(slices, thread, ns)) {
 		/* the first that wakes it counts: waking comes before wakeup */
 		if (plan->role == ROLE_WAKEUP && !thread->awake) {
 			thread->awake = true;
@@ -294,8 +303,7 @@ static void end_off(struct slices *slices, struct thread *thread, uint32_t tid,
 	off.tid = tid;
 	off.result = thread->state;
 	off.has_result = thread->has_state;
-	if (thread->woken && doubt == SLICE_WHOLE &&
-	    !lost_since(slices, thread->woken_losses, thread->woken_at, ns)) {
+	if (thread->woken && doubt == SLICE_WHOLE && !may_have_run(slices, thread, ns)) {
 		off.number = thread->waker;
 		off.has_waited = true;
 		/* told to wake up before it had gone */
@@ -334,7 +342,7 @@ static void take_in(struct slices *slices, const struct plan *plan,
 	if (!thread->woken)
 		return;
 	thread->woken = false;
-	cpu->run.wait_lost = lost_since(slices, thread->woken_losses, thread->woken_at, ns);
+	cpu->run.wait_lost = may_have_run(slices, thread, ns);
 	if (cpu->run.wait_lost)
 		return;
 	cpu->run.has_waited = true;
@@ -619,8 +627,8 @@ static bool has_end(struct slices *slices, unsigned int index, const struct tb_f
 	return false;
 }
 
-/* Who runs is not recorded any more */
-static void stop_running(struct slices *slices)
+/* Who runs is not recorded any more from @ns on */
+static void stop_running(struct slices *slices, uint64_t ns)
 {
 	const struct tb_view none = { .cpu = TB_RING_USER };
 	const struct map *threads = &slices->threads;
@@ -631,16 +639,13 @@ static void stop_running(struct slices *slices)
 	for (i = 0; i < slices->nr_cpus; i++)
 		if (slices->cpus[i] && slices->cpus[i]->running) {
 			slices->cpus[i]->running = false;
-			end(slices, &slices->cpus[i]->run, slices->last, SLICE_UNENDED);
+			end(slices, &slices->cpus[i]->run, ns, SLICE_UNENDED);
 		}
 	for (k = 0; k < threads->nr_slots; k++) {
 		thread = threads->slots[k].value;
-		if (!thread)
-			continue;
-		thread->woken = thread->unseen = false;
-		if (thread->out)
-			end_off(slices, thread, (uint32_t)threads->slots[k].key, &none,
-				slices->last, SLICE_UNENDED);
+		if (thread && thread->out)
+			end_off(slices, thread, (uint32_t)threads->slots[k].key, &none, ns,
+				SLICE_UNENDED);
 	}
 }
 
@@ -662,8 +667,8 @@ static void end_interrupts(struct slices *slices)
 	}
 }
 
-/* Calls that are open and are not going to be ended; they are known to have lasted until now */
-static void end_calls(struct slices *slices)
+/* Calls that are open at @ns and are not going to be ended; they lasted until then */
+static void end_calls(struct slices *slices, uint64_t ns)
 {
 	const struct map *threads = &slices->threads;
 	struct thread *thread;
@@ -674,12 +679,12 @@ static void end_calls(struct slices *slices)
 		if (!thread || !thread->in_call || !is_endless(slices, thread->call.event.format))
 			continue;
 		thread->in_call = false;
-		end(slices, &thread->call, slices->last, SLICE_UNENDED);
+		end(slices, &thread->call, ns, SLICE_UNENDED);
 	}
 }
 
-/* Change number @index of what is recorded */
-static int take_change(struct slices *slices, unsigned int index)
+/* Change number @index of what is recorded, at @ns */
+static int take_change(struct slices *slices, unsigned int index, uint64_t ns)
 {
 	unsigned int i, count = tb_trace_formats(slices->trace);
 	const struct tb_format *format;
@@ -707,9 +712,13 @@ static int take_change(struct slices *slices, unsigned int index)
 		grown[format->index].ignored = grown[format->index].endless &&
 					       tb_trace_selects(slices->trace, index, format->id);
 	}
-	end_calls(slices);
-	if (!switches)
-		stop_running(slices);
+	end_calls(slices, ns);
+	if (!switches) {
+		stop_running(slices, ns);
+		slices->switches_since = UINT64_MAX;
+	} else if (slices->switches_since == UINT64_MAX) {
+		slices->switches_since = ns;
+	}
 	return 0;
 }
 
@@ -719,13 +728,13 @@ static int take_changes(struct slices *slices, uint64_t ticks)
 	uint64_t from;
 
 	while (!tb_trace_selection(slices->trace, slices->selection, &from) && from <= ticks)
-		if (take_change(slices, slices->selection++))
+		if (take_change(slices, slices->selection++,
+				tb_trace_ns(slices->trace, from, slices->base)))
 			return -ENOMEM;
 	return 0;
 }
 
-int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns,
-		uint64_t lost_ns)
+int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 {
 	const struct plan *plan;
 	struct cpu *cpu;
@@ -740,7 +749,8 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns,
 	if (!cpu)
 		return -ENOMEM;
 	if (view->kind == TB_VIEW_LOST) {
-		forget(slices, cpu, lost_ns);
+		forget(slices, cpu,
+		       tb_trace_ns(slices->trace, view->lost.first, slices->base));
 		slices->losses++;
 		return 0;
 	}

@@ -67,8 +67,8 @@ struct slice {
 
 struct slices;
 
-/* @each gets every slice when it ends, with @context; NULL: ENOMEM */
-struct slices *slices_open(const struct tb_trace *trace,
+/* @each gets every slice when it ends, with @context; times are of @base; NULL: ENOMEM */
+struct slices *slices_open(const struct tb_trace *trace, enum tb_timebase base,
 			   void (*each)(void *context, const struct slice *slice),
 			   void *context);
 void slices_close(struct slices *slices);
@@ -86,11 +86,10 @@ bool slices_wants(struct slices *slices, const struct tb_format *format,
 
 /**
  * slices_take - the next event or loss, its time being @ns
- * @lost_ns: of a loss: when what is missing begins
+ *
  * Return: 1 it begins or ends a slice, 0 it does not, -ENOMEM.
  */
-int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns,
-		uint64_t lost_ns);
+int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns);
 
 /* Who is on @cpu, and since when (@begin); NULL: not known */
 const struct slice *slices_running(const struct slices *slices, unsigned int cpu);

@@ -44,6 +44,12 @@ struct spans {
 /* When events are missing in all of the recording of a file that is selected; settled.  0, -ENOMEM */
 int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_timebase base);
 
+/*
+ * Return true if switches are recorded from change number @change of tb_trace_selection() on, or if
+ * the trace has no format of them.
+ */
+bool spans_selects_switches(const struct tb_trace *trace, unsigned int change);
+
 /* 0, -ENOMEM */
 int spans_add(struct spans *spans, uint64_t first, uint64_t last);
 /* There are no more; nothing of what follows before that */

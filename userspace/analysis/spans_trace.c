@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "spans.h"
 
 struct ahead {
@@ -102,6 +103,17 @@ static uint64_t end_of(const struct ahead *a, unsigned int cpu, const struct tb_
 static uint64_t begin_of(const struct ahead *a, const struct tb_block *first)
 {
 	return first && first->sequence ? tb_trace_ns(a->trace, first->time_start, a->base) : 0;
+}
+
+bool spans_selects_switches(const struct tb_trace *trace, unsigned int change)
+{
+	const struct tb_format *format;
+	unsigned int i;
+
+	for (i = 0; (format = tb_trace_format_at(trace, i)); i++)
+		if (!strcmp(format->name, "sched_switch"))
+			return tb_trace_selects(trace, change, format->id);
+	return true;
 }
 
 int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_timebase base)

@@ -123,16 +123,11 @@ void tasks_run(struct analysis *a, const struct slice *slice)
 
 	if (!cpu)
 		return;
-	/* another one goes than the one that came: how long either was there is unknown */
-	if (slice->doubt != SLICE_WHOLE && !a->losing && !a->ending) {
-		known_run(a, cpu, a->total.end - slice->begin);
-		return;
-	}
 	if (a->ending && end > cpu->known_until)
 		end = cpu->known_until;
 	if (end < slice->begin)
 		end = slice->begin;
-	known_run(a, cpu, end - slice->begin);
+	known_run(a, cpu, slice->begin, end);
 	task = task_of(a, slice->tid);
 	cpu->history[cpu->past++ % ANALYSIS_HISTORY] =
 		(struct past){ task, slice->begin, end };
@@ -177,7 +172,8 @@ static void was_off(struct analysis *a, const struct tb_view *view, struct task 
 		.cpu = view->cpu, .before = task->last_cpu, .state = task->off_state,
 	};
 
-	if (unseen || losses_since(a, task->off_losses, wait.begin, wait.end)) {
+	if (unseen || losses_since(a, task->off_losses, wait.begin, wait.end) ||
+	    spans_meet(&a->known.unselected, wait.begin, wait.end)) {
 		stat->uncertain++;
 		return;
 	}

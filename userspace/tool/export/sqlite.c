@@ -34,14 +34,11 @@ static void finish(struct db *db)
 static int take(struct db *db, struct slices *slices, struct requests *requests,
 		const struct tb_view *view)
 {
-	uint64_t ns = db_ns(db, view->ticks, view->ns), lost_ns = 0;
+	uint64_t ns = db_ns(db, view->ticks, view->ns);
 	int result;
 
 	if (!view->user) {
-		if (view->kind == TB_VIEW_LOST)
-			lost_ns = tb_trace_ns(db->trace, view->lost.first,
-					      db->base);
-		result = slices_take(slices, view, ns, lost_ns);
+		result = slices_take(slices, view, ns);
 		if (result >= 0)
 			result = requests_take(requests, view, ns);
 		if (result < 0)
@@ -83,7 +80,7 @@ static int run(struct db *db, const struct tb_export_options *options)
 	if (result)
 		return result;
 	db->cursor = cursor;
-	slices = slices_open(db->trace, db_slice, db);
+	slices = slices_open(db->trace, db->base, db_slice, db);
 	requests = requests_open(db->trace, db_request, db);
 	result = slices && requests ? spans_of_trace(&missing, db->trace, db->base) : -ENOMEM;
 	if (!result) {

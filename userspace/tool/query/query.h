@@ -72,6 +72,7 @@ struct query_figures {
  * @needed, @filled: DB_*: of tables that are filled at once
  * @own: what SQLite is told now is not the user's
  * @last_ns: when the last event is; UINT64_MAX: not known yet
+ * @last_ticks: the same in ticks, if @last_ns is known
  * @missing: when events are missing, if @knows_missing
  */
 struct query {
@@ -84,7 +85,7 @@ struct query {
 	uint64_t events;
 	unsigned int needed, filled;
 	bool own;
-	uint64_t last_ns;
+	uint64_t last_ns, last_ticks;
 	struct spans missing;
 	bool knows_missing;
 	struct query_figures figures;

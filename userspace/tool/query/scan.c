@@ -126,7 +126,7 @@ static int open_lasting(struct query_scan *scan)
 		requests_missing(scan->requests, &table->query->missing);
 		return 0;
 	}
-	scan->slices = slices_open(table->query->trace, take_slice, scan);
+	scan->slices = slices_open(table->query->trace, table->query->db->base, take_slice, scan);
 	if (!scan->slices)
 		return -ENOMEM;
 	slices_missing(scan->slices, &table->query->missing);
@@ -274,8 +274,10 @@ static int find_last(struct query *query)
 	if (!result && ticks)
 		result = tb_cursor_seek(cursor, ticks);
 	while (!result && (result = next_event(cursor, &view)) > 0) {
-		if (!view.user && !is_control(&view))
+		if (!view.user && !is_control(&view)) {
 			query->last_ns = db_ns(query->db, view.ticks, view.ns);
+			query->last_ticks = view.ticks;
+		}
 		result = 0;
 	}
 	if (cursor)
@@ -287,7 +289,7 @@ static int find_last(struct query *query)
 static int finish(struct query_scan *scan)
 {
 	struct query *query = scan->table->query;
-	const struct tb_view nothing = { .cpu = TB_RING_USER };
+	struct tb_view nothing = { .cpu = TB_RING_USER };
 	int result;
 
 	if (query->last_ns == UINT64_MAX) {
@@ -295,8 +297,9 @@ static int finish(struct query_scan *scan)
 		if (result < 0)
 			return result;
 	}
+	nothing.ticks = query->last_ticks;
 	if (scan->slices) {
-		slices_take(scan->slices, &nothing, query->last_ns, 0);
+		slices_take(scan->slices, &nothing, query->last_ns);
 		slices_finish(scan->slices);
 	} else {
 		requests_take(scan->requests, &nothing, query->last_ns);
@@ -313,15 +316,12 @@ static int next_view(struct query_scan *scan)
 
 static int take_lasting(struct query_scan *scan)
 {
-	struct query *query = scan->table->query;
 	const struct tb_view *view = &scan->view;
 	uint64_t ns = (uint64_t)view_ns(scan);
 
 	if (scan->requests)
 		return requests_take(scan->requests, view, ns);
-	return slices_take(scan->slices, view, ns, view->kind == TB_VIEW_LOST ?
-			   tb_trace_ns(query->trace, view->lost.first,
-				       query->db->base) : 0);
+	return slices_take(scan->slices, view, ns);
 }
 
 static int next_lasting(struct query_scan *scan)

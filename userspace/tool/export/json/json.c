@@ -421,13 +421,11 @@ static int take(struct job *job, const struct tb_view *view)
 	if (view->kind == TB_VIEW_USER)
 		other = ns_of(json, view->ticks + view->user->duration,
 			      view->ns + view->user->duration_ns);
-	else if (view->kind == TB_VIEW_LOST)
-		other = tb_trace_ns(json->trace, view->lost.first, json->base);
 	if (view->user) {
 		json_user(json, view, ns, other > ns ? other : ns);
 		return json->error;
 	}
-	result = slices_take(job->slices, view, ns, other);
+	result = slices_take(job->slices, view, ns);
 	if (result < 0)
 		return result;
 	if (view->kind == TB_VIEW_LOST)
@@ -488,7 +486,7 @@ int tb_export_json(struct tb_trace *trace, FILE *out,
 	job->json.base = options->base;
 	job->json.out = &job->out;
 	job->json.fields = json_fields_open(trace, options->base);
-	job->slices = slices_open(trace, take_slice, &job->json);
+	job->slices = slices_open(trace, options->base, take_slice, &job->json);
 	if (job->json.fields && job->slices)
 		result = spans_of_trace(&job->missing, trace, options->base);
 	if (!result) {

@@ -43,7 +43,7 @@ struct export {
 	struct pf_pairs *pairs;
 	struct pf_tasks *tasks;
 	struct pf_losses losses;
-	unsigned int nr_rings;
+	unsigned int nr_rings, selection;
 	struct export_clock clock;
 	uint64_t now, monotonic;	/* the last event of all: as written, of tb_view.ns */
 	uint64_t cut, beyond, undescribed;
@@ -59,7 +59,7 @@ static uint64_t view_ns(struct export *export, const struct tb_view *view)
 {
 	uint64_t ns = export_clock_ns(&export->clock, view->ticks, view->ns);
 
-	if (ns > export->now) {
+	if (ns > export->now && view->cpu != TB_RING_DURABLE) {
 		export->now = ns;
 		export->monotonic = view->ns;
 	}
@@ -218,10 +218,27 @@ static int take_event(struct export *export, const struct tb_view *view)
 	return take_extras(export, view, tid, ns);
 }
 
+/* Takes what has changed of what is recorded until @ticks */
+static int take_changes(struct export *export, uint64_t ticks)
+{
+	uint64_t from;
+	int result = 0;
+
+	while (!result && !tb_trace_selection(export->trace, export->selection, &from) &&
+	       from <= ticks)
+		result = pf_sched_selected(export->sched, export->rings, export->nr_rings,
+					   spans_selects_switches(export->trace, export->selection++),
+					   ticks_ns(export, from));
+	return result;
+}
+
 static int take(struct export *export, const struct tb_view *view)
 {
 	bool durable = view->cpu == TB_RING_DURABLE;
+	int result = take_changes(export, view->ticks);
 
+	if (result)
+		return result;
 	if (view->user)
 		return take_user(export, view);
 	if (!durable && view->cpu >= export->nr_rings) {

@@ -14,9 +14,10 @@
  *     the last switch told
  *   - a wake-up of which nobody knows where it came from
  *
- * Where events are missing, nobody knows who is on the CPU.  Perfetto has nothing to say that
- * with, and would let the last one run on.  So the CPU goes to a thread called "events lost", with
- * a number that no thread of Linux can have.  In which state the last one went is unknown, too.
+ * Where events are missing, or switches are not recorded any more, the trace does not say which
+ * thread is on the CPU.  Perfetto cannot express that, and would draw the last one on.  So the CPU
+ * goes to a thread called "events lost", with a number that no thread of Linux can have.  In which
+ * state the last one went is unknown, too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ struct part {
 struct pf_sched {
 	const struct tb_cursor *cursor;
 	bool switches, begun;
-	uint64_t begun_at;		/* the first switch of any CPU */
+	uint64_t begun_at;		/* the first switch of any CPU, since they are recorded */
 	struct part parts[];
 };
 
@@ -217,6 +218,19 @@ int pf_sched_lost(struct pf_sched *sched, struct pf_ring *ring, uint64_t first, 
 	if (sched->switches && ring->current.known && !ring->current.lost)
 		result = go(ring, &to, ring->current.tid ? STATE_UNKNOWN : 0, first);
 	ring->from = last;
+	return result;
+}
+
+int pf_sched_selected(struct pf_sched *sched, struct pf_ring *rings, unsigned int count,
+		      bool selected, uint64_t ns)
+{
+	unsigned int i;
+	int result = 0;
+
+	for (i = 0; !selected && !result && i < count; i++)
+		result = pf_sched_lost(sched, &rings[i], ns > rings[i].last ? ns : rings[i].last,
+				       ns);
+	sched->begun &= selected;
 	return result;
 }
 

@@ -25,9 +25,6 @@ struct lane {
 	uint64_t woken;
 };
 
-/* struct timeline.now: why what is open ends */
-enum now { NOW_EVENT, NOW_LOST, NOW_END, NOW_BROKEN };
-
 /**
  * struct place - a CPU
  * @waker: who has woken whom it switches to, plus 1
@@ -43,7 +40,7 @@ struct timeline {
 	const struct tb_cursor *cursor;
 	const struct selection *selection;
 	enum tb_timebase base;
-	enum now now;
+	bool broken;			/* slices come because the file breaks off */
 	struct rows *rows;
 	struct slices *slices;
 	struct spans missing;
@@ -106,17 +103,14 @@ static void put(struct timeline *t, struct row *row, const char *name, size_t le
 	t->items++;
 }
 
-/*
- * Until when it ran.  If another one goes than the one that came nobody knows how long either was
- * there, and what was after the last event of a file that breaks off.
- */
+/* Return until when it ran: in a file that breaks off, until the last event of its CPU. */
 static uint64_t run_end(const struct timeline *t, const struct slice *slice)
 {
 	uint64_t last = slice->cpu < t->nr_cpus ? t->places[slice->cpu].last : slice->end;
 
-	if (slice->doubt == SLICE_WHOLE || t->now == NOW_LOST || t->now == NOW_END)
+	if (!t->broken || last >= slice->end)
 		return slice->end;
-	return t->now == NOW_BROKEN && last > slice->begin ? last : slice->begin;
+	return last > slice->begin ? last : slice->begin;
 }
 
 static void put_run(struct timeline *t, const struct slice *slice)
@@ -315,7 +309,7 @@ struct timeline *timeline_open(const struct tb_trace *trace, const struct select
 	t->max = items_max;
 	t->nr_cpus = tb_trace_nr_cpus(trace);
 	t->rows = rows_open(trace, t->base);
-	t->slices = slices_open(trace, take_slice, t);
+	t->slices = slices_open(trace, t->base, take_slice, t);
 	t->places = calloc(t->nr_cpus + 1u, sizeof(*t->places));
 	if (!t->rows || !t->slices || !t->places || spans_of_trace(&t->missing, trace, t->base)) {
 		timeline_close(t);
@@ -387,9 +381,8 @@ static int take_kernel(struct timeline *t, const struct tb_view *view, uint64_t 
 
 	if (view->format && !plan)
 		return -ENOMEM;
-	t->now = NOW_EVENT;
 	if (plan && of_slices(plan->role)) {
-		result = slices_take(t->slices, view, ns, ns);
+		result = slices_take(t->slices, view, ns);
 		note_wake(t, plan, view, ns);
 	}
 	if (!result)
@@ -402,8 +395,7 @@ static int take_loss(struct timeline *t, const struct tb_view *view, uint64_t ns
 	uint64_t first = tb_trace_ns(t->trace, view->lost.first, t->base);
 	int result;
 
-	t->now = NOW_LOST;
-	result = slices_take(t->slices, view, ns, first);
+	result = slices_take(t->slices, view, ns);
 	take_lost(t, view, first);
 	return result < 0 ? result : t->error;
 }
@@ -498,7 +490,7 @@ static int make_threads(struct timeline *t)
 int timeline_end(struct timeline *t, const struct tb_cursor *cursor, bool broken)
 {
 	t->cursor = cursor;
-	t->now = broken && !t->left_out ? NOW_BROKEN : NOW_END;
+	t->broken = broken && !t->left_out;
 	slices_finish(t->slices);
 	take_untold(t);
 	report_users_end(&t->users, t->cut);
