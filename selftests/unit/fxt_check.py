@@ -18,7 +18,8 @@ from print_lines import Printed, Wrong, check, equal, fields_of
 EVENTS = ("instant", "counter", "begin", "end", "complete", "async begin", "async instant",
           "async end", "flow begin", "flow step", "flow end")
 IDLE_WEIGHT = -(1 << 31)
-CPUS, IDLE = 0x80000000, 0x80010000     # processes that stand for no process
+CPUS, IDLE, LOST = 0x80000000, 0x80010000, 0x80020000   # processes that stand for no process
+UNKNOWN = 15                            # the state of a thread that goes without a switch
 
 
 def bits(word, low, high):
@@ -234,10 +235,17 @@ class Reader:
         self.known(second)
         args = record.arguments(nr_args)
         for koid, side in (first, "outgoing_weight"), (second, "incoming_weight"):
-            check((koid > IDLE) == (args.get(side) == IDLE_WEIGHT), f"{side} of {koid}")
-            check(koid <= IDLE or koid == IDLE + 1 + cpu, "another CPU's idle thread")
-        check(bits(head, 36, 39) in (1, 2, 3, 4, 5), "the outgoing thread's state")
-        self.out.append((time, "switch", cpu, first, second, bits(head, 36, 39), args))
+            check(is_idle(koid) == (args.get(side) == IDLE_WEIGHT), f"{side} of {koid}")
+            check(koid <= IDLE or koid in (IDLE + 1 + cpu, LOST + 1 + cpu),
+                  "what stands for another CPU's thread")
+        state = bits(head, 36, 39)
+        check(state in (1, 2, 3, 4, 5, UNKNOWN), "the outgoing thread's state")
+        check(state != UNKNOWN or "prev_state" not in args, "a state of a switch without one")
+        check(state == UNKNOWN or first <= LOST and second <= LOST, "a switch of unknown threads")
+        check(self.running.get(cpu, first) == first,
+              f"thread {first} goes, but CPU {cpu} runs {self.running.get(cpu)}")
+        self.running[cpu] = second
+        self.out.append((time, "switch", cpu, first, second, state, args))
 
 
 # ---- lines ----
@@ -272,6 +280,10 @@ WAKEUPS = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
 STATES = {1: "R", 2: "Tt", 3: "SDIP", 4: "Z", 5: "X"}
 
 
+def is_idle(koid):
+    return IDLE < koid < LOST
+
+
 def tid_of(koid):
     return 0 if koid > IDLE else koid
 
@@ -282,6 +294,8 @@ def from_fxt(reader):
         time, what = entry[0], entry[1]
         if what == "switch":
             _, _, cpu, prev, following, state, args = entry
+            if state == UNKNOWN:
+                continue                # not in the trace
             fields = {"prev_pid": tid_of(prev), "next_pid": tid_of(following),
                       "prev_state": args.pop("prev_state"), "koids": (prev, following)}
             check(fields["prev_state"][0] in STATES[state], f"state {state}: {fields}")

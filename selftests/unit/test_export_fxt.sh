@@ -5,7 +5,8 @@
 # which was written from the format's specification alone.  It holds each event - time, CPU,
 # thread, name, fields, stack, counters - against what "tracebuf print" says of the same trace.
 #
-# Needs: TRACEBUF (the tool), TEST_EXPORT (test_export.c, built with the sanitizers), python3.
+# Needs: TRACEBUF (the tool), TEST_EXPORT (test_export.c, built with the sanitizers), REPORT_TRACE
+# (report_trace.c), python3.
 
 set -u
 export LC_ALL=C
@@ -14,8 +15,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/tap.sh"
 TRACEBUF=${TRACEBUF:-tracebuf}
 TEST_EXPORT=${TEST_EXPORT:-test_export}
-begin python3 "$TRACEBUF" "$TEST_EXPORT"
-echo "1..19"
+REPORT_TRACE=${REPORT_TRACE:-report_trace}
+begin python3 "$TRACEBUF" "$TEST_EXPORT" "$REPORT_TRACE"
+echo "1..22"
 
 check()
 {
@@ -132,6 +134,34 @@ END
 	grep -qx '2400 events are those of print' checked
 result $? "more threads than their table has room for"
 
+# ---- what a CPU runs while the trace does not tell ----
+
+# unknown KIND: the export of report_trace's KIND; lines of it to unknown.lines
+unknown()
+{
+	"$REPORT_TRACE" "$1" u.tbuf && exported u && check u.fxt &&
+		mv checked unknown.lines
+}
+
+unknown half
+has unknown.lines "no thread runs while events of its CPU are missing" <<'END'
+1060000000 switch cpu 0 100 -> 2147614721 state 15 outgoing_weight=120
+2060000000 switch cpu 0 2147614721 -> 100 state 15 incoming_weight=120
+2060000000 switch cpu 0 100 -> 200 state 1 incoming_weight=120 outgoing_weight=120 prev_state=R
+thread 2147614721 of 2147614720: events lost, CPU 0
+process 2147614720: events lost
+END
+unknown unselected
+has unknown.lines "nor while switches are not selected" <<'END'
+1060000000 switch cpu 0 100 -> 2147614721 state 15 outgoing_weight=120
+1060000000 switch cpu 1 300 -> 2147614722 state 15 outgoing_weight=120
+2060000000 switch cpu 0 2147614721 -> 100 state 15 incoming_weight=120
+END
+unknown killed
+has unknown.lines "nor after the last event that a file has of its CPU" <<'END'
+30000000 switch cpu 1 50 -> 2147614722 state 15 outgoing_weight=120
+END
+
 # ---- what goes with events ----
 
 "$TEST_EXPORT" extras e.tbuf && exported e && check e.fxt e.print && check e.fxt &&
@@ -229,13 +259,14 @@ class Count:
     events = 0
 
     def append(self, entry):
-        self.events += entry[-1] is not True
+        self.events += entry[-1] is not True and entry[5:6] != (fxt_check.UNKNOWN,)
 
 with open("big.fxt", "rb") as file:
     reader = fxt_check.Reader(file.read())
 reader.out = Count()
 reader.read()
-sys.exit(reader.out.events != 600000)
+# and four marks
+sys.exit(reader.out.events != 600004)
 END
 result $? "600000 events: all there, in little memory"
 

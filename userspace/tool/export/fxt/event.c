@@ -359,11 +359,9 @@ int fxt_events_lost(struct fxt_events *events, const struct tb_view *view, uint6
 	struct fxt_plans *plans = events->plans;
 	struct fxt_thread *thread = fxt_thread_cpu(events->threads, view->cpu);
 
-	if (!thread)
+	/* the trace does not tell when they ended; not before the gap */
+	if (!thread || fxt_events_unknown(events, view->cpu, first))
 		return -ENOMEM;
-	/* nobody knows when they ended; not before the gap */
-	fxt_close_to(events->threads, thread, 0, first, NULL, NULL);
-	plans->current[view->cpu].known = false;
 	fxt_lost_mark(events->out);
 	fxt_event(events->threads, thread, FXT_INSTANT, ns, plans->tracebuf, plans->lost, 6);
 	fxt_arg_unsigned(events->out, plans->cpu, view->cpu);

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fxt.h"
+#include "analysis/spans.h"
 
 struct export {
 	struct tb_trace *trace;
@@ -30,12 +31,20 @@ struct export {
 	struct fxt_events events;
 	struct fxt_user *user;	/* NULL: no program has written yet */
 	uint32_t nr_cpus;
+	unsigned int selection;		/* the next change of what is recorded */
+	uint64_t now, monotonic;	/* the last event of a CPU: as written, of tb_view.ns */
 	uint64_t beyond, undescribed;
 };
 
 static uint64_t view_ns(struct export *export, const struct tb_view *view)
 {
-	return export_clock_ns(&export->clock, view->ticks, view->ns);
+	uint64_t ns = export_clock_ns(&export->clock, view->ticks, view->ns);
+
+	if (ns > export->now && view->cpu != TB_RING_DURABLE) {
+		export->now = ns;
+		export->monotonic = view->ns;
+	}
+	return ns;
 }
 
 /* ---- what the cursor brings ---- */
@@ -78,10 +87,48 @@ static int take_lost(struct export *export, const struct tb_view *view)
 			       tb_trace_ns(export->trace, lost->last, TB_TIME_BOOTTIME));
 }
 
+/* Where switches are not selected, the trace does not tell what runs on any CPU. */
+static int take_changes(struct export *export, uint64_t ticks)
+{
+	uint64_t from;
+	uint32_t cpu;
+	int result = 0;
+
+	while (!result && !tb_trace_selection(export->trace, export->selection, &from) &&
+	       from <= ticks)
+		if (!spans_selects_switches(export->trace, export->selection++))
+			for (cpu = 0; !result && cpu < export->nr_cpus; cpu++)
+				result = fxt_events_unknown(&export->events, cpu,
+							    tb_trace_ns(export->trace, from,
+									TB_TIME_BOOTTIME));
+	return result;
+}
+
+/* Where the file, or its part, has no events of a CPU up to the end, what ran there is unknown. */
+static int take_ends(struct export *export)
+{
+	struct spans missing = { 0 };
+	int result = spans_of_trace(&missing, export->trace, TB_TIME_MONOTONIC);
+	uint32_t cpu;
+	uint64_t end;
+
+	for (cpu = 0; !result && cpu < export->nr_cpus; cpu++) {
+		end = spans_untold(&missing, cpu, export->monotonic);
+		if (end < export->monotonic)
+			result = fxt_events_unknown(&export->events, cpu,
+						    export->now - (export->monotonic - end));
+	}
+	spans_free(&missing);
+	return result;
+}
+
 static int take(struct export *export, const struct tb_view *view)
 {
 	bool durable = view->cpu == TB_RING_DURABLE;
+	int result = take_changes(export, view->ticks);
 
+	if (result)
+		return result;
 	if (view->user)
 		return take_user(export, view);
 	if (!durable && view->cpu >= export->nr_cpus) {
@@ -130,6 +177,8 @@ static int run(struct export *export, FILE *out)
 		if (!result)
 			result = export->out.error;
 	}
+	if (!result)
+		result = take_ends(export);
 	if (!result)
 		fxt_out_flush(&export->out);
 	return result ? result : export->out.error;

@@ -146,7 +146,7 @@ struct fxt_opens {
 };
 
 /**
- * struct fxt_thread - a thread, or what stands for a CPU or its idle thread
+ * struct fxt_thread - a thread, or what stands for a CPU, its idle thread or its unknown one
  * @process, @koid: its numbers in FXT
  * @slot: index in FXT's table of threads, 0: none now
  * @named, @process_named: the objects have been told, with @comm
@@ -166,23 +166,25 @@ struct fxt_threads {
 	const struct tb_cursor *cursor;
 	void    *tree;
 	struct fxt_thread *last;		/* found last */
-	struct fxt_thread **cpus, **idles;	/* by CPU */
+	struct fxt_thread **cpus, **idles, **losts;	/* by CPU */
 	uint32_t nr_cpus;
 	struct fxt_thread *slots[256];
 	uint8_t  next_slot;
-	struct fxt_name *name_process, *name_cpus, *name_idle;
-	bool     cpus_named, idles_named;
+	struct fxt_name *name_process, *name_cpus, *name_idle, *name_lost;
+	bool     cpus_named, idles_named, losts_named;
 };
 
 int fxt_threads_open(struct fxt_threads *threads, struct fxt_out *out,
 		     const struct tb_cursor *cursor, uint32_t nr_cpus);
 void fxt_threads_close(struct fxt_threads *threads);
 
-/* All three: its objects are told when it is first asked for; NULL: ENOMEM */
+/* All four: its objects are told when it is first asked for; NULL: ENOMEM */
 /** fxt_thread - thread @tid, which ran on @cpu: 0 is the idle thread there */
 struct fxt_thread *fxt_thread(struct fxt_threads *threads, uint32_t cpu, uint32_t tid);
 /** fxt_thread_cpu - what stands for @cpu */
 struct fxt_thread *fxt_thread_cpu(struct fxt_threads *threads, uint32_t cpu);
+/** fxt_thread_lost - what @cpu runs while the trace does not tell */
+struct fxt_thread *fxt_thread_lost(struct fxt_threads *threads, uint32_t cpu);
 /** fxt_thread_of - thread @tid of process @pid, as a program says */
 struct fxt_thread *fxt_thread_of(struct fxt_threads *threads, uint32_t pid, uint32_t tid);
 
@@ -236,6 +238,12 @@ int fxt_events_mark(struct fxt_events *events, const struct tb_view *view, uint6
 /** fxt_events_lost - a loss, between @first and @last */
 int fxt_events_lost(struct fxt_events *events, const struct tb_view *view, uint64_t ns,
 		    uint64_t first, uint64_t last);
+
+/**
+ * fxt_events_unknown - from @ns on the trace does not tell what @cpu runs; -ENOMEM
+ * What is open on the CPU ends then.
+ */
+int fxt_events_unknown(struct fxt_events *events, uint32_t cpu, uint64_t ns);
 
 /* ---- what programs write (user.c) ---- */
 

@@ -31,11 +31,16 @@ struct fxt_plan {
 	const struct tb_format_field *tid;	/* whose event it is */
 };
 
-/* Who runs on a CPU, as far as switches tell */
+/**
+ * struct fxt_current - what a CPU runs, as far as switches tell
+ * @prio: if @has_prio; an idle thread has none
+ * @known: @tid runs
+ * @lost: the thread "events lost" stands for what runs
+ */
 struct fxt_current {
 	uint32_t tid;
 	int32_t  prio;
-	bool     known;
+	bool     has_prio, known, lost;
 };
 
 /* What an interrupt was called last; several handlers may share it */

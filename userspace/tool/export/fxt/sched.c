@@ -5,6 +5,10 @@
  * FXT knows neither Linux's states nor its priorities: uninterruptible sleep is "blocked" there,
  * and a weight is a number without a meaning, except that the lowest says that a thread is an idle
  * one.  So the weight is the kernel's priority, and the state goes along as text.
+ *
+ * Where the trace does not tell what a CPU runs, a reader would draw the last thread on.  So the CPU
+ * goes to a thread called "events lost" until the next switch.  FXT has no state "unknown": the
+ * thread that goes has one that FXT reserves, of which readers show nothing.
  */
 #include <errno.h>
 #include "plan.h"
@@ -15,7 +19,8 @@
 #define SCHED_TYPE_SHIFT	60
 #define SCHED_ARG_SHIFT		16
 enum { SCHED_SWITCH = 1, SCHED_WAKEUP = 2 };
-enum { STATE_RUNNING = 1, STATE_SUSPENDED = 2, STATE_BLOCKED = 3, STATE_DYING = 4, STATE_DEAD = 5 };
+enum { STATE_RUNNING = 1, STATE_SUSPENDED = 2, STATE_BLOCKED = 3, STATE_DYING = 4, STATE_DEAD = 5,
+       STATE_UNKNOWN = 15 };
 
 /* sched_switch's prev_state */
 #define TASK_STOPPED	0x0c	/* and traced */
@@ -50,18 +55,21 @@ static struct fxt_name *state_name(struct fxt_events *events, uint64_t state)
 
 /* Priority of who leaves the CPU; false: it is not known */
 static bool prio_before(struct fxt_events *events, const struct tb_view *view,
-			const struct fxt_plan *plan, uint32_t tid, int64_t *prio)
+			const struct fxt_plan *plan, uint32_t tid, int32_t *prio)
 {
 	const struct fxt_current *current = &events->plans->current[view->cpu];
 	const struct tb_task *task;
+	int64_t number;
 
 	*prio = WEIGHT_IDLE;
 	if (!tid)
 		return true;
-	if (plan->prev_prio && !tb_field_s64(view, plan->prev_prio, prio))
+	if (plan->prev_prio && !tb_field_s64(view, plan->prev_prio, &number)) {
+		*prio = (int32_t)number;
 		return true;
+	}
 	*prio = current->prio;
-	if (current->known && current->tid == tid)
+	if (current->known && !current->lost && current->tid == tid && current->has_prio)
 		return true;
 	task = tb_cursor_task(events->cursor, tid);
 	if (!task || !(task->flags & TB_TASK_LISTED))
@@ -70,15 +78,66 @@ static bool prio_before(struct fxt_events *events, const struct tb_view *view,
 	return true;
 }
 
+static void put_switch(struct fxt_events *events, uint32_t cpu, uint64_t state, uint32_t args,
+		       uint64_t ns, const struct fxt_thread *from, const struct fxt_thread *to)
+{
+	fxt_record(events->out, FXT_SCHEDULING, (uint64_t)cpu << SCHED_CPU_SHIFT |
+		   state << SCHED_STATE_SHIFT | (uint64_t)SCHED_SWITCH << SCHED_TYPE_SHIFT,
+		   args, SCHED_ARG_SHIFT);
+	fxt_word(events->out, ns);
+	fxt_word(events->out, from->koid);
+	fxt_word(events->out, to->koid);
+}
+
+static struct fxt_thread *thread_of(struct fxt_events *events, uint32_t cpu,
+				    const struct fxt_current *current)
+{
+	return current->lost ? fxt_thread_lost(events->threads, cpu) :
+			       fxt_thread(events->threads, cpu, current->tid);
+}
+
+/* A switch that is not in the trace: @cpu runs @next from @ns on */
+static int go(struct fxt_events *events, uint32_t cpu, const struct fxt_current *next, uint64_t ns)
+{
+	struct fxt_plans *plans = events->plans;
+	struct fxt_current *current = &plans->current[cpu];
+	const struct fxt_thread *from = thread_of(events, cpu, current);
+	const struct fxt_thread *to = thread_of(events, cpu, next);
+
+	if (!from || !to)
+		return -ENOMEM;
+	put_switch(events, cpu, STATE_UNKNOWN, (uint32_t)next->has_prio + current->has_prio, ns,
+		   from, to);
+	if (next->has_prio)
+		fxt_arg_signed(events->out, plans->incoming, next->prio);
+	if (current->has_prio)
+		fxt_arg_signed(events->out, plans->outgoing, current->prio);
+	fxt_record_end(events->out, NULL);
+	*current = *next;
+	return 0;
+}
+
+int fxt_events_unknown(struct fxt_events *events, uint32_t cpu, uint64_t ns)
+{
+	static const struct fxt_current lost = { .known = true, .lost = true };
+	struct fxt_thread *track = fxt_thread_cpu(events->threads, cpu);
+	struct fxt_current *current = &events->plans->current[cpu];
+
+	if (!track)
+		return -ENOMEM;
+	fxt_close_to(events->threads, track, 0, ns, NULL, NULL);
+	return current->known && !current->lost ? go(events, cpu, &lost, ns) : 0;
+}
+
 int fxt_events_switch(struct fxt_events *events, const struct tb_view *view,
 		      const struct fxt_plan *plan, uint64_t ns)
 {
 	struct fxt_plans *plans = events->plans;
 	struct fxt_current *current = &plans->current[view->cpu];
 	uint64_t prev, next, state, prio;
+	struct fxt_current before = { .known = true };
 	struct fxt_thread *from, *to;
-	int64_t before;
-	bool known;
+	int result = 0;
 
 	if (tb_field_u64(view, plan->fields[0], &prev) ||
 	    tb_field_u64(view, plan->fields[1], &next) ||
@@ -93,22 +152,26 @@ int fxt_events_switch(struct fxt_events *events, const struct tb_view *view,
 	if (prev && state & (TASK_DEAD | TASK_ZOMBIE))
 		fxt_close_to(events->threads, from, 0, ns, events->popped,
 			     events->context);
-	known = prio_before(events, view, plan, (uint32_t)prev, &before);
-	fxt_record(events->out, FXT_SCHEDULING, (uint64_t)view->cpu << SCHED_CPU_SHIFT |
-		   state_of(state) << SCHED_STATE_SHIFT |
-		   (uint64_t)SCHED_SWITCH << SCHED_TYPE_SHIFT,
-		   2u + known + fxt_events_nr_extras(view), SCHED_ARG_SHIFT);
-	fxt_word(events->out, ns);
-	fxt_word(events->out, from->koid);
-	fxt_word(events->out, to->koid);
+	before.tid = (uint32_t)prev;
+	before.has_prio = prio_before(events, view, plan, before.tid, &before.prio);
+	/* another thread goes than the one that came: it has come without a switch in the trace */
+	if (current->known && (current->lost || current->tid != before.tid))
+		result = go(events, view->cpu, &before, ns);
+	if (result)
+		return result;
+	put_switch(events, view->cpu, state_of(state),
+		   2u + before.has_prio + fxt_events_nr_extras(view), ns, from, to);
 	fxt_arg_signed(events->out, plans->incoming, next ? (int64_t)prio : WEIGHT_IDLE);
-	if (known)
-		fxt_arg_signed(events->out, plans->outgoing, before);
+	if (before.has_prio)
+		fxt_arg_signed(events->out, plans->outgoing, before.prio);
 	fxt_arg_name(events->out, plans->state, state_name(events, state));
 	fxt_events_extras(events, view);
 	fxt_record_end(events->out, NULL);
 	events->cut += events->out->cut;
-	*current = (struct fxt_current){ (uint32_t)next, (int32_t)prio, true };
+	*current = (struct fxt_current){
+		.tid = (uint32_t)next, .prio = next ? (int32_t)prio : WEIGHT_IDLE,
+		.has_prio = true, .known = true,
+	};
 	return 0;
 }
 

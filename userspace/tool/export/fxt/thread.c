@@ -5,7 +5,8 @@
  * Processes and threads are kernel objects there, with numbers (koids) that no two objects share
  * in Fuchsia.  Linux gives a process and its first thread the same; readers keep the two kinds
  * apart, so they stay as they are.  What has no thread in Linux gets one of its own: each CPU, on
- * whose track interrupts are drawn, and each CPU's idle thread, which are all number 0 in Linux.
+ * whose track interrupts are drawn, each CPU's idle thread, which are all number 0 in Linux, and a
+ * thread that each CPU runs while the trace does not tell which one.
  * Their koids are beyond what Linux gives to threads.
  *
  * A viewer ends the innermost slice of a track, whichever was meant.  So what is open on each track
@@ -19,6 +20,7 @@
 
 #define KOID_CPUS	0x80000000u	/* the process; CPU n is this + 1 + n */
 #define KOID_IDLE	0x80010000u	/* likewise */
+#define KOID_LOST	0x80020000u
 
 enum { OBJECT_PROCESS = 1, OBJECT_THREAD = 2 };
 enum { OBJECT_ARG_SHIFT = 40, EVENT_ARG_SHIFT = 20 };
@@ -38,10 +40,12 @@ int fxt_threads_open(struct fxt_threads *threads, struct fxt_out *out,
 	threads->nr_cpus = nr_cpus;
 	threads->cpus = calloc(nr_cpus, sizeof(*threads->cpus));
 	threads->idles = calloc(nr_cpus, sizeof(*threads->idles));
+	threads->losts = calloc(nr_cpus, sizeof(*threads->losts));
 	threads->name_process = fxt_name(out, "process", 7);
 	threads->name_cpus = fxt_name(out, "CPUs", 4);
 	threads->name_idle = fxt_name(out, "idle", 4);
-	return threads->cpus && threads->idles ? 0 : -ENOMEM;
+	threads->name_lost = fxt_name(out, "events lost", 11);
+	return threads->cpus && threads->idles && threads->losts ? 0 : -ENOMEM;
 }
 
 static void free_thread(void *at)
@@ -63,8 +67,11 @@ void fxt_threads_close(struct fxt_threads *threads)
 		free_thread(threads->cpus[cpu]);
 	for (cpu = 0; threads->idles && cpu < threads->nr_cpus; cpu++)
 		free_thread(threads->idles[cpu]);
+	for (cpu = 0; threads->losts && cpu < threads->nr_cpus; cpu++)
+		free_thread(threads->losts[cpu]);
 	free(threads->cpus);
 	free(threads->idles);
+	free(threads->losts);
 }
 
 /* ---- objects ---- */
@@ -196,6 +203,12 @@ struct fxt_thread *fxt_thread(struct fxt_threads *threads, uint32_t cpu, uint32_
 		return known(threads, tid, tid);
 	return own(threads, &threads->idles[cpu], KOID_IDLE, cpu, "swapper/%u",
 		   threads->name_idle, &threads->idles_named);
+}
+
+struct fxt_thread *fxt_thread_lost(struct fxt_threads *threads, uint32_t cpu)
+{
+	return own(threads, &threads->losts[cpu], KOID_LOST, cpu, "events lost, CPU %u",
+		   threads->name_lost, &threads->losts_named);
 }
 
 struct fxt_thread *fxt_thread_of(struct fxt_threads *threads, uint32_t pid, uint32_t tid)

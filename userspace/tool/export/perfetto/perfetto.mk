@@ -54,9 +54,9 @@ test-export: $(OUT)/test_export tool
 		sh $(ROOT)/selftests/unit/test_export.sh
 
 .PHONY: test-export-fxt
-test-export-fxt: $(OUT)/test_export tool
+test-export-fxt: $(OUT)/test_export $(OUT)/report_trace tool
 	@echo '# test_export_fxt.sh'
-	@TRACEBUF=$(OUT)/tracebuf TEST_EXPORT=$(OUT)/test_export \
+	@TRACEBUF=$(OUT)/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
 		sh $(ROOT)/selftests/unit/test_export_fxt.sh
 
 test: test-export test-export-fxt
