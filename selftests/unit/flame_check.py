@@ -15,11 +15,12 @@ import xml.etree.ElementTree as tree
 
 SVG = '{http://www.w3.org/2000/svg}'
 LINE = re.compile(r' *(.*)-(\d+) \[(...)\] .. (\d+)\.(\d{9}): (\S+): (.*)\n')
+LOST = re.compile(r'-- CPU (\d+): LOST .* between (\d+)\.(\d{9}) and (\d+)\.(\d{9}) --\n')
 FRAME = re.compile(r'\t *([0-9a-f]+) (.*)\n')
 
 
 def events(name):
-    """[comm, tid, ns, event, text, kernel, user], and None for a loss"""
+    """[comm, tid, ns, event, text, kernel, user, CPU], and None for a loss"""
     event = None
     for line in open(name, encoding='ascii'):
         match = LINE.fullmatch(line)
@@ -27,8 +28,8 @@ def events(name):
         if match:
             if event:
                 yield event
-            comm, tid, _, s, ns, what, text = match.groups()
-            event = [comm, int(tid), int(s) * 10**9 + int(ns), what, text, [], []]
+            comm, tid, cpu, s, ns, what, text = match.groups()
+            event = [comm, int(tid), int(s) * 10**9 + int(ns), what, text, [], [], cpu]
         elif frame and event:
             address, where = frame.groups()
             if where == '(user)':
@@ -46,6 +47,15 @@ def events(name):
             raise SystemExit('not understood: %r' % line)
     if event:
         yield event
+
+
+def losses(name):
+    """(CPU, first, last)"""
+    for line in open(name, encoding='ascii'):
+        match = LOST.fullmatch(line)
+        if match:
+            cpu, *times = map(int, match.groups())
+            yield cpu, times[0] * 10**9 + times[1], times[2] * 10**9 + times[3]
 
 
 def stack_of(event, options):
@@ -69,7 +79,12 @@ def weigh(name, weight, options):
     def add(stack, value):
         found[stack] = found.get(stack, 0) + value
 
-    off, on, last = {}, {}, 0
+    off, on, last, lost = {}, {}, 0, list(losses(name))
+
+    def torn(begin, end, cpu=None):
+        """Are events missing in that time? cpu: of that one"""
+        return any(first < end and begin < told and cpu in (None, one) for one, first, told in lost)
+
     for event in events(name):
         if event is None:
             continue
@@ -88,7 +103,8 @@ def weigh(name, weight, options):
         if what != 'sched:sched_switch':
             continue
         if tid:
-            if weight == 'on-cpu' and stack and tid in on:
+            if weight == 'on-cpu' and stack and tid in on and \
+                    not torn(on[tid], ns, int(event[7])):
                 add(stack, ns - on[tid])
             on.pop(tid, None)
             state = re.search(r'prev_state=(\S+)', text).group(1)
@@ -97,13 +113,13 @@ def weigh(name, weight, options):
                 del off[tid]
         to = int(re.search(r'next_pid=(\d+)', text).group(1))
         if to:
-            if weight == 'off-cpu' and off.get(to, (None, 0))[0]:
+            if weight == 'off-cpu' and off.get(to, (None, 0))[0] and not torn(off[to][1], ns):
                 add(off[to][0], ns - off[to][1])
             off.pop(to, None)
             on[to] = ns
     if 'unfinished' in options:
         for stack, ns in off.values():
-            if stack:
+            if stack and not torn(ns, last):
                 add(stack, last - ns)
     return {stack: value for stack, value in found.items() if value}
 

@@ -231,7 +231,7 @@ static int nothing(const struct flame_job *job)
 {
 	const struct flame *flame = &job->flame;
 
-	if (flame->pending || flame->unknown || flame->negative || flame->idle)
+	if (flame->pending || flame->torn || flame->unknown || flame->negative || flame->idle)
 		return EXIT_FINE;
 	if (!flame->stackless)
 		return complain("%s: there are no events to show%s; 'tracebuf record -e EVENT:stack' records stacks, of programs with ':ustack'",

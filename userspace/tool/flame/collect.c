@@ -2,9 +2,9 @@
 /*
  * From the events of a trace to weighed stacks.
  *
- * Which events is the selection's business.  The time of a switch, though, ends
- * or begins with another one, which may be of any thread, CPU and moment: so
- * with times all events are looked at.
+ * The selection chooses events.  The time of a switch, though, ends or begins with another one,
+ * which may be of any thread, CPU and moment: so with times all events are looked at, and slices.c
+ * tells how long a thread ran or did not run.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,25 +14,30 @@
 #include "tool/export/common.h"
 #include "tool/export/progress.h"
 #include "flame.h"
+#include "analysis/slices.h"
 #include "analysis/spans.h"
 #include "lib/utf8.h"
 
-/* A thread: off the CPU since, or on it since */
-struct stretch {
-	uint64_t ns;
+/* The stack with which a thread left its CPU, if it is @chosen */
+struct left {
 	uint32_t node;
-	bool     off, on, chosen;
+	bool     chosen;
 };
 
 struct collect {
 	struct flame *flame;
 	struct tb_trace *trace;
 	struct map kernel, user;	/* addresses: frames + 1 */
-	struct map threads;		/* of times: struct stretch */
 	/* by format */
 	const struct tb_format_field **next_pid, **prev_state, **value;
-	uint64_t last_ns;
-	struct spans missing;		/* events of any CPU, if it is about time */
+	/* of times */
+	struct slices *slices;
+	struct map threads;		/* struct left */
+	struct spans missing;		/* events of any CPU */
+	uint64_t last_ns, last_ticks;	/* the last event */
+	uint32_t ran;			/* the thread whose run ends with this switch; 0: none */
+	uint64_t ran_ns;		/* for how long */
+	bool     ending;		/* slices come because the trace ends */
 };
 
 /* ---- frames ---- */
@@ -173,30 +178,49 @@ static int weigh_event(struct collect *collect, const struct tb_view *view)
 	return 0;
 }
 
-static struct stretch *thread_of(struct collect *collect, uint32_t tid)
+static struct left *left_of(struct collect *collect, uint32_t tid)
 {
 	void **slot = map_at(&collect->threads, tid);
 
 	if (slot && !*slot)
-		*slot = calloc(1, sizeof(struct stretch));
+		*slot = calloc(1, sizeof(struct left));
 	return slot ? *slot : NULL;
 }
 
-/* Clocks that a trace tells of may go back */
-static uint64_t since(const struct stretch *thread, uint64_t ns)
+static void take_off(struct collect *collect, const struct slice *slice, uint64_t time)
 {
-	return ns > thread->ns ? ns - thread->ns : 0;
+	struct left *left = map_get(&collect->threads, slice->tid);
+	struct flame *flame = collect->flame;
+	bool ended = slice->doubt == SLICE_WHOLE;
+
+	if (!left || !left->chosen)
+		return;
+	left->chosen = false;
+	if (!ended && (!collect->ending ||
+		       spans_meet(&collect->missing, slice->begin, slice->end))) {
+		flame->torn++;
+		flame->torn_time += time;
+		return;
+	}
+	if (ended || flame->unfinished)
+		add(flame, left->node, time);
+	if (!ended) {
+		flame->pending++;
+		flame->pending_time += time;
+	}
 }
 
-/* What a switch with a stack is worth becomes known, or has been */
-static void take_time(const struct collect *collect, const struct stretch *thread,
-		      uint32_t node, uint64_t ns)
+static void take_slice(void *context, const struct slice *slice)
 {
-	struct flame *flame = collect->flame;
+	struct collect *collect = context;
+	uint64_t time = slice->end > slice->begin ? slice->end - slice->begin : 0;
 
-	/* what seems to be one may have been several */
-	flame->torn += spans_meet(&collect->missing, thread->ns, ns);
-	add(flame, node, since(thread, ns));
+	if (slice->kind == SLICE_OFF && collect->flame->weight == FLAME_OFF_CPU)
+		take_off(collect, slice, time);
+	if (slice->kind != SLICE_RUN || slice->doubt != SLICE_WHOLE)
+		return;
+	collect->ran = slice->tid;
+	collect->ran_ns = time;
 }
 
 /* Who has ended does not run again */
@@ -211,87 +235,71 @@ static bool is_dead(const struct collect *collect, const struct tb_view *view)
 	return strpbrk(tb_task_state(state, text, sizeof(text)), "XZ");
 }
 
-static int switched_from(struct collect *collect, const struct tb_view *view)
+/* The thread of @view goes with the stack of @node; -ENOENT: it has none that counts */
+static int take_stack(struct collect *collect, const struct tb_view *view, int64_t node)
 {
 	struct flame *flame = collect->flame;
-	struct stretch *thread = thread_of(collect, view->tid);
-	bool chosen = selection_wants(&flame->selection, view) &&
-		      !selection_over(&flame->selection, view);
-	int64_t node = chosen ? node_of(collect, view) : -ENOENT;
+	struct left *left;
 
-	if (!thread || (node < 0 && node != -ENOENT))
-		return -ENOMEM;
-	if (chosen && node == -ENOENT)
-		flame->stackless++;
-	chosen = node >= 0;
-	if (flame->weight == FLAME_ON_CPU && chosen) {
-		if (thread->on)
-			take_time(collect, thread, (uint32_t)node, view->ns);
-		else
-			flame->unknown++;
+	if (flame->weight == FLAME_ON_CPU) {
+		if (node >= 0 && collect->ran == view->tid)
+			add(flame, (uint32_t)node, collect->ran_ns);
+		flame->unknown += node >= 0 && collect->ran != view->tid;
+		return 0;
 	}
-	/* it must have run to be switched away from: that was missed */
-	flame->unknown += flame->weight == FLAME_OFF_CPU && thread->off &&
-			  thread->chosen;
-	*thread = (struct stretch){
-		.ns = view->ns,
-		.node = chosen ? (uint32_t)node : 0,
-		.off = !is_dead(collect, view),
-		.chosen = chosen,
-	};
-	return 0;
-}
-
-static int switched_to(struct collect *collect, const struct tb_view *view,
-		       uint32_t tid)
-{
-	struct stretch *thread = thread_of(collect, tid);
-
-	if (!thread)
+	left = left_of(collect, view->tid);
+	if (!left)
 		return -ENOMEM;
-	if (collect->flame->weight == FLAME_OFF_CPU && thread->off && thread->chosen)
-		take_time(collect, thread, thread->node, view->ns);
-	*thread = (struct stretch){
-		.ns = view->ns,
-		.on = true,
-	};
+	/* it must have run to be switched away from: that was missed */
+	flame->unknown += left->chosen;
+	left->chosen = node >= 0 && !is_dead(collect, view);
+	left->node = node >= 0 ? (uint32_t)node : 0;
 	return 0;
 }
 
 static int weigh_switch(struct collect *collect, const struct tb_view *view)
 {
-	const struct tb_format_field *field = collect->next_pid[view->format->index];
 	struct flame *flame = collect->flame;
-	int64_t next = 0;
-	int result = 0;
+	bool chosen = selection_wants(&flame->selection, view) &&
+		      !selection_over(&flame->selection, view);
+	int64_t node = -ENOENT;
 
-	if (!field || tb_field_s64(view, field, &next))
+	collect->ran = 0;
+	if (slices_take(collect->slices, view, view->ns) < 0)
+		return -ENOMEM;
+	if (!view->tid) {
+		flame->idle += chosen && (view->nr_stack || view->nr_user_stack);
 		return 0;
-	if (view->tid)
-		result = switched_from(collect, view);
-	else if (selection_wants(&flame->selection, view) &&
-		 !selection_over(&flame->selection, view))
-		flame->idle += view->nr_stack || view->nr_user_stack;
-	if (!result && next)
-		result = switched_to(collect, view, (uint32_t)next);
-	return result;
+	}
+	if (chosen) {
+		node = node_of(collect, view);
+		flame->stackless += node == -ENOENT;
+	}
+	return node < 0 && node != -ENOENT ? (int)node : take_stack(collect, view, node);
 }
 
-static void finish_times(struct collect *collect)
+static int start_times(struct collect *collect)
 {
-	struct flame *flame = collect->flame;
-	struct stretch *thread;
-	size_t i;
+	int result = spans_of_trace(&collect->missing, collect->trace, TB_TIME_MONOTONIC);
 
-	for (i = 0; i < collect->threads.nr_slots; i++) {
-		thread = collect->threads.slots[i].value;
-		if (!thread || !thread->off || !thread->chosen)
-			continue;
-		if (flame->unfinished)
-			take_time(collect, thread, thread->node, collect->last_ns);
-		flame->pending++;
-		flame->pending_time += since(thread, collect->last_ns);
-	}
+	if (result)
+		return result;
+	collect->slices = slices_open(collect->trace, TB_TIME_MONOTONIC, take_slice, collect);
+	if (!collect->slices)
+		return -ENOMEM;
+	slices_missing(collect->slices, &collect->missing);
+	slices_off(collect->slices);
+	return 0;
+}
+
+static int finish_times(struct collect *collect)
+{
+	const struct tb_view end = { .cpu = TB_RING_USER, .ticks = collect->last_ticks };
+	int result = slices_take(collect->slices, &end, collect->last_ns);
+
+	collect->ending = true;
+	slices_finish(collect->slices);
+	return result < 0 ? result : 0;
 }
 
 /* ---- all of them ---- */
@@ -306,10 +314,12 @@ static int look_at(struct collect *collect, const struct tb_view *view)
 	struct flame *flame = collect->flame;
 
 	collect->last_ns = view->ns;
+	collect->last_ticks = view->ticks;
 	if (view->kind == TB_VIEW_LOST) {
 		if (view->ticks >= flame->selection.from_ticks || is_time(flame))
 			flame->lost += view->lost.overwritten + view->lost.dropped;
-		return 0;
+		return is_time(flame) && slices_take(collect->slices, view, view->ns) < 0 ?
+		       -ENOMEM : 0;
 	}
 	if (view->kind != TB_VIEW_EVENT)
 		return 0;
@@ -380,7 +390,7 @@ int flame_collect(struct flame *flame, struct tb_trace *trace,
 	int result = find_fields(&collect);
 
 	if (!result && is_time(flame))
-		result = spans_of_trace(&collect.missing, trace, TB_TIME_MONOTONIC);
+		result = start_times(&collect);
 	if (!result)
 		result = flame_tree_start(&flame->tree);
 	if (!result) {
@@ -388,9 +398,10 @@ int flame_collect(struct flame *flame, struct tb_trace *trace,
 		result = walk(&collect, &progress);
 		progress_end(&progress);
 	}
-	if (!result && flame->weight == FLAME_OFF_CPU)
-		finish_times(&collect);
+	if (!result && is_time(flame))
+		result = finish_times(&collect);
 	flame_sort(&flame->tree);
+	slices_close(collect.slices);
 	spans_free(&collect.missing);
 	map_free(&collect.kernel, NULL);
 	map_free(&collect.user, NULL);

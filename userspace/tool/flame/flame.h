@@ -35,7 +35,8 @@ enum flame_weight {
  * @events: chosen ones, with a stack
  * @stackless: chosen ones, without
  * @lost: events that are missing in the trace
- * @torn: stretches of time with a loss in them: the thread may have done something else meanwhile
+ * @torn, @torn_time: stretches of time that do not count, and how long they are: events are missing
+ *	in them, or switches are not selected, so the thread may have done something else meanwhile
  * @pending, @pending_time: stretches that have no end, and how long they had lasted
  * @unknown: stretches that have no beginning, or whose end is missing
  * @idle: switches away from the idle task, which is never off or on
@@ -55,7 +56,7 @@ struct flame {
 
 	struct flame_tree tree;
 	uint64_t events, stackless, lost;
-	uint64_t torn, pending, pending_time, unknown, idle;
+	uint64_t torn, torn_time, pending, pending_time, unknown, idle;
 	uint64_t unnamed, user, full, negative, beyond;
 	uint64_t uncommitted;
 	bool     damaged;

@@ -74,9 +74,10 @@ const char *flame_amount(const struct flame *flame, uint64_t weight, char text[4
 int flame_remark(const struct flame *flame, unsigned int index, char *text,
 		 size_t size)
 {
-	char time[48];
+	char time[48], torn[48];
 
 	time_text(flame->pending_time, time);
+	time_text(flame->torn_time, torn);
 #define REMARK(condition, ...) \
 	do { \
 		if ((condition) && !index--) { \
@@ -89,8 +90,8 @@ int flame_remark(const struct flame *flame, unsigned int index, char *text,
 	       flame->lost);
 	REMARK(flame->uncommitted, "%" PRIu64 " events had not been written completely and are left out",
 	       flame->uncommitted);
-	REMARK(flame->torn, "%" PRIu64 " stretches of time have losses in them: the thread may have done something else meanwhile",
-	       flame->torn);
+	REMARK(flame->torn, "%" PRIu64 " stretches of time, %s, are left out: events are missing in them, so the thread may have run meanwhile",
+	       flame->torn, torn);
 	REMARK(flame->stackless, "%" PRIu64 " events have no stack and are left out",
 	       flame->stackless);
 	REMARK(flame->negative, "%" PRIu64 " events have no such field, or one below 0, and are left out",
