@@ -181,17 +181,26 @@ class Compare:
                   if v or c.latency_uncertain else [])
         self.histogram("latency-histogram", v)
         c.worst.sort(key=lambda r: (r[1][0] - r[2], r[1][0]))
-        rows, instead = [], []
+        rows, instead, handlers = [], [], []
         for i, (task, wake, now, cpu, shares, left) in enumerate(c.worst[:self.worst]):
             rows.append([i + 1, now, now - wake[0], task.tid, cpu, wake[1]])
-            for who, ns in shares[:INSTEAD]:
-                instead.append([i + 1, cpu, who.tid if who else 0, ns])
+            for what, ns in shares[:INSTEAD]:
+                if isinstance(what, tuple):
+                    instead.append([i + 1, cpu, None, ns])
+                    handlers.append([i + 1, f"{what[0]} {what[2]}", ns] if what[2] else None)
+                else:
+                    instead.append([i + 1, cpu, what.tid if what else 0, ns])
             others = sum(ns for _, ns in shares[INSTEAD:])
             instead += [[i + 1, cpu, None, ns] for ns in (others, left) if ns]
         self.rows("latency-worst", rows,
                   columns=["case", "time", "latency", "tid", "cpu", "waker"])
         self.rows("latency-instead", instead, order=False,
                   columns=["case", "cpu", "tid", "ran"])
+        have = [[case, what, ns] for case, _, _, what, ns, _ in
+                self.sections["latency-instead"]["rows"]
+                if what.startswith(("irq ", "softirq "))]
+        if None not in handlers:        # one-element events do not tell names
+            self.same("latency-instead: interrupts", sorted(have), sorted(handlers))
         section = self.sections["latency-worst"]
         contexts = {"h": "irq", "H": "irq", "s": "softirq", "z": "nmi"}
         for row, case in zip(section["rows"], c.worst):

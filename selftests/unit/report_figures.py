@@ -7,7 +7,7 @@ import json
 from bisect import bisect_right
 from collections import defaultdict
 
-SERIES, WIDTH, HISTORY, IRQS = 128, 1000000, 256, 8
+SERIES, WIDTH, HISTORY, IRQS = 128, 1000000, 1024, 8
 
 
 def read(path):
@@ -315,13 +315,21 @@ class Check:
         self.offs[kind].append((now - since, since, task, state, task.last_cpu, number, wake))
 
     def instead(self, cpu, worst):
+        """How long the CPU ran what: at each moment it is the last that had begun"""
         task, wake, now, number, _ = worst[-1]
-        shares, left = {}, now - wake[0]
-        for who, begin, end in cpu.past[-HISTORY:]:
-            span = min(end, now) - max(begin, wake[0])
-            if span > 0:
-                shares[who] = shares.get(who, 0) + span
-                left -= span
+        ran = [(max(begin, wake[0]), min(end, now), begin, what)
+               for what, begin, end in cpu.past[-HISTORY:] if begin < now and end > wake[0]]
+        shares, left = {what: 0 for _, _, _, what in ran}, now - wake[0]
+        moments = sorted({time for low, high, _, _ in ran for time in (low, high)})
+        for low, high in zip(moments, moments[1:]):
+            inside = [one for one in ran if one[0] <= low and one[1] >= high]
+            if inside:
+                # of those that begin together the first that ends
+                last = max(begin for _, _, begin, _ in inside)
+                what = next(what for _, _, begin, what in inside if begin == last)
+                shares[what] += high - low
+                left -= high - low
+        shares = {what: ns for what, ns in shares.items() if ns}
         worst[-1] = (task, wake, now, number,
                      sorted(shares.items(), key=lambda item: -item[1]), left)
 
@@ -383,6 +391,7 @@ class Check:
             return
         self.drop(cpu, at)
         one = cpu.stack.pop()
+        cpu.past.append((("irq", *one[:2]), one[2], event["time"]))
         if self.wants(*one[3:5]):
             self.handler("irq", one).values.append(event["time"] - one[2])
             if not cpu.stack:
@@ -396,6 +405,8 @@ class Check:
 
     def soft_exit(self, event, cpu):
         one, cpu.soft = cpu.soft, None
+        if one and one[0] == event["fields"]["vec"]:
+            cpu.past.append((("softirq", *one[:2]), one[2], event["time"]))
         if not one or not self.wants(*one[3:]):
             return
         if one[0] != event["fields"]["vec"]:

@@ -13,16 +13,23 @@
  *   report_trace renamed FILE     thread 300 is called "wrapper", and then "server"
  *   report_trace half FILE        two tasks take turns, 60 to 40; half of it is lost
  *   report_trace unselected FILE  the same; switches are not recorded for a third of the time
+ *   report_trace held FILE        an interrupt holds the CPU of a task that was woken
  *   report_trace subset FILE      a thread that was on a CPU that is not recorded in between
  *   report_trace fastcall FILE    system calls in one-element events, without switches
  *   report_trace gaps FILE N      N gaps on each of 4 CPUs, at times of which many are equal
  */
 #include "test_lib_fixture.h"
 
-enum { EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84 };
+enum { EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ = 86, EV_IRQ_EXIT = 88,
+       EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92 };
 
 #define MS 1000000ull
 #define NAME 13			/* bytes of a name: 32 bits with a letter */
+
+struct irq {
+	int32_t irq;
+	char name[12];
+};
 
 struct wake {
 	char comm[16];
@@ -40,6 +47,18 @@ static void describe(void)
 		{ "target_cpu", "int", 24, 4, 0, TB_FIELD_SIGNED, 0, 0 },
 	};
 
+	static const struct fx_field irq[] = {
+		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "name", "char[12]", 4, 12, 12, TB_FIELD_STRING, 0, 0 },
+	};
+	static const struct fx_field softirq[] = {
+		{ "vec", "unsigned int", 0, 4, 0, 0, 0, 0 },
+	};
+
+	fx_describe(&fx, EV_IRQ, 0, "irq", "irq_handler_entry", irq, 2);
+	fx_describe(&fx, EV_IRQ_EXIT, 0, "irq", "irq_handler_exit", irq, 1);
+	fx_describe(&fx, EV_SOFTIRQ, 0, "irq", "softirq_entry", softirq, 1);
+	fx_describe(&fx, EV_SOFTIRQ_EXIT, 0, "irq", "softirq_exit", softirq, 1);
 	fx_describe(&fx, EV_WAKEUP, 0, "sched", "sched_wakeup", fields, 4);
 	fx_describe(&fx, EV_WAKING, 0, "sched", "sched_waking", fields, 4);
 }
@@ -268,6 +287,30 @@ static void unselected(void)
 	wake(0, 3060 * MS, 100, 400, 0);
 }
 
+static void interrupt(uint64_t time, unsigned int event, int32_t number)
+{
+	const struct irq irq = { .irq = number, .name = "disk" };
+
+	assert(fx_composite(&fx, 0, event, time, 0, &irq,
+			    event == EV_IRQ ? sizeof(irq) : sizeof(irq.irq)));
+}
+
+/* An interrupt holds the idle CPU of a task that was woken, most of it in a softirq */
+static void held(void)
+{
+	fx_open(&fx, 0, 10 * MS, 0, NULL);
+	change(0, 10 * MS, 100, 1, 0);
+	wake(0, 20 * MS, 0, 100, 0);
+	interrupt(21 * MS, EV_IRQ, 11);
+	interrupt(22 * MS, EV_IRQ_EXIT, 11);
+	interrupt(22 * MS, EV_SOFTIRQ, 4);
+	interrupt(23 * MS, EV_IRQ, 11);
+	interrupt(43 * MS, EV_IRQ_EXIT, 11);
+	interrupt(46 * MS, EV_SOFTIRQ_EXIT, 4);
+	change(0, 50 * MS, 0, 0, 100);
+	change(0, 60 * MS, 100, 1, 0);
+}
+
 static void subset(void)
 {
 	fx_open(&fx, 1, 10 * MS, 0, NULL);
@@ -351,7 +394,7 @@ int main(int argc, char **argv)
 		{ "staggered", staggered, false }, { "staggered2", staggered2, false },
 		{ "apart", apart, false }, { "half", half, true }, { "renamed", renamed, true },
 		{ "subset", subset, true }, { "unselected", unselected, true },
-		{ "fastcall", fastcall, true },
+		{ "fastcall", fastcall, true }, { "held", held, true },
 	};
 	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 201, 300, 400 };
 	char name[NAME];

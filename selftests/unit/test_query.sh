@@ -80,6 +80,9 @@ same user.tbuf
 result $? "what programs write: the same answers as the database has"
 "$REPORT_TRACE" gap gap.tbuf && same gap.tbuf
 result $? "with losses: the same answers as the database has"
+"$REPORT_TRACE" held held.tbuf &&
+	"$TRACEBUF" query --csv held.tbuf wakeups >said && grep -q '^30000\.0,t100,100,0,.*,irq disk,' said
+result $? "what ran instead is the interrupt that held an idle CPU"
 "$REPORT_TRACE" unselected unselected.tbuf && same unselected.tbuf
 result $? "switches are not recorded for a time: the same answers as the database has"
 big=

@@ -209,6 +209,17 @@ result $? "shares of a trace that has half of its events"
 	[ "$(shares unselected.tbuf)" = \
 		'(50, 500000) (100, 600000) (200, 400000) (300, 500000)' ]
 result $? "shares of a trace in which switches are not recorded for a time"
+# instead TRACE: the time of what ran while the task waited that waited longest
+instead()
+{
+	"$TRACEBUF" report --json "$1" | python3 -c '
+import json, sys
+rows = next(s for s in json.load(sys.stdin)["sections"] if s["id"] == "latency-instead")["rows"]
+print(*(f"{row[3]}={row[4]}" for row in rows if row[0] == 1), sep="; ")'
+}
+"$REPORT_TRACE" held held.tbuf && figures held.tbuf &&
+	[ "$(instead held.tbuf)" = 'irq disk=21000000; <idle>=5000000; softirq BLOCK=4000000' ]
+result $? "what ran instead is the interrupt that held an idle CPU"
 "$REPORT_TRACE" subset subset.tbuf && figures subset.tbuf && [ "$(value subset.tbuf latency max)" = 1000000 ] &&
 	[ "$("$TRACEBUF" report --section offcpu-sleeping subset.tbuf | grep -c t300)" -eq 0 ] &&
 	notes subset.tbuf "1 of 8 CPUs were recorded"

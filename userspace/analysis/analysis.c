@@ -78,7 +78,7 @@ void analysis_free(struct analysis *a)
 	block_end(a);
 	slices_close(a->slices);
 	handlers_free(a);
-	for (i = 0; i < ANALYSIS_KINDS; i++) {
+	for (i = 0; i < HANDLER_LISTS; i++) {
 		map_free(&a->hashes[i], NULL);
 		listed_free(&a->handlers[i]);
 	}

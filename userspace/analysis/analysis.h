@@ -259,8 +259,8 @@ const struct analysis_histogram *analysis_latency(const struct analysis *a);
 /** analysis_latency_stat - those that are not known exactly as well */
 const struct analysis_stat *analysis_latency_stat(const struct analysis *a);
 
-/* What of who ran instead is looked back at, and how many of them are kept */
-#define ANALYSIS_HISTORY 256
+/* How many runs, interrupts and softirqs are looked back at for what ran instead, and are kept */
+#define ANALYSIS_HISTORY 1024
 #define ANALYSIS_INSTEAD 8
 
 /* struct analysis_wait.context: where the waker was */
@@ -279,10 +279,9 @@ enum analysis_context {
  * 	to do with @waker
  *
  * Of a wake-up (@begin is @woken_at):
- * @instead, @nr_instead: who was on that CPU meanwhile, and how long, longest first; task NULL:
- * 	nobody,
- *	it was idle
- * @others_ns: those for whom there is no room in there
+ * @instead, @nr_instead: what that CPU ran meanwhile, and how long, longest first: an interrupt or
+ *	a softirq if there is a handler, else a task without what interrupted it; NULL: it was idle
+ * @others_ns: those for which there is no room in there
  * @unknown_ns: the rest
  */
 struct analysis_wait {
@@ -297,6 +296,7 @@ struct analysis_wait {
 	unsigned int nr_instead;
 	struct {
 		const struct analysis_task *task;
+		const struct analysis_handler *handler;
 		uint64_t ns;
 	} instead[ANALYSIS_INSTEAD];
 	uint64_t others_ns, unknown_ns;
@@ -321,6 +321,8 @@ struct analysis_error {
 	uint64_t count;
 };
 
+enum analysis_kind { ANALYSIS_IRQS, ANALYSIS_SOFTIRQS, ANALYSIS_CALLS, ANALYSIS_KINDS };
+
 /**
  * struct analysis_handler - an interrupt, a softirq or a system call
  * @number: of it
@@ -331,6 +333,7 @@ struct analysis_error {
  * @errors, @nr_errors: which, in the order in which they came by
  */
 struct analysis_handler {
+	enum analysis_kind kind;
 	int64_t number;
 	char   *name;
 	struct analysis_stat stat;
@@ -339,8 +342,6 @@ struct analysis_handler {
 	struct analysis_error *errors;
 	unsigned int nr_errors;
 };
-
-enum analysis_kind { ANALYSIS_IRQS, ANALYSIS_SOFTIRQS, ANALYSIS_CALLS, ANALYSIS_KINDS };
 
 /** analysis_handler - number @index, in the order in which they came by; NULL beyond the last */
 const struct analysis_handler *analysis_handler(const struct analysis *a,

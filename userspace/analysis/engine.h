@@ -49,11 +49,15 @@ struct task {
 	uint32_t generation;
 };
 
-/* Somebody was on a CPU; @task NULL: it was idle */
+/* What a CPU ran: an interrupt or a softirq, or, without @handler, a task; NULL: it was idle */
 struct past {
-	struct task *task;
+	const struct analysis_task *task;
+	const struct analysis_handler *handler;
 	uint64_t begin, end;
 };
+
+/* Lists of handlers: those that are wanted, by kind, and behind them all interrupts and softirqs */
+enum { HANDLERS_ALL = ANALYSIS_KINDS, HANDLER_LISTS = HANDLERS_ALL + ANALYSIS_CALLS };
 
 /**
  * struct cpu_state - what is known of a CPU besides
@@ -156,8 +160,8 @@ struct analysis {
 	struct analysis_stat latency_stat;
 	struct worst worst[ANALYSIS_WORSTS];
 
-	struct map hashes[ANALYSIS_KINDS];
-	struct listed handlers[ANALYSIS_KINDS];
+	struct map hashes[HANDLER_LISTS];
+	struct listed handlers[HANDLER_LISTS];
 
 	void    *requests;		/* tree of those that are not complete */
 	size_t   nr_requests;

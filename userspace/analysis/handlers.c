@@ -27,11 +27,12 @@ static bool is_called(const struct handler *handler, int64_t number, const char 
 	       !memcmp(handler->it.name, name, length);
 }
 
-/* One of @kind called @name; NULL: no memory */
-static struct analysis_handler *handler_of(struct analysis *a, enum analysis_kind kind,
-					   int64_t number, const char *name, size_t length)
+/* The one of @list, which has those of @kind, called @name; NULL: no memory */
+static struct analysis_handler *handler_of(struct analysis *a, unsigned int list,
+					   enum analysis_kind kind, int64_t number,
+					   const char *name, size_t length)
 {
-	void **slot = map_at(&a->hashes[kind], hash_of(number, name, length));
+	void **slot = map_at(&a->hashes[list], hash_of(number, name, length));
 	struct handler *handler;
 
 	if (!slot)
@@ -39,10 +40,11 @@ static struct analysis_handler *handler_of(struct analysis *a, enum analysis_kin
 	for (handler = *slot; handler; handler = handler->next)
 		if (is_called(handler, number, name, length))
 			return &handler->it;
-	handler = listed_add(&a->handlers[kind], sizeof(*handler));
+	handler = listed_add(&a->handlers[list], sizeof(*handler));
 	if (!handler)
 		return NULL;
 	handler->it.name = strndup(name, length);
+	handler->it.kind = kind;
 	handler->it.number = number;
 	handler->next = *slot;
 	*slot = handler;
@@ -52,11 +54,11 @@ static struct analysis_handler *handler_of(struct analysis *a, enum analysis_kin
 void handlers_free(struct analysis *a)
 {
 	struct handler *handler;
-	size_t kind, i;
+	size_t list, i;
 
-	for (kind = 0; kind < ANALYSIS_KINDS; kind++)
-		for (i = 0; i < a->handlers[kind].count; i++) {
-			handler = a->handlers[kind].list[i];
+	for (list = 0; list < HANDLER_LISTS; list++)
+		for (i = 0; i < a->handlers[list].count; i++) {
+			handler = a->handlers[list].list[i];
 			free(handler->it.name);
 			free(handler->it.errors);
 		}
@@ -83,8 +85,8 @@ static void add_error(struct analysis *a, struct analysis_handler *call, int64_t
 	call->errors[i].count++;
 }
 
-static struct analysis_handler *handler_of_slice(struct analysis *a, const struct slice *slice,
-						 enum analysis_kind kind)
+static struct analysis_handler *handler_of_slice(struct analysis *a, unsigned int list,
+						 const struct slice *slice, enum analysis_kind kind)
 {
 	const char *name = slice->name;
 	size_t length = slice->name_length;
@@ -96,7 +98,7 @@ static struct analysis_handler *handler_of_slice(struct analysis *a, const struc
 				       TB_STRING_SOFTIRQ, (uint32_t)number);
 		length = name ? strlen(name) : 0;
 	}
-	return handler_of(a, kind, number, name ? name : "?", name ? length : 1);
+	return handler_of(a, list, kind, number, name ? name : "?", name ? length : 1);
 }
 
 /* Time that a CPU has spent, interrupts in interrupts once */
@@ -112,6 +114,19 @@ static void add_time(struct analysis *a, const struct slice *slice)
 		cpu->it.irq_ns += slice->end - slice->begin;
 }
 
+/* For waits.c, whoever was interrupted */
+static void note_past(struct analysis *a, const struct slice *slice, enum analysis_kind kind)
+{
+	struct analysis_handler *handler = handler_of_slice(a, HANDLERS_ALL + kind, slice, kind);
+	struct cpu_state *cpu = cpu_of(a, slice->cpu);
+
+	if (!handler)
+		a->error = -ENOMEM;
+	else if (cpu)
+		cpu->history[cpu->past++ % ANALYSIS_HISTORY] =
+			(struct past){ NULL, handler, slice->begin, slice->end };
+}
+
 void handlers_slice(struct analysis *a, const struct slice *slice)
 {
 	enum analysis_kind kind = slice->kind == SLICE_IRQ ? ANALYSIS_IRQS :
@@ -119,9 +134,11 @@ void handlers_slice(struct analysis *a, const struct slice *slice)
 								 ANALYSIS_CALLS;
 	struct analysis_handler *handler;
 
+	if (kind != ANALYSIS_CALLS && slice->doubt == SLICE_WHOLE)
+		note_past(a, slice, kind);
 	if (!analysis_wants(a, slice->cpu, slice->tid))
 		return;
-	handler = handler_of_slice(a, slice, kind);
+	handler = handler_of_slice(a, kind, slice, kind);
 	if (!handler) {
 		a->error = -ENOMEM;
 		return;

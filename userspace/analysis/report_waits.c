@@ -2,6 +2,7 @@
 /*
  * Sections about waiting: from wake-ups until who was woken runs, and off the CPU.
  */
+#include <stdio.h>
 #include "sections.h"
 
 /* Only for a trace without any wake-up events, which says what to record */
@@ -118,6 +119,22 @@ static void section_latency_worst(struct making *m)
 		remark(m, "Woken in irq or softirq: the task is only whom that interrupted.");
 }
 
+/* tid and name of what ran; an interrupt has no tid */
+static void cells_ran(struct making *m, const struct analysis_task *task,
+		      const struct analysis_handler *handler)
+{
+	char name[96];
+
+	if (!handler) {
+		cells_task(m, task);
+		return;
+	}
+	report_unknown(m->report, m->section);
+	snprintf(name, sizeof(name), "%s %s",
+		 handler->kind == ANALYSIS_IRQS ? "irq" : "softirq", handler->name);
+	text(m, name);
+}
+
 static void section_latency_instead(struct making *m)
 {
 	static const struct column list[] = {
@@ -141,7 +158,7 @@ static void section_latency_instead(struct making *m)
 		for (k = 0; k < wait->nr_instead; k++) {
 			number(m, i + 1);
 			number(m, wait->cpu);
-			cells_task(m, wait->instead[k].task);
+			cells_ran(m, wait->instead[k].task, wait->instead[k].handler);
 			number(m, wait->instead[k].ns);
 			cell_share(m, wait->instead[k].ns, whole);
 		}
@@ -159,7 +176,7 @@ static void section_latency_instead(struct making *m)
 		}
 	}
 	if (i)
-		remark(m, "On the CPU on which it ran at last; the last %d runs there are looked at.",
+		remark(m, "On the CPU on which it ran at last; a task's time is without what interrupted it. At most %d runs, interrupts and softirqs are looked at.",
 		       ANALYSIS_HISTORY);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waiting: how long it took from wake-ups until who was woken ran, who ran there instead, and the
+ * Waiting: how long it took from wake-ups until who was woken ran, what ran there instead, and the
  * worst cases of all kinds of waiting.
  *
  * Of the worst cases there is a heap, the shortest on top, which goes when there is a longer
@@ -109,24 +109,27 @@ void waits_worst(struct analysis *a, enum analysis_worst kind, const struct anal
 		keep(a, &a->worst[kind], wait);
 }
 
-/* ---- who ran instead ---- */
+/* ---- what ran instead ---- */
 
 struct shares {
 	size_t count;
 	struct {
 		const struct analysis_task *task;
+		const struct analysis_handler *handler;
 		uint64_t ns;
 	} list[ANALYSIS_HISTORY];
 };
 
-static void add_share(struct shares *shares, const struct analysis_task *task, uint64_t ns)
+static void add_share(struct shares *shares, const struct past *past, uint64_t ns)
 {
 	size_t i;
 
-	for (i = 0; i < shares->count && shares->list[i].task != task; i++)
+	for (i = 0; i < shares->count && (shares->list[i].task != past->task ||
+					  shares->list[i].handler != past->handler); i++)
 		;
 	if (i == shares->count) {
-		shares->list[shares->count].task = task;
+		shares->list[shares->count].task = past->task;
+		shares->list[shares->count].handler = past->handler;
 		shares->list[shares->count++].ns = 0;
 	}
 	shares->list[i].ns += ns;
@@ -145,6 +148,7 @@ static void take_longest(struct analysis_wait *wait, struct shares *shares)
 			wait->others_ns += shares->list[longest].ns;
 		} else {
 			wait->instead[wait->nr_instead].task = shares->list[longest].task;
+			wait->instead[wait->nr_instead].handler = shares->list[longest].handler;
 			wait->instead[wait->nr_instead++].ns = shares->list[longest].ns;
 		}
 		/* in the order in which they came, for equal ones */
@@ -153,22 +157,42 @@ static void take_longest(struct analysis_wait *wait, struct shares *shares)
 	}
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t overlap(const struct past *past, const struct analysis_wait *wait)
+{
+	uint64_t from = past->begin > wait->begin ? past->begin : wait->begin;
+	uint64_t to = least(past->end, wait->end);
+
+	return to > from ? to - from : 0;
+}
+
+/*
+ * What a CPU ran is in the order of the ends, so an interrupt comes before what it interrupted.
+ * @open are those that nothing has been found to contain yet: each belongs to the next one that
+ * begins no later, which has that much less time for itself.
+ */
 static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait)
 {
-	uint64_t from, to, i, first = cpu->past > ANALYSIS_HISTORY ?
-				      cpu->past - ANALYSIS_HISTORY : 0;
+	uint64_t i, own, first = cpu->past > ANALYSIS_HISTORY ? cpu->past - ANALYSIS_HISTORY : 0;
+	const struct past *open[ANALYSIS_HISTORY], *past;
 	struct shares shares = { .count = 0 };
-	const struct past *past;
+	size_t nr_open = 0;
 
 	wait->unknown_ns = length_of(wait);
 	for (i = first; i < cpu->past; i++) {
 		past = &cpu->history[i % ANALYSIS_HISTORY];
-		from = past->begin > wait->begin ? past->begin : wait->begin;
-		to = past->end < wait->end ? past->end : wait->end;
-		if (from >= to)
+		own = overlap(past, wait);
+		while (nr_open && open[nr_open - 1]->begin >= past->begin)
+			own -= least(own, overlap(open[--nr_open], wait));
+		open[nr_open++] = past;
+		if (!own)
 			continue;
-		add_share(&shares, past->task ? &past->task->it : NULL, to - from);
-		wait->unknown_ns -= to - from;
+		add_share(&shares, past, own);
+		wait->unknown_ns -= least(wait->unknown_ns, own);
 	}
 	take_longest(wait, &shares);
 }

@@ -46,18 +46,32 @@ const struct query_named query_named[] = {
 	  "  FROM thread_states WHERE whole GROUP BY tid\n"
 	  " ORDER BY sum(CASE state WHEN 'runnable' THEN duration END) DESC, tid LIMIT 25",
 	  "thread_states" },
-	{ "wakeups", "the worst wake-ups, who woke, and who ran there meanwhile most",
+	{ "wakeups", "the worst wake-ups, who woke, and what that CPU ran meanwhile most",
 	  "WITH worst AS MATERIALIZED (\n"
 	  "  SELECT * FROM wakeup_latency ORDER BY latency DESC, woken, tid LIMIT 20),\n"
+	  "ran AS MATERIALIZED (\n"
+	  "  SELECT w.woken, w.tid, s.kind, CASE s.kind WHEN 'run' THEN s.tid END AS other,\n"
+	  "         s.start AS since, s.start + s.duration AS until,\n"
+	  "         min(s.start + s.duration, w.ran) - max(s.start, w.woken) AS ns,\n"
+	  "         CASE s.kind WHEN 'run' THEN s.comm ELSE s.kind || ' ' || ifnull(s.name, '?') END AS what,\n"
+	  "         row_number() OVER () AS n\n"
+	  "    FROM worst AS w JOIN slices AS s\n"
+	  "      ON s.cpu = w.cpu AND s.start < w.ran AND s.start + s.duration > w.woken\n"
+	  "   WHERE s.kind IN ('run', 'irq', 'softirq')),\n"
+	  "-- what interrupted it, but not what interrupted that\n"
 	  "meanwhile AS MATERIALIZED (\n"
-	  "  SELECT w.woken, w.tid, r.tid AS other, r.comm,\n"
-	  "         sum(min(r.finish, w.ran) - max(r.start, w.woken)) AS ns\n"
-	  "    FROM worst AS w JOIN run_slices AS r\n"
-	  "      ON r.cpu = w.cpu AND r.start < w.ran AND r.finish > w.woken AND r.tid != w.tid\n"
-	  "   GROUP BY w.woken, w.tid, r.tid, r.comm)\n"
+	  "  SELECT r.woken, r.tid, r.what, sum(r.ns - ifnull((\n"
+	  "           SELECT sum(i.ns) FROM ran AS i\n"
+	  "            WHERE i.woken = r.woken AND i.tid = r.tid AND i.kind != 'run' AND i.n != r.n\n"
+	  "              AND i.since >= r.since AND i.until <= r.until AND NOT EXISTS (\n"
+	  "                SELECT 1 FROM ran AS m\n"
+	  "                 WHERE m.woken = r.woken AND m.tid = r.tid AND m.kind != 'run'\n"
+	  "                   AND m.n NOT IN (r.n, i.n) AND m.since >= r.since AND m.until <= r.until\n"
+	  "                   AND i.since >= m.since AND i.until <= m.until)), 0)) AS ns\n"
+	  "    FROM ran AS r GROUP BY r.woken, r.tid, r.other, r.what)\n"
 	  "SELECT round(latency / 1e3, 1) AS us, comm, tid, cpu, waker_comm, waker_tid, (\n"
-	  "         SELECT m.comm FROM meanwhile AS m WHERE m.woken = worst.woken AND m.tid = worst.tid\n"
-	  "          ORDER BY ns DESC, other LIMIT 1) AS ran_instead, woken\n"
+	  "         SELECT m.what FROM meanwhile AS m WHERE m.woken = worst.woken AND m.tid = worst.tid\n"
+	  "          ORDER BY ns DESC, what LIMIT 1) AS ran_instead, woken\n"
 	  "  FROM worst ORDER BY latency DESC, woken, tid",
 	  "wakeup_latency" },
 	{ "wakeup-threads", "latency of wake-ups by thread",
