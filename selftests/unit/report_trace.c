@@ -14,6 +14,7 @@
  *   report_trace half FILE        two tasks take turns, 60 to 40; half of it is lost
  *   report_trace unselected FILE  the same; switches are not recorded for a third of the time
  *   report_trace held FILE        an interrupt holds the CPU of a task that was woken
+ *   report_trace moved FILE       both CPUs have a gap; the one that begins first ends last
  *   report_trace subset FILE      a thread that was on a CPU that is not recorded in between
  *   report_trace fastcall FILE    system calls in one-element events, without switches
  *   report_trace gaps FILE N      N gaps on each of 4 CPUs, at times of which many are equal
@@ -311,6 +312,27 @@ static void held(void)
 	change(0, 60 * MS, 100, 1, 0);
 }
 
+/* 100 calls on CPU 1 and moves to CPU 0, where the gap ends its call */
+static void moved(void)
+{
+	const struct tb_gap first = { .overwritten = 5, .first = 13 * MS, .last = 40 * MS };
+	const struct tb_gap second = { .overwritten = 5, .first = 20 * MS, .last = 30 * MS };
+	const struct { int64_t id; uint64_t args[6]; } enter = { .id = 7 };
+
+	fx_open(&fx, 1, 10 * MS, 0, NULL);
+	change(1, 10 * MS, 0, 0, 100);
+	assert(fx_composite(&fx, 1, FX_SYS_ENTER, 12 * MS, 100, &enter, sizeof(enter)));
+	fx_open(&fx, 0, 11 * MS, 0, NULL);
+	change(0, 11 * MS, 0, 0, 200);
+	change(0, 15 * MS, 200, 1, 100);
+	fx_close(&fx, 0);
+	fx_open(&fx, 0, 30 * MS, 0, &second);
+	change(0, 31 * MS, 100, 1, 0);
+	fx_close(&fx, 1);
+	fx_open(&fx, 1, 40 * MS, 0, &first);
+	change(1, 41 * MS, 300, 1, 0);
+}
+
 static void subset(void)
 {
 	fx_open(&fx, 1, 10 * MS, 0, NULL);
@@ -394,7 +416,7 @@ int main(int argc, char **argv)
 		{ "staggered", staggered, false }, { "staggered2", staggered2, false },
 		{ "apart", apart, false }, { "half", half, true }, { "renamed", renamed, true },
 		{ "subset", subset, true }, { "unselected", unselected, true },
-		{ "fastcall", fastcall, true }, { "held", held, true },
+		{ "fastcall", fastcall, true }, { "held", held, true }, { "moved", moved, true },
 	};
 	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 201, 300, 400 };
 	char name[NAME];

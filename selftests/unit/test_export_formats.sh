@@ -71,6 +71,8 @@ result $? "what happens while events of another CPU are missing is not certain"
 "$REPORT_TRACE" killed killed.tbuf && check killed.tbuf && "$REPORT_TRACE" staggered staggered.tbuf &&
 	check staggered.tbuf
 result $? "nothing is drawn after the last event that a file has of a CPU"
+"$REPORT_TRACE" moved moved.tbuf && check moved.tbuf
+result $? "a gap of one CPU does not lengthen what runs on another one"
 "$REPORT_TRACE" unselected unselected.tbuf && check unselected.tbuf perfetto
 result $? "no run is drawn while switches are not recorded"
 if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" big big.tbuf 20000; then

@@ -130,10 +130,15 @@ void pf_ring_flush(struct pf_ring *ring)
 	memset(ring->at, 0, sizeof(ring->at));
 }
 
-uint64_t pf_ring_time(const struct pf_ring *ring, uint64_t ticks, uint64_t ns)
+uint64_t pf_ring_time(struct pf_ring *ring, uint64_t ticks, uint64_t ns)
 {
 	/* rounding must not turn the order round */
-	return ns < ring->last && ticks >= ring->last_ticks ? ring->last : ns;
+	if (ns < ring->last && ticks >= ring->last_ticks)
+		ns = ring->last;
+	if (ns > ring->last)
+		ring->last = ns;
+	ring->last_ticks = ticks;
+	return ns;
 }
 
 /* Make room for @size bytes of @kind; false: it is of the past, or there is no memory */
@@ -157,8 +162,6 @@ static bool make_room(struct pf_ring *ring, enum pf_kind kind, uint64_t ns, size
 		ring->first = ns;
 	if (ns > ring->at[kind])
 		ring->at[kind] = ns;
-	if (ns > ring->last)
-		ring->last = ns;
 	ring->begun = true;
 	return true;
 }

@@ -120,11 +120,11 @@ static int take_control(struct export *export, const struct tb_view *view)
 	case TB_EV_THREAD:
 		return pf_tasks_thread(export->tasks, view, ns);
 	case TB_EV_MARK:
-		ns = pf_ring_time(ring, view->ticks, ns);
 		/* a durable one does not say on which CPU its thread was */
-		if (view->cpu != TB_RING_DURABLE)
+		if (view->cpu != TB_RING_DURABLE) {
+			ns = pf_ring_time(ring, view->ticks, ns);
 			result = pf_sched_seen(export->sched, ring, view, view->tid, ns);
-		ring->last_ticks = view->ticks;
+		}
 		pf_encode_mark(view, &export->event);
 		export->cut += export->event.cut;
 		return result ? result : pf_ring_event(ring, ns, &export->event);
@@ -192,7 +192,6 @@ static int take_event(struct export *export, const struct tb_view *view)
 	result = pf_sched_seen(export->sched, ring, view, tid, ns);
 	if (result)
 		return result;
-	ring->last_ticks = view->ticks;
 	ring->tid = tid;
 	if (view->format) {
 		how = follow(export, view, tid, ns);

@@ -221,7 +221,8 @@ struct pf_columns;
 
 /**
  * struct pf_ring - the events of a CPU
- * @last, @last_ticks: time of the last event written at all
+ * @last, @last_ticks: time of the last event that the CPU recorded.  Ends that were not recorded do
+ *	not count: one that another CPU's gap causes can be later than events of this CPU to come
  * @at: of the last one of each kind in this bundle
  * @from: nothing is missing from here on; 0: ever
  * @lost: something is missing before these
@@ -247,8 +248,8 @@ void pf_ring_free(struct pf_ring *ring);
 /** pf_ring_flush - write what there is */
 void pf_ring_flush(struct pf_ring *ring);
 
-/** pf_ring_time - @ns, but not before what the CPU had written at an earlier tick */
-uint64_t pf_ring_time(const struct pf_ring *ring, uint64_t ticks, uint64_t ns);
+/** pf_ring_time - the time of an event of the CPU: @ns, but not before its event before */
+uint64_t pf_ring_time(struct pf_ring *ring, uint64_t ticks, uint64_t ns);
 
 /* Put something of time @ns into the bundle; -errno.  Events may be of the past */
 int pf_ring_event(struct pf_ring *ring, uint64_t ns, const struct pf_event *event);
