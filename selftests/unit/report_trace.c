@@ -13,6 +13,7 @@
  *   report_trace renamed FILE     thread 300 is called "wrapper", and then "server"
  *   report_trace half FILE        two tasks take turns, 60 to 40; half of it is lost
  *   report_trace unselected FILE  the same; switches are not recorded for a third of the time
+ *   report_trace deselected FILE  a CPU has no events any more when the selection changes
  *   report_trace held FILE        an interrupt holds the CPU of a task that was woken
  *   report_trace moved FILE       both CPUs have a gap; the one that begins first ends last
  *   report_trace subset FILE      a thread that was on a CPU that is not recorded in between
@@ -173,6 +174,23 @@ static void killed(void)
 	change(0, 20 * MS, 0, 0, 200);
 	change(0, 2000 * MS, 200, 1, 0);
 	change(0, 4010 * MS, 0, 0, 200);
+}
+
+/* The same; switches are not selected any more from 3 s on, which is long after CPU 1's end */
+static void deselected(void)
+{
+	static const unsigned int all[] = { FX_SWITCH, EV_WAKING, EV_WAKEUP, 0 };
+	static const unsigned int wakes[] = { EV_WAKING, EV_WAKEUP, 0 };
+
+	fx_select(&fx, 2 * MS, all);
+	fx_select(&fx, 3000 * MS, wakes);
+	fx_open(&fx, 1, 10 * MS, 0, NULL);
+	change(1, 10 * MS, 0, 0, 50);
+	wake(1, 30 * MS, 50, 100, 0);
+	fx_open(&fx, 0, 10 * MS, 0, NULL);
+	change(0, 20 * MS, 0, 0, 200);
+	change(0, 2000 * MS, 200, 1, 400);
+	wake(0, 4010 * MS, 400, 300, 1);
 }
 
 /* A snapshot at 4 s: CPU 1 had recorded nothing after its block, or @flags say that it had */
@@ -417,6 +435,7 @@ int main(int argc, char **argv)
 		{ "apart", apart, false }, { "half", half, true }, { "renamed", renamed, true },
 		{ "subset", subset, true }, { "unselected", unselected, true },
 		{ "fastcall", fastcall, true }, { "held", held, true }, { "moved", moved, true },
+		{ "deselected", deselected, false },
 	};
 	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 201, 300, 400 };
 	char name[NAME];

@@ -75,6 +75,8 @@ result $? "nothing is drawn after the last event that a file has of a CPU"
 result $? "a gap of one CPU does not lengthen what runs on another one"
 "$REPORT_TRACE" unselected unselected.tbuf && check unselected.tbuf perfetto
 result $? "no run is drawn while switches are not recorded"
+"$REPORT_TRACE" deselected deselected.tbuf && check deselected.tbuf perfetto
+result $? "nor from the end of a CPU until the selection changes"
 if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" big big.tbuf 20000; then
 	check big.tbuf
 	result $? "20000 events are the same in all formats"

@@ -162,6 +162,12 @@ has unknown.lines "nor after the last event that a file has of its CPU" <<'END'
 30000000 switch cpu 1 50 -> 2147614722 state 15 outgoing_weight=120
 END
 
+unknown deselected
+has unknown.lines "nor up to a change of the selection that comes after it" <<'END'
+30000000 switch cpu 1 50 -> 2147614722 state 15 outgoing_weight=120
+3000000000 switch cpu 0 400 -> 2147614721 state 15 outgoing_weight=120
+END
+
 # ---- what goes with events ----
 
 "$TEST_EXPORT" extras e.tbuf && exported e && check e.fxt e.print && check e.fxt &&

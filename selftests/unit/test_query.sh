@@ -85,6 +85,11 @@ result $? "with losses: the same answers as the database has"
 result $? "what ran instead is the interrupt that held an idle CPU"
 "$REPORT_TRACE" unselected unselected.tbuf && same unselected.tbuf
 result $? "switches are not recorded for a time: the same answers as the database has"
+"$REPORT_TRACE" deselected deselected.tbuf && same deselected.tbuf &&
+	"$TRACEBUF" query --csv deselected.tbuf \
+		"SELECT tid, cpu, duration FROM slices WHERE kind = 'run' AND cpu = 1" >said &&
+	grep -qx '50,1,20000000' said
+result $? "a change of the selection lengthens no run of a CPU that has ended before"
 big=
 if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" big big.tbuf 20000; then
 	big=big.tbuf

@@ -627,7 +627,13 @@ static bool has_end(struct slices *slices, unsigned int index, const struct tb_f
 	return false;
 }
 
-/* Who runs is not recorded any more from @ns on */
+/* Until when the trace tells what @cpu does, as it is seen at @ns */
+static uint64_t known_until(const struct slices *slices, unsigned int cpu, uint64_t ns)
+{
+	return slices->missing ? spans_untold(slices->missing, cpu, ns) : ns;
+}
+
+/* Switches are not recorded any more from @ns on */
 static void stop_running(struct slices *slices, uint64_t ns)
 {
 	const struct tb_view none = { .cpu = TB_RING_USER };
@@ -639,7 +645,8 @@ static void stop_running(struct slices *slices, uint64_t ns)
 	for (i = 0; i < slices->nr_cpus; i++)
 		if (slices->cpus[i] && slices->cpus[i]->running) {
 			slices->cpus[i]->running = false;
-			end(slices, &slices->cpus[i]->run, ns, SLICE_UNENDED);
+			end(slices, &slices->cpus[i]->run, known_until(slices, i, ns),
+			    SLICE_UNENDED);
 		}
 	for (k = 0; k < threads->nr_slots; k++) {
 		thread = threads->slots[k].value;
@@ -798,8 +805,7 @@ void slices_finish(struct slices *slices)
 	/* a part may end while events are missing, before the trace tells of that */
 	for (i = 0; i < slices->nr_cpus; i++)
 		if (slices->cpus[i])
-			forget(slices, slices->cpus[i], slices->missing ?
-			       spans_untold(slices->missing, i, slices->last) : slices->last);
+			forget(slices, slices->cpus[i], known_until(slices, i, slices->last));
 	for (k = 0; k < threads->nr_slots; k++) {
 		thread = threads->slots[k].value;
 		if (thread && thread->in_call &&

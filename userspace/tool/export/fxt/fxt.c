@@ -32,6 +32,7 @@ struct export {
 	struct fxt_user *user;	/* NULL: no program has written yet */
 	uint32_t nr_cpus;
 	unsigned int selection;		/* the next change of what is recorded */
+	struct spans missing;		/* of CLOCK_MONOTONIC */
 	uint64_t now, monotonic;	/* the last event of a CPU: as written, of tb_view.ns */
 	uint64_t beyond, undescribed;
 };
@@ -87,45 +88,63 @@ static int take_lost(struct export *export, const struct tb_view *view)
 			       tb_trace_ns(export->trace, lost->last, TB_TIME_BOOTTIME));
 }
 
+/*
+ * Until when the trace tells what @cpu does, as it is seen at @ns, which is @monotonic of
+ * CLOCK_MONOTONIC
+ */
+static uint64_t known_until(const struct export *export, uint32_t cpu, uint64_t ns,
+			    uint64_t monotonic)
+{
+	return ns - (monotonic - spans_untold(&export->missing, cpu, monotonic));
+}
+
 /* Where switches are not selected, the trace does not tell what runs on any CPU. */
+static int take_change(struct export *export, uint64_t from)
+{
+	uint64_t ns = tb_trace_ns(export->trace, from, TB_TIME_BOOTTIME);
+	uint64_t monotonic = tb_trace_ns(export->trace, from, TB_TIME_MONOTONIC);
+	uint32_t cpu;
+	int result = 0;
+
+	if (spans_selects_switches(export->trace, export->selection++))
+		return 0;
+	for (cpu = 0; !result && cpu < export->nr_cpus; cpu++)
+		result = fxt_events_unknown(&export->events, cpu,
+					    known_until(export, cpu, ns, monotonic));
+	return result;
+}
+
+/* Takes what has changed of what is recorded until @ticks */
 static int take_changes(struct export *export, uint64_t ticks)
 {
 	uint64_t from;
-	uint32_t cpu;
 	int result = 0;
 
 	while (!result && !tb_trace_selection(export->trace, export->selection, &from) &&
 	       from <= ticks)
-		if (!spans_selects_switches(export->trace, export->selection++))
-			for (cpu = 0; !result && cpu < export->nr_cpus; cpu++)
-				result = fxt_events_unknown(&export->events, cpu,
-							    tb_trace_ns(export->trace, from,
-									TB_TIME_BOOTTIME));
+		result = take_change(export, from);
 	return result;
 }
 
 /* Where the file, or its part, has no events of a CPU up to the end, what ran there is unknown. */
 static int take_ends(struct export *export)
 {
-	struct spans missing = { 0 };
-	int result = spans_of_trace(&missing, export->trace, TB_TIME_MONOTONIC);
 	uint32_t cpu;
 	uint64_t end;
+	int result = 0;
 
 	for (cpu = 0; !result && cpu < export->nr_cpus; cpu++) {
-		end = spans_untold(&missing, cpu, export->monotonic);
-		if (end < export->monotonic)
-			result = fxt_events_unknown(&export->events, cpu,
-						    export->now - (export->monotonic - end));
+		end = known_until(export, cpu, export->now, export->monotonic);
+		if (end < export->now)
+			result = fxt_events_unknown(&export->events, cpu, end);
 	}
-	spans_free(&missing);
 	return result;
 }
 
 static int take(struct export *export, const struct tb_view *view)
 {
 	bool durable = view->cpu == TB_RING_DURABLE;
-	int result = take_changes(export, view->ticks);
+	int result = durable ? 0 : take_changes(export, view->ticks);
 
 	if (result)
 		return result;
@@ -168,6 +187,8 @@ static int run(struct export *export, FILE *out)
 	};
 	if (!result)
 		result = fxt_events_open(&export->events);
+	if (!result)
+		result = spans_of_trace(&export->missing, export->trace, TB_TIME_MONOTONIC);
 	if (!result)
 		result = tb_cursor_each_task(export->cursor, tell_task,
 					     &export->threads);
@@ -235,6 +256,7 @@ int tb_export_fxt(struct tb_trace *trace, FILE *out,
 		fxt_threads_close(&export->threads);
 		tb_cursor_close(export->cursor);
 		fxt_out_close(&export->out);
+		spans_free(&export->missing);
 		free(export);
 	}
 	return result;

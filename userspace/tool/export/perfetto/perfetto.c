@@ -43,7 +43,9 @@ struct export {
 	struct pf_pairs *pairs;
 	struct pf_tasks *tasks;
 	struct pf_losses losses;
-	unsigned int nr_rings, selection;
+	unsigned int nr_rings;
+	unsigned int selection;		/* the next change of what is recorded */
+	struct spans missing;		/* of CLOCK_MONOTONIC */
 	struct export_clock clock;
 	uint64_t now, monotonic;	/* the last event of all: as written, of tb_view.ns */
 	uint64_t cut, beyond, undescribed;
@@ -217,6 +219,34 @@ static int take_event(struct export *export, const struct tb_view *view)
 	return take_extras(export, view, tid, ns);
 }
 
+/*
+ * Until when the trace tells what @cpu does, as it is seen at @ns, which is @monotonic of
+ * CLOCK_MONOTONIC
+ */
+static uint64_t known_until(const struct export *export, unsigned int cpu, uint64_t ns,
+			    uint64_t monotonic)
+{
+	uint64_t end = ns - (monotonic - spans_untold(&export->missing, cpu, monotonic));
+
+	return end > export->rings[cpu].last ? end : export->rings[cpu].last;
+}
+
+/* Where switches are not selected, the trace does not tell what runs on any CPU. */
+static int take_change(struct export *export, uint64_t from)
+{
+	uint64_t ns = ticks_ns(export, from);
+	uint64_t monotonic = tb_trace_ns(export->trace, from, TB_TIME_MONOTONIC);
+	bool selected = spans_selects_switches(export->trace, export->selection++);
+	unsigned int cpu;
+	int result = 0;
+
+	for (cpu = 0; !selected && !result && cpu < export->nr_rings; cpu++)
+		result = pf_sched_lost(export->sched, &export->rings[cpu],
+				       known_until(export, cpu, ns, monotonic), ns);
+	pf_sched_selected(export->sched, selected);
+	return result;
+}
+
 /* Takes what has changed of what is recorded until @ticks */
 static int take_changes(struct export *export, uint64_t ticks)
 {
@@ -225,16 +255,14 @@ static int take_changes(struct export *export, uint64_t ticks)
 
 	while (!result && !tb_trace_selection(export->trace, export->selection, &from) &&
 	       from <= ticks)
-		result = pf_sched_selected(export->sched, export->rings, export->nr_rings,
-					   spans_selects_switches(export->trace, export->selection++),
-					   ticks_ns(export, from));
+		result = take_change(export, from);
 	return result;
 }
 
 static int take(struct export *export, const struct tb_view *view)
 {
 	bool durable = view->cpu == TB_RING_DURABLE;
-	int result = take_changes(export, view->ticks);
+	int result = durable ? 0 : take_changes(export, view->ticks);
 
 	if (result)
 		return result;
@@ -303,24 +331,20 @@ static int write_start(struct export *export)
 /* Where the file, or its part, has no events of a CPU up to the end, what ran there is unknown. */
 static int write_unknown(struct export *export)
 {
-	struct spans missing = { 0 };
-	int result = spans_of_trace(&missing, export->trace, TB_TIME_MONOTONIC);
 	struct pf_ring *ring;
 	unsigned int cpu;
 	uint64_t end;
+	int result = 0;
 
 	for (cpu = 0; !result && cpu < export->nr_rings; cpu++) {
 		ring = &export->rings[cpu];
-		end = spans_untold(&missing, cpu, export->monotonic);
-		if (end >= export->monotonic)
+		end = known_until(export, cpu, export->now, export->monotonic);
+		if (end >= export->now)
 			continue;
-		end = export->now - (export->monotonic - end);
-		end = end > ring->last ? end : ring->last;
 		result = pf_pairs_lost(export->pairs, cpu, ring->tid, end);
 		if (!result)
 			result = pf_sched_lost(export->sched, ring, end, export->now);
 	}
-	spans_free(&missing);
 	return result;
 }
 
@@ -403,7 +427,9 @@ static int open_parts(struct export *export)
 	export->sched = pf_sched_open(export->trace, export->cursor, export->plans, switches);
 	export->pairs = pf_pairs_open(export->trace, export->plans, export->nr_rings, switches,
 				      &to);
-	return export->sched && export->pairs ? 0 : -ENOMEM;
+	if (!export->sched || !export->pairs)
+		return -ENOMEM;
+	return spans_of_trace(&export->missing, export->trace, TB_TIME_MONOTONIC);
 }
 
 static void close_parts(struct export *export)
@@ -419,6 +445,7 @@ static void close_parts(struct export *export)
 	pf_pairs_close(export->pairs);
 	pf_tasks_close(export->tasks);
 	pf_losses_free(&export->losses);
+	spans_free(&export->missing);
 	tb_cursor_close(export->cursor);
 	pf_plans_free(export->plans);
 	free(export->rings);

@@ -277,14 +277,8 @@ int pf_sched_seen(struct pf_sched *sched, struct pf_ring *ring, const struct tb_
 		  uint32_t tid, uint64_t ns);
 /** pf_sched_lost - events are missing from @first to @last: nobody is known to be on the CPU */
 int pf_sched_lost(struct pf_sched *sched, struct pf_ring *ring, uint64_t first, uint64_t last);
-/**
- * pf_sched_selected - what is recorded changes at @ns
- * @selected: switches are recorded from then on
- * @rings: of all CPUs, @count of them
- * Return: 0, -errno.
- */
-int pf_sched_selected(struct pf_sched *sched, struct pf_ring *rings, unsigned int count,
-		      bool selected, uint64_t ns);
+/** pf_sched_selected - the selection changes; @selected: switches are recorded from now on */
+void pf_sched_selected(struct pf_sched *sched, bool selected);
 /**
  * pf_sched_take - a switch or a wake-up as columns
  * @in_irq: an interrupt or a softirq is open

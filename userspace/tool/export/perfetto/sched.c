@@ -221,17 +221,9 @@ int pf_sched_lost(struct pf_sched *sched, struct pf_ring *ring, uint64_t first, 
 	return result;
 }
 
-int pf_sched_selected(struct pf_sched *sched, struct pf_ring *rings, unsigned int count,
-		      bool selected, uint64_t ns)
+void pf_sched_selected(struct pf_sched *sched, bool selected)
 {
-	unsigned int i;
-	int result = 0;
-
-	for (i = 0; !selected && !result && i < count; i++)
-		result = pf_sched_lost(sched, &rings[i], ns > rings[i].last ? ns : rings[i].last,
-				       ns);
 	sched->begun &= selected;
-	return result;
 }
 
 /* ---- columns ---- */
