@@ -280,12 +280,14 @@ class Judge:
             if one.category in ("call", "irq", "softirq"):
                 drawn[self.key(one)].add((one.begin, one.end))
         counts, certain, durations = collections.Counter(), set(), collections.Counter()
+        begun = set()
         for kind, begin, end, cpu, tid, number, whole in self.slices():
-            if kind == "run" or not whole:
-                continue
-            if kind == "syscall" and number == 15:
+            if kind == "run" or (kind == "syscall" and number == 15):
                 continue
             key = kind, tid if kind == "syscall" else cpu, number
+            if not whole:
+                begun.add((key, begin))
+                continue
             there = sorted(one for one in drawn[key] if one[0] == begin)
             check((begin, end) in there, f"{kind} {number} of CPU {cpu} thread {tid} from "
                                          f"{begin} to {end} is drawn as {there}")
@@ -298,7 +300,8 @@ class Judge:
                 if (key, begin, end) in certain:
                     continue
                 besides[key[0]] += 1
-                check(end is None or end == begin or self.lossy or key[0] == "syscall",
+                check(end is None or end == begin or self.lossy or key[0] == "syscall" or
+                      (key, begin) in begun,
                       f"{key} from {begin} to {end} is drawn, but our analysis does not have it")
         for kind in sorted(counts):
             self.say(f"{kind}: {counts[kind]} as our analysis has them, {durations[kind]} ns; "
