@@ -34,6 +34,16 @@ test-query: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
 		sh $(ROOT)/selftests/unit/test_query.sh
 
+# What query, report and exports say of recordings of which the whole history is known
+ifneq ($(and $(filter yes,$(SQLITE_HAVE)),$(PERFETTO_OBJ)),)
+.PHONY: test-history
+test-history: $(OUT)/tracebuf $(OUT)/history_trace
+	@echo '# history_check.py'
+	@python3 $(ROOT)/selftests/unit/history_check.py --count $(or $(HISTORIES),300) \
+		$(OUT)/tracebuf $(OUT)/history_trace
+test: test-history
+endif
+
 # The screen of top, in tmux
 test-top: $(OUT)/asan/tracebuf $(OUT)/top_trace
 	@echo '# test_top_screen.sh'

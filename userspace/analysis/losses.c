@@ -130,7 +130,15 @@ bool losses_since(const struct analysis *a, uint64_t losses, uint64_t begin, uin
 
 bool analysis_lost_later(const struct analysis *a)
 {
-	return spans_meet(&a->missing, a->total.begin, a->total.end);
+	const struct told_span *gap;
+	size_t i;
+
+	for (i = 0; i < a->missing.nr_own; i++) {
+		gap = &a->missing.own[i];
+		if (gap->first < a->total.end && gap->told > a->total.begin)
+			return true;
+	}
+	return false;
 }
 
 /* ---- asking ---- */

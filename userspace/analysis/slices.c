@@ -213,6 +213,57 @@ static bool is_ignored(const struct slices *slices, const struct tb_format *form
 
 /* ---- threads ---- */
 
+/* Until when the trace tells what @cpu does, as it is seen at @ns */
+static uint64_t known_until(const struct slices *slices, unsigned int cpu, uint64_t ns)
+{
+	return slices->missing ? spans_untold(slices->missing, cpu, ns) : ns;
+}
+
+/* It runs again, or the trace ends */
+static void end_off(struct slices *slices, struct thread *thread, uint32_t tid,
+		    const struct tb_view *view, uint64_t ns, enum slice_doubt doubt)
+{
+	struct slice off;
+
+	begin(&off, SLICE_OFF, view, thread->out_at);
+	off.tid = tid;
+	off.result = thread->state;
+	off.has_result = thread->has_state;
+	if (thread->woken && thread->woken_at <= ns && doubt != SLICE_LOSSY &&
+	    !may_have_run(slices, thread, ns)) {
+		off.number = thread->waker;
+		off.has_waited = true;
+		/* told to wake up before it had gone */
+		off.waited = since(thread->woken_at > thread->out_at ?
+				   thread->woken_at : thread->out_at, ns);
+	}
+	thread->out = false;
+	end(slices, &off, ns, doubt);
+}
+
+/* Its end is not in the trace: it lasts until @ns, or until what would tell may be missing. */
+static void end_off_open(struct slices *slices, struct thread *thread, uint32_t tid, uint64_t ns)
+{
+	const struct tb_view none = { .cpu = TB_RING_USER };
+	uint64_t certain = ns, known;
+	unsigned int i;
+	size_t at;
+
+	if (slices->missing) {
+		at = spans_from(slices->missing, thread->out_at);
+		if (at < slices->missing->count && slices->missing->list[at].first < certain)
+			certain = slices->missing->list[at].first;
+		for (i = 0; i < slices->nr_cpus; i++) {
+			known = slices->cpus[i] ? known_until(slices, i, ns) : ns;
+			certain = known < certain ? known : certain;
+		}
+	} else if (lost_since(slices, thread->out_losses, thread->out_at, ns)) {
+		certain = thread->out_at;
+	}
+	end_off(slices, thread, tid, &none, certain > thread->out_at ? certain : thread->out_at,
+		SLICE_UNENDED);
+}
+
 static int take_wake(struct slices *slices, const struct plan *plan,
 		     const struct tb_view *view, uint64_t ns)
 {
@@ -236,6 +287,9 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 		/* who is ready to run is not woken: it has run since, and is asleep again */
 		thread->unseen = true;
 	}
+	/* this does not end the sleep before, but one that is not in the trace, or may not be */
+	if (thread->woken && thread->out && thread->woken_at >= thread->out_at)
+		end_off_open(slices, thread, (uint32_t)tid, ns);
 	thread->woken = true;
 	thread->awake = plan->role == ROLE_WAKEUP;
 	thread->woken_losses = slices->losses;
@@ -291,27 +345,6 @@ static int take_out(struct slices *slices, const struct plan *plan,
 	else
 		end_unknown(slices, &cpu->run);
 	return 0;
-}
-
-/* It runs again, or the trace ends */
-static void end_off(struct slices *slices, struct thread *thread, uint32_t tid,
-		    const struct tb_view *view, uint64_t ns, enum slice_doubt doubt)
-{
-	struct slice off;
-
-	begin(&off, SLICE_OFF, view, thread->out_at);
-	off.tid = tid;
-	off.result = thread->state;
-	off.has_result = thread->has_state;
-	if (thread->woken && doubt == SLICE_WHOLE && !may_have_run(slices, thread, ns)) {
-		off.number = thread->waker;
-		off.has_waited = true;
-		/* told to wake up before it had gone */
-		off.waited = since(thread->woken_at > thread->out_at ?
-				   thread->woken_at : thread->out_at, ns);
-	}
-	thread->out = false;
-	end(slices, &off, ns, doubt);
 }
 
 static void take_in(struct slices *slices, const struct plan *plan,
@@ -627,16 +660,9 @@ static bool has_end(struct slices *slices, unsigned int index, const struct tb_f
 	return false;
 }
 
-/* Until when the trace tells what @cpu does, as it is seen at @ns */
-static uint64_t known_until(const struct slices *slices, unsigned int cpu, uint64_t ns)
-{
-	return slices->missing ? spans_untold(slices->missing, cpu, ns) : ns;
-}
-
 /* Switches are not recorded any more from @ns on */
 static void stop_running(struct slices *slices, uint64_t ns)
 {
-	const struct tb_view none = { .cpu = TB_RING_USER };
 	const struct map *threads = &slices->threads;
 	struct thread *thread;
 	unsigned int i;
@@ -651,8 +677,7 @@ static void stop_running(struct slices *slices, uint64_t ns)
 	for (k = 0; k < threads->nr_slots; k++) {
 		thread = threads->slots[k].value;
 		if (thread && thread->out)
-			end_off(slices, thread, (uint32_t)threads->slots[k].key, &none, ns,
-				SLICE_UNENDED);
+			end_off_open(slices, thread, (uint32_t)threads->slots[k].key, ns);
 	}
 }
 
@@ -797,7 +822,6 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 void slices_finish(struct slices *slices)
 {
 	const struct map *threads = &slices->threads;
-	const struct tb_view none = { .cpu = TB_RING_USER };
 	struct thread *thread;
 	unsigned int i;
 	size_t k;
@@ -813,7 +837,7 @@ void slices_finish(struct slices *slices)
 				slices->last))
 			end(slices, &thread->call, slices->last, SLICE_UNENDED);
 		if (thread && thread->out)
-			end_off(slices, thread, (uint32_t)threads->slots[k].key,
-				&none, slices->last, SLICE_UNENDED);
+			end_off_open(slices, thread, (uint32_t)threads->slots[k].key,
+				     slices->last);
 	}
 }

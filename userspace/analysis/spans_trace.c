@@ -70,6 +70,13 @@ static int ask_totals(const struct ahead *a, unsigned int cpu, const struct tb_b
 	       add_missing(a, cpu, &lost, end) : 0;
 }
 
+/* Return true if blocks after @last are neither in the file nor overwritten: it is damaged. */
+static bool lacks_blocks(const struct tb_totals *totals, const struct tb_block *last)
+{
+	return last && last->sequence + 1 < totals->blocks &&
+	       last->overwritten == totals->overwritten;
+}
+
 /*
  * Return how far a CPU is known; @last is its last block.  If the file has no totals of the CPU,
  * nothing says what came after that block: the recorder was killed, or the recording continues in
@@ -78,11 +85,12 @@ static int ask_totals(const struct ahead *a, unsigned int cpu, const struct tb_b
 static uint64_t end_of(const struct ahead *a, unsigned int cpu, const struct tb_block *last)
 {
 	const struct tb_totals *snapshot = tb_trace_snapshot(a->trace, cpu);
+	const struct tb_totals *totals = tb_trace_totals(a->trace, cpu);
 	uint64_t end = last ? last->time_start : 0;
 	struct tb_walk walk;
 	int step = 0;
 
-	if (tb_trace_totals(a->trace, cpu))
+	if (totals && !lacks_blocks(totals, last))
 		return UINT64_MAX;
 	if (last && last->flags & TB_BLOCK_COMPLETE)
 		end = last->time_end;

@@ -243,6 +243,9 @@ class Jobs:
         for part in "library", "formats", "report", "query", "top", "page":
             self.ktap("unit " + part, "unit: " + part,
                       ["make", "-s", "-C", "userspace", "test-" + part], ["unit tests"], 100)
+        self.ktap("unit history", "unit: histories",
+                  ["make", "-s", "-C", "userspace", "test-history",
+                   "HISTORIES=" + ("5000" if full else "")], ["unit tests"], 20)
         anew = {"TRACEBUF_ANEW": "1"} if full else {}
         ring = ["make", "-s", "-f", "selftests/unit/ring.mk"]
         self.ktap("unit ring", "unit: ring",

@@ -37,14 +37,15 @@ const struct query_named query_named[] = {
 	  "run_slices" },
 	{ "states", "where the time of each thread went",
 	  "SELECT " LAST_NAME("thread_states") ", tid,\n"
-	  "       round(sum(CASE state WHEN 'running' THEN duration END) / 1e6, 3) AS running_ms,\n"
-	  "       round(sum(CASE state WHEN 'runnable' THEN duration END) / 1e6, 3) AS runnable_ms,\n"
-	  "       round(sum(CASE WHEN state LIKE 'S%' THEN duration END) / 1e6, 3) AS sleeping_ms,\n"
-	  "       round(sum(CASE WHEN state LIKE 'D%' THEN duration END) / 1e6, 3) AS uninterruptible_ms,\n"
-	  "       round(sum(CASE WHEN state NOT IN ('running', 'runnable') AND state NOT LIKE 'S%'\n"
-	  "                      AND state NOT LIKE 'D%' THEN duration END) / 1e6, 3) AS other_ms\n"
-	  "  FROM thread_states WHERE whole GROUP BY tid\n"
-	  " ORDER BY sum(CASE state WHEN 'runnable' THEN duration END) DESC, tid LIMIT 25",
+	  "       round(sum(CASE WHEN whole AND state = 'running' THEN duration END) / 1e6, 3) AS running_ms,\n"
+	  "       round(sum(CASE WHEN whole AND state = 'runnable' THEN duration END) / 1e6, 3) AS runnable_ms,\n"
+	  "       round(sum(CASE WHEN whole AND state LIKE 'S%' THEN duration END) / 1e6, 3) AS sleeping_ms,\n"
+	  "       round(sum(CASE WHEN whole AND state LIKE 'D%' THEN duration END) / 1e6, 3) AS uninterruptible_ms,\n"
+	  "       round(sum(CASE WHEN whole AND state NOT IN ('running', 'runnable') AND state NOT LIKE 'S%'\n"
+	  "                      AND state NOT LIKE 'D%' THEN duration END) / 1e6, 3) AS other_ms,\n"
+	  "       round(sum(CASE WHEN NOT whole THEN duration END) / 1e6, 3) AS uncertain_ms\n"
+	  "  FROM thread_states GROUP BY tid\n"
+	  " ORDER BY runnable_ms DESC, tid LIMIT 25",
 	  "thread_states" },
 	{ "wakeups", "the worst wake-ups, who woke, and what that CPU ran meanwhile most",
 	  "WITH worst AS MATERIALIZED (\n"
@@ -70,7 +71,11 @@ const struct query_named query_named[] = {
 	  "                   AND i.since >= m.since AND i.until <= m.until)), 0)) AS ns\n"
 	  "    FROM ran AS r GROUP BY r.woken, r.tid, r.other, r.what)\n"
 	  "SELECT round(latency / 1e3, 1) AS us, comm, tid, cpu, waker_comm, waker_tid, (\n"
-	  "         SELECT m.what FROM meanwhile AS m WHERE m.woken = worst.woken AND m.tid = worst.tid\n"
+	  "         SELECT what FROM (\n"
+	  "           SELECT m.what, m.ns FROM meanwhile AS m\n"
+	  "            WHERE m.woken = worst.woken AND m.tid = worst.tid\n"
+	  "            UNION ALL SELECT '(not known)', worst.latency - total(m.ns) FROM meanwhile AS m\n"
+	  "            WHERE m.woken = worst.woken AND m.tid = worst.tid)\n"
 	  "          ORDER BY ns DESC, what LIMIT 1) AS ran_instead, woken\n"
 	  "  FROM worst ORDER BY latency DESC, woken, tid",
 	  "wakeup_latency" },

@@ -94,12 +94,15 @@ const struct db_view db_views[] = {
 	  "SELECT start, duration, start + duration AS finish,"
 	  " cpu, pid, tid, comm, number AS id, name, result"
 	  " FROM slices WHERE kind = 'syscall' AND whole" },
-	/* while it does not run it sleeps first, and waits for a CPU then, or waits at once */
+	/*
+	 * While it does not run it sleeps first, and waits for a CPU then, or waits at once.
+	 * Where no wake-up is known, it may have waited for a part of the time.
+	 */
 	{ "thread_states",
 	  "SELECT start, duration, tid, pid, comm, 'running' AS state, cpu, whole"
 	  " FROM slices WHERE kind = 'run' AND tid"
 	  " UNION ALL SELECT start, duration - coalesce(waited, 0), tid, pid, comm,"
-	  " state, NULL, whole FROM off_cpu WHERE state NOT LIKE 'R%'"
+	  " state, NULL, whole AND waited IS NOT NULL FROM off_cpu WHERE state NOT LIKE 'R%'"
 	  " UNION ALL SELECT start + duration - coalesce(waited, duration),"
 	  " coalesce(waited, duration), tid, pid, comm, 'runnable', cpu, whole"
 	  " FROM off_cpu WHERE state LIKE 'R%' OR waited IS NOT NULL" },

@@ -231,6 +231,15 @@ static uint64_t known_until(const struct export *export, unsigned int cpu, uint6
 	return end > export->rings[cpu].last ? end : export->rings[cpu].last;
 }
 
+/* @ns, or since when the trace tells what @cpu does if that is later */
+static uint64_t known_from(const struct export *export, unsigned int cpu, uint64_t ns,
+			   uint64_t monotonic)
+{
+	uint64_t begin = cpu < export->missing.nr_cpus ? export->missing.cpus[cpu].begin : 0;
+
+	return begin > monotonic ? ns + (begin - monotonic) : ns;
+}
+
 /* Where switches are not selected, the trace does not tell what runs on any CPU. */
 static int take_change(struct export *export, uint64_t from)
 {
@@ -242,7 +251,8 @@ static int take_change(struct export *export, uint64_t from)
 
 	for (cpu = 0; !selected && !result && cpu < export->nr_rings; cpu++)
 		result = pf_sched_lost(export->sched, &export->rings[cpu],
-				       known_until(export, cpu, ns, monotonic), ns);
+				       known_until(export, cpu, ns, monotonic),
+				       known_from(export, cpu, ns, monotonic));
 	pf_sched_selected(export->sched, selected);
 	return result;
 }

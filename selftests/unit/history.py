@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Small machines whose whole history is known, and recordings of it that lack something.
+
+History(seed) has a few CPUs and threads that run, wait, wake each other, call the kernel, and are
+interrupted, at random. What happened is known to the nanosecond:
+
+    runs    (cpu, tid, begin, end)              each time that a thread was on a CPU; tid 0: idle
+    waits   (tid, cpu, waking, wakeup, end, waker)      from a wake-up until the thread ran
+    offs    (tid, begin, end, state, waking)    from leaving a CPU until running again
+    calls   (tid, number, begin, end)
+    irqs    (cpu, kind, number, begin, end)     kind: "irq", "softirq"
+
+Each begin, waking and end is an Event, or None where the history does not have it. lose() then
+decides what a recording has of the events: some may not be selected, some are lost in gaps, and it
+may end in one of several ways. Event.kept says whether the recording has the event; gaps, starts,
+ends and selections say what is missing. script() is the recording for history_trace.c.
+"""
+import random
+
+KINDS = ("switch", "wake", "irq", "softirq", "call")
+GROUP = {"switch": "switch", "waking": "wake", "wakeup": "wake", "irq": "irq", "irqend": "irq",
+         "softirq": "softirq", "softirqend": "softirq", "enter": "call", "exit": "call"}
+SNAPSHOT, OPEN = 1, 2           # TB_TOTALS_*
+RUNNING, SLEEPS, BLOCKED = 0, 1, 2      # prev_state
+
+
+class Event:
+    def __init__(self, time, cpu, kind, tid, *args):
+        self.time, self.cpu, self.kind, self.tid, self.args = time, cpu, kind, tid, args
+        self.kept = True
+
+    def order(self):
+        return " ".join(map(str, (self.kind, self.cpu, self.time, self.tid, *self.args)))
+
+
+class Thread:
+    def __init__(self, tid):
+        self.tid = tid
+        self.out = self.call = self.waking = self.wakeup = None
+        self.target = self.waker = None
+        self.sleeping = False
+
+
+class CPU:
+    def __init__(self, number):
+        self.number, self.current, self.since = number, 0, None
+        self.queue, self.interrupts = [], []
+
+
+class History:
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.events = []
+        self.runs, self.waits, self.offs, self.calls, self.irqs = [], [], [], [], []
+        self.begin = self.now = 10_000_000
+        self.cpus = [CPU(n) for n in range(self.random.randint(1, 4))]
+        self.threads = {tid: Thread(tid) for tid in range(100, 101 + self.random.randint(1, 7))}
+        self.woken = []         # wake-ups that other CPUs are going to do
+        self.set_out()
+        for _ in range(self.random.randint(20, 300)):
+            self.step(self.random.choice(self.cpus))
+        self.now += self.random.randint(1, 100_000)
+        self.end = self.now
+        self.finish()
+
+    # ---- what happens ----
+
+    def set_out(self):
+        for thread in self.threads.values():
+            cpu = self.random.choice(self.cpus)
+            if not cpu.current and self.random.random() < 0.7:
+                cpu.current = thread.tid
+            elif self.random.random() < 0.3:
+                cpu.queue.append(thread)
+            else:
+                thread.sleeping = True
+
+    def event(self, cpu, kind, *args):
+        few = self.random.random() < 0.2
+        self.now += self.random.randint(1, 20 if few else 200_000)
+        self.events.append(Event(self.now, cpu.number, kind, cpu.current, *args))
+        return self.events[-1]
+
+    def step(self, cpu):
+        what = self.random.random()
+        if cpu.interrupts and what < 0.5:
+            self.interrupt_ends(cpu)
+        elif self.woken and self.random.random() < 0.5:
+            self.wakeup(*self.woken.pop(0))
+        elif what < 0.65 and (cpu.current or cpu.interrupts):
+            self.wake(cpu)
+        elif what < 0.75 and len(cpu.interrupts) < 2:
+            self.interrupt(cpu)
+        elif not cpu.interrupts:
+            self.task(cpu)
+
+    def task(self, cpu):
+        thread = self.threads.get(cpu.current)
+        what = self.random.random()
+        if not thread:
+            if cpu.queue:
+                self.switch(cpu, RUNNING)
+        elif what < 0.3:
+            self.switch(cpu, self.random.choice((SLEEPS, SLEEPS, BLOCKED)))
+        elif what < 0.5 and cpu.queue:
+            self.switch(cpu, RUNNING)
+        elif thread.call:
+            left = self.event(cpu, "exit", thread.call.args[0])
+            self.calls.append((thread.tid, thread.call.args[0], thread.call, left))
+            thread.call = None
+        elif what < 0.9:
+            thread.call = self.event(cpu, "enter", self.random.randint(0, 5))
+
+    def switch(self, cpu, state):
+        thread, coming = self.threads.get(cpu.current), None
+        if cpu.queue:
+            coming = cpu.queue.pop(self.random.randrange(len(cpu.queue)))
+        event = self.event(cpu, "switch", state, coming.tid if coming else 0)
+        self.runs.append((cpu.number, cpu.current, cpu.since, event))
+        if thread:
+            thread.out = event
+            thread.waking = thread.wakeup = None
+            if state == RUNNING:
+                cpu.queue.append(thread)
+            else:
+                thread.sleeping = True
+        if coming:
+            self.came(cpu, coming, event)
+        cpu.current, cpu.since = coming.tid if coming else 0, event
+
+    def came(self, cpu, thread, event):
+        if thread.waking:
+            self.waits.append((thread.tid, cpu.number, thread.waking, thread.wakeup, event,
+                               thread.waking.tid))
+        if thread.out:
+            self.offs.append((thread.tid, thread.out, event, thread.out.args[0], thread.waking))
+        thread.out = None
+
+    def wake(self, cpu):
+        sleeping = [t for t in self.threads.values() if t.sleeping and not t.waking]
+        if not sleeping:
+            return
+        thread, target = self.random.choice(sleeping), self.random.choice(self.cpus)
+        thread.waking = self.event(cpu, "waking", thread.tid, target.number)
+        if self.random.random() < 0.7:
+            self.wakeup(cpu, thread, target)
+        else:
+            self.woken.append((target, thread, target))
+
+    def wakeup(self, cpu, thread, target):
+        """As on the kernel, this CPU's or the target's; from now on the thread can run"""
+        thread.wakeup = self.event(cpu, "wakeup", thread.tid, target.number)
+        thread.sleeping = False
+        target.queue.append(thread)
+
+    def interrupt(self, cpu):
+        if not cpu.interrupts and self.random.random() < 0.4:
+            cpu.interrupts.append(self.event(cpu, "softirq", self.random.randint(0, 9)))
+        elif not cpu.interrupts or cpu.interrupts[-1].kind == "softirq":
+            cpu.interrupts.append(self.event(cpu, "irq", self.random.randint(1, 3)))
+
+    def interrupt_ends(self, cpu):
+        begun = cpu.interrupts.pop()
+        ended = self.event(cpu, begun.kind + "end", begun.args[0])
+        self.irqs.append((cpu.number, begun.kind, begun.args[0], begun, ended))
+
+    def finish(self):
+        """What goes on at the end"""
+        for cpu in self.cpus:
+            self.runs.append((cpu.number, cpu.current, cpu.since, None))
+            self.irqs += [(cpu.number, event.kind, event.args[0], event, None)
+                          for event in cpu.interrupts]
+        for thread in self.threads.values():
+            if thread.call:
+                self.calls.append((thread.tid, thread.call.args[0], thread.call, None))
+            if thread.out:
+                self.offs.append((thread.tid, thread.out, None, thread.out.args[0],
+                                  thread.waking))
+
+    # ---- what a recording has of it ----
+
+    def lose(self):
+        self.gaps = {cpu.number: [] for cpu in self.cpus}
+        self.starts = {cpu.number: self.begin for cpu in self.cpus}
+        self.ends = {cpu.number: self.end for cpu in self.cpus}
+        self.trailing, self.later = {}, set()
+        self.how = self.random.choice(("stopped", "stopped", "killed", "snapshot"))
+        self.select()
+        for cpu in self.cpus:
+            events = [event for event in self.events if event.cpu == cpu.number and event.kept]
+            if self.how != "stopped":
+                events = self.cut(cpu.number, events)
+            for _ in range(self.random.choice((0, 0, 1, 1, 2, 3))):
+                self.gap(cpu.number, events)
+            self.gaps[cpu.number].sort()
+
+    def select(self):
+        """(from when on, what) for each change"""
+        self.selections = []
+        if self.random.random() < 0.5:
+            return
+        times = [event.time for event in self.events]
+        gaps = [a + 1 for a, b in zip(times, times[1:]) if b > a + 1]
+        changes = sorted(self.random.sample(gaps, min(len(gaps), self.random.choice((0, 1, 2, 4)))))
+        for time in [1000] + changes:
+            chosen = [kind for kind in KINDS if self.random.random() < 0.8]
+            self.selections.append((time, chosen))
+        for event in self.events:
+            if GROUP[event.kind] not in self.selected(event.time):
+                event.kept = False
+
+    def selected(self, time):
+        return ([KINDS] + [chosen for since, chosen in self.selections if since <= time])[-1]
+
+    def cut(self, cpu, events):
+        """The file has neither the first nor the last ones of the CPU"""
+        if self.random.random() < 0.3 and len(events) > 4:
+            first = self.random.randrange(len(events) // 2)
+            for event in events[:first]:
+                event.kept = False
+            if first:
+                self.later.add(cpu)
+                self.starts[cpu] = events[first].time
+            events = events[first:]
+        kept = len(events)
+        if self.random.random() < 0.6 and events:
+            kept = self.random.randint(1, len(events))      # without any, the file has no CPU
+        for event in events[kept:]:
+            event.kept = False
+        if self.how == "killed" or kept < len(events):
+            self.ends[cpu] = events[kept - 1].time if kept else self.starts[cpu]
+            self.trailing[cpu] = None
+        return events[:kept]
+
+    def gap(self, cpu, events):
+        if len(events) < 3:
+            return
+        begin = self.random.randrange(len(events) - 1)
+        end = min(len(events), begin + 1 + self.random.choice((0, 1, 3, 10, 100)))
+        if self.how != "stopped":
+            # what is at the end of these is not told as a gap
+            end = min(end, len(events) - 1)
+        # neither in another gap nor beside one
+        if not all(event.kept for event in events[max(0, begin - 1):end + 1]):
+            return
+        if begin == 0 and cpu in self.later:
+            return
+        before = events[begin - 1].time if begin else self.starts[cpu]
+        first = self.random.randint(before, events[begin].time)
+        # behind the last block nothing is known until the recording stopped
+        last = self.end if end == len(events) else \
+            self.random.randint(events[end - 1].time, events[end].time)
+        for event in events[begin:end]:
+            event.kept = False
+        self.gaps[cpu].append((first, last, end - begin))
+        if end == len(events):
+            self.trailing[cpu] = self.gaps[cpu][-1]
+
+    # ---- as a file ----
+
+    def script(self):
+        lines = [f"thread {tid}" for tid in self.threads]
+        lines += [f"first {cpu} 7" for cpu in self.later]
+        lines += [f"select {time} {','.join(chosen) or '-'}" for time, chosen in self.selections]
+        gaps = {cpu: [gap for gap in gaps if gap != self.trailing.get(cpu)]
+                for cpu, gaps in self.gaps.items()}
+        for event in self.events:
+            if not event.kept:
+                continue
+            if gaps[event.cpu] and gaps[event.cpu][0][1] <= event.time:
+                first, last, lost = gaps[event.cpu].pop(0)
+                lines.append(f"gap {event.cpu} {event.time} {event.tid} {lost} {first} {last}")
+            lines.append(event.order())
+        for cpu in self.gaps:
+            gap = self.trailing.get(cpu)
+            if gap:
+                lines.append(f"dropped {cpu} {gap[2]} {gap[0]} {gap[1]}")
+            if self.how == "snapshot":
+                more = cpu in self.trailing
+                lines.append(f"totals {cpu} {SNAPSHOT | (OPEN if more else 0)} {self.end}")
+            elif self.how == "stopped":
+                lines.append(f"totals {cpu} 0 {self.end}")
+        return "\n".join(lines) + "\n"

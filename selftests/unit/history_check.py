@@ -1,0 +1,367 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Holds what the tools say of recordings against what happened (history.py): KTAP.
+
+    history_check.py [--first SEED] [--count N] [--keep FOLDER] TRACEBUF HISTORY_TRACE
+
+What query, report and the exports to Perfetto and FXT say of each history must be true: a slice or
+a wait that is certain is one that happened, to the nanosecond; one that is not is a part of one.
+What the recording does tell must be there. And the tools must agree. If one of these is wrong, a
+user looks for the cause of what did not happen. --keep: traces of which something is wrong.
+"""
+import argparse
+import collections
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+import fxt_check
+import history
+import pf_import
+
+STATES = {history.RUNNING: "runnable", history.SLEEPS: "S", history.BLOCKED: "D"}
+SOFTIRQS = ("HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER",
+            "RCU")
+
+
+class Wrong(Exception):
+    pass
+
+
+def check(condition, text):
+    if not condition:
+        raise Wrong(text)
+
+
+def number(text):
+    return int(text) if text else None
+
+
+class Judge:
+    def __init__(self, tool, path, true):
+        self.tool, self.path, self.true = tool, path, true
+        self.counts = collections.Counter()
+
+    def run(self, *args):
+        ran = subprocess.run([self.tool, *args], capture_output=True, check=False)
+        check(not ran.returncode, f"{args[0]}: exit status {ran.returncode}: "
+                                  f"{ran.stderr.decode(errors='replace')[-2000:]}")
+        return ran.stdout.decode()
+
+    def query(self, sql):
+        return list(csv.DictReader(io.StringIO(self.run("query", "--csv", self.path, sql))))
+
+    # ---- what the recording tells ----
+
+    def unbroken(self, begin, end, kinds, cpus=None):
+        """No event of @kinds that is between them can be missing"""
+        true = self.true
+        for cpu in true.gaps if cpus is None else cpus:
+            if any(first < end and begin < last for first, last, _ in true.gaps[cpu]):
+                return False
+            if true.starts[cpu] > begin or true.ends[cpu] < end:
+                return False
+        times = [begin] + [since for since, _ in true.selections if begin < since <= end]
+        return all(kind in true.selected(time) for time in times for kind in kinds)
+
+    def across(self, begin, end):
+        """The file has no events of some CPU in a part of the time.
+
+        The tools take what happened on the others for all that happened (docs/export.md)"""
+        return any(start > begin or self.true.ends[cpu] < end
+                   for cpu, start in self.true.starts.items())
+
+    def both(self, begin, end):
+        return begin and end and begin.kept and end.kept
+
+    # ---- slices ----
+
+    def inside(self, what, key, spans, begin, end, whole, several=()):
+        """That it happened; a part of it if not @whole"""
+        for first, last in spans[key]:
+            if (first, last) == (begin, end) or (not whole and first <= begin and end <= last):
+                return
+            # where events are missing, one that is uncertain may be several
+            if several and not whole and first == begin and \
+               not self.unbroken(begin, end, several):
+                return
+        if several and self.across(begin, end):
+            return
+        raise Wrong(f"{what} {key} from {begin} to {end} (whole: {whole}); true: {spans[key]}")
+
+    def spans(self, rows):
+        """By a key: (begin, end), to the limits of the history"""
+        spans = collections.defaultdict(list)
+        for key, begin, end in rows:
+            spans[key].append((begin.time if begin else self.true.begin,
+                               end.time if end else self.true.end))
+        return spans
+
+    def slices(self):
+        true = self.true
+        run = self.spans(((cpu, tid), begin, end) for cpu, tid, begin, end in true.runs)
+        calls = self.spans(((tid, nr), begin, end) for tid, nr, begin, end in true.calls)
+        irqs = self.spans(((cpu, kind, nr), begin, end)
+                          for cpu, kind, nr, begin, end in true.irqs)
+        there, self.runs = set(), []
+        for row in self.query("SELECT kind, start, start + duration AS end, cpu, tid, number, "
+                              "whole FROM slices"):
+            begin, end, cpu, tid, nr = (number(row[name]) for name in ("start", "end", "cpu", "tid",
+                                                                       "number"))
+            kind, whole = row["kind"], row["whole"] == "1"
+            if kind == "run":
+                self.inside("run", (cpu, tid), run, begin, end, whole)
+                self.runs.append((cpu, tid, begin, end, whole))
+            elif kind == "syscall":
+                self.inside("call", (tid, nr), calls, begin, end, whole, history.KINDS)
+            else:
+                self.inside(kind, (cpu, kind, nr), irqs, begin, end, whole)
+            if whole:
+                there.add((kind, begin, end))
+            self.counts["slices"] += 1
+        self.all_there(there)
+
+    def all_there(self, there):
+        true = self.true
+        for cpu, tid, begin, end in true.runs:
+            if self.both(begin, end) and self.unbroken(begin.time, end.time, ["switch"], [cpu]):
+                check(("run", begin.time, end.time) in there,
+                      f"thread {tid} on CPU {cpu} from {begin.time} to {end.time} is missing")
+        for cpu, kind, nr, begin, end in true.irqs:
+            if self.both(begin, end) and self.unbroken(begin.time, end.time, history.KINDS, [cpu]):
+                check((kind, begin.time, end.time) in there,
+                      f"{kind} {nr} on CPU {cpu} from {begin.time} to {end.time} is missing")
+        for tid, nr, begin, end in true.calls:
+            if self.both(begin, end) and self.unbroken(begin.time, end.time, history.KINDS):
+                check(("syscall", begin.time, end.time) in there,
+                      f"call {nr} of {tid} from {begin.time} to {end.time} is missing")
+
+    # ---- waits ----
+
+    def waits(self):
+        true = self.true
+        waits = {(tid, cpu, when.time, end.time, waker): (waking, wakeup, end)
+                 for tid, cpu, waking, wakeup, end, waker in true.waits
+                 for when in (waking, wakeup)}
+        there = set()
+        for row in self.query("SELECT woken, ran, cpu, tid, waker_tid FROM wakeup_latency"):
+            key = tuple(number(row[name]) for name in ("tid", "cpu", "woken", "ran"))
+            check(any(key == wait[:4] for wait in waits) or self.across(key[2], key[3]),
+                  f"a wait that was not: {key}")
+            there.add((key[0], key[3]))
+            self.counts["waits"] += 1
+        for tid, cpu, waking, wakeup, end, _ in true.waits:
+            if waking.kept and wakeup.kept and end.kept and \
+               self.unbroken(waking.time, end.time, ["switch", "wake"]):
+                check((tid, end.time) in there, f"the wait of {tid} on CPU {cpu} from "
+                                                f"{waking.time} to {end.time} is missing")
+        self.nr_waits = len(there)
+
+    def offs(self):
+        offs = self.spans(((tid, STATES[state]), begin, end)
+                          for tid, begin, end, state, _ in self.true.offs)
+        there = set()
+        for row in self.query("SELECT start, start + duration AS end, tid, state, whole "
+                              "FROM off_cpu"):
+            begin, end, tid = (number(row[name]) for name in ("start", "end", "tid"))
+            state = "runnable" if row["state"] in ("R", "R+") else row["state"]
+            self.inside("off", (tid, state), offs, begin, end, row["whole"] == "1",
+                        ["switch", "wake"])
+            if row["whole"] == "1":
+                there.add((tid, begin))
+            self.counts["offs"] += 1
+        for tid, begin, end, state, _ in self.true.offs:
+            if self.both(begin, end) and self.unbroken(begin.time, end.time, ["switch", "wake"]):
+                check((tid, begin.time) in there, f"that {tid} was off from {begin.time} to "
+                                                  f"{end.time} is missing")
+
+    def states(self):
+        true = self.true
+        rows = [((tid, "running"), begin, end) for _, tid, begin, end in true.runs]
+        for tid, begin, end, state, waking in true.offs:
+            rows.append(((tid, STATES[state]), begin, waking or end))
+            if waking:
+                rows.append(((tid, "runnable"), waking, end))
+        # of a wake-up whose first event is missing, the second one
+        wakeups = {waking: wakeup for _, _, waking, wakeup, _, _ in true.waits}
+        rows += [(key, wakeups[begin], end) for key, begin, end in rows if begin in wakeups]
+        rows += [(key, begin, wakeups[end]) for key, begin, end in rows if end in wakeups]
+        spans = self.spans(rows)
+        for row in self.query("SELECT start, start + duration AS end, tid, state, whole "
+                              "FROM thread_states WHERE tid > 0"):
+            begin, end, tid = (number(row[name]) for name in ("start", "end", "tid"))
+            self.inside("state", (tid, row["state"]), spans, begin, end, row["whole"] == "1",
+                        ["switch", "wake"])
+            self.counts["states"] += 1
+
+    # ---- what ran instead ----
+
+    def shares(self, cpu, begin, end):
+        """How long each of a CPU's threads and handlers ran itself"""
+        true, shares = self.true, collections.Counter()
+        inside = [(first, last, f"t{tid}" if tid else "<idle>", 0)
+                  for (one, tid), spans in self.spans(
+                      ((cpu, tid), a, b) for cpu, tid, a, b in true.runs).items()
+                  if one == cpu for first, last in spans]
+        for one, kind, nr, a, b in true.irqs:
+            if one == cpu:
+                inside.append((a.time, b.time if b else true.end, "irq disk" if kind == "irq" else
+                               f"softirq {SOFTIRQS[nr]}", 2 if kind == "irq" else 1))
+        times = sorted({begin, end} | {time for first, last, _, _ in inside
+                                       for time in (first, last) if begin < time < end})
+        for a, b in zip(times, times[1:]):
+            shares[max((level, what) for first, last, what, level in inside
+                       if first <= a and b <= last)[1]] += b - a
+        return shares
+
+    def instead(self):
+        for row in list(csv.DictReader(io.StringIO(self.run("query", "--csv", self.path,
+                                                            "wakeups")))):
+            cpu, begin = number(row["cpu"]), number(row["woken"])
+            end = begin + round(float(row["us"]) * 1000)
+            if begin == end or not self.unbroken(begin, end, ("switch", "irq", "softirq")):
+                continue
+            shares = self.shares(cpu, begin, end)
+            known = sum(max(0, min(end, last) - max(begin, first))
+                        for one, _, first, last, _ in self.runs if one == cpu)
+            open_irq = any(one == cpu and first.time < end and not self.both(first, last) and
+                           (first.kept or not last or last.time > begin)
+                           for one, _, _, first, last in self.true.irqs)
+            if open_irq or row["ran_instead"] == "(not known)":
+                continue
+            # the wait is rounded to 100 ns
+            check(shares[row["ran_instead"]] >= max(shares.values()) - (end - begin - known) - 100,
+                  f"in {begin} to {end} on CPU {cpu} {row['ran_instead']} ran instead; {shares}")
+            self.counts["instead"] += 1
+
+    # ---- the report ----
+
+    def report(self):
+        made = json.loads(self.run("report", "--json", self.path))
+        rows = {}
+        for section in made["sections"]:
+            ids = [column["id"] for column in section["columns"]]
+            rows[section["id"]] = [dict(zip(ids, row)) for row in section["rows"]]
+        summary = rows["summary"][0]
+        busy, idle, tasks = (collections.Counter() for _ in range(3))
+        for cpu, tid, begin, end, _ in self.runs:
+            (busy if tid else idle)[cpu] += end - begin
+            tasks[tid] += end - begin
+        for row in rows["cpu"]:
+            cpu, unknown = row["cpu"], summary["span"] - busy[row["cpu"]] - idle[row["cpu"]]
+            for name, want in ("busy", busy[cpu]), ("idle", idle[cpu]), ("unknown", unknown):
+                check(row[name] == want, f"report: CPU {cpu} {name}: {row[name]}, of query {want}")
+            self.counts["cpus"] += 1
+        for row in rows["tasks"]:
+            check(row["cpu"] == tasks[row["tid"]],
+                  f"report: task {row['tid']} ran {row['cpu']}, of query {tasks[row['tid']]}")
+        count = sum(row["count"] for row in rows["latency"])
+        check(count == self.nr_waits, f"report: {count} waits, query {self.nr_waits}")
+        self.known(busy, idle)
+
+    def known(self, busy, idle):
+        """What must be known of each CPU: where a switch tells, up to the next thing missing"""
+        true = self.true
+        for cpu in true.gaps:
+            edges = [(true.starts[cpu], true.ends[cpu])]
+            for first, last, _ in true.gaps[cpu]:
+                begin, end = edges.pop()
+                edges += [(begin, first), (last, end)]
+            events = [event for event in true.events if event.cpu == cpu and event.kept]
+            least = 0
+            for begin, end in edges:
+                times = [event.time for event in events if begin <= event.time <= end]
+                switches = [event.time for event in events if begin <= event.time <= end and
+                            event.kind == "switch"]
+                if switches and not true.selections:
+                    least += times[-1] - switches[0]
+            have = busy[cpu] + idle[cpu]
+            check(have >= least, f"CPU {cpu}: {have} is known, and could be {least}")
+
+    # ---- exports ----
+
+    def drawn(self, what, runs):
+        true = self.spans(((cpu, tid), begin, end) for cpu, tid, begin, end in self.true.runs)
+        runs = {run for run in runs if run[3] > run[2]}
+        for cpu, tid, begin, end in runs:
+            self.inside(what, (cpu, tid), true, begin, end, False)
+        for cpu, tid, begin, end, whole in self.runs:
+            check(not whole or (cpu, tid, begin, end) in runs,
+                  f"{what}: thread {tid} on CPU {cpu} from {begin} to {end} is not drawn")
+        self.counts[what] += len(runs)
+
+    def exports(self, folder):
+        path = os.path.join(folder, "exported")
+        self.run("export", "-f", "perfetto", "-o", path, self.path)
+        drawn = pf_import.Import(path)
+        last = max((event.time for event in drawn.events), default=0)
+        check(not drawn.mismatched, f"Perfetto: {drawn.mismatched} switches do not fit")
+        self.drawn("Perfetto", ((run["cpu"], run["tid"], run["begin"],
+                                 last if run["end"] is None else run["end"])
+                                for run in drawn.sched if run["tid"] < pf_import.LOST_TID))
+        self.run("export", "-f", "fxt", "-o", path, self.path)
+        with open(path, "rb") as file:
+            reader = fxt_check.Reader(file.read())
+        reader.read()
+        runs, since = [], {}
+        for entry in reader.out:
+            if entry[1] == "switch":
+                time, _, cpu, koid, following = entry[:5]
+                if cpu in since and koid <= fxt_check.LOST:
+                    runs.append((cpu, fxt_check.tid_of(koid), since[cpu], time))
+                since[cpu] = time
+        self.drawn("FXT", runs)
+        os.unlink(path)
+
+    def all(self, folder):
+        self.slices()
+        self.waits()
+        self.offs()
+        self.states()
+        self.instead()
+        self.report()
+        self.exports(folder)
+
+
+def main():
+    sys.stdout.reconfigure(line_buffering=True)
+    parser = argparse.ArgumentParser(description="Hold what the tools say against what happened.")
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--keep")
+    parser.add_argument("tool")
+    parser.add_argument("maker")
+    args = parser.parse_args()
+    counts, wrong = collections.Counter(), 0
+    print("KTAP version 1\n1..1")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "history.tbuf")
+        for seed in range(args.first, args.first + args.count):
+            true = history.History(seed)
+            true.lose()
+            subprocess.run([args.maker, path], input=true.script().encode(), check=True)
+            judge = Judge(args.tool, path, true)
+            try:
+                judge.all(folder)
+            except (Wrong, fxt_check.Wrong) as failure:
+                wrong += 1
+                if wrong <= 20:
+                    print(f"# seed {seed} ({true.how}): {failure}")
+                if args.keep:
+                    shutil.copy(path, os.path.join(args.keep, f"{seed}.tbuf"))
+            counts += judge.counts
+    print("# " + ", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
+    print(f"{'not ' if wrong else ''}ok 1 {args.count - wrong} of {args.count} histories "
+          "are told as they were")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

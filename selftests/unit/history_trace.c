@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For history_check.py: makes a trace of a script on standard input, an order in each line.
+ *
+ *   history_trace FILE <SCRIPT
+ *
+ * Times are in ns. CPUs are rings of the trace; TID 0 is the idle thread.
+ *
+ *   thread TID                   there has been a thread t<TID> before
+ *   first CPU NUMBER             the first block of the CPU in the file has this sequence number
+ *   gap CPU TIME TID LOST FIRST LAST     a block begins; before it LOST events from FIRST to LAST
+ *                                were overwritten
+ *   switch CPU TIME PREV STATE NEXT
+ *   waking CPU TIME TID WHO TARGET, wakeup ...
+ *   irq CPU TIME TID NUMBER, irqend ..., softirq ..., softirqend ...
+ *   enter CPU TIME TID NUMBER, exit ...  a system call
+ *   select TIME NAMES            from TIME on these are recorded: of switch wake irq softirq call,
+ *                                joined by commas
+ *   dropped CPU LOST FIRST LAST  after the last block
+ *   totals CPU FLAGS TIME        FLAGS: of struct tb_totals
+ */
+#include <inttypes.h>
+#include "test_lib_fixture.h"
+
+enum { EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ = 86, EV_IRQ_EXIT = 88,
+       EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92 };
+
+#define NAME 13			/* bytes of a name: 32 bits with a letter */
+#define TEXT 256
+
+struct irq {
+	int32_t irq;
+	char name[12];
+};
+
+struct wake {
+	char comm[16];
+	int32_t pid, prio, cpu;
+};
+
+struct enter {
+	int64_t id;
+	uint64_t args[6];
+};
+
+struct leave {
+	int64_t id, ret;
+};
+
+/* The span of what was dropped after the last block of a CPU */
+static struct {
+	uint64_t first, last;
+} dropped[FX_CPUS];
+
+static struct fx fx;
+
+static void describe(void)
+{
+	static const struct fx_field wake[] = {
+		{ "comm", "char[16]", 0, 16, 16, TB_FIELD_STRING, 0, 0 },
+		{ "pid", "pid_t", 16, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "prio", "int", 20, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "target_cpu", "int", 24, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
+	static const struct fx_field irq[] = {
+		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "name", "char[12]", 4, 12, 12, TB_FIELD_STRING, 0, 0 },
+	};
+	static const struct fx_field softirq[] = {
+		{ "vec", "unsigned int", 0, 4, 0, 0, 0, 0 },
+	};
+	static const struct fx_field leave[] = {
+		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "ret", "long", 8, 8, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
+
+	fx_describe(&fx, EV_WAKEUP, 0, "sched", "sched_wakeup", wake, 4);
+	fx_describe(&fx, EV_WAKING, 0, "sched", "sched_waking", wake, 4);
+	fx_describe(&fx, EV_EXIT, 0, "raw_syscalls", "sys_exit", leave, 2);
+	fx_describe(&fx, EV_IRQ, 0, "irq", "irq_handler_entry", irq, 2);
+	fx_describe(&fx, EV_IRQ_EXIT, 0, "irq", "irq_handler_exit", irq, 1);
+	fx_describe(&fx, EV_SOFTIRQ, 0, "irq", "softirq_entry", softirq, 1);
+	fx_describe(&fx, EV_SOFTIRQ_EXIT, 0, "irq", "softirq_exit", softirq, 1);
+}
+
+static const char *name_of(uint32_t tid, char *name)
+{
+	snprintf(name, NAME, tid ? "t%" PRIu32 : "swapper", tid);
+	return name;
+}
+
+static void put(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int event,
+		const void *payload, size_t length)
+{
+	if (!fx.rings[cpu].open)
+		fx_open(&fx, cpu, time, tid, NULL);
+	if (fx_composite(&fx, cpu, event, time, tid, payload, length))
+		return;
+	fx_close(&fx, cpu);
+	fx_open(&fx, cpu, time, tid, NULL);
+	assert(fx_composite(&fx, cpu, event, time, tid, payload, length));
+}
+
+static void gap(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t *more)
+{
+	const struct tb_gap lost = { .overwritten = more[0], .first = more[1], .last = more[2] };
+
+	if (fx.rings[cpu].open)
+		fx_close(&fx, cpu);
+	fx_open(&fx, cpu, time, tid, &lost);
+}
+
+static void change(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t *more)
+{
+	char from[NAME], to[NAME];
+	struct fx_switch event = fx_switch(name_of(tid, from), (int)tid, (int64_t)more[0],
+					   name_of((uint32_t)more[1], to), (int)more[1]);
+
+	put(cpu, time, tid, FX_SWITCH, &event, sizeof(event));
+}
+
+static void wake(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int event,
+		 const uint64_t *more)
+{
+	struct wake wake = { .pid = (int32_t)more[0], .prio = 120, .cpu = (int32_t)more[1] };
+
+	name_of((uint32_t)more[0], wake.comm);
+	put(cpu, time, tid, event, &wake, sizeof(wake));
+}
+
+static void interrupt(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int event,
+		      const uint64_t *more)
+{
+	const struct irq irq = { .irq = (int32_t)more[0], .name = "disk" };
+
+	put(cpu, time, tid, event, &irq, event == EV_IRQ ? sizeof(irq) : sizeof(irq.irq));
+}
+
+static void call(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t *more)
+{
+	const struct enter enter = { .id = (int64_t)more[0] };
+
+	put(cpu, time, tid, FX_SYS_ENTER, &enter, sizeof(enter));
+}
+
+static void leave(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t *more)
+{
+	const struct leave leave = { .id = (int64_t)more[0] };
+
+	put(cpu, time, tid, EV_EXIT, &leave, sizeof(leave));
+}
+
+static void select_names(uint64_t time, const char *names)
+{
+	unsigned int ids[16], count = 0;
+
+	if (strstr(names, "switch"))
+		ids[count++] = FX_SWITCH;
+	if (strstr(names, "wake")) {
+		ids[count++] = EV_WAKING;
+		ids[count++] = EV_WAKEUP;
+	}
+	/* "softirq" has "irq" in it, too */
+	if (!strncmp(names, "irq", 3) || strstr(names, ",irq")) {
+		ids[count++] = EV_IRQ;
+		ids[count++] = EV_IRQ_EXIT;
+	}
+	if (strstr(names, "softirq")) {
+		ids[count++] = EV_SOFTIRQ;
+		ids[count++] = EV_SOFTIRQ_EXIT;
+	}
+	if (strstr(names, "call")) {
+		ids[count++] = FX_SYS_ENTER;
+		ids[count++] = EV_EXIT;
+	}
+	ids[count] = 0;
+	fx_select(&fx, time, ids);
+}
+
+static bool take(const char *order, unsigned int cpu, uint64_t time, uint32_t tid,
+		 const uint64_t *more)
+{
+	if (!strcmp(order, "first"))
+		fx.rings[cpu].sequence = time;
+	else if (!strcmp(order, "gap"))
+		gap(cpu, time, tid, more);
+	else if (!strcmp(order, "switch"))
+		change(cpu, time, tid, more);
+	else if (!strcmp(order, "waking"))
+		wake(cpu, time, tid, EV_WAKING, more);
+	else if (!strcmp(order, "wakeup"))
+		wake(cpu, time, tid, EV_WAKEUP, more);
+	else if (!strcmp(order, "irq"))
+		interrupt(cpu, time, tid, EV_IRQ, more);
+	else if (!strcmp(order, "irqend"))
+		interrupt(cpu, time, tid, EV_IRQ_EXIT, more);
+	else if (!strcmp(order, "softirq"))
+		interrupt(cpu, time, tid, EV_SOFTIRQ, more);
+	else if (!strcmp(order, "softirqend"))
+		interrupt(cpu, time, tid, EV_SOFTIRQ_EXIT, more);
+	else if (!strcmp(order, "enter"))
+		call(cpu, time, tid, more);
+	else if (!strcmp(order, "exit"))
+		leave(cpu, time, tid, more);
+	else
+		return false;
+	return true;
+}
+
+/* Orders after the last event of all CPUs */
+static bool take_end(const char *line)
+{
+	uint64_t time, first, last;
+	unsigned int cpu, flags;
+
+	if (sscanf(line, "totals %u %u %" SCNu64, &cpu, &flags, &time) == 3) {
+		if (fx.rings[cpu].open)
+			fx_close(&fx, cpu);
+		fx_totals_at(&fx, cpu, flags, time, dropped[cpu].first, dropped[cpu].last);
+	} else if (sscanf(line, "dropped %u %" SCNu64 " %" SCNu64 " %" SCNu64, &cpu, &time,
+			  &first, &last) == 4) {
+		fx.rings[cpu].dropped += time;
+		dropped[cpu].first = first;
+		dropped[cpu].last = last;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	char line[TEXT], order[TEXT], name[NAME];
+	uint64_t time, more[3];
+	uint32_t tid;
+	unsigned int cpu;
+	FILE *file;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: history_trace FILE <SCRIPT\n");
+		return 2;
+	}
+	fx_init(&fx, 12, 1000);
+	describe();
+	while (fgets(line, sizeof(line), stdin)) {
+		tid = 0;
+		memset(more, 0, sizeof(more));
+		if (sscanf(line, "thread %" SCNu32, &tid) == 1)
+			fx_thread(&fx, tid, tid, 1, TB_THREAD_DUMP, name_of(tid, name));
+		else if (sscanf(line, "select %" SCNu64 " %255s", &time, order) == 2)
+			select_names(time, order);
+		else if (!take_end(line) &&
+			 (sscanf(line, "%255s %u %" SCNu64 " %" SCNu32 " %" SCNu64 " %" SCNu64
+				 " %" SCNu64, order, &cpu, &time, &tid, &more[0], &more[1],
+				 &more[2]) < 3 || cpu >= FX_CPUS || !take(order, cpu, time, tid, more))) {
+			fprintf(stderr, "history_trace: what is this: %s", line);
+			return 1;
+		}
+	}
+	for (cpu = 0; cpu < FX_CPUS; cpu++)
+		if (fx.rings[cpu].open)
+			fx_close(&fx, cpu);
+	fx_durable_end(&fx);
+	file = fopen(argv[1], "wb");
+	if (!file || fwrite(fx.data, 1, fx.size, file) != fx.size || fclose(file)) {
+		perror(argv[1]);
+		return 1;
+	}
+	fx_free(&fx);
+	return 0;
+}
