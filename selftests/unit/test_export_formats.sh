@@ -131,6 +131,19 @@ done
 	     END { exit bad || n < 5 }'
 result $? "--from and --to: the first is in it, the last is not"
 
+# At 25 ms CPU 0 and CPU 1 are in gaps that are told later
+for command in print "export -f csv -o -"; do
+	# shellcheck disable=SC2086
+	"$TRACEBUF" $command --to 0.025 moved.tbuf >out.txt 2>said.txt &&
+		grep -q 'are missing, of CPU 1 from 0.013000000 on, and of other CPUs$' said.txt &&
+		"$TRACEBUF" $command --to 0.025 -C 0 moved.tbuf >out.txt 2>said.txt &&
+		grep -q 'are missing, of CPU 0 from 0.020000000 on$' said.txt &&
+		"$TRACEBUF" $command --to 0.0131 -C 0 moved.tbuf >out.txt 2>said.txt &&
+		! grep -q 'are missing' said.txt || echo "$command" >wrong.txt
+done
+[ ! -e wrong.txt ]
+result $? "--to in a gap: that events are missing before it is said"
+
 # ---- what is wrong is said, and leaves nothing behind ----
 
 cp "$golden/kernel.tbuf" t.tbuf

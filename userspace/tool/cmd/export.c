@@ -362,6 +362,8 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 	/* what writes a directory reads in a process of its own, and fails if it found nothing */
 	if (status == EXIT_FINE && !(job->format->flags & EXPORT_DIRECTORY))
 		status = selection_found(&job->selection, trace, job->file);
+	if (selection_note_gaps(&job->selection, trace, job->file))
+		status = complain("out of memory");
 	return status;
 }
 

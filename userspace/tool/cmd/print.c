@@ -100,6 +100,10 @@ static int print_events(struct print *print, struct tb_trace *trace)
 		tb_cursor_close(cursor);
 		return complain("%s: %s", print->file, strerror(-result));
 	}
+	if (selection_note_gaps(selection, trace, print->file)) {
+		tb_cursor_close(cursor);
+		return complain("out of memory");
+	}
 	fault = tb_cursor_fault(cursor);
 	result = fault ? complain_file(print->file, fault) : EXIT_FINE;
 	if (tb_cursor_uncommitted(cursor))

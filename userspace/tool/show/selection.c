@@ -3,9 +3,11 @@
  * Which events of a trace are shown, by name, CPU, thread and time.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "selection.h"
+#include "analysis/spans.h"
 #include "tool/choose/choose.h"
 #include "tool/command/command.h"
 #include "tool/command/nearest.h"
@@ -349,6 +351,37 @@ bool selection_asks(const struct selection *selection)
 {
 	return selection->patterns.count || selection->one_cpu || selection->one_tid ||
 	       selection->from.given || selection->to.given;
+}
+
+int selection_note_gaps(const struct selection *selection, const struct tb_trace *trace,
+			const char *file)
+{
+	uint64_t to = tb_trace_ns(trace, selection->to_ticks, selection->base), since = to;
+	struct spans missing = { 0 };
+	const struct told_span *gap;
+	unsigned int cpu = 0, count = 0;
+	int result = 0;
+	size_t i;
+
+	if (selection->to.given)
+		result = spans_of_trace(&missing, trace, selection->base);
+	for (i = 0; i < missing.nr_own; i++) {
+		gap = &missing.own[i];
+		if (gap->first >= to || gap->told < to ||
+		    (selection->one_cpu && gap->cpu != selection->cpu))
+			continue;
+		count++;
+		if (gap->first < since) {
+			since = gap->first;
+			cpu = gap->cpu;
+		}
+	}
+	if (count)
+		note("%s: at the end of this part (--to) events are missing, of CPU %u from %" PRIu64
+		     ".%09" PRIu64 " on%s", file, cpu, since / 1000000000, since % 1000000000,
+		     count > 1 ? ", and of other CPUs" : "");
+	spans_free(&missing);
+	return result;
 }
 
 int selection_found(const struct selection *selection, const struct tb_trace *trace,

@@ -111,6 +111,13 @@ void selection_finds(struct selection *selection, const struct tb_view *view);
 /* Is less selected than all there is? */
 bool selection_asks(const struct selection *selection);
 
+/*
+ * Note the events that are missing before --to.  What tells of a gap is behind it, and not selected
+ * if the gap ends later than --to.  0, -ENOMEM
+ */
+int selection_note_gaps(const struct selection *selection, const struct tb_trace *trace,
+			const char *file);
+
 /* Of all that came by nothing was selected: complains, EXIT_* */
 int selection_found(const struct selection *selection, const struct tb_trace *trace,
 		    const char *file);
