@@ -22,7 +22,7 @@ KEYS = {"sys_exit": {"id"}, "local_timer_exit": {"vector"}, "softirq_exit": {"ve
         "hrtimer_expire_exit": {"hrtimer"}, "workqueue_execute_end": {"work"},
         "block_io_done": {"dev", "sector"}, "napi_gro_receive_exit": set(),
         "mm_vmscan_direct_reclaim_end": set(), "mm_vmscan_memcg_reclaim_end": set(),
-        "mm_shrink_slab_end": set()}
+        "mm_shrink_slab_end": set(), "dma_fence_wait_end": set()}
 
 
 def is_added(event, seen):

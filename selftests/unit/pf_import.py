@@ -162,6 +162,18 @@ class Import:
     def on_workqueue_execute_end(self, event, _):
         self.tracks.end(("thread", event.tid), event.time, None, "workqueue")
 
+    def on_dma_fence_wait_start(self, event, _):
+        self.tracks.begin(("thread", event.tid), event.time, "fence", "fence", event)
+
+    def on_dma_fence_wait_end(self, event, _):
+        self.tracks.end(("thread", event.tid), event.time, None, "fence")
+
+    def on_i2c_write(self, event, fields):
+        self.tracks.begin(("thread", event.tid), event.time, fields["adapter_nr"], "i2c", event)
+
+    def on_cma_alloc_start(self, event, _):
+        self.tracks.begin(("thread", event.tid), event.time, "cma", "cma", event)
+
     def track_events(self):
         """What programs draw, on the tracks of their threads or others"""
         names, waiting = {}, []

@@ -16,6 +16,7 @@
  *   report_trace deselected FILE  a CPU has no events any more when the selection changes
  *   report_trace held FILE        an interrupt holds the CPU of a task that was woken
  *   report_trace moved FILE       both CPUs have a gap; the one that begins first ends last
+ *   report_trace fences FILE      waits that Perfetto draws, with and without an end
  *   report_trace subset FILE      a thread that was on a CPU that is not recorded in between
  *   report_trace fastcall FILE    system calls in one-element events, without switches
  *   report_trace gaps FILE N      N gaps on each of 4 CPUs, at times of which many are equal
@@ -23,7 +24,8 @@
 #include "test_lib_fixture.h"
 
 enum { EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ = 86, EV_IRQ_EXIT = 88,
-       EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92 };
+       EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92, EV_FENCE = 94, EV_FENCE_END = 96, EV_I2C = 98,
+       EV_CMA = 100 };
 
 #define MS 1000000ull
 #define NAME 13			/* bytes of a name: 32 bits with a letter */
@@ -351,6 +353,39 @@ static void moved(void)
 	change(1, 41 * MS, 300, 1, 0);
 }
 
+/* 100 waits for a fence, the end is lost; it writes to i2c and allocates: nothing ends that */
+static void fences(void)
+{
+	static const struct fx_field wait[] = {
+		{ "context", "unsigned int", 0, 4, 0, 0, 0, 0 },
+		{ "seqno", "unsigned int", 4, 4, 0, 0, 0, 0 },
+	};
+	static const struct fx_field write[] = {
+		{ "adapter_nr", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "len", "u16", 4, 2, 0, 0, 0, 0 },
+	};
+	static const struct fx_field alloc[] = {
+		{ "count", "unsigned long", 0, 8, 0, 0, 0, 0 },
+	};
+	static const unsigned int ids[] = { EV_FENCE, EV_FENCE_END, EV_I2C, EV_CMA };
+	const struct tb_gap lost = { .overwritten = 5, .first = 25 * MS, .last = 30 * MS };
+	const uint64_t body = 7;
+	unsigned int i;
+
+	fx_describe(&fx, EV_FENCE, 0, "dma_fence", "dma_fence_wait_start", wait, 2);
+	fx_describe(&fx, EV_FENCE_END, 0, "dma_fence", "dma_fence_wait_end", wait, 2);
+	fx_describe(&fx, EV_I2C, 0, "i2c", "i2c_write", write, 2);
+	fx_describe(&fx, EV_CMA, 0, "cma", "cma_alloc_start", alloc, 1);
+	fx_open(&fx, 0, 10 * MS, 0, NULL);
+	change(0, 10 * MS, 0, 0, 100);
+	for (i = 0; i < 4; i++)
+		assert(fx_composite(&fx, 0, ids[i], (11 + i) * MS, 100, &body, sizeof(body)));
+	assert(fx_composite(&fx, 0, EV_FENCE, 20 * MS, 100, &body, sizeof(body)));
+	fx_close(&fx, 0);
+	fx_open(&fx, 0, 30 * MS, 0, &lost);
+	change(0, 31 * MS, 100, 1, 0);
+}
+
 static void subset(void)
 {
 	fx_open(&fx, 1, 10 * MS, 0, NULL);
@@ -435,7 +470,7 @@ int main(int argc, char **argv)
 		{ "apart", apart, false }, { "half", half, true }, { "renamed", renamed, true },
 		{ "subset", subset, true }, { "unselected", unselected, true },
 		{ "fastcall", fastcall, true }, { "held", held, true }, { "moved", moved, true },
-		{ "deselected", deselected, false },
+		{ "deselected", deselected, false }, { "fences", fences, true },
 	};
 	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 201, 300, 400 };
 	char name[NAME];

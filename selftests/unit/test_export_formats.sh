@@ -77,6 +77,9 @@ result $? "a gap of one CPU does not lengthen what runs on another one"
 result $? "no run is drawn while switches are not recorded"
 "$REPORT_TRACE" deselected deselected.tbuf && check deselected.tbuf perfetto
 result $? "nor from the end of a CPU until the selection changes"
+"$REPORT_TRACE" fences fences.tbuf && check fences.tbuf perfetto >said.txt &&
+	cat said.txt && grep -q 'open at the end: nothing' said.txt
+result $? "what nothing ends in the trace is not drawn as open"
 if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" big big.tbuf 20000; then
 	check big.tbuf
 	result $? "20000 events are the same in all formats"

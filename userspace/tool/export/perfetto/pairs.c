@@ -49,6 +49,7 @@ static const struct pair {
 	{ "mm_vmscan_memcg_reclaim_begin", "mm_vmscan_memcg_reclaim_end", NULL, NULL,
 	  SCOPE_THREAD, true },
 	{ "mm_shrink_slab_start", "mm_shrink_slab_end", NULL, NULL, SCOPE_THREAD, true },
+	{ "dma_fence_wait_start", "dma_fence_wait_end", NULL, NULL, SCOPE_THREAD, true },
 	{ "block_io_start", "block_io_done", NULL, "sector", SCOPE_DEVICE, false },
 };
 

@@ -253,6 +253,15 @@ static bool is_lost(const struct pf_plan *plan, const struct tb_format_field *fi
 	return field != plan->tid;
 }
 
+/*
+ * Perfetto would draw these as slices, but Linux does not end each: it ends cma_alloc_start with an
+ * event of Android's alone, and a transfer of i2c has several beginnings and one end.
+ */
+static bool stays_open(const char *name)
+{
+	return !strcmp(name, "cma_alloc_start") || !strncmp(name, "i2c_", 4);
+}
+
 /* Of these Perfetto makes no more than of any other: better a generic one with all fields */
 static bool is_only_listed(const char *name)
 {
@@ -295,7 +304,7 @@ static bool plan_make(struct pf_plan *plan, const struct tb_format *format)
 	const ProtobufCFieldDescriptor *field = message_of(format);
 	uint32_t i;
 
-	if (!field)
+	if (!field || stays_open(format->name))
 		return plan_plain(plan, format);
 	if (!plan_room(plan, field->descriptor ?
 		       ((const ProtobufCMessageDescriptor *)field->descriptor)->n_fields : 0))
