@@ -64,6 +64,16 @@ static void tb_words_changed(struct tb_channel *c)
 	wake_up_interruptible(&c->wait);
 }
 
+/*
+ * Programs read the processor's counter without the kernel.  If it is not the trace clock itself,
+ * because it restarted while the machine slept or needs a workaround, they must write times of
+ * another clock, and each chunk says of which one.
+ */
+static bool tb_words_plain(const struct tb_clock *clock)
+{
+	return !clock->raw || READ_ONCE(clock->raw) == TB_TICKS_PLAIN;
+}
+
 /**
  * tb_words_update() - update the page of a channel for one of its targets
  * @c: the channel
@@ -81,8 +91,9 @@ void tb_words_update(struct tb_channel *c, u32 target)
 
 	c->recording &= ~bit;
 	if (p) {
-		WRITE_ONCE(words->clock, p->clock.id);
-		WRITE_ONCE(words->frequency, p->clock.frequency);
+		WRITE_ONCE(words->clock, tb_words_plain(&p->clock) ? p->clock.id : TB_CLOCK_MONO);
+		WRITE_ONCE(words->frequency, tb_words_plain(&p->clock) ? p->clock.frequency :
+								      NSEC_PER_SEC);
 		c->closed &= ~bit;
 		if (p->channels.quota.flags & TB_QUOTA_CLOSED)
 			c->closed |= bit;

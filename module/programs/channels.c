@@ -121,6 +121,34 @@ void tb_channels_exit(struct tb_provider *p)
 	free_percpu(p->channels.ring_paid);
 }
 
+/* Update the pages of all channels that have the provider as a target. */
+static void tb_channels_words(struct tb_provider *p)
+{
+	struct tb_channel *c;
+	int t;
+
+	lockdep_assert_held(&tb_channels_lock);
+	list_for_each_entry(c, &tb_channels_open, node) {
+		t = tb_target_of(c, p);
+		if (t >= 0)
+			tb_words_update(c, t);
+	}
+}
+
+/**
+ * tb_channels_clock() - tell programs that a provider reads its clock in another way
+ * @p: the provider
+ *
+ * Context: process, under the provider's lock.
+ */
+void tb_channels_clock(struct tb_provider *p)
+{
+	lockdep_assert_held(&p->lock);
+	mutex_lock(&tb_channels_lock);
+	tb_channels_words(p);
+	mutex_unlock(&tb_channels_lock);
+}
+
 /**
  * tb_channels_notify() - tell programs that a provider has started, stopped or changed
  * @p: the provider
@@ -130,9 +158,6 @@ void tb_channels_exit(struct tb_provider *p)
  */
 void tb_channels_notify(struct tb_provider *p, bool recording)
 {
-	struct tb_channel *c;
-	int t;
-
 	lockdep_assert_held(&p->lock);
 	mutex_lock(&tb_channels_lock);
 	tb_channels_apply_quota(p);
@@ -142,11 +167,7 @@ void tb_channels_notify(struct tb_provider *p, bool recording)
 		atomic64_set(&p->channels.kept_bytes, 0);
 	}
 	p->channels.recording = recording;
-	list_for_each_entry(c, &tb_channels_open, node) {
-		t = tb_target_of(c, p);
-		if (t >= 0)
-			tb_words_update(c, t);
-	}
+	tb_channels_words(p);
 	mutex_unlock(&tb_channels_lock);
 }
 

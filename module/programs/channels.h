@@ -62,6 +62,7 @@ int tb_channels_init(struct tb_provider *p);
 void tb_channels_exit(struct tb_provider *p);
 
 void tb_channels_notify(struct tb_provider *p, bool recording);
+void tb_channels_clock(struct tb_provider *p);
 void tb_channels_scrape(struct tb_provider *p, bool end);
 int tb_channels_flush(struct tb_provider *p, u32 timeout_ms);
 void tb_channels_forget_provider(struct tb_provider *p);

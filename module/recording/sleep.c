@@ -163,6 +163,7 @@ static void tb_sleep_resume(struct tb_provider *p, void *data)
 			tb_sleep_sync_clock(p);
 		mutex_unlock(&p->read_lock);
 		cpus_read_unlock();
+		tb_channels_clock(p);
 	}
 	mutex_unlock(&p->lock);
 }

@@ -13,12 +13,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "producer.h"
 #include "tbtest.h"
 
 #define ANEW	"/sys/module/tracebuf/parameters/clock_anew"
 #define N	5
 
 DEVICE_FIXTURE(suspend)
+
+/* The clock that programs are told to read, before a nap and behind it */
+static const volatile struct tb_producer_page *page;
+static uint32_t told[2];
 
 static bool say(const char *path, const char *text)
 {
@@ -126,7 +131,9 @@ static void sleep_once(struct __test_metadata *_metadata, FIXTURE_DATA(suspend) 
 	ASSERT_LT(0, tb_enable(self->fd, "sched"));
 	ASSERT_EQ(0, tb_start(self->fd, 0));
 	fire(0, N);
+	told[0] = page ? page->targets[0].clock : 0;
 	ASSERT_TRUE(nap());
+	told[1] = page ? page->targets[0].clock : 0;
 	/* an event on each CPU: the block that it opens tells of the drops before */
 	for (cpu = sysconf(_SC_NPROCESSORS_ONLN); cpu--; )
 		ASSERT_EQ(0, pin(cpu));
@@ -194,6 +201,7 @@ TEST_DEV(suspend, kernels_clock_does_not_pause)
 /* Twice: what is added to the counter is added to. */
 TEST_DEV(suspend, counter_begins_anew)
 {
+	struct producer p;
 	struct seen seen;
 	int i;
 
@@ -201,17 +209,24 @@ TEST_DEV(suspend, counter_begins_anew)
 		SKIP(return, "this kernel cannot");
 	if (access(ANEW, W_OK))
 		SKIP(return, "no clock_anew: make torture, test_suspend_jump.sh");
+	ASSERT_EQ(0, producer_open(&p, "kernel", 4096, 4));
+	page = p.page;
 	for (i = 0; i < 2; i++) {
 		stream_free(&self->s);
 		stream_init(&self->s);
 		ASSERT_TRUE(say(ANEW, "1"));
 		sleep_once(_metadata, self, &seen, counter(self->fd), TB_MODE_STREAMING);
 		ASSERT_NE(TB_CLOCK_MONO, self->s.init.clock);
+		/* programs cannot read a counter that has begun anew */
+		EXPECT_EQ(i ? TB_CLOCK_MONO : self->s.init.clock, told[0]);
+		EXPECT_EQ(TB_CLOCK_MONO, told[1]);
 		paused(_metadata, &seen, self->fd);
 		/* about as long as it lasted: more than half a second, less than half an hour */
 		EXPECT_LT(self->s.init.frequency / 2, seen.nap);
 		EXPECT_GT(self->s.init.frequency * 1800, seen.nap);
 	}
+	page = NULL;
+	producer_close(&p);
 }
 
 TEST_HARNESS_MAIN
