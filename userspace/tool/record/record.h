@@ -20,7 +20,7 @@
 #include "tool/device/device.h"
 
 #define DEFAULT_EVENTS "sched_switch,sched_wak*,sched_migrate_task,sched_process_*," \
-	"irq,task,signal,power,raw_syscalls,user"
+	"irq,task,signal,power,block_rq_*,raw_syscalls,user"
 
 /* What can be said of a recording, for the help of both */
 #define RECORD_HELP(output) \
