@@ -168,6 +168,38 @@ static void while_it_is_made(void)
 	fx_free(&fx);
 }
 
+/* What is not shown, as a thread of the state dump, is no end if nothing else has come */
+static void hidden_alone(void)
+{
+	struct tb_view view;
+	int ends[2];
+	struct fx fx;
+
+	assert(!pipe(ends));
+	follow(ends[0], &quick);
+	fx_init(&fx, 10, 1000);
+	fx_durable_end(&fx);
+	block(&fx, 0, 2000, 5);
+	put_new(ends[1], &fx);
+	while (next(&view) == 1 && view.ticks < 2040)
+		;
+	fx.start = 3000;
+	fx_thread(&fx, 100, 100, 1, TB_THREAD_DUMP, "bash");
+	put_new(ends[1], &fx);
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	/* for longer than it is held back */
+	usleep(20000);
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
+	block(&fx, 0, 4000, 1);
+	put_new(ends[1], &fx);
+	CHECK(next(&view) == 1 && view.ticks == 4000);
+	close(ends[1]);
+	CHECK_NUMBER(next(&view), 0);
+	unfollow();
+	close(ends[0]);
+	fx_free(&fx);
+}
+
 /* Nothing is shown before its time: another CPU may come with something earlier, and does */
 static void held_back(void)
 {
@@ -532,6 +564,7 @@ static void raw(void)
 static const struct test tests[] = {
 	{ "through a pipe: the same as from the file", same_as_file },
 	{ "events come while the pipe is open", while_it_is_made },
+	{ "what is not shown is no end", hidden_alone },
 	{ "events are held back for those of other CPUs", held_back },
 	{ "what comes too late is shown and counted", late },
 	{ "a file that grows", growing_file },

@@ -549,21 +549,21 @@ int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view)
 		if (!cursor->begun)
 			result = cursor_begin(cursor, 0);
 	}
-	if (!result && cursor->trace->follow) {
-		result = tb_follow_pump(cursor->trace->follow, cursor);
-		if (!result)
-			result = cursor_fields(cursor);
-	}
-	if (result < 0)
-		return result;
-	do {
+	while (!result) {
+		if (cursor->trace->follow) {
+			result = tb_follow_pump(cursor->trace->follow, cursor);
+			if (!result)
+				result = cursor_fields(cursor);
+			if (result < 0)
+				break;
+		}
 		if (!cursor->nr_heap)
 			return cursor_end(cursor);
 		result = cursor_step(cursor, view);
 		/* of what is not shown nobody keeps anything */
 		if (!result && cursor->leave_to)
 			tb_cursor_leave(cursor);
-	} while (!result);
+	}
 	return result;
 }
 
