@@ -65,11 +65,11 @@ static void tb_words_changed(struct tb_channel *c)
 }
 
 /*
- * Programs read the processor's counter without the kernel.  If it is not the trace clock itself,
- * because it restarted while the machine slept or needs a workaround, they must write times of
- * another clock, and each chunk says of which one.
+ * Return true if programs can read the clock.  They read the processor's counter without the
+ * kernel.  They cannot if the kernel adds to it, because it restarted while the machine slept, or
+ * reads it with a workaround.
  */
-static bool tb_words_plain(const struct tb_clock *clock)
+static bool tb_words_readable(const struct tb_clock *clock)
 {
 	return !clock->raw || READ_ONCE(clock->raw) == TB_TICKS_PLAIN;
 }
@@ -88,12 +88,13 @@ void tb_words_update(struct tb_channel *c, u32 target)
 	struct tb_target *t = &c->target[target];
 	const struct tb_provider *p = t->provider;
 	u32 i, bit = 1u << target;
+	bool readable;
 
 	c->recording &= ~bit;
 	if (p) {
-		WRITE_ONCE(words->clock, tb_words_plain(&p->clock) ? p->clock.id : TB_CLOCK_MONO);
-		WRITE_ONCE(words->frequency, tb_words_plain(&p->clock) ? p->clock.frequency :
-								      NSEC_PER_SEC);
+		readable = tb_words_readable(&p->clock);
+		WRITE_ONCE(words->clock, readable ? p->clock.id : TB_CLOCK_MONO);
+		WRITE_ONCE(words->frequency, readable ? p->clock.frequency : NSEC_PER_SEC);
 		c->closed &= ~bit;
 		if (p->channels.quota.flags & TB_QUOTA_CLOSED)
 			c->closed |= bit;

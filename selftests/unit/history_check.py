@@ -6,8 +6,8 @@
 
 What query, report and the exports to Perfetto and FXT say of each history must be true: a slice or
 a wait that is certain is one that happened, to the nanosecond; one that is not is a part of one.
-What the recording does tell must be there. And the tools must agree. If one of these is wrong, a
-user looks for the cause of what did not happen. --keep: traces of which something is wrong.
+The tools must show all that the recording tells, and they must agree. If they are wrong here, a
+user searches for the cause of something that did not happen. --keep saves the traces that failed.
 """
 import argparse
 import collections

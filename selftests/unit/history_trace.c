@@ -47,7 +47,7 @@ struct leave {
 	int64_t id, ret;
 };
 
-/* The span of what was dropped after the last block of a CPU */
+/* For each CPU: from when to when events were dropped after its last block */
 static struct {
 	uint64_t first, last;
 } dropped[FX_CPUS];
@@ -252,7 +252,8 @@ int main(int argc, char **argv)
 		else if (!take_end(line) &&
 			 (sscanf(line, "%255s %u %" SCNu64 " %" SCNu32 " %" SCNu64 " %" SCNu64
 				 " %" SCNu64, order, &cpu, &time, &tid, &more[0], &more[1],
-				 &more[2]) < 3 || cpu >= FX_CPUS || !take(order, cpu, time, tid, more))) {
+				 &more[2]) < 3 ||
+			  cpu >= FX_CPUS || !take(order, cpu, time, tid, more))) {
 			fprintf(stderr, "history_trace: what is this: %s", line);
 			return 1;
 		}

@@ -32,7 +32,7 @@ cat >pc/libtracebuf.pc <<-X
 X
 export PKG_CONFIG_PATH="$tmp/pc" BABELTRACE_PLUGIN_PATH="$tree/build/user/babeltrace2"
 
-# What the tutorial concludes: the longest wait of the patient is how late it was, and sh ran instead
+# The tutorial concludes that the patient was late because it waited, and that sh ran instead
 conclusion()
 {
 	late=$(sed -n 's/^at most \([0-9.]*\) ms late.*/\1/p' "$1" | head -n 1)

@@ -38,8 +38,8 @@
 
 /**
  * struct tb_producer_target - part of struct tb_producer_page: one target
- * @clock: enum tb_clock_id that its writers should use: of its recording, or TB_CLOCK_MONO if
- *	programs cannot read that one. It can change in a recording when the machine has slept
+ * @clock: enum tb_clock_id that writers read: the clock of the recording, or TB_CLOCK_MONO if
+ *	programs cannot read that clock. The kernel may change it after the machine has slept
  * @generation: counts its recordings; stored, with release, after the rest of what is told of one
  * @frequency: ticks per second of the clock, as far as known
  */

@@ -213,7 +213,7 @@ static bool is_ignored(const struct slices *slices, const struct tb_format *form
 
 /* ---- threads ---- */
 
-/* Until when the trace tells what @cpu does, as it is seen at @ns */
+/* Return the time up to which the trace shows what @cpu does, at most @ns */
 static uint64_t known_until(const struct slices *slices, unsigned int cpu, uint64_t ns)
 {
 	return slices->missing ? spans_untold(slices->missing, cpu, ns) : ns;
@@ -241,7 +241,7 @@ static void end_off(struct slices *slices, struct thread *thread, uint32_t tid,
 	end(slices, &off, ns, doubt);
 }
 
-/* Its end is not in the trace: it lasts until @ns, or until what would tell may be missing. */
+/* End a sleep of which the trace has no end: at @ns, or where the event may be missing */
 static void end_off_open(struct slices *slices, struct thread *thread, uint32_t tid, uint64_t ns)
 {
 	const struct tb_view none = { .cpu = TB_RING_USER };
@@ -287,7 +287,7 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 		/* who is ready to run is not woken: it has run since, and is asleep again */
 		thread->unseen = true;
 	}
-	/* this does not end the sleep before, but one that is not in the trace, or may not be */
+	/* this wake-up is for a later sleep, whose beginning is not in the trace */
 	if (thread->woken && thread->out && thread->woken_at >= thread->out_at)
 		end_off_open(slices, thread, (uint32_t)tid, ns);
 	thread->woken = true;

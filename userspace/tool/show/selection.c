@@ -377,9 +377,9 @@ int selection_note_gaps(const struct selection *selection, const struct tb_trace
 		}
 	}
 	if (count)
-		note("%s: at the end of this part (--to) events are missing, of CPU %u from %" PRIu64
-		     ".%09" PRIu64 " on%s", file, cpu, since / 1000000000, since % 1000000000,
-		     count > 1 ? ", and of other CPUs" : "");
+		note("%s: at the end of this part (--to) events are missing, of CPU %u from %"
+		     PRIu64 ".%09" PRIu64 " on%s", file, cpu, since / 1000000000,
+		     since % 1000000000, count > 1 ? ", and of other CPUs" : "");
 	spans_free(&missing);
 	return result;
 }

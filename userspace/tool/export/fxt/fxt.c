@@ -31,7 +31,7 @@ struct export {
 	struct fxt_events events;
 	struct fxt_user *user;	/* NULL: no program has written yet */
 	uint32_t nr_cpus;
-	unsigned int selection;		/* the next change of what is recorded */
+	unsigned int selection;		/* number of the selection's next change */
 	struct spans missing;		/* of CLOCK_MONOTONIC */
 	uint64_t now, monotonic;	/* the last event of a CPU: as written, of tb_view.ns */
 	uint64_t beyond, undescribed;
@@ -89,7 +89,7 @@ static int take_lost(struct export *export, const struct tb_view *view)
 }
 
 /*
- * Until when the trace tells what @cpu does, as it is seen at @ns, which is @monotonic of
+ * Return the time up to which the trace shows what @cpu does, at most @ns.  @monotonic is @ns on
  * CLOCK_MONOTONIC
  */
 static uint64_t known_until(const struct export *export, uint32_t cpu, uint64_t ns,
@@ -114,7 +114,7 @@ static int take_change(struct export *export, uint64_t from)
 	return result;
 }
 
-/* Takes what has changed of what is recorded until @ticks */
+/* Apply the changes of the selection up to @ticks */
 static int take_changes(struct export *export, uint64_t ticks)
 {
 	uint64_t from;

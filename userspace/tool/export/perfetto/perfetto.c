@@ -44,7 +44,7 @@ struct export {
 	struct pf_tasks *tasks;
 	struct pf_losses losses;
 	unsigned int nr_rings;
-	unsigned int selection;		/* the next change of what is recorded */
+	unsigned int selection;		/* number of the selection's next change */
 	struct spans missing;		/* of CLOCK_MONOTONIC */
 	struct export_clock clock;
 	uint64_t now, monotonic;	/* the last event of all: as written, of tb_view.ns */
@@ -220,7 +220,7 @@ static int take_event(struct export *export, const struct tb_view *view)
 }
 
 /*
- * Until when the trace tells what @cpu does, as it is seen at @ns, which is @monotonic of
+ * Return the time up to which the trace shows what @cpu does, at most @ns.  @monotonic is @ns on
  * CLOCK_MONOTONIC
  */
 static uint64_t known_until(const struct export *export, unsigned int cpu, uint64_t ns,
@@ -231,7 +231,7 @@ static uint64_t known_until(const struct export *export, unsigned int cpu, uint6
 	return end > export->rings[cpu].last ? end : export->rings[cpu].last;
 }
 
-/* @ns, or since when the trace tells what @cpu does if that is later */
+/* Return the time from which on the trace shows what @cpu does, at least @ns */
 static uint64_t known_from(const struct export *export, unsigned int cpu, uint64_t ns,
 			   uint64_t monotonic)
 {
@@ -257,7 +257,7 @@ static int take_change(struct export *export, uint64_t from)
 	return result;
 }
 
-/* Takes what has changed of what is recorded until @ticks */
+/* Apply the changes of the selection up to @ticks */
 static int take_changes(struct export *export, uint64_t ticks)
 {
 	uint64_t from;
