@@ -245,18 +245,18 @@ static void end_off(struct slices *slices, struct thread *thread, uint32_t tid,
 static void end_off_open(struct slices *slices, struct thread *thread, uint32_t tid, uint64_t ns)
 {
 	const struct tb_view none = { .cpu = TB_RING_USER };
-	uint64_t certain = ns, known;
+	const struct spans *missing = slices->missing;
+	uint64_t certain = ns;
 	unsigned int i;
 	size_t at;
 
-	if (slices->missing) {
-		at = spans_from(slices->missing, thread->out_at);
-		if (at < slices->missing->count && slices->missing->list[at].first < certain)
-			certain = slices->missing->list[at].first;
-		for (i = 0; i < slices->nr_cpus; i++) {
-			known = slices->cpus[i] ? known_until(slices, i, ns) : ns;
-			certain = known < certain ? known : certain;
-		}
+	if (missing) {
+		at = spans_from(missing, thread->out_at);
+		if (at < missing->count && missing->list[at].first < certain)
+			certain = missing->list[at].first;
+		for (i = 0; i < missing->nr_cpus; i++)
+			if (missing->cpus[i].any && missing->cpus[i].end < certain)
+				certain = missing->cpus[i].end;
 	} else if (lost_since(slices, thread->out_losses, thread->out_at, ns)) {
 		certain = thread->out_at;
 	}
