@@ -439,7 +439,7 @@ int tb_cursor_seek(struct tb_cursor *cursor, uint64_t ticks)
 		return -ESPIPE;
 	cursor->raw_number = cursor->raw_next = 0;
 	cursor->raw.block = NULL;
-	cursor->raw_from = ticks;
+	cursor->from = ticks;
 	if (cursor->way == WAY_BLOCKS || cursor->way == WAY_ELEMENTS)
 		return 0;
 	tb_tasks_free(&cursor->tasks);
@@ -479,10 +479,12 @@ static int cursor_step(struct tb_cursor *cursor, struct tb_view *view)
 	bool hidden;
 
 	view_pending(cursor, stream, view);
-	hidden = stream->pending == PENDING_EVENT &&
-		 ((cursor->chosen && cursor->chosen[view->id] != CHOICE_SHOW) ||
-		  (stream->cpu == TB_RING_DURABLE &&
-		   is_dump(view->id, view->payload, view->length)));
+	/* In a damaged block an earlier element can follow one that is later than a seek's time. */
+	hidden = stream->ticks < cursor->from ||
+		 (stream->pending == PENDING_EVENT &&
+		  ((cursor->chosen && cursor->chosen[view->id] != CHOICE_SHOW) ||
+		   (stream->cpu == TB_RING_DURABLE &&
+		    is_dump(view->id, view->payload, view->length))));
 	view->ticks = stream->ticks;
 	if (!hidden) {
 		view->ns = view_ns(cursor, stream);

@@ -103,8 +103,9 @@ struct tb_cursor {
 	/* what of the file was looked at since it was last given back */
 	uint64_t low, high, looked, forgotten;
 	uint64_t leave_from, leave_to;	/* to be given back now; 0: nothing */
+	uint64_t from;		/* the time of the last seek, in ticks */
 	/* raw */
-	uint64_t raw_number, raw_next, raw_offset, raw_from;
+	uint64_t raw_number, raw_next, raw_offset;
 	struct tb_walk raw;
 	/* followed: what has been shown */
 	uint64_t last_ticks, last_ns;

@@ -19,7 +19,7 @@ static bool too_early(const struct tb_cursor *cursor,
 {
 	return block->kind == TB_BLOCK_ROLLING &&
 	       block->flags & TB_BLOCK_COMPLETE &&
-	       block->time_end < cursor->raw_from;
+	       block->time_end < cursor->from;
 }
 
 static int next_block(struct tb_cursor *cursor, const struct tb_block **out)
