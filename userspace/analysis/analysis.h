@@ -143,7 +143,7 @@ const struct analysis_axis *analysis_axis(const struct analysis *a);
  * @events: how many, control events and records of programs included, losses not
  * @lost, @losses: events that are missing, in how many gaps (of rings)
  * @user_lost, @user_losses: records of programs, likewise
- * @known_ns: how long it is known of every CPU what ran; 0: nothing is known of shares
+ * @known_ns: how long it is known of every CPU with a switch what ran; 0: nothing is known of shares
  * @told_ns: how long events of a CPU are there, mean of all CPUs
  * @cut: the file breaks off
  * @open: number of CPUs whose events are not known until @end

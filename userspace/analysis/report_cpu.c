@@ -219,7 +219,7 @@ static void section_tasks(struct making *m)
 	if (!analysis_has(m->a, ANALYSIS_WAKING) && !analysis_has(m->a, ANALYSIS_WAKEUP))
 		remark(m, "There is no sched_waking or sched_wakeup in this trace: waits need -e sched:sched_waking,sched:sched_wakeup.");
 	if (analysis_total(m->a)->known_ns < span(m))
-		remark(m, "The share of a task is of the time in which it is known of every CPU what ran: see known in the summary.");
+		remark(m, "The share of a task is of the time in which the trace tells what ran on each CPU: known in the summary. A CPU without any switch is left out of this.");
 	tasks = busiest(m, &count);
 	if (!tasks)
 		return;
