@@ -4,8 +4,9 @@
 
     history_check.py [--first SEED] [--count N] [--keep FOLDER] TRACEBUF HISTORY_TRACE
 
-What query, report and the exports to Perfetto and FXT say of each history must be true: a slice or
-a wait that is certain is one that happened, to the nanosecond; one that is not is a part of one.
+What query, report, diff, flame graphs and the exports to Perfetto and FXT say of each history must
+be true: a slice or a wait that is certain is one that happened, to the nanosecond; one that is not
+is a part of one.
 The tools must show all that the recording tells, and they must agree. If they are wrong here, a
 user searches for the cause of something that did not happen. --keep saves the traces that failed.
 """
@@ -167,7 +168,7 @@ class Judge:
     def offs(self):
         offs = self.spans(((tid, STATES[state]), begin, end)
                           for tid, begin, end, state, _ in self.true.offs)
-        there = set()
+        there, self.off = set(), collections.Counter()
         for row in self.query("SELECT start, start + duration AS end, tid, state, whole "
                               "FROM off_cpu"):
             begin, end, tid = (number(row[name]) for name in ("start", "end", "tid"))
@@ -176,6 +177,7 @@ class Judge:
                         ["switch", "wake"])
             if row["whole"] == "1":
                 there.add((tid, begin))
+                self.off[tid] += end - begin
             self.counts["offs"] += 1
         for tid, begin, end, state, _ in self.true.offs:
             if self.both(begin, end) and self.unbroken(begin.time, end.time, ["switch", "wake"]):
@@ -285,6 +287,69 @@ class Judge:
             have = busy[cpu] + idle[cpu]
             check(have >= least, f"CPU {cpu}: {have} is known, and could be {least}")
 
+    # ---- diff ----
+
+    def diff(self):
+        """CPU time for each second in which it is known of all CPUs with a switch what ran"""
+        starts = {event.cpu: event.time for event in reversed(self.true.events) if event.kept}
+        ends = {event.cpu: event.time for event in self.true.events if event.kept}
+        if not starts or max(starts.values()) >= min(ends.values()):
+            return
+        made = json.loads(self.run("diff", "--json", self.path, self.path))
+        sections = {section["id"]: section for section in made["sections"]}
+        ids = [column["id"] for column in sections["summary"]["columns"]]
+        summary = dict(zip(ids, sections["summary"]["rows"][0]))
+        limits = summary["begin"], summary["end"]
+        kept = [event for event in self.true.events if event.kept]
+        counted = {event.cpu for event in kept
+                   if event.kind == "switch" and event.time <= limits[1]}
+        spans = {cpu: [(max(begin, limits[0]), min(end, limits[1]), tid)
+                       for one, tid, begin, end, _ in self.runs if one == cpu]
+                 for cpu in counted}
+        for cpu, gaps in self.true.gaps.items():
+            if counted and cpu not in counted:
+                spans[cpu] = [(*limits, None)]
+                for first, last, _ in gaps:
+                    begin, end, _ = spans[cpu].pop()
+                    after = [event.time for event in kept if event.cpu == cpu and
+                             event.time >= last]
+                    spans[cpu] += [(begin, min(end, first), None),
+                                   (min(after, default=end), end, None)]
+        times = sorted({time for some in spans.values() for span in some for time in span[:2]})
+        known, tasks = 0, collections.Counter()
+        for begin, end in zip(times, times[1:]):
+            running = [[tid for first, last, tid in some if first <= begin and end <= last]
+                       for some in spans.values()]
+            if counted and all(running):
+                known += end - begin
+                for tid, *_ in running:
+                    tasks[tid] += end - begin
+        check(summary["known"] == known, f"diff: {summary['known']} is known, of query {known}")
+        for name, a, b, change, *_ in sections["tasks"]["rows"]:
+            want = tasks[int(name[1:])] * 10**9 // known
+            check(abs(a - want) <= 1 and a == b and not change,
+                  f"diff: {name} ran {a} and {b} of a second, of query {want}")
+            self.counts["diff"] += 1
+
+    # ---- flame graphs ----
+
+    def flames(self):
+        """The time on and off a CPU of each thread: what query counts as certain"""
+        if not any(event.kind == "switch" and event.kept for event in self.true.events):
+            return
+        times = {"on-cpu": collections.Counter(), "off-cpu": self.off}
+        for _, tid, begin, end, whole in self.runs:
+            if whole and tid:
+                times["on-cpu"][tid] += end - begin
+        for weight, want in times.items():
+            seen = collections.Counter()
+            for line in self.run("flamegraph", "-q", "--collapsed", "--threads", "-w", weight,
+                                 self.path).splitlines():
+                stack, time = line.rsplit(" ", 1)
+                seen[int(stack.split(";")[0].rsplit("-", 1)[1])] += int(time)
+            check(seen == want, f"flame graph, {weight}: {dict(seen)}, of query {dict(want)}")
+            self.counts[weight] += len(seen)
+
     # ---- exports ----
 
     def drawn(self, what, runs):
@@ -327,6 +392,8 @@ class Judge:
         self.states()
         self.instead()
         self.report()
+        self.diff()
+        self.flames()
         self.exports(folder)
 
 

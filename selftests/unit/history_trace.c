@@ -27,6 +27,9 @@ enum { EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ = 86, EV_IRQ_EXIT = 
 
 #define NAME 13			/* bytes of a name: 32 bits with a letter */
 #define TEXT 256
+#define BLOCK_LOG2 12
+#define WITH_STACK (1 + (sizeof(struct fx_switch) + 15) / 16 + 2)	/* elements of a switch */
+#define FRAME 0xffffffff81000010	/* the one frame of the stack of each switch */
 
 struct irq {
 	int32_t irq;
@@ -41,6 +44,11 @@ struct wake {
 struct enter {
 	int64_t id;
 	uint64_t args[6];
+};
+
+struct stack {
+	uint32_t kind, count;
+	uint64_t ip;
 };
 
 struct leave {
@@ -115,8 +123,14 @@ static void change(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t
 	char from[NAME], to[NAME];
 	struct fx_switch event = fx_switch(name_of(tid, from), (int)tid, (int64_t)more[0],
 					   name_of((uint32_t)more[1], to), (int)more[1]);
+	const struct stack stack = { .kind = TB_STACK_KERNEL, .count = 1, .ip = FRAME };
 
+	/* The stack must be in the block of its event. */
+	if (fx.rings[cpu].open &&
+	    fx.rings[cpu].used + WITH_STACK * TB_ELEMENT_SIZE > 1 << BLOCK_LOG2)
+		fx_close(&fx, cpu);
 	put(cpu, time, tid, FX_SWITCH, &event, sizeof(event));
+	assert(fx_composite(&fx, cpu, TB_EV_STACK, time, 0, &stack, sizeof(stack)));
 }
 
 static void wake(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int event,
@@ -240,7 +254,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: history_trace FILE <SCRIPT\n");
 		return 2;
 	}
-	fx_init(&fx, 12, 1000);
+	fx_init(&fx, BLOCK_LOG2, 1000);
 	describe();
 	while (fgets(line, sizeof(line), stdin)) {
 		tid = 0;

@@ -323,9 +323,11 @@ static int look_at(struct collect *collect, const struct tb_view *view)
 	}
 	if (view->kind != TB_VIEW_EVENT)
 		return 0;
+	if (is_time(flame) && view->format && collect->next_pid[view->format->index])
+		return weigh_switch(collect, view);
+	/* A second wake-up tells that the thread ran where events are missing. */
 	if (is_time(flame))
-		return view->format && collect->next_pid[view->format->index] ?
-		       weigh_switch(collect, view) : 0;
+		return slices_take(collect->slices, view, view->ns) < 0 ? -ENOMEM : 0;
 	if (!view->format || !selection_wants(&flame->selection, view))
 		return 0;
 	return weigh_event(collect, view);
