@@ -72,6 +72,9 @@ function tables(cpus,    k, i, base, key, name, where, each, suffix)
 			if (kib[key])
 				json(name, load[k] ": buffers" suffix, kib[key], "KiB")
 			json(name, load[k] ": an event" suffix, sprintf("%.1f", each), "instructions")
+			if (tracer[i] == "tracebuf-default" && (cpus "|" load[k] "|tracebuf") in ns)
+				json(name, load[k] ": x with chosen buffers" suffix,
+				     sprintf("%.4f", ns[key] / ns[cpus "|" load[k] "|tracebuf"]), "x")
 		}
 		print ""
 	}
