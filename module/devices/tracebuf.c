@@ -9,7 +9,6 @@
  * its provider only once, and only from `kernel`, which is never removed.
  */
 #include <linux/capability.h>
-#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -104,7 +103,6 @@ union tb_argument {
 	struct tb_suppressed_info suppressed;
 	struct tb_pids pids;
 	struct tb_fifo fifo;
-	struct tb_join join;
 	struct tb_categories categories;
 	struct tb_quota quota;
 	struct tb_producer_info producer;
@@ -489,34 +487,6 @@ static int tb_ioc_fifo(struct tb_session *s, union tb_argument *a, const struct 
 	return tb_save_channel_open(s, f->cpu);
 }
 
-static const struct file_operations tb_fops;
-
-static int tb_ioc_join(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
-{
-	const struct tb_join *j = &a->join;
-	struct file *other;
-	cpumask_var_t cpus;
-	int err;
-
-	if (j->flags || !j->cpus || !tb_argument_is_zero(j->reserved, sizeof(j->reserved)))
-		return -EINVAL;
-	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
-		return -ENOMEM;
-	err = tb_get_cpus(j->cpus, j->cpus_bytes, cpus);
-	if (!err && cpumask_empty(cpus))
-		err = -EINVAL;
-	other = err ? NULL : fget(j->fd);
-	if (other) {
-		err = other->f_op == &tb_fops ?
-		      tb_session_join(s, other->private_data, cpus) : -EINVAL;
-		fput(other);
-	} else if (!err) {
-		err = -EBADF;
-	}
-	free_cpumask_var(cpus);
-	return err;
-}
-
 #define TB_IOCTL(name, handle, puts) \
 	[_IOC_NR(TB_IOC_##name)] = { .cmd = TB_IOC_##name, .put = puts, .handler = handle }
 
@@ -543,7 +513,6 @@ static const struct tb_ioctl_entry tb_ioctls[] = {
 	TB_IOCTL(TRIGGER, tb_ioc_trigger, TB_PUT_SUCCESS),
 	TB_IOCTL(SUPPRESSED, tb_ioc_suppressed, TB_PUT_SUCCESS),
 	TB_IOCTL(FIFO, tb_ioc_fifo, 0),
-	TB_IOCTL(JOIN, tb_ioc_join, 0),
 	TB_IOCTL(CATEGORIES, tb_ioc_categories, 0),
 	TB_IOCTL(QUOTA, tb_ioc_quota, 0),
 	TB_IOCTL(PRODUCERS, tb_ioc_producers, TB_PUT_SUCCESS),

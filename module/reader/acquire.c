@@ -17,12 +17,6 @@
 
 /* ---- blocks to acquire -------------------------------------------------- */
 
-/* Return the CPUs with the blocks that @s acquires. */
-static const struct cpumask *tb_session_cpus(struct tb_session *s, struct tb_provider *p)
-{
-	return s->joined ? s->cpus : &p->cpus;
-}
-
 /* Return true if the reader may acquire blocks of the rings now. */
 static bool tb_session_open_rings(struct tb_provider *p)
 {
@@ -42,12 +36,12 @@ static bool tb_ring_has_block(struct tb_provider *p, struct tb_cpu_ring *r)
 }
 
 /* Rings with a save channel do not count: their blocks go to the channel. */
-static bool tb_rings_readable(struct tb_provider *p, const struct cpumask *cpus)
+static bool tb_rings_readable(struct tb_provider *p)
 {
 	unsigned int cpu;
 
 	lockdep_assert_held(&p->read_lock);
-	for_each_cpu_and(cpu, &p->cpus, cpus)
+	for_each_cpu(cpu, &p->cpus)
 		if (!tb_save_channel_of(p, cpu) && tb_ring_has_block(p, per_cpu_ptr(p->rings, cpu)))
 			return true;
 	return false;
@@ -58,12 +52,12 @@ static bool tb_session_readable_locked(struct tb_session *s, struct tb_provider 
 	if (!p->allocated)
 		return false;
 	if (p->durable.sealed &&
-	    (!tb_session_reads_from(s, p) || p->durable.taken < p->durable.sealed))
+	    (p->reader != s || p->durable.taken < p->durable.sealed))
 		return true;
 	/* the snapshot is complete: the next acquire returns -ENODATA to a reader that waits */
-	if (p->snapshot && tb_session_reads_from(s, p) && !tb_snapshot_is_incomplete(p))
+	if (p->snapshot && p->reader == s && !tb_snapshot_is_incomplete(p))
 		return true;
-	return tb_session_open_rings(p) && tb_rings_readable(p, tb_session_cpus(s, p));
+	return tb_session_open_rings(p) && tb_rings_readable(p);
 }
 
 /**
@@ -134,17 +128,16 @@ static bool tb_acquire_from_ring(struct tb_provider *p, unsigned int cpu, struct
 	return true;
 }
 
-/* Acquire blocks of the rings of @cpus in turn, starting at the ring where the last call ended. */
-static u32 tb_acquire_from_rings(struct tb_provider *p, struct tb_ref *refs, u32 count,
-				 const struct cpumask *cpus)
+/* Acquire blocks of all rings in turn, starting at the ring where the last call ended. */
+static u32 tb_acquire_from_rings(struct tb_provider *p, struct tb_ref *refs, u32 count)
 {
 	unsigned int idle = 0, cpu = p->next_cpu;
 	u32 n = 0;
 
 	while (n < count && idle < nr_cpu_ids) {
 		cond_resched();
-		if (cpumask_test_cpu(cpu, cpus) && cpumask_test_cpu(cpu, &p->cpus) &&
-		    !tb_save_channel_of(p, cpu) && tb_acquire_from_ring(p, cpu, &refs[n])) {
+		if (cpumask_test_cpu(cpu, &p->cpus) && !tb_save_channel_of(p, cpu) &&
+		    tb_acquire_from_ring(p, cpu, &refs[n])) {
 			idle = 0;
 			n++;
 		} else {
@@ -287,20 +280,20 @@ bool tb_session_acquire_ring(struct tb_provider *p, unsigned int cpu, struct tb_
  * a rolling block to go with it: one durable block for each new thread would be a waste.
  */
 static u32 tb_session_acquire_locked(struct tb_provider *p, struct tb_ref *refs, u32 count,
-				     u32 flags, const struct cpumask *cpus)
+				     u32 flags)
 {
 	bool open = tb_session_open_rings(p);
 	u32 durable, ready, n;
 
 	lockdep_assert_held(&p->read_lock);
 	tb_state_drain_queue(p);
-	if ((flags & TB_ACQUIRE_FLUSH) || (open && tb_rings_readable(p, cpus)))
+	if ((flags & TB_ACQUIRE_FLUSH) || (open && tb_rings_readable(p)))
 		tb_durable_seal(&p->durable);
 	durable = tb_acquire_durable(p, refs, count);
 	n = durable;
 	if (n == count || !open)
 		return n;
-	n += tb_acquire_from_rings(p, refs + n, count - n, cpus);
+	n += tb_acquire_from_rings(p, refs + n, count - n);
 	ready = durable;
 	if (p->durable.used == p->durable.sealed)
 		ready += tb_blocks_without_pending_threads(p, refs + durable, n - durable);
@@ -317,7 +310,7 @@ static u32 tb_session_acquire_locked(struct tb_provider *p, struct tb_ref *refs,
 
 /**
  * tb_session_acquire() - acquire blocks, durable ones first
- * @s: the reader, a session that becomes the reader, or one that has joined it
+ * @s: the reader, or a session that becomes the reader
  * @refs: out: the blocks; one that was acquired and put back again has 0 bytes
  * @count: how many at most
  * @flags: TB_ACQUIRE_*
@@ -327,14 +320,12 @@ static u32 tb_session_acquire_locked(struct tb_provider *p, struct tb_ref *refs,
  * begins a snapshot, and this session acquires blocks of the snapshot from then on.
  *
  * Context: process.
- * Return: how many; -EBUSY another session is the reader; -EPIPE the session that @s has joined is
- * not the reader any more; -EINVAL TB_ACQUIRE_SNAPSHOT of a session that has joined; -ENODATA
- * everything of a stopped recording or a snapshot was acquired.
+ * Return: how many; -EBUSY another session is the reader; -ENODATA everything of a stopped
+ * recording or a snapshot was acquired; -ENOSPC; -ENOMEM.
  */
 int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags)
 {
 	struct tb_provider *p = tb_session_bind(s);
-	const struct cpumask *cpus;
 	u32 n = 0;
 	int err;
 
@@ -343,21 +334,15 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 		tb_channels_scrape(p, false);
 	cpus_read_lock();
 	mutex_lock(&p->read_lock);
-	cpus = tb_session_cpus(s, p);
-	if (!s->joined)
-		err = tb_session_attach(s);
-	else if (flags & TB_ACQUIRE_SNAPSHOT)
-		err = -EINVAL;
-	else
-		err = tb_session_reads_from(s, p) ? 0 : -EPIPE;
+	err = tb_session_attach(s);
 	if (!err && p->allocated) {
 		if ((flags & TB_ACQUIRE_SNAPSHOT) && !p->snapshot &&
 		    p->state == TB_STATE_RUNNING && p->config.mode == TB_MODE_CIRCULAR)
 			tb_snapshot_begin(p);
 		else if ((flags & TB_ACQUIRE_FLUSH) && p->state == TB_STATE_RUNNING &&
 			 !p->snapshot && tb_session_open_rings(p))
-			tb_provider_flush_cpus(p, cpus);
-		n = tb_session_acquire_locked(p, refs, count, flags, cpus);
+			tb_provider_flush_cpus(p, NULL);
+		n = tb_session_acquire_locked(p, refs, count, flags);
 		if (!n && (p->snapshot ? !tb_snapshot_is_incomplete(p) :
 			   p->state == TB_STATE_STOPPED))
 			err = -ENODATA;
@@ -432,14 +417,14 @@ static bool tb_block_is_being_read(struct tb_provider *p, const struct tb_ref *r
 
 /**
  * tb_session_release() - release blocks as delivered; those of a snapshot stay in the ring
- * @s: the reader, or a session that has joined it
+ * @s: the reader
  * @refs: from tb_session_acquire(), in any order
  * @count: how many
  * @done: out: how many were released
  *
  * Context: process.
  * Return: 0; -EINVAL refs[done] is not held, or there is no reader; -EBUSY another session is the
- * reader; -EPIPE the session that @s has joined is not the reader any more.
+ * reader.
  */
 int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 count, u32 *done)
 {
@@ -448,8 +433,8 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
 
 	*done = 0;
 	mutex_lock(&p->read_lock);
-	if (!tb_session_reads_from(s, p))
-		err = s->joined ? -EPIPE : p->reader ? -EBUSY : -EINVAL;
+	if (p->reader != s)
+		err = p->reader ? -EBUSY : -EINVAL;
 	while (!err && *done < count) {
 		err = p->allocated && !tb_block_is_being_read(p, &refs[*done]) ?
 		      tb_block_release(p, &refs[*done]) : -EINVAL;
@@ -465,7 +450,7 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
 
 /**
  * tb_session_unacquire() - undo the last tb_session_acquire()
- * @s: the reader, or a session that has joined it
+ * @s: the reader
  * @refs: all blocks that it returned
  * @count: how many
  *
@@ -477,7 +462,7 @@ void tb_session_unacquire(struct tb_session *s, struct tb_ref *refs, u32 count)
 	struct tb_provider *p = s->provider;
 
 	mutex_lock(&p->read_lock);
-	if (tb_session_reads_from(s, p))
+	if (p->reader == s)
 		tb_block_unacquire(p, refs, count);
 	tb_wake_waiters(p);
 	mutex_unlock(&p->read_lock);

@@ -54,7 +54,7 @@ static void tb_read_finish_block(struct tb_session *s)
 		tb_recording_damaged(p);
 	s->part.bytes = 0;
 	p->durable.reading = ~0ull;
-	/* the snapshot may acquire more of this ring: wake the sessions that have joined */
+	/* the snapshot may acquire more of this ring: wake another thread that waits in poll() */
 	if (p->snapshot)
 		tb_wake_waiters(p);
 	mutex_unlock(&p->read_lock);
@@ -88,7 +88,7 @@ static ssize_t tb_read_copy(struct tb_session *s, struct iov_iter *to)
  *
  * Context: process.
  * Return: bytes; 0 the recording has stopped and everything was read; -EAGAIN; -EBUSY another
- * session is the reader; -EFAULT; -EINVAL @s has joined another session; -ERESTARTSYS.
+ * session is the reader; -EFAULT; -ERESTARTSYS.
  */
 ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock)
 {
@@ -102,10 +102,6 @@ ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock
 		return -EAGAIN;
 	if (!nonblock && mutex_lock_interruptible(&s->lock))
 		return -ERESTARTSYS;
-	if (s->joined) {
-		mutex_unlock(&s->lock);
-		return -EINVAL;
-	}
 	while (iov_iter_count(to)) {
 		if (!s->part.bytes) {
 			n = tb_read_next_block(s);
@@ -151,30 +147,21 @@ out:
  * Context: process.
  * Return: EPOLLIN if there is a block to acquire, or one past the high-water mark; EPOLLHUP if the
  * recording has stopped and everything was acquired, with EPOLLERR if it stopped by itself;
- * EPOLLERR alone if another session is the reader, with EPOLLHUP if @s has joined a session that is
- * not the reader any more.  A session that has armed a trigger gets EPOLLPRI when the rings are
- * frozen or the recording has stopped, and no other event.
+ * EPOLLERR alone if another session is the reader.  A session that has armed a trigger gets
+ * EPOLLPRI when the rings are frozen or the recording has stopped, and no other event.
  */
 __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table)
 {
 	struct tb_provider *p = READ_ONCE(s->provider);
 	struct tb_session *reader;
-	bool reads;
 
 	poll_wait(file, &p->wait, table);
 	tb_wake_arm(p);
 	if (READ_ONCE(p->trigger.session) == s)
 		return tb_trigger_poll(p);
 	reader = READ_ONCE(p->reader);
-	if (READ_ONCE(s->joined)) {
-		mutex_lock(&p->read_lock);
-		reads = tb_session_reads_from(s, p);
-		mutex_unlock(&p->read_lock);
-		if (!reads)
-			return EPOLLERR | EPOLLHUP;
-	} else if (reader && reader != s) {
+	if (reader && reader != s)
 		return EPOLLERR;
-	}
 	if (READ_ONCE(s->part.bytes) || tb_session_readable(s, p))
 		return EPOLLIN | EPOLLRDNORM;
 	if (READ_ONCE(p->state) != TB_STATE_STOPPED)

@@ -7,10 +7,6 @@
  * the rings, for the next reader (tb_session_detach()).  Each reader gets the durable buffer from
  * the oldest complete state on: from its start, as long as nothing has been recycled.
  *
- * Other sessions may join the reader, each for some of the CPUs, so that several threads can wait
- * for blocks and acquire them.  They know the reader by its id, because it may close without
- * asking them.
- *
  * Callers: devices/tracebuf.c and the rest of reader/, in process context.
  * Locks: tb_session.bind, tb_session.lock, tb_provider.read_lock.
  */
@@ -82,8 +78,8 @@ int tb_session_attach_to(struct tb_session *s, const char *name)
  * @s: the session, bound
  *
  * Context: process, under read_lock.
- * Return: 0, also if @s is the reader already; -EBUSY another session is the reader, or @s has
- * joined one; -ENOSPC; -ENOMEM.
+ * Return: 0, also if @s is the reader already; -EBUSY another session is the reader; -ENOSPC;
+ * -ENOMEM.
  */
 int tb_session_attach(struct tb_session *s)
 {
@@ -92,7 +88,7 @@ int tb_session_attach(struct tb_session *s)
 	lockdep_assert_held(&p->read_lock);
 	if (p->reader == s)
 		return 0;
-	if (p->reader || s->joined)
+	if (p->reader)
 		return -EBUSY;
 	if (p->allocated) {
 		int err = tb_state_complete(p);
@@ -103,65 +99,6 @@ int tb_session_attach(struct tb_session *s)
 	}
 	WRITE_ONCE(p->reader, s);
 	return 0;
-}
-
-/**
- * tb_session_reads_from() - test whether a session is the reader, or has joined it
- * @s: the session
- * @p: its provider
- *
- * Context: process, under read_lock.
- * Return: true if it is or has.
- */
-bool tb_session_reads_from(struct tb_session *s, struct tb_provider *p)
-{
-	lockdep_assert_held(&p->read_lock);
-	return p->reader && (p->reader == s || p->reader->id == s->joined);
-}
-
-/**
- * tb_session_join() - acquire blocks together with another session
- * @s: the session that joins
- * @other: the session to join; becomes the reader if the provider has none
- * @cpus: @s acquires the blocks of these CPUs
- *
- * Context: process.
- * Return: 0; -EINVAL @other is @s, has another provider, or has joined a session itself; -EBUSY @s
- * is the reader, is in read() or has joined a session, or a third session is the reader; -ENOSPC;
- * -ENOMEM.
- */
-int tb_session_join(struct tb_session *s, struct tb_session *other, const struct cpumask *cpus)
-{
-	struct tb_provider *p;
-	struct cpumask *own;
-	int err = -EBUSY;
-
-	if (s == other)
-		return -EINVAL;
-	p = tb_session_bind(s);
-	if (tb_session_bind(other) != p)
-		return -EINVAL;
-	/* not a struct copy: the caller's mask may be shorter than its type */
-	own = kmemdup(cpus, cpumask_size(), GFP_KERNEL);
-	if (!own)
-		return -ENOMEM;
-	if (!mutex_trylock(&s->lock))
-		goto free;
-	mutex_lock(&p->read_lock);
-	if (other->joined)
-		err = -EINVAL;
-	else if (p->reader != s && !s->joined)
-		err = tb_session_attach(other);
-	if (!err) {
-		s->cpus = own;
-		WRITE_ONCE(s->joined, other->id);
-	}
-	mutex_unlock(&p->read_lock);
-	mutex_unlock(&s->lock);
-free:
-	if (err)
-		kfree(own);
-	return err;
 }
 
 /* Put back all blocks that the reader holds, the latest first. */
@@ -237,11 +174,9 @@ void tb_session_detach(struct tb_session *s)
  */
 struct tb_session *tb_session_create(void)
 {
-	static atomic64_t ids;
 	struct tb_session *s = kzalloc(sizeof(*s), GFP_KERNEL);
 
 	if (s) {
-		s->id = atomic64_inc_return(&ids);
 		s->provider = tb_provider_get(tb_kernel_provider.name, TB_HOLDER_FILE);
 		spin_lock_init(&s->bind);
 		mutex_init(&s->lock);
@@ -266,6 +201,5 @@ void tb_session_destroy(struct tb_session *s)
 	tb_session_detach(s);
 	tb_wake_waiters(p);
 	tb_provider_put(p, TB_HOLDER_FILE);
-	kfree(s->cpus);
 	kfree(s);
 }

@@ -19,9 +19,6 @@ struct tb_save_channel;
  * @bind: protects @provider until @bound
  * @bound: @provider will not change any more
  * @lock: one read() at a time
- * @id: unique among all sessions, also closed ones
- * @joined: id of the session that it has joined, 0: none; written once, under lock and read_lock
- * @cpus: if @joined, it acquires the blocks of these CPUs
  * @part: the block that read() has copied in part, bytes 0 if none; written under read_lock; an
  *	ioctl cannot release it
  * @offset: bytes of @part that read() has copied
@@ -34,9 +31,6 @@ struct tb_session {
 	spinlock_t bind;	/* provider, bound; innermost */
 	bool bound;
 	struct mutex lock;	/* read() */
-	u64 id;
-	u64 joined;
-	struct cpumask *cpus;
 	struct tb_ref part;
 	u32 offset;
 	u64 stop_generation;
@@ -48,8 +42,6 @@ void tb_session_destroy(struct tb_session *s);
 struct tb_provider *tb_session_bind(struct tb_session *s);
 int tb_session_attach_to(struct tb_session *s, const char *name);
 int tb_session_attach(struct tb_session *s);
-int tb_session_join(struct tb_session *s, struct tb_session *other, const struct cpumask *cpus);
-bool tb_session_reads_from(struct tb_session *s, struct tb_provider *p);
 void tb_session_detach(struct tb_session *s);
 
 /* read.c */

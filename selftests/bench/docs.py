@@ -94,7 +94,7 @@ def system(f):
 
 
 def recorders(f):
-    names = (("tracebuf", "**tracebuf**"), ("tracebuf-readers", "tracebuf, a reader for each CPU"),
+    names = (("tracebuf", "**tracebuf**"),
              ("tracebuf-buffered", "tracebuf, through the page cache"),
              ("tracebuf-zstd", "tracebuf, zstd at level 1"), ("trace-cmd", "trace-cmd"),
              ("lttng-consumerd", "LTTng's consumer daemon"))

@@ -57,9 +57,9 @@ static inline int fake_acquire(struct tb_device *device, struct tb_ref *refs, un
 		rolling_taken += block->kind == TB_BLOCK_ROLLING;
 		refs[count].offset = taken;
 		refs[count++].bytes = 1u << block->size_log2;
-		__atomic_add_fetch(&taken, (size_t)1 << block->size_log2, __ATOMIC_RELAXED);
+		taken += (size_t)1 << block->size_log2;
 	}
-	__atomic_add_fetch(&held, count, __ATOMIC_RELAXED);
+	held += count;
 	return count || running || taken < ring_bytes ? (int)count : -ENODATA;
 }
 
@@ -74,7 +74,7 @@ static inline int fake_release(struct tb_device *device, const struct tb_ref *re
 			ring_held[refs[i].ring]--;
 		memset(blocks_at + refs[i].offset, 0xee, refs[i].bytes);
 	}
-	__atomic_sub_fetch(&held, count, __ATOMIC_RELAXED);
+	held -= count;
 	return (int)count;
 }
 
@@ -128,17 +128,10 @@ static inline int fake_peek(struct io_uring *ring, struct io_uring_cqe **cqe)
 #undef make_room
 #include "../../userspace/tool/record/direct.c"
 #include "../../userspace/tool/record/sink.c"
-#include "../../userspace/tool/record/lane.c"
 
 #include "test_lib_run.h"
 
 static struct tb_device *const device = (void *)&blocks_at;
-
-/* By other threads, too */
-static inline bool all_taken(void)
-{
-	return __atomic_load_n(&taken, __ATOMIC_RELAXED) == ring_bytes;
-}
 
 /* Blocks of 4 KiB of two CPUs, @count of them */
 static inline void fill_ring(struct fx *fx, unsigned int count)

@@ -294,78 +294,6 @@ static void growing_file(void)
 	fx_free(&fx);
 }
 
-static void hold(int fd, short type, size_t from, size_t bytes)
-{
-	struct flock lock = {
-		.l_type = type, .l_whence = SEEK_SET,
-		.l_start = (off_t)from, .l_len = (off_t)bytes,
-	};
-
-	assert(!fcntl(fd, F_OFD_SETLK, &lock));
-}
-
-/* A recorder that writes at several places: what it holds a lock on is not there yet */
-static void file_with_holes(void)
-{
-	struct tb_follow_options options = { .flags = TB_FOLLOW_GROWS, .hold_ms = SHORT_MS };
-	int fd = memfd_create("holes", 0), reader;
-	size_t first, second, unlocked;
-	struct tb_view view;
-	char name[32];
-	struct fx fx;
-
-	assert(fd >= 0);
-	snprintf(name, sizeof(name), "/dev/fd/%d", fd);
-	reader = open(name, O_RDONLY);
-	assert(reader >= 0);
-	fx_init(&fx, 10, 1000);
-	fx_durable_end(&fx);
-	block(&fx, 0, 1000, 1);
-	first = fx.size;
-	block(&fx, 0, 2000, 1);
-	second = fx.size;
-	block(&fx, 0, 3000, 1);
-
-	/* the third is written, and the second is not */
-	hold(fd, F_WRLCK, 0, 0);
-	assert(pwrite(fd, fx.data, first, 0) == (ssize_t)first);
-	assert(pwrite(fd, fx.data + second, fx.size - second, (off_t)second) > 0);
-	follow(reader, &options);
-	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
-	CHECK(!tb_trace_init(trace));
-	hold(fd, F_UNLCK, 0, first);
-	CHECK(next(&view) == 1 && view.ticks == 1000);
-	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
-
-	/* the lock is before a block's end: that is waited for, as at the end of a file */
-	assert(pwrite(fd, fx.data + first, second - first, (off_t)first) > 0);
-	unlocked = first + (second - first) / 2;
-	hold(fd, F_UNLCK, first, unlocked - first);
-	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
-	hold(fd, F_UNLCK, unlocked, second - unlocked);
-	CHECK(next(&view) == 1 && view.ticks == 2000);
-	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
-	hold(fd, F_UNLCK, 0, 0);
-	CHECK(next(&view) == 1 && view.ticks == 3000);
-	tb_cursor_finish(cursor);
-	CHECK_NUMBER(next(&view), 0);
-	CHECK(!tb_trace_fault(trace));
-	unfollow();
-
-	/* one that is followed to its end: the lock is its end */
-	hold(fd, F_WRLCK, second, 0);
-	assert(!lseek(reader, 0, SEEK_SET));
-	follow(reader, &quick);
-	CHECK(next(&view) == 1 && view.ticks == 1000);
-	CHECK(next(&view) == 1 && view.ticks == 2000);
-	CHECK_NUMBER(next(&view), 0);
-	CHECK(!tb_trace_fault(trace));
-	unfollow();
-	close(reader);
-	close(fd);
-	fx_free(&fx);
-}
-
 /* Cut off, or foreign bytes: everything before, and where it was */
 static void broken(void)
 {
@@ -568,7 +496,6 @@ static const struct test tests[] = {
 	{ "events are held back for those of other CPUs", held_back },
 	{ "what comes too late is shown and counted", late },
 	{ "a file that grows", growing_file },
-	{ "a file with holes, which are locked", file_with_holes },
 	{ "cut off, and foreign bytes", broken },
 	{ "a damaged event", damaged_event },
 	{ "one recording after the other", recordings },

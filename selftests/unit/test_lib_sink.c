@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Blocks into files, from a device that is none: all of them in order and given back, past the
- * page cache and through it, compressed, in several files, by several threads, and with no room.
+ * page cache and through it, compressed, in several files, and with no room.
  */
 #include "test_lib_blocks.h"
 
@@ -194,151 +194,6 @@ static void several_files(void)
 	}
 }
 
-/* ---- several threads ---- */
-
-#define LANES 3
-
-static void *move_all(void *argument)
-{
-	struct lane *lane = argument;
-	long moved;
-
-	/* not another file when it has stopped */
-	while ((moved = lane_move(lane, device, 0, all_taken())) >= 0)
-		if (!moved && !lane_ready(lane))
-			lane_wait(lane);
-	lane_finish(lane);
-	return (void *)moved;
-}
-
-static void open_lanes(struct sink *sink, const struct sink_way *way, const char *name)
-{
-	CHECK(!sink_open(sink, name));
-	sink->way = *way;
-	sink->lanes = lanes_open(sink, LANES);
-	assert(sink->lanes);
-	CHECK(!sink_use(sink, way));
-}
-
-/* All there is, or what finds room; what the first says that did not come to the end, or -ENODATA */
-static long run_lanes(struct sink *sink)
-{
-	pthread_t threads[LANES];
-	long worst = -ENODATA;
-	unsigned int i;
-	void *result;
-
-	CHECK(!lanes_begin(sink->lanes));
-	for (i = 0; i < LANES; i++)
-		assert(!pthread_create(&threads[i], NULL, move_all, lanes_at(sink->lanes, i)));
-	for (i = 0; i < LANES; i++) {
-		assert(!pthread_join(threads[i], &result));
-		worst = (long)result != -ENODATA ? (long)result : worst;
-	}
-	lanes_settle(sink->lanes);
-	return worst;
-}
-
-static long by_lanes(struct sink *sink, const struct sink_way *way)
-{
-	open_lanes(sink, way, file);
-	return run_lanes(sink);
-}
-
-static void lanes_one_file(void)
-{
-	struct sink_way way = { .block_bytes = 4096, .threads = 3, .parts = true };
-	struct sink sink;
-	struct fx fx;
-	unsigned int n;
-
-	for (n = 0; n < 3; n++) {
-		way.direct = n != 2;
-		way.buffered = n == 1;
-		way.compress = n == 2;
-		fill_ring(&fx, 3000);
-		CHECK_NUMBER(by_lanes(&sink, &way), -ENODATA);
-		CHECK(!sink_close(&sink));
-		lanes_close(sink.lanes);
-		CHECK_NUMBER(held, 0);
-		CHECK_NUMBER(sink.rolling, 3000);
-		CHECK_NUMBER(file_size(file), sink.bytes);
-		/* in the order in which blocks were taken, whoever took them */
-		CHECK(n == 2 || same_file(file, blocks_at, ring_bytes));
-		CHECK_NUMBER(run_on("verify", ""), 0);
-		CHECK_HAS("       135000            0          0       135000      0  exact\n");
-		empty_ring(&fx);
-	}
-}
-
-static void lanes_several_files(void)
-{
-	struct sink_way way = { .block_bytes = 4096, .parts = true, .threads = 2 };
-	unsigned int n, files;
-	char names[32][64];
-	struct sink sink;
-	struct fx fx;
-	long result;
-
-	for (n = 0; n < 3; n++) {
-		way.direct = n != 2;
-		way.buffered = n == 1;
-		way.compress = n == 2;
-		way.most = way.compress ? 60000 : 1500000;
-		fill_ring(&fx, 2000);
-		files = 0;
-		snprintf(names[0], sizeof(names[0]), "%s.0", file);
-		open_lanes(&sink, &way, names[0]);
-		while ((result = run_lanes(&sink)) == -EFBIG && files < 30) {
-			files++;
-			snprintf(names[files], sizeof(names[0]), "%s.%u", file, files);
-			CHECK(!sink_next(&sink, names[files]));
-			again = true;
-		}
-		CHECK_NUMBER((unsigned long long)result, (unsigned long long)-ENODATA);
-		CHECK(!sink_close(&sink));
-		lanes_close(sink.lanes);
-		CHECK_NUMBER(held, 0);
-		CHECK(files > 2);
-		check_files(names, files, 90000, 0);
-		empty_ring(&fx);
-	}
-}
-
-/* Cut before the first that is missing; what others have written behind it is counted, too */
-static void lanes_no_room(void)
-{
-	struct sink_way way = { .block_bytes = 4096, .threads = 3 };
-	struct rlimit before, limit;
-	struct sink sink;
-	unsigned int n;
-	struct fx fx;
-
-	signal(SIGXFSZ, SIG_IGN);
-	assert(!getrlimit(RLIMIT_FSIZE, &before));
-	limit = before;
-	for (n = 0; n < 3; n++) {
-		way.direct = n != 2;
-		way.buffered = n == 1;
-		way.compress = n == 2;
-		limit.rlim_cur = n == 2 ? 60000 : 5000000;
-		fill_ring(&fx, 3000);
-		assert(!setrlimit(RLIMIT_FSIZE, &limit));
-		CHECK_NUMBER((unsigned long long)by_lanes(&sink, &way), (unsigned long long)-EIO);
-		CHECK_NUMBER(sink_close(&sink), EXIT_WRONG);
-		assert(!setrlimit(RLIMIT_FSIZE, &before));
-		lanes_close(sink.lanes);
-		CHECK_NUMBER(sink.failed, -EFBIG);
-		CHECK_NUMBER(held, 0);
-		CHECK(sink.rolling > 0 && sink.rolling < 3000);
-		CHECK_NUMBER(file_size(file), sink.bytes);
-		CHECK(n == 2 || same_file(file, blocks_at, sink.bytes));
-		CHECK_NUMBER(sink.rolling * 90 + sink.unwritten, rolling_taken * 90);
-		CHECK_NUMBER(run_on("verify", "-q"), 0);
-		empty_ring(&fx);
-	}
-}
-
 static const struct test tests[] = {
 	{ "sink: all blocks in order, and given back", one_file },
 	{ "sink: compressed", compressed_file },
@@ -347,9 +202,6 @@ static const struct test tests[] = {
 	{ "sink: what had no room stays", kept },
 	{ "sink: nothing is lost for nothing", nothing_lost },
 	{ "sink: no waiting for io_uring", no_waiting },
-	{ "sink: several threads", lanes_one_file },
-	{ "sink: several threads, several files", lanes_several_files },
-	{ "sink: several threads and no room", lanes_no_room },
 };
 
 RUN_MAIN(tests)

@@ -311,16 +311,6 @@ static void fill_rule(struct fuzzer *f, void *arg)
 	make_rule(f, arg);
 }
 
-static void fill_join(struct fuzzer *f, void *arg)
-{
-	static const char masks[] = "\1\0\2\0\3\0\0\0\0\0\0\0\0\0\0";
-	struct tb_join *j = arg;
-
-	j->fd = some_device(f);
-	j->cpus_bytes = ONE_IN(f, 10) ? dice(f) % 1026 : 1 + dice(f) % 8;
-	j->cpus = place_copy(f, masks + dice(f) % 3 * 2, 8);
-}
-
 static void fill_arm(struct fuzzer *f, void *arg)
 {
 	struct tb_rule rule = { 0 };
@@ -456,7 +446,6 @@ static const struct command commands[] = {
 	{ "acquire", TB_IOC_ACQUIRE, DEVICE, fill_acquire, false },
 	{ "release", TB_IOC_RELEASE, DEVICE, fill_release, false },
 	{ "release", TB_IOC_RELEASE, DEVICE, fill_release, false },
-	{ "join", TB_IOC_JOIN, DEVICE, fill_join, false },
 	{ "attach", TB_IOC_ATTACH, DEVICE, fill_attach, false },
 	{ "provider", TB_IOC_PROVIDER, DEVICE, fill_provider, false },
 	{ "providers", TB_IOC_PROVIDERS, DEVICE, fill_providers, false },

@@ -141,7 +141,6 @@ check "load" insmod "$TRACEBUF_KO" memory=0x10000000:16M
 check "programs read it, and get no page of it" "$programs/test_region"
 check "a disk" on_disk
 check "record onto it" recorded_on_disk
-check "by several readers" recorded_on_disk --readers 2
 check "and by copying" recorded_on_disk --buffered
 check "record is ended by hibernation" record_ended_by_hibernation
 rmmod tracebuf

@@ -217,7 +217,7 @@ TEST_DEV(ioctl, unknown_commands_are_ENOTTY)
 	char arg[512] = "";
 	unsigned int nr;
 
-	for (nr = _IOC_NR(TB_IOC_JOIN) + 1; nr < 256; nr++) {
+	for (nr = _IOC_NR(TB_IOC_PIDS) + 1; nr < 256; nr++) {
 		if (nr >= _IOC_NR(TB_IOC_CATEGORIES) && nr <= _IOC_NR(TB_IOC_INTAKE))
 			continue;
 		ASSERT_EQ(-1, ioctl(self->fd, _IOWR(TB_IOC_MAGIC, nr, struct tb_start), arg));
@@ -258,9 +258,6 @@ TEST_DEV(ioctl, reserved_fields_are_EINVAL)
 	struct tb_provider_req req = { .op = TB_PROVIDER_CREATE, .name = "one" };
 	struct tb_provider_info each = { 0 };
 	struct tb_attach attach = { .name = "kernel" };
-	uint64_t first = 1;
-	struct tb_join join = { .fd = tb_open(O_RDWR), .cpus = (uintptr_t)&first,
-				.cpus_bytes = sizeof(first) };
 	struct tb_config config = { 0 };
 	struct tb_select select = { 0 };
 	struct tb_flush flush = { .cpu = -1 };
@@ -294,8 +291,6 @@ TEST_DEV(ioctl, reserved_fields_are_EINVAL)
 	reserved(_metadata, fd, TB_IOC_RELEASE, &batch, &batch.reserved, sizeof(batch.reserved));
 	reserved(_metadata, fd, TB_IOC_RELEASE, &batch, &batch.flags, sizeof(batch.flags));
 	reserved(_metadata, fd, TB_IOC_ATTACH, &attach, attach.reserved, sizeof(attach.reserved));
-	reserved(_metadata, fd, TB_IOC_JOIN, &join, join.reserved, sizeof(join.reserved));
-	reserved(_metadata, fd, TB_IOC_JOIN, &join, &join.flags, sizeof(join.flags));
 	reserved(_metadata, fd, TB_IOC_PROVIDER, &req, req.reserved, sizeof(req.reserved));
 	reserved(_metadata, fd, TB_IOC_PROVIDER, &req, &req.id, sizeof(req.id));
 	reserved(_metadata, fd, TB_IOC_PROVIDERS, &each, each.reserved, sizeof(each.reserved));
@@ -304,7 +299,6 @@ TEST_DEV(ioctl, reserved_fields_are_EINVAL)
 	EXPECT_EQ(TB_STATE_IDLE, q.state);
 	EXPECT_EQ(0, q.nr_enabled);
 	EXPECT_EQ(0, q.reader);
-	close(join.fd);
 }
 
 TEST_DEV(ioctl, unknown_flags_are_EINVAL)

@@ -1108,9 +1108,8 @@ struct tb_ref {
  *	were taken or given back
  * @flags: acquire: TB_ACQUIRE_*
  * Acquire never blocks: count 0 when there is nothing.  Errors: EBUSY another
- * session is the reader; EPIPE so it is, and the one this file joined no more; EINVAL a
- * reference that is not held (those before it are released, count says how many); ENODATA
- * stopped and drained, or the end of a snapshot.
+ * session is the reader; EINVAL a reference that is not held (those before it are released,
+ * count says how many); ENODATA stopped and drained, or the end of a snapshot.
  */
 struct tb_batch {
 	__u64 refs;
@@ -1136,31 +1135,6 @@ struct tb_batch {
  * snapshot alone; the next one takes another, and can have the same blocks.  In other modes, and
  * when stopped, the flag means nothing.
  */
-
-/**
- * struct tb_join - TB_IOC_JOIN: this file takes blocks together with another one
- * @fd: that one: the reader of the same provider, or it becomes that
- * @cpus_bytes: size of the mask, at most 1024
- * @cpus: address of a bit mask of CPUs
- * @flags: zero
- * @reserved: zero
- * From then on this file acquires blocks of these CPUs' rings only, and of the durable buffer
- * what no other file has taken; TB_ACQUIRE_FLUSH is for these rings, poll() says when there is
- * something for it.  Files that take blocks together may release what any of them has taken, and
- * what they hold goes back when the one they have joined is closed: that is EPIPE (poll(): POLLERR
- * and POLLHUP) for this one, which is of no use for reading then.  No read(), snapshots or
- * channels.  Durable blocks are released in the order in which they were taken.
- * Errors: EBADF; EINVAL not another file of the same provider, or one that has joined itself, no
- * CPU or one that cannot be; EBUSY this file is the reader or has joined already, another session
- * is the reader.
- */
-struct tb_join {
-	__s32 fd;
-	__u32 cpus_bytes;
-	__u64 cpus;
-	__u64 flags;
-	__u64 reserved[2];
-};
 
 #define TB_PROVIDERS_MAX	64
 
@@ -1359,6 +1333,5 @@ struct tb_trigger_info {
 #define TB_IOC_RULE		_IOWR(TB_IOC_MAGIC, 16, struct tb_rule)
 #define TB_IOC_SUPPRESSED	_IOWR(TB_IOC_MAGIC, 17, struct tb_suppressed_info)
 #define TB_IOC_PIDS		_IOWR(TB_IOC_MAGIC, 18, struct tb_pids)
-#define TB_IOC_JOIN		_IOW(TB_IOC_MAGIC, 19, struct tb_join)
 
 #endif /* _UAPI_LINUX_TRACEBUF_H */

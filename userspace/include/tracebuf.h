@@ -427,8 +427,6 @@ int tb_trace_follow_device(struct tb_device *device,
  * A pipe cannot be asked for what is still in the buffers: whoever records should flush more often than
  * @hold_ms ("tracebuf stream --flush-ms 200").  What comes later than that is shown when it comes.
  * The end of the file is the end, but with TB_FOLLOW_GROWS: then tb_cursor_finish() says so.
- * A lock for writing on a file, from some place on, is where it ends until that is let go: "tracebuf record --readers" has not
- * written all behind it.
  */
 int tb_trace_follow_fd(int fd, const struct tb_follow_options *options,
 		       struct tb_trace **trace, struct tb_error *error);
@@ -1180,18 +1178,6 @@ int tb_device_share_map(struct tb_device *device, const struct tb_device *other)
  */
 int tb_device_header(struct tb_device *device, unsigned int cpu,
 		     struct tb_ring_header **header);
-
-/**
- * tb_device_join - take blocks together with @reader, of the same provider, in another thread
- * @cpus: a bit for each CPU whose blocks @device is to take, in @bytes, 1024 at most
- * Files that have joined each take blocks and wait for them by themselves; durable blocks go to any
- * of them, and are to be given back in the order in which they were taken.  When @reader is closed
- * what all hold goes back, and they get -EPIPE.
- * Errors: -EBUSY another file is the reader, or @device is or has joined one; -EINVAL no such CPU,
- * not the same provider, or @reader has joined another; -ENOTTY the module cannot.
- */
-int tb_device_join(struct tb_device *device, const struct tb_device *reader,
-		   const void *cpus, size_t bytes);
 
 /**
  * tb_device_acquire - take blocks that are complete (needs tb_device_map())

@@ -98,7 +98,6 @@ insmod "$TRACEBUF_KO"
 # the first run of a program pays for reading it
 tracebuf record -q -d 1 -e raw_syscalls -o t.tbuf
 bench run_tracebuf tracebuf
-bench run_tracebuf tracebuf-readers --readers "$(nproc)"
 bench run_tracebuf tracebuf-buffered --buffered
 bench run_tracebuf tracebuf-zstd --compress zstd:1 --threads 1
 [ -n "$peers" ] || exit 0

@@ -613,18 +613,6 @@ int tb_device_acquire(struct tb_device *device, struct tb_ref *refs,
 	return (int)batch.count;
 }
 
-int tb_device_join(struct tb_device *device, const struct tb_device *reader,
-		   const void *cpus, size_t bytes)
-{
-	struct tb_join join = {
-		.fd = reader->fd,
-		.cpus = (uint64_t)(uintptr_t)cpus,
-		.cpus_bytes = (uint32_t)bytes,
-	};
-
-	return bytes > UINT32_MAX ? -EINVAL : device_ioctl(device, TB_IOC_JOIN, &join);
-}
-
 int tb_device_release(struct tb_device *device, const struct tb_ref *refs,
 		      unsigned int count)
 {

@@ -12,9 +12,7 @@
  * All of these return 1 for something, 0 for nothing now.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "follow.h"
@@ -138,28 +136,6 @@ static void show_what_waited(struct tb_follow *follow)
 		follow->nr_arrivals * sizeof(follow->arrivals[0]));
 }
 
-/*
- * A file that is written at several places at once has holes: whoever writes it holds a lock on all
- * behind the first of them.  How many bytes can be read now?
- */
-static size_t readable(const struct tb_follow *follow, size_t most)
-{
-	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
-	off_t at, end;
-	struct stat status;
-
-	if (!follow->regular)
-		return most;
-	at = lseek(follow->fd, 0, SEEK_CUR);
-	/* its size comes first: what comes later may be behind a lock that is not there yet */
-	if (at < 0 || fstat(follow->fd, &status) < 0)
-		return most;
-	end = status.st_size;
-	if (!fcntl(follow->fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK)
-		end = lock.l_start;
-	return end <= at ? 0 : (uint64_t)(end - at) < most ? (size_t)(end - at) : most;
-}
-
 static int from_fd(struct tb_follow *follow)
 {
 	struct pollfd wait = { .fd = follow->fd, .events = POLLIN };
@@ -180,7 +156,7 @@ static int from_fd(struct tb_follow *follow)
 	}
 	got = follow->finish && !follow->regular && !wait.revents ? 0 :
 	      read(follow->fd, follow->buffer + follow->used,
-		   readable(follow, TB_FOLLOW_READ - follow->used));
+		   TB_FOLLOW_READ - follow->used);
 	if (got < 0)
 		return errno == EINTR || errno == EAGAIN ?
 		       shown != follow->shown : -errno;

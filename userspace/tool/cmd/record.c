@@ -49,7 +49,6 @@ const struct command cmd_record = {
 	"      --compress ALGO   zstd, or zstd:LEVEL, 1..19 (3); everything that reads traces\n"
 	"                        reads them; 'zstd -d' makes them plain\n"
 	"      --threads N       that compress, 1..64 (the number of CPUs, at most 4)\n"
-	READERS_HELP
 	"      --buffered        write through the page cache, even if the file system has\n"
 	"                        O_DIRECT\n"
 	"      --backlog SIZE    how much may wait in memory, beyond the buffers, for a disk that\n"
@@ -117,8 +116,8 @@ static int record_open(struct record *record)
 	const char *output = record->output;
 	struct sink_way way = {
 		/* standard output is shared, and may be anywhere in its file */
-		.direct = (!record->buffered || record->reader_sets.text) &&
-			  !record->stream && !record->channels && strcmp(output, "-"),
+		.direct = !record->buffered && !record->stream && !record->channels &&
+			  strcmp(output, "-"),
 		.buffered = record->buffered,
 		.parts = record->series.given,
 		.compress = record->compress,
@@ -151,15 +150,10 @@ static int record_open(struct record *record)
 	if (result < 0)
 		return complain("signals: %s", strerror(-result));
 	sink->way = way;
-	if (record->reader_sets.text) {
-		record->readers = readers_open(record);
-		if (!record->readers)
-			return EXIT_WRONG;
-	}
 	if (sink_use(sink, &way))
 		return EXIT_WRONG;
 	sink->no_stacks = record->chosen && !choice_stacks(&record->choice);
-	if (record->verbose && !record->readers)
+	if (record->verbose)
 		sink_describe(sink);
 	return EXIT_FINE;
 }
@@ -189,9 +183,6 @@ static int record_prepare(struct record *record)
 		return complain("out of memory");
 	if (!record->query.nr_enabled && !choice_users(&record->choice))
 		note("warning: no event is enabled");
-	if (record->reader_sets.text &&
-	    reader_sets_make(&record->reader_sets, record->query.nr_cpus))
-		return EXIT_WRONG;
 	if (record->fifo) {
 		record->channels = channels_open(device, &record->query);
 		if (!record->channels)
@@ -264,8 +255,6 @@ static int record_go(struct record *record)
 	if (status == EXIT_FINE && ended && !record->caught)
 		status = workload_status(&record->workload);
 	free(record->each);
-	readers_close(record->readers);
-	free(record->reader_sets.list);
 	channels_close(record->channels);
 	if (record->reader != record->device)
 		tb_device_close(record->reader);
@@ -297,10 +286,6 @@ static int files_check(const struct command *command, const struct record *recor
 		return misused(command, "--rotate makes several files, standard output is one");
 	if (series->given && record->stream)
 		return misused(command, "a stream is one: --rotate is for 'tracebuf record'");
-	if (record->reader_sets.text && record->stream)
-		return misused(command, "a stream is in order: --readers is for 'tracebuf record'");
-	if (record->reader_sets.text && out)
-		return misused(command, "--readers write at several places of a file, standard output has one: name a file (-o)");
 	if (record->backlog_given && record->stream)
 		return misused(command, "a stream waits for who reads it: --backlog is for 'tracebuf record'");
 	if (record->backlog_given && (out || record->buffered || record->compress))
@@ -332,7 +317,6 @@ static int record_with(const struct command *command, bool stream, int argc,
 		{ "threads",  required_argument, NULL, OPTION_THREADS },
 		{ "buffered", no_argument,       NULL, OPTION_BUFFERED },
 		{ "backlog",  required_argument, NULL, OPTION_BACKLOG },
-		READERS_LONG,
 		SERIES_LONG,
 		SERVICE_LONG,
 		{ "help",     no_argument,       NULL, 'h' },
@@ -355,9 +339,6 @@ static int record_with(const struct command *command, bool stream, int argc,
 		if (!status)
 			status = series_option(command, option, optarg,
 					       &record->series);
-		if (!status)
-			status = readers_option(command, option, optarg,
-						&record->reader_sets);
 		if (!status)
 			status = service_option(command, option, optarg,
 						&record->service);

@@ -18,9 +18,6 @@
  * write lasts longer than half of a ring does.  Durable blocks are not copied: they are few, and
  * the kernel wants them back in their order.
  *
- * Of several that write into one file (lane.h) each has blocks here and there in it, and none cuts
- * it: what is in order is for whoever knows them all.
- *
  * O_DIRECT wants offsets, lengths and addresses that are multiples of what the device says
  * (statx()); blocks are powers of two and lie at multiples of their size, up to a page.  Where it
  * is not to be had, or no io_uring, plain writes do.  So they do where the kernel gives nobody the
@@ -55,7 +52,6 @@ struct entry {
 	struct tb_ref ref;
 	void    *owned;
 	bool     copied;		/* @owned is in the backlog */
-	uint64_t at;			/* in the file */
 	size_t   bytes;
 	uint32_t events;		/* that are missing if it is not written */
 	bool     rolling;
@@ -79,12 +75,12 @@ struct direct {
 	size_t   part;			/* bytes of the first that are written */
 	uint64_t waiting;		/* bytes of all in the queue */
 	uint64_t allocated, step;	/* 0: it is not to be had */
-	const struct direct_lane *lane;
 };
 
 /* ---- what can be had --------------------------------------------------- */
 
-bool direct_in_memory(int fd)
+/* Is the file in memory, so that there is nothing to allocate ahead? */
+static bool in_memory(int fd)
 {
 	struct statfs fs;
 
@@ -97,7 +93,7 @@ static uint32_t wanted_align(int fd, const char **why)
 	struct statx status;
 	uint32_t align;
 
-	if (direct_in_memory(fd)) {
+	if (in_memory(fd)) {
 		*why = "the file system has no device";
 		return 0;
 	}
@@ -166,7 +162,7 @@ static void free_memory(struct direct *direct)
 	free(direct);
 }
 
-struct direct *direct_open(struct sink *sink, size_t least, const struct direct_lane *lane)
+struct direct *direct_open(struct sink *sink, size_t least)
 {
 	struct direct *direct;
 	int result;
@@ -187,18 +183,16 @@ struct direct *direct_open(struct sink *sink, size_t least, const struct direct_
 		return NULL;
 	}
 	direct->sink = sink;
-	direct->lane = lane;
-	direct->step = lane || direct_in_memory(sink->fd) ? 0 : STEP_MIN;
+	direct->step = in_memory(sink->fd) ? 0 : STEP_MIN;
 	if (sink->way.buffered)
 		direct->no_direct = "--buffered";
 	else
 		try_direct(direct, least);
 	/*
-	 * A lane copies where it runs, not in some thread of the kernel's.  A file in memory is
-	 * copied into here, too: io_uring would have a thread of the kernel do it, which is two
-	 * switches more for each write, and there is no device to wait for.
+	 * Writing to a file in memory is a copy.  With io_uring a thread of the kernel copies,
+	 * which costs two switches for each write, and there is no device to wait for.
 	 */
-	if (!direct->past_cache && (lane || direct_in_memory(sink->fd))) {
+	if (!direct->past_cache && in_memory(sink->fd)) {
 		direct->no_ring = "it copies";
 		return direct;
 	}
@@ -273,17 +267,17 @@ static bool copy_entry(struct direct *direct, unsigned int index)
 	struct entry *entry = entry_at(direct, index);
 	struct backlog *backlog = direct->backlog;
 	size_t bytes = copy_bytes(entry);
-	uint64_t all = atomic_fetch_add(&backlog->bytes, bytes) + bytes, most = backlog->most;
-	void *copy = all > backlog->limit ? NULL : aligned_alloc(COPY_ALIGN, bytes);
+	void *copy = backlog->bytes + bytes > backlog->limit ? NULL :
+		     aligned_alloc(COPY_ALIGN, bytes);
 
 	if (!copy) {
 		if (backlog->limit)
 			backlog->full = true;
-		backlog->bytes -= bytes;
 		return false;
 	}
-	while (all > most && !atomic_compare_exchange_weak(&backlog->most, &most, all))
-		;
+	backlog->bytes += bytes;
+	if (backlog->bytes > backlog->most)
+		backlog->most = backlog->bytes;
 	memcpy(copy, vector->iov_base, entry->bytes);
 	vector->iov_base = copy;
 	entry->owned = copy;
@@ -362,14 +356,12 @@ static void fail(struct direct *direct, int code)
 
 	if (!sink->failed)
 		sink->failed = code;
-	if (direct->lane)
-		direct->lane->failed(direct->lane->context, entry_at(direct, direct->head)->at);
 	for (i = direct->head; i != direct->tail; i++)
 		sink->unwritten += entry_at(direct, i)->events;
 	give_back(direct, direct->tail - direct->head);
 	direct->going = direct->tail;
 	direct->part = 0;
-	if (!direct->lane && ftruncate(sink->fd, (off_t)sink->bytes) < 0)
+	if (ftruncate(sink->fd, (off_t)sink->bytes) < 0)
 		return;		/* the end is not whole then: readers say so */
 }
 
@@ -384,8 +376,6 @@ static void written(struct direct *direct, size_t bytes)
 		if (bytes < entry->bytes)
 			break;
 		bytes -= entry->bytes;
-		if (direct->lane)
-			direct->lane->written(direct->lane->context, entry->at, entry->events);
 		direct->sink->bytes += entry->bytes;
 		direct->sink->rolling += entry->rolling;
 		count++;
@@ -434,12 +424,11 @@ static void allocate(struct direct *direct, uint64_t offset, uint64_t end)
 		direct->step *= 2;
 }
 
-/* Vectors are in a row, in the file as well: up to the end of the array at most */
+/* The vectors of one write: from the head to the end of the array at most */
 static unsigned int gather(struct direct *direct, struct iovec **vectors, uint64_t *offset)
 {
 	unsigned int first = direct->head % direct->size, count = direct->tail - direct->head, i;
-	const struct entry *entries = &direct->queue[first];
-	uint64_t end = entries->at;
+	uint64_t end = direct->sink->bytes;
 
 	if (count > direct->size - first)
 		count = direct->size - first;
@@ -454,10 +443,10 @@ static unsigned int gather(struct direct *direct, struct iovec **vectors, uint64
 		at->iov_len = left;
 	}
 	*offset = end + direct->part;
-	for (i = 0; i < count && entries[i].at == end; i++)
-		end += entries[i].bytes;
+	for (i = 0; i < count; i++)
+		end += direct->queue[first + i].bytes;
 	allocate(direct, *offset, end);
-	return i;
+	return count;
 }
 
 static void submit(struct direct *direct)
@@ -540,8 +529,8 @@ uint64_t direct_waiting(const struct direct *direct)
 	return direct->waiting;
 }
 
-void direct_add(struct direct *direct, uint64_t at, const struct tb_block *block,
-		struct tb_device *device, const struct tb_ref *ref, void *owned)
+void direct_add(struct direct *direct, const struct tb_block *block, struct tb_device *device,
+		const struct tb_ref *ref, void *owned)
 {
 	unsigned int index = direct->tail++ % direct->size;
 	struct entry *entry = &direct->queue[index];
@@ -553,18 +542,12 @@ void direct_add(struct direct *direct, uint64_t at, const struct tb_block *block
 		++*held_of(direct, entry);
 	entry->owned = owned;
 	entry->copied = false;
-	entry->at = at;
 	direct->waiting += (uint64_t)1 << block->size_log2;
 	entry->bytes = (size_t)1 << block->size_log2;
 	entry->rolling = block->kind == TB_BLOCK_ROLLING;
 	entry->events = entry->rolling ? block->events : 0;
 	direct->vectors[index].iov_base = (void *)(uintptr_t)block;
 	direct->vectors[index].iov_len = entry->bytes;
-}
-
-uint64_t direct_first(const struct direct *direct)
-{
-	return direct->head == direct->tail ? UINT64_MAX : direct->queue[direct->head % direct->size].at;
 }
 
 int direct_fd(const struct direct *direct)

@@ -6,8 +6,6 @@
  * When there are several files each gets a reader of its own, an open file of the device: the
  * kernel gives each the durable buffer from the oldest complete state that what is still in the
  * rings needs.  So every file can be read by itself.
- *
- * With --readers threads take the blocks (readers.h): then what is waited for is what they say.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +17,6 @@
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
-#include "lane.h"
 #include "record.h"
 #include "sink.h"
 #include "snapshot.h"
@@ -139,29 +136,10 @@ static int record_move(struct record *record)
 	return sink_move(&record->sink, record->reader, 0);
 }
 
-/* Streaming they take blocks from the beginning, else at the end */
-static int begin_readers(struct record *record)
-{
-	int result = readers_begin(record->readers);
-
-	if (!result && record->verbose)
-		lanes_describe(record->sink.lanes);
-	return result;
-}
-
-static int drain_readers(struct record *record)
-{
-	int result = record->query.mode == TB_MODE_STREAMING ? 0 : begin_readers(record);
-
-	return result < 0 ? result : readers_drain(record->readers);
-}
-
 static int record_drain(struct record *record)
 {
 	/* nothing is recorded any more that would need room */
 	record->backlog.limit = 0;
-	if (record->readers)
-		return drain_readers(record);
 	if (record->channels)
 		return channels_drain(record->channels, &record->sink);
 	return sink_drain(&record->sink, record->reader);
@@ -202,8 +180,6 @@ static int next_file(struct record *record)
 		return 0;
 	}
 	progress_clear(record);
-	if (record->readers)
-		readers_settle(record->readers);
 	failed = series_next(&record->series, record->output);
 	if (!failed && sink_next(&record->sink, record->series.name)) {
 		series_back(&record->series);
@@ -213,21 +189,19 @@ static int next_file(struct record *record)
 		note("%s goes on", record->sink.name);
 		record->sink.way.most = 0;
 		record->next_file = now_ns() + RETRY_NS;
-		return record->readers ? readers_begin(record->readers) : 0;
+		return 0;
 	}
 	file_due(record, now_ns());
 	record->sink.way.most = record->series.bytes;
 	series_trim(&record->series);
 	if (record->sink.failed)
 		return -EIO;
-	if (record->verbose && !record->readers)
+	if (record->verbose)
 		sink_describe(&record->sink);
 	service_notify("STATUS=Recording into %s", record->sink.name);
 	/* the next reader can only be one when this is none any more */
 	tb_device_close(record->reader);
 	record->reader = record_reader(record);
-	if (record->reader && record->readers)
-		return begin_readers(record);
 	return record->reader ? 0 : -EPROTO;
 }
 
@@ -236,22 +210,6 @@ static bool file_full(const struct record *record)
 	const struct sink *sink = &record->sink;
 
 	return sink->way.most && sink_size(sink) >= sink->way.most;
-}
-
-static int empty_by_readers(struct record *record, bool next)
-{
-	bool more = false;
-	int result;
-
-	for (;;) {
-		result = readers_empty(record->readers, !next || !record->sink.way.most, more);
-		if (result != -EFBIG)
-			return result;
-		result = next_file(record);
-		if (result < 0)
-			return result;
-		more = true;
-	}
 }
 
 /*
@@ -264,8 +222,6 @@ static int empty_rings(struct record *record, bool next)
 	uint32_t flags = TB_ACQUIRE_FLUSH;
 	int moved;
 
-	if (record->readers)
-		return empty_by_readers(record, next);
 	for (;;) {
 		moved = sink_move(&record->sink, record->reader, flags);
 		if (!moved && !sink_ready(&record->sink)) {
@@ -286,19 +242,12 @@ static int empty_rings(struct record *record, bool next)
 /* Asked for now, or by now: then all that happened up to now is for this file */
 static int record_next(struct record *record)
 {
-	int result = record->readers ? readers_hold(record->readers) : 0;
+	int result = 0;
 
-	if (result < 0 && result != -EFBIG)
-		return result;
-	result = 0;
 	if (record->rotate || now_ns() >= record->next_file)
 		result = empty_rings(record, false);
 	record->rotate = false;
-	if (result >= 0)
-		result = next_file(record);
-	if (result >= 0 && record->readers)
-		readers_go(record->readers);
-	return result;
+	return result < 0 ? result : next_file(record);
 }
 
 static bool next_due(const struct record *record)
@@ -338,22 +287,10 @@ static struct pollfd wait_blocks(const struct record *record)
 	bool streaming = record->query.mode == TB_MODE_STREAMING;
 	struct pollfd wait = { .events = POLLIN };
 
-	if (record->readers && streaming) {
-		wait.fd = readers_fd(record->readers);
-		return wait;
-	}
 	wait.fd = record->channels ? channels_fd(record->channels) : tb_device_fd(record->reader);
 	if (!streaming || !sink_ready(&record->sink))
 		wait.events = 0;
 	return wait;
-}
-
-/* Some readers do not go on: the file is full, or it is the end */
-static int readers_stopped(struct record *record)
-{
-	int result = readers_hold(record->readers);
-
-	return result == -EFBIG ? 0 : result < 0 ? result : -ENODATA;
 }
 
 int record_loop(struct record *record)
@@ -366,12 +303,6 @@ int record_loop(struct record *record)
 	file_due(record, record->started);
 	if (record->seconds > 0)
 		end = record->started + (uint64_t)(record->seconds * 1e9);
-	if (record->readers && streaming) {
-		result = begin_readers(record);
-		if (result < 0)
-			return result;
-		readers_go(record->readers);
-	}
 	for (;;) {
 		struct pollfd wait[3] = {
 			{ .fd = record->signals, .events = POLLIN },
@@ -387,7 +318,7 @@ int record_loop(struct record *record)
 		if (wait[1].revents & (POLLHUP | POLLERR))
 			return 0;	/* stopped by someone else, or full */
 		if ((streaming && wait[1].revents & POLLIN) || wait[2].revents) {
-			result = record->readers ? readers_stopped(record) : move_some(record);
+			result = move_some(record);
 			if (result < 0)
 				return result == -ENODATA ? 0 : result;
 		}
@@ -433,10 +364,6 @@ int record_finish(struct record *record, int result)
 	int status = EXIT_FINE, stopped, drained;
 
 	service_stopping();
-	if (record->readers && result >= 0) {
-		result = readers_hold(record->readers);
-		result = result == -EFBIG || result == -ENODATA ? 0 : result;
-	}
 	/* what is in the rings may be more than a file is to have: as long as there can be others */
 	if (!result && record->series.bytes && !record->sink.failed)
 		result = empty_rings(record, true);
@@ -448,8 +375,6 @@ int record_finish(struct record *record, int result)
 	drained = record->sink.failed || result == -EPROTO || !record->reader ? 0 :
 		  record_drain(record);
 	progress_end(record);
-	if (record->readers)
-		readers_settle(record->readers);
 	if (sink_close(&record->sink))
 		status = EXIT_WRONG;
 	else if (result < 0)

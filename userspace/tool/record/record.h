@@ -11,7 +11,6 @@
 #include "sink.h"
 #include "tracebuf.h"
 #include "tool/choose/choose.h"
-#include "readers.h"
 #include "series.h"
 #include "service.h"
 #include "workload.h"
@@ -69,14 +68,12 @@ struct record {
 	struct backlog backlog;
 	bool stream;			/* each block as it comes */
 	struct series series;
-	struct reader_sets reader_sets;
 	struct service service;
 	char **command;
 
 	struct tb_device *device, *reader;
 	struct tb_query query;
 	struct channels *channels;	/* or NULL */
-	struct readers *readers;	/* or NULL: this thread reads */
 	struct sink sink;
 	struct workload workload;
 	int signals;

@@ -17,7 +17,6 @@
 #include <unistd.h>
 #include "addresses.h"
 #include "direct.h"
-#include "lane.h"
 #include "notes.h"
 #include "pack.h"
 #include "parts.h"
@@ -74,8 +73,8 @@ int sink_use(struct sink *sink, const struct sink_way *way)
 		if (!sink->pack)
 			return complain("out of memory");
 	}
-	if (way->direct && !way->compress && !sink->lanes)
-		sink->direct = direct_open(sink, way->block_bytes, NULL);
+	if (way->direct && !way->compress)
+		sink->direct = direct_open(sink, way->block_bytes);
 	return EXIT_FINE;
 }
 
@@ -183,7 +182,8 @@ static int write_plain(struct sink *sink, const struct tb_block *const *blocks,
 	return write_now(sink, vectors, pieces, count, done);
 }
 
-void sink_frames(struct sink *sink, const struct frame *frames, unsigned int count)
+/* What fails is in the sink */
+static void write_frames(struct sink *sink, const struct frame *frames, unsigned int count)
 {
 	struct piece pieces[PACK_FRAMES] = { 0 };
 	struct iovec vectors[PACK_FRAMES];
@@ -216,7 +216,7 @@ static int write_packed(struct sink *sink, const struct tb_block *const *blocks,
 
 	while (count && !sink->failed) {
 		n = pack_blocks(sink->pack, blocks, count, frames);
-		sink_frames(sink, frames, n);
+		write_frames(sink, frames, n);
 		for (i = 0; i < n; i++) {
 			blocks += frames[i].count;
 			count -= frames[i].count;
@@ -265,8 +265,8 @@ static int write_blocks(struct sink *sink, const struct tb_block *const *blocks,
 		sink_missed(sink, blocks, count);
 	} else if (sink->direct) {
 		for (i = 0; i < count; i++)
-			direct_add(sink->direct, sink_size(sink), blocks[i], device,
-				   refs ? &refs[i] : NULL, i + 1 == count ? owned : NULL);
+			direct_add(sink->direct, blocks[i], device, refs ? &refs[i] : NULL,
+				   i + 1 == count ? owned : NULL);
 		if (device || owned)
 			direct_step(sink->direct, false);
 		else		/* the caller's memory */
@@ -383,8 +383,9 @@ static unsigned int durable_first(const struct tb_block *const *blocks,
 	return i;
 }
 
-int sink_write(struct sink *sink, const struct tb_block *const *blocks, unsigned int count,
-	       struct tb_device *device, const struct tb_ref *refs)
+/* Blocks of @device are given back, now or when they are written; 0 or the first error */
+static int take_blocks(struct sink *sink, const struct tb_block *const *blocks,
+		       unsigned int count, struct tb_device *device, const struct tb_ref *refs)
 {
 	unsigned int first = 0;
 	int result = 0, rest;
@@ -413,12 +414,13 @@ int sink_blocks(struct sink *sink, const void *data, size_t bytes)
 			blocks[count] = (const struct tb_block *)at;
 			at += block_bytes(blocks[count]);
 		}
-		result = sink_write(sink, blocks, count, NULL, NULL);
+		result = take_blocks(sink, blocks, count, NULL, NULL);
 	}
 	return result;
 }
 
-unsigned int sink_batch(const struct sink *sink)
+/* How many blocks at once, so that a file is not much longer than it is to be */
+static unsigned int batch(const struct sink *sink)
 {
 	uint64_t left;
 
@@ -439,12 +441,12 @@ int sink_move(struct sink *sink, struct tb_device *device, uint32_t flags)
 		direct_step(sink->direct, false);
 	if (!sink_ready(sink))
 		return 0;
-	count = tb_device_acquire(device, refs, sink_batch(sink), flags);
+	count = tb_device_acquire(device, refs, batch(sink), flags);
 	if (count <= 0)
 		return count;
 	for (i = 0; i < count; i++)
 		blocks[i] = tb_device_block(device, &refs[i]);
-	result = sink_write(sink, blocks, (unsigned int)count, device, refs);
+	result = take_blocks(sink, blocks, (unsigned int)count, device, refs);
 	return result < 0 ? result : count;
 }
 
@@ -453,7 +455,7 @@ int sink_put(struct sink *sink, struct tb_device *device,
 {
 	uint64_t unwritten = sink->unwritten;
 	const struct tb_block *block = tb_device_block(device, ref);
-	int result = sink_write(sink, &block, 1, NULL, NULL);
+	int result = take_blocks(sink, &block, 1, NULL, NULL);
 
 	/* it was not delivered, and stays with who has it */
 	sink->unwritten = unwritten;
@@ -519,8 +521,7 @@ void sink_describe(const struct sink *sink)
 
 uint64_t sink_size(const struct sink *sink)
 {
-	return sink->lanes ? lanes_size(sink->lanes) :
-	       sink->bytes + (sink->direct ? direct_waiting(sink->direct) : 0);
+	return sink->bytes + (sink->direct ? direct_waiting(sink->direct) : 0);
 }
 
 /* ---- the end of a file ---- */

@@ -5,7 +5,6 @@
 #ifndef TRACEBUF_SINK_H
 #define TRACEBUF_SINK_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,15 +22,14 @@
  * @bytes: of the copies that there are now
  * @most: of those that there were at once
  * @full: there was no room for more
- * By the threads of all lanes.
  */
 struct backlog {
 	unsigned int rings;
 	unsigned int ring_blocks;
-	_Atomic uint64_t limit;
-	_Atomic uint64_t bytes;
-	_Atomic uint64_t most;
-	_Atomic bool full;
+	uint64_t limit;
+	uint64_t bytes;
+	uint64_t most;
+	bool full;
 };
 
 /**
@@ -74,7 +72,6 @@ struct sink_way {
  * @way: how
  * @direct: what writes, or NULL: write()
  * @pack: what compresses, or NULL
- * @lanes: several threads that write into it (lane.h), or NULL
  * @parts: the books of all files
  * @continued: there is a file before this one, which is still to be said
  * @notes: blocks of notes in this file
@@ -95,7 +92,6 @@ struct sink {
 	struct sink_way way;
 	struct direct *direct;
 	struct pack *pack;
-	struct lanes *lanes;
 	struct parts parts;
 	bool        continued;
 	uint64_t    notes;
@@ -128,8 +124,6 @@ bool sink_ready(const struct sink *sink);
 int sink_fd(const struct sink *sink);
 /* Until there is more room */
 void sink_wait(struct sink *sink);
-/* How many blocks at once, so that a file is not much longer than it is to be */
-unsigned int sink_batch(const struct sink *sink);
 /* How it is written, as a message */
 void sink_describe(const struct sink *sink);
 /* Bytes that the file has or will have of what was moved */
