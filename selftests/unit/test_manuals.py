@@ -19,7 +19,8 @@ import tool_help  # noqa: E402
 
 TOOL, MAN, COMPLETIONS = sys.argv[1:]
 # one table of options for two commands: the one that has them not says whose they are
-OTHERS = {"record": {"--fifo"}, "stream": {"--rotate", "--keep", "--compress", "--threads", "--backlog"}}
+OTHERS = {"record": {"--fifo"},
+          "stream": {"--rotate", "--keep", "--compress", "--threads", "--backlog"}}
 # what changes nothing need not be told: streams are always written that way
 TACIT = {"stream": {"--buffered"}}
 # commands that take options behind a word

@@ -155,8 +155,7 @@ static int from_fd(struct tb_follow *follow)
 		follow->start = 0;
 	}
 	got = follow->finish && !follow->regular && !wait.revents ? 0 :
-	      read(follow->fd, follow->buffer + follow->used,
-		   TB_FOLLOW_READ - follow->used);
+	      read(follow->fd, follow->buffer + follow->used, TB_FOLLOW_READ - follow->used);
 	if (got < 0)
 		return errno == EINTR || errno == EAGAIN ?
 		       shown != follow->shown : -errno;

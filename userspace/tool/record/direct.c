@@ -40,7 +40,7 @@
 #include "tool/command/command.h"
 
 #define QUEUE 1024u			/* blocks, a power of two; with a backlog it grows */
-#define QUEUE_ROOM (2u * SINK_BATCH)	/* so that it is there for what readers take at once */
+#define QUEUE_ROOM (2u * SINK_BATCH)	/* the queue grows before it has less room than this */
 #define WRITE_MOST 1024u		/* blocks in one write: IOV_MAX */
 #define RELEASE_MOST 1024u		/* blocks given back at once */
 #define COPY_ALIGN 4096u		/* of copies: O_DIRECT wants no more */
