@@ -126,7 +126,10 @@ static inline int fake_peek(struct io_uring *ring, struct io_uring_cqe **cqe)
 #define make_room pack_room
 #include "../../userspace/tool/record/pack.c"
 #undef make_room
+#include "../../userspace/tool/command/number.c"
+#include "../../userspace/tool/record/series.c"
 #include "../../userspace/tool/record/direct.c"
+#include "../../userspace/tool/record/plain.c"
 #include "../../userspace/tool/record/sink.c"
 
 #include "test_lib_run.h"

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Blocks into files, from a device that is none: all of them in order and given back, past the
- * page cache and through it, compressed, in several files, and with no room.
+ * page cache and through it, compressed, in several files, with no room, and into a pipe whose
+ * reader does not read.
  */
+#include <sched.h>
+#include <sys/mount.h>
 #include "test_lib_blocks.h"
 
 static void one_file(void)
@@ -194,6 +197,172 @@ static void several_files(void)
 	}
 }
 
+/* ---- a full disk ---- */
+
+static char disk[] = "/tmp/test_lib_disk.XXXXXX";
+
+/* A small file system that this process alone sees; false: this user cannot mount one */
+static bool mount_disk(void)
+{
+	assert(mkdtemp(disk));
+	return !unshare(geteuid() ? CLONE_NEWUSER | CLONE_NEWNS : CLONE_NEWNS) &&
+	       !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	       !mount("none", disk, "tmpfs", 0, "size=1M");
+}
+
+/* Record 4 MB to a disk of 1 MB, in files of 200 KB (@way.most) */
+static void record_files(struct sink_way way, struct series *series, struct sink *sink)
+{
+	static char base[64];
+	int moved;
+
+	snprintf(base, sizeof(base), "%s/x.tbuf", disk);
+	CHECK(!series_next(series, base));
+	CHECK(!sink_open(sink, series->name));
+	way.series = series;
+	CHECK(!sink_use(sink, &way));
+	while ((moved = sink_move(sink, device, 0)) >= 0) {
+		if (sink_size(sink) < way.most || taken == ring_bytes)
+			continue;
+		CHECK(!series_next(series, base));
+		CHECK(!sink_next(sink, series->name));
+		again = true;
+	}
+	sink_close(sink);
+	CHECK_NUMBER(held, 0);
+}
+
+/* With --keep the oldest files go, and nothing of what is recorded now */
+static void oldest_go(void)
+{
+	struct sink_way way = { .block_bytes = 4096, .parts = true };
+	char name[PATH_MAX], command[512];
+	unsigned int n, number;
+	struct sink sink;
+	struct fx fx;
+
+	if (!mount_disk()) {
+		printf("# skipped: this user cannot mount a file system\n");
+		return;
+	}
+	for (n = 0; n < 3; n++) {
+		struct series series = { .given = true, .keep = 1000 };
+
+		way.direct = n == 1;
+		way.compress = n == 2;
+		way.threads = 2;
+		way.most = way.compress ? 50000 : 200000;
+		fill_ring(&fx, way.compress ? 5000 : 1000);
+		record_files(way, &series, &sink);
+		CHECK_NUMBER(sink.failed, 0);
+		CHECK_NUMBER(sink.unwritten, 0);
+		CHECK(series.number > 4);
+		for (number = series.number; !make_name(&series, number, name) &&
+		     !access(name, F_OK); number--) {
+			snprintf(command, sizeof(command), "verify -q %.400s", name);
+			CHECK_NUMBER(run(command), 0);
+			assert(!unlink(name));
+		}
+		/* those that are left are the last ones, without a hole */
+		CHECK(number > 1 && series.number - number >= 3);
+		for (; number; number--)
+			CHECK(!make_name(&series, number, name) && access(name, F_OK) < 0);
+		empty_ring(&fx);
+	}
+}
+
+/* Without --keep no file goes: the recording ends */
+static void none_goes(void)
+{
+	struct sink_way way = { .block_bytes = 4096, .parts = true, .most = 200000 };
+	struct series series = { .given = true };
+	char name[PATH_MAX];
+	struct sink sink;
+	struct fx fx;
+
+	fill_ring(&fx, 1000);
+	record_files(way, &series, &sink);
+	CHECK_NUMBER(sink.failed, -ENOSPC);
+	CHECK(!make_name(&series, 1, name) && !access(name, F_OK));
+	empty_ring(&fx);
+}
+
+/* ---- a pipe ---- */
+
+static int open_fifo(struct sink *sink)
+{
+	int reader;
+
+	unlink(file);
+	assert(!mkfifo(file, 0600));
+	reader = open(file, O_RDONLY | O_NONBLOCK);
+	assert(reader >= 0);
+	CHECK(!sink_open(sink, file));
+	return reader;
+}
+
+/* A second signal ends the wait for a reader that does not read */
+static void stuck_pipe(void)
+{
+	sigset_t term, before;
+	struct sink sink;
+	struct fx fx;
+	int reader;
+
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	assert(!sigprocmask(SIG_BLOCK, &term, &before));
+	fill_ring(&fx, 1000);
+	reader = open_fifo(&sink);
+	sink.stopping = true;
+	assert(!raise(SIGTERM));
+	CHECK_NUMBER(sink_drain(&sink, device), -EIO);
+	CHECK_NUMBER(sink_close(&sink), EXIT_WRONG);
+	CHECK_NUMBER(sink.failed, -ETIMEDOUT);
+	CHECK(sink.bytes > 0 && sink.unwritten > 0);
+	close(reader);
+	assert(sigwaitinfo(&term, NULL) == SIGTERM);
+	assert(!sigprocmask(SIG_SETMASK, &before, NULL));
+	empty_ring(&fx);
+}
+
+/* A reader that is slow gets everything, also after a signal */
+static void slow_pipe(void)
+{
+	static char got[65536];
+	size_t bytes = 0;
+	struct sink sink;
+	int reader, status;
+	struct fx fx;
+	ssize_t size;
+	pid_t child;
+
+	fill_ring(&fx, 1000);
+	reader = open_fifo(&sink);
+	child = fork();
+	assert(child >= 0);
+	if (!child) {
+		sink_close(&sink);
+		fcntl(reader, F_SETFL, 0);
+		while ((size = read(reader, got, sizeof(got))) > 0) {
+			if (memcmp(got, blocks_at + bytes, (size_t)size))
+				_exit(1);
+			bytes += (size_t)size;
+			usleep(1000);
+		}
+		_exit(bytes != ring_bytes);
+	}
+	sink.stopping = true;
+	CHECK(!sink_drain(&sink, device));
+	CHECK(!sink_close(&sink));
+	CHECK_NUMBER(sink.bytes, ring_bytes);
+	assert(waitpid(child, &status, 0) == child);
+	CHECK_NUMBER(status, 0);
+	close(reader);
+	unlink(file);
+	empty_ring(&fx);
+}
+
 static const struct test tests[] = {
 	{ "sink: all blocks in order, and given back", one_file },
 	{ "sink: compressed", compressed_file },
@@ -202,6 +371,10 @@ static const struct test tests[] = {
 	{ "sink: what had no room stays", kept },
 	{ "sink: nothing is lost for nothing", nothing_lost },
 	{ "sink: no waiting for io_uring", no_waiting },
+	{ "sink: a reader that is slow", slow_pipe },
+	{ "sink: a reader that does not read", stuck_pipe },
+	{ "sink: a full disk, the oldest files go", oldest_go },
+	{ "sink: a full disk, no file may go", none_goes },
 };
 
 RUN_MAIN(tests)

@@ -292,6 +292,58 @@ full_disk()
 	return $code
 }
 
+# full_rotated FOLDER: on a small file system the oldest files go, and nothing of the last ones
+full_rotated()
+{
+	status 0 tracebuf record -o "$1/k.tbuf" --rotate 64K --keep 1000 -e signal,raw_syscalls $much -- "$work" 3000 &&
+		says "the disk is full: $1/k-0001.tbuf is deleted" || return
+	[ ! -e "$1/k-0001.tbuf" ] && each "$1"/k-*.tbuf || return
+	# those that are left have consecutive numbers
+	# shellcheck disable=SC2012
+	ls "$1" | sed -n 's/^k-0*\([0-9]*\)\.tbuf$/\1/p' >numbers
+	[ "$(wc -l <numbers)" -gt 2 ] && [ $(($(tail -n 1 numbers) - $(head -n 1 numbers) + 1)) = "$(wc -l <numbers)" ]
+	code=$?
+	rm -f "$1"/k-*.tbuf
+	return $code
+}
+
+full_disk_rotated()
+{
+	head -c "$(($(df --output=avail -B1 disk | tail -n 1) - 600000))" /dev/zero >disk/fill
+	sync
+	full_rotated disk
+	code=$?
+	rm -f disk/fill
+	return $code
+}
+
+full_tmpfs_rotated()
+{
+	mkdir -p full && mount -t tmpfs -o size=600K none full || return
+	full_rotated full
+	code=$?
+	umount full
+	return $code
+}
+
+# A reader that does not read: one signal, and one more, end the recorder
+stuck_pipe()
+{
+	mkfifo stuck.fifo || return
+	sleep 60 <stuck.fifo &
+	sleeper=$!
+	tracebuf stream -e all $much >stuck.fifo 2>said &
+	pid=$!
+	until_it running && "$work" $events && kill $pid || return
+	sleep 1
+	kill $pid
+	wait $pid
+	code=$?
+	kill $sleeper
+	cat said
+	[ $code = 1 ] && says "its reader takes nothing" && until_it not_running
+}
+
 killed()
 {
 	tracebuf record -q -o disk/x.tbuf -e signal,raw_syscalls $much &
@@ -490,15 +542,18 @@ if mount_ext4 256M >"$output" 2>&1; then
 		skip "without io_uring: told, and the same" "this kernel cannot forbid it"
 	fi
 	check "ext4: a full disk ends it with whole blocks" full_disk
+	check "ext4: a full disk, the oldest files go" full_disk_rotated
 	check "ext4: killed" killed
 	umount disk
 else
 	sed 's/^/# /' "$output"
 	for t in "O_DIRECT by io_uring, and told" "nothing gets into the page cache" "through the page cache if asked for" \
-		"standard output" "blocks of 1 KiB" "several files" "stacks and their names in each file" "without io_uring" "a full disk" "killed"; do
+		"standard output" "blocks of 1 KiB" "several files" "stacks and their names in each file" "without io_uring" "a full disk" "a full disk, the oldest files go" "killed"; do
 		skip "ext4: $t" "no ext4 in a loop device here"
 	done
 fi
+check "tmpfs: a full disk, the oldest files go" full_tmpfs_rotated
+check "a reader that does not read" stuck_pipe
 check "compressed: the same, to zstd's own tool, too" compressed
 check "compressed: into a pipe, by threads" compressed_pipe
 check "compressed: several files" compressed_files

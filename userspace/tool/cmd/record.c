@@ -126,6 +126,7 @@ static int record_open(struct record *record)
 		.block_bytes = record->query.buffer_bytes,
 		.most = record->series.bytes,
 		.backlog = record->query.mode == TB_MODE_STREAMING ? &record->backlog : NULL,
+		.series = record->series.given ? &record->series : NULL,
 	};
 	int result;
 

@@ -395,7 +395,8 @@ static void finished(struct direct *direct, ssize_t result)
 		leave_direct(direct, "the buffers are in reserved memory");
 	} else if (result == -EOPNOTSUPP && direct->has_ring) {
 		leave_ring(direct, "it does not write to this file");
-	} else if (result != -EINTR && result != -EAGAIN) {
+	} else if (result != -EINTR && result != -EAGAIN &&
+		   !sink_make_room(direct->sink, result ? (int)result : -ENOSPC)) {
 		fail(direct, result ? (int)result : -ENOSPC);
 		return;
 	}

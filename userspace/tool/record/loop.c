@@ -125,6 +125,7 @@ static bool take_signals(struct record *record)
 			take_turn(record);
 		else if (info.ssi_signo != SIGCHLD)
 			record->caught = (int)info.ssi_signo;
+		record->sink.stopping = record->caught;
 	}
 	return record->caught || workload_ended(&record->workload);
 }

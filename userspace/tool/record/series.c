@@ -207,6 +207,33 @@ static void collect_number(const struct series *series, unsigned int number, voi
 	numbers->list[numbers->count++] = number;
 }
 
+static void first_number(const struct series *series, unsigned int number, void *context)
+{
+	unsigned int *first = context;
+
+	if (number < series->number && (!*first || number < *first))
+		*first = number;
+}
+
+bool series_make_room(struct series *series, const char *current)
+{
+	unsigned int first = 0;
+	char name[PATH_MAX];
+
+	if (!series->keep || each_file(series, first_number, &first) || !first ||
+	    make_name(series, first, name) || !strcmp(name, current))
+		return false;
+	if (unlink(name) < 0 && errno != ENOENT) {
+		note("%s: cannot be deleted: %s", name, strerror(errno));
+		return false;
+	}
+	if (!series->deleted)
+		note("the disk is full: %s is deleted, and others after it as room is needed",
+		     name);
+	series->deleted = true;
+	return true;
+}
+
 void series_trim(const struct series *series)
 {
 	struct numbers numbers = { 0 };

@@ -21,7 +21,8 @@
 	"      --rotate WHEN     several files, each a trace by itself: FILE-0001.tbuf ...;\n" \
 	"                        the next begins at a size (100M, 1G), after a time (10m,\n" \
 	"                        1h), or with SIGUSR2 ('signal': only then)\n" \
-	"      --keep N          of these the last N, older ones are deleted (all)\n"
+	"      --keep N          keep the last N files, fewer on a full disk; older ones are\n"
+	"                        deleted (all are kept, and a full disk ends the recording)\n"
 
 /* "100M": bytes; 0 if it is no such thing */
 uint64_t parse_size(const char *text);
@@ -34,6 +35,7 @@ uint64_t parse_size(const char *text);
  * @output: the name they are made of
  * @number: of the file that is written now, @before: of the one before it
  * @name: its name: of @names, one stays while the next is made, by @turn
+ * @deleted: the disk was full, and a file was deleted
  */
 struct series {
 	bool     given;
@@ -44,6 +46,7 @@ struct series {
 	unsigned int number, before;
 	const char *name;
 	bool     turn;
+	bool     deleted;
 	char     names[2][PATH_MAX];
 };
 
@@ -57,5 +60,8 @@ int series_next(struct series *series, const char *output);
 void series_back(struct series *series);
 /* Delete what is too much, now that there is one more; complains */
 void series_trim(const struct series *series);
+/* The disk is full: delete the oldest file, if --keep allows deleting at
+ * all.  Returns false if there is none older than @current, which is being written. */
+bool series_make_room(struct series *series, const char *current);
 
 #endif /* TRACEBUF_SERIES_H */

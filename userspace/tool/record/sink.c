@@ -20,8 +20,16 @@
 #include "notes.h"
 #include "pack.h"
 #include "parts.h"
+#include "plain.h"
+#include "series.h"
 #include "sink.h"
 #include "tool/command/command.h"
+
+bool sink_make_room(const struct sink *sink, int failure)
+{
+	return (failure == -ENOSPC || failure == -EDQUOT) && sink->way.series &&
+	       series_make_room(sink->way.series, sink->name);
+}
 
 /* Opens the file that @sink is for, of that name; EXIT_* */
 static int open_file(struct sink *sink, const char *path)
@@ -41,12 +49,19 @@ static int open_file(struct sink *sink, const char *path)
 	} else {
 		if (isatty(STDOUT_FILENO))
 			return complain("a trace is not written to a terminal: redirect standard output, or name a file (-o)");
-		sink->fd = dup(STDOUT_FILENO);
+		sink->fd = plain_stdout();
+		if (sink->fd < 0)
+			errno = -sink->fd;
 	}
 	if (sink->fd < 0)
 		return complain("%s: cannot be written: %s", sink->name,
 				strerror(errno));
-	sink->regular = !fstat(sink->fd, &status) && S_ISREG(status.st_mode);
+	if (fstat(sink->fd, &status) < 0)
+		status.st_mode = 0;
+	sink->regular = S_ISREG(status.st_mode);
+	sink->socket = S_ISSOCK(status.st_mode);
+	if (S_ISFIFO(status.st_mode) && strcmp(path, "-"))
+		fcntl(sink->fd, F_SETFL, fcntl(sink->fd, F_GETFL) | O_NONBLOCK);
 	return EXIT_FINE;
 }
 
@@ -78,19 +93,6 @@ int sink_use(struct sink *sink, const struct sink_way *way)
 	return EXIT_FINE;
 }
 
-/* Forget @part bytes of a block that did not make it as a whole */
-static void sink_cut(struct sink *sink, uint64_t part)
-{
-	off_t end;
-
-	if (!part || !sink->regular)
-		return;
-	end = lseek(sink->fd, 0, SEEK_CUR);
-	if (end >= (off_t)part &&
-	    ftruncate(sink->fd, end - (off_t)part) == 0)
-		lseek(sink->fd, end - (off_t)part, SEEK_SET);
-}
-
 static size_t block_bytes(const struct tb_block *block)
 {
 	return (size_t)1 << block->size_log2;
@@ -107,63 +109,12 @@ static void sink_missed(struct sink *sink, const struct tb_block *const *blocks,
 			sink->unwritten += blocks[i]->events;
 }
 
-/* What goes into the file as a whole, or not at all */
-struct piece {
-	uint32_t rolling;		/* blocks in it that are of a CPU */
-	uint64_t events;		/* in these */
-};
-
 static void piece_block(struct piece *piece, const struct tb_block *block)
 {
 	if (block->kind != TB_BLOCK_ROLLING)
 		return;
 	piece->rolling++;
 	piece->events += block->events;
-}
-
-/* With write(): in a row; @vectors are changed; @written: so many are as a whole */
-static int write_now(struct sink *sink, struct iovec *vectors, const struct piece *pieces,
-		     unsigned int count, unsigned int *written)
-{
-	uint64_t part = 0;	/* of the first, already written */
-	unsigned int first = 0;
-	ssize_t done;
-
-	while (first < count) {
-		done = writev(sink->fd, vectors + first, (int)(count - first));
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0 && errno == EAGAIN) {
-			struct pollfd wait = { .fd = sink->fd,
-					       .events = POLLOUT };
-
-			poll(&wait, 1, -1);
-			continue;
-		}
-		if (done <= 0) {
-			sink->failed = done < 0 ? -errno : -ENOSPC;
-			sink_cut(sink, part);
-			*written = first;
-			for (; first < count; first++)
-				sink->unwritten += pieces[first].events;
-			return -EIO;
-		}
-		while (first < count && (size_t)done >= vectors[first].iov_len) {
-			done -= (ssize_t)vectors[first].iov_len;
-			sink->bytes += part + vectors[first].iov_len;
-			sink->rolling += pieces[first].rolling;
-			part = 0;
-			first++;
-		}
-		if (done) {
-			vectors[first].iov_base =
-				(char *)vectors[first].iov_base + done;
-			vectors[first].iov_len -= (size_t)done;
-			part += (uint64_t)done;
-		}
-	}
-	*written = count;
-	return 0;
 }
 
 /* @done: of them, those that are in the file */
@@ -179,7 +130,7 @@ static int write_plain(struct sink *sink, const struct tb_block *const *blocks,
 		vectors[i].iov_len = block_bytes(blocks[i]);
 		piece_block(&pieces[i], blocks[i]);
 	}
-	return write_now(sink, vectors, pieces, count, done);
+	return plain_write(sink, vectors, pieces, count, done);
 }
 
 /* What fails is in the sink */
@@ -202,7 +153,7 @@ static void write_frames(struct sink *sink, const struct frame *frames, unsigned
 			sink->unwritten += pieces[i].events;
 		return;
 	}
-	write_now(sink, vectors, pieces, count, &written);
+	plain_write(sink, vectors, pieces, count, &written);
 	for (i = 0; i < count && !sink->failed; i++)
 		pack_written(sink->pack, &frames[i]);
 }
@@ -239,7 +190,7 @@ static void put_table(struct sink *sink)
 	if (vector.iov_base && !sink->failed) {
 		void *data = vector.iov_base;
 
-		write_now(sink, &vector, &piece, 1, &written);
+		plain_write(sink, &vector, &piece, 1, &written);
 		free(data);
 	} else {
 		free(vector.iov_base);
@@ -526,8 +477,11 @@ uint64_t sink_size(const struct sink *sink)
 
 /* ---- the end of a file ---- */
 
-/* 0 or what failed first */
-static int end_file(struct sink *sink)
+/*
+ * @sync: wait until the file is on the disk.  Not for a file that another one follows: the rings
+ * would fill meanwhile.  0 or what failed first
+ */
+static int end_file(struct sink *sink, bool sync)
 {
 	if (sink->fd < 0)
 		return sink->failed;
@@ -538,6 +492,9 @@ static int end_file(struct sink *sink)
 	}
 	direct_close(sink->direct);
 	sink->direct = NULL;
+	/* what was written through the page cache may fail on its way to the disk */
+	if (sync && sink->begun && sink->regular && fsync(sink->fd) < 0 && !sink->failed)
+		sink->failed = -errno;
 	if (close(sink->fd) < 0 && !sink->failed)
 		sink->failed = -errno;
 	sink->fd = -1;
@@ -553,7 +510,7 @@ int sink_next(struct sink *sink, const char *path)
 		return EXIT_WRONG;
 	put_beginning(sink);
 	put_parts(sink, TB_PART_END);
-	if (end_file(sink)) {
+	if (end_file(sink, false)) {
 		close(next.fd);
 		if (next.made)
 			unlink(path);
@@ -574,7 +531,7 @@ int sink_close(struct sink *sink)
 {
 	if (sink->fd >= 0 && sink->made && !sink->begun)
 		unlink(sink->name);
-	end_file(sink);
+	end_file(sink, true);
 	parts_free(&sink->parts);
 	pack_close(sink->pack);
 	sink->pack = NULL;
@@ -582,6 +539,9 @@ int sink_close(struct sink *sink)
 		return EXIT_FINE;
 	if (sink->failed == -EPIPE)
 		return complain("%s was closed by its reader", sink->name);
+	if (sink->failed == -ETIMEDOUT)
+		return complain("%s: its reader takes nothing: the recording ended after %llu bytes",
+				sink->name, (unsigned long long)sink->bytes);
 	return complain("%s: writing failed: %s; the recording ended there, the file is valid up to %llu bytes",
 			sink->name, strerror(-sink->failed),
 			(unsigned long long)sink->bytes);

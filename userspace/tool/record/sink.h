@@ -14,6 +14,8 @@
 
 #define SINK_BATCH 256
 
+struct series;
+
 /**
  * struct backlog - copies of blocks that wait for a late file, so that the rings need not (direct.h)
  * @rings: those that there may be
@@ -41,6 +43,7 @@ struct backlog {
  * @block_bytes: size of a ring's blocks
  * @most: bytes that a file should not have more of; 0: any number
  * @backlog: what may wait for it beyond the rings, or NULL: nothing
+ * @series: when the disk is full, delete the oldest file of it; or NULL
  */
 struct sink_way {
 	bool     direct;
@@ -52,6 +55,7 @@ struct sink_way {
 	size_t   block_bytes;
 	uint64_t most;
 	struct backlog *backlog;
+	struct series *series;
 };
 
 /**
@@ -59,9 +63,11 @@ struct sink_way {
  * @fd: the file
  * @name: for messages
  * @regular: it can be truncated to whole blocks
+ * @socket: it is a socket
  * @made: it was not there before
  * @old: it was, with whatever is in it
  * @begun: that is gone, what is written comes
+ * @stopping: a signal has ended the recording: do not wait long for a reader
  * @keep: what could not be written stays with the device, for another try
  * @bytes: written, whole blocks
  * @total: bytes of the files before this one
@@ -81,8 +87,8 @@ struct sink_way {
 struct sink {
 	int         fd;
 	const char *name;
-	bool        regular;
-	bool        made, old, begun, keep;
+	bool        regular, socket;
+	bool        made, old, begun, stopping, keep;
 	uint64_t    bytes;
 	uint64_t    total;
 	uint64_t    rolling;
@@ -108,6 +114,9 @@ int sink_use(struct sink *sink, const struct sink_way *way);
 /* End the file and go on in another one.  The reader must be another one from here on, which
  * gets the durable blocks anew.  If the next cannot be opened this one goes on: complains */
 int sink_next(struct sink *sink, const char *path);
+/* After a write failed with @failure, -errno: was there a file to delete, so that it can be tried
+ * again? */
+bool sink_make_room(const struct sink *sink, int failure);
 /* Names for the addresses of stacks go behind the blocks; a file that was made for nothing
  * goes; complains about what failed
  * earlier or now; EXIT_* */

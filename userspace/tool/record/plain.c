@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writing with writev(); see plain.h.
+ *
+ * The reader of a pipe may stop reading for ever.  So the recorder never waits in write(): pipes do
+ * not block, sockets are written with MSG_DONTWAIT, and the wait is a poll() that looks for
+ * signals.  The signals that end a recording are blocked and read from a file (signals.h): here
+ * they are pending, or the caller has read them and set @stopping.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "plain.h"
+
+#define WAIT_MS 100
+#define PATIENCE_MS 5000	/* for a reader that takes nothing, after a signal */
+
+/* ---- pipes that do not block ---- */
+
+/* A second open file of the pipe: the flags of the first one are shared with other programs */
+int plain_stdout(void)
+{
+	struct stat status;
+	int fd = -1;
+
+	if (!fstat(STDOUT_FILENO, &status) && S_ISFIFO(status.st_mode))
+		fd = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	/* a pipe of another user: writing to it can only block */
+	if (fd < 0)
+		fd = dup(STDOUT_FILENO);
+	return fd < 0 ? -errno : fd;
+}
+
+/* ---- waiting for the reader ---- */
+
+static bool stop_pending(void)
+{
+	sigset_t pending;
+
+	if (sigpending(&pending) < 0)
+		return false;
+	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
+	       sigismember(&pending, SIGHUP);
+}
+
+/*
+ * Wait until the reader has taken something.  A second signal ends the wait at once.  Returns 0, or
+ * -ETIMEDOUT: the recording is to end, and the reader takes nothing.
+ */
+static int wait_writable(const struct sink *sink)
+{
+	struct pollfd wait = { .fd = sink->fd, .events = POLLOUT };
+	unsigned int patience = PATIENCE_MS / WAIT_MS;
+
+	while (!poll(&wait, 1, WAIT_MS)) {
+		if (sink->stopping && stop_pending())
+			return -ETIMEDOUT;
+		if ((sink->stopping || stop_pending()) && !--patience)
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+/* ---- writing ---- */
+
+static ssize_t write_some(const struct sink *sink, struct iovec *vectors, unsigned int count)
+{
+	struct msghdr message = { .msg_iov = vectors, .msg_iovlen = count };
+
+	if (sink->socket)
+		return sendmsg(sink->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return writev(sink->fd, vectors, (int)count);
+}
+
+/* Remove the first @part bytes of a piece that was not written as a whole */
+static void cut(const struct sink *sink, uint64_t part)
+{
+	off_t end;
+
+	if (!part || !sink->regular)
+		return;
+	end = lseek(sink->fd, 0, SEEK_CUR);
+	if (end >= (off_t)part &&
+	    ftruncate(sink->fd, end - (off_t)part) == 0)
+		lseek(sink->fd, end - (off_t)part, SEEK_SET);
+}
+
+/* Can it be written again after this failure?  0, or the -errno to fail with */
+static int try_again(const struct sink *sink, int failure)
+{
+	if (failure == -EINTR)
+		return 0;
+	if (failure == -EAGAIN)
+		return wait_writable(sink);
+	return sink_make_room(sink, failure) ? 0 : failure;
+}
+
+int plain_write(struct sink *sink, struct iovec *vectors, const struct piece *pieces,
+		unsigned int count, unsigned int *written)
+{
+	uint64_t part = 0;	/* bytes of the first piece that are written */
+	unsigned int first = 0;
+	ssize_t done;
+	int failure;
+
+	while (first < count) {
+		done = write_some(sink, vectors + first, count - first);
+		if (done <= 0) {
+			failure = try_again(sink, done < 0 ? -errno : -ENOSPC);
+			if (!failure)
+				continue;
+			sink->failed = failure;
+			cut(sink, part);
+			*written = first;
+			for (; first < count; first++)
+				sink->unwritten += pieces[first].events;
+			return -EIO;
+		}
+		while (first < count && (size_t)done >= vectors[first].iov_len) {
+			done -= (ssize_t)vectors[first].iov_len;
+			sink->bytes += part + vectors[first].iov_len;
+			sink->rolling += pieces[first].rolling;
+			part = 0;
+			first++;
+		}
+		if (done) {
+			vectors[first].iov_base =
+				(char *)vectors[first].iov_base + done;
+			vectors[first].iov_len -= (size_t)done;
+			part += (uint64_t)done;
+		}
+	}
+	*written = count;
+	return 0;
+}
