@@ -316,3 +316,4 @@ MODULE_LICENSE("GPL");
 MODULE_SOFTDEP("post: tracebuf_events");
 MODULE_DESCRIPTION("Always-on event recorder with per-CPU rings of contiguous buffers");
 MODULE_AUTHOR("The tracebuf authors");
+MODULE_VERSION(TB_VERSION);

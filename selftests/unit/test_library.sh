@@ -44,7 +44,17 @@ install_it()
 		install OUT="$OUT" DESTDIR="$root" PREFIX=/opt/tb &&
 		test -f "$PKG_CONFIG_LIBDIR/libtracebuf.pc" &&
 		test "$(pkg-config --modversion libtracebuf)" = \
-			"$(sed -n 's/^VERSION := //p' "$tree/userspace/Makefile")"
+			"$(sed -n 's/^tb-version := //p' "$tree/Kbuild")"
+}
+
+# Kbuild has the version; each of these repeats it
+one_version()
+{
+	version=$(sed -n 's/^tb-version := //p' "$tree/Kbuild")
+	[ "$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$tree/dkms.conf")" = "$version" ] &&
+		[ "$(sed -n '1s/.*(\(.*\)).*/\1/p' "$tree/debian/changelog")" = "$version" ] &&
+		grep -q "^## $version" "$tree/CHANGELOG.md" &&
+		grep -q "dkms install tracebuf/$version\$" "$tree/docs/install.md"
 }
 
 # a header must stand alone, in both languages
@@ -231,7 +241,8 @@ errors()
 }
 
 echo "TAP version 14"
-echo "1..11"
+echo "1..12"
+check "the version is the same everywhere" one_version
 check "installed, and pkg-config knows it" install_it
 check "headers stand alone, in C and in C++" headers
 check "symbols are what is declared, each with a version" symbols

@@ -26,8 +26,8 @@ DEBIAN = ["6.1", "6.12", "6.12-cloud", "6.12-rt", "newest", "6.12-arm64"]
 # Two tiers. The default run leaves these jobs and tests to --full: they take long, or need guests
 # booted in a special way. The default run adds a job again if a file changed to which affected.py
 # assigns it.
-FULL = ["bench", "crashes *", "flips *", "headers", "kdump *", "panics *", "reboots", "suspend *",
-        "unit mutants", "unit page",
+FULL = ["abidiff", "bench", "crashes *", "flips *", "headers", "kdump *", "panics *", "reboots",
+        "suspend *", "unit mutants", "unit page",
         "* icount", "* isolated", "* lockdown", "* numa", "* poison", "* region",
         "test_babeltrace", "test_docs", "test_faults", "test_follow",
         "test_sizes", "test_suspend", "test_suspend_jump", "test_top"]
@@ -270,6 +270,8 @@ class Jobs:
                        "FUZZ_SECONDS=" + os.environ.get("FUZZ_SECONDS", "300")],
                       ["unit tests"], 400)
         if "6.12" in kernels:
+            self.ktap("abidiff", "ABI of the library", ["selftests/build/test_abidiff.sh"],
+                      ["tools"], 60)
             self.ktap("headers", "headers of tracepoints", ["selftests/build/test_headers.sh"],
                       ["module for 6.12"], 60)
         self.add("checkpatch", lambda: self.checkpatch(full), (), 30)

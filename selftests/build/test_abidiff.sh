@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# test_abidiff.sh - a program that was linked with the libtracebuf of the last release runs with the
+# one of this tree: abidiff finds no function, type or value that changed incompatibly.
+#
+# The last release is the last tag v*.
+
+# Functions are called by way of check.
+# shellcheck disable=SC2317
+here=$(cd "$(dirname "$0")" && pwd -P)
+tree=${here%/selftests/build}
+# shellcheck source=selftests/vm/ktap.sh
+. "$tree/selftests/vm/ktap.sh"
+name="the library is compatible with the last release"
+last=$(git -C "$tree" describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
+if [ -z "$last" ]; then
+	skip "$name" "git knows no tag v*"
+	finish
+fi
+command -v abidiff >/dev/null || {
+	skip "$name" "abidiff is missing: run scripts/setup"
+	finish
+}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp" "$output"' EXIT
+
+# build TREE NAME: its library, in $tmp/NAME.out
+build()
+{
+	env -u MAKEFLAGS make -s -C "$1/userspace" OUT="$tmp/$2.out" lib >/dev/null
+}
+
+compatible()
+{
+	mkdir "$tmp/last" && git -C "$tree" archive "$last" | tar -x -C "$tmp/last" &&
+		build "$tmp/last" last && build "$tree" now || return
+	# new functions are fine
+	abidiff --no-added-syms --headers-dir1 "$tmp/last/userspace/include" --headers-dir2 "$tree/userspace/include" \
+		"$tmp"/last.out/libtracebuf.so.*.* "$tmp"/now.out/libtracebuf.so.*.*
+}
+
+check "$name, $last" compatible
+finish
