@@ -5,6 +5,7 @@
 from it, and tests hold it against the options that the tool really takes.
 
     commands(tool)          [(name, brief)]
+    full(tool, name)        the text of --help-all, or of -h if there is no more
     Help(text)              usage: lines; before, after: paragraphs; options: [Option]
     taken(tool, *command)   the long options the tool takes, as getopt tells of abbreviations
 """
@@ -32,6 +33,11 @@ def commands(tool):
         if match and match.group(1) != "tracebuf":
             found.append(match.groups())
     return found
+
+
+def full(tool, name):
+    text = said(tool, name, "-h")
+    return said(tool, name, "--help-all") if "--help-all" in text else text
 
 
 class Option:

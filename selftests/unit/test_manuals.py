@@ -55,7 +55,7 @@ def run(command, **more):
 
 
 def told(name):
-    options = tool_help.Help(tool_help.said(TOOL, name, "-h")).options
+    options = tool_help.Help(tool_help.full(TOOL, name)).options
     return {option.long for option in options if option.long}
 
 

@@ -15,12 +15,34 @@
 /* A build without SQLite leaves it out */
 #pragma weak cmd_query
 
-static const struct command *const commands[] = {
-	&cmd_record, &cmd_stream, &cmd_print, &cmd_query, &cmd_export, &cmd_verify, &cmd_list,
-	&cmd_status, &cmd_start, &cmd_stop, &cmd_flush, &cmd_enable,
-	&cmd_disable, &cmd_save, &cmd_snapshot, &cmd_arm, &cmd_provider,
-	&cmd_mark, &cmd_report, &cmd_diff, &cmd_recover,
-	&cmd_flamegraph, &cmd_top,
+/* In the order of the overview: a title begins a group */
+static const struct {
+	const char *title;
+	const struct command *command;
+} commands[] = {
+	{ "record", &cmd_record },
+	{ NULL, &cmd_stream },
+	{ NULL, &cmd_start },
+	{ NULL, &cmd_stop },
+	{ NULL, &cmd_mark },
+	{ "get the events out of memory", &cmd_snapshot },
+	{ NULL, &cmd_arm },
+	{ NULL, &cmd_save },
+	{ NULL, &cmd_recover },
+	{ "look at a trace", &cmd_report },
+	{ NULL, &cmd_query },
+	{ NULL, &cmd_print },
+	{ NULL, &cmd_diff },
+	{ NULL, &cmd_flamegraph },
+	{ NULL, &cmd_verify },
+	{ "convert a trace", &cmd_export },
+	{ "look at the machine", &cmd_top },
+	{ NULL, &cmd_status },
+	{ NULL, &cmd_list },
+	{ "change what is recorded", &cmd_enable },
+	{ NULL, &cmd_disable },
+	{ NULL, &cmd_flush },
+	{ NULL, &cmd_provider },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -29,14 +51,17 @@ static void overview(FILE *out)
 {
 	size_t i;
 
-	fputs("usage: tracebuf COMMAND [OPTIONS]\n\n", out);
-	for (i = 0; i < NR_COMMANDS; i++)
-		if (commands[i])
-			fprintf(out, "  %-10s %s\n", commands[i]->name,
-				commands[i]->brief);
-	fputs("\n'tracebuf COMMAND -h' tells more about one.  To begin:\n\n"
+	fputs("usage: tracebuf COMMAND [OPTIONS]\n", out);
+	for (i = 0; i < NR_COMMANDS; i++) {
+		if (commands[i].title)
+			fprintf(out, "\n%s\n", commands[i].title);
+		if (commands[i].command)
+			fprintf(out, "  %-10s %s\n", commands[i].command->name,
+				commands[i].command->brief);
+	}
+	fputs("\n'tracebuf COMMAND -h' shows the options of a command. To begin:\n\n"
 	      "  tracebuf record -d 5\n"
-	      "  tracebuf print | less\n", out);
+	      "  tracebuf report\n", out);
 }
 
 static const struct command *find(const char *name)
@@ -44,8 +69,8 @@ static const struct command *find(const char *name)
 	size_t i;
 
 	for (i = 0; i < NR_COMMANDS; i++)
-		if (commands[i] && !strcmp(commands[i]->name, name))
-			return commands[i];
+		if (commands[i].command && !strcmp(commands[i].command->name, name))
+			return commands[i].command;
 	return NULL;
 }
 
@@ -76,9 +101,8 @@ static int run(int argc, char **argv)
 	if (!command) {
 		nearest_start(&nearest, argv[1]);
 		for (i = 0; i < NR_COMMANDS; i++)
-			if (commands[i])
-				nearest_offer(&nearest, NULL,
-					      commands[i]->name);
+			if (commands[i].command)
+				nearest_offer(&nearest, NULL, commands[i].command->name);
 		complain("there is no command '%s'%s", argv[1],
 			 nearest_text(&nearest, text, sizeof(text)));
 		fputs("'tracebuf -h' lists them\n", stderr);

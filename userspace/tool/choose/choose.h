@@ -124,23 +124,23 @@ struct choice {
 	{ "filter", required_argument, NULL, 'f' }, \
 	{ "fast",   no_argument,       NULL, 'F' }, \
 	WRITERS_LONG
-#define OPTION_WRITERS 0x130
 #define WRITERS_LONG \
 	{ "writers", required_argument, NULL, OPTION_WRITERS }
 #define WRITERS_HELP \
-	"      --writers RATE    bytes a second that programs may write into the buffers\n" \
+	"      --writers RATE    how many bytes a second programs may write into the buffers\n" \
 	"                        of each CPU (512K, 10M); any: no limit; no: nothing;\n" \
-	"                        default: the usual limit, which is also taken if the\n" \
-	"                        events have user:CATEGORY, user, or all (else no)\n"
+	"                        default: the usual limit. Without this option programs\n" \
+	"                        may write, up to the usual limit, if the events have\n" \
+	"                        user:CATEGORY, user, or all\n"
 #define CHOICE_HELP \
 	"                        system, system:event, event, all; with * and ?; '!'\n" \
 	"                        before one leaves it out; syscalls:open*,read;\n" \
-	"                        user:CATEGORY what programs write\n" \
-	"                        EVENT:stack:ustack:counters=cycles+instructions\n" \
-	"                        what goes with it; :1/10 one in ten, :rate=100 so many\n" \
-	"                        a second; :fast, :wide the form\n" \
-	"  -f, --filter FILTER   of the events of the -e before it only those of which\n" \
-	"                        this is true, of all if there is none before:\n" \
+	"                        user:CATEGORY: events of programs.\n" \
+	"                        EVENT:stack:ustack:counters=cycles+instructions records\n" \
+	"                        these with EVENT; :1/10 one event in ten, :rate=100 at\n" \
+	"                        most 100 a second; :fast, :wide the form\n" \
+	"  -f, --filter FILTER   record an event only if FILTER is true for it. Belongs to\n" \
+	"                        the -e before it; without one, to all events:\n" \
 	"                        'prev_prio < 100 && next_comm ~ \"ff*\"'\n"
 
 /* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
@@ -233,21 +233,21 @@ struct who {
 };
 
 #define WHO_LONG \
-	{ "pid",          required_argument, NULL, 0x110 }, \
-	{ "tid",          required_argument, NULL, 0x111 }, \
-	{ "exclude-pid",  required_argument, NULL, 0x112 }, \
-	{ "children",     no_argument,       NULL, 0x113 }
+	{ "pid",          required_argument, NULL, OPTION_PID }, \
+	{ "tid",          required_argument, NULL, OPTION_TID }, \
+	{ "exclude-pid",  required_argument, NULL, OPTION_EXCLUDE_PID }, \
+	{ "children",     no_argument,       NULL, OPTION_CHILDREN }
 #define WHO_SELF_LONG \
-	{ "exclude-self", no_argument,       NULL, 0x114 }, \
-	{ "follow",       no_argument,       NULL, 0x115 }
+	{ "exclude-self", no_argument,       NULL, OPTION_EXCLUDE_SELF }, \
+	{ "follow",       no_argument,       NULL, OPTION_FOLLOW }
 #define WHO_HELP \
-	"      --pid PID,...     only processes PID, with all their threads\n" \
-	"      --tid TID,...     only threads TID\n" \
-	"      --children        and the processes they make from now on\n" \
-	"      --exclude-pid PID,...  all but these processes\n"
+	"      --pid PID,...     record only processes PID, with all their threads\n"
+#define WHO_MORE_HELP \
+	"      --tid TID,...     record only threads TID\n" \
+	"      --children        also record the processes that these create from now on\n" \
+	"      --exclude-pid PID,...  record all but these processes\n"
 #define WHO_SELF_HELP \
-	"      --exclude-self    all but this program itself\n" \
-	"      --follow          only COMMAND and the processes it makes\n"
+	"      --follow          record only COMMAND and the processes that it creates\n"
 
 /* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
 int who_option(const struct command *command, int option, const char *value,

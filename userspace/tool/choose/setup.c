@@ -74,28 +74,28 @@ static int setup_take(const struct command *command, int option,
 		return !parse_cpus(value, NULL, &setup->cpus) ? EXIT_FINE :
 		       misused(command, "CPUs: '%s' is not a list of numbers and ranges up to %u, as in 0-3,7",
 			       value, CPUS_MAX - 1);
-	case 0x100:
+	case OPTION_POLICY:
 		config->policy = choice(value, policies);
 		return config->policy ? EXIT_FINE :
 		       misused(command, "policy: '%s' is not overwrite or drop",
 			       value);
-	case 0x101:
+	case OPTION_CLOCK:
 		config->clock = choice(value, clocks);
 		return config->clock || !strcmp(value, "auto") ? EXIT_FINE :
 		       misused(command, "clock: '%s' is not auto, tsc, arch or mono",
 			       value);
-	case 0x102:
+	case OPTION_DURABLE:
 		return durable_kib(command, "durable buffer", value,
 				   &config->durable_kib);
-	case 0x103:
+	case OPTION_FLUSH_MS:
 		return !parse_u32(value, 0, 3600 * 1000, &config->flush_ms) ?
 		       EXIT_FINE :
 		       misused(command, "flush interval: '%s' is not a number of ms up to an hour",
 			       value);
-	case 0x104:
+	case OPTION_DURABLE_MAX:
 		return durable_kib(command, "limit of the durable buffer",
 				   value, &config->durable_max_kib);
-	case 0x105:
+	case OPTION_DURABLE_STOP:
 		config->flags |= TB_CONFIG_DURABLE_STOP;
 		return EXIT_FINE;
 	}

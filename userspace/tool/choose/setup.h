@@ -42,39 +42,38 @@ struct setup {
 	{ "mode",      required_argument, NULL, 'm' }, \
 	{ "watermark", required_argument, NULL, 'w' }, \
 	{ "cpu",       required_argument, NULL, 'c' }, \
-	{ "policy",    required_argument, NULL, 0x100 }, \
-	{ "clock",     required_argument, NULL, 0x101 }, \
-	{ "durable",   required_argument, NULL, 0x102 }, \
-	{ "flush-ms",  required_argument, NULL, 0x103 }, \
-	{ "durable-max",  required_argument, NULL, 0x104 }, \
-	{ "durable-stop", no_argument,       NULL, 0x105 }
+	{ "policy",    required_argument, NULL, OPTION_POLICY }, \
+	{ "clock",     required_argument, NULL, OPTION_CLOCK }, \
+	{ "durable",   required_argument, NULL, OPTION_DURABLE }, \
+	{ "flush-ms",  required_argument, NULL, OPTION_FLUSH_MS }, \
+	{ "durable-max",  required_argument, NULL, OPTION_DURABLE_MAX }, \
+	{ "durable-stop", no_argument,       NULL, OPTION_DURABLE_STOP }
 #define SETUP_SIZES_HELP \
-	"  -b, --buffers N       buffers per CPU, 2..4096 (32); oneshot: from 1 on\n" \
+	"  -b, --buffers N       buffers per CPU, 2..4096 (32); oneshot: 1..4096\n" \
 	"  -B, --elements N      elements of 16 bytes per buffer, a power of two,\n" \
 	"                        64..65536 (1024)\n"
 #define SETUP_MARK_HELP \
-	"  -w, --watermark N     wake the reader at this fill level, percent (70)\n"
+	"  -w, --watermark N     wake the reader when a buffer is filled to N percent (70)\n"
 #define SETUP_MODE_HELP \
-	"  -m, --mode MODE       streaming (default); circular: overwrite until it is\n" \
-	"                        stopped; oneshot: until the buffers are full\n" \
-	"      --policy POLICY   when the reader is behind: overwrite the oldest\n" \
-	"                        (default) or drop the newest\n"
+	"  -m, --mode MODE       streaming (default): a reader takes the buffers;\n" \
+	"                        circular: overwrite the oldest until it is stopped;\n" \
+	"                        oneshot: end when the buffers are full\n"
 #define SETUP_REST_HELP \
+	"      --policy POLICY   if the reader is late: overwrite the oldest events\n" \
+	"                        (default), or drop the newest\n" \
 	"  -c, --cpu LIST        record on these CPUs, as in 0-3,7 (all)\n" \
 	"      --clock CLOCK     auto (default), tsc, arch, mono\n" \
 	"      --durable KIB     size of the durable buffer, 64..65536 (1024)\n" \
-	"      --durable-max KIB it may grow to this (16 times its size)\n" \
-	"      --durable-stop    stop when it is full instead\n" \
-	"      --flush-ms N      hand over half-full buffers this often (never)\n"
-#define SETUP_HELP SETUP_SIZES_HELP SETUP_MODE_HELP SETUP_MARK_HELP SETUP_REST_HELP
+	"      --durable-max KIB let it grow to this size (16 times KIB)\n" \
+	"      --durable-stop    stop the recording when it is full instead\n" \
+	"      --flush-ms N      hand over buffers that are not full every N ms (never)\n"
 /* Of commands that call setup_size() */
 #define SETUP_SIZED_HELP \
-	"                        (without -b, -B and -w: 4 MiB per CPU, less if all of it\n" \
-	"                        were more than 1/64 of the memory, in buffers of up to\n" \
-	"                        128 KiB, and the reader is woken when one is full; with\n" \
-	"                        any of them the others are what is said here)\n"
-#define SETUP_MACHINE_HELP \
-	SETUP_SIZES_HELP SETUP_MODE_HELP SETUP_MARK_HELP SETUP_SIZED_HELP SETUP_REST_HELP
+	"                        Without -b, -B and -w the size follows the machine: 4 MiB\n" \
+	"                        per CPU, less if that is more than 1/64 of the memory, in\n" \
+	"                        buffers of up to 128 KiB; the reader is woken when one is\n" \
+	"                        full. With one of them, the defaults above hold.\n"
+#define SETUP_MACHINE_HELP SETUP_SIZES_HELP SETUP_MARK_HELP SETUP_SIZED_HELP
 
 /* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
 int setup_option(const struct command *command, int option, const char *value,

@@ -49,28 +49,28 @@ static int add_pids(const struct command *command, struct who *who,
 static int take(const struct command *command, int option, const char *value,
 		struct who *who)
 {
-	bool exclude = option == 0x112;
+	bool exclude = option == OPTION_EXCLUDE_PID;
 
 	switch (option) {
-	case 0x110:
-	case 0x112:
+	case OPTION_PID:
+	case OPTION_EXCLUDE_PID:
 		if (who->threads || (who->count &&
 		    !(who->flags & TB_PIDS_EXCLUDE) == exclude))
 			return misused(command, "--pid, --tid and --exclude-pid exclude each other");
 		who->flags |= TB_PIDS_PROCESS | (exclude ? TB_PIDS_EXCLUDE : 0);
 		return add_pids(command, who, value, "process");
-	case 0x111:
+	case OPTION_TID:
 		if (who->count && !who->threads)
 			return misused(command, "--pid, --tid and --exclude-pid exclude each other");
 		who->threads = true;
 		return add_pids(command, who, value, "thread");
-	case 0x113:
+	case OPTION_CHILDREN:
 		who->flags |= TB_PIDS_CHILDREN;
 		return EXIT_FINE;
-	case 0x114:
+	case OPTION_EXCLUDE_SELF:
 		who->self = true;
 		return EXIT_FINE;
-	case 0x115:
+	case OPTION_FOLLOW:
 		who->follow = true;
 		return EXIT_FINE;
 	}

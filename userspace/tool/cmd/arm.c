@@ -44,30 +44,30 @@ static int arm_run(int argc, char **argv);
 const struct command cmd_arm = {
 	.name  = "arm",
 	.run   = arm_run,
-	.brief = "take a snapshot when an event occurs",
+	.brief = "write a snapshot when an event occurs",
 	.help  =
 	"usage: tracebuf arm [-p NAME] --on EVENTS [-f FILTER] [--post PERCENT]\n"
 	"                    [--post-time SECONDS] [-o FILE] [-n N]\n"
 	"\n"
-	"Waits until one of EVENTS occurs while a circular recording is running\n"
-	"('tracebuf start -m circular'), lets it go on until PERCENT of the buffers of\n"
-	"that CPU have been filled with what came after, or SECONDS have passed, whichever\n"
-	"comes first, and writes a snapshot.  From then until it is written nothing is\n"
-	"overwritten: what led to the event is there.  EVENTS need not be recorded.\n"
-	"Ctrl-C after the event writes it at once.\n"
+	"Waits for one of EVENTS during a circular recording ('tracebuf start -m\n"
+	"circular'), and writes a snapshot when it occurs. Recording goes on until what\n"
+	"came after the event fills PERCENT of that CPU's buffers, or for SECONDS,\n"
+	"whichever comes first. From then until the snapshot is written nothing is\n"
+	"overwritten, so it has the events that led to EVENTS. EVENTS need not be\n"
+	"recorded themselves. Ctrl-C after the event writes the snapshot at once.\n"
 	"\n"
 	"  -e, --on EVENTS       system, system:event, event; with * and ?; '!' before one\n"
 	"                        leaves it out; syscalls:open*,read\n"
-	"  -f, --filter FILTER   of the events of the --on before it only those of which\n"
-	"                        this is true: 'sig == 11 && comm ~ \"my*\"'\n"
+	"  -f, --filter FILTER   wait only for events for which FILTER is true. Belongs to\n"
+	"                        the --on before it: 'sig == 11 && comm ~ \"my*\"'\n"
 	"  -P, --post PERCENT    0..100 (50)\n"
 	"  -T, --post-time SECONDS\n"
-	"                        at the latest so long after the event (2); 'none': until the\n"
-	"                        buffers are filled, however long a CPU takes that records little\n"
+	"                        (2); 'none': only PERCENT counts, however long it takes on a\n"
+	"                        CPU that records little\n"
 	PROVIDER_HELP
-	"  -o, --output FILE     (snapshot-DATE-TIME.tbuf); '-': standard output\n"
-	"  -n, --count N         so many times (1); FILE, FILE.2, FILE.3 ...\n"
-	"  -h, --help\n",
+	"  -o, --output FILE     write to FILE (snapshot-DATE-TIME.tbuf); '-': standard output\n"
+	"  -n, --count N         write N snapshots (1): FILE, FILE.2, FILE.3 ...\n"
+	"  -h, --help            show this text\n",
 };
 
 /* ---- before ---- */

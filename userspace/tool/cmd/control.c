@@ -24,103 +24,104 @@ static int save_run(int argc, char **argv);
 const struct command cmd_start = {
 	.name  = "start",
 	.run   = start_run,
-	.brief = "start recording in the kernel and return",
+	.brief = "start a recording in the kernel and return",
 	.help  =
 	"usage: tracebuf start [OPTIONS]\n"
 	"\n"
-	"Starts a recording that goes on without this program, as a flight recorder\n"
-	"with '-m circular'; 'tracebuf stop' and 'tracebuf save' get it.  Without\n"
-	"options for the buffers the configuration stays as it is.\n"
+	"Starts a recording in the kernel and returns. With '-m circular' it is a flight\n"
+	"recorder: it keeps the last events in memory until someone wants them. To get\n"
+	"them, see 'tracebuf snapshot' and 'tracebuf save'.\n"
+	"Without options for the buffers the configuration stays as it is.\n"
 	"\n"
-	"  -e, --events LIST     enable these and no others (default: as they are):\n"
+	"  -e, --events LIST     record these and no others (those that are enabled):\n"
 	CHOICE_HELP
 	WHO_HELP
-	"  -F, --fast            their one-element forms where there are any\n"
-	WRITERS_HELP
+	SETUP_MODE_HELP
 	PROVIDER_HELP
+	HELP_ENDS
+	WHO_MORE_HELP
+	"  -F, --fast            use the one-element form of events that have one\n"
+	WRITERS_HELP
 	SETUP_MACHINE_HELP
-	"      --no-state        do not list the existing threads first\n"
-	"  -h, --help\n",
+	SETUP_REST_HELP
+	"      --no-state        do not list the threads that exist at the start\n",
 };
 
 const struct command cmd_stop = {
 	.name  = "stop",
 	.run   = stop_run,
-	.brief = "stop recording; what is in the buffers stays",
+	.brief = "stop the recording; its events stay in the buffers",
 	.help  =
 	"usage: tracebuf stop [-p NAME]\n"
 	"\n"
-	"Stops the recording.  What has not been read stays in the buffers for\n"
-	"'tracebuf save' or whoever reads " TB_DEVICE_PATH ".\n"
+	"Stops the recording. Events that nobody has read stay in the buffers; 'tracebuf\n"
+	"save' writes them to a file.\n"
 	"\n"
 	PROVIDER_HELP
-	"  -h, --help\n",
+	"  -h, --help            show this text\n",
 };
 
 const struct command cmd_flush = {
 	.name  = "flush",
 	.run   = flush_run,
-	.brief = "hand over buffers that are not full yet",
+	.brief = "hand over buffers that are not full yet to the reader",
 	.help  =
 	"usage: tracebuf flush [-p NAME] [-C CPU]\n"
 	"\n"
-	"Takes what programs have written up to now, and closes the buffers that hold\n"
-	"events, so that the reader gets them.\n"
+	"Hands over to the reader what programs have written up to now, and all buffers\n"
+	"that hold events, though they are not full.\n"
 	"\n"
 	PROVIDER_HELP
-	"  -C, --cpu N           only of this CPU, and not of programs\n"
-	"  -h, --help\n",
+	"  -C, --cpu N           only buffers of this CPU, and nothing of programs\n"
+	"  -h, --help            show this text\n",
 };
 
 const struct command cmd_enable = {
 	.name  = "enable",
 	.run   = enable_run,
-	.brief = "enable events, also while recording",
+	.brief = "enable events, also while a recording runs",
 	.help  =
 	"usage: tracebuf enable [-p NAME] [-F|-W] [-e] EVENTS... [-f FILTER]\n"
 	"\n"
-	"Enables these events, too.  A filter and all that goes with an event takes the\n"
-	"place of what it had.\n"
+	"Enables these events in addition to those that are enabled. For an event that is\n"
+	"enabled already, its filter and all that is recorded with it are replaced.\n"
 	"\n"
 	"  -e, --events LIST     separated by commas or spaces:\n"
 	CHOICE_HELP
 	PROVIDER_HELP
-	"  -F, --fast            in their one-element form where there is one\n"
-	"  -W, --wide            with all fields\n"
-	"      --writers RATE    bytes a second that programs may write into the buffers\n"
-	"                        of each CPU (512K, 10M); any: no limit; no: nothing;\n"
-	"                        default: the usual limit, which is also taken if it was\n"
-	"                        no and the events have user:CATEGORY or user\n"
-	"  -h, --help\n",
+	"  -F, --fast            use the one-element form of events that have one\n"
+	"  -W, --wide            use the form with all fields\n"
+	WRITERS_HELP
+	"  -h, --help            show this text\n",
 };
 
 const struct command cmd_disable = {
 	.name  = "disable",
 	.run   = disable_run,
-	.brief = "disable events, also while recording",
+	.brief = "disable events, also while a recording runs",
 	.help  =
 	"usage: tracebuf disable [-p NAME] [-e] EVENTS...\n"
 	"\n"
 	"  -e, --events LIST     system, system:event, event, all; with * and ?,\n"
 	"                        separated by commas or spaces\n"
 	PROVIDER_HELP
-	"  -h, --help\n",
+	"  -h, --help            show this text\n",
 };
 
 const struct command cmd_save = {
 	.name  = "save",
 	.run   = save_run,
-	.brief = "write what the buffers hold to a file",
+	.brief = "write the events of a stopped recording to a file",
 	.help  =
 	"usage: tracebuf save [-p NAME] [-s] [-o FILE]\n"
 	"\n"
-	"Writes what is in the buffers of a stopped recording (see 'start -m\n"
-	"circular') to a file.  What was saved is gone from the buffers.\n"
+	"Writes the events of a stopped recording from the buffers to a file, and empties\n"
+	"the buffers. For a recording that runs, see 'tracebuf snapshot'.\n"
 	"\n"
 	PROVIDER_HELP
-	"  -o, --output FILE     (" DEFAULT_FILE "); '-': standard output\n"
+	"  -o, --output FILE     write to FILE (" DEFAULT_FILE "); '-': standard output\n"
 	"  -s, --stop            stop the recording first\n"
-	"  -h, --help\n",
+	"  -h, --help            show this text\n",
 };
 
 static int start_device(struct tb_device *device, const struct choice *choice,
@@ -152,7 +153,8 @@ static int start_with(int argc, char **argv, struct choice *choice)
 		SETUP_LONG,
 		CHOICE_LONG,
 		WHO_LONG,
-		{ "no-state", no_argument,       NULL, 'N' },
+		{ "no-state", no_argument,       NULL, OPTION_NO_STATE },
+		{ "help-all", no_argument,       NULL, OPTION_HELP_ALL },
 		{ "help",     no_argument,       NULL, 'h' },
 		{ 0 }
 	};
@@ -179,7 +181,7 @@ static int start_with(int argc, char **argv, struct choice *choice)
 		case 'p':
 			provider = optarg;
 			break;
-		case 'N':
+		case OPTION_NO_STATE:
 			flags |= TB_START_NO_STATE;
 			break;
 		default:

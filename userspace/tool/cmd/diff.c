@@ -25,28 +25,27 @@ const struct command cmd_diff = {
 	"usage: tracebuf diff [OPTIONS] A B\n"
 	"\n"
 	"Compares two trace files: CPU time and latency by task, system calls,\n"
-	"interrupts, softirqs, requests to block devices.  Times are for each second of\n"
-	"a trace, so that long ones can be compared with short ones; what has changed\n"
-	"most comes first.\n"
+	"interrupts, softirqs, block requests. Times are per second of a trace, so that a\n"
+	"long trace can be compared with a short one. What changed most comes first.\n"
 	"\n"
 	"      --top N           rows of each table (10; with --json all); 0: all\n"
-	"      --section ID      this section alone: the name in brackets\n"
-	"      --json            as JSON, with exact numbers (ns)\n"
+	"      --section ID      show this section alone: the name in brackets\n"
+	"      --json            print JSON, with exact numbers (ns)\n"
 	"      --width N         columns of the text (the terminal's, else 80)\n"
 	"  -C, --cpu N           only what happened on this CPU\n"
-	"      --from TIME       from this time on, of both: +S: S seconds after the first\n"
-	"                        event\n"
-	"      --to TIME         up to this time\n"
-	"  -r, --recording N     of files with several: number N, from 1\n"
-	"  -h, --help\n",
+	"      --from TIME       of both, only events at TIME or later; +S: S seconds after\n"
+	"                        the first event\n"
+	"      --to TIME         of both, only events before TIME\n"
+	"  -r, --recording N     if the files have several recordings: number N, from 1\n"
+	"  -h, --help            show this text\n",
 };
 
 static const struct option long_options[] = {
 	REPORT_LONG,
 	{ "cpu",       required_argument, NULL, 'C' },
 	{ "recording", required_argument, NULL, 'r' },
-	{ "from",      required_argument, NULL, 0x200 },
-	{ "to",        required_argument, NULL, 0x201 },
+	{ "from",      required_argument, NULL, OPTION_FROM },
+	{ "to",        required_argument, NULL, OPTION_TO },
 	{ "help",      no_argument,       NULL, 'h' },
 	{ 0 }
 };

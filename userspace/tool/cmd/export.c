@@ -69,20 +69,20 @@ static const struct format {
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 static const char options_help[] =
-	"\n"
-	"  -o, --output OUT      FILE with the format's ending; '-': standard output\n"
+	"  -o, --output OUT      write to OUT (FILE with the format's ending); '-': standard\n"
+	"                        output\n"
 	"  -i, --input FILE      the same as FILE\n"
 	SELECTION_HELP
 	"      --jsonl           the same as --format jsonl\n"
-	"      --fields          text: name=value of all fields\n"
-	"  -k, --kallsyms FILE   text: names for functions, as for print\n"
+	"      --fields          text: show name=value of all fields\n"
+	"  -k, --kallsyms FILE   text: take the names of functions from FILE, as print does\n"
 	"  -q, --quiet           no progress, no hints\n"
-	"  -v, --verbose         say what could not be converted; control events, too,\n"
-	"                        in text, csv and jsonl\n"
-	"  -h, --help\n"
+	"  -v, --verbose         say what could not be converted; in text, csv and jsonl show\n"
+	"                        control events, too\n"
+	"  -h, --help            show this text\n"
 	"\n"
 	"An existing file is replaced when the new one is complete; a directory must be\n"
-	"new or empty.  perfetto and fxt have times of CLOCK_BOOTTIME, ctf those of\n"
+	"new or empty. perfetto and fxt have times of CLOCK_BOOTTIME, ctf those of\n"
 	"CLOCK_MONOTONIC, whatever -T says.\n";
 
 const struct command cmd_export = {
@@ -435,8 +435,8 @@ static int export_run(int argc, char **argv)
 		{ "format",    required_argument, NULL, 'f' },
 		{ "output",    required_argument, NULL, 'o' },
 		{ "input",     required_argument, NULL, 'i' },
-		{ "jsonl",     no_argument,       NULL, 'J' },
-		{ "fields",    no_argument,       NULL, 'F' },
+		{ "jsonl",     no_argument,       NULL, OPTION_JSONL },
+		{ "fields",    no_argument,       NULL, OPTION_FIELDS },
 		{ "kallsyms",  required_argument, NULL, 'k' },
 		{ "quiet",     no_argument,       NULL, 'q' },
 		{ "verbose",   no_argument,       NULL, 'v' },
@@ -460,7 +460,7 @@ static int export_run(int argc, char **argv)
 		case 'f':
 			format = optarg;
 			break;
-		case 'J':
+		case OPTION_JSONL:
 			format = "jsonl";
 			break;
 		case 'o':
@@ -469,7 +469,7 @@ static int export_run(int argc, char **argv)
 		case 'i':
 			job.file = optarg;
 			break;
-		case 'F':
+		case OPTION_FIELDS:
 			job.fields = true;
 			break;
 		case 'k':

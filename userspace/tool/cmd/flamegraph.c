@@ -25,44 +25,38 @@ static int flamegraph_run(int argc, char **argv);
 const struct command cmd_flamegraph = {
 	.name  = "flamegraph",
 	.run   = flamegraph_run,
-	.brief = "the stacks of events as a picture, or collapsed",
+	.brief = "draw the stacks of events",
 	.help  =
 	"usage: tracebuf flamegraph [OPTIONS] [FILE]\n"
 	"\n"
 	"Merges the stacks of a trace's events (" DEFAULT_FILE "; '-' is standard input) and\n"
-	"draws them: what calls is below, what it calls above, as wide as it is frequent or\n"
-	"long.  The picture is one SVG file for any browser: click to zoom, / to search.\n"
-	"Stacks are recorded with 'record -e EVENT:stack' (of the kernel) and ':ustack' (of\n"
-	"the program).\n"
+	"draws them: callers below, callees above, each as wide as it is frequent or long.\n"
+	"The picture is one SVG file for any browser: click to zoom, / to search.\n"
+	"'record -e EVENT:stack' records stacks of the kernel, ':ustack' those of programs.\n"
 	"\n"
-	"  -o, --output FILE     (FILE.svg beside the trace; collapsed: standard output)\n"
-	"      --collapsed       'thread;frame;frame WEIGHT' a line, for flamegraph.pl,\n"
+	"  -o, --output FILE     write to FILE (FILE.svg beside the trace; collapsed:\n"
+	"                        standard output)\n"
+	"      --collapsed       write 'thread;frame;frame WEIGHT' lines for flamegraph.pl,\n"
 	"                        speedscope and others; times are ns\n"
 	"  -w, --weight WHAT     events: how many (default)\n"
-	"                        off-cpu: of sched_switch, until the thread runs again\n"
-	"                        on-cpu: of sched_switch, since the thread was switched to\n"
-	"                        field=NAME: sum of this field of the events\n"
-	"      --unfinished      off-cpu: those that do not run again count to the end\n"
-	"      --reverse         innermost frames first: who calls them\n"
-	"      --inverted        callers on top (an icicle graph)\n"
-	"      --threads         each thread by itself, not those of one name together\n"
-	"      --kernel          only frames of the kernel\n"
-	"      --user            only frames of programs\n"
-	"      --title TEXT\n"
-	"      --width PIXELS    of the picture where it is not fitted to a window (1200)\n"
-	"      --min-width PIXELS  narrower frames are not drawn (0.1)\n"
+	"                        off-cpu: from sched_switch until the thread runs again\n"
+	"                        on-cpu: until sched_switch, since the thread was switched to\n"
+	"                        field=NAME: the sum of this field of the events\n"
+	"      --unfinished      off-cpu: count threads that do not run again, to the end\n"
+	"      --reverse         draw the innermost frames first: who calls them\n"
+	"      --inverted        draw callers on top (an icicle graph)\n"
+	"      --threads         draw each thread by itself; else threads of one name are one\n"
+	"      --kernel          draw only frames of the kernel\n"
+	"      --user            draw only frames of programs\n"
+	"      --title TEXT      the picture's title\n"
+	"      --width PIXELS    the picture's width where no window sets it (1200)\n"
+	"      --min-width PIXELS  do not draw frames that are narrower (0.1)\n"
 	"  -i, --input FILE      the same as FILE\n"
 	SELECTION_HELP
-	"  -k, --kallsyms FILE   names for functions that the trace does not name:\n"
-	"                        /proc/kallsyms of the system that was recorded\n"
+	"  -k, --kallsyms FILE   names of functions that the trace does not name:\n"
+	"                        /proc/kallsyms of the recorded system\n"
 	"  -q, --quiet           no remarks on standard error\n"
-	"  -h, --help\n",
-};
-
-enum {
-	OPTION_COLLAPSED = 0x300, OPTION_UNFINISHED, OPTION_REVERSE, OPTION_INVERTED,
-	OPTION_THREADS, OPTION_KERNEL, OPTION_USER, OPTION_TITLE, OPTION_WIDTH,
-	OPTION_LEAST,
+	"  -h, --help            show this text\n",
 };
 
 static const struct option long_options[] = {
@@ -77,7 +71,7 @@ static const struct option long_options[] = {
 	{ "user",       no_argument,       NULL, OPTION_USER },
 	{ "title",      required_argument, NULL, OPTION_TITLE },
 	{ "width",      required_argument, NULL, OPTION_WIDTH },
-	{ "min-width",  required_argument, NULL, OPTION_LEAST },
+	{ "min-width",  required_argument, NULL, OPTION_MIN_WIDTH },
 	{ "input",      required_argument, NULL, 'i' },
 	{ "kallsyms",   required_argument, NULL, 'k' },
 	{ "quiet",      no_argument,       NULL, 'q' },
@@ -162,7 +156,7 @@ static int take_option(struct flame_job *job, int option, const char *value)
 			return misused(&cmd_flamegraph, "width: '%s' is not a number of pixels from 200 to 100000",
 				       value);
 		break;
-	case OPTION_LEAST:
+	case OPTION_MIN_WIDTH:
 		return take_least(&job->look, value);
 	}
 	return EXIT_FINE;

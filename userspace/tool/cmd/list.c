@@ -20,22 +20,22 @@ static int list_run(int argc, char **argv);
 const struct command cmd_list = {
 	.name  = "list",
 	.run   = list_run,
-	.brief = "the events that can be recorded",
+	.brief = "list the events that can be recorded",
 	.help  =
 	"usage: tracebuf list [-p NAME] [-v | --format] [-a] [-i FILE] [PATTERN]...\n"
 	"\n"
 	"Lists the events that can be enabled, or those that a trace file describes.\n"
-	"'*' before a name: enabled; 'F': recorded in its fast form; 'f': has one;\n"
-	"'U': of a program, user:CATEGORY and the event's name (of a trace file only).\n"
+	"Before a name: '*' enabled; 'F' recorded in its fast form; 'f' has a fast form;\n"
+	"'U' user:CATEGORY and the name of a program's event (of a trace file only).\n"
 	"\n"
 	"  PATTERN               system, system:event, event; with * and ?\n"
 	PROVIDER_HELP
-	"  -v, --verbose         with the fields of each, as they are in the payload, and\n"
-	"                        the print format\n"
-	"      --format          as the kernel's tracefs has them: events/*/*/format\n"
-	"  -a, --all             also those whose tracepoint this kernel does not have\n"
-	"  -i, --input FILE      of a trace file instead of the running kernel\n"
-	"  -h, --help\n",
+	"  -v, --verbose         show the fields of each event, as they are in the payload,\n"
+	"                        and the print format\n"
+	"      --format          show them as tracefs does: events/*/*/format\n"
+	"  -a, --all             include events whose tracepoint this kernel does not have\n"
+	"  -i, --input FILE      list those of a trace file, not of the running kernel\n"
+	"  -h, --help            show this text\n",
 };
 
 /* How much is shown of each event */
@@ -213,7 +213,7 @@ static int list_run(int argc, char **argv)
 	static const struct option long_options[] = {
 		PROVIDER_LONG,
 		{ "verbose", no_argument,       NULL, 'v' },
-		{ "format",  no_argument,       NULL, 'F' },
+		{ "format",  no_argument,       NULL, OPTION_FORMAT },
 		{ "all",     no_argument,       NULL, 'a' },
 		{ "input",   required_argument, NULL, 'i' },
 		{ "help",    no_argument,       NULL, 'h' },
@@ -235,7 +235,7 @@ static int list_run(int argc, char **argv)
 		case 'v':
 			detail = FIELDS;
 			break;
-		case 'F':
+		case OPTION_FORMAT:
 			detail = FORMAT;
 			break;
 		case 'a':

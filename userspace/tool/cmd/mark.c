@@ -19,17 +19,17 @@ static int mark_run(int argc, char **argv);
 const struct command cmd_mark = {
 	.name  = "mark",
 	.run   = mark_run,
-	.brief = "put a text into what is being recorded",
+	.brief = "record a text of your own",
 	.help  =
 	"usage: tracebuf mark [-p NAME] TEXT...\n"
 	"\n"
-	"Records TEXT as something that happens now; several words are joined by blanks.\n"
-	"Fails if nothing is being recorded, or the recording takes nothing from\n"
-	"programs ('tracebuf enable user' opens it).  Programs do the same with\n"
-	"tb_write_mark() of tracebuf_record.h.\n"
+	"Records TEXT with the time of now; several words are joined by blanks. Fails if\n"
+	"nothing is being recorded, or if the recording takes nothing from programs\n"
+	"('tracebuf enable user' changes that). Programs do the same with tb_write_mark()\n"
+	"of tracebuf_record.h.\n"
 	"\n"
 	PROVIDER_HELP
-	"  -h, --help\n",
+	"  -h, --help            show this text\n",
 };
 
 static int cannot(const char *what, int result)

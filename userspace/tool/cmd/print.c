@@ -35,30 +35,30 @@ const struct command cmd_print = {
 	"\n"
 	"  task-tid [cpu] context time: system:event: text\n"
 	"\n"
-	"The text is that of the event's print format, as the kernel itself would show\n"
-	"it, system calls with their names; where there is none (fast forms), and with\n"
-	"--fields, it is name=value of all fields.\n"
-	"The context is two characters, known of composite events only: h in a hard\n"
-	"interrupt, s in a softirq, H in a hard interrupt inside a softirq, z in an\n"
-	"NMI; then the preemption depth.  Where events are missing, a line between\n"
-	"'--' says how many, why and when.\n"
+	"The text is that of the event's print format, as the kernel shows it, with the\n"
+	"names of system calls. With --fields, and for events without a print format (fast\n"
+	"forms), it is name=value of all fields.\n"
+	"The context is known of composite events only. Its first character: h in a hard\n"
+	"interrupt, s in a softirq, H in a hard interrupt inside a softirq, z in an NMI;\n"
+	"its second: the preemption depth. Where events are missing, a line between '--'\n"
+	"says how many, why and when.\n"
 	"\n"
-	"What programs have written with libtracebuf is shown at the time at which they\n"
-	"wrote it, with '...' for the CPU, which is not known (so --cpu leaves it out):\n"
+	"Events of programs (libtracebuf) are shown at the time at which they were\n"
+	"written. Their CPU is not known: it is shown as '...', and --cpu leaves them out:\n"
 	"\n"
 	"  task-tid [...] .. time: user:CATEGORY: begin NAME argument=value\n"
 	"\n"
 	"  -i, --input FILE      the same as FILE\n"
 	SELECTION_HELP
 	"  -n, --max N           stop after N lines\n"
-	"      --raw-ticks       ticks of the trace clock instead of seconds\n"
-	"  -f, --fields          name=value of all fields\n"
-	"      --jsonl           one JSON object per event (docs/export.md)\n"
-	"  -k, --kallsyms FILE   names for functions: /proc/kallsyms of the system that\n"
-	"                        was recorded (as root), or a copy\n"
-	"  -v, --verbose         control events, too (clock, threads, chunks); and which print\n"
-	"                        formats could not be used\n"
-	"  -h, --help\n",
+	"      --raw-ticks       show ticks of the trace clock, not seconds\n"
+	"  -f, --fields          show name=value of all fields\n"
+	"      --jsonl           print one JSON object per event (docs/export.md)\n"
+	"  -k, --kallsyms FILE   take the names of functions from FILE: /proc/kallsyms of\n"
+	"                        the recorded system (as root), or a copy\n"
+	"  -v, --verbose         show control events, too (clock, threads, chunks), and which\n"
+	"                        print formats could not be used\n"
+	"  -h, --help            show this text\n",
 };
 
 static const struct option long_options[] = {
@@ -68,7 +68,7 @@ static const struct option long_options[] = {
 	{ "fields",    no_argument,       NULL, 'f' },
 	{ "kallsyms",  required_argument, NULL, 'k' },
 	{ "verbose",   no_argument,       NULL, 'v' },
-	{ "jsonl",     no_argument,       NULL, 'J' },
+	{ "jsonl",     no_argument,       NULL, OPTION_JSONL },
 	{ "help",      no_argument,       NULL, 'h' },
 	SELECTION_LONG,
 	{ 0 }
@@ -239,7 +239,7 @@ static int print_run(int argc, char **argv)
 		case 'f':
 			print.fields = true;
 			break;
-		case 'J':
+		case OPTION_JSONL:
 			print.objects = true;
 			break;
 		case 'k':

@@ -19,29 +19,32 @@ static int provider_run(int argc, char **argv);
 const struct command cmd_provider = {
 	.name  = "provider",
 	.run   = provider_run,
-	.brief = "several recordings at once: list, create, destroy, show",
+	.brief = "list, create and destroy recordings that run side by side",
 	.help  =
 	"usage: tracebuf provider list\n"
 	"       tracebuf provider create NAME [OPTIONS]\n"
 	"       tracebuf provider destroy NAME\n"
 	"       tracebuf provider show NAME\n"
 	"\n"
-	"A provider records events of its own choice into buffers of its own, and is\n"
-	"started, stopped and read without regard to any other.  'kernel' is always\n"
-	"there.  NAME: 1 to 31 of A-Z a-z 0-9 _ - . and the first a letter.  With\n"
-	"-p NAME the other commands are for that provider.\n"
+	"A provider is a recording with its own events and its own buffers (elsewhere: a\n"
+	"session). It is started, stopped and read independently of others. 'kernel'\n"
+	"always exists. With -p NAME the other commands use provider NAME: 1 to 31 of\n"
+	"A-Z a-z 0-9 _ - . and a letter first.\n"
 	"\n"
-	"create makes it with all that it needs to start, or not at all:\n"
+	"destroy stops its recording and frees its buffers; unread events are lost.\n"
+	"create makes the provider with all that it needs to start, or fails:\n"
 	"\n"
 	"  -e, --events LIST     enable these:\n"
 	CHOICE_HELP
 	WHO_HELP
-	"  -F, --fast            their one-element forms where there are any\n"
+	SETUP_MODE_HELP
+	HELP_ENDS
+	WHO_MORE_HELP
+	"  -F, --fast            use the one-element form of events that have one\n"
 	WRITERS_HELP
-	SETUP_HELP
-	"  -h, --help\n"
-	"\n"
-	"destroy ends its recording; what it has recorded is gone.\n",
+	SETUP_SIZES_HELP
+	SETUP_MARK_HELP
+	SETUP_REST_HELP,
 };
 
 static bool name_legal(const char *name)
@@ -210,6 +213,7 @@ static int create_with(int argc, char **argv, struct create *create)
 		CHOICE_LONG,
 		WHO_LONG,
 		{ "help",   no_argument,       NULL, 'h' },
+		{ "help-all", no_argument,     NULL, OPTION_HELP_ALL },
 		{ 0 }
 	};
 	int option, status;
@@ -282,6 +286,8 @@ static int provider_run(int argc, char **argv)
 		return misused(&cmd_provider, "list, create, destroy or show?");
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"))
 		return show_help(&cmd_provider, 'h');
+	if (!strcmp(argv[1], "--help-all"))
+		return show_help(&cmd_provider, OPTION_HELP_ALL);
 	if (!strcmp(argv[1], "create"))
 		return create_run(argc - 1, argv + 1);
 	for (i = 0; i < NR_ACTIONS; i++)

@@ -18,32 +18,31 @@ static int query_run_command(int argc, char **argv);
 const struct command cmd_query = {
 	.name  = "query",
 	.run   = query_run_command,
-	.brief = "ask a trace questions, in SQL or by name",
+	.brief = "answer a question about a trace, in SQL or by its name",
 	.help  =
 	"usage: tracebuf query [OPTIONS] FILE SQL\n"
 	"       tracebuf query [OPTIONS] FILE NAME\n"
 	"       tracebuf query --list\n"
 	"       tracebuf query --schema FILE [TABLE]\n"
 	"\n"
-	"Answers questions about a trace file ('-' is standard input): in SQL, as SQLite has\n"
-	"it, or those that have a name.  There is a table for each event, and what lasts:\n"
-	"slices, wakeups, off_cpu, block_io; docs/query.md explains them.  The tables are\n"
-	"those that 'tracebuf export -f sqlite' writes.  With '-' for SQL it is read from\n"
-	"standard input.\n"
+	"Answers a question about a trace file ('-' is standard input), in the SQL of\n"
+	"SQLite or by its name. Each event has a table; others have what lasts: slices,\n"
+	"wakeups, off_cpu, block_io (docs/query.md). These are the tables that 'tracebuf\n"
+	"export -f sqlite' writes. If SQL is '-' it is read from standard input.\n"
 	"\n"
-	"  -n, --name NAME       a question that has a name\n"
-	"  -l, --list            which there are; with -v their SQL\n"
-	"  -s, --schema          which tables and columns there are\n"
-	"  -f, --file SQLFILE    SQL from a file\n"
+	"  -n, --name NAME       answer the question of this name\n"
+	"  -l, --list            list the questions that have a name; with -v their SQL\n"
+	"  -s, --schema          list tables and columns\n"
+	"  -f, --file SQLFILE    read SQL from a file\n"
 	"  -i, --input FILE      the same as FILE\n"
-	"      --csv             rows as CSV, below the names of columns\n"
-	"      --no-header       CSV without the names of columns\n"
-	"      --json            rows as an array of JSON objects\n"
+	"      --csv             print rows as CSV, below the names of columns\n"
+	"      --no-header       print CSV without the names of columns\n"
+	"      --json            print rows as an array of JSON objects\n"
 	"  -H, --header          the same as --csv\n"
-	"  -T, --time BASE       mono (default), boot or real: times of that clock\n"
-	"  -r, --recording N     of a file with several: number N, from 1\n"
-	"  -v, --verbose         say how much of the trace was looked at\n"
-	"  -h, --help\n"
+	"  -T, --time BASE       show times of this clock: mono (default), boot, real\n"
+	"  -r, --recording N     if the file has several recordings: number N, from 1\n"
+	"  -v, --verbose         say how much of the trace was read\n"
+	"  -h, --help            show this text\n"
 	"\n"
 	"  tracebuf query trace.tbuf cpu\n"
 	"  tracebuf query trace.tbuf 'select comm, sum(duration) from run_slices group by comm'\n",
@@ -337,7 +336,7 @@ static int query_run_command(int argc, char **argv)
 		{ "csv",       no_argument,       NULL, 'c' },
 		{ "json",      no_argument,       NULL, 'j' },
 		{ "header",    no_argument,       NULL, 'H' },
-		{ "no-header", no_argument,       NULL, 'N' },
+		{ "no-header", no_argument,       NULL, OPTION_NO_HEADER },
 		{ "time",      required_argument, NULL, 'T' },
 		{ "recording", required_argument, NULL, 'r' },
 		{ "verbose",   no_argument,       NULL, 'v' },
@@ -374,7 +373,7 @@ static int query_run_command(int argc, char **argv)
 		case 'H':
 			job.format = QUERY_CSV;
 			break;
-		case 'N':
+		case OPTION_NO_HEADER:
 			job.no_header = true;
 			break;
 		case 'T':

@@ -23,37 +23,36 @@
 #include "tool/record/sink.h"
 #include "tool/command/signals.h"
 
-#define OPTION_FIFO 0x200
-#define OPTION_BUFFERED 0x201
-#define OPTION_COMPRESS 0x202
-#define OPTION_THREADS 0x203
-#define OPTION_BACKLOG 0x204
 
 static int record_run(int argc, char **argv);
 
 const struct command cmd_record = {
 	.name  = "record",
 	.run   = record_run,
-	.brief = "record into a file",
+	.brief = "record events into a file",
 	.help  =
 	"usage: tracebuf record [OPTIONS] [-- COMMAND ARGUMENTS...]\n"
 	"\n"
-	"Records into a file until COMMAND ends, the time is over, or Ctrl-C; then\n"
-	"shows per CPU what was recorded and what was lost.  With a COMMAND the exit\n"
-	"status is that of the command, if the recording went well.  One that has not\n"
-	"ended by then gets SIGTERM; Ctrl-C once more kills it.  In circular mode\n"
-	"SIGUSR1 takes a snapshot of what the buffers hold (see 'snapshot').\n"
-	"With --rotate SIGUSR2 begins a new file.\n"
+	"Records events into a file until COMMAND ends, the time is over, or Ctrl-C is\n"
+	"pressed. Then it shows for each CPU how many events were recorded and lost.\n"
 	"\n"
+	RECORD_HELP(DEFAULT_FILE)
 	SERIES_HELP
-	"      --compress ALGO   zstd, or zstd:LEVEL, 1..19 (3); everything that reads traces\n"
-	"                        reads them; 'zstd -d' makes them plain\n"
-	"      --threads N       that compress, 1..64 (the number of CPUs, at most 4)\n"
+	"      --compress ALGO   compress: zstd, or zstd:LEVEL, 1..19 (3). All commands read\n"
+	"                        such files; 'zstd -d' unpacks them\n"
+	HELP_ENDS
+	RECORD_MORE_HELP
+	"      --threads N       compress with N threads, 1..64 (the CPUs, at most 4)\n"
 	"      --buffered        write through the page cache, even if the file system has\n"
 	"                        O_DIRECT\n"
-	"      --backlog SIZE    how much may wait in memory, beyond the buffers, for a disk that\n"
-	"                        is late (1/16 of the memory available, 16M to 1G; 0: nothing)\n"
-	RECORD_HELP(DEFAULT_FILE),
+	"      --backlog SIZE    let up to SIZE wait in memory, beyond the buffers, when the\n"
+	"                        disk is late (1/16 of the available memory, 16M to 1G; 0:\n"
+	"                        nothing)\n"
+	"\n"
+	"With a COMMAND the exit status is that of COMMAND if the recording went well. A\n"
+	"COMMAND that still runs at the end gets SIGTERM; a second Ctrl-C kills it.\n"
+	"SIGUSR1 takes a snapshot in circular mode (see 'tracebuf snapshot'); SIGUSR2\n"
+	"begins a new file with --rotate.\n",
 };
 
 /* ---- before ---- */
@@ -311,7 +310,7 @@ static int record_with(const struct command *command, bool stream, int argc,
 		WHO_SELF_LONG,
 		{ "output",   required_argument, NULL, 'o' },
 		{ "duration", required_argument, NULL, 'd' },
-		{ "no-state", no_argument,       NULL, 'N' },
+		{ "no-state", no_argument,       NULL, OPTION_NO_STATE },
 		{ "quiet",    no_argument,       NULL, 'q' },
 		{ "verbose",  no_argument,       NULL, 'v' },
 		{ "compress", required_argument, NULL, OPTION_COMPRESS },
@@ -322,6 +321,7 @@ static int record_with(const struct command *command, bool stream, int argc,
 		SERVICE_LONG,
 		{ "help",     no_argument,       NULL, 'h' },
 		{ "fifo",     no_argument,       NULL, OPTION_FIFO },
+		{ "help-all", no_argument,       NULL, OPTION_HELP_ALL },
 		{ 0 }
 	};
 	int option, status;
@@ -359,7 +359,7 @@ static int record_with(const struct command *command, bool stream, int argc,
 				return misused(command, "'%s' is not a time",
 					       optarg);
 			break;
-		case 'N':
+		case OPTION_NO_STATE:
 			record->start_flags |= TB_START_NO_STATE;
 			break;
 		case 'q':

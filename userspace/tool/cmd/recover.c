@@ -28,28 +28,29 @@ static int recover_run(int argc, char **argv);
 const struct command cmd_recover = {
 	.name  = "recover",
 	.run   = recover_run,
-	.brief = "recordings out of an image of a machine's memory",
+	.brief = "find recordings in an image of a machine's memory",
 	.help  =
 	"usage: tracebuf recover [OPTIONS] IMAGE\n"
 	"\n"
-	"Finds the buffers of recordings in an image of the memory of a machine that has\n"
-	"crashed, without symbols, and writes what is good of them as a trace: all events\n"
-	"that were committed, up to the last.  Says what is missing.\n"
+	"Finds the buffers of recordings in an image of a crashed machine's memory, without\n"
+	"symbols, and writes the valid part of them as a trace: all events that were\n"
+	"committed, up to the last. Says what is missing.\n"
 	"\n"
 	"IMAGE is an ELF core (QEMU's dump-guest-memory, /proc/vmcore, makedumpfile -E) or\n"
 	"plain memory (QEMU's pmemsave, /dev/mem, any file).\n"
 	"\n"
-	"  -o, --output FILE     (" RECOVERED_FILE "); '-': standard output, and no report\n"
-	"  -l, --list            only say what there is\n"
+	"  -o, --output FILE     write to FILE (" RECOVERED_FILE "); '-': standard output,\n"
+	"                        without a report\n"
+	"  -l, --list            only list what was found\n"
 	"  -p, --provider NAME   only recordings of this provider\n"
 	"  -r, --recording ID    only this one, as --list shows it\n"
-	"      --raw             plain memory, whatever it looks like\n"
+	"      --raw             treat IMAGE as plain memory, whatever it looks like\n"
 	"      --range START:BYTES\n"
-	"                        only this part of the file, as plain memory\n"
-	"      --base ADDRESS    plain memory begins at this physical address (START, or 0);\n"
-	"                        wanted if that is no multiple of 1 MiB\n"
-	"  -q, --quiet           only complaints\n"
-	"  -h, --help\n"
+	"                        read only this part of the file, as plain memory\n"
+	"      --base ADDRESS    the physical address at which plain memory begins (START,\n"
+	"                        or 0); needed if it is no multiple of 1 MiB\n"
+	"  -q, --quiet           print only complaints\n"
+	"  -h, --help            show this text\n"
 	"\n"
 	"Numbers may be hexadecimal (0x...) or end in K, M, G.\n",
 };
@@ -288,9 +289,9 @@ static int recover_run(int argc, char **argv)
 		{ "list",      no_argument,       NULL, 'l' },
 		{ "provider",  required_argument, NULL, 'p' },
 		{ "recording", required_argument, NULL, 'r' },
-		{ "raw",       no_argument,       NULL, 0x100 },
-		{ "range",     required_argument, NULL, 0x101 },
-		{ "base",      required_argument, NULL, 0x102 },
+		{ "raw",       no_argument,       NULL, OPTION_RAW },
+		{ "range",     required_argument, NULL, OPTION_RANGE },
+		{ "base",      required_argument, NULL, OPTION_BASE },
 		{ "quiet",     no_argument,       NULL, 'q' },
 		{ "help",      no_argument,       NULL, 'h' },
 		{ 0 }
@@ -317,17 +318,17 @@ static int recover_run(int argc, char **argv)
 				return misused(&cmd_recover, "-r takes the number of a recording, as --list shows it, not '%s'",
 					       optarg);
 			break;
-		case 0x100:
+		case OPTION_RAW:
 			options.raw = true;
 			break;
-		case 0x101:
+		case OPTION_RANGE:
 			if (!range_of(optarg, &options.range))
 				return misused(&cmd_recover, "--range takes START:BYTES, as in 0x100000:64M, not '%s'",
 					       optarg);
 			if (!options.based)
 				options.range.base = options.range.start;
 			break;
-		case 0x102:
+		case OPTION_BASE:
 			if (!whole_number(optarg, &options.range.base))
 				return misused(&cmd_recover, "--base takes an address, as in 0x100000, not '%s'",
 					       optarg);

@@ -28,34 +28,31 @@ static int report_run(int argc, char **argv);
 const struct command cmd_report = {
 	.name  = "report",
 	.run   = report_run,
-	.brief = "what a trace says: CPU use, latencies, interrupts, calls, I/O",
+	.brief = "summarize a trace: CPU use, latencies, interrupts, calls, I/O",
 	.help  =
 	"usage: tracebuf report [OPTIONS] [FILE]\n"
 	"\n"
-	"Says of a trace file (" DEFAULT_FILE "; '-' is standard input) who had the CPUs, how\n"
-	"long it took from wake-ups until who was woken ran, and what ran instead, how\n"
-	"many waited for which CPU, what interrupts, softirqs, system calls and block\n"
-	"devices took, who was off the CPU longest and who woke it, and what is missing.\n"
-	"What cannot be known is said to be so. docs/report.md explains each figure.\n"
+	"Summarizes a trace file (" DEFAULT_FILE "; '-' is standard input): which tasks had\n"
+	"the CPUs; how long woken tasks waited, and what ran instead; how many waited for\n"
+	"each CPU; how long interrupts, softirqs, system calls and block requests took;\n"
+	"which tasks were off the CPU longest, and what woke them; what is missing. It\n"
+	"marks what cannot be known. docs/report.md explains each figure.\n"
 	"\n"
 	"  -i, --input FILE      the same as FILE\n"
 	"      --top N           rows of long tables (10; with --json and --html all); 0: all\n"
-	"      --section ID      this section alone: the name in brackets\n"
-	"      --json            as JSON, with exact numbers (ns)\n"
-	"      --html FILE       as a page for a browser, with a timeline\n"
-	"      --max-events N    of the page's timeline, the first (2000000)\n"
+	"      --section ID      show this section alone: the name in brackets\n"
+	"      --json            print JSON, with exact numbers (ns)\n"
+	"      --html FILE       write a page for a browser, with a timeline\n"
+	"      --max-events N    put at most N events into the timeline (2000000)\n"
 	"      --width N         columns of the text (the terminal's, else 80)\n"
 	"  -C, --cpu N           only what happened on this CPU\n"
 	"  -t, --tid N           only what this thread did or waited for\n"
-	"      --from TIME       from this time on, in seconds as print shows it; +S: S\n"
-	"                        seconds after the recording's first event\n"
-	"      --to TIME         up to this time, which is no more in it\n"
-	"  -r, --recording N     of a file with several: number N, from 1\n"
-	"  -h, --help\n",
+	"      --from TIME       only events at TIME or later: seconds as print shows them;\n"
+	"                        +S: S seconds after the recording's first event\n"
+	"      --to TIME         only events before TIME\n"
+	"  -r, --recording N     if the file has several recordings: number N, from 1\n"
+	"  -h, --help            show this text\n",
 };
-
-#define OPTION_HTML 0x310
-#define OPTION_MAX_EVENTS 0x311
 
 static const struct option long_options[] = {
 	REPORT_LONG,
@@ -65,8 +62,8 @@ static const struct option long_options[] = {
 	{ "cpu",       required_argument, NULL, 'C' },
 	{ "tid",       required_argument, NULL, 't' },
 	{ "recording", required_argument, NULL, 'r' },
-	{ "from",      required_argument, NULL, 0x200 },
-	{ "to",        required_argument, NULL, 0x201 },
+	{ "from",      required_argument, NULL, OPTION_FROM },
+	{ "to",        required_argument, NULL, OPTION_TO },
 	{ "help",      no_argument,       NULL, 'h' },
 	{ 0 }
 };
@@ -311,19 +308,19 @@ int report_option(const struct command *command, int option, const char *value,
 		  struct report_look *look)
 {
 	switch (option) {
-	case REPORT_OPTION_TOP:
+	case OPTION_TOP:
 		look->top_given = true;
 		if (!parse_u32(value, 0, 1000000, &look->top))
 			return 1;
 		misused(command, "'%s' is not a number of rows", value);
 		return -1;
-	case REPORT_OPTION_SECTION:
+	case OPTION_SECTION:
 		look->section = value;
 		return 1;
-	case REPORT_OPTION_JSON:
+	case OPTION_JSON:
 		look->json = true;
 		return 1;
-	case REPORT_OPTION_WIDTH:
+	case OPTION_WIDTH:
 		if (!parse_u32(value, 40, 100000, &look->width))
 			return 1;
 		misused(command, "'%s' is not a width: from 40 on", value);

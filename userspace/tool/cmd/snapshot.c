@@ -13,17 +13,17 @@ static int snapshot_run(int argc, char **argv);
 const struct command cmd_snapshot = {
 	.name  = "snapshot",
 	.run   = snapshot_run,
-	.brief = "write what a running circular recording holds",
+	.brief = "write the events of a running circular recording to a file",
 	.help  =
 	"usage: tracebuf snapshot [-p NAME] [-o FILE]\n"
 	"\n"
 	"Writes what is in the buffers of a circular recording ('tracebuf start -m\n"
-	"circular') to a file.  The recording goes on, and what was written stays in\n"
-	"the buffers: the next snapshot may have it again.\n"
+	"circular') to a file. The recording goes on, and the events stay in the buffers:\n"
+	"the next snapshot may have them again.\n"
 	"\n"
 	PROVIDER_HELP
-	"  -o, --output FILE     (snapshot-DATE-TIME.tbuf); '-': standard output\n"
-	"  -h, --help\n",
+	"  -o, --output FILE     write to FILE (snapshot-DATE-TIME.tbuf); '-': standard output\n"
+	"  -h, --help            show this text\n",
 };
 
 static int snapshot_run(int argc, char **argv)

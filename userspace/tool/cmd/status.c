@@ -17,19 +17,19 @@ static int status_run(int argc, char **argv);
 const struct command cmd_status = {
 	.name  = "status",
 	.run   = status_run,
-	.brief = "what the recorder does now, per CPU",
+	.brief = "show what is being recorded, and the counts of each CPU",
 	.help  =
 	"usage: tracebuf status [-p NAME] [-e] [--header]\n"
 	"\n"
-	"Shows state, configuration and the live books of every CPU.  At any moment\n"
-	"attempted = delivered + overwritten + dropped + pending.  Then the programs\n"
-	"that write: chunks are those in use and all.\n"
+	"Shows state and configuration, and for each CPU the counts at this moment:\n"
+	"attempted = delivered + overwritten + dropped + pending. Then it lists the\n"
+	"programs that write, with the chunks that they use, of how many.\n"
 	"\n"
 	PROVIDER_HELP
-	"  -e, --events          list the enabled events, too, and what their\n"
+	"  -e, --events          list the enabled events, too, and how many events their\n"
 	"                        rules kept out\n"
 	"      --header          show the header of every ring, field by field\n"
-	"  -h, --help\n",
+	"  -h, --help            show this text\n",
 };
 
 /* Equal ends of buffers side by side are told once */
@@ -99,7 +99,7 @@ static int status_run(int argc, char **argv)
 	static const struct option long_options[] = {
 		PROVIDER_LONG,
 		{ "events", no_argument, NULL, 'e' },
-		{ "header", no_argument, NULL, 'H' },
+		{ "header", no_argument, NULL, OPTION_HEADER },
 		{ "help",   no_argument, NULL, 'h' },
 		{ 0 }
 	};
@@ -119,7 +119,7 @@ static int status_run(int argc, char **argv)
 		case 'e':
 			events = true;
 			break;
-		case 'H':
+		case OPTION_HEADER:
 			headers = true;
 			break;
 		default:

@@ -18,16 +18,17 @@ static int stream_run(int argc, char **argv)
 const struct command cmd_stream = {
 	.name  = "stream",
 	.run   = stream_run,
-	.brief = "record into a pipe or file that may end anywhere",
+	.brief = "record to a pipe, or to a file that may end anywhere",
 	.help  =
 	"usage: tracebuf stream [--fifo] [OPTIONS] [-- COMMAND ARGUMENTS...]\n"
 	"\n"
-	"Records as 'tracebuf record' does, but to standard output: blocks as they come,\n"
-	"each after what is needed to read it.  Wherever the stream breaks off (kill -9,\n"
-	"power loss, a closed pipe), what is there can be read to the last whole block.\n"
+	"Records as 'tracebuf record' does, but writes to standard output, and writes each\n"
+	"block after all that is needed to read it. If the stream breaks off (kill -9,\n"
+	"power loss, a closed pipe), it can be read up to the last whole block.\n"
 	"\n"
-	"      --fifo            through the save/saved channel of each CPU: blocks are\n"
-	"                        offered one at a time, and given back when they have\n"
-	"                        been written; streaming mode only\n"
-	RECORD_HELP("standard output"),
+	RECORD_HELP("standard output")
+	HELP_ENDS
+	RECORD_MORE_HELP
+	"      --fifo            take blocks from the save channel of each CPU: one at a\n"
+	"                        time, given back when it is written; streaming mode only\n",
 };

@@ -26,35 +26,33 @@ static int top_run(int argc, char **argv);
 const struct command cmd_top = {
 	.name  = "top",
 	.run   = top_run,
-	.brief = "what the machine does now, in the terminal",
+	.brief = "show what the machine does now, in the terminal",
 	.help  =
 	"usage: tracebuf top [OPTIONS]\n"
 	"\n"
-	"Records for itself, on a provider of its own that no other recording knows of and that is\n"
-	"removed at the end, and shows once in an interval who was on the CPUs, what was\n"
-	"waited for, which interrupts and events there were, and what was lost.\n"
+	"Shows once in an interval which tasks had the CPUs, what was waited for, which\n"
+	"interrupts and events there were, and what was lost. It records with a provider\n"
+	"of its own, which no other recording sees, and removes it at the end.\n"
 	"In the terminal h shows the keys.\n"
 	"\n"
 	"  -d, --delay TIME      the interval, seconds, or with ms (1)\n"
-	"  -n, --rounds N        end after N of them\n"
-	"  -b, --batch           as text, one interval after the other, for files and pipes\n"
+	"  -n, --rounds N        end after N intervals\n"
+	"  -b, --batch           print one interval after the other, for files and pipes\n"
 	"  -v, --view NAME       tasks (default), events, irqs, calls, latency, cpus\n"
-	"  -o, --sort COLUMN     by this column of the view, as it is headed\n"
-	"  -f, --filter TEXT     only what has TEXT in its name, or is of that number\n"
-	"  -a, --all             what did nothing in an interval, too\n"
-	"  -s, --syscalls        system calls, too\n"
-	"  -e, --events LIST     these events, too, for their rates\n"
+	"  -o, --sort COLUMN     sort by this column of the view, named as its head\n"
+	"  -f, --filter TEXT     show only rows with TEXT in the name, or with this number\n"
+	"  -a, --all             include rows of tasks that did nothing in the interval\n"
+	"  -s, --syscalls        record system calls, too\n"
+	"  -e, --events LIST     record these events, too, to show their rates\n"
 	"      --buffers N       buffers per CPU, 2..4096 (64): more lose less\n"
 	"      --elements N      of 16 bytes per buffer, a power of two, 64..65536 (1024)\n"
-	"  -c, --cpu LIST        of these CPUs only, as in 0-3,7\n"
-	"  -p, --provider NAME   look at the recording of this one, which is running and stays\n"
-	"  -i, --input FILE      look at a stream: of 'tracebuf stream --flush-ms 200', perhaps of\n"
-	"                        another machine; '-' is standard input; a complete trace is one\n"
-	"                        interval\n"
-	"  -h, --help\n",
+	"  -c, --cpu LIST        record only on these CPUs, as in 0-3,7\n"
+	"  -p, --provider NAME   show the running recording of this provider; it goes on\n"
+	"  -i, --input FILE      show a stream of 'tracebuf stream --flush-ms 200', perhaps\n"
+	"                        from another machine; '-' is standard input; a complete\n"
+	"                        trace is one interval\n"
+	"  -h, --help            show this text\n",
 };
-
-enum { OPTION_BUFFERS = 0x300, OPTION_ELEMENTS };
 
 struct top_job {
 	struct top_source source;

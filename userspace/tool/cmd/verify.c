@@ -56,25 +56,26 @@ static int verify_run(int argc, char **argv);
 const struct command cmd_verify = {
 	.name  = "verify",
 	.run   = verify_run,
-	.brief = "check a trace and its books",
+	.brief = "check that a trace is complete and consistent",
 	.help  =
 	"usage: tracebuf verify [-q] [FILE]\n"
 	"\n"
 	"Checks a trace file (" DEFAULT_FILE "; '-' is standard input): blocks and their\n"
-	"order, sequence numbers, the structure of every event, time per CPU, what\n"
-	"each field points to, and that for every CPU\n"
+	"order, sequence numbers, the structure of every event, time per CPU, what each\n"
+	"field points to, and for each CPU the counts:\n"
 	"\n"
 	"  attempted = events in the file + overwritten + dropped\n"
 	"\n"
-	"and for every writer of a program, attempted = records in the file + missing.\n"
-	"Of a snapshot the books are as of its beginning.  '>=': a recording that was not\n"
-	"stopped, or a file that is cut: how a CPU ends there is not known.\n"
+	"For each writer of a program: attempted = records in the file + missing. The\n"
+	"counts of a snapshot are those at its beginning. '>=' means that the end of a CPU\n"
+	"is not known: the recording was not stopped, or the file is cut.\n"
 	"\n"
-	"Prints a line per CPU and writer, or where and how it breaks; exit status 1 then.\n"
+	"Prints a line per CPU and writer, or where and how the file is wrong; the exit\n"
+	"status is 1 then.\n"
 	"\n"
 	"  -i, --input FILE      the same as FILE\n"
-	"  -q, --quiet           only complaints\n"
-	"  -h, --help\n",
+	"  -q, --quiet           print only complaints\n"
+	"  -h, --help            show this text\n",
 };
 
 /* ---- complaining ---- */

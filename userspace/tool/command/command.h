@@ -22,13 +22,33 @@ enum {
 	EXIT_USAGE = 2,		/* the command line is wrong */
 };
 
+/* Long options without a letter, of all commands */
+enum {
+	OPTION_BACKLOG = 0x100, OPTION_BASE, OPTION_BUFFERED, OPTION_BUFFERS, OPTION_CHILDREN,
+	OPTION_CLOCK, OPTION_COLLAPSED, OPTION_COMPRESS, OPTION_DAEMON, OPTION_DURABLE,
+	OPTION_DURABLE_MAX, OPTION_DURABLE_STOP, OPTION_ELEMENTS, OPTION_EXCLUDE_PID,
+	OPTION_EXCLUDE_SELF, OPTION_FIELDS, OPTION_FIFO, OPTION_FLUSH_MS, OPTION_FOLLOW,
+	OPTION_FORMAT, OPTION_FROM, OPTION_HEADER, OPTION_HELP_ALL, OPTION_HTML, OPTION_INVERTED,
+	OPTION_JSON, OPTION_JSONL, OPTION_KEEP, OPTION_KERNEL, OPTION_MAX_EVENTS,
+	OPTION_MIN_WIDTH, OPTION_NICE, OPTION_NO_HEADER, OPTION_NO_STATE, OPTION_PID,
+	OPTION_PID_FILE, OPTION_POLICY, OPTION_RANGE, OPTION_RAW, OPTION_REVERSE, OPTION_ROTATE,
+	OPTION_RT, OPTION_SECTION, OPTION_THREADS, OPTION_TID, OPTION_TITLE, OPTION_TO,
+	OPTION_TOP, OPTION_UNFINISHED, OPTION_USER, OPTION_WIDTH, OPTION_WRITERS,
+};
+
+/* The end of the help that -h shows, if --help-all shows more */
+#define HELP_ENDS \
+	"  -h, --help            show this text\n" \
+	"      --help-all        show all options\n" \
+	"\f"
+
 /**
  * struct command - a subcommand
  * @name: as typed
  * @run: argv[0] is the name; returns the exit status
  * @brief: one line for the overview
- * @help: what -h shows
- * @more_help: shows what else it shows, or NULL
+ * @help: what --help-all shows; -h: up to HELP_ENDS, if it has that
+ * @more_help: shows the rest of the help, or NULL
  */
 struct command {
 	const char *name;
@@ -37,7 +57,6 @@ struct command {
 	const char *help;
 	void (*more_help)(void);
 };
-
 
 /* "tracebuf: text" on standard error; the first returns EXIT_WRONG, the
  * second adds how to get help and returns EXIT_USAGE */
@@ -72,7 +91,7 @@ static inline int next_event(struct tb_cursor *cursor, struct tb_view *view)
 	return result == -EBADMSG ? 0 : result;
 }
 
-/* Help for -h (EXIT_FINE), or after a wrong option (EXIT_USAGE) */
+/* Help for 'h' and OPTION_HELP_ALL (EXIT_FINE), or after a wrong option (EXIT_USAGE) */
 int show_help(const struct command *command, int option);
 
 #endif /* TRACEBUF_COMMAND_H */

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <syslog.h>
 #include "command.h"
 
@@ -69,8 +70,18 @@ int complain_file(const char *file, const struct tb_error *error)
 
 int show_help(const struct command *command, int option)
 {
-	if (option == 'h') {
-		fputs(command->help, stdout);
+	const char *end = strchr(command->help, '\f');
+
+	if (option == 'h' && end) {
+		fwrite(command->help, 1, (size_t)(end - command->help), stdout);
+		return EXIT_FINE;
+	}
+	if (option == 'h' || option == OPTION_HELP_ALL) {
+		/* a blank line for the mark */
+		if (end)
+			printf("%.*s\n%s", (int)(end - command->help), command->help, end + 1);
+		else
+			fputs(command->help, stdout);
 		if (command->more_help)
 			command->more_help();
 		return EXIT_FINE;

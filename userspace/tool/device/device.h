@@ -13,7 +13,7 @@
 /* What commands that talk to the device have in common; NULL: "kernel" */
 #define PROVIDER_LONG { "provider", required_argument, NULL, 'p' }
 #define PROVIDER_HELP \
-	"  -p, --provider NAME   another provider than 'kernel' (see 'tracebuf provider')\n"
+	"  -p, --provider NAME   use this provider, not 'kernel' (see 'tracebuf provider')\n"
 
 /* Open for @provider (NULL: "kernel") or complain; NULL */
 struct tb_device *open_device(const char *provider, unsigned int flags);

@@ -18,29 +18,36 @@
 #include "tool/command/command.h"
 #include "tool/device/device.h"
 
-#define DEFAULT_EVENTS "sched_switch,sched_wak*,sched_migrate_task,sched_process_*," \
-	"irq,task,signal,power,block_rq_*,raw_syscalls,user"
+#define DEFAULT_SCHED "sched_switch,sched_wak*,sched_migrate_task,sched_process_*,"
+#define DEFAULT_OTHER "irq,task,signal,power,block_rq_*,raw_syscalls,user"
+#define DEFAULT_EVENTS DEFAULT_SCHED DEFAULT_OTHER
 
-/* What can be said of a recording, for the help of both */
+/* The help of record and stream: options that a beginner wants, and those of --help-all */
 #define RECORD_HELP(output) \
-	"  -e, --events LIST     what to record (" DEFAULT_EVENTS "):\n" \
+	"  -o, --output FILE     write to FILE (" output "); '-': standard output\n" \
+	"  -d, --duration TIME   stop after TIME: seconds, or with ms, s, m, h\n" \
+	"  -e, --events LIST     record these events:\n" \
 	CHOICE_HELP \
-	"                        ('tracebuf list -v' shows events and fields)\n" \
+	"                        'tracebuf list -v' shows events and fields. Default:\n" \
+	"                        " DEFAULT_SCHED "\n" \
+	"                        " DEFAULT_OTHER "\n" \
 	WHO_HELP \
 	WHO_SELF_HELP \
-	"  -F, --fast            the one-element forms where there are any\n" \
-	"  -o, --output FILE     (" output "); '-': standard output\n" \
-	"  -d, --duration TIME   seconds, or with ms, s, m, h\n" \
+	SETUP_MODE_HELP \
+	"  -q, --quiet           show neither progress nor table\n" \
+	"  -v, --verbose         show how the file is written, and what the recorder took\n"
+#define RECORD_MORE_HELP \
+	WHO_MORE_HELP \
+	"      --exclude-self    record all but this program itself\n" \
+	"  -F, --fast            use the one-element form of events that have one\n" \
 	PROVIDER_HELP \
-	"                        as it is configured, with the events it has, as far\n" \
-	"                        as nothing else is asked for\n" \
+	"                        as it is configured, with the events that it has, unless\n" \
+	"                        other options change that\n" \
 	WRITERS_HELP \
 	SETUP_MACHINE_HELP \
-	"      --no-state        do not list the existing threads first\n" \
-	SERVICE_HELP \
-	"  -q, --quiet           neither progress nor table\n" \
-	"  -v, --verbose         how the file is written, and what the recorder took\n" \
-	"  -h, --help\n"
+	SETUP_REST_HELP \
+	"      --no-state        do not list the threads that exist at the start\n" \
+	SERVICE_HELP
 
 /**
  * struct record - a recording, from the command line to its end

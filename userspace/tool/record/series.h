@@ -12,17 +12,15 @@
 #include <stdint.h>
 #include "tool/command/command.h"
 
-#define OPTION_ROTATE 0x210
-#define OPTION_KEEP 0x211
 #define SERIES_LONG \
 	{ "rotate", required_argument, NULL, OPTION_ROTATE }, \
 	{ "keep",   required_argument, NULL, OPTION_KEEP }
 #define SERIES_HELP \
-	"      --rotate WHEN     several files, each a trace by itself: FILE-0001.tbuf ...;\n" \
-	"                        the next begins at a size (100M, 1G), after a time (10m,\n" \
-	"                        1h), or with SIGUSR2 ('signal': only then)\n" \
-	"      --keep N          keep the last N files, fewer on a full disk; older ones are\n"
-	"                        deleted (all are kept, and a full disk ends the recording)\n"
+	"      --rotate WHEN     begin a new file at a size (100M, 1G), after a time (10m,\n" \
+	"                        1h), or at SIGUSR2 ('signal': only then). Each file,\n" \
+	"                        FILE-0001.tbuf ..., is a trace by itself\n" \
+	"      --keep N          keep the last N files, fewer on a full disk; delete older\n" \
+	"                        ones (keep all, and end the recording on a full disk)\n"
 
 /* "100M": bytes; 0 if it is no such thing */
 uint64_t parse_size(const char *text);

@@ -4,31 +4,27 @@
  * which priority.
  */
 #ifndef TRACEBUF_SERVICE_H
+#define TRACEBUF_SERVICE_H
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include "tool/command/command.h"
-#define TRACEBUF_SERVICE_H
 
-
-#define OPTION_DAEMON 0x220
-#define OPTION_PID_FILE 0x221
-#define OPTION_NICE 0x222
-#define OPTION_RT 0x223
 #define SERVICE_LONG \
 	{ "daemon",   no_argument,       NULL, OPTION_DAEMON }, \
 	{ "pid-file", required_argument, NULL, OPTION_PID_FILE }, \
 	{ "nice",     required_argument, NULL, OPTION_NICE }, \
 	{ "rt",       required_argument, NULL, OPTION_RT }
 #define SERVICE_HELP \
-	"      --daemon          in the background, as soon as it records; messages go to\n" \
-	"                        the system's log\n" \
-	"      --pid-file FILE   the recorder's process id, as long as it runs\n" \
-	"      --nice N          the recorder's niceness, -20..19; COMMAND keeps its own\n" \
-	"                        (-20 if it may, it was 0, and nothing is compressed; 0:\n" \
-	"                        as it was)\n" \
-	"      --rt PRIORITY     the recorder runs as real-time (SCHED_FIFO), 1..99\n"
+	"      --daemon          go to the background when recording has begun; messages go\n" \
+	"                        to the system's log\n" \
+	"      --pid-file FILE   write the recorder's process id to FILE while it runs\n" \
+	"      --nice N          niceness of the recorder, -20..19; COMMAND keeps its own\n" \
+	"                        (-20 if the user may set it, the niceness was 0, and\n" \
+	"                        nothing is compressed; 0 leaves it as it was)\n" \
+	"      --rt PRIORITY     run the recorder in real time (SCHED_FIFO), 1..99\n"
 
 /**
  * struct service - as the command line has it

@@ -53,16 +53,11 @@ struct report_look {
 /* To standard output.  Complains if there is no such section; EXIT_* */
 int report_write(const struct report *report, const struct report_look *look);
 
-enum {
-	REPORT_OPTION_TOP = 0x300, REPORT_OPTION_SECTION, REPORT_OPTION_JSON,
-	REPORT_OPTION_WIDTH,
-};
-
 #define REPORT_LONG \
-	{ "top",       required_argument, NULL, REPORT_OPTION_TOP }, \
-	{ "section",   required_argument, NULL, REPORT_OPTION_SECTION }, \
-	{ "json",      no_argument,       NULL, REPORT_OPTION_JSON }, \
-	{ "width",     required_argument, NULL, REPORT_OPTION_WIDTH }
+	{ "top",       required_argument, NULL, OPTION_TOP }, \
+	{ "section",   required_argument, NULL, OPTION_SECTION }, \
+	{ "json",      no_argument,       NULL, OPTION_JSON }, \
+	{ "width",     required_argument, NULL, OPTION_WIDTH }
 
 /* 1: taken; 0: it is none of these; -1: complained */
 int report_option(const struct command *command, int option, const char *value,

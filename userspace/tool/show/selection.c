@@ -83,10 +83,10 @@ int selection_option(const struct command *command, int option,
 			return 1;
 		misused(command, "'%s' is not a recording's number", value);
 		return -1;
-	case 0x200:
+	case OPTION_FROM:
 		return parse_moment(value, &selection->from) ?
 		       wrong_moment(command, value) : 1;
-	case 0x201:
+	case OPTION_TO:
 		return parse_moment(value, &selection->to) ?
 		       wrong_moment(command, value) : 1;
 	default:

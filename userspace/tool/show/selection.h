@@ -3,14 +3,14 @@
  * Which events of a trace are shown: what print and export have in common.
  */
 #ifndef TRACEBUF_SELECTION_H
+#define TRACEBUF_SELECTION_H
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "tracebuf.h"
 #include "tool/choose/choose.h"
 #include "tool/command/command.h"
-#define TRACEBUF_SELECTION_H
-
 
 /* Since when, until when; @relative: from the recording's first event on */
 struct moment {
@@ -55,18 +55,18 @@ struct selection {
 	{ "tid",       required_argument, NULL, 't' }, \
 	{ "time",      required_argument, NULL, 'T' }, \
 	{ "recording", required_argument, NULL, 'r' }, \
-	{ "from",      required_argument, NULL, 0x200 }, \
-	{ "to",        required_argument, NULL, 0x201 }
+	{ "from",      required_argument, NULL, OPTION_FROM }, \
+	{ "to",        required_argument, NULL, OPTION_TO }
 #define SELECTION_HELP \
 	"  -e, --events LIST     only these: system, system:event, event; with * and ?;\n" \
 	"                        user:CATEGORY\n" \
 	"  -C, --cpu N           only this CPU\n" \
 	"  -t, --tid N           only this thread\n" \
-	"      --from TIME       from this time on, in seconds as print shows it; +S: S\n" \
-	"                        seconds after the recording's first event\n" \
-	"      --to TIME         up to this time, which is no more in it\n" \
-	"  -T, --time BASE       mono (default), boot or real: times of that clock\n" \
-	"  -r, --recording N     of a file with several: number N, from 1\n"
+	"      --from TIME       only events at TIME or later: seconds as print shows them;\n" \
+	"                        +S: S seconds after the recording's first event\n" \
+	"      --to TIME         only events before TIME\n" \
+	"  -T, --time BASE       show times of this clock: mono (default), boot, real\n" \
+	"  -r, --recording N     if the file has several recordings: number N, from 1\n"
 
 /* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
 int selection_option(const struct command *command, int option,
