@@ -232,7 +232,7 @@ manuals()
 
 program()
 {
-	sed -n '/<!-- file: slices.c -->/,/^```$/p' "$tree/docs/slices.md" | sed '/^<!--/d; /^```/d; 1{/^$/d}' \
+	sed -n '/<!-- file: slices.c -->/,/^```$/p' "$tree/docs/user-events.md" | sed '/^<!--/d; /^```/d; 1{/^$/d}' \
 		>"$root/root/slices.c"
 	# shellcheck disable=SC2016
 	inside sh -c 'cd /root && cc -Wall -Werror -o slices slices.c $(pkg-config --cflags --libs libtracebuf) && ldd slices' |

@@ -4,6 +4,7 @@
  * that runs on its own, without 'record' attached.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include "cmd.h"
 #include "tool/choose/choose.h"
@@ -124,6 +125,31 @@ const struct command cmd_save = {
 	"  -h, --help            show this text\n",
 };
 
+#define EVENT_BYTES_MIN 64	/* most events of the scheduler, system calls, interrupts */
+#define EVENT_BYTES_MAX 96
+
+/* How much memory it takes, and how far back that reaches */
+static void show_start(struct tb_device *device, const struct choice *choice,
+		       const struct setup *setup)
+{
+	struct tb_query query;
+	uint64_t bytes;
+
+	if (tb_device_query(device, &query) < 0)
+		return;
+	setup_show(setup, &query);
+	if (query.mode != TB_MODE_CIRCULAR)
+		return;
+	bytes = (uint64_t)query.buffers * query.buffer_bytes;
+	if (choice->form == TB_FORM_FAST)
+		note("circular: the last %" PRIu64 " events of each CPU stay (16 bytes an event); 'tracebuf snapshot' writes them to a file",
+		     bytes / 16);
+	else
+		note("circular: about the last %" PRIu64 " to %" PRIu64 " events of each CPU stay (%d to %d bytes an event); 'tracebuf snapshot' writes them to a file",
+		     bytes / EVENT_BYTES_MAX / 1000 * 1000, bytes / EVENT_BYTES_MIN / 1000 * 1000,
+		     EVENT_BYTES_MIN, EVENT_BYTES_MAX);
+}
+
 static int start_device(struct tb_device *device, const struct choice *choice,
 			struct who *who, struct setup *setup, uint32_t flags)
 {
@@ -143,7 +169,10 @@ static int start_device(struct tb_device *device, const struct choice *choice,
 	if ((choice->count || who->given) && who_apply(device, who, 0))
 		return EXIT_WRONG;
 	result = tb_device_start(device, flags);
-	return result < 0 ? start_failed(device, result) : EXIT_FINE;
+	if (result < 0)
+		return start_failed(device, result);
+	show_start(device, choice, setup);
+	return EXIT_FINE;
 }
 
 static int start_with(int argc, char **argv, struct choice *choice)
