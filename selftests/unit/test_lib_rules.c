@@ -513,8 +513,6 @@ static int whose(bool command, uint32_t pid, int first, const char *one,
 	return who_apply(NULL, &who, pid);
 }
 
-enum { PID = 0x110, TID, EXCLUDE, CHILDREN, SELF, FOLLOW };
-
 static void threads(void)
 {
 	char self[64];
@@ -522,36 +520,36 @@ static void threads(void)
 	pids_result = 0;
 	CHECK_NUMBER(whose(false, 0, 0, "", 0, ""), 0);
 	CHECK_TEXT(told, "pids flags=0\n");
-	CHECK_NUMBER(whose(false, 0, PID, "5,6,5", 0, ""), 0);
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5,6,5", 0, ""), 0);
 	CHECK_TEXT(told, "pids flags=2 5 6\n");
-	CHECK_NUMBER(whose(false, 0, TID, "5", TID, "7"), 0);
+	CHECK_NUMBER(whose(false, 0, OPTION_TID, "5", OPTION_TID, "7"), 0);
 	CHECK_TEXT(told, "pids flags=0 5 7\n");
-	CHECK_NUMBER(whose(false, 0, PID, "5", CHILDREN, ""), 0);
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5", OPTION_CHILDREN, ""), 0);
 	CHECK_TEXT(told, "pids flags=6 5\n");
-	CHECK_NUMBER(whose(false, 0, EXCLUDE, "5", 0, ""), 0);
+	CHECK_NUMBER(whose(false, 0, OPTION_EXCLUDE_PID, "5", 0, ""), 0);
 	CHECK_TEXT(told, "pids flags=3 5\n");
-	CHECK_NUMBER(whose(true, 99, FOLLOW, "", 0, ""), 0);
+	CHECK_NUMBER(whose(true, 99, OPTION_FOLLOW, "", 0, ""), 0);
 	CHECK_TEXT(told, "pids flags=6 99\n");
-	CHECK_NUMBER(whose(true, 99, FOLLOW, "", PID, "5"), 0);
+	CHECK_NUMBER(whose(true, 99, OPTION_FOLLOW, "", OPTION_PID, "5"), 0);
 	CHECK_TEXT(told, "pids flags=6 5 99\n");
-	CHECK_NUMBER(whose(true, 99, SELF, "", 0, ""), 0);
+	CHECK_NUMBER(whose(true, 99, OPTION_EXCLUDE_SELF, "", 0, ""), 0);
 	snprintf(self, sizeof(self), "pids flags=3 %d\n", (int)getpid());
 	CHECK_TEXT(told, self);
-	CHECK_NUMBER(whose(false, 0, PID, "5,", 0, ""), 2);
-	CHECK_NUMBER(whose(false, 0, PID, "-5", 0, ""), 2);
-	CHECK_NUMBER(whose(false, 0, PID, "5", TID, "6"), 2);
-	CHECK_NUMBER(whose(false, 0, TID, "5", PID, "6"), 2);
-	CHECK_NUMBER(whose(false, 0, PID, "5", EXCLUDE, "6"), 2);
-	CHECK_NUMBER(whose(false, 0, PID, "5", SELF, ""), 2);
-	CHECK_NUMBER(whose(false, 0, CHILDREN, "", 0, ""), 2);
-	CHECK_NUMBER(whose(false, 0, FOLLOW, "", 0, ""), 2);
-	CHECK_NUMBER(whose(true, 9, FOLLOW, "", TID, "5"), 2);
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5,", 0, ""), 2);
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "-5", 0, ""), 2);
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5", OPTION_TID, "6"), 2);
+	CHECK_NUMBER(whose(false, 0, OPTION_TID, "5", OPTION_PID, "6"), 2);
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5", OPTION_EXCLUDE_PID, "6"), 2);
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5", OPTION_EXCLUDE_SELF, ""), 2);
+	CHECK_NUMBER(whose(false, 0, OPTION_CHILDREN, "", 0, ""), 2);
+	CHECK_NUMBER(whose(false, 0, OPTION_FOLLOW, "", 0, ""), 2);
+	CHECK_NUMBER(whose(true, 9, OPTION_FOLLOW, "", OPTION_TID, "5"), 2);
 	pids_result = -ESRCH;
-	CHECK_NUMBER(whose(false, 0, PID, "5,6", 0, ""), 1);
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5,6", 0, ""), 1);
 	CHECK_SAID("there is no process 6");
 	pids_result = -ENOTTY;
 	CHECK_NUMBER(whose(false, 0, 0, "", 0, ""), 0);
-	CHECK_NUMBER(whose(false, 0, PID, "5,6", 0, ""), 1);
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5,6", 0, ""), 1);
 	CHECK_SAID("same release");
 }
 

@@ -67,12 +67,12 @@ static void batch(void)
 	put(w, 8);
 	CHECK_NUMBER(fake.commits, 2);
 	/* it can change: at once */
-	tb_arbiter_set_period(arbiter, 0);
+	arbiter->period_ms = 0;
 	put(w, 8);
 	CHECK_NUMBER(fake.commits, 3);
 	put(w, 8);
 	CHECK_NUMBER(fake.commits, 4);
-	tb_arbiter_set_period(arbiter, 1000);
+	arbiter->period_ms = 1000;
 	put(w, 8);
 	CHECK_NUMBER(fake.commits, 4);
 	CHECK(!tb_arbiter_commit(arbiter));

@@ -25,7 +25,7 @@ static void flush(void)
 	put(w, 1);
 	CHECK(!tb_writer_flush(w));
 	CHECK_NUMBER(fake.answered, 7);
-	CHECK(!tb_arbiter_notify_flush_complete(arbiter, 8));
+	CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
 	CHECK_NUMBER(fake.answered, 8);
 	fake.fail_commit = -EIO;
 	put(w, 1);
@@ -199,7 +199,7 @@ static void patch_in_place(void)
 	struct tb_writer *w;
 
 	open_small();
-	CHECK(tb_arbiter_can_patch(arbiter));
+	CHECK(arbiter->direct_patch);
 	w = writer(TB_FULL_DROP);
 	outer = tb_slice_begin(w, &ping, 0);
 	inner = tb_slice_begin(w, &ping, 99);
@@ -374,7 +374,7 @@ static void patch_not_direct(void)
 	fake.no_direct = true;
 	next_value = 0;
 	CHECK(!tb_arbiter_create_on(&small, &fake.endpoint, &arbiter));
-	CHECK(!tb_arbiter_can_patch(arbiter));
+	CHECK(!arbiter->direct_patch);
 	w = writer(TB_FULL_DROP);
 	slice = tb_slice_begin(w, &ping, 0);
 	/* the kernel does not look at holes, so it reads this one */

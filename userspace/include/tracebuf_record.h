@@ -161,26 +161,6 @@ struct tb_arbiter_options {
 #define TB_ARBITER_NO_SHARED	0x01	/* chunks go to the kernel by copy */
 
 /**
- * struct tb_arbiter_stats - what an arbiter did so far
- * @commits: calls of the kernel that committed
- * @chunks: chunks, and pieces of them, that the kernel took
- * @refused: those it did not take
- * @broken: chunks that are out of use because their state is not what it can be
- * @patches: holes that were filled in by telling the kernel
- * @patches_lost: holes that stay, because there was no room to remember what is in them
- * @aborted: chunks that went with an aborted reservation
- */
-struct tb_arbiter_stats {
-	uint64_t commits;
-	uint64_t chunks;
-	uint64_t refused;
-	uint64_t broken;
-	uint64_t patches;
-	uint64_t patches_lost;
-	uint64_t aborted;
-};
-
-/**
  * tb_arbiter_create - an arbiter with a channel to the kernel
  * @options: NULL: the defaults
  * @arbiter: out; NULL on failure
@@ -216,19 +196,9 @@ int tb_arbiter_target(struct tb_arbiter *arbiter, const char *provider);
  *  is recorded then is taken.  Signals: yes. */
 bool tb_arbiter_closed(const struct tb_arbiter *arbiter, unsigned int target);
 
-/** tb_arbiter_set_period - change tb_arbiter_options.period_ms.  Signals: yes. */
-void tb_arbiter_set_period(struct tb_arbiter *arbiter, uint32_t period_ms);
-
 /** tb_arbiter_category - have the kernel say whether it is wanted.  It happens by itself at the
  *  first event.  Errors: those of TB_PIOC_CATEGORY: nobody will want it then. */
 int tb_arbiter_category(struct tb_arbiter *arbiter, struct tb_category *category);
-
-/** tb_arbiter_can_patch - does the kernel leave records with holes until these are filled in? */
-bool tb_arbiter_can_patch(const struct tb_arbiter *arbiter);
-
-/** tb_arbiter_commit - commit all complete chunks.  Errors: those of TB_PIOC_COMMIT;
- *  -EDEADLK by a signal handler that interrupted a commit. */
-int tb_arbiter_commit(struct tb_arbiter *arbiter);
 
 /**
  * tb_arbiter_flush - commit all complete chunks, then call @done(@data)
@@ -236,17 +206,9 @@ int tb_arbiter_commit(struct tb_arbiter *arbiter);
  * In shared memory the kernel takes what is published of incomplete chunks by itself, without it
  * they are scraped here.  @done, which may be NULL, is called before this returns; while the
  * arbiter is unbound, when it has been bound.  It is not called if this fails.  Errors: as
- * tb_arbiter_commit(), -ENOMEM.
+ * TB_PIOC_COMMIT; -ENOMEM; -EDEADLK by a signal handler that interrupted a commit.
  */
 int tb_arbiter_flush(struct tb_arbiter *arbiter, void (*done)(void *data), void *data);
-
-/** tb_arbiter_flush_wanted - number of the last flush that a reader asked for; 0: none.
- *  Signals: yes. */
-uint32_t tb_arbiter_flush_wanted(const struct tb_arbiter *arbiter);
-
-/** tb_arbiter_notify_flush_complete - commit all, and tell the kernel that flushes up to @flush
- *  are answered.  For programs that flush writers of their own first. */
-int tb_arbiter_notify_flush_complete(struct tb_arbiter *arbiter, uint32_t flush);
 
 /**
  * tb_arbiter_serve - wait for what the kernel wants, and do it
@@ -259,9 +221,6 @@ int tb_arbiter_serve(struct tb_arbiter *arbiter, int timeout_ms);
 /** tb_arbiter_start_thread - a thread that serves, until tb_arbiter_destroy().  All signals
  *  are blocked there.  Errors: -EALREADY, those of pthread_create(). */
 int tb_arbiter_start_thread(struct tb_arbiter *arbiter);
-
-/** tb_arbiter_read_stats - what it did so far */
-void tb_arbiter_read_stats(const struct tb_arbiter *arbiter, struct tb_arbiter_stats *stats);
 
 /**
  * tb_arbiter_try_shutdown - no new writers from now on; are all gone?

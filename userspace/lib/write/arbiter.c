@@ -301,16 +301,6 @@ bool tb_arbiter_closed(const struct tb_arbiter *arbiter, unsigned int target)
 	       shared_get(&arbiter->page->closed) >> target & 1;
 }
 
-void tb_arbiter_set_period(struct tb_arbiter *arbiter, uint32_t period_ms)
-{
-	shared_set(&arbiter->period_ms, period_ms);
-}
-
-bool tb_arbiter_can_patch(const struct tb_arbiter *arbiter)
-{
-	return shared_get_acquire(&arbiter->bound) && arbiter->direct_patch;
-}
-
 static int commit_locked(struct tb_arbiter *arbiter, uint32_t flush, bool scrape)
 {
 	int result;
@@ -374,11 +364,6 @@ int tb_arbiter_flush(struct tb_arbiter *arbiter, void (*done)(void *data), void 
 	if (!result && done)
 		done(data);
 	return result;
-}
-
-int tb_arbiter_notify_flush_complete(struct tb_arbiter *arbiter, uint32_t flush)
-{
-	return commit_locked(arbiter, flush, true);
 }
 
 int tb_arbiter_serve(struct tb_arbiter *arbiter, int timeout_ms)

@@ -287,6 +287,26 @@ struct flush_wait {
 #define WRITERS		65536
 
 /**
+ * struct tb_arbiter_stats - what an arbiter did so far
+ * @commits: calls of the kernel that committed
+ * @chunks: chunks, and pieces of them, that the kernel took
+ * @refused: those it did not take
+ * @broken: chunks that are out of use because their state is not what it can be
+ * @patches: holes that were filled in by telling the kernel
+ * @patches_lost: holes that stay, because there was no room to remember what is in them
+ * @aborted: chunks that went with an aborted reservation
+ */
+struct tb_arbiter_stats {
+	uint64_t commits;
+	uint64_t chunks;
+	uint64_t refused;
+	uint64_t broken;
+	uint64_t patches;
+	uint64_t patches_lost;
+	uint64_t aborted;
+};
+
+/**
  * struct tb_arbiter
  * @bound: there is a channel; all of it can be used by who has seen this (acquire)
  * @forked: it is the parent's
@@ -445,5 +465,18 @@ void tb_categories_open(void);
  * before that record */
 struct tb_name *tb_text_name(const char *text, enum tb_name_kind kind,
 			     struct tb_category *category, struct tb_name *own);
+
+/* ---- what only the library and its tests call ---- */
+
+/** tb_arbiter_commit - commit all complete chunks.  Errors: those of TB_PIOC_COMMIT;
+ *  -EDEADLK by a signal handler that interrupted a commit. */
+int tb_arbiter_commit(struct tb_arbiter *arbiter);
+
+/** tb_arbiter_flush_wanted - number of the last flush that a reader asked for; 0: none.
+ *  Signals: yes. */
+uint32_t tb_arbiter_flush_wanted(const struct tb_arbiter *arbiter);
+
+/** tb_arbiter_read_stats - what it did so far */
+void tb_arbiter_read_stats(const struct tb_arbiter *arbiter, struct tb_arbiter_stats *stats);
 
 #endif /* TB_ARBITER_H */
