@@ -58,8 +58,8 @@ static void tb_producer_free_memory(struct tb_channel *c)
 	c->category = NULL;
 	kvfree(c->order);
 	c->order = NULL;
-	kvfree(c->books);
-	c->books = NULL;
+	kvfree(c->accounting);
+	c->accounting = NULL;
 	tb_mem_free(&c->chunk_mem);
 	tb_mem_free(&c->page_mem);
 	tb_channel_delist(c);
@@ -102,9 +102,9 @@ static int tb_producer_alloc(struct tb_channel *c, const struct tb_producer_setu
 	if (setup->flags & TB_SETUP_NO_SHARED)
 		return 0;
 	c->nr_chunks = setup->chunks;
-	c->books = kvcalloc(c->nr_chunks, sizeof(*c->books), gfp);
+	c->accounting = kvcalloc(c->nr_chunks, sizeof(*c->accounting), gfp);
 	c->order = kvcalloc(c->nr_chunks, sizeof(*c->order), gfp);
-	if (!c->books || !c->order)
+	if (!c->accounting || !c->order)
 		return -ENOMEM;
 	return tb_mem_alloc(&c->chunk_mem, c->nr_chunks, c->chunk_bytes, NUMA_NO_NODE, NULL);
 }

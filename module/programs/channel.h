@@ -91,7 +91,7 @@ struct tb_chunk_account {
  * @chunk_mem: memory of the chunks
  *
  * Protected by @lock:
- * @books: accounts of the chunks
+ * @counts: accounts of the chunks
  * @order: chunks to take in a scrape, in this order
  * @writers: struct tb_writer by id
  * @nr_writers: number of writers
@@ -139,7 +139,7 @@ struct tb_channel {
 	struct tb_producer_page *page;
 	struct tb_mem chunk_mem;
 
-	struct tb_chunk_account *books;
+	struct tb_chunk_account *accounting;
 	u16 *order;
 	struct xarray writers;
 	u32 nr_writers;

@@ -405,7 +405,7 @@ static void tb_chunk_free(struct tb_chunk *shared, struct tb_chunk_account *k)
 static int tb_chunk_take(struct tb_channel *c, u32 n, enum tb_take how)
 {
 	struct tb_chunk *shared = tb_mem_block(&c->chunk_mem, n);
-	struct tb_chunk_account *k = &c->books[n];
+	struct tb_chunk_account *k = &c->accounting[n];
 	struct tb_chunk_part part = { };
 	struct tb_writer *w;
 	struct tb_chunk h;
@@ -470,7 +470,7 @@ u32 tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref)
 	}
 	n = array_index_nospec(ref->chunk, c->nr_chunks);
 	mutex_lock(&c->lock);
-	taken = c->books[n].records;
+	taken = c->accounting[n].records;
 	err = tb_chunk_take(c, n, TB_TAKE_COMMIT);
 	mutex_unlock(&c->lock);
 	ref->result = -err;
@@ -557,7 +557,7 @@ int tb_chunk_patch(struct tb_channel *c, const struct tb_patch *patch)
 static bool tb_chunk_has_data(struct tb_channel *c, u32 n, const struct tb_provider *only)
 {
 	const struct tb_chunk *shared = tb_mem_block(&c->chunk_mem, n);
-	struct tb_chunk_account *k = &c->books[n];
+	struct tb_chunk_account *k = &c->accounting[n];
 	struct tb_writer *w;
 	struct tb_chunk h;
 
@@ -585,8 +585,8 @@ static bool tb_chunk_has_data(struct tb_channel *c, u32 n, const struct tb_provi
 static int tb_chunk_order(const void *a, const void *b, const void *channel)
 {
 	const struct tb_channel *c = channel;
-	const struct tb_chunk_account *x = &c->books[*(const u16 *)a];
-	const struct tb_chunk_account *y = &c->books[*(const u16 *)b];
+	const struct tb_chunk_account *x = &c->accounting[*(const u16 *)a];
+	const struct tb_chunk_account *y = &c->accounting[*(const u16 *)b];
 
 	if (x->writer != y->writer)
 		return x->writer < y->writer ? -1 : 1;
@@ -614,7 +614,7 @@ void tb_chunk_scrape(struct tb_channel *c, const struct tb_provider *only, bool 
 	}
 	sort_r(c->order, nr, sizeof(*c->order), tb_chunk_order, NULL, c);
 	for (n = 0; n < nr; n++) {
-		const struct tb_chunk_account *k = &c->books[c->order[n]];
+		const struct tb_chunk_account *k = &c->accounting[c->order[n]];
 		u16 writer = k->writer, wrap = k->wrap;
 
 		if (writer == waits)

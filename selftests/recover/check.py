@@ -29,11 +29,11 @@ def page(image):
         cpus = struct.unpack_from("<Q", memory, at + 8)[0]
         if 0 < cpus <= CPUS and at + 16 + 24 * CPUS * SOURCES <= len(memory):
             words = struct.unpack_from("<%dQ" % (3 * CPUS * SOURCES), memory, at + 16)
-            books = list(zip(words[::3], words[1::3], words[2::3]))
-            if all(begun - done in (0, 1) for begun, done, _ in books) and \
-               books[THREAD][1] > 100 and books[TIMER][1]:
+            counts = list(zip(words[::3], words[1::3], words[2::3]))
+            if all(begun - done in (0, 1) for begun, done, _ in counts) and \
+               counts[THREAD][1] > 100 and counts[TIMER][1]:
                 found.append({(i // SOURCES, i % SOURCES): book
-                              for i, book in enumerate(books) if i < cpus * SOURCES})
+                              for i, book in enumerate(counts) if i < cpus * SOURCES})
         at = memory.find(MAGIC, at + 1)
     if len(found) != 1:
         sys.exit("check.py: %d pages of tb_crash in the image" % len(found))
@@ -72,8 +72,8 @@ def events(trace):
 
 
 def main():
-    books = page(sys.argv[1])
-    seen = {key: [] for key in books}
+    counts = page(sys.argv[1])
+    seen = {key: [] for key in counts}
     for cpu, ident, payload in events(sys.argv[2]):
         words = struct.unpack("<%dQ" % (len(payload) // 8), payload)
         key = words[0] >> 56, words[0] >> 48 & 0xff
@@ -85,7 +85,7 @@ def main():
            any(words[i] != words[0] * (2 * i + 1) & MASK for i in range(1, len(words))):
             sys.exit("check.py: CPU %d, source %d, event %d: wrong contents" % (*key, number))
         seen[key].append(number)
-    for key, (begun, done, other) in sorted(books.items()):
+    for key, (begun, done, other) in sorted(counts.items()):
         numbers = seen[key]
         print("CPU %d, source %d: %d done, %d begun, %d in the trace" %
               (*key, done, begun, len(numbers)))

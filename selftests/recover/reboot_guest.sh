@@ -162,7 +162,7 @@ case $boot in
 		check "previous cannot be written to" read_only
 		check "it is kept while kernel records" kept_while_recording
 		check "record -p previous" tracebuf record -p previous -o first.tbuf
-		check "its books are in order" tracebuf verify first.tbuf
+		check "its counts are in order" tracebuf verify first.tbuf
 		check "all marks are there" marks first first.tbuf
 		check "it can be dropped" tracebuf provider destroy previous
 		check "then there is none" no_previous
@@ -176,7 +176,7 @@ left
 {
 	check "the module finds what was recorded after that" insmod "$ko" "memory=$memory"
 	check "record -p previous" tracebuf record -p previous -o second.tbuf
-	check "its books are in order" tracebuf verify second.tbuf
+	check "its counts are in order" tracebuf verify second.tbuf
 	check "all marks are there" marks second second.tbuf
 	check "none is of the recording that was dropped" \
 		sh -c '! tracebuf print second.tbuf | grep -q "first-[0-9]"'

@@ -32,7 +32,7 @@
 #include <unistd.h>
 
 #include "../vm/device.h"
-#include "books.h"
+#include "accounting.h"
 #include "torture.h"
 
 #define FILE_NAME	"/tmp/flips.tbuf"
@@ -67,7 +67,7 @@ static struct flips {
 	uint8_t *data;			/* what was read */
 	size_t bytes;
 	struct stream stream;
-	struct books books;
+	struct accounting accounting;
 	bool legal;			/* each block, by itself and after the one before */
 	char error[256];		/* the test cannot go on */
 } f = { .seed = 1, .count = 100 };
@@ -188,23 +188,24 @@ static bool exact(void)
 	stream_free(&f.stream);
 	stream_init(&f.stream);
 	f.stream.kept = -1;
-	memset(&f.books, 0, sizeof(f.books));
-	books_begin(&f.books);
-	f.stream.event = books_event;
-	f.stream.block = books_block;
-	f.stream.ctx = &f.books;
+	memset(&f.accounting, 0, sizeof(f.accounting));
+	accounting_begin(&f.accounting);
+	f.stream.event = accounting_event;
+	f.stream.block = accounting_block;
+	f.stream.ctx = &f.accounting;
 	f.legal = stream_blocks(&f.stream, f.data, f.bytes);
-	if (!f.legal || !stream_finish(&f.stream) || f.books.error[0] || !books_cover(&f.books))
+	if (!f.legal || !stream_finish(&f.stream) || f.accounting.error[0] ||
+	    !accounting_cover(&f.accounting))
 		return false;
 	for (cpu = 0; cpu < f.cpus; cpu++)
-		if (!books_close(&f.books, &f.stream, f.fd, f.control, cpu))
+		if (!accounting_close(&f.accounting, &f.stream, f.fd, f.control, cpu))
 			return false;
 	return true;
 }
 
 static const char *why(void)
 {
-	return f.stream.error[0] ? f.stream.error : f.books.error;
+	return f.stream.error[0] ? f.stream.error : f.accounting.error;
 }
 
 /* Does `tracebuf verify` report an error? */

@@ -2,7 +2,7 @@
 /*
  * Torture: all sources of the torture module record on all CPUs at once while the worst
  * of readers reads, buffers are flushed, CPUs come and go and recordings end and begin;
- * then every event delivered is checked, and the books.
+ * then every event delivered is checked, and the counts.
  *
  *   torture [-s SEED] [-n EVENTS] [-g NS] [-l] [NAME...]
  *
@@ -27,7 +27,7 @@
 
 #include "../../module/ring/paths.h"
 #include "../vm/device.h"
-#include "books.h"
+#include "accounting.h"
 #include "reader.h"
 #include "torture.h"
 
@@ -88,13 +88,13 @@ struct torture {
 	int control;			/* /dev/tracebuf */
 	int fd;				/* /dev/tb_torture */
 	struct stream stream;
-	struct books books;
+	struct accounting accounting;
 	struct reader reader;
 	pthread_t reading, meddling;
 	bool going;			/* may meddle */
 	uint64_t flushes, hotplugs;
 	/* sums over the recordings of a case that has several */
-	uint64_t attempted[BOOKS_CPUS], recorded[BOOKS_CPUS];
+	uint64_t attempted[ACCOUNTING_CPUS], recorded[ACCOUNTING_CPUS];
 	char error[256];
 };
 
@@ -249,10 +249,10 @@ static bool recording_start(struct torture *t, uint64_t seed)
 
 	reader_init(t, seed);
 	stream_free(&t->stream);
-	t->stream.event = books_event;
-	t->stream.block = books_block;
-	t->stream.ctx = &t->books;
-	books_begin(&t->books);
+	t->stream.event = accounting_event;
+	t->stream.block = accounting_block;
+	t->stream.ctx = &t->accounting;
+	accounting_begin(&t->accounting);
 	err = tb_start(t->control, TB_START_NO_STATE);
 	if (err)
 		return fail(t, "start", err);
@@ -274,8 +274,8 @@ static bool recording_stop(struct torture *t)
 		snprintf(t->error, sizeof(t->error), "%s", t->reader.error);
 	else if (!reader_check(&t->reader, &t->stream) || !stream_finish(&t->stream))
 		snprintf(t->error, sizeof(t->error), "%s", t->stream.error);
-	else if (t->books.error[0] || !books_cover(&t->books))
-		snprintf(t->error, sizeof(t->error), "%s", t->books.error);
+	else if (t->accounting.error[0] || !accounting_cover(&t->accounting))
+		snprintf(t->error, sizeof(t->error), "%s", t->accounting.error);
 	reader_free(&t->reader);
 	return !t->error[0];
 }
@@ -297,8 +297,8 @@ static bool run_whole(struct torture *t)
 	if (!recording_stop(t) || !ok)
 		return false;
 	for (cpu = 0; cpu < t->cpus; cpu++) {
-		if (!books_close(&t->books, &t->stream, t->fd, t->control, cpu)) {
-			snprintf(t->error, sizeof(t->error), "%s", t->books.error);
+		if (!accounting_close(&t->accounting, &t->stream, t->fd, t->control, cpu)) {
+			snprintf(t->error, sizeof(t->error), "%s", t->accounting.error);
 			return false;
 		}
 	}
@@ -307,7 +307,7 @@ static bool run_whole(struct torture *t)
 
 /*
  * Recordings that end and begin while the sources are at work.  What was offered in between is
- * in no books; but everything that was recorded is in those of one recording.
+ * in no counts; but everything that was recorded is in those of one recording.
  */
 static bool run_rounds(struct torture *t)
 {
@@ -376,15 +376,16 @@ static void tell(struct torture *t)
 	uint32_t cpu, source;
 
 	for (cpu = 0; cpu < t->cpus; cpu++) {
-		others += t->books.others[cpu];
+		others += t->accounting.others[cpu];
 		lost += t->stream.ring[cpu].totals.overwritten;
 		dropped += t->stream.ring[cpu].totals.dropped;
 		for (source = 0; source < TT_SOURCES; source++)
-			seen += t->books.seen[cpu][source];
+			seen += t->accounting.seen[cpu][source];
 	}
 	printf("# case %s: %llu offered, %llu delivered (%llu composite, up to %llu bytes), %llu overwritten, %llu dropped, %llu of others; %llu sessions of %llu steps, %llu died; %llu flushes, %llu CPUs away\n",
 	       t->test->name, (unsigned long long)attempts(t), (unsigned long long)seen,
-	       (unsigned long long)t->books.composites, (unsigned long long)t->books.bytes,
+	       (unsigned long long)t->accounting.composites,
+	       (unsigned long long)t->accounting.bytes,
 	       (unsigned long long)lost, (unsigned long long)dropped, (unsigned long long)others,
 	       (unsigned long long)t->reader.sessions, (unsigned long long)t->reader.steps,
 	       (unsigned long long)t->reader.deaths,
@@ -398,7 +399,7 @@ static void tell(struct torture *t)
 			n.cpu = cpu;
 			if (!ioctl(t->fd, TT_IOC_COUNTS, &n))
 				offered += n.attempted;
-			delivered += t->books.seen[cpu][source];
+			delivered += t->accounting.seen[cpu][source];
 		}
 		printf(" %llu/%llu", (unsigned long long)delivered, (unsigned long long)offered);
 	}

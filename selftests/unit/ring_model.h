@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A ring under test and what must be true of it: events with contents that
- * check themselves, a reader that verifies every block it takes, and the books
+ * check themselves, a reader that verifies every block it takes, and the counts
  * kept by counting, to be compared with those of the ring.
  */
 #ifndef RING_MODEL_H
@@ -127,6 +127,6 @@ void model_check_memory(struct model *m);
 
 /* releases, flushes and reads everything, with one event to make the last losses known */
 void model_drain(struct model *m);
-void model_check_books(struct model *m, bool drained);
+void model_check_accounting(struct model *m, bool drained);
 
 #endif /* RING_MODEL_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The reader of a ring under test, see ring_model.h: every block it is handed is checked
- * to the last element, and the books are compared.
+ * to the last element, and the counts are compared.
  */
 #include <string.h>
 #include "ring_model.h"
@@ -395,7 +395,7 @@ void model_drain(struct model *m)
 		model_release(m, 0);
 }
 
-void model_check_books(struct model *m, bool drained)
+void model_check_accounting(struct model *m, bool drained)
 {
 	u64 recorded = 0, dropped = 0, delivered = 0, oversize = 0;
 	struct tb_ring_stats st;
@@ -415,7 +415,7 @@ void model_check_books(struct model *m, bool drained)
 	if (st.recorded != recorded || st.dropped != dropped || st.oversize != oversize ||
 	    st.delivered != delivered - held || st.delivered != m->delivered ||
 	    st.bytes != m->blocks * m->r.capacity * TB_ELEMENT_SIZE)
-		model_fail(m, "books: ring %llu/%llu/%llu/%llu, counted %llu/%llu/%llu/%llu",
+		model_fail(m, "counts: ring %llu/%llu/%llu/%llu, counted %llu/%llu/%llu/%llu",
 			   (unsigned long long)st.recorded, (unsigned long long)st.dropped,
 			   (unsigned long long)st.oversize, (unsigned long long)st.delivered,
 			   (unsigned long long)recorded, (unsigned long long)dropped,

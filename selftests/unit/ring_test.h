@@ -2,7 +2,7 @@
 /*
  * What the tests of the ring's behaviour have in common: expectations, a few words for what
  * they do all the time, and a main() that runs each test with either clock and compares the
- * books at its end.
+ * counts at its end.
  */
 #ifndef RING_TEST_H
 #define RING_TEST_H
@@ -73,9 +73,9 @@ static inline int ring_tests(const struct ring_test *tests, int n)
 
 		model_raw_clock = !(i & 1);
 		m = tests[i / 2].run();
-		model_check_books(m, false);
+		model_check_accounting(m, false);
 		model_drain(m);
-		model_check_books(m, true);
+		model_check_accounting(m, true);
 		snprintf(name, sizeof(name), "%s%s", tests[i / 2].name,
 			 model_raw_clock ? "" : ", kernel's clock");
 		ktap_result(name, m->error);

@@ -60,13 +60,13 @@ static void on_nap(struct fake *f)
 	sched_yield();
 }
 
-/* One writer's life: records of all kinds, then its books. */
+/* One writer's life: records of all kinds, then its counts. */
 static void live(struct thread *thread, struct tb_writer *w, unsigned int count, uint32_t *seed)
 {
 	struct tb_slice slices[4] = { { .writer = NULL } };
 	unsigned int id = tb_writer_id(w), i;
 	struct tb_writer_stats stats;
-	struct fake_writer books;
+	struct fake_writer accounting;
 	char data[64];
 
 	memset(data, 'x', sizeof(data));
@@ -100,15 +100,15 @@ static void live(struct thread *thread, struct tb_writer *w, unsigned int count,
 		tb_writer_flush(w);
 		tb_writer_read_stats(w, &stats);
 		pthread_mutex_lock(&fake.lock);
-		books = fake.writers[id];
+		accounting = fake.writers[id];
 		pthread_mutex_unlock(&fake.lock);
-	} while (books.next != stats.attempted);
-	thread->received += books.received;
-	if (books.received + books.missing != stats.attempted)
+	} while (accounting.next != stats.attempted);
+	thread->received += accounting.received;
+	if (accounting.received + accounting.missing != stats.attempted)
 		thread->error = "received + missing is not attempted";
 	/* the kernel may have taken a part of what it refused later, when a reader flushed */
-	if (flushing ? books.received + stats.refused + stats.lost < stats.attempted :
-		       books.received + stats.refused + stats.lost != stats.attempted)
+	if (flushing ? accounting.received + stats.refused + stats.lost < stats.attempted :
+		       accounting.received + stats.refused + stats.lost != stats.attempted)
 		thread->error = "received + refused + lost is not attempted";
 	thread->attempted += stats.attempted;
 	thread->lost += stats.lost;

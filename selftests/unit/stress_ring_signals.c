@@ -337,8 +337,8 @@ static void set_up(struct test *t, u32 number, bool overwrite)
 	tb_ring_reset(&t->r, tb_clock_read(true));
 }
 
-/* Everything is quiet: are the books right? */
-static void check_books(struct test *t)
+/* Everything is quiet: are the counts right? */
+static void check_accounting(struct test *t)
 {
 	u64 attempted = 0, recorded = 0;
 	struct tb_ring_stats st;
@@ -416,7 +416,7 @@ static void run(bool overwrite, double seconds)
 	reading = false;
 	for (i = 0; i < RINGS; i++) {
 		pthread_join(readers[i], NULL);
-		check_books(&tests[i]);
+		check_accounting(&tests[i]);
 	}
 	ktap_result(overwrite ? "signals, overwrite" : "signals, drop", error);
 	ktap_result(overwrite ? "signals, overwrite: three deep" : "signals, drop: three deep",

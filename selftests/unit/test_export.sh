@@ -185,14 +185,14 @@ END
 same bundles bundles.want "bundles: one CPU, no gap inside, marked after one"
 
 grep -o 'phase:END_OF_TRACE.*' t.flat | grep -o 'cpu_stats{[^}]*' |
-	sed 's/entries:0 //; s/commit_overrun:0 //; s/read_events.*//' >books
-cat >books.want <<'END'
+	sed 's/entries:0 //; s/commit_overrun:0 //; s/read_events.*//' >counts
+cat >counts.want <<'END'
 cpu_stats{ cpu:0 overrun:0 dropped_events:0 
 cpu_stats{ cpu:1 overrun:7 dropped_events:5 
 cpu_stats{ cpu:2 overrun:7 dropped_events:14 
 cpu_stats{ cpu:3 overrun:0 dropped_events:0 
 END
-same books books.want "the books at the end are those of the trace"
+same counts counts.want "the counts at the end are those of the trace"
 
 # ---- processes, clocks, machine ----
 
@@ -200,7 +200,7 @@ grep -oE 'system_info.*|clock_snapshot.*|process_tree.*' t.flat |
 	sed 's/ timestamp:[0-9]* trusted_.*//; s/ first_packet.*//' |
 	sed 's/\(processes\|threads\){/\n&/g' | sed 's/ $//; s/ collection.*//' >system
 has system "system, clocks and threads" <<END
-system_info{ utsname{ sysname:"Linux" version:"#1" release:"6.12.0-test" machine:"x86_64" } tracing_service_version:"$(tracebuf --version)" page_size:4096 num_cpus:8 }
+system_info{ utsname{ sysname:"Linux" version:"#1" release:"6.12.0-test" machine:"x86_64" } tracing_service_version:"$("$TRACEBUF" --version)" page_size:4096 num_cpus:8 }
 clock_snapshot{ clocks{ clock_id:6 timestamp:1002000500 } clocks{ clock_id:3 timestamp:1000000500 } clocks{ clock_id:1 timestamp:1700000001000000000 } primary_trace_clock:BUILTIN_CLOCK_BOOTTIME }
 clock_snapshot{ clocks{ clock_id:6 timestamp:4002000500 } clocks{ clock_id:3 timestamp:3000000500 } clocks{ clock_id:1 timestamp:1700000003000000000 } primary_trace_clock:BUILTIN_CLOCK_BOOTTIME }
 processes{ pid:1 ppid:0 cmdline:"init" uid:1000 cmdline_is_comm:true }
@@ -225,7 +225,7 @@ protoc --decode_raw <t.pf | flat >raw
 	# bundle: lost_events=3
 	grep -qE '1\{ 1:2 3:1 ' raw &&
 	# packet: system_info=45, clock_snapshot=6, sequence=10, first=87
-	grep -q '45{ 1{ 1:"Linux" 2:"#1" 3:"6.12.0-test" 4:"x86_64" } 4:"'"$(tracebuf --version)"'" 6:4096 8:8 }' raw &&
+	grep -q '45{ 1{ 1:"Linux" 2:"#1" 3:"6.12.0-test" 4:"x86_64" } 4:"'"$("$TRACEBUF" --version)"'" 6:4096 8:8 }' raw &&
 	grep -qE '6\{ 1\{ 1:6 2:1002000500 \} 1\{ 1:3 2:1000000500 \}' raw &&
 	grep -q '10:1 .*87:1\|87:1 .*10:1' raw &&
 	# process_tree=2: processes=1, threads=2

@@ -218,7 +218,7 @@ static unsigned int losses_with(unsigned int flags, int blocks, unsigned int aga
 	return losses;
 }
 
-/* Books that are of this snapshot tell of its end; others, and a ring that went on, do not */
+/* Counts that are of this snapshot tell of its end; others, and a ring that went on, do not */
 static void end_of_a_snapshot(void)
 {
 	CHECK_NUMBER(losses_with(0, 0, 1), 1);
@@ -650,7 +650,7 @@ static const struct test tests[] = {
 	{ "cursor: upper half of the time", full_times },
 	{ "cursor: losses at their place and after the end", losses },
 	{ "cursor: the end of a ring is a loss", end_of_a_ring },
-	{ "cursor: and that of a snapshot, by its own books", end_of_a_snapshot },
+	{ "cursor: and that of a snapshot, by its own counts", end_of_a_snapshot },
 	{ "cursor: a CPU without a block", nothing_but_an_end },
 	{ "cursor: whose a simple event is", whose_event },
 	{ "cursor: threads as they are made and renamed", threads },

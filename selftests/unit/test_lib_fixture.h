@@ -392,7 +392,7 @@ static inline void fx_thread(struct fx *fx, uint32_t tid, uint32_t tgid,
 	fx_durable(fx, TB_EV_THREAD, &thread, sizeof(thread));
 }
 
-/* With the span of those dropped after the last block, and until when the books go */
+/* With the span of those dropped after the last block, and until when the counts go */
 static inline void fx_totals_at(struct fx *fx, unsigned int cpu,
 				unsigned int flags, uint64_t time,
 				uint64_t first, uint64_t last)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What record makes of blocks: traces that are compressed - whole, cut off, damaged, put
- * together - are read as what was compressed; the parts of a recording have exact books.
+ * together - are read as what was compressed; the parts of a recording have exact counts.
  */
 #include <errno.h>
 #include <signal.h>

@@ -51,10 +51,10 @@ static void kinds(void)
 		"1007 101 event size data=aabbcc\n"
 		"1008 101 mark here \\x1b[1m\n"
 		"1009 101 end request\n");
-	CHECK_NUMBER(books(0)->delivered, 14);
-	CHECK_NUMBER(books(0)->attempted, 14);
-	CHECK_NUMBER(books(0)->names, 5);
-	CHECK_NUMBER(books(0)->wrong, 0);
+	CHECK_NUMBER(accounting(0)->delivered, 14);
+	CHECK_NUMBER(accounting(0)->attempted, 14);
+	CHECK_NUMBER(accounting(0)->names, 5);
+	CHECK_NUMBER(accounting(0)->wrong, 0);
 	CHECK(!tb_trace_user_writer(trace, 1));
 	tb_cursor_close(cursor);
 
@@ -99,9 +99,9 @@ static void merge_order(void)
 	}
 	open_all(&fx);
 	CHECK_TEXT(read_users(), wanted);
-	CHECK_NUMBER(books(0)->chunks, 6);
-	CHECK_NUMBER(books(1)->delivered, 6);
-	CHECK_NUMBER(books(1)->missing, 0);
+	CHECK_NUMBER(accounting(0)->chunks, 6);
+	CHECK_NUMBER(accounting(1)->delivered, 6);
+	CHECK_NUMBER(accounting(1)->missing, 0);
 	tb_cursor_close(cursor);
 	CHECK_NUMBER(tb_cursor_open(trace, &cursor), 0);
 	for (i = 0; tb_cursor_next(cursor, &view) > 0; i++) {
@@ -132,9 +132,9 @@ static void pieces(void)
 	fx_close(&fx, 1);
 	open_all(&fx);
 	CHECK_TEXT(read_users(), "1000 101 mark a\n1001 101 mark b\n1002 101 mark c\n");
-	CHECK_NUMBER(books(0)->chunks, 1);
-	CHECK_NUMBER(books(0)->pieces, 2);
-	CHECK_NUMBER(books(0)->attempted, 3);
+	CHECK_NUMBER(accounting(0)->chunks, 1);
+	CHECK_NUMBER(accounting(0)->pieces, 2);
+	CHECK_NUMBER(accounting(0)->attempted, 3);
 	close_all(&fx);
 }
 
@@ -159,9 +159,9 @@ static void wrapping(void)
 	fx_close(&fx, 0);
 	open_all(&fx);
 	CHECK_TEXT(read_users(), "1001 101 mark m0\n1002 101 mark m1\n1003 101 mark m2\n1004 101 mark m3\n");
-	CHECK_NUMBER(books(0)->before, 900);
-	CHECK_NUMBER(books(0)->attempted, 4);
-	CHECK_NUMBER(books(0)->missing, 0);
+	CHECK_NUMBER(accounting(0)->before, 900);
+	CHECK_NUMBER(accounting(0)->attempted, 4);
+	CHECK_NUMBER(accounting(0)->missing, 0);
 	CHECK(!tb_trace_user_writer(trace, 1));
 	close_all(&fx);
 }
@@ -193,11 +193,11 @@ static void ids_again(void)
 	fx_close(&fx, 0);
 	open_all(&fx);
 	CHECK_TEXT(read_users(), "1001 101 mark a\n1003 101 mark b\n1005 101 mark c\n1007 101 mark d\n1009 102 mark e\n1011 500 mark f\n");
-	CHECK_NUMBER(books(0)->attempted, 2);
-	CHECK_NUMBER(books(1)->attempted, 2);
-	CHECK_NUMBER(books(2)->attempted, 1);
-	CHECK_NUMBER(books(3)->attempted, 1);
-	CHECK_NUMBER(books(3)->tid, 500);
+	CHECK_NUMBER(accounting(0)->attempted, 2);
+	CHECK_NUMBER(accounting(1)->attempted, 2);
+	CHECK_NUMBER(accounting(2)->attempted, 1);
+	CHECK_NUMBER(accounting(3)->attempted, 1);
+	CHECK_NUMBER(accounting(3)->tid, 500);
 	CHECK(!tb_trace_user_writer(trace, 4));
 	close_all(&fx);
 }
@@ -241,11 +241,11 @@ static void causes(void)
 		sprintf(wanted, "1001 101 mark a\n1003 101 LOST 3 records (%s)\n1003 101 mark b\n",
 			list[i].text);
 		CHECK_TEXT(read_users(), wanted);
-		CHECK_NUMBER(books(0)->attempted, 5);
-		CHECK_NUMBER(books(0)->delivered, 2);
-		CHECK_NUMBER(books(0)->missing, 3);
-		CHECK_NUMBER(books(0)->lost[list[i].bit], 3);
-		CHECK_NUMBER(books(0)->wrong, 0);
+		CHECK_NUMBER(accounting(0)->attempted, 5);
+		CHECK_NUMBER(accounting(0)->delivered, 2);
+		CHECK_NUMBER(accounting(0)->missing, 3);
+		CHECK_NUMBER(accounting(0)->lost[list[i].bit], 3);
+		CHECK_NUMBER(accounting(0)->wrong, 0);
 		close_all(&fx);
 	}
 }
@@ -284,12 +284,12 @@ static void overwritten(void)
 		"1007 101 mark c\n"
 		"1009 101 LOST 1 records (no chunk was free)\n"
 		"1009 101 mark d\n");
-	CHECK_NUMBER(books(0)->before, 60);
-	CHECK_NUMBER(books(0)->attempted, 23);
-	CHECK_NUMBER(books(0)->missing, 19);
-	CHECK_NUMBER(books(0)->lost[16], 9);
-	CHECK_NUMBER(books(0)->lost[0], 1);
-	CHECK_NUMBER(books(0)->lost[TB_LOST_BITS], 9);
+	CHECK_NUMBER(accounting(0)->before, 60);
+	CHECK_NUMBER(accounting(0)->attempted, 23);
+	CHECK_NUMBER(accounting(0)->missing, 19);
+	CHECK_NUMBER(accounting(0)->lost[16], 9);
+	CHECK_NUMBER(accounting(0)->lost[0], 1);
+	CHECK_NUMBER(accounting(0)->lost[TB_LOST_BITS], 9);
 	tb_cursor_close(cursor);
 	CHECK_NUMBER(tb_cursor_open(trace, &cursor), 0);
 	while (tb_cursor_next(cursor, &view) > 0)
@@ -321,9 +321,9 @@ static void at_both_ends(void)
 		"1001 101 LOST 2 records (not bound yet)\n"
 		"1001 101 mark a\n"
 		"1003 101 LOST 2 records (no chunk was free)\n");
-	CHECK_NUMBER(books(0)->attempted, 5);
-	CHECK_NUMBER(books(0)->missing, 4);
-	CHECK_NUMBER(books(0)->before, 0);
+	CHECK_NUMBER(accounting(0)->attempted, 5);
+	CHECK_NUMBER(accounting(0)->missing, 4);
+	CHECK_NUMBER(accounting(0)->before, 0);
 	close_all(&fx);
 }
 
@@ -368,7 +368,7 @@ static void patches(void)
 		"1002 101 slice s duration=0.000000020 flow=5\n"
 		"1004 101 slice s duration=0.000000005\n"
 		"1005 101 slice s not ended\n");
-	CHECK_NUMBER(books(0)->patches, 6);
+	CHECK_NUMBER(accounting(0)->patches, 6);
 	close_all(&fx);
 }
 

@@ -47,7 +47,7 @@ static inline void begin(struct fx *fx)
 	fx_durable_end(fx);
 }
 
-static inline const struct tb_user_writer *books(unsigned int index)
+static inline const struct tb_user_writer *accounting(unsigned int index)
 {
 	static const struct tb_user_writer none;
 	const struct tb_user_writer *writer = tb_trace_user_writer(trace, index);

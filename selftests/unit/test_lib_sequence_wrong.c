@@ -51,11 +51,11 @@ static void malformed(void)
 		"1023 101 begin #9 flow=0 <truncated>\n"
 		"1024 101 begin #9 #9=0xff <truncated>\n"
 		"1031 101 mark again\n");
-	CHECK_NUMBER(books(0)->wrong, 3);
-	CHECK_NUMBER(books(0)->unknown, 1);
-	CHECK_NUMBER(books(0)->lost[18], 1);
-	CHECK_NUMBER(books(0)->delivered, 8);
-	CHECK(books(0)->missing <= books(0)->attempted);
+	CHECK_NUMBER(accounting(0)->wrong, 3);
+	CHECK_NUMBER(accounting(0)->unknown, 1);
+	CHECK_NUMBER(accounting(0)->lost[18], 1);
+	CHECK_NUMBER(accounting(0)->delivered, 8);
+	CHECK(accounting(0)->missing <= accounting(0)->attempted);
 	CHECK_NUMBER(tb_trace_user_malformed(trace), 2);
 	close_all(&fx);
 }
@@ -83,7 +83,7 @@ static void as_the_cursor(void)
 	open_all(&fx);
 	CHECK_TEXT(read_users(), "8589934692 101 mark a\n");
 	CHECK(tb_cursor_fault(cursor));
-	CHECK_NUMBER(books(0)->pieces, 1);
+	CHECK_NUMBER(accounting(0)->pieces, 1);
 	tb_cursor_close(cursor);
 	CHECK_NUMBER(tb_cursor_open(trace, &cursor), 0);
 	while (tb_cursor_next(cursor, &view) > 0)

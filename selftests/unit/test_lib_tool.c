@@ -141,14 +141,14 @@ static void verify_fine(void)
 	memcpy(fx.data + fx_extend(&fx, 16384), fx.data, 16384);
 	save(fx.data, fx.size);
 	CHECK_NUMBER(run_on("verify", "-q"), 0);
-	/* without its end: still good, the books stay open */
+	/* without its end: still good, the counts stay open */
 	save(fx.data, DURABLE_2);
 	CHECK_NUMBER(run_on("verify", ""), 0);
 	CHECK_HAS("open: no totals");
 	fx_free(&fx);
 }
 
-/* Two CPUs whose rings took no more; then the books of a snapshot, CPU 1 with @flags */
+/* Two CPUs whose rings took no more; then the counts of a snapshot, CPU 1 with @flags */
 static void make_snapshot(struct fx *fx, unsigned int flags, int more)
 {
 	unsigned int cpu;
@@ -214,7 +214,7 @@ static void verify_snapshots(void)
 	CHECK_HAS("    1        1            2            3          6           11      0  exact when");
 	fx_free(&fx);
 
-	/* its books are those of another snapshot */
+	/* its counts are those of another snapshot */
 	make_snapshot(&fx, 0, 0);
 	fx.rings[1].dropped = 0;	/* the slot tells of them */
 	fx_open(&fx, 1, 950000, 100, &gap);
@@ -686,7 +686,7 @@ static const struct test tests[] = {
 	{ "verify: every promise broken in turn", verify_spoilt },
 	{ "verify: what is missing is told by a later block", verify_unsettled },
 	{ "print, list: what programs write", print_users },
-	{ "verify: the books of writers", verify_users },
+	{ "verify: the counts of writers", verify_users },
 	{ "verify: all blocks are of one recording", verify_number },
 	{ "print, export: one of several recordings, a span of time", several_recordings },
 	{ "query: texts of the row that is asked for", query_longest },

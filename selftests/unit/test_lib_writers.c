@@ -154,7 +154,7 @@ static void refused_chunk(void)
 	CHECK_NUMBER(stats.refused, 6);
 	put(w, 1);
 	tb_writer_destroy(w);
-	check_books(id, 13);
+	check_accounting(id, 13);
 	close_all();
 }
 
@@ -263,7 +263,7 @@ static void drop(void)
 	CHECK(after && after->missing == 50 && after->cause == TB_LOST_NO_CHUNK);
 	CHECK(after && after->flags & TB_CHUNK_FRESH);
 	tb_writer_destroy(w);
-	check_books(id, kept + 1 + 50 + 4);
+	check_accounting(id, kept + 1 + 50 + 4);
 	close_all();
 }
 
@@ -287,7 +287,7 @@ static void exhausted_several_times(void)
 	CHECK(stats.lost > 20 * 20);
 	tb_writer_destroy(w);
 	CHECK_NUMBER(fake.writers[id].missing, stats.lost);
-	check_books(id, stats.attempted);
+	check_accounting(id, stats.attempted);
 	close_all();
 }
 
@@ -309,7 +309,7 @@ static void lost_at_the_end(void)
 	CHECK(!tb_writer_flush(w));
 	/* nothing more to write, but it is told */
 	CHECK_NUMBER(fake.writers[id].missing, stats.lost);
-	check_books(id, stats.attempted);
+	check_accounting(id, stats.attempted);
 	put(w, 1);
 	tb_writer_destroy(w);
 	close_all();
@@ -368,7 +368,7 @@ static void stall_gives_up(void)
 	put(w, 1);
 	tb_writer_destroy(w);
 	CHECK_NUMBER(fake_got(&fake, TB_REC_NAME, 1)->cause, TB_LOST_STALL);
-	check_books(id, 4 * PER_CHUNK + 3 + 1 + 2 + 2);
+	check_accounting(id, 4 * PER_CHUNK + 3 + 1 + 2 + 2);
 	close_all();
 }
 
@@ -403,7 +403,7 @@ static void stall_then_drop(void)
 static void garbage_wrap(void)
 {
 	struct tb_arbiter_stats stats;
-	struct tb_writer_stats books;
+	struct tb_writer_stats accounting;
 	struct tb_writer *w;
 	unsigned int id;
 
@@ -427,19 +427,19 @@ static void garbage_wrap(void)
 	CHECK_NUMBER(fake_chunk(&fake, 0)->state, TB_CHUNK_WORD(TB_CHUNK_FREE, 78));
 	tb_arbiter_read_stats(arbiter, &stats);
 	CHECK_NUMBER(stats.broken, 2);
-	tb_writer_read_stats(w, &books);
-	CHECK_NUMBER(books.refused, PER_CHUNK + 1);
-	CHECK_NUMBER(books.lost, 0);
+	tb_writer_read_stats(w, &accounting);
+	CHECK_NUMBER(accounting.refused, PER_CHUNK + 1);
+	CHECK_NUMBER(accounting.lost, 0);
 	tb_writer_destroy(w);
-	check_books(id, books.attempted);
-	CHECK_NUMBER(fake.writers[id].missing, books.refused);
+	check_accounting(id, accounting.attempted);
+	CHECK_NUMBER(fake.writers[id].missing, accounting.refused);
 	close_all();
 }
 
 static void state_changed_while_writing(void)
 {
 	struct tb_arbiter_stats stats;
-	struct tb_writer_stats books;
+	struct tb_writer_stats accounting;
 	struct tb_writer *w;
 	unsigned int id;
 
@@ -452,12 +452,12 @@ static void state_changed_while_writing(void)
 	CHECK(!tb_writer_flush(w));
 	CHECK_NUMBER(fake_chunk(&fake, 0)->state, TB_CHUNK_WORD(TB_CHUNK_WRITING, 9));
 	put(w, 2);
-	tb_writer_read_stats(w, &books);
+	tb_writer_read_stats(w, &accounting);
 	tb_writer_destroy(w);
 	tb_arbiter_read_stats(arbiter, &stats);
 	CHECK_NUMBER(stats.broken, 1);
-	CHECK_NUMBER(books.refused, 3);
-	check_books(id, 6);
+	CHECK_NUMBER(accounting.refused, 3);
+	check_accounting(id, 6);
 	check_values(2, 2);
 	close_all();
 }
@@ -540,7 +540,7 @@ static void malicious(void)
 	CHECK_NUMBER(fake_got(&fake, TB_REC_NAME, 1)->cause, TB_LOST_OVERSIZE);
 	CHECK_NUMBER(fake_got(&fake, TB_REC_MARK, 0)->words[0], ROOM - 24);
 	CHECK_NUMBER(fake_got(&fake, TB_REC_EVENT, 0)->words[0], 0);
-	check_books(1, stats.attempted);
+	check_accounting(1, stats.attempted);
 	close_all();
 }
 

@@ -68,7 +68,7 @@ static inline void put(struct tb_writer *w, unsigned int count)
 }
 
 /* all that is missing is told, and what was received is in order */
-static inline void check_books(unsigned int id, uint64_t attempted)
+static inline void check_accounting(unsigned int id, uint64_t attempted)
 {
 	const struct fake_writer *w = &fake.writers[id];
 

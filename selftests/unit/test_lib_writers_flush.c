@@ -166,7 +166,7 @@ static void scrape_refused(void)
 	tb_writer_read_stats(w, &stats);
 	CHECK_NUMBER(stats.refused, 3);
 	tb_writer_destroy(w);
-	check_books(id, 4);
+	check_accounting(id, 4);
 	close_all();
 }
 

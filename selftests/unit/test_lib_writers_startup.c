@@ -165,7 +165,7 @@ static void startup_full(void)
 	check_values(0, 4 * PER_CHUNK);
 	tb_writer_destroy(w);
 	CHECK_NUMBER(fake.got[fake.nr_got - 1].cause, TB_LOST_UNBOUND);
-	check_books(id, 4 * PER_CHUNK + 4 + 10);
+	check_accounting(id, 4 * PER_CHUNK + 4 + 10);
 	close_all();
 }
 
@@ -198,7 +198,7 @@ static void abort_unbound(void)
 static void abort_bound(void)
 {
 	struct tb_arbiter_stats stats;
-	struct tb_writer_stats books;
+	struct tb_writer_stats accounting;
 	struct tb_writer *w;
 
 	open_small();
@@ -210,10 +210,10 @@ static void abort_bound(void)
 	CHECK(!tb_arbiter_commit(arbiter));
 	tb_arbiter_read_stats(arbiter, &stats);
 	CHECK_NUMBER(stats.aborted, 3);
-	tb_writer_read_stats(w, &books);
-	CHECK_NUMBER(books.refused, 2 * PER_CHUNK + 2 + 3);
-	CHECK_NUMBER(books.lost, 5);
-	CHECK_NUMBER(books.attempted, books.refused + books.lost);
+	tb_writer_read_stats(w, &accounting);
+	CHECK_NUMBER(accounting.refused, 2 * PER_CHUNK + 2 + 3);
+	CHECK_NUMBER(accounting.lost, 5);
+	CHECK_NUMBER(accounting.attempted, accounting.refused + accounting.lost);
 	/* and those that come to it later */
 	tb_writer_destroy(w);
 	w = tb_writer_create_startup(arbiter, 1);

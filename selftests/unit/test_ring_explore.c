@@ -10,7 +10,7 @@
  * scenario again with the word's beginning and taking the next choice at its
  * end.  What bounds them is the scenario: its operations, the number of interventions
  * in an execution and how deep writers nest; never the time it takes.  After every
- * execution the ring is drained and all books and contents are checked
+ * execution the ring is drained and all counts and contents are checked
  * (ring_model.c), and in every one:
  *
  *   - no operation takes more accesses of its own than a bound for each
@@ -443,11 +443,11 @@ static void execute(void)
 	while (!fiber_done)
 		fiber_run();
 	look_sync();
-	model_check_books(m, false);
+	model_check_accounting(m, false);
 	if (!sc->overwrite)
 		check_usable();
 	model_drain(m);
-	model_check_books(m, true);
+	model_check_accounting(m, true);
 }
 
 static void show_word(void)

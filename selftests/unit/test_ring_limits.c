@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring at the limits of its sizes and numbers, and its books compared at every step of
+ * The ring at the limits of its sizes and numbers, and its counts compared at every step of
  * long random runs.
  */
 #include "ring_test.h"
@@ -40,7 +40,7 @@ static struct model *extreme(u32 nr, u32 capacity, bool overwrite)
 		if (!(seed >> 20 & 0x1ff) && model_acquire(m))
 			model_release(m, 0);
 	}
-	model_check_books(m, false);
+	model_check_accounting(m, false);
 	EXPECT(m, overwrite || !stats(m).overwritten);
 	EXPECT(m, !overwrite || !stats(m).dropped);
 	return m;
@@ -60,7 +60,7 @@ static struct model *test_extremes(void)
 	for (i = 0; i < 2 * sizeof(size) / sizeof(size[0]); i++) {
 		if (m) {
 			model_drain(m);
-			model_check_books(m, true);
+			model_check_accounting(m, true);
 			if (m->error)
 				return m;
 			model_free(m);
@@ -111,7 +111,7 @@ static struct model *identity(bool overwrite)
 		default:
 			model_write(m, 1 + (seed >> 16 & 0xff) % 58);
 		}
-		model_check_books(m, false);
+		model_check_accounting(m, false);
 		st = stats(m);
 		EXPECT_EQ(m, st.recorded + st.dropped, m->nr_events);
 	}

@@ -58,7 +58,7 @@ int answer(int ch, struct tb_packet packet);
 		ASSERT_EQ(POLLHUP, tb_poll(ch) & (POLLIN | POLLHUP | POLLERR));	\
 	} while (0)
 
-#define ASSERT_BOOKS(st)							\
+#define ASSERT_ACCOUNTING(st)							\
 	ASSERT_EQ((st)->attempted, (st)->delivered + (st)->overwritten +	\
 				   (st)->dropped + (st)->pending)
 

@@ -608,14 +608,14 @@ bool stream_snapshot(struct stream *s)
 		/* stopped meanwhile, or it was no snapshot */
 		if (r->have_totals || s->init.mode != TB_MODE_CIRCULAR)
 			continue;
-		CHECK(t->flags, "cpu %u: no books of the snapshot", cpu);
-		CHECK(t->blocks > r->last_seq, "cpu %u: books of another snapshot", cpu);
+		CHECK(t->flags, "cpu %u: no counts of the snapshot", cpu);
+		CHECK(t->blocks > r->last_seq, "cpu %u: counts of another snapshot", cpu);
 		if (t->flags & TB_TOTALS_OPEN)
 			continue;
 		/* not complete then, it may have been overwritten before it could be held */
 		if (t->flags & TB_TOTALS_UNCOUNTED && t->blocks > r->last_seq + 1)
 			continue;
-		CHECK(t->blocks == r->last_seq + 1, "cpu %u: books up to block %llu, it has %llu", cpu,
+		CHECK(t->blocks == r->last_seq + 1, "cpu %u: counts up to block %llu, it has %llu", cpu,
 		      (unsigned long long)t->blocks, (unsigned long long)r->last_seq + 1);
 		CHECK(t->dropped >= r->dropped && (t->dropped == r->dropped || t->first),
 		      "cpu %u: %llu dropped at the end", cpu, (unsigned long long)t->dropped);

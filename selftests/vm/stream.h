@@ -2,7 +2,7 @@
 /*
  * A checker of the block stream, for the tests: follows a trace block by
  * block, holds every block to what the ABI header promises, and keeps the
- * books.  Written from the header alone, apart from libtracebuf, so that the
+ * counts.  Written from the header alone, apart from libtracebuf, so that the
  * two do not share mistakes.
  */
 #ifndef STREAM_H
@@ -94,10 +94,10 @@ bool stream_block(struct stream *s, const void *block, size_t bytes);
 /* Any number of whole blocks. */
 bool stream_blocks(struct stream *s, const void *blocks, size_t bytes);
 
-/* After a recording that was read to its end: do the books add up? */
+/* After a recording that was read to its end: do the counts add up? */
 bool stream_finish(struct stream *s);
 
-/* After a snapshot that was read to its end: do its books add up? */
+/* After a snapshot that was read to its end: do its counts add up? */
 bool stream_snapshot(struct stream *s);
 
 uint64_t stream_events(const struct stream *s);

@@ -38,8 +38,8 @@ busy()
 	done
 }
 
-# COLUMN PROVIDER: of the books of all CPUs
-books()
+# COLUMN PROVIDER: of the counts of all CPUs
+counts()
 {
 	tracebuf status -p "${2:-kernel}" | awk -v column="$1" '$1 == "all" { print $column }'
 }
@@ -70,14 +70,14 @@ all_of_it()
 	tracebuf status
 	grep -c 'cpu_id = ' out
 	in_order out &&
-		[ "$(grep 'cpu_id = ' out | grep -vc tracebuf:lost)" = "$(books 3)" ] &&
-		[ "$(books 3)" = "$(books 2)" ] &&
+		[ "$(grep 'cpu_id = ' out | grep -vc tracebuf:lost)" = "$(counts 3)" ] &&
+		[ "$(counts 3)" = "$(counts 2)" ] &&
 		grep -q 'sched:sched_switch.*comm = "ls"' out
 }
 
 lost()
 {
-	[ "$(books 4 own)" -gt 100 ]
+	[ "$(counts 4 own)" -gt 100 ]
 }
 
 # Little buffers that are overwritten: what is missing is told, in events and in the message
@@ -99,10 +99,10 @@ losses()
 		awk '{ sum += $1 + $2 } END { print sum + 0 }')
 	said=$(sed -n 's/.*WARNING.*discarded \([0-9]*\) event.*/\1/p' err |
 		awk '{ sum += $1 } END { print sum + 0 }')
-	echo "missing: $told in events, $said in messages, books: $(books 4 own) + $(books 5 own)"
+	echo "missing: $told in events, $said in messages, counts: $(counts 4 own) + $(counts 5 own)"
 	in_order out && [ "$told" -gt 0 ] && [ "$told" = "$said" ] &&
-		[ "$told" = $(($(books 4 own) + $(books 5 own))) ] &&
-		[ "$(grep 'cpu_id = ' out | grep -vc tracebuf:lost)" = "$(books 3 own)" ]
+		[ "$told" = $(($(counts 4 own) + $(counts 5 own))) ] &&
+		[ "$(grep 'cpu_id = ' out | grep -vc tracebuf:lost)" = "$(counts 3 own)" ]
 }
 
 has_records()

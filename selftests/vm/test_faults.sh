@@ -3,7 +3,7 @@
 #
 # What happens to a recording when what is around it fails: the disk, the memory, the clock, the
 # reader, the processors, the machine that goes to sleep. All under load, and each time
-# the books are exact afterwards. docs/faults.md has the list.
+# the counts are exact afterwards. docs/faults.md has the list.
 
 # TRACEBUF_FAULTS: only those with one of these words in their names; "." is all, as with
 # TRACEBUF_FULL, else it is what does not take long.
@@ -56,8 +56,8 @@ exact()
 	done
 }
 
-# The books of each CPU, live: recorded is what has become of it (attempted: dropped, too).
-books_live()
+# The counts of each CPU, live: recorded is what has become of it (attempted: dropped, too).
+accounting_live()
 {
 	tracebuf status >said || return
 	cat said
@@ -205,19 +205,19 @@ stopped_reader()
 	until_it running && until_it test -s slow.tbuf && kill -STOP $recorder || return
 	# more than there is room for
 	"$work" 3000
-	books_live
-	books=$?
+	accounting_live
+	counts=$?
 	kill -CONT $recorder
 	"$work" 100
 	kill $recorder
 	wait $recorder
 	recorded=$?
 	end_load
-	[ $books = 0 ] && [ $recorded = 0 ] && exact slow.tbuf
+	[ $counts = 0 ] && [ $recorded = 0 ] && exact slow.tbuf
 }
 
 # Killed at any time: what they had taken and not given back is there for who comes next; what they
-# had given back is gone, and the books say so.
+# had given back is gone, and the counts say so.
 killed_readers()
 {
 	begin_load
@@ -229,7 +229,8 @@ killed_readers()
 		wait $recorder
 		until_it not_running
 	done 2>/dev/null
-	books_live && status 0 tracebuf save -o rest.tbuf && books_live && status 0 tracebuf print rest.tbuf &&
+	accounting_live && status 0 tracebuf save -o rest.tbuf && accounting_live &&
+		status 0 tracebuf print rest.tbuf &&
 		[ -s said ]
 	code=$?
 	end_load
@@ -288,7 +289,7 @@ no_memory()
 	sh -c "echo \$\$ >$group/cgroup.procs; exec tail /dev/zero" >/dev/null 2>&1
 	wait $recorder
 	killed=$?
-	until_it not_running && books_live && status 0 tracebuf save -o after.tbuf && books_live
+	until_it not_running && accounting_live && status 0 tracebuf save -o after.tbuf && accounting_live
 	code=$?
 	end_load
 	until_it rmdir $group

@@ -162,7 +162,7 @@ TEST_DEV(fifo, offers_block_by_block_until_stopped)
 		ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
 		ASSERT_EQ(0, st.held);
 		ASSERT_EQ((i + 1) * BLOCK, st.bytes);
-		ASSERT_BOOKS(&st);
+		ASSERT_ACCOUNTING(&st);
 	}
 	/* three more, the last not full: offered after the stop, one by one */
 	fire(i * PER_BLOCK, 2 * PER_BLOCK + 3);
@@ -430,7 +430,7 @@ TEST_DEV(fifo, wrong_answers_change_nothing)
 	EXPECT_EQ(1, now.held);
 	EXPECT_EQ(st.delivered, now.delivered);
 	EXPECT_EQ(st.bytes, now.bytes);
-	ASSERT_BOOKS(&now);
+	ASSERT_ACCOUNTING(&now);
 	EXPECT_EQ(0, memcmp(copy, offered(m.map, &m.q, 0, packet.data32), BLOCK));
 	/* the right one is taken, once */
 	EXPECT_EQ(16, put(ch, &good, 16));

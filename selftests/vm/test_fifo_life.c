@@ -222,7 +222,7 @@ TEST_DEV(fifo_life, two_buffers_drop)
 			fire(number, i);
 			number += i;
 			ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
-			ASSERT_BOOKS(&st);
+			ASSERT_ACCOUNTING(&st);
 			ASSERT_EQ(0, st.overwritten);
 			/* a tie of the clocks, or a TIME element */
 			if (st.attempted != number || st.dropped != i * (i + 1) / 2)
@@ -247,7 +247,7 @@ TEST_DEV(fifo_life, two_buffers_drop)
 	}
 	ASSERT_GT(ROUNDS, round);
 	ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
-	ASSERT_BOOKS(&st);
+	ASSERT_ACCOUNTING(&st);
 	EXPECT_EQ(55, st.dropped);
 	EXPECT_EQ(0, st.pending);
 	EXPECT_EQ(12 * PER_BLOCK, st.delivered);
@@ -282,7 +282,7 @@ TEST_DEV(fifo_life, two_buffers_overwrite)
 		/* the other one, over and over */
 		fire(PER_BLOCK, laps * PER_BLOCK);
 		ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
-		ASSERT_BOOKS(&st);
+		ASSERT_ACCOUNTING(&st);
 		EXPECT_EQ(0, memcmp(copy, offered(m.map, &m.q, 0, 0), BLOCK));
 		EXPECT_EQ(1, st.held);
 		EXPECT_EQ(0, st.dropped);
@@ -323,7 +323,7 @@ TEST_DEV(fifo_life, never_answered)
 	EXPECT_EQ(0, tb_poll(ch) & POLLHUP);
 	EXPECT_EQ(-EBUSY, tb_start(self->fd, 0));
 	ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
-	ASSERT_BOOKS(&st);
+	ASSERT_ACCOUNTING(&st);
 	EXPECT_EQ(0, st.delivered);
 	EXPECT_EQ(1, st.held);
 	/* its end is the end of that */
@@ -467,7 +467,7 @@ TEST_DEV(fifo_life, all_at_once)
 		for (WAIT(!st.pending))
 			ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
 		ASSERT_EQ(0, st.pending);
-		ASSERT_BOOKS(&st);
+		ASSERT_ACCOUNTING(&st);
 		for (WAIT(__atomic_load_n(&c.stopped, __ATOMIC_RELAXED) > i))
 			;
 	}

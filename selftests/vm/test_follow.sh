@@ -99,11 +99,11 @@ device_stopped()
 	tracebuf stop -p follow
 	wait $pid
 	status=$?
-	tracebuf provider show follow >books
+	tracebuf provider show follow >counts
 	gone
 	[ $status = 0 ] && in_order 500 || return
 	# what was recorded is what was shown and what is said to be lost
-	recorded=$(awk '$1 == "all" { print $2 }' books)
+	recorded=$(awk '$1 == "all" { print $2 }' counts)
 	lost=$(awk '/ tracebuf:lost / { n += $4 } END { print n + 0 }' said)
 	shown=$(grep -c ' sched:sched_switch ' said)
 	echo "recorded $recorded, shown $shown, lost $lost"

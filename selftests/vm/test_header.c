@@ -98,7 +98,7 @@ static int check_layout(const struct view *v, uint32_t cpu)
 	return wrong;
 }
 
-/* What the header says once the recording has stopped, against the blocks and the books. */
+/* What the header says once the recording has stopped, against the blocks and the counts. */
 static int check_end(int fd, const struct view *v, uint32_t cpu)
 {
 	const struct tb_ring_header *h = header_of(v, cpu);
@@ -280,7 +280,7 @@ static int check_live(int fd, const struct view *v, uint32_t cpu, struct seen *s
 	WANT(durable >= seen->durable, 1);
 	if (tb_stats(fd, cpu, &st))
 		wrong++;
-	/* what is in the books came first */
+	/* what is in the counts came first */
 	WANT(wrapped == 0 || wrapped < st.blocks, 1);
 	WANT(dropped <= st.dropped, 1);
 	for (i = 0; i < h->nr; i++) {

@@ -149,12 +149,12 @@ static void *load_main(void *arg)
 	return NULL;
 }
 
-struct books {
+struct accounting {
 	uint64_t attempted, overwritten, dropped, delivered, blocks;
 };
 
 /* Do the totals go forward, and agree? */
-static bool books_go_on(int fd, uint32_t cpu, struct books *b)
+static bool accounting_go_on(int fd, uint32_t cpu, struct accounting *b)
 {
 	struct tb_stats st;
 	bool ok;
@@ -169,7 +169,7 @@ static bool books_go_on(int fd, uint32_t cpu, struct books *b)
 		       cpu, (unsigned long long)st.attempted, (unsigned long long)b->attempted,
 		       (unsigned long long)st.overwritten, (unsigned long long)st.delivered,
 		       (unsigned long long)st.blocks);
-	*b = (struct books){ .attempted = st.attempted, .overwritten = st.overwritten,
+	*b = (struct accounting){ .attempted = st.attempted, .overwritten = st.overwritten,
 			     .dropped = st.dropped, .delivered = st.delivered,
 			     .blocks = st.blocks };
 	return ok;
@@ -180,7 +180,7 @@ static void under_load(struct __test_metadata *_metadata, int fd, struct stream 
 		       uint32_t mode)
 {
 	struct load load[2] = { { .cpu = 0 }, { .cpu = 1 } };
-	struct books books[2] = { 0 };
+	struct accounting accounting[2] = { 0 };
 	struct tb_stats st;
 	struct fired f;
 	uint64_t before;
@@ -200,18 +200,18 @@ static void under_load(struct __test_metadata *_metadata, int fd, struct stream 
 	for (i = 0; i < 2; i++)
 		ASSERT_EQ(0, pthread_create(&load[i].thread, NULL, load_main, &load[i]));
 	for (turn = 0; turn < 3; turn++) {
-		before = books[1].attempted;
-		for (WAIT(books[1].attempted > before + 1000)) {
+		before = accounting[1].attempted;
+		for (WAIT(accounting[1].attempted > before + 1000)) {
 			for (i = 0; i < 2; i++)
-				ASSERT_TRUE(books_go_on(fd, i, &books[i]));
+				ASSERT_TRUE(accounting_go_on(fd, i, &accounting[i]));
 			ASSERT_LE(0, take(fd, s, at)) {
 				TH_LOG("stream: %s", s->error);
 			}
 		}
-		EXPECT_LT(before + 1000, books[1].attempted);
+		EXPECT_LT(before + 1000, accounting[1].attempted);
 		ASSERT_TRUE(set_online(1, false));
-		ASSERT_TRUE(books_go_on(fd, 1, &books[1]));
-		before = books[1].attempted;
+		ASSERT_TRUE(accounting_go_on(fd, 1, &accounting[1]));
+		before = accounting[1].attempted;
 		/* all it has can be had, without a flush */
 		ASSERT_LE(0, take(fd, s, at)) {
 			TH_LOG("stream: %s", s->error);
@@ -226,10 +226,10 @@ static void under_load(struct __test_metadata *_metadata, int fd, struct stream 
 				TH_LOG("stream: %s", s->error);
 			}
 			ASSERT_EQ(0, tb_flush(fd, -1));
-			ASSERT_TRUE(books_go_on(fd, 0, &books[0]));
+			ASSERT_TRUE(accounting_go_on(fd, 0, &accounting[0]));
 		}
-		ASSERT_TRUE(books_go_on(fd, 1, &books[1]));
-		EXPECT_EQ(before, books[1].attempted);
+		ASSERT_TRUE(accounting_go_on(fd, 1, &accounting[1]));
+		EXPECT_EQ(before, accounting[1].attempted);
 		ASSERT_TRUE(set_online(1, true));
 	}
 	for (i = 0; i < 2; i++)
@@ -246,10 +246,10 @@ static void under_load(struct __test_metadata *_metadata, int fd, struct stream 
 	ASSERT_STREAM(tb_drain(fd, s), s);
 	ASSERT_STREAM(stream_finish(s), s);
 	for (i = 0; i < 2; i++)
-		ASSERT_TRUE(books_go_on(fd, i, &books[i]));
+		ASSERT_TRUE(accounting_go_on(fd, i, &accounting[i]));
 	EXPECT_EQ(0xabcd, f.last[1]);
-	printf("# CPU 1: %llu events, %llu overwritten\n", (unsigned long long)books[1].attempted,
-	       (unsigned long long)books[1].overwritten);
+	printf("# CPU 1: %llu events, %llu overwritten\n", (unsigned long long)accounting[1].attempted,
+	       (unsigned long long)accounting[1].overwritten);
 }
 
 TEST_DEV(hotplug, streaming_under_load)

@@ -3,7 +3,7 @@
  * Independence: while one provider records what checks itself and its reader
  * keeps up, others run full, are started and stopped and set up anew, ask for
  * memory that is not there, come and go, and stop for want of room.  The one
- * has everything, in order, and its books are exact.
+ * has everything, in order, and its counts are exact.
  */
 #include <sys/mman.h>
 

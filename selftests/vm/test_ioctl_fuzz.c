@@ -3,9 +3,9 @@
  * Calls without sense, by the thousand: a generator that knows the structures of all ioctls of both
  * devices fills them so that most are nearly legal, changes some bytes, the size or the address,
  * and mixes them with opening, closing, reading, mapping and forking, in threads that share their
- * file descriptors.  None of it may do harm: no error but those the ABI knows, books that add up at
- * every moment, and a device that records as ever when it is over.  What else is wrong the kernel
- * says: the test is at its best where KASAN and lockdep look on.
+ * file descriptors.  None of it may do harm: no error but those the ABI knows, counts that add up
+ * at every moment, and a device that records as ever when it is over.  What else is wrong the
+ * kernel says: the test is at its best where KASAN and lockdep look on.
  *
  * TRACEBUF_CALLS says how many calls each thread makes, TRACEBUF_FUZZ_SECONDS when it is enough
  * in any case, TRACEBUF_SEED where it begins, TRACEBUF_RARE how many times less often than others
@@ -84,7 +84,7 @@ static void mutate(struct fuzzer *f, char *arg, size_t size)
 	}
 }
 
-/* The books, which are to add up whenever somebody looks. */
+/* The counts, which are to add up whenever somebody looks. */
 static void look_at_stats(struct fuzzer *f, const struct tb_stats *st)
 {
 	if (st->attempted != st->delivered + st->overwritten + st->dropped + st->pending)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * When the reader is behind: what it holds stays as it is, what is lost is
- * told exactly and where it was, with both policies; the books agree at every
+ * told exactly and where it was, with both policies; the counts agree at every
  * moment.
  *
  * The events are numbered (fire()), and nothing else is recorded on this CPU
@@ -121,10 +121,10 @@ static const char *record_exactly(int fd, struct stream *s, uint32_t mode, uint3
 		ASSERT_EQ(NULL, error_) {						\
 			TH_LOG("%s", error_);						\
 		}									\
-		ASSERT_BOOKS(st);							\
+		ASSERT_ACCOUNTING(st);							\
 	} while (0)
 
-#define ASSERT_BOOKS(st)								\
+#define ASSERT_ACCOUNTING(st)								\
 	ASSERT_EQ((st)->attempted, (st)->delivered + (st)->overwritten + (st)->dropped +	\
 				   (st)->pending);					\
 	ASSERT_EQ((st)->attempted, (st)->recorded + (st)->dropped)
@@ -152,7 +152,7 @@ TEST_DEV(loss, overwritten_exactly)
 	EXPECT_EQ(n / PER_BLOCK + 1, st.blocks);
 	/* everything was handed over */
 	ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
-	ASSERT_BOOKS(&st);
+	ASSERT_ACCOUNTING(&st);
 	EXPECT_EQ(0, st.pending);
 	EXPECT_EQ(g.count, st.delivered);
 	EXPECT_EQ(BUFFERS * BLOCK, st.bytes);
@@ -191,7 +191,7 @@ TEST_DEV(loss, held_blocks_are_not_written_to)
 		for (i = 0; i < 50; i++) {
 			fire(3 * PER_BLOCK + i * 100, 100);
 			ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
-			ASSERT_BOOKS(&st);
+			ASSERT_ACCOUNTING(&st);
 			ASSERT_EQ(2, st.held);
 			ASSERT_EQ(0, memcmp(copy[0], at + refs[0].offset, BLOCK));
 			ASSERT_EQ(0, memcmp(copy[1], at + refs[1].offset, BLOCK));
@@ -230,7 +230,7 @@ TEST_DEV(loss, all_held_is_dropped_even_with_overwrite)
 		ASSERT_EQ(BUFFERS, tb_acquire(self->fd, refs, BUFFERS + 1, 0));
 		fire(BUFFERS * PER_BLOCK, 777);
 		ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
-		ASSERT_BOOKS(&st);
+		ASSERT_ACCOUNTING(&st);
 		EXPECT_EQ(BUFFERS, st.held);
 		/* room again: the next block tells of it */
 		ASSERT_EQ(1, tb_release(self->fd, refs, 1));
@@ -309,7 +309,7 @@ TEST_DEV(loss, drops_are_told_by_the_next_block)
 			number += PER_BLOCK;
 		}
 		ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
-		ASSERT_BOOKS(&st);
+		ASSERT_ACCOUNTING(&st);
 		ASSERT_EQ(0, munmap((void *)at, bytes));
 		ASSERT_EQ(0, tb_stop(self->fd));
 		ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
@@ -396,7 +396,7 @@ static void slow_reader(struct __test_metadata *_metadata, int fd, struct stream
 		if (n)
 			ASSERT_EQ(n, tb_release(fd, refs, n));
 		ASSERT_EQ(0, tb_stats(fd, 1, &st));
-		ASSERT_BOOKS(&st);
+		ASSERT_ACCOUNTING(&st);
 	}
 	ASSERT_EQ(0, pthread_join(f.thread, NULL));
 	ASSERT_EQ(0, munmap((void *)at, bytes));
@@ -404,7 +404,7 @@ static void slow_reader(struct __test_metadata *_metadata, int fd, struct stream
 	ASSERT_STREAM(tb_drain(fd, s), s);
 	ASSERT_STREAM(stream_finish(s), s);
 	ASSERT_EQ(0, tb_stats(fd, 1, &st));
-	ASSERT_BOOKS(&st);
+	ASSERT_ACCOUNTING(&st);
 	EXPECT_EQ(0, st.pending);
 	EXPECT_EQ(st.delivered, s->ring[1].events);
 	EXPECT_EQ(st.overwritten, s->ring[1].gap_overwritten);

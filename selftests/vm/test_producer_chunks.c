@@ -554,7 +554,7 @@ TEST_DEV(channel, the_producers_own_causes)
 	EXPECT_EQ(9, next);
 }
 
-/* Until the ring is full, and after that.  The books of the ring count every attempt. */
+/* Until the ring is full, and after that.  The counts of the ring count every attempt. */
 TEST_DEV(channel, a_ring_without_room)
 {
 	uint32_t id, lost = 0, causes;

@@ -7,7 +7,7 @@
  * not legal; now and then it is killed, or goes, and another one comes.  Meanwhile readers flush, and
  * recordings go on.  A second producer behaves well, and the kernel records, too: of these
  * everything is as it should be, what is said of the hostile one's chunks comes from the channel,
- * and the books of the rings are exact.
+ * and the counts of the rings are exact.
  *
  * Then many producers at once, of which each record is accounted for.
  *

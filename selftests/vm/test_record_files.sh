@@ -27,7 +27,7 @@ running()
 	tracebuf status | grep -q running
 }
 
-# each FILE...: each is a trace by itself, and its books are exact.
+# each FILE...: each is a trace by itself, and its counts are exact.
 each()
 {
 	for f; do
@@ -75,7 +75,7 @@ put_together()
 	cat s-*.tbuf >all.tbuf && each all.tbuf && lines 0 'another file' said && numbered $events all.tbuf
 }
 
-sum_of_books()
+sum_of_accounting()
 {
 	for f in s-*.tbuf all.tbuf; do
 		tracebuf verify $f | awk -v f=$f '$1 ~ /^[0-9]+$/ && NF > 6 { n += $3; a += $6 } END { print f, n, a }'
@@ -515,11 +515,11 @@ unload()
 	rmmod tracebuf
 }
 
-plan 35
+plan 38
 check "load" insmod "$TRACEBUF_KO"
 check "by size: every event is in one file, each exact" by_size
 check "put together they are one trace" put_together
-check "the books of the files add up" sum_of_books
+check "the counts of the files add up" sum_of_accounting
 check "a missing part is told" part_missing
 check "a part that is cut is told" part_cut
 check "the last files stay, an earlier run's count" keep

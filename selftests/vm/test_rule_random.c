@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Rules made at random, legal and nearly so: what they keep out is counted, to the event; and a
- * thousand changes of mind under load, after which the books balance and nothing is left.
+ * thousand changes of mind under load, after which the counts balance and nothing is left.
  *
  * RULE_RUNS= and RULE_SEED= make the random parts longer, and others.  The thousand changes are
  * 10 unless TRACEBUF_FULL is set: under load each waits for several grace periods.

@@ -169,7 +169,7 @@ static int take(struct taken *t, struct stream *s)
 		ASSERT_STREAM(stream_snapshot(s), s);			\
 	} while (0)
 
-/* The recording ends, and its books are exact. */
+/* The recording ends, and its counts are exact. */
 #define ASSERT_END(t)							\
 	do {								\
 		struct tb_stats st_;					\
@@ -443,7 +443,7 @@ TEST_DEV(snapshot, held_blocks_stay_and_come_again)
 		EXPECT_EQ(0, again.wrong);
 		EXPECT_EQ(0, again.cpu[0].first);
 		EXPECT_EQ((BUFFERS + 200) * PER_BLOCK - 1, again.cpu[0].last);
-		/* now they are overwritten one by one, and books kept all the time */
+		/* now they are overwritten one by one, and counts kept all the time */
 		for (i = 0; i < round * 2; i++) {
 			fire((BUFFERS + 200 + i) * PER_BLOCK, PER_BLOCK);
 			ASSERT_TAKEN(take(&again, &self->s), &self->s);
@@ -456,7 +456,7 @@ TEST_DEV(snapshot, held_blocks_stay_and_come_again)
 
 /*
  * The writer gets round the ring many times before the first block is taken: what came last
- * before the snapshot is there, whole, and its books are exact.
+ * before the snapshot is there, whole, and its counts are exact.
  */
 TEST_DEV(snapshot, has_the_newest_at_full_rate)
 {

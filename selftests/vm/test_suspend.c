@@ -140,7 +140,7 @@ static void sleep_once(struct __test_metadata *_metadata, FIXTURE_DATA(suspend) 
 	fire(N, N);
 	ASSERT_EQ(0, tb_stop(self->fd));
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
-	/* the checker knows that times do not go backwards, and adds up the books */
+	/* the checker knows that times do not go backwards, and adds up the counts */
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
 	EXPECT_EQ(2 * N, seen->next);
 }

@@ -316,7 +316,7 @@ stream_to_cut()
 }
 
 # Wherever FILE is cut between blocks, all events have their threads' names, and only
-# the books of the end may say that something is missing
+# the counts of the end may say that something is missing
 cut_anywhere()
 {
 	block_ends "$1" >ends || return

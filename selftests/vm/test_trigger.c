@@ -191,7 +191,7 @@ static int snapshot(struct seen *seen, struct stream *s)
 		ASSERT_STREAM(stream_snapshot(s), s);			\
 	} while (0)
 
-/* The recording ends, and its books are exact. */
+/* The recording ends, and its counts are exact. */
 #define ASSERT_END(seen)						\
 	do {								\
 		int fd_ = tb_open(0);					\

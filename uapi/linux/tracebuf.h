@@ -530,12 +530,12 @@ struct tb_string {
 };
 
 /* tb_totals.flags */
-#define TB_TOTALS_SNAPSHOT	0x01	/* the books of a snapshot: recording went on */
+#define TB_TOTALS_SNAPSHOT	0x01	/* the counts of a snapshot: recording went on */
 #define TB_TOTALS_OPEN		0x02	/* and the ring took events behind its last block */
 #define TB_TOTALS_UNCOUNTED	0x04	/* attempted, recorded, overwritten not known */
 
 /**
- * struct tb_totals - payload of TB_EV_TOTALS: the books of one ring at stop
+ * struct tb_totals - payload of TB_EV_TOTALS: the counts of one ring at stop
  * @cpu: the ring
  * @flags: TB_TOTALS_*
  * @attempted: events offered = @recorded + @dropped
@@ -544,7 +544,7 @@ struct tb_string {
  * @dropped: events that found no room, @oversize included
  * @oversize: of those, larger than the largest that fits
  * @blocks: buffers opened, so the last sequence number + 1
- * @time: trace clock, when the books were read; at stop nothing is attempted after it; 0: not
+ * @time: trace clock, when the counts were read; at stop nothing is attempted after it; 0: not
  *	known
  * @first: not later than the first dropped event that no block tells of; 0: not known, or none
  * @last: not earlier than the last one
@@ -552,7 +552,7 @@ struct tb_string {
  * The end of a ring: if more were dropped than the header of its last block says, nothing is known
  * of that CPU from @first on.  Of records from before @time was added 56 bytes are there.
  *
- * A snapshot has one of these for each ring, before its blocks.  They are the books of its ring if
+ * A snapshot has one of these for each ring, before its blocks.  They are the counts of its ring if
  * @blocks is the number of the last block in the snapshot plus one (no block: 0), and the last such
  * record of a CPU counts.  With TB_TOTALS_OPEN the ring went on recording behind that block, so
  * nothing was refused there: all counts are zero.
@@ -582,7 +582,7 @@ struct tb_totals {
  * @vetoed: rejected by a handler of a module
  * @nested: not looked at: too many in the middle of one another on this CPU
  *
- * None of them are in the books of the rings.
+ * None of them are in the counts of the rings.
  */
 struct tb_suppressed {
 	__u32 id;
@@ -1062,7 +1062,7 @@ struct tb_event_info {
 };
 
 /**
- * struct tb_stats - TB_IOC_STATS: the books of one ring, live
+ * struct tb_stats - TB_IOC_STATS: the counts of one ring, live
  * attempted = delivered + overwritten + dropped + pending at every moment.
  */
 struct tb_stats {
@@ -1131,7 +1131,7 @@ struct tb_batch {
  * is not written to, the one after it is, so what is recorded meanwhile overwrites other
  * blocks, before they were taken.  The newest quarter of each ring's blocks is held from the
  * beginning on, so that there is something to take however fast the writers are.  A durable block
- * has the books of each ring as of the beginning (struct tb_totals).  The session is for this
+ * has the counts of each ring as of the beginning (struct tb_totals).  The session is for this
  * snapshot alone; the next one takes another, and can have the same blocks.  In other modes, and
  * when stopped, the flag means nothing.
  */

@@ -157,11 +157,11 @@ const struct tb_init *tb_trace_init(const struct tb_trace *trace);
 /** tb_trace_nr_cpus - 1 + the highest CPU number with a block or totals */
 unsigned int tb_trace_nr_cpus(const struct tb_trace *trace);
 
-/** tb_trace_totals - the books of @cpu at stop, NULL if not recorded */
+/** tb_trace_totals - the counts of @cpu at stop, NULL if not recorded */
 const struct tb_totals *tb_trace_totals(const struct tb_trace *trace,
 					unsigned int cpu);
 
-/** tb_trace_snapshot - the books of @cpu when the last snapshot in the file began, NULL if there
+/** tb_trace_snapshot - the counts of @cpu when the last snapshot in the file began, NULL if there
  *  are none.  They are those of its ring in this file if @blocks is that of its last block + 1 */
 const struct tb_totals *tb_trace_snapshot(const struct tb_trace *trace,
 					  unsigned int cpu);
@@ -528,7 +528,7 @@ void tb_cursor_close(struct tb_cursor *cursor);
  *
  * Order: by time; on the same tick by CPU, within a CPU as recorded.  Losses
  * after the last block of a CPU (from the totals) come at the time until which
- * its books go: when the recording was stopped, or the snapshot began.
+ * its counts go: when the recording was stopped, or the snapshot began.
  *
  * What a program has written comes by twice: as TB_EV_CHUNK, when the kernel took
  * it, and as TB_VIEW_USER one record after the other, each at its own time, those of
@@ -737,9 +737,9 @@ struct tb_user {
 };
 
 /**
- * struct tb_user_writer - the books of one writer
+ * struct tb_user_writer - the counts of one writer
  * @producer, @writer: its ids; a program may give an id again to another writer, which then has
- *	its own books
+ *	its own counts
  * @pid, @tid, @uid: of its first piece
  * @chunks: how many, as far as they are in the trace
  * @pieces: how many they are in

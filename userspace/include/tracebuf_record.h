@@ -281,7 +281,7 @@ struct tb_writer {
 #define TB_SLICE_SILENT	((uintptr_t)1)
 
 /**
- * struct tb_writer_stats - books of a writer, in records; names that it told are records too
+ * struct tb_writer_stats - counts of a writer, in records; names that it told are records too
  * @attempted: all
  * @lost: by the writer, for want of a chunk and the like
  * @refused: in chunks that the kernel refused, had no room for, or did not record
@@ -338,7 +338,7 @@ bool tb_writer_is_null(const struct tb_writer *writer);
 /** tb_writer_id - 1..65535; 0: a null writer.  Signals: yes. */
 unsigned int tb_writer_id(const struct tb_writer *writer);
 
-/** tb_writer_read_stats - its books, by its thread */
+/** tb_writer_read_stats - its counts, by its thread */
 void tb_writer_read_stats(const struct tb_writer *writer, struct tb_writer_stats *stats);
 
 /* ---- the process's own arbiter ------------------------------------------ */

@@ -32,7 +32,7 @@ static long tt_ioctl_start(void __user *arg)
 
 static long tt_ioctl_counts(void __user *arg)
 {
-	const struct tt_books *k;
+	const struct tt_accounting *k;
 	struct tt_counts n;
 
 	if (copy_from_user(&n, arg, sizeof(n)))
@@ -41,7 +41,7 @@ static long tt_ioctl_counts(void __user *arg)
 		return -EINVAL;
 	n.cpu = array_index_nospec(n.cpu, nr_cpu_ids);
 	n.source = array_index_nospec(n.source, TT_SOURCES);
-	k = &per_cpu(tt_cpus, n.cpu).books[n.source];
+	k = &per_cpu(tt_cpus, n.cpu).accounting[n.source];
 	n.attempted = READ_ONCE(k->attempted);
 	n.recorded = READ_ONCE(k->recorded);
 	n.oversize = READ_ONCE(k->oversize);

@@ -78,7 +78,7 @@ static int tt_nmi(unsigned int cmd, struct pt_regs *regs)
 
 	if (READ_ONCE(c->active)) {
 		tt_burst(c, TT_NMI);
-		r = tt_random(&c->books[TT_NMI].random);
+		r = tt_random(&c->accounting[TT_NMI].random);
 		if (!(r & 7))
 			irq_work_queue(&c->work);
 		if (r & 8 && nr_cpu_ids > 1 && !c->cpu)

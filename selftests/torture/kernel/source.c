@@ -89,7 +89,7 @@ static bool tt_composite(struct tt_cpu *c, enum tt_source source, u32 seq, u32 b
 /* One event.  Its number is taken before: one that is lost leaves a gap. */
 static void tt_event(struct tt_cpu *c, enum tt_source source)
 {
-	struct tt_books *k = &c->books[source];
+	struct tt_accounting *k = &c->accounting[source];
 	u64 r = tt_random(&k->random);
 	u32 bytes, seq = k->attempted;
 	/* how seldom a buffer is closed: large ones are to get full, too */
@@ -123,7 +123,7 @@ static void tt_event(struct tt_cpu *c, enum tt_source source)
  */
 void tt_burst(struct tt_cpu *c, enum tt_source source)
 {
-	u64 r = tt_random(&c->books[source].random);
+	u64 r = tt_random(&c->accounting[source].random);
 	unsigned int n = 1 + (r & 3);
 
 	/* now and then, and when asked for, enough to go round a small ring */
@@ -160,7 +160,7 @@ static void tt_work(struct irq_work *work)
 static enum hrtimer_restart tt_timer(struct hrtimer *timer)
 {
 	struct tt_cpu *c = container_of(timer, struct tt_cpu, timer);
-	u64 r = tt_random(&c->books[TT_HARDIRQ].random);
+	u64 r = tt_random(&c->accounting[TT_HARDIRQ].random);
 
 	if (!READ_ONCE(c->active))
 		return HRTIMER_NORESTART;
@@ -196,7 +196,7 @@ static void tt_task(unsigned int cpu)
 	/* so that it is not in the middle of anything when @active is cleared */
 	preempt_disable();
 	if (READ_ONCE(c->active)) {
-		r = tt_random(&c->books[TT_TASK].random);
+		r = tt_random(&c->accounting[TT_TASK].random);
 		if (r >> 32 & 7)
 			tt_aim(100, 5000, !(r & 0x1e00));
 		tt_burst(c, TT_TASK);
@@ -282,8 +282,9 @@ int tt_sources_start(const struct tt_run *run)
 		struct tt_cpu *c = per_cpu_ptr(&tt_cpus, cpu);
 
 		for (source = 0; source < TT_SOURCES && !run->go_on; source++) {
-			memset(&c->books[source], 0, sizeof(c->books[source]));
-			c->books[source].random = tt_mix(run->seed ^ tt_word(cpu, source, 0)) | 1;
+			memset(&c->accounting[source], 0, sizeof(c->accounting[source]));
+			c->accounting[source].random =
+				tt_mix(run->seed ^ tt_word(cpu, source, 0)) | 1;
 		}
 		c->aims = tt_mix(run->seed ^ cpu) | 1;
 	}

@@ -14,11 +14,11 @@
 #include "../torture.h"
 
 /**
- * struct tt_books - one source on one CPU; written by that source alone
+ * struct tt_accounting - one source on one CPU; written by that source alone
  * @random: what its choices come from
  * @attempted: see struct tt_counts, this and the following
  */
-struct tt_books {
+struct tt_accounting {
 	u64 random;
 	u64 attempted;
 	u64 recorded;
@@ -40,7 +40,7 @@ struct tt_cpu {
 	bool rests;
 	unsigned int cpu;
 	u64 aims;
-	struct tt_books books[TT_SOURCES];
+	struct tt_accounting accounting[TT_SOURCES];
 	struct tasklet_struct tasklet;
 	struct hrtimer timer;
 	struct irq_work work;

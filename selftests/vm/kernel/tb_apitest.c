@@ -106,7 +106,7 @@ static void tb_apitest_record(void)
 	EXPECT(tracebuf_flush(own));
 }
 
-static void tb_apitest_books(void)
+static void tb_apitest_accounting(void)
 {
 	struct tb_stats sum = { }, st;
 	struct tb_query q;
@@ -293,7 +293,7 @@ static void tb_apitest_run(void)
 	EXPECT(!tracebuf_start(own));
 	EXPECT(tracebuf_start(own) == -EBUSY);
 	tb_apitest_record();
-	tb_apitest_books();
+	tb_apitest_accounting();
 	EXPECT(!tracebuf_stop(own));
 	EXPECT(!tracebuf_simple(own, TB_EV_USER, 0));
 }

@@ -31,12 +31,12 @@
 enum { TB_CRASH_TASK, TB_CRASH_TIMER, TB_CRASH_SOURCES };
 
 /**
- * struct tb_crash_books - what a source on a CPU has recorded
+ * struct tb_crash_accounting - what a source on a CPU has recorded
  * @begun: numbers begun; an event that was begun may be in the trace or not
  * @done: numbers done: these are in it
  * @other: numbers that the other source had begun by then
  */
-struct tb_crash_books {
+struct tb_crash_accounting {
 	u64 begun;
 	u64 done;
 	u64 other;
@@ -46,12 +46,12 @@ struct tb_crash_books {
  * struct tb_crash_page - what was recorded
  * @magic: TB_CRASH_MAGIC
  * @cpus: that record
- * @source: books
+ * @source: counts
  */
 struct tb_crash_page {
 	u64 magic;
 	u64 cpus;
-	struct tb_crash_books source[TB_CRASH_CPUS][TB_CRASH_SOURCES];
+	struct tb_crash_accounting source[TB_CRASH_CPUS][TB_CRASH_SOURCES];
 };
 
 static char *die = "";

@@ -146,7 +146,7 @@ static int add_hole(struct tb_sequence *sequence, struct tb_waiting *writer, str
 	size_t at;
 
 	hole.chunk = tb_lap_unwrap(&writer->lap, hole.id);
-	sequence->books.patches++;
+	sequence->accounting.patches++;
 	if (tb_array_grow(&sequence->own_holes, &sequence->room_holes, sequence->nr_holes,
 			  sizeof(hole)))
 		return -ENOMEM;
@@ -282,7 +282,7 @@ static bool is_next(const struct tb_waiting *writer, const struct tb_piece *piec
 	       !piece->id && !piece->offset;
 }
 
-/* What can be passed on, if anything: 1; it is in the books then */
+/* What can be passed on, if anything: 1; it is in the counts then */
 static int release_writer(struct tb_follow *follow, struct tb_users *users, size_t index, bool all)
 {
 	struct tb_sequence *sequence = &users->sequences[index];

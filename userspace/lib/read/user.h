@@ -3,7 +3,7 @@
  * libtracebuf, inside: what programs have written, as their parts know it.
  *
  *	scan.c     finds the pieces	(when a trace is opened)
- *	users.c    puts them in order, one sequence for each writer, and does the books
+ *	users.c    puts them in order, one sequence for each writer, and does the counts
  *	follow_users.c	the same while they come, when a trace is followed
  *	user_name.c     names by number
  *	user_read.c     goes through a sequence, one record after the other
@@ -66,7 +66,7 @@ struct tb_hole {
  * that is followed they are in @own_pieces and @own_holes: those that are not passed yet.
  */
 struct tb_sequence {
-	struct tb_user_writer books;
+	struct tb_user_writer accounting;
 	size_t pieces, nr_pieces;
 	size_t holes, nr_holes;
 	struct tb_piece *own_pieces;
@@ -191,7 +191,7 @@ struct tb_missing {
 /* Nothing else is between what was taken last and this piece, as far as chunks tell */
 bool tb_numbers_are_next(const struct tb_numbers *numbers, const struct tb_piece *piece);
 
-/* The books of @sequence with one piece more; -ENOMEM */
+/* The counts of @sequence with one piece more; -ENOMEM */
 int tb_users_book(struct tb_users *users, struct tb_sequence *sequence,
 		  struct tb_numbers *numbers, const struct tb_piece *piece,
 		  const struct tb_chunk_event *chunk);

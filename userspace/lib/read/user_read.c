@@ -276,7 +276,7 @@ static void view_slice(const struct tb_reader *reader,
 static void view_record(struct tb_reader *reader, const struct tb_piece *piece,
 			uint64_t ticks, struct tb_user_room *room)
 {
-	uint32_t producer = reader->sequence->books.producer, depth;
+	uint32_t producer = reader->sequence->accounting.producer, depth;
 	const struct tb_record *record = patched(reader, piece, room);
 	uint32_t flags = reader->flags;
 	struct tb_record head = reader->head;
@@ -298,7 +298,7 @@ static void view_missing(const struct tb_reader *reader,
 	memset(user, 0, sizeof(*user));
 	user->name = "";
 	user->category = "-";
-	user->producer = reader->sequence->books.producer;
+	user->producer = reader->sequence->accounting.producer;
 	user->flags = reader->flags;
 	user->lost = reader->missing.records;
 	user->cause = reader->missing.cause;

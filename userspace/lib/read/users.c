@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writers: which pieces are whose, in which order, and the books of each.
+ * Writers: which pieces are whose, in which order, and the counts of each.
  *
  * Pieces are taken by the kernel on any CPU, so the order in which they are in the file says
  * nothing.  Those of one writer are first put in order of when they were taken, which is nearly
@@ -204,11 +204,11 @@ struct tb_sequence *tb_sequence_new(struct tb_users *users, const struct tb_chun
 		return NULL;
 	sequence = &users->sequences[users->nr_sequences++];
 	memset(sequence, 0, sizeof(*sequence));
-	sequence->books.producer = chunk->producer;
-	sequence->books.writer = chunk->writer;
-	sequence->books.pid = chunk->pid;
-	sequence->books.tid = chunk->tid;
-	sequence->books.uid = chunk->uid;
+	sequence->accounting.producer = chunk->producer;
+	sequence->accounting.writer = chunk->writer;
+	sequence->accounting.pid = chunk->pid;
+	sequence->accounting.tid = chunk->tid;
+	sequence->accounting.uid = chunk->uid;
 	return sequence;
 }
 
@@ -353,9 +353,9 @@ bool tb_numbers_piece(struct tb_numbers *numbers, const struct tb_users *users,
 	return missing->records;
 }
 
-/* ---- books ---- */
+/* ---- counts ---- */
 
-static void book_lost(struct tb_user_writer *books, uint64_t records,
+static void book_lost(struct tb_user_writer *accounting, uint64_t records,
 		      uint32_t cause)
 {
 	unsigned int bit = TB_LOST_BITS;
@@ -363,15 +363,15 @@ static void book_lost(struct tb_user_writer *books, uint64_t records,
 	if (cause && !(cause & (cause - 1)) &&
 	    (unsigned int)__builtin_ctz(cause) < TB_LOST_BITS)
 		bit = (unsigned int)__builtin_ctz(cause);
-	books->missing = sum(books->missing, records);
-	books->lost[bit] = sum(books->lost[bit], records);
+	accounting->missing = sum(accounting->missing, records);
+	accounting->lost[bit] = sum(accounting->lost[bit], records);
 }
 
 /*
  * The last @fresh of the piece's records have numbers that were not there before.  Others are in the
- * trace, too, but nothing of them is missing: their numbers are in the books already.
+ * trace, too, but nothing of them is missing: their numbers are in the counts already.
  */
-static int book_records(struct tb_users *users, struct tb_user_writer *books,
+static int book_records(struct tb_users *users, struct tb_user_writer *accounting,
 			const struct tb_piece *piece, const unsigned char *data,
 			uint32_t fresh, bool wrong)
 {
@@ -383,18 +383,19 @@ static int book_records(struct tb_users *users, struct tb_user_writer *books,
 	     (record = tb_record_at(data, piece->bytes, at, &head)); count++) {
 		at += head.bytes;
 		if (head.type == TB_REC_NAME) {
-			books->names++;
-			if (tb_names_tell(users, books->producer, piece->ticks,
+			accounting->names++;
+			if (tb_names_tell(users, accounting->producer, piece->ticks,
 					  record, &head))
 				return -ENOMEM;
 		} else if (!tb_record_shows(&head)) {
-			books->unknown++;
+			accounting->unknown++;
 		}
 	}
-	books->delivered += count;
+	accounting->delivered += count;
 	if (count < piece->records)
-		book_lost(books, count > old ? piece->records - count : fresh, TB_LOST_DAMAGED);
-	books->wrong += wrong || count < piece->records || at < piece->bytes;
+		book_lost(accounting, count > old ? piece->records - count : fresh,
+			  TB_LOST_DAMAGED);
+	accounting->wrong += wrong || count < piece->records || at < piece->bytes;
 	return 0;
 }
 
@@ -402,7 +403,7 @@ int tb_users_book(struct tb_users *users, struct tb_sequence *sequence,
 		  struct tb_numbers *numbers, const struct tb_piece *piece,
 		  const struct tb_chunk_event *chunk)
 {
-	struct tb_user_writer *books = &sequence->books;
+	struct tb_user_writer *accounting = &sequence->accounting;
 	uint64_t from = numbers->next > piece->first ? numbers->next : piece->first;
 	bool known = numbers->known, wrong;
 	struct tb_missing missing;
@@ -410,14 +411,14 @@ int tb_users_book(struct tb_users *users, struct tb_sequence *sequence,
 	/* numbers that were there before, or that there are not */
 	wrong = (known && piece->first < numbers->next) ||
 		piece->first > UINT64_MAX - piece->records;
-	books->chunks += !books->pieces++ || piece->chunk != numbers->chunk;
-	books->bytes += piece->bytes;
+	accounting->chunks += !accounting->pieces++ || piece->chunk != numbers->chunk;
+	accounting->bytes += piece->bytes;
 	if (tb_numbers_piece(numbers, users, piece, &missing) && !missing.at_most)
-		book_lost(books, missing.records, missing.cause);
+		book_lost(accounting, missing.records, missing.cause);
 	if (!known && piece->id)
-		books->before = piece->first;
-	books->attempted = numbers->next - books->before;
-	return book_records(users, books, piece, (const unsigned char *)(chunk + 1),
+		accounting->before = piece->first;
+	accounting->attempted = numbers->next - accounting->before;
+	return book_records(users, accounting, piece, (const unsigned char *)(chunk + 1),
 			    numbers->next > from ? (uint32_t)(numbers->next - from) : 0, wrong);
 }
 
@@ -428,7 +429,7 @@ static int book_sequence(const struct tb_trace *trace, struct tb_users *users,
 	const struct tb_piece *piece;
 	size_t i;
 
-	sequence->books.patches = sequence->nr_holes;
+	sequence->accounting.patches = sequence->nr_holes;
 	for (i = 0; i < sequence->nr_pieces; i++) {
 		piece = tb_sequence_piece(users, sequence, i);
 		if (tb_users_book(users, sequence, &numbers, piece,
@@ -478,7 +479,7 @@ const struct tb_user_writer *tb_trace_user_writer(const struct tb_trace *trace,
 	const struct tb_users *users = trace->selected->users;
 
 	return users && index < users->nr_sequences ?
-	       &users->sequences[index].books : NULL;
+	       &users->sequences[index].accounting : NULL;
 }
 
 uint64_t tb_trace_user_malformed(const struct tb_trace *trace)

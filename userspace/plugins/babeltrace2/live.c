@@ -3,7 +3,7 @@
  * source.tracebuf.live: what a provider records, while it does.
  *
  * Every now and then all rings are flushed and emptied.  When that has brought everything that
- * had been begun at a time - the clock is read before, the books behind - events up to then are
+ * had been begun at a time - the clock is read before, the counts behind - events up to then are
  * passed on, in order over all CPUs; what is later waits for the next time.  Then a message says
  * that this was all up to that time, so that a muxer need not wait for more.
  *

@@ -4,7 +4,7 @@
  *
  * Options and report; image.c reads the image, recover/scan.c finds what is in it,
  * recover/block.c says what of a block is good, recover/opening.c which one it is if its header
- * does not say it yet, recover/books.c makes a trace of it.
+ * does not say it yet, recover/counts.c makes a trace of it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf status - what the recorder does now, and its books per CPU.
+ * tracebuf status - what the recorder does now, and its counts per CPU.
  */
 #include <errno.h>
 #include <inttypes.h>

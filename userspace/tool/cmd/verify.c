@@ -2,7 +2,7 @@
 /*
  * tracebuf verify - does a trace keep what the format promises?
  *
- * One pass over the blocks in the file's order.  Per ring it keeps the books:
+ * One pass over the blocks in the file's order.  Per ring it keeps the counts:
  * the sequence number, the time, the events counted and those the headers
  * say were lost, and holds them at the end against the totals written when
  * the recording stopped:  attempted = in the file + overwritten + dropped.
@@ -454,7 +454,7 @@ static void verify_block(struct verify *verify)
 	ring->bytes += 1ull << block->size_log2;
 }
 
-/* ---- the books ---- */
+/* ---- the counts ---- */
 
 /* When the events were dropped that no block tells of */
 static void verify_span(struct verify *verify, unsigned int cpu,
@@ -466,61 +466,61 @@ static void verify_span(struct verify *verify, unsigned int cpu,
 		       (uint64_t)totals->last);
 }
 
-/* The books of a ring in a snapshot, NULL if the file has none of what is in it */
+/* The counts of a ring in a snapshot, NULL if the file has none of what is in it */
 static const struct tb_totals *snapshot_of(const struct verify *verify,
 					   unsigned int cpu)
 {
 	const struct ring *ring = &verify->rings[cpu];
-	const struct tb_totals *books = tb_trace_snapshot(verify->trace, cpu);
+	const struct tb_totals *accounting = tb_trace_snapshot(verify->trace, cpu);
 
-	/* fewer blocks: the books of an earlier snapshot */
-	if (!books || ring->before.blocks || ring->continues ||
-	    books->blocks < (ring->last.magic ? ring->sequence + 1 : 0))
+	/* fewer blocks: the counts of an earlier snapshot */
+	if (!accounting || ring->before.blocks || ring->continues ||
+	    accounting->blocks < (ring->last.magic ? ring->sequence + 1 : 0))
 		return NULL;
-	return books;
+	return accounting;
 }
 
 /* Has the ring taken events that are behind the last block here?  Some block may be gone by then. */
-static bool snapshot_open(const struct ring *ring, const struct tb_totals *books)
+static bool snapshot_open(const struct ring *ring, const struct tb_totals *accounting)
 {
-	return books->flags & TB_TOTALS_OPEN ||
-	       books->blocks > (ring->last.magic ? ring->sequence + 1 : 0);
+	return accounting->flags & TB_TOTALS_OPEN ||
+	       accounting->blocks > (ring->last.magic ? ring->sequence + 1 : 0);
 }
 
 /*
  * Return the overwritten events that the last block does not count: it is marked as unsettled, and
  * the block that would have counted them is not in the snapshot.
  */
-static uint64_t snapshot_rest(const struct ring *ring, const struct tb_totals *books)
+static uint64_t snapshot_rest(const struct ring *ring, const struct tb_totals *accounting)
 {
-	uint64_t counted = ring->events + ring->overwritten + books->dropped;
+	uint64_t counted = ring->events + ring->overwritten + accounting->dropped;
 
-	return ring->last.flags & TB_BLOCK_UNSETTLED && !snapshot_open(ring, books) &&
-	       !(books->flags & TB_TOTALS_UNCOUNTED) && books->attempted > counted ?
-	       books->attempted - counted : 0;
+	return ring->last.flags & TB_BLOCK_UNSETTLED && !snapshot_open(ring, accounting) &&
+	       !(accounting->flags & TB_TOTALS_UNCOUNTED) && accounting->attempted > counted ?
+	       accounting->attempted - counted : 0;
 }
 
 static void verify_snapshot(struct verify *verify, unsigned int cpu)
 {
-	const struct tb_totals *books = snapshot_of(verify, cpu);
+	const struct tb_totals *accounting = snapshot_of(verify, cpu);
 	const struct ring *ring = &verify->rings[cpu];
 	uint64_t accounted;
 
-	if (!books || snapshot_open(ring, books))
+	if (!accounting || snapshot_open(ring, accounting))
 		return;
-	verify_span(verify, cpu, books);
-	if (books->dropped < ring->dropped)
+	verify_span(verify, cpu, accounting);
+	if (accounting->dropped < ring->dropped)
 		broken(verify, 0, "CPU %u: when the snapshot began %" PRIu64 " events had been dropped, but before its last block %" PRIu64,
-		       cpu, (uint64_t)books->dropped, ring->dropped);
-	accounted = ring->events + ring->overwritten + books->dropped;
+		       cpu, (uint64_t)accounting->dropped, ring->dropped);
+	accounted = ring->events + ring->overwritten + accounting->dropped;
 	/* snapshot_rest() is what a later block would have told */
-	accounted += snapshot_rest(ring, books);
-	if (!(books->flags & TB_TOTALS_UNCOUNTED) && books->attempted != accounted)
+	accounted += snapshot_rest(ring, accounting);
+	if (!(accounting->flags & TB_TOTALS_UNCOUNTED) && accounting->attempted != accounted)
 		broken(verify, 0, "CPU %u: %" PRIu64 " events attempted when the snapshot began, but %" PRIu64
 		       " in the file + %" PRIu64 " overwritten + %" PRIu64
-		       " dropped = %" PRIu64, cpu, (uint64_t)books->attempted,
+		       " dropped = %" PRIu64, cpu, (uint64_t)accounting->attempted,
 		       ring->events, ring->overwritten,
-		       (uint64_t)books->dropped, accounted);
+		       (uint64_t)accounting->dropped, accounted);
 }
 
 static void verify_totals(struct verify *verify, unsigned int cpu)
@@ -566,7 +566,7 @@ static void verify_totals(struct verify *verify, unsigned int cpu)
 		       cpu, (uint64_t)totals->blocks, ring->sequence);
 }
 
-/* What is in no books, because nobody wanted it */
+/* What is in no counts, because nobody wanted it */
 static void summary_threads(const struct verify *verify)
 {
 	struct tb_threads_lost lost;
@@ -627,8 +627,8 @@ static void summary_tail(const struct verify *verify, unsigned int cpu)
 	       from / 1000000000, from % 1000000000, to / 1000000000, to % 1000000000);
 }
 
-/* What its books are: of a stop, of a snapshot, or only those of its last block */
-static const char *books_text(const struct verify *verify, const struct ring *ring,
+/* What its counts are: of a stop, of a snapshot, or only those of its last block */
+static const char *accounting_text(const struct verify *verify, const struct ring *ring,
 			      const struct tb_totals *snapshot)
 {
 	if (verify->problems)
@@ -670,7 +670,7 @@ static void summary_ring(struct verify *verify, unsigned int cpu)
 	       cpu, ring->blocks, ring->events, overwritten, dropped, attempted,
 	       ring->gaps);
 	if (known)
-		printf("  %s%s%s\n", books_text(verify, ring, snapshot),
+		printf("  %s%s%s\n", accounting_text(verify, ring, snapshot),
 		       ring->before.blocks ? ", continued" : "",
 		       ring->continues ? ", goes on in another file" : "");
 	else
@@ -695,7 +695,7 @@ static void summary(struct verify *verify)
 	else
 		printf("no initialisation record: cut from a longer trace\n");
 	printf("%5s %8s %12s %12s %10s %12s %6s  %s\n", "CPU", "blocks",
-	       "events", "overwritten", "dropped", "attempted", "gaps", "books");
+	       "events", "overwritten", "dropped", "attempted", "gaps", "counts");
 	for (cpu = 0; cpu < verify->nr_rings; cpu++)
 		summary_ring(verify, cpu);
 	printf("  dur %8" PRIu64 " %12" PRIu64 "\n", verify->durable.blocks,

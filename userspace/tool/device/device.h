@@ -41,7 +41,7 @@ void show_enabled(struct tb_device *device);
  * were lost */
 bool warn_stopped(const struct tb_query *query);
 
-/* Sum of the books of all CPUs; @each may be NULL, room for nr_cpus */
+/* Sum of the counts of all CPUs; @each may be NULL, room for nr_cpus */
 int read_stats(struct tb_device *device, unsigned int nr_cpus,
 	       struct tb_stats *each, struct tb_stats *sum);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The running recorder: opening the device for a provider, why it does not
- * start, what it is and does, reading the books, showing them.
+ * start, what it is and does, reading the counts, showing them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -172,7 +172,7 @@ bool warn_stopped(const struct tb_query *query)
 	return true;
 }
 
-/* ---- the books ---- */
+/* ---- the counts ---- */
 
 int read_stats(struct tb_device *device, unsigned int nr_cpus,
 	       struct tb_stats *each, struct tb_stats *sum)

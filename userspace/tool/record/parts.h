@@ -11,7 +11,7 @@
 #include "tracebuf.h"
 
 /**
- * struct parts - the books of what has been written
+ * struct parts - the counts of what has been written
  * @cpus: by number; those that have no block yet are all zero
  * @count: how many there is room for
  * @provider: whose

@@ -78,7 +78,7 @@ struct sink_way {
  * @way: how
  * @direct: what writes, or NULL: write()
  * @pack: what compresses, or NULL
- * @parts: the books of all files
+ * @parts: the counts of all files
  * @continued: there is a file before this one, which is still to be said
  * @notes: blocks of notes in this file
  * @failed: -errno of the first failure, 0

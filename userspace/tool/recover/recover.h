@@ -75,7 +75,7 @@ struct recover {
 };
 
 /**
- * struct recover_cpu - the books of a ring
+ * struct recover_cpu - the counts of a ring
  * @cpu: whose
  * @ring: what the kernel kept, or NULL
  * @blocks: that were found of it
@@ -105,7 +105,7 @@ struct recover_cpu {
  * @has_init: what follows is valid
  * @init: its initialisation
  * @realtime: of its last clock record, ns; 0: none
- * @cpus: books of those that there is anything of, in order
+ * @cpus: counts of those that there is anything of, in order
  * @nr_cpus: how many
  */
 struct recover_recording {
@@ -148,7 +148,7 @@ int recover_scan(struct recover *recover, struct image *image,
 		 void (*tick)(uint64_t bytes, uint64_t of));
 void recover_free(struct recover *recover);
 
-/* ---- a recording (books.c) ---- */
+/* ---- a recording (counts.c) ---- */
 
 /* Number of the block that the ring is at, whose low bits it says: the nearest to @near */
 uint64_t recover_current(const struct tb_ring_image *ring, uint64_t near);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs that write: their books in a trace, for verify, what they call things, for list,
+ * Programs that write: their counts in a trace, for verify, what they call things, for list,
  * and which of them there are now, for status.
  */
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "tool/choose/choose.h"
 #include "tool/command/command.h"
 
-/* ---- books ---- */
+/* ---- counts ---- */
 
 static void lost_text(const struct tb_user_writer *writer, char *text,
 		      size_t size)

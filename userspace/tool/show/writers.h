@@ -8,7 +8,7 @@
 #include "tracebuf.h"
 #include "tool/choose/choose.h"
 
-/* Are the books of their writers in order?  Complains; how many problems there are */
+/* Are the counts of their writers in order?  Complains; how many problems there are */
 unsigned int writers_check(const struct tb_trace *trace, const char *file);
 /* A table of them, nothing if there are none */
 void writers_show(const struct tb_trace *trace);

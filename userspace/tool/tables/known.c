@@ -82,13 +82,13 @@ static void write_clock(struct db *db)
 	sqlite3_finalize(insert);
 }
 
-static void write_books(struct db *db)
+static void write_accounting(struct db *db)
 {
 	const struct tb_totals *totals;
 	sqlite3_stmt *insert;
 	unsigned int cpu;
 
-	insert = db_inserter(db, "books");
+	insert = db_inserter(db, "counts");
 	for (cpu = 0; cpu < tb_trace_nr_cpus(db->trace); cpu++) {
 		totals = tb_trace_totals(db->trace, cpu);
 		if (!totals)
@@ -174,8 +174,8 @@ void db_write_known(struct db *db)
 		write_recording(db);
 	if (db->parts & DB_CLOCK)
 		write_clock(db);
-	if (db->parts & DB_BOOKS)
-		write_books(db);
+	if (db->parts & DB_ACCOUNTING)
+		write_accounting(db);
 	if (db->parts & DB_NAMES)
 		write_names(db);
 }

@@ -9,7 +9,7 @@ const struct db_table db_tables[] = {
 	{ "clock", DB_CLOCK,
 	  "ticks INTEGER, monotonic INTEGER, boottime INTEGER, realtime INTEGER,"
 	  " uncertainty INTEGER", "" },
-	{ "books", DB_BOOKS,
+	{ "counts", DB_ACCOUNTING,
 	  "cpu INTEGER PRIMARY KEY, attempted INTEGER, recorded INTEGER,"
 	  " overwritten INTEGER, dropped INTEGER, oversize INTEGER", "" },
 	{ "threads", DB_THREADS,

@@ -35,7 +35,7 @@ struct db_events;
 enum {
 	DB_RECORDING = 0x0001,
 	DB_CLOCK     = 0x0002,
-	DB_BOOKS     = 0x0004,
+	DB_ACCOUNTING     = 0x0004,
 	DB_NAMES     = 0x0008,
 	DB_THREADS   = 0x0010,
 	DB_TYPES     = 0x0020,
@@ -48,7 +48,7 @@ enum {
 	DB_EVENTS    = 0x1000,		/* those of events */
 	DB_ALL	     = 0x1fff,
 	/* those for which no event has to be looked at */
-	DB_KNOWN     = DB_RECORDING | DB_CLOCK | DB_BOOKS | DB_NAMES,
+	DB_KNOWN     = DB_RECORDING | DB_CLOCK | DB_ACCOUNTING | DB_NAMES,
 };
 
 /**

@@ -189,7 +189,7 @@ static int take_formats(struct top_counts *is, const struct top_source *source)
 static int take(struct top_counts *is, const struct top_source *source)
 {
 	const struct analysis *a = source->analysis;
-	struct tb_stats books;
+	struct tb_stats accounting;
 	unsigned int kind;
 	int result = 0;
 
@@ -199,8 +199,8 @@ static int take(struct top_counts *is, const struct top_source *source)
 	is->lost = analysis_total(a)->lost;
 	/* before it is told where it was */
 	if (source->device) {
-		result = read_stats(source->device, source->query.nr_cpus, NULL, &books);
-		is->lost = books.overwritten + books.dropped;
+		result = read_stats(source->device, source->query.nr_cpus, NULL, &accounting);
+		is->lost = accounting.overwritten + accounting.dropped;
 	}
 	if (!result)
 		result = take_tasks(is, a);

@@ -302,7 +302,7 @@ void pf_write_task(struct pf_out *out, const struct tb_task *task, uint64_t ns)
 
 /* ---- losses ---- */
 
-int pf_write_books(struct pf_out *out, const struct pf_books *books,
+int pf_write_accounting(struct pf_out *out, const struct pf_accounting *accounting,
 		   unsigned int nr_cpus, bool end)
 {
 	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
@@ -327,9 +327,9 @@ int pf_write_books(struct pf_out *out, const struct pf_books *books,
 		cpus[i].has_dropped_events = 1;
 		cpus[i].has_read_events = 1;
 		if (end) {
-			cpus[i].overrun = books[i].overwritten;
-			cpus[i].dropped_events = books[i].dropped;
-			cpus[i].read_events = books[i].written;
+			cpus[i].overrun = accounting[i].overwritten;
+			cpus[i].dropped_events = accounting[i].dropped;
+			cpus[i].read_events = accounting[i].written;
 		}
 		list[i] = &cpus[i];
 	}

@@ -38,7 +38,7 @@ struct export {
 	struct pf_plans *plans;
 	struct pf_out out;
 	struct pf_ring *rings;
-	struct pf_books *books;
+	struct pf_accounting *accounting;
 	struct pf_sched *sched;
 	struct pf_pairs *pairs;
 	struct pf_tasks *tasks;
@@ -105,8 +105,8 @@ static int take_lost(struct export *export, const struct tb_view *view)
 	pf_ring_flush(ring);
 	ring->lost = true;
 	ring->tid = 0;
-	export->books[view->cpu].overwritten += lost->overwritten;
-	export->books[view->cpu].dropped += lost->dropped;
+	export->accounting[view->cpu].overwritten += lost->overwritten;
+	export->accounting[view->cpu].dropped += lost->dropped;
 	pf_encode_lost(view, first, last, &export->event);
 	return pf_ring_event(ring, pf_ring_time(ring, view->ticks, view_ns(export, view)),
 			     &export->event);
@@ -285,7 +285,7 @@ static int take(struct export *export, const struct tb_view *view)
 	if (view->kind == TB_VIEW_LOST)
 		return durable ? 0 : take_lost(export, view);
 	if (!durable)
-		export->books[view->cpu].written++;
+		export->accounting[view->cpu].written++;
 	if (view->id < TB_EV_FIRST)
 		return take_control(export, view);
 	if (durable)
@@ -329,7 +329,7 @@ static int write_start(struct export *export)
 	syncs = tb_trace_syncs(export->trace, &count);
 	for (i = 0; syncs && i < count; i++)
 		pf_write_clocks(&export->out, &syncs[i]);
-	result = pf_write_books(&export->out, export->books, export->nr_rings,
+	result = pf_write_accounting(&export->out, export->accounting, export->nr_rings,
 				false);
 	if (!result)
 		result = start_of(export, &ns);
@@ -378,10 +378,10 @@ static int write_end(struct export *export)
 		totals = tb_trace_totals(export->trace, cpu);
 		if (!totals)
 			continue;
-		export->books[cpu].overwritten = totals->overwritten;
-		export->books[cpu].dropped = totals->dropped;
+		export->accounting[cpu].overwritten = totals->overwritten;
+		export->accounting[cpu].dropped = totals->dropped;
 	}
-	return pf_write_books(&export->out, export->books, export->nr_rings,
+	return pf_write_accounting(&export->out, export->accounting, export->nr_rings,
 			      true);
 }
 
@@ -422,11 +422,11 @@ static int open_parts(struct export *export)
 
 	export->plans = pf_plans_make(export->trace, &export->out);
 	export->rings = calloc(export->nr_rings, sizeof(*export->rings));
-	export->books = calloc(export->nr_rings, sizeof(*export->books));
+	export->accounting = calloc(export->nr_rings, sizeof(*export->accounting));
 	export->block = pf_block_open(&export->out, export->trace);
 	export->tasks = pf_tasks_open(&export->out, export->cursor, export->trace,
 				      has_event(export, "task_newtask"));
-	if (!export->plans || !export->rings || !export->books || !export->block ||
+	if (!export->plans || !export->rings || !export->accounting || !export->block ||
 	    !export->tasks)
 		return -ENOMEM;
 	for (cpu = 0; cpu < export->nr_rings; cpu++) {
@@ -459,7 +459,7 @@ static void close_parts(struct export *export)
 	tb_cursor_close(export->cursor);
 	pf_plans_free(export->plans);
 	free(export->rings);
-	free(export->books);
+	free(export->accounting);
 }
 
 static int run(struct export *export)

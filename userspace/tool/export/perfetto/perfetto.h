@@ -122,16 +122,16 @@ int pf_write_tasks(struct pf_out *out, const struct tb_cursor *cursor,
 /** pf_write_task - what is new about one thread */
 void pf_write_task(struct pf_out *out, const struct tb_task *task, uint64_t ns);
 
-/** struct pf_books - the events of one CPU */
-struct pf_books {
+/** struct pf_accounting - the events of one CPU */
+struct pf_accounting {
 	uint64_t written, overwritten, dropped;
 };
 
 /**
- * pf_write_books - Perfetto's statistics of every CPU
+ * pf_write_accounting - Perfetto's statistics of every CPU
  * @end: those of the end; those of the start are all zero
  */
-int pf_write_books(struct pf_out *out, const struct pf_books *books,
+int pf_write_accounting(struct pf_out *out, const struct pf_accounting *accounting,
 		   unsigned int nr_cpus, bool end);
 
 /**

@@ -2,14 +2,13 @@
 /*
  * The recordings in an image: which blocks are of which, what is missing, and a trace of them.
  *
- * A trace's books must come out: for each CPU attempted = in the file + overwritten + dropped.  In memory
- * blocks do not say yet what is missing before them, for that is filled in when they are
- * handed over.  It follows from what the kernel keeps of the ring: so many events got into blocks
- * that are complete, and those that are not found are missing; whoever wants to know is told of all
- * of them as overwritten.  How they are spread over several gaps nobody knows: each gap but the first says
- * one.
+ * A trace's counts must add up: for each CPU attempted = in the file + overwritten + dropped.
+ * Blocks in memory do not say yet how many events are missing before them: the kernel fills that
+ * in when it hands them over.  It follows from what the kernel keeps of the ring: how many events
+ * got into complete blocks.  Those that are not found are counted as overwritten.  It is not known
+ * how they spread over several gaps: each gap but the first says 1.
  *
- * Events that were begun and never committed are in no books.
+ * Events that were begun and never committed are not counted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -116,7 +115,7 @@ static int durable_read(struct recover_recording *recording, const struct image 
 	return 0;
 }
 
-/* ---- books ---- */
+/* ---- counts ---- */
 
 static int compare_cpu(const void *key, const void *entry)
 {
@@ -439,7 +438,7 @@ static int compare_order(const void *a, const void *b)
 	return first->sequence < second->sequence ? -1 : first->sequence > second->sequence;
 }
 
-/* The books at the end, as the kernel would have written them at a stop */
+/* The counts at the end, as the kernel would have written them at a stop */
 static int write_totals(const struct recover_recording *recording, uint64_t time, void *buffer,
 			FILE *out)
 {

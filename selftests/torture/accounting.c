@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * See books.h.
+ * See counts.h.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include <sys/ioctl.h>
 
 #include "../vm/device.h"
-#include "books.h"
+#include "accounting.h"
 
-static bool fail(struct books *b, uint32_t cpu, const char *format, ...)
+static bool fail(struct accounting *b, uint32_t cpu, const char *format, ...)
 {
 	char what[200];
 	va_list ap;
@@ -61,7 +61,7 @@ static bool placed(const struct stream_event *e, enum tt_source source)
 	return (e->context & is[source]) == is[source] && !(e->context & not[source]);
 }
 
-static void add_span(struct books_spans *s, uint64_t first, uint64_t last)
+static void add_span(struct accounting_spans *s, uint64_t first, uint64_t last)
 {
 	if (s->count == s->room) {
 		s->room = s->room ? 2 * s->room : 64;
@@ -73,15 +73,15 @@ static void add_span(struct books_spans *s, uint64_t first, uint64_t last)
 	s->span[s->count++].last = last;
 }
 
-void books_event(void *ctx, const struct stream_event *e)
+void accounting_event(void *ctx, const struct stream_event *e)
 {
-	struct books *b = ctx;
+	struct accounting *b = ctx;
 	uint32_t source = (e->id - TB_EV_USER) / 2, seq;
 	uint64_t word;
 
 	if (e->durable || b->error[0])
 		return;
-	if (e->cpu >= BOOKS_CPUS) {
+	if (e->cpu >= ACCOUNTING_CPUS) {
 		fail(b, e->cpu, "so many CPUs are not provided for");
 		return;
 	}
@@ -132,16 +132,16 @@ void books_event(void *ctx, const struct stream_event *e)
  * is lost while a block is opened may be told by the next, but not by a later one.  A block with
  * TB_BLOCK_UNSETTLED may leave some to the next.
  */
-void books_block(void *ctx, const struct tb_block *block, const struct tb_gap *gap)
+void accounting_block(void *ctx, const struct tb_block *block, const struct tb_gap *gap)
 {
-	struct books *b = ctx;
+	struct accounting *b = ctx;
 
-	if (block->cpu < BOOKS_CPUS) {
+	if (block->cpu < ACCOUNTING_CPUS) {
 		b->last_start[block->cpu] = block->time_start;
 		if (gap->overwritten || gap->dropped)
 			add_span(&b->told[block->cpu], gap->first, gap->last);
 	}
-	if (block->cpu < BOOKS_CPUS && !(block->flags & TB_BLOCK_UNSETTLED) &&
+	if (block->cpu < ACCOUNTING_CPUS && !(block->flags & TB_BLOCK_UNSETTLED) &&
 	    b->missing[block->cpu] > block->overwritten + block->dropped)
 		fail(b, block->cpu, "block %llu, flags %#x: %llu events are missing before, it tells of %llu",
 		     (unsigned long long)block->sequence, block->flags,
@@ -149,7 +149,7 @@ void books_block(void *ctx, const struct tb_block *block, const struct tb_gap *g
 		     (unsigned long long)(block->overwritten + block->dropped));
 }
 
-static bool is_told(const struct books_spans *told, uint64_t first, uint64_t last)
+static bool is_told(const struct accounting_spans *told, uint64_t first, uint64_t last)
 {
 	size_t i;
 
@@ -163,13 +163,13 @@ static bool is_told(const struct books_spans *told, uint64_t first, uint64_t las
  * A source's events that are missing were offered between the one before them and the one after
  * them.  What was lost in the last block only the totals tell.
  */
-bool books_cover(struct books *b)
+bool accounting_cover(struct accounting *b)
 {
 	uint32_t cpu;
 	size_t i;
 
-	for (cpu = 0; cpu < BOOKS_CPUS; cpu++) {
-		const struct books_spans *passed = &b->passed[cpu];
+	for (cpu = 0; cpu < ACCOUNTING_CPUS; cpu++) {
+		const struct accounting_spans *passed = &b->passed[cpu];
 
 		for (i = 0; i < passed->count; i++) {
 			uint64_t first = passed->span[i].first, last = passed->span[i].last;
@@ -183,11 +183,11 @@ bool books_cover(struct books *b)
 	return true;
 }
 
-void books_begin(struct books *b)
+void accounting_begin(struct accounting *b)
 {
 	uint32_t cpu;
 
-	for (cpu = 0; cpu < BOOKS_CPUS; cpu++)
+	for (cpu = 0; cpu < ACCOUNTING_CPUS; cpu++)
 		b->passed[cpu].count = b->told[cpu].count = 0;
 	memset(b->missing, 0, sizeof(b->missing));
 	memset(b->begun, 0, sizeof(b->begun));
@@ -231,7 +231,8 @@ struct tt_counts counts_of(int fd, uint32_t cpu)
 				    x_, low_, high_);				\
 	} while (0)
 
-bool books_close(struct books *b, const struct stream *s, int fd, int control, uint32_t cpu)
+bool accounting_close(struct accounting *b, const struct stream *s, int fd, int control,
+		      uint32_t cpu)
 {
 	const struct stream_ring *r = &s->ring[cpu];
 	const struct tb_totals *t = &r->totals;
