@@ -20,26 +20,26 @@ FORMATS_TRACES := $(if $(PERFETTO_OBJ),$(OUT)/test_export)
 test-formats: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 	@echo '# test_export_formats.sh'
 	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
-		sh $(ROOT)/selftests/unit/test_export_formats.sh
+		sh $(ROOT)/selftests/unit/export/test_export_formats.sh
 
 # What reports say, over the same traces and some of their own
 .PHONY: test-report
 test-report: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 	@echo '# test_report.sh'
 	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
-		sh $(ROOT)/selftests/unit/test_report.sh
+		sh $(ROOT)/selftests/unit/report/test_report.sh
 
 test-query: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 	@echo '# test_query.sh'
 	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
-		sh $(ROOT)/selftests/unit/test_query.sh
+		sh $(ROOT)/selftests/unit/tool/test_query.sh
 
 # What query, report and exports say of recordings of which the whole history is known
 ifneq ($(and $(filter yes,$(SQLITE_HAVE)),$(PERFETTO_OBJ)),)
 .PHONY: test-history
 test-history: $(OUT)/tracebuf $(OUT)/history_trace
 	@echo '# history_check.py'
-	@python3 $(ROOT)/selftests/unit/history_check.py --count $(or $(HISTORIES),300) \
+	@python3 $(ROOT)/selftests/unit/export/history_check.py --count $(or $(HISTORIES),300) \
 		$(OUT)/tracebuf $(OUT)/history_trace
 test: test-history
 endif
@@ -48,6 +48,6 @@ endif
 test-top: $(OUT)/asan/tracebuf $(OUT)/top_trace
 	@echo '# test_top_screen.sh'
 	@TRACEBUF=$(OUT)/asan/tracebuf TOP_TRACE=$(OUT)/top_trace \
-		sh $(ROOT)/selftests/unit/test_top_screen.sh
+		sh $(ROOT)/selftests/unit/tool/test_top_screen.sh
 
 test: test-formats test-report test-query test-top

@@ -10,8 +10,8 @@
 # shellcheck disable=SC2317
 here=$(cd "$(dirname "$0")" && pwd -P)
 tree=${here%/selftests/build}
-# shellcheck source=selftests/vm/ktap.sh
-. "$tree/selftests/vm/ktap.sh"
+# shellcheck source=selftests/vm/lib/ktap.sh
+. "$tree/selftests/vm/lib/ktap.sh"
 name="the library is compatible with the last release"
 last=$(git -C "$tree" describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
 if [ -z "$last" ]; then

@@ -15,8 +15,8 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 tree=${here%/selftests/build}
 # shellcheck source=scripts/lib/cache.sh
 . "$tree/scripts/lib/cache.sh"
-# shellcheck source=selftests/vm/ktap.sh
-. "$tree/selftests/vm/ktap.sh"
+# shellcheck source=selftests/vm/lib/ktap.sh
+. "$tree/selftests/vm/lib/ktap.sh"
 kernel=${1:-6.12}
 kdir=$(kernel_headers "$kernel") || exit 1
 tmp=$(mktemp -d) || exit 1

@@ -45,7 +45,7 @@ $(OUT)/fuzz_corpus: $(OUT)/asan/fuzz_trace.o $(FUZZ_TOOL:$(OUT)/obj/%=$(OUT)/asa
 
 $(OUT)/make_seeds: $(FUZZ)/make_seeds.c
 	$(call SAY,CC  ,$@)
-	$(Q)$(CC) $(FLAGS) -I$(ROOT)/selftests/unit -o $@ $<
+	$(Q)$(CC) $(FLAGS) $(UNIT_INC) -o $@ $<
 
 .PHONY: check-fuzz fuzz-seeds
 

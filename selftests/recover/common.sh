@@ -96,7 +96,7 @@ plan()
 }
 
 # told NAME CODE LOG...: a result; the end of the logs says why it is none.  Returns CODE. With
-# $TRACEBUF_RECORDINGS, a folder, recordings in $work are kept there (selftests/vm/recordings.h).
+# $TRACEBUF_RECORDINGS, a folder, recordings in $work are kept there (selftests/vm/lib/recordings.h).
 told()
 {
 	told_name=$1 told_code=$2

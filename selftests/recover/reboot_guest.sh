@@ -13,8 +13,8 @@ set -u
 
 ko=$1 memory=$2 counter=$3
 here=$(cd "$(dirname "$0")" && pwd -P)
-# shellcheck source=selftests/vm/ktap.sh
-. "$here/../vm/ktap.sh"
+# shellcheck source=selftests/vm/lib/ktap.sh
+. "$here/../vm/lib/ktap.sh"
 cd /tmp || exit 1
 
 # What comes from /dev/mem, or goes there, is at byte $1

@@ -40,8 +40,8 @@ fill()
 		[ "$program" = busybox ] || ln -s busybox "$root/bin/$program" || return
 	done
 	add "$tracebuf" "$tree/build/selftests/test_suspend" &&
-		cp "$here/suspend_guest.sh" "$tree/selftests/vm/ktap.sh" \
-			"$tree/selftests/vm/said.sh" "$root/"
+		cp "$here/suspend_guest.sh" "$tree/selftests/vm/lib/ktap.sh" \
+			"$tree/selftests/vm/lib/said.sh" "$root/"
 }
 
 # sleeps KERNEL

@@ -6,9 +6,9 @@
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086
-# shellcheck source=selftests/vm/ktap.sh
+# shellcheck source=selftests/vm/lib/ktap.sh
 . /ktap.sh
-# shellcheck source=selftests/vm/said.sh
+# shellcheck source=selftests/vm/lib/said.sh
 . /said.sh
 
 cd /tmp || exit 1

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "../vm/device.h"
+#include "../vm/lib/device.h"
 #include "accounting.h"
 
 static bool fail(struct accounting *b, uint32_t cpu, const char *format, ...)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../vm/stream.h"
+#include "../vm/lib/stream.h"
 #include "torture.h"
 
 #define ACCOUNTING_CPUS	8

@@ -31,7 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../vm/device.h"
+#include "../vm/lib/device.h"
 #include "accounting.h"
 #include "torture.h"
 

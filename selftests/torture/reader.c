@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../vm/device.h"
+#include "../vm/lib/device.h"
 #include "reader.h"
 #include "torture.h"
 

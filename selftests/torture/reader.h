@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../vm/stream.h"
+#include "../vm/lib/stream.h"
 
 struct delivered {
 	struct tb_block **block;

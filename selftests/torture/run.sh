@@ -75,7 +75,7 @@ build()
 }
 
 # guest NAME KERNEL CPUS "VM-OPTION..." ARGUMENT...: its output in $out/NAME. With
-# $TRACEBUF_RECORDINGS, a folder, what the reader has read is kept there (selftests/vm/recordings.h).
+# $TRACEBUF_RECORDINGS, a folder, what the reader has read is kept there (selftests/vm/lib/recordings.h).
 guest()
 {
 	name=$1 kernel=$2 cpus=$3 options=$4

@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "../../module/ring/paths.h"
-#include "../vm/device.h"
+#include "../vm/lib/device.h"
 #include "accounting.h"
 #include "reader.h"
 #include "torture.h"

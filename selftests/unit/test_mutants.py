@@ -29,7 +29,7 @@ from mutants import CC, HERE, TREE, run    # noqa: E402
 import known    # noqa: E402
 
 CXX = os.environ.get("CXX", "c++").split()
-FLAGS = ["-O1", "-w", "-D_GNU_SOURCE", "-Iuapi", "-Iselftests/unit",
+FLAGS = ["-O1", "-w", "-D_GNU_SOURCE", "-Iuapi", "-Iselftests/unit/lib", "-Iselftests/unit/ring",
          "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 C_PLUS_PLUS = ["-std=c++17", "-fno-exceptions", "-fno-rtti"]
 # seconds of processor time: a test needs less on any machine, a mutant that loops for ever more
@@ -45,7 +45,7 @@ def is_equivalent(mutant):
 class Table:
     """One table: the files that its mutants break, and the tests that compile these files.
 
-    @tests: name, arguments and further sources of the tests that try each mutant; @named: of tests
+    @tests: path, arguments and further sources of the tests that try each mutant; @named: of tests
     that try those mutants alone that name them.
     """
 
@@ -54,7 +54,7 @@ class Table:
         self.folder, self.sources = folder, [os.path.join(folder, part + ".c") for part in parts]
         self.flags = FLAGS + flags
         self.tests = tests
-        self.named = {test[0]: test for test in named}
+        self.named = {os.path.basename(test[0]): test for test in named}
         self.key = None     # of all that a result depends on, but for the mutant itself
         for mutant in self.mutants:
             if mutant.catcher and not is_equivalent(mutant) and mutant.catcher not in self.named:
@@ -88,16 +88,17 @@ class Table:
 
 
 TABLES = [
-    Table("filter_mutants.txt", "module/probe",
-          ["-std=gnu11", "-fno-strict-aliasing", "-Imodule", "-Iselftests/unit/include"],
-          ["filter"], [("test_filter", [], []), ("test_filter_fuzz", ["100000"], [])]),
-    Table("chunk_mutants.txt", "userspace/lib/write",
+    Table("filter/filter_mutants.txt", "module/probe",
+          ["-std=gnu11", "-fno-strict-aliasing", "-Imodule", "-Iselftests/unit/filter",
+           "-Iselftests/unit/filter/include"],
+          ["filter"], [("filter/test_filter", [], []), ("filter/test_filter_fuzz", ["100000"], [])]),
+    Table("lib/chunk_mutants.txt", "userspace/lib/write",
           ["-std=c11", "-DTB_STEPS", "-pthread", "-Iuserspace", "-Iuserspace/include"],
           ["arbiter", "category", "chunk", "commit", "default", "gate", "patch", "producer",
            "writer"],
-          [("test_lib_writers", [], []), ("test_lib_writers_flush", [], []),
-           ("test_lib_writers_startup", [], []), ("test_lib_races", [], [])],
-          [("test_lib_record", [], ["record_cpp.cpp"])]),
+          [("lib/test_lib_writers", [], []), ("lib/test_lib_writers_flush", [], []),
+           ("lib/test_lib_writers_startup", [], []), ("lib/test_lib_races", [], [])],
+          [("lib/test_lib_record", [], ["lib/record_cpp.cpp"])]),
 ]
 
 
@@ -127,7 +128,7 @@ def try_mutant(table, mutant, text, where, whole):
                           if os.path.basename(part) != mutant.file]
     tests = [table.named[mutant.catcher]] if mutant.catcher else table.tests
     for test in tests:
-        name, arguments, _ = test
+        name, arguments = os.path.basename(test[0]), test[1]
         program = os.path.join(place, name)
         status, output = run([*CC, *table.flags, "-o", program, *objects,
                               *(object_name(whole, part) for part in test_sources(test))], TREE)

@@ -5,58 +5,39 @@
 several rows name is run once. The suite docs wants a row for each file of the tree.
 """
 import fnmatch
+import glob
 import os
 import subprocess
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
 
 # Tests of the module that find most of what can go wrong anywhere in it, in little time
 MODULE = ["test_read", "test_loss", "test_modes", "test_mmap", "checkpatch", "rooms"]
 
-# Files (a pattern matches "/" as well), and names as scripts/check takes them
+# Files (a pattern matches "/" as well), and names as scripts/check takes them; vm/ROOM: the tests in
+# that folder of selftests/vm, whose rooms are named as those of the module
 TABLE = (
     ("*.md", ["docs"]),
     ("docs/*", ["docs", "unit library"]),
     # not the mutants, which test the tests: the default run has them
-    ("module/ring/*", MODULE + ["unit ring", "test_context", "bench", "flips *"]),
+    ("module/ring/*", MODULE + ["vm/ring", "unit ring", "bench", "flips *"]),
+    ("module/machine/*", MODULE + ["vm/crash", "test_suspend*", "suspend *", "* erratum",
+                                   "test_mapping", "test_rules", "reboots", "* region"]),
+    ("module/provider/*", MODULE + ["vm/recording", "test_header", "test_mapping", "test_secrets",
+                                    "test_poll"]),
     ("module/probe/filter*", MODULE + ["unit filter", "unit mutants", "test_rule_ioctl",
-                                 "test_rule_random"]),
-    ("module/select/rule*", MODULE + ["test_rules", "test_rule_ioctl"]),
-    ("module/probe/pending*", MODULE + ["test_rules", "test_rule_ioctl"]),
-    ("module/probe/thread_set*", MODULE + ["test_rules", "test_follow"]),
-    ("module/probe/trigger*", MODULE + ["test_trigger", "test_snapshot"]),
-    ("module/select/arm.*", MODULE + ["test_trigger", "test_snapshot"]),
-    ("module/provider/durable*", MODULE + ["test_durable"]),
-    ("module/recording/state*", MODULE + ["test_durable"]),
-    ("module/provider/retention*", MODULE + ["test_durable"]),
-    ("module/provider/thread_queue*", MODULE + ["test_durable", "test_inflight"]),
-    ("module/select/select*", MODULE + ["test_select", "test_events", "test_modules"]),
-    ("module/devices/tracebuf_producer*", MODULE + ["test_producer*", "test_user"]),
-    ("module/programs/*", MODULE + ["test_producer*", "test_user"]),
-    ("module/reader/save_channel*", MODULE + ["test_fifo", "test_fifo_life"]),
-    ("module/reader/acquire*", MODULE + ["test_snapshot", "test_fifo", "test_ioctl"]),
-    ("module/reader/session*", MODULE + ["test_poll", "test_ioctl"]),
-    ("module/reader/read*", MODULE + ["test_read", "test_poll"]),
-    ("module/reader/snapshot*", MODULE + ["test_snapshot"]),
-    ("module/provider/wake*", MODULE + ["test_poll", "test_ioctl"]),
-    ("module/devices/tracebuf.*", MODULE + ["test_ioctl", "test_control", "test_capable"]),
-    ("module/provider/m*", MODULE + ["test_mapping", "test_header", "test_secrets"]),
-    ("module/machine/contiguous*", MODULE + ["test_mapping", "test_secrets"]),
-    ("module/machine/reserved*", MODULE + ["test_mapping", "reboots", "* region"]),
-    ("module/machine/clock*", MODULE + ["test_suspend*", "suspend *", "* erratum"]),
-    ("module/recording/sleep*", MODULE + ["test_suspend*", "suspend *"]),
-    ("module/machine/counters*", MODULE + ["test_rules"]),
-    ("module/machine/stack*", MODULE + ["test_rules"]),
-    ("module/crash/previous_boot*", MODULE + ["reboots"]),
-    ("module/crash/panic*", MODULE + ["panics *"]),
-    ("module/crash/block_walk*", MODULE + ["panics *", "reboots", "crashes *"]),
-    ("module/events/module_*", MODULE + ["test_api", "test_driver"]),
-    ("module/select/handler*", MODULE + ["test_api", "test_driver"]),
-    ("module/probe/veto*", MODULE + ["test_api", "test_driver"]),
+                                       "test_rule_random"]),
+    ("module/probe/*", MODULE + ["vm/select", "test_api", "test_driver", "test_follow"]),
+    ("module/events/*", MODULE + ["vm/events", "headers", "bench"]),
+    ("module/select/*", MODULE + ["vm/select", "test_api", "test_driver"]),
+    ("module/programs/*", MODULE + ["vm/programs"]),
+    ("module/recording/*", MODULE + ["vm/recording", "suspend *"]),
+    ("module/reader/*", MODULE + ["vm/reader"]),
+    ("module/crash/*", MODULE + ["vm/crash", "panics *", "reboots", "crashes *"]),
+    ("module/devices/tracebuf_producer*", MODULE + ["vm/programs"]),
+    ("module/devices/*", MODULE + ["vm/devices"]),
     ("module/api*", MODULE + ["test_api", "test_driver"]),
-    ("module/events/fast.c", MODULE + ["test_events", "test_formats", "bench"]),
-    ("module/events/*", MODULE + ["test_events", "test_formats", "test_ftrace", "test_system",
-                                   "headers"]),
-    ("module/main.c", MODULE + ["test_params"]),
-    ("module/*", MODULE + ["test_provider", "test_select", "test_snapshot", "test_hotplug"]),
+    ("module/*", MODULE + ["vm/recording", "test_select"]),
     ("uapi/*", MODULE + ["unit library", "test_ioctl", "test_producer"]),
     ("include/*", MODULE + ["test_api", "test_driver"]),
     ("samples/user/*", ["samples", "test_user"]),
@@ -83,14 +64,15 @@ TABLE = (
     ("userspace/tool/cmd/top.c", ["unit library", "unit top"]),
     ("userspace/tool/*", ["unit library", "unit formats", "test_tool"]),
     ("userspace/*", ["unit library"]),
-    ("selftests/unit/*ring*", ["unit ring*"]),
-    ("selftests/unit/*filter*", ["unit filter", "unit library", "unit mutants"]),
-    ("selftests/unit/*writers*", ["unit library", "unit mutants"]),
-    ("selftests/unit/test_docs.py", ["docs"]),
+    ("selftests/unit/ring/*", ["unit ring*"]),
+    ("selftests/unit/filter/*", ["unit filter", "unit library", "unit mutants"]),
+    ("selftests/unit/lib/*writers*", ["unit library", "unit mutants"]),
+    ("selftests/unit/docs/*", ["docs"]),
     ("selftests/unit/*mutants*", ["unit mutants", "unit ring mutants"]),
-    ("selftests/unit/*top*", ["unit top", "unit library"]),
-    ("selftests/unit/test_page*", ["unit page"]),
-    ("selftests/unit/page_trace.c", ["unit page"]),
+    ("selftests/unit/tool/*top*", ["unit top", "unit library"]),
+    ("selftests/unit/tool/*", ["unit library", "unit query"]),
+    ("selftests/unit/export/*", ["unit library", "unit formats", "unit history"]),
+    ("selftests/unit/report/*", ["unit library", "unit report", "unit page"]),
     ("selftests/unit/*", ["unit library", "unit formats", "unit report", "unit query", "unit page"]),
     ("selftests/golden/*", ["unit formats", "unit report", "unit query"]),
     ("selftests/torture/*", ["torture"]),
@@ -99,12 +81,12 @@ TABLE = (
     ("selftests/recover/k*", ["kdump *"]),
     ("selftests/recover/suspend*", ["suspend *"]),
     ("selftests/recover/*", ["crashes *"]),
-    ("selftests/vm/ftrace*", ["test_ftrace", "test_formats"]),
-    ("selftests/vm/loads.c", ["test_ftrace", "test_modules"]),
-    ("selftests/vm/lockdown.sh", ["* lockdown"]),
-    ("selftests/vm/region.sh", ["* region"]),
-    ("selftests/vm/numa.sh", ["* numa"]),
-    ("selftests/vm/erratum.sh", ["* erratum"]),
+    ("selftests/vm/events/*", ["test_ftrace", "test_formats"]),
+    ("selftests/vm/lib/loads.c", ["test_ftrace", "test_modules"]),
+    ("selftests/vm/devices/lockdown.sh", ["* lockdown"]),
+    ("selftests/vm/crash/region.sh", ["* region"]),
+    ("selftests/vm/devices/numa.sh", ["* numa"]),
+    ("selftests/vm/devices/erratum.sh", ["* erratum"]),
     ("selftests/vm/*", MODULE + ["test_tool"]),
     ("selftests/bench/*", ["bench"]),
     ("selftests/build/*", ["abidiff", "headers"]),
@@ -149,12 +131,20 @@ def changed_files(tree, revision):
 
 def tests_of(file):
     """Names of the tests that a file belongs to; None if no row has it."""
-    if fnmatch.fnmatch(file, "selftests/vm/test_*"):
+    if fnmatch.fnmatch(file, "selftests/vm/*/test_*"):
         return [os.path.splitext(os.path.basename(file))[0]]
     for pattern, tests in TABLE:
         if fnmatch.fnmatch(file, pattern):
-            return tests
+            return [name for test in tests for name in room(test)]
     return None
+
+
+def room(name):
+    """vm/ROOM: the names of the tests there; another name is itself."""
+    if not name.startswith("vm/"):
+        return [name]
+    found = glob.glob(os.path.join(TREE, "selftests", name, "test_*"))
+    return sorted(os.path.splitext(os.path.basename(path))[0] for path in found)
 
 
 def names(tree, revision):

@@ -125,14 +125,14 @@ class Jobs:
         kept = os.path.join(folder, "recordings")
         file = kept + ".ktap"
         most = [] if self.run.args.full else ["--most", str(JUDGED)]
-        code = self.run.call(["selftests/unit/recordings_check.py", *most, "build/user/tracebuf",
+        code = self.run.call(["selftests/unit/export/recordings_check.py", *most, "build/user/tracebuf",
                               kept], file)
         self.run.results.count(name, suite + ": exports of recordings", file, code, kept)
 
     def judge(self, name, label, test, folder):
         """Run the second half of a test, on the files that the first has left (ktap.sh)."""
-        source = "selftests/vm/%s.sh" % test
-        if not os.path.exists(source) or not re.search(r"^\s*judge ", open(source).read(), re.M):
+        source = "".join(glob.glob("selftests/vm/*/%s.sh" % test))
+        if not source or not re.search(r"^\s*judge ", open(source).read(), re.M):
             return
         left = os.path.join(folder, "left", test)
         os.makedirs(left, exist_ok=True)
@@ -171,7 +171,7 @@ class Jobs:
 
     def guest(self, name, kernel, tests, options=(), env=(), deadline=900, needs=(), seconds=60,
               leaks=True, label=None, full=None):
-        """A guest that runs selftests/vm/run.sh TEST...: a suite for each test."""
+        """A guest that runs selftests/vm/lib/run.sh TEST...: a suite for each test."""
         folder = self.run.path(name)
         label = label or kernel
 
@@ -179,7 +179,7 @@ class Jobs:
             os.makedirs(folder, exist_ok=True)
             status = self.run.call_guest(
                 ["scripts/vm", "-o", folder, "-k", kernel, "-t", str(deadline), *options, "--",
-                 "env", *env, "selftests/vm/run.sh", "-r", *tests],
+                 "env", *env, "selftests/vm/lib/run.sh", "-r", *tests],
                 os.path.join(folder, "output"), label)
             for test in tests:
                 self.run.results.count(name, "%s: %s" % (label, re.sub("^test_", "", test)),
@@ -247,19 +247,19 @@ class Jobs:
                   ["make", "-s", "-C", "userspace", "test-history",
                    "HISTORIES=" + ("5000" if full else "")], ["unit tests"], 20)
         anew = {"TRACEBUF_ANEW": "1"} if full else {}
-        ring = ["make", "-s", "-f", "selftests/unit/ring.mk"]
+        ring = ["make", "-s", "-f", "selftests/unit/ring/ring.mk"]
         self.ktap("unit ring", "unit: ring",
                   [*ring, "check-ring-tests", "RING_SECONDS=" + ("60" if full else ""),
                    "RING_OLD=" + ("1" if full else "")], seconds=120, env=anew)
         self.ktap("unit ring mutants", "unit: ring mutants", [*ring, "check-ring-mutants"],
                   seconds=120, env=anew)
         self.ktap("unit filter", "unit: filters",
-                  ["make", "-s", "-f", "selftests/unit/filter.mk", "check-filter",
+                  ["make", "-s", "-f", "selftests/unit/filter/filter.mk", "check-filter",
                    "FILTER_RUNS=" + ("20000000" if full else "")], seconds=60)
         self.ktap("unit mutants", "unit: mutants of filters and writers",
-                  ["make", "-s", "-f", "selftests/unit/filter.mk", "check-mutants"],
+                  ["make", "-s", "-f", "selftests/unit/filter/filter.mk", "check-mutants"],
                   ["unit tests"], 130, env=anew)
-        self.ktap("docs", "docs", ["selftests/unit/test_docs.py"], seconds=5)
+        self.ktap("docs", "docs", ["selftests/unit/docs/test_docs.py"], seconds=5)
         if "6.12" in kernels:
             self.ktap("bench", "benchmarks", ["scripts/bench", "--check"],
                       ["tools"] + ["module for " + kernel for kernel in kernels], 180,
@@ -294,11 +294,12 @@ class Jobs:
         # without a repository there are no files to look for
         files = subprocess.run(["git", "ls-files"], stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, check=False)
-        names = [job.name for job in self.list] + glob.glob("test_*.*", root_dir="selftests/vm")
-        names = {re.sub(r"\.(c|sh)$", "", name) for name in names}
+        names = [job.name for job in self.list] + glob.glob("selftests/vm/*/test_*.*")
+        names = {re.sub(r"^.*/|\.(c|sh)$", "", name) for name in names}
         # those only some runs have
         names |= {"6.12-arm64 erratum", "packages"}
-        patterns = FULL + SHORT + [name for _, tests in affected.TABLE for name in tests]
+        patterns = FULL + SHORT + [name for _, tests in affected.TABLE
+                                   for test in tests for name in affected.room(test) or [test]]
         self.run.tell("tables", "tables of tests", [
             ("each file has a row in affected.py",
              [file for file in files.stdout.decode().split("\n")
@@ -395,7 +396,7 @@ class Jobs:
         needs = ["module for " + kernel, "guest tests"]
         text = ""
         for test in tests:
-            for path in glob.glob("selftests/vm/%s.*" % test):
+            for path in glob.glob("selftests/vm/*/%s.*" % test):
                 with open(path) as source:
                     text += source.read()
         for name, need in ("-torture", "torture modules for " + kernel), \
@@ -425,7 +426,7 @@ class Jobs:
         """Tests of a kernel that share a guest, with: are they for --full alone? The long ones have
         a guest of their own, or all. Those in shell load the module, those in C find it loaded."""
         kinds = {}
-        paths = glob.glob("selftests/vm/test_*.sh") + glob.glob("selftests/vm/test_*.c")
+        paths = glob.glob("selftests/vm/*/test_*.sh") + glob.glob("selftests/vm/*/test_*.c")
         for path in sorted(paths):
             test, suffix = os.path.splitext(os.path.basename(path))
             if self.only is not None and not matches(test, self.only):
@@ -505,7 +506,7 @@ class Jobs:
             os.makedirs(folder, exist_ok=True)
             status = self.run.call_guest(
                 ["scripts/vm", "-o", folder, "-k", kernel, "-t", str(minutes * 60 + 1800), "--",
-                 "sh", "-c", "sh selftests/vm/soak.sh %d %d >/out/soak.ktap" % (minutes, seed)],
+                 "sh", "-c", "sh selftests/vm/lib/soak.sh %d %d >/out/soak.ktap" % (minutes, seed)],
                 os.path.join(folder, "output"), kernel)
             self.run.results.count(name, name, os.path.join(folder, "soak.ktap"), status)
             self.run.results.count(name, kernel + ": leaks", os.path.join(folder, "leaks.ktap"))

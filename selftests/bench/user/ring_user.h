@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * ring_user.h - the user-space side of module/ring/arch.h, to be measured: every access is the
- * instruction that the kernel's is (selftests/unit/ring_user.h, to be
+ * instruction that the kernel's is (selftests/unit/ring/ring_user.h, to be
  * looked at, is slower and has hooks).  On x86-64; elsewhere atomics take the
  * place of what is missing.
  */

@@ -51,13 +51,13 @@ $(OUT)/test_export: $(PERFETTO_TEST_OBJ) $(ASAN_OBJ)
 test-export: $(OUT)/test_export tool
 	@echo '# test_export.sh'
 	@TRACEBUF=$(OUT)/tracebuf TEST_EXPORT=$(OUT)/test_export \
-		sh $(ROOT)/selftests/unit/test_export.sh
+		sh $(ROOT)/selftests/unit/export/test_export.sh
 
 .PHONY: test-export-fxt
 test-export-fxt: $(OUT)/test_export $(OUT)/report_trace tool
 	@echo '# test_export_fxt.sh'
 	@TRACEBUF=$(OUT)/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
-		sh $(ROOT)/selftests/unit/test_export_fxt.sh
+		sh $(ROOT)/selftests/unit/export/test_export_fxt.sh
 
 test: test-export test-export-fxt
 

@@ -31,7 +31,7 @@ $(OUT)/asan/page/page.o: $(OUT)/page/page.c
 test-page: $(OUT)/asan/tracebuf $(OUT)/tracebuf $(OUT)/page_trace
 	@echo '# test_page.sh'
 	@TRACEBUF=$(OUT)/asan/tracebuf TRACEBUF_FAST=$(OUT)/tracebuf PAGE_TRACE=$(OUT)/page_trace \
-		sh $(ROOT)/selftests/unit/test_page.sh
+		sh $(ROOT)/selftests/unit/report/test_page.sh
 
 test: test-page
 

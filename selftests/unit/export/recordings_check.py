@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Exports the recordings that tests have left, and judges what comes of them: KTAP.
+
+    recordings_check.py [--most N] TRACEBUF FOLDER
+
+FOLDER has a folder for each test with its recordings, *.tbuf (selftests/vm/lib/recordings.h). Each is
+exported to Perfetto's format and to JSON and judged by export_check.py: a result for each test.
+Of recordings with the same contents one is judged. One that "tracebuf verify" finds damaged must
+be exported, but what is wrong with it is not a failure. Where ends are not in the trace because the
+selection of events has changed, what JSON draws is not judged: export_check.py does not know of
+selections. Of a file with several recordings each is judged. Recordings that pass are removed; the
+others stay. --most: of each test only the first N, the others are removed.
+"""
+import argparse
+import contextlib
+import glob
+import hashlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import export_check
+
+
+def is_damaged(tool, path):
+    return subprocess.run([tool, "verify", "-q", path], capture_output=True,
+                          check=False).returncode == 1
+
+
+@contextlib.contextmanager
+def tools(tool, path):
+    """What looks at each recording in the file: the tool itself, or a script for each number."""
+    said = subprocess.run([tool, "print", "-n", "1", path], capture_output=True, check=False)
+    count = re.match(rb"# recording \d+ of (\d+)\n", said.stdout)
+    if not count:
+        yield [tool]
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        each = [os.path.join(folder, str(n)) for n in range(1, int(count[1]) + 1)]
+        for number, script in enumerate(each, 1):
+            with open(script, "w", encoding="utf-8") as file:
+                file.write('#!/bin/sh\ncommand=$1\nshift\n'
+                           f'{shlex.quote(os.path.abspath(tool))} "$command" -r {number} "$@" |\n'
+                           "\tsed '1{/^# recording /d}'\n")
+            os.chmod(script, 0o700)
+        yield each
+
+
+def lacks_ends(path):
+    """Ends of what has begun were not selected any more, says the export to JSON."""
+    with open(path, "rb") as file:
+        return b'"_doubt":"its end is not in the trace"' in file.read()
+
+
+def judge(tool, path):
+    """The number of events, and what is wrong with the exports"""
+    wrong = []
+    try:
+        check = export_check.Check(tool, path)
+    except export_check.Failed as failure:
+        return 0, [str(failure)]
+    for name in "perfetto", "json":
+        try:
+            if name == "json" and lacks_ends(check.export(name)):
+                export_check.read_back(name, check.export(name))
+                continue
+            # what the importer draws is not of interest here
+            with contextlib.redirect_stdout(io.StringIO()):
+                getattr(check, name)()
+        except export_check.Failed as failure:
+            wrong.append(f"{name}: {failure}")
+        except Exception as error:      # pylint: disable=broad-except
+            # of an export that cannot be read
+            wrong.append(f"{name}: {type(error).__name__}: {error}")
+    return len(check.events), wrong
+
+
+def judge_test(tool, folder, seen, most):
+    """The result of a test's recordings; what is wrong is printed"""
+    paths = sorted(glob.glob(os.path.join(folder, "*.tbuf")))
+    if most is not None:
+        for path in paths[most:]:
+            os.unlink(path)
+        paths = paths[:most]
+    judged = events = failed = damaged = 0
+    for path in paths:
+        with open(path, "rb") as file:
+            contents = hashlib.sha256(file.read()).digest()
+        if contents in seen:
+            os.unlink(path)
+            continue
+        seen.add(contents)
+        wrong = []
+        with tools(tool, path) as each:
+            for one in each:
+                count, found = judge(one, path)
+                events += count
+                wrong += found
+        if wrong and is_damaged(tool, path):
+            damaged += 1
+            wrong = []
+        for line in wrong:
+            print(f"# {os.path.basename(path)}: {line[:2000]}")
+        judged += 1
+        failed += bool(wrong)
+        if not wrong:
+            os.unlink(path)
+    return failed, len(paths), f"{judged} recordings, {events} events" + (
+        f"; {damaged} are damaged, and were only exported" if damaged else "")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Export recordings of tests and judge that.")
+    parser.add_argument("--most", type=int, help="recordings of each test; default: all")
+    parser.add_argument("tool")
+    parser.add_argument("folder")
+    args = parser.parse_args()
+    tool, folder, most = args.tool, args.folder, args.most
+    tests = sorted(os.path.dirname(path) for path in glob.glob(os.path.join(folder, "*", "")))
+    seen, any_failed = set(), False
+    print(f"KTAP version 1\n1..{len(tests)}" if tests else "KTAP version 1\n1..0 # SKIP no tests")
+    for number, test in enumerate(tests, 1):
+        failed, left, said = judge_test(tool, test, seen, most)
+        any_failed |= bool(failed)
+        name = f"{number} {os.path.basename(test)}"
+        if failed:
+            print(f"not ok {name}: {failed} of {said}")
+        elif left:
+            print(f"ok {name}: {said}")
+        else:
+            print(f"ok {name} # SKIP it left no recording")
+    return any_failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

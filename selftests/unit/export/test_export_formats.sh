@@ -1,0 +1,249 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The formats of "tracebuf export": golden outputs byte by byte, every event in every format
+# against what print says of it, options that choose, damaged traces, and what is left behind
+# when writing fails.
+#
+# Needs: TRACEBUF (the tool, with sanitizers), python3, sqlite3; REPORT_TRACE (report_trace.c) for a
+# trace with losses; TEST_EXPORT (test_export.c) for longer ones, if it could be built.
+
+set -u
+export LC_ALL=C
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/unit/tap.sh
+. "$here/../tap.sh"
+golden=$here/../../golden
+TRACEBUF=${TRACEBUF:-tracebuf}
+TEST_EXPORT=${TEST_EXPORT:-test_export}
+REPORT_TRACE=${REPORT_TRACE:-report_trace}
+begin python3 sqlite3 "$TRACEBUF" "$REPORT_TRACE"
+
+# fails MESSAGE ARGUMENT...: the export says so, and leaves nothing behind
+fails()
+{
+	message=$1
+	shift
+	ls -A . >before
+	"$TRACEBUF" export "$@" >out.txt 2>said.txt
+	status=$?
+	ls -A . >after
+	if [ $status -ne 0 ] && grep -qF -- "$message" said.txt &&
+	   cmp -s before after; then
+		return 0
+	fi
+	echo "# $*: status $status, wanted: $message"
+	sed 's/^/# /' said.txt
+	diff before after | sed 's/^/# /'
+	return 1
+}
+: >before; : >after; : >out.txt; : >said.txt
+
+# ---- golden outputs ----
+
+for trace in kernel user; do
+	for format in text csv jsonl json; do
+		"$TRACEBUF" export -f $format -o - "$golden/$trace.tbuf" >have &&
+			cmp have "$golden/$trace.$format"
+		result $? "$trace.tbuf as $format is as it was"
+	done
+done
+rm have
+
+# ---- every event in every format ----
+
+check()
+{
+	python3 "$here/export_check.py" "$TRACEBUF" "$@" >check.out 2>&1
+	status=$?
+	grep -v '^ok\|^TAP\|^1\.\.' check.out | sed 's/^/# /'
+	sed -n 's/^ok [0-9]* - /# /p' check.out
+	rm check.out
+	return $status
+}
+
+check "$golden/kernel.tbuf"
+result $? "kernel events are the same in all formats"
+check "$golden/user.tbuf"
+result $? "what programs write is the same in all formats"
+"$REPORT_TRACE" gap gap.tbuf && check gap.tbuf
+result $? "what happens while events of another CPU are missing is not certain"
+"$REPORT_TRACE" killed killed.tbuf && check killed.tbuf && "$REPORT_TRACE" staggered staggered.tbuf &&
+	check staggered.tbuf
+result $? "nothing is drawn after the last event that a file has of a CPU"
+"$REPORT_TRACE" moved moved.tbuf && check moved.tbuf
+result $? "a gap of one CPU does not lengthen what runs on another one"
+"$REPORT_TRACE" unselected unselected.tbuf && check unselected.tbuf perfetto
+result $? "no run is drawn while switches are not recorded"
+"$REPORT_TRACE" deselected deselected.tbuf && check deselected.tbuf perfetto
+result $? "nor from the end of a CPU until the selection changes"
+"$REPORT_TRACE" fences fences.tbuf && check fences.tbuf perfetto >said.txt &&
+	cat said.txt && grep -q 'open at the end: nothing' said.txt
+result $? "what nothing ends in the trace is not drawn as open"
+if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" big big.tbuf 20000; then
+	check big.tbuf
+	result $? "20000 events are the same in all formats"
+else
+	skip "20000 events are the same in all formats" "no test_export"
+fi
+
+# ---- choosing ----
+
+# The same events in all: by name, CPU, thread and time
+for options in "-e sched_switch" "-e user:net" "-C 1" "-t 101" \
+	       "--from 1.0000018 --to 1.0000055" "--from +0.000001" "-T real --from 1700000001.0000007" \
+	       "-e sched --to +0.000002 -t 100"; do
+	ok=0
+	for trace in kernel user; do
+		case $options$trace in
+		*user:netkernel | *sched*user) continue ;;
+		esac
+		# shellcheck disable=SC2086
+		"$TRACEBUF" print --jsonl $options "$golden/$trace.tbuf" >want
+		status=$?
+		# nothing is selected: that is said, and 1
+		[ $status = "$([ -s want ]; echo $?)" ] || ok=1
+		# shellcheck disable=SC2086
+		"$TRACEBUF" export --jsonl $options -o - "$golden/$trace.tbuf" | cmp - want || ok=1
+		# shellcheck disable=SC2086
+		"$TRACEBUF" export -q -f csv $options -o out.csv "$golden/$trace.tbuf"
+		[ $? = $status ] || ok=1
+		# shellcheck disable=SC2086
+		"$TRACEBUF" export -q -f sqlite $options -o out.db "$golden/$trace.tbuf"
+		[ $? = $status ] || ok=1
+		wanted=$(wc -l <want)
+		rows=$(python3 -c 'import csv, sys
+print(len(list(csv.reader(open("out.csv", newline="")))) - 1)')
+		stored=$(sqlite3 out.db "SELECT (SELECT count(*) FROM events) +
+			(SELECT count(*) FROM user_events) + (SELECT count(*) FROM other_events) +
+			(SELECT count(*) FROM losses WHERE cpu IS NOT NULL)")
+		if [ "$wanted" != "$rows" ] || [ "$wanted" != "$stored" ] ||
+		   [ "$wanted" -ge "$("$TRACEBUF" print --jsonl "$golden/$trace.tbuf" | wc -l)" ]; then
+			echo "# $trace: print $wanted, csv $rows, sqlite $stored"
+			ok=1
+		fi
+		rm -f want out.csv out.db
+	done
+	result $ok "chosen in all formats: $options"
+done
+
+"$TRACEBUF" print "$golden/kernel.tbuf" --from 1.0000018 --to 1.0000055 | grep '^ ' |
+	awk '{ sub(/:$/, ""); split($0, w, /\.[. ]|\[/) }
+	     match($0, / 1\.[0-9]+:/) { t = substr($0, RSTART + 1, RLENGTH - 2)
+		if (t < 1.0000018 || t >= 1.0000055) bad = 1; n++ }
+	     END { exit bad || n < 5 }'
+result $? "--from and --to: the first is in it, the last is not"
+
+# At 25 ms CPU 0 and CPU 1 are in gaps that are told later
+for command in print "export -f csv -o -"; do
+	# shellcheck disable=SC2086
+	"$TRACEBUF" $command --to 0.025 moved.tbuf >out.txt 2>said.txt &&
+		grep -q 'are missing, of CPU 1 from 0.013000000 on, and of other CPUs$' said.txt &&
+		"$TRACEBUF" $command --to 0.025 -C 0 moved.tbuf >out.txt 2>said.txt &&
+		grep -q 'are missing, of CPU 0 from 0.020000000 on$' said.txt &&
+		"$TRACEBUF" $command --to 0.0131 -C 0 moved.tbuf >out.txt 2>said.txt &&
+		! grep -q 'are missing' said.txt || echo "$command" >wrong.txt
+done
+[ ! -e wrong.txt ]
+result $? "--to in a gap: that events are missing before it is said"
+
+# ---- what is wrong is said, and leaves nothing behind ----
+
+cp "$golden/kernel.tbuf" t.tbuf
+mkdir taken
+
+ok=0
+fails "there is no format 'nonsense'; there are perfetto, fxt, ctf, json" -f nonsense t.tbuf || ok=1
+fails "taken: is a directory" -f csv -o taken t.tbuf || ok=1
+fails "nowhere/x: cannot be written: No such file" -f json -o nowhere/x t.tbuf || ok=1
+fails "t.tbuf: is the trace itself" -f jsonl -o t.tbuf t.tbuf || ok=1
+fails "is not a file: this format needs one" -f sqlite -o /dev/null t.tbuf || ok=1
+fails "not written to a pipe: name a file" -f sqlite -o - t.tbuf || ok=1
+fails "no event that matches 'sched_swich'; did you mean sched:sched_switch?" \
+	-f csv -e sched_swich t.tbuf || ok=1
+fails "there is no number 2" -f csv -r 2 t.tbuf || ok=1
+fails "'soon' is not a time" -f csv --from soon t.tbuf || ok=1
+fails "not a tracebuf trace" -f json -o x.json "$golden/kernel.csv" || ok=1
+result $ok "wrong options and names"
+
+# root may write everywhere but where the kernel says no
+fails "cannot be written" -f json -o /sys/x.json t.tbuf
+result $? "a directory that cannot be written to"
+
+ok=0
+for format in json jsonl text csv perfetto fxt; do
+	if [ $format = perfetto ] && ! "$TRACEBUF" export -q -f perfetto -o x t.tbuf 2>/dev/null; then
+		continue
+	fi
+	rm -f x
+	fails "No space left on device" -f $format -o /dev/full t.tbuf || ok=1
+done
+result $ok "a full disk is an error"
+
+# As a disk that is full in the middle; SIGXFSZ is ignored, so that writing fails
+if [ -e big.tbuf ]; then
+	ok=0
+	echo before >old
+	for format in json jsonl text csv sqlite fxt; do
+		(
+			trap '' XFSZ
+			ulimit -f 64
+			fails "old: " -q -f $format -o old big.tbuf
+		) || ok=1
+		[ "$(cat old)" = before ] || ok=1
+	done
+	result $ok "what cannot be written to its end leaves what was there, and nothing else"
+else
+	skip "what cannot be written to its end leaves what was there, and nothing else" "no test_export"
+fi
+
+ln -s target link
+fails "link: leads to nothing" -f csv -o link t.tbuf && echo before >target &&
+	"$TRACEBUF" export -q -f csv -o link t.tbuf && [ -L link ] && cmp target "$golden/kernel.csv"
+result $? "links stay, and lead to what is new"
+
+# Told to stop: as soon as the file, or directory, is there under its other name
+for format in sqlite ctf; do
+	what="told to stop, $format leaves nothing"
+	if [ ! -e big.tbuf ]; then
+		skip "$what" "no test_export"
+		continue
+	fi
+	if "$TRACEBUF" export -f $format -o - t.tbuf 2>&1 | grep -q 'was built without'; then
+		skip "$what" "built without it"
+		continue
+	fi
+	ok=1 tries=0
+	mkdir stop
+	while [ $ok -ne 0 ] && [ $tries -lt 50 ]; do
+		tries=$((tries + 1))
+		"$TRACEBUF" export -f $format -o stop/it big.tbuf 2>said.txt &
+		pid=$!
+		until ls -d stop/it* >/dev/null 2>&1 || ! kill -0 $pid 2>/dev/null; do :; done
+		kill -TERM $pid 2>/dev/null
+		# it may have been done already
+		wait $pid || { grep -q 'told to stop' said.txt && ok=0; }
+		[ -z "$(ls stop)" ] || { [ $ok -ne 0 ] && [ -e stop/it ] && rm -r stop/it; } || ok=2
+		[ $ok -ne 2 ] || break
+	done
+	result $ok "$what"
+	rm -r stop
+done
+
+"$TRACEBUF" export -q -f csv -o whole.csv t.tbuf 2>said.txt && [ ! -s said.txt ] &&
+	head -c 24000 t.tbuf >cut.tbuf && ! "$TRACEBUF" export -f csv -o cut.csv cut.tbuf 2>said.txt &&
+	grep -q 'cut.csv holds what comes before' said.txt &&
+	[ "$(wc -l <cut.csv)" -lt "$(wc -l <whole.csv)" ] && [ "$(wc -l <cut.csv)" -gt 1 ]
+result $? "a trace that breaks off is exported as far as it goes, and that is said"
+
+# ---- whatever is in it ----
+
+for trace in kernel user; do
+	python3 "$here/export_check.py" --damage "$TRACEBUF" "$golden/$trace.tbuf" \
+		"${EXPORT_DAMAGE:-40}" 2>&1 | tee check.out | sed 's/^\([^#]\)/# \1/'
+	grep -q '^# [0-9]* of [0-9]* exported' check.out && [ "$(wc -l <check.out)" -eq 1 ]
+	result $? "damaged copies of $trace.tbuf are JSON, tables and databases all the same"
+done
+
+echo "1..$count"
+exit $failed

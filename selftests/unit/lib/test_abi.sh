@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# docs/abi.md: its tables are those of the header, and its example decodes to what it says.
+#
+# Needs: TRACEBUF (the tool), python3.
+
+set -u
+export LC_ALL=C
+here=$(cd "$(dirname "$0")" && pwd)
+tree=$here/../../..
+TRACEBUF=${TRACEBUF:-tracebuf}
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+
+# block NAME: what stands in the page between ```NAME and ```
+block()
+{
+	awk -v fence="\`\`\`$1" '$0 == "```" { on = 0 } on { print } $0 == fence { on = 1 }' \
+		"$tree/docs/abi.md"
+}
+
+# result STATUS NUMBER NAME; what there is to say is in the file "said"
+result()
+{
+	sed 's/^/# /' "$dir/said"
+	if [ "$1" -eq 0 ]; then
+		echo "ok $2 - $3"
+	else
+		echo "not ok $2 - $3"
+		failed=1
+	fi
+}
+
+failed=0
+echo "TAP version 14"
+echo "1..3"
+
+"$tree/scripts/abi-tables" --check >"$dir/said" 2>&1
+result $? 1 "the tables are those of the header"
+
+# what "hexdump -C" prints: a star stands for lines like the one before
+block hexdump >"$dir/dump"
+python3 - "$dir/dump" "$dir/trace" >"$dir/said" 2>&1 <<'END'
+import sys
+out, repeat = bytearray(), False
+for line in open(sys.argv[1]):
+    if line.startswith("*"):
+        repeat = True
+        continue
+    at, _, rest = line.partition(" ")
+    at = int(at, 16)
+    if repeat:
+        out += bytes(out[-16:]) * ((at - len(out)) // 16)
+        repeat = False
+    assert at == len(out), line
+    out += bytes.fromhex(rest.partition("|")[0])
+open(sys.argv[2], "wb").write(out)
+END
+"$TRACEBUF" verify "$dir/trace" >>"$dir/said" 2>&1
+result $? 2 "the example is a trace"
+
+block print >"$dir/want"
+"$TRACEBUF" print "$dir/trace" >"$dir/have" 2>"$dir/said"
+diff "$dir/want" "$dir/have" >>"$dir/said"
+result $? 3 "it decodes to what the page says"
+exit $failed

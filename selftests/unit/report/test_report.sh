@@ -1,0 +1,336 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# "tracebuf report" and "tracebuf diff": every figure worked out once more from the events, in Python;
+# parts of traces; traces that break off, have losses, or nothing to say; how the text looks.
+#
+# Needs: TRACEBUF (the tool, with sanitizers), python3; REPORT_TRACE (report_trace.c) for traces; TEST_EXPORT
+# (test_export.c) for more, if it could be built.
+
+set -u
+export LC_ALL=C
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/unit/tap.sh
+. "$here/../tap.sh"
+golden=$here/../../golden
+TRACEBUF=${TRACEBUF:-tracebuf}
+TEST_EXPORT=${TEST_EXPORT:-test_export}
+REPORT_TRACE=${REPORT_TRACE:-report_trace}
+begin python3 "$TRACEBUF" "$REPORT_TRACE"
+
+# figures TRACE [OPTIONS OF REPORT]: is each as the events have it?
+figures()
+{
+	trace=$1
+	shift
+	# what chooses among events is for print, too; what chooses among figures for the check
+	options='' others='' cut='' want=0 top=''
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--cut) cut=$1 want=1; shift; continue ;;
+		--open) cut=--cut; shift; continue ;;
+		--unselected) cut="$cut $1 $2" ;;
+		--from | --to) options="$options $1 $2" ;;
+		--top) top=$2 ;;
+		*) others="$others $1 $2" ;;
+		esac
+		shift 2
+	done
+	# shellcheck disable=SC2086 # several words
+	"$TRACEBUF" print -v --jsonl $options "$trace" >events.jsonl 2>said
+	# what is missing in a part may be told behind it
+	"$TRACEBUF" print -v --jsonl "$trace" 2>said | grep '"type":"lost"' >gaps.jsonl
+	# shellcheck disable=SC2086
+	"$TRACEBUF" report --json $options $others ${top:+--top $top} "$trace" >made.json 2>said
+	[ $? -eq $want ] || return 1
+	# shellcheck disable=SC2086
+	python3 "$here/report_check.py" events.jsonl made.json --gaps gaps.jsonl $cut $others ${top:+--worst $top} >said || { cut -c1-400 said; return 1; }
+}
+
+# a note of the text
+notes()
+{
+	"$TRACEBUF" report --width 1000 "$1" | grep -qF -- "$2"
+}
+
+# compared_part ROW: options of report for the part of a trace that d.json is about
+compared_part()
+{
+	python3 -c '
+import json, sys
+row = json.load(open("d.json"))["sections"][0]["rows"][int(sys.argv[1])]
+second = 10 ** 9
+print(f"--from {row[1] // second}.{row[1] % second:09}",
+      f"--to {(row[2] + 1) // second}.{(row[2] + 1) % second:09}")' "$1"
+}
+
+# differences A B [--same]
+differences()
+{
+	a=$1 b=$2
+	shift 2
+	"$TRACEBUF" diff --json "$a" "$b" >d.json 2>/dev/null || return
+	# shellcheck disable=SC2046 # two words
+	"$TRACEBUF" report --json $(compared_part 0) "$a" >a.json 2>/dev/null
+	# shellcheck disable=SC2046
+	"$TRACEBUF" report --json $(compared_part 1) "$b" >b.json 2>/dev/null
+	python3 "$here/diff_check.py" a.json b.json d.json "$@" >said || { cat said; return 1; }
+}
+
+# ---- figures ----
+
+figures "$golden/kernel.tbuf"
+result $? "figures of a trace with losses"
+figures "$golden/user.tbuf"
+result $? "figures of a trace of programs, records of which are missing"
+for choice in '--cpu 0' '--cpu 3' '--tid 100' '--tid 101' '--from 1.000002' '--to 2' \
+	      '--from +0.000001 --to 2.0000007'; do
+	# shellcheck disable=SC2086
+	figures "$golden/kernel.tbuf" $choice
+	result $? "figures of a part: $choice"
+done
+differences "$golden/kernel.tbuf" "$golden/kernel.tbuf" --same
+result $? "a trace does not differ from itself"
+
+if command -v "$TEST_EXPORT" >/dev/null; then
+	for what in make extras edges user; do
+		"$TEST_EXPORT" $what $what.tbuf >/dev/null && figures $what.tbuf
+		result $? "figures of $what"
+	done
+	"$TEST_EXPORT" big big.tbuf 6000 >/dev/null && figures big.tbuf
+	result $? "figures of many events"
+	"$TEST_EXPORT" requests requests.tbuf 6000 40 >/dev/null && figures requests.tbuf
+	result $? "figures of requests that collide, in pieces, put back"
+	"$TEST_EXPORT" threads threads.tbuf 300 >/dev/null && figures threads.tbuf
+	result $? "figures of many threads"
+	"$TEST_EXPORT" waits waits.tbuf 4000 >/dev/null && figures waits.tbuf && figures waits.tbuf --top 100
+	result $? "figures of waits of all lengths, with losses"
+	differences "$golden/kernel.tbuf" make.tbuf && differences make.tbuf edges.tbuf &&
+		differences edges.tbuf extras.tbuf
+	result $? "what differs between traces"
+	differences big.tbuf big.tbuf --same
+	result $? "a long trace does not differ from itself"
+
+	size=$(wc -c <big.tbuf)
+	good=yes
+	for part in 3 5 7 9; do
+		head -c $((size * part / 10)) big.tbuf >cut.tbuf
+		figures cut.tbuf --cut || good=no
+	done
+	[ $good = yes ] && notes cut.tbuf "The file breaks off"
+	result $? "a trace that breaks off: until there, and told"
+else
+	skip "figures of more traces" "no $TEST_EXPORT"
+fi
+
+# value FILE SECTION COLUMN [OPTIONS OF REPORT]: of the first row
+value()
+{
+	# shellcheck disable=SC2086 # several words
+	"$TRACEBUF" report --json ${4-} "$1" 2>/dev/null | python3 -c '
+import json, sys
+section = {s["id"]: s for s in json.load(sys.stdin)["sections"]}[sys.argv[1]]
+print(section["rows"][0][[c["id"] for c in section["columns"]].index(sys.argv[2])])' "$2" "$3"
+}
+
+"$REPORT_TRACE" late late.tbuf && figures late.tbuf
+result $? "figures of times as late as they can be"
+"$REPORT_TRACE" clock clock.tbuf && figures clock.tbuf &&
+	notes clock.tbuf "time goes back before 2 events" && [ "$(value clock.tbuf offcpu-sleeping time)" = 3000000 ]
+result $? "clock records by which time goes back: nothing takes less than no time, and it is told"
+
+"$REPORT_TRACE" gap gap.tbuf && figures gap.tbuf && [ "$(value gap.tbuf latency total)" = 150000000 ] &&
+	[ "$(value gap.tbuf latency uncertain)" = 1 ]
+result $? "what lasted while events of another CPU are missing is not certain"
+figures gap.tbuf --to 3.7 && [ "$(value gap.tbuf latency uncertain '--to 3.7')" = 1 ] &&
+	"$TRACEBUF" report --to 3.7 gap.tbuf | grep -q "what tells of it is not in the part"
+result $? "nor if the part ends before that is told"
+# CPU 0 runs for 10 ms; then its ring is full, and nothing is known for 990 ms
+"$REPORT_TRACE" frozen frozen.tbuf && figures frozen.tbuf && [ "$(value frozen.tbuf cpu busy)" = 10000000 ] &&
+	[ "$(value frozen.tbuf cpu idle)" = 0 ] && [ "$(value frozen.tbuf cpu unknown)" = 990000000 ] &&
+	[ "$(value frozen.tbuf losses lost)" = 1000 ] &&
+	! "$TRACEBUF" report frozen.tbuf | grep -qi 'nothing is missing'
+result $? "a CPU is not idle after the end of its ring"
+# until the last event before that, at 0.9
+[ "$(value frozen.tbuf cpu idle '--to 0.95')" = 0 ] && [ "$(value frozen.tbuf cpu unknown '--to 0.95')" = 880000000 ] &&
+	[ "$(value frozen.tbuf cpu busy '--to 0.95')" = 10000000 ]
+result $? "nor does its last task run on in a part that ends before the recording does"
+"$REPORT_TRACE" cut quiet.tbuf && figures quiet.tbuf --cut
+result $? "run queues of a file that breaks off after a CPU has been idle"
+# use_of TRACE BUSY UNKNOWN: of CPU 1, in ms
+use_of()
+{
+	"$TRACEBUF" report --json "$1" | python3 -c '
+import json, sys
+cpus = next(s for s in json.load(sys.stdin)["sections"] if s["id"] == "cpu")
+row = dict(zip([c["id"] for c in cpus["columns"]], cpus["rows"][1]))
+have = [row[name] / 1e6 for name in ("busy", "unknown")]
+assert have == [int(ms) for ms in sys.argv[1:]], have' "$2" "$3"
+}
+"$REPORT_TRACE" killed killed.tbuf && figures killed.tbuf --open && use_of killed.tbuf 20 3980 &&
+	"$TRACEBUF" report killed.tbuf >said && grep -q 'what 1 CPU did after' said &&
+	! grep -q 'Nothing is missing\.$' said
+result $? "where the recorder was killed, a CPU is not busy up to the end of the file"
+"$REPORT_TRACE" quiet quiet.tbuf && use_of quiet.tbuf 3990 10 &&
+	"$REPORT_TRACE" open open.tbuf && use_of open.tbuf 20 3980
+result $? "of a snapshot a CPU is known until it began, if it recorded nothing more"
+# shares TRACE [OPTIONS]: tid and share of each task, in ppm, in order of tid
+shares()
+{
+	"$TRACEBUF" report --json "$@" | python3 -c '
+import json, sys
+tasks = next(s for s in json.load(sys.stdin)["sections"] if s["id"] == "tasks")
+ids = [c["id"] for c in tasks["columns"]]
+print(*sorted((row[ids.index("tid")], row[ids.index("share")]) for row in tasks["rows"]
+              if row[ids.index("cpu")]))'
+}
+"$REPORT_TRACE" staggered one.tbuf && "$REPORT_TRACE" staggered2 other.tbuf &&
+	figures one.tbuf --open &&
+	[ "$(shares one.tbuf)" = '(100, 1000000) (200, 1000000)' ] &&
+	[ "$(shares other.tbuf)" = '(100, 1000000) (200, 1000000)' ]
+result $? "shares of a snapshot whose CPUs begin and end at different times"
+"$TRACEBUF" diff --section tasks --json one.tbuf other.tbuf >d.json &&
+	"$TRACEBUF" diff one.tbuf other.tbuf >said &&
+	grep -q 'only the time is compared in which' said && python3 -c '
+import json
+rows = json.load(open("d.json"))["sections"][0]["rows"]
+same = [10 ** 9, 10 ** 9, 0]
+assert {row[0]: row[1:4] for row in rows} == {"t100": same, "t200": same}, rows'
+result $? "two snapshots of the same load do not differ"
+"$REPORT_TRACE" apart apart.tbuf && ! "$TRACEBUF" diff one.tbuf apart.tbuf >text 2>said &&
+	[ ! -s text ] &&
+	grep -q 'apart.tbuf: there is no time in which it has events of all CPUs' said
+result $? "CPUs that have no time in common are not compared"
+"$REPORT_TRACE" half half.tbuf && figures half.tbuf &&
+	[ "$(shares half.tbuf)" = '(100, 600000) (200, 400000)' ]
+result $? "shares of a trace that has half of its events"
+"$REPORT_TRACE" unselected unselected.tbuf &&
+	figures unselected.tbuf --unselected 1060000000-2060000000 &&
+	[ "$(shares unselected.tbuf)" = \
+		'(50, 500000) (100, 600000) (200, 400000) (300, 500000)' ]
+result $? "shares of a trace in which switches are not recorded for a time"
+# instead TRACE: the time of what ran while the task waited that waited longest
+instead()
+{
+	"$TRACEBUF" report --json "$1" | python3 -c '
+import json, sys
+rows = next(s for s in json.load(sys.stdin)["sections"] if s["id"] == "latency-instead")["rows"]
+print(*(f"{row[3]}={row[4]}" for row in rows if row[0] == 1), sep="; ")'
+}
+"$REPORT_TRACE" held held.tbuf && figures held.tbuf &&
+	[ "$(instead held.tbuf)" = 'irq disk=21000000; <idle>=5000000; softirq BLOCK=4000000' ]
+result $? "what ran instead is the interrupt that held an idle CPU"
+"$REPORT_TRACE" subset subset.tbuf && figures subset.tbuf && [ "$(value subset.tbuf latency max)" = 1000000 ] &&
+	[ "$("$TRACEBUF" report --section offcpu-sleeping subset.tbuf | grep -c t300)" -eq 0 ] &&
+	notes subset.tbuf "1 of 8 CPUs were recorded"
+result $? "who is woken twice has run in between, unseen"
+"$REPORT_TRACE" fastcall fastcall.tbuf && figures fastcall.tbuf && [ "$(value fastcall.tbuf syscalls count)" = 0 ] &&
+	notes fastcall.tbuf "2 calls are counted as unsure: one-element sys_exit does not say whose it is"
+result $? "whose an exit is is not guessed"
+"$REPORT_TRACE" gaps gaps.tbuf 500 && figures gaps.tbuf && figures gaps.tbuf --top 100
+result $? "many gaps, many of equal length"
+
+# ---- what is not known ----
+
+"$TRACEBUF" report --from 1000 "$golden/kernel.tbuf" >text 2>said
+[ $? = 1 ] && [ ! -s text ] && grep -q 'holds no such event in that time' said
+result $? "a choice of nothing is no report, and says so"
+# its durable block alone
+head -c 16384 "$golden/kernel.tbuf" >durable.tbuf && "$TRACEBUF" report durable.tbuf >text &&
+	grep -q 'There is no sched_switch in this trace: CPU use needs -e' text &&
+	"$TRACEBUF" report --json durable.tbuf | python3 -m json.tool >/dev/null
+result $? "a trace without events says that nothing is known"
+
+: >empty.tbuf
+"$TRACEBUF" report empty.tbuf >text 2>said
+[ $? -eq 1 ] && grep -q 'empty.tbuf' said && [ ! -s text ]
+result $? "an empty file is an error"
+
+notes "$golden/user.tbuf" "There is no sched_switch in this trace: CPU use needs -e sched:sched_switch." &&
+	notes "$golden/user.tbuf" "There is no sched_wakeup in this trace: latency needs -e sched:sched_wakeup." &&
+	notes "$golden/user.tbuf" "There is no block_rq_issue in this trace: block I/O latency needs -e block:block_rq_issue." &&
+	notes "$golden/kernel.tbuf" "Events are missing:" &&
+	notes "$golden/kernel.tbuf" "calls have no end in the trace"
+result $? "what is missing is named, and what would help"
+
+"$TRACEBUF" diff "$golden/kernel.tbuf" "$golden/user.tbuf" >text 2>said &&
+	grep -q 'B cannot be compared: record it with -e sched_switch' text
+result $? "what cannot be compared is named"
+
+# ---- text ----
+
+good=yes
+for trace in "$golden/kernel.tbuf" "$golden/user.tbuf" ./*.tbuf; do
+	[ -s "$trace" ] || continue
+	"$TRACEBUF" report "$trace" 2>/dev/null | awk 'length > 80 { print; bad = 1 } END { exit bad }' || good=no
+	"$TRACEBUF" diff "$trace" "$golden/kernel.tbuf" 2>/dev/null |
+		awk 'length > 80 { print; bad = 1 } END { exit bad }' || good=no
+done
+[ $good = yes ]
+result $? "no line of the text is longer than 80"
+
+"$TRACEBUF" report --width 200 --section syscalls --top 2 "$golden/kernel.tbuf" >text
+[ "$(sed -n 1p text)" = "System calls [syscalls]" ] && [ "$(grep -c ' ns' text)" -eq 2 ] &&
+	grep -q '2 of [0-9]* calls are shown' text
+result $? "one section, as many rows as asked for"
+
+"$TRACEBUF" report --top 1 --json "$golden/kernel.tbuf" | python3 -c '
+import json, sys
+sections = {s["id"]: s for s in json.load(sys.stdin)["sections"]}
+sys.exit(len(sections["syscalls"]["rows"]) != 1 or len(sections["latency-worst"]["rows"]) != 1)'
+result $? "as many rows as asked for in JSON"
+
+for trace in "$golden/kernel.tbuf" ./*.tbuf; do
+	"$TRACEBUF" report --width 1000 --section latency-histogram "$trace" 2>/dev/null
+done >text
+python3 -c '
+import re
+bars, checked = [], 0
+for line in [*open("text"), ""]:
+    bar = re.match(r"  .* \.\. \S+ \S+ +(\d+)  (#*)$", line)
+    if bar:
+        bars.append((int(bar[1]), len(bar[2])))
+        continue
+    most, longest = max(bars, default=(0, 0))
+    for count, length in bars:
+        assert bool(count) == bool(length), (count, length)
+        assert not count or abs(length - longest * count / most) < 2, (count, length, most, longest)
+        checked += most / 4 < count < most / 2
+    bars = []
+assert checked' 2>said || { sed 's/^/# /' said; false; }
+result $? "bars of a histogram are as long as their counts, however wide the text"
+
+# ---- what was typed wrong ----
+
+# wrong STATUS MESSAGE ARGUMENT...
+wrong()
+{
+	want=$1 message=$2
+	shift 2
+	"$TRACEBUF" "$@" >text 2>said
+	[ $? -eq "$want" ] && grep -qF -- "$message" said && [ ! -s text ] && return
+	echo "# $*: wanted: $message"
+	sed 's/^/# /' said
+	return 1
+}
+
+wrong 2 "there is no section 'latenzy'; did you mean latency?" report --section latenzy "$golden/kernel.tbuf" &&
+	wrong 2 "there is no command 'rec'; did you mean record or recover?" rec &&
+	wrong 2 "'x' is not a number of rows" report --top x "$golden/kernel.tbuf" &&
+	wrong 2 "'7' is not a width" report --width 7 "$golden/kernel.tbuf" &&
+	wrong 2 "one file at a time" report "$golden/kernel.tbuf" "$golden/user.tbuf" &&
+	wrong 1 "there is no number 3" report -r 3 "$golden/kernel.tbuf" &&
+	wrong 2 "two files are compared, not 1" diff "$golden/kernel.tbuf" &&
+	wrong 1 "nothing.tbuf" diff "$golden/kernel.tbuf" nothing.tbuf
+result $? "what is wrong on the command line is said"
+
+if [ -w /dev/full ]; then
+	"$TRACEBUF" report "$golden/kernel.tbuf" >/dev/full 2>said
+	[ $? -eq 1 ] && grep -q 'standard output could not be written' said
+	result $? "a full disk is told"
+else
+	skip "a full disk is told" "no /dev/full"
+fi
+
+echo "1..$count"
+exit $failed

@@ -1,0 +1,642 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The tool's side of rules: what the command line says of events, and what the
+ * kernel is told then, and in which order.  The device is a list of what it
+ * was told.
+ */
+#define TB_NO_SIZED
+#include <errno.h>
+#include <stdarg.h>
+#include "test_lib_fixture.h"
+
+#define tb_device_event fake_event
+#define tb_device_form fake_form
+#define tb_device_rule fake_rule
+#define tb_device_no_rules fake_no_rules
+#define tb_device_select fake_select
+#define tb_device_suppressed fake_suppressed
+#define tb_device_pids fake_pids
+#define tb_device_category fake_category
+#define tb_device_quota fake_quota
+#define tb_device_intake fake_intake
+
+#include "../../../userspace/tool/choose/choose.h"
+
+static int fake_event(struct tb_device *device, unsigned int index,
+		      struct tb_event_info *info);
+static int fake_form(struct tb_device *device, unsigned int index,
+		     enum tb_form form, struct tb_format **format);
+static int fake_rule(struct tb_device *device, struct tb_rule *rule);
+static int fake_no_rules(struct tb_device *device);
+static int fake_select(struct tb_device *device, enum tb_select_op op,
+		       enum tb_form form, const char *pattern);
+static int fake_suppressed(struct tb_device *device, uint32_t index,
+			   struct tb_suppressed *suppressed);
+static int fake_pids(struct tb_device *device, const uint32_t *pids,
+		     unsigned int count, uint32_t flags, uint32_t *bad);
+static int fake_category(struct tb_device *device, enum tb_category_op op,
+			 const char *pattern);
+static int fake_quota(struct tb_device *device, const struct tb_quota *quota);
+static int fake_intake(struct tb_device *device, struct tb_intake_info *info);
+
+#include "../../../userspace/tool/command/number.c"
+#include "../../../userspace/tool/choose/calls.c"
+#include "../../../userspace/tool/choose/choose.c"
+#undef NR_COUNTERS
+#include "../../../userspace/tool/choose/events.c"
+#include "../../../userspace/tool/command/nearest.c"
+#define unknown unknown_pid
+#define failed who_failed
+#include "../../../userspace/tool/choose/targets.c"
+#include "../../../userspace/tool/choose/categories.c"
+#include "../../../userspace/tool/choose/rules.c"
+#include "../../../userspace/tool/choose/quota.c"
+#include "../../../userspace/tool/choose/suppressed.c"
+#define take who_take
+#include "../../../userspace/tool/choose/who.c"
+
+/* ---- what the rest of the tool would do ---- */
+
+static char said[8192];
+static size_t said_used;
+
+static void say(const char *text, va_list arguments)
+{
+	said_used += (size_t)vsnprintf(said + said_used,
+				       sizeof(said) - said_used, text, arguments);
+	said_used += (size_t)snprintf(said + said_used,
+				      sizeof(said) - said_used, "\n");
+}
+
+#define SAYS(result, ...) \
+	va_list arguments; \
+	va_start(arguments, text); \
+	say(text, arguments); \
+	va_end(arguments); \
+	return result
+
+int complain(const char *text, ...)
+{
+	SAYS(EXIT_WRONG);
+}
+
+void note(const char *text, ...)
+{
+	SAYS();
+}
+
+int misused(const struct command *command, const char *text, ...)
+{
+	(void)command;
+	SAYS(EXIT_USAGE);
+}
+
+/* ---- the device ---- */
+
+static struct tb_trace *trace;
+static char told[8192];
+static size_t told_used;
+static struct tb_rule rules[64];
+static unsigned char rule_data[64][TB_TEST_DATA_MAX];
+static unsigned int nr_rules;
+static int rule_result;
+static uint32_t rule_bad;
+
+__attribute__((format(printf, 1, 2)))
+static void tell(const char *text, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, text);
+	told_used += (size_t)vsnprintf(told + told_used,
+				       sizeof(told) - told_used, text, arguments);
+	va_end(arguments);
+}
+
+static const struct {
+	const char *system, *name;
+	unsigned int wide, fast;	/* ids of the fixture's descriptions */
+	uint32_t flags;
+} events[] = {
+	{ "sched", "sched_switch", FX_SWITCH, FX_SWITCH_FAST, TB_INFO_HAS_FAST },
+	{ "sched", "sched_wakeup", FX_WAKEUP, 0, 0 },
+	{ "raw_syscalls", "sys_enter", FX_SYS_ENTER, FX_SYS_ENTER_FAST, TB_INFO_HAS_FAST },
+	{ "raw_syscalls", "sys_exit", FX_SYS_ENTER, FX_SYS_ENTER_FAST, TB_INFO_HAS_FAST },
+	{ "task", "task_newtask", FX_NEWTASK, 0, 0 },
+	{ "task", "task_rename", FX_RENAME, 0, TB_INFO_ABSENT },
+};
+
+#define NR_EVENTS (sizeof(events) / sizeof(events[0]))
+
+static int fake_event(struct tb_device *device, unsigned int index,
+		      struct tb_event_info *info)
+{
+	(void)device;
+	if (index >= NR_EVENTS)
+		return -ENOENT;
+	memset(info, 0, sizeof(*info));
+	strcpy(info->system, events[index].system);
+	strcpy(info->name, events[index].name);
+	info->flags = events[index].flags;
+	return 0;
+}
+
+static int fake_form(struct tb_device *device, unsigned int index,
+		     enum tb_form form, struct tb_format **format)
+{
+	uint16_t id = (uint16_t)(form == TB_FORM_FAST ? events[index].fast :
+				 events[index].wide);
+
+	(void)device;
+	*format = malloc(sizeof(**format));
+	assert(*format);
+	**format = *tb_trace_format(trace, id);
+	return 0;
+}
+
+static int fake_rule(struct tb_device *device, struct tb_rule *rule)
+{
+	(void)device;
+	tell("rule %s %s", events[rule->index].name,
+	     rule->form == TB_FORM_FAST ? "fast" : "wide");
+	if (rule->nr_tests)
+		tell(" tests=%u", rule->nr_tests);
+	if (rule->flags)
+		tell(" flags=%u", rule->flags);
+	if (rule->sample)
+		tell(" 1/%u", rule->sample);
+	if (rule->rate)
+		tell(" %u/s", (unsigned int)rule->rate);
+	if (rule->nr_counters)
+		tell(" counters=%u", rule->nr_counters);
+	tell("\n");
+	if (rule_result) {
+		rule->bad = rule_bad;
+		return rule_result;
+	}
+	if (rule->data_bytes)
+		memcpy(rule_data[nr_rules], (void *)(uintptr_t)rule->data,
+		       rule->data_bytes);
+	rules[nr_rules++] = *rule;
+	return 0;
+}
+
+static int fake_no_rules(struct tb_device *device)
+{
+	(void)device;
+	tell("no rules\n");
+	return 0;
+}
+
+static int fake_select(struct tb_device *device, enum tb_select_op op,
+		       enum tb_form form, const char *pattern)
+{
+	static const char *const forms[] = { "", " wide", " fast" };
+	int count = 0;
+	size_t i;
+
+	(void)device;
+	for (i = 0; i < NR_EVENTS; i++)
+		count += !(events[i].flags & TB_INFO_ABSENT) &&
+			 pattern_match(pattern, events[i].system, events[i].name);
+	tell("%s %s%s\n", op == TB_SELECT_ENABLE ? "enable" : "disable",
+	     pattern, forms[form]);
+	return count ? count : -ENOENT;
+}
+
+static int fake_suppressed(struct tb_device *device, uint32_t index,
+			   struct tb_suppressed *suppressed)
+{
+	(void)device;
+	memset(suppressed, 0, sizeof(*suppressed));
+	if (index == TB_RULE_ALL)
+		suppressed->filtered = 7;
+	else if (!index)
+		suppressed->sampled = 3;
+	return 0;
+}
+
+static int category_result;
+
+static int fake_category(struct tb_device *device, enum tb_category_op op,
+			 const char *pattern)
+{
+	static const char *const ops[] = { "?", "want", "unwant", "forget" };
+
+	(void)device;
+	tell("%s user:%s\n", ops[op], pattern ? pattern : "");
+	return category_result;
+}
+
+/* What programs may write is not what is tested here. */
+static int fake_quota(struct tb_device *device, const struct tb_quota *quota)
+{
+	(void)device;
+	(void)quota;
+	return 0;
+}
+
+static int fake_intake(struct tb_device *device, struct tb_intake_info *info)
+{
+	(void)device;
+	(void)info;
+	return -ENOTTY;
+}
+
+static int pids_result;
+
+static int fake_pids(struct tb_device *device, const uint32_t *pids,
+		     unsigned int count, uint32_t flags, uint32_t *bad)
+{
+	unsigned int i;
+
+	(void)device;
+	tell("pids flags=%u", flags);
+	for (i = 0; i < count; i++)
+		tell(" %u", pids[i]);
+	tell("\n");
+	*bad = 1;
+	return pids_result;
+}
+
+/* ---- helpers ---- */
+
+static const struct command nothing = { .name = "test" };
+
+static void begin(void)
+{
+	static struct fx fx;
+
+	if (!trace) {
+		fx_init(&fx, 14, 0);
+		fx_durable_end(&fx);
+		assert(!tb_trace_open_memory(fx.data, fx.size, &trace, NULL));
+	}
+	told[0] = said[0] = 0;
+	told_used = said_used = 0;
+	nr_rules = 0;
+	rule_result = 0;
+}
+
+/* Options as typed: 'e' and 'f' by turns; the exit status of all of it */
+static int choose(int (*how)(struct tb_device *, const struct choice *),
+		  enum tb_form form, const char *const *options)
+{
+	struct choice choice = { 0 };
+	int status = 0;
+
+	begin();
+	for (; *options && status >= 0; options += 2)
+		status = choice_option(&nothing, options[0][0], options[1],
+				       &choice);
+	if (!choice.form)
+		choice.form = form;
+	status = status < 0 ? EXIT_USAGE : how(NULL, &choice);
+	choice_free(&choice);
+	return status;
+}
+
+#define SET(...) \
+	choose(choice_set, TB_FORM_WIDE, (const char *const []){ __VA_ARGS__, NULL })
+#define ENABLE(...) \
+	choose(choice_enable, TB_FORM_DEFAULT, (const char *const []){ __VA_ARGS__, NULL })
+
+#define CHECK_SAID(text) \
+	do { \
+		if (!strstr(said, (text))) { \
+			printf("# %s:%d: \"%s\" is not in \"%s\"\n", __FILE__, \
+			       __LINE__, (text), said); \
+			test_failures++; \
+		} \
+	} while (0)
+
+#define DISABLE(...) \
+	choose(choice_disable, TB_FORM_DEFAULT, (const char *const []){ __VA_ARGS__, NULL })
+
+#define START "disable all\nno rules\nforget user:\n"
+
+/* ---- tests ---- */
+
+static void plain_lists(void)
+{
+	CHECK_NUMBER(SET("e", "sched,task:task_newtask"), 0);
+	CHECK_TEXT(told, START "enable sched wide\nenable task:task_newtask wide\n");
+	CHECK_NUMBER(SET("e", "sched_*", "F", ""), 0);
+	CHECK_TEXT(told, START "enable sched_* fast\n");
+	CHECK_NUMBER(SET("e", "sched:sched_switch:fast,sched_wakeup:wide", "e", "task"), 0);
+	CHECK_TEXT(told, START "enable sched:sched_switch fast\n"
+		   "enable sched_wakeup wide\nenable task wide\n");
+	CHECK_NUMBER(ENABLE("e", "sched_wakeup"), 0);
+	CHECK_TEXT(told, "rule sched_wakeup wide\nenable sched_wakeup\n");
+	CHECK_NUMBER(SET("e", "shced"), 1);
+	CHECK_SAID("no event matches 'shced'; did you mean sched?");
+	CHECK_TEXT(told, "");
+	CHECK_NUMBER(SET("e", "task_rename"), 1);
+	CHECK_NUMBER(SET("e", "sched_switch:stak"), 1);
+	CHECK_SAID("what can go with an event is stack, ustack,");
+	CHECK_SAID("not 'stak'");
+}
+
+static void left_out(void)
+{
+	CHECK_NUMBER(SET("e", "sched:*,!sched_wakeup"), 0);
+	CHECK_TEXT(told, START "enable sched:sched_switch wide\n");
+	CHECK_NUMBER(SET("e", "!sched,^raw_syscalls"), 0);
+	CHECK_TEXT(told, START "enable task:task_newtask wide\nwant user:*\n");
+	/* the last has the last word */
+	CHECK_NUMBER(SET("e", "!sched_switch,!raw_syscalls", "e", "sched_switch:fast"), 0);
+	CHECK_TEXT(told, START "enable sched:sched_switch fast\n"
+		   "enable sched:sched_wakeup wide\nenable task:task_newtask wide\nwant user:*\n");
+	CHECK_NUMBER(SET("e", "sched,!nothing"), 1);
+	CHECK_SAID("no event matches 'nothing'");
+	CHECK_NUMBER(SET("e", "!sched:stack"), 2);
+	CHECK_SAID("leaves it out");
+}
+
+static void modifiers_of_events(void)
+{
+	CHECK_NUMBER(SET("e", "sched_switch:stack:ustack:1/10:rate=100:counters=cycles+page-faults"), 0);
+	CHECK_TEXT(told, START "rule sched_switch wide flags=3 1/10 100/s counters=2\n"
+		   "enable sched_switch wide\n");
+	CHECK_NUMBER(SET("e", "sched:sched_switch:50/s:fast"), 0);
+	CHECK_TEXT(told, START "rule sched_switch fast 50/s\nenable sched:sched_switch fast\n");
+	CHECK_NUMBER(SET("e", "sched:stack"), 0);
+	CHECK_TEXT(told, START "rule sched_switch wide flags=1\nrule sched_wakeup wide flags=1\n"
+		   "enable sched wide\n");
+	CHECK_NUMBER(SET("e", "sched:1/1"), 0);
+	CHECK_TEXT(told, START "enable sched wide\n");
+	CHECK_NUMBER(SET("e", "sched:counters=r1a8+rzz"), 2);
+	CHECK_SAID("there is no counter 'rzz'");
+	CHECK_NUMBER(SET("e", "sched:2/10"), 2);
+	CHECK_NUMBER(SET("e", "sched:1/0"), 2);
+	CHECK_NUMBER(SET("e", "sched:rate=x"), 2);
+	CHECK_NUMBER(SET("e", "sched:"), 2);
+	CHECK_NUMBER(SET("e", ":sched"), 2);
+	CHECK_NUMBER(SET("e", " , "), 2);
+	CHECK_NUMBER(SET("e", "sched::stack"), 2);
+}
+
+static void filters(void)
+{
+	/* -f is for the -e before it */
+	CHECK_NUMBER(SET("e", "task", "e", "sched_switch", "f", "prev_pid == 1 || next_pid == 1"), 0);
+	CHECK_TEXT(told, START "rule sched_switch wide tests=2\nenable task wide\nenable sched_switch wide\n");
+	/* or for all; two are both to be true */
+	CHECK_NUMBER(SET("f", "COMM == 'x'", "e", "task", "e", "sched_switch", "f",
+			 "prev_pid == 1", "f", "next_pid > 1"), 0);
+	CHECK_TEXT(told, START "rule sched_switch wide tests=3\nrule task_newtask wide tests=1\n"
+		   /* its module may come */
+		   "rule task_rename wide tests=1\nenable task wide\nenable sched_switch wide\n");
+	/* in the form in which it is recorded */
+	CHECK_NUMBER(SET("e", "sched_switch:fast", "f", "next_prio < 100"), 0);
+	CHECK_TEXT(told, START "rule sched_switch fast tests=1\nenable sched_switch fast\n");
+	CHECK_NUMBER(rules[0].form, TB_FORM_FAST);
+	CHECK_NUMBER(SET("e", "sched_switch", "F", "", "f", "next_comm == 'x'"), 1);
+	CHECK_SAID("the fast form of sched:sched_switch has no field 'next_comm'");
+	CHECK_SAID("'sched_switch:wide' records it with all its fields");
+	CHECK_TEXT(told, "");
+	/* that does not fit all: nothing is done */
+	CHECK_NUMBER(SET("e", "sched", "f", "nxt_pid == 1"), 1);
+	CHECK_SAID("filter 'nxt_pid == 1' for sched:sched_switch: column 1: sched:sched_switch has no field 'nxt_pid'; did you mean next_pid");
+	CHECK_TEXT(told, "");
+	CHECK_NUMBER(SET("e", "sched", "f", "prev_pid == 1"), 1);
+	CHECK_SAID("for sched:sched_wakeup: column 1: sched:sched_wakeup has no field 'prev_pid'");
+	CHECK_TEXT(told, "");
+	/* columns are those of the filter itself */
+	CHECK_NUMBER(SET("e", "sched_switch", "f", "prev_pid == 1", "f", "next_pid == 'x'"), 1);
+	CHECK_SAID("filter 'next_pid == 'x'' for sched:sched_switch: column 13:");
+	CHECK_NUMBER(SET("e", "sched_switch", "f", "prev_prio > 0x80000000"), 0);
+	CHECK_SAID("can never be true of sched:sched_switch");
+	CHECK_NUMBER(SET("e", "sched", "f", "  "), 2);
+}
+
+static void system_calls(void)
+{
+	CHECK_NUMBER(SET("e", "syscalls:openat,read,task"), 0);
+	CHECK_TEXT(told, START "rule sys_enter wide tests=1\nrule sys_exit wide tests=1\n"
+		   "enable task wide\n"
+		   "enable raw_syscalls:sys_enter wide\nenable raw_syscalls:sys_exit wide\n");
+	CHECK(rules[0].data_bytes > 0);
+	CHECK_TEXT(tb_syscall_name(0) ? tb_syscall_name(0) : "", "read");
+#ifdef __x86_64__
+	CHECK_NUMBER(rule_data[0][0], 1);		/* read is 0 */
+	CHECK_NUMBER(rule_data[0][257 / 8], 1 << 257 % 8);	/* openat is 257 */
+	CHECK_NUMBER(rules[0].data_bytes, 257 / 8 + 1);
+#endif
+	CHECK_NUMBER(SET("e", "syscalls:sys_enter_*stat*,read:stack", "f", "id > 3"), 0);
+	CHECK_TEXT(told, START "rule sys_enter wide tests=2 flags=1\nrule sys_exit wide tests=2 flags=1\n"
+		   "enable raw_syscalls:sys_enter wide\nenable raw_syscalls:sys_exit wide\n");
+	CHECK_NUMBER(SET("e", "syscalls:sys_exit_openat"), 0);
+	CHECK_TEXT(told, START "rule sys_exit wide tests=1\nenable raw_syscalls:sys_exit wide\n");
+	CHECK_NUMBER(SET("e", "syscalls:openat:fast"), 0);
+	CHECK_TEXT(told, START "rule sys_enter fast tests=1\nrule sys_exit fast tests=1\n"
+		   "enable raw_syscalls:sys_enter fast\nenable raw_syscalls:sys_exit fast\n");
+	/* sets add up, and parts of them are left out */
+	CHECK_NUMBER(SET("e", "syscalls:read", "e", "syscalls:write"), 0);
+#ifdef __x86_64__
+	CHECK_NUMBER(rule_data[0][0], 3);
+	CHECK_NUMBER(SET("e", "syscalls:all,!syscalls:read"), 0);
+	CHECK_NUMBER(rule_data[0][0], 0xfe);
+	CHECK_NUMBER(SET("e", "raw_syscalls,!syscalls:read,write"), 0);
+	CHECK_NUMBER(rule_data[0][0], 0xfc);
+#endif
+	CHECK_NUMBER(SET("e", "syscalls:raed"), 2);
+	CHECK_SAID("there is no system call 'raed'; did you mean");
+	/* what is no system call is an event */
+	CHECK_NUMBER(SET("e", "syscalls:read,sched_switch:fast"), 0);
+	CHECK_TEXT(told, START "rule sys_enter wide tests=1\nrule sys_exit wide tests=1\n"
+		   "enable sched_switch fast\n"
+		   "enable raw_syscalls:sys_enter wide\nenable raw_syscalls:sys_exit wide\n");
+}
+
+static void refused(void)
+{
+	begin();
+	/* what the kernel refuses leaves nothing behind */
+	rule_result = -EOPNOTSUPP;
+	rule_bad = 1;
+	{
+		struct choice choice = { .form = TB_FORM_WIDE };
+
+		CHECK(!choice_add(&nothing, &choice, "sched_switch:counters=page-faults+cycles", false));
+		CHECK_NUMBER(choice_set(NULL, &choice), 1);
+		CHECK_TEXT(told, START "rule sched_switch wide counters=2\n" START);
+		CHECK_SAID("this machine has no counter 'cycles'");
+		rule_result = -ENOTTY;
+		CHECK_NUMBER(choice_enable(NULL, &choice), 1);
+		CHECK_SAID("install module and tools of the same release");
+		choice_free(&choice);
+	}
+}
+
+static void triggers(void)
+{
+	struct choice choice = { 0 };
+	struct made made;
+	char text[60];
+
+	begin();
+	CHECK(choice_option(&nothing, 'e', "sched", &choice) == 1);
+	CHECK(choice_option(&nothing, 'f', "common_pid != 0", &choice) == 1);
+	CHECK_NUMBER(choice_trigger(NULL, &nothing, &choice, text, sizeof(text), &made), 0);
+	CHECK_TEXT(text, "sched");
+	CHECK_NUMBER(made.count, 2);
+	CHECK(made.rules[0].form == TB_FORM_WIDE && made.rules[0].nr_tests == 1);
+	made_free(&made);
+	CHECK(choice_option(&nothing, 'e', "!sched_switch,syscalls:read", &choice) == 1);
+	CHECK_NUMBER(choice_trigger(NULL, &nothing, &choice, text, sizeof(text), &made), 1);
+	CHECK_SAID("too many names for a trigger (59 characters)");
+	made_free(&made);
+	choice_free(&choice);
+	CHECK(choice_option(&nothing, 'e', "sched:stack", &choice) == 1);
+	CHECK_NUMBER(choice_trigger(NULL, &nothing, &choice, text, sizeof(text), &made), 2);
+	CHECK_SAID("takes nothing but a filter");
+	made_free(&made);
+	choice_free(&choice);
+	CHECK_TEXT(told, "");
+}
+
+/* Options of whose, as (option, value); with a command to run or not */
+static int whose(bool command, uint32_t pid, int first, const char *one,
+		 int second, const char *two)
+{
+	static struct who who;
+	int status;
+
+	begin();
+	memset(&who, 0, sizeof(who));
+	status = first ? who_option(&nothing, first, one, &who) : 1;
+	if (status == 1 && second)
+		status = who_option(&nothing, second, two, &who);
+	if (status < 0 || who_check(&nothing, &who, command))
+		return EXIT_USAGE;
+	return who_apply(NULL, &who, pid);
+}
+
+static void threads(void)
+{
+	char self[64];
+
+	pids_result = 0;
+	CHECK_NUMBER(whose(false, 0, 0, "", 0, ""), 0);
+	CHECK_TEXT(told, "pids flags=0\n");
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5,6,5", 0, ""), 0);
+	CHECK_TEXT(told, "pids flags=2 5 6\n");
+	CHECK_NUMBER(whose(false, 0, OPTION_TID, "5", OPTION_TID, "7"), 0);
+	CHECK_TEXT(told, "pids flags=0 5 7\n");
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5", OPTION_CHILDREN, ""), 0);
+	CHECK_TEXT(told, "pids flags=6 5\n");
+	CHECK_NUMBER(whose(false, 0, OPTION_EXCLUDE_PID, "5", 0, ""), 0);
+	CHECK_TEXT(told, "pids flags=3 5\n");
+	CHECK_NUMBER(whose(true, 99, OPTION_FOLLOW, "", 0, ""), 0);
+	CHECK_TEXT(told, "pids flags=6 99\n");
+	CHECK_NUMBER(whose(true, 99, OPTION_FOLLOW, "", OPTION_PID, "5"), 0);
+	CHECK_TEXT(told, "pids flags=6 5 99\n");
+	CHECK_NUMBER(whose(true, 99, OPTION_EXCLUDE_SELF, "", 0, ""), 0);
+	snprintf(self, sizeof(self), "pids flags=3 %d\n", (int)getpid());
+	CHECK_TEXT(told, self);
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5,", 0, ""), 2);
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "-5", 0, ""), 2);
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5", OPTION_TID, "6"), 2);
+	CHECK_NUMBER(whose(false, 0, OPTION_TID, "5", OPTION_PID, "6"), 2);
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5", OPTION_EXCLUDE_PID, "6"), 2);
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5", OPTION_EXCLUDE_SELF, ""), 2);
+	CHECK_NUMBER(whose(false, 0, OPTION_CHILDREN, "", 0, ""), 2);
+	CHECK_NUMBER(whose(false, 0, OPTION_FOLLOW, "", 0, ""), 2);
+	CHECK_NUMBER(whose(true, 9, OPTION_FOLLOW, "", OPTION_TID, "5"), 2);
+	pids_result = -ESRCH;
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5,6", 0, ""), 1);
+	CHECK_SAID("there is no process 6");
+	pids_result = -ENOTTY;
+	CHECK_NUMBER(whose(false, 0, 0, "", 0, ""), 0);
+	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5,6", 0, ""), 1);
+	CHECK_SAID("same release");
+}
+
+static void kept_out(void)
+{
+	struct tb_query query = { .nr_events = NR_EVENTS };
+
+	begin();
+	note_suppressed(NULL, &query);
+	CHECK_TEXT(said, "10 events were not recorded, as asked for: 3 by sampling, 7 of other threads\n");
+}
+
+static void categories(void)
+{
+	struct choice choice = { 0 };
+	struct made made;
+	char text[64];
+
+	CHECK_NUMBER(SET("e", "user"), 0);
+	CHECK_TEXT(told, START "want user:*\n");
+	CHECK_NUMBER(SET("e", "user:net*,sched_wakeup,!user:netlink", "e", "user:db"), 0);
+	CHECK_TEXT(told, START "enable sched_wakeup wide\nwant user:net*\n"
+		   "unwant user:netlink\nwant user:db\n");
+	/* all but that, of the kernel's everything */
+	CHECK_NUMBER(SET("e", "!user:x"), 0);
+	CHECK_TEXT(told, START "enable all wide\nwant user:*\nunwant user:x\n");
+	CHECK_NUMBER(SET("e", "all"), 0);
+	CHECK_TEXT(told, START "enable all wide\nwant user:*\n");
+	CHECK_NUMBER(SET("e", "sched_wakeup"), 0);
+	CHECK_TEXT(told, START "enable sched_wakeup wide\n");
+	CHECK_NUMBER(ENABLE("e", "user:net"), 0);
+	CHECK_TEXT(told, "want user:net\n");
+	CHECK_NUMBER(DISABLE("e", "user:net,sched_wakeup"), 0);
+	CHECK_TEXT(told, "disable sched_wakeup\nunwant user:net\nrule sched_wakeup wide\n");
+	/* nothing goes with them */
+	CHECK_NUMBER(SET("e", "user:net:stack"), 2);
+	CHECK_SAID("nothing goes with");
+	CHECK_NUMBER(SET("e", "user:"), 2);
+	CHECK_NUMBER(SET("e", "user:net", "f", "a == 1"), 2);
+	CHECK_SAID("not for what programs write (user:net)");
+	/* a filter for all is for all of the kernel's */
+	CHECK_NUMBER(SET("f", "pid == 1", "e", "user,sched_wakeup"), 0);
+	CHECK_TEXT(told, START "rule sched_wakeup wide tests=1\n"
+		   "enable sched_wakeup wide\nwant user:*\n");
+
+	/* a module that takes nothing from programs */
+	category_result = -ENOTTY;
+	CHECK_NUMBER(SET("e", "all"), 0);
+	CHECK_NUMBER(SET("e", "sched_wakeup"), 0);
+	CHECK_NUMBER(SET("e", "sched_wakeup,user:net"), 1);
+	CHECK_SAID("this module takes nothing from programs, so 'user:net' cannot be chosen");
+	category_result = -ENOSPC;
+	CHECK_NUMBER(SET("e", "user:net"), 1);
+	CHECK_SAID("too many patterns");
+	category_result = 0;
+
+	/* what is recorded unless one says otherwise does without */
+	CHECK_NUMBER(choice_add(&nothing, &choice, "sched_wakeup,user", true), 0);
+	CHECK(!choice_users(&choice));
+	category_result = -ENOTTY;
+	CHECK_NUMBER(choice_set(NULL, &choice), 0);
+	category_result = 0;
+	CHECK_NUMBER(choice_add(&nothing, &choice, "user:x", false), 0);
+	CHECK(choice_users(&choice));
+	CHECK_NUMBER(choice_trigger(NULL, &nothing, &choice, text, sizeof(text),
+				    &made), 2);
+	CHECK_SAID("a trigger is an event of the kernel");
+	choice_free(&choice);
+}
+
+static const struct test tests[] = {
+	{ "rules: lists of events", plain_lists },
+	{ "rules: what is left out", left_out },
+	{ "rules: what goes with an event", modifiers_of_events },
+	{ "rules: filters", filters },
+	{ "rules: system calls by name", system_calls },
+	{ "rules: what the kernel refuses", refused },
+	{ "rules: triggers", triggers },
+	{ "rules: whose events", threads },
+	{ "rules: what was kept out", kept_out },
+	{ "rules: categories of programs", categories },
+};
+
+int main(void)
+{
+	int result = test_main(tests, sizeof(tests) / sizeof(tests[0]));
+
+	tb_trace_close(trace);
+	return result;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The tool's side of symbols: which addresses are in stacks, what /proc/kallsyms says of them, and
+ * what a trace has of it then.
+ */
+#include <errno.h>
+#include <unistd.h>
+#include "test_lib_fixture.h"
+
+#define KALLSYMS kallsyms
+
+static char kallsyms[] = "/tmp/test_lib_symbols.XXXXXX";
+
+#include "../../../userspace/tool/record/addresses.c"
+#include "../../../userspace/tool/record/notes.c"
+
+static void put_kallsyms(const char *text)
+{
+	FILE *out = fopen(kallsyms, "w");
+
+	assert(out && fputs(text, out) >= 0);
+	assert(!fclose(out));
+}
+
+static void symbols_of_stacks(void)
+{
+	struct { uint32_t kind, count; uint64_t ip[4]; } stack = {
+		TB_STACK_KERNEL, 4, { 0xffffffff81000110, 0xffffffff81000110,
+				      0xffffffff81000300, 0xffffffffc0000020 },
+	};
+	struct addresses *symbols = NULL;
+	const char *name;
+	struct tb_trace *with;
+	uint64_t offset;
+	size_t length, bytes, at;
+	void *data;
+	struct fx fx;
+
+	fx_init(&fx, 10, 0);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 1, 1, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2, 1);
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	CHECK(!symbols);
+	fx_composite(&fx, 0, TB_EV_STACK, 2, 0, &stack, sizeof(stack));
+	fx_close(&fx, 0);
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	CHECK(symbols && symbols->used == 3);
+	put_kallsyms("0000000000000000 A fixed\n"
+		     "ffffffff81000000 T first\n"
+		     "ffffffff81000100 T second\n"
+		     "ffffffff81000100 t second_too\n"
+		     "ffffffff81000200 t third\n"
+		     "ffffffff81000300 T fourth\n"
+		     "ffffffff81000380 d data\n"
+		     "ffffffffc0000000 t in_module\t[one]\n"
+		     "ffffffffc0000100 t behind\t[one]");
+	CHECK(!addresses_notes(symbols, 0, &data, &bytes));
+	CHECK_NUMBER(bytes, 4096);
+	at = fx_extend(&fx, bytes);
+	memcpy(fx.data + at, data, bytes);
+	CHECK(!tb_trace_open_memory(fx.data, fx.size, &with, NULL));
+	CHECK(!tb_trace_fault(with));
+	CHECK(!tb_trace_symbol(with, 0xffffffff8100010f, &name, &length, &offset));
+	CHECK(length == 6 && !memcmp(name, "second", 6) && offset == 0xf);
+	/* what is returned to is the first byte of the fourth: the third called */
+	CHECK(!tb_trace_symbol(with, 0xffffffff810002ff, &name, &length, &offset));
+	CHECK(length == 5 && !memcmp(name, "third", 5));
+	CHECK(tb_trace_symbol(with, 0xffffffff81000300, &name, &length, &offset) == -ENOENT);
+	CHECK(!tb_trace_symbol(with, 0xffffffffc000001f, &name, &length, &offset));
+	CHECK(length == 15 && !memcmp(name, "in_module [one]", 15));
+	tb_trace_close(with);
+	free(data);
+	put_kallsyms("0000000000000000 T first\n0000000000000000 T second\n");
+	CHECK(addresses_notes(symbols, 0, &data, &bytes) == -ENODATA);
+	put_kallsyms("");
+	CHECK(addresses_notes(symbols, 0, &data, &bytes) == -ENODATA);
+	addresses_free(symbols);
+	fx_free(&fx);
+}
+
+/* More symbols than a block holds, some with long names */
+static void many_symbols(void)
+{
+	struct { uint32_t kind, count; uint64_t ip[50]; } stack = { TB_STACK_KERNEL, 50, { 0 } };
+	struct addresses *symbols = NULL;
+	struct tb_trace *with;
+	uint64_t offset, ip = 0xffffffff81000010;
+	FILE *out = fopen(kallsyms, "w");
+	const char *name;
+	size_t length, bytes, at;
+	unsigned int i, j;
+	void *data;
+	struct fx fx;
+
+	assert(out);
+	fx_init(&fx, 16, 0);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 1, 1, NULL);
+	for (i = 0; i < 60; i++) {
+		for (j = 0; j < 50; j++, ip += 0x100) {
+			stack.ip[j] = ip;
+			fprintf(out, "%llx T f%0*u\n", (unsigned long long)ip - 0x10,
+				(int)(1 + (i * 50 + j) % 90), i * 50 + j);
+		}
+		fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2, 1);
+		fx_composite(&fx, 0, TB_EV_STACK, 2, 0, &stack, sizeof(stack));
+	}
+	fclose(out);
+	fx_close(&fx, 0);
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	CHECK(!addresses_notes(symbols, 0, &data, &bytes));
+	CHECK(bytes > 16384);
+	at = fx_extend(&fx, bytes);
+	memcpy(fx.data + at, data, bytes);
+	free(data);
+	CHECK(!tb_trace_open_memory(fx.data, fx.size, &with, NULL));
+	CHECK(!tb_trace_fault(with));
+	for (i = 0; i < 3000; i++)
+		CHECK(!tb_trace_symbol(with, 0xffffffff81000000 + i * 0x100ull + 0xf,
+				       &name, &length, &offset) &&
+		      strtoul(name + 1, NULL, 10) == i);
+	tb_trace_close(with);
+	addresses_free(symbols);
+	fx_free(&fx);
+}
+
+/* An event that has the address of a function */
+static void symbols_of_functions(void)
+{
+	static const struct fx_field fields[] = {
+		{ "timer", "void *", 0, 8, 0, 0, 0, 0 },
+		{ "function", "void *", 8, 8, 0, 0, 0, 0 },
+	};
+	const uint64_t payload[2] = { 0xffffffff81000300, 0xffffffff81000100 };
+	struct addresses *symbols = NULL;
+	size_t length, bytes, at;
+	struct tb_trace *with;
+	const char *name;
+	uint64_t offset;
+	void *data;
+	struct fx fx;
+
+	fx_init(&fx, 10, 0);
+	fx_describe(&fx, 200, 0, "timer", "hrtimer_expire_entry", fields, 2);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 1, 1, NULL);
+	fx_composite(&fx, 0, 200, 2, 0, payload, 8);
+	fx_close(&fx, 0);
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.durable.block));
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	CHECK(!symbols);		/* it breaks off before the function */
+	fx_open(&fx, 0, 2, 2, NULL);
+	fx_composite(&fx, 0, 200, 2, 0, payload, sizeof(payload));
+	fx_close(&fx, 0);
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	CHECK(symbols && symbols->used == 1);
+	put_kallsyms("ffffffff81000000 T first\nffffffff81000100 T second\n"
+		     "ffffffff81000200 t third\n");
+	CHECK(!addresses_notes(symbols, 0, &data, &bytes));
+	at = fx_extend(&fx, bytes);
+	memcpy(fx.data + at, data, bytes);
+	CHECK(!tb_trace_open_memory(fx.data, fx.size, &with, NULL));
+	CHECK(!tb_trace_symbol(with, 0xffffffff81000100, &name, &length, &offset));
+	CHECK(length == 6 && !memcmp(name, "second", 6) && !offset);
+	tb_trace_close(with);
+	free(data);
+	addresses_free(symbols);
+	fx_free(&fx);
+}
+
+static const struct test tests[] = {
+	{ "symbols: of stacks", symbols_of_stacks },
+	{ "symbols: of functions in events", symbols_of_functions },
+	{ "symbols: more than a block of them", many_symbols },
+};
+
+int main(void)
+{
+	int fd = mkstemp(kallsyms), result;
+
+	assert(fd >= 0);
+	close(fd);
+	result = test_main(tests, sizeof(tests) / sizeof(tests[0]));
+	unlink(kallsyms);
+	return result;
+}

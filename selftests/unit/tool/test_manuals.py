@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""test_manuals.py - every command has a man page, every option is in it, every symbol of the library has one;
+completions know the same.
+
+    test_manuals.py TOOL MAN COMPLETIONS      what "make man" has made
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(TREE, "scripts/lib"))
+import tool_help  # noqa: E402
+
+TOOL, MAN, COMPLETIONS = sys.argv[1:]
+# one table of options for two commands: the one that has them not says whose they are
+OTHERS = {"record": {"--fifo"},
+          "stream": {"--rotate", "--keep", "--compress", "--threads", "--backlog"}}
+# what changes nothing need not be told: streams are always written that way
+TACIT = {"stream": {"--buffered"}}
+# commands that take options behind a word
+WORDS = {"provider": ("create", "test")}
+COMMANDS = tool_help.commands(TOOL)
+count = failed = 0
+
+
+def check(name, wrong):
+    global count, failed
+    count += 1
+    for line in wrong:
+        print(f"# {line}")
+    print(f"{'not ok' if wrong else 'ok'} {count} - {name}")
+    failed |= bool(wrong)
+
+
+def skip(name, why):
+    global count
+    count += 1
+    print(f"ok {count} - {name} # SKIP {why}")
+
+
+def source(page):
+    with open(os.path.join(MAN, page), encoding="utf-8") as file:
+        return file.read()
+
+
+def run(command, **more):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          stdin=subprocess.DEVNULL, check=False, timeout=120, **more)
+
+
+def told(name):
+    options = tool_help.Help(tool_help.full(TOOL, name)).options
+    return {option.long for option in options if option.long}
+
+
+def help_is_whole():
+    """What is in the tables of the tool, and what it says of itself."""
+    for name, _ in COMMANDS:
+        takes = tool_help.taken(TOOL, name, *WORDS.get(name, ()))
+        says = told(name)
+        wrong = [f"tracebuf {name} takes {option} and -h does not say so"
+                 for option in sorted(takes - says - OTHERS.get(name, set()) - TACIT.get(name, set()))]
+        wrong += [f"tracebuf {name} -h tells of {option}, which it does not take"
+                  for option in sorted(says - takes)]
+        for option in sorted(OTHERS.get(name, ())):
+            text = tool_help.said(TOOL, name, option, *(["1"] if option != "--fifo" else []))
+            if "tracebuf record" not in text and "tracebuf stream" not in text and "--compress" not in text:
+                wrong.append(f"tracebuf {name} {option} does not say whose it is: {text.strip()}")
+        check(f"options of tracebuf {name}: those of -h and those it takes", wrong)
+
+
+def pages_of_commands():
+    there = {page[len("tracebuf-"):-2] for page in os.listdir(MAN)
+             if page.startswith("tracebuf-") and page.endswith(".1")}
+    names = {name for name, _ in COMMANDS}
+    check("every command has a page, and every page a command",
+          [f"tracebuf {name}: no page" for name in names - there] +
+          [f"tracebuf-{name}(1): no command" for name in there - names] +
+          ([] if len(names) >= 17 else [f"only {len(names)} commands found in tracebuf -h"]))
+    for name in sorted(names & there):
+        text = source(f"tracebuf-{name}.1")
+        begin = text.index(".SH OPTIONS")
+        # as a term, not somewhere in the text
+        terms = re.findall(r"^\\fB-.*$", text[begin:], re.M)
+        has = set(re.findall(r"--[a-z][a-z0-9-]*", " ".join(re.sub(r"\\-", "-", term) for term in terms)))
+        has = {option for option in has if option.startswith("--")}
+        check(f"options in tracebuf-{name}(1)",
+              [f"not in the page: {option}" for option in sorted(told(name) - has)] +
+              [f"not an option: {option}" for option in sorted(has - told(name))])
+
+
+def pages_of_symbols():
+    with open(os.path.join(TREE, "userspace/lib/libtracebuf.map"), encoding="utf-8") as file:
+        symbols = set(re.findall(r"\b(tb_\w+);", file.read()))
+    wrong = [] if len(symbols) > 150 else [f"only {len(symbols)} symbols found"]
+    for symbol in sorted(symbols):
+        path = os.path.join(MAN, symbol + ".3")
+        if not os.path.exists(path):
+            wrong.append(f"{symbol}: no page")
+            continue
+        target = re.fullmatch(r"\.so man3/(\S+\.3)\n", source(symbol + ".3"))
+        if not target or not os.path.exists(os.path.join(MAN, target.group(1))):
+            wrong.append(f"{symbol}(3) leads nowhere")
+        elif not re.search(rf"\b{symbol}\b", source(target.group(1)).replace("\\", "")):
+            wrong.append(f"{symbol} is not in {target.group(1)}")
+    check("every symbol of the library has a page", wrong)
+
+
+def pages_are_sound():
+    wrong = []
+    for page in ("tracebuf.1", "tracebuf.4", "tracebuf.5", "libtracebuf.3"):
+        if not os.path.exists(os.path.join(MAN, page)):
+            wrong.append(f"no {page}")
+    if shutil.which("man"):
+        for page in sorted(os.listdir(MAN)):
+            if page.startswith(".") or source(page).startswith(".so"):
+                continue
+            said = run(["man", "--warnings=w", "-E", "UTF-8", "-l", os.path.join(MAN, page)],
+                       env={**os.environ, "MANWIDTH": "100", "MANPAGER": "cat", "LC_ALL": "C.UTF-8"})
+            wrong += [f"{page}: {line}" for line in said.stdout.split("\n") if "warning" in line and page in line]
+            # of scdoc's own marks nothing must be left, nor of escapes
+            if re.search(r"^```|\s@\w+@$|\\[_*]", said.stdout, re.M):
+                wrong.append(f"{page}: markup is left")
+    # what a page points to
+    for page in os.listdir(MAN):
+        if not page.endswith((".1", ".3", ".4", ".5")):
+            continue
+        for name, section in re.findall(r"\\fB((?:lib)?tracebuf[a-z-]*)\\fR\((\d)\)", source(page).replace("\\-", "-")):
+            if not os.path.exists(os.path.join(MAN, f"{name}.{section}")):
+                wrong.append(f"{page}: see {name}({section}), which there is not")
+    check("pages are sound", wrong)
+
+
+def bash_completes(line, directory):
+    """What bash offers for the last word of line."""
+    words = line.split(" ")
+    script = f"""
+source {COMPLETIONS}/tracebuf.bash
+COMP_WORDS=({' '.join("'" + word + "'" for word in words)})
+COMP_CWORD={len(words) - 1} COMP_LINE='{line}' COMP_POINT={len(line)}
+_tracebuf 2>/dev/null
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+    env = {**os.environ, "PATH": directory + ":" + os.environ["PATH"]}
+    return set(run(["bash", "--norc", "-c", script], env=env).stdout.split())
+
+
+def fish_completes(line, directory):
+    env = {**os.environ, "PATH": directory + ":" + os.environ["PATH"], "HOME": directory}
+    said = run(["fish", "--no-config", "-c", f"source {COMPLETIONS}/tracebuf.fish; complete -C '{line}'"], env=env)
+    return {entry.split("\t")[0] for entry in said.stdout.split("\n") if entry}
+
+
+# An interactive zsh in a terminal of its own: what it hands to compadd is what it offers
+ZSH_SHELL = """
+autoload -Uz compinit
+compinit -u -D
+compadd()
+{
+	local -a hits
+	[[ ${@[1,(i)(-|--)]} == *-(O|A|D)\\ * ]] || {
+		builtin compadd -O hits "$@"
+		print -l -- $hits >>$OFFERED
+	}
+	builtin compadd "$@"
+}
+comppostfuncs=(offered)
+offered() { print .end >>$OFFERED; }
+"""
+ZSH = """
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PS1= TERM=dumb; stty -echo; OFFERED=$OFFERED; fpath=($FOLDER \\$fpath); source $SETUP"
+zpty -w shell "$LINE"$'\\t'
+for ((i = 0; i < 1200; i++)); do
+	zpty -r -t shell output
+	[[ -s $OFFERED && $(tail -n 1 $OFFERED) == .end ]] && break
+	sleep 0.05
+done
+zpty -d shell
+"""
+
+
+def zsh_completes(line, directory):
+    offered = os.path.join(directory, "offered")
+    setup = os.path.join(directory, "setup")
+    with open(setup, "w", encoding="utf-8") as file:
+        file.write(ZSH_SHELL)
+    if os.path.exists(offered):
+        os.unlink(offered)
+    said = run(["zsh", "-f", "-c", ZSH],
+               env={**os.environ, "PATH": directory + ":" + os.environ["PATH"], "HOME": directory,
+                    "OFFERED": offered, "FOLDER": COMPLETIONS, "SETUP": setup, "LINE": line})
+    if not os.path.exists(offered):
+        return {said.stdout}
+    with open(offered, encoding="utf-8") as file:
+        return set(file.read().split()) - {".end"}
+
+
+def completion(shell, completes, by_name=()):
+    if not shutil.which(shell):
+        skip(f"completion in {shell}", f"there is no {shell}")
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        # a device with two events and two providers
+        fake = os.path.join(directory, "tracebuf")
+        with open(fake, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\ncase \"$*\" in\n"
+                       "list) printf '*F sched:sched_switch\\n   filelock:fcntl_setlk\\n' ;;\n"
+                       "'provider list') printf '   ID NAME\\n    0 kernel\\n    1 crash\\n' ;;\nesac\n")
+        os.chmod(fake, 0o755)
+        wrong = []
+        names = {name for name, _ in COMMANDS}
+        offered = completes("tracebuf ", directory)
+        wrong += [f"command {name} is not offered" for name in names - offered]
+        for name in sorted(names):
+            offered = {word for word in completes(f"tracebuf {name} --", directory) if word.startswith("--")}
+            wrong += [f"tracebuf {name}: {option} is not offered" for option in told(name) - offered]
+            wrong += [f"tracebuf {name}: {option} is offered, and is none" for option in offered - told(name)]
+        for line, wanted in (("tracebuf record -e ", {"sched:sched_switch", "filelock:fcntl_setlk", "irq"}),
+                             ("tracebuf enable ", {"sched:sched_switch"}),
+                             ("tracebuf stop -p ", {"kernel", "crash"}),
+                             ("tracebuf start -m ", {"circular", "oneshot", "streaming"}),
+                             ("tracebuf export -f ", {"perfetto", "ctf", "sqlite"}),
+                             ("tracebuf provider ", {"create", "destroy"}),
+                             ("tracebuf record -e sched:sched_sw", {"sched:sched_switch"}),
+                             *by_name):
+            if not wanted <= completes(line, directory):
+                wrong.append(f"'{line}': {wanted} wanted, {completes(line, directory)} offered")
+        check(f"completion in {shell}", wrong)
+
+
+print("TAP version 14")
+help_is_whole()
+pages_of_commands()
+pages_of_symbols()
+pages_are_sound()
+completion("bash", bash_completes, [("tracebuf record -e irq,sched_sw", {"irq,sched_switch"})])
+completion("fish", fish_completes)
+completion("zsh", zsh_completes, [("tracebuf record -e irq,sched:sched_sw", {"sched:sched_switch"})])
+print(f"1..{count}")
+sys.exit(failed)

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""test_options.py - in no command two long options are the same to the program: their numbers are from several
+headers, and one that is there twice is read as whichever comes first.
+
+    test_options.py TOOL      without sanitizers; CC: the compiler
+"""
+import collections
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(TREE, "scripts/lib"))
+import tool_help  # noqa: E402
+
+TOOL = sys.argv[1]
+CC = os.environ.get("CC", "cc").split()
+# commands that take options behind a word
+WORDS = {"provider": [["create"]]}
+
+# in place of the one of the C library: says what the program asks it to read, and ends
+TELLS = r"""
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int getopt_long(int argc, char *const *argv, const char *letters, const struct option *option, int *at)
+{
+	(void)argc, (void)argv, (void)letters, (void)at;
+	for (; option->name; option++)
+		printf("%d %s\n", option->val, option->name);
+	exit(0);
+}
+"""
+
+
+def table(library, words):
+    """Of a command: number -> long options."""
+    said = subprocess.run([TOOL, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False,
+                          timeout=60, env={**os.environ, "LD_PRELOAD": library})
+    numbers = collections.defaultdict(list)
+    for line in said.stdout.splitlines():
+        number, name = line.split()
+        numbers[int(number)].append(name)
+    return numbers
+
+
+def main():
+    print("TAP version 14")
+    if not shutil.which(CC[0]):
+        print("1..0 # SKIP needs a compiler")
+        return 0
+    failed = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        library = os.path.join(scratch, "tells.so")
+        subprocess.run([*CC, "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=TELLS, text=True, check=True)
+        commands = [[name, *more] for name, _ in tool_help.commands(TOOL) for more in WORDS.get(name, [[]])]
+        for count, words in enumerate(commands, 1):
+            numbers = table(library, words)
+            wrong = [names for names in numbers.values() if len(names) > 1]
+            for names in wrong:
+                print(f"# the same number: {', '.join('--' + name for name in names)}")
+            if not numbers:
+                print("# it reads no options")
+            fine = bool(numbers) and not wrong
+            print(f"{'ok' if fine else 'not ok'} {count} - {' '.join(words)}: each long option has its own number")
+            failed |= not fine
+    print(f"1..{len(commands)}")
+    return failed
+
+
+sys.exit(main())

@@ -1,0 +1,416 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# "tracebuf query": the same SQL says the same as in the database that export makes, what narrows a question
+# down narrows down what is read, and what is wrong is said.
+#
+# Needs: TRACEBUF (the tool, with sanitizers), python3; REPORT_TRACE (report_trace.c) for a trace with
+# losses; TEST_EXPORT (test_export.c) for longer ones, if it could be built.
+
+set -u
+export LC_ALL=C
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/unit/tap.sh
+. "$here/../tap.sh"
+golden=$here/../../golden
+TRACEBUF=${TRACEBUF:-tracebuf}
+TEST_EXPORT=${TEST_EXPORT:-test_export}
+REPORT_TRACE=${REPORT_TRACE:-report_trace}
+begin python3 "$TRACEBUF" "$REPORT_TRACE"
+if ! "$TRACEBUF" query -h >/dev/null 2>&1; then
+	echo "1..0 # SKIP built without SQLite"
+	exit 0
+fi
+cp "$golden/kernel.tbuf" "$golden/user.tbuf" .
+
+# query ARGUMENT...: rows are in out, what is said is in said
+query()
+{
+	"$TRACEBUF" query "$@" >out 2>said
+}
+
+# out is what want says
+as_wanted()
+{
+	cmp out want && return
+	cat -v out | sed 's/^/# /'
+	return 1
+}
+
+# answers WANTED ARGUMENT...: as CSV
+answers()
+{
+	want=$1
+	shift
+	query --csv --no-header "$@"
+	[ "$(cat out)" = "$want" ] && ! grep -qv 'events are missing in' said && return
+	echo "# $*: wanted: $want"
+	sed 's/^/# /' out said
+	return 1
+}
+
+# fails STATUS MESSAGE ARGUMENT...: no row, and that message, which may have lines
+fails()
+{
+	want=$1 message=$2
+	shift 2
+	query "$@"
+	status=$?
+	case $(cat said) in
+	*"$message"*)
+		[ $status = "$want" ] && [ ! -s out ] && return ;;
+	esac
+	echo "# $*: status $status, wanted $want: $message"
+	sed 's/^/# /' out said
+	return 1
+}
+
+# ---- the same answers ----
+
+same()
+{
+	python3 "$here/query_check.py" "$TRACEBUF" "$@"
+}
+
+for base in mono real; do
+	same kernel.tbuf $base
+	result $? "events of the kernel: the same answers as the database has, times $base"
+done
+same user.tbuf
+result $? "what programs write: the same answers as the database has"
+"$REPORT_TRACE" gap gap.tbuf && same gap.tbuf
+result $? "with losses: the same answers as the database has"
+"$REPORT_TRACE" held held.tbuf &&
+	"$TRACEBUF" query --csv held.tbuf wakeups >said && grep -q '^30000\.0,t100,100,0,.*,irq disk,' said
+result $? "what ran instead is the interrupt that held an idle CPU"
+"$REPORT_TRACE" unselected unselected.tbuf && same unselected.tbuf
+result $? "switches are not recorded for a time: the same answers as the database has"
+"$REPORT_TRACE" deselected deselected.tbuf && same deselected.tbuf &&
+	"$TRACEBUF" query --csv deselected.tbuf \
+		"SELECT tid, cpu, duration FROM slices WHERE kind = 'run' AND cpu = 1" >said &&
+	grep -qx '50,1,20000000' said
+result $? "a change of the selection lengthens no run of a CPU that has ended before"
+big=
+if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" big big.tbuf 20000; then
+	big=big.tbuf
+	same big.tbuf
+	result $? "20000 events: the same answers as the database has"
+else
+	skip "20000 events: the same answers as the database has" "no test_export"
+fi
+
+# Of each thread all that is known is in one of the columns
+what="states: what they say adds up"
+for trace in kernel waits; do
+	[ $trace = kernel ] || { command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" $trace $trace.tbuf 4000; } ||
+		{ skip "$what: $trace" "no test_export"; continue; }
+	query --json $trace.tbuf states && cp out states.json &&
+		query --json $trace.tbuf "SELECT tid, sum(duration) AS ns,
+			sum(duration) FILTER (WHERE NOT whole) AS uncertain,
+			sum(duration) FILTER (WHERE whole
+				AND state IN ('T', 't', 'X', 'Z', 'P', 'I')) AS other
+			FROM thread_states GROUP BY tid" &&
+		python3 -c '
+import json, sys
+have = {row["tid"]: row for row in json.load(open("states.json"))}
+want = {row["tid"]: row for row in json.load(open("out"))}
+assert have and (len(have) == 25 or have.keys() == want.keys())
+for tid, row in have.items():
+    columns = [value or 0 for name, value in row.items() if name.endswith("_ms")]
+    assert abs(sum(columns) * 1e6 - want[tid]["ns"]) <= 500 * len(columns), (row, want[tid])
+    for name in "other", "uncertain":
+        assert abs((row[name + "_ms"] or 0) * 1e6 - (want[tid][name] or 0)) <= 500, (row, want[tid])
+assert sys.argv[1] != "waits" or any(row["other_ms"] for row in have.values()), have' $trace
+	result $? "$what: $trace"
+done
+query --csv user.tbuf losses && head -1 out | grep -q 'events,at_most,' &&
+	answers "$(cut -d, -f3,4 out | tail -n +2)" user.tbuf "SELECT events, at_most FROM losses ORDER BY first, cpu, tid"
+result $? "losses: what is only an upper bound is told"
+
+# The report has a pairing of its own.  At so many places most requests never end: it is known of the
+# last ones only
+what="requests to block devices: as the report counts them"
+for places in 40 4000000; do
+	if ! command -v "$TEST_EXPORT" >/dev/null; then
+		skip "$what, at $places places" "no test_export"
+		continue
+	fi
+	"$TEST_EXPORT" requests requests.tbuf 190000 $places &&
+		"$TRACEBUF" report --section block --json requests.tbuf >report.json &&
+		query --json requests.tbuf "SELECT count(*) AS requests, sum(whole) AS whole, sum(duration) FILTER (WHERE whole) AS ns,
+			sum(bytes) FILTER (WHERE whole) AS bytes, sum(error != 0) AS failed,
+			sum(queued > 0) AS queued, count(*) FILTER (WHERE NOT whole AND NOT duration
+				AND start < (SELECT max(start) FROM block_io)) AS gone FROM block_io" &&
+		python3 -c '
+import json, sys
+block = json.load(open("report.json"))["sections"][0]
+ids = [column["id"] for column in block["columns"]]
+rows = [dict(zip(ids, row)) for row in block["rows"]]
+said = json.load(open("out"))[0]
+def all_of(*names):
+    return sum(row[name] for row in rows for name in names)
+print("#", said)
+assert said["requests"] == all_of("count", "uncertain", "open")
+assert said["whole"] == all_of("count")
+if sys.argv[1] == "40":
+    assert said["ns"] == all_of("total") and said["bytes"] == all_of("bytes") > 0
+    assert 0 < said["failed"] <= all_of("failed") and said["queued"] > 0
+else:
+    # as many as are kept end with the trace
+    assert 0 < said["gone"] == all_of("open") - 65536' $places
+	result $? "$what, at $places places"
+done
+if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" requests requests.tbuf 4000 40; then
+	same requests.tbuf
+	result $? "requests to block devices: the same answers as the database has"
+else
+	skip "requests to block devices: the same answers as the database has" "no test_export"
+fi
+
+# ---- what is read ----
+
+# visited WHICH FILE SQL: "blocks" or "events" that were gone through
+visited()
+{
+	"$TRACEBUF" query -v "$2" "$3" 2>&1 >/dev/null | sed -n "s/.*$1 \([0-9]*\).*/\1/p"
+}
+
+# less THAN WHICH FILE SQL: fewer than that part of all
+less()
+{
+	all=$(visited "$2" "$3" "SELECT count(*) FROM events")
+	few=$(visited "$2" "$3" "$4")
+	echo "# $few of $all $2: $4"
+	[ -n "$few" ] && [ -n "$all" ] && [ $((few * $1)) -lt "$all" ]
+}
+
+narrow="time, a CPU, columns: what is not needed is not looked at"
+if [ -n "$big" ] && "$TEST_EXPORT" big big.tbuf 200000; then
+	ok=0
+	set -- "$("$TRACEBUF" query --csv --no-header big.tbuf "SELECT min(_time) FROM events")" \
+		"$("$TRACEBUF" query --csv --no-header big.tbuf "SELECT max(_time) - min(_time) FROM events")"
+	from=$(($1 + $2 / 2)) to=$(($1 + $2 / 2 + $2 / 1000))
+	cpus=$("$TRACEBUF" query --csv --no-header big.tbuf "SELECT count(DISTINCT _cpu) FROM events")
+	[ "$cpus" -gt 1 ] || ok=1
+	less 10 events big.tbuf "SELECT count(*) FROM sched_switch WHERE _time BETWEEN $from AND $to" || ok=1
+	less 8 blocks big.tbuf "SELECT next_pid FROM sched_switch WHERE _time >= $from AND _time < $to" || ok=1
+	less 10 events big.tbuf "SELECT count(*) FROM events WHERE _time = $from" || ok=1
+	less 1 events big.tbuf "SELECT count(*) FROM sched_switch WHERE _time < $from" || ok=1
+	less 1 events big.tbuf "SELECT count(*) FROM sched_switch WHERE _time > $from" || ok=1
+	less 1 blocks big.tbuf "SELECT count(*) FROM sched_switch WHERE _cpu = 1" || ok=1
+	less 1 blocks big.tbuf "SELECT count(*) FROM events WHERE _cpu IN (0, 2)" || ok=1
+	less 20 blocks big.tbuf "SELECT count(*) FROM events WHERE _cpu = 1 AND _time BETWEEN $from AND $to" || ok=1
+	# there is no such time, no such CPU
+	less 1000 events big.tbuf "SELECT count(*) FROM events WHERE _time > 5 AND _time < 4" || ok=1
+	less 1000 events big.tbuf "SELECT count(*) FROM events WHERE _cpu = 77" || ok=1
+	result $ok "$narrow"
+	# one way to find the rows, one to fill the index, whatever the number of rows outside
+	"$TRACEBUF" query -v big.tbuf "SELECT count(*) FROM (SELECT DISTINCT tid FROM slices) t
+		JOIN wakeups w ON w.tid = t.tid" 2>&1 | grep -q 'scans 3, indexes 1'
+	result $? "what is asked again and again is gone through twice, and has an index"
+	"$TRACEBUF" query -v big.tbuf "SELECT (SELECT count(*) FROM wakeups w WHERE w.tid = t.tid)
+		FROM threads t" 2>&1 | grep -q 'scans [23], indexes 1'
+	result $? "so is what a subquery asks for each row"
+else
+	skip "$narrow" "no test_export"
+	skip "so is what a subquery asks for each row" "no test_export"
+	skip "what is asked again and again is gone through twice, and has an index" "no test_export"
+fi
+
+# ---- formats ----
+
+query kernel.tbuf "SELECT 'a' AS word, 1 AS number, NULL AS none, x'0aff' AS bytes, 2.5 AS real
+	UNION ALL SELECT 'longer, \"x\"', -20, 'text', NULL, 1.0"
+printf '%s\n' 'word         number  none  bytes  real' '-----------  ------  ----  -----  ----' \
+	'a                 1        0aff    2.5' 'longer, "x"     -20  text          1.0' >want
+as_wanted
+result $? "rows as a table"
+query kernel.tbuf "SELECT char(0x9b) || '[2J' || char(27) || char(10) || char(252) AS c"
+printf 'c\n--------\n??[2J??\303\274\n' >want
+as_wanted
+result $? "nothing that a terminal obeys"
+ok=0
+query --csv kernel.tbuf "SELECT 'longer, \"x\"' AS a, NULL AS b, x'0aff' AS c, 1.5 AS \"d,e\""
+printf '%s\n' 'a,b,c,"d,e"' '"longer, ""x""",,0aff,1.5' | cmp - out || ok=1
+query --json kernel.tbuf "SELECT 'a\"' AS a, NULL AS b, 9007199254740993 AS c, 1.0 AS d, 1e999 AS e"
+python3 -c 'import json
+assert json.load(open("out")) == [{"a": "a\"", "b": None, "c": 9007199254740993, "d": 1.0, "e": "Infinity"}]' || ok=1
+query --csv kernel.tbuf "SELECT 1 AS a WHERE 0" && [ "$(cat out)" = a ] || ok=1
+query --csv --no-header kernel.tbuf "SELECT 5 AS a" && [ "$(cat out)" = 5 ] || ok=1
+query -H kernel.tbuf "SELECT 5 AS a" && [ "$(cat out)" = "a
+5" ] || ok=1
+query --json kernel.tbuf "SELECT 1 WHERE 0" && python3 -c 'import json; assert json.load(open("out")) == []' || ok=1
+result $ok "rows as CSV and as JSON"
+ok=0
+for form in "" --csv --json; do
+	# shellcheck disable=SC2086
+	fails 1 "integer overflow" $form kernel.tbuf "SELECT abs(-9223372036854775808) AS a" || ok=1
+	# shellcheck disable=SC2086
+	fails 1 "only read" $form kernel.tbuf "SELECT load_extension('x')" || ok=1
+done
+query --json kernel.tbuf "SELECT 1 AS a UNION ALL SELECT abs(-9223372036854775808)"
+[ $? = 1 ] && grep -q '"a"' out && ! grep -q ']' out || ok=1
+result $ok "no heading above nothing when a statement fails, and no end of an array that breaks off"
+
+# ---- where the question comes from ----
+
+ok=0
+answers 3 kernel.tbuf "SELECT 1 + 2" || ok=1
+echo "SELECT 4; -- and
+SELECT 5;" >two.sql
+answers "4
+5" -f two.sql kernel.tbuf || ok=1
+"$TRACEBUF" query --csv --no-header kernel.tbuf - <two.sql | cmp -s - out || ok=1
+"$TRACEBUF" query --csv --no-header - "SELECT count(*) FROM sched_switch" <kernel.tbuf >piped || ok=1
+answers "$(cat piped)" -i kernel.tbuf "SELECT count(*) FROM sched_switch" || ok=1
+answers 7 kernel.tbuf "CREATE TEMP TABLE t AS SELECT 7 AS n; SELECT n FROM t" || ok=1
+query -n cpu kernel.tbuf && cp out named && query kernel.tbuf cpu && cmp -s out named || ok=1
+result $ok "from the command line, a file, standard input, by name"
+
+"$TRACEBUF" query --list | while read -r name rest; do
+	[ -n "$rest" ] || exit 1
+	query user.tbuf "$name" && continue
+	grep -q 'recorded, which' said || { echo "# $name"; sed 's/^/# /' said; exit 1; }
+done
+result $? "each question with a name has an answer, or what is missing is said"
+
+# shares_agree TRACE: query has the shares of CPUs and processes as report has them
+shares_agree()
+{
+	query --json "$1" cpus && cp out cpus.json && query --json "$1" cpu && cp out processes.json &&
+		"$TRACEBUF" report --json "$1" >report.json && python3 -c '
+import json
+from collections import defaultdict
+sections = {s["id"]: s for s in json.load(open("report.json"))["sections"]}
+
+def rows(name):
+    ids = [c["id"] for c in sections[name]["columns"]]
+    return [dict(zip(ids, row)) for row in sections[name]["rows"]]
+
+have = {row["cpu"]: row["percent"] for row in json.load(open("cpus.json"))}
+for row in rows("cpu"):
+    if row["share"] is not None:
+        assert abs(have[row["cpu"]] - row["share"] / 1e4) < 0.06, (row, have)
+want = defaultdict(int)
+for row in rows("tasks"):
+    want[row["pid"]] += row["share"]
+have = {row["pid"]: row["percent"] for row in json.load(open("processes.json"))}
+assert have
+for pid, percent in have.items():
+    assert abs(percent - want[pid] / 1e4) < 0.06, (pid, percent, want[pid])'
+}
+ok=0
+for kind in staggered staggered2 half killed; do
+	"$REPORT_TRACE" $kind shares.tbuf && shares_agree shares.tbuf || { echo "# $kind"; ok=1; }
+done
+shares_agree kernel.tbuf || ok=1
+result $ok "shares of CPUs and processes are as report has them"
+
+ok=0
+"$REPORT_TRACE" renamed renamed.tbuf || ok=1
+answers "wrapper
+server" renamed.tbuf "SELECT comm FROM run_slices WHERE tid = 300 ORDER BY start" || ok=1
+for name in cpu cpu-threads states wakeup-threads; do
+	query --json renamed.tbuf $name && grep -q '"server"' out && ! grep -q wrapper out ||
+		{ echo "# $name"; ok=1; }
+done
+result $ok "a thread is called what it was called last"
+
+ok=0
+query --json kernel.tbuf "SELECT sum(events) AS n, count(*) AS gaps FROM losses WHERE cpu IS NOT NULL" || ok=1
+python3 -c '
+import json, re
+row = json.load(open("out"))[0]
+said = re.search(r"kernel.tbuf: (\d+) events are missing in (\d+) gaps", open("said").read())
+assert [int(n) for n in said.groups()] == [row["n"], row["gaps"]], (said, row)' || ok=1
+query renamed.tbuf cpu && [ ! -s said ] || ok=1
+result $ok "an answer of a part of the events says so before it"
+
+# ---- what is wrong ----
+
+ok=0
+fails 1 "no such column: dur; did you mean duration?
+  select comm, sum(dur) from run_slices
+                   ^" kernel.tbuf "select comm, sum(dur) from run_slices" || ok=1
+fails 1 "no such column: s.prev_pidd; did you mean prev_pid, prev_prio or prev_comm?
+     s.prev_pidd from
+     ^" kernel.tbuf "select
+   s.prev_pidd from
+   sched_switch s" || ok=1
+fails 1 "kernel.tbuf has no event 'sched_swich' recorded, and there is no table of that name; did you mean sched_switch?
+  select * from sched_swich
+                ^" kernel.tbuf "select * from sched_swich" || ok=1
+fails 1 "near \"form\": syntax error
+  select * form sched_switch
+           ^" kernel.tbuf "select * form sched_switch" || ok=1
+fails 1 "no such function: nonsense
+  select nonsense(1)
+         ^" kernel.tbuf "select nonsense(1)" || ok=1
+fails 1 "incomplete input" kernel.tbuf "select (" || ok=1
+fails 2 "there is no question called 'cpuu'; did you mean cpu or cpus?" kernel.tbuf cpuu || ok=1
+fails 2 "what is asked?" kernel.tbuf || ok=1
+fails 2 "one question too many: 'b c'" kernel.tbuf "select 1" "b c" || ok=1
+fails 2 "'soon' is not mono" -T soon kernel.tbuf cpu || ok=1
+fails 1 "there is no statement" kernel.tbuf " -- nothing" || ok=1
+fails 1 "nowhere.tbuf: cannot be opened: No such file" nowhere.tbuf cpu || ok=1
+fails 1 "nowhere.sql: No such file" -f nowhere.sql kernel.tbuf || ok=1
+fails 1 "there is no number 2" -r 2 kernel.tbuf cpu || ok=1
+fails 1 "no event 'nothing' recorded" --schema kernel.tbuf nothing || ok=1
+fails 1 "kernel.tbuf has no block_rq_issue, block_rq_complete recorded, which 'block' is answered from" \
+	kernel.tbuf block || ok=1
+result $ok "wrong questions, and where"
+
+query kernel.tbuf "SELECT * FROM block_io" &&
+	grep -q 'has no block_rq_issue, block_rq_complete recorded, which block_io is made of' said
+result $? "no row because of what was not recorded"
+
+ok=0
+cp kernel.tbuf before.tbuf
+for sql in "DELETE FROM threads" "INSERT INTO sched_switch (_time) VALUES (1)" "DROP TABLE losses" \
+	   "DROP VIEW run_slices" "UPDATE names SET name = 'x'" "CREATE TABLE mine (a)" \
+	   "ATTACH 'other.db' AS other" "VACUUM INTO 'copy.db'"; do
+	fails 1 "" kernel.tbuf "$sql" || ok=1
+done
+fails 1 "a trace is only read" kernel.tbuf "DELETE FROM threads" || ok=1
+[ ! -e other.db ] && [ ! -e copy.db ] && cmp -s kernel.tbuf before.tbuf || ok=1
+result $ok "a trace is only read"
+
+# the end is missing
+ok=0
+size=$(wc -c <kernel.tbuf)
+head -c $((size - 100)) kernel.tbuf >cut.tbuf
+query cut.tbuf "SELECT count(*) FROM events"
+[ $? = 1 ] && grep -q 'cut.tbuf: ' said && grep -q 'the answer is of these' said && [ -s out ] || ok=1
+echo text >no.tbuf
+fails 1 "not a tracebuf trace" no.tbuf cpu || ok=1
+result $ok "damaged traces: what is whole is answered, and the rest is told of"
+
+# ---- a terminal ----
+
+what="CSV on a terminal has no control characters, in a file it has them"
+if command -v script >/dev/null; then
+	ok=1
+	query --csv kernel.tbuf "SELECT char(27) || '[31mred'" && grep -q "$(printf '\033')" out &&
+		script -qec "'$TRACEBUF' query --csv kernel.tbuf \"SELECT char(27) || '[31mred'\"" /dev/null \
+			</dev/null >out 2>&1 && grep -q '?\[31mred' out && ! grep -q "$(printf '\033')" out && ok=0
+	result $ok "$what"
+else
+	skip "$what" "no script(1)"
+fi
+
+# ---- told to stop ----
+
+# It is waited for, not slept for: rows come before the signal is sent
+what="told to stop: it says that there is more"
+ok=1
+mkfifo rows
+"$TRACEBUF" query --csv kernel.tbuf \
+	"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n" >rows 2>said &
+pid=$!
+(head -c 100000 >/dev/null; kill -INT $pid; cat >/dev/null) <rows
+wait $pid
+[ $? = 1 ] && grep -q 'interrupted: there is more' said && ok=0
+result $ok "$what"
+
+echo "1..$count"
+exit $failed

@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A kernel that is locked down for confidentiality tells nobody what is in it, root included: the
+# device cannot be opened from then on, and what is open goes on. There is no way back, so
+# this runs in a guest of its own (scripts/check).
+
+# Functions are called by way of check.
+# shellcheck disable=SC2317,SC2086
+here=$(cd "$(dirname "$0")" && pwd -P)
+# shellcheck source=selftests/vm/lib/ktap.sh
+. "$here/../lib/ktap.sh"
+# shellcheck source=selftests/vm/lib/said.sh
+. "$here/../lib/said.sh"
+
+lockdown=/sys/kernel/security/lockdown
+tmp=$(mktemp -d)
+cd "$tmp" || exit 1
+
+locked_for()
+{
+	echo "$1" >$lockdown && grep -q "\[$1\]" $lockdown
+}
+
+# The whole of it, as ever.
+records()
+{
+	status 0 tracebuf record -o "$1" -e sched,signal -d 0.5 && status 0 tracebuf verify "$1" &&
+		says exact
+}
+
+# Somebody reads while it is locked down.
+goes_on()
+{
+	rm -f go
+	# opened first; what it reads it reads afterwards
+	sh -c 'exec 3</dev/tracebuf && : >open && while [ ! -e go ]; do sleep 0.1; done
+		exec cat <&3' >open.tbuf &
+	reader=$!
+	until_it test -e open || return
+	locked_for confidentiality || return
+	: >go
+	until_it test -s open.tbuf || return
+	kill $reader
+	wait $reader
+	status 0 tracebuf verify open.tbuf
+}
+
+refused()
+{
+	status 1 tracebuf record -o no.tbuf -e sched -d 0.5 && says 'locked down\|lockdown' &&
+		[ ! -s no.tbuf ]
+}
+
+refused_cat()
+{
+	timeout 30 cat /dev/tracebuf >said 2>&1 && return 1
+	cat said
+	says 'not permitted'
+}
+
+if [ ! -e $lockdown ] && ! mount -t securityfs none /sys/kernel/security 2>/dev/null ||
+		[ ! -e $lockdown ]; then
+	plan 1
+	skip "lockdown" "this kernel knows none"
+	finish
+fi
+plan 8
+# it would not be loaded afterwards: it is not signed
+check "load" insmod "$TRACEBUF_KO"
+check "not locked down: it records" records before.tbuf
+check "locked down for integrity: it records" locked_for integrity
+check "and is exact" records integrity.tbuf
+check "start" tracebuf start -e sched -m streaming
+check "locked down for confidentiality: what is open goes on" goes_on
+check "nobody opens it any more" refused_cat
+check "the tool says why" refused
+cd / && rm -rf "$tmp"
+finish

@@ -1,0 +1,244 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# test_ftrace.sh - the kernel's own tracer and tracebuf record the same events at the same time, and
+# must have recorded the same: event by event on each CPU, in the text that the print formats make.
+#
+#	test_ftrace.sh [SYSTEM...]
+#
+# All subsystems are recorded at once, while all loads run; the host compares. With SYSTEM, or with
+# TRACEBUF_FULL=1 in the environment, each subsystem is recorded by itself as well and compared in
+# the guest: those of $loads_of, which says what makes their events occur, and "others", all other
+# subsystems at once.
+
+# Functions are called by way of check.
+# shellcheck disable=SC2317
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/vm/lib/ktap.sh
+. "$here/../lib/ktap.sh"
+loads=${TRACEBUF_SELFTESTS:-${here%/selftests/vm/*}/build/selftests}/loads
+instance=/sys/kernel/tracing/instances/tracebuf
+own_folder
+
+# subsystem, loads (selftests/vm/lib/loads.c)
+loads_of='
+sched		tasks ping_pong idle
+irq		files timers
+raw_syscalls	calls
+task		tasks
+timer		timers idle
+workqueue	files idle udp
+power		idle
+signal		signals tasks
+filelock	files
+writeback	files
+ext4		files
+jbd2		files
+block		files
+scsi		files
+net		udp tcp
+napi		udp tcp
+skb		udp tcp
+sock		udp tcp
+tcp		tcp
+udp		udp
+fib		udp tcp
+fib6		tcp
+kmem		memory files
+mmap		memory
+exceptions	memory
+vmscan		files drop_caches
+irq_vectors	idle ping_pong
+rcu		idle tasks
+cgroup		cgroups
+printk		printk
+filemap		files
+pagemap		files
+percpu		tasks cgroups
+io_uring	uring
+oom		oom tasks
+compaction	compact
+module		modules
+'
+
+# The loads of subsystem $1
+loads_for()
+{
+	found=$(echo "$loads_of" | awk -v wanted="$1" '$1 == wanted { $1 = ""; print }')
+	[ -n "$found" ] || found=$("$loads" list)
+	# it asks for the scheduler at every page: two of three events would come from that
+	[ "$1" != all ] || found=$(echo "$found" | tr ' ' '\n' | grep -vx compact)
+	echo "$found"
+}
+
+# What is no subsystem of the table
+others()
+{
+	echo "$loads_of" | awk 'NF { print $1 }' >in_table
+	tracebuf list | sed 's/^..  *//; s/:.*//' | sort -u | grep -vxFf in_table
+}
+
+# Write $1 to file $2 of the instance
+set_ftrace()
+{
+	echo "$1" >"$instance/$2"
+}
+
+# Nothing is left of the one before
+clear_ftrace()
+{
+	set_ftrace 0 tracing_on
+	set_ftrace 0 events/enable
+	set_ftrace '' trace
+}
+
+# The events of subsystems $* that both have, and the one that marks
+both_have()
+{
+	echo signal/signal_generate
+	for s; do
+		tracebuf list "$s"
+	done | sed 's/^..  *//; s/ .*//; s/:/\//' | while read -r event; do
+		[ ! -d "$instance/events/$event" ] || echo "$event"
+	done
+}
+
+# record SYSTEM, "others" or "all": into the files trace.tbuf and ftrace.CPU
+record()
+{
+	tracebuf stop >/dev/null 2>&1
+	clear_ftrace
+	case $1 in
+	others) systems=$(others) ;;
+	all) systems=$(tracebuf list | sed 's/^..  *//; s/:.*//' | sort -u) ;;
+	*) systems=$1 ;;
+	esac
+	# shellcheck disable=SC2086
+	both_have $systems | sort -u >events || return
+	while read -r event; do
+		set_ftrace 1 "events/$event/enable" || return
+	done <events
+	tracebuf start -m oneshot --clock mono -b 1024 -B 1024 \
+		-e "$(tr / : <events | paste -sd,)" || return
+	set_ftrace 1 tracing_on
+	"$loads" mark 1
+	# shellcheck disable=SC2046
+	(mkdir -p "$work" && cd "$work" && "$loads" $(loads_for "$1"))
+	"$loads" mark 2
+	set_ftrace 0 tracing_on
+	tracebuf save --stop -o trace.tbuf >saved 2>&1 || { cat saved; return 1; }
+	set_ftrace 0 events/enable
+	for cpu in $cpus; do
+		cat "$instance/per_cpu/cpu$cpu/trace" >ftrace."$cpu" || return
+		if ! grep -q '^overrun: 0$' "$instance/per_cpu/cpu$cpu/stats"; then
+			echo "ftrace has lost events of CPU $cpu"
+			return 1
+		fi
+	done
+}
+
+# compare SYMBOLS: what was recorded, with the kernel's symbols from that file
+compare()
+{
+	tracebuf print -k "$1" trace.tbuf >ours || return
+	# events whose print formats cannot be used: their texts differ
+	tracebuf print -v trace.tbuf 2>notes >/dev/null || return
+	sed -n 's/^tracebuf: \(.*\) is shown by its fields.*/\1/p' notes | sort -u | cat reduced - >by_name
+	# shellcheck disable=SC2086,SC2046
+	python3 -IS "$here/ftrace_compare.py" "$(echo $(cat cpus))" ftrace ours by_name \
+		$(cat preemptible)
+}
+
+# Did any event of subsystem $1 occur?
+occurred()
+{
+	[ "$1" = others ] || grep -q "^[^:]*: $1:" ours
+}
+
+one()
+{
+	if [ "$1" != others ] && [ ! -d "$instance/events/$1" ]; then
+		skip "$1" "tracefs has no such subsystem"
+		return
+	fi
+	{ record "$1" && compare /proc/kallsyms; } >said 2>&1
+	code=$?
+	if [ $code = 0 ] && ! occurred "$1"; then
+		skip "$1" "none of its events occurred"
+		return
+	fi
+	check "$1" sh -c "cat said; exit $code"
+	[ $code != 0 ] || sed 's/^/# /' said
+}
+
+# Everything that is the same for all recordings
+begin()
+{
+	{
+		cat "$here/reduced_events.txt"
+		# with their arguments only
+		sed -n 's/^+\t//p' "${here%/selftests/vm/*}/build/$(uname -r)/coverage.txt"
+	} >reduced
+	# Can other threads, or the scheduler, run between ftrace's turn at a tracepoint and ours
+	# (module/machine/compat.h)? With PREEMPT_RT the end of an interrupt, which is no longer in
+	# it, wakes the thread of its softirqs.
+	: >preemptible
+	! grep -q TB_HAVE_TRACEPOINT_PREEMPTIBLE \
+		"${here%/selftests/vm/*}/build/$(uname -r)/module/.main.o.cmd" ||
+		echo preemptible >preemptible
+	case $(uname -v) in
+	*PREEMPT_RT*) echo preemptible >preemptible ;;
+	esac
+	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
+	mkdir "$instance" || exit 1
+	set_ftrace mono trace_clock
+	set_ftrace 32768 buffer_size_kb
+	seq 0 $(($(nproc) - 1)) >cpus
+	cpus=$(cat cpus)
+	ip link set lo up
+	# The first getrandom() of a fresh guest makes entropy: it calls the scheduler 180,000 times
+	# on 6.1, which fills the ring.
+	head -c 1 /dev/random >/dev/null
+	# a file system of its own, where there is ext4 for one
+	disk=$(mktemp) && work=$(mktemp -d) && truncate -s 64M "$disk" && mkfs.ext4 -q "$disk" &&
+		modprobe -a loop ext4 && mount -o loop "$disk" "$work"
+}
+
+end()
+{
+	rmdir "$instance"
+	rmmod tracebuf_events tracebuf
+	umount "$work" 2>/dev/null
+	rm -rf "$work" "$disk"
+}
+
+all_at_once()
+{
+	record all && cat /proc/kallsyms >symbols
+}
+
+! in_guest || begin
+if [ $# = 0 ]; then
+	if [ -n "${TRACEBUF_FULL:-}" ]; then
+		# shellcheck disable=SC2046
+		set -- $(echo "$loads_of" | awk 'NF { print $1 }') others
+	fi
+	plan $(($# + 1)) 1
+	check "record all subsystems at once" all_at_once
+	leave trace.tbuf ftrace.* symbols reduced cpus preemptible
+	judge "all subsystems at once" compare symbols
+	[ -n "${TRACEBUF_LEAVE:-}" ] || sed 's/^/# /' "$output"
+else
+	plan $#
+fi
+if in_guest; then
+	# what the host compares must stay
+	if [ -n "${TRACEBUF_LEAVE:-}" ] && [ $# -gt 0 ]; then
+		mkdir each && cp reduced cpus preemptible each && cd each || exit 1
+	fi
+	for system; do
+		one "$system"
+	done
+	cd "$tmp" && rm -rf each && end
+fi
+finish

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# test_docs.sh - the commands in the docs, run as they stand there, page by page, each in a folder of its own where
+# trace.tbuf is a recording. selftests/unit/docs/test_docs.py takes them out of the pages, and says which are not run and why.
+#
+#   test_docs.sh [PAGE...]
+
+# Functions are called by way of check.
+# shellcheck disable=SC2317
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/vm/lib/ktap.sh
+. "$here/../lib/ktap.sh"
+tree=${here%/selftests/vm/*}
+take="$tree/selftests/unit/docs/test_docs.py"
+tmp=$(mktemp -d) || exit 1
+cd "$tmp" || exit 1
+
+# what is installed elsewhere is found where it was built
+mkdir pc include
+for header in "$tree"/userspace/include/tracebuf*; do
+	ln -s "$header" include/
+done
+cp -rs "$tree/uapi/linux" include/
+cat >pc/libtracebuf.pc <<-X
+	Name: libtracebuf
+	Description: as it was built
+	Version: 0
+	Libs: -L$tree/build/user -ltracebuf
+	Libs.private: -lzstd -pthread
+	Cflags: -I$tmp/include
+X
+export PKG_CONFIG_PATH="$tmp/pc" BABELTRACE_PLUGIN_PATH="$tree/build/user/babeltrace2"
+
+# The tutorial concludes that the patient was late because it waited, and that sh ran instead
+conclusion()
+{
+	late=$(sed -n 's/^at most \([0-9.]*\) ms late.*/\1/p' "$1" | head -n 1)
+	echo "$late ms late"
+	awk -v late="$late" '
+	/ran_instead/ { reading = 1; next }
+	reading && $2 == "python3" {
+		print
+		ms = $1 / 1000
+		exit !(late > 20 && ms <= late && ms > late * 0.8 && $(NF - 1) == "sh")
+	}
+	END { exit !reading }' "$1"
+}
+
+page()
+{
+	mkdir -p "${1%.md}" && cd "${1%.md}" || return
+	# for "-- make"
+	printf 'all:\n\t@ls / >/dev/null\n' >Makefile
+	cp "$tmp/trace.tbuf" . && python3 "$take" --script "$1" >commands &&
+		timeout 300 bash commands >said 2>&1 </dev/null
+	status=$?
+	if [ "$status$1" = 0docs/tutorial.md ]; then
+		conclusion said || status=$?
+	fi
+	# all of it is much
+	if [ "$status" = 0 ]; then
+		grep -c '^+ ' said
+	else
+		grep -v '^+ ' said | tail -n 20
+		grep '^FAILED' said
+	fi
+	# and the next page finds nothing running
+	tracebuf stop >/dev/null 2>&1
+	tracebuf provider list | awk 'NR > 1 && $2 != "kernel" { print $2 }' | while read -r name; do
+		tracebuf provider destroy "$name"
+	done
+	cd "$tmp" || return
+	return "$status"
+}
+
+if [ $# = 0 ]; then
+	# shellcheck disable=SC2046
+	set -- $(python3 "$take" --list)
+fi
+plan $#
+insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
+tracebuf record -q -o trace.tbuf -- ls /usr/bin >/dev/null || exit 1
+for name; do
+	check "commands of $name" page "$name"
+done
+cd / && rm -rf "$tmp"
+finish

@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# test_members.sh - permissions as the packages set them: a group may open the node and run
+# tracebuf-open, and only that program has CAP_PERFMON.  If this breaks, members cannot record, or strangers can, or a
+# program that parses files has a capability.
+#
+# The helper is on a file system of its own: the kernel ignores capabilities of files where the mount is
+# nosuid, as a guest's /tmp is.
+
+# Functions are called by way of check.
+# shellcheck disable=SC2317
+here=$(cd "$(dirname "$0")" && pwd -P)
+# shellcheck source=selftests/vm/lib/ktap.sh
+. "$here/../lib/ktap.sh"
+
+# not in /etc/passwd or /etc/group, and need not be
+user=54321 group=54322
+dev=/dev/tracebuf
+tool=$(command -v tracebuf)
+built=$(dirname "$(readlink -f "$tool")")/tracebuf-open
+# where the library looks for it
+files=/usr/local/libexec/tracebuf
+helper=$files/tracebuf-open
+work=$(mktemp -d) || exit 1
+
+# member COMMAND...: run as a user in the group; stranger COMMAND...: as a user outside of it
+member()
+{
+	setpriv --reuid "$user" --regid "$user" --groups "$group" "$@"
+}
+
+stranger()
+{
+	setpriv --reuid "$user" --regid "$user" --clear-groups "$@"
+}
+
+# refused TEXT COMMAND...: it fails, says TEXT, and leaves no trace
+refused()
+{
+	text=$1
+	shift
+	if "$@" >said 2>&1; then
+		echo "it was let in"
+		return 1
+	fi
+	cat said
+	grep -qF "$text" said && [ ! -e no.tbuf ]
+}
+
+# Else what is refused below would be refused for nothing.
+counts()
+{
+	member "$files/cat" /proc/self/status >said || return
+	grep '^Cap\|^NoNewPrivs' said
+	grep -q '^CapEff:[[:space:]]*0000004000000000$' said
+}
+
+records()
+{
+	member tracebuf record -q -e sched -o t.tbuf -- ls / >/dev/null &&
+		tracebuf verify -q t.tbuf && tracebuf print t.tbuf >said && grep -c sched_switch said
+}
+
+controls()
+{
+	member tracebuf provider create members && member tracebuf status -p members &&
+		member tracebuf provider destroy members
+}
+
+# Neither the tool, while it records, nor its command has the capability.
+tool_has_none()
+{
+	# shellcheck disable=SC2016
+	member tracebuf record -q -e sched -o c.tbuf -- \
+		sh -c 'cat /proc/$PPID/status /proc/self/status' >said || return
+	grep '^Name\|^Cap[IPEA]' said
+	[ "$(grep -c '^CapEff:[[:space:]]*0*$' said)" = 2 ] &&
+		[ "$(grep -c '^CapPrm:[[:space:]]*0*$' said)" = 2 ]
+}
+
+# Arguments, environment and input of the helper change nothing: without a socket it only fails.
+helper_is_deaf()
+{
+	member env LD_PRELOAD=/nowhere.so "$helper" --help -x </dev/null >said 2>&1
+	code=$?
+	cat said
+	[ "$code" = 88 ] && [ ! -s said ]	# ENOTSOCK
+}
+
+# The same file, and the same node
+nosuid()
+{
+	mount -o remount,nosuid "$files" || return
+	refused "CAP_PERFMON" member tracebuf record -q -e sched -o no.tbuf -- ls /
+	code=$?
+	mount -o remount,suid "$files" && records && return "$code"
+}
+
+without_helper()
+{
+	mv "$helper" "$helper.away" || return
+	refused "the kernel refuses $dev: kernel events need root or the capability CAP_PERFMON" \
+		member tracebuf record -q -e sched -o no.tbuf -- ls /
+	code=$?
+	mv "$helper.away" "$helper" && return "$code"
+}
+
+plan 10
+insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
+chgrp "$group" "$dev" && chmod 0660 "$dev" || exit 1
+mkdir -p "$files" && mount -t tmpfs -o mode=0755 none "$files" || exit 1
+cp "$(command -v cat)" "$files" && cp "$built" "$helper" && chgrp "$group" "$helper" &&
+	chmod 0750 "$helper" && setcap cap_perfmon=ep "$files/cat" &&
+	setcap cap_perfmon=ep "$helper" || exit 1
+chown "$user" "$work" && cd "$work" || exit 1
+
+check "the capability of a file counts" counts
+check "a member of the group records" records
+check "and makes a provider, and removes it" controls
+check "neither the tool nor its command has a capability" tool_has_none
+check "the helper takes nothing from its caller" helper_is_deaf
+check "without the group the mode of the node refuses" \
+	refused "no permission to open $dev (mode 0660, owner 0, group $group)" \
+	stranger tracebuf record -q -e sched -o no.tbuf -- ls /
+check "and the mode of the helper" refused "ermission denied" stranger sh -c "$helper"
+check "without the helper the kernel refuses" without_helper
+check "on a file system mounted nosuid there is no capability" nosuid
+# a setpriv of its own: the one that changes the user has all capabilities until it is gone
+check "nor is there under no_new_privs" \
+	refused "CAP_PERFMON" \
+	member setpriv --no-new-privs tracebuf record -q -e sched -o no.tbuf -- ls /
+cd / && umount "$files" && rm -rf "$work"
+finish
