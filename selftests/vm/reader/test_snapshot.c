@@ -399,14 +399,19 @@ TEST_DEV(snapshot, held_blocks_stay_and_come_again)
 	struct tb_ref refs[OLDER], durable[BATCH];
 	struct taken t, again;
 	uint32_t i, round;
-	struct tb_stats st;
+	struct tb_stats st = { 0 };
 	size_t bytes;
 	char *at;
 	int fd;
 
 	for (round = 0; round < 4; round++) {
-		ASSERT_EQ(0, record(self->fd, TB_MODE_CIRCULAR));
-		fire(0, BUFFERS * PER_BLOCK);
+		/* once more if a tie of the clocks takes the place of an event: the oldest is gone then */
+		for (i = 0; !i || (st.overwritten && i < 10); i++) {
+			ASSERT_TRUE(!i || !tb_stop(self->fd));
+			ASSERT_EQ(0, record(self->fd, TB_MODE_CIRCULAR));
+			fire(0, BUFFERS * PER_BLOCK);
+			ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
+		}
 		fd = tb_open(0);
 		ASSERT_LE(0, fd);
 		follow(&t, &self->s);

@@ -8,6 +8,7 @@
 #include "analysis/diff.h"
 #include "tool/command/command.h"
 #include "tool/report/out.h"
+#include "tool/show/input.h"
 
 struct job {
 	const char *files[2];
@@ -102,23 +103,16 @@ static int diff_files(struct job *job)
 {
 	struct tb_trace *traces[2] = { NULL, NULL };
 	int status = EXIT_FINE, i;
-	const struct tb_error *fault;
-	struct tb_error error;
 
 	for (i = 0; i < 2 && !status; i++) {
-		if (tb_trace_open(job->files[i], &traces[i], &error) < 0)
-			status = complain_file(job->files[i], &error);
-		else
+		status = input_open(job->files[i], &traces[i]);
+		if (!status)
 			status = choose(job, job->files[i], traces[i]);
 	}
 	if (!status)
 		status = compare(job, traces);
-	for (i = 0; i < 2; i++) {
-		fault = traces[i] && status != EXIT_USAGE ? tb_trace_fault(traces[i]) : NULL;
-		if (fault)
-			status = complain_file(job->files[i], fault);
-		tb_trace_close(traces[i]);
-	}
+	for (i = 0; i < 2; i++)
+		status = input_close(job->files[i], traces[i], status);
 	return status;
 }
 

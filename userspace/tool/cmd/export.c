@@ -15,6 +15,7 @@
 #include "tool/show/print_format.h"
 #include "tool/show/selection.h"
 #include "tool/command/signals.h"
+#include "tool/show/input.h"
 
 /* A build may leave these exporters out */
 #pragma weak tb_export_perfetto
@@ -385,12 +386,11 @@ static int export_selected(struct job *job, struct tb_trace *trace)
 static int export_file(struct job *job)
 {
 	struct tb_trace *trace;
-	struct tb_error error;
 	char *made = NULL;
 	int status;
 
-	if (tb_trace_open(job->file, &trace, &error) < 0)
-		return complain_file(job->file, &error);
+	if (input_open(job->file, &trace))
+		return EXIT_WRONG;
 	if (!job->output) {
 		made = strcmp(job->file, "-") ?
 		       output_name(job->file, job->format->ending) : strdup("-");
@@ -485,12 +485,8 @@ static int export_run(int argc, char **argv)
 			return show_help(&cmd_export, option);
 		}
 	}
-	if (argc - optind > (job.file ? 0 : 1))
-		return misused(&cmd_export, "one file at a time");
-	if (optind < argc)
-		job.file = argv[optind];
-	if (!job.file)
-		job.file = DEFAULT_FILE;
+	if (input_choose(&cmd_export, argc, argv, &job.file))
+		return EXIT_USAGE;
 	status = choose_format(&job, format);
 	if (status != EXIT_FINE)
 		return status;

@@ -12,6 +12,7 @@
 #include "tool/export/common.h"
 #include "tool/export/output.h"
 #include "tool/flame/flame.h"
+#include "tool/show/input.h"
 
 struct flame_job {
 	struct flame flame;
@@ -284,7 +285,6 @@ static int write_result(struct flame_job *job)
 static int flame_recording(struct flame_job *job, struct tb_trace *trace)
 {
 	struct flame *flame = &job->flame;
-	const struct tb_error *fault;
 	unsigned int number;
 	int result, status;
 
@@ -307,8 +307,7 @@ static int flame_recording(struct flame_job *job, struct tb_trace *trace)
 		status = write_result(job);
 	if (flame->damaged)
 		status = complain_file(job->file, &flame->fault);
-	fault = tb_trace_fault(trace);
-	return fault ? complain_file(job->file, fault) : status;
+	return status;
 }
 
 /* The trace's name with another ending */
@@ -329,20 +328,18 @@ static char *picture_name(const char *file)
 static int flame_file(struct flame_job *job)
 {
 	struct tb_trace *trace;
-	struct tb_error error;
 	char *made = NULL;
 	int status;
 
-	if (tb_trace_open(job->file, &trace, &error) < 0)
-		return complain_file(job->file, &error);
+	if (input_open(job->file, &trace))
+		return EXIT_WRONG;
 	if (!job->output)
 		job->output = made = job->collapsed || !strcmp(job->file, "-") ?
 				     strdup("-") : picture_name(job->file);
 	status = job->output ? flame_recording(job, trace) :
 			       complain("out of memory");
 	free(made);
-	tb_trace_close(trace);
-	return status;
+	return input_close(job->file, trace, status);
 }
 
 static int flamegraph_run(int argc, char **argv)
@@ -364,12 +361,8 @@ static int flamegraph_run(int argc, char **argv)
 	}
 	if (status == EXIT_FINE)
 		status = check_options(&job);
-	if (status == EXIT_FINE && argc - optind > (job.file ? 0 : 1))
-		status = misused(&cmd_flamegraph, "one file at a time");
-	if (optind < argc)
-		job.file = argv[optind];
-	if (!job.file)
-		job.file = DEFAULT_FILE;
+	if (status == EXIT_FINE)
+		status = input_choose(&cmd_flamegraph, argc, argv, &job.file);
 	if (status == EXIT_FINE)
 		status = flame_file(&job);
 	flame_tree_free(&job.flame.tree);

@@ -14,6 +14,7 @@
 #include "tool/command/nearest.h"
 #include "tool/device/device.h"
 #include "tool/show/writers.h"
+#include "tool/show/input.h"
 
 static int list_run(int argc, char **argv);
 
@@ -133,13 +134,11 @@ static int list_file(const char *file, const struct patterns *patterns,
 		     enum detail detail)
 {
 	unsigned int i, count, shown = 0;
-	const struct tb_error *fault;
 	int status = EXIT_FINE;
 	struct tb_trace *trace;
-	struct tb_error error;
 
-	if (tb_trace_open(file, &trace, &error) < 0)
-		return complain_file(file, &error);
+	if (input_open(file, &trace))
+		return EXIT_WRONG;
 	count = tb_trace_recordings(trace);
 	for (i = 0; !status && i < count; i++) {
 		tb_trace_select(trace, i);
@@ -149,11 +148,7 @@ static int list_file(const char *file, const struct patterns *patterns,
 	}
 	if (!status && !shown && patterns->count)
 		status = complain("no event of %s matches", file);
-	fault = tb_trace_fault(trace);
-	if (fault)
-		status = complain_file(file, fault);
-	tb_trace_close(trace);
-	return status;
+	return input_close(file, trace, status);
 }
 
 static void list_name(const struct tb_event_info *info)

@@ -11,6 +11,7 @@
 #include "tool/export/export.h"
 #include "tool/show/print_line.h"
 #include "tool/show/selection.h"
+#include "tool/show/input.h"
 
 struct print {
 	const char *file;
@@ -191,11 +192,10 @@ static int print_trace(struct print *print)
 {
 	const struct tb_error *fault;
 	struct tb_trace *trace;
-	struct tb_error error;
 	int status;
 
-	if (tb_trace_open(print->file, &trace, &error) < 0)
-		return complain_file(print->file, &error);
+	if (input_open(print->file, &trace))
+		return EXIT_WRONG;
 	status = print_recordings(print, trace);
 	fault = tb_trace_fault(trace);
 	if (fault && print->printed < print->max) {
@@ -256,12 +256,8 @@ static int print_run(int argc, char **argv)
 		return misused(&cmd_print, "--raw-ticks and --time exclude each other");
 	if (print.objects && (print.line.ticks || print.fields))
 		return misused(&cmd_print, "--jsonl has nanoseconds, and all fields: it excludes --raw-ticks and --fields");
-	if (argc - optind > (print.file ? 0 : 1))
-		return misused(&cmd_print, "one file at a time");
-	if (optind < argc)
-		print.file = argv[optind];
-	if (!print.file)
-		print.file = DEFAULT_FILE;
+	if (input_choose(&cmd_print, argc, argv, &print.file))
+		return EXIT_USAGE;
 	if (kallsyms)
 		status = symbols_load(&print.symbols, kallsyms);
 	if (!status)

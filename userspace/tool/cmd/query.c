@@ -12,6 +12,7 @@
 #include "tool/command/nearest.h"
 #include "tool/query/query.h"
 #include "tool/show/selection.h"
+#include "tool/show/input.h"
 
 static int query_run_command(int argc, char **argv);
 
@@ -287,13 +288,12 @@ static int ask_trace(struct job *job, struct tb_trace *trace)
 static int ask_file(struct job *job)
 {
 	struct tb_trace *trace;
-	struct tb_error error;
 	int status = job->schema ? EXIT_FINE : choose(job);
 
 	if (status != EXIT_FINE)
 		return status;
-	if (tb_trace_open(job->file, &trace, &error) < 0)
-		return complain_file(job->file, &error);
+	if (input_open(job->file, &trace))
+		return EXIT_WRONG;
 	status = ask_trace(job, trace);
 	tb_trace_close(trace);
 	return status;

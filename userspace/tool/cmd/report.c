@@ -13,6 +13,7 @@
 #include "tool/command/nearest.h"
 #include "tool/command/number.h"
 #include "tool/report/out.h"
+#include "tool/show/input.h"
 
 #define WIDTH_DEFAULT 80
 
@@ -287,19 +288,11 @@ static int report_recordings(struct job *job, struct tb_trace *trace)
 
 static int report_file(struct job *job)
 {
-	const struct tb_error *fault;
 	struct tb_trace *trace;
-	struct tb_error error;
-	int status;
 
-	if (tb_trace_open(job->file, &trace, &error) < 0)
-		return complain_file(job->file, &error);
-	status = report_recordings(job, trace);
-	fault = tb_trace_fault(trace);
-	if (fault && status != EXIT_USAGE)
-		status = complain_file(job->file, fault);
-	tb_trace_close(trace);
-	return status;
+	if (input_open(job->file, &trace))
+		return EXIT_WRONG;
+	return input_close(job->file, trace, report_recordings(job, trace));
 }
 
 /* ---- the command line ---- */
@@ -357,12 +350,8 @@ static int report_run(int argc, char **argv)
 			return show_help(&cmd_report, option);
 		}
 	}
-	if (argc - optind > (job.file ? 0 : 1))
-		return misused(&cmd_report, "one file at a time; 'tracebuf diff' compares two");
-	if (optind < argc)
-		job.file = argv[optind];
-	if (!job.file)
-		job.file = DEFAULT_FILE;
+	if (input_choose(&cmd_report, argc, argv, &job.file))
+		return EXIT_USAGE;
 	if (job.html && (job.look.json || job.look.section))
 		return misused(&cmd_report, "--html is a page of all sections: it excludes --json and --section");
 	if (job.max_events && !job.html)

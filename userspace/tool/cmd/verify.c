@@ -15,6 +15,7 @@
 #include "tool/choose/choose.h"
 #include "tool/command/command.h"
 #include "tool/show/writers.h"
+#include "tool/show/input.h"
 
 #define MESSAGES_MAX 10
 
@@ -751,7 +752,6 @@ static int verify_run(int argc, char **argv)
 	};
 	struct verify verify = { .file = NULL };
 	const struct tb_error *fault;
-	struct tb_error error;
 	unsigned int i;
 	int option;
 
@@ -768,14 +768,10 @@ static int verify_run(int argc, char **argv)
 			return show_help(&cmd_verify, option);
 		}
 	}
-	if (argc - optind > (verify.file ? 0 : 1))
-		return misused(&cmd_verify, "one file at a time");
-	if (optind < argc)
-		verify.file = argv[optind];
-	if (!verify.file)
-		verify.file = DEFAULT_FILE;
-	if (tb_trace_open(verify.file, &verify.trace, &error) < 0)
-		return complain_file(verify.file, &error);
+	if (input_choose(&cmd_verify, argc, argv, &verify.file))
+		return EXIT_USAGE;
+	if (input_open(verify.file, &verify.trace))
+		return EXIT_WRONG;
 	for (i = 0; i < tb_trace_recordings(verify.trace); i++)
 		if (verify_recording(&verify, i))
 			verify.problems++;
