@@ -45,7 +45,7 @@ known()
 # Each question once more, of the database
 same()
 {
-	python3 "$here/../../unit/query_check.py" tracebuf "$1"
+	python3 "$here/../../unit/tool/query_check.py" tracebuf "$1"
 }
 
 # Who runs is on one CPU, and is not off it meanwhile
