@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine.h"
+#include "request_place.h"
 
 /* No machine has as many under way: their ends are missing */
 #define REQUESTS_MAX 65536
@@ -155,6 +156,8 @@ int block_take(struct analysis *a, const struct tb_view *view, const struct plan
 	struct request **found;
 	int result = 0;
 
+	if (plan->fields[BLOCK_SECTORS])
+		key.sector = request_place(key.sector, key.left);
 	if (!has_dev || !has_sector)
 		return 0;
 	if (plan->role == ROLE_ISSUE) {

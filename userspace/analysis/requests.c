@@ -11,6 +11,7 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include "request_place.h"
 #include "requests.h"
 #include "spans.h"
 
@@ -262,7 +263,7 @@ static int issue(struct requests *requests, const struct place *place,
 	request = &pending->request;
 	request->issued = ns;
 	request->device = place->device;
-	request->sector = place->sector;
+	request->sector = number(view, plan, SECTOR);
 	request->sectors = number(view, plan, SECTORS);
 	request->bytes = number(view, plan, BYTES);
 	request->cpu = view->cpu;
@@ -316,6 +317,8 @@ int requests_take(struct requests *requests, const struct tb_view *view, uint64_
 		return 0;
 	place.device = (uint32_t)number(view, plan, DEV);
 	place.sector = number(view, plan, SECTOR);
+	if (plan->fields[SECTORS])
+		place.sector = request_place(place.sector, number(view, plan, SECTORS));
 	if (plan->role == ROLE_INSERT)
 		return insert(requests, &place, ns);
 	if (plan->role == ROLE_ISSUE)

@@ -648,6 +648,21 @@ static void make_requests(struct fx *fx, uint64_t count, uint64_t places)
 	finish(fx, 1);
 }
 
+/* A flush, of which the kernel says sector 0 first and -1 then, beside a request for sector 0 */
+static void make_flush(struct fx *fx)
+{
+	start(fx, 14);
+	describe_extras(fx);
+	fx_durable_end(fx);
+	fx_open(fx, 0, START, 100, NULL);
+	request(fx, EV_ISSUE, START + 1000, 0, 0, 0);
+	request(fx, EV_ISSUE, START + 2000, 0, 8, 0);
+	request(fx, EV_COMPLETE, START + 4000, 0, 8, 0);
+	request(fx, EV_COMPLETE, START + 9000, UINT64_MAX, 0, 0);
+	fx_close(fx, 0);
+	finish(fx, 1);
+}
+
 /* Slices that nobody ended, or began; how threads leave a CPU */
 static void make_edges(struct fx *fx)
 {
@@ -979,6 +994,8 @@ int main(int argc, char **argv)
 		make_threads(&fx, strtoull(argv[3], NULL, 0));
 	} else if (argc >= 4 && !strcmp(argv[1], "waits")) {
 		make_waits(&fx, strtoull(argv[3], NULL, 0));
+	} else if (argc >= 3 && !strcmp(argv[1], "flush")) {
+		make_flush(&fx);
 	} else if (argc >= 5 && !strcmp(argv[1], "requests")) {
 		make_requests(&fx, strtoull(argv[3], NULL, 0), strtoull(argv[4], NULL, 0));
 	} else if (argc >= 4 && !strcmp(argv[1], "big")) {

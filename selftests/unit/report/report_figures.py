@@ -448,7 +448,10 @@ class Check:
 
     @staticmethod
     def key(event):
-        return event["fields"]["dev"], event["fields"]["sector"]
+        # a request without a place, such as a flush: 0 when it is issued, -1 when it is done
+        f = event["fields"]
+        nowhere = not f["sector"] and f.get("nr_sector") == 0
+        return f["dev"], 2**64 - 1 if nowhere else f["sector"]
 
     @staticmethod
     def op(rwbs):

@@ -166,6 +166,21 @@ if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" requests requests.tbuf
 else
 	skip "requests to block devices: the same answers as the database has" "no test_export"
 fi
+if command -v "$TEST_EXPORT" >/dev/null; then
+	"$TEST_EXPORT" flush flush.tbuf &&
+		answers "0,8000
+4096,2000" flush.tbuf "SELECT bytes, duration FROM block_io WHERE whole ORDER BY start" &&
+		"$TRACEBUF" report --section block --json flush.tbuf >report.json &&
+		python3 -c '
+import json
+block = json.load(open("report.json"))["sections"][0]
+ids = [column["id"] for column in block["columns"]]
+rows = [dict(zip(ids, row)) for row in block["rows"]]
+assert sum(row["count"] for row in rows) == 2 and not sum(row["open"] for row in rows), rows'
+	result $? "a flush is complete, and no request for sector 0"
+else
+	skip "a flush is complete, and no request for sector 0" "no test_export"
+fi
 
 # ---- what is read ----
 
