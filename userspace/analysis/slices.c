@@ -45,7 +45,7 @@ struct thread {
 	uint64_t call_losses, woken_losses, out_losses;
 	uint64_t woken_at, out_at;
 	int64_t  state;
-	uint32_t waker;
+	uint32_t waker, waker_cpu;
 	uint16_t waker_context;
 	bool waker_told;
 	struct slice call;
@@ -219,6 +219,14 @@ static uint64_t known_until(const struct slices *slices, unsigned int cpu, uint6
 	return slices->missing ? spans_untold(slices->missing, cpu, ns) : ns;
 }
 
+static void note_waker(struct slice *slice, const struct thread *thread)
+{
+	slice->number = thread->waker;
+	slice->context = thread->waker_context;
+	slice->waker_cpu = thread->waker_cpu;
+	slice->has_context = thread->waker_told;
+}
+
 /* It runs again, or the trace ends */
 static void end_off(struct slices *slices, struct thread *thread, uint32_t tid,
 		    const struct tb_view *view, uint64_t ns, enum slice_doubt doubt)
@@ -231,7 +239,7 @@ static void end_off(struct slices *slices, struct thread *thread, uint32_t tid,
 	off.has_result = thread->has_state;
 	if (thread->woken && thread->woken_at <= ns && doubt != SLICE_LOSSY &&
 	    !may_have_run(slices, thread, ns)) {
-		off.number = thread->waker;
+		note_waker(&off, thread);
 		off.has_waited = true;
 		/* told to wake up before it had gone */
 		off.waited = since(thread->woken_at > thread->out_at ?
@@ -295,6 +303,7 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 	thread->woken_losses = slices->losses;
 	thread->woken_at = ns;
 	thread->waker = view->tid;
+	thread->waker_cpu = view->cpu;
 	thread->waker_context = view->context;
 	thread->waker_told = view->structure == TB_STRUCT_COMPOSITE;
 	return 0;
@@ -382,9 +391,7 @@ static void take_in(struct slices *slices, const struct plan *plan,
 	cpu->run.waited = since(thread->woken_at, ns);
 	begin(&wakeup, SLICE_WAKEUP, view, thread->woken_at);
 	wakeup.tid = (uint32_t)tid;
-	wakeup.number = thread->waker;
-	wakeup.context = thread->waker_context;
-	wakeup.has_context = thread->waker_told;
+	note_waker(&wakeup, thread);
 	end(slices, &wakeup, ns, SLICE_WHOLE);
 }
 

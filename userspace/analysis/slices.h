@@ -39,7 +39,9 @@ enum slice_doubt {
  *	woke it
  * @result: what it returned, if @has_result; SLICE_RUN, SLICE_OFF: the state in which it went
  * @prio: SLICE_RUN: priority, if @has_prio
- * @context: SLICE_WAKEUP: TB_CONTEXT_* of the event that woke it, if @has_context
+ * @context: SLICE_WAKEUP, SLICE_OFF with @waited: TB_CONTEXT_* of the event that woke it, if
+ *	@has_context
+ * @waker_cpu: the CPU of that event
  * @waited: SLICE_RUN, SLICE_OFF: how long from when it was woken, if @has_waited
  * @wait_lost: SLICE_RUN: it was woken before, but events are missing since: it may have run
  * 	meanwhile
@@ -58,6 +60,7 @@ struct slice {
 	int64_t number, result, prio;
 	uint64_t waited;
 	uint16_t context;
+	uint32_t waker_cpu;
 	unsigned int depth;
 	bool has_result, has_prio, has_waited, has_context, wait_lost, unseen, guessed;
 	const char *name;

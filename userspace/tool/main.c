@@ -30,6 +30,7 @@ static const struct {
 	{ NULL, &cmd_save },
 	{ NULL, &cmd_recover },
 	{ "look at a trace", &cmd_report },
+	{ NULL, &cmd_why },
 	{ NULL, &cmd_query },
 	{ NULL, &cmd_print },
 	{ NULL, &cmd_diff },

@@ -47,6 +47,11 @@ class CPU:
         self.number, self.current, self.since = number, 0, None
         self.queue, self.interrupts = [], []
 
+    def context(self):
+        """As the kernel says it of an event: TB_CONTEXT_*"""
+        return sum({"softirq": 0x100, "irq": 0x200}[kind]
+                   for kind in {event.kind for event in self.interrupts})
+
 
 class History:
     def __init__(self, seed):
@@ -110,7 +115,7 @@ class History:
             self.calls.append((thread.tid, thread.call.args[0], thread.call, left))
             thread.call = None
         elif what < 0.9:
-            thread.call = self.event(cpu, "enter", self.random.randint(0, 5))
+            thread.call = self.event(cpu, "enter", self.random.choice((0, 1, 2, 3, 4, 35)))
 
     def switch(self, cpu, state):
         thread, coming = self.threads.get(cpu.current), None
@@ -142,7 +147,7 @@ class History:
         if not sleeping:
             return
         thread, target = self.random.choice(sleeping), self.random.choice(self.cpus)
-        thread.waking = self.event(cpu, "waking", thread.tid, target.number)
+        thread.waking = self.event(cpu, "waking", thread.tid, target.number, cpu.context())
         if self.random.random() < 0.7:
             self.wakeup(cpu, thread, target)
         else:
@@ -150,7 +155,7 @@ class History:
 
     def wakeup(self, cpu, thread, target):
         """As on the kernel, this CPU's or the target's; from now on the thread can run"""
-        thread.wakeup = self.event(cpu, "wakeup", thread.tid, target.number)
+        thread.wakeup = self.event(cpu, "wakeup", thread.tid, target.number, cpu.context())
         thread.sleeping = False
         target.queue.append(thread)
 
@@ -179,6 +184,14 @@ class History:
                                   thread.waking))
 
     # ---- what a recording has of it ----
+
+    def lose_nothing(self):
+        self.gaps = {cpu.number: [] for cpu in self.cpus}
+        self.starts = {cpu.number: self.begin for cpu in self.cpus}
+        self.ends = {cpu.number: self.end for cpu in self.cpus}
+        self.trailing, self.later, self.selections, self.how = {}, set(), [], "stopped"
+        for event in self.events:
+            event.kept = True
 
     def lose(self):
         self.gaps = {cpu.number: [] for cpu in self.cpus}

@@ -4,8 +4,8 @@
 
     history_check.py [--first SEED] [--count N] [--keep FOLDER] TRACEBUF HISTORY_TRACE
 
-What query, report, diff, flame graphs and the exports to Perfetto and FXT say of each history must
-be true: a slice or a wait that is certain is one that happened, to the nanosecond; one that is not
+What query, report, diff, why, flame graphs and the exports to Perfetto and FXT say of each history
+must be true: a slice or a wait that is certain is one that happened, to the nanosecond; one that is not
 is a part of one.
 The tools must show all that the recording tells, and they must agree. If they are wrong here, a
 user searches for the cause of something that did not happen. --keep saves the traces that failed.
@@ -25,6 +25,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 import fxt_check
 import history
+import history_why
 import pf_import
 
 STATES = {history.RUNNING: "runnable", history.SLEEPS: "S", history.BLOCKED: "D"}
@@ -46,6 +47,8 @@ def number(text):
 
 
 class Judge:
+    wrong = Wrong
+
     def __init__(self, tool, path, true):
         self.tool, self.path, self.true = tool, path, true
         self.counts = collections.Counter()
@@ -417,7 +420,12 @@ def main():
             judge = Judge(args.tool, path, true)
             try:
                 judge.all(folder)
-            except (Wrong, fxt_check.Wrong) as failure:
+                history_why.check_part(judge)
+                # the same history, and nothing is missing
+                true.lose_nothing()
+                subprocess.run([args.maker, path], input=true.script().encode(), check=True)
+                history_why.check_whole(judge)
+            except (Wrong, fxt_check.Wrong, ValueError) as failure:
                 wrong += 1
                 if wrong <= 20:
                     print(f"# seed {seed} ({true.how}): {failure}")

@@ -11,7 +11,7 @@
  *   gap CPU TIME TID LOST FIRST LAST     a block begins; before it LOST events from FIRST to LAST
  *                                were overwritten
  *   switch CPU TIME PREV STATE NEXT
- *   waking CPU TIME TID WHO TARGET, wakeup ...
+ *   waking CPU TIME TID WHO TARGET CONTEXT, wakeup ...   CONTEXT: TB_CONTEXT_*
  *   irq CPU TIME TID NUMBER, irqend ..., softirq ..., softirqend ...
  *   enter CPU TIME TID NUMBER, exit ...  a system call
  *   select TIME NAMES            from TIME on these are recorded: of switch wake irq softirq call,
@@ -97,16 +97,23 @@ static const char *name_of(uint32_t tid, char *name)
 	return name;
 }
 
-static void put(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int event,
-		const void *payload, size_t length)
+static void put_in(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int context,
+		   unsigned int event, const void *payload, size_t length)
 {
 	if (!fx.rings[cpu].open)
 		fx_open(&fx, cpu, time, tid, NULL);
-	if (fx_composite(&fx, cpu, event, time, tid, payload, length))
+	if (fx_put_composite(&fx, &fx.rings[cpu], event, time, tid, context, payload, length))
 		return;
 	fx_close(&fx, cpu);
 	fx_open(&fx, cpu, time, tid, NULL);
-	assert(fx_composite(&fx, cpu, event, time, tid, payload, length));
+	assert(fx_put_composite(&fx, &fx.rings[cpu], event, time, tid, context, payload,
+				length));
+}
+
+static void put(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int event,
+		const void *payload, size_t length)
+{
+	put_in(cpu, time, tid, 1, event, payload, length);
 }
 
 static void gap(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t *more)
@@ -139,7 +146,7 @@ static void wake(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int eve
 	struct wake wake = { .pid = (int32_t)more[0], .prio = 120, .cpu = (int32_t)more[1] };
 
 	name_of((uint32_t)more[0], wake.comm);
-	put(cpu, time, tid, event, &wake, sizeof(wake));
+	put_in(cpu, time, tid, (unsigned int)more[2], event, &wake, sizeof(wake));
 }
 
 static void interrupt(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int event,

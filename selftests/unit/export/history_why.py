@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Holds what "tracebuf why" says of a recording against what happened (history.py).
+
+The tool goes through intervals. Here the time is cut at every event of the history, and for each
+piece the cause is looked up anew: a walk from the thread to what it waits for at that moment.
+"""
+import collections
+import json
+
+DEPTH = 32              # WHY_DEPTH
+NANOSLEEP = 35          # the system call
+
+
+class Truth:
+    """What is known of a history of which the recording has all events."""
+
+    def __init__(self, history):
+        self.last = max(event.time for event in history.events)
+        span = lambda begin, end: (begin.time, end.time if end else self.last)
+        self.runs, self.on_cpu, self.offs, self.calls, self.irqs = (
+            collections.defaultdict(list) for _ in range(5))
+        for cpu, tid, begin, end in history.runs:
+            # what ran before the first switch is not in the recording
+            if begin:
+                self.runs[tid].append((*span(begin, end), cpu))
+                self.on_cpu[cpu].append((*span(begin, end), tid))
+        for tid, begin, end, state, waking in history.offs:
+            self.offs[tid].append((*span(begin, end), end.cpu if end else None, state, waking))
+        for tid, number, begin, end in history.calls:
+            self.calls[tid].append((*span(begin, end), number))
+        for cpu, kind, number, begin, end in history.irqs:
+            self.irqs[cpu].append((*span(begin, end), (kind, number) if end else ("unknown",)))
+        self.times = sorted({event.time for event in history.events})
+
+    @staticmethod
+    def at(spans, time):
+        """The one that began last of those in which the time is"""
+        return max((span for span in spans if span[0] <= time < span[1]), default=None,
+                   key=lambda span: span[0])
+
+    def limits(self, tid):
+        spans = self.runs[tid] + self.offs[tid]
+        spans = [span for span in spans if span[0] < span[1]]
+        return (min(span[0] for span in spans), max(span[1] for span in spans)) if spans else None
+
+    def interrupted(self, cpu, time, cause):
+        irq = self.at(self.irqs[cpu], time)
+        return irq[2] if irq else cause
+
+    def path(self, tid, time, depth=0):
+        """From the thread to the cause"""
+        run, off = self.at(self.runs[tid], time), self.at(self.offs[tid], time)
+        if run:
+            return (self.interrupted(run[2], time, ("runs", tid)),)
+        if not off:
+            return (("unknown",),)
+        begin, _, cpu, state, waking = off
+        if not state or (waking and waking.time <= time):
+            return (("waits",), self.instead(cpu, time))
+        call = self.at(self.calls[tid], begin)
+        call = call[2] if call else None
+        if not waking:
+            return (("off", call),)
+        if waking.args[2]:
+            if call == NANOSLEEP:
+                return (("sleeps", call),)
+            return ("blocked", call), ("until", self.interrupted(waking.cpu, waking.time,
+                                                                 ("unknown",)))
+        head = ("blocked", call), ("woken", waking.tid)
+        if depth == DEPTH:
+            return (*head, ("deep",))
+        return (*head, *self.path(waking.tid, time, depth + 1))
+
+    def instead(self, cpu, time):
+        if cpu is None:
+            return ("unknown",)
+        run = self.at(self.on_cpu[cpu], time)
+        return self.interrupted(cpu, time, ("unknown",) if not run else
+                                ("runs", run[2]) if run[2] else ("idle",))
+
+    def causes(self, tid, begin, end):
+        found = collections.Counter()
+        times = [begin] + [time for time in self.times if begin < time < end] + [end]
+        for first, last in zip(times, times[1:]):
+            found[self.path(tid, first)] += last - first
+        return found
+
+
+def name(node):
+    """A node of the tool's tree as Truth has it"""
+    cause = node["cause"]
+    irq = ("irq", node["irq"]) if "irq" in node else \
+        ("softirq", node["softirq"]) if "softirq" in node else ("unknown",)
+    if cause in ("irq", "softirq"):
+        return irq
+    if cause == "interrupt":
+        return ("until", irq)
+    if cause in ("blocked", "sleeps", "off"):
+        return (cause, node.get("call"))
+    return (cause, node["tid"]) if "tid" in node else (cause,)
+
+
+def leaves(node, above=()):
+    """(path, ns); the time of a node is that of those below it"""
+    if not node["children"]:
+        yield above, node["ns"]
+        return
+    below = sum(child["ns"] for child in node["children"])
+    if below != node["ns"]:
+        raise ValueError(f"{node['text']}: {node['ns']} ns, and below {below}")
+    for child in node["children"]:
+        yield from leaves(child, (*above, name(child)))
+
+
+def asked(judge, tid, *more):
+    """What the tool says of a thread"""
+    made = json.loads(judge.run("why", "--json", "-t", str(tid), *more, judge.path))
+    tree = made["tree"]
+    if made["threads"] != 1 or tree["ns"] != made["to_ns"] - made["from_ns"]:
+        raise ValueError(f"thread {tid}: {tree['ns']} ns from {made['from_ns']} to "
+                         f"{made['to_ns']}")
+    found = collections.Counter()
+    for path, ns in leaves(tree):
+        found[path] += ns
+    return found, made["from_ns"], made["to_ns"]
+
+
+def check_whole(judge):
+    """Of a recording that lacks nothing: all causes, to the nanosecond"""
+    truth = Truth(judge.true)
+    for tid in judge.true.threads:
+        limits = truth.limits(tid)
+        if not limits:
+            continue
+        found, begin, end = asked(judge, tid)
+        if (begin, end) != limits:
+            raise ValueError(f"thread {tid}: from {begin} to {end}, not {limits}")
+        want = truth.causes(tid, begin, end)
+        if found != want:
+            raise ValueError(f"thread {tid}: {sorted((found - want).items(), key=str)} instead "
+                             f"of {sorted((want - found).items(), key=str)}")
+        judge.counts["causes"] += len(found)
+
+
+def kind(path):
+    """What the thread itself did"""
+    what = path[0][0]
+    return "on a CPU" if what in ("runs", "irq", "softirq") else \
+        "blocked" if what == "sleeps" else what
+
+
+def check_part(judge):
+    """Of a recording that lacks something: no more of anything than there was"""
+    true, truth = judge.true, Truth(judge.true)
+    if not any(event.kind == "switch" and event.kept for event in true.events):
+        return
+    for tid in true.threads:
+        try:
+            found, begin, end = asked(judge, tid)
+        except judge.wrong:
+            continue            # nothing is known of it
+        if judge.across(begin, end):
+            continue
+        want, have = collections.Counter(), collections.Counter()
+        for path, ns in truth.causes(tid, begin, end).items():
+            want[kind(path)] += ns
+        for path, ns in found.items():
+            have[kind(path)] += ns
+        # where the first event of a wake-up is missing, the second one ends the sleep
+        woken = [event for event in true.events if event.kind in ("waking", "wakeup") and
+                 event.args[0] == tid]
+        want["blocked"] += sum(after.time - event.time for event, after in zip(woken, woken[1:])
+                               if after.kind == "wakeup")
+        for what, ns in have.items():
+            # of what was before the first switch even the whole history does not tell
+            if what not in ("unknown", "off") and ns > want[what] + want["unknown"] + want["off"]:
+                raise ValueError(f"thread {tid} from {begin} to {end}: {what} for {ns} ns, "
+                                 f"and it was {want}")
+        judge.counts["causes of a part"] += len(have)

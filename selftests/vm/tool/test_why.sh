@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# test_why.sh - "tracebuf why" names the cause of a wait that is known: a thread waits for another one,
+# which has to share its CPU with a third. If it is wrong, a user looks at the wrong thread.
+
+# Functions are called by way of check.
+# shellcheck disable=SC2317
+here=$(cd "$(dirname "$0")" && pwd -P)
+# shellcheck source=selftests/vm/lib/ktap.sh
+. "$here/../lib/ktap.sh"
+own_folder
+
+cat >chain.py <<'END'
+import ctypes, os, time
+
+def become(name, cpu):
+    ctypes.CDLL(None).prctl(15, name, 0, 0, 0)
+    os.sched_setaffinity(0, {cpu})
+
+def burn(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+reader, writer = os.pipe()
+if not os.fork():
+    become(b"rival", 1)
+    burn(0.3)
+    os._exit(0)
+if not os.fork():
+    become(b"worker", 1)
+    for _ in range(3):
+        burn(0.1)
+        os.write(writer, b".")
+    os._exit(0)
+become(b"asker", 0)
+for _ in range(3):
+    os.read(reader, 1)
+for _ in range(5):
+    time.sleep(0.02)
+os.wait()
+os._exit(0)
+END
+
+record()
+{
+	tracebuf record -b 256 -o chain.tbuf -- python3 -S chain.py && tracebuf verify chain.tbuf
+}
+
+# holds PYTHON...: true of what why says of the asker; of(CAUSE, ...): ns below the causes, by name
+holds()
+{
+	tracebuf why --comm asker --json chain.tbuf >why.json || return
+	python3 -S - "$@" <<'END'
+import json, sys
+why = json.load(open("why.json"))
+def key(node):
+    return " ".join(filter(None, (node["cause"], node.get("comm"))))
+def of(*path, node=why["tree"]):
+    if not path:
+        return node["ns"]
+    return sum(of(*path[1:], node=child) for child in node["children"] if key(child) == path[0])
+def sums(node):
+    return all(sums(child) for child in node["children"]) and \
+        (not node["children"] or node["ns"] == sum(c["ns"] for c in node["children"]))
+wrong = [text for text in sys.argv[1:] if not eval(text)]
+for text in wrong:
+    print("does not hold:", text)
+sys.exit(bool(wrong))
+END
+	code=$?
+	[ $code = 0 ] || tracebuf why --comm asker --top 0 chain.tbuf
+	return $code
+}
+
+chain()
+{
+	# what the worker itself needed, and what took its CPU: they are the most of the wait
+	holds 'of("blocked", "woken worker") > 0.9 * of("blocked")' \
+		'of("blocked", "woken worker", "runs worker") > 200e6' \
+		'of("blocked", "woken worker", "waits", "runs rival") > 100e6'
+}
+
+whole()
+{
+	holds 'sums(why["tree"])' 'why["tree"]["ns"] == why["to_ns"] - why["from_ns"]' \
+		'of("unknown") < 0.01 * of()'
+}
+
+# the commands of the docs, and their conclusion
+text()
+{
+	tracebuf why --comm asker chain.tbuf >said && grep -q 'until worker-[0-9]* woke it' said &&
+		grep -q 'rival-[0-9]* runs' said
+}
+
+plan 1 4
+check "record" record
+judge "back to the thread that is waited for, and to what takes its CPU" chain
+judge "each nanosecond once" whole
+judge "sleeps are not waits" holds 'of("sleeps") > 80e6'
+judge "as text" text
+finish

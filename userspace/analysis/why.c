@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where the time of a thread went, and why; see why.h.
+ *
+ * divide() goes through the stretches of one thread in an interval.  A stretch in which the thread
+ * could run is divided by what was on the CPU on which it ran then.  A stretch in which it was
+ * blocked is an interval of the thread that woke it, which is divided in the same way: that thread
+ * may have been blocked itself.  Intervals only get shorter, and threads that wait for each other
+ * in a circle do not wake each other, so it ends.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "map.h"
+#include "why_lines.h"
+
+#define NONE ((int64_t)-1)
+
+/* @index: nodes by parent, cause and a part of who; 0: none */
+struct why {
+	struct why_lines lines;
+	struct why_list nodes;
+	struct map index;
+};
+
+/* ---- the tree ---- */
+
+static struct why_node *node_at(const struct why *why, uint32_t index)
+{
+	return (struct why_node *)why->nodes.at + index;
+}
+
+static bool is_node(const struct why *why, uint32_t i, enum why_cause cause, int64_t who)
+{
+	return node_at(why, i)->cause == cause && node_at(why, i)->who == who;
+}
+
+/* The child of @parent for this cause; 0: no memory */
+static uint32_t child_of(struct why *why, uint32_t parent, enum why_cause cause, int64_t who)
+{
+	uint64_t key = (uint64_t)parent << 32 | (uint64_t)cause << 28 | (who & 0xfffffff);
+	void **slot = map_at(&why->index, key);
+	size_t room = 2 * why->nodes.room;
+	struct why_node *grown;
+	uint32_t i;
+
+	if (!slot)
+		return 0;
+	i = (uint32_t)(uintptr_t)*slot;
+	if (i && is_node(why, i, cause, who))
+		return i;
+	/* another one has this key */
+	for (i = i ? node_at(why, parent)->child : 0; i; i = node_at(why, i)->next)
+		if (is_node(why, i, cause, who))
+			return i;
+	if (why->nodes.count == why->nodes.room) {
+		if (room > UINT32_MAX)
+			return 0;
+		grown = realloc(why->nodes.at, room * sizeof(*grown));
+		if (!grown)
+			return 0;
+		why->nodes.at = grown;
+		why->nodes.room = room;
+	}
+	i = (uint32_t)why->nodes.count++;
+	*node_at(why, i) = (struct why_node){
+		.cause = cause, .who = who, .parent = parent, .next = node_at(why, parent)->child,
+	};
+	node_at(why, parent)->child = i;
+	if (!*slot)
+		*slot = (void *)(uintptr_t)i;
+	return i;
+}
+
+static void add_stretch(struct why *why, uint32_t index, uint64_t from, uint64_t to)
+{
+	struct why_node *node = node_at(why, index);
+
+	node->ns += to - from;
+	node->count++;
+	if (to - from > node->longest) {
+		node->longest = to - from;
+		node->longest_at = from;
+	}
+}
+
+/* A leaf below @parent; @cause and @who as in struct why_node.  -ENOMEM */
+static int add_leaf(struct why *why, uint32_t parent, enum why_cause cause, int64_t who,
+		    uint64_t from, uint64_t to)
+{
+	uint32_t leaf;
+
+	if (from >= to)
+		return 0;
+	leaf = child_of(why, parent, cause, who);
+	if (!leaf)
+		return -ENOMEM;
+	add_stretch(why, leaf, from, to);
+	return 0;
+}
+
+/* ---- what was on a CPU ---- */
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Divide a stretch between @cause of @who and the interrupts on @cpu */
+static int divide_interrupts(struct why *why, uint32_t parent, enum why_cause cause, int64_t who,
+			     uint32_t cpu, uint64_t from, uint64_t to)
+{
+	const struct why_list *list = cpu < why->lines.nr_cpus ? &why->lines.cpus[cpu].irqs : NULL;
+	const struct why_irq_part *part = list ? list->at : NULL;
+	size_t i = list ? why_first(list, sizeof(*part), from) : 0;
+	int result = 0;
+
+	for (; !result && list && i < list->count && part[i].begin < to; i++) {
+		result = add_leaf(why, parent, cause, who, from, part[i].begin);
+		if (!result)
+			result = add_leaf(why, parent, part[i].cause,
+					  part[i].cause == WHY_UNKNOWN ? NONE : part[i].who,
+					  later(from, part[i].begin),
+					  earlier(to, part[i].end));
+		from = earlier(to, later(from, part[i].end));
+	}
+	return result ? result : add_leaf(why, parent, cause, who, from, to);
+}
+
+/* What was on @cpu */
+static int divide_cpu(struct why *why, uint32_t parent, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	const struct why_list *list = cpu < why->lines.nr_cpus ? &why->lines.cpus[cpu].runs : NULL;
+	const struct why_run *run = list ? list->at : NULL;
+	size_t i = list ? why_first(list, sizeof(*run), from) : 0;
+	uint64_t end;
+	int result = 0;
+
+	for (; !result && list && i < list->count && run[i].begin < to; i++) {
+		result = divide_interrupts(why, parent, WHY_UNKNOWN, NONE, cpu, from, run[i].begin);
+		from = later(from, run[i].begin);
+		end = earlier(to, run[i].end);
+		if (!result)
+			result = divide_interrupts(why, parent, run[i].other ? WHY_RUNS : WHY_IDLE,
+						   run[i].other ? (int64_t)run[i].other : NONE,
+						   cpu, from, end);
+		from = end;
+	}
+	return result ? result :
+	       divide_interrupts(why, parent, WHY_UNKNOWN, NONE, cpu, from, to);
+}
+
+/* What interrupts @cpu at @ns; NULL: nothing that is known */
+static const struct why_irq_part *interrupt_at(const struct why *why, uint32_t cpu, uint64_t ns)
+{
+	const struct why_list *list = cpu < why->lines.nr_cpus ? &why->lines.cpus[cpu].irqs : NULL;
+	const struct why_irq_part *part = list ? list->at : NULL;
+	size_t i = list ? why_first(list, sizeof(*part), ns) : 0;
+
+	return list && i < list->count && part[i].begin <= ns ? &part[i] : NULL;
+}
+
+/* As the @who of WHY_UNTIL */
+static int64_t interrupt_number(const struct why_irq_part *part)
+{
+	if (!part || part->cause == WHY_UNKNOWN)
+		return NONE;
+	return part->cause == WHY_SOFTIRQ ? WHY_SOFTIRQ_WHO(part->who) : part->who;
+}
+
+/* ---- threads ---- */
+
+static int64_t call_at(const struct why_line *line, uint64_t ns)
+{
+	const struct why_call *call = line->calls.at;
+	size_t i = why_first(&line->calls, sizeof(*call), ns);
+
+	return i < line->calls.count && call[i].begin <= ns ? call[i].number : NONE;
+}
+
+/* Does a thread in this call ask for a time at which it goes on, and for nothing else? */
+static bool is_sleep(int64_t call)
+{
+	const char *name = call < 0 ? NULL : tb_syscall_name((uint64_t)call);
+
+	return name && (!strcmp(name, "nanosleep") || !strcmp(name, "clock_nanosleep"));
+}
+
+static int divide(struct why *why, uint32_t parent, uint32_t tid, uint64_t from, uint64_t to,
+		  unsigned int depth);
+
+/* From @from on it was blocked, until something woke it at @to */
+static int divide_blocked(struct why *why, uint32_t parent, const struct why_line *line,
+			  const struct why_off *off, uint64_t from, uint64_t to,
+			  unsigned int depth)
+{
+	const struct why_irq_part *part = interrupt_at(why, off->waker_cpu, off->wake);
+	bool interrupt = off->interrupt || (off->no_context && part);
+	int64_t call = call_at(line, off->begin);
+	uint32_t blocked, woken;
+
+	if (from >= to)
+		return 0;
+	if (off->waker == NOBODY)
+		return add_leaf(why, parent, WHY_OFF, call, from, to);
+	if (interrupt && is_sleep(call))
+		return add_leaf(why, parent, WHY_SLEEPS, call, from, to);
+	blocked = child_of(why, parent, WHY_BLOCKED, call);
+	if (!blocked)
+		return -ENOMEM;
+	add_stretch(why, blocked, from, to);
+	if (interrupt)
+		return add_leaf(why, blocked, WHY_UNTIL, interrupt_number(part), from, to);
+	woken = child_of(why, blocked, WHY_WOKEN, off->waker);
+	if (!woken)
+		return -ENOMEM;
+	add_stretch(why, woken, from, to);
+	if (depth == WHY_DEPTH)
+		return add_leaf(why, woken, WHY_DEEP, NONE, from, to);
+	return divide(why, woken, off->waker, from, to, depth + 1);
+}
+
+static int divide_off(struct why *why, uint32_t parent, const struct why_line *line,
+		      const struct why_off *off, uint64_t from, uint64_t to, unsigned int depth)
+{
+	uint64_t wake = off->runnable ? off->begin : earlier(off->wake, off->end);
+	uint32_t waits;
+	int result;
+
+	result = divide_blocked(why, parent, line, off, from, earlier(to, later(from, wake)),
+				depth);
+	from = later(from, wake);
+	if (result || from >= to)
+		return result;
+	waits = child_of(why, parent, WHY_WAITS, NONE);
+	if (!waits)
+		return -ENOMEM;
+	add_stretch(why, waits, from, to);
+	return divide_cpu(why, waits, off->cpu, from, to);
+}
+
+static int divide(struct why *why, uint32_t parent, uint32_t tid, uint64_t from, uint64_t to,
+		  unsigned int depth)
+{
+	const struct why_line *line = why_line_of(&why->lines, tid);
+	const struct why_run *run = line ? line->runs.at : NULL;
+	const struct why_off *off = line ? line->offs.at : NULL;
+	size_t r = line ? why_first(&line->runs, sizeof(*run), from) : 0;
+	size_t o = line ? why_first(&line->offs, sizeof(*off), from) : 0;
+	uint64_t begin, end;
+	int result = 0;
+	bool runs;
+
+	while (line && !result && from < to) {
+		if (r == line->runs.count && o == line->offs.count)
+			break;
+		runs = r < line->runs.count &&
+		       (o == line->offs.count || run[r].begin <= off[o].begin);
+		begin = later(from, runs ? run[r].begin : off[o].begin);
+		end = earlier(to, runs ? run[r].end : off[o].end);
+		if (begin >= to)
+			break;
+		result = add_leaf(why, parent, WHY_UNKNOWN, NONE, from, begin);
+		if (!result && begin < end)
+			result = runs ? divide_interrupts(why, parent, WHY_RUNS, tid, run[r].other,
+							  begin, end) :
+				 divide_off(why, parent, line, &off[o], begin, end, depth);
+		from = later(begin, end);
+		r += runs;
+		o += !runs;
+	}
+	return result ? result : add_leaf(why, parent, WHY_UNKNOWN, NONE, from, to);
+}
+
+int why_add(struct why *why, uint32_t tid, uint64_t from, uint64_t to)
+{
+	if (from >= to)
+		return 0;
+	add_stretch(why, 0, from, to);
+	return divide(why, 0, tid, from, to, 0);
+}
+
+/* ---- outside ---- */
+
+int why_open(struct tb_trace *trace, enum tb_timebase base, struct why **out,
+	     struct tb_error *error)
+{
+	struct why *why = calloc(1, sizeof(*why));
+	int result = why ? why_lines_read(&why->lines, trace, base, error) : -ENOMEM;
+
+	if (!result) {
+		why->nodes.room = 256;
+		why->nodes.count = 1;
+		why->nodes.at = calloc(why->nodes.room, sizeof(struct why_node));
+		if (!why->nodes.at)
+			result = -ENOMEM;
+	}
+	if (result) {
+		why_close(why);
+		why = NULL;
+	}
+	*out = why;
+	return result;
+}
+
+void why_close(struct why *why)
+{
+	if (!why)
+		return;
+	why_lines_free(&why->lines);
+	map_free(&why->index, NULL);
+	free(why->nodes.at);
+	free(why);
+}
+
+bool why_has_switches(const struct why *why)
+{
+	return why->lines.switches;
+}
+
+bool why_has_wakeups(const struct why *why)
+{
+	return why->lines.wakeups;
+}
+
+bool why_limits(const struct why *why, uint32_t tid, uint64_t *from, uint64_t *to)
+{
+	const struct why_line *line = why_line_of(&why->lines, tid);
+	const struct why_run *runs = line ? line->runs.at : NULL;
+	const struct why_off *offs = line ? line->offs.at : NULL;
+
+	*from = UINT64_MAX;
+	*to = 0;
+	if (runs && line->runs.count) {
+		*from = runs[0].begin;
+		*to = runs[line->runs.count - 1].end;
+	}
+	if (offs && line->offs.count) {
+		*from = earlier(*from, offs[0].begin);
+		*to = later(*to, offs[line->offs.count - 1].end);
+	}
+	return *from < *to;
+}
+
+const struct why_node *why_nodes(const struct why *why, size_t *count)
+{
+	*count = why->nodes.count;
+	return why->nodes.at;
+}
+
+/* By parent; of one parent the longest first; then as they came */
+static int compare_nodes(const void *a, const void *b, void *context)
+{
+	uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+	const struct why_node *one = node_at(context, first), *other = node_at(context, second);
+
+	if (one->parent != other->parent)
+		return one->parent < other->parent ? -1 : 1;
+	if (one->ns != other->ns)
+		return one->ns > other->ns ? -1 : 1;
+	return first < second ? -1 : first > second;
+}
+
+int why_sort(struct why *why)
+{
+	size_t count = why->nodes.count, i;
+	uint32_t *order = malloc(count * sizeof(*order)), parent;
+
+	if (!order)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		order[i] = (uint32_t)i;
+	qsort_r(order + 1, count - 1, sizeof(*order), compare_nodes, why);
+	/* from the last on, each before those of its parent that are in the list already */
+	for (i = 0; i < count; i++)
+		node_at(why, (uint32_t)i)->child = 0;
+	for (i = count; i-- > 1;) {
+		parent = node_at(why, order[i])->parent;
+		node_at(why, order[i])->next = node_at(why, parent)->child;
+		node_at(why, parent)->child = order[i];
+	}
+	free(order);
+	return 0;
+}
+
+const char *why_comm(const struct why *why, uint32_t tid)
+{
+	const struct why_line *line = why_line_of(&why->lines, tid);
+
+	return line ? line->comm : "";
+}
+
+uint32_t why_tgid(const struct why *why, uint32_t tid)
+{
+	const struct why_line *line = why_line_of(&why->lines, tid);
+
+	return line ? line->tgid : 0;
+}
+
+size_t why_threads(const struct why *why)
+{
+	return why->lines.nr_threads;
+}
+
+uint32_t why_thread(const struct why *why, size_t index)
+{
+	return why->lines.threads[index]->tid;
+}
+
+const char *why_irq(const struct why *why, int64_t who, int64_t *number)
+{
+	if (who < 0 || (uint64_t)who >= why->lines.nr_irqs)
+		return NULL;
+	*number = why->lines.irqs[who].number;
+	return why->lines.irqs[who].name;
+}

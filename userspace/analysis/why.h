@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where the time of a thread went, and why: from its waits back to what they waited for.
+ *
+ * why_open() collects what every thread and CPU of a recording did.  why_add() then divides an
+ * interval of one thread: each nanosecond of it gets exactly one cause, a leaf of the tree, or is
+ * unknown.  The time in which the thread was blocked belongs to the thread that woke it: what that
+ * one did meanwhile is below, and so on.
+ */
+#ifndef TRACEBUF_WHY_H
+#define TRACEBUF_WHY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "tracebuf.h"
+
+/* What a node of the tree is.  @who: WHY_RUNS, WHY_WOKEN: thread; WHY_IRQ: number for why_irq();
+ * WHY_SOFTIRQ: vector; WHY_UNTIL: as WHY_IRQ, or WHY_SOFTIRQ_WHO(vector), -1: not known;
+ * WHY_BLOCKED, WHY_SLEEPS, WHY_OFF: system call, -1: none */
+enum why_cause {
+	WHY_ALL,		/* the root */
+	WHY_RUNS,		/* a thread is on the CPU */
+	WHY_IRQ,		/* an interrupt is on the CPU */
+	WHY_SOFTIRQ,
+	WHY_WAITS,		/* the thread could run and has no CPU; below: what was on the CPU */
+	WHY_IDLE,		/* nothing was */
+	WHY_BLOCKED,		/* below: what it waited for */
+	WHY_WOKEN,		/* until this thread woke it; below: what that thread did */
+	WHY_UNTIL,		/* until this interrupt woke it */
+	WHY_SLEEPS,		/* until a time that it asked for */
+	WHY_OFF,		/* blocked, and waited for a CPU then: no wake-up is known */
+	WHY_DEEP,		/* the chain of threads is longer than WHY_DEPTH */
+	WHY_UNKNOWN,
+};
+
+/* Of WHY_UNTIL: a softirq.  Its vector again: the same once more */
+#define WHY_SOFTIRQ_WHO(vector) (-2 - (int64_t)(vector))
+
+#define WHY_DEPTH 32		/* threads that wait for each other */
+
+/**
+ * struct why_node - a cause, below another one
+ * @parent, @child, @next: indexes; 0: none
+ * @ns: how long, with all that is below
+ * @count: stretches of time
+ * @longest, @longest_at: ns; of these the longest one, and when it began
+ */
+struct why_node {
+	enum why_cause cause;
+	int64_t who;
+	uint32_t parent, child, next;
+	uint64_t ns, count, longest, longest_at;
+};
+
+struct why;
+
+/* Read the selected recording of @trace; times are of @base.  @error: out, valid if damage was
+ * found: the trace is known up to there.  0, -ENOMEM and other -errno */
+int why_open(struct tb_trace *trace, enum tb_timebase base, struct why **why,
+	     struct tb_error *error);
+void why_close(struct why *why);
+
+/* Are there switches, and wake-ups? */
+bool why_has_switches(const struct why *why);
+bool why_has_wakeups(const struct why *why);
+
+/* From when to when something is known of thread @tid; false: never */
+bool why_limits(const struct why *why, uint32_t tid, uint64_t *from, uint64_t *to);
+
+/* Add what thread @tid did in [@from, @to) to the tree; 0, -ENOMEM */
+int why_add(struct why *why, uint32_t tid, uint64_t from, uint64_t to);
+
+/* The tree: node 0 is the root.  Children are sorted by time after why_sort(), which returns 0 or
+ * -ENOMEM */
+const struct why_node *why_nodes(const struct why *why, size_t *count);
+int why_sort(struct why *why);
+
+/* The name that a thread had last, "" if none is known; and its process */
+const char *why_comm(const struct why *why, uint32_t tid);
+uint32_t why_tgid(const struct why *why, uint32_t tid);
+/* The threads of which something is known, in order of their numbers */
+uint32_t why_thread(const struct why *why, size_t index);
+size_t why_threads(const struct why *why);
+/* The number and the name, which may be "", of an interrupt; NULL: it is none */
+const char *why_irq(const struct why *why, int64_t who, int64_t *number);
+
+#endif /* TRACEBUF_WHY_H */

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What every thread and every CPU did, from the slices of a recording (slices.h).
+ *
+ * Only what is certain gets into a list: a slice that may be several is left out, and one without
+ * an end is known up to where it lasted.  So the lists have holes, and a hole is time of which
+ * nothing is known.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "map.h"
+#include "slices.h"
+#include "spans.h"
+#include "why_lines.h"
+
+#define CPUS_MAX SLICES_CPUS_MAX
+
+/* @now: ns, of the event that was taken last */
+struct reader {
+	struct why_lines *lines;
+	struct map threads;
+	uint64_t now;
+	int failed;
+};
+
+/* ---- lists ---- */
+
+static void *list_add(struct why_list *list, size_t size)
+{
+	size_t room = list->room ? 2 * list->room : 16;
+	void *grown;
+
+	if (list->count == list->room) {
+		grown = realloc(list->at, room * size);
+		if (!grown)
+			return NULL;
+		list->at = grown;
+		list->room = room;
+	}
+	return (char *)list->at + list->count++ * size;
+}
+
+size_t why_first(const struct why_list *list, size_t size, uint64_t ns)
+{
+	size_t low = 0, high = list->count, middle;
+	uint64_t end;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		/* each begins with struct { uint64_t begin, end } */
+		memcpy(&end, (const char *)list->at + middle * size + sizeof(end), sizeof(end));
+		if (end > ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* The end of the last one; by some clocks time may go back, and none may begin before it */
+static uint64_t list_end(const struct why_list *list, size_t size)
+{
+	uint64_t end = 0;
+
+	if (list->count)
+		memcpy(&end, (const char *)list->at + (list->count - 1) * size + sizeof(end),
+		       sizeof(end));
+	return end;
+}
+
+/* ---- threads and CPUs ---- */
+
+static struct why_line *line_of(struct reader *reader, uint32_t tid)
+{
+	void **slot = map_at(&reader->threads, tid);
+
+	if (slot && !*slot) {
+		*slot = calloc(1, sizeof(struct why_line));
+		if (*slot)
+			((struct why_line *)*slot)->tid = tid;
+	}
+	return slot ? *slot : NULL;
+}
+
+static void free_line(void *pointer)
+{
+	struct why_line *line = pointer;
+
+	free(line->runs.at);
+	free(line->offs.at);
+	free(line->calls.at);
+	free(line);
+}
+
+static struct why_cpu *cpu_of(struct reader *reader, uint32_t cpu)
+{
+	struct why_lines *lines = reader->lines;
+	struct why_cpu *grown;
+
+	if (cpu >= lines->nr_cpus) {
+		grown = realloc(lines->cpus, (cpu + 1) * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		memset(grown + lines->nr_cpus, 0, (cpu + 1 - lines->nr_cpus) * sizeof(*grown));
+		lines->cpus = grown;
+		lines->nr_cpus = cpu + 1;
+	}
+	return &lines->cpus[cpu];
+}
+
+/* ---- slices ---- */
+
+static int add_run(struct why_list *list, const struct slice *slice, uint32_t other)
+{
+	uint64_t begin = list_end(list, sizeof(struct why_run));
+	struct why_run *run;
+
+	if (begin < slice->begin)
+		begin = slice->begin;
+	if (begin >= slice->end)
+		return 0;
+	run = list_add(list, sizeof(*run));
+	if (!run)
+		return -ENOMEM;
+	*run = (struct why_run){ begin, slice->end, other };
+	return 0;
+}
+
+static int take_run(struct reader *reader, const struct slice *slice)
+{
+	struct why_cpu *cpu = cpu_of(reader, slice->cpu);
+	struct why_line *line = slice->tid ? line_of(reader, slice->tid) : NULL;
+
+	if (!cpu || (slice->tid && !line) || add_run(&cpu->runs, slice, slice->tid))
+		return -ENOMEM;
+	return line ? add_run(&line->runs, slice, slice->cpu) : 0;
+}
+
+static int take_off(struct reader *reader, const struct slice *slice)
+{
+	struct why_line *line = line_of(reader, slice->tid);
+	uint64_t begin = line ? list_end(&line->offs, sizeof(struct why_off)) : 0;
+	struct why_off *off;
+
+	if (!line)
+		return -ENOMEM;
+	if (begin < slice->begin)
+		begin = slice->begin;
+	if (begin >= slice->end)
+		return 0;
+	off = list_add(&line->offs, sizeof(*off));
+	if (!off)
+		return -ENOMEM;
+	*off = (struct why_off){
+		.begin = begin, .end = slice->end, .wake = UINT64_MAX, .cpu = slice->cpu,
+		.waker = NOBODY,
+		/* preempted, or it could go on before it had gone */
+		.runnable = slice->has_result && !(slice->result & 0xff),
+	};
+	if (slice->has_waited) {
+		off->wake = slice->end - slice->waited;
+		off->waker = (uint32_t)slice->number;
+		off->waker_cpu = slice->waker_cpu;
+		/* what wakes others while a CPU is idle can only be an interrupt */
+		off->interrupt = !off->waker || (slice->has_context &&
+						 slice->context & ~TB_CONTEXT_PREEMPT_MASK);
+		off->no_context = !slice->has_context;
+	}
+	return 0;
+}
+
+static int take_call(struct reader *reader, const struct slice *slice)
+{
+	struct why_line *line = line_of(reader, slice->tid);
+	uint64_t begin = line ? list_end(&line->calls, sizeof(struct why_call)) : 0;
+	struct why_call *call;
+
+	if (!line)
+		return -ENOMEM;
+	if (begin < slice->begin)
+		begin = slice->begin;
+	if (begin >= slice->end)
+		return 0;
+	call = list_add(&line->calls, sizeof(*call));
+	if (!call)
+		return -ENOMEM;
+	*call = (struct why_call){ begin, slice->end, slice->number };
+	return 0;
+}
+
+/* ---- interrupts ---- */
+
+/* The number of an interrupt's name, -ENOMEM */
+static int64_t name_of(struct why_lines *lines, const struct slice *slice)
+{
+	struct why_irq_name *grown;
+	size_t i;
+
+	for (i = 0; i < lines->nr_irqs; i++)
+		if (lines->irqs[i].number == slice->number &&
+		    strlen(lines->irqs[i].name) == slice->name_length &&
+		    !memcmp(lines->irqs[i].name, slice->name ? slice->name : "",
+			    slice->name_length))
+			return (int64_t)i;
+	grown = realloc(lines->irqs, (lines->nr_irqs + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	lines->irqs = grown;
+	grown[i].number = slice->number;
+	grown[i].name = strndup(slice->name ? slice->name : "", slice->name_length);
+	if (!grown[i].name)
+		return -ENOMEM;
+	lines->nr_irqs++;
+	return (int64_t)i;
+}
+
+static int add_part(struct why_list *list, uint64_t begin, uint64_t end, int64_t who,
+		    enum why_cause cause)
+{
+	struct why_irq_part *part;
+
+	if (begin >= end)
+		return 0;
+	part = list_add(list, sizeof(*part));
+	if (!part)
+		return -ENOMEM;
+	*part = (struct why_irq_part){ begin, end, who, cause };
+	return 0;
+}
+
+/*
+ * Those that interrupted it have ended before, so they are the last ones in the list: it gets the
+ * time between them.  One whose end is not in the trace may have lasted until now.
+ */
+static int take_irq(struct reader *reader, const struct slice *slice)
+{
+	uint64_t at = slice->begin, end = slice->doubt ? reader->now : slice->end;
+	enum why_cause cause = slice->doubt ? WHY_UNKNOWN :
+			       slice->kind == SLICE_IRQ ? WHY_IRQ : WHY_SOFTIRQ;
+	struct why_cpu *cpu = cpu_of(reader, slice->cpu);
+	const struct why_irq_part *parts;
+	struct why_irq_part *inner;
+	size_t first, count, i;
+	int64_t who = slice->number;
+	int result = 0;
+
+	if (cause == WHY_IRQ)
+		who = name_of(reader->lines, slice);
+	if (!cpu || (cause == WHY_IRQ && who < 0))
+		return -ENOMEM;
+	parts = cpu->irqs.at;
+	for (first = cpu->irqs.count; first && parts[first - 1].begin >= slice->begin;)
+		first--;
+	if (first && parts[first - 1].end > at)
+		at = parts[first - 1].end;
+	count = cpu->irqs.count - first;
+	inner = malloc((count + 1) * sizeof(*inner));
+	if (!inner)
+		return -ENOMEM;
+	if (count)
+		memcpy(inner, parts + first, count * sizeof(*inner));
+	cpu->irqs.count = first;
+	for (i = 0; i < count && !result; i++) {
+		result = add_part(&cpu->irqs, at, inner[i].begin, who, cause);
+		if (!result)
+			result = add_part(&cpu->irqs, inner[i].begin, inner[i].end, inner[i].who,
+					  inner[i].cause);
+		at = inner[i].end;
+	}
+	free(inner);
+	return result ? result : add_part(&cpu->irqs, at, end, who, cause);
+}
+
+static void take_slice(void *context, const struct slice *slice)
+{
+	struct reader *reader = context;
+	int result = 0;
+
+	if (reader->failed || slice->doubt == SLICE_LOSSY)
+		return;
+	switch (slice->kind) {
+	case SLICE_RUN:
+		result = slice->cpu < CPUS_MAX ? take_run(reader, slice) : 0;
+		break;
+	case SLICE_OFF:
+		result = take_off(reader, slice);
+		break;
+	case SLICE_WAKEUP:
+		break;
+	case SLICE_SYSCALL:
+		result = take_call(reader, slice);
+		break;
+	case SLICE_IRQ:
+	case SLICE_SOFTIRQ:
+		if (slice->cpu < CPUS_MAX)
+			result = take_irq(reader, slice);
+		break;
+	}
+	reader->failed = result;
+}
+
+/* ---- the recording ---- */
+
+static int read_events(struct reader *reader, struct slices *slices, struct tb_cursor *cursor,
+		       enum tb_timebase base, const struct tb_trace *trace, struct tb_error *error)
+{
+	struct tb_view view, end = { .cpu = TB_RING_USER };
+	const struct tb_error *fault;
+	int result;
+
+	while ((result = tb_cursor_next(cursor, &view)) > 0) {
+		if (view.kind != TB_VIEW_EVENT && view.kind != TB_VIEW_LOST)
+			continue;
+		reader->now = tb_trace_ns(trace, view.ticks, base);
+		end.ticks = view.ticks;
+		result = slices_take(slices, &view, reader->now);
+		if (result < 0)
+			return result;
+	}
+	fault = tb_cursor_fault(cursor);
+	if (fault)
+		*error = *fault;
+	if (result < 0 && result != -EBADMSG)
+		return result;
+	result = slices_take(slices, &end, reader->now);
+	slices_finish(slices);
+	return result < 0 ? result : 0;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct why_line *first = *(const struct why_line *const *)a;
+	const struct why_line *second = *(const struct why_line *const *)b;
+
+	return first->tid < second->tid ? -1 : first->tid > second->tid;
+}
+
+/* The threads of the map go into the array, with the names that they had last */
+static int sort_threads(struct reader *reader, const struct tb_cursor *cursor)
+{
+	struct why_lines *lines = reader->lines;
+	const struct tb_task *task;
+	struct why_line *line;
+	size_t i;
+
+	lines->threads = calloc(reader->threads.nr_slots + 1, sizeof(*lines->threads));
+	if (!lines->threads)
+		return -ENOMEM;
+	for (i = 0; i < reader->threads.nr_slots; i++) {
+		line = reader->threads.slots[i].value;
+		if (!line)
+			continue;
+		task = tb_cursor_task(cursor, line->tid);
+		if (task) {
+			line->tgid = task->tgid;
+			memcpy(line->comm, task->comm, sizeof(line->comm) - 1);
+		}
+		lines->threads[lines->nr_threads++] = line;
+	}
+	qsort(lines->threads, lines->nr_threads, sizeof(*lines->threads), compare_lines);
+	return 0;
+}
+
+static void note_formats(struct why_lines *lines, struct slices *slices,
+			 const struct tb_trace *trace)
+{
+	const struct tb_format *format;
+	unsigned int i;
+
+	for (i = 0; i < tb_trace_formats(trace); i++) {
+		format = tb_trace_format_at(trace, i);
+		if (slices_wants(slices, format, 1 << SLICE_RUN)) {
+			lines->switches |= !strcmp(format->name, "sched_switch");
+			lines->wakeups |= !!strcmp(format->name, "sched_switch");
+		}
+	}
+}
+
+int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_timebase base,
+		   struct tb_error *error)
+{
+	struct reader reader = { .lines = lines };
+	struct spans missing = { 0 };
+	struct tb_cursor *cursor = NULL;
+	struct slices *slices;
+	int result;
+
+	memset(lines, 0, sizeof(*lines));
+	slices = slices_open(trace, base, take_slice, &reader);
+	result = slices ? spans_of_trace(&missing, trace, base) : -ENOMEM;
+	if (!result)
+		result = tb_cursor_open(trace, &cursor);
+	if (!result) {
+		slices_missing(slices, &missing);
+		slices_off(slices);
+		note_formats(lines, slices, trace);
+		result = read_events(&reader, slices, cursor, base, trace, error);
+	}
+	if (!result)
+		result = reader.failed;
+	if (!result)
+		result = sort_threads(&reader, cursor);
+	/* the threads are in the array then */
+	map_free(&reader.threads, lines->threads ? NULL : free_line);
+	tb_cursor_close(cursor);
+	slices_close(slices);
+	spans_free(&missing);
+	return result;
+}
+
+void why_lines_free(struct why_lines *lines)
+{
+	size_t i;
+
+	for (i = 0; i < lines->nr_threads; i++)
+		free_line(lines->threads[i]);
+	for (i = 0; i < lines->nr_cpus; i++) {
+		free(lines->cpus[i].runs.at);
+		free(lines->cpus[i].irqs.at);
+	}
+	for (i = 0; i < lines->nr_irqs; i++)
+		free(lines->irqs[i].name);
+	free(lines->threads);
+	free(lines->cpus);
+	free(lines->irqs);
+}
+
+const struct why_line *why_line_of(const struct why_lines *lines, uint32_t tid)
+{
+	const struct why_line key = { .tid = tid }, *const pointer = &key;
+	struct why_line **found = bsearch(&pointer, lines->threads, lines->nr_threads,
+					  sizeof(*lines->threads), compare_lines);
+
+	return found ? *found : NULL;
+}

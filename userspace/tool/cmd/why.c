@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf why - where the time of threads went, from their waits back to the causes.
+ */
+#include <fnmatch.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cmd.h"
+#include "analysis/why.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
+#include "tool/show/input.h"
+#include "tool/show/out.h"
+#include "tool/show/selection.h"
+
+#define TOP 8			/* children of each cause that are shown */
+#define CAUSES 10		/* rows of the table */
+
+static int why_run(int argc, char **argv);
+
+const struct command cmd_why = {
+	.name  = "why",
+	.run   = why_run,
+	.brief = "explain where the time of a thread went, back to the causes",
+	.help  =
+	"usage: tracebuf why [OPTIONS] -t TID | --pid PID | --comm NAME [FILE]\n"
+	"\n"
+	"Divides the time of one or more threads of a trace file (" DEFAULT_FILE "; '-' is standard\n"
+	"input) by causes: the thread ran; it could run and another task or an interrupt\n"
+	"had its CPU; it was blocked, and what the thread that woke it did meanwhile, and\n"
+	"so on, back to the root. Each nanosecond has one cause, or is not known.\n"
+	"docs/why.md explains each line.\n"
+	"\n"
+	"  -t, --tid N           this thread\n"
+	"      --pid PID         all threads of this process, together\n"
+	"      --comm NAME       all threads of this name, together; with * and ?\n"
+	"      --from TIME       only what was at TIME or later: seconds as print shows them;\n"
+	"                        +S: S seconds after the recording's first event\n"
+	"      --to TIME         only what was before TIME\n"
+	"      --top N           causes shown below each cause (8); 0: all\n"
+	"      --json            print JSON, with exact numbers (ns)\n"
+	"  -T, --time BASE       show times of this clock: mono (default), boot, real\n"
+	"  -r, --recording N     if the file has several recordings: number N, from 1\n"
+	"  -i, --input FILE      the same as FILE\n"
+	"  -h, --help            show this text\n",
+};
+
+static const struct option long_options[] = {
+	{ "tid",       required_argument, NULL, 't' },
+	{ "pid",       required_argument, NULL, OPTION_PID },
+	{ "comm",      required_argument, NULL, OPTION_COMM },
+	{ "from",      required_argument, NULL, OPTION_FROM },
+	{ "to",        required_argument, NULL, OPTION_TO },
+	{ "top",       required_argument, NULL, OPTION_TOP },
+	{ "json",      no_argument,       NULL, OPTION_JSON },
+	{ "time",      required_argument, NULL, 'T' },
+	{ "recording", required_argument, NULL, 'r' },
+	{ "input",     required_argument, NULL, 'i' },
+	{ "help",      no_argument,       NULL, 'h' },
+	{ 0 }
+};
+
+struct job {
+	const char *file;
+	struct selection selection;
+	const char *comm;
+	uint32_t pid;
+	uint32_t top;
+	bool json;
+
+	struct why *why;
+	uint64_t from, to;	/* of all threads that were added */
+	uint32_t threads, first;	/* how many, and one of them */
+};
+
+/* ---- words ---- */
+
+static const char *thread_text(const struct job *job, int64_t tid, char *text, size_t size)
+{
+	const char *comm = why_comm(job->why, (uint32_t)tid);
+
+	snprintf(text, size, "%s-%" PRId64, comm[0] ? comm : "<...>", tid);
+	return text;
+}
+
+static const char *call_text(int64_t call, char *text, size_t size)
+{
+	const char *name = call < 0 ? NULL : tb_syscall_name((uint64_t)call);
+
+	if (call < 0)
+		snprintf(text, size, "in no known system call");
+	else if (name)
+		snprintf(text, size, "in %s", name);
+	else
+		snprintf(text, size, "in system call %" PRId64, call);
+	return text;
+}
+
+static const char *irq_text(const struct job *job, int64_t who, char *text, size_t size)
+{
+	int64_t number;
+	const char *name;
+
+	if (who <= WHY_SOFTIRQ_WHO(0)) {
+		name = tb_softirq_name((uint64_t)WHY_SOFTIRQ_WHO(who));
+		snprintf(text, size, "softirq %s", name ? name : "?");
+		return text;
+	}
+	name = why_irq(job->why, who, &number);
+	if (!name)
+		snprintf(text, size, "an interrupt");
+	else
+		snprintf(text, size, "interrupt %" PRId64 "%s%s", number, name[0] ? " " : "", name);
+	return text;
+}
+
+/* A line of the tree, without figures */
+static const char *cause_text(const struct job *job, const struct why_node *node, char *text,
+			      size_t size)
+{
+	char part[128];
+
+	switch (node->cause) {
+	case WHY_ALL:
+		return "all";
+	case WHY_RUNS:
+		snprintf(text, size, "%s runs", thread_text(job, node->who, part, sizeof(part)));
+		return text;
+	case WHY_IRQ:
+		return irq_text(job, node->who, text, size);
+	case WHY_SOFTIRQ:
+		return irq_text(job, WHY_SOFTIRQ_WHO(node->who), text, size);
+	case WHY_WAITS:
+		return "waits for a CPU";
+	case WHY_IDLE:
+		return "the CPU is idle, or on its way to run it";
+	case WHY_BLOCKED:
+		snprintf(text, size, "blocked %s", call_text(node->who, part, sizeof(part)));
+		return text;
+	case WHY_WOKEN:
+		snprintf(text, size, "until %s woke it",
+			 thread_text(job, node->who, part, sizeof(part)));
+		return text;
+	case WHY_UNTIL:
+		snprintf(text, size, "until %s woke it",
+			 irq_text(job, node->who, part, sizeof(part)));
+		return text;
+	case WHY_SLEEPS:
+		snprintf(text, size, "sleeps by its own wish %s",
+			 call_text(node->who, part, sizeof(part)));
+		return text;
+	case WHY_OFF:
+		snprintf(text, size, "off the CPU %s: no wake-up is known",
+			 call_text(node->who, part, sizeof(part)));
+		return text;
+	case WHY_DEEP:
+		return "the chain of threads is longer than this";
+	case WHY_UNKNOWN:
+		break;
+	}
+	return "not known";
+}
+
+/* ---- the causes, summed over the tree ---- */
+
+/**
+ * struct sum - all leaves that say the same
+ * @call: the call in which the thread above was blocked, where the cause is an interrupt; -1
+ */
+struct sum {
+	enum why_cause cause;
+	int64_t who, call;
+	uint64_t ns, longest, longest_at;
+};
+
+static int compare_sums(const void *a, const void *b)
+{
+	const struct sum *one = a, *other = b;
+
+	return one->ns > other->ns ? -1 : one->ns < other->ns;
+}
+
+static int compare_causes(const void *a, const void *b)
+{
+	const struct sum *one = a, *other = b;
+
+	if (one->cause != other->cause)
+		return one->cause < other->cause ? -1 : 1;
+	if (one->who != other->who)
+		return one->who < other->who ? -1 : 1;
+	return one->call < other->call ? -1 : one->call > other->call;
+}
+
+/* Merges equal ones, which are side by side; returns how many are left, the longest first */
+static size_t merge_sums(struct sum *sums, size_t count)
+{
+	size_t i, kept = 0;
+
+	qsort(sums, count, sizeof(*sums), compare_causes);
+	for (i = 0; i < count; i++) {
+		if (!kept || compare_causes(&sums[kept - 1], &sums[i])) {
+			sums[kept++] = sums[i];
+			continue;
+		}
+		sums[kept - 1].ns += sums[i].ns;
+		if (sums[i].longest > sums[kept - 1].longest) {
+			sums[kept - 1].longest = sums[i].longest;
+			sums[kept - 1].longest_at = sums[i].longest_at;
+		}
+	}
+	qsort(sums, kept, sizeof(*sums), compare_sums);
+	return kept;
+}
+
+/* NULL: no memory */
+static struct sum *sum_leaves(const struct job *job, size_t *kept)
+{
+	size_t count, i, used = 0;
+	const struct why_node *nodes = why_nodes(job->why, &count);
+	struct sum *sums = malloc(count * sizeof(*sums));
+
+	for (i = 1; sums && i < count; i++) {
+		if (nodes[i].child)
+			continue;
+		sums[used++] = (struct sum){
+			.cause = nodes[i].cause, .who = nodes[i].who,
+			.call = nodes[i].cause == WHY_UNTIL ? nodes[nodes[i].parent].who : -1,
+			.ns = nodes[i].ns, .longest = nodes[i].longest,
+			.longest_at = nodes[i].longest_at,
+		};
+	}
+	*kept = sums ? merge_sums(sums, used) : 0;
+	return sums;
+}
+
+static const char *sum_text(const struct job *job, const struct sum *sum, char *text, size_t size)
+{
+	const struct why_node node = { .cause = sum->cause, .who = sum->who };
+	char part[128], call[64];
+
+	if (sum->cause != WHY_UNTIL)
+		return cause_text(job, &node, text, size);
+	snprintf(text, size, "%s, for a thread that was blocked %s",
+		 irq_text(job, sum->who, part, sizeof(part)),
+		 call_text(sum->call, call, sizeof(call)));
+	return text;
+}
+
+/* ---- text ---- */
+
+static double percent(uint64_t ns, uint64_t of)
+{
+	return of ? 100.0 * (double)ns / (double)of : 0;
+}
+
+static void print_node(const struct job *job, const struct why_node *nodes, uint32_t index,
+		       unsigned int depth)
+{
+	const struct why_node *node = &nodes[index];
+	uint64_t rest = 0;
+	uint32_t i, shown = 0, more = 0;
+	char text[256];
+
+	if (index)
+		printf("%12.3f  %5.1f  %9.3f  %14.6f  %*s%s\n", (double)node->ns / 1e6,
+		       percent(node->ns, nodes[0].ns), (double)node->longest / 1e6,
+		       (double)node->longest_at / 1e9, (int)(2 * depth - 2), "",
+		       cause_text(job, node, text, sizeof(text)));
+	for (i = node->child; i; i = nodes[i].next) {
+		if (!job->top || shown++ < job->top) {
+			print_node(job, nodes, i, depth + 1);
+			continue;
+		}
+		rest += nodes[i].ns;
+		more++;
+	}
+	if (more)
+		printf("%12.3f  %5.1f  %9s  %14s  %*s%u more\n", (double)rest / 1e6,
+		       percent(rest, nodes[0].ns), "", "", (int)(2 * depth), "", more);
+}
+
+static int print_text(const struct job *job)
+{
+	size_t count, i;
+	const struct why_node *nodes = why_nodes(job->why, &count);
+	struct sum *sums = sum_leaves(job, &count);
+	char text[256];
+
+	if (!sums)
+		return complain("out of memory");
+	if (job->threads == 1)
+		printf("%s", thread_text(job, job->first, text, sizeof(text)));
+	else
+		printf("%u threads", job->threads);
+	printf(": %.3f ms, from %.6f to %.6f s\n\n", (double)nodes[0].ns / 1e6,
+	       (double)job->from / 1e9, (double)job->to / 1e9);
+	printf("%12s  %5s  %9s  %14s  %s\n", "ms", "%", "longest", "at", "where the time went");
+	print_node(job, nodes, 0, 0);
+	printf("\n%12s  %5s  %9s  %14s  %s\n", "ms", "%", "longest", "at", "summed by cause");
+	for (i = 0; i < count && i < CAUSES; i++)
+		printf("%12.3f  %5.1f  %9.3f  %14.6f  %s\n", (double)sums[i].ns / 1e6,
+		       percent(sums[i].ns, nodes[0].ns), (double)sums[i].longest / 1e6,
+		       (double)sums[i].longest_at / 1e9,
+		       sum_text(job, &sums[i], text, sizeof(text)));
+	if (i < count)
+		printf("%*s%zu more\n", 48, "", count - i);
+	free(sums);
+	return EXIT_FINE;
+}
+
+/* ---- JSON ---- */
+
+static const char *const cause_names[] = {
+	[WHY_ALL] = "all", [WHY_RUNS] = "runs", [WHY_IRQ] = "irq", [WHY_SOFTIRQ] = "softirq",
+	[WHY_WAITS] = "waits", [WHY_IDLE] = "idle", [WHY_BLOCKED] = "blocked",
+	[WHY_WOKEN] = "woken", [WHY_UNTIL] = "interrupt", [WHY_SLEEPS] = "sleeps",
+	[WHY_OFF] = "off", [WHY_DEEP] = "deep", [WHY_UNKNOWN] = "unknown",
+};
+
+static void json_number(struct out *out, const char *key, int64_t value)
+{
+	out_text(out, key);
+	out_json_signed(out, value);
+}
+
+static void json_irq(const struct job *job, int64_t who, struct out *out)
+{
+	int64_t number;
+	const char *name = why_irq(job->why, who, &number);
+
+	if (who <= WHY_SOFTIRQ_WHO(0)) {
+		json_number(out, ",\"softirq\":", WHY_SOFTIRQ_WHO(who));
+	} else if (name) {
+		json_number(out, ",\"irq\":", number);
+		out_text(out, ",\"name\":");
+		out_json_string(out, name);
+	}
+}
+
+/* The node's own fields: who it is, by numbers and names */
+static void json_who(const struct job *job, const struct why_node *node, struct out *out)
+{
+	char text[256];
+
+	out_text(out, "\"cause\":");
+	out_json_string(out, cause_names[node->cause]);
+	if (node->cause == WHY_RUNS || node->cause == WHY_WOKEN) {
+		json_number(out, ",\"tid\":", node->who);
+		out_text(out, ",\"comm\":");
+		out_json_string(out, why_comm(job->why, (uint32_t)node->who));
+	} else if ((node->cause == WHY_BLOCKED || node->cause == WHY_SLEEPS ||
+		    node->cause == WHY_OFF) && node->who >= 0) {
+		json_number(out, ",\"call\":", node->who);
+	} else if (node->cause == WHY_IRQ || node->cause == WHY_UNTIL) {
+		json_irq(job, node->who, out);
+	} else if (node->cause == WHY_SOFTIRQ) {
+		json_number(out, ",\"softirq\":", node->who);
+	}
+	out_text(out, ",\"text\":");
+	out_json_string(out, cause_text(job, node, text, sizeof(text)));
+}
+
+static void json_node(const struct job *job, const struct why_node *nodes, uint32_t index,
+		      struct out *out)
+{
+	const struct why_node *node = &nodes[index];
+	uint32_t i;
+
+	out_text(out, "{");
+	json_who(job, node, out);
+	json_number(out, ",\"ns\":", (int64_t)node->ns);
+	json_number(out, ",\"count\":", (int64_t)node->count);
+	json_number(out, ",\"longest_ns\":", (int64_t)node->longest);
+	json_number(out, ",\"longest_at_ns\":", (int64_t)node->longest_at);
+	out_text(out, ",\"children\":[");
+	for (i = node->child; i; i = nodes[i].next) {
+		json_node(job, nodes, i, out);
+		if (nodes[i].next)
+			out_text(out, ",");
+	}
+	out_text(out, "]}");
+}
+
+static int print_json(const struct job *job)
+{
+	struct out *out = calloc(1, sizeof(*out));
+	size_t count;
+	const struct why_node *nodes = why_nodes(job->why, &count);
+
+	if (!out)
+		return complain("out of memory");
+	out->file = stdout;
+	json_number(out, "{\"threads\":", job->threads);
+	json_number(out, ",\"from_ns\":", (int64_t)job->from);
+	json_number(out, ",\"to_ns\":", (int64_t)job->to);
+	out_text(out, ",\"tree\":");
+	json_node(job, nodes, 0, out);
+	out_text(out, "}\n");
+	/* what could not be written is stdout's error, and told at the end */
+	out_write(out);
+	free(out);
+	return EXIT_FINE;
+}
+
+/* ---- which threads, and when ---- */
+
+static bool is_wanted(const struct job *job, uint32_t tid)
+{
+	const struct selection *selection = &job->selection;
+
+	if (selection->one_tid)
+		return tid == selection->tid;
+	if (job->comm)
+		return !fnmatch(job->comm, why_comm(job->why, tid), 0);
+	return why_tgid(job->why, tid) == job->pid;
+}
+
+/* Without --from and --to a thread counts as long as anything is known of it */
+static int add_threads(struct job *job, const struct tb_trace *trace)
+{
+	const struct selection *selection = &job->selection;
+	uint64_t from, to;
+	uint32_t tid;
+	size_t i;
+
+	job->from = UINT64_MAX;
+	for (i = 0; i < why_threads(job->why); i++) {
+		tid = why_thread(job->why, i);
+		if (!is_wanted(job, tid) || !why_limits(job->why, tid, &from, &to))
+			continue;
+		if (selection->from.given)
+			from = tb_trace_ns(trace, selection->from_ticks, selection->base);
+		if (selection->to.given)
+			to = tb_trace_ns(trace, selection->to_ticks, selection->base);
+		if (from >= to)
+			continue;
+		if (why_add(job->why, tid, from, to))
+			return complain("out of memory");
+		job->first = tid;
+		job->threads++;
+		job->from = from < job->from ? from : job->from;
+		job->to = to > job->to ? to : job->to;
+	}
+	return EXIT_FINE;
+}
+
+static int explain(struct job *job, const struct tb_trace *trace)
+{
+	int status;
+
+	if (!why_has_switches(job->why))
+		return complain("%s has no sched_switch: record it with sched_switch and sched_wak*",
+				job->file);
+	if (!why_has_wakeups(job->why))
+		note("%s has no wake-ups: what a thread waited for is not known (record sched_waking and sched_wakeup)",
+		     job->file);
+	status = add_threads(job, trace);
+	if (status)
+		return status;
+	if (!job->threads)
+		return complain("%s: nothing is known of such a thread in that time; 'tracebuf query %s states' lists the threads",
+				job->file, job->file);
+	if (why_sort(job->why))
+		return complain("out of memory");
+	return job->json ? print_json(job) : print_text(job);
+}
+
+static int why_trace(struct job *job, struct tb_trace *trace)
+{
+	struct tb_error error = { .offset = TB_OFFSET_NONE };
+	unsigned int number;
+	int status, result;
+
+	status = selection_one(&job->selection, trace, job->file, "explained", &number);
+	if (status != EXIT_FINE)
+		return status;
+	if (selection_start(&job->selection, trace))
+		return complain("out of memory");
+	result = why_open(trace, job->selection.base, &job->why, &error);
+	if (result)
+		return complain("%s: %s", job->file, strerror(-result));
+	status = explain(job, trace);
+	if (error.text[0])
+		status = complain_file(job->file, &error);
+	why_close(job->why);
+	return status;
+}
+
+/* ---- the command line ---- */
+
+static int why_option(struct job *job, int option, const char *value)
+{
+	int taken = selection_option(&cmd_why, option, value, &job->selection);
+
+	if (taken)
+		return taken < 0 ? EXIT_USAGE : EXIT_FINE;
+	switch (option) {
+	case 'i':
+		job->file = value;
+		return EXIT_FINE;
+	case OPTION_COMM:
+		job->comm = value;
+		return EXIT_FINE;
+	case OPTION_JSON:
+		job->json = true;
+		return EXIT_FINE;
+	case OPTION_PID:
+		if (!parse_u32(value, 1, UINT32_MAX, &job->pid))
+			return EXIT_FINE;
+		return misused(&cmd_why, "'%s' is not the number of a process", value);
+	case OPTION_TOP:
+		if (!parse_u32(value, 0, UINT32_MAX, &job->top))
+			return EXIT_FINE;
+		return misused(&cmd_why, "'%s' is not a number of causes", value);
+	}
+	return EXIT_USAGE;
+}
+
+static int why_run(int argc, char **argv)
+{
+	struct job job = { .top = TOP };
+	struct tb_trace *trace;
+	int option, status = EXIT_FINE;
+
+	while (status == EXIT_FINE &&
+	       (option = getopt_long(argc, argv, "t:T:r:i:h", long_options, NULL)) >= 0) {
+		if (option == 'h' || option == '?')
+			return show_help(&cmd_why, option);
+		status = why_option(&job, option, optarg);
+	}
+	if (status == EXIT_FINE && job.selection.one_tid + !!job.comm + !!job.pid != 1)
+		status = misused(&cmd_why, "which threads? One of --tid, --pid and --comm says it");
+	if (status == EXIT_FINE)
+		status = input_choose(&cmd_why, argc, argv, &job.file);
+	if (status == EXIT_FINE)
+		status = input_open(job.file, &trace);
+	if (status == EXIT_FINE)
+		status = input_close(job.file, trace, why_trace(&job, trace));
+	selection_free(&job.selection);
+	return status;
+}
