@@ -133,6 +133,21 @@ static uint64_t kept_out(const struct making *m, enum analysis_need need, bool b
 	return sum;
 }
 
+/* Was it recorded at any time, as far as the trace says? */
+static bool is_recorded(const struct making *m, enum analysis_need need)
+{
+	unsigned int change, i;
+	uint64_t ticks;
+
+	for (change = 0; !tb_trace_selection(m->trace, change, &ticks); change++)
+		for (i = 0; i < tb_trace_formats(m->trace); i++)
+			if (is_of(tb_trace_format_at(m->trace, i), need) &&
+			    tb_trace_selects(m->trace, change,
+					     tb_trace_format_at(m->trace, i)->id) > 0)
+				return true;
+	return false;
+}
+
 bool needs(struct making *m, const char *what, ...)
 {
 	enum analysis_need need;
@@ -148,8 +163,12 @@ bool needs(struct making *m, const char *what, ...)
 			       (unsigned long long)out, events[need].name);
 		if (analysis_has(m->a, need))
 			continue;
-		remark(m, "There is no %s in this trace: %s needs -e %s:%s.",
-		       events[need].name, what, events[need].system, events[need].name);
+		if (is_recorded(m, need))
+			remark(m, "%s was recorded, and did not occur.", events[need].name);
+		else
+			remark(m, "There is no %s in this trace: %s needs -e %s:%s.",
+			       events[need].name, what, events[need].system,
+			       events[need].name);
 		all = false;
 	}
 	va_end(list);

@@ -178,10 +178,13 @@ static void killed(void)
 	change(0, 4010 * MS, 0, 0, 200);
 }
 
-/* The same; switches are not selected any more from 3 s on, which is long after CPU 1's end */
+/*
+ * The same, and no interrupt; switches are not selected any more from 3 s on, which is long after
+ * CPU 1's end
+ */
 static void deselected(void)
 {
-	static const unsigned int all[] = { FX_SWITCH, EV_WAKING, EV_WAKEUP, 0 };
+	static const unsigned int all[] = { FX_SWITCH, EV_WAKING, EV_WAKEUP, EV_IRQ, 0 };
 	static const unsigned int wakes[] = { EV_WAKING, EV_WAKEUP, 0 };
 
 	fx_select(&fx, 2 * MS, all);

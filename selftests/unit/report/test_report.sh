@@ -252,6 +252,10 @@ notes "$golden/user.tbuf" "There is no sched_switch in this trace: CPU use needs
 	notes "$golden/kernel.tbuf" "Events are missing:" &&
 	notes "$golden/kernel.tbuf" "calls have no end in the trace"
 result $? "what is missing is named, and what would help"
+"$REPORT_TRACE" deselected deselected.tbuf &&
+	notes deselected.tbuf "irq_handler_entry was recorded, and did not occur." &&
+	notes deselected.tbuf "There is no irq_handler_exit in this trace: irq time needs -e"
+result $? "what did not occur is not to be recorded"
 
 "$TRACEBUF" diff "$golden/kernel.tbuf" "$golden/user.tbuf" >text 2>said &&
 	grep -q 'B cannot be compared: record it with -e sched_switch' text
