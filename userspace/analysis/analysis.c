@@ -318,15 +318,16 @@ static int take_next(struct analysis *a, const struct tb_view *view)
 {
 	const struct plan *plan;
 	struct cpu_state *cpu;
-	bool user = view->kind == TB_VIEW_USER;
+	bool user = view->kind == TB_VIEW_USER, wanted;
 
 	reach(a, view->ns);
 	if (view->ticks > a->ticks)
 		a->ticks = view->ticks;
 	if (view->kind == TB_VIEW_USER_LOST)
 		return losses_take(a, view);
-	if (view->kind == TB_VIEW_EVENT || user)
-		a->total.events += view->ns >= a->options.from;
+	wanted = (view->kind == TB_VIEW_EVENT || user) && view->ns >= a->options.from &&
+		 analysis_wants(a, view->cpu, view->tid);
+	a->total.events += wanted;
 	if (user)
 		return 0;
 	cpu = cpu_of(a, view->cpu);
@@ -340,7 +341,7 @@ static int take_next(struct analysis *a, const struct tb_view *view)
 	cpu->has_current = true;
 	if (!view->format)
 		return 0;
-	if (count(a, view->format))
+	if (wanted && count(a, view->format))
 		return -ENOMEM;
 	plan = slices_plan(a->slices, view->format);
 	if (!plan)

@@ -73,7 +73,8 @@ class Compare:
         cpus = [n for n in sorted(c.cpus) if c.o.get("cpu", n) == n]
         self.shares()
         self.rows("summary", [[c.begin, c.end, c.end - c.begin, self.known,
-                               sum(e["type"] != "lost" for e in c.events), len(c.cpus),
+                               sum(e["type"] != "lost" and self.wants(e) for e in c.events),
+                               len(c.cpus),
                                len(self.ran), len(losses),
                                sum(e["fields"]["events"] for e in losses)]])
         if self.needs("cpu", "sched:sched_switch"):
@@ -86,12 +87,16 @@ class Compare:
         self.losses()
         counts = defaultdict(int)
         for e in c.events:
-            if e["type"] == "event" and not e["user"] and e["system"] not in ("tracebuf", "unknown"):
+            if e["type"] == "event" and not e["user"] and self.wants(e) and \
+                    e["system"] not in ("tracebuf", "unknown"):
                 counts[e["system"], e["name"]] += 1
         have = defaultdict(int)
         for system, name, _, count in report["events"]["rows"]:
             have[system, name] += count
         self.same("events", dict(have), dict(counts))
+
+    def wants(self, event):
+        return self.c.wants(event.get("cpu"), event["tid"])
 
     def shares(self):
         """How long it is known of every CPU what ran; of each task how much of that it ran"""
