@@ -96,7 +96,11 @@ text()
 }
 
 plan 1 4
+if in_guest; then
+	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
+fi
 check "record" record
+! in_guest || rmmod tracebuf_events tracebuf
 judge "back to the thread that is waited for, and to what takes its CPU" chain
 judge "each nanosecond once" whole
 judge "sleeps are not waits" holds 'of("sleeps") > 80e6'
