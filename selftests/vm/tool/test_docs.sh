@@ -44,7 +44,8 @@ conclusion()
 		ms = $1 / 1000
 		exit !(late > 20 && ms <= late && ms > late * 0.8 && $(NF - 1) == "sh")
 	}
-	END { exit !reading }' "$1"
+	END { exit !reading }' "$1" &&
+		sed -n '/ waits for a CPU$/,/^$/p' "$1" | grep ' sh-[0-9]* runs$'
 }
 
 page()
