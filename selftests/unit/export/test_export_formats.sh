@@ -92,11 +92,11 @@ fi
 # The same events in all: by name, CPU, thread and time
 for options in "-e sched_switch" "-e user:net" "-C 1" "-t 101" \
 	       "--from 1.0000018 --to 1.0000055" "--from +0.000001" "-T real --from 1700000001.0000007" \
-	       "-e sched --to +0.000002 -t 100"; do
+	       "--comm server" "--pid 100" "-e sched --to +0.000002 -t 100"; do
 	ok=0
 	for trace in kernel user; do
 		case $options$trace in
-		*user:netkernel | *sched*user) continue ;;
+		*user:netkernel | *sched*user | *pid*user) continue ;;
 		esac
 		# shellcheck disable=SC2086
 		"$TRACEBUF" print --jsonl $options "$golden/$trace.tbuf" >want

@@ -66,8 +66,6 @@ static const struct option long_options[] = {
 struct job {
 	const char *file;
 	struct selection selection;
-	const char *comm;
-	uint32_t pid;
 	uint32_t top;
 	bool json;
 
@@ -413,9 +411,9 @@ static bool is_wanted(const struct job *job, uint32_t tid)
 
 	if (selection->one_tid)
 		return tid == selection->tid;
-	if (job->comm)
-		return !fnmatch(job->comm, why_comm(job->why, tid), 0);
-	return why_tgid(job->why, tid) == job->pid;
+	if (selection->comm)
+		return !fnmatch(selection->comm, why_comm(job->why, tid), 0);
+	return why_tgid(job->why, tid) == selection->pid;
 }
 
 /* Without --from and --to a thread counts as long as anything is known of it */
@@ -501,16 +499,9 @@ static int why_option(struct job *job, int option, const char *value)
 	case 'i':
 		job->file = value;
 		return EXIT_FINE;
-	case OPTION_COMM:
-		job->comm = value;
-		return EXIT_FINE;
 	case OPTION_JSON:
 		job->json = true;
 		return EXIT_FINE;
-	case OPTION_PID:
-		if (!parse_u32(value, 1, UINT32_MAX, &job->pid))
-			return EXIT_FINE;
-		return misused(&cmd_why, "'%s' is not the number of a process", value);
 	case OPTION_TOP:
 		if (!parse_u32(value, 0, UINT32_MAX, &job->top))
 			return EXIT_FINE;
@@ -531,7 +522,8 @@ static int why_run(int argc, char **argv)
 			return show_help(&cmd_why, option);
 		status = why_option(&job, option, optarg);
 	}
-	if (status == EXIT_FINE && job.selection.one_tid + !!job.comm + !!job.pid != 1)
+	if (status == EXIT_FINE &&
+	    job.selection.one_tid + !!job.selection.comm + !!job.selection.pid != 1)
 		status = misused(&cmd_why, "which threads? One of --tid, --pid and --comm says it");
 	if (status == EXIT_FINE)
 		status = input_choose(&cmd_why, argc, argv, &job.file);

@@ -3,6 +3,7 @@
  * Which events of a trace are shown, by name, CPU, thread and time.
  */
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,14 @@ int selection_option(const struct command *command, int option,
 			return 1;
 		misused(command, "'%s' is not a thread id", value);
 		return -1;
+	case OPTION_PID:
+		if (!parse_u32(value, 1, UINT32_MAX, &selection->pid))
+			return 1;
+		misused(command, "'%s' is not the number of a process", value);
+		return -1;
+	case OPTION_COMM:
+		selection->comm = value;
+		return 1;
 	case 'T':
 		if (!strncmp(value, "mono", 4))
 			selection->base = TB_TIME_MONOTONIC;
@@ -295,6 +304,20 @@ void selection_free(struct selection *selection)
 
 /* ---- an event ---- */
 
+static bool chooses_threads(const struct selection *selection)
+{
+	return selection->one_tid || selection->pid || selection->comm;
+}
+
+static bool wants_thread(const struct selection *selection, const struct tb_view *view)
+{
+	if (selection->one_tid && view->tid != selection->tid)
+		return false;
+	if (selection->pid && (!view->task || view->task->tgid != selection->pid))
+		return false;
+	return !selection->comm || !fnmatch(selection->comm, view->comm, 0);
+}
+
 static bool wants(const struct selection *selection, const struct tb_view *view)
 {
 	if (selection->one_cpu && view->cpu != selection->cpu)
@@ -303,7 +326,7 @@ static bool wants(const struct selection *selection, const struct tb_view *view)
 		return false;
 	if (view->kind == TB_VIEW_LOST)
 		return true;
-	if (selection->one_tid && view->tid != selection->tid)
+	if (!wants_thread(selection, view))
 		return false;
 	if (view->kind == TB_VIEW_USER_LOST)
 		return selection->users;
@@ -322,7 +345,7 @@ static bool wants(const struct selection *selection, const struct tb_view *view)
 static bool losses_count(const struct selection *selection, const struct tb_view *view)
 {
 	return (view->kind == TB_VIEW_LOST || view->kind == TB_VIEW_USER_LOST) &&
-	       !selection->one_tid && !selection->patterns.count;
+	       !chooses_threads(selection) && !selection->patterns.count;
 }
 
 bool selection_wants(struct selection *selection, const struct tb_view *view)
@@ -343,13 +366,13 @@ void selection_finds(struct selection *selection, const struct tb_view *view)
 	if ((view->kind == TB_VIEW_EVENT || view->kind == TB_VIEW_USER ||
 	     losses_count(selection, view)) && view->ticks >= selection->from_ticks &&
 	    (!selection->one_cpu || view->cpu == selection->cpu) &&
-	    (!selection->one_tid || view->tid == selection->tid))
+	    (view->kind == TB_VIEW_LOST || wants_thread(selection, view)))
 		selection->found = true;
 }
 
 bool selection_asks(const struct selection *selection)
 {
-	return selection->patterns.count || selection->one_cpu || selection->one_tid ||
+	return selection->patterns.count || selection->one_cpu || chooses_threads(selection) ||
 	       selection->from.given || selection->to.given;
 }
 
@@ -388,12 +411,16 @@ int selection_found(const struct selection *selection, const struct tb_trace *tr
 		    const char *file)
 {
 	unsigned int cpus = tb_trace_nr_cpus(trace);
-	char thread[32] = "", cpu[96] = "";
+	char thread[96] = "", cpu[96] = "";
 
 	if (selection->found || !selection_asks(selection))
 		return EXIT_FINE;
 	if (selection->one_tid)
 		snprintf(thread, sizeof(thread), " of thread %u", selection->tid);
+	else if (selection->pid)
+		snprintf(thread, sizeof(thread), " of process %u", selection->pid);
+	else if (selection->comm)
+		snprintf(thread, sizeof(thread), " of a thread named '%s'", selection->comm);
 	if (selection->one_cpu && cpus && selection->cpu >= cpus)
 		snprintf(cpu, sizeof(cpu), " of CPU %u (its last CPU is %u)", selection->cpu,
 			 cpus - 1);

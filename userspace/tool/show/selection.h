@@ -22,6 +22,8 @@ struct moment {
  * struct selection - which events
  * @patterns: of their names, none: all
  * @cpu, @tid: of this one alone, if @one_cpu, @one_tid
+ * @pid: of the threads of this process, 0: any
+ * @comm: of threads of this name, with * and ?, NULL: any
  * @control: control events, too
  * @threads: at least those that tell of threads, whatever else is asked for
  * @base: the clock that times are of
@@ -36,7 +38,8 @@ struct moment {
  */
 struct selection {
 	struct patterns patterns;
-	uint32_t cpu, tid;
+	uint32_t cpu, tid, pid;
+	const char *comm;
 	bool one_cpu, one_tid, control, threads;
 	enum tb_timebase base;
 	struct moment from, to;
@@ -53,6 +56,8 @@ struct selection {
 	{ "events",    required_argument, NULL, 'e' }, \
 	{ "cpu",       required_argument, NULL, 'C' }, \
 	{ "tid",       required_argument, NULL, 't' }, \
+	{ "pid",       required_argument, NULL, OPTION_PID }, \
+	{ "comm",      required_argument, NULL, OPTION_COMM }, \
 	{ "time",      required_argument, NULL, 'T' }, \
 	{ "recording", required_argument, NULL, 'r' }, \
 	{ "from",      required_argument, NULL, OPTION_FROM }, \
@@ -62,6 +67,8 @@ struct selection {
 	"                        user:CATEGORY\n" \
 	"  -C, --cpu N           only this CPU\n" \
 	"  -t, --tid N           only this thread\n" \
+	"      --pid PID         only the threads of this process\n" \
+	"      --comm NAME       only threads of this name; with * and ?\n" \
 	"      --from TIME       only events at TIME or later: seconds as print shows them;\n" \
 	"                        +S: S seconds after the recording's first event\n" \
 	"      --to TIME         only events before TIME\n" \
