@@ -229,7 +229,7 @@ class Judge:
     def instead(self):
         for row in list(csv.DictReader(io.StringIO(self.run("query", "--csv", self.path,
                                                             "wakeups")))):
-            cpu, begin = number(row["cpu"]), number(row["woken"])
+            cpu, begin = number(row["cpu"]), number(row["woken"].replace(".", ""))
             end = begin + round(float(row["us"]) * 1000)
             if begin == end or not self.unbroken(begin, end, ("switch", "irq", "softirq")):
                 continue

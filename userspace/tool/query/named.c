@@ -10,6 +10,10 @@
 #define LAST_NAME(from) \
 	"coalesce((SELECT comm FROM threads AS t WHERE t.tid = " from ".tid), max(comm)) AS comm"
 
+/* ns as --from takes them: seconds, exactly */
+#define SECONDS(column) \
+	"printf('%d.%09d', " column " / 1000000000, " column " % 1000000000) AS " column
+
 const struct query_named query_named[] = {
 	{ "cpu", "CPU time by process; percent of one CPU while it is known what all CPUs ran",
 	  "WITH edges AS MATERIALIZED (SELECT * FROM run_edges)\n"
@@ -83,8 +87,9 @@ const struct query_named query_named[] = {
 	  "            UNION ALL SELECT '(not known)', worst.latency - total(m.ns)\n"
 	  "             FROM meanwhile AS m\n"
 	  "            WHERE m.woken = worst.woken AND m.tid = worst.tid)\n"
-	  "          ORDER BY ns DESC, what LIMIT 1) AS ran_instead, woken\n"
-	  "  FROM worst ORDER BY latency DESC, woken, tid",
+	  "          ORDER BY ns DESC, what LIMIT 1) AS ran_instead,\n"
+	  "       " SECONDS("woken") "\n"
+	  "  FROM worst ORDER BY latency DESC, worst.woken, tid",
 	  "wakeup_latency" },
 	{ "wakeup-threads", "latency of wake-ups by thread",
 	  "SELECT " LAST_NAME("wakeup_latency") ",\n       tid, count(*) AS wakeups, round(avg(latency) / 1e3, 1) AS mean_us,\n"
@@ -93,8 +98,8 @@ const struct query_named query_named[] = {
 	  "wakeup_latency" },
 	{ "off-cpu", "the longest stretches without a CPU, and who woke",
 	  "SELECT round(duration / 1e6, 3) AS ms, comm, tid, state, round(waited / 1e6, 3) AS waited_ms,\n"
-	  "       waker_comm, waker_tid, start\n"
-	  "  FROM off_cpu WHERE whole ORDER BY duration DESC, start, tid LIMIT 25",
+	  "       waker_comm, waker_tid, " SECONDS("start") "\n"
+	  "  FROM off_cpu WHERE whole ORDER BY duration DESC, off_cpu.start, tid LIMIT 25",
 	  "off_cpu" },
 	{ "irqs", "interrupts by handler",
 	  "SELECT irq, name, count(*) AS count, round(sum(duration) / 1e3, 1) AS us,\n"
@@ -118,8 +123,9 @@ const struct query_named query_named[] = {
 	  " GROUP BY comm, pid, name, result ORDER BY count(*) DESC, pid, name, result LIMIT 50",
 	  "syscall_duration" },
 	{ "slow-syscalls", "the longest system calls",
-	  "SELECT round(duration / 1e6, 3) AS ms, comm, tid, name, result, start\n"
-	  "  FROM syscall_duration ORDER BY duration DESC, start, tid LIMIT 25",
+	  "SELECT round(duration / 1e6, 3) AS ms, comm, tid, name, result,\n"
+	  "       " SECONDS("start") "\n"
+	  "  FROM syscall_duration ORDER BY duration DESC, syscall_duration.start, tid LIMIT 25",
 	  "syscall_duration" },
 	{ "block", "requests to block devices, by device and kind",
 	  "SELECT device, kind, count(*) AS requests, sum(bytes) AS bytes,\n"
@@ -128,8 +134,9 @@ const struct query_named query_named[] = {
 	  "  FROM block_io WHERE whole GROUP BY device, kind ORDER BY sum(duration) DESC, device, kind",
 	  "block_io" },
 	{ "slow-block", "the longest requests to block devices",
-	  "SELECT round(duration / 1e3, 1) AS us, device, kind, sector, bytes, error, comm, tid, start\n"
-	  "  FROM block_io WHERE whole ORDER BY duration DESC, start, sector LIMIT 25",
+	  "SELECT round(duration / 1e3, 1) AS us, device, kind, sector, bytes, error, comm, tid,\n"
+	  "       " SECONDS("start") "\n"
+	  "  FROM block_io WHERE whole ORDER BY duration DESC, block_io.start, sector LIMIT 25",
 	  "block_io" },
 	{ "events", "how many of each event",
 	  "SELECT system, event, sum(events) AS count FROM event_types\n"
