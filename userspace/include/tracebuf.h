@@ -339,6 +339,17 @@ unsigned int tb_trace_formats(const struct tb_trace *trace);
 const struct tb_format *tb_trace_format_at(const struct tb_trace *trace,
 					   unsigned int index);
 
+/**
+ * tb_trace_format_named - the format of an event
+ * @name: "system:event", as "sched:sched_switch"
+ * @after: NULL: the first format of that name; a format of that name: the next one.  An event that
+ *	was recorded in both forms has two
+ *
+ * Return: NULL if there is none.  Threads: as for the trace.
+ */
+const struct tb_format *tb_trace_format_named(const struct tb_trace *trace, const char *name,
+					      const struct tb_format *after);
+
 /** tb_format_field - the field called @name, NULL if there is none */
 const struct tb_format_field *tb_format_field(const struct tb_format *format,
 					      const char *name);

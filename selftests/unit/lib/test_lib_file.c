@@ -45,6 +45,7 @@ static size_t count_events(struct tb_trace *trace)
 
 static void whole_file(void)
 {
+	const struct tb_format *one, *other;
 	struct tb_trace *trace;
 	struct tb_error error;
 	struct fx fx;
@@ -62,6 +63,14 @@ static void whole_file(void)
 	CHECK(!tb_trace_totals(trace, 2));
 	CHECK_TEXT(tb_trace_format(trace, FX_WAKEUP)->name, "sched_wakeup");
 	CHECK(!tb_trace_format(trace, 99) && !tb_trace_format(trace, 65535));
+	one = tb_trace_format_named(trace, "sched:sched_switch", NULL);
+	other = tb_trace_format_named(trace, "sched:sched_switch", one);
+	CHECK(one && other && one != other && !strcmp(other->name, "sched_switch"));
+	CHECK((one->flags ^ other->flags) & TB_EVENT_FAST);
+	CHECK(!tb_trace_format_named(trace, "sched:sched_switch", other));
+	CHECK(!tb_trace_format_named(trace, "sched_switch", NULL));
+	CHECK(!tb_trace_format_named(trace, "sched:sched_switc", NULL));
+	CHECK(!tb_trace_format_named(trace, "sched", NULL));
 	CHECK_NUMBER(count_events(trace), 7);
 	tb_trace_close(trace);
 	fx_free(&fx);

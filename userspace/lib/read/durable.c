@@ -511,3 +511,19 @@ const struct tb_format *tb_trace_format_at(const struct tb_trace *trace,
 	return index < trace->selected->nr_formats ?
 	       trace->selected->formats[index] : NULL;
 }
+
+const struct tb_format *tb_trace_format_named(const struct tb_trace *trace, const char *name,
+					      const struct tb_format *after)
+{
+	unsigned int i = after ? after->index + 1 : 0;
+	const struct tb_format *format;
+	size_t length;
+
+	for (; (format = tb_trace_format_at(trace, i)); i++) {
+		length = strlen(format->system);
+		if (!strncmp(name, format->system, length) && name[length] == ':' &&
+		    !strcmp(name + length + 1, format->name))
+			return format;
+	}
+	return NULL;
+}
