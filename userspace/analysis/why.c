@@ -287,11 +287,11 @@ int why_add(struct why *why, uint32_t tid, uint64_t from, uint64_t to)
 
 /* ---- outside ---- */
 
-int why_open(struct tb_trace *trace, enum tb_timebase base, struct why **out,
-	     struct tb_error *error)
+int why_open(struct tb_trace *trace, enum tb_timebase base, const char *slice,
+	     struct why **out, struct tb_error *error)
 {
 	struct why *why = calloc(1, sizeof(*why));
-	int result = why ? why_lines_read(&why->lines, trace, base, error) : -ENOMEM;
+	int result = why ? why_lines_read(&why->lines, trace, base, slice, error) : -ENOMEM;
 
 	if (!result) {
 		why->nodes.room = 256;
@@ -345,6 +345,18 @@ bool why_limits(const struct why *why, uint32_t tid, uint64_t *from, uint64_t *t
 		*to = later(*to, offs[line->offs.count - 1].end);
 	}
 	return *from < *to;
+}
+
+bool why_slice(const struct why *why, size_t index, uint32_t *tid, uint64_t *from, uint64_t *to)
+{
+	const struct why_run *slice = why->lines.slices.at;
+
+	if (index >= why->lines.slices.count)
+		return false;
+	*tid = slice[index].other;
+	*from = slice[index].begin;
+	*to = slice[index].end;
+	return true;
 }
 
 const struct why_node *why_nodes(const struct why *why, size_t *count)

@@ -55,9 +55,10 @@ struct why_node {
 
 struct why;
 
-/* Read the selected recording of @trace; times are of @base.  @error: out, valid if damage was
- * found: the trace is known up to there.  0, -ENOMEM and other -errno */
-int why_open(struct tb_trace *trace, enum tb_timebase base, struct why **why,
+/* Read the selected recording of @trace; times are of @base.  @slice: NULL, or the name, with * and
+ * ?, of slices that programs wrote, for why_slice().  @error: out, valid if damage was found: the
+ * trace is known up to there.  0, -ENOMEM and other -errno */
+int why_open(struct tb_trace *trace, enum tb_timebase base, const char *slice, struct why **why,
 	     struct tb_error *error);
 void why_close(struct why *why);
 
@@ -67,6 +68,10 @@ bool why_has_wakeups(const struct why *why);
 
 /* From when to when something is known of thread @tid; false: never */
 bool why_limits(const struct why *why, uint32_t tid, uint64_t *from, uint64_t *to);
+
+/* Slice number @index, in order of their ends: its thread, and when it began and ended.  One in
+ * another one of this thread is not among them.  false: there are not so many */
+bool why_slice(const struct why *why, size_t index, uint32_t *tid, uint64_t *from, uint64_t *to);
 
 /* Add what thread @tid did in [@from, @to) to the tree; 0, -ENOMEM */
 int why_add(struct why *why, uint32_t tid, uint64_t from, uint64_t to);

@@ -7,6 +7,7 @@
  * nothing is known.
  */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include "map.h"
@@ -16,10 +17,17 @@
 
 #define CPUS_MAX SLICES_CPUS_MAX
 
-/* @now: ns, of the event that was taken last */
+/* Slices of a program's writer that have begun: when, by depth; UINT64_MAX: not known */
+#define DEPTH_MAX 64
+struct writer {
+	uint64_t begun[DEPTH_MAX];
+};
+
+/* @now: ns, of the event that was taken last; @slice: the name of those that are wanted, or NULL */
 struct reader {
 	struct why_lines *lines;
-	struct map threads;
+	struct map threads, writers;
+	const char *slice;
 	uint64_t now;
 	int failed;
 };
@@ -300,6 +308,69 @@ static void take_slice(void *context, const struct slice *slice)
 	reader->failed = result;
 }
 
+/* ---- what programs write ---- */
+
+/* Inner ones end before outer ones: an outer one takes the place of those that are in it */
+static int add_slice(struct reader *reader, uint32_t tid, uint64_t begin, uint64_t end)
+{
+	struct why_list *list = &reader->lines->slices;
+	struct why_run *slice = list->at;
+	size_t i, kept;
+
+	if (begin >= end)
+		return 0;
+	for (i = list->count; i && slice[i - 1].end > begin; i--)
+		if (slice[i - 1].other == tid && slice[i - 1].begin < begin)
+			return 0;
+	for (kept = i; i < list->count; i++)
+		if (slice[i].other != tid)
+			slice[kept++] = slice[i];
+	list->count = kept;
+	slice = list_add(list, sizeof(*slice));
+	if (!slice)
+		return -ENOMEM;
+	*slice = (struct why_run){ begin, end, tid };
+	return 0;
+}
+
+static struct writer *writer_of(struct reader *reader, uint32_t number)
+{
+	void **slot = map_at(&reader->writers, number);
+
+	if (slot && !*slot) {
+		*slot = malloc(sizeof(struct writer));
+		if (*slot)
+			memset(*slot, 0xff, sizeof(struct writer));
+	}
+	return slot ? *slot : NULL;
+}
+
+static int take_record(struct reader *reader, const struct tb_view *view, uint64_t ns)
+{
+	const struct tb_user *user = view->user;
+	struct writer *writer = writer_of(reader, user->writer);
+	uint64_t begun;
+
+	if (!writer)
+		return -ENOMEM;
+	if (view->kind == TB_VIEW_USER_LOST) {
+		/* ends may be missing */
+		memset(writer, 0xff, sizeof(*writer));
+		return 0;
+	}
+	if (user->type == TB_REC_SLICE && !(user->flags & TB_USER_OPEN))
+		return fnmatch(reader->slice, user->name, 0) ? 0 :
+		       add_slice(reader, user->tid, ns, ns + user->duration_ns);
+	if ((user->type != TB_REC_BEGIN && user->type != TB_REC_END) || user->depth >= DEPTH_MAX)
+		return 0;
+	begun = writer->begun[user->depth];
+	writer->begun[user->depth] = user->type == TB_REC_BEGIN ? ns : UINT64_MAX;
+	if (user->type == TB_REC_BEGIN || user->flags & TB_USER_UNMATCHED || begun == UINT64_MAX ||
+	    fnmatch(reader->slice, user->name, 0))
+		return 0;
+	return add_slice(reader, user->tid, begun, ns);
+}
+
 /* ---- the recording ---- */
 
 static int read_events(struct reader *reader, struct slices *slices, struct tb_cursor *cursor,
@@ -310,6 +381,13 @@ static int read_events(struct reader *reader, struct slices *slices, struct tb_c
 	int result;
 
 	while ((result = tb_cursor_next(cursor, &view)) > 0) {
+		if (view.user) {
+			result = reader->slice ? take_record(reader, &view, tb_trace_ns(trace,
+						 view.ticks, base)) : 0;
+			if (result < 0)
+				return result;
+			continue;
+		}
 		if (view.kind != TB_VIEW_EVENT && view.kind != TB_VIEW_LOST)
 			continue;
 		reader->now = tb_trace_ns(trace, view.ticks, base);
@@ -378,9 +456,9 @@ static void note_formats(struct why_lines *lines, struct slices *slices,
 }
 
 int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_timebase base,
-		   struct tb_error *error)
+		   const char *slice, struct tb_error *error)
 {
-	struct reader reader = { .lines = lines };
+	struct reader reader = { .lines = lines, .slice = slice };
 	struct spans missing = { 0 };
 	struct tb_cursor *cursor = NULL;
 	struct slices *slices;
@@ -401,6 +479,7 @@ int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_time
 		result = reader.failed;
 	if (!result)
 		result = sort_threads(&reader, cursor);
+	map_free(&reader.writers, free);
 	/* the threads are in the array then */
 	map_free(&reader.threads, lines->threads ? NULL : free_line);
 	tb_cursor_close(cursor);
@@ -421,6 +500,7 @@ void why_lines_free(struct why_lines *lines)
 	}
 	for (i = 0; i < lines->nr_irqs; i++)
 		free(lines->irqs[i].name);
+	free(lines->slices.at);
 	free(lines->threads);
 	free(lines->cpus);
 	free(lines->irqs);

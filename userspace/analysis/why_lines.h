@@ -73,12 +73,13 @@ struct why_lines {
 	unsigned int nr_cpus;
 	struct why_irq_name *irqs;
 	size_t nr_irqs;
+	struct why_list slices;		/* struct why_run, @other is the thread */
 	bool switches, wakeups;
 };
 
 /* As why_open() */
 int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_timebase base,
-		   struct tb_error *error);
+		   const char *slice, struct tb_error *error);
 void why_lines_free(struct why_lines *lines);
 
 /* NULL: nothing is known of it */

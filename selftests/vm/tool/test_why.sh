@@ -35,8 +35,11 @@ if not os.fork():
         os.write(writer, b".")
     os._exit(0)
 become(b"asker", 0)
+lib = ctypes.CDLL("libtracebuf.so.1")
 for _ in range(3):
+    lib.tb_write_begin(b"shop", b"request")
     os.read(reader, 1)
+    lib.tb_write_end(b"shop")
 for _ in range(5):
     time.sleep(0.02)
 os.wait()
@@ -51,7 +54,15 @@ record()
 # holds PYTHON...: true of what why says of the asker; of(CAUSE, ...): ns below the causes, by name
 holds()
 {
-	tracebuf why --comm asker --json chain.tbuf >why.json || return
+	holds_of "--comm asker" "$@"
+}
+
+# holds_of OPTIONS PYTHON...
+holds_of()
+{
+	# shellcheck disable=SC2086
+	tracebuf why $1 --json chain.tbuf >why.json || return
+	shift
 	python3 -S - "$@" <<'END'
 import json, sys
 why = json.load(open("why.json"))
@@ -88,14 +99,19 @@ whole()
 		'of("unknown") < 0.01 * of()'
 }
 
-# the commands of the docs, and their conclusion
+slices()
+{
+	holds_of "--slice req*" 'why["slices"] == 3' 'sums(why["tree"])' \
+		'of("blocked", "woken worker") > 0.9 * of()'
+}
+
 text()
 {
 	tracebuf why --comm asker chain.tbuf >said && grep -q 'until worker-[0-9]* woke it' said &&
 		grep -q 'rival-[0-9]* runs' said
 }
 
-plan 1 4
+plan 1 5
 if in_guest; then
 	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 fi
@@ -104,5 +120,6 @@ check "record" record
 judge "back to the thread that is waited for, and to what takes its CPU" chain
 judge "each nanosecond once" whole
 judge "sleeps are not waits" holds 'of("sleeps") > 80e6'
+judge "only during the slices of a program" slices
 judge "as text" text
 finish

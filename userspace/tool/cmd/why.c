@@ -26,7 +26,7 @@ const struct command cmd_why = {
 	.run   = why_run,
 	.brief = "explain where the time of a thread went, back to the causes",
 	.help  =
-	"usage: tracebuf why [OPTIONS] -t TID | --pid PID | --comm NAME [FILE]\n"
+	"usage: tracebuf why [OPTIONS] -t TID | --pid PID | --comm NAME | --slice NAME [FILE]\n"
 	"\n"
 	"Divides the time of one or more threads of a trace file (" DEFAULT_FILE "; '-' is standard\n"
 	"input) by causes: the thread ran; it could run and another task or an interrupt\n"
@@ -37,6 +37,8 @@ const struct command cmd_why = {
 	"  -t, --tid N           this thread\n"
 	"      --pid PID         all threads of this process, together\n"
 	"      --comm NAME       all threads of this name, together; with * and ?\n"
+	"      --slice NAME      only during the slices of this name that a program wrote; with\n"
+	"                        * and ?. Of all threads, or of those above\n"
 	"      --from TIME       only what was at TIME or later: seconds as print shows them;\n"
 	"                        +S: S seconds after the recording's first event\n"
 	"      --to TIME         only what was before TIME\n"
@@ -52,6 +54,7 @@ static const struct option long_options[] = {
 	{ "tid",       required_argument, NULL, 't' },
 	{ "pid",       required_argument, NULL, OPTION_PID },
 	{ "comm",      required_argument, NULL, OPTION_COMM },
+	{ "slice",     required_argument, NULL, OPTION_SLICE },
 	{ "from",      required_argument, NULL, OPTION_FROM },
 	{ "to",        required_argument, NULL, OPTION_TO },
 	{ "top",       required_argument, NULL, OPTION_TOP },
@@ -66,12 +69,13 @@ static const struct option long_options[] = {
 struct job {
 	const char *file;
 	struct selection selection;
+	const char *slice;
 	uint32_t top;
 	bool json;
 
 	struct why *why;
-	uint64_t from, to;	/* of all threads that were added */
-	uint32_t threads, first;	/* how many, and one of them */
+	uint64_t from, to;	/* of all that was added */
+	uint32_t added, first;	/* how many threads or slices, and one of the threads */
 };
 
 /* ---- words ---- */
@@ -289,10 +293,12 @@ static int print_text(const struct job *job)
 
 	if (!sums)
 		return complain("out of memory");
-	if (job->threads == 1)
+	if (job->slice)
+		printf("%u slice%s '%s'", job->added, plural(job->added), job->slice);
+	else if (job->added == 1)
 		printf("%s", thread_text(job, job->first, text, sizeof(text)));
 	else
-		printf("%u threads", job->threads);
+		printf("%u threads", job->added);
 	printf(": %.3f ms, from %.6f to %.6f s\n\n", (double)nodes[0].ns / 1e6,
 	       (double)job->from / 1e9, (double)job->to / 1e9);
 	printf("%12s  %5s  %9s  %14s  %s\n", "ms", "%", "longest", "at", "where the time went");
@@ -391,7 +397,7 @@ static int print_json(const struct job *job)
 	if (!out)
 		return complain("out of memory");
 	out->file = stdout;
-	json_number(out, "{\"threads\":", job->threads);
+	json_number(out, job->slice ? "{\"slices\":" : "{\"threads\":", job->added);
 	json_number(out, ",\"from_ns\":", (int64_t)job->from);
 	json_number(out, ",\"to_ns\":", (int64_t)job->to);
 	out_text(out, ",\"tree\":");
@@ -413,36 +419,49 @@ static bool is_wanted(const struct job *job, uint32_t tid)
 		return tid == selection->tid;
 	if (selection->comm)
 		return !fnmatch(selection->comm, why_comm(job->why, tid), 0);
-	return why_tgid(job->why, tid) == selection->pid;
+	return !selection->pid || why_tgid(job->why, tid) == selection->pid;
 }
 
-/* Without --from and --to a thread counts as long as anything is known of it */
-static int add_threads(struct job *job, const struct tb_trace *trace)
+/* -ENOMEM */
+static int add(struct job *job, uint32_t tid, uint64_t from, uint64_t to)
+{
+	if (from >= to)
+		return 0;
+	job->first = tid;
+	job->added++;
+	job->from = from < job->from ? from : job->from;
+	job->to = to > job->to ? to : job->to;
+	return why_add(job->why, tid, from, to);
+}
+
+/* Without --from and --to a thread counts as long as anything is known of it, a slice as a whole */
+static int add_all(struct job *job, const struct tb_trace *trace)
 {
 	const struct selection *selection = &job->selection;
+	uint64_t since = tb_trace_ns(trace, selection->from_ticks, selection->base);
+	uint64_t until = tb_trace_ns(trace, selection->to_ticks, selection->base);
 	uint64_t from, to;
+	int result = 0;
 	uint32_t tid;
 	size_t i;
 
 	job->from = UINT64_MAX;
-	for (i = 0; i < why_threads(job->why); i++) {
+	for (i = 0; !result && job->slice && why_slice(job->why, i, &tid, &from, &to); i++) {
+		if (!is_wanted(job, tid))
+			continue;
+		from = selection->from.given && since > from ? since : from;
+		to = selection->to.given && until < to ? until : to;
+		result = add(job, tid, from, to);
+	}
+	for (i = 0; !result && !job->slice && i < why_threads(job->why); i++) {
 		tid = why_thread(job->why, i);
 		if (!is_wanted(job, tid) || !why_limits(job->why, tid, &from, &to))
 			continue;
-		if (selection->from.given)
-			from = tb_trace_ns(trace, selection->from_ticks, selection->base);
-		if (selection->to.given)
-			to = tb_trace_ns(trace, selection->to_ticks, selection->base);
-		if (from >= to)
-			continue;
-		if (why_add(job->why, tid, from, to))
-			return complain("out of memory");
-		job->first = tid;
-		job->threads++;
-		job->from = from < job->from ? from : job->from;
-		job->to = to > job->to ? to : job->to;
+		from = selection->from.given ? since : from;
+		to = selection->to.given ? until : to;
+		result = add(job, tid, from, to);
 	}
-	return EXIT_FINE;
+	return result ? complain("out of memory") : EXIT_FINE;
 }
 
 static int explain(struct job *job, const struct tb_trace *trace)
@@ -455,10 +474,13 @@ static int explain(struct job *job, const struct tb_trace *trace)
 	if (!why_has_wakeups(job->why))
 		note("%s has no wake-ups: what a thread waited for is not known (record sched_waking and sched_wakeup)",
 		     job->file);
-	status = add_threads(job, trace);
+	status = add_all(job, trace);
 	if (status)
 		return status;
-	if (!job->threads)
+	if (!job->added && job->slice)
+		return complain("%s: there is no such slice of such a thread in that time; 'tracebuf query %s \"select distinct name from user_slices\"' lists the names",
+				job->file, job->file);
+	if (!job->added)
 		return complain("%s: nothing is known of such a thread in that time; 'tracebuf query %s states' lists the threads",
 				job->file, job->file);
 	if (why_sort(job->why))
@@ -477,7 +499,7 @@ static int why_trace(struct job *job, struct tb_trace *trace)
 		return status;
 	if (selection_start(&job->selection, trace))
 		return complain("out of memory");
-	result = why_open(trace, job->selection.base, &job->why, &error);
+	result = why_open(trace, job->selection.base, job->slice, &job->why, &error);
 	if (result)
 		return complain("%s: %s", job->file, strerror(-result));
 	status = explain(job, trace);
@@ -502,6 +524,9 @@ static int why_option(struct job *job, int option, const char *value)
 	case OPTION_JSON:
 		job->json = true;
 		return EXIT_FINE;
+	case OPTION_SLICE:
+		job->slice = value;
+		return EXIT_FINE;
 	case OPTION_TOP:
 		if (!parse_u32(value, 0, UINT32_MAX, &job->top))
 			return EXIT_FINE;
@@ -514,7 +539,7 @@ static int why_run(int argc, char **argv)
 {
 	struct job job = { .top = TOP };
 	struct tb_trace *trace;
-	int option, status = EXIT_FINE;
+	int option, chosen, status = EXIT_FINE;
 
 	while (status == EXIT_FINE &&
 	       (option = getopt_long(argc, argv, "t:T:r:i:h", long_options, NULL)) >= 0) {
@@ -522,9 +547,9 @@ static int why_run(int argc, char **argv)
 			return show_help(&cmd_why, option);
 		status = why_option(&job, option, optarg);
 	}
-	if (status == EXIT_FINE &&
-	    job.selection.one_tid + !!job.selection.comm + !!job.selection.pid != 1)
-		status = misused(&cmd_why, "which threads? One of --tid, --pid and --comm says it");
+	chosen = job.selection.one_tid + !!job.selection.comm + !!job.selection.pid;
+	if (status == EXIT_FINE && (chosen > 1 || (!chosen && !job.slice)))
+		status = misused(&cmd_why, "which threads? One of --tid, --pid and --comm says it, or --slice");
 	if (status == EXIT_FINE)
 		status = input_choose(&cmd_why, argc, argv, &job.file);
 	if (status == EXIT_FINE)
