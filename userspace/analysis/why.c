@@ -347,6 +347,26 @@ bool why_limits(const struct why *why, uint32_t tid, uint64_t *from, uint64_t *t
 	return *from < *to;
 }
 
+void why_times(const struct why *why, uint32_t tid, uint64_t *ran, uint64_t *waited,
+	       uint64_t *off_cpu)
+{
+	const struct why_line *line = why_line_of(&why->lines, tid);
+	const struct why_run *run = line ? line->runs.at : NULL;
+	const struct why_off *off = line ? line->offs.at : NULL;
+	uint64_t wake;
+	size_t i;
+
+	*ran = *waited = *off_cpu = 0;
+	for (i = 0; line && i < line->runs.count; i++)
+		*ran += run[i].end - run[i].begin;
+	for (i = 0; line && i < line->offs.count; i++) {
+		wake = off[i].runnable ? off[i].begin :
+		       later(off[i].begin, earlier(off[i].wake, off[i].end));
+		*waited += off[i].end - wake;
+		*off_cpu += wake - off[i].begin;
+	}
+}
+
 bool why_slice(const struct why *why, size_t index, uint32_t *tid, uint64_t *from, uint64_t *to)
 {
 	const struct why_run *slice = why->lines.slices.at;

@@ -69,6 +69,10 @@ bool why_has_wakeups(const struct why *why);
 /* From when to when something is known of thread @tid; false: never */
 bool why_limits(const struct why *why, uint32_t tid, uint64_t *from, uint64_t *to);
 
+/* How long thread @tid ran, could run and had no CPU, and was off the CPU otherwise; ns */
+void why_times(const struct why *why, uint32_t tid, uint64_t *ran, uint64_t *waited,
+	       uint64_t *off);
+
 /* Slice number @index, in order of their ends: its thread, and when it began and ended.  One in
  * another one of this thread is not among them.  false: there are not so many */
 bool why_slice(const struct why *why, size_t index, uint32_t *tid, uint64_t *from, uint64_t *to);

@@ -108,7 +108,9 @@ slices()
 text()
 {
 	tracebuf why --comm asker chain.tbuf >said && grep -q 'until worker-[0-9]* woke it' said &&
-		grep -q 'rival-[0-9]* runs' said
+		grep -q 'rival-[0-9]* runs' said || return
+	tracebuf why --top 0 chain.tbuf >said && grep -q ' asker-[0-9]*$' said &&
+		grep -q "'tracebuf why -t TID chain.tbuf' explains" said
 }
 
 plan 1 5

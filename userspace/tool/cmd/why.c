@@ -12,6 +12,7 @@
 #include "analysis/why.h"
 #include "tool/command/command.h"
 #include "tool/command/number.h"
+#include "tool/show/causes.h"
 #include "tool/show/input.h"
 #include "tool/show/out.h"
 #include "tool/show/selection.h"
@@ -26,13 +27,13 @@ const struct command cmd_why = {
 	.run   = why_run,
 	.brief = "explain where the time of a thread went, back to the causes",
 	.help  =
-	"usage: tracebuf why [OPTIONS] -t TID | --pid PID | --comm NAME | --slice NAME [FILE]\n"
+	"usage: tracebuf why [OPTIONS] [-t TID | --pid PID | --comm NAME] [--slice NAME] [FILE]\n"
 	"\n"
 	"Divides the time of one or more threads of a trace file (" DEFAULT_FILE "; '-' is standard\n"
 	"input) by causes: the thread ran; it could run and another task or an interrupt\n"
 	"had its CPU; it was blocked, and what the thread that woke it did meanwhile, and\n"
 	"so on, back to the root. Each nanosecond has one cause, or is not known.\n"
-	"docs/why.md explains each line.\n"
+	"docs/why.md explains each line. Without a choice it lists the threads.\n"
 	"\n"
 	"  -t, --tid N           this thread\n"
 	"      --pid PID         all threads of this process, together\n"
@@ -71,100 +72,12 @@ struct job {
 	struct selection selection;
 	const char *slice;
 	uint32_t top;
-	bool json;
+	bool json, chosen;	/* @chosen: threads were named */
 
 	struct why *why;
 	uint64_t from, to;	/* of all that was added */
 	uint32_t added, first;	/* how many threads or slices, and one of the threads */
 };
-
-/* ---- words ---- */
-
-static const char *thread_text(const struct job *job, int64_t tid, char *text, size_t size)
-{
-	const char *comm = why_comm(job->why, (uint32_t)tid);
-
-	snprintf(text, size, "%s-%" PRId64, comm[0] ? comm : "<...>", tid);
-	return text;
-}
-
-static const char *call_text(int64_t call, char *text, size_t size)
-{
-	const char *name = call < 0 ? NULL : tb_syscall_name((uint64_t)call);
-
-	if (call < 0)
-		snprintf(text, size, "in no known system call");
-	else if (name)
-		snprintf(text, size, "in %s", name);
-	else
-		snprintf(text, size, "in system call %" PRId64, call);
-	return text;
-}
-
-static const char *irq_text(const struct job *job, int64_t who, char *text, size_t size)
-{
-	int64_t number;
-	const char *name;
-
-	if (who <= WHY_SOFTIRQ_WHO(0)) {
-		name = tb_softirq_name((uint64_t)WHY_SOFTIRQ_WHO(who));
-		snprintf(text, size, "softirq %s", name ? name : "?");
-		return text;
-	}
-	name = why_irq(job->why, who, &number);
-	if (!name)
-		snprintf(text, size, "an interrupt");
-	else
-		snprintf(text, size, "interrupt %" PRId64 "%s%s", number, name[0] ? " " : "", name);
-	return text;
-}
-
-/* A line of the tree, without figures */
-static const char *cause_text(const struct job *job, const struct why_node *node, char *text,
-			      size_t size)
-{
-	char part[128];
-
-	switch (node->cause) {
-	case WHY_ALL:
-		return "all";
-	case WHY_RUNS:
-		snprintf(text, size, "%s runs", thread_text(job, node->who, part, sizeof(part)));
-		return text;
-	case WHY_IRQ:
-		return irq_text(job, node->who, text, size);
-	case WHY_SOFTIRQ:
-		return irq_text(job, WHY_SOFTIRQ_WHO(node->who), text, size);
-	case WHY_WAITS:
-		return "waits for a CPU";
-	case WHY_IDLE:
-		return "the CPU is idle, or on its way to run it";
-	case WHY_BLOCKED:
-		snprintf(text, size, "blocked %s", call_text(node->who, part, sizeof(part)));
-		return text;
-	case WHY_WOKEN:
-		snprintf(text, size, "until %s woke it",
-			 thread_text(job, node->who, part, sizeof(part)));
-		return text;
-	case WHY_UNTIL:
-		snprintf(text, size, "until %s woke it",
-			 irq_text(job, node->who, part, sizeof(part)));
-		return text;
-	case WHY_SLEEPS:
-		snprintf(text, size, "sleeps by its own wish %s",
-			 call_text(node->who, part, sizeof(part)));
-		return text;
-	case WHY_OFF:
-		snprintf(text, size, "off the CPU %s: no wake-up is known",
-			 call_text(node->who, part, sizeof(part)));
-		return text;
-	case WHY_DEEP:
-		return "the chain of threads is longer than this";
-	case WHY_UNKNOWN:
-		break;
-	}
-	return "not known";
-}
 
 /* ---- the causes, summed over the tree ---- */
 
@@ -244,10 +157,10 @@ static const char *sum_text(const struct job *job, const struct sum *sum, char *
 	char part[128], call[64];
 
 	if (sum->cause != WHY_UNTIL)
-		return cause_text(job, &node, text, size);
+		return cause_text(job->why, &node, text, size);
 	snprintf(text, size, "%s, for a thread that was blocked %s",
-		 irq_text(job, sum->who, part, sizeof(part)),
-		 call_text(sum->call, call, sizeof(call)));
+		 cause_irq(job->why, sum->who, part, sizeof(part)),
+		 cause_call(sum->call, call, sizeof(call)));
 	return text;
 }
 
@@ -270,7 +183,7 @@ static void print_node(const struct job *job, const struct why_node *nodes, uint
 		printf("%12.3f  %5.1f  %9.3f  %14.6f  %*s%s\n", (double)node->ns / 1e6,
 		       percent(node->ns, nodes[0].ns), (double)node->longest / 1e6,
 		       (double)node->longest_at / 1e9, (int)(2 * depth - 2), "",
-		       cause_text(job, node, text, sizeof(text)));
+		       cause_text(job->why, node, text, sizeof(text)));
 	for (i = node->child; i; i = nodes[i].next) {
 		if (!job->top || shown++ < job->top) {
 			print_node(job, nodes, i, depth + 1);
@@ -296,7 +209,7 @@ static int print_text(const struct job *job)
 	if (job->slice)
 		printf("%u slice%s '%s'", job->added, plural(job->added), job->slice);
 	else if (job->added == 1)
-		printf("%s", thread_text(job, job->first, text, sizeof(text)));
+		printf("%s", cause_thread(job->why, job->first, text, sizeof(text)));
 	else
 		printf("%u threads", job->added);
 	printf(": %.3f ms, from %.6f to %.6f s\n\n", (double)nodes[0].ns / 1e6,
@@ -317,77 +230,6 @@ static int print_text(const struct job *job)
 
 /* ---- JSON ---- */
 
-static const char *const cause_names[] = {
-	[WHY_ALL] = "all", [WHY_RUNS] = "runs", [WHY_IRQ] = "irq", [WHY_SOFTIRQ] = "softirq",
-	[WHY_WAITS] = "waits", [WHY_IDLE] = "idle", [WHY_BLOCKED] = "blocked",
-	[WHY_WOKEN] = "woken", [WHY_UNTIL] = "interrupt", [WHY_SLEEPS] = "sleeps",
-	[WHY_OFF] = "off", [WHY_DEEP] = "deep", [WHY_UNKNOWN] = "unknown",
-};
-
-static void json_number(struct out *out, const char *key, int64_t value)
-{
-	out_text(out, key);
-	out_json_signed(out, value);
-}
-
-static void json_irq(const struct job *job, int64_t who, struct out *out)
-{
-	int64_t number;
-	const char *name = why_irq(job->why, who, &number);
-
-	if (who <= WHY_SOFTIRQ_WHO(0)) {
-		json_number(out, ",\"softirq\":", WHY_SOFTIRQ_WHO(who));
-	} else if (name) {
-		json_number(out, ",\"irq\":", number);
-		out_text(out, ",\"name\":");
-		out_json_string(out, name);
-	}
-}
-
-/* The node's own fields: who it is, by numbers and names */
-static void json_who(const struct job *job, const struct why_node *node, struct out *out)
-{
-	char text[256];
-
-	out_text(out, "\"cause\":");
-	out_json_string(out, cause_names[node->cause]);
-	if (node->cause == WHY_RUNS || node->cause == WHY_WOKEN) {
-		json_number(out, ",\"tid\":", node->who);
-		out_text(out, ",\"comm\":");
-		out_json_string(out, why_comm(job->why, (uint32_t)node->who));
-	} else if ((node->cause == WHY_BLOCKED || node->cause == WHY_SLEEPS ||
-		    node->cause == WHY_OFF) && node->who >= 0) {
-		json_number(out, ",\"call\":", node->who);
-	} else if (node->cause == WHY_IRQ || node->cause == WHY_UNTIL) {
-		json_irq(job, node->who, out);
-	} else if (node->cause == WHY_SOFTIRQ) {
-		json_number(out, ",\"softirq\":", node->who);
-	}
-	out_text(out, ",\"text\":");
-	out_json_string(out, cause_text(job, node, text, sizeof(text)));
-}
-
-static void json_node(const struct job *job, const struct why_node *nodes, uint32_t index,
-		      struct out *out)
-{
-	const struct why_node *node = &nodes[index];
-	uint32_t i;
-
-	out_text(out, "{");
-	json_who(job, node, out);
-	json_number(out, ",\"ns\":", (int64_t)node->ns);
-	json_number(out, ",\"count\":", (int64_t)node->count);
-	json_number(out, ",\"longest_ns\":", (int64_t)node->longest);
-	json_number(out, ",\"longest_at_ns\":", (int64_t)node->longest_at);
-	out_text(out, ",\"children\":[");
-	for (i = node->child; i; i = nodes[i].next) {
-		json_node(job, nodes, i, out);
-		if (nodes[i].next)
-			out_text(out, ",");
-	}
-	out_text(out, "]}");
-}
-
 static int print_json(const struct job *job)
 {
 	struct out *out = calloc(1, sizeof(*out));
@@ -397,11 +239,14 @@ static int print_json(const struct job *job)
 	if (!out)
 		return complain("out of memory");
 	out->file = stdout;
-	json_number(out, job->slice ? "{\"slices\":" : "{\"threads\":", job->added);
-	json_number(out, ",\"from_ns\":", (int64_t)job->from);
-	json_number(out, ",\"to_ns\":", (int64_t)job->to);
+	out_text(out, job->slice ? "{\"slices\":" : "{\"threads\":");
+	out_json_unsigned(out, job->added);
+	out_text(out, ",\"from_ns\":");
+	out_json_unsigned(out, job->from);
+	out_text(out, ",\"to_ns\":");
+	out_json_unsigned(out, job->to);
 	out_text(out, ",\"tree\":");
-	json_node(job, nodes, 0, out);
+	cause_json(job->why, nodes, 0, out);
 	out_text(out, "}\n");
 	/* what could not be written is stdout's error, and told at the end */
 	out_write(out);
@@ -464,6 +309,48 @@ static int add_all(struct job *job, const struct tb_trace *trace)
 	return result ? complain("out of memory") : EXIT_FINE;
 }
 
+/* ---- no thread was named: which there are ---- */
+
+struct times {
+	uint32_t tid;
+	uint64_t ran, waited, off;
+};
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct times *one = a, *other = b;
+
+	if (one->waited != other->waited)
+		return one->waited > other->waited ? -1 : 1;
+	return one->tid < other->tid ? -1 : one->tid > other->tid;
+}
+
+static int list_threads(const struct job *job)
+{
+	size_t count = why_threads(job->why), i, shown = 0;
+	struct times *times = calloc(count + 1, sizeof(*times));
+	char text[128];
+
+	if (!times)
+		return complain("out of memory");
+	for (i = 0; i < count; i++) {
+		times[i].tid = why_thread(job->why, i);
+		why_times(job->why, times[i].tid, &times[i].ran, &times[i].waited, &times[i].off);
+	}
+	qsort(times, count, sizeof(*times), compare_times);
+	printf("%12s  %12s  %12s  %s\n", "waited ms", "ran ms", "off ms",
+	       "thread, those that waited longest for a CPU first");
+	for (i = 0; i < count && (!job->top || shown < job->top); i++, shown++)
+		printf("%12.3f  %12.3f  %12.3f  %s\n", (double)times[i].waited / 1e6,
+		       (double)times[i].ran / 1e6, (double)times[i].off / 1e6,
+		       cause_thread(job->why, times[i].tid, text, sizeof(text)));
+	if (shown < count)
+		printf("%*s%zu more (--top 0)\n", 42, "", count - shown);
+	printf("\n'tracebuf why -t TID %s' explains the time of one of them\n", job->file);
+	free(times);
+	return EXIT_FINE;
+}
+
 static int explain(struct job *job, const struct tb_trace *trace)
 {
 	int status;
@@ -474,6 +361,8 @@ static int explain(struct job *job, const struct tb_trace *trace)
 	if (!why_has_wakeups(job->why))
 		note("%s has no wake-ups: what a thread waited for is not known (record sched_waking and sched_wakeup)",
 		     job->file);
+	if (!job->slice && !job->chosen)
+		return list_threads(job);
 	status = add_all(job, trace);
 	if (status)
 		return status;
@@ -548,8 +437,12 @@ static int why_run(int argc, char **argv)
 		status = why_option(&job, option, optarg);
 	}
 	chosen = job.selection.one_tid + !!job.selection.comm + !!job.selection.pid;
-	if (status == EXIT_FINE && (chosen > 1 || (!chosen && !job.slice)))
-		status = misused(&cmd_why, "which threads? One of --tid, --pid and --comm says it, or --slice");
+	job.chosen = chosen;
+	if (status == EXIT_FINE && chosen > 1)
+		status = misused(&cmd_why, "one of --tid, --pid and --comm says which threads");
+	if (status == EXIT_FINE && !chosen && !job.slice &&
+	    (job.json || job.selection.from.given || job.selection.to.given))
+		status = misused(&cmd_why, "of which threads? --tid, --pid or --comm says it");
 	if (status == EXIT_FINE)
 		status = input_choose(&cmd_why, argc, argv, &job.file);
 	if (status == EXIT_FINE)

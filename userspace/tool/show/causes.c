@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The causes of 'tracebuf why' as text and as JSON; see causes.h.
+ */
+#include <inttypes.h>
+#include "causes.h"
+
+/* ---- text ---- */
+
+const char *cause_thread(const struct why *why, int64_t tid, char *text, size_t size)
+{
+	const char *comm = why_comm(why, (uint32_t)tid);
+
+	snprintf(text, size, "%s-%" PRId64, comm[0] ? comm : "<...>", tid);
+	return text;
+}
+
+const char *cause_call(int64_t call, char *text, size_t size)
+{
+	const char *name = call < 0 ? NULL : tb_syscall_name((uint64_t)call);
+
+	if (call < 0)
+		snprintf(text, size, "in no known system call");
+	else if (name)
+		snprintf(text, size, "in %s", name);
+	else
+		snprintf(text, size, "in system call %" PRId64, call);
+	return text;
+}
+
+const char *cause_irq(const struct why *why, int64_t who, char *text, size_t size)
+{
+	int64_t number;
+	const char *name;
+
+	if (who <= WHY_SOFTIRQ_WHO(0)) {
+		name = tb_softirq_name((uint64_t)WHY_SOFTIRQ_WHO(who));
+		snprintf(text, size, "softirq %s", name ? name : "?");
+		return text;
+	}
+	name = why_irq(why, who, &number);
+	if (!name)
+		snprintf(text, size, "an interrupt");
+	else
+		snprintf(text, size, "interrupt %" PRId64 "%s%s", number, name[0] ? " " : "", name);
+	return text;
+}
+
+/* A line of the tree, without figures */
+const char *cause_text(const struct why *why, const struct why_node *node, char *text,
+			      size_t size)
+{
+	char part[128];
+
+	switch (node->cause) {
+	case WHY_ALL:
+		return "all";
+	case WHY_RUNS:
+		snprintf(text, size, "%s runs", cause_thread(why, node->who, part, sizeof(part)));
+		return text;
+	case WHY_IRQ:
+		return cause_irq(why, node->who, text, size);
+	case WHY_SOFTIRQ:
+		return cause_irq(why, WHY_SOFTIRQ_WHO(node->who), text, size);
+	case WHY_WAITS:
+		return "waits for a CPU";
+	case WHY_IDLE:
+		return "the CPU is idle, or on its way to run it";
+	case WHY_BLOCKED:
+		snprintf(text, size, "blocked %s", cause_call(node->who, part, sizeof(part)));
+		return text;
+	case WHY_WOKEN:
+		snprintf(text, size, "until %s woke it",
+			 cause_thread(why, node->who, part, sizeof(part)));
+		return text;
+	case WHY_UNTIL:
+		snprintf(text, size, "until %s woke it",
+			 cause_irq(why, node->who, part, sizeof(part)));
+		return text;
+	case WHY_SLEEPS:
+		snprintf(text, size, "sleeps by its own wish %s",
+			 cause_call(node->who, part, sizeof(part)));
+		return text;
+	case WHY_OFF:
+		snprintf(text, size, "off the CPU %s: no wake-up is known",
+			 cause_call(node->who, part, sizeof(part)));
+		return text;
+	case WHY_DEEP:
+		return "the chain of threads is longer than this";
+	case WHY_UNKNOWN:
+		break;
+	}
+	return "not known";
+}
+
+/* ---- JSON ---- */
+
+static const char *const cause_names[] = {
+	[WHY_ALL] = "all", [WHY_RUNS] = "runs", [WHY_IRQ] = "irq", [WHY_SOFTIRQ] = "softirq",
+	[WHY_WAITS] = "waits", [WHY_IDLE] = "idle", [WHY_BLOCKED] = "blocked",
+	[WHY_WOKEN] = "woken", [WHY_UNTIL] = "interrupt", [WHY_SLEEPS] = "sleeps",
+	[WHY_OFF] = "off", [WHY_DEEP] = "deep", [WHY_UNKNOWN] = "unknown",
+};
+
+static void json_number(struct out *out, const char *key, int64_t value)
+{
+	out_text(out, key);
+	out_json_signed(out, value);
+}
+
+static void json_irq(const struct why *why, int64_t who, struct out *out)
+{
+	int64_t number;
+	const char *name = why_irq(why, who, &number);
+
+	if (who <= WHY_SOFTIRQ_WHO(0)) {
+		json_number(out, ",\"softirq\":", WHY_SOFTIRQ_WHO(who));
+	} else if (name) {
+		json_number(out, ",\"irq\":", number);
+		out_text(out, ",\"name\":");
+		out_json_string(out, name);
+	}
+}
+
+/* The node's own fields: who it is, by numbers and names */
+static void json_who(const struct why *why, const struct why_node *node, struct out *out)
+{
+	char text[256];
+
+	out_text(out, "\"cause\":");
+	out_json_string(out, cause_names[node->cause]);
+	if (node->cause == WHY_RUNS || node->cause == WHY_WOKEN) {
+		json_number(out, ",\"tid\":", node->who);
+		out_text(out, ",\"comm\":");
+		out_json_string(out, why_comm(why, (uint32_t)node->who));
+	} else if ((node->cause == WHY_BLOCKED || node->cause == WHY_SLEEPS ||
+		    node->cause == WHY_OFF) && node->who >= 0) {
+		json_number(out, ",\"call\":", node->who);
+	} else if (node->cause == WHY_IRQ || node->cause == WHY_UNTIL) {
+		json_irq(why, node->who, out);
+	} else if (node->cause == WHY_SOFTIRQ) {
+		json_number(out, ",\"softirq\":", node->who);
+	}
+	out_text(out, ",\"text\":");
+	out_json_string(out, cause_text(why, node, text, sizeof(text)));
+}
+
+void cause_json(const struct why *why, const struct why_node *nodes, uint32_t index,
+		      struct out *out)
+{
+	const struct why_node *node = &nodes[index];
+	uint32_t i;
+
+	out_text(out, "{");
+	json_who(why, node, out);
+	json_number(out, ",\"ns\":", (int64_t)node->ns);
+	json_number(out, ",\"count\":", (int64_t)node->count);
+	json_number(out, ",\"longest_ns\":", (int64_t)node->longest);
+	json_number(out, ",\"longest_at_ns\":", (int64_t)node->longest_at);
+	out_text(out, ",\"children\":[");
+	for (i = node->child; i; i = nodes[i].next) {
+		cause_json(why, nodes, i, out);
+		if (nodes[i].next)
+			out_text(out, ",");
+	}
+	out_text(out, "]}");
+}
