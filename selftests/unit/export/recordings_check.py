@@ -5,7 +5,8 @@
     recordings_check.py [--most N] TRACEBUF FOLDER
 
 FOLDER has a folder for each test with its recordings, *.tbuf (selftests/vm/lib/recordings.h). Each is
-exported to Perfetto's format and to JSON and judged by export_check.py: a result for each test.
+exported to Perfetto's format and to JSON and judged by export_check.py, and "tracebuf why" must give
+each nanosecond of each thread one cause: a result for each test.
 Of recordings with the same contents one is judged. One that "tracebuf verify" finds damaged must
 be exported, but what is wrong with it is not a failure. Where ends are not in the trace because the
 selection of events has changed, what JSON draws is not judged: export_check.py does not know of
@@ -13,10 +14,12 @@ selections. Of a file with several recordings each is judged. Recordings that pa
 others stay. --most: of each test only the first N, the others are removed.
 """
 import argparse
+import collections
 import contextlib
 import glob
 import hashlib
 import io
+import json
 import os
 import re
 import shlex
@@ -24,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import export_check
+import history_why
 
 
 def is_damaged(tool, path):
@@ -79,6 +83,21 @@ def judge(tool, path):
     return len(check.events), wrong
 
 
+def explained(tool, path):
+    """What is wrong with "tracebuf why" of all threads: each nanosecond must have one cause"""
+    said = subprocess.run([tool, "why", "--json", "--comm", "*", path], capture_output=True,
+                          check=False)
+    if said.returncode not in (0, 1):
+        return [f"why: exit status {said.returncode}: {said.stderr.decode(errors='replace')}"]
+    try:
+        # without switches, or threads, there is nothing to say
+        if said.stdout:
+            collections.deque(history_why.leaves(json.loads(said.stdout)["tree"]), 0)
+    except ValueError as failure:
+        return [f"why: {failure}"]
+    return []
+
+
 def judge_test(tool, folder, seen, most):
     """The result of a test's recordings; what is wrong is printed"""
     paths = sorted(glob.glob(os.path.join(folder, "*.tbuf")))
@@ -99,7 +118,7 @@ def judge_test(tool, folder, seen, most):
             for one in each:
                 count, found = judge(one, path)
                 events += count
-                wrong += found
+                wrong += found + explained(one, path)
         if wrong and is_damaged(tool, path):
             damaged += 1
             wrong = []
