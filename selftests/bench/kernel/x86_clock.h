@@ -41,7 +41,7 @@ static __always_inline unsigned long long rdtsc(void)
 #ifdef CONFIG_UML
 #define CONFIG_X86 1
 #include <linux/ktime.h>
-#include "clock.h"
+#include "machine/clock.h"
 #undef CONFIG_X86
 #endif
 

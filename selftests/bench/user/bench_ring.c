@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../unit/ring_hooks.h"
+#include "../../unit/ring/ring_hooks.h"
 #include "bench_time.h"
 
 #ifndef PER_REP
