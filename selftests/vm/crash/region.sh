@@ -131,7 +131,7 @@ if ! grep -q '^10000000-10ffffff : Reserved' /proc/iomem; then
 	skip "reserved memory" "this guest was not booted with memmap=16M\$0x10000000"
 	finish
 fi
-plan 14
+plan 13
 check "what the firmware keeps is refused" firmware_refused
 check "the first MiB is refused" refused 0x10000:64K 'memory=.*\(firmware\|RAM\)'
 check "memory in use is refused" refused 0x1000000:1M 'uses it as RAM'
