@@ -124,7 +124,7 @@ documented()
 untraced()
 {
 	find "$tmp/out/module" -name '*.o' >"$tmp/objects"
-	grep -q /ring_claim.o "$tmp/objects" && grep -q /units/zz_fine.o "$tmp/objects" || return
+	grep -q /ring/claim.o "$tmp/objects" && grep -q /units/zz_fine.o "$tmp/objects" || return
 	while read -r o; do
 		! nm "$o" | grep -qw -e __fentry__ -e _mcount || echo "traced: $o"
 	done <"$tmp/objects" >"$tmp/traced"

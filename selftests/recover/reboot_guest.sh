@@ -15,6 +15,8 @@ ko=$1 memory=$2 counter=$3
 here=$(cd "$(dirname "$0")" && pwd -P)
 # shellcheck source=selftests/vm/lib/ktap.sh
 . "$here/../vm/lib/ktap.sh"
+# there is no plan, which would begin with this
+ktap_uptime
 cd /tmp || exit 1
 
 # What comes from /dev/mem, or goes there, is at byte $1
