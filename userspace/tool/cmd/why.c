@@ -29,8 +29,8 @@ const struct command cmd_why = {
 	.help  =
 	"usage: tracebuf why [OPTIONS] [-t TID | --pid PID | --comm NAME] [--slice NAME] [FILE]\n"
 	"\n"
-	"Divides the time of one or more threads of a trace file (" DEFAULT_FILE "; '-' is standard\n"
-	"input) by causes: the thread ran; it could run and another task or an interrupt\n"
+	"Divides the time of one or more threads of a trace file (" DEFAULT_FILE "; '-' is\n"
+	"standard input) by causes: the thread ran; it could run and another task or an interrupt\n"
 	"had its CPU; it was blocked, and what the thread that woke it did meanwhile, and\n"
 	"so on, back to the root. Each nanosecond has one cause, or is not known.\n"
 	"docs/why.md explains each line. Without a choice it lists the threads.\n"
