@@ -60,12 +60,14 @@ struct report_cell {
  * @id: as with --section: "cpu", "latency-worst"
  * @notes: what it does not know, and why
  * @width: REPORT_SERIES: ns of a bucket
+ * @sentences: a table whose columns "finding" and "command" say it all
  * @cells: of row r and column c: @cells[r * @nr_columns + c]
  */
 struct report_section {
 	const char *id, *title;
 	enum report_kind kind;
 	uint64_t width;
+	bool     sentences;
 	char   **notes;
 	size_t   nr_notes;
 	struct report_column *columns;

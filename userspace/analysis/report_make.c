@@ -316,6 +316,7 @@ struct report *report_make(struct analysis *a, const struct tb_trace *trace,
 		return NULL;
 	m.report->begin = analysis_total(a)->begin;
 	m.report->end = analysis_total(a)->end;
+	section_findings(&m);
 	section_summary(&m);
 	sections_cpu(&m);
 	sections_latency(&m);

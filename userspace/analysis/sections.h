@@ -61,6 +61,8 @@ const void **sorted(struct making *m, const void *(*get)(struct making *m, size_
 /* log2 */
 void histogram(struct making *m, const struct analysis_histogram *histogram);
 
+/* report_findings.c */
+void section_findings(struct making *m);
 /* report_cpu.c */
 void sections_cpu(struct making *m);
 void sections_queue(struct making *m);

@@ -337,6 +337,26 @@ static bool is_shown(const struct report *report, size_t number, const char *not
 	return false;
 }
 
+/* A row is a sentence, and the command that shows more */
+static void write_sentences(const struct report_section *section, unsigned int width, FILE *out)
+{
+	char line[1024];
+	size_t row, i;
+
+	for (row = 0; row < section->nr_rows; row++)
+		for (i = 0; i < section->nr_columns; i++) {
+			const struct report_cell *cell = cell_at(section, row, i);
+
+			if (section->columns[i].type != REPORT_TEXT || !cell->text || !*cell->text)
+				continue;
+			put_text(line, sizeof(line), cell->text);
+			if (!strcmp(section->columns[i].id, "command"))
+				fprintf(out, "      %s\n", line);
+			else
+				write_note('*', line, width, out);
+		}
+}
+
 static int write_section(const struct report *report, size_t number, bool alone,
 			 unsigned int width, FILE *out)
 {
@@ -352,6 +372,8 @@ static int write_section(const struct report *report, size_t number, bool alone,
 	fprintf(out, "%s [%s]\n", section->title, section->id);
 	if (!some && !section->nr_notes)
 		fputs("  none\n", out);
+	else if (some && section->sentences)
+		write_sentences(section, width, out);
 	else if (some && section->kind == REPORT_TABLE)
 		result = write_table(section, width, out);
 	else if (some && section->kind == REPORT_HISTOGRAM)

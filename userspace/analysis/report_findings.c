@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What stands out in a trace, as sentences with figures: what is missing, then what took the most
+ * time from somebody, and the command that shows more of it.
+ *
+ * Each figure is one of another section.  What is usual on a machine that does its work is no
+ * finding; the limits below say what is.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sections.h"
+
+#define MS 1000000ull
+#define TIME_MIN (10 * MS)	/* less than that altogether is nothing */
+#define BUSY_PPM 900000		/* of a CPU: it has nothing left to give ... */
+#define DEPTH_PPM 500000	/* ... if as many tasks wait, on average */
+#define WAIT_PPM 50000		/* of the time, that a task waits for a CPU */
+#define BLOCKED_PPM 100000	/* of the time, that a task is in state D */
+#define HANDLER_PPM 100000	/* of the time of a CPU, in interrupts and softirqs */
+#define SPIKE_NS (10 * MS)	/* from wake-up to running: always too long ... */
+#define SPIKE_LEAST MS		/* ... or this, if it is so much more than the median */
+#define SPIKE_TIMES 50
+#define REQUEST_NS (50 * MS)	/* of a disk: more than it should take */
+#define MOST 3			/* of each kind */
+#define SENTENCE 512
+
+struct finding {
+	uint64_t ns;			/* what it took from somebody; UINT64_MAX: comes first */
+	int64_t tid, cpu;		/* -1: of none */
+	char text[SENTENCE], command[SENTENCE];
+};
+
+struct findings {
+	struct making *m;
+	struct finding *list;
+	size_t count, room;
+	const char *file;		/* as a shell has it */
+};
+
+/* "12.3 ms" */
+static const char *time_text(uint64_t ns, char text[32])
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	double number = (double)ns;
+	unsigned int unit = 0;
+
+	for (; unit < 3 && number >= 1000; unit++)
+		number /= 1000;
+	snprintf(text, 32, unit ? "%.3g %s" : "%.0f %s", number, units[unit]);
+	if (number >= 999.5 || unit == 3)
+		snprintf(text, 32, number >= 100 ? "%.0f %s" : "%.2f %s", number, units[unit]);
+	return text;
+}
+
+static const char *moment(uint64_t ns, char text[32])
+{
+	snprintf(text, 32, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+	return text;
+}
+
+static uint64_t ppm(uint64_t part, uint64_t whole)
+{
+	return whole ? (uint64_t)((double)part / (double)whole * 1e6) : 0;
+}
+
+/* One more, to be filled in; NULL: no memory */
+static struct finding *add(struct findings *findings, uint64_t ns)
+{
+	struct finding *grown;
+	size_t room = findings->room ? 2 * findings->room : 16;
+
+	if (findings->count == findings->room) {
+		grown = reallocarray(findings->list, room, sizeof(*grown));
+		if (!grown) {
+			findings->m->report->failed = true;
+			return NULL;
+		}
+		findings->list = grown;
+		findings->room = room;
+	}
+	findings->list[findings->count] = (struct finding){ .ns = ns, .tid = -1, .cpu = -1 };
+	return &findings->list[findings->count++];
+}
+
+#define TEXT(to, ...) snprintf((to), sizeof(to), __VA_ARGS__)
+
+/* ---- what is missing ---- */
+
+static void find_missing(struct findings *findings)
+{
+	const struct analysis_total *total = analysis_total(findings->m->a);
+	struct finding *finding;
+	uint64_t span = total->end - total->begin;
+
+	if (total->lost) {
+		finding = add(findings, UINT64_MAX);
+		if (!finding)
+			return;
+		TEXT(finding->text, "%" PRIu64 " of %" PRIu64 " events are missing (%.1f %%), in %" PRIu64 " gaps: what was going on there is unknown, and in no figure below.",
+		     total->lost, total->lost + total->events,
+		     100.0 * (double)total->lost / (double)(total->lost + total->events),
+		     total->losses);
+		TEXT(finding->command, "tracebuf report --section losses %s", findings->file);
+	} else if (total->known_ns && ppm(total->known_ns, span) < 900000) {
+		finding = add(findings, UINT64_MAX);
+		if (finding)
+			TEXT(finding->text, "For %.0f %% of the time it is not known of all CPUs what ran; shares are of the rest.",
+			     100 - (double)ppm(total->known_ns, span) / 1e4);
+	}
+}
+
+/* ---- CPUs ---- */
+
+static void find_cpus(struct findings *findings)
+{
+	struct analysis *a = findings->m->a;
+	const struct analysis_cpu *cpu;
+	struct finding *finding;
+	char waited[32];
+	unsigned int i;
+
+	for (i = 0; i < analysis_nr_cpus(a); i++) {
+		cpu = analysis_cpu(a, i);
+		if (!cpu || !cpu->seen || ppm(cpu->busy_ns, cpu->tracked_ns) < BUSY_PPM ||
+		    ppm(cpu->waiting_ns, cpu->known_ns) < DEPTH_PPM || cpu->waiting_ns < TIME_MIN)
+			continue;
+		finding = add(findings, cpu->waiting_ns);
+		if (!finding)
+			return;
+		finding->cpu = i;
+		TEXT(finding->text, "CPU %u was busy for %.0f %% of the time, and tasks waited for it for %s altogether: %.1f at a time on average, %u at most.",
+		     i, (double)ppm(cpu->busy_ns, cpu->tracked_ns) / 1e4,
+		     time_text(cpu->waiting_ns, waited),
+		     (double)cpu->waiting_ns / (double)cpu->known_ns, cpu->depth_max);
+		TEXT(finding->command, "tracebuf report -C %u --section tasks %s", i, findings->file);
+	}
+}
+
+static void find_handlers(struct findings *findings)
+{
+	struct analysis *a = findings->m->a;
+	const struct analysis_cpu *cpu;
+	struct finding *finding;
+	unsigned int i, soft;
+	char took[32];
+	uint64_t ns;
+
+	for (i = 0; i < 2 * analysis_nr_cpus(a); i++) {
+		cpu = analysis_cpu(a, i / 2);
+		soft = i % 2;
+		ns = cpu ? (soft ? cpu->softirq_ns : cpu->irq_ns) : 0;
+		if (ns < TIME_MIN || ppm(ns, cpu->tracked_ns) < HANDLER_PPM)
+			continue;
+		finding = add(findings, ns);
+		if (!finding)
+			return;
+		finding->cpu = i / 2;
+		TEXT(finding->text, "%s took %s of CPU %u, %.0f %% of the time that is known of it.",
+		     soft ? "Softirqs, with what interrupted them," : "Interrupts",
+		     time_text(ns, took), i / 2, (double)ppm(ns, cpu->tracked_ns) / 1e4);
+		TEXT(finding->command, "tracebuf report -C %u --section %s %s", i / 2,
+		     soft ? "softirq" : "irq", findings->file);
+	}
+}
+
+/* ---- tasks ---- */
+
+/* The MOST tasks with the highest @of, from the highest */
+static void find_tasks(struct findings *findings,
+		       uint64_t (*of)(const struct analysis_task *task), uint64_t least_ppm,
+		       void (*say)(const struct analysis_task *task, uint64_t span,
+				   struct finding *finding))
+{
+	const struct analysis_total *total = analysis_total(findings->m->a);
+	const struct analysis_task *task, *best[MOST] = { NULL };
+	uint64_t span = total->end - total->begin;
+	struct finding *finding;
+	unsigned int i, k;
+
+	for (i = 0; (task = analysis_task(findings->m->a, i)); i++) {
+		if (of(task) < TIME_MIN || ppm(of(task), span) < least_ppm)
+			continue;
+		for (k = MOST; k > 0 && (!best[k - 1] || of(best[k - 1]) < of(task)); k--)
+			if (k < MOST)
+				best[k] = best[k - 1];
+		if (k < MOST)
+			best[k] = task;
+	}
+	for (i = 0; i < MOST && best[i]; i++) {
+		finding = add(findings, of(best[i]));
+		if (!finding)
+			return;
+		finding->tid = best[i]->tid;
+		say(best[i], span, finding);
+		TEXT(finding->command, "tracebuf why -t %u %s", best[i]->tid, findings->file);
+	}
+}
+
+/* After a wake-up, and after it had to make way */
+static uint64_t waited(const struct analysis_task *task)
+{
+	return task->wait.sum + task->runnable.sum;
+}
+
+static uint64_t blocked(const struct analysis_task *task)
+{
+	return task->blocked.sum;
+}
+
+static void say_waited(const struct analysis_task *task, uint64_t span, struct finding *finding)
+{
+	char all[32], sum[32], most[32], woken[128] = "", way[128] = "";
+
+	if (task->wait.count)
+		TEXT(woken, "%s after %" PRIu64 " wake-ups (%s at most)",
+		     time_text(task->wait.sum, sum), task->wait.count,
+		     time_text(task->wait.max, most));
+	if (task->runnable.count)
+		TEXT(way, "%s after it had made way for others, %" PRIu64 " times (%s at most)",
+		     time_text(task->runnable.sum, sum), task->runnable.count,
+		     time_text(task->runnable.max, most));
+	TEXT(finding->text, "%s-%u could run and had no CPU for %s, %.0f %% of the time: %s%s%s.",
+	     task->comm, task->tid, time_text(waited(task), all),
+	     (double)ppm(waited(task), span) / 1e4, woken, *woken && *way ? ", " : "", way);
+}
+
+static void say_blocked(const struct analysis_task *task, uint64_t span, struct finding *finding)
+{
+	char all[32], most[32];
+
+	TEXT(finding->text, "%s-%u was blocked (state D: mostly disks and locks of the kernel) for %s, %.0f %% of the time, in %" PRIu64 " waits of %s at most.",
+	     task->comm, task->tid, time_text(blocked(task), all),
+	     (double)ppm(blocked(task), span) / 1e4, task->blocked.count,
+	     time_text(task->blocked.max, most));
+}
+
+/* ---- spikes ---- */
+
+static const char *instead_text(const struct analysis_wait *wait, char text[160])
+{
+	const struct analysis_task *task = wait->nr_instead ? wait->instead[0].task : NULL;
+	uint64_t span = wait->end - wait->begin;
+	double share;
+
+	if (!wait->nr_instead) {
+		snprintf(text, 160, "what its CPU did meanwhile is unknown");
+		return text;
+	}
+	share = (double)ppm(wait->instead[0].ns, span) / 1e4;
+	if (wait->instead[0].handler)
+		snprintf(text, 160, "meanwhile %s %s had CPU %u (%.0f %% of the wait)",
+			 wait->instead[0].handler->kind == ANALYSIS_IRQS ? "interrupt" : "softirq",
+			 wait->instead[0].handler->name, wait->cpu, share);
+	else if (task)
+		snprintf(text, 160, "meanwhile %s-%u ran on CPU %u (%.0f %% of the wait)", task->comm,
+			 task->tid, wait->cpu, share);
+	else
+		snprintf(text, 160, "CPU %u was idle meanwhile (%.0f %% of the wait)", wait->cpu, share);
+	return text;
+}
+
+static void find_spikes(struct findings *findings)
+{
+	struct analysis *a = findings->m->a;
+	uint64_t median = analysis_percentile(analysis_latency(a), 5000), ns;
+	char when[32], until[32], took[32], instead[160];
+	const struct analysis_wait *wait;
+	struct finding *finding;
+	unsigned int i;
+
+	for (i = 0; i < MOST && (wait = analysis_worst(a, ANALYSIS_WORST_WAKEUP, i)); i++) {
+		ns = wait->end - wait->begin;
+		if (ns < SPIKE_NS && (ns < SPIKE_LEAST || ns / SPIKE_TIMES < median))
+			break;
+		finding = add(findings, ns);
+		if (!finding)
+			return;
+		finding->tid = wait->task->tid;
+		finding->cpu = wait->cpu;
+		TEXT(finding->text, "Woken at %s, %s-%u ran only %s later (median: %s): %s.",
+		     moment(wait->begin, when), wait->task->comm, wait->task->tid,
+		     time_text(ns, took), time_text(median, until), instead_text(wait, instead));
+		TEXT(finding->command, "tracebuf why -t %u --from %s --to %s %s", wait->task->tid,
+		     moment(wait->begin, when), moment(wait->end, until), findings->file);
+	}
+}
+
+/* ---- disks ---- */
+
+static void find_requests(struct findings *findings)
+{
+	const struct analysis_block *block;
+	char most[32], high[32], mean[32];
+	struct finding *finding;
+	uint64_t p99;
+	unsigned int i;
+
+	for (i = 0; (block = analysis_block(findings->m->a, i)); i++) {
+		p99 = analysis_percentile(&block->histogram, 9900);
+		if (!block->stat.count || p99 < REQUEST_NS)
+			continue;
+		finding = add(findings, block->stat.max);
+		if (!finding)
+			return;
+		TEXT(finding->text, "Of %" PRIu64 " requests (%c) to disk %u:%u one in a hundred took %s or more, the longest %s, the mean %s.",
+		     block->stat.count, block->op, block->dev >> 20, block->dev & 0xfffff,
+		     time_text(p99, high), time_text(block->stat.max, most),
+		     time_text(block->stat.sum / block->stat.count, mean));
+		TEXT(finding->command, "tracebuf report --section block %s", findings->file);
+	}
+}
+
+/* ---- all of it ---- */
+
+static int worst_first(const void *a, const void *b)
+{
+	const struct finding *first = a, *second = b;
+
+	return first->ns > second->ns ? -1 : first->ns < second->ns;
+}
+
+static void write_findings(struct findings *findings)
+{
+	struct making *m = findings->m;
+	size_t i;
+
+	if (findings->count)
+		qsort(findings->list, findings->count, sizeof(*findings->list), worst_first);
+	for (i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->list[i];
+
+		if (finding->ns == UINT64_MAX)
+			report_unknown(m->report, m->section);
+		else
+			number(m, finding->ns);
+		if (finding->tid < 0)
+			report_unknown(m->report, m->section);
+		else
+			number(m, (uint64_t)finding->tid);
+		if (finding->cpu < 0)
+			report_unknown(m->report, m->section);
+		else
+			number(m, (uint64_t)finding->cpu);
+		text(m, finding->text);
+		text(m, finding->command);
+	}
+}
+
+/* Nothing that a shell takes apart */
+static bool is_plain(const char *path)
+{
+	return *path && strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+,:@%-") ==
+			strlen(path);
+}
+
+void section_findings(struct making *m)
+{
+	static const struct column list[] = {
+		COLUMN_NUMBER("ns", "time", REPORT_NS),
+		COLUMN_NUMBER("tid", "tid", REPORT_PLAIN),
+		COLUMN_NUMBER("cpu", "CPU", REPORT_PLAIN),
+		COLUMN_TEXT("finding", "what stands out"),
+		COLUMN_TEXT("command", "shows more"),
+	};
+	struct findings findings = {
+		.m = m, .file = is_plain(m->report->title) ? m->report->title : "FILE",
+	};
+
+	section(m, "findings", "What stands out", REPORT_TABLE);
+	m->section->sentences = true;
+	COLUMNS(m, list);
+	if (!analysis_total(m->a)->events)
+		return;
+	find_missing(&findings);
+	find_spikes(&findings);
+	find_tasks(&findings, waited, WAIT_PPM, say_waited);
+	find_tasks(&findings, blocked, BLOCKED_PPM, say_blocked);
+	find_requests(&findings);
+	/* what a CPU did is known of all threads, or not at all */
+	if (!analysis_one_tid(m->a)) {
+		find_cpus(&findings);
+		find_handlers(&findings);
+	}
+	if (!findings.count)
+		remark(m, analysis_has(m->a, ANALYSIS_SWITCH) ?
+		       "Nothing: no CPU was overloaded, no task waited or was blocked for long." :
+		       "Nothing, but without sched_switch little can be found: record -e sched,irq,block.");
+	write_findings(&findings);
+	free(findings.list);
+}
