@@ -104,7 +104,7 @@ static u32 tb_acquire_durable(struct tb_provider *p, struct tb_ref *refs, u32 co
 	return n;
 }
 
-/* Acquire a block of the ring of @cpu.  If it has none, close a buffer past the high-water mark. */
+/* Acquire a block of the ring of @cpu.  If it has none, close a buffer past the watermark. */
 static bool tb_acquire_from_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref)
 {
 	struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
@@ -116,7 +116,8 @@ static bool tb_acquire_from_ring(struct tb_provider *p, unsigned int cpu, struct
 		tb_ring_unpin(r);
 	}
 	index = tb_ring_acquire(r);
-	if (index < 0 && p->state == TB_STATE_RUNNING && !p->snapshot && tb_ring_above_mark(r)) {
+	if (index < 0 && p->state == TB_STATE_RUNNING && !p->snapshot &&
+	    tb_ring_above_watermark(r)) {
 		tb_provider_flush_cpu(p, cpu);
 		index = tb_ring_acquire(r);
 	}

@@ -145,7 +145,7 @@ out:
  * @table: poll table
  *
  * Context: process.
- * Return: EPOLLIN if there is a block to acquire, or one past the high-water mark; EPOLLHUP if the
+ * Return: EPOLLIN if there is a block to acquire, or one past the watermark; EPOLLHUP if the
  * recording has stopped and everything was acquired, with EPOLLERR if it stopped by itself;
  * EPOLLERR alone if another session is the reader.  A session that has armed a trigger gets
  * EPOLLPRI when the rings are frozen or the recording has stopped, and no other event.

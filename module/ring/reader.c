@@ -508,17 +508,17 @@ void tb_ring_end_snapshot(struct tb_cpu_ring *r)
 }
 
 /**
- * tb_ring_above_mark() - check whether the current buffer is past the high-water mark
+ * tb_ring_above_watermark() - check whether the current buffer is past the watermark
  * @r: any CPU's ring
  *
  * Context: any; the result may be out of date at once.
  * Return: true if a flush would give the reader a buffer worth taking.
  */
-bool tb_ring_above_mark(struct tb_cpu_ring *r)
+bool tb_ring_above_watermark(struct tb_cpu_ring *r)
 {
 	u32 index = tb_head_index(tb_read(&r->head));
 
-	return index >= r->mark && index < r->capacity;
+	return index >= r->watermark && index < r->capacity;
 }
 
 /**
@@ -546,7 +546,7 @@ bool tb_ring_can_acquire(struct tb_cpu_ring *r)
  */
 bool tb_ring_readable(struct tb_cpu_ring *r)
 {
-	return tb_ring_above_mark(r) || tb_ring_can_acquire(r);
+	return tb_ring_above_watermark(r) || tb_ring_can_acquire(r);
 }
 
 /**

@@ -117,7 +117,7 @@ struct tb_buf {
  * @head: see above; the only word that reserving writes
  * @bufs: descriptors of @nr buffers
  * @capacity: elements of a buffer
- * @mark: the high-water mark, elements
+ * @watermark: the level at which the reader is woken, elements
  * @nr: number of buffers
  * @max: largest event, elements
  * @raw_clock: enum tb_ticks
@@ -139,7 +139,7 @@ struct tb_buf {
  * @overwritten: events of @recorded that were overwritten
  * @dropped: events not recorded: no room, or larger than @max
  * @oversize: events of @dropped that are larger than @max
- * @marks: how often the high-water mark was crossed
+ * @marks: how often the watermark was crossed
  * @retries: reservations repeated because a nested context recorded an event in between
  * @ow_started: overwritings begun
  * @ow_done: overwritings finished; equal to @ow_started while @overwritten can be trusted
@@ -169,7 +169,7 @@ struct tb_cpu_ring {
 	u64 head;
 	struct tb_buf *bufs;
 	u32 capacity;
-	u32 mark;
+	u32 watermark;
 	u32 nr;
 	u32 max;
 	u8 raw_clock;
@@ -352,7 +352,7 @@ void tb_ring_reset(struct tb_cpu_ring *r, u64 now);
 struct tb_place tb_ring_reserve_slow(struct tb_cpu_ring *r, u32 n, u64 h, u64 ts);
 bool tb_ring_simple_slow(struct tb_cpu_ring *r, u32 id, u64 payload, u64 h, u64 ts);
 bool tb_ring_simple_last(struct tb_cpu_ring *r, struct tb_buf *b, u32 index);
-bool tb_ring_reach_mark(struct tb_cpu_ring *r);
+bool tb_ring_reach_watermark(struct tb_cpu_ring *r);
 void tb_ring_complete(struct tb_cpu_ring *r, struct tb_buf *b);
 bool tb_ring_room(struct tb_cpu_ring *r, u32 n);
 bool tb_ring_flush(struct tb_cpu_ring *r);
@@ -370,7 +370,7 @@ bool tb_ring_in_snapshot(struct tb_cpu_ring *r);
 void tb_ring_end_snapshot(struct tb_cpu_ring *r);
 bool tb_ring_can_acquire(struct tb_cpu_ring *r);
 bool tb_ring_readable(struct tb_cpu_ring *r);
-bool tb_ring_above_mark(struct tb_cpu_ring *r);
+bool tb_ring_above_watermark(struct tb_cpu_ring *r);
 void tb_ring_stats(struct tb_cpu_ring *r, struct tb_ring_stats *st);
 void tb_ring_end(struct tb_cpu_ring *r, struct tb_ring_end *end);
 bool tb_ring_stuck(struct tb_cpu_ring *r);
@@ -432,8 +432,8 @@ static __always_inline bool tb_ring_reserve(struct tb_cpu_ring *r, u32 n, struct
 		return true;
 	}
 	tb_ring_slot(r, s, h, n, ts);
-	if (unlikely(index + n - r->mark < n))
-		tb_ring_reach_mark(r);
+	if (unlikely(index + n - r->watermark < n))
+		tb_ring_reach_watermark(r);
 	return true;
 }
 
@@ -505,8 +505,8 @@ static __always_inline bool tb_ring_simple(struct tb_cpu_ring *r, u32 id, u64 pa
 	tb_store_release(&e->head, TB_HEAD(TB_STRUCT_SIMPLE, id, 1, h >> TB_HEAD_SEQ_SHIFT));
 	if (unlikely(!tb_local_add_negative(&b->committed, 1ull << 32 | 1)))
 		return tb_ring_simple_last(r, b, index);
-	if (unlikely(index + 1 == r->mark))
-		return tb_ring_reach_mark(r);
+	if (unlikely(index + 1 == r->watermark))
+		return tb_ring_reach_watermark(r);
 	return true;
 }
 

@@ -430,8 +430,8 @@ struct tb_place tb_ring_reserve_slow(struct tb_cpu_ring *r, u32 n, u64 h, u64 ts
 								   h >> TB_HEAD_SEQ_SHIFT));
 				tb_buf_commit(r, b, 1, 0);
 			}
-			if (index + n + x - r->mark < n + x)
-				tb_ring_reach_mark(r);
+			if (index + n + x - r->watermark < n + x)
+				tb_ring_reach_watermark(r);
 			return place;
 		}
 		if (room) {
@@ -441,8 +441,8 @@ struct tb_place tb_ring_reserve_slow(struct tb_cpu_ring *r, u32 n, u64 h, u64 ts
 		}
 		won = tb_ring_switch(r, h, ts, n, &place.head);
 		if (won > 0) {
-			if (TB_BLOCK_FIRST_ELEMENT + n >= r->mark)
-				tb_ring_reach_mark(r);
+			if (TB_BLOCK_FIRST_ELEMENT + n >= r->watermark)
+				tb_ring_reach_watermark(r);
 			return place;
 		}
 		if (won < 0) {
@@ -499,28 +499,28 @@ TB_EXPORT(tb_ring_simple_slow);
 bool tb_ring_simple_last(struct tb_cpu_ring *r, struct tb_buf *b, u32 index)
 {
 	tb_ring_complete(r, b);
-	if (index + 1 == r->mark)
-		tb_ring_reach_mark(r);
+	if (index + 1 == r->watermark)
+		tb_ring_reach_watermark(r);
 	return true;
 }
 
 TB_EXPORT(tb_ring_simple_last);
 
 /**
- * tb_ring_reach_mark() - count and report that the current buffer is past the high-water mark
+ * tb_ring_reach_watermark() - count and report that the current buffer is past the watermark
  * @r: the ring of this CPU
  *
  * Context: any, NMI included; on the ring's CPU, preemption off.
  * Return: true, so that tb_ring_simple() can call it last.
  */
-bool tb_ring_reach_mark(struct tb_cpu_ring *r)
+bool tb_ring_reach_watermark(struct tb_cpu_ring *r)
 {
 	tb_local_add(&r->marks, 1);
 	tb_ring_notify(r);
 	return true;
 }
 
-TB_EXPORT(tb_ring_reach_mark);
+TB_EXPORT(tb_ring_reach_watermark);
 
 /*
  * Return a time before which no event was lost that blocks after @block tell; @block is complete

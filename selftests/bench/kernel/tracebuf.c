@@ -89,7 +89,7 @@ static int set_up(struct tb_provider *p, u32 buffers, u32 elements, bool overwri
 		r->bufs[i].block = memory + i * bytes;
 	r->nr = buffers;
 	r->capacity = elements;
-	r->mark = elements * 3 / 4;
+	r->watermark = elements * 3 / 4;
 	r->owner = p;
 	r->raw_clock = true;
 	r->overwrite = overwrite;

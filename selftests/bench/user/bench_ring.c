@@ -157,7 +157,7 @@ static struct tb_cpu_ring *new_ring(void)
 	memset(r->bufs, 0, BUFFERS * sizeof(*r->bufs));
 	r->nr = BUFFERS;
 	r->capacity = BUFFER_BYTES / TB_ELEMENT_SIZE;
-	r->mark = r->capacity * 3 / 4;
+	r->watermark = r->capacity * 3 / 4;
 	r->raw_clock = true;
 	for (i = 0; i < BUFFERS; i++)
 		r->bufs[i].block = (struct tb_block *)(memory + i * BUFFER_BYTES);

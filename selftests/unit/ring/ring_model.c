@@ -116,7 +116,7 @@ struct model *model_new(u32 nr, u32 capacity, bool overwrite)
 	m->r.bufs = xalloc(nr * sizeof(*m->r.bufs), 64);
 	m->r.nr = nr;
 	m->r.capacity = capacity;
-	m->r.mark = capacity * 7 / 10;
+	m->r.watermark = capacity * 7 / 10;
 	m->r.overwrite = overwrite;
 	m->r.raw_clock = model_raw_clock;
 	m->r.provider = MODEL_PROVIDER;

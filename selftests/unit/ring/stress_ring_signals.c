@@ -328,7 +328,7 @@ static void set_up(struct test *t, u32 number, bool overwrite)
 	t->r.bufs = t->bufs;
 	t->r.nr = BUFFERS;
 	t->r.capacity = CAPACITY;
-	t->r.mark = CAPACITY * 7 / 10;
+	t->r.watermark = CAPACITY * 7 / 10;
 	t->r.overwrite = overwrite;
 	t->r.raw_clock = true;
 	t->r.cpu = number;

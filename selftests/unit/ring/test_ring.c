@@ -218,21 +218,21 @@ static struct model *test_mark(void)
 	struct model *m = model_new(2, 64, false);
 	u32 i, seen = 0;
 
-	m->r.mark = 44;
+	m->r.watermark = 44;
 	for (i = FIRST; i < 43; i++)
 		model_write(m, 1);
 	EXPECT_EQ(m, m->notified, 0);
-	EXPECT(m, !tb_ring_above_mark(&m->r));
+	EXPECT(m, !tb_ring_above_watermark(&m->r));
 	EXPECT(m, !tb_ring_readable(&m->r));
 	model_write(m, 1);
 	EXPECT_EQ(m, m->notified, 1);
 	EXPECT_EQ(m, stats(m).marks, 1);
-	EXPECT(m, tb_ring_above_mark(&m->r));
+	EXPECT(m, tb_ring_above_watermark(&m->r));
 	EXPECT(m, tb_ring_readable(&m->r));
 	for (i = 44; i < 64; i++)
 		model_write(m, 1);
 	EXPECT_EQ(m, m->notified, 2);	/* complete */
-	EXPECT(m, !tb_ring_above_mark(&m->r));
+	EXPECT(m, !tb_ring_above_watermark(&m->r));
 	EXPECT(m, tb_ring_readable(&m->r));
 	/* once a buffer, wherever the event that crosses it begins and ends */
 	while (model_acquire(m))
@@ -245,8 +245,8 @@ static struct model *test_mark(void)
 			model_release(m, 0);
 		if (stats(m).blocks != blocks)
 			seen = 0;
-		seen += used(m) >= m->r.mark;
-		EXPECT_EQ(m, tb_ring_above_mark(&m->r), seen && used(m) < 64);
+		seen += used(m) >= m->r.watermark;
+		EXPECT_EQ(m, tb_ring_above_watermark(&m->r), seen && used(m) < 64);
 	}
 	return m;
 }
@@ -258,7 +258,7 @@ static struct model *test_mark_once(void)
 
 	for (mark = 1; mark <= 64; mark++) {
 		model_reset(m);
-		m->r.mark = mark;
+		m->r.watermark = mark;
 		for (i = 0; i < 56; i++)
 			model_write(m, 1);
 		EXPECT_EQ(m, stats(m).marks, 1);
@@ -275,7 +275,7 @@ static struct model *test_mark_once(void)
 	/* begun by a TIME element, just at the mark */
 	for (mark = FIRST + 1; mark < 62; mark++) {
 		model_reset(m);
-		m->r.mark = mark;
+		m->r.watermark = mark;
 		write_many(m, 1, mark - FIRST);
 		EXPECT_EQ(m, stats(m).marks, 1);
 		m->clock += 1ull << 32;
@@ -345,8 +345,8 @@ static const struct ring_test tests[] = {
 	{ "TIME element", test_time_element },
 	{ "TIME element and switch", test_time_switch },
 	{ "TIME element before every event", test_time_every_event },
-	{ "high-water mark", test_mark },
-	{ "high-water mark once a buffer", test_mark_once },
+	{ "watermark", test_mark },
+	{ "watermark once a buffer", test_mark_once },
 	{ "completion by the last commit", test_completion },
 	{ "flush", test_flush },
 };

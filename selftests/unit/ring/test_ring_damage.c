@@ -49,7 +49,7 @@ static void set_up(bool overwrite)
 	memset(r->bufs, 0, BUFFERS * sizeof(*r->bufs));
 	r->nr = BUFFERS;
 	r->capacity = CAPACITY;
-	r->mark = CAPACITY * 7 / 10;
+	r->watermark = CAPACITY * 7 / 10;
 	r->overwrite = overwrite;
 	r->raw_clock = true;
 	for (i = 0; i < BUFFERS; i++)

@@ -479,7 +479,7 @@ static unsigned long explore(const struct scenario *s, bool raw)
 	model_raw_clock = raw;
 	m = model_new(s->nr, 16, s->overwrite);
 	tb_changed_hook = changed;
-	m->r.mark = 12;
+	m->r.watermark = 12;
 	m->step = s->step ? s->step : 1;
 	look_share();
 	word.length = 0;

@@ -195,7 +195,7 @@ static void run(bool overwrite, u32 events)
 		t->r.bufs = t->bufs;
 		t->r.nr = BUFFERS;
 		t->r.capacity = CAPACITY;
-		t->r.mark = CAPACITY / 2;
+		t->r.watermark = CAPACITY / 2;
 		t->r.overwrite = overwrite;
 		t->r.raw_clock = i == 0;
 		for (k = 0; k < BUFFERS; k++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * poll() on /dev/tracebuf: readable from the high-water mark on and not
+ * poll() on /dev/tracebuf: readable from the watermark on and not
  * before, when a block is complete, and how it ends; sleeping pollers.
  */
 #include "tbtest.h"
