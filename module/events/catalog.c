@@ -115,21 +115,32 @@ struct tb_event *tb_event_by_index(unsigned int index)
 	return index < count ? tb_events[array_index_nospec(index, count)] : NULL;
 }
 
+struct tb_tracepoint_search {
+	const char *name;
+	struct tracepoint *found;
+};
+
+static void tb_tracepoint_compare(struct tracepoint *tp, void *data)
+{
+	struct tb_tracepoint_search *search = data;
+
+	if (!strcmp(tp->name, search->name))
+		search->found = tp;
+}
+
 /**
- * tb_events_tracepoint() - find a tracepoint of an event
- * @name: its name
+ * tb_events_tracepoint() - find a tracepoint of the kernel itself
+ * @name: its name; no event in the catalog needs to have it
  *
  * Context: process.
  * Return: the tracepoint, or NULL.
  */
 struct tracepoint *tb_events_tracepoint(const char *name)
 {
-	unsigned int i, n = tb_events_count();
+	struct tb_tracepoint_search search = { .name = name };
 
-	for (i = 0; i < n; i++)
-		if (!strcmp(tb_events[i]->name, name) && tb_events[i]->tp)
-			return tb_events[i]->tp;
-	return NULL;
+	for_each_kernel_tracepoint(tb_tracepoint_compare, &search);
+	return search.found;
 }
 
 /**

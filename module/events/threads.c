@@ -7,6 +7,7 @@
  * that starts in between is recorded twice, and not missed.  The probes run in the context of the
  * event and put records into the thread queue, without locks.
  */
+#include <linux/cgroup.h>
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
@@ -15,6 +16,9 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/string.h>
+#ifdef CONFIG_CGROUPS
+#include <trace/events/cgroup.h>
+#endif
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
 
@@ -24,6 +28,16 @@
 
 /* threads dumped in one RCU read-side critical section */
 #define TB_DUMP_BATCH	64
+
+/* As tb_thread_fill().  RCU frees the set of cgroups of a thread, and a cgroup after its sets. */
+static notrace u32 tb_thread_cgroup(struct task_struct *p)
+{
+#ifdef CONFIG_CGROUPS
+	return (u32)cgroup_id(rcu_dereference_raw(p->cgroups)->dfl_cgrp);
+#else
+	return 0;
+#endif
+}
 
 /*
  * Fill in the record of a thread.  Runs under rcu_read_lock(), or in a probe after
@@ -40,6 +54,7 @@ static notrace void tb_thread_fill(struct tb_thread *t, struct task_struct *p,
 	/* deadline threads have -1, which does not fit */
 	t->prio = p->prio < 0 ? 0 : p->prio;
 	t->uid = __kuid_val(rcu_dereference_raw(p->real_cred)->uid);
+	t->cgroup = tb_thread_cgroup(p);
 	/* the name may change meanwhile: then this is a mixture, but it is terminated */
 	strscpy(t->comm, comm, sizeof(t->comm));
 }
@@ -246,10 +261,31 @@ static notrace void tb_threads_exit(void *data, TB_PROCESS_EXIT_ARGS)
 	tb_thread_queue(data, p, p->comm, TB_THREAD_EXIT);
 }
 
+#ifdef CONFIG_CGROUPS
+/* The threads have moved.  Fires for other hierarchies, too: then the record says nothing new. */
+static notrace void tb_threads_cgroup(void *data, struct cgroup *cgroup, const char *path,
+				      struct task_struct *p, bool all)
+{
+	struct task_struct *thread;
+
+	if (!all) {
+		tb_thread_queue(data, p, p->comm, TB_THREAD_CGROUP);
+		return;
+	}
+	rcu_read_lock();
+	for_each_thread(p, thread)
+		tb_thread_queue(data, thread, thread->comm, TB_THREAD_CGROUP);
+	rcu_read_unlock();
+}
+#endif
+
 static struct tb_threads_probe {
 	const char *name;
 	void *probe;
 } const tb_threads_probes[] = {
+#ifdef CONFIG_CGROUPS
+	{ "cgroup_attach_task", tb_threads_cgroup },
+#endif
 	{ "sched_process_fork", tb_threads_fork },
 	{ "sched_process_exec", tb_threads_exec },
 	{ "task_rename", tb_threads_rename },
@@ -259,6 +295,9 @@ static struct tb_threads_probe {
 /* Never called: lets the compiler compare the prototypes. */
 static void __maybe_unused tb_threads_check_probe(void)
 {
+#ifdef CONFIG_CGROUPS
+	check_trace_callback_type_cgroup_attach_task(tb_threads_cgroup);
+#endif
 	check_trace_callback_type_sched_process_fork(tb_threads_fork);
 	check_trace_callback_type_sched_process_exec(tb_threads_exec);
 	check_trace_callback_type_task_rename(tb_threads_rename);

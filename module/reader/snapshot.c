@@ -28,6 +28,8 @@ void tb_snapshot_begin(struct tb_provider *p)
 
 	lockdep_assert_held(&p->read_lock);
 	tb_provider_flush_cpus(p, NULL);
+	/* first: the counts have the current time, and no later record gets an earlier one */
+	tb_state_drain_queue(p);
 	for_each_cpu(cpu, &p->cpus) {
 		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 

@@ -53,7 +53,7 @@ void tb_recording_reset(struct tb_provider *p)
 	for_each_cpu(cpu, &p->cpus) {
 		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
-		r->mark = max_t(u32, p->config.elements * p->config.watermark / 100,
+		r->watermark = max_t(u32, p->config.elements * p->config.watermark / 100,
 				TB_BLOCK_FIRST_ELEMENT + 1);
 		r->raw_clock = p->clock.raw;
 		r->overwrite = p->config.policy == TB_POLICY_OVERWRITE;
@@ -392,7 +392,7 @@ int tb_provider_flush(struct tb_provider *p, int cpu)
 
 /*
  * Do not interrupt isolated CPUs: no session asked for this flush.  The reader gets their buffers
- * at the high-water mark, or after an explicit flush.
+ * at the watermark, or after an explicit flush.
  */
 static void tb_flush_work(struct work_struct *work)
 {
@@ -447,6 +447,8 @@ static void tb_sync_in_durable(struct tb_provider *p)
 	if (p->config.flags & TB_CONFIG_DURABLE_STOP)
 		return;
 	mutex_lock(&p->read_lock);
+	/* queued records of threads are older, and keep their time only if they come first */
+	tb_state_drain_queue(p);
 	tb_clock_sync(&p->clock, &sync);
 	tb_durable_add(p, sync.clock, TB_EV_CLOCK, &sync, sizeof(sync));
 	mutex_unlock(&p->read_lock);

@@ -138,6 +138,8 @@ static void tb_sleep_sync_clock(struct tb_provider *p)
 {
 	struct tb_clock_sync now;
 
+	/* as in tb_sync_in_durable() */
+	tb_state_drain_queue(p);
 	tb_clock_sync(&p->clock, &now);
 	if (!tb_durable_add(p, tb_sleep_halted.clock, TB_EV_CLOCK, &tb_sleep_halted,
 			    sizeof(tb_sleep_halted)))

@@ -157,7 +157,8 @@ relocate_tools()
 guest_packages="bash dash coreutils grep sed mawk gawk tar util-linux mount kmod procps
 	findutils diffutils gzip xz-utils zstd bzip2 binutils gcc iproute2 python3-minimal python3 strace
 	jq protobuf-compiler
-	libc6-dev zlib1g-dev libprotobuf-c-dev libzstd-dev liburing-dev libtraceevent-dev
+	libc6-dev zlib1g-dev libdw-dev libelf-dev libiberty-dev liblzma-dev libbz2-dev
+	libprotobuf-c-dev libzstd-dev liburing-dev libtraceevent-dev
 	libsqlite3-dev sqlite3 libncurses-dev libbabeltrace2-dev babeltrace2 e2fsprogs libcap2-bin"
 fetch_guest_root()
 {

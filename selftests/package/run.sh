@@ -63,7 +63,8 @@ check()
 # what the packages depend on, and what is looked at them with
 base_packages=systemd,systemd-sysv,udev,dbus,kmod,make,gcc,libc6-dev,binutils,dkms,adduser
 base_packages=$base_packages,libcap2-bin,babeltrace2,libzstd-dev,pkg-config,man-db,libelf1
-base_packages=$base_packages,libtraceevent1,libncurses6,libsqlite3-0,libprotobuf-c1,liburing2,zlib1g
+base_packages=$base_packages,libdw1,libtraceevent1,libncurses6,libsqlite3-0,libprotobuf-c1
+base_packages=$base_packages,liburing2,zlib1g
 
 base()
 {

@@ -191,6 +191,7 @@ enum tb_control_event {
 	/* notes only: written into the file by the program that read the recording */
 	TB_EV_SYMBOL	= 22,	/* struct tb_symbol */
 	TB_EV_PART	= 23,	/* struct tb_part, for each ring that had a block by then */
+	TB_EV_MAPPING	= 25,	/* struct tb_mapping */
 
 	/* rolling: their meaning is agreed between those who write and read them */
 	TB_EV_USER	= 32,
@@ -357,6 +358,7 @@ struct tb_clock_sync {
 #define TB_THREAD_NAME		0x08	/* name changed now (exec, prctl) */
 #define TB_THREAD_EXIT		0x10	/* ends now */
 #define TB_THREAD_SKIPPED	0x20	/* names since its last record were skipped */
+#define TB_THREAD_CGROUP	0x40	/* moved to another cgroup now */
 
 /**
  * struct tb_thread - payload of TB_EV_THREAD
@@ -366,6 +368,8 @@ struct tb_clock_sync {
  * @flags: TB_THREAD_*
  * @prio: kernel priority, 0..139
  * @uid: real user id in the initial user namespace
+ * @cgroup: low 32 bits of the ID (inode) of its cgroup in the unified hierarchy; 0: not known.
+ *	TB_STRING_CGROUP has the path
  * @comm: the name, NUL-padded
  */
 struct tb_thread {
@@ -375,7 +379,7 @@ struct tb_thread {
 	__u16 flags;
 	__u16 prio;
 	__u32 uid;
-	__u32 reserved;
+	__u32 cgroup;
 	char  comm[TB_COMM_LEN];
 };
 
@@ -516,6 +520,7 @@ enum tb_string_kind {
 	TB_STRING_SYSCALL	= 2,	/* name of system call @key */
 	TB_STRING_SOFTIRQ	= 3,	/* name of softirq @key */
 	TB_STRING_COUNTER	= 4,	/* name of performance counter @key */
+	TB_STRING_CGROUP	= 5,	/* path of the cgroup with ID @key, in notes */
 };
 
 /**
@@ -624,6 +629,41 @@ struct tb_selection {
 struct tb_symbol {
 	__u64 start;
 	__u64 size;
+};
+
+enum tb_mapping_kind {
+	TB_MAPPING_CODE	= 1,	/* a file's code is in memory */
+	TB_MAPPING_EXEC	= 2,	/* exec: what was mapped before is not any more */
+	TB_MAPPING_FORK	= 3,	/* a new process: has the mappings that @parent has at that time */
+	TB_MAPPING_UNKNOWN = 4,	/* of any process: nothing is known for @size ns, or of before */
+};
+
+/**
+ * struct tb_mapping - payload of TB_EV_MAPPING, in notes: the address space of a process
+ * @since: CLOCK_MONOTONIC in ns from which on this is so; 0: since before the recording
+ * @start, @size: the addresses; TB_MAPPING_UNKNOWN: @size is a time in ns
+ * @offset: where in the file the byte at @start is
+ * @pid: the process (tgid)
+ * @parent: TB_MAPPING_FORK: its parent
+ * @kind: TB_MAPPING_*; the other fields are 0 where a kind has no use for them
+ * @build_id: bytes of the file's build ID, which follow; 0: it has none, or it is not known
+ * @path: bytes of its path, which follow the build ID; not NUL-terminated
+ *
+ * An address belongs to the latest TB_MAPPING_CODE of its process that contains it, if that is
+ * no older than the latest TB_MAPPING_EXEC of the process and the end of the latest
+ * TB_MAPPING_UNKNOWN.  The file has only mappings that contain an address of the recording.
+ */
+struct tb_mapping {
+	__u64 since;
+	__u64 start;
+	__u64 size;
+	__u64 offset;
+	__u32 pid;
+	__u32 parent;
+	__u16 kind;
+	__u16 build_id;
+	__u16 path;
+	__u16 reserved;
 };
 
 /* tb_part.flags */
@@ -1077,7 +1117,7 @@ struct tb_stats {
 	__u64 pending;		/* in buffers, not yet delivered */
 	__u64 bytes;		/* delivered, blocks as a whole */
 	__u64 blocks;		/* opened */
-	__u64 marks;		/* high-water mark crossed */
+	__u64 marks;		/* watermark crossed */
 	__u64 retries;		/* reservations tried again: nested in between */
 	__u32 ready;		/* blocks a reader could take now */
 	__u32 held;		/* blocks a reader has */

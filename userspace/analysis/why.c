@@ -434,6 +434,13 @@ uint32_t why_tgid(const struct why *why, uint32_t tid)
 	return line ? line->tgid : 0;
 }
 
+uint32_t why_cgroup(const struct why *why, uint32_t tid)
+{
+	const struct why_line *line = why_line_of(&why->lines, tid);
+
+	return line ? line->cgroup : 0;
+}
+
 size_t why_threads(const struct why *why)
 {
 	return why->lines.nr_threads;

@@ -88,6 +88,8 @@ int why_sort(struct why *why);
 /* The name that a thread had last, "" if none is known; and its process */
 const char *why_comm(const struct why *why, uint32_t tid);
 uint32_t why_tgid(const struct why *why, uint32_t tid);
+/* The cgroup that it was in last, 0 if none is known */
+uint32_t why_cgroup(const struct why *why, uint32_t tid);
 /* The threads of which something is known, in order of their numbers */
 uint32_t why_thread(const struct why *why, size_t index);
 size_t why_threads(const struct why *why);

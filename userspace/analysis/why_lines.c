@@ -432,6 +432,7 @@ static int sort_threads(struct reader *reader, const struct tb_cursor *cursor)
 		task = tb_cursor_task(cursor, line->tid);
 		if (task) {
 			line->tgid = task->tgid;
+			line->cgroup = task->cgroup;
 			memcpy(line->comm, task->comm, sizeof(line->comm) - 1);
 		}
 		lines->threads[lines->nr_threads++] = line;

@@ -52,7 +52,7 @@ struct why_list {
 };
 
 struct why_line {
-	uint32_t tid, tgid;
+	uint32_t tid, tgid, cgroup;
 	char comm[TB_COMM_LEN + 4];
 	struct why_list runs, offs, calls;
 };

@@ -222,6 +222,36 @@ const struct tb_suppressed *tb_trace_suppressed(const struct tb_trace *trace,
 int tb_trace_symbol(const struct tb_trace *trace, uint64_t address,
 		    const char **name, size_t *length, uint64_t *offset);
 
+/**
+ * struct tb_code - where in a file the code of a program is
+ * @path, @length: the file's name in the program's mount namespace, not NUL-terminated; "[vdso]",
+ *	"//anon" and the like where it is not a file
+ * @build_id, @build_id_bytes: the file's build ID; 0 bytes: not known
+ * @offset: bytes from the start of the file
+ * @start, @size: the addresses at which this part of the file is mapped
+ */
+struct tb_code {
+	const char *path;
+	size_t      length;
+	const unsigned char *build_id;
+	size_t      build_id_bytes;
+	uint64_t    offset;
+	uint64_t    start;
+	uint64_t    size;
+};
+
+/**
+ * tb_trace_code - the file that an address of a program is in
+ * @pid: the process: tb_task.tgid
+ * @ns: CLOCK_MONOTONIC: tb_view.ns
+ * @code: out; its pointers are into the trace
+ *
+ * Of a stack all addresses but the first are return addresses: the byte before is in the call.
+ * Return: 0; -ENOENT the trace does not tell, or nothing is known of that time.
+ */
+int tb_trace_code(const struct tb_trace *trace, uint32_t pid, uint64_t ns, uint64_t address,
+		  struct tb_code *code);
+
 /* ---- clock ------------------------------------------------------------ */
 
 enum tb_timebase {
@@ -379,6 +409,8 @@ int tb_field_declare(const struct tb_format_field *field, char *buffer,
  * @flags: TB_THREAD_* of the last record about it, and TB_TASK_*
  * @prio: kernel priority
  * @comm: its name, NUL-terminated, "" if unknown
+ * @cgroup: its cgroup in the unified hierarchy, 0 if unknown; tb_trace_string(TB_STRING_CGROUP) has
+ *	the path, as it was when the recorder saw the cgroup
  */
 struct tb_task {
 	uint32_t tid;
@@ -388,6 +420,7 @@ struct tb_task {
 	uint16_t flags;
 	uint16_t prio;
 	char     comm[TB_COMM_LEN + 4];
+	uint32_t cgroup;
 };
 
 #define TB_TASK_LISTED 0x8000	/* there was a TB_EV_THREAD record about it */

@@ -4,6 +4,7 @@
  * what a trace has of it then.
  */
 #include <errno.h>
+#include <limits.h>
 #include <unistd.h>
 #include "test_lib_fixture.h"
 
@@ -45,7 +46,7 @@ static void symbols_of_stacks(void)
 	fx_composite(&fx, 0, TB_EV_STACK, 2, 0, &stack, sizeof(stack));
 	fx_close(&fx, 0);
 	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
-	CHECK(symbols && symbols->used == 3);
+	CHECK(symbols && symbols->kernel.used == 3);
 	put_kallsyms("0000000000000000 A fixed\n"
 		     "ffffffff81000000 T first\n"
 		     "ffffffff81000100 T second\n"
@@ -154,7 +155,7 @@ static void symbols_of_functions(void)
 	fx_composite(&fx, 0, 200, 2, 0, payload, sizeof(payload));
 	fx_close(&fx, 0);
 	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
-	CHECK(symbols && symbols->used == 1);
+	CHECK(symbols && symbols->kernel.used == 1);
 	put_kallsyms("ffffffff81000000 T first\nffffffff81000100 T second\n"
 		     "ffffffff81000200 t third\n");
 	CHECK(!addresses_notes(symbols, 0, &data, &bytes));
@@ -169,7 +170,51 @@ static void symbols_of_functions(void)
 	fx_free(&fx);
 }
 
+/* This process, as it is now: of what it has mapped, the file that the address is in */
+static void mappings_of_stacks(void)
+{
+	struct { uint32_t kind, count; uint64_t ip[2]; } stack = {
+		TB_STACK_USER, 2, { (uintptr_t)mappings_of_stacks, 0x1000 },
+	};
+	struct mappings *mappings = mappings_open();
+	struct addresses *symbols = NULL;
+	char self[PATH_MAX] = "";
+	struct tb_trace *with;
+	struct tb_code code;
+	size_t bytes, at;
+	void *data;
+	struct fx fx;
+
+	fx_init(&fx, 10, 0);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 1, 1, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2, 1);
+	fx_composite(&fx, 0, TB_EV_STACK, 2, 0, &stack, sizeof(stack));
+	fx_close(&fx, 0);
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	CHECK(addresses_user(symbols) && mappings);
+	CHECK(!addresses_mappings(symbols, mappings, 0, &data, &bytes));
+	/* of all programs on this machine those alone that have code there */
+	CHECK(bytes && bytes <= 2 * 4096);
+	at = fx_extend(&fx, bytes);
+	memcpy(fx.data + at, data, bytes);
+	CHECK(!tb_trace_open_memory(fx.data, fx.size, &with, NULL));
+	CHECK(!tb_trace_fault(with));
+	CHECK(!tb_trace_code(with, (uint32_t)getpid(), 5, stack.ip[0], &code));
+	assert(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+	CHECK(code.length == strlen(self) && !memcmp(code.path, self, code.length));
+	CHECK(code.start <= stack.ip[0] && stack.ip[0] - code.start < code.size);
+	CHECK_NUMBER(tb_trace_code(with, (uint32_t)getpid(), 5, 0x1000, &code), -ENOENT);
+	CHECK_NUMBER(tb_trace_code(with, 1u << 30, 5, stack.ip[0], &code), -ENOENT);
+	tb_trace_close(with);
+	free(data);
+	mappings_close(mappings);
+	addresses_free(symbols);
+	fx_free(&fx);
+}
+
 static const struct test tests[] = {
+	{ "symbols: mappings of programs", mappings_of_stacks },
 	{ "symbols: of stacks", symbols_of_stacks },
 	{ "symbols: of functions in events", symbols_of_functions },
 	{ "symbols: more than a block of them", many_symbols },

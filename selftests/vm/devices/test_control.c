@@ -263,7 +263,7 @@ static void see_dump(void *ctx, const struct stream_event *e)
 	memcpy(&t, e->payload, sizeof(t));
 	d->count++;
 	d->wrong += !(t.flags & TB_THREAD_DUMP) || !memchr(t.comm, 0, sizeof(t.comm)) ||
-		    t.prio > 140 || t.reserved;
+		    t.prio > 140;
 	if (t.tid == (uint32_t)getpid()) {
 		d->self = true;
 		d->wrong += t.tgid != t.tid || t.parent != (uint32_t)getppid() ||

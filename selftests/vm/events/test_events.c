@@ -361,7 +361,7 @@ static void see_life(void *ctx, const struct stream_event *e)
 	memcpy(&t, e->payload, sizeof(t));
 	if (t.tid != l->tid)
 		return;
-	l->wrong += t.parent != (uint32_t)getpid() || t.tgid != l->tid || t.reserved ||
+	l->wrong += t.parent != (uint32_t)getpid() || t.tgid != l->tid ||
 		    t.flags & TB_THREAD_KERNEL;
 	switch (t.flags) {
 	case TB_THREAD_FORK:

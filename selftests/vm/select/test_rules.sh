@@ -337,7 +337,7 @@ stacks()
 	known=$(grep -c '^	ffff.*+0x' text)
 	echo "$known addresses with names, $unknown without"
 	[ $((unknown * 20)) -le "$known" ] || return
-	grep -A 64 'signal_generate:.*workload' text | grep -q '(user)$'
+	grep -A 64 'signal_generate:.*workload' text | grep -Eq '\((user|/[^)]*)\)$'
 }
 
 # Wherever it comes from: the fast form, a snapshot, what is saved

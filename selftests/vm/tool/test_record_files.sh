@@ -93,8 +93,8 @@ part_missing()
 
 part_cut()
 {
-	# the end of a part is not that of its blocks any more
-	head -c $(($(stat -c %s s-0002.tbuf) - 4096 * 2)) s-0002.tbuf >short.tbuf
+	# the end of a part is not that of its blocks any more: behind them are two notes
+	head -c $(($(stat -c %s s-0002.tbuf) - 4096 * 3)) s-0002.tbuf >short.tbuf
 	cat short.tbuf s-0003.tbuf >gap.tbuf
 	status 1 tracebuf verify gap.tbuf
 }

@@ -290,6 +290,16 @@ static int durable_event(struct tb_trace *trace,
 static int note_event(struct tb_trace *trace, struct tb_recording *recording,
 		      const struct tb_walk *walk)
 {
+	const char *wrong;
+
+	if (walk->structure == TB_STRUCT_COMPOSITE && walk->id == TB_EV_MAPPING) {
+		wrong = tb_mapping_add(recording, walk);
+		if (wrong && *wrong)
+			durable_fault(trace, walk, wrong);
+		return wrong && !*wrong ? -ENOMEM : 0;
+	}
+	if (walk->structure == TB_STRUCT_COMPOSITE && walk->id == TB_EV_STRING)
+		return durable_event(trace, recording, walk);
 	if (walk->structure != TB_STRUCT_COMPOSITE || walk->id != TB_EV_SYMBOL)
 		return 0;
 	if (walk->bytes >= sizeof(struct tb_symbol))
@@ -332,10 +342,17 @@ static int read_ring(struct tb_trace *trace, struct tb_recording *recording,
 	return 0;
 }
 
+static int sort_notes(struct tb_recording *recording)
+{
+	int result = tb_symbols_sort(recording);
+
+	return result ? result : tb_mappings_sort(recording);
+}
+
 int tb_durable_block(struct tb_trace *trace, struct tb_recording *recording,
 		     const struct tb_block *block)
 {
-	return read_block(trace, recording, block) ? -ENOMEM : tb_symbols_sort(recording);
+	return read_block(trace, recording, block) ? -ENOMEM : sort_notes(recording);
 }
 
 int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording)
@@ -344,7 +361,7 @@ int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording)
 	    read_ring(trace, recording, &recording->notes))
 		return -ENOMEM;
 	sort_selections(recording);
-	return tb_symbols_sort(recording);
+	return sort_notes(recording);
 }
 
 int tb_durable_finish(struct tb_trace *trace, struct tb_recording *recording)
@@ -374,7 +391,9 @@ void tb_durable_free(struct tb_recording *recording)
 		free(recording->selections[i].bits);
 	free(recording->selections);
 	free(recording->symbols);
-	free(recording->symbol_runs);
+	free(recording->symbol_runs.starts);
+	free(recording->mappings);
+	free(recording->mapping_runs.starts);
 	tb_users_free(recording->users);
 }
 

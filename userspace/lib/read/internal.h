@@ -55,6 +55,20 @@ struct tb_symbol_at {
 	size_t   length;
 };
 
+/* Its build ID and path are in the trace */
+struct tb_mapping_at {
+	struct tb_mapping mapping;
+	const unsigned char *bytes;
+};
+
+/* A list that grows and is looked up meanwhile: sorted runs, each more than twice as long as the
+ * next (symbol.c) */
+struct tb_runs {
+	size_t *starts;
+	size_t  count, room;
+	size_t  sorted;			/* items that are in a run */
+};
+
 /* Which events were recorded from @ticks on: a bit each, from id @first */
 struct tb_selected {
 	uint64_t ticks;
@@ -105,9 +119,11 @@ struct tb_recording {
 	uint64_t selections_told;
 	bool     selections_disordered;	/* to be sorted */
 	struct tb_symbol_at *symbols;	/* runs, each by address */
-	size_t   nr_symbols, room_symbols, symbols_sorted;
-	size_t  *symbol_runs;		/* where they begin */
-	size_t   nr_symbol_runs, room_symbol_runs;
+	size_t   nr_symbols, room_symbols;
+	struct tb_runs symbol_runs;
+	struct tb_mapping_at *mappings;	/* runs, each by process and time */
+	size_t   nr_mappings, room_mappings;
+	struct tb_runs mapping_runs;
 	struct tb_users *users;		/* NULL: no program has written */
 };
 
@@ -287,6 +303,16 @@ void tb_durable_free(struct tb_recording *recording);
 int tb_symbol_add(struct tb_recording *recording, const struct tb_walk *walk);
 /* Those that were added since the last time can be found from now on; -ENOMEM */
 int tb_symbols_sort(struct tb_recording *recording);
+/* The items of @list, @used of them, that are in no run yet become one; -ENOMEM */
+int tb_runs_sort(struct tb_runs *runs, void *list, size_t used, size_t size,
+		 int (*compare)(const void *, const void *));
+/* Behind the last item of @run */
+size_t tb_run_end(const struct tb_runs *runs, size_t run, size_t used);
+
+/* mapping.c */
+/* NULL; what is wrong with it; "": no memory */
+const char *tb_mapping_add(struct tb_recording *recording, const struct tb_walk *walk);
+int tb_mappings_sort(struct tb_recording *recording);
 
 /* extras.c: what follows an event and belongs to it */
 void tb_view_extras(const struct tb_walk *walk, struct tb_view *view);

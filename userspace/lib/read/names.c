@@ -128,7 +128,7 @@ const char *tb_control_name(uint16_t id)
 		[TB_EV_TOTALS] = "totals",	[TB_EV_STRING] = "string",
 		[TB_EV_SUPPRESSED] = "suppressed", [TB_EV_SYMBOL] = "symbol",
 		[TB_EV_SELECTION] = "selection", [TB_EV_PART] = "part",
-		[TB_EV_THREADS_LOST] = "threads_lost",
+		[TB_EV_THREADS_LOST] = "threads_lost", [TB_EV_MAPPING] = "mapping",
 	};
 
 	return id < sizeof(names) / sizeof(names[0]) ? names[id] : NULL;

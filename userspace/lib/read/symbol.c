@@ -33,32 +33,36 @@ static int compare(const void *a, const void *b)
 	return first->start < second->start ? -1 : first->start > second->start;
 }
 
-static size_t run_end(const struct tb_recording *recording, size_t run)
+size_t tb_run_end(const struct tb_runs *runs, size_t run, size_t used)
 {
-	return run + 1 < recording->nr_symbol_runs ? recording->symbol_runs[run + 1] :
-	       recording->nr_symbols;
+	return run + 1 < runs->count ? runs->starts[run + 1] : used;
+}
+
+int tb_runs_sort(struct tb_runs *runs, void *list, size_t used, size_t size,
+		 int (*order)(const void *, const void *))
+{
+	size_t *starts, start = runs->sorted, last;
+
+	if (start == used)
+		return 0;
+	if (tb_array_grow(&runs->starts, &runs->room, runs->count, sizeof(*starts)))
+		return -ENOMEM;
+	starts = runs->starts;
+	starts[runs->count++] = start;
+	/* the new run takes in those that are not more than twice as long */
+	for (; (last = runs->count - 1) > 0; runs->count--) {
+		if (starts[last] - starts[last - 1] > 2 * (used - starts[last]))
+			break;
+	}
+	qsort((char *)list + starts[last] * size, used - starts[last], size, order);
+	runs->sorted = used;
+	return 0;
 }
 
 int tb_symbols_sort(struct tb_recording *recording)
 {
-	size_t *starts, start = recording->symbols_sorted, last;
-
-	if (start == recording->nr_symbols)
-		return 0;
-	if (tb_array_grow(&recording->symbol_runs, &recording->room_symbol_runs,
-			  recording->nr_symbol_runs, sizeof(*starts)))
-		return -ENOMEM;
-	starts = recording->symbol_runs;
-	starts[recording->nr_symbol_runs++] = start;
-	/* the new run takes in those that are not more than twice as long */
-	for (; (last = recording->nr_symbol_runs - 1) > 0; recording->nr_symbol_runs--) {
-		if (starts[last] - starts[last - 1] > 2 * (recording->nr_symbols - starts[last]))
-			break;
-	}
-	qsort(recording->symbols + starts[last], recording->nr_symbols - starts[last],
-	      sizeof(*recording->symbols), compare);
-	recording->symbols_sorted = recording->nr_symbols;
-	return 0;
+	return tb_runs_sort(&recording->symbol_runs, recording->symbols, recording->nr_symbols,
+			    sizeof(*recording->symbols), compare);
 }
 
 /* The last symbol from @low to @high that does not begin behind @address; NULL: all do */
@@ -84,8 +88,9 @@ int tb_trace_symbol(const struct tb_trace *trace, uint64_t address,
 	const struct tb_symbol_at *symbol = NULL, *found;
 	size_t run;
 
-	for (run = 0; run < recording->nr_symbol_runs; run++) {
-		found = find(recording, recording->symbol_runs[run], run_end(recording, run),
+	for (run = 0; run < recording->symbol_runs.count; run++) {
+		found = find(recording, recording->symbol_runs.starts[run],
+			     tb_run_end(&recording->symbol_runs, run, recording->nr_symbols),
 			     address);
 		if (found && (!symbol || found->start >= symbol->start))
 			symbol = found;

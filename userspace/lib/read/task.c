@@ -127,6 +127,7 @@ int tb_tasks_thread(struct tb_tasks *tasks, const void *payload, size_t size)
 	task->tgid = thread->tgid;
 	task->parent = thread->parent;
 	task->uid = thread->uid;
+	task->cgroup = thread->cgroup;
 	task->flags = thread->flags | TB_TASK_LISTED;
 	task->prio = thread->prio;
 	tb_task_name(task, thread->comm, sizeof(thread->comm));
@@ -189,6 +190,7 @@ static int learn_new(struct tb_tasks *tasks, const struct tb_view *view)
 		task->parent = !creator ? 0 : flags & CLONE_PARENT_FLAG ?
 			       creator->parent : creator->tgid;
 	}
+	task->cgroup = creator ? creator->cgroup : 0;
 	if (creator && creator->flags & TB_TASK_LISTED) {
 		task->uid = creator->uid;
 		task->flags |= TB_TASK_LISTED;

@@ -406,12 +406,22 @@ void choice_free(struct choice *choice)
 	memset(choice, 0, sizeof(*choice));
 }
 
-bool choice_stacks(const struct choice *choice)
+static bool has_flag(const struct choice *choice, uint32_t flags)
 {
 	size_t i;
 
 	for (i = 0; i < choice->count; i++)
-		if (choice->items[i].flags & (TB_RULE_STACK | TB_RULE_USER_STACK))
+		if (choice->items[i].flags & flags)
 			return true;
 	return false;
+}
+
+bool choice_stacks(const struct choice *choice)
+{
+	return has_flag(choice, TB_RULE_STACK | TB_RULE_USER_STACK);
+}
+
+bool choice_user_stacks(const struct choice *choice)
+{
+	return has_flag(choice, TB_RULE_USER_STACK);
 }

@@ -178,8 +178,9 @@ int choice_trigger(struct tb_device *device, const struct command *command,
 		   struct made *made);
 void made_free(struct made *made);
 
-/* Does any of it want stacks? */
+/* Does any of it want stacks?  Those of programs? */
 bool choice_stacks(const struct choice *choice);
+bool choice_user_stacks(const struct choice *choice);
 
 /* ---- categories of programs (categories.c) ---- */
 
@@ -219,6 +220,7 @@ void show_suppressed(struct tb_device *device, const struct tb_query *query,
 
 /**
  * struct who - whose events are recorded
+ * @cgroup: of the processes in cgroups of this path or name, or NULL
  * @follow: those of the command that is run
  * @self: not those of this program
  */
@@ -226,6 +228,7 @@ struct who {
 	uint32_t pids[TB_PIDS_MAX];
 	uint32_t count;
 	uint32_t flags;		/* TB_PIDS_* */
+	const char *cgroup;
 	bool     threads;	/* --tid */
 	bool     follow;
 	bool     self;
@@ -236,6 +239,7 @@ struct who {
 	{ "pid",          required_argument, NULL, OPTION_PID }, \
 	{ "tid",          required_argument, NULL, OPTION_TID }, \
 	{ "exclude-pid",  required_argument, NULL, OPTION_EXCLUDE_PID }, \
+	{ "cgroup",       required_argument, NULL, OPTION_CGROUP }, \
 	{ "children",     no_argument,       NULL, OPTION_CHILDREN }
 #define WHO_SELF_LONG \
 	{ "exclude-self", no_argument,       NULL, OPTION_EXCLUDE_SELF }, \
@@ -244,6 +248,8 @@ struct who {
 	"      --pid PID,...     record only processes PID, with all their threads\n"
 #define WHO_MORE_HELP \
 	"      --tid TID,...     record only threads TID\n" \
+	"      --cgroup NAME     record only the processes that are in this container or\n" \
+	"                        cgroup now, and those that they create; with * and ?\n" \
 	"      --children        also record the processes that these create from now on\n" \
 	"      --exclude-pid PID,...  record all but these processes\n"
 #define WHO_SELF_HELP \

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whose events are recorded: --pid, --tid, --exclude-pid, --children,
- * --exclude-self and --follow.
+ * Whose events are recorded: --pid, --tid, --cgroup, --exclude-pid, --children, --exclude-self and
+ * --follow.
  */
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "cgroup.h"
 #include "choose.h"
 #include "tool/command/command.h"
 #include "tool/command/number.h"
@@ -64,6 +67,10 @@ static int take(const struct command *command, int option, const char *value,
 			return misused(command, "--pid, --tid and --exclude-pid exclude each other");
 		who->threads = true;
 		return add_pids(command, who, value, "thread");
+	case OPTION_CGROUP:
+		who->cgroup = value;
+		who->flags |= TB_PIDS_PROCESS | TB_PIDS_CHILDREN;
+		return EXIT_FINE;
 	case OPTION_CHILDREN:
 		who->flags |= TB_PIDS_CHILDREN;
 		return EXIT_FINE;
@@ -91,15 +98,17 @@ int who_option(const struct command *command, int option, const char *value,
 int who_check(const struct command *command, const struct who *who,
 	      bool has_command)
 {
-	bool only = who->count && !(who->flags & TB_PIDS_EXCLUDE);
+	bool only = who->cgroup || (who->count && !(who->flags & TB_PIDS_EXCLUDE));
 
+	if (who->cgroup && (who->count || who->follow))
+		return misused(command, "--cgroup goes neither with --pid, --tid and --exclude-pid nor with --follow");
 	if (who->follow && !has_command)
 		return misused(command, "--follow goes with a command to run");
 	if (who->follow && (who->threads || who->flags & TB_PIDS_EXCLUDE))
 		return misused(command, "--follow goes neither with --tid nor with --exclude-pid: it is for the processes of the command alone");
 	if (who->self && (only || who->follow))
 		return misused(command, "--exclude-self: only what was asked for is recorded anyway");
-	if (who->flags & TB_PIDS_CHILDREN && !who->count && !who->follow)
+	if (who->flags & TB_PIDS_CHILDREN && !who->count && !who->follow && !who->cgroup)
 		return misused(command, "--children goes with --pid, --tid or --exclude-pid");
 	return EXIT_FINE;
 }
@@ -117,10 +126,54 @@ static int failed(const struct who *who, int result, uint32_t bad)
 			strerror(-result));
 }
 
+/* The processes in one cgroup; -E2BIG: there are too many */
+static int add_members(uint32_t id, const char *path, const char *folder, void *context)
+{
+	struct who *who = context;
+	char name[PATH_MAX + 16];
+	FILE *file = NULL;
+	unsigned int pid;
+	int result = 0;
+
+	(void)id;
+	if (cgroup_path_matches(path, who->cgroup)) {
+		snprintf(name, sizeof(name), "%s/cgroup.procs", folder);
+		file = fopen(name, "re");
+	}
+	while (file && !result && fscanf(file, "%u", &pid) == 1) {
+		/* 0: it is in another PID namespace */
+		if (!pid || listed(who, pid))
+			continue;
+		if (who->count < TB_PIDS_MAX)
+			who->pids[who->count++] = pid;
+		else
+			result = -E2BIG;
+	}
+	if (file)
+		fclose(file);
+	return result;
+}
+
+/* Complains, EXIT_* */
+static int add_cgroup(struct who *who)
+{
+	int result = cgroups_each(add_members, who);
+
+	if (result == -ENOENT)
+		return complain("no cgroups: the unified hierarchy (cgroup2) is not mounted");
+	if (result)
+		return complain("more than %d processes in '%s'", TB_PIDS_MAX, who->cgroup);
+	return who->count ? EXIT_FINE : complain("no process is in a cgroup '%s'; 'systemd-cgls' shows those there are",
+						 who->cgroup);
+}
+
 int who_apply(struct tb_device *device, struct who *who, uint32_t pid)
 {
 	uint32_t bad = UINT32_MAX;
 	int result;
+
+	if (who->cgroup && add_cgroup(who))
+		return EXIT_WRONG;
 
 	if (who->self) {
 		pid = (uint32_t)getpid();
@@ -136,7 +189,13 @@ int who_apply(struct tb_device *device, struct who *who, uint32_t pid)
 		who->pids[who->count++] = pid;
 		who->flags |= TB_PIDS_PROCESS;
 	}
-	result = tb_device_pids(device, who->pids, who->count, who->flags, &bad);
+	for (;;) {
+		result = tb_device_pids(device, who->pids, who->count, who->flags, &bad);
+		/* a process of the cgroup may have ended since; nobody asked for it by number */
+		if (result != -ESRCH || !who->cgroup || bad >= who->count || who->count == 1)
+			break;
+		who->pids[bad] = who->pids[--who->count];
+	}
 	if (result == -ENOTTY && !who->given)
 		return EXIT_FINE;	/* a module that cannot: everybody's */
 	return result < 0 ? failed(who, result, bad) : EXIT_FINE;

@@ -458,8 +458,9 @@ int save_device(struct tb_device *device, const char *provider, const char *outp
 	if (sink_open(&sink, output))
 		return EXIT_WRONG;
 	sink.keep = true;
-	/* addresses are of another boot, which this kernel has no names for */
-	sink.no_stacks = provider && is_previous(device, provider);
+	/* addresses and cgroups are of another boot, which this kernel has no names for */
+	sink.other_boot = provider && is_previous(device, provider);
+	sink.no_stacks = sink.other_boot;
 	result = sink_drain(&sink, device);
 	if (sink_close(&sink)) {
 		if (!read_stats(device, query.nr_cpus, NULL, &sum) && sum.pending)

@@ -12,6 +12,7 @@
 #include "tool/export/export.h"
 #include "tool/export/output.h"
 #include "tool/export/progress.h"
+#include "tool/show/frames.h"
 #include "tool/show/print_format.h"
 #include "tool/show/selection.h"
 #include "tool/command/signals.h"
@@ -77,6 +78,7 @@ static const char options_help[] =
 	"      --jsonl           the same as --format jsonl\n"
 	"      --fields          text: show name=value of all fields\n"
 	"  -k, --kallsyms FILE   text: take the names of functions from FILE, as print does\n"
+	DEBUG_DIR_HELP
 	"  -q, --quiet           no progress, no hints\n"
 	"  -v, --verbose         say what could not be converted; in text, csv and jsonl show\n"
 	"                        control events, too\n"
@@ -360,6 +362,8 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 	status = output_finish(&output);
 	if (status == EXIT_FINE)
 		status = report(job, trace, &walk);
+	if (!job->quiet)
+		frames_remarks(stderr);
 	/* what writes a directory reads in a process of its own, and fails if it found nothing */
 	if (status == EXIT_FINE && !(job->format->flags & EXPORT_DIRECTORY))
 		status = selection_found(&job->selection, trace, job->file);
@@ -438,6 +442,7 @@ static int export_run(int argc, char **argv)
 		{ "jsonl",     no_argument,       NULL, OPTION_JSONL },
 		{ "fields",    no_argument,       NULL, OPTION_FIELDS },
 		{ "kallsyms",  required_argument, NULL, 'k' },
+		DEBUG_DIR_LONG,
 		{ "quiet",     no_argument,       NULL, 'q' },
 		{ "verbose",   no_argument,       NULL, 'v' },
 		{ "help",      no_argument,       NULL, 'h' },
@@ -471,6 +476,9 @@ static int export_run(int argc, char **argv)
 			break;
 		case OPTION_FIELDS:
 			job.fields = true;
+			break;
+		case OPTION_DEBUG_DIR:
+			frames_debug_dir(optarg);
 			break;
 		case 'k':
 			job.kallsyms = optarg;

@@ -12,6 +12,7 @@
 #include "tool/export/common.h"
 #include "tool/export/output.h"
 #include "tool/flame/flame.h"
+#include "tool/show/frames.h"
 #include "tool/show/input.h"
 
 struct flame_job {
@@ -56,6 +57,7 @@ const struct command cmd_flamegraph = {
 	SELECTION_HELP
 	"  -k, --kallsyms FILE   names of functions that the trace does not name:\n"
 	"                        /proc/kallsyms of the recorded system\n"
+	DEBUG_DIR_HELP
 	"  -q, --quiet           no remarks on standard error\n"
 	"  -h, --help            show this text\n",
 };
@@ -75,6 +77,7 @@ static const struct option long_options[] = {
 	{ "min-width",  required_argument, NULL, OPTION_MIN_WIDTH },
 	{ "input",      required_argument, NULL, 'i' },
 	{ "kallsyms",   required_argument, NULL, 'k' },
+	DEBUG_DIR_LONG,
 	{ "quiet",      no_argument,       NULL, 'q' },
 	{ "help",       no_argument,       NULL, 'h' },
 	SELECTION_LONG,
@@ -120,6 +123,9 @@ static int take_option(struct flame_job *job, int option, const char *value)
 		break;
 	case 'i':
 		job->file = value;
+		break;
+	case OPTION_DEBUG_DIR:
+		frames_debug_dir(value);
 		break;
 	case 'k':
 		return symbols_load(&flame->symbols, value);
@@ -251,6 +257,8 @@ static void remarks(const struct flame_job *job)
 
 	for (i = 0; !job->quiet && flame_remark(&job->flame, i, text, sizeof(text)); i++)
 		note("%s: %s", job->file, text);
+	if (!job->quiet)
+		frames_remarks(stderr);
 }
 
 static int write_result(struct flame_job *job)

@@ -9,9 +9,10 @@
 #include "tool/command/command.h"
 #include "tool/command/number.h"
 #include "tool/export/export.h"
+#include "tool/show/frames.h"
+#include "tool/show/input.h"
 #include "tool/show/print_line.h"
 #include "tool/show/selection.h"
-#include "tool/show/input.h"
 
 struct print {
 	const char *file;
@@ -57,6 +58,7 @@ const struct command cmd_print = {
 	"      --jsonl           print one JSON object per event (docs/export.md)\n"
 	"  -k, --kallsyms FILE   take the names of functions from FILE: /proc/kallsyms of\n"
 	"                        the recorded system (as root), or a copy\n"
+	DEBUG_DIR_HELP
 	"  -v, --verbose         show control events, too (clock, threads, chunks), and which\n"
 	"                        print formats could not be used\n"
 	"  -h, --help            show this text\n",
@@ -68,6 +70,7 @@ static const struct option long_options[] = {
 	{ "raw-ticks", no_argument,       NULL, 'R' },
 	{ "fields",    no_argument,       NULL, 'f' },
 	{ "kallsyms",  required_argument, NULL, 'k' },
+	DEBUG_DIR_LONG,
 	{ "verbose",   no_argument,       NULL, 'v' },
 	{ "jsonl",     no_argument,       NULL, OPTION_JSONL },
 	{ "help",      no_argument,       NULL, 'h' },
@@ -242,6 +245,9 @@ static int print_run(int argc, char **argv)
 		case OPTION_JSONL:
 			print.objects = true;
 			break;
+		case OPTION_DEBUG_DIR:
+			frames_debug_dir(optarg);
+			break;
 		case 'k':
 			kallsyms = optarg;
 			break;
@@ -262,6 +268,8 @@ static int print_run(int argc, char **argv)
 		status = symbols_load(&print.symbols, kallsyms);
 	if (!status)
 		status = print_trace(&print);
+	if (!status)
+		frames_remarks(stderr);
 	symbols_free(&print.symbols);
 	selection_free(selection);
 	return status;

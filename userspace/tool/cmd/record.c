@@ -108,6 +108,16 @@ static unsigned int compress_threads(const struct record *record)
 	return cpus < 1 ? 1 : cpus > 4 ? 4 : (unsigned int)cpus;
 }
 
+static void open_perf(struct record *record)
+{
+	bool mappings = record->chosen && choice_user_stacks(&record->choice);
+	int result = sink_perf_open(&record->sink, mappings);
+
+	if (result && mappings)
+		note("warning: no perf events (%s): programs that start now and end before the recording does have addresses only in their stacks",
+		     strerror(-result));
+}
+
 /* The file, and who reads for it; EXIT_* */
 static int record_open(struct record *record)
 {
@@ -153,6 +163,7 @@ static int record_open(struct record *record)
 	if (sink_use(sink, &way))
 		return EXIT_WRONG;
 	sink->no_stacks = record->chosen && !choice_stacks(&record->choice);
+	open_perf(record);
 	if (record->verbose)
 		sink_describe(sink);
 	return EXIT_FINE;

@@ -44,7 +44,7 @@ struct verify {
 	struct ring *rings;
 	unsigned int nr_rings;
 	struct ring durable;
-	uint64_t note_blocks, symbols;
+	uint64_t note_blocks, names;
 	unsigned int open;		/* rings whose end is not known, of all recordings */
 	bool attached;			/* stacks and counters may come */
 	/* of the block at hand */
@@ -360,6 +360,18 @@ static void verify_part(struct verify *verify, const struct tb_walk *walk,
 		       (uint64_t)ring->before.events + ring->events, ring->sequence);
 }
 
+static void verify_mapping(struct verify *verify, const struct tb_walk *walk, uint64_t offset)
+{
+	const struct tb_mapping *mapping = walk->payload;
+
+	if (walk->structure != TB_STRUCT_COMPOSITE || walk->bytes < sizeof(*mapping) ||
+	    walk->bytes - sizeof(*mapping) < (size_t)mapping->build_id + mapping->path)
+		broken(verify, offset, "a mapping is too short");
+	else if (mapping->kind < TB_MAPPING_CODE || mapping->kind > TB_MAPPING_UNKNOWN ||
+		 mapping->size > UINT64_MAX - mapping->start)
+		broken(verify, offset, "a mapping is impossible");
+}
+
 /* What the reader of the recording wrote: of no time and no order */
 static void verify_note(struct verify *verify)
 {
@@ -373,13 +385,17 @@ static void verify_note(struct verify *verify)
 		offset = verify->offset + (uint64_t)walk.index * TB_ELEMENT_SIZE;
 		if (walk.id == TB_EV_PART)
 			verify_part(verify, &walk, offset);
+		else if (walk.id == TB_EV_MAPPING)
+			verify_mapping(verify, &walk, offset);
+		else if (walk.id == TB_EV_STRING && walk.bytes >= sizeof(struct tb_string))
+			;
 		else if (walk.id != TB_EV_SYMBOL)
 			broken(verify, offset, "event %u does not belong into a note",
 			       walk.id);
 		else if (walk.structure != TB_STRUCT_COMPOSITE ||
 			 walk.bytes < sizeof(struct tb_symbol))
 			broken(verify, offset, "a symbol is too short");
-		verify->symbols += walk.id == TB_EV_SYMBOL;
+		verify->names += walk.id != TB_EV_PART;
 		events++;
 	}
 	if (step < 0)
@@ -703,7 +719,7 @@ static void summary(struct verify *verify)
 	       verify->durable.events);
 	if (verify->note_blocks)
 		printf("notes %8" PRIu64 " %12" PRIu64 "\n", verify->note_blocks,
-		       verify->symbols);
+		       verify->names);
 	writers_show(verify->trace);
 	summary_suppressed(verify);
 	summary_threads(verify);
@@ -723,7 +739,7 @@ static int verify_recording(struct verify *verify, unsigned int number)
 		verify->nr_rings = verify->init->nr_cpus;
 	verify->rings = calloc(verify->nr_rings + 1, sizeof(*verify->rings));
 	memset(&verify->durable, 0, sizeof(verify->durable));
-	verify->note_blocks = verify->symbols = 0;
+	verify->note_blocks = verify->names = 0;
 	verify->recording = 0;
 	if (!verify->rings)
 		return complain("out of memory");

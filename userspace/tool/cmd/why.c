@@ -13,6 +13,7 @@
 #include "tool/command/command.h"
 #include "tool/command/number.h"
 #include "tool/show/causes.h"
+#include "tool/choose/cgroup.h"
 #include "tool/show/input.h"
 #include "tool/show/out.h"
 #include "tool/show/selection.h"
@@ -27,7 +28,8 @@ const struct command cmd_why = {
 	.run   = why_run,
 	.brief = "explain where the time of a thread went, back to the causes",
 	.help  =
-	"usage: tracebuf why [OPTIONS] [-t TID | --pid PID | --comm NAME] [--slice NAME] [FILE]\n"
+	"usage: tracebuf why [OPTIONS] [-t TID | --pid PID | --comm NAME | --cgroup NAME]\n"
+	"                    [--slice NAME] [FILE]\n"
 	"\n"
 	"Divides the time of one or more threads of a trace file (" DEFAULT_FILE "; '-' is\n"
 	"standard input) by causes: the thread ran; it could run and another task or an interrupt\n"
@@ -38,6 +40,7 @@ const struct command cmd_why = {
 	"  -t, --tid N           this thread\n"
 	"      --pid PID         all threads of this process, together\n"
 	"      --comm NAME       all threads of this name, together; with * and ?\n"
+	"      --cgroup NAME     all threads in this container or cgroup; with * and ?\n"
 	"      --slice NAME      only during the slices of this name that a program wrote; with\n"
 	"                        * and ?. Of all threads, or of those above\n"
 	"      --from TIME       only what was at TIME or later: seconds as print shows them;\n"
@@ -55,6 +58,7 @@ static const struct option long_options[] = {
 	{ "tid",       required_argument, NULL, 't' },
 	{ "pid",       required_argument, NULL, OPTION_PID },
 	{ "comm",      required_argument, NULL, OPTION_COMM },
+	{ "cgroup",    required_argument, NULL, OPTION_CGROUP },
 	{ "slice",     required_argument, NULL, OPTION_SLICE },
 	{ "from",      required_argument, NULL, OPTION_FROM },
 	{ "to",        required_argument, NULL, OPTION_TO },
@@ -264,6 +268,8 @@ static bool is_wanted(const struct job *job, uint32_t tid)
 		return tid == selection->tid;
 	if (selection->comm)
 		return !fnmatch(selection->comm, why_comm(job->why, tid), 0);
+	if (selection->cgroup)
+		return cgroup_matches(selection->trace, why_cgroup(job->why, tid), selection->cgroup);
 	return !selection->pid || why_tgid(job->why, tid) == selection->pid;
 }
 
@@ -436,13 +442,14 @@ static int why_run(int argc, char **argv)
 			return show_help(&cmd_why, option);
 		status = why_option(&job, option, optarg);
 	}
-	chosen = job.selection.one_tid + !!job.selection.comm + !!job.selection.pid;
+	chosen = job.selection.one_tid + !!job.selection.comm + !!job.selection.pid +
+		 !!job.selection.cgroup;
 	job.chosen = chosen;
 	if (status == EXIT_FINE && chosen > 1)
-		status = misused(&cmd_why, "one of --tid, --pid and --comm says which threads");
+		status = misused(&cmd_why, "one of --tid, --pid, --comm and --cgroup says which threads");
 	if (status == EXIT_FINE && !chosen && !job.slice &&
 	    (job.json || job.selection.from.given || job.selection.to.given))
-		status = misused(&cmd_why, "of which threads? --tid, --pid or --comm says it");
+		status = misused(&cmd_why, "of which threads? --tid, --pid, --comm or --cgroup says it");
 	if (status == EXIT_FINE)
 		status = input_choose(&cmd_why, argc, argv, &job.file);
 	if (status == EXIT_FINE)

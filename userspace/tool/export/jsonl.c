@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "export.h"
+#include "tool/choose/cgroup.h"
 #include "tool/show/json_fields.h"
 #include "tool/show/print_line.h"
 
@@ -81,6 +82,16 @@ static void write_what(struct jsonl *jsonl, const struct tb_view *view)
 	json_fields_write(jsonl->fields, out, view);
 }
 
+static void write_cgroup(struct jsonl *jsonl, const struct tb_view *view)
+{
+	const char *path = view->task ? cgroup_path(jsonl->trace, view->task->cgroup) : NULL;
+
+	if (!path)
+		return;
+	out_text(&jsonl->out, ",\"cgroup\":");
+	out_json_string(&jsonl->out, path);
+}
+
 void jsonl_event(struct jsonl *jsonl, const struct tb_view *view)
 {
 	struct out *out = &jsonl->out;
@@ -99,6 +110,7 @@ void jsonl_event(struct jsonl *jsonl, const struct tb_view *view)
 		out_unsigned(out, view->tid);
 		out_text(out, ",\"comm\":");
 		out_json_string(out, view->comm);
+		write_cgroup(jsonl, view);
 	}
 	if (view->kind == TB_VIEW_EVENT)
 		write_context(out, view);

@@ -13,6 +13,7 @@
 #include "tool/command/command.h"
 #include "tool/export/common.h"
 #include "tool/export/progress.h"
+#include "tool/show/frames.h"
 #include "flame.h"
 #include "analysis/slices.h"
 #include "analysis/spans.h"
@@ -28,6 +29,7 @@ struct collect {
 	struct flame *flame;
 	struct tb_trace *trace;
 	struct map kernel, user;	/* addresses: frames + 1 */
+	struct map functions;		/* struct frame of programs: frames + 1 */
 	/* by format */
 	const struct tb_format_field **next_pid, **prev_state, **value;
 	/* of times */
@@ -64,33 +66,48 @@ static bool name_kernel(struct collect *collect, uint64_t ip, char *text)
 	return true;
 }
 
-static int64_t new_frame(struct collect *collect, uint64_t ip, enum flame_kind kind)
+/* The frame in @slot of a map; else one called @text */
+static int64_t new_frame(struct collect *collect, void **slot, char *text, enum flame_kind kind)
 {
-	struct flame *flame = collect->flame;
-	char text[FLAME_NAME_MAX];
+	int64_t frame;
 
-	if (kind == FLAME_USER || !name_kernel(collect, ip, text)) {
-		flame->user += kind == FLAME_USER;
-		flame->unnamed += kind == FLAME_KERNEL;
-		snprintf(text, sizeof(text), "0x%" PRIx64, ip);
-	}
 	clean(text);
-	return flame_frame(&flame->tree, text, kind);
+	frame = flame_frame(&collect->flame->tree, text, kind);
+	if (frame >= 0)
+		*slot = (void *)(uintptr_t)(frame + 1);
+	return frame;
 }
 
-static int64_t frame_at(struct collect *collect, uint64_t ip, enum flame_kind kind)
+static int64_t kernel_frame(struct collect *collect, uint64_t ip)
 {
-	void **slot = map_at(kind == FLAME_USER ? &collect->user : &collect->kernel, ip);
-	int64_t frame;
+	void **slot = map_at(&collect->kernel, ip);
+	char text[FLAME_NAME_MAX];
 
 	if (!slot)
 		return -ENOMEM;
 	if (*slot)
 		return (int64_t)(uintptr_t)*slot - 1;
-	frame = new_frame(collect, ip, kind);
-	if (frame >= 0)
-		*slot = (void *)(uintptr_t)(frame + 1);
-	return frame;
+	if (!name_kernel(collect, ip, text)) {
+		collect->flame->unnamed++;
+		snprintf(text, sizeof(text), "0x%" PRIx64, ip);
+	}
+	return new_frame(collect, slot, text, FLAME_KERNEL);
+}
+
+/* @from, of address @ip */
+static int64_t user_frame(struct collect *collect, const struct frame *from, uint64_t ip)
+{
+	void **slot = from->file ? map_at(&collect->functions, (uintptr_t)from) :
+				   map_at(&collect->user, ip);
+	char text[FLAME_NAME_MAX];
+
+	if (!slot)
+		return -ENOMEM;
+	if (*slot)
+		return (int64_t)(uintptr_t)*slot - 1;
+	collect->flame->user += !from->file;
+	snprintf(text, sizeof(text), "%s", from->name);
+	return new_frame(collect, slot, text, FLAME_USER);
 }
 
 static int64_t task_frame(struct collect *collect, const struct tb_view *view)
@@ -115,6 +132,20 @@ static int64_t deeper(struct collect *collect, int64_t node, int64_t frame)
 	return flame_child(&collect->flame->tree, (uint32_t)node, (uint32_t)frame);
 }
 
+/* The functions at address @index of a program, further in or, if that is asked for, out */
+static int64_t deeper_user(struct collect *collect, int64_t node, const struct tb_view *view,
+			   uint32_t index)
+{
+	const struct frame *frames;
+	unsigned int count = frames_of(collect->trace, view, index, &frames), i;
+
+	for (i = 0; i < count; i++)
+		node = deeper(collect, node,
+			      user_frame(collect, &frames[collect->flame->reverse ? i : count - 1 - i],
+					 view->user_stack[index]));
+	return node;
+}
+
 /* The node of the stack of @view; -ENOENT: it has none */
 static int64_t node_of(struct collect *collect, const struct tb_view *view)
 {
@@ -128,20 +159,16 @@ static int64_t node_of(struct collect *collect, const struct tb_view *view)
 	flame->full += kernel >= TB_STACK_MAX || user >= TB_STACK_MAX;
 	if (flame->reverse) {
 		for (i = 0; i < kernel; i++)
-			node = deeper(collect, node, frame_at(collect, view->stack[i],
-							      FLAME_KERNEL));
+			node = deeper(collect, node, kernel_frame(collect, view->stack[i]));
 		for (i = 0; i < user; i++)
-			node = deeper(collect, node, frame_at(collect, view->user_stack[i],
-							      FLAME_USER));
+			node = deeper_user(collect, node, view, i);
 		return deeper(collect, node, task_frame(collect, view));
 	}
 	node = deeper(collect, 0, task_frame(collect, view));
 	for (i = user; i; i--)
-		node = deeper(collect, node, frame_at(collect, view->user_stack[i - 1],
-						      FLAME_USER));
+		node = deeper_user(collect, node, view, i - 1);
 	for (i = kernel; i; i--)
-		node = deeper(collect, node, frame_at(collect, view->stack[i - 1],
-						      FLAME_KERNEL));
+		node = deeper(collect, node, kernel_frame(collect, view->stack[i - 1]));
 	return node;
 }
 
@@ -407,6 +434,7 @@ int flame_collect(struct flame *flame, struct tb_trace *trace,
 	spans_free(&collect.missing);
 	map_free(&collect.kernel, NULL);
 	map_free(&collect.user, NULL);
+	map_free(&collect.functions, NULL);
 	map_free(&collect.threads, free);
 	free(collect.next_pid);
 	free(collect.prev_state);

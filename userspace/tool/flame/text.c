@@ -110,7 +110,7 @@ int flame_remark(const struct flame *flame, unsigned int index, char *text,
 	       flame->full, TB_STACK_MAX);
 	REMARK(flame->unnamed, "%" PRIu64 " addresses of the kernel have no name in the trace (-k gives them some)",
 	       flame->unnamed);
-	REMARK(flame->user, "%" PRIu64 " addresses of programs are shown as they are: the trace does not tell what was mapped there",
+	REMARK(flame->user, "%" PRIu64 " addresses of programs have no name: the trace does not say which file was mapped there",
 	       flame->user);
 #undef REMARK
 	return 0;

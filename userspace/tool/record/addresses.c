@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "addresses.h"
+#include "mappings.h"
 #include "notes.h"
 #include "tracebuf.h"
 
@@ -23,9 +24,13 @@
 
 #define FUNCTION_MAX (4u << 20)		/* a longer one has an end that is not known */
 
-struct addresses {
+struct set {
 	uint64_t *slots;		/* open addressing; 0: free */
 	size_t   nr_slots, used;
+};
+
+struct addresses {
+	struct set kernel, user;
 	uint16_t provider;
 };
 
@@ -99,41 +104,44 @@ static bool insert(uint64_t *slots, size_t nr_slots, uint64_t address)
 	return true;
 }
 
-static bool grow(struct addresses *addresses)
+static bool grow(struct set *set)
 {
-	size_t wanted = addresses->nr_slots ? addresses->nr_slots * 2 : 1024, i;
+	size_t wanted = set->nr_slots ? set->nr_slots * 2 : 1024, i;
 	uint64_t *slots = calloc(wanted, sizeof(*slots));
 
 	if (!slots)
 		return false;
-	for (i = 0; i < addresses->nr_slots; i++)
-		if (addresses->slots[i])
-			insert(slots, wanted, addresses->slots[i]);
-	free(addresses->slots);
-	addresses->slots = slots;
-	addresses->nr_slots = wanted;
+	for (i = 0; i < set->nr_slots; i++)
+		if (set->slots[i])
+			insert(slots, wanted, set->slots[i]);
+	free(set->slots);
+	set->slots = slots;
+	set->nr_slots = wanted;
 	return true;
 }
 
-static bool add(struct addresses *addresses, uint64_t address)
+static bool add(struct set *set, uint64_t address)
 {
-	if (addresses->used * 2 >= addresses->nr_slots && !grow(addresses))
+	if (set->used * 2 >= set->nr_slots && !grow(set))
 		return false;
 	if (address)
-		addresses->used += insert(addresses->slots, addresses->nr_slots, address);
+		set->used += insert(set->slots, set->nr_slots, address);
 	return true;
 }
 
 static void collect(struct addresses *addresses, const struct tb_walk *walk)
 {
 	const struct tb_stack *stack = walk->payload;
+	struct set *set;
 	uint32_t i;
 
-	if (walk->bytes < sizeof(*stack) || stack->kind != TB_STACK_KERNEL ||
-	    stack->count > (walk->bytes - sizeof(*stack)) / sizeof(stack->ip[0]))
+	if (walk->bytes < sizeof(*stack) ||
+	    stack->count > (walk->bytes - sizeof(*stack)) / sizeof(stack->ip[0]) ||
+	    (stack->kind != TB_STACK_KERNEL && stack->kind != TB_STACK_USER))
 		return;
+	set = stack->kind == TB_STACK_USER ? &addresses->user : &addresses->kernel;
 	for (i = 0; i < stack->count; i++)
-		if (!add(addresses, stack->ip[i]))
+		if (!add(set, stack->ip[i]))
 			return;
 }
 
@@ -168,33 +176,16 @@ void addresses_block(struct addresses **addresses, const struct tb_block *block)
 		if (stack)
 			collect(*addresses, &walk);
 		else
-			add(*addresses, function + 1);
+			add(&(*addresses)->kernel, function + 1);
 	}
-}
-
-void addresses_merge(struct addresses **into, struct addresses *from)
-{
-	size_t i;
-
-	if (!from || !*into) {
-		*into = *into ? *into : from;
-		return;
-	}
-	for (i = 0; i < from->nr_slots; i++) {
-		if (!from->slots[i])
-			continue;
-		if ((*into)->used * 2 >= (*into)->nr_slots && !grow(*into))
-			break;
-		(*into)->used += insert((*into)->slots, (*into)->nr_slots, from->slots[i]);
-	}
-	addresses_free(from);
 }
 
 void addresses_free(struct addresses *addresses)
 {
 	if (!addresses)
 		return;
-	free(addresses->slots);
+	free(addresses->kernel.slots);
+	free(addresses->user.slots);
 	free(addresses);
 }
 
@@ -373,31 +364,63 @@ static int make_notes(const struct functions *functions,
 	return 0;
 }
 
+/* To be freed; NULL: no memory */
+static uint64_t *sorted(const struct set *set)
+{
+	uint64_t *list = malloc((set->used + 1) * sizeof(*list));
+	size_t i, count = 0;
+
+	if (!list)
+		return NULL;
+	for (i = 0; i < set->nr_slots; i++)
+		if (set->slots[i])
+			list[count++] = set->slots[i];
+	qsort(list, count, sizeof(*list), compare_addresses);
+	return list;
+}
+
+bool addresses_user(const struct addresses *addresses)
+{
+	return addresses && addresses->user.used;
+}
+
+static int end_notes(struct notes *notes, int result, void **data, size_t *bytes)
+{
+	*data = NULL;
+	*bytes = 0;
+	if (result) {
+		free(notes->data);
+		return result;
+	}
+	*data = notes->data;
+	*bytes = notes_bytes(notes);
+	return 0;
+}
+
 int addresses_notes(const struct addresses *addresses, uint64_t first, void **data,
 		    size_t *bytes)
 {
 	struct notes notes = { .first = first, .provider = addresses->provider };
-	uint64_t *sorted = malloc((addresses->used + 1) * sizeof(*sorted));
+	uint64_t *list = sorted(&addresses->kernel);
 	struct functions functions = { 0 };
-	size_t i, count = 0;
-	int result = sorted ? functions_read(&functions) : -ENOMEM;
+	int result = list ? 0 : -ENOMEM;
 
-	*data = NULL;
-	*bytes = 0;
-	if (!result) {
-		for (i = 0; i < addresses->nr_slots; i++)
-			if (addresses->slots[i])
-				sorted[count++] = addresses->slots[i];
-		qsort(sorted, count, sizeof(*sorted), compare_addresses);
-		result = make_notes(&functions, sorted, count, &notes);
-	}
-	if (result) {
-		free(notes.data);
-	} else {
-		*data = notes.data;
-		*bytes = notes_bytes(&notes);
-	}
+	if (!result && addresses->kernel.used)
+		result = functions_read(&functions);
+	if (!result)
+		result = make_notes(&functions, list, addresses->kernel.used, &notes);
 	functions_free(&functions);
-	free(sorted);
-	return result;
+	free(list);
+	return end_notes(&notes, result, data, bytes);
+}
+
+int addresses_mappings(const struct addresses *addresses, struct mappings *mappings,
+		       uint64_t first, void **data, size_t *bytes)
+{
+	struct notes notes = { .first = first, .provider = addresses->provider };
+	uint64_t *list = sorted(&addresses->user);
+	int result = list ? mappings_notes(mappings, list, addresses->user.used, &notes) : -ENOMEM;
+
+	free(list);
+	return end_notes(&notes, result, data, bytes);
 }

@@ -17,6 +17,7 @@
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
+#include "perf_records.h"
 #include "record.h"
 #include "sink.h"
 #include "snapshot.h"
@@ -305,13 +306,14 @@ int record_loop(struct record *record)
 	if (record->seconds > 0)
 		end = record->started + (uint64_t)(record->seconds * 1e9);
 	for (;;) {
-		struct pollfd wait[3] = {
+		struct pollfd wait[4] = {
 			{ .fd = record->signals, .events = POLLIN },
 			wait_blocks(record),
 			{ .fd = sink_fd(&record->sink), .events = POLLIN },
+			{ .fd = perf_records_fd(record->sink.perf), .events = POLLIN },
 		};
 
-		if (poll(wait, 3, wait_ms(record, end < record->next_file ?
+		if (poll(wait, 4, wait_ms(record, end < record->next_file ?
 					  end : record->next_file)) < 0 && errno != EINTR)
 			return -errno;
 		if ((wait[0].revents && take_signals(record)) || now_ns() >= end)
@@ -323,6 +325,8 @@ int record_loop(struct record *record)
 			if (result < 0)
 				return result == -ENODATA ? 0 : result;
 		}
+		if (wait[3].revents)
+			sink_perf_step(&record->sink);
 		if (next_due(record)) {
 			result = record_next(record);
 			if (result < 0)

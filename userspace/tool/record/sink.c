@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include "addresses.h"
+#include "cgroups.h"
 #include "direct.h"
+#include "mappings.h"
 #include "notes.h"
 #include "pack.h"
+#include "perf_records.h"
 #include "parts.h"
 #include "plain.h"
 #include "series.h"
@@ -293,8 +297,6 @@ static void put_symbols(struct sink *sink)
 		return;
 	result = sink->failed ? -EIO :
 		 addresses_notes(sink->addresses, sink->notes, &notes, &bytes);
-	addresses_free(sink->addresses);
-	sink->addresses = NULL;
 	if (sink->failed)
 		return;
 	if (result == -ENODATA)
@@ -305,6 +307,79 @@ static void put_symbols(struct sink *sink)
 	if (result < 0)
 		return;
 	write_notes(sink, notes, bytes);
+}
+
+/* Where threads belong */
+static void put_cgroups(struct sink *sink)
+{
+	size_t bytes;
+	void *data;
+
+	if (!sink->failed && sink->cgroups &&
+	    !cgroups_notes(sink->cgroups, sink->notes, &data, &bytes))
+		write_notes(sink, data, bytes);
+}
+
+/* Where the addresses of programs are in files */
+static void put_mappings(struct sink *sink)
+{
+	struct mappings *mappings = sink->mappings;
+	void *notes;
+	size_t bytes;
+	int result = -ENOMEM;
+
+	if (sink->failed || !addresses_user(sink->addresses))
+		return;
+	if (!mappings)
+		mappings = mappings_open();
+	if (mappings)
+		result = addresses_mappings(sink->addresses, mappings, sink->notes, &notes, &bytes);
+	if (mappings != sink->mappings)
+		mappings_close(mappings);
+	if (result < 0)
+		note("warning: user stacks have addresses only: %s", strerror(-result));
+	else
+		write_notes(sink, notes, bytes);
+}
+
+/* ---- what perf reports ---- */
+
+struct record_cgroup {
+	struct perf_event_header header;
+	uint64_t id;
+	char path[];
+};
+
+static void take_record(const struct perf_event_header *header, uint64_t time, uint64_t before,
+			void *context)
+{
+	const struct record_cgroup *cgroup = (const void *)header;
+	struct sink *sink = context;
+
+	if (header->type == PERF_RECORD_CGROUP)
+		cgroups_name(&sink->cgroups, (uint32_t)cgroup->id, cgroup->path);
+	else if (sink->mappings)
+		mappings_record(sink->mappings, header, time, before);
+}
+
+int sink_perf_open(struct sink *sink, bool mappings)
+{
+	int result = perf_records_open(&sink->perf, mappings, take_record, sink);
+
+	if (mappings)
+		sink->mappings = mappings_open();
+	if (mappings && !sink->mappings)
+		return -ENOMEM;
+	if (mappings && result)
+		mappings_unfollowed(sink->mappings);
+	return result;
+}
+
+void sink_perf_step(struct sink *sink)
+{
+	perf_records_step(sink->perf);
+	if (sink->mappings)
+		mappings_records_done(sink->mappings);
 }
 
 /* ---- blocks ---- */
@@ -318,6 +393,8 @@ static void look_at(struct sink *sink, const struct tb_block *const *blocks,
 	for (i = 0; i < count; i++) {
 		if (!sink->no_stacks)
 			addresses_block(&sink->addresses, blocks[i]);
+		if (!sink->other_boot)
+			cgroups_block(&sink->cgroups, blocks[i]);
 		if (sink->way.parts && blocks[i]->kind == TB_BLOCK_ROLLING)
 			parts_block(&sink->parts, blocks[i]);
 	}
@@ -343,6 +420,7 @@ static int take_blocks(struct sink *sink, const struct tb_block *const *blocks,
 
 	if (sink->continued) {
 		first = durable_first(blocks, count);
+		look_at(sink, blocks, first);
 		result = write_blocks(sink, blocks, first, device, refs, NULL);
 		if (first < count)
 			put_beginning(sink);
@@ -486,10 +564,15 @@ static int end_file(struct sink *sink, bool sync)
 	if (sink->fd < 0)
 		return sink->failed;
 	if (sink->begun) {
+		sink_perf_step(sink);
 		put_beginning(sink);
 		put_symbols(sink);
+		put_mappings(sink);
+		put_cgroups(sink);
 		put_table(sink);
 	}
+	addresses_free(sink->addresses);
+	sink->addresses = NULL;
 	direct_close(sink->direct);
 	sink->direct = NULL;
 	/* what was written through the page cache may fail on its way to the disk */
@@ -532,6 +615,12 @@ int sink_close(struct sink *sink)
 	if (sink->fd >= 0 && sink->made && !sink->begun)
 		unlink(sink->name);
 	end_file(sink, true);
+	perf_records_close(sink->perf);
+	sink->perf = NULL;
+	mappings_close(sink->mappings);
+	sink->mappings = NULL;
+	cgroups_free(sink->cgroups);
+	sink->cgroups = NULL;
 	parts_free(&sink->parts);
 	pack_close(sink->pack);
 	sink->pack = NULL;

@@ -14,6 +14,9 @@
 
 #define SINK_BATCH 256
 
+struct cgroups;
+struct mappings;
+struct perf_records;
 struct series;
 
 /**
@@ -74,7 +77,11 @@ struct sink_way {
  * @rolling: of the blocks written, those with events of a CPU
  * @unwritten: events taken from the buffers that could not be written
  * @no_stacks: there are none in the blocks, which is not looked for
+ * @other_boot: what they name is not of this boot
  * @addresses: addresses of the stacks in them, or NULL
+ * @perf: what tells of new cgroups and mappings, or NULL
+ * @cgroups: those that their threads are in, or NULL
+ * @mappings: what they are in, collected meanwhile; NULL: what processes have at the end
  * @way: how
  * @direct: what writes, or NULL: write()
  * @pack: what compresses, or NULL
@@ -93,8 +100,11 @@ struct sink {
 	uint64_t    total;
 	uint64_t    rolling;
 	uint64_t    unwritten;
-	bool        no_stacks;
+	bool        no_stacks, other_boot;
 	struct addresses *addresses;
+	struct perf_records *perf;
+	struct mappings *mappings;
+	struct cgroups *cgroups;
 	struct sink_way way;
 	struct direct *direct;
 	struct pack *pack;
@@ -107,6 +117,11 @@ struct sink {
 
 /* "-" is standard output; what is in a file stays until something is written; EXIT_* */
 int sink_open(struct sink *sink, const char *path);
+/* Collect what names cgroups that begin and end meanwhile, and with @mappings the addresses of user stacks;
+ * before the recording starts.  -errno: only what exists at its end has a name */
+int sink_perf_open(struct sink *sink, bool mappings);
+/* Take what perf has reported */
+void sink_perf_step(struct sink *sink);
 /* There will be something to write; what was in the file goes */
 void sink_begin(struct sink *sink);
 /* How, if not with write(); once, before anything is written */

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "json_fields.h"
+#include "frames.h"
 #include "print_stack.h"
 
 /* Values of one record whose names are looked at for others that are the same */
@@ -242,15 +243,25 @@ void json_stack_write(const struct tb_trace *trace, struct out *out,
 	out_char(out, ']');
 }
 
-void json_user_stack_write(struct out *out, const struct tb_view *view)
+void json_user_stack_write(const struct tb_trace *trace, struct out *out,
+			   const struct tb_view *view)
 {
-	uint32_t i;
+	char text[STACK_SYMBOL_MAX + 512];
+	const struct frame *frames;
+	unsigned int count, i;
+	uint32_t index;
 
 	out_char(out, '[');
-	for (i = 0; i < view->nr_user_stack; i++) {
-		if (i)
-			out_char(out, ',');
-		out_json_hex(out, view->user_stack[i]);
+	for (index = 0; index < view->nr_user_stack; index++) {
+		count = frames_of(trace, view, index, &frames);
+		for (i = 0; i < count; i++) {
+			if (index || i)
+				out_char(out, ',');
+			snprintf(text, sizeof(text), frames[i].named && !frames[i].inlined ?
+				 "%s+0x%" PRIx64 : "%s", frames[i].name,
+				 frames[i].offset + (index > 0));
+			out_json_string(out, text);
+		}
 	}
 	out_char(out, ']');
 }
@@ -266,7 +277,7 @@ void json_extras_write(const struct tb_trace *trace, struct out *out,
 	}
 	if (view->nr_user_stack) {
 		out_text(out, ",\"user_stack\":");
-		json_user_stack_write(out, view);
+		json_user_stack_write(trace, out, view);
 	}
 	if (view->counter_mask) {
 		out_text(out, ",\"counters\":");

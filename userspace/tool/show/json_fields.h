@@ -30,7 +30,8 @@ void json_members_write(struct json_fields *fields, struct out *out,
 /* What goes with an event, if it does: ["schedule+0x12",...], ["0x1234",...], {"cycles":1,...} */
 void json_stack_write(const struct tb_trace *trace, struct out *out,
 		      const struct tb_view *view);
-void json_user_stack_write(struct out *out, const struct tb_view *view);
+void json_user_stack_write(const struct tb_trace *trace, struct out *out,
+			   const struct tb_view *view);
 void json_counters_write(const struct tb_trace *trace, struct out *out,
 			 const struct tb_view *view);
 

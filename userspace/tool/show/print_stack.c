@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <string.h>
+#include "frames.h"
 #include "print_stack.h"
 
 /* Nothing a terminal would obey */
@@ -68,6 +69,27 @@ static void print_address(FILE *out, const struct tb_trace *trace, uint64_t ip)
 	fputc('\n', out);
 }
 
+static void print_user(FILE *out, const struct tb_trace *trace, const struct tb_view *view,
+		       uint32_t index)
+{
+	const struct frame *frames;
+	unsigned int count = frames_of(trace, view, index, &frames), i;
+
+	for (i = 0; i < count; i++) {
+		if (!frames[i].file) {
+			fprintf(out, "\t%16" PRIx64 " (user)\n", view->user_stack[index]);
+			continue;
+		}
+		fprintf(out, "\t%16" PRIx64 " %s", view->user_stack[index], frames[i].name);
+		if (frames[i].named && !frames[i].inlined)
+			fprintf(out, "+0x%" PRIx64, frames[i].offset + (index > 0));
+		if (frames[i].inlined)
+			fputs(" (inlined)\n", out);
+		else
+			fprintf(out, " (%s)\n", frames[i].file);
+	}
+}
+
 void print_stack(FILE *out, const struct tb_trace *trace,
 		 const struct tb_view *view)
 {
@@ -78,5 +100,5 @@ void print_stack(FILE *out, const struct tb_trace *trace,
 	for (i = 0; i < view->nr_stack; i++)
 		print_address(out, trace, view->stack[i]);
 	for (i = 0; i < view->nr_user_stack; i++)
-		fprintf(out, "\t%16" PRIx64 " (user)\n", view->user_stack[i]);
+		print_user(out, trace, view, i);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "selection.h"
 #include "analysis/spans.h"
+#include "tool/choose/cgroup.h"
 #include "tool/choose/choose.h"
 #include "tool/command/command.h"
 #include "tool/command/nearest.h"
@@ -76,6 +77,9 @@ int selection_option(const struct command *command, int option,
 		return -1;
 	case OPTION_COMM:
 		selection->comm = value;
+		return 1;
+	case OPTION_CGROUP:
+		selection->cgroup = value;
 		return 1;
 	case 'T':
 		if (!strncmp(value, "mono", 4))
@@ -282,6 +286,8 @@ int selection_start(struct selection *selection, struct tb_trace *trace)
 	uint64_t first = 0;
 	int result = find_wanted(selection, trace);
 
+	selection->trace = trace;
+	selection->last_cgroup = 0;
 	selection->from_ticks = 0;
 	selection->to_ticks = UINT64_MAX;
 	if (!result && (selection->from.relative || selection->to.relative))
@@ -306,19 +312,31 @@ void selection_free(struct selection *selection)
 
 static bool chooses_threads(const struct selection *selection)
 {
-	return selection->one_tid || selection->pid || selection->comm;
+	return selection->one_tid || selection->pid || selection->comm || selection->cgroup;
 }
 
-static bool wants_thread(const struct selection *selection, const struct tb_view *view)
+/* Threads of one cgroup come one after the other: a pattern is compared once for them */
+static bool wants_cgroup(struct selection *selection, uint32_t cgroup)
+{
+	if (cgroup != selection->last_cgroup)
+		selection->last_matches = cgroup_matches(selection->trace, cgroup,
+							 selection->cgroup);
+	selection->last_cgroup = cgroup;
+	return cgroup && selection->last_matches;
+}
+
+static bool wants_thread(struct selection *selection, const struct tb_view *view)
 {
 	if (selection->one_tid && view->tid != selection->tid)
 		return false;
 	if (selection->pid && (!view->task || view->task->tgid != selection->pid))
 		return false;
+	if (selection->cgroup && !wants_cgroup(selection, view->task ? view->task->cgroup : 0))
+		return false;
 	return !selection->comm || !fnmatch(selection->comm, view->comm, 0);
 }
 
-static bool wants(const struct selection *selection, const struct tb_view *view)
+static bool wants(struct selection *selection, const struct tb_view *view)
 {
 	if (selection->one_cpu && view->cpu != selection->cpu)
 		return false;
@@ -411,7 +429,7 @@ int selection_found(const struct selection *selection, const struct tb_trace *tr
 		    const char *file)
 {
 	unsigned int cpus = tb_trace_nr_cpus(trace);
-	char thread[96] = "", cpu[96] = "";
+	char thread[256] = "", cpu[96] = "";
 
 	if (selection->found || !selection_asks(selection))
 		return EXIT_FINE;
@@ -421,6 +439,9 @@ int selection_found(const struct selection *selection, const struct tb_trace *tr
 		snprintf(thread, sizeof(thread), " of process %u", selection->pid);
 	else if (selection->comm)
 		snprintf(thread, sizeof(thread), " of a thread named '%s'", selection->comm);
+	else if (selection->cgroup)
+		snprintf(thread, sizeof(thread), " of a thread in a cgroup '%s' ('tracebuf query FILE \"SELECT DISTINCT cgroup FROM threads\"' shows those it knows)",
+			 selection->cgroup);
 	if (selection->one_cpu && cpus && selection->cpu >= cpus)
 		snprintf(cpu, sizeof(cpu), " of CPU %u (its last CPU is %u)", selection->cpu,
 			 cpus - 1);

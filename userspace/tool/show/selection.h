@@ -24,6 +24,7 @@ struct moment {
  * @cpu, @tid: of this one alone, if @one_cpu, @one_tid
  * @pid: of the threads of this process, 0: any
  * @comm: of threads of this name, with * and ?, NULL: any
+ * @cgroup: of threads in a cgroup of this path or name, with * and ?, NULL: any
  * @control: control events, too
  * @threads: at least those that tell of threads, whatever else is asked for
  * @base: the clock that times are of
@@ -35,11 +36,13 @@ struct moment {
  * @users: records of programs are wanted, some at least
  * @wanted: by format index, NULL: all
  * @from_ticks, @to_ticks: the moments on the trace clock
+ * @trace: the trace
+ * @last_cgroup, @last_matches: of the thread before
  */
 struct selection {
 	struct patterns patterns;
 	uint32_t cpu, tid, pid;
-	const char *comm;
+	const char *comm, *cgroup;
 	bool one_cpu, one_tid, control, threads;
 	enum tb_timebase base;
 	struct moment from, to;
@@ -49,6 +52,9 @@ struct selection {
 	bool users;
 	unsigned char *wanted;
 	uint64_t from_ticks, to_ticks;
+	const struct tb_trace *trace;
+	uint32_t last_cgroup;
+	bool last_matches;
 };
 
 #define SELECTION_SHORT "e:C:t:T:r:"
@@ -58,6 +64,7 @@ struct selection {
 	{ "tid",       required_argument, NULL, 't' }, \
 	{ "pid",       required_argument, NULL, OPTION_PID }, \
 	{ "comm",      required_argument, NULL, OPTION_COMM }, \
+	{ "cgroup",    required_argument, NULL, OPTION_CGROUP }, \
 	{ "time",      required_argument, NULL, 'T' }, \
 	{ "recording", required_argument, NULL, 'r' }, \
 	{ "from",      required_argument, NULL, OPTION_FROM }, \
@@ -69,6 +76,8 @@ struct selection {
 	"  -t, --tid N           only this thread\n" \
 	"      --pid PID         only the threads of this process\n" \
 	"      --comm NAME       only threads of this name; with * and ?\n" \
+	"      --cgroup NAME     only threads in this container or cgroup: its name or its\n" \
+	"                        whole path; with * and ?\n" \
 	"      --from TIME       only events at TIME or later: seconds as print shows them;\n" \
 	"                        +S: S seconds after the recording's first event\n" \
 	"      --to TIME         only events before TIME\n" \

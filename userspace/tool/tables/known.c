@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include "tables.h"
+#include "tool/choose/cgroup.h"
 
 /* Numbers whose names are looked up: system calls, softirqs, interrupts */
 #define NAMES_MAX 4096u
@@ -140,6 +141,7 @@ static int write_thread(const struct tb_task *task, void *context)
 {
 	struct threads *threads = context;
 	sqlite3_stmt *insert = threads->insert;
+	const char *path;
 
 	db_number(insert, 1, task->tid);
 	if (task->tgid)
@@ -152,6 +154,9 @@ static int write_thread(const struct tb_task *task, void *context)
 	}
 	if (task->comm[0])
 		db_string(threads->db, insert, 7, task->comm);
+	path = cgroup_path(threads->db->trace, task->cgroup);
+	if (path)
+		db_string(threads->db, insert, 8, path);
 	db_insert(threads->db, insert);
 	return threads->db->error;
 }
@@ -211,7 +216,7 @@ void db_extras(struct db *db, const struct tb_view *view, const char *table,
 		db_json(db, db->extra, 3);
 	}
 	if (view->nr_user_stack) {
-		json_user_stack_write(&db->json, view);
+		json_user_stack_write(db->trace, &db->json, view);
 		db_json(db, db->extra, 4);
 	}
 	if (view->counter_mask) {

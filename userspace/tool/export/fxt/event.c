@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "plan.h"
+#include "tool/show/frames.h"
 #include "tool/show/user_writers.h"
 
 /* ---- arguments ---- */
@@ -48,24 +49,52 @@ static void put_field(struct fxt_events *events, const struct tb_view *view,
 	}
 }
 
-/* "innermost <- its caller <- ...": kernel addresses by name, as far as the trace tells */
-static void put_stack(struct fxt_events *events, struct fxt_name *name,
-		      const uint64_t *stack, uint32_t count, bool kernel)
+/* "innermost <- its caller <- ..." */
+struct chain {
+	char   text[EXPORT_TEXT_MAX + 1];
+	size_t used;
+};
+
+static bool add_frame(struct chain *chain, const char *frame)
 {
-	char text[EXPORT_TEXT_MAX + 1], frame[256];
-	size_t used = 0, length;
+	if (chain->used + strlen(frame) + 4 > EXPORT_TEXT_MAX)
+		return false;
+	chain->used += (size_t)sprintf(chain->text + chain->used, "%s%s",
+				       chain->used ? " <- " : "", frame);
+	return true;
+}
+
+static void put_stack(struct fxt_events *events, const struct tb_view *view)
+{
+	struct chain chain = { .used = 0 };
+	char frame[256];
 	uint32_t i;
 
-	for (i = 0; i < count; i++) {
-		if (!kernel || export_frame(events->trace, stack[i], frame, sizeof(frame)))
-			snprintf(frame, sizeof(frame), "0x%" PRIx64, stack[i]);
-		length = strlen(frame);
-		if (used + length + 4 > EXPORT_TEXT_MAX)
+	for (i = 0; i < view->nr_stack; i++) {
+		if (export_frame(events->trace, view->stack[i], frame, sizeof(frame)))
+			snprintf(frame, sizeof(frame), "0x%" PRIx64, view->stack[i]);
+		if (!add_frame(&chain, frame))
 			break;
-		used += (size_t)sprintf(text + used, "%s%s", i ? " <- " : "", frame);
 	}
-	events->out->cut |= i < count;
-	fxt_arg_text(events->out, name, text, used);
+	events->out->cut |= i < view->nr_stack;
+	fxt_arg_text(events->out, events->plans->stack, chain.text, chain.used);
+}
+
+static void put_user_stack(struct fxt_events *events, const struct tb_view *view)
+{
+	struct chain chain = { .used = 0 };
+	const struct frame *frames;
+	unsigned int count, i;
+	uint32_t index;
+	bool fits = true;
+
+	for (index = 0; index < view->nr_user_stack && fits; index++) {
+		count = frames_of(events->trace, view, index, &frames);
+		for (i = 0; i < count && fits; i++)
+			fits = add_frame(&chain, frames[i].name);
+	}
+	events->out->cut |= !fits;
+	fxt_arg_text(events->out, events->plans->user_stack, chain.text, chain.used);
 }
 
 uint32_t fxt_events_nr_extras(const struct tb_view *view)
@@ -92,10 +121,9 @@ void fxt_events_extras(struct fxt_events *events, const struct tb_view *view)
 		fxt_arg_unsigned(events->out, fxt_events_name(events, text), value);
 	}
 	if (view->nr_stack)
-		put_stack(events, events->plans->stack, view->stack, view->nr_stack, true);
+		put_stack(events, view);
 	if (view->nr_user_stack)
-		put_stack(events, events->plans->user_stack, view->user_stack,
-			  view->nr_user_stack, false);
+		put_user_stack(events, view);
 }
 
 /* An event with all it has; @cpu_track: @thread stands for a CPU, which does not say who ran */

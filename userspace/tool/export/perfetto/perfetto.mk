@@ -37,7 +37,7 @@ $(PERFETTO_OBJ): $(PERFETTO_GEN).h
 # Traces to export, and the exporter under the sanitizers, for test_export.sh
 PERFETTO_TEST_OBJ := $(OUT)/asan/unit/test_export.o $(OUT)/asan/perfetto/perfetto.pb-c.o \
 	$(filter $(addprefix $(OUT)/asan/,tool/export/fxt/% tool/export/perfetto/% \
-	tool/export/common.o tool/show/out.o tool/show/slots.o tool/show/user_writers.o \
+	tool/export/common.o tool/show/frames.o tool/show/out.o tool/show/slots.o tool/show/user_writers.o \
 	analysis/map.o analysis/spans.o analysis/spans_trace.o), \
 	$(TOOL_OBJ:$(OUT)/obj/%=$(OUT)/asan/%))
 
@@ -45,7 +45,7 @@ $(OUT)/asan/unit/test_export.o: $(PERFETTO_GEN).h
 
 $(OUT)/test_export: $(PERFETTO_TEST_OBJ) $(ASAN_OBJ)
 	@echo '  LD    $(patsubst $(ROOT)/%,%,$@)'
-	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(ZSTD) -lprotobuf-c -lm
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(ELF) $(IBERTY) $(ZSTD) -lprotobuf-c -lm
 
 .PHONY: test-export
 test-export: $(OUT)/test_export tool

@@ -18,8 +18,9 @@
 #include <stdlib.h>
 #include "perfetto.h"
 #include "tool/command/number.h"
+#include "tool/show/frames.h"
 
-#define STACK_MAX	(2 * TB_STACK_MAX)	/* frames: the kernel's and the program's */
+#define STACK_MAX	(4 * TB_STACK_MAX)	/* frames: the kernel's and the program's, some inlined */
 #define KNOWN_MAX	32768	/* frames and callstacks of a stream */
 #define COUNTERS_MAX	32
 #define NEW_MAX		STACK_MAX
@@ -27,7 +28,7 @@
 enum { MAPPING_KERNEL = 1, MAPPING_USER = 2, NR_MAPPINGS = 2 };
 enum { FLAG_CLEARED = 1, FLAG_NEEDED = 2 };
 
-/* A frame (one address), or a callstack (numbers of frames) */
+/* A frame (an address, the index of what is inlined there), or a callstack (numbers of frames) */
 struct known {
 	uint32_t kind;		/* mapping of a frame, 0: a callstack */
 	uint32_t count;
@@ -148,21 +149,26 @@ static const struct known *find(struct pf_samples *samples, struct stream *strea
 	return NULL;
 }
 
+/* @from: of a program; NULL: the kernel's */
 static uint64_t frame_of(struct pf_samples *samples, struct stream *stream,
-			 uint64_t address, uint32_t mapping)
+			 uint64_t address, const struct frame *from)
 {
+	uint32_t mapping = from ? MAPPING_USER : MAPPING_KERNEL;
+	/* one address may be another function in another process */
+	uint64_t key[2] = { address, from && from->file ? (uintptr_t)from : 0 };
 	size_t count = samples->names.n_frames;
 	Perfetto__Protos__InternedString *function = &samples->functions[count];
 	Perfetto__Protos__Frame *frame = &samples->frames[count];
 	const struct known *known;
 	bool fresh;
 
-	known = find(samples, stream, mapping, &address, 1, &fresh);
+	known = find(samples, stream, mapping, key, 2, &fresh);
 	if (!known || !fresh)
 		return known ? known->iid : 0;
-	if (mapping != MAPPING_KERNEL ||
-	    export_frame(samples->trace, address, samples->texts[count],
-			 sizeof(samples->texts[count])))
+	if (from)
+		snprintf(samples->texts[count], sizeof(samples->texts[count]), "%s", from->name);
+	else if (export_frame(samples->trace, address, samples->texts[count],
+			      sizeof(samples->texts[count])))
 		snprintf(samples->texts[count], sizeof(samples->texts[count]),
 			 "0x%" PRIx64, address);
 	perfetto__protos__interned_string__init(function);
@@ -190,18 +196,16 @@ static uint64_t frame_of(struct pf_samples *samples, struct stream *stream,
 static uint32_t number_frames(struct pf_samples *samples, struct stream *stream,
 			      const struct tb_view *view)
 {
-	uint32_t kernel = view->nr_stack, user = view->nr_user_stack, used = 0, i;
+	uint32_t kernel = view->nr_stack, user = view->nr_user_stack, used = 0, i, j;
+	uint32_t most = STACK_MAX - (kernel < STACK_MAX ? kernel : STACK_MAX);
+	const struct frame *frames;
 
-	if (kernel > STACK_MAX)
-		kernel = STACK_MAX;
-	if (user > STACK_MAX - kernel)
-		user = STACK_MAX - kernel;
 	for (i = user; i > 0; i--)
-		samples->numbers[used++] = frame_of(samples, stream,
-						    view->user_stack[i - 1], MAPPING_USER);
-	for (i = kernel; i > 0; i--)
-		samples->numbers[used++] = frame_of(samples, stream, view->stack[i - 1],
-						    MAPPING_KERNEL);
+		for (j = frames_of(samples->trace, view, i - 1, &frames); j > 0 && used < most; j--)
+			samples->numbers[used++] = frame_of(samples, stream,
+							    view->user_stack[i - 1], &frames[j - 1]);
+	for (i = kernel; i > 0 && used < STACK_MAX; i--)
+		samples->numbers[used++] = frame_of(samples, stream, view->stack[i - 1], NULL);
 	return used;
 }
 

@@ -1,0 +1,166 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# test_cgroups.sh - which container a thread is in: at the start, made or entered later, in a flight recorder's
+# snapshot; and only the threads of one are recorded or shown. If it is wrong, a user blames another container.
+
+# Functions are called by way of check.
+# shellcheck disable=SC2317
+here=$(cd "$(dirname "$0")" && pwd -P)
+# shellcheck source=selftests/vm/lib/ktap.sh
+. "$here/../lib/ktap.sh"
+own_folder
+id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+root=/sys/fs/cgroup
+shop=$root/system.slice/docker-$id.scope
+pod=$root/kubepods/burstable/pod77/fedc$id
+
+# in_group FOLDER COMMAND... &: from its first instruction on; $! is the command
+in_group()
+{
+	# shellcheck disable=SC2016
+	exec sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$@"
+}
+
+begin()
+{
+	mkdir -p "$shop" "$pod" && [ -e "$shop/cgroup.procs" ]
+}
+
+# "before" is there before the recording, "mover" goes into another one, "late" is in one that is new
+record()
+{
+	in_group "$shop" sh -c 'while :; do sleep 0.01; done' & old=$!
+	sleep 0.1
+	# shellcheck disable=SC2016
+	tracebuf record -q -e sched -o record.tbuf -- sh -c '
+		sh -c "printf mover >/proc/self/comm; sleep 0.2; echo \$\$ >$1/cgroup.procs; sleep 0.2" &
+		mkdir "$0/late" && sh -c "echo \$\$ >$0/late/cgroup.procs; printf late >/proc/self/comm; sleep 1.5; :"
+		rmdir "$0/late"; wait' "$root" "$pod"
+	code=$?
+	kill "$old"
+	[ $code = 0 ] && tracebuf verify record.tbuf
+}
+
+flight()
+{
+	tracebuf start -m circular -e sched || return
+	in_group "$shop" sh -c 'while :; do sleep 0.01; done' & old=$!
+	sleep 0.3
+	tracebuf snapshot -o flight.tbuf
+	code=$?
+	kill "$old"
+	tracebuf stop
+	[ $code = 0 ] && tracebuf verify flight.tbuf
+}
+
+# Only its processes, and those that they create
+only()
+{
+	in_group "$shop" sh -c 'while :; do sleep 0.01; done' & old=$!
+	sleep 0.1
+	tracebuf record -q -e sched --cgroup 'docker-*' -o none.tbuf -- true >said 2>&1
+	code=$?
+	cat said
+	tracebuf record -q -e sched --cgroup 0123456789ab -o only.tbuf -- sleep 0.3
+	[ $? = 0 ] && [ $code = 1 ] && grep -q "no process is in a cgroup 'docker-\*'" said
+	code=$?
+	kill "$old"
+	return $code
+}
+
+# groups FILE [OPTION...]: how often an event is in which group, by name of thread
+groups()
+{
+	file=$1
+	shift
+	tracebuf print --jsonl "$@" "$file" >groups.jsonl || return
+	python3 -S - <<'END' >said
+import json, collections
+seen = collections.Counter()
+for line in open("groups.jsonl"):
+    event = json.loads(line)
+    if "comm" in event:
+        seen[event["comm"].strip(), event.get("cgroup")] += 1
+for (comm, group), count in sorted(seen.items(), key=str):
+    print(comm, group, count)
+END
+	cat said
+}
+
+known()
+{
+	groups record.tbuf || return
+	grep -q "^sleep /system.slice/docker-$id.scope " said && grep -q '^late /late ' said &&
+		grep -q '^mover / ' said && grep -q "^mover /kubepods/burstable/pod77/fedc$id " said &&
+		! grep -q '^mover /system' said
+}
+
+by_name()
+{
+	groups record.tbuf --cgroup 0123456789ab || return
+	[ -s said ] && ! grep -v " /system.slice/docker-$id.scope " said || return
+	groups record.tbuf --cgroup '/kubepods/*' || return
+	grep -q '^mover ' said && ! grep -v ' /kubepods/' said
+}
+
+unknown()
+{
+	! tracebuf print --cgroup nothing record.tbuf >said 2>&1 && cat said &&
+		grep -q "of a thread in a cgroup 'nothing'" said
+}
+
+snapshot_knows()
+{
+	groups flight.tbuf --cgroup 0123456789ab && grep -q '^sleep ' said
+}
+
+# In each event there is a thread of it: the one it happens in, or one that it is about
+recorded_only()
+{
+	tracebuf print --jsonl only.tbuf >only.jsonl || return
+	python3 -S - <<'END'
+import json, sys
+events = [json.loads(line) for line in open("only.jsonl")]
+inside = {e["tid"] for e in events if "/docker-" in e.get("cgroup", "")}
+about = ("prev_pid", "next_pid", "pid", "child_pid", "parent_pid")
+wrong = [e for e in events if e["type"] == "event" and not inside &
+         {e["tid"], *(e["fields"].get(name) for name in about)}]
+print(len(events), len(inside), wrong[:3])
+sys.exit(len(inside) < 3 or bool(wrong))
+END
+}
+
+in_sql()
+{
+	tracebuf query --csv --no-header record.tbuf \
+		"SELECT DISTINCT cgroup FROM threads WHERE cgroup LIKE '%pod77%'" >said
+	cat said
+	grep -q pod77 said
+}
+
+# All that its threads did, and no other's
+explained()
+{
+	tracebuf why --json --cgroup 0123456789ab record.tbuf >why.json &&
+		python3 -S -c 'import json; why = json.load(open("why.json")); assert why["threads"] > 3'
+}
+
+plan 4 7
+if in_guest; then
+	grep -q " $root cgroup2 " /proc/mounts || mount -t cgroup2 none "$root" || exit 1
+	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
+fi
+check "cgroups as containers have them" begin
+check "record" record
+check "a flight recorder" flight
+check "record only one container" only
+! in_guest || rmmod tracebuf_events tracebuf
+judge "at the start, moved, and made meanwhile" known
+judge "chosen by the container's ID, and by path" by_name
+judge "one that there is not" unknown
+judge "threads that began after the flight recorder" snapshot_knows
+judge "nothing but what was chosen was recorded" recorded_only
+judge "in SQL" in_sql
+judge "why" explained
+finish

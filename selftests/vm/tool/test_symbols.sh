@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# test_symbols.sh - the stack of a program has the names of its functions, inlined ones too: of one that
+# ran before, that has ended, that was forked; and no name where the file is not the one that ran. If it
+# is wrong, a user optimizes a function that never ran.
+
+# Functions are called by way of check.
+# shellcheck disable=SC2317
+here=$(cd "$(dirname "$0")" && pwd -P)
+# shellcheck source=selftests/vm/lib/ktap.sh
+. "$here/../lib/ktap.sh"
+own_folder
+events=syscalls:sys_enter_getppid:ustack
+named=$TRACEBUF_SELFTESTS/named
+
+record()
+{
+	"$named" 2 forever & old=$!
+	# shellcheck disable=SC2016
+	tracebuf record -q -e "$events" -o record.tbuf -- sh -c '
+		"$1" 3; "$1" 3 fork; cp "$1" gone; ./gone 3; rm gone; sleep 0.1' sh "$named"
+	code=$?
+	kill "$old"
+	[ $code = 0 ] && tracebuf verify record.tbuf
+}
+
+# Nobody collects while it records: the snapshot asks what processes have mapped then
+flight()
+{
+	tracebuf start -m circular -e "$events" || return
+	"$named" 2 forever & old=$!
+	sleep 0.2
+	tracebuf snapshot -o flight.tbuf
+	code=$?
+	kill "$old"
+	tracebuf stop
+	[ $code = 0 ] && tracebuf verify flight.tbuf
+}
+
+# all FILE COMM: each of its stacks is the one that is known
+all()
+{
+	tracebuf flamegraph -q --collapsed --user --comm "$2" "$1" >said
+	cat said
+	[ "$(grep -c . said)" = 1 ] && grep -Eq "^$2;([^;]*;)*main;serve;checkout;tiny [0-9]*\$" said
+}
+
+ended()
+{
+	tracebuf print --comm named record.tbuf >said
+	head said
+	grep -q 'tiny (inlined)' said && grep -q 'checkout+0x[0-9a-f]* (.*/named)' said && all record.tbuf named
+}
+
+gone()
+{
+	tracebuf print --comm gone record.tbuf >said 2>remarks
+	cat said remarks
+	cp said said.gone
+	grep -q 'gone+0x[0-9a-f]* (.*/gone)' said && grep -q 'no such file here' remarks
+}
+
+# By build ID, wherever the file is
+debug_dir()
+{
+	id=$(readelf -n "$named" | sed -n 's/.*Build ID: //p')
+	mkdir -p "dir/.build-id/${id%"${id#??}"}" &&
+		cp "$named" "dir/.build-id/${id%"${id#??}"}/${id#??}" || return
+	tracebuf flamegraph -q --debug-dir dir --collapsed --user --comm gone record.tbuf >said
+	cat said
+	grep -q 'main;serve;checkout;tiny 3$' said
+}
+
+# A file of that name which is another one
+other_build()
+{
+	path=$(sed -n 's/.*gone+0x[0-9a-f]* (\(.*\))/\1/p' said.gone | head -n 1)
+	mkdir -p "other${path%/*}" && cp /bin/true "other$path" || return
+	tracebuf print --debug-dir other --comm gone record.tbuf >said 2>remarks
+	cat remarks
+	grep -q 'gone+0x' said && ! grep -q ' main+' said && grep -q 'of another build' remarks
+}
+
+every_form()
+{
+	tracebuf export -q -f jsonl -o all.jsonl record.tbuf && tracebuf export -q -f fxt -o all.fxt record.tbuf &&
+		tracebuf export -q -f perfetto -o all.pftrace record.tbuf &&
+		tracebuf export -q -f sqlite -o all.sqlite record.tbuf || return
+	grep -q '"user_stack":\["tiny","checkout+0x[0-9a-f]*","serve+0x' all.jsonl &&
+		grep -aq 'tiny <- checkout <- serve' all.fxt && grep -aq checkout all.pftrace &&
+		[ "$(sqlite3 all.sqlite "SELECT count(*) > 0 FROM extras WHERE user_stack LIKE '%checkout%'")" = 1 ]
+}
+
+plan 2 6
+if in_guest; then
+	insmod "$TRACEBUF_KO" || exit 1
+fi
+check "record" record
+check "a flight recorder" flight
+! in_guest || rmmod tracebuf
+judge "programs that have ended, forked, or ran before" ended
+judge "as of the snapshot" all flight.tbuf named
+judge "a program whose file is gone has places in it" gone
+judge "a file by its build ID" debug_dir
+judge "a file of that name is not the one that ran" other_build
+judge "every export" every_form
+finish

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Which file an address of a program is in, as the notes of a trace tell.
+ *
+ * Entries are in order of process and time.  A lookup goes back from its time to the first entry
+ * that decides: code at that address, exec (nothing from before is left), or fork (as in the
+ * parent).
+ */
+#include <errno.h>
+#include <string.h>
+#include "internal.h"
+
+/* A file can say anything: neither more entries nor more generations are looked at */
+#define ENTRIES_MAX 4096
+#define GENERATIONS_MAX 64
+
+const char *tb_mapping_add(struct tb_recording *recording, const struct tb_walk *walk)
+{
+	struct tb_mapping_at *at;
+
+	if (walk->bytes < sizeof(at->mapping))
+		return "a mapping is too short";
+	if (tb_array_grow(&recording->mappings, &recording->room_mappings,
+			  recording->nr_mappings, sizeof(*at)))
+		return "";
+	at = &recording->mappings[recording->nr_mappings];
+	memcpy(&at->mapping, walk->payload, sizeof(at->mapping));
+	at->bytes = (const unsigned char *)walk->payload + sizeof(at->mapping);
+	if (walk->bytes - sizeof(at->mapping) < (size_t)at->mapping.build_id + at->mapping.path)
+		return "a mapping's build ID and path do not fit into it";
+	recording->nr_mappings++;
+	return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct tb_mapping_at *first = a, *second = b;
+
+	TB_COUNT_STEP();
+	if (first->mapping.pid != second->mapping.pid)
+		return first->mapping.pid < second->mapping.pid ? -1 : 1;
+	if (first->mapping.since != second->mapping.since)
+		return first->mapping.since < second->mapping.since ? -1 : 1;
+	return first->bytes < second->bytes ? -1 : first->bytes > second->bytes;
+}
+
+int tb_mappings_sort(struct tb_recording *recording)
+{
+	return tb_runs_sort(&recording->mapping_runs, recording->mappings,
+			    recording->nr_mappings, sizeof(*recording->mappings), compare);
+}
+
+/* Behind the last entry of @run that is of @pid and no later than @ns, or of a lower pid */
+static size_t behind(const struct tb_recording *recording, size_t run, uint32_t pid, uint64_t ns)
+{
+	size_t low = recording->mapping_runs.starts[run], middle;
+	size_t high = tb_run_end(&recording->mapping_runs, run, recording->nr_mappings);
+
+	while (low < high) {
+		const struct tb_mapping *mapping;
+
+		middle = low + (high - low) / 2;
+		mapping = &recording->mappings[middle].mapping;
+		if (mapping->pid < pid || (mapping->pid == pid && mapping->since <= ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool decides(const struct tb_mapping *mapping, uint64_t address)
+{
+	return mapping->kind == TB_MAPPING_EXEC || mapping->kind == TB_MAPPING_FORK ||
+	       (mapping->kind == TB_MAPPING_CODE && address - mapping->start < mapping->size);
+}
+
+/* The last that decides about @address in @pid at @ns; NULL: none, or none within @steps */
+static const struct tb_mapping_at *deciding(const struct tb_recording *recording, uint32_t pid,
+					    uint64_t ns, uint64_t address, unsigned int *steps)
+{
+	const struct tb_mapping_at *last = NULL, *at;
+	size_t run, i, start;
+
+	for (run = 0; run < recording->mapping_runs.count; run++) {
+		start = recording->mapping_runs.starts[run];
+		for (i = behind(recording, run, pid, ns); i > start; i--) {
+			at = &recording->mappings[i - 1];
+			if (at->mapping.pid != pid)
+				break;
+			if (!(*steps)--)
+				return NULL;
+			if (!decides(&at->mapping, address))
+				continue;
+			if (!last || compare(last, at) < 0)
+				last = at;
+			break;
+		}
+	}
+	return last;
+}
+
+/* The time since which what was told counts at @ns; UINT64_MAX: nothing is known then */
+static uint64_t known_since(const struct tb_recording *recording, uint64_t ns)
+{
+	const struct tb_mapping *unknown;
+	unsigned int steps = ENTRIES_MAX;
+	uint64_t since = 0, end;
+	size_t run, i;
+
+	for (run = 0; run < recording->mapping_runs.count; run++) {
+		for (i = behind(recording, run, 0, ns);
+		     i > recording->mapping_runs.starts[run]; i--) {
+			unknown = &recording->mappings[i - 1].mapping;
+			if (!steps--)
+				return UINT64_MAX;
+			if (unknown->kind != TB_MAPPING_UNKNOWN)
+				continue;
+			end = unknown->since + unknown->size;
+			if (end < unknown->since || ns < end)
+				return UINT64_MAX;
+			since = end > since ? end : since;
+		}
+	}
+	return since;
+}
+
+int tb_trace_code(const struct tb_trace *trace, uint32_t pid, uint64_t ns, uint64_t address,
+		  struct tb_code *code)
+{
+	const struct tb_recording *recording = trace->selected;
+	uint64_t since = known_since(recording, ns);
+	unsigned int generation, steps = ENTRIES_MAX;
+	const struct tb_mapping_at *at;
+
+	for (generation = 0; generation < GENERATIONS_MAX; generation++) {
+		at = deciding(recording, pid, ns, address, &steps);
+		if (!at || at->mapping.since < since || at->mapping.kind == TB_MAPPING_EXEC)
+			return -ENOENT;
+		if (at->mapping.kind == TB_MAPPING_CODE) {
+			code->build_id = at->bytes;
+			code->build_id_bytes = at->mapping.build_id;
+			code->path = (const char *)at->bytes + at->mapping.build_id;
+			code->length = strnlen(code->path, at->mapping.path);
+			code->offset = address - at->mapping.start + at->mapping.offset;
+			code->start = at->mapping.start;
+			code->size = at->mapping.size;
+			return 0;
+		}
+		pid = at->mapping.parent;
+		ns = at->mapping.since;
+	}
+	return -ENOENT;
+}

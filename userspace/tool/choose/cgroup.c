@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names of cgroups; see cgroup.h.
+ *
+ *   /system.slice/docker-ID.scope                                    Docker, systemd
+ *   /docker/ID, /kubepods/burstable/podUID/ID                        without systemd
+ *   /kubepods.slice/.../cri-containerd-ID.scope, .../crio-ID.scope   Kubernetes
+ *   /machine.slice/libpod-ID.scope[/container]                       Podman
+ *   /system.slice/ssh.service                                        systemd
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <string.h>
+#include "cgroup.h"
+
+#define ID_DIGITS 64		/* of a container */
+#define ID_SHOWN 12		/* of these, as their tools show it */
+
+const char *cgroup_path(const struct tb_trace *trace, uint32_t cgroup)
+{
+	return cgroup ? tb_trace_string(trace, TB_STRING_CGROUP, cgroup) : NULL;
+}
+
+/* Where in a folder's name the ID of a container begins; NULL: it has none */
+static const char *container_id(const char *folder, size_t length)
+{
+	const char *id = folder;
+	size_t dash;
+
+	for (dash = length; dash > 0; dash--)
+		if (folder[dash - 1] == '-') {
+			id = folder + dash;
+			break;
+		}
+	return strspn(id, "0123456789abcdef") >= ID_DIGITS ? id : NULL;
+}
+
+static size_t without(const char *folder, size_t length, const char *ending)
+{
+	size_t bytes = strlen(ending);
+
+	return length > bytes && !memcmp(folder + length - bytes, ending, bytes) ?
+	       length - bytes : length;
+}
+
+const char *cgroup_name(const char *path, char name[CGROUP_NAME_MAX])
+{
+	const char *folder = path, *last = path, *id = NULL, *found;
+	size_t length = 0;
+
+	while (*folder) {
+		folder += *folder == '/';
+		length = strcspn(folder, "/");
+		if (!length)
+			break;
+		last = folder;
+		found = container_id(folder, length);
+		id = found ? found : id;
+		folder += length;
+	}
+	if (id) {
+		snprintf(name, CGROUP_NAME_MAX, "%.*s", ID_SHOWN, id);
+		return name;
+	}
+	length = strcspn(last, "/");
+	if (last == path && !length)
+		length = strlen(last);		/* "/": no cgroup but the root */
+	length = without(last, length, ".service");
+	length = without(last, length, ".scope");
+	length = without(last, length, ".slice");
+	snprintf(name, CGROUP_NAME_MAX, "%.*s", (int)length, last);
+	return name;
+}
+
+bool cgroup_path_matches(const char *path, const char *pattern)
+{
+	char name[CGROUP_NAME_MAX];
+
+	return !fnmatch(pattern, path, 0) || !fnmatch(pattern, cgroup_name(path, name), 0);
+}
+
+bool cgroup_matches(const struct tb_trace *trace, uint32_t cgroup, const char *pattern)
+{
+	const char *path = cgroup_path(trace, cgroup);
+
+	return path && cgroup_path_matches(path, pattern);
+}
+
+/* ---- those that exist ---- */
+
+static int mounted_at(char path[PATH_MAX])
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	const struct mntent *mount = NULL;
+	int result = -ENOENT;
+
+	while (mounts && (mount = getmntent(mounts)) && strcmp(mount->mnt_type, "cgroup2"))
+		;
+	if (mount && strlen(mount->mnt_dir) < PATH_MAX) {
+		strcpy(path, mount->mnt_dir);
+		result = 0;
+	}
+	if (mounts)
+		endmntent(mounts);
+	return result;
+}
+
+struct walk {
+	int (*visit)(uint32_t id, const char *path, const char *folder, void *context);
+	void *context;
+	char path[PATH_MAX];
+	size_t root;			/* bytes of @path that are the mount's */
+};
+
+/* The folder at walk->path, which has @used bytes, and those in it.  IDs are numbers of inodes */
+static int walk_folder(struct walk *walk, size_t used)
+{
+	DIR *folder = opendir(walk->path);
+	struct dirent *item;
+	int result = 0;
+
+	while (folder && !result && (item = readdir(folder))) {
+		size_t length = strlen(item->d_name);
+
+		if (item->d_type != DT_DIR || !strcmp(item->d_name, "..") ||
+		    used + length + 2 > PATH_MAX)
+			continue;
+		if (!strcmp(item->d_name, ".")) {
+			result = walk->visit((uint32_t)item->d_ino, used > walk->root ?
+					     walk->path + walk->root : "/", walk->path, walk->context);
+			continue;
+		}
+		walk->path[used] = '/';
+		memcpy(walk->path + used + 1, item->d_name, length + 1);
+		result = walk_folder(walk, used + 1 + length);
+		walk->path[used] = 0;
+	}
+	if (folder)
+		closedir(folder);
+	return result;
+}
+
+int cgroups_each(int (*visit)(uint32_t id, const char *path, const char *folder, void *context),
+		 void *context)
+{
+	struct walk walk = { .visit = visit, .context = context };
+	int result = mounted_at(walk.path);
+
+	if (result)
+		return result;
+	walk.root = strlen(walk.path);
+	return walk_folder(&walk, walk.root);
+}

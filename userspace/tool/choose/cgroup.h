@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Cgroups of the unified hierarchy: those that exist, those of a trace, and the name of the
+ * container that one is.
+ */
+#ifndef TRACEBUF_CGROUP_H
+#define TRACEBUF_CGROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "tracebuf.h"
+
+#define CGROUP_NAME_MAX 256
+
+/* Its path; NULL: not known */
+const char *cgroup_path(const struct tb_trace *trace, uint32_t cgroup);
+
+/*
+ * "3f2a9c81d0b7" of a container's path as Docker, Podman, containerd and CRI-O make them, with systemd
+ * or without, "ssh" of a service's; else the last folder.  Returns @name.
+ */
+const char *cgroup_name(const char *path, char name[CGROUP_NAME_MAX]);
+
+/* Does @pattern, with * and ?, match the path of that cgroup or its name? */
+bool cgroup_matches(const struct tb_trace *trace, uint32_t cgroup, const char *pattern);
+bool cgroup_path_matches(const char *path, const char *pattern);
+
+/**
+ * cgroups_each - call a function for each cgroup that exists
+ * @visit: @id as in struct tb_thread; @path from the root of the hierarchy, "/" itself; @folder, where
+ *	its files are.  Not 0 ends the walk
+ *
+ * Return: 0, or what @visit returned; -ENOENT the hierarchy is not mounted.
+ */
+int cgroups_each(int (*visit)(uint32_t id, const char *path, const char *folder, void *context),
+		 void *context);
+
+#endif /* TRACEBUF_CGROUP_H */

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Paths for cgroups; see cgroups.h.
+ *
+ * When a block has an ID that is not known yet, the whole tree is read once more, but at most once in
+ * SCAN_NS: a machine that makes cgroups all the time has thousands of them.
+ */
+#include <errno.h>
+#include <search.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "cgroups.h"
+#include "notes.h"
+#include "tool/choose/cgroup.h"
+
+#define SCAN_NS 1000000000ull
+#define CGROUPS_MAX 65536	/* in one recording; more have no path */
+#define PATH_BYTES_MAX 3500	/* an event of a note has room for it */
+
+struct group {
+	uint32_t id;
+	bool     wanted;		/* a thread of this file is in it */
+	char    *path;			/* NULL: not seen yet */
+};
+
+struct cgroups {
+	void  *tree;			/* of struct group */
+	size_t count;
+	bool   missing;			/* some have no path */
+	uint64_t scanned;		/* CLOCK_MONOTONIC in ns, when */
+	uint16_t provider;
+	int    result;			/* of cgroups_notes() */
+	struct notes *notes;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct group *first = a, *second = b;
+
+	return first->id < second->id ? -1 : first->id > second->id;
+}
+
+static struct group *find(struct cgroups *cgroups, uint32_t id)
+{
+	struct group key = { .id = id }, *group;
+	void *node = tfind(&key, &cgroups->tree, compare);
+
+	if (node)
+		return *(struct group **)node;
+	group = cgroups->count < CGROUPS_MAX ? calloc(1, sizeof(*group)) : NULL;
+	if (!group)
+		return NULL;
+	group->id = id;
+	if (!tsearch(group, &cgroups->tree, compare)) {
+		free(group);
+		return NULL;
+	}
+	cgroups->count++;
+	return group;
+}
+
+/* ---- the folders ---- */
+
+static int take_path(uint32_t id, const char *path, const char *folder, void *context)
+{
+	struct cgroups *cgroups = context;
+	struct group key = { .id = id };
+	void *node = tfind(&key, &cgroups->tree, compare);
+
+	(void)folder;
+	if (node && !(*(struct group **)node)->path)
+		(*(struct group **)node)->path = strdup(path);
+	return 0;
+}
+
+static void note_missing(const void *node, VISIT when, void *cgroups)
+{
+	if (when == preorder || when == leaf)
+		((struct cgroups *)cgroups)->missing |= !(*(struct group *const *)node)->path;
+}
+
+/* Give paths to those that have none yet */
+static void scan(struct cgroups *cgroups)
+{
+	cgroups->missing = false;
+	if (!cgroups_each(take_path, cgroups))
+		twalk_r(cgroups->tree, note_missing, cgroups);
+}
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+void cgroups_name(struct cgroups **cgroups, uint32_t id, const char *path)
+{
+	struct group *group;
+
+	if (!*cgroups)
+		*cgroups = calloc(1, sizeof(**cgroups));
+	group = *cgroups ? find(*cgroups, id) : NULL;
+	if (!group)
+		return;
+	/* an ID that is used again */
+	free(group->path);
+	group->path = strdup(path);
+}
+
+/* ---- blocks ---- */
+
+static void take_thread(struct cgroups *cgroups, const struct tb_thread *thread)
+{
+	struct group *group = thread->cgroup ? find(cgroups, thread->cgroup) : NULL;
+
+	if (!group)
+		return;
+	group->wanted = true;
+	cgroups->missing |= !group->path;
+}
+
+void cgroups_block(struct cgroups **cgroups, const struct tb_block *block)
+{
+	struct tb_walk walk;
+	uint64_t now;
+	int step;
+
+	if (block->kind != TB_BLOCK_DURABLE)
+		return;
+	if (!*cgroups)
+		*cgroups = calloc(1, sizeof(**cgroups));
+	if (!*cgroups)
+		return;
+	(*cgroups)->provider = block->provider;
+	tb_walk_start(&walk, block);
+	while ((step = tb_walk_next(&walk)) == 1 || step == -EAGAIN)
+		if (step == 1 && walk.structure == TB_STRUCT_COMPOSITE &&
+		    walk.id == TB_EV_THREAD && walk.bytes >= sizeof(struct tb_thread))
+			take_thread(*cgroups, walk.payload);
+	now = (*cgroups)->missing ? monotonic_ns() : 0;
+	if (now && (!(*cgroups)->scanned || now - (*cgroups)->scanned >= SCAN_NS)) {
+		scan(*cgroups);
+		(*cgroups)->scanned = now;
+	}
+}
+
+/* ---- notes ---- */
+
+static void put(const void *node, VISIT when, void *context)
+{
+	const struct group *group = *(struct group *const *)node;
+	struct cgroups *cgroups = context;
+	struct {
+		struct tb_string string;
+		char text[PATH_BYTES_MAX];
+	} payload = { .string = { .kind = TB_STRING_CGROUP, .key = group->id } };
+	size_t bytes = group->path ? strlen(group->path) : 0;
+
+	if ((when != preorder && when != leaf) || !group->wanted || !bytes ||
+	    bytes > PATH_BYTES_MAX || cgroups->result)
+		return;
+	memcpy(payload.text, group->path, bytes);
+	cgroups->result = notes_add(cgroups->notes, TB_EV_STRING, &payload,
+				    sizeof(payload.string) + bytes);
+}
+
+static void forget(const void *node, VISIT when, void *context)
+{
+	(void)context;
+	if (when == preorder || when == leaf)
+		(*(struct group *const *)node)->wanted = false;
+}
+
+int cgroups_notes(struct cgroups *cgroups, uint64_t first, void **data, size_t *bytes)
+{
+	struct notes notes = { .first = first, .provider = cgroups->provider };
+
+	if (cgroups->missing)
+		scan(cgroups);
+	cgroups->notes = &notes;
+	cgroups->result = 0;
+	twalk_r(cgroups->tree, put, cgroups);
+	twalk_r(cgroups->tree, forget, NULL);
+	*data = notes.data;
+	*bytes = notes_bytes(&notes);
+	if (cgroups->result) {
+		free(notes.data);
+		*data = NULL;
+	}
+	return cgroups->result;
+}
+
+static void free_group(void *group)
+{
+	free(((struct group *)group)->path);
+	free(group);
+}
+
+void cgroups_free(struct cgroups *cgroups)
+{
+	if (!cgroups)
+		return;
+	tdestroy(cgroups->tree, free_group);
+	free(cgroups);
+}

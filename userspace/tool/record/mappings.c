@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which files' code is mapped where in which process; see mappings.h.
+ *
+ * /proc/PID/maps has what is there when it is read; perf's records (perf_records.h) tell of each
+ * change.  They are open before /proc is read, so nothing falls between.
+ *
+ * When the kernel had no room for a record, or we have none (ENTRIES_MAX), nothing that we know is
+ * certain from then on: TB_MAPPING_UNKNOWN says so, and /proc is read again.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libelf.h>
+#include <elfutils/libdwelf.h>
+#include <linux/perf_event.h>
+#include <search.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "mappings.h"
+#include "tracebuf.h"
+
+#define ENTRIES_MAX (1u << 20)		/* 48 MB */
+#define PATH_BYTES_MAX 2048		/* an event of a note has room for it */
+#define BUILD_ID_MAX 20
+#define PIDS (4u << 20)			/* the kernel has no more */
+
+/* A file with code; kept once for all processes */
+struct file {
+	uint16_t build_id, path;
+	unsigned char bytes[];		/* the build ID, then the path */
+};
+
+struct known {
+	struct tb_mapping mapping;
+	const struct file *file;
+	uint32_t order;			/* of being added */
+};
+
+struct mappings {
+	struct known *list;
+	size_t count, room;
+	uint32_t added;
+	bool   full;
+	uint64_t lost_since;		/* records are missing from then on; 0: none */
+	void  *files;			/* tree of struct file */
+	bool   unfollowed;
+};
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+/* ---- what is known ---- */
+
+static int compare_files(const void *a, const void *b)
+{
+	const struct file *first = a, *second = b;
+
+	if (first->build_id != second->build_id)
+		return first->build_id < second->build_id ? -1 : 1;
+	if (first->path != second->path)
+		return first->path < second->path ? -1 : 1;
+	return memcmp(first->bytes, second->bytes, (size_t)first->build_id + first->path);
+}
+
+/* The one file of that ID and path; NULL: no memory */
+static const struct file *file_of(struct mappings *mappings, const void *build_id, size_t id_bytes,
+				  const char *path)
+{
+	size_t path_bytes = strnlen(path, PATH_BYTES_MAX);
+	struct file *file = malloc(sizeof(*file) + id_bytes + path_bytes);
+	void *node;
+
+	if (!file)
+		return NULL;
+	file->build_id = (uint16_t)id_bytes;
+	file->path = (uint16_t)path_bytes;
+	memcpy(file->bytes, build_id, id_bytes);
+	memcpy(file->bytes + id_bytes, path, path_bytes);
+	node = tsearch(file, &mappings->files, compare_files);
+	if (!node || *(struct file **)node != file)
+		free(file);
+	return node ? *(struct file **)node : NULL;
+}
+
+static bool has_room(struct mappings *mappings)
+{
+	size_t room = mappings->room ? 2 * mappings->room : 1024;
+	struct known *grown;
+
+	if (mappings->count < mappings->room)
+		return true;
+	grown = room <= ENTRIES_MAX ? reallocarray(mappings->list, room, sizeof(*grown)) : NULL;
+	if (!grown)
+		return false;
+	mappings->list = grown;
+	mappings->room = room;
+	return true;
+}
+
+/* There is no room: nothing counts from @since on, nor anything that comes */
+static void give_up(struct mappings *mappings, uint64_t since)
+{
+	size_t i, kept = 0;
+
+	mappings->full = true;
+	for (i = 0; i < mappings->count; i++)
+		if (mappings->list[i].mapping.since < since)
+			mappings->list[kept++] = mappings->list[i];
+	/* all of them are as old: then there is nothing to take back */
+	if (mappings->room && kept == mappings->room)
+		kept--;
+	mappings->count = kept;
+	if (mappings->room)
+		mappings->list[mappings->count++] = (struct known){ .mapping = {
+			.kind = TB_MAPPING_UNKNOWN, .since = since, .size = UINT64_MAX - since,
+		} };
+}
+
+static void add(struct mappings *mappings, const struct tb_mapping *mapping,
+		const struct file *file)
+{
+	if (mappings->full)
+		return;
+	if (!has_room(mappings) || (mapping->kind == TB_MAPPING_CODE && !file)) {
+		give_up(mappings, mapping->since);
+		return;
+	}
+	mappings->list[mappings->count++] = (struct known){
+		.mapping = *mapping, .file = file, .order = mappings->added++,
+	};
+}
+
+/* ---- what exists: /proc ---- */
+
+/* The build ID of the file that is mapped there; 0: it has none, or it cannot be read */
+static size_t build_id_of(unsigned int pid, const char *range, const char *path,
+			  unsigned char *build_id)
+{
+	char name[64 + PATH_BYTES_MAX];
+	struct stat status;
+	const void *bits;
+	ssize_t bytes = 0;
+	int fd = -1;
+	Elf *elf;
+
+	/* the file itself, whatever has that name by now */
+	snprintf(name, sizeof(name), "/proc/%u/map_files/%s", pid, range);
+	if (!stat(name, &status) && S_ISREG(status.st_mode))
+		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0) {
+		snprintf(name, sizeof(name), "/proc/%u/root%.*s", pid, PATH_BYTES_MAX, path);
+		if (!stat(name, &status) && S_ISREG(status.st_mode))
+			fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	}
+	if (fd < 0)
+		return 0;
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf) {
+		bytes = dwelf_elf_gnu_build_id(elf, &bits);
+		if (bytes > 0 && bytes <= BUILD_ID_MAX)
+			memcpy(build_id, bits, (size_t)bytes);
+		else
+			bytes = 0;
+		elf_end(elf);
+	}
+	close(fd);
+	return (size_t)bytes;
+}
+
+/* The files that a scan has met: most are mapped by many processes */
+struct seen {
+	uint64_t device, inode;
+	const struct file *file;
+};
+
+static int compare_seen(const void *a, const void *b)
+{
+	const struct seen *first = a, *second = b;
+
+	if (first->device != second->device)
+		return first->device < second->device ? -1 : 1;
+	return first->inode == second->inode ? 0 : first->inode < second->inode ? -1 : 1;
+}
+
+static const struct file *file_seen(struct mappings *mappings, void **seen, struct seen *key,
+				    unsigned int pid, const char *range, const char *path)
+{
+	unsigned char build_id[BUILD_ID_MAX];
+	struct seen *made;
+	void *node = key->inode ? tfind(key, seen, compare_seen) : NULL;
+	size_t bytes;
+
+	/* one file may have several names */
+	if (node) {
+		const struct file *file = (*(struct seen **)node)->file;
+
+		if (strnlen(path, PATH_BYTES_MAX) == file->path &&
+		    !memcmp(path, file->bytes + file->build_id, file->path))
+			return file;
+	}
+	bytes = key->inode ? build_id_of(pid, range, path, build_id) : 0;
+	key->file = file_of(mappings, build_id, bytes, path);
+	if (node || !key->inode || !key->file)
+		return key->file;
+	made = malloc(sizeof(*made));
+	if (made) {
+		*made = *key;
+		if (!tsearch(made, seen, compare_seen))
+			free(made);
+	}
+	return key->file;
+}
+
+/* "7f12-7f34 r-xp 00001000 fd:01 1234   /usr/lib/libc.so.6" */
+static void scan_line(struct mappings *mappings, void **seen, unsigned int pid, uint64_t since,
+		      char *line)
+{
+	struct tb_mapping mapping = { .kind = TB_MAPPING_CODE, .pid = pid, .since = since };
+	unsigned long long start, end, offset, inode;
+	unsigned int major, minor;
+	char access[5], range[40];
+	struct seen key;
+	int at = 0;
+
+	line[strcspn(line, "\n")] = 0;
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, access, &offset,
+		   &major, &minor, &inode, &at) != 7 || access[2] != 'x' || end <= start || !at)
+		return;
+	snprintf(range, sizeof(range), "%llx-%llx", start, end);
+	mapping.start = start;
+	mapping.size = end - start;
+	mapping.offset = offset;
+	key = (struct seen){ .device = (uint64_t)major << 32 | minor, .inode = inode };
+	add(mappings, &mapping, file_seen(mappings, seen, &key, pid, range,
+					  line[at] ? line + at : "//anon"));
+}
+
+static void scan_process(struct mappings *mappings, void **seen, unsigned int pid, uint64_t since)
+{
+	char name[32], *line = NULL;
+	size_t room = 0;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
+	file = fopen(name, "re");
+	if (!file)
+		return;		/* it has ended, or is not ours */
+	while (getline(&line, &room, file) > 0)
+		scan_line(mappings, seen, pid, since, line);
+	free(line);
+	fclose(file);
+}
+
+/* All processes there are, as from @since on */
+static void scan(struct mappings *mappings, uint64_t since)
+{
+	DIR *folder = opendir("/proc");
+	struct dirent *item;
+	void *seen = NULL;
+
+	elf_version(EV_CURRENT);
+	while (folder && (item = readdir(folder)))
+		if (isdigit((unsigned char)item->d_name[0]))
+			scan_process(mappings, &seen, (unsigned int)strtoul(item->d_name, NULL, 10),
+				     since);
+	if (folder)
+		closedir(folder);
+	tdestroy(seen, free);
+}
+
+/* ---- what happens ---- */
+
+struct record_mmap2 {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t start, size, offset;
+	uint8_t  build_id_size, reserved[3], build_id[BUILD_ID_MAX];
+	uint32_t access, flags;
+	char     path[];
+};
+
+struct record_fork {
+	struct perf_event_header header;
+	uint32_t pid, parent, tid, parent_tid;
+};
+
+struct record_comm {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+};
+
+static void take_mmap(struct mappings *mappings, const struct record_mmap2 *record, uint64_t time)
+{
+	bool known = record->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
+	struct tb_mapping mapping = {
+		.kind = TB_MAPPING_CODE, .pid = record->pid, .since = time,
+		.start = record->start, .size = record->size, .offset = record->offset,
+	};
+
+	add(mappings, &mapping,
+	    file_of(mappings, record->build_id, known && record->build_id_size <= BUILD_ID_MAX ?
+		    record->build_id_size : 0, record->path));
+}
+
+void mappings_record(struct mappings *mappings, const struct perf_event_header *header,
+		     uint64_t time, uint64_t before)
+{
+	const struct record_fork *fork = (const void *)header;
+	struct tb_mapping mapping = { .since = time };
+
+	switch (header->type) {
+	case PERF_RECORD_MMAP2:
+		take_mmap(mappings, (const void *)header, time);
+		break;
+	case PERF_RECORD_COMM:
+		if (!(header->misc & PERF_RECORD_MISC_COMM_EXEC))
+			break;
+		mapping.kind = TB_MAPPING_EXEC;
+		mapping.pid = ((const struct record_comm *)header)->pid;
+		add(mappings, &mapping, NULL);
+		break;
+	case PERF_RECORD_FORK:
+		if (fork->pid == fork->parent)
+			break;		/* a thread */
+		mapping.kind = TB_MAPPING_FORK;
+		mapping.pid = fork->pid;
+		mapping.parent = fork->parent;
+		add(mappings, &mapping, NULL);
+		break;
+	case PERF_RECORD_LOST:
+		if (!mappings->lost_since || before < mappings->lost_since)
+			mappings->lost_since = before;
+		break;
+	}
+}
+
+/* After a loss */
+static void catch_up(struct mappings *mappings)
+{
+	uint64_t now = monotonic_ns();
+	struct tb_mapping unknown = {
+		.kind = TB_MAPPING_UNKNOWN, .since = mappings->lost_since,
+		.size = now - mappings->lost_since,
+	};
+
+	mappings->lost_since = 0;
+	add(mappings, &unknown, NULL);
+	scan(mappings, now);
+}
+
+void mappings_records_done(struct mappings *mappings)
+{
+	if (mappings->lost_since)
+		catch_up(mappings);
+}
+
+/* ---- from the beginning to the end ---- */
+
+struct mappings *mappings_open(void)
+{
+	struct mappings *mappings = calloc(1, sizeof(*mappings));
+
+	if (mappings)
+		scan(mappings, 0);
+	return mappings;
+}
+
+void mappings_unfollowed(struct mappings *mappings)
+{
+	mappings->unfollowed = true;
+}
+
+void mappings_close(struct mappings *mappings)
+{
+	if (!mappings)
+		return;
+	tdestroy(mappings->files, free);
+	free(mappings->list);
+	free(mappings);
+}
+
+/* ---- notes ---- */
+
+/* Does one of these, sorted, lie in it?  A return address may be the byte behind the last call. */
+static bool contains(const struct tb_mapping *mapping, const uint64_t *addresses, size_t count)
+{
+	size_t low = 0, high = count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (addresses[middle] < mapping->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && addresses[low] - mapping->start <= mapping->size;
+}
+
+/* By time; what was added first comes first */
+static int compare_known(const void *a, const void *b)
+{
+	const struct known *first = a, *second = b;
+
+	if (first->mapping.since != second->mapping.since)
+		return first->mapping.since < second->mapping.since ? -1 : 1;
+	return first->order < second->order ? -1 : first->order > second->order;
+}
+
+static bool has(const unsigned char *pids, uint32_t pid)
+{
+	return pid < PIDS && pids[pid / 8] & 1u << pid % 8;
+}
+
+static void mark(unsigned char *pids, uint32_t pid)
+{
+	if (pid < PIDS)
+		pids[pid / 8] |= (unsigned char)(1u << pid % 8);
+}
+
+/* The processes with code that is needed, and all that have it from them; entries are in order */
+static void mark_needed(const struct mappings *mappings, const uint64_t *addresses, size_t count,
+			unsigned char *pids)
+{
+	const struct tb_mapping *mapping;
+	size_t i;
+
+	for (i = 0; i < mappings->count; i++) {
+		mapping = &mappings->list[i].mapping;
+		if (mapping->kind == TB_MAPPING_CODE && contains(mapping, addresses, count))
+			mark(pids, mapping->pid);
+	}
+	for (i = 0; i < mappings->count; i++) {
+		mapping = &mappings->list[i].mapping;
+		if (mapping->kind == TB_MAPPING_FORK && has(pids, mapping->parent))
+			mark(pids, mapping->pid);
+	}
+}
+
+static int put(const struct known *entry, struct notes *notes)
+{
+	struct {
+		struct tb_mapping mapping;
+		unsigned char bytes[BUILD_ID_MAX + PATH_BYTES_MAX];
+	} payload = { .mapping = entry->mapping };
+	size_t bytes = 0;
+
+	if (entry->file) {
+		payload.mapping.build_id = entry->file->build_id;
+		payload.mapping.path = entry->file->path;
+		bytes = (size_t)entry->file->build_id + entry->file->path;
+		memcpy(payload.bytes, entry->file->bytes, bytes);
+	}
+	return notes_add(notes, TB_EV_MAPPING, &payload, sizeof(payload.mapping) + bytes);
+}
+
+int mappings_notes(struct mappings *mappings, const uint64_t *addresses, size_t count,
+		   struct notes *notes)
+{
+	unsigned char *pids = calloc(PIDS / 8, 1);
+	const struct tb_mapping *mapping;
+	size_t i;
+	int result = 0;
+
+	if (!pids)
+		return -ENOMEM;
+	if (mappings->unfollowed)
+		scan(mappings, 0);
+	qsort(mappings->list, mappings->count, sizeof(*mappings->list), compare_known);
+	mark_needed(mappings, addresses, count, pids);
+	for (i = 0; i < mappings->count && !result; i++) {
+		mapping = &mappings->list[i].mapping;
+		if (mapping->kind == TB_MAPPING_CODE ? contains(mapping, addresses, count) :
+		    mapping->kind == TB_MAPPING_UNKNOWN || has(pids, mapping->pid))
+			result = put(&mappings->list[i], notes);
+	}
+	free(pids);
+	return result;
+}
