@@ -262,6 +262,13 @@ static notrace void tb_threads_exit(void *data, TB_PROCESS_EXIT_ARGS)
 }
 
 #ifdef CONFIG_CGROUPS
+/* A thread may be moved in a loop: the limit is that of new names. */
+static notrace void tb_threads_move(struct tb_provider *provider, struct task_struct *p)
+{
+	if (tb_thread_queue_rename(&provider->threads, p->pid))
+		tb_thread_queue(provider, p, p->comm, TB_THREAD_CGROUP);
+}
+
 /* The threads have moved.  Fires for other hierarchies, too: then the record says nothing new. */
 static notrace void tb_threads_cgroup(void *data, struct cgroup *cgroup, const char *path,
 				      struct task_struct *p, bool all)
@@ -269,12 +276,12 @@ static notrace void tb_threads_cgroup(void *data, struct cgroup *cgroup, const c
 	struct task_struct *thread;
 
 	if (!all) {
-		tb_thread_queue(data, p, p->comm, TB_THREAD_CGROUP);
+		tb_threads_move(data, p);
 		return;
 	}
 	rcu_read_lock();
 	for_each_thread(p, thread)
-		tb_thread_queue(data, thread, thread->comm, TB_THREAD_CGROUP);
+		tb_threads_move(data, thread);
 	rcu_read_unlock();
 }
 #endif

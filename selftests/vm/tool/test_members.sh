@@ -62,6 +62,15 @@ records()
 		tracebuf verify -q t.tbuf && tracebuf print t.tbuf >said && grep -c sched_switch said
 }
 
+# The device is one right, perf another; what can be known without it is in the file
+without_perf()
+{
+	member tracebuf record -e syscalls:sys_enter_exit_group:ustack -o u.tbuf -- true >said 2>&1
+	code=$?
+	cat said
+	[ "$code" = 0 ] && grep -q 'no perf events' said && tracebuf verify -q u.tbuf
+}
+
 controls()
 {
 	member tracebuf provider create members && member tracebuf status -p members &&
@@ -106,7 +115,7 @@ without_helper()
 	mv "$helper.away" "$helper" && return "$code"
 }
 
-plan 10
+plan 11
 insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 chgrp "$group" "$dev" && chmod 0660 "$dev" || exit 1
 mkdir -p "$files" && mount -t tmpfs -o mode=0755 none "$files" || exit 1
@@ -118,6 +127,7 @@ chown "$user" "$work" && cd "$work" || exit 1
 check "the capability of a file counts" counts
 check "a member of the group records" records
 check "and makes a provider, and removes it" controls
+check "and user stacks, without perf events" without_perf
 check "neither the tool nor its command has a capability" tool_has_none
 check "the helper takes nothing from its caller" helper_is_deaf
 check "without the group the mode of the node refuses" \

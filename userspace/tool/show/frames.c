@@ -51,7 +51,7 @@ struct place {
 	struct frame *frames;
 };
 
-static void *files, *places;		/* trees */
+static void *files, *places, *names;	/* trees */
 static const char *debug_dir;
 static char *debug_path;
 
@@ -253,18 +253,28 @@ static bool after_syscall(Dwfl_Module *module, uint64_t offset)
 	return data && data->d_size == bytes && !memcmp(data->d_buf, code, bytes);
 }
 
-/* A line of text, to be kept; NULL: no memory */
-static char *readable(const char *name)
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* A line of text, kept once; NULL: no memory */
+static const char *readable(const char *name)
 {
 	char *plain = cplus_demangle(name, DMGL_NO_OPTS | DMGL_AUTO);
+	void *node;
 
 	if (!plain)
 		plain = strndup(name, NAME_MAX_BYTES);
 	else if (strlen(plain) > NAME_MAX_BYTES)
 		plain[NAME_MAX_BYTES] = 0;
-	if (plain)
-		utf8_plain(plain, strlen(plain));
-	return plain;
+	if (!plain)
+		return NULL;
+	utf8_plain(plain, strlen(plain));
+	node = tsearch(plain, &names, compare_names);
+	if (!node || *(char **)node != plain)
+		free(plain);
+	return node ? *(char **)node : NULL;
 }
 
 static const char *die_name(Dwarf_Die *die)
