@@ -54,7 +54,7 @@ void tb_recording_reset(struct tb_provider *p)
 		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
 		r->watermark = max_t(u32, p->config.elements * p->config.watermark / 100,
-				TB_BLOCK_FIRST_ELEMENT + 1);
+				     TB_BLOCK_FIRST_ELEMENT + 1);
 		r->raw_clock = p->clock.raw;
 		r->overwrite = p->config.policy == TB_POLICY_OVERWRITE;
 		r->recording = recording;
