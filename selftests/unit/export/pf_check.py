@@ -67,7 +67,7 @@ class Samples:
             values = map(str, sample.get("follower_counts", []))
             extras = dict(zip(stream["counters"], values, strict=True))
             for mapping, name in (1, "stack"), (2, "user_stack"):
-                inner = [function for there, function in reversed(frames) if there == mapping]
+                inner = [function for there, function in reversed(frames) if (there == 1) == (mapping == 1)]
                 if inner:
                     extras[name] = " <- ".join(inner)
             key = packet["timestamp"][0], sample["cpu"][0], sample["tid"][0]

@@ -175,6 +175,7 @@ static void system_calls(void)
 	static const int64_t calls[][3] = {
 		{ 257, 0xffffff9c, 1 }, { 600, 2, 3 }, { -1, 0, 0 },
 	};
+	static const int64_t errors[] = { -11, -4000, -5000 };
 	size_t i;
 
 	fx_init(&fx, 12, 1000);
@@ -187,6 +188,8 @@ static void system_calls(void)
 	for (i = 0; i < 3; i++)
 		fx_composite(&fx, 0, EV_ENTER, 2001, 100, calls[i], 24);
 	fx_composite(&fx, 0, EV_EXIT, 2002, 100, calls[0], 8);
+	for (i = 0; i < 3; i++)
+		fx_composite(&fx, 0, EV_EXIT, 2003, 100, &errors[i], 8);
 	end();
 	CHECK_NUMBER(run_on("print", ""), 0);
 #if defined(__x86_64__)
@@ -195,6 +198,9 @@ static void system_calls(void)
 #endif
 	CHECK_HAS("enter: NR 600 (2, 3)\n");
 	CHECK_HAS("enter: NR -1 (0, 0)\n");
+	CHECK_HAS("exit: NR -11 = -11 (EAGAIN)\n");
+	CHECK_HAS("exit: NR -4000 = -4000\n");
+	CHECK_HAS("exit: NR -5000 = -5000\n");
 }
 
 /* Operators as in C, which libtraceevent needs help with */

@@ -139,8 +139,9 @@ def marks(events, whose):
 
 def plain(text):
     """what the kernel writes in another way than we"""
-    # system calls by name; functions with their size, and the module they are in
+    # system calls and their errors by name; functions with their size, and the module they are in
     text = re.sub(r"^NR (-?\d+) \w+ ", r"NR \1 ", text)
+    text = re.sub(r"^(NR .* = -\d+) \(E\w+\)$", r"\1", text)
     text = re.sub(r"(\+0x[0-9a-f]+)/0x[0-9a-f]+", r"\1", text)
     text = re.sub(r" \[\w+\]", "", text)
     # %#x of nothing

@@ -12,6 +12,7 @@
  * This is a part of the tool and not of libtracebuf: a program that reads
  * traces and does not print them needs no libtraceevent.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -403,12 +404,29 @@ static size_t syscall_number(const struct print_format *print,
 	return (size_t)(end - text);
 }
 
+/* "ENOENT" if a system call's text ends with "= -2"; NULL */
+static const char *error_name(const char *text, size_t length)
+{
+	char digits[8] = "";
+	size_t first = length;
+	long number;
+
+	while (first && isdigit((unsigned char)text[first - 1]))
+		first--;
+	if (first == length || length - first >= sizeof(digits) || first < 4 ||
+	    strncmp(text + first - 4, " = -", 4))
+		return NULL;
+	memcpy(digits, text + first, length - first);
+	number = strtol(digits, NULL, 10);
+	return number > 0 && number < 4096 ? strerrorname_np((int)number) : NULL;
+}
+
 int print_format_event(struct print_format *print, const struct tb_view *view,
 		       char *buffer, size_t size)
 {
 	const struct tb_format *format = view->format;
 	size_t length, used = 0, number = 0;
-	const char *name = NULL, *text;
+	const char *name = NULL, *error, *text;
 	struct shape *shape;
 
 	if (view->kind != TB_VIEW_EVENT || !format)
@@ -439,6 +457,12 @@ int print_format_event(struct print_format *print, const struct tb_view *view,
 		number = 0;
 	}
 	used = put_plain(buffer, size, used, text + number, length - number);
+	error = format->flags & TB_EVENT_SYSCALL ? error_name(text, length) : NULL;
+	if (error) {
+		used = put(buffer, size, used, " (", 2);
+		used = put(buffer, size, used, error, strlen(error));
+		used = put(buffer, size, used, ")", 1);
+	}
 	if (size)
 		buffer[used < size ? used : size - 1] = 0;
 	return (int)used;

@@ -25,12 +25,13 @@
 #define COUNTERS_MAX	32
 #define NEW_MAX		STACK_MAX
 
-enum { MAPPING_KERNEL = 1, MAPPING_USER = 2, NR_MAPPINGS = 2 };
+/* The numbers of files follow: @iid of their struct known, and NR_MAPPINGS */
+enum { MAPPING_KERNEL = 1, MAPPING_USER = 2, NR_MAPPINGS = 2, MAPPING_FILE = 3 };
 enum { FLAG_CLEARED = 1, FLAG_NEEDED = 2 };
 
 /* A frame (an address, the index of what is inlined there), or a callstack (numbers of frames) */
 struct known {
-	uint32_t kind;		/* mapping of a frame, 0: a callstack */
+	uint32_t kind;		/* MAPPING_KERNEL, MAPPING_USER: a frame; MAPPING_FILE; 0: a callstack */
 	uint32_t count;
 	uint64_t iid;
 	uint64_t key[];
@@ -57,6 +58,9 @@ struct pf_samples {
 	Perfetto__Protos__Frame frames[NEW_MAX], *frame_list[NEW_MAX];
 	Perfetto__Protos__InternedString functions[NEW_MAX], *function_list[NEW_MAX];
 	char texts[NEW_MAX][128];
+	Perfetto__Protos__Mapping mappings[NEW_MAX], *mapping_list[NEW_MAX];
+	Perfetto__Protos__InternedString paths[NEW_MAX], *path_list[NEW_MAX];
+	uint64_t path_numbers[NEW_MAX];
 	uint64_t numbers[STACK_MAX];
 };
 
@@ -149,11 +153,43 @@ static const struct known *find(struct pf_samples *samples, struct stream *strea
 	return NULL;
 }
 
+/* The number of the file that @from is in, told once */
+static uint64_t file_of(struct pf_samples *samples, struct stream *stream,
+			const struct frame *from)
+{
+	uint64_t key = (uintptr_t)from->file;
+	size_t count = samples->names.n_mappings;
+	Perfetto__Protos__InternedString *path = &samples->paths[count];
+	Perfetto__Protos__Mapping *mapping = &samples->mappings[count];
+	const struct known *known;
+	bool fresh;
+
+	known = find(samples, stream, MAPPING_FILE, &key, 1, &fresh);
+	if (!known || !fresh)
+		return known ? known->iid + NR_MAPPINGS : MAPPING_USER;
+	perfetto__protos__interned_string__init(path);
+	path->has_iid = 1;
+	path->iid = known->iid + NR_MAPPINGS;
+	path->has_str = 1;
+	path->str.data = (uint8_t *)(uintptr_t)from->file;
+	path->str.len = strlen(from->file);
+	perfetto__protos__mapping__init(mapping);
+	mapping->has_iid = 1;
+	mapping->iid = path->iid;
+	samples->path_numbers[count] = path->iid;
+	mapping->n_path_string_ids = 1;
+	mapping->path_string_ids = &samples->path_numbers[count];
+	samples->path_list[count] = path;
+	samples->mapping_list[count] = mapping;
+	samples->names.n_mapping_paths = ++samples->names.n_mappings;
+	return path->iid;
+}
+
 /* @from: of a program; NULL: the kernel's */
 static uint64_t frame_of(struct pf_samples *samples, struct stream *stream,
 			 uint64_t address, const struct frame *from)
 {
-	uint32_t mapping = from ? MAPPING_USER : MAPPING_KERNEL;
+	uint32_t kind = from ? MAPPING_USER : MAPPING_KERNEL;
 	/* one address may be another function in another process */
 	uint64_t key[2] = { address, from && from->file ? (uintptr_t)from : 0 };
 	size_t count = samples->names.n_frames;
@@ -162,7 +198,7 @@ static uint64_t frame_of(struct pf_samples *samples, struct stream *stream,
 	const struct known *known;
 	bool fresh;
 
-	known = find(samples, stream, mapping, key, 2, &fresh);
+	known = find(samples, stream, kind, key, 2, &fresh);
 	if (!known || !fresh)
 		return known ? known->iid : 0;
 	if (from)
@@ -183,7 +219,7 @@ static uint64_t frame_of(struct pf_samples *samples, struct stream *stream,
 	frame->has_function_name_id = 1;
 	frame->function_name_id = known->iid;
 	frame->has_mapping_id = 1;
-	frame->mapping_id = mapping;
+	frame->mapping_id = from && from->file ? file_of(samples, stream, from) : kind;
 	frame->has_rel_pc = 1;
 	frame->rel_pc = address;
 	samples->function_list[count] = function;
@@ -350,6 +386,8 @@ int pf_samples_write(struct pf_samples *samples, const struct tb_view *view, uin
 	set_callstack(samples, stream, view, &sample, &callstack);
 	samples->names.frames = samples->frame_list;
 	samples->names.function_names = samples->function_list;
+	samples->names.mappings = samples->mapping_list;
+	samples->names.mapping_paths = samples->path_list;
 	samples->names.callstacks = &callstack_list;
 	if (samples->names.n_callstacks || samples->names.n_frames)
 		packet.interned_data = &samples->names;
