@@ -24,18 +24,22 @@ def burn(seconds):
         pass
 
 reader, writer = os.pipe()
+go, begin = os.pipe()
+lib = ctypes.CDLL("libtracebuf.so.1")
 if not os.fork():
     become(b"rival", 1)
+    os.read(go, 1)
     burn(0.3)
     os._exit(0)
 if not os.fork():
     become(b"worker", 1)
+    os.read(go, 1)
     for _ in range(3):
         burn(0.1)
         os.write(writer, b".")
     os._exit(0)
 become(b"asker", 0)
-lib = ctypes.CDLL("libtracebuf.so.1")
+os.write(begin, b"..")
 for _ in range(3):
     lib.tb_write_begin(b"shop", b"request")
     os.read(reader, 1)
