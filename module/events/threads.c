@@ -28,6 +28,8 @@
 
 /* threads dumped in one RCU read-side critical section */
 #define TB_DUMP_BATCH	64
+/* threads of a process that are recorded one by one when it moves to another cgroup */
+#define TB_MOVED_MAX	256
 
 /* As tb_thread_fill().  RCU frees the set of cgroups of a thread, and a cgroup after its sets. */
 static notrace u32 tb_thread_cgroup(struct task_struct *p)
@@ -269,19 +271,31 @@ static notrace void tb_threads_move(struct tb_provider *provider, struct task_st
 		tb_thread_queue(provider, p, p->comm, TB_THREAD_CGROUP);
 }
 
-/* The threads have moved.  Fires for other hierarchies, too: then the record says nothing new. */
+/*
+ * The threads have moved.  Fires for other hierarchies, too: then the record says nothing new.
+ *
+ * The kernel holds a spinlock with interrupts off here, so the loop has a bound.  The threads beyond
+ * it count as lost, and the reader writes all threads again.
+ */
 static notrace void tb_threads_cgroup(void *data, struct cgroup *cgroup, const char *path,
 				      struct task_struct *p, bool all)
 {
+	struct tb_provider *provider = data;
 	struct task_struct *thread;
+	unsigned int n = 0;
 
 	if (!all) {
-		tb_threads_move(data, p);
+		tb_threads_move(provider, p);
 		return;
 	}
 	rcu_read_lock();
-	for_each_thread(p, thread)
-		tb_threads_move(data, thread);
+	for_each_thread(p, thread) {
+		if (n++ == TB_MOVED_MAX) {
+			atomic64_inc(&provider->threads.lost);
+			break;
+		}
+		tb_threads_move(provider, thread);
+	}
 	rcu_read_unlock();
 }
 #endif

@@ -6,6 +6,7 @@
  * Each figure is one of another section.  What is usual on a machine that does its work is no
  * finding; the limits below say what is.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +99,7 @@ static void find_missing(struct findings *findings)
 		finding = add(findings, UINT64_MAX);
 		if (!finding)
 			return;
-		TEXT(finding->text, "%" PRIu64 " of %" PRIu64 " events are missing (%.1f %%), in %" PRIu64 " gaps: what was going on there is unknown, and in no figure below.",
+		TEXT(finding->text, "%" PRIu64 " of %" PRIu64 " events are missing (%.1f %%), in %" PRIu64 " gaps: what happened there is unknown, and in no figure below.",
 		     total->lost, total->lost + total->events,
 		     100.0 * (double)total->lost / (double)(total->lost + total->events),
 		     total->losses);
@@ -351,8 +352,11 @@ static void write_findings(struct findings *findings)
 /* Nothing that a shell takes apart */
 static bool is_plain(const char *path)
 {
-	return *path && strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+,:@%-") ==
-			strlen(path);
+	const char *at = path;
+
+	while (isalnum((unsigned char)*at) || (*at && strchr("_./+,:@%-", *at)))
+		at++;
+	return *path && !*at;
 }
 
 void section_findings(struct making *m)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-findings_check.py FILE - what "report" finds is what its other sections say, by the limits of docs/report.md.
-If it is wrong, a report blames what is not to blame, or keeps quiet.
+findings_check.py FILE - the findings of "report" follow from its other sections by the limits of
+docs/report.md. If this breaks, a report blames what is not to blame, or keeps quiet.
 
 The other sections are held against the events by report_check.py.  $TRACEBUF is the tool.
 """
@@ -11,8 +11,9 @@ import subprocess
 import sys
 
 MS = 1000000
-said = json.loads(subprocess.run([os.environ.get("TRACEBUF", "tracebuf"), "report", "--json", "--top", "0",
-                                  sys.argv[1]], stdout=subprocess.PIPE, check=False).stdout)
+tool = os.environ.get("TRACEBUF", "tracebuf")
+said = json.loads(subprocess.run([tool, "report", "--json", "--top", "0", sys.argv[1]],
+                                 stdout=subprocess.PIPE, check=False).stdout)
 
 
 def rows(name):
@@ -48,9 +49,10 @@ for wait in rows("latency-worst")[:3]:
     if wait["latency"] < 10 * MS and (wait["latency"] < MS or wait["latency"] // 50 < median):
         break
     expected.append((wait["latency"], wait["tid"], wait["cpu"]))
-for value, least in (lambda t: t["wait_total"] + t["runnable"], 50000), (lambda t: t["blocked"], 100000):
-    expected += [(ns, tid, None) for ns, tid in
-                 most([t for t in tasks if value(t) >= 10 * MS and share(value(t), span) >= least], value)]
+LIMITS = (lambda t: t["wait_total"] + t["runnable"], 50000), (lambda t: t["blocked"], 100000)
+for value, least in LIMITS:
+    long = [t for t in tasks if value(t) >= 10 * MS and share(value(t), span) >= least]
+    expected += [(ns, tid, None) for ns, tid in most(long, value)]
 for block in rows("block"):
     if block["count"] and block["p99"] >= 50 * MS:
         expected.append((block["max"], None, None))

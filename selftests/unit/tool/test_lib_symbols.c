@@ -170,7 +170,7 @@ static void symbols_of_functions(void)
 	fx_free(&fx);
 }
 
-/* This process, as it is now: of what it has mapped, the file that the address is in */
+/* The recorder finds the file that this process has mapped at the address of a function. */
 static void mappings_of_stacks(void)
 {
 	struct { uint32_t kind, count; uint64_t ip[2]; } stack = {

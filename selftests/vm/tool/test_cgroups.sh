@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_cgroups.sh - which container a thread is in: at the start, made or entered later, in a flight recorder's
-# snapshot; and only the threads of one are recorded or shown. If it is wrong, a user blames another container.
+# test_cgroups.sh - a trace says which container each thread is in: containers that existed at the
+# start, were made later or entered later; also in a snapshot. --cgroup chooses the threads of one.
+# If this breaks, a user blames another container.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -27,7 +28,8 @@ begin()
 	mkdir -p "$shop" "$pod" && [ -e "$shop/cgroup.procs" ]
 }
 
-# "before" is there before the recording, "mover" goes into another one, "late" is in one that is new
+# A loop runs in the container before the recording; "mover" moves to another cgroup; "late" runs in
+# a cgroup that is made and removed meanwhile
 record()
 {
 	in_group "$shop" sh -c 'while :; do sleep 0.01; done' & old=$!
@@ -125,8 +127,8 @@ events = [json.loads(line) for line in open("only.jsonl")]
 inside = {e["tid"] for e in events if "/docker-" in e.get("cgroup", "")}
 about = ("prev_pid", "next_pid", "pid", "child_pid", "parent_pid")
 # what is freed may have had no event of its own
-wrong = [e for e in events if e["type"] == "event" and e["name"] != "sched_process_free" and not inside &
-         {e["tid"], *(e["fields"].get(name) for name in about)}]
+events = [e for e in events if e["type"] == "event" and e["name"] != "sched_process_free"]
+wrong = [e for e in events if not inside & {e["tid"], *(e["fields"].get(name) for name in about)}]
 print(len(events), len(inside), wrong[:3])
 sys.exit(len(inside) < 3 or bool(wrong))
 END

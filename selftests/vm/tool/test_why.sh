@@ -117,7 +117,21 @@ text()
 		grep -q "'tracebuf why -t TID chain.tbuf' explains" said
 }
 
-plan 1 5
+# The two that share a CPU for 0.6 s: each waited for the other, for about half of that
+found()
+{
+	tracebuf report --json --section findings chain.tbuf >findings.json || return
+	cat findings.json
+	python3 -S - <<'END'
+import json
+rows = json.load(open("findings.json"))["sections"][0]["rows"]
+for name in "worker-", "rival-":
+    ns = [row[0] for row in rows if row[3].startswith(name) and "had no CPU" in row[3]]
+    assert len(ns) == 1 and 100e6 < ns[0] < 1000e6, (name, ns)
+END
+}
+
+plan 1 6
 if in_guest; then
 	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 fi
@@ -128,4 +142,5 @@ judge "each nanosecond once" whole
 judge "sleeps are not waits" holds 'of("sleeps") > 80e6'
 judge "only during the slices of a program" slices
 judge "as text" text
+judge "report finds who had no CPU" found
 finish

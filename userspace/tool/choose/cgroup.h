@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Cgroups of the unified hierarchy: those that exist, those of a trace, and the name of the
- * container that one is.
+ * Cgroups of the unified hierarchy: the paths of those that exist and of those in a trace; the name
+ * of the container that a path stands for.
  */
 #ifndef TRACEBUF_CGROUP_H
 #define TRACEBUF_CGROUP_H
@@ -16,8 +16,8 @@
 const char *cgroup_path(const struct tb_trace *trace, uint32_t cgroup);
 
 /*
- * "3f2a9c81d0b7" of a container's path as Docker, Podman, containerd and CRI-O make them, with systemd
- * or without, "ssh" of a service's; else the last folder.  Returns @name.
+ * The name of the cgroup at @path: "3f2a9c81d0b7" of a container of Docker, Podman, containerd or
+ * CRI-O, with systemd or without; "ssh" of a service; else the last folder.  Returns @name.
  */
 const char *cgroup_name(const char *path, char name[CGROUP_NAME_MAX]);
 
@@ -27,8 +27,8 @@ bool cgroup_path_matches(const char *path, const char *pattern);
 
 /**
  * cgroups_each - call a function for each cgroup that exists
- * @visit: @id as in struct tb_thread; @path from the root of the hierarchy, "/" itself; @folder, where
- *	its files are.  Not 0 ends the walk
+ * @visit: gets the @id as in struct tb_thread; the @path from the root of the hierarchy, which is "/";
+ *	and the @folder with its files.  A result that is not 0 ends the walk
  *
  * Return: 0, or what @visit returned; -ENOENT the hierarchy is not mounted.
  */

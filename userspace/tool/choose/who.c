@@ -101,7 +101,7 @@ int who_check(const struct command *command, const struct who *who,
 	bool only = who->cgroup || (who->count && !(who->flags & TB_PIDS_EXCLUDE));
 
 	if (who->cgroup && (who->count || who->follow))
-		return misused(command, "--cgroup goes neither with --pid, --tid and --exclude-pid nor with --follow");
+		return misused(command, "--cgroup excludes --pid, --tid, --exclude-pid and --follow");
 	if (who->follow && !has_command)
 		return misused(command, "--follow goes with a command to run");
 	if (who->follow && (who->threads || who->flags & TB_PIDS_EXCLUDE))
@@ -163,8 +163,10 @@ static int add_cgroup(struct who *who)
 		return complain("no cgroups: the unified hierarchy (cgroup2) is not mounted");
 	if (result)
 		return complain("more than %d processes in '%s'", TB_PIDS_MAX, who->cgroup);
-	return who->count ? EXIT_FINE : complain("no process is in a cgroup '%s'; 'systemd-cgls' shows those there are",
-						 who->cgroup);
+	if (who->count)
+		return EXIT_FINE;
+	return complain("no process is in a cgroup '%s'; 'systemd-cgls' lists the cgroups",
+			who->cgroup);
 }
 
 int who_apply(struct tb_device *device, struct who *who, uint32_t pid)
@@ -191,7 +193,7 @@ int who_apply(struct tb_device *device, struct who *who, uint32_t pid)
 	}
 	for (;;) {
 		result = tb_device_pids(device, who->pids, who->count, who->flags, &bad);
-		/* a process of the cgroup may have ended since; nobody asked for it by number */
+		/* the process may have ended since add_cgroup() listed it: leave it out */
 		if (result != -ESRCH || !who->cgroup || bad >= who->count || who->count == 1)
 			break;
 		who->pids[bad] = who->pids[--who->count];

@@ -144,7 +144,7 @@ int perf_records_open(struct perf_records **made, bool mappings,
 	records->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (records->epoll < 0)
 		result = -errno;
-	/* of mappings all CPUs or none: a part of what happens would pass for all of it */
+	/* Mappings need the records of all CPUs: without one CPU's, an old mapping seems to be valid. */
 	for (number = 0; number < count && !result; number++) {
 		if (!mappings && is_isolated(number))
 			continue;

@@ -29,7 +29,10 @@
 enum { MAPPING_KERNEL = 1, MAPPING_USER = 2, NR_MAPPINGS = 2, MAPPING_FILE = 3 };
 enum { FLAG_CLEARED = 1, FLAG_NEEDED = 2 };
 
-/* A frame (an address, the index of what is inlined there), or a callstack (numbers of frames) */
+/*
+ * What a stream has told: a frame (key: the address, and the struct frame of a named function), a
+ * file (key: its name's address), or a callstack (key: the numbers of its frames).
+ */
 struct known {
 	uint32_t kind;		/* MAPPING_KERNEL, MAPPING_USER: a frame; MAPPING_FILE; 0: a callstack */
 	uint32_t count;
