@@ -274,8 +274,8 @@ static notrace void tb_threads_move(struct tb_provider *provider, struct task_st
 /*
  * The threads have moved.  Fires for other hierarchies, too: then the record says nothing new.
  *
- * The kernel holds a spinlock with interrupts off here, so the loop has a bound.  The threads beyond
- * it count as lost, and the reader writes all threads again.
+ * The kernel holds a spinlock with interrupts off here, so the loop has a bound.  The threads
+ * beyond it count as lost, and the reader writes all threads again.
  */
 static notrace void tb_threads_cgroup(void *data, struct cgroup *cgroup, const char *path,
 				      struct task_struct *p, bool all)
