@@ -14,6 +14,7 @@ static char kallsyms[] = "/tmp/test_lib_symbols.XXXXXX";
 
 #include "../../../userspace/tool/record/addresses.c"
 #include "../../../userspace/tool/record/notes.c"
+#include "../../../userspace/tool/command/message.c"
 
 static void put_kallsyms(const char *text)
 {

@@ -11,24 +11,19 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <libelf.h>
-#include <elfutils/libdwelf.h>
 #include <linux/perf_event.h>
 #include <search.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
+#include "build_ids.h"
 #include "mappings.h"
 #include "tracebuf.h"
 
 #define ENTRIES_MAX (1u << 20)		/* 48 MB */
-#define PATH_BYTES_MAX 2048		/* an event of a note has room for it */
-#define BUILD_ID_MAX 20
+#define PATH_BYTES_MAX MAPPED_PATH_MAX	/* an event of a note has room for it */
 #define PIDS (4u << 20)			/* the kernel has no more */
 
 /* A file with code; kept once for all processes */
@@ -144,45 +139,16 @@ static void add(struct mappings *mappings, const struct tb_mapping *mapping,
 
 /* ---- what exists: /proc ---- */
 
-/* The build ID of the file that is mapped there; 0: it has none, or it cannot be read */
-static size_t build_id_of(unsigned int pid, const char *range, const char *path,
-			  unsigned char *build_id)
-{
-	char name[64 + PATH_BYTES_MAX];
-	struct stat status;
-	const void *bits;
-	ssize_t bytes = 0;
-	int fd = -1;
-	Elf *elf;
-
-	/* the file itself, whatever has that name by now */
-	snprintf(name, sizeof(name), "/proc/%u/map_files/%s", pid, range);
-	if (!stat(name, &status) && S_ISREG(status.st_mode))
-		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0) {
-		snprintf(name, sizeof(name), "/proc/%u/root%.*s", pid, PATH_BYTES_MAX, path);
-		if (!stat(name, &status) && S_ISREG(status.st_mode))
-			fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	}
-	if (fd < 0)
-		return 0;
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf) {
-		bytes = dwelf_elf_gnu_build_id(elf, &bits);
-		if (bytes > 0 && bytes <= BUILD_ID_MAX)
-			memcpy(build_id, bits, (size_t)bytes);
-		else
-			bytes = 0;
-		elf_end(elf);
-	}
-	close(fd);
-	return (size_t)bytes;
-}
-
-/* The files that a scan has met: most are mapped by many processes */
+/* A file that a scan has met: most are mapped by many processes */
 struct seen {
 	uint64_t device, inode;
 	const struct file *file;
+};
+
+struct scan {
+	void  *seen;			/* tree of struct seen */
+	struct build_ids build_ids;
+	uint64_t since;
 };
 
 static int compare_seen(const void *a, const void *b)
@@ -194,12 +160,12 @@ static int compare_seen(const void *a, const void *b)
 	return first->inode == second->inode ? 0 : first->inode < second->inode ? -1 : 1;
 }
 
-static const struct file *file_seen(struct mappings *mappings, void **seen, struct seen *key,
+static const struct file *file_seen(struct mappings *mappings, struct scan *scan, struct seen *key,
 				    unsigned int pid, const char *range, const char *path)
 {
 	unsigned char build_id[BUILD_ID_MAX];
 	struct seen *made;
-	void *node = key->inode ? tfind(key, seen, compare_seen) : NULL;
+	void *node = key->inode ? tfind(key, &scan->seen, compare_seen) : NULL;
 	size_t bytes;
 
 	/* one file may have several names */
@@ -210,24 +176,26 @@ static const struct file *file_seen(struct mappings *mappings, void **seen, stru
 		    !memcmp(path, file->bytes + file->build_id, file->path))
 			return file;
 	}
-	bytes = key->inode ? build_id_of(pid, range, path, build_id) : 0;
+	bytes = key->inode ?
+		build_ids_read(&scan->build_ids, pid, range, path, build_id) : 0;
 	key->file = file_of(mappings, build_id, bytes, path);
 	if (node || !key->inode || !key->file)
 		return key->file;
 	made = malloc(sizeof(*made));
 	if (made) {
 		*made = *key;
-		if (!tsearch(made, seen, compare_seen))
+		if (!tsearch(made, &scan->seen, compare_seen))
 			free(made);
 	}
 	return key->file;
 }
 
 /* "7f12-7f34 r-xp 00001000 fd:01 1234   /usr/lib/libc.so.6" */
-static void scan_line(struct mappings *mappings, void **seen, unsigned int pid, uint64_t since,
-		      char *line)
+static void scan_line(struct mappings *mappings, struct scan *scan, unsigned int pid, char *line)
 {
-	struct tb_mapping mapping = { .kind = TB_MAPPING_CODE, .pid = pid, .since = since };
+	struct tb_mapping mapping = {
+		.kind = TB_MAPPING_CODE, .pid = pid, .since = scan->since,
+	};
 	unsigned long long start, end, offset, inode;
 	unsigned int major, minor;
 	char access[5], range[40];
@@ -243,11 +211,11 @@ static void scan_line(struct mappings *mappings, void **seen, unsigned int pid, 
 	mapping.size = end - start;
 	mapping.offset = offset;
 	key = (struct seen){ .device = (uint64_t)major << 32 | minor, .inode = inode };
-	add(mappings, &mapping, file_seen(mappings, seen, &key, pid, range,
+	add(mappings, &mapping, file_seen(mappings, scan, &key, pid, range,
 					  line[at] ? line + at : "//anon"));
 }
 
-static void scan_process(struct mappings *mappings, void **seen, unsigned int pid, uint64_t since)
+static void scan_process(struct mappings *mappings, struct scan *scan, unsigned int pid)
 {
 	char name[32], *line = NULL;
 	size_t room = 0;
@@ -258,7 +226,7 @@ static void scan_process(struct mappings *mappings, void **seen, unsigned int pi
 	if (!file)
 		return;		/* it has ended, or is not ours */
 	while (getline(&line, &room, file) > 0)
-		scan_line(mappings, seen, pid, since, line);
+		scan_line(mappings, scan, pid, line);
 	free(line);
 	fclose(file);
 }
@@ -266,18 +234,18 @@ static void scan_process(struct mappings *mappings, void **seen, unsigned int pi
 /* All processes there are, as from @since on */
 static void scan(struct mappings *mappings, uint64_t since)
 {
+	struct scan scan = { .since = since };
 	DIR *folder = opendir("/proc");
 	struct dirent *item;
-	void *seen = NULL;
 
-	elf_version(EV_CURRENT);
 	while (folder && (item = readdir(folder)))
 		if (isdigit((unsigned char)item->d_name[0]))
-			scan_process(mappings, &seen, (unsigned int)strtoul(item->d_name, NULL, 10),
-				     since);
+			scan_process(mappings, &scan,
+				     (unsigned int)strtoul(item->d_name, NULL, 10));
 	if (folder)
 		closedir(folder);
-	tdestroy(seen, free);
+	build_ids_close(&scan.build_ids);
+	tdestroy(scan.seen, free);
 }
 
 /* ---- what happens ---- */

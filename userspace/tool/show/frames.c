@@ -17,15 +17,13 @@
 #include <inttypes.h>
 #include <libiberty/demangle.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 #include "frames.h"
 #include "lib/utf8.h"
+#include "tool/command/plain_file.h"
 
 #define INLINED_MAX 32
 #define BUILD_ID_MAX 64
@@ -66,27 +64,6 @@ void frames_debug_dir(const char *folder)
 		debug_path = NULL;
 }
 
-static int open_elf(const char *path)
-{
-	struct stat status;
-	struct statfs where;
-	int fd;
-
-	/* a trace can name any file: nothing that does something when it is opened */
-	if (stat(path, &status) < 0 || !S_ISREG(status.st_mode))
-		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return -1;
-	/* nor when it is read: /proc/kmsg is a regular file */
-	if (!fstatfs(fd, &where) && where.f_type != PROC_SUPER_MAGIC &&
-	    where.f_type != SYSFS_MAGIC && where.f_type != DEBUGFS_MAGIC &&
-	    where.f_type != TRACEFS_MAGIC)
-		return fd;
-	close(fd);
-	return -1;
-}
-
 /* A file without an ID is taken for the one that had none */
 static bool is_build(int fd, const struct code_file *file)
 {
@@ -108,7 +85,7 @@ static bool is_build(int fd, const struct code_file *file)
 /* The file, open, if it is the one that ran; else -1 and file->trouble */
 static int open_build(struct code_file *file, const char *path)
 {
-	int fd = open_elf(path);
+	int fd = plain_file_open(AT_FDCWD, path, 0);
 
 	if (fd < 0)
 		return -1;
