@@ -164,6 +164,8 @@ size_t tb_event_describe(const struct tb_event_def *def, const struct tb_field_d
 		desc.flags |= TB_EVENT_FAST;
 	if (!strcmp(def->system, "raw_syscalls"))
 		desc.flags |= TB_EVENT_SYSCALL;
+	if (!fast && def->cut)
+		desc.flags |= TB_EVENT_SHORT;
 	for (f = fields; f->name; f++)
 		desc.nr_fields++;
 

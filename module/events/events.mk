@@ -13,8 +13,23 @@ include $(src)/module/events/units/units.mk
 
 tb-unit-objs = $(patsubst %,module/events/units/%.o,$(1))
 
-tracebuf-y += $(call tb-room,events,catalog describe fast threads module_event module_group)
+tracebuf-y += $(call tb-room,events,catalog describe fast calls threads module_event module_group)
 tracebuf-y += $(call tb-unit-objs,$(tb-core-units))
+
+# calls.tab as C: which arguments the system call of each number has
+quiet_cmd_calls = GEN     $@
+      cmd_calls = awk '!/^\#/ { first = second = 0; \
+			for (i = 2; i <= NF; i++) \
+				if ($$i ~ /:(path|text)$$/ && !second) { \
+					if (first) second = i - 1; else first = i - 1 } \
+			printf "\#ifdef __NR_%s\n[__NR_%s] = ", $$1, $$1; \
+			printf "TB_CALL(%d, %d, %d),\n\#endif\n", NF - 1, first, second \
+			}' $< >$@
+$(obj)/module/events/calls_tab.h: $(src)/module/events/calls.tab FORCE
+	$(call if_changed,calls)
+$(obj)/module/events/calls.o: $(obj)/module/events/calls_tab.h
+CFLAGS_module/events/calls.o := -I$(obj)/module/events
+targets += module/events/calls_tab.h
 
 ifneq ($(tb-event-units),)
 obj-m += tracebuf_events.o

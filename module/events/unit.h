@@ -73,6 +73,7 @@ struct tb_unit {
  * @fields: table of the fields
  * @source: source of an event of another module; NULL: the event has a tracepoint
  * @simple: the event has only the one-element form, with @fields
+ * @cut: the payload may end before the last fields, or in an array
  */
 struct tb_event_def {
 	struct list_head list;
@@ -84,6 +85,7 @@ struct tb_event_def {
 	const struct tb_field_def *fields;
 	struct tracebuf_source *source;
 	bool simple;
+	bool cut;
 };
 
 /* macros/passes.h makes this function for each unit; it fills in *unit */

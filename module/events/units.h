@@ -5,6 +5,7 @@
  */
 TB_UNIT(sched);
 TB_UNIT(irq);
+TB_UNIT(calls);
 TB_UNIT(syscalls);
 TB_UNIT(task);
 TB_UNIT(timer);

@@ -490,6 +490,7 @@ struct tb_field {
 /* tb_event_desc.flags */
 #define TB_EVENT_FAST		0x01	/* one-element form */
 #define TB_EVENT_SYSCALL	0x02
+#define TB_EVENT_SHORT		0x04	/* the payload may end before the fields do */
 
 /**
  * struct tb_event_desc - payload of TB_EV_EVENT: what an event id means

@@ -193,14 +193,96 @@ static void system_calls(void)
 	end();
 	CHECK_NUMBER(run_on("print", ""), 0);
 #if defined(__x86_64__)
-	CHECK_HAS("enter: NR 257 openat (ffffff9c, 1)\n");
+	CHECK_HAS("enter: NR 257 openat (dfd=AT_FDCWD, filename=0x1)\n");
 	CHECK_HAS("exit: NR 257 openat = 257\n");
 #endif
-	CHECK_HAS("enter: NR 600 (2, 3)\n");
+	CHECK_HAS("enter: NR 600 (0x2, 0x3)\n");
 	CHECK_HAS("enter: NR -1 (0, 0)\n");
 	CHECK_HAS("exit: NR -11 = -11 (EAGAIN)\n");
 	CHECK_HAS("exit: NR -4000 = -4000\n");
 	CHECK_HAS("exit: NR -5000 = -5000\n");
+}
+
+/* The arguments of a call are shown as what they mean, as far as they are there */
+static void arguments(void)
+{
+	static const struct fx_field fields[] = {
+		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "args", "unsigned long", 8, 48, 6, TB_FIELD_ARRAY, 0, 0 },
+		{ "path", "char", 56, 4, 0, TB_FIELD_DATA_LOC | TB_FIELD_STRING, 0, 0 },
+		{ "path2", "char", 60, 4, 0, TB_FIELD_DATA_LOC | TB_FIELD_STRING, 0, 0 },
+	};
+	static const struct {
+		int64_t id;
+		uint64_t args[6];
+		const char *first, *second;	/* text */
+		unsigned int count;		/* arguments, if there is no text */
+		const char *shown;
+	} calls[] = {
+		{ 39, { 0 }, NULL, NULL, 0, "getpid ()" },
+		{ 0, { 3, 0x7f00, 10 }, NULL, NULL, 3, "read (fd=3, buf=0x7f00, count=10)" },
+		/* an older module records six of each call */
+		{ 3, { 3, 1, 2, 3, 4, 5 }, NULL, NULL, 6, "close (fd=3)" },
+		{ 257, { 0xffffff9c, 5, 02000000 }, "/etc/a\"b", NULL, 0,
+		  "openat (dfd=AT_FDCWD, filename=\"/etc/a\\\"b\", flags=O_RDONLY|O_CLOEXEC)" },
+		{ 257, { 4, 5, 01101, 0644 }, NULL, NULL, 6,
+		  "openat (dfd=4, filename=0x5, flags=O_WRONLY|O_CREAT|O_TRUNC, mode=0644)" },
+		{ 82, { 1, 2 }, "old\x1b", "new", 0,
+		  "rename (oldname=\"old\\x1b\", newname=\"new\")" },
+		{ 82, { 1, 2 }, "", NULL, 0, "rename (oldname=\"\", newname=0x2)" },
+		{ 9, { 0, 4096, 3, 0x22, ~0ull, 0 }, NULL, NULL, 6,
+		  "mmap (addr=0, len=4096, prot=PROT_READ|PROT_WRITE, "
+		  "flags=MAP_PRIVATE|MAP_ANONYMOUS, fd=-1, off=0)" },
+		{ 62, { 1, 9 }, NULL, NULL, 2, "kill (pid=1, sig=SIGKILL)" },
+		{ 202, { 0x10, 128, 1, 0, 0, 0 }, NULL, NULL, 6,
+		  "futex (uaddr=0x10, op=FUTEX_WAIT|FUTEX_PRIVATE_FLAG, val=1, utime=NULL, "
+		  "uaddr2=NULL, val3=0)" },
+		{ 56, { 0x1200011, 0, 0, 0, 0 }, NULL, NULL, 5,
+		  "clone (clone_flags=SIGCHLD|CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID, " },
+		{ 21, { 1, 0 }, "/x", NULL, 0, "access (filename=\"/x\", mode=F_OK)" },
+		/* bits that nobody has named */
+		{ 9, { 0, 1, 0x40, 0x100000000000, 0, 0 }, NULL, NULL, 6, "prot=0x40, flags=0, fd=0" },
+	};
+	struct { int64_t id; uint64_t args[6]; uint32_t path[2]; char text[64]; } event;
+	size_t i, bytes;
+
+	fx_init(&fx, 12, 1000);
+	fx_describe(&fx, EV_ENTER, TB_EVENT_SYSCALL | TB_EVENT_SHORT, "raw_syscalls", "enter",
+		    fields, 4);
+	begin_events();
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		memset(&event, 0, sizeof(event));
+		event.id = calls[i].id;
+		memcpy(event.args, calls[i].args, sizeof(event.args));
+		bytes = 8 + 8 * calls[i].count;
+		if (calls[i].first) {
+			bytes = strlen(calls[i].first) + 1;
+			event.path[0] = (uint32_t)bytes << 16 | (64 + 8);
+			memcpy(event.text, calls[i].first, bytes);
+			if (calls[i].second) {
+				event.path[1] = (uint32_t)(strlen(calls[i].second) + 1) << 16 |
+						(uint32_t)(64 + 8 + bytes);
+				memcpy(event.text + bytes, calls[i].second,
+				       strlen(calls[i].second) + 1);
+				bytes += strlen(calls[i].second) + 1;
+			}
+			bytes += 64;
+		}
+		fx_composite(&fx, 0, EV_ENTER, 2001 + i, 100, &event, (uint32_t)bytes);
+	}
+	end();
+	CHECK_NUMBER(run_on("verify", ""), 0);
+	CHECK_NUMBER(run_on("print", ""), 0);
+#if defined(__x86_64__)
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		CHECK_HAS(calls[i].shown);
+#endif
+	CHECK_NUMBER(run_on("print", "--fields"), 0);
+	CHECK_HAS("args=[0x3,0x7f00,0xa]\n");
+	CHECK_HAS("path=/etc/a\"b\n");
+	CHECK_NUMBER(run_on("export", "-q -f jsonl -o -"), 0);
+	CHECK_HAS("\"args\":[\"0x3\",\"0x7f00\",\"0xa\"],\"path\":null");
+	CHECK_HAS("\"path2\":\"new\"");
 }
 
 /* Operators as in C, which libtraceevent needs help with */
@@ -397,6 +479,7 @@ static const struct test tests[] = {
 	{ "print: texts of no bytes", empty_texts },
 	{ "print: one event after another", one_after_the_other },
 	{ "print: system calls with their names", system_calls },
+	{ "print: arguments of system calls", arguments },
 	{ "print: operators", operators },
 	{ "print: formats that cannot be used", unusable },
 	{ "print: events that are damaged", damaged },

@@ -61,7 +61,7 @@ const char *desc_check(const struct tb_event_desc *d, size_t size)
 		return "id";
 	if (!(d->flags & TB_EVENT_FAST) != !(d->id & 1))
 		return "fast is not the odd id";
-	if (d->flags & ~(TB_EVENT_FAST | TB_EVENT_SYSCALL) || d->reserved)
+	if (d->flags & ~(TB_EVENT_FAST | TB_EVENT_SYSCALL | TB_EVENT_SHORT) || d->reserved)
 		return "flags or reserved";
 	if (!d->strings || strings(d)[0] || strings(d)[d->strings - 1])
 		return "strings";

@@ -54,7 +54,7 @@ print_wide()
 print_kernel()
 {
 	status 0 tracebuf print wide.tbuf || return
-	lines $n 'workload-[0-9]+ +\[000\].*raw_syscalls:sys_enter: NR 600 \([0-9a-f]+, [0-9a-f]+, .*\)$' said &&
+	lines $n 'workload-[0-9]+ +\[000\].*raw_syscalls:sys_enter: NR 600 \((0x)?[0-9a-f]+, (0x)?[0-9a-f]+, .*\)$' said &&
 		lines $n 'workload-[0-9]+ +\[000\].*raw_syscalls:sys_exit: NR 600 = -38 \(ENOSYS\)$' said &&
 		says "sys_exit: NR $(call_number execve) execve = 0\$" && says 'signal_generate: sig=34 errno=0 code=-\{0,1\}[0-9]* comm=workload pid=[0-9]* grp=[01] res=[0-9]$' &&
 		numbered said

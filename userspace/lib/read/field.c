@@ -50,6 +50,22 @@ int tb_field_s64(const struct tb_view *view,
 	return result;
 }
 
+/* Fields may be missing at the end, or be empty */
+static bool is_short(const struct tb_view *view)
+{
+	return view->format && view->format->flags & TB_EVENT_SHORT;
+}
+
+bool tb_field_is_missing(const struct tb_view *view, const struct tb_format_field *field)
+{
+	uint64_t word = 1;
+
+	return is_short(view) &&
+	       (field->offset >= view->length ||
+		(field->flags & DYNAMIC &&
+		 tb_read_uint(view->payload, view->length, field->offset, 4, &word) && !word));
+}
+
 int tb_field_data(const struct tb_view *view,
 		  const struct tb_format_field *field,
 		  const void **data, size_t *length)
@@ -64,6 +80,8 @@ int tb_field_data(const struct tb_view *view,
 			offset += 4 + (word & 0xffff);
 		} else if (!word) {
 			/* its driver has put nothing there */
+			if (is_short(view))
+				return -ERANGE;
 			offset = 0;
 		} else {
 			if ((word & 0xffff) < 8)
@@ -71,6 +89,10 @@ int tb_field_data(const struct tb_view *view,
 			offset = (word & 0xffff) - 8;
 		}
 	}
+	/* an array goes as far as the payload does */
+	if (is_short(view) && field->flags & TB_FIELD_ARRAY && field->width &&
+	    offset <= view->length && size > view->length - offset)
+		size = (view->length - offset) / field->width * field->width;
 	if (offset + size > view->length)
 		return -ERANGE;
 	*data = (const unsigned char *)view->payload + offset;

@@ -385,6 +385,9 @@ int tb_scan_block(struct tb_trace *trace, struct tb_recording *recording,
 bool tb_names_fit(const struct tb_recording *recording);
 const char *tb_control_name(uint16_t id);
 
+/* Of an event that ends before its last fields (TB_EVENT_SHORT): @field is not in it */
+bool tb_field_is_missing(const struct tb_view *view, const struct tb_format_field *field);
+
 /* field.c: a number without its checks; false where the payload is short */
 static inline bool tb_read_uint(const void *payload, size_t length,
 				size_t offset, size_t width, uint64_t *value)

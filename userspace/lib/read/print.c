@@ -501,7 +501,9 @@ int tb_view_print(const struct tb_trace *trace, const struct tb_view *view,
 		put_control(&writer, view);
 	} else {
 		for (i = 0; i < view->format->nr_fields; i++) {
-			if (i)
+			if (tb_field_is_missing(view, &view->format->fields[i]))
+				continue;
+			if (writer.used)
 				put_char(&writer, ' ');
 			put_field(&writer, trace, view,
 				  &view->format->fields[i]);

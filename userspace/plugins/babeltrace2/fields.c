@@ -357,6 +357,9 @@ bool bs_format_fits(const struct bs_class *class, const struct tb_view *view)
 	size_t length;
 	uint32_t i;
 
+	/* what is missing is shown as 0, or as no text */
+	if (view->format && view->format->flags & TB_EVENT_SHORT)
+		return true;
 	if (view->length < class->needed)
 		return false;
 	for (i = 0; i < class->nr_fields; i++)
@@ -385,6 +388,9 @@ static bool put_array(const struct tb_view *view, const struct bs_field *plan,
 
 	if (count < 0)
 		count = 0;
+	/* all elements must have a value, those that are missing 0 */
+	if (!(field->flags & DYNAMIC))
+		count = field->count;
 	if (!(field->flags & DYNAMIC))
 		array = bt_field_structure_borrow_member_field_by_index(payload,
 								plan->member);

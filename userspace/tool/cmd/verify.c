@@ -137,6 +137,9 @@ static void verify_fields(struct verify *verify, const struct tb_walk *walk,
 		field = &format->fields[i];
 		if (tb_field_data(&view, field, &data, &length) == 0)
 			continue;
+		if (format->flags & TB_EVENT_SHORT &&
+		    field->flags & (TB_FIELD_DATA_LOC | TB_FIELD_ARRAY))
+			continue;
 		broken(verify, offset,
 		       "%s:%s has %u bytes, its field '%s' lies outside",
 		       format->system, format->name, walk->bytes, field->name);

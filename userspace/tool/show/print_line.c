@@ -3,6 +3,7 @@
  * An event as print shows it: one line.
  */
 #include <string.h>
+#include "call.h"
 #include "print_line.h"
 #include "print_stack.h"
 
@@ -83,6 +84,8 @@ static int put_text(const struct print_line *print, const struct tb_view *view,
 	int length = -1;
 
 	if (print->formats)
+		length = call_print(print->trace, view, buffer, size);
+	if (length < 0 && print->formats)
 		length = print_format_event(print->formats, view, buffer, size);
 	return length >= 0 ? length : tb_view_print(print->trace, view, buffer, size);
 }

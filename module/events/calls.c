@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * raw_syscalls:sys_enter: the beginning of each system call.
+ *
+ * The fields are the kernel's own, "id" and "args", but the event ends with the last argument that
+ * the call has: most have three, and the registers of the others mean nothing.  An event of a call
+ * that takes names of files, or other text, has all six arguments and then the text that up to two
+ * of them point to.  calls.tab says which calls have what.
+ *
+ * Text is read without paging in.  If its memory is not present, or not the program's, the event
+ * has no text.  Nobody can tell whether the kernel reads the same text later: another thread may
+ * change it meanwhile.
+ *
+ * The probe runs in process context, with preemption off, without locks.
+ */
+#include <linux/compat.h>
+#include <linux/nospec.h>
+#include <linux/sched.h>
+#include <linux/stddef.h>
+#include <linux/trace_events.h>
+#include <linux/uaccess.h>
+#include <asm/syscall.h>
+#include <asm/unistd.h>
+#include <trace/events/syscalls.h>
+
+#include "probe/probe.h"
+#include "catalog.h"
+
+#ifdef CONFIG_HAVE_SYSCALL_TRACEPOINTS
+
+#define TB_CALL_ARGS		6
+#define TB_CALL_TEXTS		2
+/* of each text, with the NUL: what is longer is cut, and has none */
+#define TB_CALL_TEXT_MAX	256
+
+/* an entry of tb_calls: how many arguments fewer than six; 1 + the number of each that is text */
+#define TB_CALL(args, text, text2) \
+	((TB_CALL_ARGS - (args)) | (text) << 3 | (text2) << 6)
+#define TB_CALL_MISSING(call)	((call) & 7)
+#define TB_CALL_TEXT(call, i)	((call) >> (3 + 3 * (i)) & 7)
+
+/* by number; those that are not here, and 0, have six arguments */
+static const u16 tb_calls[] = {
+#include "calls_tab.h"
+};
+
+/* as the kernel's structure begins; up to @args[n] or, for text, all of it */
+struct tb_call_raw {
+	struct trace_entry ent;
+	long id;
+	unsigned long args[TB_CALL_ARGS];
+	u32 path[TB_CALL_TEXTS];
+	char text[];
+};
+
+#define TB_CALL_BYTES(end)	(offsetof(struct tb_call_raw, end) - sizeof(struct trace_entry))
+
+/* Return the bytes of text at @from, with the NUL; 0: it cannot be read now. */
+static notrace u32 tb_call_read(char *to, unsigned long from)
+{
+	long n;
+
+	pagefault_disable();
+	n = strncpy_from_user(to, (const char __user *)from, TB_CALL_TEXT_MAX);
+	pagefault_enable();
+	return n < 0 ? 0 : min_t(u32, n + 1, TB_CALL_TEXT_MAX);
+}
+
+/* Out of line: its text takes much of the stack. */
+static noinline notrace void tb_call_enter_text(struct tb_probe *p, long id, u16 call,
+						const unsigned long *args)
+{
+	struct tb_slot slot __uninitialized;
+	char text[TB_CALL_TEXTS][TB_CALL_TEXT_MAX];
+	u32 bytes[TB_CALL_TEXTS] = { 0 }, at = offsetof(struct tb_call_raw, text);
+	struct tb_call_raw *raw;
+	unsigned int i;
+
+	for (i = 0; i < TB_CALL_TEXTS && TB_CALL_TEXT(call, i); i++)
+		bytes[i] = tb_call_read(text[i], args[TB_CALL_TEXT(call, i) - 1]);
+	raw = tb_probe_begin(p, &slot, TB_CALL_BYTES(text) + bytes[0] + bytes[1]);
+	if (!raw)
+		return;
+	raw->id = id;
+	memcpy(raw->args, args, sizeof(raw->args));
+	for (i = 0; i < TB_CALL_TEXTS; i++) {
+		raw->path[i] = bytes[i] ? bytes[i] << 16 | at : 0;
+		memcpy((char *)raw + at, text[i], bytes[i]);
+		at += bytes[i];
+	}
+	tb_probe_end(&slot);
+}
+
+static notrace void tb_call_enter(void *data, struct pt_regs *regs, long id)
+{
+	struct tb_slot slot __uninitialized;
+	unsigned long args[TB_CALL_ARGS];
+	struct tb_call_raw *raw;
+	u32 n, i;
+	u16 call = 0;
+
+	tb_tracepoint_enter();
+	syscall_get_arguments(current, regs, args);
+	/* calls of 32-bit programs have other numbers */
+	if (likely((unsigned long)id < ARRAY_SIZE(tb_calls) && !in_compat_syscall()))
+		call = tb_calls[array_index_nospec(id, ARRAY_SIZE(tb_calls))];
+	if (unlikely(TB_CALL_TEXT(call, 0))) {
+		tb_call_enter_text(data, id, call, args);
+	} else {
+		n = TB_CALL_ARGS - TB_CALL_MISSING(call);
+		raw = tb_probe_begin(data, &slot, TB_CALL_BYTES(args) + n * sizeof(*args));
+		if (raw) {
+			raw->id = id;
+			for (i = 0; i < n; i++)
+				raw->args[i] = args[i];
+			tb_probe_end(&slot);
+		}
+	}
+	tb_tracepoint_leave();
+}
+
+static const struct tb_field_def tb_call_fields[] = {
+	{ .name = "id", .type = "long", .offset = TB_CALL_BYTES(id), .size = sizeof(long),
+	  .flags = TB_FIELD_SIGNED },
+	{ .name = "args", .type = "unsigned long", .offset = TB_CALL_BYTES(args),
+	  .size = TB_CALL_ARGS * sizeof(long), .count = TB_CALL_ARGS, .flags = TB_FIELD_ARRAY },
+	{ .name = "path", .type = "char", .offset = TB_CALL_BYTES(path[0]), .size = sizeof(u32),
+	  .flags = TB_FIELD_DATA_LOC },
+	{ .name = "path2", .type = "char", .offset = TB_CALL_BYTES(path[1]), .size = sizeof(u32),
+	  .flags = TB_FIELD_DATA_LOC },
+	{}
+};
+
+static struct tb_event_def tb_call_def = {
+	.system = "raw_syscalls",
+	.name = "sys_enter",
+	.probe = tb_call_enter,
+	.fields = tb_call_fields,
+	.cut = true,
+};
+
+/* Never called: lets the compiler compare the prototypes. */
+static void __maybe_unused tb_call_check(void)
+{
+	check_trace_callback_type_sys_enter(tb_call_enter);
+}
+
+#endif /* CONFIG_HAVE_SYSCALL_TRACEPOINTS */
+
+__init TB_UNIT_INIT(calls)
+{
+#ifdef CONFIG_HAVE_SYSCALL_TRACEPOINTS
+	list_add_tail(&tb_call_def.list, &unit->events);
+#endif
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The beginning of a system call has the arguments that the call has, no more, and the text that
+ * they point to, as far as that can be read without waiting.  If this is broken, a trace names
+ * files that the program did not, or the recorder reads memory that it must not.
+ */
+#include <linux/memfd.h>
+#include <sys/mman.h>
+
+#include "tbtest.h"
+
+#define FIELDS	64		/* bytes before the texts */
+#define TEXT	256		/* of a text, at most */
+
+DEVICE_FIXTURE(calls)
+
+/* The last call of a number by this thread */
+struct call {
+	struct stream *s;
+	int64_t number;
+	pid_t tid;
+	unsigned int count;
+	uint32_t length;
+	uint64_t args[6];
+	uint32_t bytes[2];
+	char text[2][TEXT];
+	bool wrong;
+};
+
+static void see(void *ctx, const struct stream_event *e)
+{
+	struct call *c = ctx;
+	uint32_t word, at, i;
+
+	if (e->id <= TB_EV_CONTROL_LAST || e->tid != (uint32_t)c->tid ||
+	    !stream_is(c->s, e, "sys_enter") || stream_value(c->s, e, "id") != c->number)
+		return;
+	c->count++;
+	c->length = e->length;
+	memset(c->args, 0, sizeof(c->args));
+	memcpy(c->args, e->payload + 8, e->length < FIELDS - 8 ? e->length - 8u : sizeof(c->args));
+	for (i = 0; i < 2; i++) {
+		c->bytes[i] = 0;
+		if (e->length < FIELDS)
+			continue;
+		memcpy(&word, e->payload + 56 + 4 * i, sizeof(word));
+		c->bytes[i] = word >> 16;
+		at = (word & 0xffff) - 8;
+		c->wrong |= word && (at < FIELDS || at + c->bytes[i] > e->length ||
+				     c->bytes[i] > TEXT);
+		if (word && !c->wrong)
+			memcpy(c->text[i], e->payload + at, c->bytes[i]);
+	}
+	/* nothing that is not told of */
+	if (e->length >= FIELDS)
+		c->wrong |= e->length != FIELDS + c->bytes[0] + c->bytes[1];
+}
+
+/* Records while call @number is made, by @make; what was recorded of it is in @c then. */
+#define RECORD(c, nr, make)						\
+	do {								\
+		*(c) = (struct call){ .s = &self->s, .number = (nr), .tid = gettid() }; \
+		self->s.event = see;					\
+		self->s.ctx = (c);					\
+		ASSERT_EQ(0, tb_start(self->fd, 0));			\
+		make;							\
+		ASSERT_EQ(0, tb_stop(self->fd));			\
+		ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);	\
+		ASSERT_STREAM(stream_finish(&self->s), &self->s);	\
+		EXPECT_EQ(1, (c)->count);				\
+		EXPECT_FALSE((c)->wrong);				\
+		stream_free(&self->s);					\
+		stream_init(&self->s);					\
+	} while (0)
+
+#define CALL(c, name, ...) RECORD(c, SYS_##name, syscall(SYS_##name, ##__VA_ARGS__))
+
+static int prepare(int fd)
+{
+	int err = tb_configure(fd, TB_MODE_STREAMING, TB_POLICY_DROP, 64, 1024);
+
+	return err ? err : tb_enable(fd, "raw_syscalls") != 2;
+}
+
+TEST_DEV(calls, as_many_arguments_as_the_call_has)
+{
+	struct call c;
+
+	ASSERT_EQ(0, prepare(self->fd));
+	CALL(&c, getppid);
+	EXPECT_EQ(8, c.length);
+	CALL(&c, close, 12345);
+	EXPECT_EQ(16, c.length);
+	EXPECT_EQ(12345, c.args[0]);
+	CALL(&c, read, 12345, 0x678, 9);
+	EXPECT_EQ(32, c.length);
+	EXPECT_EQ(12345, c.args[0]);
+	EXPECT_EQ(0x678, c.args[1]);
+	EXPECT_EQ(9, c.args[2]);
+	CALL(&c, mmap, 0x10000, 1, 2, 3, 12345, 1ul << 63 | 0x1000);
+	EXPECT_EQ(56, c.length);
+	EXPECT_EQ(0x10000, c.args[0]);
+	EXPECT_EQ(12345, c.args[4]);
+	EXPECT_EQ(1ul << 63 | 0x1000, c.args[5]);
+	/* a call that nobody knows: all that it could have */
+	RECORD(&c, 1000, syscall(1000, 1, 2, 3, 4, 5, 6));
+	EXPECT_EQ(56, c.length);
+	EXPECT_EQ(6, c.args[5]);
+}
+
+TEST_DEV(calls, text_of_arguments)
+{
+	char path[] = "/nowhere/first", second[] = "second", empty[] = "";
+	char longer[2 * TEXT];
+	struct call c;
+
+	ASSERT_EQ(0, prepare(self->fd));
+	CALL(&c, openat, AT_FDCWD, path, O_RDONLY);
+	EXPECT_EQ(sizeof(path), c.bytes[0]);
+	EXPECT_STREQ(path, c.text[0]);
+	EXPECT_EQ(0, c.bytes[1]);
+	EXPECT_EQ((uintptr_t)path, c.args[1]);
+	CALL(&c, renameat, -1, path, -1, second);
+	EXPECT_STREQ(path, c.text[0]);
+	EXPECT_EQ(sizeof(second), c.bytes[1]);
+	EXPECT_STREQ(second, c.text[1]);
+	CALL(&c, memfd_create, second, ~0u);
+	EXPECT_STREQ(second, c.text[0]);
+	CALL(&c, openat, -1, empty, 0);
+	EXPECT_EQ(1, c.bytes[0]);
+	/* cut, and so without its end */
+	memset(longer, 'x', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = 0;
+	CALL(&c, openat, -1, longer, 0);
+	EXPECT_EQ(TEXT, c.bytes[0]);
+	EXPECT_EQ(0, memcmp(c.text[0], longer, TEXT));
+	longer[TEXT - 1] = 0;
+	CALL(&c, openat, -1, longer, 0);
+	EXPECT_EQ(TEXT, c.bytes[0]);
+	EXPECT_STREQ(longer, c.text[0]);
+}
+
+TEST_DEV(calls, text_that_cannot_be_read)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	struct call c;
+	char *memory;
+
+	ASSERT_EQ(0, prepare(self->fd));
+	memory = mmap(NULL, (size_t)(3 * page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		      -1, 0);
+	ASSERT_NE(MAP_FAILED, memory);
+	ASSERT_EQ(0, munmap(memory + page, (size_t)page));
+	/* nobody has touched it: reading it would have to wait for memory */
+	CALL(&c, openat, -1, memory + 2 * page, 0);
+	EXPECT_EQ(0, c.bytes[0]);
+	EXPECT_EQ(FIELDS, c.length);
+	/* the call has, now */
+	CALL(&c, openat, -1, memory + 2 * page, 0);
+	EXPECT_EQ(1, c.bytes[0]);
+	/* goes on where there is nothing, and ends just before that */
+	memcpy(memory + page - 4, "abcd", 4);
+	CALL(&c, openat, -1, memory + page - 4, 0);
+	EXPECT_EQ(0, c.bytes[0]);
+	memory[page - 1] = 0;
+	CALL(&c, openat, -1, memory + page - 4, 0);
+	EXPECT_STREQ("abc", c.text[0]);
+	CALL(&c, openat, -1, NULL, 0);
+	EXPECT_EQ(0, c.bytes[0]);
+	/* the kernel's */
+	CALL(&c, openat, -1, 0xffff888000001000ul, 0);
+	EXPECT_EQ(0, c.bytes[0]);
+	CALL(&c, openat, -1, ~0ul, 0);
+	EXPECT_EQ(0, c.bytes[0]);
+	/* of two the first only, the second only */
+	CALL(&c, renameat, -1, "here", -1, NULL);
+	EXPECT_STREQ("here", c.text[0]);
+	EXPECT_EQ(0, c.bytes[1]);
+	CALL(&c, renameat, -1, NULL, -1, "there");
+	EXPECT_EQ(0, c.bytes[0]);
+	EXPECT_STREQ("there", c.text[1]);
+}
+
+#ifdef __x86_64__
+static void not_there(int signal)
+{
+	(void)signal;
+	_exit(1);
+}
+
+/* Number 21 takes the name of a file from programs of 64 bits (access), not from those of 32 */
+static long call_of_32_bits(const char *low)
+{
+	long result;
+
+	asm volatile("int $0x80" : "=a"(result) : "a"(21), "b"(low), "c"(0), "d"(0), "S"(0), "D"(0)
+		     : "memory", "r8", "r9", "r10", "r11");
+	return result;
+}
+
+TEST_DEV(calls, calls_of_32_bits)
+{
+	struct call c;
+	int status;
+	char *low = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+
+	ASSERT_NE(MAP_FAILED, low);
+	strcpy(low, "low");
+	if (!fork()) {
+		signal(SIGSEGV, not_there);
+		call_of_32_bits(low);
+		_exit(0);
+	}
+	wait(&status);
+	if (status)
+		SKIP(return, "this kernel has no system calls of 32 bits");
+	ASSERT_EQ(0, prepare(self->fd));
+	RECORD(&c, 21, call_of_32_bits(low));
+	EXPECT_EQ(56, c.length);
+	EXPECT_EQ((uintptr_t)low, c.args[0]);
+}
+#endif
+
+TEST_HARNESS_MAIN

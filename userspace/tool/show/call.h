@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * System calls with their arguments as text.
+ */
+#ifndef TRACEBUF_SHOW_CALL_H
+#define TRACEBUF_SHOW_CALL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "tracebuf.h"
+
+/* How an argument is shown, as module/events/calls.tab has it */
+enum call_class {
+	CALL_INT, CALL_UINT, CALL_LONG, CALL_ULONG, CALL_HEX, CALL_OCTAL, CALL_PTR, CALL_PATH,
+	CALL_TEXT,
+	/* call_values.c: numbers with names */
+	CALL_FD, CALL_DFD, CALL_OPEN, CALL_CREATE, CALL_CLOEXEC, CALL_PROT, CALL_MAP, CALL_SIGNAL,
+	CALL_CLOCK, CALL_WHENCE, CALL_FUTEX, CALL_FCNTL, CALL_EPOLL, CALL_ADVICE, CALL_WAIT,
+	CALL_CLONE, CALL_ACCESS, CALL_SHUT, CALL_SIGMASK, CALL_FLOCK, CALL_FAMILY, CALL_SOCKTYPE,
+	CALL_PRCTL, CALL_POLICY, CALL_RESOURCE, CALL_TIMER, CALL_RENAME, CALL_MSG, CALL_AT,
+};
+
+/**
+ * call_print - the beginning of a system call as text
+ *
+ * "NR 257 openat (dfd=AT_FDCWD, filename="/etc/passwd", flags=O_RDONLY|O_CLOEXEC)".
+ * Return: like snprintf(); -ENOTSUP: @view is something else.
+ */
+int call_print(const struct tb_trace *trace, const struct tb_view *view, char *buffer, size_t size);
+
+/**
+ * call_value - an argument with a name, or names, as text
+ * @class: CALL_FD or later
+ *
+ * Names are those of the architecture that this was compiled for.  Return: like snprintf().
+ */
+int call_value(enum call_class class, uint64_t value, char *buffer, size_t size);
+
+#endif /* TRACEBUF_SHOW_CALL_H */
