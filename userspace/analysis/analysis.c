@@ -419,9 +419,9 @@ bool analysis_wants_cpu(const struct analysis *a, uint32_t cpu)
 	return !a->options.one_cpu || a->options.cpu == cpu;
 }
 
-bool analysis_one_tid(const struct analysis *a)
+bool analysis_of_threads(const struct analysis *a)
 {
-	return a->options.one_tid;
+	return a->options.thread;
 }
 
 const struct analysis_total *analysis_total(const struct analysis *a)

@@ -47,15 +47,18 @@ struct analysis;
  * struct analysis_options - zero: the default
  * @worst: how many worst cases are kept of each kind (10)
  * @one_cpu, @cpu: count only what happened (ended) on this CPU
- * @one_tid, @tid: count only what this thread did or had to wait for
+ * @thread: count only what the threads did or had to wait for of which it returns true; it gets @context
+ *	and where they are known; NULL: all
  * @whole: the trace is a file
  * @from: count only what ended at that time or later, ns; what came before tells what ran then
  */
 struct analysis_options {
 	uint32_t worst;
-	bool     one_cpu, one_tid, whole;
-	uint32_t cpu, tid;
+	bool     one_cpu, whole;
+	uint32_t cpu;
 	uint64_t from;
+	bool   (*thread)(void *context, const struct tb_cursor *cursor, uint32_t tid);
+	void    *context;
 };
 
 /** analysis_new - before the first event of the selected recording; @options may be NULL.
@@ -64,9 +67,9 @@ struct analysis *analysis_new(const struct tb_trace *trace,
 			      const struct analysis_options *options);
 void analysis_free(struct analysis *a);
 
-/** analysis_wants_cpu - is @cpu asked for?  analysis_one_tid - only one thread? */
+/** analysis_wants_cpu - is @cpu asked for?  analysis_of_threads - only some threads? */
 bool analysis_wants_cpu(const struct analysis *a, uint32_t cpu);
-bool analysis_one_tid(const struct analysis *a);
+bool analysis_of_threads(const struct analysis *a);
 
 /**
  * analysis_event - the next event or loss, whatever its kind, in the order of tb_cursor_next()

@@ -186,7 +186,8 @@ static inline bool analysis_wants(const struct analysis *a, uint32_t cpu, uint32
 {
 	return a->total.end >= a->options.from &&
 	       (!a->options.one_cpu || a->options.cpu == cpu) &&
-	       (!a->options.one_tid || a->options.tid == tid);
+	       (!a->options.thread ||
+		a->options.thread(a->options.context, a->cursor, tid));
 }
 
 /* analysis.c */

@@ -104,7 +104,7 @@ static void section_cpu(struct making *m)
 		number(m, i);
 		number(m, cpu->busy_ns);
 		cell_share(m, cpu->busy_ns, cpu->tracked_ns);
-		if (analysis_one_tid(m->a)) {
+		if (analysis_of_threads(m->a)) {
 			report_unknown(m->report, m->section);
 			report_unknown(m->report, m->section);
 		} else {
@@ -115,7 +115,7 @@ static void section_cpu(struct making *m)
 		number(m, cpu->irq_ns);
 		number(m, cpu->softirq_ns);
 	}
-	if (unknown && !analysis_one_tid(m->a))
+	if (unknown && !analysis_of_threads(m->a))
 		remark(m, "unknown: before the first switch of a CPU, between a loss and the next switch, and while switches are not recorded, the trace does not tell what ran. The share is of the rest.");
 	remark(m, "Interrupts and softirqs are in the time of whom they interrupted.");
 }
@@ -278,8 +278,8 @@ static bool needs_queue(struct making *m)
 	bool all = needs(m, "the depth of run queues", ANALYSIS_SWITCH, ANALYSIS_WAKEUP,
 			 ANALYSIS_NEEDS);
 
-	if (all && analysis_one_tid(m->a))
-		remark(m, "This is of all tasks, not only of the one that was asked for.");
+	if (all && analysis_of_threads(m->a))
+		remark(m, "This is of all tasks, not only of those that were asked for.");
 	return all;
 }
 

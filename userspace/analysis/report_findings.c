@@ -383,7 +383,7 @@ void section_findings(struct making *m)
 	find_tasks(&findings, blocked, BLOCKED_PPM, say_blocked);
 	find_requests(&findings);
 	/* what a CPU did is known of all threads, or not at all */
-	if (!analysis_one_tid(m->a)) {
+	if (!analysis_of_threads(m->a)) {
 		find_cpus(&findings);
 		find_handlers(&findings);
 	}

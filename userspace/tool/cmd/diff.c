@@ -34,9 +34,9 @@ const struct command cmd_diff = {
 	"      --json            print JSON, with exact numbers (ns)\n"
 	"      --width N         columns of the text (the terminal's, else 80)\n"
 	"  -C, --cpu N           only what happened on this CPU\n"
-	"      --from TIME       of both, only events at TIME or later; +S: S seconds after\n"
-	"                        the first event\n"
-	"      --to TIME         of both, only events before TIME\n"
+	"  -t, --tid N           only what this thread did or waited for\n"
+	THREADS_HELP
+	MOMENT_HELP
 	"  -r, --recording N     if the files have several recordings: number N, from 1\n"
 	"  -h, --help            show this text\n",
 };
@@ -44,6 +44,7 @@ const struct command cmd_diff = {
 static const struct option long_options[] = {
 	REPORT_LONG,
 	{ "cpu",       required_argument, NULL, 'C' },
+	THREADS_LONG,
 	{ "recording", required_argument, NULL, 'r' },
 	{ "from",      required_argument, NULL, OPTION_FROM },
 	{ "to",        required_argument, NULL, OPTION_TO },
@@ -52,12 +53,13 @@ static const struct option long_options[] = {
 };
 
 /* The recording that was asked for; complains, EXIT_* */
-static int choose(const struct job *job, const char *file, struct tb_trace *trace)
+static int choose(struct job *job, const char *file, struct tb_trace *trace)
 {
 	unsigned int first, count;
 
 	if (selection_recordings(&job->selection, trace, file, &first, &count))
 		return EXIT_WRONG;
+	job->selection.several = false;
 	if (count > 1)
 		return complain("%s holds %u recordings: say which with --recording", file, count);
 	tb_trace_select(trace, first);
@@ -121,7 +123,7 @@ static int diff_run(int argc, char **argv)
 	struct job job = { .look.top = REPORT_TOP };
 	int option, taken, status;
 
-	while ((option = getopt_long(argc, argv, "C:r:h", long_options, NULL)) >= 0) {
+	while ((option = getopt_long(argc, argv, "C:t:r:h", long_options, NULL)) >= 0) {
 		taken = selection_option(&cmd_diff, option, optarg, &job.selection);
 		if (!taken)
 			taken = report_option(&cmd_diff, option, optarg, &job.look);

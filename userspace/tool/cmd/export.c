@@ -382,8 +382,9 @@ static int export_selected(struct job *job, struct tb_trace *trace)
 		status = selection_check(&job->selection, trace, job->file, number, 1);
 	if (status != EXIT_FINE)
 		return status;
-	if (selection_start(&job->selection, trace))
-		return complain("out of memory");
+	status = selection_start(&job->selection, trace, job->file);
+	if (status != EXIT_FINE)
+		return status;
 	return export_trace(job, trace, number);
 }
 

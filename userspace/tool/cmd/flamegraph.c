@@ -301,8 +301,9 @@ static int flame_recording(struct flame_job *job, struct tb_trace *trace)
 		status = selection_check(&flame->selection, trace, job->file, number, 1);
 	if (status != EXIT_FINE)
 		return status;
-	if (selection_start(&flame->selection, trace))
-		return complain("out of memory");
+	status = selection_start(&flame->selection, trace, job->file);
+	if (status != EXIT_FINE)
+		return status;
 	status = check_trace(job, trace);
 	if (status != EXIT_FINE)
 		return status;

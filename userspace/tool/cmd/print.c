@@ -137,8 +137,9 @@ static int print_recording(struct print *print, struct tb_trace *trace)
 {
 	int result;
 
-	if (selection_start(&print->selection, trace))
-		return complain("out of memory");
+	result = selection_start(&print->selection, trace, print->file);
+	if (result != EXIT_FINE)
+		return result;
 	if (print->objects)
 		return print_objects(print, trace);
 	print->line.trace = trace;

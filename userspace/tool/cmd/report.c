@@ -48,9 +48,8 @@ const struct command cmd_report = {
 	"      --width N         columns of the text (the terminal's, else 80)\n"
 	"  -C, --cpu N           only what happened on this CPU\n"
 	"  -t, --tid N           only what this thread did or waited for\n"
-	"      --from TIME       only events at TIME or later: seconds as print shows them;\n"
-	"                        +S: S seconds after the recording's first event\n"
-	"      --to TIME         only events before TIME\n"
+	THREADS_HELP
+	MOMENT_HELP
 	"  -r, --recording N     if the file has several recordings: number N, from 1\n"
 	"  -h, --help            show this text\n",
 };
@@ -61,7 +60,7 @@ static const struct option long_options[] = {
 	{ "html",      required_argument, NULL, OPTION_HTML },
 	{ "max-events", required_argument, NULL, OPTION_MAX_EVENTS },
 	{ "cpu",       required_argument, NULL, 'C' },
-	{ "tid",       required_argument, NULL, 't' },
+	THREADS_LONG,
 	{ "recording", required_argument, NULL, 'r' },
 	{ "from",      required_argument, NULL, OPTION_FROM },
 	{ "to",        required_argument, NULL, OPTION_TO },
@@ -86,14 +85,22 @@ static int feed(struct analysis *a, struct tb_cursor *cursor, struct selection *
 	return result;
 }
 
-/* A thread may be told of, and have no event of its own */
+/* Return true if @a tells of a selected thread, which need not have an event of its own */
 static bool is_told_of(const struct analysis *a, const struct selection *selection)
 {
 	const struct analysis_task *task;
+	unsigned int i;
 
-	task = selection->one_tid ? analysis_task_of(a, selection->tid) : NULL;
-	return task && (task->runs || task->wait.count || task->runnable.count ||
-			task->blocked.count || task->sleeping.count);
+	for (i = 0; selection_of_threads(selection) && (task = analysis_task(a, i)); i++)
+		if (task->runs || task->wait.count || task->runnable.count ||
+		    task->blocked.count || task->sleeping.count)
+			return true;
+	return false;
+}
+
+static bool wants_thread(void *selection, const struct tb_cursor *cursor, uint32_t tid)
+{
+	return selection_wants_tid(selection, cursor, tid);
 }
 
 /*
@@ -129,9 +136,9 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 		   uint32_t worst, bool *cut, struct analysis **analysis)
 {
 	struct analysis_options options = {
-		.worst = worst, .one_cpu = selection->one_cpu, .one_tid = selection->one_tid,
-		.cpu = selection->cpu, .tid = selection->tid,
-		.whole = true,
+		.worst = worst, .one_cpu = selection->one_cpu, .cpu = selection->cpu,
+		.thread = selection_of_threads(selection) ? wants_thread : NULL,
+		.context = selection, .whole = true,
 	};
 	const struct tb_error *fault;
 	bool before = selection->found;
@@ -141,8 +148,13 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 
 	*analysis = NULL;
 	selection->found = false;
-	result = selection_start(selection, trace);
-	if (!result && cut)
+	result = selection_start(selection, trace, file);
+	if (result != EXIT_FINE) {
+		/* it has complained: selection_found() need not */
+		selection->found = true;
+		return result;
+	}
+	if (cut)
 		result = cut_to_common(trace, selection, &options.from, cut);
 	if (result == -ENODATA)
 		return complain("%s: there is no time in which it has events of all CPUs: compare one with --cpu",

@@ -43,9 +43,7 @@ const struct command cmd_why = {
 	"      --cgroup NAME     all threads in this container or cgroup; with * and ?\n"
 	"      --slice NAME      only during the slices of this name that a program wrote; with\n"
 	"                        * and ?. Of all threads, or of those above\n"
-	"      --from TIME       only what was at TIME or later: seconds as print shows them;\n"
-	"                        +S: S seconds after the recording's first event\n"
-	"      --to TIME         only what was before TIME\n"
+	MOMENT_HELP
 	"      --top N           causes shown below each cause (8); 0: all\n"
 	"      --json            print JSON, with exact numbers (ns)\n"
 	"  -T, --time BASE       show times of this clock: mono (default), boot, real\n"
@@ -55,10 +53,7 @@ const struct command cmd_why = {
 };
 
 static const struct option long_options[] = {
-	{ "tid",       required_argument, NULL, 't' },
-	{ "pid",       required_argument, NULL, OPTION_PID },
-	{ "comm",      required_argument, NULL, OPTION_COMM },
-	{ "cgroup",    required_argument, NULL, OPTION_CGROUP },
+	THREADS_LONG,
 	{ "slice",     required_argument, NULL, OPTION_SLICE },
 	{ "from",      required_argument, NULL, OPTION_FROM },
 	{ "to",        required_argument, NULL, OPTION_TO },
@@ -392,8 +387,9 @@ static int why_trace(struct job *job, struct tb_trace *trace)
 	status = selection_one(&job->selection, trace, job->file, "explained", &number);
 	if (status != EXIT_FINE)
 		return status;
-	if (selection_start(&job->selection, trace))
-		return complain("out of memory");
+	status = selection_start(&job->selection, trace, job->file);
+	if (status != EXIT_FINE)
+		return status;
 	result = why_open(trace, job->selection.base, job->slice, &job->why, &error);
 	if (result)
 		return complain("%s: %s", job->file, strerror(-result));

@@ -75,6 +75,6 @@ int report_option(const struct command *command, int option, const char *value,
  */
 __attribute__((weak))
 int report_html(const struct report *report, struct tb_trace *trace,
-		const struct selection *selection, const char *path, uint64_t items_max);
+		struct selection *selection, const char *path, uint64_t items_max);
 
 #endif /* TRACEBUF_TOOL_REPORT_OUT_H */

@@ -17,38 +17,6 @@
 
 /* ---- options ---- */
 
-/* "12.000000345", exactly, or "+0.5" */
-static int parse_moment(const char *text, struct moment *moment)
-{
-	uint64_t seconds = 0, ns = 0, unit = 1000000000;
-	const char *digit = text + (*text == '+');
-	bool some = false;
-
-	for (; *digit >= '0' && *digit <= '9'; digit++, some = true) {
-		if (seconds > UINT64_MAX / 1000000000 / 10 - 1)
-			return -ERANGE;
-		seconds = seconds * 10 + (uint64_t)(*digit - '0');
-	}
-	if (*digit == '.')
-		for (digit++; *digit >= '0' && *digit <= '9'; digit++, some = true) {
-			unit /= 10;
-			ns += unit * (uint64_t)(*digit - '0');
-		}
-	if (*digit || !some)
-		return -EINVAL;
-	moment->given = true;
-	moment->relative = *text == '+';
-	moment->ns = seconds * 1000000000 + ns;
-	return 0;
-}
-
-static int wrong_moment(const struct command *command, const char *value)
-{
-	misused(command, "'%s' is not a time: seconds as print shows them, or +seconds after the first event",
-		value);
-	return -1;
-}
-
 int selection_option(const struct command *command, int option,
 		     const char *value, struct selection *selection)
 {
@@ -97,11 +65,9 @@ int selection_option(const struct command *command, int option,
 		misused(command, "'%s' is not a recording's number", value);
 		return -1;
 	case OPTION_FROM:
-		return parse_moment(value, &selection->from) ?
-		       wrong_moment(command, value) : 1;
+		return moment_parse(command, value, &selection->from) ? -1 : 1;
 	case OPTION_TO:
-		return parse_moment(value, &selection->to) ?
-		       wrong_moment(command, value) : 1;
+		return moment_parse(command, value, &selection->to) ? -1 : 1;
 	default:
 		return 0;
 	}
@@ -202,8 +168,23 @@ static int find_wanted(struct selection *selection,
 
 /* ---- time ---- */
 
-/* Times go up with ticks */
-int selection_recordings(const struct selection *selection, const struct tb_trace *trace,
+/* Moments of one kind can be compared before the trace is read.  Times go up with ticks */
+static bool is_empty(const struct moment *from, const struct moment *to)
+{
+	if (!from->given || !to->given || from->kind != to->kind)
+		return false;
+	switch (from->kind) {
+	case MOMENT_CLOCK:
+	case MOMENT_AFTER_FIRST:
+		return to->ns <= from->ns;
+	case MOMENT_BEFORE_LAST:
+		return to->ns >= from->ns;
+	default:
+		return false;
+	}
+}
+
+int selection_recordings(struct selection *selection, const struct tb_trace *trace,
 			 const char *file, unsigned int *first, unsigned int *count)
 {
 	unsigned int all = tb_trace_recordings(trace), number = selection->recording;
@@ -211,16 +192,15 @@ int selection_recordings(const struct selection *selection, const struct tb_trac
 	if (number > all)
 		return complain("%s holds %u recording%s, there is no number %u", file, all,
 				all == 1 ? "" : "s", number);
-	if (selection->from.given && selection->to.given &&
-	    selection->from.relative == selection->to.relative &&
-	    selection->to.ns <= selection->from.ns)
+	if (is_empty(&selection->from, &selection->to))
 		return complain("--to is not later than --from: no time lies between them");
 	*first = number ? number - 1 : 0;
 	*count = number ? 1 : all;
+	selection->several = *count > 1;
 	return EXIT_FINE;
 }
 
-int selection_one(const struct selection *selection, struct tb_trace *trace, const char *file,
+int selection_one(struct selection *selection, struct tb_trace *trace, const char *file,
 		  const char *done, unsigned int *number)
 {
 	unsigned int count = 0;
@@ -232,73 +212,47 @@ int selection_one(const struct selection *selection, struct tb_trace *trace, con
 		note("%s holds %u recordings; the first is %s (choose with -r)", file, count,
 		     done);
 	tb_trace_select(trace, *number);
+	selection->several = false;
 	return EXIT_FINE;
 }
 
-uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns)
+/* Both moments as ticks; as moment_ticks() */
+static int find_times(struct selection *selection, struct tb_trace *trace)
 {
-	uint64_t low = 0, high = 1, middle;
+	const struct moment *from = &selection->from, *to = &selection->to;
+	size_t size = sizeof(selection->lack);
+	int result = 0;
 
-	if (tb_trace_ns(trace, 0, base) >= ns)
-		return 0;
-	while (high < 1ull << 62 && tb_trace_ns(trace, high, base) < ns)
-		high *= 2;
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (tb_trace_ns(trace, middle, base) < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	if (from->given)
+		result = moment_ticks(from, trace, selection->base, 0, &selection->from_ticks,
+				      selection->lack, size);
+	if (!result && to->given)
+		result = moment_ticks(to, trace, selection->base,
+				      from->given ? selection->from_ticks + 1 : 0,
+				      &selection->to_ticks, selection->lack, size);
+	return result;
 }
 
-/* The time of the recording's first event; 0 if there is none */
-static int first_ns(struct tb_trace *trace, enum tb_timebase base, uint64_t *ns)
+int selection_start(struct selection *selection, struct tb_trace *trace, const char *file)
 {
-	struct tb_cursor *cursor;
-	struct tb_view view;
-	int result = tb_cursor_open(trace, &cursor);
-
-	*ns = 0;
-	if (result < 0)
-		return result;
-	do
-		result = next_event(cursor, &view);
-	while (result > 0 && view.kind == TB_VIEW_EVENT &&
-	       view.id < TB_EV_USER && view.id != TB_EV_MARK);
-	if (result > 0)
-		*ns = tb_trace_ns(trace, view.ticks, base);
-	tb_cursor_close(cursor);
-	return result < 0 ? result : 0;
-}
-
-static uint64_t moment_ticks(const struct selection *selection,
-			     const struct tb_trace *trace,
-			     const struct moment *moment, uint64_t first)
-{
-	return ticks_at(trace, selection->base,
-			moment->ns + (moment->relative ? first : 0));
-}
-
-int selection_start(struct selection *selection, struct tb_trace *trace)
-{
-	uint64_t first = 0;
 	int result = find_wanted(selection, trace);
 
 	selection->trace = trace;
 	selection->last_cgroup = 0;
 	selection->from_ticks = 0;
 	selection->to_ticks = UINT64_MAX;
-	if (!result && (selection->from.relative || selection->to.relative))
-		result = first_ns(trace, selection->base, &first);
-	if (selection->from.given)
-		selection->from_ticks = moment_ticks(selection, trace,
-						     &selection->from, first);
-	if (selection->to.given)
-		selection->to_ticks = moment_ticks(selection, trace,
-						   &selection->to, first);
-	return result;
+	if (!result)
+		result = find_times(selection, trace);
+	if (!result)
+		return EXIT_FINE;
+	if (result != -ENODATA)
+		return complain("out of memory");
+	if (!selection->several)
+		return complain("%s: %s", file, selection->lack);
+	/* another recording of the file may have that time */
+	selection->from_ticks = UINT64_MAX;
+	selection->to_ticks = 0;
+	return EXIT_FINE;
 }
 
 void selection_free(struct selection *selection)
@@ -310,7 +264,7 @@ void selection_free(struct selection *selection)
 
 /* ---- an event ---- */
 
-static bool chooses_threads(const struct selection *selection)
+bool selection_of_threads(const struct selection *selection)
 {
 	return selection->one_tid || selection->pid || selection->comm || selection->cgroup;
 }
@@ -325,15 +279,31 @@ static bool wants_cgroup(struct selection *selection, uint32_t cgroup)
 	return cgroup && selection->last_matches;
 }
 
+static bool wants_task(struct selection *selection, uint32_t tid, const struct tb_task *task,
+		       const char *comm)
+{
+	if (selection->one_tid && tid != selection->tid)
+		return false;
+	if (selection->pid && (!task || task->tgid != selection->pid))
+		return false;
+	if (selection->cgroup && !wants_cgroup(selection, task ? task->cgroup : 0))
+		return false;
+	return !selection->comm || !fnmatch(selection->comm, comm, 0);
+}
+
 static bool wants_thread(struct selection *selection, const struct tb_view *view)
 {
-	if (selection->one_tid && view->tid != selection->tid)
-		return false;
-	if (selection->pid && (!view->task || view->task->tgid != selection->pid))
-		return false;
-	if (selection->cgroup && !wants_cgroup(selection, view->task ? view->task->cgroup : 0))
-		return false;
-	return !selection->comm || !fnmatch(selection->comm, view->comm, 0);
+	return wants_task(selection, view->tid, view->task, view->comm);
+}
+
+bool selection_wants_tid(struct selection *selection, const struct tb_cursor *cursor,
+			 uint32_t tid)
+{
+	const struct tb_task *task = tid && cursor ? tb_cursor_task(cursor, tid) : NULL;
+
+	/* without a name it is called as in a view */
+	return wants_task(selection, tid, task,
+			  !tid ? "<idle>" : task && task->comm[0] ? task->comm : "<...>");
 }
 
 static bool wants(struct selection *selection, const struct tb_view *view)
@@ -363,7 +333,7 @@ static bool wants(struct selection *selection, const struct tb_view *view)
 static bool losses_count(const struct selection *selection, const struct tb_view *view)
 {
 	return (view->kind == TB_VIEW_LOST || view->kind == TB_VIEW_USER_LOST) &&
-	       !chooses_threads(selection) && !selection->patterns.count;
+	       !selection_of_threads(selection) && !selection->patterns.count;
 }
 
 bool selection_wants(struct selection *selection, const struct tb_view *view)
@@ -390,7 +360,7 @@ void selection_finds(struct selection *selection, const struct tb_view *view)
 
 bool selection_asks(const struct selection *selection)
 {
-	return selection->patterns.count || selection->one_cpu || chooses_threads(selection) ||
+	return selection->patterns.count || selection->one_cpu || selection_of_threads(selection) ||
 	       selection->from.given || selection->to.given;
 }
 
@@ -433,6 +403,8 @@ int selection_found(const struct selection *selection, const struct tb_trace *tr
 
 	if (selection->found || !selection_asks(selection))
 		return EXIT_FINE;
+	if (selection->lack[0])
+		return complain("%s: %s", file, selection->lack);
 	if (selection->one_tid)
 		snprintf(thread, sizeof(thread), " of thread %u", selection->tid);
 	else if (selection->pid)

@@ -11,12 +11,7 @@
 #include "tracebuf.h"
 #include "tool/choose/choose.h"
 #include "tool/command/command.h"
-
-/* Since when, until when; @relative: from the recording's first event on */
-struct moment {
-	bool     given, relative;
-	uint64_t ns;
-};
+#include "moment.h"
 
 /**
  * struct selection - which events
@@ -28,9 +23,11 @@ struct moment {
  * @control: control events, too
  * @threads: at least those that tell of threads, whatever else is asked for
  * @base: the clock that times are of
- * @from, @to: the first moment, and the first one no more; of @base
+ * @from, @to: the first moment, and the first one no more
  * @recording: number of it, from 1; 0: none was asked for
+ * @several: of more than one recording
  * @found: some event was selected, of any recording
+ * @lack: which time a recording does not have, as a message; empty: none was missing
  *
  * The rest is for the recording that selection_start() was called for.
  * @users: records of programs are wanted, some at least
@@ -47,7 +44,8 @@ struct selection {
 	enum tb_timebase base;
 	struct moment from, to;
 	uint32_t recording;
-	bool found;
+	bool several, found;
+	char lack[1024];
 
 	bool users;
 	unsigned char *wanted;
@@ -61,26 +59,28 @@ struct selection {
 #define SELECTION_LONG \
 	{ "events",    required_argument, NULL, 'e' }, \
 	{ "cpu",       required_argument, NULL, 'C' }, \
-	{ "tid",       required_argument, NULL, 't' }, \
-	{ "pid",       required_argument, NULL, OPTION_PID }, \
-	{ "comm",      required_argument, NULL, OPTION_COMM }, \
-	{ "cgroup",    required_argument, NULL, OPTION_CGROUP }, \
+	THREADS_LONG, \
 	{ "time",      required_argument, NULL, 'T' }, \
 	{ "recording", required_argument, NULL, 'r' }, \
 	{ "from",      required_argument, NULL, OPTION_FROM }, \
 	{ "to",        required_argument, NULL, OPTION_TO }
+#define THREADS_LONG \
+	{ "tid",       required_argument, NULL, 't' }, \
+	{ "pid",       required_argument, NULL, OPTION_PID }, \
+	{ "comm",      required_argument, NULL, OPTION_COMM }, \
+	{ "cgroup",    required_argument, NULL, OPTION_CGROUP }
+#define THREADS_HELP \
+	"      --pid PID         only the threads of this process\n" \
+	"      --comm NAME       only threads of this name; with * and ?\n" \
+	"      --cgroup NAME     only threads in this container or cgroup: its name or its\n" \
+	"                        whole path; with * and ?\n"
 #define SELECTION_HELP \
 	"  -e, --events LIST     only these: system, system:event, event; with * and ?;\n" \
 	"                        user:CATEGORY\n" \
 	"  -C, --cpu N           only this CPU\n" \
 	"  -t, --tid N           only this thread\n" \
-	"      --pid PID         only the threads of this process\n" \
-	"      --comm NAME       only threads of this name; with * and ?\n" \
-	"      --cgroup NAME     only threads in this container or cgroup: its name or its\n" \
-	"                        whole path; with * and ?\n" \
-	"      --from TIME       only events at TIME or later: seconds as print shows them;\n" \
-	"                        +S: S seconds after the recording's first event\n" \
-	"      --to TIME         only events before TIME\n" \
+	THREADS_HELP \
+	MOMENT_HELP \
 	"  -T, --time BASE       show times of this clock: mono (default), boot, real\n" \
 	"  -r, --recording N     if the file has several recordings: number N, from 1\n"
 
@@ -94,19 +94,17 @@ int selection_check(struct selection *selection, struct tb_trace *trace,
 		    const char *file, unsigned int first, unsigned int count);
 
 /* Which recordings of @trace are chosen: @count from @first on.  Complains, EXIT_* */
-int selection_recordings(const struct selection *selection, const struct tb_trace *trace,
+int selection_recordings(struct selection *selection, const struct tb_trace *trace,
 			 const char *file, unsigned int *first, unsigned int *count);
 
 /* Select the one that is chosen, or the first, of which it is said that it is @done ("shown").
  * Complains, EXIT_* */
-int selection_one(const struct selection *selection, struct tb_trace *trace, const char *file,
+int selection_one(struct selection *selection, struct tb_trace *trace, const char *file,
 		  const char *done, unsigned int *number);
 
-/* The first tick that is at @ns of @base or later */
-uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns);
-
-/* For the recording of @trace that is selected; 0, -ENOMEM */
-int selection_start(struct selection *selection, struct tb_trace *trace);
+/* For the recording of @trace that is selected.  One of several recordings without the time that is
+ * asked for has nothing selected; else this complains.  EXIT_* */
+int selection_start(struct selection *selection, struct tb_trace *trace, const char *file);
 
 void selection_free(struct selection *selection);
 
@@ -123,6 +121,13 @@ bool selection_wants(struct selection *selection, const struct tb_view *view);
 /* For those who do not ask for each event: note whether CPU, thread and time of this one are
  * selected */
 void selection_finds(struct selection *selection, const struct tb_view *view);
+
+/* Is thread @tid selected, as it is known where @cursor is, which may be NULL? */
+bool selection_wants_tid(struct selection *selection, const struct tb_cursor *cursor,
+			 uint32_t tid);
+
+/* Are only some threads selected? */
+bool selection_of_threads(const struct selection *selection);
 
 /* Is less selected than all there is? */
 bool selection_asks(const struct selection *selection);

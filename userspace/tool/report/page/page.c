@@ -63,7 +63,7 @@ static int put_report(const struct report *report, struct out *out)
 }
 
 static int fill(struct timeline *timeline, struct tb_trace *trace,
-		const struct selection *selection)
+		struct selection *selection)
 {
 	struct tb_cursor *cursor;
 	struct tb_view view;
@@ -104,7 +104,7 @@ static int put_page(const struct report *report, const struct timeline *timeline
 }
 
 int report_html(const struct report *report, struct tb_trace *trace,
-		const struct selection *selection, const char *path, uint64_t items_max)
+		struct selection *selection, const char *path, uint64_t items_max)
 {
 	struct timeline *timeline;
 	struct output output;

@@ -38,7 +38,7 @@ struct place {
 struct timeline {
 	const struct tb_trace *trace;
 	const struct tb_cursor *cursor;
-	const struct selection *selection;
+	struct selection *selection;
 	enum tb_timebase base;
 	bool broken;			/* slices come because the file breaks off */
 	struct rows *rows;
@@ -56,10 +56,11 @@ struct timeline {
 
 static bool wants(const struct timeline *t, uint32_t cpu, uint32_t tid)
 {
-	const struct selection *selection = t->selection;
+	struct selection *selection = t->selection;
 
 	return (!selection->one_cpu || selection->cpu == cpu) &&
-	       (!selection->one_tid || selection->tid == tid);
+	       (!selection_of_threads(selection) ||
+		selection_wants_tid(selection, t->cursor, tid));
 }
 
 /* ---- threads ---- */
@@ -296,7 +297,7 @@ static void take_untold(struct timeline *t)
 
 /* ---- the whole ---- */
 
-struct timeline *timeline_open(const struct tb_trace *trace, const struct selection *selection,
+struct timeline *timeline_open(const struct tb_trace *trace, struct selection *selection,
 			       uint64_t items_max)
 {
 	struct timeline *t = calloc(1, sizeof(*t));

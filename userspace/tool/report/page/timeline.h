@@ -43,10 +43,10 @@ struct timeline;
 
 /**
  * timeline_open - for the recording of @trace that is selected
- * @selection: times of its base; of its CPU and its thread alone, if it has one
+ * @selection: times of its base; of its CPU and its threads alone, if it chooses some
  * Return: NULL: ENOMEM.
  */
-struct timeline *timeline_open(const struct tb_trace *trace, const struct selection *selection,
+struct timeline *timeline_open(const struct tb_trace *trace, struct selection *selection,
 			       uint64_t items_max);
 void timeline_close(struct timeline *timeline);
 

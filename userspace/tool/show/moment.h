@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The times of --from and --to: how they are written, and which tick of a recording they are.
+ */
+#ifndef TRACEBUF_MOMENT_H
+#define TRACEBUF_MOMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "tracebuf.h"
+#include "tool/command/command.h"
+
+enum moment_kind {
+	MOMENT_CLOCK,		/* 12.5: of the clock of -T */
+	MOMENT_AFTER_FIRST,	/* +200ms: after the recording's first event */
+	MOMENT_BEFORE_LAST,	/* -2s: before the recording's last event */
+	MOMENT_OF_DAY,		/* 14:03:05, local time */
+	MOMENT_OF_DATE,		/* 2026-11-27 14:03:05, local time */
+	MOMENT_MARK,		/* mark:TEXT */
+};
+
+/**
+ * struct moment - a time as the command line says it
+ * @ns: all kinds but MOMENT_MARK; of MOMENT_OF_DAY and MOMENT_OF_DATE since midnight
+ * @year, @month, @day: MOMENT_OF_DATE
+ * @mark: MOMENT_MARK: its text
+ */
+struct moment {
+	bool given;
+	enum moment_kind kind;
+	uint64_t ns;
+	unsigned int year, month, day;
+	const char *mark;
+};
+
+#define MOMENT_HELP \
+	"      --from TIME       only events at TIME or later. TIME is 12.5 (seconds as print\n" \
+	"                        shows them); +200ms (after the recording's first event) or\n" \
+	"                        -2s (before its last event), in s, ms, us, ns or m (minutes);\n" \
+	"                        14:03:05 or '2026-11-27 14:03:05' (local time); mark:TEXT\n" \
+	"                        (the first mark of this text)\n" \
+	"      --to TIME         only events before TIME; with mark:TEXT and 14:03:05 the\n" \
+	"                        first such time after --from\n"
+
+/* Complains, EXIT_FINE or EXIT_USAGE.  @moment may keep @text. */
+int moment_parse(const struct command *command, const char *text, struct moment *moment);
+
+/**
+ * moment_ticks - the tick of the recording that is selected
+ * @base: the clock of MOMENT_CLOCK
+ * @after: the least tick of marks and times of day
+ * @ticks: out
+ * @lack: out: what to tell the user after -ENODATA, @size bytes
+ *
+ * Return: 0, -ENOMEM; -ENODATA the recording has no such time.
+ */
+int moment_ticks(const struct moment *moment, struct tb_trace *trace, enum tb_timebase base,
+		 uint64_t after, uint64_t *ticks, char *lack, size_t size);
+
+/* The first tick that is at @ns of @base or later */
+uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns);
+
+/* A tick that is not after the last event of the recording that is selected, and usually near */
+uint64_t ticks_near_end(const struct tb_trace *trace);
+
+#endif /* TRACEBUF_MOMENT_H */
