@@ -40,6 +40,10 @@ const struct command cmd_query = {
 	"      --no-header       print CSV without the names of columns\n"
 	"      --json            print rows as an array of JSON objects\n"
 	"  -H, --header          the same as --csv\n"
+	"  -C, --cpu N           only what happened on this CPU\n"
+	"  -t, --tid N           only this thread\n"
+	THREADS_HELP
+	MOMENT_HELP
 	"  -T, --time BASE       show times of this clock: mono (default), boot, real\n"
 	"  -r, --recording N     if the file has several recordings: number N, from 1\n"
 	"  -v, --verbose         say how much of the trace was read\n"
@@ -53,7 +57,7 @@ struct job {
 	const char *file, *name, *sql, *sql_file;
 	char *text;			/* what was read */
 	enum query_format format;
-	struct selection selection;	/* clock and recording */
+	struct selection selection;	/* without events */
 	bool no_header, schema, list, verbose;
 };
 
@@ -225,13 +229,56 @@ static int say_missing(struct query *query, const struct job *job)
 	return EXIT_FINE;
 }
 
-static int ask(struct query *query, const struct job *job)
+/* Something may last without an event of the selected threads, or within the selected time */
+static bool has_lasting(struct query *query)
+{
+	sqlite3_stmt *statement = NULL;
+	bool found;
+
+	query->own = true;
+	found = !sqlite3_prepare_v2(query->db->sqlite,
+				    "SELECT 1 FROM slices UNION ALL SELECT 1 FROM wakeups "
+				    "UNION ALL SELECT 1 FROM off_cpu UNION ALL "
+				    "SELECT 1 FROM block_io", -1, &statement, NULL) &&
+		sqlite3_step(statement) == SQLITE_ROW;
+	sqlite3_finalize(statement);
+	query->own = false;
+	return found;
+}
+
+/* Complains if nothing is selected, which an answer without rows would not say */
+static int check_selected(struct query *query, struct job *job)
+{
+	struct selection *selection = &job->selection;
+	struct tb_cursor *cursor;
+	struct tb_view view;
+	int result;
+
+	if (!query->selects)
+		return EXIT_FINE;
+	result = tb_cursor_open(query->trace, &cursor);
+	if (result < 0)
+		return complain("%s: %s", job->file, strerror(-result));
+	if (selection->from.given)
+		result = tb_cursor_seek(cursor, selection->from_ticks);
+	while (!selection->found && result >= 0 && (result = next_event(cursor, &view)) > 0 &&
+	       !selection_over(selection, &view))
+		selection_wants(selection, &view);
+	tb_cursor_close(cursor);
+	if (!selection->found)
+		selection->found = has_lasting(query);
+	return selection_found(selection, query->trace, job->file);
+}
+
+static int ask(struct query *query, struct job *job)
 {
 	int status;
 
 	if (job->schema)
 		return show_schema(query, job);
 	status = check_named(query, job);
+	if (status == EXIT_FINE)
+		status = check_selected(query, job);
 	if (status != EXIT_FINE)
 		return status;
 	status = say_missing(query, job);
@@ -272,9 +319,13 @@ static int ask_trace(struct job *job, struct tb_trace *trace)
 	int result, status;
 
 	status = selection_one(&job->selection, trace, job->file, "asked", &number);
+	if (status == EXIT_FINE)
+		status = selection_check(&job->selection, trace, job->file, number, 1);
+	if (status == EXIT_FINE)
+		status = selection_start(&job->selection, trace, job->file);
 	if (status != EXIT_FINE)
 		return status;
-	result = query_open(&query, trace, job->file, job->selection.base);
+	result = query_open(&query, trace, job->file, &job->selection);
 	if (result < 0)
 		status = complain("%s: %s", job->file,
 				  query.db && query.db->message[0] ?
@@ -337,6 +388,10 @@ static int query_run_command(int argc, char **argv)
 		{ "json",      no_argument,       NULL, 'j' },
 		{ "header",    no_argument,       NULL, 'H' },
 		{ "no-header", no_argument,       NULL, OPTION_NO_HEADER },
+		{ "cpu",       required_argument, NULL, 'C' },
+		THREADS_LONG,
+		{ "from",      required_argument, NULL, OPTION_FROM },
+		{ "to",        required_argument, NULL, OPTION_TO },
 		{ "time",      required_argument, NULL, 'T' },
 		{ "recording", required_argument, NULL, 'r' },
 		{ "verbose",   no_argument,       NULL, 'v' },
@@ -344,10 +399,15 @@ static int query_run_command(int argc, char **argv)
 		{ 0 }
 	};
 	struct job job = { .file = NULL };
-	int option, status;
+	int option, taken, status;
 
-	while ((option = getopt_long(argc, argv, "n:lsf:i:HT:r:vh", options,
+	while ((option = getopt_long(argc, argv, "n:lsf:i:HC:t:T:r:vh", options,
 				     NULL)) >= 0) {
+		taken = selection_option(&cmd_query, option, optarg, &job.selection);
+		if (taken < 0)
+			return EXIT_USAGE;
+		if (taken)
+			continue;
 		switch (option) {
 		case 'n':
 			job.name = optarg;
@@ -375,12 +435,6 @@ static int query_run_command(int argc, char **argv)
 			break;
 		case OPTION_NO_HEADER:
 			job.no_header = true;
-			break;
-		case 'T':
-		case 'r':
-			if (selection_option(&cmd_query, option, optarg,
-					     &job.selection) < 0)
-				return EXIT_USAGE;
 			break;
 		case 'v':
 			job.verbose = true;

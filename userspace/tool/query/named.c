@@ -66,7 +66,7 @@ const struct query_named query_named[] = {
 	  "         min(s.start + s.duration, w.ran) - max(s.start, w.woken) AS ns,\n"
 	  "         CASE s.kind WHEN 'run' THEN s.comm ELSE s.kind || ' ' || ifnull(s.name, '?') END AS what,\n"
 	  "         row_number() OVER () AS n\n"
-	  "    FROM worst AS w JOIN slices AS s\n"
+	  "    FROM worst AS w JOIN all_slices AS s\n"
 	  "      ON s.cpu = w.cpu AND s.start < w.ran AND s.start + s.duration > w.woken\n"
 	  "   WHERE s.kind IN ('run', 'irq', 'softirq')),\n"
 	  "-- what interrupted it, but not what interrupted that\n"

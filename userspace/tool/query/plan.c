@@ -315,6 +315,7 @@ static bool needs_before(const struct query_table *table,
 static int range_all(const struct query_table *table, struct query_range *range)
 {
 	unsigned int formats = tb_trace_formats(table->query->trace), i;
+	const struct selection *selection = table->query->selection;
 
 	range->from = INT64_MIN;
 	range->to = INT64_MAX;
@@ -325,7 +326,8 @@ static int range_all(const struct query_table *table, struct query_range *range)
 	range->formats = malloc(formats + 1);
 	if (!range->cpus || !range->formats)
 		return SQLITE_NOMEM;
-	memset(range->cpus, 1, range->nr_cpus);
+	for (i = 0; i < range->nr_cpus; i++)
+		range->cpus[i] = !selection->one_cpu || i == selection->cpu;
 	for (i = 0; i < formats; i++)
 		range->formats[i] = table->formats[i];
 	return SQLITE_OK;
@@ -369,7 +371,8 @@ int query_plan(struct query_table *table, const char *text, int count,
 	plan->bounds = range->from > INT64_MIN && range->to < INT64_MAX;
 	if (result)
 		return result;
-	range->names = tells_of_threads(table, plan->columns);
+	range->names = tells_of_threads(table, plan->columns) ||
+		       selection_of_threads(table->query->selection);
 	range->seeks = (table->kind == QUERY_EVENT || table->kind == QUERY_EVENTS) &&
 		       !range->names && !(plan->columns & 1 << DB_TID &&
 					  needs_before(table, range));

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "tracebuf.h"
+#include "tool/show/selection.h"
 #include "tool/tables/tables.h"
 #include "analysis/spans.h"
 
@@ -45,6 +46,8 @@ struct query_store;
  * @formats: of which events it is, by index
  * @time, @cpu, @choose: columns that narrow it down; -1: none.  @choose: of "slices" the kind, of
  *	"events" the event
+ * @all: it has what is not selected, too, and a last column @chosen that says which is
+ * @chosen: number of that column
  * @stores: what has been stored of it
  * @asked: the column that had to be a value when it was asked last, or QUERY_NO_KEY
  */
@@ -55,6 +58,8 @@ struct query_table {
 	enum query_kind kind;
 	unsigned char *formats;
 	int time, cpu, choose;
+	bool all;
+	int chosen;
 	struct query_store *stores;
 	int asked;
 };
@@ -68,6 +73,8 @@ struct query_figures {
  * struct query - a trace that is asked
  * @db: ->sqlite has the tables
  * @store: another database, for indexes; NULL: not needed yet
+ * @selection: started; rows are of what it selects.  @selects: that is not all there is
+ * @from_ns, @to_ns: of what lasts: some of it lies between these times
  * @events: how many there may be
  * @needed, @filled: DB_*: of tables that are filled at once
  * @own: what SQLite is told now is not the user's
@@ -82,6 +89,9 @@ struct query {
 	sqlite3 *store;
 	struct query_table *tables;
 	size_t nr_tables;
+	struct selection *selection;
+	bool selects;
+	uint64_t from_ns, to_ns;
 	uint64_t events;
 	unsigned int needed, filled;
 	bool own;
@@ -99,9 +109,10 @@ extern volatile sig_atomic_t query_stopped;
 
 /* ---- the tables (schema.c) ---- */
 
-/* For the recording that is selected; 0 or -errno, message in query->db->message if there is one */
+/* For the recording that is selected, and what @selection, which is started, selects of it.  0 or
+ * -errno, message in query->db->message if there is one */
 int query_open(struct query *query, struct tb_trace *trace, const char *file,
-	       enum tb_timebase base);
+	       struct selection *selection);
 void query_close(struct query *query);
 
 /* What the statement that was prepared needs is filled */

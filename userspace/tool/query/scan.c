@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include "query.h"
 #include "tool/command/command.h"
-#include "tool/show/selection.h"
 
 union lasting {
 	struct slice slice;
@@ -172,7 +171,9 @@ static int choose(struct query_scan *scan)
 	unsigned int count = tb_trace_formats(query->trace), i;
 	struct tb_choice choice = { .flags = TB_CHOICE_NO_USER };
 	unsigned char *formats = calloc(count + 1, 1);
+	const struct selection *selection = query->selection;
 	bool events = is_events(scan->table);
+	uint64_t from;
 	int result;
 
 	if (!formats)
@@ -190,10 +191,16 @@ static int choose(struct query_scan *scan)
 	}
 	if (events && range->to < INT64_MAX)
 		choice.until = ticks_of(query, range->to + 1) + 1;
+	if (events && selection->to.given &&
+	    (!choice.until || selection->to_ticks < choice.until))
+		choice.until = selection->to_ticks;
 	result = tb_cursor_choose(scan->cursor, &choice);
 	free(formats);
-	if (!result && range->seeks && range->from > 0)
-		result = tb_cursor_seek(scan->cursor, ticks_of(query, range->from));
+	from = ticks_of(query, range->from);
+	if (from < selection->from_ticks)
+		from = selection->from_ticks;
+	if (!result && range->seeks && from)
+		result = tb_cursor_seek(scan->cursor, from);
 	return result;
 }
 
@@ -252,23 +259,11 @@ static int64_t view_ns(const struct query_scan *scan)
 /* When the last event is: until then lasts what has no end */
 static int find_last(struct query *query)
 {
-	size_t blocks = tb_trace_blocks(query->trace), i;
-	const struct tb_block *block;
+	uint64_t ticks = ticks_near_end(query->trace);
 	struct tb_cursor *cursor;
 	struct tb_view view;
-	uint64_t ticks = 0;
-	unsigned int recording;
 	int result;
 
-	for (i = blocks; i-- > 0 && blocks - i < 64; ) {
-		block = tb_trace_block(query->trace, i, NULL, &recording);
-		if (block && block->kind == TB_BLOCK_ROLLING &&
-		    block->time_start > ticks)
-			ticks = block->time_start;
-	}
-	/* of several recordings the last blocks may be those of another one */
-	if (tb_trace_recordings(query->trace) > 1)
-		ticks = 0;
 	query->last_ns = 0;
 	result = tb_cursor_open(query->trace, &cursor);
 	if (!result && ticks)
@@ -373,6 +368,37 @@ static bool within_lasting(const struct query_scan *scan,
 	       range->kinds & 1u << scan->queue[scan->at].slice.kind;
 }
 
+static bool selects_lasting(const struct query_scan *scan, uint32_t cpu, uint32_t tid,
+			    uint64_t begin, uint64_t end)
+{
+	const struct query *query = scan->table->query;
+	struct selection *selection = query->selection;
+
+	return begin < query->to_ns && (end > query->from_ns || begin >= query->from_ns) &&
+	       (!selection->one_cpu || cpu == selection->cpu) &&
+	       (!selection_of_threads(selection) ||
+		selection_wants_tid(selection, scan->cursor, tid));
+}
+
+/* Is what the scan is at selected by the options of the command line? */
+static bool is_selected(const struct query_scan *scan)
+{
+	const struct query *query = scan->table->query;
+	const union lasting *one;
+
+	if (!query->selects)
+		return true;
+	if (is_events(scan->table))
+		return !selection_over(query->selection, &scan->view) &&
+		       selection_wants(query->selection, &scan->view);
+	one = &scan->queue[scan->at];
+	if (scan->requests)
+		return selects_lasting(scan, one->request.cpu, one->request.tid,
+				       one->request.issued, one->request.done);
+	return selects_lasting(scan, one->slice.cpu, one->slice.tid, one->slice.begin,
+			       one->slice.end);
+}
+
 static bool is_within(const struct query_scan *scan, const struct query_range *range)
 {
 	return is_events(scan->table) ? within(scan, range) :
@@ -388,7 +414,8 @@ int query_scan_next(struct query_scan *scan)
 	do
 		result = is_events(scan->table) ? next_view(scan) :
 						  next_lasting(scan);
-	while (result > 0 && !is_within(scan, scan->range));
+	while (result > 0 && !(is_within(scan, scan->range) &&
+			       (scan->table->all || is_selected(scan))));
 	scan->row++;
 	return result;
 }
@@ -417,7 +444,10 @@ void query_scan_cell(struct query_scan *scan, int column,
 	db->cursor = scan->cursor;
 	switch (scan->table->kind) {
 	case QUERY_SLICES:
-		db_slice_cell(db, &one->slice, column, cell);
+		if (scan->table->all && column == scan->table->chosen)
+			cell_number(cell, is_selected(scan));
+		else
+			db_slice_cell(db, &one->slice, column, cell);
 		break;
 	case QUERY_WAKEUPS:
 		db_wakeup_cell(db, &one->slice, column, cell);

@@ -123,10 +123,12 @@ static int walk_events(struct query *query, struct tb_cursor *cursor)
 	while (!db->error && (result = next_event(cursor, &view)) > 0) {
 		if (query_stopped)
 			return -EINTR;
-		if (!is_control(&view))
+		if (selection_over(query->selection, &view))
+			break;
+		if (!is_control(&view) && selection_wants(query->selection, &view))
 			db_take(db, &view);
 	}
-	return db->error ? db->error : result;
+	return db->error ? db->error : result < 0 ? result : 0;
 }
 
 static int walk(struct query *query)
@@ -148,7 +150,8 @@ static int walk(struct query *query)
 		choice.formats = formats;
 	if (!(parts & (DB_LOSSES | DB_USER)))
 		choice.flags |= TB_CHOICE_NO_USER;
-	if (!(parts & (DB_THREADS | DB_MARKS | DB_OTHER | DB_USER)))
+	if (!(parts & (DB_THREADS | DB_MARKS | DB_OTHER | DB_USER)) &&
+	    !selection_of_threads(query->selection))
 		choice.flags |= TB_CHOICE_NO_TASKS;
 	result = tb_cursor_choose(cursor, &choice);
 	free(formats);
@@ -275,13 +278,28 @@ static int add_table(struct query *query, const char *name, char *columns,
 	return query_table_register(table) ? -ENOMEM : 0;
 }
 
+/* The slices of all threads, CPUs and times: what ran instead is known from these */
+static int add_all_slices(struct query *query)
+{
+	struct query_table *slices = &query->tables[0], *all = &query->tables[query->nr_tables];
+
+	if (add_table(query, DB_ALL_SLICES_NAME,
+		      sqlite3_mprintf("%s, chosen INTEGER", slices->columns), QUERY_SLICES, NULL))
+		return -ENOMEM;
+	all->choose = slices->choose;
+	all->time = slices->time;
+	all->all = true;
+	all->chosen = DB_SLICE_COLUMNS;
+	return 0;
+}
+
 static int add_tables(struct query *query)
 {
 	const struct db_event_table *event;
 	const struct db_table *same;
 	size_t i;
 
-	query->tables = calloc(tb_trace_formats(query->trace) + NR_LASTING + 1,
+	query->tables = calloc(tb_trace_formats(query->trace) + NR_LASTING + 2,
 			       sizeof(*query->tables));
 	if (!query->tables)
 		return -ENOMEM;
@@ -305,19 +323,25 @@ static int add_tables(struct query *query)
 			return -ENOMEM;
 		query->tables[query->nr_tables - 1].cpu = DB_CPU;
 	}
-	return 0;
+	return add_all_slices(query);
 }
 
 int query_open(struct query *query, struct tb_trace *trace, const char *file,
-	       enum tb_timebase base)
+	       struct selection *selection)
 {
-	struct db *db = db_open(trace, base);
+	struct db *db = db_open(trace, selection->base);
 	int result;
 
 	memset(query, 0, sizeof(*query));
 	query->trace = trace;
 	query->file = file;
 	query->db = db;
+	query->selection = selection;
+	query->selects = selection_asks(selection);
+	query->from_ns = selection->from.given ?
+			 tb_trace_ns(trace, selection->from_ticks, selection->base) : 0;
+	query->to_ns = selection->to.given ?
+		       tb_trace_ns(trace, selection->to_ticks, selection->base) : UINT64_MAX;
 	query->last_ns = UINT64_MAX;
 	/* most have a few elements */
 	query->events = tb_trace_size(trace) / (2 * TB_ELEMENT_SIZE);
@@ -331,6 +355,7 @@ int query_open(struct query *query, struct tb_trace *trace, const char *file,
 		   "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536");
 	db_create_tables(db, DB_KNOWN | DB_WALKED);
 	db_create_views(db);
+	db_run(db, "DROP VIEW " DB_ALL_SLICES_NAME);
 	result = db->error ? db->error : add_tables(query);
 	sqlite3_set_authorizer(db->sqlite, authorize, query);
 	return result;
@@ -386,8 +411,10 @@ void query_each_name(struct query *query, const char *of,
 			each(context, table->name);
 	for (view = db_views; view->name; view++)
 		each(context, view->name);
+	/* of all slices a database has a view, which has been told */
 	for (i = 0; i < query->nr_tables; i++)
-		each(context, query->tables[i].name);
+		if (!query->tables[i].all)
+			each(context, query->tables[i].name);
 }
 
 struct shown {

@@ -57,6 +57,8 @@ const struct db_table db_tables[] = {
  * records are missing before, with none.
  */
 const struct db_view db_views[] = {
+	/* of all threads, CPUs and times, whatever is selected: "tracebuf query" has its own */
+	{ DB_ALL_SLICES_NAME, "SELECT *, 1 AS chosen FROM slices" },
 	{ "run_slices",
 	  "SELECT start, duration, start + duration AS finish,"
 	  " cpu, pid, tid, comm, prio, state AS end_state, waited, whole"
@@ -64,18 +66,19 @@ const struct db_view db_views[] = {
 	/*
 	 * When a run begins (step 1) and ends (-1), and for how long until then it was known of every CPU
 	 * with switches what ran.  Where another thread goes than the one that came, only whose run it was
-	 * is unknown.
+	 * is unknown.  It has all runs, for @known; of those that are not chosen nothing else.
 	 */
 	{ "run_edges",
-	  "WITH runs AS (SELECT start, CASE WHEN whole OR duration THEN finish ELSE"
-	  " coalesce(lead(start) OVER (PARTITION BY cpu ORDER BY start), finish) END AS finish,"
-	  " cpu, CASE WHEN whole OR duration THEN pid END AS pid,"
-	  " CASE WHEN whole OR duration THEN tid END AS tid, comm, duration FROM run_slices)"
+	  "WITH runs AS (SELECT start, CASE WHEN whole OR duration THEN start + duration ELSE"
+	  " coalesce(lead(start) OVER (PARTITION BY cpu ORDER BY start), start + duration) END"
+	  " AS finish, cpu, CASE WHEN chosen AND (whole OR duration) THEN pid END AS pid,"
+	  " CASE WHEN chosen AND (whole OR duration) THEN tid END AS tid, comm, duration"
+	  " FROM all_slices WHERE kind = 'run')"
 	  " SELECT time, step, cpu, pid, tid, comm, duration,"
 	  " coalesce(sum(CASE before WHEN cpus THEN time - since END)"
 	  " OVER (ORDER BY time), 0) AS known FROM ("
 	  "SELECT *, lag(time) OVER w AS since, sum(step) OVER w - step AS before,"
-	  " (SELECT count(DISTINCT cpu) FROM run_slices) AS cpus FROM ("
+	  " (SELECT count(DISTINCT cpu) FROM all_slices WHERE kind = 'run') AS cpus FROM ("
 	  "SELECT start AS time, 1 AS step, cpu, pid, tid, comm, duration FROM runs"
 	  " UNION ALL SELECT finish, -1, cpu, pid, tid, comm, duration FROM runs)"
 	  " WINDOW w AS (ORDER BY time ROWS UNBOUNDED PRECEDING))" },

@@ -204,6 +204,9 @@ int db_take(struct db *db, const struct tb_view *view);
 
 /* ---- what lasts ---- */
 
+/* "slices" has these, and the view of all slices one more */
+#define DB_SLICE_COLUMNS 14
+#define DB_ALL_SLICES_NAME "all_slices"
 void db_slice_cell(struct db *db, const struct slice *slice, int column,
 		   const struct db_cell *cell);
 void db_wakeup_cell(struct db *db, const struct slice *slice, int column,
