@@ -4,7 +4,8 @@
 report_check.py - every figure of a report, worked out once more from the events as print has them.
 
     tracebuf print -v --jsonl T >events; tracebuf report --json T >report
-    report_check.py events report [--gaps all-events] [--cut] [--cpu N] [--tid N] [--worst N]
+    report_check.py events report [--gaps all-events] [--cut] [--cpu N]
+                    [--tid N | --pid N | --comm NAME] [--worst N]
                     [--unselected FROM-TO]
 
 --unselected: switches are not recorded in that time, in ns.
@@ -121,7 +122,7 @@ class Compare:
             cpu = self.c.cpus[n]
             busy = sum(b - a for a, b in cpu.busy)
             idle, unknown = cpu.idle, max(0, span - busy - cpu.idle)
-            if "tid" in self.c.o:
+            if "tids" in self.c.o:
                 idle = unknown = None
             share = busy * 1000000 // cpu.known if cpu.known else None
             rows.append([n, busy, share, idle, unknown,
@@ -322,7 +323,7 @@ class Compare:
 
 
 def main(arguments):
-    options, files, gaps, unselected = {}, [], None, None
+    options, files, gaps, unselected, threads = {}, [], None, None, None
     while arguments:
         word = arguments.pop(0)
         if word == "--gaps":
@@ -331,12 +332,18 @@ def main(arguments):
             unselected = tuple(int(ns) for ns in arguments.pop(0).split("-"))
         elif word == "--cut":
             options["cut"] = True
-        elif word in ("--cpu", "--tid", "--worst"):
+        elif word in ("--cpu", "--worst"):
             options[word[2:]] = int(arguments.pop(0))
+        elif word in ("--tid", "--pid", "--comm"):
+            threads = word[2:], arguments.pop(0)
         else:
             files.append(word)
     with open(files[1], encoding="utf-8") as file:
         report = json.load(file)
+    # names and processes are those of the whole trace: they do not change in those it is used for
+    if threads:
+        options["tids"] = {e["tid"] for e in read(files[0])
+                           if str(e.get(threads[0])) == threads[1]}
     # which form an event has print does not say
     events = next(s for s in report["sections"] if s["id"] == "events")["rows"]
     options["exits"] = {form for _, name, form, _ in events if name == "sys_exit"}

@@ -167,7 +167,7 @@ class Check:
     # ---- who is asked for ----
 
     def wants(self, cpu, tid):
-        return self.o.get("cpu", cpu) == cpu and self.o.get("tid", tid) == tid
+        return self.o.get("cpu", cpu) == cpu and ("tids" not in self.o or tid in self.o["tids"])
 
     def task(self, tid):
         if not tid:

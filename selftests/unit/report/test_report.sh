@@ -83,7 +83,7 @@ figures "$golden/kernel.tbuf"
 result $? "figures of a trace with losses"
 figures "$golden/user.tbuf"
 result $? "figures of a trace of programs, records of which are missing"
-for choice in '--cpu 0' '--cpu 3' '--tid 100' '--tid 101' '--from 1.000002' '--to 2' \
+for choice in '--cpu 0' '--cpu 3' '--tid 100' '--tid 101' '--pid 100' '--comm worker' '--from 1.000002' '--to 2' \
 	      '--from +0.000001 --to 2.0000007'; do
 	# shellcheck disable=SC2086
 	figures "$golden/kernel.tbuf" $choice

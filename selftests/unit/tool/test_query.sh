@@ -99,6 +99,41 @@ else
 	skip "20000 events: the same answers as the database has" "no test_export"
 fi
 
+# ---- what options select ----
+
+# of events: what a database has that is made with the same options
+for options in "-C 1" "-t 100" "--pid 100" "--comm worker" "--from +1us" "--to -1ms" "-t 101 --to +100ms"; do
+	# shellcheck disable=SC2086 # several words
+	python3 "$here/query_selected.py" "$TRACEBUF" kernel.tbuf $options
+	result $? "$options: the events that export selects"
+done
+python3 "$here/query_selected.py" "$TRACEBUF" user.tbuf --from +20ns
+result $? "records of programs: those that export selects"
+# of what lasts: rows of the whole trace
+"$REPORT_TRACE" held held.tbuf && query --csv held.tbuf wakeups && grep '^30000\.0,t100,100,' out >want &&
+	query --csv --no-header -t 100 held.tbuf wakeups && [ -s want ] && as_wanted
+result $? "wakeups of one thread: what ran instead is of all threads"
+query --csv --no-header kernel.tbuf cpu && [ -s out ] && cp out want && rm -f gone && sed 's/,/ /g' want |
+	while read -r comm pid rest; do
+		query --csv --no-header --pid "$pid" kernel.tbuf cpu
+		grep "^$comm,$pid," want >one
+		cmp -s out one || { echo "# $pid: $rest"; sed 's/^/# /' out; : >gone; }
+	done
+[ ! -e gone ]
+result $? "cpu of one process: its share is of the time of all"
+answers "$(query --csv --no-header kernel.tbuf "SELECT count(*), sum(duration) FROM slices
+		WHERE start < 1000002000 AND (start + duration > 1000001000 OR start >= 1000001000)"; cat out)" \
+	--from 1.000001 --to 1.000002 kernel.tbuf "SELECT count(*), sum(duration) FROM slices"
+result $? "what lasts is there if a part of it is in that time"
+answers 1 --comm worker kernel.tbuf "SELECT count(*) FROM marks" && answers 0 -t 100 kernel.tbuf "SELECT count(*) FROM marks"
+result $? "marks of one thread"
+fails 1 "holds no such event of a thread named 'none'" --comm none kernel.tbuf cpu &&
+	fails 1 "holds no such event of process 7" --pid 7 kernel.tbuf "SELECT 1" &&
+	fails 1 "holds no such event in that time" --from +1000 kernel.tbuf cpu &&
+	fails 1 "of CPU 77 (its last CPU is 3)" -C 77 kernel.tbuf "SELECT 1" &&
+	fails 2 "'x' is not a thread id" -t x kernel.tbuf cpu
+result $? "nothing is selected: that is said"
+
 # Of each thread all that is known is in one of the columns
 what="states: what they say adds up"
 for trace in kernel waits; do
