@@ -47,8 +47,8 @@ struct analysis;
  * struct analysis_options - zero: the default
  * @worst: how many worst cases are kept of each kind (10)
  * @one_cpu, @cpu: count only what happened (ended) on this CPU
- * @thread: count only what the threads did or had to wait for of which it returns true; it gets @context
- *	and where they are known; NULL: all
+ * @thread: returns true for a thread that is counted: what it did or had to wait for.  It gets
+ *	@context and the cursor that knows the thread; NULL: all threads are counted
  * @whole: the trace is a file
  * @from: count only what ended at that time or later, ns; what came before tells what ran then
  */

@@ -31,7 +31,7 @@ static void thread(struct fx *fx, uint32_t tid, uint32_t tgid, uint32_t in, cons
 	fx_durable(fx, TB_EV_THREAD, &thread, sizeof(thread));
 }
 
-/* An interrupt in each second: 1 in thread 100, 2 and 3 in 101, 4 in 102, which the CPU switches to */
+/* An interrupt in each second: 1 in thread 100, 2 and 3 in 101, 4 in 102, which runs at the end */
 static void add_recording(struct fx *fx, const char *mark)
 {
 	static const char hostile[] = "a\033b";

@@ -178,7 +178,7 @@ uint64_t ticks_near_end(const struct tb_trace *trace)
 	return ticks;
 }
 
-/* The first event from @from on that is not the trace's own, and with @last the last one.
+/* Find the first event from @from on that is not the trace's own, or the last one if @last.
  * 1 there is one, 0, -ENOMEM */
 static int find_event(struct tb_trace *trace, uint64_t from, bool last, uint64_t *ticks)
 {
@@ -217,8 +217,8 @@ static int last_ticks(struct tb_trace *trace, uint64_t *ticks)
 
 /* ---- local time ---- */
 
-/* The time of @moment on the day of @date, with daylight saving time as @date says.  UINT64_MAX: its
- * clocks do not show it, or it cannot be told */
+/* The time of @moment on the day of @date, with daylight saving time as @date says.  UINT64_MAX:
+ * clocks do not show it on that day, or the C library cannot compute it */
 static uint64_t ns_on_day(const struct moment *moment, const struct tm *date)
 {
 	uint64_t seconds = moment->ns / NS_PER_S;
@@ -246,7 +246,7 @@ static uint64_t find_on_clock(const struct moment *moment, uint64_t from, uint64
 
 	if (!localtime_r(&start, &date))
 		return found;
-	/* a day has an hour twice, or not at all, when daylight saving time ends or begins */
+	/* clocks show an hour twice, or not at all, when daylight saving time ends or begins */
 	for (day = 0; day <= 2; day++)
 		for (dst = 0; dst <= 1; dst++) {
 			tm = date;
@@ -337,14 +337,14 @@ static const char *mark_of(const struct tb_view *view, size_t *length)
 	return NULL;
 }
 
-/* Those that a message lists, each once */
+/* The texts of marks that a message lists, each once */
 struct marks {
 	char list[MARKS_SHOWN][48];
 	unsigned int count;
 	bool more;
 };
 
-/* Nothing in it is obeyed by a terminal */
+/* Replace what a terminal would obey */
 static void note_mark(struct marks *marks, const char *text, size_t length)
 {
 	char *shown = marks->list[marks->count < MARKS_SHOWN ? marks->count : 0];
