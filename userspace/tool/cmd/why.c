@@ -28,7 +28,7 @@ const struct command cmd_why = {
 	.run   = why_run,
 	.brief = "explain where the time of a thread went, back to the causes",
 	.help  =
-	"usage: tracebuf why [OPTIONS] [-t TID | --pid PID | --comm NAME | --cgroup NAME]\n"
+	"usage: tracebuf why [OPTIONS] [-t TID] [--pid PID] [--comm NAME] [--cgroup NAME]\n"
 	"                    [--slice NAME] [FILE]\n"
 	"\n"
 	"Divides the time of one or more threads of a trace file (" DEFAULT_FILE "; '-' is\n"
@@ -259,13 +259,14 @@ static bool is_wanted(const struct job *job, uint32_t tid)
 {
 	const struct selection *selection = &job->selection;
 
-	if (selection->one_tid)
-		return tid == selection->tid;
-	if (selection->comm)
-		return !fnmatch(selection->comm, why_comm(job->why, tid), 0);
-	if (selection->cgroup)
-		return cgroup_matches(selection->trace, why_cgroup(job->why, tid), selection->cgroup);
-	return !selection->pid || why_tgid(job->why, tid) == selection->pid;
+	if (selection->one_tid && tid != selection->tid)
+		return false;
+	if (selection->pid && why_tgid(job->why, tid) != selection->pid)
+		return false;
+	if (selection->comm && fnmatch(selection->comm, why_comm(job->why, tid), 0))
+		return false;
+	return !selection->cgroup ||
+	       cgroup_matches(selection->trace, why_cgroup(job->why, tid), selection->cgroup);
 }
 
 /* -ENOMEM */
@@ -430,7 +431,7 @@ static int why_run(int argc, char **argv)
 {
 	struct job job = { .top = TOP };
 	struct tb_trace *trace;
-	int option, chosen, status = EXIT_FINE;
+	int option, status = EXIT_FINE;
 
 	while (status == EXIT_FINE &&
 	       (option = getopt_long(argc, argv, "t:T:r:i:h", long_options, NULL)) >= 0) {
@@ -438,12 +439,8 @@ static int why_run(int argc, char **argv)
 			return show_help(&cmd_why, option);
 		status = why_option(&job, option, optarg);
 	}
-	chosen = job.selection.one_tid + !!job.selection.comm + !!job.selection.pid +
-		 !!job.selection.cgroup;
-	job.chosen = chosen;
-	if (status == EXIT_FINE && chosen > 1)
-		status = misused(&cmd_why, "one of --tid, --pid, --comm and --cgroup says which threads");
-	if (status == EXIT_FINE && !chosen && !job.slice &&
+	job.chosen = selection_of_threads(&job.selection);
+	if (status == EXIT_FINE && !job.chosen && !job.slice &&
 	    (job.json || job.selection.from.given || job.selection.to.given))
 		status = misused(&cmd_why, "of which threads? --tid, --pid, --comm or --cgroup says it");
 	if (status == EXIT_FINE)
