@@ -16,11 +16,17 @@
 
 #define NONE ((int64_t)-1)
 
-/* @index: nodes by parent, cause and a part of who; 0: none */
+/**
+ * struct why - the lines of a trace, and the tree of those that were divided
+ * @index: nodes by parent, cause and a part of who; 0: none
+ * @stretch, @context: as given to why_watch(), or NULL
+ */
 struct why {
 	struct why_lines lines;
 	struct why_list nodes;
 	struct map index;
+	why_stretch *stretch;
+	void *context;
 };
 
 /* ---- the tree ---- */
@@ -65,6 +71,7 @@ static uint32_t child_of(struct why *why, uint32_t parent, enum why_cause cause,
 	i = (uint32_t)why->nodes.count++;
 	*node_at(why, i) = (struct why_node){
 		.cause = cause, .who = who, .parent = parent, .next = node_at(why, parent)->child,
+		.depth = node_at(why, parent)->depth + 1,
 	};
 	node_at(why, parent)->child = i;
 	if (!*slot)
@@ -72,7 +79,7 @@ static uint32_t child_of(struct why *why, uint32_t parent, enum why_cause cause,
 	return i;
 }
 
-static void add_stretch(struct why *why, uint32_t index, uint64_t from, uint64_t to)
+static int add_stretch(struct why *why, uint32_t index, uint64_t from, uint64_t to)
 {
 	struct why_node *node = node_at(why, index);
 
@@ -82,9 +89,10 @@ static void add_stretch(struct why *why, uint32_t index, uint64_t from, uint64_t
 		node->longest = to - from;
 		node->longest_at = from;
 	}
+	return why->stretch ? why->stretch(why->context, index, from, to) : 0;
 }
 
-/* A leaf below @parent; @cause and @who as in struct why_node.  -ENOMEM */
+/* A leaf below @parent; @cause and @who as in struct why_node.  As why_add() */
 static int add_leaf(struct why *why, uint32_t parent, enum why_cause cause, int64_t who,
 		    uint64_t from, uint64_t to)
 {
@@ -95,8 +103,7 @@ static int add_leaf(struct why *why, uint32_t parent, enum why_cause cause, int6
 	leaf = child_of(why, parent, cause, who);
 	if (!leaf)
 		return -ENOMEM;
-	add_stretch(why, leaf, from, to);
-	return 0;
+	return add_stretch(why, leaf, from, to);
 }
 
 /* ---- what was on a CPU ---- */
@@ -203,6 +210,7 @@ static int divide_blocked(struct why *why, uint32_t parent, const struct why_lin
 	bool interrupt = off->interrupt || (off->no_context && part);
 	int64_t call = call_at(line, off->begin);
 	uint32_t blocked, woken;
+	int result;
 
 	if (from >= to)
 		return 0;
@@ -213,13 +221,17 @@ static int divide_blocked(struct why *why, uint32_t parent, const struct why_lin
 	blocked = child_of(why, parent, WHY_BLOCKED, call);
 	if (!blocked)
 		return -ENOMEM;
-	add_stretch(why, blocked, from, to);
+	result = add_stretch(why, blocked, from, to);
+	if (result)
+		return result;
 	if (interrupt)
 		return add_leaf(why, blocked, WHY_UNTIL, interrupt_number(part), from, to);
 	woken = child_of(why, blocked, WHY_WOKEN, off->waker);
 	if (!woken)
 		return -ENOMEM;
-	add_stretch(why, woken, from, to);
+	result = add_stretch(why, woken, from, to);
+	if (result)
+		return result;
 	if (depth == WHY_DEPTH)
 		return add_leaf(why, woken, WHY_DEEP, NONE, from, to);
 	return divide(why, woken, off->waker, from, to, depth + 1);
@@ -240,8 +252,8 @@ static int divide_off(struct why *why, uint32_t parent, const struct why_line *l
 	waits = child_of(why, parent, WHY_WAITS, NONE);
 	if (!waits)
 		return -ENOMEM;
-	add_stretch(why, waits, from, to);
-	return divide_cpu(why, waits, off->cpu, from, to);
+	result = add_stretch(why, waits, from, to);
+	return result ? result : divide_cpu(why, waits, off->cpu, from, to);
 }
 
 static int divide(struct why *why, uint32_t parent, uint32_t tid, uint64_t from, uint64_t to,
@@ -279,10 +291,24 @@ static int divide(struct why *why, uint32_t parent, uint32_t tid, uint64_t from,
 
 int why_add(struct why *why, uint32_t tid, uint64_t from, uint64_t to)
 {
+	int result;
+
 	if (from >= to)
 		return 0;
-	add_stretch(why, 0, from, to);
-	return divide(why, 0, tid, from, to, 0);
+	result = add_stretch(why, 0, from, to);
+	return result ? result : divide(why, 0, tid, from, to, 0);
+}
+
+void why_watch(struct why *why, why_stretch *stretch, void *context)
+{
+	why->stretch = stretch;
+	why->context = context;
+}
+
+bool why_divides(enum why_cause cause)
+{
+	return cause == WHY_ALL || cause == WHY_WAITS || cause == WHY_BLOCKED ||
+	       cause == WHY_WOKEN;
 }
 
 /* ---- outside ---- */

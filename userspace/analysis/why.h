@@ -38,10 +38,12 @@ enum why_cause {
 #define WHY_SOFTIRQ_WHO(vector) (-2 - (int64_t)(vector))
 
 #define WHY_DEPTH 32		/* threads that wait for each other */
+#define WHY_LEVELS (2 * WHY_DEPTH + 3)	/* of nodes below the root, at most */
 
 /**
  * struct why_node - a cause, below another one
  * @parent, @child, @next: indexes; 0: none
+ * @depth: how many nodes are above it; 0: the root
  * @ns: how long, with all that is below
  * @count: stretches of time
  * @longest, @longest_at: ns; of these the longest one, and when it began
@@ -49,7 +51,7 @@ enum why_cause {
 struct why_node {
 	enum why_cause cause;
 	int64_t who;
-	uint32_t parent, child, next;
+	uint32_t parent, child, next, depth;
 	uint64_t ns, count, longest, longest_at;
 };
 
@@ -77,7 +79,19 @@ void why_times(const struct why *why, uint32_t tid, uint64_t *ran, uint64_t *wai
  * another one of this thread is not among them.  false: there are not so many */
 bool why_slice(const struct why *why, size_t index, uint32_t *tid, uint64_t *from, uint64_t *to);
 
-/* Add what thread @tid did in [@from, @to) to the tree; 0, -ENOMEM */
+/* A stretch of time of the node with this index.  A result that is not 0 ends why_add() */
+typedef int why_stretch(void *context, uint32_t node, uint64_t from, uint64_t to);
+
+/* From now on why_add() calls @stretch for each stretch that it adds to the tree: for a node first,
+ * then for those below it, in order of time and without a gap.  Stretches of the same depth do not
+ * overlap within one why_add().  At the first stretch of a node its @count is 1 */
+void why_watch(struct why *why, why_stretch *stretch, void *context);
+
+/* Does a node of this cause have nodes below it? */
+bool why_divides(enum why_cause cause);
+
+/* Add what thread @tid did in [@from, @to) to the tree; 0, -ENOMEM, or what the function of
+ * why_watch() returned */
 int why_add(struct why *why, uint32_t tid, uint64_t from, uint64_t to);
 
 /* The tree: node 0 is the root.  Children are sorted by time after why_sort(), which returns 0 or

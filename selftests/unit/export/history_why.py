@@ -3,9 +3,13 @@
 
 The tool goes through intervals. Here the time is cut at every event of the history, and for each
 piece the cause is looked up anew: a walk from the thread to what it waits for at that moment.
+
+What the export to Perfetto draws of a thread must be what "tracebuf why" says: check_drawn().
 """
 import collections
 import json
+import os
+import pf_import
 
 DEPTH = 32              # WHY_DEPTH
 NANOSLEEP = 35          # the system call
@@ -177,3 +181,103 @@ def check_part(judge):
                 raise ValueError(f"thread {tid} from {begin} to {end}: {what} for {ns} ns, "
                                  f"and it was {want}")
         judge.counts["causes of a part"] += len(have)
+
+
+# ---- the track in the export to Perfetto ----
+
+def nodes_of(node, above=()):
+    """(path of texts, ns, count) of all nodes below the root"""
+    for child in node["children"]:
+        path = (*above, child["text"])
+        yield path, child["ns"], child["count"]
+        yield from nodes_of(child, path)
+
+
+def slices_of(drawn, track):
+    """(path, begin, end, children) of each slice of a track; those that begin first come first"""
+    open_slices, found = [], []
+    for one in drawn.user.slices:
+        if one.track != track:
+            continue
+        if one.end is None:
+            raise ValueError(f"'{one.name}' from {one.begin} is never ended")
+        del open_slices[one.depth:]
+        if len(open_slices) != one.depth:
+            raise ValueError(f"'{one.name}' from {one.begin} has depth {one.depth}")
+        path = (*(open_slices[-1][0] if open_slices else ()), one.name)
+        found.append((path, one.begin, one.end, []))
+        if open_slices:
+            open_slices[-1][3].append((one.begin, one.end))
+        open_slices.append(found[-1])
+    return found
+
+
+def check_filled(what, begin, end, spans):
+    """Spans fill the time from @begin to @end: without a gap, and without overlapping"""
+    for first, last in spans:
+        if first != begin or last <= first:
+            raise ValueError(f"{what}: a slice from {first} to {last}, expected from {begin}")
+        begin = last
+    if begin != end:
+        raise ValueError(f"{what}: the slices end at {begin}, not at {end}")
+
+
+def check_track(judge, drawn, track, tid, *more):
+    """The track of one thread; @more: options of the interval"""
+    made = json.loads(judge.run("why", "--json", "-T", "boot", "-t", str(tid), *more, judge.path))
+    slices = slices_of(drawn, track)
+    check_filled(f"thread {tid}", made["from_ns"], made["to_ns"],
+                 [(begin, end) for path, begin, end, _ in slices if len(path) == 1])
+    sums, counts = collections.Counter(), collections.Counter()
+    for path, begin, end, below in slices:
+        if below:
+            check_filled(f"thread {tid}: {path}", begin, end, below)
+        sums[path] += end - begin
+        counts[path] += 1
+    nodes = list(nodes_of(made["tree"]))
+    for have, want in (sums, {path: ns for path, ns, _ in nodes}), \
+                      (counts, {path: count for path, _, count in nodes}):
+        if dict(have) != want:
+            raise ValueError(f"thread {tid}: drawn {sorted(have.items() - want.items())}, "
+                             f"'tracebuf why' has {sorted(want.items() - have.items())}")
+    judge.counts["slices of causes"] += len(slices)
+
+
+def middle(history):
+    """Options for the time without the first and the last quarter"""
+    times = [event.time for event in history.events]
+    quarter = (max(times) - min(times)) // 4
+    return "--from", f"+{quarter / 1e9:.9f}", "--to", f"+{3 * quarter / 1e9:.9f}"
+
+
+def check_drawn(judge, folder, *more):
+    """The tracks of all threads whose time "tracebuf why" explains, 16 at a time"""
+    tids = []
+    for tid in judge.true.threads:
+        try:
+            judge.run("why", "--json", "-t", str(tid), *more, judge.path)
+        except judge.wrong:
+            continue            # nothing is known of it
+        tids.append(tid)
+    path = os.path.join(folder, "causes")
+    for at in range(0, len(tids), 16):
+        some = tids[at:at + 16]
+        judge.run("export", "-q", "-f", "perfetto", *more, "-o", path, "--why",
+                  ",".join(str(tid) for tid in some), judge.path)
+        drawn = pf_import.Import(path)
+        os.unlink(path)
+        if drawn.user.misplaced or drawn.user.unmatched:
+            raise ValueError(f"{drawn.user.misplaced} slices end in others, "
+                             f"{drawn.user.unmatched} ends have no slice")
+        tracks = {}
+        for key, told in drawn.described.values():
+            if told.get("name", [""])[0].startswith("why: "):
+                above = drawn.described[told["parent_uuid"][0]][1]
+                tid = int(told["name"][0].rsplit(" ", 1)[1])
+                if above["process"][0]["pid"][0] != drawn.processes.get(tid, tid):
+                    raise ValueError(f"the track of thread {tid} is below another process: {above}")
+                tracks[tid] = key
+        if sorted(tracks) != sorted(some):
+            raise ValueError(f"threads {some} were asked for, {sorted(tracks)} have a track")
+        for tid, track in tracks.items():
+            check_track(judge, drawn, track, tid, *more)

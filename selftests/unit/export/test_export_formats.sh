@@ -166,6 +166,27 @@ fails "'soon' is not a time" -f csv --from soon t.tbuf || ok=1
 fails "not a tracebuf trace" -f json -o x.json "$golden/kernel.csv" || ok=1
 result $ok "wrong options and names"
 
+# Of threads whose time --why explains
+ok=0
+"$REPORT_TRACE" crowd crowd.tbuf || ok=1
+fails "--why is for the format perfetto, not for fxt" -f fxt --why t1000 crowd.tbuf || ok=1
+if "$TRACEBUF" export -q -f perfetto -o drawn --why 't100?,101[0-5]*,t101[0-5]' crowd.tbuf 2>said.txt; then
+	rm drawn
+	ok=1
+fi
+grep -qF -- "--why 101[0-5]*: nothing is known of such a thread" said.txt || ok=1
+if ! grep -q 'built without' said.txt; then
+	fails "these are 20 threads; at most 16" --why 't1*' crowd.tbuf || ok=1
+	fails "nothing is known of such a thread" --why t1000,1021 crowd.tbuf || ok=1
+	fails "of which threads?" --why , crowd.tbuf || ok=1
+	fails "nothing is known of these threads in that time" --from +3600 --why t1003 \
+		crowd.tbuf || ok=1
+	"$TRACEBUF" export -q -o drawn --why 't100?,t101[0-5]' crowd.tbuf &&
+		[ "$(grep -ao 'why: t10[01][0-9] ' drawn | sort -u | wc -l)" = 16 ] || ok=1
+	rm -f drawn
+fi
+result $ok "--why: 16 threads at most, and those that there are"
+
 # root may write everywhere but where the kernel says no
 fails "cannot be written" -f json -o /sys/x.json t.tbuf
 result $? "a directory that cannot be written to"

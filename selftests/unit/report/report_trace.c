@@ -459,6 +459,20 @@ static void finish(const char *path, bool stopped, bool breaks_off)
 	fx_free(&fx);
 }
 
+/* 20 threads, one after the other; each is woken when it is to run */
+static void crowd(void)
+{
+	int tid;
+
+	fx_open(&fx, 0, 10 * MS, 0, NULL);
+	for (tid = 1000; tid < 1020; tid++) {
+		wake(0, (uint64_t)(10 + 2 * (tid - 1000)) * MS, 0, tid, 0);
+		change(0, (uint64_t)(11 + 2 * (tid - 1000)) * MS, tid > 1000 ? tid - 1 : 0,
+		       tid > 1000, tid);
+	}
+	change(0, 60 * MS, tid - 1, 1, 0);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -474,6 +488,7 @@ int main(int argc, char **argv)
 		{ "subset", subset, true }, { "unselected", unselected, true },
 		{ "fastcall", fastcall, true }, { "held", held, true }, { "moved", moved, true },
 		{ "deselected", deselected, false }, { "fences", fences, true },
+		{ "crowd", crowd, true },
 	};
 	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 201, 300, 400 };
 	char name[NAME];

@@ -15,6 +15,7 @@
 #include "tool/show/frames.h"
 #include "tool/show/print_format.h"
 #include "tool/show/selection.h"
+#include "tool/show/why_threads.h"
 #include "tool/command/signals.h"
 #include "tool/show/input.h"
 
@@ -33,6 +34,7 @@ enum {
 	EXPORT_DIRECTORY = 0x04,	/* it writes a directory */
 	EXPORT_CONTROL	 = 0x08,	/* it gets control events; TB_EV_THREAD always */
 	EXPORT_LINES	 = 0x10,	/* control events, too, if asked for (-v) */
+	EXPORT_WHY	 = 0x20,	/* it shows the time of threads by causes (--why) */
 };
 
 static const struct format {
@@ -45,7 +47,7 @@ static const struct format {
 } formats[] = {
 	{ "perfetto", ".pftrace", tb_export_perfetto,
 	  "a native Perfetto trace (default)", "open it at https://ui.perfetto.dev",
-	  EXPORT_BINARY | EXPORT_CONTROL },
+	  EXPORT_BINARY | EXPORT_CONTROL | EXPORT_WHY },
 	{ "fxt", ".fxt", tb_export_fxt,
 	  "Fuchsia's trace format", "open it at https://ui.perfetto.dev",
 	  EXPORT_BINARY | EXPORT_CONTROL },
@@ -75,6 +77,9 @@ static const char options_help[] =
 	"                        output\n"
 	"  -i, --input FILE      the same as FILE\n"
 	SELECTION_HELP
+	"      --why THREADS     perfetto: for each of these threads, 16 at most, a track that\n"
+	"                        shows where its time went, as 'tracebuf why' does; TIDs\n"
+	"                        and names, with * and ?: --why 'worker*,131'\n"
 	"      --jsonl           the same as --format jsonl\n"
 	"      --fields          text: show name=value of all fields\n"
 	"  -k, --kallsyms FILE   text: take the names of functions from FILE, as print does\n"
@@ -264,10 +269,11 @@ static bool is_one_event(const struct selection *selection,
 /* ---- the whole ---- */
 
 struct job {
-	const char *file, *output, *kallsyms;
+	const char *file, *output, *kallsyms, *why;
 	const struct format *format;
 	struct selection selection;
 	struct symbols symbols;
+	struct why_threads why_threads;
 	bool verbose, quiet, fields;
 };
 
@@ -330,6 +336,7 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 		.told_to_stop = &told_to_stop,
 		.context = &walk,
 		.symbols = &job->symbols,
+		.why = job->why ? &job->why_threads : NULL,
 		.fields = job->fields,
 		.one_event = is_one_event(&job->selection, trace),
 	};
@@ -385,7 +392,14 @@ static int export_selected(struct job *job, struct tb_trace *trace)
 	status = selection_start(&job->selection, trace, job->file);
 	if (status != EXIT_FINE)
 		return status;
-	return export_trace(job, trace, number);
+	/* the exporter's times are of this clock */
+	if (job->why)
+		status = why_threads_open(&job->why_threads, trace, job->file, &job->selection,
+					  TB_TIME_BOOTTIME, job->why);
+	if (status == EXIT_FINE)
+		status = export_trace(job, trace, number);
+	why_threads_close(&job->why_threads);
+	return status;
 }
 
 static int export_file(struct job *job)
@@ -440,6 +454,7 @@ static int export_run(int argc, char **argv)
 		{ "format",    required_argument, NULL, 'f' },
 		{ "output",    required_argument, NULL, 'o' },
 		{ "input",     required_argument, NULL, 'i' },
+		{ "why",       required_argument, NULL, OPTION_WHY },
 		{ "jsonl",     no_argument,       NULL, OPTION_JSONL },
 		{ "fields",    no_argument,       NULL, OPTION_FIELDS },
 		{ "kallsyms",  required_argument, NULL, 'k' },
@@ -475,6 +490,9 @@ static int export_run(int argc, char **argv)
 		case 'i':
 			job.file = optarg;
 			break;
+		case OPTION_WHY:
+			job.why = optarg;
+			break;
 		case OPTION_FIELDS:
 			job.fields = true;
 			break;
@@ -497,6 +515,9 @@ static int export_run(int argc, char **argv)
 	if (input_choose(&cmd_export, argc, argv, &job.file))
 		return EXIT_USAGE;
 	status = choose_format(&job, format);
+	if (status == EXIT_FINE && job.why && !(job.format->flags & EXPORT_WHY))
+		status = misused(&cmd_export, "--why is for the format perfetto, not for %s",
+				 job.format->name);
 	if (status != EXIT_FINE)
 		return status;
 	job.selection.threads = job.format->flags & EXPORT_CONTROL;

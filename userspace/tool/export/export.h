@@ -16,6 +16,7 @@
 #include "tool/command/command.h"
 
 struct symbols;
+struct why_threads;
 
 /**
  * struct tb_export_options - how to export
@@ -33,6 +34,7 @@ struct symbols;
  * @context: for @next, @over
  * @symbols: names for functions, for formats that show events as text; NULL: none
  * @fields: formats that are text show all fields of an event
+ * @why: perfetto shows the time of these threads by causes, on CLOCK_BOOTTIME; NULL: of none
  * @one_event: the events wanted of the kernel are all called the same
  */
 struct tb_export_options {
@@ -49,6 +51,7 @@ struct tb_export_options {
 	const volatile sig_atomic_t *told_to_stop;
 	void  *context;
 	struct symbols *symbols;
+	const struct why_threads *why;
 	bool   fields;
 	bool   one_event;
 };

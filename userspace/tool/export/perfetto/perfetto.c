@@ -12,6 +12,7 @@
  *                   for threads that are new or named anew, and, a packet each,
  *                   what programs have written, stacks and counters of events, and
  *                   requests to block devices
+ *   causes          of the time of the threads of --why, a packet for each slice
  *   statistics      of the end: every event lost, by CPU and cause
  *
  * A gap in the trace ends the CPU's bundle; the next one says `lost_events' and
@@ -22,7 +23,7 @@
  *
  * Memory: one bundle per CPU that has events, whatever the trace's length; what is open of each
  * thread; of programs what is open of each writer, and names; of stacks a bounded number of
- * different ones.
+ * different ones.  With --why also what each thread and CPU did, all the time (why_lines.h).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -50,6 +51,7 @@ struct export {
 	uint64_t now, monotonic;	/* the last event of all: as written, of tb_view.ns */
 	uint64_t cut, beyond, undescribed;
 	struct pf_event event;
+	struct pf_tracks tracks;
 	struct pf_user *user;	/* NULL: no program has written yet */
 	struct pf_samples *samples;	/* NULL: no event had any yet */
 	struct pf_block *block;
@@ -147,7 +149,7 @@ static int take_user(struct export *export, const struct tb_view *view)
 	if (result)
 		return result;
 	if (!export->user) {
-		export->user = pf_user_open(&export->out, export->cursor);
+		export->user = pf_user_open(&export->tracks, export->cursor);
 		if (!export->user)
 			return -ENOMEM;
 	}
@@ -371,6 +373,9 @@ static int write_end(struct export *export)
 		result = pf_block_finish(export->block);
 	if (!result)
 		result = pf_tasks_finish(export->tasks);
+	if (!result && export->options && export->options->why)
+		result = pf_why_write(&export->tracks, export->options->why,
+				      export->options->told_to_stop);
 	if (result)
 		return result;
 	for (cpu = 0; cpu < export->nr_rings; cpu++) {
@@ -433,7 +438,7 @@ static int open_parts(struct export *export)
 		export->rings[cpu].out = &export->out;
 		export->rings[cpu].cpu = cpu;
 	}
-	export->losses.out = &export->out;
+	export->losses.out = export->tracks.out = &export->out;
 	export->sched = pf_sched_open(export->trace, export->cursor, export->plans, switches);
 	export->pairs = pf_pairs_open(export->trace, export->plans, export->nr_rings, switches,
 				      &to);
@@ -449,6 +454,7 @@ static void close_parts(struct export *export)
 	for (cpu = 0; export->rings && cpu < export->nr_rings; cpu++)
 		pf_ring_free(&export->rings[cpu]);
 	pf_user_close(export->user);
+	pf_tracks_free(&export->tracks);
 	pf_samples_close(export->samples);
 	pf_block_close(export->block);
 	pf_sched_close(export->sched);

@@ -15,6 +15,7 @@
  *   sched.c                   who is on a CPU; switches and wake-ups as columns
  *   pairs.c                   what lasts from one event to another
  *   loss.c                    a mark for each loss
+ *   why.c                     the time of some threads, by causes
  *   task.c                    processes and threads, each told once
  *
  * Events are written to the wire straight from the trace, because there are
@@ -77,6 +78,9 @@ static inline size_t pf_varint_size(uint64_t value)
 
 /* ---- where the packets go ---- */
 
+/* Different sets of counters that are told */
+#define PF_STREAMS_MAX	32
+
 /* Packets of one sequence come in order; the first says that it is */
 enum pf_sequence {
 	PF_SEQUENCE_SYSTEM = 1,
@@ -84,16 +88,15 @@ enum pf_sequence {
 	PF_SEQUENCE_USER = 3,
 	PF_SEQUENCE_BLOCK = 4,
 	PF_SEQUENCE_LOSS = 5,
-	PF_SEQUENCE_SAMPLES = 6,	/* and those that follow */
+	PF_SEQUENCE_SAMPLES = 6,	/* of the first set, and those that follow */
+	PF_SEQUENCE_WHY = PF_SEQUENCE_SAMPLES + PF_STREAMS_MAX,
+	PF_SEQUENCES
 };
-
-/* Different sets of counters that are told */
-#define PF_STREAMS_MAX	32
 
 struct pf_out {
 	FILE *file;
 	int error;			/* -errno of the first failure */
-	bool begun[PF_SEQUENCE_SAMPLES + PF_STREAMS_MAX];
+	bool begun[PF_SEQUENCES];
 };
 
 /**
@@ -355,8 +358,10 @@ int pf_tasks_finish(struct pf_tasks *tasks);
 
 struct pf_user;
 
+struct pf_tracks;
+
 /* @cursor: that events come from; NULL: ENOMEM */
-struct pf_user *pf_user_open(struct pf_out *out, const struct tb_cursor *cursor);
+struct pf_user *pf_user_open(struct pf_tracks *tracks, const struct tb_cursor *cursor);
 void pf_user_close(struct pf_user *user);
 
 /**
@@ -397,11 +402,23 @@ void pf_block_lost(struct pf_block *block, uint64_t ns);
 int pf_block_finish(struct pf_block *block);
 void pf_block_say(const struct pf_block *block);
 
+/* ---- where the time of threads went (why.c) ---- */
+
+struct why_threads;
+
+/**
+ * pf_why_write - a track for each of @threads, with a slice for each stretch of each cause
+ * @stop: not zero once told to stop; NULL: never
+ * Return: 0, -ENOMEM, -EINTR.
+ */
+int pf_why_write(struct pf_tracks *tracks, const struct why_threads *threads,
+		 const volatile sig_atomic_t *stop);
+
 /* ---- tracks and names (track.c) ---- */
 
 enum pf_known_kind {
 	PF_PROCESS, PF_THREAD, PF_CHILD, PF_COUNTER, PF_NAME, PF_CATEGORY, PF_ARG, PF_SYMBOL,
-	PF_LANE,
+	PF_LANE, PF_WHY,
 };
 
 /**
@@ -439,6 +456,9 @@ struct pf_known *pf_track_child(struct pf_tracks *tracks, uint64_t parent,
 /* Below @parent, number @lane for slices of a writer that overlap */
 struct pf_known *pf_track_lane(struct pf_tracks *tracks, uint64_t parent, uint32_t writer,
 			       uint32_t writer_id, uint32_t lane);
+/* Below @parent, for the causes of thread @tid */
+struct pf_known *pf_track_why(struct pf_tracks *tracks, uint64_t parent, uint32_t tid,
+			      const char *comm);
 struct pf_known *pf_track_counter(struct pf_tracks *tracks, uint64_t process,
 				  uint32_t producer, uint32_t name_id,
 				  const char *name, const char *category);

@@ -148,6 +148,23 @@ struct pf_known *pf_track_lane(struct pf_tracks *tracks, uint64_t parent, uint32
 	return known;
 }
 
+struct pf_known *pf_track_why(struct pf_tracks *tracks, uint64_t parent, uint32_t tid,
+			      const char *comm)
+{
+	Perfetto__Protos__TrackDescriptor track = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
+	struct pf_known *known;
+	char name[64];
+	bool fresh;
+
+	known = pf_known(tracks, PF_WHY, 0, tid, &fresh);
+	if (!known || !fresh)
+		return known;
+	snprintf(name, sizeof(name), "why: %s %u", comm, tid);
+	track.name = name;
+	describe(tracks, &track, known->number, parent);
+	return known;
+}
+
 struct pf_known *pf_track_counter(struct pf_tracks *tracks, uint64_t process,
 				  uint32_t producer, uint32_t name_id,
 				  const char *name, const char *category)

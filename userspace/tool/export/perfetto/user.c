@@ -26,7 +26,7 @@
 struct pf_user {
 	struct pf_out *out;
 	const struct tb_cursor *cursor;
-	struct pf_tracks tracks;
+	struct pf_tracks *tracks;
 	struct user_writers writers;
 
 	/* the event at hand */
@@ -43,12 +43,13 @@ struct pf_user {
 	size_t   used;
 };
 
-struct pf_user *pf_user_open(struct pf_out *out, const struct tb_cursor *cursor)
+struct pf_user *pf_user_open(struct pf_tracks *tracks, const struct tb_cursor *cursor)
 {
 	struct pf_user *user = calloc(1, sizeof(*user));
 
 	if (user) {
-		user->out = user->tracks.out = out;
+		user->out = tracks->out;
+		user->tracks = tracks;
 		user->cursor = cursor;
 	}
 	return user;
@@ -59,7 +60,6 @@ void pf_user_close(struct pf_user *user)
 	if (!user)
 		return;
 	user_writers_free(&user->writers);
-	pf_tracks_free(&user->tracks);
 	free(user);
 }
 
@@ -125,7 +125,7 @@ static void finish(struct pf_user *user, uint64_t ns)
 static struct pf_known *known(struct pf_user *user, enum pf_known_kind kind,
 			      uint32_t producer, uint32_t id, bool *fresh)
 {
-	struct pf_known *found = pf_known(&user->tracks, kind, producer, id,
+	struct pf_known *found = pf_known(user->tracks, kind, producer, id,
 					  fresh);
 
 	user->failed |= !found;
@@ -336,7 +336,7 @@ static struct pf_known *process_of(struct pf_user *user,
 {
 	struct pf_known *process;
 
-	process = pf_track_process(&user->tracks, record->pid,
+	process = pf_track_process(user->tracks, record->pid,
 				   comm_of(user, record->pid));
 	user->failed |= !process;
 	return process;
@@ -353,7 +353,7 @@ static void find_track(struct pf_user *user, struct user_writer *writer,
 		return;
 	above = process_of(user, record);
 	if (above && record->tid) {
-		above = pf_track_thread(&user->tracks, record->pid, record->tid,
+		above = pf_track_thread(user->tracks, record->pid, record->tid,
 					comm_of(user, record->tid));
 		if (above && (!above->owner || above->owner == self ||
 			      !user_writer_draws(user->writers.slots.list[above->owner - 1]))) {
@@ -362,7 +362,7 @@ static void find_track(struct pf_user *user, struct user_writer *writer,
 			return;
 		}
 	}
-	child = above ? pf_track_child(&user->tracks, above->number,
+	child = above ? pf_track_child(user->tracks, above->number,
 				       record->writer, record->writer_id) : NULL;
 	user->failed |= !child;
 	if (child)
@@ -408,9 +408,9 @@ static uint64_t lane_track(struct pf_user *user, const struct tb_user *record, i
 	struct pf_known *above = process_of(user, record), *track;
 
 	if (above && record->tid)
-		above = pf_track_thread(&user->tracks, record->pid, record->tid,
+		above = pf_track_thread(user->tracks, record->pid, record->tid,
 					comm_of(user, record->tid));
-	track = above ? pf_track_lane(&user->tracks, above->number, record->writer,
+	track = above ? pf_track_lane(user->tracks, above->number, record->writer,
 				      record->writer_id, (uint32_t)lane) : NULL;
 	user->failed |= !track;
 	return track ? track->number : 0;
@@ -469,7 +469,7 @@ static void write_counter(struct pf_user *user, const struct tb_user *record,
 	struct pf_known *process = process_of(user, record), *counter;
 
 	user->used = 0;
-	counter = process ? pf_track_counter(&user->tracks, process->number,
+	counter = process ? pf_track_counter(user->tracks, process->number,
 			record->producer, record->name_id,
 			clean_name(user, record->name), record->category_id ?
 			clean_name(user, record->category) : NULL) : NULL;

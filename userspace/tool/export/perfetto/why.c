@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf export - where the time of threads went, as 'tracebuf why' has it.
+ *
+ * Each thread has a track below its process.  The walk of analysis/why.c brings stretches of time, a
+ * cause first and then what is below it.  Each stretch is a slice within the slice of the cause
+ * above it.  The slices are written as they come: only the open ones are kept.  A name is written
+ * once for each node of the tree.
+ */
+#include <errno.h>
+#include "perfetto.h"
+#include "analysis/why.h"
+#include "tool/show/causes.h"
+#include "tool/show/why_threads.h"
+
+/**
+ * struct writer - the track of the thread at hand
+ * @ends: when the open slices end, the outermost first
+ */
+struct writer {
+	struct pf_out *out;
+	const struct why *why;
+	const volatile sig_atomic_t *stop;
+	uint64_t track;
+	uint64_t ends[WHY_LEVELS];
+	unsigned int open;
+};
+
+static void write_event(struct writer *writer, Perfetto__Protos__TrackEvent *event,
+			Perfetto__Protos__TrackEvent__Type type,
+			Perfetto__Protos__InternedData *names, uint64_t ns)
+{
+	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+
+	event->has_type = 1;
+	event->type = type;
+	event->has_track_uuid = 1;
+	event->track_uuid = writer->track;
+	packet.has_timestamp = 1;
+	packet.timestamp = ns;
+	packet.has_sequence_flags = 1;
+	packet.sequence_flags = writer->out->begun[PF_SEQUENCE_WHY] ? 2 : 3;
+	packet.interned_data = names;
+	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_EVENT;
+	packet.track_event = event;
+	pf_write_packet(writer->out, PF_SEQUENCE_WHY, &packet);
+}
+
+/* End the innermost slices until @depth are open */
+static void end_slices(struct writer *writer, unsigned int depth)
+{
+	Perfetto__Protos__TrackEvent event = PERFETTO__PROTOS__TRACK_EVENT__INIT;
+
+	while (writer->open > depth)
+		write_event(writer, &event, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END,
+			    NULL, writer->ends[--writer->open]);
+}
+
+static void begin_slice(struct writer *writer, const struct why_node *node, uint32_t index,
+			uint64_t ns)
+{
+	Perfetto__Protos__TrackEvent event = PERFETTO__PROTOS__TRACK_EVENT__INIT;
+	Perfetto__Protos__InternedData names = PERFETTO__PROTOS__INTERNED_DATA__INIT;
+	Perfetto__Protos__EventName name = PERFETTO__PROTOS__EVENT_NAME__INIT, *list = &name;
+	char text[256], clean[256];
+	const char *said;
+
+	event.name_field_case = PERFETTO__PROTOS__TRACK_EVENT__NAME_FIELD_NAME_IID;
+	event.name_iid = index;
+	if (node->count == 1) {
+		said = cause_text(writer->why, node, text, sizeof(text));
+		export_clean(clean, said, strlen(said));
+		name.has_iid = 1;
+		name.iid = index;
+		name.name = clean;
+		names.n_event_names = 1;
+		names.event_names = &list;
+	}
+	write_event(writer, &event, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
+		    node->count == 1 ? &names : NULL, ns);
+}
+
+static int take_stretch(void *context, uint32_t index, uint64_t from, uint64_t to)
+{
+	struct writer *writer = context;
+	size_t count;
+	const struct why_node *node = &why_nodes(writer->why, &count)[index];
+
+	if (writer->stop && *writer->stop)
+		return -EINTR;
+	if (!node->depth)
+		return 0;
+	end_slices(writer, node->depth - 1);
+	begin_slice(writer, node, index, from);
+	writer->ends[writer->open++] = to;
+	return writer->out->error;
+}
+
+/* Below the process; where the process is unknown, below one that has the number of the thread */
+static struct pf_known *find_track(struct pf_tracks *tracks, const struct why *why, uint32_t tid)
+{
+	uint32_t pid = why_tgid(why, tid) ? why_tgid(why, tid) : tid;
+	char name[TB_COMM_LEN + 4], process[TB_COMM_LEN + 4];
+	struct pf_known *above;
+
+	export_clean(process, why_comm(why, pid), strlen(why_comm(why, pid)));
+	export_clean(name, why_comm(why, tid), strlen(why_comm(why, tid)));
+	above = pf_track_process(tracks, pid, process);
+	return above ? pf_track_why(tracks, above->number, tid, name[0] ? name : "<...>") : NULL;
+}
+
+int pf_why_write(struct pf_tracks *tracks, const struct why_threads *threads,
+		 const volatile sig_atomic_t *stop)
+{
+	struct writer writer = { .out = tracks->out, .why = threads->why, .stop = stop };
+	struct pf_known *track;
+	unsigned int i;
+	int result = 0;
+
+	why_watch(threads->why, take_stretch, &writer);
+	for (i = 0; !result && i < threads->count; i++) {
+		track = find_track(tracks, threads->why, threads->list[i].tid);
+		if (!track) {
+			result = -ENOMEM;
+			break;
+		}
+		writer.track = track->number;
+		result = why_add(threads->why, threads->list[i].tid, threads->list[i].from,
+				 threads->list[i].to);
+		if (!result)
+			end_slices(&writer, 0);
+	}
+	why_watch(threads->why, NULL, NULL);
+	return result;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The threads of an option --why; see why_threads.h.
+ */
+#include <fnmatch.h>
+#include <string.h>
+#include "tool/command/number.h"
+#include "tool/show/why_threads.h"
+
+#define ITEM_MAX 128		/* bytes of one of the list, with the NUL */
+
+/* Copy the next one of a list; NULL: there are no more, or it is too long */
+static const char *next_item(const char *at, char item[ITEM_MAX])
+{
+	size_t length;
+
+	at += strspn(at, ",");
+	length = strcspn(at, ",");
+	if (!length || length >= ITEM_MAX)
+		return NULL;
+	memcpy(item, at, length);
+	item[length] = 0;
+	return at + length;
+}
+
+static bool item_matches(const struct why *why, const char *item, uint32_t tid)
+{
+	uint32_t number;
+
+	if (!parse_u32(item, 0, UINT32_MAX, &number))
+		return number == tid;
+	return !fnmatch(item, why_comm(why, tid), 0);
+}
+
+/* Is a part of @text for this thread? */
+static bool is_chosen(const struct why *why, const char *text, uint32_t tid)
+{
+	char item[ITEM_MAX];
+
+	while ((text = next_item(text, item)))
+		if (item_matches(why, item, tid))
+			return true;
+	return false;
+}
+
+/* Is every part of @text for a thread of which something is known? */
+static int check_items(const struct why *why, const char *file, const char *text)
+{
+	const char *at = text;
+	char item[ITEM_MAX];
+	uint64_t from, to;
+	uint32_t tid;
+	size_t i;
+
+	while ((text = next_item(at, item))) {
+		for (i = 0; i < why_threads(why); i++) {
+			tid = why_thread(why, i);
+			if (item_matches(why, item, tid) && why_limits(why, tid, &from, &to))
+				break;
+		}
+		if (i == why_threads(why))
+			return complain("%s: --why %s: nothing is known of such a thread; 'tracebuf why %s' lists the threads",
+					file, item, file);
+		at = text;
+	}
+	if (at[strspn(at, ",")])
+		return complain("--why: '%s' is too long for the name of a thread", at);
+	return EXIT_FINE;
+}
+
+static int choose(struct why_threads *threads, const char *file, const struct selection *selection,
+		  enum tb_timebase base, const char *text)
+{
+	uint64_t since = tb_trace_ns(selection->trace, selection->from_ticks, base);
+	uint64_t until = tb_trace_ns(selection->trace, selection->to_ticks, base), from, to;
+	size_t i, count = 0;
+	uint32_t tid;
+
+	for (i = 0; i < why_threads(threads->why); i++) {
+		tid = why_thread(threads->why, i);
+		if (!is_chosen(threads->why, text, tid) ||
+		    !why_limits(threads->why, tid, &from, &to))
+			continue;
+		from = selection->from.given ? since : from;
+		to = selection->to.given ? until : to;
+		if (from >= to || count++ >= WHY_THREADS_MAX)
+			continue;
+		threads->list[threads->count].tid = tid;
+		threads->list[threads->count].from = from;
+		threads->list[threads->count++].to = to;
+	}
+	if (count > WHY_THREADS_MAX)
+		return complain("%s: --why %s: these are %zu threads; at most %u can be explained at a time: choose fewer, by their TIDs",
+				file, text, count, WHY_THREADS_MAX);
+	if (!count)
+		return complain("%s: --why %s: nothing is known of these threads in that time",
+				file, text);
+	return EXIT_FINE;
+}
+
+int why_threads_open(struct why_threads *threads, struct tb_trace *trace, const char *file,
+		     const struct selection *selection, enum tb_timebase base, const char *text)
+{
+	struct tb_error error = { .offset = TB_OFFSET_NONE };
+	int result, status;
+
+	memset(threads, 0, sizeof(*threads));
+	if (!text[strspn(text, ",")])
+		return complain("--why: of which threads? TIDs or names, with * and ?, a comma between two");
+	/* damage is told by who goes through the events */
+	result = why_open(trace, base, NULL, &threads->why, &error);
+	if (result)
+		return complain("%s: %s", file, strerror(-result));
+	if (!why_has_switches(threads->why))
+		return complain("%s has no sched_switch, which --why needs: record it with sched_switch and sched_wak*",
+				file);
+	if (!why_has_wakeups(threads->why))
+		note("%s has no wake-ups: what a thread waited for is not known (record sched_waking and sched_wakeup)",
+		     file);
+	status = check_items(threads->why, file, text);
+	return status == EXIT_FINE ? choose(threads, file, selection, base, text) : status;
+}
+
+void why_threads_close(struct why_threads *threads)
+{
+	why_close(threads->why);
+	threads->why = NULL;
+}
