@@ -299,6 +299,14 @@ int why_add(struct why *why, uint32_t tid, uint64_t from, uint64_t to)
 	return result ? result : divide(why, 0, tid, from, to, 0);
 }
 
+void why_clear(struct why *why)
+{
+	map_free(&why->index, NULL);
+	memset(&why->index, 0, sizeof(why->index));
+	why->nodes.count = 1;
+	*node_at(why, 0) = (struct why_node){ .cause = WHY_ALL };
+}
+
 void why_watch(struct why *why, why_stretch *stretch, void *context)
 {
 	why->stretch = stretch;

@@ -94,6 +94,9 @@ bool why_divides(enum why_cause cause);
  * why_watch() returned */
 int why_add(struct why *why, uint32_t tid, uint64_t from, uint64_t to);
 
+/* Forget the tree: only the root is left, and it has no time */
+void why_clear(struct why *why);
+
 /* The tree: node 0 is the root.  Children are sorted by time after why_sort(), which returns 0 or
  * -ENOMEM */
 const struct why_node *why_nodes(const struct why *why, size_t *count);

@@ -422,10 +422,12 @@ def main():
                 judge.all(folder)
                 history_why.check_part(judge)
                 history_why.check_drawn(judge, folder)
+                history_why.check_table(judge)
                 # the same history, and nothing is missing
                 true.lose_nothing()
                 subprocess.run([args.maker, path], input=true.script().encode(), check=True)
                 history_why.check_whole(judge)
+                history_why.check_table(judge)
                 history_why.check_drawn(judge, folder)
                 history_why.check_drawn(judge, folder, *history_why.middle(true))
             except (Wrong, fxt_check.Wrong, ValueError) as failure:

@@ -4,9 +4,12 @@
 The tool goes through intervals. Here the time is cut at every event of the history, and for each
 piece the cause is looked up anew: a walk from the thread to what it waits for at that moment.
 
-What the export to Perfetto draws of a thread must be what "tracebuf why" says: check_drawn().
+What the export to Perfetto draws of a thread, and the table "why" of query, must be what "tracebuf
+why" says: check_drawn(), check_table().
 """
 import collections
+import csv
+import io
 import json
 import os
 import pf_import
@@ -281,3 +284,57 @@ def check_drawn(judge, folder, *more):
             raise ValueError(f"threads {some} were asked for, {sorted(tracks)} have a track")
         for tid, track in tracks.items():
             check_track(judge, drawn, track, tid, *more)
+
+
+# ---- the table of query ----
+
+def rows_of(judge, where=""):
+    """(tid, start, duration, depth, cause, path) of the rows, in their order"""
+    text = judge.run("query", "--csv", "-T", "boot", judge.path, "SELECT tid, start, duration, "
+                     f"depth, cause, path FROM why {where}")
+    return [(int(tid), int(start), int(duration), int(depth), cause, path)
+            for tid, start, duration, depth, cause, path in list(csv.reader(io.StringIO(text)))[1:]]
+
+
+def check_table(judge):
+    """The rows of all threads, and those that a condition chooses"""
+    rows = rows_of(judge)
+    threads = {row[0] for row in rows}
+    some = sorted(threads)[:2]
+    have = rows_of(judge, f"WHERE tid = {some[0]} OR comm = 't{some[-1]}' ORDER BY tid, start") \
+        if some else []
+    if have != [row for row in rows if row[0] in some]:
+        raise ValueError(f"table why: other rows of one of the threads {some}")
+    # two cursors at a time
+    text = judge.run("query", "--csv", judge.path, "SELECT a.tid, a.path, b.tid, b.path FROM why "
+                     "AS a JOIN why AS b ON b.start = a.start ORDER BY a.rowid, b.rowid")
+    pairs = [row for row in csv.reader(io.StringIO(text))][1:]
+    if pairs != [[str(a[0]), a[5], str(b[0]), b[5]] for a in rows for b in rows if a[1] == b[1]]:
+        raise ValueError("table why: a join of it with itself has other rows")
+    for tid in threads:
+        mine = [row for row in rows if row[0] == tid]
+        for where in f"WHERE tid = {tid}", f"WHERE comm = 't{tid}'", \
+                     f"WHERE tid = {tid} OR tid = {tid}.0":
+            if rows_of(judge, where) != mine:
+                raise ValueError(f"table why: other rows {where}")
+        made = json.loads(judge.run("why", "--json", "-T", "boot", "-t", str(tid), judge.path))
+        check_filled(f"table why, thread {tid}", made["from_ns"], made["to_ns"],
+                     [(start, start + duration) for _, start, duration, *_ in mine])
+        sums = collections.Counter()
+        for _, _, duration, depth, cause, path in mine:
+            if path.split(" > ")[-1] != cause or path.count(" > ") + 1 != depth:
+                raise ValueError(f"table why: {cause} of depth {depth}: {path}")
+            sums[path] += duration
+        nodes = {" > ".join(path): ns for path, ns, _ in nodes_of(made["tree"])}
+        inner = {path.rsplit(" > ", 1)[0] for path in nodes if " > " in path}
+        want = {path: ns for path, ns in nodes.items() if path not in inner}
+        if dict(sums) != want:
+            raise ValueError(f"table why, thread {tid}: {sorted(sums.items() - want.items())}, "
+                             f"'tracebuf why' has {sorted(want.items() - sums.items())}")
+        judge.counts["rows of why"] += len(mine)
+    try:
+        said = json.loads(judge.run("why", "--json", "--comm", "*", judge.path))["threads"]
+    except judge.wrong:
+        said = 0                # nothing is known of any
+    if said != len(threads):
+        raise ValueError(f"table why has {len(threads)} threads, 'tracebuf why' {said}")

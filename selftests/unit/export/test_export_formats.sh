@@ -170,12 +170,10 @@ result $ok "wrong options and names"
 ok=0
 "$REPORT_TRACE" crowd crowd.tbuf || ok=1
 fails "--why is for the format perfetto, not for fxt" -f fxt --why t1000 crowd.tbuf || ok=1
-if "$TRACEBUF" export -q -f perfetto -o drawn --why 't100?,101[0-5]*,t101[0-5]' crowd.tbuf 2>said.txt; then
-	rm drawn
-	ok=1
-fi
-grep -qF -- "--why 101[0-5]*: nothing is known of such a thread" said.txt || ok=1
+"$TRACEBUF" export -q -o drawn --why 't100?,101[0-5]*' crowd.tbuf 2>said.txt && ok=1
+rm -f drawn
 if ! grep -q 'built without' said.txt; then
+	grep -qF -- "--why 101[0-5]*: nothing is known of such a thread" said.txt || ok=1
 	fails "these are 20 threads; at most 16" --why 't1*' crowd.tbuf || ok=1
 	fails "nothing is known of such a thread" --why t1000,1021 crowd.tbuf || ok=1
 	fails "of which threads?" --why , crowd.tbuf || ok=1

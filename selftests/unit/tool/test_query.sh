@@ -410,6 +410,20 @@ fails 1 "kernel.tbuf has no block_rq_issue, block_rq_complete recorded, which 'b
 	kernel.tbuf block || ok=1
 result $ok "wrong questions, and where"
 
+# Threads t1000 to t1019 run one after the other
+ok=0
+"$REPORT_TRACE" crowd crowd.tbuf || ok=1
+answers "20,20" crowd.tbuf "SELECT count(DISTINCT tid), count(DISTINCT comm) FROM why" || ok=1
+answers "17000000,2000000,1003,t1003,1,t1003-1003 runs,t1003-1003 runs" crowd.tbuf \
+	"SELECT * FROM why WHERE tid = 1003 LIMIT 1" || ok=1
+answers "20,49000000" crowd.tbuf "SELECT count(*), sum(duration) FROM sched_switch
+	JOIN why ON tid = next_pid WHERE cause LIKE comm || '%runs' AND depth = 1" || ok=1
+answers "0" crowd.tbuf "SELECT count(*) FROM why WHERE tid IN (-1, 7, 4294967296, 1e300, 'x', NULL)
+	OR comm IN ('none', NULL)" || ok=1
+fails 1 "no such column: dur; did you mean duration" crowd.tbuf "SELECT dur FROM why" || ok=1
+query -s crowd.tbuf why && grep -q '^why (start INTEGER, .* path TEXT)$' out || ok=1
+result $ok "the table why: of all threads, of some, and in a join"
+
 query kernel.tbuf "SELECT * FROM block_io" &&
 	grep -q 'has no block_rq_issue, block_rq_complete recorded, which block_io is made of' said
 result $? "no row because of what was not recorded"

@@ -11,6 +11,7 @@
  *   plan.c            what of a question narrows down what is read
  *   scan.c            the way through the trace for one of them
  *   store.c           what is asked again and again, with an index
+ *   why.c             the table of where the time of threads went
  *
  * Tables whose rows are many - events, and what lasts - are read from the trace each time; they are
  * SQLite's virtual tables.  The others are filled when a statement names them.
@@ -81,6 +82,7 @@ struct query_figures {
  * @last_ns: when the last event is; UINT64_MAX: not known yet
  * @last_ticks: the same in ticks, if @last_ns is known
  * @missing: when events are missing, if @knows_missing
+ * @why: what all threads did; NULL: not needed yet.  @why_cursors show pieces of its tree
  */
 struct query {
 	struct tb_trace *trace;
@@ -98,6 +100,8 @@ struct query {
 	uint64_t last_ns, last_ticks;
 	struct spans missing;
 	bool knows_missing;
+	struct why *why;
+	unsigned int why_cursors;
 	struct query_figures figures;
 	struct tb_error damage;
 	bool damaged;
@@ -174,6 +178,10 @@ extern const struct query_named query_named[];
 /* ---- virtual tables (table.c) ---- */
 
 int query_table_register(struct query_table *table);
+
+/* ---- where the time of threads went (why.c) ---- */
+
+int query_why_register(struct query *query);
 
 /* ---- what narrows a scan down (plan.c) ---- */
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <strings.h>
 #include "query.h"
+#include "analysis/why.h"
 #include "tool/command/command.h"
 
 /* What is found out by one way through all events */
@@ -42,6 +43,7 @@ static const struct {
 	{ "softirq_duration", "softirq_entry softirq_exit" },
 	{ "syscall_duration", "sys_enter sys_exit" },
 	{ "block_io", "block_rq_issue block_rq_complete" },
+	{ DB_WHY_NAME, "sched_switch sched_waking|sched_wakeup" },
 };
 
 static bool has_event(const struct query *query, const char *name, size_t length)
@@ -323,6 +325,8 @@ static int add_tables(struct query *query)
 			return -ENOMEM;
 		query->tables[query->nr_tables - 1].cpu = DB_CPU;
 	}
+	if (query_why_register(query))
+		return -ENOMEM;
 	return add_all_slices(query);
 }
 
@@ -374,6 +378,7 @@ void query_close(struct query *query)
 	}
 	free(query->tables);
 	spans_free(&query->missing);
+	why_close(query->why);
 	sqlite3_close(query->store);
 }
 
@@ -415,6 +420,7 @@ void query_each_name(struct query *query, const char *of,
 	for (i = 0; i < query->nr_tables; i++)
 		if (!query->tables[i].all)
 			each(context, query->tables[i].name);
+	each(context, DB_WHY_NAME);
 }
 
 struct shown {

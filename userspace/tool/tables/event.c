@@ -91,7 +91,7 @@ static bool is_taken(const struct db_events *events, const char *name)
 		if (events->tables[i].name &&
 		    !strcasecmp(name, events->tables[i].name))
 			return true;
-	return !strcasecmp(name, DB_EVENTS_NAME) ||
+	return !strcasecmp(name, DB_EVENTS_NAME) || !strcasecmp(name, DB_WHY_NAME) ||
 	       !strncasecmp(name, "sqlite_", 7);
 }
 

@@ -175,6 +175,9 @@ extern const struct db_view db_views[];
 #define DB_EVENTS_NAME "events"
 #define DB_EVENTS_COLUMNS DB_COMMON ", event TEXT"
 
+/* A table that only query has (query/why.c) */
+#define DB_WHY_NAME "why"
+
 /* Those of @parts, and the views */
 void db_create_tables(struct db *db, unsigned int parts);
 void db_create_views(struct db *db);

@@ -2,8 +2,8 @@
 /*
  * tracebuf export - where the time of threads went, as 'tracebuf why' has it.
  *
- * Each thread has a track below its process.  The walk of analysis/why.c brings stretches of time, a
- * cause first and then what is below it.  Each stretch is a slice within the slice of the cause
+ * Each thread has a track below its process.  The walk of analysis/why.c brings stretches of time,
+ * a cause first and then what is below it.  Each stretch is a slice within the slice of the cause
  * above it.  The slices are written as they come: only the open ones are kept.  A name is written
  * once for each node of the tree.
  */
