@@ -420,6 +420,8 @@ answers "20,49000000" crowd.tbuf "SELECT count(*), sum(duration) FROM sched_swit
 	JOIN why ON tid = next_pid WHERE cause LIKE comm || '%runs' AND depth = 1" || ok=1
 answers "0" crowd.tbuf "SELECT count(*) FROM why WHERE tid IN (-1, 7, 4294967296, 1e300, 'x', NULL)
 	OR comm IN ('none', NULL)" || ok=1
+answers "1,1000000,18000000" --comm t1003 --from 0.018 --to 0.019 crowd.tbuf \
+	"SELECT count(DISTINCT tid), sum(duration), min(start) FROM why" || ok=1
 fails 1 "no such column: dur; did you mean duration" crowd.tbuf "SELECT dur FROM why" || ok=1
 query -s crowd.tbuf why && grep -q '^why (start INTEGER, .* path TEXT)$' out || ok=1
 result $ok "the table why: of all threads, of some, and in a join"

@@ -2,7 +2,6 @@
 /*
  * tracebuf why - where the time of threads went, from their waits back to the causes.
  */
-#include <fnmatch.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,10 +12,10 @@
 #include "tool/command/command.h"
 #include "tool/command/number.h"
 #include "tool/show/causes.h"
-#include "tool/choose/cgroup.h"
 #include "tool/show/input.h"
 #include "tool/show/out.h"
 #include "tool/show/selection.h"
+#include "tool/show/why_threads.h"
 
 #define TOP 8			/* children of each cause that are shown */
 #define CAUSES 10		/* rows of the table */
@@ -255,20 +254,6 @@ static int print_json(const struct job *job)
 
 /* ---- which threads, and when ---- */
 
-static bool is_wanted(const struct job *job, uint32_t tid)
-{
-	const struct selection *selection = &job->selection;
-
-	if (selection->one_tid && tid != selection->tid)
-		return false;
-	if (selection->pid && why_tgid(job->why, tid) != selection->pid)
-		return false;
-	if (selection->comm && fnmatch(selection->comm, why_comm(job->why, tid), 0))
-		return false;
-	return !selection->cgroup ||
-	       cgroup_matches(selection->trace, why_cgroup(job->why, tid), selection->cgroup);
-}
-
 /* -ENOMEM */
 static int add(struct job *job, uint32_t tid, uint64_t from, uint64_t to)
 {
@@ -294,7 +279,7 @@ static int add_all(struct job *job, const struct tb_trace *trace)
 
 	job->from = UINT64_MAX;
 	for (i = 0; !result && job->slice && why_slice(job->why, i, &tid, &from, &to); i++) {
-		if (!is_wanted(job, tid))
+		if (!why_threads_wanted(&job->selection, job->why, tid))
 			continue;
 		from = selection->from.given && since > from ? since : from;
 		to = selection->to.given && until < to ? until : to;
@@ -302,7 +287,7 @@ static int add_all(struct job *job, const struct tb_trace *trace)
 	}
 	for (i = 0; !result && !job->slice && i < why_threads(job->why); i++) {
 		tid = why_thread(job->why, i);
-		if (!is_wanted(job, tid) || !why_limits(job->why, tid, &from, &to))
+		if (!why_threads_wanted(&job->selection, job->why, tid) || !why_limits(job->why, tid, &from, &to))
 			continue;
 		from = selection->from.given ? since : from;
 		to = selection->to.given ? until : to;

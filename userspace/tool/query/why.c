@@ -13,6 +13,7 @@
 #include "query.h"
 #include "analysis/why.h"
 #include "tool/show/causes.h"
+#include "tool/show/why_threads.h"
 
 #define COLUMNS "start INTEGER, duration INTEGER, tid INTEGER, comm TEXT, depth INTEGER, " \
 		"cause TEXT, path TEXT"
@@ -159,13 +160,17 @@ static int take_stretch(void *context, uint32_t node, uint64_t from, uint64_t to
 
 static int read_thread(struct cursor *cursor)
 {
-	struct why *why = cursor->query->why;
+	const struct query *query = cursor->query;
+	struct why *why = query->why;
 	uint64_t from, to;
 	int result;
 
 	cursor->at = cursor->count = 0;
-	if (!why_limits(why, cursor->tid, &from, &to))
+	if (!why_threads_wanted(query->selection, why, cursor->tid) ||
+	    !why_limits(why, cursor->tid, &from, &to))
 		return 0;
+	from = from > query->from_ns ? from : query->from_ns;
+	to = to < query->to_ns ? to : query->to_ns;
 	/* no other cursor needs nodes of the tree */
 	if (cursor->query->why_cursors == 1)
 		why_clear(why);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The threads of an option --why; see why_threads.h.
+ * Which threads' time is divided by causes; see why_threads.h.
  */
 #include <fnmatch.h>
 #include <string.h>
+#include "tool/choose/cgroup.h"
 #include "tool/command/number.h"
 #include "tool/show/why_threads.h"
 
@@ -119,6 +120,18 @@ int why_threads_open(struct why_threads *threads, struct tb_trace *trace, const 
 		     file);
 	status = check_items(threads->why, file, text);
 	return status == EXIT_FINE ? choose(threads, file, selection, base, text) : status;
+}
+
+bool why_threads_wanted(const struct selection *selection, const struct why *why, uint32_t tid)
+{
+	if (selection->one_tid && tid != selection->tid)
+		return false;
+	if (selection->pid && why_tgid(why, tid) != selection->pid)
+		return false;
+	if (selection->comm && fnmatch(selection->comm, why_comm(why, tid), 0))
+		return false;
+	return !selection->cgroup ||
+	       cgroup_matches(selection->trace, why_cgroup(why, tid), selection->cgroup);
 }
 
 void why_threads_close(struct why_threads *threads)

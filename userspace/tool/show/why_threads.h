@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The threads of an option --why: the time of each is divided by causes (analysis/why.h).
+ * Which threads' time is divided by causes (analysis/why.h): those of an option --why, or of a
+ * selection.
  */
 #ifndef TRACEBUF_WHY_THREADS_H
 #define TRACEBUF_WHY_THREADS_H
@@ -33,5 +34,8 @@ struct why_threads {
 int why_threads_open(struct why_threads *threads, struct tb_trace *trace, const char *file,
 		     const struct selection *selection, enum tb_timebase base, const char *text);
 void why_threads_close(struct why_threads *threads);
+
+/* Does @selection, which is started, select thread @tid?  By the last name and cgroup that it has */
+bool why_threads_wanted(const struct selection *selection, const struct why *why, uint32_t tid);
 
 #endif /* TRACEBUF_WHY_THREADS_H */

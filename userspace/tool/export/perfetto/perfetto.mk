@@ -37,7 +37,8 @@ $(PERFETTO_OBJ): $(PERFETTO_GEN).h
 # Traces to export, and the exporter under the sanitizers, for test_export.sh
 PERFETTO_TEST_OBJ := $(OUT)/asan/unit/test_export.o $(OUT)/asan/perfetto/perfetto.pb-c.o \
 	$(filter $(addprefix $(OUT)/asan/,analysis/% tool/export/fxt/% tool/export/perfetto/% \
-	tool/export/common.o tool/show/causes.o tool/show/frames.o tool/show/out.o tool/show/slots.o \
+	tool/export/common.o tool/show/causes.o tool/show/frames.o tool/command/plain_file.o \
+	tool/show/out.o tool/show/slots.o \
 	tool/show/user_writers.o), \
 	$(TOOL_OBJ:$(OUT)/obj/%=$(OUT)/asan/%))
 
