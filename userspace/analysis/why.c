@@ -15,6 +15,7 @@
 #include "why_lines.h"
 
 #define NONE ((int64_t)-1)
+#define QUOTA_NS 1000000
 
 /**
  * struct why - the lines of a trace, and the tree of those that were divided
@@ -139,8 +140,18 @@ static int divide_interrupts(struct why *why, uint32_t parent, enum why_cause ca
 	return result ? result : add_leaf(why, parent, cause, who, from, to);
 }
 
-/* What was on @cpu */
-static int divide_cpu(struct why *why, uint32_t parent, uint32_t cpu, uint64_t from, uint64_t to)
+/*
+ * Why nothing runs on the CPU that a thread of @line waits for: an idle CPU takes less than QUOTA_NS
+ * to run a thread, if the thread's cgroup has not used up its quota.
+ */
+static enum why_cause idle_cause(const struct why_line *line, uint64_t ns)
+{
+	return line->quota && ns >= QUOTA_NS ? WHY_QUOTA : WHY_IDLE;
+}
+
+/* What was on @cpu, which a thread of @line waits for */
+static int divide_cpu(struct why *why, uint32_t parent, const struct why_line *line, uint32_t cpu,
+		      uint64_t from, uint64_t to)
 {
 	const struct why_list *list = cpu < why->lines.nr_cpus ? &why->lines.cpus[cpu].runs : NULL;
 	const struct why_run *run = list ? list->at : NULL;
@@ -153,8 +164,10 @@ static int divide_cpu(struct why *why, uint32_t parent, uint32_t cpu, uint64_t f
 		from = later(from, run[i].begin);
 		end = earlier(to, run[i].end);
 		if (!result)
-			result = divide_interrupts(why, parent, run[i].other ? WHY_RUNS : WHY_IDLE,
-						   run[i].other ? (int64_t)run[i].other : NONE,
+			result = run[i].other ?
+				 divide_interrupts(why, parent, WHY_RUNS, run[i].other, cpu, from,
+						   end) :
+				 divide_interrupts(why, parent, idle_cause(line, end - from), NONE,
 						   cpu, from, end);
 		from = end;
 	}
@@ -253,7 +266,7 @@ static int divide_off(struct why *why, uint32_t parent, const struct why_line *l
 	if (!waits)
 		return -ENOMEM;
 	result = add_stretch(why, waits, from, to);
-	return result ? result : divide_cpu(why, waits, off->cpu, from, to);
+	return result ? result : divide_cpu(why, waits, line, off->cpu, from, to);
 }
 
 static int divide(struct why *why, uint32_t parent, uint32_t tid, uint64_t from, uint64_t to,

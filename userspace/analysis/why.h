@@ -25,6 +25,7 @@ enum why_cause {
 	WHY_SOFTIRQ,
 	WHY_WAITS,		/* the thread could run and has no CPU; below: what was on the CPU */
 	WHY_IDLE,		/* nothing was */
+	WHY_QUOTA,		/* nothing was, as its cgroup has used up its CPU quota */
 	WHY_BLOCKED,		/* below: what it waited for */
 	WHY_WOKEN,		/* until this thread woke it; below: what that thread did */
 	WHY_UNTIL,		/* until this interrupt woke it */

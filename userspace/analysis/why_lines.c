@@ -415,7 +415,8 @@ static int compare_lines(const void *a, const void *b)
 }
 
 /* The threads of the map go into the array, with the names that they had last */
-static int sort_threads(struct reader *reader, const struct tb_cursor *cursor)
+static int sort_threads(struct reader *reader, const struct tb_cursor *cursor,
+			const struct tb_trace *trace)
 {
 	struct why_lines *lines = reader->lines;
 	const struct tb_task *task;
@@ -433,6 +434,8 @@ static int sort_threads(struct reader *reader, const struct tb_cursor *cursor)
 		if (task) {
 			line->tgid = task->tgid;
 			line->cgroup = task->cgroup;
+			line->quota = task->cgroup &&
+				      tb_trace_string(trace, TB_STRING_QUOTA, task->cgroup);
 			memcpy(line->comm, task->comm, sizeof(line->comm) - 1);
 		}
 		lines->threads[lines->nr_threads++] = line;
@@ -479,7 +482,7 @@ int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_time
 	if (!result)
 		result = reader.failed;
 	if (!result)
-		result = sort_threads(&reader, cursor);
+		result = sort_threads(&reader, cursor, trace);
 	map_free(&reader.writers, free);
 	/* the threads are in the array then */
 	map_free(&reader.threads, lines->threads ? NULL : free_line);

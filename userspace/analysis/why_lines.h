@@ -51,8 +51,10 @@ struct why_list {
 	size_t count, room;
 };
 
+/* @quota: its cgroup has a CPU quota */
 struct why_line {
 	uint32_t tid, tgid, cgroup;
+	bool quota;
 	char comm[TB_COMM_LEN + 4];
 	struct why_list runs, offs, calls;
 };

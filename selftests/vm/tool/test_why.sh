@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # test_why.sh - "tracebuf why" names the cause of a wait that is known: a thread waits for another one,
-# which has to share its CPU with a third. If it is wrong, a user looks at the wrong thread.
+# which has to share its CPU with a third; a container has used up its quota. If it is wrong, a user
+# looks at the wrong thread.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -55,17 +56,39 @@ record()
 	tracebuf record -b 256 -o chain.tbuf -- python3 -S chain.py && tracebuf verify chain.tbuf
 }
 
+# A thread in a cgroup that may have a CPU for a fifth of the time, and one that may always
+in_cgroup()
+{
+	mkdir -p root && mount -t cgroup2 none root || return
+	echo +cpu >root/cgroup.subtree_control && mkdir root/shop root/shop/till || return
+	echo 10000 50000 >root/shop/cpu.max
+	cat >burn.py <<'END'
+import os, time
+os.sched_setaffinity(0, {int(os.environ["ON"])})
+end = time.process_time() + 0.1
+while time.process_time() < end:
+    pass
+END
+	tracebuf record -b 256 -o quota.tbuf -- sh -c '
+		(echo 0 >root/shop/till/cgroup.procs && ON=0 exec python3 -S burn.py) &
+		ON=1 python3 -S burn.py
+		wait' && tracebuf verify quota.tbuf
+	recorded=$?
+	umount -l root
+	return $recorded
+}
+
 # holds PYTHON...: true of what why says of the asker; of(CAUSE, ...): ns below the causes, by name
 holds()
 {
-	holds_of "--comm asker" "$@"
+	holds_of "--comm asker chain.tbuf" "$@"
 }
 
 # holds_of OPTIONS PYTHON...
 holds_of()
 {
 	# shellcheck disable=SC2086
-	tracebuf why $1 --json chain.tbuf >why.json || return
+	tracebuf why --json $1 >why.json || return
 	shift
 	python3 -S - "$@" <<'END'
 import json, sys
@@ -75,7 +98,8 @@ def key(node):
 def of(*path, node=why["tree"]):
     if not path:
         return node["ns"]
-    return sum(of(*path[1:], node=child) for child in node["children"] if key(child) == path[0])
+    return sum(of(*path[1:], node=child) for child in node["children"]
+               if path[0] in (key(child), child["text"]))
 def sums(node):
     return all(sums(child) for child in node["children"]) and \
         (not node["children"] or node["ns"] == sum(c["ns"] for c in node["children"]))
@@ -85,14 +109,14 @@ for text in wrong:
 sys.exit(bool(wrong))
 END
 	code=$?
-	[ $code = 0 ] || tracebuf why --comm asker --top 0 chain.tbuf
+	[ $code = 0 ] || cat why.json
 	return $code
 }
 
 chain()
 {
 	# what the worker itself needed, and what took its CPU: they are the most of the wait
-	holds 'of("blocked", "woken worker") > 0.9 * of("blocked")' \
+	holds 'of("blocked in read", "woken worker") > 0.9 * of("blocked in read")' \
 		'of("blocked", "woken worker", "runs worker") > 200e6' \
 		'of("blocked", "woken worker", "waits", "runs rival") > 100e6'
 }
@@ -105,8 +129,16 @@ whole()
 
 slices()
 {
-	holds_of "--slice req*" 'why["slices"] == 3' 'sums(why["tree"])' \
+	holds_of "--slice req* chain.tbuf" 'why["slices"] == 3' 'sums(why["tree"])' \
 		'of("blocked", "woken worker") > 0.9 * of()'
+}
+
+# 0.1 s of work takes half a second there: 8 of 10 ms are waits for the next period
+quota()
+{
+	holds_of "--cgroup till quota.tbuf" 'of("waits", "quota") > 0.6 * of()' 'sums(why["tree"])' &&
+		holds_of "--cgroup / --comm python3 quota.tbuf" 'of("waits", "quota") == 0' \
+			'of("runs python3") > 80e6'
 }
 
 text()
@@ -131,16 +163,18 @@ for name in "worker-", "rival-":
 END
 }
 
-plan 1 6
+plan 2 7
 if in_guest; then
 	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 fi
 check "record" record
+check "record a container" in_cgroup
 ! in_guest || rmmod tracebuf_events tracebuf
 judge "back to the thread that is waited for, and to what takes its CPU" chain
 judge "each nanosecond once" whole
 judge "sleeps are not waits" holds 'of("sleeps") > 80e6'
 judge "only during the slices of a program" slices
+judge "the quota of a container" quota
 judge "as text" text
 judge "report finds who had no CPU" found
 finish

@@ -109,6 +109,41 @@ static int mounted_at(char path[PATH_MAX])
 	return result;
 }
 
+static bool read_quota(const char *folder, const char *path, char *text, size_t size)
+{
+	char name[2 * PATH_MAX + sizeof("/cpu.max")];
+	unsigned int quota, period;
+	FILE *file;
+	int found;
+
+	snprintf(name, sizeof(name), "%.*s/cpu.max", 2 * PATH_MAX, folder);
+	file = fopen(name, "re");
+	if (!file)
+		return false;
+	found = fscanf(file, "%u %u", &quota, &period);
+	fclose(file);
+	/* else it is "max 100000" */
+	return found == 2 && snprintf(text, size, "%u %u %s", quota, period, path) < (int)size;
+}
+
+bool cgroup_quota(const char *path, char *text, size_t size)
+{
+	char folder[2 * PATH_MAX], *above;
+	size_t root;
+
+	if (mounted_at(folder) || strlen(path) >= PATH_MAX)
+		return false;
+	root = strlen(folder);
+	strcpy(folder + root, path);
+	/* the root of the hierarchy has no quota */
+	while ((above = strrchr(folder + root, '/')) && above[1]) {
+		if (read_quota(folder, folder + root, text, size))
+			return true;
+		*above = 0;
+	}
+	return false;
+}
+
 struct walk {
 	int (*visit)(uint32_t id, const char *path, const char *folder, void *context);
 	void *context;

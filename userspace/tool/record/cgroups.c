@@ -23,6 +23,7 @@ struct group {
 	uint32_t id;
 	bool     wanted;		/* a thread of this file is in it */
 	char    *path;			/* NULL: not seen yet */
+	char    *quota;			/* as of cgroup_quota(), NULL: none */
 };
 
 struct cgroups {
@@ -63,6 +64,17 @@ static struct group *find(struct cgroups *cgroups, uint32_t id)
 
 /* ---- the folders ---- */
 
+/* What @path has now; if it is gone, what it had */
+static void take_quota(struct group *group)
+{
+	char text[PATH_BYTES_MAX];
+
+	if (!group->path || !cgroup_quota(group->path, text, sizeof(text)))
+		return;
+	free(group->quota);
+	group->quota = strdup(text);
+}
+
 static int take_path(uint32_t id, const char *path, const char *folder, void *context)
 {
 	struct cgroups *cgroups = context;
@@ -70,8 +82,10 @@ static int take_path(uint32_t id, const char *path, const char *folder, void *co
 	void *node = tfind(&key, &cgroups->tree, compare);
 
 	(void)folder;
-	if (node && !(*(struct group **)node)->path)
+	if (node && !(*(struct group **)node)->path) {
 		(*(struct group **)node)->path = strdup(path);
+		take_quota(*(struct group **)node);
+	}
 	return 0;
 }
 
@@ -108,7 +122,9 @@ void cgroups_name(struct cgroups **cgroups, uint32_t id, const char *path)
 		return;
 	/* an ID that is used again */
 	free(group->path);
+	free(group->quota);
 	group->path = strdup(path);
+	group->quota = NULL;
 }
 
 /* ---- blocks ---- */
@@ -150,22 +166,31 @@ void cgroups_block(struct cgroups **cgroups, const struct tb_block *block)
 
 /* ---- notes ---- */
 
-static void put(const void *node, VISIT when, void *context)
+static void put_string(struct cgroups *cgroups, enum tb_string_kind kind, uint32_t id,
+		       const char *text)
 {
-	const struct group *group = *(struct group *const *)node;
-	struct cgroups *cgroups = context;
 	struct {
 		struct tb_string string;
 		char text[PATH_BYTES_MAX];
-	} payload = { .string = { .kind = TB_STRING_CGROUP, .key = group->id } };
-	size_t bytes = group->path ? strlen(group->path) : 0;
+	} payload = { .string = { .kind = kind, .key = id } };
+	size_t bytes = text ? strlen(text) : 0;
 
-	if ((when != preorder && when != leaf) || !group->wanted || !bytes ||
-	    bytes > PATH_BYTES_MAX || cgroups->result)
+	if (!bytes || bytes > PATH_BYTES_MAX || cgroups->result)
 		return;
-	memcpy(payload.text, group->path, bytes);
+	memcpy(payload.text, text, bytes);
 	cgroups->result = notes_add(cgroups->notes, TB_EV_STRING, &payload,
 				    sizeof(payload.string) + bytes);
+}
+
+static void put(const void *node, VISIT when, void *context)
+{
+	struct group *group = *(struct group *const *)node;
+
+	if ((when != preorder && when != leaf) || !group->wanted)
+		return;
+	take_quota(group);
+	put_string(context, TB_STRING_CGROUP, group->id, group->path);
+	put_string(context, TB_STRING_QUOTA, group->id, group->quota);
 }
 
 static void forget(const void *node, VISIT when, void *context)
@@ -197,6 +222,7 @@ int cgroups_notes(struct cgroups *cgroups, uint64_t first, void **data, size_t *
 static void free_group(void *group)
 {
 	free(((struct group *)group)->path);
+	free(((struct group *)group)->quota);
 	free(group);
 }
 

@@ -66,6 +66,8 @@ const char *cause_text(const struct why *why, const struct why_node *node, char 
 		return "waits for a CPU";
 	case WHY_IDLE:
 		return "the CPU is idle, or on its way to run it";
+	case WHY_QUOTA:
+		return "the CPU is idle: its cgroup has used up its CPU quota";
 	case WHY_BLOCKED:
 		snprintf(text, size, "blocked %s", cause_call(node->who, part, sizeof(part)));
 		return text;
@@ -97,7 +99,7 @@ const char *cause_text(const struct why *why, const struct why_node *node, char 
 
 static const char *const cause_names[] = {
 	[WHY_ALL] = "all", [WHY_RUNS] = "runs", [WHY_IRQ] = "irq", [WHY_SOFTIRQ] = "softirq",
-	[WHY_WAITS] = "waits", [WHY_IDLE] = "idle", [WHY_BLOCKED] = "blocked",
+	[WHY_WAITS] = "waits", [WHY_IDLE] = "idle", [WHY_QUOTA] = "quota", [WHY_BLOCKED] = "blocked",
 	[WHY_WOKEN] = "woken", [WHY_UNTIL] = "interrupt", [WHY_SLEEPS] = "sleeps",
 	[WHY_OFF] = "off", [WHY_DEEP] = "deep", [WHY_UNKNOWN] = "unknown",
 };
