@@ -17,7 +17,7 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 
-#include "argument.h"
+#include "copy_argument.h"
 #include "machine/compat.h"
 #include "programs/channels.h"
 #include "provider/list.h"

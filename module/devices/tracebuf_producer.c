@@ -26,7 +26,7 @@
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 
-#include "argument.h"
+#include "copy_argument.h"
 #include "machine/compat.h"
 #include "programs/channel.h"
 

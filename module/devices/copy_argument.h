@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The structures of ioctls: copying them from and to user space, which may know another size.
+ * Copying the structures of ioctls from and to user space, which may know another size.  What is in
+ * them the files of the two devices check.
  */
-#ifndef TB_DEVICES_ARGUMENT_H
-#define TB_DEVICES_ARGUMENT_H
+#ifndef TB_DEVICES_COPY_ARGUMENT_H
+#define TB_DEVICES_COPY_ARGUMENT_H
 
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -32,4 +33,4 @@ static inline int tb_argument_put(void __user *arg, size_t size, const void *fro
 	return copy_to_user(arg, from, n) || clear_user(arg + n, size - n) ? -EFAULT : 0;
 }
 
-#endif /* TB_DEVICES_ARGUMENT_H */
+#endif /* TB_DEVICES_COPY_ARGUMENT_H */
