@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "files.h"
 #include "map.h"
 #include "why_lines.h"
 
@@ -195,12 +196,13 @@ static int64_t interrupt_number(const struct why_irq_part *part)
 
 /* ---- threads ---- */
 
-static int64_t call_at(const struct why_line *line, uint64_t ns)
+/* The system call that the thread is in; NULL: none that is known */
+static const struct why_call *call_at(const struct why_line *line, uint64_t ns)
 {
 	const struct why_call *call = line->calls.at;
 	size_t i = why_first(&line->calls, sizeof(*call), ns);
 
-	return i < line->calls.count && call[i].begin <= ns ? call[i].number : NONE;
+	return i < line->calls.count && call[i].begin <= ns ? &call[i] : NULL;
 }
 
 /* Does a thread in this call ask for a time at which it goes on, and for nothing else? */
@@ -221,7 +223,8 @@ static int divide_blocked(struct why *why, uint32_t parent, const struct why_lin
 {
 	const struct why_irq_part *part = interrupt_at(why, off->waker_cpu, off->wake);
 	bool interrupt = off->interrupt || (off->no_context && part);
-	int64_t call = call_at(line, off->begin);
+	const struct why_call *in = call_at(line, off->begin);
+	int64_t call = in ? in->number : NONE;
 	uint32_t blocked, woken;
 	int result;
 
@@ -235,6 +238,10 @@ static int divide_blocked(struct why *why, uint32_t parent, const struct why_lin
 	if (!blocked)
 		return -ENOMEM;
 	result = add_stretch(why, blocked, from, to);
+	if (!result && in && in->object) {
+		blocked = child_of(why, blocked, WHY_OBJECT, in->object);
+		result = blocked ? add_stretch(why, blocked, from, to) : -ENOMEM;
+	}
 	if (result)
 		return result;
 	if (interrupt)
@@ -312,6 +319,13 @@ int why_add(struct why *why, uint32_t tid, uint64_t from, uint64_t to)
 	return result ? result : divide(why, 0, tid, from, to, 0);
 }
 
+const char *why_object(const struct why *why, int64_t who)
+{
+	const char *name = files_name(why->lines.files, (uint32_t)who);
+
+	return name ? name : "";
+}
+
 void why_clear(struct why *why)
 {
 	map_free(&why->index, NULL);
@@ -329,7 +343,7 @@ void why_watch(struct why *why, why_stretch *stretch, void *context)
 bool why_divides(enum why_cause cause)
 {
 	return cause == WHY_ALL || cause == WHY_WAITS || cause == WHY_BLOCKED ||
-	       cause == WHY_WOKEN;
+	       cause == WHY_OBJECT || cause == WHY_WOKEN;
 }
 
 /* ---- outside ---- */

@@ -17,7 +17,7 @@
 
 /* What a node of the tree is.  @who: WHY_RUNS, WHY_WOKEN: thread; WHY_IRQ: number for why_irq();
  * WHY_SOFTIRQ: vector; WHY_UNTIL: as WHY_IRQ, or WHY_SOFTIRQ_WHO(vector), -1: not known;
- * WHY_BLOCKED, WHY_SLEEPS, WHY_OFF: system call, -1: none */
+ * WHY_BLOCKED, WHY_SLEEPS, WHY_OFF: system call, -1: none; WHY_OBJECT: number for why_object() */
 enum why_cause {
 	WHY_ALL,		/* the root */
 	WHY_RUNS,		/* a thread is on the CPU */
@@ -27,6 +27,7 @@ enum why_cause {
 	WHY_IDLE,		/* nothing was */
 	WHY_QUOTA,		/* nothing was, as its cgroup has used up its CPU quota */
 	WHY_BLOCKED,		/* below: what it waited for */
+	WHY_OBJECT,		/* in a call about this file or futex; below: as of WHY_BLOCKED */
 	WHY_WOKEN,		/* until this thread woke it; below: what that thread did */
 	WHY_UNTIL,		/* until this interrupt woke it */
 	WHY_SLEEPS,		/* until a time that it asked for */
@@ -39,7 +40,7 @@ enum why_cause {
 #define WHY_SOFTIRQ_WHO(vector) (-2 - (int64_t)(vector))
 
 #define WHY_DEPTH 32		/* threads that wait for each other */
-#define WHY_LEVELS (2 * WHY_DEPTH + 3)	/* of nodes below the root, at most */
+#define WHY_LEVELS (3 * WHY_DEPTH + 4)	/* of nodes below the root, at most */
 
 /**
  * struct why_node - a cause, below another one
@@ -94,6 +95,9 @@ bool why_divides(enum why_cause cause);
 /* Add what thread @tid did in [@from, @to) to the tree; 0, -ENOMEM, or what the function of
  * why_watch() returned */
 int why_add(struct why *why, uint32_t tid, uint64_t from, uint64_t to);
+
+/* "of /etc/passwd" */
+const char *why_object(const struct why *why, int64_t who);
 
 /* Forget the tree: only the root is left, and it has no time */
 void why_clear(struct why *why);

@@ -10,6 +10,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include "files.h"
 #include "map.h"
 #include "slices.h"
 #include "spans.h"
@@ -193,7 +194,10 @@ static int take_call(struct reader *reader, const struct slice *slice)
 	call = list_add(&line->calls, sizeof(*call));
 	if (!call)
 		return -ENOMEM;
-	*call = (struct why_call){ begin, slice->end, slice->number };
+	*call = (struct why_call){
+		begin, slice->end, slice->number,
+		files_of_call(reader->lines->files, slice->tid, slice->begin),
+	};
 	return 0;
 }
 
@@ -393,6 +397,9 @@ static int read_events(struct reader *reader, struct slices *slices, struct tb_c
 		reader->now = tb_trace_ns(trace, view.ticks, base);
 		end.ticks = view.ticks;
 		result = slices_take(slices, &view, reader->now);
+		/* a call that ends here is still there for take_call() */
+		if (result >= 0)
+			result = files_take(reader->lines->files, &view, reader->now);
 		if (result < 0)
 			return result;
 	}
@@ -470,7 +477,8 @@ int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_time
 
 	memset(lines, 0, sizeof(*lines));
 	slices = slices_open(trace, base, take_slice, &reader);
-	result = slices ? spans_of_trace(&missing, trace, base) : -ENOMEM;
+	lines->files = files_open(trace);
+	result = slices && lines->files ? spans_of_trace(&missing, trace, base) : -ENOMEM;
 	if (!result)
 		result = tb_cursor_open(trace, &cursor);
 	if (!result) {
@@ -496,6 +504,7 @@ void why_lines_free(struct why_lines *lines)
 {
 	size_t i;
 
+	files_close(lines->files);
 	for (i = 0; i < lines->nr_threads; i++)
 		free_line(lines->threads[i]);
 	for (i = 0; i < lines->nr_cpus; i++) {

@@ -32,9 +32,11 @@ struct why_off {
 	bool runnable, interrupt, no_context;
 };
 
+/* @object: what it is about, a number for files_name(); 0: not known */
 struct why_call {
 	uint64_t begin, end;
 	int64_t number;
+	uint32_t object;
 };
 
 /* An interrupt or a softirq on a CPU, without those that interrupted it; WHY_UNKNOWN: it may have
@@ -76,6 +78,7 @@ struct why_lines {
 	struct why_irq_name *irqs;
 	size_t nr_irqs;
 	struct why_list slices;		/* struct why_run, @other is the thread */
+	struct files *files;
 	bool switches, wakeups;
 };
 

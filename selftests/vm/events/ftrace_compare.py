@@ -71,6 +71,8 @@ LIVE = {
     "ipi_exit": re.compile(r"(?<=\().+(?=\))"),
     "wbt_step": re.compile(r"(?<=\d: ).*(?=: step)"),
 }
+# our sys_enter reads text before it has a place in the ring: what faults then comes before it
+OWN_FAULT = "ip=strncpy_from_user"
 HIDDEN = re.compile(r"\b[0-9a-f]{16}\b")
 
 
@@ -197,6 +199,7 @@ def find(want, ours, at, fits, preemptible):
         if fits(want, have):
             return have, bool(passed), [
                 e for e in passed if e.depth == want.depth and
+                not (e.name == "page_fault_kernel" and OWN_FAULT in e.text) and
                 not (preemptible and want.off == "." and (e.tid != want.tid or e.off != "."))]
         passed.append(have)
     return None, False, []

@@ -133,6 +133,21 @@ slices()
 		'of("blocked", "woken worker") > 0.9 * of()'
 }
 
+# One waits for the lock that the other one has
+in_lock()
+{
+	tracebuf record -b 256 -o lock.tbuf -- sh -c '
+		flock held sleep 0.3 &
+		until ! flock -n held true; do :; done
+		flock held true' && tracebuf verify lock.tbuf
+}
+
+# what a wait is about
+lock()
+{
+	tracebuf why --comm flock lock.tbuf >said && grep -A1 'blocked in flock$' said | grep -q ' of held$'
+}
+
 # 0.1 s of work takes half a second there: 8 of 10 ms are waits for the next period
 quota()
 {
@@ -163,18 +178,20 @@ for name in "worker-", "rival-":
 END
 }
 
-plan 2 7
+plan 3 8
 if in_guest; then
 	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 fi
 check "record" record
 check "record a container" in_cgroup
+check "record a lock" in_lock
 ! in_guest || rmmod tracebuf_events tracebuf
 judge "back to the thread that is waited for, and to what takes its CPU" chain
 judge "each nanosecond once" whole
 judge "sleeps are not waits" holds 'of("sleeps") > 80e6'
 judge "only during the slices of a program" slices
 judge "the quota of a container" quota
+judge "the file that a lock is on" lock
 judge "as text" text
 judge "report finds who had no CPU" found
 finish

@@ -128,6 +128,14 @@ static size_t merge_sums(struct sum *sums, size_t count)
 	return kept;
 }
 
+/* The system call in which a thread was blocked until node @index */
+static int64_t call_above(const struct why_node *nodes, size_t index)
+{
+	const struct why_node *above = &nodes[nodes[index].parent];
+
+	return above->cause == WHY_OBJECT ? nodes[above->parent].who : above->who;
+}
+
 /* NULL: no memory */
 static struct sum *sum_leaves(const struct job *job, size_t *kept)
 {
@@ -140,7 +148,7 @@ static struct sum *sum_leaves(const struct job *job, size_t *kept)
 			continue;
 		sums[used++] = (struct sum){
 			.cause = nodes[i].cause, .who = nodes[i].who,
-			.call = nodes[i].cause == WHY_UNTIL ? nodes[nodes[i].parent].who : -1,
+			.call = nodes[i].cause == WHY_UNTIL ? call_above(nodes, i) : -1,
 			.ns = nodes[i].ns, .longest = nodes[i].longest,
 			.longest_at = nodes[i].longest_at,
 		};

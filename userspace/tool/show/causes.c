@@ -71,6 +71,8 @@ const char *cause_text(const struct why *why, const struct why_node *node, char 
 	case WHY_BLOCKED:
 		snprintf(text, size, "blocked %s", cause_call(node->who, part, sizeof(part)));
 		return text;
+	case WHY_OBJECT:
+		return why_object(why, node->who);
 	case WHY_WOKEN:
 		snprintf(text, size, "until %s woke it",
 			 cause_thread(why, node->who, part, sizeof(part)));
@@ -100,6 +102,7 @@ const char *cause_text(const struct why *why, const struct why_node *node, char 
 static const char *const cause_names[] = {
 	[WHY_ALL] = "all", [WHY_RUNS] = "runs", [WHY_IRQ] = "irq", [WHY_SOFTIRQ] = "softirq",
 	[WHY_WAITS] = "waits", [WHY_IDLE] = "idle", [WHY_QUOTA] = "quota", [WHY_BLOCKED] = "blocked",
+	[WHY_OBJECT] = "object",
 	[WHY_WOKEN] = "woken", [WHY_UNTIL] = "interrupt", [WHY_SLEEPS] = "sleeps",
 	[WHY_OFF] = "off", [WHY_DEEP] = "deep", [WHY_UNKNOWN] = "unknown",
 };

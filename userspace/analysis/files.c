@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the numbers of files stand for; see files.h.
+ *
+ * A number is forgotten when close() begins and known when open() ends: in between another thread
+ * may get it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <search.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include "files.h"
+#include "map.h"
+
+#define NUMBERS_MAX 65536	/* files of a process; of higher numbers nothing is known */
+#define NAMES_MAX (1u << 20)
+#define NAME_BYTES 128
+#define CALLS_MAX 1024
+
+/* What a system call does with files; the first argument is a file's number from USES on */
+enum kind {
+	NOT_LOOKED_UP = 0, OTHER, FUTEX, EXEC, CLONE, CLOSES_RANGE, OPENS, OPENS_AT, OPENS_HOW,
+	SOCKET, EVENTFD, EPOLL, TIMERFD, SIGNALFD, INOTIFY, MEMFD, USES, CLOSES, DUP, DUP_TO,
+	CONTROL, ACCEPTS,
+};
+
+static const struct {
+	const char *name;
+	enum kind kind;
+} known_calls[] = {
+	{ "futex", FUTEX }, { "execve", EXEC }, { "execveat", EXEC }, { "open", OPENS },
+	{ "creat", OPENS }, { "openat", OPENS_AT }, { "openat2", OPENS_HOW }, { "socket", SOCKET },
+	{ "eventfd", EVENTFD }, { "eventfd2", EVENTFD }, { "epoll_create", EPOLL },
+	{ "epoll_create1", EPOLL }, { "timerfd_create", TIMERFD }, { "signalfd4", SIGNALFD },
+	{ "inotify_init", INOTIFY }, { "inotify_init1", INOTIFY }, { "memfd_create", MEMFD },
+	{ "clone", CLONE }, { "close", CLOSES }, { "close_range", CLOSES_RANGE }, { "dup", DUP }, { "dup2", DUP_TO },
+	{ "dup3", DUP_TO }, { "fcntl", CONTROL }, { "accept", ACCEPTS }, { "accept4", ACCEPTS },
+	{ "read", USES }, { "pread64", USES }, { "readv", USES }, { "preadv", USES },
+	{ "preadv2", USES }, { "write", USES }, { "pwrite64", USES }, { "writev", USES },
+	{ "pwritev", USES }, { "pwritev2", USES }, { "fsync", USES }, { "fdatasync", USES },
+	{ "syncfs", USES }, { "sync_file_range", USES }, { "flock", USES }, { "ioctl", USES },
+	{ "ftruncate", USES }, { "fallocate", USES }, { "getdents64", USES }, { "lseek", USES },
+	{ "fstat", USES }, { "fchmod", USES }, { "readahead", USES }, { "fadvise64", USES },
+	{ "connect", USES }, { "sendto", USES }, { "recvfrom", USES }, { "sendmsg", USES },
+	{ "recvmsg", USES }, { "sendmmsg", USES }, { "recvmmsg", USES }, { "shutdown", USES },
+	{ "epoll_wait", USES }, { "epoll_pwait", USES }, { "epoll_pwait2", USES },
+	{ "io_uring_enter", USES }, { "sendfile", USES }, { "splice", USES },
+};
+
+struct number {
+	uint32_t name;			/* 0: not known */
+	bool     closed_by_exec;
+};
+
+/* @shared: another process has the same files, so closes them unseen */
+struct process {
+	struct number *numbers;
+	uint32_t count;
+	bool shared;
+};
+
+/* A thread in a system call, from @begin on */
+struct thread {
+	uint64_t begin, args[3];
+	enum kind kind;
+	uint32_t path, object;		/* names */
+	bool     inside;
+};
+
+struct name {
+	uint32_t number;
+	char text[];
+};
+
+struct files {
+	const struct tb_trace *trace;
+	struct map processes, threads;
+	void  *tree;			/* of struct name, by text */
+	struct name **names;
+	uint32_t nr_names, room_names;
+	uint8_t kinds[CALLS_MAX];	/* by the number of the call */
+};
+
+/* ---- names ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
+}
+
+/* 0: no memory, or too many */
+static uint32_t name_number(struct files *files, const char *text)
+{
+	uint32_t room = files->room_names ? 2 * files->room_names : 64;
+	size_t bytes = strlen(text) + 1;
+	struct name *name, **grown;
+	void *node;
+
+	if (files->nr_names + 1 >= files->room_names) {
+		grown = room <= NAMES_MAX ? reallocarray(files->names, room, sizeof(*grown)) : NULL;
+		if (!grown)
+			return 0;
+		files->names = grown;
+		files->room_names = room;
+	}
+	name = malloc(sizeof(*name) + bytes);
+	if (!name)
+		return 0;
+	memcpy(name->text, text, bytes);
+	node = tsearch(name, &files->tree, compare_names);
+	if (!node || *(struct name **)node != name) {
+		free(name);
+		return node ? (*(struct name **)node)->number : 0;
+	}
+	name->number = ++files->nr_names;
+	files->names[name->number] = name;
+	return name->number;
+}
+
+const char *files_name(const struct files *files, uint32_t number)
+{
+	return number && number <= files->nr_names ? files->names[number]->text : NULL;
+}
+
+/* The text that argument number 0 or 1 of those with text points to, with @before; 0: not known */
+static uint32_t path_name(struct files *files, const struct tb_view *view, const char *before)
+{
+	const struct tb_format_field *field = tb_format_field(view->format, "path");
+	char text[NAME_BYTES];
+	const char *path;
+	size_t length, used, i;
+
+	if (!field || tb_field_str(view, field, &path, &length) || !length)
+		return 0;
+	used = (size_t)snprintf(text, sizeof(text), "%s", before);
+	/* of a long path the end says more */
+	if (length > sizeof(text) - 1 - used) {
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "...");
+		path += length - (sizeof(text) - 1 - used);
+		length = sizeof(text) - 1 - used;
+	}
+	for (i = 0; i < length; i++)
+		text[used++] = path[i] >= 0x20 && path[i] < 0x7f ? path[i] : '?';
+	text[used] = 0;
+	return name_number(files, text);
+}
+
+static uint32_t socket_name(struct files *files, uint64_t family)
+{
+	static const struct { uint64_t family; const char *name; } families[] = {
+		{ AF_UNIX, "AF_UNIX" }, { AF_INET, "AF_INET" }, { AF_INET6, "AF_INET6" },
+		{ AF_NETLINK, "AF_NETLINK" }, { AF_PACKET, "AF_PACKET" }, { AF_VSOCK, "AF_VSOCK" },
+	};
+	char text[48] = "of a socket";
+	size_t i;
+
+	for (i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+		if (families[i].family == family)
+			snprintf(text, sizeof(text), "of a socket (%s)", families[i].name);
+	return name_number(files, text);
+}
+
+/* ---- numbers ---- */
+
+static struct process *process_of(struct files *files, uint32_t pid)
+{
+	void **slot = map_at(&files->processes, pid);
+
+	if (slot && !*slot)
+		*slot = calloc(1, sizeof(struct process));
+	return slot ? *slot : NULL;
+}
+
+static void free_process(void *pointer)
+{
+	struct process *process = pointer;
+
+	free(process->numbers);
+	free(process);
+}
+
+static uint32_t look_up(const struct files *files, uint32_t pid, uint64_t number)
+{
+	const struct process *process = map_get(&files->processes, pid);
+
+	number &= UINT32_MAX;
+	return process && number < process->count ? process->numbers[number].name : 0;
+}
+
+static int set(struct files *files, uint32_t pid, uint64_t number, uint32_t name, bool by_exec)
+{
+	struct process *process = process_of(files, pid);
+	struct number *grown;
+	uint32_t count;
+
+	if (!process)
+		return -ENOMEM;
+	if (process->shared || number >= NUMBERS_MAX || (!name && number >= process->count))
+		return 0;
+	if (number >= process->count) {
+		count = (uint32_t)number + 16;
+		grown = reallocarray(process->numbers, count, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		memset(grown + process->count, 0, (count - process->count) * sizeof(*grown));
+		process->numbers = grown;
+		process->count = count;
+	}
+	process->numbers[number] = (struct number){ name, by_exec };
+	return 0;
+}
+
+static void forget(struct files *files, uint32_t pid, uint64_t first, uint64_t last, bool by_exec)
+{
+	struct process *process = map_get(&files->processes, pid);
+	uint64_t i;
+
+	for (i = first & UINT32_MAX; process && i <= last && i < process->count; i++)
+		if (!by_exec || process->numbers[i].closed_by_exec)
+			process->numbers[i].name = 0;
+}
+
+static void set_by_exec(struct files *files, uint32_t pid, uint64_t first, uint64_t last,
+			bool by_exec)
+{
+	struct process *process = map_get(&files->processes, pid);
+	uint64_t i;
+
+	for (i = first & UINT32_MAX; process && i <= last && i < process->count; i++)
+		process->numbers[i].closed_by_exec = by_exec;
+}
+
+static void share(struct files *files, uint32_t pid)
+{
+	struct process *process = process_of(files, pid);
+
+	forget(files, pid, 0, UINT64_MAX, false);
+	if (process)
+		process->shared = true;
+}
+
+static int copy(struct files *files, uint32_t from, uint32_t to)
+{
+	struct process *child = process_of(files, to);
+	const struct process *parent = map_get(&files->processes, from);
+	struct number *numbers = NULL;
+
+	if (!child)
+		return -ENOMEM;
+	if (parent && parent->count && parent != child) {
+		numbers = malloc(parent->count * sizeof(*numbers));
+		if (!numbers)
+			return -ENOMEM;
+		memcpy(numbers, parent->numbers, parent->count * sizeof(*numbers));
+	}
+	free(child->numbers);
+	child->numbers = numbers;
+	child->count = numbers ? parent->count : 0;
+	child->shared = parent && parent->shared;
+	return 0;
+}
+
+/* ---- system calls ---- */
+
+static enum kind kind_of(struct files *files, int64_t call)
+{
+	const char *name;
+	size_t i;
+
+	if (call < 0 || call >= CALLS_MAX)
+		return OTHER;
+	if (files->kinds[call])
+		return files->kinds[call];
+	files->kinds[call] = OTHER;
+	name = tb_trace_string(files->trace, TB_STRING_SYSCALL, (uint32_t)call);
+	for (i = 0; name && i < sizeof(known_calls) / sizeof(known_calls[0]); i++)
+		if (!strcmp(name, known_calls[i].name))
+			files->kinds[call] = (uint8_t)known_calls[i].kind;
+	return files->kinds[call];
+}
+
+static struct thread *thread_of(struct files *files, uint32_t tid)
+{
+	void **slot = map_at(&files->threads, tid);
+
+	if (slot && !*slot)
+		*slot = calloc(1, sizeof(struct thread));
+	return slot ? *slot : NULL;
+}
+
+static int begin_call(struct files *files, const struct tb_view *view, uint32_t pid, uint64_t ns)
+{
+	const struct tb_format_field *id = tb_format_field(view->format, "id");
+	const struct tb_format_field *args = tb_format_field(view->format, "args");
+	struct thread *thread = thread_of(files, view->tid);
+	char text[48];
+	int64_t call;
+	unsigned int i;
+
+	if (!thread)
+		return -ENOMEM;
+	*thread = (struct thread){ .begin = ns, .kind = OTHER };
+	if (!id || !args || tb_field_s64(view, id, &call))
+		return 0;
+	thread->inside = true;
+	thread->kind = kind_of(files, call);
+	for (i = 0; i < 3; i++)
+		if (tb_field_item(view, args, i, &thread->args[i]))
+			thread->args[i] = 0;
+	if (thread->kind >= USES)
+		thread->object = look_up(files, pid, thread->args[0]);
+	switch (thread->kind) {
+	case FUTEX:
+		snprintf(text, sizeof(text), "at 0x%" PRIx64, thread->args[0]);
+		thread->object = name_number(files, text);
+		break;
+	case OPENS:
+	case OPENS_AT:
+	case OPENS_HOW:
+		thread->path = thread->object = path_name(files, view, "of ");
+		break;
+	case MEMFD:
+		thread->path = path_name(files, view, "of memory, ");
+		break;
+	case CLOSES:
+		forget(files, pid, thread->args[0], thread->args[0], false);
+		break;
+	case CLOSES_RANGE:
+		if (thread->args[2] & CLOSE_RANGE_CLOEXEC)
+			set_by_exec(files, pid, thread->args[0], thread->args[1], true);
+		else
+			forget(files, pid, thread->args[0], thread->args[1], false);
+		break;
+	case CLONE:
+		if (thread->args[0] & CLONE_FILES && !(thread->args[0] & CLONE_THREAD))
+			share(files, pid);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+/* The name of the file that a call returned, and whether exec closes it, or may do so */
+static uint32_t returned(struct files *files, const struct thread *thread, bool *by_exec)
+{
+	uint64_t flags = O_CLOEXEC;
+	uint32_t name = 0;
+
+	switch (thread->kind) {
+	case OPENS:
+		flags = thread->args[1];
+		name = thread->path;
+		break;
+	case OPENS_AT:
+		flags = thread->args[2];
+		name = thread->path;
+		break;
+	case OPENS_HOW:
+	case MEMFD:
+		name = thread->path;
+		break;
+	case SOCKET:
+		flags = thread->args[1];
+		name = socket_name(files, thread->args[0]);
+		break;
+	case EVENTFD:
+		name = name_number(files, "of an eventfd");
+		break;
+	case EPOLL:
+		name = name_number(files, "of an epoll");
+		break;
+	case TIMERFD:
+		name = name_number(files, "of a timerfd");
+		break;
+	case SIGNALFD:
+		name = name_number(files, "of a signalfd");
+		break;
+	case INOTIFY:
+		name = name_number(files, "of an inotify");
+		break;
+	case ACCEPTS:
+		name = thread->object;
+		break;
+	case CONTROL:
+		*by_exec = thread->args[1] == F_DUPFD_CLOEXEC;
+		return thread->object;
+	case DUP_TO:
+		*by_exec = thread->args[2] & O_CLOEXEC;
+		return thread->object;
+	default:
+		return thread->object;
+	}
+	*by_exec = flags & O_CLOEXEC;
+	return name;
+}
+
+static int end_call(struct files *files, const struct tb_view *view, uint32_t pid)
+{
+	const struct tb_format_field *ret = tb_format_field(view->format, "ret");
+	struct thread *thread = map_get(&files->threads, view->tid);
+	bool by_exec = false;
+	int64_t result;
+	uint32_t name;
+
+	if (!thread || !thread->inside)
+		return 0;
+	thread->inside = false;
+	thread->object = 0;
+	if (!ret || tb_field_s64(view, ret, &result) || result < 0)
+		return 0;
+	switch (thread->kind) {
+	case EXEC:
+		forget(files, pid, 0, UINT64_MAX, true);
+		return 0;
+	case CONTROL:
+		if (thread->args[1] == F_SETFD)
+			set_by_exec(files, pid, thread->args[0], thread->args[0],
+				    thread->args[2] & FD_CLOEXEC);
+		if (thread->args[1] != F_DUPFD && thread->args[1] != F_DUPFD_CLOEXEC)
+			return 0;
+		break;
+	case DUP:
+	case DUP_TO:
+	case ACCEPTS:
+		break;
+	default:
+		if (thread->kind < OPENS || thread->kind >= USES)
+			return 0;
+	}
+	thread->object = look_up(files, pid, thread->args[0]);
+	name = returned(files, thread, &by_exec);
+	thread->object = 0;
+	return set(files, pid, (uint64_t)result, name, by_exec);
+}
+
+/* ---- events ---- */
+
+static void forget_all(struct files *files)
+{
+	map_free(&files->processes, free_process);
+	map_free(&files->threads, free);
+	memset(&files->processes, 0, sizeof(files->processes));
+	memset(&files->threads, 0, sizeof(files->threads));
+}
+
+static int take_thread(struct files *files, const struct tb_view *view)
+{
+	struct tb_thread thread;
+
+	if (view->length < sizeof(thread))
+		return 0;
+	memcpy(&thread, view->payload, sizeof(thread));
+	if (thread.tid != thread.tgid)
+		return 0;
+	if (thread.flags & TB_THREAD_FORK)
+		return copy(files, thread.parent, thread.tgid);
+	if (thread.flags & TB_THREAD_EXIT)
+		forget(files, thread.tgid, 0, UINT64_MAX, false);
+	return 0;
+}
+
+int files_take(struct files *files, const struct tb_view *view, uint64_t ns)
+{
+	if (view->kind == TB_VIEW_LOST)
+		forget_all(files);
+	if (view->kind != TB_VIEW_EVENT)
+		return 0;
+	if (!view->format)
+		return view->id == TB_EV_THREAD ? take_thread(files, view) : 0;
+	if (!(view->format->flags & TB_EVENT_SYSCALL) || view->format->flags & TB_EVENT_FAST)
+		return 0;
+	/* without the process its files are not known */
+	if (!view->task || !view->task->tgid)
+		return 0;
+	return strcmp(view->format->name, "sys_enter") ?
+	       end_call(files, view, view->task->tgid) :
+	       begin_call(files, view, view->task->tgid, ns);
+}
+
+uint32_t files_of_call(const struct files *files, uint32_t tid, uint64_t begin)
+{
+	const struct thread *thread = map_get(&files->threads, tid);
+
+	return thread && thread->begin == begin ? thread->object : 0;
+}
+
+struct files *files_open(const struct tb_trace *trace)
+{
+	struct files *files = calloc(1, sizeof(*files));
+
+	if (files)
+		files->trace = trace;
+	return files;
+}
+
+void files_close(struct files *files)
+{
+	if (!files)
+		return;
+	forget_all(files);
+	tdestroy(files->tree, free);
+	free(files->names);
+	free(files);
+}
