@@ -37,6 +37,8 @@ static const struct {
 	{ NULL, &cmd_flamegraph },
 	{ NULL, &cmd_verify },
 	{ "convert a trace", &cmd_export },
+	{ NULL, &cmd_pack },
+	{ NULL, &cmd_unpack },
 	{ "look at the machine", &cmd_top },
 	{ NULL, &cmd_status },
 	{ NULL, &cmd_list },

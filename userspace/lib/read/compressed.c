@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A trace that is compressed: zstd frames, each of whole blocks (docs/abi.md).
+ * A trace that is compressed: zstd frames, each of whole blocks, or frames of a packed trace
+ * (lib/pack/, docs/abi.md).
  *
  * Everything behind looks at a trace as one row of bytes.  They are unpacked, frame by frame,
  * into a file without a name, so the kernel can take the memory away and bring it back; where
  * such a file cannot be made they stay in memory.
  *
  * A frame may claim any size: the file grows by what a frame really had in it.  Unpacking ends at
- * the first bytes that are no block, behind which nothing is read anyway.
+ * the first bytes that are no block, behind which nothing is read anyway.  A damaged frame of a
+ * packed trace is left out, and unpacking goes on with the next one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +19,7 @@
 #include <unistd.h>
 #include <zstd.h>
 #include "internal.h"
+#include "lib/pack/pack.h"
 
 #define FRAME_MAX (64ull << 20)	/* bytes in a frame: a larger one is none of ours */
 
@@ -36,7 +39,8 @@ static bool skippable(uint32_t magic)
 bool tb_compressed(const void *data, size_t size)
 {
 	return size >= sizeof(uint32_t) &&
-	       (magic_at(data) == ZSTD_MAGICNUMBER || skippable(magic_at(data)));
+	       (magic_at(data) == ZSTD_MAGICNUMBER || skippable(magic_at(data)) ||
+		tb_packed(data, size));
 }
 
 /* ---- what is there ---- */
@@ -45,12 +49,14 @@ bool tb_compressed(const void *data, size_t size)
  * struct piece - a frame, or a block between frames (files may be put one behind the other)
  * @bytes: of the file
  * @content: when unpacked; 0: nothing to be read
- * @packed: it is a frame
+ * @kind: PIECE_ZSTD, PIECE_PACKED: a frame
+ * @header: PIECE_PACKED
  */
 struct piece {
 	size_t bytes;
 	size_t content;
-	bool   packed;
+	enum { PIECE_PLAIN, PIECE_ZSTD, PIECE_PACKED } kind;
+	struct tb_pack_frame header;
 };
 
 /* The piece at the start of @data; -errno with @error, offset from there */
@@ -60,6 +66,7 @@ static int piece_at(const unsigned char *data, size_t size, struct piece *piece,
 	unsigned long long content;
 	struct tb_block header;
 	int64_t block;
+	int result;
 
 	memset(piece, 0, sizeof(*piece));
 	if (size >= sizeof(uint32_t) && magic_at(data) == TB_BLOCK_MAGIC) {
@@ -69,6 +76,15 @@ static int piece_at(const unsigned char *data, size_t size, struct piece *piece,
 		if (block < 0)
 			return (int)block;
 		piece->bytes = piece->content = (size_t)block;
+		return 0;
+	}
+	if (tb_packed(data, size)) {
+		result = tb_pack_header(data, size, &piece->header, error);
+		if (result)
+			return result;
+		piece->bytes = piece->header.bytes;
+		piece->content = piece->header.content;
+		piece->kind = PIECE_PACKED;
 		return 0;
 	}
 	if (!tb_compressed(data, size))
@@ -85,7 +101,7 @@ static int piece_at(const unsigned char *data, size_t size, struct piece *piece,
 		return tb_error_set(error, -EINVAL, 0,
 				    "a compressed frame that does not say how much is in it, or impossibly much");
 	piece->content = (size_t)content;
-	piece->packed = true;
+	piece->kind = PIECE_ZSTD;
 	return 0;
 }
 
@@ -112,6 +128,7 @@ static int open_room(void)
  */
 struct unpacking {
 	ZSTD_DCtx *context;
+	struct tb_unpacker *unpacker;	/* NULL: there has been no packed frame */
 	int      fd;
 	uint64_t size, next;
 	unsigned char *frame;
@@ -156,6 +173,25 @@ static int append(struct unpacking *unpacking, const unsigned char *data, size_t
 
 /* ---- unpacking ---- */
 
+static int unpack_packed(struct unpacking *unpacking, const unsigned char *from,
+			 const struct piece *piece, struct tb_error *error)
+{
+	int result;
+
+	if (!unpacking->unpacker)
+		unpacking->unpacker = tb_unpacker_open();
+	result = unpacking->unpacker ?
+		 tb_unpacker_frame(unpacking->unpacker, from, &piece->header, unpacking->frame) :
+		 -ENOMEM;
+	if (result == -ENOMEM)
+		return tb_error_set(error, -ENOMEM, TB_OFFSET_NONE, "out of memory");
+	if (result)
+		return tb_error_set(error, result, 0,
+				    "a damaged frame: %zu bytes of blocks are missing",
+				    piece->content);
+	return append(unpacking, unpacking->frame, piece->content, error);
+}
+
 static int unpack_frame(struct unpacking *unpacking, const unsigned char *from,
 			const struct piece *piece, struct tb_error *error)
 {
@@ -168,6 +204,8 @@ static int unpack_frame(struct unpacking *unpacking, const unsigned char *from,
 		if (!unpacking->frame)
 			return tb_error_set(error, -ENOMEM, TB_OFFSET_NONE, "out of memory");
 	}
+	if (piece->kind == PIECE_PACKED)
+		return unpack_packed(unpacking, from, piece, error);
 	got = ZSTD_decompressDCtx(unpacking->context, unpacking->frame, piece->content, from,
 				  piece->bytes);
 	if (ZSTD_isError(got))
@@ -191,26 +229,46 @@ static int unpack_piece(struct unpacking *unpacking, const unsigned char *from, 
 	*bytes = piece.bytes;
 	if (!piece.content)
 		return 0;
-	return piece.packed ? unpack_frame(unpacking, from, &piece, error) :
-	       append(unpacking, from, piece.content, error);
+	return piece.kind == PIECE_PLAIN ? append(unpacking, from, piece.content, error) :
+	       unpack_frame(unpacking, from, &piece, error);
 }
 
-/* All that can be: 0, or -errno with @fault, which has no offset where nothing can be read */
+/* Where to go on behind damage at @from: with the next packed frame; @size: there is none */
+static size_t next_packed(const unsigned char *from, size_t size)
+{
+	struct tb_pack_frame header;
+
+	if (tb_packed(from, size) && !tb_pack_header(from, size, &header, NULL))
+		return header.bytes;
+	return 1 + tb_pack_find(from + 1, size - 1);
+}
+
+/* All that can be: 0, or -errno with the first @fault, which has no offset where nothing can be
+ * read */
 static int unpack_all(struct unpacking *unpacking, const unsigned char *from, size_t size,
 		      struct tb_error *fault)
 {
+	struct tb_error error;
 	size_t at = 0, bytes;
-	int result = 0;
+	int result, first = 0;
 
 	while (at < size && unpacking->blocks) {
-		result = unpack_piece(unpacking, from + at, size - at, &bytes, fault);
-		if (result)
+		result = unpack_piece(unpacking, from + at, size - at, &bytes, &error);
+		if (result && error.offset == TB_OFFSET_NONE) {
+			*fault = error;
+			return result;
+		}
+		if (result && !first) {
+			first = result;
+			*fault = error;
+			fault->offset += at;
+		}
+		/* what follows cannot be told from the rest of a block that is cut off */
+		if (result && unpacking->next > unpacking->size)
 			break;
-		at += bytes;
+		at += result ? next_packed(from + at, size - at) : bytes;
 	}
-	if (result && fault->offset != TB_OFFSET_NONE)
-		fault->offset += at;
-	return result;
+	return first;
 }
 
 /* The file is mapped, and not needed otherwise */
@@ -254,6 +312,7 @@ int tb_unpack(const void *data, size_t size, struct tb_unpacked *unpacked,
 	if (unpacking.fd >= 0)
 		close(unpacking.fd);
 	free(unpacking.frame);
+	tb_unpacker_close(unpacking.unpacker);
 	ZSTD_freeDCtx(unpacking.context);
 	return result;
 }
