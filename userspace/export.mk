@@ -34,6 +34,13 @@ test-query: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
 		sh $(ROOT)/selftests/unit/tool/test_query.sh
 
+# Packing and unpacking, and what commands say of packed files
+.PHONY: test-pack
+test-pack: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace $(OUT)/history_trace
+	@echo '# test_pack.sh'
+	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
+		HISTORY_TRACE=$(OUT)/history_trace sh $(ROOT)/selftests/unit/tool/test_pack.sh
+
 # What query, report and exports say of recordings of which the whole history is known
 ifneq ($(and $(filter yes,$(SQLITE_HAVE)),$(PERFETTO_OBJ)),)
 .PHONY: test-history
@@ -50,4 +57,4 @@ test-top: $(OUT)/asan/tracebuf $(OUT)/top_trace
 	@TRACEBUF=$(OUT)/asan/tracebuf TOP_TRACE=$(OUT)/top_trace \
 		sh $(ROOT)/selftests/unit/tool/test_top_screen.sh
 
-test: test-formats test-report test-query test-top
+test: test-formats test-report test-query test-top test-pack

@@ -14,11 +14,13 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "lib/pack/column.h"
 #include "tool/cmd/cmd.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -340,8 +342,8 @@ static bool is_compressed(const void *data, size_t size)
 	uint32_t magic = 0;
 
 	memcpy(&magic, data, size < sizeof(magic) ? size : sizeof(magic));
-	/* a frame of zstd, or one that it skips */
-	return magic == 0xfd2fb528u || (magic & ~15u) == 0x184d2a50u;
+	/* a frame of zstd, or one that it skips, or one of a packed trace */
+	return magic == 0xfd2fb528u || (magic & ~15u) == 0x184d2a50u || magic == TB_PACK_MAGIC;
 }
 
 static void see_trace(const void *data, size_t size)
@@ -475,6 +477,25 @@ static void see_file(const void *data, size_t size)
 	close(fd);
 }
 
+/* Give packed frames the checksums that their contents have, or most would be refused by them */
+static void sign_frames(unsigned char *data, size_t size)
+{
+	struct tb_pack_frame header;
+	size_t at = 0;
+
+	while (tb_packed(data + at, size - at) && size - at >= sizeof(header)) {
+		memcpy(&header, data + at, sizeof(header));
+		if (header.bytes < sizeof(header) || header.bytes > size - at)
+			return;
+		header.check = pack_crc(0, data + at + sizeof(header),
+					header.bytes - sizeof(header));
+		header.header_check = pack_crc(0, &header, offsetof(struct tb_pack_frame,
+								    header_check));
+		memcpy(data + at, &header, sizeof(header));
+		at += header.bytes;
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* of exactly this size, so that a byte too many is seen; and aligned */
@@ -482,6 +503,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	PROMISED(copy);
 	memcpy(copy, data, size);
+	sign_frames(copy, size);
 	bytes = copy;
 	nr_bytes = size;
 	see_trace(copy, size);

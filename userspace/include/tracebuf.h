@@ -85,7 +85,7 @@ const char *tb_version(void);
  *
  * A file that starts as a trace and breaks off later (truncated, foreign
  * bytes) opens: what is whole can be read, then tb_cursor_next() returns -EBADMSG instead
- * of 0, and tb_trace_fault() tells of the rest.  One that is compressed is unpacked first, into a
+ * of 0, and tb_trace_fault() tells of the rest.  One that is compressed or packed is unpacked first, into a
  * file without a name in $TMPDIR (/var/tmp), into memory where such a file cannot be made; offsets
  * count unpacked bytes.
  * Errors: -EINVAL not a trace at all, -ENODATA empty, -EPROTO unknown
@@ -121,7 +121,8 @@ void tb_trace_close(struct tb_trace *trace);
 
 /** tb_trace_fault - the first thing wrong with the file's structure (offset
  *  and text), NULL if nothing is.  What precedes the offset is readable.  Where a
- *  compressed file is damaged the offset is that of the frame in the file. */
+ *  compressed file is damaged the offset is that of the frame in the file; behind a damaged frame of
+ *  a packed file all other frames are readable, too. */
 const struct tb_error *tb_trace_fault(const struct tb_trace *trace);
 
 /** tb_trace_size - bytes of the file; of what was compressed in it */

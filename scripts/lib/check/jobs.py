@@ -240,7 +240,7 @@ class Jobs:
         run, jobs = self.run, "-j%d" % self.cores
         self.build("unit tests", "tools", ["make", "-C", "userspace", "tests", jobs], ["tools"],
                    120, run.ccache)
-        for part in "library", "formats", "report", "query", "top", "page":
+        for part in "library", "formats", "report", "query", "pack", "top", "page":
             self.ktap("unit " + part, "unit: " + part,
                       ["make", "-s", "-C", "userspace", "test-" + part], ["unit tests"], 100)
         self.ktap("unit history", "unit: histories",

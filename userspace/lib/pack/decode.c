@@ -12,7 +12,9 @@
 #include <zstd.h>
 #include "column.h"
 
-/* Memory for streams: so many bytes for each byte of blocks */
+/* Streams may take so many bytes for each byte of blocks, when unpacked.  An event of 16 bytes has at
+ * most 4 planes of its time and 16 of its payload, if no column has fewer than four bits; one of more
+ * bytes needs less */
 #define BUDGET 8u
 
 /**
@@ -163,18 +165,6 @@ static int read_column(struct tb_unpacker *unpacker, struct rows *rows, unsigned
 	return needs_table(is->predictor) && !column->table ? -ENOMEM : 0;
 }
 
-/* Bytes of a block that a row makes, at least */
-static size_t row_bytes(const struct pack_shape *shape)
-{
-	switch (shape->structure) {
-	case TB_STRUCT_COMPOSITE:
-		return 16 + (shape->fixed + 15u) / 16 * 16;
-	case PACK_BLOCK:
-		return 64;
-	}
-	return 16;
-}
-
 static bool shape_fits(const struct pack_shape *shape)
 {
 	unsigned int first = first_column(shape->structure);
@@ -195,8 +185,7 @@ static bool shape_fits(const struct pack_shape *shape)
 	return false;
 }
 
-/* @left: bytes of blocks that the shapes so far leave */
-static int read_shape(struct tb_unpacker *unpacker, size_t *left)
+static int read_shape(struct tb_unpacker *unpacker)
 {
 	struct rows *rows = calloc(1, sizeof(*rows));
 	struct pack_shape *is;
@@ -210,10 +199,8 @@ static int read_shape(struct tb_unpacker *unpacker, size_t *left)
 	}
 	unpacker->shapes[unpacker->nr_shapes++] = rows;
 	is = &rows->is;
-	if (source_take(&unpacker->source, is, sizeof(*is)) || !shape_fits(is) ||
-	    is->rows > *left / row_bytes(is))
+	if (source_take(&unpacker->source, is, sizeof(*is)) || !shape_fits(is))
 		return -EBADMSG;
-	*left -= is->rows * row_bytes(is);
 	if (is->structure == PACK_BLOCK)
 		unpacker->block = rows;
 	if (is->structure == PACK_TAIL)
@@ -252,9 +239,9 @@ static int read_planes(struct tb_unpacker *unpacker, struct rows *rows)
 static int read_frame(struct tb_unpacker *unpacker, const struct tb_pack_frame *header)
 {
 	struct source *source = &unpacker->source;
-	size_t left = header->content, i;
 	uint32_t count;
 	int result;
+	size_t i;
 
 	if (header->cpus > 65536 || header->ids > TB_EVENT_IDS ||
 	    (size_t)(source->end - source->at) < header->cpus * sizeof(uint32_t) +
@@ -264,7 +251,7 @@ static int read_frame(struct tb_unpacker *unpacker, const struct tb_pack_frame *
 	if (source_take(source, &count, sizeof(count)) || count > PACK_SHAPES)
 		return -EBADMSG;
 	for (i = 0; i < count; i++) {
-		result = read_shape(unpacker, &left);
+		result = read_shape(unpacker);
 		if (result)
 			return result;
 	}

@@ -11,7 +11,7 @@
 #include <zstd.h>
 #include "column.h"
 
-#define SAMPLE_ROWS	16384
+#define SAMPLE_ROWS	4096
 #define SAMPLE_EVERY	16
 
 /* Where the shapes of an event id are found; of PACK_BLOCK and PACK_TAIL: WIDE with ids of their own */
@@ -389,7 +389,8 @@ static bool put_block(struct tb_packer *packer, const struct tb_block *block)
 	for (; at < end; at += TB_HEAD_LENGTH(elements[at].head)) {
 		if (!put_event(packer, &elements[at], &time, &past, &thread))
 			return false;
-		packer->sampled++;
+		if (packer->chooser && ++packer->sampled >= SAMPLE_ROWS)
+			break;
 	}
 	if (block->data >= 1u << block->size_log2)
 		return true;
