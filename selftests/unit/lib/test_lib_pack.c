@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packed traces: what is unpacked is what was packed, byte by byte; damage costs a frame; and frames
+ * Packed traces: unpacking gives what was packed, byte by byte; damage costs a frame; and frames
  * that were made to do harm do none.
  */
 #include <errno.h>
@@ -48,6 +48,9 @@ static void random_event(struct fx *fx, unsigned int cpu, uint64_t time)
 		break;
 	default:
 		random_bytes(payload, sizeof(payload));
+		/* what zstd can make smaller, or not */
+		if (any(4))
+			memset(payload + 16, (int)any(3), sizeof(payload) - 16);
 		fx_composite(fx, cpu, ids[any(10)], time - any(2), any(5), payload,
 			     any(3) ? any(300) : any(60));
 	}
@@ -301,16 +304,55 @@ static void sign(unsigned char *frame, size_t bytes)
 	memcpy(frame, &header, sizeof(header));
 }
 
+/* Change a number of one shape, or of one of its columns: all else stays as it can be read */
+static void harm_shape(unsigned char *frame, size_t bytes)
+{
+	struct tb_pack_frame header;
+	struct pack_shape shape;
+	uint32_t count, chosen;
+	size_t at;
+
+	memcpy(&header, frame, sizeof(header));
+	if (!any(8)) {
+		/* less room than the blocks take */
+		header.content -= any(header.content < 2000 ? header.content : 2000);
+		memcpy(frame, &header, sizeof(header));
+		return;
+	}
+	at = sizeof(header) + header.cpus * 4 + header.ids * 8;
+	memcpy(&count, frame + at, 4);
+	if (!count)
+		return;
+	for (at += 4, chosen = any(count); ; at += sizeof(shape) + shape.columns * 8u) {
+		assert(at + sizeof(shape) <= bytes);
+		memcpy(&shape, frame + at, sizeof(shape));
+		if (!chosen--)
+			break;
+	}
+	if (any(3) == 0) {
+		shape.rows += any(2) ? any(9) - 4 : any(1000);
+		shape.fixed = (uint16_t)(shape.fixed + (any(3) ? 0 : any(33) - 16));
+		shape.next = any(4) ? shape.next : (uint8_t)any(70);
+		memcpy(frame + at, &shape, sizeof(shape));
+		return;
+	}
+	/* the first columns have lengths and threads */
+	at += sizeof(shape) + 8 * any(any(2) && shape.columns > 5 ? 5 : shape.columns);
+	at += any(8);
+	frame[at] = (unsigned char)(any(2) ? any(9) : any(2) ? frame[at] + any(9) - 4 : any(256));
+}
+
 static void harm(unsigned char *frame, size_t bytes)
 {
 	size_t from = sizeof(struct tb_pack_frame), at;
 	unsigned int count = 1 + any(4);
+	uint32_t all = (uint32_t)(bytes - from);
 
 	while (count--) {
 		/* most of what can be got wrong is at the start; the size is the caller's */
-		at = any(3) ? from + any((uint32_t)(bytes - from) < 3000 ? (uint32_t)(bytes - from) : 3000) :
-		     any(2) ? 16 + any(64) : from + any((uint32_t)(bytes - from));
-		frame[at] = any(2) ? (unsigned char)any(256) : (unsigned char)(frame[at] ^ 1 << any(8));
+		at = any(3) ? from + any(all < 3000 ? all : 3000) :
+		     any(2) ? 16 + any(64) : from + any(all);
+		frame[at] = (unsigned char)(any(2) ? any(256) : frame[at] ^ 1u << any(8));
 	}
 }
 
@@ -329,7 +371,10 @@ static void harmful_frames(void)
 		copy = malloc(bytes);
 		for (j = 0; j < 250; j++) {
 			memcpy(copy, frame, bytes);
-			harm(copy, bytes);
+			if (any(3))
+				harm_shape(copy, bytes);
+			else
+				harm(copy, bytes);
 			sign(copy, bytes);
 			back = back_from(copy, bytes, &result);
 			CHECK(back || result == -EBADMSG || result == -ENODATA);
@@ -368,7 +413,8 @@ static void changed_bits(void)
 }
 
 /* A file of @count frames, a block each; @starts: where they begin, and the end */
-static unsigned char *file_of(const struct fx *fx, size_t block, size_t *starts, unsigned int *count)
+static unsigned char *file_of(const struct fx *fx, size_t block, size_t *starts,
+			      unsigned int *count)
 {
 	unsigned char *file = NULL, *frame;
 	size_t at, bytes, size = 0, content;

@@ -12,9 +12,10 @@
 #include <zstd.h>
 #include "column.h"
 
-/* Streams may take so many bytes for each byte of blocks, when unpacked.  An event of 16 bytes has at
- * most 4 planes of its time and 16 of its payload, if no column has fewer than four bits; one of more
- * bytes needs less */
+/*
+ * Streams may take so many bytes for each byte of blocks, when unpacked.  No frame needs more: an
+ * event of 16 bytes has at most 4 planes of its time, 63 of fields of a bit each, and its symbol.
+ */
 #define BUDGET 8u
 
 /**

@@ -14,7 +14,7 @@
 #define SAMPLE_ROWS	4096
 #define SAMPLE_EVERY	16
 
-/* Where the shapes of an event id are found; of PACK_BLOCK and PACK_TAIL: WIDE with ids of their own */
+/* Where the shapes of an event id are found.  PACK_BLOCK and PACK_TAIL are WIDE, with own ids */
 enum { FAST, WIDE, SHORT, FORMS };	/* SHORT: the payload is shorter than its description */
 #define ID_BLOCK	TB_EVENT_IDS
 #define ID_TAIL		(TB_EVENT_IDS + 1)
