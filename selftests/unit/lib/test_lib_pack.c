@@ -33,7 +33,17 @@ static void random_event(struct fx *fx, unsigned int cpu, uint64_t time)
 	struct fx_switch to = fx_switch(names[a], (int)a * 1000, any(3), names[b], (int)b * 1000);
 	unsigned char payload[300];
 
-	switch (any(6)) {
+	switch (any(7)) {
+	case 6:		/* longer than its payload needs */
+		memset(payload, 0, 64);
+		random_bytes(payload, 20);
+		if (fx_composite(fx, cpu, TB_EV_MARK, time, 1, payload, 64)) {
+			unsigned char *end = (unsigned char *)fx_block(fx, &fx->rings[cpu]) +
+					     fx->rings[cpu].used;
+
+			((struct tb_composite *)(void *)(end - 80))->length = 20;
+		}
+		break;
 	case 0:
 		fx_composite(fx, cpu, FX_SWITCH, time, a * 1000, &to, sizeof(to));
 		break;
