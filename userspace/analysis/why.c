@@ -142,8 +142,8 @@ static int divide_interrupts(struct why *why, uint32_t parent, enum why_cause ca
 }
 
 /*
- * Why nothing runs on the CPU that a thread of @line waits for: an idle CPU takes less than QUOTA_NS
- * to run a thread, if the thread's cgroup has not used up its quota.
+ * Why nothing runs on the CPU that a thread of @line waits for: an idle CPU takes less than
+ * QUOTA_NS to run a thread, if the thread's cgroup has not used up its quota.
  */
 static enum why_cause idle_cause(const struct why_line *line, uint64_t ns)
 {

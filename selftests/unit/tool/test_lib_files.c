@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the number of a file stands for is known from the calls that open, copy and close files, and
- * is not known rather than wrong: after exec, after losses, when a number is used again.  If this is
- * broken, `why` names a file that the thread never waited for.
+ * is not known rather than wrong: after exec, after losses, when a number is used again.  If this
+ * is broken, `why` names a file that the thread never waited for.
  */
 #include <fcntl.h>
 #include <sched.h>
