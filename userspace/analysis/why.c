@@ -379,6 +379,11 @@ void why_close(struct why *why)
 	free(why);
 }
 
+const struct why_lines *why_lines(const struct why *why)
+{
+	return &why->lines;
+}
+
 bool why_has_switches(const struct why *why)
 {
 	return why->lines.switches;

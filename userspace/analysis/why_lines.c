@@ -17,6 +17,7 @@
 #include "why_lines.h"
 
 #define CPUS_MAX SLICES_CPUS_MAX
+#define LATE_MAX 4096		/* runs of a thread before which a late one is put */
 
 /* Slices of a program's writer that have begun: when, by depth; UINT64_MAX: not known */
 #define DEPTH_MAX 64
@@ -120,11 +121,33 @@ static struct why_cpu *cpu_of(struct reader *reader, uint32_t cpu)
 
 /* ---- slices ---- */
 
+/*
+ * Where a CPU lost events, the end of its last run is told after the runs that the thread had on
+ * other CPUs since.  Put it in its place, and leave it out if that is too far back.
+ */
+static int add_late_run(struct why_list *list, const struct slice *slice, uint32_t other)
+{
+	size_t at = why_first(list, sizeof(struct why_run), slice->begin);
+	struct why_run *run = (struct why_run *)list->at + at;
+	uint64_t end = slice->end < run->begin ? slice->end : run->begin;
+
+	if (slice->begin >= end || list->count - at > LATE_MAX)
+		return 0;
+	if (!list_add(list, sizeof(*run)))
+		return -ENOMEM;
+	run = (struct why_run *)list->at + at;
+	memmove(run + 1, run, (list->count - 1 - at) * sizeof(*run));
+	*run = (struct why_run){ slice->begin, end, other };
+	return 0;
+}
+
 static int add_run(struct why_list *list, const struct slice *slice, uint32_t other)
 {
 	uint64_t begin = list_end(list, sizeof(struct why_run));
 	struct why_run *run;
 
+	if (slice->end <= begin)
+		return add_late_run(list, slice, other);
 	if (begin < slice->begin)
 		begin = slice->begin;
 	if (begin >= slice->end)
@@ -382,6 +405,7 @@ static int read_events(struct reader *reader, struct slices *slices, struct tb_c
 {
 	struct tb_view view, end = { .cpu = TB_RING_USER };
 	const struct tb_error *fault;
+	uint64_t ns;
 	int result;
 
 	while ((result = tb_cursor_next(cursor, &view)) > 0) {
@@ -392,9 +416,14 @@ static int read_events(struct reader *reader, struct slices *slices, struct tb_c
 				return result;
 			continue;
 		}
-		if (view.kind != TB_VIEW_EVENT && view.kind != TB_VIEW_LOST)
+		/* the recorder writes records of the durable buffer after the last event, too */
+		if ((view.kind != TB_VIEW_EVENT && view.kind != TB_VIEW_LOST) ||
+		    view.cpu >= CPUS_MAX)
 			continue;
-		reader->now = tb_trace_ns(trace, view.ticks, base);
+		ns = tb_trace_ns(trace, view.ticks, base);
+		/* by the clock records time may go back: such an event counts as of now */
+		if (ns > reader->now)
+			reader->now = ns;
 		end.ticks = view.ticks;
 		result = slices_take(slices, &view, reader->now);
 		/* a call that ends here is still there for take_call() */

@@ -90,6 +90,9 @@ void why_lines_free(struct why_lines *lines);
 /* NULL: nothing is known of it */
 const struct why_line *why_line_of(const struct why_lines *lines, uint32_t tid);
 
+/* The lines from which @why divides the time of threads */
+const struct why_lines *why_lines(const struct why *why);
+
 /* The index of the first of @list, elements of @size that begin with begin and end, that ends after
  * @ns */
 size_t why_first(const struct why_list *list, size_t size, uint64_t ns);

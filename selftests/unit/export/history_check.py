@@ -147,6 +147,33 @@ class Judge:
                 check(("syscall", begin.time, end.time) in there,
                       f"call {nr} of {tid} from {begin.time} to {end.time} is missing")
 
+    # ---- what analyses conclude ----
+
+    def analyses(self):
+        """They add up and agree, and the states of query have the times on CPUs that why has"""
+        # the blocks of these files are not numbered as those of a recorder
+        said = subprocess.run([self.tool, "verify", "--analysis", self.path], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout
+        lines = [line for line in said.splitlines() if line.startswith("analyses:")]
+        check(lines and (" 0 invariants violated" in lines[0] or "no sched_switch" in lines[0]),
+              said)
+        ran = {int(row["tid"]): int(row["ns"]) for row in self.query(
+            "SELECT tid, sum(duration) AS ns FROM thread_states WHERE state = 'running' "
+            "GROUP BY tid")}
+        for tid, ns in ran.items():
+            try:
+                tree = json.loads(self.run("why", "--json", "-t", str(tid), self.path))["tree"]
+            except Wrong:
+                check(not ns, f"thread {tid}: ran for {ns} ns, and 'why' does not know it")
+                continue
+            have = sum(node["ns"] for node in tree["children"]
+                       if node["cause"] in ("runs", "irq", "softirq"))
+            # what may have been an interrupt is unknown
+            rest = sum(node["ns"] for node in tree["children"] if node["cause"] == "unknown")
+            check(have <= ns <= have + rest, f"thread {tid}: states has {ns} ns on a CPU, "
+                                             f"'why' {have} and {rest} that are unknown")
+            self.counts["states"] += 1
+
     # ---- waits ----
 
     def waits(self):
@@ -420,12 +447,14 @@ def main():
             judge = Judge(args.tool, path, true)
             try:
                 judge.all(folder)
+                judge.analyses()
                 history_why.check_part(judge)
                 history_why.check_drawn(judge, folder)
                 history_why.check_table(judge)
                 # the same history, and nothing is missing
                 true.lose_nothing()
                 subprocess.run([args.maker, path], input=true.script().encode(), check=True)
+                judge.analyses()
                 history_why.check_whole(judge)
                 history_why.check_table(judge)
                 history_why.check_drawn(judge, folder)

@@ -274,6 +274,29 @@ done
 [ $good = yes ]
 result $? "what stands out is what the tables say"
 
+# ---- what is concluded ----
+
+good=yes
+for trace in "$golden/kernel.tbuf" "$golden/user.tbuf" ./*.tbuf; do
+	[ -s "$trace" ] && [ "$trace" != ./big.tbuf ] || continue
+	"$TRACEBUF" verify --analysis "$trace" >said 2>&1
+	grep -q 'analyses: .* 0 invariants violated\|analyses: there is no sched_switch' said && continue
+	# no file at all, or one without a recording
+	grep -q 'analyses:\|Sanitizer' said || continue
+	echo "# $trace:"
+	sed 's/^/# /' said
+	good=no
+done
+[ $good = yes ]
+result $? "what is concluded adds up"
+if [ -s big.tbuf ]; then
+	# its threads are on four CPUs at a time, which 'report' adds up
+	"$TRACEBUF" verify --analysis -q big.tbuf >text 2>said
+	[ $? -eq 1 ] && [ ! -s text ] &&
+		grep -q "big.tbuf: thread 100, from .* running by 'why': [0-9]* ns, by 'report': " said
+	result $? "what does not add up is told"
+fi
+
 # ---- text ----
 
 good=yes

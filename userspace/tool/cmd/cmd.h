@@ -19,6 +19,10 @@ extern const struct command cmd_record, cmd_print, cmd_list, cmd_status,
  * @stop it is stopped before.  Complains, EXIT_* */
 int save_device(struct tb_device *device, const char *provider, const char *output, bool stop);
 
+/* Check the invariants of the analyses of the selected recording (cmd/verify_analysis.c), and print
+ * what was checked unless @quiet.  Complains, EXIT_* */
+int verify_analysis(const char *file, struct tb_trace *trace, bool quiet);
+
 /* Options of commands that write what is in a provider's buffers to a file: -p, -o, -h, and -s
  * unless @stop is NULL.  -1 to go on, or the exit status */
 int output_options(const struct command *command, int argc, char **argv,

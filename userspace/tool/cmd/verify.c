@@ -36,7 +36,7 @@ struct ring {
 struct verify {
 	const char *file;
 	struct tb_trace *trace;
-	bool quiet;
+	bool quiet, analysis, disagree;
 	unsigned int problems;
 	/* of the recording at hand */
 	const struct tb_init *init;
@@ -59,7 +59,7 @@ const struct command cmd_verify = {
 	.run   = verify_run,
 	.brief = "check that a trace is complete and consistent",
 	.help  =
-	"usage: tracebuf verify [-q] [FILE]\n"
+	"usage: tracebuf verify [-q] [--analysis] [FILE]\n"
 	"\n"
 	"Checks a trace file (" DEFAULT_FILE "; '-' is standard input): blocks and their\n"
 	"order, sequence numbers, the structure of every event, time per CPU, what each\n"
@@ -74,6 +74,12 @@ const struct command cmd_verify = {
 	"Prints a line per CPU and writer, or where and how the file is wrong; the exit\n"
 	"status is 1 then.\n"
 	"\n"
+	"With --analysis also what 'why' and 'report' conclude: that the times of each thread\n"
+	"and CPU add up to their interval, that no two overlap, and that both commands have\n"
+	"the same times. A CPU that is idle while a thread waits for it is a doubt, which\n"
+	"does not change the exit status.\n"
+	"\n"
+	"      --analysis        check the conclusions of 'why' and 'report', too\n"
 	"  -i, --input FILE      the same as FILE\n"
 	"  -q, --quiet           print only complaints\n"
 	"  -h, --help            show this text\n",
@@ -764,6 +770,7 @@ static int verify_recording(struct verify *verify, unsigned int number)
 static int verify_run(int argc, char **argv)
 {
 	static const struct option long_options[] = {
+		{ "analysis", no_argument,    NULL, OPTION_ANALYSIS },
 		{ "input", required_argument, NULL, 'i' },
 		{ "quiet", no_argument,       NULL, 'q' },
 		{ "help",  no_argument,       NULL, 'h' },
@@ -780,6 +787,9 @@ static int verify_run(int argc, char **argv)
 		case 'i':
 			verify.file = optarg;
 			break;
+		case OPTION_ANALYSIS:
+			verify.analysis = true;
+			break;
 		case 'q':
 			verify.quiet = true;
 			break;
@@ -791,9 +801,12 @@ static int verify_run(int argc, char **argv)
 		return EXIT_USAGE;
 	if (input_open(verify.file, &verify.trace))
 		return EXIT_WRONG;
-	for (i = 0; i < tb_trace_recordings(verify.trace); i++)
+	for (i = 0; i < tb_trace_recordings(verify.trace); i++) {
 		if (verify_recording(&verify, i))
 			verify.problems++;
+		if (verify.analysis && verify_analysis(verify.file, verify.trace, verify.quiet))
+			verify.disagree = true;
+	}
 	fault = tb_trace_fault(verify.trace);
 	if (fault) {
 		complain_file(verify.file, fault);
@@ -804,6 +817,8 @@ static int verify_run(int argc, char **argv)
 	if (verify.problems > MESSAGES_MAX)
 		note("and %u more", verify.problems - MESSAGES_MAX);
 	tb_trace_close(verify.trace);
+	if (verify.disagree)
+		return EXIT_WRONG;
 	if (!verify.problems && !verify.quiet && verify.open)
 		printf("%s: fine as far as it goes: of %u CPU%s the end is not known\n",
 		       verify.file, verify.open, verify.open == 1 ? "" : "s");
