@@ -12,30 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "diff.h"
-
-/*
- * One thing in one trace (from @list[] in any order), or in both (after merge()).  @part: of @sum,
- * what is in diff.whole
- */
-struct item {
-	char name[160];
-	struct { uint64_t count, sum, part, max; } side[2];
-};
-
-struct items {
-	struct item *list;
-	size_t count;
-	uint64_t uncertain[2];
-	bool failed;
-};
-
-struct diff {
-	struct report *report;
-	struct report_section *section;
-	struct analysis *a[2];
-	uint64_t whole[2];	/* of the section: time that item.side.part is a part of */
-	unsigned int top;
-};
+#include "diff_findings.h"
 
 /* ---- collecting ---- */
 
@@ -166,8 +143,7 @@ static void merge(struct items *items)
 	items->count = (size_t)(to - items->list) + 1;
 }
 
-/* Return how much of each second of that trace @item took. */
-static int64_t rate(const struct diff *diff, unsigned int side, const struct item *item)
+int64_t diff_rate(const struct diff *diff, unsigned int side, const struct item *item)
 {
 	uint64_t whole = diff->whole[side];
 
@@ -176,7 +152,7 @@ static int64_t rate(const struct diff *diff, unsigned int side, const struct ite
 
 static int64_t change(const struct diff *diff, const struct item *item)
 {
-	return rate(diff, 1, item) - rate(diff, 0, item);
+	return diff_rate(diff, 1, item) - diff_rate(diff, 0, item);
 }
 
 static int compare(const void *one, const void *other, void *context)
@@ -206,7 +182,7 @@ static void row(struct diff *diff, const struct item *item)
 	unsigned int k;
 
 	for (k = 0; k < 2; k++) {
-		rates[k] = rate(diff, k, item);
+		rates[k] = diff_rate(diff, k, item);
 		if (item->side[k].count)
 			means[k] = (int64_t)(item->side[k].sum / item->side[k].count);
 	}
@@ -259,7 +235,7 @@ static const struct {
 	void (*collect)(struct analysis *a, unsigned int side, struct items *items);
 	uint32_t needs, either;
 	const char *events;
-} kinds[] = {
+} kinds[DIFF_KINDS] = {
 	{ "tasks", "CPU time by task", collect_cpu, 1u << ANALYSIS_SWITCH, 0, "sched_switch" },
 	{ "latency", "From wake-up to running, by task", collect_waits,
 	  1u << ANALYSIS_SWITCH, 1u << ANALYSIS_WAKING | 1u << ANALYSIS_WAKEUP,
@@ -324,6 +300,7 @@ static void compare_kind(struct diff *diff, size_t kind)
 			report_note(diff->report, diff->section,
 				    "%c cannot be compared: it is at no time known of all CPUs what %s there.",
 				    "AB"[i], is_share ? "ran" : "happened");
+		diff->lacks[i][kind] = kinds[kind].title;
 		all = false;
 	}
 	if (!all)
@@ -335,8 +312,10 @@ static void compare_kind(struct diff *diff, size_t kind)
 			report_note(diff->report, diff->section,
 				    "Of %c %" PRIu64 " are not in it: events are missing in between, or they had not ended.",
 				    "AB"[i], items.uncertain[i]);
-	if (items.count && !items.failed)
+	if (items.count && !items.failed) {
 		rows(diff, &items);
+		diff_find(diff, kinds[kind].id, &items);
+	}
 	diff->report->failed |= items.failed;
 	free(items.list);
 }
@@ -386,9 +365,14 @@ struct report *diff_make(struct analysis *a, struct analysis *b, const char *tit
 
 	if (!diff.report)
 		return NULL;
+	diff.find.section = report_section(diff.report, "findings", "What has changed",
+					   REPORT_TABLE);
 	sum_up(&diff);
+	diff_find_missing(&diff);
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		compare_kind(&diff, i);
+	diff_find_uncompared(&diff);
+	diff_write_findings(&diff);
 	if (!diff.report->failed)
 		return diff.report;
 	report_free(diff.report);

@@ -40,8 +40,7 @@ struct findings {
 	const char *file;		/* as a shell has it */
 };
 
-/* "12.3 ms" */
-static const char *time_text(uint64_t ns, char text[32])
+const char *time_text(uint64_t ns, char text[32])
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
 	double number = (double)ns;

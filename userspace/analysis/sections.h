@@ -62,6 +62,8 @@ const void **sorted(struct making *m, const void *(*get)(struct making *m, size_
 void histogram(struct making *m, const struct analysis_histogram *histogram);
 
 /* report_findings.c */
+/* "12.3 ms"; writes to @text and returns it */
+const char *time_text(uint64_t ns, char text[32]);
 void section_findings(struct making *m);
 /* report_cpu.c */
 void sections_cpu(struct making *m);

@@ -58,7 +58,7 @@ compared_part()
 {
 	python3 -c '
 import json, sys
-row = json.load(open("d.json"))["sections"][0]["rows"][int(sys.argv[1])]
+row = json.load(open("d.json"))["sections"][1]["rows"][int(sys.argv[1])]
 second = 10 ** 9
 print(f"--from {row[1] // second}.{row[1] % second:09}",
       f"--to {(row[2] + 1) // second}.{(row[2] + 1) % second:09}")' "$1"
@@ -75,6 +75,7 @@ differences()
 	# shellcheck disable=SC2046
 	"$TRACEBUF" report --json $(compared_part 1) "$b" >b.json 2>/dev/null
 	python3 "$here/diff_check.py" a.json b.json d.json "$@" >said || { cat said; return 1; }
+	python3 "$here/diff_findings_check.py" d.json "$@" >>said || { cat said; return 1; }
 }
 
 # ---- figures ----
@@ -273,6 +274,20 @@ for trace in "$golden/kernel.tbuf" "$golden/user.tbuf" ./*.tbuf; do
 done
 [ $good = yes ]
 result $? "what stands out is what the tables say"
+
+good=yes
+: >all
+for pair in 'one half' 'half other' 'half unselected' 'unselected killed' 'held gap' 'gap held' 'make edges' 'waits big' \
+	    'quiet half'; do
+	a=${pair% *}.tbuf b=${pair#* }.tbuf
+	[ -s "$a" ] && [ -s "$b" ] || continue
+	"$TRACEBUF" diff --json "$a" "$b" >d.json 2>/dev/null &&
+		python3 "$here/diff_findings_check.py" d.json >>all 2>&1 && continue
+	good=no
+	sed "s/^/# $pair: /" all
+done
+[ $good = yes ] && "$TRACEBUF" diff half.tbuf one.tbuf | grep -q 't200 runs 2.5 times as long: 400 ms -> 1.00 s'
+result $? "what has changed is what the tables say"
 
 # ---- what is concluded ----
 

@@ -25,7 +25,8 @@ const struct command cmd_diff = {
 	.help  =
 	"usage: tracebuf diff [OPTIONS] A B\n"
 	"\n"
-	"Compares two trace files: CPU time and latency by task, system calls,\n"
+	"Says what has changed from trace file A to B, worst first, in sentences. Then it\n"
+	"compares both in tables: CPU time and latency by task, system calls,\n"
 	"interrupts, softirqs, block requests. Times are per second of a trace, so that a\n"
 	"long trace can be compared with a short one. What changed most comes first.\n"
 	"\n"
@@ -70,6 +71,7 @@ static int choose(struct job *job, const char *file, struct tb_trace *trace)
 static int compare(struct job *job, struct tb_trace *const *traces)
 {
 	struct analysis *a[2] = { NULL, NULL };
+	struct report_section *summary;
 	struct report *report = NULL;
 	int status = EXIT_FINE, i, result;
 	bool cut[2] = { false, false };
@@ -87,9 +89,11 @@ static int compare(struct job *job, struct tb_trace *const *traces)
 			title = NULL;
 		report = title ? diff_make(a[0], a[1], title, job->look.top) : NULL;
 		free(title);
+		/* the section behind the findings */
+		summary = report ? report->sections[1] : NULL;
 		for (i = 0; i < 2; i++)
 			if (report && cut[i])
-				report_note(report, report->sections[0],
+				report_note(report, summary,
 					    "Of %c only the time is compared in which the file has events of all CPUs.",
 					    "AB"[i]);
 		result = report ? report_write(report, &job->look) : complain("out of memory");

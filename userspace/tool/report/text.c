@@ -346,11 +346,13 @@ static void write_sentences(const struct report_section *section, unsigned int w
 	for (row = 0; row < section->nr_rows; row++)
 		for (i = 0; i < section->nr_columns; i++) {
 			const struct report_cell *cell = cell_at(section, row, i);
+			bool command = !strcmp(section->columns[i].id, "command");
 
-			if (section->columns[i].type != REPORT_TEXT || !cell->text || !*cell->text)
+			if ((!command && strcmp(section->columns[i].id, "finding")) ||
+			    !cell->text || !*cell->text)
 				continue;
 			put_text(line, sizeof(line), cell->text);
-			if (!strcmp(section->columns[i].id, "command"))
+			if (command)
 				fprintf(out, "      %s\n", line);
 			else
 				write_note('*', line, width, out);
