@@ -128,10 +128,15 @@ static struct why_cpu *cpu_of(struct reader *reader, uint32_t cpu)
 static int add_late_run(struct why_list *list, const struct slice *slice, uint32_t other)
 {
 	size_t at = why_first(list, sizeof(struct why_run), slice->begin);
-	struct why_run *run = (struct why_run *)list->at + at;
-	uint64_t end = slice->end < run->begin ? slice->end : run->begin;
+	struct why_run *run;
+	uint64_t end;
 
-	if (slice->begin >= end || list->count - at > LATE_MAX)
+	/* nothing ends after its beginning: it has no length */
+	if (at == list->count || list->count - at > LATE_MAX)
+		return 0;
+	run = (struct why_run *)list->at + at;
+	end = slice->end < run->begin ? slice->end : run->begin;
+	if (slice->begin >= end)
 		return 0;
 	if (!list_add(list, sizeof(*run)))
 		return -ENOMEM;
