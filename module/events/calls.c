@@ -134,6 +134,8 @@ static const struct tb_field_def tb_call_fields[] = {
 static struct tb_event_def tb_call_def = {
 	.system = "raw_syscalls",
 	.name = "sys_enter",
+	.print = "\"NR %ld (%lx, %lx, %lx, %lx, %lx, %lx)\", REC->id, "
+		 "REC->args[0], REC->args[1], REC->args[2], REC->args[3], REC->args[4], REC->args[5]",
 	.probe = tb_call_enter,
 	.fields = tb_call_fields,
 	.cut = true,

@@ -255,7 +255,10 @@ def compare(theirs, ours, reduced, preemptible):
 def main():
     reduced, preemptible = set(), sys.argv[5:] == ["preemptible"]
     for line in open(sys.argv[4]):
-        reduced |= set(line.split("#")[0].split()[:1])
+        words = line.split("#")[0].split()
+        # a field of our own is not in the text
+        if len(words) == 1 or any(word[0] != "+" for word in words[1:]):
+            reduced |= set(words[:1])
     ours = read_ours(sys.argv[3])
     for cpu in sys.argv[1].split():
         # a pointer is hidden in the same way on one CPU

@@ -64,6 +64,11 @@ def name_of(field):
 
 def compare(kernel, ours, missing):
     """what is wrong, or None"""
+    own = {name[1:] for name in missing if name[0] == "+"}
+    missing = {name for name in missing if name[0] != "+"}
+    if not own <= {name_of(f) for f in ours[0]}:
+        return "is said to have a field of our own that it does not have"
+    ours = [f for f in ours[0] if name_of(f) not in own], ours[1]
     if missing == {"%"}:
         return None if kernel[0] == ours[0] else "fields differ"
     if missing:
