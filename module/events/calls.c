@@ -33,13 +33,13 @@
 /* of each text, with the NUL: what is longer is cut, and has none */
 #define TB_CALL_TEXT_MAX	256
 
-/* an entry of tb_calls: how many arguments fewer than six; 1 + the number of each that is text */
+/* an entry of tb_calls: bytes of six arguments that it lacks; 1 + the index of each text */
 #define TB_CALL(args, text, text2) \
-	((TB_CALL_ARGS - (args)) | (text) << 3 | (text2) << 6)
-#define TB_CALL_MISSING(call)	((call) & 7)
-#define TB_CALL_TEXT(call, i)	((call) >> (3 + 3 * (i)) & 7)
+	((TB_CALL_ARGS - (args)) * 8 | (text) << 6 | (text2) << 9)
+#define TB_CALL_BYTES_OF(call)	(TB_CALL_ARGS * 8u - ((call) & 63))
+#define TB_CALL_TEXT(call, i)	((call) >> (6 + 3 * (i)) & 7)
 
-/* by number; those that are not here, and 0, have six arguments */
+/* by number; those that are not here have six arguments */
 static const u16 tb_calls[] = {
 #include "calls_tab.h"
 };
@@ -52,6 +52,8 @@ struct tb_call_raw {
 	u32 path[TB_CALL_TEXTS];
 	char text[];
 };
+
+static_assert(sizeof(long) == 8);
 
 #define TB_CALL_BYTES(end)	(offsetof(struct tb_call_raw, end) - sizeof(struct trace_entry))
 
@@ -67,15 +69,17 @@ static notrace u32 tb_call_read(char *to, unsigned long from)
 }
 
 /* Out of line: its text takes much of the stack. */
-static noinline notrace void tb_call_enter_text(struct tb_probe *p, long id, u16 call,
-						const unsigned long *args)
+static noinline notrace void tb_call_enter_text(struct tb_probe *p, struct pt_regs *regs, long id,
+						u32 call)
 {
 	struct tb_slot slot __uninitialized;
-	char text[TB_CALL_TEXTS][TB_CALL_TEXT_MAX];
+	char text[TB_CALL_TEXTS][TB_CALL_TEXT_MAX] __uninitialized;
+	unsigned long args[TB_CALL_ARGS] __uninitialized;
 	u32 bytes[TB_CALL_TEXTS] = { 0 }, at = offsetof(struct tb_call_raw, text);
 	struct tb_call_raw *raw;
 	unsigned int i;
 
+	syscall_get_arguments(current, regs, args);
 	for (i = 0; i < TB_CALL_TEXTS && TB_CALL_TEXT(call, i); i++)
 		bytes[i] = tb_call_read(text[i], args[TB_CALL_TEXT(call, i) - 1]);
 	raw = tb_probe_begin(p, &slot, TB_CALL_BYTES(text) + bytes[0] + bytes[1]);
@@ -91,28 +95,48 @@ static noinline notrace void tb_call_enter_text(struct tb_probe *p, long id, u16
 	tb_probe_end(&slot);
 }
 
+/* No loop: so the compiler keeps the arguments in registers. */
+static __always_inline void tb_call_put_args(struct tb_call_raw *raw, struct pt_regs *regs,
+					     u32 bytes)
+{
+	unsigned long args[TB_CALL_ARGS] __uninitialized;
+
+	if (!bytes)
+		return;
+	syscall_get_arguments(current, regs, args);
+	raw->args[0] = args[0];
+	if (bytes > 8)
+		raw->args[1] = args[1];
+	if (bytes > 16)
+		raw->args[2] = args[2];
+	if (bytes > 24)
+		raw->args[3] = args[3];
+	if (bytes > 32)
+		raw->args[4] = args[4];
+	if (bytes > 40)
+		raw->args[5] = args[5];
+}
+
 static notrace void tb_call_enter(void *data, struct pt_regs *regs, long id)
 {
 	struct tb_slot slot __uninitialized;
-	unsigned long args[TB_CALL_ARGS];
 	struct tb_call_raw *raw;
-	u32 n, i;
-	u16 call = 0;
+	u32 call = 0, bytes;
 
 	tb_tracepoint_enter();
-	syscall_get_arguments(current, regs, args);
-	/* calls of 32-bit programs have other numbers */
-	if (likely((unsigned long)id < ARRAY_SIZE(tb_calls) && !in_compat_syscall()))
+	if (likely((unsigned long)id < ARRAY_SIZE(tb_calls)))
 		call = tb_calls[array_index_nospec(id, ARRAY_SIZE(tb_calls))];
+	/* calls of 32-bit programs have other numbers */
+	if (unlikely(in_compat_syscall()))
+		call = 0;
 	if (unlikely(TB_CALL_TEXT(call, 0))) {
-		tb_call_enter_text(data, id, call, args);
+		tb_call_enter_text(data, regs, id, call);
 	} else {
-		n = TB_CALL_ARGS - TB_CALL_MISSING(call);
-		raw = tb_probe_begin(data, &slot, TB_CALL_BYTES(args) + n * sizeof(*args));
+		bytes = TB_CALL_BYTES_OF(call);
+		raw = tb_probe_begin(data, &slot, TB_CALL_BYTES(args) + bytes);
 		if (raw) {
 			raw->id = id;
-			for (i = 0; i < n; i++)
-				raw->args[i] = args[i];
+			tb_call_put_args(raw, regs, bytes);
 			tb_probe_end(&slot);
 		}
 	}
@@ -131,11 +155,16 @@ static const struct tb_field_def tb_call_fields[] = {
 	{}
 };
 
+/* the kernel's */
+#define TB_CALL_PRINT							\
+	"\"NR %ld (%lx, %lx, %lx, %lx, %lx, %lx)\", "			\
+	"REC->id, REC->args[0], REC->args[1], REC->args[2], "		\
+	"REC->args[3], REC->args[4], REC->args[5]"
+
 static struct tb_event_def tb_call_def = {
 	.system = "raw_syscalls",
 	.name = "sys_enter",
-	.print = "\"NR %ld (%lx, %lx, %lx, %lx, %lx, %lx)\", REC->id, "
-		 "REC->args[0], REC->args[1], REC->args[2], REC->args[3], REC->args[4], REC->args[5]",
+	.print = TB_CALL_PRINT,
 	.probe = tb_call_enter,
 	.fields = tb_call_fields,
 	.cut = true,

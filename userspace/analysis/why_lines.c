@@ -421,6 +421,12 @@ static int read_events(struct reader *reader, struct slices *slices, struct tb_c
 				return result;
 			continue;
 		}
+		/* a thread that begins or ends has files */
+		if (view.cpu == TB_RING_DURABLE) {
+			result = files_take(reader->lines->files, &view, reader->now);
+			if (result < 0)
+				return result;
+		}
 		/* the recorder writes records of the durable buffer after the last event, too */
 		if ((view.kind != TB_VIEW_EVENT && view.kind != TB_VIEW_LOST) ||
 		    view.cpu >= CPUS_MAX)
