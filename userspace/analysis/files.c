@@ -20,6 +20,8 @@
 #include "map.h"
 
 #define NUMBERS_MAX 65536	/* files of a process; of higher numbers nothing is known */
+#define ALL_NUMBERS_MAX (1u << 22)	/* of all processes: 32 MB */
+#define COPIES_MAX (1u << 28)		/* numbers copied for children, in a whole recording */
 #define NAMES_MAX (1u << 20)
 #define NAME_BYTES 128
 #define CALLS_MAX 1024
@@ -82,6 +84,8 @@ struct name {
 struct files {
 	const struct tb_trace *trace;
 	struct map processes, threads;
+	size_t nr_numbers;		/* that there is memory for, of all processes */
+	size_t copied;
 	void  *tree;			/* of struct name, by text */
 	struct name **names;
 	uint32_t nr_names, room_names;
@@ -206,10 +210,13 @@ static int set(struct files *files, uint32_t pid, uint64_t number, uint32_t name
 		return 0;
 	if (number >= process->count) {
 		count = (uint32_t)number + 16;
+		if (files->nr_numbers + count - process->count > ALL_NUMBERS_MAX)
+			return 0;
 		grown = reallocarray(process->numbers, count, sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
 		memset(grown + process->count, 0, (count - process->count) * sizeof(*grown));
+		files->nr_numbers += count - process->count;
 		process->numbers = grown;
 		process->count = count;
 	}
@@ -246,6 +253,14 @@ static void share(struct files *files, uint32_t pid)
 		process->shared = true;
 }
 
+static void drop(struct files *files, struct process *process)
+{
+	files->nr_numbers -= process->count;
+	free(process->numbers);
+	process->numbers = NULL;
+	process->count = 0;
+}
+
 static int copy(struct files *files, uint32_t from, uint32_t to)
 {
 	struct process *child = process_of(files, to);
@@ -254,15 +269,20 @@ static int copy(struct files *files, uint32_t from, uint32_t to)
 
 	if (!child)
 		return -ENOMEM;
-	if (parent && parent->count && parent != child) {
+	/* without room the child's files are not known */
+	if (parent && parent->count && parent != child &&
+	    files->nr_numbers + parent->count <= ALL_NUMBERS_MAX &&
+	    files->copied + parent->count <= COPIES_MAX) {
 		numbers = malloc(parent->count * sizeof(*numbers));
 		if (!numbers)
 			return -ENOMEM;
 		memcpy(numbers, parent->numbers, parent->count * sizeof(*numbers));
 	}
-	free(child->numbers);
+	drop(files, child);
 	child->numbers = numbers;
 	child->count = numbers ? parent->count : 0;
+	files->nr_numbers += child->count;
+	files->copied += child->count;
 	child->shared = parent && parent->shared;
 	return 0;
 }
@@ -447,12 +467,14 @@ static void forget_all(struct files *files)
 {
 	map_free(&files->processes, free_process);
 	map_free(&files->threads, free);
+	files->nr_numbers = 0;
 	memset(&files->processes, 0, sizeof(files->processes));
 	memset(&files->threads, 0, sizeof(files->threads));
 }
 
 static int take_thread(struct files *files, const struct tb_view *view)
 {
+	struct process *process;
 	struct tb_thread thread;
 
 	if (view->length < sizeof(thread))
@@ -462,8 +484,9 @@ static int take_thread(struct files *files, const struct tb_view *view)
 		return 0;
 	if (thread.flags & TB_THREAD_FORK)
 		return copy(files, thread.parent, thread.tgid);
-	if (thread.flags & TB_THREAD_EXIT)
-		forget(files, thread.tgid, 0, UINT64_MAX, false);
+	process = thread.flags & TB_THREAD_EXIT ? map_get(&files->processes, thread.tgid) : NULL;
+	if (process)
+		drop(files, process);
 	return 0;
 }
 
