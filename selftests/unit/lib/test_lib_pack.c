@@ -366,6 +366,77 @@ static void harm(unsigned char *frame, size_t bytes)
 	}
 }
 
+/* Where the size of the stream at @at is, and how many bytes it takes; the stream's bytes */
+static size_t stream_parts(const unsigned char *frame, size_t at, size_t *number, uint32_t *size,
+			   size_t *data)
+{
+	uint32_t stored = 0;
+	size_t end = at + 1, i;
+
+	for (*size = 0; frame[end] & 0x80; end++)
+		;
+	*number = ++end - at - 1;
+	for (i = *number; i-- > 0; )
+		*size = *size << 7 | (frame[at + 1 + i] & 0x7f);
+	stored = frame[at] == STREAM_PLAIN ? *size : 1;
+	if (frame[at] == STREAM_ZSTD) {
+		for (stored = 0, i = 0; ; i += 7) {
+			stored |= (uint32_t)(frame[end] & 0x7f) << i;
+			if (!(frame[end++] & 0x80))
+				break;
+		}
+	}
+	*data = end;
+	return stored;
+}
+
+/* Each stream of a frame, made a byte shorter: what needs the byte must not take another one */
+static void short_streams(void)
+{
+	unsigned int shortened = 0, i;
+	struct tb_pack_frame header;
+	unsigned char *frame, *copy;
+	size_t bytes, left, at, number, data, stored;
+	struct pack_shape shape;
+	struct fx fx;
+	uint32_t count, size;
+	int result;
+
+	random_trace(&fx, 12, true);
+	frame = frame_of(fx.data, fx.size, &bytes);
+	memcpy(&header, frame, sizeof(header));
+	at = sizeof(header) + header.cpus * 4 + header.ids * 8;
+	memcpy(&count, frame + at, 4);
+	for (at += 4; count--; at += sizeof(shape) + shape.columns * 8u)
+		memcpy(&shape, frame + at, sizeof(shape));
+	for (; at < bytes; at = data + stored) {
+		stored = stream_parts(frame, at, &number, &size, &data);
+		if (frame[at] == STREAM_ZSTD || !size)
+			continue;
+		copy = malloc(bytes);
+		memcpy(copy, frame, bytes);
+		for (i = 0; i < number; i++)
+			copy[at + 1 + i] = (unsigned char)((size - 1) >> 7 * i & 0x7f) |
+					   (i + 1 < number ? 0x80 : 0);
+		left = bytes;
+		if (frame[at] == STREAM_PLAIN) {
+			memmove(copy + data + size - 1, copy + data + size, bytes - data - size);
+			left--;
+		}
+		header.bytes = (uint32_t)left;
+		memcpy(copy, &header, sizeof(header));
+		sign(copy, left);
+		free(back_from(copy, left, &result));
+		CHECK_NUMBER(result, -EBADMSG);
+		shortened++;
+		free(copy);
+	}
+	CHECK_NUMBER(at, bytes);
+	CHECK(shortened > 20);
+	free(frame);
+	fx_free(&fx);
+}
+
 static void harmful_frames(void)
 {
 	unsigned char *frame, *copy, *back;
@@ -530,6 +601,7 @@ static const struct test tests[] = {
 	{ "hundreds of shapes in a frame", many_shapes },
 	{ "the header and the index say what is in the frame", index_says },
 	{ "each changed bit is noticed", changed_bits },
+	{ "a stream that is shorter than what needs it", short_streams },
 	{ "thousands of frames with wrong contents and right checksums", harmful_frames },
 	{ "damage costs a frame, and is told", damaged_files },
 	{ "files put one behind the other", mixed_files },
