@@ -171,11 +171,17 @@ static void system_calls(void)
 	static const struct fx_field fields[] = {
 		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
 		{ "args", "unsigned long", 8, 16, 2, TB_FIELD_ARRAY, 0, 0 },
+	}, results[] = {
+		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "ret", "long", 8, 8, 0, TB_FIELD_SIGNED, 0, 0 },
 	};
 	static const int64_t calls[][3] = {
 		{ 257, 0xffffff9c, 1 }, { 600, 2, 3 }, { -1, 0, 0 },
 	};
-	static const int64_t errors[] = { -11, -4000, -5000 };
+	static const int64_t ends[][2] = {
+		{ 257, 3 }, { 0, -11 }, { 600, -4000 }, { 0, -5000 }, { 9, 0x7f1234567000 },
+		{ 9, -12 }, { 12, 0x55d0 },
+	};
 	size_t i;
 
 	fx_init(&fx, 12, 1000);
@@ -183,24 +189,26 @@ static void system_calls(void)
 			  "enter", fields, 2,
 			  "\"NR %ld (%lx, %lx)\", REC->id, REC->args[0], REC->args[1]");
 	fx_describe_print(&fx, EV_EXIT, TB_EVENT_SYSCALL, "raw_syscalls",
-			  "exit", fields, 1, "\"NR %ld = %ld\", REC->id, REC->id");
+			  "exit", results, 2, "\"NR %ld = %ld\", REC->id, REC->ret");
 	begin_events();
 	for (i = 0; i < 3; i++)
 		fx_composite(&fx, 0, EV_ENTER, 2001, 100, calls[i], 24);
-	fx_composite(&fx, 0, EV_EXIT, 2002, 100, calls[0], 8);
-	for (i = 0; i < 3; i++)
-		fx_composite(&fx, 0, EV_EXIT, 2003, 100, &errors[i], 8);
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		fx_composite(&fx, 0, EV_EXIT, 2003, 100, ends[i], 16);
 	end();
 	CHECK_NUMBER(run_on("print", ""), 0);
 #if defined(__x86_64__)
 	CHECK_HAS("enter: NR 257 openat (dfd=AT_FDCWD, filename=0x1)\n");
-	CHECK_HAS("exit: NR 257 openat = 257\n");
+	CHECK_HAS("exit: NR 257 openat = 3\n");
+	CHECK_HAS("exit: NR 0 read = -11 (EAGAIN)\n");
+	CHECK_HAS("exit: NR 0 read = -5000\n");
+	CHECK_HAS("exit: NR 9 mmap = 0x7f1234567000\n");
+	CHECK_HAS("exit: NR 9 mmap = -12 (ENOMEM)\n");
+	CHECK_HAS("exit: NR 12 brk = 0x55d0\n");
 #endif
 	CHECK_HAS("enter: NR 600 (0x2, 0x3)\n");
 	CHECK_HAS("enter: NR -1 (0, 0)\n");
-	CHECK_HAS("exit: NR -11 = -11 (EAGAIN)\n");
-	CHECK_HAS("exit: NR -4000 = -4000\n");
-	CHECK_HAS("exit: NR -5000 = -5000\n");
+	CHECK_HAS("exit: NR 600 = -4000\n");
 }
 
 /* The arguments of a call are shown as what they mean, as far as they are there */

@@ -146,6 +146,8 @@ def plain(text):
     text = re.sub(r"^(NR .* = -\d+) \(E\w+\)$", r"\1", text)
     # arguments have names, and there are no more than the call has: test_calls compares those
     text = re.sub(r"^(NR -?\d+) \(.*\)$", r"\1", text)
+    # addresses that calls return
+    text = re.sub(r"^(NR -?\d+ = )0x([0-9a-f]+)$", lambda m: m[1] + str(int(m[2], 16)), text)
     text = re.sub(r"(\+0x[0-9a-f]+)/0x[0-9a-f]+", r"\1", text)
     text = re.sub(r" \[\w+\]", "", text)
     # %#x of nothing

@@ -150,20 +150,38 @@ static void put_args(struct text *text, const struct call *call, const struct tb
 	}
 }
 
+static void put_result(struct text *text, const char *name, int64_t result)
+{
+	static const char *const addresses[] = { "mmap", "brk", "mremap", "shmat" };
+	const char *error = result < 0 && result > -4096 ? strerrorname_np((int)-result) : NULL;
+	size_t i;
+
+	for (i = 0; result > 0 && name && i < sizeof(addresses) / sizeof(addresses[0]); i++)
+		if (!strcmp(name, addresses[i])) {
+			put(text, " = 0x%" PRIx64, result);
+			return;
+		}
+	put(text, " = %" PRId64, result);
+	if (error)
+		put(text, " (%s)", error);
+}
+
 int call_print(const struct tb_trace *trace, const struct tb_view *view, char *buffer, size_t size)
 {
-	const struct tb_format_field *args, *id;
+	const struct tb_format_field *args, *id, *ret;
 	struct text text = { .buffer = buffer, .size = size };
 	const struct call *call = NULL;
-	const char *name;
-	int64_t number;
+	const char *name, *letter;
+	int64_t number, result;
 
 	if (view->kind != TB_VIEW_EVENT || !view->format ||
-	    !(view->format->flags & TB_EVENT_SYSCALL))
+	    !(view->format->flags & TB_EVENT_SYSCALL) || view->format->flags & TB_EVENT_FAST)
 		return -ENOTSUP;
 	id = tb_format_field(view->format, "id");
 	args = tb_format_field(view->format, "args");
-	if (!id || !args || tb_field_s64(view, id, &number) || tb_field_count(view, args) < 0)
+	ret = tb_format_field(view->format, "ret");
+	if (!id || tb_field_s64(view, id, &number) ||
+	    (args ? tb_field_count(view, args) < 0 : !ret || tb_field_s64(view, ret, &result)))
 		return -ENOTSUP;
 	name = number < 0 || number > UINT32_MAX ? NULL :
 	       tb_trace_string(trace, TB_STRING_SYSCALL, (uint32_t)number);
@@ -171,11 +189,15 @@ int call_print(const struct tb_trace *trace, const struct tb_view *view, char *b
 		call = bsearch(name, calls, sizeof(calls) / sizeof(calls[0]), sizeof(calls[0]),
 			       compare);
 	put(&text, "NR %" PRId64 "%s", number, name ? " " : "");
-	for (; name && *name; name++)
-		put(&text, "%c", *name > 0x20 && *name < 0x7f ? *name : '?');
-	put(&text, " (");
-	put_args(&text, call, view, args);
-	put(&text, ")");
+	for (letter = name; letter && *letter; letter++)
+		put(&text, "%c", *letter > 0x20 && *letter < 0x7f ? *letter : '?');
+	if (args) {
+		put(&text, " (");
+		put_args(&text, call, view, args);
+		put(&text, ")");
+	} else {
+		put_result(&text, name, result);
+	}
 	if (size)
 		buffer[text.used < size ? text.used : size - 1] = 0;
 	return (int)text.used;

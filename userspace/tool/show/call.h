@@ -21,9 +21,10 @@ enum call_class {
 };
 
 /**
- * call_print - the beginning of a system call as text
+ * call_print - the beginning or the end of a system call as text
  *
- * "NR 257 openat (dfd=AT_FDCWD, filename="/etc/passwd", flags=O_RDONLY|O_CLOEXEC)".
+ * "NR 257 openat (dfd=AT_FDCWD, filename="/etc/passwd", flags=O_RDONLY|O_CLOEXEC)",
+ * "NR 257 openat = -2 (ENOENT)", "NR 9 mmap = 0x7f5e6c3a1000".  Only of wide forms.
  * Return: like snprintf(); -ENOTSUP: @view is something else.
  */
 int call_print(const struct tb_trace *trace, const struct tb_view *view, char *buffer, size_t size);

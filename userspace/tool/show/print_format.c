@@ -12,7 +12,6 @@
  * This is a part of the tool and not of libtracebuf: a program that reads
  * traces and does not print them needs no libtraceevent.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -388,45 +387,13 @@ static size_t put_plain(char *buffer, size_t size, size_t used,
 	return put(buffer, size, used, text + plain, length - plain);
 }
 
-/* "NR 257" of a system call: how much of the text that is, and its name or NULL */
-static size_t syscall_number(const struct print_format *print,
-			     const char *text, const char **name)
-{
-	unsigned long number;
-	char *end;
-
-	if (strncmp(text, "NR ", 3))
-		return 0;
-	number = strtoul(text + 3, &end, 10);
-	*name = number > UINT32_MAX ? NULL :
-		tb_trace_string(print->trace, TB_STRING_SYSCALL,
-				(uint32_t)number);
-	return (size_t)(end - text);
-}
-
-/* "ENOENT" if a system call's text ends with "= -2"; NULL */
-static const char *error_name(const char *text, size_t length)
-{
-	char digits[8] = "";
-	size_t first = length;
-	long number;
-
-	while (first && isdigit((unsigned char)text[first - 1]))
-		first--;
-	if (first == length || length - first >= sizeof(digits) || first < 4 ||
-	    strncmp(text + first - 4, " = -", 4))
-		return NULL;
-	memcpy(digits, text + first, length - first);
-	number = strtol(digits, NULL, 10);
-	return number > 0 && number < 4096 ? strerrorname_np((int)number) : NULL;
-}
-
 int print_format_event(struct print_format *print, const struct tb_view *view,
 		       char *buffer, size_t size)
 {
 	const struct tb_format *format = view->format;
-	size_t length, used = 0, number = 0;
-	const char *name = NULL, *error, *text;
+	const char *text;
+	size_t length;
+	int used;
 	struct shape *shape;
 
 	if (view->kind != TB_VIEW_EVENT || !format)
@@ -447,23 +414,8 @@ int print_format_event(struct print_format *print, const struct tb_view *view,
 	while (length && text[length - 1] == '\n')
 		length--;
 
-	if (format->flags & TB_EVENT_SYSCALL)
-		number = syscall_number(print, text, &name);
-	if (name) {
-		used = put(buffer, size, used, text, number);
-		used = put(buffer, size, used, " ", 1);
-		used = put_plain(buffer, size, used, name, strlen(name));
-	} else {
-		number = 0;
-	}
-	used = put_plain(buffer, size, used, text + number, length - number);
-	error = format->flags & TB_EVENT_SYSCALL ? error_name(text, length) : NULL;
-	if (error) {
-		used = put(buffer, size, used, " (", 2);
-		used = put(buffer, size, used, error, strlen(error));
-		used = put(buffer, size, used, ")", 1);
-	}
+	used = (int)put_plain(buffer, size, 0, text, length);
 	if (size)
-		buffer[used < size ? used : size - 1] = 0;
-	return (int)used;
+		buffer[(size_t)used < size ? (size_t)used : size - 1] = 0;
+	return used;
 }
