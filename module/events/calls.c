@@ -7,9 +7,9 @@
  * that takes names of files, or other text, has all six arguments and then the text that up to two
  * of them point to.  calls.tab says which calls have what.
  *
- * Text is read without paging in.  If its memory is not present, or not the program's, the event
- * has no text.  Nobody can tell whether the kernel reads the same text later: another thread may
- * change it meanwhile.
+ * The probe reads text without paging in.  If its memory is not present, or not the program's, the
+ * event has no text.  Another thread may change the text before the call itself reads it: then the
+ * event has a text that the call did not use.
  *
  * The probe runs in process context, with preemption off, without locks.
  */

@@ -359,7 +359,7 @@ static void harm(unsigned char *frame, size_t bytes)
 	uint32_t all = (uint32_t)(bytes - from);
 
 	while (count--) {
-		/* most of what can be got wrong is at the start; the size is the caller's */
+		/* most checks are of bytes at the start; back_from() needs the right size */
 		at = any(3) ? from + any(all < 3000 ? all : 3000) :
 		     any(2) ? 16 + any(64) : from + any(all);
 		frame[at] = (unsigned char)(any(2) ? any(256) : frame[at] ^ 1u << any(8));
@@ -560,7 +560,7 @@ static void damaged_files(void)
 			check_file(file, starts[count], count - 1, starts[i]);
 			file[starts[i] + at] ^= 0x10;
 		}
-		/* two, of which the first is told */
+		/* two frames are damaged: the reader reports the first */
 		file[starts[i] + 90] ^= 1;
 		file[starts[count - 1] + 90] ^= 1;
 		check_file(file, starts[count], i + 1 == count ? count : count - 2,
@@ -603,7 +603,7 @@ static const struct test tests[] = {
 	{ "each changed bit is noticed", changed_bits },
 	{ "a stream that is shorter than what needs it", short_streams },
 	{ "thousands of frames with wrong contents and right checksums", harmful_frames },
-	{ "damage costs a frame, and is told", damaged_files },
+	{ "a reader leaves out a damaged frame, and reports it", damaged_files },
 	{ "files put one behind the other", mixed_files },
 };
 

@@ -84,7 +84,8 @@ figures "$golden/kernel.tbuf"
 result $? "figures of a trace with losses"
 figures "$golden/user.tbuf"
 result $? "figures of a trace of programs, records of which are missing"
-for choice in '--cpu 0' '--cpu 3' '--tid 100' '--tid 101' '--pid 100' '--comm worker' '--from 1.000002' '--to 2' \
+for choice in '--cpu 0' '--cpu 3' '--tid 100' '--tid 101' '--pid 100' \
+	'--comm worker' '--from 1.000002' '--to 2' \
 	      '--from +0.000001 --to 2.0000007'; do
 	# shellcheck disable=SC2086
 	figures "$golden/kernel.tbuf" $choice
@@ -277,7 +278,8 @@ result $? "what stands out is what the tables say"
 
 good=yes
 : >all
-for pair in 'one half' 'half other' 'half unselected' 'unselected killed' 'held gap' 'gap held' 'make edges' 'waits big' \
+for pair in 'one half' 'half other' 'half unselected' 'unselected killed' \
+	'held gap' 'gap held' 'make edges' 'waits big' \
 	    'quiet half'; do
 	a=${pair% *}.tbuf b=${pair#* }.tbuf
 	[ -s "$a" ] && [ -s "$b" ] || continue
@@ -286,7 +288,8 @@ for pair in 'one half' 'half other' 'half unselected' 'unselected killed' 'held 
 	good=no
 	sed "s/^/# $pair: /" all
 done
-[ $good = yes ] && "$TRACEBUF" diff half.tbuf one.tbuf | grep -q 't200 runs 2.5 times as long: 400 ms -> 1.00 s'
+[ $good = yes ] && "$TRACEBUF" diff half.tbuf one.tbuf |
+	grep -q 't200 runs 2.5 times as long: 400 ms -> 1.00 s'
 result $? "what has changed is what the tables say"
 
 # ---- what is concluded ----

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# "tracebuf pack" and "unpack": the plain file comes back as it was; every command says of a packed file what
-# it says of the plain one; what is damaged is told; and an error leaves no half file.
+# "tracebuf pack" and "unpack" give back the plain file as it was. Every command says of a packed
+# file what it says of the plain one, and reports damage; an error leaves no half file.
 #
 # Needs: TRACEBUF (the tool, with sanitizers), python3; REPORT_TRACE (report_trace.c); HISTORY_TRACE
 # (history_trace.c); TEST_EXPORT (test_export.c) for longer traces, if it could be built.
@@ -88,7 +88,8 @@ fails()
 back "$golden/kernel.tbuf" && back "$golden/user.tbuf"
 result $? "golden traces come back"
 good=0
-for what in late clock gap frozen cut staggered staggered2 apart renamed half unselected deselected held moved \
+for what in late clock gap frozen cut staggered staggered2 apart renamed half \
+	unselected deselected held moved \
 	    fences subset fastcall; do
 	"$REPORT_TRACE" $what $what.tbuf && back $what.tbuf || good=1
 done
@@ -127,7 +128,8 @@ fi
 # ---- reading ----
 
 good=0
-for file in "$golden/kernel.tbuf" "$golden/user.tbuf" gap.tbuf held.tbuf cut.tbuf history1.tbuf broken.tbuf; do
+for file in "$golden/kernel.tbuf" "$golden/user.tbuf" gap.tbuf held.tbuf cut.tbuf \
+	history1.tbuf broken.tbuf; do
 	same "$file" || good=1
 done
 result $good "every command says the same of both forms"
@@ -139,7 +141,8 @@ result $? "from a pipe"
 # ---- names and messages ----
 
 cp "$golden/kernel.tbuf" t.tbuf
-"$TRACEBUF" pack t.tbuf 2>text && [ -s t.tbz ] && grep -q "^tracebuf: t.tbz: .* bytes an event to [0-9.]*$" text
+"$TRACEBUF" pack t.tbuf 2>text && [ -s t.tbz ] &&
+	grep -q "^tracebuf: t.tbz: .* bytes an event to [0-9.]*$" text
 result $? "the default name, and what it says"
 fails 1 "t.tbz: is there already" pack t.tbuf && fails 1 "t.tbuf: is there already" unpack t.tbz &&
 	cmp t.tbuf "$golden/kernel.tbuf"
@@ -147,7 +150,8 @@ result $? "the default name replaces no file"
 rm t.tbuf
 "$TRACEBUF" unpack t.tbz 2>text && cmp t.tbuf "$golden/kernel.tbuf"
 result $? "the default name of what is unpacked"
-"$TRACEBUF" pack -q -o - t.tbuf >one && cmp one t.tbz && "$TRACEBUF" unpack -q -o - t.tbz | cmp - t.tbuf
+"$TRACEBUF" pack -q -o - t.tbuf >one && cmp one t.tbz &&
+	"$TRACEBUF" unpack -q -o - t.tbz | cmp - t.tbuf
 result $? "standard output"
 printf '\050\265\057\375........' >zstd
 : >empty

@@ -102,7 +102,8 @@ fi
 # ---- what options select ----
 
 # of events: what a database has that is made with the same options
-for options in "-C 1" "-t 100" "--pid 100" "--comm worker" "--from +1us" "--to -1ms" "-t 101 --to +100ms"; do
+for options in "-C 1" "-t 100" "--pid 100" "--comm worker" "--from +1us" "--to -1ms" \
+	"-t 101 --to +100ms"; do
 	# shellcheck disable=SC2086 # several words
 	python3 "$here/query_selected.py" "$TRACEBUF" kernel.tbuf $options
 	result $? "$options: the events that export selects"
@@ -110,10 +111,12 @@ done
 python3 "$here/query_selected.py" "$TRACEBUF" user.tbuf --from +20ns
 result $? "records of programs: those that export selects"
 # of what lasts: rows of the whole trace
-"$REPORT_TRACE" held held.tbuf && query --csv held.tbuf wakeups && grep '^30000\.0,t100,100,' out >want &&
+"$REPORT_TRACE" held held.tbuf && query --csv held.tbuf wakeups &&
+	grep '^30000\.0,t100,100,' out >want &&
 	query --csv --no-header -t 100 held.tbuf wakeups && [ -s want ] && as_wanted
 result $? "wakeups of one thread: what ran instead is of all threads"
-query --csv --no-header kernel.tbuf cpu && [ -s out ] && cp out want && rm -f gone && sed 's/,/ /g' want |
+query --csv --no-header kernel.tbuf cpu && [ -s out ] && cp out want && rm -f gone &&
+	sed 's/,/ /g' want |
 	while read -r comm pid rest; do
 		query --csv --no-header --pid "$pid" kernel.tbuf cpu
 		grep "^$comm,$pid," want >one
@@ -125,7 +128,8 @@ answers "$(query --csv --no-header kernel.tbuf "SELECT count(*), sum(duration) F
 		WHERE start < 1000002000 AND (start + duration > 1000001000 OR start >= 1000001000)"; cat out)" \
 	--from 1.000001 --to 1.000002 kernel.tbuf "SELECT count(*), sum(duration) FROM slices"
 result $? "what lasts is there if a part of it is in that time"
-answers 1 --comm worker kernel.tbuf "SELECT count(*) FROM marks" && answers 0 -t 100 kernel.tbuf "SELECT count(*) FROM marks"
+answers 1 --comm worker kernel.tbuf "SELECT count(*) FROM marks" &&
+	answers 0 -t 100 kernel.tbuf "SELECT count(*) FROM marks"
 result $? "marks of one thread"
 fails 1 "holds no such event of a thread named 'none'" --comm none kernel.tbuf cpu &&
 	fails 1 "holds no such event of process 7" --pid 7 kernel.tbuf "SELECT 1" &&

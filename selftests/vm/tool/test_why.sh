@@ -62,6 +62,7 @@ in_cgroup()
 	mkdir -p root && mount -t cgroup2 none root || return
 	echo +cpu >root/cgroup.subtree_control && mkdir root/shop root/shop/till || return
 	echo 10000 50000 >root/shop/cpu.max
+	mkdir root/ample && echo 900000 100000 >root/ample/cpu.max || return
 	cat >burn.py <<'END'
 import os, time
 os.sched_setaffinity(0, {int(os.environ["ON"])})
@@ -71,11 +72,12 @@ while time.process_time() < end:
 END
 	tracebuf record -b 256 -o quota.tbuf -- sh -c '
 		(echo 0 >root/shop/till/cgroup.procs && ON=0 exec python3 -S burn.py) &
+		(echo 0 >root/ample/cgroup.procs && ON=1 exec python3 -S burn.py)
 		ON=1 python3 -S burn.py
 		wait' && tracebuf verify quota.tbuf
 	recorded=$?
 	umount -l root
-	return $recorded
+	return "$recorded"
 }
 
 # holds PYTHON...: true of what why says of the asker; of(CAUSE, ...): ns below the causes, by name
@@ -130,22 +132,38 @@ whole()
 slices()
 {
 	holds_of "--slice req* chain.tbuf" 'why["slices"] == 3' 'sums(why["tree"])' \
-		'of("blocked", "woken worker") > 0.9 * of()'
+		'of("blocked in read", "woken worker") > 0.9 * of("blocked in read")' \
+		'of("blocked in read") > 0.6 * of()'
 }
 
-# One waits for the lock that the other one has
+# One waits for the lock that the other one has; a child, for that of a file that its parent opened
 in_lock()
 {
+	cat >child.py <<'END'
+import fcntl, os, time
+one, other = (os.open("inherited", os.O_CREAT | os.O_RDWR) for _ in range(2))
+fcntl.flock(one, fcntl.LOCK_EX)
+if not os.fork():
+    fcntl.flock(other, fcntl.LOCK_EX)
+    os._exit(0)
+time.sleep(0.2)
+fcntl.flock(one, fcntl.LOCK_UN)
+os.wait()
+END
 	tracebuf record -b 256 -o lock.tbuf -- sh -c '
 		flock held sleep 0.3 &
 		until ! flock -n held true; do :; done
-		flock held true' && tracebuf verify lock.tbuf
+		flock held true
+		python3 -S child.py' && tracebuf verify lock.tbuf
 }
 
 # what a wait is about
 lock()
 {
-	tracebuf why --comm flock lock.tbuf >said && grep -A1 'blocked in flock$' said | grep -q ' of held$'
+	tracebuf why --comm flock lock.tbuf >said &&
+		grep -A1 'blocked in flock$' said | grep -q ' of held$' || return
+	tracebuf why --comm python3 --top 0 lock.tbuf >said &&
+		grep -A1 'blocked in flock$' said | grep -q ' of inherited$'
 }
 
 # 0.1 s of work takes half a second there: 8 of 10 ms are waits for the next period
@@ -153,7 +171,8 @@ quota()
 {
 	holds_of "--cgroup till quota.tbuf" 'of("waits", "quota") > 0.6 * of()' 'sums(why["tree"])' &&
 		holds_of "--cgroup / --comm python3 quota.tbuf" 'of("waits", "quota") == 0' \
-			'of("runs python3") > 80e6'
+			'of("runs python3") > 80e6' &&
+		grep -qa '10000 50000 /shop' quota.tbuf && ! grep -qa '900000 100000 /ample' quota.tbuf
 }
 
 text()

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
@@ -109,6 +110,23 @@ static int mounted_at(char path[PATH_MAX])
 	return result;
 }
 
+/* "nr_throttled 12": in so many periods the quota was used up */
+static bool was_throttled(const char *folder)
+{
+	char name[2 * PATH_MAX + sizeof("/cpu.stat")], line[128];
+	uint64_t count = 0;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "%.*s/cpu.stat", 2 * PATH_MAX, folder);
+	file = fopen(name, "re");
+	while (file && fgets(line, sizeof(line), file) &&
+	       sscanf(line, "nr_throttled %" SCNu64, &count) != 1)
+		;
+	if (file)
+		fclose(file);
+	return count > 0;
+}
+
 static bool read_quota(const char *folder, const char *path, char *text, size_t size)
 {
 	char name[2 * PATH_MAX + sizeof("/cpu.max")];
@@ -137,7 +155,7 @@ bool cgroup_quota(const char *path, char *text, size_t size)
 	strcpy(folder + root, path);
 	/* the root of the hierarchy has no quota */
 	while ((above = strrchr(folder + root, '/')) && above[1]) {
-		if (read_quota(folder, folder + root, text, size))
+		if (read_quota(folder, folder + root, text, size) && was_throttled(folder))
 			return true;
 		*above = 0;
 	}

@@ -26,19 +26,19 @@ bool cgroup_matches(const struct tb_trace *trace, uint32_t cgroup, const char *p
 bool cgroup_path_matches(const char *path, const char *pattern);
 
 /**
- * cgroup_quota - the CPU quota of a cgroup that exists
+ * cgroup_quota - the CPU quota that a cgroup has used up at some time
  * @path: of the cgroup
  * @text: out: "10000 50000 /shop": microseconds of CPU time in a period of microseconds, and the
  *	path of the cgroup that has this quota: the cgroup itself, or the nearest one above
  *
- * Return: true; false: there is none.
+ * Return: true; false: the cgroup has gone, there is no quota, or there was always some left.
  */
 bool cgroup_quota(const char *path, char *text, size_t size);
 
 /**
  * cgroups_each - call a function for each cgroup that exists
- * @visit: gets the @id as in struct tb_thread; the @path from the root of the hierarchy, which is "/";
- *	and the @folder with its files.  A result that is not 0 ends the walk
+ * @visit: gets the @id as in struct tb_thread; the @path from the root of the hierarchy, which is
+ *	"/"; and the @folder with its files.  A result that is not 0 ends the walk
  *
  * Return: 0, or what @visit returned; -ENOENT the hierarchy is not mounted.
  */

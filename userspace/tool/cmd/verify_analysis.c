@@ -69,6 +69,7 @@ int verify_analysis(const char *file, struct tb_trace *trace, bool quiet)
 		printf("analyses: the causes of %u thread%s were not checked: too many stretches of time\n",
 		       counts.unchecked, plural(counts.unchecked));
 	if (counts.uncompared)
-		printf("analyses: 'why' and 'report' were not compared: the file is damaged, or time goes back in it\n");
+		printf("analyses: 'why' and 'report' were not compared: "
+		       "the file is damaged, or time goes back in it\n");
 	return telling.violated ? EXIT_WRONG : EXIT_FINE;
 }

@@ -67,7 +67,7 @@ const char *cause_text(const struct why *why, const struct why_node *node, char 
 	case WHY_IDLE:
 		return "the CPU is idle, or on its way to run it";
 	case WHY_QUOTA:
-		return "the CPU is idle: its cgroup has used up its CPU quota";
+		return "the CPU is idle: its cgroup seems to have used up its CPU quota";
 	case WHY_BLOCKED:
 		snprintf(text, size, "blocked %s", cause_call(node->who, part, sizeof(part)));
 		return text;

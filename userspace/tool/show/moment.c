@@ -137,7 +137,8 @@ int moment_parse(const struct command *command, const char *text, struct moment 
 	if (result == -ERANGE)
 		return misused(command, "'%s' is not a time: a number in it is out of range", text);
 	if (result)
-		return misused(command, "'%s' is not a time: 12.5 (seconds as print shows them), +200ms, -2s, 14:03:05, '2026-11-27 14:03:05' or mark:TEXT",
+		return misused(command, "'%s' is not a time: 12.5 (seconds as print shows them), +200ms, "
+			       "-2s, 14:03:05, '2026-11-27 14:03:05' or mark:TEXT",
 			       text);
 	return EXIT_FINE;
 }
@@ -290,7 +291,8 @@ static int find_time_of_day(const struct moment *moment, struct tb_trace *trace,
 	to = tb_trace_ns(trace, last, TB_TIME_REALTIME);
 	ns = find_on_clock(moment, from, to);
 	if (ns == UINT64_MAX) {
-		snprintf(lack, size, "%02u:%02u:%02u is not in the recording%s, which is from %s to %s (local time)",
+		snprintf(lack, size, "%02u:%02u:%02u is not in the recording%s, "
+			 "which is from %s to %s (local time)",
 			 (unsigned int)(moment->ns / NS_PER_S / 3600),
 			 (unsigned int)(moment->ns / NS_PER_S / 60 % 60),
 			 (unsigned int)(moment->ns / NS_PER_S % 60), after ? " after --from" : "",

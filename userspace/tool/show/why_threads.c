@@ -60,7 +60,8 @@ static int check_items(const struct why *why, const char *file, const char *text
 				break;
 		}
 		if (i == why_threads(why))
-			return complain("%s: --why %s: nothing is known of such a thread; 'tracebuf why %s' lists the threads",
+			return complain("%s: --why %s: nothing is known of such a thread; "
+					"'tracebuf why %s' lists the threads",
 					file, item, file);
 		at = text;
 	}
@@ -91,7 +92,8 @@ static int choose(struct why_threads *threads, const char *file, const struct se
 		threads->list[threads->count++].to = to;
 	}
 	if (count > WHY_THREADS_MAX)
-		return complain("%s: --why %s: these are %zu threads; at most %u can be explained at a time: choose fewer, by their TIDs",
+		return complain("%s: --why %s: these are %zu threads; at most %u can be explained "
+				"at a time: choose fewer, by their TIDs",
 				file, text, count, WHY_THREADS_MAX);
 	if (!count)
 		return complain("%s: --why %s: nothing is known of these threads in that time",
@@ -107,16 +109,19 @@ int why_threads_open(struct why_threads *threads, struct tb_trace *trace, const 
 
 	memset(threads, 0, sizeof(*threads));
 	if (!text[strspn(text, ",")])
-		return complain("--why: of which threads? TIDs or names, with * and ?, a comma between two");
+		return complain("--why: of which threads? TIDs or names, with * and ?, "
+				"a comma between two");
 	/* damage is told by who goes through the events */
 	result = why_open(trace, base, NULL, &threads->why, &error);
 	if (result)
 		return complain("%s: %s", file, strerror(-result));
 	if (!why_has_switches(threads->why))
-		return complain("%s has no sched_switch, which --why needs: record it with sched_switch and sched_wak*",
+		return complain("%s has no sched_switch, which --why needs: "
+				"record it with sched_switch and sched_wak*",
 				file);
 	if (!why_has_wakeups(threads->why))
-		note("%s has no wake-ups: what a thread waited for is not known (record sched_waking and sched_wakeup)",
+		note("%s has no wake-ups: what a thread waited for is not known "
+		     "(record sched_waking and sched_wakeup)",
 		     file);
 	status = check_items(threads->why, file, text);
 	return status == EXIT_FINE ? choose(threads, file, selection, base, text) : status;
