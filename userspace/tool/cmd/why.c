@@ -15,6 +15,7 @@
 #include "tool/show/input.h"
 #include "tool/show/out.h"
 #include "tool/show/selection.h"
+#include "tool/show/why_sums.h"
 #include "tool/show/why_threads.h"
 
 #define TOP 8			/* children of each cause that are shown */
@@ -77,99 +78,6 @@ struct job {
 	uint32_t added, first;	/* how many threads or slices, and one of the threads */
 };
 
-/* ---- the causes, summed over the tree ---- */
-
-/**
- * struct sum - all leaves that say the same
- * @call: the call in which the thread above was blocked, where the cause is an interrupt; -1
- */
-struct sum {
-	enum why_cause cause;
-	int64_t who, call;
-	uint64_t ns, longest, longest_at;
-};
-
-static int compare_sums(const void *a, const void *b)
-{
-	const struct sum *one = a, *other = b;
-
-	return one->ns > other->ns ? -1 : one->ns < other->ns;
-}
-
-static int compare_causes(const void *a, const void *b)
-{
-	const struct sum *one = a, *other = b;
-
-	if (one->cause != other->cause)
-		return one->cause < other->cause ? -1 : 1;
-	if (one->who != other->who)
-		return one->who < other->who ? -1 : 1;
-	return one->call < other->call ? -1 : one->call > other->call;
-}
-
-/* Merges equal ones, which are side by side; returns how many are left, the longest first */
-static size_t merge_sums(struct sum *sums, size_t count)
-{
-	size_t i, kept = 0;
-
-	qsort(sums, count, sizeof(*sums), compare_causes);
-	for (i = 0; i < count; i++) {
-		if (!kept || compare_causes(&sums[kept - 1], &sums[i])) {
-			sums[kept++] = sums[i];
-			continue;
-		}
-		sums[kept - 1].ns += sums[i].ns;
-		if (sums[i].longest > sums[kept - 1].longest) {
-			sums[kept - 1].longest = sums[i].longest;
-			sums[kept - 1].longest_at = sums[i].longest_at;
-		}
-	}
-	qsort(sums, kept, sizeof(*sums), compare_sums);
-	return kept;
-}
-
-/* The system call in which a thread was blocked until node @index */
-static int64_t call_above(const struct why_node *nodes, size_t index)
-{
-	const struct why_node *above = &nodes[nodes[index].parent];
-
-	return above->cause == WHY_OBJECT ? nodes[above->parent].who : above->who;
-}
-
-/* NULL: no memory */
-static struct sum *sum_leaves(const struct job *job, size_t *kept)
-{
-	size_t count, i, used = 0;
-	const struct why_node *nodes = why_nodes(job->why, &count);
-	struct sum *sums = malloc(count * sizeof(*sums));
-
-	for (i = 1; sums && i < count; i++) {
-		if (nodes[i].child)
-			continue;
-		sums[used++] = (struct sum){
-			.cause = nodes[i].cause, .who = nodes[i].who,
-			.call = nodes[i].cause == WHY_UNTIL ? call_above(nodes, i) : -1,
-			.ns = nodes[i].ns, .longest = nodes[i].longest,
-			.longest_at = nodes[i].longest_at,
-		};
-	}
-	*kept = sums ? merge_sums(sums, used) : 0;
-	return sums;
-}
-
-static const char *sum_text(const struct job *job, const struct sum *sum, char *text, size_t size)
-{
-	const struct why_node node = { .cause = sum->cause, .who = sum->who };
-	char part[128], call[64];
-
-	if (sum->cause != WHY_UNTIL)
-		return cause_text(job->why, &node, text, size);
-	snprintf(text, size, "%s, for a thread that was blocked %s",
-		 cause_irq(job->why, sum->who, part, sizeof(part)),
-		 cause_call(sum->call, call, sizeof(call)));
-	return text;
-}
-
 /* ---- text ---- */
 
 static double percent(uint64_t ns, uint64_t of)
@@ -207,7 +115,7 @@ static int print_text(const struct job *job)
 {
 	size_t count, i;
 	const struct why_node *nodes = why_nodes(job->why, &count);
-	struct sum *sums = sum_leaves(job, &count);
+	struct why_sum *sums = why_sums(job->why, &count);
 	char text[256];
 
 	if (!sums)
@@ -227,7 +135,7 @@ static int print_text(const struct job *job)
 		printf("%12.3f  %5.1f  %9.3f  %14.6f  %s\n", (double)sums[i].ns / 1e6,
 		       percent(sums[i].ns, nodes[0].ns), (double)sums[i].longest / 1e6,
 		       (double)sums[i].longest_at / 1e9,
-		       sum_text(job, &sums[i], text, sizeof(text)));
+		       why_sum_text(job->why, &sums[i], text, sizeof(text)));
 	if (i < count)
 		printf("%*s%zu more\n", 48, "", count - i);
 	free(sums);
