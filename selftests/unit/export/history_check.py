@@ -450,6 +450,7 @@ def main():
                 judge.analyses()
                 history_why.check_part(judge)
                 history_why.check_drawn(judge, folder)
+                history_why.check_page(judge, folder)
                 history_why.check_table(judge)
                 # the same history, and nothing is missing
                 true.lose_nothing()
@@ -458,7 +459,9 @@ def main():
                 history_why.check_whole(judge)
                 history_why.check_table(judge)
                 history_why.check_drawn(judge, folder)
+                history_why.check_page(judge, folder)
                 history_why.check_drawn(judge, folder, *history_why.middle(true))
+                history_why.check_page(judge, folder, *history_why.middle(true))
             except (Wrong, fxt_check.Wrong, ValueError) as failure:
                 wrong += 1
                 if wrong <= 20:

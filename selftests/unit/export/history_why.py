@@ -4,14 +4,15 @@
 The tool goes through intervals. Here the time is cut at every event of the history, and for each
 piece the cause is looked up anew: a walk from the thread to what it waits for at that moment.
 
-What the export to Perfetto draws of a thread, and the table "why" of query, must be what "tracebuf
-why" says: check_drawn(), check_table().
+What the export to Perfetto and the page of report draw of a thread, and the table "why" of query,
+must be what "tracebuf why" says: check_drawn(), check_page(), check_table().
 """
 import collections
 import csv
 import io
 import json
 import os
+import page_read
 import pf_import
 
 DEPTH = 32              # WHY_DEPTH
@@ -225,10 +226,8 @@ def check_filled(what, begin, end, spans):
         raise ValueError(f"{what}: the slices end at {begin}, not at {end}")
 
 
-def check_track(judge, drawn, track, tid, *more):
-    """The track of one thread; @more: options of the interval"""
-    made = json.loads(judge.run("why", "--json", "-T", "boot", "-t", str(tid), *more, judge.path))
-    slices = slices_of(drawn, track)
+def check_slices(judge, slices, made, tid):
+    """(path, begin, end, children) of each slice of a thread, and what "tracebuf why" says of it"""
     check_filled(f"thread {tid}", made["from_ns"], made["to_ns"],
                  [(begin, end) for path, begin, end, _ in slices if len(path) == 1])
     sums, counts = collections.Counter(), collections.Counter()
@@ -253,18 +252,24 @@ def middle(history):
     return "--from", f"+{quarter / 1e9:.9f}", "--to", f"+{3 * quarter / 1e9:.9f}"
 
 
-def check_drawn(judge, folder, *more):
-    """The tracks of all threads whose time "tracebuf why" explains, 16 at a time"""
-    tids = []
+def explained(judge, base, *more):
+    """What "tracebuf why" says of all threads whose time it explains, 16 at a time: by TID"""
+    known = {}
     for tid in judge.true.threads:
         try:
-            judge.run("why", "--json", "-t", str(tid), *more, judge.path)
+            said = judge.run("why", "--json", "-T", base, "-t", str(tid), *more, judge.path)
         except judge.wrong:
             continue            # nothing is known of it
-        tids.append(tid)
-    path = os.path.join(folder, "causes")
+        known[tid] = json.loads(said)
+    tids = list(known)
     for at in range(0, len(tids), 16):
-        some = tids[at:at + 16]
+        yield {tid: known[tid] for tid in tids[at:at + 16]}
+
+
+def check_drawn(judge, folder, *more):
+    """The tracks of all threads; @more: options of the interval"""
+    path = os.path.join(folder, "causes")
+    for some in explained(judge, "boot", *more):
         judge.run("export", "-q", "-f", "perfetto", *more, "-o", path, "--why",
                   ",".join(str(tid) for tid in some), judge.path)
         drawn = pf_import.Import(path)
@@ -281,9 +286,66 @@ def check_drawn(judge, folder, *more):
                     raise ValueError(f"the track of thread {tid} is below another process: {above}")
                 tracks[tid] = key
         if sorted(tracks) != sorted(some):
-            raise ValueError(f"threads {some} were asked for, {sorted(tracks)} have a track")
+            raise ValueError(f"threads {list(some)} were asked for, {sorted(tracks)} have a track")
         for tid, track in tracks.items():
-            check_track(judge, drawn, track, tid, *more)
+            check_slices(judge, slices_of(drawn, track), some[tid], tid)
+
+
+# ---- the page of report ----
+
+def slices_in(page, tid):
+    """(path, begin, end, children) of the lane of a thread"""
+    above, found = [], []
+    for depth in range(len(page.rows)):
+        row, at = [], 0
+        for begin, end, text in page.rows.get(("why", tid, depth), ()):
+            while at < len(above) and above[at][2] <= begin:
+                at += 1
+            if depth and at == len(above):
+                raise ValueError(f"thread {tid}: '{text}' from {begin} lies in no other cause")
+            if depth:
+                above[at][3].append((begin, end))
+            row.append(((*(above[at][0] if depth else ()), text), begin, end, []))
+        found += row
+        above = row
+    return found
+
+
+def summed(tree):
+    """ns by the texts of leaves; interrupts, which the tables say in other words, as one"""
+    sums = collections.Counter()
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        todo += node["children"]
+        if not node["children"]:
+            sums["" if node["cause"] == "interrupt" else node["text"]] += node["ns"]
+    return sums
+
+
+def check_page(judge, folder, *more):
+    """The lanes of all threads, and the table of the causes"""
+    path = os.path.join(folder, "page.html")
+    for some in explained(judge, "mono", *more):
+        judge.run("report", "--html", path, *more, "--why", ",".join(map(str, some)), judge.path)
+        page = page_read.Page(path)
+        os.unlink(path)
+        drawn = {tid for kind, tid, _ in page.rows if kind == "why"}
+        if drawn != set(some) or not drawn <= set(page.threads):
+            raise ValueError(f"threads {list(some)} were asked for, {sorted(drawn)} have a lane")
+        section = next(one for one in page.report["sections"] if one["id"] == "why")
+        names = [column["id"] for column in section["columns"]]
+        table = [dict(zip(names, row)) for row in section["rows"]]
+        for tid, made in some.items():
+            check_slices(judge, slices_in(page, tid), made, tid)
+            sums = collections.Counter()
+            for row in table:
+                if row["tid"] == tid:
+                    text = row["cause"]
+                    sums["" if ", for a thread that was blocked " in text else text] += row["total"]
+            if sums != summed(made["tree"]):
+                raise ValueError(f"thread {tid}: the table has {sums}, "
+                                 f"'tracebuf why' {summed(made['tree'])}")
 
 
 # ---- the table of query ----

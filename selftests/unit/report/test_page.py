@@ -240,7 +240,8 @@ def run(directory, browser):
     @test('cells of tables are exact, and read as in the text')
     def _():
         browser.js("for (const b of document.querySelectorAll('button.more')) b.click()")
-        text = text_rows(tool('report', '--width', 100000, '--top', 0, busy).stdout)
+        whole = tool('report', '--width', 100000, '--top', 0, busy).stdout
+        text, lines_of_text = text_rows(whole), [line.strip() for line in whole.splitlines()]
         compared = 0
         for section in report['sections']:
             if not section['rows']:
@@ -253,7 +254,10 @@ def run(directory, browser):
                 for c, value, (exact, words) in zip(section['columns'], row, shown):
                     if c['type'] == 'number' and value is not None:
                         same(exact, str(value), f"{section['id']} {c['id']}")
-            if section['kind'] != 'table':
+            if section['id'] == 'findings':
+                for row in section['rows']:
+                    want(f'* {row[3]}' in lines_of_text and row[4] in lines_of_text, row)
+            if section['kind'] != 'table' or section['id'] == 'findings':
                 continue
             lines = [' '.join(words) for words in text[section['id']][1:]]
             for shown in cells:
@@ -603,6 +607,83 @@ def run(directory, browser):
         browser.load(page_of(busy, '--from', '+0.005', '--to', '+0.010')[0])
         want(browser.js('return tracebuf.model.length') < 6e6, 'length')
         browser.quiet()
+
+    @test('--why: a lane of causes below the thread, with the chain in words')
+    def _():
+        page, said = page_of(busy, '--why', '110,111')
+        browser.load(page)
+        lanes = browser.js("""return tracebuf.view.lanes.list.map((l, i, all) => [l.name, l.title, all[i - 1]])
+            .filter(([name]) => name === 'why').map(([name, title, above]) => [title, above.thread.tid])""")
+        same(sorted(lanes), [['110', 110], ['111', 111]], 'lanes, and what is above')
+        tree = json.loads(tool('why', '--json', '-t', 110, busy).stdout)['tree']
+        paths = {}
+
+        def walk(node, above):
+            for child in node['children']:
+                path = above + [child['text']]
+                paths[' > '.join(path)] = [child['ns'], child['count']]
+                walk(child, path)
+        walk(tree, [])
+        drawn = browser.js("""
+            const { model } = tracebuf, sums = {};
+            for (const row of model.threads.get(110).why.rows)
+                for (let i = 0; i < row.count; i++) {
+                    const path = model.chain(row, i).join(' > ');
+                    sums[path] = sums[path] || [0, 0];
+                    sums[path][0] += row.end[i] - row.begin[i];
+                    sums[path][1]++;
+                }
+            return sums""")
+        same(drawn, paths, 'chains')
+        want(max(path.count(' > ') for path in paths) >= 2, 'depth', list(paths)[:9])
+        x, y, path = browser.js("""
+            const { view, viewport, drawing, model } = tracebuf;
+            const row = model.threads.get(110).why.rows[2];
+            viewport.show(row.begin[0], row.end[0]);
+            const lane = view.lanes.laneOf(row);
+            view.revealLane(lane);
+            drawing.scroll = view.scroll.scrollTop;
+            view.frame();
+            const strip = lane.strips.find((s) => s.rows.includes(row));
+            return [(drawing.xOf(row.begin[0]) + drawing.xOf(row.end[0])) / 2,
+                lane.y - drawing.scroll + drawing.ruler + strip.top + strip.height / 2, model.chain(row, 0)]""")
+        browser.mouse(x, y).perform()
+        tip = browser.until("!document.getElementById('tip').hidden && document.getElementById('tip').innerText", 'tip')
+        want(all(name in tip for name in path) and tip.count('because') == 2, tip, path)
+        browser.mouse(x, y).click().perform()
+        browser.frames()
+        want(all(name in browser.details() for name in path), browser.details(), path)
+        browser.quiet()
+
+    @test('--why: the table leads to the longest stretch of a cause')
+    def _():
+        row, cells = browser.js("""
+            const section = tracebuf.report.sections.find((s) => s.id === 'why');
+            document.querySelector('#table-why tbody button.link').click();
+            return [section.rows[0], section.columns.map((c) => c.id)]""")
+        row = dict(zip(cells, row))
+        from_, to = browser.js('return tracebuf.drawing.range')
+        begin = int(browser.js('return String(tracebuf.model.begin)'))
+        same([round(from_) + begin, round(to - from_)], [int(row['begin']), int(row['longest'])], 'range')
+        colours = browser.js("""
+            const { model, drawing } = tracebuf, of = (cause) => [...model.causes].filter(([, c]) => c.cause === cause)
+                .map(([string]) => drawing.colours.named[string]);
+            return [of('waits'), drawing.colours.runnable, of('runs').length]""")
+        same([colours[0], colours[2] > 1], [[colours[1]], True], 'colours')
+
+    @test('--why: what cannot be shown makes no page')
+    def _():
+        page = directory / 'nothing.html'
+        for chosen, status, said in (
+                (('--why', '4711'), 1, 'nothing is known of such a thread'),
+                (('--why', '110', '--max-events', 50), 1, 'choose fewer (--why)'),
+                (('--why', '110', '--section', 'why'), 2, '--html is a page of all sections')):
+            done = subprocess.run([TRACEBUF, 'report', '--html', page, *map(str, chosen), busy],
+                                  capture_output=True, text=True, errors='replace')
+            want(done.returncode == status and said in done.stderr, chosen, done.returncode, done.stderr)
+            want(not page.exists(), chosen, 'page')
+        done = subprocess.run([TRACEBUF, 'report', '--why', '110', busy], capture_output=True, text=True)
+        want(done.returncode == 2 and '--why is for --html and --json' in done.stderr, done.stderr)
 
     @test('a choice of nothing makes no page')
     def _():

@@ -18,10 +18,11 @@
 #define WIDTH_DEFAULT 80
 
 struct job {
-	const char *file, *html;
+	const char *file, *html, *why;
 	struct selection selection;
 	struct report_look look;
 	uint32_t max_events;
+	struct why_threads why_threads;
 };
 
 static int report_run(int argc, char **argv);
@@ -46,6 +47,10 @@ const struct command cmd_report = {
 	"      --html FILE       write a page for a browser, with a timeline\n"
 	"      --max-events N    put at most N events into the timeline (2000000)\n"
 	"      --width N         columns of the text (the terminal's, else 80)\n"
+	"      --why THREADS     with --html and --json: where the time of these threads\n"
+	"                        went, 16 at most, as 'tracebuf why' has it; the page has a\n"
+	"                        lane for each. TIDs and names, with * and ?:\n"
+	"                        --why 'worker*,131'\n"
 	"  -C, --cpu N           only what happened on this CPU\n"
 	"  -t, --tid N           only what this thread did or waited for\n"
 	THREADS_HELP
@@ -59,6 +64,7 @@ static const struct option long_options[] = {
 	{ "input",     required_argument, NULL, 'i' },
 	{ "html",      required_argument, NULL, OPTION_HTML },
 	{ "max-events", required_argument, NULL, OPTION_MAX_EVENTS },
+	{ "why",       required_argument, NULL, OPTION_WHY },
 	{ "cpu",       required_argument, NULL, 'C' },
 	THREADS_LONG,
 	{ "recording", required_argument, NULL, 'r' },
@@ -248,9 +254,11 @@ static int write_report(struct job *job, struct tb_trace *trace, struct analysis
 
 	if (!report)
 		return complain("out of memory");
-	if (job->html)
-		result = report_html(report, trace, &job->selection, job->html,
-				     job->max_events);
+	if (job->why && report_why(report, &job->why_threads, job->look.top))
+		result = complain("out of memory");
+	else if (job->html)
+		result = report_html(report, trace, &job->selection,
+				     job->why ? &job->why_threads : NULL, job->html, job->max_events);
 	else
 		result = report_write(report, &job->look);
 	report_free(report);
@@ -266,7 +274,13 @@ static int report_recording(struct job *job, struct tb_trace *trace)
 				job->look.top_given ? job->look.top : 0, NULL, &a);
 	if (!a)
 		return result;
-	written = write_report(job, trace, a);
+	written = EXIT_FINE;
+	if (job->why)
+		written = why_threads_open(&job->why_threads, trace, job->file, &job->selection,
+					   job->selection.base, job->why);
+	if (written == EXIT_FINE)
+		written = write_report(job, trace, a);
+	why_threads_close(&job->why_threads);
 	analysis_free(a);
 	return written ? written : result;
 }
@@ -354,6 +368,9 @@ static int report_run(int argc, char **argv)
 		case OPTION_HTML:
 			job.html = optarg;
 			break;
+		case OPTION_WHY:
+			job.why = optarg;
+			break;
 		case OPTION_MAX_EVENTS:
 			if (parse_u32(optarg, 1, UINT32_MAX, &job.max_events))
 				return misused(&cmd_report, "'%s' is not a number of events", optarg);
@@ -368,6 +385,8 @@ static int report_run(int argc, char **argv)
 		return misused(&cmd_report, "--html is a page of all sections: it excludes --json and --section");
 	if (job.max_events && !job.html)
 		return misused(&cmd_report, "--max-events is about the timeline of --html");
+	if (job.why && !job.html && !job.look.json)
+		return misused(&cmd_report, "--why is for --html and --json: 'tracebuf why' shows it as text");
 	if (job.html && !report_html)
 		return complain("this tracebuf was built without the page");
 	if (!job.look.top_given && (job.look.json || job.html))

@@ -13,6 +13,7 @@
 #include "tool/show/out.h"
 #include "analysis/report.h"
 #include "tool/show/selection.h"
+#include "tool/show/why_threads.h"
 
 /**
  * report_analyse - all that @selection has chosen of the selected recording
@@ -32,6 +33,10 @@ int report_text_write(const struct report *report, const char *section,
 
 /** report_json - as one JSON object, see report.h; errors are kept in @out */
 void report_json(const struct report *report, const char *section, struct out *out);
+
+/** report_why - add the section "why": @threads and their causes; @top: rows of each, 0: all.
+ *  0, -ENOMEM */
+int report_why(struct report *report, const struct why_threads *threads, uint32_t top);
 
 /* ---- what report and diff have in common ---- */
 
@@ -67,6 +72,7 @@ int report_option(const struct command *command, int option, const char *value,
  * report_html - as a page that needs nothing else
  * @trace: for the timeline; no cursor is open
  * @selection: started: the part of it that is reported: from_ticks, to_ticks
+ * @why: threads that have a lane of causes; NULL: none
  * @path: where to write it; nothing is left there if that fails
  * @items_max: what the timeline has at most, the first; 0: as much as is usual
  * Complains; EXIT_*
@@ -75,6 +81,7 @@ int report_option(const struct command *command, int option, const char *value,
  */
 __attribute__((weak))
 int report_html(const struct report *report, struct tb_trace *trace,
-		struct selection *selection, const char *path, uint64_t items_max);
+		struct selection *selection, const struct why_threads *why, const char *path,
+		uint64_t items_max);
 
 #endif /* TRACEBUF_TOOL_REPORT_OUT_H */

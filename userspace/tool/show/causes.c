@@ -107,6 +107,11 @@ static const char *const cause_names[] = {
 	[WHY_OFF] = "off", [WHY_DEEP] = "deep", [WHY_UNKNOWN] = "unknown",
 };
 
+const char *cause_name(enum why_cause cause)
+{
+	return cause_names[cause];
+}
+
 static void json_number(struct out *out, const char *key, int64_t value)
 {
 	out_text(out, key);
@@ -133,7 +138,7 @@ static void json_who(const struct why *why, const struct why_node *node, struct 
 	char text[256];
 
 	out_text(out, "\"cause\":");
-	out_json_string(out, cause_names[node->cause]);
+	out_json_string(out, cause_name(node->cause));
 	if (node->cause == WHY_RUNS || node->cause == WHY_WOKEN) {
 		json_number(out, ",\"tid\":", node->who);
 		out_text(out, ",\"comm\":");

@@ -17,6 +17,9 @@ const char *cause_call(int64_t call, char *text, size_t size);
 const char *cause_irq(const struct why *why, int64_t who, char *text, size_t size);
 const char *cause_text(const struct why *why, const struct why_node *node, char *text, size_t size);
 
+/* "woken": the cause in JSON */
+const char *cause_name(enum why_cause cause);
+
 /* Node @index and all below it, as docs/why.md describes them */
 void cause_json(const struct why *why, const struct why_node *nodes, uint32_t index,
 		struct out *out);

@@ -57,7 +57,8 @@ const DARK = {
 };
 
 export class Colours {
-	constructor(strings, dark) {
+	/** @causes: of --why, by string: what it is, and the tid */
+	constructor({ strings, causes, threads }, dark) {
 		const names = dark ? DARK : LIGHT;
 
 		this.dark = dark;
@@ -65,12 +66,21 @@ export class Colours {
 		for (const [name, text] of Object.entries(names))
 			this[name] = hex(text);
 		/* digits at the end number the like of it: kworker/0:1, nginx-3 */
-		this.named = Uint32Array.from(strings, (text) => {
+		const byName = (text) => {
 			const value = hash(text.replace(/[\d:/_-]+\w?$/, ''));
 			const hue = value % 30 * 12, level = (value >>> 8) % 3;
 
 			return dark ? oklch(0.66 + 0.05 * level, 0.095, hue) : oklch(0.74 + 0.05 * level, 0.10, hue);
-		});
+		};
+		const known = { waits: this.runnable, irq: this.irq, interrupt: this.irq, softirq: this.softirq,
+			unknown: this.unknown };
+
+		this.named = Uint32Array.from(strings, byName);
+		for (const [string, { cause, tid }] of causes) {
+			const thread = tid && threads.get(Number(tid));
+
+			this.named[string] = thread ? byName(thread.name) : known[cause] || this.named[string];
+		}
 		this.faded = this.named.map((colour) => mix(colour, this.ground, 0.8));
 		this.fade = (colour) => mix(colour, this.ground, 0.8);
 	}

@@ -9,7 +9,7 @@ import { element } from './element.js';
 const KINDS = {
 	run: 'run', irq: 'interrupt', softirq: 'softirq', cpu_event: 'event', lost: 'loss', call: 'system call',
 	event: 'event', user: 'slice of a program', user_event: 'event of a program', user_lost: 'loss of a program',
-	counter: 'counter', state: 'state',
+	counter: 'counter', state: 'state', why: 'cause',
 };
 const DOUBTS = ['', 'events are missing in between: it may be several', 'its end is not in the trace'];
 const TASKS = 10;
@@ -21,7 +21,10 @@ export function facts(model, row, index) {
 
 	if (length || !['event', 'cpu_event', 'user_event', 'counter'].includes(row.kind))
 		list.push(['duration', length < 1000 ? duration(length) : `${duration(length)} (${grouped(length)} ns)`]);
-	list.push(...model.details(row, index));
+	if (row.kind === 'why')
+		list.push(...model.chain(row, index).map((name, depth) => [depth ? 'because' : 'the thread', name]));
+	else
+		list.push(...model.details(row, index));
 	const [origin, i] = model.origin(row, index);
 
 	if (origin.doubt && origin.doubt[i])
@@ -72,7 +75,10 @@ export class DetailsPane {
 
 	taskButton(row, index) {
 		const [run, i] = this.model.origin(row, index);
+		const tid = row.kind === 'why' && this.model.causes.get(row.names[index]).tid;
 
+		if (tid)
+			return this.button('Task', 'To the lane of this task', () => this.go.toTask(Number(tid)));
 		if (run.kind !== 'run')
 			return null;
 		return row === run ? this.button('Task', 'To the lane of this task', () => this.go.toTask(run.tid[i])) :

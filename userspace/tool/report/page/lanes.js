@@ -5,7 +5,7 @@
  */
 
 /* In CSS pixels */
-const STRIP = { irq: 7, softirq: 7, run: 17, tick: 6, state: 13, call: 13, user: 14, lost: 6, counter: 26 };
+const STRIP = { irq: 7, softirq: 7, run: 17, tick: 6, state: 13, call: 13, user: 14, lost: 6, counter: 26, why: 13 };
 const PAD = 5;
 const HEAD = 20;
 
@@ -59,6 +59,12 @@ function threadLane(thread, inProcess, length) {
 		share: thread.states ? `${(100 * thread.ran / length).toFixed(1)}%` : '' });
 }
 
+/* Where the time of a thread went: a cause, below it the reason of that one, and so on */
+function whyLane(thread) {
+	return lane('why', String(thread.tid), thread.why.rows.map((row) => strip('why', [row], STRIP.why)),
+		{ inside: true });
+}
+
 export class Lanes {
 	constructor(model) {
 		this.model = model;
@@ -105,8 +111,11 @@ export class Lanes {
 			heading(key, process.name, `${process.tgid}, ${process.threads.length} threads`,
 				process.ran ? `${(100 * process.ran / length).toFixed(1)}%` : '', 1);
 		if (!several || !this.closed.has(key))
-			for (const thread of process.threads)
+			for (const thread of process.threads) {
 				add(this.made(thread, () => threadLane(thread, several, length)));
+				if (thread.why)
+					add(this.made(thread.why, () => whyLane(thread)));
+			}
 	}
 
 	/* Lanes do not change but for where they are */

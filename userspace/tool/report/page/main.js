@@ -125,7 +125,7 @@ class View {
 	}
 
 	recolour(dark) {
-		this.drawing.colours = new Colours(this.model.strings, dark);
+		this.drawing.colours = new Colours(this.model, dark);
 		this.legend();
 		this.dirty();
 	}
@@ -366,7 +366,8 @@ class View {
 	}
 }
 
-/* What a time is to the first duration of its row: that begins then, or ends; others are moments */
+/* What a time is to the duration before it, else the first one of its row: that begins then, or ends; others are
+ * moments */
 const SIDES = { begin: 1, from: 1, time: -1 };
 
 /* What a time in a table is about: [from when (BigInt), for how long] */
@@ -378,7 +379,9 @@ function spanOf(section, row, column) {
 	/* of gaps: the durations beside it are of what is missing in between */
 	if (column.id === 'first')
 		return [time, Number(BigInt(row[section.columns.findIndex((one) => one.id === 'last')]) - time)];
-	const side = SIDES[column.id] || 0, length = section.columns.findIndex((one) => one.unit === 'ns');
+	const isLength = (one) => one && one.unit === 'ns', before = section.columns.indexOf(column) - 1;
+	const side = SIDES[column.id] || 0;
+	const length = isLength(section.columns[before]) ? before : section.columns.findIndex(isLength);
 	const lasted = side && length >= 0 ? Number(row[length]) : 0;
 
 	return [side < 0 ? time - BigInt(lasted) : time, lasted];

@@ -74,6 +74,7 @@ export class Model {
 		this.makeCpus();
 		this.makeRuns();
 		this.makeThreads();
+		this.makeCauses();
 		this.makeProcesses();
 	}
 
@@ -252,12 +253,33 @@ export class Model {
 			thread.rows.sort((a, b) => order[a.kind] - order[b.kind] || a.id - b.id || a.sub - b.sub);
 	}
 
+	/* Of --why: a thread's rows of causes, the outermost first; for each name of a cause what it is, and of
+	 * which thread */
+	makeCauses() {
+		this.causes = new Map();
+		for (const row of this.of('why').sort((a, b) => a.sub - b.sub)) {
+			const thread = this.threads.get(row.id);
+
+			thread.why = thread.why || { rows: [] };
+			thread.why.rows.push(row);
+			for (let i = 0; i < row.count; i++)
+				if (!this.causes.has(row.names[i]))
+					this.causes.set(row.names[i], Object.fromEntries(row.details.of(i)));
+		}
+	}
+
+	/** From what the thread did to item @index, each the reason of the one before: [name, ...] */
+	chain(row, index) {
+		return this.threads.get(row.id).why.rows.slice(0, row.sub + 1)
+			.map((above) => this.name(above, above.endingAfter(row.begin[index])));
+	}
+
 	/* Those that ran longest first; a process stands where its threads together do */
 	makeProcesses() {
 		const processes = new Map();
 
 		for (const thread of this.threads.values()) {
-			if (!thread.tid || (!thread.states && !thread.rows.length))
+			if (!thread.tid || (!thread.states && !thread.rows.length && !thread.why))
 				continue;
 			if (!processes.has(thread.tgid))
 				processes.set(thread.tgid, { tgid: thread.tgid, threads: [], ran: 0 });

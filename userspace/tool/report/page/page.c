@@ -63,7 +63,7 @@ static int put_report(const struct report *report, struct out *out)
 }
 
 static int fill(struct timeline *timeline, struct tb_trace *trace,
-		struct selection *selection)
+		struct selection *selection, const struct why_threads *why)
 {
 	struct tb_cursor *cursor;
 	struct tb_view view;
@@ -76,6 +76,8 @@ static int fill(struct timeline *timeline, struct tb_trace *trace,
 	while (result >= 0 && (result = next_event(cursor, &view)) > 0 &&
 	       !selection_over(selection, &view))
 		result = timeline_take(timeline, cursor, &view);
+	if (result >= 0 && why)
+		result = timeline_why(timeline, why);
 	if (result >= 0)
 		result = timeline_end(timeline, cursor, tb_cursor_fault(cursor) ||
 				      tb_trace_fault(trace));
@@ -104,20 +106,21 @@ static int put_page(const struct report *report, const struct timeline *timeline
 }
 
 int report_html(const struct report *report, struct tb_trace *trace,
-		struct selection *selection, const char *path, uint64_t items_max)
+		struct selection *selection, const struct why_threads *why, const char *path,
+		uint64_t items_max)
 {
 	struct timeline *timeline;
 	struct output output;
 	int status, result;
 
+	items_max = items_max ? items_max : TIMELINE_ITEMS_MAX;
 	status = output_open(&output, path, report->title, OUTPUT_STREAM);
 	if (status != EXIT_FINE) {
 		output_drop(&output);
 		return status;
 	}
-	timeline = timeline_open(trace, selection,
-				 items_max ? items_max : TIMELINE_ITEMS_MAX);
-	result = timeline ? fill(timeline, trace, selection) : -ENOMEM;
+	timeline = timeline_open(trace, selection, items_max);
+	result = timeline ? fill(timeline, trace, selection, why) : -ENOMEM;
 	if (!result)
 		result = put_page(report, timeline, output.stream);
 	if (!result && timeline_left_out(timeline))
@@ -127,5 +130,9 @@ int report_html(const struct report *report, struct tb_trace *trace,
 	if (!result)
 		return output_finish(&output);
 	output_drop(&output);
+	if (result == -E2BIG)
+		return complain("%s: not written: the causes of these threads change more than %"
+				PRIu64 " times: choose fewer (--why), or a part of the time "
+				"(--from, --to), or more (--max-events)", path, items_max);
 	return complain("%s: not written: %s", path, strerror(-result));
 }

@@ -23,6 +23,7 @@ enum row_kind {
 	ROW_USER_EVENT,		/* writer */
 	ROW_USER_LOST,		/* writer */
 	ROW_COUNTER,		/* process, sub: name */
+	ROW_WHY,		/* thread; sub: depth of the cause */
 	ROW_KINDS,
 };
 

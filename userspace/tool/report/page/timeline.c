@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "user.h"
+#include "why.h"
 #include "analysis/roles.h"
 #include "analysis/slices.h"
 #include "analysis/spans.h"
@@ -458,10 +459,13 @@ static int make_threads(struct timeline *t)
 	size_t length, i;
 
 	for (row = t->rows->last; row; row = row->next)
-		if (row->kind >= ROW_USER && row->process)
+		if (row->kind >= ROW_USER && row->kind <= ROW_COUNTER && row->process)
 			lane_of(t, row->process);
 	for (row = t->rows->last; row; row = row->next)
-		if (row->kind == ROW_EVENT || row->kind == ROW_CALL)
+		if (row->kind == ROW_WHY)
+			lane_of(t, row->id);
+	for (row = t->rows->last; row; row = row->next)
+		if (row->kind == ROW_EVENT || row->kind == ROW_CALL || row->kind == ROW_WHY)
 			lane_of(t, process_of_thread(t, row->id));
 	if (out)
 		out->file = open_memstream(&text, &length);
@@ -486,6 +490,12 @@ static int make_threads(struct timeline *t)
 	free(text);
 	free(out);
 	return t->error;
+}
+
+int timeline_why(struct timeline *t, const struct why_threads *threads)
+{
+	/* without an event there is no beginning that times could be told from */
+	return t->rows->begun ? page_why(t->rows, threads, t->max) : 0;
 }
 
 int timeline_end(struct timeline *t, const struct tb_cursor *cursor, bool broken)

@@ -12,7 +12,7 @@
  *	          "columns":[BYTES,...]}]}
  *
  * "cut" is where the timeline ends, before "end" only if something is left out.  "sub" tells apart rows
- * of the same kind and id: depths of interrupts and of what programs write, counters.
+ * of the same kind and id: depths of interrupts, of causes and of what programs write, counters.
  *
  * Columns of a row, each with a number for each of its items (docs/report-page.md says more):
  *
@@ -34,6 +34,7 @@
 #include "tracebuf.h"
 #include "tool/show/out.h"
 #include "tool/show/selection.h"
+#include "tool/show/why_threads.h"
 
 /* Items (slices, events, values of counters) that there are at most, unless something else was
  * asked for: what a browser draws fluently, and what makes a file of moderate size */
@@ -53,6 +54,10 @@ void timeline_close(struct timeline *timeline);
 /* The next event or loss, in the order of @cursor; 0, -ENOMEM */
 int timeline_take(struct timeline *timeline, const struct tb_cursor *cursor,
 		  const struct tb_view *view);
+
+/* Where the time of @threads went, as rows of their own, after all events: as many items again at
+ * most as there are of events.  -E2BIG: there are more; 0, -ENOMEM */
+int timeline_why(struct timeline *timeline, const struct why_threads *threads);
 
 /* That was all; names of threads are those that @cursor knows.  @broken: the file breaks off, and nobody
  * knows what went on on a CPU after its last event.  0, -ENOMEM */
