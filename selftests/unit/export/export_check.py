@@ -123,7 +123,7 @@ class Check:
 
     def export(self, kind, *options):
         path = os.path.join(self.directory.name, "out")
-        run(self.tool, "export", "-q", "-f", kind, "-o", path, *options, self.trace)
+        run(self.tool, "export", "-q", "--format", kind, "-o", path, *options, self.trace)
         return path
 
     def irq_names(self):
@@ -710,7 +710,7 @@ def damage(tool, trace, times):
                 file.write(data)
             for kind in "text", "json", "jsonl", "csv", "sqlite":
                 path = os.path.join(directory, f"out{number}.{kind}")
-                done = subprocess.run([tool, "export", "-q", "-f", kind, "-o", path, copy],
+                done = subprocess.run([tool, "export", "-q", "--format", kind, "-o", path, copy],
                                       capture_output=True, check=False)
                 said = done.stderr.decode(errors="replace")
                 if done.returncode not in (0, 1) or "Sanitizer" in said:

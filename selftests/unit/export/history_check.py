@@ -394,14 +394,14 @@ class Judge:
 
     def exports(self, folder):
         path = os.path.join(folder, "exported")
-        self.run("export", "-f", "perfetto", "-o", path, self.path)
+        self.run("export", "--format", "perfetto", "-o", path, self.path)
         drawn = pf_import.Import(path)
         last = max((event.time for event in drawn.events), default=0)
         check(not drawn.mismatched, f"Perfetto: {drawn.mismatched} switches do not fit")
         self.drawn("Perfetto", ((run["cpu"], run["tid"], run["begin"],
                                  last if run["end"] is None else run["end"])
                                 for run in drawn.sched if run["tid"] < pf_import.LOST_TID))
-        self.run("export", "-f", "fxt", "-o", path, self.path)
+        self.run("export", "--format", "fxt", "-o", path, self.path)
         with open(path, "rb") as file:
             reader = fxt_check.Reader(file.read())
         reader.read()

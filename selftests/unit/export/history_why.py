@@ -270,7 +270,7 @@ def check_drawn(judge, folder, *more):
     """The tracks of all threads; @more: options of the interval"""
     path = os.path.join(folder, "causes")
     for some in explained(judge, "boot", *more):
-        judge.run("export", "-q", "-f", "perfetto", *more, "-o", path, "--why",
+        judge.run("export", "-q", "--format", "perfetto", *more, "-o", path, "--why",
                   ",".join(str(tid) for tid in some), judge.path)
         drawn = pf_import.Import(path)
         os.unlink(path)

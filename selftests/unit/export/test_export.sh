@@ -403,10 +403,10 @@ python3 "$here/pf_wire.py" packets o.pf >o.packets
 	[ "$(grep -o 'type:"TYPE_SLICE_[A-Z]*"' o.packets | sort | uniq -c | tr -s ' ')" = \
 	  " 5 type:\"TYPE_SLICE_BEGIN\"
  5 type:\"TYPE_SLICE_END\"" ] &&
-	"$TRACEBUF" export -q -f json -o o.json o.tbuf &&
+	"$TRACEBUF" export -q --format json -o o.json o.tbuf &&
 	[ "$(grep -o '"ph":"[stf]".*"id":[0-9]*' o.json | grep -o '"ph":"."\|"id":.*' | tr '\n' ' ')" = \
 	  '"ph":"s" "id":1 "ph":"f" "id":1 "ph":"s" "id":2 ' ] &&
-	"$TRACEBUF" export -q -f fxt -o o.fxt o.tbuf && python3 "$here/fxt_check.py" o.fxt >o.fxt.txt &&
+	"$TRACEBUF" export -q --format fxt -o o.fxt o.tbuf && python3 "$here/fxt_check.py" o.fxt >o.fxt.txt &&
 	[ "$(grep -c 'async begin' o.fxt.txt)" = 2 ] && [ "$(grep -c 'async end' o.fxt.txt)" = 2 ]
 }
 result $? "slices that overlap have tracks of their own; an id used again is another flow"

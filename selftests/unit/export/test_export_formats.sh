@@ -43,7 +43,7 @@ fails()
 
 for trace in kernel user; do
 	for format in text csv jsonl json; do
-		"$TRACEBUF" export -f $format -o - "$golden/$trace.tbuf" >have &&
+		"$TRACEBUF" export --format $format -o - "$golden/$trace.tbuf" >have &&
 			cmp have "$golden/$trace.$format"
 		result $? "$trace.tbuf as $format is as it was"
 	done
@@ -106,10 +106,10 @@ for options in "-e sched_switch" "-e user:net" "-C 1" "-t 101" \
 		# shellcheck disable=SC2086
 		"$TRACEBUF" export --jsonl $options -o - "$golden/$trace.tbuf" | cmp - want || ok=1
 		# shellcheck disable=SC2086
-		"$TRACEBUF" export -q -f csv $options -o out.csv "$golden/$trace.tbuf"
+		"$TRACEBUF" export -q --format csv $options -o out.csv "$golden/$trace.tbuf"
 		[ $? = $status ] || ok=1
 		# shellcheck disable=SC2086
-		"$TRACEBUF" export -q -f sqlite $options -o out.db "$golden/$trace.tbuf"
+		"$TRACEBUF" export -q --format sqlite $options -o out.db "$golden/$trace.tbuf"
 		[ $? = $status ] || ok=1
 		wanted=$(wc -l <want)
 		rows=$(python3 -c 'import csv, sys
@@ -135,7 +135,7 @@ done
 result $? "--from and --to: the first is in it, the last is not"
 
 # At 25 ms CPU 0 and CPU 1 are in gaps that are told later
-for command in print "export -f csv -o -"; do
+for command in print "export --format csv -o -"; do
 	# shellcheck disable=SC2086
 	"$TRACEBUF" $command --to 0.025 moved.tbuf >out.txt 2>said.txt &&
 		grep -q 'are missing, of CPU 1 from 0.013000000 on, and of other CPUs$' said.txt &&
@@ -153,23 +153,23 @@ cp "$golden/kernel.tbuf" t.tbuf
 mkdir taken
 
 ok=0
-fails "there is no format 'nonsense'; there are perfetto, fxt, ctf, json" -f nonsense t.tbuf || ok=1
-fails "taken: is a directory" -f csv -o taken t.tbuf || ok=1
-fails "nowhere/x: cannot be written: No such file" -f json -o nowhere/x t.tbuf || ok=1
-fails "t.tbuf: is the trace itself" -f jsonl -o t.tbuf t.tbuf || ok=1
-fails "is not a file: this format needs one" -f sqlite -o /dev/null t.tbuf || ok=1
-fails "not written to a pipe: name a file" -f sqlite -o - t.tbuf || ok=1
+fails "there is no format 'nonsense'; there are perfetto, fxt, ctf, json" --format nonsense t.tbuf || ok=1
+fails "taken: is a directory" --format csv -o taken t.tbuf || ok=1
+fails "nowhere/x: cannot be written: No such file" --format json -o nowhere/x t.tbuf || ok=1
+fails "t.tbuf: is the trace itself" --format jsonl -o t.tbuf t.tbuf || ok=1
+fails "is not a file: this format needs one" --format sqlite -o /dev/null t.tbuf || ok=1
+fails "not written to a pipe: name a file" --format sqlite -o - t.tbuf || ok=1
 fails "no event that matches 'sched_swich'; did you mean sched:sched_switch?" \
-	-f csv -e sched_swich t.tbuf || ok=1
-fails "there is no number 2" -f csv -r 2 t.tbuf || ok=1
-fails "'soon' is not a time" -f csv --from soon t.tbuf || ok=1
-fails "not a tracebuf trace" -f json -o x.json "$golden/kernel.csv" || ok=1
+	--format csv -e sched_swich t.tbuf || ok=1
+fails "there is no number 2" --format csv -r 2 t.tbuf || ok=1
+fails "'soon' is not a time" --format csv --from soon t.tbuf || ok=1
+fails "not a tracebuf trace" --format json -o x.json "$golden/kernel.csv" || ok=1
 result $ok "wrong options and names"
 
 # Of threads whose time --why explains
 ok=0
 "$REPORT_TRACE" crowd crowd.tbuf || ok=1
-fails "--why is for the format perfetto, not for fxt" -f fxt --why t1000 crowd.tbuf || ok=1
+fails "--why is for the format perfetto, not for fxt" --format fxt --why t1000 crowd.tbuf || ok=1
 "$TRACEBUF" export -q -o drawn --why 't100?,101[0-5]*' crowd.tbuf 2>said.txt && ok=1
 rm -f drawn
 if ! grep -q 'built without' said.txt; then
@@ -186,16 +186,16 @@ fi
 result $ok "--why: 16 threads at most, and those that there are"
 
 # root may write everywhere but where the kernel says no
-fails "cannot be written" -f json -o /sys/x.json t.tbuf
+fails "cannot be written" --format json -o /sys/x.json t.tbuf
 result $? "a directory that cannot be written to"
 
 ok=0
 for format in json jsonl text csv perfetto fxt; do
-	if [ $format = perfetto ] && ! "$TRACEBUF" export -q -f perfetto -o x t.tbuf 2>/dev/null; then
+	if [ $format = perfetto ] && ! "$TRACEBUF" export -q --format perfetto -o x t.tbuf 2>/dev/null; then
 		continue
 	fi
 	rm -f x
-	fails "No space left on device" -f $format -o /dev/full t.tbuf || ok=1
+	fails "No space left on device" --format $format -o /dev/full t.tbuf || ok=1
 done
 result $ok "a full disk is an error"
 
@@ -207,7 +207,7 @@ if [ -e big.tbuf ]; then
 		(
 			trap '' XFSZ
 			ulimit -f 64
-			fails "old: " -q -f $format -o old big.tbuf
+			fails "old: " -q --format $format -o old big.tbuf
 		) || ok=1
 		[ "$(cat old)" = before ] || ok=1
 	done
@@ -217,8 +217,8 @@ else
 fi
 
 ln -s target link
-fails "link: leads to nothing" -f csv -o link t.tbuf && echo before >target &&
-	"$TRACEBUF" export -q -f csv -o link t.tbuf && [ -L link ] && cmp target "$golden/kernel.csv"
+fails "link: leads to nothing" --format csv -o link t.tbuf && echo before >target &&
+	"$TRACEBUF" export -q --format csv -o link t.tbuf && [ -L link ] && cmp target "$golden/kernel.csv"
 result $? "links stay, and lead to what is new"
 
 # Told to stop: as soon as the file, or directory, is there under its other name
@@ -228,7 +228,7 @@ for format in sqlite ctf; do
 		skip "$what" "no test_export"
 		continue
 	fi
-	if "$TRACEBUF" export -f $format -o - t.tbuf 2>&1 | grep -q 'was built without'; then
+	if "$TRACEBUF" export --format $format -o - t.tbuf 2>&1 | grep -q 'was built without'; then
 		skip "$what" "built without it"
 		continue
 	fi
@@ -236,7 +236,7 @@ for format in sqlite ctf; do
 	mkdir stop
 	while [ $ok -ne 0 ] && [ $tries -lt 50 ]; do
 		tries=$((tries + 1))
-		"$TRACEBUF" export -f $format -o stop/it big.tbuf 2>said.txt &
+		"$TRACEBUF" export --format $format -o stop/it big.tbuf 2>said.txt &
 		pid=$!
 		until ls -d stop/it* >/dev/null 2>&1 || ! kill -0 $pid 2>/dev/null; do :; done
 		kill -TERM $pid 2>/dev/null
@@ -249,8 +249,8 @@ for format in sqlite ctf; do
 	rm -r stop
 done
 
-"$TRACEBUF" export -q -f csv -o whole.csv t.tbuf 2>said.txt && [ ! -s said.txt ] &&
-	head -c 24000 t.tbuf >cut.tbuf && ! "$TRACEBUF" export -f csv -o cut.csv cut.tbuf 2>said.txt &&
+"$TRACEBUF" export -q --format csv -o whole.csv t.tbuf 2>said.txt && [ ! -s said.txt ] &&
+	head -c 24000 t.tbuf >cut.tbuf && ! "$TRACEBUF" export --format csv -o cut.csv cut.tbuf 2>said.txt &&
 	grep -q 'cut.csv holds what comes before' said.txt &&
 	[ "$(wc -l <cut.csv)" -lt "$(wc -l <whole.csv)" ] && [ "$(wc -l <cut.csv)" -gt 1 ]
 result $? "a trace that breaks off is exported as far as it goes, and that is said"

@@ -58,7 +58,7 @@ result $? "every event as print shows it"
 ok=0
 for options in "-C 1" "-t 101" "-e irq" "--from +0.000001 --to +0.000005"; do
 	# shellcheck disable=SC2086
-	"$TRACEBUF" export -q -f fxt -T boot $options -o chosen.fxt t.tbuf &&
+	"$TRACEBUF" export -q --format fxt -T boot $options -o chosen.fxt t.tbuf &&
 		"$TRACEBUF" print --fields -T boot $options t.tbuf >chosen.print &&
 		check chosen.fxt chosen.print && ! grep -qx '0 events are those of print' checked || ok=1
 done

@@ -282,7 +282,7 @@ static void hostile_names(void)
 	CHECK(strstr(direct.text, "te_st:na_me? "));
 	CHECK(strstr(direct.text, "same=1 same_2=2 with_space_=3 struct=4 _=5 _1st=6 _hidden=7\n"));
 	snprintf(target, sizeof(target), "%s/ctf", directory);
-	snprintf(arguments, sizeof(arguments), "export -f ctf -o %s %s", target,
+	snprintf(arguments, sizeof(arguments), "export --format ctf -o %s %s", target,
 		 file);
 	CHECK_NUMBER((unsigned int)run(arguments), 0);
 	read_with(&ctf, "ctf", "fs", target, NULL);
@@ -469,7 +469,7 @@ static void cut_off(void)
 	forget(&reading);
 
 	/* the export holds what comes before, and says so */
-	snprintf(arguments, sizeof(arguments), "export -f ctf -o %s/ctf %s",
+	snprintf(arguments, sizeof(arguments), "export --format ctf -o %s/ctf %s",
 		 directory, file);
 	CHECK_NUMBER((unsigned int)run(arguments), 1);
 	CHECK_HAS("holds what comes before");
@@ -685,7 +685,7 @@ static void chosen(void)
 	save_fx(&fx);
 	snprintf(target, sizeof(target), "%s/ctf", directory);
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		snprintf(arguments, sizeof(arguments), "export -f ctf %s -o %s %s",
+		snprintf(arguments, sizeof(arguments), "export --format ctf %s -o %s %s",
 			 cases[i].options, target, file);
 		CHECK_NUMBER((unsigned int)run(arguments), !cases[i].events);
 		if (!cases[i].events)
@@ -724,7 +724,7 @@ static void targets(void)
 	/* an empty directory will do, slashes or not */
 	snprintf(path, sizeof(path), "%s/empty", directory);
 	assert(!mkdir(path, 0755));
-	snprintf(arguments, sizeof(arguments), "export -f ctf -o %s// %s", path,
+	snprintf(arguments, sizeof(arguments), "export --format ctf -o %s// %s", path,
 		 file);
 	CHECK_NUMBER((unsigned int)run(arguments), 0);
 	CHECK(entries(path) >= 2);
@@ -734,15 +734,15 @@ static void targets(void)
 	CHECK_NUMBER((unsigned int)run(arguments), 1);
 	CHECK_HAS("not empty");
 	CHECK_NUMBER((unsigned int)entries(directory), 1);
-	snprintf(arguments, sizeof(arguments), "export -f ctf -o %s %s", file,
+	snprintf(arguments, sizeof(arguments), "export --format ctf -o %s %s", file,
 		 file);
 	CHECK_NUMBER((unsigned int)run(arguments), 1);
 	CHECK_HAS("is a directory");
-	snprintf(arguments, sizeof(arguments), "export -f ctf -o /nowhere/x %s",
+	snprintf(arguments, sizeof(arguments), "export --format ctf -o /nowhere/x %s",
 		 file);
 	CHECK_NUMBER((unsigned int)run(arguments), 1);
 	CHECK_HAS("/nowhere/x: cannot be written");
-	snprintf(arguments, sizeof(arguments), "export -f ctf -o - %s", file);
+	snprintf(arguments, sizeof(arguments), "export --format ctf -o - %s", file);
 	CHECK_NUMBER((unsigned int)run(arguments), 1);
 	CHECK_HAS("name a directory");
 	snprintf(arguments, sizeof(arguments), "rm -r %s", path);
@@ -750,7 +750,7 @@ static void targets(void)
 
 	/* a writer that dies leaves nothing */
 	snprintf(arguments, sizeof(arguments),
-		 "ulimit -f 8; $TRACEBUF export -f ctf -o %s/full %s 2>/dev/null",
+		 "ulimit -f 8; $TRACEBUF export --format ctf -o %s/full %s 2>/dev/null",
 		 directory, file);
 	CHECK(system(arguments));
 	CHECK_NUMBER((unsigned int)entries(directory), 0);

@@ -65,8 +65,8 @@ static void numbers(void)
 		"record -e sched_switch:1/0x10", "record -e sched_switch:rate=18446744073709551617",
 		"print -t 0x64", "print -t 18446744073709551716", "print -t -1", "print -n 1e3",
 		"print -C 0x0", "report --top 0x10", "report --width 1e3", "query -r 0x1 t x",
-		"flamegraph --min-width 0x1", "flamegraph --width 0x400", "top -d 0x1 -b",
-		"top -n 99999999999 -b", "arm --on x --post 0x10", "arm --on x --count -1",
+		"flamegraph --min-width 0x1", "flamegraph --width 0x400", "top --delay 0x1 --batch",
+		"top -n 99999999999 --batch", "arm --on x --post 0x10", "arm --on x --count -1",
 		"recover -r 12x", "recover -r 11111111111111111", "recover -r -1",
 		"recover --range 0x:1M x", "recover --range 18446744073709551616:1M x",
 	};
@@ -91,8 +91,8 @@ static void numbers(void)
 static void nothing_selected(void)
 {
 	static const char *const commands[] = {
-		"print", "print --jsonl", "print --fields", "export -q -f json -o -",
-		"export -q -f perfetto -o /dev/null", "export -q -f csv -o -", "report",
+		"print", "print --jsonl", "print --fields", "export -q --format json -o -",
+		"export -q --format perfetto -o /dev/null", "export -q --format csv -o -", "report",
 		"report --json", "report --html /dev/null", "flamegraph -o -",
 	};
 	static const char *const options[] = {
@@ -154,9 +154,9 @@ static void seeks(void)
 	CHECK_NUMBER(run_on("print", "--from 5.000003"), 0);
 	CHECK_HAS("vec=2(NET_TX)");
 	CHECK_NUMBER(lines(), 4);
-	CHECK_NUMBER(run_on("export", "-q -f csv -o - --from 5.000003"), 0);
+	CHECK_NUMBER(run_on("export", "-q --format csv -o - --from 5.000003"), 0);
 	CHECK_HAS("softirq_entry");
-	CHECK_NUMBER(run_on("export", "-q -f json -o - --from 5.000003"), 0);
+	CHECK_NUMBER(run_on("export", "-q --format json -o - --from 5.000003"), 0);
 	CHECK_HAS("\"bash\"");
 	fx_free(&fx);
 	make_once();
@@ -179,8 +179,8 @@ static void permissions(void)
 		{ 0644, 0077, 0600 }, { 0400, 0000, 0600 }, { 0666, 0002, 0664 },
 	};
 	static const char *const commands[] = {
-		"export -q -f json", "export -q -f csv", "export -q -f sqlite",
-		"export -q -f perfetto", "export -q -f fxt", "report --html",
+		"export -q --format json", "export -q --format csv", "export -q --format sqlite",
+		"export -q --format perfetto", "export -q --format fxt", "report --html",
 	};
 	char text[256], path[64], command[128];
 	struct dirent *entry;
@@ -210,16 +210,16 @@ static void permissions(void)
 	umask(0022);
 	chmod(file, 0600);
 	chmod(path, 0604);
-	snprintf(command, sizeof(command), "export -q -f csv -o %s", path);
+	snprintf(command, sizeof(command), "export -q --format csv -o %s", path);
 	CHECK_NUMBER(run_on(command, ""), 0);
 	CHECK_NUMBER(mode_of(path), 0604);
 	unlink(path);
 	/* by standard input: those of the file behind it */
-	snprintf(text, sizeof(text), "export -q -f csv -o %s - <%s", path, file);
+	snprintf(text, sizeof(text), "export -q --format csv -o %s - <%s", path, file);
 	CHECK_NUMBER(run(text), 0);
 	CHECK_NUMBER(mode_of(path), 0600);
 	unlink(path);
-	snprintf(command, sizeof(command), "export -q -f ctf -o %s", path);
+	snprintf(command, sizeof(command), "export -q --format ctf -o %s", path);
 	if (!run_on(command, "")) {
 		CHECK_NUMBER(mode_of(path), 0700);
 		folder = opendir(path);
@@ -239,14 +239,14 @@ static void permissions(void)
 /* Viewers of Chrome's format have doubles: larger integers are texts there */
 static void large_numbers(void)
 {
-	CHECK_NUMBER(run_on("export", "-q -f json -o -"), 0);
+	CHECK_NUMBER(run_on("export", "-q --format json -o -"), 0);
 	CHECK_HAS("\"value\":\"18446744073709551615\"");
 	CHECK_HAS("\"value\":9007199254740992");
 	CHECK_HAS("\"value\":\"9007199254740993\"");
-	CHECK_NUMBER(run_on("export", "-q -f jsonl -o -"), 0);
+	CHECK_NUMBER(run_on("export", "-q --format jsonl -o -"), 0);
 	CHECK_HAS("\"value\":18446744073709551615");
 	CHECK_HAS("\"value\":9007199254740993");
-	CHECK_NUMBER(run_on("export", "-q -f csv -o -"), 0);
+	CHECK_NUMBER(run_on("export", "-q --format csv -o -"), 0);
 	CHECK_HAS("18446744073709551615");
 	CHECK_HAS("9007199254740993");
 }

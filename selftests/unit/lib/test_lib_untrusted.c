@@ -84,7 +84,7 @@ static void names_from_the_file(void)
 {
 	static const char *const commands[] = {
 		"print", "print --fields", "verify", "list -v -i", "list --format -i", "report",
-		"export -f text -o -", "export -f csv -o -", "print -e nosuch",
+		"export --format text -o -", "export --format csv -o -", "print -e nosuch",
 	};
 	size_t i;
 
@@ -129,9 +129,9 @@ static void writers_in_each_others_place(void)
 		fx_close(&fx, 0);
 		fx_durable_end(&fx);
 		save(fx.data, fx.size);
-		CHECK_NUMBER(run_on("export", "-q -f json -o /dev/null"), 0);
-		CHECK_NUMBER(run_on("export", "-q -f perfetto -o /dev/null"), 0);
-		CHECK_NUMBER(run_on("export", "-q -f fxt -o /dev/null"), 0);
+		CHECK_NUMBER(run_on("export", "-q --format json -o /dev/null"), 0);
+		CHECK_NUMBER(run_on("export", "-q --format perfetto -o /dev/null"), 0);
+		CHECK_NUMBER(run_on("export", "-q --format fxt -o /dev/null"), 0);
 		fx_free(&fx);
 	}
 }
@@ -156,10 +156,10 @@ static void long_list(void)
 	fx_close(&fx, 0);
 	fx_durable_end(&fx);
 	save(fx.data, fx.size);
-	CHECK_NUMBER(run_on("export", "-q -f csv -e test:list -o -"), 0);
+	CHECK_NUMBER(run_on("export", "-q --format csv -e test:list -o -"), 0);
 	CHECK_HAS("4000000001");
 	CHECK_HAS("4000001000");
-	CHECK_NUMBER(run_on("export", "-q -f csv -o -"), 0);
+	CHECK_NUMBER(run_on("export", "-q --format csv -o -"), 0);
 	CHECK_HAS("4000001000");
 	fx_free(&fx);
 }

@@ -21,7 +21,7 @@ base = sys.argv[3] if len(sys.argv) > 3 else 'mono'
 
 directory = tempfile.TemporaryDirectory()
 path = os.path.join(directory.name, 'trace.sqlite')
-subprocess.run([tool, 'export', '-q', '-T', base, '-f', 'sqlite', '-o', path, trace], check=True)
+subprocess.run([tool, 'export', '-q', '-T', base, '--format', 'sqlite', '-o', path, trace], check=True)
 database = sqlite3.connect(path)
 
 
@@ -36,7 +36,7 @@ def asked(questions):
     """The answers to all of them, one array of JSON after the other"""
     with open(os.path.join(directory.name, 'questions.sql'), 'w', encoding='utf-8') as file:
         file.write(''.join(f'{sql};\n' for sql in questions))
-    done = subprocess.run([tool, 'query', '-T', base, '--json', '-f', file.name, trace],
+    done = subprocess.run([tool, 'query', '-T', base, '--json', '--file', file.name, trace],
                           capture_output=True, text=True)
     decoder, at, answers = json.JSONDecoder(), 0, []
     while at < len(done.stdout):

@@ -23,7 +23,7 @@ TABLES = ["event_types", "marks", "extras", "losses", "user_events", "other_even
 def main():
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "trace.sqlite")
-        subprocess.run([tool, "export", "-q", "-f", "sqlite", "-o", path, *options, trace],
+        subprocess.run([tool, "export", "-q", "--format", "sqlite", "-o", path, *options, trace],
                        check=True)
         database = sqlite3.connect(path)
     tables = [row[0] for row in database.execute(

@@ -148,9 +148,9 @@ static void compare(const char *weight, const char *options, const char *chosen)
 		tool = "tracebuf";
 	/* the text has no upside and downside */
 	snprintf(command, sizeof(command),
-		 "{ %1$s print -v -f %2$s %3$s >%3$s.printed && "
-		 "%1$s flamegraph -q --collapsed -w %4$s %2$s $(echo ' %5$s' | sed 's/ --inverted//') %3$s >%3$s.text && "
-		 "%1$s flamegraph -q --min-width 0 -w %4$s %2$s %5$s -o %3$s.svg %3$s && "
+		 "{ %1$s print -v --fields %2$s %3$s >%3$s.printed && "
+		 "%1$s flamegraph -q --collapsed --weight %4$s %2$s $(echo ' %5$s' | sed 's/ --inverted//') %3$s >%3$s.text && "
+		 "%1$s flamegraph -q --min-width 0 --weight %4$s %2$s %5$s -o %3$s.svg %3$s && "
 		 "python3 %6$s/flame_check.py %4$s %7$s %3$s.printed %3$s.text %3$s.svg; } >%3$s.said 2>&1",
 		 tool, chosen, file, weight, words, here(), options);
 	if (shell(command)) {
@@ -203,9 +203,9 @@ static void filtered_times(void)
 
 	make(&fx);
 	save(fx.data, fx.size);
-	CHECK_NUMBER(run_on("flamegraph", "-q --collapsed --threads -w off-cpu"), 0);
+	CHECK_NUMBER(run_on("flamegraph", "-q --collapsed --threads --weight off-cpu"), 0);
 	strcpy(whole, output);
-	CHECK_NUMBER(run_on("flamegraph", "-q --collapsed --threads -w off-cpu -t 101"), 0);
+	CHECK_NUMBER(run_on("flamegraph", "-q --collapsed --threads --weight off-cpu -t 101"), 0);
 	CHECK(lines() > 2);
 	for (line = output; *line; line = end + 1) {
 		end = strchr(line, '\n');
@@ -254,16 +254,16 @@ static void exactly(void)
 	CHECK_NUMBER(run_on("flamegraph", "-q --collapsed"), 0);
 	CHECK_TEXT(output, "a;0xffffffff81000410;a:b [m] 2\n"
 		   "b:??;0xffffffff81000410;a:b [m] 2\n");
-	CHECK_NUMBER(run_on("flamegraph", "-q --collapsed -w off-cpu"), 0);
+	CHECK_NUMBER(run_on("flamegraph", "-q --collapsed --weight off-cpu"), 0);
 	/* from 2300 to 3000 may be several: events are missing */
 	CHECK_TEXT(output, "a;0xffffffff81000410;a:b [m] 100\n"
 		   "b:??;0xffffffff81000410;a:b [m] 200\n");
-	CHECK_NUMBER(run_on("flamegraph", "-o /dev/null -w off-cpu"), 0);
+	CHECK_NUMBER(run_on("flamegraph", "-o /dev/null --weight off-cpu"), 0);
 	CHECK_HAS("3 events were lost");
 	CHECK_HAS("1 stretches of time, 0.700 us, are left out");
 	CHECK_HAS("1 threads had not run again at the end");
 	CHECK_HAS("1 addresses of the kernel have no name");
-	CHECK_NUMBER(run_on("flamegraph", "-q --collapsed -w on-cpu"), 0);
+	CHECK_NUMBER(run_on("flamegraph", "-q --collapsed --weight on-cpu"), 0);
 	CHECK_TEXT(output, "a;0xffffffff81000410;a:b [m] 200\n"
 		   "b:??;0xffffffff81000410;a:b [m] 100\n");
 	CHECK_NUMBER(run_on("flamegraph", "-q -o -"), 0);
@@ -325,7 +325,7 @@ static void no_stack(void)
 	save(fx.data, fx.size);
 	CHECK_NUMBER(run_on("flamegraph", "--collapsed"), 1);
 	CHECK_HAS("CPU 0, block 0: ");
-	CHECK_NUMBER(run_on("top", "-b -n 1 -i"), 1);
+	CHECK_NUMBER(run_on("top", "--batch -n 1 -i"), 1);
 	CHECK_HAS("CPU 0, block 0: ");
 	fx_free(&fx);
 }
@@ -346,7 +346,7 @@ static void too_much(void)
 		add_stack(&fx, 0, TB_STACK_KERNEL, stack, 1);
 	}
 	save_one(&fx);
-	CHECK_NUMBER(run_on("flamegraph", "--collapsed -w field=pointer"), 0);
+	CHECK_NUMBER(run_on("flamegraph", "--collapsed --weight field=pointer"), 0);
 	CHECK_HAS("a;0xffffffff81000010 18446744073709551614\n");
 	CHECK_HAS("1 events are left out: the sum would be 2^64 or more");
 	fx_free(&fx);
@@ -360,7 +360,7 @@ static void refused(void)
 
 	make(&fx);
 	save(fx.data, fx.size);
-	CHECK_NUMBER(run_on("flamegraph", "-w nonsense"), 2);
+	CHECK_NUMBER(run_on("flamegraph", "--weight nonsense"), 2);
 	CHECK_HAS("weight: 'nonsense' is not events, off-cpu, on-cpu or field=NAME");
 	CHECK_NUMBER(run_on("flamegraph", "--unfinished"), 2);
 	CHECK_HAS("--unfinished goes with --weight off-cpu");
@@ -369,9 +369,9 @@ static void refused(void)
 	CHECK_NUMBER(run_on("flamegraph", "--width 5"), 2);
 	CHECK_NUMBER(run_on("flamegraph", "-e sched_swich"), 1);
 	CHECK_HAS("did you mean sched:sched_switch?");
-	CHECK_NUMBER(run_on("flamegraph", "-e irq -w off-cpu"), 1);
+	CHECK_NUMBER(run_on("flamegraph", "-e irq --weight off-cpu"), 1);
 	CHECK_HAS("sched_switch, which is not among the events chosen");
-	CHECK_NUMBER(run_on("flamegraph", "-w field=comm"), 1);
+	CHECK_NUMBER(run_on("flamegraph", "--weight field=comm"), 1);
 	CHECK_HAS("none of the events chosen has a number 'comm'");
 	CHECK_NUMBER(run_on("flamegraph", "-t 999"), 1);
 	CHECK_HAS("no events to show among those chosen");

@@ -213,7 +213,7 @@ static int run_command(const char *command, const char *options)
 static void all_commands(void)
 {
 	static const char *const commands[] = {
-		"print", "export -q -f csv -o -", "report", "query", "flamegraph -o -",
+		"print", "export -q --format csv -o -", "report", "query", "flamegraph -o -",
 		"why -t 100", "diff",
 	};
 	size_t i;
@@ -249,9 +249,9 @@ static void recordings(void)
 	CHECK_NUMBER(run_on("report --section events", "--from mark:second"), 0);
 	CHECK_NUMBER(run_on("print", "--from mark:third"), 1);
 	CHECK_HAS("no mark 'third'");
-	CHECK_NUMBER(run_on("export -q -f csv -o -", "--from mark:second"), 1);
+	CHECK_NUMBER(run_on("export -q --format csv -o -", "--from mark:second"), 1);
 	CHECK_HAS("no mark 'second'");
-	CHECK_NUMBER(run_on("export -q -f csv -o -", "-r 2 --from mark:second"), 0);
+	CHECK_NUMBER(run_on("export -q --format csv -o -", "-r 2 --from mark:second"), 0);
 	make(1);
 }
 
@@ -270,7 +270,7 @@ static void threads(void)
 		"--comm other --to -2s",
 	};
 	static const char *const commands[] = {
-		"print", "export -q -f csv -o -", "report", "query", "diff",
+		"print", "export -q --format csv -o -", "report", "query", "diff",
 	};
 	char text[64];
 	size_t i, j;

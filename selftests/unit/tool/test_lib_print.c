@@ -288,7 +288,7 @@ static void arguments(void)
 	CHECK_NUMBER(run_on("print", "--fields"), 0);
 	CHECK_HAS("args=[0x3,0x7f00,0xa]\n");
 	CHECK_HAS("path=/etc/a\"b\n");
-	CHECK_NUMBER(run_on("export", "-q -f jsonl -o -"), 0);
+	CHECK_NUMBER(run_on("export", "-q --format jsonl -o -"), 0);
 	CHECK_HAS("\"args\":[\"0x3\",\"0x7f00\",\"0xa\"],\"path\":null");
 	CHECK_HAS("\"path2\":\"new\"");
 }

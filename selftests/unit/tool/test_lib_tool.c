@@ -535,7 +535,7 @@ static void several_recordings(void)
 	CHECK_NUMBER(run_on("export", "--jsonl -o - -r 2"), 0);
 	CHECK_NUMBER(lines(), 1);
 	CHECK_HAS("\"vec\":5");
-	CHECK_NUMBER(run_on("export", "-f text -o -"), 0);
+	CHECK_NUMBER(run_on("export", "--format text -o -"), 0);
 	CHECK_HAS("holds 2 recordings; the first is exported (choose with -r)");
 	CHECK_NUMBER(lines(), 9);
 	CHECK_NUMBER(run_on("export", "--jsonl -o - -r 1 --from +0.000000050 --to +0.000000100"), 0);

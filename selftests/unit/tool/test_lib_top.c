@@ -83,7 +83,7 @@ static void tasks(void)
 
 	make(&fx, NULL);
 	save(fx.data, fx.size);
-	CHECK_NUMBER(run_on("top", "-b -i"), 0);
+	CHECK_NUMBER(run_on("top", "--batch -i"), 0);
 	CHECK_HAS(", every 1 s (last 0.01 s), 3 tasks, /");
 	CHECK_TEXT(line_of("/s:"),
 		   "/s: 700 events, 500 switches, 100 wake-ups, 100 soft");
@@ -104,19 +104,19 @@ static void chosen(void)
 
 	make(&fx, NULL);
 	save(fx.data, fx.size);
-	CHECK_NUMBER(run_on("top", "-b -f BUS -i"), 0);
+	CHECK_NUMBER(run_on("top", "--batch --filter BUS -i"), 0);
 	CHECK_HAS("only 'BUS', ");
 	CHECK_NUMBER(lines(), 7);
 	CHECK_HAS(" busy\n");
-	CHECK_NUMBER(run_on("top", "-b -f 103 -i"), 0);
+	CHECK_NUMBER(run_on("top", "--batch --filter 103 -i"), 0);
 	CHECK_NUMBER(lines(), 7);
 	CHECK_HAS(" other\n");
-	CHECK_NUMBER(run_on("top", "-b -f nobody -i"), 0);
+	CHECK_NUMBER(run_on("top", "--batch --filter nobody -i"), 0);
 	CHECK_HAS("nothing that happened matches 'nobody'");
-	CHECK_NUMBER(run_on("top", "-b -o wait -i"), 0);
+	CHECK_NUMBER(run_on("top", "--batch --sort wait -i"), 0);
 	CHECK_HAS("*WAIT");
 	CHECK(strstr(output, "la?te") < strstr(output, " busy"));
-	CHECK_NUMBER(run_on("top", "-b -o comm -i"), 0);
+	CHECK_NUMBER(run_on("top", "--batch --sort comm -i"), 0);
 	CHECK_HAS("*COMMAND");
 	CHECK(strstr(output, " busy") < strstr(output, "la?te"));
 	fx_free(&fx);
@@ -128,24 +128,24 @@ static void views(void)
 
 	make(&fx, NULL);
 	save(fx.data, fx.size);
-	CHECK_NUMBER(run_on("top", "-b -v events -i"), 0);
+	CHECK_NUMBER(run_on("top", "--batch --view events -i"), 0);
 	CHECK_TEXT(from_line(6),
 " *EVENTS/s      %          ALL EVENT\n"
 "       500   71.4            5 sched:sched_switch\n"
 "       100   14.3            1 sched:sched_wakeup\n"
 "       100   14.3            1 irq:softirq_entry\n");
-	CHECK_NUMBER(run_on("top", "-b -v latency -i"), 0);
+	CHECK_NUMBER(run_on("top", "--batch --view latency -i"), 0);
 	CHECK_TEXT(from_line(6),
 "     NOW      %  SUM %         ALL  SUM % WAKE-UP TO RUNNING\n"
 "       1  100.0  100.0           1  100.0 1.049 ms .. 2.097 ms #########################\n");
-	CHECK_NUMBER(run_on("top", "-b -v cpus -i"), 0);
+	CHECK_NUMBER(run_on("top", "--batch --view cpus -i"), 0);
 	CHECK_TEXT(from_line(6),
 "*CPU  BUSY%  IDLE%   IRQ%  SOFT%  UNKN%  SWITCH/s QUEUE NOW\n"
 "   0   90.0   10.0   0.00   0.00    0.0       300     1 <idle>\n"
 "   1   10.0   90.0   0.00   0.00    0.0       200     0 <idle>\n");
-	CHECK_NUMBER(run_on("top", "-b -v calls -i"), 0);
-	CHECK_HAS("no system calls are recorded: 'tracebuf top -s' does\n");
-	CHECK_NUMBER(run_on("top", "-b -v irqs -i"), 0);
+	CHECK_NUMBER(run_on("top", "--batch --view calls -i"), 0);
+	CHECK_HAS("no system calls are recorded: 'tracebuf top --syscalls' does\n");
+	CHECK_NUMBER(run_on("top", "--batch --view irqs -i"), 0);
 	CHECK_HAS("no interrupts are recorded\n");
 	fx_free(&fx);
 }
@@ -166,7 +166,7 @@ static void one_cpu(void)
 	fx_totals(&fx, 2);
 	fx_durable_end(&fx);
 	save(fx.data, fx.size);
-	CHECK_NUMBER(run_on("top", "-b -v cpus -i"), 0);
+	CHECK_NUMBER(run_on("top", "--batch --view cpus -i"), 0);
 	CHECK_NUMBER(lines(), 7);
 	CHECK_HAS("\n   2   80.0   20.0 ");
 	fx_free(&fx);
@@ -180,7 +180,7 @@ static void losses(void)
 
 	make(&fx, &gap);
 	save(fx.data, fx.size);
-	snprintf(command, sizeof(command), "top -b -i - <%s", file);
+	snprintf(command, sizeof(command), "top --batch -i - <%s", file);
 	CHECK_NUMBER(run(command), 0);
 	CHECK_HAS(", standard input\n");
 	CHECK_TEXT(line_of("lost:"),
@@ -225,7 +225,7 @@ static void taken_back(void)
 	fx_close(&fx, 0);
 	snprintf(fifo, sizeof(fifo), "%s.fifo", file);
 	assert(!mkfifo(fifo, 0600));
-	snprintf(command, sizeof(command), "%s top -b -d 0.1 -i - <%s 2>&1",
+	snprintf(command, sizeof(command), "%s top --batch --delay 0.1 -i - <%s 2>&1",
 		 tool ? tool : "tracebuf", fifo);
 	fflush(stdout);
 	top = popen(command, "r");
@@ -254,20 +254,20 @@ static void refused(void)
 	save(fx.data, fx.size);
 	CHECK_NUMBER(run_on("top", "-i"), 1);
 	CHECK_HAS("standard output is no terminal: 'tracebuf top --batch'");
-	CHECK_NUMBER(run_on("top", "-b -p kernel -i"), 2);
+	CHECK_NUMBER(run_on("top", "--batch -p kernel -i"), 2);
 	CHECK_HAS("-p and -i exclude each other");
-	CHECK_NUMBER(run_on("top", "-b -s -i"), 2);
+	CHECK_NUMBER(run_on("top", "--batch --syscalls -i"), 2);
 	CHECK_HAS("-i looks at a recording as it is");
-	CHECK_NUMBER(run_on("top", "-b -v nonsense -i"), 2);
+	CHECK_NUMBER(run_on("top", "--batch --view nonsense -i"), 2);
 	CHECK_HAS("there is no view 'nonsense'; there are tasks, events, irqs, calls, latency, cpus");
-	CHECK_NUMBER(run_on("top", "-b -o nonsense -i"), 2);
+	CHECK_NUMBER(run_on("top", "--batch --sort nonsense -i"), 2);
 	CHECK_HAS("the view of tasks has no column 'nonsense'");
-	CHECK_NUMBER(run("top -b -d 0"), 2);
-	CHECK_NUMBER(run("top -b -n 0"), 2);
-	CHECK_NUMBER(run("top -b -i /nonexistent.tbuf"), 1);
+	CHECK_NUMBER(run("top --batch --delay 0"), 2);
+	CHECK_NUMBER(run("top --batch -n 0"), 2);
+	CHECK_NUMBER(run("top --batch -i /nonexistent.tbuf"), 1);
 	CHECK_HAS("/nonexistent.tbuf: cannot be opened");
 	save("no trace at all, but long enough to be one of these, or nearly so, who knows", 70);
-	CHECK(run_on("top", "-b -i") != 0);
+	CHECK(run_on("top", "--batch -i") != 0);
 	fx_free(&fx);
 }
 

@@ -227,7 +227,7 @@ def completion(shell, completes, by_name=()):
                              ("tracebuf enable ", {"sched:sched_switch"}),
                              ("tracebuf stop -p ", {"kernel", "crash"}),
                              ("tracebuf start -m ", {"circular", "oneshot", "streaming"}),
-                             ("tracebuf export -f ", {"perfetto", "ctf", "sqlite"}),
+                             ("tracebuf export --format ", {"perfetto", "ctf", "sqlite"}),
                              ("tracebuf provider ", {"create", "destroy"}),
                              ("tracebuf record -e sched:sched_sw", {"sched:sched_switch"}),
                              *by_name):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """test_options.py - in no command two long options are the same to the program: their numbers are from several
-headers, and one that is there twice is read as whichever comes first.
+headers, and one that is there twice is read as whichever comes first.  And a letter stands for the same long
+option in all commands.
 
     test_options.py TOOL      without sanitizers; CC: the compiler
 """
@@ -21,6 +22,9 @@ TOOL = sys.argv[1]
 CC = os.environ.get("CC", "cc").split()
 # commands that take options behind a word
 WORDS = {"provider": [["create"]]}
+
+# letters that mean the same under several names: which events; after how many lines, intervals, snapshots to end
+NAMES = {"e": {"events", "on"}, "n": {"max", "rounds", "count"}}
 
 # in place of the one of the C library: says what the program asks it to read, and ends
 TELLS = r"""
@@ -49,6 +53,10 @@ def table(library, words):
     return numbers
 
 
+def is_one_meaning(letter, names):
+    return len(names) == 1 or set(names) <= NAMES.get(letter, set())
+
+
 def main():
     print("TAP version 14")
     if not shutil.which(CC[0]):
@@ -59,8 +67,12 @@ def main():
         library = os.path.join(scratch, "tells.so")
         subprocess.run([*CC, "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=TELLS, text=True, check=True)
         commands = [[name, *more] for name, _ in tool_help.commands(TOOL) for more in WORDS.get(name, [[]])]
+        letters = collections.defaultdict(lambda: collections.defaultdict(list))
         for count, words in enumerate(commands, 1):
             numbers = table(library, words)
+            for number, names in numbers.items():
+                if number < 0x80:
+                    letters[chr(number)][names[0]].append(words[0])
             wrong = [names for names in numbers.values() if len(names) > 1]
             for names in wrong:
                 print(f"# the same number: {', '.join('--' + name for name in names)}")
@@ -69,7 +81,14 @@ def main():
             fine = bool(numbers) and not wrong
             print(f"{'ok' if fine else 'not ok'} {count} - {' '.join(words)}: each long option has its own number")
             failed |= not fine
-    print(f"1..{len(commands)}")
+    for letter, names in sorted(letters.items()):
+        if not is_one_meaning(letter, names):
+            said = "; ".join(f"--{name} in {', '.join(where)}" for name, where in names.items())
+            print(f"# -{letter} is {said}")
+    fine = all(is_one_meaning(letter, names) for letter, names in letters.items())
+    print(f"{'ok' if fine else 'not ok'} {len(commands) + 1} - a letter means the same in all commands")
+    failed |= not fine
+    print(f"1..{len(commands) + 1}")
     return failed
 
 

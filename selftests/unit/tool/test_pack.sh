@@ -65,9 +65,9 @@ same()
 		query t.tbuf threads
 		diff t.tbuf t.tbuf
 		flamegraph --collapsed -o - t.tbuf
-		export -q -f jsonl -o - t.tbuf
-		export -q -f fxt -o - t.tbuf
-		export -q -f csv -o - t.tbuf
+		export -q --format jsonl -o - t.tbuf
+		export -q --format fxt -o - t.tbuf
+		export -q --format csv -o - t.tbuf
 	END
 }
 

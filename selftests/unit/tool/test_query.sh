@@ -313,12 +313,12 @@ answers 3 kernel.tbuf "SELECT 1 + 2" || ok=1
 echo "SELECT 4; -- and
 SELECT 5;" >two.sql
 answers "4
-5" -f two.sql kernel.tbuf || ok=1
+5" --file two.sql kernel.tbuf || ok=1
 "$TRACEBUF" query --csv --no-header kernel.tbuf - <two.sql | cmp -s - out || ok=1
 "$TRACEBUF" query --csv --no-header - "SELECT count(*) FROM sched_switch" <kernel.tbuf >piped || ok=1
 answers "$(cat piped)" -i kernel.tbuf "SELECT count(*) FROM sched_switch" || ok=1
 answers 7 kernel.tbuf "CREATE TEMP TABLE t AS SELECT 7 AS n; SELECT n FROM t" || ok=1
-query -n cpu kernel.tbuf && cp out named && query kernel.tbuf cpu && cmp -s out named || ok=1
+query --name cpu kernel.tbuf && cp out named && query kernel.tbuf cpu && cmp -s out named || ok=1
 result $ok "from the command line, a file, standard input, by name"
 
 "$TRACEBUF" query --list | while read -r name rest; do
@@ -407,7 +407,7 @@ fails 2 "one question too many: 'b c'" kernel.tbuf "select 1" "b c" || ok=1
 fails 2 "'soon' is not mono" -T soon kernel.tbuf cpu || ok=1
 fails 1 "there is no statement" kernel.tbuf " -- nothing" || ok=1
 fails 1 "nowhere.tbuf: cannot be opened: No such file" nowhere.tbuf cpu || ok=1
-fails 1 "nowhere.sql: No such file" -f nowhere.sql kernel.tbuf || ok=1
+fails 1 "nowhere.sql: No such file" --file nowhere.sql kernel.tbuf || ok=1
 fails 1 "there is no number 2" -r 2 kernel.tbuf cpu || ok=1
 fails 1 "no event 'nothing' recorded" --schema kernel.tbuf nothing || ok=1
 fails 1 "kernel.tbuf has no block_rq_issue, block_rq_complete recorded, which 'block' is answered from" \
@@ -427,7 +427,7 @@ answers "0" crowd.tbuf "SELECT count(*) FROM why WHERE tid IN (-1, 7, 4294967296
 answers "1,1000000,18000000" --comm t1003 --from 0.018 --to 0.019 crowd.tbuf \
 	"SELECT count(DISTINCT tid), sum(duration), min(start) FROM why" || ok=1
 fails 1 "no such column: dur; did you mean duration" crowd.tbuf "SELECT dur FROM why" || ok=1
-query -s crowd.tbuf why && grep -q '^why (start INTEGER, .* path TEXT)$' out || ok=1
+query --schema crowd.tbuf why && grep -q '^why (start INTEGER, .* path TEXT)$' out || ok=1
 result $ok "the table why: of all threads, of some, and in a join"
 
 query kernel.tbuf "SELECT * FROM block_io" &&

@@ -35,7 +35,7 @@ mkdir parts && "$TOP_TRACE" parts $PARTS || exit 1
 cat >top <<TOP
 #!/bin/sh
 echo \$\$ >pid
-exec "$TRACEBUF" top -d 100ms "\$@"
+exec "$TRACEBUF" top --delay 100ms "\$@"
 TOP
 chmod +x top
 
@@ -407,7 +407,7 @@ no_type()
 
 rounds()
 {
-	begin 80 24 './top -n 3 -d 200ms -i - <stream' || return
+	begin 80 24 './top -n 3 --delay 200ms -i - <stream' || return
 	ended 0
 }
 

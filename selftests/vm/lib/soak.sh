@@ -106,7 +106,7 @@ plain_cat()
 exported()
 {
 	status 0 tracebuf record -q -o t -e sched -d 0.3 &&
-		status 0 tracebuf export -f perfetto -o t.pftrace t && rm -f t.pftrace && exact t
+		status 0 tracebuf export --format perfetto -o t.pftrace t && rm -f t.pftrace && exact t
 }
 
 has_provider()
@@ -166,7 +166,7 @@ rules_disable() { rules_begin && status 0 tracebuf disable -p rules timer,irq; }
 rules_filter() { rules_begin && status 0 tracebuf enable -p rules -e sched_switch -f "prev_prio < $(($1 % 140)) && next_comm ~ \"*[a-k]*\""; }
 rules_sample() { rules_begin && status 0 tracebuf enable -p rules "sched_waking:1/$((1 + $1 % 9)):stack"; }
 rules_rate() { rules_begin && status 0 tracebuf enable -p rules "sched_switch:rate=$((1 + $1 % 999))"; }
-rules_status() { rules_begin && status 0 tracebuf status -p rules -e; }
+rules_status() { rules_begin && status 0 tracebuf status -p rules --events; }
 rules_flush() { rules_begin && status 0 tracebuf flush -p rules; }
 rules_save() { rules_begin && status 0 tracebuf save -p rules --stop -o t && exact t; }
 rules_destroy() { rules_begin && status 0 tracebuf provider destroy rules; }

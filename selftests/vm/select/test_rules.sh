@@ -151,7 +151,7 @@ wrong_filters()
 	# nothing of it was done
 	status 0 tracebuf enable sched_switch || return
 	status 1 tracebuf enable signal_generate -f 'nothing == 1' || return
-	status 0 tracebuf status -e && ! says signal_generate && says sched_switch || return
+	status 0 tracebuf status --events && ! says signal_generate && says sched_switch || return
 	status 0 tracebuf disable all
 }
 
@@ -293,10 +293,10 @@ system_calls()
 
 left_out()
 {
-	status 0 tracebuf start -e 'sched:*,!sched_switch,!sched_wak*' && status 0 tracebuf status -e || return
+	status 0 tracebuf start -e 'sched:*,!sched_switch,!sched_wak*' && status 0 tracebuf status --events || return
 	says sched:sched_migrate_task && ! says sched:sched_switch && ! says sched:sched_waking || return
 	status 0 tracebuf stop && status 0 tracebuf start -e '!sched,!raw_syscalls' &&
-		status 0 tracebuf status -e && says irq: && ! says ' sched:' && ! says raw_syscalls: || return
+		status 0 tracebuf status --events && says irq: && ! says ' sched:' && ! says raw_syscalls: || return
 	status 0 tracebuf stop
 }
 

@@ -119,7 +119,7 @@ pipe()
 	in_order 1000 || return
 	tracebuf verify whole || return
 	grep -c ' sched:sched_switch ' said >one
-	tracebuf print -f whole | grep -c ' sched:sched_switch: ' >two
+	tracebuf print --fields whole | grep -c ' sched:sched_switch: ' >two
 	cat one two
 	cmp one two
 }

@@ -86,10 +86,10 @@ other_build()
 
 every_form()
 {
-	tracebuf export -q -f jsonl -o all.jsonl record.tbuf &&
-		tracebuf export -q -f fxt -o all.fxt record.tbuf &&
-		tracebuf export -q -f perfetto -o all.pftrace record.tbuf &&
-		tracebuf export -q -f sqlite -o all.sqlite record.tbuf || return
+	tracebuf export -q --format jsonl -o all.jsonl record.tbuf &&
+		tracebuf export -q --format fxt -o all.fxt record.tbuf &&
+		tracebuf export -q --format perfetto -o all.pftrace record.tbuf &&
+		tracebuf export -q --format sqlite -o all.sqlite record.tbuf || return
 	grep -q '"user_stack":\["tiny","checkout+0x[0-9a-f]*","serve+0x' all.jsonl &&
 		grep -aq 'tiny <- checkout <- serve' all.fxt && grep -aq checkout all.pftrace &&
 		sqlite3 all.sqlite "SELECT user_stack FROM extras" | grep -q checkout

@@ -872,7 +872,7 @@ provider_destroy()
 # All of the terminal is in test_top.sh; here only that it shows a recording of the device
 top_in_a_terminal()
 {
-	TERM=xterm script -qec 'tracebuf top -n 2 -d 300ms' /dev/null </dev/null >said 2>&1
+	TERM=xterm script -qec 'tracebuf top -n 2 --delay 300ms' /dev/null </dev/null >said 2>&1
 	code=$?
 	cat -v said | tail -n 3
 	[ $code = 0 ] && says COMMAND

@@ -51,7 +51,7 @@ hog_was_first()
 # A slow host may give the hog little time in any one interval: wait for one in which it is first
 batch()
 {
-	tracebuf top -b -d 500ms >said 2>&1 &
+	tracebuf top --batch --delay 500ms >said 2>&1 &
 	pid=$!
 	until_it hog_was_first
 	seen=$?
@@ -59,14 +59,14 @@ batch()
 	wait "$pid" || return
 	cat said
 	[ "$seen" = 0 ] && first said | awk '$1 < 0 || $1 > 101 { exit 1 }' || return
-	status 0 tracebuf top -b -n 3 -d 500ms || return
+	status 0 tracebuf top --batch -n 3 --delay 500ms || return
 	[ "$(grep -c '^tracebuf top ' said)" = 3 ] && no_provider
 }
 
 views()
 {
 	for view in events irqs latency cpus; do
-		status 0 tracebuf top -b -n 1 -v "$view" || return
+		status 0 tracebuf top --batch -n 1 --view "$view" || return
 		case $view in
 		events) says ' sched:sched_switch$' ;;
 		irqs) says ' softirq TIMER$' ;;
@@ -74,15 +74,15 @@ views()
 		cpus) says ' hog$' ;;
 		esac || return
 	done
-	status 0 tracebuf top -b -n 1 -v calls && says "no system calls are recorded: 'tracebuf top -s' does" || return
-	status 0 tracebuf top -b -n 1 -s -v calls -o calls && says '^ *[0-9]* .* [a-z_0-9]*$' && says ' calls$'
+	status 0 tracebuf top --batch -n 1 --view calls && says "no system calls are recorded: 'tracebuf top --syscalls' does" || return
+	status 0 tracebuf top --batch -n 1 --syscalls --view calls --sort calls && says '^ *[0-9]* .* [a-z_0-9]*$' && says ' calls$'
 }
 
 chosen()
 {
-	status 0 tracebuf top -b -n 2 -f hog || return
+	status 0 tracebuf top --batch -n 2 --filter hog || return
 	lines 0 ' tracebuf$' said && says ' hog$' || return
-	status 0 tracebuf top -b -n 1 -o command -a || return
+	status 0 tracebuf top --batch -n 1 --sort command -a || return
 	awk '/ TID +PID/ { on = 1; next } on { print $NF }' said >names
 	[ "$(wc -l <names)" -gt 2 ] && LC_ALL=C sort -c names
 }
@@ -90,12 +90,12 @@ chosen()
 wrong()
 {
 	status 1 tracebuf top && says "standard output is no terminal" || return
-	status 2 tracebuf top -b -v nonsense && says "there is no view 'nonsense'; there are tasks, events" || return
-	status 2 tracebuf top -b -o nonsense && says "has no column 'nonsense'" || return
-	status 2 tracebuf top -b -d 1ms && says 'not a time from 100ms' || return
-	status 1 tracebuf top -b -e sched_swich && says 'did you mean' && no_provider || return
-	status 1 tracebuf top -b -p nonsense && says "there is no provider 'nonsense'" || return
-	status 1 tracebuf top -b -p kernel && says "'kernel' is not recording"
+	status 2 tracebuf top --batch --view nonsense && says "there is no view 'nonsense'; there are tasks, events" || return
+	status 2 tracebuf top --batch --sort nonsense && says "has no column 'nonsense'" || return
+	status 2 tracebuf top --batch --delay 1ms && says 'not a time from 100ms' || return
+	status 1 tracebuf top --batch -e sched_swich && says 'did you mean' && no_provider || return
+	status 1 tracebuf top --batch -p nonsense && says "there is no provider 'nonsense'" || return
+	status 1 tracebuf top --batch -p kernel && says "'kernel' is not recording"
 }
 
 # Who has had a CPU to itself since before the recording began is in none of its events: the CPUs
@@ -104,7 +104,7 @@ visited()
 {
 	# shellcheck disable=SC2016
 	tracebuf record -q -e sched_switch -o visits -- \
-		sh -c 'echo $$ >pid; exec tracebuf top -b -n 3 >top' || return
+		sh -c 'echo $$ >pid; exec tracebuf top --batch -n 3 >top' || return
 	tracebuf print -v --jsonl visits >visits.jsonl || return
 	python3 -S - "$(cat pid)" "$(nproc)" <<'END'
 import json, sys
@@ -124,19 +124,19 @@ losses()
 {
 	dd if=/dev/zero of=/dev/null bs=1 2>/dev/null &
 	calls=$!
-	tracebuf top -b -n 4 -d 500ms -s --buffers 2 --elements 64 >said 2>&1
+	tracebuf top --batch -n 4 --delay 500ms --syscalls --buffers 2 --elements 64 >said 2>&1
 	kill "$calls"
 	cat said
 	# before it: how far it is behind, where all is slow
 	says 'lost: [1-9][0-9]* in this interval, [1-9][0-9]* in all' || return
-	status 0 tracebuf top -b -n 1 && says '^lost: none$\|behind; lost: 0 in this interval, 0 in all$'
+	status 0 tracebuf top --batch -n 1 && says '^lost: none$\|behind; lost: 0 in this interval, 0 in all$'
 }
 
 # A recording that is there already: it stays, and goes on
 other()
 {
 	tracebuf provider create watched -e sched_switch -b 32 && tracebuf start -p watched || return
-	tracebuf top -b -n 2 -d 300ms -p watched >said 2>&1
+	tracebuf top --batch -n 2 --delay 300ms -p watched >said 2>&1
 	code=$?
 	cat said
 	says ' hog$' && tracebuf provider show watched | grep -q '^state *running'
@@ -151,7 +151,7 @@ beside()
 {
 	tracebuf provider create watched -m circular -e sched_switch -b 16 && tracebuf start -p watched || return
 	tracebuf provider show watched | sed '/^ *[0-9a]/d; /^durable/d' >before
-	tracebuf top -b -n 1 >said 2>&1
+	tracebuf top --batch -n 1 >said 2>&1
 	tracebuf provider show watched | sed '/^ *[0-9a]/d; /^durable/d' >after
 	tracebuf stop -p watched
 	tracebuf provider destroy watched
@@ -168,7 +168,7 @@ stream()
 		done
 	done &
 	visitor=$!
-	tracebuf stream -d 2 --flush-ms 100 -e sched 2>/dev/null | tracebuf top -b -i - >said 2>&1
+	tracebuf stream -d 2 --flush-ms 100 -e sched 2>/dev/null | tracebuf top --batch -i - >said 2>&1
 	kill "$visitor"
 	wait "$visitor" 2>/dev/null
 	cat said
@@ -178,10 +178,10 @@ stream()
 # What reads has enough, or it is killed: nothing stays behind
 batch_ends()
 {
-	tracebuf top -b -d 200ms | head -n 3 || return
+	tracebuf top --batch --delay 200ms | head -n 3 || return
 	until_it no_provider || return
 	for signal in INT TERM HUP KILL; do
-		tracebuf top -b -d 200ms >said 2>&1 &
+		tracebuf top --batch --delay 200ms >said 2>&1 &
 		pid=$!
 		until_it grep -q hog said || return
 		kill -"$signal" "$pid"
@@ -242,7 +242,7 @@ begin()
 	new_terminal "$columns" "$rows" || return
 	key "stty -a >$tmp/before; clear" Enter
 	until_it test -s before || return
-	key "tracebuf top -d 300ms $*" Enter
+	key "tracebuf top --delay 300ms $*" Enter
 	shows ' hog$'
 }
 

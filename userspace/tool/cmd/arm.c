@@ -61,7 +61,7 @@ const struct command cmd_arm = {
 	"  -f, --filter FILTER   wait only for events for which FILTER is true. Belongs to\n"
 	"                        the --on before it: 'sig == 11 && comm ~ \"my*\"'\n"
 	"  -P, --post PERCENT    0..100 (50)\n"
-	"  -T, --post-time SECONDS\n"
+	"      --post-time SECONDS\n"
 	"                        (2); 'none': only PERCENT counts, however long it takes on a\n"
 	"                        CPU that records little\n"
 	PROVIDER_HELP
@@ -254,7 +254,7 @@ static int arm_with(int argc, char **argv, struct arm *arm)
 		{ "on",     required_argument, NULL, 'e' },
 		{ "filter", required_argument, NULL, 'f' },
 		{ "post",   required_argument, NULL, 'P' },
-		{ "post-time", required_argument, NULL, 'T' },
+		{ "post-time", required_argument, NULL, OPTION_POST_TIME },
 		{ "output", required_argument, NULL, 'o' },
 		{ "count",  required_argument, NULL, 'n' },
 		{ "help",   no_argument,       NULL, 'h' },
@@ -262,7 +262,7 @@ static int arm_with(int argc, char **argv, struct arm *arm)
 	};
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "p:e:f:P:T:o:n:h", long_options,
+	while ((option = getopt_long(argc, argv, "p:e:f:P:o:n:h", long_options,
 				     NULL)) >= 0) {
 		switch (option) {
 		case 'p':
@@ -279,7 +279,7 @@ static int arm_with(int argc, char **argv, struct arm *arm)
 				return misused(&cmd_arm, "'%s' is not a percentage from 0 to 100",
 					       optarg);
 			break;
-		case 'T':
+		case OPTION_POST_TIME:
 			if (parse_post_time(optarg, &arm->post_ms))
 				return misused(&cmd_arm, "'%s' is not a time from 0.001 to 86400 seconds, or 'none'",
 					       optarg);

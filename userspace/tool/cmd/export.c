@@ -102,7 +102,7 @@ const struct command cmd_export = {
 	"\n"
 	"Converts a trace file (" DEFAULT_FILE "; '-' is standard input).\n"
 	"\n"
-	"  -f, --format FORMAT   one of:\n",
+	"      --format FORMAT   one of:\n",
 	.more_help = export_help,
 };
 
@@ -451,7 +451,7 @@ static int choose_format(struct job *job, const char *name)
 static int export_run(int argc, char **argv)
 {
 	static const struct option long_options[] = {
-		{ "format",    required_argument, NULL, 'f' },
+		{ "format",    required_argument, NULL, OPTION_FORMAT },
 		{ "output",    required_argument, NULL, 'o' },
 		{ "input",     required_argument, NULL, 'i' },
 		{ "why",       required_argument, NULL, OPTION_WHY },
@@ -469,7 +469,7 @@ static int export_run(int argc, char **argv)
 	const char *format = "perfetto";
 	int option, taken, status;
 
-	while ((option = getopt_long(argc, argv, SELECTION_SHORT "f:o:i:k:qvh",
+	while ((option = getopt_long(argc, argv, SELECTION_SHORT "o:i:k:qvh",
 				     long_options, NULL)) >= 0) {
 		taken = selection_option(&cmd_export, option, optarg,
 					 &job.selection);
@@ -478,7 +478,7 @@ static int export_run(int argc, char **argv)
 		if (taken)
 			continue;
 		switch (option) {
-		case 'f':
+		case OPTION_FORMAT:
 			format = optarg;
 			break;
 		case OPTION_JSONL:

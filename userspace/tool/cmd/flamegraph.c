@@ -40,7 +40,7 @@ const struct command cmd_flamegraph = {
 	"                        standard output)\n"
 	"      --collapsed       write 'thread;frame;frame WEIGHT' lines for flamegraph.pl,\n"
 	"                        speedscope and others; times are ns\n"
-	"  -w, --weight WHAT     events: how many (default)\n"
+	"      --weight WHAT     events: how many (default)\n"
 	"                        off-cpu: from sched_switch until the thread runs again\n"
 	"                        on-cpu: until sched_switch, since the thread was switched to\n"
 	"                        field=NAME: the sum of this field of the events\n"
@@ -65,7 +65,7 @@ const struct command cmd_flamegraph = {
 static const struct option long_options[] = {
 	{ "output",     required_argument, NULL, 'o' },
 	{ "collapsed",  no_argument,       NULL, OPTION_COLLAPSED },
-	{ "weight",     required_argument, NULL, 'w' },
+	{ "weight",     required_argument, NULL, OPTION_WEIGHT },
 	{ "unfinished", no_argument,       NULL, OPTION_UNFINISHED },
 	{ "reverse",    no_argument,       NULL, OPTION_REVERSE },
 	{ "inverted",   no_argument,       NULL, OPTION_INVERTED },
@@ -132,7 +132,7 @@ static int take_option(struct flame_job *job, int option, const char *value)
 	case 'q':
 		job->quiet = true;
 		break;
-	case 'w':
+	case OPTION_WEIGHT:
 		return take_weight(flame, value);
 	case OPTION_COLLAPSED:
 		job->collapsed = true;
@@ -357,7 +357,7 @@ static int flamegraph_run(int argc, char **argv)
 	int option, taken, status = EXIT_FINE;
 
 	while (status == EXIT_FINE &&
-	       (option = getopt_long(argc, argv, SELECTION_SHORT "o:w:i:k:qh",
+	       (option = getopt_long(argc, argv, SELECTION_SHORT "o:i:k:qh",
 				     long_options, NULL)) >= 0) {
 		taken = selection_option(&cmd_flamegraph, option, optarg,
 					 &job.flame.selection);

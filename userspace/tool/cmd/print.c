@@ -54,7 +54,7 @@ const struct command cmd_print = {
 	SELECTION_HELP
 	"  -n, --max N           stop after N lines\n"
 	"      --raw-ticks       show ticks of the trace clock, not seconds\n"
-	"  -f, --fields          show name=value of all fields\n"
+	"      --fields          show name=value of all fields\n"
 	"      --jsonl           print one JSON object per event (docs/export.md)\n"
 	"  -k, --kallsyms FILE   take the names of functions from FILE: /proc/kallsyms of\n"
 	"                        the recorded system (as root), or a copy\n"
@@ -68,7 +68,7 @@ static const struct option long_options[] = {
 	{ "input",     required_argument, NULL, 'i' },
 	{ "max",       required_argument, NULL, 'n' },
 	{ "raw-ticks", no_argument,       NULL, 'R' },
-	{ "fields",    no_argument,       NULL, 'f' },
+	{ "fields",    no_argument,       NULL, OPTION_FIELDS },
 	{ "kallsyms",  required_argument, NULL, 'k' },
 	DEBUG_DIR_LONG,
 	{ "verbose",   no_argument,       NULL, 'v' },
@@ -220,7 +220,7 @@ static int print_run(int argc, char **argv)
 	uint32_t number;
 	int option, taken, status = EXIT_FINE;
 
-	while ((option = getopt_long(argc, argv, SELECTION_SHORT "i:n:Rfk:vh",
+	while ((option = getopt_long(argc, argv, SELECTION_SHORT "i:n:Rk:vh",
 				     long_options, NULL)) >= 0) {
 		taken = selection_option(&cmd_print, option, optarg, selection);
 		if (taken < 0)
@@ -240,7 +240,7 @@ static int print_run(int argc, char **argv)
 		case 'R':
 			print.line.ticks = true;
 			break;
-		case 'f':
+		case OPTION_FIELDS:
 			print.fields = true;
 			break;
 		case OPTION_JSONL:

@@ -29,13 +29,13 @@ const struct command cmd_query = {
 	"Answers a question about a trace file ('-' is standard input), in the SQL of\n"
 	"SQLite or by its name. Each event has a table; others have what lasts: slices,\n"
 	"wakeups, off_cpu, block_io (docs/query.md). These are the tables that 'tracebuf\n"
-	"export -f sqlite' writes. The table why is here only: where the time of each thread\n"
+	"export --format sqlite' writes. The table why is here only: where the time of each thread\n"
 	"went, as 'tracebuf why' says. If SQL is '-' it is read from standard input.\n"
 	"\n"
-	"  -n, --name NAME       answer the question of this name\n"
+	"      --name NAME       answer the question of this name\n"
 	"  -l, --list            list the questions that have a name; with -v their SQL\n"
-	"  -s, --schema          list tables and columns\n"
-	"  -f, --file SQLFILE    read SQL from a file\n"
+	"      --schema          list tables and columns\n"
+	"      --file SQLFILE    read SQL from a file\n"
 	"  -i, --input FILE      the same as FILE\n"
 	"      --csv             print rows as CSV, below the names of columns\n"
 	"      --no-header       print CSV without the names of columns\n"
@@ -380,13 +380,13 @@ static int take_words(struct job *job, int count, char **words)
 static int query_run_command(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "name",      required_argument, NULL, 'n' },
+		{ "name",      required_argument, NULL, OPTION_NAME },
 		{ "list",      no_argument,       NULL, 'l' },
-		{ "schema",    no_argument,       NULL, 's' },
-		{ "file",      required_argument, NULL, 'f' },
+		{ "schema",    no_argument,       NULL, OPTION_SCHEMA },
+		{ "file",      required_argument, NULL, OPTION_FILE },
 		{ "input",     required_argument, NULL, 'i' },
-		{ "csv",       no_argument,       NULL, 'c' },
-		{ "json",      no_argument,       NULL, 'j' },
+		{ "csv",       no_argument,       NULL, OPTION_CSV },
+		{ "json",      no_argument,       NULL, OPTION_JSON },
 		{ "header",    no_argument,       NULL, 'H' },
 		{ "no-header", no_argument,       NULL, OPTION_NO_HEADER },
 		{ "cpu",       required_argument, NULL, 'C' },
@@ -402,7 +402,7 @@ static int query_run_command(int argc, char **argv)
 	struct job job = { .file = NULL };
 	int option, taken, status;
 
-	while ((option = getopt_long(argc, argv, "n:lsf:i:HC:t:T:r:vh", options,
+	while ((option = getopt_long(argc, argv, "li:HC:t:T:r:vh", options,
 				     NULL)) >= 0) {
 		taken = selection_option(&cmd_query, option, optarg, &job.selection);
 		if (taken < 0)
@@ -410,25 +410,25 @@ static int query_run_command(int argc, char **argv)
 		if (taken)
 			continue;
 		switch (option) {
-		case 'n':
+		case OPTION_NAME:
 			job.name = optarg;
 			break;
 		case 'l':
 			job.list = true;
 			break;
-		case 's':
+		case OPTION_SCHEMA:
 			job.schema = true;
 			break;
-		case 'f':
+		case OPTION_FILE:
 			job.sql_file = optarg;
 			break;
 		case 'i':
 			job.file = optarg;
 			break;
-		case 'c':
+		case OPTION_CSV:
 			job.format = QUERY_CSV;
 			break;
-		case 'j':
+		case OPTION_JSON:
 			job.format = QUERY_JSON;
 			break;
 		case 'H':

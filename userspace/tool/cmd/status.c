@@ -19,14 +19,14 @@ const struct command cmd_status = {
 	.run   = status_run,
 	.brief = "show what is being recorded, and the counts of each CPU",
 	.help  =
-	"usage: tracebuf status [-p NAME] [-e] [--header]\n"
+	"usage: tracebuf status [-p NAME] [--events] [--header]\n"
 	"\n"
 	"Shows state and configuration, and for each CPU the counts at this moment:\n"
 	"attempted = delivered + overwritten + dropped + pending. Then it lists the\n"
 	"programs that write, with the chunks that they use, of how many.\n"
 	"\n"
 	PROVIDER_HELP
-	"  -e, --events          list the enabled events, too, and how many events their\n"
+	"      --events          list the enabled events, too, and how many events their\n"
 	"                        rules kept out\n"
 	"      --header          show the header of every ring, field by field\n"
 	"  -h, --help            show this text\n",
@@ -98,7 +98,7 @@ static int status_run(int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		PROVIDER_LONG,
-		{ "events", no_argument, NULL, 'e' },
+		{ "events", no_argument, NULL, OPTION_EVENTS },
 		{ "header", no_argument, NULL, OPTION_HEADER },
 		{ "help",   no_argument, NULL, 'h' },
 		{ 0 }
@@ -110,13 +110,13 @@ static int status_run(int argc, char **argv)
 	bool events = false, headers = false;
 	int option, result, status;
 
-	while ((option = getopt_long(argc, argv, "p:eh", long_options,
+	while ((option = getopt_long(argc, argv, "p:h", long_options,
 				     NULL)) >= 0) {
 		switch (option) {
 		case 'p':
 			provider = optarg;
 			break;
-		case 'e':
+		case OPTION_EVENTS:
 			events = true;
 			break;
 		case OPTION_HEADER:

@@ -35,14 +35,14 @@ const struct command cmd_top = {
 	"of its own, which no other recording sees, and removes it at the end.\n"
 	"In the terminal h shows the keys.\n"
 	"\n"
-	"  -d, --delay TIME      the interval, seconds, or with ms (1)\n"
+	"      --delay TIME      the interval, seconds, or with ms (1)\n"
 	"  -n, --rounds N        end after N intervals\n"
-	"  -b, --batch           print one interval after the other, for files and pipes\n"
-	"  -v, --view NAME       tasks (default), events, irqs, calls, latency, cpus\n"
-	"  -o, --sort COLUMN     sort by this column of the view, named as its head\n"
-	"  -f, --filter TEXT     show only rows with TEXT in the name, or with this number\n"
+	"      --batch           print one interval after the other, for files and pipes\n"
+	"      --view NAME       tasks (default), events, irqs, calls, latency, cpus\n"
+	"      --sort COLUMN     sort by this column of the view, named as its head\n"
+	"      --filter TEXT     show only rows with TEXT in the name, or with this number\n"
 	"  -a, --all             include rows of tasks that did nothing in the interval\n"
-	"  -s, --syscalls        record system calls, too\n"
+	"      --syscalls        record system calls, too\n"
 	"  -e, --events LIST     record these events, too, to show their rates\n"
 	"      --buffers N       buffers per CPU, 2..4096 (64): more lose less\n"
 	"      --elements N      of 16 bytes per buffer, a power of two, 64..65536 (1024)\n"
@@ -167,20 +167,20 @@ static int take_option(struct top_job *job, int option, const char *value)
 	int taken;
 
 	switch (option) {
-	case 'd':
+	case OPTION_DELAY:
 		return take_delay(job, value);
 	case 'n':
 		return !parse_u32(value, 1, UINT32_MAX, &job->rounds) ? EXIT_FINE :
 		       misused(&cmd_top, "'%s' is not a number of rounds", value);
-	case 'b':
+	case OPTION_BATCH:
 		job->batch = true;
 		return EXIT_FINE;
-	case 'v':
+	case OPTION_VIEW:
 		return take_view(job, value);
-	case 'o':
+	case OPTION_SORT:
 		job->sort = value;
 		return EXIT_FINE;
-	case 'f':
+	case OPTION_FILTER:
 		job->filter = value;
 		return EXIT_FINE;
 	case 'a':
@@ -189,7 +189,7 @@ static int take_option(struct top_job *job, int option, const char *value)
 	case 'i':
 		source->input = value;
 		return EXIT_FINE;
-	case 's':
+	case OPTION_SYSCALLS:
 		job->choosing = true;
 		return choice_add(&cmd_top, &source->choice, EVENTS_CALLS, false);
 	case 'e':
@@ -269,15 +269,15 @@ static int top_run(int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		PROVIDER_LONG,
-		{ "delay",    required_argument, NULL, 'd' },
+		{ "delay",    required_argument, NULL, OPTION_DELAY },
 		{ "rounds",   required_argument, NULL, 'n' },
-		{ "batch",    no_argument,       NULL, 'b' },
-		{ "view",     required_argument, NULL, 'v' },
-		{ "sort",     required_argument, NULL, 'o' },
-		{ "filter",   required_argument, NULL, 'f' },
+		{ "batch",    no_argument,       NULL, OPTION_BATCH },
+		{ "view",     required_argument, NULL, OPTION_VIEW },
+		{ "sort",     required_argument, NULL, OPTION_SORT },
+		{ "filter",   required_argument, NULL, OPTION_FILTER },
 		{ "all",      no_argument,       NULL, 'a' },
 		{ "input",    required_argument, NULL, 'i' },
-		{ "syscalls", no_argument,       NULL, 's' },
+		{ "syscalls", no_argument,       NULL, OPTION_SYSCALLS },
 		{ "events",   required_argument, NULL, 'e' },
 		{ "buffers",  required_argument, NULL, OPTION_BUFFERS },
 		{ "elements", required_argument, NULL, OPTION_ELEMENTS },
@@ -291,7 +291,7 @@ static int top_run(int argc, char **argv)
 	top_look_start(&job.look);
 	status = choice_add(&cmd_top, &job.source.choice, EVENTS, true);
 	while (status == EXIT_FINE &&
-	       (option = getopt_long(argc, argv, "d:n:bv:o:f:ase:c:p:i:h", long_options,
+	       (option = getopt_long(argc, argv, "n:ae:c:p:i:h", long_options,
 				     NULL)) >= 0) {
 		status = take_option(&job, option, optarg);
 		if (status < 0) {

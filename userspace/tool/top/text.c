@@ -51,7 +51,7 @@ static const struct view views[TOP_VIEWS] = {
 	},
 	[TOP_CALLS] = {
 		"calls", "SYSTEM CALL", 1, ANALYSIS_CALL,
-		"no system calls are recorded: 'tracebuf top -s' does",
+		"no system calls are recorded: 'tracebuf top --syscalls' does",
 		{ { "NR", 5, NUMBER }, { "CALLS/s", 9, ONE }, { "%TIME", 8, TWO },
 		  { "AVG us", 10, TWO }, { "MAX us", 12, TWO }, { "ALL", 10, NUMBER },
 		  { "FAIL/s", 8, ONE } },
