@@ -43,14 +43,14 @@ struct analysis *analysis_new(const struct tb_trace *trace,
 		a->options = *options;
 	if (!a->options.worst)
 		a->options.worst = WORST_DEFAULT;
-	a->slices = slices_open(trace, TB_TIME_MONOTONIC, slice_ended, a);
+	a->slices = slices_open(trace, a->options.base, slice_ended, a);
 	for (i = 0; i < ANALYSIS_WORSTS; i++)
 		a->worst[i].list = calloc(a->options.worst, sizeof(*a->worst[i].list));
 	a->gaps.list = calloc(2 * (size_t)a->options.worst, sizeof(*a->gaps.list));
 	for (i = 0; i < ANALYSIS_WORSTS && a->worst[i].list; i++)
 		;
 	if (!a->slices || !a->gaps.list || i < ANALYSIS_WORSTS ||
-	    (a->options.whole && (spans_of_trace(&a->missing, trace, TB_TIME_MONOTONIC) ||
+	    (a->options.whole && (spans_of_trace(&a->missing, trace, a->options.base) ||
 				  known_start(a)))) {
 		analysis_free(a);
 		return NULL;
@@ -302,7 +302,7 @@ static int take(struct analysis *a, const struct tb_view *view, const struct pla
 
 static int take_loss(struct analysis *a, const struct tb_view *view, struct cpu_state *cpu)
 {
-	uint64_t since = tb_trace_ns(a->trace, view->lost.first, TB_TIME_MONOTONIC);
+	uint64_t since = tb_trace_ns(a->trace, view->lost.first, a->options.base);
 	int result;
 
 	queue_lost(a, cpu, since);
@@ -356,17 +356,23 @@ int analysis_event(struct analysis *a, const struct tb_cursor *cursor,
 {
 	bool user = view->kind == TB_VIEW_USER || view->kind == TB_VIEW_USER_LOST;
 	struct tb_view now;
+	uint64_t ns;
 
 	a->cursor = cursor;
 	/* those of the durable buffer tell what was before */
 	if (!user && view->cpu >= SLICES_CPUS_MAX)
 		return 0;
-	if (view->ns >= a->total.end)
+	ns = a->options.base == TB_TIME_MONOTONIC ? view->ns :
+	     tb_trace_ns(a->trace, view->ticks, a->options.base);
+	if (ns >= a->total.end && ns == view->ns)
 		return take_next(a, view);
-	/* they come in order: by the clock records time has gone back, which it does not */
 	now = *view;
-	now.ns = a->total.end;
-	a->total.back++;
+	now.ns = ns;
+	/* they come in order: by the clock records time has gone back, which it does not */
+	if (ns < a->total.end) {
+		now.ns = a->total.end;
+		a->total.back++;
+	}
 	return take_next(a, &now);
 }
 
@@ -417,6 +423,16 @@ int analysis_end(struct analysis *a, unsigned int flags)
 bool analysis_wants_cpu(const struct analysis *a, uint32_t cpu)
 {
 	return !a->options.one_cpu || a->options.cpu == cpu;
+}
+
+bool analysis_of_events(const struct analysis *a)
+{
+	return a->options.events;
+}
+
+enum tb_timebase analysis_base(const struct analysis *a)
+{
+	return a->options.base;
 }
 
 bool analysis_of_threads(const struct analysis *a)

@@ -22,7 +22,7 @@
  *
  * As a report in sections, for text, JSON and the page: report.h.
  *
- * All times are ns of CLOCK_MONOTONIC, as tb_view.ns.  Pointers are good until analysis_free(), and
+ * All times are ns of CLOCK_MONOTONIC, or of @base of the options.  Pointers are good until analysis_free(), and
  * what they point to changes with the next event.  Nothing prints; failures are -errno.  Memory
  * goes with the number of tasks, handlers, system calls, devices, CPUs and losses, not with how long
  * the trace is.
@@ -49,13 +49,16 @@ struct analysis;
  * @one_cpu, @cpu: count only what happened (ended) on this CPU
  * @thread: returns true for a thread that is counted: what it did or had to wait for.  It gets
  *	@context and the cursor that knows the thread; NULL: all threads are counted
+ * @events: the caller leaves out some of the events, as if they had not been recorded
  * @whole: the trace is a file
+ * @base: the clock of all times
  * @from: count only what ended at that time or later, ns; what came before tells what ran then
  */
 struct analysis_options {
 	uint32_t worst;
-	bool     one_cpu, whole;
+	bool     one_cpu, events, whole;
 	uint32_t cpu;
+	enum tb_timebase base;
 	uint64_t from;
 	bool   (*thread)(void *context, const struct tb_cursor *cursor, uint32_t tid);
 	void    *context;
@@ -67,9 +70,12 @@ struct analysis *analysis_new(const struct tb_trace *trace,
 			      const struct analysis_options *options);
 void analysis_free(struct analysis *a);
 
-/** analysis_wants_cpu - is @cpu asked for?  analysis_of_threads - only some threads? */
+/** analysis_wants_cpu - is @cpu asked for?  analysis_of_threads, analysis_of_events - only some?
+ *  analysis_base - the clock of all times */
 bool analysis_wants_cpu(const struct analysis *a, uint32_t cpu);
 bool analysis_of_threads(const struct analysis *a);
+bool analysis_of_events(const struct analysis *a);
+enum tb_timebase analysis_base(const struct analysis *a);
 
 /**
  * analysis_event - the next event or loss, whatever its kind, in the order of tb_cursor_next()

@@ -30,7 +30,7 @@ static int find_unselected(struct analysis *a)
 	int result = 0;
 
 	for (i = 0; !result && !tb_trace_selection(a->trace, i, &ticks); i++) {
-		ns = tb_trace_ns(a->trace, ticks, TB_TIME_MONOTONIC);
+		ns = tb_trace_ns(a->trace, ticks, a->options.base);
 		selects = spans_selects_switches(a->trace, i);
 		if (off && selects)
 			result = add_unselected(a, since, ns);

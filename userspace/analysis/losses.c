@@ -91,8 +91,8 @@ int losses_take(struct analysis *a, const struct tb_view *view)
 	struct analysis_loss *loss = loss_of(a, view);
 	struct analysis_gap gap = {
 		.of = loss,
-		.first = tb_trace_ns(a->trace, view->lost.first, TB_TIME_MONOTONIC),
-		.last = tb_trace_ns(a->trace, view->lost.last, TB_TIME_MONOTONIC),
+		.first = tb_trace_ns(a->trace, view->lost.first, a->options.base),
+		.last = tb_trace_ns(a->trace, view->lost.last, a->options.base),
 		.events = user ? view->user->lost : view->lost.overwritten + view->lost.dropped,
 	};
 

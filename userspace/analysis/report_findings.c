@@ -40,6 +40,11 @@ struct findings {
 	const char *file;		/* as a shell has it */
 };
 
+/* The option for the clock of times */
+static const char *const clocks[] = {
+	[TB_TIME_MONOTONIC] = "", [TB_TIME_BOOTTIME] = " -T boot", [TB_TIME_REALTIME] = " -T real",
+};
+
 const char *time_text(uint64_t ns, char text[32])
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
@@ -282,8 +287,9 @@ static void find_spikes(struct findings *findings)
 		TEXT(finding->text, "Woken at %s, %s-%u ran only %s later (median: %s): %s.",
 		     moment(wait->begin, when), wait->task->comm, wait->task->tid,
 		     time_text(ns, took), time_text(median, until), instead_text(wait, instead));
-		TEXT(finding->command, "tracebuf why -t %u --from %s --to %s %s", wait->task->tid,
-		     moment(wait->begin, when), moment(wait->end, until), findings->file);
+		TEXT(finding->command, "tracebuf why%s -t %u --from %s --to %s %s",
+		     clocks[analysis_base(a)], wait->task->tid, moment(wait->begin, when),
+		     moment(wait->end, until), findings->file);
 	}
 }
 

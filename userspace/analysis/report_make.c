@@ -163,7 +163,9 @@ bool needs(struct making *m, const char *what, ...)
 			       (unsigned long long)out, events[need].name);
 		if (analysis_has(m->a, need))
 			continue;
-		if (is_recorded(m, need))
+		if (analysis_of_events(m->a))
+			remark(m, "No %s is among the chosen events (-e).", events[need].name);
+		else if (is_recorded(m, need))
 			remark(m, "%s was recorded, and did not occur.", events[need].name);
 		else
 			remark(m, "There is no %s in this trace: %s needs -e %s:%s.",

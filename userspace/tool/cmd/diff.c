@@ -34,22 +34,14 @@ const struct command cmd_diff = {
 	"      --section ID      show this section alone: the name in brackets\n"
 	"      --json            print JSON, with exact numbers (ns)\n"
 	"      --width N         columns of the text (the terminal's, else 80)\n"
-	"  -C, --cpu N           only what happened on this CPU\n"
-	"  -t, --tid N           only what this thread did or waited for\n"
-	THREADS_HELP
-	MOMENT_HELP
-	"  -r, --recording N     if the files have several recordings: number N, from 1\n"
+	SELECTION_HELP
 	"  -h, --help            show this text\n",
 };
 
 static const struct option long_options[] = {
 	REPORT_LONG,
-	{ "cpu",       required_argument, NULL, 'C' },
-	THREADS_LONG,
-	{ "recording", required_argument, NULL, 'r' },
-	{ "from",      required_argument, NULL, OPTION_FROM },
-	{ "to",        required_argument, NULL, OPTION_TO },
 	{ "help",      no_argument,       NULL, 'h' },
+	SELECTION_LONG,
 	{ 0 }
 };
 
@@ -63,6 +55,8 @@ static int choose(struct job *job, const char *file, struct tb_trace *trace)
 	job->selection.several = false;
 	if (count > 1)
 		return complain("%s holds %u recordings: say which with --recording", file, count);
+	if (selection_check(&job->selection, trace, file, first, 1))
+		return EXIT_WRONG;
 	tb_trace_select(trace, first);
 	return EXIT_FINE;
 }
@@ -127,7 +121,7 @@ static int diff_run(int argc, char **argv)
 	struct job job = { .look.top = REPORT_TOP };
 	int option, taken, status;
 
-	while ((option = getopt_long(argc, argv, "C:t:r:h", long_options, NULL)) >= 0) {
+	while ((option = getopt_long(argc, argv, SELECTION_SHORT "h", long_options, NULL)) >= 0) {
 		taken = selection_option(&cmd_diff, option, optarg, &job.selection);
 		if (!taken)
 			taken = report_option(&cmd_diff, option, optarg, &job.look);

@@ -236,10 +236,8 @@ static int nothing(const struct flame_job *job)
 		return EXIT_FINE;
 	if (!flame->stackless)
 		return complain("%s: there are no events to show%s; 'tracebuf record -e EVENT:stack' records stacks, of programs with ':ustack'",
-				job->file, flame->selection.wanted ||
-				flame->selection.one_cpu || flame->selection.one_tid ||
-				flame->selection.from.given || flame->selection.to.given ?
-				" among those chosen" : "");
+				job->file,
+				selection_asks(&flame->selection) ? " among those chosen" : "");
 	return complain("%s: none of %llu events has a stack%s: record them with 'tracebuf record -e %s:stack', with those of programs ':stack:ustack'",
 			job->file, (unsigned long long)flame->stackless,
 			flame->no_kernel ? " of a program" : flame->no_user ?

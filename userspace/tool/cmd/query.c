@@ -41,12 +41,7 @@ const struct command cmd_query = {
 	"      --no-header       print CSV without the names of columns\n"
 	"      --json            print rows as an array of JSON objects\n"
 	"  -H, --header          the same as --csv\n"
-	"  -C, --cpu N           only what happened on this CPU\n"
-	"  -t, --tid N           only this thread\n"
-	THREADS_HELP
-	MOMENT_HELP
-	"  -T, --time BASE       show times of this clock: mono (default), boot, real\n"
-	"  -r, --recording N     if the file has several recordings: number N, from 1\n"
+	SELECTION_HELP
 	"  -v, --verbose         say how much of the trace was read\n"
 	"  -h, --help            show this text\n"
 	"\n"
@@ -58,7 +53,7 @@ struct job {
 	const char *file, *name, *sql, *sql_file;
 	char *text;			/* what was read */
 	enum query_format format;
-	struct selection selection;	/* without events */
+	struct selection selection;
 	bool no_header, schema, list, verbose;
 };
 
@@ -389,20 +384,15 @@ static int query_run_command(int argc, char **argv)
 		{ "json",      no_argument,       NULL, OPTION_JSON },
 		{ "header",    no_argument,       NULL, 'H' },
 		{ "no-header", no_argument,       NULL, OPTION_NO_HEADER },
-		{ "cpu",       required_argument, NULL, 'C' },
-		THREADS_LONG,
-		{ "from",      required_argument, NULL, OPTION_FROM },
-		{ "to",        required_argument, NULL, OPTION_TO },
-		{ "time",      required_argument, NULL, 'T' },
-		{ "recording", required_argument, NULL, 'r' },
 		{ "verbose",   no_argument,       NULL, 'v' },
 		{ "help",      no_argument,       NULL, 'h' },
+		SELECTION_LONG,
 		{ 0 }
 	};
 	struct job job = { .file = NULL };
 	int option, taken, status;
 
-	while ((option = getopt_long(argc, argv, "li:HC:t:T:r:vh", options,
+	while ((option = getopt_long(argc, argv, SELECTION_SHORT "li:Hvh", options,
 				     NULL)) >= 0) {
 		taken = selection_option(&cmd_query, option, optarg, &job.selection);
 		if (taken < 0)

@@ -51,11 +51,7 @@ const struct command cmd_report = {
 	"                        went, 16 at most, as 'tracebuf why' has it; the page has a\n"
 	"                        lane for each. TIDs and names, with * and ?:\n"
 	"                        --why 'worker*,131'\n"
-	"  -C, --cpu N           only what happened on this CPU\n"
-	"  -t, --tid N           only what this thread did or waited for\n"
-	THREADS_HELP
-	MOMENT_HELP
-	"  -r, --recording N     if the file has several recordings: number N, from 1\n"
+	SELECTION_HELP
 	"  -h, --help            show this text\n",
 };
 
@@ -65,12 +61,8 @@ static const struct option long_options[] = {
 	{ "html",      required_argument, NULL, OPTION_HTML },
 	{ "max-events", required_argument, NULL, OPTION_MAX_EVENTS },
 	{ "why",       required_argument, NULL, OPTION_WHY },
-	{ "cpu",       required_argument, NULL, 'C' },
-	THREADS_LONG,
-	{ "recording", required_argument, NULL, 'r' },
-	{ "from",      required_argument, NULL, OPTION_FROM },
-	{ "to",        required_argument, NULL, OPTION_TO },
 	{ "help",      no_argument,       NULL, 'h' },
+	SELECTION_LONG,
 	{ 0 }
 };
 
@@ -85,6 +77,8 @@ static int feed(struct analysis *a, struct tb_cursor *cursor, struct selection *
 		result = tb_cursor_seek(cursor, selection->from_ticks);
 	while (result >= 0 && (result = next_event(cursor, &view)) > 0 &&
 	       !selection_over(selection, &view)) {
+		if (!selection_wants_event(selection, &view))
+			continue;
 		selection_finds(selection, &view);
 		result = analysis_event(a, cursor, &view);
 	}
@@ -118,7 +112,7 @@ static int cut_to_common(const struct tb_trace *trace, struct selection *selecti
 {
 	struct spans spans = { 0 };
 	uint64_t to = UINT64_MAX, first, end = UINT64_MAX;
-	int result = spans_of_trace(&spans, trace, TB_TIME_MONOTONIC);
+	int result = spans_of_trace(&spans, trace, selection->base);
 	unsigned int i;
 
 	for (i = 0; !result && i < spans.nr_cpus; i++) {
@@ -128,10 +122,10 @@ static int cut_to_common(const struct tb_trace *trace, struct selection *selecti
 		to = spans.cpus[i].end < to ? spans.cpus[i].end : to;
 	}
 	spans_free(&spans);
-	first = ticks_at(trace, TB_TIME_MONOTONIC, *from);
+	first = ticks_at(trace, selection->base, *from);
 	/* the last event of the CPU is in it */
 	if (to < UINT64_MAX)
-		end = ticks_at(trace, TB_TIME_MONOTONIC, to + 1);
+		end = ticks_at(trace, selection->base, to + 1);
 	*cut = first > selection->from_ticks || end < selection->to_ticks;
 	if (end < selection->to_ticks)
 		selection->to_ticks = end;
@@ -144,7 +138,8 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 	struct analysis_options options = {
 		.worst = worst, .one_cpu = selection->one_cpu, .cpu = selection->cpu,
 		.thread = selection_of_threads(selection) ? wants_thread : NULL,
-		.context = selection, .whole = true,
+		.events = selection->patterns.count, .context = selection, .whole = true,
+		.base = selection->base,
 	};
 	const struct tb_error *fault;
 	bool before = selection->found;
@@ -291,6 +286,8 @@ static int report_recordings(struct job *job, struct tb_trace *trace)
 	int result, status;
 
 	status = selection_recordings(&job->selection, trace, job->file, &first, &count);
+	if (status == EXIT_FINE)
+		status = selection_check(&job->selection, trace, job->file, first, count);
 	if (status != EXIT_FINE)
 		return status;
 	if (job->html && count > 1)
@@ -353,7 +350,7 @@ static int report_run(int argc, char **argv)
 	struct job job = { .look.top = REPORT_TOP };
 	int option, taken, status;
 
-	while ((option = getopt_long(argc, argv, "i:C:t:r:h", long_options, NULL)) >= 0) {
+	while ((option = getopt_long(argc, argv, SELECTION_SHORT "i:h", long_options, NULL)) >= 0) {
 		taken = selection_option(&cmd_report, option, optarg, &job.selection);
 		if (!taken)
 			taken = report_option(&cmd_report, option, optarg, &job.look);

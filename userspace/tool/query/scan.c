@@ -150,8 +150,13 @@ static unsigned int kinds_of(const struct query_scan *scan)
 static bool wants_format(const struct query_scan *scan,
 			 const struct tb_format *format)
 {
+	const struct selection *selection = scan->table->query->selection;
+
 	if (is_events(scan->table))
 		return scan->range->formats[format->index];
+	/* what lasts is as if only the events of -e had been recorded */
+	if (selection->wanted && !selection->wanted[format->index])
+		return false;
 	if (scan->requests)
 		return requests_wants(format);
 	return slices_wants(scan->slices, format, kinds_of(scan));

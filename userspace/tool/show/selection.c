@@ -306,6 +306,24 @@ bool selection_wants_tid(struct selection *selection, const struct tb_cursor *cu
 			  !tid ? "<idle>" : task && task->comm[0] ? task->comm : "<...>");
 }
 
+/* A control event comes by whatever was asked for */
+static bool is_of_all(const struct tb_view *view)
+{
+	return view->kind == TB_VIEW_EVENT && !view->format && view->id < TB_EV_USER;
+}
+
+bool selection_wants_event(const struct selection *selection, const struct tb_view *view)
+{
+	if (view->kind == TB_VIEW_LOST || is_of_all(view))
+		return true;
+	if (view->kind == TB_VIEW_USER_LOST)
+		return selection->users;
+	if (view->kind == TB_VIEW_USER)
+		return !selection->patterns.count ||
+		       patterns_match(&selection->patterns, "user", view->user->category);
+	return !selection->wanted || (view->format && selection->wanted[view->format->index]);
+}
+
 static bool wants(struct selection *selection, const struct tb_view *view)
 {
 	if (selection->one_cpu && view->cpu != selection->cpu)
@@ -316,18 +334,9 @@ static bool wants(struct selection *selection, const struct tb_view *view)
 		return true;
 	if (!wants_thread(selection, view))
 		return false;
-	if (view->kind == TB_VIEW_USER_LOST)
-		return selection->users;
-	if (view->kind == TB_VIEW_USER)
-		return !selection->patterns.count ||
-		       patterns_match(&selection->patterns, "user",
-				      view->user->category);
-	if (view->format)
-		return !selection->wanted ||
-		       selection->wanted[view->format->index];
-	if (view->id < TB_EV_USER)
+	if (is_of_all(view))
 		return view->id == TB_EV_MARK || selection->control;
-	return !selection->wanted;
+	return selection_wants_event(selection, view);
 }
 
 static bool losses_count(const struct selection *selection, const struct tb_view *view)

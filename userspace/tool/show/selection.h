@@ -115,6 +115,9 @@ static inline bool selection_over(const struct selection *selection,
 	return view->ticks >= selection->to_ticks;
 }
 
+/* Is it one of the events that -e asks for?  Losses and control events are of all */
+bool selection_wants_event(const struct selection *selection, const struct tb_view *view);
+
 /* Is this event or loss selected? */
 bool selection_wants(struct selection *selection, const struct tb_view *view);
 

@@ -75,7 +75,8 @@ static int fill(struct timeline *timeline, struct tb_trace *trace,
 		result = tb_cursor_seek(cursor, selection->from_ticks);
 	while (result >= 0 && (result = next_event(cursor, &view)) > 0 &&
 	       !selection_over(selection, &view))
-		result = timeline_take(timeline, cursor, &view);
+		if (selection_wants_event(selection, &view))
+			result = timeline_take(timeline, cursor, &view);
 	if (result >= 0 && why)
 		result = timeline_why(timeline, why);
 	if (result >= 0)

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""test_choosing.py - all commands that read a trace choose a part of it by the same options.
+
+    test_choosing.py TOOL
+
+An option is there, it says so if nothing is left, and then the exit status is 1.  Times that a command
+shows are of the clock of -T, and --from takes them.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+TOOL = sys.argv[1]
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(TREE, "selftests/unit/export"))
+import page_read  # noqa: E402
+
+TRACE = os.path.join(TREE, "selftests/golden/kernel.tbuf")
+# command: what is behind the options
+COMMANDS = {
+    "print": [TRACE], "export": ["--format", "jsonl", "-o", "-", TRACE], "report": [TRACE],
+    "diff": [TRACE, TRACE], "query": [TRACE, "cpu"], "flamegraph": ["-o", "-", TRACE], "why": [TRACE],
+}
+# a choice of nothing, and what is said
+NOTHING = {
+    "-t 4000000": "of thread 4000000", "--tid 4000000": "of thread 4000000", "--pid 4000000": "of process 4000000",
+    "--comm nosuch": "named 'nosuch'", "--cgroup nosuch": "in a cgroup 'nosuch'", "-C 63": "of CPU 63",
+    "--cpu 63": "of CPU 63", "--from +1000": "in that time", "--to -1000": "in that time",
+    "-T boot --from 99999": "in that time", "--time real --to 99999": "in that time", "-r 9": "there is no number 9",
+    "-e nosuch": "no event that matches 'nosuch'", "--events nosuch": "no event that matches 'nosuch'",
+    "-t 4000000 --comm nosuch": "of thread 4000000", "-e sched_switch -t 4000000": "of thread 4000000",
+}
+# of commands with sentences of their own: what they say of threads and times
+OWN = {"why": "nothing is known of such a thread", "flamegraph": "no events to show among those chosen"}
+# all of the time of a thread has a cause
+WITHOUT = {"why": ("-C", "--cpu", "-e", "--events")}
+
+count = failed = 0
+
+
+def result(fine, what, *said):
+    global count, failed
+    count += 1
+    if not fine:
+        failed += 1
+        print("\n".join(f"# {line}" for text in said for line in str(text).splitlines()))
+    print(f"{'ok' if fine else 'not ok'} {count} - {what}", flush=True)
+
+
+def run(*words):
+    return subprocess.run([TOOL, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+                          timeout=60, check=False)
+
+
+def options(command, choice):
+    words = choice.split()
+    # a time alone does not say of which threads why is asked
+    if command == "why" and not any(word in ("-t", "--tid", "--pid", "--comm", "--cgroup") for word in words):
+        words += ["--comm", "*"]
+    return words
+
+
+def check_nothing(command, behind):
+    wrong = []
+    for choice, message in NOTHING.items():
+        if any(word in WITHOUT.get(command, ()) for word in choice.split()):
+            continue
+        done = run(command, *options(command, choice), *behind)
+        said = message if command not in OWN else f"{OWN[command]}|{message}"
+        if done.returncode != 1 or not re.search(said, done.stderr):
+            wrong.append(f"{choice}: status {done.returncode}, {done.stderr}")
+    result(not wrong, f"{command}: a choice of nothing is told", *wrong)
+
+
+def check_without():
+    wrong = [f"{command} {option}" for command, list_ in WITHOUT.items() for option in list_
+             if run(command, option, "1", *COMMANDS[command]).returncode != 2]
+    result(not wrong, "options that make no sense are refused", *wrong)
+
+
+def report(*words):
+    return json.loads(run("report", "--json", *words, TRACE).stdout)
+
+
+def rows(made, name):
+    section = next(one for one in made["sections"] if one["id"] == name)
+    return [dict(zip((column["id"] for column in section["columns"]), row)) for row in section["rows"]]
+
+
+def printed(base):
+    """The times that print shows"""
+    return [json.loads(line)["time"] for line in run("print", "--jsonl", "-T", base, TRACE).stdout.splitlines()]
+
+
+def check_clock():
+    """What report shows with -T is what print shows, and what --from takes"""
+    wrong = []
+    mono = report()
+    for base in "boot", "real":
+        made = report("-T", base)
+        times = printed(base)
+        if made["begin"] != times[0] or made["begin"] == mono["begin"]:
+            wrong.append(f"{base}: begins at {made['begin']}, print at {times[0]}")
+        waits = [one["time"] for one in rows(made, "latency-worst")]
+        if not waits or not set(waits) <= set(times):
+            wrong.append(f"{base}: waits end at {waits}, not at times of events")
+        middle = (made["begin"] + made["end"]) // 2
+        part = report("-T", base, "--from", f"{middle // 10**9}.{middle % 10**9:09}")
+        if not middle <= part["begin"] <= part["end"] == made["end"]:
+            wrong.append(f"{base}: from {middle}: {part['begin']} to {part['end']} of {made['end']}")
+    result(not wrong, "report -T: times of that clock, and --from takes them", *wrong)
+
+
+def check_events():
+    """With -e a report is that of these events alone, and query has what lasts from them alone"""
+    wrong = []
+    whole = {(one["system"], one["name"], one["form"]): one["count"] for one in rows(report(), "events")}
+    made = report("-e", "irq,irq_vectors")
+    part = {(one["system"], one["name"], one["form"]): one["count"] for one in rows(made, "events")}
+    if part != {key: count_ for key, count_ in whole.items() if key[0] in ("irq", "irq_vectors")}:
+        wrong.append(f"events {part} of {whole}")
+    handlers = [[(one["number"], one["total"]) for one in rows(of, "irq")] for of in (made, report())]
+    if rows(made, "cpu") or not handlers[0] or handlers[0] != handlers[1]:
+        wrong.append(f"sections {rows(made, 'cpu')}, {handlers}")
+    notes = next(one["notes"] for one in made["sections"] if one["id"] == "cpu")
+    if "No sched_switch is among the chosen events (-e)." not in notes:
+        wrong.append(f"notes {notes}")
+    said = run("query", "-e", "irq", "--csv", "--no-header", TRACE,
+               "SELECT DISTINCT kind FROM slices ORDER BY 1; SELECT count(*) FROM sched_switch").stdout.split()
+    if said != ["irq", "softirq", "0"]:
+        wrong.append(f"query {said}")
+    result(not wrong, "report, query -e: as if only these events had been recorded", *wrong)
+
+
+def check_page():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "page.html")
+        done = run("report", "--html", path, "-e", "irq", TRACE)
+        if "built without the page" in done.stderr:
+            result(True, "report --html -e # SKIP built without the page")
+            return
+        kinds = {kind for kind, _, _ in page_read.Page(path).rows}
+    result(kinds == {"irq", "softirq", "event", "cpu_event", "lost"}, "report --html -e: a timeline of these events",
+           kinds, done.stderr)
+
+
+def main():
+    print("TAP version 14")
+    for command, behind in COMMANDS.items():
+        check_nothing(command, behind)
+    check_without()
+    check_clock()
+    check_events()
+    check_page()
+    print(f"1..{count}")
+    return failed > 0
+
+
+sys.exit(main())
