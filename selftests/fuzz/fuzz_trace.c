@@ -406,6 +406,7 @@ static void see_commands(const char *file)
 	command(&cmd_export, file, "-q", "--format", "json", "-o", "/dev/null", NULL);
 	command(&cmd_export, file, "-q", "--format", "jsonl", "-o", "/dev/null", NULL);
 	command(&cmd_export, file, "-q", "--format", "csv", "-o", "/dev/null", NULL);
+	command(&cmd_report, file, "--json", "-T", "real", "--why", "1*", NULL);
 	command(&cmd_recover, file, "-o", "/dev/null", NULL);
 	command(&cmd_recover, file, "--raw", "-q", "-o", "/dev/null", NULL);
 }

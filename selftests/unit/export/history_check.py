@@ -373,7 +373,7 @@ class Judge:
                 times["on-cpu"][tid] += end - begin
         for weight, want in times.items():
             seen = collections.Counter()
-            for line in self.run("flamegraph", "-q", "--collapsed", "--threads", "-w", weight,
+            for line in self.run("flamegraph", "-q", "--collapsed", "--threads", "--weight", weight,
                                  self.path).splitlines():
                 stack, time = line.rsplit(" ", 1)
                 seen[int(stack.split(";")[0].rsplit("-", 1)[1])] += int(time)

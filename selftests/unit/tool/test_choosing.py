@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """test_choosing.py - all commands that read a trace choose a part of it by the same options.
 
-    test_choosing.py TOOL
+    test_choosing.py TOOL      with sanitizers
 
 An option is there, it says so if nothing is left, and then the exit status is 1.  Times that a command
 shows are of the clock of -T, and --from takes them.
@@ -53,8 +53,11 @@ def result(fine, what, *said):
 
 
 def run(*words):
-    return subprocess.run([TOOL, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+    done = subprocess.run([TOOL, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
                           timeout=60, check=False)
+    if "Sanitizer" in done.stderr or "runtime error" in done.stderr:
+        sys.exit(f"Bail out! {words}: {done.stderr}")
+    return done
 
 
 def options(command, choice):

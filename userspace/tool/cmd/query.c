@@ -446,5 +446,6 @@ static int query_run_command(int argc, char **argv)
 	if (status == EXIT_FINE)
 		status = ask_file(&job);
 	free(job.text);
+	selection_free(&job.selection);
 	return status;
 }
