@@ -22,7 +22,9 @@
  *
  * As a report in sections, for text, JSON and the page: report.h.
  *
- * All times are ns of CLOCK_MONOTONIC, or of @base of the options.  Pointers are good until analysis_free(), and
+ * All times are ns of the clock @base of the options (CLOCK_MONOTONIC).
+ *
+ * Pointers are good until analysis_free(), and
  * what they point to changes with the next event.  Nothing prints; failures are -errno.  Memory
  * goes with the number of tasks, handlers, system calls, devices, CPUs and losses, not with how long
  * the trace is.

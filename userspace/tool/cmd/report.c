@@ -253,7 +253,8 @@ static int write_report(struct job *job, struct tb_trace *trace, struct analysis
 		result = complain("out of memory");
 	else if (job->html)
 		result = report_html(report, trace, &job->selection,
-				     job->why ? &job->why_threads : NULL, job->html, job->max_events);
+				     job->why ? &job->why_threads : NULL, job->html,
+				     job->max_events);
 	else
 		result = report_write(report, &job->look);
 	report_free(report);
@@ -383,7 +384,8 @@ static int report_run(int argc, char **argv)
 	if (job.max_events && !job.html)
 		return misused(&cmd_report, "--max-events is about the timeline of --html");
 	if (job.why && !job.html && !job.look.json)
-		return misused(&cmd_report, "--why is for --html and --json: 'tracebuf why' shows it as text");
+		return misused(&cmd_report,
+			       "--why is for --html and --json: 'tracebuf why' shows it as text");
 	if (job.html && !report_html)
 		return complain("this tracebuf was built without the page");
 	if (!job.look.top_given && (job.look.json || job.html))
