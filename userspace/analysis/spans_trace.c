@@ -37,21 +37,36 @@ static int add_missing(const struct ahead *a, uint32_t cpu, const struct tb_gap 
 	return spans_add(a->missing, first, tb_trace_ns(a->trace, lost->last, a->base));
 }
 
-/* The first and the last block of a CPU, so far */
+/* The headers of the first and the last block of a CPU, so far; @number: of the last one */
 struct edges {
 	const struct tb_block *first, *last;
+	size_t number;
 };
 
-/* What is missing before @block */
-static int ask_block(const struct ahead *a, const struct tb_block *block, struct edges *edges)
+/* May there be a gap between the block that was the last one so far and @next? */
+static bool may_lose(const struct tb_block *last, const struct tb_block *next)
 {
+	return !last || next->sequence != last->sequence + 1 ||
+	       next->overwritten != last->overwritten || next->dropped != last->dropped;
+}
+
+/* What is missing before block @number, of which this is the header */
+static int ask_block(const struct ahead *a, const struct tb_block *block, size_t number,
+		     struct edges *edges)
+{
+	bool ask = may_lose(edges->last, block);
 	const struct tb_gap *gap;
 	struct tb_walk walk;
 
 	if (!edges->first || block->sequence < edges->first->sequence)
 		edges->first = block;
-	if (!edges->last || block->sequence >= edges->last->sequence)
+	if (!edges->last || block->sequence >= edges->last->sequence) {
 		edges->last = block;
+		edges->number = number;
+	}
+	if (!ask)
+		return 0;
+	block = tb_trace_block(a->trace, number, NULL, NULL);
 	tb_walk_trace(&walk, a->trace, block);
 	if (tb_walk_next(&walk) != 1 || walk.id != TB_EV_GAP || walk.bytes < sizeof(*gap))
 		return 0;
@@ -78,12 +93,13 @@ static bool lacks_blocks(const struct tb_totals *totals, const struct tb_block *
 }
 
 /*
- * Return how far a CPU is known; @last is its last block.  If the file has no totals of the CPU,
+ * Return how far a CPU is known.  If the file has no totals of the CPU,
  * nothing says what came after that block: the recorder was killed, or the recording continues in
  * another file or after a snapshot.
  */
-static uint64_t end_of(const struct ahead *a, unsigned int cpu, const struct tb_block *last)
+static uint64_t end_of(const struct ahead *a, unsigned int cpu, const struct edges *edges)
 {
+	const struct tb_block *last = edges->last;
 	const struct tb_totals *snapshot = tb_trace_snapshot(a->trace, cpu);
 	const struct tb_totals *totals = tb_trace_totals(a->trace, cpu);
 	uint64_t end = last ? last->time_start : 0;
@@ -95,7 +111,8 @@ static uint64_t end_of(const struct ahead *a, unsigned int cpu, const struct tb_
 	if (last && last->flags & TB_BLOCK_COMPLETE)
 		end = last->time_end;
 	else if (last)
-		tb_walk_trace(&walk, a->trace, last);
+		tb_walk_trace(&walk, a->trace,
+			      tb_trace_block(a->trace, edges->number, NULL, NULL));
 	while (last && !(last->flags & TB_BLOCK_COMPLETE) &&
 	       ((step = tb_walk_next(&walk)) == 1 || step == -EAGAIN))
 		if (step == 1)
@@ -133,9 +150,9 @@ int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_ti
 	int result = edges ? 0 : -ENOMEM;
 	size_t i;
 
-	for (i = 0; !result && (block = tb_trace_block(trace, i, NULL, &of)); i++)
+	for (i = 0; !result && (block = tb_trace_header(trace, i, NULL, &of)); i++)
 		if (of == recording && block->kind == TB_BLOCK_ROLLING && block->cpu < cpus)
-			result = ask_block(&a, block, &edges[block->cpu]);
+			result = ask_block(&a, block, i, &edges[block->cpu]);
 	spans->cpus = result ? NULL : malloc((cpus + 1) * sizeof(*spans->cpus));
 	if (!spans->cpus)
 		result = -ENOMEM;
@@ -143,7 +160,7 @@ int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_ti
 		result = ask_totals(&a, cpu, edges[cpu].last);
 		spans->cpus[cpu] = (struct cpu_span){
 			.begin = begin_of(&a, edges[cpu].first),
-			.end = end_of(&a, cpu, edges[cpu].last),
+			.end = end_of(&a, cpu, &edges[cpu]),
 			.any = edges[cpu].last || tb_trace_totals(trace, cpu),
 		};
 		spans->nr_cpus = cpu + 1;

@@ -85,11 +85,10 @@ const char *tb_version(void);
  *
  * A file that starts as a trace and breaks off later (truncated, foreign
  * bytes) opens: what is whole can be read, then tb_cursor_next() returns -EBADMSG instead
- * of 0, and tb_trace_fault() tells of the rest.  One that is compressed or packed is unpacked first, into a
- * file without a name in $TMPDIR (/var/tmp), into memory where such a file cannot be made; offsets
- * count unpacked bytes.
+ * of 0, and tb_trace_fault() tells of the rest.  Of one that is packed or compressed, frames are
+ * unpacked when they are needed, and given up again; offsets count unpacked bytes.
  * Errors: -EINVAL not a trace at all, -ENODATA empty, -EPROTO unknown
- * version, -ENOMEM, -ENOSPC no room to unpack it, and those of open(), read() and write().
+ * version, -ENOMEM, and those of open() and read().
  */
 int tb_trace_open(const char *path, struct tb_trace **trace,
 		  struct tb_error *error);
@@ -121,11 +120,11 @@ void tb_trace_close(struct tb_trace *trace);
 
 /** tb_trace_fault - the first thing wrong with the file's structure (offset
  *  and text), NULL if nothing is.  What precedes the offset is readable.  Where a
- *  compressed file is damaged the offset is that of the frame in the file; behind a damaged frame of
- *  a packed file all other frames are readable, too. */
+ *  packed or compressed file is damaged the offset is that of the frame in the file; all other frames
+ *  are readable, too. */
 const struct tb_error *tb_trace_fault(const struct tb_trace *trace);
 
-/** tb_trace_size - bytes of the file; of what was compressed in it */
+/** tb_trace_size - bytes of the file; of one that is packed: when unpacked */
 uint64_t tb_trace_size(const struct tb_trace *trace);
 
 /**
@@ -947,10 +946,22 @@ const char *tb_reason_name(uint32_t reason);
 size_t tb_trace_blocks(const struct tb_trace *trace);
 
 /**
+ * tb_trace_header - the header of block number @index of the file
+ * @offset, @recording: out, as of tb_trace_block()
+ *
+ * Nothing is unpacked for it.
+ * Return: its 64 bytes alone, until the trace is closed; NULL beyond the last.
+ */
+const struct tb_block *tb_trace_header(const struct tb_trace *trace, size_t index,
+				       uint64_t *offset, unsigned int *recording);
+
+/**
  * tb_trace_block - block number @index of the file
  * @offset: out, may be NULL: where it starts
  * @recording: out, may be NULL: the recording it belongs to
- * Return: the block, 1 << size_log2 bytes; NULL beyond the last.
+ * Return: the block, 1 << size_log2 bytes; NULL beyond the last.  It stays until the trace is
+ * closed; in a packed or compressed trace a block with events of a CPU stays until this function
+ * has been called for blocks of four other frames.
  */
 const struct tb_block *tb_trace_block(const struct tb_trace *trace,
 				      size_t index, uint64_t *offset,

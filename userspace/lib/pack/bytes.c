@@ -130,10 +130,10 @@ static int take_number(struct source *source, uint32_t *number)
 	return 0;
 }
 
-int stream_get(struct source *source, size_t most, struct stream *stream)
+/* A stream as it is in the frame, @packed bytes; returns its kind */
+static int stream_raw(struct source *source, size_t most, struct stream *stream, uint32_t *packed_out)
 {
 	uint32_t size, packed = 1;
-	unsigned char *memory;
 	uint8_t kind;
 
 	if (source_take(source, &kind, 1) || take_number(source, &size) || size > most)
@@ -148,15 +148,34 @@ int stream_get(struct source *source, size_t most, struct stream *stream)
 	stream->size = size;
 	stream->step = kind != STREAM_SAME;
 	source->at += packed;
+	*packed_out = packed;
+	return kind;
+}
+
+int stream_skip(struct source *source, size_t most, struct stream *stream)
+{
+	uint32_t packed;
+	int kind = stream_raw(source, most, stream, &packed);
+
+	return kind < 0 ? kind : 0;
+}
+
+int stream_get(struct source *source, size_t most, struct stream *stream)
+{
+	unsigned char *memory;
+	uint32_t packed;
+	int kind = stream_raw(source, most, stream, &packed);
+
 	if (kind != STREAM_ZSTD)
-		return 0;
-	if (size > source->budget)
+		return kind < 0 ? kind : 0;
+	if (stream->size > source->budget)
 		return -EBADMSG;
-	source->budget -= size;
-	memory = source_memory(source, size ? size : 1);
+	source->budget -= stream->size;
+	memory = source_memory(source, stream->size ? stream->size : 1);
 	if (!memory)
 		return -ENOMEM;
-	if (ZSTD_decompressDCtx(source->zstd, memory, size, stream->at, packed) != size)
+	if (ZSTD_decompressDCtx(source->zstd, memory, stream->size, stream->at, packed) !=
+	    stream->size)
 		return -EBADMSG;
 	stream->at = memory;
 	return 0;

@@ -269,6 +269,8 @@ struct source {
 int source_take(struct source *source, void *to, size_t size);
 /* A stream of at most @most bytes; -EBADMSG, -ENOMEM */
 int stream_get(struct source *source, size_t most, struct stream *stream);
+/* Pass over one: @stream has its size, and nothing to be read */
+int stream_skip(struct source *source, size_t most, struct stream *stream);
 void source_free(struct source *source);
 
 /* ---- cut.c: how events are cut ---- */

@@ -37,6 +37,8 @@ struct tb_unpacker {
 	ZSTD_DCtx *zstd;
 	uint64_t (*groups)[PACK_SLOTS];
 	uint16_t *next_shape;
+	bool headers_only;		/* no events: their streams are passed over */
+	uint32_t columns;		/* blocks of the last frame that are in columns */
 	struct rows *block, *tail;	/* shapes of this frame, or NULL */
 	struct rows **shapes;
 	size_t nr_shapes, room_shapes;
@@ -157,6 +159,7 @@ static int read_column(struct tb_unpacker *unpacker, struct rows *rows, unsigned
 		return -EBADMSG;
 	if (is->predictor >= PREDICTORS || (is->planes & ~PACK_ZIGZAG & 0xffu) > (is->bits + 7u) / 8 ||
 	    (is->key != PACK_NONE && is->key >= at) ||
+	    (is->group && rows->is.structure >= PACK_BLOCK) ||
 	    (is->predictor == PREDICT_GROUP && !is->group) ||
 	    ((is->predictor == PREDICT_COLUMN || is->predictor == PREDICT_BY_COLUMN) &&
 	     is->argument >= at))
@@ -216,8 +219,16 @@ static int read_shape(struct tb_unpacker *unpacker)
 	return bits <= is->fixed * 8u ? 0 : -EBADMSG;
 }
 
+/* The next stream, or no bytes of it */
+static int read_stream(struct tb_unpacker *unpacker, size_t most, struct stream *stream, bool skip)
+{
+	return skip ? stream_skip(&unpacker->source, most, stream) :
+	       stream_get(&unpacker->source, most, stream);
+}
+
 static int read_planes(struct tb_unpacker *unpacker, struct rows *rows)
 {
+	bool skip = unpacker->headers_only && rows->is.structure != PACK_BLOCK;
 	unsigned int i, plane, planes;
 	int result;
 
@@ -226,7 +237,7 @@ static int read_planes(struct tb_unpacker *unpacker, struct rows *rows)
 		for (plane = 0; plane < planes; plane++) {
 			struct stream *stream = &rows->planes[i][plane];
 
-			result = stream_get(&unpacker->source, rows->is.rows, stream);
+			result = read_stream(unpacker, rows->is.rows, stream, skip);
 			if (result)
 				return result;
 			if (stream->size != rows->is.rows)
@@ -234,7 +245,7 @@ static int read_planes(struct tb_unpacker *unpacker, struct rows *rows)
 		}
 	}
 	return rows->is.structure == TB_STRUCT_COMPOSITE ?
-	       stream_get(&unpacker->source, TB_PACK_CONTENT, &rows->bytes) : 0;
+	       read_stream(unpacker, TB_PACK_CONTENT, &rows->bytes, skip) : 0;
 }
 
 static int read_frame(struct tb_unpacker *unpacker, const struct tb_pack_frame *header)
@@ -260,9 +271,11 @@ static int read_frame(struct tb_unpacker *unpacker, const struct tb_pack_frame *
 	if (!result)
 		result = stream_get(source, 4 * (size_t)header->units, &unpacker->sizes);
 	if (!result)
-		result = stream_get(source, header->content / 16, &unpacker->numbers[0]);
+		result = read_stream(unpacker, header->content / 16, &unpacker->numbers[0],
+				     unpacker->headers_only);
 	if (!result && count >= 255)
-		result = stream_get(source, header->content / 16, &unpacker->numbers[1]);
+		result = read_stream(unpacker, header->content / 16, &unpacker->numbers[1],
+				     unpacker->headers_only);
 	for (i = 0; !result && i < count; i++)
 		result = read_planes(unpacker, unpacker->shapes[i]);
 	if (!result)
@@ -408,7 +421,7 @@ static uint32_t get_event(struct tb_unpacker *unpacker, struct tb_element *eleme
 static bool header_fine(const struct tb_block *block, size_t room)
 {
 	return block->magic == TB_BLOCK_MAGIC && tb_header_fits(block) &&
-	       1ul << block->size_log2 <= room && block->data >= sizeof(*block) &&
+	       block->kind == TB_BLOCK_ROLLING && 1ul << block->size_log2 <= room && block->data >= sizeof(*block) &&
 	       block->data <= 1u << block->size_log2 && block->data % TB_ELEMENT_SIZE == 0;
 }
 
@@ -428,6 +441,10 @@ static size_t get_block(struct tb_unpacker *unpacker, unsigned char *to, size_t 
 	if (!header_fine(&header, room))
 		return 0;
 	size = (size_t)1 << header.size_log2;
+	if (unpacker->headers_only) {
+		memcpy(to, &header, sizeof(header));
+		return size;
+	}
 	memset(to, 0, size);
 	memcpy(to, &header, sizeof(header));
 	end = header.data / TB_ELEMENT_SIZE;
@@ -481,8 +498,8 @@ static int get_units(struct tb_unpacker *unpacker, const struct tb_pack_frame *h
 	return used == header->content ? 0 : -EBADMSG;
 }
 
-int tb_unpacker_frame(struct tb_unpacker *unpacker, const void *frame,
-		      const struct tb_pack_frame *header, void *to)
+static int unpack(struct tb_unpacker *unpacker, const void *frame,
+		  const struct tb_pack_frame *header, void *to)
 {
 	const struct bytes *copy = &unpacker->frame;
 	int result;
@@ -504,7 +521,46 @@ int tb_unpacker_frame(struct tb_unpacker *unpacker, const void *frame,
 	result = read_frame(unpacker, header);
 	if (!result)
 		result = get_units(unpacker, header, to);
+	unpacker->columns = unpacker->block ? unpacker->block->row : 0;
 	shapes_free(unpacker);
 	source_free(&unpacker->source);
 	return result;
+}
+
+int tb_unpacker_frame(struct tb_unpacker *unpacker, const void *frame,
+		      const struct tb_pack_frame *header, void *to)
+{
+	unpacker->headers_only = false;
+	return unpack(unpacker, frame, header, to);
+}
+
+int tb_unpacker_headers(struct tb_unpacker *unpacker, const void *frame,
+			const struct tb_pack_frame *header, void *to, uint32_t *columns)
+{
+	int result;
+
+	unpacker->headers_only = true;
+	result = unpack(unpacker, frame, header, to);
+	*columns = unpacker->columns;
+	return result;
+}
+
+bool tb_pack_has(const void *frame, const struct tb_pack_frame *header, uint32_t id)
+{
+	const unsigned char *at = frame;
+	struct tb_pack_count count;
+	uint32_t i;
+
+	if (header->cpus > header->bytes / sizeof(uint32_t) ||
+	    header->ids > (header->bytes - header->cpus * sizeof(uint32_t)) / sizeof(count) ||
+	    sizeof(*header) + header->cpus * sizeof(uint32_t) + header->ids * sizeof(count) >
+	    header->bytes)
+		return true;
+	at += sizeof(*header) + header->cpus * sizeof(uint32_t);
+	for (i = 0; i < header->ids; i++) {
+		memcpy(&count, at + i * sizeof(count), sizeof(count));
+		if (count.id == id)
+			return true;
+	}
+	return false;
 }

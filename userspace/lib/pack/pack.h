@@ -123,4 +123,19 @@ void tb_unpacker_close(struct tb_unpacker *unpacker);
 int tb_unpacker_frame(struct tb_unpacker *unpacker, const void *frame,
 		      const struct tb_pack_frame *header, void *to);
 
+/**
+ * tb_unpacker_headers - decode of a frame what is not in columns, and the headers of blocks that are
+ * @to: as of tb_unpacker_frame(); of blocks in columns the first 64 bytes are written
+ * @columns: out: how many blocks are in columns
+ *
+ * A fraction of the work of tb_unpacker_frame().
+ * Return: as tb_unpacker_frame(), which may still find that events are damaged
+ */
+int tb_unpacker_headers(struct tb_unpacker *unpacker, const void *frame,
+			const struct tb_pack_frame *header, void *to, uint32_t *columns);
+
+/** tb_pack_has - are there events of id @id in the columns of a frame, as its index says?
+ * tb_unpacker_headers() has found it undamaged */
+bool tb_pack_has(const void *frame, const struct tb_pack_frame *header, uint32_t id);
+
 #endif /* TB_PACK_H */

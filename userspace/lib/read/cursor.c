@@ -259,8 +259,12 @@ void tb_cursor_close(struct tb_cursor *cursor)
 	if (cursor->trace->follow)
 		tb_follow_detach(cursor->trace->follow, cursor);
 	tb_tasks_free(&cursor->tasks);
-	for (i = 0; i < cursor->nr_streams; i++)
+	tb_unpin(cursor->trace, &cursor->raw_frame);
+	tb_unpin(cursor->trace, &cursor->leave_frame);
+	for (i = 0; i < cursor->nr_streams; i++) {
+		tb_unpin(cursor->trace, &cursor->streams[i]->frame);
 		free(cursor->streams[i]);
+	}
 	free(cursor->streams);
 	free(cursor->readers);
 	free(cursor->room);
@@ -415,7 +419,7 @@ static int cursor_begin(struct tb_cursor *cursor, uint64_t ticks)
 	for (i = 0; i < cursor->nr_streams; i++) {
 		stream = cursor->streams[i];
 		stream->queued = false;
-		tb_stream_start(stream);
+		tb_stream_start(cursor, stream);
 		stream->pending = PENDING_NONE;
 		if (stream->shut)
 			continue;
@@ -542,8 +546,7 @@ int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view)
 {
 	int result = 0;
 
-	if (cursor->leave_to)
-		tb_cursor_leave(cursor);
+	tb_cursor_leave(cursor);
 	if (cursor->way != WAY_EVENTS) {
 		if (cursor->way != WAY_NOT_YET)
 			return -EINVAL;
@@ -563,7 +566,7 @@ int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view)
 			return cursor_end(cursor);
 		result = cursor_step(cursor, view);
 		/* of what is not shown nobody keeps anything */
-		if (!result && cursor->leave_to)
+		if (!result)
 			tb_cursor_leave(cursor);
 	}
 	return result;

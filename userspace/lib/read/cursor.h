@@ -34,6 +34,7 @@ enum stream_pending {
  * @held, @open: followed: blocks that have come, and the one at hand
  * @header: of the block that was opened last
  * @offset: of it in the file
+ * @frame: that has it, pinned
  * @opened: how often what was looked at had been given back then
  * @current: the thread that runs
  * @from: the thread last switched from, if @switched
@@ -55,6 +56,7 @@ struct stream {
 	struct tb_held *held, **held_end, *open;
 	struct tb_block header;
 	uint64_t offset;
+	struct tb_frame *frame;
 	uint64_t opened;
 	uint32_t current;
 	uint32_t from;
@@ -103,9 +105,11 @@ struct tb_cursor {
 	/* what of the file was looked at since it was last given back */
 	uint64_t low, high, looked, forgotten;
 	uint64_t leave_from, leave_to;	/* to be given back now; 0: nothing */
+	struct tb_frame *leave_frame;	/* pinned for what was shown, until the next call */
 	uint64_t from;		/* the time of the last seek, in ticks */
 	/* raw */
 	uint64_t raw_number, raw_next, raw_offset;
+	struct tb_frame *raw_frame;
 	struct tb_walk raw;
 	/* followed: what has been shown */
 	uint64_t last_ticks, last_ns;
@@ -117,7 +121,7 @@ struct tb_cursor {
 /* Move to the next thing this stream has to tell */
 void tb_stream_advance(struct tb_cursor *cursor, struct stream *stream);
 /* Before its first block */
-void tb_stream_start(struct stream *stream);
+void tb_stream_start(struct tb_cursor *cursor, struct stream *stream);
 /* Before the first of its blocks that may have something of @ticks or later */
 void tb_stream_seek(struct tb_cursor *cursor, struct stream *stream,
 		    uint64_t ticks);
@@ -127,8 +131,10 @@ void tb_cursor_damaged(struct tb_cursor *cursor, const struct tb_walk *walk,
 		       uint64_t offset);
 /* That much of the file is being looked at */
 void tb_cursor_looks(struct tb_cursor *cursor, uint64_t offset, uint64_t bytes);
-/* cursor->leave_to is not 0: what was shown before is not looked at any more */
+/* What was shown before is not looked at any more */
 void tb_cursor_leave(struct tb_cursor *cursor);
+/* Have the block at @offset in memory, by @pinned; false: it cannot be, which is noted */
+bool tb_cursor_pin(struct tb_cursor *cursor, uint64_t offset, struct tb_frame **pinned);
 
 /* ---- cursor.c ---- */
 

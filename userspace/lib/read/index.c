@@ -329,7 +329,7 @@ static int ring_sort(struct tb_trace *trace, struct tb_ring_index *ring)
 	if (!places)
 		return -ENOMEM;
 	for (i = 0; i < ring->nr_all; i++) {
-		const struct tb_block *block = tb_block_at(trace, ring->all[i]);
+		const struct tb_block *block = tb_header_at(trace, ring->all[i]);
 
 		places[i] = (struct place){ block->sequence, block->time_start, ring->all[i] };
 	}
@@ -388,9 +388,18 @@ static int list_disordered(struct tb_trace *trace)
 
 /* ---- all of it ---- */
 
+/* Is there a block?  As tb_block_check() */
+static int64_t check_at(const struct tb_trace *trace, uint64_t offset, struct tb_error *error)
+{
+	uint64_t room = trace->frames ? tb_frames_room(trace->frames, offset) : trace->size - offset;
+
+	return tb_block_check(tb_header_at(trace, offset), room, error);
+}
+
 int tb_index_build(struct tb_trace *trace, struct tb_error *error)
 {
 	uint64_t offset = 0, forgotten = 0;
+	const struct tb_block *block;
 	struct tb_error fault;
 	int64_t size;
 	int result;
@@ -398,8 +407,7 @@ int tb_index_build(struct tb_trace *trace, struct tb_error *error)
 	if (!trace->size)
 		return tb_error_set(error, -ENODATA, 0, "empty");
 	while (offset < trace->size) {
-		size = tb_block_check(trace->data + offset,
-				      trace->size - offset, &fault);
+		size = check_at(trace, offset, &fault);
 		if (size < 0 && !offset) {
 			if (size == -EINVAL && fault.offset == 0)
 				return tb_error_set(error, -EINVAL, 0,
@@ -413,8 +421,10 @@ int tb_index_build(struct tb_trace *trace, struct tb_error *error)
 			tb_trace_set_fault(trace, &fault);
 			break;
 		}
-		result = add_block(trace, (const void *)(trace->data + offset),
-				   offset);
+		block = tb_header_at(trace, offset);
+		if (block->kind != TB_BLOCK_ROLLING)
+			block = tb_block_at(trace, offset);
+		result = add_block(trace, block, offset);
 		if (result < 0)
 			return tb_error_set(error, result, offset,
 					    "out of memory");
@@ -465,7 +475,9 @@ const struct tb_block *tb_index_hop(const struct tb_trace *trace,
 	TB_COUNT_STEP();
 	if (trace->end - *offset < sizeof(*block))
 		return NULL;
-	block = tb_block_at(trace, *offset);
+	block = tb_header_at(trace, *offset);
+	if (!block)
+		return NULL;
 	/* it was checked, but the file may have been written to since */
 	size_log2 = tb_once8(&block->size_log2);
 	if (size_log2 < TB_BLOCK_LOG2_MIN || size_log2 > TB_BLOCK_LOG2_MAX)
@@ -519,7 +531,7 @@ uint64_t tb_index_seek(const struct tb_trace *trace,
 	while (low < high) {
 		middle = low + (high - low) / 2;
 		time = ring->listed ?
-		       tb_block_at(trace, ring->all[middle])->time_start :
+		       tb_header_at(trace, ring->all[middle])->time_start :
 		       ring->marks.at[middle].time;
 		if (time < ticks)
 			low = middle + 1;
@@ -544,9 +556,8 @@ size_t tb_trace_blocks(const struct tb_trace *trace)
  */
 #define HINT(index, offset) ((uint64_t)(index) << 32 | (offset) >> TB_BLOCK_LOG2_MIN)
 
-const struct tb_block *tb_trace_block(const struct tb_trace *trace,
-				      size_t index, uint64_t *offset,
-				      unsigned int *recording)
+const struct tb_block *tb_trace_header(const struct tb_trace *trace, size_t index,
+				       uint64_t *offset, unsigned int *recording)
 {
 	const struct tb_block *block;
 	uint64_t at, next, number, hint;
@@ -574,4 +585,19 @@ const struct tb_block *tb_trace_block(const struct tb_trace *trace,
 	if (recording)
 		*recording = tb_index_recording(trace, block, at);
 	return block;
+}
+
+const struct tb_block *tb_trace_block(const struct tb_trace *trace, size_t index,
+				      uint64_t *offset, unsigned int *recording)
+{
+	uint64_t at;
+
+	if (!tb_trace_header(trace, index, &at, recording))
+		return NULL;
+	if (offset)
+		*offset = at;
+	/* of a damaged frame there are no bytes, but headers */
+	if (trace->frames)
+		tb_frames_show(trace->frames, at);
+	return tb_block_at(trace, at);
 }

@@ -138,6 +138,7 @@ struct tb_trace {
 	const unsigned char *data;
 	uint64_t size;
 	uint64_t end;			/* of the last whole block */
+	struct tb_frames *frames;	/* @data is their range; NULL: it is the file */
 	void    *mapped;		/* to be unmapped, or NULL */
 	size_t   mapped_size;
 	void    *owned;			/* to be freed, or NULL */
@@ -207,6 +208,7 @@ static inline bool tb_header_fits(const struct tb_block *header)
 	return header->size_log2 >= TB_BLOCK_LOG2_MIN && header->size_log2 <= TB_BLOCK_LOG2_MAX;
 }
 
+/* A block: one of a CPU's that is complete has to be pinned (tb_pin()) */
 static inline const struct tb_block *tb_block_at(const struct tb_trace *trace,
 						 uint64_t offset)
 {
@@ -272,23 +274,51 @@ uint64_t tb_index_seek(const struct tb_trace *trace,
 		       const struct tb_ring_index *ring, uint64_t ticks,
 		       uint64_t *number);
 
-/**
- * struct tb_unpacked - what was compressed
- * @data: to be unmapped
- * @size: bytes of it
- * @faulty: there is more, which is damaged: @fault, offset in the compressed file
- */
-struct tb_unpacked {
-	void    *data;
-	size_t   size;
-	bool     faulty;
-	struct tb_error fault;
-};
+/* frames.c: traces that are packed or compressed */
+struct tb_frames;
+struct tb_frame;
 
-/* compressed.c */
-bool tb_compressed(const void *data, size_t size);
-int tb_unpack(const void *data, size_t size, struct tb_unpacked *unpacked,
-	      struct tb_error *error);
+bool tb_framed(const void *data, size_t size);
+/* @mapped: from a file.  @fault: out: the first thing that is wrong, code 0: nothing is */
+int tb_frames_open(const void *data, size_t size, bool mapped, struct tb_frames **frames,
+		   struct tb_error *fault, struct tb_error *error);
+void tb_frames_close(struct tb_frames *frames);
+/* Where blocks are once their frames are pinned: @size bytes, of which the durable blocks, notes and
+ * blocks that were still open are always there */
+const unsigned char *tb_frames_range(const struct tb_frames *frames, uint64_t *size);
+/* The header of the block at @offset, until the frames are closed; NULL: none starts there.  At the
+ * end it may be one that tb_block_check() refuses */
+const struct tb_block *tb_frames_header(const struct tb_frames *frames, uint64_t offset);
+/* Bytes from @offset up to the end of its frame */
+uint64_t tb_frames_room(const struct tb_frames *frames, uint64_t offset);
+/* Has the frame of @offset what scan.c looks for? */
+bool tb_frames_looked_for(const struct tb_frames *frames, uint64_t offset);
+/*
+ * Have the frame of @offset in memory, instead of the one that was @pinned so far (NULL: none).
+ * -EBADMSG it is damaged; -ENOMEM; then @pinned is as it was
+ */
+int tb_frames_pin(struct tb_frames *frames, uint64_t offset, struct tb_frame **pinned);
+void tb_frames_unpin(struct tb_frames *frames, struct tb_frame **pinned);
+/* Have it in memory until this has been called for four other frames */
+int tb_frames_show(struct tb_frames *frames, uint64_t offset);
+
+/* The header of a block, 64 bytes */
+static inline const struct tb_block *tb_header_at(const struct tb_trace *trace, uint64_t offset)
+{
+	return trace->frames ? tb_frames_header(trace->frames, offset) : tb_block_at(trace, offset);
+}
+
+/* tb_frames_pin() and tb_frames_unpin(), of any trace */
+static inline int tb_pin(const struct tb_trace *trace, uint64_t offset, struct tb_frame **pinned)
+{
+	return trace->frames ? tb_frames_pin(trace->frames, offset, pinned) : 0;
+}
+
+static inline void tb_unpin(const struct tb_trace *trace, struct tb_frame **pinned)
+{
+	if (trace->frames)
+		tb_frames_unpin(trace->frames, pinned);
+}
 
 /* durable.c */
 int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording);

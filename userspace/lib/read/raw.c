@@ -40,13 +40,16 @@ static int next_block(struct tb_cursor *cursor, const struct tb_block **out)
 	do {
 		block = tb_index_next(trace, cursor->recording, cursor->raw_number++,
 				      &cursor->raw_next);
-		if (!block)
+		if (!block) {
+			tb_unpin(trace, &cursor->raw_frame);
 			return 0;
-		cursor->raw_offset = (uint64_t)((const unsigned char *)block - trace->data);
+		}
+		cursor->raw_offset = cursor->raw_next - (1ull << block->size_log2);
 		tb_cursor_looks(cursor, cursor->raw_offset,
 				cursor->raw_next - cursor->raw_offset);
-	} while (too_early(cursor, block));
-	*out = block;
+	} while (too_early(cursor, block) ||
+		 !tb_cursor_pin(cursor, cursor->raw_offset, &cursor->raw_frame));
+	*out = tb_block_at(trace, cursor->raw_offset);
 	return 1;
 }
 

@@ -79,19 +79,39 @@ int tb_scan_block(struct tb_trace *trace, struct tb_recording *recording,
 	return 0;
 }
 
+/* The block at @offset, which is in @pinned then; -ENOMEM */
+static int scan_at(struct tb_trace *trace, struct tb_recording *recording,
+		   const struct tb_block *header, uint64_t offset, struct tb_frame **pinned)
+{
+	struct tb_error error;
+	int result;
+
+	if (trace->frames && header->kind == TB_BLOCK_ROLLING &&
+	    !tb_frames_looked_for(trace->frames, offset))
+		return 0;
+	result = tb_pin(trace, offset, pinned);
+	if (result == -EBADMSG) {
+		tb_error_set(&error, result, offset, "a damaged frame");
+		tb_trace_set_fault(trace, &error);
+		return 0;
+	}
+	return result ? result : tb_scan_block(trace, recording, tb_block_at(trace, offset));
+}
+
 static int scan_listed(struct tb_trace *trace, struct tb_recording *recording,
-		       const struct tb_ring_index *ring)
+		       const struct tb_ring_index *ring, struct tb_frame **pinned)
 {
 	size_t i;
 
 	for (i = 0; i < ring->nr_all; i++)
-		if (tb_scan_block(trace, recording, tb_block_at(trace, ring->all[i])))
+		if (scan_at(trace, recording, tb_header_at(trace, ring->all[i]), ring->all[i],
+			    pinned))
 			return -ENOMEM;
 	return 0;
 }
 
 /* Rings that are listed may have blocks twice in the file: they are taken from the list */
-int tb_scan(struct tb_trace *trace)
+static int scan_all(struct tb_trace *trace, struct tb_frame **pinned)
 {
 	uint64_t offset = 0, at, forgotten = 0;
 	struct tb_recording *recording;
@@ -102,7 +122,7 @@ int tb_scan(struct tb_trace *trace)
 	while (at = offset, (block = tb_index_hop(trace, &offset))) {
 		recording = &trace->recordings[tb_index_recording(trace, block, at)];
 		ring = tb_index_ring(recording, block);
-		if (ring && !ring->listed && tb_scan_block(trace, recording, block))
+		if (ring && !ring->listed && scan_at(trace, recording, block, at, pinned))
 			return -ENOMEM;
 		if (offset - forgotten >= TB_RESIDENT) {
 			tb_trace_forget(trace, forgotten, offset);
@@ -111,11 +131,20 @@ int tb_scan(struct tb_trace *trace)
 	}
 	for (i = 0; i < trace->nr_recordings; i++) {
 		recording = &trace->recordings[i];
-		if (scan_listed(trace, recording, &recording->durable))
+		if (scan_listed(trace, recording, &recording->durable, pinned))
 			return -ENOMEM;
 		for (j = 0; j < recording->nr_rings; j++)
-			if (scan_listed(trace, recording, &recording->rings[j]))
+			if (scan_listed(trace, recording, &recording->rings[j], pinned))
 				return -ENOMEM;
 	}
 	return 0;
+}
+
+int tb_scan(struct tb_trace *trace)
+{
+	struct tb_frame *pinned = NULL;
+	int result = scan_all(trace, &pinned);
+
+	tb_unpin(trace, &pinned);
+	return result;
 }

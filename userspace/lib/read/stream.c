@@ -60,8 +60,23 @@ static void leave(struct tb_cursor *cursor, uint64_t from, uint64_t to)
 
 void tb_cursor_leave(struct tb_cursor *cursor)
 {
+	tb_unpin(cursor->trace, &cursor->leave_frame);
+	if (!cursor->leave_to)
+		return;
 	tb_trace_forget(cursor->trace, cursor->leave_from, cursor->leave_to);
 	cursor->leave_to = 0;
+}
+
+bool tb_cursor_pin(struct tb_cursor *cursor, uint64_t offset, struct tb_frame **pinned)
+{
+	int result = tb_pin(cursor->trace, offset, pinned);
+
+	if (result && !cursor->faulty) {
+		cursor->faulty = true;
+		tb_error_set(&cursor->fault, result, offset, result == -ENOMEM ? "out of memory" :
+			     "a damaged frame");
+	}
+	return !result;
 }
 
 void tb_cursor_looks(struct tb_cursor *cursor, uint64_t offset, uint64_t bytes)
@@ -150,8 +165,8 @@ static void cursor_look(struct tb_cursor *cursor, struct stream *wanted)
 	}
 }
 
-/* The next block of the ring; NULL: there is none */
-static const struct tb_block *next_block(struct tb_cursor *cursor,
+/* The header of the next block of the ring; NULL: there is none */
+static const struct tb_block *next_header(struct tb_cursor *cursor,
 					 struct stream *stream)
 {
 	if (!stream->left)
@@ -168,7 +183,41 @@ static const struct tb_block *next_block(struct tb_cursor *cursor,
 		stream->count--;
 	}
 	stream->left--;
-	return tb_block_at(cursor->trace, stream->offset);
+	return tb_header_at(cursor->trace, stream->offset);
+}
+
+/* What was shown first since the last call may be in the frame that the stream has now */
+static void leave_frame(struct tb_cursor *cursor, struct stream *stream)
+{
+	if (cursor->leave_frame) {
+		tb_unpin(cursor->trace, &stream->frame);
+	} else {
+		cursor->leave_frame = stream->frame;
+		stream->frame = NULL;
+	}
+}
+
+/* The next block of the ring that is wanted and can be read; NULL: there is none */
+static const struct tb_block *next_block(struct tb_cursor *cursor, struct stream *stream)
+{
+	const struct tb_block *header;
+	struct tb_frame *frame = NULL;
+
+	while ((header = next_header(cursor, stream))) {
+		if (cursor->chosen && header->kind == TB_BLOCK_ROLLING &&
+		    header->time_start >= cursor->until) {
+			stream->left = 0;
+			stream->tail_done = true;
+			break;
+		}
+		if (!tb_cursor_pin(cursor, stream->offset, &frame))
+			continue;
+		leave_frame(cursor, stream);
+		stream->frame = frame;
+		return tb_block_at(cursor->trace, stream->offset);
+	}
+	leave_frame(cursor, stream);
+	return NULL;
 }
 
 static bool stream_open_block(struct tb_cursor *cursor, struct stream *stream)
@@ -186,12 +235,6 @@ static bool stream_open_block(struct tb_cursor *cursor, struct stream *stream)
 	/* the file may have been written to since the block was found */
 	if (!tb_header_fits(&header))
 		return false;
-	if (cursor->chosen && header.kind == TB_BLOCK_ROLLING &&
-	    header.time_start >= cursor->until) {
-		stream->left = 0;
-		stream->tail_done = true;
-		return false;
-	}
 	stream->header = header;
 	cursor->passed.blocks++;
 	tb_cursor_looks(cursor, stream->offset, 1ull << header.size_log2);
@@ -201,8 +244,9 @@ static bool stream_open_block(struct tb_cursor *cursor, struct stream *stream)
 	return true;
 }
 
-void tb_stream_start(struct stream *stream)
+void tb_stream_start(struct tb_cursor *cursor, struct stream *stream)
 {
+	tb_unpin(cursor->trace, &stream->frame);
 	stream->walk.block = NULL;
 	stream->header.magic = 0;
 	stream->first = stream->count = 0;
@@ -221,7 +265,7 @@ void tb_stream_seek(struct tb_cursor *cursor, struct stream *stream,
 	const struct tb_block *block;
 	uint64_t number, resume;
 
-	tb_stream_start(stream);
+	tb_stream_start(cursor, stream);
 	resume = tb_index_seek(cursor->trace, stream->ring, ticks, &number);
 	if (stream->ring->count) {
 		stream->resume = resume;
@@ -235,7 +279,7 @@ void tb_stream_seek(struct tb_cursor *cursor, struct stream *stream,
 		struct stream before = *stream;
 		uint64_t offset;
 
-		block = next_block(cursor, stream);
+		block = next_header(cursor, stream);
 		if (!block)
 			break;
 		if (block->time_start >= ticks ||
@@ -305,8 +349,9 @@ static bool stream_tail(struct tb_cursor *cursor, struct stream *stream)
 }
 
 /* What comes now is not wanted any more */
-static void stream_end(struct stream *stream)
+static void stream_end(struct tb_cursor *cursor, struct stream *stream)
 {
+	leave_frame(cursor, stream);
 	stream->walk.block = NULL;
 	stream->left = 0;
 	stream->tail_done = true;
@@ -334,7 +379,7 @@ void tb_stream_advance(struct tb_cursor *cursor, struct stream *stream)
 				cursor->passed.events++;
 				if (cursor->chosen) {
 					if (walk->ticks >= cursor->until) {
-						stream_end(stream);
+						stream_end(cursor, stream);
 						return;
 					}
 					if (cursor->chosen[walk->id] == CHOICE_PASS) {

@@ -41,21 +41,18 @@ static int trace_read(struct tb_trace *trace, uint32_t flags,
 	return result;
 }
 
-/*
- * The bytes become those that are compressed in them, in a file without a name; what is damaged
- * there is behind them all.
- */
+/* The trace becomes what is unpacked of its bytes */
 static int trace_unpack(struct tb_trace *trace, struct tb_error *error)
 {
-	struct tb_unpacked unpacked;
-	int result = tb_unpack(trace->data, trace->size, &unpacked, error);
+	struct tb_error fault;
+	int result = tb_frames_open(trace->data, trace->size, trace->mapped, &trace->frames, &fault,
+				    error);
 
 	if (result < 0)
 		return result;
-	trace->data = trace->mapped = unpacked.data;
-	trace->size = trace->mapped_size = unpacked.size;
-	if (unpacked.faulty)
-		tb_trace_set_fault(trace, &unpacked.fault);
+	trace->data = tb_frames_range(trace->frames, &trace->size);
+	if (fault.code)
+		tb_trace_set_fault(trace, &fault);
 	return 0;
 }
 
@@ -77,21 +74,13 @@ static int open_bytes(const void *data, size_t size, void *mapped, void *owned,
 	trace->mapped = mapped;
 	trace->mapped_size = size;
 	trace->owned = owned;
-	result = tb_compressed(data, size) ? trace_unpack(trace, error) : 0;
+	result = tb_framed(data, size) ? trace_unpack(trace, error) : 0;
 	if (!result)
 		result = trace_read(trace, flags, error);
 	if (result < 0) {
-		if (trace->mapped == mapped)
-			trace->mapped = NULL;
-		trace->owned = NULL;
+		trace->mapped = trace->owned = NULL;
 		tb_trace_close(trace);
 		return result;
-	}
-	if (trace->mapped != mapped) {		/* it was compressed */
-		if (mapped)
-			munmap(mapped, size);
-		free(owned);
-		trace->owned = NULL;
 	}
 	*out = trace;
 	return 0;
@@ -221,7 +210,7 @@ void tb_trace_forget(const struct tb_trace *trace, uint64_t from, uint64_t to)
 	uintptr_t first = (start + from) & ~(AROUND - 1);
 	uintptr_t last = (start + to + AROUND - 1) & ~(AROUND - 1);
 
-	if (!trace->mapped)
+	if (!trace->mapped || trace->frames)
 		return;
 	if (first < start)
 		first = start;
@@ -247,6 +236,7 @@ void tb_trace_close(struct tb_trace *trace)
 	tb_tree_free(&trace->by_provider);
 	free(trace->turns);
 	free(trace->marks.at);
+	tb_frames_close(trace->frames);
 	if (trace->mapped)
 		munmap(trace->mapped, trace->mapped_size);
 	free(trace->owned);

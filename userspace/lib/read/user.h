@@ -23,6 +23,7 @@
  * struct tb_piece - a TB_EV_CHUNK
  * @key: producer << 16 | writer; then the number of its sequence
  * @at: where its payload is in the file; followed: the address of a struct tb_piece_copy
+ * @copy: of the event it came in, if the trace is in frames; else NULL
  * @ticks: when the kernel took it: what is in it was written before
  * @chunk: which chunk, by a number that does not wrap around
  * @first: number of its first record
@@ -32,6 +33,7 @@
 struct tb_piece {
 	uint64_t key;
 	uint64_t at;
+	struct tb_chunk_event *copy;
 	uint64_t ticks;
 	uint64_t chunk;
 	uint64_t first;
@@ -127,7 +129,7 @@ static inline const struct tb_chunk_event *tb_piece_event(const struct tb_trace 
 							  const struct tb_piece *piece)
 {
 	return trace->follow ? tb_piece_copy(piece)->event :
-	       (const void *)(trace->data + piece->at);
+	       piece->copy ? piece->copy : (const void *)(trace->data + piece->at);
 }
 
 /* Where that is among all bytes */

@@ -86,6 +86,13 @@ int tb_users_chunk(struct tb_trace *trace, struct tb_recording *recording,
 	piece = &users->pieces[users->nr_pieces++];
 	*piece = tb_piece_of(composite, bytes, ticks);
 	piece->at = (uint64_t)((const unsigned char *)(composite + 1) - trace->data);
+	if (!trace->frames)
+		return 0;
+	/* pieces are read in another order than frames can be */
+	piece->copy = malloc(bytes);
+	if (!piece->copy)
+		return -ENOMEM;
+	memcpy(piece->copy, composite + 1, bytes);
 	return 0;
 }
 
@@ -120,6 +127,8 @@ void tb_users_free(struct tb_users *users)
 		free((char *)users->names[i].name.text);
 	for (i = 0; i < users->nr_sequences; i++)
 		tb_sequence_free(&users->sequences[i]);
+	for (i = 0; i < users->nr_pieces; i++)
+		free(users->pieces[i].copy);
 	free(users->names);
 	free(users->pieces);
 	free(users->holes);
@@ -238,7 +247,7 @@ static int make_sequences(const struct tb_trace *trace, struct tb_users *users)
 
 	for (i = 0; i < users->nr_pieces; i++) {
 		piece = &users->pieces[i];
-		chunk = (const void *)(trace->data + piece->at);
+		chunk = tb_piece_event(trace, piece);
 		if (!i || piece->key != key || tb_lap_is_another(&lap, piece, chunk->tid)) {
 			if (!i || piece->key != key)
 				for (; h < users->nr_holes &&

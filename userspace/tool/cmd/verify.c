@@ -329,10 +329,11 @@ static bool verify_repeated(const struct verify *verify)
 	if (block->kind != TB_BLOCK_DURABLE || !verify->durable.seen ||
 	    block->sequence > verify->durable.sequence)
 		return false;
-	for (i = 0; (other = tb_trace_block(verify->trace, i, &offset, NULL)) &&
+	for (i = 0; (other = tb_trace_header(verify->trace, i, &offset, NULL)) &&
 		    offset < verify->offset; i++)
-		if (other->size_log2 == block->size_log2 &&
-		    !memcmp(other, block, (size_t)1 << block->size_log2))
+		if (!memcmp(other, block, sizeof(*other)) &&
+		    !memcmp(tb_trace_block(verify->trace, i, NULL, NULL), block,
+			    (size_t)1 << block->size_log2))
 			return true;
 	return false;
 }

@@ -40,7 +40,7 @@ void progress_start(struct progress *progress, const struct tb_trace *trace,
 		unsigned int of;
 		uint64_t offset;
 
-		tb_trace_block(trace, i, &offset, &of);
+		tb_trace_header(trace, i, &offset, &of);
 		if (of != recording)
 			continue;
 		if (offset < progress->begin)

@@ -171,7 +171,7 @@ uint64_t ticks_near_end(const struct tb_trace *trace)
 	uint64_t ticks = 0;
 
 	for (i = blocks; i-- > 0 && blocks - i < NEAR_BLOCKS; ) {
-		block = tb_trace_block(trace, i, NULL, &recording);
+		block = tb_trace_header(trace, i, NULL, &recording);
 		if (block && recording == tb_trace_selected(trace) &&
 		    block->kind == TB_BLOCK_ROLLING && block->time_start > ticks)
 			ticks = block->time_start;

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Which frames of a trace are in memory: those that are pinned, because somebody looks at blocks of
+ * them, and the few that were used last.  Several threads may read one trace.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "frames.h"
+
+#define SPARE_MOST	4	/* frames without pins that stay in memory */
+
+/* ---- headers ---- */
+
+const struct tb_block *tb_frames_header(const struct tb_frames *frames, uint64_t offset)
+{
+	size_t low = 0, high = frames->nr_headers, middle, hint;
+
+	hint = atomic_load_explicit(&frames->hint, memory_order_relaxed);
+	/* most are asked for one after the other */
+	for (middle = hint; middle < hint + 2 && middle < high; middle++)
+		if (frames->headers[middle].offset == offset)
+			break;
+	if (middle == hint + 2 || middle >= high) {
+		while (low < high) {
+			middle = low + (high - low) / 2;
+			if (frames->headers[middle].offset < offset)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		middle = low;
+	}
+	if (middle >= frames->nr_headers || frames->headers[middle].offset != offset)
+		return NULL;
+	atomic_store_explicit(&((struct tb_frames *)frames)->hint, middle, memory_order_relaxed);
+	return &frames->headers[middle].header;
+}
+
+/* ---- pins ---- */
+
+/* The frame that has @offset, which is less than the size of the trace */
+static struct tb_frame *frame_of(const struct tb_frames *frames, uint64_t offset)
+{
+	size_t low = 0, high = frames->nr_frames, middle;
+
+	/* how many begin at @offset or before */
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (frames->frames[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return &frames->frames[low - 1];
+}
+
+uint64_t tb_frames_room(const struct tb_frames *frames, uint64_t offset)
+{
+	const struct tb_frame *frame = frame_of(frames, offset);
+
+	return frame->offset + frame->content - offset;
+}
+
+bool tb_frames_looked_for(const struct tb_frames *frames, uint64_t offset)
+{
+	return frame_of(frames, offset)->looked_for;
+}
+
+/* Where in the headers those of @frame begin */
+static size_t first_header(const struct tb_frames *frames, const struct tb_frame *frame)
+{
+	size_t low = 0, high = frames->nr_headers, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (frames->headers[middle].offset < frame->offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The next run of blocks of @frame that do not stay, from header @i on; false: there is none */
+static bool next_run(const struct tb_frames *frames, const struct tb_frame *frame, size_t *i,
+		     uint64_t *from, uint64_t *to)
+{
+	const struct header_at *header;
+
+	*from = *to = 0;
+	for (; *i < frames->nr_headers; ++*i) {
+		header = &frames->headers[*i];
+		if (header->offset >= frame->offset + frame->content)
+			break;
+		if (header->header.magic != TB_BLOCK_MAGIC || frames_keep(&header->header)) {
+			if (*to)
+				break;
+			continue;
+		}
+		*from = *to ? *from : header->offset;
+		*to = header->offset + (1ull << header->header.size_log2);
+	}
+	return *to;
+}
+
+static void fill(struct tb_frames *frames, const struct tb_frame *frame)
+{
+	size_t i = first_header(frames, frame);
+	uint64_t from, to;
+
+	while (next_run(frames, frame, &i, &from, &to))
+		memcpy(frames->range + from, frames->unpacked + (from - frame->offset), to - from);
+}
+
+/* As far as the pages of its blocks have nothing else */
+static void give_up(struct tb_frames *frames, struct tb_frame *frame)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from, to;
+	size_t i = first_header(frames, frame);
+
+	while (next_run(frames, frame, &i, &from, &to)) {
+		from = (from + page - 1) & ~(page - 1);
+		to &= ~(page - 1);
+		if (from < to)
+			madvise(frames->range + from, to - from, MADV_DONTNEED);
+	}
+	frame->whole = false;
+	frames->spare--;
+}
+
+static void give_up_oldest(struct tb_frames *frames)
+{
+	struct tb_frame *oldest = NULL;
+	size_t i;
+
+	for (i = 0; i < frames->nr_frames; i++) {
+		struct tb_frame *frame = &frames->frames[i];
+
+		if (frame->whole && !frame->pins && (!oldest || frame->used < oldest->used))
+			oldest = frame;
+	}
+	if (oldest)
+		give_up(frames, oldest);
+}
+
+static void unpin(struct tb_frames *frames, struct tb_frame *frame)
+{
+	if (!frame || --frame->pins)
+		return;
+	frame->used = ++frames->time;
+	if (++frames->spare > SPARE_MOST)
+		give_up_oldest(frames);
+}
+
+static int pin(struct tb_frames *frames, struct tb_frame *frame)
+{
+	int result = 0;
+
+	if (frame->bad)
+		return -EBADMSG;
+	if (!frame->whole) {
+		result = frames_unpack(frames, frame, NULL);
+		frame->bad = result == -EBADMSG;
+		if (result)
+			return result;
+		fill(frames, frame);
+		frame->whole = true;
+		frames->spare++;
+	}
+	if (!frame->pins++)
+		frames->spare--;
+	return 0;
+}
+
+int tb_frames_pin(struct tb_frames *frames, uint64_t offset, struct tb_frame **pinned)
+{
+	const struct tb_block *header = tb_frames_header(frames, offset);
+	struct tb_frame *frame = NULL, *before = *pinned;
+	int result = 0;
+
+	if (!header || !frames_keep(header))
+		frame = frame_of(frames, offset);
+	if (frame == before)
+		return 0;
+	pthread_mutex_lock(&frames->lock);
+	if (frame)
+		result = pin(frames, frame);
+	if (!result) {
+		*pinned = frame;
+		unpin(frames, before);
+	}
+	pthread_mutex_unlock(&frames->lock);
+	return result;
+}
+
+void tb_frames_unpin(struct tb_frames *frames, struct tb_frame **pinned)
+{
+	if (!*pinned)
+		return;
+	pthread_mutex_lock(&frames->lock);
+	unpin(frames, *pinned);
+	pthread_mutex_unlock(&frames->lock);
+	*pinned = NULL;
+}
+
+int tb_frames_show(struct tb_frames *frames, uint64_t offset)
+{
+	const struct tb_block *header = tb_frames_header(frames, offset);
+	struct tb_frame *frame = frame_of(frames, offset);
+	unsigned int i;
+	int result;
+
+	if (header && frames_keep(header))
+		return 0;
+	pthread_mutex_lock(&frames->lock);
+	for (i = 0; i < FRAMES_SHOWN && frames->shown[i] != frame; i++)
+		;
+	result = i < FRAMES_SHOWN ? 0 : pin(frames, frame);
+	if (!result && i == FRAMES_SHOWN) {
+		unpin(frames, frames->shown[frames->next_shown]);
+		frames->shown[frames->next_shown] = frame;
+		frames->next_shown = (frames->next_shown + 1) % FRAMES_SHOWN;
+	}
+	pthread_mutex_unlock(&frames->lock);
+	return result;
+}
