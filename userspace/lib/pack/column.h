@@ -147,6 +147,16 @@ static inline uint64_t thread_of(const struct pack_shape *shape, unsigned int at
 	return shape->structure == TB_STRUCT_COMPOSITE && at > PACK_TID ? row[PACK_TID] : running;
 }
 
+/* The table of the column's group is empty at the start of a frame; @used: it has been made so */
+static inline void group_begin(uint64_t (*groups)[PACK_SLOTS], bool *used,
+			       const struct column *column)
+{
+	if (!column->is.group || used[column->is.group - 1])
+		return;
+	used[column->is.group - 1] = true;
+	memset(groups[column->is.group - 1], 0, sizeof(*groups));
+}
+
 static inline uint64_t *group_slot(uint64_t (*groups)[PACK_SLOTS], const struct column *column,
 				   const uint64_t *row, uint64_t thread)
 {

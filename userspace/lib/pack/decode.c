@@ -36,6 +36,7 @@ struct rows {
 struct tb_unpacker {
 	ZSTD_DCtx *zstd;
 	uint64_t (*groups)[PACK_SLOTS];
+	bool     group_used[PACK_GROUPS];	/* in this frame: its table was zeroed */
 	uint16_t *next_shape;
 	bool headers_only;		/* no events: their streams are passed over */
 	uint32_t columns;		/* blocks of the last frame that are in columns */
@@ -164,6 +165,7 @@ static int read_column(struct tb_unpacker *unpacker, struct rows *rows, unsigned
 	    ((is->predictor == PREDICT_COLUMN || is->predictor == PREDICT_BY_COLUMN) &&
 	     is->argument >= at))
 		return -EBADMSG;
+	group_begin(unpacker->groups, unpacker->group_used, column);
 	if (needs_table(is->predictor))
 		column->table = calloc(2 * PACK_SLOTS, sizeof(*column->table));
 	return needs_table(is->predictor) && !column->table ? -ENOMEM : 0;
@@ -516,7 +518,7 @@ static int unpack(struct tb_unpacker *unpacker, const void *frame,
 	};
 	unpacker->size_at = unpacker->number_at = unpacker->raw_at = 0;
 	memset(unpacker->numbers, 0, sizeof(unpacker->numbers));
-	memset(unpacker->groups, 0, PACK_GROUPS * sizeof(*unpacker->groups));
+	memset(unpacker->group_used, 0, sizeof(unpacker->group_used));
 	memset(unpacker->next_shape, 0, PACK_PAST_SHAPES * sizeof(*unpacker->next_shape));
 	result = read_frame(unpacker, header);
 	if (!result)

@@ -46,6 +46,7 @@ struct tb_packer {
 	unsigned int frames;
 	bool     new_works;		/* since predictors were chosen */
 	uint64_t (*groups)[PACK_SLOTS];
+	bool     group_used[PACK_GROUPS];	/* in this frame: its table was zeroed */
 	uint16_t *next_shape;
 	struct bytes shapes, kinds, sizes, raw, plane, room, frame;
 	struct tb_pack_frame header;
@@ -152,11 +153,14 @@ static bool learn_event(struct tb_packer *packer, const struct tb_walk *walk)
 	return form > WIDE;
 }
 
+/* false: out of memory */
 static bool learn_block(struct tb_packer *packer, const struct tb_block *block)
 {
 	struct tb_walk walk;
 	int step;
 
+	if (block->kind != TB_BLOCK_DURABLE || !(block->flags & TB_BLOCK_COMPLETE))
+		return true;
 	tb_walk_start(&walk, block);
 	while ((step = tb_walk_next(&walk)) == 1 || step == -EAGAIN)
 		if (step == 1 && walk.structure == TB_STRUCT_COMPOSITE && walk.id == TB_EV_EVENT &&
@@ -192,6 +196,7 @@ static struct work *work_begin(struct tb_packer *packer, unsigned int form, unsi
 		column->mask = low_bits(column->is.bits);
 		if (i >= first)
 			column_place(column, work->cut.shape.fixed);
+		group_begin(packer->groups, packer->group_used, column);
 		if (needs_table(column->is.predictor)) {
 			if (!column->table)
 				column->table = malloc(2 * PACK_SLOTS * sizeof(*column->table));
@@ -436,7 +441,7 @@ static void frame_begin(struct tb_packer *packer)
 		packer->used[i]->used = false;
 	packer->nr_used = 0;
 	packer->shapes.used = packer->kinds.used = packer->sizes.used = packer->raw.used = 0;
-	memset(packer->groups, 0, PACK_GROUPS * sizeof(*packer->groups));
+	memset(packer->group_used, 0, sizeof(packer->group_used));
 	memset(packer->next_shape, 0, PACK_PAST_SHAPES * sizeof(*packer->next_shape));
 	memset(&packer->header, 0, sizeof(packer->header));
 	memset(packer->events, 0, sizeof(packer->events));
@@ -628,11 +633,15 @@ static bool learn_all(struct tb_packer *packer, const unsigned char *data, size_
 		bytes = tb_block_check(block, size - at, NULL);
 		if (bytes <= 0)
 			return true;
-		if (block->kind == TB_BLOCK_DURABLE && block->flags & TB_BLOCK_COMPLETE &&
-		    !learn_block(packer, block))
+		if (!learn_block(packer, block))
 			return false;
 	}
 	return true;
+}
+
+int tb_packer_learn(struct tb_packer *packer, const struct tb_block *block)
+{
+	return learn_block(packer, block) ? 0 : -ENOMEM;
 }
 
 int tb_packer_frame(struct tb_packer *packer, const void *data, size_t size, const void **frame,

@@ -83,11 +83,17 @@ void tb_packer_close(struct tb_packer *packer);
  * @bytes: out: its size
  *
  * The encoder learns from durable blocks how events are laid out, so frames of a file are to be
- * encoded in order.
+ * encoded in order, or tb_packer_learn() is called for blocks that others encode.
  * Return: 0; -EINVAL wrong size; -ENOMEM
  */
 int tb_packer_frame(struct tb_packer *packer, const void *data, size_t size, const void **frame,
 		    size_t *bytes);
+
+/**
+ * tb_packer_learn - learn how events are laid out, if @block, which is whole, is a durable one
+ * Return: 0; -ENOMEM
+ */
+int tb_packer_learn(struct tb_packer *packer, const struct tb_block *block);
 
 /** tb_packed - do @size bytes at @data start as a packed trace does? */
 bool tb_packed(const void *data, size_t size);

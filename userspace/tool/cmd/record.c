@@ -38,8 +38,8 @@ const struct command cmd_record = {
 	"\n"
 	RECORD_HELP(DEFAULT_FILE)
 	SERIES_HELP
-	"      --compress ALGO   compress: zstd, or zstd:LEVEL, 1..19 (3). All commands read\n"
-	"                        such files; 'zstd -d' unpacks them\n"
+	"      --compress ALGO   write the packed form: zstd, or zstd:LEVEL, 1..19 (1). All\n"
+	"                        commands read it; 'tracebuf unpack' makes a plain file\n"
 	HELP_ENDS
 	RECORD_MORE_HELP
 	"      --threads N       compress with N threads, 1..64 (the CPUs, at most 4)\n"
@@ -132,6 +132,7 @@ static int record_open(struct record *record)
 		.compress = record->compress,
 		.level = record->level,
 		.threads = compress_threads(record),
+		.ring_blocks = record->query.mode == TB_MODE_STREAMING ? record->query.buffers : 0,
 		.block_bytes = record->query.buffer_bytes,
 		.most = record->series.bytes,
 		.backlog = record->query.mode == TB_MODE_STREAMING ? &record->backlog : NULL,

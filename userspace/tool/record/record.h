@@ -67,7 +67,7 @@ struct record {
 	double seconds;
 	bool quiet;
 	bool verbose;
-	bool compress;			/* each block, zstd */
+	bool compress;			/* write the packed form */
 	int level;
 	uint32_t threads;
 	bool buffered;			/* through the page cache */

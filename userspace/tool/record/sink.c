@@ -158,8 +158,6 @@ static void write_frames(struct sink *sink, const struct frame *frames, unsigned
 		return;
 	}
 	plain_write(sink, vectors, pieces, count, &written);
-	for (i = 0; i < count && !sink->failed; i++)
-		pack_written(sink->pack, &frames[i]);
 }
 
 /* Frames are written when all their blocks have been read: those that can be given back */
@@ -181,24 +179,22 @@ static int write_packed(struct sink *sink, const struct tb_block *const *blocks,
 	return sink->failed ? -EIO : 0;
 }
 
-/* What finds a place in a compressed file */
-static void put_table(struct sink *sink)
+/* Are so many blocks of a CPU waiting that it would lose events while they are packed? */
+static bool is_late(const struct sink *sink, const struct tb_block *const *blocks,
+		    unsigned int count)
 {
-	struct piece piece = { 0 };
-	struct iovec vector;
-	unsigned int written;
+	unsigned int i, j, same;
 
-	if (!sink->pack)
-		return;
-	vector.iov_base = pack_table(sink->pack, &vector.iov_len);
-	if (vector.iov_base && !sink->failed) {
-		void *data = vector.iov_base;
-
-		plain_write(sink, &vector, &piece, 1, &written);
-		free(data);
-	} else {
-		free(vector.iov_base);
+	/* readers know a packed file by its first frame */
+	if (!sink->way.ring_blocks || sink->drained || !sink->bytes)
+		return false;
+	for (i = 0; i < count && count < SINK_BATCH; i++) {
+		for (same = 0, j = i; j < count; j++)
+			same += blocks[j]->kind == TB_BLOCK_ROLLING && blocks[j]->cpu == blocks[i]->cpu;
+		if (same > sink->way.ring_blocks / 2)
+			return true;
 	}
+	return count == SINK_BATCH;
 }
 
 /*
@@ -228,7 +224,8 @@ static int write_blocks(struct sink *sink, const struct tb_block *const *blocks,
 			direct_finish(sink->direct);
 		return sink->failed ? -EIO : sink->refused;
 	} else {
-		result = sink->pack ? write_packed(sink, blocks, count) :
+		result = sink->pack && !(device && is_late(sink, blocks, count)) ?
+			 write_packed(sink, blocks, count) :
 			 write_plain(sink, blocks, count, &done);
 	}
 	free(owned);
@@ -497,6 +494,7 @@ int sink_drain(struct sink *sink, struct tb_device *device)
 	unsigned int idle = 0;
 	int moved;
 
+	sink->drained = true;
 	for (;;) {
 		moved = sink_move(sink, device, 0);
 		if (moved == -ENODATA && sink->direct)
@@ -545,7 +543,7 @@ void sink_describe(const struct sink *sink)
 		note("%s: %s", sink->name, direct_way(sink->direct, text));
 	else
 		note("%s: write()%s", sink->name, !sink->pack ? "" :
-		     ", compressed: frames of any length, so no O_DIRECT");
+		     ", packed: frames of any length, so no O_DIRECT");
 }
 
 uint64_t sink_size(const struct sink *sink)
@@ -569,7 +567,6 @@ static int end_file(struct sink *sink, bool sync)
 		put_symbols(sink);
 		put_mappings(sink);
 		put_cgroups(sink);
-		put_table(sink);
 	}
 	addresses_free(sink->addresses);
 	sink->addresses = NULL;

@@ -42,7 +42,8 @@ struct backlog {
  * @direct: while the reader goes on, past the page cache if possible (direct.h)
  * @buffered: not past it
  * @parts: there will be several files
- * @compress: zstd, of this @level (0: the usual one), by @threads
+ * @compress: pack, by zstd of this @level (0: the usual one), by @threads
+ * @ring_blocks: of a CPU: when more than half of them wait, blocks are written as they are; 0: never
  * @block_bytes: size of a ring's blocks
  * @most: bytes that a file should not have more of; 0: any number
  * @backlog: what may wait for it beyond the rings, or NULL: nothing
@@ -55,6 +56,7 @@ struct sink_way {
 	bool     compress;
 	int      level;
 	unsigned int threads;
+	unsigned int ring_blocks;
 	size_t   block_bytes;
 	uint64_t most;
 	struct backlog *backlog;
@@ -71,6 +73,7 @@ struct sink_way {
  * @old: it was, with whatever is in it
  * @begun: that is gone, what is written comes
  * @stopping: a signal has ended the recording: do not wait long for a reader
+ * @drained: nothing is recorded any more, so nothing is lost while blocks wait
  * @keep: what could not be written stays with the device, for another try
  * @bytes: written, whole blocks
  * @total: bytes of the files before this one
@@ -95,7 +98,7 @@ struct sink {
 	int         fd;
 	const char *name;
 	bool        regular, socket;
-	bool        made, old, begun, stopping, keep;
+	bool        made, old, begun, stopping, drained, keep;
 	uint64_t    bytes;
 	uint64_t    total;
 	uint64_t    rolling;
