@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include "lib/pack/column.h"
 #include "lib/read/frames.h"
 #include "test_lib_fixture.h"
@@ -109,6 +110,19 @@ static unsigned int pinned(const struct tb_trace *trace)
 	return count;
 }
 
+/* Pages of the unpacked trace that take memory */
+static size_t pages_in_memory(const struct tb_trace *trace)
+{
+	size_t pages = trace->frames->range_bytes / 4096, count = 0, i;
+	unsigned char *in = malloc(pages + 1);
+
+	assert(in && !mincore(trace->frames->range, trace->frames->range_bytes, in));
+	for (i = 0; i < pages; i++)
+		count += in[i] & 1;
+	free(in);
+	return count;
+}
+
 /* ---- tests ---- */
 
 /* Each event of both, one after the other; returns how many */
@@ -155,6 +169,8 @@ static void in_order(void)
 		CHECK_NUMBER(same_events(plain, trace, 7), BLOCKS * 500);
 		CHECK_NUMBER(pinned(trace), 0);
 		CHECK(in_memory(trace) <= 4);
+		/* four blocks, and the two durable ones */
+		CHECK(pages_in_memory(trace) <= 6 << (LOG2 - 12));
 	}
 	tb_trace_close(trace);
 	tb_trace_close(plain);

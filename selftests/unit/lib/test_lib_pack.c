@@ -159,6 +159,44 @@ static unsigned char *frame_of(const void *data, size_t size, size_t *bytes)
 	return copy;
 }
 
+/* The frame without events, to be freed */
+static unsigned char *headers_from(const unsigned char *frame, uint32_t *columns, int *result)
+{
+	struct tb_pack_frame header;
+	unsigned char *part;
+
+	memcpy(&header, frame, sizeof(header));
+	part = malloc(header.content);
+	assert(part);
+	memset(part, 0xee, header.content);
+	*result = tb_unpacker_headers(unpacker, frame, &header, part, columns);
+	return part;
+}
+
+/* What is decoded without events is what there is with them, @size bytes at @whole */
+static void check_headers(const unsigned char *frame, const unsigned char *whole, size_t size)
+{
+	uint32_t columns, partly = 0;
+	unsigned char *part;
+	int64_t bytes;
+	size_t at;
+	int result;
+
+	part = headers_from(frame, &columns, &result);
+	CHECK_NUMBER(result, 0);
+	for (at = 0; at < size; at += (size_t)bytes) {
+		bytes = tb_block_check(whole + at, size - at, NULL);
+		if (bytes < 0) {
+			CHECK(!memcmp(part + at, whole + at, size - at));
+			break;
+		}
+		CHECK(!memcmp(part + at, whole + at, 64));
+		partly += memcmp(part + at, whole + at, (size_t)bytes) != 0;
+	}
+	CHECK_NUMBER(partly, columns);
+	free(part);
+}
+
 /* Returns what comes back of a frame, to be freed; NULL: it is damaged */
 static unsigned char *back_from(const unsigned char *frame, size_t bytes, int *result)
 {
@@ -190,6 +228,8 @@ static size_t there_and_back(const unsigned char *data, size_t size)
 	back = back_from(frame, bytes, &result);
 	CHECK_NUMBER(result, 0);
 	CHECK(back && !memcmp(back, want, size));
+	if (back)
+		check_headers(frame, back, size);
 	free(want);
 	free(frame);
 	free(back);
@@ -258,6 +298,36 @@ static void many_shapes(void)
 	fx_free(&fx);
 }
 
+/* What an encoder has learned from blocks of other frames counts as if it had packed them */
+static void learned(void)
+{
+	struct tb_packer *learns = tb_packer_open(1), *knows_nothing = tb_packer_open(1);
+	size_t first, learnt, plain;
+	const void *frame;
+	struct fx fx;
+	unsigned int i;
+
+	fx_init(&fx, 15, 1000);
+	fx_durable_end(&fx);
+	first = fx.size;
+	fx_open(&fx, 0, 2000, 1, NULL);
+	for (i = 0; i < 300; i++) {
+		struct fx_switch to = fx_switch("one", (int)any(3000), any(3), "two", (int)any(3000));
+
+		fx_composite(&fx, 0, FX_SWITCH, 2001 + i, 1, &to, sizeof(to));
+	}
+	fx_close(&fx, 0);
+	CHECK(!tb_packer_learn(learns, (const void *)fx.data));
+	CHECK(!tb_packer_learn(learns, (const void *)(fx.data + first)));
+	CHECK(!tb_packer_frame(learns, fx.data + first, fx.size - first, &frame, &learnt));
+	CHECK(!tb_packer_frame(knows_nothing, fx.data + first, fx.size - first, &frame, &plain));
+	printf("# %zu bytes, and %zu\n", learnt, plain);
+	CHECK(learnt < plain);
+	tb_packer_close(learns);
+	tb_packer_close(knows_nothing);
+	fx_free(&fx);
+}
+
 /* The header and the index say what is in the frame */
 static void index_says(void)
 {
@@ -297,6 +367,7 @@ static void index_says(void)
 	CHECK_NUMBER(counts[0].events, 2);
 	CHECK_NUMBER(counts[1].id, FX_SOFTIRQ_FAST);
 	CHECK_NUMBER(counts[1].events, 3);
+	CHECK(tb_pack_has(frame, &header, TB_EV_GAP) && !tb_pack_has(frame, &header, TB_EV_CLOCK));
 	free(frame);
 	fx_free(&fx);
 }
@@ -459,6 +530,13 @@ static void harmful_frames(void)
 			sign(copy, bytes);
 			back = back_from(copy, bytes, &result);
 			CHECK(back || result == -EBADMSG || result == -ENODATA);
+			if (result != -ENODATA) {
+				int partly;
+				uint32_t columns;
+
+				free(headers_from(copy, &columns, &partly));
+				CHECK(partly ? result && partly == -EBADMSG : true);
+			}
 			fine += !result;
 			damaged += result != 0;
 			free(back);
@@ -599,6 +677,7 @@ static const struct test tests[] = {
 	{ "blocks of all sorts come back as they were", random_blocks },
 	{ "bytes that are no blocks come back as they were", other_bytes },
 	{ "hundreds of shapes in a frame", many_shapes },
+	{ "an encoder learns from blocks of other frames", learned },
 	{ "the header and the index say what is in the frame", index_says },
 	{ "each changed bit is noticed", changed_bits },
 	{ "a stream that is shorter than what needs it", short_streams },
