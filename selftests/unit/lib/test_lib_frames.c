@@ -267,8 +267,8 @@ static void shown_stays(void)
 	trace = open_packed(&packed);
 	assert(!tb_cursor_open(trace, &cursor));
 	while (tb_cursor_next(cursor, &view) == 1) {
-		/* others look at more frames than stay in memory by themselves */
-		for (i = 0; count % 499 > 497 && i < BLOCKS; i++)
+		/* its stream is in the next block: others look at more frames than stay in memory */
+		for (i = 0; count % 500 == 499 && i < BLOCKS; i++)
 			tb_trace_block(trace, i, NULL, NULL);
 		CHECK(!memcmp(view.payload, packed.fx.data + view.offset + 8, view.length));
 		count++;
@@ -283,6 +283,7 @@ static void shown_stays(void)
 static void looked_for(void)
 {
 	struct tb_clock_sync sync = { .monotonic = 7000 };
+	struct tb_block *block;
 	struct tb_trace *trace;
 	struct packed packed;
 	size_t count;
@@ -297,8 +298,9 @@ static void looked_for(void)
 		fx_simple(&packed.fx, 1, FX_SOFTIRQ_FAST, 11002, 1);
 		fx_close(&packed.fx, 1);
 		/* an event that was not committed is in no column */
+		block = fx_block(&packed.fx, &packed.fx.rings[1]);
 		if (odd)
-			((struct tb_element *)(void *)fx_block(&packed.fx, &packed.fx.rings[1]))[9].head &= ~3u;
+			((struct tb_element *)(void *)block)[block->data / TB_ELEMENT_SIZE - 1].head &= ~3u;
 		add_block(&packed.fx, 0, 12000);
 		pack(&packed);
 		trace = open_packed(&packed);
@@ -311,44 +313,76 @@ static void looked_for(void)
 	}
 }
 
-/* Events that are damaged although the checksum is right: that frame is missing, and said to be */
+/* A number of a stream, 7 bits a byte */
+static size_t number_at(const unsigned char *frame, size_t *at)
+{
+	size_t number = 0;
+	unsigned int shift = 0;
+
+	for (; frame[*at] & 0x80; shift += 7)
+		number |= (size_t)(frame[(*at)++] & 0x7f) << shift;
+	return number | (size_t)frame[(*at)++] << shift;
+}
+
+/* Behind the stream at @at; @size: of its bytes */
+static size_t stream_end(const unsigned char *frame, size_t at, size_t *size)
+{
+	unsigned char kind = frame[at++];
+	size_t stored;
+
+	*size = number_at(frame, &at);
+	stored = kind == STREAM_PLAIN ? *size : kind == STREAM_SAME ? 1 : number_at(frame, &at);
+	return at + stored;
+}
+
+/* The events of the frame are of a shape that there is not; all else of it is right */
+static void damage_events(struct packed *packed, unsigned int number)
+{
+	unsigned char *frame = packed->file + packed->starts[number], symbols[4] = { STREAM_SAME };
+	size_t size, at, end, left;
+	struct tb_pack_frame header;
+	struct pack_shape shape;
+	uint32_t shapes;
+
+	memcpy(&header, frame, sizeof(header));
+	at = sizeof(header) + header.cpus * 4 + header.ids * 8;
+	memcpy(&shapes, frame + at, 4);
+	for (at += 4; shapes--; at += sizeof(shape) + shape.columns * 8u)
+		memcpy(&shape, frame + at, sizeof(shape));
+	at = stream_end(frame, at, &size);
+	at = stream_end(frame, at, &size);
+	end = stream_end(frame, at, &size);
+	assert(size > 127 && size < 16384 && end - at >= sizeof(symbols));
+	symbols[1] = (unsigned char)(size | 0x80);
+	symbols[2] = (unsigned char)(size >> 7);
+	symbols[3] = 99;
+	memcpy(frame + at, symbols, sizeof(symbols));
+	left = end - at - sizeof(symbols);
+	memmove(frame + at + sizeof(symbols), frame + end, packed->size - packed->starts[number] - end);
+	packed->size -= left;
+	header.bytes -= (uint32_t)left;
+	header.check = pack_crc(0, frame + sizeof(header), header.bytes - sizeof(header));
+	header.header_check = pack_crc(0, &header, offsetof(struct tb_pack_frame, header_check));
+	memcpy(frame, &header, sizeof(header));
+}
+
+/* Events that are damaged although the checksum is right: they are missing, and said to be */
 static void damaged_events(void)
 {
-	struct tb_pack_frame header;
 	struct tb_cursor *cursor;
 	struct tb_trace *trace;
 	struct tb_error error;
 	struct packed packed;
 	unsigned int count = 0;
-	unsigned char *frame;
 	struct tb_view view;
-	uint32_t shapes;
 	int result;
-	size_t at;
 
 	add_blocks(&packed.fx);
 	pack(&packed);
-	frame = packed.file + packed.starts[10];
-	memcpy(&header, frame, sizeof(header));
-	at = sizeof(header) + header.cpus * 4 + header.ids * 8;
-	memcpy(&shapes, frame + at, 4);
-	for (at += 4; shapes--; ) {
-		struct pack_shape shape;
-
-		memcpy(&shape, frame + at, sizeof(shape));
-		/* events that look as if they were of the thread in a column that they do not have */
-		if (shape.structure == TB_STRUCT_SIMPLE) {
-			shape.structure = TB_STRUCT_COMPOSITE;
-			shape.columns = 63;
-			memcpy(frame + at, &shape, sizeof(shape));
-			break;
-		}
-		at += sizeof(shape) + shape.columns * 8u;
-	}
-	header.check = pack_crc(0, frame + sizeof(header), header.bytes - sizeof(header));
-	header.header_check = pack_crc(0, &header, offsetof(struct tb_pack_frame, header_check));
-	memcpy(frame, &header, sizeof(header));
+	damage_events(&packed, 10);
 	trace = open_packed(&packed);
+	CHECK(!tb_trace_fault(trace));
+	CHECK_NUMBER(tb_trace_blocks(trace), BLOCKS + 2);
 	assert(!tb_cursor_open(trace, &cursor));
 	while ((result = tb_cursor_next(cursor, &view)) == 1)
 		count++;
@@ -357,6 +391,9 @@ static void damaged_events(void)
 	CHECK(strstr(error.text, "damaged frame"));
 	CHECK_NUMBER(count, (BLOCKS - 1) * 500);
 	tb_cursor_close(cursor);
+	CHECK_NUMBER(pinned(trace), 0);
+	CHECK(!memcmp(tb_trace_block(trace, 10, NULL, NULL), tb_trace_header(trace, 10, NULL, NULL),
+		      sizeof(struct tb_block)));
 	tb_trace_close(trace);
 	packed_free(&packed);
 }

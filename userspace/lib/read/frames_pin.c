@@ -154,6 +154,21 @@ static void unpin(struct tb_frames *frames, struct tb_frame *frame)
 		give_up_oldest(frames);
 }
 
+/* All that is known of the blocks of a frame that cannot be unpacked */
+static void fill_headers(struct tb_frames *frames, const struct tb_frame *frame)
+{
+	const struct header_at *header;
+	size_t i;
+
+	for (i = first_header(frames, frame); i < frames->nr_headers; i++) {
+		header = &frames->headers[i];
+		if (header->offset >= frame->offset + frame->content)
+			break;
+		if (header->header.magic == TB_BLOCK_MAGIC && !frames_keep(&header->header))
+			memcpy(frames->range + header->offset, &header->header, sizeof(header->header));
+	}
+}
+
 static int pin(struct tb_frames *frames, struct tb_frame *frame)
 {
 	int result = 0;
@@ -163,6 +178,8 @@ static int pin(struct tb_frames *frames, struct tb_frame *frame)
 	if (!frame->whole) {
 		result = frames_unpack(frames, frame, NULL);
 		frame->bad = result == -EBADMSG;
+		if (frame->bad)
+			fill_headers(frames, frame);
 		if (result)
 			return result;
 		fill(frames, frame);

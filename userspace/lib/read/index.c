@@ -596,7 +596,7 @@ const struct tb_block *tb_trace_block(const struct tb_trace *trace, size_t index
 		return NULL;
 	if (offset)
 		*offset = at;
-	/* of a damaged frame there are no bytes, but headers */
+	/* of a frame that cannot be unpacked there are headers, and zeros */
 	if (trace->frames)
 		tb_frames_show(trace->frames, at);
 	return tb_block_at(trace, at);
