@@ -550,6 +550,24 @@ static void harmful_frames(void)
 	CHECK(damaged > 1000);
 }
 
+/* The checksum is the same, however many bytes are looked at at once */
+static void checksums(void)
+{
+	unsigned char bytes[10007];
+	size_t at, size, more;
+	uint32_t crc;
+
+	CHECK_NUMBER(pack_crc(0, "123456789", 9), 0xcbf43926u);
+	random_bytes(bytes, sizeof(bytes));
+	for (size = sizeof(bytes); size > 4090; size -= 1 + any(50)) {
+		for (crc = 0, at = 0; at < size; at += more) {
+			more = size - at < 1000 ? size - at : 1000;
+			crc = pack_crc(crc, bytes + at, more);
+		}
+		CHECK_NUMBER(pack_crc(0, bytes, size), crc);
+	}
+}
+
 static void changed_bits(void)
 {
 	unsigned char *frame, *back;
@@ -679,6 +697,7 @@ static const struct test tests[] = {
 	{ "hundreds of shapes in a frame", many_shapes },
 	{ "an encoder learns from blocks of other frames", learned },
 	{ "the header and the index say what is in the frame", index_says },
+	{ "checksums of any length", checksums },
 	{ "each changed bit is noticed", changed_bits },
 	{ "a stream that is shorter than what needs it", short_streams },
 	{ "thousands of frames with wrong contents and right checksums", harmful_frames },
