@@ -500,12 +500,11 @@ bool tb_index_known(const struct tb_ring_index *ring, uint64_t number, uint64_t 
 
 const struct tb_block *tb_index_next(const struct tb_trace *trace,
 				     const struct tb_recording *recording, uint64_t number,
-				     uint64_t *offset)
+				     uint64_t *offset, uint64_t *at)
 {
 	const struct tb_marks *marks = &recording->marks;
 	uint32_t own = (uint32_t)(recording - trace->recordings);
 	const struct tb_block *block;
-	uint64_t at;
 
 	if (number >= recording->nr_blocks)
 		return NULL;
@@ -513,9 +512,9 @@ const struct tb_block *tb_index_next(const struct tb_trace *trace,
 	if (!(number & ((1ull << marks->skip) - 1)))
 		*offset = marks->at[number >> marks->skip].offset;
 	do {
-		at = *offset;
+		*at = *offset;
 		block = tb_index_hop(trace, offset);
-	} while (block && tb_index_recording(trace, block, at) != own);
+	} while (block && tb_index_recording(trace, block, *at) != own);
 	return block;
 }
 

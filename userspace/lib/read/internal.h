@@ -258,11 +258,11 @@ struct tb_ring_index *tb_index_ring(const struct tb_recording *recording,
 bool tb_index_known(const struct tb_ring_index *ring, uint64_t number, uint64_t *offset);
 /*
  * Block @number of the recording, in the order of the file; NULL: there is none.  @offset is where
- * the one before it ends, and then where this one does.
+ * the one before it ends, and then where this one does; @at: out: where it is.
  */
 const struct tb_block *tb_index_next(const struct tb_trace *trace,
 				     const struct tb_recording *recording, uint64_t number,
-				     uint64_t *offset);
+				     uint64_t *offset, uint64_t *at);
 /* The block at @offset, which goes on to the next one; NULL at the end */
 const struct tb_block *tb_index_hop(const struct tb_trace *trace,
 				    uint64_t *offset);

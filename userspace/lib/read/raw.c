@@ -39,12 +39,11 @@ static int next_block(struct tb_cursor *cursor, const struct tb_block **out)
 		tb_cursor_leave(cursor);
 	do {
 		block = tb_index_next(trace, cursor->recording, cursor->raw_number++,
-				      &cursor->raw_next);
+				      &cursor->raw_next, &cursor->raw_offset);
 		if (!block) {
 			tb_unpin(trace, &cursor->raw_frame);
 			return 0;
 		}
-		cursor->raw_offset = cursor->raw_next - (1ull << block->size_log2);
 		tb_cursor_looks(cursor, cursor->raw_offset,
 				cursor->raw_next - cursor->raw_offset);
 	} while (too_early(cursor, block) ||
