@@ -30,9 +30,9 @@ static char *events;
 module_param(events, charp, 0444);
 MODULE_PARM_DESC(events, "events to record from now on: system, system:event, event, * and ?, separated by commas; all for all");
 
-static bool fast;
-module_param(fast, bool, 0444);
-MODULE_PARM_DESC(fast, "record one-element forms where there are any");
+static bool wide;
+module_param(wide, bool, 0444);
+MODULE_PARM_DESC(wide, "record the wide form of all events");
 
 static char *mode = "streaming";
 module_param(mode, charp, 0444);
@@ -182,7 +182,7 @@ static int tb_params_select(void)
 		if (!*pattern)
 			continue;
 		err = tb_provider_select(&tb_kernel_provider, pattern, TB_SELECT_ENABLE,
-					 fast ? TB_FORM_FAST : TB_FORM_DEFAULT, NULL);
+					 wide ? TB_FORM_WIDE : TB_FORM_DEFAULT, NULL);
 		if (err == -ENOENT) {
 			pr_err("tracebuf: events=%s: no event matches '%s'\n", events, pattern);
 			/* insmod would report ENOENT as an unknown symbol */

@@ -57,7 +57,7 @@ struct tracebuf_handler;
  * @name: name
  * @payload: its fields, laid out as its description says; no more than @bytes may be read
  * @bytes: of @payload
- * @id: event id; odd: the one-element form, whose fields are other ones
+ * @id: event id, of the wide form if the event has one
  *
  * All of it is gone when the handler returns.  The thread is current.
  */

@@ -17,9 +17,7 @@ static bool tb_block_walk_check(struct tb_block_walk *w, const struct tb_element
 	u64 time = (w->time & ~0xffffffffull) | low;
 
 	if (TB_HEAD_STRUCT(w->head) == TB_STRUCT_SIMPLE) {
-		w->bytes = sizeof(e->payload);
-		if (length != 1)
-			return false;
+		w->bytes = length * TB_ELEMENT_SIZE - offsetof(struct tb_element, payload);
 		if (TB_HEAD_ID(w->head) == TB_EV_TIME)
 			time = READ_ONCE(e->payload);
 	} else {

@@ -193,11 +193,11 @@ void tb_panic_text(char *text, size_t size, const struct tb_block_walk *w,
 
 	if (id >= TB_EV_FIRST) {
 		const struct tb_event *known = tb_event_by_index((id - TB_EV_FIRST) / 2);
-		const bool fast = (id - TB_EV_FIRST) & 1;
+		const bool compact = (id - TB_EV_FIRST) & 1;
 
 		if (known) {
 			/* pairs with the exchange in tb_event_description() */
-			desc = smp_load_acquire(&known->desc[fast]);
+			desc = smp_load_acquire(&known->desc[compact]);
 		}
 	}
 	*text = '\0';

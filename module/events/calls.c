@@ -11,7 +11,10 @@
  * event has no text.  Another thread may change the text before the call itself reads it: then the
  * event has a text that the call did not use.
  *
- * The probe runs in process context, with preemption off, without locks.
+ * The compact form of a call without text has the same fields in 8 bytes less, and the first
+ * argument in 48 bits.
+ *
+ * The probes run in process context, with preemption off, without locks.
  */
 #include <linux/compat.h>
 #include <linux/nospec.h>
@@ -25,6 +28,7 @@
 
 #include "probe/probe.h"
 #include "catalog.h"
+#include "compact.h"
 
 #ifdef CONFIG_HAVE_SYSCALL_TRACEPOINTS
 
@@ -43,6 +47,10 @@
 static const u16 tb_calls[] = {
 #include "calls_tab.h"
 };
+
+/* the bits of a call's number, and of its first argument, in the compact form */
+#define TB_CALL_ID_BITS		12
+#define TB_CALL_ARG_BITS	48
 
 /* as the kernel's structure begins; up to @args[n] or, for text, all of it */
 struct tb_call_raw {
@@ -117,18 +125,23 @@ static __always_inline void tb_call_put_args(struct tb_call_raw *raw, struct pt_
 		raw->args[5] = args[5];
 }
 
+/* Return the entry of a call: which arguments it has. */
+static __always_inline u32 tb_call_of(long id)
+{
+	/* calls of 32-bit programs have other numbers */
+	if (unlikely((unsigned long)id >= ARRAY_SIZE(tb_calls) || in_compat_syscall()))
+		return 0;
+	return tb_calls[array_index_nospec(id, ARRAY_SIZE(tb_calls))];
+}
+
 static notrace void tb_call_enter(void *data, struct pt_regs *regs, long id)
 {
 	struct tb_slot slot __uninitialized;
 	struct tb_call_raw *raw;
-	u32 call = 0, bytes;
+	u32 call, bytes;
 
 	tb_tracepoint_enter();
-	if (likely((unsigned long)id < ARRAY_SIZE(tb_calls)))
-		call = tb_calls[array_index_nospec(id, ARRAY_SIZE(tb_calls))];
-	/* calls of 32-bit programs have other numbers */
-	if (unlikely(in_compat_syscall()))
-		call = 0;
+	call = tb_call_of(id);
 	if (unlikely(TB_CALL_TEXT(call, 0))) {
 		tb_call_enter_text(data, regs, id, call);
 	} else {
@@ -155,6 +168,79 @@ static const struct tb_field_def tb_call_fields[] = {
 	{}
 };
 
+/* Record a call with @nr arguments in its compact form.  Return false if it needs the wide form. */
+static __always_inline bool tb_call_compact(struct tb_probe *p, struct pt_regs *regs, long id, u32 nr)
+{
+	struct tb_slot slot __uninitialized;
+	unsigned long args[TB_CALL_ARGS] __uninitialized;
+	struct tb_element *e;
+	u64 first, *rest;
+
+	syscall_get_arguments(current, regs, args);
+	if (!nr)
+		args[0] = 0;
+	first = TB_PACK(id, TB_CALL_ID_BITS, 0) | TB_PACK(nr, 4, TB_CALL_ID_BITS) |
+		TB_PACK(args[0], TB_CALL_ARG_BITS, 16);
+	if (unlikely((unsigned long)id >> TB_CALL_ID_BITS || tb_context(1) ||
+		     args[0] != sign_extend64(args[0], TB_CALL_ARG_BITS - 1)))
+		return false;
+	if (nr < 2)
+		return tb_probe_compact(p, first);
+	e = tb_probe_compact_begin(p, &slot, 1 + nr / 2);
+	if (IS_ERR_OR_NULL(e))
+		return !!e;
+	e->payload = first;
+	rest = (u64 *)(e + 1);
+	rest[0] = args[1];
+	rest[1] = nr > 2 ? args[2] : 0;
+	if (nr > 3) {
+		rest[2] = args[3];
+		rest[3] = nr > 4 ? args[4] : 0;
+	}
+	if (nr > 5) {
+		rest[4] = args[5];
+		rest[5] = 0;
+	}
+	tb_probe_compact_end(&slot);
+	return true;
+}
+
+static notrace void tb_call_enter_compact(void *data, struct pt_regs *regs, long id)
+{
+	bool done = false;
+	u32 call;
+
+	tb_tracepoint_enter();
+	call = tb_call_of(id);
+	if (likely(!TB_CALL_TEXT(call, 0)))
+		done = tb_call_compact(data, regs, id, TB_CALL_BYTES_OF(call) / 8);
+	tb_tracepoint_leave();
+	if (unlikely(!done))
+		tb_probe_wide(tb_call_enter_compact, data)(data, regs, id);
+}
+
+#define TB_CALL_WORD(_name, _n)						\
+	{ .name = (_name), .type = "unsigned long",			\
+	  .offset = (_n) * sizeof(u64), .size = sizeof(u64) }
+
+static const struct tb_field_def tb_call_compact_fields[] = {
+	TB_BITS("id", "long", 0, TB_CALL_ID_BITS, 0),
+	TB_BITS("nr_args", "u8", TB_CALL_ID_BITS, 4, TB_FIELD_COUNT),
+	TB_BITS("args[0]", "unsigned long", 16, TB_CALL_ARG_BITS, TB_FIELD_SIGNED),
+	TB_CALL_WORD("args[1]", 1),
+	TB_CALL_WORD("args[2]", 2),
+	TB_CALL_WORD("args[3]", 3),
+	TB_CALL_WORD("args[4]", 4),
+	TB_CALL_WORD("args[5]", 5),
+	{}
+};
+
+const struct tb_compact_def tb_call_compact_def = {
+	.name = "sys_enter",
+	.probe = tb_call_enter_compact,
+	.fields = tb_call_compact_fields,
+};
+
 /* the kernel's */
 #define TB_CALL_PRINT							\
 	"\"NR %ld (%lx, %lx, %lx, %lx, %lx, %lx)\", "			\
@@ -174,6 +260,7 @@ static struct tb_event_def tb_call_def = {
 static void __maybe_unused tb_call_check(void)
 {
 	check_trace_callback_type_sys_enter(tb_call_enter);
+	check_trace_callback_type_sys_enter(tb_call_enter_compact);
 }
 
 #endif /* CONFIG_HAVE_SYSCALL_TRACEPOINTS */

@@ -178,26 +178,9 @@ bool tb_event_matches(const struct tb_event *e, const char *pattern)
 }
 
 /**
- * tb_event_fields() - return the fields of one form of an event
- * @e: the event
- * @def: its definition
- * @fast: true for the one-element form
- *
- * Context: any; between tb_events_read_lock() and tb_events_read_unlock(), or while @def is valid.
- * Return: the fields; NULL if the event has no such form.
- */
-const struct tb_field_def *tb_event_fields(const struct tb_event *e,
-					   const struct tb_event_def *def, bool fast)
-{
-	if (!tb_event_has(e, fast))
-		return NULL;
-	return fast && !e->simple ? e->fast->fields : def->fields;
-}
-
-/**
  * tb_event_description() - return the description of one form of an event
  * @e: the event
- * @fast: true for the one-element form
+ * @compact: true for the form of simple events
  * @bytes: out: its size
  *
  * The first call makes it.  It stays until module exit, because recordings may have the event when
@@ -207,40 +190,38 @@ const struct tb_field_def *tb_event_fields(const struct tb_event *e,
  * Return: the description; ERR_PTR(-ENOMEM); ERR_PTR(-ENOENT) the definition is gone, and this is
  * the first call.
  */
-const void *tb_event_description(struct tb_event *e, bool fast, u32 *bytes)
+const void *tb_event_description(struct tb_event *e, bool compact, u32 *bytes)
 {
 	int token = tb_events_read_lock();
 	struct tb_event_desc *desc;
 	/* pairs with the exchange below */
-	void *kept = smp_load_acquire(&e->desc[fast]);
-	u16 id = TB_EV_FIRST + 2 * e->index + fast;
+	void *kept = smp_load_acquire(&e->desc[compact]);
+	u16 id = TB_EV_FIRST + 2 * e->index + compact;
 	size_t size;
 
 	if (!kept) {
 		const struct tb_event_def *def = READ_ONCE(e->def);
-		const struct tb_field_def *fields;
 
 		if (!def) {
 			kept = ERR_PTR(-ENOENT);
 			goto leave;
 		}
-		fields = fast ? tb_event_fields(e, def, fast) : NULL;
-		size = tb_event_describe(def, fields, id, NULL, 0);
+		size = tb_event_describe(def, compact ? e->compact : NULL, id, NULL, 0);
 		desc = kvmalloc(size, TB_GFP);
 		if (!desc) {
 			kept = ERR_PTR(-ENOMEM);
 			goto leave;
 		}
-		tb_event_describe(def, fields, id, desc, size);
-		e->desc_bytes[fast] = size;
+		tb_event_describe(def, compact ? e->compact : NULL, id, desc, size);
+		e->desc_bytes[compact] = size;
 		/* write the contents first: pairs with the acquires above and in tb_panic_text() */
-		kept = cmpxchg(&e->desc[fast], NULL, desc);
+		kept = cmpxchg(&e->desc[compact], NULL, desc);
 		if (kept)
 			kvfree(desc);	/* another task has stored the same description */
 		else
 			kept = desc;
 	}
-	*bytes = e->desc_bytes[fast];
+	*bytes = e->desc_bytes[compact];
 leave:
 	tb_events_read_unlock(token);
 	return kept;
@@ -251,7 +232,7 @@ leave:
 /**
  * tb_event_attach() - attach the probe of an event
  * @p: probe of an event and a provider; may be attached already
- * @fast: record the one-element form, if the event has one
+ * @compact: record the compact form, if the event has one
  *
  * If the probe is attached in the other form, changes the form: an event that occurs meanwhile may
  * be missed, but is not recorded twice.
@@ -260,7 +241,7 @@ leave:
  * Return: 0; -ENOENT the event is absent; other errors of tracepoint_probe_register().  After an
  * error the probe is detached.
  */
-int tb_event_attach(struct tb_probe *p, bool fast)
+int tb_event_attach(struct tb_probe *p, bool compact)
 {
 	int token = tb_events_read_lock();
 	struct tb_event *e = p->event;
@@ -270,18 +251,18 @@ int tb_event_attach(struct tb_probe *p, bool fast)
 	void *probe;
 	int ret = 0;
 
-	fast = e->simple || (fast && e->fast);
+	compact = e->simple || (compact && e->compact);
 	if (!def || (!tp && !source)) {
 		tb_event_detach(p);
 		ret = -ENOENT;
 		goto leave;
 	}
-	probe = source ? source : fast ? e->fast->probe : def->probe;
+	probe = source ? source : compact ? e->compact->probe : def->probe;
 	if (p->attached == probe)
 		goto leave;
 
 	tb_event_detach(p);
-	p->fast = fast;
+	p->wide = def->probe;
 	p->owner = def->unit->owner;
 	ret = source ? tb_source_attach(source, p) : tracepoint_probe_register(tp, probe, p);
 	if (!ret) {
@@ -414,7 +395,6 @@ static struct notifier_block tb_tp_module_nb = {
 /* Return true if @def may get the number of @e: no recording describes it with another meaning. */
 static bool tb_event_same(const struct tb_event *e, const struct tb_event_def *def)
 {
-	const struct tb_field_def *fields = e->simple ? def->fields : NULL;
 	u16 id = tb_event_id(e);
 	size_t size;
 	void *desc;
@@ -425,13 +405,13 @@ static bool tb_event_same(const struct tb_event *e, const struct tb_event_def *d
 		return false;
 	if (!e->desc[e->simple])
 		return !e->desc[!e->simple];
-	size = tb_event_describe(def, fields, id, NULL, 0);
+	size = tb_event_describe(def, NULL, id, NULL, 0);
 	if (size != e->desc_bytes[e->simple])
 		return false;
 	desc = kvmalloc(size, TB_GFP);
 	if (!desc)
 		return false;
-	tb_event_describe(def, fields, id, desc, size);
+	tb_event_describe(def, NULL, id, desc, size);
 	same = !memcmp(desc, e->desc[e->simple], size);
 	kvfree(desc);
 	return same;
@@ -475,12 +455,9 @@ static struct tb_event *tb_event_new(const struct tb_event_def *def)
 	e->index = tb_nr_events;
 	e->simple = def->simple;
 	/* an event of another module may have the name of a tracepoint */
-	e->fast = def->source ? NULL : tb_fast_find(e->name);
-	if (!strcmp(e->system, "sched")) {
-		tb_event_find_about(e->about[0], def->fields);
-		if (e->fast)
-			tb_event_find_about(e->about[1], e->fast->fields);
-	}
+	e->compact = def->source ? NULL : tb_compact_find(e->name);
+	if (!strcmp(e->system, "sched"))
+		tb_event_find_about(e->about, def->fields);
 	tb_events[tb_nr_events] = e;
 	hash_add(tb_events_by_name, &e->by_name, tb_name_hash(e->name));
 	/* write the event before the number: pairs with the acquire in tb_events_count() */

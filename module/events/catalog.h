@@ -31,19 +31,17 @@ struct tb_event *tb_event_by_index(unsigned int index);
 struct tracepoint *tb_events_tracepoint(const char *name);
 bool tb_event_exists(const struct tb_event *e);
 bool tb_event_matches(const struct tb_event *e, const char *pattern);
-const struct tb_field_def *tb_event_fields(const struct tb_event *e,
-					   const struct tb_event_def *def, bool fast);
-const void *tb_event_description(struct tb_event *e, bool fast, u32 *bytes);
-int tb_event_attach(struct tb_probe *p, bool fast);
+const void *tb_event_description(struct tb_event *e, bool compact, u32 *bytes);
+int tb_event_attach(struct tb_probe *p, bool compact);
 void tb_event_detach(struct tb_probe *p);
 void tb_events_synchronize(void);
 
 /* describe.c */
-size_t tb_event_describe(const struct tb_event_def *def, const struct tb_field_def *fast, u16 id,
+size_t tb_event_describe(const struct tb_event_def *def, const struct tb_compact_def *compact, u16 id,
 			 void *buf, size_t size);
 
-/* fast.c */
-const struct tb_fast_def *tb_fast_find(const char *name);
+/* compact.c */
+const struct tb_compact_def *tb_compact_find(const char *name);
 
 /* threads.c */
 int tb_threads_each(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx);

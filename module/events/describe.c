@@ -140,31 +140,33 @@ static u16 tb_field_flags(const struct tb_field_def *f)
 /**
  * tb_event_describe() - write the description of an event
  * @def: the event
- * @fast: the fields of the one-element form, to describe that form; NULL: the full form
+ * @compact: the compact form to describe; NULL: the form of @def
  * @id: the id that the form is recorded with
  * @buf: out: the description; may be NULL if @size is 0
  * @size: bytes of @buf
  *
  * Leaves out a print format that would make the description larger than a durable block can hold.
- * The one-element form has no print format.
+ * Simple events have no print format.
  *
  * Context: any, while @def is valid.
  * Return: bytes of the description; @buf is valid if that is at most @size.
  */
-size_t tb_event_describe(const struct tb_event_def *def, const struct tb_field_def *fast, u16 id,
+size_t tb_event_describe(const struct tb_event_def *def, const struct tb_compact_def *compact, u16 id,
 			 void *buf, size_t size)
 {
-	const struct tb_field_def *f, *fields = fast ?: def->fields;
+	const struct tb_field_def *f, *fields = compact ? compact->fields : def->fields;
 	struct tb_event_desc desc = { .id = id };
 	struct tb_desc_writer w = { .buf = buf, .size = size };
 	size_t strings;
 	unsigned int i;
 
-	if (fast)
-		desc.flags |= TB_EVENT_FAST;
+	if (compact || def->simple)
+		desc.flags |= TB_EVENT_SIMPLE;
+	if (compact)
+		desc.context = compact->context;
 	if (!strcmp(def->system, "raw_syscalls"))
 		desc.flags |= TB_EVENT_SYSCALL;
-	if (!fast && def->cut)
+	if (def->cut)
 		desc.flags |= TB_EVENT_SHORT;
 	for (f = fields; f->name; f++)
 		desc.nr_fields++;
@@ -195,7 +197,7 @@ size_t tb_event_describe(const struct tb_event_def *def, const struct tb_field_d
 		tb_desc_put(&at, &field, sizeof(field));
 	}
 
-	if (!fast && def->print) {
+	if (!(desc.flags & TB_EVENT_SIMPLE) && def->print) {
 		size_t before = w.len;
 
 		tb_desc_put_print(&w, def);

@@ -13,7 +13,7 @@ include $(src)/module/events/units/units.mk
 
 tb-unit-objs = $(patsubst %,module/events/units/%.o,$(1))
 
-tracebuf-y += $(call tb-room,events,catalog describe fast calls threads module_event module_group)
+tracebuf-y += $(call tb-room,events,catalog describe compact calls threads module_event module_group)
 tracebuf-y += $(call tb-unit-objs,$(tb-core-units))
 
 # calls.tab as C: which arguments the system call of each number has

@@ -27,15 +27,17 @@
 #include "probe/event.h"
 
 /**
- * struct tb_fast_def - the one-element form of an event
+ * struct tb_compact_def - the compact form of an event, see compact.c
  * @name: name of the event; unique among the kernel's tracepoints
  * @probe: the probe, with the tracepoint's prototype
- * @fields: its fields, with the names of the full form
+ * @fields: its fields, with the names of the wide form
+ * @context: context of events without a field of the context
  */
-struct tb_fast_def {
+struct tb_compact_def {
 	const char *name;
 	void *probe;
 	const struct tb_field_def *fields;
+	u16 context;
 };
 
 /**
@@ -72,7 +74,7 @@ struct tb_unit {
  * @probe: probe that records all fields
  * @fields: table of the fields
  * @source: source of an event of another module; NULL: the event has a tracepoint
- * @simple: the event has only the one-element form, with @fields
+ * @simple: the event is a simple one of one element, with @fields
  * @cut: the payload may end before the last fields, or in an array
  */
 struct tb_event_def {

@@ -14,7 +14,7 @@
 
 struct module;
 struct tb_event_def;
-struct tb_fast_def;
+struct tb_compact_def;
 struct tb_provider;
 struct tb_cpu_ring;
 struct tb_rule_active;
@@ -31,13 +31,13 @@ struct tracepoint;
  * struct tb_event - an event in the registry
  * @by_name: in the hash of names
  * @def: its definition; NULL while its module is not loaded; see tb_events_read_lock()
- * @fast: its one-element form, or NULL
+ * @compact: its compact form, or NULL
  * @tp: its tracepoint; NULL while that is absent
  * @source: of an event that another module records itself, its source; NULL while that is absent
  * @handlers: handlers that may veto it, or NULL; readers have preemption off
- * @index: number n of the event: its ids are TB_EV_FIRST + 2n (wide), TB_EV_FIRST + 2n + 1 (fast)
+ * @index: number n of the event: its ids are TB_EV_FIRST + 2n (wide), TB_EV_FIRST + 2n + 1 (compact)
  * @simple: as in @def
- * @about: for each form, the fields with ids of threads that it is about; size 0 ends the list
+ * @about: the fields with ids of threads that it is about; size 0 ends the list
  * @system: subsystem
  * @name: name
  * @desc: for each form, the description once it has been made
@@ -46,23 +46,23 @@ struct tracepoint;
 struct tb_event {
 	struct hlist_node by_name;
 	const struct tb_event_def *def;
-	const struct tb_fast_def *fast;
+	const struct tb_compact_def *compact;
 	struct tracepoint *tp;
 	struct tracebuf_source *source;
 	struct tracebuf_list __rcu *handlers;
 	u16 index;
 	bool simple;
-	struct tb_test about[2][TB_ABOUT_MAX];
+	struct tb_test about[TB_ABOUT_MAX];
 	char system[TB_NAME_MAX];
 	char name[TB_NAME_MAX];
 	void *desc[2];
 	u32 desc_bytes[2];
 };
 
-/* Return true if the event has the form: the fast one, or the wide one. */
-static inline bool tb_event_has(const struct tb_event *e, bool fast)
+/* Return true if the event has the form: simple events, or the wide one. */
+static inline bool tb_event_has(const struct tb_event *e, bool compact)
 {
-	return fast ? e->fast || e->simple : !e->simple;
+	return compact ? e->compact || e->simple : !e->simple;
 }
 
 /* Return the id for the ABI where it names no form: that of the wide form if the event has one. */
@@ -75,18 +75,19 @@ static inline u16 tb_event_id(const struct tb_event *e)
  * struct tb_probe - an event as one provider records it
  * @rings: where its events go: the provider's rings, or @pending_rings of the provider, which lead
  *	to probe/pending.c
- * @id_wide: event id of the full form
- * @id_fast: event id of the one-element form
+ * @id_wide: event id of the wide form
+ * @id_simple: event id of simple events
  * @enabled: selected
- * @fast: selected, or attached, in the one-element form
- * @described: forms that are described in the durable buffer: TB_WIDE, TB_FAST
+ * @compact: selected in the compact form, or an event that is always simple
+ * @described: forms that are described in the durable buffer: TB_WIDE, TB_COMPACT
  * @before: during a selection, the state before it
  * @provider: the provider that records it
  * @event: the event
  * @attached: the registered probe or source; NULL if not attached
+ * @wide: the probe of the wide form, for events that the compact form cannot hold
  * @tp: the tracepoint that it is attached to
  * @owner: the module that @attached is in
- * @rules: rule of each form, or NULL; readers have preemption off
+ * @rule: its rule, or NULL; readers have preemption off
  * @counts: events that were kept out, per CPU; NULL if the probe never had a rule or a handler
  * @trigger: the trigger's event if this probe triggers (probe/trigger.c); NULL if it records
  * @from: recorded from this moment of the provider on (tb_provider.moment, select/select.c)
@@ -98,17 +99,18 @@ static inline u16 tb_event_id(const struct tb_event *e)
 struct tb_probe {
 	struct tb_cpu_ring __percpu *rings;
 	u16 id_wide;
-	u16 id_fast;
+	u16 id_simple;
 	u8 enabled;
-	u8 fast;
+	u8 compact;
 	u8 described;
 	u8 before;
 	struct tb_provider *provider;
 	struct tb_event *event;
 	void *attached;
+	void *wide;
 	struct tracepoint *tp;
 	struct module *owner;
-	struct tb_rule_active *rules[2];
+	struct tb_rule_active *rule;
 	struct tb_rule_counts __percpu *counts;
 	struct tb_trigger_source *trigger;
 	u64 from;

@@ -84,11 +84,11 @@ static bool tb_pending_is_selected(const struct tb_probe *p)
 	return moment < until && READ_ONCE(p->from) <= moment;
 }
 
-/* Return the rule of a form, or NULL.  All that it needs was made before it. */
-static struct tb_rule_active *tb_pending_rule(const struct tb_probe *p, bool fast)
+/* Return the rule of a probe, or NULL.  All that it needs was made before it. */
+static struct tb_rule_active *tb_pending_rule(const struct tb_probe *p)
 {
 	/* pairs with the release in tb_rule_replace() */
-	return smp_load_acquire(&p->rules[fast]);
+	return smp_load_acquire(&p->rule);
 }
 
 /*
@@ -103,9 +103,9 @@ static struct tb_rule_active *tb_pending_rule(const struct tb_probe *p, bool fas
 
 /* Return true if the event is about a thread in @set.  Out of line: most rules have no threads. */
 static noinline bool tb_pending_is_about(const struct tb_thread_set *set, const struct tb_event *e,
-					 bool fast, const void *payload, u32 bytes)
+					 const void *payload, u32 bytes)
 {
-	const struct tb_test *about = e->about[fast];
+	const struct tb_test *about = e->about;
 	unsigned int i;
 	u64 tid;
 
@@ -148,21 +148,21 @@ static bool tb_rule_sample_ok(const struct tb_probe *p, struct tb_rule_active *r
 }
 
 /* Return true if all tests that need the event's fields let it pass; else count it. */
-static bool tb_pending_is_wanted(struct tb_probe *p, struct tb_rule_active *rule, bool fast,
+static bool tb_pending_is_wanted(struct tb_probe *p, struct tb_rule_active *rule,
 				 const void *payload, u32 bytes)
 {
 	/* pairs with the release in tb_rule_set_pids() */
 	const struct tb_thread_set *set = smp_load_acquire(&p->provider->pids);
 
 	if (set && !tb_thread_set_has(set, current->pid) &&
-	    !tb_pending_is_about(set, p->event, fast, payload, bytes)) {
+	    !tb_pending_is_about(set, p->event, payload, bytes)) {
 		this_cpu_inc(p->provider->kept_out->filtered);
 		return false;
 	}
 	if (rule && rule->filter && !tb_filter_run(rule->filter, payload, bytes))
 		return TB_KEEP_OUT(p, filtered);
 	/* tb_veto_passes() returns false only if p->counts is allocated */
-	if (!tb_veto_passes(p, fast, payload, bytes))
+	if (!tb_veto_passes(p, payload, bytes))
 		return TB_KEEP_OUT(p, vetoed);
 	return !rule || tb_rule_sample_ok(p, rule);
 }
@@ -323,7 +323,7 @@ struct tb_place tb_pending_begin(struct tb_probe *p, struct tb_cpu_ring *r, u32 
 	real = this_cpu_ptr(provider->rings);
 	if (!real->nr)
 		return none;
-	rule = tb_pending_rule(p, false);
+	rule = tb_pending_rule(p);
 	if (p->trigger) {
 		if (rule)
 			goto pending;
@@ -335,7 +335,7 @@ struct tb_place tb_pending_begin(struct tb_probe *p, struct tb_cpu_ring *r, u32 
 	/* pairs with the release in tb_rule_set_pids() */
 	set = smp_load_acquire(&provider->pids);
 	if (set && !tb_thread_set_has(set, current->pid)) {
-		if (p->event->about[0][0].size)
+		if (p->event->about[0].size)
 			goto pending;
 		this_cpu_inc(provider->kept_out->filtered);
 		return none;
@@ -373,13 +373,13 @@ void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b)
 	struct tb_composite *c = (struct tb_composite *)place->elements;
 	struct tb_probe *p = place->probe;
 	/* the rule may have been changed or removed since tb_pending_begin() */
-	struct tb_rule_active *rule = tb_pending_rule(p, false);
+	struct tb_rule_active *rule = tb_pending_rule(p);
 	u32 n = TB_HEAD_LENGTH(c->head), extra = 0;
 
 	if (p->trigger) {
 		if (!rule || tb_filter_run(rule->filter, c + 1, c->length))
 			tb_trigger_fire(p->trigger);
-	} else if (tb_pending_is_wanted(p, rule, false, c + 1, c->length)) {
+	} else if (tb_pending_is_wanted(p, rule, c + 1, c->length)) {
 		if (rule)
 			extra = tb_pending_add_extras(p, rule, place->elements + n);
 		tb_pending_record(p->provider, place->elements, n, extra);
@@ -388,10 +388,13 @@ void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b)
 }
 
 /**
- * tb_pending_commit_simple() - decide on a simple event in a ring without buffers
+ * tb_pending_commit_simple() - decide on a simple event of another module that found no room
  * @r: the ring; its owner is the provider, or NULL if this CPU is not recorded
  * @id: event id
  * @payload: 8 bytes
+ *
+ * Does nothing with the compact form of an event: its probe takes the wide form instead, see
+ * tb_probe_compact().
  *
  * Context: any, NMI included; preemption off.
  * Return: true if the event was recorded.
@@ -409,10 +412,10 @@ bool tb_pending_commit_simple(struct tb_cpu_ring *r, u32 id, u64 payload)
 		return false;
 	real = this_cpu_ptr(provider->rings);
 	p = xa_load(&provider->probes, (id - TB_EV_FIRST) / 2);
-	if (!real->nr || !p || !tb_pending_is_selected(p))
+	if (!real->nr || !p || !p->event->simple || !tb_pending_is_selected(p))
 		return false;
-	rule = tb_pending_rule(p, true);
-	if (!tb_pending_is_wanted(p, rule, true, &payload, sizeof(payload)))
+	rule = tb_pending_rule(p);
+	if (!tb_pending_is_wanted(p, rule, &payload, sizeof(payload)))
 		return false;
 	if (!rule || !(rule->flags || rule->counters))
 		return tb_ring_simple(real, id, payload);
@@ -436,7 +439,7 @@ bool tb_pending_commit_simple(struct tb_cpu_ring *r, u32 id, u64 payload)
  */
 void tb_pending_trigger_simple(struct tb_probe *p, u64 payload)
 {
-	struct tb_rule_active *rule = tb_pending_rule(p, false);
+	struct tb_rule_active *rule = tb_pending_rule(p);
 
 	/* the same preemption depth as after tb_probe_begin() */
 	preempt_disable_notrace();

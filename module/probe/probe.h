@@ -8,6 +8,7 @@
 #ifndef TB_PROBE_PROBE_H
 #define TB_PROBE_PROBE_H
 
+#include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -227,9 +228,9 @@ static __always_inline void tb_probe_end(struct tb_slot *slot)
 }
 
 /**
- * tb_probe_simple() - record the fast form of an event
+ * tb_probe_simple() - record an event of another module that is always simple
  * @p: the probe
- * @payload: 8 bytes, laid out as the event's fast fields
+ * @payload: 8 bytes, laid out as the event's fields
  *
  * Context: any, NMI included.
  */
@@ -237,8 +238,75 @@ static __always_inline void tb_probe_simple(struct tb_probe *p, u64 payload)
 {
 	preempt_disable_notrace();
 	/* pairs with the release in tb_rule_route(); with rules: tb_pending_commit_simple() */
-	tb_ring_simple(this_cpu_ptr(READ_ONCE(p->rings)), p->id_fast, payload);
+	tb_ring_simple(this_cpu_ptr(READ_ONCE(p->rings)), p->id_simple, payload);
 	preempt_enable_notrace();
 }
+
+/**
+ * tb_probe_compact() - record the compact form of an event, if it is one element
+ * @p: the probe
+ * @payload: 8 bytes, laid out as the fields of the compact form
+ *
+ * Events with a rule, and those of a set of threads, need the wide form: their rings have no
+ * buffers, see tb_probe_begin().
+ *
+ * Context: any, NMI included.
+ * Return: false if the caller must call tb_probe_wide() instead.
+ */
+static __always_inline bool tb_probe_compact(struct tb_probe *p, u64 payload)
+{
+	struct tb_cpu_ring *r;
+	bool done;
+
+	preempt_disable_notrace();
+	/* pairs with the release in tb_rule_route() */
+	r = this_cpu_ptr(READ_ONCE(p->rings));
+	done = tb_ring_simple(r, p->id_simple, payload) || r->nr;
+	preempt_enable_notrace();
+	return done;
+}
+
+/**
+ * tb_probe_compact_begin() - reserve the compact form of an event, if it is several elements
+ * @p: the probe
+ * @slot: out: the reservation
+ * @n: number of elements
+ *
+ * Context: any, NMI included.  On success preemption is off until tb_probe_compact_end().
+ * Return: the first element, whose payload the caller fills in; NULL if it must call
+ * tb_probe_wide() instead; ERR_PTR() if the event is lost.
+ */
+static __always_inline struct tb_element *tb_probe_compact_begin(struct tb_probe *p,
+							      struct tb_slot *slot, u32 n)
+{
+	struct tb_cpu_ring *r;
+
+	preempt_disable_notrace();
+	/* pairs with the release in tb_rule_route() */
+	r = this_cpu_ptr(READ_ONCE(p->rings));
+	if (unlikely(!tb_ring_reserve(r, n, slot))) {
+		bool lost = r->nr;
+
+		preempt_enable_notrace();
+		return lost ? ERR_PTR(-ENOBUFS) : NULL;
+	}
+	slot->head = TB_HEAD(TB_STRUCT_SIMPLE, p->id_simple, n, slot->seq);
+	tb_write(&slot->element->head, TB_HEAD(TB_STRUCT_RESERVED, 0, n, slot->seq));
+	slot->element->time = slot->time;
+	return tb_not_null(slot->element);
+}
+
+static __always_inline void tb_probe_compact_end(struct tb_slot *slot)
+{
+	tb_record_end(slot);
+}
+
+/* Return the wide probe of an event, which has the prototype of @compact, its compact form's probe. */
+#define tb_probe_wide(compact, p)						\
+	({								\
+		struct tb_probe *__p = (p);				\
+									\
+		(typeof(compact) *)__p->wide;				\
+	})
 
 #endif /* TB_PROBE_PROBE_H */

@@ -23,7 +23,6 @@ static u32 tb_handlers_context(void)
 /**
  * tb_veto_passes() - call the handlers of an event
  * @p: probe of the event
- * @fast: @payload is in the one-element form
  * @payload: payload of the event
  * @bytes: size of @payload
  *
@@ -32,7 +31,7 @@ static u32 tb_handlers_context(void)
  * Context: any, NMI included; preemption off.
  * Return: false if a handler has vetoed it.
  */
-bool tb_veto_passes(const struct tb_probe *p, bool fast, const void *payload, u32 bytes)
+bool tb_veto_passes(const struct tb_probe *p, const void *payload, u32 bytes)
 {
 	const struct tracebuf_list *list = tb_list_read(&p->event->handlers);
 	struct tracebuf_view view = {
@@ -41,7 +40,7 @@ bool tb_veto_passes(const struct tb_probe *p, bool fast, const void *payload, u3
 		.name = p->event->name,
 		.payload = payload,
 		.bytes = bytes,
-		.id = fast ? p->id_fast : p->id_wide,
+		.id = tb_event_id(p->event),
 	};
 	u32 context = tb_handlers_context(), i;
 	bool want = true;

@@ -29,6 +29,6 @@ static inline bool tb_event_has_handlers(const struct tb_event *e)
 	return rcu_access_pointer(e->handlers);
 }
 
-bool tb_veto_passes(const struct tb_probe *p, bool fast, const void *payload, u32 bytes);
+bool tb_veto_passes(const struct tb_probe *p, const void *payload, u32 bytes);
 
 #endif /* TB_PROBE_VETO_H */

@@ -57,6 +57,8 @@ struct tb_session;
  * @all: in the list of all providers that have not been freed
  * @ref: references of open files, modules, and the list
  * @release: called when the last reference is released
+ * @drain: moves queued records of threads into @durable, before newer records go there; under
+ *	read_lock
  * @files: open files bound to the provider
  * @users: references of modules
  * @flags: TB_PROVIDER_*
@@ -74,6 +76,8 @@ struct tb_session;
  * @generation: number of the recording
  * @moment: changes of the selection so far (select/select.c)
  * @probes: struct tb_probe of each event that was ever selected, by number of the event
+ * @switches: the one of sched_switch, or NULL
+ * @has_all_switches: this recording has all switches of threads so far (select/rule.c)
  * @nr_enabled: number of selected events
  * @pids: threads that are recorded; NULL: all
  * @counters: performance counters that rules ask for
@@ -125,6 +129,7 @@ struct tb_provider {
 	struct list_head all;
 	struct kref ref;
 	void (*release)(struct tb_provider *p);
+	void (*drain)(struct tb_provider *p);
 	u32 files;
 	u32 users;
 	u32 flags;
@@ -143,6 +148,8 @@ struct tb_provider {
 	u64 generation;
 	u64 moment;
 	struct xarray probes;
+	struct tb_probe *switches;
+	bool has_all_switches;
 	u32 nr_enabled;
 	struct tb_thread_set *pids;
 	struct tb_counters_set counters;

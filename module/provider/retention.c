@@ -201,6 +201,7 @@ int tb_durable_add_counters(struct tb_provider *p, u32 mask)
 			strscpy(p->counter_names[i], p->counters.counter[i].name,
 				sizeof(p->counter_names[i]));
 	if (p->state == TB_STATE_RUNNING) {
+		p->drain(p);
 		do {
 			err = tb_retention_add_counter_names(p);
 		} while (err == -ENOSPC && tb_retention_make_room(p));

@@ -75,6 +75,7 @@ static int tb_registry_add(struct tb_provider *p, const char *name, u32 flags)
 		return err;
 	p->flags = flags;
 	p->release = tb_registry_release;
+	p->drain = tb_state_drain_queue;
 	p->may_reserve = p == &tb_kernel_provider;
 	err = cpuhp_state_add_instance_nocalls(tb_hotplug_state, &p->hotplug);
 	if (err)

@@ -78,9 +78,9 @@ static int tb_trigger_test(struct tb_provider *p, u32 index, struct tb_rule_acti
 	struct tb_trigger_source *s = tb_trigger_find(&p->trigger, tb_event_by_index(index));
 
 	lockdep_assert_held(&p->lock);
-	if (!s || s->probe.rules[0])
+	if (!s || s->probe.rule)
 		return -EINVAL;
-	swap(s->probe.rules[0], *test);
+	swap(s->probe.rule, *test);
 	return 0;
 }
 

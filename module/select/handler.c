@@ -124,9 +124,8 @@ static void tb_handlers_detach(struct tracebuf_handler *h)
  * microseconds, and its loops must have a bound.  It may look at @view and current, count, and
  * record; handlers do not see events that occur in @fn.
  *
- * @fn sees events in their one-element form in that form (an odd @view->id), with other fields
- * than the full form has.  It is not called for events that fire a trigger and are not recorded,
- * nor for those of tracebuf_simple() and similar functions.
+ * It is not called for events that fire a trigger and are not recorded, nor for those of
+ * tracebuf_simple() and similar functions.
  *
  * Context: process, sleeps.
  * Return: the handler, for tracebuf_unhandle(); ERR_PTR(-EINVAL) the pattern is empty or too long;
@@ -182,7 +181,7 @@ EXPORT_SYMBOL_GPL(tracebuf_unhandle);
  * @system: subsystem of the event
  * @name: name of the event
  * @field: name of the field
- * @place: out: its place; for the full form if the event has two
+ * @place: out: its place
  *
  * Context: process.
  * Return: 0; -ENOENT no such event or field.

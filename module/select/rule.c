@@ -40,21 +40,19 @@ static void *tb_rule_copy(u64 from, u32 count, size_t size)
 	return to;
 }
 
-static int tb_rule_check_tests(struct tb_event *e, u32 form, const struct tb_test *tests, u32 nr,
+static int tb_rule_check_tests(struct tb_event *e, const struct tb_test *tests, u32 nr,
 			       const void *data, u32 data_bytes, struct tb_filter **filter,
 			       u32 *bad)
 {
 	int token = tb_events_read_lock(), err = -ENOENT;
 	const struct tb_event_def *def = READ_ONCE(e->def);
-	bool fast = form == TB_FORM_FAST;
 	u32 bytes;
 
 	if (def)
-		err = tb_filter_make(filter, tests, nr, data, data_bytes,
-				     tb_event_fields(e, def, fast), bad);
+		err = tb_filter_make(filter, tests, nr, data, data_bytes, def->fields, bad);
 	/* describe the event, which binds its id to the fields that the tests refer to */
 	if (!err)
-		err = PTR_ERR_OR_ZERO(tb_event_description(e, fast, &bytes));
+		err = PTR_ERR_OR_ZERO(tb_event_description(e, e->simple, &bytes));
 	tb_events_read_unlock(token);
 	return err;
 }
@@ -67,10 +65,6 @@ static int tb_rule_tests(struct tb_event *e, struct tb_rule *rule, struct tb_fil
 	int err;
 
 	*filter = NULL;
-	if (rule->form != TB_FORM_WIDE && rule->form != TB_FORM_FAST)
-		return -EINVAL;
-	if (!tb_event_has(e, rule->form == TB_FORM_FAST))
-		return -EINVAL;
 	if (rule->nr_tests > TB_TESTS_MAX || rule->data_bytes > TB_TEST_DATA_MAX)
 		return -EINVAL;
 	if (!rule->nr_tests)
@@ -83,8 +77,8 @@ static int tb_rule_tests(struct tb_event *e, struct tb_rule *rule, struct tb_fil
 		kvfree(tests);
 		return PTR_ERR(data);
 	}
-	err = tb_rule_check_tests(e, rule->form, tests, rule->nr_tests, data, rule->data_bytes,
-				  filter, &rule->bad);
+	err = tb_rule_check_tests(e, tests, rule->nr_tests, data, rule->data_bytes, filter,
+				  &rule->bad);
 	kvfree(tests);
 	kvfree(data);
 	return err;
@@ -178,10 +172,67 @@ static void tb_rule_resolve(const struct tb_probe *probe, struct tb_rule_active 
 }
 
 /**
+ * tb_rule_wants_switches() - find out whether all switches of threads are to be recorded
+ * @p: the provider
+ *
+ * Context: process, under lock.
+ * Return: true if so.
+ */
+bool tb_rule_wants_switches(const struct tb_provider *p)
+{
+	const struct tb_probe *s = p->switches;
+
+	lockdep_assert_held(&p->lock);
+	return s && s->enabled && !s->rule && !p->pids && !tb_event_has_handlers(s->event);
+}
+
+/* Return true if the provider records all switches of threads from the next moment on. */
+static bool tb_rule_sees_switches(const struct tb_provider *p)
+{
+	return tb_rule_wants_switches(p) && p->switches->attached && p->switches->until == ~0ull;
+}
+
+/* Return true if the events of a probe go to probe/pending.c. */
+static bool tb_rule_is_pending(const struct tb_probe *probe)
+{
+	const struct tb_provider *p = probe->provider;
+
+	return probe->rule || p->pids || tb_event_has_handlers(probe->event) ||
+	       probe->until != ~0ull || probe->from > p->moment ||
+	       (probe->compact && !probe->event->simple && !p->has_all_switches);
+}
+
+static void tb_rule_route_one(struct tb_probe *probe)
+{
+	struct tb_provider *p = probe->provider;
+
+	tb_rule_resolve(probe, probe->rule);
+	/* publish the rings when they are ready: pairs with the dependent loads in probe.h */
+	smp_store_release(&probe->rings,
+			  tb_rule_is_pending(probe) ? p->pending_rings : p->rings);
+}
+
+/**
+ * tb_rule_begin() - find out whether a recording that starts has all switches of threads
+ * @p: the provider, with all its probes attached
+ *
+ * Context: process, under lock; before the first moment.
+ */
+void tb_rule_begin(struct tb_provider *p)
+{
+	p->has_all_switches = tb_rule_sees_switches(p);
+}
+
+/**
  * tb_rule_route() - send a probe's events to the rings or to probe/pending.c
  * @probe: the probe
  *
- * A rule for one form sends both forms there, because both occur during a change of form.
+ * The compact forms leave out the thread, which readers know from the switches since the start of
+ * the recording.  So from the first switch that may be missing on, all events are recorded in the
+ * wide form, which probe/pending.c leads to.  They go there before the switches do.  A CPU that
+ * does not record a switch runs through full barriers before the next thread's events, which then
+ * see that they have to go there.
+ *
  * probe/pending.c discards the events of a probe that is not selected at this moment.
  *
  * Context: process, under lock.
@@ -189,15 +240,17 @@ static void tb_rule_resolve(const struct tb_probe *probe, struct tb_rule_active 
 void tb_rule_route(struct tb_probe *probe)
 {
 	struct tb_provider *p = probe->provider;
+	struct tb_probe *other;
+	unsigned long i;
 
 	lockdep_assert_held(&p->lock);
-	tb_rule_resolve(probe, probe->rules[0]);
-	tb_rule_resolve(probe, probe->rules[1]);
-	/* publish the rings when they are ready: pairs with the dependent loads in probe.h */
-	smp_store_release(&probe->rings,
-			  probe->rules[0] || probe->rules[1] || p->pids ||
-			  tb_event_has_handlers(probe->event) || !tb_select_open(probe, p->moment) ?
-			  p->pending_rings : p->rings);
+	if (p->has_all_switches && !tb_rule_sees_switches(p)) {
+		p->has_all_switches = false;
+		xa_for_each(&p->probes, i, other)
+			if (other != p->switches)
+				tb_rule_route_one(other);
+	}
+	tb_rule_route_one(probe);
 }
 
 static void tb_rule_route_all(struct tb_provider *p)
@@ -231,7 +284,7 @@ int tb_rule_count(struct tb_probe *probe)
 	return 0;
 }
 
-static int tb_rule_replace(struct tb_provider *p, struct tb_event *e, bool fast,
+static int tb_rule_replace(struct tb_provider *p, struct tb_event *e,
 			   struct tb_rule_active *active)
 {
 	struct tb_probe *probe = xa_load(&p->probes, e->index);
@@ -250,9 +303,9 @@ static int tb_rule_replace(struct tb_provider *p, struct tb_event *e, bool fast,
 			return err;
 	}
 	tb_rule_resolve(probe, active);
-	old = probe->rules[fast];
+	old = probe->rule;
 	/* write the rule before the pointer: pairs with the acquire in probe/pending.c */
-	smp_store_release(&probe->rules[fast], active);
+	smp_store_release(&probe->rule, active);
 	tb_rule_route(probe);
 	tb_rule_drop(p, old);
 	return 0;
@@ -263,13 +316,11 @@ static void tb_rule_clear(struct tb_provider *p)
 {
 	struct tb_probe *probe;
 	unsigned long i;
-	int fast;
 
 	mutex_lock(&p->lock);
 	xa_for_each(&p->probes, i, probe)
-		for (fast = 0; fast < 2; fast++)
-			if (probe->rules[fast])
-				tb_rule_replace(p, probe->event, fast, NULL);
+		if (probe->rule)
+			tb_rule_replace(p, probe->event, NULL);
 	mutex_unlock(&p->lock);
 }
 
@@ -284,11 +335,10 @@ static void tb_rule_clear(struct tb_provider *p)
 int tb_rule_set(struct tb_provider *p, struct tb_rule *rule)
 {
 	struct tb_rule_active *active;
-	u32 form = rule->form;
 	struct tb_event *e;
 	int err;
 
-	if (rule->bad)
+	if (rule->bad || rule->reserved32)
 		return -EINVAL;
 	if (rule->index == TB_RULE_ALL) {
 		struct tb_rule nothing = { .index = TB_RULE_ALL };
@@ -301,15 +351,11 @@ int tb_rule_set(struct tb_provider *p, struct tb_rule *rule)
 	e = tb_event_by_index(rule->index);
 	if (!e)
 		return -ENOENT;
-	/* for an event with one form, programs may call it the wide form */
-	if (e->simple && rule->form == TB_FORM_WIDE)
-		rule->form = TB_FORM_FAST;
 	active = tb_rule_make(p, e, rule);
-	swap(rule->form, form);
 	if (IS_ERR(active))
 		return PTR_ERR(active);
 	mutex_lock(&p->lock);
-	err = tb_rule_replace(p, e, form == TB_FORM_FAST, active);
+	err = tb_rule_replace(p, e, active);
 	mutex_unlock(&p->lock);
 	if (err)
 		tb_rule_drop(p, active);
@@ -319,22 +365,20 @@ int tb_rule_set(struct tb_provider *p, struct tb_rule *rule)
 /**
  * tb_rule_for_trigger() - make the rule that says when an event fires the trigger
  * @p: the provider
- * @rule: from user space: wide form, nothing but tests
+ * @rule: from user space: nothing but tests
  *
  * Context: process; not under lock, because it reads user memory.
- * Return: the rule, for probe.rules[0] of the trigger's probe; the caller frees it with
+ * Return: the rule, for probe.rule of the trigger's probe; the caller frees it with
  * tb_rule_unused() if no probe gets it; ERR_PTR() of an error of the ABI.
  */
 struct tb_rule_active *tb_rule_for_trigger(struct tb_provider *p, struct tb_rule *rule)
 {
 	struct tb_event *e = tb_event_by_index(rule->index);
 
-	if (!e || rule->form != TB_FORM_WIDE || rule->flags || rule->sample || rule->rate ||
+	if (!e || rule->reserved32 || rule->flags || rule->sample || rule->rate ||
 	    rule->counters || rule->nr_counters || rule->bad || !rule->nr_tests ||
 	    memchr_inv(rule->reserved, 0, sizeof(rule->reserved)))
 		return ERR_PTR(-EINVAL);
-	if (e->simple)
-		rule->form = TB_FORM_FAST;
 	return tb_rule_make(p, e, rule);
 }
 
@@ -358,8 +402,7 @@ void tb_rule_unused(struct tb_rule_active *active)
  */
 void tb_rule_forget(struct tb_probe *probe)
 {
-	tb_rule_drop(probe->provider, probe->rules[0]);
-	tb_rule_drop(probe->provider, probe->rules[1]);
+	tb_rule_drop(probe->provider, probe->rule);
 	free_percpu(probe->counts);
 }
 
@@ -493,16 +536,14 @@ void tb_rule_reset(struct tb_provider *p)
 	struct tb_probe *probe;
 	unsigned int cpu;
 	unsigned long i;
-	int fast;
 
 	lockdep_assert_held(&p->lock);
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(p->kept_out, cpu), 0, sizeof(*p->kept_out));
 	xa_for_each(&p->probes, i, probe) {
 		/* the next recording may use another clock, which shows earlier times */
-		for (fast = 0; fast < 2; fast++)
-			if (probe->rules[fast])
-				atomic64_set(&probe->rules[fast]->window, 0);
+		if (probe->rule)
+			atomic64_set(&probe->rule->window, 0);
 		if (!probe->counts)
 			continue;
 		for_each_possible_cpu(cpu)

@@ -16,6 +16,8 @@ struct tb_provider;
 int tb_rule_set(struct tb_provider *p, struct tb_rule *rule);
 void tb_rule_forget(struct tb_probe *probe);
 int tb_rule_count(struct tb_probe *probe);
+bool tb_rule_wants_switches(const struct tb_provider *p);
+void tb_rule_begin(struct tb_provider *p);
 void tb_rule_route(struct tb_probe *probe);
 void tb_rule_reset(struct tb_provider *p);
 int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *sum);

@@ -36,7 +36,7 @@
 
 /* forms of an event, bits in tb_probe.described */
 #define TB_WIDE	1
-#define TB_FAST	2
+#define TB_COMPACT	2
 
 /**
  * tb_select_init() - begin with an empty selection
@@ -91,10 +91,14 @@ struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e)
 	/* to probe/pending.c, which discards its events until it is selected */
 	probe->rings = p->pending_rings;
 	probe->id_wide = TB_EV_FIRST + 2 * e->index;
-	probe->id_fast = probe->id_wide + 1;
-	probe->fast = e->simple;
+	probe->id_simple = probe->id_wide + 1;
+	probe->compact = e->simple || e->compact;
+	if (!strcmp(e->system, "sched") && !strcmp(e->name, "sched_switch"))
+		p->switches = probe;
 	err = xa_err(xa_store(&p->probes, e->index, probe, TB_GFP));
 	if (err) {
+		if (p->switches == probe)
+			p->switches = NULL;
 		kfree(probe);
 		return ERR_PTR(err);
 	}
@@ -103,25 +107,33 @@ struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e)
 
 /* ---- describe --------------------------------------------------------- */
 
+/* An event in the compact form can also occur in the wide one. */
 static u8 tb_select_form(const struct tb_probe *probe)
 {
-	return probe->fast ? TB_FAST : TB_WIDE;
+	return (probe->compact ? TB_COMPACT : 0) | (probe->event->simple ? 0 : TB_WIDE);
 }
 
-static int tb_select_describe_form(struct tb_provider *p, struct tb_probe *probe, u8 form)
+/* Describe @forms of an event.  Return 0, -ENOENT: the event has gone, -ENOMEM, -ENOSPC. */
+static int tb_select_describe_forms(struct tb_provider *p, struct tb_probe *probe, u8 forms)
 {
 	const void *desc;
 	u32 bytes;
 	int err;
+	u8 form;
 
 	lockdep_assert_held(&p->read_lock);
-	desc = tb_event_description(probe->event, form == TB_FAST, &bytes);
-	if (IS_ERR(desc))
-		return PTR_ERR(desc);
-	err = tb_durable_add(p, tb_clock_read(p->clock.raw), TB_EV_EVENT, desc, bytes);
-	if (!err)
+	for (form = TB_WIDE; form <= TB_COMPACT; form <<= 1) {
+		if (!(forms & form))
+			continue;
+		desc = tb_event_description(probe->event, form == TB_COMPACT, &bytes);
+		if (IS_ERR(desc))
+			return PTR_ERR(desc);
+		err = tb_durable_add(p, tb_clock_read(p->clock.raw), TB_EV_EVENT, desc, bytes);
+		if (err)
+			return err;
 		probe->described |= form;
-	return err;
+	}
+	return 0;
 }
 
 /**
@@ -163,12 +175,7 @@ int tb_select_describe(struct tb_provider *p)
 
 	lockdep_assert_held(&p->read_lock);
 	xa_for_each(&p->probes, i, probe) {
-		u8 forms = tb_select_forms(probe);
-
-		if (forms & TB_WIDE)
-			err = tb_select_describe_form(p, probe, TB_WIDE);
-		if (!err && (forms & TB_FAST))
-			err = tb_select_describe_form(p, probe, TB_FAST);
+		err = tb_select_describe_forms(p, probe, tb_select_forms(probe));
 		/* the event has just gone */
 		if (err == -ENOENT)
 			err = 0;
@@ -195,8 +202,8 @@ static void tb_select_record_from_next(struct tb_provider *p, struct tb_probe *p
 static void tb_select_record_until_next(struct tb_provider *p, struct tb_probe *probe)
 {
 	WRITE_ONCE(probe->until, p->moment + 1);
-	/* to probe/pending.c, which compares @until; pairs with the dependent loads in probe.h */
-	smp_store_release(&probe->rings, p->pending_rings);
+	/* to probe/pending.c, which compares @until */
+	tb_rule_route(probe);
 }
 
 /* @until keeps the last moment at which events were recorded, for tb_state_write_once(). */
@@ -214,6 +221,7 @@ static void tb_select_detach_one(struct tb_provider *p, struct tb_probe *probe)
 static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 {
 	int err = 0;
+	u8 forms;
 
 	lockdep_assert_held(&p->lock);
 	if (!tb_event_exists(probe->event)) {
@@ -221,8 +229,11 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 		return 0;
 	}
 	mutex_lock(&p->read_lock);
-	if (!(probe->described & tb_select_form(probe)))
-		err = tb_select_describe_form(p, probe, tb_select_form(probe));
+	forms = tb_select_form(probe) & ~probe->described;
+	/* queued records of threads are older, and keep their time only if they come first */
+	if (forms && !p->starting)
+		p->drain(p);
+	err = tb_select_describe_forms(p, probe, forms);
 	mutex_unlock(&p->read_lock);
 	/* for handlers that are attached later, tracebuf_handle() allocates the counts */
 	if (!err && tb_event_has_handlers(probe->event))
@@ -232,7 +243,7 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 		tb_select_record_from_next(p, probe);
 	tb_rule_route(probe);
 	if (!err)
-		err = tb_event_attach(probe, probe->fast);
+		err = tb_event_attach(probe, probe->compact && tb_rule_wants_switches(p));
 	if (!probe->attached)
 		WRITE_ONCE(probe->until, 0);
 	/* -ENOENT: the event has just gone */
@@ -253,21 +264,23 @@ int tb_select_write_record(struct tb_provider *p, u64 time, u64 moment)
 	u32 ids = 2 * tb_events_count(), bytes = DIV_ROUND_UP(ids, BITS_PER_BYTE);
 	struct tb_selection *s = kvzalloc(struct_size(s, bits, bytes), TB_GFP);
 	struct tb_probe *probe;
+	u32 bit, forms;
 	unsigned long i;
 	int err;
-	u32 bit;
 
 	lockdep_assert_held(&p->read_lock);
 	if (!s)
 		return -ENOMEM;
 	s->first = TB_EV_FIRST;
 	xa_for_each(&p->probes, i, probe) {
-		bit = 2 * probe->event->index + probe->fast;
+		bit = 2 * probe->event->index;
 		/* an event added since then is not recorded yet */
 		if (bit >= ids || !tb_select_open(probe, moment))
 			continue;
-		s->bits[bit / BITS_PER_BYTE] |= 1 << bit % BITS_PER_BYTE;
-		s->count = max(s->count, bit + 1);
+		/* TB_WIDE and TB_COMPACT are in the order of the ids */
+		forms = tb_select_form(probe);
+		s->bits[bit / BITS_PER_BYTE] |= forms << bit % BITS_PER_BYTE;
+		s->count = max_t(u32, s->count, bit + fls(forms));
 	}
 	err = tb_durable_add(p, time, TB_EV_SELECTION, s,
 			     struct_size(s, bits, DIV_ROUND_UP(s->count, BITS_PER_BYTE)));
@@ -298,6 +311,9 @@ static int tb_select_publish(struct tb_provider *p, bool tell)
 	lockdep_assert_held(&p->lock);
 	mutex_lock(&p->read_lock);
 	if (tell) {
+		/* as in tb_select_attach_one() */
+		if (!p->starting)
+			p->drain(p);
 		err = tb_select_write_record(p, tb_clock_read(p->clock.raw), next);
 		tb_durable_seal(&p->durable);
 	}
@@ -337,6 +353,7 @@ int tb_select_attach(struct tb_provider *p)
 		if (err)
 			return err;
 	}
+	tb_rule_begin(p);
 	return tb_select_publish(p, true);
 }
 
@@ -405,17 +422,17 @@ void tb_select_refresh(void)
 
 /* the state of a probe before tb_provider_select(), for tb_select_undo() */
 #define TB_WAS_ENABLED	1
-#define TB_WAS_FAST	2
+#define TB_WAS_COMPACT	2
 #define TB_TOUCHED	4
 
 static void tb_select_touch(struct tb_probe *probe, u32 op, u32 form)
 {
 	probe->before = TB_TOUCHED | (probe->enabled ? TB_WAS_ENABLED : 0) |
-			(probe->fast ? TB_WAS_FAST : 0);
+			(probe->compact ? TB_WAS_COMPACT : 0);
 	probe->enabled = op == TB_SELECT_ENABLE;
 	if (form)
-		probe->fast = probe->event->simple ||
-			      (form == TB_FORM_FAST && probe->event->fast);
+		probe->compact = probe->event->simple ||
+			      (form == TB_FORM_COMPACT && probe->event->compact);
 }
 
 /* Let the probe follow its selection from the next moment on. */
@@ -433,7 +450,7 @@ static int tb_select_apply(struct tb_provider *p, struct tb_probe *probe)
 static void tb_select_undo(struct tb_provider *p, struct tb_probe *probe)
 {
 	probe->enabled = !!(probe->before & TB_WAS_ENABLED);
-	probe->fast = !!(probe->before & TB_WAS_FAST);
+	probe->compact = !!(probe->before & TB_WAS_COMPACT);
 	tb_select_apply(p, probe);
 }
 
@@ -484,7 +501,7 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 
 	if (op != TB_SELECT_ENABLE && op != TB_SELECT_DISABLE)
 		return -EINVAL;
-	if (form > TB_FORM_FAST || (op == TB_SELECT_DISABLE && form))
+	if (form > TB_FORM_COMPACT || (op == TB_SELECT_DISABLE && form))
 		return -EINVAL;
 	mutex_lock(&p->lock);
 	err = tb_select_match(p, pattern, op, form, &count);
@@ -515,15 +532,15 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 /* ---- queries ---------------------------------------------------------- */
 
 /* Write the description of a form into @buf.  Return bytes, or -ENOENT if the event has gone. */
-static int tb_select_desc(struct tb_event *e, bool fast, void *buf)
+static int tb_select_desc(struct tb_event *e, bool compact, void *buf)
 {
 	int token = tb_events_read_lock();
 	const struct tb_event_def *def = READ_ONCE(e->def);
 	int len = -ENOENT;
 
 	if (def)
-		len = tb_event_describe(def, fast ? tb_event_fields(e, def, true) : NULL,
-					TB_EV_FIRST + 2 * e->index + fast, buf,
+		len = tb_event_describe(def, compact ? e->compact : NULL,
+					TB_EV_FIRST + 2 * e->index + compact, buf,
 					TB_DURABLE_PAYLOAD);
 	tb_events_read_unlock(token);
 	return len;
@@ -555,12 +572,12 @@ int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **des
 	buf = kvmalloc(TB_DURABLE_PAYLOAD, TB_GFP);
 	if (!buf)
 		return -ENOMEM;
-	len = tb_select_desc(e, e->simple || (e->fast && (info->flags & TB_INFO_FAST)), buf);
+	len = tb_select_desc(e, e->simple || (e->compact && (info->flags & TB_INFO_COMPACT)), buf);
 	/* no lock, so that it does not wait for a selection; probes live as long as @p */
 	probe = xa_load(&p->probes, e->index);
 	info->flags = (probe && READ_ONCE(probe->enabled) ? TB_INFO_ENABLED : 0) |
-		      ((probe && READ_ONCE(probe->fast)) || e->simple ? TB_INFO_FAST : 0) |
-		      (tb_event_has(e, true) ? TB_INFO_HAS_FAST : 0) |
+		      ((probe && READ_ONCE(probe->compact)) || e->simple ? TB_INFO_COMPACT : 0) |
+		      (tb_event_has(e, true) ? TB_INFO_HAS_COMPACT : 0) |
 		      (tb_event_exists(e) ? 0 : TB_INFO_ABSENT) | (len < 0 ? TB_INFO_GONE : 0);
 	info->id = tb_event_id(e);
 	strscpy(info->system, e->system, sizeof(info->system));

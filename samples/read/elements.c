@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 			printf("%10" PRIu64 " events %12" PRIu64 " bytes  %s:%s%s\n",
 			       counts[id], bytes[id], format ? format->system : "?",
 			       format ? format->name : "?",
-			       format && format->flags & TB_EVENT_FAST ? " (fast)" : "");
+			       format && format->flags & TB_EVENT_SIMPLE ? " (simple)" : "");
 	}
 	if (tb_cursor_fault(cursor))
 		fprintf(stderr, "elements: %s: at byte %" PRIu64 ": %s\n", argv[1],

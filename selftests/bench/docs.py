@@ -72,7 +72,7 @@ def short(f):
 
 
 def events(f):
-    names = ("tracebuf", "tracebuf, fast form", "ftrace", "ftrace, noting names", "LTTng, discard", "LTTng, overwrite",
+    names = ("tracebuf", "tracebuf, wide form", "ftrace", "ftrace, noting names", "LTTng, discard", "LTTng, overwrite",
              "perf")
     return table(("from the tracepoint to its return", *(f"`{point}`" for point in POINTS)),
                  [[name, *("%.0f" % f("icount", name, point) for point in POINTS)] for name in names])
@@ -181,8 +181,8 @@ def budgets(f):
         return [(names[way], f("native", "tracebuf", case[0] + way + case[1]), "%.2f", kind, limit) for way in ways]
 
     def system_(load, limit):
-        return [("with all fields", f("system", "tracebuf", load), "%.2f", "<=", limit),
-                ("in the fast forms", f("system", "tracebuf, fast forms", load), "%.2f", "<=", limit)]
+        return [("in the wide forms", f("system", "tracebuf, wide forms", load), "%.2f", "<=", limit),
+                ("in the compact forms", f("system", "tracebuf", load), "%.2f", "<=", limit)]
 
     asm = [f("asm", "tracebuf", f"tracebuf_simple(), 6.12: {what}") for what in ("locked", "calls", "divisions")]
     rows = (
@@ -193,7 +193,7 @@ def budgets(f):
         ("simple event through the exported call <= 90 instructions",
          *verdict([("", f("icount", "tracebuf", "tracebuf_simple()"), "%.0f", "<=", 90)])),
         ("whole wide `sched_switch` <= 150 instructions",
-         *verdict([("", f("icount", "tracebuf", "sched_switch"), "%.1f", "<=", 150)])),
+         *verdict([("", f("icount", "tracebuf, wide form", "sched_switch"), "%.1f", "<=", 150)])),
         ("`getppid()` loop with system call events <= 2.0 x untraced", *verdict(system_("getppid", 2))),
         ("as hackbench, with sched and system call events <= 1.2 x", *verdict(system_("messaging", 1.2))),
         ("buffer switch <= 1 us, also when it overwrites",

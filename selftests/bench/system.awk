@@ -13,11 +13,11 @@ BEGIN {
 	title["getppid"] = "60,000 times getppid()"
 	title["pingpong"] = "4,000 times a byte to and fro through pipes"
 	title["messaging"] = "as hackbench: 20 senders, 20 receivers, 25,600 messages"
-	who = "tracebuf tracebuf-fast ftrace lttng perf " \
+	who = "tracebuf tracebuf-wide ftrace lttng perf " \
 		"tracebuf-default ftrace-default lttng-default perf-default"
 	tracers = split(who, tracer, " ")
 	called["tracebuf"] = "tracebuf"
-	called["tracebuf-fast"] = "tracebuf, fast forms"
+	called["tracebuf-wide"] = "tracebuf, wide forms"
 	called["ftrace"] = "trace-cmd"
 	called["lttng"] = "LTTng"
 	called["perf"] = "perf"

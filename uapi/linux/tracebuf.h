@@ -110,7 +110,7 @@ struct tb_block {
  */
 enum tb_struct {
 	TB_STRUCT_RESERVED	= 0,	/* not committed (or never written) */
-	TB_STRUCT_SIMPLE	= 1,	/* one element, 8 bytes of payload */
+	TB_STRUCT_SIMPLE	= 1,	/* payload from the first element's second half on */
 	TB_STRUCT_COMPOSITE	= 2,	/* see struct tb_composite */
 	TB_STRUCT_PAD		= 3,	/* nothing, up to the end of the block */
 };
@@ -161,7 +161,7 @@ struct tb_composite {
 /* ---- event ids -------------------------------------------------------- */
 
 #define TB_EV_CONTROL_LAST	63	/* 0..63: control; the rest is described */
-#define TB_EV_FIRST		64	/* 64 + 2n: event n, wide; 65 + 2n: fast */
+#define TB_EV_FIRST		64	/* 64 + 2n: event n, wide; 65 + 2n: compact */
 
 enum tb_control_event {
 	/* structural: not counted as events */
@@ -457,6 +457,9 @@ struct tb_init {
 #define TB_FIELD_HEX		0x20	/* better shown in hexadecimal */
 #define TB_FIELD_BITS		0x40	/* @bit and @bits are valid */
 #define TB_FIELD_CPUMASK	0x80
+#define TB_FIELD_ONE_BIT	0x100	/* n > 0 stands for 1 << (n - 1) */
+#define TB_FIELD_CONTEXT	0x200	/* the event's context, TB_CONTEXT_*; no field of it */
+#define TB_FIELD_COUNT		0x400	/* how many "name[i]" of an array there are; no field */
 
 /**
  * struct tb_field - one field of an event, part of struct tb_event_desc
@@ -488,7 +491,7 @@ struct tb_field {
 };
 
 /* tb_event_desc.flags */
-#define TB_EVENT_FAST		0x01	/* one-element form */
+#define TB_EVENT_SIMPLE		0x01	/* compact form: simple events */
 #define TB_EVENT_SYSCALL	0x02
 #define TB_EVENT_SHORT		0x04	/* the payload may end before the fields do */
 
@@ -502,7 +505,7 @@ struct tb_field {
  * @system: offset of the subsystem's name in the strings
  * @name: offset of the event's name
  * @print: offset of the kernel's print format, 0 if none
- * @reserved: zero
+ * @context: context of simple events that have no TB_FIELD_CONTEXT: TB_CONTEXT_*
  */
 struct tb_event_desc {
 	__u16 id;
@@ -512,7 +515,7 @@ struct tb_event_desc {
 	__u16 system;
 	__u16 name;
 	__u16 print;
-	__u16 reserved;
+	__u16 context;
 };
 
 /* tb_string.kind: what the strings are for */
@@ -880,9 +883,9 @@ enum tb_select_op {
 };
 
 enum tb_form {
-	TB_FORM_DEFAULT		= 0,	/* wide, or what was chosen before */
+	TB_FORM_DEFAULT		= 0,	/* compact, or what was chosen before */
 	TB_FORM_WIDE		= 1,
-	TB_FORM_FAST		= 2,	/* where the event has none: wide */
+	TB_FORM_COMPACT		= 2,	/* compact; where the event has no such form: wide */
 };
 
 /**
@@ -998,8 +1001,7 @@ struct tb_counter {
  * struct tb_rule - TB_IOC_RULE: when an event is recorded, and what goes with it
  * @index: the event, as in struct tb_event_info; TB_RULE_ALL: take all rules away, with
  *	everything else zero
- * @form: TB_FORM_WIDE or TB_FORM_FAST: which form @tests are for; it takes
- *	effect when the event is recorded in this form
+ * @reserved32: zero
  * @flags: TB_RULE_*
  * @sample: of those that pass the tests, record one in so many; 0, 1: all
  * @rate: and of these so many a second at most; 0: no limit
@@ -1011,15 +1013,16 @@ struct tb_counter {
  * @nr_counters: how many
  * @bad: out: which test or counter is wrong, see below
  *
- * Replaces the rule of that event in that form, at any time; no rule if all but @index
- * and @form is zero.  What is not recorded because of a rule is counted (TB_IOC_SUPPRESSED).
+ * Replaces the rule of that event, at any time; no rule if all but @index is zero.  An event
+ * with a rule is recorded in its wide form, which @tests are for.  What is not recorded because
+ * of a rule is counted (TB_IOC_SUPPRESSED).
  * Errors: ENOENT no such event; EINVAL a test that is not legal for the event, its place in
  * @bad; EOPNOTSUPP no such counter here, its place in @bad; ENOSPC more than
  * TB_COUNTERS_MAX different counters; ENOMEM.
  */
 struct tb_rule {
 	__u32 index;
-	__u32 form;
+	__u32 reserved32;
 	__u32 flags;
 	__u32 sample;
 	__u64 rate;
@@ -1077,8 +1080,8 @@ struct tb_pids {
 
 /* tb_event_info.flags */
 #define TB_INFO_ENABLED		0x01
-#define TB_INFO_FAST		0x02	/* recorded in its fast form */
-#define TB_INFO_HAS_FAST	0x04
+#define TB_INFO_COMPACT		0x02	/* recorded in its compact form */
+#define TB_INFO_HAS_COMPACT	0x04
 #define TB_INFO_ABSENT		0x08	/* the tracepoint is not there, or not yet */
 #define TB_INFO_GONE		0x10	/* the module that has it is not there any more */
 #define TB_INFO_FLAGS		0x1f
@@ -1086,7 +1089,7 @@ struct tb_pids {
 /**
  * struct tb_event_info - TB_IOC_EVENT: the event with number @index
  * @index: in: 0 .. tb_query.nr_events - 1, else ENOENT
- * @flags: in: TB_INFO_FAST: @desc is for the fast form, if it has one; out: TB_INFO_*
+ * @flags: in: TB_INFO_COMPACT: @desc is for the compact form, if it has one; out: TB_INFO_*
  * @desc: in: address for its struct tb_event_desc with fields and strings,
  *	or 0; the wide form's unless @flags said otherwise
  * @desc_size: in: room there; out: its size (nothing is written if the

@@ -156,7 +156,7 @@ void sections_events(struct making *m)
 	for (i = 0; i < shown; i++) {
 		text(m, kinds[i].format->system);
 		text(m, kinds[i].format->name);
-		text(m, kinds[i].format->flags & TB_EVENT_FAST ? "fast" : "wide");
+		text(m, kinds[i].format->flags & TB_EVENT_SIMPLE ? "fast" : "wide");
 		number(m, kinds[i].count);
 	}
 	free(kinds);

@@ -154,6 +154,9 @@ static void begin(struct slice *slice, enum slice_kind kind,
 	slice->event.format = view->format;
 	slice->event.payload = view->payload;
 	slice->event.length = view->length;
+	slice->kept = view->length && view->length <= sizeof(slice->payload);
+	if (slice->kept)
+		memcpy(slice->payload, view->payload, view->length);
 }
 
 /* How long; by the clock records time may go back */
@@ -167,6 +170,8 @@ static void end(struct slices *slices, struct slice *slice, uint64_t ns,
 {
 	slice->end = ns > slice->begin ? ns : slice->begin;
 	slice->doubt = doubt;
+	if (slice->kept)
+		slice->event.payload = slice->payload;
 	slices->each(slices->context, slice);
 }
 

@@ -50,6 +50,7 @@ enum slice_doubt {
  * @depth: SLICE_IRQ: how many interrupts it is in
  * @name: SLICE_IRQ: of the interrupt or its handler, @name_length bytes; NULL: not known
  * @event: the event it began with: format, payload and length are valid, no more
+ * @kept, @payload: the payload is kept here until the slice ends
  */
 struct slice {
 	enum slice_kind kind;
@@ -66,6 +67,8 @@ struct slice {
 	const char *name;
 	size_t name_length;
 	struct tb_view event;
+	bool kept;
+	unsigned char payload[64];
 };
 
 struct slices;

@@ -337,8 +337,9 @@ struct tb_format_field {
  * @flags: TB_EVENT_*
  * @index: dense number of the format in its recording, from 0
  * @nr_fields: how many @fields
+ * @context: of simple events without a TB_FIELD_CONTEXT: TB_CONTEXT_*
  * @system: "sched"
- * @name: "sched_switch"; the same for the wide and the fast form
+ * @name: "sched_switch"; the same for the wide and the compact form
  * @print: the kernel's print format, "" if none
  * @fields: in the order of the description
  *
@@ -350,7 +351,8 @@ struct tb_format {
 	uint16_t flags;
 	uint32_t index;
 	uint32_t nr_fields;
-	uint32_t known;		/* private to the library */
+	uint16_t known;		/* private to the library */
+	uint16_t context;
 	const char *system;
 	const char *name;
 	const char *print;
@@ -509,10 +511,11 @@ enum tb_view_kind {
  * @tid: the thread: of a composite event as recorded, of a simple one as
  *	followed through block headers and sched_switch; 0: idle
  * @id: event id; below TB_EV_FIRST a control event (TB_EV_*)
- * @structure: TB_STRUCT_SIMPLE or TB_STRUCT_COMPOSITE
- * @context: TB_CONTEXT_*; zero for simple events
+ * @structure: TB_STRUCT_SIMPLE or TB_STRUCT_COMPOSITE; events that were recorded in the compact form
+ *	are shown in the wide form, as if they had been recorded so
+ * @context: TB_CONTEXT_*; zero for events that are always simple
  * @length: bytes of @payload
- * @payload: in the trace itself, valid until it is closed
+ * @payload: valid until the next call
  * @format: NULL for control events and undescribed ids
  * @task: what is known of @tid, NULL if nothing; valid until the next call
  * @comm: its name, "<idle>" for 0, "<...>" if unknown; never NULL
@@ -1159,15 +1162,7 @@ int tb_device_format(struct tb_device *device, unsigned int index,
 		     struct tb_format **format);
 
 /**
- * tb_device_form - the same for the form asked for
- * @form: TB_FORM_FAST: the fast form, the wide one if the event has no other
- * Errors: -EOPNOTSUPP the module does not tell of fast forms.
- */
-int tb_device_form(struct tb_device *device, unsigned int index,
-		   enum tb_form form, struct tb_format **format);
-
-/**
- * tb_device_rule - give the event a rule, or (all zero but index and form) none
+ * tb_device_rule - give the event a rule, or (all zero but index) none
  * @rule: its @bad says which test or counter is wrong
  */
 int tb_device_rule(struct tb_device *device, struct tb_rule *rule);

@@ -71,8 +71,8 @@ tracebuf stop
 start -m circular -e "$events"
 probes tracebuf
 tracebuf stop
-start -m circular -e "$events" -F
-probes 'tracebuf, fast form'
+start -m circular -e "$events" -W
+probes 'tracebuf, wide form'
 tracebuf stop
 
 # SWITCH SOFTIRQ CALL WHO: with filters

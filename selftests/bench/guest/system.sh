@@ -98,7 +98,7 @@ measure()
 	case $1 in
 	*-default) options= ;;
 	tracebuf) options='-b 16 -B 16384 -w 100' ;;
-	tracebuf-fast) options='-b 16 -B 16384 -w 100 -F' ;;
+	tracebuf-wide) options='-b 16 -B 16384 -w 100 -W' ;;
 	ftrace) options='-b 4096' ;;
 	perf) options='-m 4M' ;;
 	lttng) options='--discard --subbuf-size=256k --num-subbuf=16' ;;
@@ -123,7 +123,7 @@ insmod "$TRACEBUF_KO"
 all_loads none
 all_loads none
 all_loads tracebuf
-all_loads tracebuf-fast
+all_loads tracebuf-wide
 all_loads tracebuf-default
 [ -n "$peers" ] || exit 0
 # first: what its buffers have been made, they stay

@@ -50,8 +50,8 @@ noinline void bench_record_hollow(struct tb_provider *p, u32 id, u32 bytes)
 		tb_record_end(&slot);
 }
 
-/* The kernel's own probes are of this form: fast.c. */
+/* as the probes of compact forms: fast.c */
 void bench_probe(void *data, u64 value)
 {
-	tb_probe_simple(data, value);
+	tb_probe_compact(data, value);
 }

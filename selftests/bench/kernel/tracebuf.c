@@ -28,7 +28,7 @@
 
 /* overwriting; full, dropping; few and many tiny buffers */
 static struct tb_provider over, full, few, many;
-static struct tb_probe probe = { .provider = &over, .id_fast = EVENT_ID };
+static struct tb_probe probe = { .provider = &over, .id_simple = EVENT_ID };
 static bool attached;
 
 unsigned long long bench_still_clock;

@@ -274,6 +274,9 @@ class History:
 
     def script(self):
         lines = [f"thread {tid}" for tid in self.threads]
+        # as the kernel does: only if the switches are recorded from the start on
+        if len(self.events) % 2 and all("switch" in chosen for _, chosen in self.selections):
+            lines.append("compact")
         lines += [f"first {cpu} 7" for cpu in self.later]
         lines += [f"select {time} {','.join(chosen) or '-'}" for time, chosen in self.selections]
         gaps = {cpu: [gap for gap in gaps if gap != self.trailing.get(cpu)]

@@ -6,6 +6,7 @@
  *
  * Times are in ns. CPUs are rings of the trace; TID 0 is the idle thread.
  *
+ *   compact                      frequent events are recorded in their compact forms
  *   thread TID                   there has been a thread t<TID> before
  *   first CPU NUMBER             the first block of the CPU in the file has this sequence number
  *   gap CPU TIME TID LOST FIRST LAST     a block begins; before it LOST events from FIRST to LAST
@@ -61,6 +62,7 @@ static struct {
 } dropped[FX_CPUS];
 
 static struct fx fx;
+static bool compact;
 
 static void describe(void)
 {
@@ -82,6 +84,28 @@ static void describe(void)
 		{ "ret", "long", 8, 8, 0, TB_FIELD_SIGNED, 0, 0 },
 	};
 
+	static const struct fx_field wake_compact[] = {
+		{ "pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 0, 22 },
+		{ "prio", "int", 0, 8, 0, TB_FIELD_BITS, 22, 8 },
+		{ "target_cpu", "int", 0, 8, 0, TB_FIELD_BITS, 32, 16 },
+		{ "context", "u16", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_CONTEXT, 48, 16 },
+	};
+	static const struct fx_field softirq_compact[] = {
+		{ "vec", "unsigned int", 0, 8, 0, TB_FIELD_BITS, 0, 32 },
+		{ "context", "u16", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_CONTEXT, 48, 16 },
+	};
+	static const struct fx_field leave_compact[] = {
+		{ "id", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 0, 16 },
+		{ "ret", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 16, 48 },
+	};
+
+	fx_describe(&fx, EV_WAKEUP + 1, TB_EVENT_SIMPLE, "sched", "sched_wakeup", wake_compact, 4);
+	fx_describe(&fx, EV_WAKING + 1, TB_EVENT_SIMPLE, "sched", "sched_waking", wake_compact, 4);
+	fx_describe(&fx, EV_EXIT + 1, TB_EVENT_SIMPLE, "raw_syscalls", "sys_exit", leave_compact, 2);
+	fx_describe(&fx, EV_SOFTIRQ + 1, TB_EVENT_SIMPLE, "irq", "softirq_entry",
+		    softirq_compact, 2);
+	fx_describe(&fx, EV_SOFTIRQ_EXIT + 1, TB_EVENT_SIMPLE, "irq", "softirq_exit",
+		    softirq_compact, 2);
 	fx_describe(&fx, EV_WAKEUP, 0, "sched", "sched_wakeup", wake, 4);
 	fx_describe(&fx, EV_WAKING, 0, "sched", "sched_waking", wake, 4);
 	fx_describe(&fx, EV_EXIT, 0, "raw_syscalls", "sys_exit", leave, 2);
@@ -108,6 +132,19 @@ static void put_in(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int c
 	fx_open(&fx, cpu, time, tid, NULL);
 	assert(fx_put_composite(&fx, &fx.rings[cpu], event, time, tid, context, payload,
 				length));
+}
+
+/* The compact form of an event */
+static void put_compact(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int event,
+			uint64_t payload)
+{
+	if (!fx.rings[cpu].open)
+		fx_open(&fx, cpu, time, tid, NULL);
+	if (fx_simple(&fx, cpu, event + 1, time, payload))
+		return;
+	fx_close(&fx, cpu);
+	fx_open(&fx, cpu, time, tid, NULL);
+	assert(fx_simple(&fx, cpu, event + 1, time, payload));
 }
 
 static void put(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int event,
@@ -145,6 +182,11 @@ static void wake(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int eve
 {
 	struct wake wake = { .pid = (int32_t)more[0], .prio = 120, .cpu = (int32_t)more[1] };
 
+	if (compact) {
+		put_compact(cpu, time, tid, event,
+			    more[0] | 120 << 22 | more[1] << 32 | more[2] << 48);
+		return;
+	}
 	name_of((uint32_t)more[0], wake.comm);
 	put_in(cpu, time, tid, (unsigned int)more[2], event, &wake, sizeof(wake));
 }
@@ -154,6 +196,10 @@ static void interrupt(unsigned int cpu, uint64_t time, uint32_t tid, unsigned in
 {
 	const struct irq irq = { .irq = (int32_t)more[0], .name = "disk" };
 
+	if (compact && (event == EV_SOFTIRQ || event == EV_SOFTIRQ_EXIT)) {
+		put_compact(cpu, time, tid, event, more[0] | 1ull << 48);
+		return;
+	}
 	put(cpu, time, tid, event, &irq, event == EV_IRQ ? sizeof(irq) : sizeof(irq.irq));
 }
 
@@ -168,12 +214,15 @@ static void leave(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t 
 {
 	const struct leave leave = { .id = (int64_t)more[0] };
 
-	put(cpu, time, tid, EV_EXIT, &leave, sizeof(leave));
+	if (compact)
+		put_compact(cpu, time, tid, EV_EXIT, more[0]);
+	else
+		put(cpu, time, tid, EV_EXIT, &leave, sizeof(leave));
 }
 
 static void select_names(uint64_t time, const char *names)
 {
-	unsigned int ids[16], count = 0;
+	unsigned int ids[32], count = 0, i;
 
 	if (strstr(names, "switch"))
 		ids[count++] = FX_SWITCH;
@@ -194,6 +243,9 @@ static void select_names(uint64_t time, const char *names)
 		ids[count++] = FX_SYS_ENTER;
 		ids[count++] = EV_EXIT;
 	}
+	/* an event in its compact form may also occur in the wide one */
+	for (i = count; compact && i; i--)
+		ids[count++] = ids[i - 1] + 1;
 	ids[count] = 0;
 	fx_select(&fx, time, ids);
 }
@@ -266,7 +318,9 @@ int main(int argc, char **argv)
 	while (fgets(line, sizeof(line), stdin)) {
 		tid = 0;
 		memset(more, 0, sizeof(more));
-		if (sscanf(line, "thread %" SCNu32, &tid) == 1)
+		if (!strcmp(line, "compact\n"))
+			compact = true;
+		else if (sscanf(line, "thread %" SCNu32, &tid) == 1)
 			fx_thread(&fx, tid, tid, 1, TB_THREAD_DUMP, name_of(tid, name));
 		else if (sscanf(line, "select %" SCNu64 " %255s", &time, order) == 2)
 			select_names(time, order);

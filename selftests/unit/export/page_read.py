@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads the data of a page of "tracebuf report --html", as docs/report-page.md describes them."""
+"""Reads the data of a page of "tracebuf report --html", as tool/report/page/timeline.h describes them."""
 import base64
 import json
 import re

@@ -45,7 +45,7 @@ enum {
 
 static void describe(struct fx *fx)
 {
-	/* as module/events/fast.c has them */
+	/* as module/events/compact.c has them */
 	static const struct fx_field switch_fast[] = {
 		{ "prev_pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 0, 22 },
 		{ "next_pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 22, 22 },
@@ -97,15 +97,15 @@ static void describe(struct fx *fx)
 #define DESCRIBE(id, flags, system, name, fields) \
 	fx_describe(fx, id, flags, system, name, fields, \
 		    sizeof(fields) / sizeof(fields[0]))
-	DESCRIBE(EV_SWITCH_FAST, TB_EVENT_FAST, "sched", "sched_switch", switch_fast);
-	DESCRIBE(EV_WAKING_FAST, TB_EVENT_FAST, "sched", "sched_waking", waking_fast);
-	DESCRIBE(EV_ENTER_FAST, TB_EVENT_FAST, "raw_syscalls", "sys_enter", enter_fast);
-	DESCRIBE(EV_EXIT_FAST, TB_EVENT_FAST, "raw_syscalls", "sys_exit", exit_fast);
+	DESCRIBE(EV_SWITCH_FAST, TB_EVENT_SIMPLE, "sched", "sched_switch", switch_fast);
+	DESCRIBE(EV_WAKING_FAST, TB_EVENT_SIMPLE, "sched", "sched_waking", waking_fast);
+	DESCRIBE(EV_ENTER_FAST, TB_EVENT_SIMPLE, "raw_syscalls", "sys_enter", enter_fast);
+	DESCRIBE(EV_EXIT_FAST, TB_EVENT_SIMPLE, "raw_syscalls", "sys_exit", exit_fast);
 	DESCRIBE(EV_EXIT_WIDE, 0, "raw_syscalls", "sys_exit", exit_wide);
 	DESCRIBE(EV_IRQ, 0, "irq", "irq_handler_entry", irq);
-	DESCRIBE(EV_IRQ_FAST, TB_EVENT_FAST, "irq", "irq_handler_entry", irq_fast);
-	DESCRIBE(EV_IRQ_EXIT_FAST, TB_EVENT_FAST, "irq", "irq_handler_exit", irq_exit);
-	DESCRIBE(EV_SOFTIRQ_FAST, TB_EVENT_FAST, "irq", "softirq_exit", softirq);
+	DESCRIBE(EV_IRQ_FAST, TB_EVENT_SIMPLE, "irq", "irq_handler_entry", irq_fast);
+	DESCRIBE(EV_IRQ_EXIT_FAST, TB_EVENT_SIMPLE, "irq", "irq_handler_exit", irq_exit);
+	DESCRIBE(EV_SOFTIRQ_FAST, TB_EVENT_SIMPLE, "irq", "softirq_exit", softirq);
 	DESCRIBE(EV_FREQUENCY, 0, "power", "cpu_frequency", frequency);
 	DESCRIBE(EV_TIMER, 0, "irq_vectors", "local_timer_entry", vector);
 	DESCRIBE(EV_TIMER_EXIT, 0, "irq_vectors", "local_timer_exit", vector);

@@ -183,7 +183,7 @@ static void every_kind(void)
 	end();
 }
 
-static void fast_forms(void)
+static void simple_events(void)
 {
 	static const struct expectation wanted[] = {
 		{ "next_pid == 200", 1 }, { "prev_state == 1", 1 },
@@ -202,7 +202,7 @@ static void fast_forms(void)
 	EXPECT(FX_SYS_ENTER_FAST, &enter, 8, enter_wanted);
 	CHECK(tb_filter_compile("next_comm == 'x'", format(FX_SWITCH_FAST),
 				&code, &error) == -ENOENT);
-	CHECK_TEXT(error.text, "column 1: the fast form of sched:sched_switch has no field 'next_comm'");
+	CHECK_TEXT(error.text, "column 1: sched:sched_switch has no field 'next_comm'");
 	end();
 }
 
@@ -424,7 +424,7 @@ static const struct test tests[] = {
 	{ "filter: what binds how", binding },
 	{ "filter: what every event has", common_fields },
 	{ "filter: fields of every kind", every_kind },
-	{ "filter: fast forms", fast_forms },
+	{ "filter: simple events", simple_events },
 	{ "filter: what is known beforehand", constants },
 	{ "filter: errors and where they are", errors },
 	{ "filter: limits", limits },

@@ -512,11 +512,11 @@ static inline void fx_describe_all(struct fx *fx)
 		    sizeof(fields) / sizeof(fields[0]))
 
 	FX_EVENT(FX_SWITCH, 0, "sched", "sched_switch", switch_fields);
-	FX_EVENT(FX_SWITCH_FAST, TB_EVENT_FAST, "sched", "sched_switch", switch_fast);
+	FX_EVENT(FX_SWITCH_FAST, TB_EVENT_SIMPLE, "sched", "sched_switch", switch_fast);
 	FX_EVENT(FX_WAKEUP, 0, "sched", "sched_wakeup", wakeup_fields);
 	FX_EVENT(FX_SYS_ENTER, 0, "raw_syscalls", "sys_enter", enter_fields);
-	FX_EVENT(FX_SYS_ENTER_FAST, TB_EVENT_FAST, "raw_syscalls", "sys_enter", enter_fast);
-	FX_EVENT(FX_SOFTIRQ_FAST, TB_EVENT_FAST, "irq", "softirq_entry", softirq_fast);
+	FX_EVENT(FX_SYS_ENTER_FAST, TB_EVENT_SIMPLE, "raw_syscalls", "sys_enter", enter_fast);
+	FX_EVENT(FX_SOFTIRQ_FAST, TB_EVENT_SIMPLE, "irq", "softirq_entry", softirq_fast);
 	FX_EVENT(FX_NEWTASK, 0, "task", "task_newtask", newtask_fields);
 	FX_EVENT(FX_RENAME, 0, "task", "task_rename", rename_fields);
 	FX_EVENT(FX_ODD, 0, "test", "odd", odd_fields);

@@ -204,7 +204,7 @@ blocks()
 elements()
 {
 	same elements "$trace" &&
-		has "2 events           32 bytes  irq:softirq_entry (fast)" \
+		has "2 events           32 bytes  irq:softirq_entry (simple)" \
 			"1 events           80 bytes  sched:sched_switch"
 }
 

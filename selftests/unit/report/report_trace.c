@@ -409,7 +409,7 @@ static void fastcall(void)
 		{ "ret", "long", 0, 8, 0, TB_FIELD_SIGNED | TB_FIELD_BITS, 16, 48 },
 	};
 
-	fx_describe(&fx, EV_EXIT, TB_EVENT_FAST, "raw_syscalls", "sys_exit", fields, 2);
+	fx_describe(&fx, EV_EXIT, TB_EVENT_SIMPLE, "raw_syscalls", "sys_exit", fields, 2);
 	fx_open(&fx, 0, 10 * MS, 200, NULL);
 	/* both read, and sleep */
 	fx_simple(&fx, 0, FX_SYS_ENTER_FAST, 10 * MS, 200ull << 32);

@@ -141,7 +141,7 @@ class Frame:
         time = time + row[TIME] & 0xffffffff
         if shape.structure == 1:
             payload = shape.payload(row, thread, self.groups)
-            length, more = 1, b""
+            length, more = (shape.fixed + 8) // 16, b""
         else:
             for at in range(TID, shape.first):
                 own = thread if at == TID else row[TID]

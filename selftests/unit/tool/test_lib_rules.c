@@ -10,7 +10,7 @@
 #include "test_lib_fixture.h"
 
 #define tb_device_event fake_event
-#define tb_device_form fake_form
+#define tb_device_format fake_format
 #define tb_device_rule fake_rule
 #define tb_device_no_rules fake_no_rules
 #define tb_device_select fake_select
@@ -24,8 +24,8 @@
 
 static int fake_event(struct tb_device *device, unsigned int index,
 		      struct tb_event_info *info);
-static int fake_form(struct tb_device *device, unsigned int index,
-		     enum tb_form form, struct tb_format **format);
+static int fake_format(struct tb_device *device, unsigned int index,
+		       struct tb_format **format);
 static int fake_rule(struct tb_device *device, struct tb_rule *rule);
 static int fake_no_rules(struct tb_device *device);
 static int fake_select(struct tb_device *device, enum tb_select_op op,
@@ -115,15 +115,15 @@ static void tell(const char *text, ...)
 
 static const struct {
 	const char *system, *name;
-	unsigned int wide, fast;	/* ids of the fixture's descriptions */
+	unsigned int id;	/* of the fixture's description */
 	uint32_t flags;
 } events[] = {
-	{ "sched", "sched_switch", FX_SWITCH, FX_SWITCH_FAST, TB_INFO_HAS_FAST },
-	{ "sched", "sched_wakeup", FX_WAKEUP, 0, 0 },
-	{ "raw_syscalls", "sys_enter", FX_SYS_ENTER, FX_SYS_ENTER_FAST, TB_INFO_HAS_FAST },
-	{ "raw_syscalls", "sys_exit", FX_SYS_ENTER, FX_SYS_ENTER_FAST, TB_INFO_HAS_FAST },
-	{ "task", "task_newtask", FX_NEWTASK, 0, 0 },
-	{ "task", "task_rename", FX_RENAME, 0, TB_INFO_ABSENT },
+	{ "sched", "sched_switch", FX_SWITCH, TB_INFO_HAS_COMPACT },
+	{ "sched", "sched_wakeup", FX_WAKEUP, 0 },
+	{ "raw_syscalls", "sys_enter", FX_SYS_ENTER, TB_INFO_HAS_COMPACT },
+	{ "raw_syscalls", "sys_exit", FX_SYS_ENTER, TB_INFO_HAS_COMPACT },
+	{ "task", "task_newtask", FX_NEWTASK, 0 },
+	{ "task", "task_rename", FX_RENAME, TB_INFO_ABSENT },
 };
 
 #define NR_EVENTS (sizeof(events) / sizeof(events[0]))
@@ -141,11 +141,10 @@ static int fake_event(struct tb_device *device, unsigned int index,
 	return 0;
 }
 
-static int fake_form(struct tb_device *device, unsigned int index,
-		     enum tb_form form, struct tb_format **format)
+static int fake_format(struct tb_device *device, unsigned int index,
+		       struct tb_format **format)
 {
-	uint16_t id = (uint16_t)(form == TB_FORM_FAST ? events[index].fast :
-				 events[index].wide);
+	uint16_t id = (uint16_t)events[index].id;
 
 	(void)device;
 	*format = malloc(sizeof(**format));
@@ -157,8 +156,7 @@ static int fake_form(struct tb_device *device, unsigned int index,
 static int fake_rule(struct tb_device *device, struct tb_rule *rule)
 {
 	(void)device;
-	tell("rule %s %s", events[rule->index].name,
-	     rule->form == TB_FORM_FAST ? "fast" : "wide");
+	tell("rule %s", events[rule->index].name);
 	if (rule->nr_tests)
 		tell(" tests=%u", rule->nr_tests);
 	if (rule->flags)
@@ -191,7 +189,7 @@ static int fake_no_rules(struct tb_device *device)
 static int fake_select(struct tb_device *device, enum tb_select_op op,
 		       enum tb_form form, const char *pattern)
 {
-	static const char *const forms[] = { "", " wide", " fast" };
+	static const char *const forms[] = { "", " wide", "" };
 	int count = 0;
 	size_t i;
 
@@ -297,7 +295,7 @@ static int choose(int (*how)(struct tb_device *, const struct choice *),
 }
 
 #define SET(...) \
-	choose(choice_set, TB_FORM_WIDE, (const char *const []){ __VA_ARGS__, NULL })
+	choose(choice_set, TB_FORM_COMPACT, (const char *const []){ __VA_ARGS__, NULL })
 #define ENABLE(...) \
 	choose(choice_enable, TB_FORM_DEFAULT, (const char *const []){ __VA_ARGS__, NULL })
 
@@ -320,14 +318,14 @@ static int choose(int (*how)(struct tb_device *, const struct choice *),
 static void plain_lists(void)
 {
 	CHECK_NUMBER(SET("e", "sched,task:task_newtask"), 0);
-	CHECK_TEXT(told, START "enable sched wide\nenable task:task_newtask wide\n");
-	CHECK_NUMBER(SET("e", "sched_*", "F", ""), 0);
-	CHECK_TEXT(told, START "enable sched_* fast\n");
-	CHECK_NUMBER(SET("e", "sched:sched_switch:fast,sched_wakeup:wide", "e", "task"), 0);
-	CHECK_TEXT(told, START "enable sched:sched_switch fast\n"
-		   "enable sched_wakeup wide\nenable task wide\n");
+	CHECK_TEXT(told, START "enable sched\nenable task:task_newtask\n");
+	CHECK_NUMBER(SET("e", "sched_*", "W", ""), 0);
+	CHECK_TEXT(told, START "enable sched_* wide\n");
+	CHECK_NUMBER(SET("e", "sched:sched_switch:wide,sched_wakeup", "e", "task"), 0);
+	CHECK_TEXT(told, START "enable sched:sched_switch wide\n"
+		   "enable sched_wakeup\nenable task\n");
 	CHECK_NUMBER(ENABLE("e", "sched_wakeup"), 0);
-	CHECK_TEXT(told, "rule sched_wakeup wide\nenable sched_wakeup\n");
+	CHECK_TEXT(told, "rule sched_wakeup\nenable sched_wakeup\n");
 	CHECK_NUMBER(SET("e", "shced"), 1);
 	CHECK_SAID("no event matches 'shced'; did you mean sched?");
 	CHECK_TEXT(told, "");
@@ -340,13 +338,13 @@ static void plain_lists(void)
 static void left_out(void)
 {
 	CHECK_NUMBER(SET("e", "sched:*,!sched_wakeup"), 0);
-	CHECK_TEXT(told, START "enable sched:sched_switch wide\n");
+	CHECK_TEXT(told, START "enable sched:sched_switch\n");
 	CHECK_NUMBER(SET("e", "!sched,^raw_syscalls"), 0);
-	CHECK_TEXT(told, START "enable task:task_newtask wide\nwant user:*\n");
+	CHECK_TEXT(told, START "enable task:task_newtask\nwant user:*\n");
 	/* the last has the last word */
-	CHECK_NUMBER(SET("e", "!sched_switch,!raw_syscalls", "e", "sched_switch:fast"), 0);
-	CHECK_TEXT(told, START "enable sched:sched_switch fast\n"
-		   "enable sched:sched_wakeup wide\nenable task:task_newtask wide\nwant user:*\n");
+	CHECK_NUMBER(SET("e", "!sched_switch,!raw_syscalls", "e", "sched_switch:wide"), 0);
+	CHECK_TEXT(told, START "enable sched:sched_switch wide\n"
+		   "enable sched:sched_wakeup\nenable task:task_newtask\nwant user:*\n");
 	CHECK_NUMBER(SET("e", "sched,!nothing"), 1);
 	CHECK_SAID("no event matches 'nothing'");
 	CHECK_NUMBER(SET("e", "!sched:stack"), 2);
@@ -356,15 +354,15 @@ static void left_out(void)
 static void modifiers_of_events(void)
 {
 	CHECK_NUMBER(SET("e", "sched_switch:stack:ustack:1/10:rate=100:counters=cycles+page-faults"), 0);
-	CHECK_TEXT(told, START "rule sched_switch wide flags=3 1/10 100/s counters=2\n"
-		   "enable sched_switch wide\n");
-	CHECK_NUMBER(SET("e", "sched:sched_switch:50/s:fast"), 0);
-	CHECK_TEXT(told, START "rule sched_switch fast 50/s\nenable sched:sched_switch fast\n");
+	CHECK_TEXT(told, START "rule sched_switch flags=3 1/10 100/s counters=2\n"
+		   "enable sched_switch\n");
+	CHECK_NUMBER(SET("e", "sched:sched_switch:50/s:wide"), 0);
+	CHECK_TEXT(told, START "rule sched_switch 50/s\nenable sched:sched_switch wide\n");
 	CHECK_NUMBER(SET("e", "sched:stack"), 0);
-	CHECK_TEXT(told, START "rule sched_switch wide flags=1\nrule sched_wakeup wide flags=1\n"
-		   "enable sched wide\n");
+	CHECK_TEXT(told, START "rule sched_switch flags=1\nrule sched_wakeup flags=1\n"
+		   "enable sched\n");
 	CHECK_NUMBER(SET("e", "sched:1/1"), 0);
-	CHECK_TEXT(told, START "enable sched wide\n");
+	CHECK_TEXT(told, START "enable sched\n");
 	CHECK_NUMBER(SET("e", "sched:counters=r1a8+rzz"), 2);
 	CHECK_SAID("there is no counter 'rzz'");
 	CHECK_NUMBER(SET("e", "sched:2/10"), 2);
@@ -380,21 +378,13 @@ static void filters(void)
 {
 	/* -f is for the -e before it */
 	CHECK_NUMBER(SET("e", "task", "e", "sched_switch", "f", "prev_pid == 1 || next_pid == 1"), 0);
-	CHECK_TEXT(told, START "rule sched_switch wide tests=2\nenable task wide\nenable sched_switch wide\n");
+	CHECK_TEXT(told, START "rule sched_switch tests=2\nenable task\nenable sched_switch\n");
 	/* or for all; two are both to be true */
 	CHECK_NUMBER(SET("f", "COMM == 'x'", "e", "task", "e", "sched_switch", "f",
 			 "prev_pid == 1", "f", "next_pid > 1"), 0);
-	CHECK_TEXT(told, START "rule sched_switch wide tests=3\nrule task_newtask wide tests=1\n"
+	CHECK_TEXT(told, START "rule sched_switch tests=3\nrule task_newtask tests=1\n"
 		   /* its module may come */
-		   "rule task_rename wide tests=1\nenable task wide\nenable sched_switch wide\n");
-	/* in the form in which it is recorded */
-	CHECK_NUMBER(SET("e", "sched_switch:fast", "f", "next_prio < 100"), 0);
-	CHECK_TEXT(told, START "rule sched_switch fast tests=1\nenable sched_switch fast\n");
-	CHECK_NUMBER(rules[0].form, TB_FORM_FAST);
-	CHECK_NUMBER(SET("e", "sched_switch", "F", "", "f", "next_comm == 'x'"), 1);
-	CHECK_SAID("the fast form of sched:sched_switch has no field 'next_comm'");
-	CHECK_SAID("'sched_switch:wide' records it with all its fields");
-	CHECK_TEXT(told, "");
+		   "rule task_rename tests=1\nenable task\nenable sched_switch\n");
 	/* that does not fit all: nothing is done */
 	CHECK_NUMBER(SET("e", "sched", "f", "nxt_pid == 1"), 1);
 	CHECK_SAID("filter 'nxt_pid == 1' for sched:sched_switch: column 1: sched:sched_switch has no field 'nxt_pid'; did you mean next_pid");
@@ -413,9 +403,9 @@ static void filters(void)
 static void system_calls(void)
 {
 	CHECK_NUMBER(SET("e", "syscalls:openat,read,task"), 0);
-	CHECK_TEXT(told, START "rule sys_enter wide tests=1\nrule sys_exit wide tests=1\n"
-		   "enable task wide\n"
-		   "enable raw_syscalls:sys_enter wide\nenable raw_syscalls:sys_exit wide\n");
+	CHECK_TEXT(told, START "rule sys_enter tests=1\nrule sys_exit tests=1\n"
+		   "enable task\n"
+		   "enable raw_syscalls:sys_enter\nenable raw_syscalls:sys_exit\n");
 	CHECK(rules[0].data_bytes > 0);
 	CHECK_TEXT(tb_syscall_name(0) ? tb_syscall_name(0) : "", "read");
 #ifdef __x86_64__
@@ -424,13 +414,13 @@ static void system_calls(void)
 	CHECK_NUMBER(rules[0].data_bytes, 257 / 8 + 1);
 #endif
 	CHECK_NUMBER(SET("e", "syscalls:sys_enter_*stat*,read:stack", "f", "id > 3"), 0);
-	CHECK_TEXT(told, START "rule sys_enter wide tests=2 flags=1\nrule sys_exit wide tests=2 flags=1\n"
-		   "enable raw_syscalls:sys_enter wide\nenable raw_syscalls:sys_exit wide\n");
+	CHECK_TEXT(told, START "rule sys_enter tests=2 flags=1\nrule sys_exit tests=2 flags=1\n"
+		   "enable raw_syscalls:sys_enter\nenable raw_syscalls:sys_exit\n");
 	CHECK_NUMBER(SET("e", "syscalls:sys_exit_openat"), 0);
-	CHECK_TEXT(told, START "rule sys_exit wide tests=1\nenable raw_syscalls:sys_exit wide\n");
-	CHECK_NUMBER(SET("e", "syscalls:openat:fast"), 0);
-	CHECK_TEXT(told, START "rule sys_enter fast tests=1\nrule sys_exit fast tests=1\n"
-		   "enable raw_syscalls:sys_enter fast\nenable raw_syscalls:sys_exit fast\n");
+	CHECK_TEXT(told, START "rule sys_exit tests=1\nenable raw_syscalls:sys_exit\n");
+	CHECK_NUMBER(SET("e", "syscalls:openat:wide"), 0);
+	CHECK_TEXT(told, START "rule sys_enter tests=1\nrule sys_exit tests=1\n"
+		   "enable raw_syscalls:sys_enter wide\nenable raw_syscalls:sys_exit wide\n");
 	/* sets add up, and parts of them are left out */
 	CHECK_NUMBER(SET("e", "syscalls:read", "e", "syscalls:write"), 0);
 #ifdef __x86_64__
@@ -443,10 +433,10 @@ static void system_calls(void)
 	CHECK_NUMBER(SET("e", "syscalls:raed"), 2);
 	CHECK_SAID("there is no system call 'raed'; did you mean");
 	/* what is no system call is an event */
-	CHECK_NUMBER(SET("e", "syscalls:read,sched_switch:fast"), 0);
-	CHECK_TEXT(told, START "rule sys_enter wide tests=1\nrule sys_exit wide tests=1\n"
-		   "enable sched_switch fast\n"
-		   "enable raw_syscalls:sys_enter wide\nenable raw_syscalls:sys_exit wide\n");
+	CHECK_NUMBER(SET("e", "syscalls:read,sched_switch:wide"), 0);
+	CHECK_TEXT(told, START "rule sys_enter tests=1\nrule sys_exit tests=1\n"
+		   "enable sched_switch wide\n"
+		   "enable raw_syscalls:sys_enter\nenable raw_syscalls:sys_exit\n");
 }
 
 static void refused(void)
@@ -460,7 +450,7 @@ static void refused(void)
 
 		CHECK(!choice_add(&nothing, &choice, "sched_switch:counters=page-faults+cycles", false));
 		CHECK_NUMBER(choice_set(NULL, &choice), 1);
-		CHECK_TEXT(told, START "rule sched_switch wide counters=2\n" START);
+		CHECK_TEXT(told, START "rule sched_switch counters=2\n" START);
 		CHECK_SAID("this machine has no counter 'cycles'");
 		rule_result = -ENOTTY;
 		CHECK_NUMBER(choice_enable(NULL, &choice), 1);
@@ -481,7 +471,7 @@ static void triggers(void)
 	CHECK_NUMBER(choice_trigger(NULL, &nothing, &choice, text, sizeof(text), &made), 0);
 	CHECK_TEXT(text, "sched");
 	CHECK_NUMBER(made.count, 2);
-	CHECK(made.rules[0].form == TB_FORM_WIDE && made.rules[0].nr_tests == 1);
+	CHECK(made.rules[0].nr_tests == 1);
 	made_free(&made);
 	CHECK(choice_option(&nothing, 'e', "!sched_switch,syscalls:read", &choice) == 1);
 	CHECK_NUMBER(choice_trigger(NULL, &nothing, &choice, text, sizeof(text), &made), 1);
@@ -571,19 +561,19 @@ static void categories(void)
 	CHECK_NUMBER(SET("e", "user"), 0);
 	CHECK_TEXT(told, START "want user:*\n");
 	CHECK_NUMBER(SET("e", "user:net*,sched_wakeup,!user:netlink", "e", "user:db"), 0);
-	CHECK_TEXT(told, START "enable sched_wakeup wide\nwant user:net*\n"
+	CHECK_TEXT(told, START "enable sched_wakeup\nwant user:net*\n"
 		   "unwant user:netlink\nwant user:db\n");
 	/* all but that, of the kernel's everything */
 	CHECK_NUMBER(SET("e", "!user:x"), 0);
-	CHECK_TEXT(told, START "enable all wide\nwant user:*\nunwant user:x\n");
+	CHECK_TEXT(told, START "enable all\nwant user:*\nunwant user:x\n");
 	CHECK_NUMBER(SET("e", "all"), 0);
-	CHECK_TEXT(told, START "enable all wide\nwant user:*\n");
+	CHECK_TEXT(told, START "enable all\nwant user:*\n");
 	CHECK_NUMBER(SET("e", "sched_wakeup"), 0);
-	CHECK_TEXT(told, START "enable sched_wakeup wide\n");
+	CHECK_TEXT(told, START "enable sched_wakeup\n");
 	CHECK_NUMBER(ENABLE("e", "user:net"), 0);
 	CHECK_TEXT(told, "want user:net\n");
 	CHECK_NUMBER(DISABLE("e", "user:net,sched_wakeup"), 0);
-	CHECK_TEXT(told, "disable sched_wakeup\nunwant user:net\nrule sched_wakeup wide\n");
+	CHECK_TEXT(told, "disable sched_wakeup\nunwant user:net\nrule sched_wakeup\n");
 	/* nothing goes with them */
 	CHECK_NUMBER(SET("e", "user:net:stack"), 2);
 	CHECK_SAID("nothing goes with");
@@ -592,8 +582,8 @@ static void categories(void)
 	CHECK_SAID("not for what programs write (user:net)");
 	/* a filter for all is for all of the kernel's */
 	CHECK_NUMBER(SET("f", "pid == 1", "e", "user,sched_wakeup"), 0);
-	CHECK_TEXT(told, START "rule sched_wakeup wide tests=1\n"
-		   "enable sched_wakeup wide\nwant user:*\n");
+	CHECK_TEXT(told, START "rule sched_wakeup tests=1\n"
+		   "enable sched_wakeup\nwant user:*\n");
 
 	/* a module that takes nothing from programs */
 	category_result = -ENOTTY;

@@ -89,7 +89,7 @@ static void print_options(void)
 	CHECK_NUMBER(run_on("print", "--cpu x"), 2);
 	CHECK_NUMBER(run_on("print", "--nonsense"), 2);
 	CHECK_NUMBER(run_on("list", "-i"), 0);
-	CHECK_HAS("  sched:sched_switch\nF sched:sched_switch\n");
+	CHECK_HAS("  sched:sched_switch\nC sched:sched_switch\n");
 	fx_free(&fx);
 }
 
@@ -423,7 +423,7 @@ static void print_users(void)
 	CHECK_HAS("tracebuf:chunk: producer=7 pid=100 tid=101 uid=1000 writer=1 chunk=1 offset=0 bytes=16 records=1 first=9 flags=0x101 cause=0x1\n");
 	CHECK_HAS("tracebuf:patch: producer=7 writer=1 chunk=0 offset=4000 value=1\n");
 	CHECK_NUMBER(run_on("list", "-i"), 0);
-	CHECK_HAS("F irq:softirq_entry\n");
+	CHECK_HAS("C irq:softirq_entry\n");
 	CHECK_HAS("U user:db?[31m query\nU user:net request\n");
 	CHECK_NUMBER(run_on("list", "'user:*' -i"), 0);
 	CHECK_NUMBER(lines(), 2);
@@ -526,8 +526,8 @@ static void several_recordings(void)
 	CHECK_NUMBER(run_on("print", "--jsonl"), 0);
 	CHECK_HAS("{\"type\":\"recording\",\"number\":2,\"of\":2}\n{\"time\":");
 	CHECK_NUMBER(run_on("list", "softirq_entry -i"), 0);
-	CHECK_TEXT(output, "# recording 1 of 2\nF irq:softirq_entry\n"
-		   "# recording 2 of 2\nF irq:softirq_entry\n");
+	CHECK_TEXT(output, "# recording 1 of 2\nC irq:softirq_entry\n"
+		   "# recording 2 of 2\nC irq:softirq_entry\n");
 	/* what only another one has is not in it */
 	CHECK_NUMBER(run_on("export", "--jsonl -o - -r 2 -e sched_switch"), 1);
 	CHECK_HAS("holds no such event as -e asks for");

@@ -217,7 +217,7 @@ FAULT_TEST(configure_without_pages)
 
 static int do_select(void *ctx)
 {
-	return tb_select(c.fd, TB_SELECT_ENABLE, ctx, TB_FORM_FAST);
+	return tb_select(c.fd, TB_SELECT_ENABLE, ctx, TB_FORM_COMPACT);
 }
 
 static void undo_select(void *ctx)
@@ -601,7 +601,7 @@ FAULT_TEST(load_and_unload)
 	/* a thousand times: without waiting for other processors at leisure */
 	ASSERT_TRUE(fault_put("/sys/kernel/rcu_expedited", "1"));
 	ASSERT_TRUE(read_image());
-	c.params = "events=signal fast=1 buffers=2 elements=64 durable_kib=64 state=0";
+	c.params = "events=signal wide=1 buffers=2 elements=64 durable_kib=64 state=0";
 	ASSERT_EQ(0, tb_fresh(c.fd));
 	close(c.fd);
 	c.fd = -1;

@@ -140,7 +140,7 @@ static int do_rule(void *ctx)
 	static const struct tb_test test = { .op = TB_TEST_GLOB, .source = TB_TEST_COMM,
 					     .data_bytes = 4, .yes = TB_TEST_PASS,
 					     .no = TB_TEST_REJECT };
-	struct tb_rule r = { .index = event, .form = TB_FORM_WIDE, .sample = 3, .rate = 1000,
+	struct tb_rule r = { .index = event, .sample = 3, .rate = 1000,
 			     .flags = TB_RULE_STACK, .nr_tests = 1, .tests = (uintptr_t)&test,
 			     .data = (uintptr_t)"test", .data_bytes = 4 };
 
@@ -201,7 +201,7 @@ static int do_arm(void *ctx)
 {
 	struct tb_test test = { .op = TB_TEST_EQ, .source = TB_TEST_TID, .value = 1,
 				.yes = TB_TEST_PASS, .no = TB_TEST_REJECT };
-	struct tb_rule rule = { .index = event, .form = TB_FORM_WIDE, .nr_tests = 1,
+	struct tb_rule rule = { .index = event, .nr_tests = 1,
 				.tests = (uintptr_t)&test };
 	struct tb_arm a = { .op = TB_ARM_SET, .post = 50, .pattern = (uintptr_t)FIRE_EVENT,
 			    .length = strlen(FIRE_EVENT), .nr_rules = 1,

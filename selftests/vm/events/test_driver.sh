@@ -125,7 +125,7 @@ listed()
 	tracebuf list -v 'fakedev:*' >said
 	cat said
 	# (a char is signed on x86 up to 6.1: from 6.2 the kernel is built with -funsigned-char)
-	for l in 'F *fakedev:irq$' '^ *fakedev:done$' '^ *fakedev:frame$' '^ *fakedev:submit$' \
+	for l in 'C *fakedev:irq$' '^ *fakedev:done$' '^ *fakedev:frame$' '^ *fakedev:submit$' \
 		's16 error *offset 2, size 2, signed$' 'u64 sequence *offset 0, size 8$' \
 		'const void \* buffer *offset 24, size 8$' \
 		'char unit\[16\] *offset 32, size 16,\( signed,\)\? 16 items$' \
@@ -340,11 +340,11 @@ vetoed()
 		tracebuf verify veto.tbuf | grep "sched:sched_switch: $kept_out by a module"
 }
 
-# Also in the one-element form; where a filter lets nothing pass nobody is asked.
-vetoed_fast()
+# Also where the wide form was not asked for; where a filter lets nothing pass nobody is asked.
+vetoed_compact()
 {
 	before=$(cat $veto/kept_out)
-	tracebuf start -F -e sched:sched_switch && until_it counted kept_out "$before" &&
+	tracebuf start -e sched:sched_switch && until_it counted kept_out "$before" &&
 		tracebuf save -s -o veto.tbuf &&
 		tracebuf verify veto.tbuf |
 		grep "sched:sched_switch: $(($(cat $veto/kept_out) - before)) by a module" || return
@@ -439,7 +439,7 @@ check "two providers" twice
 check "two providers, one with rules" twice_filtered
 tracebuf provider destroy second
 check "a handler keeps events out, and they are counted" vetoed
-check "it does in the one-element form, and after filters" vetoed_fast
+check "it does without the wide form being asked for, and after filters" vetoed_compact
 check "a handler that is gone keeps nothing out" unhandled
 check "a handler of events that come later" vetoed_later
 if [ -e "$dir/tb_kprobe.ko" ]; then

@@ -32,7 +32,7 @@ static const char *field_check(const struct tb_event_desc *d, const struct tb_fi
 		return "field without name or type";
 	if (strlen(desc_string(d, f->name)) >= TB_NAME_MAX)
 		return "field name too long";
-	if (f->reserved || f->flags & ~0xff)
+	if (f->reserved || f->flags & ~(2 * TB_FIELD_COUNT - 1))
 		return "field: reserved not zero";
 	if (f->flags & TB_FIELD_BITS) {
 		if (!f->bits || f->bit + f->bits > 8 * f->size)
@@ -59,10 +59,11 @@ const char *desc_check(const struct tb_event_desc *d, size_t size)
 		return "size";
 	if (d->id < TB_EV_FIRST || d->id >= STREAM_IDS)
 		return "id";
-	if (!(d->flags & TB_EVENT_FAST) != !(d->id & 1))
+	if (!(d->flags & TB_EVENT_SIMPLE) != !(d->id & 1))
 		return "fast is not the odd id";
-	if (d->flags & ~(TB_EVENT_FAST | TB_EVENT_SYSCALL | TB_EVENT_SHORT) || d->reserved)
-		return "flags or reserved";
+	if (d->flags & ~(TB_EVENT_SIMPLE | TB_EVENT_SYSCALL | TB_EVENT_SHORT) ||
+	    (d->context && !(d->flags & TB_EVENT_SIMPLE)))
+		return "flags or context";
 	if (!d->strings || strings(d)[0] || strings(d)[d->strings - 1])
 		return "strings";
 	if (d->system >= d->strings || d->name >= d->strings || d->print >= d->strings)

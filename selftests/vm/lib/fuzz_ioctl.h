@@ -198,7 +198,7 @@ static void fill_event(struct fuzzer *f, void *arg)
 	struct tb_event_info *i = arg;
 
 	i->index = dice(f) % 300;
-	i->flags = ONE_IN(f, 3) ? TB_INFO_FAST : 0;
+	i->flags = ONE_IN(f, 3) ? TB_INFO_COMPACT : 0;
 	i->desc_size = dice(f) % 8000;
 	i->desc = (uintptr_t)place(f, i->desc_size);
 }
@@ -285,7 +285,6 @@ static void make_rule(struct fuzzer *f, struct tb_rule *r)
 	uint32_t i;
 
 	r->index = ONE_IN(f, 30) ? TB_RULE_ALL : dice(f) % 300;
-	r->form = 1 + dice(f) % 2;
 	r->flags = ONE_IN(f, 3) ? dice(f) % 4 : 0;
 	r->sample = dice(f) % 4;
 	r->rate = ONE_IN(f, 4) ? dice(f) % 1000 : 0;

@@ -78,19 +78,16 @@ FIXTURE_TEARDOWN(rule_ioctl)
 
 struct event {
 	struct tb_event_info info;
-	uint32_t form;
 	union {
 		struct tb_event_desc d;
 		char room[16384];
 	};
 };
 
-static inline int describe(int fd, uint32_t index, bool fast, struct event *e)
+static inline int describe(int fd, uint32_t index, struct event *e)
 {
 	memset(&e->info, 0, sizeof(e->info));
-	e->form = fast ? TB_FORM_FAST : TB_FORM_WIDE;
 	e->info.index = index;
-	e->info.flags = fast ? TB_INFO_FAST : 0;
 	e->info.desc = (uintptr_t)e->room;
 	e->info.desc_size = sizeof(e->room);
 	return ioctl(fd, TB_IOC_EVENT, &e->info) ? -errno : 0;
@@ -101,7 +98,7 @@ static inline int find_event(int fd, const char *name, struct event *e)
 	uint32_t index;
 	int ret;
 
-	for (index = 0; !(ret = describe(fd, index, false, e)); index++)
+	for (index = 0; !(ret = describe(fd, index, e)); index++)
 		if (!strcmp(e->info.name, name))
 			break;
 	return ret;

@@ -69,7 +69,7 @@ sizes()
 record_plain() { status 0 tracebuf record -q -o t $(sizes "$1") -e sched,signal,irq -d 0.7 && exact t; }
 # shellcheck disable=SC2046
 record_all() { status 0 tracebuf record -q -o t $(sizes "$1") -e all -d 0.5 && exact t; }
-record_fast() { status 0 tracebuf record -q -o t -F -e sched,irq,raw_syscalls -d 0.5 && exact t; }
+record_wide() { status 0 tracebuf record -q -o t -W -e sched,irq,raw_syscalls -d 0.5 && exact t; }
 record_zstd() { status 0 tracebuf record -q -o t --compress zstd -e sched,signal -d 0.5 && exact t; }
 record_stacks() { status 0 tracebuf record -q -o t -e 'sched_switch:stack' -d 0.5 && exact t; }
 record_oneshot() { status 0 tracebuf record -q -o t -m oneshot -e sched,timer -d 0.5 && exact t; }
@@ -222,7 +222,7 @@ steps_of()
 {
 	sed -n "s/^\\(${1}_[a-z]*\\)().*/\\1/p" "$here/soak.sh"
 	case $1 in
-	reader) echo record_plain record_all record_fast record_zstd record_stacks record_oneshot record_followed \
+	reader) echo record_plain record_all record_wide record_zstd record_stacks record_oneshot record_followed \
 		record_rotated record_killed stream_channels plain_cat exported ;;
 	esac
 }

@@ -313,7 +313,7 @@ static bool take_described(struct stream *s, const struct tb_block *b,
 	CHECK(s->selected[e->id / 8] >> (e->id & 6) & 3, "event %u has never been selected", e->id);
 	CHECK(s->durable_first || e->time >= s->selected_first,
 	      "event %u came before the selection was complete", e->id);
-	CHECK(e->simple == !!(d->flags & TB_EVENT_FAST), "event %u has the wrong form", e->id);
+	CHECK(e->simple == !!(d->flags & TB_EVENT_SIMPLE), "event %u has the wrong form", e->id);
 	f = (const void *)(d + 1);
 	/* what may be missing: test_calls */
 	for (i = 0; i < d->nr_fields && !(d->flags & TB_EVENT_SHORT); i++)
@@ -354,9 +354,8 @@ static bool check_element(struct stream *s, const struct tb_block *b,
 	*now = time;
 	e->time = time;
 	if (e->simple) {
-		CHECK(len == 1, "simple event of %u elements", len);
 		e->payload = (const void *)&el->payload;
-		e->length = 8;
+		e->length = len * sizeof(*el) - 8;
 	} else {
 		const struct tb_composite *c = (const void *)el;
 

@@ -206,7 +206,7 @@ check "the device node" device_node
 check "events=" good events=sched
 check "events= several, globs" good 'events=sched:sched_s*,irq,timer_*'
 check "events= nothing" good events=
-check "fast=" good fast=Y events=sched
+check "wide=" good wide=Y events=sched
 check "mode=streaming" good mode=streaming
 check "mode=circular" good mode=circular
 check "mode=oneshot" good mode=oneshot events=sched
@@ -225,13 +225,13 @@ check "flush_ms=" good flush_ms=10 events=irq
 check "clock=auto" good clock=auto
 check "clock=mono" good clock=mono events=sched
 check "state=N" good state=N
-check "all at once" good events=irq fast=Y mode=streaming policy=drop buffers=16 elements=128 \
+check "all at once" good events=irq wide=Y mode=streaming policy=drop buffers=16 elements=128 \
 	watermark=50 durable_kib=128 flush_ms=100 clock=mono state=Y
 
 check "bad: events" bad "no event matches 'nonsense'" events=sched,nonsense
 check "bad: events is not an unknown symbol" says_invalid events=nonsense
 check "bad: event of another system" bad "no event matches 'irq:sched_switch'" events=irq:sched_switch
-check "bad: fast" bad "invalid for parameter" fast=maybe
+check "bad: wide" bad "invalid for parameter" wide=maybe
 check "bad: mode" bad "mode=sideways: not one of" mode=sideways
 check "bad: mode oneshot that overwrites" bad "do not go together" mode=oneshot policy=overwrite
 check "bad: policy" bad "policy=keep: not one of" policy=keep

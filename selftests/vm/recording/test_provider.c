@@ -356,7 +356,7 @@ TEST_DEV(provider, one_tracepoint_for_three)
 		uint32_t mode, policy, form;
 	} way[] = {
 		{ "one", TB_MODE_STREAMING, TB_POLICY_DROP, TB_FORM_WIDE },
-		{ "two", TB_MODE_CIRCULAR, TB_POLICY_OVERWRITE, TB_FORM_FAST },
+		{ "two", TB_MODE_CIRCULAR, TB_POLICY_OVERWRITE, TB_FORM_COMPACT },
 		{ "three", TB_MODE_ONESHOT, TB_POLICY_DROP, TB_FORM_WIDE },
 	};
 	struct counted c;

@@ -121,7 +121,7 @@ static const struct command commands[] = {
 	{ "fifo", TB_IOC_FIFO, { .fifo = { .version = TB_FIFO_VERSION } } },
 	{ "arm", TB_IOC_ARM, { } },
 	{ "trigger", TB_IOC_TRIGGER, { } },
-	{ "rule", TB_IOC_RULE, { .rule = { .index = 1, .form = TB_FORM_WIDE, .sample = 2 } } },
+	{ "rule", TB_IOC_RULE, { .rule = { .index = 1, .sample = 2 } } },
 	{ "suppressed", TB_IOC_SUPPRESSED, { .suppressed = { .index = 1 } } },
 	{ "pids", TB_IOC_PIDS, { } },
 	{ "categories", TB_IOC_CATEGORIES, { } },
@@ -254,7 +254,7 @@ TEST_DEV(channel, of_rules)
 	struct tb_event_info info = { 0 };
 	struct tb_pids p = { .count = ARRAY_SIZE(pids) };
 	static const char pattern[16] = "test*";
-	struct tb_rule r = { .form = TB_FORM_WIDE };
+	struct tb_rule r = { 0 };
 
 	ASSERT_TRUE(make_memory());
 	while (!ioctl(self->fd, TB_IOC_EVENT, &info) && strcmp(info.name, "signal_generate"))
@@ -289,7 +289,7 @@ TEST_DEV(channel, of_rules)
 	/* the rules of a trigger, and what these point to in turn */
 	ASSERT_EQ(0, tb_configure(self->fd, TB_MODE_CIRCULAR, 0, 4, 64));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
-	rule = (struct tb_rule){ .index = info.index, .form = TB_FORM_WIDE, .nr_tests = 2,
+	rule = (struct tb_rule){ .index = info.index, .nr_tests = 2,
 				 .tests = (uintptr_t)tests, .data_bytes = sizeof(pattern),
 				 .data = (uintptr_t)pattern };
 	ARRAY_ENDS("rules", self->fd, TB_IOC_ARM, &arm, &arm.rules, &rule, sizeof(rule));

@@ -22,7 +22,6 @@ static void legal(const struct event *e, struct program *p)
 
 	memset(p, 0, sizeof(*p));
 	p->rule.index = e->info.index;
-	p->rule.form = TB_FORM_WIDE;
 	memcpy(p->data, "\xff\x0f*[a-z]?\\*", 11);
 	p->rule.nr_tests = TESTS;
 	p->rule.data_bytes = 11;
@@ -67,7 +66,6 @@ TEST_DEV(rule_ioctl, what_is_right_is_left_alone)
 	/* no rule at all, before and after */
 	memset(&p.rule, 0, sizeof(p.rule));
 	p.rule.index = e.info.index;
-	p.rule.form = TB_FORM_WIDE;
 	EXPECT_EQ(0, set_rule(self->fd, &p.rule));
 	EXPECT_EQ(0, set_rule(self->fd, &p.rule));
 }
@@ -92,9 +90,7 @@ struct wrong {
 static const struct wrong wrongs[] = {
 	RULE(index, 1000000, ENOENT), RULE(index, TB_RULE_ALL, EINVAL),
 	RULE(index, TB_RULE_ALL - 1, ENOENT),
-	RULE(form, 0, EINVAL), RULE(form, 3, EINVAL), RULE(form, ~0u, EINVAL),
-	/* it has no such form */
-	RULE(form, TB_FORM_FAST, EINVAL),
+	RULE(reserved32, 1, EINVAL),
 	RULE(flags, 4, EINVAL), RULE(flags, 0x80000000, EINVAL),
 	RULE(rate, 1ull << 32, EINVAL), RULE(rate, ~0ull, EINVAL),
 	RULE(tests, 0, EFAULT), RULE(tests, 8, EFAULT), RULE(tests, ~0ull, EFAULT),
@@ -262,7 +258,7 @@ TEST_DEV(rule_ioctl, suppressed_takes_nothing_else)
 TEST_DEV(rule_ioctl, counters)
 {
 	struct tb_counter c[TB_COUNTERS_MAX];
-	struct tb_rule r = { .form = TB_FORM_WIDE, .counters = (uintptr_t)c };
+	struct tb_rule r = { .counters = (uintptr_t)c };
 	static const struct {
 		size_t offset;
 		uint8_t value;
@@ -322,7 +318,7 @@ TEST_DEV(rule_ioctl, counters)
 TEST_DEV(rule_ioctl, stacks_and_counters_follow_their_events)
 {
 	struct tb_counter c[2] = { software(0), software(1) };
-	struct tb_rule r = { .form = TB_FORM_WIDE, .nr_counters = 2, .counters = (uintptr_t)c,
+	struct tb_rule r = { .nr_counters = 2, .counters = (uintptr_t)c,
 			     .flags = TB_RULE_STACK | TB_RULE_USER_STACK };
 	struct event e;
 

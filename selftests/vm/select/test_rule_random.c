@@ -135,7 +135,6 @@ static void random_program(const struct event *e, struct program *p)
 
 	memset(p, 0, sizeof(*p));
 	p->rule.index = e->info.index;
-	p->rule.form = e->form;
 	p->rule.nr_tests = 1 + rnd(rnd(4) ? 6 : TB_TESTS_MAX);
 	if (rnd(4) == 0)
 		p->rule.flags = rnd(4);
@@ -256,9 +255,7 @@ TEST_DEV(rule_ioctl, random_programs_for_all_events)
 	for (i = 0; i < runs(); i++) {
 		bool damaged = rnd(2);
 
-		ASSERT_EQ(0, describe(self->fd, rnd(q.nr_events), rnd(2), &e));
-		if (e.form == TB_FORM_FAST && !(e.info.flags & TB_INFO_HAS_FAST))
-			e.form = TB_FORM_WIDE;
+		ASSERT_EQ(0, describe(self->fd, rnd(q.nr_events), &e));
 		if (e.info.flags & TB_INFO_GONE || !e.d.nr_fields)
 			continue;
 		random_program(&e, &p);
@@ -314,9 +311,7 @@ static int change(int fd, uint32_t nr_events, struct event *e, struct program *p
 	case 4:
 		return rnd(10) ? tb_flush(fd, -1) : no_rules(fd);
 	default:
-		ret = describe(fd, rnd(nr_events), rnd(2), e);
-		if (e->form == TB_FORM_FAST && !(e->info.flags & TB_INFO_HAS_FAST))
-			e->form = TB_FORM_WIDE;
+		ret = describe(fd, rnd(nr_events), e);
 		if (ret || e->info.flags & TB_INFO_GONE || !e->d.nr_fields)
 			return ret;
 		random_program(e, p);
@@ -406,7 +401,7 @@ TEST_DEV(rule_ioctl, a_thousand_changes_under_load)
 	ASSERT_EQ(0, tb_query(self->fd, &q));
 	EXPECT_EQ(0, q.nr_enabled);
 	for (i = 0; i < q.nr_events; i++) {
-		ASSERT_EQ(0, describe(self->fd, i, false, &e));
+		ASSERT_EQ(0, describe(self->fd, i, &e));
 		EXPECT_EQ(0, e.info.flags & TB_INFO_ENABLED);
 		EXPECT_EQ(0, suppressed(self->fd, i));
 	}

@@ -131,16 +131,6 @@ enable_with_filter()
 	{ seq 0 9; seq 490 499; seq 0 19; } | cmp - got
 }
 
-fast_form()
-{
-	status 0 tracebuf record -q -o fast.tbuf -e sched_switch:fast -f 'next_pid == 0' -e syscalls:getpid \
-		-- "$work" $n || return
-	text fast.tbuf || return
-	grep -q 'sched_switch: .*next_pid=0 ' text && lines 0 'sched_switch: .*next_pid=[1-9]' text || return
-	status 1 tracebuf record -q -o fast.tbuf -e sched_switch:fast -f 'next_comm == "x"' -d 1 &&
-		says "fast form of sched:sched_switch has no field 'next_comm'" && says ":wide"
-}
-
 wrong_filters()
 {
 	status 1 tracebuf record -e sched_switch -f 'prev_pri < 100' -d 1 &&
@@ -150,6 +140,7 @@ wrong_filters()
 	status 1 tracebuf record -e sched_switch -f 'prev_prio <' -d 1 && says "value is missing" || return
 	# nothing of it was done
 	status 0 tracebuf enable sched_switch || return
+	status 0 tracebuf disable all && status 0 tracebuf enable sched_switch || return
 	status 1 tracebuf enable signal_generate -f 'nothing == 1' || return
 	status 0 tracebuf status --events && ! says signal_generate && says sched_switch || return
 	status 0 tracebuf disable all
@@ -282,7 +273,7 @@ system_calls()
 	grep -q "sys_enter: id=$openat\\>" text && grep -q "sys_exit: id=$close\\>" text &&
 		lines 0 'sys_(enter|exit): ' "$(grep -v -E "id=($openat|$close)\\>" text >rest; echo rest)" || return
 	# with all that can be said of one
-	status 0 tracebuf record -q -o calls.tbuf -e 'syscalls:sys_enter_*at*,close:fast' --follow -- cat /etc/passwd || return
+	status 0 tracebuf record -q -o calls.tbuf -e 'syscalls:sys_enter_*at*,close:wide' --follow -- cat /etc/passwd || return
 	text calls.tbuf && grep -q "sys_enter: id=$openat\\>" text && lines 0 "sys_exit: id=$openat\\>" text || return
 	status 0 tracebuf record -q -o calls.tbuf -e 'raw_syscalls,!syscalls:read,openat' --follow -- cat /etc/passwd || return
 	text calls.tbuf && lines 0 ": id=($read|$openat)\\>" text && grep -q ": id=$close\\>" text || return
@@ -340,10 +331,10 @@ stacks()
 	grep -A 64 'signal_generate:.*workload' text | grep -Eq '\((user|/[^)]*)\)$'
 }
 
-# Wherever it comes from: the fast form, a snapshot, what is saved
+# Wherever it comes from: a snapshot, what is saved
 stacks_elsewhere()
 {
-	status 0 tracebuf start -m circular -e sched_switch:fast:stack -b 16 || return
+	status 0 tracebuf start -m circular -e sched_switch:stack -b 16 || return
 	"$work" 100
 	status 0 tracebuf snapshot -o snap.tbuf && status 0 tracebuf save -s -o saved.tbuf || return
 	for f in snap.tbuf saved.tbuf; do
@@ -415,10 +406,10 @@ def test(op=1, source=1, size=0, flags=0, offset=0, length=0, bit=0, bits=0, yes
     return struct.pack("<BBBBHHBBHHHH6xQ", op, source, size, flags, offset, length, bit, bits,
                        yes, no, data, data_bytes, value)
 
-def rule(tests, data=b"", form=1, flags=0, count=None, reserved=0):
+def rule(tests, data=b"", word=0, flags=0, count=None, reserved=0):
     held = ctypes.create_string_buffer(b"".join(tests), 32 * len(tests) + 1)
     more = ctypes.create_string_buffer(data, len(data) + 1)
-    whole = bytearray(struct.pack("<IIIIQQIIQQII32x", index, form, flags, 0, 0, ctypes.addressof(held),
+    whole = bytearray(struct.pack("<IIIIQQIIQQII32x", index, word, flags, 0, 0, ctypes.addressof(held),
                                   len(tests) if count is None else count, len(data),
                                   ctypes.addressof(more), 0, 0, 0))
     whole[64] = reserved
@@ -451,7 +442,7 @@ for name, tests in wrong.items():
 for name, arguments in {
     "a pattern beyond the data": dict(tests=[test(op=6, source=6, data=2, data_bytes=4)], data=b"abc"),
     "a pattern that does not end": dict(tests=[test(op=6, source=6, data=0, data_bytes=2)], data=b"[a"),
-    "an unknown form": dict(tests=[test()], form=9),
+    "a reserved word": dict(tests=[test()], word=1),
     "an unknown flag of a rule": dict(tests=[test()], flags=0x100),
     "a reserved byte": dict(tests=[test()], reserved=1),
 }.items():
@@ -467,13 +458,12 @@ END
 	python3 malformed.py
 }
 
-plan 25
+plan 24
 check "load" insmod "$TRACEBUF_KO"
 check "filters let through what filtering afterwards would" filters_as_afterwards
 check "filter: what is kept out is told" kept_out_is_told
 check "filter: not that of the recording before" nothing_lingers
 check "filter: set and cleared while recording" enable_with_filter
-check "filter: fast forms" fast_form
 check "filter: what is wrong is said, and nothing done" wrong_filters
 check "whose: a command and its processes" follow
 check "whose: a process" process_alone

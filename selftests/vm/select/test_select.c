@@ -72,9 +72,9 @@ TEST_DEV(select, every_event_is_described)
 		ASSERT_STREQ(i.system, desc_string(d, d->system));
 		ASSERT_STREQ(i.name, desc_string(d, d->name));
 		ASSERT_EQ(0, i.flags & TB_INFO_ENABLED);
-		fast += !!(i.flags & TB_INFO_HAS_FAST);
+		fast += !!(i.flags & TB_INFO_HAS_COMPACT);
 	}
-	EXPECT_EQ(11, fast);
+	EXPECT_EQ(10, fast);
 	EXPECT_EQ(-ENOENT, info(self->fd, q.nr_events, &i));
 	EXPECT_EQ(-ENOENT, info(self->fd, ~0u, &i));
 }
@@ -166,18 +166,18 @@ TEST_DEV(select, forms)
 	struct tb_event_info i;
 	int fd = self->fd;
 
-	ASSERT_EQ(1, tb_select(fd, TB_SELECT_ENABLE, "sched_switch", TB_FORM_FAST));
+	ASSERT_EQ(1, tb_select(fd, TB_SELECT_ENABLE, "sched_switch", TB_FORM_COMPACT));
 	ASSERT_EQ(0, find(fd, "sched_switch", &i));
-	EXPECT_EQ(TB_INFO_ENABLED | TB_INFO_FAST | TB_INFO_HAS_FAST, i.flags);
+	EXPECT_EQ(TB_INFO_ENABLED | TB_INFO_COMPACT | TB_INFO_HAS_COMPACT, i.flags);
 	/* as chosen before */
 	ASSERT_EQ(1, tb_select(fd, TB_SELECT_ENABLE, "sched_switch", TB_FORM_DEFAULT));
 	ASSERT_EQ(0, find(fd, "sched_switch", &i));
-	EXPECT_EQ(TB_INFO_ENABLED | TB_INFO_FAST | TB_INFO_HAS_FAST, i.flags);
+	EXPECT_EQ(TB_INFO_ENABLED | TB_INFO_COMPACT | TB_INFO_HAS_COMPACT, i.flags);
 	ASSERT_EQ(1, tb_select(fd, TB_SELECT_ENABLE, "sched_switch", TB_FORM_WIDE));
 	ASSERT_EQ(0, find(fd, "sched_switch", &i));
-	EXPECT_EQ(TB_INFO_ENABLED | TB_INFO_HAS_FAST, i.flags);
+	EXPECT_EQ(TB_INFO_ENABLED | TB_INFO_HAS_COMPACT, i.flags);
 	/* it has none */
-	ASSERT_EQ(1, tb_select(fd, TB_SELECT_ENABLE, FIRE_EVENT, TB_FORM_FAST));
+	ASSERT_EQ(1, tb_select(fd, TB_SELECT_ENABLE, FIRE_EVENT, TB_FORM_COMPACT));
 	ASSERT_EQ(0, find(fd, "signal_generate", &i));
 	EXPECT_EQ(TB_INFO_ENABLED, i.flags);
 }
@@ -251,7 +251,7 @@ TEST_DEV(select, on_and_off_while_running)
 	for (i = 0; i < 10; i++)
 		syscall(NR_NOWHERE);
 	/* changing its form while it is on: described once more, nothing twice */
-	ASSERT_EQ(1, tb_select(self->fd, TB_SELECT_ENABLE, "sys_enter", TB_FORM_FAST));
+	ASSERT_EQ(1, tb_select(self->fd, TB_SELECT_ENABLE, "sys_enter", TB_FORM_COMPACT));
 	for (i = 0; i < 10; i++)
 		syscall(NR_NOWHERE);
 	ASSERT_EQ(0, tb_stop(self->fd));
@@ -369,7 +369,7 @@ static void *selecting(void *arg)
 
 	pin(1);
 	for (i = 0; i < 15; i++) {
-		tb_select(fd, TB_SELECT_ENABLE, "raw_syscalls", i & 1 ? TB_FORM_FAST : TB_FORM_WIDE);
+		tb_select(fd, TB_SELECT_ENABLE, "raw_syscalls", i & 1 ? TB_FORM_COMPACT : TB_FORM_WIDE);
 		tb_enable(fd, i & 2 ? "sched" : "timer");
 		syscall(NR_NOWHERE);
 		tb_select(fd, TB_SELECT_DISABLE, i & 2 ? "timer" : "sched", 0);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # test_perfetto.sh - what Perfetto's importer draws of recordings: a whole one, one with losses, a
-# snapshot, which begins with a gap, one in one-element forms, and one of a program. pf_import.py
+# snapshot, which begins with a gap, one in wide forms, and one of a program. pf_import.py
 # does what the importer does, and holds it against our own analysis.
 
 # Functions are called by way of check.
@@ -88,9 +88,9 @@ snapshot_drawn()
 	drawn snap && grep -q '^losses: [1-9]' said
 }
 
-fast_forms()
+wide_forms()
 {
-	tracebuf record -q -F -e sched,irq,raw_syscalls -d 0.5 -b 256 -o fast.tbuf
+	tracebuf record -q -W -e sched,irq,raw_syscalls -d 0.5 -b 256 -o wide.tbuf
 }
 
 of_a_program()
@@ -114,7 +114,7 @@ fi
 check "record it all" whole
 check "record with losses" with_losses
 check "take a snapshot" a_snapshot
-check "record one-element forms" fast_forms
+check "record wide forms" wide_forms
 check "record a program" of_a_program
 check "record processes whose beginning is not recorded" without_newtask
 if in_guest; then
@@ -125,7 +125,7 @@ fi
 judge "a whole recording" whole_drawn
 judge "where events are missing, everything ends" losses_drawn
 judge "nothing of a snapshot is hidden" snapshot_drawn
-judge "one-element forms" drawn fast
+judge "wide forms" drawn wide
 judge "slices of a program" drawn user
 judge "processes whose beginning was not recorded" drawn row
 finish

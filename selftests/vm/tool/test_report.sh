@@ -137,19 +137,18 @@ failing_asked()
 	    'not section("latency") and "-e sched:sched_wakeup" in notes("latency")'
 }
 
-fast()
+wide()
 {
-	tracebuf record -b "$buffers" --fast -e sched_switch,sched_waking,sched_wakeup,raw_syscalls,irq -o fast -- \
+	tracebuf record -b "$buffers" --wide -e sched_switch,sched_waking,sched_wakeup,raw_syscalls,irq -o wide -- \
 		python3 -S -c '
 import os
 for i in range(500):
     os.getppid()'
 }
 
-fast_asked()
+wide_asked()
 {
-	ask fast 'any(r["name"] == "getppid" and r["count"] >= 500 for r in section("syscalls"))' \
-	    'any(r["form"] == "fast" and r["name"] == "sched_switch" for r in section("events"))' \
+	ask wide 'any(r["name"] == "getppid" and r["count"] >= 500 for r in section("syscalls"))' \
 	    'any(r["comm"] == "python3" and r["cpu"] > 0 for r in section("tasks"))'
 }
 
@@ -226,7 +225,7 @@ fi
 check "record a thread that waits for a CPU" pinned
 check "record timers" timers
 check "record calls that fail" failing
-check "record events of one element" fast
+check "record events in their wide form" wide
 if [ ! -e no-loop ]; then
 	check "record requests to a disk" disk
 else
@@ -240,8 +239,8 @@ judge "as many timers as there were" timers_asked
 judge "figures of them" figures timers
 judge "as many calls that failed as there were, and why" failing_asked
 judge "figures of them" figures calls
-judge "events of one element" fast_asked
-judge "figures of them" figures fast
+judge "events in their wide form" wide_asked
+judge "figures of them" figures wide
 if [ ! -e no-loop ]; then
 	judge "as many requests to a disk as there were" disk_asked
 	judge "figures of them" figures disk

@@ -67,18 +67,18 @@ print_filters()
 	status 0 tracebuf print -n 7 wide.tbuf && lines 7 '' said
 }
 
-record_fast()
+record_compact()
 {
-	status 0 tracebuf record -F -q -o fast.tbuf -e raw_syscalls -b 64 -- "$work" $n &&
+	status 0 tracebuf record -q -o compact.tbuf -e raw_syscalls,sched_switch -b 64 -- "$work" $n &&
 		lines 0 . said || return
-	status 0 tracebuf print --fields fast.tbuf || return
+	status 0 tracebuf print --fields compact.tbuf || return
 	lines $n 'sys_enter: id=600\>' said && lines $n 'sys_exit: id=600\>.* ret=-38' said
 }
 
 verify()
 {
 	status 0 tracebuf verify wide.tbuf && says exact &&
-		status 0 tracebuf verify -q fast.tbuf && lines 0 . said
+		status 0 tracebuf verify -q compact.tbuf && lines 0 . said
 }
 
 export_perfetto()
@@ -772,8 +772,8 @@ provider_record()
 	status 0 tracebuf list -p mine.1 raw_syscalls && lines 2 '^\*' said &&
 		status 0 tracebuf disable -p mine.1 raw_syscalls &&
 		status 0 tracebuf list -p mine.1 raw_syscalls && lines 0 '^\*' said &&
-		status 0 tracebuf enable -p mine.1 -F raw_syscalls &&
-		status 0 tracebuf list -p mine.1 raw_syscalls && lines 2 '^\*F' said
+		status 0 tracebuf enable -p mine.1 raw_syscalls &&
+		status 0 tracebuf list -p mine.1 raw_syscalls && lines 2 '^\*C' said
 }
 
 # wrong STATUS TEXT COMMAND...: it fails, and says so.
@@ -893,7 +893,7 @@ check "record a known workload" record_wide
 check "print has exactly its events" print_wide
 check "print: the kernel's formats" print_kernel
 check "print: filters" print_filters
-check "record and print fast forms" record_fast
+check "record and print compact forms" record_compact
 check "verify" verify
 check "export to Perfetto has exactly its events" export_perfetto
 check "list of a file" list_of_file

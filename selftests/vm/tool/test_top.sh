@@ -358,7 +358,7 @@ view()
 # also the interval: at least one interval ends while top handles three keys, one after the other.
 pause()
 {
-	begin 80 24 -d 100ms || return
+	begin 80 24 --delay 100ms || return
 	key p
 	shows '^tracebuf top  [0-9:]* PAUSED' && view 2 && view 1 || return
 	screen

@@ -397,13 +397,6 @@ int tb_device_event_sized(struct tb_device *device, unsigned int index,
 int tb_device_format(struct tb_device *device, unsigned int index,
 		     struct tb_format **format)
 {
-	return tb_device_form(device, index, TB_FORM_WIDE, format);
-}
-
-int tb_device_form(struct tb_device *device, unsigned int index,
-		   enum tb_form form, struct tb_format **format)
-{
-	uint32_t fast = form == TB_FORM_FAST ? TB_INFO_FAST : 0;
 	struct tb_event_info info;
 	const char *wrong;
 	uint32_t room = 4096;
@@ -417,7 +410,6 @@ int tb_device_form(struct tb_device *device, unsigned int index,
 			return -ENOMEM;
 		memset(&info, 0, sizeof(info));
 		info.index = index;
-		info.flags = fast;
 		info.desc = (uint64_t)(uintptr_t)desc;
 		info.desc_size = room;
 		result = device_ioctl(device, TB_IOC_EVENT, &info);
@@ -429,12 +421,6 @@ int tb_device_form(struct tb_device *device, unsigned int index,
 	if (result >= 0)
 		result = tb_format_parse(desc, info.desc_size, format, &wrong);
 	free(desc);
-	if (result >= 0 && fast && info.flags & TB_INFO_HAS_FAST &&
-	    !((*format)->flags & TB_EVENT_FAST)) {
-		free(*format);
-		*format = NULL;
-		return -EOPNOTSUPP;
-	}
 	return result;
 }
 

@@ -473,9 +473,7 @@ int tb_filter_compare(struct filter *filter, const struct filter_field *name,
 	if (pseudo)
 		return compare_common(&compare, pseudo);
 	return tb_filter_wrong(filter, -ENOENT, name->at,
-			    "%s%s:%s has no field '%.*s'",
-			    format->flags & TB_EVENT_FAST ? "the fast form of " : "",
-			    format->system, format->name,
+			    "%s:%s has no field '%.*s'", format->system, format->name,
 			    name->length > TB_NAME_MAX ? TB_NAME_MAX :
 			    (int)name->length, name->name);
 }

@@ -91,6 +91,15 @@ struct column {
 	uint64_t *table;	/* 2 * PACK_SLOTS, of predictors that have one */
 };
 
+/* The longest simple event that goes into columns, in elements */
+#define PACK_SIMPLE_ELEMENTS	4
+
+/* Bytes of the payload of a simple event */
+static inline unsigned int pack_simple_bytes(unsigned int elements)
+{
+	return elements * TB_ELEMENT_SIZE - (unsigned int)offsetof(struct tb_element, payload);
+}
+
 static inline uint64_t low_bits(unsigned int bits)
 {
 	return bits >= 64 ? ~0ull : (1ull << bits) - 1;
@@ -293,8 +302,10 @@ struct cut {
 };
 
 /* The cut of an event without a description, of the header of a block, or of PACK_TAIL */
-void cut_plain(struct cut *cut, unsigned int structure, unsigned int id);
-void cut_format(struct cut *cut, unsigned int structure, const struct tb_format *format);
+/* @bytes: of the payload of simple events */
+void cut_plain(struct cut *cut, unsigned int structure, unsigned int bytes, unsigned int id);
+void cut_format(struct cut *cut, unsigned int structure, unsigned int bytes,
+		const struct tb_format *format);
 
 /* ---- choose.c: which predictor suits a column ---- */
 

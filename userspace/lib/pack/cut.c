@@ -69,7 +69,7 @@ static const uint8_t *plain_bytes(unsigned int structure, unsigned int id)
 {
 	/* tb_block: the CPU first, so that it can predict the others */
 	static const uint8_t block[] = { 4, 1, 1, 1, 1, 2, 2, 4, 8, 8, 8, 4, 4, 8, 8, 0 };
-	static const uint8_t tail[] = { 4, 4, 8, 0 }, eight[] = { 8, 0 }, none[] = { 0 };
+	static const uint8_t tail[] = { 4, 4, 8, 0 }, none[] = { 0 };
 	static const uint8_t gap[] = { 8, 8, 8, 8, 8, 8, 0 }, stack[] = { 4, 4, 0 };
 	static const uint8_t clock[] = { 8, 8, 8, 8, 4, 4, 0 };
 	static const uint8_t chunk[] = { 4, 4, 4, 4, 4, 2, 2, 2, 2, 4, 8, 8, 0 };
@@ -79,8 +79,6 @@ static const uint8_t *plain_bytes(unsigned int structure, unsigned int id)
 		return block;
 	if (structure == PACK_TAIL)
 		return tail;
-	if (structure == TB_STRUCT_SIMPLE)
-		return eight;
 	switch (id) {
 	case TB_EV_GAP:
 		return gap;
@@ -97,14 +95,17 @@ static const uint8_t *plain_bytes(unsigned int structure, unsigned int id)
 	return none;
 }
 
-void cut_plain(struct cut *cut, unsigned int structure, unsigned int id)
+void cut_plain(struct cut *cut, unsigned int structure, unsigned int bytes, unsigned int id)
 {
-	const uint8_t *bytes = plain_bytes(structure, id);
+	const uint8_t *widths = plain_bytes(structure, id);
 	unsigned int at = 0;
 
 	begin(cut, structure, id);
-	for (; *bytes; at += *bytes++)
-		add(cut, at * 8, *bytes * 8u, 0);
+	if (structure == TB_STRUCT_SIMPLE)
+		at = add_gap(cut, 0, bytes * 8) / 8;
+	else
+		for (; *widths; at += *widths++)
+			add(cut, at * 8, *widths * 8u, 0);
 	cut->shape.fixed = (uint16_t)at;
 	if (structure == PACK_BLOCK) {
 		struct pack_column cpu = cut->columns[6];
@@ -240,29 +241,30 @@ static void order(struct cut *cut, const struct tb_format *format)
 		}
 }
 
-void cut_format(struct cut *cut, unsigned int structure, const struct tb_format *format)
+void cut_format(struct cut *cut, unsigned int structure, unsigned int bytes,
+		const struct tb_format *format)
 {
-	unsigned int at = 0, to;
+	bool simple = structure == TB_STRUCT_SIMPLE;
+	unsigned int at = 0, end = bytes * 8, to;
 	struct field field;
 
 	begin(cut, structure, format->id);
 	for (;;) {
 		next_field(format, at, &field);
-		/* of what is in two fields the first counts; a simple event has eight bytes */
-		to = field.is ? field.bit : structure == TB_STRUCT_SIMPLE ? 64 : (at + 7) & ~7u;
-		if (structure == TB_STRUCT_SIMPLE && to > 64)
-			to = 64;
+		/* of what is in two fields the first counts */
+		to = field.is ? field.bit : simple ? end : (at + 7) & ~7u;
+		if (simple && to > end)
+			to = end;
 		at = add_gap(cut, at, to);
-		if (!field.is || at < to || full(cut) ||
-		    (structure == TB_STRUCT_SIMPLE && field.bit + field.bits > 64))
+		if (!field.is || at < to || full(cut) || (simple && field.bit + field.bits > end))
 			break;
 		at = add_field(cut, format, &field);
 	}
-	if (structure == TB_STRUCT_SIMPLE && at < 64)
-		at = add_gap(cut, at, 64);
+	if (simple && at < end)
+		at = add_gap(cut, at, end);
 	cut->shape.fixed = (uint16_t)(at / 8);
-	if (at % 8 || (structure == TB_STRUCT_SIMPLE && at != 64))
-		cut_plain(cut, structure, format->id);	/* more columns than there may be */
+	if (at % 8 || (simple && at != end))
+		cut_plain(cut, structure, bytes, format->id);	/* more columns than there may be */
 	else
 		order(cut, format);
 }

@@ -180,7 +180,9 @@ static bool shape_fits(const struct pack_shape *shape)
 		return false;
 	switch (shape->structure) {
 	case TB_STRUCT_SIMPLE:
-		return shape->fixed == 8 && shape->id < TB_EVENT_IDS;
+		return shape->fixed % TB_ELEMENT_SIZE == pack_simple_bytes(1) &&
+		       shape->fixed <= pack_simple_bytes(PACK_SIMPLE_ELEMENTS) &&
+		       shape->id < TB_EVENT_IDS;
 	case TB_STRUCT_COMPOSITE:
 		return shape->fixed <= 8 * PACK_COLUMNS && shape->id < TB_EVENT_IDS;
 	case PACK_BLOCK:
@@ -412,6 +414,9 @@ static uint32_t get_event(struct tb_unpacker *unpacker, struct tb_element *eleme
 		length = get_composite(unpacker, rows, row, *thread, (void *)element, room);
 		*thread = row[PACK_TID];
 	} else {
+		length = (rows->is.fixed + 8u) / TB_ELEMENT_SIZE;
+		if (length > room)
+			return 0;
 		get_payload(unpacker, rows, row, *thread, (unsigned char *)&element->payload);
 	}
 	if (rows->is.next != PACK_NONE)

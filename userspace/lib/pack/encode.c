@@ -14,8 +14,12 @@
 #define SAMPLE_ROWS	4096
 #define SAMPLE_EVERY	16
 
-/* Where the shapes of an event id are found.  PACK_BLOCK and PACK_TAIL are WIDE, with own ids */
-enum { FAST, WIDE, SHORT, FORMS };	/* SHORT: the payload is shorter than its description */
+/*
+ * Where the shapes of an event id are found: simple events of 1 to PACK_SIMPLE_ELEMENTS elements;
+ * composite ones; SHORT: composite ones whose payload is shorter than their description.
+ * PACK_BLOCK and PACK_TAIL are WIDE, with own ids.
+ */
+enum { FAST, WIDE = PACK_SIMPLE_ELEMENTS, SHORT, FORMS };
 #define ID_BLOCK	TB_EVENT_IDS
 #define ID_TAIL		(TB_EVENT_IDS + 1)
 #define IDS		(TB_EVENT_IDS + 2)
@@ -124,6 +128,17 @@ static struct work *work_new(struct tb_packer *packer, unsigned int form, unsign
 	return work;
 }
 
+/* Has a simple event fields behind its first @bytes? */
+static bool reaches(const struct tb_format *format, unsigned int bytes)
+{
+	uint32_t i;
+
+	for (i = 0; i < format->nr_fields; i++)
+		if (format->fields[i].offset + format->fields[i].size > bytes)
+			return true;
+	return false;
+}
+
 /* Columns of what has been described, from now on; false: out of memory */
 static bool learn_event(struct tb_packer *packer, const struct tb_walk *walk)
 {
@@ -136,8 +151,12 @@ static bool learn_event(struct tb_packer *packer, const struct tb_walk *walk)
 
 	if (result < 0)
 		return result != -ENOMEM;
-	for (form = FAST; form <= WIDE; form++) {
-		cut_format(&cut, form == FAST ? TB_STRUCT_SIMPLE : TB_STRUCT_COMPOSITE, format);
+	for (form = format->flags & TB_EVENT_SIMPLE ? FAST : WIDE; form <= WIDE; form++) {
+		if (format->flags & TB_EVENT_SIMPLE && form > FAST &&
+		    (form == WIDE || !reaches(format, pack_simple_bytes(form))))
+			continue;
+		cut_format(&cut, form < WIDE ? TB_STRUCT_SIMPLE : TB_STRUCT_COMPOSITE,
+			   pack_simple_bytes(form + 1), format);
 		work = packer->works[form][format->id];
 		/* recordings tell of their events again */
 		if (work && !memcmp(work->cut.names, cut.names, sizeof(cut.names)) &&
@@ -181,7 +200,8 @@ static struct work *work_begin(struct tb_packer *packer, unsigned int form, unsi
 		work = work_new(packer, form, id);
 		if (!work)
 			return NULL;
-		cut_plain(&work->cut, structure, form == SHORT ? 0 : structure >= PACK_BLOCK ? 0 : id);
+		cut_plain(&work->cut, structure, pack_simple_bytes(form + 1),
+			  form == SHORT ? 0 : structure >= PACK_BLOCK ? 0 : id);
 		work->cut.shape.id = structure >= PACK_BLOCK ? 0 : (uint16_t)id;
 	}
 	if (packer->nr_used == PACK_SHAPES ||
@@ -306,7 +326,7 @@ static bool regular(const struct tb_block *block)
 		if (!length || length > end - at || TB_HEAD_SEQ(head) != (block->sequence & 0x3f))
 			return false;
 		if (TB_HEAD_STRUCT(head) == TB_STRUCT_SIMPLE) {
-			if (length != 1)
+			if (length > PACK_SIMPLE_ELEMENTS)
 				return false;
 			continue;
 		}
@@ -347,7 +367,7 @@ static bool put_event(struct tb_packer *packer, const struct tb_element *element
 	const struct tb_composite *composite = (const void *)element;
 	uint32_t head = element->head, id = TB_HEAD_ID(head), bytes = 0;
 	const unsigned char *payload = (const void *)&element->payload;
-	unsigned int structure = TB_HEAD_STRUCT(head), form = FAST;
+	unsigned int structure = TB_HEAD_STRUCT(head), form = FAST + TB_HEAD_LENGTH(head) - 1;
 	uint64_t row[PACK_COLUMNS], running = *thread;
 	struct work *work;
 
@@ -377,7 +397,7 @@ static bool put_event(struct tb_packer *packer, const struct tb_element *element
 	if (id == TB_EV_GAP && structure == TB_STRUCT_COMPOSITE)
 		count_gap(packer, composite);
 	return put_shape(packer, work, past) &&
-	       (form == FAST || bytes_add(&work->bytes, payload + work->cut.shape.fixed,
+	       (form < WIDE || bytes_add(&work->bytes, payload + work->cut.shape.fixed,
 					  bytes - work->cut.shape.fixed));
 }
 

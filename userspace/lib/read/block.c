@@ -136,10 +136,9 @@ int tb_walk_next(struct tb_walk *walk)
 		return walk_wrong(walk, "an event reaches beyond the block's data");
 
 	if (walk->structure == TB_STRUCT_SIMPLE) {
-		if (length != 1)
-			return walk_wrong(walk, "a simple event is longer than one element");
 		walk->payload = &element->payload;
-		walk->bytes = sizeof(element->payload);
+		walk->bytes = length * TB_ELEMENT_SIZE -
+			      (uint32_t)offsetof(struct tb_element, payload);
 		walk->context = 0;
 		if (walk->id == TB_EV_TIME)
 			walk->time = element->payload;

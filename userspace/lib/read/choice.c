@@ -38,6 +38,22 @@ void tb_cursor_pass(struct tb_cursor *cursor, struct stream *stream)
 	}
 }
 
+/* Are there events to be shown whose names of threads come from other records? */
+static bool shows_names(const struct tb_cursor *cursor, const struct tb_choice *choice)
+{
+	const struct tb_format *wide;
+	size_t i;
+
+	for (i = 0; i < cursor->nr_fields; i++) {
+		if (!cursor->widen[i] || !tb_widen_names(cursor->widen[i]))
+			continue;
+		wide = tb_widen_format(cursor->widen[i]);
+		if (!choice->formats || choice->formats[wide->index])
+			return true;
+	}
+	return false;
+}
+
 static void choose_ids(struct tb_cursor *cursor, const struct tb_choice *choice)
 {
 	const struct tb_recording *recording = cursor->recording;
@@ -49,6 +65,9 @@ static void choose_ids(struct tb_cursor *cursor, const struct tb_choice *choice)
 	for (id = 0; id < TB_EVENT_IDS; id++) {
 		at = recording->by_id ? recording->by_id[id] : 0;
 		format = at ? recording->formats[at - 1] : NULL;
+		/* an event in its compact form is shown in the wide one */
+		if (format && cursor->widen[at - 1])
+			at = tb_widen_format(cursor->widen[at - 1])->index + 1;
 		learns = format ? format->known != TB_KNOWN_NONE :
 				  id == TB_EV_THREAD;
 		if (format ? !choice->formats || choice->formats[at - 1] : control)
@@ -72,7 +91,7 @@ int tb_cursor_choose(struct tb_cursor *cursor, const struct tb_choice *choice)
 		cursor->chosen = malloc(TB_EVENT_IDS);
 	if (!cursor->chosen)
 		return -ENOMEM;
-	cursor->no_tasks = choice->flags & TB_CHOICE_NO_TASKS;
+	cursor->no_tasks = choice->flags & TB_CHOICE_NO_TASKS && !shows_names(cursor, choice);
 	cursor->until = choice->until ? choice->until : UINT64_MAX;
 	choose_ids(cursor, choice);
 	for (i = 0; i < cursor->nr_streams; i++) {

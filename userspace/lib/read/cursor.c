@@ -163,6 +163,13 @@ static int cursor_readers(struct tb_cursor *cursor)
 	return 0;
 }
 
+static const struct tb_format *format_of(const struct tb_recording *recording, uint32_t id)
+{
+	uint16_t at = recording->by_id ? recording->by_id[id] : 0;
+
+	return at ? recording->formats[at - 1] : NULL;
+}
+
 /* Formats that have come since: which of their fields tell who runs */
 static int cursor_fields(struct tb_cursor *cursor)
 {
@@ -174,11 +181,16 @@ static int cursor_fields(struct tb_cursor *cursor)
 		if (tb_array_grow(&cursor->next_pid, &cursor->room_next, i,
 				  sizeof(*cursor->next_pid)) ||
 		    tb_array_grow(&cursor->own_tid, &cursor->room_own, i,
-				  sizeof(*cursor->own_tid)))
+				  sizeof(*cursor->own_tid)) ||
+		    tb_array_grow(&cursor->widen, &cursor->room_widen, i,
+				  sizeof(*cursor->widen)))
 			return -ENOMEM;
 		format = recording->formats[i];
-		cursor->own_tid[i] = format->flags & TB_EVENT_FAST ?
-				     tb_format_field(format, "tid") : NULL;
+		cursor->own_tid[i] = !(format->flags & TB_EVENT_SIMPLE) ? NULL :
+				     format->known == TB_KNOWN_SWITCH ? format->telling[0] :
+				     tb_format_field(format, "tid");
+		if (tb_widen_make(format, format_of(recording, format->id ^ 1u), &cursor->widen[i]))
+			return -ENOMEM;
 		cursor->next_pid[i] = format->known == TB_KNOWN_SWITCH ?
 				      tb_format_field(format, "next_pid") : NULL;
 		cursor->nr_fields = i + 1;
@@ -269,6 +281,9 @@ void tb_cursor_close(struct tb_cursor *cursor)
 	free(cursor->readers);
 	free(cursor->room);
 	free(cursor->heap);
+	for (i = 0; i < cursor->nr_fields; i++)
+		free(cursor->widen[i]);
+	free(cursor->widen);
 	free(cursor->next_pid);
 	free(cursor->own_tid);
 	free(cursor->chosen);
@@ -307,8 +322,7 @@ static void view_event(struct tb_cursor *cursor, struct stream *stream,
 	view->length = walk->bytes;
 	view->payload = walk->payload;
 	view->offset = stream->offset + (uint64_t)walk->index * TB_ELEMENT_SIZE;
-	view->format = recording->by_id && recording->by_id[walk->id] ?
-		       recording->formats[recording->by_id[walk->id] - 1] : NULL;
+	view->format = format_of(recording, walk->id);
 	view->nr_stack = view->nr_user_stack = view->counter_mask = 0;
 	if (tb_walk_has_extras(walk))
 		tb_view_extras(walk, view);
@@ -498,8 +512,13 @@ static int cursor_step(struct tb_cursor *cursor, struct tb_view *view)
 		 */
 		view_task(cursor, stream, view);
 	}
-	if (stream->pending == PENDING_EVENT)
+	if (stream->pending == PENDING_EVENT) {
 		result = cursor_learn(cursor, stream, view);
+		/* names in the wide form come from other records: nothing can be learned from it */
+		if (!hidden && view->format && cursor->widen[view->format->index])
+			tb_widen_view(cursor->widen[view->format->index], &cursor->tasks, view,
+				      cursor->payload);
+	}
 
 	tb_stream_advance(cursor, stream);
 	if (stream->pending == PENDING_NONE) {

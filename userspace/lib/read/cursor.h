@@ -6,6 +6,7 @@
  *	stream.c   a ring as a stream: its blocks one after the other, and what is in them
  *	choice.c   events that are not wanted
  *	raw.c      blocks and elements as they are
+ *	widen.c    events in their compact form
  *	follow.c   taking blocks in while the trace is being made; follow_source.c: where they come from
  */
 #ifndef TB_CURSOR_H
@@ -69,6 +70,9 @@ struct stream {
 	struct tb_reader *reader;	/* of a writer; NULL: a ring */
 };
 
+/* The largest payload of an event that has a compact form */
+#define TB_WIDEN_BYTES 128
+
 enum cursor_way { WAY_NOT_YET = 0, WAY_EVENTS, WAY_BLOCKS, WAY_ELEMENTS };
 
 /* What becomes of events of an id */
@@ -101,7 +105,9 @@ struct tb_cursor {
 	/* by format index: who runs next; in fast forms, who runs now */
 	const struct tb_format_field **next_pid;
 	const struct tb_format_field **own_tid;
-	size_t   nr_fields, room_next, room_own;	/* formats they are known of */
+	struct tb_widen **widen;	/* NULL: events of this format are shown as they are */
+	size_t   nr_fields, room_next, room_own, room_widen;	/* formats they are known of */
+	unsigned char payload[TB_WIDEN_BYTES];	/* of what was shown last */
 	/* what of the file was looked at since it was last given back */
 	uint64_t low, high, looked, forgotten;
 	uint64_t leave_from, leave_to;	/* to be given back now; 0: nothing */
@@ -135,6 +141,17 @@ void tb_cursor_looks(struct tb_cursor *cursor, uint64_t offset, uint64_t bytes);
 void tb_cursor_leave(struct tb_cursor *cursor);
 /* Have the block at @offset in memory, by @pinned; false: it cannot be, which is noted */
 bool tb_cursor_pin(struct tb_cursor *cursor, uint64_t offset, struct tb_frame **pinned);
+
+/* ---- widen.c ---- */
+
+struct tb_widen;
+
+int tb_widen_make(const struct tb_format *compact, const struct tb_format *wide,
+		  struct tb_widen **out);
+const struct tb_format *tb_widen_format(const struct tb_widen *widen);
+bool tb_widen_names(const struct tb_widen *widen);
+void tb_widen_view(const struct tb_widen *widen, const struct tb_tasks *tasks,
+		   struct tb_view *view, unsigned char *payload);
 
 /* ---- cursor.c ---- */
 

@@ -36,6 +36,8 @@ int tb_field_u64(const struct tb_view *view,
 	}
 	if (field->flags & TB_FIELD_SIGNED && bits < 64)
 		*value = extend(*value, bits);
+	if (field->flags & TB_FIELD_ONE_BIT && *value)
+		*value = *value <= 64 ? 1ull << (*value - 1) : 0;
 	return 0;
 }
 

@@ -179,6 +179,7 @@ static int parse(const void *payload, size_t size, struct tb_format **out, const
 	}
 	format->id = desc->id;
 	format->flags = desc->flags;
+	format->context = desc->context;
 	format->nr_fields = desc->nr_fields;
 	format->fields = fields;
 	format->system = strings + desc->system;

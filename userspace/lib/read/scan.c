@@ -60,7 +60,7 @@ int tb_scan_block(struct tb_trace *trace, struct tb_recording *recording,
 			break;
 		composite = (const void *)&elements[at];
 		bytes = tb_once16(&composite->length);
-		if (TB_HEAD_STRUCT(head) == TB_STRUCT_SIMPLE ? length != 1 :
+		if (TB_HEAD_STRUCT(head) == TB_STRUCT_COMPOSITE &&
 		    bytes > (length - 1) * TB_ELEMENT_SIZE)
 			break;
 		if (TB_HEAD_ID(head) > TB_EV_PATCH)

@@ -114,8 +114,7 @@ static bool is_modifier(const char *text)
 {
 	size_t digits = strspn(text, "0123456789");
 
-	return !strcmp(text, "fast") || !strcmp(text, "wide") ||
-	       !strcmp(text, "stack") || !strcmp(text, "ustack") ||
+	return !strcmp(text, "wide") || !strcmp(text, "stack") || !strcmp(text, "ustack") ||
 	       !strncmp(text, "counters=", 9) || !strncmp(text, "rate=", 5) ||
 	       (digits && (!text[digits] || text[digits] == '/'));
 }
@@ -126,8 +125,8 @@ static int modify(const struct command *command, struct item *item, char *text)
 	size_t length = strlen(text);
 	uint32_t number;
 
-	if (!strcmp(text, "fast") || !strcmp(text, "wide")) {
-		item->form = *text == 'f' ? TB_FORM_FAST : TB_FORM_WIDE;
+	if (!strcmp(text, "wide")) {
+		item->form = TB_FORM_WIDE;
 	} else if (!strcmp(text, "stack")) {
 		item->flags |= TB_RULE_STACK;
 	} else if (!strcmp(text, "ustack")) {
@@ -192,7 +191,7 @@ static int modifiers(const struct command *command, struct item *item,
 			return misused(command, "'!%s' leaves it out: ':%s' does not go with that",
 				       item->pattern, text);
 		if (!is_modifier(text))
-			return misused(command, "'%s' does not go with an event: that is stack, ustack, counters=NAME+NAME, 1/N, rate=N, fast or wide",
+			return misused(command, "'%s' does not go with an event: that is stack, ustack, counters=NAME+NAME, 1/N, rate=N or wide",
 				       text);
 		status = modify(command, item, text);
 	}
@@ -384,8 +383,8 @@ int choice_option(const struct command *command, int option, const char *value,
 	case 'f':
 		status = add_filter(command, choice, value);
 		break;
-	case 'F':
-		choice->form = TB_FORM_FAST;
+	case 'W':
+		choice->form = TB_FORM_WIDE;
 		break;
 	case OPTION_WRITERS:
 		status = writers_option(command, value, choice);

@@ -118,12 +118,16 @@ struct choice {
 };
 
 /* Options for struct choice that commands share; their help */
-#define CHOICE_SHORT "e:f:F"
+#define CHOICE_SHORT "e:f:W"
 #define CHOICE_LONG \
 	{ "events", required_argument, NULL, 'e' }, \
 	{ "filter", required_argument, NULL, 'f' }, \
-	{ "fast",   no_argument,       NULL, 'F' }, \
+	{ "wide",   no_argument,       NULL, 'W' }, \
 	WRITERS_LONG
+/* The help of those that a beginner does not need */
+#define WIDE_HELP \
+	"  -W, --wide            record all fields of each event. Without this option, frequent\n" \
+	"                        events leave out what other records tell; reading adds it\n"
 #define WRITERS_LONG \
 	{ "writers", required_argument, NULL, OPTION_WRITERS }
 #define WRITERS_HELP \
@@ -138,7 +142,7 @@ struct choice {
 	"                        user:CATEGORY: events of programs.\n" \
 	"                        EVENT:stack:ustack:counters=cycles+instructions records\n" \
 	"                        these with EVENT; :1/10 one event in ten, :rate=100 at\n" \
-	"                        most 100 a second; :fast, :wide the form\n" \
+	"                        most 100 a second; :wide all fields, see --wide\n" \
 	"  -f, --filter FILTER   record an event only if FILTER is true for it. Belongs to\n" \
 	"                        the -e before it; without one, to all events:\n" \
 	"                        'prev_prio < 100 && next_comm ~ \"ff*\"'\n"

@@ -39,8 +39,6 @@ static int filter_wrong(const struct tb_format *format, const char *filter,
 	}
 	complain("filter '%s' for %s:%s: %s%s", filter, format->system,
 		 format->name, error->text, text);
-	if (error->code == -ENOENT && format->flags & TB_EVENT_FAST)
-		note("'%s:wide' records it with all its fields", format->name);
 	return EXIT_WRONG;
 }
 
@@ -108,18 +106,6 @@ static bool wants_tests(const struct choice *choice, const struct target *target
 	       target->calls;
 }
 
-static enum tb_form form_of(const struct choice *choice,
-			    const struct target *target)
-{
-	enum tb_form form = target->item->form ? target->item->form : choice->form;
-
-	if (!form)
-		form = target->info.flags & TB_INFO_FAST ? TB_FORM_FAST :
-		       TB_FORM_WIDE;
-	return form == TB_FORM_FAST && target->info.flags & TB_INFO_HAS_FAST ?
-	       TB_FORM_FAST : TB_FORM_WIDE;
-}
-
 /* ---- rules ---- */
 
 void made_free(struct made *made)
@@ -135,8 +121,7 @@ void made_free(struct made *made)
 
 /* One more rule; its tests, if any, in @code */
 static int add_rule(struct tb_device *device, const struct choice *choice,
-		    const struct target *target, enum tb_form form,
-		    struct made *made)
+		    const struct target *target, struct made *made)
 {
 	const struct item *item = target->item;
 	struct tb_rule *rule = &made->rules[made->count];
@@ -145,7 +130,7 @@ static int add_rule(struct tb_device *device, const struct choice *choice,
 	int result, status;
 
 	*rule = (struct tb_rule){
-		.index = target->index, .form = form, .flags = item->flags,
+		.index = target->index, .flags = item->flags,
 		.sample = item->sample, .rate = item->rate,
 		.counters = (uint64_t)(uintptr_t)(item->nr_counters ?
 						  item->counters : NULL),
@@ -157,10 +142,7 @@ static int add_rule(struct tb_device *device, const struct choice *choice,
 	made->codes[made->count++] = code;
 	if (!wants_tests(choice, target))
 		return EXIT_FINE;
-	result = tb_device_form(device, target->index, form, &format);
-	if (result == -EOPNOTSUPP)
-		return complain("the module does not tell of the fast form of %s:%s: install module and tools of the same release, or take ':wide'",
-				target->info.system, target->info.name);
+	result = tb_device_format(device, target->index, &format);
 	if (result < 0)
 		return complain("%s:%s cannot be described: %s",
 				target->info.system, target->info.name,
@@ -200,8 +182,7 @@ static int make_rules(struct tb_device *device, const struct choice *choice,
 	for (i = 0; i < targets->count && !status; i++) {
 		target = &targets->list[i];
 		if (target->item && wants_rule(choice, target))
-			status = add_rule(device, choice, target,
-					  form_of(choice, target), made);
+			status = add_rule(device, choice, target, made);
 	}
 	return status;
 }
@@ -257,15 +238,11 @@ static int set_rules(struct tb_device *device, const struct targets *targets,
 	return EXIT_FINE;
 }
 
-/* In both forms; a module that knows none has none */
+/* A module that knows no rules has none */
 static void clear_rule(struct tb_device *device, const struct target *target)
 {
-	struct tb_rule rule = { .index = target->index, .form = TB_FORM_WIDE };
+	struct tb_rule rule = { .index = target->index };
 
-	if (tb_device_rule(device, &rule) < 0 ||
-	    !(target->info.flags & TB_INFO_HAS_FAST))
-		return;
-	rule.form = TB_FORM_FAST;
 	tb_device_rule(device, &rule);
 }
 
@@ -486,7 +463,6 @@ int choice_trigger(struct tb_device *device, const struct command *command,
 			return misused(command, "'%s': a trigger takes nothing but a filter",
 				       item->pattern);
 	}
-	wide.form = TB_FORM_WIDE;
 	status = choice_prepare(device, &wide, &targets, made);
 	drop_empty(made);
 	if (!status)

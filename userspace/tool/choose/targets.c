@@ -119,7 +119,7 @@ static int no_match(struct tb_device *device, const struct targets *targets,
 		if (!strncmp(targets->list[i].info.name, item->pattern,
 			     (size_t)(colon - item->pattern)) &&
 		    !targets->list[i].info.name[colon - item->pattern]) {
-			note("what can go with an event is stack, ustack, counters=NAME+NAME, 1/N, rate=N, fast or wide, not '%s'",
+			note("what can go with an event is stack, ustack, counters=NAME+NAME, 1/N, rate=N or wide, not '%s'",
 			     colon + 1);
 			break;
 		}

@@ -41,7 +41,7 @@ const struct command cmd_start = {
 	PROVIDER_HELP
 	HELP_ENDS
 	WHO_MORE_HELP
-	"  -F, --fast            use the one-element form of events that have one\n"
+	WIDE_HELP
 	WRITERS_HELP
 	SETUP_MACHINE_HELP
 	SETUP_REST_HELP
@@ -90,8 +90,7 @@ const struct command cmd_enable = {
 	"  -e, --events LIST     separated by commas or spaces:\n"
 	CHOICE_HELP
 	PROVIDER_HELP
-	"  -F, --fast            use the one-element form of events that have one\n"
-	"  -W, --wide            use the form with all fields\n"
+	WIDE_HELP
 	WRITERS_HELP
 	"  -h, --help            show this text\n",
 };
@@ -125,14 +124,17 @@ const struct command cmd_save = {
 	"  -h, --help            show this text\n",
 };
 
-#define EVENT_BYTES_MIN 64	/* most events of the scheduler, system calls, interrupts */
-#define EVENT_BYTES_MAX 96
+/* most events of the scheduler, system calls, interrupts: compact and wide */
+static const struct {
+	unsigned int least, most;
+} event_bytes[] = { { 16, 48 }, { 32, 80 } };
 
 /* How much memory it takes, and how far back that reaches */
 static void show_start(struct tb_device *device, const struct choice *choice,
 		       const struct setup *setup)
 {
 	struct tb_query query;
+	unsigned int least, most;
 	uint64_t bytes;
 
 	if (tb_device_query(device, &query) < 0)
@@ -141,13 +143,10 @@ static void show_start(struct tb_device *device, const struct choice *choice,
 	if (query.mode != TB_MODE_CIRCULAR)
 		return;
 	bytes = (uint64_t)query.buffers * query.buffer_bytes;
-	if (choice->form == TB_FORM_FAST)
-		note("circular: the last %" PRIu64 " events of each CPU stay (16 bytes an event); 'tracebuf snapshot' writes them to a file",
-		     bytes / 16);
-	else
-		note("circular: about the last %" PRIu64 " to %" PRIu64 " events of each CPU stay (%d to %d bytes an event); 'tracebuf snapshot' writes them to a file",
-		     bytes / EVENT_BYTES_MAX / 1000 * 1000, bytes / EVENT_BYTES_MIN / 1000 * 1000,
-		     EVENT_BYTES_MIN, EVENT_BYTES_MAX);
+	least = event_bytes[choice->form == TB_FORM_WIDE].least;
+	most = event_bytes[choice->form == TB_FORM_WIDE].most;
+	note("circular: about the last %" PRIu64 " to %" PRIu64 " events of each CPU stay (%u to %u bytes an event); 'tracebuf snapshot' writes them to a file",
+	     bytes / most / 1000 * 1000, bytes / least / 1000 * 1000, least, most);
 }
 
 static int start_device(struct tb_device *device, const struct choice *choice,
@@ -221,12 +220,12 @@ static int start_with(int argc, char **argv, struct choice *choice)
 		return misused(&cmd_start, "'%s' is too much (a command to run belongs to 'record')",
 			       argv[optind]);
 	if (!choice->count && (choice->form || choice->nr_filters))
-		return misused(&cmd_start, "--fast and --filter go with events (-e)");
+		return misused(&cmd_start, "--wide and --filter go with events (-e)");
 	if (setup_check(&cmd_start, &setup) ||
 	    who_check(&cmd_start, &who, false))
 		return EXIT_USAGE;
 	if (!choice->form)
-		choice->form = TB_FORM_WIDE;
+		choice->form = TB_FORM_COMPACT;
 	device = open_device(provider, 0);
 	status = device ? start_device(device, choice, &who, &setup, flags) :
 			  EXIT_WRONG;
@@ -325,16 +324,14 @@ static int enable_with(int argc, char **argv, struct choice *choice)
 	static const struct option long_options[] = {
 		PROVIDER_LONG,
 		CHOICE_LONG,
-		{ "wide",   no_argument,       NULL, 'W' },
 		{ "help",   no_argument,       NULL, 'h' },
 		{ 0 }
 	};
 	const char *provider = NULL;
 	struct tb_device *device;
-	bool wide = false;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "-" CHOICE_SHORT "p:Wh",
+	while ((option = getopt_long(argc, argv, "-" CHOICE_SHORT "p:h",
 				     long_options, NULL)) >= 0) {
 		/* what has no option is events, too */
 		status = choice_option(&cmd_enable, option == 1 ? 'e' : option,
@@ -345,8 +342,6 @@ static int enable_with(int argc, char **argv, struct choice *choice)
 			continue;
 		if (option == 'p')
 			provider = optarg;
-		else if (option == 'W')
-			wide = true;
 		else
 			return show_help(&cmd_enable, option);
 	}
@@ -355,10 +350,6 @@ static int enable_with(int argc, char **argv, struct choice *choice)
 			return EXIT_USAGE;
 	if (!choice->count)
 		return misused(&cmd_enable, "which events?");
-	if (wide && choice->form)
-		return misused(&cmd_enable, "--fast and --wide exclude each other");
-	if (wide)
-		choice->form = TB_FORM_WIDE;
 	device = open_device(provider, 0);
 	status = device ? choice_enable(device, choice) : EXIT_WRONG;
 	tb_device_close(device);

@@ -26,7 +26,7 @@ const struct command cmd_list = {
 	"usage: tracebuf list [-p NAME] [-v | --format] [-a] [-i FILE] [PATTERN]...\n"
 	"\n"
 	"Lists the events that can be enabled, or those that a trace file describes.\n"
-	"Before a name: '*' enabled; 'F' recorded in its fast form; 'f' has a fast form;\n"
+	"Before a name: '*' enabled; 'c' has a compact form; 'C' is recorded in it;\n"
 	"'U' user:CATEGORY and the name of a program's event (of a trace file only).\n"
 	"\n"
 	"  PATTERN               system, system:event, event; with * and ?\n"
@@ -116,11 +116,11 @@ static int list_recording(const struct tb_trace *trace, const struct patterns *p
 		++*shown;
 		if (detail == FORMAT) {
 			/* the kernel has none for its one-element form */
-			if (!(format->flags & TB_EVENT_FAST))
+			if (!(format->flags & TB_EVENT_SIMPLE))
 				status = list_format(format);
 			continue;
 		}
-		printf("%s %s:%s\n", format->flags & TB_EVENT_FAST ? "F" : " ",
+		printf("%s %s:%s\n", format->flags & TB_EVENT_SIMPLE ? "C" : " ",
 		       format->system, format->name);
 		if (detail == FIELDS)
 			list_fields(format);
@@ -154,8 +154,8 @@ static int list_file(const char *file, const struct patterns *patterns,
 static void list_name(const struct tb_event_info *info)
 {
 	printf("%c%c %s:%s%s\n", info->flags & TB_INFO_ENABLED ? '*' : ' ',
-	       info->flags & TB_INFO_FAST ? 'F' :
-	       info->flags & TB_INFO_HAS_FAST ? 'f' : ' ', info->system,
+	       info->flags & TB_INFO_COMPACT ? 'C' :
+	       info->flags & TB_INFO_HAS_COMPACT ? 'c' : ' ', info->system,
 	       info->name, info->flags & TB_INFO_ABSENT ? " (absent)" : "");
 }
 

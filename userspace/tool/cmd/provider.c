@@ -40,7 +40,7 @@ const struct command cmd_provider = {
 	SETUP_MODE_HELP
 	HELP_ENDS
 	WHO_MORE_HELP
-	"  -F, --fast            use the one-element form of events that have one\n"
+	WIDE_HELP
 	WRITERS_HELP
 	SETUP_SIZES_HELP
 	SETUP_MARK_HELP
@@ -244,12 +244,12 @@ static int create_with(int argc, char **argv, struct create *create)
 			       create->name, TB_PROVIDER_NAME_MAX - 1);
 	if (!create->choice.count &&
 	    (create->choice.form || create->choice.nr_filters))
-		return misused(&cmd_provider, "--fast and --filter go with events (-e)");
+		return misused(&cmd_provider, "--wide and --filter go with events (-e)");
 	if (setup_check(&cmd_provider, &create->setup) ||
 	    who_check(&cmd_provider, &create->who, false))
 		return EXIT_USAGE;
 	if (!create->choice.form)
-		create->choice.form = TB_FORM_WIDE;
+		create->choice.form = TB_FORM_COMPACT;
 	return create_device(create);
 }
 

@@ -416,7 +416,7 @@ static int record_with(const struct command *command, bool stream, int argc,
 	    who_check(command, &record->who, record->command))
 		return EXIT_USAGE;
 	if (!record->choice.form)
-		record->choice.form = TB_FORM_WIDE;
+		record->choice.form = TB_FORM_COMPACT;
 	if (!record->choice.count) {
 		record->defaults = true;
 		if (choice_add(command, &record->choice, DEFAULT_EVENTS, true))

@@ -230,7 +230,7 @@ static int check(struct top_job *job)
 		return complain("standard input is no terminal, where the keys would come from: 'tracebuf top --batch' needs none");
 	if (!source->setup.config.buffers)
 		source->setup.config.buffers = BUFFERS;
-	source->choice.form = TB_FORM_FAST;
+	source->choice.form = TB_FORM_COMPACT;
 	source->grows = !job->batch;
 	/* not to be behind for longer than that, and not busier than needed */
 	source->hold_ms = job->look.interval < 0.4 ? 50 : job->look.interval < 1 ? 100 : 200;

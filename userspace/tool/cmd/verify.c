@@ -131,11 +131,11 @@ static void verify_fields(struct verify *verify, const struct tb_walk *walk,
 		broken(verify, offset, "event id %u is not described", walk->id);
 		return;
 	}
-	if (!(format->flags & TB_EVENT_FAST) !=
+	if (!(format->flags & TB_EVENT_SIMPLE) !=
 	    (walk->structure == TB_STRUCT_COMPOSITE)) {
 		broken(verify, offset, "%s:%s is described as %s, but is %s",
 		       format->system, format->name,
-		       format->flags & TB_EVENT_FAST ? "simple" : "composite",
+		       format->flags & TB_EVENT_SIMPLE ? "simple" : "composite",
 		       walk->structure == TB_STRUCT_COMPOSITE ? "composite" : "simple");
 		return;
 	}
@@ -144,7 +144,8 @@ static void verify_fields(struct verify *verify, const struct tb_walk *walk,
 		if (tb_field_data(&view, field, &data, &length) == 0)
 			continue;
 		if (format->flags & TB_EVENT_SHORT &&
-		    field->flags & (TB_FIELD_DATA_LOC | TB_FIELD_ARRAY))
+		    (field->flags & (TB_FIELD_DATA_LOC | TB_FIELD_ARRAY) ||
+		     field->offset >= walk->bytes))
 			continue;
 		broken(verify, offset,
 		       "%s:%s has %u bytes, its field '%s' lies outside",
@@ -620,7 +621,7 @@ static void summary_suppressed(const struct verify *verify)
 			continue;
 		suppressed_text(&list[i], text, sizeof(text));
 		format = tb_trace_format(verify->trace, (uint16_t)list[i].id);
-		if (!format)	/* described in its fast form only */
+		if (!format)	/* described in its compact form only */
 			format = tb_trace_format(verify->trace,
 						 (uint16_t)(list[i].id + 1));
 		if (format)

@@ -146,7 +146,7 @@ void show_enabled(struct tb_device *device)
 	for (i = 0; !tb_device_event(device, i, &info); i++)
 		if (info.flags & TB_INFO_ENABLED)
 			printf("           %s:%s%s\n", info.system, info.name,
-			       info.flags & TB_INFO_FAST ? " (fast)" : "");
+			       info.flags & TB_INFO_COMPACT ? " (compact)" : "");
 }
 
 bool warn_stopped(const struct tb_query *query)

@@ -306,7 +306,7 @@ static bool needs_before(const struct query_table *table,
 	unsigned int i;
 
 	for (i = 0; (format = tb_trace_format_at(table->query->trace, i)); i++)
-		if (range->formats[i] && format->flags & TB_EVENT_FAST &&
+		if (range->formats[i] && format->flags & TB_EVENT_SIMPLE &&
 		    !tb_format_field(format, "tid"))
 			return true;
 	return false;

@@ -39,7 +39,7 @@
 #define RECORD_MORE_HELP \
 	WHO_MORE_HELP \
 	"      --exclude-self    record all but this program itself\n" \
-	"  -F, --fast            use the one-element form of events that have one\n" \
+	WIDE_HELP \
 	PROVIDER_HELP \
 	"                        as it is configured, with the events that it has, unless\n" \
 	"                        other options change that\n" \

@@ -77,7 +77,7 @@ static uint32_t length_at(const struct tb_block *block, uint32_t at, uint32_t en
 	case TB_STRUCT_RESERVED:
 		return TB_HEAD_ID(head) ? 0 : length;
 	case TB_STRUCT_SIMPLE:
-		return length == 1 && id_fits(block, TB_HEAD_ID(head), true);
+		return id_fits(block, TB_HEAD_ID(head), true) ? length : 0;
 	case TB_STRUCT_COMPOSITE:
 		return composite->length <= (length - 1) * TB_ELEMENT_SIZE &&
 		       id_fits(block, TB_HEAD_ID(head), false) ? length : 0;

@@ -283,7 +283,7 @@ static void prepare(struct print_format *print, const struct tb_format *format,
 	const struct tb_format_field *field;
 	uint32_t i;
 
-	if (!*format->print || format->flags & TB_EVENT_FAST) {
+	if (!*format->print || format->flags & TB_EVENT_SIMPLE) {
 		shape->state = NONE;
 		return;
 	}

@@ -29,7 +29,7 @@ int print_format_symbol(struct print_format *print, uint64_t address,
 /**
  * print_format_event - the text of an event, NUL-terminated, on one line
  * Return: like snprintf(); -ENOTSUP there is no print format that can be
- * used (fast forms, control events, losses, formats that libtraceevent does not understand),
+ * used (simple events, control events, losses, formats that libtraceevent does not understand),
  * -ERANGE the payload is not what it is for: tb_view_print() shows what there is.
  */
 int print_format_event(struct print_format *print, const struct tb_view *view,

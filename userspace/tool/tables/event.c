@@ -365,12 +365,16 @@ void db_events_list(struct db *db)
 	insert = db_inserter(db, "event_types");
 	for (i = 0; (format = tb_trace_format_at(db->trace, i)) && !db->error;
 	     i++) {
+		/* recorded in the compact form, shown in the wide one */
+		if (format->flags & TB_EVENT_SIMPLE && !events->forms[i].count &&
+		    tb_trace_format(db->trace, format->id ^ 1))
+			continue;
 		table = db_table_of(events, format);
 		if (table->is_made)
 			db_string(db, insert, 1, table->name);
 		db_string(db, insert, 2, format->system);
 		db_string(db, insert, 3, format->name);
-		db_number(insert, 4, format->flags & TB_EVENT_FAST ? 1 : 0);
+		db_number(insert, 4, format->flags & TB_EVENT_SIMPLE ? 1 : 0);
 		db_number(insert, 5, events->forms[i].count);
 		db_insert(db, insert);
 	}

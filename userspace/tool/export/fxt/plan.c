@@ -73,7 +73,7 @@ static int plan_make(struct fxt_events *events, struct fxt_plan *plan,
 	if (plan->text && !tb_field_is_text(plan->text))
 		plan->text = NULL;
 	/* says in a one-element form whose it is */
-	plan->tid = format->flags & TB_EVENT_FAST ? tb_format_field(format, "tid") : NULL;
+	plan->tid = format->flags & TB_EVENT_SIMPLE ? tb_format_field(format, "tid") : NULL;
 	if (!export_is_number(plan->tid))
 		plan->tid = NULL;
 	return 0;

@@ -126,7 +126,7 @@ static void plan_message(struct pf_plan *plan, const struct tb_format *format,
 	}
 	/* says in a one-element form whose it is */
 	field = tb_format_field(format, "tid");
-	if (format->flags & TB_EVENT_FAST && field && export_is_number(field))
+	if (format->flags & TB_EVENT_SIMPLE && field && export_is_number(field))
 		plan->tid = field;
 }
 

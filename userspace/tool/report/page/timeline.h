@@ -11,10 +11,16 @@
  *	 "rows":[{"kind":"call","id":TID,"sub":0,"owner":TID,"process":PID,"name":string,"count":N,
  *	          "columns":[BYTES,...]}]}
  *
+ * Kinds of fields in "shapes": 0 none, 1 unsigned, 2 signed, 3 shown in hexadecimal, 4 string,
+ * 5 double, 6 signed and a string for it.  Kinds of rows: run, irq, softirq, cpu_event, lost of a
+ * CPU; call, event of a thread; user, user_event, user_lost of a writer; counter of a process; why
+ * of a thread.
  * "cut" is where the timeline ends, before "end" only if something is left out.  "sub" tells apart rows
  * of the same kind and id: depths of interrupts, of causes and of what programs write, counters.
  *
- * Columns of a row, each with a number for each of its items (docs/report-page.md says more):
+ * Columns of a row, each with a number for each of its items: seven bits a byte, the lowest first;
+ * the sign of signed numbers is the lowest bit.  The first begin is relative to the page's "begin";
+ * of a slice's doubt 1 is that events are missing in it, 2 that its end is not in the trace:
  *
  *	time	 signed begin - end of the one before; (end - begin) << 2 | enum slice_doubt
  *	name	 of a string

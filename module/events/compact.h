@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files that define compact forms share: compact.c, calls.c.
+ */
+#ifndef TB_EVENTS_COMPACT_H
+#define TB_EVENTS_COMPACT_H
+
+#include <linux/bits.h>
+
+#include "unit.h"
+
+/* @value as a field of @bits bits at bit @shift of the payload */
+#define TB_PACK(value, bits, shift) \
+	(((u64)(value) & GENMASK_ULL((bits) - 1, 0)) << (shift))
+
+/* the description of such a field */
+#define TB_BITS(_name, _type, _bit, _bits, _flags)			\
+	{ .name = (_name), .type = (_type), .size = sizeof(u64),	\
+	  .flags = TB_FIELD_BITS | (_flags), .bit = (_bit), .bits = (_bits) }
+
+extern const struct tb_compact_def tb_call_compact_def;
+
+#endif /* TB_EVENTS_COMPACT_H */
