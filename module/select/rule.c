@@ -196,10 +196,11 @@ static bool tb_rule_sees_switches(const struct tb_provider *p)
 static bool tb_rule_is_pending(const struct tb_probe *probe)
 {
 	const struct tb_provider *p = probe->provider;
+	const struct tb_compact_def *compact = probe->event->compact;
 
 	return probe->rule || p->pids || tb_event_has_handlers(probe->event) ||
 	       probe->until != ~0ull || probe->from > p->moment ||
-	       (probe->compact && !probe->event->simple && !p->has_all_switches);
+	       (compact && probe->attached == compact->probe && !p->has_all_switches);
 }
 
 static void tb_rule_route_one(struct tb_probe *probe)

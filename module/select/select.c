@@ -220,6 +220,7 @@ static void tb_select_detach_one(struct tb_provider *p, struct tb_probe *probe)
  */
 static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 {
+	bool switches;
 	int err = 0;
 	u8 forms;
 
@@ -242,8 +243,10 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 	if (!probe->attached)
 		tb_select_record_from_next(p, probe);
 	tb_rule_route(probe);
+	/* without all switches, the probe of the compact form would take the long way to the wide one */
+	switches = p->starting ? tb_rule_wants_switches(p) : p->has_all_switches;
 	if (!err)
-		err = tb_event_attach(probe, probe->compact && tb_rule_wants_switches(p));
+		err = tb_event_attach(probe, probe->compact && switches);
 	if (!probe->attached)
 		WRITE_ONCE(probe->until, 0);
 	/* -ENOENT: the event has just gone */
