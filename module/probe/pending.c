@@ -280,7 +280,10 @@ static void tb_pending_leave(void)
 /* Reserves in the real ring. */
 static struct tb_place tb_pending_bypass(struct tb_cpu_ring *real, u32 n)
 {
-	return tb_ring_reserve_slow(real, n, tb_read(&real->head), tb_ring_clock(real));
+	/* before the clock, and not as an argument: see tb_ring_reserve() */
+	u64 h = tb_read(&real->head);
+
+	return tb_ring_reserve_slow(real, n, h, tb_ring_clock(real));
 }
 
 /*
