@@ -169,7 +169,8 @@ static const struct tb_field_def tb_call_fields[] = {
 };
 
 /* Record a call with @nr arguments in its compact form.  Return false if it needs the wide form. */
-static __always_inline bool tb_call_compact(struct tb_probe *p, struct pt_regs *regs, long id, u32 nr)
+static __always_inline bool tb_call_compact(struct tb_probe *p, struct pt_regs *regs, long id,
+					    u32 nr)
 {
 	struct tb_slot slot __uninitialized;
 	unsigned long args[TB_CALL_ARGS] __uninitialized;

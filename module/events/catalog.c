@@ -455,7 +455,7 @@ static struct tb_event *tb_event_new(const struct tb_event_def *def)
 	e->index = tb_nr_events;
 	e->simple = def->simple;
 	/* an event of another module may have the name of a tracepoint */
-	e->compact = def->source ? NULL : tb_compact_find(e->name);
+	e->compact = def->source ? NULL : tb_compact_find(def);
 	if (!strcmp(e->system, "sched"))
 		tb_event_find_about(e->about, def->fields);
 	tb_events[tb_nr_events] = e;

@@ -41,7 +41,7 @@ size_t tb_event_describe(const struct tb_event_def *def, const struct tb_compact
 			 void *buf, size_t size);
 
 /* compact.c */
-const struct tb_compact_def *tb_compact_find(const char *name);
+const struct tb_compact_def *tb_compact_find(const struct tb_event_def *def);
 
 /* threads.c */
 int tb_threads_each(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx);

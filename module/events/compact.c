@@ -40,10 +40,8 @@ static __always_inline bool tb_prio_fits(int prio)
 static_assert(TB_STATE_PREEMPTED < 16);
 #define TB_SWITCH_CONTEXT	(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? 2 : 0)
 
-static notrace void tb_compact_sched_switch(void *data, bool preempt,
-					 struct task_struct *prev,
-					 struct task_struct *next,
-					 unsigned int prev_state)
+static notrace void tb_compact_sched_switch(void *data, bool preempt, struct task_struct *prev,
+					    struct task_struct *next, unsigned int prev_state)
 {
 	unsigned int state = TB_STATE_PREEMPTED;
 	bool done = false;
@@ -94,9 +92,32 @@ static const struct tb_field_def tb_compact_sched_wakeup_fields[] = {
 	{}
 };
 
+#ifndef TB_HAVE_STAT_VRUNTIME
+/* sched_stat_runtime: all fields but the name, up to 2 s; older kernels have one more field */
+static notrace void tb_compact_sched_stat_runtime(void *data, struct task_struct *tsk, u64 runtime)
+{
+	bool done = false;
+
+	tb_tracepoint_enter();
+	if (likely(!(runtime >> 31)))
+		done = tb_probe_compact(data, TB_PACK(tsk->pid, TB_PID_BITS, 0) |
+					TB_PACK(runtime, 31, 22) | TB_PACK(tb_context(1), 11, 53));
+	tb_tracepoint_leave();
+	if (unlikely(!done))
+		tb_probe_wide(tb_compact_sched_stat_runtime, data)(data, tsk, runtime);
+}
+
+static const struct tb_field_def tb_compact_sched_stat_runtime_fields[] = {
+	TB_BITS("pid", "pid_t", 0, TB_PID_BITS, 0),
+	TB_BITS("runtime", "u64", 22, 31, 0),
+	TB_BITS("context", "u16", 53, 11, TB_FIELD_CONTEXT),
+	{}
+};
+#endif
+
 /* irq_handler_exit: all fields */
-static notrace void tb_compact_irq_handler_exit(void *data, int irq,
-					     struct irqaction *action, int ret)
+static notrace void tb_compact_irq_handler_exit(void *data, int irq, struct irqaction *action,
+						int ret)
 {
 	bool done = false;
 
@@ -168,6 +189,9 @@ static const struct tb_compact_def tb_compact_defs[] = {
 	TB_COMPACT(sched_waking, sched_wakeup),
 	TB_COMPACT(sched_wakeup, sched_wakeup),
 	TB_COMPACT(sched_wakeup_new, sched_wakeup),
+#ifndef TB_HAVE_STAT_VRUNTIME
+	TB_COMPACT(sched_stat_runtime, sched_stat_runtime),
+#endif
 	TB_COMPACT(irq_handler_exit, irq_handler_exit),
 	TB_COMPACT(softirq_raise, softirq),
 	TB_COMPACT(softirq_entry, softirq),
@@ -184,6 +208,9 @@ static void __maybe_unused tb_compact_check(void)
 	check_trace_callback_type_sched_waking(tb_compact_sched_wakeup);
 	check_trace_callback_type_sched_wakeup(tb_compact_sched_wakeup);
 	check_trace_callback_type_sched_wakeup_new(tb_compact_sched_wakeup);
+#ifndef TB_HAVE_STAT_VRUNTIME
+	check_trace_callback_type_sched_stat_runtime(tb_compact_sched_stat_runtime);
+#endif
 	check_trace_callback_type_irq_handler_exit(tb_compact_irq_handler_exit);
 	check_trace_callback_type_softirq_raise(tb_compact_softirq);
 	check_trace_callback_type_softirq_entry(tb_compact_softirq);
@@ -193,14 +220,7 @@ static void __maybe_unused tb_compact_check(void)
 #endif
 }
 
-/**
- * tb_compact_find() - find the compact form of an event
- * @name: name of the event
- *
- * Context: any.
- * Return: the form; NULL if the event has none.
- */
-const struct tb_compact_def *tb_compact_find(const char *name)
+static const struct tb_compact_def *tb_compact_named(const char *name)
 {
 	size_t i;
 
@@ -212,4 +232,56 @@ const struct tb_compact_def *tb_compact_find(const char *name)
 		if (!strcmp(tb_compact_defs[i].name, name))
 			return &tb_compact_defs[i];
 	return NULL;
+}
+
+static bool tb_compact_has(const struct tb_compact_def *compact, const char *name)
+{
+	const struct tb_field_def *f = compact->fields;
+
+	while (f->name && strcmp(f->name, name))
+		f++;
+	return f->name;
+}
+
+/* Return true if readers know a field of the wide form from the compact form (docs/abi.md). */
+static bool tb_compact_tells(const struct tb_compact_def *compact, const struct tb_event_def *def,
+			     const struct tb_field_def *f)
+{
+	size_t length = strlen(f->name);
+	char name[TB_NAME_MAX + 8];
+
+	/* text of sys_enter: calls that have any are recorded in the wide form */
+	if (f->flags & TB_FIELD_DATA_LOC)
+		return def->cut;
+	if (!(f->flags & TB_FIELD_ARRAY))
+		return tb_compact_has(compact, f->name);
+	if (strcmp(f->type, "char")) {
+		snprintf(name, sizeof(name), "%s[%u]", f->name, f->count - 1);
+		return tb_compact_has(compact, name);
+	}
+	/* the name of the thread "pid", "prev_pid", "next_pid" */
+	if (length < 4 || strcmp(f->name + length - 4, "comm"))
+		return false;
+	snprintf(name, sizeof(name), "%.*spid", (int)length - 4, f->name);
+	return tb_compact_has(compact, name);
+}
+
+/**
+ * tb_compact_find() - find the compact form of an event
+ * @def: the event, in its wide form
+ *
+ * An event of a kernel that has one more field has no compact form.
+ *
+ * Context: any.
+ * Return: the form; NULL if the event has none.
+ */
+const struct tb_compact_def *tb_compact_find(const struct tb_event_def *def)
+{
+	const struct tb_compact_def *compact = tb_compact_named(def->name);
+	const struct tb_field_def *f;
+
+	for (f = def->fields; compact && f->name; f++)
+		if (!tb_compact_tells(compact, def, f))
+			return NULL;
+	return compact;
 }
