@@ -33,8 +33,8 @@ FULL = ["abidiff", "bench", "crashes *", "flips *", "headers", "kdump *", "panic
         "test_sizes", "test_suspend", "test_suspend_jump", "test_top"]
 # On the older kernel the default run has these alone: what is built on the kernel's interfaces.
 SHORT_KERNEL = "6.1"
-SHORT = ["test_context", "test_control", "test_copies", "test_events", "test_fifo", "test_header",
-         "test_hotplug", "test_ioctl", "test_loss", "test_mapping", "test_mmap",
+SHORT = ["test_compact", "test_context", "test_control", "test_copies", "test_events",
+         "test_fifo", "test_header", "test_hotplug", "test_ioctl", "test_loss", "test_mapping", "test_mmap",
          "test_modes", "test_poll", "test_producer", "test_producer_chunks", "test_provider",
          "test_read", "test_rule_ioctl", "test_select", "test_snapshot", "test_system"]
 JUDGED = 16             # recordings of each test that the default run exports and judges
