@@ -169,7 +169,7 @@ lock()
 # 0.1 s of work takes half a second there: 8 of 10 ms are waits for the next period
 quota()
 {
-	holds_of "--cgroup till quota.tbuf" 'of("waits", "quota") > 0.6 * of()' 'sums(why["tree"])' &&
+	holds_of "--cgroup till quota.tbuf" 'of("waits", "quota") > 0.4 * of()' 'sums(why["tree"])' &&
 		holds_of "--cgroup / --comm python3 quota.tbuf" 'of("waits", "quota") == 0' \
 			'of("runs python3") > 80e6' &&
 		grep -qa '10000 50000 /shop' quota.tbuf && ! grep -qa '900000 100000 /ample' quota.tbuf
