@@ -9,6 +9,9 @@
 #include "tracebuf.h"
 #include "tool/command/command.h"
 
+struct record;
+struct series;
+
 extern const struct command cmd_record, cmd_print, cmd_list, cmd_status,
 	cmd_start, cmd_stop, cmd_flush, cmd_enable, cmd_disable, cmd_verify,
 	cmd_save, cmd_export, cmd_provider, cmd_stream, cmd_snapshot,
@@ -18,6 +21,15 @@ extern const struct command cmd_record, cmd_print, cmd_list, cmd_status,
 /* What the buffers of a recording that does not run hold goes to a file (cmd/control.c); with
  * @stop it is stopped before.  Complains, EXIT_* */
 int save_device(struct tb_device *device, const char *provider, const char *output, bool stop);
+
+/* --history and --memory of 'tracebuf start' (cmd/start_history.c).  1 if @option was one of them, 0
+ * if not, -1 after complaining */
+int history_option(const struct command *command, int option, const char *value,
+		   struct series *series);
+/* Do they go together?  Complains; EXIT_FINE or EXIT_USAGE */
+int history_check(const struct command *command, const struct record *record);
+/* Start a recorder for them; @record has all that the command line says.  Complains, EXIT_* */
+int start_history(const struct command *command, struct record *record);
 
 /* Check the invariants of the analyses of the selected recording (cmd/verify_analysis.c), and print
  * what was checked unless @quiet.  Complains, EXIT_* */

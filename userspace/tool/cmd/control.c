@@ -13,6 +13,8 @@
 #include "tool/command/command.h"
 #include "tool/command/number.h"
 #include "tool/device/device.h"
+#include "tool/record/history.h"
+#include "tool/record/record.h"
 #include "tool/record/sink.h"
 
 static int start_run(int argc, char **argv);
@@ -39,6 +41,12 @@ const struct command cmd_start = {
 	WHO_HELP
 	SETUP_MODE_HELP
 	PROVIDER_HELP
+	"      --history TIME    keep the events of the last TIME (10m, 1h), packed, in memory:\n"
+	"                        a recorder in the background takes them out of the buffers.\n"
+	"                        Without -e and -p, it records the events that 'tracebuf\n"
+	"                        record' does\n"
+	"      --memory SIZE     with --history, take at most SIZE (64M) for that, at least\n"
+	"                        1M; the oldest events go first\n"
 	HELP_ENDS
 	WHO_MORE_HELP
 	WIDE_HELP
@@ -56,7 +64,7 @@ const struct command cmd_stop = {
 	"usage: tracebuf stop [-p NAME]\n"
 	"\n"
 	"Stops the recording. Events that nobody has read stay in the buffers; 'tracebuf\n"
-	"save' writes them to a file.\n"
+	"save' writes them to a file. It ends the recorder of 'tracebuf start --history', too.\n"
 	"\n"
 	PROVIDER_HELP
 	"  -h, --help            show this text\n",
@@ -117,6 +125,8 @@ const struct command cmd_save = {
 	"\n"
 	"Writes the events of a stopped recording from the buffers to a file, and empties\n"
 	"the buffers. For a recording that runs, see 'tracebuf snapshot'.\n"
+	"The events of 'tracebuf start --history' come first; they stay in memory until the\n"
+	"next start.\n"
 	"\n"
 	PROVIDER_HELP
 	"  -o, --output FILE     write to FILE (" DEFAULT_FILE "); '-': standard output\n"
@@ -149,9 +159,11 @@ static void show_start(struct tb_device *device, const struct choice *choice,
 	     bytes / most / 1000 * 1000, bytes / least / 1000 * 1000, least, most);
 }
 
-static int start_device(struct tb_device *device, const struct choice *choice,
-			struct who *who, struct setup *setup, uint32_t flags)
+static int start_device(struct tb_device *device, struct record *record)
 {
+	const struct choice *choice = &record->choice;
+	struct setup *setup = &record->setup;
+	struct who *who = &record->who;
 	struct tb_query query;
 	int result;
 
@@ -167,14 +179,15 @@ static int start_device(struct tb_device *device, const struct choice *choice,
 		return EXIT_WRONG;
 	if ((choice->count || who->given) && who_apply(device, who, 0))
 		return EXIT_WRONG;
-	result = tb_device_start(device, flags);
+	result = tb_device_start(device, record->start_flags);
 	if (result < 0)
 		return start_failed(device, result);
+	forget_history(record->provider);
 	show_start(device, choice, setup);
 	return EXIT_FINE;
 }
 
-static int start_with(int argc, char **argv, struct choice *choice)
+static int start_with(int argc, char **argv, struct record *record)
 {
 	static const struct option long_options[] = {
 		PROVIDER_LONG,
@@ -182,35 +195,37 @@ static int start_with(int argc, char **argv, struct choice *choice)
 		CHOICE_LONG,
 		WHO_LONG,
 		{ "no-state", no_argument,       NULL, OPTION_NO_STATE },
+		{ "history",  required_argument, NULL, OPTION_HISTORY },
+		{ "memory",   required_argument, NULL, OPTION_MEMORY },
 		{ "help-all", no_argument,       NULL, OPTION_HELP_ALL },
 		{ "help",     no_argument,       NULL, 'h' },
 		{ 0 }
 	};
-	struct setup setup = { 0 };
-	struct who who = { 0 };
-	const char *provider = NULL;
+	struct choice *choice = &record->choice;
 	struct tb_device *device;
-	uint32_t flags = 0;
 	int option, status;
 
 	while ((option = getopt_long(argc, argv, SETUP_SHORT CHOICE_SHORT "p:h",
 				     long_options, NULL)) >= 0) {
-		status = setup_option(&cmd_start, option, optarg, &setup);
+		status = setup_option(&cmd_start, option, optarg,
+				      &record->setup);
 		if (!status)
 			status = choice_option(&cmd_start, option, optarg,
 					       choice);
 		if (!status)
-			status = who_option(&cmd_start, option, optarg, &who);
+			status = who_option(&cmd_start, option, optarg, &record->who);
+		if (!status)
+			status = history_option(&cmd_start, option, optarg, &record->series);
 		if (status < 0)
 			return EXIT_USAGE;
 		if (status)
 			continue;
 		switch (option) {
 		case 'p':
-			provider = optarg;
+			record->provider = optarg;
 			break;
 		case OPTION_NO_STATE:
-			flags |= TB_START_NO_STATE;
+			record->start_flags |= TB_START_NO_STATE;
 			break;
 		default:
 			return show_help(&cmd_start, option);
@@ -221,14 +236,15 @@ static int start_with(int argc, char **argv, struct choice *choice)
 			       argv[optind]);
 	if (!choice->count && (choice->form || choice->nr_filters))
 		return misused(&cmd_start, "--wide and --filter go with events (-e)");
-	if (setup_check(&cmd_start, &setup) ||
-	    who_check(&cmd_start, &who, false))
+	if (setup_check(&cmd_start, &record->setup) ||
+	    who_check(&cmd_start, &record->who, false) || history_check(&cmd_start, record))
 		return EXIT_USAGE;
+	if (record->series.age > 0)
+		return start_history(&cmd_start, record);
 	if (!choice->form)
 		choice->form = TB_FORM_COMPACT;
-	device = open_device(provider, 0);
-	status = device ? start_device(device, choice, &who, &setup, flags) :
-			  EXIT_WRONG;
+	device = open_device(record->provider, 0);
+	status = device ? start_device(device, record) : EXIT_WRONG;
 	tb_device_close(device);
 	return status;
 }
@@ -246,7 +262,11 @@ static int choosing(int argc, char **argv,
 
 static int start_run(int argc, char **argv)
 {
-	return choosing(argc, argv, start_with);
+	struct record record = { 0 };
+	int status = start_with(argc, argv, &record);
+
+	choice_free(&record.choice);
+	return status;
 }
 
 static int stop_run(int argc, char **argv)
@@ -258,6 +278,7 @@ static int stop_run(int argc, char **argv)
 	};
 	const char *provider = NULL;
 	struct tb_device *device;
+	struct history history;
 	int option, result;
 
 	while ((option = getopt_long(argc, argv, "p:h", long_options, NULL)) >= 0) {
@@ -267,6 +288,8 @@ static int stop_run(int argc, char **argv)
 	}
 	if (optind < argc)
 		return misused(&cmd_stop, "'%s' is too much", argv[optind]);
+	if (!history_find(&history, HISTORY_FOLDER, provider) && history_recorder(&history) > 0)
+		return history_stop(&history);
 	device = open_device(provider, 0);
 	if (!device)
 		return EXIT_WRONG;
@@ -415,46 +438,64 @@ static int disable_run(int argc, char **argv)
 	return choosing(argc, argv, disable_with);
 }
 
-int save_device(struct tb_device *device, const char *provider, const char *output, bool stop)
+/* Stop it, if it runs and @stop says so; EXIT_* */
+static int save_stop(struct tb_device *device, const struct tb_query *query,
+		     const struct history *history, bool stop)
 {
-	struct tb_query query;
-	struct tb_stats sum;
-	struct sink sink;
 	char text[64];
 	int result;
 
-	result = tb_device_query(device, &query);
-	if (result < 0)
-		return complain("cannot read the state: %s", strerror(-result));
-	if (query.state == TB_STATE_IDLE)
-		return complain("nothing was recorded yet: 'tracebuf start' or 'tracebuf record' does that");
-	if (query.state == TB_STATE_RUNNING) {
-		if (!stop)
-			return complain("the recording is running: '%s' first, or save with --stop",
-					stop_command(device, text));
-		result = tb_device_stop(device);
-		if (result < 0)
-			return complain("cannot stop: %s", strerror(-result));
-	}
-	warn_stopped(&query);
+	if (query->state != TB_STATE_RUNNING)
+		return EXIT_FINE;
+	if (!stop)
+		return complain("the recording is running: '%s' first, or save with --stop",
+				stop_command(device, text));
+	if (history_recorder(history) > 0)
+		return history_stop(history);
+	result = tb_device_stop(device);
+	return result < 0 ? complain("cannot stop: %s", strerror(-result)) : EXIT_FINE;
+}
+
+/* Can the buffers be read, and is there anything in them or in @parts?  EXIT_* */
+static int save_possible(struct tb_device *device, const struct tb_query *query,
+			 const struct history_parts *parts)
+{
+	struct tb_stats sum;
+	int result;
+
+	if (query->state == TB_STATE_IDLE)
+		return parts->count ? EXIT_FINE :
+		       complain("nothing was recorded yet: 'tracebuf start' or 'tracebuf record' does that");
 	result = tb_device_map(device, NULL, NULL);
 	if (result < 0)
 		return complain("cannot map the buffers: %s", strerror(-result));
-	result = read_stats(device, query.nr_cpus, NULL, &sum);
+	result = read_stats(device, query->nr_cpus, NULL, &sum);
 	if (result < 0)
 		return complain("cannot read the statistics: %s", strerror(-result));
 	/* a file that has them may have this very name */
-	if (!sum.pending && sum.delivered)
+	if (!sum.pending && sum.delivered && !parts->count)
 		return complain("there are no events in the buffers: they have been read before");
+	return EXIT_FINE;
+}
+
+/* The files of the history, then what is in the buffers; EXIT_* */
+static int save_write(struct tb_device *device, const struct tb_query *query,
+		      const struct history_parts *parts, bool other_boot, const char *output)
+{
+	struct tb_stats sum;
+	struct sink sink;
+	int result;
+
 	if (sink_open(&sink, output))
 		return EXIT_WRONG;
 	sink.keep = true;
-	/* addresses and cgroups are of another boot, which this kernel has no names for */
-	sink.other_boot = provider && is_previous(device, provider);
-	sink.no_stacks = sink.other_boot;
-	result = sink_drain(&sink, device);
+	sink.other_boot = sink.no_stacks = other_boot;
+	result = history_write(parts, &sink);
+	/* what a recorder that was killed has left, and the totals */
+	if (!result && query->state != TB_STATE_IDLE)
+		result = sink_drain(&sink, device);
 	if (sink_close(&sink)) {
-		if (!read_stats(device, query.nr_cpus, NULL, &sum) && sum.pending)
+		if (!read_stats(device, query->nr_cpus, NULL, &sum) && sum.pending)
 			note("%llu event%s left in the buffers: save to another file, 'cat' makes one of both",
 			     (unsigned long long)sum.pending, plural(sum.pending));
 		return EXIT_WRONG;
@@ -467,6 +508,33 @@ int save_device(struct tb_device *device, const char *provider, const char *outp
 	if (!sink.rolling)
 		return complain("there were no events in the buffers");
 	return EXIT_FINE;
+}
+
+int save_device(struct tb_device *device, const char *provider, const char *output, bool stop)
+{
+	struct history_parts parts;
+	struct history history;
+	struct tb_query query;
+	int result, status;
+
+	result = tb_device_query(device, &query);
+	if (result < 0)
+		return complain("cannot read the state: %s", strerror(-result));
+	if (history_find(&history, HISTORY_FOLDER, provider))
+		return complain("'%s' is not the name of a provider", provider);
+	if (save_stop(device, &query, &history, stop))
+		return EXIT_WRONG;
+	warn_stopped(&query);
+	result = history_open(&history, false, &parts);
+	if (result)
+		return complain("%s: cannot be read: %s", history.folder, strerror(-result));
+	status = save_possible(device, &query, &parts);
+	/* addresses and cgroups are of another boot, which this kernel has no names for */
+	if (status == EXIT_FINE)
+		status = save_write(device, &query, &parts,
+				    provider && is_previous(device, provider), output);
+	history_close(&parts);
+	return status;
 }
 
 static int save_run(int argc, char **argv)

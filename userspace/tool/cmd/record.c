@@ -19,6 +19,7 @@
 #include "tool/command/command.h"
 #include "tool/command/number.h"
 #include "tool/device/device.h"
+#include "tool/record/history.h"
 #include "tool/record/record.h"
 #include "tool/record/sink.h"
 #include "tool/command/signals.h"
@@ -147,7 +148,7 @@ static int record_open(struct record *record)
 
 	if (record->series.given) {
 		if (record->query.mode != TB_MODE_STREAMING)
-			return complain("--rotate is for streaming mode, this is %s mode: one file gets all of it at the end",
+			return complain("--rotate and --history are for streaming mode, this is %s mode: one file gets all of it at the end",
 					tb_mode_name(record->query.mode));
 		record->reader = record_reader(record);
 		if (!record->reader || series_next(&record->series, output))
@@ -220,8 +221,10 @@ static int record_prepare(struct record *record)
 	if (result < 0)
 		return start_failed(device, result);
 	/* from here on there is something that takes the place of what was recorded before */
+	if (!record->series.memory)
+		forget_history(record->provider);
 	sink_begin(&record->sink);
-	series_trim(&record->series);
+	series_trim(&record->series, now_ns());
 	return EXIT_FINE;
 }
 
@@ -309,6 +312,24 @@ static int files_check(const struct command *command, const struct record *recor
 	if (record->service.daemon && out)
 		return misused(command, "in the background there is no standard output: name a file (-o)");
 	return EXIT_FINE;
+}
+
+int record_service(const struct command *command, struct record *record)
+{
+	int status;
+
+	if (!record->choice.form)
+		record->choice.form = TB_FORM_COMPACT;
+	if (!record->choice.count) {
+		record->defaults = true;
+		if (choice_add(command, &record->choice, DEFAULT_EVENTS, true))
+			return EXIT_USAGE;
+	}
+	status = service_begin(&record->service);
+	if (status < 0)
+		status = record_go(record);
+	service_end(&record->service);
+	return status;
 }
 
 static int record_with(const struct command *command, bool stream, int argc,
@@ -415,18 +436,7 @@ static int record_with(const struct command *command, bool stream, int argc,
 	    setup_check(command, &record->setup) ||
 	    who_check(command, &record->who, record->command))
 		return EXIT_USAGE;
-	if (!record->choice.form)
-		record->choice.form = TB_FORM_COMPACT;
-	if (!record->choice.count) {
-		record->defaults = true;
-		if (choice_add(command, &record->choice, DEFAULT_EVENTS, true))
-			return EXIT_USAGE;
-	}
-	status = service_begin(&record->service);
-	if (status < 0)
-		status = record_go(record);
-	service_end(&record->service);
-	return status;
+	return record_service(command, record);
 }
 
 int record_main(const struct command *command, const char *output, bool stream,

@@ -10,6 +10,7 @@
 #include "tool/choose/choose.h"
 #include "tool/command/command.h"
 #include "tool/device/device.h"
+#include "tool/record/history.h"
 #include "tool/show/writers.h"
 
 static int status_run(int argc, char **argv);
@@ -105,6 +106,7 @@ static int status_run(int argc, char **argv)
 	};
 	struct tb_device *device;
 	struct tb_stats *each = NULL, sum;
+	struct history history;
 	struct tb_query query;
 	const char *provider = NULL;
 	bool events = false, headers = false;
@@ -147,6 +149,8 @@ static int status_run(int argc, char **argv)
 	}
 	if (!result)
 		print_table(stdout, each, query.nr_cpus, &sum, true);
+	if (!result && !history_find(&history, HISTORY_FOLDER, provider))
+		history_show(&history);
 	if (!result)
 		result = writers_status(device);
 	free(each);

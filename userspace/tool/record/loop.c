@@ -195,7 +195,7 @@ static int next_file(struct record *record)
 	}
 	file_due(record, now_ns());
 	record->sink.way.most = record->series.bytes;
-	series_trim(&record->series);
+	series_trim(&record->series, now_ns());
 	if (record->sink.failed)
 		return -EIO;
 	if (record->verbose)
@@ -241,15 +241,26 @@ static int empty_rings(struct record *record, bool next)
 	}
 }
 
-/* Asked for now, or by now: then all that happened up to now is for this file */
+/*
+ * Asked for now, or by now: then all that happened up to now is for this file, and if the memory
+ * of all files is limited, for as many as it takes
+ */
 static int record_next(struct record *record)
 {
+	bool asked = record->rotate;
+	unsigned int number;
 	int result = 0;
 
-	if (record->rotate || now_ns() >= record->next_file)
-		result = empty_rings(record, false);
 	record->rotate = false;
-	return result < 0 ? result : next_file(record);
+	if (asked || now_ns() >= record->next_file)
+		result = empty_rings(record, record->series.memory);
+	if (result < 0)
+		return result;
+	number = record->series.number;
+	result = next_file(record);
+	if (asked && record->series.request && record->series.number != number)
+		unlink(record->series.request);
+	return result;
 }
 
 static bool next_due(const struct record *record)

@@ -103,6 +103,10 @@ struct tb_device *record_reader(struct record *record);
 /* What is left, the table and the warnings; @result: of the loop.  EXIT_* */
 int record_finish(struct record *record, int result);
 
+/* Record as @record says; in the background, if it says that.  Returns the exit status, of a
+ * recording in the background once it has begun */
+int record_service(const struct command *command, struct record *record);
+
 /* A whole recording, as @command's line says, into @output unless that says
  * otherwise; @stream: the options of stream, too.  Returns the exit status. */
 int record_main(const struct command *command, const char *output, bool stream,

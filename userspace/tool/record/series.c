@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "series.h"
 #include "tool/command/command.h"
@@ -82,7 +83,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int make_name(const struct series *series, unsigned int number, char *name)
+int series_file_name(const struct series *series, unsigned int number, char *name)
 {
 	const char *base = base_name(series->output);
 	size_t stem = (size_t)(base - series->output) + stem_length(base);
@@ -158,7 +159,7 @@ int series_next(struct series *series, const char *output)
 	if (!result && last >= NUMBER_MAX)
 		result = -EOVERFLOW;
 	if (!result)
-		result = make_name(series, last + 1, series->names[!series->turn]);
+		result = series_file_name(series, last + 1, series->names[!series->turn]);
 	if (result)
 		return complain("%s: no file can be written there: %s", output,
 				strerror(-result));
@@ -220,8 +221,8 @@ bool series_make_room(struct series *series, const char *current)
 	unsigned int first = 0;
 	char name[PATH_MAX];
 
-	if (!series->keep || each_file(series, first_number, &first) || !first ||
-	    make_name(series, first, name) || !strcmp(name, current))
+	if ((!series->keep && !series->memory) || each_file(series, first_number, &first) || !first ||
+	    series_file_name(series, first, name) || !strcmp(name, current))
 		return false;
 	if (unlink(name) < 0 && errno != ENOENT) {
 		note("%s: cannot be deleted: %s", name, strerror(errno));
@@ -234,20 +235,92 @@ bool series_make_room(struct series *series, const char *current)
 	return true;
 }
 
-void series_trim(const struct series *series)
+int series_numbers(const struct series *series, unsigned int **numbers, size_t *count)
 {
-	struct numbers numbers = { 0 };
-	char name[PATH_MAX];
-	size_t i;
+	struct numbers found = { 0 };
+	int result = each_file(series, collect_number, &found);
 
-	if (!series->keep || each_file(series, collect_number, &numbers))
-		return;
-	if (numbers.count > series->keep) {
-		qsort(numbers.list, numbers.count, sizeof(*numbers.list), compare_numbers);
-		for (i = 0; i < numbers.count - series->keep; i++)
-			if (!make_name(series, numbers.list[i], name) &&
-			    unlink(name) < 0 && errno != ENOENT)
-				note("%s: cannot be deleted: %s", name, strerror(errno));
+	if (result) {
+		free(found.list);
+		return result;
 	}
-	free(numbers.list);
+	if (found.count)
+		qsort(found.list, found.count, sizeof(*found.list), compare_numbers);
+	*numbers = found.list;
+	*count = found.count;
+	return 0;
+}
+
+static void delete_file(const struct series *series, unsigned int number)
+{
+	char name[PATH_MAX];
+
+	if (!series_file_name(series, number, name) && unlink(name) < 0 && errno != ENOENT)
+		note("%s: cannot be deleted: %s", name, strerror(errno));
+}
+
+/* All but the last @keep */
+static void trim_number(const struct series *series, uint32_t keep)
+{
+	unsigned int *numbers;
+	size_t count, i;
+
+	if (series_numbers(series, &numbers, &count))
+		return;
+	for (i = 0; i + keep < count; i++)
+		delete_file(series, numbers[i]);
+	free(numbers);
+}
+
+static void delete_oldest(struct series *series)
+{
+	delete_file(series, series->files[0].number);
+	series->nr_files--;
+	memmove(series->files, series->files + 1, series->nr_files * sizeof(*series->files));
+}
+
+/* The file before this one has been finished */
+static void add_finished(struct series *series, uint64_t now)
+{
+	struct series_file *file;
+	char name[PATH_MAX];
+	struct stat status;
+
+	if (series_file_name(series, series->before, name) || stat(name, &status) < 0)
+		return;
+	if (series->nr_files == SERIES_FILES)
+		delete_oldest(series);
+	file = &series->files[series->nr_files++];
+	*file = (struct series_file){
+		.number = series->before, .bytes = (uint64_t)status.st_blocks * 512, .ended = now,
+	};
+}
+
+/*
+ * The file that is being written can be longer than series->bytes: by the blocks of one write, and
+ * by the notes at its end.  So there is room for twice that size.
+ */
+static bool is_too_much(const struct series *series, uint64_t now)
+{
+	uint64_t sum = 2 * series->bytes;
+	unsigned int i;
+
+	for (i = 0; i < series->nr_files; i++)
+		sum += series->files[i].bytes;
+	return sum > series->memory ||
+	       (series->age > 0 && (double)(now - series->files[0].ended) > series->age * 1e9);
+}
+
+void series_trim(struct series *series, uint64_t now)
+{
+	if (series->keep)
+		trim_number(series, series->keep);
+	if (!series->memory)
+		return;
+	if (series->before)
+		add_finished(series, now);
+	else
+		trim_number(series, 1);
+	while (series->nr_files && is_too_much(series, now))
+		delete_oldest(series);
 }

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracebuf start --history: a recorder in the background keeps packed files in memory.
+ */
+#include <unistd.h>
+#include "cmd.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
+#include "tool/record/history.h"
+#include "tool/record/record.h"
+
+int history_option(const struct command *command, int option, const char *value,
+		   struct series *series)
+{
+	switch (option) {
+	case OPTION_HISTORY:
+		if (!parse_seconds(value, &series->age) && series->age >= 1)
+			return 1;
+		misused(command, "--history: '%s' is not a time of at least 1 s (s, m, h: 1h)", value);
+		return -1;
+	case OPTION_MEMORY:
+		series->memory = parse_size(value);
+		if (series->memory >= 4 * HISTORY_PART_LEAST)
+			return 1;
+		misused(command, "--memory: '%s' is not a size of at least 1M (K, M, G: 100M)", value);
+		return -1;
+	}
+	return 0;
+}
+
+int history_check(const struct command *command, const struct record *record)
+{
+	const struct series *series = &record->series;
+	uint32_t mode = record->setup.config.mode;
+
+	if (series->memory && !(series->age > 0))
+		return misused(command, "--memory is for --history");
+	if (series->age > 0 && mode && mode != TB_MODE_STREAMING)
+		return misused(command, "--history records in streaming mode, not in %s mode",
+			       tb_mode_name(mode));
+	return EXIT_FINE;
+}
+
+/* Files of a share of the memory and of the time: what goes at once is not much of either */
+static void divide(struct series *series)
+{
+	series->given = true;
+	series->bytes = series->memory / HISTORY_PARTS;
+	if (series->bytes < HISTORY_PART_LEAST)
+		series->bytes = HISTORY_PART_LEAST;
+	series->seconds = series->age / HISTORY_PARTS;
+	if (series->seconds < 1)
+		series->seconds = 1;
+}
+
+int start_history(const struct command *command, struct record *record)
+{
+	struct series *series = &record->series;
+	struct history history;
+	pid_t self = getpid();
+	int status;
+
+	if (history_find(&history, HISTORY_FOLDER, record->provider))
+		return complain("'%s' is not the name of a provider", record->provider);
+	if (!series->memory)
+		series->memory = HISTORY_MEMORY;
+	divide(series);
+	series->request = history.request;
+	record->output = history.output;
+	record->signals = -1;
+	record->quiet = true;
+	record->compress = true;
+	record->threads = 1;
+	record->setup.given = true;
+	record->service = (struct service){
+		.daemon = true, .pid_file = history.pid_file, .nice_given = true,
+		.nice = HISTORY_NICE,
+	};
+	status = history_prepare(&history, series->memory);
+	if (status == EXIT_FINE)
+		status = record_service(command, record);
+	/* the recorder comes here at its end */
+	if (status == EXIT_FINE && getpid() == self)
+		note("history: the last %g s, as far as they fit into %.1f MiB of packed events; 'tracebuf snapshot' writes them to a file",
+		     series->age, (double)series->memory / (1 << 20));
+	return status;
+}

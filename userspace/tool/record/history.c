@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The history of a provider; see history.h.
+ *
+ * Commands find the recorder by the pid file, which it locks.  A snapshot asks it to finish its
+ * file: it creates the request, sends SIGUSR2, and waits until the recorder has deleted the
+ * request.  Snapshots of a provider take turns: they lock the folder.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <time.h>
+#include <unistd.h>
+#include "history.h"
+#include "series.h"
+#include "sink.h"
+#include "tool/command/command.h"
+#include "tool/command/number.h"
+
+#define WAIT_MS 10
+#define PATIENCE 6000		/* such waits: a minute */
+
+/* ---- where it is ---- */
+
+int history_find(struct history *history, const char *folder, const char *provider)
+{
+	const char *name = provider ? provider : "kernel";
+	int length;
+
+	if (!*name || *name == '.' || strchr(name, '/'))
+		return -EINVAL;
+	length = snprintf(history->folder, sizeof(history->folder), "%s/%s", folder, name);
+	if (length < 0 || length >= PATH_MAX - 32)
+		return -EINVAL;
+	snprintf(history->output, sizeof(history->output), "%.*s/part.tbuf", length,
+		 history->folder);
+	snprintf(history->pid_file, sizeof(history->pid_file), "%.*s/pid", length,
+		 history->folder);
+	snprintf(history->request, sizeof(history->request), "%.*s/request", length,
+		 history->folder);
+	return 0;
+}
+
+/* The folder and those above it; only the last is secret */
+static int make_folder(const struct history *history)
+{
+	char path[PATH_MAX], *slash;
+
+	strcpy(path, history->folder);
+	for (slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0755) < 0 && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+int history_prepare(const struct history *history, uint64_t memory)
+{
+	int result = make_folder(history), pid;
+	struct statfs system;
+	struct stat status;
+	uint64_t room;
+
+	if (result || stat(history->folder, &status) < 0 || statfs(history->folder, &system) < 0)
+		return complain("%s: cannot be made: %s", history->folder,
+				strerror(result ? -result : errno));
+	if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || status.st_mode & 022)
+		return complain("%s: other users can write there", history->folder);
+	if (system.f_type != TMPFS_MAGIC)
+		return complain("%s is not in memory: mount a tmpfs at /run", history->folder);
+	pid = history_recorder(history);
+	if (pid)
+		return pid < 0 ? complain("%s: %s", history->pid_file, strerror(-pid)) :
+		       complain("a recorder already keeps a history of this provider: process %d",
+				pid);
+	history_forget(history);
+	room = (uint64_t)system.f_bavail * (uint64_t)system.f_bsize;
+	if (!statfs(history->folder, &system))
+		room = (uint64_t)system.f_bavail * (uint64_t)system.f_bsize;
+	if (room < memory)
+		return complain("%s has room for %.0f MiB only: give it more ('mount -o remount,size=...'), or lower --memory",
+				history->folder, (double)room / (1 << 20));
+	return EXIT_FINE;
+}
+
+/* ---- its recorder ---- */
+
+int history_recorder(const struct history *history)
+{
+	int fd = open(history->pid_file, O_RDONLY | O_CLOEXEC), result = 0;
+	char text[16] = "";
+	uint32_t pid;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0) {
+		result = -errno;
+		if (result == -EWOULDBLOCK && read(fd, text, sizeof(text) - 1) > 0) {
+			text[strcspn(text, "\n")] = '\0';
+			result = parse_u32(text, 1, INT_MAX, &pid) ? -EPROTO : (int)pid;
+		}
+	}
+	close(fd);
+	return result;
+}
+
+/* Until @path has gone, or the recorder has; -ETIMEDOUT */
+static int wait_for_recorder(const struct history *history, const char *path)
+{
+	unsigned int patience = PATIENCE;
+
+	while (history_recorder(history) && (!path || !access(path, F_OK))) {
+		if (!patience--)
+			return -ETIMEDOUT;
+		poll(NULL, 0, WAIT_MS);
+	}
+	return 0;
+}
+
+static int signal_recorder(const struct history *history, int number)
+{
+	int pid = history_recorder(history);
+
+	if (!pid)
+		return 0;
+	return pid < 0 ? pid : kill(pid, number) < 0 && errno != ESRCH ? -errno : 0;
+}
+
+int history_flush(const struct history *history)
+{
+	int lock = open(history->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd, result;
+
+	if (lock < 0 || flock(lock, LOCK_EX) < 0) {
+		result = -errno;
+		goto out;
+	}
+	fd = open(history->request, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		result = -errno;
+		goto out;
+	}
+	close(fd);
+	result = signal_recorder(history, SIGUSR2);
+	if (!result)
+		result = wait_for_recorder(history, history->request);
+	unlink(history->request);
+out:
+	if (lock >= 0)
+		close(lock);
+	return result ? complain("the recorder of the history does not answer: %s",
+				 strerror(-result)) : EXIT_FINE;
+}
+
+int history_stop(const struct history *history)
+{
+	int result = signal_recorder(history, SIGTERM);
+
+	if (!result)
+		result = wait_for_recorder(history, NULL);
+	return result ? complain("cannot end the recorder of the history: %s",
+				 strerror(-result)) : EXIT_FINE;
+}
+
+/* ---- its files ---- */
+
+static void name_files(struct series *series, const struct history *history)
+{
+	memset(series, 0, sizeof(*series));
+	series->output = history->output;
+	series->number = UINT_MAX;
+}
+
+void history_forget(const struct history *history)
+{
+	unsigned int *numbers;
+	char name[PATH_MAX];
+	struct series series;
+	size_t count, i;
+
+	name_files(&series, history);
+	if (history_recorder(history) || series_numbers(&series, &numbers, &count))
+		return;
+	for (i = 0; i < count; i++)
+		if (!series_file_name(&series, numbers[i], name))
+			unlink(name);
+	free(numbers);
+}
+
+void forget_history(const char *provider)
+{
+	struct history history;
+
+	if (!history_find(&history, HISTORY_FOLDER, provider))
+		history_forget(&history);
+}
+
+void history_close(struct history_parts *parts)
+{
+	while (parts->count)
+		close(parts->fds[--parts->count]);
+	free(parts->fds);
+	parts->fds = NULL;
+}
+
+/* Each file is open until it has been written: as many as this process may have */
+static void allow_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		errno = 0;
+}
+
+static int open_parts(const struct series *series, const unsigned int *numbers, size_t count,
+		      struct history_parts *parts)
+{
+	char name[PATH_MAX];
+	size_t i;
+	int fd;
+
+	for (i = 0; i < count; i++) {
+		if (series_file_name(series, numbers[i], name))
+			return -ENAMETOOLONG;
+		fd = open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0 && errno != ENOENT)
+			return -errno;
+		if (fd >= 0)
+			parts->fds[parts->count++] = fd;
+		else
+			while (parts->count)
+				close(parts->fds[--parts->count]);
+	}
+	return 0;
+}
+
+int history_open(const struct history *history, bool finished, struct history_parts *parts)
+{
+	unsigned int *numbers;
+	struct series series;
+	size_t count;
+	int result;
+
+	memset(parts, 0, sizeof(*parts));
+	name_files(&series, history);
+	finished = finished && history_recorder(history);
+	result = series_numbers(&series, &numbers, &count);
+	if (result)
+		return result == -ENOENT ? 0 : result;
+	/* the last one is being written */
+	if (finished && count)
+		count--;
+	allow_files();
+	parts->fds = calloc(count + 1, sizeof(*parts->fds));
+	result = parts->fds ? open_parts(&series, numbers, count, parts) : -ENOMEM;
+	free(numbers);
+	if (result)
+		history_close(parts);
+	return result;
+}
