@@ -22,18 +22,19 @@ memory=1048576
 load()
 {
 	timeout "$1" sh -c 'while :; do
-		dd if=/dev/zero of=/dev/null bs=64 count=20000 2>/dev/null | cat & dd if=/dev/zero bs=64 count=20000 2>/dev/null | cat >/dev/null
+		dd if=/dev/zero bs=64 count=20000 2>/dev/null | cat >/dev/null &
+		dd if=/dev/zero bs=64 count=20000 2>/dev/null | cat >/dev/null
 	done'
 	:
 }
 
-# watch: until the file 'watched' has gone, the most bytes that the files had together, to 'most'
+# The most bytes that the files had together, to the file 'most', until the file 'watched' has gone
 watch()
 {
 	most=0
 	while [ -e watched ]; do
-		now=$(($(du -sk $folder 2>/dev/null | cut -f1) * 1024))
-		[ "$now" -le "$most" ] || most=$now
+		now=$(du -sk $folder 2>/dev/null | cut -f1)
+		[ $((${now:-0} * 1024)) -le "$most" ] || most=$((now * 1024))
 		sleep 0.05
 	done
 	echo "$most" >most
@@ -44,17 +45,24 @@ recorder()
 	head -n 1 $folder/pid
 }
 
-gone()
+# ended PROCESS FILE: the process, and its pid file
+ended()
 {
-	! [ -e "/proc/$1" ] && ! [ -e $folder/pid ]
+	! [ -e "/proc/$1" ] && ! [ -e "$2" ]
 }
 
-# The whole recording by a second provider; the history of the same time
+# begin NAME: a recorder of all events into NAME-whole.tbuf, and a small history
 begin()
 {
-	tracebuf provider create whole -e "$events" &&
-		{ tracebuf record -q -p whole -o "$1-whole.tbuf" --daemon --pid-file "$tmp/pid" || return; } &&
-		tracebuf start --history 10m --memory 1M -e "$events" -b 64 -B 4096
+	tracebuf provider create whole -e "$events" -b 1024 &&
+		tracebuf record -q -p whole -o "$1-whole.tbuf" --daemon --pid-file pid &&
+		tracebuf start --history 10m --memory 1M -e "$events" -b 128 -B 4096
+}
+
+end_whole()
+{
+	process=$(cat pid)
+	kill "$process" && until_it ended "$process" pid && tracebuf provider destroy whole
 }
 
 thrown_away()
@@ -62,23 +70,18 @@ thrown_away()
 	: >watched
 	watch &
 	begin thrown || return
-	load 8
+	first=$(recorder)
+	load 6
 	status 0 tracebuf status && says '^history    since 20.*events in .* MiB, recorder' || return
 	status 0 tracebuf snapshot -o thrown-part.tbuf || return
-	first=$(recorder)
-	ls -l $folder
-	rm watched
-	wait
 	load 1
-	tracebuf snapshot -o thrown-later.tbuf || return
-	kill -TERM "$(cat "$tmp/pid")"
-	until_it gone_whole
+	sh -c 'printf last_one >"/proc/$$/comm"; sleep 0.01'
+	tracebuf snapshot -o thrown-later.tbuf && end_whole || return
+	rm watched
+	until_it [ -s most ]
+	ls -l $folder
+	cat "/proc/$first/stat"
 	[ "$first" = "$(recorder)" ] && ! [ -e $folder/part-0001.tbuf ]
-}
-
-gone_whole()
-{
-	! [ -e "$tmp/pid" ]
 }
 
 memory_kept()
@@ -95,18 +98,100 @@ second_refused()
 stopped()
 {
 	process=$(recorder)
-	tracebuf stop && gone "$process" && tracebuf save -o stopped.tbuf &&
+	tracebuf stop && until_it ended "$process" $folder/pid && tracebuf save -o stopped.tbuf &&
 		tracebuf save -o again.tbuf && cmp stopped.tbuf again.tbuf || return
 	status 0 tracebuf status && says 'the recorder has ended'
 }
 
-plan 4 4
+not_running()
+{
+	! tracebuf status | grep -q running
+}
+
+# At any moment, also within a write: what was in its hands is still in the buffers
+killed()
+{
+	for i in 1 2 3; do
+		begin "killed-$i" || return
+		load 2 &
+		sleep 1.5
+		kill -KILL "$(recorder)"
+		wait
+		until_it not_running || return
+		ls -l $folder
+		tracebuf save -o "killed-$i.tbuf" && end_whole || return
+	done
+}
+
+forgotten()
+{
+	ls $folder/part-*.tbuf && tracebuf start -e sched_switch && tracebuf stop || return
+	! ls $folder/part-*.tbuf 2>/dev/null
+}
+
+# Files of 1 s, 4 s long
+by_time()
+{
+	tracebuf start --history 4 -e sched_switch && sleep 9 && tracebuf snapshot -o time.tbuf &&
+		tracebuf save --stop -o time-all.tbuf
+}
+
+no_memory()
+{
+	mkdir -p /not_memory && mount --bind /not_memory /run || return
+	status 1 tracebuf start --history 1h -e sched_switch && says 'not in memory' || return
+	umount /run && mount -t tmpfs -o size=16M none /run || return
+	status 1 tracebuf start --history 1h --memory 17M && says 'room for 16 MiB only'
+}
+
+# part_of WHOLE HISTORY: the history is one recording with exact counts, and a part of the whole
+part_of()
+{
+	status 0 tracebuf verify "$2" && lines 0 'recording ' said && says exact || return
+	! grep -q '  open' said || return
+	tracebuf print "$1" >whole.txt && tracebuf print "$2" >history.txt || return
+	python3 "$here/history_check.py" whole.txt history.txt
+}
+
+up_to_now()
+{
+	tracebuf print thrown-later.tbuf | tail -n 2000 | grep -q last_one
+}
+
+all_killed()
+{
+	for i in 1 2 3; do
+		part_of killed-$i-whole.tbuf killed-$i.tbuf || return
+	done
+}
+
+# span FILE LEAST MOST: seconds between the first event and the last
+span()
+{
+	tracebuf print "$1" >time.txt || return
+	sed -n '1p;$p' time.txt
+	sed -n 's/.* \([0-9]*\.[0-9]*\): .*/\1/p' time.txt |
+		awk "NR == 1 { first = \$1 } { last = \$1 } END { exit !(last - first > $2 && last - first < $3) }"
+}
+
+plan 8 5
 if in_guest; then
-	mkdir -p /run && mount -t tmpfs none /run && insmod "$TRACEBUF_KO" || exit 1
+	insmod "$TRACEBUF_KO" || exit 1
 fi
 check "a small history while another recorder has all" thrown_away
 check "its files never take more than --memory" memory_kept
 check "a second recorder is refused" second_refused
 check "stop ends it, save gets it, more than once" stopped
-cp *.tbuf /out/
+check "the recorder is killed" killed
+check "the next start deletes the history" forgotten
+check "a history by time" by_time
+check "refused without memory, or without enough" no_memory
+if in_guest; then
+	rmmod tracebuf
+fi
+judge "a snapshot is one recording, a part of what there was" part_of thrown-whole.tbuf thrown-part.tbuf
+judge "a later one, too" part_of thrown-whole.tbuf thrown-later.tbuf
+judge "up to the snapshot" up_to_now
+judge "what a killed recorder leaves is a part of what there was" all_killed
+judge "--history limits the time" span time.tbuf 3 7
 finish
