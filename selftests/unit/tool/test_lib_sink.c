@@ -317,7 +317,7 @@ static void oldest_go(void)
 		CHECK_NUMBER(sink.failed, 0);
 		CHECK_NUMBER(sink.unwritten, 0);
 		CHECK(series.number > 4);
-		for (number = series.number; !make_name(&series, number, name) &&
+		for (number = series.number; !series_file_name(&series, number, name) &&
 		     !access(name, F_OK); number--) {
 			snprintf(command, sizeof(command), "verify -q %.400s", name);
 			CHECK_NUMBER(run(command), 0);
@@ -326,7 +326,7 @@ static void oldest_go(void)
 		/* those that are left are the last ones, without a hole */
 		CHECK(number > 1 && series.number - number >= 3);
 		for (; number; number--)
-			CHECK(!make_name(&series, number, name) && access(name, F_OK) < 0);
+			CHECK(!series_file_name(&series, number, name) && access(name, F_OK) < 0);
 		empty_ring(&fx);
 	}
 }
@@ -343,7 +343,7 @@ static void none_goes(void)
 	fill_ring(&fx, 1000);
 	record_files(way, &series, &sink);
 	CHECK_NUMBER(sink.failed, -ENOSPC);
-	CHECK(!make_name(&series, 1, name) && !access(name, F_OK));
+	CHECK(!series_file_name(&series, 1, name) && !access(name, F_OK));
 	empty_ring(&fx);
 }
 

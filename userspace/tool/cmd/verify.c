@@ -318,25 +318,29 @@ static void verify_durable_header(struct verify *verify, struct ring *ring)
 }
 
 /*
- * A durable block may come again, unchanged, where pieces of a recording that
- * were read one after the other have been put together.
+ * A block may come again, unchanged, where pieces of a recording that were read one after the other
+ * have been put together: a durable one for each reader, a rolling one that a recorder had written
+ * when it was killed, and had not given back.  @number: of this block in the file.
  */
-static bool verify_repeated(const struct verify *verify)
+static bool verify_repeated(const struct verify *verify, size_t number)
 {
-	const struct tb_block *block = verify->block, *other;
-	uint64_t offset;
-	size_t i;
+	const struct tb_block *block = verify->block, *other = NULL;
+	const struct ring *ring = block->kind == TB_BLOCK_DURABLE ? &verify->durable :
+				  &verify->rings[block->cpu];
+	size_t bytes = (size_t)1 << block->size_log2;
 
-	if (block->kind != TB_BLOCK_DURABLE || !verify->durable.seen ||
-	    block->sequence > verify->durable.sequence)
+	if (!ring->seen || block->sequence > ring->sequence)
 		return false;
-	for (i = 0; (other = tb_trace_header(verify->trace, i, &offset, NULL)) &&
-		    offset < verify->offset; i++)
-		if (!memcmp(other, block, sizeof(*other)) &&
-		    !memcmp(tb_trace_block(verify->trace, i, NULL, NULL), block,
-			    (size_t)1 << block->size_log2))
-			return true;
-	return false;
+	/* what is behind the data may differ in a packed one */
+	if (block->data < bytes)
+		bytes = block->data;
+	while (number && (!other || memcmp(other, block, sizeof(*other))))
+		other = tb_trace_header(verify->trace, --number, NULL, NULL);
+	if (!other || memcmp(other, block, sizeof(*other)))
+		return false;
+	/* only one other: blocks of a packed file do not stay in memory for long */
+	other = tb_trace_block(verify->trace, number, NULL, NULL);
+	return other && !memcmp(other, block, bytes);
 }
 
 /* Where the file before this one ends, or this one does, as its writer has it */
@@ -758,7 +762,7 @@ static int verify_recording(struct verify *verify, unsigned int number)
 			&verify->offset, &recording)); i++)
 		if (recording == number && verify->block->kind == TB_BLOCK_NOTE)
 			verify_note(verify);
-		else if (recording == number && !verify_repeated(verify))
+		else if (recording == number && !verify_repeated(verify, i))
 			verify_block(verify);
 	for (cpu = 0; cpu < verify->nr_rings; cpu++)
 		verify_totals(verify, cpu);

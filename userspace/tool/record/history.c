@@ -26,8 +26,8 @@
 #include "tool/command/command.h"
 #include "tool/command/number.h"
 
-#define WAIT_MS 10
-#define PATIENCE 6000		/* such waits: a minute */
+#define HISTORY_WAIT_MS 10
+#define HISTORY_PATIENCE 6000		/* such waits: a minute */
 
 /* ---- where it is ---- */
 
@@ -118,12 +118,12 @@ int history_recorder(const struct history *history)
 /* Until @path has gone, or the recorder has; -ETIMEDOUT */
 static int wait_for_recorder(const struct history *history, const char *path)
 {
-	unsigned int patience = PATIENCE;
+	unsigned int patience = HISTORY_PATIENCE;
 
 	while (history_recorder(history) && (!path || !access(path, F_OK))) {
 		if (!patience--)
 			return -ETIMEDOUT;
-		poll(NULL, 0, WAIT_MS);
+		poll(NULL, 0, HISTORY_WAIT_MS);
 	}
 	return 0;
 }

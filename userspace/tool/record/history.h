@@ -90,8 +90,8 @@ int history_write(const struct history_parts *parts, struct sink *sink);
 /* 0, -errno */
 int history_add_up(const struct history_parts *parts, struct history_sum *sum);
 
-/* All of it up to now into a file.  Complains, EXIT_* */
-int history_snapshot(const struct history *history, const char *output);
+/* All of it up to now into the file @path.  Complains, EXIT_* */
+int history_snapshot(const struct history *history, const char *path);
 
 /* What there is, as lines of 'tracebuf status'; nothing if there is none */
 void history_show(const struct history *history);

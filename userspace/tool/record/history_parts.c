@@ -124,7 +124,7 @@ int history_write(const struct history_parts *parts, struct sink *sink)
 	return result;
 }
 
-int history_snapshot(const struct history *history, const char *output)
+int history_snapshot(const struct history *history, const char *path)
 {
 	struct history_parts parts;
 	struct sink sink;
@@ -135,7 +135,7 @@ int history_snapshot(const struct history *history, const char *output)
 	result = history_open(history, true, &parts);
 	if (result)
 		return complain("%s: cannot be read: %s", history->folder, strerror(-result));
-	if (sink_open(&sink, output)) {
+	if (sink_open(&sink, path)) {
 		history_close(&parts);
 		return EXIT_WRONG;
 	}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A history: files that together stay within their memory, and are one trace in a row; what a
+ * killed recorder leaves; commands and the recorder find each other.  If this is broken, a recorder
+ * takes more memory than it may, or a snapshot lacks events.
+ */
+#include <sys/wait.h>
+#include "test_lib_blocks.h"
+#include "../../../userspace/tool/record/history.c"
+#include "../../../userspace/tool/record/history_parts.c"
+
+#define MOST 50000u
+#define S 1000000000ull
+
+static char place[64];
+static struct history history;
+
+/* An empty folder for the history */
+static void set_up(const char *under)
+{
+	snprintf(place, sizeof(place), "%s/test_lib_history.XXXXXX", under);
+	assert(mkdtemp(place));
+	CHECK(!history_find(&history, place, "some"));
+	CHECK(!make_folder(&history));
+}
+
+static void tear_down(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", place);
+	assert(!system(command));
+}
+
+static void make_file(const char *name)
+{
+	FILE *out = fopen(name, "w");
+
+	assert(out && !fclose(out));
+}
+
+/* ---- the files that stay ---- */
+
+/* What there is together: bytes, and the lowest and the highest number */
+static uint64_t look(unsigned int *first, unsigned int *last)
+{
+	unsigned int *numbers;
+	struct series series;
+	struct stat status;
+	char name[PATH_MAX];
+	uint64_t sum = 0;
+	size_t count, i;
+
+	name_files(&series, &history);
+	CHECK(!series_numbers(&series, &numbers, &count));
+	for (i = 0; i < count; i++) {
+		CHECK(!series_file_name(&series, numbers[i], name) && !stat(name, &status));
+		CHECK(numbers[i] == numbers[0] + i);
+		sum += (uint64_t)status.st_blocks * 512;
+	}
+	*first = count ? numbers[0] : 0;
+	*last = count ? numbers[count - 1] : 0;
+	free(numbers);
+	return sum;
+}
+
+/* Record all blocks into files of MOST bytes, as the loop of the recorder does */
+static void record_all(struct series *series, struct sink *sink, bool close_it)
+{
+	struct sink_way way = { .block_bytes = 4096, .parts = true, .compress = true, .threads = 1,
+				.most = MOST, .series = series };
+	unsigned int first, last;
+	int moved;
+
+	CHECK(!series_next(series, history.output));
+	CHECK(!sink_open(sink, series->name));
+	series_trim(series, 1);
+	CHECK(!sink_use(sink, &way));
+	while ((moved = sink_move(sink, device, 0)) >= 0) {
+		CHECK(!series->memory || look(&first, &last) <= series->memory);
+		if (sink_size(sink) < MOST || taken == ring_bytes)
+			continue;
+		CHECK(!series_next(series, history.output));
+		CHECK(!sink_next(sink, series->name));
+		series_trim(series, 1);
+		again = true;
+	}
+	if (close_it)
+		CHECK(!sink_close(sink));
+}
+
+/* All files, and @rest behind them, are one trace in file; @wanted of what verify says */
+static void put_together(const void *rest, size_t bytes, const char *wanted)
+{
+	struct history_parts parts;
+	struct history_sum sum;
+	struct sink sink;
+
+	CHECK(!history_open(&history, true, &parts));
+	CHECK(!history_add_up(&parts, &sum));
+	CHECK(!sink_open(&sink, file));
+	CHECK(!history_write(&parts, &sink));
+	if (bytes)
+		CHECK(!sink_blocks(&sink, rest, bytes));
+	CHECK(!sink_close(&sink));
+	history_close(&parts);
+	CHECK_NUMBER(run_on("verify", ""), 0);
+	CHECK(!strstr(output, "recording 1") && !strstr(output, "open"));
+	CHECK_HAS(wanted);
+}
+
+static void by_size(void)
+{
+	static struct series series;
+	struct history_parts parts;
+	struct history_sum sum;
+	unsigned int first, last;
+	struct sink sink;
+	struct fx fx;
+
+	set_up("/tmp");
+	memset(&series, 0, sizeof(series));
+	series.given = true;
+	series.bytes = MOST;
+	series.memory = 8 * MOST;
+	fill_ring(&fx, 4000);
+	record_all(&series, &sink, true);
+	CHECK(look(&first, &last) <= series.memory);
+	CHECK(look(&first, &last) > series.memory / 2);
+	CHECK(first > 3 && last == series.number);
+	CHECK_NUMBER(series.nr_files, last - first);
+	put_together(NULL, 0, "exact, continued\n");
+	CHECK(!history_open(&history, true, &parts));
+	CHECK_NUMBER(parts.count, last - first + 1);
+	CHECK(!history_add_up(&parts, &sum));
+	CHECK_NUMBER(sum.bytes, look(&first, &last));
+	CHECK(sum.events > 20000 && sum.events < 4000 * 90);
+	history_close(&parts);
+	/* the next recording begins with nothing */
+	memset(&series, 0, sizeof(series));
+	series.bytes = MOST;
+	series.memory = 8 * MOST;
+	CHECK(!series_next(&series, history.output));
+	CHECK(!sink_open(&sink, series.name));
+	series_trim(&series, 1);
+	look(&first, &last);
+	CHECK(first == last && first == series.number);
+	CHECK(!sink_close(&sink));
+	empty_ring(&fx);
+	tear_down();
+}
+
+/* One file a second, which stay for 5 s */
+static void by_time(void)
+{
+	static struct series series;
+	unsigned int first, last, i;
+
+	set_up("/tmp");
+	memset(&series, 0, sizeof(series));
+	series.given = true;
+	series.bytes = MOST;
+	series.memory = 100 * MOST;
+	series.age = 5;
+	for (i = 1; i <= 20; i++) {
+		CHECK(!series_next(&series, history.output));
+		make_file(series.name);
+		series_trim(&series, i * S);
+		look(&first, &last);
+		CHECK_NUMBER(last, i);
+		/* the first file ends when the second begins */
+		CHECK_NUMBER(first, i > 7 ? i - 6 : 1);
+	}
+	/* none of them is older than that after a pause, but the last */
+	CHECK(!series_next(&series, history.output));
+	make_file(series.name);
+	series_trim(&series, 100 * S);
+	look(&first, &last);
+	CHECK_NUMBER(first, 20);
+	history_forget(&history);
+	look(&first, &last);
+	CHECK_NUMBER(last, 0);
+	tear_down();
+}
+
+/* ---- a recorder that is killed ---- */
+
+/* In the middle of a write, and before it has given back blocks: the kernel has these, too */
+static void torn(void)
+{
+	static struct series series;
+	size_t kept = 4096 * 200, half;
+	struct sink sink;
+	struct fx fx;
+	FILE *out;
+
+	for (half = 0; half < 3; half++) {
+		set_up("/tmp");
+		memset(&series, 0, sizeof(series));
+		fill_ring(&fx, 1000);
+		ring_bytes -= kept;
+		record_all(&series, &sink, false);
+		ring_bytes += kept;
+		/* what the kernel can do without the recorder */
+		CHECK(!close(sink.fd));
+		out = fopen(series.name, "a");
+		assert(out);
+		if (half == 1)
+			assert(fwrite("TBPK\1\0\0\0\0\1\0\0\0\0\1\0", 1, 16, out) == 16);
+		else if (half == 2)
+			assert(fwrite(blocks_at + 4096 * 300, 1, 4000, out) == 4000);
+		assert(!fclose(out));
+		put_together(blocks_at + ring_bytes - kept - 4096 * 10, kept + 4096 * 10,
+			     "45000            0          0        45000      0  exact\n");
+		pack_close(sink.pack);
+		parts_free(&sink.parts);
+		addresses_free(sink.addresses);
+		cgroups_free(sink.cgroups);
+		empty_ring(&fx);
+		tear_down();
+	}
+}
+
+/* ---- the recorder and the others ---- */
+
+/* A process that locks the pid file, and answers @answers requests */
+static pid_t begin_recorder(unsigned int answers)
+{
+	sigset_t set;
+	int number, fd, ends[2];
+	pid_t child;
+	char byte;
+
+	assert(!pipe(ends));
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	sigaddset(&set, SIGTERM);
+	child = fork();
+	assert(child >= 0);
+	if (!child) {
+		sigprocmask(SIG_BLOCK, &set, NULL);
+		fd = open(history.pid_file, O_RDWR | O_CREAT, 0644);
+		if (fd < 0 || flock(fd, LOCK_EX) || dprintf(fd, "%d\n", getpid()) < 0 ||
+		    write(ends[1], "", 1) != 1)
+			_exit(1);
+		while (!sigwait(&set, &number) && number == SIGUSR2 && answers--)
+			unlink(history.request);
+		if (number == SIGTERM)
+			unlink(history.pid_file);
+		_exit(0);
+	}
+	assert(read(ends[0], &byte, 1) == 1);
+	close(ends[0]);
+	close(ends[1]);
+	return child;
+}
+
+static void with_recorder(void)
+{
+	struct history_parts parts;
+	char name[PATH_MAX + 16];
+	pid_t child;
+	int status;
+
+	set_up("/tmp");
+	CHECK_NUMBER(history_recorder(&history), 0);
+	child = begin_recorder(1);
+	CHECK_NUMBER(history_recorder(&history), child);
+	CHECK_NUMBER(history_flush(&history), EXIT_FINE);
+	CHECK(access(history.request, F_OK) < 0);
+	/* while it runs the last file is not finished, and none is deleted by others */
+	snprintf(name, sizeof(name), "%s/part-0001.tbuf", history.folder);
+	make_file(name);
+	snprintf(name, sizeof(name), "%s/part-0002.tbuf", history.folder);
+	make_file(name);
+	CHECK(!history_open(&history, true, &parts));
+	CHECK_NUMBER(parts.count, 1);
+	history_close(&parts);
+	CHECK(!history_open(&history, false, &parts));
+	CHECK_NUMBER(parts.count, 2);
+	history_close(&parts);
+	history_forget(&history);
+	CHECK(!access(name, F_OK));
+	/* it ends instead of an answer: nobody waits for it */
+	CHECK_NUMBER(history_flush(&history), EXIT_FINE);
+	assert(waitpid(child, &status, 0) == child);
+	CHECK_NUMBER(history_recorder(&history), 0);
+	CHECK(!history_open(&history, true, &parts));
+	CHECK_NUMBER(parts.count, 2);
+	history_close(&parts);
+	child = begin_recorder(0);
+	CHECK_NUMBER(history_stop(&history), EXIT_FINE);
+	CHECK(access(history.pid_file, F_OK) < 0);
+	assert(waitpid(child, &status, 0) == child);
+	tear_down();
+}
+
+static void prepared(void)
+{
+	struct statfs system;
+	pid_t child;
+	int status;
+
+	CHECK_NUMBER(history_find(&history, "/x", "a/b"), -EINVAL);
+	CHECK_NUMBER(history_find(&history, "/x", ".."), -EINVAL);
+	CHECK_NUMBER(history_find(&history, "/x", ""), -EINVAL);
+	CHECK(!history_find(&history, "/x", NULL));
+	CHECK_TEXT(history.output, "/x/kernel/part.tbuf");
+	if (statfs("/dev/shm", &system) < 0 || system.f_type != TMPFS_MAGIC) {
+		printf("# skipped: /dev/shm is not in memory\n");
+		return;
+	}
+	set_up("/dev/shm");
+	CHECK_NUMBER(history_prepare(&history, 1 << 20), EXIT_FINE);
+	CHECK_NUMBER(history_prepare(&history, 1ull << 60), EXIT_WRONG);
+	assert(!chmod(history.folder, 0777));
+	CHECK_NUMBER(history_prepare(&history, 1 << 20), EXIT_WRONG);
+	assert(!chmod(history.folder, 0700));
+	child = begin_recorder(0);
+	CHECK_NUMBER(history_prepare(&history, 1 << 20), EXIT_WRONG);
+	CHECK_NUMBER(history_stop(&history), EXIT_FINE);
+	assert(waitpid(child, &status, 0) == child);
+	tear_down();
+	CHECK_NUMBER(history_find(&history, "/proc/self", "some"), 0);
+	CHECK_NUMBER(history_prepare(&history, 1 << 20), EXIT_WRONG);
+}
+
+static const struct test tests[] = {
+	{ "history: files stay as far as there is memory", by_size },
+	{ "history: and for a time", by_time },
+	{ "history: a recorder is killed", torn },
+	{ "history: a folder in memory, with room", prepared },
+	{ "history: the recorder answers, ends, or is stopped", with_recorder },
+};
+
+RUN_MAIN(tests)
