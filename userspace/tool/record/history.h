@@ -60,8 +60,8 @@ struct history_sum {
 /* The names for @provider (NULL: "kernel") in @folder; -EINVAL: no such name can be */
 int history_find(struct history *history, const char *folder, const char *provider);
 
-/* Make the folder; refuse if it is not in memory, has no room for @memory bytes, or a recorder runs.
- * Complains, EXIT_* */
+/* Make the folder; refuse if it is not in memory, has no room for @memory bytes, or a recorder
+ * runs.  Complains, EXIT_* */
 int history_prepare(const struct history *history, uint64_t memory);
 
 /* The recorder's process, 0: none runs, -errno: not known */

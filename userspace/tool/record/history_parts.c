@@ -24,7 +24,8 @@
 
 /* ---- frames and blocks ---- */
 
-/* The whole frame or block at @data, of @size bytes at most: its bytes and events; 0: there is none */
+/* The whole frame or block at @data, where @size bytes are: its bytes; 0: there is none.
+ * @events: out: in it */
 static size_t whole_piece(const unsigned char *data, size_t size, uint64_t *events)
 {
 	struct tb_pack_frame frame;
