@@ -75,6 +75,8 @@ thrown_away()
 	status 0 tracebuf status && says '^history    since 20.*events in .* MiB, recorder' || return
 	status 0 tracebuf snapshot -o thrown-part.tbuf || return
 	load 1
+	# what the load has started has ended, and its last block is not full
+	sleep 1
 	sh -c 'printf last_one >"/proc/$$/comm"; sleep 0.01'
 	tracebuf snapshot -o thrown-later.tbuf && end_whole || return
 	rm watched

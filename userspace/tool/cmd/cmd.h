@@ -22,7 +22,7 @@ extern const struct command cmd_record, cmd_print, cmd_list, cmd_status,
  * @stop it is stopped before.  Complains, EXIT_* */
 int save_device(struct tb_device *device, const char *provider, const char *output, bool stop);
 
-/* --history and --memory of 'tracebuf start' (cmd/start_history.c).  1 if @option was one of them, 0
+/* --history and --memory of start (cmd/start_history.c).  1 if @option was one of them, 0
  * if not, -1 after complaining */
 int history_option(const struct command *command, int option, const char *value,
 		   struct series *series);
