@@ -75,12 +75,12 @@ thrown_away()
 	status 0 tracebuf status && says '^history    since 20.*events in .* MiB, recorder' || return
 	status 0 tracebuf snapshot -o thrown-part.tbuf || return
 	load 1
-	# what the load has started has ended, and its last block is not full
+	rm watched
+	until_it [ -s most ]
+	# what the load has started has ended: the last block does not get full
 	sleep 1
 	sh -c 'printf last_one >"/proc/$$/comm"; sleep 0.01'
 	tracebuf snapshot -o thrown-later.tbuf && end_whole || return
-	rm watched
-	until_it [ -s most ]
 	ls -l $folder
 	cat "/proc/$first/stat"
 	[ "$first" = "$(recorder)" ] && ! [ -e $folder/part-0001.tbuf ]
