@@ -63,7 +63,8 @@ bool tb_field_is_missing(const struct tb_view *view, const struct tb_format_fiel
 	uint64_t word = 1;
 
 	return is_short(view) &&
-	       (field->offset >= view->length ||
+	       (field->offset > view->length ||
+		(field->offset == view->length && !(field->flags & TB_FIELD_ARRAY)) ||
 		(field->flags & DYNAMIC &&
 		 tb_read_uint(view->payload, view->length, field->offset, 4, &word) && !word));
 }
