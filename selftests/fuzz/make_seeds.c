@@ -51,18 +51,19 @@ static void kernel_events(struct fx *fx)
 	fx_composite(fx, 0, FX_SWITCH, TIME + 10, 100, &to, sizeof(to));
 	fx_composite(fx, 0, TB_EV_STACK, TIME + 10, 100, &stack, sizeof(stack));
 	fx_composite(fx, 0, TB_EV_COUNTERS, TIME + 10, 100, &counters, sizeof(counters));
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, TIME + 20, 3);
+	fx_simple(fx, 0, FX_SOFTIRQ, TIME + 20, 3);
 	fx_composite(fx, 0, FX_ODD, TIME + 30, 200, &odd, sizeof(odd));
 	fx_composite(fx, 0, TB_EV_MARK, TIME + 40, 200, "here", 4);
 	fx_close(fx, 0);
 	fx_open(fx, 1, TIME, 0, NULL);
 	fx_composite(fx, 1, FX_NEWTASK, TIME + 15, 100, &newtask, sizeof(newtask));
-	fx_simple(fx, 1, FX_SYS_ENTER_FAST, TIME + 25, 200ull << 32 | 1);
+	fx_simple(fx, 1, FX_SYS_ENTER_COMPACT, TIME + 25, 200ull << 16 | 1 << 12 | 3);
 	fx_time(fx, 1, 0x100000000ull);
-	fx_simple(fx, 1, FX_SWITCH_FAST, 0x100000005ull, 300);
+	fx_simple(fx, 1, FX_SWITCH_COMPACT, 0x100000005ull,
+		  fx_switch_compact(100, 300, 1, 120, 98));
 	fx_close(fx, 1);
 	fx_open(fx, 0, TIME + 500, 200, &gap);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, TIME + 600, 1);
+	fx_simple(fx, 0, FX_SOFTIRQ, TIME + 600, 1);
 	fx_close(fx, 0);
 	fx->rings[0].dropped += 2;
 	fx_totals(fx, 0);

@@ -162,13 +162,12 @@ const struct analysis_axis *analysis_axis(const struct analysis *a);
  * 	may be wrong
  * @back: events whose time, by the clock records, is before that of the event before them: they
  *	count as of that time
- * @guessed: ends of system calls of which neither they nor anything else tells whose they are
  * @has: what can be known, by the events that there have been: a bit for each enum analysis_need
  */
 struct analysis_total {
 	uint64_t begin, end, events;
 	uint64_t lost, losses, user_lost, user_losses;
-	uint64_t late, back, guessed;
+	uint64_t late, back;
 	uint64_t known_ns, told_ns;
 	uint32_t has;
 	bool     cut;
@@ -276,7 +275,6 @@ const struct analysis_stat *analysis_latency_stat(const struct analysis *a);
 
 /* struct analysis_wait.context: where the waker was */
 enum analysis_context {
-	ANALYSIS_FROM_UNKNOWN,	/* events of one element do not tell */
 	ANALYSIS_FROM_TASK, ANALYSIS_FROM_SOFTIRQ, ANALYSIS_FROM_IRQ, ANALYSIS_FROM_NMI,
 };
 

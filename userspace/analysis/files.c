@@ -498,7 +498,7 @@ int files_take(struct files *files, const struct tb_view *view, uint64_t ns)
 		return 0;
 	if (!view->format)
 		return view->id == TB_EV_THREAD ? take_thread(files, view) : 0;
-	if (!(view->format->flags & TB_EVENT_SYSCALL) || view->format->flags & TB_EVENT_SIMPLE)
+	if (!(view->format->flags & TB_EVENT_SYSCALL))
 		return 0;
 	/* without the process its files are not known */
 	if (!view->task || !view->task->tgid)

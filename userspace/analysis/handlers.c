@@ -149,7 +149,6 @@ void handlers_slice(struct analysis *a, const struct slice *slice)
 		return;
 	case SLICE_LOSSY:
 		handler->stat.uncertain++;
-		a->total.guessed += slice->guessed;
 		break;
 	case SLICE_WHOLE:
 		stat_add(&handler->stat, slice->end - slice->begin);

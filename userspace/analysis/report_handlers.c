@@ -42,7 +42,6 @@ static void handler_rows(struct making *m, const void **list, size_t count, bool
 			 const char *what)
 {
 	const struct analysis_handler *handler;
-	const uint64_t guessed = analysis_total(m->a)->guessed;
 	struct analysis_stat sum = { 0 };
 	size_t i;
 
@@ -51,11 +50,6 @@ static void handler_rows(struct making *m, const void **list, size_t count, bool
 		sum.uncertain += handler->stat.uncertain;
 		sum.open += handler->stat.open;
 	}
-	if (calls && guessed)
-		remark(m, "%llu calls are counted as unsure: one-element sys_exit does not say whose it is, and without sched_switch nobody knows. This needs -e sched:sched_switch, or sys_exit in its wide form.",
-		       (unsigned long long)guessed);
-	if (calls)
-		sum.uncertain -= guessed;
 	remark_uncertain(m, &sum, what);
 	count = rows_of(m, count, calls ? "calls" : "handlers");
 	for (i = 0; i < count; i++) {

@@ -134,7 +134,6 @@ void sections_events(struct making *m)
 	static const struct column list[] = {
 		COLUMN_TEXT("system", "system"),
 		COLUMN_TEXT("name", "event"),
-		COLUMN_TEXT("form", "form"),
 		COLUMN_NUMBER("count", "count", REPORT_COUNT),
 	};
 	unsigned int formats = tb_trace_formats(m->trace), i;
@@ -156,7 +155,6 @@ void sections_events(struct making *m)
 	for (i = 0; i < shown; i++) {
 		text(m, kinds[i].format->system);
 		text(m, kinds[i].format->name);
-		text(m, kinds[i].format->flags & TB_EVENT_SIMPLE ? "fast" : "wide");
 		number(m, kinds[i].count);
 	}
 	free(kinds);

@@ -18,7 +18,7 @@ static bool needs_wakeups(struct making *m)
 static const char *context_name(enum analysis_context context)
 {
 	static const char *const names[] = {
-		[ANALYSIS_FROM_UNKNOWN] = "?", [ANALYSIS_FROM_TASK] = "task",
+		[ANALYSIS_FROM_TASK] = "task",
 		[ANALYSIS_FROM_SOFTIRQ] = "softirq", [ANALYSIS_FROM_IRQ] = "irq",
 		[ANALYSIS_FROM_NMI] = "nmi",
 	};

@@ -22,7 +22,7 @@ static const struct {
 	{ "irq", "irq_handler_exit", ROLE_IRQ_EXIT, NULL, { "irq", "ret" } },
 	{ "irq", "softirq_entry", ROLE_SOFTIRQ, NULL, { "vec" } },
 	{ "irq", "softirq_exit", ROLE_SOFTIRQ_EXIT, NULL, { "vec" } },
-	{ "raw_syscalls", "sys_enter", ROLE_SYSCALL, NULL, { "id", "tid" } },
+	{ "raw_syscalls", "sys_enter", ROLE_SYSCALL, NULL, { "id" } },
 	{ "raw_syscalls", "sys_exit", ROLE_SYSCALL_EXIT, NULL, { "id", "ret" } },
 	{ "block", "block_rq_issue", ROLE_ISSUE, "rwbs", { "dev", "sector", "nr_sector", "bytes" } },
 	{ "block", "block_rq_complete", ROLE_COMPLETE, "rwbs",

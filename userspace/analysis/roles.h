@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Which event is which: those of the scheduler, of interrupts, of system calls and of block
- * devices that something is concluded from, in either form, and where in them the numbers are.
+ * devices that something is concluded from, and where in them the numbers are.
  */
 #ifndef TRACEBUF_ROLES_H
 #define TRACEBUF_ROLES_H
@@ -21,8 +21,7 @@ enum { SWITCH_PREV, SWITCH_NEXT, SWITCH_STATE, SWITCH_PRIO };
 enum { WAKE_PID, WAKE_CPU };
 enum { MIGRATE_PID, MIGRATE_CPU };
 enum { IRQ_NUMBER, IRQ_RESULT };
-enum { SYSCALL_NUMBER, SYSCALL_TID };
-enum { SYSCALL_RESULT = 1 };
+enum { SYSCALL_NUMBER, SYSCALL_RESULT };
 enum { BLOCK_DEV, BLOCK_SECTOR, BLOCK_SECTORS, BLOCK_BYTES };
 enum { BLOCK_ERROR = 3 };
 

@@ -47,7 +47,6 @@ struct thread {
 	int64_t  state;
 	uint32_t waker, waker_cpu;
 	uint16_t waker_context;
-	bool waker_told;
 	struct slice call;
 };
 
@@ -66,7 +65,6 @@ struct slices {
 	uint64_t losses, last;
 	enum tb_timebase base;
 	const struct spans *missing;	/* NULL: what is missing is known when it is told */
-	bool switches;			/* there are such events */
 	uint64_t switches_since;	/* ns; before that they are not selected; UINT64_MAX: now */
 	bool wakeups;			/* there are events of them, not of waking alone */
 	bool off;			/* SLICE_OFF is wanted */
@@ -229,7 +227,6 @@ static void note_waker(struct slice *slice, const struct thread *thread)
 	slice->number = thread->waker;
 	slice->context = thread->waker_context;
 	slice->waker_cpu = thread->waker_cpu;
-	slice->has_context = thread->waker_told;
 }
 
 /* It runs again, or the trace ends */
@@ -310,7 +307,6 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 	thread->waker = view->tid;
 	thread->waker_cpu = view->cpu;
 	thread->waker_context = view->context;
-	thread->waker_told = view->structure == TB_STRUCT_COMPOSITE;
 	return 0;
 }
 
@@ -403,17 +399,12 @@ static void take_in(struct slices *slices, const struct plan *plan,
 static int take_call(struct slices *slices, const struct plan *plan,
 		     const struct tb_view *view, uint64_t ns)
 {
-	uint32_t tid = view->tid;
 	struct thread *thread;
-	int64_t id, told;
+	int64_t id;
 	bool has;
 
-	/* says in its one-element form whose it is */
-	told = plan_number(view, plan->fields[1], &has);
-	if (has)
-		tid = (uint32_t)told;
 	id = plan_number(view, plan->fields[0], &has);
-	thread = has ? thread_of(slices, tid) : NULL;
+	thread = has ? thread_of(slices, view->tid) : NULL;
 	if (!thread)
 		return has ? -ENOMEM : 0;
 	if (thread->in_call)
@@ -421,7 +412,6 @@ static int take_call(struct slices *slices, const struct plan *plan,
 	begin(&thread->call, SLICE_SYSCALL, view, ns);
 	thread->in_call = true;
 	thread->call_losses = slices->losses;
-	thread->call.tid = tid;
 	thread->call.number = id;
 	if (is_endless(slices, view->format)) {
 		thread->in_call = false;
@@ -448,9 +438,7 @@ static int take_call_exit(struct slices *slices, const struct plan *plan,
 	thread->call.cpu = view->cpu;
 	thread->call.result = plan_number(view, plan->fields[1],
 				     &thread->call.has_result);
-	/* one element has no room for whose it is */
-	thread->call.guessed = view->structure == TB_STRUCT_SIMPLE && !slices->switches;
-	end(slices, &thread->call, ns, thread->call.guessed ||
+	end(slices, &thread->call, ns,
 	    lost_since(slices, thread->call_losses, thread->call.begin, ns) ?
 	    SLICE_LOSSY : SLICE_WHOLE);
 	return 1;
@@ -520,11 +508,8 @@ static int take_irq(struct slices *slices, const struct plan *plan,
 	if (plan->fixed) {
 		slice->name = plan->fixed;
 		slice->name_length = plan->fixed_length;
-	} else if (!plan->name || tb_field_str(view, plan->name, &slice->name,
-					       &slice->name_length)) {
-		slice->name = tb_trace_string(slices->trace, TB_STRING_IRQ,
-					      (uint32_t)slice->number);
-		slice->name_length = slice->name ? strlen(slice->name) : 0;
+	} else if (plan->name) {
+		tb_field_str(view, plan->name, &slice->name, &slice->name_length);
 	}
 	if (slice->name && slice->name_length > IRQ_NAME_MAX)
 		slice->name_length = IRQ_NAME_MAX;
@@ -805,7 +790,6 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 		return -ENOMEM;
 	switch (plan->role) {
 	case ROLE_SWITCH:
-		slices->switches = true;
 		/* who is in an interrupt does not go */
 		drop_irqs(slices, cpu, 0);
 		if (take_out(slices, plan, view, cpu, ns))

@@ -39,14 +39,12 @@ enum slice_doubt {
  *	woke it
  * @result: what it returned, if @has_result; SLICE_RUN, SLICE_OFF: the state in which it went
  * @prio: SLICE_RUN: priority, if @has_prio
- * @context: SLICE_WAKEUP, SLICE_OFF with @waited: TB_CONTEXT_* of the event that woke it, if
- *	@has_context
+ * @context: SLICE_WAKEUP, SLICE_OFF with @waited: TB_CONTEXT_* of the event that woke it
  * @waker_cpu: the CPU of that event
  * @waited: SLICE_RUN, SLICE_OFF: how long from when it was woken, if @has_waited
  * @wait_lost: SLICE_RUN: it was woken before, but events are missing since: it may have run
  * 	meanwhile
  * @unseen: SLICE_RUN: it has run since it went, for it was woken twice, and no event says where
- * @guessed: SLICE_SYSCALL: whose the exit is was not recorded, and nothing tells who was on the CPU
  * @depth: SLICE_IRQ: how many interrupts it is in
  * @name: SLICE_IRQ: of the interrupt or its handler, @name_length bytes; NULL: not known
  * @event: the event it began with: format, payload and length are valid, no more
@@ -63,7 +61,7 @@ struct slice {
 	uint16_t context;
 	uint32_t waker_cpu;
 	unsigned int depth;
-	bool has_result, has_prio, has_waited, has_context, wait_lost, unseen, guessed;
+	bool has_result, has_prio, has_waited, wait_lost, unseen;
 	const char *name;
 	size_t name_length;
 	struct tb_view event;

@@ -201,8 +201,6 @@ static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait
 
 enum analysis_context waits_context(const struct slice *wakeup)
 {
-	if (!wakeup->has_context)
-		return ANALYSIS_FROM_UNKNOWN;
 	if (wakeup->context & TB_CONTEXT_NMI)
 		return ANALYSIS_FROM_NMI;
 	if (wakeup->context & TB_CONTEXT_HARDIRQ)

@@ -222,7 +222,6 @@ static int divide_blocked(struct why *why, uint32_t parent, const struct why_lin
 			  unsigned int depth)
 {
 	const struct why_irq_part *part = interrupt_at(why, off->waker_cpu, off->wake);
-	bool interrupt = off->interrupt || (off->no_context && part);
 	const struct why_call *in = call_at(line, off->begin);
 	int64_t call = in ? in->number : NONE;
 	uint32_t blocked, woken;
@@ -232,7 +231,7 @@ static int divide_blocked(struct why *why, uint32_t parent, const struct why_lin
 		return 0;
 	if (off->waker == NOBODY)
 		return add_leaf(why, parent, WHY_OFF, call, from, to);
-	if (interrupt && is_sleep(call))
+	if (off->interrupt && is_sleep(call))
 		return add_leaf(why, parent, WHY_SLEEPS, call, from, to);
 	blocked = child_of(why, parent, WHY_BLOCKED, call);
 	if (!blocked)
@@ -244,7 +243,7 @@ static int divide_blocked(struct why *why, uint32_t parent, const struct why_lin
 	}
 	if (result)
 		return result;
-	if (interrupt)
+	if (off->interrupt)
 		return add_leaf(why, blocked, WHY_UNTIL, interrupt_number(part), from, to);
 	woken = child_of(why, blocked, WHY_WOKEN, off->waker);
 	if (!woken)

@@ -200,9 +200,7 @@ static int take_off(struct reader *reader, const struct slice *slice)
 		off->waker = (uint32_t)slice->number;
 		off->waker_cpu = slice->waker_cpu;
 		/* what wakes others while a CPU is idle can only be an interrupt */
-		off->interrupt = !off->waker || (slice->has_context &&
-						 slice->context & ~TB_CONTEXT_PREEMPT_MASK);
-		off->no_context = !slice->has_context;
+		off->interrupt = !off->waker || slice->context & ~TB_CONTEXT_PREEMPT_MASK;
 	}
 	return 0;
 }

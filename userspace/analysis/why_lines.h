@@ -24,12 +24,11 @@ struct why_run {
  * @waker_cpu: on this CPU
  * @runnable: it could run all the time
  * @interrupt: an interrupt woke it, whatever thread was there
- * @no_context: the event of the wake-up has no room to say whether it was an interrupt
  */
 struct why_off {
 	uint64_t begin, end, wake;
 	uint32_t cpu, waker, waker_cpu;
-	bool runnable, interrupt, no_context;
+	bool runnable, interrupt;
 };
 
 /* @object: what it is about, a number for files_name(); 0: not known */

@@ -47,9 +47,10 @@ static bool put_event(struct fx *fx, unsigned int cpu, uint64_t time, uint64_t n
 
 	switch (number % 4) {
 	case 0:
-		return fx_simple(fx, cpu, FX_SYS_ENTER_FAST, time, 100ull << 32 | number % 300);
+		return fx_simple(fx, cpu, FX_SYS_ENTER_COMPACT, time,
+				 100ull << 16 | 1 << 12 | number % 300);
 	case 1:
-		return fx_simple(fx, cpu, FX_SOFTIRQ_FAST, time, number % 10);
+		return fx_simple(fx, cpu, FX_SOFTIRQ, time, number % 10);
 	case 2:
 		return fx_composite(fx, cpu, FX_SWITCH, time, 100, &to, sizeof(to));
 	default:

@@ -126,12 +126,6 @@ class Check:
         run(self.tool, "export", "-q", "--format", kind, "-o", path, *options, self.trace)
         return path
 
-    def irq_names(self):
-        """By number: of interrupts whose events in one element have no room for a name"""
-        rows = run(self.tool, "query", "--json", self.trace,
-                   "SELECT number, name FROM names WHERE kind = 'irq'")
-        return {row["number"]: row["name"] for row in json.loads(rows)}
-
     # ---- text ----
 
     def text(self):
@@ -349,7 +343,7 @@ class Check:
             expect(json.loads(row["args"] or "{}"), args, f"{where}: args")
 
     def sqlite_slices(self, database):
-        model = Model(self.objects, self.irq_names())
+        model = Model(self.objects)
         for kind in ("run", "irq", "softirq", "syscall"):
             rows = database.execute(
                 "SELECT start, duration, cpu, tid, number, name, result, state, waited "
@@ -364,7 +358,7 @@ class Check:
     def json(self):
         with open(self.export("json"), encoding="utf-8") as file:
             events = json.load(file)["traceEvents"]
-        model = Model(self.objects, self.irq_names())
+        model = Model(self.objects)
         by_phase = collections.defaultdict(list)
         for event in events:
             by_phase[event["ph"]].append(event)
@@ -520,8 +514,7 @@ class Model:
 
     WAKES = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
 
-    def __init__(self, objects, irq_names):
-        self.irq_names = irq_names
+    def __init__(self, objects):
         self.slices = collections.defaultdict(list)
         self.wakeups = []
         self.parts = set()
@@ -529,8 +522,6 @@ class Model:
         self.calls, self.woken = {}, {}
         self.awake = set()
         self.has_wakeups = False
-        # without switches nobody knows for certain whose a call in one-element form is
-        self.has_switches = any(item["name"] == "sched_switch" for item in objects)
         # events are missing on some CPU, wherever their loss comes in the order
         self.missing = [(item["fields"]["first"], item["fields"]["last"]) for item in objects
                         if item["type"] == "lost" and "cpu" in item]
@@ -608,7 +599,6 @@ class Model:
     def call(self, item, fields, name):
         tid = item["tid"]
         if name == "sys_enter":
-            tid = fields.get("tid", tid)
             self.parts.add(id(item))
             self.calls[tid] = item
             return
@@ -616,8 +606,7 @@ class Model:
         if not begin or begin["fields"]["id"] != fields["id"]:
             return
         self.parts.add(id(item))
-        guessed = "tid" in begin["fields"] and not self.has_switches
-        if not guessed and not self.lossy(begin, item):
+        if not self.lossy(begin, item):
             self.add("syscall", begin, item, fields["id"], fields.get("id_name"),
                      fields["ret"], tid=tid)
 
@@ -635,8 +624,8 @@ class Model:
         else:
             begin = self.leave(item, cpu, ("irq", fields["irq"]))
             if begin:
-                name = begin["fields"].get("name", self.irq_names.get(fields["irq"]))
-                self.add("irq", begin, item, fields["irq"], name, fields["ret"])
+                self.add("irq", begin, item, fields["irq"], begin["fields"]["name"],
+                         fields["ret"])
 
     def vector(self, item, fields, cpu, name):
         key = (name.rsplit("_", 1)[0], fields["vector"])

@@ -329,8 +329,6 @@ def from_fxt(reader):
             tid = tid_of(thread[1])
             if thread[0] == CPUS:
                 tid = args.pop("current_tid")
-            elif name == "sys_enter":
-                args.pop("tid", None)
             for part in re.split(r" (?=\w+=)", args.pop("more", "")):
                 if part:
                     args[part.split("=")[0]] = part.split("=", 1)[1]

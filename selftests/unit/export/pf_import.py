@@ -86,7 +86,6 @@ class Import:
         self.packets, self.events, self.bundles = pf_wire.load(path)
         self.tracks, self.sched, self.pending = Tracks(), [], {}
         self.mismatched, self.states = 0, {}
-        self.wakes = collections.Counter()
         self.hidden_before = max([bundle["previous_bundle_end_timestamp"][0]
                                   for bundle in self.firsts()
                                   if "previous_bundle_end_timestamp" in bundle], default=0)
@@ -121,9 +120,6 @@ class Import:
         self.pending[event.cpu] = {"cpu": event.cpu, "tid": fields["next_pid"],
                                    "begin": event.time, "end": None, "state": None}
         self.sched.append(self.pending[event.cpu])
-
-    def on_sched_waking(self, event, _):
-        self.wakes[event.form] += 1
 
     def on_sys_enter(self, event, fields):
         if fields["id"] != 15:                      # rt_sigreturn is an instant
@@ -343,9 +339,6 @@ class Judge:
         nobody = [one for one in self.drawn.sched if one["tid"] >= LOST_TID]
         self.say(f"run: {whole} as our analysis has them of {len(drawn)}; "
                  f"{len(nobody)} times nobody knows who was on a CPU")
-        if self.drawn.wakes:
-            self.say(f"wake-ups: {self.drawn.wakes['compact']} in columns, "
-                     f"{self.drawn.wakes['full']} whose context is not known")
 
     def open_at_end(self):
         """Nothing happens on a thread while it is in a call: what is open at the end is the last"""

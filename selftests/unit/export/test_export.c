@@ -32,11 +32,12 @@
 
 /* Event ids beyond those of the fixture */
 enum {
-	EV_SWITCH_FAST = 81, EV_WAKING_FAST = 83, EV_ENTER_FAST = 85,
-	EV_EXIT_FAST = 87, EV_IRQ = 88, EV_IRQ_FAST = 89, EV_IRQ_EXIT_FAST = 91,
-	EV_SOFTIRQ_FAST = 93, EV_FREQUENCY = 94, EV_SAME_NAME = 96,
+	EV_SOFTIRQ_WIDE = FX_SOFTIRQ - 1,	/* FX_SOFTIRQ is its compact form */
+	EV_WAKING_WIDE = 82, EV_WAKING, EV_EXIT_WIDE = 86, EV_EXIT, EV_IRQ = 88,
+	EV_IRQ_EXIT_WIDE = 90, EV_IRQ_EXIT, EV_SOFTIRQ_EXIT_WIDE = 92, EV_SOFTIRQ_EXIT,
+	EV_FREQUENCY = 94, EV_SAME_NAME = 96,
 	EV_TIMER = 98, EV_TIMER_EXIT = 100,
-	EV_ISSUE = 102, EV_COMPLETE = 104, EV_WIDE = 106, EV_HRTIMER = 108, EV_EXIT_WIDE = 110,
+	EV_ISSUE = 102, EV_COMPLETE = 104, EV_WIDE = 106, EV_HRTIMER = 108,
 	EV_INSERT = 112, EV_REQUEUE = 114,
 	EV_UNDESCRIBED = 500,
 };
@@ -45,23 +46,20 @@ enum {
 
 static void describe(struct fx *fx)
 {
-	/* as module/events/compact.c has them */
-	static const struct fx_field switch_fast[] = {
-		{ "prev_pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 0, 22 },
-		{ "next_pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 22, 22 },
-		{ "prev_state", "long", 0, 8, 0, TB_FIELD_BITS, 44, 9 },
-		{ "next_prio", "int", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 53, 9 },
-	};
-	static const struct fx_field waking_fast[] = {
+	/* the compact forms as module/events/compact.c has them */
+	static const struct fx_field waking[] = {
 		{ "pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 0, 22 },
-		{ "prio", "int", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 22, 9 },
+		{ "prio", "int", 0, 8, 0, TB_FIELD_BITS, 22, 8 },
 		{ "target_cpu", "int", 0, 8, 0, TB_FIELD_BITS, 32, 16 },
+		{ "context", "u16", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_CONTEXT, 48, 16 },
 	};
-	static const struct fx_field enter_fast[] = {
-		{ "id", "long", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "tid", "pid_t", 4, 4, 0, 0, 0, 0 },
+	static const struct fx_field waking_wide[] = {
+		{ "comm", "char[16]", 0, 16, 16, TB_FIELD_STRING, 0, 0 },
+		{ "pid", "pid_t", 16, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "prio", "int", 20, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "target_cpu", "int", 24, 4, 0, TB_FIELD_SIGNED, 0, 0 },
 	};
-	static const struct fx_field exit_fast[] = {
+	static const struct fx_field exit[] = {
 		{ "id", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 0, 16 },
 		{ "ret", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 16, 48 },
 	};
@@ -73,14 +71,20 @@ static void describe(struct fx *fx)
 		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
 		{ "name", "__data_loc char[]", 4, 4, 0, TB_FIELD_DATA_LOC | TB_FIELD_STRING, 0, 0 },
 	};
-	static const struct fx_field irq_fast[] = {
-		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-	};
 	static const struct fx_field irq_exit[] = {
+		{ "irq", "int", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 0, 32 },
+		{ "ret", "int", 0, 8, 0, TB_FIELD_BITS, 32, 16 },
+		{ "context", "u16", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_CONTEXT, 48, 16 },
+	};
+	static const struct fx_field irq_exit_wide[] = {
 		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
 		{ "ret", "int", 4, 4, 0, TB_FIELD_SIGNED, 0, 0 },
 	};
 	static const struct fx_field softirq[] = {
+		{ "vec", "unsigned int", 0, 8, 0, TB_FIELD_BITS, 0, 32 },
+		{ "context", "u16", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_CONTEXT, 48, 16 },
+	};
+	static const struct fx_field softirq_wide[] = {
 		{ "vec", "unsigned int", 0, 4, 0, 0, 0, 0 },
 	};
 	static const struct fx_field frequency[] = {
@@ -97,15 +101,16 @@ static void describe(struct fx *fx)
 #define DESCRIBE(id, flags, system, name, fields) \
 	fx_describe(fx, id, flags, system, name, fields, \
 		    sizeof(fields) / sizeof(fields[0]))
-	DESCRIBE(EV_SWITCH_FAST, TB_EVENT_SIMPLE, "sched", "sched_switch", switch_fast);
-	DESCRIBE(EV_WAKING_FAST, TB_EVENT_SIMPLE, "sched", "sched_waking", waking_fast);
-	DESCRIBE(EV_ENTER_FAST, TB_EVENT_SIMPLE, "raw_syscalls", "sys_enter", enter_fast);
-	DESCRIBE(EV_EXIT_FAST, TB_EVENT_SIMPLE, "raw_syscalls", "sys_exit", exit_fast);
+	DESCRIBE(EV_WAKING_WIDE, 0, "sched", "sched_waking", waking_wide);
+	DESCRIBE(EV_WAKING, TB_EVENT_SIMPLE, "sched", "sched_waking", waking);
 	DESCRIBE(EV_EXIT_WIDE, 0, "raw_syscalls", "sys_exit", exit_wide);
+	DESCRIBE(EV_EXIT, TB_EVENT_SIMPLE, "raw_syscalls", "sys_exit", exit);
 	DESCRIBE(EV_IRQ, 0, "irq", "irq_handler_entry", irq);
-	DESCRIBE(EV_IRQ_FAST, TB_EVENT_SIMPLE, "irq", "irq_handler_entry", irq_fast);
-	DESCRIBE(EV_IRQ_EXIT_FAST, TB_EVENT_SIMPLE, "irq", "irq_handler_exit", irq_exit);
-	DESCRIBE(EV_SOFTIRQ_FAST, TB_EVENT_SIMPLE, "irq", "softirq_exit", softirq);
+	DESCRIBE(EV_IRQ_EXIT_WIDE, 0, "irq", "irq_handler_exit", irq_exit_wide);
+	DESCRIBE(EV_IRQ_EXIT, TB_EVENT_SIMPLE, "irq", "irq_handler_exit", irq_exit);
+	DESCRIBE(EV_SOFTIRQ_WIDE, 0, "irq", "softirq_entry", softirq_wide);
+	DESCRIBE(EV_SOFTIRQ_EXIT_WIDE, 0, "irq", "softirq_exit", softirq_wide);
+	DESCRIBE(EV_SOFTIRQ_EXIT, TB_EVENT_SIMPLE, "irq", "softirq_exit", softirq);
 	DESCRIBE(EV_FREQUENCY, 0, "power", "cpu_frequency", frequency);
 	DESCRIBE(EV_TIMER, 0, "irq_vectors", "local_timer_entry", vector);
 	DESCRIBE(EV_TIMER_EXIT, 0, "irq_vectors", "local_timer_exit", vector);
@@ -113,10 +118,11 @@ static void describe(struct fx *fx)
 #undef DESCRIBE
 }
 
-static uint64_t fast_switch(uint64_t prev, uint64_t next, uint64_t state,
-			    int prio)
+static bool put_irq(struct fx *fx, unsigned int cpu, uint64_t time, uint32_t tid, int32_t irq)
 {
-	return prev | next << 22 | state << 44 | ((uint64_t)prio & 0x1ff) << 53;
+	struct { int32_t irq; uint32_t loc; char name[8]; } event = { irq, 5u << 16 | 16, "eth0" };
+
+	return fx_composite(fx, cpu, EV_IRQ, time, tid, &event, sizeof(event));
 }
 
 static void sync_at(struct fx *fx, uint64_t clock, uint64_t boot_ahead)
@@ -241,21 +247,22 @@ static void make_lasting(struct fx *fx, unsigned int cpu, uint64_t time)
 
 #define NEXT (time += 10)
 #define SWITCH(prev, next, state) \
-	fx_simple(fx, cpu, EV_SWITCH_FAST, NEXT, fast_switch(prev, next, state, 120))
-#define WAKING(tid) fx_simple(fx, cpu, EV_WAKING_FAST, NEXT, (tid) | 120ull << 22)
+	fx_simple(fx, cpu, FX_SWITCH_COMPACT, NEXT, \
+		  fx_switch_compact(prev, next, state, 120, 120))
+#define WAKING(tid) fx_simple(fx, cpu, EV_WAKING, NEXT, (tid) | 120ull << 22)
 #define WAKEUP() \
 	fx_composite(fx, cpu, FX_WAKEUP, NEXT, 0, &woken, sizeof(woken))
-	fx_simple(fx, cpu, EV_IRQ_FAST, NEXT, 11);
-	fx_simple(fx, cpu, EV_IRQ_FAST, NEXT, 12);
-	fx_simple(fx, cpu, EV_IRQ_FAST, NEXT, 13);
-	fx_simple(fx, cpu, EV_IRQ_EXIT_FAST, NEXT, 13 | 1ull << 32);
-	fx_simple(fx, cpu, EV_IRQ_EXIT_FAST, NEXT, 11 | 1ull << 32);
-	fx_simple(fx, cpu, EV_IRQ_EXIT_FAST, NEXT, 12);
+	put_irq(fx, cpu, NEXT, 0, 11);
+	put_irq(fx, cpu, NEXT, 0, 12);
+	put_irq(fx, cpu, NEXT, 0, 13);
+	fx_simple(fx, cpu, EV_IRQ_EXIT, NEXT, 13 | 1ull << 32);
+	fx_simple(fx, cpu, EV_IRQ_EXIT, NEXT, 11 | 1ull << 32);
+	fx_simple(fx, cpu, EV_IRQ_EXIT, NEXT, 12);
 	fx_composite(fx, cpu, EV_TIMER, NEXT, 0, &vector, sizeof(vector));
 	fx_composite(fx, cpu, EV_TIMER_EXIT, NEXT, 0, &vector, sizeof(vector));
-	fx_simple(fx, cpu, FX_SOFTIRQ_FAST, NEXT, 1);
-	fx_simple(fx, cpu, FX_SOFTIRQ_FAST, NEXT, 3);
-	fx_simple(fx, cpu, EV_SOFTIRQ_FAST, NEXT, 3);
+	fx_simple(fx, cpu, FX_SOFTIRQ, NEXT, 1);
+	fx_simple(fx, cpu, FX_SOFTIRQ, NEXT, 3);
+	fx_simple(fx, cpu, EV_SOFTIRQ_EXIT, NEXT, 3);
 	WAKING(101);
 	WAKEUP();
 	SWITCH(0, 101, 0);
@@ -269,15 +276,15 @@ static void make_lasting(struct fx *fx, unsigned int cpu, uint64_t time)
 	WAKING(101);
 	WAKEUP();
 	SWITCH(0, 101, 0);
-	fx_simple(fx, cpu, EV_ENTER_FAST, NEXT, 5 | 101ull << 32);
-	fx_simple(fx, cpu, EV_ENTER_FAST, NEXT, 6 | 101ull << 32);
+	fx_simple(fx, cpu, FX_SYS_ENTER_COMPACT, NEXT, 5);
+	fx_simple(fx, cpu, FX_SYS_ENTER_COMPACT, NEXT, 6);
 	SWITCH(101, 100, 0);	/* preempted */
 	SWITCH(100, 101, 1);
-	fx_simple(fx, cpu, EV_EXIT_FAST, NEXT, 6);
-	fx_simple(fx, cpu, EV_ENTER_FAST, NEXT, 60 | 101ull << 32);
+	fx_simple(fx, cpu, EV_EXIT, NEXT, 6);
+	fx_simple(fx, cpu, FX_SYS_ENTER_COMPACT, NEXT, 60);
 	SWITCH(101, 0, 0x20);	/* dead */
 	SWITCH(0, 100, 0);
-	fx_simple(fx, cpu, EV_ENTER_FAST, NEXT, 7 | 100ull << 32);
+	fx_simple(fx, cpu, FX_SYS_ENTER_COMPACT, NEXT, 7);
 #undef NEXT
 #undef SWITCH
 #undef WAKING
@@ -312,7 +319,7 @@ static void make(struct fx *fx, unsigned int log2, bool extras)
 	start(fx, log2);
 	if (extras)
 		string(fx, TB_STRING_COUNTER, 0, "cycles");
-	/* CPU 0: full forms */
+	/* CPU 0: wide forms */
 	fx_open(fx, 0, START, 0, NULL);
 	wide = fx_switch("swapper/0", 0, 0, "server", 100);
 	fx_composite(fx, 0, FX_SWITCH, START + 1000, 0, &wide, sizeof(wide));
@@ -337,26 +344,28 @@ static void make(struct fx *fx, unsigned int log2, bool extras)
 	fx_composite(fx, 0, FX_SWITCH, START + 2000, 100, &wide, sizeof(wide));
 	fx_close(fx, 0);
 
-	/* CPU 1: one-element forms, then a gap, then more */
+	/* CPU 1: compact forms, then a gap, then more */
 	fx_open(fx, 1, START, 0, NULL);
-	fx_simple(fx, 1, EV_WAKING_FAST, START + 50, 101 | 98ull << 22 | 1ull << 32);
-	fx_simple(fx, 1, EV_SWITCH_FAST, START + 60, fast_switch(0, 101, 0, 98));
-	fx_simple(fx, 1, EV_ENTER_FAST, START + 70, 232 | 101ull << 32);
+	fx_simple(fx, 1, EV_WAKING, START + 50, 101 | 98ull << 22 | 1ull << 32);
+	fx_simple(fx, 1, FX_SWITCH_COMPACT, START + 60, fx_switch_compact(0, 101, 0, 120, 98));
+	fx_simple(fx, 1, FX_SYS_ENTER_COMPACT, START + 70, 232 | 1 << 12 | 5 << 16);
 	fx_close(fx, 1);
 	fx_open(fx, 1, START + 5000, 101, &gap);
-	fx_simple(fx, 1, EV_EXIT_FAST, START + 5010,
+	fx_simple(fx, 1, EV_EXIT, START + 5010,
 		  232 | (uint64_t)-4 << 16);
-	fx_simple(fx, 1, EV_IRQ_FAST, START + 5020, 11);
-	fx_simple(fx, 1, EV_IRQ_EXIT_FAST, START + 5030, 11 | 1ull << 32);
-	fx_simple(fx, 1, FX_SOFTIRQ_FAST, START + 5040, 3);
-	fx_simple(fx, 1, EV_SOFTIRQ_FAST, START + 5050, 3);
-	fx_simple(fx, 1, EV_SWITCH_FAST, START + 5060, fast_switch(101, 100, 2, 120));
-	fx_simple(fx, 1, EV_SWITCH_FAST, START + 5070, fast_switch(100, 0, 1, 120));
+	put_irq(fx, 1, START + 5020, 101, 11);
+	fx_simple(fx, 1, EV_IRQ_EXIT, START + 5030, 11 | 1ull << 32);
+	fx_simple(fx, 1, FX_SOFTIRQ, START + 5040, 3);
+	fx_simple(fx, 1, EV_SOFTIRQ_EXIT, START + 5050, 3);
+	fx_simple(fx, 1, FX_SWITCH_COMPACT, START + 5060,
+		  fx_switch_compact(101, 100, 2, 98, 120));
+	fx_simple(fx, 1, FX_SWITCH_COMPACT, START + 5070,
+		  fx_switch_compact(100, 0, 1, 120, 120));
 	fx_close(fx, 1);
 
 	/* CPU 2: starts with a gap, ends with a loss that only the totals know */
 	fx_open(fx, 2, START + 6000, 0, &gap);
-	fx_simple(fx, 2, FX_SOFTIRQ_FAST, START + 6010, 1);
+	fx_simple(fx, 2, FX_SOFTIRQ, START + 6010, 1);
 	fx_close(fx, 2);
 	fx->rings[2].dropped += 9;
 	frozen = extras ? 0 : START + 7000;
@@ -364,10 +373,10 @@ static void make(struct fx *fx, unsigned int log2, bool extras)
 	/* two seconds on, boot time has run ahead: the machine slept */
 	sync_at(fx, START + 2000000000, 1002000000);
 	fx_open(fx, 3, START + 1000000000, 0, NULL);
-	fx_simple(fx, 3, FX_SOFTIRQ_FAST, START + 1000000000, 6);
+	fx_simple(fx, 3, FX_SOFTIRQ, START + 1000000000, 6);
 	if (extras)
 		make_lasting(fx, 3, START + 1000000000);
-	fx_simple(fx, 3, FX_SOFTIRQ_FAST, START + 1900000000, 7);
+	fx_simple(fx, 3, FX_SOFTIRQ, START + 1900000000, 7);
 	fx_close(fx, 3);
 	finish(fx, 4);
 }
@@ -450,7 +459,7 @@ static void make_user(struct fx *fx, unsigned int log2)
 	piece(&chunk, 2, 101, 1, 3);
 	fx_record(&chunk, TB_REC_END, 0, 0, START + 315, FX_NO_WORDS);
 	fx_take(fx, 0, START + 401, &chunk);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, START + 410, 1);
+	fx_simple(fx, 0, FX_SOFTIRQ, START + 410, 1);
 	fx_close(fx, 0);
 	finish(fx, 1);
 }
@@ -486,7 +495,7 @@ static void make_overlap(struct fx *fx)
 	fx_composite(fx, 0, FX_SYS_ENTER, START + 500, 100, &enter, sizeof(enter));
 	fx_composite(fx, 0, FX_SWITCH, START + 510, 100, &on, sizeof(on));
 	fx_composite(fx, 0, FX_SYS_ENTER, START + 520, 101, &enter, sizeof(enter));
-	fx_simple(fx, 0, EV_IRQ_FAST, START + 530, 11);
+	put_irq(fx, 0, START + 530, 101, 11);
 	fx_close(fx, 0);
 	fx_open(fx, 0, START + 3000, 101, &gap);
 	fx_composite(fx, 0, EV_EXIT_WIDE, START + 3010, 101, &leave, sizeof(leave));
@@ -580,9 +589,9 @@ static void make_extras(struct fx *fx)
 	add_stack(fx, 0, TB_STACK_KERNEL, kernel, 3);
 	add_stack(fx, 0, TB_STACK_USER, user, 2);
 	add_counters(fx, 0, 1 << 0 | 1 << 3, 1ull << 40, 222);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, START + 200, 3);
+	fx_simple(fx, 0, FX_SOFTIRQ, START + 200, 3);
 	add_stack(fx, 0, TB_STACK_KERNEL, kernel, 3);
-	fx_simple(fx, 0, EV_SOFTIRQ_FAST, START + 210, 3);
+	fx_simple(fx, 0, EV_SOFTIRQ_EXIT, START + 210, 3);
 	add_stack(fx, 0, TB_STACK_KERNEL, kernel + 1, 1);
 	add_counters(fx, 0, 1 << 3, 223, 0);
 	fx_composite(fx, 0, FX_SWITCH, START + 220, 100, &wide, sizeof(wide));
@@ -683,7 +692,7 @@ static void make_edges(struct fx *fx)
 	fx_composite(fx, 0, EV_EXIT_WIDE, START + 100, 100, &leave, sizeof(leave));
 	fx_composite(fx, 0, FX_SYS_ENTER, START + 110, 100, &enter, sizeof(enter));
 	fx_composite(fx, 0, FX_SYS_ENTER, START + 120, 100, &enter, sizeof(enter));
-	fx_simple(fx, 0, EV_SOFTIRQ_FAST, START + 130, 5);
+	fx_simple(fx, 0, EV_SOFTIRQ_EXIT, START + 130, 5);
 	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
 		left = fx_switch("server", 100, states[i], "worker", 101);
 		fx_composite(fx, 0, FX_SWITCH, START + 200 + 20 * i, 100, &left, sizeof(left));
@@ -691,13 +700,13 @@ static void make_edges(struct fx *fx)
 		fx_composite(fx, 0, FX_SWITCH, START + 210 + 20 * i, 101, &left, sizeof(left));
 	}
 	/* one in the other, and the end of the outer one alone */
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, START + 500, 1);
-	fx_simple(fx, 0, EV_IRQ_FAST, START + 510, 11);
-	fx_simple(fx, 0, EV_SOFTIRQ_FAST, START + 520, 1);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, START + 600, 1);
+	fx_simple(fx, 0, FX_SOFTIRQ, START + 500, 1);
+	put_irq(fx, 0, START + 510, 100, 11);
+	fx_simple(fx, 0, EV_SOFTIRQ_EXIT, START + 520, 1);
+	fx_simple(fx, 0, FX_SOFTIRQ, START + 600, 1);
 	fx_close(fx, 0);
 	fx_open(fx, 0, START + 3000, 100, &gap);
-	fx_simple(fx, 0, EV_SOFTIRQ_FAST, START + 3010, 1);
+	fx_simple(fx, 0, EV_SOFTIRQ_EXIT, START + 3010, 1);
 	fx_close(fx, 0);
 	finish(fx, 1);
 }
@@ -732,7 +741,7 @@ static void make_threads(struct fx *fx, uint64_t count)
 static void make_waits(struct fx *fx, uint64_t count)
 {
 	/* as TASK_REPORT has them: R, S, D, T, I */
-	static const uint32_t states[] = { 0, 1, 2, 3, 0, 1, 4, 0x80 };
+	static const uint32_t states[] = { 0, 1, 2, 0x40, 0, 1, 4, 0x80 };
 	uint64_t i, time = START, random = 1, last[2] = { START, START };
 	uint32_t on[2] = { 0, 0 };
 
@@ -757,15 +766,15 @@ static void make_waits(struct fx *fx, uint64_t count)
 		}
 		last[cpu] = time;
 		if (bits >> 8 & 1 || tid == on[!cpu] || tid == on[cpu]) {
-			fx_simple(fx, cpu, EV_WAKING_FAST, time,
+			fx_simple(fx, cpu, EV_WAKING, time,
 				  tid | 120ull << 22 | (uint64_t)cpu << 32);
 			continue;
 		}
 		tid = bits >> 9 & 1 ? tid : 0;
 		if (tid == on[cpu])
 			continue;
-		fx_simple(fx, cpu, EV_SWITCH_FAST, time,
-			  fast_switch(on[cpu], tid, states[bits >> 14 & 7], 120));
+		fx_simple(fx, cpu, FX_SWITCH_COMPACT, time,
+			  fx_switch_compact(on[cpu], tid, states[bits >> 14 & 7], 120, 120));
 		on[cpu] = tid;
 	}
 	fx_close(fx, 0);
@@ -787,14 +796,14 @@ static void make_stacks(struct fx *fx, uint64_t count)
 			fx_close(fx, 0);
 			fx_open(fx, 0, time, 100, NULL);
 		}
-		fx_simple(fx, 0, EV_IRQ_FAST, time, 11);
+		put_irq(fx, 0, time, 100, 11);
 		add_stack(fx, 0, TB_STACK_KERNEL, addresses, 4);
 	}
 	fx_close(fx, 0);
 	finish(fx, 1);
 }
 
-/* A busy machine: half of the events full forms, half one element */
+/* A busy machine: half of the events in wide forms, half in compact ones */
 static void make_big(struct fx *fx, uint64_t count)
 {
 	struct { int64_t id; uint64_t args[6]; } enter = { 1, { 3, 4, 5 } };
@@ -828,27 +837,26 @@ static void make_big(struct fx *fx, uint64_t count)
 						    100, &enter, sizeof(enter));
 				break;
 			case 2:
-				done = fx_simple(fx, cpu, EV_EXIT_FAST, time,
+				done = fx_simple(fx, cpu, EV_EXIT, time,
 						 1 | 4096u << 16);
 				break;
 			case 3:
-				done = fx_simple(fx, cpu, EV_IRQ_FAST, time, 11);
+				done = put_irq(fx, cpu, time, 100, 11);
 				break;
 			case 4:
-				done = fx_simple(fx, cpu, EV_IRQ_EXIT_FAST, time,
+				done = fx_simple(fx, cpu, EV_IRQ_EXIT, time,
 						 11 | 1ull << 32);
 				break;
 			case 5:
-				done = fx_simple(fx, cpu, EV_WAKING_FAST, time,
+				done = fx_simple(fx, cpu, EV_WAKING, time,
 						 101 | 120ull << 22);
 				break;
 			case 6:
-				done = fx_simple(fx, cpu, EV_SWITCH_FAST, time,
-						 fast_switch(100, 101, 1, 120));
+				done = fx_simple(fx, cpu, FX_SWITCH_COMPACT, time,
+						 fx_switch_compact(100, 101, 1, 120, 120));
 				break;
 			case 7:
-				done = fx_simple(fx, cpu, EV_ENTER_FAST, time,
-						 7 | 101ull << 32);
+				done = fx_simple(fx, cpu, FX_SYS_ENTER_COMPACT, time, 7);
 				break;
 			}
 			if (done)

@@ -131,7 +131,7 @@ for options in "-C 1" "-t 101" "-e irq" "--from +0.000001 --to +0.000005"; do
 done
 result $ok "and those that are chosen, no others"
 
-has t.events "events in full form" <<'END'
+has t.events "events in wide form" <<'END'
 0 1002002000 0 sched_switch prev_comm:"swapper/0" prev_pid:0 prev_prio:120 prev_state:0 next_comm:"server" next_pid:100 next_prio:120
 0 1002003500 100 sched_switch prev_comm:"server" prev_pid:100 prev_prio:120 prev_state:256 next_comm:"swapper/0" next_pid:0 next_prio:120
 0 1002002150 100 sys_enter id:1 args:3 args:140733193392128 args:12 args:0 args:0 args:18446744073709551615
@@ -142,16 +142,16 @@ has t.events "events in full form" <<'END'
 0 1002002900 101 print buf:"I|100|here I am"
 END
 
-has t.events "one-element forms, names and priorities added" <<'END'
+has t.events "events in compact form, as in the wide one" <<'END'
 1 1002000575 0 sched_waking comm:"worker" pid:101 prio:98 target_cpu:1
 1 1002000590 0 sched_switch prev_comm:"swapper/1" prev_pid:0 prev_prio:120 prev_state:0 next_comm:"worker" next_pid:101 next_prio:98
-1 1002000605 101 sys_enter id:232
+1 1002000605 101 sys_enter id:232 args:5
 1 1002008015 101 sys_exit id:232 ret:-4
 1 1002008030 101 irq_handler_entry irq:11 name:"eth0"
 1 1002008045 101 irq_handler_exit irq:11 ret:1
 1 1002008060 101 softirq_entry vec:3
 1 1002008075 101 softirq_exit vec:3
-1 1002008090 101 sched_switch prev_comm:"worker" prev_pid:101 prev_prio:120 prev_state:2 next_comm:"server" next_pid:100 next_prio:120
+1 1002008090 101 sched_switch prev_comm:"worker" prev_pid:101 prev_prio:98 prev_state:2 next_comm:"server" next_pid:100 next_prio:120
 1 1002008105 100 sched_switch prev_comm:"server" prev_pid:100 prev_prio:120 prev_state:1 next_comm:"swapper/1" next_pid:0 next_prio:120
 END
 

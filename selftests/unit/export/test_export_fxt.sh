@@ -70,14 +70,14 @@ has t.lines "switches and wake-ups, states and idle threads" <<'END'
 1002000590 switch cpu 1 2147549186 -> 101 state 1 incoming_weight=98 outgoing_weight=-2147483648 prev_state=R
 1002002000 switch cpu 0 2147549185 -> 100 state 1 incoming_weight=120 outgoing_weight=-2147483648 prev_state=R
 1002003500 switch cpu 0 100 -> 2147549185 state 1 incoming_weight=-2147483648 outgoing_weight=120 prev_state=R+
-1002008090 switch cpu 1 101 -> 100 state 3 incoming_weight=120 outgoing_weight=120 prev_state=D
+1002008090 switch cpu 1 101 -> 100 state 3 incoming_weight=120 outgoing_weight=98 prev_state=D
 END
 
 has t.lines "slices, counters and instants" <<'END'
-1002000605 begin 100/101 raw_syscalls:sys_epoll_wait on_cpu=1 id=232 tid=101
+1002000605 begin 100/101 raw_syscalls:sys_epoll_wait on_cpu=1 id=232 args=5
 1002008015 end 100/101 raw_syscalls:sys_epoll_wait on_cpu=1 id=232 ret=-4
 1002002600 begin 2147483648/2147483649 irq:IRQ (eth0!) on_cpu=0 current_tid=100 irq=11 name=eth0!
-1002008030 begin 2147483648/2147483650 irq:IRQ (eth0) on_cpu=1 current_tid=101 irq=11
+1002008030 begin 2147483648/2147483650 irq:IRQ (eth0) on_cpu=1 current_tid=101 irq=11 name=eth0
 1002008045 end 2147483648/2147483650 irq:IRQ (eth0) on_cpu=1 current_tid=101 irq=11 ret=1
 1002008075 end 2147483648/2147483650 irq:NET_RX on_cpu=1 current_tid=101 vec=3
 1002003050 counter 2147483648/2147483650 power:cpu_frequency cpu1=2400000 [1]

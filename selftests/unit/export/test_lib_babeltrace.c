@@ -89,10 +89,10 @@ static void some_events(struct fx *fx)
 	fx_open(fx, 0, 1000, 101, NULL);
 	fx_open(fx, 3, 1010, 0, NULL);
 	fx_composite(fx, 0, FX_SWITCH, 1020, 101, &to, sizeof(to));
-	fx_simple(fx, 3, FX_SOFTIRQ_FAST, 1030, 3);
+	fx_simple(fx, 3, FX_SOFTIRQ, 1030, 3);
 	fx_composite(fx, 0, FX_SYS_ENTER, 1040, 102, &enter, sizeof(enter));
 	put_odd(fx, 0, 1050);
-	fx_simple(fx, 3, FX_SWITCH_FAST, 1060, 102 | 2ull << 32 | 120ull << 48);
+	fx_simple(fx, 3, FX_SWITCH_COMPACT, 1060, fx_switch_compact(0, 102, 2, 120, 120));
 	/* too short for its fields; of no described kind; a mark */
 	fx_composite(fx, 0, FX_WAKEUP, 1070, 102, "short", 5);
 	fx_simple(fx, 3, 500, 1080, 0x1122334455667788);
@@ -139,7 +139,7 @@ static void compared_events(void)
 		to.prev_state = 1 << i % 9;
 		fx_composite(&fx, 0, FX_SWITCH, 2000 + 33ull * i, 101, &to,
 			     sizeof(to));
-		fx_simple(&fx, 1, FX_SOFTIRQ_FAST, 2001 + 34ull * i,
+		fx_simple(&fx, 1, FX_SOFTIRQ, 2001 + 34ull * i,
 			  (uint64_t)i % 12);
 		put_odd(&fx, 1, 2002 + 34ull * i);
 	}
@@ -175,7 +175,7 @@ static void stacks_and_counters(void)
 	fx_durable(&fx, TB_EV_STRING, &misses, sizeof(misses));
 	fx_open(&fx, 0, 1000, 101, NULL);
 	for (i = 0; i < 16; i++) {
-		fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2000 + 10 * i, i % 10);
+		fx_simple(&fx, 0, FX_SOFTIRQ, 2000 + 10 * i, i % 10);
 		if (i & 1)
 			fx_composite(&fx, 0, TB_EV_STACK, 2000 + 10 * i, 0, &kernel, 8 + 3 * 8);
 		if (i & 2)
@@ -308,17 +308,17 @@ static void losses(void)
 	fx_init(&fx, 12, 0);
 	fx_open(&fx, 0, 1000, 1, &first);
 	fx_open(&fx, 1, 1000, 2, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 1050, 1);
-	fx_simple(&fx, 1, FX_SOFTIRQ_FAST, 1500, 2);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 1050, 1);
+	fx_simple(&fx, 1, FX_SOFTIRQ, 1500, 2);
 	fx_close(&fx, 0);
 	fx_open(&fx, 0, 2000, 1, &gap);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2010, 3);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 2010, 3);
 	fx_close(&fx, 0);
 	/* a span that is not between what is before and behind it */
 	fx_open(&fx, 0, 2100, 1, &odd);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2110, 4);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 2110, 4);
 	fx_close(&fx, 0);
-	fx_simple(&fx, 1, FX_SOFTIRQ_FAST, 2500, 5);
+	fx_simple(&fx, 1, FX_SOFTIRQ, 2500, 5);
 	fx_close(&fx, 1);
 	/* and what the totals alone tell of */
 	fx.rings[1].dropped = 9;
@@ -382,7 +382,7 @@ static void programs(void)
 	chunk.head.cause = TB_LOST_RING;
 	fx_take(&fx, 0, 2020, &chunk);
 	for (i = 0; i < 3; i++)
-		fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2100 + i, i);
+		fx_simple(&fx, 0, FX_SOFTIRQ, 2100 + i, i);
 	fx_close(&fx, 0);
 	save_fx(&fx);
 	both(file, &reading);
@@ -443,12 +443,12 @@ static void small_trace(struct fx *fx, uint64_t generation, uint64_t time)
 		fx_start_recording(fx, generation);
 	fx_sync(fx, 0, 1000000);
 	fx_open(fx, 0, time, 1, NULL);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, time + 10, 1);
+	fx_simple(fx, 0, FX_SOFTIRQ, time + 10, 1);
 	fx_close(fx, 0);
 	fx_durable_end(fx);
 	fx_open(fx, 0, time + 100, 1, NULL);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, time + 110, 2);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, time + 120, 3);
+	fx_simple(fx, 0, FX_SOFTIRQ, time + 110, 2);
+	fx_simple(fx, 0, FX_SOFTIRQ, time + 120, 3);
 	fx_close(fx, 0);
 }
 
@@ -505,7 +505,7 @@ static void before_errors(void)
 		fx_durable_end(&fx);
 		fx_open(&fx, 0, 1000, 1, NULL);
 		for (i = 0; i < count; i++)
-			fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 1010 + i, 1);
+			fx_simple(&fx, 0, FX_SOFTIRQ, 1010 + i, 1);
 		fx_close(&fx, 0);
 		fx_extend(&fx, 10);
 		save(fx.data, fx.size);

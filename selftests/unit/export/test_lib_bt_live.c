@@ -246,7 +246,7 @@ static void kernel_events(void)
 			fx_open(&fx, cpu, time + cpu, 5,
 				block % 7 == 3 && cpu ? &gap : NULL);
 		for (i = 0; i < 20; i++)
-			fx_simple(&fx, i % 2, FX_SOFTIRQ_FAST, time + 10 + i * 3,
+			fx_simple(&fx, i % 2, FX_SOFTIRQ, time + 10 + i * 3,
 				  i % 10);
 		for (cpu = 0; cpu < 2; cpu++)
 			fx_close(&fx, cpu);
@@ -267,16 +267,16 @@ static void late_blocks(void)
 	for (block = 0; block < 30; block++) {
 		for (i = 0; i < 4; i++) {
 			fx_open(&fx, 0, 1000 + block * 400 + i * 100, 1, NULL);
-			fx_simple(&fx, 0, FX_SOFTIRQ_FAST,
+			fx_simple(&fx, 0, FX_SOFTIRQ,
 				  1010 + block * 400 + i * 100, i);
 			/* several at one tick, on both CPUs */
-			fx_simple(&fx, 0, FX_SOFTIRQ_FAST,
+			fx_simple(&fx, 0, FX_SOFTIRQ,
 				  1010 + block * 400 + i * 100, i + 1);
 			fx_close(&fx, 0);
 		}
 		fx_open(&fx, 1, 1000 + block * 400, 2, NULL);
 		for (i = 0; i < 4; i++)
-			fx_simple(&fx, 1, FX_SOFTIRQ_FAST,
+			fx_simple(&fx, 1, FX_SOFTIRQ,
 				  1010 + block * 400 + i * 100, i);
 		fx_close(&fx, 1);
 	}
@@ -317,14 +317,14 @@ static void programs(void)
 		if (block % 5 == 0 && block)
 			chunk.head.cause = TB_LOST_NO_CHUNK;
 		assert(fx_take(&fx, 0, time + 30, &chunk));
-		fx_simple(&fx, 0, FX_SOFTIRQ_FAST, time + 40, 1);
+		fx_simple(&fx, 0, FX_SOFTIRQ, time + 40, 1);
 		fx_close(&fx, 0);
 	}
 	/* all of them are kept: they have chunks */
 	fx_durable_end(&fx);
 	for (block = 0; block < 30; block++, time += 1000) {
 		fx_open(&fx, 1, time, 1, NULL);
-		fx_simple(&fx, 1, FX_SOFTIRQ_FAST, time + 40, 1);
+		fx_simple(&fx, 1, FX_SOFTIRQ, time + 40, 1);
 		fx_close(&fx, 1);
 	}
 	same(&fx, 27);

@@ -36,7 +36,7 @@ static void make(void)
 			fx_mark(&chunk, time, "here");
 			fx_take(&fx, cpu, time, &chunk);
 		}
-		while (fx_simple(&fx, cpu, FX_SOFTIRQ_FAST, time, number++))
+		while (fx_simple(&fx, cpu, FX_SOFTIRQ, time, number++))
 			time++;
 		fx_close(&fx, cpu);
 	}

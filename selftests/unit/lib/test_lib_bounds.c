@@ -30,7 +30,7 @@ static void put_rolling(struct fx *fx, uint64_t time, uint16_t provider)
 {
 	fx_durable_end(fx);
 	fx_open(fx, 0, time, 1, NULL);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, time, 1);
+	fx_simple(fx, 0, FX_SOFTIRQ, time, 1);
 	fx_block(fx, &fx->rings[0])->provider = provider;
 	fx_close(fx, 0);
 }

@@ -49,7 +49,7 @@ static void merge_order(void)
 	for (i = 0; i < 5000; i++) {
 		cpu = (unsigned int)random() % FX_CPUS;
 		time[cpu] += (uint64_t)random() % 8;
-		while (!fx_simple(&fx, cpu, FX_SOFTIRQ_FAST, time[cpu], i)) {
+		while (!fx_simple(&fx, cpu, FX_SOFTIRQ, time[cpu], i)) {
 			fx_close(&fx, cpu);
 			fx_open(&fx, cpu, time[cpu], 1, NULL);
 		}
@@ -85,7 +85,7 @@ static void full_times(void)
 	for (i = 0; i < 5; i++) {
 		if (i && times[i] >> 32 != times[i - 1] >> 32)
 			fx_time(&fx, 0, times[i]);
-		fx_simple(&fx, 0, FX_SOFTIRQ_FAST, times[i], i);
+		fx_simple(&fx, 0, FX_SOFTIRQ, times[i], i);
 	}
 	fx_close(&fx, 0);
 	open_all(&fx);
@@ -109,14 +109,14 @@ static void losses(void)
 	fx_init(&fx, 10, 0);
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 1000, 1, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 1001, 0);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 1001, 0);
 	fx_close(&fx, 0);
 	fx_open(&fx, 1, 2000, 1, NULL);
-	fx_simple(&fx, 1, FX_SOFTIRQ_FAST, 2500, 0);
+	fx_simple(&fx, 1, FX_SOFTIRQ, 2500, 0);
 	fx_close(&fx, 1);
 	fx.rings[0].sequence += 7;	/* overwritten blocks */
 	fx_open(&fx, 0, 3000, 1, &gap);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 3001, 0);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 3001, 0);
 	fx_close(&fx, 0);
 	fx.rings[0].dropped += 5;	/* after the last block */
 	fx_totals(&fx, 0);
@@ -150,12 +150,12 @@ static void make_end(struct fx *fx)
 	fx_durable_end(fx);
 	for (i = 0; i < 2; i++) {
 		fx_open(fx, 0, 1000 + i * 1000, 1, NULL);
-		fx_simple(fx, 0, FX_SOFTIRQ_FAST, 1001 + i * 1000, 0);
+		fx_simple(fx, 0, FX_SOFTIRQ, 1001 + i * 1000, 0);
 		fx_close(fx, 0);
 	}
 	fx_open(fx, 1, 1000, 1, NULL);
-	fx_simple(fx, 1, FX_SOFTIRQ_FAST, 1500, 0);
-	fx_simple(fx, 1, FX_SOFTIRQ_FAST, 8000, 0);
+	fx_simple(fx, 1, FX_SOFTIRQ, 1500, 0);
+	fx_simple(fx, 1, FX_SOFTIRQ, 8000, 0);
 	fx_close(fx, 1);
 	fx->rings[0].dropped += 7;
 }
@@ -259,7 +259,7 @@ static uint32_t next_tid(void)
 	return view.tid;
 }
 
-/* Simple events: header, then switches (wide and fast), then composites */
+/* Simple events: header, then switches (wide and compact), then composites */
 static void whose_event(void)
 {
 	struct fx_switch event = fx_switch("a", 10, 1, "b", 20);
@@ -270,29 +270,31 @@ static void whose_event(void)
 	fx_init(&fx, 10, 0);
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 100, 10, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 101, 0);			/* 10 */
+	fx_simple(&fx, 0, FX_SOFTIRQ, 101, 0);			/* 10 */
 	fx_composite(&fx, 0, FX_SWITCH, 102, 10, &event, sizeof(event)); /* 10 */
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 103, 0);			/* 20 */
+	fx_simple(&fx, 0, FX_SOFTIRQ, 103, 0);			/* 20 */
 	/* still from the old thread: does not bring it back */
 	fx_composite(&fx, 0, FX_WAKEUP, 104, 10, wakeup, sizeof(wakeup)); /* 10 */
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 105, 0);			/* 20 */
-	fx_simple(&fx, 0, FX_SWITCH_FAST, 106, 30);			/* 20 */
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 107, 0);			/* 30 */
+	fx_simple(&fx, 0, FX_SOFTIRQ, 105, 0);			/* 20 */
+	fx_simple(&fx, 0, FX_SWITCH_COMPACT, 106,			/* 20 */
+		  fx_switch_compact(20, 30, 1, 120, 120));
+	fx_simple(&fx, 0, FX_SOFTIRQ, 107, 0);			/* 30 */
 	fx_close(&fx, 0);
 	fx_open(&fx, 0, 200, 20, NULL);	/* opened before the switch was done */
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 201, 0);			/* 30 */
+	fx_simple(&fx, 0, FX_SOFTIRQ, 201, 0);			/* 30 */
 	fx_composite(&fx, 0, FX_WAKEUP, 202, 40, wakeup, sizeof(wakeup)); /* 40 */
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 203, 0);			/* 40 */
+	fx_simple(&fx, 0, FX_SOFTIRQ, 203, 0);			/* 40 */
 	fx_close(&fx, 0);
 	fx_open(&fx, 0, 300, 20, &gap);	/* anything happened in between */
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 301, 0);			/* gap, 20 */
+	fx_simple(&fx, 0, FX_SOFTIRQ, 301, 0);			/* gap, 20 */
 	/* what was known of switches before the gap is void */
 	fx_composite(&fx, 0, FX_WAKEUP, 302, 50, wakeup, sizeof(wakeup)); /* 50 */
 	fx_composite(&fx, 0, FX_WAKEUP, 303, 20, wakeup, sizeof(wakeup)); /* 20 */
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 304, 0);			/* 20 */
-	/* a one-element form that says whose it is */
-	fx_simple(&fx, 0, FX_SYS_ENTER_FAST, 305, 60ull << 32 | 1);	/* 60 */
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 306, 0);			/* 60 */
+	fx_simple(&fx, 0, FX_SOFTIRQ, 304, 0);			/* 20 */
+	/* a switch says who was there */
+	fx_simple(&fx, 0, FX_SWITCH_COMPACT, 305,			/* 55 */
+		  fx_switch_compact(55, 60, 1, 120, 120));
+	fx_simple(&fx, 0, FX_SOFTIRQ, 306, 0);			/* 60 */
 	fx_close(&fx, 0);
 	open_all(&fx);
 	CHECK_NUMBER(next_tid(), 10);
@@ -310,7 +312,7 @@ static void whose_event(void)
 	CHECK_NUMBER(next_tid(), 50);
 	CHECK_NUMBER(next_tid(), 20);
 	CHECK_NUMBER(next_tid(), 20);
-	CHECK_NUMBER(next_tid(), 60);
+	CHECK_NUMBER(next_tid(), 55);
 	CHECK_NUMBER(next_tid(), 60);
 	close_all(&fx);
 }
@@ -331,15 +333,15 @@ static void threads(void)
 	fx_thread(&fx, 2, 2, 0, TB_THREAD_DUMP | TB_THREAD_KERNEL, "kthreadd");
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 100, 100, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 101, 0);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 101, 0);
 	fx_composite(&fx, 0, FX_NEWTASK, 102, 100, &task, sizeof(task));
 	fx_composite(&fx, 0, FX_RENAME, 103, 300, &rename, sizeof(rename));
 	fx_composite(&fx, 0, FX_NEWTASK, 104, 300, &thread, sizeof(thread));
 	fx_composite(&fx, 0, FX_SWITCH, 105, 300, &event, sizeof(event));
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 106, 0);
-	fx_simple(&fx, 0, FX_SWITCH_FAST, 107, 0);
-	fx_simple(&fx, 0, FX_SWITCH_FAST, 108, 4242);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 109, 0);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 106, 0);
+	fx_simple(&fx, 0, FX_SWITCH_COMPACT, 107, fx_switch_compact(77, 0, 1, 120, 120));
+	fx_simple(&fx, 0, FX_SWITCH_COMPACT, 108, fx_switch_compact(0, 4242, 0, 120, 120));
+	fx_simple(&fx, 0, FX_SOFTIRQ, 109, 0);
 	fx_close(&fx, 0);
 	open_all(&fx);
 	known = tb_cursor_task(cursor, 2);
@@ -412,8 +414,8 @@ static void durable_flow(void)
 	fx_thread(&fx, 100, 100, 1, TB_THREAD_DUMP, "dumped");
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 100, 100, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 101, 0);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 300, 0);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 101, 0);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 300, 0);
 	fx_close(&fx, 0);
 	fx.start = 200;
 	fx_durable(&fx, TB_EV_MARK, "hello", 5);
@@ -441,8 +443,8 @@ static void dumped_again(void)
 	fx_thread(&fx, 100, 100, 1, TB_THREAD_DUMP, "before");
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 100, 100, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 101, 0);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 300, 0);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 101, 0);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 300, 0);
 	fx_close(&fx, 0);
 	fx.start = 200;
 	fx_thread(&fx, 100, 100, 1, TB_THREAD_DUMP, "after");
@@ -483,8 +485,9 @@ static void chosen(void)
 	for (cpu = 0; cpu < FX_CPUS; cpu++) {
 		fx_open(&fx, cpu, 100, 1 + cpu, NULL);
 		for (i = 0; i < 300; i++) {
-			while (!fx_simple(&fx, cpu, i % 3 ? FX_SOFTIRQ_FAST :
-					  FX_SWITCH_FAST, 100 + 10 * i, i % 7)) {
+			while (!fx_simple(&fx, cpu, i % 3 ? FX_SOFTIRQ : FX_SWITCH_COMPACT,
+					  100 + 10 * i, i % 3 ? i % 7 :
+					  fx_switch_compact(1 + cpu, i % 7, 0, 120, 120))) {
 				fx_close(&fx, cpu);
 				fx_open(&fx, cpu, 100 + 10 * i, 1, NULL);
 			}
@@ -493,7 +496,7 @@ static void chosen(void)
 	}
 	open_all(&fx);
 	CHECK(tb_trace_formats(trace) <= sizeof(formats));
-	formats[tb_trace_format(trace, FX_SOFTIRQ_FAST)->index] = 1;
+	formats[tb_trace_format(trace, FX_SOFTIRQ)->index] = 1;
 	choice.formats = formats;
 	choice.cpus = cpus;
 	choice.nr_cpus = FX_CPUS;
@@ -501,7 +504,7 @@ static void chosen(void)
 	CHECK(!tb_cursor_choose(cursor, &choice));
 	CHECK(!tb_cursor_open(trace, &full));
 	while (tb_cursor_next(full, &want) > 0) {
-		if (want.cpu != 1 || want.id != FX_SOFTIRQ_FAST ||
+		if (want.cpu != 1 || want.id != FX_SOFTIRQ ||
 		    want.ticks >= choice.until)
 			continue;
 		CHECK(tb_cursor_next(cursor, &view) == 1);
@@ -599,7 +602,7 @@ static void clock_records(void)
 	fx_sync(&fx, 1000000, 5000000);
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 100, 1, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 101, 0);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 101, 0);
 	fx_composite(&fx, 0, TB_EV_CLOCK, 3000000, 1, &sync, sizeof(sync));
 	sync.clock = 3500000;
 	sync.monotonic = 9000000;
@@ -631,7 +634,7 @@ static void clock_in_cursor(void)
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 1, 1, NULL);
 	for (time = 100; time < 9000; time += 100)
-		fx_simple(&fx, 0, FX_SOFTIRQ_FAST, time, 0);
+		fx_simple(&fx, 0, FX_SOFTIRQ, time, 0);
 	fx_close(&fx, 0);
 	open_all(&fx);
 	while (tb_cursor_next(cursor, &view) > 0) {

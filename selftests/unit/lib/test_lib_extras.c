@@ -77,8 +77,8 @@ static void make(void)
 	add_stack(TB_STACK_KERNEL, 3, 0xffffffff81000010);
 	add_stack(TB_STACK_USER, 2, 0x7f0000001000);
 	add_counters(1 << 0 | 1 << 3);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2150, 3);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2160, 3);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 2150, 3);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 2160, 3);
 	add_stack(TB_STACK_KERNEL, 1, 0xffffffffc0000100);
 	fx_close(&fx, 0);
 	fx_durable(&fx, TB_EV_SUPPRESSED, &filtered, sizeof(filtered));
@@ -121,11 +121,11 @@ static void read_all(void)
 	CHECK(tb_view_counter(&view, 2, &number, &value) == 0);
 	CHECK_TEXT(tb_trace_string(trace, TB_STRING_COUNTER, 3), "page-faults");
 	CHECK(tb_cursor_next(cursor, &view) == 1);
-	CHECK(view.id == FX_SOFTIRQ_FAST && !view.nr_stack &&
+	CHECK(view.id == FX_SOFTIRQ && !view.nr_stack &&
 	      !view.nr_user_stack && !view.counter_mask);
 	CHECK(tb_view_counter(&view, 0, &number, &value) == 0);
 	CHECK(tb_cursor_next(cursor, &view) == 1);
-	CHECK(view.id == FX_SOFTIRQ_FAST && view.nr_stack == 1);
+	CHECK(view.id == FX_SOFTIRQ && view.nr_stack == 1);
 	CHECK(tb_cursor_next(cursor, &view) == 0);
 	CHECK(!tb_cursor_fault(cursor));
 	tb_cursor_close(cursor);

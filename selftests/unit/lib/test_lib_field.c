@@ -169,16 +169,16 @@ static void nice_values(void)
 
 	begin();
 	fx_composite(&fx, 0, FX_SYS_ENTER, 101, 1, &enter, sizeof(enter));
-	fx_simple(&fx, 0, FX_SYS_ENTER_FAST, 102, 0xabc00000000ull | 1);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 103, 9);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 104, 77);
+	fx_simple(&fx, 0, FX_SYS_ENTER_COMPACT, 102, 3 | 1ull << 12 | 0xabcull << 16);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 103, 9);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 104, 77);
 	fx_composite(&fx, 0, FX_SWITCH, 105, 1, &event, sizeof(event));
-	fx_simple(&fx, 0, FX_SWITCH_FAST, 106, 0x7800020000001eull);
-	fx_simple(&fx, 0, FX_SYS_ENTER_FAST, 107, 0xffffffff);
+	fx_simple(&fx, 0, FX_SWITCH_COMPACT, 106, fx_switch_compact(20, 0, 2, 98, 120));
+	fx_simple(&fx, 0, FX_SYS_ENTER_COMPACT, 107, 0xfff);
 	open_all();
 #if defined(__x86_64__)
 	CHECK_TEXT(next_text(&view), "id=257(openat) args=[0x1,0xffffffffffffff9c,0x3,0x0,0x0,0x0]");
-	CHECK_TEXT(next_text(&view), "id=1(write) tid=2748");
+	CHECK_TEXT(next_text(&view), "id=3(close) args=[0xabc]");
 #else
 	next_text(&view);
 	next_text(&view);
@@ -186,8 +186,8 @@ static void nice_values(void)
 	CHECK_TEXT(next_text(&view), "vec=9(RCU)");
 	CHECK_TEXT(next_text(&view), "vec=77");
 	CHECK_TEXT(next_text(&view), "prev_comm=ba\\x09sh prev_pid=10 prev_prio=120 prev_state=S+ next_comm= next_pid=20 next_prio=120");
-	CHECK_TEXT(next_text(&view), "next_pid=30 prev_state=D next_prio=120");
-	CHECK_TEXT(next_text(&view), "id=-1 tid=0");
+	CHECK_TEXT(next_text(&view), "prev_comm=<...> prev_pid=20 prev_prio=98 prev_state=D next_comm=swapper/0 next_pid=0 next_prio=120");
+	CHECK_TEXT(next_text(&view), "id=4095 args=[]");
 	close_all();
 }
 

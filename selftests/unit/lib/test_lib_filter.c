@@ -191,16 +191,16 @@ static void simple_events(void)
 		{ "next_pid == 200 && next_prio < 121", 1 },
 	};
 	static const struct expectation enter_wanted[] = {
-		{ "id == -1", 1 }, { "tid == 5", 1 }, { "TID == 5", 0 },
+		{ "id == 4095", 1 }, { "nr_args == 1", 1 }, { "TID == 5", 0 },
 		{ "common_pid == 100", 1 },
 	};
-	uint64_t payload = 200 | 1ull << 32 | 120ull << 48;
-	uint64_t enter = 0xffffffffull | 5ull << 32;
+	uint64_t payload = fx_switch_compact(100, 200, 1, 120, 120);
+	uint64_t enter = 0xfff | 1ull << 12;
 
 	begin();
-	EXPECT(FX_SWITCH_FAST, &payload, 8, wanted);
-	EXPECT(FX_SYS_ENTER_FAST, &enter, 8, enter_wanted);
-	CHECK(tb_filter_compile("next_comm == 'x'", format(FX_SWITCH_FAST),
+	EXPECT(FX_SWITCH_COMPACT, &payload, 8, wanted);
+	EXPECT(FX_SYS_ENTER_COMPACT, &enter, 8, enter_wanted);
+	CHECK(tb_filter_compile("next_comm == 'x'", format(FX_SWITCH_COMPACT),
 				&code, &error) == -ENOENT);
 	CHECK_TEXT(error.text, "column 1: sched:sched_switch has no field 'next_comm'");
 	end();
@@ -223,24 +223,24 @@ static void constants(void)
 		{ "next_prio > 254", TB_FILTER_DEPENDS, 1 },
 		{ "next_prio & 0x100", TB_FILTER_NEVER, 1 },
 		{ "next_prio == -1", TB_FILTER_NEVER, 1 },
-		{ "next_pid == 0xffffffff", TB_FILTER_NEVER, 1 },
-		{ "next_pid < 0x80000000", TB_FILTER_ALWAYS, 0 },
-		{ "next_pid < 0x7fffffff", TB_FILTER_DEPENDS, 1 },
-		{ "next_pid >= -2147483648", TB_FILTER_ALWAYS, 0 },
-		{ "next_pid > -2147483648", TB_FILTER_DEPENDS, 1 },
-		{ "next_pid > -2147483649", TB_FILTER_ALWAYS, 0 },
+		{ "next_pid == 0x400000", TB_FILTER_NEVER, 1 },
+		{ "next_pid < 0x400000", TB_FILTER_ALWAYS, 0 },
+		{ "next_pid < 0x3fffff", TB_FILTER_DEPENDS, 1 },
+		{ "next_pid >= 0", TB_FILTER_ALWAYS, 0 },
+		{ "next_pid > 0", TB_FILTER_DEPENDS, 1 },
+		{ "next_pid > -1", TB_FILTER_ALWAYS, 0 },
 		{ "next_pid > 18446744073709551615", TB_FILTER_NEVER, 1 },
 		{ "next_pid == 1 || next_prio > 255", TB_FILTER_DEPENDS, 1 },
 		{ "next_pid == 1 && next_prio > 255", TB_FILTER_NEVER, 1 },
 		{ "next_pid == 1 && !(next_prio > 255)", TB_FILTER_DEPENDS, 1 },
 		{ "!(next_prio > 255) || next_pid", TB_FILTER_ALWAYS, 0 },
 	};
-	uint64_t payload = 200 | 1ull << 32 | 120ull << 48;
+	uint64_t payload = fx_switch_compact(100, 200, 1, 120, 120);
 	size_t i;
 
 	begin();
 	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		CHECK(!tb_filter_compile(wanted[i].text, format(FX_SWITCH_FAST),
+		CHECK(!tb_filter_compile(wanted[i].text, format(FX_SWITCH_COMPACT),
 					 &code, &error));
 		if (code.verdict != wanted[i].verdict ||
 		    code.nr_tests != wanted[i].tests) {
@@ -249,7 +249,7 @@ static void constants(void)
 			test_failures++;
 		}
 		if (code.verdict != TB_FILTER_DEPENDS)
-			CHECK(run_code(format(FX_SWITCH_FAST), &payload, 8) ==
+			CHECK(run_code(format(FX_SWITCH_COMPACT), &payload, 8) ==
 			      (code.verdict == TB_FILTER_ALWAYS));
 	}
 	end();
@@ -410,10 +410,10 @@ static void one_of(void)
 	event.id = -1;
 	CHECK(!run_code(format(FX_SYS_ENTER), &event, sizeof(event)));
 	memset(&code, 0, sizeof(code));
-	CHECK(!tb_filter_one_of(&code, format(FX_SYS_ENTER_FAST), "id", numbers,
+	CHECK(!tb_filter_one_of(&code, format(FX_SYS_ENTER_COMPACT), "id", numbers,
 				sizeof(numbers), NULL));
 	event.id = 9;
-	CHECK(run_code(format(FX_SYS_ENTER_FAST), &event, 8));
+	CHECK(run_code(format(FX_SYS_ENTER_COMPACT), &event, 8));
 	CHECK(tb_filter_one_of(&code, format(FX_SWITCH), "id", numbers, 4,
 			       &error) == -ENOENT);
 	end();

@@ -420,10 +420,10 @@ static inline void fx_totals(struct fx *fx, unsigned int cpu)
 	fx_totals_at(fx, cpu, 0, 0, 0, 0);
 }
 
-/* Event ids of the fixture's descriptions */
+/* Event ids of the fixture's descriptions; FX_SOFTIRQ is always simple, as events of modules can be */
 enum {
-	FX_SWITCH = 64, FX_SWITCH_FAST = 65, FX_WAKEUP = 66,
-	FX_SYS_ENTER = 68, FX_SYS_ENTER_FAST = 69, FX_SOFTIRQ_FAST = 71,
+	FX_SWITCH = 64, FX_SWITCH_COMPACT = 65, FX_WAKEUP = 66,
+	FX_SYS_ENTER = 68, FX_SYS_ENTER_COMPACT = 69, FX_SOFTIRQ = 71,
 	FX_NEWTASK = 72, FX_RENAME = 74, FX_ODD = 76,
 };
 
@@ -455,6 +455,7 @@ struct fx_odd {			/* one field of every kind */
 	char     text[24];	/* "loc\0" "rel\0" 1 2 3 */
 };
 
+/* As module/events/compact.c and calls.c describe the compact forms */
 static inline void fx_describe_all(struct fx *fx)
 {
 	static const struct fx_field switch_fields[] = {
@@ -466,10 +467,12 @@ static inline void fx_describe_all(struct fx *fx)
 		{ "next_pid", "pid_t", 48, 4, 0, TB_FIELD_SIGNED, 0, 0 },
 		{ "next_prio", "int", 52, 4, 0, TB_FIELD_SIGNED, 0, 0 },
 	};
-	static const struct fx_field switch_fast[] = {
-		{ "next_pid", "pid_t", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "prev_state", "u16", 4, 2, 0, 0, 0, 0 },
-		{ "next_prio", "u8", 6, 1, 0, 0, 0, 0 },
+	static const struct fx_field switch_compact[] = {
+		{ "prev_pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 0, 22 },
+		{ "next_pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 22, 22 },
+		{ "prev_state", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_ONE_BIT, 44, 4 },
+		{ "prev_prio", "int", 0, 8, 0, TB_FIELD_BITS, 48, 8 },
+		{ "next_prio", "int", 0, 8, 0, TB_FIELD_BITS, 56, 8 },
 	};
 	static const struct fx_field wakeup_fields[] = {
 		{ "comm", "char[16]", 0, 16, 16, TB_FIELD_STRING, 0, 0 },
@@ -479,11 +482,17 @@ static inline void fx_describe_all(struct fx *fx)
 		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
 		{ "args", "unsigned long[6]", 8, 48, 6, TB_FIELD_ARRAY, 0, 0 },
 	};
-	static const struct fx_field enter_fast[] = {
-		{ "id", "s32", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "tid", "u32", 4, 4, 0, 0, 0, 0 },
+	static const struct fx_field enter_compact[] = {
+		{ "id", "long", 0, 8, 0, TB_FIELD_BITS, 0, 12 },
+		{ "nr_args", "u8", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_COUNT, 12, 4 },
+		{ "args[0]", "unsigned long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 16, 48 },
+		{ "args[1]", "unsigned long", 8, 8, 0, 0, 0, 0 },
+		{ "args[2]", "unsigned long", 16, 8, 0, 0, 0, 0 },
+		{ "args[3]", "unsigned long", 24, 8, 0, 0, 0, 0 },
+		{ "args[4]", "unsigned long", 32, 8, 0, 0, 0, 0 },
+		{ "args[5]", "unsigned long", 40, 8, 0, 0, 0, 0 },
 	};
-	static const struct fx_field softirq_fast[] = {
+	static const struct fx_field softirq_fields[] = {
 		{ "vec", "unsigned int", 0, 4, 0, 0, 0, 0 },
 	};
 	static const struct fx_field newtask_fields[] = {
@@ -512,15 +521,25 @@ static inline void fx_describe_all(struct fx *fx)
 		    sizeof(fields) / sizeof(fields[0]))
 
 	FX_EVENT(FX_SWITCH, 0, "sched", "sched_switch", switch_fields);
-	FX_EVENT(FX_SWITCH_FAST, TB_EVENT_SIMPLE, "sched", "sched_switch", switch_fast);
+	FX_EVENT(FX_SWITCH_COMPACT, TB_EVENT_SIMPLE, "sched", "sched_switch", switch_compact);
 	FX_EVENT(FX_WAKEUP, 0, "sched", "sched_wakeup", wakeup_fields);
-	FX_EVENT(FX_SYS_ENTER, 0, "raw_syscalls", "sys_enter", enter_fields);
-	FX_EVENT(FX_SYS_ENTER_FAST, TB_EVENT_SIMPLE, "raw_syscalls", "sys_enter", enter_fast);
-	FX_EVENT(FX_SOFTIRQ_FAST, TB_EVENT_SIMPLE, "irq", "softirq_entry", softirq_fast);
+	FX_EVENT(FX_SYS_ENTER, TB_EVENT_SHORT, "raw_syscalls", "sys_enter", enter_fields);
+	FX_EVENT(FX_SYS_ENTER_COMPACT, TB_EVENT_SHORT | TB_EVENT_SIMPLE, "raw_syscalls",
+		 "sys_enter", enter_compact);
+	FX_EVENT(FX_SOFTIRQ, TB_EVENT_SIMPLE, "irq", "softirq_entry", softirq_fields);
 	FX_EVENT(FX_NEWTASK, 0, "task", "task_newtask", newtask_fields);
 	FX_EVENT(FX_RENAME, 0, "task", "task_rename", rename_fields);
 	FX_EVENT(FX_ODD, 0, "test", "odd", odd_fields);
 #undef FX_EVENT
+}
+
+/* The payload of FX_SWITCH_COMPACT; @state: 0 or one bit */
+static inline uint64_t fx_switch_compact(uint64_t prev, uint64_t next, uint64_t state,
+					 uint64_t prev_prio, uint64_t next_prio)
+{
+	uint64_t bit = state ? 1 + (uint64_t)__builtin_ctzll(state) : 0;
+
+	return prev | next << 22 | bit << 44 | prev_prio << 48 | next_prio << 56;
 }
 
 /* A recording's beginning: 1 tick is 1 ns until fx_sync() says otherwise */

@@ -22,8 +22,8 @@ static void make_all(struct fx *fx)
 		gap.first = gap.last = time;
 		fx_open(fx, cpu, time + cpu, 100, i == 150 ? &gap : NULL);
 		fx_composite(fx, cpu, FX_SWITCH, time + cpu, 100, &to, sizeof(to));
-		fx_simple(fx, cpu, FX_SOFTIRQ_FAST, time + 50, i);
-		fx_simple(fx, cpu, FX_SYS_ENTER_FAST, time + 60 + i % 5, 200ull << 32 | 1);
+		fx_simple(fx, cpu, FX_SOFTIRQ, time + 50, i);
+		fx_simple(fx, cpu, FX_SYS_ENTER_COMPACT, time + 60 + i % 5, 1);
 		fx_close(fx, cpu);
 		if (cpu == 3)
 			time += 100;
@@ -339,9 +339,9 @@ static void damaged_event(void)
 	fx_init(&fx, 10, 1000);
 	fx_durable_end(&fx);
 	fx_open(&fx, 3, 1000, 1, NULL);
-	fx_simple(&fx, 3, FX_SOFTIRQ_FAST, 1000, 1);
+	fx_simple(&fx, 3, FX_SOFTIRQ, 1000, 1);
 	at = fx.rings[3].block + fx.rings[3].used;
-	fx_simple(&fx, 3, FX_SOFTIRQ_FAST, 1001, 1);
+	fx_simple(&fx, 3, FX_SOFTIRQ, 1001, 1);
 	fx_close(&fx, 3);
 	block(&fx, 3, 2000, 1);
 	memset(fx.data + at, 0xff, 4);

@@ -84,7 +84,7 @@ static inline void block(struct fx *fx, unsigned int cpu, uint64_t from, unsigne
 
 	fx_open(fx, cpu, from, 1, NULL);
 	for (i = 0; i < count; i++)
-		CHECK(fx_simple(fx, cpu, FX_SOFTIRQ_FAST, from + 10 * i, i));
+		CHECK(fx_simple(fx, cpu, FX_SOFTIRQ, from + 10 * i, i));
 	fx_close(fx, cpu);
 }
 

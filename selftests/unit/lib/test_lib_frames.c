@@ -31,7 +31,7 @@ static void add_block(struct fx *fx, unsigned int cpu, uint64_t time)
 
 	fx_open(fx, cpu, time, 1, NULL);
 	for (i = 0; i < 500; i++)
-		fx_simple(fx, cpu, FX_SOFTIRQ_FAST, time + 1 + i, i % 7);
+		fx_simple(fx, cpu, FX_SOFTIRQ, time + 1 + i, i % 7);
 	fx_close(fx, cpu);
 }
 
@@ -295,7 +295,7 @@ static void looked_for(void)
 		add_block(&packed.fx, 0, 10000);
 		fx_open(&packed.fx, 1, 11000, 1, NULL);
 		fx_composite(&packed.fx, 1, TB_EV_CLOCK, 11001, 1, &sync, sizeof(sync));
-		fx_simple(&packed.fx, 1, FX_SOFTIRQ_FAST, 11002, 1);
+		fx_simple(&packed.fx, 1, FX_SOFTIRQ, 11002, 1);
 		fx_close(&packed.fx, 1);
 		/* an event that was not committed is in no column */
 		block = fx_block(&packed.fx, &packed.fx.rings[1]);

@@ -68,7 +68,7 @@ static void make_long(struct fx *fx, unsigned int blocks)
 			fx->rings[cpu].sequence++;
 		fx_open(fx, cpu, time[cpu], 100, i % 37 ? NULL : &gap);
 		fx_composite(fx, cpu, FX_SWITCH, time[cpu], 100, &to, sizeof(to));
-		while (fx_simple(fx, cpu, FX_SOFTIRQ_FAST, time[cpu], number++))
+		while (fx_simple(fx, cpu, FX_SOFTIRQ, time[cpu], number++))
 			time[cpu] += (uint64_t)random() % 4;
 		fx_close(fx, cpu);
 	}
@@ -282,8 +282,8 @@ static void seek_threads(void)
 	fx_thread(&fx, 100, 100, 1, 0, "make");
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 2000, 100, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 6001, 2);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 2001, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 6001, 2);
 	fx_close(&fx, 0);
 	trace = open_it(&fx);
 	CHECK(!tb_cursor_open(trace, &cursor));
@@ -314,19 +314,19 @@ static void recordings_in_turns(void)
 	fx_durable_end(&fx);
 	init = fx.size;
 	fx_open(&fx, 0, 1000, 1, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 1001, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 1001, 1);
 	fx_close(&fx, 0);
 	fx_start_recording(&fx, 2);
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 3000, 1, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 3001, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 3001, 1);
 	fx_close(&fx, 0);
 	fx_extend(&fx, init);
 	memcpy(fx.data + fx.size - init, fx.data, init);
 	memset(fx.rings, 0, sizeof(fx.rings));
 	fx.rings[0].sequence = 1;
 	fx_open(&fx, 0, 2000, 1, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 2001, 1);
 	fx_close(&fx, 0);
 	trace = open_it(&fx);
 	CHECK_NUMBER(tb_trace_recordings(trace), 2);
@@ -377,7 +377,7 @@ static void raw(void)
 	while (tb_cursor_next_element(cursor, &walk, &offset) == 1) {
 		CHECK((const unsigned char *)walk.block + walk.index * 16 ==
 		      fx.data + offset);
-		ids[0] += walk.id == FX_SOFTIRQ_FAST;
+		ids[0] += walk.id == FX_SOFTIRQ;
 		ids[1] += walk.id == TB_EV_GAP;
 	}
 	CHECK_NUMBER(ids[1], 100);
@@ -403,18 +403,18 @@ static void raw_damage(void)
 	fx_init(&fx, 10, 1000);
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 1000, 1, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 1001, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 1001, 1);
 	at = fx.rings[0].block + fx.rings[0].used;
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 1002, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 1002, 1);
 	fx_close(&fx, 0);
 	fx_open(&fx, 0, 2000, 1, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 2001, 1);
 	fx_close(&fx, 0);
 	memset(fx.data + at, 0xff, 4);
 	trace = open_it(&fx);
 	CHECK(!tb_cursor_open(trace, &cursor));
 	while (tb_cursor_next_element(cursor, &walk, NULL) == 1)
-		count += walk.id == FX_SOFTIRQ_FAST;
+		count += walk.id == FX_SOFTIRQ;
 	CHECK_NUMBER(count, 2);
 	fault = tb_cursor_fault(cursor);
 	CHECK(fault && fault->offset == at);
@@ -496,7 +496,7 @@ static void long_file(int fd, unsigned int copies)
 		for (j = 0; j < 1024; j++) {
 			cpu = j % 3;
 			fx_open(&fx, cpu, time, 100, NULL);
-			while (fx_simple(&fx, cpu, FX_SOFTIRQ_FAST, time, number++))
+			while (fx_simple(&fx, cpu, FX_SOFTIRQ, time, number++))
 				;
 			fx_close(&fx, cpu);
 			time += j % 3;

@@ -86,8 +86,8 @@ static struct tb_block *first_block(struct fx *fx)
 {
 	begin(fx);
 	fx_open(fx, 0, 2000, 100, NULL);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 2002, 2);
+	fx_simple(fx, 0, FX_SOFTIRQ, 2001, 1);
+	fx_simple(fx, 0, FX_SOFTIRQ, 2002, 2);
 	return image_put(fx, ID_A);
 }
 
@@ -233,15 +233,15 @@ static void header_before_the_last(void)
 	begin(&fx);
 	fx.rings[0].sequence = 64;
 	fx_open(&fx, 0, 2000, 100, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 2001, 1);
 	fx_close(&fx, 0);
 	fx_open(&fx, 0, 3000, 100, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 3000, 99);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 3000, 99);
 	for (vec = 2; at + vec - 1 < ELEMENTS; vec++)
-		fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 3000 + vec, vec < 4 ? vec : 9);
+		fx_simple(&fx, 0, FX_SOFTIRQ, 3000 + vec, vec < 4 ? vec : 9);
 	fx_close(&fx, 0);
 	fx_open(&fx, 0, 4000, 100, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 4001, 4);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 4001, 4);
 	block = image_put(&fx, ID_A);
 	do {
 		block = (void *)((char *)block + (1 << LOG2));
@@ -266,7 +266,7 @@ static void header_forged(void)
 	fx_init(&fx, 15, 1000);
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 2000, 100, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 2001, 1);
 	assert(fx_composite(&fx, 0, FX_SYS_ENTER, 2002, 1, payload, sizeof(payload)));
 	fx_close(&fx, 0);
 	block = image_put(&fx, ID_A);

@@ -48,10 +48,10 @@ static void random_event(struct fx *fx, unsigned int cpu, uint64_t time)
 		fx_composite(fx, cpu, FX_SWITCH, time, a * 1000, &to, sizeof(to));
 		break;
 	case 1:
-		fx_simple(fx, cpu, FX_SYS_ENTER_FAST, time, (uint64_t)b << 32 | any(300));
+		fx_simple(fx, cpu, FX_SYS_ENTER_COMPACT, time, (uint64_t)b << 16 | 1 << 12 | any(300));
 		break;
 	case 2:
-		fx_simple(fx, cpu, any(2) ? FX_SOFTIRQ_FAST : 64 + any(16000), time, any(10));
+		fx_simple(fx, cpu, any(2) ? FX_SOFTIRQ : 64 + any(16000), time, any(10));
 		break;
 	case 3:
 		fx_time(fx, cpu, time);
@@ -342,11 +342,11 @@ static void index_says(void)
 	fx_init(&fx, 10, 1000);
 	fx_durable_end(&fx);
 	fx_open(&fx, 5, 2000, 1, &gap);
-	fx_simple(&fx, 5, FX_SOFTIRQ_FAST, 2500, 1);
-	fx_simple(&fx, 5, FX_SOFTIRQ_FAST, 2600, 1);
+	fx_simple(&fx, 5, FX_SOFTIRQ, 2500, 1);
+	fx_simple(&fx, 5, FX_SOFTIRQ, 2600, 1);
 	fx_close(&fx, 5);
 	fx_open(&fx, 2, 1900, 1, NULL);
-	fx_simple(&fx, 2, FX_SOFTIRQ_FAST, 2100, 1);
+	fx_simple(&fx, 2, FX_SOFTIRQ, 2100, 1);
 	fx_close(&fx, 2);
 	frame = frame_of(fx.data, fx.size, &bytes);
 	CHECK(tb_pack_header(frame, bytes, &header, NULL) == 0);
@@ -365,7 +365,7 @@ static void index_says(void)
 	CHECK_NUMBER(cpus[1], 5);
 	CHECK_NUMBER(counts[0].id, TB_EV_GAP);
 	CHECK_NUMBER(counts[0].events, 2);
-	CHECK_NUMBER(counts[1].id, FX_SOFTIRQ_FAST);
+	CHECK_NUMBER(counts[1].id, FX_SOFTIRQ);
 	CHECK_NUMBER(counts[1].events, 3);
 	CHECK(tb_pack_has(frame, &header, TB_EV_GAP) && !tb_pack_has(frame, &header, TB_EV_CLOCK));
 	free(frame);
@@ -643,7 +643,7 @@ static void damaged_files(void)
 	fx_durable_end(&fx);
 	for (i = 0; i < 20; i++) {
 		fx_open(&fx, i % 4, 2000 + i, 1, NULL);
-		fx_simple(&fx, i % 4, FX_SOFTIRQ_FAST, 2500 + i, 1);
+		fx_simple(&fx, i % 4, FX_SOFTIRQ, 2500 + i, 1);
 		fx_close(&fx, i % 4);
 	}
 	file = file_of(&fx, 1024, starts, &count);

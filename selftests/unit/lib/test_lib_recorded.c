@@ -20,8 +20,8 @@ static void long_trace(struct fx *fx)
 	fx_durable_end(fx);
 	for (i = 0; i < 20; i++) {
 		fx_open(fx, i % 2, 2000 + 10 * i, 5, NULL);
-		fx_simple(fx, i % 2, FX_SOFTIRQ_FAST, 2001 + 10 * i, 1);
-		fx_simple(fx, i % 2, FX_SOFTIRQ_FAST, 2002 + 10 * i, 2);
+		fx_simple(fx, i % 2, FX_SOFTIRQ, 2001 + 10 * i, 1);
+		fx_simple(fx, i % 2, FX_SOFTIRQ, 2002 + 10 * i, 2);
 		fx_close(fx, i % 2);
 	}
 	fx_totals(fx, 0);

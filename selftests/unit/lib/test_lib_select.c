@@ -23,14 +23,14 @@ static void make(struct fx *fx)
 	fx_durable_end(fx);
 	assert(fx->size == FIRST_RING);
 	fx_open(fx, 0, 2000, 100, NULL);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+	fx_simple(fx, 0, FX_SOFTIRQ, 2001, 1);
 	fx_composite(fx, 0, FX_SWITCH, 2100, 100, &event, sizeof(event));
 	fx_close(fx, 0);
 	fx_open(fx, 1, 2000, 0, NULL);
-	fx_simple(fx, 1, FX_SOFTIRQ_FAST, 2050, 9);
+	fx_simple(fx, 1, FX_SOFTIRQ, 2050, 9);
 	fx_close(fx, 1);
 	fx_open(fx, 0, 3000, 200, NULL);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 3001, 2);
+	fx_simple(fx, 0, FX_SOFTIRQ, 3001, 2);
 	fx_chunk(&chunk, 7, 1, 0, 0);
 	fx_name(&chunk, 1, TB_NAME_EVENT, 0, "largest");
 	fx_record(&chunk, TB_REC_SIMPLE, 0, 1, 3002, FX_WORDS(UINT64_MAX));

@@ -91,7 +91,7 @@ static void merge_order(void)
 		fx_chunk(&other, 7, 2, order[i], order[i]);
 		fx_mark(&other, 1005 + order[i] * 10, "other");
 		fx_take(&fx, cpu, 1000 + order[i] * 10 + 3, &other);
-		fx_simple(&fx, cpu, FX_SOFTIRQ_FAST, 1000 + order[i] * 10 + 3, 0);
+		fx_simple(&fx, cpu, FX_SOFTIRQ, 1000 + order[i] * 10 + 3, 0);
 		fx_take(&fx, cpu, 1000 + order[i] * 10 + 4, &chunk);
 		fx_close(&fx, cpu);
 		sprintf(wanted + strlen(wanted), "%u 101 mark m%u\n%u 102 mark other\n",
@@ -360,7 +360,7 @@ static void patches(void)
 	chunk.head.writer = 2;
 	chunk.head.chunk = 0;
 	fx_patch(&fx, 0, 1011, &chunk, holes[2] + 16, 77);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 1100, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 1100, 1);
 	fx_close(&fx, 0);
 	open_all(&fx);
 	CHECK_TEXT(read_users(),
@@ -448,7 +448,7 @@ static void impossible_times(void)
 	fx_mark(&chunk, 2050, "other");
 	fx_record(&chunk, TB_REC_SLICE, 0, 9, 2060, FX_WORDS(UINT64_MAX / 2));
 	fx_take(&fx, 0, 3100, &chunk);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 1003000, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 1003000, 1);
 	fx_close(&fx, 0);
 	open_all(&fx);
 	CHECK_TEXT(read_users(),

@@ -76,7 +76,7 @@ static void as_the_cursor(void)
 	fx_time(&fx, 0, late + 10);
 	fx_take(&fx, 0, late + 20, &chunk);
 	element = fx_room(&fx, &fx.rings[0], 1);
-	element->head = TB_HEAD(TB_STRUCT_SIMPLE, FX_SOFTIRQ_FAST, 1, 13);
+	element->head = TB_HEAD(TB_STRUCT_SIMPLE, FX_SOFTIRQ, 1, 13);
 	one_mark(&chunk, 1, 1, late + 30, "b");
 	fx_take(&fx, 0, late + 40, &chunk);
 	fx_close(&fx, 0);
@@ -175,7 +175,7 @@ static void hostile(void)
 				fx_patch(&fx, 0, time, &chunk,
 					 (uint32_t)odd_number(&random) & 0xffff,
 					 odd_number(&random));
-			events += fx_simple(&fx, 0, FX_SOFTIRQ_FAST, time, 0);
+			events += fx_simple(&fx, 0, FX_SOFTIRQ, time, 0);
 		}
 		fx_close(&fx, 0);
 		open_all(&fx);
@@ -184,7 +184,7 @@ static void hostile(void)
 		while (tb_cursor_next(cursor, &view) > 0) {
 			CHECK(view.ticks >= last);
 			last = view.ticks;
-			shown += view.id == FX_SOFTIRQ_FAST;
+			shown += view.id == FX_SOFTIRQ;
 			users += view.kind == TB_VIEW_USER;
 			tb_view_print(trace, &view, text, sizeof(text));
 		}
@@ -214,7 +214,7 @@ static void nothing(void)
 
 	begin(&fx);
 	fx_open(&fx, 0, 1000, 1, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 1001, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 1001, 1);
 	fx_close(&fx, 0);
 	open_all(&fx);
 	CHECK_TEXT(read_users(), "");

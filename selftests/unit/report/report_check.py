@@ -92,7 +92,7 @@ class Compare:
                     e["system"] not in ("tracebuf", "unknown"):
                 counts[e["system"], e["name"]] += 1
         have = defaultdict(int)
-        for system, name, _, count in report["events"]["rows"]:
+        for system, name, count in report["events"]["rows"]:
             have[system, name] += count
         self.same("events", dict(have), dict(counts))
 
@@ -205,14 +205,13 @@ class Compare:
         have = [[case, what, ns] for case, _, _, what, ns, _ in
                 self.sections["latency-instead"]["rows"]
                 if what.startswith(("irq ", "softirq "))]
-        if None not in handlers:        # one-element events do not tell names
-            self.same("latency-instead: interrupts", sorted(have), sorted(handlers))
+        self.same("latency-instead: interrupts", sorted(have), sorted(handlers))
         section = self.sections["latency-worst"]
         contexts = {"h": "irq", "H": "irq", "s": "softirq", "z": "nmi"}
         for row, case in zip(section["rows"], c.worst):
             letter = case[1][4][0]
-            want = [contexts[letter]] if letter in contexts else ["?", "task"]
-            self.same("latency-worst: where it was woken", row[-1] in want, True)
+            self.same("latency-worst: where it was woken", row[-1],
+                      contexts.get(letter, "task"))
 
     def histogram(self, name, values):
         rows = []
@@ -257,18 +256,8 @@ class Compare:
     def handler(self, kind):
         section = self.sections[kind]
         ids = [c["id"] for c in section["columns"]]
-        told = set(self.c.handlers[kind])
-        names = {row[0]: row[1] for row in section["rows"] if tuple(row[:2]) not in told}
-        names = {**{row[0]: row[1] for row in section["rows"]}, **names}
-        merged = defaultdict(Stat)
-        for (number, name), stat in self.c.handlers[kind].items():
-            # one-element events do not tell the name of a handler
-            to = merged[number, name if name is not None else names.get(number)]
-            to.values += stat.values
-            to.uncertain += stat.uncertain
-            to.open += stat.open
         rows = []
-        for (number, name), stat in merged.items():
+        for (number, name), stat in self.c.handlers[kind].items():
             # made, but for nobody who was asked for
             if not stat.values and not stat.uncertain and not stat.open:
                 continue
@@ -344,9 +333,6 @@ def main(arguments):
     if threads:
         options["tids"] = {e["tid"] for e in read(files[0])
                            if str(e.get(threads[0])) == threads[1]}
-    # which form an event has print does not say
-    events = next(s for s in report["sections"] if s["id"] == "events")["rows"]
-    options["exits"] = {form for _, name, form, _ in events if name == "sys_exit"}
     losses = [e for e in read(gaps or files[0])
               if e["type"] == "lost" and not e["user"]]
     gaps = Gaps(losses, unselected)

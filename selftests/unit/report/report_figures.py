@@ -144,7 +144,7 @@ class Check:
     def __init__(self, events, options, gaps):
         self.events, self.o, self.gaps = events, options, gaps
         self.tasks, self.by_tid, self.cpus = [], {}, {}
-        self.woken, self.wakeups, self.switches, self.unseen = {}, False, False, set()
+        self.woken, self.wakeups, self.unseen = {}, False, set()
         self.latency, self.latency_uncertain = [], 0
         self.worst = []
         self.offs = {"runnable": [], "blocked": [], "sleeping": []}
@@ -257,7 +257,6 @@ class Check:
         f, now, number = event["fields"], event["time"], event["cpu"]
         prev, state = f["prev_pid"], f["prev_state"]
         following = f["next_pid"]
-        self.switches = True
         cpu.switches += self.wants(number, event["tid"])
         cpu.switched = True
         self.track(cpu, now)
@@ -417,7 +416,7 @@ class Check:
 
     def call(self, event, _):
         f = event["fields"]
-        tid = f.get("tid", event["tid"])
+        tid = event["tid"]
         old = self.calls.get(tid)
         if old and self.wants(old[5], tid):
             self.handler("syscalls", old).open += 1
@@ -434,9 +433,7 @@ class Check:
             return
         if not self.wants(event["cpu"], tid):
             return
-        # one element does not say whose it is
-        told = "fast" not in self.o.get("exits", ()) or self.switches
-        if told and not self.gaps.meet(one[2], event["time"]):
+        if not self.gaps.meet(one[2], event["time"]):
             self.handler("syscalls", one).values.append(event["time"] - one[2])
         else:
             self.handler("syscalls", one).uncertain += 1

@@ -18,7 +18,6 @@
  *   report_trace moved FILE       both CPUs have a gap; the one that begins first ends last
  *   report_trace fences FILE      waits that Perfetto draws, with and without an end
  *   report_trace subset FILE      a thread that was on a CPU that is not recorded in between
- *   report_trace fastcall FILE    system calls in one-element events, without switches
  *   report_trace gaps FILE N      N gaps on each of 4 CPUs, at times of which many are equal
  */
 #include "test_lib_fixture.h"
@@ -402,24 +401,6 @@ static void subset(void)
 	change(1, 3900 * MS, 300, 1, 0);
 }
 
-static void fastcall(void)
-{
-	static const struct fx_field fields[] = {
-		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED | TB_FIELD_BITS, 0, 16 },
-		{ "ret", "long", 0, 8, 0, TB_FIELD_SIGNED | TB_FIELD_BITS, 16, 48 },
-	};
-
-	fx_describe(&fx, EV_EXIT, TB_EVENT_SIMPLE, "raw_syscalls", "sys_exit", fields, 2);
-	fx_open(&fx, 0, 10 * MS, 200, NULL);
-	/* both read, and sleep */
-	fx_simple(&fx, 0, FX_SYS_ENTER_FAST, 10 * MS, 200ull << 32);
-	fx_simple(&fx, 0, FX_SYS_ENTER_FAST, 20 * MS, 100ull << 32);
-	fx_simple(&fx, 0, EV_EXIT, 21 * MS, 7 << 16);	/* of 200 */
-	fx_simple(&fx, 0, FX_SYS_ENTER_FAST, 22 * MS, 200ull << 32 | 1);
-	fx_simple(&fx, 0, EV_EXIT, 23 * MS, 7 << 16 | 1);
-	fx_simple(&fx, 0, EV_EXIT, 520 * MS, 9 << 16);	/* of 100 */
-}
-
 static void gaps(unsigned int count)
 {
 	struct tb_gap lost = { .dropped = 1 };
@@ -486,7 +467,7 @@ int main(int argc, char **argv)
 		{ "staggered", staggered, false }, { "staggered2", staggered2, false },
 		{ "apart", apart, false }, { "half", half, true }, { "renamed", renamed, true },
 		{ "subset", subset, true }, { "unselected", unselected, true },
-		{ "fastcall", fastcall, true }, { "held", held, true }, { "moved", moved, true },
+		{ "held", held, true }, { "moved", moved, true },
 		{ "deselected", deselected, false }, { "fences", fences, true },
 		{ "crowd", crowd, true },
 	};

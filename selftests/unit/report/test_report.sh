@@ -226,9 +226,6 @@ result $? "what ran instead is the interrupt that held an idle CPU"
 	[ "$("$TRACEBUF" report --section offcpu-sleeping subset.tbuf | grep -c t300)" -eq 0 ] &&
 	notes subset.tbuf "1 of 8 CPUs were recorded"
 result $? "who is woken twice has run in between, unseen"
-"$REPORT_TRACE" fastcall fastcall.tbuf && figures fastcall.tbuf && [ "$(value fastcall.tbuf syscalls count)" = 0 ] &&
-	notes fastcall.tbuf "2 calls are counted as unsure: one-element sys_exit does not say whose it is"
-result $? "whose an exit is is not guessed"
 "$REPORT_TRACE" gaps gaps.tbuf 500 && figures gaps.tbuf && figures gaps.tbuf --top 100
 result $? "many gaps, many of equal length"
 

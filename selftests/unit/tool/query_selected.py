@@ -31,7 +31,7 @@ def main():
     different = rows = 0
     for name in TABLES + [f'"{table}"' for table in tables]:
         if name == "event_types":
-            sql = "SELECT table_name, system, event, fast, events FROM event_types WHERE events"
+            sql = "SELECT * FROM event_types WHERE events"
         elif name in TABLES:
             sql = f"SELECT * FROM {name}"
         else:

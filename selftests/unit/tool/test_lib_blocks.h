@@ -152,7 +152,7 @@ static inline void fill_ring(struct fx *fx, unsigned int count)
 	for (i = 0; i < count; i++) {
 		fx_open(fx, i % 2, 2000 + 100 * i, 5, NULL);
 		for (j = 0; j < 90; j++)
-			fx_simple(fx, i % 2, FX_SOFTIRQ_FAST, 2001 + 100 * i + j,
+			fx_simple(fx, i % 2, FX_SOFTIRQ, 2001 + 100 * i + j,
 				  scattered(i * 90 + j));
 		fx_close(fx, i % 2);
 	}

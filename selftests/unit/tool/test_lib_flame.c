@@ -78,7 +78,7 @@ static void add_switches(struct fx *fx, unsigned int count)
 		add_stacks(fx, cpu, seed >> 8 & 0xff);
 		on[cpu] = next;
 		if (i % 7 == 0) {
-			fx_simple(fx, cpu, FX_SOFTIRQ_FAST, time + 1, i % 10);
+			fx_simple(fx, cpu, FX_SOFTIRQ, time + 1, i % 10);
 			add_stacks(fx, cpu, i);
 		}
 	}
@@ -383,8 +383,8 @@ static void refused(void)
 	fx_sync(&fx, 0, 5000000000);
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 2000, 0, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2002, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 2001, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 2002, 1);
 	fx_close(&fx, 0);
 	fx_totals(&fx, 0);
 	fx_durable_end(&fx);

@@ -142,15 +142,15 @@ static inline struct tb_block *half_written(struct fx *fx, uint64_t sequence)
 	begin(fx);
 	fx->rings[0].sequence = sequence - 2;
 	fx_open(fx, 0, 2000, 100, NULL);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 2002, 2);
+	fx_simple(fx, 0, FX_SOFTIRQ, 2001, 1);
+	fx_simple(fx, 0, FX_SOFTIRQ, 2002, 2);
 	fx_close(fx, 0);
 	fx_open(fx, 0, 3000, 100, NULL);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 3001, 3);
+	fx_simple(fx, 0, FX_SOFTIRQ, 3001, 3);
 	fx_close(fx, 0);
 	fx_open(fx, 0, 4000, 100, NULL);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 4001, 4);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 4002, 5);
+	fx_simple(fx, 0, FX_SOFTIRQ, 4001, 4);
+	fx_simple(fx, 0, FX_SOFTIRQ, 4002, 5);
 	return image_put(fx, ID_A);
 }
 
@@ -172,7 +172,7 @@ static inline void put_simple(struct tb_block *block, uint32_t at, uint64_t sequ
 			      uint32_t time, uint32_t vec)
 {
 	*element(block, at) = (struct tb_element) {
-		.head = TB_HEAD(TB_STRUCT_SIMPLE, FX_SOFTIRQ_FAST, 1, sequence),
+		.head = TB_HEAD(TB_STRUCT_SIMPLE, FX_SOFTIRQ, 1, sequence),
 		.time = time, .payload = vec,
 	};
 }

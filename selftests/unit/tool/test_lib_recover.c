@@ -94,8 +94,8 @@ static void copies(void)
 	image_new();
 	begin(&fx);
 	fx_open(&fx, 0, 2000, 100, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2002, 2);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 2001, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 2002, 2);
 	fx_close(&fx, 0);
 	block = image_put(&fx, ID_A);
 	copy = image_room(1024, 1024);
@@ -123,7 +123,7 @@ static void several_recordings(void)
 	half_written(&a, 2);
 	begin(&b);
 	fx_open(&b, 1, 2000, 100, NULL);
-	fx_simple(&b, 1, FX_SOFTIRQ_FAST, 2001, 7);
+	fx_simple(&b, 1, FX_SOFTIRQ, 2001, 7);
 	fx_close(&b, 1);
 	image_put(&b, ID_B);
 	CHECK_NUMBER(recover("-r 5555666677778885"), 0);
@@ -177,9 +177,9 @@ static void forged(void)
 		fx_init(&fx, log2, 1000);
 		fx_durable_end(&fx);
 		fx_open(&fx, 0, 2000, 100, NULL);
-		fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+		fx_simple(&fx, 0, FX_SOFTIRQ, 2001, 1);
 		assert(fx_composite(&fx, 0, FX_SYS_ENTER, 2002, 1, payload, sizeof(payload)));
-		fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2003, 2);
+		fx_simple(&fx, 0, FX_SOFTIRQ, 2003, 2);
 		if (!n)
 			fx_close(&fx, 0);
 		block = image_put(&fx, ID_A);
@@ -248,7 +248,7 @@ static void elf(void)
 	begin(&fx);
 	fx.log2 = 14;
 	fx_open(&fx, 0, 2000, 100, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 2001, 1);
 	fx_close(&fx, 0);
 	((struct tb_init *)(fx.data + 80))->elements = 1024;
 	image_put(&fx, ID_A);

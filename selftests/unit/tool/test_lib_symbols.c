@@ -41,7 +41,7 @@ static void symbols_of_stacks(void)
 	fx_init(&fx, 10, 0);
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 1, 1, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 2, 1);
 	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
 	CHECK(!symbols);
 	fx_composite(&fx, 0, TB_EV_STACK, 2, 0, &stack, sizeof(stack));
@@ -105,7 +105,7 @@ static void many_symbols(void)
 			fprintf(out, "%llx T f%0*u\n", (unsigned long long)ip - 0x10,
 				(int)(1 + (i * 50 + j) % 90), i * 50 + j);
 		}
-		fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2, 1);
+		fx_simple(&fx, 0, FX_SOFTIRQ, 2, 1);
 		fx_composite(&fx, 0, TB_EV_STACK, 2, 0, &stack, sizeof(stack));
 	}
 	fclose(out);
@@ -189,7 +189,7 @@ static void mappings_of_stacks(void)
 	fx_init(&fx, 10, 0);
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 1, 1, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 2, 1);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 2, 1);
 	fx_composite(&fx, 0, TB_EV_STACK, 2, 0, &stack, sizeof(stack));
 	fx_close(&fx, 0);
 	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));

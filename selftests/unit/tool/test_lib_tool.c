@@ -21,17 +21,17 @@ static void make(struct fx *fx)
 	fx_sync(fx, 0, 5000000000);
 	fx_durable_end(fx);
 	fx_open(fx, 0, 2000, 100, NULL);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 2001, 1);
+	fx_simple(fx, 0, FX_SOFTIRQ, 2001, 1);
 	fx_composite(fx, 0, FX_SWITCH, 2100, 100, &event, sizeof(event));
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 2150, 3);
+	fx_simple(fx, 0, FX_SOFTIRQ, 2150, 3);
 	fx_close(fx, 0);
 	fx_open(fx, 1, 2000, 0, NULL);
-	fx_simple(fx, 1, FX_SOFTIRQ_FAST, 2050, 9);
-	fx_simple(fx, 1, FX_SOFTIRQ_FAST, 2060, 9);
+	fx_simple(fx, 1, FX_SOFTIRQ, 2050, 9);
+	fx_simple(fx, 1, FX_SOFTIRQ, 2060, 9);
 	fx_close(fx, 1);
 	fx->rings[0].sequence += 2;
 	fx_open(fx, 0, 3000, 200, &gap);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 3001, 2);
+	fx_simple(fx, 0, FX_SOFTIRQ, 3001, 2);
 	fx_put_composite(fx, &fx->rings[0], TB_EV_MARK, 3002, 200,
 			 TB_CONTEXT_HARDIRQ | 3, "here", 4);
 	fx_close(fx, 0);
@@ -158,8 +158,8 @@ static void make_snapshot(struct fx *fx, unsigned int flags, int more)
 	fx_durable_end(fx);
 	for (cpu = 0; cpu < 2; cpu++) {
 		fx_open(fx, cpu, 2000, 100, NULL);
-		fx_simple(fx, cpu, FX_SOFTIRQ_FAST, 2001, 1);
-		fx_simple(fx, cpu, FX_SOFTIRQ_FAST, 2150, 3);
+		fx_simple(fx, cpu, FX_SOFTIRQ, 2001, 1);
+		fx_simple(fx, cpu, FX_SOFTIRQ, 2150, 3);
 		fx_close(fx, cpu);
 		fx->rings[cpu].dropped += 6;
 	}
@@ -304,7 +304,7 @@ static void verify_spoilt(void)
 static void open_and_close(struct fx *fx, uint64_t time, const struct tb_gap *gap, uint8_t flags)
 {
 	fx_open(fx, 0, time, 100, gap);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, time, 3);
+	fx_simple(fx, 0, FX_SOFTIRQ, time, 3);
 	fx_close(fx, 0);
 	fx_block(fx, &fx->rings[0])->flags |= flags;
 }
@@ -370,7 +370,7 @@ static void make_users(struct fx *fx, struct fx_chunk *last)
 	fx_record(last, TB_REC_BEGIN, 0, 2, 2001, FX_NO_WORDS);
 	fx_record(last, TB_REC_COUNTER, 0, 4, 2002, FX_WORDS(5));
 	fx_take(fx, 0, 2100, last);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 2110, 1);
+	fx_simple(fx, 0, FX_SOFTIRQ, 2110, 1);
 	fx_patch(fx, 0, 2120, last, 4000, 1);
 	fx_chunk(last, 7, 2, 0, 0);
 	fx_mark(last, 2090, "hello");
@@ -510,7 +510,7 @@ static void several_recordings(void)
 	fx_start_recording(&fx, 2);
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 9000, 0, NULL);
-	fx_simple(&fx, 0, FX_SOFTIRQ_FAST, 9001, 5);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 9001, 5);
 	fx_close(&fx, 0);
 	save(fx.data, fx.size);
 	CHECK_NUMBER(run_on("print", ""), 0);

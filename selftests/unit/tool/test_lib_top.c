@@ -43,7 +43,7 @@ static void make(struct fx *fx, const struct tb_gap *gap)
 	add_wakeup(fx, 1, 7000000, 102);
 	add_switch(fx, 0, 9000000, "busy", 101, 0, "la\033te", 102);
 	add_switch(fx, 0, 10000000, "la\033te", 102, 1, "swapper/0", 0);
-	fx_simple(fx, 0, FX_SOFTIRQ_FAST, 11000000, 1);
+	fx_simple(fx, 0, FX_SOFTIRQ, 11000000, 1);
 	fx_close(fx, 0);
 	fx_close(fx, 1);
 	fx_totals(fx, 0);
@@ -161,7 +161,7 @@ static void one_cpu(void)
 	fx_open(&fx, 2, 1000000, 0, NULL);
 	add_switch(&fx, 2, 1000000, "swapper/2", 0, 0, "busy", 101);
 	add_switch(&fx, 2, 9000000, "busy", 101, 1, "swapper/2", 0);
-	fx_simple(&fx, 2, FX_SOFTIRQ_FAST, 11000000, 1);
+	fx_simple(&fx, 2, FX_SOFTIRQ, 11000000, 1);
 	fx_close(&fx, 2);
 	fx_totals(&fx, 2);
 	fx_durable_end(&fx);
@@ -217,7 +217,7 @@ static void taken_back(void)
 	add_switch(&fx, 0, 1000000, "swapper/0", 0, 0, "busy", 101);
 	fx_close(&fx, 0);
 	fx_open(&fx, 1, 500000000, 0, NULL);
-	fx_simple(&fx, 1, FX_SOFTIRQ_FAST, 500000000, 1);
+	fx_simple(&fx, 1, FX_SOFTIRQ, 500000000, 1);
 	fx_close(&fx, 1);
 	part = fx.size;
 	fx_open(&fx, 0, 700000000, 0, &gap);

@@ -90,7 +90,7 @@ result $? "golden traces come back"
 good=0
 for what in late clock gap frozen cut staggered staggered2 apart renamed half \
 	unselected deselected held moved \
-	    fences subset fastcall; do
+	    fences subset; do
 	"$REPORT_TRACE" $what $what.tbuf && back $what.tbuf || good=1
 done
 result $good "traces for reports come back"

@@ -48,7 +48,7 @@ static void part(uint64_t begin)
 	tell_time(1, begin + 6 * MS);
 	assert(fx_composite(&fx, 1, FX_WAKEUP, begin + 6 * MS, 0, &wakeup, sizeof(wakeup)));
 	tell_time(1, begin + 9 * MS);
-	assert(fx_simple(&fx, 1, FX_SOFTIRQ_FAST, begin + 9 * MS, 1));
+	assert(fx_simple(&fx, 1, FX_SOFTIRQ, begin + 9 * MS, 1));
 	fx_close(&fx, 1);
 }
 

@@ -186,9 +186,8 @@ static int cursor_fields(struct tb_cursor *cursor)
 				  sizeof(*cursor->widen)))
 			return -ENOMEM;
 		format = recording->formats[i];
-		cursor->own_tid[i] = !(format->flags & TB_EVENT_SIMPLE) ? NULL :
-				     format->known == TB_KNOWN_SWITCH ? format->telling[0] :
-				     tb_format_field(format, "tid");
+		cursor->own_tid[i] = format->flags & TB_EVENT_SIMPLE &&
+				     format->known == TB_KNOWN_SWITCH ? format->telling[0] : NULL;
 		if (tb_widen_make(format, format_of(recording, format->id ^ 1u), &cursor->widen[i]))
 			return -ENOMEM;
 		cursor->next_pid[i] = format->known == TB_KNOWN_SWITCH ?

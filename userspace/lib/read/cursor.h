@@ -102,7 +102,7 @@ struct tb_cursor {
 	uint64_t uncommitted;
 	bool     faulty;
 	struct tb_error fault;
-	/* by format index: who runs next; in fast forms, who runs now */
+	/* by format index: who runs next; in simple events, who runs now */
 	const struct tb_format_field **next_pid;
 	const struct tb_format_field **own_tid;
 	struct tb_widen **widen;	/* NULL: events of this format are shown as they are */

@@ -298,7 +298,7 @@ static bool tells_of_threads(const struct query_table *table, uint64_t columns)
 	return columns & names[table->kind];
 }
 
-/* Of one-element forms the thread is known from what was before, unless they tell it */
+/* The thread of a simple event is known from the events before it */
 static bool needs_before(const struct query_table *table,
 			 const struct query_range *range)
 {
@@ -306,8 +306,7 @@ static bool needs_before(const struct query_table *table,
 	unsigned int i;
 
 	for (i = 0; (format = tb_trace_format_at(table->query->trace, i)); i++)
-		if (range->formats[i] && format->flags & TB_EVENT_SIMPLE &&
-		    !tb_format_field(format, "tid"))
+		if (range->formats[i] && format->flags & TB_EVENT_SIMPLE)
 			return true;
 	return false;
 }

@@ -4,7 +4,7 @@
  *
  * What is read is as little as can be: of events those before a time are passed over by the
  * headers of blocks, and blocks of other CPUs are not looked into.  But for what threads are called
- * everything before has to be gone through, on all CPUs, and for which thread caused a one-element
+ * everything before has to be gone through, on all CPUs, and for which thread caused a simple
  * event everything before on its CPU; it is not decoded then.  What lasts begins and ends
  * with events anywhere, so of the trace all is gone through; only the events that it is made of
  * are decoded.

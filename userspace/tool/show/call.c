@@ -175,7 +175,7 @@ int call_print(const struct tb_trace *trace, const struct tb_view *view, char *b
 	int64_t number, result;
 
 	if (view->kind != TB_VIEW_EVENT || !view->format ||
-	    !(view->format->flags & TB_EVENT_SYSCALL) || view->format->flags & TB_EVENT_SIMPLE)
+	    !(view->format->flags & TB_EVENT_SYSCALL))
 		return -ENOTSUP;
 	id = tb_format_field(view->format, "id");
 	args = tb_format_field(view->format, "args");

@@ -2,9 +2,9 @@
 /*
  * A trace as tables - one for each event.
  *
- * Both forms of an event, full and of one element, share its table, which has the columns of
- * both.  In a database it is made when the first of them comes by.  It is called as the event is,
- * unless another one is called the same: then both have their systems before.
+ * The table has the columns of the event's wide form, in which events in the compact form are shown,
+ * too.  In a database it is made when the first event comes by.  It is called as the event is, unless
+ * another one is called the same: then both have their systems before.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 /**
  * struct form - one format
  * @table: its number, from 1; 0: it is not known yet
- * @columns: of each field: the number of its parameter
+ * @columns: of each field: the number of its parameter, 0: it is not in the table
  * @count: events
  */
 struct form {
@@ -189,12 +189,22 @@ static bool add_common(struct db_event_table *table)
 	return true;
 }
 
-/* The columns of one form; of fields that an earlier one has, too, it takes those */
+/* Return true if @format is the compact form of an event that has a wide form */
+static bool is_compact(const struct db_events *events, const struct tb_format *format)
+{
+	const struct tb_format *wide = format->flags & TB_EVENT_SIMPLE ?
+		tb_trace_format(events->trace, format->id ^ 1) : NULL;
+
+	return wide && !(wide->flags & TB_EVENT_SIMPLE) && is_of(wide, format);
+}
+
+/* The columns of a form: those of an earlier one, by name, and new ones if it is not compact */
 static bool add_form(struct db_events *events, struct db_event_table *table,
-		     const struct tb_format *format, size_t own)
+		     const struct tb_format *format)
 {
 	struct form *form = &events->forms[format->index];
 	const struct tb_format_field *field;
+	size_t own = table->nr_columns;
 	uint32_t i;
 	size_t k;
 
@@ -208,6 +218,8 @@ static bool add_form(struct db_events *events, struct db_event_table *table,
 			if (!strcmp(table->columns[k].name, field->name))
 				break;
 		if (k >= own) {
+			if (is_compact(events, format))
+				continue;
 			k = table->nr_columns;
 			if (!add_column(table, column_name(table, field->name),
 					column_type(field)))
@@ -222,15 +234,16 @@ static bool describe_table(struct db_events *events, struct db_event_table *tabl
 			   const struct tb_format *format)
 {
 	const struct tb_format *other;
-	unsigned int i;
+	unsigned int i, compact;
 
 	table->name = table_name(events, format);
 	if (!table->name || !add_common(table))
 		return false;
-	for (i = 0; (other = tb_trace_format_at(events->trace, i)); i++)
-		if (is_of(other, format) &&
-		    !add_form(events, table, other, table->nr_columns))
-			return false;
+	for (compact = 0; compact < 2; compact++)
+		for (i = 0; (other = tb_trace_format_at(events->trace, i)); i++)
+			if (is_of(other, format) && is_compact(events, other) == compact &&
+			    !add_form(events, table, other))
+				return false;
 	return true;
 }
 
@@ -333,8 +346,10 @@ static void insert_event(struct db *db, struct db_event_table *table,
 	db_common(db, table->insert, view);
 	db_number(table->insert, DB_COMMON_COLUMNS + 1, view->context);
 	for (i = 0; i < format->nr_fields; i++) {
-		value_of(db->trace, view, &format->fields[i], &value);
 		cell.at = form->columns[i];
+		if (!cell.at)
+			continue;
+		value_of(db->trace, view, &format->fields[i], &value);
 		cell_value(db, &cell, &value);
 	}
 	db_insert(db, table->insert);
@@ -365,17 +380,15 @@ void db_events_list(struct db *db)
 	insert = db_inserter(db, "event_types");
 	for (i = 0; (format = tb_trace_format_at(db->trace, i)) && !db->error;
 	     i++) {
-		/* recorded in the compact form, shown in the wide one */
-		if (format->flags & TB_EVENT_SIMPLE && !events->forms[i].count &&
-		    tb_trace_format(db->trace, format->id ^ 1))
+		/* shown in the wide form */
+		if (!events->forms[i].count && is_compact(events, format))
 			continue;
 		table = db_table_of(events, format);
 		if (table->is_made)
 			db_string(db, insert, 1, table->name);
 		db_string(db, insert, 2, format->system);
 		db_string(db, insert, 3, format->name);
-		db_number(insert, 4, format->flags & TB_EVENT_SIMPLE ? 1 : 0);
-		db_number(insert, 5, events->forms[i].count);
+		db_number(insert, 4, events->forms[i].count);
 		db_insert(db, insert);
 	}
 	sqlite3_finalize(insert);

@@ -19,7 +19,7 @@ const struct db_table db_tables[] = {
 	  "kind TEXT, number INTEGER, name TEXT, PRIMARY KEY (kind, number)",
 	  "WITHOUT ROWID" },
 	{ "event_types", DB_TYPES,
-	  "table_name TEXT, system TEXT, event TEXT, fast INTEGER, events INTEGER", "" },
+	  "table_name TEXT, system TEXT, event TEXT, events INTEGER", "" },
 	{ "losses", DB_LOSSES,
 	  "time INTEGER, cpu INTEGER, tid INTEGER, events INTEGER,"
 	  " overwritten INTEGER, dropped INTEGER, oversize INTEGER,"

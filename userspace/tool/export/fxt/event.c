@@ -187,10 +187,6 @@ static struct fxt_name *irq_name(struct fxt_events *events, const struct tb_view
 		return at->name;
 	memcpy(at->text, text ? text : "", length);
 	at->length = length;
-	if (!text) {
-		text = tb_trace_string(events->trace, TB_STRING_IRQ, (uint32_t)irq);
-		length = text ? strnlen(text, sizeof(at->text)) : 0;
-	}
 	if (text)
 		snprintf(full, sizeof(full), "IRQ (%.*s)", (int)length, text);
 	else
@@ -253,7 +249,7 @@ static void put_end(struct fxt_events *events, const struct tb_view *view,
 }
 
 static int put_slice(struct fxt_events *events, const struct tb_view *view,
-		     const struct fxt_plan *plan, uint32_t tid, uint64_t ns)
+		     const struct fxt_plan *plan, uint64_t ns)
 {
 	struct fxt_thread *thread;
 	uint64_t id;
@@ -261,7 +257,7 @@ static int put_slice(struct fxt_events *events, const struct tb_view *view,
 	if (tb_field_u64(view, plan->fields[0], &id))
 		return -EINVAL;
 	thread = plan->kind == PLAN_CALL || plan->kind == PLAN_CALL_END ?
-		 fxt_thread(events->threads, view->cpu, tid) :
+		 fxt_thread(events->threads, view->cpu, view->tid) :
 		 fxt_thread_cpu(events->threads, view->cpu);
 	if (!thread)
 		return -ENOMEM;
@@ -321,7 +317,7 @@ static int put_counter(struct fxt_events *events, const struct tb_view *view,
 /* ---- all of them ---- */
 
 static int put_special(struct fxt_events *events, const struct tb_view *view,
-		       const struct fxt_plan *plan, uint32_t tid, uint64_t ns)
+		       const struct fxt_plan *plan, uint64_t ns)
 {
 	switch (plan->kind) {
 	case PLAN_INSTANT:
@@ -333,7 +329,7 @@ static int put_special(struct fxt_events *events, const struct tb_view *view,
 	case PLAN_COUNTER:
 		return fxt_events_nr_extras(view) ? -EINVAL : put_counter(events, view, plan, ns);
 	default:
-		return put_slice(events, view, plan, tid, ns);
+		return put_slice(events, view, plan, ns);
 	}
 }
 
@@ -342,19 +338,15 @@ int fxt_events_write(struct fxt_events *events, const struct tb_view *view, uint
 	const struct fxt_plan *plan = view->format ?
 				  &events->plans->plans[view->format->index] : NULL;
 	struct fxt_thread *thread;
-	uint32_t tid = view->tid;
 	int result = -EINVAL;
-	uint64_t value;
 	char spare[24];
 
-	if (plan && plan->tid && !tb_field_u64(view, plan->tid, &value))
-		tid = (uint32_t)value;
 	/* -EINVAL: not what such an event should be */
 	if (plan)
-		result = put_special(events, view, plan, tid, ns);
+		result = put_special(events, view, plan, ns);
 	if (result != -EINVAL)
 		return result;
-	thread = fxt_thread(events->threads, view->cpu, tid);
+	thread = fxt_thread(events->threads, view->cpu, view->tid);
 	if (!thread)
 		return -ENOMEM;
 	put_event(events, view, plan, thread, FXT_INSTANT, ns,

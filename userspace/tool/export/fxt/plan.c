@@ -13,7 +13,7 @@ static const struct rule {
 	enum fxt_plan_kind kind;
 	const char *fields[FXT_FIELDS_MAX];
 } rules[] = {
-	{ "sched_switch", PLAN_SWITCH, { "prev_pid", "next_pid", "prev_state", "next_prio" } },
+	{ "sched_switch", PLAN_SWITCH, { "prev_pid", "next_pid", "prev_state", "next_prio", "prev_prio" } },
 	{ "sched_waking", PLAN_WAKEUP, { "pid", "prio", "target_cpu" } },
 	{ "sched_wakeup", PLAN_WAKEUP, { "pid", "prio", "target_cpu" } },
 	{ "sched_wakeup_new", PLAN_WAKEUP, { "pid", "prio", "target_cpu" } },
@@ -66,16 +66,9 @@ static int plan_make(struct fxt_events *events, struct fxt_plan *plan,
 	if (!strcmp(format->name, "sched_wakeup") && plan->kind == PLAN_WAKEUP &&
 	    export_has_event(events->trace, "sched_waking", events->wanted))
 		plan->kind = PLAN_INSTANT;
-	plan->prev_prio = tb_format_field(format, "prev_prio");
-	if (!export_is_number(plan->prev_prio))
-		plan->prev_prio = NULL;
 	plan->text = tb_format_field(format, "name");
 	if (plan->text && !tb_field_is_text(plan->text))
 		plan->text = NULL;
-	/* says in a one-element form whose it is */
-	plan->tid = format->flags & TB_EVENT_SIMPLE ? tb_format_field(format, "tid") : NULL;
-	if (!export_is_number(plan->tid))
-		plan->tid = NULL;
 	return 0;
 }
 

@@ -15,7 +15,7 @@
 #define FXT_IRQS_MAX	1024
 #define FXT_SOFTIRQS_MAX 32
 #define FXT_STATES_MAX	1024
-#define FXT_FIELDS_MAX	4	/* that one kind of plan asks for */
+#define FXT_FIELDS_MAX	5	/* that one kind of plan asks for */
 
 enum fxt_plan_kind {
 	PLAN_INSTANT, PLAN_SWITCH, PLAN_WAKEUP, PLAN_IRQ, PLAN_IRQ_END, PLAN_SOFTIRQ,
@@ -27,20 +27,18 @@ struct fxt_plan {
 	struct fxt_name *category, *name;
 	struct fxt_name **args;			/* names of the fields */
 	const struct tb_format_field *fields[FXT_FIELDS_MAX];
-	const struct tb_format_field *prev_prio, *text;	/* the format may have them */
-	const struct tb_format_field *tid;	/* whose event it is */
+	const struct tb_format_field *text;	/* the format may have it */
 };
 
 /**
  * struct fxt_current - what a CPU runs, as far as switches tell
- * @prio: if @has_prio; an idle thread has none
- * @known: @tid runs
- * @lost: the thread "events lost" stands for what runs
+ * @known: @tid runs, with @prio
+ * @lost: the thread "events lost", which has no priority, stands for what runs
  */
 struct fxt_current {
 	uint32_t tid;
 	int32_t  prio;
-	bool     has_prio, known, lost;
+	bool     known, lost;
 };
 
 /* What an interrupt was called last; several handlers may share it */

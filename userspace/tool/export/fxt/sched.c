@@ -53,31 +53,6 @@ static struct fxt_name *state_name(struct fxt_events *events, uint64_t state)
 	return *at;
 }
 
-/* Priority of who leaves the CPU; false: it is not known */
-static bool prio_before(struct fxt_events *events, const struct tb_view *view,
-			const struct fxt_plan *plan, uint32_t tid, int32_t *prio)
-{
-	const struct fxt_current *current = &events->plans->current[view->cpu];
-	const struct tb_task *task;
-	int64_t number;
-
-	*prio = WEIGHT_IDLE;
-	if (!tid)
-		return true;
-	if (plan->prev_prio && !tb_field_s64(view, plan->prev_prio, &number)) {
-		*prio = (int32_t)number;
-		return true;
-	}
-	*prio = current->prio;
-	if (current->known && !current->lost && current->tid == tid && current->has_prio)
-		return true;
-	task = tb_cursor_task(events->cursor, tid);
-	if (!task || !(task->flags & TB_TASK_LISTED))
-		return false;
-	*prio = task->prio;
-	return true;
-}
-
 static void put_switch(struct fxt_events *events, uint32_t cpu, uint64_t state, uint32_t args,
 		       uint64_t ns, const struct fxt_thread *from, const struct fxt_thread *to)
 {
@@ -106,11 +81,11 @@ static int go(struct fxt_events *events, uint32_t cpu, const struct fxt_current 
 
 	if (!from || !to)
 		return -ENOMEM;
-	put_switch(events, cpu, STATE_UNKNOWN, (uint32_t)next->has_prio + current->has_prio, ns,
-		   from, to);
-	if (next->has_prio)
+	put_switch(events, cpu, STATE_UNKNOWN, (uint32_t)!next->lost + !current->lost, ns, from,
+		   to);
+	if (!next->lost)
 		fxt_arg_signed(events->out, plans->incoming, next->prio);
-	if (current->has_prio)
+	if (!current->lost)
 		fxt_arg_signed(events->out, plans->outgoing, current->prio);
 	fxt_record_end(events->out, NULL);
 	*current = *next;
@@ -134,7 +109,7 @@ int fxt_events_switch(struct fxt_events *events, const struct tb_view *view,
 {
 	struct fxt_plans *plans = events->plans;
 	struct fxt_current *current = &plans->current[view->cpu];
-	uint64_t prev, next, state, prio;
+	uint64_t prev, next, state, prio, prev_prio;
 	struct fxt_current before = { .known = true };
 	struct fxt_thread *from, *to;
 	int result = 0;
@@ -142,7 +117,8 @@ int fxt_events_switch(struct fxt_events *events, const struct tb_view *view,
 	if (tb_field_u64(view, plan->fields[0], &prev) ||
 	    tb_field_u64(view, plan->fields[1], &next) ||
 	    tb_field_u64(view, plan->fields[2], &state) ||
-	    tb_field_u64(view, plan->fields[3], &prio))
+	    tb_field_u64(view, plan->fields[3], &prio) ||
+	    tb_field_u64(view, plan->fields[4], &prev_prio))
 		return -EINVAL;
 	from = fxt_thread(events->threads, view->cpu, (uint32_t)prev);
 	to = fxt_thread(events->threads, view->cpu, (uint32_t)next);
@@ -153,24 +129,23 @@ int fxt_events_switch(struct fxt_events *events, const struct tb_view *view,
 		fxt_close_to(events->threads, from, 0, ns, events->popped,
 			     events->context);
 	before.tid = (uint32_t)prev;
-	before.has_prio = prio_before(events, view, plan, before.tid, &before.prio);
+	before.prio = prev ? (int32_t)prev_prio : WEIGHT_IDLE;
 	/* another thread goes than the one that came: it has come without a switch in the trace */
 	if (current->known && (current->lost || current->tid != before.tid))
 		result = go(events, view->cpu, &before, ns);
 	if (result)
 		return result;
 	put_switch(events, view->cpu, state_of(state),
-		   2u + before.has_prio + fxt_events_nr_extras(view), ns, from, to);
+		   3 + fxt_events_nr_extras(view), ns, from, to);
 	fxt_arg_signed(events->out, plans->incoming, next ? (int64_t)prio : WEIGHT_IDLE);
-	if (before.has_prio)
-		fxt_arg_signed(events->out, plans->outgoing, before.prio);
+	fxt_arg_signed(events->out, plans->outgoing, before.prio);
 	fxt_arg_name(events->out, plans->state, state_name(events, state));
 	fxt_events_extras(events, view);
 	fxt_record_end(events->out, NULL);
 	events->cut += events->out->cut;
 	*current = (struct fxt_current){
 		.tid = (uint32_t)next, .prio = next ? (int32_t)prio : WEIGHT_IDLE,
-		.has_prio = true, .known = true,
+		.known = true,
 	};
 	return 0;
 }

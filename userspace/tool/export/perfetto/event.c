@@ -5,11 +5,6 @@
  * For each format there is a plan, made once (plan.c): a row of
  * steps, each of which puts one field on the wire.  What Perfetto does not know is described
  * before its first event.
- *
- * The one-element forms leave out what can be had from elsewhere.  A message
- * that has `X_comm' (or `comm') next to `X_pid' (`pid') gets the name from the
- * table of threads, the same for `prio'; an interrupt gets the name of its
- * handler from the trace's strings.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -77,42 +72,6 @@ static void put_items(struct writer *to, const struct pf_step *step,
 			put_number(to, step, value);
 }
 
-static void put_comm(struct writer *to, const struct pf_step *step,
-		     const struct tb_cursor *cursor, const struct tb_view *view,
-		     uint32_t tid)
-{
-	const struct tb_task *task;
-	char idle[24];
-	int length;
-
-	if (!tid) {
-		length = snprintf(idle, sizeof(idle), "swapper/%" PRIu32,
-				  view->cpu);
-		put_text(to, step, idle, (size_t)length);
-		return;
-	}
-	task = tb_cursor_task(cursor, tid);
-	if (task && task->comm[0])
-		put_text(to, step, task->comm, strlen(task->comm));
-}
-
-static void put_prio(struct writer *to, const struct pf_step *step,
-		     const struct tb_cursor *cursor,
-		     const struct pf_current *current, uint32_t tid)
-{
-	const struct tb_task *task;
-
-	if (current->known && current->tid == tid) {
-		put_number(to, step, (uint64_t)(int64_t)current->prio);
-		return;
-	}
-	task = tid ? tb_cursor_task(cursor, tid) : NULL;
-	if (!tid)
-		put_number(to, step, 120);
-	else if (task && task->flags & TB_TASK_LISTED)
-		put_number(to, step, task->prio);
-}
-
 /* The name of a function, once.  Perfetto looks it up by the address */
 static void tell_symbol(struct pf_plans *plans, uint64_t address)
 {
@@ -141,9 +100,7 @@ static void tell_symbol(struct pf_plans *plans, uint64_t address)
 }
 
 static void put_step(struct writer *to, const struct pf_step *step,
-		     struct pf_plans *plans,
-		     const struct tb_cursor *cursor, const struct tb_view *view,
-		     const struct pf_current *current)
+		     struct pf_plans *plans, const struct tb_view *view)
 {
 	char listed[EXPORT_TEXT_MAX + 32];
 	uint64_t value = 0;
@@ -179,18 +136,6 @@ static void put_step(struct writer *to, const struct pf_step *step,
 		/* fallthrough */
 	case STEP_NUMBER:
 		put_number(to, step, value);
-		break;
-	case STEP_COMM:
-		put_comm(to, step, cursor, view, (uint32_t)value);
-		break;
-	case STEP_PRIO:
-		put_prio(to, step, cursor, current, (uint32_t)value);
-		break;
-	case STEP_IRQ:
-		text = tb_trace_string(plans->trace, TB_STRING_IRQ,
-				       (uint32_t)value);
-		if (text)
-			put_text(to, step, text, strlen(text));
 		break;
 	}
 }
@@ -242,17 +187,8 @@ bool pf_plan_is_known(const struct pf_plans *plans, unsigned int index)
 	       plans->plans[index].field != PF_EVENT_GENERIC;
 }
 
-uint32_t pf_encode_tid(const struct pf_plans *plans, const struct tb_view *view)
-{
-	const struct pf_plan *plan = &plans->plans[view->format->index];
-	uint64_t tid;
-
-	return plan->tid && !tb_field_u64(view, plan->tid, &tid) ? (uint32_t)tid : view->tid;
-}
-
-void pf_encode(struct pf_plans *plans, const struct tb_cursor *cursor,
-	       const struct tb_view *view, const struct pf_current *current,
-	       bool plain, struct pf_event *event)
+void pf_encode(struct pf_plans *plans, const struct tb_view *view, bool plain,
+	       struct pf_event *event)
 {
 	struct pf_plan *plan = NULL;
 	struct writer to;
@@ -261,14 +197,13 @@ void pf_encode(struct pf_plans *plans, const struct tb_cursor *cursor,
 
 	if (view->format)
 		plan = &plans->plans[view->format->index + (plain ? plans->nr_plans : 0)];
-	to = writer_start(event, plan ? plan->field : PF_EVENT_GENERIC,
-			  plan ? pf_encode_tid(plans, view) : view->tid);
+	to = writer_start(event, plan ? plan->field : PF_EVENT_GENERIC, view->tid);
 	if (event->field == PF_EVENT_GENERIC)
 		put_name(&to, tb_view_name(view, spare));
 	if (event->field >= PF_EVENT_DESCRIBED && !plan->told)
 		pf_plan_tell(plans, plan, view->cpu);
 	for (i = 0; plan && i < plan->nr_steps; i++)
-		put_step(&to, &plan->steps[i], plans, cursor, view, current);
+		put_step(&to, &plan->steps[i], plans, view);
 	if (!plan)
 		put_payload(&to, view);
 	writer_end(&to, event);

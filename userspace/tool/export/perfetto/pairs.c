@@ -364,14 +364,6 @@ int pf_pairs_take(struct pf_pairs *found, const struct tb_view *view, uint32_t t
 				end(found, part, stack, key);
 }
 
-bool pf_pairs_in_irq(const struct pf_pairs *found, uint32_t cpu)
-{
-	const struct stack *irqs = found->cpus[cpu * CPU_SCOPES + SCOPE_IRQ];
-	const struct stack *softirqs = found->cpus[cpu * CPU_SCOPES + SCOPE_SOFTIRQ];
-
-	return (irqs && irqs->depth) || (softirqs && softirqs->depth);
-}
-
 int pf_pairs_lost(struct pf_pairs *found, uint32_t cpu, uint32_t tid, uint64_t ns)
 {
 	struct stack *stack = tid ? map_get(&found->threads, tid) : NULL;

@@ -190,7 +190,7 @@ static int take_event(struct export *export, const struct tb_view *view)
 {
 	struct pf_ring *ring = &export->rings[view->cpu];
 	uint64_t ns = pf_ring_time(ring, view->ticks, view_ns(export, view));
-	uint32_t tid = view->format ? pf_encode_tid(export->plans, view) : view->tid;
+	uint32_t tid = view->tid;
 	int result, how = PF_PAIR_KNOWN, done = 0;
 
 	result = pf_sched_seen(export->sched, ring, view, tid, ns);
@@ -201,12 +201,10 @@ static int take_event(struct export *export, const struct tb_view *view)
 		how = follow(export, view, tid, ns);
 		if (how < 0)
 			return how;
-		done = pf_sched_take(export->sched, ring, view, tid, ns,
-				     pf_pairs_in_irq(export->pairs, view->cpu));
+		done = pf_sched_take(export->sched, ring, view, ns);
 	}
 	if (!done) {
-		pf_encode(export->plans, export->cursor, view, &ring->current,
-			  how == PF_PAIR_PLAIN, &export->event);
+		pf_encode(export->plans, view, how == PF_PAIR_PLAIN, &export->event);
 		export->cut += export->event.cut;
 		done = pf_ring_event(ring, ns, &export->event);
 	}

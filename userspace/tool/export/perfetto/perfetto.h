@@ -192,17 +192,12 @@ void pf_plans_say(const struct pf_plans *plans);
 /** pf_plan_is_known - does Perfetto have a message for the format number @index? */
 bool pf_plan_is_known(const struct pf_plans *plans, unsigned int index);
 
-/** pf_encode_tid - the thread that @view, an event with a format, is of */
-uint32_t pf_encode_tid(const struct pf_plans *plans, const struct tb_view *view);
-
 /**
  * pf_encode - @view, an event with or without a format, as @event
- * @current: of its CPU
  * @plain: as an event that Perfetto does not know
  */
-void pf_encode(struct pf_plans *plans, const struct tb_cursor *cursor,
-	       const struct tb_view *view, const struct pf_current *current,
-	       bool plain, struct pf_event *event);
+void pf_encode(struct pf_plans *plans, const struct tb_view *view, bool plain,
+	       struct pf_event *event);
 
 /** pf_encode_mark - a text from user space */
 void pf_encode_mark(const struct tb_view *view, struct pf_event *event);
@@ -284,11 +279,10 @@ int pf_sched_lost(struct pf_sched *sched, struct pf_ring *ring, uint64_t first, 
 void pf_sched_selected(struct pf_sched *sched, bool selected);
 /**
  * pf_sched_take - a switch or a wake-up as columns
- * @in_irq: an interrupt or a softirq is open
  * Return: 1 done; 0 it must be written as an event; -errno.
  */
 int pf_sched_take(struct pf_sched *sched, struct pf_ring *ring, const struct tb_view *view,
-		  uint32_t tid, uint64_t ns, bool in_irq);
+		  uint64_t ns);
 /** pf_sched_switched - @view, if a switch, has been written */
 void pf_sched_switched(struct pf_sched *sched, struct pf_ring *ring, const struct tb_view *view);
 
@@ -316,7 +310,6 @@ int pf_pairs_take(struct pf_pairs *pairs, const struct tb_view *view, uint32_t t
 int pf_pairs_lost(struct pf_pairs *pairs, uint32_t cpu, uint32_t tid, uint64_t ns);
 /** pf_pairs_writes - the program @tid has written something */
 int pf_pairs_writes(struct pf_pairs *pairs, uint32_t tid);
-bool pf_pairs_in_irq(const struct pf_pairs *pairs, uint32_t cpu);
 /** pf_pairs_finish - the trace ends: so does what has been in doubt */
 int pf_pairs_finish(struct pf_pairs *pairs);
 

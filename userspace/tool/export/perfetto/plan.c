@@ -57,40 +57,6 @@ static int step_of(const struct tb_format_field *field,
 	}
 }
 
-/*
- * What the format does not have but can be told: the field that tells it.
- * "next_comm" -> "next_pid", "prio" -> "pid", "name" of an irq -> "irq".
- */
-static int derived_step(const struct tb_format *format, const char *target,
-			const struct tb_format_field **from)
-{
-	static const struct {
-		const char *end, *with;
-		int kind;
-	} rules[] = {
-		{ "comm", "pid", STEP_COMM },
-		{ "prio", "pid", STEP_PRIO },
-		{ "name", "irq", STEP_IRQ },
-	};
-	size_t length = strlen(target), start, i;
-	char name[TB_NAME_MAX];
-
-	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		start = length - strlen(rules[i].end);
-		if (length < strlen(rules[i].end) ||
-		    strcmp(target + start, rules[i].end) ||
-		    (start && target[start - 1] != '_') ||
-		    start + strlen(rules[i].with) >= sizeof(name))
-			continue;
-		memcpy(name, target, start);
-		strcpy(name + start, rules[i].with);
-		*from = tb_format_field(format, name);
-		if (*from && export_is_number(*from))
-			return rules[i].kind;
-	}
-	return -1;
-}
-
 /* Perfetto shows the function at this address */
 static bool is_function(const struct tb_format *format, const char *field)
 {
@@ -112,8 +78,7 @@ static void plan_message(struct pf_plan *plan, const struct tb_format *format,
 	for (i = 0; i < message->n_fields; i++) {
 		target = &message->fields[i];
 		field = tb_format_field(format, target->name);
-		kind = field ? step_of(field, target) :
-			       derived_step(format, target->name, &field);
+		kind = field ? step_of(field, target) : -1;
 		if (kind < 0)
 			continue;
 		step = add_step(plan, (enum pf_step_kind)kind, field);
@@ -124,10 +89,6 @@ static void plan_message(struct pf_plan *plan, const struct tb_format *format,
 			 target->id, target->type == PROTOBUF_C_TYPE_STRING ?
 			 PF_BYTES : PF_VARINT));
 	}
-	/* says in a one-element form whose it is */
-	field = tb_format_field(format, "tid");
-	if (format->flags & TB_EVENT_SIMPLE && field && export_is_number(field))
-		plan->tid = field;
 }
 
 /* All fields, by name or, with @described, by number */
@@ -247,10 +208,9 @@ static bool is_lost(const struct pf_plan *plan, const struct tb_format_field *fi
 	uint32_t i;
 
 	for (i = 0; i < plan->nr_steps; i++)
-		if (plan->steps[i].field == field &&
-		    (plan->steps[i].kind <= STEP_LISTED || plan->steps[i].kind >= STEP_ADDRESS))
+		if (plan->steps[i].field == field)
 			return false;
-	return field != plan->tid;
+	return true;
 }
 
 /*

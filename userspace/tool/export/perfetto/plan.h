@@ -38,16 +38,13 @@ enum pf_step_kind {
 	STEP_ITEMS,		/* an array as a repeated number */
 	STEP_TEXT,
 	STEP_LISTED,		/* an array, or bytes, as text */
-	STEP_COMM,		/* the name of the thread in @field */
-	STEP_PRIO,		/* its priority */
-	STEP_IRQ,		/* the name of the interrupt in @field */
 	STEP_ADDRESS,		/* 4 bytes as one number, as they are in memory */
 	STEP_FUNCTION,		/* a number for which Perfetto wants a name */
 };
 
 /*
  * @head is what stands before the value: its tag, in a generic event with the
- * field's name before.  Last come those that are not a field of the trace as it is.
+ * field's name before.
  */
 struct pf_step {
 	uint8_t  kind;
@@ -65,7 +62,6 @@ struct pf_plan {
 	struct pf_step *steps;
 	uint8_t *heads;		/* of all steps */
 	size_t   nr_heads;	/* bytes of them */
-	const struct tb_format_field *tid;	/* whose event it is */
 	const struct tb_format *format;
 	uint32_t nr_lost;	/* fields that the message has no place for */
 	uint64_t events;

@@ -12,7 +12,6 @@
  *     recorded later than other events: before the first one of any CPU nobody is on one
  *   - a switch or a wake-up by another thread than that, or with another name or priority than
  *     the last switch told
- *   - a wake-up of which nobody knows where it came from
  *
  * Where events are missing, or switches are not recorded any more, the trace does not say which
  * thread is on the CPU.  Perfetto cannot express that, and would draw the last one on.  So the CPU
@@ -74,13 +73,14 @@ static void fill_part(struct part *part, const struct tb_format *format)
 		part->prev_comm = text_in(format, "prev_comm");
 		part->next_prio = number_in(format, "next_prio");
 		part->next_comm = text_in(format, "next_comm");
-		if (part->prev_pid && part->prev_state && part->next_prio)
+		if (part->prev_pid && part->prev_state && part->prev_prio && part->prev_comm &&
+		    part->next_prio && part->next_comm)
 			part->next_pid = number_in(format, "next_pid");
 	} else if (!strcmp(format->name, "sched_waking")) {
 		part->prio = number_in(format, "prio");
 		part->comm = text_in(format, "comm");
 		part->target_cpu = number_in(format, "target_cpu");
-		if (part->prio && part->target_cpu)
+		if (part->prio && part->comm && part->target_cpu)
 			part->pid = number_in(format, "pid");
 	}
 }
@@ -198,7 +198,7 @@ int pf_sched_seen(struct pf_sched *sched, struct pf_ring *ring, const struct tb_
 	to.tid = tid;
 	if (task && task->flags & TB_TASK_LISTED)
 		to.prio = task->prio;
-	if (is_switch && part->prev_prio)
+	if (is_switch)
 		to.prio = (int32_t)number(view, part->prev_prio);
 	if (!name_of(sched, view, ring->cpu, is_switch ? part->prev_comm : NULL, tid, to.comm))
 		to.comm[0] = 0;
@@ -236,9 +236,9 @@ static int take_switch(const struct pf_sched *sched, struct pf_ring *ring,
 	uint32_t pid = (uint32_t)number(view, part->next_pid);
 
 	if (!current->known || number(view, part->prev_pid) != current->tid ||
-	    (part->prev_prio && (int32_t)number(view, part->prev_prio) != current->prio) ||
-	    (part->prev_comm && (!name_of(sched, view, ring->cpu, part->prev_comm,
-					  current->tid, prev) || strcmp(prev, current->comm))) ||
+	    (int32_t)number(view, part->prev_prio) != current->prio ||
+	    !name_of(sched, view, ring->cpu, part->prev_comm, current->tid, prev) ||
+	    strcmp(prev, current->comm) ||
 	    !name_of(sched, view, ring->cpu, part->next_comm, pid, next))
 		return 0;
 	return pf_ring_switch(ring, ns, (int64_t)number(view, part->prev_state), pid,
@@ -246,19 +246,15 @@ static int take_switch(const struct pf_sched *sched, struct pf_ring *ring,
 }
 
 static int take_waking(const struct pf_sched *sched, struct pf_ring *ring,
-		       const struct part *part, const struct tb_view *view, uint32_t tid,
-		       uint64_t ns, bool in_irq)
+		       const struct part *part, const struct tb_view *view, uint64_t ns)
 {
 	uint32_t pid = (uint32_t)number(view, part->pid), flags = 0;
 	int32_t prio = (int32_t)number(view, part->prio);
 	char comm[PF_COMM_MAX];
 
-	if (!ring->current.known || ring->current.tid != tid || prio < 0 ||
-	    (view->structure != TB_STRUCT_COMPOSITE && !in_irq) ||
+	if (!ring->current.known || ring->current.tid != view->tid || prio < 0 ||
 	    !name_of(sched, view, ring->cpu, part->comm, pid, comm))
 		return 0;
-	if (view->structure != TB_STRUCT_COMPOSITE)
-		flags = in_irq ? FLAG_HARDIRQ : 0;
 	if (view->context & TB_CONTEXT_HARDIRQ)
 		flags |= FLAG_HARDIRQ;
 	if (view->context & TB_CONTEXT_SOFTIRQ)
@@ -270,7 +266,7 @@ static int take_waking(const struct pf_sched *sched, struct pf_ring *ring,
 }
 
 int pf_sched_take(struct pf_sched *sched, struct pf_ring *ring, const struct tb_view *view,
-		  uint32_t tid, uint64_t ns, bool in_irq)
+		  uint64_t ns)
 {
 	const struct part *part = &sched->parts[view->format->index];
 
@@ -280,7 +276,7 @@ int pf_sched_take(struct pf_sched *sched, struct pf_ring *ring, const struct tb_
 	if (part->next_pid)
 		return take_switch(sched, ring, part, view, ns);
 	if (part->pid)
-		return take_waking(sched, ring, part, view, tid, ns, in_irq);
+		return take_waking(sched, ring, part, view, ns);
 	return 0;
 }
 
