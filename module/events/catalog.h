@@ -37,8 +37,8 @@ void tb_event_detach(struct tb_probe *p);
 void tb_events_synchronize(void);
 
 /* describe.c */
-size_t tb_event_describe(const struct tb_event_def *def, const struct tb_compact_def *compact, u16 id,
-			 void *buf, size_t size);
+size_t tb_event_describe(const struct tb_event_def *def, const struct tb_compact_def *compact,
+			 u16 id, void *buf, size_t size);
 
 /* compact.c */
 const struct tb_compact_def *tb_compact_find(const struct tb_event_def *def);

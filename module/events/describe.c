@@ -151,8 +151,8 @@ static u16 tb_field_flags(const struct tb_field_def *f)
  * Context: any, while @def is valid.
  * Return: bytes of the description; @buf is valid if that is at most @size.
  */
-size_t tb_event_describe(const struct tb_event_def *def, const struct tb_compact_def *compact, u16 id,
-			 void *buf, size_t size)
+size_t tb_event_describe(const struct tb_event_def *def, const struct tb_compact_def *compact,
+			 u16 id, void *buf, size_t size)
 {
 	const struct tb_field_def *f, *fields = compact ? compact->fields : def->fields;
 	struct tb_event_desc desc = { .id = id };

@@ -35,7 +35,8 @@ struct tracepoint;
  * @tp: its tracepoint; NULL while that is absent
  * @source: of an event that another module records itself, its source; NULL while that is absent
  * @handlers: handlers that may veto it, or NULL; readers have preemption off
- * @index: number n of the event: its ids are TB_EV_FIRST + 2n (wide), TB_EV_FIRST + 2n + 1 (compact)
+ * @index: number n of the event: its ids are TB_EV_FIRST + 2n (wide), TB_EV_FIRST + 2n + 1
+ *	(compact)
  * @simple: as in @def
  * @about: the fields with ids of threads that it is about; size 0 ends the list
  * @system: subsystem

@@ -277,7 +277,7 @@ static __always_inline bool tb_probe_compact(struct tb_probe *p, u64 payload)
  * tb_probe_wide() instead; ERR_PTR() if the event is lost.
  */
 static __always_inline struct tb_element *tb_probe_compact_begin(struct tb_probe *p,
-							      struct tb_slot *slot, u32 n)
+								 struct tb_slot *slot, u32 n)
 {
 	struct tb_cpu_ring *r;
 
@@ -301,7 +301,7 @@ static __always_inline void tb_probe_compact_end(struct tb_slot *slot)
 	tb_record_end(slot);
 }
 
-/* Return the wide probe of an event, which has the prototype of @compact, its compact form's probe. */
+/* Return the wide probe of an event; it has the prototype of @compact, the compact form's probe */
 #define tb_probe_wide(compact, p)						\
 	({								\
 		struct tb_probe *__p = (p);				\

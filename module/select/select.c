@@ -243,7 +243,7 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 	if (!probe->attached)
 		tb_select_record_from_next(p, probe);
 	tb_rule_route(probe);
-	/* without all switches, the probe of the compact form would take the long way to the wide one */
+	/* without all switches, each compact event would take a long way to the wide form */
 	switches = p->starting ? tb_rule_wants_switches(p) : p->has_all_switches;
 	if (!err)
 		err = tb_event_attach(probe, probe->compact && switches);
