@@ -16,7 +16,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/vm/lib/said.sh
 . "$here/../lib/said.sh"
 own_folder
-events=sched_switch,sched_wak*,sched_stat_runtime,irq,raw_syscalls
+events='sched_switch,sched_wak*,sched_stat_runtime,irq,raw_syscalls'
 
 # load: threads that wait for each other, on all CPUs, and calls with 0 to 6 arguments
 load()
@@ -62,7 +62,7 @@ filtered_switches()
 same()
 {
 	for f in wide compact; do
-		tracebuf verify -q "$1-$f.tbuf" && tracebuf print --fields "$1-$f.tbuf" >$f.txt || return
+		tracebuf verify -q "$1-$f.tbuf" && tracebuf print --fields "$1-$f.tbuf" >"$f.txt" || return
 	done
 	python3 "$here/compact_check.py" wide.txt compact.txt "${2:-}"
 }

@@ -15,7 +15,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/said.sh"
 own_folder
 folder=/run/tracebuf/history/kernel
-events=sched_switch,irq_handler_*,softirq_*,raw_syscalls
+events='sched_switch,irq_handler_*,softirq_*,raw_syscalls'
 memory=1048576
 
 # load SECONDS: system calls and switches on all CPUs
