@@ -281,7 +281,7 @@ static void threads(void)
 			CHECK_TEXT(output, cases[i].query);
 		}
 		/* the same events are counted */
-		snprintf(text, sizeof(text), "\"softirq_entry\",\"fast\",%zu]",
+		snprintf(text, sizeof(text), "\"softirq_entry\",%zu]",
 			 strlen(cases[i].query) / 2);
 		CHECK_NUMBER(run_command("report --json --section events", cases[i].options), 0);
 		CHECK_HAS(text);

@@ -78,6 +78,11 @@ for base in mono real; do
 done
 same user.tbuf
 result $? "what programs write: the same answers as the database has"
+query --csv kernel.tbuf "SELECT * FROM sys_enter LIMIT 1" &&
+	[ "$(head -n 1 out)" = _time,_cpu,_pid,_tid,_comm,_context,id,args ] &&
+	answers "sys_enter,raw_syscalls,sys_enter,6" kernel.tbuf \
+		"SELECT * FROM event_types WHERE event = 'sys_enter'"
+result $? "events in both forms are in one table, with the columns of the wide form"
 "$REPORT_TRACE" gap gap.tbuf && same gap.tbuf
 result $? "with losses: the same answers as the database has"
 "$REPORT_TRACE" held held.tbuf &&
