@@ -36,6 +36,10 @@ def is_added(event, seen):
     return event.name in KEYS and set(event.fields) <= KEYS[event.name]
 
 
+# common_flags by where print says that an event was: interrupt, softirq, NMI in either
+FLAGS = {".": (0,), "s": (0x10,), "h": (0x08,), "H": (0x18,), "z": (0x40, 0x48, 0x50, 0x58)}
+
+
 class Samples:
     """Stacks and counters by time and CPU"""
 
@@ -113,6 +117,8 @@ def main():
 
         def fits(one, printed, event=event):
             return (printed.cpu, printed.tid) == (event.cpu, event.tid) and \
+                ("flags" not in event.fields or
+                 event.fields["flags"] in FLAGS[printed.context[0]]) and \
                 same(one, event.fields, printed, left_out)
 
         may_be_added = is_added(event, seen)

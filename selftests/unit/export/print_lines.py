@@ -12,7 +12,7 @@ def check(condition, what):
         raise Wrong(what)
 
 
-LINE = re.compile(r"^ *(.*)-(\d+) \[(\d+)\] .. (\d+)\.(\d{9}): ([^:]+):([^:]+): ?(.*)$")
+LINE = re.compile(r"^ *(.*)-(\d+) \[(\d+)\] (..) (\d+)\.(\d{9}): ([^:]+):([^:]+): ?(.*)$")
 
 
 def mask_of(text):
@@ -53,8 +53,8 @@ def fields_of(text, names):
 class Event:
     """An event as print shows it; @lines: those after it, that begin with a tab"""
 
-    def __init__(self, cpu, tid, text):
-        self.cpu, self.tid, self.text = cpu, tid, text
+    def __init__(self, cpu, tid, text, context=".."):
+        self.cpu, self.tid, self.text, self.context = cpu, tid, text, context
         self.counters, self.stack, self.user_stack = {}, [], []
 
     def add(self, line):
@@ -93,10 +93,10 @@ class Printed:
                     last.add(line)
                     continue
                 found = LINE.match(line)
-                if not found or found[6] == "user":
+                if not found or found[7] == "user":
                     continue
-                last = Event(int(found[3]), int(found[2]), found[8])
-                key = int(found[4] + found[5]), found[7]
+                last = Event(int(found[3]), int(found[2]), found[9], found[4])
+                key = int(found[5] + found[6]), found[8]
                 self.events.setdefault(key, []).append(last)
 
     def take(self, time, names, fits, what):

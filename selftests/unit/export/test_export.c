@@ -767,7 +767,8 @@ static void make_waits(struct fx *fx, uint64_t count)
 		last[cpu] = time;
 		if (bits >> 8 & 1 || tid == on[!cpu] || tid == on[cpu]) {
 			fx_simple(fx, cpu, EV_WAKING, time,
-				  tid | 120ull << 22 | (uint64_t)cpu << 32);
+				  tid | 120ull << 22 | (uint64_t)cpu << 32 |
+				  (random >> 40 & 7) * TB_CONTEXT_SOFTIRQ << 48);
 			continue;
 		}
 		tid = bits >> 9 & 1 ? tid : 0;

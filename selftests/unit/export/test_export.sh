@@ -18,7 +18,7 @@ proto=$here/../../../userspace/tool/export/perfetto
 TRACEBUF=${TRACEBUF:-tracebuf}
 TEST_EXPORT=${TEST_EXPORT:-test_export}
 begin protoc python3 "$TRACEBUF" "$TEST_EXPORT"
-echo "1..32"
+echo "1..33"
 
 # same HAVE WANT NAME: two files
 same()
@@ -381,6 +381,8 @@ for trace in "make t" "user u" "extras e" "edges d" "overlap o" "waits w 3000" "
 	sed "s/^/# $1: /" out
 done
 result $ok "what the importer draws is what our analysis has, and nothing is hidden or left open"
+as_printed w "2654 events and 0 samples"
+result $? "wake-ups from interrupts, softirqs and NMIs"
 
 events o.pf >o.events
 {
