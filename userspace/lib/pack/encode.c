@@ -19,7 +19,7 @@
  * composite ones; SHORT: composite ones whose payload is shorter than their description.
  * PACK_BLOCK and PACK_TAIL are WIDE, with own ids.
  */
-enum { FAST, WIDE = PACK_SIMPLE_ELEMENTS, SHORT, FORMS };
+enum { SIMPLE, WIDE = PACK_SIMPLE_ELEMENTS, SHORT, FORMS };
 #define ID_BLOCK	TB_EVENT_IDS
 #define ID_TAIL		(TB_EVENT_IDS + 1)
 #define IDS		(TB_EVENT_IDS + 2)
@@ -151,8 +151,8 @@ static bool learn_event(struct tb_packer *packer, const struct tb_walk *walk)
 
 	if (result < 0)
 		return result != -ENOMEM;
-	for (form = format->flags & TB_EVENT_SIMPLE ? FAST : WIDE; form <= WIDE; form++) {
-		if (format->flags & TB_EVENT_SIMPLE && form > FAST &&
+	for (form = format->flags & TB_EVENT_SIMPLE ? SIMPLE : WIDE; form <= WIDE; form++) {
+		if (format->flags & TB_EVENT_SIMPLE && form > SIMPLE &&
 		    (form == WIDE || !reaches(format, pack_simple_bytes(form))))
 			continue;
 		cut_format(&cut, form < WIDE ? TB_STRUCT_SIMPLE : TB_STRUCT_COMPOSITE,
@@ -367,7 +367,7 @@ static bool put_event(struct tb_packer *packer, const struct tb_element *element
 	const struct tb_composite *composite = (const void *)element;
 	uint32_t head = element->head, id = TB_HEAD_ID(head), bytes = 0;
 	const unsigned char *payload = (const void *)&element->payload;
-	unsigned int structure = TB_HEAD_STRUCT(head), form = FAST + TB_HEAD_LENGTH(head) - 1;
+	unsigned int structure = TB_HEAD_STRUCT(head), form = SIMPLE + TB_HEAD_LENGTH(head) - 1;
 	uint64_t row[PACK_COLUMNS], running = *thread;
 	struct work *work;
 

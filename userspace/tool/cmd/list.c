@@ -115,7 +115,7 @@ static int list_recording(const struct tb_trace *trace, const struct patterns *p
 			continue;
 		++*shown;
 		if (detail == FORMAT) {
-			/* the kernel has none for its one-element form */
+			/* the kernel has none for simple events */
 			if (!(format->flags & TB_EVENT_SIMPLE))
 				status = list_format(format);
 			continue;
