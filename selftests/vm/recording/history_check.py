@@ -5,8 +5,9 @@
     history_check.py WHOLE HISTORY
 
 Each provider has its own probe, one after the other, so times differ, and an interrupt may come in
-between. So the events of each CPU are compared in order, those of interrupts, of softirqs and of
-tasks by themselves. Between two losses of a CPU the history has all events of the whole; in a loss
+between. A thread that changes its name there has two: threads are compared by their numbers. The
+events of each CPU are compared in order, those of interrupts, of softirqs and of tasks by
+themselves. Between two losses of a CPU the history has all events of the whole; in a loss
 are as many as it says, but for those that the two providers see in a different order.
 """
 import bisect
@@ -15,7 +16,8 @@ import re
 import sys
 
 MORE = 40           # events that may be on the other side of an end because of that
-LINE = re.compile(r"\s*(.+) \[(\d+)\] (\S)(\S+) +(\d+\.\d+): (.*)")
+LINE = re.compile(r"\s*.+-(\d+) \[(\d+)\] (\S)(\S+) +(\d+\.\d+): (.*)")
+NAME = re.compile(r"comm=.*? (?=\w+=)")
 LOST = re.compile(r"-- CPU (\d+): LOST (\d+) events")
 
 
@@ -25,7 +27,8 @@ def read(path):
     with open(path, errors="replace", encoding="utf-8") as text:
         for line in text:
             if match := LINE.match(line):
-                runs[int(match[2])][-1][match[3]].append((float(match[5]), (match[1], match[4], match[6])))
+                runs[int(match[2])][-1][match[3]].append(
+                    (float(match[5]), (match[1], match[4], NAME.sub("", match[6]))))
             elif match := LOST.match(line):
                 lost[int(match[1])].append(int(match[2]))
                 runs[int(match[1])].append(collections.defaultdict(list))
