@@ -364,24 +364,42 @@ int pf_pairs_take(struct pf_pairs *found, const struct tb_view *view, uint32_t t
 				end(found, part, stack, key);
 }
 
-int pf_pairs_lost(struct pf_pairs *found, uint32_t cpu, uint32_t tid, uint64_t ns)
+/* Mark what is open and began before @last as uncertain from @ns on; true: some of it is certain */
+static bool doubt(struct stack *stack, uint64_t ns, uint64_t last)
 {
-	struct stack *stack = tid ? map_get(&found->threads, tid) : NULL;
+	bool sure = false;
+	uint32_t i;
+
+	for (i = 0; i < stack->depth; i++) {
+		if (stack->open[i].doubt)
+			continue;
+		if (stack->open[i].begin >= last)
+			sure = true;
+		else
+			stack->open[i].doubt = ns > stack->open[i].begin ? ns :
+					       stack->open[i].begin;
+	}
+	return sure;
+}
+
+int pf_pairs_lost(struct pf_pairs *found, uint32_t cpu, uint32_t tid, uint64_t ns, uint64_t last)
+{
+	struct stack *stack = tid ? map_get(&found->threads, tid) : NULL, **list = &found->sure;
 	unsigned int scope;
 	int result = 0;
-	uint32_t i;
 
 	for (scope = 0; !result && scope < CPU_SCOPES; scope++)
 		if (found->cpus[cpu * CPU_SCOPES + scope])
 			result = end_above(found, found->cpus[cpu * CPU_SCOPES + scope], 0, ns);
-	if (!result && stack)
+	/* a call that began behind the loss is on another CPU */
+	if (!result && stack && stack->depth && stack->open[stack->depth - 1].begin < last)
 		result = end_above(found, stack, 0, ns);
-	while ((stack = found->sure)) {
-		for (i = 0; i < stack->depth; i++)
-			if (!stack->open[i].doubt)
-				stack->open[i].doubt = ns > stack->open[i].begin ? ns :
-						       stack->open[i].begin;
-		found->sure = stack->next;
+	while ((stack = *list)) {
+		if (doubt(stack, ns, last)) {
+			list = &stack->next;
+			continue;
+		}
+		*list = stack->next;
 		stack->sure = false;
 	}
 	return result;

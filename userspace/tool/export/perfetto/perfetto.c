@@ -96,7 +96,7 @@ static int take_lost(struct export *export, const struct tb_view *view)
 	uint64_t begin = first > ring->last ? first : ring->last;
 	int result;
 
-	result = pf_pairs_lost(export->pairs, view->cpu, ring->tid, begin);
+	result = pf_pairs_lost(export->pairs, view->cpu, ring->tid, begin, last);
 	if (!result)
 		result = pf_sched_lost(export->sched, ring, begin, last > begin ? last : begin);
 	pf_block_lost(export->block, begin);
@@ -351,7 +351,7 @@ static int write_unknown(struct export *export)
 		end = known_until(export, cpu, export->now, export->monotonic);
 		if (end >= export->now)
 			continue;
-		result = pf_pairs_lost(export->pairs, cpu, ring->tid, end);
+		result = pf_pairs_lost(export->pairs, cpu, ring->tid, end, UINT64_MAX);
 		if (!result)
 			result = pf_sched_lost(export->sched, ring, end, export->now);
 	}

@@ -306,8 +306,8 @@ struct pf_pairs *pf_pairs_open(const struct tb_trace *trace, const struct pf_pla
 void pf_pairs_close(struct pf_pairs *pairs);
 /** pf_pairs_take - @view, an event of @tid with a format: PF_PAIR_*, -errno */
 int pf_pairs_take(struct pf_pairs *pairs, const struct tb_view *view, uint32_t tid, uint64_t ns);
-/** pf_pairs_lost - events are missing from @ns on on @cpu, on which @tid was; 0: nobody knows */
-int pf_pairs_lost(struct pf_pairs *pairs, uint32_t cpu, uint32_t tid, uint64_t ns);
+/** pf_pairs_lost - events of @cpu are missing from @ns to @last; @tid (0: not known) was there */
+int pf_pairs_lost(struct pf_pairs *pairs, uint32_t cpu, uint32_t tid, uint64_t ns, uint64_t last);
 /** pf_pairs_writes - the program @tid has written something */
 int pf_pairs_writes(struct pf_pairs *pairs, uint32_t tid);
 /** pf_pairs_finish - the trace ends: so does what has been in doubt */
