@@ -122,9 +122,9 @@ def check_clock():
 def check_events():
     """With -e a report is that of these events alone, and query has what lasts from them alone"""
     wrong = []
-    whole = {(one["system"], one["name"], one["form"]): one["count"] for one in rows(report(), "events")}
+    whole = {(one["system"], one["name"]): one["count"] for one in rows(report(), "events")}
     made = report("-e", "irq,irq_vectors")
-    part = {(one["system"], one["name"], one["form"]): one["count"] for one in rows(made, "events")}
+    part = {(one["system"], one["name"]): one["count"] for one in rows(made, "events")}
     if part != {key: count_ for key, count_ in whole.items() if key[0] in ("irq", "irq_vectors")}:
         wrong.append(f"events {part} of {whole}")
     handlers = [[(one["number"], one["total"]) for one in rows(of, "irq")] for of in (made, report())]
