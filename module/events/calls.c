@@ -177,12 +177,12 @@ static __always_inline bool tb_call_compact(struct tb_probe *p, struct pt_regs *
 	struct tb_element *e;
 	u64 first, *rest;
 
-	syscall_get_arguments(current, regs, args);
-	if (!nr)
-		args[0] = 0;
+	args[0] = 0;
+	if (nr)
+		syscall_get_arguments(current, regs, args);
 	first = TB_PACK(id, TB_CALL_ID_BITS, 0) | TB_PACK(nr, 4, TB_CALL_ID_BITS) |
 		TB_PACK(args[0], TB_CALL_ARG_BITS, 16);
-	if (unlikely((unsigned long)id >> TB_CALL_ID_BITS || tb_context(1) ||
+	if (unlikely((unsigned long)id >> TB_CALL_ID_BITS || tb_event_context() ||
 		     args[0] != sign_extend64(args[0], TB_CALL_ARG_BITS - 1)))
 		return false;
 	if (nr < 2)

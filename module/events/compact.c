@@ -49,7 +49,8 @@ static notrace void tb_compact_sched_switch(void *data, bool preempt, struct tas
 	tb_tracepoint_enter();
 	if (!preempt)
 		state = __task_state_index(prev_state, prev->exit_state);
-	if (likely(tb_prio_fits(prev->prio | next->prio) && tb_context(1) == TB_SWITCH_CONTEXT))
+	if (likely(tb_prio_fits(prev->prio | next->prio) &&
+		   tb_event_context() == TB_SWITCH_CONTEXT))
 		done = tb_probe_compact(data, TB_PACK(prev->pid, TB_PID_BITS, 0) |
 				     TB_PACK(next->pid, TB_PID_BITS, 22) |
 				     TB_PACK(state, 4, 44) |
@@ -78,7 +79,7 @@ static notrace void tb_compact_sched_wakeup(void *data, struct task_struct *p)
 		done = tb_probe_compact(data, TB_PACK(p->pid, TB_PID_BITS, 0) |
 				     TB_PACK(p->prio, 8, 22) |
 				     TB_PACK(task_cpu(p), 16, 32) |
-				     TB_PACK(tb_context(1), 16, 48));
+				     TB_PACK(tb_event_context(), 16, 48));
 	tb_tracepoint_leave();
 	if (unlikely(!done))
 		tb_probe_wide(tb_compact_sched_wakeup, data)(data, p);
@@ -101,7 +102,8 @@ static notrace void tb_compact_sched_stat_runtime(void *data, struct task_struct
 	tb_tracepoint_enter();
 	if (likely(!(runtime >> 31)))
 		done = tb_probe_compact(data, TB_PACK(tsk->pid, TB_PID_BITS, 0) |
-					TB_PACK(runtime, 31, 22) | TB_PACK(tb_context(1), 11, 53));
+					TB_PACK(runtime, 31, 22) |
+					TB_PACK(tb_event_context(), 11, 53));
 	tb_tracepoint_leave();
 	if (unlikely(!done))
 		tb_probe_wide(tb_compact_sched_stat_runtime, data)(data, tsk, runtime);
@@ -124,7 +126,7 @@ static notrace void tb_compact_irq_handler_exit(void *data, int irq, struct irqa
 	tb_tracepoint_enter();
 	if (likely(ret == (u16)ret))
 		done = tb_probe_compact(data, (u32)irq | TB_PACK(ret, 16, 32) |
-				     TB_PACK(tb_context(1), 16, 48));
+				     TB_PACK(tb_event_context(), 16, 48));
 	tb_tracepoint_leave();
 	if (unlikely(!done))
 		tb_probe_wide(tb_compact_irq_handler_exit, data)(data, irq, action, ret);
@@ -143,7 +145,7 @@ static notrace void tb_compact_softirq(void *data, unsigned int vec_nr)
 	bool done;
 
 	tb_tracepoint_enter();
-	done = tb_probe_compact(data, vec_nr | TB_PACK(tb_context(1), 16, 48));
+	done = tb_probe_compact(data, vec_nr | TB_PACK(tb_event_context(), 16, 48));
 	tb_tracepoint_leave();
 	if (unlikely(!done))
 		tb_probe_wide(tb_compact_softirq, data)(data, vec_nr);
@@ -166,7 +168,7 @@ static notrace void tb_compact_sys_exit(void *data, struct pt_regs *regs, long r
 	bool done = false;
 
 	tb_tracepoint_enter();
-	if (likely(id == (s16)id && ret == sign_extend64(ret, 47) && !tb_context(1)))
+	if (likely(id == (s16)id && ret == sign_extend64(ret, 47) && !tb_event_context()))
 		done = tb_probe_compact(data, TB_PACK(id, 16, 0) | TB_PACK(ret, 48, 16));
 	tb_tracepoint_leave();
 	if (unlikely(!done))

@@ -18,6 +18,9 @@
 	{ .name = (_name), .type = (_type), .size = sizeof(u64),	\
 	  .flags = TB_FIELD_BITS | (_flags), .bit = (_bit), .bits = (_bits) }
 
+/* The context of the event that a probe records: the tracepoint has turned preemption off once. */
+#define tb_event_context()	tb_context(1)
+
 extern const struct tb_compact_def tb_call_compact_def;
 
 #endif /* TB_EVENTS_COMPACT_H */

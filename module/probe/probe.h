@@ -202,7 +202,7 @@ static __always_inline void *tb_probe_begin(struct tb_probe *p, struct tb_slot *
 	void *raw;
 
 	preempt_disable_notrace();
-	/* a dependent load, before reads of the rings: pairs with the release in tb_rule_route() */
+	/* a dependent load, before the rings: pairs with the release in tb_rule_route_one() */
 	r = this_cpu_ptr(READ_ONCE(p->rings));
 	if (unlikely(!tb_ring_reserve(r, n, slot))) {
 		struct tb_place place = tb_pending_begin(p, r, n);
@@ -237,7 +237,7 @@ static __always_inline void tb_probe_end(struct tb_slot *slot)
 static __always_inline void tb_probe_simple(struct tb_probe *p, u64 payload)
 {
 	preempt_disable_notrace();
-	/* pairs with the release in tb_rule_route(); with rules: tb_pending_commit_simple() */
+	/* pairs with the release in tb_rule_route_one(); with rules: tb_pending_commit_simple() */
 	tb_ring_simple(this_cpu_ptr(READ_ONCE(p->rings)), p->id_simple, payload);
 	preempt_enable_notrace();
 }
@@ -259,7 +259,7 @@ static __always_inline bool tb_probe_compact(struct tb_probe *p, u64 payload)
 	bool done;
 
 	preempt_disable_notrace();
-	/* pairs with the release in tb_rule_route() */
+	/* pairs with the release in tb_rule_route_one() */
 	r = this_cpu_ptr(READ_ONCE(p->rings));
 	done = tb_ring_simple(r, p->id_simple, payload) || r->nr;
 	preempt_enable_notrace();
@@ -282,7 +282,7 @@ static __always_inline struct tb_element *tb_probe_compact_begin(struct tb_probe
 	struct tb_cpu_ring *r;
 
 	preempt_disable_notrace();
-	/* pairs with the release in tb_rule_route() */
+	/* pairs with the release in tb_rule_route_one() */
 	r = this_cpu_ptr(READ_ONCE(p->rings));
 	if (unlikely(!tb_ring_reserve(r, n, slot))) {
 		bool lost = r->nr;

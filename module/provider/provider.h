@@ -57,8 +57,7 @@ struct tb_session;
  * @all: in the list of all providers that have not been freed
  * @ref: references of open files, modules, and the list
  * @release: called when the last reference is released
- * @drain: moves queued records of threads into @durable, before newer records go there; under
- *	read_lock
+ * @drain: moves the records of @threads into @durable, see tb_durable_drain(); under read_lock
  * @files: open files bound to the provider
  * @users: references of modules
  * @flags: TB_PROVIDER_*

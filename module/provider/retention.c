@@ -135,6 +135,22 @@ void tb_retention_count_lost(struct tb_provider *p, u64 count)
 }
 
 /**
+ * tb_durable_drain() - move queued records of threads into the durable buffer
+ * @p: the provider
+ *
+ * To be called before newer records go there: records keep their time only in the order of time.
+ * While a recording starts, the queue waits until the state has been written.
+ *
+ * Context: process, under read_lock.
+ */
+void tb_durable_drain(struct tb_provider *p)
+{
+	lockdep_assert_held(&p->read_lock);
+	if (!p->starting)
+		p->drain(p);
+}
+
+/**
  * tb_durable_add() - write a control event, and make room for it
  * @p: the provider
  * @time: trace clock, see tb_durable_append_at()
@@ -201,7 +217,7 @@ int tb_durable_add_counters(struct tb_provider *p, u32 mask)
 			strscpy(p->counter_names[i], p->counters.counter[i].name,
 				sizeof(p->counter_names[i]));
 	if (p->state == TB_STATE_RUNNING) {
-		p->drain(p);
+		tb_durable_drain(p);
 		do {
 			err = tb_retention_add_counter_names(p);
 		} while (err == -ENOSPC && tb_retention_make_room(p));

@@ -10,6 +10,7 @@
 
 struct tb_provider;
 
+void tb_durable_drain(struct tb_provider *p);
 int tb_durable_add(struct tb_provider *p, u64 time, u32 id, const void *payload, u32 bytes);
 int tb_durable_add_counters(struct tb_provider *p, u32 mask);
 

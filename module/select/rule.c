@@ -230,9 +230,9 @@ void tb_rule_begin(struct tb_provider *p)
  *
  * The compact forms leave out the thread, which readers know from the switches since the start of
  * the recording.  So from the first switch that may be missing on, all events are recorded in the
- * wide form, which probe/pending.c leads to.  They go there before the switches do.  A CPU that
- * does not record a switch runs through full barriers before the next thread's events, which then
- * see that they have to go there.
+ * wide form, which probe/pending.c leads to.  Their rings change before those of the switches.
+ * A CPU that finds the new rings at a switch goes through the full barrier of switch_to() before
+ * the events of the next thread, and so finds the new rings at these, too.
  *
  * probe/pending.c discards the events of a probe that is not selected at this moment.
  *

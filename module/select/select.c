@@ -230,10 +230,8 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 		return 0;
 	}
 	mutex_lock(&p->read_lock);
+	tb_durable_drain(p);
 	forms = tb_select_form(probe) & ~probe->described;
-	/* queued records of threads are older, and keep their time only if they come first */
-	if (forms && !p->starting)
-		p->drain(p);
 	err = tb_select_describe_forms(p, probe, forms);
 	mutex_unlock(&p->read_lock);
 	/* for handlers that are attached later, tracebuf_handle() allocates the counts */
@@ -314,9 +312,7 @@ static int tb_select_publish(struct tb_provider *p, bool tell)
 	lockdep_assert_held(&p->lock);
 	mutex_lock(&p->read_lock);
 	if (tell) {
-		/* as in tb_select_attach_one() */
-		if (!p->starting)
-			p->drain(p);
+		tb_durable_drain(p);
 		err = tb_select_write_record(p, tb_clock_read(p->clock.raw), next);
 		tb_durable_seal(&p->durable);
 	}

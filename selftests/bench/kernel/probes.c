@@ -49,10 +49,21 @@ static struct point points[NR_POINTS] = {
 #define PROTO(...) __VA_ARGS__
 
 /* the thread that goes, which is running, and the one that comes need not differ */
-BENCH_RUN(run_switch,
+BENCH_RUN(run_switches,
 	  POINT_CALL(&points[SWITCH],
 		     PROTO(bool, struct task_struct *, struct task_struct *, unsigned int),
 		     false, current, current, TASK_INTERRUPTIBLE))
+
+/* as in the scheduler: preemption is off twice */
+static void run_switch(u32 n)
+{
+	preempt_disable_notrace();
+	preempt_disable_notrace();
+	run_switches(n);
+	preempt_enable_notrace();
+	preempt_enable_notrace();
+}
+
 BENCH_RUN(run_softirq, POINT_CALL(&points[SOFTIRQ], unsigned int, RCU_SOFTIRQ))
 BENCH_RUN(run_enter,
 	  POINT_CALL(&points[ENTER], PROTO(struct pt_regs *, long),

@@ -165,7 +165,7 @@ static void in_order(void)
 	CHECK_NUMBER(trace->frames->nr_frames, packed.frames);
 	CHECK_NUMBER(in_memory(trace), 0);
 	for (i = 0; i < 3; i++) {
-		/* those of two CPUs and of what was shown, and four without pins */
+		/* pinned: a frame of each CPU, and that of the last event; unpinned: four */
 		CHECK_NUMBER(same_events(plain, trace, 7), BLOCKS * 500);
 		CHECK_NUMBER(pinned(trace), 0);
 		CHECK(in_memory(trace) <= 4);

@@ -5,32 +5,11 @@
  */
 #include "test_lib_fixture.h"
 
-enum { EV_SWITCH = 80, EV_WAKING = 82, EV_ENTER = 84, EV_LOSSY = 86 };
+enum { EV_WAKING = 82, EV_ENTER = 84, EV_LOSSY = 86, EV_EMPTY = 88 };
 
-struct waking {
-	char comm[16];
-	int32_t pid, prio, cpu;
-};
-
-/* As module/events/compact.c and calls.c describe them */
+/* As module/events/compact.c and calls.c describe them, and two descriptions that cannot be widened */
 static void describe(struct fx *fx)
 {
-	static const struct fx_field change[] = {
-		{ "prev_comm", "char[16]", 0, 16, 16, TB_FIELD_STRING, 0, 0 },
-		{ "prev_pid", "pid_t", 16, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "prev_prio", "int", 20, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "prev_state", "long", 24, 8, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "next_comm", "char[16]", 32, 16, 16, TB_FIELD_STRING, 0, 0 },
-		{ "next_pid", "pid_t", 48, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "next_prio", "int", 52, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-	};
-	static const struct fx_field change_compact[] = {
-		{ "prev_pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 0, 22 },
-		{ "next_pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 22, 22 },
-		{ "prev_state", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_ONE_BIT, 44, 4 },
-		{ "prev_prio", "int", 0, 8, 0, TB_FIELD_BITS, 48, 8 },
-		{ "next_prio", "int", 0, 8, 0, TB_FIELD_BITS, 56, 8 },
-	};
 	static const struct fx_field waking[] = {
 		{ "comm", "char[16]", 0, 16, 16, TB_FIELD_STRING, 0, 0 },
 		{ "pid", "pid_t", 16, 4, 0, TB_FIELD_SIGNED, 0, 0 },
@@ -63,9 +42,12 @@ static void describe(struct fx *fx)
 		{ "pid", "pid_t", 0, 4, 0, 0, 0, 0 },
 		{ "target_cpu", "int", 4, 4, 0, 0, 0, 0 },
 	};
+	/* a name without a byte, at the end of the room that the library has */
+	static const struct fx_field empty[] = {
+		{ "comm", "char[16]", 128, 0, 0, TB_FIELD_STRING, 0, 0 },
+		{ "pid", "pid_t", 16, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
 
-	fx_describe(fx, EV_SWITCH, 0, "sched", "sched_switch", change, 7);
-	fx_describe(fx, EV_SWITCH + 1, TB_EVENT_SIMPLE, "sched", "sched_switch", change_compact, 5);
 	fx_describe(fx, EV_WAKING, 0, "sched", "sched_waking", waking, 4);
 	fx_describe(fx, EV_WAKING + 1, TB_EVENT_SIMPLE, "sched", "sched_waking", waking_compact, 4);
 	fx_describe(fx, EV_ENTER, TB_EVENT_SYSCALL | TB_EVENT_SHORT, "raw_syscalls", "sys_enter",
@@ -74,12 +56,8 @@ static void describe(struct fx *fx)
 		    "raw_syscalls", "sys_enter", enter_compact, 8);
 	fx_describe(fx, EV_LOSSY, 0, "sched", "sched_wakeup", waking, 4);
 	fx_describe(fx, EV_LOSSY + 1, TB_EVENT_SIMPLE, "sched", "sched_wakeup", lossy, 2);
-}
-
-static uint64_t change_payload(uint64_t prev, uint64_t next, uint64_t state, uint64_t prio,
-			       uint64_t next_prio)
-{
-	return prev | next << 22 | state << 44 | prio << 48 | next_prio << 56;
+	fx_describe(fx, EV_EMPTY, 0, "test", "empty", empty, 2);
+	fx_describe(fx, EV_EMPTY + 1, TB_EVENT_SIMPLE, "test", "empty", waking_compact, 4);
 }
 
 /* A call with @nr arguments in its compact form */
@@ -106,15 +84,16 @@ static void make(struct fx *fx)
 	describe(fx);
 	fx_thread(fx, 10, 10, 1, TB_THREAD_DUMP, "cook");
 	fx_open(fx, 1, 100, 10, NULL);
-	fx_simple(fx, 1, EV_SWITCH + 1, 110, change_payload(10, 11, 2, 120, 98));
+	fx_simple(fx, 1, FX_SWITCH_COMPACT, 110, fx_switch_compact(10, 11, 2, 120, 98));
 	fx_simple(fx, 1, EV_WAKING + 1, 120, 10 | 139ull << 22 | 3ull << 32 | 0x203ull << 48);
-	fx_simple(fx, 1, EV_SWITCH + 1, 130, change_payload(11, 0, 9, 98, 120));
-	fx_simple(fx, 1, EV_SWITCH + 1, 140, change_payload(0, 10, 0, 120, 120));
+	fx_simple(fx, 1, FX_SWITCH_COMPACT, 130, fx_switch_compact(11, 0, 256, 98, 120));
+	fx_simple(fx, 1, FX_SWITCH_COMPACT, 140, fx_switch_compact(0, 10, 0, 120, 120));
 	call(fx, 150, 39, 0, args + 2);
 	call(fx, 160, 3, 1, args);
 	call(fx, 170, 21, 2, args);
 	call(fx, 180, 9, 6, args);
 	fx_simple(fx, 1, EV_LOSSY + 1, 190, 10 | 1ull << 32);
+	fx_simple(fx, 1, EV_EMPTY + 1, 195, 10);
 	fx_close(fx, 1);
 	fx_durable_end(fx);
 }
@@ -170,7 +149,7 @@ static void shown_in_the_wide_form(void)
 	CHECK_NUMBER(tb_trace_open_memory(fx.data, fx.size, &trace, NULL), 0);
 	CHECK_NUMBER(tb_cursor_open(trace, &cursor), 0);
 	CHECK_NUMBER(tb_cursor_next(cursor, &view), 1);
-	CHECK_NUMBER(view.id, EV_SWITCH);
+	CHECK_NUMBER(view.id, FX_SWITCH);
 	CHECK_NUMBER(view.structure, TB_STRUCT_COMPOSITE);
 	CHECK_NUMBER(view.length, 56);
 	CHECK_NUMBER(view.tid, 10);
@@ -201,6 +180,9 @@ static void shown_in_the_wide_form(void)
 	CHECK_NUMBER(tb_cursor_next(cursor, &view), 1);
 	CHECK_NUMBER(view.id, EV_LOSSY + 1);
 	CHECK_NUMBER(view.structure, TB_STRUCT_SIMPLE);
+	/* a description that lies: there is no room for the name */
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), 1);
+	CHECK_NUMBER(view.id, EV_EMPTY + 1);
 	CHECK_NUMBER(tb_cursor_next(cursor, &view), 0);
 	tb_cursor_close(cursor);
 	tb_trace_close(trace);

@@ -77,7 +77,7 @@ def check_nothing(command, behind):
         said = message if command not in OWN else f"{OWN[command]}|{message}"
         if done.returncode != 1 or not re.search(said, done.stderr):
             wrong.append(f"{choice}: status {done.returncode}, {done.stderr}")
-    result(not wrong, f"{command}: a choice of nothing is told", *wrong)
+    result(not wrong, f"{command}: says that the options choose nothing", *wrong)
 
 
 def check_without():

@@ -89,7 +89,7 @@ static void record_all(struct series *series, struct sink *sink, bool close_it)
 		CHECK(!sink_close(sink));
 }
 
-/* All files, and @rest behind them, are one trace in file; @wanted of what verify says */
+/* Put all files together, and @rest behind them; @wanted must be in what verify says of the result */
 static void put_together(const void *rest, size_t bytes, const char *wanted)
 {
 	struct history_parts parts;
@@ -281,7 +281,7 @@ static void with_recorder(void)
 	history_close(&parts);
 	history_forget(&history);
 	CHECK(!access(name, F_OK));
-	/* it ends instead of an answer: nobody waits for it */
+	/* the recorder ends instead of answering: the command must not wait for it */
 	CHECK_NUMBER(history_flush(&history), EXIT_FINE);
 	assert(waitpid(child, &status, 0) == child);
 	CHECK_NUMBER(history_recorder(&history), 0);

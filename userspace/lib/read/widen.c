@@ -51,7 +51,7 @@ static bool add_step(struct tb_widen *widen, enum widen_source source,
 {
 	struct widen_step *step = &widen->steps[widen->nr_steps];
 
-	if (!from || widen->nr_steps == sizeof(widen->steps) / sizeof(*step) ||
+	if (!from || !size || widen->nr_steps == sizeof(widen->steps) / sizeof(*step) ||
 	    offset + size > TB_WIDEN_BYTES)
 		return false;
 	step->source = source;

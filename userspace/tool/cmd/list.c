@@ -26,7 +26,7 @@ const struct command cmd_list = {
 	"usage: tracebuf list [-p NAME] [-v | --format] [-a] [-i FILE] [PATTERN]...\n"
 	"\n"
 	"Lists the events that can be enabled, or those that a trace file describes.\n"
-	"Before a name: '*' enabled; 'c' has a compact form; 'C' is recorded in it;\n"
+	"Before a name: '*' enabled; 'c' has a compact form; 'C' may be recorded in it;\n"
 	"'U' user:CATEGORY and the name of a program's event (of a trace file only).\n"
 	"\n"
 	"  PATTERN               system, system:event, event; with * and ?\n"

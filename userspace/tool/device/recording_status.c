@@ -146,7 +146,8 @@ void show_enabled(struct tb_device *device)
 	for (i = 0; !tb_device_event(device, i, &info); i++)
 		if (info.flags & TB_INFO_ENABLED)
 			printf("           %s:%s%s\n", info.system, info.name,
-			       info.flags & TB_INFO_COMPACT ? " (compact)" : "");
+			       (info.flags & TB_INFO_HAS_COMPACT) && !(info.flags & TB_INFO_COMPACT) ?
+			       " (wide)" : "");
 }
 
 bool warn_stopped(const struct tb_query *query)

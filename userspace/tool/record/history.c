@@ -85,9 +85,9 @@ int history_prepare(const struct history *history, uint64_t memory)
 		       complain("a recorder already keeps a history of this provider: process %d",
 				pid);
 	history_forget(history);
+	/* with the room that the old files took; if that fails, without it */
+	(void)!statfs(history->folder, &system);
 	room = (uint64_t)system.f_bavail * (uint64_t)system.f_bsize;
-	if (!statfs(history->folder, &system))
-		room = (uint64_t)system.f_bavail * (uint64_t)system.f_bsize;
 	if (room < memory)
 		return complain("%s has room for %.0f MiB only: give it more ('mount -o remount,size=...'), or lower --memory",
 				history->folder, (double)room / (1 << 20));

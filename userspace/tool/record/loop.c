@@ -242,8 +242,8 @@ static int empty_rings(struct record *record, bool next)
 }
 
 /*
- * Asked for now, or by now: then all that happened up to now is for this file, and if the memory
- * of all files is limited, for as many as it takes
+ * End this file and begin the next.  On a request, or when the time of this file is over, all events
+ * up to now go into it first; if --memory limits all files, into as many files as that takes.
  */
 static int record_next(struct record *record)
 {
