@@ -4,8 +4,8 @@
 
     test_choosing.py TOOL      with sanitizers
 
-An option is there, it says so if nothing is left, and then the exit status is 1.  Times that a command
-shows are of the clock of -T, and --from takes them.
+Each command takes the options that choose.  If they leave nothing, it says so, and its exit status
+is 1.  A command shows times of the clock that -T names, and --from takes these times.
 """
 import json
 import os
@@ -24,19 +24,24 @@ TRACE = os.path.join(TREE, "selftests/golden/kernel.tbuf")
 # command: what is behind the options
 COMMANDS = {
     "print": [TRACE], "export": ["--format", "jsonl", "-o", "-", TRACE], "report": [TRACE],
-    "diff": [TRACE, TRACE], "query": [TRACE, "cpu"], "flamegraph": ["-o", "-", TRACE], "why": [TRACE],
+    "diff": [TRACE, TRACE], "query": [TRACE, "cpu"], "flamegraph": ["-o", "-", TRACE],
+    "why": [TRACE],
 }
 # a choice of nothing, and what is said
 NOTHING = {
-    "-t 4000000": "of thread 4000000", "--tid 4000000": "of thread 4000000", "--pid 4000000": "of process 4000000",
-    "--comm nosuch": "named 'nosuch'", "--cgroup nosuch": "in a cgroup 'nosuch'", "-C 63": "of CPU 63",
+    "-t 4000000": "of thread 4000000", "--tid 4000000": "of thread 4000000",
+    "--pid 4000000": "of process 4000000", "--comm nosuch": "named 'nosuch'",
+    "--cgroup nosuch": "in a cgroup 'nosuch'", "-C 63": "of CPU 63",
     "--cpu 63": "of CPU 63", "--from +1000": "in that time", "--to -1000": "in that time",
-    "-T boot --from 99999": "in that time", "--time real --to 99999": "in that time", "-r 9": "there is no number 9",
-    "-e nosuch": "no event that matches 'nosuch'", "--events nosuch": "no event that matches 'nosuch'",
-    "-t 4000000 --comm nosuch": "of thread 4000000", "-e sched_switch -t 4000000": "of thread 4000000",
+    "-T boot --from 99999": "in that time", "--time real --to 99999": "in that time",
+    "-r 9": "there is no number 9", "-e nosuch": "no event that matches 'nosuch'",
+    "--events nosuch": "no event that matches 'nosuch'",
+    "-t 4000000 --comm nosuch": "of thread 4000000",
+    "-e sched_switch -t 4000000": "of thread 4000000",
 }
 # of commands with sentences of their own: what they say of threads and times
-OWN = {"why": "nothing is known of such a thread", "flamegraph": "no events to show among those chosen"}
+OWN = {"why": "nothing is known of such a thread",
+       "flamegraph": "no events to show among those chosen"}
 # all of the time of a thread has a cause
 WITHOUT = {"why": ("-C", "--cpu", "-e", "--events")}
 
@@ -53,8 +58,8 @@ def result(fine, what, *said):
 
 
 def run(*words):
-    done = subprocess.run([TOOL, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-                          timeout=60, check=False)
+    done = subprocess.run([TOOL, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          errors="replace", timeout=60, check=False)
     if "Sanitizer" in done.stderr or "runtime error" in done.stderr:
         sys.exit(f"Bail out! {words}: {done.stderr}")
     return done
@@ -63,7 +68,8 @@ def run(*words):
 def options(command, choice):
     words = choice.split()
     # a time alone does not say of which threads why is asked
-    if command == "why" and not any(word in ("-t", "--tid", "--pid", "--comm", "--cgroup") for word in words):
+    of_threads = ("-t", "--tid", "--pid", "--comm", "--cgroup")
+    if command == "why" and not any(word in of_threads for word in words):
         words += ["--comm", "*"]
     return words
 
@@ -92,12 +98,14 @@ def report(*words):
 
 def rows(made, name):
     section = next(one for one in made["sections"] if one["id"] == name)
-    return [dict(zip((column["id"] for column in section["columns"]), row)) for row in section["rows"]]
+    names = [column["id"] for column in section["columns"]]
+    return [dict(zip(names, row)) for row in section["rows"]]
 
 
 def printed(base):
     """The times that print shows"""
-    return [json.loads(line)["time"] for line in run("print", "--jsonl", "-T", base, TRACE).stdout.splitlines()]
+    said = run("print", "--jsonl", "-T", base, TRACE).stdout
+    return [json.loads(line)["time"] for line in said.splitlines()]
 
 
 def check_clock():
@@ -115,7 +123,8 @@ def check_clock():
         middle = (made["begin"] + made["end"]) // 2
         part = report("-T", base, "--from", f"{middle // 10**9}.{middle % 10**9:09}")
         if not middle <= part["begin"] <= part["end"] == made["end"]:
-            wrong.append(f"{base}: from {middle}: {part['begin']} to {part['end']} of {made['end']}")
+            wrong.append(f"{base}: from {middle}: {part['begin']} to {part['end']} "
+                         f"of {made['end']}")
     result(not wrong, "report -T: times of that clock, and --from takes them", *wrong)
 
 
@@ -127,14 +136,16 @@ def check_events():
     part = {(one["system"], one["name"]): one["count"] for one in rows(made, "events")}
     if part != {key: count_ for key, count_ in whole.items() if key[0] in ("irq", "irq_vectors")}:
         wrong.append(f"events {part} of {whole}")
-    handlers = [[(one["number"], one["total"]) for one in rows(of, "irq")] for of in (made, report())]
+    handlers = [[(one["number"], one["total"]) for one in rows(of, "irq")]
+                for of in (made, report())]
     if rows(made, "cpu") or not handlers[0] or handlers[0] != handlers[1]:
         wrong.append(f"sections {rows(made, 'cpu')}, {handlers}")
     notes = next(one["notes"] for one in made["sections"] if one["id"] == "cpu")
     if "No sched_switch is among the chosen events (-e)." not in notes:
         wrong.append(f"notes {notes}")
     said = run("query", "-e", "irq", "--csv", "--no-header", TRACE,
-               "SELECT DISTINCT kind FROM slices ORDER BY 1; SELECT count(*) FROM sched_switch").stdout.split()
+               "SELECT DISTINCT kind FROM slices ORDER BY 1;"
+               "SELECT count(*) FROM sched_switch").stdout.split()
     if said != ["irq", "softirq", "0"]:
         wrong.append(f"query {said}")
     result(not wrong, "report, query -e: as if only these events had been recorded", *wrong)
@@ -148,7 +159,8 @@ def check_page():
             result(True, "report --html -e # SKIP built without the page")
             return
         kinds = {kind for kind, _, _ in page_read.Page(path).rows}
-    result(kinds == {"irq", "softirq", "event", "cpu_event", "lost"}, "report --html -e: a timeline of these events",
+    result(kinds == {"irq", "softirq", "event", "cpu_event", "lost"},
+           "report --html -e: a timeline of these events",
            kinds, done.stderr)
 
 

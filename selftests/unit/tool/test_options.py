@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""test_options.py - in no command two long options are the same to the program: their numbers are from several
-headers, and one that is there twice is read as whichever comes first.  And a letter stands for the same long
-option in all commands.
+"""test_options.py - no command has two long options with one number.
+
+The numbers are from several headers; of two options with one number the program takes the first.
+And a letter stands for the same long option in all commands.
 
     test_options.py TOOL      without sanitizers; CC: the compiler
 """
@@ -23,7 +24,8 @@ CC = os.environ.get("CC", "cc").split()
 # commands that take options behind a word
 WORDS = {"provider": [["create"]]}
 
-# letters that mean the same under several names: which events; after how many lines, intervals, snapshots to end
+# letters that mean the same under several names: which events; after how many lines, intervals or
+# snapshots to end
 NAMES = {"e": {"events", "on"}, "n": {"max", "rounds", "count"}}
 
 # in place of the one of the C library: says what the program asks it to read, and ends
@@ -32,7 +34,8 @@ TELLS = r"""
 #include <stdio.h>
 #include <stdlib.h>
 
-int getopt_long(int argc, char *const *argv, const char *letters, const struct option *option, int *at)
+int getopt_long(int argc, char *const *argv, const char *letters, const struct option *option,
+		int *at)
 {
 	(void)argc, (void)argv, (void)letters, (void)at;
 	for (; option->name; option++)
@@ -44,8 +47,9 @@ int getopt_long(int argc, char *const *argv, const char *letters, const struct o
 
 def table(library, words):
     """Of a command: number -> long options."""
-    said = subprocess.run([TOOL, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False,
-                          timeout=60, env={**os.environ, "LD_PRELOAD": library})
+    said = subprocess.run([TOOL, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          text=True, check=False, timeout=60,
+                          env={**os.environ, "LD_PRELOAD": library})
     numbers = collections.defaultdict(list)
     for line in said.stdout.splitlines():
         number, name = line.split()
@@ -65,8 +69,10 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory() as scratch:
         library = os.path.join(scratch, "tells.so")
-        subprocess.run([*CC, "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=TELLS, text=True, check=True)
-        commands = [[name, *more] for name, _ in tool_help.commands(TOOL) for more in WORDS.get(name, [[]])]
+        subprocess.run([*CC, "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=TELLS,
+                       text=True, check=True)
+        commands = [[name, *more] for name, _ in tool_help.commands(TOOL)
+                    for more in WORDS.get(name, [[]])]
         letters = collections.defaultdict(lambda: collections.defaultdict(list))
         for count, words in enumerate(commands, 1):
             numbers = table(library, words)
@@ -79,14 +85,16 @@ def main():
             if not numbers:
                 print("# it reads no options")
             fine = bool(numbers) and not wrong
-            print(f"{'ok' if fine else 'not ok'} {count} - {' '.join(words)}: each long option has its own number")
+            print(f"{'ok' if fine else 'not ok'} {count} - {' '.join(words)}: "
+                  "each long option has its own number")
             failed |= not fine
     for letter, names in sorted(letters.items()):
         if not is_one_meaning(letter, names):
             said = "; ".join(f"--{name} in {', '.join(where)}" for name, where in names.items())
             print(f"# -{letter} is {said}")
     fine = all(is_one_meaning(letter, names) for letter, names in letters.items())
-    print(f"{'ok' if fine else 'not ok'} {len(commands) + 1} - a letter means the same in all commands")
+    print(f"{'ok' if fine else 'not ok'} {len(commands) + 1} - "
+          "a letter means the same in all commands")
     failed |= not fine
     print(f"1..{len(commands) + 1}")
     return failed

@@ -23,7 +23,8 @@ LOST = re.compile(r"-- CPU (\d+): LOST (\d+) events")
 
 def read(path):
     """By CPU: its runs, between losses, each by kind of context: (time, event); its losses"""
-    runs, lost = collections.defaultdict(lambda: [collections.defaultdict(list)]), collections.defaultdict(list)
+    runs = collections.defaultdict(lambda: [collections.defaultdict(list)])
+    lost = collections.defaultdict(list)
     with open(path, errors="replace", encoding="utf-8") as text:
         for line in text:
             if match := LINE.match(line):
@@ -36,7 +37,7 @@ def read(path):
 
 
 def start(some, whole):
-    """Where they begin to be the same: (index, index). The load repeats itself: the nearest in time"""
+    """Where they begin to be the same, nearest in time, as the load repeats itself: two indexes"""
     near = bisect.bisect_left(whole, (some[0][0],))
     best = None
     for i in range(min(3, len(some))):
@@ -50,7 +51,7 @@ def start(some, whole):
 
 
 def compare(some, whole):
-    """What is wrong, if all of some are not in whole one after the other; at its ends 3 may be elsewhere"""
+    """What is wrong if some is no part of whole, in its order; at its ends, 3 may be elsewhere"""
     at = start(some, whole)
     if not at:
         return f"nothing is the same: {some[:3]}" if len(some) > 3 else None
@@ -84,7 +85,8 @@ def main():
             # a loss at the very start has nothing before it
             if not ends(before) or not ends(after):
                 continue
-            missing = bisect.bisect_left(times, ends(after)[0]) - bisect.bisect_right(times, ends(before)[1])
+            missing = (bisect.bisect_left(times, ends(after)[0]) -
+                       bisect.bisect_right(times, ends(before)[1]))
             if abs(missing - told) > MORE:
                 sys.exit(f"CPU {cpu}: {missing} events are missing, {told} are said to be lost")
     print(f"{compared} events are the same; {sum(map(sum, lost.values()))} are said to be lost")

@@ -94,7 +94,8 @@ memory_kept()
 
 second_refused()
 {
-	status 1 tracebuf start --history 1m -e sched_switch && says "history of this provider: process $(recorder)"
+	status 1 tracebuf start --history 1m -e sched_switch &&
+		says "history of this provider: process $(recorder)"
 }
 
 stopped()
@@ -173,7 +174,8 @@ span()
 	tracebuf print "$1" >time.txt || return
 	sed -n '1p;$p' time.txt
 	sed -n 's/.* \([0-9]*\.[0-9]*\): .*/\1/p' time.txt |
-		awk "NR == 1 { first = \$1 } { last = \$1 } END { exit !(last - first > $2 && last - first < $3) }"
+		awk "NR == 1 { first = \$1 } { span = \$1 - first }
+			END { exit !(span > $2 && span < $3) }"
 }
 
 plan 8 5
@@ -191,7 +193,8 @@ check "refused without memory, or without enough" no_memory
 if in_guest; then
 	rmmod tracebuf
 fi
-judge "a snapshot is one recording, a part of what there was" part_of thrown-whole.tbuf thrown-part.tbuf
+judge "a snapshot is one recording, a part of what there was" \
+	part_of thrown-whole.tbuf thrown-part.tbuf
 judge "a later one, too" part_of thrown-whole.tbuf thrown-later.tbuf
 judge "up to the snapshot" up_to_now
 judge "what a killed recorder leaves is a part of what there was" all_killed
