@@ -89,7 +89,7 @@ static void record_all(struct series *series, struct sink *sink, bool close_it)
 		CHECK(!sink_close(sink));
 }
 
-/* Put all files together, and @rest behind them; @wanted must be in what verify says of the result */
+/* Put all files together, and @rest behind them; @wanted must be in what verify says of that */
 static void put_together(const void *rest, size_t bytes, const char *wanted)
 {
 	struct history_parts parts;
@@ -325,11 +325,31 @@ static void prepared(void)
 	CHECK_NUMBER(history_prepare(&history, 1 << 20), EXIT_WRONG);
 }
 
+/* For another user, `save` goes on without the history and says so; it must see why from the error */
+static void of_another_user(void)
+{
+	struct history_parts parts;
+
+	if (geteuid()) {
+		printf("# skipped: only root can become another user\n");
+		return;
+	}
+	set_up("/tmp");
+	assert(!chmod(place, 0755));
+	assert(!seteuid(65534));
+	CHECK_NUMBER(history_open(&history, false, &parts), -EACCES);
+	CHECK_NUMBER(parts.count, 0);
+	history_forget(&history);
+	assert(!seteuid(0));
+	tear_down();
+}
+
 static const struct test tests[] = {
 	{ "history: files stay as far as there is memory", by_size },
 	{ "history: and for a time", by_time },
 	{ "history: a recorder is killed", torn },
 	{ "history: a folder in memory, with room", prepared },
+	{ "history: it belongs to another user", of_another_user },
 	{ "history: the recorder answers, ends, or is stopped", with_recorder },
 };
 

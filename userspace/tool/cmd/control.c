@@ -526,7 +526,10 @@ int save_device(struct tb_device *device, const char *provider, const char *outp
 		return EXIT_WRONG;
 	warn_stopped(&query);
 	result = history_open(&history, false, &parts);
-	if (result)
+	if (result == -EACCES)
+		note("%s belongs to another user: the file has what is in the buffers alone",
+		     history.folder);
+	else if (result)
 		return complain("%s: cannot be read: %s", history.folder, strerror(-result));
 	status = save_possible(device, &query, &parts);
 	/* addresses and cgroups are of another boot, which this kernel has no names for */
