@@ -29,7 +29,8 @@ begin()
 }
 
 # A loop runs in the container before the recording; "mover" moves to another cgroup; "late" runs in
-# a cgroup that is made and removed meanwhile
+# a cgroup that is made and removed meanwhile. The recorder looks for new cgroups once a second, when
+# it has got a record of a thread in one
 record()
 {
 	in_group "$shop" sh -c 'while :; do sleep 0.01; done' & old=$!
@@ -37,7 +38,7 @@ record()
 	# shellcheck disable=SC2016
 	tracebuf record -q -e sched -o record.tbuf -- sh -c '
 		sh -c "printf mover >/proc/self/comm; sleep 0.2; echo \$\$ >$1/cgroup.procs; sleep 0.2" &
-		mkdir "$0/late" && sh -c "echo \$\$ >$0/late/cgroup.procs; printf late >/proc/self/comm; sleep 1.5; :"
+		mkdir "$0/late" && sh -c "echo \$\$ >$0/late/cgroup.procs; printf late >/proc/self/comm; sleep 4; :"
 		rmdir "$0/late"; wait' "$root" "$pod"
 	code=$?
 	kill "$old"
