@@ -28,7 +28,8 @@ OURS = re.compile(r" *(.*)-(\d+) \[(\d+)\] (..) (\d+)\.(\d+): (\w+):(\w+): (.*)$
 MARK = re.compile(r"sig=34 errno=([12]) ")
 # as deep as they interrupt one another; b: softirqs disabled, which is no interrupt
 DEPTH = {".": 0, "b": 0, "s": 1, "h": 2, "H": 2, "Z": 3, "z": 3}
-# events of interrupts that may come in between: 800 were seen, on a busy host
+# An event is missing if so many others come first, without those of deeper interrupts: any number
+# of these may come in between. So many events before and after the marks may belong to either side.
 AHEAD = 4000
 RARE = 50
 # What a probe reads itself, not from its arguments, may have changed between the two: jiffies. Some is not
@@ -194,16 +195,22 @@ def but_for_one(a, b):
 
 def find(want, ours, at, fits, preemptible):
     """The event of OURS, from AT on, that fits, or None, and what may not stand before it there"""
-    passed = []
-    for have in ours[at:at + AHEAD]:
+    passed, late = [], False
+    for i in range(at, len(ours)):
+        have = ours[i]
         if have.used:
             continue
         if fits(want, have):
-            return have, bool(passed), [
+            return have, late, [
                 e for e in passed if e.depth == want.depth and
                 not (e.name == "page_fault_kernel" and OWN_FAULT in e.text) and
                 not (preemptible and want.off == "." and (e.tid != want.tid or e.off != "."))]
-        passed.append(have)
+        late = True
+        # a deeper interrupt has any number of events: a softirq frees what RCU kept
+        if have.depth <= want.depth:
+            passed.append(have)
+        if len(passed) == AHEAD:
+            break
     return None, False, []
 
 
