@@ -266,9 +266,10 @@ static void seek_user(void)
 	fx_free(&fx);
 }
 
-/* By name: what durable blocks tell of threads until then is known */
+/* Names of threads after a seek are the last before that time, in rings or in durable blocks */
 static void seek_threads(void)
 {
+	struct fx_switch event = fx_switch("swapper", 0, 0, "bash", 100);
 	const struct tb_task *task;
 	struct tb_trace *trace;
 	struct tb_cursor *cursor;
@@ -283,6 +284,7 @@ static void seek_threads(void)
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 2000, 100, NULL);
 	fx_simple(&fx, 0, FX_SOFTIRQ, 2001, 1);
+	fx_composite(&fx, 0, FX_SWITCH, 2002, 0, &event, sizeof(event));
 	fx_simple(&fx, 0, FX_SOFTIRQ, 6001, 2);
 	fx_close(&fx, 0);
 	trace = open_it(&fx);

@@ -394,77 +394,6 @@ static void view_pending(struct tb_cursor *cursor, struct stream *stream,
 		view_lost(stream, view);
 }
 
-/* ---- going to a time ---- */
-
-/*
- * What is before @ticks goes by unseen, but not unnoticed: from the first block that is looked into on it
- * is known who runs, and what durable blocks tell of threads is known from the start.
- */
-static int stream_skip(struct tb_cursor *cursor, struct stream *stream,
-		       uint64_t ticks)
-{
-	struct tb_view view;
-
-	tb_stream_advance(cursor, stream);
-	while (stream->pending != PENDING_NONE && stream->ticks < ticks) {
-		if (stream->pending == PENDING_EVENT) {
-			view_pending(cursor, stream, &view);
-			if (cursor_learn(cursor, stream, &view))
-				return -ENOMEM;
-		} else if (stream->pending == PENDING_USER) {
-			/* slices that begin are open */
-			tb_reader_view(stream->reader, stream->ticks,
-				       cursor->room, &view);
-		}
-		tb_stream_advance(cursor, stream);
-	}
-	return 0;
-}
-
-/* The streams stand at what is first, of time @ticks or later */
-static int cursor_begin(struct tb_cursor *cursor, uint64_t ticks)
-{
-	struct stream *stream;
-	size_t i;
-
-	cursor->begun = true;
-	cursor->nr_heap = 0;
-	for (i = 0; i < cursor->nr_streams; i++) {
-		stream = cursor->streams[i];
-		stream->queued = false;
-		tb_stream_start(cursor, stream);
-		stream->pending = PENDING_NONE;
-		if (stream->shut)
-			continue;
-		if (stream->reader)
-			tb_reader_start(stream->reader, cursor->trace,
-					cursor->recording,
-					&cursor->recording->users->sequences[
-						stream->reader - cursor->readers]);
-		else if (ticks && stream->cpu != TB_RING_DURABLE)
-			tb_stream_seek(cursor, stream, ticks);
-		if (stream_skip(cursor, stream, ticks))
-			return -ENOMEM;
-		tb_cursor_queue(cursor, stream);
-	}
-	return 0;
-}
-
-int tb_cursor_seek(struct tb_cursor *cursor, uint64_t ticks)
-{
-	if (cursor->trace->follow)
-		return -ESPIPE;
-	cursor->raw_number = cursor->raw_next = 0;
-	cursor->raw.block = NULL;
-	cursor->from = ticks;
-	if (cursor->way == WAY_BLOCKS || cursor->way == WAY_ELEMENTS)
-		return 0;
-	tb_tasks_free(&cursor->tasks);
-	if (cursor_dumps(cursor))
-		return -ENOMEM;
-	return cursor_begin(cursor, ticks);
-}
-
 /* ---- going on ---- */
 
 static uint64_t view_ns(struct tb_cursor *cursor, const struct stream *stream)
@@ -527,6 +456,61 @@ static int cursor_step(struct tb_cursor *cursor, struct tb_view *view)
 	if (cursor->nr_heap)
 		heap_down(cursor, 0);
 	return result < 0 ? result : !hidden;
+}
+
+/* ---- going to a time ---- */
+
+/*
+ * Start all streams at the last block that may begin before @ticks, and skip what is earlier than
+ * @ticks. Events of all streams are skipped in the order of their times: a name in a later one must
+ * replace a name in an earlier one.
+ */
+static int cursor_begin(struct tb_cursor *cursor, uint64_t ticks)
+{
+	struct stream *stream;
+	struct tb_view view;
+	int result = 0;
+	size_t i;
+
+	cursor->begun = true;
+	cursor->nr_heap = 0;
+	for (i = 0; i < cursor->nr_streams; i++) {
+		stream = cursor->streams[i];
+		stream->queued = false;
+		tb_stream_start(cursor, stream);
+		stream->pending = PENDING_NONE;
+		if (stream->shut)
+			continue;
+		if (stream->reader)
+			tb_reader_start(stream->reader, cursor->trace,
+					cursor->recording,
+					&cursor->recording->users->sequences[
+						stream->reader - cursor->readers]);
+		else if (ticks && stream->cpu != TB_RING_DURABLE)
+			tb_stream_seek(cursor, stream, ticks);
+		tb_stream_advance(cursor, stream);
+		tb_cursor_queue(cursor, stream);
+	}
+	while (!result && cursor->nr_heap && cursor->heap[0]->ticks < ticks) {
+		result = cursor_step(cursor, &view);
+		tb_cursor_leave(cursor);
+	}
+	return result;
+}
+
+int tb_cursor_seek(struct tb_cursor *cursor, uint64_t ticks)
+{
+	if (cursor->trace->follow)
+		return -ESPIPE;
+	cursor->raw_number = cursor->raw_next = 0;
+	cursor->raw.block = NULL;
+	cursor->from = ticks;
+	if (cursor->way == WAY_BLOCKS || cursor->way == WAY_ELEMENTS)
+		return 0;
+	tb_tasks_free(&cursor->tasks);
+	if (cursor_dumps(cursor))
+		return -ENOMEM;
+	return cursor_begin(cursor, ticks);
 }
 
 /* What is wrong with what the cursor goes through; NULL: nothing */
