@@ -5,8 +5,9 @@
     recordings_check.py [--most N] TRACEBUF FOLDER
 
 FOLDER has a folder for each test with its recordings, *.tbuf (selftests/vm/lib/recordings.h). Each is
-exported to Perfetto's format and to JSON and judged by export_check.py, and "tracebuf why" must give
-each nanosecond of each thread one cause: a result for each test.
+exported to Perfetto's format and to JSON and judged by export_check.py, "tracebuf why" must give
+each nanosecond of each thread one cause, and "print --from" must show the end of what "print"
+shows: a result for each test.
 Of recordings with the same contents one is judged. One that "tracebuf verify" finds damaged must
 be exported, but what is wrong with it is not a failure. Where ends are not in the trace because the
 selection of events has changed, what JSON draws is not judged: export_check.py does not know of
@@ -21,6 +22,7 @@ import hashlib
 import io
 import json
 import os
+import random
 import re
 import shlex
 import subprocess
@@ -28,6 +30,9 @@ import sys
 import tempfile
 import export_check
 import history_why
+
+# a line of print: its time
+LINE = re.compile(rb" *.*-\d+ +\[[\d-]+\] .. (\d+\.\d+): ")
 
 
 def is_damaged(tool, path):
@@ -98,6 +103,26 @@ def explained(tool, path):
     return []
 
 
+def sought(tool, path):
+    """What is wrong with "print --from", for times of lines that the contents choose"""
+    def lines(*options):
+        return subprocess.run([tool, "print", *options, path], capture_output=True,
+                              check=False).stdout.splitlines()
+
+    everything = lines()
+    times = [match[1].decode() for match in (LINE.match(line) for line in everything) if match]
+    if not times:
+        return []
+    choose = random.Random(everything[-1])
+    for time in choose.choices(times, k=5):
+        end = lines("--from", time)
+        if not end or end != everything[-len(end):]:
+            wrong = next((pair for pair in zip(everything[-len(end):], end) if pair[0] != pair[1]),
+                         end)
+            return [f"print --from {time}: {len(end)} lines of {len(everything)}; {wrong}"]
+    return []
+
+
 def judge_test(tool, folder, seen, most):
     """The result of a test's recordings; what is wrong is printed"""
     paths = sorted(glob.glob(os.path.join(folder, "*.tbuf")))
@@ -118,7 +143,7 @@ def judge_test(tool, folder, seen, most):
             for one in each:
                 count, found = judge(one, path)
                 events += count
-                wrong += found + explained(one, path)
+                wrong += found + explained(one, path) + sought(one, path)
         if wrong and is_damaged(tool, path):
             damaged += 1
             wrong = []
