@@ -28,11 +28,35 @@ static int compare(const void *one, const void *other)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
+/* By CPU, then by when the trace tells of them */
+static int compare_own(const void *one, const void *other)
+{
+	const struct told_span *a = one, *b = other;
+
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	return a->told < b->told ? -1 : a->told > b->told;
+}
+
+/* Sort, and let each span begin with the earliest of its CPU that the trace tells of later */
+static void settle_own(struct told_span *own, size_t count)
+{
+	size_t i;
+
+	if (!count)
+		return;
+	qsort(own, count, sizeof(*own), compare_own);
+	for (i = count - 1; i > 0; i--)
+		if (own[i - 1].cpu == own[i].cpu && own[i - 1].first > own[i].first)
+			own[i - 1].first = own[i].first;
+}
+
 void spans_settle(struct spans *spans)
 {
 	struct span *list = spans->list;
 	size_t i, kept = 0;
 
+	settle_own(spans->own, spans->nr_own);
 	if (!spans->count)
 		return;
 	qsort(list, spans->count, sizeof(*list), compare);
@@ -76,18 +100,22 @@ bool spans_meet(const struct spans *spans, uint64_t begin, uint64_t end)
 
 uint64_t spans_untold(const struct spans *spans, uint32_t cpu, uint64_t ns)
 {
+	size_t low = 0, high = spans->nr_own, middle;
 	const struct told_span *own;
 	uint64_t since = ns;
-	size_t i;
 
 	if (cpu < spans->nr_cpus && spans->cpus[cpu].end < since)
 		since = spans->cpus[cpu].end;
-
-	for (i = 0; i < spans->nr_own; i++) {
-		own = &spans->own[i];
-		if (own->cpu == cpu && own->told > ns && own->first < since)
-			since = own->first;
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		own = &spans->own[middle];
+		if (own->cpu < cpu || (own->cpu == cpu && own->told <= ns))
+			low = middle + 1;
+		else
+			high = middle;
 	}
+	if (low < spans->nr_own && spans->own[low].cpu == cpu && spans->own[low].first < since)
+		since = spans->own[low].first;
 	return since;
 }
 

@@ -15,7 +15,8 @@ struct span {
 	uint64_t first, last;
 };
 
-/* The same of one CPU, and when the trace tells of it */
+/* A gap of one CPU, and when the trace tells of it; once settled: by CPU, then by @told, and @first
+ * is that of the earliest gap from there on */
 struct told_span {
 	uint32_t cpu;
 	uint64_t first, told;

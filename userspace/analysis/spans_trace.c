@@ -148,11 +148,13 @@ int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_ti
 	struct edges *edges = calloc(cpus + 1, sizeof(*edges));
 	const struct tb_block *block;
 	int result = edges ? 0 : -ENOMEM;
-	size_t i;
+	size_t end, i;
 
-	for (i = 0; !result && (block = tb_trace_header(trace, i, NULL, &of)); i++)
-		if (of == recording && block->kind == TB_BLOCK_ROLLING && block->cpu < cpus)
+	for (i = tb_trace_range(trace, recording, &end); !result && i < end; i++) {
+		block = tb_trace_header(trace, i, NULL, &of);
+		if (block && of == recording && block->kind == TB_BLOCK_ROLLING && block->cpu < cpus)
 			result = ask_block(&a, block, i, &edges[block->cpu]);
+	}
 	spans->cpus = result ? NULL : malloc((cpus + 1) * sizeof(*spans->cpus));
 	if (!spans->cpus)
 		result = -ENOMEM;

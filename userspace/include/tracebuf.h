@@ -949,6 +949,14 @@ const char *tb_reason_name(uint32_t reason);
 size_t tb_trace_blocks(const struct tb_trace *trace);
 
 /**
+ * tb_trace_range - the numbers of the blocks of a recording in the file
+ * @recording: less than tb_trace_recordings()
+ * @end: out: the number after its last block
+ * Return: the number of its first block.  Blocks of other recordings may be between them.
+ */
+size_t tb_trace_range(const struct tb_trace *trace, unsigned int recording, size_t *end);
+
+/**
  * tb_trace_header - the header of block number @index of the file
  * @offset, @recording: out, as of tb_trace_block()
  *

@@ -309,7 +309,7 @@ static void recordings_in_turns(void)
 	struct tb_trace *trace;
 	struct tb_cursor *cursor;
 	struct tb_view view;
-	size_t init;
+	size_t init, end;
 	struct fx fx;
 
 	fx_init(&fx, 10, 1000);
@@ -334,6 +334,8 @@ static void recordings_in_turns(void)
 	CHECK_NUMBER(tb_trace_recordings(trace), 2);
 	for (i = 0; tb_trace_block(trace, i, NULL, &recording); i++)
 		CHECK(i < 6 && recording == wanted[i]);
+	CHECK(tb_trace_range(trace, 0, &end) == 0 && end == 6);
+	CHECK(tb_trace_range(trace, 1, &end) == 2 && end == 4);
 	CHECK(!tb_cursor_open(trace, &cursor));
 	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 1001);
 	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 2001);

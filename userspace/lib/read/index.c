@@ -279,8 +279,11 @@ static int add_block(struct tb_trace *trace, const struct tb_block *block,
 	if (!ring || mark(&trace->marks, FILE_MARKS, trace->nr_blocks, offset, 0) ||
 	    mark(&recording->marks, RING_MARKS, recording->nr_blocks, offset, 0))
 		return -ENOMEM;
+	if (!recording->nr_blocks)
+		recording->first_block = trace->nr_blocks;
 	trace->nr_blocks++;
 	recording->nr_blocks++;
+	recording->end_block = trace->nr_blocks;
 	if (ring->count && block->sequence <= ring->sequence)
 		ring->disordered = true;
 	ring->sequence = block->sequence;
@@ -542,6 +545,12 @@ uint64_t tb_index_seek(const struct tb_trace *trace,
 	if (ring->listed)
 		return ring->nr_all ? ring->all[low] : 0;
 	return ring->marks.count ? ring->marks.at[low].offset : 0;
+}
+
+size_t tb_trace_range(const struct tb_trace *trace, unsigned int recording, size_t *end)
+{
+	*end = (size_t)trace->recordings[recording].end_block;
+	return (size_t)trace->recordings[recording].first_block;
 }
 
 size_t tb_trace_blocks(const struct tb_trace *trace)

@@ -92,6 +92,7 @@ struct tb_recording {
 	uint16_t provider;
 	uint64_t end;			/* the latest time_end of its blocks */
 	uint64_t nr_blocks;
+	uint64_t first_block, end_block;	/* numbers in the file: first, and last + 1 */
 	struct tb_marks marks;		/* of its blocks, of all kinds */
 	struct tb_init init;
 	struct tb_ring_index durable;

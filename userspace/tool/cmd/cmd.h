@@ -31,10 +31,6 @@ int history_check(const struct command *command, const struct record *record);
 /* Start a recorder for them; @record has all that the command line says.  Complains, EXIT_* */
 int start_history(const struct command *command, struct record *record);
 
-/* Check the invariants of the analyses of the selected recording (cmd/verify_analysis.c), and print
- * what was checked unless @quiet.  Complains, EXIT_* */
-int verify_analysis(const char *file, struct tb_trace *trace, bool quiet);
-
 /* Options of commands that write what is in a provider's buffers to a file: -p, -o, -h, and -s
  * unless @stop is NULL.  -1 to go on, or the exit status */
 int output_options(const struct command *command, int argc, char **argv,

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "cmd.h"
+#include "verify.h"
 #include "analysis/check.h"
 #include "tool/command/command.h"
 

@@ -28,7 +28,7 @@ static uint64_t now_ms(void)
 void progress_start(struct progress *progress, const struct tb_trace *trace,
 		    unsigned int recording, bool quiet)
 {
-	size_t i;
+	size_t end, i;
 
 	progress->steps = STEPS;
 	progress->shown = !quiet && isatty(STDERR_FILENO);
@@ -36,7 +36,7 @@ void progress_start(struct progress *progress, const struct tb_trace *trace,
 		return;
 	progress->start_ms = progress->said_ms = now_ms();
 	progress->begin = UINT64_MAX;
-	for (i = 0; i < tb_trace_blocks(trace); i++) {
+	for (i = tb_trace_range(trace, recording, &end); i < end; i++) {
 		unsigned int of;
 		uint64_t offset;
 

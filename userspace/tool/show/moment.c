@@ -165,12 +165,13 @@ uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t 
 
 uint64_t ticks_near_end(const struct tb_trace *trace)
 {
-	size_t blocks = tb_trace_blocks(trace), i;
+	size_t first, end, i;
 	const struct tb_block *block;
 	unsigned int recording;
 	uint64_t ticks = 0;
 
-	for (i = blocks; i-- > 0 && blocks - i < NEAR_BLOCKS; ) {
+	first = tb_trace_range(trace, tb_trace_selected(trace), &end);
+	for (i = end; i-- > first && end - i < NEAR_BLOCKS; ) {
 		block = tb_trace_header(trace, i, NULL, &recording);
 		if (block && recording == tb_trace_selected(trace) &&
 		    block->kind == TB_BLOCK_ROLLING && block->time_start > ticks)
