@@ -2,9 +2,9 @@
 /*
  * The interface for other modules (include/linux/tracebuf.h).
  *
- * A module can record into a provider while its `live` is set.  Functions that record read `live`
- * and record with preemption off, in any context, without a lock.  Stopping clears `live`, then
- * waits until each CPU has had preemption on.  All other functions run in process context.
+ * Functions that record run in any context, without a lock: with preemption off, they test
+ * tb_provider.live, then record.  A stop clears `live`, then waits until each CPU has had
+ * preemption on.  All other functions run in process context; recording/ takes the locks.
  */
 #include <linux/err.h>
 #include <linux/export.h>
@@ -113,9 +113,9 @@ EXPORT_SYMBOL_GPL(tracebuf_stop);
  * @id: event id, TB_EV_USER to TB_EV_USER_LAST
  * @payload: the 8 bytes
  *
- * Context: any where RCU is watching, NMI included.
- * Return: true if the event was recorded; false if @p is not recording, @id is out of range, or
- * there was no room: this loss is counted.
+ * Context: any in which RCU is watching, NMI included.
+ * Return: true if the event was recorded; false if @p is not recording, @id is out of range, or the
+ * ring has no room and counts the loss.
  */
 bool tracebuf_simple(struct tb_provider *p, u32 id, u64 payload)
 {
@@ -138,7 +138,7 @@ EXPORT_SYMBOL_GPL(tracebuf_simple);
  * @data: the payload
  * @bytes: size of @data, at most the provider's max_event (TB_IOC_QUERY)
  *
- * Context: any where RCU is watching, NMI included.
+ * Context: any in which RCU is watching, NMI included.
  * Return: true if the event was recorded; false: see tracebuf_begin().
  */
 bool tracebuf_write(struct tb_provider *p, u32 id, const void *data, u32 bytes)
@@ -161,10 +161,10 @@ EXPORT_SYMBOL_GPL(tracebuf_write);
  * @id: event id, TB_EV_USER to TB_EV_USER_LAST
  * @bytes: size of the payload, at most the provider's max_event (TB_IOC_QUERY)
  *
- * Context: any where RCU is watching, NMI included.  On success preemption is off until
+ * Context: any in which RCU is watching, NMI included.  On success preemption is off until
  * tracebuf_end(), which the caller must call in the same context.
  * Return: where the caller writes the payload, 16-byte aligned; NULL if @p is not recording, @id is
- * out of range, there was no room, or @bytes is too large: the last two losses are counted.
+ * out of range, or the ring has no room or finds @bytes too large, and counts the loss.
  */
 void *tracebuf_begin(struct tb_provider *p, struct tracebuf_slot *slot, u32 id, u32 bytes)
 {
@@ -173,7 +173,7 @@ void *tracebuf_begin(struct tb_provider *p, struct tracebuf_slot *slot, u32 id, 
 	BUILD_BUG_ON(sizeof(struct tb_slot) > sizeof(slot->opaque));
 	if (id - TB_EV_USER > TB_EV_USER_LAST - TB_EV_USER)
 		return NULL;
-	/* beyond this limit, every ring counts the event as oversize; larger sums could overflow */
+	/* no ring takes so many bytes; the limit keeps the sums below from overflowing */
 	bytes = min_t(u32, bytes, TB_EVENT_ELEMENTS_MAX * TB_ELEMENT_SIZE);
 	preempt_disable_notrace();
 	if (likely(tb_provider_live(p)))
@@ -199,9 +199,9 @@ EXPORT_SYMBOL_GPL(tracebuf_end);
  * tracebuf_flush() - close this CPU's current buffer, so that the reader can acquire it
  * @p: the provider
  *
- * For callers that record much with interrupts off, or want a reader to see their events soon.
+ * For callers that want a reader to see their events soon, or record much with interrupts off.
  *
- * Context: any where RCU is watching, NMI included.
+ * Context: any in which RCU is watching, NMI included.
  * Return: true if it closed a buffer.
  */
 bool tracebuf_flush(struct tb_provider *p)
@@ -211,7 +211,7 @@ bool tracebuf_flush(struct tb_provider *p)
 
 	preempt_disable_notrace();
 	rings = tb_provider_live(p);
-	/* in oneshot mode no reader comes before the stop: a flush would only waste room */
+	/* in oneshot mode the reader acquires nothing before the stop: a flush wastes room */
 	if (rings && p->config.mode != TB_MODE_ONESHOT)
 		ok = tb_ring_flush(this_cpu_ptr(rings));
 	preempt_enable_notrace();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module: parameters, init and exit.  The parameters serve the plain case, without the tool:
+ * The module: parameters, init and exit.  With the parameters a user records without the tool:
  *
  *	insmod tracebuf.ko events=sched,irq
  *	cat /dev/tracebuf >file
  *
- * The kernel's module loader calls init and exit, in process context; they take no lock.
+ * Callers: the kernel's module loader, in process context.  Takes no lock of its own.
  */
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -28,7 +28,7 @@
 
 static char *events;
 module_param(events, charp, 0444);
-MODULE_PARM_DESC(events, "events to record from now on: system, system:event, event, * and ?, separated by commas; all for all");
+MODULE_PARM_DESC(events, "events to record as soon as the module is loaded: system, system:event, event, * and ?, separated by commas; all for all");
 
 static bool wide;
 module_param(wide, bool, 0444);
@@ -52,7 +52,7 @@ MODULE_PARM_DESC(elements, "16-byte elements per buffer, a power of two from 64 
 
 static uint watermark;
 module_param(watermark, uint, 0444);
-MODULE_PARM_DESC(watermark, "percent of a buffer at which the reader is signalled (default 70)");
+MODULE_PARM_DESC(watermark, "fill level of a buffer at which the reader is woken, in percent (default 70)");
 
 static uint durable_kib;
 module_param(durable_kib, uint, 0444);
@@ -60,12 +60,12 @@ MODULE_PARM_DESC(durable_kib, "size of the durable buffer in KiB, 64 to 65536 (d
 
 static uint flush_ms;
 module_param(flush_ms, uint, 0444);
-MODULE_PARM_DESC(flush_ms, "hand over buffers at least this often in ms, 0: when they are full enough (default)");
+MODULE_PARM_DESC(flush_ms, "interval in ms at which the recorder closes all buffers while there is a reader; 0: never (default)");
 
-/* hw: a locked-down kernel refuses the parameter, because it may be a physical address */
+/* _hw: a locked-down kernel refuses this parameter, because it may be a physical address */
 static char *memory;
 module_param_hw(memory, charp, iomem, 0444);
-MODULE_PARM_DESC(memory, "reserved memory for the buffers, so that they can be found after a reboot: ADDRESS:SIZE (memmap=SIZE$ADDRESS) or NAME (reserve_mem=SIZE:ALIGN:NAME)");
+MODULE_PARM_DESC(memory, "reserved memory for the buffers, so that the next boot finds them: ADDRESS:SIZE (memmap=SIZE$ADDRESS) or NAME (reserve_mem=SIZE:ALIGN:NAME)");
 
 static char *clock = "auto";
 module_param(clock, charp, 0444);
@@ -81,20 +81,20 @@ MODULE_PARM_DESC(writers, "categories of programs to record, with * and ?, separ
 
 static ushort producer_mode = 0600;
 module_param(producer_mode, ushort, 0444);
-MODULE_PARM_DESC(producer_mode, "permissions of /dev/tracebuf_producer, where user-space writers come in (default 0600)");
+MODULE_PARM_DESC(producer_mode, "permissions of /dev/tracebuf_producer, which user-space writers open (default 0600)");
 
 static uint producers_per_user = 256;
 module_param(producers_per_user, uint, 0444);
-MODULE_PARM_DESC(producers_per_user, "channels of user-space writers that a user without CAP_SYS_ADMIN may have, of 1024 in all; 0: any number (default 256)");
+MODULE_PARM_DESC(producers_per_user, "limit of the channels of user-space writers for each user without CAP_SYS_ADMIN; 0: only the 1024 for all users (default 256)");
 
 module_param_named(memory_percent, tb_memory_percent, uint, 0444);
-MODULE_PARM_DESC(memory_percent, "how much of the machine's memory the buffers of all recordings may take, in percent, 1 to 100 (default 50)");
+MODULE_PARM_DESC(memory_percent, "limit of the buffers of all recordings, in percent of the machine's memory, 1 to 100 (default 50)");
 
 static const char * const tb_modes[] = { "oneshot", "circular", "streaming" };
 static const char * const tb_policies[] = { "overwrite", "drop" };
 static const char * const tb_clocks[] = { "auto", "tsc", "arch", "mono" };
 
-/* Looks up @value in @choices, and sets *@out to its index plus @first. */
+/* Set *@out to the index of @value in @choices plus @first. */
 static int tb_param_choice(const char *name, const char *value, const char * const *choices, int n,
 			   int first, u32 *out)
 {
@@ -218,7 +218,7 @@ static int tb_params_writers(void)
 	return err ? -EINVAL : tb_channels_set_quota(&tb_kernel_provider, &quota);
 }
 
-/* Configures the provider `kernel`, and starts to record if the user has named events. */
+/* Configure the provider "kernel".  Start a recording if the user has named events. */
 static int tb_params_apply(void)
 {
 	int err = tb_params_configure();
@@ -267,7 +267,7 @@ static int __init tb_init(void)
 	err = tb_panic_init();
 	if (err)
 		goto sleep_exit;
-	/* the devices last: an open file does not keep the module if its init fails */
+	/* register the devices last: a failed init frees the module even while a file is open */
 	err = tb_producer_init(producer_mode, producers_per_user);
 	if (err)
 		goto last_exit;
@@ -310,8 +310,8 @@ module_exit(tb_exit);
 
 MODULE_LICENSE("GPL");
 /*
- * The events of all other headers are a module of their own: they take 2 MB, and most are never
- * recorded.  A soft dependency, because tracebuf works without it.
+ * tracebuf_events.ko has the events of all other headers: they take 2 MB, and most are never
+ * recorded.  The dependency is soft, because tracebuf works without that module.
  */
 MODULE_SOFTDEP("post: tracebuf_events");
 MODULE_DESCRIPTION("Always-on event recorder with per-CPU rings of contiguous buffers");

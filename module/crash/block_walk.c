@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Walk through the events of a block that may be damaged, or is being written.
+ * Walk through the events of a block that may be damaged, or that a writer still fills.
  *
- * Reads each length once and checks it before use, so it reads no memory outside the block.
+ * Read each length once and check it before use, so that no read is outside the block.
  * Callers: panic.c and previous_boot.c, in any context, NMI included, without locks.
  */
 #include <linux/compiler.h>
@@ -10,7 +10,7 @@
 
 #include "block_walk.h"
 
-/* Return true if @e, of @length elements, may be an event.  Sets w->bytes and w->time. */
+/* Set w->bytes and w->time.  Return true if @e, of @length elements, may be an event. */
 static bool tb_block_walk_check(struct tb_block_walk *w, const struct tb_element *e, u32 length)
 {
 	u32 low = READ_ONCE(e->time);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Walk through the events of a block that may be damaged, or is being written.  Any context.
+ * Walk through the events of a block that may be damaged, or that a writer still fills.  Any
+ * context.
  */
 #ifndef TB_CRASH_BLOCK_WALK_H
 #define TB_CRASH_BLOCK_WALK_H
@@ -13,10 +14,10 @@
  * @block: the block
  * @sequence: its sequence number
  * @at: index of the next element
- * @end: index of the element where the walk ends at the latest
+ * @end: index after the last element of the walk, which may end earlier
  * @head: first word of the last event
- * @bytes: bytes of its payload, at most what its elements have room for
- * @time: its time, full trace clock; before the first event, the time when the block was opened
+ * @bytes: bytes of the last event's payload, not beyond its elements
+ * @time: time of the last event, trace clock; before the first, when a writer opened the block
  */
 struct tb_block_walk {
 	const struct tb_block *block;

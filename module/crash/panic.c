@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Print the last events of each CPU into the kernel's log: of all CPUs when the machine panics
- * (panic_events=N), of one CPU when it oopses (oops_events=N).  From there they get to consoles,
- * and to pstore.  With an image of the memory, "tracebuf recover" gets all events instead.
+ * (panic_events=N), of one CPU when it oopses (oops_events=N).  "tracebuf recover" gets all events,
+ * but needs an image of the memory.
  *
- * It runs in any context, NMI included, on a machine in which something is broken.  So it takes no
- * lock, allocates nothing and changes nothing in the rings: it reads them beside their writers.  In
- * a panic the other CPUs have been stopped, at any instruction, and this CPU records the events of
- * the printing itself; in an oops only contexts that interrupt this one record.  So the range to
- * print is fixed at the beginning, and each event's block is checked again when its line is ready,
- * before it is printed.
- *
- * It prints the rings of all providers that record, one provider after another: their rings stay
- * allocated as long as preemption is off (tb_recording_detach()).
- *
- * To find the last N events, it goes backwards from the current block, and counts events until
- * there are enough.  Then it goes forwards, through all CPUs in the order of time.
- *
- * Callers: the kernel's notifiers of panics and oopses.
+ * Callers: the kernel's notifiers of panics and oopses, in any context, NMI included.  This code
+ * reads the rings beside their writers: it takes no lock, allocates nothing and changes no ring.
+ * In a panic the other CPUs have stopped, at any instruction, and the printing causes events on
+ * this CPU.  So the code fixes the range to print at the beginning, and checks the block of each
+ * event again before it prints the line.
  */
 #include <linux/kdebug.h>
 #include <linux/math64.h>
@@ -34,8 +25,8 @@
 #include "provider/list.h"
 #include "provider/provider.h"
 
-#define TB_PANIC_MAX	10000	/* events of a CPU */
-/* before the notifiers that report to a hypervisor, which may stop the machine at once */
+#define TB_PANIC_MAX	10000	/* limit of the events to print of each CPU */
+/* before the notifiers that report to a hypervisor: it may stop the machine at once */
 #define TB_PANIC_PRIORITY	100
 
 static int tb_panic_set(const char *value, const struct kernel_param *param)
@@ -50,17 +41,17 @@ static const struct kernel_param_ops tb_panic_ops = {
 
 static uint panic_events;
 module_param_cb(panic_events, &tb_panic_ops, &panic_events, 0644);
-MODULE_PARM_DESC(panic_events, "the last events of each CPU that go to the kernel's log when it panics, up to 10000 (default 0)");
+MODULE_PARM_DESC(panic_events, "number of last events of each CPU to print into the kernel's log at a panic, up to 10000 (default 0)");
 
 static uint oops_events;
 module_param_cb(oops_events, &tb_panic_ops, &oops_events, 0644);
-MODULE_PARM_DESC(oops_events, "the last events of a CPU that go to the kernel's log when an oops happens on it, up to 10000 (default 0)");
+MODULE_PARM_DESC(oops_events, "number of last events of the oopsing CPU to print into the kernel's log at an oops, up to 10000 (default 0)");
 
 /**
  * struct tb_panic_log - how far the ring of a CPU has been printed
  * @ring: the ring
  * @buf: the buffer with the block of @walk
- * @walk: position after @event
+ * @walk: position after @event, in the block of @event
  * @event: the next event to print; NULL: none
  * @last: sequence number of the last block to print
  * @used: elements of the last block to print
@@ -76,7 +67,7 @@ struct tb_panic_log {
 
 static DEFINE_PER_CPU(struct tb_panic_log, tb_panic_logs);
 static char tb_panic_line[512];
-/* the CPU that prints, plus one; it owns tb_panic_line */
+/* 1 + the number of the CPU that prints, and so owns tb_panic_line; 0: none */
 static atomic_t tb_panic_busy = ATOMIC_INIT(0);
 
 /* ---- find -------------------------------------------------------------- */
@@ -131,7 +122,10 @@ static void tb_panic_next(struct tb_panic_log *l)
 	}
 }
 
-/* Go to the first of the last @wanted events of a ring. */
+/*
+ * Go to the first of the last @wanted events of a ring: from the current block backwards, until the
+ * blocks have enough events.
+ */
 static void tb_panic_begin(struct tb_panic_log *l, struct tb_cpu_ring *r, u32 wanted)
 {
 	u64 head = tb_read(&r->head), sequence;
@@ -145,7 +139,7 @@ static void tb_panic_begin(struct tb_panic_log *l, struct tb_cpu_ring *r, u32 wa
 	l->used = min(tb_head_index(head), r->capacity);
 	buf = tb_panic_find(r, sequence);
 	if (!buf && sequence) {
-		/* the writer was interrupted while it opened the block: use the one before */
+		/* an interrupted writer has not opened the block completely: use the one before */
 		buf = tb_panic_find(r, --sequence);
 		l->used = r->capacity;
 	}
@@ -170,7 +164,7 @@ static void tb_panic_begin(struct tb_panic_log *l, struct tb_cpu_ring *r, u32 wa
 /* ---- the log ----------------------------------------------------------- */
 
 /**
- * struct tb_panic_clock - the clocks of the log and of the recording, at the same moment
+ * struct tb_panic_clock - the clocks of the log and of the recording, read at one time
  * @log: clock of the log, nanoseconds
  * @trace: clock of the recording, ticks
  * @frequency: ticks per second
@@ -192,7 +186,7 @@ static u64 tb_panic_time(const struct tb_panic_clock *c, u64 time)
 	return div_u64(c->log > ns ? c->log - ns : 0, NSEC_PER_USEC);
 }
 
-/* Print an event of l->buf.  Return false if the block was overwritten meanwhile. */
+/* Print an event of l->buf.  Return false if a writer has taken the buffer meanwhile. */
 static bool tb_panic_print_one(const struct tb_panic_log *l, const struct tb_panic_clock *clock,
 			       const struct tb_block_walk *w, const struct tb_element *e)
 {
@@ -210,7 +204,7 @@ static bool tb_panic_print_one(const struct tb_panic_log *l, const struct tb_pan
 	return true;
 }
 
-/* Print the current event and its stacks.  Return false if the block was overwritten. */
+/* Print the current event and its stacks.  Return false if a writer has taken the buffer. */
 static bool tb_panic_print(const struct tb_panic_log *l, const struct tb_panic_clock *clock)
 {
 	struct tb_block_walk w = l->walk;
@@ -240,16 +234,19 @@ static struct tb_panic_log *tb_panic_first(const struct cpumask *cpus)
 }
 
 /**
- * struct tb_panic_wanted - which events to print
- * @cpus: of these CPUs
- * @count: how many of each CPU
+ * struct tb_panic_wanted - the events to print
+ * @cpus: print the rings of these CPUs
+ * @count: number of events of each CPU
  */
 struct tb_panic_wanted {
 	const struct cpumask *cpus;
 	u32 count;
 };
 
-/* Print the last events of one provider, with preemption off. */
+/*
+ * Print the last events of one provider, in the order of time.  Runs with preemption off, which
+ * keeps the rings allocated (tb_recording_detach()).
+ */
 static void tb_panic_last_of(struct tb_provider *p, void *data)
 {
 	struct tb_cpu_ring __percpu *rings = tb_provider_live(p);
@@ -263,21 +260,21 @@ static void tb_panic_last_of(struct tb_provider *p, void *data)
 		return;
 	clock.log = local_clock();
 	clock.trace = tb_clock_read(p->clock.raw);
-	pr_crit("tracebuf: %s: the last %u events of each CPU that there are\n", p->name,
+	pr_crit("tracebuf: %s: the last %u events of each CPU, or fewer\n", p->name,
 		wanted->count);
 	for_each_cpu(cpu, cpus) {
 		struct tb_cpu_ring *r = per_cpu_ptr(rings, cpu);
 
 		tb_panic_begin(per_cpu_ptr(&tb_panic_logs, cpu), r, wanted->count);
 		if (tb_local_read(&r->dropped))
-			pr_crit("tracebuf: CPU %u: %llu events found no room and are missing\n",
+			pr_crit("tracebuf: CPU %u: %llu events were dropped and are missing\n",
 				cpu, tb_local_read(&r->dropped));
 	}
 	while ((l = tb_panic_first(cpus))) {
 		if (tb_panic_print(l, &clock)) {
 			tb_panic_next(l);
 		} else {
-			pr_crit("tracebuf: CPU %u: overwritten while it was printed\n",
+			pr_crit("tracebuf: CPU %u: a block was overwritten: later events of this CPU are missing\n",
 				l->ring->cpu);
 			l->event = NULL;
 		}
@@ -301,8 +298,8 @@ static int tb_panic_notify(struct notifier_block *block, unsigned long unused, v
 	u32 wanted = READ_ONCE(panic_events);
 
 	/*
-	 * Another CPU that was printing has been stopped, so take over from it.  If this CPU was
-	 * printing, the printing caused the panic: do not try again.
+	 * If another CPU was printing, it has stopped: take over.  If this CPU was printing, the
+	 * printing caused the panic: do not try again.
 	 */
 	if (wanted && busy != me) {
 		atomic_set(&tb_panic_busy, me);
@@ -326,7 +323,7 @@ static int tb_panic_oops(struct notifier_block *block, unsigned long what, void 
 		return NOTIFY_DONE;
 	preempt_disable();
 	me = smp_processor_id();
-	/* of two CPUs that oops at the same time only one prints */
+	/* if two CPUs oops at the same time, only the first prints */
 	if (!atomic_cmpxchg(&tb_panic_busy, 0, me + 1)) {
 		tb_panic_dump(cpumask_of(me), wanted);
 		atomic_set(&tb_panic_busy, 0);
@@ -360,7 +357,7 @@ int tb_panic_init(void)
 /**
  * tb_panic_exit() - undo tb_panic_init()
  *
- * Context: module exit, before anything that it prints is freed.
+ * Context: module exit, before the providers are freed.
  */
 void tb_panic_exit(void)
 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Format an event as a line of the kernel's log: its thread, its name, and its fields according to
- * its description.  The description stays as long as the module (tb_event_description()).  The
- * event is not trusted: no memory outside its payload is read.
- *
- * Shows addresses of the kernel's text by name, and other kernel addresses by %p, which hides them.
+ * its description, which stays until module exit (tb_event_description()).  The event may be
+ * damaged, so this code reads no memory outside its payload.  It prints addresses of the kernel's
+ * text by name, and other kernel addresses by %p, which hides them.
  *
  * Callers: panic.c, in any context, NMI included, without locks.
  */
@@ -17,12 +16,12 @@
 #include "events/catalog.h"
 #include "panic.h"
 
-#define TB_TEXT_STRING	64	/* bytes of a text at most */
-#define TB_TEXT_BYTES	32	/* bytes of an array at most */
-#define TB_TEXT_CALLERS	8	/* functions of a stack at most */
+#define TB_TEXT_STRING	64	/* limit of the bytes of a text */
+#define TB_TEXT_BYTES	32	/* limit of the bytes of an array */
+#define TB_TEXT_CALLERS	8	/* limit of the functions of a stack */
 
 /**
- * struct tb_text - a line that is being written
+ * struct tb_text - a line while it is formatted
  * @to: its memory
  * @size: bytes of @to
  * @at: bytes used
@@ -141,7 +140,7 @@ static void tb_print_stack(struct tb_text *t, const struct tb_stack *s, u32 byte
 	}
 }
 
-/* Format an event without a description. */
+/* Format a control event, or an event that has no description. */
 static void tb_print_control(struct tb_text *t, u32 id, const void *payload, u32 bytes)
 {
 	const struct tb_chunk_event *chunk = payload;
@@ -178,7 +177,7 @@ static void tb_print_context(struct tb_text *t, const struct tb_composite *c)
  * @text: out: the text, always NUL-terminated
  * @size: bytes of @text, not 0
  * @w: position in the block, after @e
- * @e: the event; may change meanwhile
+ * @e: the event; a writer may overwrite it meanwhile
  *
  * Context: any, NMI included.
  */

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recording of the previous boot.  When the module is loaded, search reserved memory
- * (machine/reserved.c) for blocks, and copy their valid events into a provider "previous", which
- * looks like a stopped recording and is read-only.
+ * The recording of the previous boot: search reserved memory (machine/reserved.c) for blocks, and
+ * copy their valid events into a read-only provider "previous", as a stopped recording.
  *
- * Nothing in that memory is trusted.  Another version may have written it; a crash, missing refresh
- * or an attacker may have damaged it.  So each length is checked before use, and the first element
- * that is no event of its block ends the block.  The memory does not change meanwhile, because this
- * code alone has it.
- *
- * What looks like a block inside another block is payload of an event, and is skipped.
- *
- * The memory has blocks of several recordings only if it was damaged or moved; then the recording
- * with the most blocks is taken.
+ * Another version may have written the memory; a crash, missing refresh or an attacker may have
+ * damaged it.  So this code checks each length before use, and ends a block at the first element
+ * that is no event of the block.  No other code changes the memory meanwhile.
  *
  * Callers: module init.  Locks: tb_provider.lock and read_lock of "previous".
  */
@@ -69,14 +62,14 @@ static size_t tb_previous_size(const struct tb_block *block)
 	return 1ul << block->size_log2;
 }
 
-/* Return true for a buffer without a block: never used, or its header was being replaced. */
+/* Return true for a buffer without a block: never used, or with a header written in part. */
 static bool tb_previous_empty(const struct tb_block *block)
 {
 	return block->kind == TB_BLOCK_ROLLING && block->sequence & TB_BLOCK_OPENING;
 }
 
 /*
- * Return the id of the recording of @block; 0: this is no block.  @at: its physical address; @room:
+ * Return the id of the recording of @block; 0 if it is no block.  @at: its physical address; @room:
  * bytes up to the end of the memory.
  */
 static u64 tb_previous_check_block(const struct tb_block *block, phys_addr_t at, size_t room)
@@ -109,7 +102,8 @@ static u64 tb_previous_check_block(const struct tb_block *block, phys_addr_t at,
 
 /*
  * Build a complete block in @to from the valid events of @from.  Return false if a complete block
- * lost events.  For an incomplete block, the last one written, the end is unknown: return true.
+ * lost events.  The end of an incomplete block, which the writer was filling, is unknown: return
+ * true.
  */
 static bool tb_previous_copy_block(struct tb_block *to, const struct tb_block *from)
 {
@@ -136,7 +130,7 @@ static bool tb_previous_copy_block(struct tb_block *to, const struct tb_block *f
 	while ((e = tb_block_walk_next(&w))) {
 		u32 length = TB_HEAD_LENGTH(e->head);
 
-		/* the event is of a later lap than this complete block */
+		/* the event is later than the block, so it is of another lap */
 		if (complete && w.time > from->time_end) {
 			w.at -= length;
 			break;
@@ -178,6 +172,7 @@ static int tb_previous_compare_blocks(const void *a, const void *b)
 	       tb_previous_order((uintptr_t)x->block, (uintptr_t)y->block);
 }
 
+/* Find all blocks.  Skip what looks like a block inside a block: it is payload of an event. */
 static int tb_previous_search(struct tb_previous *v)
 {
 	size_t bytes = tb_region.pages << PAGE_SHIFT, at, step;
@@ -186,7 +181,7 @@ static int tb_previous_search(struct tb_previous *v)
 	u32 room = 0;
 	int pass;
 
-	/* pass 0 counts the blocks, pass 1 notes them */
+	/* pass 0 counts the blocks, pass 1 stores them */
 	for (pass = 0; pass < 2; pass++) {
 		for (at = 0; at < bytes; at += step) {
 			cond_resched();
@@ -215,7 +210,10 @@ static int tb_previous_search(struct tb_previous *v)
 	return 0;
 }
 
-/* Keep the recording with the most blocks, and drop duplicates. */
+/*
+ * Keep the recording with the most blocks, and drop duplicates.  The memory has several recordings
+ * only if it was damaged or moved.
+ */
 static void tb_previous_choose(struct tb_previous *v)
 {
 	u32 i, from = 0, best = 0, most = 0, kept = 0;
@@ -315,7 +313,7 @@ static int tb_previous_configure(struct tb_provider *p, const struct tb_previous
 		c.buffers = max(c.buffers, count);
 	}
 	c.buffers = clamp_t(u32, c.buffers, TB_BUFFERS_MIN, TB_BUFFERS_MAX);
-	/* the new blocks will be at least half full */
+	/* twice the size: new durable blocks are at least half full */
 	c.durable_kib = clamp_t(u64, durable * 2 / 1024, TB_DURABLE_KIB_MIN, TB_DURABLE_KIB_MAX);
 	err = cpumask_empty(cpus) ? -ENODATA : tb_provider_configure(p, &c, cpus);
 	kfree(cpus);
@@ -353,7 +351,7 @@ static void tb_previous_keep(struct tb_provider *p, const struct tb_previous *v,
 }
 
 /*
- * Append a block to a ring.  @whole: the block before it lost no events.  Return true if this one
+ * Append a block to a ring.  @whole: the block before it lost no events.  Return true if this block
  * lost none.  The caller holds read_lock.
  */
 static bool tb_previous_put(struct tb_cpu_ring *r, u32 index, const struct tb_block *from,
@@ -369,7 +367,7 @@ static bool tb_previous_put(struct tb_cpu_ring *r, u32 index, const struct tb_bl
 	b->events = b->block->events;
 	b->block->provider = r->provider;
 	gap = (struct tb_gap *)tb_previous_find_gap(b->block);
-	/* 1 stands for an unknown number of lost events */
+	/* the number of lost events is unknown: write 1 */
 	gap->overwritten = b->block->sequence != next || !whole;
 	gap->dropped = from->dropped - min(from->dropped, dropped);
 	gap->oversize = 0;
@@ -411,12 +409,12 @@ static void tb_previous_fill(struct tb_provider *p, const struct tb_previous *v,
 			continue;
 		index = last && last->cpu == block->cpu ? index + 1 : 0;
 		r = per_cpu_ptr(p->rings, block->cpu);
-		/* more blocks of a CPU than a ring can have: drop them */
+		/* the ring has no buffer left: drop the block */
 		if (index == r->nr) {
 			index--;
 			continue;
 		}
-		/* time went backwards, so one of the two blocks is damaged: drop this one */
+		/* time goes backwards, so one of two blocks is damaged: drop the second */
 		if (index && block->time_start < r->bufs[index - 1].block->time_start) {
 			index--;
 			continue;
@@ -462,8 +460,8 @@ static int tb_previous_make(const struct tb_previous *v, u32 first)
 /**
  * tb_previous_init() - find the recording of the previous boot in reserved memory
  *
- * If there is one, "previous" gets a copy, and no recording uses the memory until "previous" is
- * removed.  Discards blocks without an initialisation record, because they cannot be read.
+ * If there is a recording, "previous" gets a copy, and no other recording uses the memory until
+ * "previous" is removed.  Without an initialisation record blocks are useless: discard them.
  *
  * Context: module init; the memory is mapped, and no provider uses it.
  * Return: 0 or -errno.
@@ -481,7 +479,7 @@ int tb_previous_init(void)
 		if (!err)
 			tb_region_hold();
 		if (err == -ENODATA || err == -EINVAL) {
-			pr_warn("tracebuf: reserved memory has %u blocks, but not what is needed to read them: it is used anew\n",
+			pr_warn("tracebuf: reserved memory has %u blocks that cannot be read: new recordings will overwrite them\n",
 				v.nr);
 			tb_region_drop();
 			err = 0;

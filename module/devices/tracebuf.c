@@ -2,11 +2,11 @@
 /*
  * /dev/tracebuf: file operations and ioctls.
  *
- * The kernel calls these functions for system calls, in process context.  Each function checks the
- * arguments, and calls the session, the provider or the registry, which decide.  They take no lock
- * but tb_provider.batch, which keeps acquired blocks from other callers until user space has their
- * references.  They use the session's provider without a reference of their own: a session changes
- * its provider only once, and only from `kernel`, which is never removed.
+ * Callers: system calls, in process context.  Each function checks the arguments, then calls a room
+ * below, which decides.  They take no lock but tb_provider.batch, which keeps acquired blocks from
+ * other callers until user space has the references.  They need no reference to the session's
+ * provider: a session changes its provider only once, and only from "kernel", which is never
+ * removed.
  */
 #include <linux/capability.h>
 #include <linux/fs.h>
@@ -45,7 +45,7 @@ static int tb_open(struct inode *inode, struct file *file)
 	/* a trace of the kernel has data of all users */
 	if (!perfmon_capable())
 		return -EPERM;
-	/* it shows what tracefs shows, so the same lockdown applies */
+	/* a trace shows what tracefs shows, so the same lockdown applies */
 	err = security_locked_down(LOCKDOWN_TRACEFS);
 	if (err)
 		return err;
@@ -137,7 +137,7 @@ static int tb_ioc_query(struct tb_session *s, union tb_argument *a, const struct
 	return 0;
 }
 
-/* Copies user space's mask of CPUs to @cpus; without a mask, all possible CPUs. */
+/* Copy user space's mask of CPUs to @cpus; without a mask, set all possible CPUs. */
 static int tb_get_cpus(u64 mask, u32 bytes, struct cpumask *cpus)
 {
 	DECLARE_BITMAP(given, TB_CPUS_BYTES * BITS_PER_BYTE) = { };
@@ -151,7 +151,7 @@ static int tb_get_cpus(u64 mask, u32 bytes, struct cpumask *cpus)
 	err = copy_from_user(given, u64_to_user_ptr(mask), bytes) ? -EFAULT : 0;
 	if (err)
 		return err;
-	/* the mask is a bitmap as it is: the ABI and the kernel are little-endian */
+	/* the bytes are a bitmap already: the ABI and the kernel are little-endian */
 	if (find_last_bit(given, TB_CPUS_BYTES * BITS_PER_BYTE) >= nr_cpu_ids)
 		return -EINVAL;
 	bitmap_copy(cpumask_bits(cpus), given, nr_cpu_ids);
@@ -199,7 +199,7 @@ static int tb_ioc_provider(struct tb_session *s, union tb_argument *a, const str
 		r->id = p->id;
 		tb_provider_put(p, TB_HOLDER_NONE);
 		err = tb_argument_put(user->arg, user->size, r, sizeof(*r));
-		/* the caller does not get the id: undo, unless the provider is in use already */
+		/* the program did not get the id: undo, unless another one uses the provider */
 		if (err)
 			tb_registry_destroy(r->name, NULL);
 		return err;
@@ -238,7 +238,7 @@ static int tb_ioc_stop(struct tb_session *s, union tb_argument *a, const struct 
 	return tb_provider_stop(READ_ONCE(s->provider), 0);
 }
 
-/* Copies text of @length bytes at @from.  Return it, for kfree(), or an ERR_PTR(). */
+/* Copy text of @length bytes at @from.  Return the copy, for kfree(), or an ERR_PTR(). */
 static char *tb_get_pattern(u64 from, u32 length)
 {
 	char *pattern;
@@ -265,7 +265,7 @@ static int tb_ioc_flush(struct tb_session *s, union tb_argument *a, const struct
 		return -EINVAL;
 	if (f->flags & TB_FLUSH_ASK)
 		late = tb_channels_flush(p, f->timeout_ms ?: TB_FLUSH_MS);
-	/* hand over what has arrived, even if some channels have not answered */
+	/* flush even if some channels have not answered */
 	return tb_provider_flush(p, f->cpu) ?: late;
 }
 
@@ -419,7 +419,7 @@ static int tb_ioc_stats(struct tb_session *s, union tb_argument *a, const struct
 	return tb_provider_stats(READ_ONCE(s->provider), st);
 }
 
-/* Checks a batch, and allocates memory for its references. */
+/* Check a batch, and allocate memory for its references. */
 static int tb_batch_prepare(const struct tb_batch *b, u32 flags, struct tb_ref **refs)
 {
 	if (!b->count || b->count > TB_BATCH_MAX || (b->flags & ~flags) || b->reserved)
@@ -445,7 +445,7 @@ static int tb_ioc_acquire(struct tb_session *s, union tb_argument *a, const stru
 		b->count = n;
 		if (copy_to_user(u64_to_user_ptr(b->refs), refs, n * sizeof(*refs)) ||
 		    tb_argument_put(user->arg, user->size, b, sizeof(*b))) {
-			/* the caller does not get the references: put the blocks back */
+			/* the program did not get the references: put the blocks back */
 			tb_session_unacquire(s, refs, n);
 			n = -EFAULT;
 		}
@@ -499,7 +499,7 @@ static const struct tb_ioctl_entry tb_ioctls[] = {
 	TB_IOCTL(SELECT, tb_ioc_select, TB_PUT_SUCCESS),
 	TB_IOCTL(EVENT, tb_ioc_event, TB_PUT_SUCCESS),
 	TB_IOCTL(STATS, tb_ioc_stats, TB_PUT_SUCCESS),
-	/* these two copy the structure back themselves, to undo the command if that fails */
+	/* these two copy the structure back themselves, and undo the command if that fails */
 	TB_IOCTL(ACQUIRE, tb_ioc_acquire, 0),
 	TB_IOCTL(PROVIDER, tb_ioc_provider, 0),
 	/* on error, count is the number of blocks released before it */
@@ -519,7 +519,7 @@ static const struct tb_ioctl_entry tb_ioctls[] = {
 	TB_IOCTL(INTAKE, tb_ioc_intake, TB_PUT_SUCCESS),
 };
 
-/* @cmd has the size of the structure as the program knows it. */
+/* @cmd contains the size of the structure as the program knows it. */
 static long tb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	const struct tb_user user = { .arg = (void __user *)arg, .size = _IOC_SIZE(cmd) };

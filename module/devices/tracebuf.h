@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The device /dev/tracebuf, for module/main.c.
+ * The device /dev/tracebuf.  Caller: main.c, at module init and exit.
  */
 #ifndef TB_DEVICES_TRACEBUF_H
 #define TB_DEVICES_TRACEBUF_H

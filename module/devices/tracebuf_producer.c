@@ -2,14 +2,12 @@
 /*
  * /dev/tracebuf_producer: channels of user-space writers; file operations, ioctls, memory.
  *
- * TB_PIOC_SETUP makes an open file a channel, once.  What it sets never changes, so code that has
- * seen `ready` reads it without a lock.  The channel belongs to the process that set it up, until
- * that process calls execve(); other processes that have the file get -EPERM.  A program maps the
- * page, always read-only, and the chunks; children do not inherit the mappings.  A channel ends
- * when its process ends or its file is closed: flush() notices the end of the process even if a
- * child still has the file.
+ * TB_PIOC_SETUP makes an open file a channel, once, and sets fields that never change: code that
+ * has seen `ready` reads them without a lock.  The channel belongs to the process that set it up,
+ * until that process calls execve(); other processes that have the file get -EPERM.  A program maps
+ * the page, always read-only, and the chunks; its children do not inherit the mappings.
  *
- * Process context, called by the kernel for system calls.  Takes tb_channel.lock.
+ * Callers: system calls, in process context.  Locks: tb_channel.lock.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -33,12 +31,12 @@
 #define TB_DEFAULT_CHUNK_BYTES	4096
 #define TB_DEFAULT_CHUNKS	64
 
-/* limit of the channels of a user; 0: no limit */
+/* limit of the channels of an unprivileged user; 0: no limit */
 static u32 tb_producers_per_user;
 
 /* ---- memory ----------------------------------------------------------- */
 
-/* Frees the memory of a channel, which may be set up in part. */
+/* Free the memory of a channel, even if it is set up only in part. */
 static void tb_producer_free_memory(struct tb_channel *c)
 {
 	struct tb_writer *w;
@@ -66,8 +64,8 @@ static void tb_producer_free_memory(struct tb_channel *c)
 }
 
 /*
- * Charges a channel's memory as locked memory of the process, before the allocation: a program
- * beyond its limit must not cost other programs memory.
+ * Charge a channel's memory as locked memory of the process, before the allocation: a program
+ * beyond its limit must not take memory from other programs.
  */
 static int tb_producer_charge(struct tb_channel *c, const struct tb_producer_setup *setup)
 {
@@ -128,8 +126,8 @@ static int tb_setup_check(struct tb_producer_setup *s)
 }
 
 /*
- * Return the user for whom a channel counts.  Inside a user namespace that is the user who made the
- * outermost namespace: inside, one user can take many user ids.
+ * Return the user whom a channel is charged to.  In a user namespace, it is the owner of the
+ * outermost namespace, because one user can have many user ids inside.
  */
 static kuid_t tb_producer_user(void)
 {
@@ -141,7 +139,7 @@ static kuid_t tb_producer_user(void)
 	return user;
 }
 
-/* Sets up all but `ready`.  The caller has set `begun`, so no other task does this now. */
+/* Set up all but `ready`.  The caller has set `begun`, so no other task does this now. */
 static int tb_producer_set_up(struct tb_channel *c, struct tb_producer_setup *s)
 {
 	int err = tb_producer_charge(c, s);
@@ -190,7 +188,7 @@ static int tb_pioc_setup(struct tb_channel *c, void __user *arg, size_t size)
 		smp_store_release(&c->begun, 0);
 		return err;
 	}
-	/* what never changes before @ready: pairs with the acquires in the next two functions */
+	/* the constant fields before @ready: pairs with the acquires in the next two functions */
 	smp_store_release(&c->ready, true);
 	return 0;
 }
@@ -204,7 +202,7 @@ static bool tb_producer_own_process(struct tb_channel *c)
 
 /*
  * Return 0 if the caller may use the channel; -ENXIO it is not set up; -EPERM it belongs to another
- * process, or this process has called execve() since: its new memory map is not charged.
+ * process, or the process has called execve() since: its new memory map is not charged.
  */
 static int tb_producer_owned(struct tb_channel *c)
 {
@@ -245,8 +243,8 @@ static int tb_pioc_category(struct tb_channel *c, void __user *arg, size_t size)
 }
 
 /*
- * Return the id, in the initial namespace, of thread @tid of the caller's process (0: the calling
- * thread); 0 if the process has no such thread.
+ * Convert @tid, a thread of the caller's process or 0 for the calling thread, to its id in the
+ * initial namespace.  Return 0 if the process has no such thread.
  */
 static u32 tb_own_thread(u32 tid)
 {
@@ -278,7 +276,7 @@ static int tb_writer_gone(struct tb_channel *c, u32 id)
 	return 0;
 }
 
-/* Adds a writer, with memory @w, which the channel takes over on success.  Under c->lock. */
+/* Add a writer with memory @w, which the channel owns on success.  The caller holds c->lock. */
 static int tb_writer_insert(struct tb_channel *c, const struct tb_writer_req *r,
 			    struct tb_writer *w)
 {
@@ -296,8 +294,8 @@ static int tb_writer_insert(struct tb_channel *c, const struct tb_writer_req *r,
 }
 
 /*
- * Allocates memory, also in the tree of writers, before it takes the lock: readers wait for the
- * lock, and in a control group without memory an allocation can take long.
+ * Add a writer.  Allocate memory, also in the tree of writers, before taking the lock: readers wait
+ * for the lock, and in a control group without memory an allocation can take long.
  */
 static int tb_writer_add(struct tb_channel *c, const struct tb_writer_req *r, u32 tid)
 {
@@ -311,7 +309,7 @@ static int tb_writer_add(struct tb_channel *c, const struct tb_writer_req *r, u3
 	if (!err) {
 		mutex_lock(&c->lock);
 		err = tb_writer_insert(c, r, w);
-		/* does nothing if there is such a writer already */
+		/* does nothing if a writer has the id already */
 		if (err)
 			xa_release(&c->writers, r->writer);
 		mutex_unlock(&c->lock);
@@ -346,7 +344,7 @@ static int tb_pioc_writer(struct tb_channel *c, void __user *arg, size_t size)
 
 /* ---- committing ------------------------------------------------------- */
 
-/* Takes a chunk that is not in shared memory.  Return 0 and set @ref->result; or -EFAULT. */
+/* Take a chunk that is not in shared memory.  Return 0 and set @ref->result; or -EFAULT. */
 static int tb_commit_copy(struct tb_channel *c, struct tb_chunk_ref *ref, struct tb_chunk *buffer)
 {
 	const void __user *from = u64_to_user_ptr(ref->data);
@@ -367,7 +365,7 @@ static int tb_commit_copy(struct tb_channel *c, struct tb_chunk_ref *ref, struct
 	return 0;
 }
 
-/* Takes the chunks in @refs, and counts in *@taken those without an error. */
+/* Take the chunks in @refs, and count in *@taken those without an error. */
 static int tb_commit_chunks(struct tb_channel *c, struct tb_chunk_ref *refs, u32 nr, u32 *taken)
 {
 	struct tb_chunk *buffer = NULL;
@@ -392,7 +390,7 @@ static int tb_commit_chunks(struct tb_channel *c, struct tb_chunk_ref *refs, u32
 	return err;
 }
 
-/* Applies all patches, even if some are wrong.  Return the last error. */
+/* Apply all patches, even if some are wrong.  Return the last error. */
 static int tb_commit_patches(struct tb_channel *c, const struct tb_patch *patches, u32 nr)
 {
 	int err = 0;
@@ -484,12 +482,15 @@ static int tb_producer_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* The kernel calls this whenever a process closes a descriptor of the file, or ends. */
+/*
+ * The kernel calls this whenever a process closes a descriptor of the file, or ends: so the channel
+ * ends with its process even if a child still has the file.
+ */
 static int tb_producer_flush(struct file *file, fl_owner_t id)
 {
 	struct tb_channel *c = file->private_data;
 
-	/* only at the last thread's exit: a thread with its own file table may exit earlier */
+	/* only when the last thread exits: a thread with its own file table may exit earlier */
 	if (tb_producer_own_process(c) && !atomic_read(&current->signal->live))
 		tb_channel_end(c);
 	return 0;
@@ -512,7 +513,7 @@ static __poll_t tb_producer_poll(struct file *file, poll_table *table)
 	return mask;
 }
 
-/* Maps the page or the chunks, as a whole. */
+/* Map the page or the chunks, as a whole. */
 static int tb_producer_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	unsigned long bytes = vma->vm_end - vma->vm_start;

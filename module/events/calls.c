@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * raw_syscalls:sys_enter: the beginning of each system call.
+ * The probes of raw_syscalls:sys_enter, written by hand.
  *
- * The fields are the kernel's own, "id" and "args", but the event ends with the last argument that
- * the call has: most have three, and the registers of the others mean nothing.  An event of a call
- * that takes names of files, or other text, has all six arguments and then the text that up to two
- * of them point to.  calls.tab says which calls have what.
+ * The wide form has the kernel's fields "id" and "args", but ends with the last argument of the
+ * call: most calls have three.  If a call takes names of files or other text (calls.tab), the event
+ * has all six arguments, then up to two texts.  The probe reads a text without paging in: without
+ * access to its memory, the event has no text.  Another thread may change the text before the call
+ * reads it.  The compact form, for calls without text, packs "id" and "args[0]" into 8 bytes.
  *
- * The probe reads text without paging in.  If its memory is not present, or not the program's, the
- * event has no text.  Another thread may change the text before the call itself reads it: then the
- * event has a text that the call did not use.
- *
- * The compact form of a call without text has the same fields in 8 bytes less, and the first
- * argument in 48 bits.
- *
- * The probes run in process context, with preemption off, without locks.
+ * Tracepoints call the probes in process context, with preemption off, without locks.
  */
 #include <linux/compat.h>
 #include <linux/nospec.h>
@@ -34,25 +28,28 @@
 
 #define TB_CALL_ARGS		6
 #define TB_CALL_TEXTS		2
-/* of each text, with the NUL: what is longer is cut, and has none */
+/* bytes of a text with its NUL; a longer text is cut, and has no NUL */
 #define TB_CALL_TEXT_MAX	256
 
-/* an entry of tb_calls: bytes of six arguments that it lacks; 1 + the index of each text */
+/*
+ * An entry of tb_calls: the bytes of the arguments that the call lacks to have six; for each text,
+ * 1 + the index of the argument that points to it.
+ */
 #define TB_CALL(args, text, text2) \
 	((TB_CALL_ARGS - (args)) * 8 | (text) << 6 | (text2) << 9)
 #define TB_CALL_BYTES_OF(call)	(TB_CALL_ARGS * 8u - ((call) & 63))
 #define TB_CALL_TEXT(call, i)	((call) >> (6 + 3 * (i)) & 7)
 
-/* by number; those that are not here have six arguments */
+/* by number of the call; a call without an entry has six arguments and no text */
 static const u16 tb_calls[] = {
 #include "calls_tab.h"
 };
 
-/* the bits of a call's number, and of its first argument, in the compact form */
+/* sizes in the compact form: the number of the call, the first argument */
 #define TB_CALL_ID_BITS		12
 #define TB_CALL_ARG_BITS	48
 
-/* as the kernel's structure begins; up to @args[n] or, for text, all of it */
+/* it begins like the kernel's structure; an event without text ends after its last argument */
 struct tb_call_raw {
 	struct trace_entry ent;
 	long id;
@@ -65,7 +62,7 @@ static_assert(sizeof(long) == 8);
 
 #define TB_CALL_BYTES(end)	(offsetof(struct tb_call_raw, end) - sizeof(struct trace_entry))
 
-/* Return the bytes of text at @from, with the NUL; 0: it cannot be read now. */
+/* Copy the text at @from.  Return its bytes, with the NUL; 0 if reading needs to page in. */
 static notrace u32 tb_call_read(char *to, unsigned long from)
 {
 	long n;
@@ -76,7 +73,7 @@ static notrace u32 tb_call_read(char *to, unsigned long from)
 	return n < 0 ? 0 : min_t(u32, n + 1, TB_CALL_TEXT_MAX);
 }
 
-/* Out of line: its text takes much of the stack. */
+/* Out of line, because the buffers of texts take much of the stack. */
 static noinline notrace void tb_call_enter_text(struct tb_probe *p, struct pt_regs *regs, long id,
 						u32 call)
 {
@@ -103,7 +100,7 @@ static noinline notrace void tb_call_enter_text(struct tb_probe *p, struct pt_re
 	tb_probe_end(&slot);
 }
 
-/* No loop: so the compiler keeps the arguments in registers. */
+/* Without a loop the compiler keeps the arguments in registers. */
 static __always_inline void tb_call_put_args(struct tb_call_raw *raw, struct pt_regs *regs,
 					     u32 bytes)
 {
@@ -125,10 +122,10 @@ static __always_inline void tb_call_put_args(struct tb_call_raw *raw, struct pt_
 		raw->args[5] = args[5];
 }
 
-/* Return the entry of a call: which arguments it has. */
+/* Return the entry of a call; 0 if it has none. */
 static __always_inline u32 tb_call_of(long id)
 {
-	/* calls of 32-bit programs have other numbers */
+	/* in 32-bit programs calls have other numbers */
 	if (unlikely((unsigned long)id >= ARRAY_SIZE(tb_calls) || in_compat_syscall()))
 		return 0;
 	return tb_calls[array_index_nospec(id, ARRAY_SIZE(tb_calls))];
@@ -242,7 +239,7 @@ const struct tb_compact_def tb_call_compact_def = {
 	.fields = tb_call_compact_fields,
 };
 
-/* the kernel's */
+/* the kernel's print format */
 #define TB_CALL_PRINT							\
 	"\"NR %ld (%lx, %lx, %lx, %lx, %lx, %lx)\", "			\
 	"REC->id, REC->args[0], REC->args[1], REC->args[2], "		\
@@ -257,7 +254,7 @@ static struct tb_event_def tb_call_def = {
 	.cut = true,
 };
 
-/* Never called: lets the compiler compare the prototypes. */
+/* Never called: the compiler checks the probes against the prototypes of their tracepoints. */
 static void __maybe_unused tb_call_check(void)
 {
 	check_trace_callback_type_sys_enter(tb_call_enter);

@@ -4,11 +4,10 @@
  * attach probes.  Callers: select/, recording/, other modules, in process context.  Locks:
  * tb_events_lock to change the catalog; tb_events_srcu to read definitions.
  *
- * Numbers are indices into one table.  Modules may add and remove events, and a tracepoint comes
- * and goes with its module; the number stays, so that it has one meaning in all recordings.  Events
- * are not freed while this module is loaded, so reading their names needs no lock.  Definitions and
- * tracepoints may go away: read a definition only between tb_events_read_lock() and
- * tb_events_read_unlock(); only functions that attach probes use the tracepoint.
+ * An event keeps its number, the index into one table, when its module goes: the number has one
+ * meaning in all recordings.  Events live as long as this module, so reading their names needs no
+ * lock.  Definitions and tracepoints may go: read a definition only between tb_events_read_lock()
+ * and tb_events_read_unlock(); only functions that attach probes use the tracepoint.
  */
 #include <linux/errno.h>
 #include <linux/glob.h>
@@ -31,7 +30,7 @@
 /* two ids for each event, and 14 bits for an id */
 #define TB_EVENTS_MAX	((TB_HEAD_ID(~0u) + 1 - TB_EV_FIRST) / 2)
 
-/* one byte for each unit: its size is their number */
+/* one byte for each unit, so that sizeof() is the number of units */
 #define TB_UNIT(name)	u8 name
 struct tb_unit_count {
 #include "units.h"
@@ -93,7 +92,7 @@ void tb_events_read_unlock(int token)
  * tb_events_count() - count the events, including absent ones
  *
  * Context: any.
- * Return: their number, which never decreases.
+ * Return: the number of events, which never decreases.
  */
 unsigned int tb_events_count(void)
 {
@@ -130,7 +129,7 @@ static void tb_tracepoint_compare(struct tracepoint *tp, void *data)
 
 /**
  * tb_events_tracepoint() - find a tracepoint of the kernel itself
- * @name: its name; no event in the catalog needs to have it
+ * @name: its name; the catalog need not have an event of that name
  *
  * Context: process.
  * Return: the tracepoint, or NULL.
@@ -180,11 +179,11 @@ bool tb_event_matches(const struct tb_event *e, const char *pattern)
 /**
  * tb_event_description() - return the description of one form of an event
  * @e: the event
- * @compact: true for the form of simple events
+ * @compact: true: the compact form, or the only form of a simple event; false: the wide form
  * @bytes: out: its size
  *
- * The first call makes it.  It stays until module exit, because recordings may have the event when
- * its definition is gone.
+ * The first call makes the description.  It stays until module exit, because recordings may have
+ * the event when its definition is gone.
  *
  * Context: process.
  * Return: the description; ERR_PTR(-ENOMEM); ERR_PTR(-ENOENT) the definition is gone, and this is
@@ -234,8 +233,8 @@ leave:
  * @p: probe of an event and a provider; may be attached already
  * @compact: record the compact form, if the event has one
  *
- * If the probe is attached in the other form, changes the form: an event that occurs meanwhile may
- * be missed, but is not recorded twice.
+ * If the probe is attached in the other form, the function changes the form: the probe may miss an
+ * event that occurs meanwhile, but does not record it twice.
  *
  * Context: process; the caller serialises attach and detach of one @p.
  * Return: 0; -ENOENT the event is absent; other errors of tracepoint_probe_register().  After an
@@ -295,7 +294,7 @@ void tb_event_detach(struct tb_probe *p)
 }
 
 /**
- * tb_events_synchronize() - wait for running detached probes, and for sources that saw them
+ * tb_events_synchronize() - wait until no CPU runs or uses a detached probe
  *
  * Context: process, sleeps.
  */
@@ -306,7 +305,7 @@ void tb_events_synchronize(void)
 
 /* ---- tracepoints ------------------------------------------------------ */
 
-/* Note the tracepoint in its events. */
+/* Store the tracepoint in the events of its name. */
 static void tb_events_resolve(struct tracepoint *tp, void *unused)
 {
 	struct tb_event *e;
@@ -317,7 +316,7 @@ static void tb_events_resolve(struct tracepoint *tp, void *unused)
 			WRITE_ONCE(e->tp, tp);
 }
 
-/* Note the tracepoints of a module in their events, or forget them. */
+/* Store the tracepoints of a module in the events of their names, or remove them there. */
 static void tb_events_resolve_module(struct module *mod, bool there)
 {
 	struct tb_event *e;
@@ -341,12 +340,12 @@ static void tb_tp_module_coming(struct module *mod)
 {
 	struct tb_tp_module *m;
 
-	/* the headers are the kernel's: an out-of-tree tracepoint may have other arguments */
+	/* probes fit the kernel's headers: an out-of-tree tracepoint may have other arguments */
 	if (mod->taints & BIT(TAINT_OOT_MODULE))
 		return;
 	m = kmalloc(sizeof(*m), TB_GFP);
 	if (!m) {
-		pr_warn("tracebuf: no memory to follow the tracepoints of %s\n", mod->name);
+		pr_warn("tracebuf: no memory: events of module %s are not recorded\n", mod->name);
 		return;
 	}
 	m->mod = mod;
@@ -381,7 +380,7 @@ static int tb_tp_module_notify(struct notifier_block *self, unsigned long what, 
 		tb_tp_module_coming(tp_mod->mod);
 	else if (what != MODULE_STATE_GOING || !tb_tp_module_going(tp_mod->mod))
 		return NOTIFY_OK;
-	/* detaches all probes from a module that is going */
+	/* on return no probe is attached to a module that is going */
 	tb_events_hooks->changed();
 	return NOTIFY_OK;
 }
@@ -392,7 +391,7 @@ static struct notifier_block tb_tp_module_nb = {
 
 /* ---- add and remove --------------------------------------------------- */
 
-/* Return true if @def may get the number of @e: no recording describes it with another meaning. */
+/* Return true if @def may reuse the number of @e: no recording describes @e in another way. */
 static bool tb_event_same(const struct tb_event *e, const struct tb_event_def *def)
 {
 	u16 id = tb_event_id(e);
@@ -418,15 +417,15 @@ static bool tb_event_same(const struct tb_event *e, const struct tb_event_def *d
 }
 
 /*
- * Events of the scheduler occur in one thread and concern another, for example the one that wakes
- * up.  Find the fields with the id of that other thread by their names.
+ * Events of the scheduler occur in one thread and concern another, for example a thread that wakes
+ * up.  Find the fields with the id of the other thread by their names.
  */
 static void tb_event_find_about(struct tb_test *about, const struct tb_field_def *f)
 {
 	unsigned int n = 0;
 
 	for (; f->name && n < TB_ABOUT_MAX; f++) {
-		/* numbers alone: filters can read all their sizes */
+		/* only numbers: filters read numbers of all sizes */
 		if (f->flags & (TB_FIELD_ARRAY | TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC))
 			continue;
 		if (strcmp(f->name, "pid") && strcmp(f->name, "next_pid") &&
@@ -454,7 +453,7 @@ static struct tb_event *tb_event_new(const struct tb_event_def *def)
 	strscpy(e->name, def->name, sizeof(e->name));
 	e->index = tb_nr_events;
 	e->simple = def->simple;
-	/* an event of another module may have the name of a tracepoint */
+	/* only for tracepoints: an event of another module may have the same name */
 	e->compact = def->source ? NULL : tb_compact_find(def);
 	if (!strcmp(e->system, "sched"))
 		tb_event_find_about(e->about, def->fields);
@@ -474,7 +473,7 @@ static int tb_event_add(const struct tb_event_def *def)
 	hash_for_each_possible(tb_events_by_name, e, by_name, tb_name_hash(def->name)) {
 		if (e->def && !strcmp(e->system, def->system) && !strcmp(e->name, def->name))
 			return -EEXIST;
-		/* with other fields it gets a new number */
+		/* an event that comes back with other fields gets a new number */
 		if (!e->def && tb_event_same(e, def))
 			goto found;
 	}
@@ -491,7 +490,7 @@ found:
 	return 0;
 }
 
-/* Make the events of a unit absent: no probe can be attached any more. */
+/* Make the events of a unit absent: tb_event_attach() then attaches no probe to them. */
 static void tb_unit_hide(const struct tb_unit *unit)
 {
 	unsigned int i;
@@ -519,7 +518,7 @@ static void tb_unit_forget(const struct tb_unit *unit)
  * @units: the units
  * @n: how many
  *
- * Recordings go on without them.
+ * Recordings go on without these events.
  *
  * Context: process, sleeps.
  */
@@ -586,7 +585,7 @@ EXPORT_SYMBOL_GPL(tb_units_register);
 
 /**
  * tb_events_init() - set up the catalog of events
- * @hooks: what to call when events come and go
+ * @hooks: called when events come and go
  *
  * Context: module init.
  * Return: 0, -ENOMEM.

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The events of this kernel and of other modules, their descriptions, and the existing threads.
+ * The events of the kernel and of other modules, their descriptions, and records of threads.
+ * Callers: select/, recording/, crash/, other modules; in process context unless a function says
+ * otherwise.
  */
 #ifndef TB_EVENTS_CATALOG_H
 #define TB_EVENTS_CATALOG_H
@@ -9,9 +11,9 @@
 
 /**
  * struct tb_events_hooks - what catalog.c calls when events come and go; process context
- * @added: a new event, without probes; called under tb_events_lock; returns 0 or -ENOMEM
- * @changed: events have come or gone; on return, no probe is attached to those that have gone
- * @freed: an event is about to be freed, at module exit
+ * @added: before an event comes or comes back, under tb_events_lock; returns 0 or -ENOMEM
+ * @changed: after events have come or gone; on return no probe is attached to absent events
+ * @freed: before catalog.c frees an event, at module exit
  */
 struct tb_events_hooks {
 	int (*added)(struct tb_event *e);

@@ -2,12 +2,12 @@
 /*
  * Compact forms of the events that make up most of a trace: simple events, most of one element.
  *
- * A compact form loses nothing.  It leaves out only what readers find elsewhere: the running
- * thread in the switches, names in the thread records.  Fields have the same names and values as
- * in the wide form.  If a value needs more bits than the compact form has, or the event has a rule,
- * the probe records the wide form instead.  So both forms of an event can follow one another.
+ * A compact form loses nothing.  It leaves out only what readers find in other events: the running
+ * thread in sched_switch, names in the thread records.  Fields have the same names and values as in
+ * the wide form.  If a value needs more bits than the compact form has, or if the event has a rule,
+ * the probe records the wide form instead.
  *
- * The probes run in the context of the event, NMI included, without locks.
+ * Tracepoints call the probes in the context of the event, NMI included, without locks.
  */
 #include <linux/interrupt.h>
 #include <linux/sched.h>
@@ -23,18 +23,17 @@
 #define TB_PID_BITS	22
 static_assert(PID_MAX_LIMIT <= 1 << TB_PID_BITS);
 
-/* Return true if a priority has 8 bits: all but the -1 of deadline tasks. */
+/* Return true if a priority fits into 8 bits; only the -1 of deadline threads does not. */
 static __always_inline bool tb_prio_fits(int prio)
 {
 	return (unsigned int)prio < 256;
 }
 
 /*
- * sched_switch: all fields but the names.  prev_state is the number of the one bit that the wide
- * form has: of the reported state, or of TASK_REPORT_MAX if the thread was preempted.
- *
- * There is no room for the context.  The scheduler disables preemption twice, and holds it off for
- * interrupts, so it is always the same.
+ * sched_switch: all fields but the names.  In the wide form prev_state has at most one bit set: the
+ * reported state, or TASK_REPORT_MAX if the thread was preempted.  The compact form has 1 + the
+ * number of that bit, or 0.  It has no room for the context, which is always the same: the
+ * scheduler disables preemption twice, and never switches threads in an interrupt.
  */
 #define TB_STATE_PREEMPTED	(ilog2(TASK_REPORT_MAX) + 1)
 static_assert(TB_STATE_PREEMPTED < 16);
@@ -94,7 +93,7 @@ static const struct tb_field_def tb_compact_sched_wakeup_fields[] = {
 };
 
 #ifndef TB_HAVE_STAT_VRUNTIME
-/* sched_stat_runtime: all fields but the name, up to 2 s; older kernels have one more field */
+/* sched_stat_runtime: all fields but the name, up to 2 s; not in kernels with the field vruntime */
 static notrace void tb_compact_sched_stat_runtime(void *data, struct task_struct *tsk, u64 runtime)
 {
 	bool done = false;
@@ -203,7 +202,7 @@ static const struct tb_compact_def tb_compact_defs[] = {
 #endif
 };
 
-/* Never called: lets the compiler compare the prototypes. */
+/* Never called: the compiler checks the probes against the prototypes of their tracepoints. */
 static void __maybe_unused tb_compact_check(void)
 {
 	check_trace_callback_type_sched_switch(tb_compact_sched_switch);
@@ -252,7 +251,7 @@ static bool tb_compact_tells(const struct tb_compact_def *compact, const struct 
 	size_t length = strlen(f->name);
 	char name[TB_NAME_MAX + 8];
 
-	/* text of sys_enter: calls that have any are recorded in the wide form */
+	/* text of sys_enter: the probe records calls with text in the wide form */
 	if (f->flags & TB_FIELD_DATA_LOC)
 		return def->cut;
 	if (!(f->flags & TB_FIELD_ARRAY))
@@ -261,7 +260,7 @@ static bool tb_compact_tells(const struct tb_compact_def *compact, const struct 
 		snprintf(name, sizeof(name), "%s[%u]", f->name, f->count - 1);
 		return tb_compact_has(compact, name);
 	}
-	/* the name of the thread "pid", "prev_pid", "next_pid" */
+	/* comm, prev_comm, next_comm: readers know the name of thread pid, prev_pid, next_pid */
 	if (length < 4 || strcmp(f->name + length - 4, "comm"))
 		return false;
 	snprintf(name, sizeof(name), "%.*spid", (int)length - 4, f->name);
@@ -272,7 +271,7 @@ static bool tb_compact_tells(const struct tb_compact_def *compact, const struct 
  * tb_compact_find() - find the compact form of an event
  * @def: the event, in its wide form
  *
- * An event of a kernel that has one more field has no compact form.
+ * If an event of this kernel has a field that its compact form lacks, it has no compact form.
  *
  * Context: any.
  * Return: the form; NULL if the event has none.

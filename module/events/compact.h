@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files that define compact forms share: compact.c, calls.c.
+ * Helpers of the files that define compact forms, compact.c and calls.c.  Any context.
  */
 #ifndef TB_EVENTS_COMPACT_H
 #define TB_EVENTS_COMPACT_H
@@ -18,7 +18,7 @@
 	{ .name = (_name), .type = (_type), .size = sizeof(u64),	\
 	  .flags = TB_FIELD_BITS | (_flags), .bit = (_bit), .bits = (_bits) }
 
-/* The context of the event that a probe records: the tracepoint has turned preemption off once. */
+/* The context of the event, without the one level of preemption that the tracepoint adds. */
 #define tb_event_context()	tb_context(1)
 
 extern const struct tb_compact_def tb_call_compact_def;

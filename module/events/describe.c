@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write the description of an event, struct tb_event_desc and what follows it, so that readers need
- * no knowledge of the kernel.
+ * Write the description of an event: struct tb_event_desc, its fields and strings.
  *
- * Print formats use names of enumerators, which mean nothing outside the kernel.  As in ftrace,
- * names that the header announces with TRACE_DEFINE_ENUM() or TRACE_DEFINE_SIZEOF() are replaced by
+ * Print formats use names of enumerators, which mean nothing outside the kernel.  As ftrace does,
+ * replace names that the header announces with TRACE_DEFINE_ENUM() or TRACE_DEFINE_SIZEOF() by
  * their values.
  *
- * Callers: catalog.c and select/, in process context, while the definition is valid.
+ * Callers: catalog.c and select/, in process context, without locks, while the definition is valid.
  */
 #include <linux/ctype.h>
 #include <linux/kernel.h>
@@ -15,10 +14,10 @@
 
 #include "catalog.h"
 
-/* what fits into a block of 16 KiB after its header and the first element */
+/* room in a durable block of 16 KiB, after its header and the first element of the event */
 #define TB_DESC_MAX	(16384 - sizeof(struct tb_block) - TB_ELEMENT_SIZE)
 
-/* Beyond @size it only counts, so that the same code computes the size and writes. */
+/* Beyond @size the writer only counts, so that the same code computes the size and writes. */
 struct tb_desc_writer {
 	char *buf;
 	size_t size;
@@ -113,7 +112,7 @@ static bool tb_ends_with(const char *s, const char *end)
 	return len >= n && !strcmp(s + len - n, end);
 }
 
-/* Add flags that follow from type and name to those of the table. */
+/* Return the flags of the table, and those that follow from the field's type and name. */
 static u16 tb_field_flags(const struct tb_field_def *f)
 {
 	static const char *const hex[] = {
@@ -149,7 +148,7 @@ static u16 tb_field_flags(const struct tb_field_def *f)
  * Simple events have no print format.
  *
  * Context: any, while @def is valid.
- * Return: bytes of the description; @buf is valid if that is at most @size.
+ * Return: bytes of the description; @buf has all of it if that is at most @size.
  */
 size_t tb_event_describe(const struct tb_event_def *def, const struct tb_compact_def *compact,
 			 u16 id, void *buf, size_t size)

@@ -16,7 +16,7 @@ tb-unit-objs = $(patsubst %,module/events/units/%.o,$(1))
 tracebuf-y += $(call tb-room,events,catalog describe compact calls threads module_event module_group)
 tracebuf-y += $(call tb-unit-objs,$(tb-core-units))
 
-# calls.tab as C: which arguments the system call of each number has
+# calls.tab as C: one entry for each system call
 quiet_cmd_calls = GEN     $@
       cmd_calls = awk '!/^\#/ { first = second = 0; \
 			for (i = 2; i <= NF; i++) \
@@ -41,8 +41,8 @@ tb-unit-include := -I$(src)/module/events/include -I$(src)/module/events/units/p
 $(addprefix $(obj)/,$(tb-units)): LINUXINCLUDE := $(tb-unit-include) $(LINUXINCLUDE)
 
 # The compiler must report errors at the event in the header, not inside of macros:
-# scripts/build-module finds the event by the line.  Without debugging information, which would be
-# most of the module.
+# scripts/build-module finds the event by the line.  No debugging information: it would be most of
+# the module.
 tb-unit-flags := $(call cc-option,-ftrack-macro-expansion=0) -g0
 # with the first flag the compiler gives this warning inside of macros, too
 tb-unit-flags += -Wno-address

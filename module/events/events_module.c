@@ -2,14 +2,14 @@
 /*
  * tracebuf_events.ko: the events of all headers that are not in tracebuf.ko.
  *
- * There are many, and most of them are never recorded.  So they are a separate module, which is
- * loaded after tracebuf.ko and can be left out.  Runs at module init and exit.
+ * Most of these events are never recorded, so users can leave this module out.  Runs at module init
+ * and exit, after tracebuf.ko is loaded.
  */
 #include <linux/module.h>
 
 #include "catalog.h"
 
-/* one byte for each unit: its size is their number */
+/* one byte for each unit, so that sizeof() is the number of units */
 #define TB_UNIT(name)	u8 unit_##name
 struct tb_unit_count {
 #include "units/units_events.h"

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events that other modules record themselves (include/linux/tracebuf_event.h): the list of
- * providers that record them, and recording.
+ * Events that other modules record (include/linux/tracebuf_event.h).
  *
- * To a module such an event is what a tracepoint is to the kernel: a branch, patched in while a
- * provider wants the event, and a list of the providers' probes.  Recording reads the list with
- * preemption off.
+ * To its module a source is what a tracepoint is to the kernel: a branch, patched in while a
+ * provider wants the event, and a list of the providers' probes.  tracebuf_reserve() reserves the
+ * event in the first ring with room, and tracebuf_commit() copies it to the other providers.  So
+ * each provider has the complete event, or has counted it as lost.
  *
- * Then an event is recorded like that of a tracepoint: by tb_probe_begin() and tb_probe_simple(),
- * once for each provider.  tracebuf_reserve() reserves it in the ring of the first provider with
- * room; the others get a copy just before it is committed.  So it needs no memory but the rings,
- * and each provider has the complete event or has counted it as lost.
- *
- * Recording runs in any context, NMI included, without locks.  Attaching runs in process context,
- * called by catalog.c, under tb_source_lock.
+ * Recording runs in any context, NMI included, with preemption off, without locks.  catalog.c
+ * attaches probes in process context, under tb_source_lock.
  */
 #include <linux/export.h>
 #include <linux/jump_label.h>
@@ -82,14 +77,14 @@ void tb_source_detach(struct tracebuf_source *s, struct tb_probe *p)
  * @def: the event
  * @payload: its structure
  *
- * Context: any where RCU is watching, NMI included.
+ * Context: any in which RCU is watching, NMI included.
  */
 void __tracebuf_record(struct tracebuf_def *def, const void *payload)
 {
 	const struct tracebuf_list *sinks;
 	u32 i;
 
-	/* tb_events_synchronize() waits for this; tb_probe_begin() allows for it */
+	/* tb_events_synchronize() waits for the end; tb_probe_begin() ignores this level */
 	preempt_disable_notrace();
 	sinks = tb_list_read(&def->source.sinks);
 	for (i = 0; sinks && i < sinks->count; i++) {
@@ -112,7 +107,7 @@ EXPORT_SYMBOL_GPL(__tracebuf_record);
  * @def: the event
  * @payload: its structure, as a number
  *
- * Context: any where RCU is watching, NMI included.
+ * Context: any in which RCU is watching, NMI included.
  */
 void __tracebuf_record_simple(struct tracebuf_def *def, u64 payload)
 {
@@ -147,7 +142,7 @@ EXPORT_SYMBOL_GPL(__tracebuf_record_simple);
  */
 void *__tracebuf_reserve(struct tracebuf_def *def, struct tracebuf_slot *slot, u32 extra)
 {
-	/* limited to what no ring takes: still counted as too large, and cannot overflow */
+	/* the limit avoids an overflow; rings still count the event as too large */
 	u32 bytes = def->bytes + min_t(u32, extra, TB_EVENT_ELEMENTS_MAX * TB_ELEMENT_SIZE);
 	const struct tracebuf_list *sinks;
 	void *raw = NULL;
@@ -175,7 +170,7 @@ void *__tracebuf_reserve(struct tracebuf_def *def, struct tracebuf_slot *slot, u
 }
 EXPORT_SYMBOL_GPL(__tracebuf_reserve);
 
-/* Copy the event to the other providers. */
+/* Copy the event to the providers that follow in the list. */
 static void tb_source_copy(const struct tracebuf_slot *slot)
 {
 	u32 i;
@@ -198,7 +193,7 @@ static void tb_source_copy(const struct tracebuf_slot *slot)
  * tracebuf_commit() - commit a reserved event
  * @slot: from tracebuf_reserve()
  *
- * Clears the bytes of extra that were not used.
+ * Clears the bytes that were reserved for dynamic fields and not used.
  *
  * Context: that of tracebuf_reserve().
  */
@@ -219,7 +214,7 @@ EXPORT_SYMBOL_GPL(tracebuf_commit);
  * @word: out: value for the field's member
  *
  * Context: that of tracebuf_reserve().
- * Return: @bytes of memory, not cleared; NULL, with @word 0, if extra is used up.
+ * Return: @bytes of memory, not cleared; NULL, with @word 0, if fewer bytes are left.
  */
 void *tracebuf_room(struct tracebuf_slot *slot, u32 bytes, u32 *word)
 {
@@ -238,7 +233,7 @@ EXPORT_SYMBOL_GPL(tracebuf_room);
  * tracebuf_put_data() - fill in a dynamic field
  * @slot: from tracebuf_reserve()
  * @data: the data
- * @bytes: bytes of @data; cut to what is left of extra
+ * @bytes: bytes of @data, of which the field gets no more than are left
  *
  * Context: that of tracebuf_reserve().
  * Return: value for the field's member.
@@ -258,7 +253,7 @@ EXPORT_SYMBOL_GPL(tracebuf_put_data);
 /**
  * tracebuf_put_text() - fill in a dynamic field of char
  * @slot: from tracebuf_reserve()
- * @text: the text; takes strlen() + 1 bytes, cut to what is left of extra
+ * @text: the text; takes strlen() + 1 bytes, or those that are left
  *
  * Context: that of tracebuf_reserve().
  * Return: value for the field's member.

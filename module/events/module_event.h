@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events that other modules record themselves.  Caller: catalog.c, in process context.
+ * Attach probes to the events of other modules.  Caller: catalog.c, in process context.
  */
 #ifndef TB_EVENTS_MODULE_EVENT_H
 #define TB_EVENTS_MODULE_EVENT_H

@@ -140,11 +140,11 @@ EXPORT_SYMBOL_GPL(tracebuf_register);
 
 /**
  * tracebuf_unregister() - unregister the events of a group
- * @group: registered, or not
+ * @group: the group; nothing happens if it is not registered
  *
  * Recordings go on without the events, and keep those already recorded.  On return, tracebuf does
- * not access the group any more.  The caller must ensure that no reservation of tracebuf_reserve()
- * is left uncommitted by then.
+ * not access the group any more.  Before the call, the caller must commit all its reservations of
+ * tracebuf_reserve().
  *
  * Context: process, sleeps.
  */

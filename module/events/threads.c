@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The threads that exist when a trace starts, and those that start, change and exit while it runs,
- * so that every thread id in it has a name; and the names of interrupts and softirqs.
+ * Records of threads, so that every thread id in a trace has a name: of those that exist when a
+ * recording starts (the dump), and of those that start, change and exit while it runs (the probes).
+ * Also the names of interrupts and softirqs.
  *
- * Callers: recording/, in process context.  They attach the probes before the dump: so a thread
- * that starts in between is recorded twice, and not missed.  The probes run in the context of the
- * event and put records into the thread queue, without locks.
+ * Callers: recording/, in process context.  It attaches the probes before the dump, so it records
+ * a thread that starts in between twice, and misses none.  Tracepoints call the probes, which put
+ * records into the thread queue, without locks.
  */
 #include <linux/cgroup.h>
 #include <linux/interrupt.h>
@@ -28,10 +29,10 @@
 
 /* threads dumped in one RCU read-side critical section */
 #define TB_DUMP_BATCH	64
-/* threads of a process that are recorded one by one when it moves to another cgroup */
+/* limit of the records when a process moves to another cgroup, one for each thread */
 #define TB_MOVED_MAX	256
 
-/* As tb_thread_fill().  RCU frees the set of cgroups of a thread, and a cgroup after its sets. */
+/* Runs where tb_thread_fill() does: RCU frees a thread's css_set, and a cgroup after its sets. */
 static notrace u32 tb_thread_cgroup(struct task_struct *p)
 {
 #ifdef CONFIG_CGROUPS
@@ -43,7 +44,7 @@ static notrace u32 tb_thread_cgroup(struct task_struct *p)
 
 /*
  * Fill in the record of a thread.  Runs under rcu_read_lock(), or in a probe after
- * tb_tracepoint_enter(), which protects as well, but rcu_dereference() would warn there.
+ * tb_tracepoint_enter(), which protects as well, but rcu_dereference() does not know that.
  */
 static notrace void tb_thread_fill(struct tb_thread *t, struct task_struct *p,
 				   const char *comm, u16 flags)
@@ -57,7 +58,7 @@ static notrace void tb_thread_fill(struct tb_thread *t, struct task_struct *p,
 	t->prio = p->prio < 0 ? 0 : p->prio;
 	t->uid = __kuid_val(rcu_dereference_raw(p->real_cred)->uid);
 	t->cgroup = tb_thread_cgroup(p);
-	/* the name may change meanwhile: then this is a mixture, but it is terminated */
+	/* if another thread changes the name now, the copy is a mixture, but ends with a NUL */
 	strscpy(t->comm, comm, sizeof(t->comm));
 }
 
@@ -66,8 +67,8 @@ static notrace void tb_thread_fill(struct tb_thread *t, struct task_struct *p,
  * @emit: called under rcu_read_lock(), must not sleep; a negative result ends the dump
  * @ctx: for @emit
  *
- * Dumps threads in the order of their ids in the initial namespace.  The idle threads, all with
- * id 0, count as one.
+ * The threads come in the order of their ids in the initial namespace.  The idle threads have one
+ * record, because all have the id 0.
  *
  * Context: process, may sleep.
  * Return: 0, or what @emit returned.
@@ -234,7 +235,7 @@ static notrace void tb_threads_exec(void *data, struct task_struct *p, pid_t old
 				    struct linux_binprm *bprm)
 {
 	/*
-	 * A thread other than the leader takes the leader's id in execve().  No other event reports
+	 * In execve() a thread other than the leader takes the leader's id.  No other event reports
 	 * that its old id is gone.
 	 */
 	if (old_pid != p->pid) {
@@ -264,7 +265,7 @@ static notrace void tb_threads_exit(void *data, TB_PROCESS_EXIT_ARGS)
 }
 
 #ifdef CONFIG_CGROUPS
-/* A thread may be moved in a loop: the limit is that of new names. */
+/* A program may move a thread in a loop: moves count for the limit of new names. */
 static notrace void tb_threads_move(struct tb_provider *provider, struct task_struct *p)
 {
 	if (tb_thread_queue_rename(&provider->threads, p->pid))
@@ -272,10 +273,9 @@ static notrace void tb_threads_move(struct tb_provider *provider, struct task_st
 }
 
 /*
- * The threads have moved.  Fires for other hierarchies, too: then the record says nothing new.
- *
- * The kernel holds a spinlock with interrupts off here, so the loop has a bound.  The threads
- * beyond it count as lost, and the reader writes all threads again.
+ * The tracepoint fires after the move.  In another hierarchy the record says nothing new.  The
+ * kernel holds a spinlock with interrupts off here, so the loop has a bound.  Threads beyond it
+ * count as a loss, after which the recorder writes all threads again.
  */
 static notrace void tb_threads_cgroup(void *data, struct cgroup *cgroup, const char *path,
 				      struct task_struct *p, bool all)
@@ -313,7 +313,7 @@ static struct tb_threads_probe {
 	{ "sched_process_exit", tb_threads_exit },
 };
 
-/* Never called: lets the compiler compare the prototypes. */
+/* Never called: the compiler checks the probes against the prototypes of their tracepoints. */
 static void __maybe_unused tb_threads_check_probe(void)
 {
 #ifdef CONFIG_CGROUPS
@@ -338,8 +338,8 @@ static void tb_threads_detach_first(struct tb_provider *provider, unsigned int n
 
 /**
  * tb_threads_attach() - record threads that start, change and exit
- * @provider: the provider, not tracking; must exist until tb_events_synchronize() has returned
- *	after tb_threads_detach()
+ * @provider: the provider, without these probes; must exist until tb_events_synchronize() has
+ *	returned after tb_threads_detach()
  *
  * Context: process.
  * Return: 0 or -errno; after an error no probe is attached.

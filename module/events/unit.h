@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The events of one header of tracepoints, as macros/passes.h defines them.
+ * A unit: the events of one header of tracepoints, which macros/passes.h compiles.
  *
- * Their probes record through three functions of probe/probe.h:
- *
- *	void *tb_probe_begin(struct tb_probe *p, struct tb_slot *slot,
- *			     u32 payload);
- *	void tb_probe_end(struct tb_slot *slot);
- *	void tb_probe_simple(struct tb_probe *p, u64 payload);
- *
- * tb_probe_begin() reserves a composite event of @payload bytes, fills its first element, clears
- * the bytes between the payload and the next multiple of 16, and returns the address of the
- * element + 8.  It leaves preemption disabled until tb_probe_end().  Without room it returns NULL,
- * counts the loss and leaves preemption as it was.
- *
- * Why element + 8: the kernel's struct trace_event_raw_X starts with a struct trace_entry of 8
- * bytes, which its assignments never write.  Laid over the second half of the first element (tid,
- * length, context), the fields start where the payload starts, and nothing has to be copied.
+ * Probes record with tb_probe_begin() and tb_probe_end() (probe/probe.h).  tb_probe_begin() returns
+ * the address of the first element + 8, because the kernel's struct trace_event_raw_X starts with a
+ * struct trace_entry of 8 bytes, which assignments never write.  Laid over the second half of the
+ * first element (tid, length, context), the fields start at the payload, and need no copying.
  */
 #ifndef TB_EVENTS_UNIT_H
 #define TB_EVENTS_UNIT_H
@@ -31,7 +20,7 @@
  * @name: name of the event; unique among the kernel's tracepoints
  * @probe: the probe, with the tracepoint's prototype
  * @fields: its fields, with the names of the wide form
- * @context: context of events without a field of the context
+ * @context: the context of all events in this form, if no field has the context
  */
 struct tb_compact_def {
 	const char *name;
@@ -67,7 +56,7 @@ struct tb_unit {
 /**
  * struct tb_event_def - the definition of an event
  * @list: node in tb_unit.events
- * @unit: its unit; the print format uses names of its @evals
+ * @unit: its unit, whose evals have the names that @print uses
  * @system: subsystem
  * @name: name; that of the tracepoint, if it has one
  * @print: the kernel's print format; may be NULL
@@ -75,7 +64,7 @@ struct tb_unit {
  * @fields: table of the fields
  * @source: source of an event of another module; NULL: the event has a tracepoint
  * @simple: the event is a simple one of one element, with @fields
- * @cut: the payload may end before the last fields, or in an array
+ * @cut: an event may end before the last fields, or within an array
  */
 struct tb_event_def {
 	struct list_head list;
@@ -90,7 +79,7 @@ struct tb_event_def {
 	bool cut;
 };
 
-/* macros/passes.h makes this function for each unit; it fills in *unit */
+/* macros/passes.h defines this function for each unit; it fills in *unit */
 #define TB_UNIT_INIT(name)	void tb_unit_init_##name(struct tb_unit *unit)
 #define TB_UNIT(name)		TB_UNIT_INIT(name)
 #include "units.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The units in tracebuf.ko.  No guard: files include this with different definitions of TB_UNIT().
- * The order is that of the event numbers.
+ * They define the order of the event numbers.
  */
 TB_UNIT(sched);
 TB_UNIT(irq);

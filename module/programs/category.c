@@ -3,12 +3,11 @@
  * Categories of user-space writers, and the page that shows programs what to record.
  *
  * A provider has a list of patterns, which outlives recordings and applies to later channels, too.
- * A channel has a list of names, and for each the set of targets that want it (matched); the page
- * shows which of these targets also record.  Patterns are matched when one of the two lists
- * changes, and not when recordings begin and end.
+ * A channel has a list of names, each with the set of targets that want it (matched).  A change of
+ * one of the lists matches again; starts and stops do not.  The page shows the wanting targets that
+ * also record; the program reads it at any time, word by word.
  *
- * Callers: channels.c, in process context, under tb_channels_lock.  The program reads the page at
- * any time, word by word.
+ * Callers: channels.c, in process context, under tb_channels_lock.
  */
 #include <linux/ctype.h>
 #include <linux/errno.h>
@@ -35,7 +34,7 @@ static bool tb_category_wanted(const struct tb_channels *in, const char *name)
  * @c: the channel
  * @target: number of the target
  *
- * tb_words_update() then updates the page.
+ * The caller then updates the page with tb_words_update().
  *
  * Context: process, under tb_channels_lock.
  */
@@ -60,14 +59,14 @@ static void tb_words_changed(struct tb_channel *c)
 	WRITE_ONCE(c->changes, c->changes + 1);
 	/* after the words: pairs with an acquire of changes in user space */
 	smp_store_release(&c->page->changes, c->changes);
-	/* poll() enters the queue before it reads c->changes */
+	/* no waiter misses the change: poll() enters the queue before it reads c->changes */
 	wake_up_interruptible(&c->wait);
 }
 
 /*
  * Return true if programs can read the clock.  They read the processor's counter without the
- * kernel.  They cannot if the kernel adds to it, because it restarted while the machine slept, or
- * reads it with a workaround.
+ * kernel.  They cannot if the kernel reads it with a workaround, or adds to it because the counter
+ * restarted while the machine slept.
  */
 static bool tb_words_readable(const struct tb_clock *clock)
 {
@@ -79,8 +78,8 @@ static bool tb_words_readable(const struct tb_clock *clock)
  * @c: the channel
  * @target: number of the target
  *
- * Context: process, under tb_channels_lock, and under the lock of the target's provider unless that
- * was removed.
+ * Context: process, under tb_channels_lock, and under the lock of the target's provider unless the
+ * target has lost its provider.
  */
 void tb_words_update(struct tb_channel *c, u32 target)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Channels of user-space writers: /dev/tracebuf_producer.
- * Locks, outermost first: tb_channels_lock (channels.c), in tb_provider.lock, protects the list of
- * channels, their targets and categories; tb_channel.lock protects chunks and writers.
+ * A channel of user-space writers: an open file of /dev/tracebuf_producer.  Process context.
+ * Locks, outermost first: tb_provider.lock; tb_channels_lock (channels.c), for the list of
+ * channels, their targets and categories; tb_channel.lock, for chunks and writers.
  * Do not touch user memory under them: a program can delay that forever, and readers wait for the
  * locks.  Memory shared with the program does not fault.
  */
@@ -24,11 +24,11 @@ struct tb_provider;
 
 /**
  * struct tb_target - a provider that a channel writes to
- * @provider: the provider, with a reference; NULL: it was removed
+ * @provider: the provider, with a reference; NULL after the provider was removed
  * @closed: the provider accepts no chunks
  * @rate: quota, bytes per second; 0: unlimited
- * @burst: quota that may be used at once, in nanoseconds at @rate
- * @paid: the quota of the time before is used up; nanoseconds
+ * @burst: the bytes that writers may write at once, as the nanoseconds that they take at @rate
+ * @paid: time up to which the quota is used up, nanoseconds; see tb_quota_allows_target()
  */
 struct tb_target {
 	struct tb_provider *provider;
@@ -40,9 +40,9 @@ struct tb_target {
 
 /**
  * struct tb_writer - a writer of a channel
- * @tid: its thread, in the initial pid namespace
+ * @tid: its thread, in the initial pid namespace; 0: none
  * @target: number of the target of its chunks
- * @pending: TB_LOST_* causes that its next piece reports
+ * @pending: TB_LOST_*: causes of losses that its next piece reports
  */
 struct tb_writer {
 	u32 tid;
@@ -52,9 +52,9 @@ struct tb_writer {
 
 /**
  * struct tb_chunk_account - the kernel's trusted data about a chunk in shared memory
- * @id: id of the chunk; valid if a part of it was taken or is about to be
- * @writer: id of its writer; valid as @id is
- * @wrap: wrap count of this lap
+ * @id: id of the chunk; valid during a scrape, or if @bytes is not 0
+ * @writer: id of its writer; valid if @id is valid
+ * @wrap: number of this lap, in the state word of the chunk
  * @bytes: bytes taken in this lap
  * @records: records taken in this lap
  */
@@ -71,7 +71,7 @@ struct tb_chunk_account {
  * @node: in a list of channels.c, from setup until the memory is freed; else empty
  * @lock: see above
  * @wait: poll() waits here
- * @begun: setup has begun
+ * @begun: a task sets up the channel, or has set it up
  * @ready: setup is complete: constant fields can be read without a lock
  *
  * Constant after setup:
@@ -91,7 +91,7 @@ struct tb_chunk_account {
  * @chunk_mem: memory of the chunks
  *
  * Protected by @lock:
- * @counts: accounts of the chunks
+ * @accounting: accounts of the chunks
  * @order: chunks to take in a scrape, in this order
  * @writers: struct tb_writer by id
  * @nr_writers: number of writers
@@ -100,19 +100,19 @@ struct tb_chunk_account {
  * @records: see struct tb_producer_info
  * @refused: see struct tb_producer_info
  * @lost: see struct tb_producer_info
- * @target: targets of the writers; to write it takes tb_channels_lock, too
+ * @target: targets of the writers; only @paid changes without tb_channels_lock
  * @nr_targets: number of targets
  *
  * Protected by tb_channels_lock:
- * @flush: number of the last flush requested
- * @answered: number of the last flush answered
+ * @flush: number of the last flush that the kernel asked for
+ * @answered: number of the last flush that the program answered
  * @recording: see @page
  * @overwrites: see @page
  * @closed: see @page
- * @ended: the program writes no more
+ * @ended: tb_channel_end() has taken the last chunks
  * @nr_categories: number of categories
  * @category: their names
- * @matched: for each category, bit t: target t wants it
+ * @matched: for each category, a mask of the targets that want it
  *
  * @changes: see @page; also read by poll()
  * @seen: the last @changes that poll() has reported

@@ -3,7 +3,7 @@
  * The channels of user-space writers: their list, their targets, quotas, flushes, scraping.
  *
  * A channel is in the list from its setup until its process ends or its file is closed.  It has a
- * reference to each provider that is its target, and drops it when the provider is removed: so a
+ * reference to each provider that is its target, but only until the provider is removed: so a
  * program can neither keep memory that an administrator wants to free, nor block the removal.
  *
  * Callers: devices/, recording/, reader/, in process context.
@@ -26,13 +26,13 @@
 #include "provider/list.h"
 #include "provider/provider.h"
 
-/* default quota of each ring: */
-#define TB_QUOTA_SECONDS	10	/* the size of the ring in that time */
-#define TB_QUOTA_SHARE		4	/* burst: the size of the ring divided by this */
+/* default quota of each ring */
+#define TB_QUOTA_SECONDS	10	/* seconds in which programs may fill the ring */
+#define TB_QUOTA_SHARE		4	/* the burst is the size of the ring divided by this */
 
 static DEFINE_MUTEX(tb_channels_lock);
 static LIST_HEAD(tb_channels_open);
-/* channels that ended but still have memory: they count for the limits */
+/* ended channels, which count for the limits as long as they have memory */
 static LIST_HEAD(tb_channels_ended);
 static u32 tb_nr_producers;
 static u32 tb_last_channel;
@@ -65,8 +65,8 @@ static u64 tb_quota_burst(u64 rate, u64 burst)
 }
 
 /*
- * Return the quota of each ring of @p.  With the default, programs cannot overwrite what the kernel
- * has recorded in the last seconds, at any rate of writing.
+ * Return the quota of each ring of @p.  With the default quota, programs cannot overwrite the
+ * kernel's events of the last seconds, however fast they write.
  */
 static void tb_quota_default(const struct tb_provider *p, u64 *rate, u64 *burst)
 {
@@ -77,7 +77,7 @@ static void tb_quota_default(const struct tb_provider *p, u64 *rate, u64 *burst)
 	*burst = q->ring_burst_bytes;
 	if (!(q->flags & TB_QUOTA_DEFAULT))
 		return;
-	/* before the rings are allocated this is a placeholder */
+	/* a placeholder until the rings are allocated */
 	*rate = max_t(u64, bytes / TB_QUOTA_SECONDS, 1);
 	*burst = max_t(u64, bytes / TB_QUOTA_SHARE, 1);
 }
@@ -136,7 +136,7 @@ static void tb_channels_words(struct tb_provider *p)
 }
 
 /**
- * tb_channels_clock() - tell programs that a provider reads its clock in another way
+ * tb_channels_clock() - update the pages, because a provider reads its clock in another way
  * @p: the provider
  *
  * Context: process, under the provider's lock.
@@ -150,7 +150,7 @@ void tb_channels_clock(struct tb_provider *p)
 }
 
 /**
- * tb_channels_notify() - tell programs that a provider has started, stopped or changed
+ * tb_channels_notify() - update the pages, because a provider has started, stopped or changed
  * @p: the provider
  * @recording: a recording has started
  *
@@ -229,7 +229,7 @@ int tb_channels_flush(struct tb_provider *p, u32 timeout_ms)
 
 	mutex_lock(&tb_channels_lock);
 	tb_last_flush++;
-	/* 0 in the page means never asked */
+	/* in the page, 0 means that no flush was requested yet */
 	if (!(u32)tb_last_flush)
 		tb_last_flush++;
 	number = tb_last_flush;
@@ -394,7 +394,7 @@ static void tb_channels_match(struct tb_provider *p)
  * tb_channels_set_categories() - TB_IOC_CATEGORIES
  * @p: the provider
  * @op: enum tb_category_op
- * @pattern: shorter than TB_NAME_MAX; NULL with TB_CATEGORY_CLEAR
+ * @pattern: the pattern, shorter than TB_NAME_MAX; NULL with TB_CATEGORY_CLEAR
  *
  * Context: process.
  * Return: 0; -ENOSPC too many patterns.
@@ -600,7 +600,7 @@ static int tb_target_add(struct tb_channel *c, struct tb_provider *p, u32 *targe
 	lockdep_assert_held(&tb_channels_lock);
 	if (list_empty(&c->node) || c->ended)
 		return -EPERM;
-	/* tb_channels_forget_provider() may already have run, and would miss this target */
+	/* tb_channels_forget_provider() may have run, and will not see this target */
 	if (READ_ONCE(in->removed))
 		return -ENOENT;
 	/* a chunk must fit into one event; buffers allocated later have the default size */
@@ -685,7 +685,7 @@ void tb_channel_answer_flush(struct tb_channel *c, u32 flush)
 	u32 behind;
 
 	mutex_lock(&tb_channels_lock);
-	/* ignore numbers that it was not asked for, or that it has answered */
+	/* ignore a flush that the kernel did not ask for, or that the program has answered */
 	behind = (u32)c->flush - flush;
 	if (behind < c->flush - c->answered)
 		WRITE_ONCE(c->answered, c->flush - behind);

@@ -27,21 +27,21 @@ struct tb_category_pattern {
 
 /**
  * struct tb_channels - a provider's side of the channels
- * @recording: programs are told that the provider records
+ * @recording: a recording runs, and tb_channels_notify() has announced it
  * @removed: the provider is off the list, so no channel may add it as a target
  * @producers: number of channels with this target
  * @quota: quotas as set by user space
  * @nr_patterns: number of patterns
  * @pattern: which categories the provider wants: the last pattern that matches decides
  * @ring_rate: quota of each ring, bytes per second; 0: unlimited
- * @ring_burst: quota that may be used at once, in nanoseconds at @ring_rate
- * @ring_paid: for each CPU's ring: the quota of the time before is used up; nanoseconds
+ * @ring_burst: the bytes that a ring takes at once, as the nanoseconds that they take at @ring_rate
+ * @ring_paid: per CPU: time up to which the quota of its ring is used up, nanoseconds
  * @kept_pieces: see struct tb_intake_info
  * @kept_records: see struct tb_intake_info
  * @kept_bytes: see struct tb_intake_info
  *
- * tb_channels_lock (channels.c) protects all fields but @removed.  @ring_rate and @ring_burst are
- * read, and @ring_paid to @kept_bytes are changed, without it.
+ * tb_channels_lock (channels.c) protects all fields but @removed.  chunk.c reads @ring_rate and
+ * @ring_burst, and changes @ring_paid to @kept_bytes, without it.
  */
 struct tb_channels {
 	bool recording;
@@ -69,7 +69,6 @@ void tb_channels_forget_provider(struct tb_provider *p);
 int tb_channels_set_quota(struct tb_provider *p, const struct tb_quota *quota);
 int tb_channels_info(struct tb_provider *p, struct tb_producer_info *info);
 void tb_channels_query(struct tb_provider *p, struct tb_intake_info *info);
-/* category.c */
 int tb_channels_set_categories(struct tb_provider *p, u32 op, const char *pattern);
 
 #endif /* TB_PROGRAMS_CHANNELS_H */

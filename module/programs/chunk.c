@@ -1,43 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Take chunks of user-space writers: those that they commit, those found in their memory when a
+ * Take chunks of user-space writers: chunks that they commit, chunks found in their memory when a
  * reader flushes, the recording stops or the process ends (scraping), and values filled in later
  * (patches).  Each piece becomes one event in the ring of the writer's target.
  *
  * Callers: devices/tracebuf_producer.c and channels.c, in process context; tb_piece_record() may
  * also run in an interrupt.  Locks: tb_channel.lock.
- *
- * Everything in shared memory may be wrong, and may change while it is read:
- *
- *	- The kernel copies a header field by field, once, and checks the copy.
- *	- It compares the copy with its own data (struct tb_chunk_account): lap of the chunk, bytes
- *	  taken so far, and the ids of chunk and writer that these came from.
- *	- It copies as many bytes of data into the ring as it has checked, and does not interpret
- *	  them.  Before a hole it reads the lengths of records, to count them: this ends at the
- *	  hole for any lengths, and the count is recorded, but not used.
- *	- The channel says which process wrote it.
- *
- * So a program that damages its memory spoils only the records of its own chunks.
- *
- * Lifecycle of a chunk, and pairs of barriers:
- *
- *	the program					the kernel
- *	state: FREE -> WRITING, acquire		<-	published = 0; state = FREE, release
- *	header; record; published, release	->	published, acquire; then header and data
- *	hole; published, release		->	published, acquire; then hole
- *	fills the hole; hole = next, release	->	hole, acquire; then data
- *	state: WRITING -> COMPLETE, release	->	state, acquire; then published
- *
- * The kernel sets published to 0 before it frees a chunk, so a chunk has nothing published until
- * its writer has written a header.  Only the kernel changes COMPLETE and frees chunks, under the
- * lock of the channel: a chunk that the kernel saw in this lap stays in it until it releases the
- * lock.
- *
- * A piece without room is lost if its chunk was committed; the writer's next piece tells the cause,
- * and by its first record number (tb_chunk.first) how many records.  A scrape leaves such a piece
- * in place: the program will commit the chunk later.  The scrape then takes no later piece of this
- * writer, so that each loss is reported by the piece that follows it.  The last scrape takes all
- * that it can.
  */
 #include <linux/cpu.h>
 #include <linux/errno.h>
@@ -55,8 +23,8 @@
 
 enum tb_take {
 	TB_TAKE_COMMIT,		/* a chunk that the program commits as complete */
-	TB_TAKE_FLUSH,		/* finished records; the others can be taken later */
-	TB_TAKE_END,		/* all that is published; there is no later scrape */
+	TB_TAKE_FLUSH,		/* records up to a hole; a later call takes the rest */
+	TB_TAKE_END,		/* all published records, because no later scrape follows */
 };
 
 /* ---- record ----------------------------------------------------------- */
@@ -69,9 +37,9 @@ struct tb_piece {
 	u32 data_bytes;
 	const void *head;
 	const void *data;
-	u64 now;
-	bool waits;		/* a lack of room does not count as a dropped event */
-	int result;
+	u64 now;		/* for quotas, ns */
+	bool waits;		/* if the ring has no room, do not count a drop: try later */
+	int result;		/* 0 or -errno */
 };
 
 static u32 tb_piece_elements(const struct tb_piece *piece)
@@ -91,16 +59,16 @@ static u64 tb_quota_price(u32 bytes, u64 rate)
 }
 
 /*
- * Return true if programs may write more into this CPU's ring now.  Works for all programs as
- * tb_quota_allows_target() does for one.  Runs with preemption off.  An interrupt that records a
- * piece for another CPU before this one is charged may pass, too: a single piece, which is charged.
+ * Return true if programs may write more into this CPU's ring now: like tb_quota_allows_target(),
+ * but for all programs together.  Runs with preemption off.  Before this piece is charged, an
+ * interrupt may test, record and charge one more piece, for another CPU.
  */
 static bool tb_quota_allows_ring(struct tb_channels *in, u64 now)
 {
 	return !READ_ONCE(in->ring_rate) || READ_ONCE(*this_cpu_ptr(in->ring_paid)) < now;
 }
 
-/* Exchange, because such interrupts also charge, and setting the quota resets @ring_paid. */
+/* Charge a piece, by an exchange: those interrupts and tb_channels_set_quota() also set @paid. */
 static void tb_quota_charge(struct tb_channels *in, u64 now, u32 bytes)
 {
 	u64 rate = READ_ONCE(in->ring_rate), burst = READ_ONCE(in->ring_burst);
@@ -121,7 +89,7 @@ static void tb_piece_record(struct tb_piece *piece)
 	struct tb_composite *c;
 
 	piece->result = -ENODATA;
-	/* tb_recording_detach() waits for writers that saw p->live set */
+	/* tb_recording_detach() waits for contexts that saw p->live set */
 	if (!tb_provider_live(piece->provider))
 		return;
 	piece->result = -EDQUOT;
@@ -158,9 +126,9 @@ static void tb_piece_record_ipi(void *piece)
 }
 
 /*
- * Record a piece on one of the provider's CPUs, because the provider does not record this one.  Use
- * an interrupt, which takes as long as copying one event.  A work item on that CPU could wait
- * forever for its real-time threads, while this task holds locks.
+ * Record a piece on another CPU, because the provider does not record this one.  Use an interrupt,
+ * which takes as long as copying one event.  A work item could wait forever for real-time threads
+ * of that CPU, while this task holds locks.
  */
 static void tb_piece_record_elsewhere(struct tb_piece *piece)
 {
@@ -175,9 +143,9 @@ static void tb_piece_record_elsewhere(struct tb_piece *piece)
 }
 
 /*
- * Return true if the channel may write more to @t now.  Each byte advances t->paid.  A piece passes
- * if t->paid is before now; t->paid starts at most one burst before now.  So the average rate is
- * kept, and a piece that is larger than a burst still passes.
+ * Return true if the channel may write more to @t now.  Each recorded byte advances t->paid, which
+ * lies at most one burst before now.  A piece passes if t->paid is before now.  So the average rate
+ * holds, and a piece that is larger than a burst still passes.
  */
 static bool tb_quota_allows_target(struct tb_target *t, u64 now)
 {
@@ -190,10 +158,10 @@ static bool tb_quota_allows_target(struct tb_target *t, u64 now)
 	return t->paid < now;
 }
 
-/* Return 0; -ENODATA no recording; -EDQUOT; -ENOBUFS no room. */
+/* Record a piece.  Return 0; -ENODATA no recording; -EDQUOT; -ENOBUFS no room. */
 static int tb_piece_put(struct tb_target *t, struct tb_piece *piece)
 {
-	/* far from 0, the initial value of @paid, so that a full burst is available at first */
+	/* far from 0, where @paid starts, so that writers have a full burst at first */
 	piece->now = ktime_get_ns() + (1ull << 62);
 	piece->provider = t->provider;
 	if (!t->provider || !tb_provider_live(t->provider))
@@ -223,6 +191,37 @@ static void tb_target_kept(struct tb_target *t, u32 records, u32 bytes)
 
 /* ---- chunks ----------------------------------------------------------- */
 
+/*
+ * The program may change shared memory at any time, and write anything:
+ *
+ *	- The kernel copies a header field by field, once, and checks the copy, also against its
+ *	  own data (struct tb_chunk_account): lap, bytes taken so far, ids of chunk and writer.
+ *	- It copies as many bytes of data into the ring as it has checked, and does not interpret
+ *	  them.  Before a hole it adds up lengths of records, to count the records: the loop ends
+ *	  at the hole for any lengths, and the kernel only records the count.
+ *	- The channel, not the chunk, says which process wrote a piece.
+ *
+ * So a program that damages its memory spoils only the records of its own chunks.
+ *
+ * Lifecycle of a chunk, and pairs of barriers:
+ *
+ *	the program					the kernel
+ *	state: FREE -> WRITING, acquire		<-	published = 0; state = FREE, release
+ *	header; record; published, release	->	published, acquire; then header and data
+ *	hole; published, release		->	published, acquire; then hole
+ *	fills the hole; hole = next, release	->	hole, acquire; then data
+ *	state: WRITING -> COMPLETE, release	->	state, acquire; then published
+ *
+ * The kernel sets published to 0 before it frees a chunk, so a chunk has nothing published until
+ * its writer has written a header.  Only the kernel frees COMPLETE chunks, with the channel's lock
+ * held: until it releases the lock, a chunk that it has seen in this lap stays in this lap.
+ *
+ * A piece without room is lost if its chunk was committed.  The writer's next piece reports the
+ * cause; its first record number (tb_chunk.first) shows how many records are lost.  A scrape leaves
+ * such a piece for a later scrape or commit, and takes no later piece of the writer, so that each
+ * loss is reported by the piece that follows it.  The last scrape takes all that it can.
+ */
+
 static u16 tb_lost_cause(int err)
 {
 	switch (err) {
@@ -236,7 +235,7 @@ static u16 tb_lost_cause(int err)
 	return TB_LOST_INVALID;
 }
 
-/* Copy the header but for its state, which the caller has read before with acquire. */
+/* Copy all of the header but its state, which the caller has read with acquire. */
 static void tb_chunk_get(struct tb_chunk *to, const struct tb_chunk *from)
 {
 	/* before header and records: pairs with the writer's release of published */
@@ -258,7 +257,7 @@ static u32 tb_chunk_room(const struct tb_channel *c)
 	return c->chunk_bytes - sizeof(struct tb_chunk);
 }
 
-/* Return true if the copied header is legal and continues what was taken of the chunk before. */
+/* Return true if the copied header is legal, and continues the part that @k has. */
 static bool tb_chunk_legal(const struct tb_channel *c, const struct tb_chunk_account *k,
 			   const struct tb_chunk *h)
 {
@@ -293,7 +292,7 @@ static int tb_chunk_count(const void *data, u32 at, u32 end)
 	return n;
 }
 
-/* The part of a chunk to take: from its account to here. */
+/* The part of a chunk to take.  It starts at the end of the part that was taken last. */
 struct tb_chunk_part {
 	u32 bytes;	/* end, from the start of the data */
 	u32 records;	/* number of records up to the end */
@@ -357,7 +356,7 @@ static int tb_chunk_put(struct tb_channel *c, struct tb_writer *w, const struct 
 	struct tb_target *t = &c->target[w->target];
 	int err = tb_piece_put(t, &piece);
 
-	/* TB_TAKE_FLUSH leaves the piece for a later scrape */
+	/* TB_TAKE_FLUSH leaves the piece for later, so it is not lost yet */
 	if (err == -EDQUOT && how != TB_TAKE_FLUSH)
 		tb_target_kept(t, e.records, piece.data_bytes);
 	if (err)
@@ -369,7 +368,7 @@ static int tb_chunk_put(struct tb_channel *c, struct tb_writer *w, const struct 
 	return 0;
 }
 
-/* Count a loss.  The writer's next piece reports its cause, and the causes in the lost header. */
+/* Count a lost piece.  The writer's next piece reports the cause, and those in its header. */
 static void tb_chunk_count_lost(struct tb_channel *c, struct tb_writer *w,
 				const struct tb_chunk_account *k, const struct tb_chunk *h, int err)
 {
@@ -399,8 +398,8 @@ static void tb_chunk_free(struct tb_chunk *shared, struct tb_chunk_account *k)
 }
 
 /*
- * Take chunk @n, or the available part of it.  Return 0; -ESTALE nothing to take in this way;
- * -EINVAL, -ENOBUFS, -EDQUOT, -ENODATA.
+ * Take chunk @n, or the part of it that @how allows.  Return 0; -ESTALE its state does not allow
+ * @how; -EINVAL, -ENOBUFS, -EDQUOT, -ENODATA.
  */
 static int tb_chunk_take(struct tb_channel *c, u32 n, enum tb_take how)
 {
@@ -430,7 +429,7 @@ static int tb_chunk_take(struct tb_channel *c, u32 n, enum tb_take how)
 		err = tb_chunk_put(c, w, k, &h, shared + 1, &part, how);
 	}
 	if (err && err != -EINVAL && how != TB_TAKE_COMMIT) {
-		/* not recorded: a later scrape or commit may take it, but for the last scrape */
+		/* a later scrape or commit may take the piece, unless this is the last scrape */
 		if (how == TB_TAKE_END)
 			w->pending |= tb_lost_cause(err);
 		return err;
@@ -454,7 +453,7 @@ static int tb_chunk_take(struct tb_channel *c, u32 n, enum tb_take how)
  * @ref: in: the chunk; out: the result
  *
  * Context: process.
- * Return: 1 if the chunk was taken, else 0.
+ * Return: 1 if the kernel has taken the chunk, else 0.
  */
 u32 tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref)
 {
@@ -485,7 +484,7 @@ u32 tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref)
  * @chunk: a copy of it, with all published bytes
  *
  * Context: process.
- * Return: 0; -ESTALE the chunk is not complete; -EINVAL, -ENOBUFS, -EDQUOT, -ENODATA.
+ * Return: 0; -ESTALE the chunk is not COMPLETE; -EINVAL, -ENOBUFS, -EDQUOT, -ENODATA.
  */
 int tb_chunk_copied(struct tb_channel *c, const struct tb_chunk *chunk)
 {
@@ -507,7 +506,7 @@ int tb_chunk_copied(struct tb_channel *c, const struct tb_chunk *chunk)
 }
 
 /**
- * tb_chunk_patch() - record the value of a hole in a chunk that was taken
+ * tb_chunk_patch() - record a value for a hole in a chunk that the kernel has taken
  * @c: the channel
  * @patch: the hole and its value
  *
@@ -551,8 +550,8 @@ int tb_chunk_patch(struct tb_channel *c, const struct tb_patch *patch)
 /* ---- scraping --------------------------------------------------------- */
 
 /*
- * Return true if chunk @n has data for @only (NULL: for any target).  Notes the ids of chunk and
- * writer in its account: tb_chunk_take() takes it only if they are still the same.
+ * Return true if chunk @n has data for @only (NULL: for any target).  Store the ids of chunk and
+ * writer in its account: tb_chunk_take() refuses the chunk if the program changes them.
  */
 static bool tb_chunk_has_data(struct tb_channel *c, u32 n, const struct tb_provider *only)
 {
@@ -595,7 +594,7 @@ static int tb_chunk_order(const void *a, const void *b, const void *channel)
 }
 
 /**
- * tb_chunk_scrape() - take what is published in a channel's memory
+ * tb_chunk_scrape() - take the published records in a channel's memory
  * @c: the channel
  * @only: take only pieces with this target; NULL: all pieces
  * @end: this is the last scrape: take records with unfilled holes, too
@@ -632,7 +631,7 @@ void tb_chunk_scrape(struct tb_channel *c, const struct tb_provider *only, bool 
  * @c: the channel
  *
  * Context: process, under c->lock.
- * Return: their number, according to shared memory, which the program may change.
+ * Return: the number in shared memory, which the program may change at any time.
  */
 u32 tb_chunk_busy(const struct tb_channel *c)
 {

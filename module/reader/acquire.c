@@ -3,7 +3,8 @@
  * Acquire blocks for the reader, and release them.
  *
  * Callers: read.c, save_channel.c and the ioctls of devices/tracebuf.c, in process context.
- * Everything here runs under tb_provider.read_lock, which keeps the memory of the rings in place.
+ * Locks: tb_provider.read_lock, which keeps the memory of the rings in place; outside it
+ * cpus_read_lock, to flush rings, and before both the locks of programs/, to scrape.
  */
 #include <linux/cpu.h>
 #include <linux/log2.h>
@@ -27,7 +28,7 @@ static bool tb_session_open_rings(struct tb_provider *p)
 		(p->config.mode == TB_MODE_STREAMING || READ_ONCE(p->snapshot)));
 }
 
-/* A snapshot closes no buffer, so an open buffer past its mark is no block for it. */
+/* An open buffer past the watermark counts, but not in a snapshot, which closes no buffer. */
 static bool tb_ring_has_block(struct tb_provider *p, struct tb_cpu_ring *r)
 {
 	if (p->snapshot)
@@ -54,7 +55,7 @@ static bool tb_session_readable_locked(struct tb_session *s, struct tb_provider 
 	if (p->durable.sealed &&
 	    (p->reader != s || p->durable.taken < p->durable.sealed))
 		return true;
-	/* the snapshot is complete: the next acquire returns -ENODATA to a reader that waits */
+	/* the snapshot is complete: wake the reader, which then gets -ENODATA */
 	if (p->snapshot && p->reader == s && !tb_snapshot_is_incomplete(p))
 		return true;
 	return tb_session_open_rings(p) && tb_rings_readable(p);
@@ -66,7 +67,7 @@ static bool tb_session_readable_locked(struct tb_session *s, struct tb_provider 
  * @p: its provider
  *
  * Context: process.
- * Return: true if it can; the block may be gone when the caller acquires it.
+ * Return: true if it can; the block may be gone before the session acquires it.
  */
 bool tb_session_readable(struct tb_session *s, struct tb_provider *p)
 {
@@ -104,7 +105,7 @@ static u32 tb_acquire_durable(struct tb_provider *p, struct tb_ref *refs, u32 co
 	return n;
 }
 
-/* Acquire a block of the ring of @cpu.  If it has none, close a buffer past the watermark. */
+/* Acquire a block of the ring of @cpu.  If it has none, close its buffer past the watermark. */
 static bool tb_acquire_from_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref)
 {
 	struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
@@ -150,7 +151,7 @@ static u32 tb_acquire_from_rings(struct tb_provider *p, struct tb_ref *refs, u32
 	return n;
 }
 
-/* Return the index of the buffer that @ref, from user space, names; -1 if the reader lacks it. */
+/* Return the index of the buffer that @ref, from user space, names; -1 if it is not held. */
 static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
 {
 	u32 bytes = tb_provider_buffer_bytes(p), cpu, index;
@@ -173,7 +174,7 @@ static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
 	return index;
 }
 
-/* Return the ring of @ref, from user space, for which tb_ref_index() has found the buffer. */
+/* Return the ring of @ref, from user space, after tb_ref_index() has found its buffer. */
 static struct tb_cpu_ring *tb_ref_owner(struct tb_provider *p, const struct tb_ref *ref)
 {
 	return per_cpu_ptr(p->rings, array_index_nospec(ref->ring, nr_cpu_ids));
@@ -203,7 +204,7 @@ void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
  * tb_block_unacquire() - undo acquiring the last blocks, the latest first
  * @p: the provider
  * @refs: the blocks; their bytes become 0, because they name no block any more
- * @count: how many
+ * @count: number of blocks
  *
  * Context: process, under read_lock.
  */
@@ -254,7 +255,7 @@ static u32 tb_blocks_without_pending_threads(struct tb_provider *p, const struct
  * @cpu: which ring
  * @ref: out: the block
  *
- * Seals the durable blocks that it refers to, so that the session can acquire them.
+ * Seals the durable blocks that the block refers to, so that the session can acquire them.
  *
  * Context: process, under cpus_read_lock and read_lock.
  * Return: true if it acquired a block; false if the ring has none now.
@@ -274,11 +275,11 @@ bool tb_session_acquire_ring(struct tb_provider *p, unsigned int cpu, struct tb_
 }
 
 /*
- * Acquire durable blocks, then rolling ones.  Before an event was recorded, what it refers to was
- * appended to the durable buffer under read_lock (select/select.c), or put into the queue of
- * threads.  So check both once more after choosing the rolling blocks.  Rolling blocks that may
- * refer to new records there wait for the next call.  Seal the open durable block only if there is
- * a rolling block to go with it: one durable block for each new thread would be a waste.
+ * Acquire durable blocks, then rolling ones.  Records that an event refers to are in the durable
+ * buffer (select/select.c appends them under read_lock) or in the queue of threads before a writer
+ * records the event.  So check both again after choosing rolling blocks, and leave rolling blocks
+ * that may refer to new records for the next call.  Seal the open durable block only if a rolling
+ * block goes with it: a durable block for each new thread would waste memory.
  */
 static u32 tb_session_acquire_locked(struct tb_provider *p, struct tb_ref *refs, u32 count,
 				     u32 flags)
@@ -312,17 +313,17 @@ static u32 tb_session_acquire_locked(struct tb_provider *p, struct tb_ref *refs,
 /**
  * tb_session_acquire() - acquire blocks, durable ones first
  * @s: the reader, or a session that becomes the reader
- * @refs: out: the blocks; one that was acquired and put back again has 0 bytes
- * @count: how many at most
+ * @refs: out: the blocks; a block that the call has put back again has 0 bytes
+ * @count: limit of the number of blocks
  * @flags: TB_ACQUIRE_*
  *
- * TB_ACQUIRE_FLUSH closes the buffer of each ring once, at the start: events that the call itself
- * causes are left for the next one.  The first TB_ACQUIRE_SNAPSHOT on a running circular recording
- * begins a snapshot, and this session acquires blocks of the snapshot from then on.
+ * TB_ACQUIRE_FLUSH closes the buffer of each ring once, at the start: events that the call causes
+ * stay for the next call.  The first TB_ACQUIRE_SNAPSHOT on a running circular recording begins a
+ * snapshot, and this session acquires blocks of the snapshot from then on.
  *
  * Context: process.
- * Return: how many; -EBUSY another session is the reader; -ENODATA everything of a stopped
- * recording or a snapshot was acquired; -ENOSPC; -ENOMEM.
+ * Return: number of blocks; -EBUSY another session is the reader; -ENODATA the reader has acquired
+ * all blocks of a stopped recording or a snapshot; -ENOSPC; -ENOMEM.
  */
 int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags)
 {
@@ -330,7 +331,7 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 	u32 n = 0;
 	int err;
 
-	/* part of a flush and of a snapshot; not possible under the locks that follow */
+	/* take what programs have published; not possible under the locks that follow */
 	if ((flags & (TB_ACQUIRE_FLUSH | TB_ACQUIRE_SNAPSHOT)) && !READ_ONCE(p->snapshot))
 		tb_channels_scrape(p, false);
 	cpus_read_lock();
@@ -395,8 +396,8 @@ int tb_block_release(struct tb_provider *p, const struct tb_ref *ref)
 }
 
 /*
- * Return true if read() has copied a part of the block @ref, or a save channel offers it.  For
- * durable blocks only their number counts.
+ * Return true if read() has copied a part of the block @ref, or a save channel offers it.  Releases
+ * only count durable blocks, so while read() copies one of them, the last one must stay.
  */
 static bool tb_block_is_being_read(struct tb_provider *p, const struct tb_ref *ref)
 {
@@ -417,11 +418,11 @@ static bool tb_block_is_being_read(struct tb_provider *p, const struct tb_ref *r
 }
 
 /**
- * tb_session_release() - release blocks as delivered; those of a snapshot stay in the ring
+ * tb_session_release() - release blocks as delivered; blocks of a snapshot stay in the ring
  * @s: the reader
  * @refs: from tb_session_acquire(), in any order
- * @count: how many
- * @done: out: how many were released
+ * @count: number of blocks
+ * @done: out: number of released blocks
  *
  * Context: process.
  * Return: 0; -EINVAL refs[done] is not held, or there is no reader; -EBUSY another session is the
@@ -442,7 +443,7 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
 		if (!err)
 			(*done)++;
 	}
-	/* the snapshot may acquire more of this ring now */
+	/* the snapshot may acquire more blocks of these rings now */
 	if (*done && p->snapshot)
 		tb_wake_waiters(p);
 	mutex_unlock(&p->read_lock);
@@ -453,10 +454,10 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
  * tb_session_unacquire() - undo the last tb_session_acquire()
  * @s: the reader
  * @refs: all blocks that it returned
- * @count: how many
+ * @count: number of blocks
  *
- * Context: process, under the provider's batch since that call, so that no session acquired or
- * released a block in between.
+ * Context: process.  The caller has held the provider's batch since that call, so that no session
+ * has acquired or released a block in between.
  */
 void tb_session_unacquire(struct tb_session *s, struct tb_ref *refs, u32 count)
 {

@@ -2,8 +2,9 @@
 /*
  * read(), readv(), splice() and poll() of a session.
  *
- * read() copies blocks to user memory without a lock but tb_session.lock: the block is held, so
- * its memory stays where it is.  Callers: devices/tracebuf.c, in process context.
+ * Callers: devices/tracebuf.c, in process context.  Locks: tb_session.lock; under it
+ * tb_provider.batch and read_lock to acquire and release.  read() copies a block without the last
+ * two: the session holds the block, so its memory stays in place.
  */
 #include <linux/uio.h>
 
@@ -12,7 +13,7 @@
 #include "select/arm.h"
 #include "session.h"
 
-/* Return true if read() need not wait: there is a block, or the recording has stopped. */
+/* Return true if read() need not wait: a block can be acquired, or the recording has stopped. */
 static bool tb_session_ready(void *session)
 {
 	struct tb_session *s = session;
@@ -22,8 +23,8 @@ static bool tb_session_ready(void *session)
 }
 
 /*
- * Acquire the next block for read().  s->part is written under read_lock, also when the block is
- * put back: then its bytes are 0.
+ * Acquire the next block for read().  tb_session_acquire() writes s->part under read_lock; s->part
+ * has 0 bytes if there is no block.
  */
 static int tb_read_next_block(struct tb_session *s)
 {
@@ -33,7 +34,7 @@ static int tb_read_next_block(struct tb_session *s)
 	mutex_lock(&p->batch);
 	n = tb_session_acquire(s, &s->part, 1, 0);
 	if (n > 0 && s->part.ring == TB_RING_DURABLE) {
-		/* p->batch is held: no session acquired or released a block since */
+		/* with p->batch held, no session has acquired or released a block since */
 		mutex_lock(&p->read_lock);
 		p->durable.reading = p->durable.taken - 1;
 		mutex_unlock(&p->read_lock);
@@ -54,7 +55,7 @@ static void tb_read_finish_block(struct tb_session *s)
 		tb_recording_damaged(p);
 	s->part.bytes = 0;
 	p->durable.reading = ~0ull;
-	/* the snapshot may acquire more of this ring: wake another thread that waits in poll() */
+	/* the snapshot may acquire more of this ring: wake threads that wait in poll() */
 	if (p->snapshot)
 		tb_wake_waiters(p);
 	mutex_unlock(&p->read_lock);
@@ -83,12 +84,12 @@ static ssize_t tb_read_copy(struct tb_session *s, struct iov_iter *to)
  * @to: user memory, or pages for a pipe
  * @nonblock: O_NONBLOCK
  *
- * Copies whole blocks as long as they fit.  A buffer smaller than a block gets it in pieces, so
- * that any program that reads a stream works.
+ * Copies whole blocks as long as they fit.  If @to is smaller than a block, copies a piece of it:
+ * so any program that reads a stream works.
  *
  * Context: process.
- * Return: bytes; 0 the recording has stopped and everything was read; -EAGAIN; -EBUSY another
- * session is the reader; -EFAULT; -ERESTARTSYS.
+ * Return: bytes; 0 the recording has stopped, and the reader has read all of it; -EAGAIN; -EBUSY
+ * another session is the reader; -EFAULT; -ERESTARTSYS.
  */
 ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock)
 {
@@ -120,7 +121,7 @@ ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock
 				return n;
 			}
 		}
-		/* after whole blocks copy no part of one: the next call does */
+		/* after whole blocks, leave a block that does not fit for the next call */
 		if (done && iov_iter_count(to) < s->part.bytes)
 			break;
 		n = tb_read_copy(s, to);
@@ -145,10 +146,10 @@ out:
  * @table: poll table
  *
  * Context: process.
- * Return: EPOLLIN if there is a block to acquire, or one past the watermark; EPOLLHUP if the
- * recording has stopped and everything was acquired, with EPOLLERR if it stopped by itself;
- * EPOLLERR alone if another session is the reader.  A session that has armed a trigger gets
- * EPOLLPRI when the rings are frozen or the recording has stopped, and no other event.
+ * Return: EPOLLIN if the session can acquire a block, also by closing a buffer past the watermark;
+ * EPOLLHUP if the recording has stopped and the reader has acquired all blocks, with EPOLLERR if it
+ * stopped by itself; EPOLLERR alone if another session is the reader.  A session that has armed a
+ * trigger gets only EPOLLPRI, when the rings are frozen or the recording has stopped.
  */
 __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table)
 {

@@ -1,28 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Save channels: each offers the blocks of one ring to a manager, one at a time; the manager must
- * answer before it gets the next one.
- *
- * A channel is a file of its own.  It belongs to the session that is the reader of the provider.
- * The session acquires durable blocks, and those of rings without a channel, as usual.  There is
- * no queue: read() derives the next packet from the state of the recording and of the channel:
- *
- *	TB_FIFO_STARTED		there is a recording that the channel has not announced
- *	TB_FIFO_SAVE_BUFFER	a block of the ring is acquired, and the durable blocks that it
- *				refers to are sealed
- *	TB_FIFO_STOPPED		the recording has stopped and the ring is empty; or a new start
- *				or configuration discarded the rest
- *
- * read() acquires a block if none is outstanding; poll() acquires none.  Only complete blocks can
- * be acquired, so no writer writes into an offered block.
+ * Save channels: each is a file that offers the blocks of one ring to a manager, one at a time; the
+ * manager must answer before it gets the next one.  The session that is the reader opens channels,
+ * and acquires the durable blocks and the blocks of the other rings, as usual.
  *
  * Lifetime: the channel's file and the session's file may be closed in any order.  Each has a
- * pointer to the other; the first to close clears both, under read_lock.  The channel has a
- * reference to the provider, because poll() waits there.
+ * pointer to the other; the first to close clears both, under read_lock.
  *
- * Callers: system calls on the channel, and the rest of reader/, in process context.
- * Locks: tb_provider.read_lock, and tb_save_channel.lock, which serialises read(), so that a
- * packet that could not be copied is not lost.
+ * Callers: system calls on the channel, and the rest of reader/, in process context.  Locks:
+ * tb_save_channel.lock, which serialises read(); tb_provider.read_lock.
  */
 #include <linux/anon_inodes.h>
 #include <linux/cpu.h>
@@ -46,15 +32,14 @@ enum tb_save_channel_phase {
 
 /**
  * struct tb_save_channel - the save channel of one ring
- * @lock: one read() at a time; the outermost lock
- * @provider: provider of the ring; with a reference
- * @session: the session that opened the channel; NULL after it has closed or the channel was
+ * @lock: one read() at a time, so that a packet that could not be copied is not lost; outermost
+ * @provider: provider of the ring, with a reference, because poll() waits there
+ * @session: the session that opened the channel; NULL while the channel has no ring
  * @cpu: CPU of the ring
- * @error: reason for closing: -EPROTO the manager speaks another version, -EPIPE the session has
- *	closed; or 0
+ * @error: -EPROTO the manager has another version of the protocol; -EPIPE the session has closed; 0
  * @phase: enum tb_save_channel_phase
  * @generation: number of the announced recording
- * @held: the channel holds @block
+ * @held: the channel holds @block, which it offers or will offer
  * @told: the manager has read @save
  * @block: the offered block
  * @save: the packet that offers @block
@@ -82,8 +67,15 @@ static int tb_save_channel_packet(struct tb_packet *packet, u16 request, u32 dat
 }
 
 /*
- * Derive the next packet without acquiring a block.  Return 1; 0 if there is none now; -ENODATA if
- * there will be none before the next recording; c->error if the channel is closed.
+ * There is no queue: derive the next packet from the state of the recording and of the channel.
+ *
+ *	TB_FIFO_STARTED		there is a recording that the channel has not announced
+ *	TB_FIFO_SAVE_BUFFER	the channel holds a block; its durable blocks are sealed
+ *	TB_FIFO_STOPPED		the recording has stopped and the ring is empty; or a new start
+ *				or configuration discarded the rest
+ *
+ * Do not acquire a block.  Return 1; 0 if there is no packet now; -ENODATA if there will be none
+ * before the next recording; c->error if the channel is closed.
  */
 static int tb_save_channel_next(struct tb_save_channel *c, struct tb_packet *packet)
 {
@@ -111,7 +103,7 @@ static int tb_save_channel_next(struct tb_save_channel *c, struct tb_packet *pac
 	return c->phase == TB_CHANNEL_STOPPED ? -ENODATA : 0;
 }
 
-/* Return true if a block can be acquired.  The caller got 0 from tb_save_channel_next(). */
+/* After tb_save_channel_next() has returned 0: return true if a block can be acquired. */
 static bool tb_save_channel_can_take(struct tb_save_channel *c)
 {
 	return c->phase == TB_CHANNEL_STARTED && !c->held &&
@@ -134,7 +126,7 @@ static bool tb_save_channel_take(struct tb_save_channel *c)
 	return true;
 }
 
-/* Derive the next packet; acquire a block for it if necessary. */
+/* Derive the next packet; acquire a block if none is outstanding.  For read(), not for poll(). */
 static int tb_save_channel_look(struct tb_save_channel *c, struct tb_packet *packet)
 {
 	struct tb_provider *p = c->provider;
@@ -150,7 +142,7 @@ static int tb_save_channel_look(struct tb_save_channel *c, struct tb_packet *pac
 	return n;
 }
 
-/* Update the state after the manager has read @packet, from tb_save_channel_next(). */
+/* Update the state after the manager has read @packet. */
 static void tb_save_channel_packet_taken(struct tb_save_channel *c, const struct tb_packet *packet)
 {
 	mutex_lock(&c->provider->read_lock);
@@ -204,7 +196,7 @@ static void tb_save_channel_detach(struct tb_save_channel *c)
 	c->session = NULL;
 }
 
-/* Handle TB_FIFO_STARTED, the manager's answer with the version that it speaks. */
+/* Handle TB_FIFO_STARTED, the manager's answer with its version of the protocol. */
 static int tb_save_channel_started(struct tb_save_channel *c, const struct tb_packet *packet)
 {
 	if (packet->data32 != TB_FIFO_VERSION) {
@@ -229,7 +221,7 @@ static int tb_save_channel_saved(struct tb_save_channel *c, const struct tb_pack
 	return err;
 }
 
-/* Handle a packet from the manager.  A refused one changes nothing; a wrong version closes. */
+/* Handle a packet from the manager.  A wrong packet changes nothing; a wrong version closes. */
 static int tb_save_channel_answer(struct tb_save_channel *c, const struct tb_packet *packet)
 {
 	struct tb_provider *p = c->provider;
@@ -286,8 +278,8 @@ static ssize_t tb_save_channel_read_one(struct tb_save_channel *c, char __user *
 }
 
 /*
- * Read as many packets as there are and fit; wait for the first.  Return bytes; 0 after
- * TB_FIFO_STOPPED; -EINVAL less than a packet fits; -EPROTO or -EPIPE closed; -EAGAIN; -EFAULT;
+ * Wait for a packet, then read all packets that are available and fit.  Return bytes; 0 after
+ * TB_FIFO_STOPPED; -EINVAL no packet fits; -EPROTO or -EPIPE closed; -EAGAIN; -EFAULT;
  * -ERESTARTSYS.
  */
 static ssize_t tb_save_channel_read(struct file *file, char __user *to, size_t bytes, loff_t *pos)
@@ -312,8 +304,8 @@ static ssize_t tb_save_channel_read(struct file *file, char __user *to, size_t b
 }
 
 /*
- * Accept whole packets, in order, up to one that is refused.  Return bytes; -EINVAL no whole
- * packets, or the first is refused; -EPROTO it closes the channel, or an earlier one has; -EPIPE
+ * Handle whole packets, in order, up to a wrong one.  Return bytes; -EINVAL @bytes is not a number
+ * of whole packets, or the first is wrong; -EPROTO a wrong version has closed the channel; -EPIPE
  * the session has closed; -EFAULT.
  */
 static ssize_t tb_save_channel_write(struct file *file, const char __user *from, size_t bytes,
@@ -436,7 +428,7 @@ int tb_save_channel_open(struct tb_session *s, u32 cpu)
 	c->provider = p;
 	c->cpu = array_index_nospec(cpu, nr_cpu_ids);
 	kref_get(&p->ref);
-	/* no ioctl is passing blocks of this ring to or from user space meanwhile */
+	/* wait until no ioctl passes blocks of this ring to or from user space */
 	mutex_lock(&p->batch);
 	mutex_lock(&p->read_lock);
 	err = tb_save_channel_attach(c, s);
@@ -486,7 +478,7 @@ void tb_save_channel_close_all(struct tb_session *s)
  * @ref: the block
  *
  * Context: process, under read_lock.
- * Return: true if it does; then only an answer to the channel releases the block.
+ * Return: true if it offers the block; then only the manager's answer releases the block.
  */
 bool tb_save_channel_holds(struct tb_save_channel *c, const struct tb_ref *ref)
 {

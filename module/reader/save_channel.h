@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Save channels: each offers the blocks of one ring, one at a time.
+ * Save channels: each is a file that offers the blocks of one ring, one at a time.
  * Callers: session.c, acquire.c and devices/tracebuf.c, in process context.
  */
 #ifndef TB_READER_SAVE_CHANNEL_H

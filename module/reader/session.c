@@ -2,10 +2,10 @@
 /*
  * A session is an open file of /dev/tracebuf.
  *
- * One session of a provider is its reader: the first that reads or acquires.  Other sessions get
+ * The first session of a provider that reads or acquires becomes its reader.  Other sessions get
  * -EBUSY until it closes.  A reader that closes, or dies, puts the blocks that it holds back into
  * the rings, for the next reader (tb_session_detach()).  Each reader gets the durable buffer from
- * the oldest complete state on: from its start, as long as nothing has been recycled.
+ * the oldest complete state on, or from its start, if no block was recycled.
  *
  * Callers: devices/tracebuf.c and the rest of reader/, in process context.
  * Locks: tb_session.bind, tb_session.lock, tb_provider.read_lock.
@@ -27,7 +27,7 @@
  * tb_session_bind() - fix the provider of a session for good
  * @s: the session
  *
- * Context: any that may spin.
+ * Context: process.
  * Return: the provider.
  */
 struct tb_provider *tb_session_bind(struct tb_session *s)
@@ -46,7 +46,7 @@ struct tb_provider *tb_session_bind(struct tb_session *s)
  * @s: the session, not bound yet
  * @name: name of the provider
  *
- * Binds the session.  Calls that still use the old provider may go on: "kernel" does not go away.
+ * Binds the session.  Calls that use the old provider may go on: "kernel" is never removed.
  *
  * Context: process.
  * Return: 0; -ENOENT no such provider; -EBUSY the session is bound already.
@@ -130,7 +130,7 @@ static void tb_ring_unacquire_all(struct tb_cpu_ring *r, bool snapshot)
 }
 
 /**
- * tb_session_detach() - if a session is the reader, leave the provider without a reader
+ * tb_session_detach() - leave the provider without a reader, if the session is the reader
  * @s: the session
  *
  * Puts the blocks that it held, or that its save channels offered, back for the next reader.
@@ -150,7 +150,7 @@ void tb_session_detach(struct tb_session *s)
 				struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
 				tb_ring_unacquire_all(r, p->snapshot);
-				/* the ring holds no block now, even if a count was damaged */
+				/* no block is held now, even if damaged counts say so */
 				r->held = 0;
 				r->pinned = 0;
 			}
@@ -170,7 +170,7 @@ void tb_session_detach(struct tb_session *s)
  * tb_session_create() - create the session of an open file, with the provider "kernel"
  *
  * Context: process.
- * Return: the session; NULL without memory.
+ * Return: the session; NULL if no memory is left.
  */
 struct tb_session *tb_session_create(void)
 {
@@ -196,7 +196,7 @@ void tb_session_destroy(struct tb_session *s)
 
 	if (s->stop_generation)
 		tb_provider_stop(p, s->stop_generation);
-	/* does nothing if another session has armed it */
+	/* does nothing if this session has not armed the trigger */
 	tb_trigger_disarm(p, s);
 	tb_session_detach(s);
 	tb_wake_waiters(p);

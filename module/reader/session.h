@@ -19,12 +19,12 @@ struct tb_save_channel;
  * @bind: protects @provider until @bound
  * @bound: @provider will not change any more
  * @lock: one read() at a time
- * @part: the block that read() has copied in part, bytes 0 if none; written under read_lock; an
- *	ioctl cannot release it
+ * @part: the block that read() is copying, bytes 0 if none; changed under read_lock; an ioctl
+ *	cannot release it
  * @offset: bytes of @part that read() has copied
  * @stop_generation: number of the recording that stops when the file is closed, or 0
- * @channels: save channels by CPU, NULL before the first; protected by read_lock; of the reader
- *	alone
+ * @channels: save channels by CPU, NULL before the first; only the reader has any; protected by
+ *	read_lock
  */
 struct tb_session {
 	struct tb_provider *provider;
@@ -48,7 +48,7 @@ void tb_session_detach(struct tb_session *s);
 ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock);
 __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table);
 
-/* acquire.c; read.c and save_channel.c alone call tb_session_acquire_ring() and what follows */
+/* acquire.c; only reader/ calls tb_session_acquire_ring() and the functions after it */
 bool tb_session_readable(struct tb_session *s, struct tb_provider *p);
 int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32 flags);
 int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 count, u32 *done);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A snapshot: the reader of a circular recording copies what is in the rings while it goes on.
+ * A snapshot: the reader copies the blocks of a circular recording while the recording goes on.
  *
- * The blocks that a snapshot acquires stay in the ring.  It pins the newest ones at its start, so
- * that the writer does not overwrite them, and never holds more than half of a ring.
+ * Blocks stay in the ring when the reader acquires and releases them.  At its start, a snapshot
+ * pins the newest blocks, so that the writer does not overwrite them.  It never holds more than
+ * half of a ring.
  *
  * Callers: session.c and acquire.c, in process context, under tb_provider.read_lock.
  */
@@ -12,15 +13,15 @@
 #include "recording/recording.h"
 #include "snapshot.h"
 
-/* Return how many blocks a snapshot pins at its start: half of those that it may hold. */
+/* Return the number of blocks to pin at the start: half of those that a snapshot may hold. */
 static u32 tb_snapshot_pins(const struct tb_cpu_ring *r)
 {
 	return max(r->nr / 4, 1u);
 }
 
 /*
- * Flush all rings at once: buffers opened afterwards are not part of the snapshot.  The caller also
- * holds cpus_read_lock.
+ * Begin a snapshot.  Flush all rings at once: buffers that writers open later are not part of the
+ * snapshot.  The caller also holds cpus_read_lock.
  */
 void tb_snapshot_begin(struct tb_provider *p)
 {
@@ -28,7 +29,7 @@ void tb_snapshot_begin(struct tb_provider *p)
 
 	lockdep_assert_held(&p->read_lock);
 	tb_provider_flush_cpus(p, NULL);
-	/* first: the counts have the current time, and no later record gets an earlier one */
+	/* before the counts, which get the current time: times of records must not decrease */
 	tb_state_drain_queue(p);
 	for_each_cpu(cpu, &p->cpus) {
 		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
@@ -42,7 +43,7 @@ void tb_snapshot_begin(struct tb_provider *p)
 	WRITE_ONCE(p->snapshot, true);
 }
 
-/* Return the rings to normal.  The caller has put all blocks back. */
+/* End the snapshot in all rings.  The caller has put all blocks back. */
 void tb_snapshot_end(struct tb_provider *p)
 {
 	unsigned int cpu;
@@ -67,7 +68,7 @@ bool tb_snapshot_is_incomplete(struct tb_provider *p)
 
 /*
  * Return true if a snapshot must not acquire the next block of @r.  It may hold half of the blocks,
- * so that the writer finds buffers to overwrite however slow the reader is: new events matter more
+ * so that the writer finds buffers to overwrite even if the reader is slow: new events matter more
  * than the copy of old ones.  After the recording has stopped, the snapshot has no limit.
  */
 bool tb_snapshot_exceeds(struct tb_provider *p, struct tb_cpu_ring *r)
@@ -76,7 +77,7 @@ bool tb_snapshot_exceeds(struct tb_provider *p, struct tb_cpu_ring *r)
 	       !tb_ring_next_pinned(r);
 }
 
-/* Return true if the reader must release a block first.  Unpinning a block makes room, too. */
+/* Return true if the reader must release a block first; if it has none, acquire unpins one. */
 bool tb_snapshot_is_full(struct tb_provider *p, struct tb_cpu_ring *r)
 {
 	return r->held > tb_ring_pinned(r) && tb_snapshot_exceeds(p, r);

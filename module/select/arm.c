@@ -72,7 +72,7 @@ static int tb_trigger_match(struct tb_provider *p, const char *pattern)
 	return matched ? 0 : -ENOENT;
 }
 
-/* Give the tests of event @index to its source, which owns them then. */
+/* Give *@test to the source of event @index, and set *@test to NULL. */
 static int tb_trigger_test(struct tb_provider *p, u32 index, struct tb_rule_active **test)
 {
 	struct tb_trigger_source *s = tb_trigger_find(&p->trigger, tb_event_by_index(index));
@@ -84,7 +84,7 @@ static int tb_trigger_test(struct tb_provider *p, u32 index, struct tb_rule_acti
 	return 0;
 }
 
-/* Make the tests.  The caller frees them, also on errors. */
+/* Make a rule for each of @rules.  The caller frees them, also after an error. */
 static int tb_trigger_tests(struct tb_provider *p, struct tb_rule *rules, u32 nr_rules,
 			    struct tb_rule_active **tests, u32 *bad)
 {
@@ -102,7 +102,7 @@ static int tb_trigger_tests(struct tb_provider *p, struct tb_rule *rules, u32 nr
 	return 0;
 }
 
-/* Detach the trigger and let the rings overwrite again.  Data about the fired event remain. */
+/* Detach the trigger, and let the rings overwrite again.  Keep the data about the fired event. */
 static void tb_trigger_detach(struct tb_provider *p, u32 state)
 {
 	struct tb_trigger *t = &p->trigger;
@@ -114,7 +114,7 @@ static void tb_trigger_detach(struct tb_provider *p, u32 state)
 	for (i = 0; i < t->nr_sources; i++)
 		tb_event_detach(&t->sources[i]->probe);
 	tb_events_synchronize();
-	/* probes that fired are done with the rings; irq_work before the timer, which it starts */
+	/* probes that fired have ended; the irq_work before the timer, which it starts */
 	irq_work_sync(&t->work);
 	cancel_delayed_work_sync(&t->late);
 	for_each_cpu(cpu, &p->cpus)
@@ -128,7 +128,7 @@ static void tb_trigger_detach(struct tb_provider *p, u32 state)
 	t->nr_sources = 0;
 }
 
-/* The caller undoes it with tb_trigger_detach(), also on errors. */
+/* The caller undoes this with tb_trigger_detach(), also after an error. */
 static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct tb_rule *rules,
 			     struct tb_rule_active **tests, u32 nr_rules, u32 percent, u32 ms,
 			     u32 *bad)
@@ -153,7 +153,7 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
 		err = tb_pending_prepare();
 	if (err)
 		return err;
-	/* at most all blocks but the one with the event */
+	/* the rings must keep the block with the event */
 	t->post = min(p->config.buffers * percent / 100, p->config.buffers - 1);
 	t->post_ms = ms;
 	t->event = NULL;
@@ -164,20 +164,21 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
 }
 
 /**
- * tb_trigger_arm() - freeze the rings some time after an event has occurred
+ * tb_trigger_arm() - arm the trigger, which freezes the rings some time after an event
  * @p: the provider
  * @s: the session that arms
  * @patterns: as for tb_provider_select(), separated by commas; modified
  * @rules: tests for some of the events, from user space
  * @nr_rules: how many rules
- * @percent: part of the ring of the event's CPU that may be filled after the event, 0 to 100
- * @ms: limit of the time until the freeze, in milliseconds; 0: none
- * @matched: out: how many events matched
- * @bad: out: index of the wrong rule
+ * @percent: share of the ring of the event's CPU to fill before the freeze, 0 to 100
+ * @ms: freeze after this time, even if the share is not filled, in milliseconds; 0: no limit
+ * @matched: out: number of events that @patterns match
+ * @bad: out: index of the wrong rule, after an error of a rule
  *
  * Context: process.
- * Return: 0; -EINVAL no circular recording is running, not a percentage, a wrong rule; -EBUSY
- * armed already; -ENOENT a pattern matches no event; -E2BIG more than 64 events; -ENOMEM.
+ * Return: 0; -EINVAL no circular recording is running, or a wrong percentage or rule; -EBUSY a
+ * session has armed it already; -ENOENT a pattern matches no event; -E2BIG more than 64 events;
+ * -ENOMEM.
  */
 int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
 		   struct tb_rule *rules, u32 nr_rules, u32 percent, u32 ms, u32 *matched,
@@ -219,7 +220,7 @@ free:
 }
 
 /**
- * tb_trigger_disarm() - undo tb_trigger_arm(): the rings overwrite again
+ * tb_trigger_disarm() - undo tb_trigger_arm(), and let the rings overwrite again
  * @p: the provider
  * @s: the session that has armed it
  *
@@ -254,7 +255,7 @@ void tb_trigger_stop(struct tb_provider *p)
 }
 
 /**
- * tb_trigger_refresh() - attach events that have come, detach those that have gone
+ * tb_trigger_refresh() - attach the trigger's events that exist, detach those that do not
  * @p: the provider
  *
  * Context: process, under lock.

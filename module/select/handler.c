@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Handlers: functions of other modules that see events before they are recorded, and may veto them.
- * probe/veto.c calls them.
- *
- * Each event has a list of its handlers.  While it has one, its probes send the event to
- * probe/pending.c (tb_rule_route()), which calls the handlers.
+ * Attach handlers: functions of other modules that see events before the rings do, and may veto
+ * them.  While an event has handlers, its probes send it to probe/pending.c (tb_rule_route()), and
+ * probe/veto.c calls the handlers there.
  *
  * Callers: other modules, the catalog of events, in process context.  Locks: tb_handler_lock, under
  * it tb_provider.lock.
@@ -26,13 +24,13 @@
 #include "provider/list.h"
 #include "rule.h"
 
-/* protects the lists of all events; nests in tb_events_lock, outside tb_providers_lock */
+/* protects tb_event.handlers; nests in tb_events_lock, outside tb_providers_lock */
 static DEFINE_MUTEX(tb_handler_lock);
 static LIST_HEAD(tb_handlers_all);
 
 /**
- * tb_handlers_new_event() - attach the handlers that match a new event
- * @e: the event, without probes
+ * tb_handlers_new_event() - attach the handlers that match an event that comes or comes back
+ * @e: the event, without attached probes
  *
  * Context: process, under tb_events_lock.
  * Return: 0 or -ENOMEM.
@@ -76,14 +74,14 @@ static int tb_handlers_route(void)
 	return err;
 }
 
-/* The caller undoes it with tb_handlers_detach(), also on errors. */
+/* The caller undoes this with tb_handlers_detach(), also after an error. */
 static int tb_handlers_attach(struct tracebuf_handler *h)
 {
 	unsigned int i;
 	int err = 0;
 
 	lockdep_assert_held(&tb_handler_lock);
-	/* before the loop: tb_handlers_new_event() looks here for later events */
+	/* before the loop: tb_handlers_new_event() finds it there for later events */
 	list_add_tail(&h->list, &tb_handlers_all);
 	for (i = 0; i < tb_events_count() && !err; i++)
 		if (tb_event_matches(tb_event_by_index(i), h->pattern))
@@ -100,23 +98,23 @@ static void tb_handlers_detach(struct tracebuf_handler *h)
 	list_del(&h->list);
 	for (i = 0; i < tb_events_count(); i++)
 		tb_list_remove(&tb_event_by_index(i)->handlers, h);
-	/* back to the rings; cannot fail, because probes keep their counts */
+	/* back to the rings; probes keep their counts, so this cannot fail */
 	tb_handlers_route();
 	mutex_unlock(&tb_handler_lock);
 	tb_events_synchronize();
 }
 
 /**
- * tracebuf_handle() - see events before they are recorded
+ * tracebuf_handle() - attach a function that sees events before the rings do
  * @pattern: which events: "system", "system:event", "event" or "all", with '*' and '?'; also
  *	matches events that are added later
- * @fn: called for each event that is about to be recorded; returns false to veto it
+ * @fn: called for each event before a provider records it; returns false to veto it
  * @data: for @fn
  *
- * @fn is called on the CPU and in the context in which the event occurs, NMI included, once for
- * each provider that is about to record it: after the provider's filter has let it pass, before
- * sampling and limits.  After the first handler that returns false no other one is called; the
- * event then counts as suppressed (TB_IOC_SUPPRESSED: vetoed).
+ * The recorder calls @fn on the CPU and in the context of the event, NMI included, once for each
+ * provider that is about to record it: after the provider's filter, before sampling and limits.
+ * After a handler has returned false, the recorder calls no other one, and counts the event as
+ * vetoed (TB_IOC_SUPPRESSED).
  *
  * @fn runs with preemption off, and often with interrupts off and under locks of the scheduler,
  * timers or interrupts.  So it must not sleep, fault, take a lock that an interrupted context may
@@ -124,8 +122,8 @@ static void tb_handlers_detach(struct tracebuf_handler *h)
  * microseconds, and its loops must have a bound.  It may look at @view and current, count, and
  * record; handlers do not see events that occur in @fn.
  *
- * It is not called for events that fire a trigger and are not recorded, nor for those of
- * tracebuf_simple() and similar functions.
+ * Handlers do not see events that only fire a trigger, nor events of tracebuf_simple(),
+ * tracebuf_write() and tracebuf_begin().
  *
  * Context: process, sleeps.
  * Return: the handler, for tracebuf_unhandle(); ERR_PTR(-EINVAL) the pattern is empty or too long;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Attach functions of other modules that see events before they are recorded.  Process context.
+ * The handlers of new and freed events.  Caller: main.c sets the hooks of events/catalog.c, which
+ * calls these functions in process context.
  */
 #ifndef TB_SELECT_HANDLER_H
 #define TB_SELECT_HANDLER_H

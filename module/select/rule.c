@@ -2,10 +2,11 @@
 /*
  * Set and remove the rules of events; count suppressed events.  probe/pending.c follows the rules.
  *
- * A rule is replaced as a whole.  Probes follow it with preemption off, so RCU frees the old one.
+ * A new rule replaces the old one as a whole.  Probes use rules with preemption off, so RCU frees
+ * the old one.
  *
  * Callers: ioctls of devices/tracebuf.c, arm.c, select.c, recording/, in process context.
- * Locks: tb_provider.lock; reading user memory takes place outside it.
+ * Locks: tb_provider.lock; this file reads user memory outside it.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -50,7 +51,7 @@ static int tb_rule_check_tests(struct tb_event *e, const struct tb_test *tests, 
 
 	if (def)
 		err = tb_filter_make(filter, tests, nr, data, data_bytes, def->fields, bad);
-	/* describe the event, which binds its id to the fields that the tests refer to */
+	/* the tests refer to fields: once described, the event cannot get others under this id */
 	if (!err)
 		err = PTR_ERR_OR_ZERO(tb_event_description(e, e->simple, &bytes));
 	tb_events_read_unlock(token);
@@ -96,7 +97,7 @@ static int tb_rule_counters(struct tb_provider *p, struct tb_rule *rule, u32 *ma
 		return PTR_ERR_OR_ZERO(counters);
 	err = tb_counters_get(&p->counters, counters, rule->nr_counters, mask, &rule->bad);
 	kvfree(counters);
-	/* the durable buffer needs their names before the rings have values */
+	/* write the names of the counters before the rings have values */
 	return err ?: tb_durable_add_counters(p, *mask);
 }
 
@@ -108,13 +109,13 @@ static void tb_rule_free(struct rcu_head *rcu)
 	kfree(active);
 }
 
-/* Free a rule that no new probe can find. */
+/* Free a rule that a probe which starts now does not find. */
 static void tb_rule_drop(struct tb_provider *p, struct tb_rule_active *active)
 {
 	if (!active)
 		return;
 	if (active->counters) {
-		/* wait for probes that may read them */
+		/* wait for probes that may read the counters */
 		tb_events_synchronize();
 		tb_counters_put(&p->counters, active->counters);
 	}
@@ -152,14 +153,14 @@ static struct tb_rule_active *tb_rule_make(struct tb_provider *p, struct tb_even
 /* ---- activate --------------------------------------------------------- */
 
 /*
- * Copy into a rule what it needs of its provider and its event.  The clock is chosen while no
- * recording runs, and the tracepoint is found before a probe is attached to it.  So a probe never
- * sees these fields change: values that are there already are not written again.
+ * Copy the clock's frequency and the tracepoint's iterator into a rule.  The clock changes only
+ * while no recording runs, and the tracepoint is known before a probe is attached to it.  So probes
+ * never see these fields change, as this function does not write equal values again.
  */
 static void tb_rule_resolve(const struct tb_probe *probe, struct tb_rule_active *rule)
 {
 	u64 second = max(probe->provider->clock.frequency, 1ULL);
-	/* valid under the lock: a module that goes away waits for it (tb_select_refresh()) */
+	/* valid under the lock, for which a module that goes waits (tb_select_refresh()) */
 	const struct tracepoint *tp = READ_ONCE(probe->event->tp);
 
 	lockdep_assert_held(&probe->provider->lock);
@@ -172,11 +173,11 @@ static void tb_rule_resolve(const struct tb_probe *probe, struct tb_rule_active 
 }
 
 /**
- * tb_rule_wants_switches() - find out whether all switches of threads are to be recorded
+ * tb_rule_wants_switches() - test whether the selection has all switches of threads
  * @p: the provider
  *
  * Context: process, under lock.
- * Return: true if so.
+ * Return: true if sched_switch is enabled, and no rule, thread set or handler can suppress it.
  */
 bool tb_rule_wants_switches(const struct tb_provider *p)
 {
@@ -214,7 +215,7 @@ static void tb_rule_route_one(struct tb_probe *probe)
 }
 
 /**
- * tb_rule_begin() - find out whether a recording that starts has all switches of threads
+ * tb_rule_begin() - note whether a recording that starts has all switches of threads
  * @p: the provider, with all its probes attached
  *
  * Context: process, under lock; before the first moment.
@@ -229,10 +230,10 @@ void tb_rule_begin(struct tb_provider *p)
  * @probe: the probe
  *
  * The compact forms leave out the thread, which readers know from the switches since the start of
- * the recording.  So from the first switch that may be missing on, all events are recorded in the
- * wide form, which probe/pending.c leads to.  Their rings change before those of the switches.
- * A CPU that finds the new rings at a switch goes through the full barrier of switch_to() before
- * the events of the next thread, and so finds the new rings at these, too.
+ * the recording.  So before the first switch that may be missing, all other events go to
+ * probe/pending.c, which records the wide form; sched_switch follows last.  A CPU that finds the
+ * new rings at a switch goes through the full barrier of switch_to() before the events of the next
+ * thread, and so finds the new rings at these, too.
  *
  * probe/pending.c discards the events of a probe that is not selected at this moment.
  *
@@ -364,9 +365,9 @@ int tb_rule_set(struct tb_provider *p, struct tb_rule *rule)
 }
 
 /**
- * tb_rule_for_trigger() - make the rule that says when an event fires the trigger
+ * tb_rule_for_trigger() - make a rule with tests, which an event must pass to fire the trigger
  * @p: the provider
- * @rule: from user space: nothing but tests
+ * @rule: from user space; may have only tests
  *
  * Context: process; not under lock, because it reads user memory.
  * Return: the rule, for probe.rule of the trigger's probe; the caller frees it with
@@ -407,7 +408,7 @@ void tb_rule_forget(struct tb_probe *probe)
 	free_percpu(probe->counts);
 }
 
-/* Let a thread set follow new threads from now on. */
+/* Fill a thread set, and add new threads to it from now on. */
 static int tb_rule_add_thread_set(struct tb_thread_set *set)
 {
 	struct tracepoint *newtask = tb_events_tracepoint("task_newtask");
@@ -416,13 +417,13 @@ static int tb_rule_add_thread_set(struct tb_thread_set *set)
 	return newtask && exec ? tb_thread_set_attach(set, newtask, exec) : -ENOENT;
 }
 
-/* Free a thread set that no new probe can find. */
+/* Free a thread set that a probe which starts now does not find. */
 static void tb_rule_remove_thread_set(struct tb_thread_set *set)
 {
 	if (!set)
 		return;
 	tb_thread_set_detach(set);
-	/* wait for probes that may use it, and for its own probes */
+	/* wait for probes that may use the set, and for the set's own probes */
 	tb_events_synchronize();
 	tb_thread_set_free(set);
 }
@@ -542,7 +543,7 @@ void tb_rule_reset(struct tb_provider *p)
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(p->kept_out, cpu), 0, sizeof(*p->kept_out));
 	xa_for_each(&p->probes, i, probe) {
-		/* the next recording may use another clock, which shows earlier times */
+		/* the next recording may use a clock with earlier times */
 		if (probe->rule)
 			atomic64_set(&probe->rule->window, 0);
 		if (!probe->counts)

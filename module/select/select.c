@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which events a provider records, and in which form: select them, describe them in the durable
- * buffer, attach their probes.
+ * Select the events that a provider records, and their forms: describe the events in the durable
+ * buffer, attach their probes, record each change of the selection (struct tb_selection).
  *
- * An event is described before its probe is attached, so the reader gets the description in a
- * durable block before it gets a rolling block with the event.
- *
- * Attaching a probe takes milliseconds.  If each event were recorded as soon as its probe is
- * attached, the trace would have beginnings whose ends are not recorded yet.  So a selection
- * changes at one moment.  First, the probes of new events are attached; their events go to
- * probe/pending.c, which discards them.  Events to be disabled go there, too, and it still records
- * them.  Then one store increments tb_provider.moment: as of this moment probe/pending.c records
- * the new events and discards the disabled ones, on all CPUs.  After that, the new events are
- * routed into the rings, and the probes of the disabled ones are detached.  A CPU that has seen the
- * new moment never sees the old one again: it records both events of a pair, or none, unless the
- * moment lies between them.  The trace has a record of each change (struct tb_selection).
- *
- * A selection also holds for events that do not exist yet: a tracepoint of a module that is loaded
- * later is recorded from then on.
+ * A reader gets the description of an event before a block with the event, because an event is
+ * described before its probe is attached.  A selection also holds for events that come later.
  *
  * Callers: ioctls of devices/, main.c, recording/ and events/, in process context.
  * Locks: tb_provider.lock; under it read_lock, for the durable buffer and the moment.
@@ -39,7 +26,7 @@
 #define TB_COMPACT	2
 
 /**
- * tb_select_init() - begin with an empty selection
+ * tb_select_init() - initialise a provider with an empty selection
  * @p: the provider
  *
  * Context: process.
@@ -88,7 +75,7 @@ struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e)
 		return ERR_PTR(-ENOMEM);
 	probe->event = e;
 	probe->provider = p;
-	/* to probe/pending.c, which discards its events until it is selected */
+	/* lead to probe/pending.c, which discards the events until they are selected */
 	probe->rings = p->pending_rings;
 	probe->id_wide = TB_EV_FIRST + 2 * e->index;
 	probe->id_simple = probe->id_wide + 1;
@@ -107,7 +94,7 @@ struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e)
 
 /* ---- describe --------------------------------------------------------- */
 
-/* An event in the compact form can also occur in the wide one. */
+/* Return the forms in which a probe may record: a compact one may need the wide form, too. */
 static u8 tb_select_form(const struct tb_probe *probe)
 {
 	return (probe->compact ? TB_COMPACT : 0) | (probe->event->simple ? 0 : TB_WIDE);
@@ -161,7 +148,7 @@ static u8 tb_select_forms(const struct tb_probe *probe)
 }
 
 /**
- * tb_select_describe() - describe all enabled events, and again all that have been described
+ * tb_select_describe() - describe all enabled events, and all described events again
  * @p: the provider
  *
  * Context: process, under read_lock.
@@ -187,6 +174,21 @@ int tb_select_describe(struct tb_provider *p)
 
 /* ---- attach ----------------------------------------------------------- */
 
+/*
+ * Attaching a probe takes milliseconds.  If each event were recorded as soon as its probe is
+ * attached, the trace would have beginnings of activities without their ends.  So a selection
+ * changes at one moment:
+ *
+ *	1. Attach the probes of new events.  Route these events, and those to be disabled, to
+ *	   probe/pending.c, which discards the new events and still records the others.
+ *	2. Increment tb_provider.moment with one store.  As of this moment, on all CPUs,
+ *	   probe/pending.c records the new events and discards the disabled ones.
+ *	3. Route the new events to the rings, and detach the probes of the disabled ones.
+ *
+ * A CPU that has seen the new moment never sees the old one again: it records both events of a
+ * pair, or none, unless the moment lies between them.
+ */
+
 /* Record the events of a probe from the next moment on.  The caller attaches it afterwards. */
 static void tb_select_record_from_next(struct tb_provider *p, struct tb_probe *probe)
 {
@@ -206,7 +208,7 @@ static void tb_select_record_until_next(struct tb_provider *p, struct tb_probe *
 	tb_rule_route(probe);
 }
 
-/* @until keeps the last moment at which events were recorded, for tb_state_write_once(). */
+/* Detach a probe.  @until keeps the moment, for records of an earlier selection. */
 static void tb_select_detach_one(struct tb_provider *p, struct tb_probe *probe)
 {
 	if (probe->until > p->moment)
@@ -234,14 +236,14 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 	forms = tb_select_form(probe) & ~probe->described;
 	err = tb_select_describe_forms(p, probe, forms);
 	mutex_unlock(&p->read_lock);
-	/* for handlers that are attached later, tracebuf_handle() allocates the counts */
+	/* tracebuf_handle() allocates the counts for handlers that it attaches later */
 	if (!err && tb_event_has_handlers(probe->event))
 		err = tb_rule_count(probe);
-	/* not for a change of form: its events are recorded meanwhile */
+	/* an attached probe only changes its form, and goes on recording meanwhile */
 	if (!probe->attached)
 		tb_select_record_from_next(p, probe);
 	tb_rule_route(probe);
-	/* without all switches, each compact event would take a long way to the wide form */
+	/* without all switches, each event of a compact probe would need the wide form */
 	switches = p->starting ? tb_rule_wants_switches(p) : p->has_all_switches;
 	if (!err)
 		err = tb_event_attach(probe, probe->compact && switches);
@@ -252,7 +254,7 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 }
 
 /**
- * tb_select_write_record() - write which events are recorded at a moment (struct tb_selection)
+ * tb_select_write_record() - write the selection at a moment (struct tb_selection)
  * @p: the provider
  * @time: time of the record, trace clock
  * @moment: number of the moment, see tb_provider.moment
@@ -275,7 +277,7 @@ int tb_select_write_record(struct tb_provider *p, u64 time, u64 moment)
 	s->first = TB_EV_FIRST;
 	xa_for_each(&p->probes, i, probe) {
 		bit = 2 * probe->event->index;
-		/* an event added since then is not recorded yet */
+		/* an event that was added after the count above is not recorded yet */
 		if (bit >= ids || !tb_select_open(probe, moment))
 			continue;
 		/* TB_WIDE and TB_COMPACT are in the order of the ids */
@@ -289,7 +291,7 @@ int tb_select_write_record(struct tb_provider *p, u64 time, u64 moment)
 	return err;
 }
 
-/* Seal the descriptions of events that may already be in the rings. */
+/* Seal the open durable block, because the rings may have events that it describes. */
 static void tb_select_seal(struct tb_provider *p)
 {
 	mutex_lock(&p->read_lock);
@@ -299,8 +301,8 @@ static void tb_select_seal(struct tb_provider *p)
 
 /*
  * Begin the next moment: record the events that wait for it, and stop those that end with it.
- * With @tell, write a record of the selection and seal it with the descriptions before the events.
- * Callers pass false if no reader needs the record and all events have been described.
+ * With @tell, first write a record of the selection, and seal it with the descriptions.  Callers
+ * pass false if no reader needs the record, and all events have been described.
  */
 static int tb_select_publish(struct tb_provider *p, bool tell)
 {
@@ -357,10 +359,10 @@ int tb_select_attach(struct tb_provider *p)
 }
 
 /**
- * tb_select_detach() - detach all probes; they may still be running
+ * tb_select_detach() - detach all probes
  * @p: the provider
  *
- * Context: process, under lock; tb_events_synchronize() waits for running probes.
+ * Context: process, under lock.  Probes may still run: tb_events_synchronize() waits for them.
  */
 void tb_select_detach(struct tb_provider *p)
 {
@@ -368,7 +370,7 @@ void tb_select_detach(struct tb_provider *p)
 	unsigned long i;
 
 	lockdep_assert_held(&p->lock);
-	/* all of them end at one moment */
+	/* all probes end at one moment */
 	xa_for_each(&p->probes, i, probe)
 		if (probe->attached)
 			tb_select_record_until_next(p, probe);
@@ -400,15 +402,15 @@ static void tb_select_refresh_one(struct tb_provider *p, void *data)
 	}
 	tb_trigger_refresh(p);
 	if (changed && p->state == TB_STATE_RUNNING && tb_select_publish(p, true))
-		pr_warn_ratelimited("tracebuf: %s: no room to tell that events have come or gone\n",
+		pr_warn_ratelimited("tracebuf: %s: no room to record a selection: new events are not recorded\n",
 				    p->name);
 	mutex_unlock(&p->lock);
 }
 
 /**
- * tb_select_refresh() - attach events that have come, detach those that have gone
+ * tb_select_refresh() - attach enabled events that have come, detach those that have gone
  *
- * On return, nothing is attached to events that have gone.
+ * On return, no probe is attached to an event that has gone.
  *
  * Context: process.
  */
@@ -434,7 +436,7 @@ static void tb_select_touch(struct tb_probe *probe, u32 op, u32 form)
 			      (form == TB_FORM_COMPACT && probe->event->compact);
 }
 
-/* Let the probe follow its selection from the next moment on. */
+/* Attach or end a probe, as it is enabled or disabled, as of the next moment. */
 static int tb_select_apply(struct tb_provider *p, struct tb_probe *probe)
 {
 	if (p->state != TB_STATE_RUNNING)
@@ -453,7 +455,7 @@ static void tb_select_undo(struct tb_provider *p, struct tb_probe *probe)
 	tb_select_apply(p, probe);
 }
 
-/* Change the selection of all events that @pattern matches.  @count: out: how many. */
+/* Change the selection of all events that @pattern matches.  @count: out: number of these. */
 static int tb_select_match(struct tb_provider *p, const char *pattern, u32 op, u32 form,
 			   u32 *count)
 {
@@ -486,7 +488,7 @@ static int tb_select_match(struct tb_provider *p, const char *pattern, u32 op, u
  * @pattern: "system", "system:event", "event" or "all", with * and ?
  * @op: enum tb_select_op
  * @form: enum tb_form
- * @matched: out: how many events @pattern matches; may be NULL
+ * @matched: out: number of events that @pattern matches; may be NULL
  *
  * Context: process.
  * Return: 0; -EINVAL; -ENOENT no event matches; -ENOSPC; -ENOMEM.  Errors change nothing.
@@ -517,7 +519,7 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 	}
 	if (err && p->state == TB_STATE_RUNNING) {
 		tb_select_publish(p, false);
-		/* rings may have events of a form that was changed and changed back */
+		/* the rings may have events in a form that was undone, with a new description */
 		tb_select_seal(p);
 	}
 	p->nr_enabled = enabled;
@@ -572,7 +574,7 @@ int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **des
 	if (!buf)
 		return -ENOMEM;
 	len = tb_select_desc(e, e->simple || (e->compact && (info->flags & TB_INFO_COMPACT)), buf);
-	/* no lock, so that it does not wait for a selection; probes live as long as @p */
+	/* no lock: the caller must not wait for a selection; probes live as long as @p */
 	probe = xa_load(&p->probes, e->index);
 	info->flags = (probe && READ_ONCE(probe->enabled) ? TB_INFO_ENABLED : 0) |
 		      ((probe && READ_ONCE(probe->compact)) || e->simple ? TB_INFO_COMPACT : 0) |

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Express every kind of event that a header of tracepoints can define by three macros, which the
- * passes of passes.h define:
+ * Express all macros that define events in a header of tracepoints by three macros, which each pass
+ * of passes.h defines:
  *
  *	TB_CLASS(class, proto, args, tstruct, assign, print)
  *	TB_EVENT(class, name, proto)
  *	TB_EVENT_PRINT(class, name, proto, print)	for an event with its own print format
  *
- * Classes and events that the unit leaves out expand to the empty variants with other numbers.
+ * TB_PICK() chooses the variant _00 of a macro, or an empty one for what the unit leaves out.
  */
 #define __TB_CAT(a, b, c)	a ## b ## c
 #define TB_CAT(a, b, c)		__TB_CAT(a, b, c)
-/* choose the variant of a macro by two conditions: macro_00 if neither is defined */
+/* the variant of a macro for two conditions: macro_00 if neither is defined */
 #define TB_PICK(macro, a, b)	TB_CAT(macro, __is_defined(a), __is_defined(b))
 
 /* conditions: the class is left out; another class replaces it */
@@ -34,7 +34,7 @@
 #define TB_EVENT_PRINT_10(template, name, proto, print)
 #define TB_EVENT_PRINT_11(template, name, proto, print)
 
-/* in place of the header's class: written by hand (OWN), or recording only the arguments (BARE) */
+/* replace a class of the header: OWN is written by hand, BARE records only the arguments */
 #define TB_OWN_CLASS(call, proto, args, tstruct, assign, print)		\
 	TB_PICK(TB_CLASS_, TB_SKIP_##call, TB_BARE_##call)(call,	\
 		PARAMS(proto), PARAMS(args), PARAMS(tstruct),		\
@@ -67,7 +67,7 @@
 			    PARAMS(print))				\
 	DEFINE_EVENT(name, name, PARAMS(proto), PARAMS(args))
 
-/* the tracepoint itself checks conditions and calls callbacks */
+/* the tracepoint itself checks conditions and calls @reg and @unreg */
 #undef DEFINE_EVENT_FN
 #define DEFINE_EVENT_FN(template, name, proto, args, reg, unreg)	\
 	DEFINE_EVENT(template, name, PARAMS(proto), PARAMS(args))
@@ -128,9 +128,9 @@
 #define TRACE_EVENT_PERF_PERM(name, expr...)
 
 /*
- * Names that print formats use: TB_EVAL("name", value).  A unit can leave out enumerators that the
- * header does not have, as it can events.  A name may be that of a macro, and must not be expanded
- * on the way.  The kernel's stage 2 undefines these macros, so passes.h defines them again.
+ * Names that print formats use: TB_EVAL("name", value).  A unit can leave out enumerators that its
+ * kernel does not have.  The name may be a macro, which must not be expanded.  The kernel's stage 2
+ * undefines these macros, so passes.h defines them again.
  */
 #define TB_EVAL_00(text, a)	TB_EVAL(text, a)
 #define TB_EVAL_10(text, a)

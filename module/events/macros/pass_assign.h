@@ -3,8 +3,8 @@
  * Pass 5 of passes.h: fill in dynamic fields.
  *
  * The kernel's own macros rely on the size of the source, or compute it a second time.  If a string
- * has grown since room was reserved for it, they write beyond the event, into the next one of the
- * ring.  These macros write no more than there is room for, and clear the rest.
+ * has grown since the probe reserved room for it, they write beyond the event, into the next event
+ * of the ring.  These macros write no more than the reserved bytes, and clear the rest.
  */
 #ifndef TB_MACROS_PASS_ASSIGN_H
 #define TB_MACROS_PASS_ASSIGN_H
@@ -50,7 +50,7 @@ static inline __printf(3, 0) void tb_assign_vstr(char *dst, size_t room, const c
 
 #endif /* TB_MACROS_PASS_ASSIGN_H */
 
-/* up to 6.9 the caller passes the source again; since then an earlier stage keeps it */
+/* since 6.10 an earlier stage keeps the source; before, the header passes it again */
 #define TB_ASSIGN_PICK(dst, src, macro, ...)	macro
 #define TB_ASSIGN_KEPT(dst)						\
 	tb_assign_text(__get_str(dst), __data_offsets.dst##_ptr_,	\

@@ -2,8 +2,8 @@
 /*
  * Pass 3 of passes.h: the elements of an event as struct tb_field_def.
  *
- * The kernel's own stage makes struct trace_event_fields, which has no offsets and has changed over
- * time.  Here the compiler knows the structure already (tb_raw), and computes the offsets.
+ * The kernel's own stage makes struct trace_event_fields, which has no offsets and differs between
+ * versions.  Here the compiler knows the structure already (tb_raw), and computes the offsets.
  */
 
 #define TB_OFFSET(member) \

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Make probes out of a header of the kernel's tracepoints.
+ * Make probes from a header of the kernel's tracepoints.
  *
- * scripts/build-module writes the units.  A unit includes what the header misses, then defines
- * these and includes this file:
+ * scripts/build-module writes the units.  A unit includes the headers that its header misses, then
+ * defines these macros and includes this file:
  *
  *	TB_UNIT_NAME	its name
  *	TB_HEADER	the header, "trace/events/...h"
  *	TB_SKIP_name 1	leave out the event, or the event class with its events
- *	TB_EXTRA	a header with TB_OWN_CLASS() in place of classes of TB_HEADER; for each of
- *			them it defines TB_OWN_name 1; it has TRACE_DEFINE_ENUM() for names that
+ *	TB_EXTRA	a header with TB_OWN_CLASS() in place of classes of TB_HEADER, and
+ *			TB_OWN_name 1 for each of them; it has TRACE_DEFINE_ENUM() for names that
  *			print formats use and TB_HEADER does not announce
- *	TB_BARE_name 1	use the TB_BARE_CLASS() that there is as well
+ *	TB_BARE_name 1	replace the class of TB_HEADER by the unit's TB_BARE_CLASS()
  *
  * Each pass below reads the header once, with another meaning of TRACE_EVENT() and its relatives
  * (kinds.h).  The kernel makes its code for ftrace, perf and BPF in the same way.  Where elements
- * of an event (__field(), __string(), __assign_str() ...) keep the kernel's meaning, this file
- * takes it from the kernel's <trace/stages/>: so a header and its stages fit in any version.
+ * of an event (__field(), __string(), __assign_str() ...) keep the kernel's meaning, the pass uses
+ * the kernel's <trace/stages/>, which fit the headers of the same version.
  *
  *	0  tb_callback_X, the type of a probe; what the header includes
  *	1  struct trace_event_raw_X, the fields in memory	(kernel's stage)
@@ -27,7 +27,7 @@
  *	6  tb_print_X, tb_def_X: print format, definition	(kernel's stage)
  *	7  tb_unit_init_UNIT(), which collects the definitions
  *
- * X is the event class, in passes 0 and 6 also the event.
+ * X is the event class; in passes 0 and 6 it may be the event.
  */
 
 #include <linux/trace_events.h>
@@ -44,8 +44,8 @@ static_assert(sizeof(struct trace_entry) == sizeof(struct tb_composite) -
 /* ---- 0: arguments of probes ------------------------------------------- */
 
 /*
- * Not the kernel's own meaning, which would declare trace_X() and more: no code here calls that,
- * and an event with a prototype that does not compile must not keep out the rest of the header.
+ * Do not use the kernel's own meaning, which declares trace_X() and more: no code here calls these,
+ * and a prototype that does not compile must cost only its event, not the whole header.
  */
 #define TB_CLASS(call, proto, args, tstruct, assign, print)
 #define TB_EVENT(template, name, proto)					\
@@ -54,7 +54,7 @@ static_assert(sizeof(struct trace_entry) == sizeof(struct tb_composite) -
 	TB_EVENT(template, name, PARAMS(proto))
 #define TB_EVAL(text, a)
 
-/* some headers keep functions for TP_fast_assign() under this symbol */
+/* some headers define functions for TP_fast_assign() only with this symbol */
 #define CREATE_TRACE_POINTS
 #include TB_HEADER
 #undef CREATE_TRACE_POINTS
@@ -101,7 +101,7 @@ static_assert(sizeof(struct trace_entry) == sizeof(struct tb_composite) -
 
 #include "pass_fields.h"
 
-/* in a function, because the elements need a name (tb_raw) for the structure that they are in */
+/* in a function, because the elements need a name, tb_raw, for their structure */
 #undef TB_CLASS
 #define TB_CLASS(call, proto, args, tstruct, assign, print)		\
 static const struct tb_field_def * __init __maybe_unused		\
@@ -194,7 +194,7 @@ static struct tb_event_def tb_def_##call = {				\
 	.probe = tb_probe_##template,					\
 };									\
 									\
-/* never called: lets the compiler compare the prototypes */		\
+/* never called: the compiler compares the two prototypes */		\
 static inline void tb_check_##call(void)				\
 {									\
 	typeof(tb_callback_##call) *probe __maybe_unused = tb_probe_##template;	\
@@ -244,8 +244,8 @@ static const char tb_print_##call[] __maybe_unused = print;
 	} while (0)
 
 /*
- * Read the header inside a function.  A table does not work, because a semicolon ends each event,
- * nor does a linker section, because those of modules have no start and end symbols.
+ * Read the header inside a function.  A table does not work, because a semicolon ends each event.
+ * A linker section does not work, because in modules it has no start and end symbols.
  */
 #define __TB_UNIT_INIT(name)	TB_UNIT_INIT(name)
 __TB_UNIT_INIT(TB_UNIT_NAME);

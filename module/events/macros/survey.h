@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * List the classes and events of a header, and where they are.  For the preprocessor alone, in
- * place of passes.h; scripts/build-module reads the output.
+ * List the classes and events of a header, with their lines.  scripts/build-module runs only the
+ * preprocessor, with this file in place of passes.h, and reads the output.
  */
 #include <linux/trace_events.h>
 #include <linux/kconfig.h>
@@ -16,7 +16,7 @@
 
 #define TRACE_HEADER_MULTI_READ
 
-/* list also those that the unit leaves out */
+/* list also the events that the unit leaves out */
 #undef TB_PICK
 #define TB_PICK(macro, a, b)	TB_CAT(macro, 0, 0)
 

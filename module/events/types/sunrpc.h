@@ -18,7 +18,7 @@ static inline const char *tb_svc_proc_name(const struct svc_rqst *rqstp)
 #define rpc_proc_name	tb_rpc_proc_name
 #define svc_proc_name	tb_svc_proc_name
 
-/* rpc_task_timeout() is in another module, which tracebuf_events.ko would need to be loaded */
+/* rpc_task_timeout() is in another module, which tracebuf_events.ko must not depend on */
 static inline unsigned long tb_rpc_task_timeout(const struct rpc_task *task)
 {
 	unsigned long timeout = READ_ONCE(task->tk_timeout), now = jiffies;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The size of a SCSI command, by its group.  The kernel's table is in another module, which
- * tracebuf_events.ko would need to be loaded.
+ * tracebuf_events.ko must not depend on.
  */
 #include <scsi/scsi_common.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A socket's cookie; 0 if it has none yet, because modules cannot generate one. */
+/* The cookie of a socket, or 0 if it has none yet: modules cannot generate it. */
 #include <linux/sock_diag.h>
 #include <net/sock.h>
 
