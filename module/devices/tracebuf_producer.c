@@ -126,8 +126,8 @@ static int tb_setup_check(struct tb_producer_setup *s)
 }
 
 /*
- * Return the user whom a channel is charged to.  In a user namespace, it is the owner of the
- * outermost namespace, because one user can have many user ids inside.
+ * Return the user to charge a channel to.  In a user namespace, return the owner of the outermost
+ * namespace, because one user can have many user ids inside.
  */
 static kuid_t tb_producer_user(void)
 {

@@ -516,7 +516,7 @@ static void tb_unit_forget(const struct tb_unit *unit)
 /**
  * tb_units_unregister() - remove the events of some units
  * @units: the units
- * @n: how many
+ * @n: number of units
  *
  * Recordings go on without these events.
  *
@@ -544,7 +544,7 @@ EXPORT_SYMBOL_GPL(tb_units_unregister);
 /**
  * tb_units_register() - add the events of some units
  * @units: the units, with their definitions
- * @n: how many
+ * @n: number of units
  * @owner: the module of their probes
  *
  * Events that were registered before, and are still selected, are recorded at once.

@@ -13,7 +13,7 @@
 #define TB_PACK(value, bits, shift) \
 	(((u64)(value) & GENMASK_ULL((bits) - 1, 0)) << (shift))
 
-/* the description of such a field */
+/* the description of a field that TB_PACK() fills in */
 #define TB_BITS(_name, _type, _bit, _bits, _flags)			\
 	{ .name = (_name), .type = (_type), .size = sizeof(u64),	\
 	  .flags = TB_FIELD_BITS | (_flags), .bit = (_bit), .bits = (_bits) }

@@ -100,8 +100,8 @@ static int tb_group_event(struct tb_group *g, struct tracebuf_def *from)
  * tracebuf_register() - register the events of a group
  * @group: made with TRACEBUF_GROUP()
  *
- * Users can select the events from now on.  If they were registered before, and are still selected
- * in a running recording, they are recorded at once.
+ * On return, users can select the events.  Events that were registered before, and are still
+ * selected in a running recording, are recorded at once.
  *
  * An event keeps its id as long as tracebuf is loaded, unless it is registered again with other
  * fields: then it gets a new id.

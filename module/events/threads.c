@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records of threads, so that every thread id in a trace has a name: of those that exist when a
- * recording starts (the dump), and of those that start, change and exit while it runs (the probes).
- * Also the names of interrupts and softirqs.
+ * Records of threads, so that every thread id in a trace has a name.  The dump has the threads that
+ * exist when a recording starts; probes record threads that start, change and exit later.  Also the
+ * names of interrupts and softirqs.
  *
  * Callers: recording/, in process context.  It attaches the probes before the dump, so it records
  * a thread that starts in between twice, and misses none.  Tracepoints call the probes, which put

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Categories of user-space writers, and the page that shows programs what to record.
+ * Categories of user-space writers, and the page that shows programs which of them to record.
  *
  * A provider has a list of patterns, which outlives recordings and applies to later channels, too.
  * A channel has a list of names, each with the set of targets that want it (matched).  A change of

@@ -172,7 +172,7 @@ void tb_channels_notify(struct tb_provider *p, bool recording)
 }
 
 /**
- * tb_channels_scrape() - take what programs have published for a provider
+ * tb_channels_scrape() - take the records that programs have published for a provider
  * @p: the provider
  * @end: the recording ends
  *
@@ -526,7 +526,7 @@ again:
  * @per_user: limit of channels of an unprivileged user; 0: unlimited
  *
  * Context: process.
- * Return: 0; -EMFILE the user has too many; -ENFILE there are too many.
+ * Return: 0; -EMFILE the user has too many channels; -ENFILE all users together have too many.
  */
 int tb_channel_enlist(struct tb_channel *c, u32 per_user)
 {
@@ -548,7 +548,7 @@ int tb_channel_enlist(struct tb_channel *c, u32 per_user)
 }
 
 /**
- * tb_channel_end() - take what a channel has published, and end it
+ * tb_channel_end() - take the records that a channel has published, and end the channel
  * @c: the channel; need not be set up; may have ended
  *
  * Context: process, the only user of @c.

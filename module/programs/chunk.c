@@ -68,7 +68,7 @@ static bool tb_quota_allows_ring(struct tb_channels *in, u64 now)
 	return !READ_ONCE(in->ring_rate) || READ_ONCE(*this_cpu_ptr(in->ring_paid)) < now;
 }
 
-/* Charge a piece, by an exchange: those interrupts and tb_channels_set_quota() also set @paid. */
+/* Charge a piece, by an exchange: such an interrupt and tb_channels_set_quota() also set @paid. */
 static void tb_quota_charge(struct tb_channels *in, u64 now, u32 bytes)
 {
 	u64 rate = READ_ONCE(in->ring_rate), burst = READ_ONCE(in->ring_burst);
@@ -368,7 +368,7 @@ static int tb_chunk_put(struct tb_channel *c, struct tb_writer *w, const struct 
 	return 0;
 }
 
-/* Count a lost piece.  The writer's next piece reports the cause, and those in its header. */
+/* Count a lost piece.  The writer's next piece reports its cause, and the causes in its header. */
 static void tb_chunk_count_lost(struct tb_channel *c, struct tb_writer *w,
 				const struct tb_chunk_account *k, const struct tb_chunk *h, int err)
 {

@@ -331,7 +331,7 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 	u32 n = 0;
 	int err;
 
-	/* take what programs have published; not possible under the locks that follow */
+	/* take the records that programs have published, before taking the locks that follow */
 	if ((flags & (TB_ACQUIRE_FLUSH | TB_ACQUIRE_SNAPSHOT)) && !READ_ONCE(p->snapshot))
 		tb_channels_scrape(p, false);
 	cpus_read_lock();

@@ -169,7 +169,7 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
  * @s: the session that arms
  * @patterns: as for tb_provider_select(), separated by commas; modified
  * @rules: tests for some of the events, from user space
- * @nr_rules: how many rules
+ * @nr_rules: number of rules
  * @percent: share of the ring of the event's CPU to fill before the freeze, 0 to 100
  * @ms: freeze after this time, even if the share is not filled, in milliseconds; 0: no limit
  * @matched: out: number of events that @patterns match

@@ -179,8 +179,8 @@ int tb_select_describe(struct tb_provider *p)
  * attached, the trace would have beginnings of activities without their ends.  So a selection
  * changes at one moment:
  *
- *	1. Attach the probes of new events.  Route these events, and those to be disabled, to
- *	   probe/pending.c, which discards the new events and still records the others.
+ *	1. Attach the probes of new events.  Route the new events and the events to be disabled
+ *	   to probe/pending.c, which discards the former and still records the latter.
  *	2. Increment tb_provider.moment with one store.  As of this moment, on all CPUs,
  *	   probe/pending.c records the new events and discards the disabled ones.
  *	3. Route the new events to the rings, and detach the probes of the disabled ones.
@@ -300,7 +300,7 @@ static void tb_select_seal(struct tb_provider *p)
 }
 
 /*
- * Begin the next moment: record the events that wait for it, and stop those that end with it.
+ * Begin the next moment: record the events that wait for it, and discard events that end with it.
  * With @tell, first write a record of the selection, and seal it with the descriptions.  Callers
  * pass false if no reader needs the record, and all events have been described.
  */
