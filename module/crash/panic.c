@@ -78,7 +78,7 @@ static struct tb_buf *tb_panic_find(const struct tb_cpu_ring *r, u64 sequence)
 	u32 i;
 
 	for (i = 0; i < r->nr; i++) {
-		/* before the header: pairs with the release in tb_ring_complete() */
+		/* state before header: pairs with the release in tb_ring_complete() */
 		u64 s = smp_load_acquire(&r->bufs[i].state);
 
 		if (TB_BUF_SEQ(s) == sequence && TB_BUF_STATE(s) != TB_BUF_CLAIMED &&

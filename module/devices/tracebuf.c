@@ -199,7 +199,7 @@ static int tb_ioc_provider(struct tb_session *s, union tb_argument *a, const str
 		r->id = p->id;
 		tb_provider_put(p, TB_HOLDER_NONE);
 		err = tb_argument_put(user->arg, user->size, r, sizeof(*r));
-		/* the program did not get the id: undo, unless another one uses the provider */
+		/* the program did not get the id: undo, unless another file uses the provider */
 		if (err)
 			tb_registry_destroy(r->name, NULL);
 		return err;

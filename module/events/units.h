@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The units in tracebuf.ko.  No guard: files include this with different definitions of TB_UNIT().
- * They define the order of the event numbers.
+ * The units are in the order of the event numbers.
  */
 TB_UNIT(sched);
 TB_UNIT(irq);

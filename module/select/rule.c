@@ -109,7 +109,7 @@ static void tb_rule_free(struct rcu_head *rcu)
 	kfree(active);
 }
 
-/* Free a rule that a probe which starts now does not find. */
+/* Free a rule that no pointer leads to any more; running probes may still use it. */
 static void tb_rule_drop(struct tb_provider *p, struct tb_rule_active *active)
 {
 	if (!active)
@@ -155,7 +155,7 @@ static struct tb_rule_active *tb_rule_make(struct tb_provider *p, struct tb_even
 /*
  * Copy the clock's frequency and the tracepoint's iterator into a rule.  The clock changes only
  * while no recording runs, and the tracepoint is known before a probe is attached to it.  So probes
- * never see these fields change, as this function does not write equal values again.
+ * never see these fields change: the function writes only values that differ.
  */
 static void tb_rule_resolve(const struct tb_probe *probe, struct tb_rule_active *rule)
 {
@@ -417,7 +417,7 @@ static int tb_rule_add_thread_set(struct tb_thread_set *set)
 	return newtask && exec ? tb_thread_set_attach(set, newtask, exec) : -ENOENT;
 }
 
-/* Free a thread set that a probe which starts now does not find. */
+/* Free a thread set that no pointer leads to any more; running probes may still use it. */
 static void tb_rule_remove_thread_set(struct tb_thread_set *set)
 {
 	if (!set)
