@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Choosing the trace clock, reading it with the kernel's clocks, and halting it while the machine
+ * Choose the trace clock, read it together with the kernel's clocks, halt it while the machine
  * sleeps.  tb_clock_slow() runs in any context, tb_clock_sync() in any but NMI, all else in process
- * context.  Takes no lock.  Callers: probe/, ring/, provider/, recording/.
+ * context.  Takes no lock.  Callers: ring/, provider/, probe/, select/, recording/, crash/.
  */
 #include <linux/cpumask.h>
 #include <linux/errno.h>
@@ -24,8 +24,8 @@
 
 #if defined(CONFIG_X86)
 /*
- * Return true if the kernel has not found the TSC unstable and, unless the user asked for it by
- * name, the TSC has a constant rate and runs in idle states.
+ * Return true if the kernel has not found the TSC unstable.  Unless the user asked for it by name,
+ * it must also have a constant rate and run in idle states, or be known as reliable.
  */
 static bool tb_clock_raw_usable(bool asked)
 {
@@ -61,8 +61,8 @@ static u64 tb_clock_raw_frequency(void)
 }
 
 /*
- * Return true if a CPU may need a workaround to read the counter.  The kernel may not know it of a
- * CPU that has not been online yet, so such a CPU counts as one that needs it.
+ * Return true if a CPU may need a workaround to read the counter.  The kernel detects an erratum
+ * when the CPU comes online, so assume one for each offline CPU.
  */
 static bool tb_clock_erratum(void)
 {
@@ -105,7 +105,7 @@ static __always_inline u64 tb_clock_raw_stable(void)
 }
 #endif
 
-/* added to the counter, which restarted while the machine slept */
+/* ticks to add to the counter, because it restarted while the machine slept */
 static u64 tb_clock_shift;
 /* the clocks when the trace clock was halted, and whether it is halted now */
 static struct tb_clock_sync tb_clock_halted;
@@ -117,11 +117,11 @@ EXPORT_SYMBOL_GPL(tb_clock_back);
 
 static bool clock_anew;
 module_param(clock_anew, bool, 0644);
-MODULE_PARM_DESC(clock_anew, "the counter begins anew when the machine sleeps");
+MODULE_PARM_DESC(clock_anew, "let the counter restart whenever the machine sleeps");
 
 static ulong clock_care;
 module_param(clock_care, ulong, 0444);
-MODULE_PARM_DESC(clock_care, "reads of the counter by way of a workaround, or with a shift");
+MODULE_PARM_DESC(clock_care, "number of reads of the counter with a workaround or a shift");
 #endif
 
 /**
@@ -136,7 +136,7 @@ notrace u64 tb_clock_slow(u8 ticks)
 	switch (ticks) {
 	case TB_TICKS_CARE:
 #ifdef TB_RING_PATHS
-		/* CPUs that count at once may lose one */
+		/* two CPUs that count at the same time may count one read only */
 		data_race(clock_care++);
 #endif
 		return tb_clock_raw_stable() + READ_ONCE(tb_clock_shift);
@@ -234,8 +234,8 @@ void tb_clock_sync(const struct tb_clock *clock, struct tb_clock_sync *sync)
 /**
  * tb_clock_halt() - do not read the processor's counter until tb_clock_go_on()
  *
- * The machine is going to sleep, and the counter may restart meanwhile.  From now on a reader that
- * uses tb_clock_ticks_now() gets the time of this call.
+ * The machine is going to sleep, and the counter may restart meanwhile.  From now on a caller that
+ * reads the clock with tb_clock_ticks_now() gets the time of this call.
  *
  * Context: process, one caller at a time.
  */

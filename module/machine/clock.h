@@ -9,7 +9,7 @@
 #include <linux/ktime.h>
 #include <linux/tracebuf.h>
 
-/* in the build for tests the counter can restart while the machine sleeps (clock.c) */
+/* the build for tests can simulate a counter that restarts while the machine sleeps (clock.c) */
 #ifdef TB_RING_PATHS
 extern u64 tb_clock_back;
 #define TB_CLOCK_BACK	READ_ONCE(tb_clock_back)
@@ -44,8 +44,8 @@ static __always_inline u64 tb_clock_raw(void)
 enum tb_ticks {
 	TB_TICKS_NONE		= 0,	/* ktime_get_mono_fast_ns() */
 	TB_TICKS_PLAIN	= 1,	/* the processor's counter as it is */
-	TB_TICKS_CARE		= 2,	/* the counter with its erratum's workaround, and shifted */
-	TB_TICKS_HALTED	= 3,	/* the clock stands still, see recording/sleep.c */
+	TB_TICKS_CARE		= 2,	/* the counter, with a workaround and a shift */
+	TB_TICKS_HALTED	= 3,	/* the time of tb_clock_halt(), see recording/sleep.c */
 };
 
 u64 tb_clock_slow(u8 ticks);
@@ -60,7 +60,7 @@ static __always_inline u64 tb_clock_read(u8 ticks)
  * struct tb_clock - the trace clock of a provider
  * @id: enum tb_clock_id
  * @raw: how to read it, enum tb_ticks
- * @fallback: the processor's counter was wanted, but is not usable
+ * @fallback: the user wanted the processor's counter, but it is not usable
  * @frequency: ticks per second, as far as the kernel knows it
  */
 struct tb_clock {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All differences between kernel versions.  The Kbuild searches the kernel's headers for what they
- * have, and defines TB_HAVE_*.
+ * All differences between kernel versions.  Kbuild searches the kernel's headers for a word of each
+ * interface, and defines TB_HAVE_* if it finds the word.
  */
 #ifndef TB_MACHINE_COMPAT_H
 #define TB_MACHINE_COMPAT_H
@@ -49,7 +49,7 @@ static inline void tb_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #define TB_CLONE_FLAGS	unsigned long
 #endif
 
-/* sched_process_exit says since 6.15 whether the thread was the last of its process */
+/* since 6.15 sched_process_exit tells whether the thread was the last of its process */
 #ifdef TB_HAVE_EXIT_GROUP_DEAD
 #define TB_PROCESS_EXIT_ARGS	struct task_struct *p, bool group_dead
 #else
@@ -67,9 +67,9 @@ static inline void tb_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #endif
 
 /*
- * On PREEMPT_RT a thread of each CPU runs irq_works, and is parked before its CPU is offline: a
- * work queued then would stay queued, and no CPU could queue it again.  So hard interrupts run our
- * works there.  They may take spinlocks only elsewhere, where these do not sleep.
+ * On PREEMPT_RT a thread of each CPU runs irq_works.  The kernel parks the thread before its CPU is
+ * offline: a work queued later would stay queued, and no CPU could queue it again.  So hard
+ * interrupts run our works, which must not take spinlocks on PREEMPT_RT, because these sleep.
  */
 static inline void tb_irq_work_init(struct irq_work *work, void (*func)(struct irq_work *))
 {
@@ -80,10 +80,10 @@ static inline void tb_irq_work_init(struct irq_work *work, void (*func)(struct i
 }
 
 /*
- * Tracepoints of newer kernels (7.3, but not 6.12) call probes under an SRCU of their own and leave
- * preemption on, and waiting for probes waits for that SRCU only.  tb_tracepoint_enter() turns
- * preemption off in probes, as older kernels do, so that probes are under RCU.  Modules that record
- * events themselves only turn preemption off; tb_tracepoint_synchronize() waits for them, too.
+ * Newer kernels (7.3, but not 6.12) call probes with preemption on, under an SRCU of tracepoints,
+ * and tracepoint_synchronize_unregister() waits for that SRCU only.  tb_tracepoint_enter() turns
+ * preemption off, as older kernels do, so that RCU protects probes.  Modules that record events
+ * without a tracepoint turn preemption off; so tb_tracepoint_synchronize() waits for RCU, too.
  */
 static __always_inline void tb_tracepoint_enter(void)
 {

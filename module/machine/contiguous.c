@@ -4,8 +4,8 @@
  * mappable into user space page by page.
  *
  * The page allocator can give the largest block (65536 elements, 1 MiB); blocks smaller than a page
- * share one.  Process context; no lock: the caller serialises changes of a row.  Callers: provider/
- * and devices/tracebuf_producer.c.
+ * share one.  Process context.  No lock: the caller serialises changes of a row.  Callers:
+ * provider/, programs/, reader/, devices/.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -16,7 +16,7 @@
 #include "contiguous.h"
 #include "reserved.h"
 
-/* Clears page by page, to yield the processor: a caller may ask for gigabytes. */
+/* Clears page by page, and yields in between: a caller may ask for gigabytes. */
 static void tb_clear(struct page *page, u32 order)
 {
 	u32 i;
@@ -29,15 +29,14 @@ static void tb_clear(struct page *page, u32 order)
 
 /**
  * tb_mem_alloc() - allocate a row of blocks
- * @mem: out: the row; @mem->region is set by the caller
+ * @mem: out: the row; the caller sets @mem->region before
  * @blocks: number of blocks
  * @block_bytes: bytes of each block, a power of two
  * @node: memory node, or NUMA_NO_NODE
- * @what: name of the memory for the log; NULL: the memory counts as the calling program's, which
- *	gets the error: no message, because a program could fill the log
+ * @what: name of the memory, for a warning in the log; NULL: charge the memory to the calling
+ *	program, and write no warning, because a program could fill the log
  *
- * Allocates compound pages, so that each page can be inserted into a mapping and the whole block
- * lives until its last page is unmapped.
+ * Allocates compound pages, so that a block lives until its last page is unmapped.
  *
  * Context: process, may sleep.
  * Return: 0; -ENOMEM: nothing is allocated; with @what, the log has the block that failed.
@@ -67,13 +66,13 @@ int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, cons
 			mem->chunks[i] = alloc_pages_node(node, gfp, mem->order);
 		if (!mem->chunks[i]) {
 			if (what)
-				pr_warn("tracebuf: %s: no contiguous block of %u bytes, %u of %u were there\n",
+				pr_warn("tracebuf: %s: no contiguous block of %u bytes: got %u of %u\n",
 					what, mem->chunk_bytes, i, mem->nr_chunks);
 			tb_mem_free(mem);
 			return -ENOMEM;
 		}
 	}
-	/* clear after all are allocated: so a failure costs little */
+	/* only after the last allocation, so that a failed one costs little */
 	for (i = 0; i < mem->nr_chunks; i++)
 		tb_clear(mem->chunks[i], mem->order);
 	return 0;
@@ -141,7 +140,7 @@ struct page *tb_mem_page(const struct tb_mem *mem, u64 offset)
 
 /**
  * tb_mem_map() - insert all pages of the row into a mapping
- * @mem: the row, not of reserved memory: a program can pin these pages and use them as any page
+ * @mem: the row; not of reserved memory, because a program can keep references to the pages
  * @vma: the mapping
  * @addr: user address of the first page
  *

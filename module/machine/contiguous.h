@@ -8,7 +8,7 @@
 #include <linux/mm_types.h>
 #include <linux/types.h>
 
-/* For allocations that may fail: the caller gets the error; a stack in the log adds nothing. */
+/* For allocations that may fail: the caller handles the error, so the log needs no stack. */
 #define TB_GFP	(GFP_KERNEL | __GFP_NOWARN)
 
 /**
@@ -19,7 +19,7 @@
  * @order: order of a chunk
  * @blocks: number of blocks
  * @block_bytes: bytes of a block, a power of two
- * @region: the memory is reserved memory (reserved.c); set before the allocation
+ * @region: allocate from reserved memory (reserved.c); the caller sets it before tb_mem_alloc()
  */
 struct tb_mem {
 	struct page **chunks;

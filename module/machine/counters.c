@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Performance counters that are read at events: a perf event of the kernel for each counter and
+ * Performance counters that are read at events: one perf event of the kernel for each counter and
  * CPU, pinned, so that it counts all the time.
  *
- * Reading does the same as perf_event_read_local(), which is not exported: the PMU updates the
- * count, with interrupts off, because the kernel moves events between hardware counters in
- * interrupts.  An NMI may interrupt such a move, so in NMIs only software counters, which are plain
- * memory, are read.  tb_counters_read() runs in any context; all else in process context, under
- * tb_counters_set.lock.  Callers: select/rule.c makes counters, probe/pending.c reads them.
+ * select/rule.c makes counters in process context, under tb_counters_set.lock.  probe/pending.c
+ * reads them in any context, without a lock.
  *
- * The kernel disables the events of a CPU that goes offline for good.  When the CPU is back, a work
- * makes them anew, and they continue their counts: a work, because making an event may take the
- * lock that is held while a CPU comes or goes.
+ * When a CPU goes offline, the kernel disables its perf events for ever.  When the CPU is back, a
+ * work makes new ones, which continue the counts.  The hotplug callback cannot make them, because
+ * the kernel holds a lock then that making an event may take.
  */
 #include <linux/cpumask.h>
 #include <linux/cpu.h>
@@ -31,7 +28,7 @@
 
 #ifdef CONFIG_PERF_EVENTS
 
-/* Return true if the counter counts something on the CPU that reads it. */
+/* Return true if counters of this type count on the CPU that reads them. */
 static bool tb_counter_known(const struct tb_counter *c)
 {
 	return c->type == PERF_TYPE_HARDWARE || c->type == PERF_TYPE_SOFTWARE ||
@@ -39,8 +36,8 @@ static bool tb_counter_known(const struct tb_counter *c)
 }
 
 /*
- * Return: the event, counting; -ENODEV the CPU is not online; -ENOMEM; -EOPNOTSUPP the CPU has no
- * such counter, or none is free.
+ * Makes a perf event.  Return it, counting; -ENODEV the CPU is not online; -ENOMEM; -EOPNOTSUPP the
+ * CPU has no such counter, or none is free.
  */
 static struct perf_event *tb_perf_make(const struct tb_counter *c, unsigned int cpu)
 {
@@ -70,7 +67,7 @@ static void tb_perf_free(struct perf_event *event)
 	perf_event_release_kernel(event);
 }
 
-/* Return false if the CPU has been offline, so that the event does not count any more. */
+/* Return false if the CPU has been offline, so that the event has stopped counting. */
 static bool tb_perf_alive(const struct perf_event *event)
 {
 	return READ_ONCE(event->state) > PERF_EVENT_STATE_OFF;
@@ -82,8 +79,10 @@ static u64 tb_perf_count(struct perf_event *event)
 }
 
 /*
- * Reads a counter on its CPU, interrupts off; @nmi: in an NMI.  Return false if it does not count
- * here, or cannot be read in an NMI.
+ * Reads a counter on its CPU, as perf_event_read_local() does, which is not exported.  Interrupts
+ * are off, because in interrupts the kernel moves events between hardware counters.  An NMI (@nmi)
+ * may interrupt such a move, so it reads only software counters, which are plain memory.  Return
+ * false if it did not read.
  */
 static notrace bool tb_perf_read(struct perf_event *event, bool nmi, u64 *value)
 {
@@ -137,7 +136,7 @@ static struct tb_counter_event *tb_counter_event(struct tb_counters_set *s, u32 
 					 lockdep_is_held(&s->lock));
 }
 
-/* Makes counter @i on a CPU, in place of one that the kernel has disabled.  Under s->lock. */
+/* Makes counter @i on a CPU, or replaces one that the kernel has disabled.  Under s->lock. */
 static int tb_counter_make(struct tb_counters_set *s, u32 i, unsigned int cpu)
 {
 	struct tb_counter_event *old = tb_counter_event(s, i, cpu);
@@ -179,7 +178,7 @@ static void tb_counter_remove(struct tb_counters_set *s, u32 i)
 	}
 }
 
-/* Make counter @i.  CPUs may differ: one CPU that has the counter is enough.  Under s->lock. */
+/* Makes counter @i on all CPUs that have it: one CPU is enough.  Under s->lock. */
 static int tb_counter_add(struct tb_counters_set *s, u32 i)
 {
 	int err = -EOPNOTSUPP, ret;
@@ -206,7 +205,7 @@ static void tb_counters_work(struct work_struct *work)
 	unsigned int cpu;
 	u32 i;
 
-	/* wait until the CPU is online; unlock, because perf takes this lock itself */
+	/* wait until the CPU is online; then unlock, because perf takes this lock itself */
 	cpus_read_lock();
 	cpus_read_unlock();
 	mutex_lock(&s->lock);
@@ -236,7 +235,7 @@ void tb_counters_online(struct tb_counters_set *s)
 	queue_work(TB_UNBOUND_WQ, &s->work);
 }
 
-/* ---- asking for them -------------------------------------------------- */
+/* ---- references ------------------------------------------------------- */
 
 static bool tb_counter_same(const struct tb_counter *a, const struct tb_counter *b)
 {
@@ -257,7 +256,7 @@ static u32 tb_counters_slot(const struct tb_counters_set *s, const struct tb_cou
 	return slot;
 }
 
-/* Adds counter @c to @mask, the counters that the caller has already.  Under s->lock. */
+/* Takes a reference to counter @c and adds it to @mask, unless @mask has it.  Under s->lock. */
 static int tb_counters_get_one(struct tb_counters_set *s, const struct tb_counter *c, u32 *mask)
 {
 	int err = 0;
@@ -335,8 +334,7 @@ int tb_counters_get(struct tb_counters_set *s, const struct tb_counter *c, u32 n
 /**
  * tb_counters_put() - release references to counters
  * @s: the set
- * @mask: from tb_counters_get(); no probe reads with it any more: the caller has called
- *	synchronize_rcu() since
+ * @mask: from tb_counters_get(); no probe uses it any more, and a grace period has passed since
  *
  * Context: process, sleeps; must not hold cpus_read_lock().
  */
@@ -349,7 +347,7 @@ void tb_counters_put(struct tb_counters_set *s, u32 mask)
 
 /* ---- reading ---------------------------------------------------------- */
 
-/* this CPU is reading counters: that may hit a tracepoint, and its probe must not read again */
+/* set while this CPU reads counters: that may hit a tracepoint, whose probe must not read again */
 static DEFINE_PER_CPU(u32, tb_counters_reading);
 
 static notrace u32 tb_counters_read_all(const struct tb_counters_set *s, u32 mask, u64 *values)

@@ -33,7 +33,7 @@ struct tb_counters_cpu {
  * @counter: description of each counter
  * @refs: references to each counter; 0: the number is free
  * @cpu: perf events of each CPU; NULL until the first tb_counters_get()
- * @work: makes the counters of CPUs that have come online
+ * @work: makes the perf events of CPUs that have come online
  */
 struct tb_counters_set {
 	struct mutex lock;	/* see above */

@@ -2,9 +2,9 @@
 /*
  * A list of pointers that any context reads without a lock.
  *
- * The list is replaced when it grows, after a grace period of RCU.  Removing leaves a hole, because
- * it must not fail; removing the last pointer frees the list.  Process context, under a lock of the
- * caller.  Callers: events/module_event.c, select/handler.c.
+ * When the list grows, a copy replaces it, and RCU frees the old one.  Removing a pointer leaves a
+ * hole, because it must not fail; removing the last one frees the list.  Process context, under a
+ * lock of the caller.  Callers: events/module_event.c, select/handler.c.
  */
 #include <linux/slab.h>
 
@@ -12,9 +12,9 @@
 #include "pointer_list.h"
 
 /**
- * tb_list_add() - add a pointer that is not in the list yet
+ * tb_list_add() - add a pointer, unless the list has it
  * @list: the list; NULL if it is empty
- * @pointer: the pointer; nothing happens if it is there already
+ * @pointer: the pointer
  *
  * Context: process, under the caller's lock.
  * Return: 0, -ENOMEM.
@@ -31,7 +31,7 @@ int tb_list_add(struct tracebuf_list __rcu **list, void *pointer)
 			hole = i;
 	}
 	if (hole < count) {
-		/* all that @pointer leads to first: pairs with the dependent load of the reader */
+		/* the object before its pointer: pairs with the dependent load in probes */
 		smp_store_release(&old->at[hole], pointer);
 		return 0;
 	}
@@ -51,7 +51,7 @@ int tb_list_add(struct tracebuf_list __rcu **list, void *pointer)
 /**
  * tb_list_remove() - remove a pointer
  * @list: the list; NULL if it is empty
- * @pointer: the pointer, if it is there; readers may still use it: wait for a grace period
+ * @pointer: the pointer; probes may use it until a grace period has passed
  *
  * Context: process, under the caller's lock.
  */

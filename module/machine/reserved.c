@@ -3,13 +3,13 @@
  * Reserved memory: a range that the kernel leaves alone, also across a warm reboot.  It has the
  * buffers of the provider "kernel", so that the next boot finds them (crash/previous_boot.c).
  *
- * The range has a name (reserve_mem=), or is an address range that the kernel does not use
- * (memmap=nn$ss).  An address range is claimed like the memory of a device; it is refused if the
- * kernel uses it as RAM, or if the firmware keeps it, as far as modules can find that out.  Each
- * page must have a struct page, which only the module uses: programs map page frame numbers
- * (provider/mmap.c).  While a recording found there is kept (tb_region_hold()), nothing changes it.
+ * The user gives the name of the range (reserve_mem=), or the addresses of memory that the kernel
+ * does not use (memmap=nn$ss).  The module claims an address range as a driver claims the memory of
+ * its device.  Each page has a struct page, which only the module uses: programs map page frame
+ * numbers (provider/mmap.c).
  *
- * Process context.  tb_region_lock protects the bitmap of used pages.
+ * Callers: main.c, machine/, provider/, recording/, crash/, in process context.  tb_region_lock
+ * protects the bitmap of used pages.
  */
 #include <linux/bitmap.h>
 #include <linux/ctype.h>
@@ -77,8 +77,9 @@ static bool tb_firmware_ram(phys_addr_t start, phys_addr_t end)
 }
 
 /*
- * Return true if any of the range is the firmware's.  The kernel's own map has memory given by
- * memmap= as reserved, like memory of the firmware; so ask the firmware's map, where it is RAM.
+ * Return true if part of the range belongs to the firmware, as far as modules can find out.  The
+ * kernel's own map shows memory of memmap= as reserved, like memory of the firmware; the firmware's
+ * map shows it as RAM.
  */
 static bool tb_region_firmware(phys_addr_t start, phys_addr_t bytes)
 {
@@ -104,13 +105,13 @@ static int tb_region_claim(const char *what, phys_addr_t start, phys_addr_t byte
 		return -EINVAL;
 	}
 	if (tb_region_firmware(start, bytes)) {
-		pr_err("tracebuf: memory=%s: the firmware keeps it for itself; boot with memmap=SIZE$ADDRESS of what is RAM\n",
+		pr_err("tracebuf: memory=%s: the firmware keeps part of it; boot with memmap=SIZE$ADDRESS for a range of RAM\n",
 		       what);
 		return -EINVAL;
 	}
 	/* exclusive: /dev/mem cannot map it either */
 	if (!request_mem_region_exclusive(start, bytes, "tracebuf")) {
-		pr_err("tracebuf: memory=%s: somebody else has it\n", what);
+		pr_err("tracebuf: memory=%s: another driver has claimed it\n", what);
 		return -EBUSY;
 	}
 	tb_region_claimed = true;
@@ -124,7 +125,7 @@ static int tb_region_map(const char *what, phys_addr_t start, phys_addr_t bytes)
 	for (i = 0; i < pages; i++) {
 		if (pfn_valid(PHYS_PFN(start) + i))
 			continue;
-		pr_err("tracebuf: memory=%s: not between memory that the kernel uses: it has no struct page\n",
+		pr_err("tracebuf: memory=%s: part of it has no struct page; choose a range between memory that the kernel uses\n",
 		       what);
 		return -EINVAL;
 	}
@@ -190,11 +191,10 @@ void tb_region_exit(void)
 /**
  * tb_region_hibernates() - check whether hibernation saves the range
  *
- * A range given by name is part of the kernel's RAM, and saved.  A range given by address is not:
- * after hibernation it may have data of another boot.
+ * A range given by name is part of the kernel's RAM, so hibernation saves it.  It does not save a
+ * range given by address: afterwards that may have data of another boot.
  *
  * Context: process.
- * Return: true if hibernation saves it.
  */
 bool tb_region_hibernates(void)
 {
@@ -205,7 +205,7 @@ bool tb_region_hibernates(void)
  * tb_region_usable() - check whether buffers may be allocated in the range
  *
  * Context: process.
- * Return: false without a range, or while a recording found there is kept.
+ * Return: false without a range, or before tb_region_drop() if a recording was found there.
  */
 bool tb_region_usable(void)
 {

@@ -14,7 +14,7 @@
  * @pfn: page frame number of the first page
  * @pages: number of pages
  * @used: a bit for each page, set while it is in use
- * @held: a recording found there has not been dropped yet
+ * @held: a recording was found there, and nothing may change the range before tb_region_drop()
  */
 struct tb_region {
 	void *address;
@@ -40,7 +40,7 @@ static inline bool tb_region_has(const struct page *page)
 	return page_to_pfn(page) - tb_region.pfn < tb_region.pages;
 }
 
-/* Return the address of any page; pages of the range may be missing in the kernel's own map. */
+/* Return the address of any page; the kernel's own map may lack pages of the range. */
 static inline void *tb_page_address(const struct page *page)
 {
 	if (tb_region_has(page))

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Call stacks of the kernel and of user space, for probe/pending.c, in any context without a lock.
+ * tb_stack_iterator_find() runs in process context, for select/rule.c.
  *
- * The kernel's unwinder, which works in any context, gives the kernel's stack.  It begins with the
- * recorder, so addresses in this module and in the probe's module are left out at the beginning.
- * Next comes the function with the tracepoint; but before it the tracepoint's iterator, if the
- * tracepoint has several probes or the architecture has no static calls: it is left out, too.
- *
- * User stacks follow frame pointers, from the registers saved at entry to the kernel.  Programs
- * built without frame pointers have a stack of one or two addresses, or a wrong one; the kernel
+ * A user stack follows frame pointers, from the registers saved at entry to the kernel.  For a
+ * program built without frame pointers it has one or two addresses, or wrong ones; the kernel
  * cannot detect that.
  */
 #include <linux/kallsyms.h>
@@ -51,9 +47,13 @@ void tb_stack_iterator_find(struct tb_stack_iterator *it, const struct tracepoin
 /**
  * tb_stack_kernel() - get the kernel's stack
  * @ip: out: return addresses, innermost first
- * @max: size of @ip; includes four to six addresses of the recorder, which are removed again
+ * @max: size of @ip, with room for four to six addresses of the recorder
  * @owner: module of the probe
  * @it: iterator of the tracepoint
+ *
+ * The unwinder begins with the recorder, so this removes leading addresses in this module and in
+ * @owner.  Then comes the iterator, if the tracepoint has several probes or the architecture has no
+ * static calls; this removes it, too.
  *
  * Context: any, NMI included.
  * Return: number of addresses.
@@ -86,14 +86,14 @@ struct tb_stack_frame {
 
 #if defined(CONFIG_X86_64)
 
-/* Finds the first frame.  Return false if frames of this thread look different. */
+/* Finds the first frame.  Return false if the thread has 32-bit frames. */
 static __always_inline bool tb_stack_frame_first(struct pt_regs *regs, u64 *fp)
 {
 	*fp = regs->bp;
 	return !test_thread_flag(TIF_ADDR32);
 }
 
-/* copy_from_user_nmi() checks that the memory mapped now is that of current */
+/* copy_from_user_nmi() checks that current's memory is mapped now */
 static __always_inline bool tb_stack_read(struct tb_stack_frame *frame, u64 fp)
 {
 	return !copy_from_user_nmi(frame, (void __user *)fp, sizeof(*frame));
@@ -142,7 +142,7 @@ static __always_inline u64 tb_stack_strip(u64 ip)
 
 #endif
 
-/* this CPU is reading a user's stack */
+/* set while this CPU reads a user stack */
 static DEFINE_PER_CPU(u32, tb_stack_reading);
 
 static notrace u32 tb_stack_walk(u64 *ip, u32 max, struct pt_regs *regs)
@@ -175,9 +175,9 @@ static notrace u32 tb_stack_walk(u64 *ip, u32 max, struct pt_regs *regs)
  *   has released its memory
  * - in NMIs: an NMI may interrupt the saving of registers
  * - while this CPU reads another user stack: memory that is not present causes a fault, faults have
- *   tracepoints, and their stacks would cause faults without end
+ *   tracepoints, and reading their stacks would cause faults without end
  *
- * Interrupts and held locks do no harm: with page faults disabled, a fault ends at once.
+ * It may run in interrupts and under locks: with page faults disabled, a fault ends at once.
  *
  * Context: any, preemption off.
  * Return: number of addresses; 0: no stack.

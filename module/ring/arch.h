@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the ring needs of the kernel: types, accesses to shared memory, the clock.  The ring uses
- * nothing else, so the same files run in the kernel, in a user-space test, and under an explorer
- * that runs other contexts between any two accesses.  tb_*_local operations are atomic only on one
- * CPU: against its interrupts and NMIs, but not against other CPUs.
+ * All that the ring uses of the kernel: types, accesses to shared memory, the clock.  So the same
+ * files run in the kernel, in a user-space test, and under an explorer that runs other contexts
+ * between any two accesses.  tb_*_local operations are atomic against interrupts and NMIs of this
+ * CPU, but not against other CPUs.
  */
 #ifndef TB_RING_ARCH_H
 #define TB_RING_ARCH_H

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finding and claiming the next buffer for a writer, overwriting a block for it if the policy
- * allows, and noting the overwritten events.
+ * Find and claim the next buffer for a writer, overwrite a block for it if the policy allows, and
+ * note the overwritten events.
  *
- * The opening comment of writer.c has the algorithm and the argument for it.  writer.c calls this
- * on the ring's CPU in any context, NMI included, with preemption off and without a lock.
+ * The top of writer.c has the algorithm and the argument for it.  writer.c calls this, and
+ * programs/chunk.c tb_ring_room(), on the ring's CPU in any context, NMI included, with preemption
+ * off and without a lock.
  */
 #include "claim.h"
 
@@ -48,8 +49,8 @@ u64 tb_buf_begin_lap(struct tb_buf *b)
  * Notes in all blocks before block @seq that its @events are being overwritten.
  *
  * Only a block that a walk passed by, incomplete or held, outlives a later one, so most often there
- * is no such block.  The reader has already accounted for a block that it holds, but may put the
- * block back and take it again.
+ * is none.  The reader has accounted for a block that it holds, but may put it back and acquire it
+ * again.
  */
 static void tb_ring_note_overwritten(struct tb_cpu_ring *r, u64 seq, u32 events)
 {
@@ -204,10 +205,10 @@ int tb_ring_claim(struct tb_cpu_ring *r, u64 h, u64 seq)
  * @r: the ring of this CPU
  * @n: number of elements, >= 1
  *
- * For callers that can wait: claims and counts nothing.  Interrupts may take the room.
+ * For callers that can wait: claims and counts nothing.  An interrupt may take the room.
  *
  * Context: on the ring's CPU, preemption off.
- * Return: false if there is no room, or only just, because a TIME element may be needed.
+ * Return: false if there may be no room for the event and a TIME element before it.
  */
 bool tb_ring_room(struct tb_cpu_ring *r, u32 n)
 {

@@ -9,7 +9,7 @@
 
 #include "ring.h"
 
-/* a buffer is past its mark, or complete */
+/* a buffer is past the watermark, or complete */
 void tb_ring_notify(struct tb_cpu_ring *r);
 /* the ring's state is inconsistent: memory is damaged */
 void tb_ring_damaged(struct tb_cpu_ring *r);
@@ -17,9 +17,9 @@ void tb_ring_damaged(struct tb_cpu_ring *r);
 void tb_ring_opened(struct tb_cpu_ring *r, const struct tb_buf *b, u64 seq);
 /* the contents of @b are complete, but it is not READY yet */
 void tb_ring_filled(struct tb_cpu_ring *r, const struct tb_buf *b);
-/* a ring without buffers: the pending event in @b is complete */
+/* for a ring without buffers: the pending event in @b is complete */
 void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b);
-/* a ring without buffers: a simple event; false if it is not recorded */
+/* for a ring without buffers: decide on a simple event; return true if it was recorded */
 bool tb_pending_commit_simple(struct tb_cpu_ring *r, u32 id, u64 payload);
 
 #endif /* TB_RING_HOOKS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names of the rare paths through the ring, so that a test can check that it took them.
- * tb_ring_path() does nothing unless TB_RING_PATHS is defined; then the test defines it.
+ * Names of the rare paths through the ring, so that a test can check that the ring took them.
+ * tb_ring_path() does nothing, unless TB_RING_PATHS is defined: then the test defines the function.
  */
 #ifndef TB_RING_PATHS_H
 #define TB_RING_PATHS_H
@@ -19,7 +19,7 @@ enum tb_ring_path {
 	TB_PATH_CLAIM_PASS_HELD,	/* passed by a buffer that the reader holds */
 	TB_PATH_CLAIM_PASS_WRITING,	/* passed by an incomplete buffer */
 	TB_PATH_CLAIM_NONE,		/* found no buffer */
-	TB_PATH_CLAIM_FULL,		/* the reader released none since the last walk */
+	TB_PATH_CLAIM_FULL,		/* the reader released no buffer since the last walk */
 	TB_PATH_OVERWRITE,		/* a block was overwritten */
 	TB_PATH_OVERWRITE_LATER,	/* a block was overwritten before an earlier one */
 	TB_PATH_COMPLETE_OUTER,		/* completed a buffer that head had left already */
@@ -30,9 +30,9 @@ enum tb_ring_path {
 	TB_PATH_ACQUIRE_RESCAN,		/* the reader found an earlier block at the second look */
 	TB_PATH_ACQUIRE_UNSETTLED,	/* an overwriting was under way */
 	TB_PATH_ACQUIRE_LOST,		/* a writer claimed the block first */
-	TB_PATH_TELL_LATER,		/* the next block tells the rest of the overwritten */
-	TB_PATH_TELL_SAME,		/* a block put back, with later ones delivered */
-	TB_PATH_TELL_AGAIN,		/* a block that was put back */
+	TB_PATH_TELL_LATER,		/* the next block tells the other overwritten events */
+	TB_PATH_TELL_SAME,		/* acquired again, after later blocks were delivered */
+	TB_PATH_TELL_AGAIN,		/* acquired again, with the same accounts */
 	TB_PATHS
 };
 

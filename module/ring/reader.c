@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The reader's side of a ring: taking complete buffers in order, giving them back, snapshots, and
- * the accounts of the events that are missing before each block.
+ * The reader's side of a ring: acquire complete buffers in order, release them, take snapshots, and
+ * account for the events that are missing before each block.
  *
- * The opening comment of writer.c has the algorithm and the argument for it.  While writers are
- * active, this side changes only state words, members of the reader, and HELD buffers.
+ * The top of writer.c has the algorithm and the argument for it.  While writers are active, this
+ * side changes only state words, members of the reader, and HELD buffers.
  *
  * "Context: the reader's" means: any CPU, any context, one reader at a time; in the module process
  * context under tb_provider.read_lock.  Callers: reader/, recording/, provider/.
@@ -66,12 +66,12 @@ static struct tb_gap *tb_buf_gap(struct tb_buf *b)
 }
 
 /*
- * Fills in the gap slot of a block that the reader takes: the events that are missing before it.
- * The writer that opened the block noted the dropped events.  The overwritten ones are known only
- * now, because the writer could overwrite earlier blocks until now.  A block after a gap in the
- * sequence numbers tells them; each overwritten block leaves such a gap.  @settled: the total of
- * overwritten events is complete; if not, the block is marked as unsettled, and the next one tells
- * the rest.
+ * Fills in the gap slot of a block that the reader acquires: the events that are missing before it.
+ * The writer that opened the block noted the dropped events.  The number of overwritten events is
+ * known only now, because writers could overwrite earlier blocks until now.  Each overwritten block
+ * leaves a gap in the sequence numbers, and the block after the gap tells its events.  If the total
+ * of overwritten events is not complete (not @settled), mark the block as unsettled; the next one
+ * tells the rest.
  */
 static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwritten, u64 oversize,
 			     bool settled)
@@ -82,7 +82,7 @@ static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwr
 	u64 first, last;
 
 	if (b->told && rd->next > block->sequence) {
-		/* put back, but later blocks were delivered: tells the same again */
+		/* put back, but later blocks were delivered: the slot stays as it is */
 		tb_ring_path(TB_PATH_TELL_SAME);
 		rd->overwritten += gap->overwritten;
 		rd->dropped += gap->dropped;
@@ -91,7 +91,7 @@ static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwr
 		return;
 	}
 	if (b->told && rd->next == b->rd.next && rd->unsettled == b->rd.unsettled) {
-		/* put back, and the block before it is the same: as many are missing in between */
+		/* put back, and the block before it is the same: the same events are missing */
 		tb_ring_path(TB_PATH_TELL_AGAIN);
 		overwritten = rd->overwritten + gap->overwritten;
 		oversize = rd->oversize + gap->oversize;
@@ -136,7 +136,7 @@ static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwr
 	rd->overwritten = overwritten;
 	rd->dropped = block->dropped;
 	rd->oversize += gap->oversize;
-	/* events that later blocks tell may be missing from this time on */
+	/* later blocks tell losses from this time on */
 	if (settled)
 		rd->end = b->lost_from;
 	else
@@ -279,10 +279,10 @@ static void tb_buf_put_back(struct tb_cpu_ring *r, struct tb_buf *b)
  * @index: from tb_ring_acquire()
  *
  * For a reader that goes away: the next reader gets the blocks that it held.  The caller puts back
- * the latest block first, so that the accounts return to their state before the earliest.  If later
- * blocks have been released, this block will tell the same again, and its share is taken out of the
- * accounts until then.  So if it is overwritten, the next block tells its events and those that it
- * told, although they are missing at another place.
+ * the latest block first, so that the accounts return to their state before the earliest.  If the
+ * reader has released later blocks, this block will tell the same again, and the accounts exclude
+ * its share until then.  If a writer overwrites this block before, the next block tells its events
+ * and its losses, although they are missing at an earlier place.
  *
  * A block of a snapshot stays held for the snapshot.
  *
@@ -319,8 +319,8 @@ void tb_ring_unacquire(struct tb_cpu_ring *r, u32 index)
  * puts back each block.  It holds at most half of the blocks at a time: if it held all, the writer
  * could overwrite only its newest block.  The snapshot has accounts of its own, because it tells
  * what is missing in the copy; afterwards the reader's accounts are as before.  The writer passes
- * by a held block, as always, and overwrites a block that was put back, which is in the copy and so
- * not missing.
+ * by a held block, as always.  It may overwrite a block that was put back: the copy has that block,
+ * so its events are not missing.
  *
  * Between the beginning and the first acquire a writer at full rate may go round a small ring more
  * than once.  So the newest blocks are held from the beginning on (pinned): the snapshot has the
@@ -385,7 +385,7 @@ static int tb_ring_highest(struct tb_cpu_ring *r, u64 limit, u64 *state)
 void tb_ring_pin(struct tb_cpu_ring *r, u32 count)
 {
 	u64 limit = ~0ull, s = 0;
-	/* for each block, and as many that the writer took first */
+	/* one for each block, one for each that a writer takes first, and some more */
 	u32 tries = 2 * count + TB_ACQUIRE_TRIES;
 	int b = 0;
 
@@ -464,7 +464,7 @@ void tb_ring_put_back(struct tb_cpu_ring *r, u32 index)
 {
 	struct tb_buf *b = &r->bufs[index];
 
-	/* at most one block for each buffer: later ones there are not in the snapshot */
+	/* one block for each buffer: later blocks in it are not part of the snapshot */
 	b->copied = b->block->sequence + 1;
 	b->copied_events = b->events;
 	b->told = b->settled;
@@ -542,7 +542,7 @@ bool tb_ring_can_acquire(struct tb_cpu_ring *r)
  * @r: any CPU's ring
  *
  * Context: any.
- * Return: true if the reader can take a buffer, or the current one is past the mark.
+ * Return: true if the reader can take a buffer, or the current one is past the watermark.
  */
 bool tb_ring_readable(struct tb_cpu_ring *r)
 {
@@ -610,7 +610,7 @@ void tb_ring_end(struct tb_cpu_ring *r, struct tb_ring_end *end)
 	end->blocks = tb_ring_current(r, h) + 1;
 	end->counted = true;
 	for (i = 0; i < r->nr; i++)
-		/* pairs with the release in tb_ring_complete(): the total has what is READY */
+		/* pairs with the release in tb_ring_complete(): the total includes READY blocks */
 		if (TB_BUF_STATE(tb_load_acquire(&r->bufs[i].state)) == TB_BUF_WRITING)
 			end->counted = false;
 	end->recorded = tb_local_read(&r->recorded);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ring of one CPU: its state, and the hot path inline.  The opening comment of writer.c has the
- * algorithm and the argument for it.
+ * The ring of one CPU: its state, and the hot path inline.  The top of writer.c has the algorithm
+ * and the argument for it.
  */
 #ifndef TB_RING_RING_H
 #define TB_RING_RING_H
@@ -46,9 +46,9 @@ enum tb_buf_state {
  * @overwritten: overwritten events that blocks have told so far
  * @dropped: dropped events that blocks have told so far
  * @oversize: the oversize events in @dropped
- * @end: tb_buf.lost_from of the last block that the reader took and that was settled
- * @unsettled: 1: @overwritten was read in the middle of an overwriting; TB_RD_PUT_BACK more for
- *	each block below @next that was put back and has not been taken again
+ * @end: tb_buf.lost_from of the last settled block that the reader acquired
+ * @unsettled: 1 if @overwritten was read during an overwriting, plus TB_RD_PUT_BACK for each block
+ *	below @next that the reader put back and has not acquired again
  */
 struct tb_rd {
 	u64 next;
@@ -79,21 +79,21 @@ struct tb_rd {
  *	are committed; low half: events committed
  * @closed: bytes used if the buffer was closed early, else 0; bit 0: a flush closed it
  * @events: events in the block once it is READY
- * @later: sum of the events overwritten in blocks that were later than the block in the buffer at
- *	that time; never reset; TB_LATER_LAP is added whenever the buffer is claimed
+ * @later: events of later blocks that were overwritten while a block was in the buffer, summed over
+ *	all laps; each claim adds TB_LATER_LAP
  * @later_open: @later when the buffer was opened
- * @lost_from: no event that later blocks tell as lost was lost before this time: the time when the
- *	block was complete; if events were dropped since it was opened, the time of the first;
- *	if head had moved on before it was complete, the time when it was opened
+ * @lost_from: later blocks tell only losses at or after this time: the time when the block was
+ *	complete; if events were dropped since it was opened, the time of the first drop; if
+ *	head had moved on before the block was complete, the time when it was opened
  * @state: TB_BUF_WORD; shared with the reader's CPU
- * @told: the block was put back after it was acquired: its gap slot is filled in
+ * @told: the reader put the block back, so its gap slot is filled in
  * @settled: the gap slot tells all events that are missing before the block
- * @copied_events: events in the block that a snapshot has put back into the buffer
+ * @copied_events: events in the block that a snapshot has copied and put back
  * @copied: low half of the number of that block plus one; 0: no such block
- * @rd: reader's: its accounts before it acquired the block
+ * @rd: the reader's accounts before it acquired the block
  *
- * Writers use the members up to @lost_from: a reader that polls @state must not take that cache
- * line away from them.
+ * Writers use the members up to @lost_from often.  So @state is in another cache line: a reader
+ * that polls it does not take the first line away from them.
  */
 struct tb_buf {
 	struct tb_block *block;
@@ -128,13 +128,15 @@ struct tb_buf {
  * @header: for tb_ring_opened() and tb_ring_filled()
  * @start_time: when recording began, trace clock
  * @overwrite_last: number of the last block that may overwrite another; ~0: no limit
- * @magic: TB_RING_IMAGE_MAGIC, to find the ring in a memory image: only @head tells a new event
- *	from one of 64 blocks before at the same place, and where events end
+ * @magic: TB_RING_IMAGE_MAGIC, by which a search of a memory image finds the ring.  The search
+ *	needs @head: only that tells where events end, and whether an event in its place is new or
+ *	of 64 blocks before
  * @recording: id of the recording, for the blocks' gap slots
  *
  * The members up to @oversize have the layout of struct tb_ring_image.  They never straddle a page,
  * because the pages of per-CPU memory may lie apart in the image.
- * Those from here on are for the slow paths.  Totals count events.
+ *
+ * Only slow paths use the members below.  Totals count events.
  * @recorded: events in completed buffers, since the start
  * @overwritten: events of @recorded that were overwritten
  * @dropped: events not recorded: no room, or larger than @max
@@ -145,17 +147,17 @@ struct tb_buf {
  * @ow_done: overwritings finished; equal to @ow_started while @overwritten can be trusted
  * @drop_first: not later than the first drop that no block tells; ~0: none
  * @drop_last: time of the last drop
- * @full_seen: state of the last walk that found no buffer: @releases before it; lowest bit: the
- *	walk could overwrite, and all buffers were HELD
- * @passed: number plus one of the highest block that a walk passed by, incomplete or held; 0: none,
- *	or all of them are gone
+ * @full_seen: the last walk that found no buffer: @releases << 1 before it; bit 0: the walk could
+ *	overwrite, and found all buffers HELD
+ * @passed: number plus one of the highest block, incomplete or held, that a walk passed by; 0: all
+ *	such blocks are gone
  * @refused: a second count of @dropped, to detect damage (tb_ring_repair())
  * @paused: writers open no buffer, and drop events that do not fit into the current one
- * @releases: reader's: count of buffers released or put back, which may give room
+ * @releases: reader's: count of buffers released or put back; each may give room
  * @rd_bufs: reader's: copy of @bufs, away from @head
  * @rd_nr: reader's: copy of @nr, away from @head
  * @held: reader's: number of HELD buffers
- * @pinned: reader's: number of HELD buffers that the snapshot has not acquired yet
+ * @pinned: reader's: number of buffers HELD for a snapshot that has not acquired them yet
  * @rd: reader's accounts
  * @delivered: reader's: events released
  * @delivered_bytes: reader's: bytes released
@@ -243,7 +245,19 @@ struct tb_place {
 };
 
 /**
- * struct tb_ring_stats - totals of a ring, in events unless said otherwise
+ * struct tb_ring_stats - totals of a ring since the start of the recording
+ * @recorded: events recorded, also those in incomplete blocks
+ * @delivered: events in blocks that the reader has released
+ * @overwritten: events of @recorded that were overwritten
+ * @dropped: events that found no room, or were too large
+ * @oversize: events of @dropped that were too large
+ * @bytes: bytes of the buffers that the reader has released
+ * @blocks: number of blocks opened
+ * @marks: how often the watermark was crossed
+ * @retries: reservations repeated because of a nested context
+ * @ready: number of READY buffers now
+ * @held: number of HELD buffers now
+ * @fill: elements used in the current buffer; all if it is closed
  */
 struct tb_ring_stats {
 	u64 recorded;
@@ -262,7 +276,7 @@ struct tb_ring_stats {
 
 /**
  * struct tb_ring_end - losses after the last closed block of a ring
- * @open: the ring has an open buffer, so it refused nothing; only otherwise the others are valid
+ * @open: the ring has or had an open buffer, so the other members are not valid
  * @counted: @recorded and @overwritten are complete: no writer is in the middle of an event
  * @blocks: number of the last closed block plus one
  * @recorded: as in struct tb_ring_stats
@@ -302,8 +316,8 @@ static inline u32 tb_head_buffer(u64 h)
 }
 
 /*
- * Return the full sequence number of the buffer that @h is in, from the low bits in @h and the
- * buffer's state word, which has the same number or the next, or that of tb_ring_reset().
+ * Return the full sequence number of the block that @h is in, from the low bits in @h and the state
+ * word of the buffer.  That has the same number or the next, or the number of tb_ring_reset().
  */
 static inline u64 tb_head_seq(u64 h, u64 state)
 {
@@ -416,7 +430,7 @@ static __always_inline bool tb_ring_reserve(struct tb_cpu_ring *r, u32 n, struct
 	u64 ts = tb_ring_clock(r);
 	u32 index = h & TB_HEAD_INDEX_MASK;
 
-	/* index and buffer are out of bounds only if memory is damaged */
+	/* the buffer's number is out of bounds without buffers, or if memory is damaged */
 	if (unlikely(n > TB_EVENT_ELEMENTS_MAX ||
 		     (((ts << (TB_HEAD_EPOCH_SHIFT - 32)) ^ h) >> TB_HEAD_EPOCH_SHIFT) ||
 		     index + n > r->capacity || tb_head_buffer(h) >= r->nr ||
@@ -438,9 +452,8 @@ static __always_inline bool tb_ring_reserve(struct tb_cpu_ring *r, u32 n, struct
 }
 
 /*
- * Adds to the commits of a buffer.  Program order on this CPU puts every write to the buffer, by
- * any context, before the READY that the last commit leads to (tb_ring_complete(), which pairs with
- * tb_ring_acquire()).
+ * Adds to the commits of a buffer.  The last commit makes the buffer READY (tb_ring_complete()).
+ * Program order on this CPU puts every write to the buffer, by any context, before that store.
  */
 static __always_inline void tb_buf_commit(struct tb_cpu_ring *r, struct tb_buf *b, u32 elements,
 					  u32 events)
@@ -461,9 +474,8 @@ static __always_inline void tb_buf_commit(struct tb_cpu_ring *r, struct tb_buf *
 static __always_inline void tb_ring_commit(struct tb_slot *s, u32 head)
 {
 	/*
-	 * Last, so that a reader of memory alone never takes a half-written event for a whole
-	 * one.  Pairs with the load of the head in tb_block_walk_next(), which reads buffers that
-	 * are not complete.
+	 * Last, so that a search of memory never takes a half-written event for a whole one.
+	 * Pairs with the load in tb_block_walk_next(), which reads incomplete buffers.
 	 */
 	tb_store_release(&s->element->head, head);
 	tb_buf_commit(s->ring, s->buf, s->length, 1);
@@ -489,7 +501,7 @@ static __always_inline bool tb_ring_simple(struct tb_cpu_ring *r, u32 id, u64 pa
 	struct tb_buf *b;
 	u64 ts;
 
-	/* the same order as in tb_ring_reserve(), for the same reasons */
+	/* head, clock, exchange: in the order of tb_ring_reserve() */
 	if (unlikely(r->raw_clock != TB_TICKS_PLAIN))
 		return tb_ring_simple_slow(r, id, payload, h, 0);
 	ts = tb_clock_read(true);

@@ -5,9 +5,10 @@
  *
  * Writers are the nested contexts of one CPU (task < softirq < hardirq < NMI), which call this with
  * preemption off.  One reader, on any CPU, takes complete buffers.  No I/O, no locks, no
- * allocation, no waiting.  Tests compile the same file in user space; arch.h and hooks.h have all
- * that it needs of its surroundings.
- *
+ * allocation, no waiting.  Callers: probe/, programs/ and api.c; recording/ resets and flushes.
+ */
+
+/*
  * The ideas come from LTTng's ring buffer (sub-buffers handed over whole, reserve by an unlocked
  * compare-and-exchange, commit counters) and from the QNX tracelogger (a mark that leaves room for
  * what interrupts record while the reader is on its way); the wording is new.
@@ -96,11 +97,10 @@
  *   total of overwritten  The writer: ow_started, exchange to CLAIMED (fully ordered), later and
  *	overwritten, tb_wmb(), ow_done.  The reader: ow_done, tb_rmb(), states and totals, tb_rmb(),
  *	ow_started.  If both counters are the same, the reader saw each overwriting completely or
- *	not at all: if it saw any part of the totals of an overwriting, it sees after the second
- *	tb_rmb() that this has started; and of an overwriting that it saw done, it sees after the
- *	first tb_rmb() all that this added.  A READY block after an overwritten one tells of the
- *	loss: the store of READY, a release, comes after ow_done, and the reader acquires it before
- *	the totals.
+ *	not at all.  If it saw any part of what an overwriting added, it sees the start of that
+ *	overwriting after the second tb_rmb().  If it saw an overwriting done, it sees all that was
+ *	added after the first tb_rmb().  A READY block after an overwritten one tells the loss: the
+ *	release of READY comes after ow_done, and the reader acquires it before the totals.
  *   what no block tells  A writer lowers drop_first, tb_wmb(), counts the drop.  tb_ring_end()
  *	reads the count, tb_rmb(), drop_first: so it finds a time for the drops that it counts.  An
  *	opener moves head, tb_wmb(), resets drop_first.  tb_ring_end() reads drop_first, tb_rmb(),
@@ -146,8 +146,8 @@ void tb_ring_reset(struct tb_cpu_ring *r, u64 now)
 		struct tb_buf *b = &r->bufs[i];
 
 		/*
-		 * No block in this buffer gets this number while a writer that has read the state
-		 * is interrupted: its exchange must fail then.  With head it gives block -1.
+		 * Thousands of blocks away from the first, so that the state changes when a writer
+		 * is interrupted between reading and exchanging it.  With head it gives block -1.
 		 */
 		b->state = TB_BUF_WORD(TB_HEAD_SEQ_MASK / 2 - 1, TB_BUF_FREE);
 		tb_local_set(&b->committed, TB_COMMITTED_NONE(r->capacity));
@@ -262,10 +262,10 @@ struct tb_opening {
  * nested contexts may then record events behind the first one before the header is written.  If the
  * machine stops in between, `recover` finds these events by the notes.
  *
- * Does nothing if a nested context has opened the buffer since it was claimed: the state has
- * changed then; if it changes after this check, number and time have changed, too, and the
- * exchanges fail.  The context that then moves head was the last to write these notes: a nested
- * context that wrote them later has moved head itself.
+ * Does nothing if a nested context has opened the buffer since the claim, and so changed the state.
+ * If a nested context opens it after this check, it changes number and time, too, so the exchanges
+ * fail.  The context that moves head was the last to write the notes: a nested context that wrote
+ * them later has moved head itself.
  */
 static void tb_buf_disown(struct tb_buf *b, u64 seq, u64 ts, u32 n)
 {
@@ -285,7 +285,7 @@ static void tb_ring_open(struct tb_cpu_ring *r, struct tb_buf *b, const struct t
 	struct tb_composite *slot = (struct tb_composite *)(block + 1);
 	struct tb_gap *gap = (struct tb_gap *)(slot + 1);
 
-	/* a nested context may have done this already; not complete: our event is not committed */
+	/* a nested context may have done so, but cannot complete the block without our commit */
 	tb_write(&b->state, TB_BUF_WORD(o->seq, TB_BUF_WRITING));
 	tb_write(&b->later_open, o->later);
 	/*
@@ -301,7 +301,7 @@ static void tb_ring_open(struct tb_cpu_ring *r, struct tb_buf *b, const struct t
 		}
 	}
 
-	/* the constant fields are there; the number still marks the others as invalid */
+	/* tb_buf_blank() wrote the constant fields; the number still marks the others as invalid */
 	block->flags = 0;
 	block->tid = tb_current_tid();
 	block->time_start = o->ts;
@@ -351,8 +351,8 @@ static int tb_ring_switch(struct tb_cpu_ring *r, u64 h, u64 ts, u32 n, u64 *plac
 	if (unlikely(tb_read(&r->paused)))
 		return -1;
 	/*
-	 * Before the exchange: drops of nested contexts after these reads are told by the block
-	 * that they open, or the next one.
+	 * Before the exchange.  If nested contexts drop events after these reads, the block that
+	 * they open tells these drops, or the next one.
 	 */
 	o.dropped = tb_local_read(&r->dropped);
 	o.drop_first = tb_read(&r->drop_first);
@@ -386,7 +386,8 @@ static int tb_ring_switch(struct tb_cpu_ring *r, u64 h, u64 ts, u32 n, u64 *plac
  * dropped events.  Repeats only if a nested context recorded an event: nesting bounds that.
  *
  * Context: any, NMI included; on the ring's CPU, preemption off until the commit.
- * Return: the place of the reservation; head 0 if there was no room: the event is counted.
+ * Return: the place of the reservation; head 0 if there was no room: the event is counted as
+ * dropped.
  */
 struct tb_place tb_ring_reserve_slow(struct tb_cpu_ring *r, u32 n, u64 h, u64 ts)
 {
@@ -472,7 +473,7 @@ bool tb_ring_simple_slow(struct tb_cpu_ring *r, u32 id, u64 payload, u64 h, u64 
 
 	if (unlikely(!r->nr))
 		return tb_pending_commit_simple(r, id, payload);
-	/* 0: the clock may have been halted then, and run again now */
+	/* @ts is 0 if the clock was not the plain counter; it may be by now */
 	if (r->raw_clock != TB_TICKS_PLAIN || !ts)
 		ts = tb_ring_clock(r);
 	place = tb_ring_reserve_slow(r, 1, h, ts);
@@ -523,9 +524,10 @@ bool tb_ring_reach_watermark(struct tb_cpu_ring *r)
 TB_EXPORT(tb_ring_reach_watermark);
 
 /*
- * Return a time before which no event was lost that blocks after @block tell; @block is complete
- * and has state word @state.  The next block tells the events dropped while @block was open.  If
- * the next block is overwritten, only their count survives, and the reader needs this time.
+ * Return the earliest possible time of the losses that blocks after @block tell.  @block is
+ * complete and has state word @state.  The next block tells the events dropped while @block was
+ * open.  If the next block is overwritten, only their count survives, and the reader needs this
+ * time.
  *
  * The order matters: time_end, drop_first, head.  If head is still in @block at the end, no later
  * block was opened before that, and none has reset drop_first.  If head has moved, every event
