@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The durable buffer: a log of blocks of control events, filled one after the other and never
- * overwritten.  The reader gets these blocks before any rolling block.
+ * The durable buffer: a log of blocks of control events, which the reader gets before any rolling
+ * block.  The reader can acquire sealed blocks.  Sealing cuts a block to the power of two that its
+ * contents need; the next block starts behind it.  A block lies within one slot of TB_DURABLE_SLOT
+ * bytes, physically contiguous.  A long log starts again with the complete state
+ * (tb_durable_begin_state()); retention.c recycles the slots before that state.
  *
- * The reader can take a full or sealed block.  Sealing cuts a block to the power of two that its
- * contents need; the next block starts behind it.  Memory comes in physically contiguous slots of
- * TB_DURABLE_SLOT bytes; a block lies within one slot.  A long log starts again with the complete
- * state (tb_durable_begin_state()); retention.c recycles the slots before that state.
- *
- * Callers: provider/, recording/, select/, reader/, crash/, in process context under read_lock: a
- * reader that finds no new durable block, and takes rolling blocks under the same lock, has all
- * that describes them.  Records from other contexts wait in a queue (thread_queue.c).
+ * Callers: provider/, select/, recording/, reader/, crash/, in process context under read_lock.  A
+ * reader that finds no new durable block, and acquires rolling blocks under the same lock, has all
+ * records that describe them.
  */
 #include <linux/errno.h>
 #include <linux/gfp.h>
@@ -59,7 +57,7 @@ struct page **tb_durable_prepare(u32 count, bool region)
 
 /**
  * tb_durable_unprepare() - free memory of tb_durable_prepare()
- * @pages: from tb_durable_prepare(), or NULL; NULL entries are skipped
+ * @pages: from tb_durable_prepare(), or NULL; may have NULL entries
  * @count: number of entries
  *
  * Context: process.
@@ -90,7 +88,7 @@ int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_byt
 	u32 count = DIV_ROUND_UP(kib * 1024, TB_DURABLE_SLOT);
 	struct page **pages;
 
-	/* blocks may be half empty; one more slot, for a block ended by the clock's upper half */
+	/* blocks may be half empty; one more, as a change of the clock's upper half seals one */
 	d->reserve = DIV_ROUND_UP(reserve_bytes, TB_DURABLE_BLOCK_MAX / 2) + 1;
 	d->max_slots = DIV_ROUND_UP(max_kib * 1024, TB_DURABLE_SLOT) + d->reserve;
 	count += d->reserve;
@@ -131,7 +129,7 @@ static struct tb_durable_block *tb_durable_entry(const struct tb_durable *d, u64
 }
 
 /**
- * tb_durable_growth() - by how many slots the buffer should grow
+ * tb_durable_growth() - compute by how many slots the buffer should grow
  * @d: the buffer
  *
  * Context: process, under read_lock.
@@ -239,7 +237,7 @@ static struct tb_block *tb_durable_open_block(const struct tb_durable *d)
 
 /*
  * Finds the place and the largest size of the next block: behind the last block, or in a new slot
- * if @bytes do not fit there.  Only records with @last may use the reserve.
+ * if @bytes do not fit there.  Uses the reserve only with @last.
  */
 static int tb_durable_room(struct tb_durable *d, u32 bytes, bool last, struct tb_durable_block *at)
 {
@@ -315,7 +313,7 @@ int tb_durable_append_at(struct tb_durable *d, u64 time, u32 id, const void *pay
 	if (bytes > TB_DURABLE_PAYLOAD)
 		return -EMSGSIZE;
 	time = max(time, d->last_time);
-	/* events have only the clock's lower half; readers take the upper from the block's start */
+	/* events have only the clock's lower half; readers take the upper half from the block */
 	if (d->used > d->sealed &&
 	    (d->open_bytes + n * TB_ELEMENT_SIZE > tb_durable_entry(d, d->used - 1)->bytes ||
 	     time >> 32 != d->open_start >> 32))
@@ -410,14 +408,14 @@ void tb_durable_end_state(struct tb_durable *d, u64 number, u64 time)
 	d->older = d->state;
 	d->state = number;
 	d->state_time = time;
-	/* not the growth of the used slots: older slots may have been recycled meanwhile */
+	/* not the growth of the used slots: the recorder may have recycled older slots meanwhile */
 	d->state_slots = tb_durable_slots_from(d, number) + 1;
 }
 
-/* ---- handing out ------------------------------------------------------ */
+/* ---- reading ---------------------------------------------------------- */
 
 /**
- * tb_durable_take() - take the next sealed block for the reader
+ * tb_durable_take() - acquire the next sealed block for the reader
  * @d: the buffer
  * @block: out: place and size of the block
  *
@@ -434,7 +432,7 @@ bool tb_durable_take(struct tb_durable *d, struct tb_durable_block *block)
 }
 
 /**
- * tb_durable_whole() - check that the buffer has all that a new reader needs
+ * tb_durable_whole() - check that the buffer has all records that a new reader needs
  * @d: the buffer
  *
  * Context: process, under read_lock.
@@ -467,7 +465,7 @@ void tb_durable_rewind(struct tb_durable *d)
  *
  * The last block stays: the next one may start behind it, in the same slot.
  *
- * Context: process, under read_lock; the reader, if any, has released these blocks.
+ * Context: process, under read_lock; a reader has released these blocks, or there is none.
  */
 void tb_durable_recycle(struct tb_durable *d, u64 number)
 {

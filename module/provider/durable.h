@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The durable buffer: what every reader needs and must not lose.
+ * The durable buffer: the records that every reader needs, and that no event may overwrite.
  */
 #ifndef TB_PROVIDER_DURABLE_H
 #define TB_PROVIDER_DURABLE_H
@@ -12,7 +12,7 @@
 #include "machine/reserved.h"
 
 #define TB_DURABLE_BLOCK_MIN	4096	/* bytes of the smallest block */
-#define TB_DURABLE_BLOCK_MAX	16384	/* and of the largest */
+#define TB_DURABLE_BLOCK_MAX	16384	/* bytes of the largest block */
 /* bytes of one contiguous allocation; whole pages, because programs map it */
 #define TB_DURABLE_SLOT		max_t(u32, TB_DURABLE_BLOCK_MAX, PAGE_SIZE)
 /* largest payload of a durable event */
@@ -21,7 +21,7 @@
 /**
  * struct tb_durable_block - place of a block
  * @at: offset in the buffer, bytes
- * @bytes: size; of the block being filled, the largest possible size
+ * @bytes: its size; while it is being filled, the largest possible size
  */
 struct tb_durable_block {
 	u32 at;
@@ -36,7 +36,7 @@ struct tb_durable_block {
  * @free: numbers of slots without blocks, a stack
  * @nr_free: number of entries in @free
  * @reserve: slots that only the records written at stop may use
- * @region: slots are of reserved memory (machine/reserved.c)
+ * @region: the slots are in reserved memory (machine/reserved.c)
  * @blocks: places of the existing blocks, by number modulo @nr_blocks
  * @nr_blocks: size of @blocks, a power of two
  * @raw_clock: clock of the time stamps, enum tb_ticks
@@ -48,16 +48,16 @@ struct tb_durable_block {
  * @open_events: events in the block being filled
  * @first: number of the oldest existing block
  * @used: blocks begun
- * @sealed: blocks that the reader may take: all but perhaps the last one begun
- * @taken: blocks that the reader has taken
- * @released: blocks that the reader has given back
- * @reading: number of the block that read() has returned in part; ~0: none
+ * @sealed: blocks that the reader may acquire: all but perhaps the last one begun
+ * @taken: blocks that the reader has acquired
+ * @released: blocks that the reader has released
+ * @reading: number of the block of which read() has copied a part; ~0: none
  * @bytes: bytes of all blocks ever sealed
  * @state: number of the block that the newest complete state starts with; less than @first
  *	if that block has been recycled
- * @older: the same of the complete state before @state; the rings may still need it
+ * @older: as @state, for the previous state; the rings may still need that
  * @state_time: start time of @state, trace clock
- * @state_slots: slots that @state takes, at most
+ * @state_slots: upper bound of the slots that @state takes
  *
  * The module never reads the blocks' memory back: something else may have changed reserved memory
  * by mistake, and hibernation may have lost it.
@@ -127,7 +127,7 @@ static inline u32 tb_durable_used_slots(const struct tb_durable *d)
 	return d->nr_slots - d->nr_free;
 }
 
-/* without the reserve */
+/* Return the number of free slots besides the reserve. */
 static inline u32 tb_durable_free_slots(const struct tb_durable *d)
 {
 	return d->nr_free > d->reserve ? d->nr_free - d->reserve : 0;

@@ -3,11 +3,11 @@
  * The list of providers, and references to them.
  *
  * A provider lives as long as the list, an open file or a module holds a reference.  Removing a
- * provider takes it off the list, so its name is free at once; the last reference frees its memory.
- * A second list has removed providers, too: select/, suspend and the panic handler must reach all.
+ * provider takes it off the list, so its name is free at once.  A second list keeps removed
+ * providers, too: select/, suspend and the panic handler must reach all.
  *
- * Process context.  All functions take tb_providers_lock, but for tb_providers_last() and
- * tb_providers_look(), which runs in any context under RCU.
+ * Callers: all rooms above events/, in process context.  Functions take tb_providers_lock, except
+ * tb_providers_last(), and tb_providers_look(), which runs in any context under RCU.
  */
 #include <linux/list.h>
 #include <linux/rculist.h>
@@ -17,7 +17,7 @@
 
 static DEFINE_MUTEX(tb_providers_lock);
 static LIST_HEAD(tb_providers);		/* the first is never removed */
-static LIST_HEAD(tb_providers_all);	/* with removed providers that have references */
+static LIST_HEAD(tb_providers_all);	/* also removed providers, until they are freed */
 static u32 tb_nr_providers;
 static u32 tb_next_id;
 

@@ -2,8 +2,8 @@
 /*
  * The memory of a provider: rings, their headers and the durable buffer.
  *
- * Callers: recording/ and retention.c, in process context, under tb_provider.read_lock but for
- * tb_provider_free().  Takes tb_provider.map_lock to change what a mapping shows (mmap.c).
+ * Callers: recording/ and retention.c, in process context.  They hold tb_provider.read_lock, unless
+ * they free a provider.  Takes tb_provider.map_lock to change what a mapping shows (mmap.c).
  */
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -18,18 +18,18 @@
 
 u32 tb_memory_percent = 50;
 
-/* bytes of all providers' buffers */
+/* sum of tb_provider.charged */
 static atomic64_t tb_memory_charged;
 
 /**
  * tb_memory_charge() - set the number of bytes that a provider's buffers count for
  * @p: the provider
  * @bytes: bytes from now on
- * @tell: write to the log if that is too much
+ * @tell: on an error, write to the log
  *
  * The caller charges before it allocates.  The page allocator would refuse too much as well, but
- * until then all other programs would be short of memory.  A reduction always succeeds.  Reserved
- * memory does not count: only one provider can use it.
+ * only after it has taken memory from all programs.  A reduction always succeeds.  Reserved memory
+ * does not count: only one provider can use it.
  *
  * Context: process, under read_lock; without it if @p has no users any more.
  * Return: 0; -ENOMEM all providers together would exceed tb_memory_percent: nothing has changed.
@@ -53,7 +53,7 @@ int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell)
 	}
 	atomic64_sub(more, &tb_memory_charged);
 	if (tell)
-		pr_warn("tracebuf: %s: %llu MiB are too much: all recordings may have %llu MiB (memory_percent=%u), and others have %llu\n",
+		pr_warn("tracebuf: %s: %llu MiB are too much: all providers may use %llu MiB (memory_percent=%u), and others use %llu\n",
 			p->name, bytes >> 20, limit >> 20, tb_memory_percent, (all - bytes) >> 20);
 	return -ENOMEM;
 }
@@ -84,7 +84,7 @@ u64 tb_provider_durable_offset(const struct tb_provider *p)
 	return nr_cpu_ids * tb_provider_ring_stride(p);
 }
 
-/* Clears the magic, so that a search of memory does not take freed memory for a ring. */
+/* Clears the magic, so that a search of memory does not find a ring in freed memory. */
 static void tb_free_header(struct tb_mem *header)
 {
 	struct tb_ring_header *h;
@@ -115,7 +115,7 @@ static void tb_free_memory(struct tb_mem *mem, struct tb_mem *headers, struct tb
 	tb_durable_free(d);
 }
 
-/* Return the current buffer descriptors of each CPU, to free later; NULL without memory. */
+/* Return the current buffer descriptors of each CPU, to free them later; NULL: no memory. */
 static struct tb_buf **tb_current_bufs(struct tb_provider *p)
 {
 	struct tb_buf **bufs = kvcalloc(nr_cpu_ids, sizeof(*bufs), TB_GFP);
@@ -150,7 +150,7 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 	int err = -ENOMEM;
 
 	lockdep_assert_held(&p->read_lock);
-	/* only to avoid a useless allocation: map_lock is taken below, and decides */
+	/* avoid a useless allocation; the check under map_lock below decides */
 	if (READ_ONCE(p->mappings)) {
 		err = -EBUSY;
 		goto fail;
@@ -192,7 +192,7 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 	for_each_possible_cpu(cpu) {
 		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
-		/* nr == 0: events of this CPU find no room, on the slow path, and do not count */
+		/* nr == 0: events of this CPU find no room, and nothing counts them */
 		memset(r, 0, sizeof(*r));
 		if (!bufs[cpu])
 			continue;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mapping of a provider: it shows all memory of the provider, read-only.
+ * The mapping of a provider, which shows all of its memory, read-only:
  *
  *	n * ring_stride			ring of CPU n: its header, then its buffers
  *	nr_cpu_ids * ring_stride	the durable buffer
  *
- * Callers: devices/tracebuf.c and the kernel's memory management, in process context, with the
- * mmap lock held.  Takes tb_provider.map_lock inside of it.
+ * Callers: devices/tracebuf.c and the kernel's memory management, in process context, under the
+ * mmap lock.  Takes tb_provider.map_lock.
  */
 #include <linux/mm.h>
 
@@ -31,7 +31,7 @@ static void tb_vma_close(struct vm_area_struct *vma)
 	mutex_unlock(&p->map_lock);
 }
 
-/* Refuses to split: the part would have wrong offsets. */
+/* Refuses to split the mapping: the layout begins at its start. */
 static int tb_vma_may_split(struct vm_area_struct *vma, unsigned long addr)
 {
 	return -EINVAL;
@@ -83,7 +83,7 @@ static const struct vm_operations_struct tb_vm_ops = {
 /**
  * tb_provider_mmap() - map rings and durable buffer, read-only
  * @p: the provider
- * @vma: must show all of the provider's memory, from its start
+ * @vma: the mapping; must be as large as the provider's memory
  *
  * Context: process, mmap lock held.
  * Return: 0; -EPERM writable; -EINVAL another size or offset; -ENXIO no memory yet.
@@ -108,16 +108,13 @@ int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma)
 		err = -EINVAL;
 		goto out;
 	}
-	/*
-	 * Not VM_IO: O_DIRECT and io_uring must be able to write from it.  A program that applies
-	 * MADV_DONTNEED to its own mapping finds it empty.
-	 */
+	/* not VM_IO: programs write from the mapping with O_DIRECT and io_uring */
 	tb_vma_flags(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY, VM_MAYWRITE);
 	/*
-	 * Map reserved memory by page frame number, so that pipes, disks and ptrace cannot get its
-	 * pages: they would look for them in the kernel's own map, which may not have them, and
-	 * the last reference would not free them.  Map it by faults, so that no page is mapped
-	 * before @mappings counts this mapping.  Without VM_MAYWRITE it is not copy-on-write.
+	 * Map reserved memory by page frame number, so that pipes, disks and ptrace cannot take
+	 * references to its pages: the kernel's own map may lack these pages, and the last put of
+	 * a page would not free it.  Map it by faults, so that no page is mapped before @mappings
+	 * counts this mapping.  Without VM_MAYWRITE it is not copy-on-write.
 	 */
 	if (p->durable.region)
 		tb_vma_flags(vma, VM_PFNMAP, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Questions of several rooms to a provider: a CPU that it records, whether the reader holds blocks.
- * tb_provider_cpu() runs in any context without a lock, the other one under read_lock.
+ * Choose a CPU that a provider records: for programs/ and recording/, in any context without a
+ * lock.  Check whether the reader holds blocks: for recording/, in process context under read_lock.
  */
 #include <linux/cpumask.h>
 #include <linux/rcupdate.h>
@@ -13,7 +13,7 @@
 /**
  * tb_provider_cpu() - choose an online CPU that the provider records
  * @p: the provider
- * @spare: never an isolated CPU; else an isolated CPU only if there is no other
+ * @spare: never choose an isolated CPU; if not set, choose one only if there is no other
  *
  * The CPU may go offline before the caller uses it.
  *
@@ -42,7 +42,7 @@ unsigned int tb_provider_cpu(struct tb_provider *p, bool spare)
  * @p: the provider
  *
  * Context: process, under read_lock.
- * Return: true if the reader has taken a block and not given it back.
+ * Return: true if the reader has acquired a block and not released it.
  */
 bool tb_provider_reader_holds(struct tb_provider *p)
 {

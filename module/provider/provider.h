@@ -8,7 +8,7 @@
  *	lock		configuration, start, stop, which events are enabled
  *	tb_channels_lock, and in it the lock of each channel: user-space writers
  *			(programs/channel.h); not held together with the locks below
- *	batch		acquire and release, until user space knows which blocks it has
+ *	batch		acquire and release, until user space has the references to the blocks
  *	cpus_read_lock	flushing rings of other CPUs
  *	read_lock	the reader's side of the rings, which session is the reader, the durable
  *			buffer; held around map_lock, so nothing may fault under it either
@@ -43,8 +43,9 @@ struct tb_thread_set;
 struct tb_session;
 
 /*
- * Threads that exited last; many more than can be exiting at the same time.  A new state has them,
- * too: a thread's record of its exit precedes its last events, for example the switch away from it.
+ * Size of tb_provider.exits: many more threads than can be exiting at the same time.  A new state
+ * includes these threads, because events of a thread follow the record of its exit, for example the
+ * switch away from it.
  */
 #define TB_EXITS	256
 
@@ -59,10 +60,10 @@ struct tb_session;
  * @release: called when the last reference is released
  * @drain: moves the records of @threads into @durable, see tb_durable_drain(); under read_lock
  * @files: open files bound to the provider
- * @users: references of modules
+ * @users: references that modules hold
  * @flags: TB_PROVIDER_*
  * @may_reserve: its buffers may be in reserved memory (machine/reserved.c)
- * @hotplug: in the hotplug state: called for CPUs that come and go
+ * @hotplug: for the callbacks when CPUs come online or go offline (recording/registry.c)
  * @lock: see above
  * @name: name, unique in the list
  * @id: id, for block headers; unique in the list
@@ -75,23 +76,23 @@ struct tb_session;
  * @generation: number of the recording
  * @moment: changes of the selection so far (select/select.c)
  * @probes: struct tb_probe of each event that was ever selected, by number of the event
- * @switches: the one of sched_switch, or NULL
+ * @switches: the probe of sched_switch, or NULL
  * @has_all_switches: this recording has all switches of threads so far (select/rule.c)
  * @nr_enabled: number of selected events
  * @pids: threads that are recorded; NULL: all
  * @counters: performance counters that rules ask for
  * @counter_names: names of the counters in the durable buffer; under read_lock
  * @pending_rings: rings without buffers, for events with rules (probe/pending.c)
- * @kept_out: events that @pids kept out, and kept-out events of probes without counts
- * @tracking: the probes that follow threads are attached
+ * @kept_out: counts of events that @pids kept out, and of kept-out events of probes without counts
+ * @tracking: the probes of events/threads.c, which follow threads, are attached
  * @trigger: events that freeze the rings
- * @channels: what the provider takes from user-space writers
+ * @channels: what the provider accepts from user-space writers
  * @sync_work: records the clocks and checks for damage at intervals
- * @looked: RCU's state at the last check for damage
+ * @looked: RCU grace period of the last check for damage, for poll_state_synchronize_rcu()
  * @flush_work: flushes the rings at intervals
  * @stop_work: stops the recording, because of @reason
  * @threads: queue of thread records on their way to @durable
- * @kick: queues @durable_work, because @threads fills
+ * @kick: queues @durable_work, because @threads fills up
  * @durable_work: empties @threads, makes room in @durable
  * @batch: see above
  * @read_lock: see above
@@ -100,7 +101,7 @@ struct tb_session;
  * @nr_exits: number of threads that exited
  * @durable_lost: records that found no room in @durable
  * @threads_lost: records of threads that were lost, as written to @durable
- * @forgotten: tb_threads_lost.before for the next reader
+ * @forgotten: time for tb_threads_lost.before of the next reader
  * @track_time: time when @threads was emptied last, trace clock
  * @resync: records of threads were lost since all threads were last written
  * @resync_after: do not write all threads again before this time, jiffies
@@ -167,7 +168,7 @@ struct tb_provider {
 	struct irq_work kick;
 	struct work_struct durable_work;
 
-	struct mutex batch;	/* acquire and release, until user space has the result */
+	struct mutex batch;	/* acquire and release, until user space has the references */
 	struct mutex read_lock;	/* reader, durable buffer */
 	struct tb_durable durable;
 	struct tb_thread exits[TB_EXITS];

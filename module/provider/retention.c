@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which durable records stay, and what gives way when the durable buffer is full.
+ * Make room in the durable buffer.  Recycle records older than the newest complete state once all
+ * rolling blocks are newer.  In streaming mode, also recycle blocks that the reader has released,
+ * if free slots get few.  Then grow the buffer, up to its limit.  At the limit, recycle all records
+ * older than the state, although rolling blocks may name a thread that ended or was renamed before.
+ * While the reader holds these records, records of threads are lost.  struct tb_threads_lost
+ * reports both.  With TB_CONFIG_DURABLE_STOP recycle nothing: a full buffer stops the recording.
  *
- * Records older than the newest complete state are recycled as soon as no rolling block is older
- * than that state.  If there is still no room, the buffer grows up to its limit.  At the limit,
- * records older than the newest state are recycled although rolling blocks may name a thread that
- * ended, or was renamed, before it.  While a reader holds the blocks even that is impossible, and
- * records of threads are lost.  The buffer tells both (struct tb_threads_lost).
- *
- * In streaming mode, what the reader has saved is recycled, too, when room is wanted.  With
- * TB_CONFIG_DURABLE_STOP nothing is recycled: when the buffer is full, recording stops.
- *
- * Process context, for recording/ and select/, under read_lock; tb_durable_add_counters() takes it.
+ * Callers: select/ and recording/, in process context under read_lock; tb_durable_add_counters()
+ * takes it.
  */
 #include "machine/compat.h"
 #include "provider.h"
@@ -32,7 +29,7 @@ static u64 tb_retention_oldest(struct tb_provider *p)
 			/* pairs with the release in tb_ring_complete() */
 			u64 s = smp_load_acquire(&r->bufs[i].state);
 
-			/* a buffer being opened may still have the time of its last lap: earlier */
+			/* while a writer opens a buffer, it may have the time of its last lap */
 			if (TB_BUF_STATE(s) >= TB_BUF_WRITING)
 				oldest = min(oldest, READ_ONCE(r->bufs[i].block->time_start));
 		}
@@ -42,8 +39,8 @@ static u64 tb_retention_oldest(struct tb_provider *p)
 
 /*
  * Return the number of the first durable block that the reader may still use.  @released only
- * counts the blocks given back, in any order; so the block that read() has returned in part needs
- * a limit of its own.
+ * counts blocks, in whatever order the reader released them.  So it may be beyond the block of
+ * which read() has copied a part.
  */
 u64 tb_retention_released(const struct tb_provider *p)
 {
@@ -62,7 +59,7 @@ void tb_retention_recycle(struct tb_provider *p)
 		limit = d->state;
 	if (p->reader) {
 		limit = min(limit, tb_retention_released(p));
-		/* the reader has saved them; keep them for the next reader if there is room */
+		/* the reader has these blocks; keep them for the next reader if there is room */
 		if (p->config.mode == TB_MODE_STREAMING &&
 		    tb_durable_free_slots(d) < d->nr_slots / 4) {
 			limit = tb_retention_released(p);
@@ -74,9 +71,9 @@ void tb_retention_recycle(struct tb_provider *p)
 }
 
 /*
- * Recycles the blocks before number @limit even if the rings need them: afterwards, rolling blocks
- * may name threads that ended before @time and have no name.  The present reader has all recycled
- * blocks; the next reader will miss them.
+ * Recycles the blocks before number @limit even if the rings need them: afterwards the next reader
+ * may find rolling blocks with threads that ended before @time, and not know their names.  The
+ * present reader has all recycled blocks.
  */
 void tb_retention_forget(struct tb_provider *p, u64 limit, u64 time)
 {
@@ -118,7 +115,7 @@ static void tb_retention_stop_recording(struct tb_provider *p)
 	queue_work(TB_UNBOUND_WQ, &p->stop_work);
 }
 
-/* Counts lost records of threads, the last one lost now, and asks to write all threads again. */
+/* Counts lost records of threads, the last one lost now.  state.c writes all threads again. */
 void tb_retention_count_lost(struct tb_provider *p, u64 count)
 {
 	struct tb_threads_lost *lost = &p->threads_lost;
@@ -138,8 +135,8 @@ void tb_retention_count_lost(struct tb_provider *p, u64 count)
  * tb_durable_drain() - move queued records of threads into the durable buffer
  * @p: the provider
  *
- * To be called before newer records go there: records keep their time only in the order of time.
- * While a recording starts, the queue waits until the state has been written.
+ * The caller does so before it adds newer records: a record added after a newer one gets the newer
+ * time.  While a recording starts, the queue waits until state.c has written the state.
  *
  * Context: process, under read_lock.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Adding records to a provider's durable buffer, and making room there.
+ * Add records to a provider's durable buffer, and make room there.
  */
 #ifndef TB_PROVIDER_RETENTION_H
 #define TB_PROVIDER_RETENTION_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The header of each ring in the mapping: the layout of the memory behind it, for readers that have
- * nothing but the memory (a crash dump), and how far the ring is.
+ * The header of each ring in the mapping: the layout of the memory behind it, and the progress of
+ * the ring.  A program that has only the memory (a crash dump) reads the ring by it.
  *
- * The ring's writers update it when they open and when they complete a buffer (ring/hooks.h), in
- * any context, without a lock; not when they record an event.  An interrupted context may write
- * later than nested contexts, but an older value: so the fields that all of them write only go
- * forward.  recording/ and memory.c call tb_header_*() in process context under read_lock.
+ * Writers update it when they open and when they complete a buffer (ring/hooks.h), in any context,
+ * without a lock.  An interrupted writer may store an older value after nested contexts, so fields
+ * that all contexts write only go forward.  recording/ and memory.c call tb_header_*() in process
+ * context under tb_provider.read_lock.
  */
 #include <linux/string.h>
 
@@ -70,7 +70,7 @@ static void tb_header_sizes(struct tb_provider *p, struct tb_ring_header *h)
 	u64 rolling = (u64)h->nr * h->rolling_size;
 
 	if (p->config.mode == TB_MODE_ONESHOT) {
-		/* the buffers count as one, and the durable buffer does not count */
+		/* for ONESHOT the ABI counts the buffers as one, without the durable buffer */
 		h->total_size = h->header_size + h->rolling_size;
 		return;
 	}

@@ -16,7 +16,7 @@ void tb_header_reset(struct tb_provider *p);
 void tb_header_grown(struct tb_provider *p);
 void tb_header_end(struct tb_provider *p);
 
-/* Bytes of the header of a ring of @buffers: contiguous, so a power of two of pages. */
+/* Return the bytes of the header: it is contiguous, so a power of two of pages. */
 static inline u32 tb_header_bytes(u32 buffers)
 {
 	struct tb_ring_header *h;

@@ -2,16 +2,12 @@
 /*
  * The queue of thread records on their way into the durable buffer.  The probes of
  * events/threads.c (writers) put records in on any CPU, in any context, without a lock.
- * recording/state.c (reader) empties it in process context under the provider's read_lock.
+ * recording/state.c (reader) empties it in process context under tb_provider.read_lock.
  *
  * The algorithm is D. Vyukov's bounded queue with one consumer.  A writer reads tail, then the
  * clock, then moves tail by a compare-and-exchange: so the order in the queue is the order in time,
- * as in the rings.  Then it fills in the slot that it won, and sets `turn`.  Threads come and go a
- * thousand times less often than events are recorded: a locked instruction does no harm here.
- *
- * A thread may rename itself in a loop, so the queue takes at most TB_TRACK_RENAMES new names of a
- * thread between two times that it is emptied.  It skips later names; the reader looks up the name
- * that the thread has when it empties the queue.
+ * as in the rings.  Then it fills in the slot that it won, and sets `turn`.  Threads come and go
+ * far less often than events are recorded, so a locked instruction does no harm here.
  */
 #include <linux/errno.h>
 #include <linux/hash.h>
@@ -99,7 +95,7 @@ const struct tb_thread_queue_slot *tb_thread_queue_peek(struct tb_thread_queue *
 {
 	struct tb_thread_queue_slot *slot = &q->slots[q->head & (TB_THREAD_QUEUE_SLOTS - 1)];
 
-	/* its turn before the record: pairs with the release in tb_thread_queue_push() */
+	/* the turn before the record: pairs with the release in tb_thread_queue_push() */
 	return smp_load_acquire(&slot->turn) == q->head + 1 ? slot : NULL;
 }
 
@@ -116,6 +112,10 @@ void tb_thread_queue_pop(struct tb_thread_queue *q)
 }
 
 /*
+ * A thread may rename itself in a loop, so the queue takes at most TB_TRACK_RENAMES names of a
+ * thread in a period, and skips later ones.  When the reader empties the queue, it looks up the
+ * name that such a thread has then.
+ *
  * A word of tb_thread_queue.names: thread id, period, number of new names; the top bit is set if a
  * name was skipped.  Two threads with the same hash take the word from each other: then neither is
  * limited, and a skipped name of the other thread counts as a lost record.
@@ -147,7 +147,7 @@ notrace bool tb_thread_queue_rename(struct tb_thread_queue *q, u32 tid)
 	else if (was & TB_NAMES_SKIPPED && TB_NAMES_TID(was) != tid)
 		atomic64_inc(&q->lost);
 	if (count < TB_TRACK_RENAMES) {
-		/* forget a name skipped in an earlier period: this name is newer */
+		/* clears the note of a name skipped in an earlier period: this name is newer */
 		WRITE_ONCE(*word, TB_NAMES(tid, period, count + 1));
 		return true;
 	}

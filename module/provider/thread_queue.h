@@ -11,12 +11,11 @@
 
 #define TB_THREAD_QUEUE_SLOTS	4096	/* a power of two */
 #define TB_THREAD_QUEUE_NAMES	1024	/* a power of two */
-#define TB_TRACK_RENAMES	8	/* new names of a thread between two times it is emptied */
+#define TB_TRACK_RENAMES	8	/* names that the queue takes from a thread in a period */
 
 /**
  * struct tb_thread_queue_slot - a record of one thread
- * @turn: number of the record in the slot, from 1; the slot is free for the record
- *	TB_THREAD_QUEUE_SLOTS later once the queue's head has passed it
+ * @turn: number of the last complete record in the slot, from 1
  * @time: time of the record, trace clock
  * @thread: the record
  */
@@ -35,7 +34,7 @@ struct tb_thread_queue_slot {
  * @names: TB_THREAD_QUEUE_NAMES words, by a hash of the thread id: how often the thread was
  *	renamed, see tb_thread_queue_rename()
  * @period: number of times that the reader began to empty the queue
- * @skipped: a word in @names has a skipped name
+ * @skipped: a word in @names notes a skipped name
  */
 struct tb_thread_queue {
 	struct tb_thread_queue_slot *slots;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waiting for a provider, and waking the waiters.
+ * Wait for blocks of a provider, and wake the waiters.
  *
  * A waiter sets want_wake, then looks for blocks.  A writer makes a block READY, then reads
  * want_wake, and queues the irq_work if it is set (tb_ring_notify()).  Each side has a full barrier
  * between its two steps, so at least one side sees the other.
  *
- * Takes no lock but that of the wait queue.  Callers: reader/, recording/, probe/.
+ * Takes no lock but that of the wait queue.  Callers: probe/ in any context except NMI; select/,
+ * recording/ and reader/ in process context.
  */
 #include <linux/sched/signal.h>
 #include <linux/wait.h>
@@ -56,7 +57,7 @@ void tb_wake_flush(struct tb_provider *p)
 }
 
 /**
- * tb_wake_waiters() - wake all waiters, which look again for what they wait for
+ * tb_wake_waiters() - wake all waiters, which check their conditions again
  * @p: the provider
  *
  * Context: process.
@@ -85,7 +86,7 @@ void tb_wake_waiters_irq(struct tb_provider *p)
  * tb_wake_arm() - ask to be woken by the next block
  * @p: the provider
  *
- * Call it before each look for blocks.
+ * The caller looks for blocks after each call.
  *
  * Context: any.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Waiting for a provider, and waking the waiters: readers, poll(), save channels.
+ * Wait for blocks of a provider, and wake the waiters: readers, poll(), save channels.
  */
 #ifndef TB_PROVIDER_WAKE_H
 #define TB_PROVIDER_WAKE_H

@@ -161,7 +161,7 @@ TEST_DEV(system, memory_of_all_is_limited)
 	ASSERT_LT(2, buffers);
 	ASSERT_EQ(0, tb_configure(self->fd, 0, 0, buffers, 65536));
 	EXPECT_EQ(-ENOMEM, tb_configure(other, 0, 0, buffers, 65536));
-	EXPECT_TRUE(logged("tracebuf: other: ", " MiB are too much: all recordings may have ",
+	EXPECT_TRUE(logged("tracebuf: other: ", " MiB are too much: all providers may use ",
 			   "memory_percent=50"));
 	/* what is given back can be had */
 	ASSERT_EQ(0, tb_configure(self->fd, 0, 0, 8, 128));
