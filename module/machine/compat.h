@@ -69,7 +69,7 @@ static inline void tb_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_f
 /*
  * On PREEMPT_RT a thread of each CPU runs irq_works.  The kernel parks the thread before its CPU is
  * offline: a work queued later would stay queued, and no CPU could queue it again.  So hard
- * interrupts run our works, which must not take spinlocks on PREEMPT_RT, because these sleep.
+ * interrupts run our works there.  They must not take a spinlock_t then, because that may sleep.
  */
 static inline void tb_irq_work_init(struct irq_work *work, void (*func)(struct irq_work *))
 {

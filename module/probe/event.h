@@ -24,7 +24,7 @@ struct tracebuf_list;
 struct tracebuf_source;
 struct tracepoint;
 
-/* threads that an event can be about, besides the thread that it occurs in */
+/* fields of an event that may name a thread, besides the thread that it occurs in */
 #define TB_ABOUT_MAX	2
 
 /**
@@ -33,15 +33,15 @@ struct tracepoint;
  * @def: its definition; NULL while its module is not loaded; see tb_events_read_lock()
  * @compact: its compact form, or NULL
  * @tp: its tracepoint; NULL while that is absent
- * @source: of an event that another module records itself, its source; NULL while that is absent
+ * @source: its source, if another module records it itself; NULL while that is absent
  * @handlers: handlers that may veto it, or NULL; readers have preemption off
  * @index: number n of the event: its ids are TB_EV_FIRST + 2n (wide), TB_EV_FIRST + 2n + 1
  *	(compact)
- * @simple: as in @def
- * @about: the fields with ids of threads that it is about; size 0 ends the list
+ * @simple: it is always simple, as in @def
+ * @about: its fields with ids of threads; size 0 ends the list
  * @system: subsystem
  * @name: name
- * @desc: for each form, the description once it has been made
+ * @desc: for each form, the description; NULL until events/catalog.c has made it
  * @desc_bytes: size of each @desc
  */
 struct tb_event {
@@ -60,13 +60,13 @@ struct tb_event {
 	u32 desc_bytes[2];
 };
 
-/* Return true if the event has the form: simple events, or the wide one. */
+/* Return true if the event has the compact form (@compact) or the wide one. */
 static inline bool tb_event_has(const struct tb_event *e, bool compact)
 {
 	return compact ? e->compact || e->simple : !e->simple;
 }
 
-/* Return the id for the ABI where it names no form: that of the wide form if the event has one. */
+/* Return the id that the ABI uses for all forms: that of the wide form if the event has one. */
 static inline u16 tb_event_id(const struct tb_event *e)
 {
 	return TB_EV_FIRST + 2 * e->index + e->simple;
@@ -74,28 +74,28 @@ static inline u16 tb_event_id(const struct tb_event *e)
 
 /**
  * struct tb_probe - an event as one provider records it
- * @rings: where its events go: the provider's rings, or @pending_rings of the provider, which lead
- *	to probe/pending.c
+ * @rings: where its events go: the provider's rings, or its pending_rings, which have no buffers
+ *	and so lead to probe/pending.c
  * @id_wide: event id of the wide form
  * @id_simple: event id of simple events
  * @enabled: selected
  * @compact: selected in the compact form, or an event that is always simple
- * @described: forms that are described in the durable buffer: TB_WIDE, TB_COMPACT
- * @before: during a selection, the state before it
+ * @described: forms that the durable buffer describes: TB_WIDE, TB_COMPACT
+ * @before: during a change of the selection, the state before (select/select.c)
  * @provider: the provider that records it
  * @event: the event
  * @attached: the registered probe or source; NULL if not attached
- * @wide: the probe of the wide form, for events that the compact form cannot hold
- * @tp: the tracepoint that it is attached to
- * @owner: the module that @attached is in
+ * @wide: the probe function of the wide form, for events that the compact form cannot hold
+ * @tp: the tracepoint that @attached is registered with
+ * @owner: the module that has @attached
  * @rule: its rule, or NULL; readers have preemption off
- * @counts: events that were kept out, per CPU; NULL if the probe never had a rule or a handler
+ * @counts: counts of events kept out; NULL if the probe never had a rule or a handler
  * @trigger: the trigger's event if this probe triggers (probe/trigger.c); NULL if it records
  * @from: recorded from this moment of the provider on (tb_provider.moment, select/select.c)
  * @until: not recorded from this moment on; ~0: no end; 0: not attached
  *
- * A registered probe has it as its data pointer, so it must live until tb_events_synchronize() has
- * returned after the detach.
+ * A registered probe function gets it as argument, so it must live until tb_events_synchronize()
+ * has returned after the detach.
  */
 struct tb_probe {
 	struct tb_cpu_ring __percpu *rings;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tables of the fields of events, for descriptions of events and checks of filters.  In a file of
- * its own, because tests run filters in user space.
+ * Tables of the fields of events, for descriptions of events and checks of filters.  Tests include
+ * this file in user space.
  */
 #ifndef TB_PROBE_FIELD_H
 #define TB_PROBE_FIELD_H
@@ -17,7 +17,7 @@
  * @name: its name
  * @type: its C type; for arrays, dynamic ones included, the type of an element
  * @offset: bytes from the start of the payload
- * @size: bytes in all; 4 if the data are elsewhere (TB_FIELD_DATA_LOC)
+ * @size: size of the field, bytes; 4 if it only says where the data are (TB_FIELD_DATA_LOC)
  * @count: number of elements of a fixed array
  * @flags: TB_FIELD_*
  * @bit: first bit, with TB_FIELD_BITS

@@ -3,11 +3,11 @@
  * Filters: small programs that decide whether an event is wanted.  select/ makes and frees them in
  * process context; pending.c runs them in any context, NMI included.  They take no lock.
  *
- * tb_filter_make() refuses wrong programs: in a legal one every number lies within a field of the
- * event, every pattern ends, every jump leads forward to an existing test.  A dynamic field's place
- * depends on the event and may be wrong, so each run checks it against the size of the payload.
- * So a run reads nothing outside of payload and data, and ends after at most @nr tests.  Each test
- * is bounded: a pattern by its length times that of the text, the search for zeros by the payload.
+ * tb_filter_make() refuses illegal programs: each number must lie within a field of the event, each
+ * pattern must end, each jump must lead forward.  Each run checks the place of a dynamic field,
+ * which depends on the event and may be wrong.  So a run reads nothing outside of payload and data,
+ * and ends after at most @nr tests.  The time of a test is bounded: for a pattern by its length
+ * times that of the text, for the search for zeros by the payload.
  */
 #include "probe/field.h"
 #include "filter.h"
@@ -20,8 +20,8 @@
 
 /*
  * Sets *@match if @c matches the class in brackets, which begins at @p, after the '['.  As in the
- * kernel's glob_match(): a ']' at the start is an ordinary character, and so is '\'.
- * Return: index after the class; 0 if the brackets are not closed.
+ * kernel's glob_match(), a ']' at the start is an ordinary character, and so is '\'.
+ * Return: index after the class; 0 if no ']' ends it.
  */
 static notrace u32 tb_glob_class(const u8 *pat, u32 len, u32 p, u8 c, bool *match)
 {
@@ -84,8 +84,8 @@ static bool tb_glob_legal(const u8 *pat, u32 len)
 }
 
 /*
- * Return true if the text, up to a NUL or @room, matches.  Only the last '*' is extended over more
- * of the text: the match of earlier ones need not change.
+ * Return true if the text, up to a NUL or @room, matches.  After a mismatch, extends only the last
+ * '*' over more of the text: the matches of earlier ones need not change.
  */
 static notrace bool tb_glob(const u8 *pat, u32 len, const u8 *text, u32 room)
 {
@@ -144,8 +144,8 @@ static __always_inline u64 tb_filter_load(const u8 *from, u32 size, bool is_sign
 }
 
 /*
- * Return a value that every event has besides its fields.  Out of line, like all rare tests: so a
- * filter on fields needs few registers, and no stack.
+ * Return a value that every event has besides its fields.  All rare tests are out of line, so that
+ * a filter on fields needs few registers and no stack.
  */
 static noinline notrace u64 tb_filter_common(const struct tb_test *t)
 {
@@ -186,7 +186,7 @@ static __always_inline bool tb_filter_value(const struct tb_test *t, const void 
 }
 
 /**
- * tb_filter_number() - get the number that a test is about
+ * tb_filter_number() - get the number that a test compares
  * @t: @source, @size, @flags, @offset, @bit and @bits are those of a legal test (tb_filter_make())
  * @payload: payload of the event
  * @bytes: size of @payload
@@ -202,7 +202,7 @@ notrace bool tb_filter_number(const struct tb_test *t, const void *payload, u32 
 
 /*
  * Finds a text or a dynamic array.
- * Return: false if the event's word with its place leads out of the payload.
+ * Return: false if it is not within the payload.
  */
 static notrace bool tb_filter_extent(const struct tb_test *t, const u8 *payload, u32 bytes,
 				     const u8 **from, u32 *len)
@@ -281,7 +281,7 @@ static __always_inline bool tb_filter_test(const struct tb_filter *f, const stru
 	default: /* TB_TEST_IN */
 		if (n / 8 >= t->data_bytes)
 			return false;
-		/* a program can choose the number, for example that of a system call */
+		/* a program can choose @n, for example as the number of a system call */
 		i = array_index_nospec(n / 8, t->data_bytes);
 		return f->data[t->data + i] >> (n % 8) & 1;
 	}
@@ -329,7 +329,7 @@ static bool tb_filter_number_in(const struct tb_test *t, const struct tb_field_d
 	       (u32)t->offset + t->size <= (u32)field->offset + field->size;
 }
 
-/* Return true if the test is about the text or dynamic array @field. */
+/* Return true if @field is the text or dynamic array that the test uses. */
 static bool tb_filter_extent_is(const struct tb_test *t, const struct tb_field_def *field)
 {
 	bool text = tb_filter_is_text(field);
@@ -364,7 +364,7 @@ static bool tb_filter_number_legal(const struct tb_test *t, const struct tb_fiel
 	return tb_filter_field_legal(t, fields);
 }
 
-/* Checks a test of a text, or with TB_TEST_EMPTY of a dynamic array. */
+/* Return true if a test of a text, or with TB_TEST_EMPTY of a dynamic array, is legal. */
 static bool tb_filter_extent_legal(const struct tb_test *t, const struct tb_field_def *fields)
 {
 	bool dynamic = t->flags == TB_TEST_DATA_LOC || t->flags == TB_TEST_REL_LOC;

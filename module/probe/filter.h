@@ -16,7 +16,7 @@
 struct tb_field_def;
 
 /**
- * struct tb_filter - the tests of a rule with their data, one piece of memory
+ * struct tb_filter - the tests of a rule with their data, one allocation
  * @nr: number of tests
  * @data: data that the tests compare with, behind the last test
  * @tests: legal, see tb_filter_make()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What filters need of the kernel, so that filter.c also runs in a user-space test: memory, and the
+ * All that filter.c uses of the kernel, so that a test can run it in user space: memory, and the
  * current thread, CPU and context.  All but the allocation runs in any context, preemption off.
  */
 #ifndef TB_PROBE_FILTER_ARCH_H
@@ -39,7 +39,7 @@ static inline u32 tb_filter_tgid(void)
 	return current->tgid;
 }
 
-/* The id in thread records.  Only current changes it, and RCU is watching in every context. */
+/* Return the user id as in thread records.  RCU is watching, and only current changes the id. */
 static inline u32 tb_filter_uid(void)
 {
 	return __kuid_val(current_real_cred()->uid);
@@ -57,7 +57,7 @@ static inline u32 tb_filter_context(void)
 
 static inline void tb_filter_comm(char comm[TB_COMM_LEN])
 {
-	/* another thread may change it meanwhile: then the copy is a mixture */
+	/* another thread may change the name meanwhile: then the copy mixes both names */
 	data_race(memcpy(comm, current->comm, TB_COMM_LEN));
 }
 

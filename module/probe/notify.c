@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reports of the ring while it records: a buffer is complete or past its mark, or the ring's state
- * is damaged.  The reports go to the trigger and to waiting readers (provider/wake.c).
+ * Tell the trigger and waiting readers (provider/wake.c) that a buffer is complete or past the
+ * watermark, or that the ring's state is damaged.
  *
- * The ring calls these functions in any context, NMI and under the scheduler's locks included.
- * They take no lock.
+ * ring/ calls these functions in any context, NMI and under the scheduler's locks included.  They
+ * take no lock.
  */
 #include "provider/provider.h"
 #include "ring/hooks.h"
 
 /**
- * tb_ring_notify() - report that a buffer is past its mark, or complete
+ * tb_ring_notify() - report that a buffer is past the watermark, or complete
  * @r: the ring of this CPU
  *
- * Context: any, on an online CPU: on a CPU that goes offline the irq_work would not run.
- * Tracepoints ensure that.  See also tb_irq_work_init().
+ * Context: any, on an online CPU: another CPU would not run the irq_work.  The kernel calls probes
+ * only on online CPUs.  See also tb_irq_work_init().
  */
 void tb_ring_notify(struct tb_cpu_ring *r)
 {

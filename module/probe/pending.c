@@ -2,19 +2,13 @@
 /*
  * Pending events: memory of each CPU where an event waits until its rule has decided on it.
  *
- * A probe with a rule has rings without buffers (tb_probe.rings).  Reserving fails there, on the
- * slow path, and the probe calls tb_pending_begin().  If the decision needs no fields of the event
- * (which thread, how often), the event gets a place in the real ring at once, or is kept out.
- * Otherwise it gets a place here, and the probe fills it in as usual.  Its commit completes
- * the buffer of that place and so leads to tb_pending_commit(), which runs tests and handlers, and
- * copies the event into the ring with its stacks and counters; or fires the trigger.  An event that
- * is not selected at the moment ends here, too (select/select.c).
+ * A probe with a rule has rings without buffers (tb_probe.rings).  Reserving fails there, so the
+ * probe calls tb_pending_begin().  If the decision needs no fields of the event, the event is kept
+ * out or goes into the real ring at once.  Otherwise the probe fills it in here, and the commit
+ * calls tb_pending_commit().  So all probes have the same code; events without rules pay nothing.
  *
- * So all probes have the same code, events without rules pay nothing, and events that are kept out
- * never touch the ring.  Contexts nest on a CPU and leave in the reverse order: a stack.
- *
- * Probes call all this in any context, NMI included, without a lock; the functions at the end run
- * in process context.  tb_pending_lock protects their allocation.
+ * Probes call this in any context, NMI included, without a lock.  The functions at the end run in
+ * process context, for select/, recording/ and main.c; tb_pending_lock protects the allocation.
  */
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -70,12 +64,12 @@ static DEFINE_MUTEX(tb_pending_lock);
 
 /* ---- tests ------------------------------------------------------------ */
 
-/* Return true if the event is selected at this moment.  Other events are not counted either. */
+/* Return true if the event is selected at this moment.  The caller does not count others. */
 static bool tb_pending_is_selected(const struct tb_probe *p)
 {
 	/*
 	 * The moment before @until: pairs with the release in tb_select_publish().  A probe that
-	 * sees a new moment sees which events end or begin with it.
+	 * sees a new moment also sees which events end or begin at it.
 	 */
 	u64 moment = smp_load_acquire(&p->provider->moment);
 	/* @until before @from: pairs with the release in tb_select_record_from_next() */
@@ -84,16 +78,16 @@ static bool tb_pending_is_selected(const struct tb_probe *p)
 	return moment < until && READ_ONCE(p->from) <= moment;
 }
 
-/* Return the rule of a probe, or NULL.  All that it needs was made before it. */
+/* Return the rule of a probe, or NULL. */
 static struct tb_rule_active *tb_pending_rule(const struct tb_probe *p)
 {
-	/* pairs with the release in tb_rule_replace() */
+	/* the rule before its contents: pairs with the release in tb_rule_replace() */
 	return smp_load_acquire(&p->rule);
 }
 
 /*
- * Counts an event that is kept out; the value is false.  The accounts of the ring do not have the
- * event: `attempted` counts only events that the user wants.
+ * Counts an event that is kept out; the value is false.  The ring does not count the event:
+ * `attempted` includes only events that the user wants.
  */
 #define TB_KEEP_OUT(probe, why)						\
 	({								\
@@ -101,7 +95,7 @@ static struct tb_rule_active *tb_pending_rule(const struct tb_probe *p)
 		false;							\
 	})
 
-/* Return true if the event is about a thread in @set.  Out of line: most rules have no threads. */
+/* Return true if a field of the event names a thread in @set.  Out of line, because it is rare. */
 static noinline bool tb_pending_is_about(const struct tb_thread_set *set, const struct tb_event *e,
 					 const void *payload, u32 bytes)
 {
@@ -117,8 +111,8 @@ static noinline bool tb_pending_is_about(const struct tb_thread_set *set, const 
 }
 
 /*
- * Return true if sampling and rate let the event pass; else count it.  Sampling counts the events
- * of each CPU by itself; the rate is for all CPUs together.
+ * Return true if sampling and rate let the event pass; else count it as kept out.  Each CPU samples
+ * its own events; the rate limits all CPUs together.
  */
 static bool tb_rule_sample_ok(const struct tb_probe *p, struct tb_rule_active *rule)
 {
@@ -132,11 +126,11 @@ static bool tb_rule_sample_ok(const struct tb_probe *p, struct tb_rule_active *r
 		return true;
 	second = div64_u64(tb_clock_read(p->provider->clock.raw), rule->second);
 	old = atomic64_read(&rule->window);
-	/* never wait: the more CPUs compete, the likelier it is that the rate is exceeded */
+	/* never wait: if many CPUs compete, they probably exceed the rate anyway */
 	for (tries = 0; tries < 8; tries++) {
 		u64 new = old + 1;
 
-		/* never back: other CPUs and nested contexts may have read the clock later */
+		/* never go back: other CPUs and nested contexts may have read the clock later */
 		if ((s32)(second - (u32)(old >> 32)) > 0)
 			new = (u64)second << 32 | 1;
 		else if ((u32)old >= rule->rate)
@@ -147,7 +141,7 @@ static bool tb_rule_sample_ok(const struct tb_probe *p, struct tb_rule_active *r
 	return TB_KEEP_OUT(p, limited);
 }
 
-/* Return true if all tests that need the event's fields let it pass; else count it. */
+/* Return true if all tests that need the event's fields let it pass; else count it as kept out. */
 static bool tb_pending_is_wanted(struct tb_probe *p, struct tb_rule_active *rule,
 				 const void *payload, u32 bytes)
 {
@@ -169,7 +163,7 @@ static bool tb_pending_is_wanted(struct tb_probe *p, struct tb_rule_active *rule
 
 /* ---- stacks and counters ---------------------------------------------- */
 
-/* Completes a control event with @bytes of payload at @at; returns its number of elements. */
+/* Completes a control event with @bytes of payload at @at.  Return its number of elements. */
 static u32 tb_pending_add_extra(struct tb_element *at, u32 id, u32 bytes)
 {
 	struct tb_composite *c = (struct tb_composite *)at;
@@ -231,7 +225,7 @@ static void tb_pending_record(struct tb_provider *p, struct tb_element *from, u3
 
 	if (!tb_ring_reserve(this_cpu_ptr(p->rings), n + extra, &slot))
 		return;
-	/* until the commit, readers of memory must step over all elements at once */
+	/* until the commit, a search of memory must step over all elements at once */
 	tb_write(&slot.element->head, TB_HEAD(TB_STRUCT_RESERVED, 0, n + extra, slot.seq));
 	slot.element->payload = from->payload;
 	slot.element->time = slot.time;
@@ -245,7 +239,7 @@ static void tb_pending_record(struct tb_provider *p, struct tb_element *from, u3
 
 /* ---- enter and leave -------------------------------------------------- */
 
-/* Return a place on this CPU; NULL, and count the event, if all places are in use. */
+/* Return a place on this CPU; if all are in use, count the event and return NULL. */
 static __always_inline struct tb_pending_place *tb_pending_enter(struct tb_probe *p)
 {
 	struct tb_pending *pending = this_cpu_ptr(&tb_pendings);
@@ -256,7 +250,7 @@ static __always_inline struct tb_pending_place *tb_pending_enter(struct tb_probe
 		/* a trigger's event is not recorded, so it is not counted as missing */
 		if (p->trigger)
 			return NULL;
-		/* an event with a set of threads, but without a rule, may have no counts */
+		/* a probe without a rule, but with a set of threads, may have no counts */
 		counts = READ_ONCE(p->counts);
 		if (counts)
 			this_cpu_inc(counts->kept_out.nested);
@@ -265,7 +259,7 @@ static __always_inline struct tb_pending_place *tb_pending_enter(struct tb_probe
 		return NULL;
 	}
 	place = &pending->places[pending->depth++];
-	/* a context that interrupts from here on uses the next place, and leaves it before us */
+	/* a context that interrupts us from here on uses the next place, and leaves it first */
 	barrier();
 	place->probe = p;
 	return place;
@@ -277,18 +271,17 @@ static void tb_pending_leave(void)
 	this_cpu_ptr(&tb_pendings)->depth--;
 }
 
-/* Reserves in the real ring. */
 static struct tb_place tb_pending_bypass(struct tb_cpu_ring *real, u32 n)
 {
-	/* before the clock, and not as an argument: see tb_ring_reserve() */
+	/* head before the clock, as in tb_ring_reserve(): arguments have no order */
 	u64 h = tb_read(&real->head);
 
 	return tb_ring_reserve_slow(real, n, h, tb_ring_clock(real));
 }
 
 /*
- * Return @place as a reservation in a buffer.  The low bits of the sequence number, which go into
- * the event's head, are 0: tb_pending_record() adds those of the real ring.
+ * Return @place as a reservation in a buffer.  The sequence number is not 0, because head 0 means
+ * no room; but its low bits are, because tb_pending_record() adds the low bits of the real ring.
  */
 static struct tb_place tb_pending_place_of(const struct tb_pending_place *place)
 {
@@ -308,9 +301,9 @@ static struct tb_place tb_pending_place_of(const struct tb_pending_place *place)
  * @n: number of elements
  *
  * Context: any, NMI included; preemption off.
- * Return: the event's place: in the provider's ring or, if tb_pending_holds() is true,
- * outside of it, as if in @r.  Head 0: if @r has buffers the event is lost, and counted; if not, it
- * is not wanted.  By value, so that the caller's reservation can stay in registers.
+ * Return: the event's place: in the provider's ring or, if tb_pending_holds() is true, outside of
+ * it, as if in @r.  Head 0: the event is not wanted, or it is lost and counted.  By value, so that
+ * the caller's reservation can stay in registers.
  */
 struct tb_place tb_pending_begin(struct tb_probe *p, struct tb_cpu_ring *r, u32 n)
 {
@@ -368,6 +361,9 @@ EXPORT_SYMBOL_GPL(tb_pending_begin);
  * @r: the ring without buffers
  * @b: buffer descriptor of the event's place, which is the last one in use
  *
+ * Runs tests and handlers.  Copies a wanted event into the ring, with its stacks and counters; or
+ * fires the trigger.
+ *
  * Context: that of tb_pending_begin(): any, NMI included; preemption off.
  */
 void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b)
@@ -396,7 +392,7 @@ void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b)
  * @id: event id
  * @payload: 8 bytes
  *
- * Does nothing with the compact form of an event: its probe takes the wide form instead, see
+ * Ignores the compact form of an event, because its probe then records the wide form, see
  * tb_probe_compact().
  *
  * Context: any, NMI included; preemption off.
@@ -480,7 +476,7 @@ int tb_pending_prepare(void)
 		}
 		for (i = 0; i < TB_PENDING_DEPTH; i++)
 			pending->bufs[i].block = (struct tb_block *)places[i].elements;
-		/* zeroed before it is used: pairs with the dependent load in tb_pending_enter() */
+		/* the zeroes before the pointer: pairs with the load in tb_pending_enter() */
 		smp_store_release(&pending->places, places);
 	}
 	mutex_unlock(&tb_pending_lock);
@@ -520,7 +516,7 @@ int tb_pending_init(struct tb_provider *p)
 
 		r->owner = p;
 		r->bufs = per_cpu_ptr(&tb_pendings, cpu)->bufs;
-		/* events take their time from the real ring; this is the cheapest clock */
+		/* the cheapest clock: tb_pending_record() takes the time from the real ring */
 		r->raw_clock = TB_TICKS_PLAIN;
 	}
 	return 0;

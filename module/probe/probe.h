@@ -3,7 +3,7 @@
  * What a probe may call: functions that record an event into the ring of this CPU.
  *
  * Probes and the recorder call them in any context, NMI included.  Nothing here sleeps, takes a
- * lock, or calls a function that could be traced into it.
+ * lock, or calls a function that the kernel can trace: that could lead back here.
  */
 #ifndef TB_PROBE_PROBE_H
 #define TB_PROBE_PROBE_H
@@ -34,7 +34,7 @@
 #define TB_CONTEXT_COUNTS						\
 	(PREEMPT_MASK | (IS_ENABLED(CONFIG_PREEMPT_RT) ? 0 : SOFTIRQ_OFFSET))
 
-/* tb_context() in an interrupt, or with a preemption depth below @own */
+/* The rare part of tb_context(): in an interrupt, or with a preemption depth below @own. */
 static __always_inline u16 tb_context_rare(unsigned int own)
 {
 	unsigned int pc = preempt_count();
@@ -53,15 +53,15 @@ static __always_inline u16 tb_context_rare(unsigned int own)
 }
 
 /*
- * Return the context in which the event occurs.  @own: by how much the tracepoint and the recorder
- * have raised the preemption depth since.
+ * Return the context in which the event occurs.  @own: the levels that the tracepoint and the
+ * recorder have added to the preemption depth since.
  */
 static __always_inline u16 tb_context(unsigned int own)
 {
 	unsigned int pc = preempt_count();
 	u16 context;
 
-	/* without CONFIG_PREEMPT_COUNT only few callers raise the depth, by hand */
+	/* without CONFIG_PREEMPT_COUNT, disabling preemption adds no level */
 	if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
 		own = 0;
 	context = (pc & TB_CONTEXT_COUNTS) - own;
@@ -73,7 +73,7 @@ static __always_inline u16 tb_context(unsigned int own)
 	return context;
 }
 
-/* Clears the part of the last element, which ends at @end, that @bytes of payload leave free. */
+/* Clears the rest of the last element, which ends at @end, behind @bytes of payload. */
 static __always_inline void tb_clear_tail(struct tb_element *end, u32 bytes)
 {
 	u64 *tail = (u64 *)(end - 1);
@@ -189,7 +189,7 @@ static inline void tb_record_control(struct tb_provider *p, u16 id, const void *
  * @bytes: size of the payload after the first element
  *
  * The rings of a probe with a rule have no buffers, so its events find no room there and get a
- * place elsewhere (pending.c).  So events without rules pay nothing for the rules of others.
+ * place elsewhere (pending.c).  So the path of events without rules has no test for rules.
  *
  * Context: any, NMI included.  On success preemption is off until tb_probe_end().
  * Return: the kernel's trace_event_raw structure, with its trace_entry at the end of the first
@@ -243,12 +243,12 @@ static __always_inline void tb_probe_simple(struct tb_probe *p, u64 payload)
 }
 
 /**
- * tb_probe_compact() - record the compact form of an event, if it is one element
+ * tb_probe_compact() - record a compact form that is one element
  * @p: the probe
  * @payload: 8 bytes, laid out as the fields of the compact form
  *
- * Events with a rule, and those of a set of threads, need the wide form: their rings have no
- * buffers, see tb_probe_begin().
+ * With a rule or a set of threads, the event needs the wide form: @p->rings have no buffers then,
+ * see tb_probe_begin().
  *
  * Context: any, NMI included.
  * Return: false if the caller must call tb_probe_wide() instead.
@@ -267,13 +267,13 @@ static __always_inline bool tb_probe_compact(struct tb_probe *p, u64 payload)
 }
 
 /**
- * tb_probe_compact_begin() - reserve the compact form of an event, if it is several elements
+ * tb_probe_compact_begin() - reserve a compact form that is several elements
  * @p: the probe
  * @slot: out: the reservation
  * @n: number of elements
  *
  * Context: any, NMI included.  On success preemption is off until tb_probe_compact_end().
- * Return: the first element, whose payload the caller fills in; NULL if it must call
+ * Return: the first element, for the caller to fill in the payload; NULL if the caller must call
  * tb_probe_wide() instead; ERR_PTR() if the event is lost.
  */
 static __always_inline struct tb_element *tb_probe_compact_begin(struct tb_probe *p,
@@ -301,7 +301,7 @@ static __always_inline void tb_probe_compact_end(struct tb_slot *slot)
 	tb_record_end(slot);
 }
 
-/* Return the wide probe of an event; it has the prototype of @compact, the compact form's probe */
+/* Return the probe of the wide form; it has the prototype of @compact, the compact form's probe */
 #define tb_probe_wide(compact, p)						\
 	({								\
 		struct tb_probe *__p = (p);				\

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The rule of an event, as probe/pending.c applies it.
+ * The rule of an event: select/rule.c makes it, probe/pending.c applies it.
  */
 #ifndef TB_PROBE_RULE_H
 #define TB_PROBE_RULE_H
@@ -22,7 +22,7 @@ struct tb_filter;
  * @rate: record at most this many events of all CPUs in a second; 0: no limit
  * @counters: performance counters to read, one bit each
  * @second: a second in ticks of the trace clock
- * @iterator: function that is left out at the beginning of stacks
+ * @iterator: the tracepoint's iterator, which stacks leave out
  * @window: high half: number of the second, low half: events recorded in it
  */
 struct tb_rule_active {
@@ -40,7 +40,7 @@ struct tb_rule_active {
 /**
  * struct tb_rule_counts - counts of a probe's events on one CPU
  * @passed: events that passed all tests before the sampling
- * @kept_out: events that were kept out, for TB_IOC_SUPPRESSED
+ * @kept_out: counts of events kept out, for TB_IOC_SUPPRESSED
  */
 struct tb_rule_counts {
 	u64 passed;

@@ -4,30 +4,10 @@
  *
  * A set has a bit for each possible thread id, 512 KiB in all, so a look-up is one load in any
  * context.  The kernel uses ids again, so a probe on task_newtask sets or clears the bit of each
- * new thread; the creator of the thread calls it before the thread runs.  So the bit of a thread
- * that has ended does not matter, and no work is needed when a thread ends.  The tracepoint is not
- * sched_process_fork, because the kernel does not call that for threads that it adds to a process
- * itself (io_uring).
+ * new thread; the creator of the thread calls it before the thread runs.  So the bit of an ended
+ * thread does not matter.
  *
- * With TB_PIDS_PROCESS a new thread of the same process inherits the bit, with TB_PIDS_CHILDREN the
- * first thread of a new process.  With TB_PIDS_PROCESS it inherits from the leader of its creator:
- * the leader's id is that of the process, and is not used again while the process has threads.
- * Without TB_PIDS_PROCESS it inherits from its creator.
- *
- * Attaching misses no thread of a process:
- *
- *	1. attach the probes
- *	2. set the bits of the given ids; with TB_PIDS_PROCESS these are leaders
- *	3. wait until running probes, and tracepoints passed without a probe, have ended
- *	4. with TB_PIDS_PROCESS set the bits of all threads in the processes' lists
- *
- * A new thread is in the list before its creator reaches the tracepoint.  If the creator has passed
- * the tracepoint by 3, step 4 finds the thread; else the probe runs after 2 and sees the leader's
- * bit.  Nor does a probe clear a bit that 4 has set: after 3 all probes see the leader's bit.
- *
- * One race remains: a thread ends while its bit is being set (2, 4), and a new thread gets its id.
- * Then the bit may be set after the new thread's probe has cleared it: only if all other ids have
- * been used meanwhile.  All here runs in process context, without a lock; caller: select/rule.c.
+ * Caller: select/rule.c, in process context.  The probes run in process context, too.  No lock.
  */
 #include <linux/cpumask.h>
 #include <linux/errno.h>
@@ -46,7 +26,16 @@
 
 /* ---- probes ----------------------------------------------------------- */
 
-/* The creator calls it.  @child is in the list of its process, and has not run yet. */
+/*
+ * The creator of the thread calls it.  @child is in the list of its process, and has not run yet.
+ * The tracepoint is not sched_process_fork: the kernel does not call that for threads that it adds
+ * to a process itself (io_uring).
+ *
+ * With TB_PIDS_PROCESS a new thread of the same process inherits the bit, with TB_PIDS_CHILDREN the
+ * first thread of a new process.  Without TB_PIDS_PROCESS it inherits from its creator; with it,
+ * from the leader of its creator, because no other thread gets the leader's id while the process
+ * has threads.
+ */
 static notrace void tb_thread_set_newtask(void *data, struct task_struct *child,
 					  TB_CLONE_FLAGS flags)
 {
@@ -80,7 +69,6 @@ static void __maybe_unused tb_thread_set_check_probe(void)
 
 /* ---- making ----------------------------------------------------------- */
 
-/* the type of the given ids */
 static enum pid_type tb_thread_set_type(const struct tb_thread_set *s)
 {
 	return s->flags & TB_PIDS_PROCESS ? PIDTYPE_TGID : PIDTYPE_PID;
@@ -152,6 +140,24 @@ int tb_thread_set_make(struct tb_thread_set **out, const u32 *pids, u32 count, u
 
 /* ---- attaching -------------------------------------------------------- */
 
+/*
+ * Attaching misses no thread of a process:
+ *
+ *	1. attach the probes
+ *	2. set the bits of the given ids; with TB_PIDS_PROCESS these are leaders
+ *	3. wait until running probes, and tracepoints passed without a probe, have ended
+ *	4. with TB_PIDS_PROCESS set the bits of all threads in the processes' lists
+ *
+ * A new thread is in the list before its creator reaches the tracepoint.  If the creator has passed
+ * the tracepoint by step 3, step 4 finds the thread.  Otherwise the probe runs after step 2, and
+ * sees the leader's bit.  No probe clears a bit that step 4 has set: after step 3 all see the
+ * leader's bit.
+ *
+ * One race remains: a thread ends while step 2 or 4 sets its bit, and a new thread gets its id.
+ * Then the step may set the bit after the new thread's probe has cleared it.  That takes a kernel
+ * that uses all other ids meanwhile.
+ */
+
 /* Step 2: sets the bits of given threads that still exist. */
 static void tb_thread_set_add_given(struct tb_thread_set *s)
 {
@@ -188,8 +194,8 @@ static void tb_thread_set_add_threads(struct tb_thread_set *s)
  * @newtask: tracepoint task_newtask
  * @exec: tracepoint sched_process_exec
  *
- * Use the set only after this returns: then it has the threads that the given processes created
- * meanwhile.
+ * The caller uses the set only after this returns: then it has the threads that the given processes
+ * created meanwhile.
  *
  * Context: process, sleeps; the caller serialises it with tb_thread_set_detach().
  * Return: 0; an error of tracepoint_probe_register(): nothing is attached.
@@ -211,7 +217,7 @@ int tb_thread_set_attach(struct tb_thread_set *s, struct tracepoint *newtask,
 	}
 	s->exec = exec;
 	tb_thread_set_add_given(s);
-	/* step 3: see above */
+	/* step 3 */
 	tracepoint_synchronize_unregister();
 	if (s->flags & TB_PIDS_PROCESS)
 		tb_thread_set_add_threads(s);

@@ -17,7 +17,7 @@ struct tracepoint;
  * struct tb_thread_set - a set of threads, ids of the initial namespace
  * @flags: TB_PIDS_*
  * @member: a bit for each id
- * @given: the threads or processes that it was made of, until it is attached
+ * @given: the threads or processes that the user gave, until the set is attached
  * @nr_given: number of @given
  * @newtask: tracepoint task_newtask while the set is attached, else NULL
  * @exec: tracepoint sched_process_exec while the set is attached, else NULL
@@ -38,8 +38,8 @@ void tb_thread_set_detach(struct tb_thread_set *s);
 void tb_thread_set_free(struct tb_thread_set *s);
 
 /*
- * Return true if events of thread @tid are recorded.  @tid may be any number: one that is no id is
- * not a member.  Any context, preemption off.
+ * Return true if the provider records events of thread @tid.  A number that is no id is not a
+ * member.  Any context, preemption off.
  */
 static __always_inline bool tb_thread_set_has(const struct tb_thread_set *s, pid_t tid)
 {

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Triggers: after one of its events a circular recording goes on until a share of its rings is
- * filled with later events, and then freezes: the rings overwrite nothing any more, so that a
- * reader can take what led to the event at any time.
+ * Triggers.  After an event of its trigger, a circular recording goes on until later events fill a
+ * share of its rings.  Then the rings freeze: they overwrite nothing any more, so a reader can
+ * acquire what led to the event at any time.
  *
- * Any event can trigger, recorded or not.  Each event of a trigger has a probe of its own, with the
- * function of a recording probe, but with rings without buffers: so pending.c gets the event and
- * calls tb_trigger_fire().  Probes need no code for triggers; other events pay nothing for them.
+ * Each event of a trigger has its own probe, with rings without buffers.  So pending.c gets the
+ * event, recorded or not, and calls tb_trigger_fire().  Other events pay nothing for triggers.
  *
- * Each ring has the number of the last block that may overwrite another one: so each ring keeps
- * what led to the event, even if the CPU of the event fills its ring later.  tb_trigger_fire() sets
- * it in the ring of its CPU, an irq_work in the other rings.  The irq_work runs again whenever
- * the first ring completes a buffer; when that has filled its share, all rings freeze.  On a CPU
- * that records little a delayed work, which the irq_work starts, freezes them when time is up.
- *
- * tb_trigger_fire() runs in any context, NMI included; init and sync in process context.  No lock.
+ * tb_trigger_fire() runs in any context, NMI included; init and sync in process context, for
+ * recording/.  No lock.
  */
 #include <linux/cpumask.h>
 #include <linux/ktime.h>
@@ -33,6 +27,11 @@
  * tb_trigger_fire() - fire the trigger, because one of its events has occurred
  * @s: the event
  *
+ * Sets in the ring of this CPU which block is the last that may overwrite another.  An irq_work
+ * does so in the other rings, so each ring keeps what led to the event.  The irq_work runs again
+ * whenever the ring of this CPU completes a buffer, and freezes all rings when that has filled its
+ * share.  If the time of the trigger is up before, a delayed work freezes them.
+ *
  * Context: any, NMI included; preemption off.
  */
 void tb_trigger_fire(struct tb_trigger_source *s)
@@ -41,7 +40,6 @@ void tb_trigger_fire(struct tb_trigger_source *s)
 	struct tb_trigger *t = &p->trigger;
 	struct tb_cpu_ring *r = this_cpu_ptr(p->rings);
 
-	/* fires once; one context wins */
 	if (READ_ONCE(t->state) != TB_TRIGGER_ARMED ||
 	    cmpxchg(&t->state, TB_TRIGGER_ARMED, TB_TRIGGER_FIRING) != TB_TRIGGER_ARMED)
 		return;
@@ -56,7 +54,7 @@ void tb_trigger_fire(struct tb_trigger_source *s)
 	tb_record_control(p, TB_EV_MARK, s->text, s->bytes, 3);
 	t->sequence = tb_ring_current(r, tb_read(&r->head));
 	tb_write(&r->overwrite_last, t->sequence + t->post);
-	/* all of the above before the state: pairs with the acquires that find it FIRED */
+	/* all members before the state: pairs with the acquires that find it FIRED */
 	if (cmpxchg(&t->state, TB_TRIGGER_FIRING, TB_TRIGGER_FIRED) == TB_TRIGGER_FIRING)
 		irq_work_queue(&t->work);
 }
@@ -91,7 +89,7 @@ static bool tb_trigger_freeze(struct tb_provider *p)
 	return cmpxchg(&t->state, TB_TRIGGER_FIRED, TB_TRIGGER_FROZEN) == TB_TRIGGER_FIRED;
 }
 
-/* Freezes the rings when the time is up before the share is filled. */
+/* Freezes the rings if the time is up before the ring has filled its share. */
 static void tb_trigger_late(struct work_struct *work)
 {
 	struct tb_provider *p = container_of(work, struct tb_provider, trigger.late.work);
@@ -113,12 +111,12 @@ static void tb_trigger_work(struct irq_work *work)
 	for_each_cpu(cpu, &p->cpus) {
 		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
-		/* only the first time; this may run on two CPUs at a time */
+		/* set the limit once; this may run on two CPUs at a time */
 		cmpxchg(&r->overwrite_last, ~0ull,
 			tb_ring_current(r, tb_read(&r->head)) + t->post);
 	}
 	if (!tb_trigger_filled(p)) {
-		/* queued once: it stays pending until it runs, and then all rings are frozen */
+		/* does nothing if it is pending already; when it runs, all rings freeze */
 		if (t->post_ms)
 			queue_delayed_work(TB_UNBOUND_WQ, &t->late,
 					   msecs_to_jiffies(t->post_ms));

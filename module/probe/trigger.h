@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The trigger of a provider: events that end the overwriting.
+ * The trigger of a provider: when one of its events occurs, the rings soon stop overwriting.
  */
 #ifndef TB_PROBE_TRIGGER_H
 #define TB_PROBE_TRIGGER_H
@@ -15,18 +15,18 @@ struct tb_provider;
 struct tb_session;
 struct tb_trigger_source;
 
-/* tb_trigger.state, besides enum tb_trigger_state: it fires, its fields are not filled in yet */
+/* a value of tb_trigger.state: the trigger has fired, but its members are not filled in yet */
 #define TB_TRIGGER_FIRING	0x80
 
 /**
  * struct tb_trigger - the trigger of a provider
  * @state: enum tb_trigger_state, or TB_TRIGGER_FIRING
  * @session: session that has armed it, or NULL; under tb_provider.lock
- * @sources: its events; under tb_provider.lock; attached probes use them, too
+ * @sources: its events; under tb_provider.lock; their probes use them without it
  * @nr_sources: number of @sources
  * @post: blocks that each ring may still overwrite after the trigger has fired
- * @post_ms: limit of the time for that, ms; 0: no limit
- * @work: sets the limit of each ring, and freezes the rings when the share is filled
+ * @post_ms: freeze the rings after this time at the latest, ms; 0: no limit
+ * @work: sets the limit of each ring, and freezes the rings when one has filled its share
  * @late: freezes the rings when @post_ms are over
  *
  * The context that fires the trigger writes the other members while @state is FIRING.
@@ -64,7 +64,7 @@ void tb_trigger_sync(struct tb_provider *p);
 void tb_trigger_fire(struct tb_trigger_source *s);
 
 /**
- * tb_trigger_notify() - continue when the ring of a CPU has advanced, or the CPU is offline
+ * tb_trigger_notify() - check the share again: a ring has advanced, or its CPU went offline
  * @t: the trigger
  * @cpu: the CPU
  *

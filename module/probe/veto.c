@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calling functions of other modules that may veto an event before it is recorded.
+ * Call functions of other modules that may veto an event before it is recorded.
  *
  * pending.c calls this for events that have handlers (select/handler.c attaches them), in any
  * context, NMI included, with preemption off.  Takes no lock.
@@ -12,7 +12,7 @@
 #include "machine/pointer_list.h"
 #include "veto.h"
 
-/* a bit for each context of this CPU that is in a handler */
+/* a bit for each context of this CPU that runs a handler now */
 static DEFINE_PER_CPU(u32, tb_handlers_inside);
 
 static u32 tb_handlers_context(void)
@@ -26,7 +26,7 @@ static u32 tb_handlers_context(void)
  * @payload: payload of the event
  * @bytes: size of @payload
  *
- * Calls no handler for an event that occurs in a handler: that might not end.
+ * Calls no handler for an event that occurs in a handler: such calls might never end.
  *
  * Context: any, NMI included; preemption off.
  * Return: false if a handler has vetoed it.
@@ -45,7 +45,7 @@ bool tb_veto_passes(const struct tb_probe *p, const void *payload, u32 bytes)
 	u32 context = tb_handlers_context(), i;
 	bool want = true;
 
-	/* without counts an event cannot be vetoed; pairs with the release in tb_rule_count() */
+	/* a veto needs counts: pairs with the release in tb_rule_count() */
 	if (!list || !READ_ONCE(p->counts) || this_cpu_read(tb_handlers_inside) & context)
 		return true;
 	this_cpu_or(tb_handlers_inside, context);

@@ -11,7 +11,7 @@
 #include "probe/event.h"
 
 /**
- * struct tracebuf_handler - a function and the events that it sees
+ * struct tracebuf_handler - a function, and the events that it is called for
  * @list: in the list of all handlers
  * @fn: the function
  * @data: second argument of @fn
