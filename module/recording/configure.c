@@ -78,7 +78,7 @@ static u64 tb_config_bytes(const struct tb_config *c, const struct cpumask *cpus
 
 /*
  * Refuse a size that exceeds the available memory: the attempt to allocate it would take memory
- * from the whole system.  The page allocator finds out about fragmentation.
+ * from the whole system.
  */
 static int tb_config_afford(const struct tb_provider *p, const struct tb_config *c,
 			    const struct cpumask *cpus)
@@ -94,7 +94,7 @@ static int tb_config_afford(const struct tb_provider *p, const struct tb_config 
 	return -ENOMEM;
 }
 
-/* Return true if no ring with a save channel loses it: streaming mode, and its CPU in @cpus. */
+/* Return true if save channels stay usable: the mode is streaming, and @cpus has their CPUs. */
 static bool tb_config_keeps_channels(const struct tb_provider *p, const struct tb_config *c,
 				     const struct cpumask *cpus)
 {
@@ -154,7 +154,7 @@ static int tb_configure_locked(struct tb_provider *p, const struct tb_config *co
  * tb_provider_configure() - apply a configuration and allocate the buffers
  * @p: the provider, not running
  * @config: see the ABI; 0 in a field means its default
- * @cpus: record the events of these possible CPUs; not empty
+ * @cpus: CPUs to record, all of them possible; not empty
  *
  * Context: process.
  * Return: 0, -EBUSY, -EINVAL, -ENOMEM, -EROFS; on error nothing has changed.
@@ -251,8 +251,8 @@ int tb_provider_stop(struct tb_provider *p, u64 generation)
 /* ---- queries ---------------------------------------------------------- */
 
 /*
- * Count the full rings of a oneshot recording: an event that found no room closed the last buffer,
- * not the end of the recording.
+ * Count the full rings of a oneshot recording.  A ring is full if an event that found no room
+ * closed its last buffer; a flush at the end of the recording does not count.
  */
 static u32 tb_provider_full(struct tb_provider *p)
 {
@@ -365,7 +365,7 @@ int tb_provider_stats(struct tb_provider *p, struct tb_stats *st)
 	return 0;
 }
 
-/* a search of a memory image finds rings by this layout (struct tb_ring_image) */
+/* a search of a memory image needs this layout (struct tb_ring_image) */
 #define TB_RING_IMAGE_IS(image, field)						\
 	static_assert(offsetof(struct tb_ring_image, image) == offsetof(struct tb_cpu_ring, field))
 

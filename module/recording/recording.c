@@ -2,7 +2,7 @@
 /*
  * One recording of a provider: start, stop, flush; clock records and damage checks at intervals.
  *
- * Callers: configure.c, sleep.c, registry.c, reader/, in process context.
+ * Callers: configure.c, sleep.c, registry.c, reader/, devices/, in process context.
  * Locks: tb_provider.lock to start and stop; cpus_read_lock, then tb_provider.read_lock to flush.
  */
 #include <linux/cpu.h>
@@ -94,7 +94,7 @@ static void tb_recording_detach(struct tb_provider *p)
 	if (p->tracking)
 		tb_threads_detach(p);
 	p->tracking = false;
-	/* they record and flush; they do not take p->lock, so waiting cannot deadlock */
+	/* these works record and flush; they do not take p->lock, so waiting cannot deadlock */
 	cancel_delayed_work_sync(&p->sync_work);
 	cancel_delayed_work_sync(&p->flush_work);
 	/* wait for running probes, and for writers that saw p->live set */
@@ -115,7 +115,7 @@ void tb_recording_stop(struct tb_provider *p)
 	unsigned int cpu;
 
 	lockdep_assert_held(&p->lock);
-	/* programs stop writing; what they have written belongs to this recording */
+	/* programs stop writing; the last events that they have written belong to this recording */
 	tb_channels_notify(p, false);
 	tb_channels_scrape(p, true);
 	/*
@@ -145,7 +145,7 @@ void tb_recording_stop(struct tb_provider *p)
 	}
 	tb_state_write_end(p);
 	tb_header_end(p);
-	/* tb_ring_damaged() may have set another reason */
+	/* keep a reason that is set already, for example TB_REASON_DAMAGED */
 	cmpxchg(&p->reason, TB_REASON_NONE, TB_REASON_REQUEST);
 	WRITE_ONCE(p->state, TB_STATE_STOPPED);
 	mutex_unlock(&p->read_lock);
@@ -168,7 +168,7 @@ static void tb_stop_work(struct work_struct *work)
  * tb_recording_damaged() - stop because the recorder's state is inconsistent
  * @p: the provider
  *
- * Context: any that may queue work.
+ * Context: any in which code may queue a work.
  */
 void tb_recording_damaged(struct tb_provider *p)
 {
@@ -198,8 +198,9 @@ static int tb_recording_prepare(struct tb_provider *p)
 }
 
 /*
- * Follow threads before the state is written, so that it misses none.  Attach probes after it, so
- * that their descriptions come first.  Attaching takes the hotplug lock, so not under read_lock.
+ * Attach the probes of threads before writing the state, so that it misses no thread.  Attach the
+ * probes of events after it, so that their descriptions come first; not under read_lock, because
+ * attaching takes the hotplug lock.
  */
 static int tb_recording_attach(struct tb_provider *p, bool dump)
 {
@@ -216,7 +217,7 @@ static int tb_recording_attach(struct tb_provider *p, bool dump)
 	if (!err)
 		err = tb_select_attach(p);
 	if (!err)
-		/* reset the rings before publishing them: pairs with tb_provider_live() */
+		/* the reset of the rings before their address: pairs with tb_provider_live() */
 		smp_store_release(&p->live, p->rings);
 	return err;
 }
@@ -391,8 +392,8 @@ int tb_provider_flush(struct tb_provider *p, int cpu)
 /* ---- periodic work ---------------------------------------------------- */
 
 /*
- * Do not interrupt isolated CPUs: no session asked for this flush.  The reader gets their buffers
- * at the watermark, or after an explicit flush.
+ * Flush at intervals.  Skip isolated CPUs: no session asked for this flush.  The reader gets their
+ * buffers at the watermark, or after an explicit flush.
  */
 static void tb_flush_work(struct work_struct *work)
 {
@@ -420,7 +421,7 @@ static void tb_record_sync(void *arg)
 	tb_record_control(p, TB_EV_CLOCK, &sync, sizeof(sync), 2);
 }
 
-/* Tie the clocks together in the ring of this CPU.  Return false if it has no ring. */
+/* Write a clock record into the ring of this CPU.  Return false if this CPU has no ring. */
 static bool tb_sync_here(struct tb_provider *p)
 {
 	bool here = cpumask_test_cpu(get_cpu(), &p->cpus);
@@ -431,7 +432,7 @@ static bool tb_sync_here(struct tb_provider *p)
 	return here;
 }
 
-/* Tie the clocks together in the ring of a CPU that is not isolated. */
+/* Write a clock record into the ring of a CPU that is not isolated.  Return false without one. */
 static bool tb_sync_there(struct tb_provider *p)
 {
 	unsigned int cpu = tb_provider_cpu(p, true);
@@ -439,7 +440,7 @@ static bool tb_sync_there(struct tb_provider *p)
 	return cpu < nr_cpu_ids && !smp_call_function_single(cpu, tb_record_sync, p, 1);
 }
 
-/* Tie the clocks together in the durable buffer.  If it cannot recycle, it must not fill up. */
+/* Write a clock record into the durable buffer, unless it never recycles: it would fill up. */
 static void tb_sync_in_durable(struct tb_provider *p)
 {
 	struct tb_clock_sync sync;
@@ -447,7 +448,7 @@ static void tb_sync_in_durable(struct tb_provider *p)
 	if (p->config.flags & TB_CONFIG_DURABLE_STOP)
 		return;
 	mutex_lock(&p->read_lock);
-	/* queued records of threads are older, and keep their time only if they come first */
+	/* first the queued records of threads: after a newer record they would get its time */
 	tb_state_drain_queue(p);
 	tb_clock_sync(&p->clock, &sync);
 	tb_durable_add(p, sync.clock, TB_EV_CLOCK, &sync, sizeof(sync));
@@ -455,9 +456,9 @@ static void tb_sync_in_durable(struct tb_provider *p)
 }
 
 /*
- * Stop the recording if a block that was incomplete at the last check still is.  A writer holds
- * preemption off while it records an event, so a grace period between the two checks means that all
- * writers of the first check are done, and none will complete the block.
+ * Stop the recording if a block that was incomplete at the last check still is.  A writer keeps
+ * preemption off while it records an event.  So if a grace period has passed between the checks,
+ * all writers of the first check are done, and no writer will complete the block.
  */
 static void tb_look_for_damage(struct tb_provider *p)
 {
@@ -475,7 +476,7 @@ static void tb_look_for_damage(struct tb_provider *p)
 		tb_recording_damaged(p);
 }
 
-/* Tie the clocks together at intervals, because they drift. */
+/* Record the clocks at intervals, because they drift; check for damage. */
 static void tb_sync_work(struct work_struct *work)
 {
 	struct tb_provider *p = container_of(work, struct tb_provider, sync_work.work);
@@ -518,7 +519,7 @@ void tb_recording_init(struct tb_provider *p)
  */
 void tb_recording_sync(struct tb_provider *p)
 {
-	/* first: it may queue stop_work */
+	/* first p->wake, which may queue stop_work */
 	irq_work_sync(&p->wake);
 	cancel_work_sync(&p->stop_work);
 	irq_work_sync(&p->kick);

@@ -5,7 +5,7 @@
  * The provider "kernel" always exists.  provider/list.c has the list and counts references.
  *
  * Callers: devices/, api.c, main.c, and the hotplug core, in process context.
- * Locks: tb_provider.read_lock in tb_cpu_dead(), otherwise those of the functions called.
+ * Locks: tb_provider.read_lock in tb_cpu_dead(); else those of the called functions.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/ctype.h>
@@ -23,7 +23,7 @@ static int tb_hotplug_state;
 
 static int tb_cpu_coming(unsigned int cpu, struct hlist_node *node)
 {
-	/* creates the performance counters once the CPU is online */
+	/* only queues a work, which makes the counters once the CPU is online */
 	tb_counters_online(&hlist_entry(node, struct tb_provider, hotplug)->counters);
 	return 0;
 }
@@ -57,7 +57,7 @@ static bool tb_name_legal(const char *name)
 /* Free a provider after its last reference was dropped. */
 static void tb_registry_release(struct tb_provider *p)
 {
-	/* off the list after that: an attached provider must hear of events that go away */
+	/* forget it only then: select/ must find its attached probes when an event goes away */
 	tb_provider_stop(p, 0);
 	tb_providers_forget(p);
 	cpuhp_state_remove_instance_nocalls(tb_hotplug_state, &p->hotplug);
@@ -80,7 +80,7 @@ static int tb_registry_add(struct tb_provider *p, const char *name, u32 flags)
 	err = cpuhp_state_add_instance_nocalls(tb_hotplug_state, &p->hotplug);
 	if (err)
 		goto destroy;
-	/* the caller's reference; the list has the first */
+	/* for the caller; the list takes over the first reference */
 	kref_get(&p->ref);
 	err = tb_providers_add(p);
 	if (!err)

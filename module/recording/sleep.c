@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Suspend and hibernation.
+ * Pause recordings during suspend and hibernation.
  *
  * The processor's counter may stop while the machine sleeps, or restart: then times in the rings
- * would go backwards.  No hook that all kernels export to modules is called right before and
- * right after that.  So recordings that use the counter pause from the first notification to the
- * last; all CPUs run at both:
- *
- *	before	Pause the rings: they open no buffer any more.  Wait for writers that may have read
- *		`paused` earlier, then close the current buffers.  From then on the rings drop and
- *		count all events, as when there is no room.  Halt the clock: it shows one time until
- *		the end, so drops and records of threads in between get no wrong time.
- *	after	The clock goes on, later than it was halted (tb_clock_go_on()).  Each ring ends the
- *		span of its drops, on its own CPU; its next block reports them.  The durable buffer
- *		gets two clock records: from before and from after the pause.
- *
+ * would go backwards.  Not all kernels export hooks right before and after that, so recordings
+ * that use the counter pause from the first PM notification to the last; all CPUs run at both.
  * ktime_get_mono_fast_ns() does not go backwards: recordings that use it do not pause.
  *
  * The PM core calls the notifier, in process context.  Locks: tb_provider.lock, cpus_read_lock,
@@ -103,6 +93,10 @@ static void tb_sleep_halt(struct tb_provider *p, void *data)
 	mutex_unlock(&p->lock);
 }
 
+/*
+ * Once paused and closed, the rings drop and count all events, as when there is no room.  The
+ * halted clock shows one time, so drops and records of threads during the pause get no wrong time.
+ */
 static void tb_sleep_begin(void)
 {
 	WRITE_ONCE(tb_sleep_near, true);
@@ -120,7 +114,7 @@ static void tb_sleep_begin(void)
 /* Runs on the ring's CPU, or on any CPU if the ring's CPU is offline. */
 static void tb_sleep_resume_ring(struct tb_cpu_ring *r, u8 ticks)
 {
-	/* writers on this CPU see the running clock before they can open a buffer */
+	/* first the clock: a writer on this CPU must open a buffer with the running clock */
 	WRITE_ONCE(r->raw_clock, ticks);
 	barrier();
 	tb_ring_resume(r);
@@ -133,7 +127,7 @@ static void tb_sleep_resume_here(void *provider)
 	tb_sleep_resume_ring(this_cpu_ptr(p->rings), p->clock.raw);
 }
 
-/* Tie the clocks together before and after the pause, as far as the durable buffer has room. */
+/* Write clock records from before and after the pause, if the durable buffer has room. */
 static void tb_sleep_sync_clock(struct tb_provider *p)
 {
 	struct tb_clock_sync now;
@@ -180,9 +174,9 @@ static void tb_sleep_end(void)
 /* ---- reserved memory -------------------------------------------------- */
 
 /*
- * Stop a recording if hibernation does not save its memory, and discard its unread blocks: later
- * the memory may contain blocks of another boot.  Blocks that a reader holds stay valid until it
- * releases them; the call after hibernation discards the rest.
+ * Stop a recording if hibernation does not save its memory, and discard its blocks: afterwards the
+ * memory may contain blocks of another boot.  If a reader holds blocks, discard nothing; the call
+ * after hibernation tries again.
  */
 static void tb_sleep_discard(struct tb_provider *p)
 {
@@ -224,7 +218,7 @@ static int tb_sleep_notify(struct notifier_block *nb, unsigned long action, void
 		/* not if the module was loaded during the pause: it missed the beginning */
 		if (tb_sleep_near)
 			tb_sleep_end();
-		/* again: a reader may have held blocks, or a recording was started since */
+		/* again: a reader may have held blocks, or started a recording meanwhile */
 		if (action == PM_POST_HIBERNATION)
 			tb_sleep_discard(&tb_kernel_provider);
 		break;

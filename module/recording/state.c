@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The state of a recording in the durable buffer: initialisation, clock, descriptions of events,
- * names, counters, threads; and the threads that start, change and exit afterwards.
+ * Write the state of a recording into the durable buffer: initialisation, clock, descriptions of
+ * events, names, counters, threads; then the threads that start, change and exit.
  *
- * The buffer starts with the complete state.  When half of the buffer is in use, and that is twice
- * what the state took, the state is written again, so that provider/retention.c can recycle what
- * is older.  After records of threads were lost, all threads are written once more.
+ * The buffer starts with the complete state.  When it fills, this writes the state again, so that
+ * provider/retention.c can recycle older records.  After a loss of records of threads, it writes
+ * all threads again.
  *
- * An exiting thread is recorded while it still runs.  It goes on recording until the scheduler
- * switches away from it for the last time, when it is no longer in the list of threads.  So a new
- * state includes the threads that exited last.
- *
- * Callers: recording.c, work items, reader/, in process context, under tb_provider.read_lock.
+ * Callers: recording.c, sleep.c, reader/, select/ (through p->drain), in process context, under
+ * tb_provider.read_lock; tb_state_work() takes it.
  */
 #include <linux/jiffies.h>
 #include <linux/mm.h>
@@ -30,7 +27,7 @@
 #include "select/select.h"
 #include "recording.h"
 
-/* after a loss of thread records all threads are written again, but not more often */
+/* after losses of thread records, write all threads again at most once in this time */
 #define TB_RESYNC_INTERVAL	HZ
 
 /* ---- the state -------------------------------------------------------- */
@@ -71,7 +68,11 @@ static int tb_state_write_thread(void *ctx, const struct tb_thread *t)
 	return tb_durable_append(ctx, TB_EV_THREAD, t, sizeof(*t), false);
 }
 
-/* Write the threads that exited last.  Before the dump: new threads may have their ids by now. */
+/*
+ * Write the threads that exited last: they go on recording after the record of their exit, until
+ * the scheduler switches away, when they are not in the list of threads any more.  The caller
+ * writes existing threads afterwards, because new threads may have the same ids by now.
+ */
 static int tb_state_write_exits(struct tb_provider *p)
 {
 	u64 n = p->nr_exits > TB_EXITS ? p->nr_exits - TB_EXITS : 0;
@@ -85,7 +86,7 @@ static int tb_state_write_exits(struct tb_provider *p)
 	return err;
 }
 
-/* Write which threads the reader cannot know, if any.  @last: may use the reserve. */
+/* Write which records of threads the reader misses, if any.  @last: may use the reserve. */
 static int tb_state_write_threads_lost(struct tb_provider *p, bool last)
 {
 	struct tb_threads_lost *lost = &p->threads_lost;
@@ -127,7 +128,7 @@ static int tb_state_write_once(struct tb_provider *p, bool dump)
 	if (!err)
 		err = tb_select_describe(p);
 	if (!err)
-		/* a stop was a change of the selection: write the one before it */
+		/* a stop changes the selection: write the one before it */
 		err = tb_select_write_record(p, tb_clock_read(p->clock.raw),
 					     p->moment - (p->state == TB_STATE_STOPPED));
 	if (!err)
@@ -163,9 +164,9 @@ int tb_state_write(struct tb_provider *p, bool dump)
 }
 
 /*
- * Return true if no newer state exists already and a new one is due: half of the buffer is in use,
- * and twice what the state took; or the free room is about to become too small for a state, and
- * since the state at least as much was written as it took.
+ * Return true if a new state is due and none is there yet.  It is due when half of the buffer, and
+ * more than twice the size of the last state, is in use.  It is also due when the free room is just
+ * enough for a state, and twice the size of the last state is in use.
  */
 static bool tb_state_is_wanted(struct tb_provider *p)
 {
@@ -199,7 +200,8 @@ static void tb_state_renew(struct tb_provider *p)
 
 /*
  * Replace everything in a full buffer by a new state, because it has no room for a second state.
- * Return false if the reader holds blocks, recycling is off, or no probe is attached.
+ * Return false if the reader still needs a block, recycling is off, no probe is attached, or the
+ * state does not fit.
  */
 static bool tb_state_start_over(struct tb_provider *p)
 {
@@ -215,7 +217,7 @@ static bool tb_state_start_over(struct tb_provider *p)
 	return !tb_state_write_once(p, true);
 }
 
-/* Return false if there is no room, neither for this record nor for the next one. */
+/* Write a record from the queue.  Return false if the buffer has no room for any record. */
 static bool tb_state_write_queued(struct tb_provider *p, u64 time, const struct tb_thread *t)
 {
 	int err = tb_durable_add(p, time, TB_EV_THREAD, t, sizeof(*t));
@@ -261,8 +263,8 @@ static void tb_state_resync(struct tb_provider *p)
  * @p: the provider
  *
  * Leaves records that arrive meanwhile in the queue.  The queue may hold more than the buffer, so
- * this may write the state again on the way.  The queued records that follow it are older than it
- * is, but appear to be newer.
+ * this may write the state again in between.  Later queued records are older than that state, but
+ * get a later time.
  *
  * Context: process, under read_lock.
  */
@@ -282,7 +284,7 @@ void tb_state_drain_queue(struct tb_provider *p)
 		full = full || !tb_state_write_queued(p, slot->time, &slot->thread);
 		lost += full;
 		tb_thread_queue_pop(&p->threads);
-		/* once a block */
+		/* once for each block */
 		if (p->durable.used != used) {
 			tb_state_renew(p);
 			used = p->durable.used;
@@ -407,7 +409,7 @@ int tb_state_complete(struct tb_provider *p)
 		tb_durable_seal(&p->durable);
 		return err;
 	}
-	/* without a state the rest is useless: make room for a state and the final records */
+	/* without a state all records are useless: make room for a state and the final records */
 	tb_retention_forget(p, p->durable.used, tb_clock_read(p->clock.raw));
 	err = tb_state_write(p, true);
 	if (err == -ENOSPC) {
@@ -443,7 +445,7 @@ void tb_state_work(struct work_struct *work)
 		if (!(p->config.flags & TB_CONFIG_DURABLE_STOP) &&
 		    tb_durable_free_slots(&p->durable) < p->durable.nr_slots / 4)
 			tb_retention_make_room(p);
-		/* wake a reader that waits for blocks of the rings: these come first */
+		/* wake a reader that waits for rolling blocks: it must acquire these first */
 		if (p->durable.taken < p->durable.sealed &&
 		    tb_durable_used_slots(&p->durable) > p->durable.nr_slots / 4)
 			tb_wake_waiters(p);
