@@ -87,7 +87,7 @@ static __always_inline void tb_clear_tail(struct tb_element *end, u32 bytes)
 	tail[1] = 0;
 }
 
-/* Fills in a reserved composite event, but for the payload; @own: see tb_context(). */
+/* Fills in a reserved composite event except for the payload; @own: see tb_context(). */
 static __always_inline struct tb_composite *tb_record_open(struct tb_slot *slot, u32 id, u32 n,
 							   u32 bytes, u32 own)
 {

@@ -465,7 +465,7 @@ void tb_durable_rewind(struct tb_durable *d)
  *
  * The last block stays: the next one may start behind it, in the same slot.
  *
- * Context: process, under read_lock; a reader has released these blocks, or there is none.
+ * Context: process, under read_lock; if there is a reader, it has released these blocks.
  */
 void tb_durable_recycle(struct tb_durable *d, u64 number)
 {

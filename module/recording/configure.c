@@ -88,7 +88,7 @@ static int tb_config_afford(const struct tb_provider *p, const struct tb_config 
 
 	if (wanted < there)
 		return 0;
-	pr_warn("tracebuf: %s: no memory for %u CPUs with %u buffers of %u bytes: %llu MiB, %llu are available\n",
+	pr_warn("tracebuf: %s: no memory for %u CPUs with %u buffers of %u bytes: needs %llu MiB, %llu are available\n",
 		p->name, cpumask_weight(cpus), c->buffers, c->elements * TB_ELEMENT_SIZE,
 		wanted >> 20, there >> 20);
 	return -ENOMEM;
@@ -184,7 +184,7 @@ static void tb_provider_move(struct tb_provider *p)
 		return;
 	err = tb_configure_locked(p, &p->config, &p->cpus);
 	if (err)
-		pr_warn("tracebuf: %s: not moved into reserved memory (%d): the next boot will not find what is recorded now\n",
+		pr_warn("tracebuf: %s: not moved into reserved memory (%d): the next boot will not find this recording\n",
 			p->name, err);
 }
 
@@ -216,7 +216,7 @@ int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation)
 	if (!err)
 		err = tb_recording_start(p, !(flags & TB_START_NO_STATE));
 	if (err == -ENOSPC)
-		pr_warn("tracebuf: %s: durable buffer of %u KiB is too small for the events and threads there are\n",
+		pr_warn("tracebuf: %s: durable buffer of %u KiB is too small for descriptions of the events and for the threads\n",
 			p->name, p->config.flags & TB_CONFIG_DURABLE_STOP ?
 			p->config.durable_kib : p->config.durable_max_kib);
 	if (!err && generation)

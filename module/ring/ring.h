@@ -464,7 +464,7 @@ static __always_inline void tb_buf_commit(struct tb_cpu_ring *r, struct tb_buf *
 
 /**
  * tb_ring_commit() - make a reserved event part of the trace
- * @s: from tb_ring_reserve(), its elements filled in but for the first word
+ * @s: from tb_ring_reserve(), its elements filled in except for the first word
  * @head: the first word, TB_HEAD()
  *
  * The caller must commit every reservation.
