@@ -3,7 +3,7 @@
  * What a probe may call: functions that record an event into the ring of this CPU.
  *
  * Probes and the recorder call them in any context, NMI included.  Nothing here sleeps, takes a
- * lock, or calls a function that the kernel can trace: that could lead back here.
+ * lock, or runs code with tracepoints: these could lead back here.
  */
 #ifndef TB_PROBE_PROBE_H
 #define TB_PROBE_PROBE_H

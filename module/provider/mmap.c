@@ -112,9 +112,9 @@ int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma)
 	tb_vma_flags(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY, VM_MAYWRITE);
 	/*
 	 * Map reserved memory by page frame number, so that pipes, disks and ptrace cannot take
-	 * references to its pages: the kernel's own map may lack these pages, and the last put of
-	 * a page would not free it.  Map it by faults, so that no page is mapped before @mappings
-	 * counts this mapping.  Without VM_MAYWRITE it is not copy-on-write.
+	 * references to its pages.  The kernel's own map may lack these pages, and the last put
+	 * of a page would not free it.  Map it by faults, so that no page is mapped before
+	 * @mappings counts this mapping.  Without VM_MAYWRITE it is not copy-on-write.
 	 */
 	if (p->durable.region)
 		tb_vma_flags(vma, VM_PFNMAP, 0);

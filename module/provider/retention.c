@@ -71,9 +71,9 @@ void tb_retention_recycle(struct tb_provider *p)
 }
 
 /*
- * Recycles the blocks before number @limit even if the rings need them: afterwards the next reader
- * may find rolling blocks with threads that ended before @time, and not know their names.  The
- * present reader has all recycled blocks.
+ * Recycles the blocks before number @limit even if the rings need them.  The present reader has all
+ * recycled blocks.  The next reader may find rolling blocks with threads that ended before @time,
+ * and not know their names.
  */
 void tb_retention_forget(struct tb_provider *p, u64 limit, u64 time)
 {

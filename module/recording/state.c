@@ -69,9 +69,9 @@ static int tb_state_write_thread(void *ctx, const struct tb_thread *t)
 }
 
 /*
- * Write the threads that exited last: they go on recording after the record of their exit, until
- * the scheduler switches away, when they are not in the list of threads any more.  The caller
- * writes existing threads afterwards, because new threads may have the same ids by now.
+ * Write the threads that exited last.  They go on recording until the scheduler switches away from
+ * them, but the list of threads may lack them by then.  The caller writes existing threads
+ * afterwards, because new threads may have the same ids by now.
  */
 static int tb_state_write_exits(struct tb_provider *p)
 {

@@ -81,7 +81,7 @@ static bool tb_buf_overwrite(struct tb_cpu_ring *r, struct tb_buf *b, u64 s, u64
 	bool won;
 
 	/*
-	 * ow_started before the total (ordered by the exchange), ow_done after it (tb_wmb()): they
+	 * The exchange orders ow_started before the total, tb_wmb() orders ow_done after it.  They
 	 * pair with the two tb_rmb() in tb_ring_acquire(), which trusts the total only if both
 	 * counters are the same.
 	 */
@@ -103,9 +103,9 @@ static bool tb_buf_overwrite(struct tb_cpu_ring *r, struct tb_buf *b, u64 s, u64
  *
  * Checks head after reading the state and before changing it.  If head moves after the check, then
  * either the state has changed, too, or @b is unused and still the next buffer.  Without the check
- * an outer context with an old @h could claim a buffer that nested contexts filled: it would
- * overwrite their block or, if the reader has taken and released that block already, make the
- * current buffer look as if it waited for its opener.
+ * an outer context with an old @h could claim a buffer that nested contexts filled.  It would
+ * overwrite their block.  If the reader has released that block already, the current buffer would
+ * look as if it waited for its opener.
  */
 static bool tb_buf_claim(struct tb_cpu_ring *r, struct tb_buf *b, u64 h, u64 seq, bool *held)
 {

@@ -172,8 +172,8 @@ static u64 tb_ring_copied(const struct tb_cpu_ring *r)
  * @r: any CPU's ring
  *
  * Scans twice.  The first scan finds the lowest READY number q.  Every buffer below q that has
- * contents became WRITING before q was opened; so the second scan, which starts after q was seen
- * READY, sees it WRITING or in a later state: the reader gets all blocks in order.
+ * contents became WRITING before q was opened.  The second scan starts after the first saw q READY,
+ * so it sees such a buffer WRITING or in a later state.  So the reader gets all blocks in order.
  *
  * Reads the total of overwritten events between the two counters of overwritings: if no overwriting
  * was under way or began meanwhile, the total is complete.  If that fails TB_ACQUIRE_TRIES times in
@@ -591,10 +591,10 @@ void tb_ring_stats(struct tb_cpu_ring *r, struct tb_ring_stats *st)
  * @r: any CPU's ring
  * @end: out: the losses
  *
- * Each block tells the losses before it.  A frozen or full ring has no next block: so the recorder
- * writes these losses into the totals, at stop or for a snapshot, and readers of the trace show the
- * CPU as unknown up to then.  Without an open buffer, a ring only drops events as long as head does
- * not move.  If head moves meanwhile, the ring takes events again.
+ * Each block tells the losses before it.  A frozen or full ring has no next block.  So the recorder
+ * writes these losses into the totals, at stop or for a snapshot; tools show the CPU as unknown up
+ * to then.  Without an open buffer, a ring only drops events as long as head does not move.  If
+ * head moves meanwhile, the ring takes events again.
  *
  * Context: any.
  */

@@ -257,9 +257,9 @@ struct tb_opening {
 };
 
 /*
- * Marks the header of @b, which is claimed for block @seq, as invalid, and notes in it the block's
- * number, its start time @ts and the size @n of its first event: head is about to move there, and
- * nested contexts may then record events behind the first one before the header is written.  If the
+ * Marks the header of @b, which is claimed for block @seq, as invalid.  Notes in it the block's
+ * number, its start time @ts and the size @n of its first event.  When head has moved there, nested
+ * contexts may record events behind the first one before the opener writes the header.  If the
  * machine stops in between, `recover` finds these events by the notes.
  *
  * Does nothing if a nested context has opened the buffer since the claim, and so changed the state.
