@@ -78,7 +78,6 @@ static bool tb_pending_is_selected(const struct tb_probe *p)
 	return moment < until && READ_ONCE(p->from) <= moment;
 }
 
-/* Return the rule of a probe, or NULL. */
 static struct tb_rule_active *tb_pending_rule(const struct tb_probe *p)
 {
 	/* the rule before its contents: pairs with the release in tb_rule_replace() */

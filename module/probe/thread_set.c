@@ -95,7 +95,6 @@ static int tb_thread_set_find(struct tb_thread_set *s, const u32 *pids, u32 coun
 	return 0;
 }
 
-/* Releases the references to the given threads. */
 static void tb_thread_set_forget(struct tb_thread_set *s)
 {
 	while (s->nr_given)

@@ -178,7 +178,6 @@ void tb_recording_damaged(struct tb_provider *p)
 
 /* ---- start ------------------------------------------------------------ */
 
-/* Reset the buffers and set the state to RUNNING. */
 static int tb_recording_prepare(struct tb_provider *p)
 {
 	int err = 0;

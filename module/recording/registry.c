@@ -28,7 +28,6 @@ static int tb_cpu_coming(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
-/* Flush the ring of a CPU that went offline. */
 static int tb_cpu_dead(unsigned int cpu, struct hlist_node *node)
 {
 	struct tb_provider *p = hlist_entry(node, struct tb_provider, hotplug);
@@ -54,7 +53,6 @@ static bool tb_name_legal(const char *name)
 	return c - name < TB_PROVIDER_NAME_MAX;
 }
 
-/* Free a provider after its last reference was dropped. */
 static void tb_registry_release(struct tb_provider *p)
 {
 	/* forget it only then: select/ must find its attached probes when an event goes away */

@@ -300,7 +300,6 @@ void tb_state_drain_queue(struct tb_provider *p)
 	p->track_time = tb_clock_read(p->clock.raw);
 }
 
-/* Write the final counts of every ring. */
 static int tb_state_write_totals(struct tb_provider *p)
 {
 	unsigned int cpu;
@@ -372,7 +371,6 @@ void tb_state_write_snapshot(struct tb_provider *p, unsigned int cpu)
 		p->durable_lost++;
 }
 
-/* Write how many events the rules suppressed. */
 static void tb_state_write_suppressed(struct tb_provider *p)
 {
 	struct tb_suppressed sum;
