@@ -219,7 +219,7 @@ static int check_tree(struct check *check, uint64_t from, uint64_t to, uint64_t 
 			hold(check, false, tid, from, to, "the parts of a cause", below[i],
 			     "the cause", nodes[i].ns);
 	free(below);
-	why_times(check->why, tid, &ran, &waited, &off);
+	why_times(check->why, check->line->thread, &ran, &waited, &off);
 	runs = of[WHY_RUNS] + of[WHY_IRQ] + of[WHY_SOFTIRQ];
 	blocked = of[WHY_BLOCKED] + of[WHY_SLEEPS] + of[WHY_OFF];
 	hold(check, false, tid, from, to, "running + runnable + blocked + unknown",
@@ -244,30 +244,39 @@ static int compare_reported(const void *a, const void *b)
 static void compare_thread(struct check *check, uint64_t from, uint64_t to)
 {
 	const struct reported key = { .tid = check->line->tid }, none = { 0 }, *found;
-	const struct why_off *off = check->line->offs.at;
-	uint64_t ran, waited, blocked, sum = 0;
+	const struct why_line *line;
+	uint64_t ran, waited, blocked, runs = 0, sum = 0;
+	const struct why_off *off;
 	size_t i;
 
+	/* of a TID that several threads had one after the other the sums */
+	if (check->line->after)
+		return;
 	found = bsearch(&key, check->reported, check->nr_reported, sizeof(key), compare_reported);
 	found = found ? found : &none;
-	why_times(check->why, key.tid, &ran, &waited, &blocked);
-	hold(check, false, key.tid, from, to, "running by 'why'", ran, "by 'report'",
+	for (line = check->line; line; line = line->before) {
+		why_times(check->why, line->thread, &ran, &waited, &blocked);
+		runs += ran;
+		off = line->offs.at;
+		/* 'report' has no time of what has not ended */
+		for (i = 0; i < line->offs.count; i++)
+			sum += off[i].cpu == TB_RING_USER ? 0 : off[i].end - off[i].begin;
+	}
+	hold(check, false, key.tid, from, to, "running by 'why'", runs, "by 'report'",
 	     found->run_ns);
-	/* 'report' has no time of what has not ended */
-	for (i = 0; i < check->line->offs.count; i++)
-		sum += off[i].cpu == TB_RING_USER ? 0 : off[i].end - off[i].begin;
 	hold(check, false, key.tid, from, to, "off a CPU by 'why'", sum, "by 'report'",
 	     found->off_ns);
 }
 
-static int check_thread(struct check *check, uint32_t tid)
+static int check_thread(struct check *check, uint32_t thread)
 {
-	const struct why_line *line = why_line_of(why_lines(check->why), tid);
+	const struct why_line *line = why_line_of(why_lines(check->why), thread);
 	uint64_t from, to, holes, ran, waited, off;
+	uint32_t tid = line->tid;
 	size_t i;
 	int result;
 
-	if (!line || !why_limits(check->why, tid, &from, &to))
+	if (!why_limits(check->why, thread, &from, &to))
 		return 0;
 	check->line = line;
 	check->wrong = false;
@@ -278,7 +287,7 @@ static int check_thread(struct check *check, uint32_t tid)
 	check_order(check, false, tid, &line->calls, sizeof(struct why_call),
 		    "two system calls overlap");
 	holes = holes_of(line, from, to);
-	why_times(check->why, tid, &ran, &waited, &off);
+	why_times(check->why, thread, &ran, &waited, &off);
 	hold(check, false, tid, from, to, "running + runnable + blocked + unknown by stretches",
 	     ran + waited + off + holes, "its interval", to - from);
 	if (!check->counts->uncompared)
@@ -289,7 +298,7 @@ static int check_thread(struct check *check, uint32_t tid)
 	}
 	memset(check->windows, 0, sizeof(check->windows));
 	why_clear(check->why);
-	result = why_add(check->why, tid, from, to);
+	result = why_add(check->why, thread, from, to);
 	if (result == -E2BIG) {
 		check->counts->unchecked++;
 		return 0;

@@ -24,7 +24,6 @@
 
 #define STATE_RUNNABLE_MASK	0xff	/* none of these: it wants to go on */
 #define STATE_BLOCKED		0x02
-#define STATE_DEAD		0x30
 
 /* struct task.on: nobody's */
 #define NO_CPU UINT32_MAX

@@ -25,8 +25,6 @@
 #define IRQS_MAX 8
 /* Bytes of a handler's name; what is longer is cut */
 #define IRQ_NAME_MAX 128
-/* EXIT_DEAD, EXIT_ZOMBIE, in prev_state of sched_switch */
-#define STATE_DEAD 0x30
 
 /* @names: of a recording that is read while it is made, payloads do not last */
 struct cpu {

@@ -12,6 +12,9 @@
 /* No kernel has more; events of others, as a damaged trace has them, are of no CPU */
 #define SLICES_CPUS_MAX 8192
 
+/* EXIT_DEAD, EXIT_ZOMBIE, in prev_state of sched_switch */
+#define STATE_DEAD 0x30
+
 enum slice_kind {
 	SLICE_RUN,		/* a thread on a CPU */
 	SLICE_IRQ,

@@ -213,7 +213,7 @@ static bool is_sleep(int64_t call)
 	return name && (!strcmp(name, "nanosleep") || !strcmp(name, "clock_nanosleep"));
 }
 
-static int divide(struct why *why, uint32_t parent, uint32_t tid, uint64_t from, uint64_t to,
+static int divide(struct why *why, uint32_t parent, uint32_t thread, uint64_t from, uint64_t to,
 		  unsigned int depth);
 
 /* From @from on it was blocked, until something woke it at @to */
@@ -275,19 +275,19 @@ static int divide_off(struct why *why, uint32_t parent, const struct why_line *l
 	return result ? result : divide_cpu(why, waits, line, off->cpu, from, to);
 }
 
-static int divide(struct why *why, uint32_t parent, uint32_t tid, uint64_t from, uint64_t to,
+static int divide(struct why *why, uint32_t parent, uint32_t thread, uint64_t from, uint64_t to,
 		  unsigned int depth)
 {
-	const struct why_line *line = why_line_of(&why->lines, tid);
-	const struct why_run *run = line ? line->runs.at : NULL;
-	const struct why_off *off = line ? line->offs.at : NULL;
-	size_t r = line ? why_first(&line->runs, sizeof(*run), from) : 0;
-	size_t o = line ? why_first(&line->offs, sizeof(*off), from) : 0;
+	const struct why_line *line = why_line_of(&why->lines, thread);
+	const struct why_run *run = line->runs.at;
+	const struct why_off *off = line->offs.at;
+	size_t r = why_first(&line->runs, sizeof(*run), from);
+	size_t o = why_first(&line->offs, sizeof(*off), from);
 	uint64_t begin, end;
 	int result = 0;
 	bool runs;
 
-	while (line && !result && from < to) {
+	while (!result && from < to) {
 		if (r == line->runs.count && o == line->offs.count)
 			break;
 		runs = r < line->runs.count &&
@@ -298,7 +298,7 @@ static int divide(struct why *why, uint32_t parent, uint32_t tid, uint64_t from,
 			break;
 		result = add_leaf(why, parent, WHY_UNKNOWN, NONE, from, begin);
 		if (!result && begin < end)
-			result = runs ? divide_interrupts(why, parent, WHY_RUNS, tid, run[r].other,
+			result = runs ? divide_interrupts(why, parent, WHY_RUNS, thread, run[r].other,
 							  begin, end) :
 				 divide_off(why, parent, line, &off[o], begin, end, depth);
 		from = later(begin, end);
@@ -308,14 +308,14 @@ static int divide(struct why *why, uint32_t parent, uint32_t tid, uint64_t from,
 	return result ? result : add_leaf(why, parent, WHY_UNKNOWN, NONE, from, to);
 }
 
-int why_add(struct why *why, uint32_t tid, uint64_t from, uint64_t to)
+int why_add(struct why *why, uint32_t thread, uint64_t from, uint64_t to)
 {
 	int result;
 
 	if (from >= to)
 		return 0;
 	result = add_stretch(why, 0, from, to);
-	return result ? result : divide(why, 0, tid, from, to, 0);
+	return result ? result : divide(why, 0, thread, from, to, 0);
 }
 
 const char *why_object(const struct why *why, int64_t who)
@@ -393,11 +393,11 @@ bool why_has_wakeups(const struct why *why)
 	return why->lines.wakeups;
 }
 
-bool why_limits(const struct why *why, uint32_t tid, uint64_t *from, uint64_t *to)
+bool why_limits(const struct why *why, uint32_t thread, uint64_t *from, uint64_t *to)
 {
-	const struct why_line *line = why_line_of(&why->lines, tid);
-	const struct why_run *runs = line ? line->runs.at : NULL;
-	const struct why_off *offs = line ? line->offs.at : NULL;
+	const struct why_line *line = why_line_of(&why->lines, thread);
+	const struct why_run *runs = line->runs.at;
+	const struct why_off *offs = line->offs.at;
 
 	*from = UINT64_MAX;
 	*to = 0;
@@ -412,19 +412,30 @@ bool why_limits(const struct why *why, uint32_t tid, uint64_t *from, uint64_t *t
 	return *from < *to;
 }
 
-void why_times(const struct why *why, uint32_t tid, uint64_t *ran, uint64_t *waited,
+bool why_cut(const struct why *why, uint32_t thread, uint64_t *from, uint64_t *to)
+{
+	const struct why_line *line = why_line_of(&why->lines, thread);
+
+	if (line->before)
+		*from = later(*from, line->born);
+	if (line->after)
+		*to = earlier(*to, line->after->born);
+	return *from < *to;
+}
+
+void why_times(const struct why *why, uint32_t thread, uint64_t *ran, uint64_t *waited,
 	       uint64_t *off_cpu)
 {
-	const struct why_line *line = why_line_of(&why->lines, tid);
-	const struct why_run *run = line ? line->runs.at : NULL;
-	const struct why_off *off = line ? line->offs.at : NULL;
+	const struct why_line *line = why_line_of(&why->lines, thread);
+	const struct why_run *run = line->runs.at;
+	const struct why_off *off = line->offs.at;
 	uint64_t wake;
 	size_t i;
 
 	*ran = *waited = *off_cpu = 0;
-	for (i = 0; line && i < line->runs.count; i++)
+	for (i = 0; i < line->runs.count; i++)
 		*ran += run[i].end - run[i].begin;
-	for (i = 0; line && i < line->offs.count; i++) {
+	for (i = 0; i < line->offs.count; i++) {
 		wake = off[i].runnable ? off[i].begin :
 		       later(off[i].begin, earlier(off[i].wake, off[i].end));
 		*waited += off[i].end - wake;
@@ -432,13 +443,14 @@ void why_times(const struct why *why, uint32_t tid, uint64_t *ran, uint64_t *wai
 	}
 }
 
-bool why_slice(const struct why *why, size_t index, uint32_t *tid, uint64_t *from, uint64_t *to)
+bool why_slice(const struct why *why, size_t index, uint32_t *thread, uint64_t *from,
+	       uint64_t *to)
 {
 	const struct why_run *slice = why->lines.slices.at;
 
 	if (index >= why->lines.slices.count)
 		return false;
-	*tid = slice[index].other;
+	*thread = slice[index].other;
 	*from = slice[index].begin;
 	*to = slice[index].end;
 	return true;
@@ -485,25 +497,38 @@ int why_sort(struct why *why)
 	return 0;
 }
 
-const char *why_comm(const struct why *why, uint32_t tid)
+size_t why_index(const struct why *why, uint32_t tid)
 {
-	const struct why_line *line = why_line_of(&why->lines, tid);
+	size_t low = 0, high = why->lines.nr_threads, middle;
 
-	return line ? line->comm : "";
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (why_tid(why, why->lines.order[middle]) < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
-uint32_t why_tgid(const struct why *why, uint32_t tid)
+uint32_t why_tid(const struct why *why, uint32_t thread)
 {
-	const struct why_line *line = why_line_of(&why->lines, tid);
-
-	return line ? line->tgid : 0;
+	return thread ? why_line_of(&why->lines, thread)->tid : 0;
 }
 
-uint32_t why_cgroup(const struct why *why, uint32_t tid)
+const char *why_comm(const struct why *why, uint32_t thread)
 {
-	const struct why_line *line = why_line_of(&why->lines, tid);
+	return thread ? why_line_of(&why->lines, thread)->comm : "";
+}
 
-	return line ? line->cgroup : 0;
+uint32_t why_tgid(const struct why *why, uint32_t thread)
+{
+	return thread ? why_line_of(&why->lines, thread)->tgid : 0;
+}
+
+uint32_t why_cgroup(const struct why *why, uint32_t thread)
+{
+	return thread ? why_line_of(&why->lines, thread)->cgroup : 0;
 }
 
 size_t why_threads(const struct why *why)
@@ -513,7 +538,7 @@ size_t why_threads(const struct why *why)
 
 uint32_t why_thread(const struct why *why, size_t index)
 {
-	return why->lines.threads[index]->tid;
+	return why->lines.order[index];
 }
 
 const char *why_irq(const struct why *why, int64_t who, int64_t *number)

@@ -15,6 +15,11 @@
 #include <stdint.h>
 #include "tracebuf.h"
 
+/*
+ * Threads have numbers from 1 on, as the kernel gives the TID of one that ended to another one:
+ * why_thread() and why_tid() translate.
+ */
+
 /* What a node of the tree is.  @who: WHY_RUNS, WHY_WOKEN: thread; WHY_IRQ: number for why_irq();
  * WHY_SOFTIRQ: vector; WHY_UNTIL: as WHY_IRQ, or WHY_SOFTIRQ_WHO(vector), -1: not known;
  * WHY_BLOCKED, WHY_SLEEPS, WHY_OFF: system call, -1: none; WHY_OBJECT: number for why_object() */
@@ -70,16 +75,21 @@ void why_close(struct why *why);
 bool why_has_switches(const struct why *why);
 bool why_has_wakeups(const struct why *why);
 
-/* From when to when something is known of thread @tid; false: never */
-bool why_limits(const struct why *why, uint32_t tid, uint64_t *from, uint64_t *to);
+/* From when to when something is known of @thread; false: never */
+bool why_limits(const struct why *why, uint32_t thread, uint64_t *from, uint64_t *to);
 
-/* How long thread @tid ran, could run and had no CPU, and was off the CPU otherwise; ns */
-void why_times(const struct why *why, uint32_t tid, uint64_t *ran, uint64_t *waited,
+/* Cut [@from, @to) to the time in which @thread had its TID, as far as the recording tells of the
+ * thread before it and the one after it; false: nothing is left */
+bool why_cut(const struct why *why, uint32_t thread, uint64_t *from, uint64_t *to);
+
+/* How long @thread ran, could run and had no CPU, and was off the CPU otherwise; ns */
+void why_times(const struct why *why, uint32_t thread, uint64_t *ran, uint64_t *waited,
 	       uint64_t *off);
 
 /* Slice number @index, in order of their ends: its thread, and when it began and ended.  One in
  * another one of this thread is not among them.  false: there are not so many */
-bool why_slice(const struct why *why, size_t index, uint32_t *tid, uint64_t *from, uint64_t *to);
+bool why_slice(const struct why *why, size_t index, uint32_t *thread, uint64_t *from,
+	       uint64_t *to);
 
 /* A stretch of time of the node with this index.  A result that is not 0 ends why_add() */
 typedef int why_stretch(void *context, uint32_t node, uint64_t from, uint64_t to);
@@ -92,9 +102,9 @@ void why_watch(struct why *why, why_stretch *stretch, void *context);
 /* Does a node of this cause have nodes below it? */
 bool why_divides(enum why_cause cause);
 
-/* Add what thread @tid did in [@from, @to) to the tree; 0, -ENOMEM, or what the function of
+/* Add what @thread did in [@from, @to) to the tree; 0, -ENOMEM, or what the function of
  * why_watch() returned */
-int why_add(struct why *why, uint32_t tid, uint64_t from, uint64_t to);
+int why_add(struct why *why, uint32_t thread, uint64_t from, uint64_t to);
 
 /* "of /etc/passwd" */
 const char *why_object(const struct why *why, int64_t who);
@@ -107,14 +117,17 @@ void why_clear(struct why *why);
 const struct why_node *why_nodes(const struct why *why, size_t *count);
 int why_sort(struct why *why);
 
-/* The name that a thread had last, "" if none is known; and its process */
-const char *why_comm(const struct why *why, uint32_t tid);
-uint32_t why_tgid(const struct why *why, uint32_t tid);
-/* The cgroup that it was in last, 0 if none is known */
-uint32_t why_cgroup(const struct why *why, uint32_t tid);
-/* The threads of which something is known, in order of their numbers */
+/* The threads of which something is known, in order of their TIDs; of one TID by time */
 uint32_t why_thread(const struct why *why, size_t index);
 size_t why_threads(const struct why *why);
+/* The index of the first thread with this TID, or with a higher one */
+size_t why_index(const struct why *why, uint32_t tid);
+/* Of a thread, or 0: the TID; the name that it had last, "" if none is known; its process; the
+ * cgroup that it was in last, 0 if none is known */
+uint32_t why_tid(const struct why *why, uint32_t thread);
+const char *why_comm(const struct why *why, uint32_t thread);
+uint32_t why_tgid(const struct why *why, uint32_t thread);
+uint32_t why_cgroup(const struct why *why, uint32_t thread);
 /* The number and the name, which may be "", of an interrupt; NULL: it is none */
 const char *why_irq(const struct why *why, int64_t who, int64_t *number);
 

@@ -25,9 +25,14 @@ struct writer {
 	uint64_t begun[DEPTH_MAX];
 };
 
-/* @now: ns, of the event that was taken last; @slice: the name of those that are wanted, or NULL */
+/*
+ * @threads: by TID the last thread that has it; @now: ns, of the event that was taken last; @slice:
+ * the name of those that are wanted, or NULL
+ */
 struct reader {
 	struct why_lines *lines;
+	const struct tb_trace *trace;
+	struct tb_cursor *cursor;
 	struct map threads, writers;
 	const char *slice;
 	uint64_t now;
@@ -81,22 +86,94 @@ static uint64_t list_end(const struct why_list *list, size_t size)
 
 /* ---- threads and CPUs ---- */
 
-static struct why_line *line_of(struct reader *reader, uint32_t tid)
+/* Names and cgroups change: the last ones stay */
+static void note_names(struct reader *reader, struct why_line *line)
 {
-	void **slot = map_at(&reader->threads, tid);
+	const struct tb_task *task = tb_cursor_task(reader->cursor, line->tid);
 
-	if (slot && !*slot) {
-		*slot = calloc(1, sizeof(struct why_line));
-		if (*slot)
-			((struct why_line *)*slot)->tid = tid;
-	}
-	return slot ? *slot : NULL;
+	if (!task)
+		return;
+	line->tgid = task->tgid;
+	line->cgroup = task->cgroup;
+	line->quota = task->cgroup &&
+		      tb_trace_string(reader->trace, TB_STRING_QUOTA, task->cgroup);
+	memcpy(line->comm, task->comm, sizeof(line->comm) - 1);
 }
 
-static void free_line(void *pointer)
+/* A thread with the number @tid, from @born on; @before had it until then.  NULL: no memory */
+static struct why_line *new_line(struct reader *reader, uint32_t tid, struct why_line *before,
+				 uint64_t born)
 {
-	struct why_line *line = pointer;
+	struct why_lines *lines = reader->lines;
+	size_t room = lines->room_threads ? 2 * lines->room_threads : 64;
+	struct why_line **grown, *line;
 
+	if (lines->nr_threads == lines->room_threads) {
+		grown = realloc(lines->threads, room * sizeof(struct why_line *));
+		if (!grown)
+			return NULL;
+		lines->threads = grown;
+		lines->room_threads = room;
+	}
+	line = calloc(1, sizeof(*line));
+	if (!line)
+		return NULL;
+	lines->threads[lines->nr_threads++] = line;
+	line->thread = (uint32_t)lines->nr_threads;
+	line->tid = tid;
+	line->before = before;
+	line->born = born;
+	line->ended = UINT64_MAX;
+	if (before)
+		before->after = line;
+	note_names(reader, line);
+	return line;
+}
+
+/* The thread that has the number @tid at @ns; NULL: no memory */
+static struct why_line *line_at(struct reader *reader, uint32_t tid, uint64_t ns)
+{
+	void **slot = map_at(&reader->threads, tid);
+	struct why_line *line = slot ? *slot : NULL;
+
+	if (slot && (!line || ns >= line->ended)) {
+		line = new_line(reader, tid, line, line ? line->ended : 0);
+		if (line)
+			*slot = line;
+	}
+	while (line && line->before && ns < line->born)
+		line = line->before;
+	return line;
+}
+
+/* A record of a thread: another one may have had its number */
+static int take_thread(struct reader *reader, const struct tb_view *view, uint64_t ns)
+{
+	struct tb_thread thread = { 0 };
+	struct why_line *line;
+	void **slot;
+
+	memcpy(&thread, view->payload,
+	       view->length < sizeof(thread) ? view->length : sizeof(thread));
+	if (!map_get(&reader->threads, thread.tid))
+		return 0;
+	slot = map_at(&reader->threads, thread.tid);
+	line = slot ? *slot : NULL;
+	if (!line)
+		return -ENOMEM;
+	if (thread.flags & TB_THREAD_EXIT)
+		note_names(reader, line);
+	if (!(thread.flags & TB_THREAD_FORK))
+		return 0;
+	line = new_line(reader, thread.tid, line, ns);
+	if (!line)
+		return -ENOMEM;
+	*slot = line;
+	return 0;
+}
+
+static void free_line(struct why_line *line)
+{
 	free(line->runs.at);
 	free(line->offs.at);
 	free(line->calls.at);
@@ -167,21 +244,31 @@ static int add_run(struct why_list *list, const struct slice *slice, uint32_t ot
 static int take_run(struct reader *reader, const struct slice *slice)
 {
 	struct why_cpu *cpu = cpu_of(reader, slice->cpu);
-	struct why_line *line = slice->tid ? line_of(reader, slice->tid) : NULL;
+	struct why_line *line = slice->tid ? line_at(reader, slice->tid, slice->begin) : NULL;
 
-	if (!cpu || (slice->tid && !line) || add_run(&cpu->runs, slice, slice->tid))
+	if (!cpu || (slice->tid && !line) ||
+	    add_run(&cpu->runs, slice, line ? line->thread : 0))
 		return -ENOMEM;
-	return line ? add_run(&line->runs, slice, slice->cpu) : 0;
+	if (!line)
+		return 0;
+	if (slice->has_result && slice->result & STATE_DEAD && !line->after) {
+		note_names(reader, line);
+		line->ended = slice->end;
+	}
+	return add_run(&line->runs, slice, slice->cpu);
 }
 
 static int take_off(struct reader *reader, const struct slice *slice)
 {
-	struct why_line *line = line_of(reader, slice->tid);
+	struct why_line *line = line_at(reader, slice->tid, slice->begin), *waker;
 	uint64_t begin = line ? list_end(&line->offs, sizeof(struct why_off)) : 0;
 	struct why_off *off;
 
 	if (!line)
 		return -ENOMEM;
+	/* its last state is not known: it ended, and another thread has its number */
+	if (line->after && line_at(reader, slice->tid, slice->end) != line)
+		return 0;
 	if (begin < slice->begin)
 		begin = slice->begin;
 	if (begin >= slice->end)
@@ -197,17 +284,23 @@ static int take_off(struct reader *reader, const struct slice *slice)
 	};
 	if (slice->has_waited) {
 		off->wake = slice->end - slice->waited;
-		off->waker = (uint32_t)slice->number;
 		off->waker_cpu = slice->waker_cpu;
 		/* what wakes others while a CPU is idle can only be an interrupt */
-		off->interrupt = !off->waker || slice->context & ~TB_CONTEXT_PREEMPT_MASK;
+		off->interrupt = !slice->number || slice->context & ~TB_CONTEXT_PREEMPT_MASK;
+		off->waker = 0;
+		if (slice->number) {
+			waker = line_at(reader, (uint32_t)slice->number, off->wake);
+			if (!waker)
+				return -ENOMEM;
+			off->waker = waker->thread;
+		}
 	}
 	return 0;
 }
 
 static int take_call(struct reader *reader, const struct slice *slice)
 {
-	struct why_line *line = line_of(reader, slice->tid);
+	struct why_line *line = line_at(reader, slice->tid, slice->begin);
 	uint64_t begin = line ? list_end(&line->calls, sizeof(struct why_call)) : 0;
 	struct why_call *call;
 
@@ -344,22 +437,25 @@ static void take_slice(void *context, const struct slice *slice)
 static int add_slice(struct reader *reader, uint32_t tid, uint64_t begin, uint64_t end)
 {
 	struct why_list *list = &reader->lines->slices;
+	struct why_line *line = line_at(reader, tid, begin);
 	struct why_run *slice = list->at;
 	size_t i, kept;
 
+	if (!line)
+		return -ENOMEM;
 	if (begin >= end)
 		return 0;
 	for (i = list->count; i && slice[i - 1].end > begin; i--)
-		if (slice[i - 1].other == tid && slice[i - 1].begin < begin)
+		if (slice[i - 1].other == line->thread && slice[i - 1].begin < begin)
 			return 0;
 	for (kept = i; i < list->count; i++)
-		if (slice[i].other != tid)
+		if (slice[i].other != line->thread)
 			slice[kept++] = slice[i];
 	list->count = kept;
 	slice = list_add(list, sizeof(*slice));
 	if (!slice)
 		return -ENOMEM;
-	*slice = (struct why_run){ begin, end, tid };
+	*slice = (struct why_run){ begin, end, line->thread };
 	return 0;
 }
 
@@ -403,9 +499,11 @@ static int take_record(struct reader *reader, const struct tb_view *view, uint64
 
 /* ---- the recording ---- */
 
-static int read_events(struct reader *reader, struct slices *slices, struct tb_cursor *cursor,
-		       enum tb_timebase base, const struct tb_trace *trace, struct tb_error *error)
+static int read_events(struct reader *reader, struct slices *slices, enum tb_timebase base,
+		       struct tb_error *error)
 {
+	const struct tb_trace *trace = reader->trace;
+	struct tb_cursor *cursor = reader->cursor;
 	struct tb_view view, end = { .cpu = TB_RING_USER };
 	const struct tb_error *fault;
 	uint64_t ns;
@@ -422,6 +520,9 @@ static int read_events(struct reader *reader, struct slices *slices, struct tb_c
 		/* a thread that begins or ends has files */
 		if (view.cpu == TB_RING_DURABLE) {
 			result = files_take(reader->lines->files, &view, reader->now);
+			if (!result && view.kind == TB_VIEW_EVENT && view.id == TB_EV_THREAD)
+				result = take_thread(reader, &view,
+						     tb_trace_ns(trace, view.ticks, base));
 			if (result < 0)
 				return result;
 		}
@@ -451,41 +552,32 @@ static int read_events(struct reader *reader, struct slices *slices, struct tb_c
 	return result < 0 ? result : 0;
 }
 
-static int compare_lines(const void *a, const void *b)
+static int compare_lines(const void *a, const void *b, void *context)
 {
-	const struct why_line *first = *(const struct why_line *const *)a;
-	const struct why_line *second = *(const struct why_line *const *)b;
+	const struct why_lines *lines = context;
+	const struct why_line *first = why_line_of(lines, *(const uint32_t *)a);
+	const struct why_line *second = why_line_of(lines, *(const uint32_t *)b);
 
-	return first->tid < second->tid ? -1 : first->tid > second->tid;
+	if (first->tid != second->tid)
+		return first->tid < second->tid ? -1 : 1;
+	return first->thread < second->thread ? -1 : first->thread > second->thread;
 }
 
-/* The threads of the map go into the array, with the names that they had last */
-static int sort_threads(struct reader *reader, const struct tb_cursor *cursor,
-			const struct tb_trace *trace)
+/* The names that threads had last, and the order by TID */
+static int sort_threads(struct reader *reader)
 {
 	struct why_lines *lines = reader->lines;
-	const struct tb_task *task;
-	struct why_line *line;
 	size_t i;
 
-	lines->threads = calloc(reader->threads.nr_slots + 1, sizeof(*lines->threads));
-	if (!lines->threads)
+	lines->order = malloc((lines->nr_threads + 1) * sizeof(*lines->order));
+	if (!lines->order)
 		return -ENOMEM;
-	for (i = 0; i < reader->threads.nr_slots; i++) {
-		line = reader->threads.slots[i].value;
-		if (!line)
-			continue;
-		task = tb_cursor_task(cursor, line->tid);
-		if (task) {
-			line->tgid = task->tgid;
-			line->cgroup = task->cgroup;
-			line->quota = task->cgroup &&
-				      tb_trace_string(trace, TB_STRING_QUOTA, task->cgroup);
-			memcpy(line->comm, task->comm, sizeof(line->comm) - 1);
-		}
-		lines->threads[lines->nr_threads++] = line;
+	for (i = 0; i < lines->nr_threads; i++) {
+		lines->order[i] = (uint32_t)i + 1;
+		if (!lines->threads[i]->after)
+			note_names(reader, lines->threads[i]);
 	}
-	qsort(lines->threads, lines->nr_threads, sizeof(*lines->threads), compare_lines);
+	qsort_r(lines->order, lines->nr_threads, sizeof(*lines->order), compare_lines, lines);
 	return 0;
 }
 
@@ -507,9 +599,8 @@ static void note_formats(struct why_lines *lines, struct slices *slices,
 int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_timebase base,
 		   const char *slice, struct tb_error *error)
 {
-	struct reader reader = { .lines = lines, .slice = slice };
+	struct reader reader = { .lines = lines, .trace = trace, .slice = slice };
 	struct spans missing = { 0 };
-	struct tb_cursor *cursor = NULL;
 	struct slices *slices;
 	int result;
 
@@ -518,21 +609,20 @@ int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_time
 	lines->files = files_open(trace);
 	result = slices && lines->files ? spans_of_trace(&missing, trace, base) : -ENOMEM;
 	if (!result)
-		result = tb_cursor_open(trace, &cursor);
+		result = tb_cursor_open(trace, &reader.cursor);
 	if (!result) {
 		slices_missing(slices, &missing);
 		slices_off(slices);
 		note_formats(lines, slices, trace);
-		result = read_events(&reader, slices, cursor, base, trace, error);
+		result = read_events(&reader, slices, base, error);
 	}
 	if (!result)
 		result = reader.failed;
 	if (!result)
-		result = sort_threads(&reader, cursor, trace);
+		result = sort_threads(&reader);
 	map_free(&reader.writers, free);
-	/* the threads are in the array then */
-	map_free(&reader.threads, lines->threads ? NULL : free_line);
-	tb_cursor_close(cursor);
+	map_free(&reader.threads, NULL);
+	tb_cursor_close(reader.cursor);
 	slices_close(slices);
 	spans_free(&missing);
 	return result;
@@ -553,15 +643,12 @@ void why_lines_free(struct why_lines *lines)
 		free(lines->irqs[i].name);
 	free(lines->slices.at);
 	free(lines->threads);
+	free(lines->order);
 	free(lines->cpus);
 	free(lines->irqs);
 }
 
-const struct why_line *why_line_of(const struct why_lines *lines, uint32_t tid)
+const struct why_line *why_line_of(const struct why_lines *lines, uint32_t thread)
 {
-	const struct why_line key = { .tid = tid }, *const pointer = &key;
-	struct why_line **found = bsearch(&pointer, lines->threads, lines->nr_threads,
-					  sizeof(*lines->threads), compare_lines);
-
-	return found ? *found : NULL;
+	return lines->threads[thread - 1];
 }

@@ -10,7 +10,7 @@
 /* struct why_off: @waker, where no thread is known */
 #define NOBODY UINT32_MAX
 
-/* A thread on a CPU; of a CPU: @other is the thread, of a thread: the CPU */
+/* A thread on a CPU; of a CPU: @other is the thread (0: idle), of a thread: the CPU */
 struct why_run {
 	uint64_t begin, end;
 	uint32_t other;
@@ -52,9 +52,18 @@ struct why_list {
 	size_t count, room;
 };
 
-/* @quota: its cgroup has a CPU quota */
+/**
+ * struct why_line - a thread
+ * @thread: its number in struct why_lines, from 1 on
+ * @before, @after: the threads that had the number @tid before and after this one; NULL: none
+ * @born: ns; if there is one before, from when on the number is this thread's
+ * @ended: ns, when it left a CPU for the last time; UINT64_MAX: not known
+ * @quota: its cgroup has a CPU quota
+ */
 struct why_line {
-	uint32_t tid, tgid, cgroup;
+	uint32_t thread, tid, tgid, cgroup;
+	struct why_line *before, *after;
+	uint64_t born, ended;
 	bool quota;
 	char comm[TB_COMM_LEN + 4];
 	struct why_list runs, offs, calls;
@@ -70,13 +79,14 @@ struct why_irq_name {
 };
 
 struct why_lines {
-	struct why_line **threads;	/* in order of their numbers, once read */
-	size_t nr_threads;
+	struct why_line **threads;	/* number 1 is the first */
+	size_t nr_threads, room_threads;
+	uint32_t *order;		/* numbers of threads, by TID, then by time */
 	struct why_cpu *cpus;
 	unsigned int nr_cpus;
 	struct why_irq_name *irqs;
 	size_t nr_irqs;
-	struct why_list slices;		/* struct why_run, @other is the thread */
+	struct why_list slices;		/* struct why_run, @other is the number of the thread */
 	struct files *files;
 	bool switches, wakeups;
 };
@@ -86,8 +96,8 @@ int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_time
 		   const char *slice, struct tb_error *error);
 void why_lines_free(struct why_lines *lines);
 
-/* NULL: nothing is known of it */
-const struct why_line *why_line_of(const struct why_lines *lines, uint32_t tid);
+/* @thread: from 1 to nr_threads */
+const struct why_line *why_line_of(const struct why_lines *lines, uint32_t thread);
 
 /* The lines from which @why divides the time of threads */
 const struct why_lines *why_lines(const struct why *why);

@@ -171,15 +171,15 @@ static int print_json(const struct job *job)
 /* ---- which threads, and when ---- */
 
 /* -ENOMEM */
-static int add(struct job *job, uint32_t tid, uint64_t from, uint64_t to)
+static int add(struct job *job, uint32_t thread, uint64_t from, uint64_t to)
 {
-	if (from >= to)
+	if (!why_cut(job->why, thread, &from, &to))
 		return 0;
-	job->first = tid;
+	job->first = thread;
 	job->added++;
 	job->from = from < job->from ? from : job->from;
 	job->to = to > job->to ? to : job->to;
-	return why_add(job->why, tid, from, to);
+	return why_add(job->why, thread, from, to);
 }
 
 /* Without --from and --to a thread counts as long as anything is known of it, a slice as a whole */
@@ -190,24 +190,25 @@ static int add_all(struct job *job, const struct tb_trace *trace)
 	uint64_t until = tb_trace_ns(trace, selection->to_ticks, selection->base);
 	uint64_t from, to;
 	int result = 0;
-	uint32_t tid;
+	uint32_t thread;
 	size_t i;
 
 	job->from = UINT64_MAX;
-	for (i = 0; !result && job->slice && why_slice(job->why, i, &tid, &from, &to); i++) {
-		if (!why_threads_wanted(&job->selection, job->why, tid))
+	for (i = 0; !result && job->slice && why_slice(job->why, i, &thread, &from, &to); i++) {
+		if (!why_threads_wanted(&job->selection, job->why, thread))
 			continue;
 		from = selection->from.given && since > from ? since : from;
 		to = selection->to.given && until < to ? until : to;
-		result = add(job, tid, from, to);
+		result = add(job, thread, from, to);
 	}
 	for (i = 0; !result && !job->slice && i < why_threads(job->why); i++) {
-		tid = why_thread(job->why, i);
-		if (!why_threads_wanted(&job->selection, job->why, tid) || !why_limits(job->why, tid, &from, &to))
+		thread = why_thread(job->why, i);
+		if (!why_threads_wanted(&job->selection, job->why, thread) ||
+		    !why_limits(job->why, thread, &from, &to))
 			continue;
 		from = selection->from.given ? since : from;
 		to = selection->to.given ? until : to;
-		result = add(job, tid, from, to);
+		result = add(job, thread, from, to);
 	}
 	return result ? complain("out of memory") : EXIT_FINE;
 }
@@ -215,7 +216,7 @@ static int add_all(struct job *job, const struct tb_trace *trace)
 /* ---- no thread was named: which there are ---- */
 
 struct times {
-	uint32_t tid;
+	uint32_t thread;
 	uint64_t ran, waited, off;
 };
 
@@ -225,7 +226,7 @@ static int compare_times(const void *a, const void *b)
 
 	if (one->waited != other->waited)
 		return one->waited > other->waited ? -1 : 1;
-	return one->tid < other->tid ? -1 : one->tid > other->tid;
+	return one->thread < other->thread ? -1 : one->thread > other->thread;
 }
 
 static int list_threads(const struct job *job)
@@ -237,8 +238,8 @@ static int list_threads(const struct job *job)
 	if (!times)
 		return complain("out of memory");
 	for (i = 0; i < count; i++) {
-		times[i].tid = why_thread(job->why, i);
-		why_times(job->why, times[i].tid, &times[i].ran, &times[i].waited, &times[i].off);
+		times[i].thread = why_thread(job->why, i);
+		why_times(job->why, times[i].thread, &times[i].ran, &times[i].waited, &times[i].off);
 	}
 	qsort(times, count, sizeof(*times), compare_times);
 	printf("%12s  %12s  %12s  %s\n", "waited ms", "ran ms", "off ms",
@@ -246,7 +247,7 @@ static int list_threads(const struct job *job)
 	for (i = 0; i < count && (!job->top || shown < job->top); i++, shown++)
 		printf("%12.3f  %12.3f  %12.3f  %s\n", (double)times[i].waited / 1e6,
 		       (double)times[i].ran / 1e6, (double)times[i].off / 1e6,
-		       cause_thread(job->why, times[i].tid, text, sizeof(text)));
+		       cause_thread(job->why, times[i].thread, text, sizeof(text)));
 	if (shown < count)
 		printf("%*s%zu more (--top 0)\n", 42, "", count - shown);
 	printf("\n'tracebuf why -t TID %s' explains the time of one of them\n", job->file);

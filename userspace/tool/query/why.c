@@ -36,9 +36,10 @@ struct piece {
 /**
  * struct cursor - a way through the table
  * @next: index of the thread after this one
- * @tid, @one: of this thread; there is no other one
+ * @thread: the rows are of this one
+ * @tid, @one: only threads with this TID
  * @comm: only threads of this name; NULL: any
- * @pieces: of thread @tid; @count of them, memory for @room; the row is number @at
+ * @pieces: of @thread; @count of them, memory for @room; the row is number @at
  * @over: there is no more row
  * @counted: in query->why_cursors
  */
@@ -46,7 +47,7 @@ struct cursor {
 	struct sqlite3_vtab_cursor base;
 	struct query *query;
 	size_t next;
-	uint32_t tid;
+	uint32_t thread, tid;
 	bool one;
 	char *comm;
 	struct piece *pieces;
@@ -166,8 +167,8 @@ static int read_thread(struct cursor *cursor)
 	int result;
 
 	cursor->at = cursor->count = 0;
-	if (!why_threads_wanted(query->selection, why, cursor->tid) ||
-	    !why_limits(why, cursor->tid, &from, &to))
+	if (!why_threads_wanted(query->selection, why, cursor->thread) ||
+	    !why_limits(why, cursor->thread, &from, &to))
 		return 0;
 	from = from > query->from_ns ? from : query->from_ns;
 	to = to < query->to_ns ? to : query->to_ns;
@@ -175,7 +176,7 @@ static int read_thread(struct cursor *cursor)
 	if (cursor->query->why_cursors == 1)
 		why_clear(why);
 	why_watch(why, take_stretch, cursor);
-	result = why_add(why, cursor->tid, from, to);
+	result = why_add(why, cursor->thread, from, to);
 	why_watch(why, NULL, NULL);
 	return result;
 }
@@ -187,9 +188,11 @@ static int next_thread(struct cursor *cursor)
 	int result = 0;
 
 	cursor->count = 0;
-	while (!result && !cursor->count && !cursor->one && cursor->next < why_threads(why)) {
-		cursor->tid = why_thread(why, cursor->next++);
-		if (!cursor->comm || !strcmp(cursor->comm, why_comm(why, cursor->tid)))
+	while (!result && !cursor->count && cursor->next < why_threads(why)) {
+		cursor->thread = why_thread(why, cursor->next++);
+		if (cursor->one && why_tid(why, cursor->thread) != cursor->tid)
+			break;
+		if (!cursor->comm || !strcmp(cursor->comm, why_comm(why, cursor->thread)))
 			result = read_thread(cursor);
 	}
 	cursor->over = result || !cursor->count;
@@ -245,11 +248,9 @@ static int filter(sqlite3_vtab_cursor *base, int how, const char *text, int coun
 	cursor->one = false;
 	cursor->next = 0;
 	cursor->over = count && !choose(cursor, how, values[0]);
-	if (cursor->over || !cursor->one)
-		return cursor->over ? SQLITE_OK : next_thread(cursor);
-	result = read_thread(cursor);
-	cursor->over = result || !cursor->count;
-	return result == -EINTR ? SQLITE_INTERRUPT : result ? SQLITE_NOMEM : SQLITE_OK;
+	if (cursor->one)
+		cursor->next = why_index(cursor->query->why, cursor->tid);
+	return cursor->over ? SQLITE_OK : next_thread(cursor);
 }
 
 /* ---- rows ---- */
@@ -320,10 +321,10 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int which
 		cell_number(&cell, piece->to - piece->from);
 		break;
 	case TID:
-		cell_number(&cell, cursor->tid);
+		cell_number(&cell, why_tid(why, cursor->thread));
 		break;
 	case COMM:
-		comm = why_comm(why, cursor->tid);
+		comm = why_comm(why, cursor->thread);
 		cell_copy_string(db, &cell, comm[0] ? comm : NULL);
 		break;
 	case DEPTH:
@@ -343,7 +344,7 @@ static int row_number(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
 {
 	struct cursor *cursor = (struct cursor *)base;
 
-	*number = (sqlite3_int64)((uint64_t)cursor->tid << 32 | cursor->at);
+	*number = (sqlite3_int64)((uint64_t)(cursor->next - 1) << 32 | cursor->at);
 	return SQLITE_OK;
 }
 

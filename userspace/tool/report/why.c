@@ -23,17 +23,17 @@ static const struct {
 	{ "cause",   "cause",   REPORT_TEXT,   REPORT_PLAIN },
 };
 
-/* Rows of thread @tid, of which the tree is; at most @top, or all.  false: there are more */
+/* Rows of @thread, of which the tree is; at most @top, or all.  false: there are more */
 static bool add_rows(struct report *report, struct report_section *section, const struct why *why,
-		     uint32_t tid, const struct why_sum *sums, size_t count, uint32_t top)
+		     uint32_t thread, const struct why_sum *sums, size_t count, uint32_t top)
 {
-	const char *comm = why_comm(why, tid);
+	const char *comm = why_comm(why, thread);
 	char text[256];
 	size_t i, nodes;
 	uint64_t all = why_nodes(why, &nodes)->ns;
 
 	for (i = 0; i < count && (!top || i < top); i++) {
-		report_number(report, section, tid);
+		report_number(report, section, why_tid(why, thread));
 		report_text(report, section, comm[0] ? comm : "<...>");
 		report_number(report, section, sums[i].ns);
 		report_number(report, section,
@@ -60,13 +60,13 @@ int report_why(struct report *report, const struct why_threads *threads, uint32_
 			      columns[i].unit);
 	for (t = 0; t < threads->count; t++) {
 		why_clear(threads->why);
-		if (why_add(threads->why, threads->list[t].tid, threads->list[t].from,
+		if (why_add(threads->why, threads->list[t].thread, threads->list[t].from,
 			    threads->list[t].to))
 			return -ENOMEM;
 		sums = why_sums(threads->why, &count);
 		if (!sums)
 			return -ENOMEM;
-		whole &= add_rows(report, section, threads->why, threads->list[t].tid, sums, count,
+		whole &= add_rows(report, section, threads->why, threads->list[t].thread, sums, count,
 				  top);
 		free(sums);
 	}

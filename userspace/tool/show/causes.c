@@ -7,11 +7,12 @@
 
 /* ---- text ---- */
 
-const char *cause_thread(const struct why *why, int64_t tid, char *text, size_t size)
+const char *cause_thread(const struct why *why, int64_t thread, char *text, size_t size)
 {
-	const char *comm = why_comm(why, (uint32_t)tid);
+	const char *comm = why_comm(why, (uint32_t)thread);
 
-	snprintf(text, size, "%s-%" PRId64, comm[0] ? comm : "<...>", tid);
+	snprintf(text, size, "%s-%" PRIu32, comm[0] ? comm : "<...>",
+		 why_tid(why, (uint32_t)thread));
 	return text;
 }
 
@@ -140,7 +141,7 @@ static void json_who(const struct why *why, const struct why_node *node, struct 
 	out_text(out, "\"cause\":");
 	out_json_string(out, cause_name(node->cause));
 	if (node->cause == WHY_RUNS || node->cause == WHY_WOKEN) {
-		json_number(out, ",\"tid\":", node->who);
+		json_number(out, ",\"tid\":", why_tid(why, (uint32_t)node->who));
 		out_text(out, ",\"comm\":");
 		out_json_string(out, why_comm(why, (uint32_t)node->who));
 	} else if ((node->cause == WHY_BLOCKED || node->cause == WHY_SLEEPS ||

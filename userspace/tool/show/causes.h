@@ -12,7 +12,7 @@
 
 /* Each writes to @text, of @size bytes, and returns it, or returns a constant.  "make-12"; "in
  * read"; "interrupt 27 virtio1"; what a node says, without figures */
-const char *cause_thread(const struct why *why, int64_t tid, char *text, size_t size);
+const char *cause_thread(const struct why *why, int64_t thread, char *text, size_t size);
 const char *cause_call(int64_t call, char *text, size_t size);
 const char *cause_irq(const struct why *why, int64_t who, char *text, size_t size);
 const char *cause_text(const struct why *why, const struct why_node *node, char *text, size_t size);

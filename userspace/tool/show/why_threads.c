@@ -24,22 +24,22 @@ static const char *next_item(const char *at, char item[ITEM_MAX])
 	return at + length;
 }
 
-static bool item_matches(const struct why *why, const char *item, uint32_t tid)
+static bool item_matches(const struct why *why, const char *item, uint32_t thread)
 {
 	uint32_t number;
 
 	if (!parse_u32(item, 0, UINT32_MAX, &number))
-		return number == tid;
-	return !fnmatch(item, why_comm(why, tid), 0);
+		return why_tid(why, thread) == number;
+	return !fnmatch(item, why_comm(why, thread), 0);
 }
 
 /* Is a part of @text for this thread? */
-static bool is_chosen(const struct why *why, const char *text, uint32_t tid)
+static bool is_chosen(const struct why *why, const char *text, uint32_t thread)
 {
 	char item[ITEM_MAX];
 
 	while ((text = next_item(text, item)))
-		if (item_matches(why, item, tid))
+		if (item_matches(why, item, thread))
 			return true;
 	return false;
 }
@@ -50,13 +50,13 @@ static int check_items(const struct why *why, const char *file, const char *text
 	const char *at = text;
 	char item[ITEM_MAX];
 	uint64_t from, to;
-	uint32_t tid;
+	uint32_t thread;
 	size_t i;
 
 	while ((text = next_item(at, item))) {
 		for (i = 0; i < why_threads(why); i++) {
-			tid = why_thread(why, i);
-			if (item_matches(why, item, tid) && why_limits(why, tid, &from, &to))
+			thread = why_thread(why, i);
+			if (item_matches(why, item, thread) && why_limits(why, thread, &from, &to))
 				break;
 		}
 		if (i == why_threads(why))
@@ -76,18 +76,18 @@ static int choose(struct why_threads *threads, const char *file, const struct se
 	uint64_t since = tb_trace_ns(selection->trace, selection->from_ticks, base);
 	uint64_t until = tb_trace_ns(selection->trace, selection->to_ticks, base), from, to;
 	size_t i, count = 0;
-	uint32_t tid;
+	uint32_t thread;
 
 	for (i = 0; i < why_threads(threads->why); i++) {
-		tid = why_thread(threads->why, i);
-		if (!is_chosen(threads->why, text, tid) ||
-		    !why_limits(threads->why, tid, &from, &to))
+		thread = why_thread(threads->why, i);
+		if (!is_chosen(threads->why, text, thread) ||
+		    !why_limits(threads->why, thread, &from, &to))
 			continue;
 		from = selection->from.given ? since : from;
 		to = selection->to.given ? until : to;
-		if (from >= to || count++ >= WHY_THREADS_MAX)
+		if (!why_cut(threads->why, thread, &from, &to) || count++ >= WHY_THREADS_MAX)
 			continue;
-		threads->list[threads->count].tid = tid;
+		threads->list[threads->count].thread = thread;
 		threads->list[threads->count].from = from;
 		threads->list[threads->count++].to = to;
 	}
@@ -127,16 +127,16 @@ int why_threads_open(struct why_threads *threads, struct tb_trace *trace, const 
 	return status == EXIT_FINE ? choose(threads, file, selection, base, text) : status;
 }
 
-bool why_threads_wanted(const struct selection *selection, const struct why *why, uint32_t tid)
+bool why_threads_wanted(const struct selection *selection, const struct why *why, uint32_t thread)
 {
-	if (selection->one_tid && tid != selection->tid)
+	if (selection->one_tid && why_tid(why, thread) != selection->tid)
 		return false;
-	if (selection->pid && why_tgid(why, tid) != selection->pid)
+	if (selection->pid && why_tgid(why, thread) != selection->pid)
 		return false;
-	if (selection->comm && fnmatch(selection->comm, why_comm(why, tid), 0))
+	if (selection->comm && fnmatch(selection->comm, why_comm(why, thread), 0))
 		return false;
 	return !selection->cgroup ||
-	       cgroup_matches(selection->trace, why_cgroup(why, tid), selection->cgroup);
+	       cgroup_matches(selection->trace, why_cgroup(why, thread), selection->cgroup);
 }
 
 void why_threads_close(struct why_threads *threads)

@@ -20,7 +20,7 @@ struct why_threads {
 	struct why *why;
 	unsigned int count;
 	struct {
-		uint32_t tid;
+		uint32_t thread;
 		uint64_t from, to;
 	} list[WHY_THREADS_MAX];
 };
@@ -35,7 +35,7 @@ int why_threads_open(struct why_threads *threads, struct tb_trace *trace, const 
 		     const struct selection *selection, enum tb_timebase base, const char *text);
 void why_threads_close(struct why_threads *threads);
 
-/* Does @selection, which is started, select thread @tid?  By the last name and cgroup that it has */
-bool why_threads_wanted(const struct selection *selection, const struct why *why, uint32_t tid);
+/* Does @selection, which is started, select @thread?  By the last name and cgroup that it has */
+bool why_threads_wanted(const struct selection *selection, const struct why *why, uint32_t thread);
 
 #endif /* TRACEBUF_WHY_THREADS_H */

@@ -97,15 +97,20 @@ static int take_stretch(void *context, uint32_t index, uint64_t from, uint64_t t
 }
 
 /* Below the process; where the process is unknown, below one that has the number of the thread */
-static struct pf_known *find_track(struct pf_tracks *tracks, const struct why *why, uint32_t tid)
+static struct pf_known *find_track(struct pf_tracks *tracks, const struct why *why, uint32_t thread)
 {
-	uint32_t pid = why_tgid(why, tid) ? why_tgid(why, tid) : tid;
-	char name[TB_COMM_LEN + 4], process[TB_COMM_LEN + 4];
+	uint32_t tid = why_tid(why, thread);
+	uint32_t pid = why_tgid(why, thread) ? why_tgid(why, thread) : tid;
+	size_t i = why_index(why, pid);
+	uint32_t leader = i < why_threads(why) ? why_thread(why, i) : 0;
+	const char *process = why_tid(why, leader) == pid ? why_comm(why, leader) : "";
+	const char *comm = why_comm(why, thread);
+	char name[TB_COMM_LEN + 4], above_name[TB_COMM_LEN + 4];
 	struct pf_known *above;
 
-	export_clean(process, why_comm(why, pid), strlen(why_comm(why, pid)));
-	export_clean(name, why_comm(why, tid), strlen(why_comm(why, tid)));
-	above = pf_track_process(tracks, pid, process);
+	export_clean(above_name, process, strlen(process));
+	export_clean(name, comm, strlen(comm));
+	above = pf_track_process(tracks, pid, above_name);
 	return above ? pf_track_why(tracks, above->number, tid, name[0] ? name : "<...>") : NULL;
 }
 
@@ -119,13 +124,13 @@ int pf_why_write(struct pf_tracks *tracks, const struct why_threads *threads,
 
 	why_watch(threads->why, take_stretch, &writer);
 	for (i = 0; !result && i < threads->count; i++) {
-		track = find_track(tracks, threads->why, threads->list[i].tid);
+		track = find_track(tracks, threads->why, threads->list[i].thread);
 		if (!track) {
 			result = -ENOMEM;
 			break;
 		}
 		writer.track = track->number;
-		result = why_add(threads->why, threads->list[i].tid, threads->list[i].from,
+		result = why_add(threads->why, threads->list[i].thread, threads->list[i].from,
 				 threads->list[i].to);
 		if (!result)
 			end_slices(&writer, 0);

@@ -39,7 +39,7 @@ static int take_stretch(void *context, uint32_t index, uint64_t from, uint64_t t
 	details_start(rows, NULL);
 	details_text(rows, "cause", cause_name(node->cause));
 	if (node->cause == WHY_RUNS || node->cause == WHY_WOKEN)
-		details_signed(rows, "tid", node->who);
+		details_signed(rows, "tid", why_tid(writer->why, (uint32_t)node->who));
 	details_end(rows, row);
 	return 0;
 }
@@ -53,8 +53,8 @@ int page_why(struct rows *rows, const struct why_threads *threads, uint64_t item
 	why_watch(threads->why, take_stretch, &writer);
 	for (i = 0; !result && i < threads->count; i++) {
 		why_clear(threads->why);
-		writer.tid = threads->list[i].tid;
-		result = why_add(threads->why, writer.tid, threads->list[i].from,
+		writer.tid = why_tid(threads->why, threads->list[i].thread);
+		result = why_add(threads->why, threads->list[i].thread, threads->list[i].from,
 				 threads->list[i].to);
 	}
 	why_watch(threads->why, NULL, NULL);

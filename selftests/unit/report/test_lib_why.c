@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The time of a thread is its own (userspace/analysis/why.c): a TID that the kernel gives to another
+ * thread begins a new one, and what nobody knows is not added.  If this is broken, `why` adds the
+ * waits of one program to those of another.
+ */
+#include "analysis/why.h"
+#include "test_lib_fixture.h"
+
+#define SLEEPS 1
+#define ZOMBIE 0x20
+
+static struct fx fx;
+static struct why *why;
+static struct tb_trace *trace;
+
+static void begin(void)
+{
+	fx_init(&fx, 12, 100);
+	fx_sync(&fx, 0, 0);
+}
+
+static void switch_to(uint64_t time, int from, int64_t state, int to)
+{
+	/* names are those of the thread records */
+	struct fx_switch event = fx_switch("", from, state, "", to);
+
+	assert(fx_composite(&fx, 0, FX_SWITCH, time, (uint32_t)from, &event, sizeof(event)));
+}
+
+static void wake(uint64_t time, uint32_t waker, int tid)
+{
+	struct { char comm[16]; int32_t pid; } event = { "", tid };
+
+	assert(fx_composite(&fx, 0, FX_WAKEUP, time, waker, &event, sizeof(event)));
+}
+
+static void record(uint64_t time, uint32_t tid, unsigned int flags, const char *comm)
+{
+	fx.start = time;
+	fx_thread(&fx, tid, tid, 1, flags, comm);
+}
+
+static void read_it(void)
+{
+	fx_close(&fx, 0);
+	fx_totals(&fx, 0);
+	fx_durable_end(&fx);
+	CHECK(!tb_trace_open_memory(fx.data, fx.size, &trace, NULL));
+	CHECK(!why_open(trace, TB_TIME_MONOTONIC, NULL, &why, NULL));
+}
+
+static void end(void)
+{
+	why_close(why);
+	tb_trace_close(trace);
+	fx_free(&fx);
+}
+
+static void check_thread(size_t index, uint32_t tid, const char *comm, uint64_t ran,
+			 uint64_t waited, uint64_t off)
+{
+	uint32_t thread = why_thread(why, index);
+	uint64_t times[3];
+
+	CHECK_NUMBER(why_tid(why, thread), tid);
+	CHECK_TEXT(why_comm(why, thread), comm);
+	why_times(why, thread, &times[0], &times[1], &times[2]);
+	CHECK_NUMBER(times[0], ran);
+	CHECK_NUMBER(times[1], waited);
+	CHECK_NUMBER(times[2], off);
+}
+
+/* The first thread 100 ends in state @state; @told: there are records of threads */
+static void two_lives(int64_t state, bool told)
+{
+	begin();
+	record(200, 100, TB_THREAD_DUMP, "old");
+	fx_open(&fx, 0, 1000, 0, NULL);
+	switch_to(1000, 0, 0, 100);
+	wake(1500, 100, 200);
+	if (told)
+		record(1900, 100, TB_THREAD_EXIT, "old");
+	switch_to(2000, 100, state, 200);
+	switch_to(2500, 200, SLEEPS, 0);
+	if (told) {
+		record(3000, 100, TB_THREAD_FORK, "shell");
+		record(3100, 100, TB_THREAD_NAME, "new");
+	}
+	switch_to(4000, 0, 0, 100);
+	switch_to(5000, 100, SLEEPS, 0);
+	wake(6000, 0, 100);
+	switch_to(7000, 0, 0, 100);
+	switch_to(8000, 100, SLEEPS, 0);
+	read_it();
+}
+
+static void check_two(uint64_t born)
+{
+	uint64_t from = 0, to = 10000;
+
+	CHECK_NUMBER(why_threads(why), 3);
+	CHECK(why_cut(why, why_thread(why, 0), &from, &to) && !from && to == born);
+	to = 10000;
+	CHECK(why_cut(why, why_thread(why, 1), &from, &to) && from == born && to == 10000);
+	CHECK(!why_cut(why, why_thread(why, 0), &from, &to));
+	CHECK_NUMBER(why_index(why, 100), 0);
+	CHECK_NUMBER(why_index(why, 101), 2);
+	CHECK_NUMBER(why_index(why, 201), 3);
+}
+
+static void ends_and_begins(void)
+{
+	two_lives(ZOMBIE, true);
+	check_two(3000);
+	check_thread(0, 100, "old", 1000, 0, 0);
+	check_thread(1, 100, "new", 2000, 1000, 1000);
+	end();
+}
+
+/* The switch in which it ended was not recorded: it had slept, as far as the trace tells */
+static void only_begins(void)
+{
+	two_lives(SLEEPS, true);
+	check_two(3000);
+	check_thread(0, 100, "old", 1000, 0, 0);
+	check_thread(1, 100, "new", 2000, 1000, 1000);
+	end();
+}
+
+/* There was no room for records of threads */
+static void only_ends(void)
+{
+	two_lives(ZOMBIE, false);
+	check_two(2000);
+	check_thread(0, 100, "old", 1000, 0, 0);
+	check_thread(1, 100, "old", 2000, 1000, 1000);
+	end();
+}
+
+/* Who waked a thread is who had the TID then */
+static void waker(void)
+{
+	const struct why_node *nodes;
+	size_t count, i, found = 0;
+
+	begin();
+	record(200, 100, TB_THREAD_DUMP, "old");
+	record(201, 200, TB_THREAD_DUMP, "waits");
+	fx_open(&fx, 0, 1000, 0, NULL);
+	switch_to(1000, 0, 0, 200);
+	switch_to(1100, 200, SLEEPS, 100);
+	wake(1500, 100, 200);
+	record(1900, 100, TB_THREAD_EXIT, "old");
+	switch_to(2000, 100, ZOMBIE, 200);
+	switch_to(2500, 200, SLEEPS, 0);
+	record(3000, 100, TB_THREAD_FORK, "new");
+	switch_to(4000, 0, 0, 100);
+	read_it();
+	CHECK_NUMBER(why_threads(why), 3);
+	CHECK_NUMBER(why_tid(why, why_thread(why, 2)), 200);
+	CHECK(!why_add(why, why_thread(why, 2), 1000, 2500));
+	nodes = why_nodes(why, &count);
+	for (i = 0; i < count; i++) {
+		if (nodes[i].cause != WHY_WOKEN)
+			continue;
+		found++;
+		CHECK_TEXT(why_comm(why, (uint32_t)nodes[i].who), "old");
+		CHECK_NUMBER(nodes[i].ns, 400);
+	}
+	CHECK_NUMBER(found, 1);
+	end();
+}
+
+/* The recorder writes clock records after the last event, too */
+static void last_clock_record(void)
+{
+	uint64_t from, to;
+
+	begin();
+	fx_open(&fx, 0, 1000, 0, NULL);
+	switch_to(1000, 0, 0, 100);
+	wake(1500, 100, 200);
+	fx_close(&fx, 0);
+	fx_totals(&fx, 0);
+	fx.start = 90000;
+	fx_sync(&fx, 90000, 90000);
+	fx_durable_end(&fx);
+	CHECK(!tb_trace_open_memory(fx.data, fx.size, &trace, NULL));
+	CHECK(!why_open(trace, TB_TIME_MONOTONIC, NULL, &why, NULL));
+	CHECK(why_limits(why, why_thread(why, why_index(why, 100)), &from, &to));
+	CHECK_NUMBER(from, 1000);
+	CHECK_NUMBER(to, 1500);
+	end();
+}
+
+static const struct test tests[] = {
+	{ "a TID that another thread gets", ends_and_begins },
+	{ "the same, where the end is missing", only_begins },
+	{ "the same, where records of threads are missing", only_ends },
+	{ "a waker whose TID another thread gets", waker },
+	{ "nothing is known after the last event", last_clock_record },
+};
+
+TEST_MAIN(tests)
