@@ -276,12 +276,13 @@ static int tb_writer_gone(struct tb_channel *c, u32 id)
 	return 0;
 }
 
-/* Add a writer with memory @w, which the channel owns on success.  The caller holds c->lock. */
+/* Add a writer with memory @w, which the channel owns on success. */
 static int tb_writer_insert(struct tb_channel *c, const struct tb_writer_req *r,
 			    struct tb_writer *w)
 {
 	int err;
 
+	lockdep_assert_held(&c->lock);
 	if (r->target >= c->nr_targets)
 		return -ENOENT;
 	if (xa_load(&c->writers, r->writer))

@@ -291,7 +291,8 @@ static notrace void tb_threads_cgroup(void *data, struct cgroup *cgroup, const c
 	rcu_read_lock();
 	for_each_thread(p, thread) {
 		if (n++ == TB_MOVED_MAX) {
-			atomic64_inc(&provider->threads.lost);
+			atomic64_add(max(get_nr_threads(p) - TB_MOVED_MAX, 1),
+				     &provider->threads.lost);
 			break;
 		}
 		tb_threads_move(provider, thread);

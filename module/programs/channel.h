@@ -182,7 +182,7 @@ void tb_category_match(struct tb_channel *c, u32 target);
 void tb_words_update(struct tb_channel *c, u32 target);
 
 /* chunk.c; the last two under tb_channel.lock */
-u32 tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref);
+void tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref);
 int tb_chunk_patch(struct tb_channel *c, const struct tb_patch *patch);
 int tb_chunk_copied(struct tb_channel *c, const struct tb_chunk *chunk);
 void tb_chunk_scrape(struct tb_channel *c, const struct tb_provider *only, bool end);

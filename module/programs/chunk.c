@@ -453,9 +453,8 @@ static int tb_chunk_take(struct tb_channel *c, u32 n, enum tb_take how)
  * @ref: in: the chunk; out: the result
  *
  * Context: process.
- * Return: 1 if the kernel has taken the chunk, else 0.
  */
-u32 tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref)
+void tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref)
 {
 	u32 n, taken;
 	int err;
@@ -465,7 +464,7 @@ u32 tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref)
 		c->refused++;
 		mutex_unlock(&c->lock);
 		ref->result = EINVAL;
-		return 0;
+		return;
 	}
 	n = array_index_nospec(ref->chunk, c->nr_chunks);
 	mutex_lock(&c->lock);
@@ -475,7 +474,6 @@ u32 tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref)
 	ref->result = -err;
 	if (err && err != -ESTALE)
 		ref->data = taken;
-	return !err;
 }
 
 /**
@@ -637,6 +635,7 @@ u32 tb_chunk_busy(const struct tb_channel *c)
 {
 	u32 n, busy = 0;
 
+	lockdep_assert_held(&c->lock);
 	for (n = 0; n < c->nr_chunks; n++) {
 		const struct tb_chunk *shared = tb_mem_block(&c->chunk_mem, n);
 

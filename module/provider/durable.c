@@ -158,24 +158,21 @@ static u32 tb_durable_slots_from(const struct tb_durable *d, u64 number)
  * tb_durable_grow() - add slots
  * @d: the buffer
  * @pages: from tb_durable_prepare(); the buffer takes over pages, but not the array
- * @count: number of pages in @pages
+ * @count: number of pages in @pages, at most tb_durable_growth()
  *
  * Context: process, under read_lock and map_lock; no lock if the buffer is not in use yet.
- * Return: number of slots added.  The caller keeps the other pages, moved to the front of @pages.
  */
-u32 tb_durable_grow(struct tb_durable *d, struct page **pages, u32 count)
+void tb_durable_grow(struct tb_durable *d, struct page **pages, u32 count)
 {
-	u32 i, n = min(count, d->max_slots - d->nr_slots);
+	u32 i;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < count; i++) {
 		d->slots[d->nr_slots] = pages[i];
 		/* the lowest number is on top of the stack */
 		memmove(d->free + 1, d->free, d->nr_free * sizeof(*d->free));
 		d->free[0] = d->nr_slots++;
 		d->nr_free++;
 	}
-	memmove(pages, pages + n, (count - n) * sizeof(*pages));
-	return n;
 }
 
 /**

@@ -28,23 +28,18 @@ static atomic64_t tb_memory_charged;
  * @tell: on an error, write to the log
  *
  * The caller charges before it allocates.  The page allocator would refuse too much as well, but
- * only after it has taken memory from all programs.  A reduction always succeeds.  Reserved memory
- * does not count: only one provider can use it.
+ * only after it has taken memory from all programs.  A reduction always succeeds.  The caller does
+ * not charge reserved memory: only one provider can use it.
  *
  * Context: process, under read_lock; without it if @p has no users any more.
  * Return: 0; -ENOMEM all providers together would exceed tb_memory_percent: nothing has changed.
  */
 int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell)
 {
-	bool region = p->may_reserve && tb_region_usable();
+	s64 more = bytes - p->charged, all = atomic64_add_return(more, &tb_memory_charged);
 	struct sysinfo memory;
-	s64 more, all;
 	u64 limit;
 
-	if (region)
-		bytes = 0;
-	more = bytes - p->charged;
-	all = atomic64_add_return(more, &tb_memory_charged);
 	si_meminfo(&memory);
 	limit = div_u64((u64)memory.totalram * memory.mem_unit, 100) * tb_memory_percent;
 	if (more <= 0 || all <= limit) {
@@ -132,12 +127,13 @@ static struct tb_buf **tb_current_bufs(struct tb_provider *p)
  * @p: the provider, not recording; the reader holds no block
  * @c: the new configuration, checked
  * @cpus: CPUs that get a ring
+ * @region: use reserved memory
  *
  * Context: process, under read_lock.
  * Return: 0; -ENOMEM; -EBUSY a program maps the memory.  On error nothing has changed.
  */
 int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
-			 const struct cpumask *cpus)
+			 const struct cpumask *cpus, bool region)
 {
 	struct tb_mem *mem = kvcalloc(nr_cpu_ids, sizeof(*mem), TB_GFP);
 	struct tb_mem *headers = kvcalloc(nr_cpu_ids, sizeof(*headers), TB_GFP);
@@ -145,7 +141,6 @@ int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
 	struct tb_buf **old = tb_current_bufs(p);
 	struct tb_durable durable = { };
 	unsigned int cpu, i;
-	bool region = p->may_reserve && tb_region_usable();
 	char what[64];
 	int err = -ENOMEM;
 
@@ -239,29 +234,28 @@ void tb_provider_free(struct tb_provider *p)
 /**
  * tb_provider_grow() - add memory to the durable buffer
  * @p: the provider
- * @slots: number of slots to add
+ * @slots: number of slots to add, at most tb_durable_growth()
  *
  * Context: process, under read_lock.
  * Return: 0; -ENOMEM: nothing has changed.
  */
 int tb_provider_grow(struct tb_provider *p, u32 slots)
 {
-	u64 bytes = (u64)slots * TB_DURABLE_SLOT;
+	u64 charged = p->charged, bytes = p->durable.region ? 0 : (u64)slots * TB_DURABLE_SLOT;
 	struct page **pages;
-	u32 added;
 
 	lockdep_assert_held(&p->read_lock);
-	if (tb_memory_charge(p, p->charged + bytes, false))
+	if (tb_memory_charge(p, charged + bytes, false))
 		return -ENOMEM;
 	pages = tb_durable_prepare(slots, p->durable.region);
 	if (!pages) {
-		tb_memory_charge(p, p->charged - min(bytes, p->charged), false);
+		tb_memory_charge(p, charged, false);
 		return -ENOMEM;
 	}
 	mutex_lock(&p->map_lock);
-	added = tb_durable_grow(&p->durable, pages, slots);
+	tb_durable_grow(&p->durable, pages, slots);
 	mutex_unlock(&p->map_lock);
-	tb_durable_unprepare(pages, slots - added);
+	kvfree(pages);
 	tb_header_grown(p);
 	return 0;
 }

@@ -207,7 +207,7 @@ bool tb_provider_reader_holds(struct tb_provider *p);
 /* memory.c and mmap.c */
 int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell);
 int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
-			 const struct cpumask *cpus);
+			 const struct cpumask *cpus, bool region);
 int tb_provider_grow(struct tb_provider *p, u32 slots);
 void tb_provider_free(struct tb_provider *p);
 int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma);

@@ -139,19 +139,21 @@ void tb_thread_queue_pop(struct tb_thread_queue *q)
 notrace bool tb_thread_queue_rename(struct tb_thread_queue *q, u32 tid)
 {
 	u64 *word = &q->names[hash_32(tid, ilog2(TB_THREAD_QUEUE_NAMES))];
-	u64 was = READ_ONCE(*word);
-	u32 period = READ_ONCE(q->period), count = 0;
+	u64 was = READ_ONCE(*word), now;
+	u32 period = READ_ONCE(q->period), count;
 
-	if (TB_NAMES_TID(was) == tid && TB_NAMES_PERIOD(was) == (u16)period)
-		count = TB_NAMES_COUNT(was);
-	else if (was & TB_NAMES_SKIPPED && TB_NAMES_TID(was) != tid)
+	do {
+		count = 0;
+		if (TB_NAMES_TID(was) == tid && TB_NAMES_PERIOD(was) == (u16)period)
+			count = TB_NAMES_COUNT(was);
+		/* a new word clears the note of a name skipped earlier: this name is newer */
+		now = count < TB_TRACK_RENAMES ? TB_NAMES(tid, period, count + 1) :
+						 was | TB_NAMES_SKIPPED;
+	} while (!try_cmpxchg(word, &was, now));
+	if (was & TB_NAMES_SKIPPED && TB_NAMES_TID(was) != tid)
 		atomic64_inc(&q->lost);
-	if (count < TB_TRACK_RENAMES) {
-		/* clears the note of a name skipped in an earlier period: this name is newer */
-		WRITE_ONCE(*word, TB_NAMES(tid, period, count + 1));
+	if (count < TB_TRACK_RENAMES)
 		return true;
-	}
-	WRITE_ONCE(*word, was | TB_NAMES_SKIPPED);
 	/* the word before the flag: pairs with the exchange in tb_thread_queue_begin() */
 	smp_store_release(&q->skipped, 1);
 	return false;

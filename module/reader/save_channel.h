@@ -16,9 +16,10 @@ int tb_save_channel_open(struct tb_session *s, u32 cpu);
 void tb_save_channel_close_all(struct tb_session *s);
 bool tb_save_channel_holds(struct tb_save_channel *c, const struct tb_ref *ref);
 
-/* Return the channel of a ring, or NULL.  The caller holds read_lock. */
+/* Return the channel of a ring, or NULL. */
 static inline struct tb_save_channel *tb_save_channel_of(struct tb_provider *p, unsigned int cpu)
 {
+	lockdep_assert_held(&p->read_lock);
 	return p->reader && p->reader->channels ? p->reader->channels[cpu] : NULL;
 }
 

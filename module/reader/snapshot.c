@@ -73,6 +73,7 @@ bool tb_snapshot_is_incomplete(struct tb_provider *p)
  */
 bool tb_snapshot_exceeds(struct tb_provider *p, struct tb_cpu_ring *r)
 {
+	lockdep_assert_held(&p->read_lock);
 	return READ_ONCE(p->state) == TB_STATE_RUNNING && r->held >= max(r->nr / 2, 1u) &&
 	       !tb_ring_next_pinned(r);
 }

@@ -108,7 +108,8 @@ static int tb_configure_locked(struct tb_provider *p, const struct tb_config *co
 {
 	struct tb_config c = *config;
 	struct tb_clock clock;
-	u64 charged;
+	u64 charged, bytes;
+	bool region;
 	int err;
 
 	lockdep_assert_held(&p->lock);
@@ -128,22 +129,24 @@ static int tb_configure_locked(struct tb_provider *p, const struct tb_config *co
 		return err;
 
 	mutex_lock(&p->read_lock);
+	region = p->may_reserve && tb_region_usable();
 	charged = p->charged;
+	bytes = region ? 0 : tb_config_bytes(&c, cpus);
 	if (p->state == TB_STATE_RUNNING || tb_provider_reader_holds(p) ||
 	    !tb_config_keeps_channels(p, &c, cpus))
 		err = -EBUSY;
-	else
+	else if (!region)
 		err = tb_config_afford(p, &c, cpus);
+	/* the larger charge first: reductions do not fail */
 	if (!err)
-		err = tb_memory_charge(p, tb_config_bytes(&c, cpus), true);
+		err = tb_memory_charge(p, max(charged, bytes), true);
 	if (!err) {
-		err = tb_provider_allocate(p, &c, cpus);
-		if (err)
-			tb_memory_charge(p, charged, false);
+		err = tb_provider_allocate(p, &c, cpus, region);
+		tb_memory_charge(p, err ? charged : bytes, false);
 	}
 	if (!err) {
 		p->clock = clock;
-		p->state = TB_STATE_IDLE;
+		WRITE_ONCE(p->state, TB_STATE_IDLE);
 		tb_recording_reset(p);
 	}
 	mutex_unlock(&p->read_lock);

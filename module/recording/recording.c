@@ -89,14 +89,17 @@ static void tb_recording_detach(struct tb_provider *p)
 {
 	lockdep_assert_held(&p->lock);
 	WRITE_ONCE(p->live, NULL);
+	/*
+	 * Cancel before the trigger goes: a later clock record would overwrite a block that the
+	 * trigger has frozen.  The works do not take p->lock, so waiting cannot deadlock.
+	 */
+	cancel_delayed_work_sync(&p->sync_work);
+	cancel_delayed_work_sync(&p->flush_work);
 	tb_select_detach(p);
 	tb_trigger_stop(p);
 	if (p->tracking)
 		tb_threads_detach(p);
 	p->tracking = false;
-	/* these works record and flush; they do not take p->lock, so waiting cannot deadlock */
-	cancel_delayed_work_sync(&p->sync_work);
-	cancel_delayed_work_sync(&p->flush_work);
 	/* wait for running probes, and for writers that saw p->live set */
 	tb_events_synchronize();
 	irq_work_sync(&p->kick);
@@ -305,7 +308,10 @@ static void tb_flush_here(void *arg)
 	tb_ring_flush(this_cpu_ptr(call->p->rings));
 }
 
-/* Flush with one batch of interrupts.  The caller also holds cpus_read_lock. */
+/*
+ * Flush with one batch of interrupts.  The caller also holds cpus_read_lock, which modules cannot
+ * assert.
+ */
 static void tb_flush_rings(struct tb_flush_call *call)
 {
 	unsigned int cpu;

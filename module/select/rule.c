@@ -222,6 +222,7 @@ static void tb_rule_route_one(struct tb_probe *probe)
  */
 void tb_rule_begin(struct tb_provider *p)
 {
+	lockdep_assert_held(&p->lock);
 	p->has_all_switches = tb_rule_sees_switches(p);
 }
 
