@@ -4,9 +4,9 @@
 
     history_check.py [--first SEED] [--count N] [--keep FOLDER] TRACEBUF HISTORY_TRACE
 
-What query, report, diff, why, flame graphs and the exports to Perfetto and FXT say of each history
-must be true: a slice or a wait that is certain is one that happened, to the nanosecond; one that is not
-is a part of one.
+What query, report, diff, why, flame graphs and the exports to Perfetto, FXT and JSON say of each
+history must be true: a slice or a wait that is certain is one that happened, to the nanosecond; one
+that is not is a part of one.
 The tools must show all that the recording tells, and they must agree. If they are wrong here, a
 user searches for the cause of something that did not happen. --keep saves the traces that failed.
 """
@@ -23,6 +23,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
+import export_check
 import fxt_check
 import history
 import history_why
@@ -382,13 +383,13 @@ class Judge:
 
     # ---- exports ----
 
-    def drawn(self, what, runs):
+    def drawn(self, what, runs, idle=True):
         true = self.spans(((cpu, tid), begin, end) for cpu, tid, begin, end in self.true.runs)
         runs = {run for run in runs if run[3] > run[2]}
         for cpu, tid, begin, end in runs:
             self.inside(what, (cpu, tid), true, begin, end, False)
         for cpu, tid, begin, end, whole in self.runs:
-            check(not whole or (cpu, tid, begin, end) in runs,
+            check(not whole or (cpu, tid, begin, end) in runs or not (tid or idle),
                   f"{what}: thread {tid} on CPU {cpu} from {begin} to {end} is not drawn")
         self.counts[what] += len(runs)
 
@@ -413,6 +414,13 @@ class Judge:
                     runs.append((cpu, fxt_check.tid_of(koid), since[cpu], time))
                 since[cpu] = time
         self.drawn("FXT", runs)
+        self.run("export", "--format", "json", "-T", "boot", "-o", path, self.path)
+        with open(path, encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        self.drawn("JSON", [(event["args"]["_cpu"], event["args"]["tid"], begin,
+                             begin + export_check.nanoseconds(event["dur"]))
+                            for event in events if event["ph"] == "X" and event["cat"] == "sched"
+                            for begin in [export_check.nanoseconds(event["ts"])]], idle=False)
         os.unlink(path)
 
     def all(self, folder):
