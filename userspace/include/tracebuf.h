@@ -1254,6 +1254,38 @@ int tb_device_release(struct tb_device *device, const struct tb_ref *refs,
 		      unsigned int count);
 
 /**
+ * tb_write_blocks - write @bytes of whole blocks, which go into a trace file one after the other
+ * Return: 0, or -errno, which ends the call that wants them written
+ */
+typedef int tb_write_blocks(void *context, const void *blocks, size_t bytes);
+
+/** tb_write_fd - a tb_write_blocks for a file descriptor: @context is an int * */
+int tb_write_fd(void *context, const void *blocks, size_t bytes);
+
+/**
+ * tb_device_snapshot - write what a running circular recording holds, while it goes on
+ * @write: gets copies in memory: the buffers are free again by then
+ *
+ * Takes memory for all buffers, or half of what is free.  The device is its provider's reader until
+ * it is closed, and takes one snapshot only.
+ * Return: 0; -EINVAL no circular recording is running; -EBUSY there is another reader; -ETIMEDOUT a
+ * block was not complete in 5 s: those before it were written; -ENOMEM; what @write returned.
+ */
+int tb_device_snapshot(struct tb_device *device, tb_write_blocks *write, void *context);
+
+/**
+ * tb_device_transfer - write the blocks of a recording until it has stopped
+ * @stop_fd: when it becomes readable, the recording is stopped; -1: another program stops it
+ * @write: gets blocks in the mapping: while it runs, these buffers are not free
+ *
+ * Blocks the caller.  The recording runs, or has stopped and is in the buffers.
+ * Return: 0; -EBUSY there is another reader; -EPERM the caller may not stop it; what @write returned.
+ * After an error, another reader gets the blocks that were not written, once @device is closed.
+ */
+int tb_device_transfer(struct tb_device *device, int stop_fd, tb_write_blocks *write,
+		       void *context);
+
+/**
  * tb_device_arm - let one of the events that match @patterns freeze a circular
  * recording when @post percent of a ring have been filled after it
  * Return: how many events; -errno as TB_IOC_ARM.  poll(): POLLPRI.
