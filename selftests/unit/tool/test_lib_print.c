@@ -365,6 +365,12 @@ static void unusable(void)
 		"\"%s\", __print_array(REC->bytes, REC->size, REC->kind)",
 		"\"%*d\", REC->size, REC->kind",
 		"\"%d\", REC->bytes[REC->kind * REC->size]",
+		/* what the trace does not have, and no other word shows the field */
+		"\"kind=%d\", REC->kind + jiffies",
+		"\"kind=%s size=%d\", __print_flags(REC->kind, \"|\", { SOME_FLAG, \"A\" }), REC->size",
+		/* two in a word */
+		"\"kind=%d:%d kind=%d\", base + REC->kind, REC->size, REC->kind",
+		"\"kind=%*d kind=%d\", 3, base + REC->kind, REC->kind",
 		"no format at all",
 		"\"%s",
 		"(",
@@ -408,6 +414,36 @@ static void damaged(void)
 	event.size = 16384;
 	print_one(RICH_PRINT, &event, sizeof(event), "");
 	CHECK_HAS("bytes=de ad be ef 00 ");
+}
+
+/* Words that need what the trace does not have are not shown, if others show the fields */
+static void in_part(void)
+{
+	static const struct {
+		const char *format, *shown;
+	} wanted[] = {
+		{ "\"page=%p kind=%u\", (((struct page *)vmemmap_base) + (REC->kind)), REC->kind",
+		  "rich: kind=7\n" },
+		{ "\"kind=%u age=%lu\", REC->kind, (unsigned long)(jiffies - REC->kind)",
+		  "rich: kind=7\n" },
+		{ "\"kind=%u 100%% age=%lu, size=%u\", REC->kind, jiffies - REC->size, REC->size",
+		  "rich: kind=7 100% size=" },
+		{ "\"%s kind=%u\", REC->kind == LIMIT ? \"a, b\" : \"c\", REC->kind",
+		  "rich: kind=7\n" },
+		/* a type, an argument and a text are no names */
+		{ "\"kind=%u %s jiffies\", (unsigned int)REC->kind, __get_str(name)", " jiffies\n" },
+	};
+	struct rich event = rich_event();
+	size_t i;
+
+	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		print_one(wanted[i].format, &event, sizeof(event), "");
+		CHECK_HAS(wanted[i].shown);
+		CHECK_NUMBER(lines(), 1);
+		CHECK_NUMBER(run_on("print", "-v"), 0);
+		CHECK(!strstr(output, "is shown in part") == (i == 4));
+		CHECK(!strstr(output, "by its fields"));
+	}
 }
 
 static void terminal(void)
@@ -490,6 +526,7 @@ static const struct test tests[] = {
 	{ "print: arguments of system calls", arguments },
 	{ "print: operators", operators },
 	{ "print: formats that cannot be used", unusable },
+	{ "print: formats that need what the trace does not have", in_part },
 	{ "print: events that are damaged", damaged },
 	{ "print: nothing a terminal would obey", terminal },
 	{ "print: a system called ftrace", named_ftrace },

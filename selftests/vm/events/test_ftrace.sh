@@ -143,7 +143,7 @@ compare()
 	tracebuf print -k "$1" trace.tbuf >ours || return
 	# events whose print formats cannot be used: their texts differ
 	tracebuf print -v trace.tbuf 2>notes >/dev/null || return
-	sed -n 's/^tracebuf: \(.*\) is shown by its fields.*/\1/p' notes | sort -u | cat reduced - >by_name
+	sed -n 's/^tracebuf: \(.*\) is shown \(by its fields\|in part\).*/\1/p' notes | sort -u | cat reduced - >by_name
 	# shellcheck disable=SC2086,SC2046
 	python3 -IS "$here/ftrace_compare.py" "$(echo $(cat cpus))" ftrace ours by_name \
 		$(cat preemptible)

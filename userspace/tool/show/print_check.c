@@ -258,41 +258,6 @@ static bool has_fields(const struct tb_format *format)
 }
 
 /*
- * A name that stands for a number which the kernel has not told: libtraceevent takes it
- * for 0.  Functions it does not know it refuses itself; names of types have small letters.
- */
-static bool has_unknown(const struct tb_format *format)
-{
-	const char *text = format->print;
-	char name[TB_NAME_MAX];
-	bool quoted = false;
-	size_t length;
-
-	for (; *text; text += length) {
-		length = 1;
-		if (*text == '"')
-			quoted = !quoted;
-		if (*text == '\\' && quoted && text[1])
-			length = 2;
-		if (quoted || (*text != '_' && !isalnum((unsigned char)*text)))
-			continue;
-		while (text[length] == '_' || isalnum((unsigned char)text[length]))
-			length++;
-		if (isdigit((unsigned char)*text) || length >= sizeof(name) ||
-		    text[length] == '(' ||
-		    (text - format->print > 1 && !strncmp(text - 2, "->", 2)) ||
-		    !strncmp(text + length, "->", 2))
-			continue;
-		snprintf(name, sizeof(name), "%.*s", (int)length, text);
-		if (!strpbrk(name, "abcdefghijklmnopqrstuvwxyz") &&
-		    strpbrk(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") &&
-		    !tb_format_field(format, name))
-			return true;
-	}
-	return false;
-}
-
-/*
  * libtraceevent divides constants when it parses a format, by 0 as well (SIGFPE).  A number other
  * than 0 and a name are all that the kernel's formats divide by.
  */
@@ -319,7 +284,7 @@ static bool may_divide_by_zero(const char *text)
 int print_check_text(const struct tb_format *format)
 {
 	return has_fields(format) && !is_misread(format->print) &&
-	       !has_unknown(format) && !may_divide_by_zero(format->print);
+	       !may_divide_by_zero(format->print);
 }
 
 /* ---- what is read ---- */

@@ -31,6 +31,7 @@ struct shape {
 	struct tep_event *event;
 	uint32_t need;			/* bytes that its fields take */
 	bool dynamic;			/* some of them say where the data are */
+	bool lacks;			/* words of the print format are left out */
 	struct print_lengths lengths;
 };
 
@@ -281,6 +282,8 @@ static void prepare(struct print_format *print, const struct tb_format *format,
 		    struct shape *shape)
 {
 	const struct tb_format_field *field;
+	struct tb_format known = *format;
+	char *text;
 	uint32_t i;
 
 	if (!*format->print || format->flags & TB_EVENT_SIMPLE) {
@@ -288,9 +291,14 @@ static void prepare(struct print_format *print, const struct tb_format *format,
 		return;
 	}
 	shape->state = UNUSABLE;
-	if (!print_check_text(format))
+	text = print_without_unknown(format);
+	if (!text)
 		return;
-	shape->event = parse(print, format);
+	shape->lacks = strcmp(text, format->print);
+	known.print = text;
+	if (print_check_text(&known))
+		shape->event = parse(print, &known);
+	free(text);
 	if (!shape->event ||
 	    !print_check(&shape->event->print_fmt, format, &shape->lengths))
 		return;
@@ -312,6 +320,9 @@ void print_format_complain(const struct print_format *print)
 	for (i = 0; (format = tb_trace_format_at(print->trace, i)); i++)
 		if (print->shapes[i].state == UNUSABLE)
 			note("%s:%s is shown by its fields: libtraceevent cannot use its print format",
+			     format->system, format->name);
+		else if (print->shapes[i].lacks)
+			note("%s:%s is shown in part: its print format needs what the trace does not have",
 			     format->system, format->name);
 }
 

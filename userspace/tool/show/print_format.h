@@ -38,6 +38,14 @@ int print_format_event(struct print_format *print, const struct tb_view *view,
 /* Say which formats were met that could not be used, if any */
 void print_format_complain(const struct print_format *print);
 
+/* ---- print_unknown.c ---- */
+
+/*
+ * A copy of the print format without the words that need what the trace does not have; NULL: these
+ * cannot be left out, or no memory
+ */
+char *print_without_unknown(const struct tb_format *format);
+
 /* ---- print_check.c ---- */
 
 /* Lengths of arrays that a print format takes from fields, at most */
