@@ -142,7 +142,7 @@ struct cpu_state *cpu_of(struct analysis *a, uint32_t cpu)
 
 /* ---- time ---- */
 
-static void fold(uint64_t *series)
+void series_fold(uint64_t *series)
 {
 	unsigned int i;
 
@@ -172,22 +172,18 @@ static uint64_t edge_of(const struct analysis *a, unsigned int buckets)
 /* Buckets become twice as wide */
 static void widen(struct analysis *a)
 {
-	struct task *task;
 	size_t i;
 
 	for (i = 0; i < a->nr_cpus; i++) {
 		if (!a->cpus[i])
 			continue;
-		fold(a->cpus[i]->it.busy);
-		fold(a->cpus[i]->it.waiting);
+		series_fold(a->cpus[i]->it.busy);
+		series_fold(a->cpus[i]->it.waiting);
 		fold_most(a->cpus[i]->it.deepest);
 	}
-	for (i = 0; i < a->tasks.count; i++) {
-		task = a->tasks.list[i];
-		if (task->it.series)
-			fold(task->it.series);
-	}
-	fold(a->lost);
+	for (i = 0; i < a->tasks.count; i++)
+		task_fold(a->tasks.list[i]);
+	series_fold(a->lost);
 	a->axis.width *= 2;
 	a->axis_end = edge_of(a, ANALYSIS_SERIES);
 }

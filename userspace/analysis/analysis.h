@@ -203,7 +203,8 @@ static inline bool analysis_has(const struct analysis *a, enum analysis_need nee
  * @migrations: how often it went on on another CPU than the one it was on last
  * @wait: from when it was woken until it ran; @wait.uncertain: it was not known any more then
  * @runnable, @blocked, @sleeping: off the CPU: wanting to go on; in state D; in any other
- * @series: @run_ns over time, ANALYSIS_SERIES of them; NULL: never ran
+ * @series: @run_ns over time, ANALYSIS_SERIES of them; NULL: it ran in one bucket at most, @bucket,
+ *	for @bucket_ns.  Ask analysis_task_series()
  */
 struct analysis_task {
 	uint32_t tid, tgid;
@@ -212,8 +213,12 @@ struct analysis_task {
 	bool     ended;
 	uint64_t run_ns, share_ns, runs, preempted, migrations;
 	struct analysis_stat wait, runnable, blocked, sleeping;
-	uint64_t *series;
+	uint64_t *series, bucket_ns;
+	unsigned int bucket;
 };
+
+/** analysis_task_series - how long @task was on CPUs in bucket number @bucket; ns */
+uint64_t analysis_task_series(const struct analysis_task *task, unsigned int bucket);
 
 /** analysis_task - number @index, in the order in which they came by; NULL beyond the last.
  *  There is none for the idle ones, tid 0 */

@@ -195,6 +195,9 @@ struct cpu_state *cpu_of(struct analysis *a, uint32_t cpu);
 void *listed_add(struct listed *listed, size_t size);
 /* [from, to) of every bucket it is in */
 void series_add(const struct analysis *a, uint64_t *series, uint64_t from, uint64_t to);
+/* Buckets become twice as wide */
+void series_fold(uint64_t *series);
+void task_fold(struct task *task);
 /* The bucket of that moment, which has been reached */
 unsigned int series_at(const struct analysis *a, uint64_t ns);
 

@@ -257,7 +257,7 @@ static void section_tasks_time(struct making *m)
 		series_time(m, bucket);
 		for (i = 0; i < count; i++) {
 			task = tasks[i];
-			number(m, task->series ? task->series[bucket] : 0);
+			number(m, analysis_task_series(task, bucket));
 		}
 	}
 	free(tasks);

@@ -94,6 +94,62 @@ const struct analysis_task *analysis_task_of(const struct analysis *a, uint32_t 
 	return task && !task->it.ended ? &task->it : NULL;
 }
 
+/* ---- over time ---- */
+
+/* Most tasks of a long recording run in one bucket: an array for each would take most memory */
+static int add_series(struct analysis *a, struct task *task, uint64_t begin, uint64_t end)
+{
+	unsigned int bucket;
+
+	if (begin < a->axis.begin)
+		begin = a->axis.begin;
+	if (begin >= end)
+		return 0;
+	bucket = series_at(a, begin);
+	if (!task->it.series && series_at(a, end - 1) == bucket &&
+	    (!task->it.bucket_ns || task->it.bucket == bucket)) {
+		task->it.bucket = bucket;
+		task->it.bucket_ns += end - begin;
+		return 0;
+	}
+	if (!task->it.series) {
+		task->it.series = calloc(ANALYSIS_SERIES, sizeof(*task->it.series));
+		if (!task->it.series)
+			return -ENOMEM;
+		task->it.series[task->it.bucket] = task->it.bucket_ns;
+	}
+	series_add(a, task->it.series, begin, end);
+	return 0;
+}
+
+void task_fold(struct task *task)
+{
+	unsigned int i, used = 0;
+
+	task->it.bucket /= 2;
+	if (!task->it.series)
+		return;
+	series_fold(task->it.series);
+	for (i = 0; i < ANALYSIS_SERIES && used < 2; i++) {
+		if (!task->it.series[i])
+			continue;
+		used++;
+		task->it.bucket = i;
+		task->it.bucket_ns = task->it.series[i];
+	}
+	if (used < 2) {
+		free(task->it.series);
+		task->it.series = NULL;
+	}
+}
+
+uint64_t analysis_task_series(const struct analysis_task *task, unsigned int bucket)
+{
+	if (task->series)
+		return task->series[bucket];
+	return bucket == task->bucket ? task->bucket_ns : 0;
+}
+
 /* ---- on a CPU ---- */
 
 static void add_run(struct analysis *a, struct task *task, struct cpu_state *cpu,
@@ -107,11 +163,7 @@ static void add_run(struct analysis *a, struct task *task, struct cpu_state *cpu
 	series_add(a, cpu->it.busy, begin, end);
 	task->it.run_ns += end - begin;
 	known_share(a, cpu, task, end - begin);
-	if (!task->it.series)
-		task->it.series = calloc(ANALYSIS_SERIES, sizeof(*task->it.series));
-	if (task->it.series)
-		series_add(a, task->it.series, begin, end);
-	else
+	if (add_series(a, task, begin, end))
 		a->error = -ENOMEM;
 }
 
