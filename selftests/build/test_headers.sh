@@ -32,7 +32,7 @@ copy_headers()
 	# those of the core, and what other headers include
 	for h in "$events"/*.h; do
 		case ${h##*/} in
-		sched.h | irq.h | syscalls.h | task.h | timer.h | workqueue.h | power.h | \
+		sched.h | irq.h | syscalls.h | task.h | timer.h | workqueue.h | power.h | cgroup.h | \
 		signal.h | skb.h | mmflags.h) continue ;;
 		esac
 		grep -rqsF "trace/events/${h##*/}" "$common/include/linux" "$common/include/net" \
