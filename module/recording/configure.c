@@ -219,8 +219,9 @@ int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation)
 	if (!err)
 		err = tb_recording_start(p, !(flags & TB_START_NO_STATE));
 	if (err == -ENOSPC)
-		pr_warn("tracebuf: %s: durable buffer of %u KiB is too small for descriptions of the events and for the threads\n",
-			p->name, p->config.flags & TB_CONFIG_DURABLE_STOP ?
+		pr_warn("tracebuf: %s: no room for descriptions of the events and for the threads: the durable buffer has %llu KiB and may grow to %u KiB\n",
+			p->name, (u64)p->durable.nr_slots * TB_DURABLE_SLOT / 1024,
+			p->config.flags & TB_CONFIG_DURABLE_STOP ?
 			p->config.durable_kib : p->config.durable_max_kib);
 	if (!err && generation)
 		*generation = p->generation;

@@ -214,6 +214,8 @@ int tb_open_to_writers(int fd)
 
 int tb_fresh(int fd)
 {
+	struct tb_rule no_rules = { .index = TB_RULE_ALL };
+	struct tb_pids all_threads = { 0 };
 	int ret = tb_stop(fd);
 
 	if (ret < 0 && ret != -EINVAL)
@@ -221,6 +223,9 @@ int tb_fresh(int fd)
 	ret = tb_select(fd, TB_SELECT_DISABLE, "all", 0);
 	if (ret < 0)
 		return ret;
+	/* a test that failed may have left them */
+	if (ioctl(fd, TB_IOC_RULE, &no_rules) || ioctl(fd, TB_IOC_PIDS, &all_threads))
+		return -errno;
 	ret = tb_open_to_writers(fd);
 	return ret ?: tb_configure(fd, 0, 0, 0, 0);
 }

@@ -50,7 +50,8 @@ int tb_release(int fd, const struct tb_ref *refs, uint32_t count);
 /* Programs may write whatever they like: a new provider takes nothing from them. */
 int tb_open_to_writers(int fd);
 
-/* Stopped, nothing enabled, default sizes, open to writers; -EBUSY if someone holds blocks. */
+/* Stopped, nothing enabled, no rules, default sizes, open to writers; -EBUSY if someone holds
+ * blocks. */
 int tb_fresh(int fd);
 
 /* poll() at once */
