@@ -245,7 +245,7 @@ class Jobs:
                       ["make", "-s", "-C", "userspace", "test-" + part], ["unit tests"], 100)
         self.ktap("unit history", "unit: histories",
                   ["make", "-s", "-C", "userspace", "test-history",
-                   "HISTORIES=" + ("5000" if full else "")], ["unit tests"], 20)
+                   "HISTORIES=" + ("1500" if full else "")], ["unit tests"], 20)
         anew = {"TRACEBUF_ANEW": "1"} if full else {}
         ring = ["make", "-s", "-f", "selftests/unit/ring/ring.mk"]
         self.ktap("unit ring", "unit: ring",
