@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libtracebuf, recording - put events of a program into the trace of the machine.
+ * libtracebuf, recording: write events of a program into the trace of the machine.
  *
- * The shortest program that does:
+ * The shortest program:
  *
  *	TB_CATEGORY(work, "work");
  *
@@ -10,30 +10,29 @@
  *	tb_counter(tb_here(), &work, "bytes", bytes);
  *	tb_end(tb_here(), &work);
  *
- * Who wants to see it: tracebuf record with the category enabled.  Until then each of these costs
- * two loads and a branch that is not taken; the beginning and the end of a slice cost one more of
- * each.  Without the module it is the same, from the second event of a category on.
+ * "tracebuf record" enables categories.  While a category is disabled, or the module is not
+ * loaded, each of these calls costs two loads and a branch that is not taken; tb_begin() and
+ * tb_end() one more of each.  (Without the module: from the second event of a category on.)
  *
- * A *writer* puts records into chunks of memory that the kernel can see, without system calls; it
- * belongs to one thread.  An *arbiter* hands out chunks and commits those that are complete; it
- * belongs to all threads.  Most programs have one arbiter and do not see it: tb_here() is the
- * calling thread's writer of it, made when it is first asked for and gone with its thread.
+ * A *writer* puts records into chunks of memory shared with the kernel, without system calls; it
+ * belongs to one thread.  An *arbiter* hands out chunks and commits complete ones; all threads
+ * share it.  Most programs only use tb_here(): it returns the calling thread's writer of the
+ * process's own arbiter, which is created at its first use and destroyed with its thread.
  *
- * What is recorded is complete or not there; what a writer had no room for is counted, and the
- * trace tells where it is missing, how much it is, and why.
+ * A record is in the trace completely or not at all.  A writer that has no room for a record
+ * counts it; the trace says where records are missing, how many, and why.
  *
- * Conventions: functions return 0 or a count, and -errno on failure; none prints.  "Signals: yes"
- * means that a signal handler may call it, whatever it interrupted.  A handler that interrupts its
- * thread in the middle of a record cannot record: its record is lost and counted
- * (TB_LOST_SIGNAL).  Where nothing is said: any thread, no signal handlers.  None changes errno, and
- * recording is no cancellation point.
+ * Conventions: functions return 0 or a count, and -errno on failure.  None prints, changes errno
+ * or is a cancellation point.  Any thread may call them, unless stated otherwise; signal handlers
+ * may only call those with "Signals: yes", whatever they interrupted.  Such a handler cannot
+ * record while it interrupts a record of its own thread: its record is lost and counted
+ * (TB_LOST_SIGNAL).
  *
- * After fork() the child has a channel of its own as soon as it records by tb_here(); arbiters
- * and writers that were made by hand are its parent's, record nothing in it, and may only be
- * destroyed there.  Children made by other means than fork() (clone(), _Fork()) and not followed by
- * exec must not record.
+ * After fork() the child gets a channel of its own when it calls tb_here().  Arbiters and writers
+ * that the program created belong to the parent: in the child they record nothing and may only be
+ * destroyed.  A child created otherwise (clone(), _Fork()) must not record before exec.
  *
- * The layouts of linux/tracebuf_producer.h are used as they are.
+ * The layouts of linux/tracebuf_producer.h are used directly.
  */
 #ifndef TRACEBUF_RECORD_H
 #define TRACEBUF_RECORD_H
@@ -53,10 +52,11 @@ struct tb_arbiter;
 /* ---- categories and names ---------------------------------------------- */
 
 /**
- * struct tb_category - a switch that readers turn
- * @name: 1 to 63 characters but ':' ',' '*' '?' '!' and blanks
- * The rest is the library's.  It must stay where it is for as long as the program runs.  It
- * belongs to the arbiter of the writer that it is first used with.
+ * struct tb_category - a switch that "tracebuf record" turns
+ * @name: 1 to 63 characters except ':' ',' '*' '?' '!' and blanks
+ *
+ * The other members are private.  A category must exist until the program ends.  It belongs to the
+ * arbiter of the first writer that uses it.
  */
 struct tb_category {
 	const char *name;
@@ -68,7 +68,7 @@ struct tb_category {
 	uint32_t begun;
 };
 
-/* what the gate of a category is that nobody has asked the kernel about: open, so that it is */
+/* gate of a category that the kernel has not been asked about: open, so that the writer asks */
 extern const uint32_t tb_category_unknown;
 
 #define TB_CATEGORY_INIT(text) \
@@ -79,12 +79,14 @@ extern const uint32_t tb_category_unknown;
 	static struct tb_category symbol = TB_CATEGORY_INIT(text)
 
 /**
- * struct tb_name - a text with a number, of which the trace has the number
- * @text: at most 255 bytes of it are recorded, 40 in the smallest chunks; must stay
- * @category: what events of this name belong to, or NULL: they are always recorded
- * @id: 0 until it is first used
+ * struct tb_name - a text and its number; records contain the number
+ * @text: the first 255 bytes are recorded, 40 in the smallest chunks; must not change or be freed
+ * @category: category of events with this name; NULL: they are always recorded
+ * @id: 0 until the first use
  * @kind: enum tb_name_kind
- * A text is told once in a sequence of chunks, or in each chunk if the target overwrites.
+ *
+ * A writer records the text once in a sequence of chunks, or in each chunk if the target
+ * overwrites.
  */
 struct tb_name {
 	const char *text;
@@ -96,9 +98,9 @@ struct tb_name {
 #define TB_NAME_INIT(text, category) { (text), (category), 0, TB_NAME_EVENT }
 
 /**
- * tb_name_of - the name with the text of @place and of @category
+ * tb_name_of - the name with the text of @place and with @category
  *
- * A place has the category that it is first used with; with any other one its text is interned.
+ * @place keeps the category of its first use; for other categories its text is interned.
  * Signals: yes.  Return: never NULL.
  */
 struct tb_name *tb_name_of(struct tb_name *place, struct tb_category *category);
@@ -109,7 +111,7 @@ static inline struct tb_name *tb_name_in(struct tb_name *place, struct tb_catego
 	       place : tb_name_of(place, category);
 }
 
-/* a name of this place in the program; @category_ may be another one each time */
+/* the name of this place in the program; @category_ may differ from call to call */
 #define TB_NAME_HERE(text_, category_) \
 	(__extension__ ({ \
 		static struct tb_name tb_name_ = TB_NAME_INIT(text_, NULL); \
@@ -117,38 +119,37 @@ static inline struct tb_name *tb_name_in(struct tb_name *place, struct tb_catego
 	}))
 
 /**
- * tb_intern - the name with this text, the same for the same text
- * @category: as in struct tb_name; what it was at the first call for this text stays
+ * tb_intern - the one name with this @text, @category and @kind
+ * @text: copied, so that it may be made at run time
+ * @category: as in struct tb_name
  *
- * For texts that are made at run time; the text is copied.  There is room for TB_INTERN_MAX.
- * Signals: yes.  Return: never NULL; when there is no room, the name "(too many names)".
+ * Signals: yes.  Return: never NULL; after TB_INTERN_MAX texts, the name "(too many names)".
  */
 struct tb_name *tb_intern(const char *text, struct tb_category *category,
 			  enum tb_name_kind kind);
 
-/* Values of TB_TEXT() take no more than half of it; further ones are told each time */
+/* Texts of TB_TEXT() may use half of it; further ones are recorded with each use */
 #define TB_INTERN_MAX	8192
 
 /* ---- arbiter ------------------------------------------------------------ */
 
 /* what a writer does when no chunk is free */
 enum tb_full {
-	TB_FULL_DROP			= 0,	/* the record is lost */
+	TB_FULL_DROP			= 0,	/* lose the record */
 	/*
-	 * It sleeps 0, 8, 72, 584, 4680, 37448 us, then 100 ms each, and gives up after 30 s:
-	 * then the record is lost.
+	 * Sleep 0, 8, 72, 584, 4680, 37448 us, then 100 ms each time.  Lose the record after 30 s.
 	 */
 	TB_FULL_STALL			= 1,
-	/* after it has given up once it drops until it gets a chunk */
+	/* as TB_FULL_STALL; after a lost record, drop at once until a chunk is free again */
 	TB_FULL_STALL_THEN_DROP		= 2,
 };
 
 /**
- * struct tb_arbiter_options - what an arbiter is made with; zero: the defaults
+ * struct tb_arbiter_options - options of an arbiter; zero: the defaults
  * @chunk_bytes: power of two, TB_CHUNK_BYTES_MIN..MAX; 0: 4096
  * @chunks: TB_CHUNKS_MIN..MAX; 0: 64
- * @period_ms: complete chunks are committed this long after the last commit at the latest, when
- *	another is complete; 0: each at once
+ * @period_ms: a thread that completes a chunk commits if the last commit was this long ago, or if
+ *	half of the chunks wait; 0: always
  * @flags: TB_ARBITER_*
  */
 struct tb_arbiter_options {
@@ -158,107 +159,114 @@ struct tb_arbiter_options {
 	uint32_t flags;
 };
 
-#define TB_ARBITER_NO_SHARED	0x01	/* chunks go to the kernel by copy */
+#define TB_ARBITER_NO_SHARED	0x01	/* the kernel copies chunks from private memory */
 
 /**
- * tb_arbiter_create - an arbiter with a channel to the kernel
+ * tb_arbiter_create - create an arbiter with a channel to the kernel
  * @options: NULL: the defaults
- * @arbiter: out; NULL on failure
- * Errors: those of opening TB_PRODUCER_PATH and of TB_PIOC_SETUP, -ENOMEM, -EINVAL.
+ * @arbiter: out: for tb_arbiter_destroy(); NULL on failure
+ * Errors: those of opening TB_PRODUCER_PATH and of TB_PIOC_SETUP, -EINVAL, -ENOMEM, -EPROTO another
+ * ABI version.
  */
 int tb_arbiter_create(const struct tb_arbiter_options *options, struct tb_arbiter **arbiter);
 
 #define TB_PRODUCER_PATH	"/dev/tracebuf_producer"
 
 /**
- * tb_arbiter_create_unbound - an arbiter without a channel
+ * tb_arbiter_create_unbound - create an arbiter without a channel
  *
- * Startup writers record into memory of its own, of the size that @options say; when that is
- * full records are lost (TB_LOST_UNBOUND).
+ * Startup writers record into private memory of the size of all chunks.  When it is full they lose
+ * records (TB_LOST_UNBOUND).  Errors: -EINVAL, -ENOMEM.
  */
 int tb_arbiter_create_unbound(const struct tb_arbiter_options *options,
 			      struct tb_arbiter **arbiter);
 
 /**
- * tb_arbiter_bind - give it a channel, now
+ * tb_arbiter_bind - open the channel of an unbound arbiter
  *
- * What startup writers recorded goes to the kernel for reservations that are bound.
- * Errors: as tb_arbiter_create(); -EALREADY.
+ * Commits what startup writers of bound reservations have recorded, then calls the functions that
+ * tb_arbiter_flush() has queued.  Errors: as tb_arbiter_create(); -EALREADY; those of
+ * tb_arbiter_flush().
  */
 int tb_arbiter_bind(struct tb_arbiter *arbiter);
 
-/** tb_arbiter_target - the number of @provider for tb_writer_create().  Errors: -ENOTCONN
- *  unbound, -EMSGSIZE its buffers are smaller than the arbiter's chunks, others of
+/** tb_arbiter_target - number of @provider, for tb_writer_create().  Errors: -ENOTCONN unbound,
+ *  -EINVAL the name is too long, -EMSGSIZE its buffers are smaller than a chunk, others of
  *  TB_PIOC_TARGET. */
 int tb_arbiter_target(struct tb_arbiter *arbiter, const char *provider);
 
-/** tb_arbiter_closed - does @target take nothing from programs now?  It may be opened later: what
- *  is recorded then is taken.  Signals: yes. */
+/** tb_arbiter_closed - true if @target accepts nothing from programs now.  It may be opened later,
+ *  and accepts what is recorded from then on.  Signals: yes. */
 bool tb_arbiter_closed(const struct tb_arbiter *arbiter, unsigned int target);
 
-/** tb_arbiter_category - have the kernel say whether it is wanted.  It happens by itself at the
- *  first event.  Errors: those of TB_PIOC_CATEGORY: nobody will want it then. */
+/** tb_arbiter_category - ask the kernel whether @category is wanted; the first event does so, too.
+ *  Errors: those of TB_PIOC_CATEGORY: the category stays disabled.  -EDEADLK as for
+ *  tb_arbiter_flush(). */
 int tb_arbiter_category(struct tb_arbiter *arbiter, struct tb_category *category);
 
 /**
  * tb_arbiter_flush - commit all complete chunks, then call @done(@data)
+ * @done: may be NULL; not called on failure
  *
- * In shared memory the kernel takes what is published of incomplete chunks by itself, without it
- * they are scraped here.  @done, which may be NULL, is called before this returns; while the
- * arbiter is unbound, when it has been bound.  It is not called if this fails.  Errors: as
- * TB_PIOC_COMMIT; -ENOMEM; -EDEADLK by a signal handler that interrupted a commit.
+ * Also commits the published records of incomplete chunks in private memory; in shared memory the
+ * kernel takes them itself.  While the arbiter is unbound, this function returns 0 at once, and
+ * tb_arbiter_bind() calls @done; tb_arbiter_destroy() does not.
+ * Errors: as TB_PIOC_COMMIT; -ENOMEM; -EDEADLK a signal handler has interrupted a commit.
  */
 int tb_arbiter_flush(struct tb_arbiter *arbiter, void (*done)(void *data), void *data);
 
 /**
- * tb_arbiter_serve - wait for what the kernel wants, and do it
- * @timeout_ms: at most so long; -1: for ever
- * For a thread of the program's, or its event loop.  Nothing depends on it: readers get
- * what is published without it, if memory is shared.  Return: 1 a flush was answered, 0 not.
+ * tb_arbiter_serve - wait until the kernel wants a flush, and flush
+ * @timeout_ms: -1: no limit
+ *
+ * For a thread or an event loop of the program.  Optional with shared memory: readers then get
+ * what is published without it.
+ * Return: 1 after a flush, else 0.  Errors: -ENOTCONN unbound, -EIO, those of tb_arbiter_flush().
  */
 int tb_arbiter_serve(struct tb_arbiter *arbiter, int timeout_ms);
 
-/** tb_arbiter_start_thread - a thread that serves, until tb_arbiter_destroy().  All signals
- *  are blocked there.  Errors: -EALREADY, those of pthread_create(). */
+/** tb_arbiter_start_thread - start a thread that calls tb_arbiter_serve() until
+ *  tb_arbiter_destroy(), with all signals blocked.  Errors: -ENOTCONN unbound, -EALREADY, those of
+ *  pthread_create(). */
 int tb_arbiter_start_thread(struct tb_arbiter *arbiter);
 
 /**
- * tb_arbiter_try_shutdown - no new writers from now on; are all gone?
- * Return: 0 they are; -EBUSY some are not: try again.  Writers asked for after the first call are
- * null writers.
+ * tb_arbiter_try_shutdown - refuse new writers, and check whether all writers are destroyed
+ *
+ * From the first call on, new writers are null writers.
+ * Return: 0 all are destroyed; -EBUSY some are not: try again.
  */
 int tb_arbiter_try_shutdown(struct tb_arbiter *arbiter);
 
 /**
- * tb_arbiter_destroy - commit what is complete, close the channel, free all
+ * tb_arbiter_destroy - commit complete chunks, close the channel, free everything
  *
- * No thread may use it, its writers or its categories meanwhile or later, and none of its writers
- * is to be destroyed afterwards.  NULL is fine.
+ * No thread may use the arbiter, its writers or its categories during the call or afterwards; not
+ * even tb_writer_destroy() afterwards.  NULL is allowed.
  */
 void tb_arbiter_destroy(struct tb_arbiter *arbiter);
 
 /* ---- writer ------------------------------------------------------------- */
 
 #define TB_WRITER_TOLD	256
-/* slices that may be in each other and still be known one by one */
+/* nested slices that a writer tracks one by one; deeper ones it only counts */
 #define TB_WRITER_OPEN	64
 
 /**
- * struct tb_writer - a writer, for the functions below
- * All of it is the library's.
- * @busy: in the middle of a record, or a null writer
+ * struct tb_writer - a writer, for the inline functions below; all members are private
+ * @busy: the thread is in the middle of a record, or this is a null writer
  * @published: TB_PUBLISHED() of @chunk
- * @room: bytes of data there; 0: the next record needs another chunk
- * @generation: that of @changes when the chunk was begun
- * @changes: a word that changes when this chunk is not to go on
- * @chunk: current one
- * @epoch: upper half of @told if it is of now
+ * @room: bytes of data in @chunk; 0: the next record needs another chunk
+ * @generation: value of @changes when the chunk was begun
+ * @changes: a word that changes when the writer must begin another chunk
+ * @chunk: current chunk
+ * @epoch: upper half of valid entries of @told
  * @clock: enum tb_clock_id
  * @wants: bit of the target in the words of categories
- * @always: what is taken to be wanted anyway
- * @told: by the low bits of their ids, the names that need not be told
- * @depth: how many slices of the thread's track have begun and not ended
- * @open: their categories, outermost first; TB_SLICE_SILENT: the beginning is not in the trace
+ * @always: bits of targets that want all categories
+ * @told: names that are already in the trace, by the low bits of their ids
+ * @depth: number of open slices of the thread
+ * @open: their categories, outermost first; TB_SLICE_SILENT: the beginning was not recorded
  */
 struct tb_writer {
 	uint32_t busy;
@@ -281,10 +289,11 @@ struct tb_writer {
 #define TB_SLICE_SILENT	((uintptr_t)1)
 
 /**
- * struct tb_writer_stats - counts of a writer, in records; names that it told are records too
- * @attempted: all
- * @lost: by the writer, for want of a chunk and the like
- * @refused: in chunks that the kernel refused, had no room for, or did not record
+ * struct tb_writer_stats - counts of a writer, in records, including those that only tell a name
+ * @attempted: all records
+ * @lost: records that the writer lost, for want of a chunk and the like
+ * @refused: records in chunks that the kernel refused, had no room for, or did not record
+ *
  * attempted - lost - refused is what the kernel took or will take.
  */
 struct tb_writer_stats {
@@ -294,51 +303,57 @@ struct tb_writer_stats {
 };
 
 /**
- * tb_writer_create - a writer for the calling thread
- * @target: see tb_arbiter_target()
- * @full: enum tb_full; an arbiter that ever was unbound has only TB_FULL_DROP
- * Return: never NULL.  A null writer, which takes all calls and records nothing, if there are no
- * ids any more, after tb_arbiter_try_shutdown(), without memory, or if the kernel or these
- * rules do not let it.  Signals: yes.
+ * tb_writer_create - create a writer for the calling thread
+ * @target: from tb_arbiter_target()
+ * @full: enum tb_full; TB_FULL_DROP if the arbiter was created unbound
+ *
+ * Signals: yes.  Return: never NULL.  A null writer, which records nothing, if the arbiter is
+ * unbound or shut down, there is no memory or no unused id (65535), @target or @full is not
+ * allowed, or the kernel refuses.
  */
 struct tb_writer *tb_writer_create(struct tb_arbiter *arbiter, unsigned int target,
 				   enum tb_full full);
 
 /**
- * tb_writer_create_startup - a writer whose target is not known yet
- * @reservation: any number; what belongs together is bound together
- * It records into memory of the arbiter's own until the reservation and the arbiter are bound, all
- * categories. Policy drop.  At most TB_TARGETS_MAX reservations: else a null writer.
+ * tb_writer_create_startup - create a writer before its target is known
+ * @reservation: any number; all writers with the same number get the same target
+ *
+ * It records all categories into private memory of the arbiter until the arbiter and the
+ * reservation are bound.  It drops records when that is full.
+ * Return: never NULL; a null writer as for tb_writer_create(), or after TB_TARGETS_MAX
+ * reservations.
  */
 struct tb_writer *tb_writer_create_startup(struct tb_arbiter *arbiter, uint32_t reservation);
 
 /**
- * tb_arbiter_bind_reservation - the target of a reservation is @provider
- * May come before tb_arbiter_bind() or after it.
- * Errors: -EALREADY bound or aborted before; -ENOSPC; those of TB_PIOC_TARGET, after
- * which it can be tried again.
+ * tb_arbiter_bind_reservation - set the target of a reservation to @provider
+ *
+ * Before or after tb_arbiter_bind().  Errors: -EALREADY bound or aborted before; -ENOSPC too many
+ * reservations; -EINVAL the name is too long; those of TB_PIOC_TARGET, after which the caller may
+ * try again; those of tb_arbiter_flush(), after which the reservation is bound.
  */
 int tb_arbiter_bind_reservation(struct tb_arbiter *arbiter, uint32_t reservation,
 				const char *provider);
 
-/** tb_arbiter_abort_reservation - forget what its writers recorded and will record.
- *  Errors: -EALREADY, -ENOSPC. */
+/** tb_arbiter_abort_reservation - discard what its writers have recorded and will record.
+ *  Errors: -EALREADY, -ENOSPC as for tb_arbiter_bind_reservation(). */
 int tb_arbiter_abort_reservation(struct tb_arbiter *arbiter, uint32_t reservation);
 
-/** tb_writer_destroy - by its thread: publish what it has, tell what it lost, give up the id.
- *  NULL and null writers are fine.  */
+/** tb_writer_destroy - publish its records and counts of losses, and free it.  Only by its thread.
+ *  NULL and null writers are allowed. */
 void tb_writer_destroy(struct tb_writer *writer);
 
-/** tb_writer_flush - by its thread: complete the chunk, tell what is lost, commit */
+/** tb_writer_flush - complete its chunk and commit, losses included.  Only by its thread.
+ *  Errors: those of TB_PIOC_COMMIT, -EDEADLK as for tb_arbiter_flush(). */
 int tb_writer_flush(struct tb_writer *writer);
 
-/** tb_writer_is_null - does it discard everything?  Signals: yes. */
+/** tb_writer_is_null - true if it records nothing.  Signals: yes. */
 bool tb_writer_is_null(const struct tb_writer *writer);
 
 /** tb_writer_id - 1..65535; 0: a null writer.  Signals: yes. */
 unsigned int tb_writer_id(const struct tb_writer *writer);
 
-/** tb_writer_read_stats - its counts, by its thread */
+/** tb_writer_read_stats - get its counts.  Only by its thread. */
 void tb_writer_read_stats(const struct tb_writer *writer, struct tb_writer_stats *stats);
 
 /* ---- the process's own arbiter ------------------------------------------ */
@@ -347,10 +362,10 @@ void tb_writer_read_stats(const struct tb_writer *writer, struct tb_writer_stats
 extern __thread struct tb_writer *tb_thread_writer __attribute__((tls_model("initial-exec")));
 
 /**
- * tb_thread_attach - make the calling thread's writer, of the provider "kernel"
+ * tb_thread_attach - create the calling thread's writer, for the provider "kernel"
  *
- * tb_here() calls it when there is none.  If there is no device, everything is discarded until
- * tb_default_open().  Signals: yes, but it takes a while.  Return: never NULL.
+ * tb_here() calls it while the thread has none.  If there is no device it returns a null writer,
+ * until tb_default_open() succeeds.  Signals: yes, but it may open the device.  Return: never NULL.
  */
 struct tb_writer *tb_thread_attach(void);
 
@@ -363,58 +378,61 @@ static inline struct tb_writer *tb_here(void)
 }
 
 /**
- * tb_default_open - the process's own arbiter, to be opened if it is not
+ * tb_default_open - open the process's own arbiter, if it is not open
+ * @options: NULL: the defaults with a period of 100 ms, and smaller chunks if the buffers of the
+ *	recording are too small
+ * @arbiter: out, may be NULL: the arbiter, which belongs to the library: do not destroy it
  *
- * To know whether it works, to choose @options (NULL: the defaults with a period of 100 ms, and
- * smaller chunks if the recording's buffers are too small for them) before the first event, or to
- * try again after the module was loaded.  Errors: as tb_arbiter_create() and tb_arbiter_target(),
- * -EBUSY it is open and @options were given.
+ * Call it to find out whether recording works, to choose @options before the first event, or to try
+ * again after the module was loaded.
+ * Errors: as tb_arbiter_create() and tb_arbiter_target(); -EBUSY it is open and @options were
+ * given, -EDEADLK a signal handler has interrupted another call.
  */
 int tb_default_open(const struct tb_arbiter_options *options, struct tb_arbiter **arbiter);
 
 /* ---- recording, without macros ------------------------------------------ */
 
 /*
- * For programs in other languages: by texts, into tb_here().  Texts are interned when
- * they are first seen.  @category NULL or "": always recorded, else if a reader wants it.
- * Signals: yes.
+ * For programs in other languages: names are texts, and the writer is tb_here().  The library
+ * interns a text at its first use.  @category NULL or "": always record; else record if it is
+ * enabled.  Signals: yes.
  */
-/** tb_write_enabled - would an event of @category be recorded now? */
+/** tb_write_enabled - true if an event of @category would be recorded now */
 bool tb_write_enabled(const char *category);
-/** tb_write_begin - a slice of the thread's track begins */
+/** tb_write_begin - begin a slice on the thread's track */
 void tb_write_begin(const char *category, const char *name);
-/** tb_write_begin_flow - and a flow goes through it; @flow: any number but 0 */
+/** tb_write_begin_flow - begin a slice that is part of @flow, any number but 0 */
 void tb_write_begin_flow(const char *category, const char *name, uint64_t flow);
-/** tb_write_end - the innermost slice ends */
+/** tb_write_end - end the innermost slice of @category, and slices in it that were not ended */
 void tb_write_end(const char *category);
-/** tb_write_instant - something happened */
+/** tb_write_instant - record an instant */
 void tb_write_instant(const char *category, const char *name);
-/** tb_write_instant_flow - in a flow; @last: which ends here */
+/** tb_write_instant_flow - record an instant that is part of @flow; @last: the flow ends here */
 void tb_write_instant_flow(const char *category, const char *name, uint64_t flow, bool last);
-/** tb_write_counter - a counter has this value */
+/** tb_write_counter - record the value of a counter */
 void tb_write_counter(const char *category, const char *name, int64_t value);
-/** tb_write_counter_double - likewise */
+/** tb_write_counter_double - record the value of a counter */
 void tb_write_counter_double(const char *category, const char *name, double value);
-/** tb_write_event - an event with any data, at most TB_EVENT_BYTES_MAX bytes */
+/** tb_write_event - record an event with @data, at most TB_EVENT_BYTES_MAX bytes */
 void tb_write_event(const char *category, const char *name, const void *data, size_t bytes);
-/** tb_write_mark - a text for humans */
+/** tb_write_mark - record a text for people */
 void tb_write_mark(const char *text);
-/** tb_write_flush - complete and commit what this thread has recorded; as tb_writer_flush() */
+/** tb_write_flush - tb_writer_flush() for the calling thread; not for signal handlers */
 int tb_write_flush(void);
 
-/* beyond it does not fit into the largest chunk for certain; smaller chunks take less */
+/* data that fits into the largest chunk, with header and names; smaller chunks take less */
 #define TB_EVENT_BYTES_MAX	(TB_CHUNK_BYTES_MAX - 512)
 
 /* ---- records, one by one ------------------------------------------------ */
 
-/* by the functions below */
+/* private: called by the functions below */
 struct tb_record *tb_writer_nested(struct tb_writer *writer);
 struct tb_record *tb_writer_prepare(struct tb_writer *writer, struct tb_name *name,
 				    uint32_t bytes);
 uint64_t tb_clock_monotonic(void);
 
-/** tb_clock_read - the clock of a target now; @clock: enum tb_clock_id.  Ticks, see
- *  tb_producer_target.frequency.  Signals: yes. */
+/** tb_clock_read - read clock @clock, enum tb_clock_id, in ticks (tb_producer_target.frequency).
+ *  Signals: yes. */
 static inline __attribute__((always_inline)) uint64_t tb_clock_read(uint32_t clock)
 {
 #if defined(__x86_64__)
@@ -424,7 +442,7 @@ static inline __attribute__((always_inline)) uint64_t tb_clock_read(uint32_t clo
 	if (__builtin_expect(clock == TB_CLOCK_ARCH, 1)) {
 		uint64_t ticks;
 
-		/* as the kernel reads it: not before what precedes it */
+		/* as the kernel reads it: after the preceding instructions */
 		__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
 		return ticks;
 	}
@@ -434,12 +452,13 @@ static inline __attribute__((always_inline)) uint64_t tb_clock_read(uint32_t clo
 }
 
 /**
- * tb_record_begin - room for a record of @bytes, a multiple of 8, header included
- * @name: what must be told before it, or NULL
+ * tb_record_begin - reserve room for a record
+ * @name: name to record before it if need be, or NULL
+ * @bytes: size with header, a multiple of 8
  *
- * The caller fills it in and calls tb_record_end(), without returning in between.  In between
- * handlers of signals cannot record.  Signals: yes.  Return: NULL: it is not to be recorded, or
- * lost and counted.
+ * The caller fills in the record and calls tb_record_end(), without returning in between.  Until
+ * then signal handlers cannot record.  Signals: yes.
+ * Return: NULL: the record is not wanted, or is lost and counted.
  */
 static inline __attribute__((always_inline)) struct tb_record *
 tb_record_begin(struct tb_writer *writer, struct tb_name *name, uint32_t bytes)
@@ -449,8 +468,7 @@ tb_record_begin(struct tb_writer *writer, struct tb_name *name, uint32_t bytes)
 	bool told;
 
 	/*
-	 * Others than this thread's signal handlers do not look at busy, so the compiler alone
-	 * must keep the order.
+	 * Only this thread's signal handlers read busy, so the order matters to the compiler alone.
 	 */
 	if (__builtin_expect(__atomic_load_n(&writer->busy, __ATOMIC_RELAXED), 0))
 		return tb_writer_nested(writer);
@@ -466,19 +484,19 @@ tb_record_begin(struct tb_writer *writer, struct tb_name *name, uint32_t bytes)
 				    TB_PUBLISHED_BYTES(writer->published));
 }
 
-/** tb_record_end - publish the record that tb_record_begin() gave room for.  Signals: yes. */
+/** tb_record_end - publish the record of tb_record_begin(), of the same @bytes.  Signals: yes. */
 static inline __attribute__((always_inline)) void tb_record_end(struct tb_writer *writer,
 								uint32_t bytes)
 {
 	writer->published += TB_PUBLISHED(bytes, 1);
-	/* pairs with the acquire of whoever takes what is published: the record is whole */
+	/* pairs with the acquire of the thread or kernel that reads published records */
 	__atomic_store_n(&writer->chunk->published, writer->published, __ATOMIC_RELEASE);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(&writer->busy, 0, __ATOMIC_RELAXED);
 }
 
-/* A record with up to two words behind it; all but the pointers are constants at compile time.
- * Was it recorded? */
+/* Record a header and up to two words.  All arguments but the pointers are compile-time constants.
+ * Returns true if it was recorded. */
 static inline __attribute__((always_inline)) bool
 tb_record_words(struct tb_writer *writer, struct tb_name *name, enum tb_record_type type,
 		uint8_t flags, uint32_t words, uint64_t first, uint64_t second)
@@ -504,10 +522,9 @@ tb_record_words(struct tb_writer *writer, struct tb_name *name, enum tb_record_t
 }
 
 /*
- * An end does not say of which slice it is: it ends the innermost one.  So the end of a slice is
- * recorded exactly if its beginning was, whatever became of the category meanwhile; to know that,
- * a writer keeps a list of its open slices.  A handler of a signal that comes in between uses what
- * is above @depth, and leaves that as it was.
+ * A TB_REC_END does not name its slice: it ends the innermost one.  So a writer must record an end
+ * exactly if it has recorded the beginning, even if the category was switched in between; it keeps
+ * a list of open slices for that.  A signal handler uses entries above @depth and restores @depth.
  */
 static inline void tb_slice_push(struct tb_writer *writer, struct tb_category *category,
 				 uintptr_t silent)
@@ -522,7 +539,7 @@ static inline void tb_slice_push(struct tb_writer *writer, struct tb_category *c
 		__atomic_store_n(&category->begun, 1, __ATOMIC_RELAXED);
 }
 
-/* A slice begins that is not recorded.  If there is none around it, its end is known as such. */
+/* A slice begins that is not recorded.  An outermost one need not be listed: its end finds none. */
 static inline void tb_slice_unwanted(struct tb_writer *writer, struct tb_category *category)
 {
 	if (__atomic_load_n(&writer->depth, __ATOMIC_RELAXED) &&
@@ -533,28 +550,28 @@ static inline void tb_slice_unwanted(struct tb_writer *writer, struct tb_categor
 static inline bool tb_category_wanted(const struct tb_category *category,
 				      const struct tb_writer *writer);
 
-/* A slice has begun, and was @recorded or not */
+/* A slice has begun; @recorded: its record is in the chunk */
 static inline void tb_slice_began(struct tb_writer *writer, struct tb_category *category,
 				  bool recorded)
 {
 	if (__builtin_expect(recorded, 1))
 		tb_slice_push(writer, category, 0);
 	else if (__atomic_load_n(&writer->busy, __ATOMIC_RELAXED))
-		return;		/* its end will be lost, too, or nothing is recorded at all */
+		return;		/* the end will be lost, too, or this is a null writer */
 	else if (!category || tb_category_wanted(category, writer))
 		tb_slice_push(writer, category, TB_SLICE_SILENT);
 	else
 		tb_slice_unwanted(writer, category);
 }
 
-/** tb_put_begin - a slice of the thread's track begins.  Signals: yes, as all tb_put_*. */
+/** tb_put_begin - begin a slice on the thread's track.  Signals: yes, as all tb_put_*. */
 static inline void tb_put_begin(struct tb_writer *writer, struct tb_name *name)
 {
 	tb_slice_began(writer, name->category,
 		       tb_record_words(writer, name, TB_REC_BEGIN, 0, 0, 0, 0));
 }
 
-/** tb_put_begin_flow - and a flow goes through it; @flow: not 0, the same wherever it goes */
+/** tb_put_begin_flow - begin a slice that is part of @flow, any number but 0 */
 static inline void tb_put_begin_flow(struct tb_writer *writer, struct tb_name *name,
 				     uint64_t flow)
 {
@@ -562,7 +579,7 @@ static inline void tb_put_begin_flow(struct tb_writer *writer, struct tb_name *n
 		       tb_record_words(writer, name, TB_REC_BEGIN, TB_REC_FLOW, 1, flow, 0));
 }
 
-/** tb_put_end - the innermost slice of this writer ends; nothing if its beginning was not recorded */
+/** tb_put_end - end the innermost slice of this writer; records it if the beginning was recorded */
 static inline void tb_put_end(struct tb_writer *writer)
 {
 	uint32_t depth = __atomic_load_n(&writer->depth, __ATOMIC_RELAXED);
@@ -577,13 +594,13 @@ static inline void tb_put_end(struct tb_writer *writer)
 		tb_record_words(writer, NULL, TB_REC_END, 0, 0, 0, 0);
 }
 
-/** tb_writer_end - tb_put_end_of() where the innermost slice is of another category */
+/** tb_writer_end - tb_put_end_of() if the innermost slice is of another category; private */
 void tb_writer_end(struct tb_writer *writer, struct tb_category *category);
 
 /**
- * tb_put_end_of - the innermost slice of @category ends, and those in it whose ends were left out
+ * tb_put_end_of - end the innermost slice of @category, and slices in it that were not ended
  *
- * Nothing if none of @category has begun, or its beginning was not recorded.
+ * Does nothing if no slice of @category is open.  Records ends of recorded beginnings only.
  */
 static inline void tb_put_end_of(struct tb_writer *writer, struct tb_category *category)
 {
@@ -597,13 +614,13 @@ static inline void tb_put_end_of(struct tb_writer *writer, struct tb_category *c
 		tb_writer_end(writer, category);
 }
 
-/** tb_put_instant - something happened */
+/** tb_put_instant - record an instant */
 static inline void tb_put_instant(struct tb_writer *writer, struct tb_name *name)
 {
 	tb_record_words(writer, name, TB_REC_INSTANT, 0, 0, 0, 0);
 }
 
-/** tb_put_instant_flow - in a flow, which ends here if it is the @last */
+/** tb_put_instant_flow - record an instant that is part of @flow; @last: the flow ends here */
 static inline void tb_put_instant_flow(struct tb_writer *writer, struct tb_name *name,
 				       uint64_t flow, bool last)
 {
@@ -614,7 +631,7 @@ static inline void tb_put_instant_flow(struct tb_writer *writer, struct tb_name 
 		tb_record_words(writer, name, TB_REC_INSTANT, TB_REC_FLOW, 1, flow, 0);
 }
 
-/** tb_put_counter - a counter has this value */
+/** tb_put_counter - record the value of a counter */
 static inline void tb_put_counter(struct tb_writer *writer, struct tb_name *name, int64_t value)
 {
 	tb_record_words(writer, name, TB_REC_COUNTER, 0, 1, (uint64_t)value, 0);
@@ -628,20 +645,20 @@ static inline uint64_t tb_double_bits(double value)
 	return bits;
 }
 
-/** tb_put_counter_double - likewise */
+/** tb_put_counter_double - record the value of a counter */
 static inline void tb_put_counter_double(struct tb_writer *writer, struct tb_name *name,
 					 double value)
 {
 	tb_record_words(writer, name, TB_REC_COUNTER, TB_REC_DOUBLE, 1, tb_double_bits(value), 0);
 }
 
-/** tb_put_simple - a simple event: 8 bytes */
+/** tb_put_simple - record a simple event: 8 bytes */
 static inline void tb_put_simple(struct tb_writer *writer, struct tb_name *name, uint64_t value)
 {
 	tb_record_words(writer, name, TB_REC_SIMPLE, 0, 1, value, 0);
 }
 
-/* A record with @length bytes behind it, and how many these are before them. */
+/* Record a header, @length, and @length bytes of @data */
 static inline __attribute__((always_inline)) void
 tb_record_bytes(struct tb_writer *writer, struct tb_name *name, enum tb_record_type type,
 		const void *data, size_t length)
@@ -650,7 +667,7 @@ tb_record_bytes(struct tb_writer *writer, struct tb_name *name, enum tb_record_t
 	uint64_t *more;
 	uint32_t bytes;
 
-	/* what cannot be said in its header is too large for any chunk: it is lost as such */
+	/* nothing longer fits into a chunk; this keeps @bytes from overflowing */
 	if (length > TB_CHUNK_BYTES_MAX)
 		length = TB_CHUNK_BYTES_MAX;
 	bytes = (uint32_t)sizeof(*record) + 8 + (uint32_t)(length + 7) / 8 * 8;
@@ -665,7 +682,7 @@ tb_record_bytes(struct tb_writer *writer, struct tb_name *name, enum tb_record_t
 	record->time = tb_clock_read(writer->clock);
 	more[0] = length;
 	if (length) {
-		/* what is behind the data in their last word is zero */
+		/* zero the unused bytes of the last word */
 		more[(length + 7) / 8] = 0;
 		memcpy(more + 1, data, length);
 	}
@@ -673,8 +690,8 @@ tb_record_bytes(struct tb_writer *writer, struct tb_name *name, enum tb_record_t
 }
 
 /**
- * tb_put_event - a composite event: any @bytes of @data, at most TB_EVENT_BYTES_MAX and what fits
- * into a chunk
+ * tb_put_event - record a composite event with @data, at most TB_EVENT_BYTES_MAX bytes and no more
+ * than fits into a chunk
  */
 static inline void tb_put_event(struct tb_writer *writer, struct tb_name *name, const void *data,
 				size_t bytes)
@@ -682,7 +699,7 @@ static inline void tb_put_event(struct tb_writer *writer, struct tb_name *name, 
 	tb_record_bytes(writer, name, TB_REC_EVENT, data, bytes);
 }
 
-/** tb_put_mark - a text for humans, @length bytes */
+/** tb_put_mark - record a text for people, @length bytes */
 static inline void tb_put_mark(struct tb_writer *writer, const char *text, size_t length)
 {
 	tb_record_bytes(writer, NULL, TB_REC_MARK, text, length);
@@ -690,9 +707,9 @@ static inline void tb_put_mark(struct tb_writer *writer, const char *text, size_
 
 /**
  * struct tb_argument - an argument of a slice or an instant
- * @name: what it is called
+ * @name: its name
  * @type: enum tb_arg_type
- * @value: the value; of TB_ARG_TEXT the address of a text that ends with 0, which is interned
+ * @value: its value; of TB_ARG_TEXT: the address of a NUL-terminated text, which is copied
  */
 struct tb_argument {
 	struct tb_name *name;
@@ -703,19 +720,20 @@ struct tb_argument {
 #define TB_ARGUMENTS_MAX	16
 
 /**
- * tb_put_args - a slice begins, or something happened, with arguments
+ * tb_put_args - begin a slice or record an instant, with arguments
  * @type: TB_REC_BEGIN or TB_REC_INSTANT
  * @flow: 0: none
- * @count: of @arguments; more than TB_ARGUMENTS_MAX are left out
+ * @count: number of @arguments; those beyond TB_ARGUMENTS_MAX are left out
  */
 void tb_put_args(struct tb_writer *writer, struct tb_name *name, enum tb_record_type type,
 		 uint64_t flow, const struct tb_argument *arguments, unsigned int count);
 
 /**
- * struct tb_slice - a slice in one record, whose duration is filled in when it ends
- * Of tb_slice_begin(), for tb_slice_end().  Slices need not end in the order of their beginning,
- * and cost one record where tb_put_begin() and tb_put_end() are two; one that does not end has no
- * duration, and records behind it in its chunk are read only when the chunk is complete.
+ * struct tb_slice - an open slice that is one record, from tb_slice_begin(), for tb_slice_end()
+ *
+ * tb_slice_end() fills in the duration.  Such slices may end in any order, and cost one record
+ * instead of two.  A slice that does not end has no duration, and readers get later records of its
+ * chunk only when the chunk is complete.
  */
 struct tb_slice {
 	struct tb_writer *writer;
@@ -726,10 +744,11 @@ struct tb_slice {
 	uint16_t clock;
 };
 
-/** tb_slice_begin - @flow: 0: none */
+/** tb_slice_begin - begin such a slice; @flow: 0: none */
 struct tb_slice tb_slice_begin(struct tb_writer *writer, struct tb_name *name, uint64_t flow);
 
-/** tb_slice_end - by the writer's thread, once.  Nothing if the beginning was not recorded. */
+/** tb_slice_end - end it, once.  Only by the writer's thread.  Does nothing if the beginning was not
+ *  recorded. */
 void tb_slice_end(struct tb_slice *slice);
 
 /* ---- recording, by macros ----------------------------------------------- */
@@ -742,7 +761,7 @@ tb_category_open(const struct tb_category *category)
 	return __builtin_expect(__atomic_load_n(gate, __ATOMIC_RELAXED) != 0, 0);
 }
 
-/** tb_category_wanted - does @writer's target want it?  True until the kernel has been asked.
+/** tb_category_wanted - true if @writer's target wants it, or the kernel has not been asked yet.
  *  Signals: yes. */
 static inline bool tb_category_wanted(const struct tb_category *category,
 				      const struct tb_writer *writer)
@@ -752,11 +771,11 @@ static inline bool tb_category_wanted(const struct tb_category *category,
 	return ((__atomic_load_n(wanted, __ATOMIC_RELAXED) | writer->always) & writer->wants) != 0;
 }
 
-/** tb_category_refuse - a category that nobody could be asked about is not wanted: if there is no
- *  module its gate is closed, until there is an arbiter.  Signals: yes. */
+/** tb_category_refuse - close the gate of @category until there is an arbiter, if @writer is a null
+ *  writer because there is no module.  Signals: yes.  Private. */
 void tb_category_refuse(struct tb_category *category, const struct tb_writer *writer);
 
-/** tb_category_enabled - behind an open gate: does @writer's target want it?  Signals: yes. */
+/** tb_category_enabled - tb_category_wanted() behind an open gate.  Signals: yes. */
 static inline bool tb_category_enabled(struct tb_category *category,
 				       const struct tb_writer *writer)
 {
@@ -767,7 +786,7 @@ static inline bool tb_category_enabled(struct tb_category *category,
 	return false;
 }
 
-/* Is it wanted, or may slices of it have begun when it was? */
+/* True if the category is wanted now, or was when one of its slices may have begun */
 static inline __attribute__((always_inline)) bool
 tb_category_followed(const struct tb_category *category)
 {
@@ -799,15 +818,15 @@ tb_category_followed(const struct tb_category *category)
 	} while (0)
 
 /*
- * @writer is not evaluated unless somebody wants @category, a struct tb_category *, or, of slices,
- * wanted it before.  @text is a constant.
+ * @category: a struct tb_category *; @text: a constant.  @writer is evaluated only if @category is
+ * wanted or, for slices, was wanted before.
  */
 #define tb_begin(writer, category, text) \
 	TB_BEGIN_(writer, category, tb_put_begin(tb_writer_, TB_NAME_HERE(text, tb_category_)))
 #define tb_begin_flow(writer, category, text, flow) \
 	TB_BEGIN_(writer, category, \
 		  tb_put_begin_flow(tb_writer_, TB_NAME_HERE(text, tb_category_), flow))
-/* @category: that of the beginning.  The end is recorded if the beginning was. */
+/* @category: as at the beginning.  The end is recorded if the beginning was. */
 #define tb_end(writer, category) \
 	do { \
 		struct tb_category *tb_category_ = (category); \
