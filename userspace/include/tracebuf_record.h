@@ -747,7 +747,7 @@ struct tb_slice {
 /** tb_slice_begin - begin such a slice; @flow: 0: none */
 struct tb_slice tb_slice_begin(struct tb_writer *writer, struct tb_name *name, uint64_t flow);
 
-/** tb_slice_end - end it, once.  Only by the writer's thread.  Does nothing if the beginning was not
+/** tb_slice_end - end it, once, by the writer's thread.  Does nothing if the beginning was not
  *  recorded. */
 void tb_slice_end(struct tb_slice *slice);
 

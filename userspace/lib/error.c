@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Small things every part uses: error objects, growing arrays, the version.
+ * Functions that all parts use: error objects, growing arrays, the version.
  */
 #include <errno.h>
 #include <stdarg.h>

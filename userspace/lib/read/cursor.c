@@ -2,16 +2,13 @@
 /*
  * The cursor: all events of a recording in time order.
  *
- * Every ring, and the durable buffer, is a stream (stream.c) that stands at its next
- * event; a heap of streams, ordered by time and CPU, says whose turn it is.
- * Within a stream the order is that of the ring, whatever the times say.
- * What one writer of a program has written is a stream, too: user_read.c goes
- * through it.
+ * Each ring, the durable buffer, and each writer of a program (user_read.c) is a stream.  A stream
+ * (stream.c) stands at its next event.  A heap orders the streams by time and CPU; the cursor
+ * shows the event of the first one.  Within a stream the order is that of the ring, whatever the
+ * times are.
  *
- * While a trace is being made (follow.c) streams run dry and have something again, and an event is
- * shown when no earlier one is to be expected.
- *
- * Nothing is allocated per event; the table of threads grows now and then.
+ * In a followed trace (follow.c) streams run dry and get events again; the cursor shows an event
+ * when no earlier one can arrive.  It allocates nothing per event; the thread table grows at times.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -68,7 +65,7 @@ void tb_cursor_queue(struct tb_cursor *cursor, struct stream *stream)
 
 /* ---- the cursor ---- */
 
-/* Is it a record of a state dump: of a thread that existed? It is applied, and never shown. */
+/* True for a TB_EV_THREAD of a state dump: the cursor applies it but never shows it */
 static bool is_dump(uint16_t id, const void *payload, size_t bytes)
 {
 	const struct tb_thread *thread = payload;
@@ -77,9 +74,8 @@ static bool is_dump(uint16_t id, const void *payload, size_t bytes)
 }
 
 /*
- * The state may be dumped again while a recording goes on. What a thread was called at first
- * is in the first dump it is in; a later dump corrects what was lost before it, when its time
- * comes.
+ * The recorder may dump the state again.  The first dump that has a thread gives its first name; a
+ * later dump replaces names lost in between, when the cursor reaches its time.
  */
 static bool dumped_before(const struct tb_cursor *cursor,
 			  const struct tb_walk *walk)
@@ -170,7 +166,7 @@ static const struct tb_format *format_of(const struct tb_recording *recording, u
 	return at ? recording->formats[at - 1] : NULL;
 }
 
-/* Formats that have come since: which of their fields tell who runs */
+/* Look up, in formats that are new since the last call, the fields that tell the running thread */
 static int cursor_fields(struct tb_cursor *cursor)
 {
 	const struct tb_recording *recording = cursor->recording;
@@ -197,7 +193,7 @@ static int cursor_fields(struct tb_cursor *cursor)
 	return 0;
 }
 
-/* A CPU of which nothing is left but what the totals say is missing */
+/* Add streams of CPUs that have no blocks, but losses according to the totals */
 static int cursor_tails(struct tb_cursor *cursor)
 {
 	static const struct tb_ring_index none;
@@ -251,7 +247,7 @@ int tb_cursor_open(struct tb_trace *trace, struct tb_cursor **out)
 		return -ENOMEM;
 	cursor->trace = trace;
 	cursor->recording = trace->selected;
-	cursor->line.from = 1;		/* fits no time: looked up at once */
+	cursor->line.from = 1;		/* valid for no time: view_ns() looks it up */
 	result = trace->follow ? tb_follow_attach(trace->follow, cursor) :
 		 cursor_prepare(cursor);
 	if (result < 0)
@@ -354,7 +350,7 @@ static void view_lost(struct stream *stream, struct tb_view *view)
 	view->nr_stack = view->nr_user_stack = view->counter_mask = 0;
 }
 
-/* Take from the event what later ones are shown with */
+/* Learn from the event what views of later events need */
 static int cursor_learn(struct tb_cursor *cursor, struct stream *stream,
 			const struct tb_view *view)
 {
@@ -377,7 +373,7 @@ static int cursor_learn(struct tb_cursor *cursor, struct stream *stream,
 	return cursor->no_tasks ? 0 : tb_tasks_learn(&cursor->tasks, view);
 }
 
-/* What is pending becomes @view, but for its times and its thread's name */
+/* Fill in @view from what is pending, except times and the thread's name */
 static void view_pending(struct tb_cursor *cursor, struct stream *stream,
 			 struct tb_view *view)
 {
@@ -394,7 +390,7 @@ static void view_pending(struct tb_cursor *cursor, struct stream *stream,
 		view_lost(stream, view);
 }
 
-/* ---- going on ---- */
+/* ---- steps ---- */
 
 static uint64_t view_ns(struct tb_cursor *cursor, const struct stream *stream)
 {
@@ -406,18 +402,18 @@ static uint64_t view_ns(struct tb_cursor *cursor, const struct stream *stream)
 	ns = tb_line_ns(&cursor->line, ticks);
 	if (!cursor->trace->follow)
 		return ns;
-	/* a line that has become known better does not turn time back */
+	/* a new clock record may change the line: do not let time go backwards */
 	if (ticks >= cursor->last_ticks && ns < cursor->last_ns)
 		ns = cursor->last_ns;
 	if (ticks >= cursor->last_ticks)
 		cursor->last_ticks = ticks;
-	else if (stream->pending != PENDING_TAIL)	/* which nobody knew of before */
+	else if (stream->pending != PENDING_TAIL)	/* the cursor just learned of that loss */
 		cursor->late++;
 	cursor->last_ns = ns;
 	return ns;
 }
 
-/* What is first becomes @view, and its stream moves on; 1 it is to be shown, 0 it is not */
+/* Fill in @view from the first stream, and advance it.  Return: 1 show the view; 0 skip it */
 static int cursor_step(struct tb_cursor *cursor, struct tb_view *view)
 {
 	struct stream *stream = cursor->heap[0];
@@ -435,14 +431,14 @@ static int cursor_step(struct tb_cursor *cursor, struct tb_view *view)
 	if (!hidden) {
 		view->ns = view_ns(cursor, stream);
 		/*
-		 * A new task's event names it; the names of the event's own thread
-		 * are those before it, as in the kernel.
+		 * Before cursor_learn(): an event that renames its own thread is shown with the
+		 * old name, as in the kernel.
 		 */
 		view_task(cursor, stream, view);
 	}
 	if (stream->pending == PENDING_EVENT) {
 		result = cursor_learn(cursor, stream, view);
-		/* names in the wide form come from other records: nothing can be learned from it */
+		/* after cursor_learn(): the wide form gets names from the table, it teaches none */
 		if (!hidden && view->format && cursor->widen[view->format->index])
 			tb_widen_view(cursor->widen[view->format->index], &cursor->tasks, view,
 				      cursor->payload);
@@ -458,12 +454,12 @@ static int cursor_step(struct tb_cursor *cursor, struct tb_view *view)
 	return result < 0 ? result : !hidden;
 }
 
-/* ---- going to a time ---- */
+/* ---- seeking ---- */
 
 /*
- * Start all streams at the last block that may begin before @ticks, and skip what is earlier than
- * @ticks. Events of all streams are skipped in the order of their times: a name in a later one must
- * replace a name in an earlier one.
+ * Start all streams at the last block that may begin before @ticks, and skip events before @ticks.
+ * Skip them in the order of their times: a name in a later event must replace one in an earlier
+ * event.
  */
 static int cursor_begin(struct tb_cursor *cursor, uint64_t ticks)
 {
@@ -513,19 +509,19 @@ int tb_cursor_seek(struct tb_cursor *cursor, uint64_t ticks)
 	return cursor_begin(cursor, ticks);
 }
 
-/* What is wrong with what the cursor goes through; NULL: nothing */
+/* The first fault in what the cursor has read; NULL: none */
 static const struct tb_error *cursor_wrong(const struct tb_cursor *cursor)
 {
 	const struct tb_trace *trace = cursor->trace;
 
 	if (cursor->faulty)
 		return &cursor->fault;
-	/* it is the last recording that breaks off */
+	/* only the last recording of a file can break off */
 	return tb_trace_selected(trace) + 1 == tb_trace_recordings(trace) ?
 	       tb_trace_fault(trace) : NULL;
 }
 
-/* Was that all? */
+/* Return 0 if the cursor has read everything, else -EBADMSG */
 static int cursor_end(const struct tb_cursor *cursor)
 {
 	return !cursor->trace->follow && cursor_wrong(cursor) ? -EBADMSG : 0;
@@ -567,7 +563,7 @@ int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view)
 		if (!cursor->nr_heap)
 			return cursor_end(cursor);
 		result = cursor_step(cursor, view);
-		/* of what is not shown nobody keeps anything */
+		/* the caller does not get skipped events, so their memory can go */
 		if (!result)
 			tb_cursor_leave(cursor);
 	}

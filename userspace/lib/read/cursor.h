@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libtracebuf, inside: a cursor, as its parts know it.
+ * libtracebuf, private: the cursor, for the files that it consists of.
  *
- *	cursor.c   merges streams, and shows what is next
- *	stream.c   a ring as a stream: its blocks one after the other, and what is in them
- *	choice.c   events that are not wanted
- *	raw.c      blocks and elements as they are
- *	widen.c    events in their compact form
- *	follow.c   taking blocks in while the trace is being made; follow_source.c: where they come from
+ *	cursor.c	merges streams and shows the next event
+ *	stream.c	a ring as a stream: its blocks one after another, and their events
+ *	choice.c	shows only chosen events
+ *	raw.c		returns blocks and elements unchanged
+ *	widen.c		shows events of the compact form in the wide form
+ *	follow.c	takes blocks in while the trace is written; follow_source.c gets them
  */
 #ifndef TB_CURSOR_H
 #define TB_CURSOR_H
@@ -15,29 +15,30 @@
 #include "user.h"
 
 enum stream_pending {
-	PENDING_NONE = 0,	/* there is nothing more, or not yet */
+	PENDING_NONE = 0,	/* nothing, or nothing yet */
 	PENDING_EVENT,
-	PENDING_LOST,		/* a gap before the block just opened */
+	PENDING_LOST,		/* a gap before the block that was opened last */
 	PENDING_TAIL,		/* losses after the last block */
-	PENDING_USER,		/* a record of a program, or a loss of some */
+	PENDING_USER,		/* a record of a program, or a loss of records */
 };
 
 #define STREAM_QUEUE 32
 
 /**
- * struct stream - a ring, or what a writer has written, as the cursor goes through it
- * @ticks: of what is pending
- * @order: breaks ties
- * @queued: it is in the heap
- * @left: blocks of the ring that were not opened yet, those of @queue included
- * @queue: where the next ones are
- * @resume: from here on the file has to be looked through for more of them
- * @held, @open: followed: blocks that have come, and the one at hand
- * @header: of the block that was opened last
- * @offset: of it in the file
- * @frame: that has it, pinned
- * @opened: how often what was looked at had been given back then
- * @current: the thread that runs
+ * struct stream - the cursor's place in a ring, or in what one writer has written
+ * @ticks: time of what is pending
+ * @order: breaks ties of @ticks
+ * @queued: the stream is in the heap
+ * @left: number of blocks of the ring that were not opened yet, including those of @queue
+ * @queue: places of the next blocks
+ * @stalled: @queue is full
+ * @resume: place in the file from which cursor_look() continues
+ * @held, @open: of a followed trace: blocks that have arrived, and the opened one
+ * @header: header of the block that was opened last
+ * @offset: its place in the file
+ * @frame: the pinned frame that has it
+ * @opened: cursor->forgotten when it was opened
+ * @current: the running thread
  * @from: the thread last switched from, if @switched
  */
 struct stream {
@@ -46,7 +47,7 @@ struct stream {
 	uint32_t cpu;
 	enum stream_pending pending;
 	bool     queued;
-	bool     shut;			/* nothing of it is wanted (tb_cursor_choose()) */
+	bool     shut;			/* tb_cursor_choose() excludes it */
 	struct tb_walk walk;
 	const struct tb_ring_index *ring;
 	uint64_t left;
@@ -64,10 +65,10 @@ struct stream {
 	bool     switched;
 	bool     tail_done;
 	struct tb_gap lost;
-	const struct tb_task *task;	/* of task_tid; saves a look-up */
+	const struct tb_task *task;	/* the task of task_tid: saves a look-up */
 	uint32_t task_tid;
 	bool     task_known;
-	struct tb_reader *reader;	/* of a writer; NULL: a ring */
+	struct tb_reader *reader;	/* of a writer; NULL: the stream is a ring */
 };
 
 /* The largest payload of an event that has a compact form */
@@ -75,71 +76,71 @@ struct stream {
 
 enum cursor_way { WAY_NOT_YET = 0, WAY_EVENTS, WAY_BLOCKS, WAY_ELEMENTS };
 
-/* What becomes of events of an id */
+/* What the cursor does with events of an id */
 enum cursor_choice {
 	CHOICE_SHOW = 0,
-	CHOICE_PASS,		/* only who runs is taken from it */
-	CHOICE_LEARN,		/* and what it tells of threads, when it is its turn */
+	CHOICE_PASS,		/* take the running thread from it, at once */
+	CHOICE_LEARN,		/* learn all it tells of threads, when its time comes */
 };
 
 struct tb_cursor {
 	struct tb_trace *trace;
 	const struct tb_recording *recording;
 	enum cursor_way way;
-	bool     begun;			/* the streams stand at their first events */
-	struct stream **streams;	/* the durable one, rings by CPU, writers */
+	bool     begun;			/* all streams stand at their first events */
+	struct stream **streams;	/* of the durable buffer, rings by CPU, writers */
 	size_t   nr_streams, room_streams;
 	struct stream **heap;
 	size_t   nr_heap, room_heap;
 	struct tb_reader *readers;	/* NULL: no program has written */
 	struct tb_user_room *room;
 	struct tb_tasks tasks;
-	unsigned char *chosen;		/* enum cursor_choice, by event id; NULL: all are shown */
-	bool     no_tasks;		/* threads are not followed */
-	uint64_t until;			/* all that is wanted is earlier */
+	unsigned char *chosen;		/* enum cursor_choice, by event id; NULL: show all */
+	bool     no_tasks;		/* do not track threads */
+	uint64_t until;			/* show only what is earlier */
 	struct tb_passed passed;
 	struct tb_line line;
 	uint64_t uncommitted;
 	bool     faulty;
 	struct tb_error fault;
-	/* by format index: who runs next; in simple events, who runs now */
+	/* by format index: field with the next thread; in simple events, with the running one */
 	const struct tb_format_field **next_pid;
 	const struct tb_format_field **own_tid;
-	struct tb_widen **widen;	/* NULL: events of this format are shown as they are */
-	size_t   nr_fields, room_next, room_own, room_widen;	/* formats they are known of */
-	unsigned char payload[TB_WIDEN_BYTES];	/* of what was shown last */
-	/* what of the file was looked at since it was last given back */
+	struct tb_widen **widen;	/* by format index; NULL: show the event as it is */
+	size_t   nr_fields, room_next, room_own, room_widen;	/* formats in these arrays */
+	unsigned char payload[TB_WIDEN_BYTES];	/* payload of the last view, if widened */
+	/* range of the file read since pages were given back, its bytes; how often they were */
 	uint64_t low, high, looked, forgotten;
-	uint64_t leave_from, leave_to;	/* to be given back now; 0: nothing */
-	struct tb_frame *leave_frame;	/* pinned for what was shown, until the next call */
+	uint64_t leave_from, leave_to;	/* range to give back at the next call; leave_to 0: none */
+	struct tb_frame *leave_frame;	/* pinned for the last view, until the next call */
 	uint64_t from;		/* the time of the last seek, in ticks */
 	/* raw */
 	uint64_t raw_number, raw_next, raw_offset;
 	struct tb_frame *raw_frame;
 	struct tb_walk raw;
-	/* followed: what has been shown */
+	/* of a followed trace: times of the last view, and the number of late ones */
 	uint64_t last_ticks, last_ns;
 	uint64_t late;
 };
 
 /* ---- stream.c ---- */
 
-/* Move to the next thing this stream has to tell */
+/* Move to the next event or loss of this stream */
 void tb_stream_advance(struct tb_cursor *cursor, struct stream *stream);
-/* Before its first block */
+/* Move to before its first block */
 void tb_stream_start(struct tb_cursor *cursor, struct stream *stream);
-/* Before the first of its blocks that may have something of @ticks or later */
+/* Move to before the first of its blocks that may have an event at @ticks or later */
 void tb_stream_seek(struct tb_cursor *cursor, struct stream *stream,
 		    uint64_t ticks);
 void tb_stream_claim(struct stream *stream, uint32_t tid);
 bool tb_durable_flows(const struct tb_walk *walk);
 void tb_cursor_damaged(struct tb_cursor *cursor, const struct tb_walk *walk,
 		       uint64_t offset);
-/* That much of the file is being looked at */
+/* Note that the cursor reads these bytes of the file */
 void tb_cursor_looks(struct tb_cursor *cursor, uint64_t offset, uint64_t bytes);
-/* What was shown before is not looked at any more */
+/* Give back memory of the file that only the last view needed */
 void tb_cursor_leave(struct tb_cursor *cursor);
-/* Have the block at @offset in memory, by @pinned; false: it cannot be, which is noted */
+/* Pin the frame of the block at @offset as @pinned; false: it cannot be, and is the fault */
 bool tb_cursor_pin(struct tb_cursor *cursor, uint64_t offset, struct tb_frame **pinned);
 
 /* ---- widen.c ---- */
@@ -158,11 +159,11 @@ void tb_widen_view(const struct tb_widen *widen, const struct tb_tasks *tasks,
 int tb_cursor_add_stream(struct tb_cursor *cursor, uint32_t cpu,
 			 const struct tb_ring_index *ring,
 			 struct stream **stream);
-/* Who runs, from an event that is not shown */
+/* Take the running thread from an event that is not shown */
 void tb_cursor_pass(struct tb_cursor *cursor, struct stream *stream);
-/* It has something again */
+/* Put a stream that has something pending into the heap */
 void tb_cursor_queue(struct tb_cursor *cursor, struct stream *stream);
-/* The state dump, as far as it is in this block */
+/* Apply the records of the state dump that are in this block */
 int tb_cursor_dump(struct tb_cursor *cursor, const struct tb_block *block);
 
 #endif /* TB_CURSOR_H */

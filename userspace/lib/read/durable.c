@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The contents of durable blocks and notes: event descriptions, names, clock
- * records, totals and symbols of a recording, read once when the trace is
- * opened.  (The threads are a cursor's affair, because what is known of them
- * changes with time.)
+ * The contents of durable blocks and notes: event descriptions, names, clock records, totals and
+ * symbols of a recording, read once when the trace is opened.  (Cursors read the threads, because
+ * they change with time.)
  *
- * Damage here costs what is damaged and is told by tb_trace_fault(); only a
- * lack of memory makes opening fail.
+ * A damaged record is skipped, and tb_trace_fault() reports it; only a lack of memory makes opening
+ * fail.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -54,7 +53,7 @@ static int add_format(struct tb_trace *trace, struct tb_recording *recording,
 			return -ENOMEM;
 		}
 	}
-	if (recording->by_id[format->id]) {	/* told again: the same */
+	if (recording->by_id[format->id]) {	/* a repetition */
 		free(format);
 		return 0;
 	}
@@ -102,10 +101,10 @@ static int add_name(struct tb_recording *recording, const struct tb_walk *walk)
 	return 0;
 }
 
-/* Before there was tb_totals.time they ended here */
+/* tb_totals ended here before it had a time */
 #define TOTALS_LEAST offsetof(struct tb_totals, time)
 
-/* Those of the stop, or of a snapshot */
+/* Totals of @cpu at the stop, or at a snapshot */
 static struct tb_totals *find_totals(const struct tb_recording *recording,
 				     uint32_t cpu, bool snapshot)
 {
@@ -123,7 +122,7 @@ static int add_totals(struct tb_recording *recording,
 
 	memcpy(&totals, walk->payload, walk->bytes < sizeof(totals) ?
 	       walk->bytes : sizeof(totals));
-	/* the file may have changed since it was checked */
+	/* the file may have changed since this was checked */
 	if (totals.cpu > CPU_MAX)
 		return 0;
 	if (tb_array_grow(&recording->totals, &recording->room_totals, count, sizeof(totals)))
@@ -146,7 +145,7 @@ static int add_suppressed(struct tb_recording *recording,
 	struct tb_suppressed suppressed = *told;
 
 	tb_keep(&suppressed);
-	/* the file may have changed since it was checked */
+	/* the file may have changed since this was checked */
 	if (suppressed.id >= TB_EVENT_IDS)
 		return 0;
 	if (tb_array_grow(&recording->suppressed, &recording->room_suppressed, count,
@@ -160,7 +159,7 @@ static int add_suppressed(struct tb_recording *recording,
 	return 0;
 }
 
-/* A record is repeated with each complete state, and says the same unless there was a change */
+/* The recorder repeats a record with each complete state; it differs only after a change */
 static bool select_the_same(const struct tb_selected *last, const struct tb_selected *next)
 {
 	return last->first == next->first && last->count == next->count &&
@@ -209,7 +208,7 @@ static int add_selection(struct tb_trace *trace, struct tb_recording *recording,
 		durable_fault(trace, walk, "a record of the selection is too short");
 		return 0;
 	}
-	/* a recorder tells them in order; to sort them with each block would take quadratic time */
+	/* recorders write them in order; to sort with each block would take quadratic time */
 	if (trace->follow && at && walk->ticks < recording->selections[at - 1].ticks) {
 		durable_fault(trace, walk, "a record of the selection is earlier than the last one");
 		return 0;
@@ -445,7 +444,7 @@ const struct tb_totals *tb_trace_snapshot(const struct tb_trace *trace,
 	return find_totals(trace->selected, cpu, true);
 }
 
-/* The first block of the recording that there is: nothing of it is earlier */
+/* Start of the recording's first block; 0: unknown */
 static uint64_t recording_begin(const struct tb_trace *trace)
 {
 	const struct tb_recording *recording = trace->selected;
@@ -466,7 +465,7 @@ int tb_trace_tail(const struct tb_trace *trace, unsigned int cpu,
 	memset(lost, 0, sizeof(*lost));
 	if (!totals) {
 		totals = tb_trace_snapshot(trace, cpu);
-		/* what is overwritten while it is taken is told where it is missing */
+		/* blocks overwritten during the snapshot have gap markers of their own */
 		if (!totals || totals->flags & TB_TOTALS_OPEN ||
 		    totals->blocks != (last ? last->sequence + 1 : 0))
 			return 0;
@@ -477,17 +476,17 @@ int tb_trace_tail(const struct tb_trace *trace, unsigned int cpu,
 		lost->dropped = totals->dropped - dropped;
 	if (!lost->overwritten && !lost->dropped)
 		return 0;
-	/* without a time of their own: nothing later is known of this CPU */
+	/* totals without a time: nothing later is known of this CPU */
 	*ticks = totals->time || last ? totals->time : trace->selected->end;
 	if (*ticks < end)
 		*ticks = end;
-	/* the totals know of drops alone when they were */
+	/* @first is the time of the first drop only */
 	lost->first = totals->first;
 	if (lost->overwritten || !totals->first)
 		lost->first = last ? last->time_start : recording_begin(trace);
 	if (totals->first && totals->first < lost->first)
 		lost->first = totals->first;
-	/* who ran after the last of them is not known either */
+	/* the running thread is unknown up to the end */
 	lost->last = *ticks;
 	if (lost->first > lost->last)
 		lost->first = lost->last;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Where the blocks of a trace are: found from their headers alone, not by a list of all of them.
+ * The places of a trace's blocks, found from their headers alone.
  *
- * A block says how long it is, so from any block the next one is found without looking inside.
- * Kept are the places of some, in the file, in each recording and in each ring - when there is no
- * more room for marks, every second one is given up - and between two marks the way is from header
- * to header.  So what is kept does not grow with the trace.
+ * A header has the length of its block, so from any block the next one is found without reading the
+ * contents.  The index keeps the places of some blocks ("marks") of the file, of each recording and
+ * of each ring.  When the marks are full it drops every second one.  Readers step from header to
+ * header between two marks.  So the index does not grow with the trace.
  *
- * Listed as a whole are the durable blocks and notes, of which there are few, and rings that are
- * not in the file in order: those of recordings whose pieces were put together in another one.
+ * The index lists all durable blocks and notes, which are few, and all blocks of rings that the
+ * file does not have in order: those of recordings whose pieces were concatenated in another order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #define FILE_MARKS	4096
 #define RING_MARKS	1024
 
-/* ---- which recording ---- */
+/* ---- recordings ---- */
 
 static struct tb_recording *recording_new(struct tb_trace *trace,
 					  uint16_t provider)
@@ -35,7 +35,7 @@ static struct tb_recording *recording_new(struct tb_trace *trace,
 	return recording;
 }
 
-/* The first event of a durable block if that is a TB_EV_INIT, else NULL */
+/* Return the TB_EV_INIT at the start of a durable block; NULL: the block has none */
 static const struct tb_init *block_init(const struct tb_trace *trace,
 					const struct tb_block *block, size_t *size)
 {
@@ -59,7 +59,7 @@ static void recording_set_init(struct tb_recording *recording,
 
 	memset(own, 0, sizeof(*own));
 	memcpy(own, init, size < sizeof(*own) ? size : sizeof(*own));
-	/* they are shown as they are, by programs that have not seen the file */
+	/* programs that do not know the file show these texts as they are */
 	utf8_plain_string(own->provider, sizeof(own->provider));
 	utf8_plain_string(own->release, sizeof(own->release));
 	utf8_plain_string(own->version, sizeof(own->version));
@@ -109,7 +109,7 @@ uint32_t tb_index_recording(const struct tb_trace *trace,
 
 	if (trace->nr_recordings == 1)
 		return 0;
-	/* how many are of lower providers, or of this one and not behind the block */
+		/* count turns of lower providers, and of this one up to the block */
 	while (low < high) {
 		TB_COUNT_STEP();
 		middle = low + (high - low) / 2;
@@ -118,7 +118,7 @@ uint32_t tb_index_recording(const struct tb_trace *trace,
 		else
 			high = middle;
 	}
-	/* no turn of its own: the file has changed since the blocks were found */
+	/* none before it: the file has changed since the index was built */
 	return low ? trace->turns[low - 1].recording : 0;
 }
 
@@ -135,7 +135,7 @@ static struct tb_key init_key(const struct tb_block *block, const struct tb_init
 	return key;
 }
 
-/* From this block on, blocks of its provider are of recording @number */
+/* From this block on, blocks of its provider belong to recording @number */
 static int turn_to(struct tb_trace *trace, const struct tb_block *block, uint64_t offset,
 		   uint32_t number)
 {
@@ -149,7 +149,7 @@ static int turn_to(struct tb_trace *trace, const struct tb_block *block, uint64_
 	return (int)number;
 }
 
-/* Which recording the block at @offset is of; a new one if need be (-ENOMEM) */
+/* Return the number of the recording that the block belongs to, a new one if need be; -ENOMEM */
 static int find_turn(struct tb_trace *trace, const struct tb_block *block, uint64_t offset)
 {
 	const uint32_t *current = tb_tree_find(&trace->by_provider, provider_key(block));
@@ -180,7 +180,7 @@ static int find_turn(struct tb_trace *trace, const struct tb_block *block, uint6
 
 /* ---- marks ---- */
 
-/* Block number @number is at @offset: keep it, if it is one of those that are kept */
+/* Block number @number is at @offset: keep a mark if its number is a multiple of 1 << skip */
 static int mark(struct tb_marks *marks, size_t most, uint64_t number,
 		uint64_t offset, uint64_t time)
 {
@@ -206,7 +206,7 @@ static int mark(struct tb_marks *marks, size_t most, uint64_t number,
 
 /* ---- rings ---- */
 
-/* Where the ring of @cpu is among those of the recording, or should be */
+/* Index at which the ring of @cpu is, or belongs, in the recording */
 static size_t ring_place(const struct tb_recording *recording, uint32_t cpu)
 {
 	size_t low = 0, high = recording->nr_rings, middle;
@@ -303,9 +303,9 @@ static int add_block(struct tb_trace *trace, const struct tb_block *block,
 	return 0;
 }
 
-/* ---- rings whose pieces were put together in another order ---- */
+/* ---- rings out of order ---- */
 
-/* What blocks are sorted by: a copy, for a file may change while they are sorted */
+/* Sort key of a block; a copy, because the file may change while blocks are sorted */
 struct place {
 	uint64_t sequence, time, offset;
 };
@@ -319,7 +319,7 @@ static int compare_places(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Sort, and leave out what is there twice (files may be concatenated); -ENOMEM */
+/* Sort the list, and drop blocks that the file has twice (files may be concatenated); -ENOMEM */
 static int ring_sort(struct tb_trace *trace, struct tb_ring_index *ring)
 {
 	struct place *places;
@@ -350,7 +350,7 @@ static int ring_sort(struct tb_trace *trace, struct tb_ring_index *ring)
 	return 0;
 }
 
-/* Make lists of them; one more way through the headers for all together */
+/* List the blocks of all rings that are out of order, in one pass over the headers; -ENOMEM */
 static int list_disordered(struct tb_trace *trace)
 {
 	struct tb_recording *recording;
@@ -389,9 +389,9 @@ static int list_disordered(struct tb_trace *trace)
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- building the index ---- */
 
-/* Is there a block?  As tb_block_check() */
+/* tb_block_check() for the block at @offset */
 static int64_t check_at(const struct tb_trace *trace, uint64_t offset, struct tb_error *error)
 {
 	uint64_t room = trace->frames ? tb_frames_room(trace->frames, offset) : trace->size - offset;
@@ -481,7 +481,7 @@ const struct tb_block *tb_index_hop(const struct tb_trace *trace,
 	block = tb_header_at(trace, *offset);
 	if (!block)
 		return NULL;
-	/* it was checked, but the file may have been written to since */
+	/* the file may have been written to since this was checked */
 	size_log2 = tb_once8(&block->size_log2);
 	if (size_log2 < TB_BLOCK_LOG2_MIN || size_log2 > TB_BLOCK_LOG2_MAX)
 		return NULL;
@@ -511,7 +511,7 @@ const struct tb_block *tb_index_next(const struct tb_trace *trace,
 
 	if (number >= recording->nr_blocks)
 		return NULL;
-	/* what other recordings have in between is passed over */
+	/* skip blocks of other recordings */
 	if (!(number & ((1ull << marks->skip) - 1)))
 		*offset = marks->at[number >> marks->skip].offset;
 	do {
@@ -529,7 +529,7 @@ uint64_t tb_index_seek(const struct tb_trace *trace,
 	size_t middle;
 	uint64_t time;
 
-	/* how many are earlier than @ticks; what is wanted is the last of them */
+	/* count blocks that begin before @ticks; the last of them is the result */
 	while (low < high) {
 		middle = low + (high - low) / 2;
 		time = ring->listed ?
@@ -559,8 +559,8 @@ size_t tb_trace_blocks(const struct tb_trace *trace)
 }
 
 /*
- * The block asked for last, and where it was, in one word: asked for one after the other each is
- * found at once.  Blocks are at multiples of their smallest size.
+ * Number and place of the last block asked for, in one word, so that a caller that asks for one
+ * block after another gets each at once.  Places are multiples of the smallest block size.
  */
 #define HINT(index, offset) ((uint64_t)(index) << 32 | (offset) >> TB_BLOCK_LOG2_MIN)
 
@@ -604,7 +604,7 @@ const struct tb_block *tb_trace_block(const struct tb_trace *trace, size_t index
 		return NULL;
 	if (offset)
 		*offset = at;
-	/* of a frame that cannot be unpacked there are headers, and zeros */
+	/* if the frame cannot be unpacked the caller gets the header, and zeros */
 	if (trace->frames)
 		tb_frames_show(trace->frames, at);
 	return tb_block_at(trace, at);

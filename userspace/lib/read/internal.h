@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libtracebuf, inside: how an open trace is held, and what the parts of the
- * library call of each other.  Nothing here is installed.
+ * libtracebuf, private: the parts of an open trace, and the functions that the files of the
+ * library call in each other.  Not installed.
  */
 #ifndef TB_INTERNAL_H
 #define TB_INTERNAL_H
@@ -13,7 +13,7 @@
 #include <string.h>
 #include "tracebuf.h"
 
-/* tb_format.known: events from which the cursor learns; tb_format.telling: from which fields */
+/* tb_format.known: events that tell the cursor something; tb_format.telling has their fields */
 enum tb_known {
 	TB_KNOWN_NONE = 0,
 	TB_KNOWN_SWITCH,
@@ -23,10 +23,10 @@ enum tb_known {
 	TB_KNOWN_WAKEUP,
 };
 
-/* Some of the blocks of a file or ring, evenly: numbers 0, 1 << skip, 2 << skip ... */
+/* Places of some blocks of a file or ring, evenly spaced: blocks 0, 1 << skip, 2 << skip ... */
 struct tb_mark {
 	uint64_t offset;
-	uint64_t time;			/* of a ring: when it was opened */
+	uint64_t time;			/* of a ring: time_start of the block */
 };
 
 struct tb_marks {
@@ -35,44 +35,44 @@ struct tb_marks {
 	unsigned int skip;
 };
 
-/* Rolling blocks of one CPU, or the durable ones, or notes */
+/* Index of the rolling blocks of one CPU, of the durable blocks, or of the notes */
 struct tb_ring_index {
 	uint32_t cpu;
 	uint64_t count;
-	uint64_t first;			/* where the first one is */
-	uint64_t sequence;		/* of the one that is last in the file */
+	uint64_t first;			/* place of the first block in the file */
+	uint64_t sequence;		/* sequence number of the last block in the file */
 	struct tb_marks marks;
-	bool     disordered;		/* in the file they are not in order of sequence */
-	bool     listed;		/* @all are, in order, and no marks */
+	bool     disordered;		/* the file does not have them in order of sequence */
+	bool     listed;		/* @all has the places of all blocks in order; no marks */
 	uint64_t *all;
 	size_t   nr_all, room_all;
 };
 
-/* A function; its name is in the trace, not terminated */
+/* A function; @name points into the trace and is not terminated */
 struct tb_symbol_at {
 	uint64_t start, size;
 	const char *name;
 	size_t   length;
 };
 
-/* Its build ID and path are in the trace */
+/* A mapping; @bytes points into the trace: build ID, then path */
 struct tb_mapping_at {
 	struct tb_mapping mapping;
 	const unsigned char *bytes;
 };
 
-/* A list that grows and is looked up meanwhile: sorted runs, each more than twice as long as the
- * next (symbol.c) */
+/* A growing list that is searched meanwhile: sorted runs, each more than twice as long as the next
+ * (symbol.c) */
 struct tb_runs {
 	size_t *starts;
 	size_t  count, room;
 	size_t  sorted;			/* items that are in a run */
 };
 
-/* Which events were recorded from @ticks on: a bit each, from id @first */
+/* The events that were recorded from @ticks on: one bit for each id from @first */
 struct tb_selected {
 	uint64_t ticks;
-	uint64_t order;			/* of being told */
+	uint64_t order;			/* in which the recorder wrote them */
 	uint32_t first, count;
 	unsigned char *bits;
 };
@@ -88,7 +88,7 @@ struct tb_tree {
 
 struct tb_recording {
 	bool     has_init;
-	bool     overwrote;		/* the headers of its blocks say so */
+	bool     overwrote;		/* headers of its blocks count overwritten events */
 	uint16_t provider;
 	uint64_t end;			/* the latest time_end of its blocks */
 	uint64_t nr_blocks;
@@ -128,7 +128,7 @@ struct tb_recording {
 	struct tb_users *users;		/* NULL: no program has written */
 };
 
-/* From this place on, blocks of the provider are of that recording */
+/* Blocks of @provider from @offset on belong to @recording */
 struct tb_turn {
 	uint64_t offset;
 	uint32_t recording;
@@ -139,42 +139,42 @@ struct tb_trace {
 	const unsigned char *data;
 	uint64_t size;
 	uint64_t end;			/* of the last whole block */
-	struct tb_frames *frames;	/* @data is their range; NULL: it is the file */
-	void    *mapped;		/* to be unmapped, or NULL */
+	struct tb_frames *frames;	/* @data is their range; NULL: @data is the file */
+	void    *mapped;		/* for munmap(), or NULL */
 	size_t   mapped_size;
-	void    *owned;			/* to be freed, or NULL */
+	void    *owned;			/* for free(), or NULL */
 	uint64_t nr_blocks;
 	struct tb_marks marks;
-	struct tb_follow *follow;	/* it is being made; NULL: it is all there */
+	struct tb_follow *follow;	/* NULL: the trace is not followed */
 	_Atomic uint64_t hint;		/* see tb_trace_block() */
 	struct tb_turn *turns;		/* by provider and offset */
 	size_t   nr_turns, room_turns;
 	struct tb_recording *recordings;
 	size_t   nr_recordings, room_recordings;
-	/* while the blocks are found: recordings by TB_EV_INIT, and the current one of a provider */
+	/* used by index.c: recordings by TB_EV_INIT, and the current one of each provider */
 	struct tb_tree by_init, by_provider;
 	struct tb_recording *selected;
 	bool     faulty;
 	struct tb_error fault;
 };
 
-/* Of a mapped file about so much is resident at a time */
+/* Bytes of a mapped file that a reader keeps resident at most */
 #define TB_RESIDENT (4u << 20)
 
 #define TB_EVENT_IDS 16384	/* 14 bits of id */
 
-/* Straight piece of the clock's line: ns = base_ns + (ticks - base) * slope */
+/* A segment of the clock's line: ns = base_ns + (ticks - base) * slope */
 struct tb_line {
 	uint64_t from, to;		/* valid for from <= ticks < to */
 	uint64_t base, base_ns;
-	uint64_t last_ns;		/* never shown beyond, within the piece */
+		uint64_t last_ns;		/* upper limit of ns in the segment */
 	uint64_t mult;			/* slope in 1/2^shift ns per tick */
 	unsigned int shift;
 };
 
 /*
- * A word of a mapped file, which another program may change at any time: read once, so that the
- * value that was checked is the value that is used.
+ * Read a word of a mapped file once.  Another program may change it at any time; so the value that
+ * was checked is the value that is used.
  */
 static inline uint8_t tb_once8(const void *at)
 {
@@ -191,7 +191,7 @@ static inline uint32_t tb_once32(const void *at)
 	return *(const volatile uint32_t *)at;
 }
 
-/* Keep the compiler from reading what was copied into *@copy again where it was copied from */
+/* Keep the compiler from reading the source of the copy *@copy again */
 #define tb_keep(copy) __asm__("" : "+m"(*(copy)))
 
 /* The header of a block, read once */
@@ -209,7 +209,7 @@ static inline bool tb_header_fits(const struct tb_block *header)
 	return header->size_log2 >= TB_BLOCK_LOG2_MIN && header->size_log2 <= TB_BLOCK_LOG2_MAX;
 }
 
-/* A block: one of a CPU's that is complete has to be pinned (tb_pin()) */
+/* The block at @offset; tb_pin() a complete block of a CPU first */
 static inline const struct tb_block *tb_block_at(const struct tb_trace *trace,
 						 uint64_t offset)
 {
@@ -221,16 +221,16 @@ __attribute__((format(printf, 4, 5)))
 int tb_error_set(struct tb_error *error, int code, uint64_t offset,
 		 const char *text, ...);
 
-/* array.c: room for one more at the end of an array; -ENOMEM */
+/* error.c: make room for one more item at the end of an array; -ENOMEM */
 int tb_array_grow(void *array, size_t *room, size_t count, size_t size);
 
-/* tree.c: the number that was kept for @key */
+/* tree.c: the number stored for @key, or NULL */
 uint32_t *tb_tree_find(const struct tb_tree *tree, struct tb_key key);
-/* If there was none, it is @number from now on; NULL: out of memory */
+/* The number stored for @key; store @number if there was none.  NULL: out of memory */
 uint32_t *tb_tree_place(struct tb_tree *tree, struct tb_key key, uint32_t number);
 void tb_tree_free(struct tb_tree *tree);
 
-/* Tests count steps: what must not grow faster than the file */
+/* Tests count steps, which must not grow faster than the file */
 #ifdef TB_STEPS
 extern uint64_t tb_steps;
 #define TB_COUNT_STEP()	((void)__atomic_fetch_add(&tb_steps, 1, __ATOMIC_RELAXED))
@@ -240,36 +240,36 @@ extern uint64_t tb_steps;
 
 /* trace.c */
 void tb_trace_set_fault(struct tb_trace *trace, const struct tb_error *fault);
-/* These bytes need not be resident any more; they come back when they are looked at */
+/* Let the kernel reclaim these bytes of a mapped file; an access reads them again */
 void tb_trace_forget(const struct tb_trace *trace, uint64_t from, uint64_t to);
 
 /* index.c */
 int tb_index_build(struct tb_trace *trace, struct tb_error *error);
 void tb_index_free(struct tb_recording *recording);
-/* Is the block, of its provider, of this recording?  If it is the @first it says which that is. */
+/* True if the block, of its provider, belongs to this recording; the @first block defines it */
 bool tb_index_belongs(const struct tb_trace *trace, struct tb_recording *recording,
 		      const struct tb_block *block, bool first);
-/* The number of the recording once the trace is open */
+/* The number of the recording that the block belongs to, in an open trace */
 uint32_t tb_index_recording(const struct tb_trace *trace,
 			    const struct tb_block *block, uint64_t offset);
-/* The ring a block belongs to, NULL if the recording has none of that CPU */
+/* The index that has the block; NULL: the recording has no ring of that CPU */
 struct tb_ring_index *tb_index_ring(const struct tb_recording *recording,
 				    const struct tb_block *block);
-/* Where block @number of the ring is, if that is known without a look at the file */
+/* Get the place of block @number of the ring without reading headers; false: not known */
 bool tb_index_known(const struct tb_ring_index *ring, uint64_t number, uint64_t *offset);
 /*
- * Block @number of the recording, in the order of the file; NULL: there is none.  @offset is where
- * the one before it ends, and then where this one does; @at: out: where it is.
+ * Block @number of the recording in the order of the file; NULL: there is none.  @offset: in: the
+ * end of the block before it; out: the end of this block.  @at: out: its place.
  */
 const struct tb_block *tb_index_next(const struct tb_trace *trace,
 				     const struct tb_recording *recording, uint64_t number,
 				     uint64_t *offset, uint64_t *at);
-/* The block at @offset, which goes on to the next one; NULL at the end */
+/* The block at @offset, which moves to the next block; NULL at the end */
 const struct tb_block *tb_index_hop(const struct tb_trace *trace,
 				    uint64_t *offset);
 /*
- * A block of the ring from which on to look for those of time @ticks: all before it are earlier.
- * Its number in the ring, and where it is.
+ * Find a block of the ring before which all blocks begin before @ticks.  Returns its place;
+ * @number: out: its number in the ring.
  */
 uint64_t tb_index_seek(const struct tb_trace *trace,
 		       const struct tb_ring_index *ring, uint64_t ticks,
@@ -280,36 +280,37 @@ struct tb_frames;
 struct tb_frame;
 
 bool tb_framed(const void *data, size_t size);
-/* @mapped: from a file.  @fault: out: the first thing that is wrong, code 0: nothing is */
+/* @mapped: @data is a mapped file.  @fault: out: the first fault; code 0: there is none */
 int tb_frames_open(const void *data, size_t size, bool mapped, struct tb_frames **frames,
 		   struct tb_error *fault, struct tb_error *error);
 void tb_frames_close(struct tb_frames *frames);
-/* Where blocks are once their frames are pinned: @size bytes, of which the durable blocks, notes and
- * blocks that were still open are always there */
+/* Address of the unpacked trace of @size bytes.  Durable blocks, notes and open blocks are always
+ * there, other blocks while their frame is pinned */
 const unsigned char *tb_frames_range(const struct tb_frames *frames, uint64_t *size);
-/* The header of the block at @offset, until the frames are closed; NULL: none starts there.  At the
- * end it may be one that tb_block_check() refuses */
+/* The header of the block at @offset, valid until the frames are closed; NULL: no block starts
+ * there.  The last one may be a header that tb_block_check() rejects */
 const struct tb_block *tb_frames_header(const struct tb_frames *frames, uint64_t offset);
 /* Bytes from @offset up to the end of its frame */
 uint64_t tb_frames_room(const struct tb_frames *frames, uint64_t offset);
-/* Has the frame of @offset what scan.c looks for? */
+/* True if the frame of @offset may have events that scan.c looks for */
 bool tb_frames_looked_for(const struct tb_frames *frames, uint64_t offset);
 /*
- * Have the frame of @offset in memory, instead of the one that was @pinned so far (NULL: none).
- * -EBADMSG it is damaged; -ENOMEM; then @pinned is as it was
+ * Pin the frame of @offset instead of @pinned (NULL: none).  On -EBADMSG (it is damaged) and
+ * -ENOMEM @pinned stays as it was.
  */
 int tb_frames_pin(struct tb_frames *frames, uint64_t offset, struct tb_frame **pinned);
 void tb_frames_unpin(struct tb_frames *frames, struct tb_frame **pinned);
-/* Have it in memory until this has been called for four other frames */
+/* Pin the frame of @offset until this has been called for four other frames */
 int tb_frames_show(struct tb_frames *frames, uint64_t offset);
 
+/* The header of a block; only its 64 bytes may be used */
 /* The header of a block, 64 bytes */
 static inline const struct tb_block *tb_header_at(const struct tb_trace *trace, uint64_t offset)
 {
 	return trace->frames ? tb_frames_header(trace->frames, offset) : tb_block_at(trace, offset);
 }
 
-/* tb_frames_pin() and tb_frames_unpin(), of any trace */
+/* tb_frames_pin() and tb_frames_unpin(), for traces without frames, too */
 static inline int tb_pin(const struct tb_trace *trace, uint64_t offset, struct tb_frame **pinned)
 {
 	return trace->frames ? tb_frames_pin(trace->frames, offset, pinned) : 0;
@@ -321,31 +322,31 @@ static inline void tb_unpin(const struct tb_trace *trace, struct tb_frame **pinn
 		tb_frames_unpin(trace->frames, pinned);
 }
 
-/* durable.c */
+/* durable.c: read all durable blocks and notes */
 int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording);
-/* the same of one block more */
+/* Read one more block of a followed trace */
 int tb_durable_block(struct tb_trace *trace, struct tb_recording *recording,
 		     const struct tb_block *block);
-/* and what follows from all of it, once the other blocks have been passed over */
+/* Sort what all blocks, rolling ones included, have told */
 int tb_durable_finish(struct tb_trace *trace, struct tb_recording *recording);
 void tb_durable_free(struct tb_recording *recording);
 
 /* symbol.c */
 int tb_symbol_add(struct tb_recording *recording, const struct tb_walk *walk);
-/* Those that were added since the last time can be found from now on; -ENOMEM */
+/* Let searches find the symbols added since the last call; -ENOMEM */
 int tb_symbols_sort(struct tb_recording *recording);
-/* The items of @list, @used of them, that are in no run yet become one; -ENOMEM */
+/* Make one run of the items of @list, which has @used, that are in no run yet; -ENOMEM */
 int tb_runs_sort(struct tb_runs *runs, void *list, size_t used, size_t size,
 		 int (*compare)(const void *, const void *));
-/* Behind the last item of @run */
+/* Index after the last item of @run */
 size_t tb_run_end(const struct tb_runs *runs, size_t run, size_t used);
 
 /* mapping.c */
-/* NULL; what is wrong with it; "": no memory */
+/* NULL; what is wrong with the mapping; "": out of memory */
 const char *tb_mapping_add(struct tb_recording *recording, const struct tb_walk *walk);
 int tb_mappings_sort(struct tb_recording *recording);
 
-/* extras.c: what follows an event and belongs to it */
+/* extras.c: stacks and counters that follow an event and belong to it */
 void tb_view_extras(const struct tb_walk *walk, struct tb_view *view);
 
 static inline bool tb_walk_has_extras(const struct tb_walk *walk)
@@ -401,13 +402,13 @@ int tb_tasks_thread(struct tb_tasks *tasks, const void *payload, size_t size);
 int tb_tasks_learn(struct tb_tasks *tasks, const struct tb_view *view);
 void tb_task_name(struct tb_task *task, const char *comm, size_t size);
 
-/* users.c: what programs have written */
+/* users.c: records of programs */
 struct tb_users;
 
 int tb_users_finish(struct tb_trace *trace, struct tb_recording *recording);
 void tb_users_free(struct tb_users *users);
 
-/* scan.c: what has to be known of the rolling blocks before they are read */
+/* scan.c: collect what must be known of rolling blocks before events are shown */
 int tb_scan(struct tb_trace *trace);
 int tb_scan_block(struct tb_trace *trace, struct tb_recording *recording,
 		  const struct tb_block *block);
@@ -416,10 +417,10 @@ int tb_scan_block(struct tb_trace *trace, struct tb_recording *recording,
 bool tb_names_fit(const struct tb_recording *recording);
 const char *tb_control_name(uint16_t id);
 
-/* Of an event that ends before its last fields (TB_EVENT_SHORT): @field is not in it */
+/* True if the event ends before @field (TB_EVENT_SHORT) */
 bool tb_field_is_missing(const struct tb_view *view, const struct tb_format_field *field);
 
-/* field.c: a number without its checks; false where the payload is short */
+/* field.c: read a number at @offset; false: the payload is too short */
 static inline bool tb_read_uint(const void *payload, size_t length,
 				size_t offset, size_t width, uint64_t *value)
 {

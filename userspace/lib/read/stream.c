@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A ring as a stream: its blocks one after the other, and what is in them.
+ * A ring as a stream: its blocks one after another, and their events.
  *
- * Where the blocks of a ring are is found out a few at a time, from header to header of the file; what
- * is passed on the way is noted for the other rings of the cursor, as long as they have room for it.  So one
- * way through the headers serves them all, but for rings that lie far apart in the file.
+ * cursor_look() finds the places of a ring's blocks from header to header of the file, a few at a
+ * time.  It notes blocks of the other rings on the way, as far as their queues have room.  So one
+ * pass over the headers serves all rings, except rings that lie far apart in the file.
  *
- * Whose is a simple event?  A ring knows the thread that runs on its CPU: it
- * is told by the header of every block, by each composite event, and by
- * sched_switch.  The tracepoint sits a little before the switch itself, so
- * that what still comes from the old thread after it is not taken as a
- * switch back: only another sched_switch, or a gap, can bring it back.
+ * A simple event has no thread id.  A stream knows the thread that runs on its CPU from block
+ * headers, composite events, and sched_switch.  The tracepoint precedes the switch itself, so
+ * events of the old thread that follow it do not mean a switch back: only another sched_switch, or
+ * a gap, can bring the thread back.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include "cursor.h"
 #include "follow.h"
 
-/* So many blocks are looked at beyond what is wanted, for the others' sake */
+/* Blocks that cursor_look() notes for other rings, after it has found one that is wanted */
 #define LOOK_AHEAD 64
 
 void tb_stream_claim(struct stream *stream, uint32_t tid)
@@ -47,9 +46,9 @@ void tb_cursor_damaged(struct tb_cursor *cursor, const struct tb_walk *walk,
 			     (uint64_t)block->sequence, walk->wrong);
 }
 
-/* ---- where the blocks are ---- */
+/* ---- places of blocks ---- */
 
-/* Not at once: what has just been shown may be looked at until the next call */
+/* Give the range back at the next call: until then the caller may use the last view */
 static void leave(struct tb_cursor *cursor, uint64_t from, uint64_t to)
 {
 	if (!cursor->leave_to || from < cursor->leave_from)
@@ -88,7 +87,7 @@ void tb_cursor_looks(struct tb_cursor *cursor, uint64_t offset, uint64_t bytes)
 	cursor->looked += bytes;
 	if (cursor->looked < TB_RESIDENT)
 		return;
-	/* this block is looked at from now on, and comes back by itself */
+	/* the current block is part of the next range; an access reads its pages again */
 	leave(cursor, cursor->low, cursor->high);
 	cursor->forgotten++;
 	cursor->looked = 0;
@@ -96,7 +95,7 @@ void tb_cursor_looks(struct tb_cursor *cursor, uint64_t offset, uint64_t bytes)
 	cursor->high = offset + bytes;
 }
 
-/* It has come back since it was given back with others */
+/* Give the block back if its pages were read again after tb_cursor_looks() gave them back */
 static void forget_block(struct tb_cursor *cursor, const struct stream *stream)
 {
 	if (stream->header.magic && stream->opened != cursor->forgotten)
@@ -116,7 +115,7 @@ static struct stream *stream_of(struct tb_cursor *cursor,
 	return cursor->streams[1 + (ring - recording->rings)];
 }
 
-/* Is the block at @offset one that @stream has to note next?  Then it does, if it has room. */
+/* Note the block at @offset if it is the next of @stream, and the queue has room */
 static void stream_note(struct stream *stream, uint64_t start, uint64_t offset,
 			uint64_t end)
 {
@@ -132,7 +131,7 @@ static void stream_note(struct stream *stream, uint64_t start, uint64_t offset,
 	stream->resume = end;
 }
 
-/* Look through the file for blocks of @wanted, from where that stream has got to */
+/* Look through the file for blocks of @wanted, from its place on */
 static void cursor_look(struct tb_cursor *cursor, struct stream *wanted)
 {
 	const struct tb_trace *trace = cursor->trace;
@@ -153,10 +152,10 @@ static void cursor_look(struct tb_cursor *cursor, struct stream *wanted)
 		stream = stream_of(cursor, block);
 		if (stream)
 			stream_note(stream, start, offset, next);
-		/* with its header comes what is around it */
+		/* reading the header maps the pages around it */
 		tb_cursor_looks(cursor, offset, next - offset);
 	}
-	/* what lies behind has been seen for all that were not left behind */
+	/* all streams that did not stall have noted their blocks up to here */
 	for (i = 1; i < nr_rings; i++) {
 		stream = cursor->streams[i];
 		if (!stream->stalled && stream->resume >= start &&
@@ -165,7 +164,7 @@ static void cursor_look(struct tb_cursor *cursor, struct stream *wanted)
 	}
 }
 
-/* The header of the next block of the ring; NULL: there is none */
+/* Header of the next block of the ring; NULL: none */
 static const struct tb_block *next_header(struct tb_cursor *cursor,
 					 struct stream *stream)
 {
@@ -174,7 +173,7 @@ static const struct tb_block *next_header(struct tb_cursor *cursor,
 	if (!tb_index_known(stream->ring, stream->ring->count - stream->left, &stream->offset)) {
 		if (!stream->count)
 			cursor_look(cursor, stream);
-		if (!stream->count) {		/* the file is no longer what it was */
+		if (!stream->count) {		/* the file has changed */
 			stream->left = 0;
 			return NULL;
 		}
@@ -186,7 +185,7 @@ static const struct tb_block *next_header(struct tb_cursor *cursor,
 	return tb_header_at(cursor->trace, stream->offset);
 }
 
-/* What was shown first since the last call may be in the frame that the stream has now */
+/* Unpin the stream's frame; at the next call if it may have the payload of the last view */
 static void leave_frame(struct tb_cursor *cursor, struct stream *stream)
 {
 	if (cursor->leave_frame) {
@@ -197,7 +196,7 @@ static void leave_frame(struct tb_cursor *cursor, struct stream *stream)
 	}
 }
 
-/* The next block of the ring that is wanted and can be read; NULL: there is none */
+/* The next block of the ring that is chosen and can be read; NULL: none */
 static const struct tb_block *next_block(struct tb_cursor *cursor, struct stream *stream)
 {
 	const struct tb_block *header;
@@ -272,8 +271,8 @@ void tb_stream_seek(struct tb_cursor *cursor, struct stream *stream,
 		stream->left = stream->ring->count - number;
 	}
 	/*
-	 * From there by headers, which are as many as lie between two marks: the last block that was
-	 * opened before has what is wanted, unless it was complete by then.
+	 * Step by headers from there, at most from one mark to the next.  The last block that
+	 * begins before @ticks is wanted, unless it was complete before.
 	 */
 	while (stream->left) {
 		struct stream before = *stream;
@@ -285,7 +284,7 @@ void tb_stream_seek(struct tb_cursor *cursor, struct stream *stream,
 		if (block->time_start >= ticks ||
 		    !(block->flags & TB_BLOCK_COMPLETE) ||
 		    block->time_end >= ticks) {
-			/* not passed over: it comes again */
+			/* put it back: the cursor opens it next */
 			stream->left = before.left;
 			if (!tb_index_known(stream->ring, 0, &offset)) {
 				stream->first = (stream->first + STREAM_QUEUE - 1) %
@@ -298,9 +297,9 @@ void tb_stream_seek(struct tb_cursor *cursor, struct stream *stream,
 	}
 }
 
-/* ---- what is in them ---- */
+/* ---- contents of blocks ---- */
 
-/* Events of the durable buffer that belong to the flow of time */
+/* True for events of the durable buffer that the cursor shows */
 bool tb_durable_flows(const struct tb_walk *walk)
 {
 	switch (walk->id) {
@@ -331,7 +330,7 @@ static bool stream_gap(struct stream *stream)
 	return true;
 }
 
-/* What the totals know beyond the last block */
+/* Make the losses after the last block pending, if the totals have any */
 static bool stream_tail(struct tb_cursor *cursor, struct stream *stream)
 {
 	const struct tb_block *last = &stream->header;
@@ -339,16 +338,17 @@ static bool stream_tail(struct tb_cursor *cursor, struct stream *stream)
 	if (stream->tail_done || stream->cpu == TB_RING_DURABLE)
 		return false;
 	stream->tail_done = true;
-	/* who runs is not known: as with other losses, the thread that opened a block; no other is
-	 * known after going to a time, which does not look into blocks that it passes
-	 */
+		/*
+		 * The running thread is unknown: assume the one that opened the block, as for other
+		 * losses.  After a seek, which reads no blocks, no other one is known.
+		 */
 	stream->current = last->magic ? last->tid : 0;
 	return tb_trace_tail(cursor->trace, stream->cpu,
 			     last->magic ? last : NULL, &stream->lost,
 			     &stream->ticks);
 }
 
-/* What comes now is not wanted any more */
+/* End the stream: all that follows is too late */
 static void stream_end(struct tb_cursor *cursor, struct stream *stream)
 {
 	leave_frame(cursor, stream);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Opening a trace: get the bytes; then index.c finds the blocks by their headers, durable.c
- * reads what the durable blocks say, and scan.c passes over the heads of events in the others.
+ * Opening and closing traces.  This file reads or maps the bytes; index.c finds the blocks by their
+ * headers; durable.c reads the durable blocks; scan.c reads the heads of events in other blocks.
  *
- * A file is mapped, and what has been passed over is given back as it goes: what of it is resident
- * does not grow with its length.
+ * Pages of a mapped file are given back to the kernel as reading proceeds, so that the resident
+ * memory does not grow with the length of the file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static int trace_read(struct tb_trace *trace, uint32_t flags,
 	return result;
 }
 
-/* The trace becomes what is unpacked of its bytes */
+/* Replace the bytes of the trace by the range of its frames */
 static int trace_unpack(struct tb_trace *trace, struct tb_error *error)
 {
 	struct tb_error fault;
@@ -56,7 +56,7 @@ static int trace_unpack(struct tb_trace *trace, struct tb_error *error)
 	return 0;
 }
 
-/* @mapped and @owned are the trace's once it is open */
+/* On success the trace owns @mapped and @owned; on failure the caller does */
 static int open_bytes(const void *data, size_t size, void *mapped, void *owned,
 		      uint32_t flags, struct tb_trace **out,
 		      struct tb_error *error)
@@ -201,7 +201,7 @@ int tb_trace_open(const char *path, struct tb_trace **out,
 	return tb_trace_open_with(path, 0, out, error);
 }
 
-/* With a page the kernel maps those around it that it has, up to what one table of pages maps */
+/* A page fault maps present pages around it, at most those of one page table */
 #define AROUND (2ull << 20)
 
 void tb_trace_forget(const struct tb_trace *trace, uint64_t from, uint64_t to)
@@ -243,7 +243,7 @@ void tb_trace_close(struct tb_trace *trace)
 	free(trace);
 }
 
-/* ---- what there is ---- */
+/* ---- queries ---- */
 
 const struct tb_error *tb_trace_fault(const struct tb_trace *trace)
 {
@@ -297,7 +297,7 @@ unsigned int tb_trace_nr_cpus(const struct tb_trace *trace)
 
 	if (recording->nr_rings)
 		count = recording->rings[recording->nr_rings - 1].cpu + 1;
-	/* those that have not come yet */
+	/* a followed trace may not have blocks of all CPUs yet */
 	if (trace->follow && recording->has_init)
 		count = recording->init.nr_cpus;
 	return count > recording->totals_cpus ? count : recording->totals_cpus;
