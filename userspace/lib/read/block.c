@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Blocks and the elements in them: is there a block, and what is in it.
+ * Blocks: check a header, and walk over the elements of a block.
  *
- * Everything here looks at bytes that may come from anywhere, so each length
- * is checked against the block before it is used, and the walk always moves
- * forward by at least one element.
+ * The bytes may come from anywhere.  So each length is checked against the block before it is used,
+ * and each step of a walk moves forward by at least one element.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -84,7 +83,7 @@ void tb_walk_trace(struct tb_walk *walk, const struct tb_trace *trace,
 {
 	uintptr_t from = (uintptr_t)trace->data, at = (uintptr_t)block;
 
-	/* blocks that are followed are in memory of their own */
+	/* blocks of followed traces are in memory of their own, outside of trace->data */
 	walk_start(walk, block, at - from < trace->size ? trace->size - (at - from) :
 		   1u << TB_BLOCK_LOG2_MAX);
 }
@@ -112,7 +111,7 @@ int tb_walk_next(struct tb_walk *walk)
 	walk->length = length;
 
 	if (walk->structure == TB_STRUCT_RESERVED) {
-		/* zeroes up to the end: never written, in a block still open */
+		/* zeros up to the end of an open block: nothing was reserved there */
 		if (!(walk->block->flags & TB_BLOCK_COMPLETE) && !head) {
 			walk->position = walk->end;
 			return 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A cursor that shows only some events.
+ * A cursor that shows only chosen events.
  *
- * Rings of CPUs that are not wanted are not looked into.  Of the others all heads have to be gone
- * through, for it is from events that the thread of later ones is known; but what is not shown and
- * tells nothing of threads is left behind where it is, and does not go through the heap.
+ * It does not read rings of other CPUs.  Of the chosen rings it must read all heads, because events
+ * tell which thread runs.  An event that is neither shown nor tells of threads is skipped in its
+ * stream, without going through the heap.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ void tb_cursor_pass(struct tb_cursor *cursor, struct stream *stream)
 	}
 }
 
-/* Are there events to be shown whose names of threads come from other records? */
+/* True if events that are shown need names of threads from other records */
 static bool shows_names(const struct tb_cursor *cursor, const struct tb_choice *choice)
 {
 	const struct tb_format *wide;
@@ -65,7 +65,7 @@ static void choose_ids(struct tb_cursor *cursor, const struct tb_choice *choice)
 	for (id = 0; id < TB_EVENT_IDS; id++) {
 		at = recording->by_id ? recording->by_id[id] : 0;
 		format = at ? recording->formats[at - 1] : NULL;
-		/* an event in its compact form is shown in the wide one */
+		/* an event in its compact form is chosen by its wide format */
 		if (format && cursor->widen[at - 1])
 			at = tb_widen_format(cursor->widen[at - 1])->index + 1;
 		learns = format ? format->known != TB_KNOWN_NONE :

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * From ticks of the trace clock to nanoseconds of the clocks people know.
+ * Conversion of ticks of the trace clock to nanoseconds of the kernel's clocks, and back.
  *
- * The clock records are points (ticks, ns).  Between two neighbours the line
- * is straight; before the first and after the last it goes on with the slope
- * of the piece next to it; with a single point the slope is the frequency of
- * the initialisation record.  A piece never exceeds the ns it ends at, so
- * that rounding cannot make time go backwards where two pieces meet.
+ * The clock records are points (ticks, ns).  The line between two neighbours is straight.  Before
+ * the first and after the last point it continues the nearest segment; with a single point its
+ * slope is the frequency of the initialisation record.  No ns exceed those at the end of their
+ * segment, so that rounding cannot make time go backwards between segments.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,8 +31,8 @@ static int compare_syncs(const void *a, const void *b)
 }
 
 /*
- * A record whose reading was interrupted says little: those that took much
- * longer than the quickest, and more than 50 us, go if two others remain.
+ * Drop records whose reading was interrupted: those that took more than 16 times as long as the
+ * quickest, and more than 50 us.  Keep all if fewer than two would remain.
  */
 static void drop_uncertain(struct tb_recording *recording)
 {
@@ -56,16 +55,16 @@ static void drop_uncertain(struct tb_recording *recording)
 	recording->nr_syncs = kept;
 }
 
-/* CLOCK_BOOTTIME - CLOCK_MONOTONIC, as read */
+/* CLOCK_BOOTTIME - CLOCK_MONOTONIC of the record */
 static int64_t ahead(const struct tb_clock_sync *sync)
 {
 	return (int64_t)(sync->boottime - sync->monotonic);
 }
 
 /*
- * CLOCK_BOOTTIME - CLOCK_MONOTONIC changes only where the machine sleeps.  As the two are read one
- * after the other, what was read is a bit more, now and then by an interrupt.  So of neighbours
- * that differ by less than a sleep the least is right, and all of them get it.
+ * CLOCK_BOOTTIME - CLOCK_MONOTONIC changes only when the machine sleeps.  The recorder reads the
+ * clocks one after the other, so the difference is a bit too large, more so after an interrupt.
+ * Among neighbours that differ by less than a sleep the least is right: all of them get it.
  */
 #define SLEEP_MIN 1000000		/* ns */
 
@@ -78,7 +77,7 @@ static void settle_boottime(struct tb_recording *recording)
 	for (from = 0; from < recording->nr_syncs; from = to) {
 		least = ahead(&syncs[from]);
 		for (to = from + 1; to < recording->nr_syncs; to++) {
-			/* unsigned, because a file can have any numbers */
+			/* unsigned: a damaged file may have any numbers */
 			int64_t more = (int64_t)((uint64_t)ahead(&syncs[to]) - (uint64_t)least);
 
 			if (more >= SLEEP_MIN || more <= -SLEEP_MIN)
@@ -91,7 +90,7 @@ static void settle_boottime(struct tb_recording *recording)
 	}
 }
 
-/* Order by time; of several at the same tick the first stays */
+/* Sort by time; keep the first of several records at the same tick */
 void tb_clock_sort(struct tb_recording *recording)
 {
 	struct tb_clock_sync *syncs = recording->syncs;
@@ -129,8 +128,8 @@ static uint64_t sync_ns(const struct tb_clock_sync *sync,
 }
 
 /*
- * slope = ns / ticks, with as many bits as fit into mult; rounded up, so that
- * whole ns come out whole (what is too much is below 1 ns for centuries)
+ * slope = ns / ticks, with as many bits as fit into mult.  Rounded up, so that whole ns stay whole;
+ * the error is below 1 ns for centuries.
  */
 static void line_slope(struct tb_line *line, uint64_t ns, uint64_t ticks)
 {
@@ -170,7 +169,7 @@ void tb_clock_line(const struct tb_recording *recording, uint64_t ticks,
 		return;
 	}
 
-	/* the last record at or before ticks; 0 if all are later */
+	/* the last record at or before @ticks, or record 0 */
 	high = count;
 	while (high - low > 1) {
 		middle = low + (high - low) / 2;
@@ -186,7 +185,7 @@ void tb_clock_line(const struct tb_recording *recording, uint64_t ticks,
 		line->to = syncs[low + 1].clock;
 		line->last_ns = sync_ns(&syncs[low + 1], base);
 	} else {
-		piece--;			/* after the last: its slope */
+		piece--;			/* after the last record: the slope before it */
 	}
 	line->base = syncs[low].clock;
 	line->base_ns = sync_ns(&syncs[low], base);
@@ -194,7 +193,7 @@ void tb_clock_line(const struct tb_recording *recording, uint64_t ticks,
 		line_slope(line, sync_ns(&syncs[piece + 1], base) -
 			   sync_ns(&syncs[piece], base),
 			   syncs[piece + 1].clock - syncs[piece].clock);
-	else	/* set back in between: the frequency tells, the end does not */
+	else	/* the clock was set back: use the frequency, and no upper limit */
 		line_slope(line, NS_PER_SECOND,
 			   frequency ? frequency : NS_PER_SECOND);
 	if (line->last_ns < line->base_ns)
@@ -217,7 +216,7 @@ uint64_t tb_trace_ns(const struct tb_trace *trace, uint64_t ticks,
 	return tb_line_ns(&line, ticks);
 }
 
-/* @of * @to / @from, which is not 0; no more than fits */
+/* @of * @to / @from, at most UINT64_MAX; @from is not 0 */
 static uint64_t scaled(uint64_t of, uint64_t to, uint64_t from)
 {
 	tb_u128 result = (tb_u128)of * to / from;
@@ -225,7 +224,7 @@ static uint64_t scaled(uint64_t of, uint64_t to, uint64_t from)
 	return result >> 64 ? UINT64_MAX : (uint64_t)result;
 }
 
-/* Ticks of the trace clock when CLOCK_MONOTONIC was @monotonic: the lines the other way */
+/* Ticks of the trace clock when CLOCK_MONOTONIC was @monotonic: inverse of the lines */
 uint64_t tb_clock_ticks(const struct tb_recording *recording,
 			uint64_t monotonic)
 {
@@ -248,7 +247,7 @@ uint64_t tb_clock_ticks(const struct tb_recording *recording,
 	if (count > 1) {
 		size_t piece = low + 1 < count ? low : low - 1;
 
-		/* set back in between: the frequency tells */
+		/* if the clock was set back the frequency is the slope */
 		if (syncs[piece + 1].monotonic > syncs[piece].monotonic) {
 			ticks = syncs[piece + 1].clock - syncs[piece].clock;
 			ns = syncs[piece + 1].monotonic - syncs[piece].monotonic;

@@ -480,7 +480,7 @@ int tb_trace_tail(const struct tb_trace *trace, unsigned int cpu,
 	*ticks = totals->time || last ? totals->time : trace->selected->end;
 	if (*ticks < end)
 		*ticks = end;
-	/* @first is the time of the first drop only */
+	/* totals->first is that of drops: overwritten events may be earlier */
 	lost->first = totals->first;
 	if (lost->overwritten || !totals->first)
 		lost->first = last ? last->time_start : recording_begin(trace);

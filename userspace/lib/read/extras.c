@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What follows an event and belongs to it: stacks and counters.  The lengths
- * in them are held against the room they are in, whatever they say, and a stack's
- * against what the kernel ever writes: more is no stack.
+ * Stacks and performance counters, which follow the event that they belong to.  Their lengths are
+ * checked against the record, and a stack's also against the longest that the kernel writes.
  */
 #include "internal.h"
 
@@ -43,7 +42,7 @@ static void take_counters(const struct tb_walk *walk, struct tb_view *view)
 	view->counter_mask = mask;
 }
 
-/* @walk is at the event */
+/* @walk: at the event */
 void tb_view_extras(const struct tb_walk *walk, struct tb_view *view)
 {
 	struct tb_walk ahead = *walk;

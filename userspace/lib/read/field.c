@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Fields of events, by the description alone.  No access leaves the payload,
- * whatever the description or the words in the payload say.
+ * Fields of events, read by their description.  No access leaves the payload, whatever the
+ * description or the payload contain.
  */
 #include <errno.h>
 #include "internal.h"
@@ -52,7 +52,7 @@ int tb_field_s64(const struct tb_view *view,
 	return result;
 }
 
-/* Fields may be missing at the end, or be empty */
+/* True if fields may be missing at the end, or be empty */
 static bool is_short(const struct tb_view *view)
 {
 	return view->format && view->format->flags & TB_EVENT_SHORT;
@@ -82,7 +82,7 @@ int tb_field_data(const struct tb_view *view,
 		if (field->flags & TB_FIELD_REL_LOC) {
 			offset += 4 + (word & 0xffff);
 		} else if (!word) {
-			/* its driver has put nothing there */
+			/* the driver has set no text */
 			if (is_short(view))
 				return -ERANGE;
 			offset = 0;
@@ -92,7 +92,7 @@ int tb_field_data(const struct tb_view *view,
 			offset = (word & 0xffff) - 8;
 		}
 	}
-	/* an array goes as far as the payload does */
+	/* an array ends at the end of the payload */
 	if (is_short(view) && field->flags & TB_FIELD_ARRAY && field->width &&
 	    offset <= view->length && size > view->length - offset)
 		size = (view->length - offset) / field->width * field->width;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading a trace while it is made: from the device, a pipe, or a file that grows.
+ * Following: read a trace while it is written, from the device, a pipe, or a file that grows.
  *
- * Blocks are copied as they come and given back at once, so that the recorder is not held up.  Each
- * goes to the stream of its ring, and the cursor merges streams as it does those of a file.
+ * Each block is copied and given back at once, so that the recorder is not held up.  The copy goes
+ * to the stream of its ring; the cursor merges streams as it does for a file.  An event is shown
+ * when no earlier one can arrive; follow_source.c knows when.
  *
- * When can an event be shown?  When none comes any more that is earlier: follow_source.c knows when
- * that is.
- *
- * Blocks that wait take no more memory than allowed: no more are read then.
+ * At the limit of memory for waiting blocks no more blocks are read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +19,7 @@
 #define ROOM_BYTES	(64u << 20)
 #define SPARE_BYTES	(4u << 20)
 #define SYNCS_MOST	512
-#define EVENTS_BETWEEN	256		/* the device is not left alone for longer */
+#define EVENTS_BETWEEN	256		/* views shown before blocks are taken in again */
 
 bool tb_follow_ended(const struct tb_follow *follow)
 {
@@ -79,7 +77,7 @@ static void free_all(struct tb_follow *follow, struct tb_held **list)
 	}
 }
 
-/* A note stays as long as the trace, for symbols are in it: it does not wait to be shown */
+/* Keep a note as long as the trace, for the symbols in it; it does not wait to be shown */
 static void keep(struct tb_follow *follow, struct tb_held *held)
 {
 	follow->held -= held->room;
@@ -95,7 +93,7 @@ static void free_kept(struct tb_follow *follow)
 	free_all(follow, &follow->kept);
 }
 
-/* False: the file tells so many symbols that those of this note remain unknown */
+/* False, with a fault: there are too many notes already, so the symbols of this one stay unknown */
 static bool note_fits(struct tb_follow *follow, const struct tb_held *held)
 {
 	struct tb_error error;
@@ -115,7 +113,7 @@ static void spend(struct tb_follow *follow, struct tb_held *held)
 	follow->spent = held;
 }
 
-/* ---- taking blocks in ---- */
+/* ---- taking blocks ---- */
 
 static struct stream *stream_of(struct tb_cursor *cursor, uint32_t cpu)
 {
@@ -132,7 +130,7 @@ static bool is_raw(const struct tb_cursor *cursor)
 	return cursor->way == WAY_BLOCKS || cursor->way == WAY_ELEMENTS;
 }
 
-/* What is to be known of a block before its events are shown */
+/* Learn what must be known of a block before its events are shown */
 static int learn(struct tb_follow *follow, const struct tb_block *block)
 {
 	struct tb_trace *trace = follow->trace;
@@ -140,7 +138,7 @@ static int learn(struct tb_follow *follow, const struct tb_block *block)
 	size_t syncs = recording->nr_syncs, keep = SYNCS_MOST / 2;
 	int result;
 
-	/* symbols point into their block, which does not stay */
+	/* symbols would point into the block, which does not stay */
 	if (block->kind == TB_BLOCK_NOTE && is_raw(follow->cursor))
 		return 0;
 	recording->overwrote |= block->kind == TB_BLOCK_ROLLING && block->overwritten;
@@ -156,7 +154,7 @@ static int learn(struct tb_follow *follow, const struct tb_block *block)
 			keep * sizeof(*recording->syncs));
 		recording->nr_syncs = keep;
 	}
-	follow->cursor->line.from = 1;		/* fits no time any more */
+	follow->cursor->line.from = 1;		/* valid for no time: the line has changed */
 	follow->cursor->line.to = 0;
 	return 0;
 }
@@ -208,7 +206,7 @@ static void arrived(struct tb_follow *follow)
 	last->newest = follow->newest;
 }
 
-/* Is the block of the recording at hand?  1; 0: of none that is followed; -EAGAIN: of the next */
+/* 1: the block is of this recording; 0: of another provider, skip it; -EAGAIN: of the next one */
 static int belongs(struct tb_follow *follow, const struct tb_held *held)
 {
 	const struct tb_block *block = (const void *)held->data;
@@ -232,7 +230,7 @@ static int belongs(struct tb_follow *follow, const struct tb_held *held)
 	return 1;
 }
 
-/* @held is taken over, whatever becomes of it */
+/* Takes over @held, even on failure */
 static int accept_block(struct tb_follow *follow, struct tb_held *held)
 {
 	const struct tb_block *block = (const void *)held->data;
@@ -276,7 +274,7 @@ int tb_follow_take(struct tb_follow *follow, const struct tb_block *block)
 	return accept_block(follow, held);
 }
 
-/* What came when the recording before this one was not over yet */
+/* Take the blocks that arrived while the recording before this one was still being shown */
 int tb_follow_take_again(struct tb_follow *follow)
 {
 	struct tb_held *held;
@@ -314,7 +312,7 @@ const struct tb_block *tb_follow_block(struct tb_follow *follow,
 	return (const void *)held->data;
 }
 
-/* The end: what streams have to say beyond their last blocks */
+/* At the end, let streams show losses after their last blocks */
 static void show_tails(struct tb_cursor *cursor)
 {
 	size_t i;
@@ -327,7 +325,7 @@ static void show_tails(struct tb_cursor *cursor)
 	}
 }
 
-/* More blocks, and of what programs have written what can be shown now */
+/* Take more blocks, and release records of programs that can be shown now */
 static int take_in(struct tb_follow *follow)
 {
 	int result = tb_follow_take_in(follow), released = 0;
@@ -450,7 +448,7 @@ static int follow_new(const struct tb_follow_options *options,
 	follow->flags = options ? options->flags : 0;
 	follow->hold = (options && options->hold_ms ? options->hold_ms : HOLD_MS) *
 		       1000000ull;
-	/* the first flush is due, however short ago the machine was started */
+	/* the first flush is due at once, even right after boot */
 	follow->flushed = tb_follow_now() - follow->hold;
 	follow->room = options && options->room ? options->room : ROOM_BYTES;
 	follow->raw_end = &follow->raw;

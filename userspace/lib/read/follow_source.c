@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Where the blocks of a trace come from while it is made, and how far it can be shown.
+ * Sources of a followed trace, and how far its events can be shown.
  *
- * An event can be shown when none comes any more that is earlier.  The device can be asked: what was
- * recorded before a flush is in blocks that can be taken when it is over.  So every now and then - once in
- * the time that events may be held back - rings are flushed, and when all blocks have been taken
- * everything is shown up to the latest time that was known before.  A pipe cannot be asked.  There a block's
- * events wait as long as they may, in case another ring is late; what comes later still is shown when it
- * comes, and counted (tb_cursor_late()).
+ * An event can be shown when no earlier one can arrive.  From a device: events recorded before a
+ * flush are in blocks that can be acquired after it.  So this file flushes the rings once in the
+ * time for which events may be held back; after it has acquired all blocks it shows everything up
+ * to the latest time known before the flush.  A pipe cannot be flushed: events of a block wait as
+ * long as they may, in case another ring is late.  An event that arrives later still is shown when
+ * it arrives, and counted (tb_cursor_late()).
  *
- * All of these return 1 for something, 0 for nothing now.
+ * Functions return 1 if there was something, 0 if there is nothing now.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 #include "follow.h"
 
 #define BATCH	32
-#define LOOK_MS	20		/* files that grow are looked at so often */
+#define LOOK_MS	20		/* how often tb_cursor_wait() looks at a file that grows */
 
 uint64_t tb_follow_now(void)
 {
@@ -34,8 +34,8 @@ static void end(struct tb_follow *follow)
 }
 
 /*
- * Blocks that are complete may be kept back by the kernel until it has told what they need.  Is there
- * none of these?
+ * True if no ring has complete blocks.  The kernel may keep one back until it has written the
+ * durable records that the block needs.
  */
 static bool drained(const struct tb_follow *follow)
 {
@@ -77,7 +77,7 @@ static int from_device(struct tb_follow *follow)
 	if (follow->flushing) {
 		if (!drained(follow))
 			return 0;
-		/* all that was there when it was asked for has been taken */
+		/* all blocks from before the flush have been taken */
 		follow->flushing = false;
 		follow->shown = follow->asked;
 		if (follow->finish)
@@ -94,7 +94,7 @@ static int from_device(struct tb_follow *follow)
 	return result < 0 ? result : 1;
 }
 
-/* Whole blocks of what has been read; a fault is the end */
+/* Take the whole blocks of the buffer; a fault ends the trace */
 static int from_buffer(struct tb_follow *follow)
 {
 	struct tb_error fault;
@@ -195,7 +195,7 @@ int tb_cursor_wait(struct tb_cursor *cursor, int timeout_ms)
 	ms = due == UINT64_MAX ? UINT64_MAX :
 	     due > time ? (due - time) / 1000000 + 1 : 0;
 	wait.fd = follow->device ? tb_device_fd(follow->device) : follow->fd;
-	/* a file is always readable; what has no room is not read */
+	/* a file is always readable, and without room for blocks nothing is read */
 	if (follow->regular || follow->held >= follow->room)
 		wait.fd = -1;
 	if ((follow->regular || follow->flushing) && ms > LOOK_MS)

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What programs write, while a trace is made.
+ * Records of programs in a followed trace.
  *
- * A file is looked through for all pieces before the first is shown.  Here each waits, in a copy,
- * until it can be put behind those before it: at once when it is the one that must come next, else
- * when none can come any more that belongs before it, after the time that blocks are held back.
- * Pieces are looked at when there is more to be shown, not before: what has come by then
- * has come from all rings.  From then on a writer is a stream like any other.
+ * For a file the library collects all pieces before it shows the first.  Here a copy of each piece
+ * waits until it can be appended to its writer's sequence: at once if it is the next one, else
+ * after the time for which events are held back.  Pieces are appended when more can be shown: then
+ * all rings have delivered theirs.  From then on a writer is a stream like any other.
  *
- * The kernel takes what programs have published with each flush, so records come about as late as
- * the events of the kernel do.  A record later than that is shown when it comes, as late events
- * are; a name or a patch that comes when the record that needs it has been shown comes too late.
+ * With each flush the kernel takes what programs have published, so records arrive about as late as
+ * events of the kernel.  A record that is later still is shown when it arrives, as late events are.
+ * A name or patch that arrives after its record was shown has no effect on it.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "follow.h"
 
-/* ---- taking them in ---- */
+/* ---- taking ---- */
 
 static struct tb_users *users_of(struct tb_follow *follow)
 {
@@ -27,7 +26,7 @@ static struct tb_users *users_of(struct tb_follow *follow)
 	return recording->users;
 }
 
-/* There is one more sequence, and all may have moved: readers have their addresses */
+/* Update the readers' pointers after the array of sequences has grown and may have moved */
 static void readers_find(struct tb_follow *follow, const struct tb_users *users)
 {
 	bool moved = follow->writers[0].stream->reader->sequence != users->sequences;
@@ -37,7 +36,7 @@ static void readers_find(struct tb_follow *follow, const struct tb_users *users)
 		follow->writers[i].stream->reader->sequence = &users->sequences[i];
 }
 
-/* A reader of @follow's cursor; goes with its stream */
+/* A stream and reader for @follow's cursor; tb_follow_forget() frees the reader */
 static struct stream *new_stream(struct tb_follow *follow)
 {
 	struct tb_cursor *cursor = follow->cursor;
@@ -57,7 +56,7 @@ static struct stream *new_stream(struct tb_follow *follow)
 	return stream;
 }
 
-/* Where the last writer of this id is in the table, or would be */
+/* The slot of the last writer with this key, or the empty slot for it */
 static uint32_t *slot_of(const struct tb_follow *follow, uint64_t key)
 {
 	size_t slot = (size_t)(key * 0x9e3779b97f4a7c15ull >> 32) & (follow->nr_slots - 1);
@@ -67,7 +66,7 @@ static uint32_t *slot_of(const struct tb_follow *follow, uint64_t key)
 	return &follow->slots[slot];
 }
 
-/* All but the last of the writers that have had an id are of no interest */
+/* Enlarge the table; of several writers with one id only the last stays in it */
 static int list_writers(struct tb_follow *follow)
 {
 	size_t i, wanted = follow->nr_slots ? 2 * follow->nr_slots : 64;
@@ -107,7 +106,7 @@ static struct tb_waiting *new_writer(struct tb_follow *follow, struct tb_users *
 	return writer;
 }
 
-/* The last that had this id: NULL, none */
+/* The last writer with this id; NULL: none */
 static struct tb_waiting *find_writer(struct tb_follow *follow, uint64_t key)
 {
 	uint32_t number = follow->nr_slots ? *slot_of(follow, key) : 0;
@@ -120,7 +119,7 @@ static bool before(const struct tb_piece *a, const struct tb_piece *b)
 	return a->chunk != b->chunk ? a->chunk < b->chunk : a->offset < b->offset;
 }
 
-/* To the others of its writer, in order; its copy is taken over */
+/* Insert a piece into its writer's waiting pieces, in order; takes over its copy on success */
 static int wait_in_order(struct tb_waiting *writer, const struct tb_piece *piece)
 {
 	size_t at = writer->nr;
@@ -139,7 +138,7 @@ static int wait_in_order(struct tb_waiting *writer, const struct tb_piece *piece
 	return 0;
 }
 
-/* A patch, in order */
+/* Insert a patch, in order */
 static int add_hole(struct tb_sequence *sequence, struct tb_waiting *writer, struct tb_hole hole)
 {
 	struct tb_hole *holes;
@@ -155,7 +154,7 @@ static int add_hole(struct tb_sequence *sequence, struct tb_waiting *writer, str
 	     (holes[at - 1].chunk == hole.chunk && holes[at - 1].offset > hole.offset)); at--)
 		holes[at] = holes[at - 1];
 	holes[at] = hole;
-	/* of patches of the same word the last */
+	/* of several patches of a word the last one counts */
 	if (at && holes[at - 1].chunk == hole.chunk && holes[at - 1].offset == hole.offset) {
 		holes[at - 1] = hole;
 		memmove(&holes[at], &holes[at + 1],
@@ -164,7 +163,7 @@ static int add_hole(struct tb_sequence *sequence, struct tb_waiting *writer, str
 	return 0;
 }
 
-/* Patches that came before this writer's first piece */
+/* Insert patches that arrived before this writer's first piece */
 static int add_early(struct tb_follow *follow, struct tb_sequence *sequence,
 		     struct tb_waiting *writer)
 {
@@ -243,7 +242,7 @@ int tb_follow_patch(struct tb_follow *follow, const struct tb_composite *composi
 	writer = find_writer(follow, hole.key);
 	if (writer)
 		return add_hole(&users->sequences[writer - follow->writers], writer, hole);
-	/* the last of these */
+	/* keep the last TB_FOLLOW_EARLY patches without a writer */
 	if (follow->nr_early == TB_FOLLOW_EARLY)
 		memmove(follow->early, follow->early + 1,
 			--follow->nr_early * sizeof(hole));
@@ -251,9 +250,9 @@ int tb_follow_patch(struct tb_follow *follow, const struct tb_composite *composi
 	return 0;
 }
 
-/* ---- passing them on ---- */
+/* ---- passing pieces to the cursor ---- */
 
-/* What the reader has passed; not the last of it, of which it may be showing what is missing */
+/* Free pieces that the reader has passed, except the last: its view may show a loss in it */
 static void drop_passed(struct tb_sequence *sequence, struct tb_reader *reader)
 {
 	size_t gone = reader->piece ? reader->piece - 1 : 0, holes = 0, i;
@@ -275,14 +274,14 @@ static void drop_passed(struct tb_sequence *sequence, struct tb_reader *reader)
 			sequence->nr_holes * sizeof(*sequence->own_holes));
 }
 
-/* Is this the one that must come next? */
+/* True if the piece continues the sequence, or begins it */
 static bool is_next(const struct tb_waiting *writer, const struct tb_piece *piece)
 {
 	return writer->numbers.known ? tb_numbers_are_next(&writer->numbers, piece) :
 	       !piece->id && !piece->offset;
 }
 
-/* What can be passed on, if anything: 1; it is in the counts then */
+/* Append pieces that can be shown to the sequence, and count them; 1 if there are any */
 static int release_writer(struct tb_follow *follow, struct tb_users *users, size_t index, bool all)
 {
 	struct tb_sequence *sequence = &users->sequences[index];
@@ -333,7 +332,7 @@ int tb_follow_release(struct tb_follow *follow, bool all)
 	}
 	if (!some)
 		return 0;
-	/* names first: one writer tells what another uses */
+	/* before all records: one writer tells names that another uses */
 	tb_names_sort(users);
 	for (i = 0; i < follow->nr_writers; i++) {
 		stream = follow->writers[i].stream;

@@ -2,8 +2,8 @@
 /*
  * Event descriptions: from struct tb_event_desc to struct tb_format.
  *
- * A format is one allocation: the structure, its fields, and a copy of the
- * strings, so that free() frees it whole and it outlives where it came from.
+ * A format is one allocation with its fields and a copy of its strings.  So free() frees all of it,
+ * and it does not depend on the block that it came from.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static bool starts_with(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
-/* Bytes of one item of dynamic data, from how the kernel spells its type */
+/* Bytes of one item of dynamic data, by the kernel's name of its type */
 static unsigned int item_width(const char *type)
 {
 	static const struct {
@@ -87,13 +87,13 @@ static uint8_t field_show(const struct tb_format *format,
 	       TB_SHOW_UNSIGNED;
 }
 
-/* Does it tell of threads, and in which fields? */
+/* Note which fields tell something of threads */
 static void format_known(struct tb_format *format)
 {
 	static const struct {
 		const char *system, *name;
 		uint32_t known;
-		const char *fields[4];	/* whose name, the name; and again, or flags */
+		const char *fields[4];	/* tid, name; then another tid and name, or flags */
 	} events[] = {
 		{ "sched", "sched_switch", TB_KNOWN_SWITCH,
 		  { "prev_pid", "prev_comm", "next_pid", "next_comm" } },
@@ -120,7 +120,7 @@ static void format_known(struct tb_format *format)
 	}
 }
 
-/* Names are shown as they are, by programs that have not seen the file */
+/* Programs that do not know the file show these names as they are */
 static void make_plain(char *text)
 {
 	utf8_plain(text, strlen(text));
@@ -211,7 +211,7 @@ int tb_format_parse(const void *payload, size_t size, struct tb_format **out,
 	*wrong = "out of memory";
 	if (!copy)
 		return -ENOMEM;
-	/* what parse() checks must not change before it is used: the file may be mapped */
+	/* a mapped file may change between parse()'s checks and its use */
 	memcpy(copy, payload, size);
 	result = parse(copy, size, out, wrong);
 	free(copy);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Event descriptions as the kernel would write them: the text of a tracefs
- * "format" file, which other parsers understand.
+ * Event descriptions as the text of a tracefs "format" file, for parsers of the kernel's format.
  *
- * The kernel's records begin with a struct trace_entry of 8 bytes, ours with
- * the payload behind it: hence the common fields, and 8 in all offsets.
+ * The kernel's records begin with 8 bytes of struct trace_entry, ours with the payload: so the text
+ * adds the common fields, and 8 to all offsets.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,8 +13,8 @@
 
 struct text {
 	char  *buffer;
-	size_t size;		/* room, the NUL included */
-	size_t used;		/* wanted so far */
+	size_t size;		/* room, with the NUL */
+	size_t used;		/* length of the text, even if it did not fit */
 };
 
 __attribute__((format(printf, 2, 3)))
@@ -39,7 +38,7 @@ int tb_field_declare(const struct tb_format_field *field, char *buffer,
 	bool bracket = strchr(field->type, '['), loc = strstr(field->type, "_loc ");
 	struct text text = { .buffer = buffer, .size = size };
 
-	/* a type that says it all is left as it is */
+	/* a type that already says "__data_loc" stays as it is */
 	if (field->flags & TB_FIELD_DATA_LOC && !loc)
 		add(&text, "__data_loc ");
 	else if (field->flags & TB_FIELD_REL_LOC && !loc)

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A trace in frames: those of a packed trace (lib/pack/, docs/abi.md), frames of zstd with whole
- * blocks in each, which older versions have recorded, and plain blocks between frames.
+ * A trace in frames: packed frames (lib/pack/, docs/abi.md), frames of zstd with whole blocks,
+ * which older versions recorded, and plain blocks between frames.
  *
- * Opening finds the frames and the headers of their blocks, which stay in memory with what is read
- * at any time: durable blocks, notes, and blocks that were still open.  All others are unpacked
- * with their frame when they are needed.
+ * Opening finds the frames and the headers of their blocks.  The headers stay in memory, and so do
+ * durable blocks, notes, and open blocks, which are read at any time.  Other blocks are unpacked
+ * with their frame when a reader needs them.
  *
- * Each block has its address in a range that is as long as the unpacked trace, and only used where
- * something has been unpacked.  A reader pins the frame of the block that it looks at, so that its
- * bytes stay.  Frames without pins are given up, the one first that was used longest ago.
+ * Each block has an address in a range as long as the unpacked trace; only unpacked parts of the
+ * range use memory.  A reader pins the frame of the block that it reads.  Frames without pins are
+ * dropped, the least recently used one first.
  *
- * A damaged frame of a packed trace is left out, and reading goes on with the next one; behind
- * bytes that are no block nothing is read.
+ * A damaged packed frame is skipped.  Reading stops at bytes that are no block.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,8 +21,8 @@
 #include "frames.h"
 #include "lib/pack/pack.h"
 
-#define ZSTD_MOST	(64ull << 20)	/* bytes in a frame of zstd: a larger one is none of ours */
-#define PLAIN_MOST	(4u << 20)	/* plain blocks that are held together like a frame */
+#define ZSTD_MOST	(64ull << 20)	/* largest content of a frame of zstd; recorders write less */
+#define PLAIN_MOST	(4u << 20)	/* plain blocks that form one frame */
 
 static uint32_t magic_at(const unsigned char *at)
 {
@@ -50,9 +49,9 @@ static int no_memory(struct tb_error *error)
 	return tb_error_set(error, -ENOMEM, TB_OFFSET_NONE, "out of memory");
 }
 
-/* ---- what is there ---- */
+/* ---- finding frames ---- */
 
-/* Plain blocks at the start of @data, into @frame; -errno of the first with @error */
+/* Make @frame of the plain blocks at the start of @data; -errno with @error if the first is bad */
 static int plain_at(const unsigned char *data, size_t size, struct tb_frame *frame,
 		    struct tb_error *error)
 {
@@ -63,7 +62,7 @@ static int plain_at(const unsigned char *data, size_t size, struct tb_frame *fra
 	       magic_at(data + frame->bytes) == TB_BLOCK_MAGIC && frame->bytes < PLAIN_MOST) {
 		size_t room = size - frame->bytes;
 
-		/* it may be at any place behind a frame */
+		/* a block behind a frame need not be aligned */
 		memcpy(&header, data + frame->bytes, room < sizeof(header) ? room : sizeof(header));
 		bytes = tb_block_check(&header, room, error);
 		if (bytes < 0)
@@ -75,8 +74,8 @@ static int plain_at(const unsigned char *data, size_t size, struct tb_frame *fra
 	return 0;
 }
 
-/* The frame at the start of @data; content 0: nothing is to be read.  -errno with @error, whose
- * offset is from there */
+/* Make @frame of what is at the start of @data; content 0: it has no blocks.  -errno with @error,
+ * whose offset is relative to @data */
 static int frame_at(const unsigned char *data, size_t size, struct tb_frame *frame,
 		    struct tb_error *error)
 {
@@ -114,7 +113,7 @@ static int frame_at(const unsigned char *data, size_t size, struct tb_frame *fra
 	return 0;
 }
 
-/* Where to go on behind damage at @from: with the next packed frame; @size: there is none */
+/* Bytes from damage at @from to the next packed frame; @size: there is none */
 static size_t next_packed(const unsigned char *from, size_t size)
 {
 	struct tb_pack_frame header;
@@ -124,7 +123,7 @@ static size_t next_packed(const unsigned char *from, size_t size)
 	return 1 + tb_pack_find(from + 1, size - 1);
 }
 
-/* Note what is wrong, if that is the first in the file */
+/* Keep the error if it is the first in the file */
 static void note_fault(struct tb_error *fault, const struct tb_error *error, uint64_t offset)
 {
 	if (fault->code && fault->offset <= offset)
@@ -133,7 +132,7 @@ static void note_fault(struct tb_error *fault, const struct tb_error *error, uin
 	fault->offset = offset + (error->offset == TB_OFFSET_NONE ? 0 : error->offset);
 }
 
-/* All that look like frames; -ENOMEM */
+/* List all frames, without checking their contents; -ENOMEM */
 static int find_frames(struct tb_frames *frames, size_t size, struct tb_error *fault)
 {
 	const unsigned char *file = frames->file;
@@ -184,7 +183,8 @@ static int unpack_zstd(struct tb_frames *frames, const struct tb_frame *frame)
 	return ZSTD_isError(got) || got != frame->content ? -EBADMSG : 0;
 }
 
-/* @columns: only what is not in columns, and headers; out: how many blocks are in columns */
+/* @columns: NULL: everything; else unpack only headers and what is not in columns, and count blocks
+ * in columns */
 static int unpack_packed(struct tb_frames *frames, const struct tb_frame *frame, uint32_t *columns)
 {
 	struct tb_pack_frame header;
@@ -230,8 +230,8 @@ int frames_unpack(struct tb_frames *frames, const struct tb_frame *frame, uint32
 
 /* ---- the index ---- */
 
-/* The headers of a frame's blocks, and those that stay.  0; -ENOMEM; 1: at the end there is no
- * whole block */
+/* Note the headers of a frame's blocks, and copy blocks that stay.  0; -ENOMEM; 1: the frame ends
+ * with something that is no block */
 static int index_blocks(struct tb_frames *frames, struct tb_frame *frame, uint32_t columns)
 {
 	struct header_at *header;
@@ -256,7 +256,7 @@ static int index_blocks(struct tb_frames *frames, struct tb_frame *frame, uint32
 		if (frames_keep(&header->header))
 			memcpy(frames->range + header->offset, frames->unpacked + at, (size_t)bytes);
 	}
-	/* the index of a frame does not have events that are not in columns */
+	/* the frame's list of ids does not cover events that are not in columns */
 	frame->looked_for |= rolling > columns;
 	return 0;
 }
@@ -272,7 +272,7 @@ static bool has_looked_for(const struct tb_frame *frame)
 	       tb_pack_has(frame->from, &header, TB_EV_PATCH);
 }
 
-/* Leave out damaged frames, and all behind bytes that are no block; -ENOMEM */
+/* Index all frames without the damaged ones; -ENOMEM */
 static int index_frames(struct tb_frames *frames, struct tb_error *fault)
 {
 	size_t i, kept = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libtracebuf, inside: a trace in frames, as its parts know it.
+ * libtracebuf, private: a trace in frames.
  *
  *	frames.c	finds the frames and the headers of their blocks, and unpacks frames
- *	frames_pin.c	which of them are in memory
+ *	frames_pin.c	decides which frames are in memory
  */
 #ifndef TB_FRAMES_H
 #define TB_FRAMES_H
@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include "internal.h"
 
-#define FRAMES_SHOWN	4	/* blocks of tb_frames_show() that stay in memory */
+#define FRAMES_SHOWN	4	/* frames that tb_frames_show() keeps in memory */
 
 struct tb_unpacker;
 struct ZSTD_DCtx_s;
@@ -19,15 +19,15 @@ struct ZSTD_DCtx_s;
 enum frame_kind { FRAME_PLAIN, FRAME_ZSTD, FRAME_PACKED };
 
 /**
- * struct tb_frame - a frame, or plain blocks one after the other
- * @offset: in the unpacked trace
- * @content: bytes when unpacked
- * @from: where it is, @bytes of it
- * @looked_for: its rolling blocks may have what a scan looks for
- * @whole: it is in memory
+ * struct tb_frame - a frame, or several plain blocks
+ * @offset: place in the unpacked trace
+ * @content: size when unpacked
+ * @from: the packed bytes, @bytes of them
+ * @looked_for: its rolling blocks may have events that scan.c looks for
+ * @whole: it is unpacked in memory
  * @bad: it cannot be unpacked
- * @pins: how often it was pinned
- * @used: when the last pin went
+ * @pins: number of pins
+ * @used: when the last pin was removed
  */
 struct tb_frame {
 	uint64_t offset;
@@ -40,7 +40,7 @@ struct tb_frame {
 	uint64_t used;
 };
 
-/* A block, or what stands where one should */
+/* The header of a block, or the bytes where one should be */
 struct header_at {
 	uint64_t offset;
 	struct tb_block header;
@@ -48,19 +48,19 @@ struct header_at {
 
 struct tb_frames {
 	const unsigned char *file;
-	bool     mapped;		/* its pages come back */
+	bool     mapped;		/* @file is a mapping: its pages may be given back */
 	struct tb_frame *frames;
 	size_t   nr_frames, room_frames;
-	struct header_at *headers;	/* do not change once the trace is open */
+	struct header_at *headers;	/* constant once the trace is open */
 	size_t   nr_headers, room_headers;
 	_Atomic size_t hint;		/* the header found last */
 	unsigned char *range;
 	size_t   range_bytes;
 	uint64_t size;
-	pthread_mutex_t lock;		/* all below, and of frames what changes */
+	pthread_mutex_t lock;		/* protects all below, and the state of frames */
 	struct ZSTD_DCtx_s *zstd;
 	struct tb_unpacker *unpacker;
-	unsigned char *unpacked;	/* a frame */
+	unsigned char *unpacked;	/* room for a frame */
 	size_t   room;
 	struct tb_frame *shown[FRAMES_SHOWN];
 	unsigned int next_shown;
@@ -68,14 +68,14 @@ struct tb_frames {
 	uint64_t time;
 };
 
-/* Blocks that are read at any time stay in memory */
+/* True for blocks that stay in memory, because they are read at any time */
 static inline bool frames_keep(const struct tb_block *header)
 {
 	return header->kind != TB_BLOCK_ROLLING || !(header->flags & TB_BLOCK_COMPLETE);
 }
 
-/* Unpack the frame to frames->unpacked; of a packed one with @columns only what is not in columns,
- * and headers; out: how many blocks are in columns.  -EBADMSG, -ENOMEM */
+/* Unpack the frame to frames->unpacked.  With @columns, only headers and what is not in columns of
+ * a packed frame; out: number of blocks in columns.  -EBADMSG, -ENOMEM */
 int frames_unpack(struct tb_frames *frames, const struct tb_frame *frame, uint32_t *columns);
 
 #endif /* TB_FRAMES_H */

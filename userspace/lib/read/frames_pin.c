@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which frames of a trace are in memory: those that are pinned, because somebody looks at blocks of
- * them, and the few that were used last.  Several threads may read one trace.
+ * Which frames of a trace are in memory: those that a reader has pinned, and the few that were used
+ * last.  Several threads may read one trace.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ const struct tb_block *tb_frames_header(const struct tb_frames *frames, uint64_t
 	size_t low = 0, high = frames->nr_headers, middle, hint;
 
 	hint = atomic_load_explicit(&frames->hint, memory_order_relaxed);
-	/* most are asked for one after the other */
+	/* callers mostly ask for one block after another */
 	for (middle = hint; middle < hint + 2 && middle < high; middle++)
 		if (frames->headers[middle].offset == offset)
 			break;
@@ -40,12 +40,12 @@ const struct tb_block *tb_frames_header(const struct tb_frames *frames, uint64_t
 
 /* ---- pins ---- */
 
-/* The frame that has @offset, which is less than the size of the trace */
+/* The frame that contains @offset, which is less than the size of the trace */
 static struct tb_frame *frame_of(const struct tb_frames *frames, uint64_t offset)
 {
 	size_t low = 0, high = frames->nr_frames, middle;
 
-	/* how many begin at @offset or before */
+	/* count frames that begin at @offset or before */
 	while (low < high) {
 		middle = low + (high - low) / 2;
 		if (frames->frames[middle].offset <= offset)
@@ -68,7 +68,7 @@ bool tb_frames_looked_for(const struct tb_frames *frames, uint64_t offset)
 	return frame_of(frames, offset)->looked_for;
 }
 
-/* Where in the headers those of @frame begin */
+/* Index of the first header of @frame */
 static size_t first_header(const struct tb_frames *frames, const struct tb_frame *frame)
 {
 	size_t low = 0, high = frames->nr_headers, middle;
@@ -83,7 +83,7 @@ static size_t first_header(const struct tb_frames *frames, const struct tb_frame
 	return low;
 }
 
-/* The next run of blocks of @frame that do not stay, from header @i on; false: there is none */
+/* Find the next run of blocks of @frame that do not stay, from header @i on; false: none */
 static bool next_run(const struct tb_frames *frames, const struct tb_frame *frame, size_t *i,
 		     uint64_t *from, uint64_t *to)
 {
@@ -114,7 +114,7 @@ static void fill(struct tb_frames *frames, const struct tb_frame *frame)
 		memcpy(frames->range + from, frames->unpacked + (from - frame->offset), to - from);
 }
 
-/* As far as the pages of its blocks have nothing else */
+/* Free the pages that only blocks of this frame use */
 static void give_up(struct tb_frames *frames, struct tb_frame *frame)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from, to;
@@ -154,7 +154,7 @@ static void unpin(struct tb_frames *frames, struct tb_frame *frame)
 		give_up_oldest(frames);
 }
 
-/* All that is known of the blocks of a frame that cannot be unpacked */
+/* Copy the headers of a frame that cannot be unpacked: all that is known of its blocks */
 static void fill_headers(struct tb_frames *frames, const struct tb_frame *frame)
 {
 	const struct header_at *header;

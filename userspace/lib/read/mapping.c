@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which file an address of a program is in, as the notes of a trace tell.
+ * Which file contains the code at an address of a program, from the notes of a trace.
  *
- * Entries are in order of process and time.  A lookup goes back from its time to the first entry
- * that decides: code at that address, exec (nothing from before is left), or fork (as in the
- * parent).
+ * Entries are sorted by process and time.  A lookup goes back from its time to the first entry that
+ * decides: code at that address; exec, which removes all older code; or fork, which continues the
+ * lookup in the parent.
  */
 #include <errno.h>
 #include <string.h>
 #include "internal.h"
 
-/* A file can say anything: neither more entries nor more generations are looked at */
+/* Limits, because a damaged file may have any entries */
 #define ENTRIES_MAX 4096
 #define GENERATIONS_MAX 64
 
@@ -50,7 +50,7 @@ int tb_mappings_sort(struct tb_recording *recording)
 			    recording->nr_mappings, sizeof(*recording->mappings), compare);
 }
 
-/* Behind the last entry of @run that is of @pid and no later than @ns, or of a lower pid */
+/* Index after the last entry of @run that is of a lower pid, or of @pid and not later than @ns */
 static size_t behind(const struct tb_recording *recording, size_t run, uint32_t pid, uint64_t ns)
 {
 	size_t low = recording->mapping_runs.starts[run], middle;
@@ -75,7 +75,7 @@ static bool decides(const struct tb_mapping *mapping, uint64_t address)
 	       (mapping->kind == TB_MAPPING_CODE && address - mapping->start < mapping->size);
 }
 
-/* The last that decides about @address in @pid at @ns; NULL: none, or none within @steps */
+/* The last entry that decides about @address in @pid at @ns; NULL: none, or none within @steps */
 static const struct tb_mapping_at *deciding(const struct tb_recording *recording, uint32_t pid,
 					    uint64_t ns, uint64_t address, unsigned int *steps)
 {
@@ -100,7 +100,7 @@ static const struct tb_mapping_at *deciding(const struct tb_recording *recording
 	return last;
 }
 
-/* The time since which what was told counts at @ns; UINT64_MAX: nothing is known then */
+/* Time from which on entries are reliable at @ns; UINT64_MAX: nothing is known at @ns */
 static uint64_t known_since(const struct tb_recording *recording, uint64_t ns)
 {
 	const struct tb_mapping *unknown;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Names for numbers: system calls, softirqs, task states, the ABI's enums.
+ * Names of numbers: system calls, softirqs, task states, enums of the ABI.
  */
 #include <stdio.h>
 #include "internal.h"
@@ -10,7 +10,7 @@ static const char *const syscalls[] = {
 #include "syscalls.inc"
 };
 
-/* The names of the architecture this was built for fit the trace's machine */
+/* True if the trace's machine has the architecture that the library was built for */
 bool tb_names_fit(const struct tb_recording *recording)
 {
 #if defined(__x86_64__)
@@ -39,7 +39,7 @@ const char *tb_softirq_name(uint64_t vector)
 	return vector < sizeof(names) / sizeof(names[0]) ? names[vector] : NULL;
 }
 
-/* As the kernel's own format of sched_switch: TASK_REPORT bits, preempted */
+/* Letters of TASK_REPORT bits, and "+" if preempted, as the kernel's format of sched_switch */
 const char *tb_task_state(uint64_t state, char *buffer, size_t size)
 {
 	static const char letters[8] = "SDTtXZPI";

@@ -2,8 +2,8 @@
 /*
  * Events as text: "name=value name=value".
  *
- * The writer counts what it was asked for and stores what fits, so every
- * function here may go on after the buffer is full.
+ * struct writer counts the bytes of the whole text and stores those that fit; so callers go on
+ * after the buffer is full.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,8 +13,8 @@
 
 struct writer {
 	char  *buffer;
-	size_t size;		/* room, the NUL included */
-	size_t used;		/* wanted so far */
+	size_t size;		/* room, with the NUL */
+	size_t used;		/* length of the text, even if it did not fit */
 };
 
 static void put(struct writer *writer, const char *text, size_t length)
@@ -136,7 +136,7 @@ static void put_array(struct writer *writer, const struct tb_view *view,
 	put_char(writer, ']');
 }
 
-/* A mask of CPUs as the list the kernel prints: 0-3,7 */
+/* Write a mask of CPUs as the kernel prints lists: 0-3,7 */
 static void put_mask(struct writer *writer, const void *data, size_t length)
 {
 	const unsigned char *bytes = data;
@@ -247,7 +247,7 @@ static void put_field(struct writer *writer, const struct tb_trace *trace,
 		put_text(writer, "<truncated>");
 }
 
-/* Ends the text; how long it wanted to be */
+/* Terminate the text; returns the length of the whole text */
 static int finish(const struct writer *writer)
 {
 	if (writer->size)
@@ -266,7 +266,7 @@ int tb_field_print(const struct tb_trace *trace, const struct tb_view *view,
 	return result < 0 ? result : finish(&writer);
 }
 
-/* ---- what is not an event of the kernel ---- */
+/* ---- losses and control events ---- */
 
 __attribute__((format(printf, 2, 3)))
 static void put_format(struct writer *writer, const char *format, ...)
@@ -358,7 +358,7 @@ static void put_control(struct writer *writer, const struct tb_view *view)
 	}
 }
 
-/* ---- what programs write ---- */
+/* ---- records of programs ---- */
 
 static void put_string(struct writer *writer, const char *text)
 {
@@ -426,7 +426,7 @@ static void put_value(struct writer *writer, const struct tb_user *user)
 	}
 }
 
-/* What is not as it should be: it is shown all the same */
+/* Records with wrong contents are shown, too; say what is wrong */
 static void put_doubts(struct writer *writer, const struct tb_user *user)
 {
 	if (user->flags & TB_USER_UNMATCHED)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A cursor's blocks and elements as they are: in the order of the file, or as they come.
+ * A cursor that returns blocks and elements unchanged, in the order of the file or of arrival.
  */
 #include <errno.h>
 #include "cursor.h"
@@ -13,7 +13,7 @@ static int go(struct tb_cursor *cursor, enum cursor_way way)
 	return cursor->way == way ? 0 : -EINVAL;
 }
 
-/* Blocks that were complete before the time that was sought are passed over */
+/* True for blocks that were complete before the time of the last seek */
 static bool too_early(const struct tb_cursor *cursor,
 		      const struct tb_block *block)
 {

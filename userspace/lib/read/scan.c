@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * One pass over the heads of all events when a trace is opened, for what has to be known
- * before the first is read: clock records in rolling blocks, and where the pieces are
+ * One pass over the heads of all events when a trace is opened.  It collects what must be known
+ * before the first event is shown: clock records in rolling blocks, and the places of the pieces
  * that programs have written.
  *
- * Where blocks are damaged it stops exactly where the cursor will, so that both
- * know the same pieces.
+ * In a damaged block it stops exactly where the cursor stops, so that both know the same pieces.
  */
 #include <errno.h>
 #include "follow.h"
@@ -16,13 +15,13 @@ static int scan_event(struct tb_trace *trace, struct tb_recording *recording,
 {
 	switch (id) {
 	case TB_EV_CLOCK:
-		/* durable ones are known; CLOCK_MONOTONIC itself needs none */
+		/* durable.c reads durable ones; if the trace clock is CLOCK_MONOTONIC it needs none */
 		if (durable || bytes < sizeof(struct tb_clock_sync) ||
 		    (recording->has_init &&
 		     recording->init.clock == TB_CLOCK_MONO))
 			return 0;
 		return tb_clock_add(recording, (const void *)(composite + 1));
-	/* all of what a writer wrote must be there before any of it can be shown */
+	/* all pieces of a writer must be known before its first record is shown */
 	case TB_EV_CHUNK:
 		return trace->follow ? tb_follow_chunk(trace->follow, composite, ticks) :
 		       tb_users_chunk(trace, recording, composite, bytes, ticks);
@@ -79,7 +78,7 @@ int tb_scan_block(struct tb_trace *trace, struct tb_recording *recording,
 	return 0;
 }
 
-/* The block at @offset, which is in @pinned then; -ENOMEM */
+/* Scan the block at @offset, by @pinned; -ENOMEM */
 static int scan_at(struct tb_trace *trace, struct tb_recording *recording,
 		   const struct tb_block *header, uint64_t offset, struct tb_frame **pinned)
 {
@@ -110,7 +109,7 @@ static int scan_listed(struct tb_trace *trace, struct tb_recording *recording,
 	return 0;
 }
 
-/* Rings that are listed may have blocks twice in the file: they are taken from the list */
+/* Blocks of a listed ring may be in the file twice: take them from the list */
 static int scan_all(struct tb_trace *trace, struct tb_frame **pinned)
 {
 	uint64_t offset = 0, at, forgotten = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Functions by address, as the notes of a trace tell them.
+ * Functions of the kernel by address, from the notes of a trace.
  *
- * A followed trace tells them block by block.  Symbols stand in sorted runs, each more than twice
- * as long as the next: to sort all of them again with each block would take quadratic time.
+ * A followed trace delivers them block by block.  So symbols are in sorted runs, each more than
+ * twice as long as the next: sorting all of them with each block would take quadratic time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ int tb_runs_sort(struct tb_runs *runs, void *list, size_t used, size_t size,
 		return -ENOMEM;
 	starts = runs->starts;
 	starts[runs->count++] = start;
-	/* the new run takes in those that are not more than twice as long */
+	/* merge the new run with runs before it that are not more than twice as long */
 	for (; (last = runs->count - 1) > 0; runs->count--) {
 		if (starts[last] - starts[last - 1] > 2 * (used - starts[last]))
 			break;
@@ -65,7 +65,7 @@ int tb_symbols_sort(struct tb_recording *recording)
 			    sizeof(*recording->symbols), compare);
 }
 
-/* The last symbol from @low to @high that does not begin behind @address; NULL: all do */
+/* The last symbol from @low to @high that begins at @address or before; NULL: none */
 static const struct tb_symbol_at *find(const struct tb_recording *recording, size_t low,
 				       size_t high, uint64_t address)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is known of threads, by tid.
+ * Threads by tid.
  *
- * A hash table of pointers (open addressing, linear probing) into chunks of
- * tasks that never move, so that a pointer to a task stays good while the
- * table grows.  Threads are never taken out: the record of one that has ended
- * is what its later events are shown with, until its tid is used again.
+ * A hash table (open addressing, linear probing) points to tasks in chunks that never move, so a
+ * pointer to a task stays valid while the table grows.  Threads are never removed: later events of
+ * a thread that has ended are shown with its last record, until its tid is used again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -113,7 +112,7 @@ void tb_task_name(struct tb_task *task, const char *comm, size_t size)
 	memcpy(task->comm, comm, length);
 }
 
-/* A TB_EV_THREAD record */
+/* Apply a TB_EV_THREAD record */
 int tb_tasks_thread(struct tb_tasks *tasks, const void *payload, size_t size)
 {
 	const struct tb_thread *thread = payload;
@@ -134,12 +133,12 @@ int tb_tasks_thread(struct tb_tasks *tasks, const void *payload, size_t size)
 	return 0;
 }
 
-/* ---- events that tell of threads ---- */
+/* ---- events that tell something of threads ---- */
 
 #define CLONE_THREAD_FLAG 0x00010000
 #define CLONE_PARENT_FLAG 0x00008000
 
-/* The field of the event's format in tb_format.telling */
+/* Get the number in field number @which of tb_format.telling */
 static bool field_number(const struct tb_view *view, unsigned int which,
 			 uint64_t *value)
 {
@@ -148,7 +147,7 @@ static bool field_number(const struct tb_view *view, unsigned int which,
 	return field && !tb_field_u64(view, field, value);
 }
 
-/* The name in field @pid + 1 is that of the thread in field @pid */
+/* Field @pid + 1 of tb_format.telling is the name of the thread in field @pid */
 static int learn_name(struct tb_tasks *tasks, const struct tb_view *view,
 		      unsigned int pid)
 {
@@ -168,7 +167,7 @@ static int learn_name(struct tb_tasks *tasks, const struct tb_view *view,
 	return 0;
 }
 
-/* A thread begins that the thread of this event has made */
+/* The thread of this event has created a thread */
 static int learn_new(struct tb_tasks *tasks, const struct tb_view *view)
 {
 	struct tb_task *task, *creator;
@@ -198,7 +197,7 @@ static int learn_new(struct tb_tasks *tasks, const struct tb_view *view)
 	return learn_name(tasks, view, 0);
 }
 
-/* Called for events whose format is known to tell something */
+/* To be called for events whose format has a tb_known */
 int tb_tasks_learn(struct tb_tasks *tasks, const struct tb_view *view)
 {
 	int result;

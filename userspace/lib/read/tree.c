@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Numbers by key, in a balanced tree.  A file chooses its keys; it can make look-ups in a hash
- * table slow, but not those in a tree.
+ * A map from keys to numbers: a balanced tree.  A hostile file can choose keys that make look-ups
+ * in a hash table slow, but not in a tree.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ uint64_t tb_steps;
 #endif
 
 struct node {
-	struct tb_key key;		/* first: tfind() gets a key alone */
+	struct tb_key key;		/* first, because tfind() gets a key instead of a node */
 	uint32_t number;
 };
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libtracebuf, inside: what programs have written, as their parts know it.
+ * libtracebuf, private: records of programs.
  *
- *	scan.c     finds the pieces	(when a trace is opened)
- *	users.c    puts them in order, one sequence for each writer, and does the counts
- *	follow_users.c	the same while they come, when a trace is followed
- *	user_name.c     names by number
- *	user_read.c     goes through a sequence, one record after the other
- *	user_record.c   what is in a record
- *	print.c    as text
+ *	scan.c		finds the pieces when a trace is opened
+ *	users.c		sorts them, one sequence for each writer, and counts
+ *	follow_users.c	does the same for a followed trace, as they arrive
+ *	user_name.c	names by number
+ *	user_read.c	reads the records of a sequence one after another
+ *	user_record.c	decodes a record
+ *	print.c		writes it as text
  *
- * All that is in a chunk is the program's own: the kernel has looked at none of it, so
- * none of it is believed here.  Memory: 56 bytes for each piece, 48 for each patch, the names,
- * and less than 1 KiB for each writer and cursor.
+ * The program wrote the contents of chunks and the kernel has checked nothing, so this code trusts
+ * nothing.  Memory: 64 bytes for each piece, 48 for each patch, the names, and less than 1 KiB for
+ * each writer and cursor.
  */
 #ifndef TB_USER_H
 #define TB_USER_H
@@ -20,15 +20,15 @@
 #include "internal.h"
 
 /**
- * struct tb_piece - a TB_EV_CHUNK
- * @key: producer << 16 | writer; then the number of its sequence
- * @at: where its payload is in the file; followed: the address of a struct tb_piece_copy
- * @copy: of the event it came in, if the trace is in frames; else NULL
- * @ticks: when the kernel took it: what is in it was written before
- * @chunk: which chunk, by a number that does not wrap around
+ * struct tb_piece - a TB_EV_CHUNK: a part of a chunk
+ * @key: producer << 16 | writer; later the number of its sequence
+ * @at: place of its payload in the file; followed: address of a struct tb_piece_copy
+ * @copy: copy of its event if the trace is in frames; else NULL
+ * @ticks: time at which the kernel took it, after its records were written
+ * @chunk: number of the chunk, which does not wrap around
  * @first: number of its first record
- * @records: how many it says it has
- * @bytes: of records
+ * @records: number of its records, as the program says
+ * @bytes: bytes of records
  */
 struct tb_piece {
 	uint64_t key;
@@ -38,20 +38,20 @@ struct tb_piece {
 	uint64_t chunk;
 	uint64_t first;
 	uint32_t records;
-	uint32_t id;		/* of the chunk, as it was */
+	uint32_t id;		/* number of the chunk as recorded */
 	uint16_t bytes;
 	uint16_t offset;
 	uint16_t cause;
 	uint16_t flags;
 };
 
-/* struct tb_piece_copy - a piece of a trace that is followed; @where: in all that came */
+/* struct tb_piece_copy - copy of a piece; @where: its place among all bytes that have arrived */
 struct tb_piece_copy {
 	uint64_t where;
 	struct tb_chunk_event event[];
 };
 
-/* struct tb_hole - a TB_EV_PATCH; the same fields mean the same */
+/* struct tb_hole - a TB_EV_PATCH; members as in struct tb_piece */
 struct tb_hole {
 	uint64_t key;
 	uint64_t at;
@@ -64,8 +64,8 @@ struct tb_hole {
 };
 
 /*
- * struct tb_sequence - what one writer wrote: a range of pieces and one of patches.  In a trace
- * that is followed they are in @own_pieces and @own_holes: those that are not passed yet.
+ * struct tb_sequence - what one writer wrote: a range of pieces and a range of patches.  In a
+ * followed trace @own_pieces and @own_holes have those that the reader has not passed.
  */
 struct tb_sequence {
 	struct tb_user_writer accounting;
@@ -76,7 +76,7 @@ struct tb_sequence {
 	size_t room_pieces, room_holes;
 };
 
-/* struct tb_told - a name that a program told, in order of @key and then of telling */
+/* struct tb_told - a name that a program told, sorted by @key and order of telling */
 struct tb_told {
 	uint64_t key;		/* producer << 32 | id */
 	uint64_t ticks;
@@ -85,10 +85,10 @@ struct tb_told {
 };
 
 /**
- * struct tb_users - what is known of the writers of a recording
- * @end: no event is later, 0: unknown
+ * struct tb_users - the writers of a recording
+ * @end: time of the last event, 0: unknown
  * @overwrote: the rings have overwritten events
- * @malformed: chunks and patches too short to be any
+ * @malformed: number of chunks and patches that are too short
  */
 struct tb_users {
 	struct tb_piece *pieces;
@@ -104,7 +104,7 @@ struct tb_users {
 	uint64_t malformed;
 };
 
-/* Its @index-th piece and its patches */
+/* Piece number @index of the sequence */
 static inline const struct tb_piece *tb_sequence_piece(const struct tb_users *users,
 						       const struct tb_sequence *sequence,
 						       size_t index)
@@ -124,7 +124,7 @@ static inline struct tb_piece_copy *tb_piece_copy(const struct tb_piece *piece)
 	return (void *)(uintptr_t)piece->at;
 }
 
-/* The event it came in */
+/* The event of the piece */
 static inline const struct tb_chunk_event *tb_piece_event(const struct tb_trace *trace,
 							  const struct tb_piece *piece)
 {
@@ -132,7 +132,7 @@ static inline const struct tb_chunk_event *tb_piece_event(const struct tb_trace 
 	       piece->copy ? piece->copy : (const void *)(trace->data + piece->at);
 }
 
-/* Where that is among all bytes */
+/* Its place among all bytes */
 static inline uint64_t tb_piece_where(const struct tb_trace *trace, const struct tb_piece *piece)
 {
 	return trace->follow ? tb_piece_copy(piece)->where : piece->at;
@@ -140,14 +140,14 @@ static inline uint64_t tb_piece_where(const struct tb_trace *trace, const struct
 
 /* ---- users.c ---- */
 
-/* As it is in its event; but for where that is */
+/* A piece from its event; the caller sets @at, @copy and @chunk */
 struct tb_piece tb_piece_of(const struct tb_composite *composite, uint32_t bytes, uint64_t ticks);
 struct tb_hole tb_hole_of(const struct tb_composite *composite, uint64_t ticks);
 
 /**
- * struct tb_lap - where a writer is while its pieces and patches are looked at as they were taken
- * @newest: chunk, 0: none yet
- * @began: its very first piece was there
+ * struct tb_lap - state of a writer while its pieces and patches are read in the order of @ticks
+ * @newest: highest chunk number so far, 0: none
+ * @began: the writer's very first piece is in the trace
  */
 struct tb_lap {
 	uint64_t newest;
@@ -155,9 +155,9 @@ struct tb_lap {
 	bool     began;
 };
 
-/* The number of chunk @id that does not wrap around */
+/* The number of chunk @id, which does not wrap around */
 uint64_t tb_lap_unwrap(struct tb_lap *lap, uint32_t id);
-/* Is this the first piece of another writer that got the same id? */
+/* True if this is the first piece of another writer with the same id */
 bool tb_lap_is_another(const struct tb_lap *lap, const struct tb_piece *piece, uint32_t tid);
 
 struct tb_sequence *tb_sequence_new(struct tb_users *users, const struct tb_chunk_event *chunk);
@@ -171,10 +171,10 @@ int tb_users_patch(struct tb_trace *trace, struct tb_recording *recording,
 		   uint64_t ticks);
 
 /**
- * struct tb_numbers - how far the records of a sequence are accounted for
- * @next: number of the one that should come
- * @chunk, @offset: where it should be
- * @known: it is known what should come
+ * struct tb_numbers - the place in a sequence up to which records are counted
+ * @next: number of the next record
+ * @chunk, @offset: place of the next record
+ * @known: the members above are valid
  */
 struct tb_numbers {
 	uint64_t next;
@@ -183,22 +183,22 @@ struct tb_numbers {
 	bool     known;
 };
 
-/* struct tb_missing - records that should have been before a piece */
+/* struct tb_missing - a loss of records before a piece */
 struct tb_missing {
 	uint64_t records;
 	uint32_t cause;
 	bool     at_most;
 };
 
-/* Nothing else is between what was taken last and this piece, as far as chunks tell */
+/* True if the piece continues the last one, by chunk and offset */
 bool tb_numbers_are_next(const struct tb_numbers *numbers, const struct tb_piece *piece);
 
-/* The counts of @sequence with one piece more; -ENOMEM */
+/* Add a piece to the counts of @sequence; -ENOMEM */
 int tb_users_book(struct tb_users *users, struct tb_sequence *sequence,
 		  struct tb_numbers *numbers, const struct tb_piece *piece,
 		  const struct tb_chunk_event *chunk);
 
-/* What is missing before this piece, if anything; it is accounted for then */
+/* Return true if records are missing before this piece; counts up to its end */
 bool tb_numbers_piece(struct tb_numbers *numbers, const struct tb_users *users,
 		      const struct tb_piece *piece, struct tb_missing *missing);
 
@@ -207,19 +207,19 @@ bool tb_numbers_piece(struct tb_numbers *numbers, const struct tb_users *users,
 int tb_names_tell(struct tb_users *users, uint32_t producer, uint64_t ticks,
 		  const struct tb_record *record, const struct tb_record *head);
 void tb_names_sort(struct tb_users *users);
-/* NULL: it has not been told */
+/* NULL: the trace does not have the name */
 const struct tb_user_name *tb_names_find(const struct tb_users *users,
 					 uint32_t producer, uint32_t id);
 
 /* ---- user_record.c ---- */
 
 #define TB_USER_ARGS_MAX 1024		/* more than fit into an event */
-#define TB_USER_SPARE	12		/* "#4294967295" */
+#define TB_USER_SPARE	12		/* room for "#4294967295" */
 
 /**
- * struct tb_user_room - where the record is put that a cursor shows
- * @copy: of a record that is patched
- * @spare: what unknown names are called: the record's, its category's, those of the arguments
+ * struct tb_user_room - memory of the record that a cursor shows
+ * @copy: copy of the record, with patches
+ * @spare: texts for unknown names: of the record, of its category, of its arguments
  */
 struct tb_user_room {
 	struct tb_user user;
@@ -233,15 +233,15 @@ struct tb_user_room {
 const struct tb_record *tb_record_at(const void *data, uint32_t bytes,
 				     uint32_t at, struct tb_record *head);
 
-/* Is it one that cursors show? */
+/* True for records that cursors show */
 bool tb_record_shows(const struct tb_record *record);
 
-/* What is in it, @id being its name; room->user has all of it but what the writer says of itself */
+/* Decode the record to room->user, except what its chunk tells; @id: its name */
 void tb_record_decode(const struct tb_users *users, uint32_t producer,
 		      const struct tb_record *record, uint32_t id,
 		      struct tb_user_room *room);
 
-/* What name @id of the producer is called; @spare is used if nobody knows */
+/* Text of name @id of the producer; unknown: "#id" in @spare */
 const char *tb_record_name(const struct tb_users *users, uint32_t producer,
 			   uint32_t id, char spare[TB_USER_SPARE]);
 
@@ -251,13 +251,13 @@ const char *tb_record_name(const struct tb_users *users, uint32_t producer,
 
 /**
  * struct tb_reader - a place in a sequence
- * @piece: which piece is being read, or comes next if @data is NULL
- * @at: in its data
- * @taken: records of it that were read
- * @last: time of what was last shown
- * @kind: TB_VIEW_USER or TB_VIEW_USER_LOST: what is to be shown
- * @record, @flags, @missing: the same; @since: when a loss may have begun
- * @depth, @stack: names of slices that have begun and not ended
+ * @piece: the piece that is being read, or the next one if @data is NULL
+ * @at: offset in its data
+ * @taken: number of its records that were read
+ * @last: time of the last record or loss
+ * @kind: TB_VIEW_USER or TB_VIEW_USER_LOST: what is pending
+ * @record, @flags, @missing: the pending record or loss; @since: earliest time of the loss
+ * @depth, @stack: names of open slices
  */
 struct tb_reader {
 	const struct tb_trace *trace;
@@ -282,9 +282,9 @@ struct tb_reader {
 void tb_reader_start(struct tb_reader *reader, const struct tb_trace *trace,
 		     const struct tb_recording *recording,
 		     const struct tb_sequence *sequence);
-/* What comes next has time @ticks; false: the end */
+/* Move to the next record or loss, at time @ticks; false: the end */
 bool tb_reader_next(struct tb_reader *reader, uint64_t *ticks);
-/* All of a view but ticks, ns, task and comm */
+/* Fill in the view, except ticks, ns, task and comm */
 void tb_reader_view(struct tb_reader *reader, uint64_t ticks,
 		    struct tb_user_room *room, struct tb_view *view);
 

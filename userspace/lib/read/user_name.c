@@ -2,13 +2,13 @@
 /*
  * Names that programs have told, by number.
  *
- * They have no time: one writer tells a name and others use its number, perhaps in a
- * piece the kernel took before.  So a number means the same in all of a recording, and all
- * names are known before the first record is shown.  Honest programs use no number
- * twice; of others the name told last counts.
+ * A name has no time: one writer tells it and others use its number, perhaps in a piece that the
+ * kernel took before.  So a number means the same in all of a recording, and all names are known
+ * before the first record is shown.  Correct programs use no number twice; if one does, the name
+ * told last counts.
  *
- * The table is sorted, not hashed: numbers are the program's choice, and nothing it
- * chooses makes a look-up slow.
+ * The table is sorted, not hashed: programs choose the numbers, and could make look-ups in a hash
+ * table slow.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static int compare(const void *a, const void *b)
 	return first->order < second->order ? -1 : first->order > second->order;
 }
 
-/* In order, and the last of each number alone */
+/* Sort, and keep only the last name of each number */
 void tb_names_sort(struct tb_users *users)
 {
 	struct tb_told *names = users->names;
