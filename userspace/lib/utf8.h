@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Is it UTF-8, and may it be shown?  Texts of traces may be any bytes; this is for all that writes
- * them where they may not: library, tool, and the plugin for Babeltrace.
+ * UTF-8: which bytes of a text are characters that may be shown.  Texts of traces may have any
+ * bytes; library, tool and the plugin for Babeltrace use this where they write such texts.
  */
 #ifndef TRACEBUF_UTF8_H
 #define TRACEBUF_UTF8_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 character at @text, which is *@character; 0: it is none */
+/* Size of the UTF-8 character at @text, decoded to *@character; 0: it is none */
 static inline size_t utf8_read(const char *text, size_t length, uint32_t *character)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -32,7 +32,7 @@ static inline size_t utf8_read(const char *text, size_t length, uint32_t *charac
 	       (code >= 0xd800 && code < 0xe000) ? 0 : size;
 }
 
-/* Bytes of the UTF-8 character at @text, 0: it is none */
+/* Size of the UTF-8 character at @text; 0: it is none */
 static inline size_t utf8_size(const char *text, size_t length)
 {
 	uint32_t character;
@@ -41,9 +41,9 @@ static inline size_t utf8_size(const char *text, size_t length)
 }
 
 /*
- * Bytes of the character at @text, 0: none, or one that a terminal would obey, or that is not seen
- * but changes what is around it: direction, joining, lines (Unicode's Bidi_Control, U+200B..200D,
- * U+2028, U+2029, U+2060..206F, U+FEFF)
+ * Size of the UTF-8 character at @text; 0: it is none, a terminal would interpret it, or it is
+ * invisible but changes the direction, joining or lines of the text around it (Unicode's
+ * Bidi_Control, U+200B..200D, U+2028, U+2029, U+2060..206F, U+FEFF)
  */
 static inline size_t utf8_shown(const char *text, size_t length)
 {
@@ -55,7 +55,7 @@ static inline size_t utf8_shown(const char *text, size_t length)
 	       0 : size;
 }
 
-/* In place: '?' for each byte that is not shown, but for NUL */
+/* Replace each byte that may not be shown, except NUL, by '?' */
 static inline void utf8_plain(char *text, size_t length)
 {
 	size_t size;
@@ -70,7 +70,7 @@ static inline void utf8_plain(char *text, size_t length)
 	}
 }
 
-/* The same for a text in @size bytes, which ends there at the latest */
+/* utf8_plain() for a text in a buffer of @size bytes, which gets a NUL at its end */
 static inline void utf8_plain_string(char *text, size_t size)
 {
 	text[size - 1] = 0;

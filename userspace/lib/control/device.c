@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * /dev/tracebuf: the ioctls of linux/tracebuf.h as functions, and messages
- * that say what is missing when it cannot be opened.
+ * /dev/tracebuf: the ioctls of linux/tracebuf.h as functions, and error texts that say what is
+ * missing when the device cannot be opened.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@ struct tb_device {
 	int    fd;
 	void  *map;
 	size_t map_size;
-	bool   borrowed;		/* the mapping is another's */
-	struct tb_query query;		/* the layout, as of tb_device_map() */
+	bool   borrowed;		/* @map belongs to another struct tb_device */
+	struct tb_query query;		/* the layout when it was mapped */
 };
 
 static int device_ioctl(const struct tb_device *device, unsigned long command,
@@ -36,7 +36,7 @@ static int device_ioctl(const struct tb_device *device, unsigned long command,
 
 /* ---- structures that grow ---- */
 
-/* Into the caller's structure of @size bytes what fits of ours; the rest of it is zero */
+/* Copy what fits to the caller's structure of @size bytes, and zero the rest of it */
 static void give(void *to, size_t size, const void *from, size_t bytes)
 {
 	size_t common = size < bytes ? size : bytes;
@@ -45,7 +45,7 @@ static void give(void *to, size_t size, const void *from, size_t bytes)
 	memset((unsigned char *)to + common, 0, size - common);
 }
 
-/* Ours from the caller's; -E2BIG: there is something that we do not know */
+/* Copy the caller's structure to ours; -E2BIG: it has members that the library does not know */
 static int take(void *to, size_t bytes, const void *from, size_t size)
 {
 	const unsigned char *rest = from;
@@ -60,8 +60,8 @@ static int take(void *to, size_t bytes, const void *from, size_t size)
 }
 
 /*
- * As functions, for programs made with the first release: with the sizes that the structures had
- * then, which never change here.
+ * Functions for programs compiled with the first release: they use the sizes that the structures
+ * had then, which must not change here.
  */
 #define FIRST(type, bytes) \
 	_Static_assert(sizeof(struct type) >= (bytes), "it only grows"); \
@@ -210,7 +210,7 @@ int tb_device_open(const char *path, unsigned int flags,
 				    "out of memory");
 	device->fd = open(path, way);
 	result = device->fd < 0 ? -errno : 0;
-	/* a member of the group, without the capability */
+	/* the helper opens the device for members of the group without the capability */
 	if (result == -EPERM && !strcmp(path, TB_DEVICE_PATH))
 		device->fd = tb_helper_open(flags & TB_DEVICE_NONBLOCK ? O_NONBLOCK : 0);
 	if (device->fd < 0) {
@@ -261,7 +261,7 @@ int tb_device_fd(const struct tb_device *device)
 	return device->fd;
 }
 
-/* An illegal one is left to the kernel, one too long could not get there */
+/* -EINVAL for names that do not fit; the kernel checks the others */
 static int copy_name(char to[TB_PROVIDER_NAME_MAX], const char *name)
 {
 	size_t length = strlen(name);
@@ -349,7 +349,7 @@ int tb_device_flush(struct tb_device *device, int cpu)
 
 	if (result != -EINVAL || !flush.flags)
 		return result;
-	/* a module that does not know of programs has nobody to ask */
+	/* an older module, without support for programs, rejects the flag */
 	flush.flags = 0;
 	return device_ioctl(device, TB_IOC_FLUSH, &flush);
 }
@@ -558,7 +558,7 @@ int tb_device_header(struct tb_device *device, unsigned int cpu,
 	to.iov_base = header;
 	from.iov_base = (unsigned char *)device->map +
 			cpu * device->query.ring_stride;
-	/* a CPU that is not recorded has a hole there: this fails where a load would be killed */
+	/* a ring that is not recorded is a hole: this call fails, a load would kill the program */
 	copied = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
 	if (copied < 0)
 		result = errno == EFAULT ? -ENODATA : -errno;

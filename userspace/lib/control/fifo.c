@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Save/saved channels: opening one, packets, and finding the block that a
- * packet offers.
+ * Save/saved channels: open one, read and write packets, and find the block that a packet offers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +11,8 @@
 
 struct tb_channel {
 	int fd;
-	const unsigned char *buffers;	/* of its ring, in the mapping */
-	uint64_t offset;		/* of them there */
+	const unsigned char *buffers;	/* buffers of its ring, in the mapping */
+	uint64_t offset;		/* their offset in the mapping */
 	uint32_t nr, bytes;
 	uint32_t cpu;
 };
@@ -28,7 +27,7 @@ int tb_channel_open(struct tb_device *device, unsigned int cpu,
 	int result;
 
 	*out = NULL;
-	/* mapped first: while it is, the layout stays what query says */
+	/* map first: the layout cannot change while it is mapped */
 	result = tb_device_map(device, &map, NULL);
 	if (!result)
 		result = tb_device_query(device, &query);
@@ -109,7 +108,7 @@ int tb_channel_block(const struct tb_channel *channel,
 		if (block->magic != TB_BLOCK_MAGIC ||
 		    (uint32_t)block->sequence != offer->data32)
 			continue;
-		/* one of an earlier recording may have the same number */
+		/* a block of an earlier recording may have the same number */
 		if (!found || block->time_start > found->time_start)
 			found = block;
 	}

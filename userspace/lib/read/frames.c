@@ -21,7 +21,7 @@
 #include "frames.h"
 #include "lib/pack/pack.h"
 
-#define ZSTD_MOST	(64ull << 20)	/* largest content of a frame of zstd; recorders write less */
+#define ZSTD_MOST	(64ull << 20)	/* largest content of a frame; recorders write less */
 #define PLAIN_MOST	(4u << 20)	/* plain blocks that form one frame */
 
 static uint32_t magic_at(const unsigned char *at)

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Going through a sequence: what one writer wrote, one record after the other, for the
- * cursor to merge with everything else.
+ * Read a sequence: the records of one writer, one after another, as a stream of the cursor.
  *
- * Times are what the program says.  A record cannot have been made before the one
- * before it, nor after the kernel took its piece; where it says so it keeps its place and is
- * shown at the nearest time that can be.  So whatever a program writes, it puts nothing else
- * out of order.
+ * Times are what the program says.  A record can be neither earlier than the record before it, nor
+ * later than the time at which the kernel took its piece.  If its time says otherwise, the record
+ * keeps its place and is shown at the nearest possible time.  So a program cannot put other
+ * events out of order.
  *
- * A record is looked at twice: its head when the reader gets there, to know its time, and
- * all of it when it is its turn.
+ * The reader decodes the head of a record when it gets there, to know its time, and the rest when
+ * the cursor shows it.
  */
 #include "user.h"
 
-/* How much later than it was taken a record may be: clocks are read one after another */
+/* A record's time may exceed the kernel's by this, because the two read their clocks in turn */
 #define SLACK_MS 1
 
 void tb_reader_start(struct tb_reader *reader, const struct tb_trace *trace,
@@ -35,7 +34,7 @@ static const struct tb_piece *current(const struct tb_reader *reader)
 
 enum way { WAY_SAME, WAY_MONOTONIC, WAY_NONE };
 
-/* How times of this piece become times of the trace */
+/* How times of this piece are converted to times of the trace */
 static enum way way_of(const struct tb_reader *reader,
 		       const struct tb_piece *piece)
 {
@@ -55,7 +54,7 @@ static uint64_t convert(const struct tb_reader *reader,
 	       tb_clock_ticks(reader->recording, time) : time;
 }
 
-/* Ticks at which a record is shown; what is wrong with its time goes into @flags */
+/* Ticks at which the record is shown; sets TB_USER_* in @flags if its time is wrong */
 static uint64_t time_of(const struct tb_reader *reader,
 			const struct tb_piece *piece, uint64_t time,
 			uint32_t *flags)
@@ -81,9 +80,9 @@ static uint64_t time_of(const struct tb_reader *reader,
 	return ticks;
 }
 
-/* ---- going on ---- */
+/* ---- reading ---- */
 
-/* The next record of the piece that is to be shown; NULL: there is no more */
+/* The next record of the piece that cursors show; NULL: none */
 static const struct tb_record *next_record(struct tb_reader *reader,
 					   const struct tb_piece *piece)
 {
@@ -113,13 +112,13 @@ static void lose(struct tb_reader *reader, uint64_t ticks)
 	reader->kind = TB_VIEW_USER_LOST;
 	reader->since = reader->last ? reader->last : ticks;
 	reader->last = ticks;
-	/* of slices that are open now nobody knows whether they still are */
+	/* open slices may have ended in the loss */
 	reader->depth = 0;
 }
 
 /*
- * A piece is begun by what is missing before it, at the time of its first record; it is over
- * with what is missing of it.
+ * begin_piece() makes a loss before the piece pending, at the time of its first record; end_piece()
+ * makes a loss at its end pending.
  */
 static bool begin_piece(struct tb_reader *reader, uint64_t *ticks)
 {
@@ -223,7 +222,7 @@ static const struct tb_record *patched(const struct tb_reader *reader,
 	return (const struct tb_record *)room->copy;
 }
 
-/* Follow slices that begin and end, so that an end is called what its beginning was */
+/* Track slices that begin and end, so that an end gets the name of its beginning */
 static uint32_t follow(struct tb_reader *reader, struct tb_record *record,
 		       uint32_t *flags)
 {
@@ -312,7 +311,7 @@ void tb_reader_view(struct tb_reader *reader, uint64_t ticks,
 	const struct tb_piece *piece;
 	struct tb_user *user = &room->user;
 
-	/* a piece is left with its last record, before what is missing of it is shown */
+	/* end_piece() has moved on before its loss is shown */
 	piece = reader->data ? current(reader) : current(reader) - 1;
 	chunk = tb_piece_event(reader->trace, piece);
 	if (reader->kind == TB_VIEW_USER)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is in a record that a program has written.
+ * Decode a record that a program has written.
  *
- * The kernel has not looked at it: every length is held against what is there, and what
- * is missing is taken as zero, and said (TB_USER_CUT).
+ * The kernel has not checked it: every length is compared with the bytes that are there.  Missing
+ * bytes are taken as zero, and TB_USER_CUT is set.
  */
 #include <stdio.h>
 #include "user.h"
@@ -40,7 +40,7 @@ const char *tb_record_name(const struct tb_users *users, uint32_t producer,
 	return spare;
 }
 
-/* What of a record is still to be looked at */
+/* The part of a record that is not decoded yet */
 struct rest {
 	const unsigned char *at;
 	size_t bytes;
@@ -61,7 +61,7 @@ static uint64_t take(struct rest *rest)
 	return value;
 }
 
-/* Bytes with their length before them, filled up to whole words */
+/* Decode bytes that follow their length and are padded to whole words */
 static void take_data(struct rest *rest, struct tb_user *user)
 {
 	uint64_t length = (uint32_t)take(rest);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writers: which pieces are whose, in which order, and the counts of each.
+ * Writers of programs: which pieces belong to which writer, in which order, and their counts.
  *
- * Pieces are taken by the kernel on any CPU, so the order in which they are in the file says
- * nothing.  Those of one writer are first put in order of when they were taken, which is nearly
- * right; by that the numbers of chunks, which wrap around, become numbers that do not, and by
- * these they are put in order once more.  A program may give the id of a writer that is gone to
- * another one, whose chunks then count from 0 again: that begins another sequence.
+ * The kernel takes pieces on any CPU, so their order in the file says nothing.  The pieces of a
+ * writer are first sorted by the time at which the kernel took them, which is nearly right.  In
+ * that order the chunk numbers, which wrap around, are converted to numbers that do not; then the
+ * pieces are sorted by these.  A program may give the id of a destroyed writer to another one.  The
+ * chunks of that one count from 0 again and form another sequence.
  *
- * What is missing follows from the numbers of records: a piece says which number its first
- * one has.  Before the first piece of a writer that is not its very first nothing is known:
- * the records may belong to an earlier recording.
+ * A piece has the number of its first record, so missing records show as missing numbers.  If the
+ * first piece in the trace is not the writer's very first, the records before it may belong to an
+ * earlier recording.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "user.h"
 
-/* So that a chunk before the first that was seen has a number, too */
+/* Number of chunk id 0, so that a chunk before the first one seen has a number, too */
 #define CHUNK_BASE (1ull << 32)
 
 static uint64_t sum(uint64_t a, uint64_t b)
@@ -88,7 +88,7 @@ int tb_users_chunk(struct tb_trace *trace, struct tb_recording *recording,
 	piece->at = (uint64_t)((const unsigned char *)(composite + 1) - trace->data);
 	if (!trace->frames)
 		return 0;
-	/* pieces are read in another order than frames can be */
+	/* readers use pieces in another order than frames are unpacked in */
 	piece->copy = malloc(bytes);
 	if (!piece->copy)
 		return -ENOMEM;
@@ -145,8 +145,8 @@ void tb_users_free(struct tb_users *users)
 	} while (0)
 
 /*
- * Pieces and patches are compared alike: by the sequence, the place in it, when they were
- * taken, and where they are.  At first they have no place yet: 0.
+ * Pieces and patches have the same order: sequence, place in it, time at which the kernel took
+ * them, place in the file.  Before make_sequences() the place in the sequence is 0.
  */
 static int compare_pieces(const void *a, const void *b)
 {
@@ -221,7 +221,7 @@ struct tb_sequence *tb_sequence_new(struct tb_users *users, const struct tb_chun
 	return sequence;
 }
 
-/* Of a trace that is followed: copies of pieces that were not passed yet */
+/* Frees the arrays of a followed trace; pieces that the reader has passed are freed already */
 void tb_sequence_free(struct tb_sequence *sequence)
 {
 	size_t i;
@@ -233,8 +233,8 @@ void tb_sequence_free(struct tb_sequence *sequence)
 }
 
 /*
- * Sequences, from pieces and patches in order of id and time.  A patch whose writer has no
- * pieces is of no use: its key becomes one that no sequence has.
+ * Make sequences of pieces and patches that are sorted by id and time.  A patch whose writer has no
+ * pieces gets a key that no sequence has.
  */
 static int make_sequences(const struct tb_trace *trace, struct tb_users *users)
 {
@@ -264,7 +264,7 @@ static int make_sequences(const struct tb_trace *trace, struct tb_users *users)
 		lap.began |= !piece->id && !piece->offset;
 		piece->chunk = tb_lap_unwrap(&lap, piece->id);
 		piece->key = index;
-		/* patches that came before the next piece; of the last, all that follow */
+		/* patches that precede the writer's next piece; after its last piece, the rest */
 		for (; h < users->nr_holes && users->holes[h].key == key &&
 		       (i + 1 == users->nr_pieces ||
 			users->pieces[i + 1].key != key ||
@@ -279,7 +279,7 @@ static int make_sequences(const struct tb_trace *trace, struct tb_users *users)
 	return 0;
 }
 
-/* Of patches of the same word the last; there are none of half a word, or of no sequence */
+/* Keep the last of several patches of a word; drop patches of part of a word, or of no sequence */
 static void drop_patches(struct tb_users *users)
 {
 	struct tb_hole *holes = users->holes;
@@ -337,7 +337,7 @@ bool tb_numbers_piece(struct tb_numbers *numbers, const struct tb_users *users,
 
 	memset(missing, 0, sizeof(*missing));
 	missing->cause = piece->cause;
-	if (!numbers->known && !piece->id) {	/* it all begins in this chunk */
+	if (!numbers->known && !piece->id) {	/* the writer's first chunk: nothing precedes it */
 		numbers->known = true;
 		numbers->chunk = piece->chunk;
 	}
@@ -349,7 +349,7 @@ bool tb_numbers_piece(struct tb_numbers *numbers, const struct tb_users *users,
 			missing->cause = no_cause(users);
 	} else if (piece->first > numbers->next) {
 		missing->records = piece->first - numbers->next;
-		/* the program's causes do not explain that whole pieces are not there */
+		/* a cause that the program tells does not explain missing pieces */
 		if (!(piece->cause & kernel) &&
 		    (!piece->cause || !tb_numbers_are_next(numbers, piece)))
 			missing->cause |= no_cause(users);
@@ -377,8 +377,8 @@ static void book_lost(struct tb_user_writer *accounting, uint64_t records,
 }
 
 /*
- * The last @fresh of the piece's records have numbers that were not there before.  Others are in the
- * trace, too, but nothing of them is missing: their numbers are in the counts already.
+ * Count the records of a piece.  The last @fresh have numbers that were not there before.  Earlier
+ * ones are in the trace, too, but cannot be missing: their numbers are counted already.
  */
 static int book_records(struct tb_users *users, struct tb_user_writer *accounting,
 			const struct tb_piece *piece, const unsigned char *data,
@@ -417,7 +417,7 @@ int tb_users_book(struct tb_users *users, struct tb_sequence *sequence,
 	bool known = numbers->known, wrong;
 	struct tb_missing missing;
 
-	/* numbers that were there before, or that there are not */
+	/* record numbers that were there before, or that overflow */
 	wrong = (known && piece->first < numbers->next) ||
 		piece->first > UINT64_MAX - piece->records;
 	accounting->chunks += !accounting->pieces++ || piece->chunk != numbers->chunk;
@@ -448,7 +448,7 @@ static int book_sequence(const struct tb_trace *trace, struct tb_users *users,
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole recording ---- */
 
 static void look_at_rings(const struct tb_recording *recording,
 			  struct tb_users *users)

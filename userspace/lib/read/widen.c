@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * From the compact form of an event to its wide form.
+ * Convert events from their compact form to their wide form.
  *
- * The kernel records frequent events in a compact form, which leaves out what other records tell:
- * names of threads.  The cursor shows these events in their wide form, so that programs that read a
- * trace need not know of the compact one.  A plan for each compact format says where each field of
- * the wide format comes from.
+ * The kernel records frequent events in a compact form, which leaves out names of threads, because
+ * other records tell them.  The cursor shows these events in their wide form, so that programs that
+ * read a trace need not know the compact one.  A plan for each compact format says where each
+ * field of the wide format comes from.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 /* Where a field of the wide format comes from */
 enum widen_source {
 	WIDEN_NUMBER,		/* the field of the same name */
-	WIDEN_COMM,		/* the name of the thread in the field */
-	WIDEN_ITEM,		/* one item of an array */
+	WIDEN_COMM,		/* the name of the thread whose tid is in the field */
+	WIDEN_ITEM,		/* the field with one item of an array */
 };
 
 struct widen_step {
@@ -27,13 +27,13 @@ struct widen_step {
 };
 
 /**
- * struct tb_widen - how events of a compact format become those of the wide format
+ * struct tb_widen - plan to convert events of a compact format
  * @wide: the wide format
  * @context: the field with the event's context; NULL: it is @constant_context
  * @count: the field with the number of items of the array; NULL: there is none
- * @array: where the array is in the wide payload
- * @bytes: bytes of the wide payload
- * @names: it has names of threads
+ * @array: offset of the array in the wide payload
+ * @bytes: size of the wide payload
+ * @names: the wide format has names of threads
  */
 struct tb_widen {
 	const struct tb_format *wide;
@@ -64,7 +64,7 @@ static bool add_step(struct tb_widen *widen, enum widen_source source,
 	return true;
 }
 
-/* The name of a thread: "comm" is that of "pid", "next_comm" that of "next_pid" */
+/* Plan a name of a thread: "comm" belongs to "pid", "next_comm" to "next_pid" */
 static bool add_comm(struct tb_widen *widen, const struct tb_format *compact,
 		     const struct tb_format_field *to)
 {
@@ -103,7 +103,7 @@ static bool add_field(struct tb_widen *widen, const struct tb_format *compact,
 		return add_array(widen, compact, to);
 	if (tb_field_is_text(to) && !(to->flags & (TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC)))
 		return add_comm(widen, compact, to);
-	/* what may be missing is missing in the compact form */
+	/* dynamic data may be missing if the format says so: the compact form leaves it out */
 	if (to->flags & (TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC))
 		return widen->wide->flags & TB_EVENT_SHORT;
 	return to->width && !(to->flags & TB_FIELD_BITS) &&
@@ -115,8 +115,8 @@ static bool add_field(struct tb_widen *widen, const struct tb_format *compact,
  * tb_widen_make - plan how events of a compact format are shown
  * @compact: the format
  * @wide: the wide format of the event, or NULL
- * @out: out: the plan, for free(); NULL: events of @compact are shown as they are, because a field
- *	of @wide is not known of them
+ * @out: out: the plan, for free(); NULL: show events of @compact as they are, because the plan
+ *	would lack a field of @wide
  *
  * Return: 0; -ENOMEM.
  */
