@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Filters: from "prev_prio < 100 && next_comm ~ 'ff*'" to the tests that the
- * kernel runs (struct tb_test).
+ * Filters: compile "prev_prio < 100 && next_comm ~ 'ff*'" to the tests that the kernel runs (struct
+ * tb_test).
  *
- * A descent over the expression makes a tree, in which a comparison whose
- * result is known beforehand is a constant and takes no part.  The tree is
- * then laid out from left to right: each test says which one is next if it
- * holds and if not, so that "&&" and "||" stop where they are decided, and
- * "!" costs nothing.
+ * The parser makes a tree, in which a comparison with a known result is a constant.  lay_out()
+ * writes the tests from left to right.  Each test has a successor if it holds and one if not, so
+ * "&&" and "||" stop as soon as the result is known, and "!" costs nothing.
  *
  *	any:     all { "||" all }
  *	all:     single { "&&" single }
@@ -19,8 +17,8 @@
 #include <stdlib.h>
 #include "filter.h"
 
-#define NODES_MAX 1024	/* of a tree, and with that how deep it can be */
-#define DEPTH_MAX 64	/* of parentheses */
+#define NODES_MAX 1024	/* in a tree; this also limits its depth */
+#define DEPTH_MAX 64	/* nested parentheses */
 
 int tb_filter_wrong(struct filter *filter, int code, size_t at,
 		 const char *text, ...)
@@ -64,7 +62,7 @@ int tb_filter_leaf(struct filter *filter, const struct tb_test *test, int *node)
 	return 0;
 }
 
-/* @kind: NODE_ALL or NODE_ANY; one side may decide it, or not matter */
+/* Join two nodes by @kind, NODE_ALL or NODE_ANY; a constant side decides the result or drops out */
 int tb_filter_join(struct filter *filter, int kind, int left, int right,
 		int *node)
 {
@@ -99,7 +97,7 @@ int tb_filter_negate(struct filter *filter, int node)
 	return node;
 }
 
-/* ---- words ---- */
+/* ---- tokens ---- */
 
 static void skip_space(struct filter *filter)
 {
@@ -125,7 +123,7 @@ static size_t word_length(const char *text)
 	return length;
 }
 
-/* Is @token next?  Then it is taken */
+/* Skip @token if it comes next; true if so */
 static bool take(struct filter *filter, const char *token)
 {
 	skip_space(filter);
@@ -170,7 +168,7 @@ static int take_digits(struct filter *filter, uint64_t *number)
 	return 0;
 }
 
-/* The text up to the other quote; "\" takes the meaning of what comes after it */
+/* Take a text up to the closing quote; "\" quotes the character after it */
 static int take_text(struct filter *filter, struct filter_value *value)
 {
 	const char *text = filter->text + filter->at;
@@ -262,7 +260,7 @@ static int take_field(struct filter *filter, struct filter_field *field)
 	return 0;
 }
 
-/* Longer ones first; FILTER_BARE: there is none */
+/* Take an operator, preferring longer ones; FILTER_BARE: there is none */
 static int take_operator(struct filter *filter, enum filter_op *op)
 {
 	static const struct {
@@ -377,13 +375,13 @@ static int any(struct filter *filter, int *node)
 
 /* ---- the tests ---- */
 
-/* From test @from on, to test @to or the end */
+/* Distance from test @from to test @to, or the constant @to itself */
 static uint16_t leads(unsigned int from, unsigned int to)
 {
 	return to >= TB_TEST_REJECT ? (uint16_t)to : (uint16_t)(to - from - 1);
 }
 
-/* Lay out @node from test @first on; it leads to @yes or @no */
+/* Write the tests of @node from number @first on; they lead to @yes or @no */
 static void lay_out(struct filter *filter, int node, unsigned int first,
 		    unsigned int yes, unsigned int no)
 {
@@ -421,7 +419,7 @@ static int make_code(struct filter *filter, int node)
 		return 0;
 	}
 	if (node == FILTER_NEVER) {
-		/* no tests would let all pass */
+		/* a code without tests would pass all events: use one that rejects all */
 		code->verdict = TB_FILTER_NEVER;
 		code->data_bytes = 0;
 		code->nr_tests = 1;
@@ -486,7 +484,7 @@ int tb_filter_one_of(struct tb_filter_code *code,
 	test.yes = code->nr_tests ? 0 : TB_TEST_PASS;
 	memcpy(code->data + code->data_bytes, bits, bytes);
 	code->data_bytes += (uint32_t)bytes;
-	/* what is there leads onwards by so many tests, from wherever it is */
+	/* distances between the other tests stay the same when they move */
 	memmove(code->tests + 1, code->tests,
 		code->nr_tests * sizeof(code->tests[0]));
 	code->tests[0] = test;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Filters: one comparison.  Which field is it, does the value go with it, and
- * is there anything to find out at all: a number that a field cannot hold
- * is never equal to it, and always beyond it.
+ * Filters: compile one comparison.  Find the field, check that the value suits it, and find out
+ * whether the result is known: a number outside of the field's range is never equal, and always
+ * less or greater.
  *
- * Fields and values are compared as numbers are, whatever their sizes: a
- * field of one unsigned byte is not equal to -1, nor to 511.
+ * Fields and values are compared as numbers, whatever their sizes: a field of one unsigned byte is
+ * not equal to -1, nor to 511.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #define CONTEXT_BITS (TB_CONTEXT_SOFTIRQ | TB_CONTEXT_HARDIRQ | TB_CONTEXT_NMI)
 
-/* What every event has; the names of ftrace, and those of the ABI's sources */
+/* Names that all events have: those of ftrace, and those of tb_test_source */
 static const struct pseudo {
 	const char *name;
 	enum tb_test_source source;
@@ -37,7 +37,7 @@ const char *tb_filter_common(unsigned int index)
 	return index < NR_PSEUDOS ? pseudos[index].name : NULL;
 }
 
-/* One comparison on its way to a test */
+/* A comparison that is being compiled */
 struct compare {
 	struct filter *filter;
 	const struct filter_field *name;
@@ -45,7 +45,7 @@ struct compare {
 	enum filter_op op;
 	size_t op_at;
 	struct tb_test test;
-	unsigned int bits;		/* of the number */
+	unsigned int bits;		/* size of the number */
 	int *node;
 };
 
@@ -73,7 +73,7 @@ void tb_test_number(struct tb_test *test, const struct tb_format_field *field)
 	}
 }
 
-/* The test, or what it can only come to */
+/* Make the node of a test */
 static int leaf(struct compare *compare, enum tb_test_op op, uint64_t value,
 		bool negated)
 {
@@ -93,7 +93,7 @@ static int known(struct compare *compare, bool holds)
 	return 0;
 }
 
-/* Has it one of these bits?  Those beyond a signed number are like its sign */
+/* Test whether a bit of the mask is set.  Bits beyond the size of a signed field equal its sign */
 static int compare_bits(struct compare *compare, tb_s128 number)
 {
 	bool is_signed = compare->test.flags & TB_TEST_SIGNED;
@@ -167,9 +167,9 @@ static int compare_number(struct compare *compare)
 	       compare_range(compare, value->number);
 }
 
-/* ---- where it happens ---- */
+/* ---- contexts ---- */
 
-/* "irq|softirq" */
+/* Convert a value as "irq|softirq" to TB_CONTEXT_* */
 static int context_value(struct compare *compare, uint64_t *bits)
 {
 	static const struct {
@@ -207,7 +207,7 @@ static int context_value(struct compare *compare, uint64_t *bits)
 	return 0;
 }
 
-/* In these contexts and no others: each by a test of its own, the others by one */
+/* Test for exactly these contexts: each has a test of its own, the others have one together */
 static int context_is(struct compare *compare, uint64_t bits)
 {
 	struct compare part = *compare;
@@ -256,7 +256,7 @@ static int compare_context(struct compare *compare)
 
 /* ---- texts ---- */
 
-/* Every '[' has its ']', and no '\' stands at the end; or where it does not */
+/* NULL; or what is wrong with a pattern, at @at: a '[' without ']', or a '\' at the end */
 static const char *pattern_wrong(const char *text, size_t length, size_t *at)
 {
 	size_t i, end;
@@ -283,7 +283,7 @@ static const char *pattern_wrong(const char *text, size_t length, size_t *at)
 	return NULL;
 }
 
-/* The value as a pattern at the end of the data: as it is, or what means just that text */
+/* Append the value to the data as a pattern; @exact: one that matches just that text */
 static int put_pattern(struct compare *compare, bool exact)
 {
 	const struct filter_value *value = compare->value;
@@ -342,7 +342,7 @@ static int compare_text(struct compare *compare)
 				    "'%.*s' is a text: what it is compared with stands in quotes",
 				    NAME(compare));
 	} else if (!value->length) {
-		/* empty is what does not have anything */
+		/* empty is the opposite of "has at least one character" */
 		compare->value = &something;
 		exact = false;
 		negated = !negated;
@@ -369,7 +369,7 @@ static void dynamic(struct compare *compare, const struct tb_format_field *field
 		compare->test.length = field->size;
 }
 
-/* A mask of CPUs, an array: nothing but whether it is empty */
+/* Masks of CPUs and arrays: the only test is whether they are empty */
 static int compare_empty(struct compare *compare,
 			 const struct tb_format_field *field)
 {

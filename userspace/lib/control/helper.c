@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Open the device by a helper that has the capability for it (userspace/open/tracebuf-open.c).
+ * Open the device by a helper program with the capability for it (userspace/open/tracebuf-open.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "helper.h"
 
-/* The file that the helper sends over @socket; -errno */
+/* Receive the descriptor that the helper sends over @socket; -errno */
 static int receive(int socket)
 {
 	union {
@@ -42,7 +42,7 @@ static int receive(int socket)
 	return fd;
 }
 
-/* Start the helper with @socket as its standard input, all signals as usual, and no environment */
+/* Start the helper: @socket is its standard input, signals have defaults, no environment */
 static int start(int socket, pid_t *pid)
 {
 	char name[] = TB_OPEN_HELPER, *argv[] = { name, NULL }, *none[] = { NULL };
@@ -88,7 +88,7 @@ int tb_helper_open(unsigned int flags)
 	fd = result ? result : receive(sockets[0]);
 	close(sockets[0]);
 	if (!result)
-		/* ECHILD where the program ignores its children */
+		/* ECHILD if the program ignores SIGCHLD */
 		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	if (fd >= 0 && (flags & O_NONBLOCK) && fcntl(fd, F_SETFL, O_NONBLOCK) < 0) {

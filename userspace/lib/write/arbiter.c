@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The arbiter: made, bound to a channel, asked to flush, shut down.  How chunks go through it
- * is told in arbiter.h.
+ * The arbiter: create, bind, flush, shut down and destroy it; reservations; fork().  arbiter.h
+ * explains how chunks move.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include "arbiter.h"
 
-/* all there are, for fork(); the gate is entered before any of an arbiter's own */
+/* all arbiters, for fork(); enter this gate before those of an arbiter */
 static struct tb_arbiter *arbiters;
 static struct tb_gate arbiters_gate;
 
-/* What the clock will probably be, before a recording tells. */
+/* The clock that a recording will probably use, until the kernel says so */
 static uint32_t local_clock(void)
 {
 #if defined(__x86_64__)
@@ -49,7 +49,7 @@ static size_t own_bytes(const struct tb_arbiter *arbiter)
 	return (size_t)arbiter->chunk_bytes * arbiter->nr_chunks;
 }
 
-/* Memory of its own, once; @control is held or nobody knows the arbiter yet. */
+/* Create private memory, if there is none; @control is held, or the arbiter is not shared yet */
 static int make_own(struct tb_arbiter *arbiter)
 {
 	void *chunks;
@@ -69,7 +69,7 @@ static void free_pool(struct tb_arbiter *arbiter, unsigned int pool)
 		 arbiter->pools[pool].count * sizeof(struct tb_chunk_note));
 }
 
-/* The lowest id from @id on that is in use; WRITERS: there is none */
+/* The lowest used id from @id on; WRITERS: none */
 static uint32_t used_id(const struct tb_arbiter *arbiter, uint32_t id)
 {
 	uint32_t bits;
@@ -170,14 +170,14 @@ static int resolve(struct tb_arbiter *arbiter, struct reservation *reservation)
 	if (target < 0)
 		return target;
 	reservation->target = (uint32_t)target;
-	/* releases the target to who sees the state, the state to who sees the revision */
+	/* release: a thread that sees the state sees the target; the revision, the state */
 	shared_set_release(&reservation->state, RESERVATION_BOUND);
 	__atomic_add_fetch(&arbiter->revision, 1, __ATOMIC_RELEASE);
 	tb_categories_link(arbiter);
 	return 0;
 }
 
-/* Gives the arbiter its channel, which is closed if it fails; nobody records into it meanwhile. */
+/* Give the arbiter its channel; closes it on failure.  No thread records by the channel yet. */
 static int connect_to(struct tb_arbiter *arbiter, struct tb_endpoint *endpoint)
 {
 	struct tb_producer_setup setup = {
@@ -200,7 +200,7 @@ static int connect_to(struct tb_arbiter *arbiter, struct tb_endpoint *endpoint)
 	arbiter->endpoint = endpoint;
 	arbiter->direct_patch = !!(setup.features & TB_PRODUCER_DIRECT_PATCH);
 	arbiter->last_commit = endpoint->ops->now_us(endpoint);
-	/* releases all of the above to who sees it */
+	/* release: a thread that sees @bound sees all of the above */
 	shared_set_release(&arbiter->bound, 1);
 	return 0;
 }
@@ -253,7 +253,7 @@ int tb_arbiter_bind_to(struct tb_arbiter *arbiter, struct tb_endpoint *endpoint)
 		tb_gate_leave(&arbiter->control);
 		return result;
 	}
-	/* a provider that is not there leaves its reservation open: it can be bound again */
+	/* a provider that does not exist leaves its reservation open, to be bound later */
 	for (i = 0; i < TB_TARGETS_MAX; i++)
 		if (arbiter->reservations[i].state == RESERVATION_NAMED &&
 		    resolve(arbiter, &arbiter->reservations[i]) < 0)
@@ -305,7 +305,7 @@ static int commit_locked(struct tb_arbiter *arbiter, uint32_t flush, bool scrape
 {
 	int result;
 
-	/* what there was of it is the parent's to commit */
+	/* the parent process commits what it has recorded */
 	if (arbiter->forked)
 		return 0;
 	if (!tb_gate_enter(&arbiter->commit))
@@ -324,11 +324,11 @@ uint32_t tb_arbiter_flush_wanted(const struct tb_arbiter *arbiter)
 {
 	if (!shared_get_acquire(&arbiter->bound))
 		return 0;
-	/* what was recorded before somebody asked is committed after this */
+	/* acquire: the commit after this has all that was recorded before the request */
 	return shared_get_acquire(&arbiter->page->flush);
 }
 
-/* To be called when it is bound; false: it is already, or there is no memory */
+/* Queue @done until the arbiter is bound.  -EAGAIN: it is bound already; -EDEADLK, -ENOMEM */
 static int wait_for_bind(struct tb_arbiter *arbiter, void (*done)(void *data), void *data)
 {
 	struct flush_wait *wait;
@@ -379,7 +379,7 @@ int tb_arbiter_serve(struct tb_arbiter *arbiter, int timeout_ms)
 	return result < 0 ? result : 1;
 }
 
-/* Often enough to end soon when it is told to. */
+/* How long the thread takes to see @stopping at most */
 #define SERVE_MS 100
 
 static void *serve(void *argument)
@@ -429,10 +429,7 @@ void tb_arbiter_read_stats(const struct tb_arbiter *arbiter, struct tb_arbiter_s
 
 int tb_arbiter_try_shutdown(struct tb_arbiter *arbiter)
 {
-	/*
-	 * whoever makes a writer counts it in the same word: it is there before this, or not at
-	 * all
-	 */
+	/* writers are counted in the same word, so none can be created unseen */
 	TB_STEP(&arbiter->life);
 	return __atomic_fetch_or(&arbiter->life, LIFE_SHUTDOWN, __ATOMIC_ACQ_REL) & ~LIFE_SHUTDOWN ?
 	       -EBUSY : 0;
@@ -470,7 +467,7 @@ void tb_arbiter_destroy(struct tb_arbiter *arbiter)
 
 /* ---- reservations ---- */
 
-/* That with @number, made if there is none; @control is held */
+/* The reservation with @number, created if there is none; NULL: no room.  @control is held */
 static struct reservation *reservation_of(struct tb_arbiter *arbiter, uint32_t number)
 {
 	size_t i;
@@ -488,7 +485,7 @@ static struct reservation *reservation_of(struct tb_arbiter *arbiter, uint32_t n
 	return NULL;
 }
 
-/* For a startup writer: memory and a reservation; its index, or -errno */
+/* Create private memory and a reservation for a startup writer; returns its index, or -errno */
 int tb_arbiter_reserve(struct tb_arbiter *arbiter, uint32_t number)
 {
 	struct reservation *reservation;
@@ -496,7 +493,7 @@ int tb_arbiter_reserve(struct tb_arbiter *arbiter, uint32_t number)
 
 	if (!tb_gate_enter(&arbiter->control))
 		return -EDEADLK;
-	/* who commits looks into the memory if there is any */
+	/* scrape_own() uses the memory as soon as it exists */
 	tb_gate_enter(&arbiter->commit);
 	result = make_own(arbiter);
 	tb_gate_leave(&arbiter->commit);
@@ -511,7 +508,7 @@ int tb_arbiter_reserve(struct tb_arbiter *arbiter, uint32_t number)
 	return result;
 }
 
-/* @control is held: the reservation, if it can still be decided */
+/* Get the reservation, if it is neither bound nor aborted; @control is held */
 static int undecided(struct tb_arbiter *arbiter, uint32_t number,
 		     struct reservation **reservation)
 {
@@ -554,20 +551,20 @@ int tb_arbiter_abort_reservation(struct tb_arbiter *arbiter, uint32_t number)
 	result = undecided(arbiter, number, &reservation);
 	if (!result) {
 		shared_set_release(&reservation->state, RESERVATION_ABORTED);
-		/* release: who sees the revision sees the state */
+		/* release: a thread that sees the revision sees the state */
 		__atomic_add_fetch(&arbiter->revision, 1, __ATOMIC_RELEASE);
 		tb_categories_link(arbiter);
 	}
 	tb_gate_leave(&arbiter->control);
-	/* what its writers had is free then */
+	/* this frees the chunks of its writers */
 	return result ? result : tb_arbiter_commit(arbiter);
 }
 
 /* ---- fork ---- */
 
 /*
- * In the child nothing of its parent's channels may be touched: the memory is shared with the
- * parent. No other thread is there, and handlers find this one's gate taken until it is done.
+ * The child must not touch its parent's channels: the memory is shared with the parent.  The child
+ * has no other thread, and signal handlers find the gate taken until this is done.
  */
 static void forked(struct tb_arbiter *arbiter)
 {
@@ -601,12 +598,12 @@ void tb_arbiters_fork(int where)
 	struct tb_arbiter *arbiter;
 
 	if (where == FORK_PREPARE) {
-		/* not by a handler that interrupted who has it, and will leave it */
+		/* false in a signal handler that interrupted the holder: then the holder leaves */
 		entered = tb_gate_enter(&arbiters_gate);
 		return;
 	}
 	if (where == FORK_CHILD) {
-		/* it has the thread id of the parent's thread in it */
+		/* the word is the thread id of the parent's thread */
 		arbiters_gate.word = 0;
 		tb_gate_enter(&arbiters_gate);
 		for (arbiter = arbiters; arbiter; arbiter = arbiter->next)

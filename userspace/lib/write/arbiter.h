@@ -1,38 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libtracebuf, recording, inside: the arbiter of user-space writers and what its parts call of
- * each other.  Nothing here is installed.
+ * libtracebuf, private: the arbiter of user-space writers, and the functions that its files call in
+ * each other.
  *
- * Where chunks are.  There are two pools: POOL_SHARED, the memory of the channel, and POOL_OWN,
- * the arbiter's, of the same layout: for startup writers, whose target nobody knows yet, and for
- * channels without shared memory.  A chunk is named by its handle, a number over both.
+ * Pools.  POOL_SHARED is the memory of the channel.  POOL_OWN is private memory with the same
+ * layout, for startup writers, whose target is unknown yet, and for channels without shared memory.
+ * A handle is a number of a chunk over both pools.
  *
  *	free stack --pop--> a writer's --queue--> batch --commit--> free stack
  *
- * A chunk is on the free stack only after the kernel has answered its commit, though the
- * kernel may have made it free before (it takes complete chunks when a reader flushes).  So
- * no answer can be meant for another lap of it, and who has popped it has it alone: he fills in
- * its header before he makes it TB_CHUNK_WRITING, so nobody ever sees a header of the lap
- * before with that state.
+ * A chunk returns to the free stack only after the kernel has answered its commit, although the
+ * kernel may free it earlier (it takes complete chunks when a reader flushes).  So no answer can
+ * concern another lap of the chunk.  A writer that has popped a chunk owns it: it fills in the
+ * header before it sets TB_CHUNK_WRITING, so no thread sees an old header with that state.
  *
- * Order.  The chunks of a writer are committed in the order of their numbers: the queue is
- * first in, first out, and a writer goes over from one pool to the other only when none of
- * its chunks is queued.
+ * Order.  The chunks of a writer are committed in the order of their numbers: the queue is first
+ * in, first out, and a writer changes from one pool to the other only when none of its chunks is
+ * queued.
  *
- * Locks.  Recording takes none: the stack and the queue are words exchanged by compare-and-
- * exchange, and whoever finds a commit due tries the gate @commit and leaves it to its holder if
- * it is taken.  Everything else takes @control before @commit.  The gates know who has them,
- * so a signal handler that interrupted the holder is told.
+ * Locks.  Recording takes none: the stack and the queue are words changed by compare-and-exchange.
+ * A thread that finds a commit due tries the gate @commit; if it is taken its holder commits.  All
+ * else takes @control before @commit.  A gate knows its holder, so a signal handler that has
+ * interrupted the holder gets an error.
  */
 #ifndef TB_ARBITER_H
 #define TB_ARBITER_H
 
 #include "tracebuf_record.h"
 
-/*
- * Every access to what threads share, with a hook before it: tests run the other contender
- * there.
- */
+/* Every access to shared words goes through a hook: tests run the other thread there */
 #ifdef TB_STEPS
 extern void (*tb_step)(const volatile void *word);
 #define TB_STEP(word) \
@@ -40,7 +36,7 @@ extern void (*tb_step)(const volatile void *word);
 		if (tb_step) \
 			tb_step(word); \
 	} while (0)
-/* the nth allocation from now on fails, and those after it; 0: none */
+/* the nth allocation from now on, and those after it, fail; 0: none fails */
 extern unsigned int tb_map_fails;
 #else
 #define TB_STEP(word)	do { } while (0)
@@ -58,14 +54,14 @@ extern unsigned int tb_map_fails;
 	(__extension__ ({ TB_STEP(p); __atomic_exchange_n(p, v, __ATOMIC_ACQ_REL); }))
 #define shared_add(p, v) \
 	(__extension__ ({ TB_STEP(p); __atomic_add_fetch(p, v, __ATOMIC_RELAXED); }))
-/* was *p *old?  Then it is v; else *old is what it was */
+/* if *p is *old, set it to v and return true; else load *p to *old */
 #define shared_cas(p, old, v) \
 	(__extension__ ({ \
 		TB_STEP(p); \
 		__atomic_compare_exchange_n(p, old, v, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); \
 	}))
 
-/* ---- the channel's end (producer.c) -------------------------------------- */
+/* ---- channel (producer.c) ------------------------------------------------ */
 
 struct tb_endpoint;
 
@@ -74,14 +70,14 @@ struct tb_endpoint;
 #define TB_WAIT_CHANGE	0x02
 
 /**
- * struct tb_endpoint_ops - what an arbiter needs of a channel
- * @setup: TB_PIOC_SETUP and the mapping; @chunks out: NULL without shared memory
+ * struct tb_endpoint_ops - operations of a channel
+ * @setup: TB_PIOC_SETUP, and map; @chunks out: NULL without shared memory
  * @target, @writer, @category, @commit: the ioctl of that name; 0 or -errno
- * @wait: until a flush is wanted or something changed; TB_WAIT_*, 0 after @timeout_ms, -errno
- * @now_us: a clock for periods, which may be coarse
+ * @wait: wait for a flush request or a change; TB_WAIT_*, 0 after @timeout_ms, -errno
+ * @now_us: read a clock for periods, which may be coarse
  * @nap: sleep
- * @close: give up the channel and its memory
- * @close_inherited: likewise in a child, which has not got the memory
+ * @close: close the channel and unmap its memory
+ * @close_inherited: close it in a child process, which does not have the mappings
  */
 struct tb_endpoint_ops {
 	int (*setup)(struct tb_endpoint *endpoint, struct tb_producer_setup *setup,
@@ -101,25 +97,25 @@ struct tb_endpoint {
 	const struct tb_endpoint_ops *ops;
 };
 
-/* /dev/tracebuf_producer */
+/* Open /dev/tracebuf_producer */
 int tb_producer_open(struct tb_endpoint **endpoint);
 #ifdef TB_STEPS
-/* or this, if it is there */
+/* if not NULL, called instead */
 extern int (*tb_open_instead)(struct tb_endpoint **endpoint);
 #endif
 
-/* ---- gate (gate.c): a lock that knows who has it ------------------------- */
+/* ---- gate (gate.c): a lock that knows its holder ------------------------- */
 
 struct tb_gate {
 	uint32_t word;
 };
 
-/* false: the calling thread has it already, a signal handler interrupted it */
+/* false: a signal handler has interrupted its thread, which holds the gate */
 bool tb_gate_enter(struct tb_gate *gate);
 bool tb_gate_try(struct tb_gate *gate);
 void tb_gate_leave(struct tb_gate *gate);
 
-/* Zeroed memory that a signal handler may ask for; NULL */
+/* Allocate zeroed memory; NULL: none.  Signals: yes. */
 void *tb_map(size_t bytes);
 void tb_unmap(void *memory, size_t bytes);
 
@@ -133,12 +129,12 @@ enum { POOL_SHARED, POOL_OWN, POOLS };
 #define HANDLE_NONE		UINT32_MAX
 
 /**
- * struct tb_chunk_note - what the arbiter keeps of a chunk, out of the memory that is shared
- * @owner: OWNER() of writer and serial number until the chunk is answered, then 0
- * @next: handle + 1 of the next one, on the free stack or in the queue
- * The rest is of POOL_OWN, and the commit gate's:
- * @taken_bytes, @taken_records: scraped already
- * @shift: what is in it has been moved down by this, over what was scraped
+ * struct tb_chunk_note - private data of the arbiter about a chunk
+ * @owner: OWNER() of writer and serial number until the kernel answers, then 0
+ * @next: handle + 1 of the next chunk on the free stack or in the queue
+ * The other members are for POOL_OWN, and protected by the gate @commit:
+ * @taken_bytes, @taken_records: already sent by scraping
+ * @shift: bytes by which make_ready() has moved the contents down, over what was scraped
  */
 struct tb_chunk_note {
 	uint64_t owner;
@@ -148,18 +144,18 @@ struct tb_chunk_note {
 	uint32_t shift;
 };
 
-/* a writer's id is not 0, so neither is this; serial numbers wrap around */
+/* not 0, because a writer's id is not 0; serial numbers wrap around */
 #define OWNER(writer, serial)	((uint64_t)(writer) << 32 | (uint32_t)(serial))
 #define OWNER_WRITER(owner)	((uint32_t)((owner) >> 32))
 #define OWNER_SERIAL(owner)	((uint32_t)(owner))
 
 /**
  * struct tb_pool - chunks
- * @chunks: they; NULL: the pool is not there yet
- * @notes: one for each
- * @count: of them
- * @free: the top of the free stack: index + 1, 0 if it is empty; the upper half counts changes,
- *	so that a top that was taken and put back meanwhile is told from one that stayed
+ * @chunks: their memory; NULL: the pool does not exist yet
+ * @notes: one for each chunk
+ * @count: number of chunks
+ * @free: top of the free stack: index + 1, 0 if it is empty.  The upper half counts changes, so
+ *	that a compare-and-exchange fails if the top was popped and pushed again meanwhile
  */
 struct tb_pool {
 	unsigned char *chunks;
@@ -172,50 +168,50 @@ struct tb_pool {
 
 #define SENT_NOTES 64
 
-/* A chunk of POOL_OWN that the kernel has got under another number, or in pieces */
+/* A chunk of POOL_OWN that the kernel has received under another number, or in pieces */
 struct sent_note {
 	uint32_t serial;
 	uint32_t id;
 	uint32_t shift;
 };
 
-/* where its records go */
+/* how a writer knows its target */
 enum {
-	TARGET_KNOWN,		/* told at its creation */
-	TARGET_RESERVED,	/* that of a reservation, and its chunks are in POOL_OWN */
-	TARGET_MOVED,		/* that of a reservation, and its chunks are where others' are */
+	TARGET_KNOWN,		/* from its creation */
+	TARGET_RESERVED,	/* from a reservation; its chunks are in POOL_OWN */
+	TARGET_MOVED,		/* from a reservation; its chunks are in pool_bound() */
 };
 
 /**
- * struct writer - all of a writer
- * @pub: what recording needs
+ * struct writer - all data of a writer
+ * @pub: what the inline functions use
  * @arbiter: NULL: the null writer
- * @handle: of pub.chunk
- * @state: its state word
+ * @handle: handle of pub.chunk
+ * @state: state word of pub.chunk
  * @id: 1..65535
  * @serial: number of the next chunk
- * @first: number of the first record of the current chunk, or of the next record if there is none
+ * @first: number of the first record of the current chunk; without a chunk, of the next record
  * @cause: TB_LOST_* for the next chunk
- * @nested: records that signal handlers could not record, not in @first yet
- * @lost: in all, without @nested
+ * @nested: records that signal handlers could not record, not yet in @first
+ * @lost: all lost records, without @nested
  * @full: enum tb_full
- * @gave_up: of TB_FULL_STALL_THEN_DROP: no chunk since it stalled in vain
+ * @gave_up: with TB_FULL_STALL_THEN_DROP: it got no chunk since it stalled in vain
  * @source: TARGET_*
- * @reservation: index in the arbiter's
- * @target: of TARGET_KNOWN and TARGET_MOVED
- * @recording: generation of the target's recording that names were told to
- * @holes: records in the current chunk whose duration is not filled in
+ * @reservation: index in tb_arbiter.reservations
+ * @target: with TARGET_KNOWN and TARGET_MOVED
+ * @recording: generation of the target's recording that has the names
+ * @holes: records in the current chunk without a duration
  * @tid: its thread
- * @queued: chunks that are complete and not answered
+ * @queued: complete chunks that the kernel has not answered
  * @retell: names may have been lost with a chunk
- * @forked: belongs to another process
- * What follows is the commit gate's:
- * @told_kernel: TB_PIOC_WRITER was done
- * @leaving: destroyed, goes when its last chunk is answered
- * @next_sent: of POOL_OWN: serial of the chunk that is next to go
- * @extra: of POOL_OWN: pieces scraped so far; the kernel's number of a chunk is higher by this
- * @refused: records in chunks that were refused
- * @sent: by serial % SENT_NOTES
+ * @forked: it belongs to the parent process
+ * The other members are protected by the gate @commit:
+ * @told_kernel: TB_PIOC_WRITER was called
+ * @leaving: destroyed; freed when its last chunk is answered
+ * @next_sent: for POOL_OWN: serial number of the next chunk to send
+ * @extra: for POOL_OWN: number of scraped pieces; the kernel's chunk numbers are higher by this
+ * @refused: records in refused chunks
+ * @sent: by serial number % SENT_NOTES
  */
 struct writer {
 	struct tb_writer pub;
@@ -254,10 +250,10 @@ enum { RESERVATION_UNUSED, RESERVATION_OPEN, RESERVATION_NAMED, RESERVATION_BOUN
        RESERVATION_ABORTED };
 
 /**
- * struct reservation - targets to be told of later
- * @state: RESERVATION_*; NAMED: the provider is known, the channel is not there
- * @number: the caller's
- * @target: of RESERVATION_BOUND
+ * struct reservation - a target that is set later
+ * @state: RESERVATION_*; NAMED: the provider is known, the arbiter is not bound
+ * @number: the caller's number
+ * @target: with RESERVATION_BOUND
  */
 struct reservation {
 	uint32_t state;
@@ -266,14 +262,14 @@ struct reservation {
 	char     provider[TB_PROVIDER_NAME_MAX];
 };
 
-/* A hole that is filled in, on its way */
+/* A value for a hole */
 struct patch {
 	uint32_t next;		/* index + 1, on the free stack or in the queue */
 	uint32_t handle;
 	uint64_t owner;
 	uint64_t value;
 	uint32_t offset;
-	uint32_t listed;	/* in the list of the commit that is being made */
+	uint32_t listed;	/* it is in tb_arbiter.list */
 };
 
 struct flush_wait {
@@ -282,19 +278,19 @@ struct flush_wait {
 	void *data;
 };
 
-#define PATCHES		512	/* on their way at once */
+#define PATCHES		512	/* waiting at the same time */
 #define REFS		256	/* chunks in one commit */
 #define WRITERS		65536
 
 /**
- * struct tb_arbiter_stats - what an arbiter did so far
- * @commits: calls of the kernel that committed
- * @chunks: chunks, and pieces of them, that the kernel took
- * @refused: those it did not take
- * @broken: chunks that are out of use because their state is not what it can be
- * @patches: holes that were filled in by telling the kernel
- * @patches_lost: holes that stay, because there was no room to remember what is in them
- * @aborted: chunks that went with an aborted reservation
+ * struct tb_arbiter_stats - counts of an arbiter
+ * @commits: calls of the kernel
+ * @chunks: chunks, or pieces of them, that the kernel took
+ * @refused: chunks that it did not take
+ * @broken: chunks that are no longer used because their state is impossible
+ * @patches: holes whose values the kernel got as patches
+ * @patches_lost: values that were dropped because there was no room for them
+ * @aborted: chunks dropped with an aborted reservation, or because the kernel refused the writer
  */
 struct tb_arbiter_stats {
 	uint64_t commits;
@@ -307,22 +303,22 @@ struct tb_arbiter_stats {
 };
 
 /**
- * struct tb_arbiter
- * @bound: there is a channel; all of it can be used by who has seen this (acquire)
- * @forked: it is the parent's
- * @revision: goes up when a startup writer's prospects changed
- * @life: writers; LIFE_SHUTDOWN: no new ones
- * @queue: complete chunks, newest first, handle + 1
- * @patch_queue, @patch_free: likewise, as tb_pool.free
- * @uncommitted: complete chunks of the pool that bound writers use
- * @last_commit: us
- * @batch: the commit gate's: complete chunks in the order in which they were queued, @nr_batch
- * @seen, @seen_bound: the commit gate's: states of reservations and @bound when the commit began
- * @pending: the commit gate's: patches to be applied or told, @nr_pending
- * @refs, @list: what is given to the kernel; @sending: where refs are in @batch; @sent_records:
- *	how many records the chunks have, which is not there any more when they are answered
+ * struct tb_arbiter - an arbiter
+ * @bound: there is a channel; an acquire of 1 sees all that belongs to it
+ * @forked: it belongs to the parent process
+ * @revision: rises when a reservation was decided
+ * @life: number of writers; LIFE_SHUTDOWN: no new ones
+ * @queue: complete chunks, newest first: handle + 1
+ * @patch_queue, @patch_free: patches, as @queue and tb_pool.free
+ * @uncommitted: number of complete chunks of pool_bound()
+ * @last_commit: time in us
+ * @batch: complete chunks in the order in which they were queued, @nr_batch (gate @commit)
+ * @seen, @seen_bound: states of reservations, and @bound, at the start of the commit (@commit)
+ * @pending: patches to apply or to send, @nr_pending (@commit)
+ * @refs, @list: arguments of the kernel; @sending: index of each ref in @batch; @sent_records:
+ *	number of records of each ref, which the chunk has no more when the kernel has answered
  * @stage: room for a piece of a chunk
- * @serving: the thread @thread is there; @stopping: it is to end
+ * @serving: @thread runs; @stopping: it must end
  */
 struct tb_arbiter {
 	struct tb_endpoint *endpoint;
@@ -395,7 +391,7 @@ static inline struct tb_chunk *chunk_of(struct tb_arbiter *arbiter, uint32_t han
 				   (size_t)HANDLE_INDEX(handle) * arbiter->chunk_bytes);
 }
 
-/* the pool of writers whose target is known */
+/* pool of writers with a known target */
 static inline unsigned int pool_bound(const struct tb_arbiter *arbiter)
 {
 	return arbiter->no_shared ? POOL_OWN : POOL_SHARED;
@@ -406,7 +402,7 @@ static inline uint32_t chunk_room(const struct tb_arbiter *arbiter)
 	return arbiter->chunk_bytes - (uint32_t)sizeof(struct tb_chunk);
 }
 
-/* the value of a slice, which is what a hole is in */
+/* the duration of a slice: 0 is a hole */
 static inline uint64_t *slice_value(struct tb_record *record)
 {
 	return (uint64_t *)(record + 1) + (record->flags & TB_REC_FLOW ? 1 : 0);
@@ -427,12 +423,12 @@ uint32_t tb_chunk_claim(struct tb_arbiter *arbiter, unsigned int pool,
 			const struct tb_chunk *header, uint64_t owner, uint32_t *state);
 void tb_chunk_free(struct tb_arbiter *arbiter, uint32_t handle);
 void tb_chunk_rehole(struct tb_chunk *chunk, uint32_t from);
-/* 0, or TB_LOST_*; does not stall unless it may @wait */
+/* 0, or TB_LOST_*; stalls only if it may @wait */
 uint32_t tb_writer_acquire(struct writer *writer, bool wait);
 void tb_writer_complete(struct writer *writer);
 void tb_writer_tell_lost(struct writer *writer);
 
-/* commit.c; the gate is to be held for the first two */
+/* commit.c; the caller of the first three holds the gate @commit, or does not share the writer yet */
 int tb_commit_all(struct tb_arbiter *arbiter, uint32_t flush, bool scrape);
 int tb_commit_register(struct tb_arbiter *arbiter, struct writer *writer);
 void tb_commit_gone(struct tb_arbiter *arbiter, struct writer *writer);
@@ -442,7 +438,7 @@ bool tb_commit_try(struct tb_arbiter *arbiter);
 /* writer.c */
 struct tb_writer *tb_writer_null(void);
 
-/* patch.c; the gate is to be held for the last three */
+/* patch.c; the caller of the last three holds the gate @commit */
 void tb_patches_make(struct tb_arbiter *arbiter);
 void tb_patch_add(struct tb_arbiter *arbiter, const struct patch *patch);
 void tb_patches_apply(struct tb_arbiter *arbiter);
@@ -455,28 +451,28 @@ int tb_category_attach(struct tb_arbiter *arbiter, struct tb_category *category)
 void tb_categories_link(struct tb_arbiter *arbiter);
 void tb_categories_drop(struct tb_arbiter *arbiter);
 struct tb_category *tb_category_intern(const char *text);
-/* Has nobody asked the kernel about it? */
+/* True if the kernel has not been asked about the category */
 bool tb_category_is_unknown(const struct tb_category *category);
-/* Nobody can want it until there is an arbiter */
+/* Close its gate while there is no arbiter */
 void tb_category_close(struct tb_category *category);
-/* There is one */
+/* Open these gates: there is an arbiter */
 void tb_categories_open(void);
-/* The name with this text for one record: interned if there is room, else @own, which is told
- * before that record */
+/* The name with this text for one record: interned if there is room; else @own, which the writer
+ * records with each use */
 struct tb_name *tb_text_name(const char *text, enum tb_name_kind kind,
 			     struct tb_category *category, struct tb_name *own);
 
 /* ---- what only the library and its tests call ---- */
 
-/** tb_arbiter_commit - commit all complete chunks.  Errors: those of TB_PIOC_COMMIT;
- *  -EDEADLK by a signal handler that interrupted a commit. */
+/** tb_arbiter_commit - commit all complete chunks.  Errors: those of TB_PIOC_COMMIT; -EDEADLK a
+ *  signal handler has interrupted a commit. */
 int tb_arbiter_commit(struct tb_arbiter *arbiter);
 
 /** tb_arbiter_flush_wanted - number of the last flush that a reader asked for; 0: none.
  *  Signals: yes. */
 uint32_t tb_arbiter_flush_wanted(const struct tb_arbiter *arbiter);
 
-/** tb_arbiter_read_stats - what it did so far */
+/** tb_arbiter_read_stats - get its counts */
 void tb_arbiter_read_stats(const struct tb_arbiter *arbiter, struct tb_arbiter_stats *stats);
 
 #endif /* TB_ARBITER_H */

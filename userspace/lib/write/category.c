@@ -2,29 +2,29 @@
 /*
  * Categories and names.
  *
- * A name's number is of the whole process and for ever: it is given by the place in the program
- * where the name is, or by its text (tb_intern()).  Numbers go on in a child; what has been told is
- * the writers' affair, and a child's are new.
+ * The number of a name is valid in the whole process, for ever.  It belongs to the place in the
+ * program where the name is, or to its text (tb_intern()).  A child process continues the numbers;
+ * its writers are new, so they record all names again.
  *
- * The switch of a category is a word of the page that the kernel writes; until it is known which,
- * one that is always on.  While an arbiter has startup writers, which want everything, the gates
- * of its categories are open, and what is wanted is looked up behind them.
+ * The switch of a category is a word of the page that the kernel writes; until the library has
+ * asked the kernel which word, it is one that is always on.  Startup writers want all categories:
+ * while an arbiter has some, its categories have open gates, and tb_category_wanted() decides.
  *
- * The table of texts is open addressing without deletion: entries are published by compare-and-
- * exchange and never change, so it needs no lock and handlers may use it.
+ * The table of texts uses open addressing without deletion.  Entries are published by compare-and-
+ * exchange and never change, so the table needs no lock, and signal handlers may use it.
  */
 #include <errno.h>
 #include "arbiter.h"
 
 const uint32_t tb_category_unknown = ~0u;
 
-/* the gate of categories that were asked for when there was neither a module nor an arbiter */
+/* gate of categories used while there was neither a module nor an arbiter */
 static uint32_t no_arbiter;
 
 static const uint32_t everything = ~0u;
 static const uint32_t nothing;
 
-/* of texts that are not interned each takes one, each time it is recorded */
+/* each use of a text that is not interned takes a number */
 #define LAST_ID_MAX	0xf0000000u
 
 static uint32_t last_id;
@@ -35,7 +35,7 @@ static uint32_t give_id(uint32_t *id)
 
 	if (was)
 		return was;
-	/* who loses wastes a number */
+	/* if another thread is faster, this number is not used */
 	was = shared_add(&last_id, 1);
 	return shared_cas(id, &none, was) ? was : none;
 }
@@ -63,7 +63,7 @@ bool tb_category_is_unknown(const struct tb_category *category)
 	return gate == &tb_category_unknown || gate == &no_arbiter;
 }
 
-/* For as long as there is no arbiter: nobody can want it */
+/* Close the gate, unless there is or was an arbiter */
 void tb_category_close(struct tb_category *category)
 {
 	const uint32_t *gate = &tb_category_unknown;
@@ -91,7 +91,7 @@ static void link_category(struct tb_arbiter *arbiter, struct tb_category *catego
 	shared_set(&category->gate, gate);
 }
 
-/* With what the kernel says now; @control is held */
+/* Ask the kernel, and link the category with its answer; @control is held */
 static int ask(struct tb_arbiter *arbiter, struct tb_category *category)
 {
 	struct tb_category_req request = { .index = 0 };
@@ -159,19 +159,19 @@ void tb_categories_drop(struct tb_arbiter *arbiter)
 
 struct entry {
 	struct tb_name name;
-	struct tb_category category;	/* of entries in categories[] */
+	struct tb_category category;	/* used in categories[] */
 	char text[];
 };
 
 #define CATEGORY_SLOTS	1024
 #define ARENA_BYTES	(64u << 10)
 
-/* powers of two, and at most half full */
+/* powers of two; at most half of the slots are used */
 static struct entry *names[2 * TB_INTERN_MAX];
 static struct entry *categories[CATEGORY_SLOTS];
 static uint32_t nr_names, nr_categories;
 
-/* Memory for entries: it is given out from one piece until that is full. */
+/* Memory of entries: taken from one piece until that is full */
 struct arena {
 	uint32_t used;
 	unsigned char room[] __attribute__((aligned(16)));
@@ -182,7 +182,7 @@ static struct arena *arena;
 static struct entry *entry_new(const char *text, size_t length)
 {
 	size_t bytes = (sizeof(struct entry) + length + 1 + 15) & ~(size_t)15;
-	/* pairs with the release of who made it */
+	/* pairs with the release of the thread that created it */
 	struct arena *now = shared_get_acquire(&arena), *next;
 	struct entry *entry;
 	uint32_t at;
@@ -194,7 +194,7 @@ static struct entry *entry_new(const char *text, size_t length)
 		next = tb_map(ARENA_BYTES);
 		if (!next)
 			return NULL;
-		/* the rest of the old one is left; who loses uses the winner's */
+		/* the rest of the old one stays unused; the slower thread uses the faster one's */
 		if (shared_cas(&arena, &now, next))
 			now = next;
 		else
@@ -215,7 +215,7 @@ static uint32_t hash_of(const char *text, size_t length, uint32_t seed)
 	return hash;
 }
 
-/* The entry, or NULL with *@slot where it belongs; NULL for that if the table is full. */
+/* The entry; or NULL, with *@slot where it belongs, or NULL there if the table is full */
 static struct entry *find(struct entry **table, uint32_t slots, uint32_t hash, const char *text,
 			  size_t length, uint32_t kind, struct tb_category *category,
 			  struct entry ***slot)
@@ -223,7 +223,7 @@ static struct entry *find(struct entry **table, uint32_t slots, uint32_t hash, c
 	uint32_t i;
 
 	for (i = 0; i < slots; i++) {
-		/* pairs with the release of who put it there */
+		/* pairs with the release of the thread that published it */
 		struct entry *entry = shared_get_acquire(&table[(hash + i) % slots]);
 
 		*slot = &table[(hash + i) % slots];
@@ -237,7 +237,7 @@ static struct entry *find(struct entry **table, uint32_t slots, uint32_t hash, c
 	return NULL;
 }
 
-/* @most: no more than so many of @count */
+/* @most: limit of *@count */
 static struct entry *intern(struct entry **table, uint32_t slots, uint32_t *count, uint32_t most,
 			    const char *text, uint32_t kind, struct tb_category *category)
 {
@@ -263,7 +263,7 @@ static struct entry *intern(struct entry **table, uint32_t slots, uint32_t *coun
 				(struct tb_category)TB_CATEGORY_INIT(mine->text);
 		}
 		none = NULL;
-		/* releases what is in it; another may have put the same text there meanwhile */
+		/* release: the entry's contents.  Another thread may publish this text first */
 		if (shared_cas(slot, &none, mine))
 			return mine;
 	}
@@ -289,14 +289,14 @@ struct tb_name *tb_text_name(const char *text, enum tb_name_kind kind,
 
 	if (entry)
 		return &entry->name;
-	/* a number is never given twice */
+	/* numbers must never be given twice */
 	if (shared_get(&last_id) >= LAST_ID_MAX)
 		return &others;
 	*own = (struct tb_name){ text, category, 0, kind };
 	return own;
 }
 
-/* NULL: none, so it is always recorded; also if there are too many */
+/* NULL: no category, so always record; also if there are too many */
 struct tb_category *tb_category_intern(const char *text)
 {
 	struct entry *entry;
