@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Bytes of a frame: streams, which are compressed each by itself, and the checksum.
+ * Bytes of a frame: streams, each compressed by itself, and the checksum.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,9 +33,9 @@ bool bytes_add(struct bytes *bytes, const void *from, size_t size)
 	return true;
 }
 
-#define CRC_LONG 4096	/* from so many bytes on a large table takes less time than it saves */
+#define CRC_LONG 4096	/* from this size on, the large table saves more time than it takes */
 
-/* Eight bytes at a time; @small: the remainders of 0 to 15.  Returns how many bytes are left */
+/* Eight bytes at a time; @small: the remainders of 0 to 15.  Returns the number of bytes left */
 static size_t crc_long(uint32_t *crc, const unsigned char *at, size_t size, const uint32_t *small)
 {
 	uint32_t table[8][256], low, high, i, j;
@@ -64,7 +64,7 @@ uint32_t pack_crc(uint32_t crc, const void *data, size_t size)
 	const unsigned char *at = data, *end = at + size;
 	uint32_t table[16], i, bit;
 
-	/* four bits at a time: a table that is made faster than it is needed */
+	/* four bits at a time, with a table that is quick to make */
 	for (i = 0; i < 16; i++) {
 		table[i] = i;
 		for (bit = 0; bit < 4; bit++)
@@ -83,9 +83,9 @@ uint32_t pack_crc(uint32_t crc, const void *data, size_t size)
 
 /* ---- streams ---- */
 
-#define SMALL 24	/* zstd needs about half as much for itself */
+#define SMALL 24	/* zstd adds about half as much */
 
-/* Seven bits a byte, the lowest first */
+/* Seven bits per byte, the lowest first */
 static bool put_number(struct bytes *frame, size_t number)
 {
 	unsigned char bytes[10];
@@ -130,7 +130,7 @@ int source_take(struct source *source, void *to, size_t size)
 	return 0;
 }
 
-/* Memory that lives as long as the source */
+/* Allocate memory that source_free() frees */
 static void *source_memory(struct source *source, size_t size)
 {
 	void *memory;
@@ -158,7 +158,7 @@ static int take_number(struct source *source, uint32_t *number)
 	return 0;
 }
 
-/* A stream as it is in the frame, @packed bytes; returns its kind */
+/* Get a stream as it is in the frame, of @packed_out bytes; returns its kind */
 static int stream_raw(struct source *source, size_t most, struct stream *stream, uint32_t *packed_out)
 {
 	uint32_t size, packed = 1;

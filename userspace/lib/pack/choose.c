@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which predictor suits a column: all that may are tried on some rows, and the one with the lowest
- * entropy of its differences, byte by byte, is taken.
+ * Choose a predictor for each column: try all possible ones on some rows, and take the one whose
+ * differences have the lowest entropy, byte by byte.
  */
 #include <stdlib.h>
 #include "column.h"
 
 #define TRIALS	20
-#define LOOK_BACK 6		/* so many columns before this one may predict it */
-#define ENOUGH	8		/* rows */
+#define LOOK_BACK 6		/* a column may be predicted from this many columns before it */
+#define ENOUGH	8		/* rows needed for a choice */
 
 struct trial {
 	struct column column;
-	uint32_t (*counts)[256];	/* of each byte of differences */
+	uint32_t (*counts)[256];	/* histogram of each byte of the differences */
 };
 
-/* A column: predictors that are tried */
+/* The predictors that are tried for a column */
 struct trials {
 	struct trial trial[TRIALS];
 	unsigned int count;
@@ -31,7 +31,7 @@ struct chooser {
 	struct shape *shapes;
 	size_t nr_shapes, room_shapes;
 	struct shape *last;
-	/* a table for each name: of all columns that may share it */
+	/* one table for each name: columns of that name may share it */
 	uint32_t names[PACK_GROUPS];
 	unsigned int nr_names;
 	uint64_t (*groups)[PACK_SLOTS];
@@ -84,7 +84,7 @@ static uint8_t group_of(struct chooser *chooser, uint32_t name)
 	return (uint8_t)(i + 1);
 }
 
-/* ---- what is tried ---- */
+/* ---- trials ---- */
 
 static bool try_one(struct trials *trials, const struct column *column, unsigned int predictor,
 		    unsigned int argument)
@@ -110,7 +110,7 @@ static bool try_columns(struct trials *trials, const struct column *column,
 	bool fine = true;
 
 	for (j = at > LOOK_BACK ? at - LOOK_BACK : 0; j < at; j++) {
-		/* of what all events have, only the thread says something, and has its predictors */
+		/* of the columns of all events only the thread helps, by its own predictors */
 		if (j < first)
 			continue;
 		fine = fine && try_one(trials, column, PREDICT_COLUMN, j) &&
@@ -180,7 +180,7 @@ static void count_row(struct chooser *chooser, struct trial *trial, const uint64
 	for (i = 0; i < (column->is.bits + 7u) / 8; i++)
 		trial->counts[i][difference >> (8 * i) & 0xff]++;
 	if (column->is.predictor == PREDICT_GROUP)
-		return;		/* the table learns below, once */
+		return;		/* chooser_row() updates the shared table once */
 	if (guess.to)
 		*guess.to = value;
 	if (guess.past)
@@ -210,7 +210,7 @@ bool chooser_row(struct chooser *chooser, struct cut *cut, const uint64_t *row, 
 
 /* ---- the choice ---- */
 
-/* log2() to about 0.01, which needs no libm; @x >= 1 */
+/* log2() to about 0.01, without libm; @x >= 1 */
 static double bits_of(double x)
 {
 	uint64_t word;
@@ -221,7 +221,7 @@ static double bits_of(double x)
 	return (double)(word >> 52) - 1023 + (-0.344845 * m + 2.024658) * m - 1.674873;
 }
 
-/* Bits that the differences take */
+/* Number of bits that the differences need */
 static double entropy(const struct trial *trial, uint32_t rows)
 {
 	unsigned int i, j;
@@ -244,7 +244,7 @@ static void choose_column(const struct trials *trials, uint32_t rows, struct pac
 		const struct pack_column *is = &trials->trial[i].column.is;
 
 		bits = entropy(&trials->trial[i], rows);
-		/* the simplest one, if others are hardly better */
+		/* prefer the simpler predictor, unless this one is clearly better */
 		if (i && bits >= least * 0.99 - 1)
 			continue;
 		least = bits;
@@ -253,7 +253,7 @@ static void choose_column(const struct trials *trials, uint32_t rows, struct pac
 	}
 }
 
-/* Columns of a name that somebody predicts from share a table, the others need none */
+/* Give columns of a name a common table if one of them is predicted from it; others get none */
 static void share(struct chooser *chooser)
 {
 	bool used[PACK_GROUPS + 1] = { false };

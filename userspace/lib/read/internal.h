@@ -304,7 +304,6 @@ void tb_frames_unpin(struct tb_frames *frames, struct tb_frame **pinned);
 int tb_frames_show(struct tb_frames *frames, uint64_t offset);
 
 /* The header of a block; only its 64 bytes may be used */
-/* The header of a block, 64 bytes */
 static inline const struct tb_block *tb_header_at(const struct tb_trace *trace, uint64_t offset)
 {
 	return trace->frames ? tb_frames_header(trace->frames, offset) : tb_block_at(trace, offset);

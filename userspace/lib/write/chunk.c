@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Chunks: how a writer comes by one and gives it away.  See arbiter.h for the way they go.
+ * Chunks: how a writer claims one and completes it.  arbiter.h explains how chunks move.
  *
- * The free stack is Treiber's (IBM RJ 5118, 1986) with a count beside the top; the back-off of a
- * writer that stalls is that of Perfetto's shared memory arbiter.
+ * The free stack is Treiber's (IBM RJ 5118, 1986) with a count beside the top.  A writer that
+ * stalls backs off as in Perfetto's shared memory arbiter.
  */
 #include "arbiter.h"
 
@@ -31,7 +31,7 @@ void tb_pool_push(struct tb_arbiter *arbiter, uint32_t handle)
 
 	do {
 		shared_set(&note_of(arbiter, handle)->next, (uint32_t)top);
-		/* releases the chunk to whoever pops it */
+		/* release: the chunk, to the thread that pops it */
 	} while (!shared_cas(&pool->free, &top,
 			     ((top >> 32) + 1) << 32 | (HANDLE_INDEX(handle) + 1)));
 }
@@ -39,7 +39,7 @@ void tb_pool_push(struct tb_arbiter *arbiter, uint32_t handle)
 static uint32_t pool_pop(struct tb_arbiter *arbiter, unsigned int number)
 {
 	struct tb_pool *pool = &arbiter->pools[number];
-	/* pairs with the release of who pushed: what he did to the chunk is done */
+	/* pairs with the release of the thread that pushed it */
 	uint64_t top = shared_get_acquire(&pool->free);
 	uint32_t next;
 
@@ -52,8 +52,9 @@ static uint32_t pool_pop(struct tb_arbiter *arbiter, unsigned int number)
 }
 
 /*
- * A chunk with this header, TB_CHUNK_WRITING; HANDLE_NONE if there is none.  One that is not
- * free though the kernel said so has been scribbled on: it stays out of use.
+ * Claim a chunk, set its header, and make it TB_CHUNK_WRITING; HANDLE_NONE: none is free.  If a
+ * chunk of the free stack is not TB_CHUNK_FREE, the program has overwritten it: it is not used any
+ * more.
  */
 uint32_t tb_chunk_claim(struct tb_arbiter *arbiter, unsigned int pool,
 			const struct tb_chunk *header, uint64_t owner, uint32_t *state)
@@ -63,7 +64,7 @@ uint32_t tb_chunk_claim(struct tb_arbiter *arbiter, unsigned int pool,
 
 	while ((handle = pool_pop(arbiter, pool)) != HANDLE_NONE) {
 		chunk = chunk_of(arbiter, handle);
-		/* pairs with the kernel's release of the chunk: it has read what was there */
+		/* pairs with the kernel's release: it has read the old contents */
 		was = shared_get_acquire(&chunk->state);
 		chunk->id = header->id;
 		chunk->writer = header->writer;
@@ -76,7 +77,7 @@ uint32_t tb_chunk_claim(struct tb_arbiter *arbiter, unsigned int pool,
 		shared_set(&chunk->hole, header->hole);
 		shared_set(&note_of(arbiter, handle)->owner, owner);
 		*state = TB_CHUNK_WORD(TB_CHUNK_WRITING, TB_CHUNK_WRAP(was));
-		/* releases the header to those who see the state */
+		/* release: the header, to a thread that sees the state */
 		if (TB_CHUNK_STATE(was) == TB_CHUNK_FREE &&
 		    shared_cas(&chunk->state, &was, *state))
 			return handle;
@@ -86,7 +87,7 @@ uint32_t tb_chunk_claim(struct tb_arbiter *arbiter, unsigned int pool,
 	return HANDLE_NONE;
 }
 
-/* What the kernel does in memory that it shares: free again, one lap on. */
+/* Free a chunk for its next lap, as the kernel does in shared memory */
 void tb_chunk_free(struct tb_arbiter *arbiter, uint32_t handle)
 {
 	struct tb_chunk *chunk = chunk_of(arbiter, handle);
@@ -95,7 +96,7 @@ void tb_chunk_free(struct tb_arbiter *arbiter, uint32_t handle)
 	shared_set_release(&chunk->state, TB_CHUNK_WORD(TB_CHUNK_FREE, (wrap + 1) & 0xffff));
 }
 
-/* The first hole at or behind the record at @from, which must be one, is chunk->hole. */
+/* Set chunk->hole to the first hole at or after @from, which must be the start of a record */
 void tb_chunk_rehole(struct tb_chunk *chunk, uint32_t from)
 {
 	uint32_t end = TB_PUBLISHED_BYTES(shared_get(&chunk->published)), hole = 0;
@@ -108,12 +109,12 @@ void tb_chunk_rehole(struct tb_chunk *chunk, uint32_t from)
 			hole = from + 1;
 			break;
 		}
-		/* it is the program's own memory, which anything may have been written to */
+		/* anything in the program may have overwritten its own memory */
 		if (record->bytes < sizeof(*record))
 			break;
 		from += record->bytes;
 	}
-	/* releases the holes that are filled in to who reads up to this one */
+	/* release: values of holes, to a thread that reads up to @hole */
 	shared_set_release(&chunk->hole, hole);
 }
 
@@ -140,8 +141,8 @@ static uint32_t stall(struct writer *w, unsigned int pool, const struct tb_chunk
 }
 
 /*
- * A startup writer whose target is known by now goes where the others are: once nothing of it is
- * on its way, so that the kernel gets its chunks in order.
+ * Let a startup writer with a bound reservation use the pool of other writers, if none of its
+ * chunks is queued: so the kernel gets its chunks in order.
  */
 static void move(struct writer *w, const struct reservation *reservation)
 {
@@ -161,7 +162,7 @@ static void move(struct writer *w, const struct reservation *reservation)
 	tb_gate_leave(&arbiter->commit);
 }
 
-/* What the next chunk depends on, as it is now; TB_LOST_* if there is to be none */
+/* Update what the next chunk depends on; returns TB_LOST_* if the writer must not claim one */
 static uint32_t look(struct writer *w, bool *fresh)
 {
 	struct tb_arbiter *arbiter = w->arbiter;
@@ -176,7 +177,7 @@ static uint32_t look(struct writer *w, bool *fresh)
 		*fresh = true;
 	if (w->source == TARGET_RESERVED) {
 		reservation = &arbiter->reservations[w->reservation];
-		/* pairs with the release of who changed it: the state is at least as new */
+		/* pairs with the release of the thread that changed it: @state is as new */
 		w->pub.generation = shared_get_acquire(&arbiter->revision);
 		state = shared_get_acquire(&reservation->state);
 		if (state == RESERVATION_ABORTED)
@@ -187,7 +188,7 @@ static uint32_t look(struct writer *w, bool *fresh)
 	if (w->source == TARGET_RESERVED) {
 		w->pub.changes = &arbiter->revision;
 		w->pub.clock = arbiter->clock;
-		/* nobody knows yet whether the target overwrites */
+		/* the target may overwrite: nothing is known of it yet */
 		*fresh = true;
 		return 0;
 	}
@@ -195,7 +196,7 @@ static uint32_t look(struct writer *w, bool *fresh)
 	w->pub.changes = &target->generation;
 	w->pub.wants = 1u << w->target;
 	w->pub.always = 0;
-	/* pairs with the kernel's release: clock and policy are of this recording, or later ones */
+	/* pairs with the kernel's release: clock and policy are of this recording or a later one */
 	w->pub.generation = shared_get_acquire(&target->generation);
 	w->pub.clock = shared_get(&target->clock);
 	if (w->pub.clock == TB_CLOCK_AUTO)
@@ -252,7 +253,7 @@ uint32_t tb_writer_acquire(struct writer *w, bool wait)
 	w->pub.chunk = chunk_of(arbiter, w->handle);
 	w->pub.published = 0;
 	shared_set(&w->pub.room, chunk_room(arbiter));
-	/* a handler that comes between these two closes it, one that came before is seen here */
+	/* a handler between these two sets room to 0; one before them has set @nested */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (shared_get(&w->nested))
 		shared_set(&w->pub.room, 0);
@@ -269,7 +270,7 @@ void tb_writer_complete(struct writer *w)
 	w->first += TB_PUBLISHED_RECORDS(w->pub.published);
 	w->pub.published = 0;
 	shared_set(&w->pub.room, 0);
-	/* releases the chunk to the kernel; if it is not what it was, the kernel will tell */
+	/* release: the chunk, to the kernel, which reports an unexpected state */
 	shared_cas(&w->pub.chunk->state, &was,
 		   TB_CHUNK_WORD(TB_CHUNK_COMPLETE, TB_CHUNK_WRAP(w->state)));
 	w->pub.chunk = NULL;
@@ -279,14 +280,14 @@ void tb_writer_complete(struct writer *w)
 	head = shared_get(&arbiter->queue);
 	do {
 		shared_set(&note_of(arbiter, w->handle)->next, head);
-		/* releases the note and the chunk to who takes the queue */
+		/* release: note and chunk, to the thread that takes the queue */
 	} while (!shared_cas(&arbiter->queue, &head, w->handle + 1));
 	w->handle = HANDLE_NONE;
 	tb_commit_if_due(arbiter);
 }
 
 /*
- * If records were lost since the last chunk: an empty one that says so, if there is one to be had.
+ * If records were lost since the last chunk, queue an empty chunk that says so, if one is free.
  */
 void tb_writer_tell_lost(struct writer *w)
 {

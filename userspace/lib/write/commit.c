@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Committing: what is complete goes to the kernel, in the order in which it was completed.
+ * Committing: send complete chunks to the kernel in the order in which they were completed.
  *
- * Chunks stay in the batch until the kernel has answered each of them; so a call that fails as a
- * whole changes nothing, and the next one tries again.  Chunks of startup writers stay until their
- * reservation is bound.  With a channel that has shared memory they are copied there before they
- * are committed.  See arbiter.h for locks and order.
+ * Chunks stay in the batch until the kernel has answered each of them.  So a call that fails as a
+ * whole changes nothing, and the next call tries again.  Chunks of startup writers stay until their
+ * reservation is bound; if the channel has shared memory they are copied there before they are
+ * committed.  arbiter.h explains locks and order.
  */
 #include <errno.h>
 #include "arbiter.h"
 
 #define UNANSWERED	INT32_MIN
 
-/* what to do with the chunks of a writer */
+/* what to do with the complete chunks of a writer */
 enum prospect { PROSPECT_WAIT, PROSPECT_SEND, PROSPECT_DROP };
 
-/* Has the kernel been told of the writer?  It is, if its target is known. */
+/* Announce the writer to the kernel, once.  Its target is known. */
 int tb_commit_register(struct tb_arbiter *arbiter, struct writer *w)
 {
 	struct tb_writer_req request = {
@@ -31,7 +31,7 @@ int tb_commit_register(struct tb_arbiter *arbiter, struct writer *w)
 		request.target = (uint16_t)arbiter->reservations[w->reservation].target;
 	result = arbiter->endpoint->ops->writer(arbiter->endpoint, &request);
 	if (result == -ESRCH) {
-		/* the thread of a startup writer has ended meanwhile */
+		/* the thread of a startup writer has ended */
 		request.tid = 0;
 		request.flags = TB_WRITER_NO_THREAD;
 		result = arbiter->endpoint->ops->writer(arbiter->endpoint, &request);
@@ -40,7 +40,7 @@ int tb_commit_register(struct tb_arbiter *arbiter, struct writer *w)
 	return result;
 }
 
-/* Nothing of the writer is on its way any more. */
+/* Free a writer that is destroyed and has no queued chunks */
 void tb_commit_gone(struct tb_arbiter *arbiter, struct writer *w)
 {
 	struct tb_writer_req request = { .writer = (uint16_t)w->id, .flags = TB_WRITER_GONE };
@@ -48,23 +48,23 @@ void tb_commit_gone(struct tb_arbiter *arbiter, struct writer *w)
 	if (w->told_kernel && shared_get(&arbiter->bound))
 		arbiter->endpoint->ops->writer(arbiter->endpoint, &request);
 	shared_set(&arbiter->writers[w->id], NULL);
-	/* releases the place in writers[] to who gets the id */
+	/* release: the slot of writers[], to the thread that gets the id */
 	__atomic_fetch_and(&arbiter->ids[w->id / 32], ~(1u << w->id % 32), __ATOMIC_RELEASE);
 	tb_unmap(w, sizeof(*w));
 }
 
 /*
- * Reservations as they are for all of a commit: if one were bound in the middle, a writer's later
- * chunks would go and its earlier ones stay.
+ * Read the states of reservations once for a whole commit.  If one were bound in the middle, a
+ * writer's later chunks would be sent and its earlier ones not.
  */
 static void look_at_reservations(struct tb_arbiter *arbiter)
 {
 	size_t i;
 
 	for (i = 0; i < TB_TARGETS_MAX; i++)
-		/* pairs with the release of who decided it: the target is there */
+		/* pairs with the release of the thread that decided it: the target is set */
 		arbiter->seen[i] = shared_get_acquire(&arbiter->reservations[i].state);
-	/* pairs with the release of who bound it */
+	/* pairs with the release of the thread that bound the arbiter */
 	arbiter->seen_bound = shared_get_acquire(&arbiter->bound);
 }
 
@@ -87,13 +87,13 @@ static struct writer *writer_at(struct tb_arbiter *arbiter, uint32_t handle)
 {
 	uint64_t owner = shared_get(&note_of(arbiter, handle)->owner);
 
-	/* who queued the chunk is there until it is answered */
+	/* a writer exists until all its queued chunks are answered */
 	return shared_get(&arbiter->writers[OWNER_WRITER(owner)]);
 }
 
 static void take_queue(struct tb_arbiter *arbiter)
 {
-	/* pairs with the release of those who queued them */
+	/* pairs with the release of the threads that queued them */
 	uint32_t head = shared_swap(&arbiter->queue, 0), at, count = 0;
 
 	for (at = head; at; at = shared_get(&note_of(arbiter, at - 1)->next))
@@ -104,7 +104,7 @@ static void take_queue(struct tb_arbiter *arbiter)
 		arbiter->batch[--count] = at - 1;
 }
 
-/* The chunk is answered: free, but for one that is of no use any more. */
+/* The chunk is answered: free it, unless it is broken */
 static void chunk_done(struct tb_arbiter *arbiter, uint32_t handle, bool broken)
 {
 	struct tb_chunk_note *note = note_of(arbiter, handle);
@@ -121,10 +121,10 @@ static void chunk_done(struct tb_arbiter *arbiter, uint32_t handle, bool broken)
 		tb_pool_push(arbiter, handle);
 }
 
-/* One chunk less of the writer is on its way. */
+/* One queued chunk of the writer is answered */
 static void writer_answered(struct tb_arbiter *arbiter, struct writer *w)
 {
-	/* releases what was done for it: w may see that nothing is left, and go over */
+	/* release: if w sees that none is queued, it may move to another pool */
 	if (!__atomic_sub_fetch(&w->queued, 1, __ATOMIC_RELEASE) && w->leaving)
 		tb_commit_gone(arbiter, w);
 }
@@ -136,7 +136,7 @@ static void refused(struct tb_arbiter *arbiter, struct writer *w, uint32_t recor
 	shared_add(&arbiter->stats.refused, 1);
 }
 
-/* What came of a chunk with @records, of which a flush had taken some if the kernel says so. */
+/* Handle the kernel's answer for a chunk with @records; a flush may have taken some of them */
 static void answered(struct tb_arbiter *arbiter, uint32_t handle, uint32_t records,
 		     const struct tb_chunk_ref *ref)
 {
@@ -144,7 +144,7 @@ static void answered(struct tb_arbiter *arbiter, uint32_t handle, uint32_t recor
 	struct tb_chunk *chunk = chunk_of(arbiter, handle);
 	int result = ref->result;
 	bool stale = result == ESTALE && HANDLE_POOL(handle) == POOL_SHARED;
-	/* the kernel may have taken it when a reader flushed: then it is free */
+	/* a reader's flush may have taken the chunk: then the kernel has freed it */
 	bool broken = stale && TB_CHUNK_STATE(shared_get(&chunk->state)) != TB_CHUNK_FREE;
 
 	if (!arbiter->no_shared && ref->data < records)
@@ -171,7 +171,7 @@ static void dropped(struct tb_arbiter *arbiter, uint32_t handle)
 	writer_answered(arbiter, w);
 }
 
-/* A copy in shared memory, complete; HANDLE_NONE if there is no room. */
+/* Copy a chunk to shared memory, complete; HANDLE_NONE: no chunk is free */
 static uint32_t copy_shared(struct tb_arbiter *arbiter, const struct tb_chunk *from,
 			    uint64_t owner)
 {
@@ -185,16 +185,16 @@ static uint32_t copy_shared(struct tb_arbiter *arbiter, const struct tb_chunk *f
 	chunk = chunk_of(arbiter, handle);
 	TB_STEP(chunk);
 	memcpy(chunk + 1, from + 1, TB_PUBLISHED_BYTES(from->published));
-	/* pairs with the acquire of the kernel, which looks at chunks that are written, too */
+	/* pairs with the acquire of the kernel, which also reads chunks that are being written */
 	shared_set_release(&chunk->published, from->published);
-	/* releases it to the kernel */
+	/* release: the chunk, to the kernel */
 	shared_cas(&chunk->state, &state,
 		   TB_CHUNK_WORD(TB_CHUNK_COMPLETE, TB_CHUNK_WRAP(state)));
 	shared_add(&arbiter->uncommitted, 1);
 	return handle;
 }
 
-/* Makes a complete chunk of POOL_OWN what the kernel is to get: without what was scraped. */
+/* Turn a complete chunk of POOL_OWN into what the kernel must get: without scraped records */
 static void make_ready(struct tb_arbiter *arbiter, uint32_t handle, struct writer *w)
 {
 	struct tb_chunk_note *note = note_of(arbiter, handle);
@@ -236,7 +236,7 @@ static int call_kernel(struct tb_arbiter *arbiter, uint32_t refs, uint32_t patch
 	return result < 0 ? result : 0;
 }
 
-/* A chunk that may go is among the next @count that do; false: there is no room to copy it to */
+/* Add the chunk to the refs of the next call as number @count; false: no room to copy it to */
 static bool refer(struct tb_arbiter *arbiter, uint32_t at, uint32_t count)
 {
 	uint32_t handle = arbiter->batch[at], copy;
@@ -249,7 +249,7 @@ static bool refer(struct tb_arbiter *arbiter, uint32_t at, uint32_t count)
 					   shared_get(&note_of(arbiter, handle)->owner));
 			if (copy == HANDLE_NONE)
 				return false;
-			/* it takes the place of the other: w->queued stays */
+			/* the copy takes its place, so w->queued does not change */
 			w->next_sent++;
 			chunk_done(arbiter, handle, false);
 			arbiter->batch[at] = handle = copy;
@@ -266,7 +266,7 @@ static bool refer(struct tb_arbiter *arbiter, uint32_t at, uint32_t count)
 	return true;
 }
 
-/* As much of the batch as goes into one call; 1: there may be more, 0: not, or -errno. */
+/* Send as much of the batch as fits into a call; 1: there may be more, 0: no, or -errno */
 static int send_some(struct tb_arbiter *arbiter)
 {
 	uint32_t i, count = 0, left = 0;
@@ -277,8 +277,8 @@ static int send_some(struct tb_arbiter *arbiter)
 		uint32_t handle = arbiter->batch[i];
 
 		/*
-		 * those behind that are in shared memory already make room: they are of other
-		 * writers
+		 * Later chunks that are already in shared memory free room; they belong to other
+		 * writers, so the order of each writer is kept.
 		 */
 		if (full && HANDLE_POOL(handle) == POOL_OWN)
 			continue;
@@ -314,15 +314,15 @@ static int send_some(struct tb_arbiter *arbiter)
 	return result ? result : count && (count == REFS || full);
 }
 
-/* Makes a piece of what is published of a chunk of POOL_OWN; false: nothing is new. */
+/* Copy new published records of a chunk of POOL_OWN to the stage, as a piece; false: none */
 static bool piece_of(struct tb_arbiter *arbiter, uint32_t handle, struct writer *w)
 {
 	const struct tb_chunk_note *note = note_of(arbiter, handle);
 	struct tb_chunk *chunk = chunk_of(arbiter, handle), *stage = arbiter->stage;
 	const unsigned char *data = (const unsigned char *)(chunk + 1);
-	/* pairs with the writer's release: records up to here are whole ... */
+	/* pairs with the writer's release: records up to here are complete ... */
 	uint32_t published = shared_get_acquire(&chunk->published);
-	/* ... and, with the release of who filled them in, holes up to here */
+	/* ... and pairs with the release in tb_chunk_rehole(): holes up to here have values */
 	uint32_t hole = shared_get_acquire(&chunk->hole);
 	uint32_t end = TB_PUBLISHED_BYTES(published), at = note->taken_bytes, records = 0;
 
@@ -390,8 +390,8 @@ static int scrape_chunk(struct tb_arbiter *arbiter, uint32_t handle, struct writ
 }
 
 /*
- * What is published in chunks of POOL_OWN that are being written: the kernel cannot see them.
- * Only those that come next of their writers: one before it may have been queued just now.
+ * Send published records of incomplete chunks of POOL_OWN, which the kernel cannot see.  Only of
+ * chunks that are next of their writer: an earlier chunk may have been queued just now.
  */
 static int scrape_own(struct tb_arbiter *arbiter)
 {
@@ -403,7 +403,7 @@ static int scrape_own(struct tb_arbiter *arbiter)
 		uint32_t handle = HANDLE(POOL_OWN, i);
 		struct writer *w;
 
-		/* pairs with the release of who claimed it: the header is there */
+		/* pairs with the release of the writer that claimed it: the header is set */
 		if (TB_CHUNK_STATE(shared_get_acquire(&chunk_of(arbiter, handle)->state)) !=
 		    TB_CHUNK_WRITING)
 			continue;
@@ -425,7 +425,7 @@ static int send_batch(struct tb_arbiter *arbiter)
 	return result;
 }
 
-/* All that is complete; with @scrape what is published, too.  The gate is held. */
+/* Send all complete chunks; with @scrape also published records.  The caller holds the gate. */
 int tb_commit_all(struct tb_arbiter *arbiter, uint32_t flush, bool scrape)
 {
 	uint32_t patches;
@@ -442,7 +442,7 @@ int tb_commit_all(struct tb_arbiter *arbiter, uint32_t flush, bool scrape)
 		if (!result)
 			result = send_batch(arbiter);
 	}
-	/* patches of chunks that did not go must not go before them */
+	/* a patch must not precede its chunk, so send none if a chunk was not sent */
 	if (!result) {
 		patches = tb_patches_list(arbiter, arbiter->list);
 		if (patches || flush)
@@ -454,7 +454,7 @@ int tb_commit_all(struct tb_arbiter *arbiter, uint32_t flush, bool scrape)
 	return result;
 }
 
-/* Unless somebody is at it, or there is nothing to do; @return: it was done */
+/* Commit, unless nothing waits or another thread commits; returns true if this thread has */
 bool tb_commit_try(struct tb_arbiter *arbiter)
 {
 	if (!shared_get(&arbiter->queue) && !shared_get(&arbiter->uncommitted) &&
@@ -471,7 +471,7 @@ void tb_commit_if_due(struct tb_arbiter *arbiter)
 {
 	uint64_t period = (uint64_t)shared_get(&arbiter->period_ms) * 1000;
 
-	/* pairs with the release of who bound it: endpoint is there */
+	/* pairs with the release of the thread that bound it: endpoint is set */
 	if (!shared_get_acquire(&arbiter->bound))
 		return;
 	if (shared_get(&arbiter->uncommitted) * 2 >= arbiter->nr_chunks ||

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The process's own arbiter, opened when it is first needed, and each thread's writer of it.
+ * The process's own arbiter, opened at its first use, each thread's writer of it, and recording by
+ * texts.
  *
- * A thread's writer is a variable of the initial-exec model: reading it is one load, without a
- * call that could allocate, so signal handlers can.  Making it takes no lock of the C library's
- * either.
+ * A thread's writer is a variable of the initial-exec TLS model.  Reading it is one load without a
+ * call that could allocate, so signal handlers may read it.  Creating the writer takes no lock of
+ * the C library either.
  *
- * fork(): the memory of a channel is the parent's and the child's.  The thread that forks has its
- * writer busy meanwhile, so no handler records in the child before that has forgotten its parent's
- * channels.
+ * fork(): parent and child share the memory of a channel.  The thread that forks sets its writer
+ * busy, so no signal handler records in the child before the child has dropped the channels.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 
 __thread struct tb_writer *tb_thread_writer __attribute__((tls_model("initial-exec")));
 
-/* this thread is making its writer: a handler must not begin again */
+/* this thread is creating its writer: a signal handler must not start that again */
 static __thread bool attaching __attribute__((tls_model("initial-exec")));
 
 enum { STATE_CLOSED, STATE_OPEN, STATE_FAILED };
@@ -28,7 +28,7 @@ static uint32_t state, target;
 static struct tb_gate gate;
 static pthread_key_t key;
 static uint32_t has_key;
-/* of the thread that forks: several may, and prepare at the same time */
+/* state of a thread that forks: several may prepare at the same time */
 static __thread bool gate_entered __attribute__((tls_model("initial-exec")));
 static __thread bool writer_was_busy __attribute__((tls_model("initial-exec")));
 
@@ -38,7 +38,7 @@ static const struct tb_arbiter_options defaults = {
 	.period_ms = DEFAULT_PERIOD_MS,
 };
 
-/* The number of the target, or -errno */
+/* Create an arbiter; returns the number of its target, or -errno */
 static int open_with(const struct tb_arbiter_options *options, struct tb_arbiter **made)
 {
 	int result = tb_arbiter_create(options, made);
@@ -51,7 +51,7 @@ static int open_with(const struct tb_arbiter_options *options, struct tb_arbiter
 	return result;
 }
 
-/* With chunks that fit into the buffers there are. */
+/* Create an arbiter with chunks that fit into the buffers of the recording */
 static int open_fitting(struct tb_arbiter **made)
 {
 	struct tb_arbiter_options options = defaults;
@@ -77,7 +77,7 @@ static int open_default(const struct tb_arbiter_options *options)
 	}
 	arbiter = made;
 	target = (uint32_t)result;
-	/* releases both to who sees the state */
+	/* release: both, to a thread that sees the state */
 	shared_set_release(&state, STATE_OPEN);
 	return 0;
 }
@@ -98,7 +98,7 @@ int tb_default_open(const struct tb_arbiter_options *options, struct tb_arbiter 
 	return result;
 }
 
-/* The writer of a thread that has none */
+/* Create the calling thread's writer */
 static struct tb_writer *attach(void)
 {
 	struct tb_writer *writer;
@@ -121,12 +121,12 @@ struct tb_writer *tb_thread_attach(void)
 {
 	struct tb_writer *writer;
 
-	/* a thread that found no device looks again: tb_default_open() may have found it */
+	/* not stored as the thread's writer: tb_default_open() may succeed later */
 	if (attaching || shared_get(&state) == STATE_FAILED)
 		return tb_writer_null();
 	attaching = true;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	/* between tb_here()'s look and this a handler may have made it */
+	/* a handler may have created it after tb_here() had looked */
 	writer = tb_thread_writer ? tb_thread_writer : attach();
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	attaching = false;
@@ -187,7 +187,7 @@ static __attribute__((constructor)) void begin(void)
 	pthread_atfork(fork_prepare, fork_parent, fork_child);
 }
 
-/* The kernel takes what is published when the process ends; it cannot know what is lost. */
+/* When the process ends the kernel takes what is published, but only the writer knows its losses */
 static __attribute__((destructor)) void end(void)
 {
 	if (tb_thread_writer)
@@ -196,7 +196,7 @@ static __attribute__((destructor)) void end(void)
 
 /* ---- recording by texts ---- */
 
-/* Is @category wanted?  Then *@writer and *@name are what to record with. */
+/* Return true if @interned is wanted, with the thread's writer in *@writer */
 static bool is_wanted(struct tb_category *interned, struct tb_writer **writer)
 {
 	if (interned && !tb_category_open(interned))
@@ -204,7 +204,7 @@ static bool is_wanted(struct tb_category *interned, struct tb_writer **writer)
 	*writer = tb_here();
 	if (interned && !tb_category_enabled(interned, *writer))
 		return false;
-	/* what nobody asked about yet is asked about now */
+	/* ask the kernel about a category that it has not been asked about */
 	if (interned && tb_category_is_unknown(interned)) {
 		if (tb_writer_is_null(*writer))
 			return false;
@@ -215,7 +215,7 @@ static bool is_wanted(struct tb_category *interned, struct tb_writer **writer)
 	return true;
 }
 
-/* @own: room for a name that is not interned */
+/* Return true if @category is wanted, with writer and name; @own: room for a name if need be */
 static bool wanted(const char *category, const char *text, struct tb_writer **writer,
 		   struct tb_name **name, struct tb_name *own)
 {
@@ -227,7 +227,7 @@ static bool wanted(const char *category, const char *text, struct tb_writer **wr
 	return true;
 }
 
-/* The same for a slice that begins */
+/* wanted() for a slice that begins: tracks it if it is not wanted */
 static bool wanted_slice(const char *category, const char *text, struct tb_writer **writer,
 			 struct tb_name **name, struct tb_name *own)
 {

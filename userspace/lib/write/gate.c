@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A lock for the arbiter, and memory for it.
+ * A lock, and memory, for the arbiter.
  *
- * The lock is Drepper's "mutex 2" (Futexes Are Tricky, 2011) with the holder's thread id as its
- * word, so that a signal handler can find that it interrupted the holder.  Neither it nor the
- * memory goes through the C library's allocator or pthread_mutex_*(), which handlers must not
- * call.  errno stays what it is.
+ * The lock is Drepper's "mutex 2" (Futexes Are Tricky, 2011).  Its word is the thread id of the
+ * holder, so that a signal handler finds out that it has interrupted the holder.  Lock and memory
+ * avoid malloc() and pthread_mutex_*(), which signal handlers must not call, and keep errno.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -33,7 +32,7 @@ bool tb_gate_try(struct tb_gate *gate)
 {
 	uint32_t free = 0;
 
-	/* acquires what the one before has released by leaving */
+	/* acquires what the last holder has released */
 	return shared_cas(&gate->word, &free, (uint32_t)syscall(SYS_gettid));
 }
 
@@ -47,7 +46,7 @@ bool tb_gate_enter(struct tb_gate *gate)
 		if ((word & ~GATE_WAITERS) == self)
 			return false;
 		if (!word) {
-			/* others may wait: who leaves wakes one in vain at worst */
+			/* other threads may wait; if none does, leaving makes a needless call */
 			if (shared_cas(&gate->word, &word, self | GATE_WAITERS))
 				return true;
 			continue;
@@ -62,7 +61,7 @@ bool tb_gate_enter(struct tb_gate *gate)
 
 void tb_gate_leave(struct tb_gate *gate)
 {
-	/* release: for the next one who enters */
+	/* release: to the next holder */
 	if (shared_swap(&gate->word, 0) & GATE_WAITERS)
 		futex(gate, FUTEX_WAKE_PRIVATE, 1);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Holes that are filled in after their chunk was completed.
+ * Holes that get their values after their chunk was completed.
  *
- * Whoever ends a slice puts the patch into a queue; who commits applies it.  While a chunk is not
- * answered it is filled in where it is; if the kernel does not respect tb_chunk.hole it may have
- * read the hole already, so it is told as well.  Of an answered chunk the kernel is told alone.
+ * A thread that ends a slice queues a patch; a thread that commits applies it.  It fills in the
+ * hole while the chunk is not answered.  A kernel that ignores tb_chunk.hole may have read the hole
+ * before, so it gets the patch, too.  If the chunk is answered only the kernel gets the patch.
  */
 #include "arbiter.h"
 
@@ -19,7 +19,7 @@ void tb_patches_make(struct tb_arbiter *arbiter)
 
 static struct patch *patch_new(struct tb_arbiter *arbiter)
 {
-	/* pairs with the release of who freed it */
+	/* pairs with the release of the thread that freed it */
 	uint64_t top = shared_get_acquire(&arbiter->patch_free);
 	uint32_t next;
 
@@ -37,7 +37,7 @@ static void patch_free(struct tb_arbiter *arbiter, uint32_t index)
 
 	do {
 		shared_set(&arbiter->patches[index].next, (uint32_t)top);
-		/* releases the patch to who allocates it */
+		/* release: the patch, to the thread that allocates it */
 	} while (!shared_cas(&arbiter->patch_free, &top, ((top >> 32) + 1) << 32 | (index + 1)));
 }
 
@@ -60,15 +60,15 @@ void tb_patch_add(struct tb_arbiter *arbiter, const struct patch *patch)
 	head = shared_get(&arbiter->patch_queue);
 	do {
 		shared_set(&queued->next, head);
-		/* releases the patch to who takes the queue */
+		/* release: the patch, to the thread that takes the queue */
 	} while (!shared_cas(&arbiter->patch_queue, &head,
 			     (uint32_t)(queued - arbiter->patches) + 1));
 }
 
-/* Those that came since then are pending, too; then what can be filled in is. */
+/* Add queued patches to the pending ones, and fill in the holes of chunks that are not answered */
 void tb_patches_apply(struct tb_arbiter *arbiter)
 {
-	/* pairs with the release of who queued them; there are never more than PATCHES */
+	/* pairs with the release of the threads that queued them; never more than PATCHES */
 	uint32_t next = shared_swap(&arbiter->patch_queue, 0), i, left = 0;
 
 	for (; next; next = shared_get(&arbiter->patches[next - 1].next))
@@ -98,7 +98,7 @@ void tb_patches_apply(struct tb_arbiter *arbiter)
 }
 
 /*
- * The pending ones whose chunks are answered, as the kernel knows them.
+ * List the pending patches of answered chunks, with the numbers that the kernel knows.
  */
 uint32_t tb_patches_list(struct tb_arbiter *arbiter, struct tb_patch *list)
 {
@@ -137,7 +137,7 @@ uint32_t tb_patches_list(struct tb_arbiter *arbiter, struct tb_patch *list)
 	return count;
 }
 
-/* The kernel has got those that were listed. */
+/* The kernel has received the listed patches: free them */
 void tb_patches_told(struct tb_arbiter *arbiter)
 {
 	uint32_t i, left = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A channel to the kernel: /dev/tracebuf_producer as the arbiter wants it.
+ * A channel to the kernel: /dev/tracebuf_producer as the operations of struct tb_endpoint.
  *
- * The page that the kernel writes and the chunks are mapped one by one: the page for reading.
+ * The page that the kernel writes is mapped read-only, apart from the chunks.
  *
- * Events are recorded between a system call and the look at its errno, and by signal handlers: so
- * errno is here what it was.  Nor does recording end a thread that is to be cancelled: what
- * holds a lock of the library would never leave it.
+ * A program may record between a system call and its look at errno, and in signal handlers: so
+ * these functions keep errno.  They are no cancellation points either, because a thread that is
+ * cancelled in the library would never leave its gates.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -169,13 +169,13 @@ static void nap(struct tb_endpoint *endpoint, uint64_t us)
 
 	(void)endpoint;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	/* a signal makes it shorter */
+	/* a signal ends the sleep early, which is harmless */
 	nanosleep(&time, NULL);
 	pthread_setcancelstate(state, NULL);
 	errno = saved;
 }
 
-/* The mappings are not inherited, and what is at their addresses now is somebody else's. */
+/* Without munmap(): a child does not inherit the mappings, and may use their addresses */
 static void close_inherited(struct tb_endpoint *endpoint)
 {
 	struct producer *producer = producer_of(endpoint);

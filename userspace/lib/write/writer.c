@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writers: made and destroyed, and the records that are more than a few words.
+ * Writers: create and destroy them, and record what takes more than a few words.
  *
- * Recording is in tracebuf_record.h for what happens most times.  What happens seldom is here: a
- * new chunk, names that must be told, and records that are lost.  A writer's records are numbered,
- * those that are lost too; a chunk has no gaps, so after a loss another one is begun.
+ * The inline functions of tracebuf_record.h do the frequent work.  The rare work is here: new
+ * chunks, names, and lost records.  A writer numbers its records, lost ones included; the numbers
+ * in a chunk have no gaps, so after a loss the writer begins another chunk.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -15,7 +15,7 @@
 #define NAMES_MAX	(1 + 2 * TB_ARGUMENTS_MAX)
 _Static_assert(NAMES_MAX <= 64, "struct untold has a bit for each");
 
-/* Takes everything and has no arbiter, and wants nothing.  It is busy, so it is only ever read. */
+/* Accepts all calls and records nothing.  It is always busy, so no function writes to it. */
 static const struct writer null_writer = {
 	.pub = { .busy = 1, .changes = &null_writer.pub.generation },
 	.handle = HANDLE_NONE,
@@ -44,12 +44,12 @@ static bool life_begin(struct tb_arbiter *arbiter)
 
 static void life_end(struct tb_arbiter *arbiter)
 {
-	/* releases what the writer did to who then shuts down */
+	/* release: the writer's work, to the thread that shuts down */
 	TB_STEP(&arbiter->life);
 	__atomic_fetch_sub(&arbiter->life, 1, __ATOMIC_RELEASE);
 }
 
-/* An id, the one least lately given if possible; 0: none */
+/* Reserve an id, preferably one that was not used for long; 0: none */
 static uint32_t id_new(struct tb_arbiter *arbiter)
 {
 	uint32_t start = shared_get(&arbiter->next_id), i, word, old;
@@ -57,7 +57,7 @@ static uint32_t id_new(struct tb_arbiter *arbiter)
 	for (i = 0; i <= WRITERS / 32; i++) {
 		word = (start / 32 + i) % (WRITERS / 32);
 		old = shared_get(&arbiter->ids[word]);
-		/* the first word is looked at from @start on, and again, all of it, at the end */
+		/* ids of the first word below @start are tried in the last round */
 		for (;;) {
 			uint32_t taken = old | (i ? 0 : (1u << start % 32) - 1);
 			uint32_t id;
@@ -65,7 +65,7 @@ static uint32_t id_new(struct tb_arbiter *arbiter)
 			if (taken == ~0u)
 				break;
 			id = word * 32 + (uint32_t)__builtin_ctz(~taken);
-			/* pairs with the release of who gave it up */
+			/* pairs with the release of the thread that freed the id */
 			if (shared_cas(&arbiter->ids[word], &old, old | 1u << id % 32)) {
 				shared_set(&arbiter->next_id, (id + 1) % WRITERS);
 				return id;
@@ -78,13 +78,13 @@ static uint32_t id_new(struct tb_arbiter *arbiter)
 static void writer_free(struct tb_arbiter *arbiter, struct writer *w, uint32_t id)
 {
 	if (id)
-		/* releases it to who gets it next */
+		/* release: the id, to the next writer that gets it */
 		__atomic_fetch_and(&arbiter->ids[id / 32], ~(1u << id % 32), __ATOMIC_RELEASE);
 	tb_unmap(w, sizeof(*w));
 	life_end(arbiter);
 }
 
-/* All but what the source of its target makes different; NULL: there is none to be had */
+/* Create a writer without its target; NULL: shut down, no id, or no memory */
 static struct writer *writer_new(struct tb_arbiter *arbiter, uint32_t source, uint32_t full)
 {
 	struct writer *w;
@@ -131,7 +131,7 @@ struct tb_writer *tb_writer_create(struct tb_arbiter *arbiter, unsigned int targ
 		writer_free(arbiter, w, w->id);
 		return tb_writer_null();
 	}
-	/* releases it to who finds it by its id */
+	/* release: the writer, to a thread that finds it by its id */
 	shared_set_release(&arbiter->writers[w->id], w);
 	return &w->pub;
 }
@@ -147,7 +147,7 @@ struct tb_writer *tb_writer_create_startup(struct tb_arbiter *arbiter, uint32_t 
 		return tb_writer_null();
 	w->reservation = (uint32_t)index;
 	w->pub.wants = w->pub.always = ~0u;
-	/* likewise */
+	/* release: as in tb_writer_create() */
 	shared_set_release(&arbiter->writers[w->id], w);
 	return &w->pub;
 }
@@ -172,7 +172,7 @@ void tb_writer_read_stats(const struct tb_writer *pub, struct tb_writer_stats *s
 	stats->refused = shared_get(&w->refused);
 }
 
-/* Publishes what it has and says what it lost; handlers record nothing meanwhile. */
+/* Complete the chunk and report losses; the writer stays busy, so signal handlers cannot record */
 static bool writer_close(struct writer *w)
 {
 	if (!w->arbiter || w->forked)
@@ -218,7 +218,7 @@ int tb_writer_flush(struct tb_writer *pub)
 
 /* ---- what happens seldom ---- */
 
-/* Not to be recorded now: there is nothing to be filled in, and w is as before. */
+/* Nothing to record: make the writer usable again; returns NULL */
 static struct tb_record *done(struct writer *w)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -241,10 +241,10 @@ struct tb_record *tb_writer_nested(struct tb_writer *pub)
 
 	if (!w->arbiter)
 		return NULL;
-	/* another handler may come in between */
+	/* atomic, because another handler may interrupt this one */
 	shared_add(&w->nested, 1);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	/* the number is missing between two records, so between two chunks */
+	/* a record number is missing here, so the next record needs another chunk */
 	shared_set(&pub->room, 0);
 	return NULL;
 }
@@ -266,7 +266,7 @@ static bool is_told(const struct writer *w, uint32_t id)
 	return w->pub.told[id % TB_WRITER_TOLD] == (w->pub.epoch | id);
 }
 
-/* Into the chunk, where there is room for it. */
+/* Record a name in the chunk, which has room for it */
 static void tell(struct writer *w, const char *text, uint32_t id, uint32_t kind,
 		 uint32_t category)
 {
@@ -285,7 +285,7 @@ static void tell(struct writer *w, const char *text, uint32_t id, uint32_t kind,
 		.time = (uint64_t)category << 32 | kind << 16 | length,
 	};
 	memcpy(record + 1, text, length);
-	/* it is published with the record that needs it */
+	/* tb_record_end() of the record that needs it publishes it, too */
 	w->pub.published += TB_PUBLISHED(bytes, 1);
 	w->pub.told[id % TB_WRITER_TOLD] = w->pub.epoch | id;
 }
@@ -295,16 +295,16 @@ static uint32_t category_id(const struct tb_name *name)
 	return name->category ? shared_get(&name->category->id) : 0;
 }
 
-/* The names of a record that have to be told before it, bit i for number i, and their categories */
+/* Names of a record that are not in the trace yet: bit i for name i, and for its category */
 struct untold {
 	uint64_t names, categories;
 };
 
 /*
- * Bytes of the names that have to be told; of all if no chunk is there to have told them.
+ * Find the names that must be recorded, and return their size; without a chunk, all names.
  *
- * Which these are is looked up before the first is told: telling one may push another one of the
- * same record out of told[], and that one is in the trace all the same.
+ * To be called before the first one is recorded: recording a name may remove another name of the
+ * same record from told[], although that one is in the trace.
  */
 static uint32_t untold_bytes(const struct writer *w, struct tb_name *const *names,
 			     unsigned int count, struct untold *untold)
@@ -329,8 +329,8 @@ static uint32_t untold_bytes(const struct writer *w, struct tb_name *const *name
 }
 
 /*
- * Room for a record of @bytes, in a chunk in which all @names are told as far as they have to be;
- * the writer is busy.  NULL: it is not to be or cannot be recorded.
+ * Reserve room for a record of @bytes in a chunk, after recording all @names that are not told yet.
+ * The writer is busy.  NULL: the record is not wanted, or lost.
  */
 static struct tb_record *prepare(struct writer *w, struct tb_name *const *names,
 				 unsigned int count, uint32_t bytes)
@@ -442,7 +442,7 @@ static bool is_of(uintptr_t open, const struct tb_category *category)
 {
 	const struct tb_category *other = (const struct tb_category *)(open & ~TB_SLICE_SILENT);
 
-	/* two parts of a program may each have defined it */
+	/* two files of a program may each define a category of this name */
 	return other == category || (other && category && !strcmp(other->name, category->name));
 }
 
@@ -457,7 +457,7 @@ void tb_writer_end(struct tb_writer *pub, struct tb_category *category)
 	at = depth < TB_WRITER_OPEN ? depth : TB_WRITER_OPEN;
 	for (; at && !is_of(pub->open[at - 1], category); at--)
 		;
-	/* of slices in it that was jumped out of, nobody has said that they end */
+	/* also end slices in it that the program has left without an end */
 	for (; at && depth >= at; depth--)
 		tb_put_end(pub);
 }
@@ -490,7 +490,7 @@ struct tb_slice tb_slice_begin(struct tb_writer *pub, struct tb_name *name, uint
 		*(uint64_t *)(record + 1) = flow;
 	shared_set(slice_value(record), 0);
 	at = TB_PUBLISHED_BYTES(pub->published);
-	/* before the record is published: who sees it sees that it has a hole */
+	/* before publishing: a thread that sees the record sees that it has a hole */
 	if (is_direct(w) && !w->holes++)
 		shared_set(&pub->chunk->hole, at + 1);
 	slice = (struct tb_slice) {
@@ -505,7 +505,7 @@ struct tb_slice tb_slice_begin(struct tb_writer *pub, struct tb_name *name, uint
 	return slice;
 }
 
-/* In the chunk that is being written: nobody else changes it. */
+/* Fill a hole of the current chunk, which only this thread changes */
 static void fill_current(struct writer *w, uint32_t offset, uint64_t value)
 {
 	struct tb_chunk *chunk = w->pub.chunk;
@@ -514,7 +514,7 @@ static void fill_current(struct writer *w, uint32_t offset, uint64_t value)
 	if (--w->holes)
 		tb_chunk_rehole(chunk, shared_get(&chunk->hole) - 1);
 	else
-		/* releases the values to who reads beyond */
+		/* release: all values, to a thread that reads beyond the hole */
 		shared_set_release(&chunk->hole, 0);
 }
 
@@ -532,10 +532,10 @@ void tb_slice_end(struct tb_slice *slice)
 	if (!w || shared_get(&w->forked))
 		return;
 	patch.value = tb_clock_read(slice->clock) - slice->began;
-	/* 0 is a hole */
+	/* 0 would be a hole */
 	if (!patch.value)
 		patch.value = 1;
-	/* a handler that came in between could send the chunk away */
+	/* set busy, so that a signal handler cannot complete the chunk meanwhile */
 	busy = shared_get(&w->pub.busy);
 	shared_set(&w->pub.busy, 1);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
