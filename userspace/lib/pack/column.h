@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Columns of a frame: how an event is cut, and how the encoder and the decoder predict a value.
+ * libtracebuf, private: columns of a frame: how an event is cut, and how encoder and decoder
+ * predict a value.
  *
- * A shape is a kind of row: the events of one id and structure, the headers of blocks, or what
- * stands behind a block's data.  Each shape has columns of up to 64 bits.  A column stores the
- * difference between the value and its prediction.  Both sides predict from rows that they have
- * seen before, row by row in the order of the blocks, so the predictions are the same.
+ * A shape is a kind of row: the events of one id and structure, the headers of blocks, or the bytes
+ * behind a block's data.  Each shape has columns of up to 64 bits.  A column stores the difference
+ * between a value and its prediction.  Both sides predict from the rows before, in the order of the
+ * blocks, so their predictions are the same.
  */
 #ifndef TB_PACK_COLUMN_H
 #define TB_PACK_COLUMN_H
@@ -14,10 +15,10 @@
 #include "lib/read/internal.h"
 #include "pack.h"
 
-#define PACK_COLUMNS	64	/* of a shape */
+#define PACK_COLUMNS	64	/* in a shape */
 #define PACK_SHAPES	4096
 #define PACK_GROUPS	255
-#define PACK_SLOTS	1024	/* of a table of predictions */
+#define PACK_SLOTS	1024	/* in a table of predictions */
 #define PACK_NONE	255	/* no column */
 
 /* shape.structure: an event's enum tb_struct, or these */
@@ -35,20 +36,20 @@ enum pack_predictor {
 	PREDICT_THREAD,		/* the thread */
 	PREDICT_BY_THREAD,	/* the last value in a row of the same thread */
 	PREDICT_BY_COLUMN,	/* the last value in a row with the same value of column @argument */
-	PREDICT_BY_PAST,	/* what followed the thread's last value the last time */
+	PREDICT_BY_PAST,	/* what followed the last time after the thread's last value */
 	PREDICT_GROUP,		/* the last value that a column of the group had for the same key */
 	PREDICTORS
 };
 
 /**
- * struct pack_column - as it stands in a frame, 8 bytes
+ * struct pack_column - a column in a frame, 8 bytes
  * @bit: columns of the payload: the first bit
  * @bits: 1..64
  * @predictor: enum pack_predictor
  * @argument: a column before this one
  * @group: columns with the same number share a table of predictions; 0: none
  * @key: the column whose value is the key of that table, PACK_NONE: the thread
- * @planes: bytes of a difference, 0..8; PACK_ZIGZAG
+ * @planes: bytes of a difference, 0..8, ORed with PACK_ZIGZAG
  */
 struct pack_column {
 	uint16_t bit;
@@ -63,13 +64,13 @@ struct pack_column {
 #define PACK_ZIGZAG	0x80u	/* differences are stored as 0, -1, 1, -2, ... */
 
 /**
- * struct pack_shape - as it stands in a frame, 12 bytes, before its columns
+ * struct pack_shape - a shape in a frame, 12 bytes, followed by its columns
  * @id: event id
  * @structure: TB_STRUCT_SIMPLE, TB_STRUCT_COMPOSITE, PACK_BLOCK or PACK_TAIL
- * @columns: how many
- * @fixed: bytes of the payload that are in columns; what follows is in the shape's bytes
- * @next: the column that names the thread running after this event, PACK_NONE: the same thread
- * @rows: how many
+ * @columns: number of columns
+ * @fixed: bytes of the payload that are in columns; the rest is in the shape's bytes
+ * @next: the column with the thread that runs after this event, PACK_NONE: the same thread
+ * @rows: number of rows
  */
 struct pack_shape {
 	uint16_t id;
@@ -81,14 +82,14 @@ struct pack_shape {
 	uint32_t rows;
 };
 
-/* A column at work; @at and @shift: where its word is in the payload */
+/* State of a column; @at and @shift: place of its word in the payload */
 struct column {
 	struct pack_column is;
 	uint16_t at;
 	uint8_t  shift;
 	uint64_t mask;
 	uint64_t last;
-	uint64_t *table;	/* 2 * PACK_SLOTS, of predictors that have one */
+	uint64_t *table;	/* 2 * PACK_SLOTS, if needs_table() */
 };
 
 /* The longest simple event that goes into columns, in elements */
@@ -111,8 +112,8 @@ static inline unsigned int first_column(unsigned int structure)
 	       structure == TB_STRUCT_COMPOSITE ? PACK_COMPOSITE : 0;
 }
 
-/* Set @at, @shift and @mask of a payload column.  Its word lies in the first @fixed bytes of the
- * payload, rounded up to 8; false: the column does not */
+/* Set @at, @shift and @mask of a payload column.  Its word must be in the first @fixed bytes of the
+ * payload, rounded up to 8; false: it is not */
 static inline bool column_place(struct column *column, unsigned int fixed)
 {
 	unsigned int area = (fixed + 7) & ~7u, at = column->is.bit / 8;
@@ -139,9 +140,9 @@ static inline unsigned int slot(uint64_t key)
 }
 
 /**
- * struct guess - a prediction, and where the value is to be put for later ones
- * @value: of the column's bits
- * @to: NULL: nowhere
+ * struct guess - a prediction, and the places that learn() updates
+ * @value: the prediction
+ * @to: where the value goes; NULL: nowhere
  * @past: PREDICT_BY_PAST: the thread's last value
  */
 struct guess {
@@ -149,14 +150,14 @@ struct guess {
 	uint64_t *to, *past;
 };
 
-/* The thread that column @at of a row is about: an event says its own, from PACK_TID on */
+/* The thread that column @at of a row belongs to: that of the event, once PACK_TID is known */
 static inline uint64_t thread_of(const struct pack_shape *shape, unsigned int at,
 				 const uint64_t *row, uint64_t running)
 {
 	return shape->structure == TB_STRUCT_COMPOSITE && at > PACK_TID ? row[PACK_TID] : running;
 }
 
-/* The table of the column's group is empty at the start of a frame; @used: it has been made so */
+/* Clear the table of the column's group at its first use in a frame; @used: it is clear */
 static inline void group_begin(uint64_t (*groups)[PACK_SLOTS], bool *used,
 			       const struct column *column)
 {
@@ -232,7 +233,7 @@ static inline uint64_t unzigzag(uint64_t stored)
 	return stored >> 1 ^ (0 - (stored & 1));
 }
 
-/* What predicts the next shape of an event: the three before it */
+/* Slots of the table that predicts the next shape of an event from the shapes before it */
 #define PACK_PAST_SHAPES 4096
 
 static inline unsigned int shape_slot(uint32_t past)
@@ -251,20 +252,20 @@ bool bytes_room(struct bytes *bytes, size_t more);
 bool bytes_add(struct bytes *bytes, const void *from, size_t size);
 uint32_t pack_crc(uint32_t crc, const void *data, size_t size);
 
-/* A stream stands in a frame as a byte of kind, its size when unpacked, for STREAM_ZSTD its size in
- * the frame, and its bytes; STREAM_SAME: the one byte that all are */
+/* In a frame a stream is a byte of kind, its unpacked size, for STREAM_ZSTD also its size in the
+ * frame, and its bytes; for STREAM_SAME one byte, which all are equal to */
 enum { STREAM_PLAIN, STREAM_ZSTD, STREAM_SAME };
 
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;
 
-/* Add @size bytes as a stream; @room is for what zstd writes.  false: out of memory */
+/* Add @size bytes as a stream; @room: memory for zstd.  false: out of memory */
 bool stream_put(struct bytes *frame, struct bytes *room, struct ZSTD_CCtx_s *zstd,
 		const unsigned char *data, size_t size);
 
 /**
  * struct stream - a stream that was read
- * @at: its bytes; @step 0: all are the same one
+ * @at: its bytes; if @step is 0 one byte, which all are equal to
  */
 struct stream {
 	const unsigned char *at;
@@ -272,9 +273,9 @@ struct stream {
 };
 
 /**
- * struct source - what is left of a frame
- * @budget: bytes that streams may still take
- * @own: memory that streams were unpacked to
+ * struct source - the rest of a frame
+ * @budget: bytes that streams may still use when unpacked
+ * @own: memory of unpacked streams
  */
 struct source {
 	const unsigned char *at, *end;
@@ -284,15 +285,15 @@ struct source {
 	size_t nr_own, room_own;
 };
 
-/* -EBADMSG: there are not that many */
+/* Copy @size bytes; -EBADMSG: there are fewer */
 int source_take(struct source *source, void *to, size_t size);
-/* A stream of at most @most bytes; -EBADMSG, -ENOMEM */
+/* Get a stream of at most @most bytes, valid until source_free(); -EBADMSG, -ENOMEM */
 int stream_get(struct source *source, size_t most, struct stream *stream);
-/* Pass over one: @stream has its size, and nothing to be read */
+/* Skip a stream: sets the size of @stream, but its bytes are not readable */
 int stream_skip(struct source *source, size_t most, struct stream *stream);
 void source_free(struct source *source);
 
-/* ---- cut.c: how events are cut ---- */
+/* ---- cut.c ---- */
 
 /* The columns of an event id */
 struct cut {
@@ -301,21 +302,21 @@ struct cut {
 	uint32_t names[PACK_COLUMNS];	/* columns with the same number may share a table; 0: none */
 };
 
-/* The cut of an event without a description, of the header of a block, or of PACK_TAIL */
-/* @bytes: of the payload of simple events */
+/* Cut events without a description, headers of blocks, or PACK_TAIL */
+/* @bytes: size of the payload of simple events */
 void cut_plain(struct cut *cut, unsigned int structure, unsigned int bytes, unsigned int id);
 void cut_format(struct cut *cut, unsigned int structure, unsigned int bytes,
 		const struct tb_format *format);
 
-/* ---- choose.c: which predictor suits a column ---- */
+/* ---- choose.c ---- */
 
 struct chooser;
 
 struct chooser *chooser_open(void);
 void chooser_free(struct chooser *chooser);
-/* Look at a row of the cut; false: out of memory */
+/* Add a row to the sample; false: out of memory */
 bool chooser_row(struct chooser *chooser, struct cut *cut, const uint64_t *row, uint64_t thread);
-/* Set the predictors of the cuts of which there were enough rows */
+/* Choose predictors for the columns of cuts that have enough rows */
 void chooser_choose(struct chooser *chooser);
 
 #endif /* TB_PACK_COLUMN_H */

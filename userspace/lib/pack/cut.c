@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How events are cut into columns: by their descriptions, or by what is known of control events.
+ * Cut events into columns by their descriptions, or by the known layout of control events.
  *
  * Every bit of the payload's first cut.shape.fixed bytes is in exactly one column.  Columns of text
  * come last, so that numbers of the same row, such as thread ids, can predict them.
@@ -32,7 +32,7 @@ static bool full(const struct cut *cut)
 }
 
 /* Cut the bits from @from to @to into columns that end at multiples of 64 bits, or at @to; returns
- * where it ended because there are no more columns */
+ * the end of the last column, which is before @to if there are too many columns */
 static unsigned int add_gap(struct cut *cut, unsigned int from, unsigned int to)
 {
 	while (from < to && !full(cut)) {
@@ -64,7 +64,7 @@ static void begin(struct cut *cut, unsigned int structure, unsigned int id)
 	}
 }
 
-/* Bytes of each column of events that have no description; 0: the end */
+/* Bytes of each column of events without a description; 0 ends the list */
 static const uint8_t *plain_bytes(unsigned int structure, unsigned int id)
 {
 	/* tb_block: the CPU first, so that it can predict the others */
@@ -122,7 +122,7 @@ struct field {
 	const struct tb_format_field *is;
 };
 
-/* The bits of a field that are at a fixed place; false: it has none that can be cut */
+/* Find the bits of a field; false: it has none that can be cut */
 static bool field_bits(const struct tb_format_field *is, struct field *field)
 {
 	field->is = is;
@@ -135,7 +135,7 @@ static bool field_bits(const struct tb_format_field *is, struct field *field)
 	return field->bits && field->bit < 8 * PACK_COLUMNS * 8u;
 }
 
-/* The next field that begins at @from or behind; NULL in @out->is: there is none */
+/* Find the next field that begins at @from or later; out->is NULL: none */
 static void next_field(const struct tb_format *format, unsigned int from, struct field *out)
 {
 	struct field field;
@@ -157,7 +157,7 @@ static bool is_text(const struct tb_format_field *field)
 static uint32_t field_name(const struct tb_format *format, const struct tb_format_field *field,
 			   unsigned int part)
 {
-	/* threads have the same name in all events */
+	/* columns with names of threads share a table in all events */
 	uint32_t number = is_text(field) && strstr(field->name, "comm") ? hash(NAMES_SEED, "comm") :
 			  hash(hash(NAMES_SEED, format->system), field->name);
 
@@ -165,7 +165,7 @@ static uint32_t field_name(const struct tb_format *format, const struct tb_forma
 	return number ? number : 1;
 }
 
-/* Returns where it ended, as add_gap() */
+/* Cut a field; returns the end of the last column, as add_gap() does */
 static unsigned int add_field(struct cut *cut, const struct tb_format *format,
 			      const struct field *field)
 {
@@ -176,7 +176,7 @@ static unsigned int add_field(struct cut *cut, const struct tb_format *format,
 	for (; at < end && !full(cut); part++) {
 		unsigned int bits = end - at < width ? end - at : width;
 
-		/* eight bytes hold a column, wherever its first bit is */
+		/* the eight bytes from the column's first byte must contain it */
 		if (at % 8 + bits > 64)
 			bits = 64 - at % 8;
 		add(cut, at, bits, field_name(format, field->is, part));
@@ -185,7 +185,7 @@ static unsigned int add_field(struct cut *cut, const struct tb_format *format,
 	return at;
 }
 
-/* The column of the number that names the thread whose name @text is, else PACK_NONE */
+/* The column with the id of the thread that @text names, else PACK_NONE */
 static uint8_t thread_column(const struct cut *cut, const struct tb_format *format,
 			     const struct tb_format_field *text)
 {
@@ -205,7 +205,7 @@ static uint8_t thread_column(const struct cut *cut, const struct tb_format *form
 	return PACK_NONE;
 }
 
-/* The field of the format that has this bit, or NULL */
+/* The field of the format that contains this bit, or NULL */
 static const struct tb_format_field *field_at(const struct tb_format *format, unsigned int bit)
 {
 	struct field field;
@@ -218,7 +218,7 @@ static const struct tb_format_field *field_at(const struct tb_format *format, un
 	return NULL;
 }
 
-/* Move the columns of text behind the others, and say which columns are about threads */
+/* Move columns of text behind the others, and find the columns with thread ids */
 static void order(struct cut *cut, const struct tb_format *format)
 {
 	unsigned int i, pass, first = first_column(cut->shape.structure), count = first;
@@ -251,7 +251,7 @@ void cut_format(struct cut *cut, unsigned int structure, unsigned int bytes,
 	begin(cut, structure, format->id);
 	for (;;) {
 		next_field(format, at, &field);
-		/* of what is in two fields the first counts */
+		/* if fields overlap the first one has the bits */
 		to = field.is ? field.bit : simple ? end : (at + 7) & ~7u;
 		if (simple && to > end)
 			to = end;
@@ -264,7 +264,7 @@ void cut_format(struct cut *cut, unsigned int structure, unsigned int bytes,
 		at = add_gap(cut, at, end);
 	cut->shape.fixed = (uint16_t)(at / 8);
 	if (at % 8 || (simple && at != end))
-		cut_plain(cut, structure, bytes, format->id);	/* more columns than there may be */
+		cut_plain(cut, structure, bytes, format->id);	/* too many columns */
 	else
 		order(cut, format);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The decoder: a frame into its blocks.
+ * The decoder: unpacks a frame to its blocks.
  *
- * A frame may come from anywhere.  All numbers in it are checked before they are used: streams have
- * the length that their rows need, columns lie in the payload, and what is written is counted
- * against the size that the header says.
+ * A frame may come from anywhere.  The decoder checks each number before it uses it: streams have
+ * the length that their rows need, columns are inside the payload, and the blocks fit into the size
+ * in the header.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,16 +13,16 @@
 #include "column.h"
 
 /*
- * Streams may take so many bytes for each byte of blocks, when unpacked.  No frame needs more: an
- * event of 16 bytes has at most 4 planes of its time, 63 of fields of a bit each, and its symbol.
+ * Limit of the bytes of unpacked streams for each byte of blocks.  No frame needs more: an event of
+ * 16 bytes has at most 4 planes of its time, 63 of fields of one bit, and its symbol.
  */
 #define BUDGET 8u
 
 /**
  * struct rows - a shape of the frame
- * @row: the next one
- * @planes: of each column
- * @bytes: what follows the columns in payloads, used up to @at
+ * @row: number of the next row
+ * @planes: bytes of the differences, by column
+ * @bytes: rests of payloads behind the columns, used up to @at
  */
 struct rows {
 	struct pack_shape is;
@@ -36,15 +36,15 @@ struct rows {
 struct tb_unpacker {
 	ZSTD_DCtx *zstd;
 	uint64_t (*groups)[PACK_SLOTS];
-	bool     group_used[PACK_GROUPS];	/* in this frame: its table was zeroed */
+	bool     group_used[PACK_GROUPS];	/* the table is clear in this frame */
 	uint16_t *next_shape;
-	bool headers_only;		/* no events: their streams are passed over */
-	uint32_t columns;		/* blocks of the last frame that are in columns */
+	bool headers_only;		/* skip the streams of events */
+	uint32_t columns;		/* number of blocks in columns of the last frame */
 	struct rows *block, *tail;	/* shapes of this frame, or NULL */
 	struct rows **shapes;
 	size_t nr_shapes, room_shapes;
 	struct source source;
-	struct bytes frame;		/* a copy: nobody changes it while it is read */
+	struct bytes frame;		/* a copy, which no other program can change */
 	struct stream kinds, sizes, numbers[2], raw;
 	size_t size_at, number_at, raw_at;
 };
@@ -144,7 +144,7 @@ size_t tb_pack_find(const void *data, size_t size)
 	return size;
 }
 
-/* ---- what a frame says of its columns ---- */
+/* ---- columns ---- */
 
 static int read_column(struct tb_unpacker *unpacker, struct rows *rows, unsigned int at)
 {
@@ -223,7 +223,7 @@ static int read_shape(struct tb_unpacker *unpacker)
 	return bits <= is->fixed * 8u ? 0 : -EBADMSG;
 }
 
-/* The next stream, or no bytes of it */
+/* Get the next stream; @skip: only its size */
 static int read_stream(struct tb_unpacker *unpacker, size_t most, struct stream *stream, bool skip)
 {
 	return skip ? stream_skip(&unpacker->source, most, stream) :
@@ -305,7 +305,7 @@ static void stream_copy(unsigned char *to, const struct stream *stream, size_t a
 		memset(to, *stream->at, size);
 }
 
-/* The value of column @at in the next row; the values before are in @row */
+/* The value of column @at in the next row; @row has the values of the columns before */
 static inline uint64_t get_value(struct tb_unpacker *unpacker, struct rows *rows, unsigned int at,
 				 const uint64_t *row, uint64_t thread)
 {
@@ -332,7 +332,7 @@ static inline void store(unsigned char *payload, const struct column *column, ui
 	memcpy(payload + column->at, &word, sizeof(word));
 }
 
-/* The payload's columns; @payload has zeros, and the shape's bytes rounded up to 8 */
+/* Decode the payload's columns; @payload: zeros, room for @fixed bytes rounded up to 8 */
 static inline void get_payload(struct tb_unpacker *unpacker, struct rows *rows, uint64_t *row,
 			       uint64_t thread, unsigned char *payload)
 {
@@ -347,7 +347,7 @@ static inline void get_payload(struct tb_unpacker *unpacker, struct rows *rows, 
 
 /* ---- blocks ---- */
 
-/* The shape of the next event, NULL: there is none */
+/* The shape of the next event, NULL: damaged */
 static struct rows *next_shape(struct tb_unpacker *unpacker, uint32_t *past)
 {
 	uint16_t *next = &unpacker->next_shape[shape_slot(*past)];
@@ -370,7 +370,7 @@ static struct rows *next_shape(struct tb_unpacker *unpacker, uint32_t *past)
 	return rows->is.structure < PACK_BLOCK && rows->row < rows->is.rows ? rows : NULL;
 }
 
-/* The rest of a composite event; returns its elements, 0: damaged */
+/* Decode the rest of a composite event; returns its length in elements, 0: damaged */
 static uint32_t get_composite(struct tb_unpacker *unpacker, struct rows *rows, uint64_t *row,
 			      uint64_t thread, struct tb_composite *composite, uint32_t room)
 {
@@ -397,7 +397,7 @@ static uint32_t get_composite(struct tb_unpacker *unpacker, struct rows *rows, u
 	return length;
 }
 
-/* One event of at most @room elements, which are zeros; returns how many it has, 0: damaged */
+/* Decode an event to @room elements of zeros; returns its length in elements, 0: damaged */
 static uint32_t get_event(struct tb_unpacker *unpacker, struct tb_element *element, uint32_t room,
 			  uint32_t *time, uint32_t *past, uint64_t *thread)
 {
@@ -432,7 +432,7 @@ static bool header_fine(const struct tb_block *block, size_t room)
 	       block->data <= 1u << block->size_log2 && block->data % TB_ELEMENT_SIZE == 0;
 }
 
-/* A block from columns, to @to with @room bytes; returns its size, 0: damaged */
+/* Decode a block to @to with @room bytes; returns its size, 0: damaged */
 static size_t get_block(struct tb_unpacker *unpacker, unsigned char *to, size_t room)
 {
 	struct tb_element *elements = (void *)to;
@@ -471,7 +471,7 @@ static size_t get_block(struct tb_unpacker *unpacker, unsigned char *to, size_t 
 	return size;
 }
 
-/* Bytes as they were; returns how many, 0: damaged */
+/* Copy bytes that are not in columns; returns their number, 0: damaged */
 static size_t get_raw(struct tb_unpacker *unpacker, unsigned char *to, size_t room)
 {
 	uint32_t size = 0;

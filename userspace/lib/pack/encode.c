@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The encoder: blocks into a frame.
+ * The encoder: packs blocks into a frame.
  *
- * A rolling block goes into columns if it can be made again from them; any other block, and what is
- * no block, goes into the frame as it is.  Every 16th frame, and where events came up that were
- * not there before, predictors are chosen anew on the frame's first rows.
+ * A rolling block goes into columns if the decoder can restore it from them.  All other bytes go
+ * into the frame unchanged.  Predictors are chosen again in every 16th frame, and when a new kind
+ * of event has appeared, by the first rows of the frame.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 #define SAMPLE_EVERY	16
 
 /*
- * Where the shapes of an event id are found: simple events of 1 to PACK_SIMPLE_ELEMENTS elements;
- * composite ones; SHORT: composite ones whose payload is shorter than their description.
- * PACK_BLOCK and PACK_TAIL are WIDE, with own ids.
+ * First index of tb_packer.works: simple events of 1 to PACK_SIMPLE_ELEMENTS elements; WIDE:
+ * composite events; SHORT: composite events with a payload shorter than their description.
+ * PACK_BLOCK and PACK_TAIL are WIDE, with ids of their own.
  */
 enum { SIMPLE, WIDE = PACK_SIMPLE_ELEMENTS, SHORT, FORMS };
 #define ID_BLOCK	TB_EVENT_IDS
@@ -25,10 +25,10 @@ enum { SIMPLE, WIDE = PACK_SIMPLE_ELEMENTS, SHORT, FORMS };
 #define IDS		(TB_EVENT_IDS + 2)
 
 /**
- * struct work - a shape, through all frames
- * @used: it is in this frame, as number @number
+ * struct work - a shape, kept for all frames
+ * @used: it is in this frame, with number @number
  * @values: differences of this frame, by column
- * @plain, @zigzag: all differences of a column, ORed
+ * @plain, @zigzag: all differences of a column ORed
  */
 struct work {
 	struct cut cut;
@@ -48,13 +48,13 @@ struct tb_packer {
 	struct work **used;		/* shapes of this frame, by number */
 	size_t   nr_used, room_used;
 	unsigned int frames;
-	bool     new_works;		/* since predictors were chosen */
+	bool     new_works;		/* there are shapes without chosen predictors */
 	uint64_t (*groups)[PACK_SLOTS];
-	bool     group_used[PACK_GROUPS];	/* in this frame: its table was zeroed */
+	bool     group_used[PACK_GROUPS];	/* the table is clear in this frame */
 	uint16_t *next_shape;
 	struct bytes shapes, kinds, sizes, raw, plane, room, frame;
 	struct tb_pack_frame header;
-	struct chooser *chooser;	/* NULL: rows go into the frame */
+	struct chooser *chooser;	/* gets the rows instead of the frame, or NULL */
 	uint32_t sampled;
 	uint32_t events[IDS];
 	unsigned char cpus[65536 / 8];
@@ -128,7 +128,7 @@ static struct work *work_new(struct tb_packer *packer, unsigned int form, unsign
 	return work;
 }
 
-/* Has a simple event fields behind its first @bytes? */
+/* True if a simple event has fields behind its first @bytes */
 static bool reaches(const struct tb_format *format, unsigned int bytes)
 {
 	uint32_t i;
@@ -139,7 +139,7 @@ static bool reaches(const struct tb_format *format, unsigned int bytes)
 	return false;
 }
 
-/* Columns of what has been described, from now on; false: out of memory */
+/* Use the columns of this description from now on; false: out of memory */
 static bool learn_event(struct tb_packer *packer, const struct tb_walk *walk)
 {
 	struct tb_format *format;
@@ -158,7 +158,7 @@ static bool learn_event(struct tb_packer *packer, const struct tb_walk *walk)
 		cut_format(&cut, form < WIDE ? TB_STRUCT_SIMPLE : TB_STRUCT_COMPOSITE,
 			   pack_simple_bytes(form + 1), format);
 		work = packer->works[form][format->id];
-		/* recordings tell of their events again */
+		/* each recording describes its events again */
 		if (work && !memcmp(work->cut.names, cut.names, sizeof(cut.names)) &&
 		    work->cut.shape.fixed == cut.shape.fixed)
 			continue;
@@ -166,7 +166,7 @@ static bool learn_event(struct tb_packer *packer, const struct tb_walk *walk)
 		if (!work)
 			break;
 		work->cut = cut;
-		work->room = 0;		/* there may be more columns than before */
+		work->room = 0;		/* the new cut may have more columns */
 	}
 	free(format);
 	return form > WIDE;
@@ -267,7 +267,7 @@ static inline uint64_t load(const unsigned char *payload, const struct column *c
 	return word >> column->shift & column->mask;
 }
 
-/* One row, whose first columns are in @row; false: out of memory */
+/* Add a row, the first columns of which are in @row; false: out of memory */
 static bool put_row(struct tb_packer *packer, struct work *work, uint64_t *row,
 		    const unsigned char *payload, uint64_t thread)
 {
@@ -309,7 +309,7 @@ static bool zeros(const unsigned char *at, size_t size)
 	return true;
 }
 
-/* Can the block be made from columns? */
+/* True if the decoder can restore the block from columns */
 static bool regular(const struct tb_block *block)
 {
 	const struct tb_element *elements = (const void *)block;
@@ -360,7 +360,7 @@ static void count_gap(struct tb_packer *packer, const struct tb_composite *compo
 	packer->header.dropped += gap->dropped;
 }
 
-/* The columns of an event at @element; the thread that runs behind it into @thread */
+/* Add the row of an event; @thread: in, out: the running thread */
 static bool put_event(struct tb_packer *packer, const struct tb_element *element, uint32_t *time,
 		      uint32_t *past, uint64_t *thread)
 {
@@ -469,7 +469,7 @@ static void frame_begin(struct tb_packer *packer)
 	packer->sampled = 0;
 }
 
-/* All units, to the sample or to the frame */
+/* Add all units to the sample or to the frame */
 static bool put_units(struct tb_packer *packer, const unsigned char *data, size_t size)
 {
 	size_t at;
@@ -500,7 +500,7 @@ static bool choose(struct tb_packer *packer, const unsigned char *data, size_t s
 	return fine;
 }
 
-/* Byte @plane of @rows differences */
+/* Add byte @plane of @rows differences as a stream */
 static bool put_plane(struct tb_packer *packer, const uint64_t *values, uint32_t rows,
 		      unsigned int plane, bool zigzags)
 {
@@ -568,7 +568,7 @@ static bool put_columns(struct tb_packer *packer, const struct work *work)
 	       stream_put(&packer->frame, &packer->room, packer->zstd, work->bytes.at, work->bytes.used);
 }
 
-/* Numbers of shapes, in one plane or two */
+/* Add the numbers of shapes, as one plane or two */
 static bool put_shapes(struct tb_packer *packer)
 {
 	size_t count = packer->shapes.used / 2, i;
@@ -641,7 +641,7 @@ static bool put_frame(struct tb_packer *packer, size_t content)
 	return true;
 }
 
-/* What durable blocks say of events, before any of them; -EINVAL: the size */
+/* Learn all descriptions of @data; false: out of memory */
 static bool learn_all(struct tb_packer *packer, const unsigned char *data, size_t size)
 {
 	int64_t bytes = 0;
@@ -669,7 +669,7 @@ int tb_packer_frame(struct tb_packer *packer, const void *data, size_t size, con
 {
 	if (!size || size > TB_PACK_CONTENT)
 		return -EINVAL;
-	/* columns may only change between frames */
+	/* learn first: columns must not change within a frame */
 	frame_begin(packer);
 	if (!learn_all(packer, data, size))
 		return -ENOMEM;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Packed traces: blocks taken apart into columns, in frames (docs/abi.md, "Packed files").
+ * libtracebuf, private: packed traces: blocks cut into columns, in frames (docs/abi.md, "Packed
+ * files").
  *
  * The encoder turns consecutive blocks into one frame; the decoder turns a frame into the same
- * blocks.  A frame needs nothing but itself.  Callers: the commands pack and unpack, and
- * lib/read/compressed.c for all that reads files.  Nothing here prints, or keeps global state that
- * changes.  One encoder or decoder may be used by one thread at a time.
+ * blocks.  A frame does not depend on others.  Callers: the commands pack and unpack, and
+ * lib/read/frames.c for all that reads files.  There is no global state that changes.  Use each
+ * encoder or decoder from one thread at a time.
  */
 #ifndef TB_PACK_H
 #define TB_PACK_H
@@ -17,22 +18,22 @@
 
 #define TB_PACK_MAGIC	0x4b504254u	/* "TBPK" in memory */
 #define TB_PACK_VERSION	1
-#define TB_PACK_CONTENT	(8u << 20)	/* most unpacked bytes in a frame */
-#define TB_PACK_RATIO	4096u		/* a frame has at least 1/4096 of its unpacked bytes */
+#define TB_PACK_CONTENT	(8u << 20)	/* largest content of a frame, in bytes */
+#define TB_PACK_RATIO	4096u		/* a frame has at least 1/4096 of its content's size */
 
 /**
  * struct tb_pack_frame - the header of a frame, 80 bytes
  * @magic: TB_PACK_MAGIC
  * @version: TB_PACK_VERSION
- * @bytes: of the frame, this header included
- * @content: bytes when unpacked, 1..TB_PACK_CONTENT
- * @units: blocks and runs of other bytes
- * @events: tb_block.events of all rolling blocks that are in columns
- * @cpus: CPUs in the index
- * @ids: event ids in the index
+ * @bytes: size of the frame with this header
+ * @content: size of the unpacked content, 1..TB_PACK_CONTENT
+ * @units: number of units: blocks, and runs of other bytes
+ * @events: sum of tb_block.events of all blocks in columns
+ * @cpus: number of CPUs in the index
+ * @ids: number of event ids in the index
  * @start: the lowest tb_block.time_start of the rolling blocks in columns, 0 without any
  * @end: the highest tb_block.time_end of them
- * @overwritten, @dropped: sums over their gap slots
+ * @overwritten, @dropped: sums over the gap slots of these blocks
  * @check: CRC-32 of all bytes behind the header
  * @header_check: CRC-32 of the header up to here
  */
@@ -55,7 +56,7 @@ struct tb_pack_frame {
 };
 
 /**
- * struct tb_pack_count - the index of a frame has one for each event id
+ * struct tb_pack_count - entry of a frame's index for one event id
  * @id: event id
  * @events: elements with this id in blocks that are in columns, structural ones included
  */
@@ -68,34 +69,34 @@ struct tb_packer;
 struct tb_unpacker;
 
 /**
- * tb_packer_open - make an encoder
- * @level: of zstd, 1..19
- * Return: NULL: out of memory
+ * tb_packer_open - create an encoder
+ * @level: compression level of zstd, 1..19
+ * Return: for tb_packer_close(); NULL: out of memory.
  */
 struct tb_packer *tb_packer_open(int level);
 void tb_packer_close(struct tb_packer *packer);
 
 /**
  * tb_packer_frame - encode bytes into one frame
- * @data: 8-byte aligned, 1..TB_PACK_CONTENT bytes, @size of them.  Blocks at their start go into
- *	columns; where no whole block starts, the rest goes into the frame as it is
- * @frame: out: the frame, good until the next call
+ * @data: 8-byte aligned, @size 1..TB_PACK_CONTENT bytes.  Blocks at their start go into columns;
+ *	from the first place without a whole block on, bytes go into the frame unchanged
+ * @frame: out: the frame, valid until the next call
  * @bytes: out: its size
  *
- * The encoder learns from durable blocks how events are laid out, so frames of a file are to be
- * encoded in order, or tb_packer_learn() is called for blocks that others encode.
+ * The encoder learns the layout of events from durable blocks.  So encode the frames of a file in
+ * order, or call tb_packer_learn() for blocks that another encoder encodes.
  * Return: 0; -EINVAL wrong size; -ENOMEM
  */
 int tb_packer_frame(struct tb_packer *packer, const void *data, size_t size, const void **frame,
 		    size_t *bytes);
 
 /**
- * tb_packer_learn - learn how events are laid out, if @block, which is whole, is a durable one
+ * tb_packer_learn - learn the layout of events from a whole @block, if it is durable
  * Return: 0; -ENOMEM
  */
 int tb_packer_learn(struct tb_packer *packer, const struct tb_block *block);
 
-/** tb_packed - do @size bytes at @data start as a packed trace does? */
+/** tb_packed - true if @size bytes at @data start like a packed trace */
 bool tb_packed(const void *data, size_t size);
 
 /**
@@ -109,39 +110,40 @@ int tb_pack_header(const void *data, size_t size, struct tb_pack_frame *header,
 		   struct tb_error *error);
 
 /**
- * tb_pack_find - find the next frame behind damage
+ * tb_pack_find - find the next frame after damage
  * @data: any alignment, @size bytes
- * Return: where in @data the first frame with an undamaged header begins; @size: there is none
+ * Return: offset of the first frame with an undamaged header; @size: there is none
  */
 size_t tb_pack_find(const void *data, size_t size);
 
-/** tb_unpacker_open - make a decoder; NULL: out of memory */
+/** tb_unpacker_open - create a decoder, for tb_unpacker_close(); NULL: out of memory */
 struct tb_unpacker *tb_unpacker_open(void);
 void tb_unpacker_close(struct tb_unpacker *unpacker);
 
 /**
  * tb_unpacker_frame - decode a frame
- * @frame: any alignment; tb_pack_header() has given @header for it, and the size it says is there
+ * @frame: any alignment, with header->bytes bytes
+ * @header: from tb_pack_header() of this frame
  * @to: 16-byte aligned, room for header->content bytes, all of which are written
  *
- * Return: 0; -EBADMSG damaged: @to has anything; -ENOMEM
+ * Return: 0; -EBADMSG damaged: the contents of @to are undefined; -ENOMEM
  */
 int tb_unpacker_frame(struct tb_unpacker *unpacker, const void *frame,
 		      const struct tb_pack_frame *header, void *to);
 
 /**
- * tb_unpacker_headers - decode of a frame what is not in columns, and the headers of blocks that are
- * @to: as of tb_unpacker_frame(); of blocks in columns the first 64 bytes are written
- * @columns: out: how many blocks are in columns
+ * tb_unpacker_headers - decode the headers of blocks in columns, and all other bytes of a frame
+ * @to: as for tb_unpacker_frame(); for blocks in columns only the first 64 bytes are written
+ * @columns: out: number of blocks in columns
  *
- * A fraction of the work of tb_unpacker_frame().
- * Return: as tb_unpacker_frame(), which may still find that events are damaged
+ * Takes a fraction of the work of tb_unpacker_frame().
+ * Return: as tb_unpacker_frame(), which may find damaged events later
  */
 int tb_unpacker_headers(struct tb_unpacker *unpacker, const void *frame,
 			const struct tb_pack_frame *header, void *to, uint32_t *columns);
 
-/** tb_pack_has - are there events of id @id in the columns of a frame, as its index says?
- * tb_unpacker_headers() has found it undamaged */
+/** tb_pack_has - true if a frame's index has event @id in its columns.  tb_unpacker_headers() has
+ * found the frame undamaged. */
 bool tb_pack_has(const void *frame, const struct tb_pack_frame *header, uint32_t id);
 
 #endif /* TB_PACK_H */
