@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The analysis: events come in, and go to those whom they concern.
+ * The analysis engine: it takes events and passes each to the parts that need it.
  *
- * The order in which the parts see an event matters in one place: a switch goes to the slices
- * first, so that when the task that comes is looked at, the one that goes is in the history of
- * the CPU, and the wake-up that has come true is known.
+ * A switch must go to the slices first: when tasks_switch() looks at the next task, the history of
+ * the CPU must have the previous one, and a->woken the wake-up of the next one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -101,7 +100,7 @@ void analysis_free(struct analysis *a)
 	free(a);
 }
 
-/* ---- what all parts use ---- */
+/* ---- for all parts ---- */
 
 void *listed_add(struct listed *listed, size_t size)
 {
@@ -161,7 +160,7 @@ static void fold_most(uint32_t *series)
 	memset(series + i, 0, i * sizeof(*series));
 }
 
-/* Where so many buckets end; there is no later time than the last that there can be */
+/* The end of the first @buckets buckets, at most UINT64_MAX */
 static uint64_t edge_of(const struct analysis *a, unsigned int buckets)
 {
 	if (a->axis.width > (UINT64_MAX - a->axis.begin) / buckets)
@@ -169,7 +168,7 @@ static uint64_t edge_of(const struct analysis *a, unsigned int buckets)
 	return a->axis.begin + buckets * a->axis.width;
 }
 
-/* Buckets become twice as wide */
+/* Make buckets twice as wide */
 static void widen(struct analysis *a)
 {
 	size_t i;
@@ -188,7 +187,7 @@ static void widen(struct analysis *a)
 	a->axis_end = edge_of(a, ANALYSIS_SERIES);
 }
 
-/* There is an event at @ns: so far goes the axis */
+/* Extend the axis to an event at @ns */
 static void reach(struct analysis *a, uint64_t ns)
 {
 	if (!a->axis.width) {
@@ -264,7 +263,7 @@ static void has(struct analysis *a, enum role role)
 		a->total.has |= 1u << needs[role];
 }
 
-/* An event that means something here */
+/* Take an event that has a role */
 static int take(struct analysis *a, const struct tb_view *view, const struct plan *plan,
 		struct cpu_state *cpu)
 {
@@ -309,7 +308,7 @@ static int take_loss(struct analysis *a, const struct tb_view *view, struct cpu_
 	return losses_take(a, view);
 }
 
-/* The next one, of a time that is not before that of any other */
+/* Take the next view; its time is not before that of the last one */
 static int take_next(struct analysis *a, const struct tb_view *view)
 {
 	const struct plan *plan;
@@ -355,7 +354,7 @@ int analysis_event(struct analysis *a, const struct tb_cursor *cursor,
 	uint64_t ns;
 
 	a->cursor = cursor;
-	/* those of the durable buffer tell what was before */
+	/* records of the durable buffer describe what was before */
 	if (!user && view->cpu >= SLICES_CPUS_MAX)
 		return 0;
 	ns = a->options.base == TB_TIME_MONOTONIC ? view->ns :
@@ -364,7 +363,7 @@ int analysis_event(struct analysis *a, const struct tb_cursor *cursor,
 		return take_next(a, view);
 	now = *view;
 	now.ns = ns;
-	/* they come in order: by the clock records time has gone back, which it does not */
+	/* views come in order: clock records that turn time back are wrong */
 	if (ns < a->total.end) {
 		now.ns = a->total.end;
 		a->total.back++;
@@ -372,7 +371,7 @@ int analysis_event(struct analysis *a, const struct tb_cursor *cursor,
 	return take_next(a, &now);
 }
 
-/* Find the time until which each CPU is known: a file may end before its recording. */
+/* Find the time until which each CPU is known: a file may end before its recording */
 static void find_ends(struct analysis *a)
 {
 	struct cpu_state *cpu;
@@ -414,7 +413,7 @@ int analysis_end(struct analysis *a, unsigned int flags)
 	return a->error;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 bool analysis_wants_cpu(const struct analysis *a, uint32_t cpu)
 {

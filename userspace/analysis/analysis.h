@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a trace says of the machine: who had the CPUs, who waited and for whom, what interrupts,
- * system calls and disks took, and what is not known because events are missing.
+ * What a trace says about the machine: how tasks used the CPUs, what they waited for, how long
+ * interrupts, system calls and disks took, and what is unknown because events are missing.
  *
- * The engine is fed with events one after the other, from a file or from a recording while it is
- * made, and can be asked at any time in between:
+ * The caller feeds the engine with events in order, from a file or from a recording while it is
+ * made.  It may query the engine at any time:
  *
  *	struct analysis *a = analysis_new(trace, NULL);
  *
@@ -16,24 +16,22 @@
  *		printf("%s %" PRIu64 "\n", task->comm, task->run_ns);
  *	analysis_free(a);
  *
- * Live: all numbers only grow, so what happened between two refreshes is the difference; who is
- * on a CPU just now has not been counted yet, see analysis_running().  Do not call
- * analysis_end() before the recording is over.  Another recording of the file needs another engine.
+ * Live: all numbers only grow, so the difference between two queries is what happened in between.
+ * The run of a task that is on a CPU counts when it ends; see analysis_running().  Call
+ * analysis_end() after the recording only.  Use another engine for another recording of the file.
  *
- * As a report in sections, for text, JSON and the page: report.h.
+ * report.h turns the results into sections, for text, JSON and the page.
  *
- * All times are ns of the clock @base of the options (CLOCK_MONOTONIC).
+ * All times are ns of the clock @base of the options (CLOCK_MONOTONIC).  Pointers are valid until
+ * analysis_free(); the objects change with the next event.  No function prints; failures are
+ * -errno.  Memory is proportional to the number of tasks, handlers, system calls, devices, CPUs and
+ * losses, not to the length of the trace.
  *
- * Pointers are good until analysis_free(), and
- * what they point to changes with the next event.  Nothing prints; failures are -errno.  Memory
- * goes with the number of tasks, handlers, system calls, devices, CPUs and losses, not with how long
- * the trace is.
- *
- * What is not known is not guessed.  Where events of a CPU are missing, what ran there is unknown
- * until the next switch; who was waiting or asleep at that time may have run there meanwhile,
- * wherever it was, so what lasts while events are missing is counted as uncertain and is in no time,
- * mean, histogram or maximum.  A loss is told by the block after it: of a file they are all asked for
- * ahead (@whole); live, what has begun and ended before that block came counts as if nothing had been.
+ * The engine does not guess.  Where events of a CPU are missing, it is unknown what ran there until
+ * the next switch; any task that waits or sleeps at that time may have run there.  So whatever
+ * lasts while events are missing counts as uncertain: it is in no time, mean, histogram or maximum.
+ * The trace has the record of a loss in the block after it.  For a file (@whole) the engine reads
+ * these records first; live, what begins and ends before that block arrives counts as certain.
  */
 #ifndef TRACEBUF_ANALYSIS_H
 #define TRACEBUF_ANALYSIS_H
@@ -47,14 +45,14 @@ struct analysis;
 
 /**
  * struct analysis_options - zero: the default
- * @worst: how many worst cases are kept of each kind (10)
- * @one_cpu, @cpu: count only what happened (ended) on this CPU
- * @thread: returns true for a thread that is counted: what it did or had to wait for.  It gets
- *	@context and the cursor that knows the thread; NULL: all threads are counted
- * @events: the caller leaves out some of the events, as if they had not been recorded
+ * @worst: number of worst cases that are kept of each kind (10)
+ * @one_cpu, @cpu: count only what ended on this CPU
+ * @thread: returns true for a thread that counts.  Its arguments are @context and the cursor that
+ *	knows the thread; NULL: all threads count
+ * @events: the caller leaves out some events, as if they had not been recorded
  * @whole: the trace is a file
  * @base: the clock of all times
- * @from: count only what ended at that time or later, ns; what came before tells what ran then
+ * @from: count only what ended at this time or later, ns; earlier events tell what ran then
  */
 struct analysis_options {
 	uint32_t worst;
@@ -66,33 +64,33 @@ struct analysis_options {
 	void    *context;
 };
 
-/** analysis_new - before the first event of the selected recording; @options may be NULL.
- *  NULL: ENOMEM */
+/** analysis_new - create an engine for the selected recording; @options may be NULL.  Returns NULL
+ *  if there is no memory. */
 struct analysis *analysis_new(const struct tb_trace *trace,
 			      const struct analysis_options *options);
 void analysis_free(struct analysis *a);
 
-/** analysis_wants_cpu - is @cpu asked for?  analysis_of_threads, analysis_of_events - only some?
- *  analysis_base - the clock of all times */
+/* Query the options: does @cpu count; do only some threads count; were only some events given; the
+ * clock of all times */
 bool analysis_wants_cpu(const struct analysis *a, uint32_t cpu);
 bool analysis_of_threads(const struct analysis *a);
 bool analysis_of_events(const struct analysis *a);
 enum tb_timebase analysis_base(const struct analysis *a);
 
 /**
- * analysis_event - the next event or loss, whatever its kind, in the order of tb_cursor_next()
- * @cursor: where it comes from: knows names of threads; NULL: fewer names
+ * analysis_event - take the next event or loss of any kind, in the order of tb_cursor_next()
+ * @cursor: the cursor that @view is from, for names of threads; NULL: fewer names
  * Return: 0, -ENOMEM.
  */
 int analysis_event(struct analysis *a, const struct tb_cursor *cursor,
 		   const struct tb_view *view);
 
 /* analysis_end() flags */
-/* The file breaks off: of each CPU nothing is known after its last event */
+/* The file breaks off: nothing is known of a CPU after its last event */
 #define ANALYSIS_CUT 0x01u
 
-/** analysis_end - there are no more: what still lasts is counted until the last event.  The cursor
- *  is still open */
+/** analysis_end - end the trace: what still lasts is counted until the last event.  The cursor must
+ *  still be open.  Return: 0, -ENOMEM. */
 int analysis_end(struct analysis *a, unsigned int flags);
 
 /* ---- numbers ---- */
@@ -102,42 +100,43 @@ int analysis_end(struct analysis *a, unsigned int flags);
 #define ANALYSIS_BUCKETS ((64 - ANALYSIS_SUB_BITS + 1) << ANALYSIS_SUB_BITS)
 
 /**
- * struct analysis_stat - how long something took
- * @count, @sum, @max: of those that are known exactly
- * @uncertain: began and ended, but events are missing in between: in none of the above
- * @open: began, but no end was seen: likewise
+ * struct analysis_stat - how long things of one kind took
+ * @count, @sum, @max: of those that are certain
+ * @uncertain: number of those that began and ended while events were missing; not in @count
+ * @open: number of those without an end in the trace; not in @count
  */
 struct analysis_stat {
 	uint64_t count, sum, max;
 	uint64_t uncertain, open;
 };
 
-/** struct analysis_histogram - and how they are distributed; see analysis_percentile() */
+/** struct analysis_histogram - their distribution; see analysis_percentile() */
 struct analysis_histogram {
 	uint64_t count, sum, min, max;
 	uint64_t buckets[ANALYSIS_BUCKETS];
 };
 
 /**
- * analysis_percentile - the value that @permyriad / 100 percent of them do not exceed (nearest
- * rank; 9990: 99.9 %): the last value of its bucket, or the maximum if that is less.  None: 0
+ * analysis_percentile - the value that @permyriad / 100 percent of the values do not exceed
+ * (nearest rank; 9990: 99.9 %): the last value of its bucket, or the maximum if that is less.
+ * 0 without values
  */
 uint64_t analysis_percentile(const struct analysis_histogram *histogram,
 			     unsigned int permyriad);
 
-/** analysis_log2 - how many values are in [2^@power, 2^(@power + 1)); of power 0 also 0 */
+/** analysis_log2 - number of values in [2^@power, 2^(@power + 1)); @power 0 includes value 0 */
 uint64_t analysis_log2(const struct analysis_histogram *histogram,
 		       unsigned int power);
 
 /* ---- over time ---- */
 
-/* A series has at most so many buckets of equal width, which doubles when they do not suffice */
+/* A series has at most this many buckets of equal width, which doubles when more are needed */
 #define ANALYSIS_SERIES 128
-#define ANALYSIS_SERIES_NS 1000000ull	/* width at first */
+#define ANALYSIS_SERIES_NS 1000000ull	/* first width */
 
 /**
  * struct analysis_axis - bucket i of every series is [begin + i * width, begin + (i + 1) * width)
- * @count: buckets that time has reached
+ * @count: number of buckets up to the last event
  */
 struct analysis_axis {
 	uint64_t begin, width;
@@ -146,23 +145,23 @@ struct analysis_axis {
 
 const struct analysis_axis *analysis_axis(const struct analysis *a);
 
-/* ---- all of it ---- */
+/* ---- totals ---- */
 
 /**
- * struct analysis_total
- * @begin, @end: times of the first event, not before options.from, and of the last one
- * @events: how many, control events and records of programs included, losses not
- * @lost, @losses: events that are missing, in how many gaps (of rings)
- * @user_lost, @user_losses: records of programs, likewise
- * @known_ns: how long it is known of every CPU with a switch what ran; 0: nothing is known of shares
- * @told_ns: how long events of a CPU are there, mean of all CPUs
+ * struct analysis_total - counts of the whole recording
+ * @begin, @end: times of the first event that counts (not before options.from), and of the last
+ * @events: number of events, with control events and records of programs
+ * @lost, @losses: number of missing events, and of gaps, in rings
+ * @user_lost, @user_losses: the same for records of programs
+ * @known_ns: time in which it is known of every CPU with a switch what ran; 0: no shares are known
+ * @told_ns: time in which events of a CPU are in the trace, mean of all CPUs
  * @cut: the file breaks off
- * @open: number of CPUs whose events are not known until @end
- * @late: events that were shown after later ones, of a trace that is followed; what they say
- * 	may be wrong
- * @back: events whose time, by the clock records, is before that of the event before them: they
- *	count as of that time
- * @has: what can be known, by the events that there have been: a bit for each enum analysis_need
+ * @open: number of CPUs with events that are not known until @end
+ * @late: number of events of a followed trace shown after later ones; conclusions from them may be
+ *	wrong
+ * @back: number of events earlier than the event before them, by the clock records: they get the
+ *	time of that event
+ * @has: kinds of events that have occurred: one bit for each enum analysis_need
  */
 struct analysis_total {
 	uint64_t begin, end, events;
@@ -183,7 +182,7 @@ enum analysis_need {
 
 const struct analysis_total *analysis_total(const struct analysis *a);
 
-/** analysis_has - has there been an event of that kind? */
+/** analysis_has - true if there has been an event of that kind */
 static inline bool analysis_has(const struct analysis *a, enum analysis_need need)
 {
 	return analysis_total(a)->has >> need & 1;
@@ -192,19 +191,19 @@ static inline bool analysis_has(const struct analysis *a, enum analysis_need nee
 /* ---- tasks ---- */
 
 /**
- * struct analysis_task - a thread; one whose number was used again after its death is another one
+ * struct analysis_task - a thread; after it has exited, another thread with its tid is another task
  * @tgid: its process, 0 if unknown
  * @comm: its last name; "<...>" if unknown
  * @index: number of the task
  * @ended: it has exited
- * @share_ns: how long it was on CPUs in total.known_ns; after analysis_end() with @whole
- * @run_ns, @runs: how long it was on CPUs, and how often (runs whose beginning was seen)
- * @preempted: of those, how many ended while it wanted to go on
- * @migrations: how often it went on on another CPU than the one it was on last
- * @wait: from when it was woken until it ran; @wait.uncertain: it was not known any more then
- * @runnable, @blocked, @sleeping: off the CPU: wanting to go on; in state D; in any other
- * @series: @run_ns over time, ANALYSIS_SERIES of them; NULL: it ran in one bucket at most, @bucket,
- *	for @bucket_ns.  Ask analysis_task_series()
+ * @share_ns: its time on CPUs within total.known_ns; valid after analysis_end() with @whole
+ * @run_ns, @runs: time on CPUs, and number of runs, of which the beginning is in the trace
+ * @preempted: number of runs that ended while it was runnable
+ * @migrations: number of runs on another CPU than the run before
+ * @wait: from wake-up to running; @wait.uncertain: it may have run in between
+ * @runnable, @blocked, @sleeping: off the CPU: runnable; in state D; in any other state
+ * @series: @run_ns over time, ANALYSIS_SERIES buckets; NULL: it ran in one bucket at most, in
+ *	@bucket, for @bucket_ns.  Ask analysis_task_series()
  */
 struct analysis_task {
 	uint32_t tid, tgid;
@@ -220,31 +219,32 @@ struct analysis_task {
 /** analysis_task_series - how long @task was on CPUs in bucket number @bucket; ns */
 uint64_t analysis_task_series(const struct analysis_task *task, unsigned int bucket);
 
-/** analysis_task - number @index, in the order in which they came by; NULL beyond the last.
- *  There is none for the idle ones, tid 0 */
+/** analysis_task - task number @index, in the order of appearance; NULL beyond the last.  The idle
+ *  tasks, tid 0, are not among them. */
 const struct analysis_task *analysis_task(const struct analysis *a,
 					  unsigned int index);
 
-/** analysis_task_of - who has number @tid now; NULL */
+/** analysis_task_of - the task that has number @tid now, or NULL */
 const struct analysis_task *analysis_task_of(const struct analysis *a,
 					     uint32_t tid);
 
 /* ---- CPUs ---- */
 
 /**
- * struct analysis_cpu - what became of its time; the rest of begin .. end is unknown
+ * struct analysis_cpu - the use of a CPU's time; the rest of begin .. end is unknown
  * @seen: there were events of it
- * @busy_ns, @idle_ns: tasks, and the idle one
- * @tracked_ns: how long no switch is missing: busy_ns is a part of it
- * @switches: of tasks
- * @irq_ns, @softirq_ns: of either: in interrupts, and in softirqs (with what interrupted them)
- * @depth: tasks that are waiting for it now, as far as is known
- * @depth_max: most of them at once
- * @known_ns: how long @depth was known; told by analysis_end().  With @whole without the time in which
- *	events of any CPU are missing: who is waiting may be running there
- * @waiting_ns: sum of the time, of that, that tasks were waiting: divided by @known_ns the mean depth
- * @deep_ns: how long one waited at least
- * @busy, @waiting, @deepest: over time: @busy_ns, @waiting_ns, most that waited at once
+ * @busy_ns, @idle_ns: time of tasks, and of the idle task
+ * @tracked_ns: time in which no switch is missing: busy_ns is a part of it
+ * @switches: number of switches
+ * @irq_ns, @softirq_ns: time in interrupts, and in softirqs (with what interrupted them); also in
+ *	@busy_ns or @idle_ns
+ * @depth: number of tasks that are known to wait for it now
+ * @depth_max: largest @depth so far
+ * @known_ns: time in which @depth was known; set by analysis_end().  With @whole it excludes the
+ *	time in which events of any CPU are missing: a task that waits may run then
+ * @waiting_ns: time that tasks waited in @known_ns, summed: divided by @known_ns the mean depth
+ * @deep_ns: time in which at least one task waited
+ * @busy, @waiting, @deepest: over time: @busy_ns, @waiting_ns, largest @depth
  */
 struct analysis_cpu {
 	bool     seen;
@@ -260,8 +260,9 @@ unsigned int analysis_nr_cpus(const struct analysis *a);
 const struct analysis_cpu *analysis_cpu(const struct analysis *a, unsigned int cpu);
 
 /**
- * analysis_running - who is on @cpu
- * @since: out: from when on; until now it is not in run_ns, busy_ns, idle_ns
+ * analysis_running - get the task on @cpu
+ * @tid, @since: out: the task, and the time from which on it runs; this run is not yet in run_ns,
+ *	busy_ns, idle_ns
  * Return: 1; 0: not known.
  */
 int analysis_running(const struct analysis *a, unsigned int cpu, uint32_t *tid,
@@ -269,33 +270,34 @@ int analysis_running(const struct analysis *a, unsigned int cpu, uint32_t *tid,
 
 /* ---- waiting ---- */
 
-/** analysis_latency - of all tasks, from wake-up to running */
+/** analysis_latency - histogram of all tasks, from wake-up to running */
 const struct analysis_histogram *analysis_latency(const struct analysis *a);
-/** analysis_latency_stat - those that are not known exactly as well */
+/** analysis_latency_stat - the same with the number of uncertain ones */
 const struct analysis_stat *analysis_latency_stat(const struct analysis *a);
 
-/* How many runs, interrupts and softirqs are looked back at for what ran instead, and are kept */
+/* Number of past runs, interrupts and softirqs that are searched for what ran instead, and kept */
 #define ANALYSIS_HISTORY 1024
 #define ANALYSIS_INSTEAD 8
 
-/* struct analysis_wait.context: where the waker was */
+/* struct analysis_wait.context: what the waker's CPU was in */
 enum analysis_context {
 	ANALYSIS_FROM_TASK, ANALYSIS_FROM_SOFTIRQ, ANALYSIS_FROM_IRQ, ANALYSIS_FROM_NMI,
 };
 
 /**
- * struct analysis_wait - somebody waited
- * @task: who; @begin, @end: from when until when
- * @cpu: where it went on; @before: where it was before (of being off the CPU)
- * @state: of being off the CPU: prev_state of sched_switch
- * @woken: whether it is known when and by whom, which are:
- * @woken_at, @waker: NULL: an idle CPU; @context: if it was in an interrupt, that has nothing
- * 	to do with @waker
+ * struct analysis_wait - a wait of a task
+ * @task: the task; @begin, @end: when it waited
+ * @cpu: the CPU on which it ran afterwards; @before: the one on which it ran before (off the CPU)
+ * @state: off the CPU: prev_state of sched_switch
+ * @woken: the following three are known:
+ * @woken_at: when it was woken
+ * @waker: the task on the waker's CPU, NULL: it was idle
+ * @context: if it is not ANALYSIS_FROM_TASK, an interrupt or softirq woke it, not @waker
  *
- * Of a wake-up (@begin is @woken_at):
- * @instead, @nr_instead: what that CPU ran meanwhile, and how long, longest first: an interrupt or
- *	a softirq if there is a handler, else a task without what interrupted it; NULL: it was idle
- * @others_ns: those for which there is no room in there
+ * The following are for wake-ups (@begin is @woken_at):
+ * @instead, @nr_instead: what @cpu ran meanwhile, and for how long, longest first: an interrupt or
+ *	softirq if @handler is set, else a task without what interrupted it; both NULL: it was idle
+ * @others_ns: time of others, for which @instead has no room
  * @unknown_ns: the rest
  */
 struct analysis_wait {
@@ -318,13 +320,13 @@ struct analysis_wait {
 
 enum analysis_worst {
 	ANALYSIS_WORST_WAKEUP,		/* from wake-up to running */
-	ANALYSIS_WORST_RUNNABLE,	/* off the CPU, but wanting to go on: it had to make way */
+	ANALYSIS_WORST_RUNNABLE,	/* off the CPU while runnable: another task ran */
 	ANALYSIS_WORST_BLOCKED,		/* off the CPU in state D */
-	ANALYSIS_WORST_SLEEPING,	/* in any other state */
+	ANALYSIS_WORST_SLEEPING,	/* off the CPU in any other state */
 	ANALYSIS_WORSTS,
 };
 
-/** analysis_worst - case number @index of that kind, the longest first; NULL beyond the last */
+/** analysis_worst - wait number @index of that kind, longest first; NULL beyond the last */
 const struct analysis_wait *analysis_worst(struct analysis *a, enum analysis_worst kind,
 					   unsigned int index);
 
@@ -339,12 +341,12 @@ enum analysis_kind { ANALYSIS_IRQS, ANALYSIS_SOFTIRQS, ANALYSIS_CALLS, ANALYSIS_
 
 /**
  * struct analysis_handler - an interrupt, a softirq or a system call
- * @number: of it
- * @name: "?" if unknown; of an interrupt that of its handler
- * @stat: how long; what interrupted it is in there, and of system calls what they slept
- * @histogram: of @stat
- * @failed: calls that returned an error (those of @stat.uncertain, too)
- * @errors, @nr_errors: which, in the order in which they came by
+ * @number: number of the interrupt, softirq or system call
+ * @name: "?" if unknown; of an interrupt, the name of its handler
+ * @stat: how long it took, with what interrupted it and, for system calls, with sleeps
+ * @histogram: distribution of @stat
+ * @failed: number of calls that returned an error, including uncertain ones
+ * @errors, @nr_errors: these errors, in the order of appearance
  */
 struct analysis_handler {
 	enum analysis_kind kind;
@@ -357,7 +359,7 @@ struct analysis_handler {
 	unsigned int nr_errors;
 };
 
-/** analysis_handler - number @index, in the order in which they came by; NULL beyond the last */
+/** analysis_handler - handler number @index of that kind, in the order of appearance, or NULL */
 const struct analysis_handler *analysis_handler(const struct analysis *a,
 						enum analysis_kind kind,
 						unsigned int index);
@@ -366,10 +368,10 @@ const struct analysis_handler *analysis_handler(const struct analysis *a,
 
 /**
  * struct analysis_block - requests of one kind to one device, from issue to completion
- * @dev: as the kernel has it: major << 20 | minor
+ * @dev: number of the device as in the kernel: major << 20 | minor
  * @op: 'R' read, 'W' write, 'D' discard, 'F' flush, 'N' anything else
- * @bytes: of those in @stat
- * @failed: that completed with an error
+ * @bytes: bytes of the requests in @stat.count
+ * @failed: number of requests that completed with an error
  */
 struct analysis_block {
 	uint32_t dev;
@@ -381,19 +383,19 @@ struct analysis_block {
 
 const struct analysis_block *analysis_block(const struct analysis *a, unsigned int index);
 
-/** analysis_block_latency - of all of them */
+/** analysis_block_latency - histogram of all requests */
 const struct analysis_histogram *analysis_block_latency(const struct analysis *a);
 
 /* ---- losses ---- */
 
 /**
  * struct analysis_loss - what is missing of a ring, or of a writer of a program
- * @user: of a program: @cpu is meaningless
+ * @user: of a program: @cpu is undefined
  * @producer, @writer, @pid: of a program
- * @count, @events: gaps, and events (records) missing in them
+ * @count, @events: number of gaps, and of events (or records) missing in them
  * @overwritten, @dropped: of a ring: @events is their sum
- * @span_ns, @longest_ns: time that gaps took, sum and most
- * @first, @last: from when until when there were any
+ * @span_ns, @longest_ns: duration of the gaps, sum and maximum
+ * @first, @last: beginning of the first gap, end of the last one
  */
 struct analysis_loss {
 	bool     user;
@@ -402,31 +404,29 @@ struct analysis_loss {
 	uint64_t span_ns, longest_ns, first, last;
 };
 
-/** analysis_loss - number @index, in the order in which they came by; NULL beyond the last */
+/** analysis_loss - loss number @index, in the order of appearance; NULL beyond the last */
 const struct analysis_loss *analysis_loss(const struct analysis *a, unsigned int index);
 
-/**
- * struct analysis_gap - one of the longest
- */
+/** struct analysis_gap - one of the longest gaps */
 struct analysis_gap {
 	const struct analysis_loss *of;
 	uint64_t first, last, events;
 };
 
-/** analysis_gap - number @index, longest first; NULL beyond the last */
+/** analysis_gap - gap number @index, longest first; NULL beyond the last */
 const struct analysis_gap *analysis_gap(struct analysis *a, unsigned int index);
 
-/** analysis_lost_later - are events missing from begin to end? (with @whole) That is told by a block that
- *  need not be among those that have been chosen */
+/** analysis_lost_later - with @whole: true if events are missing between begin and end.  The block
+ *  that says so need not be among the events that the caller chose. */
 bool analysis_lost_later(const struct analysis *a);
 
-/** analysis_lost - events missing over time, ANALYSIS_SERIES of them: each gap in the bucket in
- *  which it ends */
+/** analysis_lost - missing events over time, ANALYSIS_SERIES buckets: each gap counts in the bucket
+ *  in which it ends */
 const uint64_t *analysis_lost(const struct analysis *a);
 
 /* ---- events ---- */
 
-/** analysis_count - how many there were of format number @index (tb_trace_format_at()) */
+/** analysis_count - number of events of format number @index (tb_trace_format_at()) */
 uint64_t analysis_count(const struct analysis *a, unsigned int index);
 
 #endif /* TRACEBUF_ANALYSIS_H */

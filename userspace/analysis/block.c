@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Requests to block devices, from when the driver gets them until they are complete.
+ * Requests to block devices, from issue to completion.
  *
- * A request is found again by device and first sector.  Of one that is issued twice the first
- * was never seen to complete; one that is put back is not under way.  It may be done piece by piece:
- * then what is left begins where the piece has ended.
+ * Device and first sector identify a request.  If a second request is issued at the same place, the
+ * end of the first one is missing.  A request that is requeued is not pending.  A device may
+ * complete a request in pieces: the rest begins where the completed piece ends.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 #include "engine.h"
 #include "request_place.h"
 
-/* No machine has as many under way: their ends are missing */
+/* No machine has as many pending requests: the ends of some are missing */
 #define REQUESTS_MAX 65536
 
-/* @sector, @left: what is not done yet */
+/* @sector, @left: the part that is not complete */
 struct request {
 	uint64_t sector, left, issued, bytes, losses;
 	uint32_t dev, cpu, tid;
@@ -31,7 +31,7 @@ static int compare(const void *one, const void *other)
 	return a->sector < b->sector ? -1 : a->sector > b->sector;
 }
 
-/* 'W' of "FWFS": a flush before it is not what it is for */
+/* The operation of rwbs: 'W' for "FWFS", because a flush before a write is not its purpose */
 static char op_of(const struct tb_view *view, const struct plan *plan)
 {
 	const char *text;
@@ -71,7 +71,7 @@ static void forget(struct analysis *a, struct request *request)
 	free(request);
 }
 
-/* No end of it was seen */
+/* Count a request without an end, and free it */
 static int give_up(struct analysis *a, struct request *request)
 {
 	struct analysis_block *block = NULL;
@@ -86,7 +86,7 @@ static int give_up(struct analysis *a, struct request *request)
 	return 0;
 }
 
-/* Takes @request, if it is not NULL: it is under way */
+/* Add a pending request, or fail if it is NULL.  Takes over @request, even on failure */
 static int keep(struct analysis *a, struct request *request)
 {
 	struct request **found = request ? tfind(request, &a->requests, compare) : NULL;
@@ -112,7 +112,7 @@ static int issued(struct analysis *a, const struct request *key)
 	return keep(a, request);
 }
 
-/* A piece of so many sectors is done, and there is more */
+/* The first @sectors are complete: keep the rest */
 static int move_on(struct analysis *a, struct request *request, uint64_t sectors)
 {
 	tdelete(request, &a->requests, compare);

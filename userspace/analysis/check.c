@@ -13,27 +13,27 @@
 #include "spans.h"
 #include "why_lines.h"
 
-/* Threads of a hostile file can wait for each other such that each one has all stretches of all */
+/* In a hostile file, threads can wait for each other such that each one has the stretches of all */
 #define CHECK_STRETCHES 100000000ull
 
-/* The figures of "report" for the thread number @tid, whatever the name of the thread */
+/* The figures of "report" for the TID @tid, summed over threads that had it */
 struct reported {
 	uint32_t tid;
 	uint64_t run_ns, off_ns;
 };
 
-/* The stretches of one depth: they have filled the time up to @at, and must fill it up to @end */
+/* The stretches of one depth have filled the time up to @at, and must fill it up to @end */
 struct window {
 	uint64_t at, end;
 };
 
 /**
  * struct check - the check of a recording
- * @reported: in order of thread numbers
- * @filtered: switches may be missing that no loss tells of
- * @windows: by depth of the nodes, for the thread at hand
- * @wrong: a stretch of the thread at hand has already been reported
- * @idle_from, @idle_ns: how long the CPU has been idle in the present wait of the thread
+ * @reported: sorted by TID
+ * @filtered: switches may be missing without a record of a loss
+ * @windows: by depth of the nodes, for the current thread
+ * @wrong: a wrong stretch of the current thread was reported
+ * @idle_from, @idle_ns: time for which the CPU has been idle in the current wait of the thread
  */
 struct check {
 	struct tb_trace *trace;
@@ -58,7 +58,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static void tell(struct check *check, const struct check_found *found)
 {
@@ -79,7 +79,7 @@ static void hold(struct check *check, bool of_cpu, uint32_t number, uint64_t fro
 		tell(check, &found);
 }
 
-/* Elements of @size begin with begin and end: each must begin when, or after, the last one ended */
+/* Check that elements of @size, which begin with begin and end, do not overlap */
 static void check_order(struct check *check, bool of_cpu, uint32_t number,
 			const struct why_list *list, size_t size, const char *what)
 {
@@ -100,9 +100,9 @@ static void check_order(struct check *check, bool of_cpu, uint32_t number,
 	}
 }
 
-/* ---- a thread: what "why" makes of it ---- */
+/* ---- a thread: the tree of "why" ---- */
 
-/* An idle CPU, and then not the thread that waited for it, or the thread after a long time */
+/* Report a CPU that was idle, then ran another thread, or this thread after a long time */
 static void tell_idle(struct check *check)
 {
 	const struct why_list *list = &check->line->offs;
@@ -118,7 +118,7 @@ static void tell_idle(struct check *check)
 	check->idle_ns = 0;
 }
 
-/* A stretch of the CPU for which the thread waits: of @cause, from @from on */
+/* Take a stretch of the CPU for which the thread waits */
 static void take_instead(struct check *check, enum why_cause cause, uint64_t from, uint64_t to)
 {
 	if (cause == WHY_IDLE) {
@@ -130,7 +130,7 @@ static void take_instead(struct check *check, enum why_cause cause, uint64_t fro
 	}
 }
 
-/* The wait is over, and the thread runs */
+/* The wait ends, and the thread runs */
 static void end_wait(struct check *check)
 {
 	if (check->idle_ns >= CHECK_WAKE_NS)
@@ -149,7 +149,7 @@ static void tell_stretch(struct check *check, uint64_t from, uint64_t to, uint64
 	check->wrong = true;
 }
 
-/* As why_stretch(); stops at too many stretches */
+/* A why_stretch function; stops after CHECK_STRETCHES */
 static int take_stretch(void *context, uint32_t index, uint64_t from, uint64_t to)
 {
 	struct check *check = context;
@@ -175,7 +175,7 @@ static int take_stretch(void *context, uint32_t index, uint64_t from, uint64_t t
 	return 0;
 }
 
-/* How long a thread does not run and is not off a CPU between @from and @to */
+/* Time between @from and @to in which the thread neither runs nor is off a CPU */
 static uint64_t holes_of(const struct why_line *line, uint64_t from, uint64_t to)
 {
 	const struct why_run *run = line->runs.at;
@@ -196,7 +196,7 @@ static uint64_t holes_of(const struct why_line *line, uint64_t from, uint64_t to
 	return holes + (to > at ? to - at : 0);
 }
 
-/* The nodes of the tree: each has the time of those below it, and the states fill the interval */
+/* Check that each node has the time of its children, and that the states fill the interval */
 static int check_tree(struct check *check, uint64_t from, uint64_t to, uint64_t holes)
 {
 	uint32_t tid = check->line->tid;
@@ -227,7 +227,7 @@ static int check_tree(struct check *check, uint64_t from, uint64_t to, uint64_t 
 	hold(check, false, tid, from, to, "runnable by its causes", of[WHY_WAITS],
 	     "by its stretches", waited);
 	hold(check, false, tid, from, to, "blocked by its causes", blocked, "by its stretches", off);
-	/* what may have been an interrupt is not known, but was on the CPU of the thread */
+	/* unknown time that may have been an interrupt was on the thread's CPU */
 	hold(check, false, tid, from, to, "running + unknown by their causes",
 	     runs + of[WHY_UNKNOWN], "by their stretches", ran + holes);
 	return 0;
@@ -240,7 +240,7 @@ static int compare_reported(const void *a, const void *b)
 	return one->tid < other->tid ? -1 : one->tid > other->tid;
 }
 
-/* "why" and "report" have the same time of a thread, where both are certain of it */
+/* Check that "why" and "report" have the same times of a thread, where both are certain */
 static void compare_thread(struct check *check, uint64_t from, uint64_t to)
 {
 	const struct reported key = { .tid = check->line->tid }, none = { 0 }, *found;
@@ -249,7 +249,7 @@ static void compare_thread(struct check *check, uint64_t from, uint64_t to)
 	const struct why_off *off;
 	size_t i;
 
-	/* of a TID that several threads had one after the other the sums */
+	/* of a TID that several threads had in turn, compare the sums, once */
 	if (check->line->after)
 		return;
 	found = bsearch(&key, check->reported, check->nr_reported, sizeof(key), compare_reported);
@@ -258,7 +258,7 @@ static void compare_thread(struct check *check, uint64_t from, uint64_t to)
 		why_times(check->why, line->thread, &ran, &waited, &blocked);
 		runs += ran;
 		off = line->offs.at;
-		/* 'report' has no time of what has not ended */
+		/* 'report' does not count what has no end */
 		for (i = 0; i < line->offs.count; i++)
 			sum += off[i].cpu == TB_RING_USER ? 0 : off[i].end - off[i].begin;
 	}
@@ -313,7 +313,7 @@ static int check_thread(struct check *check, uint32_t thread)
 
 /* ---- a CPU ---- */
 
-/* Does the recording say why it is not known what @cpu ran? */
+/* True if the recording says why it is unknown what @cpu ran */
 static bool is_explained(const struct check *check, uint32_t cpu, uint64_t from, uint64_t to)
 {
 	const struct spans *missing = &check->missing;
@@ -333,7 +333,7 @@ static void check_hole(struct check *check, uint32_t cpu, uint64_t from, uint64_
 		});
 }
 
-/* Interrupts, where all of them have ended: "report" has their sum, "why" the parts */
+/* Compare interrupts, if all have ended: "report" has their sum, "why" the parts */
 static void compare_interrupts(struct check *check, uint32_t cpu, const struct why_list *list,
 			       const struct analysis_cpu *reported)
 {
@@ -349,7 +349,7 @@ static void compare_interrupts(struct check *check, uint32_t cpu, const struct w
 	}
 	hold(check, true, cpu, total->begin, total->end, "interrupts by 'why'", irq,
 	     "by 'report'", reported->irq_ns);
-	/* with what interrupted it */
+	/* "report" counts softirqs with the interrupts in them */
 	if (softirq > reported->softirq_ns || softirq + irq < reported->softirq_ns)
 		hold(check, true, cpu, total->begin, total->end,
 		     "softirqs by 'why', without interrupts", softirq,
@@ -416,7 +416,7 @@ static int analyse(struct check *check)
 	return result < 0 ? result : 0;
 }
 
-/* Sum what "report" has, by the numbers of the threads */
+/* Sum the figures of "report" by TID */
 static int gather_reported(struct check *check)
 {
 	const struct analysis_task *task;

@@ -13,16 +13,16 @@
 #include <stdint.h>
 #include "tracebuf.h"
 
-/* An idle CPU takes less than that to switch to a thread that waits for it */
+/* An idle CPU takes less time than this to switch to a thread that waits for it */
 #define CHECK_WAKE_NS 1000000ull
 
 /**
  * struct check_found - a violated invariant, or a doubt
- * @doubt: the time has no cause that the recording names, but nothing contradicts it
+ * @doubt: the recording names no cause for this time, but nothing contradicts it
  * @of_cpu: @number is a CPU; else a thread
  * @tid: of a doubt about a CPU: the thread that waits for it; 0: none
  * @from, @to: ns
- * @one, @other: what the two figures are; @other is NULL if the invariant has one figure
+ * @one, @other: names of the two figures; @other is NULL if the invariant has one figure
  * @ns, @expected: the figures
  */
 struct check_found {
@@ -36,10 +36,10 @@ struct check_found {
 typedef void check_tell(void *context, const struct check_found *found);
 
 /**
- * struct check_counts - what was checked
+ * struct check_counts - counts of what was checked
  * @unchecked: threads whose causes were not checked, because they have too many stretches
- * @switches: there are events of which threads and CPUs are known; else nothing was checked
- * @uncompared: "why" and "report" were not compared: the file is damaged, or time goes back in it
+ * @switches: the trace has switches; else nothing was checked
+ * @uncompared: "why" and "report" were not compared: the file is damaged, or its time goes back
  */
 struct check_counts {
 	unsigned int threads, cpus, unchecked;

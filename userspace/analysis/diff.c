@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What has changed from one trace to another.
+ * Compare two traces.
  *
- * Things are the same if they are called the same: thread ids, device numbers of interrupts and
- * the like differ from boot to boot.  Totals are divided by the time of their trace in which no
- * events are missing, so that traces of different length can be compared: what is sorted by is how
- * much more or less time a second has gone there.
+ * Items are the same if their names are the same: thread ids, numbers of interrupts and so on
+ * differ from boot to boot.  Totals are divided by the time of their trace in which no events are
+ * missing, so traces of different length can be compared.  The tables are sorted by the change of
+ * time per second.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ static void collect_handlers(struct analysis *a, unsigned int side, struct items
 	unsigned int i;
 
 	for (i = 0; (handler = analysis_handler(a, kind, i)); i++) {
-		/* one without a name is known by its number alone */
+		/* without a name, the number is all that is known of it */
 		if (!strcmp(handler->name, "?"))
 			snprintf(name, sizeof(name), "number %" PRId64, handler->number);
 		else
@@ -229,7 +229,7 @@ static const struct {
 	{ "b_max", "max B", REPORT_NUMBER, REPORT_NS },
 };
 
-/* What can be compared, and the events without which it cannot */
+/* Sections that are compared, and the events that they need */
 static const struct {
 	const char *id, *title;
 	void (*collect)(struct analysis *a, unsigned int side, struct items *items);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What has changed from one trace to another, as a report.
+ * Compare two traces; the result is a report.
  */
 #ifndef TRACEBUF_DIFF_H
 #define TRACEBUF_DIFF_H
@@ -8,9 +8,9 @@
 #include "report.h"
 
 /**
- * diff_make - @b compared with @a, both at their end
- * @top: rows of each table, what has changed most first; 0: all
- * Return: NULL: ENOMEM.
+ * diff_make - compare @b with @a, both after analysis_end()
+ * @top: number of rows of each table, largest change first; 0: all
+ * Return: for report_free(); NULL: no memory.
  */
 struct report *diff_make(struct analysis *a, struct analysis *b, const char *title,
 			 unsigned int top);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What has changed from one trace to another, as sentences with figures: what is missing in one of
- * them, then what changed most.
+ * The changes between two traces, as sentences with figures: first what is missing in one of them,
+ * then what changed most.
  *
- * Two recordings of the same load differ a little in all figures; the limits below say what is more
- * than that (docs/report.md).
+ * Two recordings of the same load differ a little in all figures; a change beyond the limits below
+ * is more than that (docs/report.md).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,22 +17,22 @@
 #define MOST 3			/* findings of each section */
 
 struct diff_finding {
-	int64_t ns;		/* of each second; INT64_MAX: comes first */
+	int64_t ns;		/* change of time per second; INT64_MAX: comes first */
 	const char *id;
 	char name[160], text[512];
 };
 
-/* What of a section is a finding */
+/* The figure of a section that decides whether something has changed */
 enum measure {
-	BY_RATE,		/* the time of each second */
-	BY_WAIT,		/* the longest one */
-	BY_MEAN,		/* the mean */
+	BY_RATE,		/* time per second */
+	BY_WAIT,		/* longest wait */
+	BY_MEAN,		/* mean duration */
 };
 
 /**
- * struct limit - when a thing of section @id has changed
- * @rate: its time of each second has changed by that, ns
- * @tenths: the figure is so many tenths of the other one
+ * struct limit - when an item of section @id has changed
+ * @rate: its time per second has changed by this, ns
+ * @tenths: the larger figure is at least this many tenths of the smaller one
  */
 static const struct limit {
 	const char *id;
@@ -48,12 +48,12 @@ static const struct limit {
 	{ "block",    BY_MEAN, 10 * MS, 30 },
 };
 
-#define WAIT_LEAST (10 * MS)	/* BY_WAIT: the longest waits differ by that */
-#define COUNT_LEAST 10		/* BY_MEAN: there are so many in both */
+#define WAIT_LEAST (10 * MS)	/* BY_WAIT: the longest waits differ by this */
+#define COUNT_LEAST 10		/* BY_MEAN: both traces have this many */
 
 #define TEXT(to, ...) snprintf((to), sizeof(to), __VA_ARGS__)
 
-/* One more, to be filled in; NULL: no memory */
+/* Add a finding, for the caller to fill in; NULL: no memory */
 static struct diff_finding *add(struct diff *diff, int64_t ns, const char *id, const char *name)
 {
 	size_t room = diff->find.room ? 2 * diff->find.room : 16;
@@ -103,7 +103,7 @@ void diff_find_uncompared(struct diff *diff)
 	for (side = 0; side < 2; side++) {
 		used = 0;
 		for (kind = 0; kind < DIFF_KINDS && used < sizeof(titles); kind++)
-			/* what neither has is said in the tables alone */
+			/* if both lack a section, the tables say so */
 			if (diff->lacks[side][kind] && !diff->lacks[!side][kind])
 				used += (unsigned int)snprintf(titles + used, sizeof(titles) - used,
 							       "%s%s", used ? "; " : "",
@@ -115,9 +115,9 @@ void diff_find_uncompared(struct diff *diff)
 	}
 }
 
-/* ---- what has changed ---- */
+/* ---- changes ---- */
 
-/* Is @one at least @tenths tenths of @other? */
+/* True if @one is at least @tenths tenths of @other */
 static bool is_more(uint64_t one, uint64_t other, unsigned int tenths)
 {
 	return (unsigned __int128)one * 10 >= (unsigned __int128)other * tenths;
@@ -128,7 +128,7 @@ static bool is_changed(uint64_t a, uint64_t b, unsigned int tenths)
 	return is_more(a, b, tenths) || is_more(b, a, tenths);
 }
 
-/* "3.2 times as long", "only 31.0 % as long"; @a is not 0 */
+/* "3.2 times as long", or "only 31.0 % as long"; @a is not 0 */
 static const char *times_text(uint64_t a, uint64_t b, char text[48])
 {
 	if (b >= a)
@@ -138,7 +138,7 @@ static const char *times_text(uint64_t a, uint64_t b, char text[48])
 	return text;
 }
 
-/* What ran during the longest wait of a task of this name, if that wait is among the worst ones */
+/* Say what ran in a wait of @ns of a task of this name, if that wait is among the worst */
 static void instead_text(struct analysis *a, const char *name, uint64_t ns, char *text,
 			 size_t size)
 {
@@ -264,7 +264,7 @@ void diff_find(struct diff *diff, const char *id, const struct items *items)
 	diff->find.count = before + MOST;
 }
 
-/* ---- all of it ---- */
+/* ---- writing ---- */
 
 void diff_write_findings(struct diff *diff)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Inside of diff.h: what is compared, and what of it is a finding.
+ * Internals of diff.h: the items that are compared, and the findings.
  */
 #ifndef TRACEBUF_DIFF_FINDINGS_H
 #define TRACEBUF_DIFF_FINDINGS_H
@@ -10,7 +10,7 @@
 #define DIFF_KINDS 6		/* sections in which traces are compared */
 
 /*
- * One thing in one trace, or in both.  @part: of @sum, what is in diff.whole
+ * An item of one trace, or of both.  @part: the part of @sum that is within diff.whole
  */
 struct item {
 	char name[160];
@@ -27,11 +27,11 @@ struct items {
 struct diff_finding;
 
 /**
- * struct diff - a comparison that is being made
- * @section: the one that is being written
- * @whole: of the section: time that item.side.part is a part of
- * @lacks: titles of the sections in which a trace cannot be compared; NULL: it can
- * @find: the findings, and the section that gets them
+ * struct diff - a comparison in progress
+ * @section: the current section
+ * @whole: of the section: the time that item.side.part is a part of
+ * @lacks: titles of the sections for which a trace lacks events; NULL: it has them
+ * @find: the findings, and the section for them
  */
 struct diff {
 	struct report *report;
@@ -47,14 +47,14 @@ struct diff {
 	} find;
 };
 
-/* How much of each second of trace @side @item took; ns */
+/* Time per second that @item took in trace @side; ns */
 int64_t diff_rate(const struct diff *diff, unsigned int side, const struct item *item);
 
-/* What is missing in one trace, and what that hides */
+/* Find what is missing in one trace, and what that hides */
 void diff_find_missing(struct diff *diff);
-/* What cannot be compared because one of the traces lacks the events */
+/* Find sections that cannot be compared because one of the traces lacks the events */
 void diff_find_uncompared(struct diff *diff);
-/* What has changed of @items, which are those of section @id, most changed first */
+/* Find the largest changes of @items, the items of section @id */
 void diff_find(struct diff *diff, const char *id, const struct items *items);
 /* Write the section, and free the findings */
 void diff_write_findings(struct diff *diff);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The analysis, inside: what its parts share.
+ * Internals of analysis.h, shared by its files.
  *
- *   analysis.c    events come in, go to those they concern; time axis, totals
- *   tasks.c       tasks: names, CPU time, being off the CPU
- *   waits.c       wake-ups: how long, who ran instead; the worst cases of all kinds
- *   queue.c       who is waiting for which CPU
+ *   analysis.c    takes events and passes them on; time axis, totals
+ *   tasks.c       tasks: names, CPU time, time off the CPU
+ *   waits.c       wake-ups: how long, what ran instead; worst cases of all kinds
+ *   queue.c       tasks that wait for each CPU
  *   handlers.c    interrupts, softirqs, system calls
  *   block.c       requests to block devices
- *   known.c       for how long it is known what all CPUs ran
- *   losses.c      what is missing
- *   spans.c       when, known ahead
+ *   known.c       the time in which it is known what all CPUs ran
+ *   losses.c      missing events
+ *   spans.c       spans of time in which events are missing, known ahead
  *   numbers.c     histograms
  */
 #ifndef TRACEBUF_ANALYSIS_ENGINE_H
@@ -22,19 +22,19 @@
 #include "slices.h"
 #include "spans.h"
 
-#define STATE_RUNNABLE_MASK	0xff	/* none of these: it wants to go on */
+#define STATE_RUNNABLE_MASK	0xff	/* prev_state has none of these: the task is runnable */
 #define STATE_BLOCKED		0x02
 
-/* struct task.on: nobody's */
+/* struct task.last_cpu, queued_on: no CPU */
 #define NO_CPU UINT32_MAX
 
 /**
- * struct task - what is known of a task besides
- * @last_cpu: where it was last; NO_CPU
- * @off: it left a CPU at @off_at with @off_state; @off_losses: losses until then
- * @generation: of known.c's clock, which @it.share_ns is of
- * @queued_on: the CPU that it is waiting for since @queued_at, NO_CPU: none; @queue_next,
- *	@queue_prev: others there
+ * struct task - internal data of a task
+ * @last_cpu: the CPU on which it was last, or NO_CPU
+ * @off: it left a CPU at @off_at with @off_state; @off_losses: number of losses until then
+ * @generation: value of known.generation that @it.share_ns is valid for
+ * @queued_on: the CPU for which it has waited since @queued_at, or NO_CPU; @queue_next,
+ *	@queue_prev: other tasks in that queue
  */
 struct task {
 	struct analysis_task it;
@@ -48,30 +48,30 @@ struct task {
 	uint32_t generation;
 };
 
-/* What a CPU ran: an interrupt or a softirq, or, without @handler, a task; NULL: it was idle */
+/* A run on a CPU: of @handler (interrupt or softirq), else of @task, else idle */
 struct past {
 	const struct analysis_task *task;
 	const struct analysis_handler *handler;
 	uint64_t begin, end;
 };
 
-/* Lists of handlers: those that are wanted, by kind, and behind them all interrupts and softirqs */
+/* Lists of handlers: by kind, those that count; then all interrupts and all softirqs */
 enum { HANDLERS_ALL = ANALYSIS_KINDS, HANDLER_LISTS = HANDLERS_ALL + ANALYSIS_CALLS };
 
 /**
- * struct cpu_state - what is known of a CPU besides
- * @last: its last event
- * @current: tid of it
- * @queue: who is waiting for it; @deep_since: since when anybody is;
- *	@depth_since: since when as many are; @queue_told: until when that is known at least
- * @counted, @tracked, @known_at: see known.c: there was a switch; it is known what runs, since the
- *	clock had that value
- * @history, @past: the runs there, @past of them, the last ANALYSIS_HISTORY are kept
+ * struct cpu_state - internal data of a CPU
+ * @last: time of its last event
+ * @current: tid of that event
+ * @queue: tasks that wait for it; @deep_since: when it became not empty; @depth_since: when its
+ *	length changed last; @queue_told: time of the last event that changed it
+ * @counted, @tracked, @known_at: for known.c: there was a switch; the running task is known, since
+ *	total.known_ns had the value @known_at
+ * @history, @past: the last ANALYSIS_HISTORY of @past runs
  */
 struct cpu_state {
 	struct analysis_cpu it;
 	uint64_t last;
-	uint64_t known_until;		/* once all events have been seen */
+	uint64_t known_until;		/* set by analysis_end() */
 	uint32_t current;
 	bool     has_current;
 	struct task *queue;
@@ -82,20 +82,20 @@ struct cpu_state {
 	uint64_t past;
 };
 
-/* The longest of many, a heap with the shortest on top until it is asked for */
+/* The longest waits: a heap with the shortest on top, or sorted by analysis_worst() */
 struct worst {
 	struct analysis_wait *list;
 	size_t count;
 	bool   sorted;
 };
 
-/* @number: it came by as that one */
+/* @number: position in the order of appearance */
 struct kept_gap {
 	struct analysis_gap it;
 	uint64_t number;
 };
 
-/* The longest, and others since they were looked for last: room for twice as many as are kept */
+/* The longest gaps, and newer ones since the last sort: room for twice as many as are kept */
 struct gaps {
 	struct kept_gap *list;
 	size_t count;
@@ -103,32 +103,31 @@ struct gaps {
 	bool sorted;
 };
 
-/* struct analysis_loss, and the next one whose names have the same hash */
+/* struct analysis_loss, and the next one with the same hash */
 struct loss {
 	struct analysis_loss it;
 	struct loss *next;
 };
 
-/* Things kept for ever, in the order in which they came; pointers to them stay good */
+/* Items in the order of appearance; they never move and are never removed */
 struct listed {
 	void **list;
 	size_t count;
 };
 
-/* struct analysis_handler, and the next one whose name and number have the same hash */
+/* struct analysis_handler, and the next one with the same hash */
 struct handler {
 	struct analysis_handler it;
 	struct handler *next;
 };
 
 /**
- * struct known - the clock of known.c: it has advanced to total.known_ns at @at
- * @blind: when it stands still: events of a CPU are missing, or @unselected
- * @unselected: when switches are not recorded
- * @hidden: when a switch may have happened that is not in the trace: events of any CPU are missing,
- *	or @unselected
+ * struct known - the clock of known.c: at time @at it shows total.known_ns
+ * @blind: spans in which it stands still: events of a CPU are missing, or @unselected
+ * @unselected: spans in which switches are not recorded
+ * @hidden: spans in which a switch may be missing: events of any CPU are missing, or @unselected
  * @counted, @tracked: number of CPUs
- * @generation: how often it has started anew
+ * @generation: number of restarts of the clock
  */
 struct known {
 	struct spans blind, unselected, hidden;
@@ -143,18 +142,18 @@ struct analysis {
 	struct analysis_options options;
 	struct analysis_total total;
 	struct analysis_axis axis;
-	uint64_t axis_end;		/* of the last bucket there can be */
+	uint64_t axis_end;		/* end of the last possible bucket */
 	struct slices *slices;
 	uint64_t ticks;			/* of the last event */
-	bool     ending;		/* slices come because the trace ends */
+	bool     ending;		/* analysis_end() was called: slices end now */
 	int      error;
 
-	struct map threads;		/* tid: struct task */
+	struct map threads;		/* struct task by tid */
 	struct listed tasks;
 	struct cpu_state **cpus;
 	unsigned int nr_cpus;
 
-	struct slice woken;		/* the last wake-up that came true */
+	struct slice woken;		/* the last SLICE_WAKEUP */
 	struct analysis_histogram latency;
 	struct analysis_stat latency_stat;
 	struct worst worst[ANALYSIS_WORSTS];
@@ -162,25 +161,25 @@ struct analysis {
 	struct map hashes[HANDLER_LISTS];
 	struct listed handlers[HANDLER_LISTS];
 
-	void    *requests;		/* tree of those that are not complete */
+	void    *requests;		/* tree of pending requests */
 	size_t   nr_requests;
 	struct listed blocks;
 	struct analysis_histogram block_latency;
 
-	struct spans missing;		/* when events of any CPU are */
+	struct spans missing;		/* spans in which events of any CPU are missing */
 	struct known known;
-	size_t   hidden_at;		/* the queues are at, or before, that one of known.hidden */
-	bool     blind;			/* in it */
+	size_t   hidden_at;		/* index of the current or next span of known.hidden */
+	bool     blind;			/* the current time is in it */
 	struct listed losses;
 	struct map loss_hashes;
 	struct gaps gaps;
 	uint64_t lost[ANALYSIS_SERIES];
 
-	uint64_t *counts;		/* by format */
+	uint64_t *counts;		/* by index of the format */
 	size_t   nr_counts;
 };
 
-/* Is what happened on @cpu, to thread @tid, and ends now, asked for? */
+/* True if what ends now on @cpu, of thread @tid, counts */
 static inline bool analysis_wants(const struct analysis *a, uint32_t cpu, uint32_t tid)
 {
 	return a->total.end >= a->options.from &&
@@ -191,14 +190,14 @@ static inline bool analysis_wants(const struct analysis *a, uint32_t cpu, uint32
 
 /* analysis.c */
 struct cpu_state *cpu_of(struct analysis *a, uint32_t cpu);
-/* @size bytes more, zero, at the end of the list; NULL: no memory */
+/* Append a zeroed item of @size bytes; NULL: no memory */
 void *listed_add(struct listed *listed, size_t size);
-/* [from, to) of every bucket it is in */
+/* Add the time [from, to) to the buckets that it overlaps */
 void series_add(const struct analysis *a, uint64_t *series, uint64_t from, uint64_t to);
 /* Buckets become twice as wide */
 void series_fold(uint64_t *series);
 void task_fold(struct task *task);
-/* The bucket of that moment, which has been reached */
+/* The bucket of @ns, which is not after the last event */
 unsigned int series_at(const struct analysis *a, uint64_t ns);
 
 /* numbers.c */
@@ -206,9 +205,9 @@ void histogram_add(struct analysis_histogram *histogram, uint64_t value);
 void stat_add(struct analysis_stat *stat, uint64_t value);
 
 /* tasks.c */
-/* Who has that number now; NULL: no memory, or 0 */
+/* The task with number @tid now; NULL: no memory, or @tid is 0 */
 struct task *task_of(struct analysis *a, uint32_t tid);
-/* The task that had that number when it woke another one: it may have exited since */
+/* The task that had number @tid last: a waker may have exited since */
 struct task *waker_of(struct analysis *a, uint32_t tid);
 void tasks_run(struct analysis *a, const struct slice *slice);
 int tasks_switch(struct analysis *a, const struct tb_view *view, const struct plan *plan);
@@ -216,7 +215,7 @@ void tasks_free(struct analysis *a);
 
 /* waits.c */
 void waits_woken(struct analysis *a, const struct slice *slice);
-/* Where the waker was */
+/* The context of the waker's CPU */
 enum analysis_context waits_context(const struct slice *wakeup);
 void waits_worst(struct analysis *a, enum analysis_worst kind, const struct analysis_wait *wait);
 
@@ -237,23 +236,23 @@ int block_take(struct analysis *a, const struct tb_view *view, const struct plan
 void block_end(struct analysis *a);
 
 /* known.c */
-/* 0, -ENOMEM */
+/* Call after a->missing was set.  0, -ENOMEM */
 int known_start(struct analysis *a);
-/* Time has come to @ns; before each of the functions below */
+/* Advance the clock to @ns; call it before each of the functions below */
 void known_advance(struct analysis *a, uint64_t ns);
 /* A task begins to run on @cpu */
 void known_track(struct analysis *a, struct cpu_state *cpu);
-/* A task has run on @cpu from @begin until @end */
+/* A run on @cpu from @begin to @end has ended */
 void known_run(struct analysis *a, struct cpu_state *cpu, uint64_t begin, uint64_t end);
-/* And it was @task */
+/* Add that run, of @run_ns, to the share of @task */
 void known_share(struct analysis *a, const struct cpu_state *cpu, struct task *task,
 		 uint64_t run_ns);
-/* After the last run */
+/* Call after the last run */
 void known_end(struct analysis *a);
 
 /* losses.c */
 int losses_take(struct analysis *a, const struct tb_view *view);
-/* Are events missing between @begin, when there had been @losses, and @ns, which is now? */
+/* True if events are missing between @begin, when there were @losses losses, and now, @ns */
 bool losses_since(const struct analysis *a, uint64_t losses, uint64_t begin, uint64_t ns);
 
 #endif /* TRACEBUF_ANALYSIS_ENGINE_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the numbers of files stand for; see files.h.
+ * Names of open files by their numbers; see files.h.
  *
- * A number is forgotten when close() begins and known when open() ends: in between another thread
+ * A number is forgotten when close() begins, and known when open() ends: in between another thread
  * may get it.
  */
 #include <errno.h>
@@ -19,14 +19,14 @@
 #include "files.h"
 #include "map.h"
 
-#define NUMBERS_MAX 65536	/* files of a process; of higher numbers nothing is known */
+#define NUMBERS_MAX 65536		/* of a process; higher numbers are not tracked */
 #define ALL_NUMBERS_MAX (1u << 22)	/* of all processes: 32 MB */
-#define COPIES_MAX (1u << 28)		/* numbers copied for children, in a whole recording */
+#define COPIES_MAX (1u << 28)		/* numbers copied to children, in a whole recording */
 #define NAMES_MAX (1u << 20)
 #define NAME_BYTES 128
 #define CALLS_MAX 1024
 
-/* What a system call does with files; the first argument is a file's number from USES on */
+/* Effect of a system call on files; from USES on, the first argument is the number of a file */
 enum kind {
 	NOT_LOOKED_UP = 0, OTHER, FUTEX, EXEC, CLONE, CLOSES_RANGE, OPENS, OPENS_AT, OPENS_HOW,
 	SOCKET, EVENTFD, EPOLL, TIMERFD, SIGNALFD, INOTIFY, MEMFD, USES, CLOSES, DUP, DUP_TO,
@@ -61,18 +61,18 @@ struct number {
 	bool     closed_by_exec;
 };
 
-/* @shared: another process has the same files, so closes them unseen */
+/* @shared: another process shares its files, and may close them unseen */
 struct process {
 	struct number *numbers;
 	uint32_t count;
 	bool shared;
 };
 
-/* A thread in a system call, from @begin on */
+/* A thread in a system call, since @begin */
 struct thread {
 	uint64_t begin, args[3];
 	enum kind kind;
-	uint32_t path, object;		/* names */
+	uint32_t path, object;		/* numbers of names */
 	bool     inside;
 };
 
@@ -84,9 +84,9 @@ struct name {
 struct files {
 	const struct tb_trace *trace;
 	struct map processes, threads;
-	size_t nr_numbers;		/* that there is memory for, of all processes */
+	size_t nr_numbers;		/* allocated, for all processes */
 	size_t copied;
-	void  *tree;			/* of struct name, by text */
+	void  *tree;			/* struct name by text */
 	struct name **names;
 	uint32_t nr_names, room_names;
 	uint8_t kinds[CALLS_MAX];	/* by the number of the call */
@@ -99,7 +99,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
 }
 
-/* 0: no memory, or too many */
+/* The number of the name with this text; 0: no memory, or too many names */
 static uint32_t name_number(struct files *files, const char *text)
 {
 	uint32_t room = files->room_names ? 2 * files->room_names : 64;
@@ -133,7 +133,7 @@ const char *files_name(const struct files *files, uint32_t number)
 	return number && number <= files->nr_names ? files->names[number]->text : NULL;
 }
 
-/* The text that argument number 0 or 1 of those with text points to, with @before; 0: not known */
+/* The number of the name with @before and the call's path; 0: not known */
 static uint32_t path_name(struct files *files, const struct tb_view *view, const char *before)
 {
 	const struct tb_format_field *field = tb_format_field(view->format, "path");
@@ -144,7 +144,7 @@ static uint32_t path_name(struct files *files, const struct tb_view *view, const
 	if (!field || tb_field_str(view, field, &path, &length) || !length)
 		return 0;
 	used = (size_t)snprintf(text, sizeof(text), "%s", before);
-	/* of a long path the end says more */
+	/* keep the end of a long path */
 	if (length > sizeof(text) - 1 - used) {
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "...");
 		path += length - (sizeof(text) - 1 - used);
@@ -269,7 +269,7 @@ static int copy(struct files *files, uint32_t from, uint32_t to)
 
 	if (!child)
 		return -ENOMEM;
-	/* without room the child's files are not known */
+	/* without room, the child's files are not known */
 	if (parent && parent->count && parent != child &&
 	    files->nr_numbers + parent->count <= ALL_NUMBERS_MAX &&
 	    files->copied + parent->count <= COPIES_MAX) {
@@ -368,7 +368,7 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 	return 0;
 }
 
-/* The name of the file that a call returned, and whether exec closes it, or may do so */
+/* The name of the file that a call returned; @by_exec: exec closes it, or may do so */
 static uint32_t returned(struct files *files, const struct thread *thread, bool *by_exec)
 {
 	uint64_t flags = O_CLOEXEC;
@@ -500,7 +500,7 @@ int files_take(struct files *files, const struct tb_view *view, uint64_t ns)
 		return view->id == TB_EV_THREAD ? take_thread(files, view) : 0;
 	if (!(view->format->flags & TB_EVENT_SYSCALL))
 		return 0;
-	/* without the process its files are not known */
+	/* files belong to a process: without it they are not known */
 	if (!view->task || !view->task->tgid)
 		return 0;
 	return strcmp(view->format->name, "sys_enter") ?
