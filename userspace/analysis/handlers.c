@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts, softirqs and system calls: how often, how long, and what calls failed with.
+ * Interrupts, softirqs and system calls: how many, how long, and the errors of system calls.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine.h"
 
-/* The last of the values that are errors */
+/* Results from -ERRNO_MAX to -1 are errors */
 #define ERRNO_MAX 4095
 
 static uint64_t hash_of(int64_t number, const char *name, size_t length)
@@ -27,7 +27,7 @@ static bool is_called(const struct handler *handler, int64_t number, const char 
 	       !memcmp(handler->it.name, name, length);
 }
 
-/* The one of @list, which has those of @kind, called @name; NULL: no memory */
+/* The handler of @list with this number and name, of @kind; NULL: no memory */
 static struct analysis_handler *handler_of(struct analysis *a, unsigned int list,
 					   enum analysis_kind kind, int64_t number,
 					   const char *name, size_t length)
@@ -101,7 +101,7 @@ static struct analysis_handler *handler_of_slice(struct analysis *a, unsigned in
 	return handler_of(a, list, kind, number, name ? name : "?", name ? length : 1);
 }
 
-/* Time that a CPU has spent, interrupts in interrupts once */
+/* Add to the CPU's time in handlers; nested interrupts count once */
 static void add_time(struct analysis *a, const struct slice *slice)
 {
 	struct cpu_state *cpu = cpu_of(a, slice->cpu);
@@ -114,7 +114,7 @@ static void add_time(struct analysis *a, const struct slice *slice)
 		cpu->it.irq_ns += slice->end - slice->begin;
 }
 
-/* For waits.c, whoever was interrupted */
+/* Add to the CPU's history, for waits.c, even if the interrupted thread does not count */
 static void note_past(struct analysis *a, const struct slice *slice, enum analysis_kind kind)
 {
 	struct analysis_handler *handler = handler_of_slice(a, HANDLERS_ALL + kind, slice, kind);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The time in which it is known of every CPU what ran: shares of tasks are parts of it.
+ * The time in which it is known of every CPU what ran: shares of tasks are relative to it.
  *
- * A CPU is tracked from a switch on until events of it are missing or switches are not recorded any
- * more, and again from the next switch on.  The clock here advances while all CPUs are tracked.
- * What a CPU did before its first switch is unknown, so the clock starts anew at the first switch
- * of another CPU, and with it the shares.  A CPU without a switch is not counted.
+ * A CPU is tracked from a switch until its events are missing or switches are not recorded, and
+ * again from the next switch.  The clock advances while all CPUs with a switch are tracked.  What a
+ * CPU did before its first switch is unknown, so the clock and the shares restart at the first
+ * switch of another CPU.
  *
  * Memory: O(gaps); each switch costs a look-up of O(log gaps).
  */
@@ -21,7 +21,7 @@ static int add_unselected(struct analysis *a, uint64_t from, uint64_t to)
 	return result ? result : spans_add(&a->known.hidden, from, to);
 }
 
-/* Note when switches are not recorded: from a change that leaves them out to the next one. */
+/* Find when switches are not recorded: between changes that deselect and select them */
 static int find_unselected(struct analysis *a)
 {
 	bool off = false, selects;
@@ -80,7 +80,7 @@ void known_advance(struct analysis *a, uint64_t ns)
 	known->at = ns;
 }
 
-/* Start the clock anew: nothing is known of the CPUs that are tracked, as far as it goes. */
+/* Restart the clock at 0, for all tracked CPUs */
 static void restart(struct analysis *a)
 {
 	unsigned int i;
@@ -132,7 +132,7 @@ static bool is_wanted(const struct analysis *a, unsigned int cpu)
 	       analysis_wants_cpu(a, cpu);
 }
 
-/* Return how much of [@from, @to) is in what the file has of CPU @cpu, switches included. */
+/* The part of [@from, @to) for which the file has the events of @cpu, switches included */
 static uint64_t within(const struct analysis *a, unsigned int cpu, uint64_t from, uint64_t to)
 {
 	uint64_t begin = a->total.begin, end = a->cpus[cpu]->known_until;
@@ -144,7 +144,7 @@ static uint64_t within(const struct analysis *a, unsigned int cpu, uint64_t from
 	return spans_outside(&a->known.unselected, from, to);
 }
 
-/* Set total.told_ns; known_until is there. */
+/* Set total.told_ns, after known_until of all CPUs */
 static void sum_told(struct analysis *a)
 {
 	const struct spans *missing = &a->missing;
@@ -178,7 +178,7 @@ void known_end(struct analysis *a)
 		if (task->generation != a->known.generation)
 			task->it.share_ns = 0;
 	}
-	/* a damaged file: the clock has advanced after the last event of a CPU */
+	/* damaged file: the clock has advanced beyond the last event of a CPU */
 	for (i = 0; a->total.cut && i < a->nr_cpus; i++) {
 		cpu = a->cpus[i];
 		if (cpu && cpu->counted && cpu->known_until < a->known.at &&

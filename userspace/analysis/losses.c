@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is missing: of which CPU or program, how much, when.
+ * Missing events: of which CPU or program, how many, and when.
  *
- * A block tells what is missing before it, so an event of another CPU that is in the same time comes by
- * earlier.  Of a recording that is there as a whole that is known ahead.
+ * A block has the record of what is missing before it, so a cursor shows events of other CPUs from
+ * that time earlier.  For a file, spans_trace.c reads these records first.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "engine.h"
 
-/* Of a CPU, or of a writer: @it says which */
+/* True if both are of the same CPU or writer */
 static bool is_same(const struct analysis_loss *it, const struct analysis_loss *other)
 {
 	return it->user == other->user && it->cpu == other->cpu &&
@@ -52,7 +52,7 @@ static struct analysis_loss *loss_of(struct analysis *a, const struct tb_view *v
 	return &loss->it;
 }
 
-/* The longest first; of equal ones that which began first, then which came by first */
+/* Longest first; then the one that began first; then in the order of appearance */
 static int compare(const void *one, const void *other)
 {
 	const struct kept_gap *a = one, *b = other;
@@ -65,7 +65,7 @@ static int compare(const void *one, const void *other)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Those that are kept to the front, in order */
+/* Sort, and keep the @kept longest */
 static void sort_gaps(struct gaps *gaps, size_t kept)
 {
 	qsort(gaps->list, gaps->count, sizeof(*gaps->list), compare);
@@ -141,7 +141,7 @@ bool analysis_lost_later(const struct analysis *a)
 	return false;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 const struct analysis_loss *analysis_loss(const struct analysis *a, unsigned int index)
 {

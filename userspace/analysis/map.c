@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Numbers to pointers: open addressing, in a power of two of slots.
+ * A map from numbers to pointers: open addressing, with a power of two of slots.
  */
 #include <stdlib.h>
 #include "map.h"
 
 #define SLOTS_MIN 256
 
-/* Where @key is, or would be */
+/* The slot of @key, or the empty slot for it */
 static struct map_slot *find(const struct map *map, uint64_t key)
 {
 	uint64_t hash = key * 0x9e3779b97f4a7c15ull;

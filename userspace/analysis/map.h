@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Numbers to pointers: threads, flows, whatever traces number.
+ * A map from numbers, such as thread ids, to pointers.
  */
 #ifndef TRACEBUF_MAP_H
 #define TRACEBUF_MAP_H
@@ -20,13 +20,13 @@ struct map {
 	size_t nr_slots, used;
 };
 
-/* The value of @key, NULL where there is none yet; valid until the next call.  NULL: ENOMEM */
+/* The place of @key's value, which is NULL at first; valid until the next call.  NULL: no memory */
 void **map_at(struct map *map, uint64_t key);
 
 /* The value of @key, or NULL */
 void *map_get(const struct map *map, uint64_t key);
 
-/* With @free_value (NULL: none) for each value */
+/* Empty the map; calls @free_value, if not NULL, for each value */
 void map_free(struct map *map, void (*free_value)(void *value));
 
 #endif /* TRACEBUF_MAP_H */

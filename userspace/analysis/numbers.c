@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Histograms: 16 buckets for each power of two, so that a percentile is known to within a
- * sixteenth.
+ * Histograms: 16 buckets for each power of two, so that a percentile is exact to a sixteenth.
  */
 #include "engine.h"
 

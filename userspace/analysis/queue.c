@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who is waiting for which CPU: woken, or made way for another one, and not running yet.
+ * Run queues: the tasks that wait for each CPU, because they were woken or preempted.
  *
- * Who was waiting before the first event, or since before a loss, is not known to: what is told
- * is the least that it was.  While events of any CPU are missing, or switches are not selected, a
- * task that waits may run.  Where the trace tells ahead when that is, no task waits in that time,
- * and the depth is not known in that time.  So tasks wait only while the depth is known.
+ * A task that has waited since before the first event or a loss is not known to wait: depths are
+ * lower limits.  While events of any CPU are missing, or switches are not selected, a task that
+ * waits may run.  For a file known.hidden has these spans; then the queues are empty, and the depth
+ * is unknown.  So tasks wait only while the depth is known.
  */
 #include "engine.h"
 
-/* So many have been waiting since the last change */
+/* The depth has been the same since the last change: update the maximum over time */
 static void note_depth(struct analysis *a, struct cpu_state *cpu, uint64_t ns)
 {
 	unsigned int at = series_at(a, cpu->depth_since), end = series_at(a, ns);
@@ -42,7 +42,7 @@ static void enter(struct analysis *a, struct task *task, uint32_t on, uint64_t n
 	note_depth(a, cpu, ns);
 }
 
-/* @counts: it has been waiting until @ns */
+/* @counts: the task has waited until @ns */
 static void leave(struct analysis *a, struct task *task, uint64_t ns, bool counts)
 {
 	struct cpu_state *cpu = cpu_of(a, task->queued_on);
@@ -67,14 +67,14 @@ static void leave(struct analysis *a, struct task *task, uint64_t ns, bool count
 		cpu->it.deep_ns += ns - cpu->deep_since;
 }
 
-/* Is it just there?  Then it has been woken before it went to sleep */
+/* True if the task is running there: then it was woken before it went to sleep */
 static bool is_running(const struct analysis *a, uint32_t cpu, uint32_t tid)
 {
 	return cpu < a->nr_cpus && a->cpus[cpu] && a->cpus[cpu]->has_current &&
 	       a->cpus[cpu]->current == tid;
 }
 
-/* Nobody waits for that CPU any more, as far as is known; until @ns they did */
+/* Remove all tasks; they have waited until @ns */
 static void empty(struct analysis *a, struct cpu_state *cpu, uint64_t ns)
 {
 	while (cpu->queue)
@@ -90,7 +90,7 @@ static void empty_all(struct analysis *a, uint64_t ns)
 			empty(a, a->cpus[i], ns);
 }
 
-/* Return true if switches are hidden at @ns. */
+/* True if switches may be missing at @ns; empties all queues at the start of such a span */
 static bool is_blind(struct analysis *a, uint64_t ns)
 {
 	const struct span *span;
@@ -116,7 +116,7 @@ int queue_take(struct analysis *a, const struct tb_view *view, const struct plan
 
 	tid = plan_number(view, plan->fields[WAKE_PID], &has_tid);
 	cpu = plan_number(view, plan->fields[WAKE_CPU], &has_cpu);
-	/* of a CPU that is not recorded nobody is seen to go */
+	/* ignore CPUs that are not recorded, because they have no switches */
 	if (is_blind(a, view->ns) || !has_tid || !tid || !has_cpu || cpu < 0 ||
 	    cpu >= tb_trace_nr_cpus(a->trace))
 		return 0;
@@ -139,7 +139,7 @@ void queue_switch(struct analysis *a, struct task *prev, struct task *next, bool
 {
 	if (is_blind(a, ns))
 		return;
-	/* that it ran was not known: it has not been waiting */
+	/* it must have run before, unseen: so it has not waited until now */
 	if (prev && prev->queued_on != NO_CPU)
 		leave(a, prev, ns, false);
 	if (next && next->queued_on != NO_CPU)
@@ -167,7 +167,7 @@ void queue_end(struct analysis *a)
 		if (!cpu)
 			continue;
 		until = cpu->known_until;
-		/* events of other CPUs show its run queue up to then */
+		/* events of other CPUs have changed this queue until then */
 		if (until < a->total.end && until < cpu->queue_told)
 			until = cpu->queue_told;
 		empty(a, cpu, until);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sections, columns, rows: what a report is put together from.  A failed allocation is
- * remembered, and everything after it does nothing, so that those who make a report need not
- * ask at each cell.
+ * Sections, columns and rows of a report.  After a failed allocation @failed is set and all
+ * functions do nothing, so callers need not check each cell.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,7 +54,7 @@ void report_free(struct report *report)
 	free(report);
 }
 
-/* Room for one more of @size bytes at @list, which has @count; powers of two.  NULL: no memory */
+/* Make room for one more item of @size bytes in @list, which has @count; NULL: no memory */
 static void *one_more(struct report *report, void *list, size_t count, size_t size)
 {
 	void *grown = list;

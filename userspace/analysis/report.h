@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A report as what it says, before it looks like anything: sections with columns and rows. 
- * Text, JSON and the page are made from this, so they cannot say different things.
+ * A report: sections with columns and rows, without a layout.  Text, JSON and the page are made
+ * from it, so they cannot differ.
  *
  *	struct report *report = report_make(a, trace, "trace.tbuf", 0);
  *
@@ -9,20 +9,19 @@
  *		... report->sections[i]->id, ->columns, ->cells ...
  *	report_free(report);
  *
- * As JSON ("tracebuf report --json", and which the page embeds: report_json()):
+ * As JSON ("tracebuf report --json", and embedded in the page: report_json()):
  *
  *	{"tracebuf_report":1,"title":"trace.tbuf","begin":NS,"end":NS,
  *	 "sections":[{"id":"cpu","title":"...","kind":"table","notes":["..."],
  *	   "columns":[{"id":"busy","title":"busy","type":"number","unit":"ns"},...],
  *	   "rows":[[0,123,...],...]},...]}
  *
- * A row is an array with a value for each column: a number or a string as the column's type
- * says, null: not known.  Numbers are integers, exact: read them as 64 bits if it matters.
+ * A row is an array with a value for each column: a number or a string, as the column's type says,
+ * or null if it is not known.  Numbers are integers of 64 bits.
  *
- * Kinds: a "histogram" has columns "from" and "to" (a bucket [from, to)) before "count"; a "series"
- * has the column "time" (when the bucket begins), and one more for each thing that is shown
- * over time. Its buckets are all as wide, see "width".  A section without rows still has its
- * notes, which say why.
+ * Kinds: a "histogram" has the columns "from" and "to" (a bucket [from, to)), then "count".  A
+ * "series" has the column "time" (beginning of the bucket), then one for each thing that it shows;
+ * all buckets have the same "width".  A section without rows has notes that say why.
  */
 #ifndef TRACEBUF_REPORT_H
 #define TRACEBUF_REPORT_H
@@ -35,8 +34,8 @@
 enum report_kind { REPORT_TABLE, REPORT_HISTOGRAM, REPORT_SERIES };
 enum report_type { REPORT_NUMBER, REPORT_TEXT };
 
-/* In JSON: "", "ns", "time" (ns, a moment), "bytes", "ppm" (millionths of the whole), "count", "micro"
- * (millionths) */
+/* In JSON: "", "ns", "time" (ns, a point in time), "bytes", "ppm" (millionths of the whole),
+ * "count", "micro" (millionths) */
 enum report_unit {
 	REPORT_PLAIN, REPORT_NS, REPORT_TIME, REPORT_BYTES, REPORT_PPM, REPORT_COUNT,
 	REPORT_MICRO,
@@ -48,7 +47,7 @@ struct report_column {
 	enum report_unit unit;
 };
 
-/* @text: of columns of texts, NULL: not known */
+/* @text: in columns of texts; NULL: not known */
 struct report_cell {
 	bool    known;
 	int64_t number;
@@ -56,12 +55,12 @@ struct report_cell {
 };
 
 /**
- * struct report_section
- * @id: as with --section: "cpu", "latency-worst"
- * @notes: what it does not know, and why
- * @width: REPORT_SERIES: ns of a bucket
- * @sentences: a table whose columns "finding" and "command" say it all
- * @cells: of row r and column c: @cells[r * @nr_columns + c]
+ * struct report_section - a section
+ * @id: as for --section: "cpu", "latency-worst"
+ * @notes: what is not known, and why
+ * @width: of REPORT_SERIES: ns of a bucket
+ * @sentences: the columns "finding" and "command" are complete sentences and commands
+ * @cells: the cell in row r and column c is @cells[r * @nr_columns + c]
  */
 struct report_section {
 	const char *id, *title;
@@ -77,10 +76,10 @@ struct report_section {
 };
 
 /**
- * struct report
- * @title: of the file
- * @begin, @end: of what is reported
- * @failed: there was no memory for some of it: only while it is made
+ * struct report - a report
+ * @title: name of the file
+ * @begin, @end: times of the first and of the last event
+ * @failed: an allocation has failed; only while the report is made
  */
 struct report {
 	char    *title;
@@ -91,25 +90,25 @@ struct report {
 };
 
 /**
- * report_make - what @a says, after analysis_end()
- * @title: what it is called
- * @top: rows of tables that have one for each task, call ...; 0: all
- * Return: NULL: ENOMEM.
+ * report_make - make a report of @a, after analysis_end()
+ * @title: name of the file
+ * @top: number of rows of tables of tasks, calls and so on; 0: all
+ * Return: for report_free(); NULL: no memory.
  */
 struct report *report_make(struct analysis *a, const struct tb_trace *trace,
 			   const char *title, unsigned int top);
 void report_free(struct report *report);
 
-/** report_find - the section @id, NULL */
+/** report_find - section @id, or NULL */
 const struct report_section *report_find(const struct report *report, const char *id);
 
-/* "ns", "time", ...; "table", ...: as JSON has them */
+/* Names in JSON: "ns", "time", ...; "table", ... */
 const char *report_unit_name(enum report_unit unit);
 const char *report_kind_name(enum report_kind kind);
 
-/* ---- making one ---- */
+/* ---- making a report ---- */
 
-/* What fails is kept in @failed; sections and what is in them are then worthless */
+/* Failures set @failed; the report is unusable then */
 struct report *report_new(const char *title);
 struct report_section *report_section(struct report *report, const char *id,
 				      const char *title, enum report_kind kind);
@@ -118,7 +117,7 @@ void report_note(struct report *report, struct report_section *section,
 		 const char *text, ...);
 void report_column(struct report *report, struct report_section *section, const char *id,
 		   const char *title, enum report_type type, enum report_unit unit);
-/* The cells of a row, from left to right; a row is whole when it has one for each column */
+/* Add the cells of a row, from left to right; a row has one cell for each column */
 void report_number(struct report *report, struct report_section *section, uint64_t number);
 void report_signed(struct report *report, struct report_section *section, int64_t number);
 void report_text(struct report *report, struct report_section *section, const char *text);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sections about CPUs, tasks, and who waits for which CPU.
+ * Sections about CPUs, tasks, and run queues.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "sections.h"
 
-/* Series of tasks: of so many, the busiest, where all are asked for */
+/* Number of the busiest tasks that have a series, if --top does not limit it */
 #define TASK_SERIES 20
 
 static uint64_t span(const struct making *m)
@@ -134,7 +134,7 @@ static const void *get_task(struct making *m, size_t index)
 	return analysis_task(m->a, (unsigned int)index);
 }
 
-/* Others have been told to run, or have woken somebody */
+/* Tasks that did not run were only woken, or woke others */
 static bool ran(const struct analysis_task *task)
 {
 	return task->run_ns || task->runs;
@@ -149,7 +149,7 @@ static int by_run(const void *one, const void *other)
 	return (*a)->index < (*b)->index ? -1 : 1;
 }
 
-/* Those that ran, the busiest first */
+/* The tasks that ran, the busiest first; for free() */
 static const void **busiest(struct making *m, size_t *count)
 {
 	const void **list = sorted(m, get_task, count, by_run);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What stands out in a trace, as sentences with figures: what is missing, then what took the most
- * time from somebody, and the command that shows more of it.
+ * What stands out in a trace, as sentences with figures: first what is missing, then what took the
+ * most time, each with the command that shows more of it.
  *
- * Each figure is one of another section.  What is usual on a machine that does its work is no
- * finding; the limits below say what is.
+ * Each figure is also in another section.  Only what exceeds the limits below is a finding; the
+ * rest is usual on a machine that does its work.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -14,22 +14,22 @@
 #include "sections.h"
 
 #define MS 1000000ull
-#define TIME_MIN (10 * MS)	/* less than that altogether is nothing */
-#define BUSY_PPM 900000		/* of a CPU: it has nothing left to give ... */
-#define DEPTH_PPM 500000	/* ... if as many tasks wait, on average */
-#define WAIT_PPM 50000		/* of the time, that a task waits for a CPU */
-#define BLOCKED_PPM 100000	/* of the time, that a task is in state D */
-#define HANDLER_PPM 100000	/* of the time of a CPU, in interrupts and softirqs */
+#define TIME_MIN (10 * MS)	/* no finding has less time than this */
+#define BUSY_PPM 900000		/* a CPU is overloaded if it is busy for this share of time ... */
+#define DEPTH_PPM 500000	/* ... and half a task waits for it on average */
+#define WAIT_PPM 50000		/* share of the time that a task waits for a CPU */
+#define BLOCKED_PPM 100000	/* share of the time that a task is in state D */
+#define HANDLER_PPM 100000	/* share of a CPU's time in interrupts, or in softirqs */
 #define SPIKE_NS (10 * MS)	/* from wake-up to running: always too long ... */
-#define SPIKE_LEAST MS		/* ... or this, if it is so much more than the median */
+#define SPIKE_LEAST MS		/* ... or this, if it is SPIKE_TIMES the median */
 #define SPIKE_TIMES 50
-#define REQUEST_NS (50 * MS)	/* of a disk: more than it should take */
-#define MOST 3			/* of each kind */
+#define REQUEST_NS (50 * MS)	/* of a disk: 99th percentile */
+#define MOST 3			/* findings of each kind */
 #define SENTENCE 512
 
 struct finding {
-	uint64_t ns;			/* what it took from somebody; UINT64_MAX: comes first */
-	int64_t tid, cpu;		/* -1: of none */
+	uint64_t ns;			/* the time that it took; UINT64_MAX: comes first */
+	int64_t tid, cpu;		/* -1: none */
 	char text[SENTENCE], command[SENTENCE];
 };
 
@@ -37,10 +37,10 @@ struct findings {
 	struct making *m;
 	struct finding *list;
 	size_t count, room;
-	const char *file;		/* as a shell has it */
+	const char *file;		/* name for a shell */
 };
 
-/* The option for the clock of times */
+/* Options of the command for the clock */
 static const char *const clocks[] = {
 	[TB_TIME_MONOTONIC] = "", [TB_TIME_BOOTTIME] = " -T boot", [TB_TIME_REALTIME] = " -T real",
 };
@@ -70,7 +70,7 @@ static uint64_t ppm(uint64_t part, uint64_t whole)
 	return whole ? (uint64_t)((double)part / (double)whole * 1e6) : 0;
 }
 
-/* One more, to be filled in; NULL: no memory */
+/* Add a finding, for the caller to fill in; NULL: no memory */
 static struct finding *add(struct findings *findings, uint64_t ns)
 {
 	struct finding *grown;
@@ -91,7 +91,7 @@ static struct finding *add(struct findings *findings, uint64_t ns)
 
 #define TEXT(to, ...) snprintf((to), sizeof(to), __VA_ARGS__)
 
-/* ---- what is missing ---- */
+/* ---- missing events ---- */
 
 static void find_missing(struct findings *findings)
 {
@@ -172,7 +172,7 @@ static void find_handlers(struct findings *findings)
 
 /* ---- tasks ---- */
 
-/* The MOST tasks with the highest @of, from the highest */
+/* Add findings of the MOST tasks with the highest @of, highest first */
 static void find_tasks(struct findings *findings,
 		       uint64_t (*of)(const struct analysis_task *task), uint64_t least_ppm,
 		       void (*say)(const struct analysis_task *task, uint64_t span,
@@ -203,7 +203,7 @@ static void find_tasks(struct findings *findings,
 	}
 }
 
-/* After a wake-up, and after it had to make way */
+/* Waits after wake-ups, and after preemption */
 static uint64_t waited(const struct analysis_task *task)
 {
 	return task->wait.sum + task->runnable.sum;
@@ -318,7 +318,7 @@ static void find_requests(struct findings *findings)
 	}
 }
 
-/* ---- all of it ---- */
+/* ---- writing ---- */
 
 static int worst_first(const void *a, const void *b)
 {
@@ -354,7 +354,7 @@ static void write_findings(struct findings *findings)
 	}
 }
 
-/* Nothing that a shell takes apart */
+/* True if a shell does not interpret any character of @path */
 static bool is_plain(const char *path)
 {
 	const char *at = path;
@@ -387,7 +387,7 @@ void section_findings(struct making *m)
 	find_tasks(&findings, waited, WAIT_PPM, say_waited);
 	find_tasks(&findings, blocked, BLOCKED_PPM, say_blocked);
 	find_requests(&findings);
-	/* what a CPU did is known of all threads, or not at all */
+	/* figures of a CPU are of all threads */
 	if (!analysis_of_threads(m->a)) {
 		find_cpus(&findings);
 		find_handlers(&findings);

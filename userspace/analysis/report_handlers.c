@@ -25,7 +25,7 @@ static const void *get_call(struct making *m, size_t index)
 	return analysis_handler(m->a, ANALYSIS_CALLS, (unsigned int)index);
 }
 
-/* What takes longest first; what is equal by name */
+/* By total time, longest first; then by number and name */
 static int by_sum(const void *one, const void *other)
 {
 	const struct analysis_handler *a = *(const struct analysis_handler *const *)one;
@@ -100,7 +100,7 @@ static void section_handlers(struct making *m, enum analysis_kind kind)
 
 /* ---- errors ---- */
 
-/* What the kernel keeps for itself: seen where a signal interrupts a call */
+/* Names of errors, with those that the kernel uses inside: seen when a signal interrupts a call */
 static const char *error_name(int64_t code, char spare[24])
 {
 	static const char *const inside[] = {

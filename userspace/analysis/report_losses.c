@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sections about what is missing, and how many there are of which event.
+ * Sections about missing events, and counts of events.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an analysis says, in sections: what they share, and the one that sums up.
+ * Make a report: what all sections share, and the summary.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ void remark(struct making *m, const char *format, ...)
 	free(line);
 }
 
-/* ---- what there is ---- */
+/* ---- recorded events ---- */
 
 static const struct {
 	const char *system, *name;
@@ -107,7 +107,7 @@ static bool is_of(const struct tb_format *format, enum analysis_need need)
 	       !strcmp(format->system, events[need].system);
 }
 
-/* The one with that id in its wide form, which need not have been recorded */
+/* The format of an event by the id of its wide form, or its compact form */
 static const struct tb_format *format_of(const struct tb_trace *trace, uint32_t id)
 {
 	const struct tb_format *format = tb_trace_format(trace, (uint16_t)id);
@@ -115,7 +115,7 @@ static const struct tb_format *format_of(const struct tb_trace *trace, uint32_t 
 	return format ? format : tb_trace_format(trace, (uint16_t)(id + 1));
 }
 
-/* How many of those events a rule kept out; of id 0: of all, by the thread */
+/* Number of these events that rules kept out; @by_thread: of all that the choice of threads did */
 static uint64_t kept_out(const struct making *m, enum analysis_need need, bool by_thread)
 {
 	const struct tb_suppressed *list;
@@ -133,7 +133,7 @@ static uint64_t kept_out(const struct making *m, enum analysis_need need, bool b
 	return sum;
 }
 
-/* Was it recorded at any time, as far as the trace says? */
+/* True if the event was selected at some time, according to the trace */
 static bool is_recorded(const struct making *m, enum analysis_need need)
 {
 	unsigned int change, i;
@@ -237,9 +237,9 @@ void histogram(struct making *m, const struct analysis_histogram *of)
 	}
 }
 
-/* ---- summing up ---- */
+/* ---- summary ---- */
 
-/* Of CPUs that were not recorded nothing says who was there */
+/* A task that is not seen may run on a CPU that is not recorded */
 static void remark_unrecorded(struct making *m)
 {
 	const struct tb_init *init = tb_trace_init(m->trace);
@@ -247,7 +247,7 @@ static void remark_unrecorded(struct making *m)
 
 	for (cpu = 0; cpu < tb_trace_nr_cpus(m->trace); cpu++)
 		recorded += tb_trace_totals(m->trace, cpu) != NULL;
-	/* a recording that was not stopped does not tell */
+	/* without totals, the recording was not stopped: its CPUs are unknown */
 	if (!init || !recorded || recorded >= init->nr_cpus)
 		return;
 	remark(m, "%u of %u CPUs were recorded: a task may have run on another one while it seems to wait, or to be off the CPU.",

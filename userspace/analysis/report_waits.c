@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sections about waiting: from wake-ups until who was woken runs, and off the CPU.
+ * Sections about waiting: from wake-ups to running, and off the CPU.
  */
 #include <stdio.h>
 #include "sections.h"
 
-/* Only for a trace without any wake-up events, which says what to record */
+/* Without any wake-up events, a remark says what to record */
 static bool needs_wakeups(struct making *m)
 {
 	bool has = needs(m, "latency", ANALYSIS_SWITCH, ANALYSIS_NEEDS);

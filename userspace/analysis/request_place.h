@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where on a device a request is, by which its events are found together.
+ * The place of a request on a device, which identifies it in block events.
  */
 #ifndef TRACEBUF_REQUEST_PLACE_H
 #define TRACEBUF_REQUEST_PLACE_H
@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * A request without a place, such as a flush, has no sectors.  The kernel says sector 0 of it when
- * it is issued, and -1 when it is complete: -1 here, so that it is no request for sector 0.
+ * A request without a place, such as a flush, has no sectors.  The kernel gives it sector 0 when it
+ * is issued, and -1 when it is complete.  Return -1 for both: sector 0 may have another request.
  */
 static inline uint64_t request_place(uint64_t sector, uint64_t sectors)
 {

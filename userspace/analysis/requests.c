@@ -2,10 +2,10 @@
 /*
  * Requests to block devices, from block_rq_insert, block_rq_issue and block_rq_complete.
  *
- * A request is known by its device and where on it it begins.  It may be done piece by piece: then
- * what is left begins where the piece has ended.  Of two at the same place the first was never seen
- * to complete; one that is put back (block_rq_requeue) is not under way, and begins when it is issued
- * again.  The report takes them in the same way (userspace/analysis/block.c), and counts the same.
+ * Device and first sector identify a request.  A device may complete it in pieces: the rest begins
+ * where the completed piece ends.  If two are issued at the same place, the end of the first one is
+ * missing.  A request that is requeued (block_rq_requeue) is not pending until it is issued again.
+ * block.c does the same for the report, so both have the same counts.
  */
 #include <errno.h>
 #include <search.h>
@@ -15,7 +15,7 @@
 #include "requests.h"
 #include "spans.h"
 
-/* No machine has as many under way, or in its queues: their ends are missing */
+/* No machine has as many requests pending or queued: the ends of some are missing */
 #define REQUESTS_MAX 65536
 
 enum role { ROLE_NONE, ROLE_INSERT, ROLE_ISSUE, ROLE_COMPLETE, ROLE_REQUEUE };
@@ -27,26 +27,26 @@ struct plan {
 	const struct tb_format_field *fields[FIELDS];
 };
 
-/* What is kept of a place begins with it */
+/* First member of all items of a tree */
 struct place {
 	uint64_t sector;
 	uint32_t device;
 };
 
-/* In a queue, since @ns */
+/* A request in a queue since @ns */
 struct waiting {
 	struct place place;
 	uint64_t ns, losses;
 };
 
-/* It was issued; @place, @left: what is not done yet */
+/* A request that was issued; @place, @left: the part that is not complete */
 struct pending {
 	struct place place;
 	struct request request;
 	uint64_t left, losses;
 };
 
-/* Of the same kind, by place */
+/* Items of one kind, by place */
 struct tree {
 	void *root;
 	size_t count;
@@ -56,7 +56,7 @@ struct requests {
 	void (*each)(void *context, const struct request *request);
 	void *context;
 	uint64_t losses, last;
-	const struct spans *missing;	/* NULL: not known ahead */
+	const struct spans *missing;	/* NULL: losses are counted when the cursor shows them */
 	struct tree waiting, pending;
 	struct plan plans[];
 };
@@ -125,7 +125,7 @@ static uint64_t number(const struct tb_view *view, const struct plan *plan,
 	return value;
 }
 
-/* ---- what is kept of places ---- */
+/* ---- trees ---- */
 
 static int compare(const void *one, const void *other)
 {
@@ -143,20 +143,20 @@ static void *find(const struct tree *tree, const struct place *place)
 	return found ? *found : NULL;
 }
 
-/* One of them, NULL if there is none */
+/* Any item, or NULL */
 static void *any(const struct tree *tree)
 {
 	return tree->root ? *(void **)tree->root : NULL;
 }
 
-/* @at is not freed */
+/* Remove @at, without freeing it */
 static void take_out(struct tree *tree, const void *at)
 {
 	tdelete(at, &tree->root, compare);
 	tree->count--;
 }
 
-/* Where nothing is yet.  Takes @at, which is freed on failure */
+/* Add @at, where there is no item.  Takes over @at, even on failure */
 static int put_in(struct tree *tree, void *at)
 {
 	if (!tsearch(at, &tree->root, compare)) {
@@ -180,7 +180,7 @@ void requests_missing(struct requests *requests, const struct spans *missing)
 	requests->missing = missing;
 }
 
-/* Are events missing since @begin, when there had been so many @losses?  It is @ns now */
+/* True if events are missing between @begin, when there were @losses losses, and now, @ns */
 static bool lost_since(const struct requests *requests, uint64_t losses, uint64_t begin, uint64_t ns)
 {
 	return requests->missing ? spans_meet(requests->missing, begin, ns) :
@@ -196,13 +196,13 @@ static void end(struct requests *requests, struct pending *pending, uint64_t ns,
 	forget(&requests->pending, pending);
 }
 
-/* Nobody knows when it ended */
+/* End a request whose end is missing */
 static void give_up(struct requests *requests, struct pending *pending)
 {
 	end(requests, pending, pending->request.issued, false);
 }
 
-/* It is under way from @pending->place on; what was there is not any more.  Takes it */
+/* Add a pending request, instead of another at its place.  Takes over @pending, even on failure */
 static int keep(struct requests *requests, struct pending *pending)
 {
 	struct pending *before = find(&requests->pending, &pending->place);
@@ -218,7 +218,7 @@ static int insert(struct requests *requests, const struct place *place, uint64_t
 	int result = 0;
 
 	if (!waiting) {
-		/* how long it has waited is then not known of one of them */
+		/* forget how long one of the others has waited */
 		if (requests->waiting.count >= REQUESTS_MAX)
 			forget(&requests->waiting, any(&requests->waiting));
 		waiting = malloc(sizeof(*waiting));

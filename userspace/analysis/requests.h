@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Requests to block devices, from when they are given to the device until they are done.
+ * Requests to block devices, from issue to completion.
  */
 #ifndef TRACEBUF_REQUESTS_H
 #define TRACEBUF_REQUESTS_H
@@ -11,14 +11,14 @@
 #define REQUEST_KIND_MAX 16
 
 /**
- * struct request - one of them
- * @issued, @done: ns, as requests_take() was told
- * @queued: how long it had waited in the queue before, if @has_queued
- * @device: as the kernel numbers it: major << 20 | minor
+ * struct request - a request
+ * @issued, @done: times as given to requests_take(), ns
+ * @queued: time in the queue before, if @has_queued
+ * @device: number of the device as in the kernel: major << 20 | minor
  * @kind: "R", "WS", "FF", ... (rwbs)
- * @cpu, @tid: where, and who was running, when it was given to the device
- * @error: what it ended with, if @whole
- * @whole: its end is in the trace, and nothing is missing in between
+ * @cpu, @tid: CPU and running thread when it was issued
+ * @error: its result, if @whole
+ * @whole: its end is in the trace, and no events are missing in between
  */
 struct request {
 	uint64_t issued, done, queued;
@@ -31,23 +31,23 @@ struct request {
 
 struct requests;
 
-/* @each gets every request when it is done, with @context; NULL: ENOMEM */
+/* @each gets every request when it is done, with @context.  NULL: no memory */
 struct requests *requests_open(const struct tb_trace *trace,
 			       void (*each)(void *context, const struct request *request),
 			       void *context);
 void requests_close(struct requests *requests);
 
-/* When events are missing in all of the trace: it need not be found out.  @missing stays the caller's */
+/* Use the spans of a file in which events are missing.  The caller frees @missing afterwards */
 struct spans;
 void requests_missing(struct requests *requests, const struct spans *missing);
 
-/* Is that event one of those it is made of? */
+/* True if requests_take() uses events of this format */
 bool requests_wants(const struct tb_format *format);
 
-/* The next event or loss, its time being @ns; 0, -ENOMEM */
+/* Take the next event or loss; @ns: its time.  0, -ENOMEM */
 int requests_take(struct requests *requests, const struct tb_view *view, uint64_t ns);
 
-/* The trace ends: what is not done is shown as far as it got */
+/* End the trace: call @each for requests that are not done */
 void requests_finish(struct requests *requests);
 
 #endif /* TRACEBUF_REQUESTS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which event is which, by system and name.
+ * Find the role of an event by system and name.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static const struct {
 	{ "block", "block_rq_requeue", ROLE_REQUEUE, NULL, { "dev", "sector" } },
 };
 
-/* "local_timer" of irq_vectors:local_timer_entry and _exit */
+/* Events of irq_vectors: local_timer_entry and local_timer_exit belong to "local_timer" */
 static void make_vector(struct plan *plan, const struct tb_format *format)
 {
 	const char *end = strrchr(format->name, '_');

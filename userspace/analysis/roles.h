@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which event is which: those of the scheduler, of interrupts, of system calls and of block
- * devices that something is concluded from, and where in them the numbers are.
+ * Roles: the events of the scheduler, interrupts, system calls and block devices that the analyses
+ * use, and the places of their numbers.
  */
 #ifndef TRACEBUF_ROLES_H
 #define TRACEBUF_ROLES_H
@@ -16,7 +16,7 @@ enum role {
 	ROLES,
 };
 
-/* Where in struct plan.fields what is; the first of each role is always there */
+/* Indexes of struct plan.fields, by role; the first field of each role is always there */
 enum { SWITCH_PREV, SWITCH_NEXT, SWITCH_STATE, SWITCH_PRIO };
 enum { WAKE_PID, WAKE_CPU };
 enum { MIGRATE_PID, MIGRATE_CPU };
@@ -26,10 +26,10 @@ enum { BLOCK_DEV, BLOCK_SECTOR, BLOCK_SECTORS, BLOCK_BYTES };
 enum { BLOCK_ERROR = 3 };
 
 /**
- * struct plan - what a format is here
- * @fields: its numbers, by role; NULL where it has not got one
- * @name: a text in it, or NULL: the handler of an interrupt, the kind of a request
- * @fixed: what the interrupt is called, of events for one kind of them
+ * struct plan - role of a format
+ * @fields: fields with numbers, by role; NULL: it does not have that field
+ * @name: field with a text, or NULL: the handler of an interrupt, the kind of a request
+ * @fixed: name of the interrupt, if the event is for one kind of interrupt
  */
 struct plan {
 	enum role role;
@@ -39,18 +39,18 @@ struct plan {
 	size_t fixed_length;
 };
 
-/* All zero: empty.  They are added as formats come by */
+/* Plans of formats, added at their first use.  All zero: empty */
 struct plans {
 	struct plan *list;
 	bool *made;
 	size_t count;
 };
 
-/** plan_of - of @format; NULL: ENOMEM */
+/** plan_of - the plan of @format; valid until the next call; NULL: no memory */
 const struct plan *plan_of(struct plans *plans, const struct tb_format *format);
 void plans_free(struct plans *plans);
 
-/** plan_number - a number of an event; 0 and @has false where there is none */
+/** plan_number - get a number of an event; 0, and @has false, if it has none */
 static inline int64_t plan_number(const struct tb_view *view,
 				  const struct tb_format_field *field, bool *has)
 {

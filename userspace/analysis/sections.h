@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The sections of a report, inside: what those who write them share.
+ * Internals of report.h, shared by the files that write sections.
  */
 #ifndef TRACEBUF_SECTIONS_H
 #define TRACEBUF_SECTIONS_H
 
 #include "report.h"
 
-/* What a report is made of, and the section that is being made */
+/* A report in progress, and its current section */
 struct making {
 	struct report *report;
 	struct analysis *a;
@@ -24,7 +24,7 @@ struct column {
 
 #define COLUMN_TEXT(id, title)		{ id, title, REPORT_TEXT, REPORT_PLAIN }
 #define COLUMN_NUMBER(id, title, unit)	{ id, title, REPORT_NUMBER, unit }
-/* How long something took: for cells_stat() */
+/* Columns for cells_stat() */
 #define COLUMNS_STAT \
 	COLUMN_NUMBER("count", "count", REPORT_COUNT), \
 	COLUMN_NUMBER("total", "total", REPORT_NS), \
@@ -43,22 +43,23 @@ void number(struct making *m, uint64_t value);
 void text(struct making *m, const char *value);
 void cells_stat(struct making *m, const struct analysis_stat *stat,
 		const struct analysis_histogram *histogram);
-/* @part of @whole in millionths; not known of nothing */
+/* @part of @whole in millionths; unknown if @whole is 0 */
 void cell_share(struct making *m, uint64_t part, uint64_t whole);
-/* tid and name; NULL: the idle one */
+/* tid and name; NULL: the idle task */
 void cells_task(struct making *m, const struct analysis_task *task);
 __attribute__((format(printf, 2, 3))) void remark(struct making *m, const char *format, ...);
 
-/* Is there what this needs?  Else says what, for @what.  Ends with ANALYSIS_NEEDS */
+/* True if the trace has the listed events, up to ANALYSIS_NEEDS; else a remark says that @what
+ * needs them */
 bool needs(struct making *m, const char *what, ...);
-/* How many rows of @count; says so if they are not all */
+/* Number of rows to show of @count; remarks if that is less */
 size_t rows_of(struct making *m, size_t count, const char *what);
-/* Says that some are not known exactly, if so */
+/* Remark how many are uncertain or open */
 void remark_uncertain(struct making *m, const struct analysis_stat *stat, const char *what);
-/* @count pointers sorted by @compare, to be freed; NULL: no memory, or none */
+/* @count pointers sorted by @compare, for free(); NULL: no memory, or none */
 const void **sorted(struct making *m, const void *(*get)(struct making *m, size_t index),
 		    size_t *count, int (*compare)(const void *a, const void *b));
-/* log2 */
+/* Rows for each power of two */
 void histogram(struct making *m, const struct analysis_histogram *histogram);
 
 /* report_findings.c */

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What lasts, from the events at which it begins and ends.
+ * Slices: everything that lasts, from the events at which it begins and ends.
  *
- * Where events of a CPU are missing, nobody knows what went on there: who ran, runs until then;
- * interrupts are forgotten.  A system call may have ended, and the same one begun again, on a
- * CPU where events are missing, so one that is open meanwhile says so.  Of who was woken before
- * it is not known any more whether it has run already.
+ * Where events of a CPU are missing, it is unknown what happened there: the running thread runs
+ * until then, and interrupts are dropped.  A system call may have ended and begun again on a CPU
+ * where events are missing: it gets SLICE_LOSSY.  A thread that was woken before may have run.
  *
- * While the event is not recorded that ends a slice, the one that begins it opens none.  A call
- * that is open when that event is disabled ends there, as far as is known.  An interrupt may still
- * end: the record of a change is written just before the change takes effect.  So interrupts that
- * are open at a change are given up at the next one only, and what begins an interrupt opens one
- * although neither it nor its end is selected any more.
+ * While the event that ends a slice is not recorded, the event that begins it opens none.  A call
+ * that is open when that event is deselected ends there (SLICE_UNENDED).  An interrupt may still
+ * end, because the record of a change is written just before the change takes effect.  So open
+ * interrupts are dropped at the next change only, and an event that is no longer selected still
+ * opens an interrupt.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,12 +20,12 @@
 #include "slices.h"
 #include "spans.h"
 
-/* Interrupts in interrupts */
+/* Nested interrupts */
 #define IRQS_MAX 8
-/* Bytes of a handler's name; what is longer is cut */
+/* Bytes of a handler's name; longer names are cut */
 #define IRQ_NAME_MAX 128
 
-/* @names: of a recording that is read while it is made, payloads do not last */
+/* @names: copies, because payloads of a followed trace do not last */
 struct cpu {
 	bool running, softirq;
 	unsigned int irqs;
@@ -35,8 +34,8 @@ struct cpu {
 };
 
 /*
- * @awake: it has not only been told to wake up; @unseen: it has run since it went; @out: it has gone, in
- * state @state
+ * @awake: there was a wakeup, not only a waking; @unseen: it has run since it left the CPU, unseen;
+ * @out: it has left the CPU, in state @state
  */
 struct thread {
 	bool in_call, woken, awake, unseen, out, has_state;
@@ -49,8 +48,8 @@ struct thread {
 };
 
 /*
- * @endless: the event that would end it is not selected
- * @ignored: and the event itself is: it opens no slice
+ * @endless: the event that ends the slice is not selected
+ * @ignored: and the event itself is selected: it opens no slice
  */
 struct beginning {
 	bool endless, ignored;
@@ -62,17 +61,17 @@ struct slices {
 	void *context;
 	uint64_t losses, last;
 	enum tb_timebase base;
-	const struct spans *missing;	/* NULL: what is missing is known when it is told */
-	uint64_t switches_since;	/* ns; before that they are not selected; UINT64_MAX: now */
-	bool wakeups;			/* there are events of them, not of waking alone */
-	bool off;			/* SLICE_OFF is wanted */
+	const struct spans *missing;	/* NULL: losses are counted when the cursor shows them */
+	uint64_t switches_since;	/* ns; not selected before; UINT64_MAX: not selected now */
+	bool wakeups;			/* there are events of wakeup, not only of waking */
+	bool off;			/* the caller wants SLICE_OFF */
 	struct map threads;
 	struct cpu **cpus;
 	unsigned int nr_cpus;
 	struct plans plans;
-	unsigned int selection;		/* the next change of what is recorded */
+	unsigned int selection;		/* index of the next change of selected events */
 	unsigned int nr_beginnings;
-	struct beginning *beginnings;	/* by format; NULL: all ends are recorded */
+	struct beginning *beginnings;	/* by index of the format; NULL: all events are selected */
 };
 
 struct slices *slices_open(const struct tb_trace *trace, enum tb_timebase base,
@@ -104,7 +103,7 @@ bool slices_wants(struct slices *slices, const struct tb_format *format,
 		  unsigned int kinds)
 {
 	static const unsigned int made_of[ROLES] = {
-		/* no one goes in an interrupt, and who has exited does not come back from a call */
+		/* a switch ends interrupts; one to a dead state ends a call */
 		[ROLE_SWITCH] = 1 << SLICE_RUN | 1 << SLICE_WAKEUP | 1 << SLICE_OFF |
 				1 << SLICE_IRQ | 1 << SLICE_SYSCALL,
 		[ROLE_WAKING] = 1 << SLICE_RUN | 1 << SLICE_WAKEUP | 1 << SLICE_OFF,
@@ -118,7 +117,7 @@ bool slices_wants(struct slices *slices, const struct tb_format *format,
 	};
 	const struct plan *plan = plan_of(&slices->plans, format);
 
-	/* it is asked again when there is an event */
+	/* without memory: slices_take() will try again */
 	return !plan || made_of[plan->role] & kinds;
 }
 
@@ -155,7 +154,7 @@ static void begin(struct slice *slice, enum slice_kind kind,
 		memcpy(slice->payload, view->payload, view->length);
 }
 
-/* How long; by the clock records time may go back */
+/* Duration; 0 if the clock records turn time back */
 static uint64_t since(uint64_t begin, uint64_t ns)
 {
 	return ns > begin ? ns - begin : 0;
@@ -171,20 +170,20 @@ static void end(struct slices *slices, struct slice *slice, uint64_t ns,
 	slices->each(slices->context, slice);
 }
 
-/* It lasted at most until now; how long is unknown. */
+/* End a slice whose end is missing: its duration is unknown */
 static void end_unknown(struct slices *slices, struct slice *slice)
 {
 	end(slices, slice, slice->begin, SLICE_UNENDED);
 }
 
-/* Are events missing since @begin, when there had been so many @losses?  It is @ns now */
+/* True if events are missing between @begin, when there were @losses losses, and now, @ns */
 static bool lost_since(const struct slices *slices, uint64_t losses, uint64_t begin, uint64_t ns)
 {
 	return slices->missing ? spans_meet(slices->missing, begin, ns) :
 				 losses != slices->losses;
 }
 
-/* Return true if @thread may have run since it was woken: a switch may not be recorded */
+/* True if @thread may have run since it was woken: the switch may not be recorded */
 static bool may_have_run(const struct slices *slices, const struct thread *thread, uint64_t ns)
 {
 	return thread->woken_at < slices->switches_since ||
@@ -200,13 +199,13 @@ static struct thread *thread_of(struct slices *slices, uint32_t tid)
 	return slot ? *slot : NULL;
 }
 
-/* Is the event not recorded at this time that would end what begins with one of @format? */
+/* True if the event that ends slices of @format is not selected now */
 static bool is_endless(const struct slices *slices, const struct tb_format *format)
 {
 	return format->index < slices->nr_beginnings && slices->beginnings[format->index].endless;
 }
 
-/* Is it recorded itself, so that it was not merely late?  Then it opens no slice */
+/* True if, in addition, @format is selected: then its events open no slice */
 static bool is_ignored(const struct slices *slices, const struct tb_format *format)
 {
 	return format->index < slices->nr_beginnings && slices->beginnings[format->index].ignored;
@@ -214,7 +213,7 @@ static bool is_ignored(const struct slices *slices, const struct tb_format *form
 
 /* ---- threads ---- */
 
-/* Return the time up to which the trace shows what @cpu does, at most @ns */
+/* The time up to which the trace shows what @cpu does, at most @ns */
 static uint64_t known_until(const struct slices *slices, unsigned int cpu, uint64_t ns)
 {
 	return slices->missing ? spans_untold(slices->missing, cpu, ns) : ns;
@@ -227,7 +226,7 @@ static void note_waker(struct slice *slice, const struct thread *thread)
 	slice->waker_cpu = thread->waker_cpu;
 }
 
-/* It runs again, or the trace ends */
+/* End a sleep: the thread runs again, or the trace ends */
 static void end_off(struct slices *slices, struct thread *thread, uint32_t tid,
 		    const struct tb_view *view, uint64_t ns, enum slice_doubt doubt)
 {
@@ -241,7 +240,7 @@ static void end_off(struct slices *slices, struct thread *thread, uint32_t tid,
 	    !may_have_run(slices, thread, ns)) {
 		note_waker(&off, thread);
 		off.has_waited = true;
-		/* told to wake up before it had gone */
+		/* it may have been woken before it had left the CPU */
 		off.waited = since(thread->woken_at > thread->out_at ?
 				   thread->woken_at : thread->out_at, ns);
 	}
@@ -249,7 +248,7 @@ static void end_off(struct slices *slices, struct thread *thread, uint32_t tid,
 	end(slices, &off, ns, doubt);
 }
 
-/* End a sleep of which the trace has no end: at @ns, or where the event may be missing */
+/* End a sleep without an end in the trace: at @ns, or where that event may be missing */
 static void end_off_open(struct slices *slices, struct thread *thread, uint32_t tid, uint64_t ns)
 {
 	const struct tb_view none = { .cpu = TB_RING_USER };
@@ -287,12 +286,12 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 		return -ENOMEM;
 	slices->wakeups |= plan->role == ROLE_WAKEUP;
 	if (thread->woken && !may_have_run(slices, thread, ns)) {
-		/* the first that wakes it counts: waking comes before wakeup */
+		/* the first event counts: waking comes before wakeup */
 		if (plan->role == ROLE_WAKEUP && !thread->awake) {
 			thread->awake = true;
 			return 0;
 		}
-		/* who is ready to run is not woken: it has run since, and is asleep again */
+		/* a runnable thread is not woken: it has run since, and sleeps again */
 		thread->unseen = true;
 	}
 	/* this wake-up is for a later sleep, whose beginning is not in the trace */
@@ -309,8 +308,8 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 }
 
 /*
- * Who goes.  That it was told to wake up before counts if it is not awake yet: it was on its way
- * to sleep.  Else it had not gone to sleep at all then.
+ * A thread leaves the CPU.  A waking before counts if no wakeup has followed: the thread was about
+ * to sleep.  After a wakeup it did not go to sleep at all.
  */
 static int take_out(struct slices *slices, const struct plan *plan,
 		    const struct tb_view *view, struct cpu *cpu, uint64_t ns)
@@ -327,7 +326,7 @@ static int take_out(struct slices *slices, const struct plan *plan,
 		thread->woken = false;
 	if (thread)
 		thread->unseen = false;
-	/* and what has exited does not come back from its last call */
+	/* a dead thread does not return from its last call */
 	if (thread && thread->in_call && has_state && state & STATE_DEAD) {
 		thread->in_call = false;
 		end(slices, &thread->call, ns, SLICE_UNENDED);
@@ -347,7 +346,7 @@ static int take_out(struct slices *slices, const struct plan *plan,
 	cpu->running = false;
 	cpu->run.result = state;
 	cpu->run.has_result = has_state;
-	/* another than the one that came: events are missing, and no loss tells of them */
+	/* if another thread was running, events are missing without a record of a loss */
 	if (has_tid && (uint32_t)tid == cpu->run.tid)
 		end(slices, &cpu->run, ns, SLICE_WHOLE);
 	else
@@ -444,7 +443,7 @@ static int take_call_exit(struct slices *slices, const struct plan *plan,
 
 /* ---- interrupts ---- */
 
-/* Is it the one that @view begins or ends? */
+/* True if @slice is the interrupt that @view begins or ends */
 static bool is_irq(const struct slice *slice, const struct plan *plan,
 		   const struct tb_view *view, int64_t irq)
 {
@@ -456,7 +455,7 @@ static bool is_irq(const struct slice *slice, const struct plan *plan,
 					plan->fixed_length));
 }
 
-/* Where the one that @view begins or ends is, from 1; 0: it is not there */
+/* Position of that interrupt on the CPU, from 1; 0: it is not open */
 static unsigned int find_irq(const struct cpu *cpu, const struct plan *plan,
 			     const struct tb_view *view, int64_t irq)
 {
@@ -467,14 +466,14 @@ static unsigned int find_irq(const struct cpu *cpu, const struct plan *plan,
 	return at;
 }
 
-/* All but the first @keep have ended, and that is not in the trace */
+/* Drop all but the first @keep interrupts: their ends are missing */
 static void drop_irqs(struct slices *slices, struct cpu *cpu, unsigned int keep)
 {
 	while (cpu->irqs > keep)
 		end_unknown(slices, &cpu->irq[--cpu->irqs]);
 }
 
-/* Those whose end is not recorded, and what is in them */
+/* Drop interrupts whose end is not selected, and those nested in them */
 static void end_irqs(struct slices *slices, struct cpu *cpu)
 {
 	unsigned int at;
@@ -493,7 +492,7 @@ static int take_irq(struct slices *slices, const struct plan *plan,
 	bool has;
 
 	irq = plan_number(view, plan->fields[0], &has);
-	/* none interrupts itself: where recording begins there may be beginnings alone */
+	/* an interrupt does not interrupt itself: its end is missing */
 	at = has ? find_irq(cpu, plan, view, irq) : 0;
 	if (at)
 		drop_irqs(slices, cpu, at - 1);
@@ -568,9 +567,9 @@ static int take_softirq(struct slices *slices, const struct plan *plan,
 	return 1;
 }
 
-/* ---- all of them ---- */
+/* ---- events ---- */
 
-/* What goes on there is not known any more */
+/* It is not known any more what the CPU does */
 static void forget(struct slices *slices, struct cpu *cpu, uint64_t ns)
 {
 	if (cpu->running)
@@ -581,7 +580,7 @@ static void forget(struct slices *slices, struct cpu *cpu, uint64_t ns)
 	cpu->running = cpu->softirq = false;
 }
 
-/* What is known of @cpu stays where it is; NULL: no memory */
+/* The state of @cpu, which never moves; NULL: no memory */
 static struct cpu *cpu_of(struct slices *slices, uint32_t cpu)
 {
 	struct cpu **grown;
@@ -612,7 +611,7 @@ const struct plan *slices_plan(struct slices *slices, const struct tb_format *fo
 	return plan_of(&slices->plans, format);
 }
 
-/* ---- what is recorded ---- */
+/* ---- selected events ---- */
 
 static const enum role ends[ROLES] = {
 	[ROLE_IRQ] = ROLE_IRQ_EXIT,
@@ -625,7 +624,7 @@ static bool same_text(const char *one, size_t one_length, const char *other, siz
 	return one_length == other_length && (!one_length || !memcmp(one, other, one_length));
 }
 
-/* Does what begins with @format of @plan end with @other? */
+/* True if @other ends slices that @format, with @plan, begins */
 static bool ends_with(struct slices *slices, const struct plan *plan,
 		      const struct tb_format *format, const struct tb_format *other)
 {
@@ -635,7 +634,7 @@ static bool ends_with(struct slices *slices, const struct plan *plan,
 	       same_text(plan->fixed, plan->fixed_length, end->fixed, end->fixed_length);
 }
 
-/* From change number @index on: is the event recorded with which ends what @format begins? */
+/* True if an event that ends slices of @format is selected from change number @index on */
 static bool has_end(struct slices *slices, unsigned int index, const struct tb_format *format)
 {
 	unsigned int i, count = tb_trace_formats(slices->trace);
@@ -645,7 +644,7 @@ static bool has_end(struct slices *slices, unsigned int index, const struct tb_f
 
 	if (!plan || !ends[plan->role])
 		return true;
-	begins = *plan;		/* others may move it */
+	begins = *plan;		/* a copy: plan_of() may move it */
 	for (i = 0; i < count; i++) {
 		other = tb_trace_format_at(slices->trace, i);
 		if (tb_trace_selects(slices->trace, index, other->id) &&
@@ -655,7 +654,7 @@ static bool has_end(struct slices *slices, unsigned int index, const struct tb_f
 	return false;
 }
 
-/* Switches are not recorded any more from @ns on */
+/* Switches are not selected from @ns on: end runs and sleeps */
 static void stop_running(struct slices *slices, uint64_t ns)
 {
 	const struct map *threads = &slices->threads;
@@ -676,7 +675,7 @@ static void stop_running(struct slices *slices, uint64_t ns)
 	}
 }
 
-/* Interrupts that were open at the change before, or began after it without being selected */
+/* End interrupts that were open at the last change, or began after it without being selected */
 static void end_interrupts(struct slices *slices)
 {
 	unsigned int i;
@@ -694,7 +693,7 @@ static void end_interrupts(struct slices *slices)
 	}
 }
 
-/* Calls that are open at @ns and are not going to be ended; they lasted until then */
+/* End calls that are open at @ns if their end is not selected any more */
 static void end_calls(struct slices *slices, uint64_t ns)
 {
 	const struct map *threads = &slices->threads;
@@ -710,7 +709,7 @@ static void end_calls(struct slices *slices, uint64_t ns)
 	}
 }
 
-/* Change number @index of what is recorded, at @ns */
+/* Apply change number @index of selected events, at @ns */
 static int take_change(struct slices *slices, unsigned int index, uint64_t ns)
 {
 	unsigned int i, count = tb_trace_formats(slices->trace);
@@ -749,7 +748,7 @@ static int take_change(struct slices *slices, unsigned int index, uint64_t ns)
 	return 0;
 }
 
-/* Takes what of that has changed until @ticks; in a trace that is being made it may come later */
+/* Apply changes up to @ticks; in a followed trace they may arrive later */
 static int take_changes(struct slices *slices, uint64_t ticks)
 {
 	uint64_t from;
@@ -788,7 +787,7 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 		return -ENOMEM;
 	switch (plan->role) {
 	case ROLE_SWITCH:
-		/* who is in an interrupt does not go */
+		/* a thread does not leave the CPU in an interrupt: the end is missing */
 		drop_irqs(slices, cpu, 0);
 		if (take_out(slices, plan, view, cpu, ns))
 			return -ENOMEM;
@@ -820,7 +819,7 @@ void slices_finish(struct slices *slices)
 	unsigned int i;
 	size_t k;
 
-	/* a part may end while events are missing, before the trace tells of that */
+	/* the chosen part of a trace may end in a gap, before the block with its record */
 	for (i = 0; i < slices->nr_cpus; i++)
 		if (slices->cpus[i])
 			forget(slices, slices->cpus[i], known_until(slices, i, slices->last));

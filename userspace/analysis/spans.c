@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Spans of time in which events are missing: a list in order, looked through by halving.
+ * Spans of time in which events are missing: a sorted list with binary search.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int compare(const void *one, const void *other)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* By CPU, then by when the trace tells of them */
+/* By CPU, then by the time of the record */
 static int compare_own(const void *one, const void *other)
 {
 	const struct told_span *a = one, *b = other;
@@ -38,7 +38,7 @@ static int compare_own(const void *one, const void *other)
 	return a->told < b->told ? -1 : a->told > b->told;
 }
 
-/* Sort, and let each span begin with the earliest of its CPU that the trace tells of later */
+/* Sort; then begin each span with the earliest gap of its CPU that is recorded later */
 static void settle_own(struct told_span *own, size_t count)
 {
 	size_t i;

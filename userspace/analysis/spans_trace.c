@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When events are missing in a recording that is there as a whole.
+ * Find the spans of a file in which events are missing.
  *
- * A block tells what is missing before it, so an event of another CPU that is in the same time comes by
- * earlier.  All blocks are asked first: then it is known of each event what it lacks.
+ * A block has the record of what is missing before it, so a cursor shows events of other CPUs from
+ * that time earlier.  Reading these records first tells of each event what is missing around it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct ahead {
 	struct spans *missing;
 };
 
-/* That @lost is missing on @cpu is told at @told */
+/* Add the loss @lost of @cpu; @told: time of its record */
 static int add_missing(const struct ahead *a, uint32_t cpu, const struct tb_gap *lost,
 		       uint64_t told)
 {
@@ -37,20 +37,20 @@ static int add_missing(const struct ahead *a, uint32_t cpu, const struct tb_gap 
 	return spans_add(a->missing, first, tb_trace_ns(a->trace, lost->last, a->base));
 }
 
-/* The headers of the first and the last block of a CPU, so far; @number: of the last one */
+/* Headers of the first and the last block of a CPU so far; @number: of the last block */
 struct edges {
 	const struct tb_block *first, *last;
 	size_t number;
 };
 
-/* May there be a gap between the block that was the last one so far and @next? */
+/* True if there may be a gap between @last, the last block so far, and @next */
 static bool may_lose(const struct tb_block *last, const struct tb_block *next)
 {
 	return !last || next->sequence != last->sequence + 1 ||
 	       next->overwritten != last->overwritten || next->dropped != last->dropped;
 }
 
-/* What is missing before block @number, of which this is the header */
+/* Add what is missing before block number @number, which has this header */
 static int ask_block(const struct ahead *a, const struct tb_block *block, size_t number,
 		     struct edges *edges)
 {
@@ -75,7 +75,7 @@ static int ask_block(const struct ahead *a, const struct tb_block *block, size_t
 	       add_missing(a, block->cpu, gap, block->time_start) : 0;
 }
 
-/* What is missing after the last block, as the totals have it */
+/* Add what is missing after the last block, according to the totals */
 static int ask_totals(const struct ahead *a, unsigned int cpu, const struct tb_block *last)
 {
 	struct tb_gap lost;
@@ -85,7 +85,7 @@ static int ask_totals(const struct ahead *a, unsigned int cpu, const struct tb_b
 	       add_missing(a, cpu, &lost, end) : 0;
 }
 
-/* Return true if blocks after @last are neither in the file nor overwritten: it is damaged. */
+/* True if blocks after @last are neither in the file nor overwritten: the file is damaged */
 static bool lacks_blocks(const struct tb_totals *totals, const struct tb_block *last)
 {
 	return last && last->sequence + 1 < totals->blocks &&
@@ -93,9 +93,9 @@ static bool lacks_blocks(const struct tb_totals *totals, const struct tb_block *
 }
 
 /*
- * Return how far a CPU is known.  If the file has no totals of the CPU,
- * nothing says what came after that block: the recorder was killed, or the recording continues in
- * another file or after a snapshot.
+ * The time up to which the trace has the events of a CPU.  Without totals of the CPU, nothing says
+ * what came after the last block: the recorder was killed, or the recording continues in another
+ * file or after a snapshot.
  */
 static uint64_t end_of(const struct ahead *a, unsigned int cpu, const struct edges *edges)
 {
@@ -117,14 +117,14 @@ static uint64_t end_of(const struct ahead *a, unsigned int cpu, const struct edg
 	       ((step = tb_walk_next(&walk)) == 1 || step == -EAGAIN))
 		if (step == 1)
 			end = walk.ticks;
-	/* the totals of its ring when the snapshot began, if it had recorded nothing after @last */
+	/* a snapshot's totals count if the ring had recorded nothing after @last when it began */
 	if (snapshot && !(snapshot->flags & TB_TOTALS_OPEN) &&
 	    snapshot->blocks == (last ? last->sequence + 1 : 0) && snapshot->time > end)
 		end = snapshot->time;
 	return end ? tb_trace_ns(a->trace, end, a->base) : 0;
 }
 
-/* Return since when a CPU is known.  Its first block is number 0 if the recorder wrote all. */
+/* The time from which on the trace has them.  The first block is number 0 if the file has all */
 static uint64_t begin_of(const struct ahead *a, const struct tb_block *first)
 {
 	return first && first->sequence ? tb_trace_ns(a->trace, first->time_start, a->base) : 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tasks: what they are called, how long they were on CPUs, how long and in which state off them.
+ * Tasks: their names, time on CPUs, and time off CPUs by state.
  *
- * A task that has exited is another one than the next with its number.
+ * After a task has exited, a new task with its number is another one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define UNKNOWN_NAME "<...>"
 
-/* ---- who ---- */
+/* ---- identity ---- */
 
 static void set_name(struct task *task, const char *comm)
 {
@@ -51,7 +51,7 @@ struct task *task_of(struct analysis *a, uint32_t tid)
 	slot = map_at(&a->threads, tid);
 	task = slot ? *slot : NULL;
 	if (slot && (!task || task->it.ended)) {
-		/* making one does not touch the map */
+		/* make_task() does not use the map, so slot stays valid */
 		task = make_task(a, tid);
 		if (task)
 			*slot = task;
@@ -187,7 +187,7 @@ void tasks_run(struct analysis *a, const struct slice *slice)
 		add_run(a, task, cpu, slice->begin, end);
 }
 
-/* ---- off and on ---- */
+/* ---- switches ---- */
 
 static void goes(struct analysis *a, const struct tb_view *view, struct task *task,
 		 bool has_state, int64_t state)
@@ -211,7 +211,7 @@ static void goes(struct analysis *a, const struct tb_view *view, struct task *ta
 	task->it.ended = state & STATE_DEAD;
 }
 
-/* It was off a CPU until now; @unseen: but has been on one */
+/* The task was off a CPU until now; @unseen: but has run in between */
 static void was_off(struct analysis *a, const struct tb_view *view, struct task *task,
 		    bool unseen)
 {

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waiting: how long it took from wake-ups until who was woken ran, what ran there instead, and the
- * worst cases of all kinds of waiting.
+ * Waits: from wake-ups to running, what ran instead, and the worst cases of all kinds of waiting.
  *
- * Of the worst cases there is a heap, the shortest on top, which goes when there is a longer
- * one: of a long trace nearly every case is shorter than that, and costs one comparison.
+ * The worst cases are a heap with the shortest on top, which a longer one replaces.  In a long
+ * trace nearly every case is shorter than the top, and costs one comparison.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "engine.h"
 
-/* ---- the worst ---- */
+/* ---- worst cases ---- */
 
 static uint64_t length_of(const struct analysis_wait *wait)
 {
 	return wait->end - wait->begin;
 }
 
-/* Is @a less bad than @b?  Of equal ones the first is worse */
+/* True if @a is less bad than @b: shorter, or as long but later */
 static bool is_less(const struct analysis_wait *a, const struct analysis_wait *b)
 {
 	if (length_of(a) != length_of(b))
@@ -74,7 +73,7 @@ const struct analysis_wait *analysis_worst(struct analysis *a, enum analysis_wor
 	return index < worst->count ? &worst->list[index] : NULL;
 }
 
-/* Is there a place for one that is as bad? */
+/* True if @wait belongs to the worst cases */
 static bool is_bad(struct analysis *a, const struct worst *worst,
 		   const struct analysis_wait *wait)
 {
@@ -89,7 +88,7 @@ static void keep(struct analysis *a, struct worst *worst, const struct analysis_
 	size_t i;
 
 	if (worst->sorted) {
-		/* asked for meanwhile; the other way round it is a heap again */
+		/* sorted by analysis_worst(): the reverse order is a heap */
 		for (i = 0; i < worst->count / 2; i++)
 			exchange(&worst->list[i], &worst->list[worst->count - 1 - i]);
 		worst->sorted = false;
@@ -135,7 +134,7 @@ static void add_share(struct shares *shares, const struct past *past, uint64_t n
 	shares->list[i].ns += ns;
 }
 
-/* The longest of the rest to the front, as many as there is room for */
+/* Move the longest shares to @wait, as many as it has room for */
 static void take_longest(struct analysis_wait *wait, struct shares *shares)
 {
 	size_t i, longest;
@@ -151,7 +150,7 @@ static void take_longest(struct analysis_wait *wait, struct shares *shares)
 			wait->instead[wait->nr_instead].handler = shares->list[longest].handler;
 			wait->instead[wait->nr_instead++].ns = shares->list[longest].ns;
 		}
-		/* in the order in which they came, for equal ones */
+		/* memmove() keeps the order, so of equal shares the first comes first */
 		memmove(&shares->list[longest], &shares->list[longest + 1],
 			(--shares->count - longest) * sizeof(shares->list[0]));
 	}
@@ -171,9 +170,9 @@ static uint64_t overlap(const struct past *past, const struct analysis_wait *wai
 }
 
 /*
- * What a CPU ran is in the order of the ends, so an interrupt comes before what it interrupted.
- * @open are those that nothing has been found to contain yet: each belongs to the next one that
- * begins no later, which has that much less time for itself.
+ * The history of a CPU is in the order of ends, so an interrupt comes before what it interrupted.
+ * @open has runs that are not known to be contained in another one.  A run contains the open ones
+ * that begin no earlier: their time is not its own.
  */
 static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait)
 {

@@ -2,11 +2,11 @@
 /*
  * Where the time of a thread went, and why; see why.h.
  *
- * divide() goes through the stretches of one thread in an interval.  A stretch in which the thread
- * could run is divided by what was on the CPU on which it ran then.  A stretch in which it was
- * blocked is an interval of the thread that woke it, which is divided in the same way: that thread
- * may have been blocked itself.  Intervals only get shorter, and threads that wait for each other
- * in a circle do not wake each other, so it ends.
+ * divide() divides the stretches of one thread in an interval.  A stretch in which the thread was
+ * runnable is divided by what was on the CPU on which it ran next.  A stretch in which it was
+ * blocked is an interval of the thread that woke it, and is divided in the same way, because that
+ * thread may have been blocked, too.  Intervals only get shorter, and threads that wait for each
+ * other in a circle do not wake each other, so the recursion ends.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,9 +19,9 @@
 #define QUOTA_NS 1000000
 
 /**
- * struct why - the lines of a trace, and the tree of those that were divided
- * @index: nodes by parent, cause and a part of who; 0: none
- * @stretch, @context: as given to why_watch(), or NULL
+ * struct why - the lines of a trace, and the tree
+ * @index: nodes by parent, cause and the low bits of who; 0: none
+ * @stretch, @context: from why_watch(), or NULL
  */
 struct why {
 	struct why_lines lines;
@@ -57,7 +57,7 @@ static uint32_t child_of(struct why *why, uint32_t parent, enum why_cause cause,
 	i = (uint32_t)(uintptr_t)*slot;
 	if (i && is_node(why, i, cause, who))
 		return i;
-	/* another one has this key */
+	/* another node has this key: search the children */
 	for (i = i ? node_at(why, parent)->child : 0; i; i = node_at(why, i)->next)
 		if (is_node(why, i, cause, who))
 			return i;
@@ -94,7 +94,7 @@ static int add_stretch(struct why *why, uint32_t index, uint64_t from, uint64_t 
 	return why->stretch ? why->stretch(why->context, index, from, to) : 0;
 }
 
-/* A leaf below @parent; @cause and @who as in struct why_node.  As why_add() */
+/* Add time to a leaf below @parent; @cause and @who as in struct why_node.  Return as why_add() */
 static int add_leaf(struct why *why, uint32_t parent, enum why_cause cause, int64_t who,
 		    uint64_t from, uint64_t to)
 {
@@ -108,7 +108,7 @@ static int add_leaf(struct why *why, uint32_t parent, enum why_cause cause, int6
 	return add_stretch(why, leaf, from, to);
 }
 
-/* ---- what was on a CPU ---- */
+/* ---- CPUs ---- */
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -150,7 +150,7 @@ static enum why_cause idle_cause(const struct why_line *line, uint64_t ns)
 	return line->quota && ns >= QUOTA_NS ? WHY_QUOTA : WHY_IDLE;
 }
 
-/* What was on @cpu, which a thread of @line waits for */
+/* Divide the time that a thread of @line waits for @cpu by what ran there */
 static int divide_cpu(struct why *why, uint32_t parent, const struct why_line *line, uint32_t cpu,
 		      uint64_t from, uint64_t to)
 {
@@ -176,7 +176,7 @@ static int divide_cpu(struct why *why, uint32_t parent, const struct why_line *l
 	       divide_interrupts(why, parent, WHY_UNKNOWN, NONE, cpu, from, to);
 }
 
-/* What interrupts @cpu at @ns; NULL: nothing that is known */
+/* The interrupt on @cpu at @ns; NULL: none that is known */
 static const struct why_irq_part *interrupt_at(const struct why *why, uint32_t cpu, uint64_t ns)
 {
 	const struct why_list *list = cpu < why->lines.nr_cpus ? &why->lines.cpus[cpu].irqs : NULL;
@@ -186,7 +186,7 @@ static const struct why_irq_part *interrupt_at(const struct why *why, uint32_t c
 	return list && i < list->count && part[i].begin <= ns ? &part[i] : NULL;
 }
 
-/* As the @who of WHY_UNTIL */
+/* The @who of WHY_UNTIL */
 static int64_t interrupt_number(const struct why_irq_part *part)
 {
 	if (!part || part->cause == WHY_UNKNOWN)
@@ -196,7 +196,7 @@ static int64_t interrupt_number(const struct why_irq_part *part)
 
 /* ---- threads ---- */
 
-/* The system call that the thread is in; NULL: none that is known */
+/* The system call that the thread is in at @ns; NULL: none that is known */
 static const struct why_call *call_at(const struct why_line *line, uint64_t ns)
 {
 	const struct why_call *call = line->calls.at;
@@ -205,7 +205,7 @@ static const struct why_call *call_at(const struct why_line *line, uint64_t ns)
 	return i < line->calls.count && call[i].begin <= ns ? &call[i] : NULL;
 }
 
-/* Does a thread in this call ask for a time at which it goes on, and for nothing else? */
+/* True if a thread in this call only waits for a time */
 static bool is_sleep(int64_t call)
 {
 	const char *name = call < 0 ? NULL : tb_syscall_name((uint64_t)call);
@@ -216,7 +216,7 @@ static bool is_sleep(int64_t call)
 static int divide(struct why *why, uint32_t parent, uint32_t thread, uint64_t from, uint64_t to,
 		  unsigned int depth);
 
-/* From @from on it was blocked, until something woke it at @to */
+/* Divide the time from @from on in which the thread was blocked, until it was woken at @to */
 static int divide_blocked(struct why *why, uint32_t parent, const struct why_line *line,
 			  const struct why_off *off, uint64_t from, uint64_t to,
 			  unsigned int depth)
@@ -345,7 +345,7 @@ bool why_divides(enum why_cause cause)
 	       cause == WHY_OBJECT || cause == WHY_WOKEN;
 }
 
-/* ---- outside ---- */
+/* ---- interface ---- */
 
 int why_open(struct tb_trace *trace, enum tb_timebase base, const char *slice,
 	     struct why **out, struct tb_error *error)
@@ -462,7 +462,7 @@ const struct why_node *why_nodes(const struct why *why, size_t *count)
 	return why->nodes.at;
 }
 
-/* By parent; of one parent the longest first; then as they came */
+/* By parent; then longest first; then in the order of creation */
 static int compare_nodes(const void *a, const void *b, void *context)
 {
 	uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
@@ -485,7 +485,7 @@ int why_sort(struct why *why)
 	for (i = 0; i < count; i++)
 		order[i] = (uint32_t)i;
 	qsort_r(order + 1, count - 1, sizeof(*order), compare_nodes, why);
-	/* from the last on, each before those of its parent that are in the list already */
+	/* from the last to the first, insert each one before its siblings */
 	for (i = 0; i < count; i++)
 		node_at(why, (uint32_t)i)->child = 0;
 	for (i = count; i-- > 1;) {

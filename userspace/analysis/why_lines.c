@@ -2,9 +2,8 @@
 /*
  * What every thread and every CPU did, from the slices of a recording (slices.h).
  *
- * Only what is certain gets into a list: a slice that may be several is left out, and one without
- * an end is known up to where it lasted.  So the lists have holes, and a hole is time of which
- * nothing is known.
+ * Lists have certain times only: a slice that may be several slices is left out, and one without an
+ * end lasts as long as it is known to.  So lists have holes, in which nothing is known.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -17,17 +16,17 @@
 #include "why_lines.h"
 
 #define CPUS_MAX SLICES_CPUS_MAX
-#define LATE_MAX 4096		/* runs of a thread before which a late one is put */
+#define LATE_MAX 4096		/* add_late_run() inserts before at most this many runs */
 
-/* Slices of a program's writer that have begun: when, by depth; UINT64_MAX: not known */
+/* Beginnings of open slices of a program's writer, by depth; UINT64_MAX: not known */
 #define DEPTH_MAX 64
 struct writer {
 	uint64_t begun[DEPTH_MAX];
 };
 
 /*
- * @threads: by TID the last thread that has it; @now: ns, of the event that was taken last; @slice:
- * the name of those that are wanted, or NULL
+ * @threads: the last thread with each TID; @now: time of the last event, ns; @slice: pattern for
+ * names of slices, or NULL
  */
 struct reader {
 	struct why_lines *lines;
@@ -73,7 +72,7 @@ size_t why_first(const struct why_list *list, size_t size, uint64_t ns)
 	return low;
 }
 
-/* The end of the last one; by some clocks time may go back, and none may begin before it */
+/* End of the last item: no other may begin before it, even if clock records turn time back */
 static uint64_t list_end(const struct why_list *list, size_t size)
 {
 	uint64_t end = 0;
@@ -86,7 +85,7 @@ static uint64_t list_end(const struct why_list *list, size_t size)
 
 /* ---- threads and CPUs ---- */
 
-/* Names and cgroups change: the last ones stay */
+/* Note the thread's current name and cgroup: the last ones stay */
 static void note_names(struct reader *reader, struct why_line *line)
 {
 	const struct tb_task *task = tb_cursor_task(reader->cursor, line->tid);
@@ -100,7 +99,7 @@ static void note_names(struct reader *reader, struct why_line *line)
 	memcpy(line->comm, task->comm, sizeof(line->comm) - 1);
 }
 
-/* A thread with the number @tid, from @born on; @before had it until then.  NULL: no memory */
+/* Add a thread with TID @tid, from @born on; @before had the TID until then.  NULL: no memory */
 static struct why_line *new_line(struct reader *reader, uint32_t tid, struct why_line *before,
 				 uint64_t born)
 {
@@ -130,7 +129,7 @@ static struct why_line *new_line(struct reader *reader, uint32_t tid, struct why
 	return line;
 }
 
-/* The thread that has the number @tid at @ns; NULL: no memory */
+/* The thread with TID @tid at @ns; NULL: no memory */
 static struct why_line *line_at(struct reader *reader, uint32_t tid, uint64_t ns)
 {
 	void **slot = map_at(&reader->threads, tid);
@@ -146,7 +145,7 @@ static struct why_line *line_at(struct reader *reader, uint32_t tid, uint64_t ns
 	return line;
 }
 
-/* A record of a thread: another one may have had its number */
+/* A record of a thread: a new thread may get the TID of another one */
 static int take_thread(struct reader *reader, const struct tb_view *view, uint64_t ns)
 {
 	struct tb_thread thread = { 0 };
@@ -199,8 +198,8 @@ static struct why_cpu *cpu_of(struct reader *reader, uint32_t cpu)
 /* ---- slices ---- */
 
 /*
- * Where a CPU lost events, the end of its last run is told after the runs that the thread had on
- * other CPUs since.  Put it in its place, and leave it out if that is too far back.
+ * If a CPU lost events, the end of its last run comes after later runs of the thread on other CPUs.
+ * Insert it at its place, or leave it out if that is too far back.
  */
 static int add_late_run(struct why_list *list, const struct slice *slice, uint32_t other)
 {
@@ -208,7 +207,7 @@ static int add_late_run(struct why_list *list, const struct slice *slice, uint32
 	struct why_run *run;
 	uint64_t end;
 
-	/* nothing ends after its beginning: it has no length */
+	/* if no run ends after its beginning, it has no length */
 	if (at == list->count || list->count - at > LATE_MAX)
 		return 0;
 	run = (struct why_run *)list->at + at;
@@ -266,7 +265,7 @@ static int take_off(struct reader *reader, const struct slice *slice)
 
 	if (!line)
 		return -ENOMEM;
-	/* its last state is not known: it ended, and another thread has its number */
+	/* the thread ended in between, and another one has its TID: its last state is unknown */
 	if (line->after && line_at(reader, slice->tid, slice->end) != line)
 		return 0;
 	if (begin < slice->begin)
@@ -279,13 +278,13 @@ static int take_off(struct reader *reader, const struct slice *slice)
 	*off = (struct why_off){
 		.begin = begin, .end = slice->end, .wake = UINT64_MAX, .cpu = slice->cpu,
 		.waker = NOBODY,
-		/* preempted, or it could go on before it had gone */
+		/* preempted, or woken before it had left the CPU */
 		.runnable = slice->has_result && !(slice->result & 0xff),
 	};
 	if (slice->has_waited) {
 		off->wake = slice->end - slice->waited;
 		off->waker_cpu = slice->waker_cpu;
-		/* what wakes others while a CPU is idle can only be an interrupt */
+		/* an idle CPU wakes threads from interrupts only */
 		off->interrupt = !slice->number || slice->context & ~TB_CONTEXT_PREEMPT_MASK;
 		off->waker = 0;
 		if (slice->number) {
@@ -322,7 +321,7 @@ static int take_call(struct reader *reader, const struct slice *slice)
 
 /* ---- interrupts ---- */
 
-/* The number of an interrupt's name, -ENOMEM */
+/* Number of the interrupt's name, or -ENOMEM */
 static int64_t name_of(struct why_lines *lines, const struct slice *slice)
 {
 	struct why_irq_name *grown;
@@ -361,8 +360,8 @@ static int add_part(struct why_list *list, uint64_t begin, uint64_t end, int64_t
 }
 
 /*
- * Those that interrupted it have ended before, so they are the last ones in the list: it gets the
- * time between them.  One whose end is not in the trace may have lasted until now.
+ * Interrupts that interrupted this one have ended before, so they are last in the list: this one
+ * gets the time between them.  One without an end in the trace may have lasted until now.
  */
 static int take_irq(struct reader *reader, const struct slice *slice)
 {
@@ -431,9 +430,9 @@ static void take_slice(void *context, const struct slice *slice)
 	reader->failed = result;
 }
 
-/* ---- what programs write ---- */
+/* ---- records of programs ---- */
 
-/* Inner ones end before outer ones: an outer one takes the place of those that are in it */
+/* Inner slices end before outer ones: an outer one replaces those within it */
 static int add_slice(struct reader *reader, uint32_t tid, uint64_t begin, uint64_t end)
 {
 	struct why_list *list = &reader->lines->slices;
@@ -480,7 +479,7 @@ static int take_record(struct reader *reader, const struct tb_view *view, uint64
 	if (!writer)
 		return -ENOMEM;
 	if (view->kind == TB_VIEW_USER_LOST) {
-		/* ends may be missing */
+		/* ends may be among the lost records */
 		memset(writer, 0xff, sizeof(*writer));
 		return 0;
 	}
@@ -517,7 +516,7 @@ static int read_events(struct reader *reader, struct slices *slices, enum tb_tim
 				return result;
 			continue;
 		}
-		/* a thread that begins or ends has files */
+		/* records of threads that begin or end concern files and TIDs */
 		if (view.cpu == TB_RING_DURABLE) {
 			result = files_take(reader->lines->files, &view, reader->now);
 			if (!result && view.kind == TB_VIEW_EVENT && view.id == TB_EV_THREAD)
@@ -526,17 +525,17 @@ static int read_events(struct reader *reader, struct slices *slices, enum tb_tim
 			if (result < 0)
 				return result;
 		}
-		/* the recorder writes records of the durable buffer after the last event, too */
+		/* durable records may come after the last event: they do not change @now */
 		if ((view.kind != TB_VIEW_EVENT && view.kind != TB_VIEW_LOST) ||
 		    view.cpu >= CPUS_MAX)
 			continue;
 		ns = tb_trace_ns(trace, view.ticks, base);
-		/* by the clock records time may go back: such an event counts as of now */
+		/* if clock records turn time back, the event gets the latest time so far */
 		if (ns > reader->now)
 			reader->now = ns;
 		end.ticks = view.ticks;
 		result = slices_take(slices, &view, reader->now);
-		/* a call that ends here is still there for take_call() */
+		/* after slices_take(): take_call() needs the file of a call that ends here */
 		if (result >= 0)
 			result = files_take(reader->lines->files, &view, reader->now);
 		if (result < 0)
@@ -563,7 +562,7 @@ static int compare_lines(const void *a, const void *b, void *context)
 	return first->thread < second->thread ? -1 : first->thread > second->thread;
 }
 
-/* The names that threads had last, and the order by TID */
+/* Note the last names of threads, and sort threads by TID */
 static int sort_threads(struct reader *reader)
 {
 	struct why_lines *lines = reader->lines;

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What every thread and every CPU did, one stretch of time after the other (why.h).
+ * What every thread and every CPU did: lists of stretches of time (why.h).
  */
 #ifndef TRACEBUF_WHY_LINES_H
 #define TRACEBUF_WHY_LINES_H
 
 #include "why.h"
 
-/* struct why_off: @waker, where no thread is known */
+/* struct why_off.waker: no thread is known */
 #define NOBODY UINT32_MAX
 
-/* A thread on a CPU; of a CPU: @other is the thread (0: idle), of a thread: the CPU */
+/* A run: in the list of a CPU, @other is the thread (0: idle); in that of a thread, the CPU */
 struct why_run {
 	uint64_t begin, end;
 	uint32_t other;
 };
 
 /**
- * struct why_off - a thread off the CPU
- * @wake: from when on it could run; UINT64_MAX: not known
- * @cpu: where it ran then
+ * struct why_off - time of a thread off the CPU
+ * @wake: time from which on it was runnable; UINT64_MAX: not known
+ * @cpu: the CPU on which it ran next
  * @waker: the thread that woke it, or NOBODY
- * @waker_cpu: on this CPU
- * @runnable: it could run all the time
- * @interrupt: an interrupt woke it, whatever thread was there
+ * @waker_cpu: the CPU of the waker
+ * @runnable: it was runnable all the time
+ * @interrupt: an interrupt woke it, not the thread @waker
  */
 struct why_off {
 	uint64_t begin, end, wake;
@@ -31,22 +31,22 @@ struct why_off {
 	bool runnable, interrupt;
 };
 
-/* @object: what it is about, a number for files_name(); 0: not known */
+/* A system call; @object: its file or futex, a number for files_name(); 0: not known */
 struct why_call {
 	uint64_t begin, end;
 	int64_t number;
 	uint32_t object;
 };
 
-/* An interrupt or a softirq on a CPU, without those that interrupted it; WHY_UNKNOWN: it may have
- * been there.  @who: as in struct why_node */
+/* An interrupt or softirq on a CPU, without what interrupted it; WHY_UNKNOWN: it may have run.
+ * @who: as in struct why_node */
 struct why_irq_part {
 	uint64_t begin, end;
 	int64_t who;
 	enum why_cause cause;
 };
 
-/* @room of @size bytes each */
+/* A growing array */
 struct why_list {
 	void *at;
 	size_t count, room;
@@ -55,9 +55,9 @@ struct why_list {
 /**
  * struct why_line - a thread
  * @thread: its number in struct why_lines, from 1 on
- * @before, @after: the threads that had the number @tid before and after this one; NULL: none
- * @born: ns; if there is one before, from when on the number is this thread's
- * @ended: ns, when it left a CPU for the last time; UINT64_MAX: not known
+ * @before, @after: the threads with the TID @tid before and after this one; NULL: none
+ * @born: time from which on the TID is this thread's, if there is one before; ns
+ * @ended: when it left a CPU for the last time, ns; UINT64_MAX: not known
  * @quota: its cgroup has a CPU quota
  */
 struct why_line {
@@ -79,7 +79,7 @@ struct why_irq_name {
 };
 
 struct why_lines {
-	struct why_line **threads;	/* number 1 is the first */
+	struct why_line **threads;	/* index 0 is number 1 */
 	size_t nr_threads, room_threads;
 	uint32_t *order;		/* numbers of threads, by TID, then by time */
 	struct why_cpu *cpus;
@@ -91,19 +91,19 @@ struct why_lines {
 	bool switches, wakeups;
 };
 
-/* As why_open() */
+/* Read a recording, as why_open() */
 int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_timebase base,
 		   const char *slice, struct tb_error *error);
 void why_lines_free(struct why_lines *lines);
 
-/* @thread: from 1 to nr_threads */
+/* The thread with number @thread, from 1 to nr_threads */
 const struct why_line *why_line_of(const struct why_lines *lines, uint32_t thread);
 
 /* The lines from which @why divides the time of threads */
 const struct why_lines *why_lines(const struct why *why);
 
-/* The index of the first of @list, elements of @size that begin with begin and end, that ends after
- * @ns */
+/* Index of the first element of @list that ends after @ns; elements have @size bytes and begin with
+ * begin and end */
 size_t why_first(const struct why_list *list, size_t size, uint64_t ns);
 
 #endif /* TRACEBUF_WHY_LINES_H */
