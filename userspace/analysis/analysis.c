@@ -169,7 +169,7 @@ static uint64_t edge_of(const struct analysis *a, unsigned int buckets)
 }
 
 /* Make buckets twice as wide */
-static void widen(struct analysis *a)
+static void widen_buckets(struct analysis *a)
 {
 	size_t i;
 
@@ -188,7 +188,7 @@ static void widen(struct analysis *a)
 }
 
 /* Extend the axis to an event at @ns */
-static void reach(struct analysis *a, uint64_t ns)
+static void extend_axis(struct analysis *a, uint64_t ns)
 {
 	if (!a->axis.width) {
 		a->total.end = ns;
@@ -197,7 +197,7 @@ static void reach(struct analysis *a, uint64_t ns)
 		a->axis_end = edge_of(a, ANALYSIS_SERIES);
 	}
 	while (ns >= a->axis_end && a->axis_end != UINT64_MAX)
-		widen(a);
+		widen_buckets(a);
 	if (ns > a->total.end)
 		a->total.end = ns;
 	a->axis.count = a->total.end > a->axis.begin ?
@@ -227,7 +227,7 @@ void series_add(const struct analysis *a, uint64_t *series, uint64_t from, uint6
 
 /* ---- events ---- */
 
-static int count(struct analysis *a, const struct tb_format *format)
+static int count_format(struct analysis *a, const struct tb_format *format)
 {
 	size_t have = a->nr_counts ? a->nr_counts : 64;
 	uint64_t *grown;
@@ -246,7 +246,7 @@ static int count(struct analysis *a, const struct tb_format *format)
 	return 0;
 }
 
-static void has(struct analysis *a, enum role role)
+static void note_kind(struct analysis *a, enum role role)
 {
 	static const signed char needs[ROLES] = {
 		[ROLE_NONE] = -1,
@@ -264,12 +264,12 @@ static void has(struct analysis *a, enum role role)
 }
 
 /* Take an event that has a role */
-static int take(struct analysis *a, const struct tb_view *view, const struct plan *plan,
-		struct cpu_state *cpu)
+static int take_role(struct analysis *a, const struct tb_view *view, const struct plan *plan,
+		     struct cpu_state *cpu)
 {
 	int result;
 
-	has(a, plan->role);
+	note_kind(a, plan->role);
 	if (plan->role == ROLE_SWITCH)
 		known_advance(a, view->ns);
 	switch (plan->role) {
@@ -315,7 +315,7 @@ static int take_next(struct analysis *a, const struct tb_view *view)
 	struct cpu_state *cpu;
 	bool user = view->kind == TB_VIEW_USER, wanted;
 
-	reach(a, view->ns);
+	extend_axis(a, view->ns);
 	if (view->ticks > a->ticks)
 		a->ticks = view->ticks;
 	if (view->kind == TB_VIEW_USER_LOST)
@@ -336,12 +336,12 @@ static int take_next(struct analysis *a, const struct tb_view *view)
 	cpu->has_current = true;
 	if (!view->format)
 		return 0;
-	if (wanted && count(a, view->format))
+	if (wanted && count_format(a, view->format))
 		return -ENOMEM;
 	plan = slices_plan(a->slices, view->format);
 	if (!plan)
 		return -ENOMEM;
-	if (plan->role != ROLE_NONE && take(a, view, plan, cpu) < 0)
+	if (plan->role != ROLE_NONE && take_role(a, view, plan, cpu) < 0)
 		return -ENOMEM;
 	return a->error;
 }

@@ -64,7 +64,7 @@ static struct analysis_block *block_of(struct analysis *a, uint32_t dev, char op
 	return block;
 }
 
-static void forget(struct analysis *a, struct request *request)
+static void free_request(struct analysis *a, struct request *request)
 {
 	tdelete(request, &a->requests, compare);
 	a->nr_requests--;
@@ -82,12 +82,12 @@ static int give_up(struct analysis *a, struct request *request)
 			return -1;
 		block->stat.open++;
 	}
-	forget(a, request);
+	free_request(a, request);
 	return 0;
 }
 
 /* Add a pending request, or fail if it is NULL.  Takes over @request, even on failure */
-static int keep(struct analysis *a, struct request *request)
+static int add_request(struct analysis *a, struct request *request)
 {
 	struct request **found = request ? tfind(request, &a->requests, compare) : NULL;
 
@@ -100,7 +100,7 @@ static int keep(struct analysis *a, struct request *request)
 	return 0;
 }
 
-static int issued(struct analysis *a, const struct request *key)
+static int issue_request(struct analysis *a, const struct request *key)
 {
 	struct request *request;
 
@@ -109,7 +109,7 @@ static int issued(struct analysis *a, const struct request *key)
 	request = malloc(sizeof(*request));
 	if (request)
 		*request = *key;
-	return keep(a, request);
+	return add_request(a, request);
 }
 
 /* The first @sectors are complete: keep the rest */
@@ -119,10 +119,10 @@ static int move_on(struct analysis *a, struct request *request, uint64_t sectors
 	a->nr_requests--;
 	request->sector += sectors;
 	request->left -= sectors;
-	return keep(a, request);
+	return add_request(a, request);
 }
 
-static int complete(struct analysis *a, struct request *request, uint64_t ns, bool failed)
+static int complete_request(struct analysis *a, struct request *request, uint64_t ns, bool failed)
 {
 	struct analysis_block *block;
 
@@ -162,7 +162,7 @@ int block_take(struct analysis *a, const struct tb_view *view, const struct plan
 		return 0;
 	if (plan->role == ROLE_ISSUE) {
 		key.bytes = (uint64_t)plan_number(view, plan->fields[BLOCK_BYTES], &has);
-		return issued(a, &key);
+		return issue_request(a, &key);
 	}
 	found = tfind(&key, &a->requests, compare);
 	if (!found)
@@ -171,9 +171,9 @@ int block_take(struct analysis *a, const struct tb_view *view, const struct plan
 		failed = plan_number(view, plan->fields[BLOCK_ERROR], &has) != 0;
 		if (!failed && key.left && key.left < (*found)->left)
 			return move_on(a, *found, key.left);
-		result = complete(a, *found, view->ns, failed);
+		result = complete_request(a, *found, view->ns, failed);
 	}
-	forget(a, *found);
+	free_request(a, *found);
 	return result;
 }
 
@@ -183,7 +183,7 @@ void block_end(struct analysis *a)
 		struct request *request = *(struct request **)a->requests;
 
 		if (give_up(a, request))
-			forget(a, request);
+			free_request(a, request);
 	}
 }
 

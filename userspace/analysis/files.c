@@ -198,7 +198,7 @@ static uint32_t look_up(const struct files *files, uint32_t pid, uint64_t number
 	return process && number < process->count ? process->numbers[number].name : 0;
 }
 
-static int set(struct files *files, uint32_t pid, uint64_t number, uint32_t name, bool by_exec)
+static int set_name(struct files *files, uint32_t pid, uint64_t number, uint32_t name, bool by_exec)
 {
 	struct process *process = process_of(files, pid);
 	struct number *grown;
@@ -224,7 +224,8 @@ static int set(struct files *files, uint32_t pid, uint64_t number, uint32_t name
 	return 0;
 }
 
-static void forget(struct files *files, uint32_t pid, uint64_t first, uint64_t last, bool by_exec)
+static void forget_numbers(struct files *files, uint32_t pid, uint64_t first, uint64_t last,
+			   bool by_exec)
 {
 	struct process *process = map_get(&files->processes, pid);
 	uint64_t i;
@@ -244,16 +245,16 @@ static void set_by_exec(struct files *files, uint32_t pid, uint64_t first, uint6
 		process->numbers[i].closed_by_exec = by_exec;
 }
 
-static void share(struct files *files, uint32_t pid)
+static void mark_shared(struct files *files, uint32_t pid)
 {
 	struct process *process = process_of(files, pid);
 
-	forget(files, pid, 0, UINT64_MAX, false);
+	forget_numbers(files, pid, 0, UINT64_MAX, false);
 	if (process)
 		process->shared = true;
 }
 
-static void drop(struct files *files, struct process *process)
+static void free_numbers(struct files *files, struct process *process)
 {
 	files->nr_numbers -= process->count;
 	free(process->numbers);
@@ -261,7 +262,7 @@ static void drop(struct files *files, struct process *process)
 	process->count = 0;
 }
 
-static int copy(struct files *files, uint32_t from, uint32_t to)
+static int copy_numbers(struct files *files, uint32_t from, uint32_t to)
 {
 	struct process *child = process_of(files, to);
 	const struct process *parent = map_get(&files->processes, from);
@@ -278,7 +279,7 @@ static int copy(struct files *files, uint32_t from, uint32_t to)
 			return -ENOMEM;
 		memcpy(numbers, parent->numbers, parent->count * sizeof(*numbers));
 	}
-	drop(files, child);
+	free_numbers(files, child);
 	child->numbers = numbers;
 	child->count = numbers ? parent->count : 0;
 	files->nr_numbers += child->count;
@@ -350,17 +351,17 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 		thread->path = path_name(files, view, "of memory, ");
 		break;
 	case CLOSES:
-		forget(files, pid, thread->args[0], thread->args[0], false);
+		forget_numbers(files, pid, thread->args[0], thread->args[0], false);
 		break;
 	case CLOSES_RANGE:
 		if (thread->args[2] & CLOSE_RANGE_CLOEXEC)
 			set_by_exec(files, pid, thread->args[0], thread->args[1], true);
 		else
-			forget(files, pid, thread->args[0], thread->args[1], false);
+			forget_numbers(files, pid, thread->args[0], thread->args[1], false);
 		break;
 	case CLONE:
 		if (thread->args[0] & CLONE_FILES && !(thread->args[0] & CLONE_THREAD))
-			share(files, pid);
+			mark_shared(files, pid);
 		break;
 	default:
 		break;
@@ -369,7 +370,7 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 }
 
 /* The name of the file that a call returned; @by_exec: exec closes it, or may do so */
-static uint32_t returned(struct files *files, const struct thread *thread, bool *by_exec)
+static uint32_t name_of_result(struct files *files, const struct thread *thread, bool *by_exec)
 {
 	uint64_t flags = O_CLOEXEC;
 	uint32_t name = 0;
@@ -438,7 +439,7 @@ static int end_call(struct files *files, const struct tb_view *view, uint32_t pi
 		return 0;
 	switch (thread->kind) {
 	case EXEC:
-		forget(files, pid, 0, UINT64_MAX, true);
+		forget_numbers(files, pid, 0, UINT64_MAX, true);
 		return 0;
 	case CONTROL:
 		if (thread->args[1] == F_SETFD)
@@ -456,9 +457,9 @@ static int end_call(struct files *files, const struct tb_view *view, uint32_t pi
 			return 0;
 	}
 	thread->object = look_up(files, pid, thread->args[0]);
-	name = returned(files, thread, &by_exec);
+	name = name_of_result(files, thread, &by_exec);
 	thread->object = 0;
-	return set(files, pid, (uint64_t)result, name, by_exec);
+	return set_name(files, pid, (uint64_t)result, name, by_exec);
 }
 
 /* ---- events ---- */
@@ -483,10 +484,10 @@ static int take_thread(struct files *files, const struct tb_view *view)
 	if (thread.tid != thread.tgid)
 		return 0;
 	if (thread.flags & TB_THREAD_FORK)
-		return copy(files, thread.parent, thread.tgid);
+		return copy_numbers(files, thread.parent, thread.tgid);
 	process = thread.flags & TB_THREAD_EXIT ? map_get(&files->processes, thread.tgid) : NULL;
 	if (process)
-		drop(files, process);
+		free_numbers(files, process);
 	return 0;
 }
 

@@ -133,7 +133,8 @@ static bool is_wanted(const struct analysis *a, unsigned int cpu)
 }
 
 /* The part of [@from, @to) for which the file has the events of @cpu, switches included */
-static uint64_t within(const struct analysis *a, unsigned int cpu, uint64_t from, uint64_t to)
+static uint64_t recorded_time(const struct analysis *a, unsigned int cpu, uint64_t from,
+			      uint64_t to)
 {
 	uint64_t begin = a->total.begin, end = a->cpus[cpu]->known_until;
 
@@ -156,13 +157,13 @@ static void sum_told(struct analysis *a)
 	for (cpu = 0; cpu < a->nr_cpus; cpu++) {
 		if (!is_wanted(a, cpu))
 			continue;
-		sum += within(a, cpu, 0, UINT64_MAX);
+		sum += recorded_time(a, cpu, 0, UINT64_MAX);
 		cpus++;
 	}
 	for (i = 0; i < missing->nr_own; i++) {
 		gap = &missing->own[i];
 		if (is_wanted(a, gap->cpu))
-			lost += within(a, gap->cpu, gap->first, gap->told);
+			lost += recorded_time(a, gap->cpu, gap->first, gap->told);
 	}
 	a->total.told_ns = cpus && sum > lost ? (sum - lost) / cpus : 0;
 }

@@ -20,7 +20,7 @@ static void note_depth(struct analysis *a, struct cpu_state *cpu, uint64_t ns)
 	cpu->depth_since = ns;
 }
 
-static void enter(struct analysis *a, struct task *task, uint32_t on, uint64_t ns)
+static void enqueue(struct analysis *a, struct task *task, uint32_t on, uint64_t ns)
 {
 	struct cpu_state *cpu = cpu_of(a, on);
 
@@ -43,7 +43,7 @@ static void enter(struct analysis *a, struct task *task, uint32_t on, uint64_t n
 }
 
 /* @counts: the task has waited until @ns */
-static void leave(struct analysis *a, struct task *task, uint64_t ns, bool counts)
+static void dequeue(struct analysis *a, struct task *task, uint64_t ns, bool counts)
 {
 	struct cpu_state *cpu = cpu_of(a, task->queued_on);
 
@@ -75,10 +75,10 @@ static bool is_running(const struct analysis *a, uint32_t cpu, uint32_t tid)
 }
 
 /* Remove all tasks; they have waited until @ns */
-static void empty(struct analysis *a, struct cpu_state *cpu, uint64_t ns)
+static void empty_queue(struct analysis *a, struct cpu_state *cpu, uint64_t ns)
 {
 	while (cpu->queue)
-		leave(a, cpu->queue, ns, true);
+		dequeue(a, cpu->queue, ns, true);
 }
 
 static void empty_all(struct analysis *a, uint64_t ns)
@@ -87,7 +87,7 @@ static void empty_all(struct analysis *a, uint64_t ns)
 
 	for (i = 0; i < a->nr_cpus; i++)
 		if (a->cpus[i])
-			empty(a, a->cpus[i], ns);
+			empty_queue(a, a->cpus[i], ns);
 }
 
 /* True if switches may be missing at @ns; empties all queues at the start of such a span */
@@ -126,10 +126,10 @@ int queue_take(struct analysis *a, const struct tb_view *view, const struct plan
 	if (plan->role == ROLE_MIGRATE) {
 		if (task->queued_on == NO_CPU || task->queued_on == cpu)
 			return 0;
-		leave(a, task, view->ns, true);
-		enter(a, task, (uint32_t)cpu, view->ns);
+		dequeue(a, task, view->ns, true);
+		enqueue(a, task, (uint32_t)cpu, view->ns);
 	} else if (task->queued_on == NO_CPU && !is_running(a, (uint32_t)cpu, (uint32_t)tid)) {
-		enter(a, task, (uint32_t)cpu, view->ns);
+		enqueue(a, task, (uint32_t)cpu, view->ns);
 	}
 	return 0;
 }
@@ -141,11 +141,11 @@ void queue_switch(struct analysis *a, struct task *prev, struct task *next, bool
 		return;
 	/* it must have run before, unseen: so it has not waited until now */
 	if (prev && prev->queued_on != NO_CPU)
-		leave(a, prev, ns, false);
+		dequeue(a, prev, ns, false);
 	if (next && next->queued_on != NO_CPU)
-		leave(a, next, ns, true);
+		dequeue(a, next, ns, true);
 	if (prev && runnable)
-		enter(a, prev, cpu, ns);
+		enqueue(a, prev, cpu, ns);
 }
 
 void queue_lost(struct analysis *a, struct cpu_state *cpu, uint64_t since)
@@ -170,7 +170,7 @@ void queue_end(struct analysis *a)
 		/* events of other CPUs have changed this queue until then */
 		if (until < a->total.end && until < cpu->queue_told)
 			until = cpu->queue_told;
-		empty(a, cpu, until);
+		empty_queue(a, cpu, until);
 		cpu->it.known_ns = spans_outside(&a->known.hidden, a->total.begin, until);
 	}
 }

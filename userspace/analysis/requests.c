@@ -187,7 +187,7 @@ static bool lost_since(const struct requests *requests, uint64_t losses, uint64_
 				   losses != requests->losses;
 }
 
-static void end(struct requests *requests, struct pending *pending, uint64_t ns, bool done)
+static void end_request(struct requests *requests, struct pending *pending, uint64_t ns, bool done)
 {
 	pending->request.done = ns;
 	pending->request.whole = done && !lost_since(requests, pending->losses,
@@ -199,11 +199,11 @@ static void end(struct requests *requests, struct pending *pending, uint64_t ns,
 /* End a request whose end is missing */
 static void give_up(struct requests *requests, struct pending *pending)
 {
-	end(requests, pending, pending->request.issued, false);
+	end_request(requests, pending, pending->request.issued, false);
 }
 
 /* Add a pending request, instead of another at its place.  Takes over @pending, even on failure */
-static int keep(struct requests *requests, struct pending *pending)
+static int add_pending(struct requests *requests, struct pending *pending)
 {
 	struct pending *before = find(&requests->pending, &pending->place);
 
@@ -276,7 +276,7 @@ static int issue(struct requests *requests, const struct place *place,
 	pending->left = request->sectors;
 	pending->losses = requests->losses;
 	take_queued(requests, pending);
-	return keep(requests, pending);
+	return add_pending(requests, pending);
 }
 
 static int complete(struct requests *requests, struct pending *pending,
@@ -291,10 +291,10 @@ static int complete(struct requests *requests, struct pending *pending,
 		take_out(&requests->pending, pending);
 		pending->place.sector += sectors;
 		pending->left -= sectors;
-		return keep(requests, pending);
+		return add_pending(requests, pending);
 	}
 	pending->request.error = error;
-	end(requests, pending, ns, true);
+	end_request(requests, pending, ns, true);
 	return 0;
 }
 
@@ -337,5 +337,5 @@ void requests_finish(struct requests *requests)
 	struct pending *pending;
 
 	while ((pending = any(&requests->pending)))
-		end(requests, pending, requests->last, false);
+		end_request(requests, pending, requests->last, false);
 }

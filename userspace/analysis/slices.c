@@ -138,8 +138,8 @@ void slices_close(struct slices *slices)
 
 /* ---- slices ---- */
 
-static void begin(struct slice *slice, enum slice_kind kind,
-		  const struct tb_view *view, uint64_t ns)
+static void slice_begin(struct slice *slice, enum slice_kind kind,
+			const struct tb_view *view, uint64_t ns)
 {
 	memset(slice, 0, offsetof(struct slice, event));
 	slice->kind = kind;
@@ -155,13 +155,13 @@ static void begin(struct slice *slice, enum slice_kind kind,
 }
 
 /* Duration; 0 if the clock records turn time back */
-static uint64_t since(uint64_t begin, uint64_t ns)
+static uint64_t duration(uint64_t begin, uint64_t ns)
 {
 	return ns > begin ? ns - begin : 0;
 }
 
-static void end(struct slices *slices, struct slice *slice, uint64_t ns,
-		enum slice_doubt doubt)
+static void slice_end(struct slices *slices, struct slice *slice, uint64_t ns,
+		      enum slice_doubt doubt)
 {
 	slice->end = ns > slice->begin ? ns : slice->begin;
 	slice->doubt = doubt;
@@ -173,7 +173,7 @@ static void end(struct slices *slices, struct slice *slice, uint64_t ns,
 /* End a slice whose end is missing: its duration is unknown */
 static void end_unknown(struct slices *slices, struct slice *slice)
 {
-	end(slices, slice, slice->begin, SLICE_UNENDED);
+	slice_end(slices, slice, slice->begin, SLICE_UNENDED);
 }
 
 /* True if events are missing between @begin, when there were @losses losses, and now, @ns */
@@ -232,7 +232,7 @@ static void end_off(struct slices *slices, struct thread *thread, uint32_t tid,
 {
 	struct slice off;
 
-	begin(&off, SLICE_OFF, view, thread->out_at);
+	slice_begin(&off, SLICE_OFF, view, thread->out_at);
 	off.tid = tid;
 	off.result = thread->state;
 	off.has_result = thread->has_state;
@@ -241,11 +241,11 @@ static void end_off(struct slices *slices, struct thread *thread, uint32_t tid,
 		note_waker(&off, thread);
 		off.has_waited = true;
 		/* it may have been woken before it had left the CPU */
-		off.waited = since(thread->woken_at > thread->out_at ?
-				   thread->woken_at : thread->out_at, ns);
+		off.waited = duration(thread->woken_at > thread->out_at ?
+				      thread->woken_at : thread->out_at, ns);
 	}
 	thread->out = false;
-	end(slices, &off, ns, doubt);
+	slice_end(slices, &off, ns, doubt);
 }
 
 /* End a sleep without an end in the trace: at @ns, or where that event may be missing */
@@ -329,7 +329,7 @@ static int take_out(struct slices *slices, const struct plan *plan,
 	/* a dead thread does not return from its last call */
 	if (thread && thread->in_call && has_state && state & STATE_DEAD) {
 		thread->in_call = false;
-		end(slices, &thread->call, ns, SLICE_UNENDED);
+		slice_end(slices, &thread->call, ns, SLICE_UNENDED);
 	}
 	if (slices->off && has_tid && tid && !(has_state && state & STATE_DEAD)) {
 		thread = thread_of(slices, (uint32_t)tid);
@@ -348,7 +348,7 @@ static int take_out(struct slices *slices, const struct plan *plan,
 	cpu->run.has_result = has_state;
 	/* if another thread was running, events are missing without a record of a loss */
 	if (has_tid && (uint32_t)tid == cpu->run.tid)
-		end(slices, &cpu->run, ns, SLICE_WHOLE);
+		slice_end(slices, &cpu->run, ns, SLICE_WHOLE);
 	else
 		end_unknown(slices, &cpu->run);
 	return 0;
@@ -365,7 +365,7 @@ static void take_in(struct slices *slices, const struct plan *plan,
 	tid = plan_number(view, plan->fields[1], &has);
 	if (!has)
 		return;
-	begin(&cpu->run, SLICE_RUN, view, ns);
+	slice_begin(&cpu->run, SLICE_RUN, view, ns);
 	cpu->running = true;
 	cpu->run.tid = (uint32_t)tid;
 	cpu->run.prio = plan_number(view, plan->fields[3], &cpu->run.has_prio);
@@ -386,11 +386,11 @@ static void take_in(struct slices *slices, const struct plan *plan,
 	if (cpu->run.wait_lost)
 		return;
 	cpu->run.has_waited = true;
-	cpu->run.waited = since(thread->woken_at, ns);
-	begin(&wakeup, SLICE_WAKEUP, view, thread->woken_at);
+	cpu->run.waited = duration(thread->woken_at, ns);
+	slice_begin(&wakeup, SLICE_WAKEUP, view, thread->woken_at);
 	wakeup.tid = (uint32_t)tid;
 	note_waker(&wakeup, thread);
-	end(slices, &wakeup, ns, SLICE_WHOLE);
+	slice_end(slices, &wakeup, ns, SLICE_WHOLE);
 }
 
 static int take_call(struct slices *slices, const struct plan *plan,
@@ -406,7 +406,7 @@ static int take_call(struct slices *slices, const struct plan *plan,
 		return has ? -ENOMEM : 0;
 	if (thread->in_call)
 		end_unknown(slices, &thread->call);
-	begin(&thread->call, SLICE_SYSCALL, view, ns);
+	slice_begin(&thread->call, SLICE_SYSCALL, view, ns);
 	thread->in_call = true;
 	thread->call_losses = slices->losses;
 	thread->call.number = id;
@@ -435,9 +435,9 @@ static int take_call_exit(struct slices *slices, const struct plan *plan,
 	thread->call.cpu = view->cpu;
 	thread->call.result = plan_number(view, plan->fields[1],
 				     &thread->call.has_result);
-	end(slices, &thread->call, ns,
-	    lost_since(slices, thread->call_losses, thread->call.begin, ns) ?
-	    SLICE_LOSSY : SLICE_WHOLE);
+	slice_end(slices, &thread->call, ns,
+		  lost_since(slices, thread->call_losses, thread->call.begin, ns) ?
+		  SLICE_LOSSY : SLICE_WHOLE);
 	return 1;
 }
 
@@ -500,7 +500,7 @@ static int take_irq(struct slices *slices, const struct plan *plan,
 	if (!has || cpu->irqs == IRQS_MAX)
 		return 0;
 	slice = &cpu->irq[cpu->irqs];
-	begin(slice, SLICE_IRQ, view, ns);
+	slice_begin(slice, SLICE_IRQ, view, ns);
 	slice->number = irq;
 	if (plan->fixed) {
 		slice->name = plan->fixed;
@@ -533,7 +533,7 @@ static int take_irq_exit(struct slices *slices, const struct plan *plan,
 	drop_irqs(slices, cpu, at);
 	slice = &cpu->irq[--cpu->irqs];
 	slice->result = plan_number(view, plan->fields[1], &slice->has_result);
-	end(slices, slice, ns, SLICE_WHOLE);
+	slice_end(slices, slice, ns, SLICE_WHOLE);
 	return 1;
 }
 
@@ -549,7 +549,7 @@ static int take_softirq(struct slices *slices, const struct plan *plan,
 	if (plan->role == ROLE_SOFTIRQ) {
 		if (cpu->softirq)
 			end_unknown(slices, &cpu->in_softirq);
-		begin(&cpu->in_softirq, SLICE_SOFTIRQ, view, ns);
+		slice_begin(&cpu->in_softirq, SLICE_SOFTIRQ, view, ns);
 		cpu->in_softirq.number = vector;
 		cpu->softirq = !is_ignored(slices, view->format);
 		if (!cpu->softirq)
@@ -563,17 +563,17 @@ static int take_softirq(struct slices *slices, const struct plan *plan,
 		end_unknown(slices, &cpu->in_softirq);
 		return 0;
 	}
-	end(slices, &cpu->in_softirq, ns, SLICE_WHOLE);
+	slice_end(slices, &cpu->in_softirq, ns, SLICE_WHOLE);
 	return 1;
 }
 
 /* ---- events ---- */
 
 /* It is not known any more what the CPU does */
-static void forget(struct slices *slices, struct cpu *cpu, uint64_t ns)
+static void drop_open(struct slices *slices, struct cpu *cpu, uint64_t ns)
 {
 	if (cpu->running)
-		end(slices, &cpu->run, ns, SLICE_UNENDED);
+		slice_end(slices, &cpu->run, ns, SLICE_UNENDED);
 	if (cpu->softirq)
 		end_unknown(slices, &cpu->in_softirq);
 	drop_irqs(slices, cpu, 0);
@@ -665,8 +665,8 @@ static void stop_running(struct slices *slices, uint64_t ns)
 	for (i = 0; i < slices->nr_cpus; i++)
 		if (slices->cpus[i] && slices->cpus[i]->running) {
 			slices->cpus[i]->running = false;
-			end(slices, &slices->cpus[i]->run, known_until(slices, i, ns),
-			    SLICE_UNENDED);
+			slice_end(slices, &slices->cpus[i]->run, known_until(slices, i, ns),
+				  SLICE_UNENDED);
 		}
 	for (k = 0; k < threads->nr_slots; k++) {
 		thread = threads->slots[k].value;
@@ -705,7 +705,7 @@ static void end_calls(struct slices *slices, uint64_t ns)
 		if (!thread || !thread->in_call || !is_endless(slices, thread->call.event.format))
 			continue;
 		thread->in_call = false;
-		end(slices, &thread->call, ns, SLICE_UNENDED);
+		slice_end(slices, &thread->call, ns, SLICE_UNENDED);
 	}
 }
 
@@ -775,8 +775,8 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 	if (!cpu)
 		return -ENOMEM;
 	if (view->kind == TB_VIEW_LOST) {
-		forget(slices, cpu,
-		       tb_trace_ns(slices->trace, view->lost.first, slices->base));
+		drop_open(slices, cpu,
+			  tb_trace_ns(slices->trace, view->lost.first, slices->base));
 		slices->losses++;
 		return 0;
 	}
@@ -822,13 +822,13 @@ void slices_finish(struct slices *slices)
 	/* the chosen part of a trace may end in a gap, before the block with its record */
 	for (i = 0; i < slices->nr_cpus; i++)
 		if (slices->cpus[i])
-			forget(slices, slices->cpus[i], known_until(slices, i, slices->last));
+			drop_open(slices, slices->cpus[i], known_until(slices, i, slices->last));
 	for (k = 0; k < threads->nr_slots; k++) {
 		thread = threads->slots[k].value;
 		if (thread && thread->in_call &&
 		    !lost_since(slices, thread->call_losses, thread->call.begin,
 				slices->last))
-			end(slices, &thread->call, slices->last, SLICE_UNENDED);
+			slice_end(slices, &thread->call, slices->last, SLICE_UNENDED);
 		if (thread && thread->out)
 			end_off_open(slices, thread, (uint32_t)threads->slots[k].key,
 				     slices->last);

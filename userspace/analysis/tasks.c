@@ -189,8 +189,8 @@ void tasks_run(struct analysis *a, const struct slice *slice)
 
 /* ---- switches ---- */
 
-static void goes(struct analysis *a, const struct tb_view *view, struct task *task,
-		 bool has_state, int64_t state)
+static void leave_cpu(struct analysis *a, const struct tb_view *view, struct task *task,
+		      bool has_state, int64_t state)
 {
 	bool wanted = analysis_wants(a, view->cpu, task->it.tid);
 
@@ -212,7 +212,7 @@ static void goes(struct analysis *a, const struct tb_view *view, struct task *ta
 }
 
 /* The task was off a CPU until now; @unseen: but has run in between */
-static void was_off(struct analysis *a, const struct tb_view *view, struct task *task,
+static void end_off(struct analysis *a, const struct tb_view *view, struct task *task,
 		    bool unseen)
 {
 	bool runnable = !(task->off_state & STATE_RUNNABLE_MASK);
@@ -242,7 +242,7 @@ static void was_off(struct analysis *a, const struct tb_view *view, struct task 
 		    blocked ? ANALYSIS_WORST_BLOCKED : ANALYSIS_WORST_SLEEPING, &wait);
 }
 
-static void comes(struct analysis *a, const struct tb_view *view, struct task *task)
+static void enter_cpu(struct analysis *a, const struct tb_view *view, struct task *task)
 {
 	const struct slice *run = slices_running(a->slices, view->cpu);
 
@@ -250,7 +250,7 @@ static void comes(struct analysis *a, const struct tb_view *view, struct task *t
 		task->it.runs++;
 		task->it.migrations += task->last_cpu != NO_CPU && task->last_cpu != view->cpu;
 		if (task->off)
-			was_off(a, view, task, run && run->unseen);
+			end_off(a, view, task, run && run->unseen);
 		if (run && run->wait_lost) {
 			task->it.wait.uncertain++;
 			a->latency_stat.uncertain++;
@@ -276,9 +276,9 @@ int tasks_switch(struct analysis *a, const struct tb_view *view, const struct pl
 	queue_switch(a, prev, next, has_state && !(state & STATE_RUNNABLE_MASK), view->cpu,
 		     view->ns);
 	if (prev)
-		goes(a, view, prev, has_state, state);
+		leave_cpu(a, view, prev, has_state, state);
 	if (next)
-		comes(a, view, next);
+		enter_cpu(a, view, next);
 	if (has_next)
 		a->cpus[view->cpu]->current = (uint32_t)to;
 	return a->error;

@@ -74,8 +74,8 @@ const struct analysis_wait *analysis_worst(struct analysis *a, enum analysis_wor
 }
 
 /* True if @wait belongs to the worst cases */
-static bool is_bad(struct analysis *a, const struct worst *worst,
-		   const struct analysis_wait *wait)
+static bool is_among_worst(struct analysis *a, const struct worst *worst,
+			   const struct analysis_wait *wait)
 {
 	const struct analysis_wait *least = worst->sorted && worst->count ?
 					    &worst->list[worst->count - 1] : worst->list;
@@ -83,7 +83,7 @@ static bool is_bad(struct analysis *a, const struct worst *worst,
 	return worst->count < a->options.worst || is_less(least, wait);
 }
 
-static void keep(struct analysis *a, struct worst *worst, const struct analysis_wait *wait)
+static void keep_wait(struct analysis *a, struct worst *worst, const struct analysis_wait *wait)
 {
 	size_t i;
 
@@ -104,8 +104,8 @@ static void keep(struct analysis *a, struct worst *worst, const struct analysis_
 
 void waits_worst(struct analysis *a, enum analysis_worst kind, const struct analysis_wait *wait)
 {
-	if (is_bad(a, &a->worst[kind], wait))
-		keep(a, &a->worst[kind], wait);
+	if (is_among_worst(a, &a->worst[kind], wait))
+		keep_wait(a, &a->worst[kind], wait);
 }
 
 /* ---- what ran instead ---- */
@@ -135,7 +135,7 @@ static void add_share(struct shares *shares, const struct past *past, uint64_t n
 }
 
 /* Move the longest shares to @wait, as many as it has room for */
-static void take_longest(struct analysis_wait *wait, struct shares *shares)
+static void move_longest(struct analysis_wait *wait, struct shares *shares)
 {
 	size_t i, longest;
 
@@ -193,7 +193,7 @@ static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait
 		add_share(&shares, past, own);
 		wait->unknown_ns -= least(wait->unknown_ns, own);
 	}
-	take_longest(wait, &shares);
+	move_longest(wait, &shares);
 }
 
 /* ---- wake-ups ---- */
@@ -226,13 +226,13 @@ void waits_woken(struct analysis *a, const struct slice *slice)
 	stat_add(&task->it.wait, length_of(&wait));
 	stat_add(&a->latency_stat, length_of(&wait));
 	histogram_add(&a->latency, length_of(&wait));
-	if (!is_bad(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait))
+	if (!is_among_worst(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait))
 		return;
 	waker = waker_of(a, (uint32_t)slice->number);
 	wait.waker = waker ? &waker->it : NULL;
 	wait.context = waits_context(slice);
 	find_instead(cpu, &wait);
-	keep(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait);
+	keep_wait(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait);
 }
 
 const struct analysis_histogram *analysis_latency(const struct analysis *a)

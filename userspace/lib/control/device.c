@@ -37,7 +37,7 @@ static int device_ioctl(const struct tb_device *device, unsigned long command,
 /* ---- structures that grow ---- */
 
 /* Copy what fits to the caller's structure of @size bytes, and zero the rest of it */
-static void give(void *to, size_t size, const void *from, size_t bytes)
+static void copy_out(void *to, size_t size, const void *from, size_t bytes)
 {
 	size_t common = size < bytes ? size : bytes;
 
@@ -46,7 +46,7 @@ static void give(void *to, size_t size, const void *from, size_t bytes)
 }
 
 /* Copy the caller's structure to ours; -E2BIG: it has members that the library does not know */
-static int take(void *to, size_t bytes, const void *from, size_t size)
+static int copy_in(void *to, size_t bytes, const void *from, size_t size)
 {
 	const unsigned char *rest = from;
 	size_t i;
@@ -308,7 +308,7 @@ int tb_device_provider_sized(struct tb_device *device, unsigned int index,
 	struct tb_provider_info own = { .index = index };
 	int result = device_ioctl(device, TB_IOC_PROVIDERS, &own);
 
-	give(info, size, &own, sizeof(own));
+	copy_out(info, size, &own, sizeof(own));
 	return result;
 }
 
@@ -317,7 +317,7 @@ int tb_device_query_sized(struct tb_device *device, struct tb_query *query, size
 	struct tb_query own = { 0 };
 	int result = device_ioctl(device, TB_IOC_QUERY, &own);
 
-	give(query, size, &own, sizeof(own));
+	copy_out(query, size, &own, sizeof(own));
 	return result;
 }
 
@@ -325,7 +325,7 @@ int tb_device_configure_sized(struct tb_device *device, const struct tb_config *
 			      size_t size)
 {
 	struct tb_config own;
-	int result = take(&own, sizeof(own), config, size);
+	int result = copy_in(&own, sizeof(own), config, size);
 
 	return result ? result : device_ioctl(device, TB_IOC_CONFIGURE, &own);
 }
@@ -360,7 +360,7 @@ int tb_device_stats_sized(struct tb_device *device, unsigned int cpu, struct tb_
 	struct tb_stats own = { .cpu = cpu };
 	int result = device_ioctl(device, TB_IOC_STATS, &own);
 
-	give(stats, size, &own, sizeof(own));
+	copy_out(stats, size, &own, sizeof(own));
 	return result;
 }
 
@@ -390,7 +390,7 @@ int tb_device_event_sized(struct tb_device *device, unsigned int index,
 
 	own.system[TB_NAME_MAX - 1] = 0;
 	own.name[TB_NAME_MAX - 1] = 0;
-	give(info, size, &own, sizeof(own));
+	copy_out(info, size, &own, sizeof(own));
 	return result < 0 ? result : 0;
 }
 
@@ -427,12 +427,12 @@ int tb_device_format(struct tb_device *device, unsigned int index,
 int tb_device_rule_sized(struct tb_device *device, struct tb_rule *rule, size_t size)
 {
 	struct tb_rule own;
-	int result = take(&own, sizeof(own), rule, size);
+	int result = copy_in(&own, sizeof(own), rule, size);
 
 	if (result)
 		return result;
 	result = device_ioctl(device, TB_IOC_RULE, &own);
-	give(rule, size, &own, sizeof(own));
+	copy_out(rule, size, &own, sizeof(own));
 	return result;
 }
 
@@ -449,7 +449,7 @@ int tb_device_suppressed_sized(struct tb_device *device, uint32_t index,
 	struct tb_suppressed_info info = { .index = index };
 	int result = device_ioctl(device, TB_IOC_SUPPRESSED, &info);
 
-	give(suppressed, size, &info.suppressed, sizeof(info.suppressed));
+	copy_out(suppressed, size, &info.suppressed, sizeof(info.suppressed));
 	return result;
 }
 
@@ -487,7 +487,7 @@ int tb_device_producer_sized(struct tb_device *device, unsigned int index,
 	int result = device_ioctl(device, TB_IOC_PRODUCERS, &own);
 
 	own.comm[TB_COMM_LEN - 1] = 0;
-	give(info, size, &own, sizeof(own));
+	copy_out(info, size, &own, sizeof(own));
 	return result < 0 ? result : 0;
 }
 
@@ -657,7 +657,7 @@ int tb_device_trigger_sized(struct tb_device *device, struct tb_trigger_info *in
 	struct tb_trigger_info own = { 0 };
 	int result = device_ioctl(device, TB_IOC_TRIGGER, &own);
 
-	give(info, size, &own, sizeof(own));
+	copy_out(info, size, &own, sizeof(own));
 	return result;
 }
 

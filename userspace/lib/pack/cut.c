@@ -17,7 +17,7 @@ static uint32_t hash(uint32_t number, const char *text)
 	return number;
 }
 
-static void add(struct cut *cut, unsigned int bit, unsigned int bits, uint32_t name)
+static void add_column(struct cut *cut, unsigned int bit, unsigned int bits, uint32_t name)
 {
 	unsigned int at = cut->shape.columns++;
 
@@ -40,13 +40,13 @@ static unsigned int add_gap(struct cut *cut, unsigned int from, unsigned int to)
 
 		if (end > to)
 			end = to;
-		add(cut, from, end - from, 0);
+		add_column(cut, from, end - from, 0);
 		from = end;
 	}
 	return from;
 }
 
-static void begin(struct cut *cut, unsigned int structure, unsigned int id)
+static void begin_cut(struct cut *cut, unsigned int structure, unsigned int id)
 {
 	static const uint8_t base[PACK_COMPOSITE] = { 32, 32, 16, 16, 16 };
 	unsigned int i;
@@ -56,7 +56,7 @@ static void begin(struct cut *cut, unsigned int structure, unsigned int id)
 	cut->shape.structure = (uint8_t)structure;
 	cut->shape.next = PACK_NONE;
 	for (i = 0; i < first_column(structure); i++)
-		add(cut, 0, base[i], 0);
+		add_column(cut, 0, base[i], 0);
 	if (structure == TB_STRUCT_COMPOSITE) {
 		cut->columns[PACK_TID].predictor = PREDICT_THREAD;
 		cut->columns[PACK_LENGTH].predictor = PREDICT_LAST;
@@ -100,12 +100,12 @@ void cut_plain(struct cut *cut, unsigned int structure, unsigned int bytes, unsi
 	const uint8_t *widths = plain_bytes(structure, id);
 	unsigned int at = 0;
 
-	begin(cut, structure, id);
+	begin_cut(cut, structure, id);
 	if (structure == TB_STRUCT_SIMPLE)
 		at = add_gap(cut, 0, bytes * 8) / 8;
 	else
 		for (; *widths; at += *widths++)
-			add(cut, at * 8, *widths * 8u, 0);
+			add_column(cut, at * 8, *widths * 8u, 0);
 	cut->shape.fixed = (uint16_t)at;
 	if (structure == PACK_BLOCK) {
 		struct pack_column cpu = cut->columns[6];
@@ -179,7 +179,7 @@ static unsigned int add_field(struct cut *cut, const struct tb_format *format,
 		/* the eight bytes from the column's first byte must contain it */
 		if (at % 8 + bits > 64)
 			bits = 64 - at % 8;
-		add(cut, at, bits, field_name(format, field->is, part));
+		add_column(cut, at, bits, field_name(format, field->is, part));
 		at += bits;
 	}
 	return at;
@@ -248,7 +248,7 @@ void cut_format(struct cut *cut, unsigned int structure, unsigned int bytes,
 	unsigned int at = 0, end = bytes * 8, to;
 	struct field field;
 
-	begin(cut, structure, format->id);
+	begin_cut(cut, structure, format->id);
 	for (;;) {
 		next_field(format, at, &field);
 		/* if fields overlap the first one has the bits */

@@ -129,7 +129,7 @@ static struct work *work_new(struct tb_packer *packer, unsigned int form, unsign
 }
 
 /* True if a simple event has fields behind its first @bytes */
-static bool reaches(const struct tb_format *format, unsigned int bytes)
+static bool has_fields_behind(const struct tb_format *format, unsigned int bytes)
 {
 	uint32_t i;
 
@@ -153,7 +153,7 @@ static bool learn_event(struct tb_packer *packer, const struct tb_walk *walk)
 		return result != -ENOMEM;
 	for (form = format->flags & TB_EVENT_SIMPLE ? SIMPLE : WIDE; form <= WIDE; form++) {
 		if (format->flags & TB_EVENT_SIMPLE && form > SIMPLE &&
-		    (form == WIDE || !reaches(format, pack_simple_bytes(form))))
+		    (form == WIDE || !has_fields_behind(format, pack_simple_bytes(form))))
 			continue;
 		cut_format(&cut, form < WIDE ? TB_STRUCT_SIMPLE : TB_STRUCT_COMPOSITE,
 			   pack_simple_bytes(form + 1), format);
@@ -310,7 +310,7 @@ static bool zeros(const unsigned char *at, size_t size)
 }
 
 /* True if the decoder can restore the block from columns */
-static bool regular(const struct tb_block *block)
+static bool fits_columns(const struct tb_block *block)
 {
 	const struct tb_element *elements = (const void *)block;
 	uint32_t at = TB_BLOCK_HEADER_ELEMENTS, end, head, length, bytes;
@@ -437,7 +437,7 @@ static void count_block(struct tb_packer *packer, const struct tb_block *block)
 
 static bool put_unit(struct tb_packer *packer, const void *data, size_t size, bool block)
 {
-	uint8_t kind = block && regular(data);
+	uint8_t kind = block && fits_columns(data);
 	uint32_t bytes = (uint32_t)size;
 
 	if (packer->chooser)
@@ -486,7 +486,7 @@ static bool put_units(struct tb_packer *packer, const unsigned char *data, size_
 	return fine;
 }
 
-static bool choose(struct tb_packer *packer, const unsigned char *data, size_t size)
+static bool choose_predictors(struct tb_packer *packer, const unsigned char *data, size_t size)
 {
 	bool fine;
 
@@ -673,7 +673,7 @@ int tb_packer_frame(struct tb_packer *packer, const void *data, size_t size, con
 	frame_begin(packer);
 	if (!learn_all(packer, data, size))
 		return -ENOMEM;
-	if ((packer->new_works || packer->frames % SAMPLE_EVERY == 0) && !choose(packer, data, size))
+	if ((packer->new_works || packer->frames % SAMPLE_EVERY == 0) && !choose_predictors(packer, data, size))
 		return -ENOMEM;
 	packer->frames++;
 	if (!put_units(packer, data, size) || !put_frame(packer, size))

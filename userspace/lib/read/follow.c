@@ -78,7 +78,7 @@ static void free_all(struct tb_follow *follow, struct tb_held **list)
 }
 
 /* Keep a note as long as the trace, for the symbols in it; it does not wait to be shown */
-static void keep(struct tb_follow *follow, struct tb_held *held)
+static void keep_note(struct tb_follow *follow, struct tb_held *held)
 {
 	follow->held -= held->room;
 	follow->kept_bytes += held->room;
@@ -107,7 +107,7 @@ static bool note_fits(struct tb_follow *follow, const struct tb_held *held)
 	return false;
 }
 
-static void spend(struct tb_follow *follow, struct tb_held *held)
+static void mark_spent(struct tb_follow *follow, struct tb_held *held)
 {
 	held->next = follow->spent;
 	follow->spent = held;
@@ -131,7 +131,7 @@ static bool is_raw(const struct tb_cursor *cursor)
 }
 
 /* Learn what must be known of a block before its events are shown */
-static int learn(struct tb_follow *follow, const struct tb_block *block)
+static int learn_block(struct tb_follow *follow, const struct tb_block *block)
 {
 	struct tb_trace *trace = follow->trace;
 	struct tb_recording *recording = trace->selected;
@@ -159,7 +159,7 @@ static int learn(struct tb_follow *follow, const struct tb_block *block)
 	return 0;
 }
 
-static int give(struct tb_follow *follow, struct tb_held *held)
+static int deliver_block(struct tb_follow *follow, struct tb_held *held)
 {
 	const struct tb_block *block = (const void *)held->data;
 	uint32_t cpu = block->kind == TB_BLOCK_DURABLE ? TB_RING_DURABLE :
@@ -173,7 +173,7 @@ static int give(struct tb_follow *follow, struct tb_held *held)
 		return 0;
 	}
 	if (block->kind == TB_BLOCK_NOTE) {
-		keep(follow, held);
+		keep_note(follow, held);
 		return 0;
 	}
 	stream = stream_of(cursor, cpu);
@@ -190,7 +190,7 @@ static int give(struct tb_follow *follow, struct tb_held *held)
 	return 0;
 }
 
-static void arrived(struct tb_follow *follow)
+static void note_arrival(struct tb_follow *follow)
 {
 	unsigned int count = follow->nr_arrivals;
 	uint64_t time = tb_follow_now();
@@ -254,10 +254,10 @@ static int accept_block(struct tb_follow *follow, struct tb_held *held)
 	follow->taken = held->data;
 	if (block->flags & TB_BLOCK_COMPLETE && block->time_end > follow->newest)
 		follow->newest = block->time_end;
-	arrived(follow);
-	result = learn(follow, block);
+	note_arrival(follow);
+	result = learn_block(follow, block);
 	if (!result)
-		result = give(follow, held);
+		result = deliver_block(follow, held);
 	if (result < 0)
 		held_free(follow, held);
 	return result;
@@ -299,7 +299,7 @@ const struct tb_block *tb_follow_block(struct tb_follow *follow,
 	struct tb_held *held = stream->held;
 
 	if (stream->open) {
-		spend(follow, stream->open);
+		mark_spent(follow, stream->open);
 		stream->open = NULL;
 	}
 	if (!held)

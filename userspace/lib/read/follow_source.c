@@ -28,7 +28,7 @@ uint64_t tb_follow_now(void)
 	return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
 }
 
-static void end(struct tb_follow *follow)
+static void end_trace(struct tb_follow *follow)
 {
 	follow->ended = follow->over = true;
 }
@@ -37,7 +37,7 @@ static void end(struct tb_follow *follow)
  * True if no ring has complete blocks.  The kernel may keep one back until it has written the
  * durable records that the block needs.
  */
-static bool drained(const struct tb_follow *follow)
+static bool rings_are_drained(const struct tb_follow *follow)
 {
 	const struct tb_recording *recording = follow->trace->recordings;
 	struct tb_stats stats;
@@ -56,7 +56,7 @@ static int from_device(struct tb_follow *follow)
 
 	count = tb_device_acquire(follow->device, refs, BATCH, 0);
 	if (count == -ENODATA) {
-		end(follow);
+		end_trace(follow);
 		return 1;
 	}
 	if (count < 0)
@@ -75,13 +75,13 @@ static int from_device(struct tb_follow *follow)
 		return result < 0 ? result : i < 0 ? i : 1;
 	}
 	if (follow->flushing) {
-		if (!drained(follow))
+		if (!rings_are_drained(follow))
 			return 0;
 		/* all blocks from before the flush have been taken */
 		follow->flushing = false;
 		follow->shown = follow->asked;
 		if (follow->finish)
-			end(follow);
+			end_trace(follow);
 		return 1;
 	}
 	if (!follow->finish && follow->held < follow->room &&
@@ -113,7 +113,7 @@ static int from_buffer(struct tb_follow *follow)
 			fault.offset += follow->offset;
 			tb_trace_set_fault(follow->trace, &fault);
 			follow->start = follow->used;
-			end(follow);
+			end_trace(follow);
 			return 1;
 		}
 		result = tb_follow_take(follow, (const void *)at);
@@ -168,7 +168,7 @@ static int from_fd(struct tb_follow *follow)
 	}
 	result = from_buffer(follow);
 	if (!got && !follow->following)
-		end(follow);
+		end_trace(follow);
 	return result < 0 ? result : 1;
 }
 

@@ -6,7 +6,7 @@
 #include "cursor.h"
 #include "follow.h"
 
-static int go(struct tb_cursor *cursor, enum cursor_way way)
+static int set_way(struct tb_cursor *cursor, enum cursor_way way)
 {
 	if (cursor->way == WAY_NOT_YET)
 		cursor->way = way;
@@ -55,7 +55,7 @@ static int next_block(struct tb_cursor *cursor, const struct tb_block **out)
 int tb_cursor_next_block(struct tb_cursor *cursor,
 			 const struct tb_block **block, uint64_t *offset)
 {
-	int result = go(cursor, WAY_BLOCKS);
+	int result = set_way(cursor, WAY_BLOCKS);
 
 	if (!result)
 		result = next_block(cursor, block);
@@ -69,7 +69,7 @@ int tb_cursor_next_element(struct tb_cursor *cursor, struct tb_walk *element,
 {
 	struct tb_walk *walk = &cursor->raw;
 	const struct tb_block *block;
-	int result = go(cursor, WAY_ELEMENTS), step;
+	int result = set_way(cursor, WAY_ELEMENTS), step;
 
 	if (result < 0)
 		return result;

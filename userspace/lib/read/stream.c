@@ -49,7 +49,7 @@ void tb_cursor_damaged(struct tb_cursor *cursor, const struct tb_walk *walk,
 /* ---- places of blocks ---- */
 
 /* Give the range back at the next call: until then the caller may use the last view */
-static void leave(struct tb_cursor *cursor, uint64_t from, uint64_t to)
+static void give_back_later(struct tb_cursor *cursor, uint64_t from, uint64_t to)
 {
 	if (!cursor->leave_to || from < cursor->leave_from)
 		cursor->leave_from = from;
@@ -88,7 +88,7 @@ void tb_cursor_looks(struct tb_cursor *cursor, uint64_t offset, uint64_t bytes)
 	if (cursor->looked < TB_RESIDENT)
 		return;
 	/* the current block is part of the next range; an access reads its pages again */
-	leave(cursor, cursor->low, cursor->high);
+	give_back_later(cursor, cursor->low, cursor->high);
 	cursor->forgotten++;
 	cursor->looked = 0;
 	cursor->low = offset;
@@ -99,8 +99,8 @@ void tb_cursor_looks(struct tb_cursor *cursor, uint64_t offset, uint64_t bytes)
 static void forget_block(struct tb_cursor *cursor, const struct stream *stream)
 {
 	if (stream->header.magic && stream->opened != cursor->forgotten)
-		leave(cursor, stream->offset, stream->offset +
-		      (1ull << stream->header.size_log2));
+		give_back_later(cursor, stream->offset, stream->offset +
+				(1ull << stream->header.size_log2));
 }
 
 static struct stream *stream_of(struct tb_cursor *cursor,

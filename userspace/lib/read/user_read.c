@@ -47,8 +47,8 @@ static enum way way_of(const struct tb_reader *reader,
 	return clock == TB_CLOCK_MONO ? WAY_MONOTONIC : WAY_NONE;
 }
 
-static uint64_t convert(const struct tb_reader *reader,
-			const struct tb_piece *piece, uint64_t time)
+static uint64_t to_ticks(const struct tb_reader *reader,
+			 const struct tb_piece *piece, uint64_t time)
 {
 	return way_of(reader, piece) == WAY_MONOTONIC ?
 	       tb_clock_ticks(reader->recording, time) : time;
@@ -65,7 +65,7 @@ static uint64_t time_of(const struct tb_reader *reader,
 	if (way_of(reader, piece) == WAY_NONE) {
 		*flags |= TB_USER_NO_TIME;
 	} else {
-		ticks = convert(reader, piece, time);
+		ticks = to_ticks(reader, piece, time);
 		if (recording->has_init)
 			slack = recording->init.frequency / 1000 * SLACK_MS;
 		if (ticks > piece->ticks && ticks - piece->ticks > slack) {
@@ -107,7 +107,7 @@ static uint64_t record_ticks(struct tb_reader *reader,
 	return time_of(reader, piece, reader->head.time, &reader->flags);
 }
 
-static void lose(struct tb_reader *reader, uint64_t ticks)
+static void begin_loss(struct tb_reader *reader, uint64_t ticks)
 {
 	reader->kind = TB_VIEW_USER_LOST;
 	reader->since = reader->last ? reader->last : ticks;
@@ -137,7 +137,7 @@ static bool begin_piece(struct tb_reader *reader, uint64_t *ticks)
 	reader->flags = reader->missing.at_most ? TB_USER_AT_MOST : 0;
 	reader->at = 0;
 	reader->taken = 0;
-	lose(reader, *ticks);
+	begin_loss(reader, *ticks);
 	return true;
 }
 
@@ -154,7 +154,7 @@ static bool end_piece(struct tb_reader *reader, uint64_t *ticks)
 	reader->missing.cause = TB_LOST_DAMAGED;
 	reader->flags = 0;
 	*ticks = piece->ticks > reader->last ? piece->ticks : reader->last;
-	lose(reader, *ticks);
+	begin_loss(reader, *ticks);
 	return true;
 }
 
@@ -223,8 +223,8 @@ static const struct tb_record *patched(const struct tb_reader *reader,
 }
 
 /* Track slices that begin and end, so that an end gets the name of its beginning */
-static uint32_t follow(struct tb_reader *reader, struct tb_record *record,
-		       uint32_t *flags)
+static uint32_t track_slices(struct tb_reader *reader, struct tb_record *record,
+			     uint32_t *flags)
 {
 	uint32_t depth = reader->depth;
 
@@ -257,7 +257,7 @@ static void view_slice(const struct tb_reader *reader,
 		user->flags |= TB_USER_OPEN;
 		return;
 	}
-	end = end < time ? UINT64_MAX : convert(reader, piece, end);
+	end = end < time ? UINT64_MAX : to_ticks(reader, piece, end);
 	most = reader->recording->users->end;
 	if (!most)
 		most = UINT64_MAX;
@@ -280,7 +280,7 @@ static void view_record(struct tb_reader *reader, const struct tb_piece *piece,
 	uint32_t flags = reader->flags;
 	struct tb_record head = reader->head;
 
-	depth = follow(reader, &head, &flags);
+	depth = track_slices(reader, &head, &flags);
 	tb_record_decode(reader->recording->users, producer, record, head.id,
 			 room);
 	room->user.flags |= flags;

@@ -364,8 +364,8 @@ bool tb_numbers_piece(struct tb_numbers *numbers, const struct tb_users *users,
 
 /* ---- counts ---- */
 
-static void book_lost(struct tb_user_writer *accounting, uint64_t records,
-		      uint32_t cause)
+static void count_lost(struct tb_user_writer *accounting, uint64_t records,
+		       uint32_t cause)
 {
 	unsigned int bit = TB_LOST_BITS;
 
@@ -380,9 +380,9 @@ static void book_lost(struct tb_user_writer *accounting, uint64_t records,
  * Count the records of a piece.  The last @fresh have numbers that were not there before.  Earlier
  * ones are in the trace, too, but cannot be missing: their numbers are counted already.
  */
-static int book_records(struct tb_users *users, struct tb_user_writer *accounting,
-			const struct tb_piece *piece, const unsigned char *data,
-			uint32_t fresh, bool wrong)
+static int count_records(struct tb_users *users, struct tb_user_writer *accounting,
+			 const struct tb_piece *piece, const unsigned char *data,
+			 uint32_t fresh, bool wrong)
 {
 	uint32_t at = 0, count, old = piece->records - fresh;
 	const struct tb_record *record;
@@ -402,8 +402,8 @@ static int book_records(struct tb_users *users, struct tb_user_writer *accountin
 	}
 	accounting->delivered += count;
 	if (count < piece->records)
-		book_lost(accounting, count > old ? piece->records - count : fresh,
-			  TB_LOST_DAMAGED);
+		count_lost(accounting, count > old ? piece->records - count : fresh,
+			   TB_LOST_DAMAGED);
 	accounting->wrong += wrong || count < piece->records || at < piece->bytes;
 	return 0;
 }
@@ -423,16 +423,16 @@ int tb_users_book(struct tb_users *users, struct tb_sequence *sequence,
 	accounting->chunks += !accounting->pieces++ || piece->chunk != numbers->chunk;
 	accounting->bytes += piece->bytes;
 	if (tb_numbers_piece(numbers, users, piece, &missing) && !missing.at_most)
-		book_lost(accounting, missing.records, missing.cause);
+		count_lost(accounting, missing.records, missing.cause);
 	if (!known && piece->id)
 		accounting->before = piece->first;
 	accounting->attempted = numbers->next - accounting->before;
-	return book_records(users, accounting, piece, (const unsigned char *)(chunk + 1),
-			    numbers->next > from ? (uint32_t)(numbers->next - from) : 0, wrong);
+	return count_records(users, accounting, piece, (const unsigned char *)(chunk + 1),
+			     numbers->next > from ? (uint32_t)(numbers->next - from) : 0, wrong);
 }
 
-static int book_sequence(const struct tb_trace *trace, struct tb_users *users,
-			 struct tb_sequence *sequence)
+static int count_sequence(const struct tb_trace *trace, struct tb_users *users,
+			  struct tb_sequence *sequence)
 {
 	struct tb_numbers numbers = { 0 };
 	const struct tb_piece *piece;
@@ -450,8 +450,8 @@ static int book_sequence(const struct tb_trace *trace, struct tb_users *users,
 
 /* ---- the whole recording ---- */
 
-static void look_at_rings(const struct tb_recording *recording,
-			  struct tb_users *users)
+static void note_overwrites(const struct tb_recording *recording,
+			    struct tb_users *users)
 {
 	size_t i;
 
@@ -468,7 +468,7 @@ int tb_users_finish(struct tb_trace *trace, struct tb_recording *recording)
 
 	if (!users)
 		return 0;
-	look_at_rings(recording, users);
+	note_overwrites(recording, users);
 	sort_all(users);
 	if (make_sequences(trace, users))
 		return -ENOMEM;
@@ -476,7 +476,7 @@ int tb_users_finish(struct tb_trace *trace, struct tb_recording *recording)
 	drop_patches(users);
 	set_ranges(users);
 	for (i = 0; i < users->nr_sequences; i++)
-		if (book_sequence(trace, users, &users->sequences[i]))
+		if (count_sequence(trace, users, &users->sequences[i]))
 			return -ENOMEM;
 	tb_names_sort(users);
 	return 0;

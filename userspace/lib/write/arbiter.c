@@ -50,7 +50,7 @@ static size_t own_bytes(const struct tb_arbiter *arbiter)
 }
 
 /* Create private memory, if there is none; @control is held, or the arbiter is not shared yet */
-static int make_own(struct tb_arbiter *arbiter)
+static int create_own_pool(struct tb_arbiter *arbiter)
 {
 	void *chunks;
 
@@ -97,7 +97,7 @@ static void free_arbiter(struct tb_arbiter *arbiter)
 	tb_unmap(arbiter, sizeof(*arbiter));
 }
 
-static int make(const struct tb_arbiter_options *given, struct tb_arbiter **out)
+static int arbiter_new(const struct tb_arbiter_options *given, struct tb_arbiter **out)
 {
 	struct tb_arbiter_options options = { 0 };
 	struct tb_arbiter *arbiter;
@@ -148,12 +148,12 @@ static void enlist(struct tb_arbiter *arbiter)
 int tb_arbiter_create_unbound(const struct tb_arbiter_options *options,
 			      struct tb_arbiter **out)
 {
-	int result = make(options, out);
+	int result = arbiter_new(options, out);
 
 	if (result)
 		return result;
 	(*out)->ever_unbound = 1;
-	result = make_own(*out);
+	result = create_own_pool(*out);
 	if (result) {
 		free_arbiter(*out);
 		*out = NULL;
@@ -163,7 +163,7 @@ int tb_arbiter_create_unbound(const struct tb_arbiter_options *options,
 	return 0;
 }
 
-static int resolve(struct tb_arbiter *arbiter, struct reservation *reservation)
+static int resolve_target(struct tb_arbiter *arbiter, struct reservation *reservation)
 {
 	int target = tb_arbiter_target(arbiter, reservation->provider);
 
@@ -190,7 +190,7 @@ static int connect_to(struct tb_arbiter *arbiter, struct tb_endpoint *endpoint)
 
 	result = endpoint->ops->setup(endpoint, &setup, &arbiter->page, &chunks);
 	if (result >= 0 && arbiter->no_shared)
-		result = make_own(arbiter);
+		result = create_own_pool(arbiter);
 	else if (result >= 0 && tb_pool_make(arbiter, POOL_SHARED, chunks, arbiter->nr_chunks))
 		result = -ENOMEM;
 	if (result < 0) {
@@ -208,7 +208,7 @@ static int connect_to(struct tb_arbiter *arbiter, struct tb_endpoint *endpoint)
 int tb_arbiter_create_on(const struct tb_arbiter_options *options,
 			 struct tb_endpoint *endpoint, struct tb_arbiter **out)
 {
-	int result = make(options, out);
+	int result = arbiter_new(options, out);
 
 	if (result) {
 		endpoint->ops->close(endpoint);
@@ -256,7 +256,7 @@ int tb_arbiter_bind_to(struct tb_arbiter *arbiter, struct tb_endpoint *endpoint)
 	/* a provider that does not exist leaves its reservation open, to be bound later */
 	for (i = 0; i < TB_TARGETS_MAX; i++)
 		if (arbiter->reservations[i].state == RESERVATION_NAMED &&
-		    resolve(arbiter, &arbiter->reservations[i]) < 0)
+		    resolve_target(arbiter, &arbiter->reservations[i]) < 0)
 			shared_set_release(&arbiter->reservations[i].state, RESERVATION_OPEN);
 	tb_categories_link(arbiter);
 	wait = arbiter->waiting;
@@ -495,7 +495,7 @@ int tb_arbiter_reserve(struct tb_arbiter *arbiter, uint32_t number)
 		return -EDEADLK;
 	/* scrape_own() uses the memory as soon as it exists */
 	tb_gate_enter(&arbiter->commit);
-	result = make_own(arbiter);
+	result = create_own_pool(arbiter);
 	tb_gate_leave(&arbiter->commit);
 	reservation = result ? NULL : reservation_of(arbiter, number);
 	if (reservation) {
@@ -509,8 +509,8 @@ int tb_arbiter_reserve(struct tb_arbiter *arbiter, uint32_t number)
 }
 
 /* Get the reservation, if it is neither bound nor aborted; @control is held */
-static int undecided(struct tb_arbiter *arbiter, uint32_t number,
-		     struct reservation **reservation)
+static int find_undecided(struct tb_arbiter *arbiter, uint32_t number,
+			  struct reservation **reservation)
 {
 	*reservation = reservation_of(arbiter, number);
 	if (!*reservation)
@@ -529,11 +529,11 @@ int tb_arbiter_bind_reservation(struct tb_arbiter *arbiter, uint32_t number,
 		return -EINVAL;
 	if (!tb_gate_enter(&arbiter->control))
 		return -EDEADLK;
-	result = undecided(arbiter, number, &reservation);
+	result = find_undecided(arbiter, number, &reservation);
 	if (!result) {
 		strcpy(reservation->provider, provider);
 		if (arbiter->bound)
-			result = resolve(arbiter, reservation);
+			result = resolve_target(arbiter, reservation);
 		else
 			shared_set_release(&reservation->state, RESERVATION_NAMED);
 	}
@@ -548,7 +548,7 @@ int tb_arbiter_abort_reservation(struct tb_arbiter *arbiter, uint32_t number)
 
 	if (!tb_gate_enter(&arbiter->control))
 		return -EDEADLK;
-	result = undecided(arbiter, number, &reservation);
+	result = find_undecided(arbiter, number, &reservation);
 	if (!result) {
 		shared_set_release(&reservation->state, RESERVATION_ABORTED);
 		/* release: a thread that sees the revision sees the state */
@@ -566,7 +566,7 @@ int tb_arbiter_abort_reservation(struct tb_arbiter *arbiter, uint32_t number)
  * The child must not touch its parent's channels: the memory is shared with the parent.  The child
  * has no other thread, and signal handlers find the gate taken until this is done.
  */
-static void forked(struct tb_arbiter *arbiter)
+static void drop_parent_channel(struct tb_arbiter *arbiter)
 {
 	uint32_t id;
 
@@ -607,7 +607,7 @@ void tb_arbiters_fork(int where)
 		arbiters_gate.word = 0;
 		tb_gate_enter(&arbiters_gate);
 		for (arbiter = arbiters; arbiter; arbiter = arbiter->next)
-			forked(arbiter);
+			drop_parent_channel(arbiter);
 	}
 	if (entered || where == FORK_CHILD)
 		tb_gate_leave(&arbiters_gate);

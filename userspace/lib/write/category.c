@@ -92,7 +92,7 @@ static void link_category(struct tb_arbiter *arbiter, struct tb_category *catego
 }
 
 /* Ask the kernel, and link the category with its answer; @control is held */
-static int ask(struct tb_arbiter *arbiter, struct tb_category *category)
+static int ask_kernel(struct tb_arbiter *arbiter, struct tb_category *category)
 {
 	struct tb_category_req request = { .index = 0 };
 	int result = -EINVAL;
@@ -123,7 +123,7 @@ int tb_category_attach(struct tb_arbiter *arbiter, struct tb_category *category)
 		category->arbiter = arbiter;
 		category->next = arbiter->categories;
 		arbiter->categories = category;
-		result = ask(arbiter, category);
+		result = ask_kernel(arbiter, category);
 	}
 	tb_gate_leave(&arbiter->control);
 	return result;
@@ -139,7 +139,7 @@ void tb_categories_link(struct tb_arbiter *arbiter)
 	struct tb_category *category;
 
 	for (category = arbiter->categories; category; category = category->next)
-		ask(arbiter, category);
+		ask_kernel(arbiter, category);
 }
 
 void tb_categories_drop(struct tb_arbiter *arbiter)
@@ -216,9 +216,9 @@ static uint32_t hash_of(const char *text, size_t length, uint32_t seed)
 }
 
 /* The entry; or NULL, with *@slot where it belongs, or NULL there if the table is full */
-static struct entry *find(struct entry **table, uint32_t slots, uint32_t hash, const char *text,
-			  size_t length, uint32_t kind, struct tb_category *category,
-			  struct entry ***slot)
+static struct entry *find_entry(struct entry **table, uint32_t slots, uint32_t hash,
+				const char *text, size_t length, uint32_t kind,
+				struct tb_category *category, struct entry ***slot)
 {
 	uint32_t i;
 
@@ -238,8 +238,9 @@ static struct entry *find(struct entry **table, uint32_t slots, uint32_t hash, c
 }
 
 /* @most: limit of *@count */
-static struct entry *intern(struct entry **table, uint32_t slots, uint32_t *count, uint32_t most,
-			    const char *text, uint32_t kind, struct tb_category *category)
+static struct entry *intern_entry(struct entry **table, uint32_t slots, uint32_t *count,
+				  uint32_t most, const char *text, uint32_t kind,
+				  struct tb_category *category)
 {
 	size_t length = strnlen(text, 255);
 	uint32_t hash = hash_of(text, length, kind);
@@ -247,7 +248,7 @@ static struct entry *intern(struct entry **table, uint32_t slots, uint32_t *coun
 	struct entry **slot;
 
 	for (;;) {
-		entry = find(table, slots, hash, text, length, kind, category, &slot);
+		entry = find_entry(table, slots, hash, text, length, kind, category, &slot);
 		if (entry || !slot)
 			return entry;
 		if (!mine) {
@@ -274,8 +275,8 @@ static struct tb_name others = TB_NAME_INIT("(too many names)", NULL);
 struct tb_name *tb_intern(const char *text, struct tb_category *category,
 			  enum tb_name_kind kind)
 {
-	struct entry *entry = intern(names, 2 * TB_INTERN_MAX, &nr_names, TB_INTERN_MAX, text, kind,
-				     category);
+	struct entry *entry = intern_entry(names, 2 * TB_INTERN_MAX, &nr_names, TB_INTERN_MAX,
+					   text, kind, category);
 
 	return entry ? &entry->name : &others;
 }
@@ -284,8 +285,8 @@ struct tb_name *tb_text_name(const char *text, enum tb_name_kind kind,
 			     struct tb_category *category, struct tb_name *own)
 {
 	uint32_t most = kind == TB_NAME_TEXT ? TB_INTERN_MAX / 2 : TB_INTERN_MAX;
-	struct entry *entry = intern(names, 2 * TB_INTERN_MAX, &nr_names, most, text, kind,
-				     category);
+	struct entry *entry = intern_entry(names, 2 * TB_INTERN_MAX, &nr_names, most, text, kind,
+					   category);
 
 	if (entry)
 		return &entry->name;
@@ -303,7 +304,7 @@ struct tb_category *tb_category_intern(const char *text)
 
 	if (!text || !*text)
 		return NULL;
-	entry = intern(categories, CATEGORY_SLOTS, &nr_categories, TB_CATEGORIES_MAX, text,
-		       TB_NAME_CATEGORY, NULL);
+	entry = intern_entry(categories, CATEGORY_SLOTS, &nr_categories, TB_CATEGORIES_MAX, text,
+			     TB_NAME_CATEGORY, NULL);
 	return entry ? &entry->category : NULL;
 }

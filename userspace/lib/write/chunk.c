@@ -118,8 +118,8 @@ void tb_chunk_rehole(struct tb_chunk *chunk, uint32_t from)
 	shared_set_release(&chunk->hole, hole);
 }
 
-static uint32_t stall(struct writer *w, unsigned int pool, const struct tb_chunk *header,
-		      uint64_t owner)
+static uint32_t stall_for_chunk(struct writer *w, unsigned int pool, const struct tb_chunk *header,
+				uint64_t owner)
 {
 	static const uint32_t naps[] = { 0, 8, 72, 584, 4680, 37448 };
 	struct tb_arbiter *arbiter = w->arbiter;
@@ -144,7 +144,7 @@ static uint32_t stall(struct writer *w, unsigned int pool, const struct tb_chunk
  * Let a startup writer with a bound reservation use the pool of other writers, if none of its
  * chunks is queued: so the kernel gets its chunks in order.
  */
-static void move(struct writer *w, const struct reservation *reservation)
+static void move_to_bound_pool(struct writer *w, const struct reservation *reservation)
 {
 	struct tb_arbiter *arbiter = w->arbiter;
 
@@ -163,7 +163,7 @@ static void move(struct writer *w, const struct reservation *reservation)
 }
 
 /* Update what the next chunk depends on; returns TB_LOST_* if the writer must not claim one */
-static uint32_t look(struct writer *w, bool *fresh)
+static uint32_t update_target(struct writer *w, bool *fresh)
 {
 	struct tb_arbiter *arbiter = w->arbiter;
 	const struct tb_producer_target *target;
@@ -183,7 +183,7 @@ static uint32_t look(struct writer *w, bool *fresh)
 		if (state == RESERVATION_ABORTED)
 			return TB_LOST_UNBOUND;
 		if (state == RESERVATION_BOUND)
-			move(w, reservation);
+			move_to_bound_pool(w, reservation);
 	}
 	if (w->source == TARGET_RESERVED) {
 		w->pub.changes = &arbiter->revision;
@@ -222,7 +222,7 @@ uint32_t tb_writer_acquire(struct writer *w, bool wait)
 		w->lost += nested;
 		w->cause |= TB_LOST_SIGNAL;
 	}
-	why = look(w, &fresh);
+	why = update_target(w, &fresh);
 	if (why)
 		return why;
 	pool = w->source == TARGET_RESERVED ? POOL_OWN : pool_bound(arbiter);
@@ -241,7 +241,7 @@ uint32_t tb_writer_acquire(struct writer *w, bool wait)
 	     (w->full == TB_FULL_STALL_THEN_DROP && w->gave_up)))
 		return TB_LOST_NO_CHUNK;
 	if (w->handle == HANDLE_NONE)
-		w->handle = stall(w, pool, &header, OWNER(w->id, w->serial));
+		w->handle = stall_for_chunk(w, pool, &header, OWNER(w->id, w->serial));
 	if (w->handle == HANDLE_NONE)
 		return TB_LOST_STALL;
 	if (fresh)

@@ -57,7 +57,7 @@ void tb_commit_gone(struct tb_arbiter *arbiter, struct writer *w)
  * Read the states of reservations once for a whole commit.  If one were bound in the middle, a
  * writer's later chunks would be sent and its earlier ones not.
  */
-static void look_at_reservations(struct tb_arbiter *arbiter)
+static void read_reservations(struct tb_arbiter *arbiter)
 {
 	size_t i;
 
@@ -129,7 +129,7 @@ static void writer_answered(struct tb_arbiter *arbiter, struct writer *w)
 		tb_commit_gone(arbiter, w);
 }
 
-static void refused(struct tb_arbiter *arbiter, struct writer *w, uint32_t records)
+static void count_refused(struct tb_arbiter *arbiter, struct writer *w, uint32_t records)
 {
 	shared_set(&w->refused, w->refused + records);
 	shared_set(&w->retell, 1);
@@ -137,8 +137,8 @@ static void refused(struct tb_arbiter *arbiter, struct writer *w, uint32_t recor
 }
 
 /* Handle the kernel's answer for a chunk with @records; a flush may have taken some of them */
-static void answered(struct tb_arbiter *arbiter, uint32_t handle, uint32_t records,
-		     const struct tb_chunk_ref *ref)
+static void take_answer(struct tb_arbiter *arbiter, uint32_t handle, uint32_t records,
+			const struct tb_chunk_ref *ref)
 {
 	struct writer *w = writer_at(arbiter, handle);
 	struct tb_chunk *chunk = chunk_of(arbiter, handle);
@@ -152,14 +152,14 @@ static void answered(struct tb_arbiter *arbiter, uint32_t handle, uint32_t recor
 	if (!result || (stale && !broken))
 		shared_add(&arbiter->stats.chunks, 1);
 	else
-		refused(arbiter, w, records);
+		count_refused(arbiter, w, records);
 	if (HANDLE_POOL(handle) == POOL_OWN)
 		w->next_sent++;
 	chunk_done(arbiter, handle, broken);
 	writer_answered(arbiter, w);
 }
 
-static void dropped(struct tb_arbiter *arbiter, uint32_t handle)
+static void drop_chunk(struct tb_arbiter *arbiter, uint32_t handle)
 {
 	struct writer *w = writer_at(arbiter, handle);
 
@@ -237,7 +237,7 @@ static int call_kernel(struct tb_arbiter *arbiter, uint32_t refs, uint32_t patch
 }
 
 /* Add the chunk to the refs of the next call as number @count; false: no room to copy it to */
-static bool refer(struct tb_arbiter *arbiter, uint32_t at, uint32_t count)
+static bool add_ref(struct tb_arbiter *arbiter, uint32_t at, uint32_t count)
 {
 	uint32_t handle = arbiter->batch[at], copy;
 	struct writer *w = writer_at(arbiter, handle);
@@ -287,11 +287,11 @@ static int send_some(struct tb_arbiter *arbiter)
 		case PROSPECT_WAIT:
 			break;
 		case PROSPECT_DROP:
-			dropped(arbiter, handle);
+			drop_chunk(arbiter, handle);
 			arbiter->batch[i] = HANDLE_NONE;
 			break;
 		case PROSPECT_SEND:
-			if (refer(arbiter, i, count))
+			if (add_ref(arbiter, i, count))
 				count++;
 			else
 				full = true;
@@ -303,8 +303,8 @@ static int send_some(struct tb_arbiter *arbiter)
 	for (i = 0; i < count; i++) {
 		if (arbiter->refs[i].result == UNANSWERED)
 			continue;
-		answered(arbiter, arbiter->batch[arbiter->sending[i]], arbiter->sent_records[i],
-			 &arbiter->refs[i]);
+		take_answer(arbiter, arbiter->batch[arbiter->sending[i]], arbiter->sent_records[i],
+			    &arbiter->refs[i]);
 		arbiter->batch[arbiter->sending[i]] = HANDLE_NONE;
 	}
 	for (i = 0; i < arbiter->nr_batch; i++)
@@ -315,7 +315,7 @@ static int send_some(struct tb_arbiter *arbiter)
 }
 
 /* Copy new published records of a chunk of POOL_OWN to the stage, as a piece; false: none */
-static bool piece_of(struct tb_arbiter *arbiter, uint32_t handle, struct writer *w)
+static bool stage_piece(struct tb_arbiter *arbiter, uint32_t handle, struct writer *w)
 {
 	const struct tb_chunk_note *note = note_of(arbiter, handle);
 	struct tb_chunk *chunk = chunk_of(arbiter, handle), *stage = arbiter->stage;
@@ -362,7 +362,7 @@ static int scrape_chunk(struct tb_arbiter *arbiter, uint32_t handle, struct writ
 	uint32_t copy;
 	int result;
 
-	if (!piece_of(arbiter, handle, w))
+	if (!stage_piece(arbiter, handle, w))
 		return 0;
 	if (arbiter->no_shared) {
 		arbiter->refs[0] = (struct tb_chunk_ref) {
@@ -372,7 +372,7 @@ static int scrape_chunk(struct tb_arbiter *arbiter, uint32_t handle, struct writ
 		if (arbiter->refs[0].result == UNANSWERED)
 			return result;
 		if (arbiter->refs[0].result)
-			refused(arbiter, w, TB_PUBLISHED_RECORDS(stage->published));
+			count_refused(arbiter, w, TB_PUBLISHED_RECORDS(stage->published));
 		else
 			shared_add(&arbiter->stats.chunks, 1);
 	} else {
@@ -431,7 +431,7 @@ int tb_commit_all(struct tb_arbiter *arbiter, uint32_t flush, bool scrape)
 	uint32_t patches;
 	int result;
 
-	look_at_reservations(arbiter);
+	read_reservations(arbiter);
 	take_queue(arbiter);
 	tb_patches_apply(arbiter);
 	result = send_batch(arbiter);

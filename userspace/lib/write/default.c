@@ -99,7 +99,7 @@ int tb_default_open(const struct tb_arbiter_options *options, struct tb_arbiter 
 }
 
 /* Create the calling thread's writer */
-static struct tb_writer *attach(void)
+static struct tb_writer *create_writer(void)
 {
 	struct tb_writer *writer;
 
@@ -127,7 +127,7 @@ struct tb_writer *tb_thread_attach(void)
 	attaching = true;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* a handler may have created it after tb_here() had looked */
-	writer = tb_thread_writer ? tb_thread_writer : attach();
+	writer = tb_thread_writer ? tb_thread_writer : create_writer();
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	attaching = false;
 	return writer;
@@ -181,14 +181,14 @@ static void fork_child(void)
 	attaching = false;
 }
 
-static __attribute__((constructor)) void begin(void)
+static __attribute__((constructor)) void install_hooks(void)
 {
 	has_key = !pthread_key_create(&key, thread_ends);
 	pthread_atfork(fork_prepare, fork_parent, fork_child);
 }
 
 /* When the process ends the kernel takes what is published, but only the writer knows its losses */
-static __attribute__((destructor)) void end(void)
+static __attribute__((destructor)) void flush_at_exit(void)
 {
 	if (tb_thread_writer)
 		tb_writer_flush(tb_thread_writer);

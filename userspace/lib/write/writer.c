@@ -13,7 +13,7 @@
 #include "arbiter.h"
 
 #define NAMES_MAX	(1 + 2 * TB_ARGUMENTS_MAX)
-_Static_assert(NAMES_MAX <= 64, "struct untold has a bit for each");
+_Static_assert(NAMES_MAX <= 64, "struct pending_names has a bit for each");
 
 /* Accepts all calls and records nothing.  It is always busy, so no function writes to it. */
 static const struct writer null_writer = {
@@ -219,20 +219,20 @@ int tb_writer_flush(struct tb_writer *pub)
 /* ---- what happens seldom ---- */
 
 /* Nothing to record: make the writer usable again; returns NULL */
-static struct tb_record *done(struct writer *w)
+static struct tb_record *make_idle(struct writer *w)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(&w->pub.busy, 0, __ATOMIC_RELAXED);
 	return NULL;
 }
 
-static struct tb_record *lose(struct writer *w, uint32_t cause)
+static struct tb_record *lose_record(struct writer *w, uint32_t cause)
 {
 	tb_writer_complete(w);
 	w->first++;
 	w->lost++;
 	w->cause |= cause;
-	return done(w);
+	return make_idle(w);
 }
 
 struct tb_record *tb_writer_nested(struct tb_writer *pub)
@@ -267,8 +267,8 @@ static bool is_told(const struct writer *w, uint32_t id)
 }
 
 /* Record a name in the chunk, which has room for it */
-static void tell(struct writer *w, const char *text, uint32_t id, uint32_t kind,
-		 uint32_t category)
+static void record_name(struct writer *w, const char *text, uint32_t id, uint32_t kind,
+			uint32_t category)
 {
 	uint32_t length = name_length(w, text), bytes = name_bytes(w, text);
 	struct tb_record *record;
@@ -296,7 +296,7 @@ static uint32_t category_id(const struct tb_name *name)
 }
 
 /* Names of a record that are not in the trace yet: bit i for name i, and for its category */
-struct untold {
+struct pending_names {
 	uint64_t names, categories;
 };
 
@@ -306,22 +306,22 @@ struct untold {
  * To be called before the first one is recorded: recording a name may remove another name of the
  * same record from told[], although that one is in the trace.
  */
-static uint32_t untold_bytes(const struct writer *w, struct tb_name *const *names,
-			     unsigned int count, struct untold *untold)
+static uint32_t find_pending_names(const struct writer *w, struct tb_name *const *names,
+				   unsigned int count, struct pending_names *pending)
 {
 	uint32_t bytes = 0;
 	unsigned int i;
 
-	*untold = (struct untold){ 0 };
+	*pending = (struct pending_names){ 0 };
 	for (i = 0; i < count; i++) {
 		uint32_t category = category_id(names[i]);
 
 		if (w->pub.chunk && is_told(w, names[i]->id))
 			continue;
-		untold->names |= 1ull << i;
+		pending->names |= 1ull << i;
 		bytes += name_bytes(w, names[i]->text);
 		if (category && !(w->pub.chunk && is_told(w, category))) {
-			untold->categories |= 1ull << i;
+			pending->categories |= 1ull << i;
 			bytes += name_bytes(w, names[i]->category->name);
 		}
 	}
@@ -332,20 +332,20 @@ static uint32_t untold_bytes(const struct writer *w, struct tb_name *const *name
  * Reserve room for a record of @bytes in a chunk, after recording all @names that are not told yet.
  * The writer is busy.  NULL: the record is not wanted, or lost.
  */
-static struct tb_record *prepare(struct writer *w, struct tb_name *const *names,
-				 unsigned int count, uint32_t bytes)
+static struct tb_record *reserve_record(struct writer *w, struct tb_name *const *names,
+					unsigned int count, uint32_t bytes)
 {
 	struct tb_category *category = count ? names[0]->category : NULL;
-	struct untold untold;
+	struct pending_names pending;
 	uint32_t cause;
 	unsigned int i;
 
 	if (shared_get(&w->forked))
-		return done(w);
+		return make_idle(w);
 	if (category && tb_category_is_unknown(category)) {
 		tb_category_attach(w->arbiter, category);
 		if (!tb_category_wanted(category, &w->pub))
-			return done(w);
+			return make_idle(w);
 	}
 	for (i = 0; i < count; i++)
 		tb_name_id(names[i]);
@@ -353,23 +353,23 @@ static struct tb_record *prepare(struct writer *w, struct tb_name *const *names,
 			     shared_get(w->pub.changes) != w->pub.generation))
 		tb_writer_complete(w);
 	if (w->pub.chunk && TB_PUBLISHED_BYTES(w->pub.published) + bytes +
-	    untold_bytes(w, names, count, &untold) > chunk_room(w->arbiter))
+	    find_pending_names(w, names, count, &pending) > chunk_room(w->arbiter))
 		tb_writer_complete(w);
 	if (!w->pub.chunk) {
-		if (bytes + untold_bytes(w, names, count, &untold) > chunk_room(w->arbiter))
-			return lose(w, TB_LOST_OVERSIZE);
+		if (bytes + find_pending_names(w, names, count, &pending) > chunk_room(w->arbiter))
+			return lose_record(w, TB_LOST_OVERSIZE);
 		cause = tb_writer_acquire(w, true);
 		if (cause)
-			return lose(w, cause);
+			return lose_record(w, cause);
 	}
-	untold_bytes(w, names, count, &untold);
+	find_pending_names(w, names, count, &pending);
 	for (i = 0; i < count; i++) {
 		uint32_t id = category_id(names[i]);
 
-		if (untold.categories >> i & 1)
-			tell(w, names[i]->category->name, id, TB_NAME_CATEGORY, 0);
-		if (untold.names >> i & 1)
-			tell(w, names[i]->text, names[i]->id, names[i]->kind, id);
+		if (pending.categories >> i & 1)
+			record_name(w, names[i]->category->name, id, TB_NAME_CATEGORY, 0);
+		if (pending.names >> i & 1)
+			record_name(w, names[i]->text, names[i]->id, names[i]->kind, id);
 	}
 	return (struct tb_record *)((unsigned char *)(w->pub.chunk + 1) +
 				    TB_PUBLISHED_BYTES(w->pub.published));
@@ -377,7 +377,7 @@ static struct tb_record *prepare(struct writer *w, struct tb_name *const *names,
 
 struct tb_record *tb_writer_prepare(struct tb_writer *pub, struct tb_name *name, uint32_t bytes)
 {
-	return prepare(writer_of(pub), &name, name ? 1 : 0, bytes);
+	return reserve_record(writer_of(pub), &name, name ? 1 : 0, bytes);
 }
 
 /* ---- records that are more than a few words ---- */
@@ -409,7 +409,7 @@ void tb_put_args(struct tb_writer *pub, struct tb_name *name, enum tb_record_typ
 	bytes = (uint32_t)(sizeof(*record) + (flow ? 8 : 0) + count * sizeof(*arg));
 	shared_set(&pub->busy, 1);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	record = prepare(writer_of(pub), names, nr_names, bytes);
+	record = reserve_record(writer_of(pub), names, nr_names, bytes);
 	if (!record) {
 		if (type == TB_REC_BEGIN)
 			tb_slice_began(pub, name->category, false);
