@@ -298,7 +298,7 @@ static void compare_kind(struct diff *diff, size_t kind)
 				    kinds[kind].events);
 		else
 			report_note(diff->report, diff->section,
-				    "%c cannot be compared: it is at no time known of all CPUs what %s there.",
+				    "%c cannot be compared: at no time is it known what %s on all CPUs.",
 				    "AB"[i], is_share ? "ran" : "happened");
 		diff->lacks[i][kind] = kinds[kind].title;
 		all = false;
@@ -310,7 +310,7 @@ static void compare_kind(struct diff *diff, size_t kind)
 	for (i = 0; i < 2; i++)
 		if (items.uncertain[i])
 			report_note(diff->report, diff->section,
-				    "Of %c %" PRIu64 " are not in it: events are missing in between, or they had not ended.",
+				    "%c has %" PRIu64 " more that do not count: events are missing in between, or they had not ended.",
 				    "AB"[i], items.uncertain[i]);
 	if (items.count && !items.failed) {
 		rows(diff, &items);

@@ -117,7 +117,7 @@ static void section_cpu(struct making *m)
 	}
 	if (unknown && !analysis_of_threads(m->a))
 		remark(m, "unknown: before the first switch of a CPU, between a loss and the next switch, and while switches are not recorded, the trace does not tell what ran. The share is of the rest.");
-	remark(m, "Interrupts and softirqs are in the time of whom they interrupted.");
+	remark(m, "Interrupts and softirqs count in the time of the task that they interrupted.");
 }
 
 static void section_cpu_time(struct making *m)
@@ -279,7 +279,7 @@ static bool needs_queue(struct making *m)
 			 ANALYSIS_NEEDS);
 
 	if (all && analysis_of_threads(m->a))
-		remark(m, "This is of all tasks, not only of those that were asked for.");
+		remark(m, "These figures are of all tasks, not only of the chosen ones.");
 	return all;
 }
 
@@ -300,11 +300,11 @@ static void section_queue(struct making *m)
 	COLUMNS(m, list);
 	if (!needs_queue(m))
 		return;
-	remark(m, "At least so many: who was waiting before the first event is not known.");
+	remark(m, "These are lower limits: tasks that waited before the first event are not known.");
 	if (!analysis_has(m->a, ANALYSIS_MIGRATE))
-		remark(m, "There is no sched_migrate_task in this trace: a task that was taken to another CPU while it waited counts where it was woken.");
+		remark(m, "There is no sched_migrate_task in this trace: a task that moved to another CPU while it waited counts on the CPU for which it was woken.");
 	if (analysis_total(m->a)->losses)
-		remark(m, "While events of any CPU are missing nobody is known to wait: that time is not in these figures, and they are counted anew after it.");
+		remark(m, "While events of any CPU are missing no task is known to wait: that time is not in these figures, and counting restarts after it.");
 	for (i = 0; i < analysis_nr_cpus(m->a); i++) {
 		if (!cpu_wanted(m, i))
 			continue;

@@ -57,11 +57,11 @@ static void section_losses(struct making *m)
 		number(m, loss->last);
 	}
 	if (i)
-		remark(m, "Of all that lasted while events were missing nobody knows whether it was one: it is counted as unsure in the sections above.");
+		remark(m, "Whatever lasted while events were missing may have ended and begun again: it is counted as unsure in the sections above.");
 	else if (analysis_lost_later(m->a))
-		remark(m, "Events are missing, but what tells of it is not in the part that was chosen: what lasted meanwhile is counted as unsure in the sections above.");
+		remark(m, "Events are missing, but the record of that is not in the chosen part: whatever lasted meanwhile is counted as unsure in the sections above.");
 	else if (analysis_total(m->a)->cut || analysis_total(m->a)->open)
-		remark(m, "No gaps up to the end of the file; the recording ends later, and the rest is unknown.");
+		remark(m, "There are no gaps up to the end of the file; the recording ends later, and the rest is unknown.");
 	else
 		remark(m, "Nothing is missing.");
 }

@@ -159,7 +159,7 @@ bool needs(struct making *m, const char *what, ...)
 	while ((need = va_arg(list, enum analysis_need)) != ANALYSIS_NEEDS) {
 		out = kept_out(m, need, false);
 		if (out)
-			remark(m, "A rule kept %llu of %s out of the recording: what they would have said is missing here.",
+			remark(m, "A rule kept %llu events %s out of the recording: they are missing here.",
 			       (unsigned long long)out, events[need].name);
 		if (analysis_has(m->a, need))
 			continue;
@@ -275,16 +275,16 @@ static void section_summary(struct making *m)
 	section(m, "summary", "The trace", REPORT_TABLE);
 	COLUMNS(m, list);
 	if (!total->events && !total->losses)
-		remark(m, "There is no event in it: nothing is known.");
+		remark(m, "The trace has no events: nothing is known.");
 	if (total->cut)
-		remark(m, "The file breaks off, or is damaged: of each CPU nothing is known after its last event.");
+		remark(m, "The file breaks off, or is damaged: nothing is known of a CPU after its last event.");
 	else if (total->open)
-		remark(m, "The file ends before the recording: what %u CPU%s did after the last event there is unknown.",
+		remark(m, "The file ends before the recording: what %u CPU%s did after the last event is unknown.",
 		       total->open, total->open == 1 ? "" : "s");
 	if (total->losses)
-		remark(m, "Events are missing: who was where, and who was woken, is known again only by the next event that says so. See losses.");
+		remark(m, "Events are missing: what runs on a CPU is known again from the next switch on. See losses.");
 	if (total->late)
-		remark(m, "%llu events came when their time was over: what they say may be wrong.",
+		remark(m, "%llu events arrived after later ones were counted: conclusions from them may be wrong.",
 		       (unsigned long long)total->late);
 	remark_unrecorded(m);
 	if (total->back)

@@ -63,7 +63,7 @@ static void section_latency(struct making *m)
 	if (!needs_wakeups(m))
 		return;
 	remark(m, analysis_has(m->a, ANALYSIS_WAKING) ?
-	       "From sched_waking on, where there is one; what was woken before it had gone to sleep does not count." :
+	       "From sched_waking on, where there is one; a task that was woken before it slept does not count." :
 	       "There is no sched_waking in this trace: from sched_wakeup on, which may come later.");
 	remark_uncertain(m, stat, "wake-ups");
 	if (!stat->count && !stat->uncertain)
@@ -116,7 +116,7 @@ static void section_latency_worst(struct making *m)
 		cells_waker(m, wait);
 	}
 	if (i)
-		remark(m, "Woken in irq or softirq: the task is only whom that interrupted.");
+		remark(m, "Woken in irq or softirq: the task is only the one that was interrupted.");
 }
 
 /* tid and name of what ran; an interrupt has no tid */

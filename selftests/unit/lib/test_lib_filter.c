@@ -285,8 +285,8 @@ static void errors(void)
 		{ "prev_pid == 0x", -EINVAL, 12, "'0x' is not a number" },
 		{ "prev_pid == 18446744073709551616", -EINVAL, 12, "more than 64 bits" },
 		{ "prev_pid == -", -EINVAL, 12, "a value is missing" },
-		{ "prev_comm == 5", -EINVAL, 13, "stands in quotes" },
-		{ "prev_comm == bash", -EINVAL, 13, "stands in quotes" },
+		{ "prev_comm == 5", -EINVAL, 13, "write the value in quotes" },
+		{ "prev_comm == bash", -EINVAL, 13, "write the value in quotes" },
 		{ "prev_comm < 'b'", -EINVAL, 10, "is a text" },
 		{ "prev_comm == 'bash", -EINVAL, 13, "does not end" },
 		{ "prev_comm ~ 'b[a'", -EINVAL, 14, "has no ']'" },
@@ -304,12 +304,12 @@ static void errors(void)
 		uint64_t offset;
 		const char *says;
 	} odd[] = {
-		{ "small == 1", 0, "'small' has 3 elements: which one? ('small[0]')" },
+		{ "small == 1", 0, "'small' has 3 elements: write the index of one ('small[0]')" },
 		{ "small[3] == 1", 6, "has elements 0 to 2" },
 		{ "small[x] == 1", 6, "there is a number" },
 		{ "small[1 == 1", 8, "']' is missing" },
 		{ "mask", 0, "neither a number nor a text" },
-		{ "list == 1", 5, "whether it is empty" },
+		{ "list == 1", 5, "tested for being empty" },
 		{ "blob == 1", 0, "neither a number nor a text" },
 	};
 	size_t i;

@@ -145,7 +145,7 @@ result $? "clock records by which time goes back: nothing takes less than no tim
 	[ "$(value gap.tbuf latency uncertain)" = 1 ]
 result $? "what lasted while events of another CPU are missing is not certain"
 figures gap.tbuf --to 3.7 && [ "$(value gap.tbuf latency uncertain '--to 3.7')" = 1 ] &&
-	"$TRACEBUF" report --to 3.7 gap.tbuf | grep -q "what tells of it is not in the part"
+	"$TRACEBUF" report --to 3.7 gap.tbuf | grep -q "the record of that is not in the chosen part"
 result $? "nor if the part ends before that is told"
 # CPU 0 runs for 10 ms; then its ring is full, and nothing is known for 990 ms
 "$REPORT_TRACE" frozen frozen.tbuf && figures frozen.tbuf && [ "$(value frozen.tbuf cpu busy)" = 10000000 ] &&

@@ -39,7 +39,7 @@ static int new_node(struct filter *filter, int *node)
 {
 	if (filter->nr_nodes == NODES_MAX)
 		return tb_filter_wrong(filter, -E2BIG, filter->at,
-				    "too long: an event can be put to %d tests",
+				    "too long: a filter has at most %d tests",
 				    TB_TESTS_MAX);
 	if (tb_array_grow(&filter->nodes, &filter->room_nodes,
 			  filter->nr_nodes, sizeof(*filter->nodes)))
@@ -432,7 +432,7 @@ static int make_code(struct filter *filter, int node)
 	code->nr_tests = filter->nodes[node].leaves;
 	if (code->nr_tests > TB_TESTS_MAX)
 		return tb_error_set(filter->error, -E2BIG, TB_OFFSET_NONE,
-				    "too long: it takes %u tests, an event can be put to %d",
+				    "too long: it takes %u tests, a filter has at most %d",
 				    code->nr_tests, TB_TESTS_MAX);
 	lay_out(filter, node, 0, TB_TEST_PASS, TB_TEST_REJECT);
 	return 0;

@@ -339,7 +339,7 @@ static int compare_text(struct compare *compare)
 				    NAME(compare));
 	} else if (value->kind != FILTER_TEXT) {
 		return tb_filter_wrong(compare->filter, -EINVAL, value->at,
-				    "'%.*s' is a text: what it is compared with stands in quotes",
+				    "'%.*s' is a text: write the value in quotes",
 				    NAME(compare));
 	} else if (!value->length) {
 		/* empty is the opposite of "has at least one character" */
@@ -375,7 +375,7 @@ static int compare_empty(struct compare *compare,
 {
 	if (compare->op != FILTER_BARE)
 		return tb_filter_wrong(compare->filter, -EINVAL, compare->op_at,
-				    "of '%.*s' (%s) can only be asked whether it is empty: '!%.*s'",
+				    "'%.*s' (%s) can only be tested for being empty: '!%.*s'",
 				    NAME(compare), field->type, NAME(compare));
 	dynamic(compare, field);
 	return leaf(compare, TB_TEST_EMPTY, 0, true);
@@ -388,7 +388,7 @@ static int compare_item(struct compare *compare,
 
 	if (!name->has_index)
 		return tb_filter_wrong(compare->filter, -EINVAL, name->at,
-				    "'%.*s' has %u elements: which one? ('%.*s[0]')",
+				    "'%.*s' has %u elements: write the index of one ('%.*s[0]')",
 				    NAME(compare), field->count, NAME(compare));
 	if (name->index >= field->count)
 		return tb_filter_wrong(compare->filter, -EINVAL, name->index_at,

@@ -267,9 +267,9 @@ static int durable_event(struct tb_trace *trace,
 		break;
 	case TB_EV_SUPPRESSED:
 		if (walk->bytes < sizeof(struct tb_suppressed))
-			durable_fault(trace, walk, "a record of what was kept out is too short");
+			durable_fault(trace, walk, "a record of suppressed events is too short");
 		else if (((const struct tb_suppressed *)walk->payload)->id >= TB_EVENT_IDS)
-			durable_fault(trace, walk, "a record of what was kept out names an impossible event");
+			durable_fault(trace, walk, "a record of suppressed events has an impossible id");
 		else
 			return add_suppressed(recording, walk->payload);
 		break;

@@ -96,7 +96,7 @@ const char *tb_state_name(uint32_t state)
 const char *tb_reason_name(uint32_t reason)
 {
 	static const char *const names[] = {
-		"none", "told to stop", "durable buffer full",
+		"none", "stopped on request", "durable buffer full",
 		"reserved memory is not saved in hibernation", "the recorder's memory is damaged",
 	};
 
