@@ -192,6 +192,7 @@ enum tb_control_event {
 	TB_EV_SYMBOL	= 22,	/* struct tb_symbol */
 	TB_EV_PART	= 23,	/* struct tb_part, for each ring that had a block by then */
 	TB_EV_MAPPING	= 25,	/* struct tb_mapping */
+	TB_EV_OPEN_FILE	= 26,	/* struct tb_open_file */
 
 	/* rolling: their meaning is agreed between those who write and read them */
 	TB_EV_USER	= 32,
@@ -668,6 +669,32 @@ struct tb_mapping {
 	__u16 kind;
 	__u16 build_id;
 	__u16 path;
+	__u16 reserved;
+};
+
+/* tb_open_file.flags */
+#define TB_OPEN_FILE_EXEC	0x01	/* exec closes it, or may do so */
+
+/**
+ * struct tb_open_file - payload of TB_EV_OPEN_FILE, in notes: what a process had open
+ * @since: CLOCK_MONOTONIC in ns: when the recorder began to look at it
+ * @span: ns until it had looked: the process had it open at some time in between
+ * @pid: the process (tgid)
+ * @number: the file's number in that process
+ * @flags: TB_OPEN_FILE_*
+ * @reserved: zero
+ * The name follows, not NUL-terminated, to the end of the payload: the link in /proc/PID/fd, the
+ * end of it behind "..." if it is long; of a socket its addresses, if the recorder found them.
+ *
+ * The recorder looks at the files of each process once, soon after the start of the recording.
+ * What system calls change before or after that is in the recording, not here.
+ */
+struct tb_open_file {
+	__u64 since;
+	__u32 span;
+	__u32 pid;
+	__u32 number;
+	__u16 flags;
 	__u16 reserved;
 };
 

@@ -250,6 +250,17 @@ struct tb_code {
 int tb_trace_code(const struct tb_trace *trace, uint32_t pid, uint64_t ns, uint64_t address,
 		  struct tb_code *code);
 
+/**
+ * tb_trace_open_file - what the recorder found open after the start of the recording
+ * @index: which of these files, from 0, in any order
+ * @file: out: which process had it, under which number, when
+ * @name, @length: out: its name, not NUL-terminated, into the trace
+ *
+ * Return: 0; -ENOENT there are no more.
+ */
+int tb_trace_open_file(const struct tb_trace *trace, size_t index, struct tb_open_file *file,
+		       const char **name, size_t *length);
+
 /* ---- clock ------------------------------------------------------------ */
 
 enum tb_timebase {

@@ -552,6 +552,39 @@ static void kept_out(void)
 	CHECK_TEXT(said, "10 events were not recorded, as asked for: 3 by sampling, 7 of other threads\n");
 }
 
+/* Only then the recorder says what was open at the start: each later call is in the recording */
+static void all_calls(void)
+{
+	static const struct { const char *events, *filter; bool all; } cases[] = {
+		{ "raw_syscalls", NULL, true }, { "all", NULL, true }, { "syscalls", NULL, true },
+		{ "sched_switch,sys_*", NULL, true }, { "syscalls:stack", NULL, true },
+		{ "sched_switch", NULL, false }, { "sys_enter", NULL, false },
+		{ "syscalls:read", NULL, false }, { "all,!syscalls:read", NULL, false },
+		{ "all,!sys_exit", NULL, false }, { "raw_syscalls:1/10", NULL, false },
+		{ "raw_syscalls:rate=5", NULL, false }, { "raw_syscalls", "id == 3", false },
+		{ "all,sys_enter:1/2", NULL, false },
+	};
+	struct choice choice;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		memset(&choice, 0, sizeof(choice));
+		assert(!choice_add(NULL, &choice, cases[i].events, false));
+		if (cases[i].filter)
+			CHECK_NUMBER(choice_option(NULL, 'f', cases[i].filter, &choice), 1);
+		if (choice_all_calls(&choice) != cases[i].all)
+			printf("# %s\n", cases[i].events);
+		CHECK_NUMBER(choice_all_calls(&choice), cases[i].all);
+		choice_free(&choice);
+	}
+	/* a filter of all events */
+	memset(&choice, 0, sizeof(choice));
+	CHECK_NUMBER(choice_option(NULL, 'f', "common_pid == 3", &choice), 1);
+	assert(!choice_add(NULL, &choice, "all", false));
+	CHECK(!choice_all_calls(&choice));
+	choice_free(&choice);
+}
+
 static void categories(void)
 {
 	struct choice choice = { 0 };
@@ -620,6 +653,7 @@ static const struct test tests[] = {
 	{ "rules: triggers", triggers },
 	{ "rules: whose events", threads },
 	{ "rules: what was kept out", kept_out },
+	{ "rules: whether all system calls are recorded", all_calls },
 	{ "rules: categories of programs", categories },
 };
 

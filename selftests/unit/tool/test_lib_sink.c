@@ -221,9 +221,25 @@ static void no_waiting(void)
 	empty_ring(&fx);
 }
 
+static unsigned int count_open_files(const char *name)
+{
+	struct tb_open_file record;
+	unsigned int count = 0;
+	struct tb_trace *trace;
+	const char *text;
+	size_t length;
+
+	assert(!tb_trace_open(name, &trace, NULL));
+	for (; !tb_trace_open_file(trace, count, &record, &text, &length); count++)
+		CHECK(record.pid == (uint32_t)getpid() && length);
+	tb_trace_close(trace);
+	return count;
+}
+
 static void several_files(void)
 {
 	struct sink_way way = { .block_bytes = 4096, .parts = true, .threads = 2 };
+	uint32_t pid = (uint32_t)getpid();
 	unsigned int n, files;
 	char names[16][64];
 	struct sink sink;
@@ -239,6 +255,8 @@ static void several_files(void)
 		snprintf(names[0], sizeof(names[0]), "%s.0", file);
 		CHECK(!sink_open(&sink, names[0]));
 		CHECK(!sink_use(&sink, &way));
+		sink.open_files = open_files_start(&pid, 1);
+		open_files_wait(sink.open_files);
 		while ((moved = sink_move(&sink, device, 0)) >= 0) {
 			/* not when it has stopped */
 			if (sink_size(&sink) < way.most || files == 15 || taken == ring_bytes)
@@ -252,9 +270,52 @@ static void several_files(void)
 		CHECK(!sink_close(&sink));
 		CHECK_NUMBER(held, 0);
 		CHECK(files > 2);
+		/* what was open at the start is in the first file */
+		CHECK(count_open_files(names[0]) >= 3);
+		CHECK_NUMBER(count_open_files(names[1]), 0);
+		CHECK_NUMBER(count_open_files(names[files]), 0);
 		check_files(names, files, 22500, way.compress ? 0 : way.most);
 		empty_ring(&fx);
 	}
+}
+
+/* A record of an open file behind a recording: does verify accept it? */
+static int verify_open_file(const struct tb_open_file *record, size_t bytes)
+{
+	struct sink_way way = { .block_bytes = 4096 };
+	struct notes notes = { 0 };
+	char payload[64] = "";
+	struct sink sink;
+	struct fx fx;
+
+	memcpy(payload, record, sizeof(*record));
+	assert(bytes <= sizeof(payload) && !notes_add(&notes, TB_EV_OPEN_FILE, payload, bytes));
+	fill_ring(&fx, 10);
+	CHECK(!sink_open(&sink, file));
+	CHECK(!sink_use(&sink, &way));
+	CHECK(!sink_drain(&sink, device));
+	CHECK(!sink_blocks(&sink, notes.data, notes_bytes(&notes)));
+	CHECK(!sink_close(&sink));
+	free(notes.data);
+	empty_ring(&fx);
+	return run_on("verify", "-q");
+}
+
+static void open_files_verified(void)
+{
+	struct tb_open_file record = { .since = 1, .pid = 1, .flags = TB_OPEN_FILE_EXEC };
+
+	CHECK_NUMBER(verify_open_file(&record, sizeof(record) + 1), 0);
+	CHECK_NUMBER(verify_open_file(&record, sizeof(record)), 1);
+	CHECK_NUMBER(verify_open_file(&record, sizeof(record) - 1), 1);
+	record.flags = 2;
+	CHECK_NUMBER(verify_open_file(&record, sizeof(record) + 1), 1);
+	record.flags = 0;
+	record.reserved = 1;
+	CHECK_NUMBER(verify_open_file(&record, sizeof(record) + 1), 1);
+	record.reserved = 0;
+	record.pid = 0;
+	CHECK_NUMBER(verify_open_file(&record, sizeof(record) + 1), 1);
 }
 
 /* ---- a full disk ---- */
@@ -428,6 +489,7 @@ static const struct test tests[] = {
 	{ "sink: compressed", compressed_file },
 	{ "sink: packing is too slow", late_file },
 	{ "sink: several files", several_files },
+	{ "sink: records of open files are verified", open_files_verified },
 	{ "sink: no room", no_room },
 	{ "sink: what had no room stays", kept },
 	{ "sink: nothing is lost for nothing", nothing_lost },

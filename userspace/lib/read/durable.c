@@ -299,6 +299,12 @@ static int note_event(struct tb_trace *trace, struct tb_recording *recording,
 	}
 	if (walk->structure == TB_STRUCT_COMPOSITE && walk->id == TB_EV_STRING)
 		return durable_event(trace, recording, walk);
+	if (walk->structure == TB_STRUCT_COMPOSITE && walk->id == TB_EV_OPEN_FILE) {
+		if (walk->bytes >= sizeof(struct tb_open_file))
+			return tb_open_file_add(recording, walk);
+		durable_fault(trace, walk, "a record of an open file is too short");
+		return 0;
+	}
 	if (walk->structure != TB_STRUCT_COMPOSITE || walk->id != TB_EV_SYMBOL)
 		return 0;
 	if (walk->bytes >= sizeof(struct tb_symbol))
@@ -393,6 +399,7 @@ void tb_durable_free(struct tb_recording *recording)
 	free(recording->symbol_runs.starts);
 	free(recording->mappings);
 	free(recording->mapping_runs.starts);
+	free(recording->open_files);
 	tb_users_free(recording->users);
 }
 

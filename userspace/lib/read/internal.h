@@ -61,6 +61,13 @@ struct tb_mapping_at {
 	const unsigned char *bytes;
 };
 
+/* Its name is in the trace, not terminated */
+struct tb_open_file_at {
+	struct tb_open_file file;
+	const char *name;
+	size_t   length;
+};
+
 /* A growing list that is searched meanwhile: sorted runs, each more than twice as long as the next
  * (symbol.c) */
 struct tb_runs {
@@ -125,6 +132,8 @@ struct tb_recording {
 	struct tb_mapping_at *mappings;	/* runs, each by process and time */
 	size_t   nr_mappings, room_mappings;
 	struct tb_runs mapping_runs;
+	struct tb_open_file_at *open_files;	/* as in the file */
+	size_t   nr_open_files, room_open_files;
 	struct tb_users *users;		/* NULL: no program has written */
 };
 
@@ -339,6 +348,10 @@ int tb_runs_sort(struct tb_runs *runs, void *list, size_t used, size_t size,
 		 int (*compare)(const void *, const void *));
 /* Index after the last item of @run */
 size_t tb_run_end(const struct tb_runs *runs, size_t run, size_t used);
+
+/* open_file.c */
+
+int tb_open_file_add(struct tb_recording *recording, const struct tb_walk *walk);
 
 /* mapping.c */
 /* NULL; what is wrong with the mapping; "": out of memory */

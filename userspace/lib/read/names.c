@@ -129,6 +129,7 @@ const char *tb_control_name(uint16_t id)
 		[TB_EV_SUPPRESSED] = "suppressed", [TB_EV_SYMBOL] = "symbol",
 		[TB_EV_SELECTION] = "selection", [TB_EV_PART] = "part",
 		[TB_EV_THREADS_LOST] = "threads_lost", [TB_EV_MAPPING] = "mapping",
+		[TB_EV_OPEN_FILE] = "open_file",
 	};
 
 	return id < sizeof(names) / sizeof(names[0]) ? names[id] : NULL;

@@ -424,3 +424,31 @@ bool choice_user_stacks(const struct choice *choice)
 {
 	return has_flag(choice, TB_RULE_USER_STACK);
 }
+
+/* Does @item want every such event?  "syscalls" with some calls only never does */
+static bool wants_all(const struct item *item)
+{
+	struct calls all;
+
+	calls_all(&all);
+	return !item->exclude && !item->sample && !item->rate && !item->nr_filters &&
+	       (!item->calls || !memcmp(item->calls, &all, sizeof(all)));
+}
+
+bool choice_all_calls(const struct choice *choice)
+{
+	bool enter = false, leave = false;
+	const struct item *item;
+	size_t i;
+
+	for (i = 0; i < choice->count; i++) {
+		item = &choice->items[i];
+		if (item->users)
+			continue;
+		if (item->calls || pattern_match(item->pattern, "raw_syscalls", "sys_enter"))
+			enter = wants_all(item);
+		if (item->calls || pattern_match(item->pattern, "raw_syscalls", "sys_exit"))
+			leave = wants_all(item);
+	}
+	return enter && leave && !choice->nr_filters;
+}

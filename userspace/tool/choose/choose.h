@@ -185,6 +185,8 @@ void made_free(struct made *made);
 /* Does any of it want stacks?  Those of programs? */
 bool choice_stacks(const struct choice *choice);
 bool choice_user_stacks(const struct choice *choice);
+/* Does it want all system calls, their beginnings and their ends? */
+bool choice_all_calls(const struct choice *choice);
 
 /* ---- categories of programs (categories.c) ---- */
 

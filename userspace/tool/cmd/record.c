@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "cmd.h"
 #include "tool/choose/setup.h"
@@ -20,6 +21,7 @@
 #include "tool/command/number.h"
 #include "tool/device/device.h"
 #include "tool/record/history.h"
+#include "tool/record/open_files.h"
 #include "tool/record/record.h"
 #include "tool/record/sink.h"
 #include "tool/command/signals.h"
@@ -171,6 +173,26 @@ static int record_open(struct record *record)
 	return EXIT_FINE;
 }
 
+/* The trace has numbers of processes as the initial PID namespace has them (PROC_PID_INIT_INO) */
+static bool proc_has_same_pids(void)
+{
+	struct stat status;
+
+	return !stat("/proc/self/ns/pid", &status) && status.st_ino == 0xeffffffc;
+}
+
+/* The calls that the recording lacks: those that opened files before it.  Where it has only some of
+ * the later calls, a name that was right at first would not stay right. */
+static void start_open_files(struct record *record)
+{
+	const struct who *who = &record->who;
+	bool some = !(who->flags & TB_PIDS_EXCLUDE);
+
+	if (record->chosen && choice_all_calls(&record->choice) && !who->threads &&
+	    proc_has_same_pids())
+		record->sink.open_files = open_files_start(who->pids, some ? who->count : 0);
+}
+
 /* Everything up to the running recording; EXIT_* */
 static int record_prepare(struct record *record)
 {
@@ -220,6 +242,7 @@ static int record_prepare(struct record *record)
 				 TB_START_STOP_ON_CLOSE);
 	if (result < 0)
 		return start_failed(device, result);
+	start_open_files(record);
 	/* from here on there is something that takes the place of what was recorded before */
 	if (!record->series.memory)
 		forget_history(record->provider);

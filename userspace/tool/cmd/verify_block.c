@@ -282,6 +282,16 @@ static void verify_mapping(struct verify *verify, const struct tb_walk *walk, ui
 		verify_broken(verify, offset, "a mapping is impossible");
 }
 
+static void verify_open_file(struct verify *verify, const struct tb_walk *walk, uint64_t offset)
+{
+	const struct tb_open_file *file = walk->payload;
+
+	if (walk->structure != TB_STRUCT_COMPOSITE || walk->bytes <= sizeof(*file))
+		verify_broken(verify, offset, "a record of an open file is too short");
+	else if (file->flags & ~TB_OPEN_FILE_EXEC || file->reserved || !file->pid)
+		verify_broken(verify, offset, "a record of an open file is impossible");
+}
+
 /* What the reader of the recording wrote: of no time and no order */
 void verify_note(struct verify *verify)
 {
@@ -297,6 +307,8 @@ void verify_note(struct verify *verify)
 			verify_part(verify, &walk, offset);
 		else if (walk.id == TB_EV_MAPPING)
 			verify_mapping(verify, &walk, offset);
+		else if (walk.id == TB_EV_OPEN_FILE)
+			verify_open_file(verify, &walk, offset);
 		else if (walk.id == TB_EV_STRING && walk.bytes >= sizeof(struct tb_string))
 			;
 		else if (walk.id != TB_EV_SYMBOL)

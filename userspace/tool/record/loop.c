@@ -416,6 +416,9 @@ int record_finish(struct record *record, int result)
 		choice_quota_read(record->device, &record->choice);
 	if (record->verbose)
 		show_usage(&sum);
+	if (record->verbose && record->sink.files_left_out)
+		note("files that %u processes had open at the start have no names, for lack of permission or time",
+		     record->sink.files_left_out);
 	if (record->sink.unwritten)
 		note("warning: %" PRIu64 " of the events delivered could not be written",
 		     record->sink.unwritten);

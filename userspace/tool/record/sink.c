@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/perf_event.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 #include "direct.h"
 #include "mappings.h"
 #include "notes.h"
+#include "open_files.h"
 #include "pack.h"
 #include "perf_records.h"
 #include "parts.h"
@@ -274,10 +274,16 @@ static void put_parts(struct sink *sink, uint32_t flags)
 		write_notes(sink, data, bytes);
 }
 
+/* Notes belong to the recording whose blocks are before them */
+static bool has_blocks(const struct sink *sink)
+{
+	return sink->bytes || (sink->direct && direct_waiting(sink->direct));
+}
+
 /* Where this file begins; behind the blocks that tell whose recording it is of, if there are any */
 static void put_beginning(struct sink *sink)
 {
-	if (!sink->continued || (!sink->bytes && !(sink->direct && direct_waiting(sink->direct))))
+	if (!sink->continued || !has_blocks(sink))
 		return;
 	sink->continued = false;
 	put_parts(sink, 0);
@@ -317,6 +323,22 @@ static void put_cgroups(struct sink *sink)
 		write_notes(sink, data, bytes);
 }
 
+/* What processes had open when the recording started: once, in its first file */
+static void put_open_files(struct sink *sink)
+{
+	size_t bytes;
+	void *data;
+
+	if (!sink->open_files)
+		return;
+	sink->files_left_out = open_files_stop(sink->open_files);
+	if (!sink->failed && has_blocks(sink) &&
+	    !open_files_notes(sink->open_files, sink->notes, sink->provider, &data, &bytes))
+		write_notes(sink, data, bytes);
+	open_files_free(sink->open_files);
+	sink->open_files = NULL;
+}
+
 /* Where the addresses of programs are in files */
 static void put_mappings(struct sink *sink)
 {
@@ -339,46 +361,6 @@ static void put_mappings(struct sink *sink)
 		write_notes(sink, notes, bytes);
 }
 
-/* ---- what perf reports ---- */
-
-struct record_cgroup {
-	struct perf_event_header header;
-	uint64_t id;
-	char path[];
-};
-
-static void take_record(const struct perf_event_header *header, uint64_t time, uint64_t before,
-			void *context)
-{
-	const struct record_cgroup *cgroup = (const void *)header;
-	struct sink *sink = context;
-
-	if (header->type == PERF_RECORD_CGROUP)
-		cgroups_name(&sink->cgroups, (uint32_t)cgroup->id, cgroup->path);
-	else if (sink->mappings)
-		mappings_record(sink->mappings, header, time, before);
-}
-
-int sink_perf_open(struct sink *sink, bool mappings)
-{
-	int result = perf_records_open(&sink->perf, mappings, take_record, sink);
-
-	if (mappings)
-		sink->mappings = mappings_open();
-	if (mappings && !sink->mappings)
-		return -ENOMEM;
-	if (mappings && result)
-		mappings_unfollowed(sink->mappings);
-	return result;
-}
-
-void sink_perf_step(struct sink *sink)
-{
-	perf_records_step(sink->perf);
-	if (sink->mappings)
-		mappings_records_done(sink->mappings);
-}
-
 /* ---- blocks ---- */
 
 /* What is to be known of these when they are gone */
@@ -388,6 +370,7 @@ static void look_at(struct sink *sink, const struct tb_block *const *blocks,
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
+		sink->provider = blocks[i]->provider;
 		if (!sink->no_stacks)
 			addresses_block(&sink->addresses, blocks[i]);
 		if (!sink->other_boot)
@@ -559,8 +542,10 @@ uint64_t sink_size(const struct sink *sink)
  */
 static int end_file(struct sink *sink, bool sync)
 {
-	if (sink->fd < 0)
+	if (sink->fd < 0) {
+		put_open_files(sink);
 		return sink->failed;
+	}
 	if (sink->begun) {
 		sink_perf_step(sink);
 		put_beginning(sink);
@@ -568,6 +553,7 @@ static int end_file(struct sink *sink, bool sync)
 		put_mappings(sink);
 		put_cgroups(sink);
 	}
+	put_open_files(sink);
 	addresses_free(sink->addresses);
 	sink->addresses = NULL;
 	direct_close(sink->direct);
@@ -597,6 +583,8 @@ int sink_next(struct sink *sink, const char *path)
 		return EXIT_FINE;	/* sink_close() tells */
 	}
 	next.addresses = NULL;
+	next.open_files = NULL;
+	next.files_left_out = sink->files_left_out;
 	next.direct = NULL;
 	next.bytes = next.notes = 0;
 	next.total = sink->total;

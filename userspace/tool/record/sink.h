@@ -16,6 +16,7 @@
 
 struct cgroups;
 struct mappings;
+struct open_files;
 struct perf_records;
 struct series;
 
@@ -85,6 +86,9 @@ struct sink_way {
  * @perf: what tells of new cgroups and mappings, or NULL
  * @cgroups: those that their threads are in, or NULL
  * @mappings: what they are in, collected meanwhile; NULL: what processes have at the end
+ * @open_files: what processes had open at the start of the recording, or NULL
+ * @files_left_out: processes of which that is not known
+ * @provider: of the blocks
  * @way: how
  * @direct: what writes, or NULL: write()
  * @pack: what compresses, or NULL
@@ -108,6 +112,9 @@ struct sink {
 	struct perf_records *perf;
 	struct mappings *mappings;
 	struct cgroups *cgroups;
+	struct open_files *open_files;
+	unsigned int files_left_out;
+	uint16_t    provider;
 	struct sink_way way;
 	struct direct *direct;
 	struct pack *pack;
