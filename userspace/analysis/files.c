@@ -3,7 +3,7 @@
  * Names of open files by their numbers; see files.h.
  *
  * A number is forgotten when close() begins, and known when open() ends: in between another thread
- * may get it.
+ * may get it.  What was open before the recording is in files_at_start.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include "file_calls.h"
 #include "files.h"
+#include "files_at_start.h"
 #include "map.h"
 
 #define NUMBERS_MAX 65536		/* of a process; higher numbers are not tracked */
@@ -24,37 +26,6 @@
 #define COPIES_MAX (1u << 28)		/* numbers copied to children, in a whole recording */
 #define NAMES_MAX (1u << 20)
 #define NAME_BYTES 128
-#define CALLS_MAX 1024
-
-/* Effect of a system call on files; from USES on, the first argument is the number of a file */
-enum kind {
-	NOT_LOOKED_UP = 0, OTHER, FUTEX, EXEC, CLONE, CLOSES_RANGE, OPENS, OPENS_AT, OPENS_HOW,
-	SOCKET, EVENTFD, EPOLL, TIMERFD, SIGNALFD, INOTIFY, MEMFD, USES, CLOSES, DUP, DUP_TO,
-	CONTROL, ACCEPTS,
-};
-
-static const struct {
-	const char *name;
-	enum kind kind;
-} known_calls[] = {
-	{ "futex", FUTEX }, { "execve", EXEC }, { "execveat", EXEC }, { "open", OPENS },
-	{ "creat", OPENS }, { "openat", OPENS_AT }, { "openat2", OPENS_HOW }, { "socket", SOCKET },
-	{ "eventfd", EVENTFD }, { "eventfd2", EVENTFD }, { "epoll_create", EPOLL },
-	{ "epoll_create1", EPOLL }, { "timerfd_create", TIMERFD }, { "signalfd4", SIGNALFD },
-	{ "inotify_init", INOTIFY }, { "inotify_init1", INOTIFY }, { "memfd_create", MEMFD },
-	{ "clone", CLONE }, { "close", CLOSES }, { "close_range", CLOSES_RANGE }, { "dup", DUP },
-	{ "dup2", DUP_TO }, { "dup3", DUP_TO }, { "fcntl", CONTROL }, { "accept", ACCEPTS }, { "accept4", ACCEPTS },
-	{ "read", USES }, { "pread64", USES }, { "readv", USES }, { "preadv", USES },
-	{ "preadv2", USES }, { "write", USES }, { "pwrite64", USES }, { "writev", USES },
-	{ "pwritev", USES }, { "pwritev2", USES }, { "fsync", USES }, { "fdatasync", USES },
-	{ "syncfs", USES }, { "sync_file_range", USES }, { "flock", USES }, { "ioctl", USES },
-	{ "ftruncate", USES }, { "fallocate", USES }, { "getdents64", USES }, { "lseek", USES },
-	{ "fstat", USES }, { "fchmod", USES }, { "readahead", USES }, { "fadvise64", USES },
-	{ "connect", USES }, { "sendto", USES }, { "recvfrom", USES }, { "sendmsg", USES },
-	{ "recvmsg", USES }, { "sendmmsg", USES }, { "recvmmsg", USES }, { "shutdown", USES },
-	{ "epoll_wait", USES }, { "epoll_pwait", USES }, { "epoll_pwait2", USES },
-	{ "io_uring_enter", USES }, { "sendfile", USES }, { "splice", USES },
-};
 
 struct number {
 	uint32_t name;			/* 0: not known */
@@ -71,7 +42,7 @@ struct process {
 /* A thread in a system call, since @begin */
 struct thread {
 	uint64_t begin, args[3];
-	enum kind kind;
+	enum file_call kind;
 	uint32_t path, object;		/* numbers of names */
 	bool     inside;
 };
@@ -82,14 +53,15 @@ struct name {
 };
 
 struct files {
-	const struct tb_trace *trace;
 	struct map processes, threads;
 	size_t nr_numbers;		/* allocated, for all processes */
 	size_t copied;
 	void  *tree;			/* struct name by text */
 	struct name **names;
 	uint32_t nr_names, room_names;
-	uint8_t kinds[CALLS_MAX];	/* by the number of the call */
+	struct file_calls calls;
+	struct files_at_start at_start;
+	size_t nr_applied;		/* of @at_start */
 };
 
 /* ---- names ---- */
@@ -133,17 +105,13 @@ const char *files_name(const struct files *files, uint32_t number)
 	return number && number <= files->nr_names ? files->names[number]->text : NULL;
 }
 
-/* The number of the name with @before and the call's path; 0: not known */
-static uint32_t path_name(struct files *files, const struct tb_view *view, const char *before)
+/* The number of the name @before and @path, without control characters; 0: no memory, or too many */
+static uint32_t text_name(struct files *files, const char *before, const char *path, size_t length)
 {
-	const struct tb_format_field *field = tb_format_field(view->format, "path");
+	size_t used = strlen(before), i;
 	char text[NAME_BYTES];
-	const char *path;
-	size_t length, used, i;
 
-	if (!field || tb_field_str(view, field, &path, &length) || !length)
-		return 0;
-	used = (size_t)snprintf(text, sizeof(text), "%s", before);
+	memcpy(text, before, used);
 	/* keep the end of a long path */
 	if (length > sizeof(text) - 1 - used) {
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "...");
@@ -154,6 +122,18 @@ static uint32_t path_name(struct files *files, const struct tb_view *view, const
 		text[used++] = path[i] >= 0x20 && path[i] < 0x7f ? path[i] : '?';
 	text[used] = 0;
 	return name_number(files, text);
+}
+
+/* The text that argument number 0 or 1 of those with text points to, with @before; 0: not known */
+static uint32_t path_name(struct files *files, const struct tb_view *view, const char *before)
+{
+	const struct tb_format_field *field = tb_format_field(view->format, "path");
+	const char *path;
+	size_t length;
+
+	if (!field || tb_field_str(view, field, &path, &length) || !length)
+		return 0;
+	return text_name(files, before, path, length);
 }
 
 static uint32_t socket_name(struct files *files, uint64_t family)
@@ -290,23 +270,6 @@ static int copy_numbers(struct files *files, uint32_t from, uint32_t to)
 
 /* ---- system calls ---- */
 
-static enum kind kind_of(struct files *files, int64_t call)
-{
-	const char *name;
-	size_t i;
-
-	if (call < 0 || call >= CALLS_MAX)
-		return OTHER;
-	if (files->kinds[call])
-		return files->kinds[call];
-	files->kinds[call] = OTHER;
-	name = tb_trace_string(files->trace, TB_STRING_SYSCALL, (uint32_t)call);
-	for (i = 0; name && i < sizeof(known_calls) / sizeof(known_calls[0]); i++)
-		if (!strcmp(name, known_calls[i].name))
-			files->kinds[call] = (uint8_t)known_calls[i].kind;
-	return files->kinds[call];
-}
-
 static struct thread *thread_of(struct files *files, uint32_t tid)
 {
 	void **slot = map_at(&files->threads, tid);
@@ -331,7 +294,7 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 	if (!id || !args || tb_field_s64(view, id, &call))
 		return 0;
 	thread->inside = true;
-	thread->kind = kind_of(files, call);
+	thread->kind = file_call_of(&files->calls, call);
 	for (i = 0; i < 3; i++)
 		if (tb_field_item(view, args, i, &thread->args[i]))
 			thread->args[i] = 0;
@@ -491,8 +454,30 @@ static int take_thread(struct files *files, const struct tb_view *view)
 	return 0;
 }
 
+/* What is known from /proc by @ns, CLOCK_MONOTONIC */
+static int apply_at_start(struct files *files, uint64_t ns)
+{
+	const struct file_at_start *file;
+	uint32_t name;
+	int result = 0;
+
+	while (!result && files->nr_applied < files->at_start.count) {
+		file = &files->at_start.list[files->nr_applied];
+		if (file->from > ns)
+			break;
+		name = text_name(files, "of ", file->name, file->length);
+		result = set(files, file->pid, file->number, name, file->by_exec);
+		files->nr_applied++;
+	}
+	return result;
+}
+
 int files_take(struct files *files, const struct tb_view *view, uint64_t ns)
 {
+	int result = apply_at_start(files, view->ns);
+
+	if (result)
+		return result;
 	if (view->kind == TB_VIEW_LOST)
 		forget_all(files);
 	if (view->kind != TB_VIEW_EVENT)
@@ -516,13 +501,17 @@ uint32_t files_of_call(const struct files *files, uint32_t tid, uint64_t begin)
 	return thread && thread->begin == begin ? thread->object : 0;
 }
 
-struct files *files_open(const struct tb_trace *trace)
+struct files *files_open(struct tb_trace *trace)
 {
 	struct files *files = calloc(1, sizeof(*files));
 
-	if (files)
-		files->trace = trace;
-	return files;
+	if (!files)
+		return NULL;
+	files->calls.trace = trace;
+	if (!files_at_start_read(&files->at_start, trace))
+		return files;
+	files_close(files);
+	return NULL;
 }
 
 void files_close(struct files *files)
@@ -530,6 +519,7 @@ void files_close(struct files *files)
 	if (!files)
 		return;
 	forget_all(files);
+	files_at_start_free(&files->at_start);
 	tdestroy(files->tree, free);
 	free(files->names);
 	free(files);

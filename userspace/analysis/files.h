@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names of open files by their numbers, from the system calls that open, copy and close files.
+ * Names of open files by their numbers, from the system calls that open, copy and close files, and
+ * from what the recorder found open at the start.
  *
- * A file is known if it was opened during the recording, by the name that the program used.  The
- * files of a child process are those of its parent.  After a loss of events nothing is known,
- * because a close may be missing.
+ * A file that was opened during the recording has the name that the program used, one from before
+ * the recording the name that /proc showed.  The files of a child process are those of its parent.
+ * After a loss of events nothing is known, because a close may be missing.
  */
 #ifndef TRACEBUF_FILES_H
 #define TRACEBUF_FILES_H
@@ -14,7 +15,7 @@
 
 struct files;
 
-struct files *files_open(const struct tb_trace *trace);		/* NULL: no memory */
+struct files *files_open(struct tb_trace *trace);		/* NULL: no memory */
 void files_close(struct files *files);
 
 /* Take the next event or loss in order of time; @ns: its time.  0, -ENOMEM */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the number of a file stands for is known from the calls that open, copy and close files, and
- * is not known rather than wrong: after exec, after losses, when a number is used again.  If this
- * is broken, `why` names a file that the thread never waited for.
+ * is not known rather than wrong: after exec, after losses, when a number is used again.  What the
+ * recorder found open at the start (TB_EV_OPEN_FILE) counts as far as the calls before, meanwhile
+ * and after allow.  If this is broken, `why` names a file that the thread never waited for.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -14,7 +15,13 @@
 #define EV_ENTER 100
 #define EV_EXIT 102
 
+/* Longer than the inaccuracy that is allowed for between clocks */
+#define PAUSE 100000
+
 static struct fx fx;
+static struct fx_ring notes;
+static struct { struct tb_open_file file; const char *name; } found[16];
+static unsigned int nr_found;
 static uint64_t now;
 static const char *expected[64];
 static unsigned int nr_expected;
@@ -34,11 +41,16 @@ static void begin(uint32_t tid, int64_t call, uint64_t first, uint64_t second, u
 	assert(fx_composite(&fx, 0, EV_ENTER, now += 10, tid, &event, path ? 64 + bytes : 32));
 }
 
-static void end(uint32_t tid, int64_t result)
+static void end_of(uint32_t tid, int64_t call, int64_t result)
 {
-	int64_t event[] = { 0, result };
+	int64_t event[] = { call, result };
 
 	assert(fx_composite(&fx, 0, EV_EXIT, now += 10, tid, event, sizeof(event)));
+}
+
+static void end(uint32_t tid, int64_t result)
+{
+	end_of(tid, 0, result);
 }
 
 static void call(uint32_t tid, int64_t number, uint64_t first, uint64_t second, uint64_t third,
@@ -56,6 +68,45 @@ static void expect(uint32_t tid, int64_t number, uint64_t first, const char *nam
 	/* the mark of a call that is looked at */
 	begin(tid, number, first, 4711, 0, NULL);
 	end(tid, -11);
+}
+
+/* The recorder finds this open at @time */
+static void find_at(uint64_t time, uint32_t pid, uint32_t number, uint16_t flags, const char *name)
+{
+	assert(nr_found < 16);
+	found[nr_found].file = (struct tb_open_file){
+		.since = time, .span = 10, .pid = pid, .number = number, .flags = flags,
+	};
+	found[nr_found++].name = name;
+}
+
+/* Now, and nothing else happens near it */
+static void find(uint32_t pid, uint32_t number, const char *name)
+{
+	now += PAUSE;
+	find_at(now, pid, number, TB_OPEN_FILE_EXEC, name);
+	now += PAUSE;
+}
+
+static void put_found(void)
+{
+	unsigned int i;
+
+	memset(&notes, 0, sizeof(notes));
+	fx_begin(&fx, &notes, TB_BLOCK_NOTE, 12, 0, 0, 0);
+	/* the last one first: their order in the file has no meaning */
+	for (i = nr_found; i; i--) {
+		struct { struct tb_open_file file; char name[64]; } payload = {
+			.file = found[i - 1].file,
+		};
+		size_t bytes = strlen(found[i - 1].name);
+
+		memcpy(payload.name, found[i - 1].name, bytes);
+		assert(fx_put_composite(&fx, &notes, TB_EV_OPEN_FILE, 0, 0, 0, &payload,
+					sizeof(payload.file) + bytes));
+	}
+	fx_end(&fx, &notes);
+	nr_found = 0;
 }
 
 #define READS(tid, fd, name) expect(tid, SYS_read, fd, name)
@@ -79,17 +130,23 @@ static void describe(void)
 	fx_sync(&fx, 1000, 1000);
 	fx_thread(&fx, 100, 100, 1, TB_THREAD_DUMP, "one");
 	fx_thread(&fx, 101, 100, 1, TB_THREAD_DUMP, "other");
+	fx_thread(&fx, 400, 400, 1, TB_THREAD_DUMP, "another");
 	nr_expected = 0;
 	now = 2000;
 }
 
-static void fork_at(uint64_t time, uint32_t parent, uint32_t child)
+static void thread_at(uint64_t time, uint32_t parent, uint32_t child, uint16_t flags)
 {
 	struct tb_thread thread = {
-		.tid = child, .tgid = child, .parent = parent, .flags = TB_THREAD_FORK,
+		.tid = child, .tgid = child, .parent = parent, .flags = flags,
 	};
 
 	fx_durable_at(&fx, time, TB_EV_THREAD, &thread, sizeof(thread));
+}
+
+static void fork_at(uint64_t time, uint32_t parent, uint32_t child)
+{
+	thread_at(time, parent, child, TB_THREAD_FORK);
 }
 
 /* Go through the trace; each call with the mark has to be about what is expected */
@@ -104,6 +161,8 @@ static void judge(void)
 	unsigned int seen = 0;
 	uint64_t mark;
 
+	if (nr_found)
+		put_found();
 	assert(!tb_trace_open_memory(fx.data, fx.size, &trace, NULL));
 	files = files_open(trace);
 	assert(files && !tb_cursor_open(trace, &cursor));
@@ -220,10 +279,242 @@ static void after_a_loss(void)
 	judge();
 }
 
+static void start(void)
+{
+	describe();
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 2000, 100, NULL);
+}
+
+static void open_at_start(void)
+{
+	start();
+	/* nothing changed it before it was looked at: it was so all the time */
+	READS(100, 3, "of /var/log/syslog");
+	READS(100, 4, "of tcp 10.0.0.1:443 -> 10.0.0.7:51234");
+	READS(100, 5, "");
+	READS(400, 3, "");
+	OPEN(100, "/seven", O_RDONLY, 7);
+	find(100, 3, "/var/log/syslog");
+	find(100, 4, "tcp 10.0.0.1:443 -> 10.0.0.7:51234");
+	find(100, 6, "re\x1b[m");
+	find(100, 7, "/seven again");
+	find(999, 3, "/of a process without calls");
+	READS(101, 3, "of /var/log/syslog");
+	READS(400, 3, "");
+	READS(999, 3, "");
+	READS(100, 6, "of re?[m");
+	READS(100, 7, "of /seven again");
+	/* calls that come later count as always */
+	call(100, SYS_accept4, 4, 0, 0, NULL, 9);
+	READS(100, 9, "of tcp 10.0.0.1:443 -> 10.0.0.7:51234");
+	call(100, SYS_dup2, 3, 4, 0, NULL, 4);
+	READS(100, 4, "of /var/log/syslog");
+	call(100, SYS_close, 3, 0, 0, NULL, 0);
+	READS(100, 3, "");
+	OPEN(100, "/new", O_RDONLY, 3);
+	READS(100, 3, "of /new");
+	fx_close(&fx, 0);
+	judge();
+}
+
+static void changed_before_the_look(void)
+{
+	static const uint32_t numbers[] = { 3, 4, 5, 6, 7, 12, 8, 9 };
+	unsigned int i;
+
+	start();
+	for (i = 0; i < 8; i++)
+		READS(100, numbers[i], i < 7 ? "" : "of /found");
+	call(100, SYS_close, 3, 0, 0, NULL, 0);
+	OPEN(100, "/opened", O_RDONLY, 4);
+	call(100, SYS_dup2, 4, 5, 0, NULL, 5);
+	call(100, SYS_fcntl, 4, F_DUPFD, 6, NULL, 6);
+	call(100, SYS_close_range, 10, 12, 0, NULL, 0);
+	call(100, SYS_close_range, 7, 7, 0, NULL, 0);
+	/* its beginning is not in the recording */
+	end_of(101, SYS_accept4, 8);
+	/* these change nothing */
+	OPEN(100, "/nowhere", O_RDONLY, -2);
+	call(100, SYS_fcntl, 9, F_GETFL, 0, NULL, 9);
+	for (i = 0; i < 8; i++)
+		READS(100, numbers[i], i == 7 ? "of /found" : i >= 1 && i <= 3 ? "of /opened" : "");
+	for (i = 0; i < 8; i++)
+		find(100, numbers[i], "/found");
+	for (i = 0; i < 8; i++)
+		READS(100, numbers[i], "of /found");
+	fx_close(&fx, 0);
+	judge();
+}
+
+/* Whether it was looked at before the call took effect, or after, is not known */
+static void looked_at_during_a_call(void)
+{
+	static const uint32_t numbers[] = { 3, 4, 5, 6, 7, 8 };
+	unsigned int i;
+
+	start();
+	for (i = 0; i < 6; i++)
+		READS(100, numbers[i], i == 5 ? "of /found" : "");
+	begin(101, SYS_close, 3, 0, 0, NULL);
+	find(100, 3, "/found");
+	find(100, 8, "/found");
+	end(101, 0);
+	begin(101, SYS_dup2, 8, 4, 0, NULL);
+	find(100, 4, "/found");
+	end(101, 4);
+	begin(101, SYS_openat, AT_FDCWD, 5, O_RDONLY, "/opened");
+	find(100, 5, "/found");
+	READS(100, 5, "");
+	end(101, 5);
+	READS(100, 5, "of /opened");
+	begin(101, SYS_fcntl, 6, F_SETFD, FD_CLOEXEC, NULL);
+	find(100, 6, "/found");
+	end(101, 0);
+	/* clocks are not that exact */
+	call(101, SYS_close, 7, 0, 0, NULL, 0);
+	find_at(now + 5000, 100, 7, 0, "/found");
+	now += PAUSE;
+	for (i = 0; i < 6; i++)
+		READS(100, numbers[i], i == 5 ? "of /found" : i == 1 ? "of /found" :
+				       i == 2 ? "of /opened" : "");
+	fx_close(&fx, 0);
+	judge();
+}
+
+static void calls_not_whole(void)
+{
+	start();
+	/* which number it closes is not known */
+	READS(100, 3, "");
+	READS(400, 3, "of /four hundred");
+	find(100, 3, "/found");
+	find(400, 3, "/four hundred");
+	end_of(101, SYS_close, 0);
+	READS(100, 3, "");
+	find(100, 4, "/found");
+	READS(100, 4, "of /found");
+	/* it ends after the last look */
+	READS(100, 5, "");
+	begin(101, SYS_close, 5, 0, 0, NULL);
+	find(100, 5, "/found");
+	now += PAUSE;
+	READS(100, 5, "");
+	end(101, 0);
+	READS(100, 5, "");
+	fx_close(&fx, 0);
+	judge();
+}
+
+/* What had the number before is not known: exec may have closed it */
+static void exec_at_start(void)
+{
+	start();
+	READS(100, 3, "");
+	READS(400, 3, "");
+	call(100, SYS_execve, 0, 0, 0, "/bin/sh", 0);
+	end_of(400, SYS_execve, 0);
+	find(100, 3, "/found");
+	find(400, 3, "/found");
+	READS(100, 3, "of /found");
+	READS(400, 3, "of /found");
+	fx_close(&fx, 0);
+	judge();
+}
+
+static void processes_at_start(void)
+{
+	describe();
+	thread_at(2600, 1, 400, TB_THREAD_EXIT);
+	fork_at(2700, 100, 400);
+	fork_at(2500 + 4 * PAUSE, 100, 200);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 2000, 100, NULL);
+	/* another process has had this number */
+	READS(400, 3, "");
+	now = 2800;
+	find(400, 3, "/found");
+	find_at(now, 100, 1, 0, "/kept");
+	find_at(now, 100, 5, TB_OPEN_FILE_EXEC, "/gone");
+	now = 2600 + 4 * PAUSE;
+	READS(400, 3, "of /found");
+	/* a child has what its parent had */
+	READS(200, 1, "of /kept");
+	READS(200, 5, "of /gone");
+	call(200, SYS_execve, 0, 0, 0, "/bin/sh", 0);
+	READS(200, 1, "of /kept");
+	READS(200, 5, "");
+	find(200, 5, "/of the program");
+	READS(200, 5, "of /of the program");
+	READS(100, 5, "of /gone");
+	/* another process closes these unseen */
+	READS(100, 6, "");
+	begin(100, SYS_clone, CLONE_FILES | CLONE_VM, 0, 0, NULL);
+	find(100, 6, "/shared");
+	end(100, 201);
+	READS(100, 1, "");
+	READS(100, 6, "");
+	fx_close(&fx, 0);
+	judge();
+}
+
+static void losses_at_start(void)
+{
+	struct tb_gap gap = { .overwritten = 5, .first = 2100, .last = 2150 };
+
+	start();
+	READS(100, 3, "");
+	READS(100, 4, "");
+	fx_close(&fx, 0);
+	now = 2200;
+	fx_open(&fx, 0, 2200, 100, &gap);
+	READS(100, 3, "");
+	find(100, 3, "/found");
+	READS(100, 3, "of /found");
+	find(100, 4, "/found");
+	/* on another CPU */
+	gap.first = now - PAUSE - 1;
+	gap.last = now - PAUSE + 20;
+	READS(100, 4, "");
+	now += PAUSE;
+	fx_close(&fx, 0);
+	fx_open(&fx, 0, now, 100, &gap);
+	READS(100, 4, "");
+	READS(100, 3, "");
+	fx_close(&fx, 0);
+	judge();
+}
+
+/* The first blocks are not in the file */
+static void start_not_recorded(void)
+{
+	describe();
+	fx_durable_end(&fx);
+	fx.rings[0].sequence = 7;
+	fx_open(&fx, 0, 2000 + 3 * PAUSE, 100, NULL);
+	find_at(2000 + PAUSE, 100, 3, 0, "/before the first block");
+	now = 2000 + 3 * PAUSE;
+	READS(100, 3, "");
+	READS(100, 4, "");
+	find(100, 4, "/found");
+	READS(100, 3, "");
+	READS(100, 4, "of /found");
+	fx_close(&fx, 0);
+	judge();
+}
+
 static const struct test tests[] = {
 	{ "files: opened, copied, closed", opened_and_closed },
 	{ "files: of children, after exec", other_processes },
 	{ "files: not known after a loss", after_a_loss },
+	{ "files: open at the start", open_at_start },
+	{ "files: open at the start, changed before the recorder looked", changed_before_the_look },
+	{ "files: open at the start, the recorder looked during a call", looked_at_during_a_call },
+	{ "files: open at the start, calls without beginning or end", calls_not_whole },
+	{ "files: open at the start, exec", exec_at_start },
+	{ "files: open at the start, of processes that begin and end", processes_at_start },
+	{ "files: open at the start, and losses", losses_at_start },
+	{ "files: open at the start, the start is not recorded", start_not_recorded },
 };
 
 int main(void)

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What system calls do with the numbers of files.
+ */
+#ifndef TRACEBUF_FILE_CALLS_H
+#define TRACEBUF_FILE_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "tracebuf.h"
+
+#define FILE_CALLS_MAX 1024
+
+/* What a system call does with files; the first argument is a file's number from USES on */
+enum file_call {
+	NOT_LOOKED_UP = 0, OTHER, FUTEX, EXEC, CLONE, CLOSES_RANGE, OPENS, OPENS_AT, OPENS_HOW,
+	SOCKET, EVENTFD, EPOLL, TIMERFD, SIGNALFD, INOTIFY, MEMFD, USES, CLOSES, DUP, DUP_TO,
+	CONTROL, ACCEPTS,
+};
+
+/* All zero but @trace: nothing looked up yet */
+struct file_calls {
+	const struct tb_trace *trace;
+	uint8_t kinds[FILE_CALLS_MAX];	/* enum file_call by the number of the call */
+};
+
+enum file_call file_call_of(struct file_calls *calls, int64_t number);
+
+/* Does a call of this kind return a new number, if it succeeds? */
+static inline bool file_call_opens(enum file_call kind)
+{
+	return (kind >= OPENS && kind < USES) || kind == DUP || kind == DUP_TO || kind == ACCEPTS;
+}
+
+#endif /* TRACEBUF_FILE_CALLS_H */
