@@ -220,9 +220,16 @@ static bool tb_state_start_over(struct tb_provider *p)
 /* Write a record from the queue.  Return false if the buffer has no room for any record. */
 static bool tb_state_write_queued(struct tb_provider *p, u64 time, const struct tb_thread *t)
 {
-	int err = tb_durable_add(p, time, TB_EV_THREAD, t, sizeof(*t));
+	int err;
 
 	lockdep_assert_held(&p->read_lock);
+	/*
+	 * While a recording starts, the state cannot be written again: leave room for the descriptions
+	 * of events, or a program that creates threads in a loop makes the start fail.
+	 */
+	if (p->starting && tb_durable_used_slots(&p->durable) > p->durable.max_slots / 2)
+		return false;
+	err = tb_durable_add(p, time, TB_EV_THREAD, t, sizeof(*t));
 	if (err && tb_state_start_over(p))
 		err = tb_durable_add(p, time, TB_EV_THREAD, t, sizeof(*t));
 	return !err;

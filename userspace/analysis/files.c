@@ -466,7 +466,7 @@ static int apply_at_start(struct files *files, uint64_t ns)
 		if (file->from > ns)
 			break;
 		name = text_name(files, "of ", file->name, file->length);
-		result = set(files, file->pid, file->number, name, file->by_exec);
+		result = set_name(files, file->pid, file->number, name, file->by_exec);
 		files->nr_applied++;
 	}
 	return result;

@@ -789,6 +789,28 @@ TEST_DEV(durable, growth_shows_in_a_mapping)
 /* ---- order ------------------------------------------------------------ */
 
 /* block by block: whoever is in a rolling one was told of before it */
+/* Attaching many events takes long: records of threads leave room for the descriptions of events */
+TEST_DEV(durable, starts_while_threads_come_and_go)
+{
+	int i;
+
+	self->config.mode = TB_MODE_STREAMING;
+	self->config.durable_kib = 256;
+	self->config.durable_max_kib = 256;
+	ASSERT_EQ(0, configure(self->fd, &self->config));
+	/* events that threads which come and go do not cause */
+	ASSERT_LT(0, tb_enable(self->fd, "ext4"));
+	ASSERT_LE(0, tb_enable(self->fd, "xen"));
+	ASSERT_TRUE(begin_forking(UINT32_MAX / 4));
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(0, tb_start(self->fd, 0));
+		EXPECT_EQ(0, tb_stop(self->fd));
+	}
+	end_forking(true);
+	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
+	EXPECT_LT(0, self->s.descs);
+}
+
 TEST_DEV(durable, told_before_seen)
 {
 	struct tb_ref ref;
