@@ -224,8 +224,8 @@ static bool tb_state_write_queued(struct tb_provider *p, u64 time, const struct 
 
 	lockdep_assert_held(&p->read_lock);
 	/*
-	 * While a recording starts, the state cannot be written again: leave room for the descriptions
-	 * of events, or a program that creates threads in a loop makes the start fail.
+	 * While a recording starts, the state cannot be written again.  Leave room for the
+	 * descriptions of events, or a program that creates threads in a loop makes the start fail.
 	 */
 	if (p->starting && tb_durable_used_slots(&p->durable) > p->durable.max_slots / 2)
 		return false;
