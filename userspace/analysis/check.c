@@ -408,6 +408,8 @@ static int analyse(struct check *check)
 		return result;
 	while (!result && (step = tb_cursor_next(cursor, &view)) > 0)
 		result = analysis_event(check->a, cursor, &view);
+	if (!result && step == -ENOMEM)
+		result = step;
 	check->counts->uncompared = tb_cursor_fault(cursor) || tb_trace_fault(check->trace);
 	if (!result)
 		result = analysis_end(check->a, check->counts->uncompared ? ANALYSIS_CUT : 0);

@@ -273,7 +273,8 @@ void diff_write_findings(struct diff *diff)
 	struct report *report = diff->report;
 	size_t i;
 
-	section->sentences = true;
+	if (section)
+		section->sentences = true;
 	report_column(report, section, "ns", "of each second", REPORT_NUMBER, REPORT_NS);
 	report_column(report, section, "section", "section", REPORT_TEXT, REPORT_PLAIN);
 	report_column(report, section, "name", "name", REPORT_TEXT, REPORT_PLAIN);

@@ -34,21 +34,25 @@ static struct analysis_handler *handler_of(struct analysis *a, unsigned int list
 {
 	void **slot = map_at(&a->hashes[list], hash_of(number, name, length));
 	struct handler *handler;
+	char *copy;
 
 	if (!slot)
 		return NULL;
 	for (handler = *slot; handler; handler = handler->next)
 		if (is_called(handler, number, name, length))
 			return &handler->it;
-	handler = listed_add(&a->handlers[list], sizeof(*handler));
-	if (!handler)
+	copy = strndup(name, length);
+	handler = copy ? listed_add(&a->handlers[list], sizeof(*handler)) : NULL;
+	if (!handler) {
+		free(copy);
 		return NULL;
-	handler->it.name = strndup(name, length);
+	}
+	handler->it.name = copy;
 	handler->it.kind = kind;
 	handler->it.number = number;
 	handler->next = *slot;
 	*slot = handler;
-	return handler->it.name ? &handler->it : NULL;
+	return &handler->it;
 }
 
 void handlers_free(struct analysis *a)

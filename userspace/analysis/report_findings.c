@@ -378,7 +378,8 @@ void section_findings(struct making *m)
 	};
 
 	section(m, "findings", "What stands out", REPORT_TABLE);
-	m->section->sentences = true;
+	if (m->section)
+		m->section->sentences = true;
 	COLUMNS(m, list);
 	if (!analysis_total(m->a)->events)
 		return;

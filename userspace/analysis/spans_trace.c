@@ -67,6 +67,9 @@ static int ask_block(const struct ahead *a, const struct tb_block *block, size_t
 	if (!ask)
 		return 0;
 	block = tb_trace_block(a->trace, number, NULL, NULL);
+	/* the file is shorter than it was */
+	if (!block)
+		return 0;
 	tb_walk_trace(&walk, a->trace, block);
 	if (tb_walk_next(&walk) != 1 || walk.id != TB_EV_GAP || walk.bytes < sizeof(*gap))
 		return 0;
@@ -103,6 +106,7 @@ static uint64_t end_of(const struct ahead *a, unsigned int cpu, const struct edg
 	const struct tb_totals *snapshot = tb_trace_snapshot(a->trace, cpu);
 	const struct tb_totals *totals = tb_trace_totals(a->trace, cpu);
 	uint64_t end = last ? last->time_start : 0;
+	const struct tb_block *open = NULL;
 	struct tb_walk walk;
 	int step = 0;
 
@@ -111,10 +115,10 @@ static uint64_t end_of(const struct ahead *a, unsigned int cpu, const struct edg
 	if (last && last->flags & TB_BLOCK_COMPLETE)
 		end = last->time_end;
 	else if (last)
-		tb_walk_trace(&walk, a->trace,
-			      tb_trace_block(a->trace, edges->number, NULL, NULL));
-	while (last && !(last->flags & TB_BLOCK_COMPLETE) &&
-	       ((step = tb_walk_next(&walk)) == 1 || step == -EAGAIN))
+		open = tb_trace_block(a->trace, edges->number, NULL, NULL);
+	if (open)
+		tb_walk_trace(&walk, a->trace, open);
+	while (open && ((step = tb_walk_next(&walk)) == 1 || step == -EAGAIN))
 		if (step == 1)
 			end = walk.ticks;
 	/* a snapshot's totals count if the ring had recorded nothing after @last when it began */

@@ -94,11 +94,10 @@ static struct tb_waiting *new_writer(struct tb_follow *follow, struct tb_users *
 	memset(writer, 0, sizeof(*writer));
 	writer->key = key;
 	writer->stream = new_stream(follow);
-	if (!writer->stream)
+	/* writers and sequences have the same indexes */
+	if (!writer->stream || !tb_sequence_new(users, chunk))
 		return NULL;
 	follow->nr_writers++;
-	if (!tb_sequence_new(users, chunk))
-		return NULL;
 	readers_find(follow, users);
 	if (2 * follow->nr_writers > follow->nr_slots)
 		return list_writers(follow) ? NULL : writer;
