@@ -343,6 +343,23 @@ def drop_group_kills(lines):
     return rest
 
 
+def drop_kdump(lines):
+    """The log without panics after which another kernel came up in the guest, by kdump.
+
+    Only guests that crash on purpose load such a kernel. How much of the panic arrives is a race.
+    """
+    rest = []
+    panic = None
+    for line in lines:
+        if panic is None and "Kernel panic" in line:
+            panic = len(rest)
+        elif panic is not None and "] Linux version " in line:
+            del rest[panic:]
+            panic = None
+        rest.append(line)
+    return rest
+
+
 def excerpts(lines):
     """The parts of a log around complaints: a few lines before, many after."""
     parts = []
@@ -369,7 +386,7 @@ def judge(guest):
     """The status of a run that did not fail by itself."""
     log, console = lines_of(guest.log), lines_of(guest.console)
     if guest.status is not None:
-        log, races = drop_races(drop_group_kills(log))
+        log, races = drop_races(drop_group_kills(drop_kdump(log)))
         if races:
             tell("%d data races in the kernel itself ignored" % races)
         bad = excerpts(log)
