@@ -157,6 +157,39 @@ END
 		python3 -S child.py' && tracebuf verify lock.tbuf
 }
 
+# Both had the file open when the recording started; the recorder reads /proc meanwhile
+open_before()
+{
+	cat >before.py <<'END'
+import ctypes, fcntl, os, time
+one, other = (os.open("early", os.O_CREAT | os.O_RDWR) for _ in range(2))
+open("ready", "w").close()
+while not os.path.exists("recording"):
+    time.sleep(0.05)
+time.sleep(1)
+fcntl.flock(one, fcntl.LOCK_EX)
+if not os.fork():
+    ctypes.CDLL(None).prctl(15, b"patient", 0, 0, 0)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    os._exit(0)
+time.sleep(0.2)
+fcntl.flock(one, fcntl.LOCK_UN)
+os.wait()
+open("done", "w").close()
+END
+	python3 -S before.py &
+	until [ -e ready ]; do sleep 0.05; done
+	tracebuf record -b 256 -o before.tbuf -- sh -c '
+		: >recording
+		until [ -e done ]; do sleep 0.05; done' && wait && tracebuf verify before.tbuf
+}
+
+early_lock()
+{
+	tracebuf why --comm patient before.tbuf >said &&
+		grep -A1 'blocked in flock$' said | grep -q ' of /.*/early$'
+}
+
 # what a wait is about
 lock()
 {
@@ -197,13 +230,14 @@ for name in "worker-", "rival-":
 END
 }
 
-plan 3 8
+plan 4 9
 if in_guest; then
 	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 fi
 check "record" record
 check "record a container" in_cgroup
 check "record a lock" in_lock
+check "record a lock on a file that was open before" open_before
 ! in_guest || rmmod tracebuf_events tracebuf
 judge "back to the thread that is waited for, and to what takes its CPU" chain
 judge "each nanosecond once" whole
@@ -211,6 +245,7 @@ judge "sleeps are not waits" holds 'of("sleeps") > 80e6'
 judge "only during the slices of a program" slices
 judge "the quota of a container" quota
 judge "the file that a lock is on" lock
+judge "a file that was open before the recording" early_lock
 judge "as text" text
 judge "report finds who had no CPU" found
 finish
