@@ -157,29 +157,31 @@ END
 		python3 -S child.py' && tracebuf verify lock.tbuf
 }
 
-# Both had the file open when the recording started; the recorder reads /proc meanwhile
+# The file is open when the recording starts, of which the recorder reads in /proc
 open_before()
 {
 	cat >before.py <<'END'
-import ctypes, fcntl, os, time
+import ctypes, fcntl, os, threading, time
 one, other = (os.open("early", os.O_CREAT | os.O_RDWR) for _ in range(2))
+def wait():
+    ctypes.CDLL(None).prctl(15, b"patient", 0, 0, 0)
+    fcntl.flock(other, fcntl.LOCK_EX)
 open("ready", "w").close()
 while not os.path.exists("recording"):
     time.sleep(0.05)
 time.sleep(1)
 fcntl.flock(one, fcntl.LOCK_EX)
-if not os.fork():
-    ctypes.CDLL(None).prctl(15, b"patient", 0, 0, 0)
-    fcntl.flock(other, fcntl.LOCK_EX)
-    os._exit(0)
+patient = threading.Thread(target=wait)
+patient.start()
 time.sleep(0.2)
 fcntl.flock(one, fcntl.LOCK_UN)
-os.wait()
+patient.join()
 open("done", "w").close()
 END
 	python3 -S before.py &
 	until [ -e ready ]; do sleep 0.05; done
-	tracebuf record -b 256 -o before.tbuf -- sh -c '
+	# of one process, so that it has read that after a second on any host
+	tracebuf record -b 256 --pid $! -o before.tbuf -- sh -c '
 		: >recording
 		until [ -e done ]; do sleep 0.05; done' && wait && tracebuf verify before.tbuf
 }
