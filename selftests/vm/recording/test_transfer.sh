@@ -35,6 +35,25 @@ for_seconds()
 	wait $! && whole t.tbuf
 }
 
+# The file is slower than the recording, so there are always blocks: the timer must end it, too
+while_busy()
+{
+	tracebuf provider create busy -e raw_syscalls -b 64 -B 256 || return
+	for _ in 1 2; do
+		dd if=/dev/zero of=/dev/null bs=1 2>/dev/null &
+		dd="${dd:-} $!"
+	done
+	{ timeout 40 "$save" -p busy /dev/stdout 1; echo $? >code; } | python3 -S -c '
+import os, time
+while data := os.read(0, 65536):
+    os.write(1, data)
+    time.sleep(0.15)' >busy.tbuf
+	code=$(cat code)
+	# shellcheck disable=SC2086
+	kill $dd
+	tracebuf provider destroy busy && tracebuf verify -q busy.tbuf && return "$code"
+}
+
 # What could not be written is there for the next reader
 full_disk()
 {
@@ -59,9 +78,10 @@ stopped()
 	! "$save" none.tbuf 2>said && grep -q 'Invalid argument' said
 }
 
-plan 4
+plan 5
 insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko"
 check "a recording of some seconds" for_seconds
+check "a recording that always has blocks" while_busy
 check "a full disk" full_disk
 check "a snapshot of a running recording" snapshot
 check "no recording is running" stopped

@@ -172,14 +172,18 @@ int tb_device_transfer(struct tb_device *device, int stop_fd, tb_write_blocks *w
 
 	while (result >= 0) {
 		result = transfer_batch(device, write, context);
-		if (result)
-			continue;
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		if (result < 0)
+			break;
+		/* also while there are always blocks */
+		if (poll(fds, 2, result ? 0 : -1) < 0 && errno != EINTR)
 			return -errno;
-		if (fds[1].revents) {
-			fds[1].fd = -1;
-			result = tb_device_stop(device);
-		}
+		if (fds[1].fd < 0 || !fds[1].revents)
+			continue;
+		fds[1].fd = -1;
+		result = tb_device_stop(device);
+		/* another program has stopped it already */
+		if (result == -EINVAL)
+			result = 0;
 	}
 	return result == -ENODATA ? 0 : result;
 }
