@@ -226,8 +226,10 @@ static bool tb_state_write_queued(struct tb_provider *p, u64 time, const struct 
 	/*
 	 * While a recording starts, the state cannot be written again.  Leave room for the
 	 * descriptions of events, or a program that creates threads in a loop makes the start fail.
+	 * A buffer that stops the recording when it is full does so when it is full.
 	 */
-	if (p->starting && tb_durable_used_slots(&p->durable) > p->durable.max_slots / 2)
+	if (p->starting && !(p->config.flags & TB_CONFIG_DURABLE_STOP) &&
+	    tb_durable_used_slots(&p->durable) > p->durable.max_slots / 2)
 		return false;
 	err = tb_durable_add(p, time, TB_EV_THREAD, t, sizeof(*t));
 	if (err && tb_state_start_over(p))
@@ -255,8 +257,8 @@ static u64 tb_state_write_skipped(struct tb_provider *p)
 static void tb_state_resync(struct tb_provider *p)
 {
 	lockdep_assert_held(&p->read_lock);
-	if (p->state != TB_STATE_RUNNING || (p->config.flags & TB_CONFIG_DURABLE_STOP) ||
-	    time_before(jiffies, p->resync_after))
+	if (p->state != TB_STATE_RUNNING || p->starting ||
+	    (p->config.flags & TB_CONFIG_DURABLE_STOP) || time_before(jiffies, p->resync_after))
 		return;
 	p->resync_after = jiffies + TB_RESYNC_INTERVAL;
 	if (tb_state_fits(p))
