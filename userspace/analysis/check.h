@@ -36,7 +36,7 @@ struct check_found {
 typedef void check_tell(void *context, const struct check_found *found);
 
 /**
- * struct check_counts - counts of what was checked
+ * struct check_counts - how many threads and CPUs were checked, and what was wrong
  * @unchecked: threads whose causes were not checked, because they have too many stretches
  * @switches: the trace has switches; else nothing was checked
  * @uncompared: "why" and "report" were not compared: the file is damaged, or its time goes back

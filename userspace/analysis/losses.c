@@ -2,7 +2,7 @@
 /*
  * Missing events: of which CPU or program, how many, and when.
  *
- * A block has the record of what is missing before it, so a cursor shows events of other CPUs from
+ * A block begins with a record of the gap before it, so a cursor shows events of other CPUs from
  * that time earlier.  For a file, spans_trace.c reads these records first.
  */
 #include <errno.h>

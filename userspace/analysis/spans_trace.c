@@ -2,7 +2,7 @@
 /*
  * Find the spans of a file in which events are missing.
  *
- * A block has the record of what is missing before it, so a cursor shows events of other CPUs from
+ * A block begins with a record of the gap before it, so a cursor shows events of other CPUs from
  * that time earlier.  Reading these records first tells of each event what is missing around it.
  */
 #include <errno.h>

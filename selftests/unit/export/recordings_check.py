@@ -6,8 +6,8 @@
 
 FOLDER has a folder for each test with its recordings, *.tbuf (selftests/vm/lib/recordings.h). Each is
 exported to Perfetto's format and to JSON and judged by export_check.py, "tracebuf why" must give
-each nanosecond of each thread one cause, and "print --from" must show the end of what "print"
-shows: a result for each test.
+each nanosecond of each thread one cause, and the lines of "print --from" must be the last lines of
+"print": a result for each test.
 Of recordings with the same contents one is judged. One that "tracebuf verify" finds damaged must
 be exported, but what is wrong with it is not a failure. Where ends are not in the trace because the
 selection of events has changed, what JSON draws is not judged: export_check.py does not know of

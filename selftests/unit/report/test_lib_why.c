@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The time of a thread is its own (userspace/analysis/why.c): a TID that the kernel gives to another
- * thread begins a new one, and what nobody knows is not added.  If this is broken, `why` adds the
- * waits of one program to those of another.
+ * thread begins a new one, and `why` adds no unknown time.  If this is broken, `why` adds the waits
+ * of one program to those of another.
  */
 #include "analysis/why.h"
 #include "test_lib_fixture.h"

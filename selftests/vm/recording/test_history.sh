@@ -193,10 +193,10 @@ check "refused without memory, or without enough" no_memory
 if in_guest; then
 	rmmod tracebuf
 fi
-judge "a snapshot is one recording, a part of what there was" \
+judge "a snapshot is one recording, and its events are part of the whole one" \
 	part_of thrown-whole.tbuf thrown-part.tbuf
 judge "a later one, too" part_of thrown-whole.tbuf thrown-later.tbuf
 judge "up to the snapshot" up_to_now
-judge "what a killed recorder leaves is a part of what there was" all_killed
+judge "the events that a killed recorder leaves are part of the whole recording" all_killed
 judge "--history limits the time" span time.tbuf 3 7
 finish

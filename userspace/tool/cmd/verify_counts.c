@@ -33,7 +33,7 @@ static const struct tb_totals *snapshot_of(const struct verify *verify,
 	return accounting;
 }
 
-/* Has the ring taken events that are behind the last block here?  Some block may be gone by then. */
+/* Did the ring record events after the last block here?  A block may have gone by then. */
 static bool snapshot_open(const struct ring *ring, const struct tb_totals *accounting)
 {
 	return accounting->flags & TB_TOTALS_OPEN ||
