@@ -410,11 +410,12 @@ compressed_full()
 compressed_cut()
 {
 	size=$(stat -c %s z.tbuf)
-	head -c $((size / 2)) z.tbuf >cut.tbuf
+	# behind a whole copy: one frame may have all events
+	{ cat z.tbuf && head -c $((size / 2)) z.tbuf; } >cut.tbuf
 	status 1 tracebuf verify cut.tbuf && says "cut off: a packed frame" || return
+	# the frames before it are read
 	tracebuf print cut.tbuf >said 2>/dev/null
-	# the frame before it, which has what was there when the recording began
-	[ "$(wc -l <said)" -gt 10 ]
+	tracebuf print z.tbuf | cmp - said
 }
 
 compressed_wrong()
