@@ -97,10 +97,11 @@
  *   total of overwritten  The writer: ow_started, exchange to CLAIMED (fully ordered), later and
  *	overwritten, tb_wmb(), ow_done.  The reader: ow_done, tb_rmb(), states and totals, tb_rmb(),
  *	ow_started.  If both counters are the same, the reader saw each overwriting completely or
- *	not at all.  If it saw any part of what an overwriting added, it sees the start of that
- *	overwriting after the second tb_rmb().  If it saw an overwriting done, it sees all that was
- *	added after the first tb_rmb().  A READY block after an overwritten one tells the loss: the
- *	release of READY comes after ow_done, and the reader acquires it before the totals.
+ *	not at all.  If it read a total that an overwriting had raised, it reads the raised
+ *	ow_started after the second tb_rmb().  If it read the raised ow_done, it reads the raised
+ *	totals after the first tb_rmb().  The gap of a READY block after an overwritten one includes
+ *	the loss: the release of READY comes after ow_done, and the reader acquires READY before it
+ *	reads the totals.
  *   what no block tells  A writer lowers drop_first, tb_wmb(), counts the drop.  tb_ring_end()
  *	reads the count, tb_rmb(), drop_first: so it finds a time for the drops that it counts.  An
  *	opener moves head, tb_wmb(), resets drop_first.  tb_ring_end() reads drop_first, tb_rmb(),

@@ -598,8 +598,8 @@ void tb_cursor_close(struct tb_cursor *cursor);
  * next one.  Members of @view that its @kind does not use are undefined.
  * Return: 1; 0 at the end; -EBADMSG at the end if the file breaks off (in its last recording) or
  * blocks were damaged; -EAGAIN a followed trace has nothing to show yet (tb_cursor_wait()); -EINVAL
- * this cursor returns blocks or elements; -ENOMEM; of a followed trace, errors of read() and of
- * the device.
+ * this cursor returns blocks or elements; -ENOMEM, again and again until a seek succeeds; of a
+ * followed trace, errors of read() and of the device.
  */
 int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view);
 
@@ -1239,7 +1239,7 @@ int tb_device_producer(struct tb_device *device, unsigned int index,
  */
 int tb_device_quota(struct tb_device *device, const struct tb_quota *quota);
 
-/** tb_device_intake - get the quota, and the counts of what it kept out of this recording;
+/** tb_device_intake - get the quota, and the counts of events that it kept out of this recording;
  *  -ENOTTY as for tb_device_category() */
 int tb_device_intake(struct tb_device *device, struct tb_intake_info *info);
 
@@ -1292,8 +1292,8 @@ typedef int tb_write_blocks(void *context, const void *blocks, size_t bytes);
 int tb_write_fd(void *context, const void *blocks, size_t bytes);
 
 /**
- * tb_device_snapshot - write what a running circular recording holds, while it goes on
- * @write: gets copies in memory: the buffers are free again by then
+ * tb_device_snapshot - write the blocks of a circular recording, which goes on meanwhile
+ * @write: gets copies of the blocks: the module has their buffers back before it is called
  *
  * Takes memory for all buffers, or half of what is free.  The device is its provider's reader until
  * it is closed, and takes one snapshot only.
@@ -1304,11 +1304,12 @@ int tb_device_snapshot(struct tb_device *device, tb_write_blocks *write, void *c
 
 /**
  * tb_device_transfer - write the blocks of a recording until it has stopped
- * @stop_fd: when it becomes readable, the recording is stopped; -1: another program stops it
- * @write: gets blocks in the mapping: while it runs, these buffers are not free
+ * @stop_fd: when it becomes readable, this function stops the recording; -1: another program does
+ * @write: gets blocks in the mapping: until it returns, writers cannot use their buffers
  *
  * Blocks the caller.  The recording runs, or has stopped and is in the buffers.
- * Return: 0; -EBUSY there is another reader; -EPERM the caller may not stop it; what @write returned.
+ * Return: 0; -EBUSY there is another reader; -EPERM the caller may not stop it; what @write
+ * returned.
  * After an error, another reader gets the blocks that were not written, once @device is closed.
  */
 int tb_device_transfer(struct tb_device *device, int stop_fd, tb_write_blocks *write,

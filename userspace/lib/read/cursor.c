@@ -496,17 +496,23 @@ static int cursor_begin(struct tb_cursor *cursor, uint64_t ticks)
 
 int tb_cursor_seek(struct tb_cursor *cursor, uint64_t ticks)
 {
+	int result;
+
 	if (cursor->trace->follow)
 		return -ESPIPE;
+	cursor->no_memory = false;
 	cursor->raw_number = cursor->raw_next = 0;
 	cursor->raw.block = NULL;
 	cursor->from = ticks;
 	if (cursor->way == WAY_BLOCKS || cursor->way == WAY_ELEMENTS)
 		return 0;
 	tb_tasks_free(&cursor->tasks);
-	if (cursor_dumps(cursor))
-		return -ENOMEM;
-	return cursor_begin(cursor, ticks);
+	result = cursor_dumps(cursor);
+	if (!result)
+		result = cursor_begin(cursor, ticks);
+	if (result)
+		cursor->no_memory = true;
+	return cursor->no_memory ? -ENOMEM : 0;
 }
 
 /* The first fault in what the cursor has read; NULL: none */
@@ -553,6 +559,8 @@ int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view)
 			result = cursor_begin(cursor, 0);
 	}
 	while (!result) {
+		if (cursor->no_memory)
+			return -ENOMEM;
 		if (cursor->trace->follow) {
 			result = tb_follow_pump(cursor->trace->follow, cursor);
 			if (!result)
@@ -567,6 +575,8 @@ int tb_cursor_next(struct tb_cursor *cursor, struct tb_view *view)
 		if (!result)
 			tb_cursor_leave(cursor);
 	}
+	if (result == -ENOMEM)
+		cursor->no_memory = true;
 	return result;
 }
 

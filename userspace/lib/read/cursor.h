@@ -101,6 +101,7 @@ struct tb_cursor {
 	struct tb_passed passed;
 	struct tb_line line;
 	uint64_t uncommitted;
+	bool     no_memory;		/* what follows is not known: -ENOMEM until a seek succeeds */
 	bool     faulty;
 	struct tb_error fault;
 	/* by format index: field with the next thread; in simple events, with the running one */

@@ -172,10 +172,6 @@ static int deliver_block(struct tb_follow *follow, struct tb_held *held)
 		follow->raw_end = &held->next;
 		return 0;
 	}
-	if (block->kind == TB_BLOCK_NOTE) {
-		keep_note(follow, held);
-		return 0;
-	}
 	stream = stream_of(cursor, cpu);
 	if (!stream && tb_cursor_add_stream(cursor, cpu, NULL, &stream))
 		return -ENOMEM;
@@ -234,6 +230,7 @@ static int belongs(struct tb_follow *follow, const struct tb_held *held)
 static int accept_block(struct tb_follow *follow, struct tb_held *held)
 {
 	const struct tb_block *block = (const void *)held->data;
+	bool note = block->kind == TB_BLOCK_NOTE && !is_raw(follow->cursor);
 	int result = belongs(follow, held);
 
 	if (!result) {
@@ -246,7 +243,7 @@ static int accept_block(struct tb_follow *follow, struct tb_held *held)
 		follow->ended = true;
 		return 0;
 	}
-	if (block->kind == TB_BLOCK_NOTE && !is_raw(follow->cursor) && !note_fits(follow, held)) {
+	if (note && !note_fits(follow, held)) {
 		held_free(follow, held);
 		return 0;
 	}
@@ -255,6 +252,11 @@ static int accept_block(struct tb_follow *follow, struct tb_held *held)
 	if (block->flags & TB_BLOCK_COMPLETE && block->time_end > follow->newest)
 		follow->newest = block->time_end;
 	note_arrival(follow);
+	if (note) {
+		/* before: even if memory runs out there, some symbols may point into the block */
+		keep_note(follow, held);
+		return learn_block(follow, block);
+	}
 	result = learn_block(follow, block);
 	if (!result)
 		result = deliver_block(follow, held);

@@ -94,9 +94,14 @@ static struct tb_waiting *new_writer(struct tb_follow *follow, struct tb_users *
 	memset(writer, 0, sizeof(*writer));
 	writer->key = key;
 	writer->stream = new_stream(follow);
-	/* writers and sequences have the same indexes */
-	if (!writer->stream || !tb_sequence_new(users, chunk))
+	if (!writer->stream)
 		return NULL;
+	/* writers and sequences have the same indexes */
+	if (!tb_sequence_new(users, chunk)) {
+		free(writer->stream->reader);
+		writer->stream->reader = NULL;
+		return NULL;
+	}
 	follow->nr_writers++;
 	readers_find(follow, users);
 	if (2 * follow->nr_writers > follow->nr_slots)

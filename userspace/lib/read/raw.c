@@ -38,6 +38,8 @@ static int next_block(struct tb_cursor *cursor, const struct tb_block **out)
 	if (cursor->leave_to)
 		tb_cursor_leave(cursor);
 	do {
+		if (cursor->no_memory)
+			return -ENOMEM;
 		block = tb_index_next(trace, cursor->recording, cursor->raw_number++,
 				      &cursor->raw_next, &cursor->raw_offset);
 		if (!block) {

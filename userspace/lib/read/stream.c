@@ -70,10 +70,11 @@ bool tb_cursor_pin(struct tb_cursor *cursor, uint64_t offset, struct tb_frame **
 {
 	int result = tb_pin(cursor->trace, offset, pinned);
 
-	if (result && !cursor->faulty) {
+	if (result == -ENOMEM) {
+		cursor->no_memory = true;
+	} else if (result && !cursor->faulty) {
 		cursor->faulty = true;
-		tb_error_set(&cursor->fault, result, offset, result == -ENOMEM ? "out of memory" :
-			     "a damaged frame");
+		tb_error_set(&cursor->fault, result, offset, "a damaged frame");
 	}
 	return !result;
 }
