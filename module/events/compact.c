@@ -47,7 +47,8 @@ static notrace void tb_compact_sched_switch(void *data, bool preempt, struct tas
 
 	tb_tracepoint_enter();
 	if (!preempt)
-		state = __task_state_index(prev_state, prev->exit_state);
+		/* wait() may change a zombie to a dead thread meanwhile */
+		state = __task_state_index(prev_state, READ_ONCE(prev->exit_state));
 	if (likely(tb_prio_fits(prev->prio | next->prio) &&
 		   tb_event_context() == TB_SWITCH_CONTEXT))
 		done = tb_probe_compact(data, TB_PACK(prev->pid, TB_PID_BITS, 0) |
