@@ -164,6 +164,23 @@ def marker(f):
         theirs("trace_marker"), theirs("trace_marker_raw")))
 
 
+def history(f):
+    names = (("tracebuf", "**tracebuf**"), ("tracebuf, wide forms", "tracebuf, wide forms"),
+             ("tracebuf, --history", "**tracebuf, packed** (`start --history`, `record --compress`)"),
+             ("trace-cmd", "trace-cmd"), ("trace-cmd, zstd", "trace-cmd, zstd"), ("LTTng", "LTTng"),
+             ("perf", "perf"), ("perf, zstd", "perf, zstd"))
+    rows = []
+    for who, name in names:
+        cells = [name]
+        for case, form in (("in memory: an event", "%.1f"), ("in memory: a MiB", "%.2f"), ("in a file: an event", "%.1f")):
+            source = "tracebuf, --compress" if (who, case) == ("tracebuf, --history", "in a file: an event") else who
+            shown = ("history", source, case) in f.values
+            cells.append(form % f("history", source, case) if shown else "")
+        rows.append(cells)
+    f("history", "tracebuf", "in memory: an event")
+    return table(("", "bytes an event in memory", "seconds in 1 MiB of memory", "bytes an event in a file"), rows)
+
+
 def verdict(parts):
     """parts: (name, figure, how to show it, "<=" or ">=", limit); what is shown, and whether all are met"""
     shown = ", ".join((form % value + " " + name).strip() for name, value, form, _, _ in parts)
@@ -237,7 +254,7 @@ def hot_path(f):
 
 
 TABLES = {"short": short, "events": events, "system": system, "recorders": recorders, "unrecorded": unrecorded,
-          "rules": rules, "writers": writers, "marker": marker, "budgets": budgets, "writer budgets": writer_budgets,
+          "rules": rules, "history": history, "writers": writers, "marker": marker, "budgets": budgets, "writer budgets": writer_budgets,
           "hot path": hot_path}
 
 

@@ -6,6 +6,7 @@
  *	loads pingpong N	two threads pass a byte to and fro through pipes, N times
  *	loads messaging N	20 senders write N messages of 100 bytes to each of 20
  *				receivers through socket pairs, as hackbench does
+ *	loads paced N		the same, but each sender sleeps 100 ms after each message
  *
  * Prints the nanoseconds it took; what a tracer does before and after that is
  * not in it.
@@ -106,6 +107,7 @@ static void pingpong(unsigned int n)
 }
 
 static int pairs[PEERS][2];
+static useconds_t pause_us;		/* of a sender, after a message to each receiver */
 
 static void messaging_start(unsigned int n)
 {
@@ -126,9 +128,12 @@ static void messaging_start(unsigned int n)
 		if (fork_or_fail())
 			continue;
 		await_gate();
-		for (left = n; left; left--)
+		for (left = n; left; left--) {
 			for (i = 0; i < PEERS; i++)
 				send_all(pairs[i][1], data, sizeof(data));
+			if (pause_us)
+				usleep(pause_us);
+		}
 		_exit(0);
 	}
 }
@@ -148,12 +153,14 @@ int main(int argc, char **argv)
 	int status;
 
 	if (!n) {
-		fprintf(stderr, "usage: loads getppid|pingpong|messaging N\n");
+		fprintf(stderr, "usage: loads getppid|pingpong|messaging|paced N\n");
 		return 2;
 	}
 	if (pipe(gate) || pipe(ready))
 		fail("loads: pipe");
-	if (!strcmp(argv[1], "messaging")) {
+	if (!strcmp(argv[1], "paced"))
+		pause_us = 100000;
+	if (pause_us || !strcmp(argv[1], "messaging")) {
 		messaging_start(n);
 		start = now();
 		open_gate(2 * PEERS);
