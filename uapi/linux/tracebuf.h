@@ -527,6 +527,7 @@ enum tb_string_kind {
 	TB_STRING_COUNTER	= 4,	/* name of performance counter @key */
 	TB_STRING_CGROUP	= 5,	/* path of the cgroup with ID @key, in notes */
 	TB_STRING_QUOTA		= 6,	/* of that cgroup, in notes: see docs/abi.md */
+	TB_STRING_CONTAINER	= 7,	/* name of its container, in notes: see docs/abi.md */
 };
 
 /**

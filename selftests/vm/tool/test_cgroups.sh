@@ -25,7 +25,12 @@ in_group()
 
 begin()
 {
-	mkdir -p "$shop" "$pod" && [ -e "$shop/cgroup.procs" ]
+	mkdir -p "$shop" "$pod" && [ -e "$shop/cgroup.procs" ] || return
+	in_guest || return 0
+	# as Docker and the kubelet write them
+	mkdir -p /var/lib/docker/containers/$id /var/log/containers &&
+		echo '{"ID":"'$id'","Name":"/web"}' >/var/lib/docker/containers/$id/config.v2.json &&
+		: >/var/log/containers/pay-0_shop_db-"$(echo fedc$id | cut -c 1-64)".log
 }
 
 # A loop runs in the container before the recording; "mover" moves to another cgroup; "late" runs in
@@ -65,7 +70,7 @@ only()
 	tracebuf record -q -e sched --cgroup 'docker-*' -o none.tbuf -- true >said 2>&1
 	code=$?
 	cat said
-	tracebuf record -q -e sched --cgroup 0123456789ab -o only.tbuf -- sleep 0.3
+	tracebuf record -q -e sched --cgroup web -o only.tbuf -- sleep 0.3
 	[ $? = 0 ] && [ $code = 1 ] && grep -q "no process is in a cgroup 'docker-\*'" said
 	code=$?
 	kill "$old"
@@ -84,9 +89,9 @@ seen = collections.Counter()
 for line in open("groups.jsonl"):
     event = json.loads(line)
     if "comm" in event:
-        seen[event["comm"].strip(), event.get("cgroup")] += 1
-for (comm, group), count in sorted(seen.items(), key=str):
-    print(comm, group, count)
+        seen[event["comm"].strip(), event.get("cgroup"), event.get("container")] += 1
+for (comm, group, container), count in sorted(seen.items(), key=str):
+    print(comm, group, container, count)
 END
 	cat said
 }
@@ -94,8 +99,9 @@ END
 known()
 {
 	groups record.tbuf || return
-	grep -q "^sleep /system.slice/docker-$id.scope " said && grep -q '^late /late ' said &&
-		grep -q '^mover / ' said && grep -q "^mover /kubepods/burstable/pod77/fedc$id " said &&
+	grep -q "^sleep /system.slice/docker-$id.scope web " said && grep -q '^late /late None' said &&
+		grep -q '^mover / None' said &&
+		grep -q "^mover /kubepods/burstable/pod77/fedc$id shop/pay-0/db " said &&
 		! grep -q '^mover /system' said
 }
 
@@ -103,8 +109,12 @@ by_name()
 {
 	groups record.tbuf --cgroup 0123456789ab || return
 	[ -s said ] && ! grep -v " /system.slice/docker-$id.scope " said || return
-	groups record.tbuf --cgroup '/kubepods/*' || return
-	grep -q '^mover ' said && ! grep -v ' /kubepods/' said
+	groups record.tbuf --cgroup web || return
+	[ -s said ] && ! grep -v " /system.slice/docker-$id.scope " said || return
+	for group in '/kubepods/*' 'shop/pay-?/*'; do
+		groups record.tbuf --cgroup "$group" || return
+		grep -q '^mover ' said && ! grep -v ' /kubepods/' said || return
+	done
 }
 
 unknown()
@@ -138,9 +148,9 @@ END
 in_sql()
 {
 	tracebuf query --csv --no-header record.tbuf \
-		"SELECT DISTINCT cgroup FROM threads WHERE cgroup LIKE '%pod77%'" >said
+		"SELECT DISTINCT cgroup, container FROM threads WHERE cgroup LIKE '%pod77%'" >said
 	cat said
-	grep -q pod77 said
+	grep -q 'pod77.*,shop/pay-0/db' said
 }
 
 # All that its threads did, and no other's
@@ -161,7 +171,7 @@ check "a flight recorder" flight
 check "record only one container" only
 ! in_guest || rmmod tracebuf_events tracebuf
 judge "at the start, moved, and made meanwhile" known
-judge "chosen by the container's ID, and by path" by_name
+judge "chosen by the container's ID, by its name, and by path" by_name
 judge "one that there is not" unknown
 judge "threads that began after the flight recorder" snapshot_knows
 judge "nothing but what was chosen was recorded" recorded_only

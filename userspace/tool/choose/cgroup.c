@@ -17,27 +17,13 @@
 #include <stdio.h>
 #include <string.h>
 #include "cgroup.h"
+#include "container.h"
 
-#define ID_DIGITS 64		/* of a container */
-#define ID_SHOWN 12		/* of these, as their tools show it */
+#define ID_SHOWN 12		/* digits of a container's ID, as their tools show it */
 
 const char *cgroup_path(const struct tb_trace *trace, uint32_t cgroup)
 {
 	return cgroup ? tb_trace_string(trace, TB_STRING_CGROUP, cgroup) : NULL;
-}
-
-/* Where in a folder's name the ID of a container begins; NULL: it has none */
-static const char *container_id(const char *folder, size_t length)
-{
-	const char *id = folder;
-	size_t dash;
-
-	for (dash = length; dash > 0; dash--)
-		if (folder[dash - 1] == '-') {
-			id = folder + dash;
-			break;
-		}
-	return strspn(id, "0123456789abcdef") >= ID_DIGITS ? id : NULL;
 }
 
 static size_t without(const char *folder, size_t length, const char *ending)
@@ -50,7 +36,7 @@ static size_t without(const char *folder, size_t length, const char *ending)
 
 const char *cgroup_name(const char *path, char name[CGROUP_NAME_MAX])
 {
-	const char *folder = path, *last = path, *id = NULL, *found;
+	const char *folder = path, *last = path, *id = container_id(path);
 	size_t length = 0;
 
 	while (*folder) {
@@ -59,8 +45,6 @@ const char *cgroup_name(const char *path, char name[CGROUP_NAME_MAX])
 		if (!length)
 			break;
 		last = folder;
-		found = container_id(folder, length);
-		id = found ? found : id;
 		folder += length;
 	}
 	if (id) {
@@ -77,7 +61,18 @@ const char *cgroup_name(const char *path, char name[CGROUP_NAME_MAX])
 	return name;
 }
 
-bool cgroup_path_matches(const char *path, const char *pattern)
+const char *cgroup_container(const struct tb_trace *trace, uint32_t cgroup,
+			     char name[CGROUP_NAME_MAX])
+{
+	const char *path = cgroup_path(trace, cgroup);
+	const char *known = cgroup ? tb_trace_string(trace, TB_STRING_CONTAINER, cgroup) : NULL;
+
+	if (known)
+		return known;
+	return path && container_id(path) ? cgroup_name(path, name) : NULL;
+}
+
+static bool path_matches(const char *path, const char *pattern)
 {
 	char name[CGROUP_NAME_MAX];
 
@@ -87,8 +82,20 @@ bool cgroup_path_matches(const char *path, const char *pattern)
 bool cgroup_matches(const struct tb_trace *trace, uint32_t cgroup, const char *pattern)
 {
 	const char *path = cgroup_path(trace, cgroup);
+	char name[CGROUP_NAME_MAX];
+	const char *container = cgroup_container(trace, cgroup, name);
 
-	return path && cgroup_path_matches(path, pattern);
+	return (path && path_matches(path, pattern)) ||
+	       (container && !fnmatch(pattern, container, 0));
+}
+
+bool cgroup_here_matches(const char *path, const char *pattern)
+{
+	char name[CONTAINER_NAME_MAX];
+	const char *id = container_id(path);
+
+	return path_matches(path, pattern) ||
+	       (id && container_name("", id, name) && !fnmatch(pattern, name, 0));
 }
 
 /* ---- those that exist ---- */

@@ -21,9 +21,18 @@ const char *cgroup_path(const struct tb_trace *trace, uint32_t cgroup);
  */
 const char *cgroup_name(const char *path, char name[CGROUP_NAME_MAX]);
 
-/* Does @pattern, with * and ?, match the path of that cgroup or its name? */
+/*
+ * The container that a cgroup of a trace belongs to: its name if the recorder found it ("web",
+ * "shop/web-0/nginx" of Kubernetes), else what cgroup_name() makes of its ID; NULL: it belongs to
+ * none, or its path is not known.  The result may be @name.
+ */
+const char *cgroup_container(const struct tb_trace *trace, uint32_t cgroup,
+			     char name[CGROUP_NAME_MAX]);
+
+/* Does @pattern, with * and ?, match the cgroup's path, its name, or the name of its container? */
 bool cgroup_matches(const struct tb_trace *trace, uint32_t cgroup, const char *pattern);
-bool cgroup_path_matches(const char *path, const char *pattern);
+/* The same, of the cgroup of this machine at @path */
+bool cgroup_here_matches(const char *path, const char *pattern);
 
 /**
  * cgroup_quota - the CPU quota that a cgroup has used up at some time

@@ -136,7 +136,7 @@ static int add_members(uint32_t id, const char *path, const char *folder, void *
 	int result = 0;
 
 	(void)id;
-	if (cgroup_path_matches(path, who->cgroup)) {
+	if (cgroup_here_matches(path, who->cgroup)) {
 		snprintf(name, sizeof(name), "%s/cgroup.procs", folder);
 		file = fopen(name, "re");
 	}

@@ -82,14 +82,21 @@ static void write_what(struct jsonl *jsonl, const struct tb_view *view)
 	json_fields_write(jsonl->fields, out, view);
 }
 
+static void write_text(struct out *out, const char *member, const char *text)
+{
+	if (!text)
+		return;
+	out_text(out, member);
+	out_json_string(out, text);
+}
+
 static void write_cgroup(struct jsonl *jsonl, const struct tb_view *view)
 {
-	const char *path = view->task ? cgroup_path(jsonl->trace, view->task->cgroup) : NULL;
+	uint32_t cgroup = view->task ? view->task->cgroup : 0;
+	char name[CGROUP_NAME_MAX];
 
-	if (!path)
-		return;
-	out_text(&jsonl->out, ",\"cgroup\":");
-	out_json_string(&jsonl->out, path);
+	write_text(&jsonl->out, ",\"cgroup\":", cgroup_path(jsonl->trace, cgroup));
+	write_text(&jsonl->out, ",\"container\":", cgroup_container(jsonl->trace, cgroup, name));
 }
 
 void jsonl_event(struct jsonl *jsonl, const struct tb_view *view)

@@ -14,6 +14,7 @@
 #include "cgroups.h"
 #include "notes.h"
 #include "tool/choose/cgroup.h"
+#include "tool/choose/container.h"
 
 #define SCAN_NS 1000000000ull
 #define CGROUPS_MAX 65536	/* in one recording; more have no path */
@@ -24,6 +25,7 @@ struct group {
 	bool     wanted;		/* a thread of this file is in it */
 	char    *path;			/* NULL: not seen yet */
 	char    *quota;			/* as of cgroup_quota(), NULL: none */
+	char    *container;		/* its name, NULL: none, or not known */
 };
 
 struct cgroups {
@@ -75,6 +77,16 @@ static void take_quota(struct group *group)
 	group->quota = strdup(text);
 }
 
+/* Its name may be known only some time after the cgroup was made */
+static void take_container(struct group *group)
+{
+	const char *id = group->path && !group->container ? container_id(group->path) : NULL;
+	char name[CONTAINER_NAME_MAX];
+
+	if (id && container_name("", id, name))
+		group->container = strdup(name);
+}
+
 static int take_path(uint32_t id, const char *path, const char *folder, void *context)
 {
 	struct cgroups *cgroups = context;
@@ -85,6 +97,7 @@ static int take_path(uint32_t id, const char *path, const char *folder, void *co
 	if (node && !(*(struct group **)node)->path) {
 		(*(struct group **)node)->path = strdup(path);
 		take_quota(*(struct group **)node);
+		take_container(*(struct group **)node);
 	}
 	return 0;
 }
@@ -123,8 +136,9 @@ void cgroups_name(struct cgroups **cgroups, uint32_t id, const char *path)
 	/* an ID that is used again */
 	free(group->path);
 	free(group->quota);
+	free(group->container);
 	group->path = strdup(path);
-	group->quota = NULL;
+	group->quota = group->container = NULL;
 }
 
 /* ---- blocks ---- */
@@ -189,8 +203,10 @@ static void put(const void *node, VISIT when, void *context)
 	if ((when != preorder && when != leaf) || !group->wanted)
 		return;
 	take_quota(group);
+	take_container(group);
 	put_string(context, TB_STRING_CGROUP, group->id, group->path);
 	put_string(context, TB_STRING_QUOTA, group->id, group->quota);
+	put_string(context, TB_STRING_CONTAINER, group->id, group->container);
 }
 
 static void forget(const void *node, VISIT when, void *context)
@@ -223,6 +239,7 @@ static void free_group(void *group)
 {
 	free(((struct group *)group)->path);
 	free(((struct group *)group)->quota);
+	free(((struct group *)group)->container);
 	free(group);
 }
 

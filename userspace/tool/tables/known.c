@@ -141,7 +141,8 @@ static int write_thread(const struct tb_task *task, void *context)
 {
 	struct threads *threads = context;
 	sqlite3_stmt *insert = threads->insert;
-	const char *path;
+	char name[CGROUP_NAME_MAX];
+	const char *text;
 
 	db_number(insert, 1, task->tid);
 	if (task->tgid)
@@ -154,9 +155,12 @@ static int write_thread(const struct tb_task *task, void *context)
 	}
 	if (task->comm[0])
 		db_string(threads->db, insert, 7, task->comm);
-	path = cgroup_path(threads->db->trace, task->cgroup);
-	if (path)
-		db_string(threads->db, insert, 8, path);
+	text = cgroup_path(threads->db->trace, task->cgroup);
+	if (text)
+		db_string(threads->db, insert, 8, text);
+	text = cgroup_container(threads->db->trace, task->cgroup, name);
+	if (text)
+		db_string(threads->db, insert, 9, text);
 	db_insert(threads->db, insert);
 	return threads->db->error;
 }

@@ -14,7 +14,7 @@ const struct db_table db_tables[] = {
 	  " overwritten INTEGER, dropped INTEGER, oversize INTEGER", "" },
 	{ "threads", DB_THREADS,
 	  "tid INTEGER PRIMARY KEY, pid INTEGER, parent INTEGER, uid INTEGER,"
-	  " prio INTEGER, kernel INTEGER, comm TEXT, cgroup TEXT", "" },
+	  " prio INTEGER, kernel INTEGER, comm TEXT, cgroup TEXT, container TEXT", "" },
 	{ "names", DB_NAMES,
 	  "kind TEXT, number INTEGER, name TEXT, PRIMARY KEY (kind, number)",
 	  "WITHOUT ROWID" },

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Names of containers, as Kubernetes, Docker and Podman know them.
+ */
+#ifndef TRACEBUF_CONTAINER_H
+#define TRACEBUF_CONTAINER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CONTAINER_ID_DIGITS 64
+#define CONTAINER_NAME_MAX  512
+
+/**
+ * container_id - find the ID of a container in the path of its cgroup
+ * Return: where its CONTAINER_ID_DIGITS digits begin in @path, the last if there are several; NULL:
+ * the path has none.
+ */
+const char *container_id(const char *path);
+
+/**
+ * container_name - find the name of the container with this ID on this machine
+ * @root: "": this machine's files; a folder: a copy of them
+ * @id: its CONTAINER_ID_DIGITS digits; what follows is not read
+ * @name: out: "namespace/pod/container" of Kubernetes, else "container"
+ *
+ * Return: false: no file names it, or the caller may not read that file.
+ */
+bool container_name(const char *root, const char *id, char name[CONTAINER_NAME_MAX]);
+
+#endif /* TRACEBUF_CONTAINER_H */
